@@ -1,0 +1,68 @@
+# Sluice: every task in one place. `make help` lists them.
+BUILD    ?= build
+CC       ?= gcc
+CFLAGS   ?= -O2 -g
+WARNINGS := -Wall -Wextra -Wconversion -Wshadow -Werror
+ALL_CFLAGS = -std=c17 -D_GNU_SOURCE $(WARNINGS) $(CFLAGS) -Isrc -I. -MMD -MP
+CORE_CFLAGS = -ffreestanding -fno-builtin
+LIBS     := -ljson-c -lmicrohttpd -lsqlite3 -luv -lyaml -lm -lpthread
+
+ROOMS    := base kernel policy api engine store server controllers cli
+# Which archives a program or test of a room needs, in link order.
+NEEDS_base        := base
+NEEDS_kernel      := kernel
+NEEDS_policy      := policy kernel
+NEEDS_api         := api base
+NEEDS_engine      := engine policy kernel api base
+NEEDS_store       := store api base
+NEEDS_server      := server store api base
+NEEDS_controllers := controllers engine policy kernel store api base
+NEEDS_cli         := cli server controllers engine policy kernel store api base
+
+MAIN_SOURCES := src/cli/sluiced.c src/cli/sluicectl.c
+sources_of   = $(filter-out $(MAIN_SOURCES),$(wildcard src/$(1)/*.c) $(wildcard src/$(1)/*/*.c))
+objects_of   = $(patsubst src/%.c,$(BUILD)/%.o,$(call sources_of,$(1)))
+archives     = $(foreach r,$(1),$(BUILD)/lib$(r).a)
+
+.PHONY: all clean help
+all: $(BUILD)/sluiced $(BUILD)/sluicectl
+
+##@ Use
+help: ## list every target with a line each
+	@awk -F ':.*## ' '/^##@/ {printf "\n%s\n", substr($$0,5)} /^[a-z-]+:.*## / {printf "  %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+clean: ## remove everything that was built
+	rm -rf $(BUILD)
+
+$(BUILD)/kernel/%.o $(BUILD)/policy/%.o: ALL_CFLAGS += $(CORE_CFLAGS)
+$(BUILD)/%.o: src/%.c
+	@mkdir -p $(@D)
+	$(CC) $(ALL_CFLAGS) -c $< -o $@
+
+define ROOM
+$(BUILD)/lib$(1).a: $$(call objects_of,$(1))
+	@rm -f $$@
+	ar rcs $$@ $$^
+endef
+$(foreach r,$(ROOMS),$(eval $(call ROOM,$(r))))
+
+$(BUILD)/sluiced: $(BUILD)/cli/sluiced.o $(call archives,$(NEEDS_cli))
+	$(CC) $(CFLAGS) $< -Wl,--start-group $(filter %.a,$^) -Wl,--end-group $(LIBS) -o $@
+$(BUILD)/sluicectl: $(BUILD)/cli/sluicectl.o $(call archives,$(NEEDS_cli))
+	$(CC) $(CFLAGS) $< -Wl,--start-group $(filter %.a,$^) -Wl,--end-group $(LIBS) -lcurl -o $@
+
+# Unit tests: tests/unit/<room>/test_<module>.c, one cmocka program each.
+define UNIT
+$(BUILD)/tests/unit/$(1)/%: tests/unit/$(1)/%.c $$(call archives,$$(NEEDS_$(1)))
+	@mkdir -p $$(@D)
+	$$(CC) $$(ALL_CFLAGS) $$< -Wl,--start-group $$(filter %.a,$$^) -Wl,--end-group $$(LIBS) -lcmocka -o $$@
+UNIT_TESTS += $$(patsubst %.c,$$(BUILD)/%,$$(wildcard tests/unit/$(1)/test_*.c))
+endef
+$(foreach r,$(ROOMS),$(eval $(call UNIT,$(r))))
+.PHONY: unit
+##@ Check
+unit: $(UNIT_TESTS) ## build and run the unit tests
+	@tests/unit/run.sh $^
+
+-include $(wildcard */rules.mk) $(wildcard tests/*/rules.mk)
+-include $(shell find $(BUILD) -name '*.d' 2>/dev/null)

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Sluice authors */
+
+/* JSON and YAML values. The parser's own types stay inside src/api: everybody else holds a struct sl_json.
+ * Ownership: a function that returns `struct sl_json *` under a name with new, parse, clone or ref gives it
+ * to the caller, who ends it with sl_json_free; getters lend. Numbers keep 64-bit integers exactly. */
+#ifndef SL_API_JSON_H
+#define SL_API_JSON_H
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include "base/buf.h"
+#include "base/error.h"
+
+struct sl_json;
+enum sl_json_type { SL_JSON_NULL, SL_JSON_BOOL, SL_JSON_INT, SL_JSON_DOUBLE, SL_JSON_TEXT, SL_JSON_LIST, SL_JSON_MAP };
+
+/* Whole text, nothing after it; depth <= 64. On failure NULL and an error with line and column. */
+struct sl_json *sl_json_parse(const char *text, size_t len, struct sl_error *e);
+/* Every document of a YAML (or JSON) text, in order, as a list value; line in the error. Anchors are refused. */
+struct sl_json *sl_json_parse_yaml(const char *text, size_t len, struct sl_error *e);
+void sl_json_print(const struct sl_json *v, struct sl_buf *out);        /* compact */
+void sl_json_print_pretty(const struct sl_json *v, struct sl_buf *out); /* as kubectl -o json */
+void sl_json_print_yaml(const struct sl_json *v, struct sl_buf *out);   /* as kubectl -o yaml */
+
+struct sl_json *sl_json_new_map(void);
+struct sl_json *sl_json_new_list(void);
+struct sl_json *sl_json_new_text(const char *text);
+struct sl_json *sl_json_new_int(int64_t n);
+struct sl_json *sl_json_new_bool(bool b);
+struct sl_json *sl_json_new_null(void);
+struct sl_json *sl_json_clone(const struct sl_json *v);
+struct sl_json *sl_json_ref(struct sl_json *v);
+void sl_json_free(struct sl_json *v);                   /* NULL is fine */
+bool sl_json_equal(const struct sl_json *a, const struct sl_json *b); /* NULL = absent */
+
+enum sl_json_type sl_json_type(const struct sl_json *v); /* absent (NULL) reads as SL_JSON_NULL */
+/* Maps. get: NULL when absent or v is no map. set takes ownership of value. */
+struct sl_json *sl_json_get(const struct sl_json *v, const char *key);
+bool sl_json_has(const struct sl_json *v, const char *key);
+void sl_json_set(struct sl_json *v, const char *key, struct sl_json *value);
+void sl_json_set_text(struct sl_json *v, const char *key, const char *text);
+void sl_json_set_int(struct sl_json *v, const char *key, int64_t n);
+void sl_json_set_bool(struct sl_json *v, const char *key, bool b);
+void sl_json_remove(struct sl_json *v, const char *key);
+/* Members in insertion order: void *it = NULL; while (sl_json_next(v, &it, &key, &value)) ... */
+bool sl_json_next(const struct sl_json *v, void **it, const char **key, struct sl_json **value);
+/* Lists; sl_json_len counts a map's members too. */
+size_t sl_json_len(const struct sl_json *v);
+struct sl_json *sl_json_at(const struct sl_json *v, size_t index);
+void sl_json_append(struct sl_json *v, struct sl_json *value);
+void sl_json_put_at(struct sl_json *v, size_t index, struct sl_json *value);
+void sl_json_remove_at(struct sl_json *v, size_t index);
+/* Scalars with a fallback for absent or of another type. */
+const char *sl_json_text(const struct sl_json *v, const char *fallback);
+int64_t sl_json_int(const struct sl_json *v, int64_t fallback);
+bool sl_json_bool(const struct sl_json *v, bool fallback);
+
+/* By dotted path of map keys and list indexes ("spec.podSets.0.count"); keys with dots need sl_json_get. */
+struct sl_json *sl_json_path(const struct sl_json *v, const char *path);
+const char *sl_json_path_text(const struct sl_json *v, const char *path, const char *fallback);
+int64_t sl_json_path_int(const struct sl_json *v, const char *path, int64_t fallback);
+bool sl_json_path_bool(const struct sl_json *v, const char *path, bool fallback);
+/* The map at `path`, made (with everything above it) when absent. */
+struct sl_json *sl_json_path_make(struct sl_json *v, const char *path);
+#endif

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Sluice authors */
+
+/* The only place of the shell that calls malloc. Out of memory ends the process with a message: the journal
+ * and the store are durable, so a restart loses nothing. */
+#ifndef SL_BASE_MEM_H
+#define SL_BASE_MEM_H
+#include <stddef.h>
+
+void *sl_mem_new(size_t count, size_t size);            /* zeroed; never NULL */
+void *sl_mem_grow(void *p, size_t count, size_t size);  /* never NULL; new room is not zeroed */
+char *sl_mem_text(const char *text);                    /* a copy; NULL stays NULL */
+char *sl_mem_text_n(const char *text, size_t n);
+void sl_mem_free(void *p);
+#endif

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Sluice authors */
+
+/* The undo trail: changes of usage are tried on the live ledger and taken back exactly. Owns the trail. */
+#ifndef SL_KERNEL_TRAIL_H
+#define SL_KERNEL_TRAIL_H
+#include "kernel/status.h"
+#include "kernel/types.h"
+
+#define SL_TRAIL_MAX 4194304u
+
+/* Begin a trial; from here every change of usage is noted. The mark is what rollback and keep take. */
+uint32_t sl_trail_begin(void);
+void sl_trail_rollback(uint32_t mark); /* every array is as it was at the mark, exactly */
+void sl_trail_keep(uint32_t mark);     /* the changes stay */
+bool sl_trail_open(void);
+#endif
