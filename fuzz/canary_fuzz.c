@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Sluice authors */
+
+/* Drives: the ledger, in the smallest way. Oracle: a lie, "usage never reaches 7 on a node that borrows".
+ * It must crash: a campaign that does not find this in its time has a broken set-up, not a correct program. */
+#include <stdlib.h>
+#include "fuzz/lib/producer.h"
+#include "kernel/ledger.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    static sl_cell_id cell;
+    static bool ready;
+    if (!ready) {
+        if (sl_ledger_open_node(0) != SL_OK || sl_ledger_open_node(1) != SL_OK ||
+            sl_ledger_move_node(1, 0) != SL_OK || sl_ledger_open_cell(1, 0, 0, &cell) != SL_OK ||
+            sl_ledger_set_quota(cell, 1000, SL_AMOUNT_UNLIMITED, SL_AMOUNT_UNLIMITED) != SL_OK) {
+            abort();
+        }
+        ready = true;
+    }
+    struct producer p = {data, size};
+    int64_t held = 0;
+    while (!producer_done(&p)) {
+        int64_t amount = producer_below(&p, 4);
+        if (sl_ledger_reserve(cell, amount) == SL_OK) {
+            held += amount;
+        }
+        if (sl_ledger_usage(cell) == 7) {
+            abort();
+        }
+    }
+    if (sl_ledger_release(cell, held) != SL_OK) {
+        abort();
+    }
+    return 0;
+}

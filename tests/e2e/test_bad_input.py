@@ -1,0 +1,203 @@
+"""What is wrong is refused with a Kubernetes Status that names the field; nothing is half applied."""
+import json, os, pathlib, resource, signal, sqlite3, subprocess, tempfile, unittest
+from daemon import *
+
+BASE = "/apis/kueue.x-k8s.io/v1beta2"
+
+
+class BadInput(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.daemon = Daemon().start()
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.daemon.close()
+
+    def refuse(self, obj, path, status, reason, field=None, text=None, method="POST", content_type="application/json"):
+        code, answer = self.daemon.request(method, path, obj, content_type)
+        self.assertEqual(code, status, answer)
+        self.assertEqual(answer["kind"], "Status")
+        self.assertEqual(answer["reason"], reason)
+        if field:
+            fields = [c.get("field") for c in answer.get("details", {}).get("causes", [])]
+            self.assertIn(field, fields, answer)
+        if text:
+            self.assertIn(text, answer["message"])
+        return answer
+
+    def test_malformed_json_names_the_line(self):
+        self.refuse('{"kind": "ResourceFlavor",\n "oops" }', f"{BASE}/resourceflavors", 400, "BadRequest", text="line 2")
+
+    def test_malformed_yaml_names_the_line(self):
+        self.refuse("kind: ResourceFlavor\n  bad: [indent\n", f"{BASE}/resourceflavors", 400, "BadRequest", text="line",
+                    content_type="application/yaml")
+
+    def test_unknown_resource_is_not_found(self):
+        self.refuse({}, f"{BASE}/unicorns", 404, "NotFound")
+
+    def test_unknown_kind_through_kubectl(self):
+        done = self.daemon.kubectl("apply", "--validate=false", "-f", "-", check=False,
+                                   stdin='{"apiVersion":"kueue.x-k8s.io/v1beta2","kind":"Unicorn","metadata":{"name":"u"}}')
+        self.assertNotEqual(done.returncode, 0)
+        self.assertIn("Unicorn", done.stderr)
+
+    def test_wrong_kind_in_the_body_is_a_bad_request(self):
+        self.refuse(flavor("x"), f"{BASE}/cohorts", 400, "BadRequest")
+
+    def test_invalid_quantity_names_the_field(self):
+        self.refuse(cluster_queue("q", {"f": {"cpu": "4 apples"}}), f"{BASE}/clusterqueues", 422, "Invalid",
+                    "spec.resourceGroups[0].flavors[0].resources[0].nominalQuota")
+
+    def test_negative_quota_is_refused(self):
+        self.refuse(cluster_queue("q", {"f": {"cpu": "-1"}}), f"{BASE}/clusterqueues", 422, "Invalid",
+                    "spec.resourceGroups[0].flavors[0].resources[0].nominalQuota")
+
+    def test_negative_count_is_refused(self):
+        self.refuse(job("j", parallelism=-1), "/apis/batch/v1/namespaces/default/jobs", 422, "Invalid", "spec.parallelism")
+
+    def test_absurd_count_is_refused(self):
+        self.refuse(job("j", parallelism=2 ** 40), "/apis/batch/v1/namespaces/default/jobs", 422, "Invalid",
+                    "spec.parallelism")
+
+    def test_name_that_is_no_dns_label_is_refused(self):
+        self.refuse(flavor("Not A Name"), f"{BASE}/resourceflavors", 422, "Invalid", "metadata.name")
+
+    def test_all_complaints_come_at_once(self):
+        q = cluster_queue("q", {"f": {"cpu": "x"}}, queueingStrategy="Random")
+        answer = self.refuse(q, f"{BASE}/clusterqueues", 422, "Invalid")
+        self.assertGreaterEqual(len(answer["details"]["causes"]), 2)
+
+    def test_body_over_three_mebibytes_is_too_large(self):
+        o = flavor("big")
+        o["metadata"]["annotations"] = {"x": "y" * (3 * 1024 * 1024 + 1)}
+        self.refuse(o, f"{BASE}/resourceflavors", 413, "RequestEntityTooLarge")
+        self.assertEqual(self.daemon.request("GET", f"{BASE}/resourceflavors/big")[0], 404)
+
+    def test_unknown_media_type_is_refused(self):
+        self.refuse("<xml/>", f"{BASE}/resourceflavors", 415, "UnsupportedMediaType", content_type="application/xml")
+
+    def test_unknown_namespace_is_not_found(self):
+        self.refuse(local_queue("q", "cq", "nowhere"), f"{BASE}/namespaces/nowhere/localqueues", 404, "NotFound")
+
+    def test_create_twice_already_exists(self):
+        self.assertEqual(self.daemon.request("POST", f"{BASE}/resourceflavors", flavor("twice"))[0], 201)
+        self.refuse(flavor("twice"), f"{BASE}/resourceflavors", 409, "AlreadyExists")
+
+    def test_json_patch_whose_test_fails_changes_nothing(self):
+        self.daemon.request("POST", f"{BASE}/resourceflavors", flavor("guarded"))
+        patch = [{"op": "add", "path": "/spec/nodeLabels", "value": {"a": "b"}},
+                 {"op": "test", "path": "/metadata/name", "value": "other"}]
+        code, answer = self.daemon.request("PATCH", f"{BASE}/resourceflavors/guarded", patch, "application/json-patch+json")
+        self.assertEqual(code, 422, answer)
+        self.assertNotIn("nodeLabels", self.daemon.get(f"{BASE}/resourceflavors/guarded")["spec"])
+
+    def test_cohort_that_is_its_own_parent_is_refused(self):
+        self.refuse(cohort("self", parentName="self"), f"{BASE}/cohorts", 422, "Invalid", "spec.parentName")
+
+    def test_unsupported_method_is_refused(self):
+        self.refuse({}, f"{BASE}/resourceflavors", 405, "MethodNotAllowed", method="PUT")
+
+    def test_deep_nesting_is_refused(self):
+        self.refuse("[" * 5000, f"{BASE}/resourceflavors", 400, "BadRequest")
+
+    def test_watch_from_a_lost_revision_is_gone(self):
+        code, answer = self.daemon.request(
+            "GET", f"{BASE}/resourceflavors?watch=1&resourceVersion=1&timeoutSeconds=2")
+        text = answer if isinstance(answer, str) else json.dumps(answer)
+        self.assertTrue(code == 410 or "410" in text, (code, text[:300]))
+
+
+class StartUp(unittest.TestCase):
+    """A data directory that cannot be used ends the start with a clear message and a non-zero exit."""
+
+    def setUp(self):
+        self.home = pathlib.Path(tempfile.mkdtemp(prefix="sluice-e2e-"))
+
+    def tearDown(self):
+        shutil.rmtree(self.home, ignore_errors=True)
+
+    def start(self, data, preexec=None):
+        return subprocess.run([BUILD / "sluiced", "--standalone", "--data", data, "--listen", f"127.0.0.1:{free_port()}"],
+                              capture_output=True, text=True, timeout=20, preexec_fn=preexec)
+
+    def test_file_instead_of_directory(self):
+        (self.home / "file").write_text("x")
+        done = self.start(self.home / "file")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("file", done.stderr)
+
+    def test_read_only_directory(self):
+        done = self.start("/proc/sluice-data")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("/proc/sluice-data", done.stderr)
+
+    def test_newer_version(self):
+        d = Daemon(self.home / "data").start()
+        d.stop()
+        database = next(p for p in (self.home / "data").iterdir() if p.suffix in (".db", ".sqlite"))
+        with sqlite3.connect(database) as db:
+            if db.execute("PRAGMA user_version").fetchone()[0] > 0:
+                db.execute("PRAGMA user_version = 999")
+            else:
+                db.execute("UPDATE meta SET value = 999 WHERE key LIKE '%schema%' OR key LIKE '%version%'")
+        done = self.start(self.home / "data")
+        d.close()
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("newer", done.stderr)
+
+    def test_directory_in_use(self):
+        d = Daemon(self.home / "data").start()
+        done = self.start(self.home / "data")
+        d.close()
+        self.assertEqual(done.returncode, 1)
+        self.assertRegex(done.stderr, "in use|locked|another")
+
+    def test_full_disk_refuses_writes_and_loses_nothing(self):
+        def limit():
+            signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+            resource.setrlimit(resource.RLIMIT_FSIZE, (400_000, 400_000))
+        d = Daemon(self.home / "data")
+        d.log = open(d.log_path, "ab")
+        d.process = subprocess.Popen([BUILD / "sluiced", "--standalone", "--data", d.data, "--listen",
+                                      f"127.0.0.1:{d.port}", "--log-level=error"], stdout=d.log, stderr=d.log, preexec_fn=limit)
+        try:
+            d.wait_ready()
+            stored, refused = [], 0
+            for i in range(400):
+                o = flavor(f"f{i}")
+                o["metadata"]["annotations"] = {"x": "y" * 4000}
+                code, answer = d.request("POST", f"{BASE}/resourceflavors", o)
+                if code == 201:
+                    stored.append(f"f{i}")
+                else:
+                    self.assertIn(code, (500, 503, 507), answer)
+                    self.assertEqual(answer["kind"], "Status")
+                    refused += 1
+                    if refused > 3:
+                        break
+            self.assertGreater(refused, 0)
+            self.assertEqual(d.request("GET", "/healthz")[0], 200)
+            d.kill()
+            d.start()
+            names = {i["metadata"]["name"] for i in d.get(f"{BASE}/resourceflavors")["items"]}
+            self.assertEqual(names, set(stored))
+        finally:
+            d.close()
+
+    def test_unknown_option(self):
+        done = subprocess.run([BUILD / "sluiced", "--nonsense"], capture_output=True, text=True, timeout=10)
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("nonsense", done.stderr)
+
+    def test_port_in_use(self):
+        d = Daemon(self.home / "data").start()
+        done = subprocess.run([BUILD / "sluiced", "--standalone", "--data", self.home / "other", "--listen",
+                               f"127.0.0.1:{d.port}"], capture_output=True, text=True, timeout=20)
+        d.close()
+        self.assertEqual(done.returncode, 1)
+        self.assertIn(str(d.port), done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()

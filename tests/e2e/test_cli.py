@@ -1,0 +1,97 @@
+"""sluicectl: output for people, -o for programs, exit codes."""
+import json, pathlib, tempfile, unittest
+from daemon import *
+
+
+class Cli(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.daemon = Daemon().start()
+        cls.daemon.sluicectl("apply", "-f", "-", stdin=json.dumps(flavor("f")))
+        cls.daemon.sluicectl("apply", "-f", "-", stdin=json.dumps(cluster_queue("team", {"f": {"cpu": "2"}})))
+        cls.daemon.sluicectl("apply", "-f", "-", stdin=json.dumps(local_queue("main", "team")))
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.daemon.close()
+
+    def ctl(self, *arguments, **options):
+        return self.daemon.sluicectl(*arguments, **options)
+
+    def test_version_names_client_and_server(self):
+        self.assertRegex(self.ctl("version").stdout, r"(?s)\d+\.\d+.*\d+\.\d+")
+
+    def test_apply_yaml_with_many_documents(self):
+        out = self.ctl("apply", "-f", "-", stdin="""
+apiVersion: kueue.x-k8s.io/v1beta2
+kind: ResourceFlavor
+metadata: {name: one}
+---
+apiVersion: kueue.x-k8s.io/v1beta2
+kind: ResourceFlavor
+metadata:
+  name: two
+spec:
+  nodeLabels:
+    zone: "1"   # a string, not a number
+""").stdout
+        self.assertIn("resourceflavor/one created", out)
+        self.assertIn("resourceflavor/two created", out)
+        self.assertEqual(json.loads(self.ctl("get", "rf", "two", "-o", "json").stdout)["spec"]["nodeLabels"], {"zone": "1"})
+
+    def test_bad_document_is_named_and_the_others_are_applied(self):
+        with tempfile.TemporaryDirectory() as d:
+            path = pathlib.Path(d) / "mixed.yaml"
+            path.write_text("apiVersion: kueue.x-k8s.io/v1beta2\nkind: ResourceFlavor\nmetadata: {name: good}\n---\n"
+                            "apiVersion: kueue.x-k8s.io/v1beta2\nkind: ResourceFlavor\nmetadata: {name: BAD NAME}\n")
+            done = self.ctl("apply", "-f", str(path), check=False)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("resourceflavor/good created", done.stdout)
+        self.assertIn("mixed.yaml", done.stderr)
+        self.assertIn("metadata.name", done.stderr)
+
+    def test_malformed_yaml_names_file_and_line(self):
+        with tempfile.TemporaryDirectory() as d:
+            path = pathlib.Path(d) / "broken.yaml"
+            path.write_text("kind: X\n  a: [1,\n")
+            done = self.ctl("apply", "-f", str(path), check=False)
+        self.assertEqual(done.returncode, 1)
+        self.assertRegex(done.stderr, r"broken\.yaml.*line \d|broken\.yaml:\d")
+
+    def test_submit_makes_a_job_that_runs(self):
+        out = self.ctl("submit", "--queue", "main", "--cpu", "1", "--run-for", "100ms", "--name", "quick").stdout
+        self.assertIn("quick", out)
+        eventually(lambda: holds(self.daemon.get("/apis/batch/v1/namespaces/default/jobs/quick"), "Complete"),
+                   what="completion")
+
+    def test_get_formats(self):
+        self.assertRegex(self.ctl("get", "cq").stdout, r"NAME\s+COHORT")
+        self.assertEqual(json.loads(self.ctl("get", "cq", "team", "-o", "json").stdout)["kind"], "ClusterQueue")
+        self.assertIn("kind: ClusterQueue", self.ctl("get", "cq", "team", "-o", "yaml").stdout)
+        self.assertRegex(self.ctl("get", "lq", "-A").stdout, r"NAMESPACE\s+NAME")
+
+    def test_describe_shows_the_object(self):
+        out = self.ctl("describe", "cq", "team").stdout
+        self.assertIn("team", out)
+        self.assertIn("Active", out)
+
+    def test_delete_removes(self):
+        self.ctl("apply", "-f", "-", stdin=json.dumps(flavor("brief")))
+        self.ctl("delete", "rf", "brief")
+        done = self.ctl("get", "rf", "brief", check=False)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("not found", done.stderr)
+
+    def test_unknown_command_is_a_usage_error(self):
+        done = self.ctl("frobnicate", check=False)
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("frobnicate", done.stderr)
+
+    def test_unreachable_server_is_said(self):
+        done = self.ctl("--server", "http://127.0.0.1:1", "get", "cq", check=False)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("127.0.0.1:1", done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()

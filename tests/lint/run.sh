@@ -1,0 +1,28 @@
+#!/bin/bash
+# Runs every lint; each is one check. usage: run.sh BUILD
+set -u
+cd "$(dirname "$0")/../.."
+build=$1 passed=0 failed=0
+check() { # NAME COMMAND...
+    local name=$1
+    shift
+    if "$@"; then
+        passed=$((passed + 1))
+    else
+        failed=$((failed + 1))
+        echo "lint: $name FAILED"
+    fi
+}
+sources=$(git ls-files -co --exclude-standard -- 'src/*.c' 'src/*.h' 'src/*.def')
+check layers awk -f tests/lint/layers.awk $sources
+check core-symbols tests/lint/core_symbols.sh "$build"
+check words tests/lint/words.sh
+check sizes tests/lint/sizes.py
+check help tests/lint/help.sh
+check contracts tests/lint/contracts.py
+check guarantees tests/lint/guarantees.sh
+check model tests/lint/model.sh --check
+check crds make --no-print-directory -s BUILD="$build" crds-check
+check way tests/lint/way.sh
+echo "lint: $passed passed, $failed failed"
+[ "$failed" -eq 0 ]

@@ -1,0 +1,13 @@
+#!/bin/bash
+# "The way of one workload" in docs/architecture.md is true: each file it names defines the function it names.
+set -u
+cd "$(dirname "$0")/../.."
+failed=0 steps=0
+while IFS='|' read -r _ _ place _; do
+    [[ $place =~ \`([a-z_/]+\.c):\ ([a-z_0-9]+)\` ]] || continue
+    steps=$((steps + 1))
+    grep -qE "\b${BASH_REMATCH[2]}\(" "src/${BASH_REMATCH[1]}" 2>/dev/null ||
+        { echo "way: src/${BASH_REMATCH[1]} has no ${BASH_REMATCH[2]}"; failed=1; }
+done < <(sed -n '/way of one workload/,/^## /p' docs/architecture.md)
+[ "$steps" -ge 8 ] || { echo "way: docs/architecture.md names only $steps steps"; failed=1; }
+exit $failed

