@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Sluice authors */
+
+/* Places: a move is made when model/places.def has it and the workload's record fits the new place. */
+#include "kernel/place.h"
+
+#include "kernel/lifecycle.h"
+
+#define PLACES 9u
+#define PAIR(from, to) ((uint32_t)(from) * PLACES + (uint32_t)(to))
+
+enum sl_place sl_places[SL_WORKLOADS_MAX];
+
+static bool step_allowed(enum sl_place from, enum sl_place to)
+{
+    switch (PAIR(from, to)) {
+#define SL_PLACE_STEP(f, t) case PAIR(f, t):
+#include "model/places.def"
+#undef SL_PLACE_STEP
+        return true;
+    default:
+        return false;
+    }
+}
+
+static bool queueable(sl_workload_id id)
+{
+    return sl_workloads[id].phase == SL_PHASE_PENDING && sl_workloads[id].active &&
+           !sl_workloads[id].on_hold && !sl_workloads[id].gated;
+}
+
+static bool reserved(sl_workload_id id)
+{
+    return sl_workloads[id].phase == SL_PHASE_QUOTA_RESERVED ||
+           sl_workloads[id].phase == SL_PHASE_ADMITTED;
+}
+
+static bool fits(sl_workload_id id, enum sl_place place)
+{
+    switch (place) {
+    case SL_PLACE_NONE:
+        return sl_workloads[id].phase == SL_PHASE_ABSENT;
+    case SL_PLACE_HEAP:
+    case SL_PLACE_INADMISSIBLE:
+    case SL_PLACE_IN_FLIGHT:
+        return queueable(id);
+    case SL_PLACE_HOLDING:
+    case SL_PLACE_SECOND_PASS:
+        return sl_lifecycle_holds_quota(id);
+    case SL_PLACE_ORPHANED:
+        return sl_workloads[id].phase == SL_PHASE_PENDING;
+    case SL_PLACE_DORMANT:
+        return sl_workloads[id].phase == SL_PHASE_EVICTED ||
+               (sl_workloads[id].phase == SL_PHASE_PENDING && !queueable(id)) ||
+               (reserved(id) && !sl_lifecycle_holds_quota(id));
+    case SL_PLACE_DONE:
+        return sl_workloads[id].phase == SL_PHASE_FINISHED;
+    }
+    return false;
+}
+
+enum sl_place sl_place_of(sl_workload_id id)
+{
+    return id < SL_WORKLOADS_MAX ? sl_places[id] : SL_PLACE_NONE;
+}
+
+enum sl_status sl_place_move(sl_workload_id id, enum sl_place from, enum sl_place to)
+{
+    if (id >= SL_WORKLOADS_MAX) {
+        return SL_REFUSED_UNKNOWN_WORKLOAD;
+    }
+    if (from > SL_PLACE_DONE || to > SL_PLACE_DONE) {
+        return SL_REFUSED_BAD_ARGUMENT;
+    }
+    if (sl_places[id] != from || !step_allowed(from, to) || !fits(id, to)) {
+        return SL_REFUSED_PLACE;
+    }
+    sl_places[id] = to;
+    return SL_OK;
+}
+
+/* Where a pending workload belongs that is at `place`: it stays in line if it is in line. */
+static enum sl_place pending_place(sl_workload_id id, enum sl_place place)
+{
+    if (place == SL_PLACE_NONE) {
+        return SL_PLACE_ORPHANED;
+    }
+    if (!queueable(id)) {
+        return SL_PLACE_DORMANT;
+    }
+    if (place == SL_PLACE_HOLDING || place == SL_PLACE_SECOND_PASS || place == SL_PLACE_DORMANT) {
+        return SL_PLACE_INADMISSIBLE;
+    }
+    return place;
+}
+
+static bool holder(enum sl_place place)
+{
+    return place == SL_PLACE_HOLDING || place == SL_PLACE_SECOND_PASS;
+}
+
+void sl_place_settle(sl_workload_id id)
+{
+    switch (sl_workloads[id].phase) {
+    case SL_PHASE_ABSENT:
+        sl_places[id] = SL_PLACE_NONE;
+        break;
+    case SL_PHASE_PENDING:
+        sl_places[id] = pending_place(id, sl_places[id]);
+        break;
+    case SL_PHASE_QUOTA_RESERVED:
+    case SL_PHASE_ADMITTED:
+    case SL_PHASE_EVICTED:
+        if (!holder(sl_places[id]) || !sl_lifecycle_holds_quota(id)) {
+            sl_places[id] = SL_PLACE_DORMANT;
+        }
+        break;
+    case SL_PHASE_FINISHED:
+        sl_places[id] = SL_PLACE_DONE;
+        break;
+    }
+}
+
+void sl_place_hold(sl_workload_id id)
+{
+    sl_places[id] = SL_PLACE_HOLDING;
+}
+
+bool sl_place_agrees(sl_workload_id id)
+{
+    return sl_places[id] <= SL_PLACE_DONE && fits(id, sl_places[id]) &&
+           (holder(sl_places[id]) || !reserved(id) || !sl_lifecycle_holds_quota(id));
+}
