@@ -25,7 +25,7 @@ objects_of   = $(patsubst src/%.c,$(BUILD)/%.o,$(call sources_of,$(1)))
 archives     = $(foreach r,$(1),$(BUILD)/lib$(r).a)
 
 .PHONY: all clean help
-all: $(BUILD)/sluiced $(BUILD)/sluicectl
+all: $(BUILD)/sluiced $(BUILD)/sluicectl $(BUILD)/sluice-bench ## build the programs
 
 ##@ Use
 help: ## list every target with a line each
