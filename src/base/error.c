@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Sluice authors */
+
+/* Filling shell errors, and what each code is called in HTTP and in metav1.Status. */
+#include "base/error.h"
+
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+
+#include "base/check.h"
+
+static const struct {
+    int http;
+    const char *reason;
+} codes[] = {
+    [SL_CODE_OK] = { 200, "" },
+    [SL_CODE_BAD_REQUEST] = { 400, "BadRequest" },
+    [SL_CODE_UNAUTHORIZED] = { 401, "Unauthorized" },
+    [SL_CODE_FORBIDDEN] = { 403, "Forbidden" },
+    [SL_CODE_NOT_FOUND] = { 404, "NotFound" },
+    [SL_CODE_METHOD_NOT_ALLOWED] = { 405, "MethodNotAllowed" },
+    [SL_CODE_ALREADY_EXISTS] = { 409, "AlreadyExists" },
+    [SL_CODE_CONFLICT] = { 409, "Conflict" },
+    [SL_CODE_GONE] = { 410, "Expired" },
+    [SL_CODE_TOO_LARGE] = { 413, "RequestEntityTooLarge" },
+    [SL_CODE_UNSUPPORTED_MEDIA] = { 415, "UnsupportedMediaType" },
+    [SL_CODE_INVALID] = { 422, "Invalid" },
+    [SL_CODE_TOO_MANY] = { 429, "TooManyRequests" },
+    [SL_CODE_INTERNAL] = { 500, "InternalError" },
+    [SL_CODE_UNAVAILABLE] = { 503, "ServiceUnavailable" },
+    [SL_CODE_TIMEOUT] = { 504, "Timeout" },
+};
+
+/* vsnprintf that ends a cut text at a character's boundary and with "...". */
+static void print_cut(char *out, size_t cap, const char *format, va_list args)
+{
+    int len = vsnprintf(out, cap, format, args);
+    SL_ASSERT(len >= 0);
+    if ((size_t)len < cap) {
+        return;
+    }
+    size_t end = cap - 4;
+    while (end > 0 && ((unsigned char)out[end] & 0xC0u) == 0x80u) {
+        end--;
+    }
+    snprintf(out + end, 4, "...");
+}
+
+void sl_error_clear(struct sl_error *e)
+{
+    if (e != NULL) {
+        e->code = SL_CODE_OK;
+        e->text[0] = '\0';
+        e->cause_count = 0;
+    }
+}
+
+enum sl_code sl_error_set(struct sl_error *e, enum sl_code code, const char *format, ...)
+{
+    if (e != NULL) {
+        va_list args;
+        va_start(args, format);
+        print_cut(e->text, sizeof e->text, format, args);
+        va_end(args);
+        e->code = code;
+    }
+    return code;
+}
+
+void sl_error_cause(struct sl_error *e, const char *reason, const char *field, const char *format, ...)
+{
+    if (e == NULL) {
+        return;
+    }
+    e->code = SL_CODE_INVALID;
+    unsigned index = e->cause_count++;
+    if (index >= SL_CAUSES_MAX) {
+        return;
+    }
+    struct sl_cause_entry *cause = &e->causes[index];
+    snprintf(cause->reason, sizeof cause->reason, "%s", reason);
+    snprintf(cause->field, sizeof cause->field, "%s", field);
+    va_list args;
+    va_start(args, format);
+    print_cut(cause->text, sizeof cause->text, format, args);
+    va_end(args);
+}
+
+int sl_code_http(enum sl_code code)
+{
+    SL_PRE((size_t)code < sizeof codes / sizeof codes[0]);
+    return codes[code].http;
+}
+
+const char *sl_code_reason(enum sl_code code)
+{
+    SL_PRE((size_t)code < sizeof codes / sizeof codes[0]);
+    return codes[code].reason;
+}

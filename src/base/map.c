@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Sluice authors */
+
+/* A dense array of entries in insertion order and an open-addressing index of positions into it. */
+#include "base/map.h"
+
+#include <string.h>
+
+#include "base/check.h"
+#include "base/mem.h"
+
+#define SLOT_FREE 0u /* otherwise position + 1; a removed entry keeps its slot with key NULL */
+#define SLOTS_MIN 16u
+
+struct entry {
+    char *key; /* NULL: a hole */
+    uint64_t hash;
+    union sl_map_value value;
+};
+
+struct sl_map {
+    struct entry *entries;
+    uint32_t *slots;
+    size_t entry_count; /* with holes */
+    size_t live_count;
+    size_t slot_count;  /* a power of two, at most half full, holes included */
+};
+
+/* FNV-1a with a final mix, so that the low bits depend on every byte. */
+static uint64_t hash_text(const char *key)
+{
+    uint64_t h = 14695981039346656037u;
+    for (const unsigned char *p = (const unsigned char *)key; *p != 0; p++) {
+        h = (h ^ *p) * 1099511628211u;
+    }
+    h ^= h >> 33;
+    h *= 0xff51afd7ed558ccdu;
+    return h ^ (h >> 33);
+}
+
+struct sl_map *sl_map_new(void)
+{
+    return sl_mem_new(1, sizeof(struct sl_map));
+}
+
+void sl_map_free(struct sl_map *m)
+{
+    if (m == NULL) {
+        return;
+    }
+    for (size_t i = 0; i < m->entry_count; i++) {
+        sl_mem_free(m->entries[i].key);
+    }
+    sl_mem_free(m->entries);
+    sl_mem_free(m->slots);
+    sl_mem_free(m);
+}
+
+static size_t free_slot(const struct sl_map *m, uint64_t hash)
+{
+    size_t slot = hash & (m->slot_count - 1);
+    while (m->slots[slot] != SLOT_FREE) {
+        slot = (slot + 1) & (m->slot_count - 1);
+    }
+    return slot;
+}
+
+/* New room for twice the live entries, without the holes. */
+static void rebuild(struct sl_map *m)
+{
+    size_t slot_count = SLOTS_MIN;
+    while (slot_count < 4 * (m->live_count + 1)) {
+        slot_count *= 2;
+    }
+    size_t count = 0;
+    for (size_t i = 0; i < m->entry_count; i++) {
+        if (m->entries[i].key != NULL) {
+            m->entries[count++] = m->entries[i];
+        }
+    }
+    m->entry_count = count;
+    m->slot_count = slot_count;
+    SL_ASSERT(slot_count / 2 < UINT32_MAX);
+    m->entries = sl_mem_grow(m->entries, slot_count / 2, sizeof *m->entries);
+    sl_mem_free(m->slots);
+    m->slots = sl_mem_new(slot_count, sizeof *m->slots);
+    for (size_t i = 0; i < count; i++) {
+        m->slots[free_slot(m, m->entries[i].hash)] = (uint32_t)(i + 1);
+    }
+}
+
+static struct entry *find(const struct sl_map *m, const char *key, uint64_t hash)
+{
+    if (m->live_count == 0) {
+        return NULL;
+    }
+    size_t slot = hash & (m->slot_count - 1);
+    for (; m->slots[slot] != SLOT_FREE; slot = (slot + 1) & (m->slot_count - 1)) {
+        struct entry *e = &m->entries[m->slots[slot] - 1];
+        if (e->hash == hash && e->key != NULL && strcmp(e->key, key) == 0) {
+            return e;
+        }
+    }
+    return NULL;
+}
+
+bool sl_map_get(const struct sl_map *m, const char *key, union sl_map_value *value)
+{
+    const struct entry *e = find(m, key, hash_text(key));
+    if (e != NULL && value != NULL) {
+        *value = e->value;
+    }
+    return e != NULL;
+}
+
+void sl_map_put(struct sl_map *m, const char *key, union sl_map_value value)
+{
+    uint64_t hash = hash_text(key);
+    struct entry *e = find(m, key, hash);
+    if (e != NULL) {
+        e->value = value;
+        return;
+    }
+    if (m->entry_count >= m->slot_count / 2) {
+        rebuild(m);
+    }
+    size_t slot = free_slot(m, hash);
+    m->entries[m->entry_count] = (struct entry){ sl_mem_text(key), hash, value };
+    m->slots[slot] = (uint32_t)++m->entry_count;
+    m->live_count++;
+}
+
+bool sl_map_remove(struct sl_map *m, const char *key, union sl_map_value *old)
+{
+    struct entry *e = find(m, key, hash_text(key));
+    if (e == NULL) {
+        return false;
+    }
+    if (old != NULL) {
+        *old = e->value;
+    }
+    sl_mem_free(e->key);
+    e->key = NULL;
+    m->live_count--;
+    return true;
+}
+
+size_t sl_map_count(const struct sl_map *m)
+{
+    return m->live_count;
+}
+
+bool sl_map_next(const struct sl_map *m, size_t *cursor, const char **key, union sl_map_value *value)
+{
+    while (*cursor < m->entry_count && m->entries[*cursor].key == NULL) {
+        (*cursor)++;
+    }
+    if (*cursor >= m->entry_count) {
+        return false;
+    }
+    const struct entry *e = &m->entries[(*cursor)++];
+    *key = e->key;
+    *value = e->value;
+    return true;
+}

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Sluice authors */
+
+/* Allocation for the shell: checked sizes, zeroed memory, and an end with a message when there is none. */
+#include "base/mem.h"
+
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static _Noreturn void out_of_memory(size_t count, size_t size)
+{
+    fprintf(stderr, "out of memory: %zu times %zu bytes\n", count, size);
+    exit(70); /* EX_SOFTWARE: a supervisor starts us again and nothing durable is lost */
+}
+
+void *sl_mem_new(size_t count, size_t size)
+{
+    void *p = calloc(count > 0 ? count : 1, size > 0 ? size : 1);
+    if (p == NULL) {
+        out_of_memory(count, size);
+    }
+    return p;
+}
+
+void *sl_mem_grow(void *p, size_t count, size_t size)
+{
+    if (size != 0 && count > SIZE_MAX / size) {
+        out_of_memory(count, size);
+    }
+    size_t bytes = count * size;
+    void *grown = realloc(p, bytes > 0 ? bytes : 1);
+    if (grown == NULL) {
+        out_of_memory(count, size);
+    }
+    return grown;
+}
+
+char *sl_mem_text(const char *text)
+{
+    return text == NULL ? NULL : sl_mem_text_n(text, strlen(text));
+}
+
+char *sl_mem_text_n(const char *text, size_t n)
+{
+    char *copy = sl_mem_new(n + 1, 1);
+    if (n > 0) {
+        memcpy(copy, text, n);
+    }
+    return copy;
+}
+
+void sl_mem_free(void *p)
+{
+    free(p);
+}
