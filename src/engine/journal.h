@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Sluice authors */
+
+/* The journal: what happened to the core, in order, in files journal-<n>.log (layout and promises:
+ * docs/internals/journal.md). Owns those files. The API objects are the truth; the journal is for explaining
+ * and replaying (G11), so records are flushed once a cycle and a failing disk costs records, never a decision.
+ * Bounds: a record <= SL_JOURNAL_RECORD_MAX bytes, a file about SL_JOURNAL_FILE_MAX, the newest
+ * SL_JOURNAL_KEEP files are kept. */
+#ifndef SL_ENGINE_JOURNAL_H
+#define SL_ENGINE_JOURNAL_H
+#include "base/buf.h"
+#include "base/error.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define SL_JOURNAL_VERSION 1u
+#define SL_JOURNAL_FILE_MAX (64u * 1024u * 1024u)
+#define SL_JOURNAL_RECORD_MAX (4u * 1024u * 1024u)
+#define SL_JOURNAL_KEEP 4u
+#define SL_JOURNAL_HEADER_SIZE 32u
+#define SL_JOURNAL_FRAME_SIZE 26u /* what stands before each payload */
+
+enum sl_journal_type {
+    SL_JOURNAL_START = 1,    /* a process began with an empty core */
+    SL_JOURNAL_NAME = 2,     /* a name got an id: class, id, text */
+    SL_JOURNAL_OBSERVE = 3,  /* an object came in: kind, deleted or not, resourceVersion, ns, name */
+    SL_JOURNAL_CHANGE = 4,   /* one change of the core's state and how it was answered */
+    SL_JOURNAL_DECISION = 5  /* a decision was handed out: what a replay has to come to again */
+};
+
+struct sl_journal;
+
+/* Continue the newest file of `dir` (made when absent), a torn tail cut off; a file that is damaged before its
+ * end is left alone and a new one begun. NULL dir: count only. Refused: a directory that cannot be
+ * written, a file of a newer version or of somebody else. */
+enum sl_code sl_journal_open(const char *dir, struct sl_journal **out, struct sl_error *e);
+void sl_journal_close(struct sl_journal *j);
+
+/* Note one record; returns its sequence number. It reaches the file with the next flush. */
+uint64_t sl_journal_append(struct sl_journal *j, enum sl_journal_type type, int64_t now_ms,
+                           const struct sl_buf *payload);
+
+/* Write what was noted. False when the disk refused: the records are dropped, and that is logged once. */
+bool sl_journal_flush(struct sl_journal *j);
+
+uint64_t sl_journal_sequence(const struct sl_journal *j); /* of the last record; 0 = none yet */
+uint64_t sl_journal_lost(const struct sl_journal *j);     /* records that the disk refused */
+
+/* --- reading: for replays and tests ---------------------------------------------------------------------- */
+enum sl_journal_end { SL_JOURNAL_RECORD, SL_JOURNAL_END, SL_JOURNAL_TORN, SL_JOURNAL_DAMAGED };
+struct sl_journal_record {
+    uint64_t sequence;
+    int64_t time_ms;
+    uint16_t type;
+    const unsigned char *payload; /* lent until the reader is closed */
+    size_t len;
+};
+struct sl_journal_reader;
+enum sl_code sl_journal_reader_open(const char *path, struct sl_journal_reader **out, struct sl_error *e);
+enum sl_journal_end sl_journal_reader_next(struct sl_journal_reader *r, struct sl_journal_record *out);
+size_t sl_journal_reader_offset(const struct sl_journal_reader *r); /* just behind the last good record */
+void sl_journal_reader_close(struct sl_journal_reader *r);
+
+uint32_t sl_journal_crc32c(uint32_t crc, const void *data, size_t len); /* start with 0 */
+#endif

@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Sluice authors */
+
+/* Reading a journal file: header, frames, checksums, and telling a torn tail (the process died while writing)
+ * from damage (bytes changed later). The file is mapped, so records are lent without a copy. */
+#include "engine/journal.h"
+#include "base/check.h"
+#include "base/mem.h"
+#include "engine/pack.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+struct sl_journal_reader {
+    unsigned char *data;
+    size_t size;
+    size_t offset;
+    uint64_t last_sequence;
+};
+
+uint32_t sl_journal_crc32c(uint32_t crc, const void *data, size_t len)
+{
+    static uint32_t table[256];
+    if (table[1] == 0) {
+        for (uint32_t i = 0; i < 256; i++) {
+            uint32_t c = i;
+            for (int bit = 0; bit < 8; bit++) {
+                c = (c & 1u) != 0 ? (c >> 1) ^ 0x82f63b78u : c >> 1;
+            }
+            table[i] = c;
+        }
+    }
+    const unsigned char *p = data;
+    crc = ~crc;
+    for (size_t i = 0; i < len; i++) {
+        crc = (crc >> 8) ^ table[(crc ^ p[i]) & 0xffu];
+    }
+    return ~crc;
+}
+
+static enum sl_code check_header(const struct sl_journal_reader *r, const char *path, struct sl_error *e)
+{
+    if (r->size < SL_JOURNAL_HEADER_SIZE) {
+        return SL_CODE_OK; /* the process died while beginning the file: all of it is a torn tail */
+    }
+    if (memcmp(r->data, "SLUICEJ\n", 8) != 0) {
+        return sl_error_set(e, SL_CODE_INTERNAL, "%s is not a Sluice journal", path);
+    }
+    struct unpack u = {r->data + 8, r->data + SL_JOURNAL_HEADER_SIZE, false};
+    uint32_t version = unpack_u32(&u);
+    if (version != SL_JOURNAL_VERSION) {
+        return sl_error_set(e, SL_CODE_INTERNAL,
+                            "%s has journal version %u, this program reads version %u", path, version,
+                            SL_JOURNAL_VERSION);
+    }
+    return SL_CODE_OK;
+}
+
+static enum sl_code map_file(struct sl_journal_reader *r, const char *path, struct sl_error *e)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    struct stat st;
+    if (fd < 0 || fstat(fd, &st) != 0) {
+        int why = errno;
+        if (fd >= 0) {
+            close(fd);
+        }
+        return sl_error_set(e, SL_CODE_INTERNAL, "cannot read %s: %s", path, strerror(why));
+    }
+    r->size = (size_t)st.st_size;
+    void *data = r->size == 0 ? NULL : mmap(NULL, r->size, PROT_READ, MAP_PRIVATE, fd, 0);
+    int why = errno;
+    close(fd);
+    if (data == MAP_FAILED) {
+        r->size = 0;
+        return sl_error_set(e, SL_CODE_INTERNAL, "cannot map %s: %s", path, strerror(why));
+    }
+    r->data = data;
+    return SL_CODE_OK;
+}
+
+enum sl_code sl_journal_reader_open(const char *path, struct sl_journal_reader **out, struct sl_error *e)
+{
+    SL_PRE(path != NULL && out != NULL);
+    struct sl_journal_reader *r = sl_mem_new(1, sizeof *r);
+    enum sl_code code = map_file(r, path, e);
+    if (code == SL_CODE_OK) {
+        code = check_header(r, path, e);
+    }
+    if (code != SL_CODE_OK) {
+        sl_journal_reader_close(r);
+        return code;
+    }
+    r->offset = r->size < SL_JOURNAL_HEADER_SIZE ? 0 : SL_JOURNAL_HEADER_SIZE;
+    *out = r;
+    return SL_CODE_OK;
+}
+
+/* A bad record that reaches the end of the file, or is followed by nothing but zeros (a file system that had
+ * reserved the room), is what a crash leaves. Anything else behind it means that the record was good once. */
+static enum sl_journal_end judge_bad(const struct sl_journal_reader *r, size_t claimed_end)
+{
+    if (claimed_end >= r->size) {
+        return SL_JOURNAL_TORN;
+    }
+    for (size_t i = r->offset; i < r->size; i++) {
+        if (r->data[i] != 0) {
+            return SL_JOURNAL_DAMAGED;
+        }
+    }
+    return SL_JOURNAL_TORN;
+}
+
+enum sl_journal_end sl_journal_reader_next(struct sl_journal_reader *r, struct sl_journal_record *out)
+{
+    size_t left = r->size - r->offset;
+    if (left == 0 && r->size >= SL_JOURNAL_HEADER_SIZE) {
+        return SL_JOURNAL_END;
+    }
+    if (left < SL_JOURNAL_FRAME_SIZE || r->size < SL_JOURNAL_HEADER_SIZE) {
+        return SL_JOURNAL_TORN;
+    }
+    const unsigned char *start = r->data + r->offset;
+    struct unpack u = {start, r->data + r->size, false};
+    uint32_t len = unpack_u32(&u);
+    uint32_t crc = unpack_u32(&u);
+    struct sl_journal_record record;
+    record.sequence = unpack_u64(&u);
+    record.time_ms = unpack_i64(&u);
+    record.type = unpack_u16(&u);
+    record.payload = u.at;
+    record.len = len;
+    size_t end = r->offset + SL_JOURNAL_FRAME_SIZE + len;
+    if (len > SL_JOURNAL_RECORD_MAX || end > r->size) {
+        return judge_bad(r, len > SL_JOURNAL_RECORD_MAX ? r->offset : end);
+    }
+    if (sl_journal_crc32c(0, start + 8, SL_JOURNAL_FRAME_SIZE - 8 + len) != crc ||
+        record.sequence <= r->last_sequence) {
+        return judge_bad(r, end);
+    }
+    r->last_sequence = record.sequence;
+    r->offset = end;
+    *out = record;
+    return SL_JOURNAL_RECORD;
+}
+
+size_t sl_journal_reader_offset(const struct sl_journal_reader *r)
+{
+    return r->offset;
+}
+
+void sl_journal_reader_close(struct sl_journal_reader *r)
+{
+    if (r == NULL) {
+        return;
+    }
+    if (r->data != NULL) {
+        munmap(r->data, r->size);
+    }
+    sl_mem_free(r);
+}

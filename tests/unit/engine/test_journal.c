@@ -1,0 +1,337 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Sluice authors */
+
+/* The journal's file: what was flushed is read back; a torn tail is cut off, damage is kept apart. */
+#include "engine/journal.h"
+#include "base/log.h"
+#include "engine/pack.h"
+#include <fcntl.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+static char dir[64];
+
+static int setup(void **state)
+{
+    (void)state;
+    sl_log_setup(SL_LOG_ERROR, false);
+    (void)snprintf(dir, sizeof dir, "/tmp/sluice-journal-XXXXXX");
+    return mkdtemp(dir) == NULL;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    char command[128];
+    (void)snprintf(command, sizeof command, "rm -rf %s", dir);
+    return system(command);
+}
+
+static const char *path_of(unsigned number)
+{
+    static char path[128];
+    (void)snprintf(path, sizeof path, "%s/journal-%u.log", dir, number);
+    return path;
+}
+
+static struct sl_journal *open_journal(void)
+{
+    struct sl_journal *j = NULL;
+    struct sl_error e = {0};
+    if (sl_journal_open(dir, &j, &e) != SL_CODE_OK) {
+        fail_msg("%s", e.text);
+    }
+    return j;
+}
+
+static void append_text(struct sl_journal *j, const char *text)
+{
+    struct sl_buf payload = {0};
+    pack_text(&payload, text);
+    (void)sl_journal_append(j, SL_JOURNAL_NAME, 1000, &payload);
+    sl_buf_fini(&payload);
+}
+
+/* Two records and a close: the file that the fault tests start from. */
+static void write_two(void)
+{
+    struct sl_journal *j = open_journal();
+    append_text(j, "first");
+    append_text(j, "second");
+    sl_journal_close(j);
+}
+
+static off_t size_of(const char *path)
+{
+    struct stat st;
+    assert_int_equal(stat(path, &st), 0);
+    return st.st_size;
+}
+
+static void change_byte(const char *path, off_t at, unsigned char mask)
+{
+    unsigned char byte;
+    int fd = open(path, O_RDWR);
+    assert_true(fd >= 0);
+    assert_int_equal(pread(fd, &byte, 1, at), 1);
+    byte = (unsigned char)(byte ^ mask);
+    assert_int_equal(pwrite(fd, &byte, 1, at), 1);
+    close(fd);
+}
+
+static unsigned count_records(const char *path, enum sl_journal_end *end)
+{
+    struct sl_journal_reader *r = NULL;
+    struct sl_journal_record record;
+    struct sl_error e = {0};
+    unsigned n = 0;
+    assert_int_equal(sl_journal_reader_open(path, &r, &e), SL_CODE_OK);
+    while ((*end = sl_journal_reader_next(r, &record)) == SL_JOURNAL_RECORD) {
+        n++;
+    }
+    sl_journal_reader_close(r);
+    return n;
+}
+
+static void test_journal_written_reads_back(void **state)
+{
+    (void)state;
+    write_two();
+    struct sl_journal_reader *r = NULL;
+    struct sl_journal_record record;
+    struct sl_error e = {0};
+    assert_int_equal(sl_journal_reader_open(path_of(1), &r, &e), SL_CODE_OK);
+    assert_int_equal(sl_journal_reader_next(r, &record), SL_JOURNAL_RECORD);
+    assert_int_equal(record.sequence, 1);
+    assert_int_equal(record.time_ms, 1000);
+    assert_int_equal(record.type, SL_JOURNAL_NAME);
+    struct unpack u = {record.payload, record.payload + record.len, false};
+    size_t len;
+    const char *text = unpack_text(&u, &len);
+    assert_int_equal(len, 5);
+    assert_memory_equal(text, "first", 5);
+    assert_int_equal(sl_journal_reader_next(r, &record), SL_JOURNAL_RECORD);
+    assert_int_equal(record.sequence, 2);
+    assert_int_equal(sl_journal_reader_next(r, &record), SL_JOURNAL_END);
+    sl_journal_reader_close(r);
+}
+
+static void test_journal_reopened_continues_the_numbers(void **state)
+{
+    (void)state;
+    write_two();
+    struct sl_journal *j = open_journal();
+    assert_int_equal(sl_journal_sequence(j), 2);
+    append_text(j, "third");
+    assert_int_equal(sl_journal_sequence(j), 3);
+    sl_journal_close(j);
+    enum sl_journal_end end;
+    assert_int_equal(count_records(path_of(1), &end), 3);
+    assert_int_equal(end, SL_JOURNAL_END);
+}
+
+static void test_journal_torn_tail_is_cut_off(void **state)
+{
+    (void)state;
+    write_two();
+    off_t whole = size_of(path_of(1));
+    for (off_t cut = 1; cut <= 36; cut++) { /* all of the last record: frame 26, length 4, "second" 6 */
+        assert_int_equal(truncate(path_of(1), whole - cut), 0);
+        struct sl_journal *j = open_journal();
+        assert_int_equal(sl_journal_sequence(j), 1);
+        append_text(j, "second");
+        sl_journal_close(j);
+        enum sl_journal_end end;
+        assert_int_equal(count_records(path_of(1), &end), 2);
+        assert_int_equal(size_of(path_of(1)), whole);
+    }
+}
+
+static void test_journal_zero_filled_tail_is_cut_off(void **state)
+{
+    (void)state;
+    write_two();
+    off_t whole = size_of(path_of(1));
+    assert_int_equal(truncate(path_of(1), whole + 4096), 0);
+    struct sl_journal *j = open_journal();
+    assert_int_equal(sl_journal_sequence(j), 2);
+    sl_journal_close(j);
+    assert_int_equal(size_of(path_of(1)), whole);
+}
+
+static void test_journal_torn_header_begins_anew(void **state)
+{
+    (void)state;
+    write_two();
+    assert_int_equal(truncate(path_of(1), 31), 0);
+    write_two();
+    enum sl_journal_end end;
+    assert_int_equal(count_records(path_of(1), &end), 2);
+}
+
+static void test_journal_bad_checksum_in_the_last_record_is_a_torn_tail(void **state)
+{
+    (void)state;
+    write_two();
+    off_t whole = size_of(path_of(1));
+    change_byte(path_of(1), whole - 1, 0x40);
+    struct sl_journal *j = open_journal();
+    assert_int_equal(sl_journal_sequence(j), 1);
+    sl_journal_close(j);
+}
+
+static void test_journal_damaged_middle_is_left_alone(void **state)
+{
+    (void)state;
+    write_two();
+    off_t whole = size_of(path_of(1));
+    change_byte(path_of(1), SL_JOURNAL_HEADER_SIZE + SL_JOURNAL_FRAME_SIZE, 0x01);
+    struct sl_journal *j = open_journal();
+    assert_true(sl_journal_sequence(j) >= 2); /* no lost number is given out again */
+    append_text(j, "third");
+    sl_journal_close(j);
+    enum sl_journal_end end;
+    assert_int_equal(size_of(path_of(1)), whole);
+    assert_int_equal(count_records(path_of(1), &end), 0);
+    assert_int_equal(end, SL_JOURNAL_DAMAGED);
+    assert_int_equal(count_records(path_of(2), &end), 1);
+    assert_int_equal(end, SL_JOURNAL_END);
+}
+
+static void test_journal_newer_version_is_refused(void **state)
+{
+    (void)state;
+    write_two();
+    change_byte(path_of(1), 8, 0x02);
+    struct sl_journal *j = NULL;
+    struct sl_error e = {0};
+    assert_int_equal(sl_journal_open(dir, &j, &e), SL_CODE_INTERNAL);
+    assert_null(j);
+    assert_non_null(strstr(e.text, "journal version 3, this program reads version 1"));
+}
+
+static void test_journal_foreign_file_is_refused(void **state)
+{
+    (void)state;
+    FILE *f = fopen(path_of(1), "w");
+    assert_non_null(f);
+    (void)fputs("this is somebody else's file, and long enough\n", f);
+    (void)fclose(f);
+    struct sl_journal *j = NULL;
+    struct sl_error e = {0};
+    assert_int_equal(sl_journal_open(dir, &j, &e), SL_CODE_INTERNAL);
+    assert_non_null(strstr(e.text, "is not a Sluice journal"));
+}
+
+static void test_journal_directory_that_is_a_file_is_refused(void **state)
+{
+    (void)state;
+    FILE *f = fopen(path_of(7), "w");
+    assert_non_null(f);
+    (void)fclose(f);
+    struct sl_journal *j = NULL;
+    struct sl_error e = {0};
+    char path[128];
+    (void)snprintf(path, sizeof path, "%s", path_of(7));
+    assert_int_equal(sl_journal_open(path, &j, &e), SL_CODE_INTERNAL);
+    assert_non_null(strstr(e.text, path));
+}
+
+/* A file size limit stands in for the full disk: half a record arrives, the rest is refused. */
+static void test_journal_full_disk_drops_records_and_goes_on(void **state)
+{
+    (void)state;
+    struct sl_journal *j = open_journal();
+    append_text(j, "kept");
+    assert_true(sl_journal_flush(j));
+    off_t good = size_of(path_of(1));
+    struct rlimit old;
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &old), 0);
+    struct rlimit tight = {(rlim_t)good + 10, old.rlim_max};
+    (void)signal(SIGXFSZ, SIG_IGN);
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &tight), 0);
+    append_text(j, "lost");
+    append_text(j, "lost as well");
+    bool flushed = sl_journal_flush(j);
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &old), 0);
+    assert_false(flushed);
+    assert_int_equal(sl_journal_lost(j), 2);
+    assert_int_equal(size_of(path_of(1)), good);
+    append_text(j, "room again");
+    assert_true(sl_journal_flush(j));
+    sl_journal_close(j);
+    enum sl_journal_end end;
+    assert_int_equal(count_records(path_of(1), &end), 2);
+    assert_int_equal(end, SL_JOURNAL_END);
+}
+
+static void test_journal_large_is_rotated_and_old_files_go(void **state)
+{
+    (void)state;
+    struct sl_journal *j = open_journal();
+    struct sl_buf payload = {0};
+    static char block[SL_JOURNAL_RECORD_MAX];
+    sl_buf_add(&payload, block, sizeof block);
+    for (unsigned i = 0; i < 16 * 5; i++) {
+        (void)sl_journal_append(j, SL_JOURNAL_OBSERVE, 0, &payload);
+        assert_true(sl_journal_flush(j));
+    }
+    sl_buf_fini(&payload);
+    append_text(j, "last");
+    sl_journal_close(j);
+    assert_int_equal(access(path_of(1), F_OK), -1);
+    assert_int_equal(access(path_of(2), F_OK), -1);
+    assert_int_equal(access(path_of(3), F_OK), 0);
+    enum sl_journal_end end;
+    assert_int_equal(count_records(path_of(6), &end), 1);
+}
+
+static void test_journal_without_directory_counts_only(void **state)
+{
+    (void)state;
+    struct sl_journal *j = NULL;
+    struct sl_error e = {0};
+    assert_int_equal(sl_journal_open(NULL, &j, &e), SL_CODE_OK);
+    append_text(j, "nowhere");
+    assert_true(sl_journal_flush(j));
+    assert_int_equal(sl_journal_sequence(j), 1);
+    sl_journal_close(j);
+}
+
+static void test_journal_crc32c_known_value(void **state)
+{
+    (void)state;
+    assert_int_equal(sl_journal_crc32c(0, "123456789", 9), 0xe3069283u); /* RFC 3720, B.4 */
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_journal_written_reads_back, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_journal_reopened_continues_the_numbers, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_journal_torn_tail_is_cut_off, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_journal_zero_filled_tail_is_cut_off, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_journal_torn_header_begins_anew, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_journal_bad_checksum_in_the_last_record_is_a_torn_tail, setup,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(test_journal_damaged_middle_is_left_alone, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_journal_newer_version_is_refused, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_journal_foreign_file_is_refused, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_journal_directory_that_is_a_file_is_refused, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_journal_full_disk_drops_records_and_goes_on, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_journal_large_is_rotated_and_old_files_go, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_journal_without_directory_counts_only, setup, teardown),
+        cmocka_unit_test(test_journal_crc32c_known_value),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
