@@ -1,0 +1,324 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Sluice authors */
+
+/* The store as a whole: open and close, one write staged in a savepoint of its own, and the commit that makes
+ * a batch durable, publishes it and answers its clients, or loses all of it together. */
+#include "store/internal.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/random.h>
+
+#include "base/check.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/mem.h"
+
+/* --- open and close ------------------------------------------------------------------------------------- */
+
+static enum sl_code ensure_default_namespace(struct sl_store *s, struct sl_error *e)
+{
+    if (sl_rows_has(s, SL_KIND_NAMESPACE, "", "default", NULL)) {
+        return SL_CODE_OK;
+    }
+    struct sl_json *result = NULL, *ns = sl_object_new(SL_KIND_NAMESPACE, "", "default");
+    struct sl_store_write w = {
+        .verb = SL_VERB_CREATE, .kind = SL_KIND_NAMESPACE, .ns = "", .name = "default", .body = ns};
+    enum sl_code code = sl_store_apply(s, &w, &result, e);
+    code = code == SL_CODE_OK ? sl_store_commit(s, e) : code;
+    sl_json_free(result);
+    sl_json_free(ns);
+    return code;
+}
+
+enum sl_code sl_store_open(const char *dir, struct sl_store **out, struct sl_error *e)
+{
+    SL_PRE(dir != NULL && out != NULL);
+    struct sl_store *s = sl_mem_new(1, sizeof *s);
+    enum sl_code code = sl_db_open(s, dir, e);
+    sl_events_open(&s->log, s->revision);
+    if (code == SL_CODE_OK && getrandom(&s->random, sizeof s->random, 0) != (ssize_t)sizeof s->random) {
+        code = sl_error_set(e, SL_CODE_INTERNAL, "the system gave no random numbers");
+    }
+    code = code == SL_CODE_OK ? ensure_default_namespace(s, e) : code;
+    if (code != SL_CODE_OK) {
+        sl_store_close(s);
+        return code;
+    }
+    *out = s;
+    return SL_CODE_OK;
+}
+
+void sl_store_close(struct sl_store *s)
+{
+    SL_PRE(!s->in_commit && !s->log.publishing);
+    if (s->db != NULL) {
+        sl_db_rollback(s);
+    }
+    for (size_t i = 0; i < s->reply_count; i++) {
+        sl_json_free(s->replies[i].result);
+    }
+    sl_mem_free(s->replies);
+    sl_mem_free(s->watchers);
+    sl_events_close(&s->log);
+    sl_db_close(s);
+    sl_mem_free(s);
+}
+
+void sl_store_seed(struct sl_store *s, uint64_t seed)
+{
+    s->random = seed;
+}
+
+void sl_store_set_size_max(struct sl_store *s, uint64_t bytes)
+{
+    char sql[96];
+    const uint64_t page_bytes = 4096, pages_max = 4294967294;
+    uint64_t pages = bytes == 0 || bytes / page_bytes > pages_max ? pages_max : bytes / page_bytes + 1;
+    (void)snprintf(sql, sizeof sql, "PRAGMA max_page_count = %llu", (unsigned long long)pages);
+    int rc = sqlite3_exec(s->db, sql, NULL, NULL, NULL);
+    SL_ASSERT(rc == SQLITE_OK);
+}
+
+uint64_t sl_store_revision(const struct sl_store *s)
+{
+    return s->revision;
+}
+
+uint64_t sl_store_durable(const struct sl_store *s)
+{
+    return s->durable;
+}
+
+enum sl_code sl_store_get(struct sl_store *s, enum sl_kind kind, const char *ns, const char *name,
+                          struct sl_json **out, struct sl_error *e)
+{
+    SL_PRE(out != NULL);
+    return sl_rows_get(s, kind, ns, name, out, e);
+}
+
+/* --- staging -------------------------------------------------------------------------------------------- */
+
+struct mark {
+    uint64_t revision;
+    bool work_pending, bookkeeping;
+};
+
+static void forget(struct sl_store *s, const struct mark *mark)
+{
+    s->revision = mark->revision;
+    s->work_pending = mark->work_pending;
+    s->bookkeeping = mark->bookkeeping;
+    sl_events_truncate(&s->log, mark->revision);
+}
+
+/* SQLite gave up the transaction: everything staged so far is gone, and sl_store_commit has to say so. */
+static void note_loss(struct sl_store *s, const struct sl_error *e)
+{
+    s->broken = *e;
+    s->in_batch = false;
+    forget(s, &(struct mark){.revision = s->durable, .work_pending = s->work_pending});
+    sl_log(SL_LOG_ERROR, "staged writes were lost", "reason", e->text, NULL);
+}
+
+static bool is_staged(const struct sl_store *s)
+{
+    return s->revision != s->durable || s->bookkeeping;
+}
+
+static enum sl_code dispatch(struct sl_registry_call *c, struct sl_error *e)
+{
+    switch (c->w->verb) {
+    case SL_VERB_CREATE:
+        return sl_registry_create(c, e);
+    case SL_VERB_DELETE:
+        return sl_registry_delete(c, e);
+    case SL_VERB_UPDATE:
+    case SL_VERB_UPDATE_STATUS:
+    case SL_VERB_PATCH_MERGE:
+    case SL_VERB_PATCH_STATUS_MERGE:
+        break;
+    }
+    return sl_registry_change(c, e);
+}
+
+static enum sl_code apply_marked(struct sl_registry_call *c, struct sl_error *e)
+{
+    struct sl_store *s = c->s;
+    struct mark mark = {s->revision, s->work_pending, s->bookkeeping};
+    enum sl_code code = sl_db_run(s, SL_SQL_MARK, e);
+    code = code == SL_CODE_OK ? dispatch(c, e) : code;
+    if (sl_db_lost(s)) {
+        note_loss(s, e);
+        return code;
+    }
+    if (code != SL_CODE_OK || c->w->dry_run) {
+        struct sl_error undo;
+        bool undone = sl_db_run(s, SL_SQL_UNDO, &undo) == SL_CODE_OK;
+        SL_ASSERT(undone);
+        forget(s, &mark);
+    }
+    struct sl_error kept;
+    bool released = sl_db_run(s, SL_SQL_KEEP, &kept) == SL_CODE_OK;
+    SL_ASSERT(released);
+    return code;
+}
+
+enum sl_code sl_store_apply(struct sl_store *s, const struct sl_store_write *w, struct sl_json **result,
+                            struct sl_error *e)
+{
+    SL_PRE(w->kind < SL_KIND_COUNT && w->ns != NULL && result != NULL);
+    struct sl_error local;
+    struct sl_error *error = e != NULL ? e : &local;
+    struct sl_registry_call call = {.s = s, .w = w};
+    if (s->broken.code != SL_CODE_OK) {
+        *error = s->broken;
+        return error->code;
+    }
+    enum sl_code code = sl_db_begin(s, error);
+    code = code == SL_CODE_OK ? apply_marked(&call, error) : code;
+    if (s->in_batch && !is_staged(s)) {
+        sl_db_rollback(s); /* no open transaction for nothing */
+    }
+    if (code == SL_CODE_OK) {
+        *result = call.result;
+    } else {
+        sl_json_free(call.result);
+    }
+    return code;
+}
+
+bool sl_store_dirty(const struct sl_store *s)
+{
+    return is_staged(s) || s->broken.code != SL_CODE_OK || s->reply_count > 0 ||
+           (s->work_pending && !s->work_blocked);
+}
+
+/* --- commit --------------------------------------------------------------------------------------------- */
+
+/* A failed piece of background work is undone; the batch of the clients goes on without it. */
+static void add_background_work(struct sl_store *s)
+{
+    struct sl_error e;
+    struct mark mark = {s->revision, s->work_pending, s->bookkeeping};
+    if (s->work_blocked || (!s->work_pending && sl_clock_now_ms() < s->expiry_next_ms) ||
+        sl_db_begin(s, &e) != SL_CODE_OK || sl_db_run(s, SL_SQL_MARK, &e) != SL_CODE_OK) {
+        return;
+    }
+    enum sl_code code = sl_collect_step(s, &e);
+    if (sl_db_lost(s)) {
+        s->work_pending = true;
+        note_loss(s, &e);
+        return;
+    }
+    if (code != SL_CODE_OK) {
+        struct sl_error undo;
+        (void)sl_db_run(s, SL_SQL_UNDO, &undo);
+        forget(s, &mark);
+        s->work_blocked = true;
+        sl_log(SL_LOG_WARN, "background work failed", "reason", e.text, NULL);
+    }
+    (void)sl_db_run(s, SL_SQL_KEEP, &e);
+}
+
+static enum sl_code make_durable(struct sl_store *s, struct sl_error *e)
+{
+    if (s->broken.code != SL_CODE_OK) {
+        *e = s->broken;
+        sl_error_clear(&s->broken);
+        return e->code;
+    }
+    if (!s->in_batch) {
+        return SL_CODE_OK;
+    }
+    sl_db_bind_int(s, SL_SQL_SET_REVISION, 1, (int64_t)s->revision);
+    enum sl_code code = sl_db_run(s, SL_SQL_SET_REVISION, e);
+    code = code == SL_CODE_OK ? sl_db_run(s, SL_SQL_COMMIT, e) : code;
+    if (code != SL_CODE_OK) {
+        sl_db_rollback(s);
+        forget(s, &(struct mark){.revision = s->durable, .work_pending = true});
+        sl_log(SL_LOG_ERROR, "staged writes were lost", "reason", e->text, NULL);
+        return code;
+    }
+    s->in_batch = s->bookkeeping = false;
+    s->durable = s->revision;
+    return SL_CODE_OK;
+}
+
+struct replies {
+    struct sl_store_reply *at;
+    size_t count;
+};
+
+static struct replies take_replies(struct sl_store *s)
+{
+    struct replies taken = {s->replies, s->reply_count};
+    s->replies = NULL; /* callbacks may write, and even commit, again */
+    s->reply_count = s->reply_cap = 0;
+    return taken;
+}
+
+static void answer(struct sl_store *s, struct replies replies, enum sl_code code, const struct sl_error *e)
+{
+    for (size_t i = 0; i < replies.count; i++) {
+        struct sl_store_reply *r = &replies.at[i];
+        bool done = r->result != NULL && code == SL_CODE_OK;
+        const struct sl_error *error = r->result != NULL ? e : &r->error;
+        if (r->fn != NULL) {
+            r->fn(r->context, done ? SL_CODE_OK : error->code, done ? NULL : error, done ? r->result : NULL);
+        }
+        sl_json_free(r->result);
+    }
+    sl_mem_free(replies.at);
+    for (size_t i = 0; i < SL_STORE_LISTENERS_MAX; i++) {
+        if (s->listeners[i].fn != NULL) {
+            s->listeners[i].fn(s->listeners[i].context, code, e);
+        }
+    }
+}
+
+enum sl_code sl_store_commit(struct sl_store *s, struct sl_error *e)
+{
+    struct sl_error local;
+    struct sl_error *error = e != NULL ? e : &local;
+    sl_error_clear(error);
+    if (!sl_store_dirty(s) || s->in_commit) {
+        return SL_CODE_OK;
+    }
+    s->in_commit = true;
+    bool blocked = s->work_blocked;
+    if (s->broken.code == SL_CODE_OK) {
+        add_background_work(s);
+    }
+    enum sl_code code = make_durable(s, error);
+    if (code != SL_CODE_OK) {
+        s->work_blocked = true; /* or a full disk would keep the loop busy */
+    } else if (blocked) {
+        s->work_blocked = false;
+    }
+    s->in_commit = false;
+    struct replies replies = take_replies(s);
+    sl_store_publish(s);
+    answer(s, replies, code, error);
+    return code;
+}
+
+void sl_store_listen(struct sl_store *s, sl_store_commit_fn *fn, void *context)
+{
+    size_t i = 0;
+    while (i < SL_STORE_LISTENERS_MAX && s->listeners[i].fn != NULL) {
+        i++;
+    }
+    SL_PRE(fn != NULL && i < SL_STORE_LISTENERS_MAX);
+    s->listeners[i].fn = fn;
+    s->listeners[i].context = context;
+}
+
+void sl_store_unlisten(struct sl_store *s, sl_store_commit_fn *fn, void *context)
+{
+    for (size_t i = 0; i < SL_STORE_LISTENERS_MAX; i++) {
+        if (s->listeners[i].fn == fn && s->listeners[i].context == context) {
+            s->listeners[i].fn = NULL;
+        }
+    }
+}

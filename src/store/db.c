@@ -1,0 +1,303 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Sluice authors */
+
+/* The data directory: the lock file, the SQLite file and its schema, the open transaction, and SQLite's errors
+ * in words that tell an operator what to do. */
+#include "store/internal.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/check.h"
+#include "base/mem.h"
+
+#define APPLICATION_ID 0x534c5543 /* "SLUC" */
+#define PAGE_CACHE_KIB 8192
+
+static const char *const statements[SL_SQL_COUNT] = {
+#define SL_SQL(name, text) text,
+#include "store/statements.def"
+#undef SL_SQL
+};
+
+/* kinds: numbers of the kinds in these files, so that the program may reorder its own. owners: which objects
+ * name this uid as owner. collect: owners that are gone (kind NULL) or wait for their dependents (foreground
+ * deletion). ending: namespaces being emptied, and how far. */
+static const char *const schema =
+    "CREATE TABLE meta(key TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID;"
+    "CREATE TABLE kinds(id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE);"
+    "CREATE TABLE objects(id INTEGER PRIMARY KEY, kind INTEGER NOT NULL, ns TEXT NOT NULL,"
+    " name TEXT NOT NULL, uid TEXT NOT NULL, rv INTEGER NOT NULL, body TEXT NOT NULL);"
+    "CREATE UNIQUE INDEX objects_key ON objects(kind, ns, name);"
+    "CREATE TABLE owners(uid TEXT NOT NULL, kind INTEGER NOT NULL, ns TEXT NOT NULL, name TEXT NOT NULL,"
+    " PRIMARY KEY(uid, kind, ns, name)) WITHOUT ROWID;"
+    "CREATE TABLE collect(uid TEXT PRIMARY KEY, kind INTEGER, ns TEXT, name TEXT) WITHOUT ROWID;"
+    "CREATE TABLE ending(name TEXT PRIMARY KEY, kind INTEGER NOT NULL, after TEXT NOT NULL) WITHOUT ROWID;"
+    "INSERT INTO meta VALUES ('revision', 0);";
+
+static enum sl_code fail_io(const char *doing, const char *dir, int error, struct sl_error *e)
+{
+    return sl_error_set(e, SL_CODE_INTERNAL, "cannot %s data directory %s: %s", doing, dir, strerror(error));
+}
+
+enum sl_code sl_db_fail(struct sl_store *s, const char *doing, struct sl_error *e)
+{
+    SL_PRE(doing != NULL);
+    int rc = s->db == NULL ? SQLITE_NOMEM : sqlite3_extended_errcode(s->db);
+    const char *why = s->db == NULL ? "out of memory" : sqlite3_errmsg(s->db);
+    switch (rc & 0xff) {
+    case SQLITE_FULL:
+        why = "the disk is full";
+        break;
+    case SQLITE_READONLY:
+        why = "the data directory is read-only";
+        break;
+    case SQLITE_BUSY:
+        why = "the database is in use by another process";
+        break;
+    case SQLITE_CORRUPT:
+    case SQLITE_NOTADB:
+        why = "the database file is damaged or not a database";
+        break;
+    default:
+        break;
+    }
+    return sl_error_set(e, SL_CODE_INTERNAL, "cannot %s: %s", doing, why);
+}
+
+/* --- statements ---------------------------------------------------------------------------------------- */
+
+void sl_db_bind_text(struct sl_store *s, enum sl_sql id, int at, const char *text)
+{
+    SL_PRE(text != NULL);
+    /* Lent: every statement is reset before its caller returns. */
+    int rc = sqlite3_bind_text(s->sql[id], at, text, -1, SQLITE_STATIC);
+    SL_ASSERT(rc == SQLITE_OK);
+}
+
+void sl_db_bind_int(struct sl_store *s, enum sl_sql id, int at, int64_t n)
+{
+    int rc = sqlite3_bind_int64(s->sql[id], at, n);
+    SL_ASSERT(rc == SQLITE_OK);
+}
+
+enum sl_code sl_db_run(struct sl_store *s, enum sl_sql id, struct sl_error *e)
+{
+    int rc = sqlite3_step(s->sql[id]);
+    SL_ASSERT(rc != SQLITE_ROW);
+    enum sl_code code = rc == SQLITE_DONE ? SL_CODE_OK : sl_db_fail(s, "write to the database", e);
+    sqlite3_reset(s->sql[id]);
+    sqlite3_clear_bindings(s->sql[id]);
+    return code;
+}
+
+enum sl_code sl_db_begin(struct sl_store *s, struct sl_error *e)
+{
+    if (s->in_batch) {
+        return SL_CODE_OK;
+    }
+    enum sl_code code = sl_db_run(s, SL_SQL_BEGIN, e);
+    s->in_batch = code == SL_CODE_OK;
+    return code;
+}
+
+void sl_db_rollback(struct sl_store *s)
+{
+    if (!sqlite3_get_autocommit(s->db)) {
+        struct sl_error ignored;
+        (void)sl_db_run(s, SL_SQL_ROLLBACK, &ignored);
+    }
+    s->in_batch = false;
+    SL_POST(sqlite3_get_autocommit(s->db));
+}
+
+bool sl_db_lost(const struct sl_store *s)
+{
+    return s->in_batch && sqlite3_get_autocommit(s->db);
+}
+
+/* --- opening ------------------------------------------------------------------------------------------- */
+
+static enum sl_code check_dir(const char *dir, struct sl_error *e)
+{
+    struct stat st;
+    if (mkdir(dir, 0700) != 0 && errno != EEXIST) {
+        return fail_io("create", dir, errno, e);
+    }
+    if (stat(dir, &st) != 0) {
+        return fail_io("open", dir, errno, e);
+    }
+    if (!S_ISDIR(st.st_mode)) {
+        return fail_io("open", dir, ENOTDIR, e);
+    }
+    if (access(dir, R_OK | W_OK | X_OK) != 0) {
+        return fail_io("write to", dir, errno, e);
+    }
+    return SL_CODE_OK;
+}
+
+static enum sl_code lock_dir(struct sl_store *s, const char *dir, struct sl_error *e)
+{
+    char path[4096];
+    if (snprintf(path, sizeof path, "%s/lock", dir) >= (int)sizeof path) {
+        return fail_io("open", dir, ENAMETOOLONG, e);
+    }
+    s->lock_fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    if (s->lock_fd < 0) {
+        return fail_io("lock", dir, errno, e);
+    }
+    if (flock(s->lock_fd, LOCK_EX | LOCK_NB) != 0) {
+        if (errno != EWOULDBLOCK) {
+            return fail_io("lock", dir, errno, e);
+        }
+        return sl_error_set(e, SL_CODE_INTERNAL,
+                            "data directory %s is in use by another process (it holds %s/lock)", dir, dir);
+    }
+    return SL_CODE_OK;
+}
+
+static enum sl_code run_text(struct sl_store *s, const char *sql, const char *doing, struct sl_error *e)
+{
+    return sqlite3_exec(s->db, sql, NULL, NULL, NULL) == SQLITE_OK ? SL_CODE_OK : sl_db_fail(s, doing, e);
+}
+
+static enum sl_code read_int(struct sl_store *s, const char *sql, int64_t *out, struct sl_error *e)
+{
+    sqlite3_stmt *q = NULL;
+    if (sqlite3_prepare_v2(s->db, sql, -1, &q, NULL) != SQLITE_OK || sqlite3_step(q) != SQLITE_ROW) {
+        enum sl_code code = sl_db_fail(s, "read the database", e);
+        sqlite3_finalize(q);
+        return code;
+    }
+    *out = sqlite3_column_int64(q, 0);
+    sqlite3_finalize(q);
+    return SL_CODE_OK;
+}
+
+static enum sl_code make_schema(struct sl_store *s, struct sl_error *e)
+{
+    char sql[256];
+    (void)snprintf(sql, sizeof sql, "PRAGMA application_id = %d; PRAGMA user_version = %d; COMMIT;",
+                   APPLICATION_ID, SL_STORE_SCHEMA);
+    enum sl_code code = run_text(s, "BEGIN IMMEDIATE", "create the database", e);
+    code = code == SL_CODE_OK ? run_text(s, schema, "create the database", e) : code;
+    code = code == SL_CODE_OK ? run_text(s, sql, "create the database", e) : code;
+    return code;
+}
+
+static enum sl_code check_schema(struct sl_store *s, const char *dir, struct sl_error *e)
+{
+    int64_t version = 0, application = 0, tables = 0;
+    enum sl_code code = read_int(s, "PRAGMA user_version", &version, e);
+    code = code == SL_CODE_OK ? read_int(s, "PRAGMA application_id", &application, e) : code;
+    code = code == SL_CODE_OK ? read_int(s, "SELECT count(*) FROM sqlite_master", &tables, e) : code;
+    if (code != SL_CODE_OK) {
+        return code;
+    }
+    if (tables == 0) {
+        return make_schema(s, e);
+    }
+    if (application != APPLICATION_ID) {
+        return sl_error_set(e, SL_CODE_INTERNAL, "%s/sluice.db is a database of another program", dir);
+    }
+    if (version != SL_STORE_SCHEMA) {
+        return sl_error_set(e, SL_CODE_INTERNAL,
+                            "data directory %s was written by a %s version (schema %lld, this program reads %d)",
+                            dir, version > SL_STORE_SCHEMA ? "newer" : "different", (long long)version,
+                            SL_STORE_SCHEMA);
+    }
+    return SL_CODE_OK;
+}
+
+/* Each kind has a number in these files for ever, whatever its place in kinds.def is. */
+static enum sl_code number_kinds(struct sl_store *s, struct sl_error *e)
+{
+    for (int kind = 0; kind < (int)SL_KIND_COUNT; kind++) {
+        char resource[128], sql[256];
+        sl_rows_resource((enum sl_kind)kind, resource);
+        (void)snprintf(sql, sizeof sql, "INSERT OR IGNORE INTO kinds(name) VALUES ('%s')", resource);
+        enum sl_code code = run_text(s, sql, "write to the database", e);
+        (void)snprintf(sql, sizeof sql, "SELECT id FROM kinds WHERE name = '%s'", resource);
+        code = code == SL_CODE_OK ? read_int(s, sql, &s->kind_ids[kind], e) : code;
+        if (code != SL_CODE_OK) {
+            return code;
+        }
+    }
+    char sql[256]; /* partial: only this kind pays for it */
+    (void)snprintf(sql, sizeof sql, "CREATE INDEX IF NOT EXISTS events_by_age ON objects(id) WHERE kind = %lld",
+                   (long long)s->kind_ids[SL_KIND_EVENT]);
+    return run_text(s, sql, "write to the database", e);
+}
+
+static enum sl_code prepare_all(struct sl_store *s, struct sl_error *e)
+{
+    for (int i = 0; i < (int)SL_SQL_COUNT; i++) {
+        /* The one %lld is the Events' number, a literal so that the partial index applies. */
+        char *text = sqlite3_mprintf(statements[i], (long long)s->kind_ids[SL_KIND_EVENT]);
+        int rc = sqlite3_prepare_v3(s->db, text, -1, SQLITE_PREPARE_PERSISTENT, &s->sql[i], NULL);
+        sqlite3_free(text);
+        if (rc != SQLITE_OK) {
+            return sl_db_fail(s, "read the database", e);
+        }
+    }
+    return SL_CODE_OK;
+}
+
+static enum sl_code open_file(struct sl_store *s, const char *dir, struct sl_error *e)
+{
+    char path[4096], pragmas[512];
+    if (snprintf(path, sizeof path, "%s/sluice.db", dir) >= (int)sizeof path) {
+        return fail_io("open", dir, ENAMETOOLONG, e);
+    }
+    int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX;
+    if (sqlite3_open_v2(path, &s->db, flags, NULL) != SQLITE_OK) {
+        return sl_db_fail(s, "open the database", e);
+    }
+    (void)snprintf(pragmas, sizeof pragmas,
+                   "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA cache_size = -%d;"
+                   "PRAGMA temp_store = MEMORY; PRAGMA journal_size_limit = 67108864;"
+                   "PRAGMA busy_timeout = 2000;",
+                   PAGE_CACHE_KIB);
+    return run_text(s, pragmas, "open the database", e);
+}
+
+enum sl_code sl_db_open(struct sl_store *s, const char *dir, struct sl_error *e)
+{
+    int64_t revision = 0, work = 0;
+    s->lock_fd = -1;
+    enum sl_code code = check_dir(dir, e);
+    code = code == SL_CODE_OK ? lock_dir(s, dir, e) : code;
+    code = code == SL_CODE_OK ? open_file(s, dir, e) : code;
+    code = code == SL_CODE_OK ? check_schema(s, dir, e) : code;
+    code = code == SL_CODE_OK ? number_kinds(s, e) : code;
+    code = code == SL_CODE_OK ? prepare_all(s, e) : code;
+    code = code == SL_CODE_OK ? read_int(s, "SELECT value FROM meta WHERE key = 'revision'", &revision, e)
+                              : code;
+    code = code == SL_CODE_OK
+               ? read_int(s, "SELECT (SELECT count(*) FROM collect) + (SELECT count(*) FROM ending)", &work, e)
+               : code;
+    if (code == SL_CODE_OK) {
+        s->revision = s->durable = (uint64_t)revision;
+        s->work_pending = work > 0;
+    }
+    return code;
+}
+
+void sl_db_close(struct sl_store *s)
+{
+    for (int i = 0; i < (int)SL_SQL_COUNT; i++) {
+        sqlite3_finalize(s->sql[i]);
+    }
+    if (s->db != NULL) {
+        int rc = sqlite3_close(s->db);
+        SL_ASSERT(rc == SQLITE_OK);
+    }
+    if (s->lock_fd >= 0) {
+        (void)close(s->lock_fd);
+    }
+}

@@ -1,0 +1,294 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Sluice authors */
+
+/* Create, update and patch as Kubernetes' registry does them: preconditions, what a client may not touch,
+ * defaults, validation, generation, and nothing at all when nothing changes. */
+#include "store/internal.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/check.h"
+#include "base/mem.h"
+
+#define NAME_TRIES_MAX 8
+
+static enum sl_code conflict(const struct sl_registry_call *c, const char *name, const char *why,
+                             struct sl_error *e)
+{
+    char resource[128];
+    return sl_error_set(e, SL_CODE_CONFLICT, "Operation cannot be fulfilled on %s \"%s\": %s",
+                        sl_rows_resource(c->w->kind, resource), name, why);
+}
+
+enum sl_code sl_registry_check(const struct sl_registry_call *c, const struct sl_json *old, const char *uid,
+                               const char *resource_version, struct sl_error *e)
+{
+    char why[256];
+    const char *name = sl_object_name(old);
+    if (uid != NULL && uid[0] != '\0' && strcmp(uid, sl_object_uid(old)) != 0) {
+        (void)snprintf(why, sizeof why, "Precondition failed: UID in precondition: %.80s, UID in object meta: %s",
+                       uid, sl_object_uid(old));
+        return conflict(c, name, why, e);
+    }
+    if (resource_version != NULL && resource_version[0] != '\0' &&
+        strcmp(resource_version, sl_object_resource_version(old)) != 0) {
+        return conflict(c, name,
+                        "the object has been modified; please apply your changes to the latest version and "
+                        "try again",
+                        e);
+    }
+    return SL_CODE_OK;
+}
+
+static enum sl_code invalid(const struct sl_registry_call *c, const char *name, const struct sl_error *causes,
+                            struct sl_error *e)
+{
+    const struct sl_kind_info *info = sl_kind_info(c->w->kind);
+    struct sl_error full = *causes;
+    const struct sl_cause_entry *first = &causes->causes[0];
+    full.code = SL_CODE_INVALID;
+    (void)snprintf(full.text, sizeof full.text, "%s%s%s \"%s\" is invalid: %.160s: %.240s", info->kind,
+                   info->group[0] != '\0' ? "." : "", info->group, name, first->field, first->text);
+    *e = full;
+    return SL_CODE_INVALID;
+}
+
+/* Validation fills causes; here they get Kubernetes' sentence that names the object. */
+static enum sl_code validate(const struct sl_registry_call *c, const struct sl_json *object,
+                             const struct sl_json *old, struct sl_error *e)
+{
+    struct sl_error causes;
+    sl_error_clear(&causes);
+    enum sl_code code = sl_object_validate(c->w->kind, object, old, &causes);
+    if (code == SL_CODE_OK) {
+        return SL_CODE_OK;
+    }
+    if (code != SL_CODE_INVALID || causes.cause_count == 0) {
+        *e = causes;
+        return code;
+    }
+    return invalid(c, sl_object_name(object), &causes, e);
+}
+
+/* --- create -------------------------------------------------------------------------------------------- */
+
+static enum sl_code check_body(const struct sl_registry_call *c, const struct sl_json *object, struct sl_error *e)
+{
+    const struct sl_store_write *w = c->w;
+    const char *ns = sl_object_namespace(object), *name = sl_object_name(object);
+    if (sl_json_type(object) != SL_JSON_MAP || sl_json_type(sl_json_get(object, "metadata")) != SL_JSON_MAP) {
+        return sl_error_set(e, SL_CODE_BAD_REQUEST, "the object has no metadata");
+    }
+    if (ns[0] != '\0' && strcmp(ns, w->ns) != 0) {
+        return sl_error_set(e, SL_CODE_BAD_REQUEST,
+                            "the namespace of the provided object does not match the namespace sent on the request "
+                            "(%.80s and %.80s)",
+                            ns, w->ns);
+    }
+    if (w->name != NULL && w->name[0] != '\0' && name[0] != '\0' && strcmp(name, w->name) != 0) {
+        return sl_error_set(e, SL_CODE_BAD_REQUEST,
+                            "the name of the object (%.100s) does not match the name on the URL (%.100s)", name,
+                            w->name);
+    }
+    return SL_CODE_OK;
+}
+
+static enum sl_code check_namespace(const struct sl_registry_call *c, struct sl_error *e)
+{
+    struct sl_json *ns = NULL;
+    char resource[128];
+    if (!sl_kind_info(c->w->kind)->namespaced) {
+        return SL_CODE_OK;
+    }
+    enum sl_code code = sl_rows_get(c->s, SL_KIND_NAMESPACE, "", c->w->ns, &ns, e);
+    if (code == SL_CODE_OK && sl_object_deleting(ns)) {
+        code = sl_error_set(e, SL_CODE_FORBIDDEN,
+                            "%s \"%s\" is forbidden: unable to create new content in namespace %s because it is "
+                            "being terminated",
+                            sl_rows_resource(c->w->kind, resource), c->w->name != NULL ? c->w->name : "", c->w->ns);
+    }
+    sl_json_free(ns);
+    return code;
+}
+
+static enum sl_code give_name(const struct sl_registry_call *c, struct sl_json *object, struct sl_error *e)
+{
+    struct sl_json *metadata = sl_json_get(object, "metadata");
+    if (sl_object_name(object)[0] == '\0' && c->w->name != NULL && c->w->name[0] != '\0') {
+        sl_json_set_text(metadata, "name", c->w->name);
+    }
+    if (sl_object_name(object)[0] != '\0') {
+        return SL_CODE_OK;
+    }
+    if (sl_json_text(sl_json_get(metadata, "generateName"), "")[0] == '\0') {
+        struct sl_error causes;
+        sl_error_clear(&causes);
+        sl_error_cause(&causes, "FieldValueRequired", "metadata.name",
+                       "Required value: name or generateName is required");
+        return invalid(c, "", &causes, e);
+    }
+    for (int i = 0; i < NAME_TRIES_MAX; i++) {
+        sl_prepare_name(c->s, object);
+        if (!sl_rows_has(c->s, c->w->kind, c->w->ns, sl_object_name(object), NULL)) {
+            return SL_CODE_OK;
+        }
+    }
+    return sl_error_set(e, SL_CODE_ALREADY_EXISTS, "no free name was found for generateName \"%s\"",
+                        sl_json_text(sl_json_get(metadata, "generateName"), ""));
+}
+
+enum sl_code sl_registry_create(struct sl_registry_call *c, struct sl_error *e)
+{
+    char resource[128];
+    const struct sl_store_write *w = c->w;
+    struct sl_json *object = c->result = sl_json_clone(w->body);
+    enum sl_code code = check_body(c, object, e);
+    if (code == SL_CODE_OK && sl_object_resource_version(object)[0] != '\0') {
+        code = sl_error_set(e, SL_CODE_BAD_REQUEST, "resourceVersion should not be set on objects to be created");
+    }
+    code = code == SL_CODE_OK ? check_namespace(c, e) : code;
+    code = code == SL_CODE_OK ? give_name(c, object, e) : code;
+    if (code != SL_CODE_OK) {
+        return code;
+    }
+    if (sl_rows_has(c->s, w->kind, w->ns, sl_object_name(object), NULL)) {
+        return sl_error_set(e, SL_CODE_ALREADY_EXISTS, "%s \"%s\" already exists",
+                            sl_rows_resource(w->kind, resource), sl_object_name(object));
+    }
+    struct sl_json *metadata = sl_json_get(object, "metadata");
+    if (sl_kind_info(w->kind)->namespaced) {
+        sl_json_set_text(metadata, "namespace", w->ns);
+    } else {
+        sl_json_remove(metadata, "namespace");
+    }
+    sl_prepare_create(c->s, w->kind, object);
+    sl_object_default(w->kind, object);
+    code = validate(c, object, NULL, e);
+    return code == SL_CODE_OK ? sl_rows_put(c->s, w->kind, object, NULL, e) : code;
+}
+
+/* --- update and patch ---------------------------------------------------------------------------------- */
+
+static bool is_status_write(const struct sl_registry_call *c)
+{
+    return c->w->verb == SL_VERB_UPDATE_STATUS || c->w->verb == SL_VERB_PATCH_STATUS_MERGE;
+}
+
+/* The object that the client wants: what it sent, or the stored one with its patch. */
+static enum sl_code wanted(const struct sl_registry_call *c, const struct sl_json *old, struct sl_json **object,
+                           struct sl_error *e)
+{
+    enum sl_code code;
+    if (c->w->verb == SL_VERB_UPDATE || c->w->verb == SL_VERB_UPDATE_STATUS) {
+        *object = sl_json_clone(c->w->body);
+        return check_body(c, *object, e);
+    }
+    *object = sl_json_clone(old);
+    switch (c->w->patch_type) {
+    case SL_PATCH_IS_JSON:
+        code = sl_patch_json(object, c->w->body, e);
+        break;
+    case SL_PATCH_IS_STRATEGIC:
+        code = sl_patch_strategic(object, c->w->body, e);
+        break;
+    default:
+        code = sl_patch_merge(object, c->w->body, e);
+        break;
+    }
+    return code == SL_CODE_OK ? check_body(c, *object, e) : code;
+}
+
+static enum sl_code check_type(const struct sl_registry_call *c, const struct sl_json *object, struct sl_error *e)
+{
+    const struct sl_kind_info *info = sl_kind_info(c->w->kind);
+    const char *version = sl_json_text(sl_json_get(object, "apiVersion"), info->api_version);
+    const char *kind = sl_json_text(sl_json_get(object, "kind"), info->kind);
+    if (strcmp(version, info->api_version) != 0 || strcmp(kind, info->kind) != 0) {
+        return sl_error_set(e, SL_CODE_BAD_REQUEST,
+                            "the object provided (%.80s, Kind=%.80s) is not a %s, Kind=%s", version, kind,
+                            info->api_version, info->kind);
+    }
+    return SL_CODE_OK;
+}
+
+/* A status write changes nothing but status; another write of a kind with that subresource leaves it alone. */
+static struct sl_json *settle_status(const struct sl_registry_call *c, struct sl_json *object,
+                                     const struct sl_json *old)
+{
+    const struct sl_json *from = is_status_write(c) ? object : old;
+    struct sl_json *to = is_status_write(c) ? sl_json_clone(old) : object;
+    if (sl_kind_info(c->w->kind)->has_status) {
+        struct sl_json *status = sl_json_get(from, "status");
+        if (status == NULL) {
+            sl_json_remove(to, "status");
+        } else if (to != from) {
+            sl_json_set(to, "status", sl_json_ref(status));
+        }
+    }
+    if (to != object) {
+        sl_json_free(object);
+    }
+    return to;
+}
+
+static enum sl_code check_finalizers(const struct sl_registry_call *c, const struct sl_json *object,
+                                     const struct sl_json *old, struct sl_error *e)
+{
+    const struct sl_json *now = sl_json_path(object, "metadata.finalizers");
+    for (size_t i = 0; sl_object_deleting(old) && i < sl_json_len(now); i++) {
+        const char *name = sl_json_text(sl_json_at(now, i), "");
+        if (!sl_prepare_has_finalizer(old, name)) {
+            struct sl_error causes;
+            sl_error_clear(&causes);
+            sl_error_cause(&causes, "FieldValueForbidden", "metadata.finalizers",
+                           "Forbidden: no new finalizers can be added if the object is being deleted, found "
+                           "\"%.80s\"",
+                           name);
+            return invalid(c, sl_object_name(old), &causes, e);
+        }
+    }
+    return SL_CODE_OK;
+}
+
+static enum sl_code store_change(struct sl_registry_call *c, const struct sl_json *old, struct sl_error *e)
+{
+    struct sl_json *object = c->result;
+    bool held = sl_json_len(sl_json_path(object, "metadata.finalizers")) > 0 || c->w->kind == SL_KIND_NAMESPACE;
+    if (sl_json_equal(object, old)) {
+        return SL_CODE_OK; /* no revision, no event */
+    }
+    if (sl_object_deleting(old) && !held) {
+        return sl_rows_remove(c->s, c->w->kind, object, e); /* the last finalizer has gone */
+    }
+    return sl_rows_put(c->s, c->w->kind, object, old, e);
+}
+
+enum sl_code sl_registry_change(struct sl_registry_call *c, struct sl_error *e)
+{
+    const struct sl_store_write *w = c->w;
+    struct sl_json *old = NULL;
+    SL_PRE(w->name != NULL);
+    enum sl_code code = sl_rows_get(c->s, w->kind, w->ns, w->name, &old, e);
+    if (code != SL_CODE_OK) {
+        return code;
+    }
+    code = wanted(c, old, &c->result, e);
+    code = code == SL_CODE_OK ? check_type(c, c->result, e) : code;
+    if (code == SL_CODE_OK) {
+        code = sl_registry_check(c, old, w->uid, NULL, e);
+    }
+    if (code == SL_CODE_OK) {
+        code = sl_registry_check(c, old, sl_object_uid(c->result), sl_object_resource_version(c->result), e);
+    }
+    if (code == SL_CODE_OK) {
+        c->result = settle_status(c, c->result, old);
+        sl_object_default(w->kind, c->result);
+        sl_prepare_update(w->kind, c->result, old);
+        code = check_finalizers(c, c->result, old, e);
+    }
+    code = code == SL_CODE_OK ? validate(c, c->result, old, e) : code;
+    code = code == SL_CODE_OK ? store_change(c, old, e) : code;
+    sl_json_free(old);
+    return code;
+}
