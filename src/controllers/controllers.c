@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Sluice authors */
+
+/* Wiring of the controllers: watch events in, work in bounded steps. */
+#include "controllers/controllers.h"
+#include "base/check.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/mem.h"
+
+#define STEP_LIMIT 256u /* keys or decisions per controller and step */
+#define CYCLES_PER_STEP 64u
+
+/* Queues and classes come before Workloads and Jobs: a restart then rebuilds bottom up. */
+static const enum sl_kind watched[] = {SL_KIND_NAMESPACE,
+                                       SL_KIND_RESOURCE_FLAVOR,
+                                       SL_KIND_COHORT,
+                                       SL_KIND_CLUSTER_QUEUE,
+                                       SL_KIND_LOCAL_QUEUE,
+                                       SL_KIND_PRIORITY_CLASS,
+                                       SL_KIND_WORKLOAD_PRIORITY_CLASS,
+                                       SL_KIND_WORKLOAD,
+                                       SL_KIND_JOB};
+#define WATCHED_COUNT (sizeof watched / sizeof watched[0])
+
+struct sl_controllers {
+    struct sl_controllers_options options;
+    struct sl_events *events;
+    struct sl_workloads workloads;
+    struct sl_queues queues;
+    struct sl_jobs jobs;
+    struct sl_runner runner;
+    bool synced[SL_KIND_COUNT];
+    size_t synced_count;
+    bool cycle_due;
+};
+
+struct sl_controllers *sl_controllers_new(const struct sl_controllers_options *options)
+{
+    SL_PRE(options->engine != NULL && options->client.watch != NULL);
+    struct sl_controllers *c = sl_mem_new(1, sizeof *c);
+    c->options = *options;
+    const struct sl_client *client = &c->options.client;
+    c->events = sl_events_new(client);
+    sl_workloads_init(&c->workloads, client, c->events, options->engine);
+    sl_queues_init(&c->queues, client, c->events, options->engine);
+    sl_jobs_init(&c->jobs, client, c->events, options->engine);
+    sl_runner_init(&c->runner, client, c->events);
+    return c;
+}
+
+void sl_controllers_free(struct sl_controllers *c)
+{
+    if (c == NULL) {
+        return;
+    }
+    sl_runner_fini(&c->runner);
+    sl_jobs_fini(&c->jobs);
+    sl_queues_fini(&c->queues);
+    sl_events_free(c->events);
+    sl_mem_free(c);
+}
+
+static void kick(struct sl_controllers *c)
+{
+    if (c->options.kick != NULL) {
+        c->options.kick(c->options.kick_context);
+    }
+}
+
+static void note_synced(struct sl_controllers *c, enum sl_kind kind)
+{
+    if (c->synced[kind]) {
+        return;
+    }
+    c->synced[kind] = true;
+    if (++c->synced_count == WATCHED_COUNT) {
+        sl_engine_synced(c->options.engine, sl_clock_now_ms());
+        c->cycle_due = true;
+        sl_log(SL_LOG_INFO, "all objects have been read, decisions begin", NULL);
+    }
+}
+
+static void feed_engine(struct sl_controllers *c, enum sl_kind kind, const struct sl_json *object,
+                        bool deleted)
+{
+    int64_t now_ms = sl_clock_now_ms();
+    if (kind == SL_KIND_JOB) {
+        return; /* the engine knows Workloads only */
+    }
+    c->cycle_due = true;
+    if (deleted) {
+        sl_engine_forget(c->options.engine, kind, object, now_ms);
+        sl_queues_forget(&c->queues, kind, object);
+        return;
+    }
+    struct sl_error e = {0};
+    if (sl_engine_observe(c->options.engine, kind, object, now_ms, &e) != SL_CODE_OK) {
+        sl_log(SL_LOG_WARN, "object cannot be used", "kind", sl_kind_info(kind)->kind, "namespace",
+               sl_object_namespace(object), "name", sl_object_name(object), "error",
+               e.cause_count > 0 ? e.causes[0].text : e.text, NULL);
+        sl_events_record(c->events, kind, object, true, "Unusable",
+                         e.cause_count > 0 ? e.causes[0].text : e.text, now_ms);
+    }
+}
+
+static void on_watch(void *context, enum sl_watch_type type, enum sl_kind kind,
+                     struct sl_json *object)
+{
+    struct sl_controllers *c = context;
+    if (type == SL_WATCH_SYNCED) {
+        note_synced(c, kind);
+    } else {
+        bool deleted = type == SL_WATCH_DELETED;
+        feed_engine(c, kind, object, deleted);
+        sl_jobs_observe(&c->jobs, kind, object, deleted, sl_clock_now_ms());
+        if (kind == SL_KIND_JOB && c->options.run_jobs) {
+            sl_runner_observe(&c->runner, object, deleted);
+        }
+    }
+    kick(c);
+}
+
+void sl_controllers_start(struct sl_controllers *c)
+{
+    const struct sl_client *client = &c->options.client;
+    sl_events_load(c->events, sl_clock_now_ms());
+    for (size_t i = 0; i < WATCHED_COUNT; i++) {
+        client->watch(client->self, watched[i], on_watch, c);
+    }
+}
+
+/* Cycles until the engine has nothing more to decide at once; true when it has. */
+static bool run_cycles(struct sl_controllers *c, int64_t now_ms)
+{
+    struct sl_engine *engine = c->options.engine;
+    c->cycle_due = false;
+    for (unsigned i = 0; i < CYCLES_PER_STEP; i++) {
+        if (!sl_engine_cycle(engine, now_ms)) {
+            return false;
+        }
+    }
+    c->cycle_due = true;
+    return true;
+}
+
+bool sl_controllers_step(struct sl_controllers *c, int64_t now_ms)
+{
+    if (!sl_controllers_ready(c)) {
+        return false;
+    }
+    /* Jobs before the runner: a Job that must not run is suspended before it could start. */
+    bool more = sl_jobs_step(&c->jobs, now_ms, STEP_LIMIT);
+    more = run_cycles(c, now_ms) || more;
+    more = sl_workloads_step(&c->workloads, STEP_LIMIT) || more;
+    more = sl_runner_step(&c->runner, now_ms, STEP_LIMIT) || more;
+    more = sl_queues_step(&c->queues, now_ms, STEP_LIMIT) || more;
+    return sl_events_expire(c->events, now_ms) || more;
+}
+
+static int64_t earlier(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+int64_t sl_controllers_due_ms(const struct sl_controllers *c)
+{
+    if (!sl_controllers_ready(c)) {
+        return INT64_MAX;
+    }
+    int64_t due = c->cycle_due ? INT64_MIN : sl_engine_due_ms(c->options.engine);
+    due = earlier(due, sl_jobs_due_ms(&c->jobs));
+    due = earlier(due, sl_runner_due_ms(&c->runner));
+    due = earlier(due, sl_queues_due_ms(&c->queues));
+    return earlier(due, sl_events_due_ms(c->events));
+}
+
+bool sl_controllers_ready(const struct sl_controllers *c)
+{
+    return c->synced_count == WATCHED_COUNT;
+}
+
+void sl_controllers_count(const struct sl_controllers *c, struct sl_controller_counters *out)
+{
+    *out = (struct sl_controller_counters){.workloads = c->workloads.counters,
+                                           .events_dropped = sl_events_dropped(c->events),
+                                           .jobs_waiting = sl_work_count(c->jobs.jobs.work)};
+}

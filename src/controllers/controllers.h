@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Sluice authors */
+
+/* All controllers together: they watch through the one client interface, feed the engine, and do a bounded
+ * amount of work at a time. Whoever has the loop calls sl_controllers_step while it returns true, and again
+ * when sl_controllers_due_ms is reached; `kick` says that there is new work. One thread; time comes in. */
+#ifndef SL_CONTROLLERS_CONTROLLERS_H
+#define SL_CONTROLLERS_CONTROLLERS_H
+#include "controllers/jobs.h"
+#include "controllers/queues.h"
+#include "controllers/runner.h"
+#include "controllers/workloads.h"
+
+struct sl_controllers_options {
+    struct sl_client client;
+    struct sl_engine *engine;    /* lent */
+    bool run_jobs;               /* stand in for Kubernetes' job controller */
+    void (*kick)(void *context); /* called when something has to be done soon; may be NULL */
+    void *kick_context;
+};
+struct sl_controllers;
+struct sl_controllers *sl_controllers_new(const struct sl_controllers_options *options);
+void sl_controllers_free(
+    struct sl_controllers *c); /* no watch event or reply may arrive afterwards */
+/* Start watching; decisions begin when every kind's objects have been seen. */
+void sl_controllers_start(struct sl_controllers *c);
+bool sl_controllers_step(struct sl_controllers *c, int64_t now_ms);
+int64_t sl_controllers_due_ms(const struct sl_controllers *c);
+bool sl_controllers_ready(const struct sl_controllers *c); /* are decisions being made? */
+
+struct sl_controller_counters {
+    struct sl_workload_counters workloads;
+    uint64_t events_dropped;
+    size_t jobs_waiting; /* keys in the work queues */
+};
+void sl_controllers_count(const struct sl_controllers *c, struct sl_controller_counters *out);
+#endif

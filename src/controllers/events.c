@@ -1,0 +1,305 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Sluice authors */
+
+/* Event recorder. What is kept is a first-in first-out list of (key, time); an event that was counted up has
+ * been put in again at the end, and its older entries are skipped when they come up. */
+#include "controllers/events.h"
+#include "base/check.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/map.h"
+#include "base/mem.h"
+#include "controllers/work.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define EXPIRE_BATCH 64
+#define MESSAGE_SIZE_MAX 1024u
+#define HASH_DIGITS 16u
+
+struct entry {
+    char *key;
+    int64_t at_ms;
+};
+
+struct sl_events {
+    const struct sl_client *client;
+    struct sl_map *latest; /* key -> when it last happened */
+    struct entry *entries; /* a ring */
+    size_t head, count, cap;
+    int64_t tokens_milli; /* of the writing budget */
+    int64_t filled_ms;
+    uint64_t dropped;
+};
+
+struct sl_events *sl_events_new(const struct sl_client *client)
+{
+    struct sl_events *ev = sl_mem_new(1, sizeof *ev);
+    ev->client = client;
+    ev->latest = sl_map_new();
+    ev->tokens_milli = (int64_t)SL_EVENTS_BURST * 1000;
+    return ev;
+}
+
+void sl_events_free(struct sl_events *ev)
+{
+    if (ev == NULL) {
+        return;
+    }
+    for (size_t i = 0; i < ev->count; i++) {
+        sl_mem_free(ev->entries[(ev->head + i) % ev->cap].key);
+    }
+    sl_mem_free(ev->entries);
+    sl_map_free(ev->latest);
+    sl_mem_free(ev);
+}
+
+static void ring_grow(struct sl_events *ev)
+{
+    size_t cap = ev->cap == 0 ? 256 : 2 * ev->cap;
+    struct entry *entries = sl_mem_new(cap, sizeof *entries);
+    for (size_t i = 0; i < ev->count; i++) {
+        entries[i] = ev->entries[(ev->head + i) % ev->cap];
+    }
+    sl_mem_free(ev->entries);
+    ev->entries = entries;
+    ev->head = 0;
+    ev->cap = cap;
+}
+
+static void keep(struct sl_events *ev, const char *key, int64_t at_ms)
+{
+    if (ev->count == ev->cap) {
+        ring_grow(ev);
+    }
+    ev->entries[(ev->head + ev->count++) % ev->cap] =
+        (struct entry){.key = sl_mem_text(key), .at_ms = at_ms};
+    sl_map_put(ev->latest, key, (union sl_map_value){.number = (uint64_t)at_ms});
+}
+
+struct loading {
+    struct entry *entries;
+    size_t count, cap;
+    int64_t now_ms;
+};
+
+static void load_one(void *context, struct sl_json *object)
+{
+    struct loading *l = context;
+    if (l->count == l->cap) {
+        l->cap = l->cap == 0 ? 256 : 2 * l->cap;
+        l->entries = sl_mem_grow(l->entries, l->cap, sizeof *l->entries);
+    }
+    char key[SL_KEY_SIZE];
+    sl_key_print(sl_object_namespace(object), sl_object_name(object), key);
+    int64_t at = sl_clock_parse(sl_json_path_text(object, "lastTimestamp", ""));
+    l->entries[l->count++] =
+        (struct entry){.key = sl_mem_text(key), .at_ms = at == INT64_MIN ? l->now_ms : at};
+}
+
+static int by_time(const void *a, const void *b)
+{
+    const struct entry *x = a;
+    const struct entry *y = b;
+    return x->at_ms != y->at_ms ? (x->at_ms < y->at_ms ? -1 : 1) : strcmp(x->key, y->key);
+}
+
+void sl_events_load(struct sl_events *ev, int64_t now_ms)
+{
+    struct loading l = {.now_ms = now_ms};
+    struct sl_error e = {0};
+    if (ev->client->list(ev->client->self, SL_KIND_EVENT, "", load_one, &l, &e) != SL_CODE_OK) {
+        sl_log(SL_LOG_WARN, "events of earlier runs could not be listed", "error", e.text, NULL);
+    }
+    if (l.count > 0) {
+        qsort(l.entries, l.count, sizeof *l.entries, by_time);
+    }
+    for (size_t i = 0; i < l.count; i++) {
+        keep(ev, l.entries[i].key, l.entries[i].at_ms);
+        sl_mem_free(l.entries[i].key);
+    }
+    sl_mem_free(l.entries);
+}
+
+static uint64_t fnv(uint64_t hash, const char *text)
+{
+    for (const char *c = text; *c != '\0'; c++) {
+        hash = (hash ^ (uint8_t)*c) * 1099511628211u;
+    }
+    return (hash ^ 0xff) * 1099511628211u; /* so that "ab","c" and "a","bc" differ */
+}
+
+void sl_events_name(const struct sl_json *about, const char *reason, const char *message,
+                    char out[static 254])
+{
+    uint64_t hash = fnv(14695981039346656037u, sl_object_uid(about));
+    hash = fnv(fnv(hash, reason), message);
+    snprintf(out, 254, "%.*s.%016llx", (int)(253 - 1 - HASH_DIGITS), sl_object_name(about),
+             (unsigned long long)hash);
+}
+
+/* Refill the budget for the time that has passed and take one from it. */
+static bool afford(struct sl_events *ev, int64_t now_ms)
+{
+    int64_t cap_milli = (int64_t)SL_EVENTS_BURST * 1000;
+    int64_t passed_ms = now_ms > ev->filled_ms ? now_ms - ev->filled_ms : 0;
+    ev->filled_ms = now_ms;
+    if (passed_ms > 60000) {
+        passed_ms = 60000; /* long enough to fill it; keeps the product small */
+    }
+    ev->tokens_milli += passed_ms * SL_EVENTS_PER_S;
+    if (ev->tokens_milli > cap_milli) {
+        ev->tokens_milli = cap_milli;
+    }
+    if (ev->tokens_milli < 1000) {
+        return false;
+    }
+    ev->tokens_milli -= 1000;
+    return true;
+}
+
+static struct sl_json *involved(enum sl_kind kind, const struct sl_json *about)
+{
+    struct sl_json *ref = sl_json_new_map();
+    const struct sl_kind_info *info = sl_kind_info(kind);
+    sl_json_set_text(ref, "apiVersion", info->api_version);
+    sl_json_set_text(ref, "kind", info->kind);
+    if (info->namespaced) {
+        sl_json_set_text(ref, "namespace", sl_object_namespace(about));
+    }
+    sl_json_set_text(ref, "name", sl_object_name(about));
+    sl_json_set_text(ref, "uid", sl_object_uid(about));
+    return ref;
+}
+
+struct pending {
+    struct sl_events *ev;
+    char key[SL_KEY_SIZE];
+};
+
+/* The same thing happened again: count it. */
+static void count_up(struct sl_events *ev, const struct sl_key *key, const char *time)
+{
+    struct sl_json *live = NULL;
+    struct sl_error e = {0};
+    if (ev->client->get(ev->client->self, SL_KIND_EVENT, key->ns, key->name, &live, &e) !=
+        SL_CODE_OK) {
+        return;
+    }
+    struct sl_json *patch = sl_json_new_map();
+    sl_json_set_int(patch, "count", sl_json_path_int(live, "count", 1) + 1);
+    sl_json_set_text(patch, "lastTimestamp", time);
+    struct sl_write w = {.verb = SL_VERB_PATCH_MERGE,
+                         .kind = SL_KIND_EVENT,
+                         .ns = key->ns,
+                         .name = key->name,
+                         .body = patch};
+    ev->client->write(ev->client->self, &w, NULL, NULL);
+    sl_json_free(patch);
+    sl_json_free(live);
+}
+
+static void written(void *context, enum sl_code code, const struct sl_error *e,
+                    struct sl_json *result)
+{
+    (void)result;
+    struct pending *p = context;
+    struct sl_key key;
+    char time[32];
+    sl_clock_format(sl_clock_now_ms(), time);
+    if (code == SL_CODE_ALREADY_EXISTS && sl_key_parse(p->key, &key)) {
+        count_up(p->ev, &key, time);
+    } else if (code != SL_CODE_OK) {
+        p->ev->dropped++;
+        sl_log(SL_LOG_DEBUG, "event not written", "event", p->key, "error", e->text, NULL);
+    }
+    sl_mem_free(p);
+}
+
+static struct sl_json *event_new(const char *ns, const char *name, bool warning, const char *reason,
+                                 const char *message)
+{
+    char time[32];
+    char text[MESSAGE_SIZE_MAX];
+    sl_clock_format(sl_clock_now_ms(), time);
+    snprintf(text, sizeof text, "%s", message);
+    struct sl_json *o = sl_object_new(SL_KIND_EVENT, ns, name);
+    sl_json_set_text(o, "type", warning ? "Warning" : "Normal");
+    sl_json_set_text(o, "reason", reason);
+    sl_json_set_text(o, "message", text);
+    sl_json_set_text(o, "firstTimestamp", time);
+    sl_json_set_text(o, "lastTimestamp", time);
+    sl_json_set_int(o, "count", 1);
+    sl_json_set_text(sl_json_path_make(o, "source"), "component", "sluice");
+    sl_json_set_text(o, "reportingComponent", "sluice");
+    sl_json_set_text(o, "reportingInstance", "");
+    return o;
+}
+
+void sl_events_record(struct sl_events *ev, enum sl_kind kind, const struct sl_json *about,
+                      bool warning, const char *reason, const char *message, int64_t now_ms)
+{
+    SL_PRE(reason[0] != '\0');
+    if (!afford(ev, now_ms)) {
+        ev->dropped++;
+        return;
+    }
+    char name[254];
+    sl_events_name(about, reason, message, name);
+    const char *ns = sl_kind_info(kind)->namespaced ? sl_object_namespace(about) : "default";
+    struct sl_json *o = event_new(ns, name, warning, reason, message);
+    sl_json_set(o, "involvedObject", involved(kind, about));
+    struct pending *p = sl_mem_new(1, sizeof *p);
+    p->ev = ev;
+    sl_key_print(ns, name, p->key);
+    keep(ev, p->key, now_ms);
+    struct sl_write w = {
+        .verb = SL_VERB_CREATE, .kind = SL_KIND_EVENT, .ns = ns, .name = name, .body = o};
+    ev->client->write(ev->client->self, &w, written, p);
+    sl_json_free(o);
+}
+
+static bool overdue(const struct sl_events *ev, int64_t now_ms)
+{
+    return ev->count > 0 && (sl_map_count(ev->latest) > SL_EVENTS_KEPT_MAX ||
+                             ev->entries[ev->head].at_ms <= now_ms - SL_EVENTS_AGE_MS_MAX);
+}
+
+static void expire_one(struct sl_events *ev)
+{
+    struct entry oldest = ev->entries[ev->head];
+    ev->head = (ev->head + 1) % ev->cap;
+    ev->count--;
+    union sl_map_value latest;
+    struct sl_key key;
+    if (sl_map_get(ev->latest, oldest.key, &latest) && (int64_t)latest.number == oldest.at_ms &&
+        sl_key_parse(oldest.key, &key)) {
+        sl_map_remove(ev->latest, oldest.key, NULL);
+        struct sl_write w = {
+            .verb = SL_VERB_DELETE, .kind = SL_KIND_EVENT, .ns = key.ns, .name = key.name};
+        ev->client->write(ev->client->self, &w, NULL, NULL);
+    }
+    sl_mem_free(oldest.key);
+}
+
+bool sl_events_expire(struct sl_events *ev, int64_t now_ms)
+{
+    for (int i = 0; i < EXPIRE_BATCH; i++) {
+        if (!overdue(ev, now_ms)) {
+            return false;
+        }
+        expire_one(ev);
+    }
+    return overdue(ev, now_ms);
+}
+
+int64_t sl_events_due_ms(const struct sl_events *ev)
+{
+    return ev->count == 0 ? INT64_MAX : ev->entries[ev->head].at_ms + SL_EVENTS_AGE_MS_MAX;
+}
+
+uint64_t sl_events_dropped(const struct sl_events *ev)
+{
+    return ev->dropped;
+}

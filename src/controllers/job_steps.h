@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Sluice authors */
+
+/* One look at one Job and its Workload. jobs.c decides when to look; this file what to do. */
+#ifndef SL_CONTROLLERS_JOB_STEPS_H
+#define SL_CONTROLLERS_JOB_STEPS_H
+#include "controllers/jobs.h"
+
+/* The live objects of one look; wl is NULL when there is none. */
+struct sl_job_view {
+    struct sl_jobs *j;
+    struct sl_reconciler *r;
+    const char *key;
+    struct sl_json *job, *wl;
+    int64_t now_ms;
+};
+void sl_job_act(struct sl_job_view *v);
+/* Write the Finished condition on the Workload. */
+void sl_job_finish_workload(struct sl_reconciler *r, const struct sl_json *wl, const char *reason,
+                            const char *message, const struct sl_note *note);
+/* Write the object without Sluice's finalizer. */
+void sl_job_release_workload(struct sl_reconciler *r, const struct sl_json *wl);
+#endif

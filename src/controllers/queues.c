@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Sluice authors */
+
+/* Writing the status of queues and cohorts. */
+#include "controllers/queues.h"
+#include "base/map.h"
+#include <string.h>
+
+static const enum sl_kind kinds[3] = {SL_KIND_CLUSTER_QUEUE, SL_KIND_LOCAL_QUEUE, SL_KIND_COHORT};
+
+static size_t index_of(enum sl_kind kind)
+{
+    for (size_t i = 0; i < 3; i++) {
+        if (kinds[i] == kind) {
+            return i;
+        }
+    }
+    return SIZE_MAX;
+}
+
+struct sl_json *sl_queue_status_merge(const struct sl_json *live, const struct sl_json *seen,
+                                      int64_t now_ms)
+{
+    const struct sl_json *old = sl_json_get(live, "status");
+    struct sl_json *status = old == NULL ? sl_json_new_map() : sl_json_clone(old);
+    void *it = NULL;
+    const char *key;
+    struct sl_json *value;
+    while (sl_json_next(seen, &it, &key, &value)) {
+        if (strcmp(key, "active") != 0) {
+            sl_json_set(status, key, sl_json_clone(value));
+            continue;
+        }
+        bool active = strcmp(sl_json_path_text(value, "status", ""), "True") == 0 ||
+                      sl_json_path_bool(value, "status", false);
+        sl_condition_set(status, "Active", active, sl_json_path_text(value, "reason", "Unknown"),
+                         sl_json_path_text(value, "message", ""), sl_object_generation(live),
+                         now_ms);
+    }
+    return status;
+}
+
+static void write_status(struct sl_queues *q, size_t index, struct sl_json *live,
+                         struct sl_json *status)
+{
+    struct sl_reconciler *r = &q->kinds[index];
+    struct sl_json *patch = sl_json_new_map();
+    sl_json_set(patch, "status", sl_json_ref(status));
+    struct sl_write w = {.verb = SL_VERB_PATCH_STATUS_MERGE,
+                         .kind = kinds[index],
+                         .ns = sl_object_namespace(live),
+                         .name = sl_object_name(live),
+                         .body = patch,
+                         .uid = sl_object_uid(live)};
+    sl_reconciler_write(r, &w, NULL);
+    sl_json_free(patch);
+}
+
+static void reconcile(struct sl_queues *q, size_t index, const struct sl_key *key, int64_t now_ms)
+{
+    struct sl_reconciler *r = &q->kinds[index];
+    bool absent;
+    struct sl_json *seen = sl_engine_queue_status(q->engine, kinds[index], key->ns, key->name);
+    struct sl_json *live =
+        seen == NULL ? NULL : sl_reconciler_get(r, kinds[index], key->ns, key->name, &absent);
+    if (live != NULL) {
+        struct sl_json *status = sl_queue_status_merge(live, seen, now_ms);
+        if (!sl_json_equal(sl_json_get(live, "status"), status)) {
+            sl_map_put(q->written_ms[index], r->current,
+                       (union sl_map_value){.number = (uint64_t)now_ms});
+            write_status(q, index, live, status);
+        }
+        sl_json_free(status);
+    }
+    sl_json_free(live);
+    sl_json_free(seen);
+}
+
+/* One function per kind, since a reconciler knows only its key. */
+static void reconcile_cluster_queue(void *self, struct sl_reconciler *r, const struct sl_key *key,
+                                    int64_t now_ms)
+{
+    (void)r;
+    reconcile(self, 0, key, now_ms);
+}
+
+static void reconcile_local_queue(void *self, struct sl_reconciler *r, const struct sl_key *key,
+                                  int64_t now_ms)
+{
+    (void)r;
+    reconcile(self, 1, key, now_ms);
+}
+
+static void reconcile_cohort(void *self, struct sl_reconciler *r, const struct sl_key *key,
+                             int64_t now_ms)
+{
+    (void)r;
+    reconcile(self, 2, key, now_ms);
+}
+
+void sl_queues_init(struct sl_queues *q, const struct sl_client *client, struct sl_events *events,
+                    struct sl_engine *engine)
+{
+    static sl_reconcile_fn *const functions[3] = {reconcile_cluster_queue, reconcile_local_queue,
+                                                  reconcile_cohort};
+    *q = (struct sl_queues){.engine = engine};
+    for (size_t i = 0; i < 3; i++) {
+        sl_reconciler_init(&q->kinds[i], "queue status", client, events);
+        q->kinds[i].self = q;
+        q->kinds[i].reconcile = functions[i];
+        q->written_ms[i] = sl_map_new();
+    }
+}
+
+void sl_queues_fini(struct sl_queues *q)
+{
+    for (size_t i = 0; i < 3; i++) {
+        sl_reconciler_fini(&q->kinds[i]);
+        sl_map_free(q->written_ms[i]);
+    }
+}
+
+static void note_touched(struct sl_queues *q)
+{
+    enum sl_kind kind;
+    const char *ns;
+    const char *name;
+    while (sl_engine_next_touched(q->engine, &kind, &ns, &name)) {
+        size_t index = index_of(kind);
+        if (index == SIZE_MAX) {
+            continue;
+        }
+        char key[SL_KEY_SIZE];
+        sl_key_print(ns == NULL ? "" : ns, name, key);
+        union sl_map_value last;
+        bool before = sl_map_get(q->written_ms[index], key, &last);
+        sl_work_add(q->kinds[index].work, key,
+                    before ? (int64_t)last.number + SL_QUEUE_STATUS_MS : SL_WORK_NOW);
+    }
+}
+
+bool sl_queues_step(struct sl_queues *q, int64_t now_ms, unsigned limit)
+{
+    bool more = false;
+    note_touched(q);
+    for (size_t i = 0; i < 3; i++) {
+        more = sl_reconciler_step(&q->kinds[i], now_ms, limit) || more;
+    }
+    return more;
+}
+
+int64_t sl_queues_due_ms(const struct sl_queues *q)
+{
+    int64_t due = INT64_MAX;
+    for (size_t i = 0; i < 3; i++) {
+        int64_t next = sl_work_due_ms(q->kinds[i].work);
+        due = next < due ? next : due;
+    }
+    return due;
+}
+
+void sl_queues_forget(struct sl_queues *q, enum sl_kind kind, const struct sl_json *object)
+{
+    size_t index = index_of(kind);
+    if (index != SIZE_MAX) {
+        char key[SL_KEY_SIZE];
+        sl_key_print(sl_object_namespace(object), sl_object_name(object), key);
+        sl_map_remove(q->written_ms[index], key, NULL);
+    }
+}

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Sluice authors */
+
+/* The common part of all controllers. */
+#include "controllers/reconciler.h"
+#include "base/check.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include <stdio.h>
+
+struct in_flight {
+    struct sl_reconciler *r;
+    char key[SL_KEY_SIZE];
+    bool has_note;
+    struct sl_note note;
+};
+
+void sl_reconciler_init(struct sl_reconciler *r, const char *title, const struct sl_client *client,
+                        struct sl_events *events)
+{
+    *r = (struct sl_reconciler){
+        .title = title, .client = client, .events = events, .work = sl_work_new()};
+}
+
+void sl_reconciler_fini(struct sl_reconciler *r)
+{
+    sl_work_free(r->work);
+    r->work = NULL;
+}
+
+bool sl_reconciler_step(struct sl_reconciler *r, int64_t now_ms, unsigned limit)
+{
+    SL_PRE(r->reconcile != NULL);
+    for (unsigned i = 0; i < limit; i++) {
+        const char *text = sl_work_take(r->work, now_ms);
+        if (text == NULL) {
+            return false;
+        }
+        struct sl_key key;
+        char copy[SL_KEY_SIZE];
+        snprintf(copy, sizeof copy, "%s", text);
+        r->current = copy;
+        r->writing = false;
+        if (sl_key_parse(copy, &key)) {
+            r->reconcile(r->self, r, &key, now_ms);
+        }
+        r->current = NULL;
+        if (!r->writing) {
+            sl_work_done(r->work, copy);
+        }
+    }
+    return sl_work_due_ms(r->work) <= now_ms;
+}
+
+static void failed(struct in_flight *f, enum sl_code code, const struct sl_error *e)
+{
+    int64_t now_ms = sl_clock_now_ms();
+    switch (code) {
+    case SL_CODE_NOT_FOUND: /* whatever it was is gone; its deletion wakes whoever cares */
+        return;
+    case SL_CODE_CONFLICT:
+    case SL_CODE_ALREADY_EXISTS:
+        sl_work_add(f->r->work, f->key, SL_WORK_NOW);
+        return;
+    case SL_CODE_INVALID:
+    case SL_CODE_BAD_REQUEST:
+    case SL_CODE_FORBIDDEN:
+    case SL_CODE_TOO_LARGE:
+        sl_log(SL_LOG_WARN, "write refused", "controller", f->r->title, "key", f->key, "error",
+               e->text, NULL);
+        if (f->has_note) {
+            sl_events_record(f->r->events, f->note.kind, f->note.about, true, "WriteRefused",
+                             e->text, now_ms);
+        }
+        return;
+    default:
+        sl_log(SL_LOG_WARN, "write failed, trying again", "controller", f->r->title, "key", f->key,
+               "error", e->text, NULL);
+        sl_work_add(f->r->work, f->key, now_ms + SL_RETRY_MS);
+    }
+}
+
+static void written(void *context, enum sl_code code, const struct sl_error *e,
+                    struct sl_json *result)
+{
+    (void)result;
+    struct in_flight *f = context;
+    if (code != SL_CODE_OK) {
+        failed(f, code, e);
+    } else if (f->has_note && f->note.reason != NULL) {
+        sl_events_record(f->r->events, f->note.kind, f->note.about, f->note.warning, f->note.reason,
+                         f->note.message, sl_clock_now_ms());
+    }
+    sl_work_done(f->r->work, f->key);
+    if (f->has_note) {
+        sl_json_free(f->note.about);
+    }
+    sl_mem_free(f);
+}
+
+void sl_reconciler_write(struct sl_reconciler *r, const struct sl_write *w,
+                         const struct sl_note *note)
+{
+    SL_PRE(r->current != NULL && !r->writing);
+    struct in_flight *f = sl_mem_new(1, sizeof *f);
+    f->r = r;
+    snprintf(f->key, sizeof f->key, "%s", r->current);
+    if (note != NULL) {
+        f->has_note = true;
+        f->note = *note;
+        f->note.about = sl_json_ref(note->about);
+    }
+    r->writing = true;
+    r->client->write(r->client->self, w, written, f);
+}
+
+struct sl_json *sl_reconciler_get(struct sl_reconciler *r, enum sl_kind kind, const char *ns,
+                                  const char *name, bool *absent)
+{
+    struct sl_json *o = NULL;
+    struct sl_error e = {0};
+    enum sl_code code = r->client->get(r->client->self, kind, ns, name, &o, &e);
+    *absent = code == SL_CODE_NOT_FOUND;
+    if (code == SL_CODE_OK) {
+        SL_POST(o != NULL);
+        return o;
+    }
+    if (!*absent) {
+        sl_log(SL_LOG_WARN, "read failed, trying again", "controller", r->title, "key", r->current,
+               "error", e.text, NULL);
+        sl_work_add(r->work, r->current, sl_clock_now_ms() + SL_RETRY_MS);
+    }
+    return NULL;
+}

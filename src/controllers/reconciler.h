@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Sluice authors */
+
+/* What every controller does alike: take a key from its work queue, look at the live objects, write at most
+ * one thing, and wait for the answer before it looks at that key again. A conflict is looked at again at once,
+ * other failures a little later; nothing is given up in silence. */
+#ifndef SL_CONTROLLERS_RECONCILER_H
+#define SL_CONTROLLERS_RECONCILER_H
+#include "controllers/events.h"
+#include "controllers/work.h"
+
+#define SL_RETRY_MS 2000 /* after a write or read that failed for another reason than a conflict */
+
+struct sl_reconciler;
+/* Look at one key; either nothing is to be done, or exactly one sl_reconciler_write is made. */
+typedef void sl_reconcile_fn(void *self, struct sl_reconciler *r, const struct sl_key *key,
+                             int64_t now_ms);
+
+struct sl_reconciler {
+    const char *title; /* in logs */
+    const struct sl_client *client;
+    struct sl_events *events;
+    struct sl_work *work;
+    sl_reconcile_fn *reconcile;
+    void *self;
+    /* while a key is looked at: */
+    const char *current;
+    bool writing;
+};
+
+void sl_reconciler_init(struct sl_reconciler *r, const char *title, const struct sl_client *client,
+                        struct sl_events *events);
+void sl_reconciler_fini(struct sl_reconciler *r);
+/* Look at up to `limit` keys that are due; true when more are. */
+bool sl_reconciler_step(struct sl_reconciler *r, int64_t now_ms, unsigned limit);
+
+/* An Event to record when the write has succeeded. */
+struct sl_note {
+    enum sl_kind kind;
+    struct sl_json *about; /* lent; a reference is kept until then */
+    bool warning;
+    const char *reason; /* a literal */
+    char message[512];
+};
+/* The one write for the current key. `note` may be NULL; a write that is refused as INVALID is reported on
+ * its object and not tried again before something changes. */
+void sl_reconciler_write(struct sl_reconciler *r, const struct sl_write *w,
+                         const struct sl_note *note);
+
+/* The live object, or NULL: *absent tells whether it does not exist; otherwise the key is retried later. */
+struct sl_json *sl_reconciler_get(struct sl_reconciler *r, enum sl_kind kind, const char *ns,
+                                  const char *name, bool *absent);
+#endif

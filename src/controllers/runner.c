@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Sluice authors */
+
+/* The job runner. */
+#include "controllers/runner.h"
+#include "base/clock.h"
+#include "base/map.h"
+#include "controllers/duration.h"
+#include "controllers/job.h"
+#include <stdio.h>
+#include <string.h>
+
+enum sl_code sl_runner_run_for(const struct sl_json *job, int64_t *ms, struct sl_error *e)
+{
+    const char *text = sl_object_annotation(job, SL_ANNOTATION_RUN_FOR);
+    *ms = SL_RUN_FOR_MS_DEFAULT;
+    return text == NULL ? SL_CODE_OK : sl_duration_parse(text, ms, e);
+}
+
+void sl_runner_start(struct sl_json *job, int64_t now_ms)
+{
+    char time[32];
+    struct sl_json *status = sl_json_path_make(job, "status");
+    sl_clock_format(now_ms, time);
+    sl_json_set_text(status, "startTime", time);
+    sl_json_set_int(status, "active", sl_job_pods(job));
+    sl_json_set_int(status, "ready", sl_job_pods(job));
+    if (sl_condition_true(job, "Suspended")) {
+        sl_condition_set(status, "Suspended", false, "JobResumed", "Job resumed", 0, now_ms);
+    }
+}
+
+static void no_pods(struct sl_json *status)
+{
+    sl_json_remove(status, "active");
+    sl_json_set_int(status, "ready", 0);
+}
+
+void sl_runner_stop(struct sl_json *job, int64_t now_ms)
+{
+    struct sl_json *status = sl_json_path_make(job, "status");
+    no_pods(status);
+    sl_condition_set(status, "Suspended", true, "JobSuspended", "Job suspended", 0, now_ms);
+}
+
+void sl_runner_end(struct sl_json *job, int64_t now_ms)
+{
+    const char *fail = sl_object_annotation(job, SL_ANNOTATION_FAIL);
+    int64_t parallelism = sl_json_path_int(job, "spec.parallelism", 1);
+    struct sl_json *status = sl_json_path_make(job, "status");
+    no_pods(status);
+    if (fail != NULL && strcmp(fail, "true") == 0) {
+        sl_json_set_int(status, "failed", sl_job_pods(job));
+        sl_condition_set(status, "Failed", true, "BackoffLimitExceeded",
+                         "Job has reached the specified backoff limit", 0, now_ms);
+        return;
+    }
+    char time[32];
+    sl_clock_format(now_ms, time);
+    sl_json_set_int(status, "succeeded", sl_json_path_int(job, "spec.completions", parallelism));
+    sl_json_set_text(status, "completionTime", time);
+    sl_condition_set(status, "Complete", true, "CompletionsReached",
+                     "Reached expected number of succeeded pods", 0, now_ms);
+}
+
+static void write_status(struct sl_reconciler *r, struct sl_json *job)
+{
+    struct sl_write w = {.verb = SL_VERB_UPDATE_STATUS,
+                         .kind = SL_KIND_JOB,
+                         .ns = sl_object_namespace(job),
+                         .name = sl_object_name(job),
+                         .body = job,
+                         .uid = sl_object_uid(job)};
+    sl_reconciler_write(r, &w, NULL);
+}
+
+static void begin(struct sl_runner *n, struct sl_json *job, int64_t now_ms)
+{
+    struct sl_error e = {0};
+    int64_t run_for_ms;
+    if (sl_runner_run_for(job, &run_for_ms, &e) != SL_CODE_OK) {
+        char message[640];
+        snprintf(message, sizeof message, "Annotation %s: %s; it runs for a second instead",
+                 SL_ANNOTATION_RUN_FOR, e.text);
+        sl_events_record(n->jobs.events, SL_KIND_JOB, job, true, "InvalidRunFor", message, now_ms);
+    }
+    sl_runner_start(job, now_ms);
+    sl_map_put(n->started_ms, n->jobs.current, (union sl_map_value){.number = (uint64_t)now_ms});
+    write_status(&n->jobs, job);
+}
+
+/* When the running Job is to end. */
+static int64_t end_ms(const struct sl_runner *n, const struct sl_json *job, int64_t now_ms)
+{
+    struct sl_error e = {0};
+    int64_t run_for_ms;
+    union sl_map_value known;
+    (void)sl_runner_run_for(job, &run_for_ms, &e); /* a bad one was reported when it started */
+    int64_t start_ms = sl_clock_parse(sl_json_path_text(job, "status.startTime", ""));
+    if (sl_map_get(n->started_ms, n->jobs.current, &known)) {
+        start_ms = (int64_t)known.number;
+    }
+    return start_ms == INT64_MIN ? now_ms : start_ms + run_for_ms;
+}
+
+static void forget(struct sl_runner *n, const char *key)
+{
+    sl_map_remove(n->started_ms, key, NULL);
+}
+
+static void run(struct sl_runner *n, struct sl_json *job, int64_t now_ms)
+{
+    struct sl_reconciler *r = &n->jobs;
+    bool started =
+        sl_json_path(job, "status.startTime") != NULL && !sl_condition_true(job, "Suspended");
+    if (!started) {
+        begin(n, job, now_ms);
+    } else if (end_ms(n, job, now_ms) > now_ms) {
+        sl_work_add(r->work, r->current, end_ms(n, job, now_ms));
+    } else {
+        sl_runner_end(job, now_ms);
+        write_status(r, job);
+    }
+}
+
+static void reconcile(void *self, struct sl_reconciler *r, const struct sl_key *key, int64_t now_ms)
+{
+    struct sl_runner *n = self;
+    bool absent;
+    bool success;
+    const char *message;
+    struct sl_json *job = sl_reconciler_get(r, SL_KIND_JOB, key->ns, key->name, &absent);
+    if (job == NULL || sl_object_deleting(job) || sl_job_finished(job, &success, &message)) {
+        forget(n, r->current);
+    } else if (!sl_job_suspended(job)) {
+        run(n, job, now_ms);
+    } else {
+        forget(n, r->current);
+        if (sl_job_active(job) > 0) {
+            sl_runner_stop(job, now_ms);
+            write_status(r, job);
+        }
+    }
+    sl_json_free(job);
+}
+
+void sl_runner_init(struct sl_runner *n, const struct sl_client *client, struct sl_events *events)
+{
+    *n = (struct sl_runner){.started_ms = sl_map_new()};
+    sl_reconciler_init(&n->jobs, "job runner", client, events);
+    n->jobs.self = n;
+    n->jobs.reconcile = reconcile;
+}
+
+void sl_runner_fini(struct sl_runner *n)
+{
+    sl_reconciler_fini(&n->jobs);
+    sl_map_free(n->started_ms);
+}
+
+void sl_runner_observe(struct sl_runner *n, const struct sl_json *job, bool deleted)
+{
+    char key[SL_KEY_SIZE];
+    bool success;
+    const char *message;
+    sl_key_print(sl_object_namespace(job), sl_object_name(job), key);
+    bool idle = sl_job_suspended(job) && sl_job_active(job) == 0;
+    if (deleted) {
+        forget(n, key);
+    } else if (!idle && !sl_job_finished(job, &success, &message)) {
+        sl_work_add(n->jobs.work, key, SL_WORK_NOW);
+    }
+}
+
+bool sl_runner_step(struct sl_runner *n, int64_t now_ms, unsigned limit)
+{
+    return sl_reconciler_step(&n->jobs, now_ms, limit);
+}
+
+int64_t sl_runner_due_ms(const struct sl_runner *n)
+{
+    return sl_work_due_ms(n->jobs.work);
+}

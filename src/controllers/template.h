@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Sluice authors */
+
+/* What admission puts into a pod template and eviction takes out again. An injection is a map with the members
+ * labels, annotations, nodeSelector (maps) and tolerations (a list). Pure functions over objects. */
+#ifndef SL_CONTROLLERS_TEMPLATE_H
+#define SL_CONTROLLERS_TEMPLATE_H
+#include "api/object.h"
+
+/* Add a flavor's node labels and tolerations. INVALID when a label is already set to another value. */
+enum sl_code sl_injection_add_flavor(struct sl_json *injection, const struct sl_json *flavor,
+                                     struct sl_error *e);
+/* Add one podSetUpdate of an admission check. */
+enum sl_code sl_injection_add_update(struct sl_json *injection, const struct sl_json *update,
+                                     struct sl_error *e);
+/* Change the template; INVALID, and the template unchanged, when a key is already set to another value. */
+enum sl_code sl_template_inject(struct sl_json *template, const struct sl_json *injection,
+                                struct sl_error *e);
+/* Remove the labels that Kubernetes' job controller puts into a Job's template. */
+void sl_template_clean(struct sl_json *template);
+/* Put back what injection may have changed, from the original template. Returns whether anything differed. */
+bool sl_template_restore(struct sl_json *template, const struct sl_json *original);
+/* Do both ask for the same pods: containers, init containers, node selector, tolerations? */
+bool sl_template_equal(const struct sl_json *a, const struct sl_json *b);
+#endif
