@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Sluice authors */
+
+/* The order in which workloads of one queue are tried: higher priority, earlier queue time, smaller UID, and
+ * (so that the order is total even without UIDs) smaller id. Owns the keys. */
+#ifndef SL_POLICY_ORDER_H
+#define SL_POLICY_ORDER_H
+#include "kernel/types.h"
+
+struct sl_order_key {
+    int32_t priority;     /* effective priority */
+    int64_t queued_at_ms; /* creation, or the eviction that sends it to the back (FEATURES 3.3) */
+    uint64_t uid_high;    /* the UID's 16 bytes, big-endian */
+    uint64_t uid_low;
+};
+
+/* For queues only: a key may not change while its workload is in a heap. */
+void sl_order_set(sl_workload_id id, struct sl_order_key key);
+struct sl_order_key sl_order_of(sl_workload_id id);
+
+/* Is a to be tried before b? A strict total order. */
+bool sl_order_before(sl_workload_id a, sl_workload_id b);
+#endif
