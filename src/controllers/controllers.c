@@ -25,7 +25,7 @@ static const enum sl_kind watched[] = {SL_KIND_NAMESPACE,
 
 struct sl_controllers {
     struct sl_controllers_options options;
-    struct sl_events *events;
+    struct sl_recorder *events;
     struct sl_workloads workloads;
     struct sl_queues queues;
     struct sl_jobs jobs;
@@ -41,7 +41,7 @@ struct sl_controllers *sl_controllers_new(const struct sl_controllers_options *o
     struct sl_controllers *c = sl_mem_new(1, sizeof *c);
     c->options = *options;
     const struct sl_client *client = &c->options.client;
-    c->events = sl_events_new(client);
+    c->events = sl_recorder_new(client);
     sl_workloads_init(&c->workloads, client, c->events, options->engine);
     sl_queues_init(&c->queues, client, c->events, options->engine);
     sl_jobs_init(&c->jobs, client, c->events, options->engine);
@@ -57,7 +57,7 @@ void sl_controllers_free(struct sl_controllers *c)
     sl_runner_fini(&c->runner);
     sl_jobs_fini(&c->jobs);
     sl_queues_fini(&c->queues);
-    sl_events_free(c->events);
+    sl_recorder_free(c->events);
     sl_mem_free(c);
 }
 
@@ -99,8 +99,8 @@ static void feed_engine(struct sl_controllers *c, enum sl_kind kind, const struc
         sl_log(SL_LOG_WARN, "object cannot be used", "kind", sl_kind_info(kind)->kind, "namespace",
                sl_object_namespace(object), "name", sl_object_name(object), "error",
                e.cause_count > 0 ? e.causes[0].text : e.text, NULL);
-        sl_events_record(c->events, kind, object, true, "Unusable",
-                         e.cause_count > 0 ? e.causes[0].text : e.text, now_ms);
+        sl_recorder_record(c->events, kind, object, true, "Unusable",
+                           e.cause_count > 0 ? e.causes[0].text : e.text, now_ms);
     }
 }
 
@@ -124,7 +124,7 @@ static void on_watch(void *context, enum sl_watch_type type, enum sl_kind kind,
 void sl_controllers_start(struct sl_controllers *c)
 {
     const struct sl_client *client = &c->options.client;
-    sl_events_load(c->events, sl_clock_now_ms());
+    sl_recorder_load(c->events, sl_clock_now_ms());
     for (size_t i = 0; i < WATCHED_COUNT; i++) {
         client->watch(client->self, watched[i], on_watch, c);
     }
@@ -155,7 +155,7 @@ bool sl_controllers_step(struct sl_controllers *c, int64_t now_ms)
     more = sl_workloads_step(&c->workloads, STEP_LIMIT) || more;
     more = sl_runner_step(&c->runner, now_ms, STEP_LIMIT) || more;
     more = sl_queues_step(&c->queues, now_ms, STEP_LIMIT) || more;
-    return sl_events_expire(c->events, now_ms) || more;
+    return sl_recorder_trim(c->events) || more;
 }
 
 static int64_t earlier(int64_t a, int64_t b)
@@ -171,8 +171,7 @@ int64_t sl_controllers_due_ms(const struct sl_controllers *c)
     int64_t due = c->cycle_due ? INT64_MIN : sl_engine_due_ms(c->options.engine);
     due = earlier(due, sl_jobs_due_ms(&c->jobs));
     due = earlier(due, sl_runner_due_ms(&c->runner));
-    due = earlier(due, sl_queues_due_ms(&c->queues));
-    return earlier(due, sl_events_due_ms(c->events));
+    return earlier(due, sl_queues_due_ms(&c->queues));
 }
 
 bool sl_controllers_ready(const struct sl_controllers *c)
@@ -183,6 +182,6 @@ bool sl_controllers_ready(const struct sl_controllers *c)
 void sl_controllers_count(const struct sl_controllers *c, struct sl_controller_counters *out)
 {
     *out = (struct sl_controller_counters){.workloads = c->workloads.counters,
-                                           .events_dropped = sl_events_dropped(c->events),
+                                           .events_dropped = sl_recorder_dropped(c->events),
                                            .jobs_waiting = sl_work_count(c->jobs.jobs.work)};
 }

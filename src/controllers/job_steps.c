@@ -36,7 +36,7 @@ static struct sl_note job_note(const struct sl_job_view *v, bool warning, const 
 
 static void report(const struct sl_job_view *v, const char *reason, const char *message)
 {
-    sl_events_record(v->r->events, SL_KIND_JOB, v->job, true, reason, message, v->now_ms);
+    sl_recorder_record(v->r->events, SL_KIND_JOB, v->job, true, reason, message, v->now_ms);
 }
 
 static void finish(struct sl_reconciler *r, const struct sl_json *wl, const char *reason,

@@ -79,7 +79,7 @@ static void reconcile_leftover(void *self, struct sl_reconciler *r, const struct
     sl_json_free(wl);
 }
 
-void sl_jobs_init(struct sl_jobs *j, const struct sl_client *client, struct sl_events *events,
+void sl_jobs_init(struct sl_jobs *j, const struct sl_client *client, struct sl_recorder *events,
                   struct sl_engine *engine)
 {
     *j = (struct sl_jobs){

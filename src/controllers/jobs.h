@@ -18,7 +18,7 @@ struct sl_jobs {
     struct sl_map *default_classes; /* PriorityClasses with globalDefault */
 };
 
-void sl_jobs_init(struct sl_jobs *j, const struct sl_client *client, struct sl_events *events,
+void sl_jobs_init(struct sl_jobs *j, const struct sl_client *client, struct sl_recorder *events,
                   struct sl_engine *engine);
 void sl_jobs_fini(struct sl_jobs *j);
 /* A Job, Workload, PriorityClass or WorkloadPriorityClass was added, changed or deleted. */

@@ -98,7 +98,7 @@ static void reconcile_cohort(void *self, struct sl_reconciler *r, const struct s
     reconcile(self, 2, key, now_ms);
 }
 
-void sl_queues_init(struct sl_queues *q, const struct sl_client *client, struct sl_events *events,
+void sl_queues_init(struct sl_queues *q, const struct sl_client *client, struct sl_recorder *events,
                     struct sl_engine *engine)
 {
     static sl_reconcile_fn *const functions[3] = {reconcile_cluster_queue, reconcile_local_queue,

@@ -16,7 +16,7 @@ struct sl_queues {
     struct sl_map *written_ms[3];  /* when each was last written */
     struct sl_engine *engine;
 };
-void sl_queues_init(struct sl_queues *q, const struct sl_client *client, struct sl_events *events,
+void sl_queues_init(struct sl_queues *q, const struct sl_client *client, struct sl_recorder *events,
                     struct sl_engine *engine);
 void sl_queues_fini(struct sl_queues *q);
 /* Note what the engine touched, and write what is due; true when more is due. */

@@ -17,7 +17,7 @@ struct in_flight {
 };
 
 void sl_reconciler_init(struct sl_reconciler *r, const char *title, const struct sl_client *client,
-                        struct sl_events *events)
+                        struct sl_recorder *events)
 {
     *r = (struct sl_reconciler){
         .title = title, .client = client, .events = events, .work = sl_work_new()};
@@ -70,8 +70,8 @@ static void failed(struct in_flight *f, enum sl_code code, const struct sl_error
         sl_log(SL_LOG_WARN, "write refused", "controller", f->r->title, "key", f->key, "error",
                e->text, NULL);
         if (f->has_note) {
-            sl_events_record(f->r->events, f->note.kind, f->note.about, true, "WriteRefused",
-                             e->text, now_ms);
+            sl_recorder_record(f->r->events, f->note.kind, f->note.about, true, "WriteRefused",
+                               e->text, now_ms);
         }
         return;
     default:
@@ -89,8 +89,8 @@ static void written(void *context, enum sl_code code, const struct sl_error *e,
     if (code != SL_CODE_OK) {
         failed(f, code, e);
     } else if (f->has_note && f->note.reason != NULL) {
-        sl_events_record(f->r->events, f->note.kind, f->note.about, f->note.warning, f->note.reason,
-                         f->note.message, sl_clock_now_ms());
+        sl_recorder_record(f->r->events, f->note.kind, f->note.about, f->note.warning,
+                           f->note.reason, f->note.message, sl_clock_now_ms());
     }
     sl_work_done(f->r->work, f->key);
     if (f->has_note) {

@@ -6,7 +6,7 @@
  * other failures a little later; nothing is given up in silence. */
 #ifndef SL_CONTROLLERS_RECONCILER_H
 #define SL_CONTROLLERS_RECONCILER_H
-#include "controllers/events.h"
+#include "controllers/recorder.h"
 #include "controllers/work.h"
 
 #define SL_RETRY_MS 2000 /* after a write or read that failed for another reason than a conflict */
@@ -19,7 +19,7 @@ typedef void sl_reconcile_fn(void *self, struct sl_reconciler *r, const struct s
 struct sl_reconciler {
     const char *title; /* in logs */
     const struct sl_client *client;
-    struct sl_events *events;
+    struct sl_recorder *events;
     struct sl_work *work;
     sl_reconcile_fn *reconcile;
     void *self;
@@ -29,7 +29,7 @@ struct sl_reconciler {
 };
 
 void sl_reconciler_init(struct sl_reconciler *r, const char *title, const struct sl_client *client,
-                        struct sl_events *events);
+                        struct sl_recorder *events);
 void sl_reconciler_fini(struct sl_reconciler *r);
 /* Look at up to `limit` keys that are due; true when more are. */
 bool sl_reconciler_step(struct sl_reconciler *r, int64_t now_ms, unsigned limit);

@@ -82,7 +82,8 @@ static void begin(struct sl_runner *n, struct sl_json *job, int64_t now_ms)
         char message[640];
         snprintf(message, sizeof message, "Annotation %s: %s; it runs for a second instead",
                  SL_ANNOTATION_RUN_FOR, e.text);
-        sl_events_record(n->jobs.events, SL_KIND_JOB, job, true, "InvalidRunFor", message, now_ms);
+        sl_recorder_record(n->jobs.events, SL_KIND_JOB, job, true, "InvalidRunFor", message,
+                           now_ms);
     }
     sl_runner_start(job, now_ms);
     sl_map_put(n->started_ms, n->jobs.current, (union sl_map_value){.number = (uint64_t)now_ms});
@@ -144,7 +145,7 @@ static void reconcile(void *self, struct sl_reconciler *r, const struct sl_key *
     sl_json_free(job);
 }
 
-void sl_runner_init(struct sl_runner *n, const struct sl_client *client, struct sl_events *events)
+void sl_runner_init(struct sl_runner *n, const struct sl_client *client, struct sl_recorder *events)
 {
     *n = (struct sl_runner){.started_ms = sl_map_new()};
     sl_reconciler_init(&n->jobs, "job runner", client, events);

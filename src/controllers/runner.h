@@ -17,7 +17,8 @@ struct sl_runner {
     struct sl_reconciler jobs;
     struct sl_map *started_ms; /* to the millisecond; the object has only seconds */
 };
-void sl_runner_init(struct sl_runner *n, const struct sl_client *client, struct sl_events *events);
+void sl_runner_init(struct sl_runner *n, const struct sl_client *client,
+                    struct sl_recorder *events);
 void sl_runner_fini(struct sl_runner *n);
 void sl_runner_observe(struct sl_runner *n, const struct sl_json *job, bool deleted);
 bool sl_runner_step(struct sl_runner *n, int64_t now_ms, unsigned limit);

@@ -24,7 +24,7 @@ static const char *const decision_names[] = {
     [SL_DECIDE_REQUEUE] = "requeue"};
 
 void sl_workloads_init(struct sl_workloads *c, const struct sl_client *client,
-                       struct sl_events *events, struct sl_engine *engine)
+                       struct sl_recorder *events, struct sl_engine *engine)
 {
     *c = (struct sl_workloads){.client = client, .events = events, .engine = engine};
 }
@@ -71,8 +71,8 @@ static void log_decision(const struct carried *k, const struct sl_json *wl, cons
 static void tell(const struct carried *k, const struct sl_json *wl, bool warning,
                  const char *reason, const char *message)
 {
-    sl_events_record(k->c->events, SL_KIND_WORKLOAD, wl, warning, reason, message,
-                     sl_clock_now_ms());
+    sl_recorder_record(k->c->events, SL_KIND_WORKLOAD, wl, warning, reason, message,
+                       sl_clock_now_ms());
 }
 
 static void tell_reserved(const struct carried *k, const struct sl_json *wl)

@@ -6,7 +6,7 @@
  * conflict. At most SL_DECISIONS_IN_FLIGHT writes are under way at a time. */
 #ifndef SL_CONTROLLERS_WORKLOADS_H
 #define SL_CONTROLLERS_WORKLOADS_H
-#include "controllers/events.h"
+#include "controllers/recorder.h"
 #include "engine/engine.h"
 
 #define SL_DECISIONS_IN_FLIGHT 1024u
@@ -18,13 +18,13 @@ struct sl_workload_counters {
 };
 struct sl_workloads {
     const struct sl_client *client;
-    struct sl_events *events;
+    struct sl_recorder *events;
     struct sl_engine *engine;
     unsigned in_flight;
     struct sl_workload_counters counters;
 };
 void sl_workloads_init(struct sl_workloads *c, const struct sl_client *client,
-                       struct sl_events *events, struct sl_engine *engine);
+                       struct sl_recorder *events, struct sl_engine *engine);
 /* Take decisions and start writing them; true when more wait that could be taken at once. */
 bool sl_workloads_step(struct sl_workloads *c, unsigned limit);
 #endif

@@ -3,7 +3,7 @@
 
 /* Event recorder. What is kept is a first-in first-out list of (key, time); an event that was counted up has
  * been put in again at the end, and its older entries are skipped when they come up. */
-#include "controllers/events.h"
+#include "controllers/recorder.h"
 #include "base/check.h"
 #include "base/clock.h"
 #include "base/log.h"
@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define EXPIRE_BATCH 64
+#define TRIM_BATCH 64
 #define MESSAGE_SIZE_MAX 1024u
 #define HASH_DIGITS 16u
 
@@ -23,7 +23,7 @@ struct entry {
     int64_t at_ms;
 };
 
-struct sl_events {
+struct sl_recorder {
     const struct sl_client *client;
     struct sl_map *latest; /* key -> when it last happened */
     struct entry *entries; /* a ring */
@@ -33,16 +33,16 @@ struct sl_events {
     uint64_t dropped;
 };
 
-struct sl_events *sl_events_new(const struct sl_client *client)
+struct sl_recorder *sl_recorder_new(const struct sl_client *client)
 {
-    struct sl_events *ev = sl_mem_new(1, sizeof *ev);
+    struct sl_recorder *ev = sl_mem_new(1, sizeof *ev);
     ev->client = client;
     ev->latest = sl_map_new();
     ev->tokens_milli = (int64_t)SL_EVENTS_BURST * 1000;
     return ev;
 }
 
-void sl_events_free(struct sl_events *ev)
+void sl_recorder_free(struct sl_recorder *ev)
 {
     if (ev == NULL) {
         return;
@@ -55,7 +55,7 @@ void sl_events_free(struct sl_events *ev)
     sl_mem_free(ev);
 }
 
-static void ring_grow(struct sl_events *ev)
+static void ring_grow(struct sl_recorder *ev)
 {
     size_t cap = ev->cap == 0 ? 256 : 2 * ev->cap;
     struct entry *entries = sl_mem_new(cap, sizeof *entries);
@@ -68,7 +68,7 @@ static void ring_grow(struct sl_events *ev)
     ev->cap = cap;
 }
 
-static void keep(struct sl_events *ev, const char *key, int64_t at_ms)
+static void keep(struct sl_recorder *ev, const char *key, int64_t at_ms)
 {
     if (ev->count == ev->cap) {
         ring_grow(ev);
@@ -105,7 +105,7 @@ static int by_time(const void *a, const void *b)
     return x->at_ms != y->at_ms ? (x->at_ms < y->at_ms ? -1 : 1) : strcmp(x->key, y->key);
 }
 
-void sl_events_load(struct sl_events *ev, int64_t now_ms)
+void sl_recorder_load(struct sl_recorder *ev, int64_t now_ms)
 {
     struct loading l = {.now_ms = now_ms};
     struct sl_error e = {0};
@@ -130,8 +130,8 @@ static uint64_t fnv(uint64_t hash, const char *text)
     return (hash ^ 0xff) * 1099511628211u; /* so that "ab","c" and "a","bc" differ */
 }
 
-void sl_events_name(const struct sl_json *about, const char *reason, const char *message,
-                    char out[static 254])
+void sl_recorder_name(const struct sl_json *about, const char *reason, const char *message,
+                      char out[static 254])
 {
     uint64_t hash = fnv(14695981039346656037u, sl_object_uid(about));
     hash = fnv(fnv(hash, reason), message);
@@ -140,7 +140,7 @@ void sl_events_name(const struct sl_json *about, const char *reason, const char 
 }
 
 /* Refill the budget for the time that has passed and take one from it. */
-static bool afford(struct sl_events *ev, int64_t now_ms)
+static bool afford(struct sl_recorder *ev, int64_t now_ms)
 {
     int64_t cap_milli = (int64_t)SL_EVENTS_BURST * 1000;
     int64_t passed_ms = now_ms > ev->filled_ms ? now_ms - ev->filled_ms : 0;
@@ -174,12 +174,12 @@ static struct sl_json *involved(enum sl_kind kind, const struct sl_json *about)
 }
 
 struct pending {
-    struct sl_events *ev;
+    struct sl_recorder *ev;
     char key[SL_KEY_SIZE];
 };
 
 /* The same thing happened again: count it. */
-static void count_up(struct sl_events *ev, const struct sl_key *key, const char *time)
+static void count_up(struct sl_recorder *ev, const struct sl_key *key, const char *time)
 {
     struct sl_json *live = NULL;
     struct sl_error e = {0};
@@ -237,8 +237,8 @@ static struct sl_json *event_new(const char *ns, const char *name, bool warning,
     return o;
 }
 
-void sl_events_record(struct sl_events *ev, enum sl_kind kind, const struct sl_json *about,
-                      bool warning, const char *reason, const char *message, int64_t now_ms)
+void sl_recorder_record(struct sl_recorder *ev, enum sl_kind kind, const struct sl_json *about,
+                        bool warning, const char *reason, const char *message, int64_t now_ms)
 {
     SL_PRE(reason[0] != '\0');
     if (!afford(ev, now_ms)) {
@@ -246,7 +246,7 @@ void sl_events_record(struct sl_events *ev, enum sl_kind kind, const struct sl_j
         return;
     }
     char name[254];
-    sl_events_name(about, reason, message, name);
+    sl_recorder_name(about, reason, message, name);
     const char *ns = sl_kind_info(kind)->namespaced ? sl_object_namespace(about) : "default";
     struct sl_json *o = event_new(ns, name, warning, reason, message);
     sl_json_set(o, "involvedObject", involved(kind, about));
@@ -260,13 +260,7 @@ void sl_events_record(struct sl_events *ev, enum sl_kind kind, const struct sl_j
     sl_json_free(o);
 }
 
-static bool overdue(const struct sl_events *ev, int64_t now_ms)
-{
-    return ev->count > 0 && (sl_map_count(ev->latest) > SL_EVENTS_KEPT_MAX ||
-                             ev->entries[ev->head].at_ms <= now_ms - SL_EVENTS_AGE_MS_MAX);
-}
-
-static void expire_one(struct sl_events *ev)
+static void trim_one(struct sl_recorder *ev)
 {
     struct entry oldest = ev->entries[ev->head];
     ev->head = (ev->head + 1) % ev->cap;
@@ -283,23 +277,18 @@ static void expire_one(struct sl_events *ev)
     sl_mem_free(oldest.key);
 }
 
-bool sl_events_expire(struct sl_events *ev, int64_t now_ms)
+bool sl_recorder_trim(struct sl_recorder *ev)
 {
-    for (int i = 0; i < EXPIRE_BATCH; i++) {
-        if (!overdue(ev, now_ms)) {
+    for (int i = 0; i < TRIM_BATCH; i++) {
+        if (sl_map_count(ev->latest) <= SL_EVENTS_KEPT_MAX) {
             return false;
         }
-        expire_one(ev);
+        trim_one(ev);
     }
-    return overdue(ev, now_ms);
+    return true;
 }
 
-int64_t sl_events_due_ms(const struct sl_events *ev)
-{
-    return ev->count == 0 ? INT64_MAX : ev->entries[ev->head].at_ms + SL_EVENTS_AGE_MS_MAX;
-}
-
-uint64_t sl_events_dropped(const struct sl_events *ev)
+uint64_t sl_recorder_dropped(const struct sl_recorder *ev)
 {
     return ev->dropped;
 }
