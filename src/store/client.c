@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* The client interface over the store in this process: reads see what is staged, writes are answered after
- * the commit that made them durable (a refusal comes at the same time), watches start from a durable state. */
+/* The client interface over the store in this process: reads see what is staged, writes are
+ * answered after the commit that made them durable (a refusal comes at the same time), watches
+ * start from a durable state. */
 #include "store/internal.h"
 
 #include "base/check.h"
@@ -15,8 +16,8 @@ static enum sl_code client_get(void *self, enum sl_kind kind, const char *ns, co
     return sl_store_get(self, kind, ns, name, out, e);
 }
 
-static enum sl_code client_list(void *self, enum sl_kind kind, const char *ns, sl_visit_fn *visit, void *context,
-                                struct sl_error *e)
+static enum sl_code client_list(void *self, enum sl_kind kind, const char *ns, sl_visit_fn *visit,
+                                void *context, struct sl_error *e)
 {
     struct sl_store_list q = {.kind = kind, .ns = ns};
     return sl_store_list(self, &q, visit, context, NULL, NULL, e);
@@ -46,7 +47,8 @@ static void client_watch(void *self, enum sl_kind kind, sl_watch_fn *fn, void *c
     enum sl_code code = sl_store_list(s, &q, pass_initial, &initial, &revision, NULL, &e);
     code = code == SL_CODE_OK ? sl_store_watch(s, kind, revision, fn, context, &id, &e) : code;
     if (code != SL_CODE_OK) {
-        sl_log(SL_LOG_ERROR, "watch failed", "kind", sl_kind_info(kind)->kind, "reason", e.text, NULL);
+        sl_log(SL_LOG_ERROR, "watch failed", "kind", sl_kind_info(kind)->kind, "reason", e.text,
+               NULL);
         return;
     }
     fn(context, SL_WATCH_SYNCED, kind, NULL);
@@ -55,8 +57,12 @@ static void client_watch(void *self, enum sl_kind kind, sl_watch_fn *fn, void *c
 static void client_write(void *self, const struct sl_write *w, sl_reply_fn *reply, void *context)
 {
     struct sl_store *s = self;
-    struct sl_store_write write = {
-        .verb = w->verb, .kind = w->kind, .ns = w->ns, .name = w->name, .body = w->body, .uid = w->uid};
+    struct sl_store_write write = {.verb = w->verb,
+                                   .kind = w->kind,
+                                   .ns = w->ns,
+                                   .name = w->name,
+                                   .body = w->body,
+                                   .uid = w->uid};
     struct sl_store_reply r = {.fn = reply, .context = context};
     (void)sl_store_apply(s, &write, &r.result, &r.error);
     if (s->reply_count == s->reply_cap) {
@@ -69,7 +75,8 @@ static void client_write(void *self, const struct sl_write *w, sl_reply_fn *repl
     }
 }
 
-void sl_store_client(struct sl_store *s, void (*wake)(void *context), void *context, struct sl_client *out)
+void sl_store_client(struct sl_store *s, void (*wake)(void *context), void *context,
+                     struct sl_client *out)
 {
     SL_PRE(out != NULL);
     s->wake = wake;

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* Background work, a bounded piece with each commit: dependents of owners that are gone, owners that wait for
- * their dependents (foreground deletion), namespaces being emptied, and Events past their time. What is still
- * to do is in the tables collect and ending, so a restart goes on with it. */
+/* Background work, a bounded piece with each commit: dependents of owners that are gone, owners
+ * that wait for their dependents (foreground deletion), namespaces being emptied, and Events past
+ * their time. What is still to do is in the tables collect and ending, so a restart goes on with
+ * it. */
 #include "store/internal.h"
 
 #include <stdio.h>
@@ -25,7 +26,8 @@ struct keys {
     size_t count;
 };
 
-/* Reads the (kind, ns, name) rows of a bound statement, so that their handling may use every statement. */
+/* Reads the (kind, ns, name) rows of a bound statement, so that their handling may use every
+ * statement. */
 static void read_keys(struct sl_store *s, enum sl_sql id, struct keys *keys)
 {
     sqlite3_stmt *q = s->sql[id];
@@ -58,14 +60,15 @@ static void read_dependents(struct sl_store *s, const char *uid, unsigned budget
 
 static enum sl_code delete_key(struct sl_store *s, const struct key *key, struct sl_error *e)
 {
-    struct sl_store_write w = {.verb = SL_VERB_DELETE, .kind = key->kind, .ns = key->ns, .name = key->name};
+    struct sl_store_write w = {
+        .verb = SL_VERB_DELETE, .kind = key->kind, .ns = key->ns, .name = key->name};
     struct sl_registry_call call = {.s = s, .w = &w};
     enum sl_code code = sl_registry_delete(&call, e);
     sl_json_free(call.result);
     return code == SL_CODE_NOT_FOUND ? SL_CODE_OK : code;
 }
 
-/* --- owners that are gone ------------------------------------------------------------------------------- */
+/* --- owners that are gone -------------------------------------------------------------------- */
 
 static bool owner_exists(struct sl_store *s, const struct sl_json *owner, const char *ns)
 {
@@ -87,7 +90,8 @@ static bool has_living_owner(struct sl_store *s, const struct sl_json *object)
     return false;
 }
 
-static enum sl_code disown(struct sl_store *s, const char *uid, const struct key *key, struct sl_error *e)
+static enum sl_code disown(struct sl_store *s, const char *uid, const struct key *key,
+                           struct sl_error *e)
 {
     sl_db_bind_text(s, SL_SQL_DISOWN, 1, uid);
     sl_db_bind_int(s, SL_SQL_DISOWN, 2, s->kind_ids[key->kind]);
@@ -116,7 +120,8 @@ static enum sl_code collect_dependent(struct sl_store *s, const char *uid, const
     return code == SL_CODE_OK ? disown(s, uid, key, e) : code;
 }
 
-static enum sl_code collect_gone(struct sl_store *s, const char *uid, unsigned *budget, struct sl_error *e)
+static enum sl_code collect_gone(struct sl_store *s, const char *uid, unsigned *budget,
+                                 struct sl_error *e)
 {
     struct keys keys;
     enum sl_code code = SL_CODE_OK;
@@ -134,10 +139,10 @@ static enum sl_code collect_gone(struct sl_store *s, const char *uid, unsigned *
     return code;
 }
 
-/* --- foreground deletion -------------------------------------------------------------------------------- */
+/* --- foreground deletion --------------------------------------------------------------------- */
 
-static enum sl_code release_owner(struct sl_store *s, const struct key *key, const struct sl_json *old,
-                                  struct sl_error *e)
+static enum sl_code release_owner(struct sl_store *s, const struct key *key,
+                                  const struct sl_json *old, struct sl_error *e)
 {
     struct sl_json *object = sl_json_clone(old);
     sl_prepare_drop_finalizer(object, SL_FINALIZER_FOREGROUND);
@@ -145,7 +150,8 @@ static enum sl_code release_owner(struct sl_store *s, const struct key *key, con
     sl_db_bind_text(s, SL_SQL_COLLECTED, 1, sl_object_uid(old));
     enum sl_code code = sl_db_run(s, SL_SQL_COLLECTED, e);
     if (code == SL_CODE_OK) {
-        code = held ? sl_rows_put(s, key->kind, object, old, e) : sl_rows_remove(s, key->kind, object, e);
+        code = held ? sl_rows_put(s, key->kind, object, old, e)
+                    : sl_rows_remove(s, key->kind, object, e);
     }
     sl_json_free(object);
     return code;
@@ -210,7 +216,7 @@ static enum sl_code collect_owners(struct sl_store *s, unsigned *budget, struct 
     return code;
 }
 
-/* --- namespaces ----------------------------------------------------------------------------------------- */
+/* --- namespaces ------------------------------------------------------------------------------ */
 
 struct ending {
     char name[256], after[256];
@@ -245,7 +251,8 @@ static int64_t kind_id_last(const struct sl_store *s)
 }
 
 /* Each object is visited once: nothing can be created in a namespace that is ending. */
-static enum sl_code sweep(struct sl_store *s, struct ending *at, unsigned *budget, struct sl_error *e)
+static enum sl_code sweep(struct sl_store *s, struct ending *at, unsigned *budget,
+                          struct sl_error *e)
 {
     struct keys keys;
     enum sl_code code = SL_CODE_OK;
@@ -302,7 +309,8 @@ static enum sl_code end_namespaces(struct sl_store *s, unsigned *budget, struct 
         }
         sl_db_bind_text(s, SL_SQL_ENDED, 1, at.name);
         code = sl_db_run(s, SL_SQL_ENDED, e);
-        if (code == SL_CODE_OK && sl_rows_get(s, SL_KIND_NAMESPACE, "", at.name, &ns, e) == SL_CODE_OK) {
+        if (code == SL_CODE_OK &&
+            sl_rows_get(s, SL_KIND_NAMESPACE, "", at.name, &ns, e) == SL_CODE_OK) {
             code = sl_rows_remove(s, SL_KIND_NAMESPACE, ns, e);
         }
         sl_json_free(ns);
@@ -310,7 +318,7 @@ static enum sl_code end_namespaces(struct sl_store *s, unsigned *budget, struct 
     return code;
 }
 
-/* --- Events --------------------------------------------------------------------------------------------- */
+/* --- Events ---------------------------------------------------------------------------------- */
 
 static enum sl_code expire_events(struct sl_store *s, struct sl_error *e)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* The store as a whole: open and close, one write staged in a savepoint of its own, and the commit that makes
- * a batch durable, publishes it and answers its clients, or loses all of it together. */
+/* The store as a whole: open and close, one write staged in a savepoint of its own, and the commit
+ * that makes a batch durable, publishes it and answers its clients, or loses all of it together. */
 #include "store/internal.h"
 
 #include <stdio.h>
@@ -14,7 +14,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 
-/* --- open and close ------------------------------------------------------------------------------------- */
+/* --- open and close -------------------------------------------------------------------------- */
 
 static enum sl_code ensure_default_namespace(struct sl_store *s, struct sl_error *e)
 {
@@ -37,7 +37,8 @@ enum sl_code sl_store_open(const char *dir, struct sl_store **out, struct sl_err
     struct sl_store *s = sl_mem_new(1, sizeof *s);
     enum sl_code code = sl_db_open(s, dir, e);
     sl_events_open(&s->log, s->revision);
-    if (code == SL_CODE_OK && getrandom(&s->random, sizeof s->random, 0) != (ssize_t)sizeof s->random) {
+    if (code == SL_CODE_OK &&
+        getrandom(&s->random, sizeof s->random, 0) != (ssize_t)sizeof s->random) {
         code = sl_error_set(e, SL_CODE_INTERNAL, "the system gave no random numbers");
     }
     code = code == SL_CODE_OK ? ensure_default_namespace(s, e) : code;
@@ -74,7 +75,8 @@ void sl_store_set_size_max(struct sl_store *s, uint64_t bytes)
 {
     char sql[96];
     const uint64_t page_bytes = 4096, pages_max = 4294967294;
-    uint64_t pages = bytes == 0 || bytes / page_bytes > pages_max ? pages_max : bytes / page_bytes + 1;
+    uint64_t pages =
+        bytes == 0 || bytes / page_bytes > pages_max ? pages_max : bytes / page_bytes + 1;
     (void)snprintf(sql, sizeof sql, "PRAGMA max_page_count = %llu", (unsigned long long)pages);
     int rc = sqlite3_exec(s->db, sql, NULL, NULL, NULL);
     SL_ASSERT(rc == SQLITE_OK);
@@ -97,7 +99,7 @@ enum sl_code sl_store_get(struct sl_store *s, enum sl_kind kind, const char *ns,
     return sl_rows_get(s, kind, ns, name, out, e);
 }
 
-/* --- staging -------------------------------------------------------------------------------------------- */
+/* --- staging --------------------------------------------------------------------------------- */
 
 struct mark {
     uint64_t revision;
@@ -112,7 +114,8 @@ static void forget(struct sl_store *s, const struct mark *mark)
     sl_events_truncate(&s->log, mark->revision);
 }
 
-/* SQLite gave up the transaction: everything staged so far is gone, and sl_store_commit has to say so. */
+/* SQLite gave up the transaction: everything staged so far is gone, and sl_store_commit has to say
+ * so. */
 static void note_loss(struct sl_store *s, const struct sl_error *e)
 {
     s->broken = *e;
@@ -164,8 +167,8 @@ static enum sl_code apply_marked(struct sl_registry_call *c, struct sl_error *e)
     return code;
 }
 
-enum sl_code sl_store_apply(struct sl_store *s, const struct sl_store_write *w, struct sl_json **result,
-                            struct sl_error *e)
+enum sl_code sl_store_apply(struct sl_store *s, const struct sl_store_write *w,
+                            struct sl_json **result, struct sl_error *e)
 {
     SL_PRE(w->kind < SL_KIND_COUNT && w->ns != NULL && result != NULL);
     struct sl_error local;
@@ -194,7 +197,7 @@ bool sl_store_dirty(const struct sl_store *s)
            (s->work_pending && !s->work_blocked);
 }
 
-/* --- commit --------------------------------------------------------------------------------------------- */
+/* --- commit ---------------------------------------------------------------------------------- */
 
 /* A failed piece of background work is undone; the batch of the clients goes on without it. */
 static void add_background_work(struct sl_store *s)
@@ -258,14 +261,16 @@ static struct replies take_replies(struct sl_store *s)
     return taken;
 }
 
-static void answer(struct sl_store *s, struct replies replies, enum sl_code code, const struct sl_error *e)
+static void answer(struct sl_store *s, struct replies replies, enum sl_code code,
+                   const struct sl_error *e)
 {
     for (size_t i = 0; i < replies.count; i++) {
         struct sl_store_reply *r = &replies.at[i];
         bool done = r->result != NULL && code == SL_CODE_OK;
         const struct sl_error *error = r->result != NULL ? e : &r->error;
         if (r->fn != NULL) {
-            r->fn(r->context, done ? SL_CODE_OK : error->code, done ? NULL : error, done ? r->result : NULL);
+            r->fn(r->context, done ? SL_CODE_OK : error->code, done ? NULL : error,
+                  done ? r->result : NULL);
         }
         sl_json_free(r->result);
     }

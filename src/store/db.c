@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* The data directory: the lock file, the SQLite file and its schema, the open transaction, and SQLite's errors
- * in words that tell an operator what to do. */
+/* The data directory: the lock file, the SQLite file and its schema, the open transaction, and
+ * SQLite's errors in words that tell an operator what to do. */
 #include "store/internal.h"
 
 #include <errno.h>
@@ -25,24 +25,27 @@ static const char *const statements[SL_SQL_COUNT] = {
 #undef SL_SQL
 };
 
-/* kinds: numbers of the kinds in these files, so that the program may reorder its own. owners: which objects
- * name this uid as owner. collect: owners that are gone (kind NULL) or wait for their dependents (foreground
- * deletion). ending: namespaces being emptied, and how far. */
+/* kinds: numbers of the kinds in these files, so that the program may reorder its own. owners:
+ * which objects name this uid as owner. collect: owners that are gone (kind NULL) or wait for their
+ * dependents (foreground deletion). ending: namespaces being emptied, and how far. */
 static const char *const schema =
     "CREATE TABLE meta(key TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID;"
     "CREATE TABLE kinds(id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE);"
     "CREATE TABLE objects(id INTEGER PRIMARY KEY, kind INTEGER NOT NULL, ns TEXT NOT NULL,"
     " name TEXT NOT NULL, uid TEXT NOT NULL, rv INTEGER NOT NULL, body TEXT NOT NULL);"
     "CREATE UNIQUE INDEX objects_key ON objects(kind, ns, name);"
-    "CREATE TABLE owners(uid TEXT NOT NULL, kind INTEGER NOT NULL, ns TEXT NOT NULL, name TEXT NOT NULL,"
+    "CREATE TABLE owners(uid TEXT NOT NULL, kind INTEGER NOT NULL, ns TEXT NOT NULL, name TEXT NOT "
+    "NULL,"
     " PRIMARY KEY(uid, kind, ns, name)) WITHOUT ROWID;"
     "CREATE TABLE collect(uid TEXT PRIMARY KEY, kind INTEGER, ns TEXT, name TEXT) WITHOUT ROWID;"
-    "CREATE TABLE ending(name TEXT PRIMARY KEY, kind INTEGER NOT NULL, after TEXT NOT NULL) WITHOUT ROWID;"
+    "CREATE TABLE ending(name TEXT PRIMARY KEY, kind INTEGER NOT NULL, after TEXT NOT NULL) "
+    "WITHOUT ROWID;"
     "INSERT INTO meta VALUES ('revision', 0);";
 
 static enum sl_code fail_io(const char *doing, const char *dir, int error, struct sl_error *e)
 {
-    return sl_error_set(e, SL_CODE_INTERNAL, "cannot %s data directory %s: %s", doing, dir, strerror(error));
+    return sl_error_set(e, SL_CODE_INTERNAL, "cannot %s data directory %s: %s", doing, dir,
+                        strerror(error));
 }
 
 enum sl_code sl_db_fail(struct sl_store *s, const char *doing, struct sl_error *e)
@@ -70,7 +73,7 @@ enum sl_code sl_db_fail(struct sl_store *s, const char *doing, struct sl_error *
     return sl_error_set(e, SL_CODE_INTERNAL, "cannot %s: %s", doing, why);
 }
 
-/* --- statements ---------------------------------------------------------------------------------------- */
+/* --- statements ------------------------------------------------------------------------------ */
 
 void sl_db_bind_text(struct sl_store *s, enum sl_sql id, int at, const char *text)
 {
@@ -121,7 +124,7 @@ bool sl_db_lost(const struct sl_store *s)
     return s->in_batch && sqlite3_get_autocommit(s->db);
 }
 
-/* --- opening ------------------------------------------------------------------------------------------- */
+/* --- opening --------------------------------------------------------------------------------- */
 
 static enum sl_code check_dir(const char *dir, struct sl_error *e)
 {
@@ -156,20 +159,24 @@ static enum sl_code lock_dir(struct sl_store *s, const char *dir, struct sl_erro
             return fail_io("lock", dir, errno, e);
         }
         return sl_error_set(e, SL_CODE_INTERNAL,
-                            "data directory %s is in use by another process (it holds %s/lock)", dir, dir);
+                            "data directory %s is in use by another process (it holds %s/lock)",
+                            dir, dir);
     }
     return SL_CODE_OK;
 }
 
-static enum sl_code run_text(struct sl_store *s, const char *sql, const char *doing, struct sl_error *e)
+static enum sl_code run_text(struct sl_store *s, const char *sql, const char *doing,
+                             struct sl_error *e)
 {
-    return sqlite3_exec(s->db, sql, NULL, NULL, NULL) == SQLITE_OK ? SL_CODE_OK : sl_db_fail(s, doing, e);
+    return sqlite3_exec(s->db, sql, NULL, NULL, NULL) == SQLITE_OK ? SL_CODE_OK
+                                                                   : sl_db_fail(s, doing, e);
 }
 
 static enum sl_code read_int(struct sl_store *s, const char *sql, int64_t *out, struct sl_error *e)
 {
     sqlite3_stmt *q = NULL;
-    if (sqlite3_prepare_v2(s->db, sql, -1, &q, NULL) != SQLITE_OK || sqlite3_step(q) != SQLITE_ROW) {
+    if (sqlite3_prepare_v2(s->db, sql, -1, &q, NULL) != SQLITE_OK ||
+        sqlite3_step(q) != SQLITE_ROW) {
         enum sl_code code = sl_db_fail(s, "read the database", e);
         sqlite3_finalize(q);
         return code;
@@ -195,7 +202,8 @@ static enum sl_code check_schema(struct sl_store *s, const char *dir, struct sl_
     int64_t version = 0, application = 0, tables = 0;
     enum sl_code code = read_int(s, "PRAGMA user_version", &version, e);
     code = code == SL_CODE_OK ? read_int(s, "PRAGMA application_id", &application, e) : code;
-    code = code == SL_CODE_OK ? read_int(s, "SELECT count(*) FROM sqlite_master", &tables, e) : code;
+    code =
+        code == SL_CODE_OK ? read_int(s, "SELECT count(*) FROM sqlite_master", &tables, e) : code;
     if (code != SL_CODE_OK) {
         return code;
     }
@@ -203,13 +211,15 @@ static enum sl_code check_schema(struct sl_store *s, const char *dir, struct sl_
         return make_schema(s, e);
     }
     if (application != APPLICATION_ID) {
-        return sl_error_set(e, SL_CODE_INTERNAL, "%s/sluice.db is a database of another program", dir);
+        return sl_error_set(e, SL_CODE_INTERNAL, "%s/sluice.db is a database of another program",
+                            dir);
     }
     if (version != SL_STORE_SCHEMA) {
-        return sl_error_set(e, SL_CODE_INTERNAL,
-                            "data directory %s was written by a %s version (schema %lld, this program reads %d)",
-                            dir, version > SL_STORE_SCHEMA ? "newer" : "different", (long long)version,
-                            SL_STORE_SCHEMA);
+        return sl_error_set(
+            e, SL_CODE_INTERNAL,
+            "data directory %s was written by a %s version (schema %lld, this program reads %d)",
+            dir, version > SL_STORE_SCHEMA ? "newer" : "different", (long long)version,
+            SL_STORE_SCHEMA);
     }
     return SL_CODE_OK;
 }
@@ -220,7 +230,8 @@ static enum sl_code number_kinds(struct sl_store *s, struct sl_error *e)
     for (int kind = 0; kind < (int)SL_KIND_COUNT; kind++) {
         char resource[128], sql[256];
         sl_rows_resource((enum sl_kind)kind, resource);
-        (void)snprintf(sql, sizeof sql, "INSERT OR IGNORE INTO kinds(name) VALUES ('%s')", resource);
+        (void)snprintf(sql, sizeof sql, "INSERT OR IGNORE INTO kinds(name) VALUES ('%s')",
+                       resource);
         enum sl_code code = run_text(s, sql, "write to the database", e);
         (void)snprintf(sql, sizeof sql, "SELECT id FROM kinds WHERE name = '%s'", resource);
         code = code == SL_CODE_OK ? read_int(s, sql, &s->kind_ids[kind], e) : code;
@@ -229,7 +240,8 @@ static enum sl_code number_kinds(struct sl_store *s, struct sl_error *e)
         }
     }
     char sql[256]; /* partial: only this kind pays for it */
-    (void)snprintf(sql, sizeof sql, "CREATE INDEX IF NOT EXISTS events_by_age ON objects(id) WHERE kind = %lld",
+    (void)snprintf(sql, sizeof sql,
+                   "CREATE INDEX IF NOT EXISTS events_by_age ON objects(id) WHERE kind = %lld",
                    (long long)s->kind_ids[SL_KIND_EVENT]);
     return run_text(s, sql, "write to the database", e);
 }
@@ -276,11 +288,14 @@ enum sl_code sl_db_open(struct sl_store *s, const char *dir, struct sl_error *e)
     code = code == SL_CODE_OK ? check_schema(s, dir, e) : code;
     code = code == SL_CODE_OK ? number_kinds(s, e) : code;
     code = code == SL_CODE_OK ? prepare_all(s, e) : code;
-    code = code == SL_CODE_OK ? read_int(s, "SELECT value FROM meta WHERE key = 'revision'", &revision, e)
-                              : code;
     code = code == SL_CODE_OK
-               ? read_int(s, "SELECT (SELECT count(*) FROM collect) + (SELECT count(*) FROM ending)", &work, e)
+               ? read_int(s, "SELECT value FROM meta WHERE key = 'revision'", &revision, e)
                : code;
+    code =
+        code == SL_CODE_OK
+            ? read_int(s, "SELECT (SELECT count(*) FROM collect) + (SELECT count(*) FROM ending)",
+                       &work, e)
+            : code;
     if (code == SL_CODE_OK) {
         s->revision = s->durable = (uint64_t)revision;
         s->work_pending = work > 0;

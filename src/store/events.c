@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* The watch log: the last events in memory, bounded in count and bytes, and the watches that are pushed or
- * read from it. Revisions in the ring are consecutive, so an event is found by subtraction. What is staged
- * but not yet durable sits behind the durable part and is seen by nobody. */
+/* The watch log: the last events in memory, bounded in count and bytes, and the watches that are
+ * pushed or read from it. Revisions in the ring are consecutive, so an event is found by
+ * subtraction. What is staged but not yet durable sits behind the durable part and is seen by
+ * nobody. */
 #include "store/internal.h"
 
 #include <string.h>
@@ -94,7 +95,7 @@ static void trim(struct sl_store_log *l)
     }
 }
 
-/* --- push watches -------------------------------------------------------------------------------------- */
+/* --- push watches ---------------------------------------------------------------------------- */
 
 static struct sl_store_watcher *find_watcher(struct sl_store *s, uint64_t id)
 {
@@ -106,8 +107,8 @@ static struct sl_store_watcher *find_watcher(struct sl_store *s, uint64_t id)
     return NULL;
 }
 
-/* The callback may do anything with the store: add watches, stage writes (the ring may move). So nothing
- * of the store is held by pointer over the call. */
+/* The callback may do anything with the store: add watches, stage writes (the ring may move). So
+ * nothing of the store is held by pointer over the call. */
 static void deliver(struct sl_store *s, uint64_t revision)
 {
     struct sl_json *object = NULL;
@@ -159,7 +160,8 @@ enum sl_code sl_store_watch(struct sl_store *s, enum sl_kind kind, uint64_t sinc
         w = &s->watchers[s->watcher_count++];
     }
     uint64_t id = ++s->watch_id_last;
-    *w = (struct sl_store_watcher){.id = id, .since = since, .kind = kind, .fn = fn, .context = context};
+    *w = (struct sl_store_watcher){
+        .id = id, .since = since, .kind = kind, .fn = fn, .context = context};
     *watch = id;
     /* What others have already got; the rest comes by sl_store_publish. */
     for (uint64_t revision = since + 1; revision <= s->log.published; revision++) {
@@ -187,10 +189,10 @@ void sl_store_unwatch(struct sl_store *s, uint64_t watch)
     }
 }
 
-/* --- read at the reader's pace --------------------------------------------------------------------------- */
+/* --- read at the reader's pace --------------------------------------------------------------- */
 
-enum sl_code sl_store_next(struct sl_store *s, enum sl_kind kind, uint64_t *since, struct sl_store_event *event,
-                           bool *found, struct sl_error *e)
+enum sl_code sl_store_next(struct sl_store *s, enum sl_kind kind, uint64_t *since,
+                           struct sl_store_event *event, bool *found, struct sl_error *e)
 {
     SL_PRE(since != NULL && event != NULL && found != NULL);
     *found = false;
@@ -203,8 +205,9 @@ enum sl_code sl_store_next(struct sl_store *s, enum sl_kind kind, uint64_t *sinc
         SL_ASSERT(entry != NULL);
         *since = entry->revision;
         if (entry->kind == kind) {
-            *event = (struct sl_store_event){entry->type, kind,        entry->revision, entry->text,
-                                             entry->old,  entry->text_size, entry->old_size};
+            *event = (struct sl_store_event){entry->type,    kind,       entry->revision,
+                                             entry->text,    entry->old, entry->text_size,
+                                             entry->old_size};
             *found = true;
         }
     }

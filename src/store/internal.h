@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* What the modules of the store share: the record behind struct sl_store and the layers below store.h.
- * db (files, SQL, the open transaction) <- rows (objects as rows, each change one revision and one event)
- * <- registry (Kubernetes' semantics of a write) <- collect (what happens in the background) <- commit. */
+/* What the modules of the store share: the record behind struct sl_store and the layers below
+ * store.h. db (files, SQL, the open transaction) <- rows (objects as rows, each change one revision
+ * and one event)
+ * <- registry (Kubernetes' semantics of a write) <- collect (what happens in the background) <-
+ * commit. */
 #ifndef SL_STORE_INTERNAL_H
 #define SL_STORE_INTERNAL_H
 #include <sqlite3.h>
 
 #include "store/store.h"
 
-#define SL_STORE_SCHEMA 1            /* PRAGMA user_version of the files that this program writes */
+#define SL_STORE_SCHEMA 1 /* PRAGMA user_version of the files that this program writes */
 #define SL_STORE_LOG_EVENTS_MAX 16384u
 #define SL_STORE_LOG_BYTES_MAX (32u << 20)
 #define SL_STORE_LISTENERS_MAX 4u
@@ -26,8 +28,8 @@ enum sl_sql {
     SL_SQL_COUNT
 };
 
-/* The watch log: a ring of events with consecutive revisions. [first, first + durable_count) is published or
- * being published; what follows is staged. */
+/* The watch log: a ring of events with consecutive revisions. [first, first + durable_count) is
+ * published or being published; what follows is staged. */
 struct sl_store_entry {
     enum sl_watch_type type;
     enum sl_kind kind;
@@ -39,8 +41,8 @@ struct sl_store_log {
     struct sl_store_entry *ring;
     size_t cap, head, count; /* cap is a power of two */
     size_t bytes;
-    uint64_t floor;          /* revision before the first entry: older watches are refused */
-    uint64_t published;      /* every push watch has got everything up to here */
+    uint64_t floor;     /* revision before the first entry: older watches are refused */
+    uint64_t published; /* every push watch has got everything up to here */
     bool publishing;
 };
 
@@ -66,9 +68,10 @@ struct sl_store {
     uint64_t revision, durable;      /* with and without what is staged */
     bool in_batch;                   /* a transaction is open */
     bool in_commit;
-    bool bookkeeping;                /* rows other than objects are staged */
-    struct sl_error broken;          /* the open batch was lost for this reason; code OK when it was not */
-    bool work_pending, work_blocked; /* background work: there may be some; it waits for a good commit */
+    bool bookkeeping;       /* rows other than objects are staged */
+    struct sl_error broken; /* the open batch was lost for this reason; code OK when it was not */
+    bool work_pending,
+        work_blocked; /* background work: there may be some; it waits for a good commit */
     int64_t expiry_next_ms;
     uint64_t random;
     struct sl_store_log log;
@@ -85,8 +88,9 @@ struct sl_store {
     void *wake_context;
 };
 
-/* --- db.c: the files and the open transaction ------------------------------------------------------------ */
-/* Opens DIR/sluice.db, creating or checking it. Fills db, sql, kind_ids, lock_fd; on failure frees nothing. */
+/* --- db.c: the files and the open transaction ------------------------------------------------ */
+/* Opens DIR/sluice.db, creating or checking it. Fills db, sql, kind_ids, lock_fd; on failure frees
+ * nothing. */
 enum sl_code sl_db_open(struct sl_store *s, const char *dir, struct sl_error *e);
 void sl_db_close(struct sl_store *s);
 /* The error of the last SQLite call, in words that help an operator. */
@@ -95,43 +99,51 @@ enum sl_code sl_db_fail(struct sl_store *s, const char *doing, struct sl_error *
 enum sl_code sl_db_run(struct sl_store *s, enum sl_sql id, struct sl_error *e);
 void sl_db_bind_text(struct sl_store *s, enum sl_sql id, int at, const char *text);
 void sl_db_bind_int(struct sl_store *s, enum sl_sql id, int at, int64_t n);
-enum sl_code sl_db_begin(struct sl_store *s, struct sl_error *e); /* opens the batch unless it is open */
+enum sl_code sl_db_begin(struct sl_store *s,
+                         struct sl_error *e); /* opens the batch unless it is open */
 void sl_db_rollback(struct sl_store *s);
 /* Did SQLite itself give up the open transaction (disk full and the like)? */
 bool sl_db_lost(const struct sl_store *s);
 
-/* --- events.c ------------------------------------------------------------------------------------------------ */
+/* --- events.c -------------------------------------------------------------------------------- */
 void sl_events_open(struct sl_store_log *l, uint64_t revision);
 void sl_events_close(struct sl_store_log *l);
 void sl_events_add(struct sl_store_log *l, struct sl_store_entry entry); /* takes the texts */
-void sl_events_truncate(struct sl_store_log *l, uint64_t revision); /* forget what is later */
-struct sl_store_entry *sl_events_find(const struct sl_store_log *l, uint64_t revision); /* NULL: not there */
+void sl_events_truncate(struct sl_store_log *l, uint64_t revision);      /* forget what is later */
+struct sl_store_entry *sl_events_find(const struct sl_store_log *l,
+                                      uint64_t revision); /* NULL: not there */
 void sl_store_publish(struct sl_store *s); /* deliver up to s->durable to the push watches */
 
-/* --- rows.c ----------------------------------------------------------------------------------------------- */
+/* --- rows.c ---------------------------------------------------------------------------------- */
 enum sl_code sl_rows_get(struct sl_store *s, enum sl_kind kind, const char *ns, const char *name,
-                         struct sl_json **out, struct sl_error *e); /* NOT_FOUND with Kubernetes' words */
-bool sl_rows_has(struct sl_store *s, enum sl_kind kind, const char *ns, const char *name, const char *uid);
-/* One change: a revision of its own, put into the object, and its event. `old` is NULL for a new object. */
-enum sl_code sl_rows_put(struct sl_store *s, enum sl_kind kind, struct sl_json *object, const struct sl_json *old,
-                         struct sl_error *e);
-enum sl_code sl_rows_remove(struct sl_store *s, enum sl_kind kind, struct sl_json *object, struct sl_error *e);
-const char *sl_rows_resource(enum sl_kind kind, char out[static 128]); /* "workloads.kueue.x-k8s.io" */
+                         struct sl_json **out,
+                         struct sl_error *e); /* NOT_FOUND with Kubernetes' words */
+bool sl_rows_has(struct sl_store *s, enum sl_kind kind, const char *ns, const char *name,
+                 const char *uid);
+/* One change: a revision of its own, put into the object, and its event. `old` is NULL for a new
+ * object. */
+enum sl_code sl_rows_put(struct sl_store *s, enum sl_kind kind, struct sl_json *object,
+                         const struct sl_json *old, struct sl_error *e);
+enum sl_code sl_rows_remove(struct sl_store *s, enum sl_kind kind, struct sl_json *object,
+                            struct sl_error *e);
+const char *sl_rows_resource(enum sl_kind kind,
+                             char out[static 128]); /* "workloads.kueue.x-k8s.io" */
 /* The kind behind a kind number of the files; SL_KIND_COUNT when this program does not know it. */
 enum sl_kind sl_rows_kind(const struct sl_store *s, int64_t id);
 
-/* --- registry.c, remove.c --------------------------------------------------------------------------------- */
+/* --- registry.c, remove.c -------------------------------------------------------------------- */
 struct sl_registry_call {
     struct sl_store *s;
     const struct sl_store_write *w;
     struct sl_json *result; /* the object as it will be; owned */
 };
 enum sl_code sl_registry_create(struct sl_registry_call *c, struct sl_error *e);
-enum sl_code sl_registry_change(struct sl_registry_call *c, struct sl_error *e); /* update and patch */
+enum sl_code sl_registry_change(struct sl_registry_call *c,
+                                struct sl_error *e); /* update and patch */
 enum sl_code sl_registry_delete(struct sl_registry_call *c, struct sl_error *e);
 /* Preconditions of a write on the stored object: uid and resourceVersion ("" or NULL = none). */
-enum sl_code sl_registry_check(const struct sl_registry_call *c, const struct sl_json *old, const char *uid,
-                               const char *resource_version, struct sl_error *e);
+enum sl_code sl_registry_check(const struct sl_registry_call *c, const struct sl_json *old,
+                               const char *uid, const char *resource_version, struct sl_error *e);
 /* Fresh identity and status on create; on update what of `old` no client may change. */
 void sl_prepare_create(struct sl_store *s, enum sl_kind kind, struct sl_json *object);
 void sl_prepare_update(enum sl_kind kind, struct sl_json *object, const struct sl_json *old);
@@ -143,7 +155,7 @@ bool sl_prepare_has_finalizer(const struct sl_json *object, const char *name);
 void sl_prepare_drop_owner(struct sl_json *object, const char *uid);
 void sl_prepare_drop_finalizer(struct sl_json *object, const char *name);
 
-/* --- collect.c -------------------------------------------------------------------------------------------- */
+/* --- collect.c ------------------------------------------------------------------------------- */
 /* Stages up to SL_STORE_BACKGROUND_MAX removals. */
 enum sl_code sl_collect_step(struct sl_store *s, struct sl_error *e);
 #endif

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* Lists, in (namespace, name) order, read a page of rows at a time: the visitor may use the store, and memory
- * does not grow with the number of objects. A continue token names the last object that was visited. */
+/* Lists, in (namespace, name) order, read a page of rows at a time: the visitor may use the store,
+ * and memory does not grow with the number of objects. A continue token names the last object that
+ * was visited. */
 #include "store/internal.h"
 
 #include <stdio.h>
@@ -28,7 +29,7 @@ struct cursor {
     char ns[256], name[256];
 };
 struct visitor {
-    sl_visit_fn *object;   /* one of the two */
+    sl_visit_fn *object; /* one of the two */
     sl_store_text_fn *text;
     void *context;
 };
@@ -51,7 +52,8 @@ static enum sl_code read_token(const char *token, struct cursor *at, struct sl_e
     return SL_CODE_OK;
 }
 
-static enum sl_sql bind_page(struct sl_store *s, const struct sl_store_list *q, const struct cursor *at)
+static enum sl_sql bind_page(struct sl_store *s, const struct sl_store_list *q,
+                             const struct cursor *at)
 {
     enum sl_sql id = SL_SQL_LIST;
     bool one_ns = q->ns != NULL && q->ns[0] != '\0';
@@ -73,8 +75,8 @@ static const char *column(sqlite3_stmt *q, int at)
     return (const char *)sqlite3_column_text(q, at);
 }
 
-static enum sl_code read_page(struct sl_store *s, const struct sl_store_list *q, const struct cursor *at,
-                              struct page *page, struct sl_error *e)
+static enum sl_code read_page(struct sl_store *s, const struct sl_store_list *q,
+                              const struct cursor *at, struct page *page, struct sl_error *e)
 {
     size_t bytes = 0;
     enum sl_sql id = bind_page(s, q, at);
@@ -140,8 +142,8 @@ static char *make_token(const struct cursor *at)
     return sl_buf_take(&token);
 }
 
-static enum sl_code list(struct sl_store *s, const struct sl_store_list *q, const struct visitor *v, char **next,
-                         struct sl_error *e)
+static enum sl_code list(struct sl_store *s, const struct sl_store_list *q, const struct visitor *v,
+                         char **next, struct sl_error *e)
 {
     struct cursor at;
     struct page page = {.count = 0};
@@ -168,8 +170,9 @@ static enum sl_code list(struct sl_store *s, const struct sl_store_list *q, cons
     return code;
 }
 
-enum sl_code sl_store_list(struct sl_store *s, const struct sl_store_list *q, sl_visit_fn *visit, void *context,
-                           uint64_t *resource_version, char **next, struct sl_error *e)
+enum sl_code sl_store_list(struct sl_store *s, const struct sl_store_list *q, sl_visit_fn *visit,
+                           void *context, uint64_t *resource_version, char **next,
+                           struct sl_error *e)
 {
     SL_PRE(q->kind < SL_KIND_COUNT && visit != NULL);
     uint64_t revision = s->revision; /* before the first row: a watch from here misses nothing */
@@ -180,8 +183,9 @@ enum sl_code sl_store_list(struct sl_store *s, const struct sl_store_list *q, sl
     return code;
 }
 
-enum sl_code sl_store_list_text(struct sl_store *s, const struct sl_store_list *q, sl_store_text_fn *visit,
-                                void *context, uint64_t *resource_version, char **next, struct sl_error *e)
+enum sl_code sl_store_list_text(struct sl_store *s, const struct sl_store_list *q,
+                                sl_store_text_fn *visit, void *context, uint64_t *resource_version,
+                                char **next, struct sl_error *e)
 {
     SL_PRE(q->kind < SL_KIND_COUNT && visit != NULL);
     uint64_t revision = s->revision;

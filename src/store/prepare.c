@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* What the registry itself writes into an object, whatever the client sent: identity, generation, deletion
- * marks, and the few system fields of the built-in kinds. */
+/* What the registry itself writes into an object, whatever the client sent: identity, generation,
+ * deletion marks, and the few system fields of the built-in kinds. */
 #include "store/internal.h"
 
 #include <stdio.h>
@@ -27,8 +27,9 @@ static uint64_t random_next(struct sl_store *s)
 static void make_uid(struct sl_store *s, char out[static 40])
 {
     uint64_t a = random_next(s), b = random_next(s);
-    (void)snprintf(out, 40, "%08x-%04x-4%03x-%04x-%012llx", (unsigned)(a >> 32), (unsigned)(a >> 16) & 0xffff,
-                   (unsigned)a & 0xfff, (unsigned)((b >> 48) & 0x3fff) | 0x8000u,
+    (void)snprintf(out, 40, "%08x-%04x-4%03x-%04x-%012llx", (unsigned)(a >> 32),
+                   (unsigned)(a >> 16) & 0xffff, (unsigned)a & 0xfff,
+                   (unsigned)((b >> 48) & 0x3fff) | 0x8000u,
                    (unsigned long long)(b & 0xffffffffffffu));
 }
 
@@ -43,7 +44,8 @@ void sl_prepare_name(struct sl_store *s, struct sl_json *object)
         suffix[i] = letters[random_next(s) % (sizeof letters - 1)];
     }
     suffix[GENERATED_CHARS] = '\0';
-    (void)snprintf(name, sizeof name, "%.*s%s", (int)(NAME_MAX_CHARS - GENERATED_CHARS), prefix, suffix);
+    (void)snprintf(name, sizeof name, "%.*s%s", (int)(NAME_MAX_CHARS - GENERATED_CHARS), prefix,
+                   suffix);
     sl_json_set_text(metadata, "name", name);
 }
 

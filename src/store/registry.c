@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* Create, update and patch as Kubernetes' registry does them: preconditions, what a client may not touch,
- * defaults, validation, generation, and nothing at all when nothing changes. */
+/* Create, update and patch as Kubernetes' registry does them: preconditions, what a client may not
+ * touch, defaults, validation, generation, and nothing at all when nothing changes. */
 #include "store/internal.h"
 
 #include <stdio.h>
@@ -21,35 +21,38 @@ static enum sl_code conflict(const struct sl_registry_call *c, const char *name,
                         sl_rows_resource(c->w->kind, resource), name, why);
 }
 
-enum sl_code sl_registry_check(const struct sl_registry_call *c, const struct sl_json *old, const char *uid,
-                               const char *resource_version, struct sl_error *e)
+enum sl_code sl_registry_check(const struct sl_registry_call *c, const struct sl_json *old,
+                               const char *uid, const char *resource_version, struct sl_error *e)
 {
     char why[256];
     const char *name = sl_object_name(old);
     if (uid != NULL && uid[0] != '\0' && strcmp(uid, sl_object_uid(old)) != 0) {
-        (void)snprintf(why, sizeof why, "Precondition failed: UID in precondition: %.80s, UID in object meta: %s",
+        (void)snprintf(why, sizeof why,
+                       "Precondition failed: UID in precondition: %.80s, UID in object meta: %s",
                        uid, sl_object_uid(old));
         return conflict(c, name, why, e);
     }
     if (resource_version != NULL && resource_version[0] != '\0' &&
         strcmp(resource_version, sl_object_resource_version(old)) != 0) {
-        return conflict(c, name,
-                        "the object has been modified; please apply your changes to the latest version and "
-                        "try again",
-                        e);
+        return conflict(
+            c, name,
+            "the object has been modified; please apply your changes to the latest version and "
+            "try again",
+            e);
     }
     return SL_CODE_OK;
 }
 
-static enum sl_code invalid(const struct sl_registry_call *c, const char *name, const struct sl_error *causes,
-                            struct sl_error *e)
+static enum sl_code invalid(const struct sl_registry_call *c, const char *name,
+                            const struct sl_error *causes, struct sl_error *e)
 {
     const struct sl_kind_info *info = sl_kind_info(c->w->kind);
     struct sl_error full = *causes;
     const struct sl_cause_entry *first = &causes->causes[0];
     full.code = SL_CODE_INVALID;
-    (void)snprintf(full.text, sizeof full.text, "%s%s%s \"%s\" is invalid: %.160s: %.240s", info->kind,
-                   info->group[0] != '\0' ? "." : "", info->group, name, first->field, first->text);
+    (void)snprintf(full.text, sizeof full.text, "%s%s%s \"%s\" is invalid: %.160s: %.240s",
+                   info->kind, info->group[0] != '\0' ? "." : "", info->group, name, first->field,
+                   first->text);
     *e = full;
     return SL_CODE_INVALID;
 }
@@ -71,25 +74,29 @@ static enum sl_code validate(const struct sl_registry_call *c, const struct sl_j
     return invalid(c, sl_object_name(object), &causes, e);
 }
 
-/* --- create -------------------------------------------------------------------------------------------- */
+/* --- create ---------------------------------------------------------------------------------- */
 
-static enum sl_code check_body(const struct sl_registry_call *c, const struct sl_json *object, struct sl_error *e)
+static enum sl_code check_body(const struct sl_registry_call *c, const struct sl_json *object,
+                               struct sl_error *e)
 {
     const struct sl_store_write *w = c->w;
     const char *ns = sl_object_namespace(object), *name = sl_object_name(object);
-    if (sl_json_type(object) != SL_JSON_MAP || sl_json_type(sl_json_get(object, "metadata")) != SL_JSON_MAP) {
+    if (sl_json_type(object) != SL_JSON_MAP ||
+        sl_json_type(sl_json_get(object, "metadata")) != SL_JSON_MAP) {
         return sl_error_set(e, SL_CODE_BAD_REQUEST, "the object has no metadata");
     }
     if (ns[0] != '\0' && strcmp(ns, w->ns) != 0) {
-        return sl_error_set(e, SL_CODE_BAD_REQUEST,
-                            "the namespace of the provided object does not match the namespace sent on the request "
-                            "(%.80s and %.80s)",
-                            ns, w->ns);
+        return sl_error_set(
+            e, SL_CODE_BAD_REQUEST,
+            "the namespace of the provided object does not match the namespace sent on the request "
+            "(%.80s and %.80s)",
+            ns, w->ns);
     }
     if (w->name != NULL && w->name[0] != '\0' && name[0] != '\0' && strcmp(name, w->name) != 0) {
-        return sl_error_set(e, SL_CODE_BAD_REQUEST,
-                            "the name of the object (%.100s) does not match the name on the URL (%.100s)", name,
-                            w->name);
+        return sl_error_set(
+            e, SL_CODE_BAD_REQUEST,
+            "the name of the object (%.100s) does not match the name on the URL (%.100s)", name,
+            w->name);
     }
     return SL_CODE_OK;
 }
@@ -103,16 +110,18 @@ static enum sl_code check_namespace(const struct sl_registry_call *c, struct sl_
     }
     enum sl_code code = sl_rows_get(c->s, SL_KIND_NAMESPACE, "", c->w->ns, &ns, e);
     if (code == SL_CODE_OK && sl_object_deleting(ns)) {
-        code = sl_error_set(e, SL_CODE_FORBIDDEN,
-                            "%s \"%s\" is forbidden: unable to create new content in namespace %s because it is "
-                            "being terminated",
-                            sl_rows_resource(c->w->kind, resource), c->w->name != NULL ? c->w->name : "", c->w->ns);
+        code = sl_error_set(
+            e, SL_CODE_FORBIDDEN,
+            "%s \"%s\" is forbidden: unable to create new content in namespace %s because it is "
+            "being terminated",
+            sl_rows_resource(c->w->kind, resource), c->w->name != NULL ? c->w->name : "", c->w->ns);
     }
     sl_json_free(ns);
     return code;
 }
 
-static enum sl_code give_name(const struct sl_registry_call *c, struct sl_json *object, struct sl_error *e)
+static enum sl_code give_name(const struct sl_registry_call *c, struct sl_json *object,
+                              struct sl_error *e)
 {
     struct sl_json *metadata = sl_json_get(object, "metadata");
     if (sl_object_name(object)[0] == '\0' && c->w->name != NULL && c->w->name[0] != '\0') {
@@ -145,7 +154,8 @@ enum sl_code sl_registry_create(struct sl_registry_call *c, struct sl_error *e)
     struct sl_json *object = c->result = sl_json_clone(w->body);
     enum sl_code code = check_body(c, object, e);
     if (code == SL_CODE_OK && sl_object_resource_version(object)[0] != '\0') {
-        code = sl_error_set(e, SL_CODE_BAD_REQUEST, "resourceVersion should not be set on objects to be created");
+        code = sl_error_set(e, SL_CODE_BAD_REQUEST,
+                            "resourceVersion should not be set on objects to be created");
     }
     code = code == SL_CODE_OK ? check_namespace(c, e) : code;
     code = code == SL_CODE_OK ? give_name(c, object, e) : code;
@@ -168,7 +178,7 @@ enum sl_code sl_registry_create(struct sl_registry_call *c, struct sl_error *e)
     return code == SL_CODE_OK ? sl_rows_put(c->s, w->kind, object, NULL, e) : code;
 }
 
-/* --- update and patch ---------------------------------------------------------------------------------- */
+/* --- update and patch ------------------------------------------------------------------------ */
 
 static bool is_status_write(const struct sl_registry_call *c)
 {
@@ -176,8 +186,8 @@ static bool is_status_write(const struct sl_registry_call *c)
 }
 
 /* The object that the client wants: what it sent, or the stored one with its patch. */
-static enum sl_code wanted(const struct sl_registry_call *c, const struct sl_json *old, struct sl_json **object,
-                           struct sl_error *e)
+static enum sl_code wanted(const struct sl_registry_call *c, const struct sl_json *old,
+                           struct sl_json **object, struct sl_error *e)
 {
     enum sl_code code;
     if (c->w->verb == SL_VERB_UPDATE || c->w->verb == SL_VERB_UPDATE_STATUS) {
@@ -199,20 +209,22 @@ static enum sl_code wanted(const struct sl_registry_call *c, const struct sl_jso
     return code == SL_CODE_OK ? check_body(c, *object, e) : code;
 }
 
-static enum sl_code check_type(const struct sl_registry_call *c, const struct sl_json *object, struct sl_error *e)
+static enum sl_code check_type(const struct sl_registry_call *c, const struct sl_json *object,
+                               struct sl_error *e)
 {
     const struct sl_kind_info *info = sl_kind_info(c->w->kind);
     const char *version = sl_json_text(sl_json_get(object, "apiVersion"), info->api_version);
     const char *kind = sl_json_text(sl_json_get(object, "kind"), info->kind);
     if (strcmp(version, info->api_version) != 0 || strcmp(kind, info->kind) != 0) {
         return sl_error_set(e, SL_CODE_BAD_REQUEST,
-                            "the object provided (%.80s, Kind=%.80s) is not a %s, Kind=%s", version, kind,
-                            info->api_version, info->kind);
+                            "the object provided (%.80s, Kind=%.80s) is not a %s, Kind=%s", version,
+                            kind, info->api_version, info->kind);
     }
     return SL_CODE_OK;
 }
 
-/* A status write changes nothing but status; another write of a kind with that subresource leaves it alone. */
+/* A status write changes nothing but status; another write of a kind with that subresource leaves
+ * it alone. */
 static struct sl_json *settle_status(const struct sl_registry_call *c, struct sl_json *object,
                                      const struct sl_json *old)
 {
@@ -241,20 +253,23 @@ static enum sl_code check_finalizers(const struct sl_registry_call *c, const str
         if (!sl_prepare_has_finalizer(old, name)) {
             struct sl_error causes;
             sl_error_clear(&causes);
-            sl_error_cause(&causes, "FieldValueForbidden", "metadata.finalizers",
-                           "Forbidden: no new finalizers can be added if the object is being deleted, found "
-                           "\"%.80s\"",
-                           name);
+            sl_error_cause(
+                &causes, "FieldValueForbidden", "metadata.finalizers",
+                "Forbidden: no new finalizers can be added if the object is being deleted, found "
+                "\"%.80s\"",
+                name);
             return invalid(c, sl_object_name(old), &causes, e);
         }
     }
     return SL_CODE_OK;
 }
 
-static enum sl_code store_change(struct sl_registry_call *c, const struct sl_json *old, struct sl_error *e)
+static enum sl_code store_change(struct sl_registry_call *c, const struct sl_json *old,
+                                 struct sl_error *e)
 {
     struct sl_json *object = c->result;
-    bool held = sl_json_len(sl_json_path(object, "metadata.finalizers")) > 0 || c->w->kind == SL_KIND_NAMESPACE;
+    bool held = sl_json_len(sl_json_path(object, "metadata.finalizers")) > 0 ||
+                c->w->kind == SL_KIND_NAMESPACE;
     if (sl_json_equal(object, old)) {
         return SL_CODE_OK; /* no revision, no event */
     }
@@ -279,7 +294,8 @@ enum sl_code sl_registry_change(struct sl_registry_call *c, struct sl_error *e)
         code = sl_registry_check(c, old, w->uid, NULL, e);
     }
     if (code == SL_CODE_OK) {
-        code = sl_registry_check(c, old, sl_object_uid(c->result), sl_object_resource_version(c->result), e);
+        code = sl_registry_check(c, old, sl_object_uid(c->result),
+                                 sl_object_resource_version(c->result), e);
     }
     if (code == SL_CODE_OK) {
         c->result = settle_status(c, c->result, old);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* Delete: at once, or marked until the finalizers are gone, with what the propagation policy asks for. */
+/* Delete: at once, or marked until the finalizers are gone, with what the propagation policy asks
+ * for. */
 #include "store/internal.h"
 
 #include <string.h>
@@ -18,15 +19,18 @@ static enum sl_code check_policy(const struct sl_registry_call *c, struct sl_err
     const struct sl_store_write *w = c->w;
     if (w->propagation != NULL && w->propagation[0] != '\0' && !policy_is(w, "Background") &&
         !policy_is(w, "Foreground") && !policy_is(w, "Orphan")) {
-        sl_error_set(e, SL_CODE_INVALID, "DeleteOptions.meta.k8s.io \"\" is invalid: propagationPolicy");
+        sl_error_set(e, SL_CODE_INVALID,
+                     "DeleteOptions.meta.k8s.io \"\" is invalid: propagationPolicy");
         sl_error_cause(e, "FieldValueNotSupported", "propagationPolicy",
-                       "Unsupported value: \"%.40s\": supported values: \"Background\", \"Foreground\", \"Orphan\"",
+                       "Unsupported value: \"%.40s\": supported values: \"Background\", "
+                       "\"Foreground\", \"Orphan\"",
                        w->propagation);
         return SL_CODE_INVALID;
     }
     if (w->kind == SL_KIND_NAMESPACE && strcmp(w->name, "default") == 0) {
-        return sl_error_set(e, SL_CODE_FORBIDDEN,
-                            "namespaces \"default\" is forbidden: this namespace may not be deleted");
+        return sl_error_set(
+            e, SL_CODE_FORBIDDEN,
+            "namespaces \"default\" is forbidden: this namespace may not be deleted");
     }
     return SL_CODE_OK;
 }
@@ -41,9 +45,9 @@ static bool next_dependent(struct sl_store *s, const struct sl_json *owner, enum
     sqlite3_stmt *q = s->sql[SL_SQL_OWNED];
     if (sqlite3_step(q) == SQLITE_ROW) {
         *kind = sl_rows_kind(s, sqlite3_column_int64(q, 0));
-        found = *kind < SL_KIND_COUNT && sl_rows_get(s, *kind, (const char *)sqlite3_column_text(q, 1),
-                                                     (const char *)sqlite3_column_text(q, 2), dependent,
-                                                     NULL) == SL_CODE_OK;
+        found = *kind < SL_KIND_COUNT &&
+                sl_rows_get(s, *kind, (const char *)sqlite3_column_text(q, 1),
+                            (const char *)sqlite3_column_text(q, 2), dependent, NULL) == SL_CODE_OK;
     }
     sqlite3_reset(q);
     sqlite3_clear_bindings(q);
@@ -63,7 +67,8 @@ void sl_prepare_drop_owner(struct sl_json *object, const char *uid)
     }
 }
 
-static enum sl_code orphan_dependents(struct sl_store *s, const struct sl_json *owner, struct sl_error *e)
+static enum sl_code orphan_dependents(struct sl_store *s, const struct sl_json *owner,
+                                      struct sl_error *e)
 {
     enum sl_kind kind;
     struct sl_json *old = NULL;
@@ -113,7 +118,9 @@ enum sl_code sl_registry_delete(struct sl_registry_call *c, struct sl_error *e)
     SL_PRE(w->name != NULL);
     enum sl_code code = check_policy(c, e);
     code = code == SL_CODE_OK ? sl_rows_get(c->s, w->kind, w->ns, w->name, &old, e) : code;
-    code = code == SL_CODE_OK ? sl_registry_check(c, old, w->uid, sl_object_resource_version(w->body), e) : code;
+    code = code == SL_CODE_OK
+               ? sl_registry_check(c, old, w->uid, sl_object_resource_version(w->body), e)
+               : code;
     if (code != SL_CODE_OK) {
         sl_json_free(old);
         return code;
@@ -126,7 +133,8 @@ enum sl_code sl_registry_delete(struct sl_registry_call *c, struct sl_error *e)
     } else if (w->kind == SL_KIND_NAMESPACE) {
         code = begin_ending(c->s, object, e);
     }
-    bool held = sl_json_len(sl_json_path(object, "metadata.finalizers")) > 0 || w->kind == SL_KIND_NAMESPACE;
+    bool held = sl_json_len(sl_json_path(object, "metadata.finalizers")) > 0 ||
+                w->kind == SL_KIND_NAMESPACE;
     if (code == SL_CODE_OK && !held) {
         code = sl_rows_remove(c->s, w->kind, object, e);
     } else if (code == SL_CODE_OK) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* Objects as rows: get, put, remove and list. Each put or remove takes the next revision, keeps the index of
- * owners true, and adds the event that says so. */
+/* Objects as rows: get, put, remove and list. Each put or remove takes the next revision, keeps the
+ * index of owners true, and adds the event that says so. */
 #include "store/internal.h"
 
 #include <stdio.h>
@@ -14,7 +14,8 @@
 const char *sl_rows_resource(enum sl_kind kind, char out[static 128])
 {
     const struct sl_kind_info *info = sl_kind_info(kind);
-    (void)snprintf(out, 128, "%s%s%s", info->plural, info->group[0] != '\0' ? "." : "", info->group);
+    (void)snprintf(out, 128, "%s%s%s", info->plural, info->group[0] != '\0' ? "." : "",
+                   info->group);
     return out;
 }
 
@@ -27,7 +28,8 @@ enum sl_kind sl_rows_kind(const struct sl_store *s, int64_t id)
     return (enum sl_kind)kind;
 }
 
-static void bind_key(struct sl_store *s, enum sl_sql id, enum sl_kind kind, const char *ns, const char *name)
+static void bind_key(struct sl_store *s, enum sl_sql id, enum sl_kind kind, const char *ns,
+                     const char *name)
 {
     sl_db_bind_int(s, id, 1, s->kind_ids[kind]);
     sl_db_bind_text(s, id, 2, ns);
@@ -59,7 +61,8 @@ enum sl_code sl_rows_get(struct sl_store *s, enum sl_kind kind, const char *ns, 
             *out = object;
         }
     } else if (rc == SQLITE_DONE) {
-        code = sl_error_set(e, SL_CODE_NOT_FOUND, "%s \"%s\" not found", sl_rows_resource(kind, resource), name);
+        code = sl_error_set(e, SL_CODE_NOT_FOUND, "%s \"%s\" not found",
+                            sl_rows_resource(kind, resource), name);
     } else {
         code = sl_db_fail(s, "read the database", e);
     }
@@ -67,7 +70,8 @@ enum sl_code sl_rows_get(struct sl_store *s, enum sl_kind kind, const char *ns, 
     return code;
 }
 
-bool sl_rows_has(struct sl_store *s, enum sl_kind kind, const char *ns, const char *name, const char *uid)
+bool sl_rows_has(struct sl_store *s, enum sl_kind kind, const char *ns, const char *name,
+                 const char *uid)
 {
     bind_key(s, SL_SQL_HAS, kind, ns, name);
     sqlite3_stmt *q = s->sql[SL_SQL_HAS];
@@ -79,7 +83,7 @@ bool sl_rows_has(struct sl_store *s, enum sl_kind kind, const char *ns, const ch
     return has;
 }
 
-/* --- owners -------------------------------------------------------------------------------------------- */
+/* --- owners ---------------------------------------------------------------------------------- */
 
 static const char *owner_uid(const struct sl_json *owners, size_t index)
 {
@@ -103,9 +107,8 @@ static enum sl_code note_owner(struct sl_store *s, const struct sl_json *owner, 
     const char *uid = sl_json_text(sl_json_get(owner, "uid"), "");
     enum sl_kind kind = sl_kind_find_object(sl_json_text(sl_json_get(owner, "apiVersion"), ""),
                                             sl_json_text(sl_json_get(owner, "kind"), ""));
-    if (kind == SL_KIND_COUNT ||
-        sl_rows_has(s, kind, sl_kind_info(kind)->namespaced ? ns : "",
-                    sl_json_text(sl_json_get(owner, "name"), ""), uid)) {
+    if (kind == SL_KIND_COUNT || sl_rows_has(s, kind, sl_kind_info(kind)->namespaced ? ns : "",
+                                             sl_json_text(sl_json_get(owner, "name"), ""), uid)) {
         return SL_CODE_OK; /* a kind that is not ours to judge counts as being there */
     }
     s->work_pending = s->bookkeeping = true;
@@ -113,8 +116,9 @@ static enum sl_code note_owner(struct sl_store *s, const struct sl_json *owner, 
     return sl_db_run(s, SL_SQL_ORPHANED, e);
 }
 
-static enum sl_code index_owners(struct sl_store *s, enum sl_kind kind, const struct sl_json *object,
-                                 const struct sl_json *old, struct sl_error *e)
+static enum sl_code index_owners(struct sl_store *s, enum sl_kind kind,
+                                 const struct sl_json *object, const struct sl_json *old,
+                                 struct sl_error *e)
 {
     const struct sl_json *now = sl_json_path(object, "metadata.ownerReferences");
     const struct sl_json *before = sl_json_path(old, "metadata.ownerReferences");
@@ -143,9 +147,10 @@ static enum sl_code index_owners(struct sl_store *s, enum sl_kind kind, const st
     return code;
 }
 
-/* --- changes ------------------------------------------------------------------------------------------- */
+/* --- changes --------------------------------------------------------------------------------- */
 
-/* Could a selector that clients may use see a difference? Then the event keeps the old object too. */
+/* Could a selector that clients may use see a difference? Then the event keeps the old object too.
+ */
 static bool selectable_differs(enum sl_kind kind, const struct sl_json *a, const struct sl_json *b)
 {
     if (!sl_json_equal(sl_json_path(a, "metadata.labels"), sl_json_path(b, "metadata.labels"))) {
@@ -172,8 +177,8 @@ static void stamp(struct sl_store *s, struct sl_json *object, struct sl_buf *tex
 }
 
 /* Takes the text. */
-static void add_event(struct sl_store *s, enum sl_watch_type type, enum sl_kind kind, struct sl_buf *text,
-                      struct sl_buf *old)
+static void add_event(struct sl_store *s, enum sl_watch_type type, enum sl_kind kind,
+                      struct sl_buf *text, struct sl_buf *old)
 {
     s->revision++;
     struct sl_store_entry entry = {.type = type, .kind = kind, .revision = s->revision};
@@ -186,8 +191,8 @@ static void add_event(struct sl_store *s, enum sl_watch_type type, enum sl_kind 
     sl_events_add(&s->log, entry);
 }
 
-enum sl_code sl_rows_put(struct sl_store *s, enum sl_kind kind, struct sl_json *object, const struct sl_json *old,
-                         struct sl_error *e)
+enum sl_code sl_rows_put(struct sl_store *s, enum sl_kind kind, struct sl_json *object,
+                         const struct sl_json *old, struct sl_error *e)
 {
     SL_PRE(s->in_batch && object != NULL);
     struct sl_buf text = {0}, before = {0};
@@ -218,7 +223,8 @@ static bool has_row(struct sl_store *s, enum sl_sql id)
 }
 
 /* What the removal of an object makes others wait for no longer, or makes garbage. */
-static enum sl_code note_removal(struct sl_store *s, const struct sl_json *object, struct sl_error *e)
+static enum sl_code note_removal(struct sl_store *s, const struct sl_json *object,
+                                 struct sl_error *e)
 {
     enum sl_code code = SL_CODE_OK;
     sl_db_bind_text(s, SL_SQL_OWNED, 1, sl_object_uid(object));
@@ -229,13 +235,15 @@ static enum sl_code note_removal(struct sl_store *s, const struct sl_json *objec
         code = sl_db_run(s, SL_SQL_ORPHANED, e);
     }
     sl_db_bind_text(s, SL_SQL_ENDING_HAS, 1, sl_object_namespace(object));
-    if (has_row(s, SL_SQL_ENDING_HAS) || sl_json_len(sl_json_path(object, "metadata.ownerReferences")) > 0) {
+    if (has_row(s, SL_SQL_ENDING_HAS) ||
+        sl_json_len(sl_json_path(object, "metadata.ownerReferences")) > 0) {
         s->work_pending = true;
     }
     return code;
 }
 
-enum sl_code sl_rows_remove(struct sl_store *s, enum sl_kind kind, struct sl_json *object, struct sl_error *e)
+enum sl_code sl_rows_remove(struct sl_store *s, enum sl_kind kind, struct sl_json *object,
+                            struct sl_error *e)
 {
     SL_PRE(s->in_batch && object != NULL);
     struct sl_buf text = {0};

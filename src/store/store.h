@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* Objects in SQLite (WAL, full synchronisation) and the log of what changed. One thread. Writes are staged in an
- * open transaction and become durable together at sl_store_commit (group commit); whoever answers a client
- * must wait for that. Implements Kubernetes' registry semantics: uid, resourceVersion, generation,
- * creationTimestamp, finalizers, owner-reference garbage collection, status subresource, dry run. */
+/* Objects in SQLite (WAL, full synchronisation) and the log of what changed. One thread. Writes are
+ * staged in an open transaction and become durable together at sl_store_commit (group commit);
+ * whoever answers a client must wait for that. Implements Kubernetes' registry semantics: uid,
+ * resourceVersion, generation, creationTimestamp, finalizers, owner-reference garbage collection,
+ * status subresource, dry run. */
 #ifndef SL_STORE_STORE_H
 #define SL_STORE_STORE_H
 #include "api/client.h"
 
 struct sl_store;
 
-/* Opens or creates DIR. Clear errors for: not a directory, read-only, full, locked by another process,
- * written by a newer version. */
+/* Opens or creates DIR. Clear errors for: not a directory, read-only, full, locked by another
+ * process, written by a newer version. */
 enum sl_code sl_store_open(const char *dir, struct sl_store **out, struct sl_error *e);
 void sl_store_close(struct sl_store *s);
 
@@ -20,52 +21,63 @@ struct sl_store_write {
     enum sl_verb verb;
     enum sl_kind kind;
     const char *ns, *name;
-    struct sl_json *body;         /* lent */
-    const char *uid;              /* precondition or NULL */
-    enum { SL_PATCH_IS_MERGE, SL_PATCH_IS_JSON, SL_PATCH_IS_STRATEGIC } patch_type; /* for patch verbs */
+    struct sl_json *body; /* lent */
+    const char *uid;      /* precondition or NULL */
+    enum {
+        SL_PATCH_IS_MERGE,
+        SL_PATCH_IS_JSON,
+        SL_PATCH_IS_STRATEGIC
+    } patch_type; /* for patch verbs */
     bool dry_run;
-    const char *propagation;      /* deletes: "Background" (default), "Foreground", "Orphan" */
+    const char *propagation; /* deletes: "Background" (default), "Foreground", "Orphan" */
 };
-/* Stage one write. On OK *result (caller frees) is the object as it will be. Defaults and validation included. */
-enum sl_code sl_store_apply(struct sl_store *s, const struct sl_store_write *w, struct sl_json **result,
-                            struct sl_error *e);
-bool sl_store_dirty(const struct sl_store *s);  /* is there anything for sl_store_commit to do? */
-/* Make all staged writes durable, then publish their watch events. On failure nothing of the batch exists.
- * Each commit also carries a bounded piece of background work (garbage collection by owner, emptying of deleted
- * namespaces, expiry of Events): call it as long as sl_store_dirty says so. */
+/* Stage one write. On OK *result (caller frees) is the object as it will be. Defaults and
+ * validation included. */
+enum sl_code sl_store_apply(struct sl_store *s, const struct sl_store_write *w,
+                            struct sl_json **result, struct sl_error *e);
+bool sl_store_dirty(const struct sl_store *s); /* is there anything for sl_store_commit to do? */
+/* Make all staged writes durable, then publish their watch events. On failure nothing of the batch
+ * exists. Each commit also carries a bounded piece of background work (garbage collection by owner,
+ * emptying of deleted namespaces, expiry of Events): call it as long as sl_store_dirty says so. */
 enum sl_code sl_store_commit(struct sl_store *s, struct sl_error *e);
 
 enum sl_code sl_store_get(struct sl_store *s, enum sl_kind kind, const char *ns, const char *name,
                           struct sl_json **out, struct sl_error *e);
 struct sl_store_list {
     enum sl_kind kind;
-    const char *ns;                       /* "" = all namespaces */
+    const char *ns;                            /* "" = all namespaces */
     const struct sl_selector *labels, *fields; /* NULL = all */
-    uint32_t limit;                       /* 0 = no limit */
-    const char *continue_token;           /* NULL or "" = from the start */
-    const char *name;                     /* NULL or "" = all; else only objects of this name */
+    uint32_t limit;                            /* 0 = no limit */
+    const char *continue_token;                /* NULL or "" = from the start */
+    const char *name; /* NULL or "" = all; else only objects of this name */
 };
-/* In (namespace, name) order. *resource_version: the revision the list is of; *next (caller frees): the
- * continue token, or NULL at the end. */
-enum sl_code sl_store_list(struct sl_store *s, const struct sl_store_list *q, sl_visit_fn *visit, void *context,
-                           uint64_t *resource_version, char **next, struct sl_error *e);
-/* The same, but the objects as stored JSON texts: nothing is parsed unless a selector asks for it. */
+/* In (namespace, name) order. *resource_version: the revision the list is of; *next (caller frees):
+ * the continue token, or NULL at the end. */
+enum sl_code sl_store_list(struct sl_store *s, const struct sl_store_list *q, sl_visit_fn *visit,
+                           void *context, uint64_t *resource_version, char **next,
+                           struct sl_error *e);
+/* The same, but the objects as stored JSON texts: nothing is parsed unless a selector asks for it.
+ */
 typedef void sl_store_text_fn(void *context, const char *text, size_t text_size); /* lent */
-enum sl_code sl_store_list_text(struct sl_store *s, const struct sl_store_list *q, sl_store_text_fn *visit,
-                                void *context, uint64_t *resource_version, char **next, struct sl_error *e);
-/* The last revision, staged writes included. Whoever tells it to a client waits for the commit first. */
+enum sl_code sl_store_list_text(struct sl_store *s, const struct sl_store_list *q,
+                                sl_store_text_fn *visit, void *context, uint64_t *resource_version,
+                                char **next, struct sl_error *e);
+/* The last revision, staged writes included. Whoever tells it to a client waits for the commit
+ * first. */
 uint64_t sl_store_revision(const struct sl_store *s);
 
-/* Watch events after `since` that are still in the log, then live ones, published from sl_store_commit.
- * GONE when `since` is older than the log reaches. Returns an id > 0 through *watch. */
-enum sl_code sl_store_watch(struct sl_store *s, enum sl_kind kind, uint64_t since, sl_watch_fn *fn, void *context,
-                            uint64_t *watch, struct sl_error *e);
+/* Watch events after `since` that are still in the log, then live ones, published from
+ * sl_store_commit. GONE when `since` is older than the log reaches. Returns an id > 0 through
+ * *watch. */
+enum sl_code sl_store_watch(struct sl_store *s, enum sl_kind kind, uint64_t since, sl_watch_fn *fn,
+                            void *context, uint64_t *watch, struct sl_error *e);
 void sl_store_unwatch(struct sl_store *s, uint64_t watch);
 
-/* The watch log read at the reader's own pace, for readers that may be slow: *since moves forward over what
- * was looked at; OK with *found false when there is no later durable event of this kind; GONE when the log has
- * moved past *since. The texts are lent until the next call on the store. `old` is the object before a
- * modification, when a selector could tell the difference, else NULL. */
+/* The watch log read at the reader's own pace, for readers that may be slow: *since moves forward
+ * over what was looked at; OK with *found false when there is no later durable event of this kind;
+ * GONE when the log has moved past *since. The texts are lent until the next call on the store.
+ * `old` is the object before a modification, when a selector could tell the difference, else NULL.
+ */
 struct sl_store_event {
     enum sl_watch_type type;
     enum sl_kind kind;
@@ -73,12 +85,12 @@ struct sl_store_event {
     const char *text, *old;
     size_t text_size, old_size;
 };
-enum sl_code sl_store_next(struct sl_store *s, enum sl_kind kind, uint64_t *since, struct sl_store_event *event,
-                           bool *found, struct sl_error *e);
-uint64_t sl_store_durable(const struct sl_store *s);           /* the last durable revision */
+enum sl_code sl_store_next(struct sl_store *s, enum sl_kind kind, uint64_t *since,
+                           struct sl_store_event *event, bool *found, struct sl_error *e);
+uint64_t sl_store_durable(const struct sl_store *s); /* the last durable revision */
 
-/* Called after every attempt to commit, its watch events and client replies delivered: OK, or the error by
- * which everything staged was lost. At most 4 listeners. */
+/* Called after every attempt to commit, its watch events and client replies delivered: OK, or the
+ * error by which everything staged was lost. At most 4 listeners. */
 typedef void sl_store_commit_fn(void *context, enum sl_code code, const struct sl_error *e);
 void sl_store_listen(struct sl_store *s, sl_store_commit_fn *fn, void *context);
 void sl_store_unlisten(struct sl_store *s, sl_store_commit_fn *fn, void *context);
@@ -88,7 +100,8 @@ void sl_store_set_size_max(struct sl_store *s, uint64_t bytes);
 /* Makes uids and generated names a function of the seed (simulation, tests). */
 void sl_store_seed(struct sl_store *s, uint64_t seed);
 
-/* The client interface over this store (see api/client.h). `wake` is called when a write was staged, so that
- * the loop knows to commit. Replies are delivered after the commit. */
-void sl_store_client(struct sl_store *s, void (*wake)(void *context), void *context, struct sl_client *out);
+/* The client interface over this store (see api/client.h). `wake` is called when a write was
+ * staged, so that the loop knows to commit. Replies are delivered after the commit. */
+void sl_store_client(struct sl_store *s, void (*wake)(void *context), void *context,
+                     struct sl_client *out);
 #endif
