@@ -11,6 +11,13 @@
 
 enum sl_place sl_places[SL_WORKLOADS_MAX];
 
+/*@
+  requires known:      PlaceValid(from) && PlaceValid(to);
+  terminates           \true;
+  exits                \false;
+  assigns              \nothing;
+  ensures  result:     \result <==> PlaceStepAllowed(from, to);
+*/
 static bool step_allowed(enum sl_place from, enum sl_place to)
 {
     switch (PAIR(from, to)) {
@@ -23,18 +30,39 @@ static bool step_allowed(enum sl_place from, enum sl_place to)
     }
 }
 
+/*@
+  requires known:      id < SL_WORKLOADS_MAX;
+  terminates           \true;
+  exits                \false;
+  assigns              \nothing;
+  ensures  result:     \result <==> Queueable(id);
+*/
 static bool queueable(sl_workload_id id)
 {
     return sl_workloads[id].phase == SL_PHASE_PENDING && sl_workloads[id].active &&
            !sl_workloads[id].on_hold && !sl_workloads[id].gated;
 }
 
+/*@
+  requires known:      id < SL_WORKLOADS_MAX;
+  terminates           \true;
+  exits                \false;
+  assigns              \nothing;
+  ensures  result:     \result <==> Reserved(id);
+*/
 static bool reserved(sl_workload_id id)
 {
     return sl_workloads[id].phase == SL_PHASE_QUOTA_RESERVED ||
            sl_workloads[id].phase == SL_PHASE_ADMITTED;
 }
 
+/*@
+  requires known:      id < SL_WORKLOADS_MAX && PlaceValid(place);
+  terminates           \true;
+  exits                \false;
+  assigns              \nothing;
+  ensures  result:     \result <==> PlaceFits(id, place);
+*/
 static bool fits(sl_workload_id id, enum sl_place place)
 {
     switch (place) {
@@ -43,12 +71,11 @@ static bool fits(sl_workload_id id, enum sl_place place)
     case SL_PLACE_HEAP:
     case SL_PLACE_INADMISSIBLE:
     case SL_PLACE_IN_FLIGHT:
+    case SL_PLACE_ORPHANED:
         return queueable(id);
     case SL_PLACE_HOLDING:
     case SL_PLACE_SECOND_PASS:
         return sl_lifecycle_holds_quota(id);
-    case SL_PLACE_ORPHANED:
-        return sl_workloads[id].phase == SL_PHASE_PENDING;
     case SL_PLACE_DORMANT:
         return sl_workloads[id].phase == SL_PHASE_EVICTED ||
                (sl_workloads[id].phase == SL_PHASE_PENDING && !queueable(id)) ||
@@ -80,6 +107,18 @@ enum sl_status sl_place_move(sl_workload_id id, enum sl_place from, enum sl_plac
 }
 
 /* Where a pending workload belongs that is at `place`: it stays in line if it is in line. */
+/*@
+  requires known:      id < SL_WORKLOADS_MAX && PlaceValid(place);
+  requires pending:    sl_workloads[id].phase == SL_PHASE_PENDING;
+  requires alive:      place != SL_PLACE_DONE;
+  requires created:    place == SL_PLACE_NONE ==> Queueable(id);
+  terminates           \true;
+  exits                \false;
+  assigns              \nothing;
+  ensures  fits:       PlaceValid(\result) && PlaceFits(id, \result);
+  ensures  step:       \result == place || PlaceStepAllowed(place, \result);
+  ensures  stays:      PlaceFits(id, place) ==> \result == place;
+*/
 static enum sl_place pending_place(sl_workload_id id, enum sl_place place)
 {
     if (place == SL_PLACE_NONE) {
@@ -94,6 +133,12 @@ static enum sl_place pending_place(sl_workload_id id, enum sl_place place)
     return place;
 }
 
+/*@
+  terminates           \true;
+  exits                \false;
+  assigns              \nothing;
+  ensures  result:     \result <==> Holder(place);
+*/
 static bool holder(enum sl_place place)
 {
     return place == SL_PLACE_HOLDING || place == SL_PLACE_SECOND_PASS;
