@@ -18,6 +18,9 @@ bool sl_lifecycle_holds_quota(sl_workload_id id);
 /* May it be put into a queue's heap: pending, active, not gated, not on hold? */
 bool sl_lifecycle_admissible(sl_workload_id id);
 
+/* Is a second pass owed: quota held, and a topology that only waits for it, or a failed node to replace? */
+bool sl_lifecycle_needs_pass(sl_workload_id id);
+
 /* Is the record sound (WorkloadInv)? The checker for fuzzers and the simulator. */
 bool sl_lifecycle_valid(sl_workload_id id);
 #endif

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Sluice authors */
+
+/* The transition table as a function: model/lifecycle.def, looked up by phase and step. Owns nothing.
+ * Carries the table's half of G1: what it says of any row is proved against specs/lifecycle_table.acsl. */
+#ifndef SL_KERNEL_LIFECYCLE_TABLE_H
+#define SL_KERNEL_LIFECYCLE_TABLE_H
+#include "kernel/types.h"
+
+/* How many constants each list has: an event's `reason` is checked against these. */
+#define SL_REASON(constant, text) +1u
+enum { SL_PENDING_REASONS = 0u
+#include "model/pending_reasons.def"
+};
+enum { SL_EVICT_REASONS = 0u
+#include "model/evict_reasons.def"
+};
+enum { SL_CAUSES = 0u
+#include "model/deactivation_causes.def"
+};
+enum { SL_PREEMPT_REASONS = 0u
+#include "model/preempt_reasons.def"
+};
+enum { SL_FINISH_REASONS = 0u
+#include "model/finish_reasons.def"
+};
+enum { SL_REQUEUE_REASONS = 0u
+#include "model/requeue_reasons.def"
+};
+#undef SL_REASON
+
+enum sl_step {
+#define SL_STEP(constant, text) constant,
+#include "model/steps.def"
+#undef SL_STEP
+    SL_STEP_COUNT
+};
+
+enum sl_quota_effect { SL_QUOTA_KEEP, SL_QUOTA_TAKE, SL_QUOTA_DROP };
+
+enum sl_reset {
+    SL_RESET_NONE,
+    SL_RESET_CREATION,    /* a record as new */
+    SL_RESET_RESERVATION, /* earlier eviction and failed nodes are history */
+    SL_RESET_EVICTION,    /* row E */
+    SL_RESET_RELEASE,     /* the reservation is gone, time spent admitted is added up (rows 18, 19) */
+    SL_RESET_UNWRITTEN,   /* the reservation never was: nothing to add up (row 4) */
+    SL_RESET_DELETION     /* the incarnation ends */
+};
+
+enum sl_requeue_effect {
+    SL_REQUEUING_KEEP,
+    SL_REQUEUING_BY_REASON,   /* row 18 */
+    SL_REQUEUING_REACTIVATED, /* row 23 */
+    SL_REQUEUING_BACKOFF,     /* row 24 */
+    SL_REQUEUING_RESTARTED    /* row 25 */
+};
+
+struct sl_outcome {
+    bool found; /* false: no such row, the step is refused */
+    enum sl_phase to;
+    enum sl_quota_effect quota;
+    enum sl_reset reset;
+    enum sl_requeue_effect requeue;
+};
+
+#include "specs/lifecycle_table.acsl"
+
+/* The row for `step` in phase `from`. */
+/*@
+  requires from:      PhaseValid(from);
+  requires step:      SL_STEP_CREATE <= step < SL_STEP_COUNT;
+  terminates          \true;
+  exits               \false;
+  assigns             \nothing;
+  ensures  found:     \result.found == 0 || \result.found == 1;
+  ensures  right:     \result.found == 1 ==> RowRight(from, step, \result);
+*/
+struct sl_outcome sl_lifecycle_row(enum sl_phase from, enum sl_step step);
+#endif
