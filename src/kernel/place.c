@@ -4,8 +4,6 @@
 /* Places: a move is made when model/places.def has it and the workload's record fits the new place. */
 #include "kernel/place.h"
 
-#include "kernel/lifecycle.h"
-
 #define PLACES 9u
 #define PAIR(from, to) ((uint32_t)(from) * PLACES + (uint32_t)(to))
 
@@ -35,22 +33,9 @@ static bool step_allowed(enum sl_place from, enum sl_place to)
   terminates           \true;
   exits                \false;
   assigns              \nothing;
-  ensures  result:     \result <==> Queueable(id);
+  ensures  result:     \result <==> PhaseRunning(sl_workloads[id].phase);
 */
-static bool queueable(sl_workload_id id)
-{
-    return sl_workloads[id].phase == SL_PHASE_PENDING && sl_workloads[id].active &&
-           !sl_workloads[id].on_hold && !sl_workloads[id].gated;
-}
-
-/*@
-  requires known:      id < SL_WORKLOADS_MAX;
-  terminates           \true;
-  exits                \false;
-  assigns              \nothing;
-  ensures  result:     \result <==> Reserved(id);
-*/
-static bool reserved(sl_workload_id id)
+static bool running(sl_workload_id id)
 {
     return sl_workloads[id].phase == SL_PHASE_QUOTA_RESERVED ||
            sl_workloads[id].phase == SL_PHASE_ADMITTED;
@@ -72,18 +57,16 @@ static bool fits(sl_workload_id id, enum sl_place place)
     case SL_PLACE_INADMISSIBLE:
     case SL_PLACE_IN_FLIGHT:
     case SL_PLACE_ORPHANED:
-        return queueable(id);
+        return sl_lifecycle_admissible(id);
     case SL_PLACE_HOLDING:
     case SL_PLACE_SECOND_PASS:
         return sl_lifecycle_holds_quota(id);
     case SL_PLACE_DORMANT:
         return sl_workloads[id].phase == SL_PHASE_EVICTED ||
-               (sl_workloads[id].phase == SL_PHASE_PENDING && !queueable(id)) ||
-               (reserved(id) && !sl_lifecycle_holds_quota(id));
-    case SL_PLACE_DONE:
+               (sl_workloads[id].phase == SL_PHASE_PENDING && !sl_lifecycle_admissible(id));
+    default: /* done */
         return sl_workloads[id].phase == SL_PHASE_FINISHED;
     }
-    return false;
 }
 
 enum sl_place sl_place_of(sl_workload_id id)
@@ -111,7 +94,7 @@ enum sl_status sl_place_move(sl_workload_id id, enum sl_place from, enum sl_plac
   requires known:      id < SL_WORKLOADS_MAX && PlaceValid(place);
   requires pending:    sl_workloads[id].phase == SL_PHASE_PENDING;
   requires alive:      place != SL_PLACE_DONE;
-  requires created:    place == SL_PLACE_NONE ==> Queueable(id);
+  requires created:    place == SL_PLACE_NONE ==> Admissible(id);
   terminates           \true;
   exits                \false;
   assigns              \nothing;
@@ -124,7 +107,7 @@ static enum sl_place pending_place(sl_workload_id id, enum sl_place place)
     if (place == SL_PLACE_NONE) {
         return SL_PLACE_ORPHANED;
     }
-    if (!queueable(id)) {
+    if (!sl_lifecycle_admissible(id)) {
         return SL_PLACE_DORMANT;
     }
     if (place == SL_PLACE_HOLDING || place == SL_PLACE_SECOND_PASS || place == SL_PLACE_DORMANT) {
@@ -144,26 +127,47 @@ static bool holder(enum sl_place place)
     return place == SL_PLACE_HOLDING || place == SL_PLACE_SECOND_PASS;
 }
 
+/*@
+  requires known:      id < SL_WORKLOADS_MAX;
+  terminates           \true;
+  exits                \false;
+  assigns              \nothing;
+  ensures  result:     \result <==> Holder(sl_places[id]) && HoldsQuota(id);
+*/
+static bool still_holds(sl_workload_id id)
+{
+    return holder(sl_places[id]) && sl_lifecycle_holds_quota(id);
+}
+
+/* Where the record belongs now; the quota of an evicted workload may be gone before its job has stopped. */
+/*@
+  requires known:      id < SL_WORKLOADS_MAX;
+  requires after:      SettleAfter(id);
+  terminates           \true;
+  exits                \false;
+  assigns              \nothing;
+  ensures  fits:       PlaceValid(\result) && PlaceFits(id, \result);
+  ensures  holder:     PhaseRunning(sl_workloads[id].phase) ==> Holder(\result);
+  ensures  step:       \result == sl_places[id] || PlaceStepAllowed(sl_places[id], \result);
+  ensures  stays:      PlaceAgrees(id) ==> \result == sl_places[id];
+*/
+static enum sl_place settled_place(sl_workload_id id)
+{
+    if (sl_workloads[id].phase == SL_PHASE_PENDING) {
+        return pending_place(id, sl_places[id]);
+    }
+    if (sl_workloads[id].phase == SL_PHASE_ABSENT) {
+        return SL_PLACE_NONE;
+    }
+    if (sl_workloads[id].phase == SL_PHASE_FINISHED) {
+        return SL_PLACE_DONE;
+    }
+    return still_holds(id) ? sl_places[id] : SL_PLACE_DORMANT;
+}
+
 void sl_place_settle(sl_workload_id id)
 {
-    switch (sl_workloads[id].phase) {
-    case SL_PHASE_ABSENT:
-        sl_places[id] = SL_PLACE_NONE;
-        break;
-    case SL_PHASE_PENDING:
-        sl_places[id] = pending_place(id, sl_places[id]);
-        break;
-    case SL_PHASE_QUOTA_RESERVED:
-    case SL_PHASE_ADMITTED:
-    case SL_PHASE_EVICTED:
-        if (!holder(sl_places[id]) || !sl_lifecycle_holds_quota(id)) {
-            sl_places[id] = SL_PLACE_DORMANT;
-        }
-        break;
-    case SL_PHASE_FINISHED:
-        sl_places[id] = SL_PLACE_DONE;
-        break;
-    }
+    sl_places[id] = settled_place(id);
 }
 
 void sl_place_hold(sl_workload_id id)
@@ -174,5 +178,5 @@ void sl_place_hold(sl_workload_id id)
 bool sl_place_agrees(sl_workload_id id)
 {
     return sl_places[id] <= SL_PLACE_DONE && fits(id, sl_places[id]) &&
-           (holder(sl_places[id]) || !reserved(id) || !sl_lifecycle_holds_quota(id));
+           (holder(sl_places[id]) || !running(id));
 }
