@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Sluice authors */
+
+/* Request bodies: size, type and syntax are checked here, and the options that come with a write.
+ */
+#include <string.h>
+
+#include "base/check.h"
+#include "server/rest.h"
+
+static bool type_is(const char *type, const char *wanted)
+{
+    size_t n = strlen(wanted);
+    return strncmp(type, wanted, n) == 0 && (type[n] == '\0' || type[n] == ';' || type[n] == ' ');
+}
+
+static struct sl_json *parse_yaml(struct sl_request *r)
+{
+    struct sl_error e;
+    struct sl_json *documents = sl_json_parse_yaml(r->body.data, r->body.len, &e), *one = NULL;
+    if (documents == NULL) {
+        sl_answer_error(r, &e);
+    } else if (sl_json_len(documents) != 1) {
+        sl_answer_fail(r, SL_CODE_BAD_REQUEST,
+                       "the body has to be exactly one YAML document, not %zu",
+                       sl_json_len(documents));
+    } else {
+        one = sl_json_ref(sl_json_at(documents, 0));
+    }
+    sl_json_free(documents);
+    return one;
+}
+
+static struct sl_json *parse_json(struct sl_request *r)
+{
+    struct sl_error e;
+    struct sl_json *value = sl_json_parse(r->body.data, r->body.len, &e);
+    if (value == NULL) {
+        sl_answer_error(r, &e);
+    }
+    return value;
+}
+
+struct sl_json *sl_body_parse(struct sl_request *r, bool optional)
+{
+    const char *type = r->content_type != NULL && r->content_type[0] != '\0' ? r->content_type
+                                                                             : "application/json";
+    struct sl_json *value = NULL;
+    if (r->too_large) {
+        sl_answer_fail(r, SL_CODE_TOO_LARGE, "Request entity too large: limit is %u bytes",
+                       SL_BODY_BYTES_MAX);
+        return NULL;
+    }
+    if (optional && r->body.len == 0) {
+        return sl_json_new_map();
+    }
+    if (type_is(type, "application/json") || type_is(type, "application/merge-patch+json") ||
+        type_is(type, "application/json-patch+json") ||
+        type_is(type, "application/strategic-merge-patch+json")) {
+        value = r->body.len > 0 ? parse_json(r) : NULL;
+    } else if (type_is(type, "application/yaml") || type_is(type, "application/apply-patch+yaml")) {
+        value = r->body.len > 0 ? parse_yaml(r) : NULL;
+    } else {
+        sl_answer_fail(
+            r, SL_CODE_UNSUPPORTED_MEDIA,
+            "the body of the request was in an unknown format - accepted media types include: "
+            "application/json, application/yaml (not %.100s)",
+            type);
+        return NULL;
+    }
+    if (r->body.len == 0) {
+        sl_answer_fail(r, SL_CODE_BAD_REQUEST, "the request has no body");
+    }
+    return value;
+}
+
+/* dryRun is a query argument, or a list in DeleteOptions; its one value is All. */
+bool sl_request_dry_run(struct sl_request *r, const struct sl_json *options, bool *dry_run)
+{
+    SL_PRE(dry_run != NULL);
+    const struct sl_json *list = sl_json_get(options, "dryRun");
+    const char *value = sl_request_arg(r, "dryRun", sl_json_text(sl_json_at(list, 0), ""));
+    *dry_run = strcmp(value, "All") == 0;
+    if (!*dry_run && value[0] != '\0') {
+        struct sl_error e;
+        sl_error_clear(&e);
+        (void)sl_error_set(&e, SL_CODE_INVALID,
+                           "dryRun: Unsupported value: \"%.40s\": supported values: \"All\"",
+                           value);
+        sl_error_cause(&e, "FieldValueNotSupported", "dryRun",
+                       "Unsupported value: \"%.40s\": supported values: \"All\"", value);
+        sl_answer_error(r, &e);
+        return false;
+    }
+    return true;
+}

@@ -1,0 +1,320 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Sluice authors */
+
+/* Discovery: which groups, versions and resources there are, read off the table of kinds; and
+ * /version. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/check.h"
+#include "server/rest.h"
+
+#define DISCOVERY_TYPE "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
+
+static struct sl_json *object_new(const char *kind, const char *api_version)
+{
+    struct sl_json *o = sl_json_new_map();
+    sl_json_set_text(o, "kind", kind);
+    sl_json_set_text(o, "apiVersion", api_version);
+    return o;
+}
+
+static struct sl_json *list_in(struct sl_json *map, const char *key)
+{
+    struct sl_json *list = sl_json_new_list();
+    sl_json_set(map, key, list);
+    return list;
+}
+
+static void add_words(struct sl_json *map, const char *key, const char *words)
+{
+    struct sl_json *list = list_in(map, key);
+    for (const char *at = words; *at != '\0';) {
+        char word[64];
+        size_t len = strcspn(at, ",");
+        (void)snprintf(word, sizeof word, "%.*s", (int)(len < 63 ? len : 63), at);
+        sl_json_append(list, sl_json_new_text(word));
+        at += len + (at[len] == ',');
+    }
+}
+
+static const struct sl_kind_info *info_at(int kind)
+{
+    return sl_kind_info((enum sl_kind)kind);
+}
+
+/* The first kind of its group, or of its group and version: where the table starts something new.
+ */
+static bool is_first(int kind, bool by_version)
+{
+    const struct sl_kind_info *info = info_at(kind);
+    for (int i = 0; i < kind; i++) {
+        if (strcmp(info_at(i)->group, info->group) == 0 &&
+            (!by_version || strcmp(info_at(i)->version, info->version) == 0)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* --- resources of a version ------------------------------------------------------------------ */
+
+static struct sl_json *resource_new(const struct sl_kind_info *info)
+{
+    struct sl_json *o = sl_json_new_map();
+    sl_json_set_text(o, "name", info->plural);
+    sl_json_set_text(o, "singularName", info->singular);
+    sl_json_set_bool(o, "namespaced", info->namespaced);
+    sl_json_set_text(o, "kind", info->kind);
+    add_words(o, "verbs", "create,delete,deletecollection,get,list,patch,update,watch");
+    if (info->shorts[0] != '\0') {
+        add_words(o, "shortNames", info->shorts);
+    }
+    return o;
+}
+
+static struct sl_json *status_resource_new(const struct sl_kind_info *info)
+{
+    char name[80];
+    struct sl_json *o = sl_json_new_map();
+    (void)snprintf(name, sizeof name, "%s/status", info->plural);
+    sl_json_set_text(o, "name", name);
+    sl_json_set_text(o, "singularName", "");
+    sl_json_set_bool(o, "namespaced", info->namespaced);
+    sl_json_set_text(o, "kind", info->kind);
+    add_words(o, "verbs", "get,patch,update");
+    return o;
+}
+
+static bool serve_resources(struct sl_request *r)
+{
+    char version[128];
+    struct sl_json *list = object_new("APIResourceList", "v1");
+    (void)snprintf(version, sizeof version, "%.60s%s%.60s", r->route.group,
+                   r->route.group[0] != '\0' ? "/" : "", r->route.version);
+    sl_json_set_text(list, "groupVersion", version);
+    struct sl_json *resources = list_in(list, "resources");
+    for (int i = 0; i < (int)SL_KIND_COUNT; i++) {
+        if (strcmp(info_at(i)->api_version, version) == 0) {
+            sl_json_append(resources, resource_new(info_at(i)));
+            if (info_at(i)->has_status) {
+                sl_json_append(resources, status_resource_new(info_at(i)));
+            }
+        }
+    }
+    bool any = sl_json_len(resources) > 0;
+    if (any) {
+        sl_answer_json(r, 200, list);
+    }
+    sl_json_free(list);
+    return any;
+}
+
+/* --- groups ---------------------------------------------------------------------------------- */
+
+static struct sl_json *version_new(const struct sl_kind_info *info)
+{
+    struct sl_json *o = sl_json_new_map();
+    sl_json_set_text(o, "groupVersion", info->api_version);
+    sl_json_set_text(o, "version", info->version);
+    return o;
+}
+
+static struct sl_json *group_new(int first)
+{
+    const struct sl_kind_info *info = info_at(first);
+    struct sl_json *o = sl_json_new_map();
+    sl_json_set_text(o, "name", info->group);
+    struct sl_json *versions = list_in(o, "versions");
+    for (int i = first; i < (int)SL_KIND_COUNT; i++) {
+        if (strcmp(info_at(i)->group, info->group) == 0 && is_first(i, true)) {
+            sl_json_append(versions, version_new(info_at(i)));
+        }
+    }
+    sl_json_set(o, "preferredVersion", version_new(info));
+    return o;
+}
+
+static void serve_groups(struct sl_request *r)
+{
+    struct sl_json *list = object_new("APIGroupList", "v1");
+    struct sl_json *groups = list_in(list, "groups");
+    for (int i = 0; i < (int)SL_KIND_COUNT; i++) {
+        if (info_at(i)->group[0] != '\0' && is_first(i, false)) {
+            sl_json_append(groups, group_new(i));
+        }
+    }
+    sl_answer_json(r, 200, list);
+    sl_json_free(list);
+}
+
+static bool serve_group(struct sl_request *r)
+{
+    for (int i = 0; i < (int)SL_KIND_COUNT; i++) {
+        if (r->route.group[0] != '\0' && strcmp(info_at(i)->group, r->route.group) == 0) {
+            struct sl_json *group = group_new(i);
+            sl_json_set_text(group, "kind", "APIGroup");
+            sl_json_set_text(group, "apiVersion", "v1");
+            sl_answer_json(r, 200, group);
+            sl_json_free(group);
+            return true;
+        }
+    }
+    return false;
+}
+
+static void serve_core_versions(struct sl_request *r)
+{
+    struct sl_json *o = object_new("APIVersions", "");
+    sl_json_remove(o, "apiVersion");
+    add_words(o, "versions", "v1");
+    sl_json_set(o, "serverAddressByClientCIDRs", sl_json_new_list());
+    sl_answer_json(r, 200, o);
+    sl_json_free(o);
+}
+
+/* --- aggregated discovery -------------------------------------------------------------------- */
+
+static struct sl_json *response_kind_new(const struct sl_kind_info *info)
+{
+    struct sl_json *o = sl_json_new_map();
+    sl_json_set_text(o, "group", info->group);
+    sl_json_set_text(o, "version", info->version);
+    sl_json_set_text(o, "kind", info->kind);
+    return o;
+}
+
+static struct sl_json *aggregated_resource_new(const struct sl_kind_info *info)
+{
+    struct sl_json *o = sl_json_new_map();
+    sl_json_set_text(o, "resource", info->plural);
+    sl_json_set(o, "responseKind", response_kind_new(info));
+    sl_json_set_text(o, "scope", info->namespaced ? "Namespaced" : "Cluster");
+    sl_json_set_text(o, "singularResource", info->singular);
+    add_words(o, "verbs", "create,delete,deletecollection,get,list,patch,update,watch");
+    if (info->shorts[0] != '\0') {
+        add_words(o, "shortNames", info->shorts);
+    }
+    if (info->has_status) {
+        struct sl_json *status = sl_json_new_map();
+        sl_json_set_text(status, "subresource", "status");
+        sl_json_set(status, "responseKind", response_kind_new(info));
+        add_words(status, "verbs", "get,patch,update");
+        sl_json_append(list_in(o, "subresources"), status);
+    }
+    return o;
+}
+
+static struct sl_json *aggregated_version_new(const struct sl_kind_info *first)
+{
+    struct sl_json *o = sl_json_new_map();
+    sl_json_set_text(o, "version", first->version);
+    sl_json_set_text(o, "freshness", "Current");
+    struct sl_json *resources = list_in(o, "resources");
+    for (int i = 0; i < (int)SL_KIND_COUNT; i++) {
+        if (strcmp(info_at(i)->api_version, first->api_version) == 0) {
+            sl_json_append(resources, aggregated_resource_new(info_at(i)));
+        }
+    }
+    return o;
+}
+
+/* All of /api or /apis in one answer, as kubectl asks first. */
+static void serve_aggregated(struct sl_request *r, bool core)
+{
+    struct sl_json *list = object_new("APIGroupDiscoveryList", "apidiscovery.k8s.io/v2");
+    sl_json_set(list, "metadata", sl_json_new_map());
+    struct sl_json *items = list_in(list, "items");
+    for (int i = 0; i < (int)SL_KIND_COUNT; i++) {
+        if ((info_at(i)->group[0] == '\0') != core || !is_first(i, false)) {
+            continue;
+        }
+        struct sl_json *group = sl_json_new_map();
+        struct sl_json *metadata = sl_json_path_make(group, "metadata");
+        if (!core) {
+            sl_json_set_text(metadata, "name", info_at(i)->group);
+        }
+        struct sl_json *versions = list_in(group, "versions");
+        for (int j = i; j < (int)SL_KIND_COUNT; j++) {
+            if (strcmp(info_at(j)->group, info_at(i)->group) == 0 && is_first(j, true)) {
+                sl_json_append(versions, aggregated_version_new(info_at(j)));
+            }
+        }
+        sl_json_append(items, group);
+    }
+    sl_answer_json(r, 200, list);
+    r->answer.content_type = DISCOVERY_TYPE;
+    sl_json_free(list);
+}
+
+/* --- the rest -------------------------------------------------------------------------------- */
+
+static void serve_version(struct sl_request *r)
+{
+    char git[80];
+    struct sl_json *o = sl_json_new_map();
+    (void)snprintf(git, sizeof git, "v1.34.0+sluice-%.40s", r->rest->version);
+    sl_json_set_text(o, "major", "1"); /* the Kubernetes version whose conventions are spoken */
+    sl_json_set_text(o, "minor", "34");
+    sl_json_set_text(o, "gitVersion", git);
+    sl_json_set_text(o, "platform", "linux");
+    sl_answer_json(r, 200, o);
+    sl_json_free(o);
+}
+
+static void serve_root(struct sl_request *r)
+{
+    struct sl_json *o = sl_json_new_map();
+    struct sl_json *paths = list_in(o, "paths");
+    sl_json_append(paths, sl_json_new_text("/api"));
+    sl_json_append(paths, sl_json_new_text("/api/v1"));
+    sl_json_append(paths, sl_json_new_text("/apis"));
+    for (int i = 0; i < (int)SL_KIND_COUNT; i++) {
+        if (info_at(i)->group[0] != '\0' && is_first(i, true)) {
+            char path[96];
+            (void)snprintf(path, sizeof path, "/apis/%s", info_at(i)->api_version);
+            sl_json_append(paths, sl_json_new_text(path));
+        }
+    }
+    add_words(o, "health", "/healthz,/livez,/readyz,/version,/openapi/v2,/openapi/v3");
+    struct sl_json *more = sl_json_get(o, "health");
+    for (size_t i = 0; i < sl_json_len(more); i++) {
+        sl_json_append(paths, sl_json_ref(sl_json_at(more, i)));
+    }
+    sl_json_remove(o, "health");
+    sl_answer_json(r, 200, o);
+    sl_json_free(o);
+}
+
+void sl_discovery_serve(struct sl_request *r)
+{
+    bool found = true;
+    switch (r->route.target) {
+    case SL_TARGET_VERSION:
+        serve_version(r);
+        break;
+    case SL_TARGET_ROOT:
+        serve_root(r);
+        break;
+    case SL_TARGET_CORE_VERSIONS:
+    case SL_TARGET_GROUPS:
+        if (r->accept.discovery) {
+            serve_aggregated(r, r->route.target == SL_TARGET_CORE_VERSIONS);
+        } else if (r->route.target == SL_TARGET_GROUPS) {
+            serve_groups(r);
+        } else {
+            serve_core_versions(r);
+        }
+        break;
+    case SL_TARGET_GROUP:
+        found = serve_group(r);
+        break;
+    default:
+        SL_ASSERT(r->route.target == SL_TARGET_RESOURCES);
+        found = serve_resources(r);
+        break;
+    }
+    if (!found) {
+        sl_answer_no_resource(r);
+    }
+}

@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Sluice authors */
+
+/* OpenAPI, as little as clients need: each kind by name with open schemas, and the query arguments
+ * that tell kubectl that this server validates and dry-runs itself. */
+#include <stdio.h>
+#include <string.h>
+
+#include "server/rest.h"
+
+static const struct sl_kind_info *info_at(int kind)
+{
+    return sl_kind_info((enum sl_kind)kind);
+}
+
+static struct sl_json *gvk_new(const struct sl_kind_info *info)
+{
+    struct sl_json *o = sl_json_new_map();
+    sl_json_set_text(o, "group", info->group);
+    sl_json_set_text(o, "version", info->version);
+    sl_json_set_text(o, "kind", info->kind);
+    return o;
+}
+
+static void add_parameter(struct sl_json *list, const char *name)
+{
+    struct sl_json *o = sl_json_new_map();
+    sl_json_set_text(o, "name", name);
+    sl_json_set_text(o, "in", "query");
+    sl_json_set_text(sl_json_path_make(o, "schema"), "type", "string");
+    sl_json_append(list, o);
+}
+
+static void schema_name(const struct sl_kind_info *info, char out[static 160])
+{
+    (void)snprintf(out, 160, "%s.%s.%s", info->group[0] != '\0' ? info->group : "core",
+                   info->version, info->kind);
+}
+
+static struct sl_json *schema_new(const struct sl_kind_info *info)
+{
+    struct sl_json *o = sl_json_new_map();
+    struct sl_json *kinds = sl_json_new_list();
+    sl_json_set_text(o, "type", "object");
+    sl_json_set_bool(o, "x-kubernetes-preserve-unknown-fields", true);
+    sl_json_append(kinds, gvk_new(info));
+    sl_json_set(o, "x-kubernetes-group-version-kind", kinds);
+    return o;
+}
+
+static void path_of(const struct sl_kind_info *info, char out[static 256])
+{
+    (void)snprintf(out, 256, "/%s/%s/%s%s/{name}", info->group[0] != '\0' ? "apis" : "api",
+                   info->api_version, info->namespaced ? "namespaces/{namespace}/" : "",
+                   info->plural);
+}
+
+static struct sl_json *responses_new(void)
+{
+    struct sl_json *o = sl_json_new_map();
+    sl_json_set_text(sl_json_path_make(o, "200"), "description", "OK");
+    return o;
+}
+
+static struct sl_json *patch_path_new(const struct sl_kind_info *info)
+{
+    struct sl_json *o = sl_json_new_map();
+    struct sl_json *patch = sl_json_path_make(o, "patch");
+    struct sl_json *parameters = sl_json_new_list();
+    add_parameter(parameters, "dryRun");
+    add_parameter(parameters, "fieldManager");
+    add_parameter(parameters, "fieldValidation");
+    sl_json_set(patch, "parameters", parameters);
+    sl_json_set(patch, "responses", responses_new());
+    sl_json_set_text(patch, "x-kubernetes-action", "patch");
+    sl_json_set(patch, "x-kubernetes-group-version-kind", gvk_new(info));
+    return o;
+}
+
+/* One document with the kinds of `api_version`, or of all when it is NULL. */
+static struct sl_json *document_new(const char *api_version)
+{
+    struct sl_json *o = sl_json_new_map();
+    sl_json_set_text(o, "openapi", "3.0.0");
+    sl_json_set_text(sl_json_path_make(o, "info"), "title", "Sluice");
+    sl_json_set_text(sl_json_path_make(o, "info"), "version", "v1");
+    struct sl_json *paths = sl_json_path_make(o, "paths");
+    struct sl_json *schemas = sl_json_path_make(o, "components.schemas");
+    bool any = false;
+    for (int i = 0; i < (int)SL_KIND_COUNT; i++) {
+        char path[256], name[160];
+        if (api_version != NULL && strcmp(info_at(i)->api_version, api_version) != 0) {
+            continue;
+        }
+        path_of(info_at(i), path);
+        schema_name(info_at(i), name);
+        sl_json_set(paths, path, patch_path_new(info_at(i)));
+        sl_json_set(schemas, name, schema_new(info_at(i)));
+        any = true;
+    }
+    if (!any) {
+        sl_json_free(o);
+        return NULL;
+    }
+    return o;
+}
+
+static void serve_v2(struct sl_request *r)
+{
+    struct sl_json *o = sl_json_new_map(), *v3 = document_new(NULL);
+    sl_json_set_text(o, "swagger", "2.0");
+    sl_json_set(o, "info", sl_json_ref(sl_json_get(v3, "info")));
+    sl_json_set(o, "paths", sl_json_new_map());
+    sl_json_set(o, "definitions", sl_json_ref(sl_json_path(v3, "components.schemas")));
+    sl_answer_json(r, 200, o);
+    sl_json_free(o);
+    sl_json_free(v3);
+}
+
+static void serve_v3_index(struct sl_request *r)
+{
+    struct sl_json *o = sl_json_new_map();
+    struct sl_json *paths = sl_json_path_make(o, "paths");
+    for (int i = 0; i < (int)SL_KIND_COUNT; i++) {
+        char key[128], url[160];
+        (void)snprintf(key, sizeof key, "%s/%s", info_at(i)->group[0] != '\0' ? "apis" : "api",
+                       info_at(i)->api_version);
+        (void)snprintf(url, sizeof url, "/openapi/v3/%s", key);
+        struct sl_json *entry = sl_json_new_map();
+        sl_json_set_text(entry, "serverRelativeURL", url);
+        sl_json_set(paths, key, entry);
+    }
+    sl_answer_json(r, 200, o);
+    sl_json_free(o);
+}
+
+void sl_openapi_serve(struct sl_request *r)
+{
+    if (r->route.target == SL_TARGET_OPENAPI_V2) {
+        serve_v2(r);
+        return;
+    }
+    if (r->segment_count == 2) {
+        serve_v3_index(r);
+        return;
+    }
+    bool core = r->segment_count == 4 && strcmp(r->segments[2], "api") == 0;
+    char api_version[128] = "";
+    if (core) {
+        (void)snprintf(api_version, sizeof api_version, "%.100s", r->segments[3]);
+    } else if (r->segment_count == 5 && strcmp(r->segments[2], "apis") == 0) {
+        (void)snprintf(api_version, sizeof api_version, "%.60s/%.60s", r->segments[3],
+                       r->segments[4]);
+    }
+    struct sl_json *document = document_new(api_version);
+    if (document == NULL) {
+        sl_answer_no_resource(r);
+        return;
+    }
+    sl_answer_json(r, 200, document);
+    sl_json_free(document);
+}

@@ -1,0 +1,303 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Sluice authors */
+
+/* Get and list. A list is read from the store page by page; what does not fit the first page is
+ * streamed, so that memory does not grow with its length. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/check.h"
+#include "base/mem.h"
+#include "server/rest.h"
+
+#define TABLE_PAGE 100u /* rows need parsed objects, which are large */
+
+void sl_read_get(struct sl_request *r)
+{
+    struct sl_error e;
+    struct sl_json *object = NULL;
+    const struct sl_route *route = &r->route;
+    r->wait = sl_store_dirty(r->rest->store);
+    if (sl_store_get(r->rest->store, route->kind, route->ns, route->name, &object, &e) !=
+        SL_CODE_OK) {
+        bool wait = r->wait;
+        sl_answer_error(r, &e);
+        r->wait = wait;
+        return;
+    }
+    sl_answer_object(r, 200, object);
+    sl_json_free(object);
+}
+
+/* --- lists ----------------------------------------------------------------------------------- */
+
+struct list {
+    struct sl_stream stream;
+    struct sl_rest *rest;
+    enum sl_kind kind;
+    enum sl_shape shape;
+    char *ns, *include;
+    struct sl_choice choice;
+    char *token;   /* where the next page starts; NULL: from the start, or nothing follows */
+    uint32_t left; /* of the client's limit; 0 with `limited` = done */
+    bool limited, done;
+    uint64_t revision; /* of the first page */
+    size_t items;
+    struct sl_buf *out;   /* while a page is read */
+    struct sl_json *page; /* parsed objects of a Table's page */
+};
+
+static void list_free(struct sl_stream *stream)
+{
+    struct list *l = (struct list *)stream;
+    sl_choice_fini(&l->choice);
+    sl_mem_free(l->ns);
+    sl_mem_free(l->include);
+    sl_mem_free(l->token);
+    sl_mem_free(l);
+}
+
+static void add_text(void *context, const char *text, size_t text_size)
+{
+    struct list *l = context;
+    if (l->items++ > 0) {
+        sl_buf_add(l->out, ",", 1);
+    }
+    sl_buf_add(l->out, text, text_size);
+}
+
+static void add_value(struct list *l, const struct sl_json *value)
+{
+    if (l->items++ > 0) {
+        sl_buf_add(l->out, ",", 1);
+    }
+    sl_json_print(value, l->out);
+}
+
+static void add_metadata(void *context, struct sl_json *object)
+{
+    struct sl_json *partial = sl_shape_metadata_new(object);
+    add_value(context, partial);
+    sl_json_free(partial);
+}
+
+static void keep_object(void *context, struct sl_json *object)
+{
+    struct list *l = context;
+    sl_json_append(l->page, sl_json_ref(object));
+}
+
+static void add_rows(struct list *l)
+{
+    struct sl_json *table = sl_shape_table_new(l->kind, l->page, l->include, true);
+    const struct sl_json *rows = sl_json_get(table, "rows");
+    for (size_t i = 0; i < sl_json_len(rows); i++) {
+        add_value(l, sl_json_at(rows, i));
+    }
+    sl_json_free(table);
+}
+
+static enum sl_code read_shape(struct list *l, const struct sl_store_list *q, uint64_t *revision,
+                               char **next, struct sl_error *e)
+{
+    if (l->shape == SL_SHAPE_OBJECT) {
+        return sl_store_list_text(l->rest->store, q, add_text, l, revision, next, e);
+    }
+    if (l->shape == SL_SHAPE_METADATA) {
+        return sl_store_list(l->rest->store, q, add_metadata, l, revision, next, e);
+    }
+    l->page = sl_json_new_list();
+    enum sl_code code = sl_store_list(l->rest->store, q, keep_object, l, revision, next, e);
+    if (code == SL_CODE_OK) {
+        add_rows(l);
+    }
+    sl_json_free(l->page);
+    return code;
+}
+
+/* Appends one page of items. */
+static enum sl_code read_page(struct list *l, struct sl_buf *out, struct sl_error *e)
+{
+    uint64_t revision = 0;
+    char *next = NULL;
+    size_t before = l->items;
+    uint32_t page = l->shape == SL_SHAPE_TABLE ? TABLE_PAGE : SL_LIST_PAGE;
+    struct sl_store_list q = {.kind = l->kind,
+                              .ns = l->ns,
+                              .labels = l->choice.labels,
+                              .fields = l->choice.fields,
+                              .limit = l->limited && l->left < page ? l->left : page,
+                              .continue_token = l->token,
+                              .name = l->choice.name};
+    l->out = out;
+    enum sl_code code = read_shape(l, &q, &revision, &next, e);
+    if (code != SL_CODE_OK) {
+        return code;
+    }
+    if (l->revision == 0) {
+        l->revision = revision;
+    }
+    l->left -= l->limited ? (uint32_t)(l->items - before) : 0;
+    sl_mem_free(l->token);
+    l->token = next;
+    l->done = next == NULL || (l->limited && l->left == 0);
+    return SL_CODE_OK;
+}
+
+static void print_metadata(const struct list *l, struct sl_buf *out)
+{
+    sl_buf_print(out, "\"metadata\":{\"resourceVersion\":\"%llu\"",
+                 (unsigned long long)l->revision);
+    if (l->token != NULL) {
+        sl_buf_print(out, ",\"continue\":\"%s\"", l->token);
+    }
+    sl_buf_text(out, "}");
+}
+
+static void print_head(const struct list *l, struct sl_buf *out)
+{
+    const struct sl_kind_info *info = sl_kind_info(l->kind);
+    if (l->shape == SL_SHAPE_OBJECT) {
+        sl_buf_print(out, "{\"kind\":\"%sList\",\"apiVersion\":\"%s\",", info->kind,
+                     info->api_version);
+    } else if (l->shape == SL_SHAPE_METADATA) {
+        sl_buf_text(out,
+                    "{\"kind\":\"PartialObjectMetadataList\",\"apiVersion\":\"meta.k8s.io/v1\",");
+    } else {
+        struct sl_json *none = sl_json_new_list();
+        struct sl_json *table = sl_shape_table_new(l->kind, none, "None", true);
+        sl_buf_text(out,
+                    "{\"kind\":\"Table\",\"apiVersion\":\"meta.k8s.io/v1\",\"columnDefinitions\":");
+        sl_json_print(sl_json_get(table, "columnDefinitions"), out);
+        sl_buf_text(out, ",");
+        sl_json_free(table);
+        sl_json_free(none);
+    }
+}
+
+static const char *items_key(const struct list *l)
+{
+    return l->shape == SL_SHAPE_TABLE ? "\"rows\":[" : "\"items\":[";
+}
+
+static enum sl_stream_step list_fill(struct sl_stream *stream, struct sl_buf *out)
+{
+    struct list *l = (struct list *)stream;
+    struct sl_error e;
+    if (sl_store_dirty(l->rest->store)) {
+        return SL_STREAM_WAIT; /* what is staged may still be lost */
+    }
+    if (read_page(l, out, &e) != SL_CODE_OK) {
+        return SL_STREAM_ABORT; /* the client sees a cut body, never a short list */
+    }
+    if (!l->done) {
+        return SL_STREAM_MORE;
+    }
+    sl_buf_text(out, "],");
+    print_metadata(l, out);
+    sl_buf_text(out, "}\n");
+    return SL_STREAM_END;
+}
+
+static bool list_ready(struct sl_stream *stream, int64_t now_ms)
+{
+    (void)now_ms;
+    return !sl_store_dirty(((struct list *)stream)->rest->store);
+}
+
+/* resourceVersion of a list: this server always answers with now, which satisfies all but the
+ * future. */
+static bool check_revision(struct sl_request *r)
+{
+    const char *text = sl_request_arg(r, "resourceVersion", "");
+    char *end = NULL;
+    if (text[0] == '\0') {
+        return true;
+    }
+    unsigned long long revision = strtoull(text, &end, 10);
+    if (*end != '\0' || text[0] == '-') {
+        sl_answer_fail(r, SL_CODE_BAD_REQUEST,
+                       "Invalid value: \"%.40s\": resourceVersion is not a number", text);
+        return false;
+    }
+    if (revision > sl_store_revision(r->rest->store)) {
+        sl_answer_fail(r, SL_CODE_TIMEOUT, "Too large resource version: %llu, current: %llu",
+                       revision, (unsigned long long)sl_store_revision(r->rest->store));
+        return false;
+    }
+    if (strcmp(sl_request_arg(r, "resourceVersionMatch", ""), "Exact") == 0 && revision > 0 &&
+        revision != sl_store_revision(r->rest->store)) {
+        sl_answer_fail(r, SL_CODE_GONE, "The provided resource version %llu is no longer kept",
+                       revision);
+        return false;
+    }
+    return true;
+}
+
+static struct list *list_new(struct sl_request *r)
+{
+    struct list *l = sl_mem_new(1, sizeof *l);
+    const char *limit = sl_request_arg(r, "limit", "0");
+    unsigned long long n = strtoull(limit, NULL, 10);
+    *l = (struct list){.stream = {list_fill, list_ready, list_free},
+                       .rest = r->rest,
+                       .kind = r->route.kind,
+                       .shape = r->accept.shape,
+                       .ns = sl_mem_text(r->route.ns),
+                       .include = sl_mem_text(sl_request_arg(r, "includeObject", "Metadata")),
+                       .token = sl_mem_text(sl_request_arg(r, "continue", "")),
+                       .limited = n > 0,
+                       .left = n < UINT32_MAX ? (uint32_t)n : UINT32_MAX};
+    return l;
+}
+
+static void answer_whole(struct sl_request *r, const struct list *l, const struct sl_buf *items)
+{
+    struct sl_buf whole = {0};
+    print_head(l, &whole);
+    print_metadata(l, &whole);
+    sl_buf_print(&whole, ",%s", items_key(l));
+    sl_buf_add(&whole, items->data != NULL ? items->data : "", items->len);
+    sl_buf_text(&whole, "]}");
+    if (r->accept.yaml || sl_request_flag(r, "pretty")) {
+        struct sl_json *value = sl_json_parse(whole.data, whole.len, NULL);
+        sl_answer_json(r, 200, value);
+        sl_json_free(value);
+        sl_buf_fini(&whole);
+        return;
+    }
+    sl_buf_text(&whole, "\n");
+    r->answer =
+        (struct sl_answer){.status = 200, .content_type = "application/json", .body = whole};
+}
+
+void sl_read_list(struct sl_request *r)
+{
+    struct sl_error e;
+    struct sl_buf items = {0};
+    if (!check_revision(r)) {
+        return;
+    }
+    struct list *l = list_new(r);
+    if (!sl_choice_init(r, &l->choice)) {
+        list_free(&l->stream);
+        return;
+    }
+    bool wait = sl_store_dirty(r->rest->store);
+    if (read_page(l, &items, &e) != SL_CODE_OK) {
+        sl_answer_error(r, &e);
+        list_free(&l->stream);
+    } else if (l->done) {
+        answer_whole(r, l, &items);
+        list_free(&l->stream);
+    } else {
+        r->answer = (struct sl_answer){.status = 200, .content_type = "application/json"};
+        print_head(l, &r->answer.body);
+        sl_buf_text(&r->answer.body, items_key(l));
+        sl_buf_add(&r->answer.body, items.data, items.len);
+        r->answer.stream = &l->stream;
+    }
+    sl_buf_fini(&items);
+    r->wait = wait;
+}

@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Sluice authors */
+
+/* What the modules of the server share: a request and its answer, free of any HTTP library. http.c
+ * brings requests in and answers out; sl_rest_serve between them is a function of request and
+ * store. */
+#ifndef SL_SERVER_REST_H
+#define SL_SERVER_REST_H
+#include "server/server.h"
+
+#define SL_BODY_BYTES_MAX (3u << 20)
+#define SL_QUERY_ARGS_MAX 32u
+#define SL_SEGMENTS_MAX 10u
+#define SL_LIST_PAGE 500u
+
+struct sl_rest {
+    struct sl_store *store; /* may be NULL */
+    struct sl_server_hook *hooks;
+    size_t hook_count;
+    unsigned watch_count, watches_max;
+    const char *version;
+};
+
+/* --- answers --------------------------------------------------------------------------------- */
+
+/* A body that comes in pieces. fill appends to `out` and says what next; ready tells whether fill,
+ * after it said WAIT, would have something now. */
+enum sl_stream_step { SL_STREAM_MORE, SL_STREAM_WAIT, SL_STREAM_END, SL_STREAM_ABORT };
+struct sl_stream {
+    enum sl_stream_step (*fill)(struct sl_stream *self, struct sl_buf *out);
+    bool (*ready)(struct sl_stream *self, int64_t now_ms);
+    void (*free)(struct sl_stream *self);
+};
+
+/* How the client wants objects. */
+enum sl_shape { SL_SHAPE_OBJECT, SL_SHAPE_TABLE, SL_SHAPE_METADATA };
+struct sl_accept {
+    enum sl_shape shape;
+    bool yaml, discovery; /* application/yaml; aggregated discovery */
+    bool acceptable;
+};
+
+struct sl_answer {
+    int status;
+    const char *content_type; /* a constant or lent */
+    const char *allow;        /* for 405: the Allow header */
+    struct sl_buf body;
+    struct sl_stream *stream; /* then body is what comes before it */
+};
+
+/* --- requests -------------------------------------------------------------------------------- */
+
+enum sl_target {
+    SL_TARGET_UNKNOWN,
+    SL_TARGET_VERSION,
+    SL_TARGET_HEALTH,
+    SL_TARGET_ROOT,
+    SL_TARGET_CORE_VERSIONS, /* /api */
+    SL_TARGET_GROUPS,        /* /apis */
+    SL_TARGET_GROUP,         /* /apis/GROUP */
+    SL_TARGET_RESOURCES,     /* /api/v1, /apis/GROUP/VERSION */
+    SL_TARGET_OPENAPI_V2,
+    SL_TARGET_OPENAPI_V3,
+    SL_TARGET_OBJECTS
+};
+struct sl_route {
+    enum sl_target target;
+    const char *group, *version;
+    enum sl_kind kind;
+    const char *ns, *name; /* "" when the path has none */
+    bool status;           /* the subresource */
+};
+
+struct sl_arg {
+    const char *name, *value;
+};
+struct sl_request {
+    struct sl_rest *rest;
+    char method[16];
+    char *uri;                /* as received; owned */
+    char *storage;            /* decoded path and query, cut into pieces; owned */
+    const char *path, *query; /* decoded path; raw query */
+    const char *segments[SL_SEGMENTS_MAX];
+    size_t segment_count;
+    struct sl_arg args[SL_QUERY_ARGS_MAX];
+    size_t arg_count;
+    char *accept_text, *content_type; /* headers; owned, NULL when absent */
+    struct sl_accept accept;
+    struct sl_buf body;
+    bool too_large;
+    struct sl_route route;
+    struct sl_answer answer;
+    bool wait;   /* the answer holds only after the next commit */
+    bool wrote;  /* ... and is void when that fails; a read is served again */
+    bool again;  /* after the commit the request goes on (deletecollection) */
+    char *token; /* where it goes on; owned */
+};
+/* Takes the URI apart. False (and a 400 answer) when it is malformed. */
+bool sl_request_init(struct sl_request *r, struct sl_rest *rest, const char *method,
+                     const char *uri);
+void sl_request_fini(struct sl_request *r);
+const char *sl_request_arg(const struct sl_request *r, const char *name, const char *fallback);
+bool sl_request_flag(const struct sl_request *r, const char *name); /* "true" or "1" */
+void sl_request_route(struct sl_request *r);
+struct sl_accept sl_accept_parse(const char *text); /* NULL = anything */
+
+/* Fills r->answer (and wait, wrote, again). */
+void sl_rest_serve(struct sl_request *r);
+/* After a commit: makes the answer final, or serves again. */
+void sl_rest_committed(struct sl_request *r, enum sl_code code, const struct sl_error *e);
+
+/* --- the parts of it ------------------------------------------------------------------------- */
+void sl_answer_reset(struct sl_answer *a);
+void sl_answer_json(struct sl_request *r, int status, const struct sl_json *value);
+void sl_answer_error(struct sl_request *r, const struct sl_error *e);
+void sl_answer_fail(struct sl_request *r, enum sl_code code, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+/* "the server could not find the requested resource", as for a path that means nothing. */
+void sl_answer_no_resource(struct sl_request *r);
+void sl_answer_success(struct sl_request *r,
+                       const struct sl_json *object); /* Status of a deletion */
+/* The object as the client wants it: itself, a Table of one row, or its metadata. Caller frees. */
+struct sl_json *sl_shape_object_ref(const struct sl_request *r, struct sl_json *object);
+/* For lists and watches. headers: with column definitions. */
+struct sl_json *sl_shape_table_new(enum sl_kind kind, struct sl_json *objects, const char *include,
+                                   bool headers);
+struct sl_json *sl_shape_metadata_new(const struct sl_json *object);
+void sl_answer_object(struct sl_request *r, int status, struct sl_json *object);
+
+/* What list, watch and deletecollection select. Free with sl_choice_fini. */
+struct sl_choice {
+    struct sl_selector *labels, *fields;
+    char *name; /* metadata.name=NAME among the field selectors, or the path's name */
+};
+bool sl_choice_init(struct sl_request *r, struct sl_choice *c); /* false: answered with an error */
+void sl_choice_fini(struct sl_choice *c);
+bool sl_choice_matches(const struct sl_choice *c, const struct sl_json *object);
+
+void sl_discovery_serve(struct sl_request *r);
+void sl_openapi_serve(struct sl_request *r);
+void sl_read_get(struct sl_request *r);
+void sl_read_list(struct sl_request *r);
+void sl_watch_serve(struct sl_request *r);
+void sl_write_create(struct sl_request *r);
+void sl_write_update(struct sl_request *r);
+void sl_write_patch(struct sl_request *r);
+void sl_write_delete(struct sl_request *r);
+void sl_write_delete_many(struct sl_request *r);
+/* The body as JSON or YAML by its Content-Type; NULL: answered with an error (415, 413, 400). An
+ * empty body gives an empty map when `optional`. */
+struct sl_json *sl_body_parse(struct sl_request *r, bool optional);
+bool sl_request_dry_run(struct sl_request *r, const struct sl_json *options, bool *dry_run);
+#endif

@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Sluice authors */
+
+/* From a request to whoever answers it: hooks first, then the route's resource and the method. */
+#include <string.h>
+
+#include "base/check.h"
+#include "server/rest.h"
+
+static bool method_is(const struct sl_request *r, const char *method)
+{
+    return strcmp(r->method, method) == 0;
+}
+
+static bool is_reading(const struct sl_request *r)
+{
+    return method_is(r, "GET") || method_is(r, "HEAD");
+}
+
+static void refuse_method(struct sl_request *r, const char *allow)
+{
+    sl_answer_fail(r, SL_CODE_METHOD_NOT_ALLOWED,
+                   "the server does not allow this method on the requested resource");
+    r->answer.allow = allow;
+}
+
+/* --- hooks ----------------------------------------------------------------------------------- */
+
+static bool hook_matches(const struct sl_server_hook *hook, const char *path)
+{
+    size_t n = strlen(hook->path);
+    bool prefix = n > 0 && hook->path[n - 1] == '/';
+    return prefix ? strncmp(path, hook->path, n) == 0 : strcmp(path, hook->path) == 0;
+}
+
+static bool serve_hook(struct sl_request *r)
+{
+    for (size_t i = 0; i < r->rest->hook_count; i++) {
+        const struct sl_server_hook *hook = &r->rest->hooks[i];
+        if (!hook_matches(hook, r->path)) {
+            continue;
+        }
+        if (!is_reading(r)) {
+            refuse_method(r, "GET");
+            return true;
+        }
+        struct sl_server_page page = {.status = 200, .content_type = "application/json"};
+        hook->serve(hook->context, r->path, r->query, &page);
+        r->answer = (struct sl_answer){
+            .status = page.status, .content_type = page.content_type, .body = page.body};
+        return true;
+    }
+    return false;
+}
+
+/* --- objects --------------------------------------------------------------------------------- */
+
+static void serve_collection(struct sl_request *r)
+{
+    if (is_reading(r) && sl_request_flag(r, "watch")) {
+        sl_watch_serve(r);
+    } else if (is_reading(r)) {
+        sl_read_list(r);
+    } else if (method_is(r, "POST") &&
+               (r->route.ns[0] != '\0' || !sl_kind_info(r->route.kind)->namespaced)) {
+        sl_write_create(r);
+    } else if (method_is(r, "DELETE")) {
+        sl_write_delete_many(r);
+    } else {
+        refuse_method(r, "GET, POST, DELETE");
+    }
+}
+
+static void serve_object(struct sl_request *r)
+{
+    if (is_reading(r) && sl_request_flag(r, "watch") && !r->route.status) {
+        sl_watch_serve(r);
+    } else if (is_reading(r)) {
+        sl_read_get(r);
+    } else if (method_is(r, "PUT")) {
+        sl_write_update(r);
+    } else if (method_is(r, "PATCH")) {
+        sl_write_patch(r);
+    } else if (method_is(r, "DELETE") && !r->route.status) {
+        sl_write_delete(r);
+    } else {
+        refuse_method(r, r->route.status ? "GET, PUT, PATCH" : "GET, PUT, PATCH, DELETE");
+    }
+}
+
+static void serve_text(struct sl_request *r, const char *text)
+{
+    r->answer.status = 200;
+    r->answer.content_type = "text/plain; charset=utf-8";
+    sl_buf_text(&r->answer.body, text);
+}
+
+static void serve_target(struct sl_request *r)
+{
+    switch (r->route.target) {
+    case SL_TARGET_UNKNOWN:
+        sl_answer_no_resource(r);
+        return;
+    case SL_TARGET_HEALTH:
+        serve_text(r, "ok");
+        return;
+    case SL_TARGET_OPENAPI_V2:
+    case SL_TARGET_OPENAPI_V3:
+        sl_openapi_serve(r);
+        return;
+    case SL_TARGET_OBJECTS:
+        if (r->rest->store == NULL) {
+            sl_answer_no_resource(r);
+        } else if (r->route.name[0] == '\0') {
+            serve_collection(r);
+        } else {
+            serve_object(r);
+        }
+        return;
+    default:
+        sl_discovery_serve(r);
+        return;
+    }
+}
+
+void sl_rest_serve(struct sl_request *r)
+{
+    SL_PRE(r->rest != NULL);
+    sl_answer_reset(&r->answer);
+    r->wait = r->wrote = r->again = false;
+    r->accept = sl_accept_parse(r->accept_text);
+    sl_request_route(r);
+    if (serve_hook(r)) {
+        return;
+    }
+    bool objects = r->route.target == SL_TARGET_OBJECTS;
+    if (!objects && !is_reading(r) && r->route.target != SL_TARGET_UNKNOWN) {
+        refuse_method(r, "GET");
+        return;
+    }
+    if (!r->accept.acceptable && objects) {
+        r->accept = (struct sl_accept){.acceptable = true};
+        sl_answer_fail(
+            r, SL_CODE_UNSUPPORTED_MEDIA,
+            "only the following media types are accepted: application/json, application/yaml");
+        r->answer.status = 406;
+        return;
+    }
+    serve_target(r);
+    SL_POST(r->answer.status >= 200);
+}
+
+void sl_rest_committed(struct sl_request *r, enum sl_code code, const struct sl_error *e)
+{
+    SL_PRE(r->wait);
+    if (code != SL_CODE_OK && r->wrote) {
+        sl_answer_error(r, e);
+    } else if (code != SL_CODE_OK || r->again) {
+        sl_rest_serve(r);
+    } else {
+        r->wait = false;
+    }
+}

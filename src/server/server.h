@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Sluice authors */
+
+/* The HTTP server: Kubernetes' REST conventions over a store, and the pages that others hook in. It
+ * runs on the caller's libuv loop, on its thread, and commits the store's staged writes once per
+ * turn of that loop: requests that arrive together share one synchronisation to disk, and none is
+ * answered before it. */
+#ifndef SL_SERVER_SERVER_H
+#define SL_SERVER_SERVER_H
+#include <uv.h>
+
+#include "store/store.h"
+
+struct sl_server;
+
+/* What a hook answers: status 200 and type application/json unless it says otherwise. */
+struct sl_server_page {
+    int status;
+    const char *content_type; /* lent until the next call of the hook */
+    struct sl_buf body;
+};
+/* Serves GET of exactly `path`, or of everything below it when it ends in '/'. `query` is the raw
+ * text after the question mark, "" when there is none. Hooks come before the server's own paths
+ * (/readyz, /healthz, ...). */
+struct sl_server_hook {
+    const char *path;
+    void (*serve)(void *context, const char *path, const char *query, struct sl_server_page *page);
+    void *context;
+};
+
+struct sl_server_options {
+    const char *listen; /* "127.0.0.1:8088", "[::1]:0"; port 0 = any free one */
+    bool allow_remote;  /* else only loopback addresses are accepted, to listen and as Host */
+    const struct sl_server_hook *hooks; /* copied; the strings are lent for the server's life */
+    size_t hook_count;
+    unsigned connections_max; /* 0 = 1000 */
+    unsigned watches_max;     /* 0 = 800; more are refused with 429 */
+    const char *version;      /* of the program, for /version; NULL = "0.0.0" */
+};
+
+/* store may be NULL: then only hooks and health are served. Refuses with a clear error: bad
+ * address, not a loopback address, address in use. */
+enum sl_code sl_server_start(uv_loop_t *loop, struct sl_store *store,
+                             const struct sl_server_options *o, struct sl_server **out,
+                             struct sl_error *e);
+unsigned sl_server_port(const struct sl_server *server);
+/* Ends every connection; the loop has to run until it is empty of the server's handles, then it is
+ * freed. */
+void sl_server_stop(struct sl_server *server);
+#endif

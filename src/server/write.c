@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Sluice authors */
+
+/* Create, update, patch and apply: from the request to one write of the store, and its result back.
+ * The answer waits for the commit. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/check.h"
+#include "server/rest.h"
+
+static bool is_kueue(enum sl_kind kind)
+{
+    return strcmp(sl_kind_info(kind)->group, "kueue.x-k8s.io") == 0;
+}
+
+/* Does the body say it is what the path says? Left out is fine: the store fills it in. */
+static bool check_type(struct sl_request *r, const struct sl_json *body)
+{
+    const struct sl_kind_info *info = sl_kind_info(r->route.kind);
+    const char *version = sl_json_text(sl_json_get(body, "apiVersion"), info->api_version);
+    const char *kind = sl_json_text(sl_json_get(body, "kind"), info->kind);
+    if (sl_json_type(body) != SL_JSON_MAP) {
+        sl_answer_fail(r, SL_CODE_BAD_REQUEST, "the body has to be an object");
+        return false;
+    }
+    if (strcmp(version, info->api_version) != 0) {
+        sl_answer_fail(
+            r, SL_CODE_BAD_REQUEST,
+            "the API version in the data (%.100s) does not match the expected API version (%s)",
+            version, info->api_version);
+        return false;
+    }
+    if (strcmp(kind, info->kind) != 0) {
+        sl_answer_fail(r, SL_CODE_BAD_REQUEST,
+                       "the kind in the data (%.100s) does not match the expected kind (%s)", kind,
+                       info->kind);
+        return false;
+    }
+    return true;
+}
+
+/* Stages the write and fills the answer with its result. */
+static void write_and_answer(struct sl_request *r, const struct sl_store_write *w, int status)
+{
+    struct sl_error e;
+    struct sl_json *result = NULL;
+    if (sl_store_apply(r->rest->store, w, &result, &e) != SL_CODE_OK) {
+        sl_answer_error(r, &e);
+        return;
+    }
+    sl_answer_object(r, status, result);
+    sl_json_free(result);
+    r->wait =
+        sl_store_dirty(r->rest->store); /* a write without effect waits for those that it saw */
+    r->wrote = r->wait && !w->dry_run;
+}
+
+static struct sl_store_write write_of(const struct sl_request *r, enum sl_verb verb,
+                                      struct sl_json *body)
+{
+    return (struct sl_store_write){.verb = verb,
+                                   .kind = r->route.kind,
+                                   .ns = r->route.ns,
+                                   .name = r->route.name,
+                                   .body = body};
+}
+
+void sl_write_create(struct sl_request *r)
+{
+    bool dry_run;
+    struct sl_json *body = sl_body_parse(r, false);
+    if (body != NULL && check_type(r, body) && sl_request_dry_run(r, NULL, &dry_run)) {
+        if (sl_json_type(sl_json_get(body, "metadata")) == SL_JSON_NULL) {
+            sl_json_set(body, "metadata", sl_json_new_map()); /* then the name is what is missing */
+        }
+        struct sl_store_write w = write_of(r, SL_VERB_CREATE, body);
+        w.dry_run = dry_run;
+        write_and_answer(r, &w, 201);
+    }
+    sl_json_free(body);
+}
+
+/* Custom resources are only updated by who says which version was read. */
+static bool check_version_given(struct sl_request *r, const struct sl_json *body)
+{
+    struct sl_error e;
+    if (!is_kueue(r->route.kind) || sl_object_resource_version(body)[0] != '\0') {
+        return true;
+    }
+    const struct sl_kind_info *info = sl_kind_info(r->route.kind);
+    sl_error_clear(&e);
+    (void)sl_error_set(
+        &e, SL_CODE_INVALID,
+        "%s.%s \"%s\" is invalid: metadata.resourceVersion: Invalid value: 0: must be specified "
+        "for an update",
+        info->plural, info->group, r->route.name);
+    sl_error_cause(&e, "FieldValueInvalid", "metadata.resourceVersion",
+                   "Invalid value: 0: must be specified for an update");
+    sl_answer_error(r, &e);
+    return false;
+}
+
+void sl_write_update(struct sl_request *r)
+{
+    bool dry_run;
+    struct sl_json *body = sl_body_parse(r, false);
+    if (body != NULL && check_type(r, body) && check_version_given(r, body) &&
+        sl_request_dry_run(r, NULL, &dry_run)) {
+        struct sl_store_write w =
+            write_of(r, r->route.status ? SL_VERB_UPDATE_STATUS : SL_VERB_UPDATE, body);
+        w.dry_run = dry_run;
+        write_and_answer(r, &w, 200);
+    }
+    sl_json_free(body);
+}
+
+/* --- patches --------------------------------------------------------------------------------- */
+
+enum patch { PATCH_UNKNOWN, PATCH_MERGE, PATCH_JSON, PATCH_STRATEGIC, PATCH_APPLY };
+
+static enum patch patch_type(const struct sl_request *r)
+{
+    static const struct {
+        const char *type;
+        enum patch patch;
+    } types[] = {{"application/merge-patch+json", PATCH_MERGE},
+                 {"application/json-patch+json", PATCH_JSON},
+                 {"application/strategic-merge-patch+json", PATCH_STRATEGIC},
+                 {"application/apply-patch+yaml", PATCH_APPLY}};
+    const char *given = r->content_type != NULL ? r->content_type : "";
+    size_t len = strcspn(given, "; ");
+    for (size_t i = 0; i < sizeof types / sizeof types[0]; i++) {
+        if (strlen(types[i].type) == len && strncmp(given, types[i].type, len) == 0) {
+            return types[i].patch;
+        }
+    }
+    return PATCH_UNKNOWN;
+}
+
+static void refuse_patch_type(struct sl_request *r)
+{
+    sl_answer_fail(
+        r, SL_CODE_UNSUPPORTED_MEDIA,
+        "the body of the request was in an unknown format - accepted media types include: "
+        "application/json-patch+json, application/merge-patch+json%s, application/apply-patch+yaml",
+        is_kueue(r->route.kind) ? "" : ", application/strategic-merge-patch+json");
+}
+
+/* Apply, simplified: what is given is merged in, and the object is made when it is not there. Which
+ * manager set which field is not tracked, so a field left out stays. */
+static void apply(struct sl_request *r, struct sl_json *body, bool dry_run)
+{
+    struct sl_error e;
+    struct sl_json *stored = NULL;
+    if (!check_type(r, body)) {
+        return;
+    }
+    if (sl_request_arg(r, "fieldManager", "")[0] == '\0') {
+        sl_error_clear(&e);
+        (void)sl_error_set(&e, SL_CODE_INVALID,
+                           "PatchOptions.meta.k8s.io \"\" is invalid: fieldManager: Required "
+                           "value: is required for apply patch");
+        sl_error_cause(&e, "FieldValueRequired", "fieldManager",
+                       "Required value: is required for apply patch");
+        sl_answer_error(r, &e);
+        return;
+    }
+    struct sl_json *metadata = sl_json_get(body, "metadata");
+    sl_json_remove(metadata, "managedFields");
+    enum sl_code code =
+        sl_store_get(r->rest->store, r->route.kind, r->route.ns, r->route.name, &stored, &e);
+    sl_json_free(stored);
+    struct sl_store_write w = write_of(r, SL_VERB_CREATE, body);
+    if (code == SL_CODE_OK || r->route.status) {
+        w.verb = r->route.status ? SL_VERB_PATCH_STATUS_MERGE : SL_VERB_PATCH_MERGE;
+        w.patch_type = is_kueue(r->route.kind) ? SL_PATCH_IS_MERGE : SL_PATCH_IS_STRATEGIC;
+    }
+    w.dry_run = dry_run;
+    write_and_answer(r, &w, w.verb == SL_VERB_CREATE ? 201 : 200);
+}
+
+void sl_write_patch(struct sl_request *r)
+{
+    bool dry_run;
+    enum patch type = patch_type(r);
+    if (type == PATCH_UNKNOWN || (type == PATCH_STRATEGIC && is_kueue(r->route.kind))) {
+        refuse_patch_type(r);
+        return;
+    }
+    struct sl_json *body = sl_body_parse(r, false);
+    if (body == NULL || !sl_request_dry_run(r, NULL, &dry_run)) {
+        sl_json_free(body);
+        return;
+    }
+    if (type == PATCH_APPLY) {
+        apply(r, body, dry_run);
+    } else if (type != PATCH_JSON && sl_json_type(body) != SL_JSON_MAP) {
+        sl_answer_fail(r, SL_CODE_BAD_REQUEST, "a merge patch has to be an object");
+    } else {
+        struct sl_store_write w =
+            write_of(r, r->route.status ? SL_VERB_PATCH_STATUS_MERGE : SL_VERB_PATCH_MERGE, body);
+        w.patch_type = type == PATCH_JSON        ? SL_PATCH_IS_JSON
+                       : type == PATCH_STRATEGIC ? SL_PATCH_IS_STRATEGIC
+                                                 : SL_PATCH_IS_MERGE;
+        w.dry_run = dry_run;
+        write_and_answer(r, &w, 200);
+    }
+    sl_json_free(body);
+}
