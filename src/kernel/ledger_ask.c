@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Sluice authors */
+
+/* The ledger's questions. Each walks from a cell to its root and keeps the answer for the whole walk as the
+ * smaller of a bound found so far and what is gathered on the way plus the answer of the cell reached. */
+#include "kernel/ledger.h"
+
+#include "kernel/cells.h"
+
+/* Gathering stops here: an answer this large is saturated in any case. */
+#define GATHER_MAX (SL_AMOUNT_UNLIMITED + SL_AMOUNT_MAX)
+
+/* What the cell keeps and does not use. */
+static int64_t spare(sl_cell_id cell)
+{
+    return sl_cell_kept[cell] > sl_cell_usage[cell] ? sl_cell_kept[cell] - sl_cell_usage[cell] : 0;
+}
+
+/* How much more the cell could store in its parent; negative when it stores more than it may. */
+static int64_t borrowable(sl_cell_id cell)
+{
+    int64_t lent = sl_cell_subtree[cell] - sl_cell_kept[cell];
+    int64_t stored = 0;
+    if (sl_cell_usage[cell] > sl_cell_kept[cell]) {
+        stored = sl_cell_usage[cell] - sl_cell_kept[cell];
+    }
+    return lent - stored + sl_cell_borrowing[cell];
+}
+
+int64_t sl_ledger_available(sl_cell_id cell)
+{
+    int64_t bound = SL_AMOUNT_UNLIMITED;
+    int64_t gathered = 0;
+    if (cell >= SL_CELLS_MAX) {
+        return 0;
+    }
+    while (sl_cell_up[cell] != 0) {
+        gathered += spare(cell);
+        if (gathered > GATHER_MAX) {
+            gathered = GATHER_MAX;
+        }
+        if (sl_cell_borrowing[cell] != SL_AMOUNT_UNLIMITED && gathered + borrowable(cell) < bound) {
+            bound = gathered + borrowable(cell);
+        }
+        cell = sl_cell_up[cell] - 1;
+    }
+    gathered += sl_cell_subtree[cell] - sl_cell_usage[cell];
+    return gathered < bound ? gathered : bound;
+}
+
+int64_t sl_ledger_potential(sl_cell_id cell)
+{
+    int64_t bound = SL_AMOUNT_UNLIMITED;
+    int64_t gathered = 0;
+    if (cell >= SL_CELLS_MAX) {
+        return 0;
+    }
+    while (sl_cell_up[cell] != 0) {
+        int64_t most = gathered + sl_cell_subtree[cell] + sl_cell_borrowing[cell];
+        if (most < bound) {
+            bound = most;
+        }
+        gathered += sl_cell_kept[cell];
+        if (gathered > SL_AMOUNT_UNLIMITED) {
+            gathered = SL_AMOUNT_UNLIMITED;
+        }
+        cell = sl_cell_up[cell] - 1;
+    }
+    gathered += sl_cell_subtree[cell];
+    return gathered < bound ? gathered : bound;
+}
+
+int64_t sl_ledger_usage(sl_cell_id cell)
+{
+    return cell < SL_CELLS_MAX ? sl_cell_usage[cell] : 0;
+}
+
+int64_t sl_ledger_own(sl_cell_id cell)
+{
+    return cell < SL_CELLS_MAX ? sl_cell_own[cell] : 0;
+}
+
+int64_t sl_ledger_nominal(sl_cell_id cell)
+{
+    return cell < SL_CELLS_MAX ? sl_cell_nominal[cell] : 0;
+}
+
+/* Is it a cell in use? */
+static bool is_used(sl_cell_id cell)
+{
+    return cell < SL_CELLS_MAX && sl_cell_home[cell] != 0;
+}
+
+sl_node_id sl_ledger_node_of(sl_cell_id cell)
+{
+    return is_used(cell) ? sl_cell_home[cell] - 1 : SL_NO_ID;
+}
+
+sl_flavor_id sl_ledger_flavor_of(sl_cell_id cell)
+{
+    return is_used(cell) ? sl_cell_flavor[cell] : SL_NO_ID;
+}
+
+sl_resource_id sl_ledger_resource_of(sl_cell_id cell)
+{
+    return is_used(cell) ? sl_cell_resource[cell] : SL_NO_ID;
+}
+
+sl_node_id sl_ledger_parent_node(sl_node_id node)
+{
+    return node < SL_NODES_MAX && sl_node_up[node] != 0 ? sl_node_up[node] - 1 : SL_NO_ID;
+}
+
+sl_node_id sl_ledger_root_node(sl_node_id node)
+{
+    if (node >= SL_NODES_MAX || !sl_node_used[node]) {
+        return SL_NO_ID;
+    }
+    while (sl_node_up[node] != 0) {
+        node = sl_node_up[node] - 1;
+    }
+    return node;
+}
