@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Sluice authors */
+
+/* /metrics: Prometheus text. Names and labels are Kueue's where Kueue has them; what only Sluice has
+ * begins with sluice_. */
+#include "base/buf.h"
+#include "cli/pages.h"
+#include "api/quantity.h"
+#include "cli/version.h"
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+static void help(struct sl_buf *out, const char *name, const char *type, const char *text)
+{
+    sl_buf_print(out, "# HELP %s %s\n# TYPE %s %s\n", name, text, name, type);
+}
+
+static void single(struct sl_buf *out, const char *name, const char *type, const char *text,
+                   uint64_t value)
+{
+    help(out, name, type, text);
+    sl_buf_print(out, "%s %" PRIu64 "\n", name, value);
+}
+
+struct queues {
+    struct sl_engine *engine;
+    struct sl_json *items; /* list of {name, cohort, spec, seen} */
+};
+
+static void collect_queue(void *context, struct sl_json *object)
+{
+    struct queues *q = context;
+    struct sl_json *seen =
+        sl_engine_queue_status(q->engine, SL_KIND_CLUSTER_QUEUE, "", sl_object_name(object));
+    if (seen == NULL) {
+        return;
+    }
+    struct sl_json *item = sl_json_new_map();
+    sl_json_set_text(item, "name", sl_object_name(object));
+    sl_json_set_text(item, "cohort", sl_json_path_text(object, "spec.cohortName", ""));
+    struct sl_json *groups = sl_json_path(object, "spec.resourceGroups");
+    if (groups != NULL) {
+        sl_json_set(item, "groups", sl_json_ref(groups));
+    }
+    sl_json_set(item, "seen", seen);
+    sl_json_append(q->items, item);
+}
+
+static void count_family(struct sl_buf *out, const struct queues *q, const char *metric,
+                         const char *member, const char *labels, const char *text)
+{
+    help(out, metric, "gauge", text);
+    for (size_t i = 0; i < sl_json_len(q->items); i++) {
+        const struct sl_json *item = sl_json_at(q->items, i);
+        sl_buf_print(out, "%s{cluster_queue=\"%s\"%s} %" PRId64 "\n", metric,
+                     sl_json_path_text(item, "name", ""), labels,
+                     sl_json_int(sl_json_get(sl_json_get(item, "seen"), member), 0));
+    }
+}
+
+static void status_family(struct sl_buf *out, const struct queues *q)
+{
+    static const char name[] = "kueue_cluster_queue_status";
+    help(out, name, "gauge", "1 for the state the ClusterQueue is in");
+    for (size_t i = 0; i < sl_json_len(q->items); i++) {
+        const struct sl_json *item = sl_json_at(q->items, i);
+        const struct sl_json *active = sl_json_path(item, "seen.active.status");
+        bool is = strcmp(sl_json_text(active, ""), "True") == 0 || sl_json_bool(active, false);
+        sl_buf_print(out, "%s{cluster_queue=\"%s\",status=\"active\"} %d\n", name,
+                     sl_json_path_text(item, "name", ""), is);
+        sl_buf_print(out, "%s{cluster_queue=\"%s\",status=\"pending\"} %d\n", name,
+                     sl_json_path_text(item, "name", ""), !is);
+    }
+}
+
+/* A quantity in whole units with three decimals, as Kueue's metrics have cores and bytes. */
+static void print_quantity(struct sl_buf *out, const char *text)
+{
+    struct sl_quantity quantity;
+    if (sl_quantity_parse(text, &quantity, NULL) != SL_CODE_OK) {
+        sl_buf_text(out, "0\n");
+        return;
+    }
+    int64_t milli = sl_quantity_milli(quantity);
+    if (milli % 1000 == 0) {
+        sl_buf_print(out, "%" PRId64 "\n", milli / 1000);
+    } else {
+        sl_buf_print(out, "%" PRId64 ".%03" PRId64 "\n", milli / 1000, milli % 1000);
+    }
+}
+
+static void resource_lines(struct sl_buf *out, const char *metric, const struct sl_json *item,
+                           const struct sl_json *flavors, const char *member)
+{
+    for (size_t f = 0; f < sl_json_len(flavors); f++) {
+        const struct sl_json *flavor = sl_json_at(flavors, f);
+        const struct sl_json *resources = sl_json_get(flavor, "resources");
+        for (size_t r = 0; r < sl_json_len(resources); r++) {
+            const struct sl_json *resource = sl_json_at(resources, r);
+            const struct sl_json *value = sl_json_get(resource, member);
+            if (value == NULL) {
+                continue;
+            }
+            char number[32];
+            snprintf(number, sizeof number, "%" PRId64, sl_json_int(value, 0));
+            sl_buf_print(
+                out, "%s{cohort=\"%s\",cluster_queue=\"%s\",flavor=\"%s\",resource=\"%s\"} ",
+                metric, sl_json_path_text(item, "cohort", ""), sl_json_path_text(item, "name", ""),
+                sl_json_path_text(flavor, "name", ""), sl_json_path_text(resource, "name", ""));
+            print_quantity(out, sl_json_text(value, number));
+        }
+    }
+}
+
+static void resource_family(struct sl_buf *out, const struct queues *q, const char *metric,
+                            const char *member, const char *text)
+{
+    help(out, metric, "gauge", text);
+    for (size_t i = 0; i < sl_json_len(q->items); i++) {
+        const struct sl_json *item = sl_json_at(q->items, i);
+        resource_lines(out, metric, item, sl_json_get(sl_json_get(item, "seen"), member), "total");
+    }
+}
+
+static void quota_family(struct sl_buf *out, const struct queues *q, const char *metric,
+                         const char *member, const char *text)
+{
+    help(out, metric, "gauge", text);
+    for (size_t i = 0; i < sl_json_len(q->items); i++) {
+        const struct sl_json *item = sl_json_at(q->items, i);
+        const struct sl_json *groups = sl_json_get(item, "groups");
+        for (size_t g = 0; g < sl_json_len(groups); g++) {
+            resource_lines(out, metric, item, sl_json_get(sl_json_at(groups, g), "flavors"),
+                           member);
+        }
+    }
+}
+
+static void attempts(struct sl_buf *out, const struct sl_controller_counters *c)
+{
+    static const char name[] = "kueue_admission_attempts_total";
+    help(out, name, "counter", "Attempts to admit workloads, by result");
+    sl_buf_print(out, "%s{result=\"success\"} %" PRIu64 "\n", name, c->workloads.reserved);
+    sl_buf_print(out, "%s{result=\"inadmissible\"} %" PRIu64 "\n", name, c->workloads.pending);
+}
+
+static void totals(struct sl_buf *out, const struct sl_pages *p)
+{
+    struct sl_engine_counters e;
+    struct sl_controller_counters c;
+    sl_engine_count(p->engine, &e);
+    sl_controllers_count(p->controllers, &c);
+    attempts(out, &c);
+    single(out, "kueue_quota_reserved_workloads_total", "counter", "Quota reservations",
+           e.reserved);
+    single(out, "kueue_admitted_workloads_total", "counter", "Admissions", e.admitted);
+    single(out, "kueue_evicted_workloads_total", "counter", "Evictions", e.evicted);
+    single(out, "kueue_finished_workloads", "gauge", "Workloads that have finished", e.finished);
+    single(out, "sluice_workloads", "gauge", "Workloads known to the core", e.workloads);
+    single(out, "sluice_workloads_pending", "gauge", "Workloads that wait for quota", e.pending);
+    single(out, "sluice_workloads_holding", "gauge", "Workloads that hold quota", e.holding);
+    single(out, "sluice_cycles_total", "counter", "Scheduling cycles", e.cycles);
+    single(out, "sluice_core_events_total", "counter", "Events applied to the core", e.events);
+    single(out, "sluice_core_refusals_total", "counter", "Events that the core refused", e.refused);
+    single(out, "sluice_core_bytes", "gauge", "Core state in use", e.core_bytes);
+    single(out, "sluice_write_conflicts_total", "counter",
+           "Decisions written again after a conflict", c.workloads.conflicts);
+    single(out, "sluice_events_dropped_total", "counter", "Events over the writing budget",
+           c.events_dropped);
+    single(out, "sluice_jobs_queued", "gauge", "Jobs the job controller has to look at",
+           c.jobs_waiting);
+    help(out, "kueue_build_info", "gauge", "1, with the version as a label");
+    sl_buf_print(out, "kueue_build_info{git_version=\"%s\",name=\"sluice\"} 1\n", SL_VERSION);
+}
+
+void sl_pages_metrics(void *context, const char *path, const char *query,
+                      struct sl_server_page *page)
+{
+    (void)path;
+    (void)query;
+    struct sl_pages *p = context;
+    struct queues q = {.engine = p->engine, .items = sl_json_new_list()};
+    struct sl_buf *out = &page->body;
+    page->content_type = "text/plain; version=0.0.4; charset=utf-8";
+    (void)p->client.list(p->client.self, SL_KIND_CLUSTER_QUEUE, "", collect_queue, &q, NULL);
+    count_family(out, &q, "kueue_pending_workloads", "pendingWorkloads", ",status=\"active\"",
+                 "Pending workloads per ClusterQueue");
+    count_family(out, &q, "kueue_reserving_active_workloads", "reservingWorkloads", "",
+                 "Workloads that hold a reservation");
+    count_family(out, &q, "kueue_admitted_active_workloads", "admittedWorkloads", "",
+                 "Admitted workloads that have not finished");
+    status_family(out, &q);
+    resource_family(out, &q, "kueue_cluster_queue_resource_reservation", "flavorsReservation",
+                    "Reserved quota");
+    resource_family(out, &q, "kueue_cluster_queue_resource_usage", "flavorsUsage",
+                    "Quota used by admitted workloads");
+    quota_family(out, &q, "kueue_cluster_queue_nominal_quota", "nominalQuota", "Nominal quota");
+    quota_family(out, &q, "kueue_cluster_queue_borrowing_limit", "borrowingLimit",
+                 "Borrowing limit");
+    quota_family(out, &q, "kueue_cluster_queue_lending_limit", "lendingLimit", "Lending limit");
+    totals(out, p);
+    sl_json_free(q.items);
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Sluice authors */
+
+/* What the daemon serves besides the API: /readyz, /metrics with Kueue's names, and the pending workloads at
+ * the path of Kueue's visibility API. Each is a hook of the server; context is a struct sl_pages. */
+#ifndef SL_CLI_PAGES_H
+#define SL_CLI_PAGES_H
+#include "controllers/controllers.h"
+#include "server/server.h"
+
+#define SL_PAGES_VISIBILITY "/apis/visibility.kueue.x-k8s.io/v1beta2/clusterqueues/"
+
+struct sl_pages {
+    struct sl_client client;
+    struct sl_engine *engine;
+    struct sl_controllers *controllers;
+};
+/* 200 when decisions are being made, 503 before. */
+void sl_pages_ready(void *context, const char *path, const char *query,
+                    struct sl_server_page *page);
+void sl_pages_metrics(void *context, const char *path, const char *query,
+                      struct sl_server_page *page);
+/* .../clusterqueues/NAME/pendingworkloads?limit=N&offset=N */
+void sl_pages_visibility(void *context, const char *path, const char *query,
+                         struct sl_server_page *page);
+#endif

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Sluice authors */
+
+/* sluicectl: options in, one command run. Exit codes: 0 done, 1 failed, 2 wrong usage. */
+#include "cli/ctl.h"
+#include <string.h>
+
+struct command {
+    const char *name;
+    int (*run)(struct sl_ctl *c);
+};
+static const struct command commands[] = {
+    {"apply", sl_ctl_apply},       {"get", sl_ctl_get},
+    {"describe", sl_ctl_describe}, {"delete", sl_ctl_delete},
+    {"watch", sl_ctl_watch},       {"submit", sl_ctl_submit},
+    {"pending", sl_ctl_pending},   {"dashboard", sl_ctl_dashboard},
+    {"version", sl_ctl_version}};
+
+static const struct command *find(const char *name)
+{
+    for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++) {
+        if (strcmp(commands[i].name, name) == 0) {
+            return &commands[i];
+        }
+    }
+    return NULL;
+}
+
+int main(int argc, char *argv[])
+{
+    struct sl_ctl ctl;
+    struct sl_error e = {0};
+    if (sl_ctl_parse(argc, argv, &ctl, &e) != SL_CODE_OK) {
+        return sl_ctl_misused("%s", e.text);
+    }
+    if (ctl.help) {
+        fputs(sl_ctl_usage, stdout);
+        return 0;
+    }
+    const struct command *command = find(ctl.command);
+    if (command == NULL) {
+        return sl_ctl_misused("there is no command \"%s\"", ctl.command);
+    }
+    ctl.remote = sl_remote_open(ctl.server);
+    int code = command->run(&ctl);
+    sl_remote_close(ctl.remote);
+    return code;
+}
