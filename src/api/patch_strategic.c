@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Sluice authors */
+
+/* Strategic merge patch for built-in kinds: maps merge, null removes, lists named below merge by their key, all
+ * other lists are replaced. Directives: $patch: replace | delete | merge, $deleteFromPrimitiveList/<field>,
+ * $retainKeys (obeyed), $setElementOrder/<field> (read past: the merged order is kept). */
+#include "api/object.h"
+
+#include <string.h>
+
+#include "base/check.h"
+
+#define DEPTH_MAX 64
+
+/* Lists of maps that merge, by the field that holds them, as Kubernetes' types say. */
+static const struct {
+    const char *field;
+    const char *key;
+} merge_keys[] = {
+    {"containers", "name"},        {"initContainers", "name"},     {"ephemeralContainers", "name"},
+    {"env", "name"},               {"volumes", "name"},            {"volumeMounts", "mountPath"},
+    {"volumeDevices", "devicePath"}, {"imagePullSecrets", "name"}, {"hostAliases", "ip"},
+    {"conditions", "type"},        {"ownerReferences", "uid"},     {"addresses", "type"},
+    {"topologySpreadConstraints", "topologyKey"},                  {"resourceClaims", "name"},
+    {"schedulingGates", "name"},   {"podIPs", "ip"},               {"taints", "key"},
+};
+
+static const char *merge_key(const char *field)
+{
+    for (size_t i = 0; i < sizeof merge_keys / sizeof merge_keys[0]; i++) {
+        if (strcmp(merge_keys[i].field, field) == 0) {
+            return merge_keys[i].key;
+        }
+    }
+    return strcmp(field, "ports") == 0 ? "containerPort" : NULL;
+}
+
+/* Lists of plain values that grow instead of being replaced. */
+static bool merges_values(const char *field)
+{
+    return strcmp(field, "finalizers") == 0;
+}
+
+static const char *directive(const struct sl_json *patch)
+{
+    return sl_json_text(sl_json_get(patch, "$patch"), "");
+}
+
+static void merge_map(struct sl_json *o, const struct sl_json *patch, int depth);
+
+static size_t find_item(const struct sl_json *list, const char *key, const struct sl_json *wanted)
+{
+    for (size_t i = 0; i < sl_json_len(list); i++) {
+        if (sl_json_equal(sl_json_get(sl_json_at(list, i), key), wanted)) {
+            return i;
+        }
+    }
+    return SIZE_MAX;
+}
+
+/* A copy of a patch as a value of its own: nulls and directives have no meaning there. */
+static struct sl_json *value_of(const struct sl_json *patch, int depth)
+{
+    if (sl_json_type(patch) != SL_JSON_MAP) {
+        return sl_json_clone(patch);
+    }
+    struct sl_json *o = sl_json_new_map();
+    merge_map(o, patch, depth + 1);
+    return o;
+}
+
+static void merge_item(struct sl_json *list, const char *key, const struct sl_json *item, int depth)
+{
+    size_t at = find_item(list, key, sl_json_get(item, key));
+    if (strcmp(directive(item), "delete") == 0) {
+        if (at != SIZE_MAX) {
+            sl_json_remove_at(list, at);
+        }
+    } else if (at == SIZE_MAX) {
+        sl_json_append(list, value_of(item, depth));
+    } else if (strcmp(directive(item), "replace") == 0) {
+        sl_json_put_at(list, at, value_of(item, depth));
+    } else {
+        merge_map(sl_json_at(list, at), item, depth + 1);
+    }
+}
+
+/* [{"$patch": "replace"}, ...] replaces the whole list by the rest. */
+static bool replaces_list(const struct sl_json *patch)
+{
+    const struct sl_json *first = sl_json_at(patch, 0);
+    return sl_json_len(first) == 1 && strcmp(directive(first), "replace") == 0;
+}
+
+static struct sl_json *list_for(struct sl_json *o, const char *field, bool empty)
+{
+    if (empty || sl_json_type(sl_json_get(o, field)) != SL_JSON_LIST) {
+        sl_json_set(o, field, sl_json_new_list());
+    }
+    return sl_json_get(o, field);
+}
+
+static void merge_list(struct sl_json *o, const char *field, const struct sl_json *patch, int depth)
+{
+    bool replace = replaces_list(patch);
+    struct sl_json *list = list_for(o, field, replace);
+    for (size_t i = replace ? 1 : 0; i < sl_json_len(patch); i++) {
+        merge_item(list, merge_key(field), sl_json_at(patch, i), depth);
+    }
+}
+
+static bool has_value(const struct sl_json *list, const struct sl_json *value)
+{
+    for (size_t i = 0; i < sl_json_len(list); i++) {
+        if (sl_json_equal(sl_json_at(list, i), value)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void add_values(struct sl_json *o, const char *field, const struct sl_json *patch)
+{
+    struct sl_json *list = list_for(o, field, false);
+    for (size_t i = 0; i < sl_json_len(patch); i++) {
+        if (!has_value(list, sl_json_at(patch, i))) {
+            sl_json_append(list, sl_json_clone(sl_json_at(patch, i)));
+        }
+    }
+}
+
+static void remove_values(struct sl_json *o, const char *field, const struct sl_json *patch)
+{
+    struct sl_json *list = sl_json_get(o, field);
+    for (size_t i = sl_json_len(list); i-- > 0;) {
+        if (has_value(patch, sl_json_at(list, i))) {
+            sl_json_remove_at(list, i);
+        }
+    }
+}
+
+/* $retainKeys: only the fields it lists stay. */
+static void retain_keys(struct sl_json *o, const struct sl_json *keys)
+{
+    struct sl_json *gone = sl_json_new_list();
+    const char *key = NULL;
+    struct sl_json *value = NULL;
+    for (void *it = NULL; sl_json_next(o, &it, &key, &value);) {
+        struct sl_json *name = sl_json_new_text(key);
+        if (has_value(keys, name)) {
+            sl_json_free(name);
+        } else {
+            sl_json_append(gone, name);
+        }
+    }
+    for (size_t i = 0; i < sl_json_len(gone); i++) {
+        sl_json_remove(o, sl_json_text(sl_json_at(gone, i), ""));
+    }
+    sl_json_free(gone);
+}
+
+/* Fields that begin with $ steer the merge; true = dealt with. */
+static bool obey(struct sl_json *o, const char *key, const struct sl_json *value)
+{
+    static const char removal[] = "$deleteFromPrimitiveList/";
+    if (key[0] != '$') {
+        return false;
+    }
+    if (strncmp(key, removal, sizeof removal - 1) == 0) {
+        remove_values(o, key + sizeof removal - 1, value);
+    } else if (strcmp(key, "$retainKeys") == 0) {
+        retain_keys(o, value);
+    }
+    return true;
+}
+
+static void merge_field(struct sl_json *o, const char *key, const struct sl_json *value, int depth)
+{
+    struct sl_json *old = sl_json_get(o, key);
+    enum sl_json_type type = sl_json_type(value);
+    if (type == SL_JSON_NULL) {
+        sl_json_remove(o, key);
+    } else if (type == SL_JSON_MAP && strcmp(directive(value), "delete") == 0) {
+        sl_json_remove(o, key);
+    } else if (type == SL_JSON_MAP && sl_json_type(old) == SL_JSON_MAP && strcmp(directive(value), "replace") != 0) {
+        merge_map(old, value, depth + 1);
+    } else if (type == SL_JSON_LIST && merge_key(key) != NULL &&
+               (sl_json_len(value) == 0 || sl_json_type(sl_json_at(value, 0)) == SL_JSON_MAP)) {
+        merge_list(o, key, value, depth);
+    } else if (type == SL_JSON_LIST && merges_values(key)) {
+        add_values(o, key, value);
+    } else {
+        sl_json_set(o, key, value_of(value, depth));
+    }
+}
+
+static void merge_map(struct sl_json *o, const struct sl_json *patch, int depth)
+{
+    SL_ASSERT(depth <= DEPTH_MAX + 2); /* the parser refuses deeper texts */
+    const char *key = NULL;
+    struct sl_json *value = NULL;
+    for (void *it = NULL; sl_json_next(patch, &it, &key, &value);) {
+        if (!obey(o, key, value)) {
+            merge_field(o, key, value, depth);
+        }
+    }
+}
+
+enum sl_code sl_patch_strategic(struct sl_json **o, const struct sl_json *patch, struct sl_error *e)
+{
+    SL_PRE(o != NULL && sl_json_type(*o) == SL_JSON_MAP);
+    if (sl_json_type(patch) != SL_JSON_MAP) {
+        return sl_error_set(e, SL_CODE_BAD_REQUEST, "a strategic merge patch must be a JSON object");
+    }
+    struct sl_json *result = sl_json_clone(*o);
+    merge_map(result, patch, 0);
+    sl_json_free(*o);
+    *o = result;
+    return SL_CODE_OK;
+}
