@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Sluice authors */
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <string.h>
+#include "api/object.h"
+
+static struct sl_json *parse(const char *text)
+{
+    struct sl_error e;
+    sl_error_clear(&e);
+    struct sl_json *v = sl_json_parse(text, strlen(text), &e);
+    if (v == NULL) {
+        fail_msg("%s", e.text);
+    }
+    return v;
+}
+
+static void check(const char *object, const char *patch, const char *expected)
+{
+    struct sl_error e;
+    sl_error_clear(&e);
+    struct sl_json *o = parse(object), *p = parse(patch), *x = parse(expected);
+    assert_int_equal(sl_patch_strategic(&o, p, &e), SL_CODE_OK);
+    if (!sl_json_equal(o, x)) {
+        struct sl_buf text = {0};
+        sl_json_print(o, &text);
+        fail_msg("%s", text.data);
+    }
+    sl_json_free(o);
+    sl_json_free(p);
+    sl_json_free(x);
+}
+
+static void test_patch_strategic_named_containers_merge(void **state)
+{
+    (void)state;
+    check("{\"containers\":[{\"name\":\"a\",\"image\":\"1\"},{\"name\":\"b\"}]}",
+          "{\"containers\":[{\"name\":\"a\",\"image\":\"2\"},{\"name\":\"c\"}]}",
+          "{\"containers\":[{\"name\":\"a\",\"image\":\"2\"},{\"name\":\"b\"},{\"name\":\"c\"}]}");
+}
+
+static void test_patch_strategic_plain_lists_are_replaced(void **state)
+{
+    (void)state;
+    check("{\"args\":[\"a\",\"b\"],\"tolerations\":[{\"key\":\"x\"}]}", "{\"args\":[\"c\"],\"tolerations\":[{\"key\":\"y\"}]}",
+          "{\"args\":[\"c\"],\"tolerations\":[{\"key\":\"y\"}]}");
+}
+
+static void test_patch_strategic_null_removes(void **state)
+{
+    (void)state;
+    check("{\"a\":{\"b\":1,\"c\":2}}", "{\"a\":{\"b\":null}}", "{\"a\":{\"c\":2}}");
+    check("{}", "{\"a\":{\"b\":null,\"c\":1}}", "{\"a\":{\"c\":1}}");
+}
+
+static void test_patch_strategic_delete_directive_removes_item(void **state)
+{
+    (void)state;
+    check("{\"env\":[{\"name\":\"A\"},{\"name\":\"B\"}]}", "{\"env\":[{\"name\":\"A\",\"$patch\":\"delete\"}]}",
+          "{\"env\":[{\"name\":\"B\"}]}");
+}
+
+static void test_patch_strategic_replace_directive_replaces(void **state)
+{
+    (void)state;
+    check("{\"env\":[{\"name\":\"A\"},{\"name\":\"B\"}]}", "{\"env\":[{\"$patch\":\"replace\"},{\"name\":\"C\"}]}",
+          "{\"env\":[{\"name\":\"C\"}]}");
+    check("{\"s\":{\"a\":1,\"b\":2}}", "{\"s\":{\"$patch\":\"replace\",\"c\":3}}", "{\"s\":{\"c\":3}}");
+}
+
+static void test_patch_strategic_element_order_is_read_past(void **state)
+{
+    (void)state;
+    check("{\"env\":[{\"name\":\"A\"}]}",
+          "{\"$setElementOrder/env\":[{\"name\":\"B\"},{\"name\":\"A\"}],\"env\":[{\"name\":\"B\"}]}",
+          "{\"env\":[{\"name\":\"A\"},{\"name\":\"B\"}]}");
+}
+
+static void test_patch_strategic_primitive_lists_grow_and_shrink(void **state)
+{
+    (void)state;
+    check("{\"finalizers\":[\"a\"]}", "{\"finalizers\":[\"b\",\"a\"]}", "{\"finalizers\":[\"a\",\"b\"]}");
+    check("{\"finalizers\":[\"a\",\"b\"]}", "{\"$deleteFromPrimitiveList/finalizers\":[\"a\"]}", "{\"finalizers\":[\"b\"]}");
+}
+
+static void test_patch_strategic_retain_keys_drops_others(void **state)
+{
+    (void)state;
+    check("{\"strategy\":{\"type\":\"A\",\"rolling\":1}}", "{\"strategy\":{\"$retainKeys\":[\"type\"],\"type\":\"B\"}}",
+          "{\"strategy\":{\"type\":\"B\"}}");
+}
+
+static void test_patch_strategic_of_a_list_is_refused_untouched(void **state)
+{
+    (void)state;
+    struct sl_error e;
+    sl_error_clear(&e);
+    struct sl_json *o = parse("{\"a\":1}"), *p = parse("[1]"), *same = o;
+    assert_int_equal(sl_patch_strategic(&o, p, &e), SL_CODE_BAD_REQUEST);
+    assert_ptr_equal(o, same);
+    sl_json_free(o);
+    sl_json_free(p);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_patch_strategic_named_containers_merge),
+        cmocka_unit_test(test_patch_strategic_plain_lists_are_replaced),
+        cmocka_unit_test(test_patch_strategic_null_removes),
+        cmocka_unit_test(test_patch_strategic_delete_directive_removes_item),
+        cmocka_unit_test(test_patch_strategic_replace_directive_replaces),
+        cmocka_unit_test(test_patch_strategic_element_order_is_read_past),
+        cmocka_unit_test(test_patch_strategic_primitive_lists_grow_and_shrink),
+        cmocka_unit_test(test_patch_strategic_retain_keys_drops_others),
+        cmocka_unit_test(test_patch_strategic_of_a_list_is_refused_untouched),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
