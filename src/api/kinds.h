@@ -25,7 +25,7 @@ struct sl_kind_info {
     const char *shorts;    /* comma separated, may be empty */
     bool namespaced;
     bool has_status;
-    char api_version[64];  /* group/version, or version */
+    const char *api_version; /* group/version, or version */
 };
 const struct sl_kind_info *sl_kind_info(enum sl_kind kind);
 /* SL_KIND_COUNT when unknown. `resource` is the plural; find_name takes kind, plural, singular or short name. */

@@ -1,0 +1,288 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Sluice authors */
+
+/* Values: a thin coat over json-c. A JSON null is a NULL pointer there and here; only sl_json_has tells a null
+ * member from an absent one. Integers stay 64-bit, doubles keep the text they were read from. */
+#include "api/json.h"
+
+#include <json-c/json.h>
+#include <string.h>
+
+#include "base/check.h"
+
+#define SEGMENT_MAX 256u
+
+static struct json_object *raw(const struct sl_json *v)
+{
+    return (struct json_object *)(uintptr_t)v;
+}
+
+static struct sl_json *wrap(struct json_object *o)
+{
+    return (struct sl_json *)o;
+}
+
+static bool is_map(const struct sl_json *v)
+{
+    return json_object_is_type(raw(v), json_type_object);
+}
+
+static bool is_list(const struct sl_json *v)
+{
+    return json_object_is_type(raw(v), json_type_array);
+}
+
+struct sl_json *sl_json_new_map(void)
+{
+    return wrap(json_object_new_object());
+}
+
+struct sl_json *sl_json_new_list(void)
+{
+    return wrap(json_object_new_array_ext(4));
+}
+
+struct sl_json *sl_json_new_text(const char *text)
+{
+    SL_PRE(text != NULL);
+    return wrap(json_object_new_string(text));
+}
+
+struct sl_json *sl_json_new_int(int64_t n)
+{
+    return wrap(json_object_new_int64(n));
+}
+
+struct sl_json *sl_json_new_bool(bool b)
+{
+    return wrap(json_object_new_boolean(b));
+}
+
+struct sl_json *sl_json_new_null(void)
+{
+    return NULL;
+}
+
+struct sl_json *sl_json_clone(const struct sl_json *v)
+{
+    struct json_object *copy = NULL;
+    if (v != NULL) {
+        int failed = json_object_deep_copy(raw(v), &copy, NULL);
+        SL_ASSERT(failed == 0);
+    }
+    return wrap(copy);
+}
+
+struct sl_json *sl_json_ref(struct sl_json *v)
+{
+    return wrap(json_object_get(raw(v)));
+}
+
+void sl_json_free(struct sl_json *v)
+{
+    json_object_put(raw(v));
+}
+
+bool sl_json_equal(const struct sl_json *a, const struct sl_json *b)
+{
+    return a == b || json_object_equal(raw(a), raw(b)) != 0;
+}
+
+enum sl_json_type sl_json_type(const struct sl_json *v)
+{
+    switch (json_object_get_type(raw(v))) {
+    case json_type_boolean:
+        return SL_JSON_BOOL;
+    case json_type_int:
+        return SL_JSON_INT;
+    case json_type_double:
+        return SL_JSON_DOUBLE;
+    case json_type_string:
+        return SL_JSON_TEXT;
+    case json_type_array:
+        return SL_JSON_LIST;
+    case json_type_object:
+        return SL_JSON_MAP;
+    case json_type_null:
+        break;
+    }
+    return SL_JSON_NULL;
+}
+
+struct sl_json *sl_json_get(const struct sl_json *v, const char *key)
+{
+    return is_map(v) ? wrap(json_object_object_get(raw(v), key)) : NULL;
+}
+
+bool sl_json_has(const struct sl_json *v, const char *key)
+{
+    return is_map(v) && json_object_object_get_ex(raw(v), key, NULL);
+}
+
+void sl_json_set(struct sl_json *v, const char *key, struct sl_json *value)
+{
+    SL_PRE(is_map(v));
+    json_object_object_add(raw(v), key, raw(value));
+}
+
+void sl_json_set_text(struct sl_json *v, const char *key, const char *text)
+{
+    sl_json_set(v, key, sl_json_new_text(text));
+}
+
+void sl_json_set_int(struct sl_json *v, const char *key, int64_t n)
+{
+    sl_json_set(v, key, sl_json_new_int(n));
+}
+
+void sl_json_set_bool(struct sl_json *v, const char *key, bool b)
+{
+    sl_json_set(v, key, sl_json_new_bool(b));
+}
+
+void sl_json_remove(struct sl_json *v, const char *key)
+{
+    if (is_map(v)) {
+        json_object_object_del(raw(v), key);
+    }
+}
+
+bool sl_json_next(const struct sl_json *v, void **it, const char **key, struct sl_json **value)
+{
+    if (!is_map(v)) {
+        return false;
+    }
+    struct lh_entry *last = *it;
+    struct lh_entry *entry =
+        last == NULL ? lh_table_head(json_object_get_object(raw(v))) : lh_entry_next(last);
+    if (entry == NULL) {
+        return false;
+    }
+    *it = entry;
+    *key = lh_entry_k(entry);
+    *value = wrap(lh_entry_v(entry));
+    return true;
+}
+
+size_t sl_json_len(const struct sl_json *v)
+{
+    if (is_list(v)) {
+        return json_object_array_length(raw(v));
+    }
+    return is_map(v) ? (size_t)json_object_object_length(raw(v)) : 0;
+}
+
+struct sl_json *sl_json_at(const struct sl_json *v, size_t index)
+{
+    return index < sl_json_len(v) && is_list(v) ? wrap(json_object_array_get_idx(raw(v), index))
+                                                : NULL;
+}
+
+void sl_json_append(struct sl_json *v, struct sl_json *value)
+{
+    SL_PRE(is_list(v));
+    json_object_array_add(raw(v), raw(value));
+}
+
+void sl_json_put_at(struct sl_json *v, size_t index, struct sl_json *value)
+{
+    SL_PRE(is_list(v) && index <= sl_json_len(v));
+    json_object_array_put_idx(raw(v), index, raw(value));
+}
+
+void sl_json_remove_at(struct sl_json *v, size_t index)
+{
+    SL_PRE(is_list(v) && index < sl_json_len(v));
+    json_object_array_del_idx(raw(v), index, 1);
+}
+
+const char *sl_json_text(const struct sl_json *v, const char *fallback)
+{
+    return json_object_is_type(raw(v), json_type_string) ? json_object_get_string(raw(v)) : fallback;
+}
+
+int64_t sl_json_int(const struct sl_json *v, int64_t fallback)
+{
+    return json_object_is_type(raw(v), json_type_int) ? json_object_get_int64(raw(v)) : fallback;
+}
+
+bool sl_json_bool(const struct sl_json *v, bool fallback)
+{
+    return json_object_is_type(raw(v), json_type_boolean) ? json_object_get_boolean(raw(v)) != 0
+                                                           : fallback;
+}
+
+/* The next segment of a dotted path into `segment`; false when it is longer than any key we look for. */
+static bool next_segment(const char **path, char segment[static SEGMENT_MAX])
+{
+    size_t len = strcspn(*path, ".");
+    if (len >= SEGMENT_MAX) {
+        return false;
+    }
+    memcpy(segment, *path, len);
+    segment[len] = '\0';
+    *path += len + ((*path)[len] == '.');
+    return true;
+}
+
+/* A decimal list index; SIZE_MAX when the segment is none. */
+static size_t segment_index(const char *segment)
+{
+    size_t n = 0;
+    if (*segment == '\0' || strlen(segment) > 9) {
+        return SIZE_MAX;
+    }
+    for (; *segment != '\0'; segment++) {
+        if (*segment < '0' || *segment > '9') {
+            return SIZE_MAX;
+        }
+        n = n * 10 + (size_t)(*segment - '0');
+    }
+    return n;
+}
+
+struct sl_json *sl_json_path(const struct sl_json *v, const char *path)
+{
+    char segment[SEGMENT_MAX];
+    const struct sl_json *at = v;
+    while (*path != '\0' && at != NULL) {
+        if (!next_segment(&path, segment)) {
+            return NULL;
+        }
+        at = is_list(at) ? sl_json_at(at, segment_index(segment)) : sl_json_get(at, segment);
+    }
+    return wrap(raw(at));
+}
+
+const char *sl_json_path_text(const struct sl_json *v, const char *path, const char *fallback)
+{
+    return sl_json_text(sl_json_path(v, path), fallback);
+}
+
+int64_t sl_json_path_int(const struct sl_json *v, const char *path, int64_t fallback)
+{
+    return sl_json_int(sl_json_path(v, path), fallback);
+}
+
+bool sl_json_path_bool(const struct sl_json *v, const char *path, bool fallback)
+{
+    return sl_json_bool(sl_json_path(v, path), fallback);
+}
+
+struct sl_json *sl_json_path_make(struct sl_json *v, const char *path)
+{
+    char segment[SEGMENT_MAX];
+    struct sl_json *at = v;
+    while (*path != '\0') {
+        bool fits = next_segment(&path, segment);
+        SL_PRE(fits);
+        struct sl_json *next =
+            is_list(at) ? sl_json_at(at, segment_index(segment)) : sl_json_get(at, segment);
+        if (!is_map(next) && !is_list(next)) {
+            next = sl_json_new_map();
+            sl_json_set(at, segment, next);
+        }
+        at = next;
+    }
+    return at;
+}

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Sluice authors */
+
+/* Reading and making what every Kubernetes object has: apiVersion, kind, metadata. */
+#include "api/object.h"
+
+#include <stdint.h>
+
+#include "base/clock.h"
+
+static const char *metadata_text(const struct sl_json *o, const char *key)
+{
+    return sl_json_text(sl_json_get(sl_json_get(o, "metadata"), key), "");
+}
+
+const char *sl_object_name(const struct sl_json *o)
+{
+    return metadata_text(o, "name");
+}
+
+const char *sl_object_namespace(const struct sl_json *o)
+{
+    return metadata_text(o, "namespace");
+}
+
+const char *sl_object_uid(const struct sl_json *o)
+{
+    return metadata_text(o, "uid");
+}
+
+const char *sl_object_resource_version(const struct sl_json *o)
+{
+    return metadata_text(o, "resourceVersion");
+}
+
+int64_t sl_object_generation(const struct sl_json *o)
+{
+    return sl_json_int(sl_json_get(sl_json_get(o, "metadata"), "generation"), 0);
+}
+
+int64_t sl_object_created_ms(const struct sl_json *o)
+{
+    return sl_clock_parse(metadata_text(o, "creationTimestamp"));
+}
+
+bool sl_object_deleting(const struct sl_json *o)
+{
+    return metadata_text(o, "deletionTimestamp")[0] != '\0';
+}
+
+const char *sl_object_label(const struct sl_json *o, const char *key)
+{
+    return sl_json_text(sl_json_get(sl_json_get(sl_json_get(o, "metadata"), "labels"), key), NULL);
+}
+
+const char *sl_object_annotation(const struct sl_json *o, const char *key)
+{
+    return sl_json_text(sl_json_get(sl_json_get(sl_json_get(o, "metadata"), "annotations"), key),
+                        NULL);
+}
+
+const struct sl_json *sl_object_controller_ref(const struct sl_json *o)
+{
+    const struct sl_json *refs = sl_json_get(sl_json_get(o, "metadata"), "ownerReferences");
+    for (size_t i = 0; i < sl_json_len(refs); i++) {
+        const struct sl_json *ref = sl_json_at(refs, i);
+        if (sl_json_bool(sl_json_get(ref, "controller"), false)) {
+            return ref;
+        }
+    }
+    return NULL;
+}
+
+struct sl_json *sl_object_new(enum sl_kind kind, const char *ns, const char *name)
+{
+    const struct sl_kind_info *info = sl_kind_info(kind);
+    struct sl_json *o = sl_json_new_map();
+    sl_json_set_text(o, "apiVersion", info->api_version);
+    sl_json_set_text(o, "kind", info->kind);
+    struct sl_json *metadata = sl_json_new_map();
+    sl_json_set(o, "metadata", metadata);
+    if (name[0] != '\0') {
+        sl_json_set_text(metadata, "name", name);
+    }
+    if (ns[0] != '\0') {
+        sl_json_set_text(metadata, "namespace", ns);
+    }
+    return o;
+}
