@@ -1,0 +1,83 @@
+#!/bin/bash
+# Behind `make run`: starts a standalone sluiced, loads the quickstart, shows how its jobs queue, run and finish,
+# and stays up until Ctrl-C. usage: run.sh [BUILD]    environment: DATA, LISTEN
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+build=${1:-build}
+data=${DATA:-$build/run-data}
+listen=${LISTEN:-127.0.0.1:8088}
+export SLUICE_SERVER="http://$listen"
+mkdir -p "$data"
+log="$data/sluiced.log"
+daemon=
+
+stop() {
+    trap '' INT TERM
+    if [ -n "$daemon" ] && kill -0 "$daemon" 2>/dev/null; then
+        kill -TERM "$daemon"
+        wait "$daemon" || true
+        echo
+        echo "Stopped. Everything is kept in $data; make run picks up there."
+    fi
+    exit 0
+}
+
+write_kubeconfig() {
+    cat >"$data/kubeconfig" <<YAML
+apiVersion: v1
+kind: Config
+clusters:
+- name: sluice
+  cluster:
+    server: $SLUICE_SERVER
+contexts:
+- name: sluice
+  context:
+    cluster: sluice
+    user: sluice
+    namespace: lab
+current-context: sluice
+users:
+- name: sluice
+  user: {}
+YAML
+}
+
+wait_until_up() {
+    for _ in $(seq 200); do
+        kill -0 "$daemon" 2>/dev/null || { tail -n 3 "$log" >&2; exit 1; }
+        "$build/sluicectl" version >/dev/null 2>&1 && return 0
+        sleep 0.1
+    done
+    echo "sluiced does not answer at $listen; see $log" >&2
+    kill -TERM "$daemon"
+    exit 1
+}
+
+"$build/sluiced" --standalone --data "$data" --listen "$listen" >>"$log" 2>&1 &
+daemon=$!
+trap stop INT TERM
+wait_until_up
+write_kubeconfig
+
+"$build/sluicectl" apply -f deploy/examples/quickstart >"$data/applied.txt"
+echo "Loaded deploy/examples/quickstart: $(grep -c ' created$' "$data/applied.txt" || true) created," \
+    "$(grep -vc ' created$' "$data/applied.txt" || true) already there."
+"$build/sluicectl" dashboard --until-done || stop
+
+cat <<TEXT
+
+The API listens at $SLUICE_SERVER. In another terminal:
+
+  export KUBECONFIG=$data/kubeconfig
+  kubectl get clusterqueues,workloads -A          # any kubectl works
+  $build/sluicectl get jobs -A
+  $build/sluicectl submit --queue research --cpu 2 --run-for 5s --namespace lab
+  $build/sluicectl pending                        # who waits, in which order, and why
+
+Log: $log    Metrics: $SLUICE_SERVER/metrics
+Ctrl-C stops it.
+TEXT
+wait "$daemon" && status=0 || status=$?
+echo "sluiced has ended with $status; see $log" >&2
+exit "$status"

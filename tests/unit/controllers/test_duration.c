@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Sluice authors */
+
+/* Go-style durations. */
+#include "t.h"
+#include "controllers/duration.h"
+
+static void test_duration_valid_texts_are_read(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        int64_t ms;
+    } cases[] = {{"0", 0},
+                 {"1s", 1000},
+                 {"500ms", 500},
+                 {"2m", 120000},
+                 {"1h", 3600000},
+                 {"1h2m3s", 3723000},
+                 {"1.5s", 1500},
+                 {"0.25m", 15000},
+                 {"1500us", 1},
+                 {"999999ns", 0},
+                 {"2m30s500ms", 150500},
+                 {"1.s", 1000},
+                 {".5s", 500},
+                 {"1\xc2\xb5s", 0},
+                 {"0s", 0},
+                 {"87600h", 315360000000}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct sl_error e = {0};
+        int64_t ms = -1;
+        assert_int_equal(sl_duration_parse(cases[i].text, &ms, &e), SL_CODE_OK);
+        assert_true(ms == cases[i].ms);
+    }
+}
+
+static void test_duration_malformed_texts_are_refused_and_output_is_untouched(void **state)
+{
+    (void)state;
+    static const char *const cases[] = {"",
+                                        "1",
+                                        "s",
+                                        "-1s",
+                                        "1x",
+                                        "1s ",
+                                        "1 s",
+                                        "five",
+                                        "1ss",
+                                        "1s2",
+                                        ".",
+                                        "..5s",
+                                        "+1s",
+                                        "1000000000000000000000s",
+                                        "999999999999999999h",
+                                        "87601h"};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct sl_error e = {0};
+        int64_t ms = 42;
+        assert_int_equal(sl_duration_parse(cases[i], &ms, &e), SL_CODE_BAD_REQUEST);
+        assert_true(ms == 42);
+        assert_true(e.text[0] != '\0');
+    }
+}
+
+static void test_duration_print_is_short(void **state)
+{
+    (void)state;
+    char text[32];
+    sl_duration_print(850, text);
+    assert_string_equal(text, "850ms");
+    sl_duration_print(12999, text);
+    assert_string_equal(text, "12s");
+    sl_duration_print(185000, text);
+    assert_string_equal(text, "3m5s");
+    sl_duration_print(7200000, text);
+    assert_string_equal(text, "2h0m");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_duration_valid_texts_are_read),
+        cmocka_unit_test(test_duration_malformed_texts_are_refused_and_output_is_untouched),
+        cmocka_unit_test(test_duration_print_is_short),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

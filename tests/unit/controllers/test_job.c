@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Sluice authors */
+
+/* Reading Jobs and building Workloads from them. */
+#include "t.h"
+#include "controllers/job.h"
+
+static const char job_text[] =
+    "{\"apiVersion\":\"batch/"
+    "v1\",\"kind\":\"Job\",\"metadata\":{\"name\":\"pi\",\"namespace\":\"lab\","
+    "\"uid\":\"u-1\",\"labels\":{\"kueue.x-k8s.io/"
+    "queue-name\":\"main\"}},\"spec\":{\"suspend\":true,"
+    "\"parallelism\":3,\"completions\":2,\"template\":{\"metadata\":{\"labels\":{\"job-name\":"
+    "\"pi\","
+    "\"controller-uid\":\"u-1\",\"app\":\"pi\"}},\"spec\":{\"containers\":[{\"name\":\"c\"}]}}}}";
+static const struct sl_priority no_class = {.group = "", .kind = "", .name = ""};
+
+static void test_job_workload_name_is_kueues(void **state)
+{
+    (void)state;
+    char name[254];
+    /* sha1("Job\nbatch\npi\nu-1") begins with these five digits */
+    sl_job_workload_name("pi", "u-1", name);
+    assert_string_equal(name, "job-pi-b921a");
+    char again[254];
+    sl_job_workload_name("pi", "u-2", again);
+    assert_string_not_equal(name, again);
+}
+
+static void test_job_workload_name_of_long_job_is_cut_to_253(void **state)
+{
+    (void)state;
+    char job[254];
+    char name[254];
+    memset(job, 'j', 253);
+    job[253] = '\0';
+    sl_job_workload_name(job, "u", name);
+    assert_int_equal(strlen(name), 253);
+    assert_int_equal(name[247], '-');
+}
+
+static void test_job_pods_are_the_smaller_of_parallelism_and_completions(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        int64_t pods;
+    } cases[] = {{"{\"spec\":{}}", 1},
+                 {"{\"spec\":{\"parallelism\":5}}", 5},
+                 {"{\"spec\":{\"parallelism\":5,\"completions\":2}}", 2},
+                 {"{\"spec\":{\"parallelism\":2,\"completions\":9}}", 2},
+                 {"{\"spec\":{\"parallelism\":0}}", 0}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct sl_json *job = parse(cases[i].text);
+        assert_true(sl_job_pods(job) == cases[i].pods);
+        sl_json_free(job);
+    }
+}
+
+static void test_job_without_or_with_empty_queue_label_is_not_ours(void **state)
+{
+    (void)state;
+    struct sl_json *none = parse("{\"metadata\":{}}");
+    struct sl_json *empty =
+        parse("{\"metadata\":{\"labels\":{\"kueue.x-k8s.io/queue-name\":\"\"}}}");
+    assert_null(sl_job_queue(none));
+    assert_null(sl_job_queue(empty));
+    sl_json_free(none);
+    sl_json_free(empty);
+}
+
+static void test_job_finished_tells_success_and_message(void **state)
+{
+    (void)state;
+    bool success = false;
+    const char *message = NULL;
+    struct sl_json *job =
+        parse("{\"status\":{\"conditions\":[{\"type\":\"Complete\",\"status\":\"False\"}]}}");
+    assert_false(sl_job_finished(job, &success, &message));
+    sl_json_free(job);
+
+    job = parse("{\"status\":{\"conditions\":[{\"type\":\"Complete\",\"status\":\"True\","
+                "\"message\":\"m\"}]}}");
+    assert_true(sl_job_finished(job, &success, &message));
+    assert_true(success);
+    assert_string_equal(message, "m");
+    sl_json_free(job);
+
+    job = parse("{\"status\":{\"conditions\":[{\"type\":\"Failed\",\"status\":\"True\"}]}}");
+    assert_true(sl_job_finished(job, &success, &message));
+    assert_false(success);
+    sl_json_free(job);
+}
+
+static void test_job_workload_has_owner_finalizer_pod_set_and_no_managed_labels(void **state)
+{
+    (void)state;
+    struct sl_json *job = parse(job_text);
+    struct sl_json *wl = sl_job_workload_new(job, &no_class);
+
+    assert_string_equal(sl_object_namespace(wl), "lab");
+    assert_string_equal(sl_object_label(wl, SL_LABEL_JOB_UID), "u-1");
+    assert_true(sl_job_owns(job, wl));
+    assert_true(sl_workload_has_finalizer(wl));
+    assert_json(sl_json_path(wl, "metadata.ownerReferences"),
+                "[{\"apiVersion\":\"batch/v1\",\"kind\":\"Job\",\"name\":\"pi\",\"uid\":\"u-1\","
+                "\"controller\":true,\"blockOwnerDeletion\":true}]");
+    assert_json(
+        sl_json_get(wl, "spec"),
+        "{\"queueName\":\"main\",\"priority\":0,\"podSets\":[{\"name\":\"main\",\"count\":2,"
+        "\"template\":{\"metadata\":{\"labels\":{\"app\":\"pi\"}},"
+        "\"spec\":{\"containers\":[{\"name\":\"c\"}]}}}]}");
+    sl_json_free(wl);
+    sl_json_free(job);
+}
+
+static void test_job_workload_carries_class_priority_and_time_limit(void **state)
+{
+    (void)state;
+    struct sl_json *job = parse(job_text);
+    struct sl_priority priority = {
+        .group = "kueue.x-k8s.io", .kind = "WorkloadPriorityClass", .name = "high", .value = -7};
+    sl_json_set_text(sl_json_path(job, "metadata.labels"), SL_LABEL_MAX_EXEC_S, "90");
+    struct sl_json *wl = sl_job_workload_new(job, &priority);
+
+    assert_json(
+        sl_json_path(wl, "spec.priorityClassRef"),
+        "{\"group\":\"kueue.x-k8s.io\",\"kind\":\"WorkloadPriorityClass\",\"name\":\"high\"}");
+    assert_true(sl_json_path_int(wl, "spec.priority", 0) == -7);
+    assert_true(sl_json_path_int(wl, "spec.maximumExecutionTimeSeconds", 0) == 90);
+    sl_json_free(wl);
+    sl_json_free(job);
+}
+
+static void test_job_bad_time_limit_label_means_none(void **state)
+{
+    (void)state;
+    static const char *const bad[] = {"", "0", "-5", "5s", "1e3", " 7", "99999999999"};
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        struct sl_json *job = parse(job_text);
+        sl_json_set_text(sl_json_path(job, "metadata.labels"), SL_LABEL_MAX_EXEC_S, bad[i]);
+        assert_true(sl_job_execution_s_max(job) == 0);
+        sl_json_free(job);
+    }
+}
+
+static void test_workload_drop_finalizer_leaves_the_others(void **state)
+{
+    (void)state;
+    struct sl_json *wl = parse(
+        "{\"metadata\":{\"finalizers\":[\"a/b\",\"kueue.x-k8s.io/resource-in-use\",\"c/d\"]}}");
+    sl_workload_drop_finalizer(wl);
+    assert_json(sl_json_path(wl, "metadata.finalizers"), "[\"a/b\",\"c/d\"]");
+    sl_workload_drop_finalizer(wl);
+    assert_int_equal(sl_json_len(sl_json_path(wl, "metadata.finalizers")), 2);
+    sl_json_free(wl);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_job_workload_name_is_kueues),
+        cmocka_unit_test(test_job_workload_name_of_long_job_is_cut_to_253),
+        cmocka_unit_test(test_job_pods_are_the_smaller_of_parallelism_and_completions),
+        cmocka_unit_test(test_job_without_or_with_empty_queue_label_is_not_ours),
+        cmocka_unit_test(test_job_finished_tells_success_and_message),
+        cmocka_unit_test(test_job_workload_has_owner_finalizer_pod_set_and_no_managed_labels),
+        cmocka_unit_test(test_job_workload_carries_class_priority_and_time_limit),
+        cmocka_unit_test(test_job_bad_time_limit_label_means_none),
+        cmocka_unit_test(test_workload_drop_finalizer_leaves_the_others),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
