@@ -1,15 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* The scheduling cycle (FEATURES 3): one head of every queue with something to try, flavors assigned on the
- * ledger as it stands, then in order (lower borrow height, higher priority, earlier, smaller UID) each that
- * fits is checked again, planned and committed. Owns the entries of the running cycle.
+/* The scheduling cycle (FEATURES 3): one head of every queue with something to try, flavors
+ * assigned on the ledger as it stands, then in order (lower borrow height, higher priority,
+ * earlier, smaller UID) each that fits is checked again, planned and committed. Owns the entries
+ * of the running cycle.
  *
  *     sl_cycle_begin(now);
  *     while (sl_cycle_next()) { ... look at sl_cycle_outcome and sl_assignment ... }
  *     again = sl_cycle_end();
  *
- * All of it is over when next says false: no workload is left in flight. Events come between cycles. */
+ * Those that find no place come first, in no particular order. All is over when next says false:
+ * no workload is left in flight (end puts back those of a cycle that was left early). The record
+ * of each pending one gets SL_EV_REFUSE with its reason in the cycle itself. Events come between
+ * cycles. */
 #ifndef SL_POLICY_CYCLE_H
 #define SL_POLICY_CYCLE_H
 #include "kernel/status.h"
@@ -34,10 +38,10 @@ struct sl_cycle_outcome {
 };
 extern struct sl_cycle_outcome sl_cycle_outcome;
 
-/* Apply what was woken and take the heads; returns how many. The record of each pending one then gets
- * SL_EV_REFUSE with its reason, so the engine need not send it. */
+/* Apply what was woken and take the heads; returns how many. */
 uint32_t sl_cycle_begin(int64_t now_ms);
-/* Deal with one more entry: its outcome is in sl_cycle_outcome and sl_assignment. False = all are done. */
+/* Deal with one more entry: its outcome is in sl_cycle_outcome and sl_assignment. False = all
+ * are done. */
 bool sl_cycle_next(void);
 /* Close the cycle; true = another one would have something to try. */
 bool sl_cycle_end(void);

@@ -1,25 +1,34 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* One binary heap per ClusterQueue, linked through the workloads themselves: a complete tree, so every
- * change takes at most log2(count) steps, and no memory that could run out or need to grow. A workload is in
- * one heap at most. Owns the heaps. */
+/* Binary heaps of workloads, linked through the workloads themselves: complete trees, so every
+ * change takes at most log2(count) steps and no memory that could run out. Every ClusterQueue
+ * has three kinds of heaps: those to try, those that wait for their backoff, and one per lane
+ * (see lanes.h). A workload is in one heap at most. Owns the links. */
 #ifndef SL_POLICY_HEAP_H
 #define SL_POLICY_HEAP_H
 #include "kernel/types.h"
 
-/* Nothing happens when the workload is in a heap already, or the ids are out of range. */
-void sl_heap_push(sl_node_id queue, sl_workload_id id);
+#define SL_LANES_MAX SL_WORKLOADS_MAX
+#define SL_HEAPS_MAX (2u * SL_NODES_MAX + SL_LANES_MAX)
+
+typedef uint32_t sl_heap_id;
+#define SL_HEAP_OF_QUEUE(node) (node)                      /* to be tried: HEAP */
+#define SL_HEAP_OF_BACKOFF(node) (SL_NODES_MAX + (node))   /* INADMISSIBLE */
+#define SL_HEAP_OF_LANE(lane) (2u * SL_NODES_MAX + (lane)) /* INADMISSIBLE */
+
+/* Nothing happens when the workload is in a heap already, or an id is out of range. */
+void sl_heap_push(sl_heap_id heap, sl_workload_id id);
 /* Nothing happens when it is in no heap. */
 void sl_heap_remove(sl_workload_id id);
 
-sl_workload_id sl_heap_first(sl_node_id queue); /* SL_NO_ID = empty */
-uint32_t sl_heap_count(sl_node_id queue);
-sl_node_id sl_heap_of(sl_workload_id id);       /* SL_NO_ID = in none */
-/* The tree, for listing and checking: the workload's children; SL_NO_ID = none. */
-sl_workload_id sl_heap_left(sl_workload_id id);
-sl_workload_id sl_heap_right(sl_workload_id id);
+sl_workload_id sl_heap_first(sl_heap_id heap); /* SL_NO_ID = empty */
+uint32_t sl_heap_count(sl_heap_id heap);
+sl_heap_id sl_heap_of(sl_workload_id id); /* SL_NO_ID = in none */
+/* The workload at a position of the tree, 1 .. count; SL_NO_ID beyond. */
+sl_workload_id sl_heap_at(sl_heap_id heap, uint32_t position);
 
-/* Is the workload placed rightly: links agree both ways, and its parent is tried before it? */
+/* Does every link of this workload agree with its counterpart, and is its parent tried before
+ * it? */
 bool sl_heap_agrees(sl_workload_id id);
 #endif

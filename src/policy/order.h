@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* The order in which workloads of one queue are tried: higher priority, earlier queue time, smaller UID, and
- * (so that the order is total even without UIDs) smaller id. Owns the keys. */
+/* The order in which workloads of one queue are tried: higher priority, earlier queue time,
+ * smaller UID, and (so that the order is total even without UIDs) smaller id. Owns the keys. */
 #ifndef SL_POLICY_ORDER_H
 #define SL_POLICY_ORDER_H
 #include "kernel/types.h"

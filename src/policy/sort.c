@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Sluice authors */
+
+/* Heapsort: at most 2 n log2(n) comparisons whatever the input. */
+#include "policy/sort.h"
+
+#include "policy/order.h"
+
+static sl_workload_id ids[SL_WORKLOADS_MAX];
+static uint32_t ranks[SL_WORKLOADS_MAX];
+static uint32_t tags[SL_WORKLOADS_MAX];
+static uint32_t count;
+
+void sl_sort_clear(void)
+{
+    count = 0;
+}
+
+void sl_sort_add(sl_workload_id id, uint32_t rank, uint32_t tag)
+{
+    if (count < SL_WORKLOADS_MAX) {
+        ids[count] = id;
+        ranks[count] = rank;
+        tags[count] = tag;
+        count++;
+    }
+}
+
+static bool before(uint32_t a, uint32_t b)
+{
+    return ranks[a] != ranks[b] ? ranks[a] < ranks[b] : sl_order_before(ids[a], ids[b]);
+}
+
+static void swap(uint32_t a, uint32_t b)
+{
+    sl_workload_id id = ids[a];
+    uint32_t rank = ranks[a];
+    uint32_t tag = tags[a];
+    ids[a] = ids[b];
+    ranks[a] = ranks[b];
+    tags[a] = tags[b];
+    ids[b] = id;
+    ranks[b] = rank;
+    tags[b] = tag;
+}
+
+/* The last comes first in this heap: it is the one to be put at the end. */
+static void sink(uint32_t start, uint32_t end)
+{
+    uint32_t at = start;
+    while (at < end / 2) {
+        uint32_t child = 2 * at + 1;
+        if (child + 1 < end && before(child, child + 1)) {
+            child++;
+        }
+        if (!before(at, child)) {
+            return;
+        }
+        swap(at, child);
+        at = child;
+    }
+}
+
+void sl_sort_run(void)
+{
+    for (uint32_t i = count / 2; i > 0; i--) {
+        sink(i - 1, count);
+    }
+    for (uint32_t end = count; end > 1; end--) {
+        swap(0, end - 1);
+        sink(0, end - 1);
+    }
+}
+
+uint32_t sl_sort_count(void)
+{
+    return count;
+}
+
+sl_workload_id sl_sort_at(uint32_t index)
+{
+    return index < count ? ids[index] : SL_NO_ID;
+}
+
+uint32_t sl_sort_tag(uint32_t index)
+{
+    return index < count ? tags[index] : 0;
+}
