@@ -17,6 +17,7 @@ static bool type_is(const char *type, const char *wanted)
 static struct sl_json *parse_yaml(struct sl_request *r)
 {
     struct sl_error e;
+    sl_error_clear(&e);
     struct sl_json *documents = sl_json_parse_yaml(r->body.data, r->body.len, &e), *one = NULL;
     if (documents == NULL) {
         sl_answer_error(r, &e);
@@ -34,6 +35,7 @@ static struct sl_json *parse_yaml(struct sl_request *r)
 static struct sl_json *parse_json(struct sl_request *r)
 {
     struct sl_error e;
+    sl_error_clear(&e);
     struct sl_json *value = sl_json_parse(r->body.data, r->body.len, &e);
     if (value == NULL) {
         sl_answer_error(r, &e);

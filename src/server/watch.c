@@ -169,12 +169,12 @@ static void pass_event(struct watch *w, const struct sl_store_event *event)
     sl_json_free(object);
 }
 
-static enum sl_stream_step fill_live(struct watch *w)
+static enum sl_stream_step fill_live(struct watch *w, size_t until)
 {
     struct sl_error e;
     struct sl_store_event event;
     bool found = true;
-    while (found && w->out->len < PIECE_BYTES) {
+    while (found && w->out->len < until) {
         if (sl_store_next(w->rest->store, w->kind, &w->since, &event, &found, &e) != SL_CODE_OK) {
             put_error(w, &e);
             return SL_STREAM_END;
@@ -191,7 +191,7 @@ static enum sl_stream_step fill_live(struct watch *w)
         put_bookmark(w, false);
         w->bookmark_ms = now_ms + BOOKMARK_EVERY_MS;
     }
-    return w->out->len > 0 ? SL_STREAM_MORE : SL_STREAM_WAIT;
+    return found ? SL_STREAM_MORE : SL_STREAM_WAIT;
 }
 
 /* --- what exists at the start ---------------------------------------------------------------- */
@@ -238,14 +238,15 @@ static enum sl_stream_step watch_fill(struct sl_stream *stream, struct sl_buf *o
 {
     struct watch *w = (struct watch *)stream;
     enum sl_stream_step step = SL_STREAM_MORE;
+    const size_t before = out->len, until = before + PIECE_BYTES;
     w->out = out;
-    while (w->initial && step == SL_STREAM_MORE && out->len < PIECE_BYTES) {
+    while (w->initial && step == SL_STREAM_MORE && out->len < until) {
         step = fill_initial(w);
     }
     if (!w->initial && step == SL_STREAM_MORE) {
-        step = fill_live(w);
+        step = fill_live(w, until);
     }
-    return step;
+    return step == SL_STREAM_WAIT && out->len > before ? SL_STREAM_MORE : step;
 }
 
 /* Moves on over other kinds' events, so that a quiet watch never falls behind the log. */

@@ -34,6 +34,7 @@ static enum sl_code ensure_default_namespace(struct sl_store *s, struct sl_error
 enum sl_code sl_store_open(const char *dir, struct sl_store **out, struct sl_error *e)
 {
     SL_PRE(dir != NULL && out != NULL);
+    sl_error_clear(e);
     struct sl_store *s = sl_mem_new(1, sizeof *s);
     enum sl_code code = sl_db_open(s, dir, e);
     sl_events_open(&s->log, s->revision);
@@ -96,6 +97,7 @@ enum sl_code sl_store_get(struct sl_store *s, enum sl_kind kind, const char *ns,
                           struct sl_json **out, struct sl_error *e)
 {
     SL_PRE(out != NULL);
+    sl_error_clear(e);
     return sl_rows_get(s, kind, ns, name, out, e);
 }
 
@@ -174,6 +176,7 @@ enum sl_code sl_store_apply(struct sl_store *s, const struct sl_store_write *w,
     struct sl_error local;
     struct sl_error *error = e != NULL ? e : &local;
     struct sl_registry_call call = {.s = s, .w = w};
+    sl_error_clear(error);
     if (s->broken.code != SL_CODE_OK) {
         *error = s->broken;
         return error->code;
@@ -203,6 +206,7 @@ bool sl_store_dirty(const struct sl_store *s)
 static void add_background_work(struct sl_store *s)
 {
     struct sl_error e;
+    sl_error_clear(&e);
     struct mark mark = {s->revision, s->work_pending, s->bookkeeping};
     if (s->work_blocked || (!s->work_pending && sl_clock_now_ms() < s->expiry_next_ms) ||
         sl_db_begin(s, &e) != SL_CODE_OK || sl_db_run(s, SL_SQL_MARK, &e) != SL_CODE_OK) {

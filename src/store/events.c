@@ -150,6 +150,7 @@ enum sl_code sl_store_watch(struct sl_store *s, enum sl_kind kind, uint64_t sinc
                             void *context, uint64_t *watch, struct sl_error *e)
 {
     SL_PRE(fn != NULL && watch != NULL);
+    sl_error_clear(e);
     if (since < s->log.floor) {
         return sl_error_set(e, SL_CODE_GONE, "too old resource version: %llu (%llu)",
                             (unsigned long long)since, (unsigned long long)s->log.floor);
@@ -195,6 +196,7 @@ enum sl_code sl_store_next(struct sl_store *s, enum sl_kind kind, uint64_t *sinc
                            struct sl_store_event *event, bool *found, struct sl_error *e)
 {
     SL_PRE(since != NULL && event != NULL && found != NULL);
+    sl_error_clear(e);
     *found = false;
     if (*since < s->log.floor) {
         return sl_error_set(e, SL_CODE_GONE, "too old resource version: %llu (%llu)",

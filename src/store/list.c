@@ -148,6 +148,7 @@ static enum sl_code list(struct sl_store *s, const struct sl_store_list *q, cons
     struct cursor at;
     struct page page = {.count = 0};
     uint32_t visited = 0;
+    sl_error_clear(e);
     enum sl_code code = read_token(q->continue_token, &at, e);
     char *token = NULL;
     while (code == SL_CODE_OK && !page.last && token == NULL) {

@@ -1,0 +1,586 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Sluice authors */
+
+/* Get, list, create, update, patch and delete over REST, with the statuses and messages of
+ * Kubernetes. */
+#include "fixture.h"
+
+/* --- paths and discovery --------------------------------------------------------------------- */
+
+static void test_rest_unknown_paths_are_status_404(void **state)
+{
+    struct fixture *f = *state;
+    static const char *const uris[] = {
+        "/nothing",
+        "/api/v2/pods",
+        "/api/v1/nosuch",
+        "/apis/kueue.x-k8s.io/v1beta2/localqueues/no-namespace",
+        "/apis/kueue.x-k8s.io/v1beta2/namespaces/default/clusterqueues",
+        "/api/v1/namespaces/default/pods/p/log",
+        "/apis/nosuch.io",
+        "/apis/nosuch.io/v1",
+        "/openapi/v3/apis/nosuch.io/v1",
+        "/api/v1/namespaces/default/events/e/status"};
+    for (size_t i = 0; i < sizeof uris / sizeof uris[0]; i++) {
+        assert_int_equal(get(f, uris[i]), 404);
+        assert_string_equal(text(f, "kind"), "Status");
+        assert_string_equal(text(f, "reason"), "NotFound");
+        assert_string_equal(text(f, "message"), "the server could not find the requested resource");
+    }
+}
+
+static void test_rest_malformed_escape_is_400(void **state)
+{
+    struct fixture *f = *state;
+    assert_int_equal(get(f, "/api/v1/namespaces/%zz"), 400);
+    assert_int_equal(get(f, "/api/v1/namespaces/a%00b"), 400);
+    assert_int_equal(get(f, "/api/v1/namespaces?limit=%1"), 400);
+}
+
+static void test_rest_discovery_lists_every_kind(void **state)
+{
+    struct fixture *f = *state;
+    assert_int_equal(get(f, "/api"), 200);
+    assert_string_equal(text(f, "versions.0"), "v1");
+    assert_int_equal(get(f, "/apis"), 200);
+    assert_string_equal(text(f, "kind"), "APIGroupList");
+    assert_int_equal(sl_json_len(sl_json_get(f->reply, "groups")), 3);
+    assert_int_equal(get(f, "/apis/kueue.x-k8s.io"), 200);
+    assert_string_equal(text(f, "preferredVersion.groupVersion"), "kueue.x-k8s.io/v1beta2");
+    size_t found = 0;
+    static const char *const lists[] = {"/api/v1", "/apis/batch/v1", "/apis/scheduling.k8s.io/v1",
+                                        "/apis/kueue.x-k8s.io/v1beta2"};
+    for (size_t i = 0; i < 4; i++) {
+        assert_int_equal(get(f, lists[i]), 200);
+        const struct sl_json *resources = sl_json_get(f->reply, "resources");
+        for (size_t j = 0; j < sl_json_len(resources); j++) {
+            found += strchr(sl_json_path_text(sl_json_at(resources, j), "name", ""), '/') == NULL;
+        }
+    }
+    assert_int_equal(found, SL_KIND_COUNT);
+}
+
+static void test_rest_aggregated_discovery_when_asked(void **state)
+{
+    struct fixture *f = *state;
+    const char *accept =
+        "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,application/json";
+    assert_int_equal(call(f, (struct call){.method = "GET", .uri = "/apis", .accept = accept}),
+                     200);
+    assert_string_equal(text(f, "kind"), "APIGroupDiscoveryList");
+    assert_non_null(strstr(f->r.answer.content_type, "as=APIGroupDiscoveryList"));
+    assert_int_equal(sl_json_len(sl_json_get(f->reply, "items")), 3);
+}
+
+static void test_rest_health_version_and_openapi(void **state)
+{
+    struct fixture *f = *state;
+    static const char *const uris[] = {"/healthz", "/livez", "/readyz", "/readyz/ping"};
+    for (size_t i = 0; i < 4; i++) {
+        assert_int_equal(get(f, uris[i]), 200);
+        assert_string_equal(f->r.answer.body.data, "ok");
+    }
+    assert_int_equal(get(f, "/version"), 200);
+    assert_non_null(strstr(text(f, "gitVersion"), "sluice-test"));
+    assert_int_equal(get(f, "/openapi/v2"), 200);
+    assert_int_equal(get(f, "/openapi/v3"), 200);
+    assert_int_equal(get(f, "/openapi/v3/apis/kueue.x-k8s.io/v1beta2"), 200);
+    assert_int_equal(get(f, "/openapi/v3/api/v1"), 200);
+    assert_non_null(strstr(f->r.answer.body.data, "fieldValidation"));
+}
+
+static void serve_page(void *context, const char *path, const char *query,
+                       struct sl_server_page *page)
+{
+    assert_null(context);
+    page->status = 203;
+    page->content_type = "text/plain";
+    sl_buf_print(&page->body, "%s|%s", path, query);
+}
+
+static void test_rest_hooks_come_first(void **state)
+{
+    struct fixture *f = *state;
+    struct sl_server_hook hooks[] = {{"/readyz", serve_page, NULL},
+                                     {"/apis/visibility/", serve_page, NULL}};
+    f->rest.hooks = hooks;
+    f->rest.hook_count = 2;
+    assert_int_equal(get(f, "/readyz"), 203);
+    assert_string_equal(f->r.answer.body.data, "/readyz|");
+    assert_int_equal(get(f, "/apis/visibility/v1/x?limit=3"), 203);
+    assert_string_equal(f->r.answer.body.data, "/apis/visibility/v1/x|limit=3");
+    assert_int_equal(post(f, "/readyz", "{}"), 405);
+    assert_int_equal(get(f, "/healthz"), 200);
+}
+
+static void test_rest_wrong_method_is_405(void **state)
+{
+    struct fixture *f = *state;
+    static const struct call calls[] = {
+        {.method = "PUT", .uri = QUEUES},
+        {.method = "POST", .uri = QUEUES "/q"},
+        {.method = "DELETE", .uri = QUEUES "/q/status"},
+        {.method = "POST", .uri = "/apis"},
+        {.method = "POST", .uri = "/apis/kueue.x-k8s.io/v1beta2/localqueues"},
+        {.method = "OPTIONS", .uri = QUEUES}};
+    for (size_t i = 0; i < sizeof calls / sizeof calls[0]; i++) {
+        assert_int_equal(call(f, calls[i]), 405);
+        assert_string_equal(text(f, "reason"), "MethodNotAllowed");
+        assert_non_null(f->r.answer.allow);
+    }
+}
+
+/* --- create and get -------------------------------------------------------------------------- */
+
+static void test_rest_create_waits_for_the_commit(void **state)
+{
+    struct fixture *f = *state;
+    (void)serve(f,
+                (struct call){
+                    .method = "POST",
+                    .uri = QUEUES,
+                    .type = "application/json",
+                    .body = "{\"metadata\":{\"name\":\"q\"},\"spec\":{\"clusterQueue\":\"cq\"}}"});
+    assert_true(f->r.wait && f->r.wrote);
+    assert_int_equal(sl_store_commit(f->rest.store, &f->e), SL_CODE_OK);
+    sl_rest_committed(&f->r, SL_CODE_OK, NULL);
+    assert_false(f->r.wait);
+    assert_int_equal(f->r.answer.status, 201);
+}
+
+static void test_rest_failed_commit_fails_the_writer_not_the_reader(void **state)
+{
+    struct fixture *f = *state;
+    make_queue(f, "q", "");
+    struct sl_error full;
+    sl_error_clear(&full);
+    (void)sl_error_set(&full, SL_CODE_INTERNAL, "cannot write to the database: the disk is full");
+    (void)serve(f, (struct call){.method = "DELETE", .uri = QUEUES "/q"});
+    assert_true(f->r.wrote);
+    sl_rest_committed(&f->r, full.code, &full);
+    assert_int_equal(f->r.answer.status, 500);
+    assert_non_null(strstr(f->r.answer.body.data, "the disk is full"));
+    (void)serve(f, (struct call){.method = "GET", .uri = QUEUES "/q"});
+    assert_true(f->r.wait && !f->r.wrote);
+    commit(f);
+    sl_rest_committed(&f->r, full.code, &full);
+    assert_false(f->r.wait);
+    assert_int_equal(f->r.answer.status, 404);
+}
+
+static void test_rest_get_gives_the_object(void **state)
+{
+    struct fixture *f = *state;
+    make_queue(f, "q", "");
+    assert_int_equal(get(f, QUEUES "/q"), 200);
+    assert_string_equal(text(f, "kind"), "LocalQueue");
+    assert_string_equal(text(f, "spec.clusterQueue"), "cq");
+    assert_int_equal(get(f, QUEUES "/none"), 404);
+    assert_string_equal(text(f, "message"), "localqueues.kueue.x-k8s.io \"none\" not found");
+    assert_string_equal(text(f, "details.name"), "none");
+    assert_string_equal(text(f, "details.kind"), "localqueues");
+}
+
+static void test_rest_get_as_yaml_and_pretty(void **state)
+{
+    struct fixture *f = *state;
+    make_queue(f, "q", "");
+    assert_int_equal(
+        call(f, (struct call){.method = "GET", .uri = QUEUES "/q", .accept = "application/yaml"}),
+        200);
+    assert_string_equal(f->r.answer.content_type, "application/yaml");
+    assert_non_null(strstr(f->r.answer.body.data, "clusterQueue: cq"));
+    assert_int_equal(get(f, QUEUES "?pretty=true"), 200);
+    assert_non_null(strstr(f->r.answer.body.data, "\n    "));
+    assert_int_equal(
+        call(f, (struct call){.method = "GET", .uri = QUEUES, .accept = "application/yaml"}), 200);
+    assert_non_null(strstr(f->r.answer.body.data, "kind: LocalQueueList"));
+}
+
+static void test_rest_protobuf_alone_is_406(void **state)
+{
+    struct fixture *f = *state;
+    const char *only = "application/vnd.kubernetes.protobuf";
+    assert_int_equal(call(f, (struct call){.method = "GET", .uri = QUEUES, .accept = only}), 406);
+    const char *both = "application/vnd.kubernetes.protobuf,application/json";
+    assert_int_equal(call(f, (struct call){.method = "GET", .uri = QUEUES, .accept = both}), 200);
+}
+
+static void test_rest_bad_bodies_are_refused(void **state)
+{
+    struct fixture *f = *state;
+    static const struct {
+        int status;
+        const char *type, *body, *says;
+    } bad[] = {
+        {400, "application/json", "{\n\"metadata\": ]", "line 2"},
+        {400, "application/json", "", "no body"},
+        {400, "application/json", "[]", "has to be an object"},
+        {400, "application/json", "{\"kind\":\"Job\"}", "does not match the expected kind"},
+        {400, "application/json", "{\"apiVersion\":\"v1\"}",
+         "does not match the expected API version"},
+        {400, "application/yaml", "a: b\n\tc: d\n", "line"},
+        {400, "application/yaml", "a: b\n---\nc: d\n", "exactly one YAML document"},
+        {415, "application/x-www-form-urlencoded", "a=b", "unknown format"},
+        {415, "application/vnd.kubernetes.protobuf", "k8s", "unknown format"},
+        {422, "application/json", "{}", "name or generateName is required"},
+        {400, "application/json", "{\"metadata\":{\"name\":\"q\",\"namespace\":\"other\"}}",
+         "does not match"},
+    };
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        int status =
+            call(f, (struct call){
+                        .method = "POST", .uri = QUEUES, .type = bad[i].type, .body = bad[i].body});
+        if (status != bad[i].status || strstr(text(f, "message"), bad[i].says) == NULL) {
+            fail_msg("%s: %d %s", bad[i].body, status, text(f, "message"));
+        }
+        assert_string_equal(text(f, "status"), "Failure");
+        assert_int_equal(sl_json_path_int(f->reply, "code", 0), status);
+    }
+}
+
+static void test_rest_body_too_large_is_413(void **state)
+{
+    struct fixture *f = *state;
+    assert_true(sl_request_init(&f->r, &f->rest, "POST", QUEUES));
+    f->used = true;
+    f->r.too_large = true;
+    sl_rest_serve(&f->r);
+    assert_int_equal(f->r.answer.status, 413);
+}
+
+static void test_rest_yaml_body_is_accepted(void **state)
+{
+    struct fixture *f = *state;
+    assert_int_equal(
+        call(f, (struct call){.method = "POST",
+                              .uri = QUEUES,
+                              .type = "application/yaml",
+                              .body = "metadata:\n  name: q\nspec:\n  clusterQueue: cq\n"}),
+        201);
+    assert_string_equal(text(f, "metadata.name"), "q");
+}
+
+static void test_rest_dry_run_changes_nothing(void **state)
+{
+    struct fixture *f = *state;
+    const char *body = "{\"metadata\":{\"name\":\"q\"},\"spec\":{\"clusterQueue\":\"cq\"}}";
+    assert_int_equal(post(f, QUEUES "?dryRun=All", body), 201);
+    assert_int_equal(get(f, QUEUES "/q"), 404);
+    assert_int_equal(post(f, QUEUES "?dryRun=Some", body), 422);
+    make_queue(f, "q", "");
+    assert_int_equal(call(f, (struct call){.method = "DELETE",
+                                           .uri = QUEUES "/q",
+                                           .body = "{\"dryRun\":[\"All\"]}"}),
+                     200);
+    assert_int_equal(get(f, QUEUES "/q"), 200);
+}
+
+/* --- update and patch ------------------------------------------------------------------------ */
+
+static void test_rest_put_replaces_with_version(void **state)
+{
+    struct fixture *f = *state;
+    char body[256];
+    make_queue(f, "q", "");
+    (void)snprintf(body, sizeof body,
+                   "{\"metadata\":{\"name\":\"q\",\"resourceVersion\":\"%s\"},\"spec\":{"
+                   "\"clusterQueue\":\"cq\","
+                   "\"stopPolicy\":\"Hold\"}}",
+                   text(f, "metadata.resourceVersion"));
+    struct call put = {
+        .method = "PUT", .uri = QUEUES "/q", .body = body, .type = "application/json"};
+    assert_int_equal(call(f, put), 200);
+    assert_int_equal(sl_json_path_int(f->reply, "metadata.generation", 0), 2);
+    assert_int_equal(call(f, put), 409);
+    assert_string_equal(text(f, "reason"), "Conflict");
+    put.body = "{\"metadata\":{\"name\":\"q\"},\"spec\":{\"clusterQueue\":\"cq\"}}";
+    assert_int_equal(call(f, put), 422);
+    assert_string_equal(text(f, "details.causes.0.field"), "metadata.resourceVersion");
+    put.body = "{\"metadata\":{\"name\":\"other\",\"resourceVersion\":\"1\"}}";
+    assert_int_equal(call(f, put), 400);
+}
+
+static void test_rest_patches_by_type(void **state)
+{
+    struct fixture *f = *state;
+    make_queue(f, "q", "");
+    assert_int_equal(patch(f, QUEUES "/q", "application/merge-patch+json",
+                           "{\"metadata\":{\"labels\":{\"a\":\"1\"}}}"),
+                     200);
+    assert_int_equal(
+        patch(f, QUEUES "/q", "application/json-patch+json",
+              "[{\"op\":\"replace\",\"path\":\"/metadata/labels/a\",\"value\":\"2\"}]"),
+        200);
+    assert_string_equal(text(f, "metadata.labels.a"), "2");
+    assert_int_equal(patch(f, QUEUES "/q", "application/strategic-merge-patch+json", "{}"), 415);
+    assert_int_equal(patch(f, QUEUES "/q", "application/json", "{}"), 415);
+    assert_int_equal(patch(f, QUEUES "/q", "application/merge-patch+json", "[]"), 400);
+    assert_int_equal(patch(f, QUEUES "/none", "application/merge-patch+json", "{}"), 404);
+    assert_int_equal(patch(f, "/api/v1/namespaces/default",
+                           "application/strategic-merge-patch+json",
+                           "{\"metadata\":{\"labels\":{\"a\":\"1\"}}}"),
+                     200);
+}
+
+static void test_rest_status_subresource_is_its_own(void **state)
+{
+    struct fixture *f = *state;
+    make_queue(f, "q", "");
+    assert_int_equal(
+        patch(f, QUEUES "/q/status", "application/merge-patch+json",
+              "{\"status\":{\"pendingWorkloads\":4},\"metadata\":{\"labels\":{\"a\":\"1\"}}}"),
+        200);
+    assert_int_equal(get(f, QUEUES "/q/status"), 200);
+    assert_int_equal(sl_json_path_int(f->reply, "status.pendingWorkloads", 0), 4);
+    assert_string_equal(text(f, "metadata.labels.a"), "(absent)");
+    assert_int_equal(patch(f, QUEUES "/q", "application/merge-patch+json",
+                           "{\"status\":{\"pendingWorkloads\":5}}"),
+                     200);
+    assert_int_equal(sl_json_path_int(f->reply, "status.pendingWorkloads", 0), 4);
+}
+
+static void test_rest_apply_creates_then_merges(void **state)
+{
+    struct fixture *f = *state;
+    const char *type = "application/apply-patch+yaml";
+    const char *body =
+        "apiVersion: kueue.x-k8s.io/v1beta2\nkind: LocalQueue\nmetadata:\n  name: q\n"
+        "spec:\n  clusterQueue: cq\n";
+    assert_int_equal(patch(f, QUEUES "/q", type, body), 422); /* who applies? */
+    assert_int_equal(patch(f, QUEUES "/q?fieldManager=me", type, body), 201);
+    assert_int_equal(
+        patch(f, QUEUES "/q?fieldManager=me", type, "metadata:\n  labels:\n    a: b\n"), 200);
+    assert_string_equal(text(f, "metadata.labels.a"), "b");
+    assert_string_equal(text(f, "spec.clusterQueue"), "cq");
+}
+
+/* --- delete ---------------------------------------------------------------------------------- */
+
+static void test_rest_delete_says_success(void **state)
+{
+    struct fixture *f = *state;
+    make_queue(f, "q", "");
+    assert_int_equal(
+        call(f, (struct call){.method = "DELETE",
+                              .uri = QUEUES "/q",
+                              .type = "application/json",
+                              .body = "{\"kind\":\"DeleteOptions\",\"apiVersion\":\"v1\","
+                                      "\"propagationPolicy\":\"Background\"}"}),
+        200);
+    assert_string_equal(text(f, "status"), "Success");
+    assert_string_equal(text(f, "details.name"), "q");
+    assert_int_equal(get(f, QUEUES "/q"), 404);
+}
+
+static void test_rest_delete_with_finalizer_gives_the_object(void **state)
+{
+    struct fixture *f = *state;
+    make_queue(f, "q", ",\"finalizers\":[\"example.com/x\"]");
+    assert_int_equal(call(f, (struct call){.method = "DELETE", .uri = QUEUES "/q"}), 200);
+    assert_string_equal(text(f, "kind"), "LocalQueue");
+    assert_string_equal(text(f, "metadata.deletionTimestamp"), "2026-08-22T10:00:00Z");
+}
+
+static void test_rest_delete_preconditions_conflict(void **state)
+{
+    struct fixture *f = *state;
+    make_queue(f, "q", "");
+    struct call c = {
+        .method = "DELETE", .uri = QUEUES "/q", .body = "{\"preconditions\":{\"uid\":\"other\"}}"};
+    assert_int_equal(call(f, c), 409);
+    c.body = "{\"preconditions\":{\"resourceVersion\":\"1\"}}";
+    assert_int_equal(call(f, c), 409);
+    c.body = "{\"propagationPolicy\":\"Sideways\"}";
+    assert_int_equal(call(f, c), 422);
+    c.body = "{\"kind\":\"LocalQueue\"}";
+    assert_int_equal(call(f, c), 400);
+}
+
+static void test_rest_delete_collection_goes_on_over_commits(void **state)
+{
+    struct fixture *f = *state;
+    char name[16];
+    for (int i = 0; i < 600; i++) {
+        (void)snprintf(name, sizeof name, "q%d", i);
+        make_queue(f, name, i == 77 ? ",\"labels\":{\"keep\":\"yes\"}" : "");
+    }
+    assert_int_equal(
+        call(f, (struct call){.method = "DELETE", .uri = QUEUES "?labelSelector=keep%21%3Dyes"}),
+        200);
+    assert_int_equal(get(f, QUEUES), 200);
+    assert_int_equal(sl_json_len(sl_json_get(f->reply, "items")), 1);
+    assert_string_equal(text(f, "items.0.metadata.name"), "q77");
+}
+
+/* --- lists ----------------------------------------------------------------------------------- */
+
+static void test_rest_list_limit_and_continue(void **state)
+{
+    struct fixture *f = *state;
+    char uri[256];
+    make_queue(f, "a", "");
+    make_queue(f, "b", "");
+    make_queue(f, "c", "");
+    assert_int_equal(get(f, QUEUES "?limit=2"), 200);
+    assert_string_equal(text(f, "kind"), "LocalQueueList");
+    assert_int_equal(sl_json_len(sl_json_get(f->reply, "items")), 2);
+    (void)snprintf(uri, sizeof uri, "%s?limit=2&continue=%s", QUEUES, text(f, "metadata.continue"));
+    assert_int_equal(get(f, uri), 200);
+    assert_int_equal(sl_json_len(sl_json_get(f->reply, "items")), 1);
+    assert_string_equal(text(f, "metadata.continue"), "(absent)");
+    assert_int_equal(get(f, QUEUES "?continue=rubbish"), 400);
+}
+
+static void test_rest_list_across_namespaces(void **state)
+{
+    struct fixture *f = *state;
+    assert_int_equal(post(f, "/api/v1/namespaces", "{\"metadata\":{\"name\":\"team\"}}"), 201);
+    make_queue(f, "a", "");
+    assert_int_equal(post(f, "/apis/kueue.x-k8s.io/v1beta2/namespaces/team/localqueues",
+                          "{\"metadata\":{\"name\":\"b\"},\"spec\":{\"clusterQueue\":\"cq\"}}"),
+                     201);
+    assert_int_equal(get(f, "/apis/kueue.x-k8s.io/v1beta2/localqueues"), 200);
+    assert_int_equal(sl_json_len(sl_json_get(f->reply, "items")), 2);
+    assert_int_equal(get(f, QUEUES), 200);
+    assert_int_equal(sl_json_len(sl_json_get(f->reply, "items")), 1);
+}
+
+static void test_rest_list_selectors(void **state)
+{
+    struct fixture *f = *state;
+    make_queue(f, "a", ",\"labels\":{\"x\":\"1\"}");
+    make_queue(f, "b", "");
+    assert_int_equal(get(f, QUEUES "?labelSelector=x%3D1"), 200);
+    assert_int_equal(sl_json_len(sl_json_get(f->reply, "items")), 1);
+    assert_int_equal(get(f, QUEUES "?fieldSelector=metadata.name%3Db"), 200);
+    assert_string_equal(text(f, "items.0.metadata.name"), "b");
+    assert_int_equal(sl_json_len(sl_json_get(f->reply, "items")), 1);
+    assert_int_equal(get(f, QUEUES "?fieldSelector=spec.clusterQueue%3Dcq"), 400);
+    assert_non_null(strstr(text(f, "message"), "field label not supported: spec.clusterQueue"));
+    assert_int_equal(get(f, QUEUES "?labelSelector=%21%21"), 400);
+}
+
+static void test_rest_events_by_involved_object(void **state)
+{
+    struct fixture *f = *state;
+    const char *uri = "/api/v1/namespaces/default/events";
+    assert_int_equal(
+        post(
+            f, uri,
+            "{\"metadata\":{\"name\":\"e1\"},\"reason\":\"R\",\"involvedObject\":{\"kind\":\"Job\","
+            "\"name\":\"j\",\"namespace\":\"default\",\"uid\":\"u1\"}}"),
+        201);
+    assert_int_equal(
+        post(
+            f, uri,
+            "{\"metadata\":{\"name\":\"e2\"},\"reason\":\"R\",\"involvedObject\":{\"kind\":\"Job\","
+            "\"name\":\"k\",\"namespace\":\"default\",\"uid\":\"u2\"}}"),
+        201);
+    assert_int_equal(
+        get(f, "/api/v1/namespaces/default/events?fieldSelector=involvedObject.uid%3Du2%2C"
+               "involvedObject.name%3Dk"),
+        200);
+    assert_int_equal(sl_json_len(sl_json_get(f->reply, "items")), 1);
+    assert_string_equal(text(f, "items.0.metadata.name"), "e2");
+}
+
+static void test_rest_list_as_table(void **state)
+{
+    struct fixture *f = *state;
+    make_queue(f, "a", "");
+    assert_int_equal(call(f, (struct call){.method = "GET", .uri = QUEUES, .accept = TABLE_TYPE}),
+                     200);
+    assert_string_equal(text(f, "kind"), "Table");
+    assert_string_equal(text(f, "columnDefinitions.0.name"), "Name");
+    assert_string_equal(text(f, "rows.0.cells.0"), "a");
+    assert_string_equal(text(f, "rows.0.object.kind"), "PartialObjectMetadata");
+    struct call c = {.method = "GET", .uri = QUEUES "?includeObject=Object", .accept = TABLE_TYPE};
+    assert_int_equal(call(f, c), 200);
+    assert_string_equal(text(f, "rows.0.object.kind"), "LocalQueue");
+    c.uri = QUEUES "/a";
+    assert_int_equal(call(f, c), 200);
+    assert_string_equal(text(f, "rows.0.cells.0"), "a");
+    c.accept = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1";
+    c.uri = QUEUES;
+    assert_int_equal(call(f, c), 200);
+    assert_string_equal(text(f, "kind"), "PartialObjectMetadataList");
+    assert_string_equal(text(f, "items.0.metadata.name"), "a");
+}
+
+static void test_rest_long_list_is_streamed(void **state)
+{
+    struct fixture *f = *state;
+    char name[16];
+    struct sl_buf whole = {0};
+    for (int i = 0; i < 1203; i++) {
+        (void)snprintf(name, sizeof name, "q%d", i);
+        make_queue(f, name, "");
+    }
+    static const char *const accepts[] = {NULL, TABLE_TYPE};
+    for (int i = 0; i < 2; i++) {
+        (void)call(f, (struct call){.method = "GET", .uri = QUEUES, .accept = accepts[i]});
+        assert_int_equal(drain(f, &whole), SL_STREAM_END);
+        struct sl_json *list = sl_json_parse(whole.data, whole.len, &f->e);
+        assert_non_null(list);
+        assert_int_equal(sl_json_len(sl_json_get(list, i == 0 ? "items" : "rows")), 1203);
+        assert_true(sl_json_path_text(list, "metadata.resourceVersion", "")[0] != '\0');
+        sl_json_free(list);
+        sl_buf_reset(&whole);
+    }
+    (void)call(f, (struct call){.method = "GET", .uri = QUEUES "?limit=700"});
+    assert_int_equal(drain(f, &whole), SL_STREAM_END);
+    struct sl_json *list = sl_json_parse(whole.data, whole.len, &f->e);
+    assert_int_equal(sl_json_len(sl_json_get(list, "items")), 700);
+    assert_true(sl_json_path_text(list, "metadata.continue", "")[0] != '\0');
+    sl_json_free(list);
+    sl_buf_fini(&whole);
+}
+
+static void test_rest_list_resource_versions(void **state)
+{
+    struct fixture *f = *state;
+    assert_int_equal(get(f, QUEUES "?resourceVersion=0"), 200);
+    assert_int_equal(get(f, QUEUES "?resourceVersion=abc"), 400);
+    assert_int_equal(get(f, QUEUES "?resourceVersion=999999"), 504);
+    make_queue(f, "a", "");
+    assert_int_equal(get(f, QUEUES "?resourceVersion=1&resourceVersionMatch=Exact"), 410);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        CASE(test_rest_unknown_paths_are_status_404),
+        CASE(test_rest_malformed_escape_is_400),
+        CASE(test_rest_discovery_lists_every_kind),
+        CASE(test_rest_aggregated_discovery_when_asked),
+        CASE(test_rest_health_version_and_openapi),
+        CASE(test_rest_hooks_come_first),
+        CASE(test_rest_wrong_method_is_405),
+        CASE(test_rest_create_waits_for_the_commit),
+        CASE(test_rest_failed_commit_fails_the_writer_not_the_reader),
+        CASE(test_rest_get_gives_the_object),
+        CASE(test_rest_get_as_yaml_and_pretty),
+        CASE(test_rest_protobuf_alone_is_406),
+        CASE(test_rest_bad_bodies_are_refused),
+        CASE(test_rest_body_too_large_is_413),
+        CASE(test_rest_yaml_body_is_accepted),
+        CASE(test_rest_dry_run_changes_nothing),
+        CASE(test_rest_put_replaces_with_version),
+        CASE(test_rest_patches_by_type),
+        CASE(test_rest_status_subresource_is_its_own),
+        CASE(test_rest_apply_creates_then_merges),
+        CASE(test_rest_delete_says_success),
+        CASE(test_rest_delete_with_finalizer_gives_the_object),
+        CASE(test_rest_delete_preconditions_conflict),
+        CASE(test_rest_delete_collection_goes_on_over_commits),
+        CASE(test_rest_list_limit_and_continue),
+        CASE(test_rest_list_across_namespaces),
+        CASE(test_rest_list_selectors),
+        CASE(test_rest_events_by_involved_object),
+        CASE(test_rest_list_as_table),
+        CASE(test_rest_long_list_is_streamed),
+        CASE(test_rest_list_resource_versions),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
