@@ -1,0 +1,429 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Sluice authors */
+
+/* The job controller, step by step, over a fake client. The engine is a stub that counts what it is told. */
+#include "t.h"
+#include "base/clock.h"
+#include "controllers/job.h"
+#include "controllers/jobs.h"
+#include "fake_client.h"
+
+#define T0 1700000000000
+
+struct fixture {
+    struct fake fake;
+    struct sl_recorder *recorder;
+    struct sl_jobs jobs;
+};
+
+static unsigned stopped_calls;
+
+void sl_engine_job_stopped(struct sl_engine *g, const struct sl_json *workload, int64_t now_ms)
+{
+    (void)g;
+    (void)now_ms;
+    assert_true(sl_condition_true(workload, "QuotaReserved"));
+    stopped_calls++;
+}
+
+static int setup(void **state)
+{
+    struct fixture *f = sl_mem_new(1, sizeof *f);
+    sl_clock_set_virtual(T0);
+    stopped_calls = 0;
+    fake_init(&f->fake);
+    f->recorder = sl_recorder_new(&f->fake.client);
+    sl_jobs_init(&f->jobs, &f->fake.client, f->recorder, NULL);
+    fake_put(
+        &f->fake, SL_KIND_RESOURCE_FLAVOR,
+        parse("{\"metadata\":{\"name\":\"spot\"},\"spec\":{\"nodeLabels\":{\"machine\":\"spot\"},"
+              "\"tolerations\":[{\"key\":\"spot\"}]}}"));
+    *state = f;
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    struct fixture *f = *state;
+    fake_flush(&f->fake);
+    sl_jobs_fini(&f->jobs);
+    fake_fini(&f->fake);
+    sl_recorder_free(f->recorder);
+    sl_mem_free(f);
+    return 0;
+}
+
+static struct sl_json *job(struct fixture *f)
+{
+    return fake_find(&f->fake, SL_KIND_JOB, "n", "j");
+}
+
+static struct sl_json *workload(struct fixture *f)
+{
+    char name[254];
+    sl_job_workload_name("j", "u", name);
+    return fake_find(&f->fake, SL_KIND_WORKLOAD, "n", name);
+}
+
+/* Let the controller look until it has nothing more to write. */
+static void settle_at(struct fixture *f, int64_t at_ms)
+{
+    unsigned before;
+    sl_clock_set_virtual(at_ms);
+    do {
+        before = f->fake.write_count;
+        if (job(f) != NULL) {
+            struct sl_json *seen = sl_json_clone(job(f));
+            sl_jobs_observe(&f->jobs, SL_KIND_JOB, seen, false, at_ms);
+            sl_json_free(seen);
+        }
+        if (workload(f) != NULL) {
+            struct sl_json *seen = sl_json_clone(workload(f));
+            sl_jobs_observe(&f->jobs, SL_KIND_WORKLOAD, seen, false, at_ms);
+            sl_json_free(seen);
+        }
+        sl_jobs_step(&f->jobs, at_ms, 16);
+        fake_flush(&f->fake);
+    } while (f->fake.write_count != before);
+}
+
+static void settle(struct fixture *f)
+{
+    settle_at(f, T0);
+}
+
+static void put_job(struct fixture *f, const char *labels, bool suspend)
+{
+    char text[800];
+    snprintf(text, sizeof text,
+             "{\"metadata\":{\"name\":\"j\",\"namespace\":\"n\",\"uid\":\"u\",\"labels\":{%s}},"
+             "\"spec\":{\"suspend\":%s,\"parallelism\":2,\"completions\":2,\"template\":{\"spec\":{"
+             "\"containers\":[{\"name\":\"c\"}]}}}}",
+             labels, suspend ? "true" : "false");
+    fake_put(&f->fake, SL_KIND_JOB, parse(text));
+}
+
+static void put_our_job(struct fixture *f)
+{
+    put_job(f, "\"kueue.x-k8s.io/queue-name\":\"q\"", true);
+}
+
+static void set(struct fixture *f, const char *condition, bool value)
+{
+    sl_condition_set(sl_json_path_make(workload(f), "status"), condition, value, "Test",
+                     "by the test", 0, T0);
+}
+
+static void admit(struct fixture *f)
+{
+    sl_json_set(sl_json_path_make(workload(f), "status"), "admission",
+                parse("{\"clusterQueue\":\"cq\",\"podSetAssignments\":[{\"name\":\"main\","
+                      "\"flavors\":{\"cpu\":\"spot\"}}]}"));
+    set(f, "QuotaReserved", true);
+    set(f, "Admitted", true);
+}
+
+/* What the runner would report. */
+static void run(struct fixture *f)
+{
+    sl_json_set_text(sl_json_path_make(job(f), "status"), "startTime", "2023-11-14T22:13:20Z");
+    sl_json_set_int(sl_json_get(job(f), "status"), "active", 2);
+    sl_json_set_int(sl_json_get(job(f), "status"), "ready", 2);
+}
+
+static void start_running(struct fixture *f)
+{
+    put_our_job(f);
+    settle(f);
+    admit(f);
+    settle(f);
+    run(f);
+    settle(f);
+}
+
+static const char *selector(struct fixture *f)
+{
+    return sl_json_path_text(job(f), "spec.template.spec.nodeSelector.machine", "");
+}
+
+static void test_jobs_without_queue_name_are_left_alone(void **state)
+{
+    struct fixture *f = *state;
+    put_job(f, "", false);
+    settle(f);
+    assert_int_equal(f->fake.write_count, 0);
+}
+
+static void test_jobs_suspended_job_gets_a_workload_and_stays_suspended(void **state)
+{
+    struct fixture *f = *state;
+    put_our_job(f);
+    settle(f);
+    assert_non_null(workload(f));
+    assert_true(sl_job_suspended(job(f)));
+}
+
+static void test_jobs_unsuspended_job_is_suspended_first(void **state)
+{
+    struct fixture *f = *state;
+    put_job(f, "\"kueue.x-k8s.io/queue-name\":\"q\"", false);
+    settle(f);
+    assert_true(sl_job_suspended(job(f)));
+    assert_null(sl_json_path(job(f), "metadata.annotations"));
+    assert_non_null(workload(f));
+}
+
+static void test_jobs_admitted_job_is_started_with_the_flavors_labels(void **state)
+{
+    struct fixture *f = *state;
+    put_our_job(f);
+    settle(f);
+    admit(f);
+    settle(f);
+    assert_false(sl_job_suspended(job(f)));
+    assert_string_equal(selector(f), "spot");
+    assert_json(sl_json_path(job(f), "spec.template.spec.tolerations"), "[{\"key\":\"spot\"}]");
+}
+
+static void test_jobs_reserved_but_not_admitted_job_waits(void **state)
+{
+    struct fixture *f = *state;
+    put_our_job(f);
+    settle(f);
+    set(f, "QuotaReserved", true);
+    settle(f);
+    assert_true(sl_job_suspended(job(f)));
+}
+
+static void test_jobs_running_job_makes_pods_ready(void **state)
+{
+    struct fixture *f = *state;
+    start_running(f);
+    assert_true(sl_condition_true(workload(f), "PodsReady"));
+    sl_json_set_int(sl_json_get(job(f), "status"), "ready", 1);
+    settle(f);
+    assert_false(sl_condition_true(workload(f), "PodsReady"));
+    sl_json_set_int(sl_json_get(job(f), "status"), "ready", 2);
+    settle(f);
+    assert_string_equal(
+        sl_json_text(sl_json_get(sl_condition_find(workload(f), "PodsReady"), "reason"), ""),
+        "Recovered");
+}
+
+static void test_jobs_evicted_job_stops_is_restored_and_only_then_reported(void **state)
+{
+    struct fixture *f = *state;
+    start_running(f);
+    set(f, "Evicted", true);
+    settle(f);
+    assert_true(sl_job_suspended(job(f)));
+    assert_int_equal(stopped_calls, 0);
+
+    sl_json_remove(sl_json_get(job(f), "status"), "active");
+    settle(f);
+
+    assert_true(stopped_calls > 0);
+    assert_string_equal(selector(f), "");
+    assert_null(sl_json_path(job(f), "spec.template.spec.tolerations"));
+    assert_null(sl_json_path(job(f), "status.startTime"));
+    assert_null(sl_json_path(job(f), "metadata.annotations"));
+}
+
+static void test_jobs_unsuspended_by_hand_is_suspended_again(void **state)
+{
+    struct fixture *f = *state;
+    put_our_job(f);
+    settle(f);
+    sl_json_set_bool(sl_json_get(job(f), "spec"), "suspend", false);
+    settle(f);
+    assert_true(sl_job_suspended(job(f)));
+    assert_non_null(workload(f));
+}
+
+static void test_jobs_ended_job_finishes_and_releases_its_workload(void **state)
+{
+    struct fixture *f = *state;
+    start_running(f);
+    sl_condition_set(sl_json_get(job(f), "status"), "Failed", true, "R", "it broke", 0, T0);
+    settle(f);
+    const struct sl_json *finished = sl_condition_find(workload(f), "Finished");
+    assert_true(sl_condition_true(workload(f), "Finished"));
+    assert_string_equal(sl_json_path_text(finished, "reason", ""), "Failed");
+    assert_string_equal(sl_json_path_text(finished, "message", ""), "it broke");
+    assert_false(sl_workload_has_finalizer(workload(f)));
+}
+
+static void test_jobs_changed_while_suspended_the_workload_follows(void **state)
+{
+    struct fixture *f = *state;
+    put_our_job(f);
+    settle(f);
+    sl_json_set_int(sl_json_get(job(f), "spec"), "parallelism", 1);
+    sl_json_set_text(sl_json_path(job(f), "metadata.labels"), SL_LABEL_QUEUE, "other");
+    settle(f);
+    assert_true(sl_json_path_int(sl_workload_pod_set(workload(f)), "count", 0) == 1);
+    assert_string_equal(sl_json_path_text(workload(f), "spec.queueName", ""), "other");
+}
+
+static void test_jobs_changed_while_reserved_the_workload_is_made_anew(void **state)
+{
+    struct fixture *f = *state;
+    put_our_job(f);
+    settle(f);
+    set(f, "QuotaReserved", true);
+    sl_json_set_int(sl_json_get(job(f), "spec"), "parallelism", 1);
+    settle(f);
+    assert_false(sl_condition_true(workload(f), "QuotaReserved"));
+    assert_true(sl_json_path_int(sl_workload_pod_set(workload(f)), "count", 0) == 1);
+}
+
+static void test_jobs_missing_class_is_reported_and_waited_for(void **state)
+{
+    struct fixture *f = *state;
+    put_job(f, "\"kueue.x-k8s.io/queue-name\":\"q\",\"kueue.x-k8s.io/priority-class\":\"high\"",
+            true);
+    settle(f);
+    assert_null(workload(f));
+    assert_true(fake_count(&f->fake, SL_KIND_EVENT) > 0);
+
+    struct sl_json *class = parse("{\"metadata\":{\"name\":\"high\"},\"value\":7}");
+    fake_put(&f->fake, SL_KIND_WORKLOAD_PRIORITY_CLASS, sl_json_clone(class));
+    sl_jobs_observe(&f->jobs, SL_KIND_WORKLOAD_PRIORITY_CLASS, class, false, T0);
+    sl_jobs_step(&f->jobs, T0, 16);
+    fake_flush(&f->fake);
+
+    assert_true(sl_json_path_int(workload(f), "spec.priority", 0) == 7);
+    sl_json_free(class);
+}
+
+static void test_jobs_default_priority_class_is_used(void **state)
+{
+    struct fixture *f = *state;
+    struct sl_json *class =
+        parse("{\"metadata\":{\"name\":\"usual\"},\"value\":3,\"globalDefault\":true}");
+    fake_put(&f->fake, SL_KIND_PRIORITY_CLASS, sl_json_clone(class));
+    sl_jobs_observe(&f->jobs, SL_KIND_PRIORITY_CLASS, class, false, T0);
+    put_our_job(f);
+    settle(f);
+    assert_true(sl_json_path_int(workload(f), "spec.priority", 0) == 3);
+    assert_string_equal(sl_json_path_text(workload(f), "spec.priorityClassRef.kind", ""),
+                        "PriorityClass");
+    sl_json_free(class);
+}
+
+static void test_jobs_flavor_against_own_selector_fails_to_start(void **state)
+{
+    struct fixture *f = *state;
+    put_our_job(f);
+    sl_json_set_text(sl_json_path_make(job(f), "spec.template.spec.nodeSelector"), "machine",
+                     "big");
+    settle(f);
+    admit(f);
+    settle(f);
+    assert_true(sl_job_suspended(job(f)));
+    assert_string_equal(
+        sl_json_text(sl_json_get(sl_condition_find(workload(f), "Finished"), "reason"), ""),
+        "FailedToStart");
+}
+
+static void test_jobs_missing_flavor_is_reported_and_tried_again(void **state)
+{
+    struct fixture *f = *state;
+    put_our_job(f);
+    settle(f);
+    admit(f);
+    struct sl_write w = {
+        .verb = SL_VERB_DELETE, .kind = SL_KIND_RESOURCE_FLAVOR, .ns = "", .name = "spot"};
+    f->fake.client.write(&f->fake, &w, NULL, NULL);
+    settle(f);
+    assert_true(sl_job_suspended(job(f)));
+    assert_true(sl_jobs_due_ms(&f->jobs) == T0 + SL_RETRY_MS);
+}
+
+static void test_jobs_workload_being_deleted_goes_when_the_job_has_stopped(void **state)
+{
+    struct fixture *f = *state;
+    start_running(f);
+    sl_json_set_text(sl_json_get(workload(f), "metadata"), "deletionTimestamp",
+                     "2023-11-14T22:13:20Z");
+    settle(f);
+    assert_true(sl_job_suspended(job(f)));
+    assert_true(sl_workload_has_finalizer(workload(f)));
+    sl_json_remove(sl_json_get(job(f), "status"), "active");
+    settle(f);
+    assert_false(sl_workload_has_finalizer(workload(f)));
+}
+
+static void test_jobs_workload_of_deleted_job_is_finished_as_orphan(void **state)
+{
+    struct fixture *f = *state;
+    put_our_job(f);
+    settle(f);
+    struct sl_json *gone = sl_json_clone(job(f));
+    struct sl_write w = {.verb = SL_VERB_DELETE, .kind = SL_KIND_JOB, .ns = "n", .name = "j"};
+    f->fake.client.write(&f->fake, &w, NULL, NULL);
+    sl_jobs_observe(&f->jobs, SL_KIND_JOB, gone, true, T0);
+    sl_jobs_step(&f->jobs, T0 + 5000, 16);
+    fake_flush(&f->fake);
+    assert_string_equal(
+        sl_json_text(sl_json_get(sl_condition_find(workload(f), "Finished"), "reason"), ""),
+        "OwnerNotFound");
+    sl_json_free(gone);
+}
+
+static void test_jobs_evicted_workload_without_a_job_counts_as_stopped(void **state)
+{
+    struct fixture *f = *state;
+    struct sl_json *wl = parse("{\"metadata\":{\"name\":\"w\",\"namespace\":\"n\",\"uid\":\"x\"},"
+                               "\"status\":{\"conditions\":["
+                               "{\"type\":\"Evicted\",\"status\":\"True\"},{\"type\":"
+                               "\"QuotaReserved\",\"status\":\"True\"}]}}");
+    fake_put(&f->fake, SL_KIND_WORKLOAD, sl_json_clone(wl));
+    sl_jobs_observe(&f->jobs, SL_KIND_WORKLOAD, wl, false, T0);
+    sl_jobs_step(&f->jobs, T0, 16);
+    assert_int_equal(stopped_calls, 1);
+    assert_int_equal(f->fake.write_count, 0);
+    sl_json_free(wl);
+}
+
+static void test_jobs_refused_workload_is_reported_on_the_job(void **state)
+{
+    struct fixture *f = *state;
+    put_our_job(f);
+    f->fake.next_code = SL_CODE_INVALID;
+    struct sl_json *seen = sl_json_clone(job(f));
+    sl_jobs_observe(&f->jobs, SL_KIND_JOB, seen, false, T0);
+    sl_jobs_step(&f->jobs, T0, 16);
+    fake_flush(&f->fake);
+    assert_null(workload(f));
+    assert_int_equal(fake_count(&f->fake, SL_KIND_EVENT), 1);
+    assert_true(sl_jobs_due_ms(&f->jobs) == INT64_MAX);
+    sl_json_free(seen);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(test_jobs_without_queue_name_are_left_alone),
+        TEST(test_jobs_suspended_job_gets_a_workload_and_stays_suspended),
+        TEST(test_jobs_unsuspended_job_is_suspended_first),
+        TEST(test_jobs_admitted_job_is_started_with_the_flavors_labels),
+        TEST(test_jobs_reserved_but_not_admitted_job_waits),
+        TEST(test_jobs_running_job_makes_pods_ready),
+        TEST(test_jobs_evicted_job_stops_is_restored_and_only_then_reported),
+        TEST(test_jobs_unsuspended_by_hand_is_suspended_again),
+        TEST(test_jobs_ended_job_finishes_and_releases_its_workload),
+        TEST(test_jobs_changed_while_suspended_the_workload_follows),
+        TEST(test_jobs_changed_while_reserved_the_workload_is_made_anew),
+        TEST(test_jobs_missing_class_is_reported_and_waited_for),
+        TEST(test_jobs_default_priority_class_is_used),
+        TEST(test_jobs_flavor_against_own_selector_fails_to_start),
+        TEST(test_jobs_missing_flavor_is_reported_and_tried_again),
+        TEST(test_jobs_workload_being_deleted_goes_when_the_job_has_stopped),
+        TEST(test_jobs_workload_of_deleted_job_is_finished_as_orphan),
+        TEST(test_jobs_evicted_workload_without_a_job_counts_as_stopped),
+        TEST(test_jobs_refused_workload_is_reported_on_the_job),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
