@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Sluice authors */
+
+/* The options of sluiced, and with them the flag parser. */
+#include "t.h"
+#include "cli/daemon_options.h"
+
+#define PARSE(...) sl_daemon_options_parse(ARGC(__VA_ARGS__), ARGV(__VA_ARGS__), &o, &e)
+
+static void test_daemon_options_standalone_alone_takes_the_defaults(void **state)
+{
+    (void)state;
+    struct sl_daemon_options o;
+    struct sl_error e = {0};
+    assert_int_equal(PARSE("--standalone"), SL_CODE_OK);
+    assert_string_equal(o.listen, "127.0.0.1:8088");
+    assert_string_equal(o.data_dir, "sluice-data");
+    assert_int_equal(o.log_level, SL_LOG_INFO);
+    assert_false(o.log_json);
+    assert_false(o.allow_remote);
+}
+
+static void test_daemon_options_all_given_are_taken(void **state)
+{
+    (void)state;
+    struct sl_daemon_options o;
+    struct sl_error e = {0};
+    assert_int_equal(PARSE("--standalone", "--data", "/d", "--listen=[::1]:0", "--log-level",
+                           "warn", "--log-format=json", "--allow-remote"),
+                     SL_CODE_OK);
+    assert_string_equal(o.data_dir, "/d");
+    assert_string_equal(o.listen, "[::1]:0");
+    assert_int_equal(o.log_level, SL_LOG_WARN);
+    assert_true(o.log_json);
+    assert_true(o.allow_remote);
+}
+
+static void test_daemon_options_bad_values_are_refused_and_named(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *word, *part;
+    } cases[] = {{"--nonsense", "--nonsense"},        {"--data=", "--data"},
+                 {"--listen=localhost", "ADDR:PORT"}, {"--listen=:80", "ADDR:PORT"},
+                 {"--listen=1.2.3.4:http", "port"},   {"--listen=1.2.3.4:65536", "port"},
+                 {"--listen=1.2.3.4:-1", "port"},     {"--listen=1.2.3.4:", "port"},
+                 {"--listen=::1:80", "brackets"},     {"--log-level=loud", "loud"},
+                 {"--log-format=xml", "xml"},         {"--standalone=yes", "takes no value"},
+                 {"--data", "needs a value"},         {"extra", "extra"}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct sl_daemon_options o;
+        struct sl_error e = {0};
+        assert_int_equal(PARSE("--standalone", cases[i].word), SL_CODE_BAD_REQUEST);
+        assert_has(e.text, cases[i].part);
+    }
+}
+
+static void test_daemon_options_without_standalone_is_refused(void **state)
+{
+    (void)state;
+    struct sl_daemon_options o;
+    struct sl_error e = {0};
+    assert_int_equal(PARSE("--data", "d"), SL_CODE_BAD_REQUEST);
+    assert_has(e.text, "--standalone");
+}
+
+static void test_daemon_options_help_and_version_need_nothing_else(void **state)
+{
+    (void)state;
+    struct sl_daemon_options o;
+    struct sl_error e = {0};
+    assert_int_equal(PARSE("--help"), SL_CODE_OK);
+    assert_true(o.show_help);
+    assert_int_equal(PARSE("--version"), SL_CODE_OK);
+    assert_true(o.show_version);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_daemon_options_standalone_alone_takes_the_defaults),
+        cmocka_unit_test(test_daemon_options_all_given_are_taken),
+        cmocka_unit_test(test_daemon_options_bad_values_are_refused_and_named),
+        cmocka_unit_test(test_daemon_options_without_standalone_is_refused),
+        cmocka_unit_test(test_daemon_options_help_and_version_need_nothing_else),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
