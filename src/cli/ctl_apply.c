@@ -124,7 +124,7 @@ static bool one_document(void *context, const struct sl_document *d)
 {
     struct batch *b = context;
     struct sl_error e = d->error;
-    enum sl_kind kind;
+    enum sl_kind kind = SL_KIND_COUNT;
     enum sl_code code =
         d->object == NULL ? SL_CODE_BAD_REQUEST : prepare(b->c, d->object, &kind, &e);
     if (code == SL_CODE_OK) {

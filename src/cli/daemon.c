@@ -20,8 +20,7 @@
 
 struct daemon {
     uv_loop_t loop;
-    uv_idle_t busy;       /* active while there is work: the loop then does not sleep */
-    uv_prepare_t prepare; /* commits what was staged, before the loop may sleep */
+    uv_idle_t busy; /* active while there is work: the loop then does not sleep */
     uv_timer_t timer;
     uv_signal_t signals[2];
     struct sl_store *store;
@@ -72,14 +71,6 @@ static void on_busy(uv_idle_t *handle)
     }
 }
 
-static void on_prepare(uv_prepare_t *handle)
-{
-    struct daemon *d = handle->data;
-    if (sl_store_dirty(d->store)) {
-        (void)sl_store_commit(d->store, NULL); /* the store logs a failure; its clients were told */
-    }
-}
-
 /* Answers may have led to new decisions, or more may be staged. */
 static void on_commit(void *context, enum sl_code code, const struct sl_error *e)
 {
@@ -108,7 +99,6 @@ static void on_signal(uv_signal_t *handle, int number)
         (void)sl_store_commit(d->store, NULL);
     }
     close_handle((uv_handle_t *)&d->busy);
-    close_handle((uv_handle_t *)&d->prepare);
     close_handle((uv_handle_t *)&d->timer);
     close_handle((uv_handle_t *)&d->signals[0]);
     close_handle((uv_handle_t *)&d->signals[1]);
@@ -118,10 +108,8 @@ static void init_handles(struct daemon *d)
 {
     static const int numbers[2] = {SIGINT, SIGTERM};
     uv_idle_init(&d->loop, &d->busy);
-    uv_prepare_init(&d->loop, &d->prepare);
     uv_timer_init(&d->loop, &d->timer);
-    d->busy.data = d->prepare.data = d->timer.data = d;
-    uv_prepare_start(&d->prepare, on_prepare);
+    d->busy.data = d->timer.data = d;
     for (size_t i = 0; i < 2; i++) {
         uv_signal_init(&d->loop, &d->signals[i]);
         d->signals[i].data = d;

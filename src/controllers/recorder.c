@@ -280,7 +280,8 @@ static void trim_one(struct sl_recorder *ev)
 bool sl_recorder_trim(struct sl_recorder *ev)
 {
     for (int i = 0; i < TRIM_BATCH; i++) {
-        if (sl_map_count(ev->latest) <= SL_EVENTS_KEPT_MAX && ev->count <= 2 * SL_EVENTS_KEPT_MAX) {
+        if (sl_map_count(ev->latest) <= SL_EVENTS_KEPT_MAX &&
+            ev->count <= (size_t)2 * SL_EVENTS_KEPT_MAX) {
             return false;
         }
         trim_one(ev);

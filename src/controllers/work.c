@@ -106,7 +106,7 @@ static void push(struct sl_work *w, struct item *it)
     SL_PRE(it->heap_index == NOT_WAITING);
     if (w->heap_count == w->heap_cap) {
         w->heap_cap = w->heap_cap == 0 ? 64 : 2 * w->heap_cap;
-        w->heap = sl_mem_grow(w->heap, w->heap_cap, sizeof *w->heap);
+        w->heap = sl_mem_grow(w->heap, w->heap_cap, sizeof(struct item *));
     }
     put(w, w->heap_count++, it);
     sift_up(w, it->heap_index);
