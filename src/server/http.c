@@ -249,7 +249,10 @@ static enum MHD_Result on_request(void *context, struct MHD_Connection *connecti
         x->served = true;
         sl_rest_serve(&x->request);
     }
-    if (x->request.wait && !x->server->stopping) {
+    if (x->request.wait && x->server->stopping) {
+        return MHD_NO; /* no answer is better than one that may not come true */
+    }
+    if (x->request.wait) {
         suspend(x); /* on_commit goes on */
         return MHD_YES;
     }
@@ -473,10 +476,12 @@ static void on_closed(uv_handle_t *handle)
 void sl_server_stop(struct sl_server *server)
 {
     SL_PRE(!server->stopping);
-    server->stopping = true;
     if (server->rest.store != NULL) {
+        (void)sl_store_commit(server->rest.store, NULL); /* a last answer to those who wait */
         sl_store_unlisten(server->rest.store, on_commit, server);
     }
+    run_daemon(server);
+    server->stopping = true;
     for (struct exchange *x = server->exchanges; x != NULL; x = x->next) {
         if (x->suspended) {
             resume(x);

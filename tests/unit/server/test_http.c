@@ -1,0 +1,403 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Sluice authors */
+
+/* The server over real loopback sockets: deferred answers, watches, limits, callers, start and
+ * stop. The server runs on a thread of its own; the test is its client. */
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "base/mem.h"
+#include "server/server.h"
+
+#define QUEUES "/apis/kueue.x-k8s.io/v1beta2/namespaces/default/localqueues"
+
+struct fixture {
+    char dir[64];
+    uv_loop_t loop;
+    uv_async_t stop;
+    struct sl_store *store;
+    struct sl_server *server;
+    pthread_t thread;
+    unsigned port;
+    bool running;
+};
+
+static void on_stop(uv_async_t *async)
+{
+    struct fixture *f = async->data;
+    sl_server_stop(f->server);
+    uv_close((uv_handle_t *)async, NULL);
+}
+
+static void *run_loop(void *context)
+{
+    struct fixture *f = context;
+    (void)uv_run(&f->loop, UV_RUN_DEFAULT);
+    return NULL;
+}
+
+static int setup(void **state)
+{
+    struct fixture *f = sl_mem_new(1, sizeof *f);
+    struct sl_error e;
+    struct sl_server_options o = {.listen = "127.0.0.1:0", .watches_max = 2};
+    (void)snprintf(f->dir, sizeof f->dir, "/tmp/sluice-test-XXXXXX");
+    assert_non_null(mkdtemp(f->dir));
+    assert_int_equal(uv_loop_init(&f->loop), 0);
+    assert_int_equal(sl_store_open(f->dir, &f->store, &e), SL_CODE_OK);
+    assert_int_equal(sl_server_start(&f->loop, f->store, &o, &f->server, &e), SL_CODE_OK);
+    f->port = sl_server_port(f->server);
+    assert_int_equal(uv_async_init(&f->loop, &f->stop, on_stop), 0);
+    f->stop.data = f;
+    assert_int_equal(pthread_create(&f->thread, NULL, run_loop, f), 0);
+    f->running = true;
+    *state = f;
+    return 0;
+}
+
+static void stop(struct fixture *f)
+{
+    if (f->running) {
+        f->running = false;
+        assert_int_equal(uv_async_send(&f->stop), 0);
+        assert_int_equal(pthread_join(f->thread, NULL), 0);
+    }
+}
+
+static int teardown(void **state)
+{
+    static const char *const files[] = {"sluice.db", "sluice.db-wal", "sluice.db-shm", "lock"};
+    struct fixture *f = *state;
+    char path[128];
+    stop(f);
+    assert_int_equal(uv_loop_close(&f->loop), 0); /* the server left no handle behind */
+    sl_store_close(f->store);
+    for (size_t i = 0; i < 4; i++) {
+        (void)snprintf(path, sizeof path, "%s/%s", f->dir, files[i]);
+        (void)unlink(path);
+    }
+    (void)rmdir(f->dir);
+    sl_mem_free(f);
+    return 0;
+}
+
+/* --- a client -------------------------------------------------------------------------------- */
+
+static int dial(const struct fixture *f)
+{
+    struct sockaddr_in a = {.sin_family = AF_INET, .sin_port = htons((uint16_t)f->port)};
+    struct timeval patience = {.tv_sec = 20};
+    a.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    int fd = socket(AF_INET, SOCK_STREAM, 0);
+    assert_int_equal(setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience), 0);
+    assert_int_equal(connect(fd, (struct sockaddr *)&a, sizeof a), 0);
+    return fd;
+}
+
+static void say(int fd, const char *text, size_t len)
+{
+    while (len > 0) {
+        ssize_t n = send(fd, text, len, MSG_NOSIGNAL);
+        if (n <= 0) {
+            return; /* the server has heard enough */
+        }
+        text += n;
+        len -= (size_t)n;
+    }
+}
+
+static void request(int fd, const char *method, const char *uri, const char *headers,
+                    const char *body)
+{
+    struct sl_buf out = {0};
+    sl_buf_print(&out, "%s %s HTTP/1.1\r\nHost: localhost\r\n%s", method, uri, headers);
+    if (body != NULL) {
+        sl_buf_print(&out, "Content-Type: application/json\r\nContent-Length: %zu\r\n",
+                     strlen(body));
+    }
+    sl_buf_print(&out, "\r\n%s", body != NULL ? body : "");
+    say(fd, out.data, out.len);
+    sl_buf_fini(&out);
+}
+
+/* Reads until `mark` has come, or the connection ends. */
+static void hear(int fd, struct sl_buf *in, const char *mark)
+{
+    char piece[4096];
+    ssize_t n = 1;
+    while (n > 0 && (in->data == NULL || mark == NULL || strstr(in->data, mark) == NULL)) {
+        n = recv(fd, piece, sizeof piece, 0);
+        if (n > 0) {
+            sl_buf_add(in, piece, (size_t)n);
+        }
+    }
+    if (mark != NULL && (in->data == NULL || strstr(in->data, mark) == NULL)) {
+        fail_msg("\"%s\" did not come, but: %s", mark, in->data != NULL ? in->data : "nothing");
+    }
+}
+
+/* One request on a connection of its own; its whole answer. Returns the status. */
+static int ask(const struct fixture *f, const char *method, const char *uri, const char *body,
+               struct sl_buf *in)
+{
+    int fd = dial(f), status = 0;
+    request(fd, method, uri, "Connection: close\r\n", body);
+    sl_buf_reset(in);
+    hear(fd, in, NULL);
+    (void)close(fd);
+    assert_true(in->len > 12);
+    status = atoi(in->data + 9);
+    return status;
+}
+
+static const char *queue_body(const char *name)
+{
+    static char body[128];
+    (void)snprintf(body, sizeof body,
+                   "{\"metadata\":{\"name\":\"%s\"},\"spec\":{\"clusterQueue\":\"cq\"}}", name);
+    return body;
+}
+
+/* --- tests ----------------------------------------------------------------------------------- */
+
+static void test_http_write_and_read_back(void **state)
+{
+    struct fixture *f = *state;
+    struct sl_buf in = {0};
+    assert_int_equal(ask(f, "POST", QUEUES, queue_body("q"), &in), 201);
+    assert_non_null(strstr(in.data, "Content-Type: application/json"));
+    assert_int_equal(ask(f, "GET", QUEUES "/q", NULL, &in), 200);
+    assert_int_equal(ask(f, "HEAD", QUEUES "/q", NULL, &in), 200);
+    assert_int_equal(ask(f, "POST", QUEUES, queue_body("q"), &in), 409);
+    assert_int_equal(ask(f, "DELETE", QUEUES "/q", NULL, &in), 200);
+    assert_int_equal(ask(f, "GET", QUEUES "/q", NULL, &in), 404);
+    assert_int_equal(ask(f, "PUT", QUEUES, NULL, &in), 405);
+    assert_non_null(strstr(in.data, "Allow: GET, POST, DELETE"));
+    sl_buf_fini(&in);
+}
+
+static void test_http_requests_share_a_connection(void **state)
+{
+    struct fixture *f = *state;
+    struct sl_buf in = {0};
+    int fd = dial(f);
+    for (int i = 0; i < 50; i++) {
+        char name[16], mark[32];
+        (void)snprintf(name, sizeof name, "q%d", i);
+        (void)snprintf(mark, sizeof mark, "\"name\":\"q%d\"", i);
+        request(fd, "POST", QUEUES, "", queue_body(name));
+        sl_buf_reset(&in);
+        hear(fd, &in, mark);
+    }
+    (void)close(fd);
+    sl_buf_fini(&in);
+}
+
+static void test_http_many_writers_at_once(void **state)
+{
+    struct fixture *f = *state;
+    struct sl_buf in = {0};
+    int fds[40];
+    for (int i = 0; i < 40; i++) {
+        char name[16];
+        (void)snprintf(name, sizeof name, "q%d", i);
+        fds[i] = dial(f);
+        request(fds[i], "POST", QUEUES, "Connection: close\r\n", queue_body(name));
+    }
+    for (int i = 0; i < 40; i++) {
+        sl_buf_reset(&in);
+        hear(fds[i], &in, "201 Created");
+        (void)close(fds[i]);
+    }
+    sl_buf_fini(&in);
+}
+
+static void test_http_watch_gets_what_others_write(void **state)
+{
+    struct fixture *f = *state;
+    struct sl_buf watch = {0}, in = {0};
+    int fd = dial(f);
+    request(fd, "GET", QUEUES "?watch=true", "", NULL);
+    hear(fd, &watch, "\r\n\r\n");
+    assert_int_equal(ask(f, "POST", QUEUES, queue_body("q"), &in), 201);
+    hear(fd, &watch, "\"type\":\"ADDED\"");
+    assert_int_equal(ask(f, "DELETE", QUEUES "/q", NULL, &in), 200);
+    hear(fd, &watch, "\"type\":\"DELETED\"");
+    (void)close(fd);
+    sl_buf_fini(&watch);
+    sl_buf_fini(&in);
+}
+
+static void test_http_watch_ends_at_its_timeout(void **state)
+{
+    struct fixture *f = *state;
+    struct sl_buf in = {0};
+    assert_int_equal(ask(f, "GET", QUEUES "?watch=true&timeoutSeconds=1", NULL, &in), 200);
+    sl_buf_fini(&in);
+}
+
+static void test_http_watchers_that_hang_up_are_noticed(void **state)
+{
+    struct fixture *f = *state;
+    struct sl_buf in = {0};
+    for (int i = 0; i < 2; i++) {
+        int fd = dial(f);
+        request(fd, "GET", QUEUES "?watch=true", "", NULL);
+        sl_buf_reset(&in);
+        hear(fd, &in, "200 OK");
+        (void)close(fd);
+    }
+    int status = 429;
+    for (int tries = 0; tries < 100 && status == 429; tries++) {
+        status = ask(f, "GET", QUEUES "?watch=true&timeoutSeconds=1", NULL, &in);
+        (void)usleep(status == 429 ? 100000 : 0);
+    }
+    assert_int_equal(status, 200);
+    sl_buf_fini(&in);
+}
+
+static void test_http_body_over_the_limit_is_413(void **state)
+{
+    struct fixture *f = *state;
+    struct sl_buf in = {0};
+    size_t size = (3u << 20) + 1000;
+    char *body = sl_mem_new(1, size + 1);
+    memset(body, ' ', size);
+    assert_int_equal(ask(f, "POST", QUEUES, body, &in), 413);
+    assert_non_null(strstr(in.data, "RequestEntityTooLarge"));
+    memcpy(body, queue_body("big"), strlen(queue_body("big")));
+    body[(3u << 20) - 10] = '\0'; /* white space up to the limit is fine */
+    assert_int_equal(ask(f, "POST", QUEUES, body, &in), 201);
+    sl_mem_free(body);
+    sl_buf_fini(&in);
+}
+
+static void test_http_foreign_pages_are_refused(void **state)
+{
+    struct fixture *f = *state;
+    static const char *const foreign[] = {"Origin: https://example.com\r\nConnection: close\r\n",
+                                          "Origin: null\r\nConnection: close\r\n"};
+    struct sl_buf in = {0};
+    for (size_t i = 0; i < 2; i++) {
+        int fd = dial(f);
+        request(fd, "GET", QUEUES, foreign[i], NULL);
+        sl_buf_reset(&in);
+        hear(fd, &in, "403 Forbidden");
+        (void)close(fd);
+    }
+    static const char rebound[] =
+        "GET /api HTTP/1.1\r\nHost: evil.example.com\r\nConnection: close\r\n\r\n";
+    int fd = dial(f);
+    say(fd, rebound, strlen(rebound));
+    sl_buf_reset(&in);
+    hear(fd, &in, "403 Forbidden");
+    (void)close(fd);
+    fd = dial(f);
+    request(fd, "GET", QUEUES, "Origin: http://127.0.0.1:8088\r\nConnection: close\r\n", NULL);
+    sl_buf_reset(&in);
+    hear(fd, &in, "200 OK");
+    (void)close(fd);
+    sl_buf_fini(&in);
+}
+
+static void test_http_long_list_arrives_whole(void **state)
+{
+    struct fixture *f = *state;
+    struct sl_buf in = {0};
+    int fd = dial(f);
+    for (int i = 0; i < 520; i++) {
+        char name[16];
+        (void)snprintf(name, sizeof name, "q%d", i);
+        request(fd, "POST", QUEUES, "", queue_body(name));
+        sl_buf_reset(&in);
+        hear(fd, &in, "201 Created");
+        hear(fd, &in, "}\n");
+    }
+    (void)close(fd);
+    static const char old[] = "GET " QUEUES " HTTP/1.0\r\nHost: localhost\r\n\r\n"; /* no chunks */
+    fd = dial(f);
+    say(fd, old, strlen(old));
+    sl_buf_reset(&in);
+    hear(fd, &in, NULL);
+    (void)close(fd);
+    size_t found = 0;
+    for (const char *at = in.data; (at = strstr(at, "\"clusterQueue\":\"cq\"")) != NULL; at++) {
+        found++;
+    }
+    assert_int_equal(found, 520);
+    sl_buf_fini(&in);
+}
+
+static void test_http_stop_ends_open_watches(void **state)
+{
+    struct fixture *f = *state;
+    struct sl_buf in = {0};
+    int fd = dial(f);
+    request(fd, "GET", QUEUES "?watch=true", "", NULL);
+    hear(fd, &in, "\r\n\r\n");
+    stop(f);
+    hear(fd, &in, NULL); /* returns: the connection is closed */
+    (void)close(fd);
+    sl_buf_fini(&in);
+}
+
+static void test_http_start_refuses_bad_addresses(void **state)
+{
+    struct fixture *f = *state;
+    static const struct {
+        const char *listen, *says;
+    } bad[] = {{"8088", "is not ADDR:PORT"},
+               {"127.0.0.1:", "is not ADDR:PORT"},
+               {"127.0.0.1:99999", "is not ADDR:PORT"},
+               {"example.com:80", "is not ADDR:PORT"},
+               {"[::1:80", "is not ADDR:PORT"},
+               {"0.0.0.0:0", "not a loopback address"},
+               {"[::]:0", "not a loopback address"}};
+    uv_loop_t loop;
+    struct sl_error e;
+    struct sl_server *server = NULL;
+    char taken[32];
+    assert_int_equal(uv_loop_init(&loop), 0);
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        struct sl_server_options o = {.listen = bad[i].listen};
+        assert_int_not_equal(sl_server_start(&loop, NULL, &o, &server, &e), SL_CODE_OK);
+        assert_non_null(strstr(e.text, bad[i].says));
+        assert_null(server);
+    }
+    (void)snprintf(taken, sizeof taken, "127.0.0.1:%u", f->port);
+    struct sl_server_options o = {.listen = taken};
+    assert_int_equal(sl_server_start(&loop, NULL, &o, &server, &e), SL_CODE_INTERNAL);
+    assert_non_null(strstr(e.text, "Address already in use"));
+    assert_int_equal(uv_loop_close(&loop), 0);
+}
+
+#define CASE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        CASE(test_http_write_and_read_back),
+        CASE(test_http_requests_share_a_connection),
+        CASE(test_http_many_writers_at_once),
+        CASE(test_http_watch_gets_what_others_write),
+        CASE(test_http_watch_ends_at_its_timeout),
+        CASE(test_http_watchers_that_hang_up_are_noticed),
+        CASE(test_http_body_over_the_limit_is_413),
+        CASE(test_http_foreign_pages_are_refused),
+        CASE(test_http_long_list_arrives_whole),
+        CASE(test_http_stop_ends_open_watches),
+        CASE(test_http_start_refuses_bad_addresses),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
