@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Sluice authors */
+
+/* The controllers together: nothing is decided before everything has been read, unusable objects are reported, and
+ * the clock is kept. The engine is a stub. */
+#include "t.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "controllers/controllers.h"
+#include "fake_client.h"
+
+#define T0 1700000000000
+
+static struct {
+    unsigned observed, forgotten, synced, cycles;
+    int64_t due_ms;
+    bool unusable;
+} stub;
+
+enum sl_code sl_engine_observe(struct sl_engine *g, enum sl_kind kind, const struct sl_json *object,
+                               int64_t now_ms, struct sl_error *e)
+{
+    (void)g;
+    (void)object;
+    (void)now_ms;
+    assert_int_not_equal(kind, SL_KIND_JOB);
+    stub.observed++;
+    if (stub.unusable) {
+        sl_error_cause(e, "FieldValueInvalid", "spec.parentName", "it is its own ancestor");
+        return SL_CODE_INVALID;
+    }
+    return SL_CODE_OK;
+}
+
+void sl_engine_forget(struct sl_engine *g, enum sl_kind kind, const struct sl_json *object,
+                      int64_t now_ms)
+{
+    (void)g;
+    (void)kind;
+    (void)object;
+    (void)now_ms;
+    stub.forgotten++;
+}
+
+void sl_engine_synced(struct sl_engine *g, int64_t now_ms)
+{
+    (void)g;
+    (void)now_ms;
+    stub.synced++;
+}
+
+bool sl_engine_cycle(struct sl_engine *g, int64_t now_ms)
+{
+    (void)g;
+    (void)now_ms;
+    assert_int_equal(stub.synced, 1);
+    stub.cycles++;
+    return false;
+}
+
+int64_t sl_engine_due_ms(const struct sl_engine *g)
+{
+    (void)g;
+    return stub.due_ms;
+}
+
+bool sl_engine_next_decision(struct sl_engine *g, struct sl_decision *out)
+{
+    (void)g;
+    (void)out;
+    return false;
+}
+
+bool sl_engine_next_touched(struct sl_engine *g, enum sl_kind *kind, const char **ns,
+                            const char **name)
+{
+    (void)g;
+    (void)kind;
+    (void)ns;
+    (void)name;
+    return false;
+}
+
+struct sl_json *sl_engine_queue_status(struct sl_engine *g, enum sl_kind kind, const char *ns,
+                                       const char *name)
+{
+    (void)g;
+    (void)kind;
+    (void)ns;
+    (void)name;
+    return NULL;
+}
+
+struct sl_json *sl_patch_from_decision(struct sl_engine *g, const struct sl_decision *d,
+                                       const struct sl_json *workload, bool *status)
+{
+    (void)g;
+    (void)d;
+    (void)workload;
+    (void)status;
+    return NULL;
+}
+
+void sl_engine_answer(struct sl_engine *g, const struct sl_decision *d, enum sl_code code,
+                      int64_t now_ms)
+{
+    (void)g;
+    (void)d;
+    (void)code;
+    (void)now_ms;
+}
+
+void sl_engine_job_stopped(struct sl_engine *g, const struct sl_json *workload, int64_t now_ms)
+{
+    (void)g;
+    (void)workload;
+    (void)now_ms;
+}
+
+/* A client whose lists are delivered when the test says so. */
+static struct {
+    sl_watch_fn *fn;
+    void *context;
+} watches[SL_KIND_COUNT];
+static unsigned kicks;
+
+static void watch_later(void *self, enum sl_kind kind, sl_watch_fn *fn, void *context)
+{
+    (void)self;
+    watches[kind].fn = fn;
+    watches[kind].context = context;
+}
+
+static void kick(void *context)
+{
+    (void)context;
+    kicks++;
+}
+
+struct fixture {
+    struct fake fake;
+    struct sl_controllers *controllers;
+};
+
+static int setup(void **state)
+{
+    struct fixture *f = sl_mem_new(1, sizeof *f);
+    memset(&stub, 0, sizeof stub);
+    memset(watches, 0, sizeof watches);
+    stub.due_ms = INT64_MAX;
+    kicks = 0;
+    sl_clock_set_virtual(T0);
+    sl_log_setup(SL_LOG_ERROR, false);
+    fake_init(&f->fake);
+    f->fake.client.watch = watch_later;
+    struct sl_controllers_options options = {
+        .client = f->fake.client, .engine = (struct sl_engine *)f, .run_jobs = true, .kick = kick};
+    f->controllers = sl_controllers_new(&options);
+    sl_controllers_start(f->controllers);
+    *state = f;
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    struct fixture *f = *state;
+    fake_flush(&f->fake);
+    sl_controllers_free(f->controllers);
+    fake_fini(&f->fake);
+    sl_mem_free(f);
+    return 0;
+}
+
+static void deliver(enum sl_kind kind, enum sl_watch_type type, struct sl_json *object)
+{
+    watches[kind].fn(watches[kind].context, type, kind, object);
+}
+
+static void sync_all_but(enum sl_kind left_out)
+{
+    for (int kind = 0; kind < SL_KIND_COUNT; kind++) {
+        if (watches[kind].fn != NULL && (enum sl_kind)kind != left_out) {
+            deliver((enum sl_kind)kind, SL_WATCH_SYNCED, NULL);
+        }
+    }
+}
+
+static void test_controllers_decide_nothing_before_every_kind_is_read(void **state)
+{
+    struct fixture *f = *state;
+    sync_all_but(SL_KIND_WORKLOAD);
+    assert_false(sl_controllers_ready(f->controllers));
+    assert_false(sl_controllers_step(f->controllers, T0));
+    assert_int_equal(stub.cycles, 0);
+    assert_true(sl_controllers_due_ms(f->controllers) == INT64_MAX);
+
+    deliver(SL_KIND_WORKLOAD, SL_WATCH_SYNCED, NULL);
+    assert_true(sl_controllers_ready(f->controllers));
+    sl_controllers_step(f->controllers, T0);
+    assert_int_equal(stub.cycles, 1);
+}
+
+static void test_controllers_synced_twice_counts_once(void **state)
+{
+    struct fixture *f = *state;
+    sync_all_but(SL_KIND_WORKLOAD);
+    sync_all_but(SL_KIND_WORKLOAD);
+    assert_false(sl_controllers_ready(f->controllers));
+}
+
+static void test_controllers_feed_the_engine_and_kick(void **state)
+{
+    (void)state;
+    struct sl_json *wl = parse("{\"metadata\":{\"name\":\"w\",\"namespace\":\"n\"}}");
+    deliver(SL_KIND_WORKLOAD, SL_WATCH_ADDED, wl);
+    deliver(SL_KIND_WORKLOAD, SL_WATCH_MODIFIED, wl);
+    deliver(SL_KIND_WORKLOAD, SL_WATCH_DELETED, wl);
+    deliver(SL_KIND_JOB, SL_WATCH_ADDED, wl);
+    assert_int_equal(stub.observed, 2);
+    assert_int_equal(stub.forgotten, 1);
+    assert_int_equal(kicks, 4);
+    sl_json_free(wl);
+}
+
+static void test_controllers_unusable_object_gets_an_event(void **state)
+{
+    struct fixture *f = *state;
+    struct sl_json *cohort = parse("{\"metadata\":{\"name\":\"loop\"}}");
+    stub.unusable = true;
+    deliver(SL_KIND_COHORT, SL_WATCH_ADDED, cohort);
+    assert_int_equal(fake_count(&f->fake, SL_KIND_EVENT), 1);
+    sl_json_free(cohort);
+}
+
+static void test_controllers_due_is_the_engines_when_nothing_else_waits(void **state)
+{
+    struct fixture *f = *state;
+    sync_all_but(SL_KIND_COUNT);
+    sl_controllers_step(f->controllers, T0);
+    stub.due_ms = T0 + 77;
+    assert_true(sl_controllers_due_ms(f->controllers) == T0 + 77);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(test_controllers_decide_nothing_before_every_kind_is_read),
+        TEST(test_controllers_synced_twice_counts_once),
+        TEST(test_controllers_feed_the_engine_and_kick),
+        TEST(test_controllers_unusable_object_gets_an_event),
+        TEST(test_controllers_due_is_the_engines_when_nothing_else_waits),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
