@@ -9,28 +9,49 @@
 #include "specs/lifecycle_effects.acsl"
 
 /* Record the event's own news. */
+/*@
+  requires ready:     GuardReady(ev);
+  requires sound:     EventSound(ev);
+  requires step:      KindSound(ev.kind, step) && StepSound(ev.kind, step);
+  terminates          \true;
+  exits               \false;
+  assigns             sl_workloads[ev.workload].active, sl_workloads[ev.workload].on_hold,
+                      sl_workloads[ev.workload].gated, sl_workloads[ev.workload].pending_reason,
+                      sl_workloads[ev.workload].requeue_count,
+                      sl_workloads[ev.workload].requeue_at_ms,
+                      sl_workloads[ev.workload].preempted, sl_workloads[ev.workload].finished,
+                      sl_workloads[ev.workload].deactivation,
+                      sl_workloads[ev.workload].pods_ready,
+                      sl_workloads[ev.workload].pods_ready_at_ms,
+                      sl_workloads[ev.workload].topology_pending,
+                      sl_workloads[ev.workload].unhealthy_count,
+                      sl_workloads[ev.workload].unhealthy[0],
+                      sl_workloads[ev.workload].check_count,
+                      sl_workloads[ev.workload].checks[0 .. SL_CHECKS_MAX - 1],
+                      sl_workloads[ev.workload].accumulated_ms,
+                      sl_workloads[ev.workload].evicted, sl_workloads[ev.workload].evicted_at_ms,
+                      sl_workloads[ev.workload].requeued,
+                      sl_workloads[ev.workload].requeue_reason;
+  ensures  enums:     EnumsValid(ev.workload);
+  ensures  times:     TimesValid(ev.workload);
+  ensures  checks:    ChecksValid(ev.workload);
+  ensures  done:      NoteDone{Pre,Post}(ev, step);
+  ensures  noted:     ChecksNoted{Pre,Post}(ev);
+  ensures  history:   HistoryNoted{Pre,Post}(ev, step);
+*/
 void sl_lifecycle_note(struct sl_event ev, enum sl_step step);
 
 /* The part of it that is about admission checks. */
 /*@
   requires ready:     ev.workload < SL_WORKLOADS_MAX;
-  requires sound:     EventSound(ev);
-  requires checks:    ev.kind != SL_EV_CREATE ==> ChecksValid(ev.workload);
+  requires bounds:    EventBounds(ev) && CheckNamed(ev);
+  requires checks:    ChecksValid(ev.workload);
   terminates          \true;
   exits               \false;
   assigns             sl_workloads[ev.workload].check_count,
                       sl_workloads[ev.workload].checks[0 .. SL_CHECKS_MAX - 1];
-  ensures  checks:    ev.kind != SL_EV_CREATE ==> ChecksValid(ev.workload);
-  ensures  same:      ChecksSame{Pre,Post}(ev.workload) ||
-                        ev.kind == SL_EV_CHECK_ADD || ev.kind == SL_EV_CHECK_DROP ||
-                        ev.kind == SL_EV_CHECK_STATE;
-  ensures  added:     ev.kind == SL_EV_CHECK_ADD ==>
-                        HasCheck(ev.workload, ev.index) && !ChecksReady(ev.workload);
-  ensures  dropped:   ev.kind == SL_EV_CHECK_DROP ==> !HasCheck(ev.workload, ev.index) &&
-                        (ChecksReady(ev.workload) <==> OthersReady{Pre}(ev.workload, ev.index));
-  ensures  reported:  ev.kind == SL_EV_CHECK_STATE ==>
-                        (ChecksReady(ev.workload) <==> ev.reason == SL_CHECK_READY &&
-                           OthersReady{Pre}(ev.workload, ev.index));
+  ensures  checks:    ChecksValid(ev.workload);
+  ensures  noted:     ChecksNoted{Pre,Post}(ev);
 */
 void sl_lifecycle_note_checks(struct sl_event ev);
 
@@ -38,13 +59,15 @@ void sl_lifecycle_note_checks(struct sl_event ev);
 /*@
   requires ready:     ev.workload < SL_WORKLOADS_MAX && TimeValid(ev.now_ms);
   requires checks:    ChecksValid(ev.workload);
+  requires reason:    reason != SL_EVICT_NONE;
   terminates          \true;
   exits               \false;
   assigns             sl_workloads[ev.workload].evicted, sl_workloads[ev.workload].evicted_at_ms,
                       sl_workloads[ev.workload].eviction_count,
                       sl_workloads[ev.workload].unhealthy_count,
                       sl_workloads[ev.workload].checks[0 .. SL_CHECKS_MAX - 1];
-  ensures  row_e:     RowE{Pre,Post}(ev.workload, reason, ev.now_ms);
+  ensures  row_e:     RowE{Pre,Post}(ev.workload, ev.now_ms);
+  ensures  reason:    sl_workloads[ev.workload].evicted == reason;
   ensures  checks:    ChecksReset{Pre,Post}(ev.workload);
 */
 void sl_lifecycle_evict(struct sl_event ev, enum sl_evict_reason reason);

@@ -44,8 +44,9 @@ static struct sl_verdict guard_flag(struct sl_event ev)
     case SL_EV_UNGATE:
         return turn(sl_workloads[id].gated, false, SL_STEP_GATE);
     default:
-        return sl_guard_refuse(SL_REFUSED_BAD_ARGUMENT);
+        break;
     }
+    return sl_guard_refuse(SL_REFUSED_BAD_ARGUMENT);
 }
 
 /* Nodes, the second pass, the end, and history found at a restart. */
@@ -80,8 +81,9 @@ static struct sl_verdict guard_rest(struct sl_event ev)
     case SL_EV_RESTORE_EVICTED:
         return sl_guard_restore_evicted(ev);
     default:
-        return sl_guard_refuse(SL_REFUSED_TRANSITION); /* SL_EV_CREATE: the slot is taken */
+        break; /* SL_EV_CREATE: the slot is taken */
     }
+    return sl_guard_refuse(SL_REFUSED_TRANSITION);
 }
 
 struct sl_verdict sl_lifecycle_guard(struct sl_event ev)
@@ -126,6 +128,7 @@ struct sl_verdict sl_lifecycle_guard(struct sl_event ev)
     case SL_EV_UNGATE:
         return guard_flag(ev);
     default:
-        return guard_rest(ev);
+        break;
     }
+    return guard_rest(ev);
 }

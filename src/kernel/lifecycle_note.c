@@ -49,7 +49,7 @@ static enum sl_pending_reason idle_reason(sl_workload_id id)
 
 /*@
   requires ready:     ev.workload < SL_WORKLOADS_MAX;
-  requires sound:     EventSound(ev);
+  requires bounds:    EventBounds(ev);
   requires before:    0 <= sl_workloads[ev.workload].pending_reason < SL_PENDING_REASONS;
   terminates          \true;
   exits               \false;
@@ -110,7 +110,7 @@ static void put_off(sl_workload_id id, int64_t t)
 
 /*@
   requires ready:     ev.workload < SL_WORKLOADS_MAX && TimeValid(ev.now_ms);
-  requires sound:     EventSound(ev);
+  requires bounds:    EventBounds(ev);
   requires step:      step == SL_STEP_PODS_TIMEOUT ==> ev.kind == SL_EV_PODS_READY_TIMEOUT;
   terminates          \true;
   exits               \false;
@@ -141,7 +141,7 @@ static void note_requeue_state(struct sl_event ev, enum sl_step step)
 
 /*@
   requires ready:     ev.workload < SL_WORKLOADS_MAX;
-  requires sound:     EventSound(ev);
+  requires bounds:    EventBounds(ev);
   terminates          \true;
   exits               \false;
   assigns             sl_workloads[ev.workload].preempted, sl_workloads[ev.workload].finished,
@@ -205,7 +205,7 @@ static void note_pods(struct sl_event ev)
 /* Delayed topology and failed nodes: what a second pass is owed for. */
 /*@
   requires ready:     ev.workload < SL_WORKLOADS_MAX;
-  requires sound:     EventSound(ev);
+  requires bounds:    EventBounds(ev);
   terminates          \true;
   exits               \false;
   assigns             sl_workloads[ev.workload].topology_pending,
@@ -270,7 +270,7 @@ static enum sl_requeue_reason requeue_reason_after(uint32_t evicted)
 /* Run time and, for a pending workload found at a restart, its last eviction. */
 /*@
   requires ready:     ev.workload < SL_WORKLOADS_MAX && TimeValid(ev.now_ms);
-  requires sound:     EventSound(ev);
+  requires bounds:    EventBounds(ev);
   terminates          \true;
   exits               \false;
   assigns             sl_workloads[ev.workload].accumulated_ms,
@@ -281,23 +281,7 @@ static enum sl_requeue_reason requeue_reason_after(uint32_t evicted)
                         (ev.kind == SL_EV_EXECUTION_TIMEOUT ? 0 :
                          ev.kind == SL_EV_RESTORE_EVICTED ? ev.value :
                          \old(sl_workloads[ev.workload].accumulated_ms));
-  ensures  same:      !TakesHistory(ev.kind, step) ==>
-                        sl_workloads[ev.workload].evicted ==
-                          \old(sl_workloads[ev.workload].evicted) &&
-                        sl_workloads[ev.workload].evicted_at_ms ==
-                          \old(sl_workloads[ev.workload].evicted_at_ms) &&
-                        sl_workloads[ev.workload].requeued ==
-                          \old(sl_workloads[ev.workload].requeued) &&
-                        sl_workloads[ev.workload].requeue_reason ==
-                          \old(sl_workloads[ev.workload].requeue_reason);
-  ensures  history:   TakesHistory(ev.kind, step) ==>
-                        sl_workloads[ev.workload].evicted == ev.reason &&
-                        sl_workloads[ev.workload].evicted_at_ms ==
-                          (ev.reason == SL_EVICT_NONE ? SL_NEVER : ev.now_ms) &&
-                        sl_workloads[ev.workload].requeued == ev.index &&
-                        (sl_workloads[ev.workload].requeue_reason != SL_REQUEUE_NONE <==>
-                           ev.index == SL_REQUEUED_TRUE) &&
-                        0 <= sl_workloads[ev.workload].requeue_reason < SL_REQUEUE_REASONS;
+  ensures  history:   HistoryNoted{Pre,Post}(ev, step);
 */
 static void note_history(struct sl_event ev, enum sl_step step)
 {

@@ -7,28 +7,6 @@
 #define SL_KERNEL_LIFECYCLE_TABLE_H
 #include "kernel/types.h"
 
-/* How many constants each list has: an event's `reason` is checked against these. */
-#define SL_REASON(constant, text) +1u
-enum { SL_PENDING_REASONS = 0u
-#include "model/pending_reasons.def"
-};
-enum { SL_EVICT_REASONS = 0u
-#include "model/evict_reasons.def"
-};
-enum { SL_CAUSES = 0u
-#include "model/deactivation_causes.def"
-};
-enum { SL_PREEMPT_REASONS = 0u
-#include "model/preempt_reasons.def"
-};
-enum { SL_FINISH_REASONS = 0u
-#include "model/finish_reasons.def"
-};
-enum { SL_REQUEUE_REASONS = 0u
-#include "model/requeue_reasons.def"
-};
-#undef SL_REASON
-
 enum sl_step {
 #define SL_STEP(constant, text) constant,
 #include "model/steps.def"

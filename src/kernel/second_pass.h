@@ -23,7 +23,7 @@ extern uint32_t sl_second_pass_total;
 
 #include "specs/second_pass.acsl"
 
-/* Does the live workload need a second pass (FEATURES 2.5)? */
+/* Does the live workload need a second pass? */
 /*@
   requires record:    id < SL_WORKLOADS_MAX ==> WorkloadInv(id);
   terminates          \true;
