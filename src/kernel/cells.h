@@ -49,4 +49,6 @@ extern int64_t sl_cell_kept[SL_CELLS_MAX];      /* the part of it that is not le
 extern int64_t sl_cell_own[SL_CELLS_MAX];       /* charged to this very cell */
 extern int64_t sl_cell_usage[SL_CELLS_MAX];     /* own and what its children store in it */
 extern int64_t sl_total[SL_TOTALS_MAX];         /* the sum of own over all cells of a resource */
+
+#include "specs/ledger.acsl"
 #endif

@@ -6,7 +6,9 @@
  * in its parent (FEATURES 3.9). Owns the nodes and cells. Carries G2, G3. */
 #ifndef SL_KERNEL_LEDGER_H
 #define SL_KERNEL_LEDGER_H
+#include "kernel/cells.h"
 #include "kernel/status.h"
+#include "kernel/trail.h"
 #include "kernel/types.h"
 
 /* --- structure and quotas: administrators' changes ------------------------------------------------- */
@@ -31,22 +33,165 @@ enum sl_status sl_ledger_set_quota(sl_cell_id cell, int64_t nominal, int64_t len
 /* --- usage ------------------------------------------------------------------------------------------ */
 
 /* Charge `amount` to `cell` if it is available on the way to the root (G3), else refuse without effect. */
+/*@
+  requires inv:        UsageInv && TrailSound;
+  terminates           \true;
+  exits                \false;
+  assigns              sl_cell_own[0 .. SL_CELLS_MAX - 1], sl_cell_usage[0 .. SL_CELLS_MAX - 1], sl_total[0 .. SL_TOTALS_MAX - 1],
+                       sl_trail_count, sl_trail_cell[0 .. SL_TRAIL_MAX - 1],
+                       sl_trail_own[0 .. SL_TRAIL_MAX - 1], sl_trail_usage[0 .. SL_TRAIL_MAX - 1];
+  ensures  inv:        UsageInv && TrailSound;
+  ensures  past:       sl_trail_depth > 0 ==> SamePast{Old, Post}(\old(sl_trail_count));
+  behavior done:
+    assumes known:     Chargeable(cell, amount) && TrailRoom;
+    assumes quota:     amount <= available(cell);
+    assumes total:     sl_total[cell_slot(cell)] + amount <= SL_AMOUNT_MAX;
+    ensures result:    \result == SL_OK;
+    ensures own:       sl_cell_own[cell] == \old(sl_cell_own[cell]) + amount && OwnElsewhere{Old, Post}(cell);
+    ensures limits:    \forall integer c; 0 <= c < SL_CELLS_MAX ==>
+                       sl_cell_usage[c] == \old(sl_cell_usage[c]) || WithinLimit(c);
+  behavior refused:
+    assumes reason:    !(Chargeable(cell, amount) && TrailRoom && amount <= available(cell) &&
+                       sl_total[cell_slot(cell)] + amount <= SL_AMOUNT_MAX);
+    assigns            \nothing;
+    ensures result:    \result == SL_REFUSED_NO_CELL || \result == SL_REFUSED_AMOUNT ||
+                       \result == SL_FULL_TRAIL || \result == SL_REFUSED_QUOTA ||
+                       \result == SL_REFUSED_OVERFLOW;
+  complete behaviors;
+  disjoint behaviors;
+*/
 enum sl_status sl_ledger_reserve(sl_cell_id cell, int64_t amount) SL_MUST_CHECK;
 
 /* Charge without asking for availability: what is already running at a restart, or is rescaled. */
+/*@
+  requires inv:        UsageInv && TrailSound;
+  terminates           \true;
+  exits                \false;
+  assigns              sl_cell_own[0 .. SL_CELLS_MAX - 1], sl_cell_usage[0 .. SL_CELLS_MAX - 1], sl_total[0 .. SL_TOTALS_MAX - 1],
+                       sl_trail_count, sl_trail_cell[0 .. SL_TRAIL_MAX - 1],
+                       sl_trail_own[0 .. SL_TRAIL_MAX - 1], sl_trail_usage[0 .. SL_TRAIL_MAX - 1];
+  ensures  inv:        UsageInv && TrailSound;
+  ensures  past:       sl_trail_depth > 0 ==> SamePast{Old, Post}(\old(sl_trail_count));
+  behavior done:
+    assumes known:     Chargeable(cell, amount) && TrailRoom;
+    assumes total:     sl_total[cell_slot(cell)] + amount <= SL_AMOUNT_MAX;
+    ensures result:    \result == SL_OK;
+    ensures own:       sl_cell_own[cell] == \old(sl_cell_own[cell]) + amount && OwnElsewhere{Old, Post}(cell);
+  behavior refused:
+    assumes reason:    !(Chargeable(cell, amount) && TrailRoom &&
+                       sl_total[cell_slot(cell)] + amount <= SL_AMOUNT_MAX);
+    assigns            \nothing;
+    ensures result:    \result == SL_REFUSED_NO_CELL || \result == SL_REFUSED_AMOUNT ||
+                       \result == SL_FULL_TRAIL || \result == SL_REFUSED_OVERFLOW;
+  complete behaviors;
+  disjoint behaviors;
+*/
 enum sl_status sl_ledger_charge(sl_cell_id cell, int64_t amount) SL_MUST_CHECK;
+
+/* Take back what was charged. */
+/*@
+  requires inv:        UsageInv && TrailSound;
+  terminates           \true;
+  exits                \false;
+  assigns              sl_cell_own[0 .. SL_CELLS_MAX - 1], sl_cell_usage[0 .. SL_CELLS_MAX - 1], sl_total[0 .. SL_TOTALS_MAX - 1],
+                       sl_trail_count, sl_trail_cell[0 .. SL_TRAIL_MAX - 1],
+                       sl_trail_own[0 .. SL_TRAIL_MAX - 1], sl_trail_usage[0 .. SL_TRAIL_MAX - 1];
+  ensures  inv:        UsageInv && TrailSound;
+  ensures  past:       sl_trail_depth > 0 ==> SamePast{Old, Post}(\old(sl_trail_count));
+  behavior done:
+    assumes known:     Chargeable(cell, amount) && TrailRoom;
+    assumes held:      amount <= sl_cell_own[cell];
+    ensures result:    \result == SL_OK;
+    ensures own:       sl_cell_own[cell] == \old(sl_cell_own[cell]) - amount && OwnElsewhere{Old, Post}(cell);
+  behavior refused:
+    assumes reason:    !(Chargeable(cell, amount) && TrailRoom && amount <= sl_cell_own[cell]);
+    assigns            \nothing;
+    ensures result:    \result == SL_REFUSED_NO_CELL || \result == SL_REFUSED_AMOUNT ||
+                       \result == SL_FULL_TRAIL || \result == SL_REFUSED_NOT_HELD;
+  complete behaviors;
+  disjoint behaviors;
+*/
 enum sl_status sl_ledger_release(sl_cell_id cell, int64_t amount) SL_MUST_CHECK;
 
 /* --- questions -------------------------------------------------------------------------------------- */
-int64_t sl_ledger_available(sl_cell_id cell);           /* may be negative after a quota cut */
-int64_t sl_ledger_potential(sl_cell_id cell);           /* the most that could ever be available */
-uint32_t sl_ledger_borrow_height(sl_cell_id cell, int64_t amount); /* 0 = within its own subtree's quota */
-int64_t sl_ledger_usage(sl_cell_id cell);               /* incl. what it stores for its children */
-int64_t sl_ledger_own(sl_cell_id cell);                 /* charged to this very cell */
+
+/* What may still be charged; may be negative after a quota cut. 0 for what is not a cell. */
+/*@
+  requires inv:        CellsLinked && LimitsInRange && UsageInRange;
+  terminates           \true;
+  exits                \false;
+  assigns              \nothing;
+  ensures  result:     \result == (cell < SL_CELLS_MAX ? smaller(SL_AMOUNT_UNLIMITED, available(cell)) : 0);
+*/
+int64_t sl_ledger_available(sl_cell_id cell);
+
+/* The most that could ever be available. */
+/*@
+  requires inv:        CellsLinked && LimitsInRange;
+  terminates           \true;
+  exits                \false;
+  assigns              \nothing;
+  ensures  result:     \result == (cell < SL_CELLS_MAX ? smaller(SL_AMOUNT_UNLIMITED, potential(cell)) : 0);
+*/
+int64_t sl_ledger_potential(sl_cell_id cell);
+
+/* How high in the forest `amount` must borrow: 0 = within the quota of the cell's own subtree, else the
+ * height of the lowest cohort above that fits what is not kept below it; that of the root when none does. */
+uint32_t sl_ledger_borrow_height(sl_cell_id cell, int64_t amount);
+
+/* What it uses, incl. what it stores for its children. */
+/*@
+  terminates           \true;
+  exits                \false;
+  assigns              \nothing;
+  ensures  result:     \result == (cell < SL_CELLS_MAX ? sl_cell_usage[cell] : 0);
+*/
+int64_t sl_ledger_usage(sl_cell_id cell);
+
+/* What was charged to this very cell. */
+/*@
+  terminates           \true;
+  exits                \false;
+  assigns              \nothing;
+  ensures  result:     \result == (cell < SL_CELLS_MAX ? sl_cell_own[cell] : 0);
+*/
+int64_t sl_ledger_own(sl_cell_id cell);
+
+/* Its own quota. */
+/*@
+  terminates           \true;
+  exits                \false;
+  assigns              \nothing;
+  ensures  result:     \result == (cell < SL_CELLS_MAX ? sl_cell_nominal[cell] : 0);
+*/
 int64_t sl_ledger_nominal(sl_cell_id cell);
-sl_node_id sl_ledger_node_of(sl_cell_id cell);          /* SL_NO_ID = not in use */
+
+/* A cell's name; SL_NO_ID = not in use. */
+/*@
+  terminates           \true;
+  exits                \false;
+  assigns              \nothing;
+  ensures  result:     \result == (cell < SL_CELLS_MAX && sl_cell_home[cell] != 0 ? (uint32_t)(sl_cell_home[cell] - 1) : SL_NO_ID);
+*/
+sl_node_id sl_ledger_node_of(sl_cell_id cell);
+
+/*@
+  terminates           \true;
+  exits                \false;
+  assigns              \nothing;
+  ensures  result:     \result == (cell < SL_CELLS_MAX && sl_cell_home[cell] != 0 ? sl_cell_flavor[cell] : SL_NO_ID);
+*/
 sl_flavor_id sl_ledger_flavor_of(sl_cell_id cell);
+
+/*@
+  terminates           \true;
+  exits                \false;
+  assigns              \nothing;
+  ensures  result:     \result == (cell < SL_CELLS_MAX && sl_cell_home[cell] != 0 ? sl_cell_resource[cell] : SL_NO_ID);
+*/
 sl_resource_id sl_ledger_resource_of(sl_cell_id cell);
+
+/* A node's parent (SL_NO_ID = it is a root) and root (SL_NO_ID = not in use). */
 sl_node_id sl_ledger_parent_node(sl_node_id node);
 sl_node_id sl_ledger_root_node(sl_node_id node);
 
