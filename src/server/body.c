@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/check.h"
+#include "server/protobuf.h"
 #include "server/rest.h"
 
 static bool type_is(const char *type, const char *wanted)
@@ -43,6 +44,17 @@ static struct sl_json *parse_json(struct sl_request *r)
     return value;
 }
 
+static struct sl_json *parse_protobuf(struct sl_request *r)
+{
+    struct sl_error e;
+    sl_error_clear(&e);
+    struct sl_json *value = sl_protobuf_parse(r->body.data, r->body.len, &e);
+    if (value == NULL) {
+        sl_answer_error(r, &e);
+    }
+    return value;
+}
+
 struct sl_json *sl_body_parse(struct sl_request *r, bool optional)
 {
     const char *type = r->content_type != NULL && r->content_type[0] != '\0' ? r->content_type
@@ -62,6 +74,8 @@ struct sl_json *sl_body_parse(struct sl_request *r, bool optional)
         value = r->body.len > 0 ? parse_json(r) : NULL;
     } else if (type_is(type, "application/yaml") || type_is(type, "application/apply-patch+yaml")) {
         value = r->body.len > 0 ? parse_yaml(r) : NULL;
+    } else if (type_is(type, SL_PROTOBUF_TYPE)) {
+        value = r->body.len > 0 ? parse_protobuf(r) : NULL;
     } else {
         sl_answer_fail(
             r, SL_CODE_UNSUPPORTED_MEDIA,

@@ -70,6 +70,9 @@ static struct sl_json *resource_new(const struct sl_kind_info *info)
     if (info->shorts[0] != '\0') {
         add_words(o, "shortNames", info->shorts);
     }
+    if (info->id == SL_KIND_POD || info->id == SL_KIND_JOB) {
+        add_words(o, "categories", "all");
+    }
     return o;
 }
 
@@ -195,6 +198,9 @@ static struct sl_json *aggregated_resource_new(const struct sl_kind_info *info)
     if (info->shorts[0] != '\0') {
         add_words(o, "shortNames", info->shorts);
     }
+    if (info->id == SL_KIND_POD || info->id == SL_KIND_JOB) {
+        add_words(o, "categories", "all");
+    }
     if (info->has_status) {
         struct sl_json *status = sl_json_new_map();
         sl_json_set_text(status, "subresource", "status");
@@ -253,9 +259,9 @@ static void serve_version(struct sl_request *r)
 {
     char git[80];
     struct sl_json *o = sl_json_new_map();
-    (void)snprintf(git, sizeof git, "v1.34.0+sluice-%.40s", r->rest->version);
+    (void)snprintf(git, sizeof git, "v1.36.0+sluice-%.40s", r->rest->version);
     sl_json_set_text(o, "major", "1"); /* the Kubernetes version whose conventions are spoken */
-    sl_json_set_text(o, "minor", "34");
+    sl_json_set_text(o, "minor", "36");
     sl_json_set_text(o, "gitVersion", git);
     sl_json_set_text(o, "platform", "linux");
     sl_answer_json(r, 200, o);

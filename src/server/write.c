@@ -85,9 +85,13 @@ void sl_write_create(struct sl_request *r)
 static bool check_version_given(struct sl_request *r, const struct sl_json *body)
 {
     struct sl_error e;
-    if (!is_kueue(r->route.kind) || sl_object_resource_version(body)[0] != '\0') {
-        return true;
+    struct sl_json *stored = NULL;
+    if (!is_kueue(r->route.kind) || sl_object_resource_version(body)[0] != '\0' ||
+        sl_store_get(r->rest->store, r->route.kind, r->route.ns, r->route.name, &stored, &e) !=
+            SL_CODE_OK) {
+        return true; /* or it is not there at all, which the write itself will find */
     }
+    sl_json_free(stored);
     const struct sl_kind_info *info = sl_kind_info(r->route.kind);
     sl_error_clear(&e);
     (void)sl_error_set(

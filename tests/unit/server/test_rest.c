@@ -222,7 +222,7 @@ static void test_rest_bad_bodies_are_refused(void **state)
         {400, "application/yaml", "a: b\n\tc: d\n", "line"},
         {400, "application/yaml", "a: b\n---\nc: d\n", "exactly one YAML document"},
         {415, "application/x-www-form-urlencoded", "a=b", "unknown format"},
-        {415, "application/vnd.kubernetes.protobuf", "k8s", "unknown format"},
+        {400, "application/vnd.kubernetes.protobuf", "nonsense", "does not begin with"},
         {422, "application/json", "{}", "name or generateName is required"},
         {400, "application/json", "{\"metadata\":{\"name\":\"q\",\"namespace\":\"other\"}}",
          "does not match"},

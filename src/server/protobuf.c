@@ -1,0 +1,310 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Sluice authors */
+
+/* Protobuf to JSON by a table of fields. */
+#include "server/protobuf.h"
+
+#include <string.h>
+
+#include "base/check.h"
+#include "base/mem.h"
+
+#define DEPTH_MAX 8u
+
+enum message {
+    MESSAGE_NONE,
+    MESSAGE_NAMESPACE,
+    MESSAGE_JOB,
+    MESSAGE_PRIORITY_CLASS,
+    MESSAGE_METADATA,
+    MESSAGE_OWNER,
+    MESSAGE_JOB_SPEC,
+    MESSAGE_POD_TEMPLATE,
+    MESSAGE_POD_SPEC,
+    MESSAGE_CONTAINER,
+    MESSAGE_ENV,
+    MESSAGE_RESOURCES,
+    MESSAGE_TOLERATION
+};
+enum type {
+    TYPE_SKIP,
+    TYPE_INT,
+    TYPE_BOOL,
+    TYPE_TEXT,
+    TYPE_TEXT_LIST,
+    TYPE_TEXT_MAP,
+    TYPE_QUANTITY_MAP,
+    TYPE_MESSAGE,
+    TYPE_MESSAGE_LIST
+};
+struct field {
+    enum message message;
+    uint64_t number;
+    const char *name;
+    enum type type;
+    enum message of;
+};
+static const struct field fields[] = {
+#define SL_FIELD(message, number, name, type, of)                                                  \
+    {MESSAGE_##message, number, name, TYPE_##type, MESSAGE_##of},
+#include "server/protobuf.def"
+#undef SL_FIELD
+};
+
+struct reader {
+    const unsigned char *at, *end;
+    struct sl_error *e;
+};
+/* One field as it stands on the wire: a number, or bytes. */
+struct wire {
+    uint64_t number, value;
+    const unsigned char *bytes;
+    size_t size;
+    bool is_bytes;
+};
+
+static bool truncated(struct reader *r)
+{
+    (void)sl_error_set(r->e, SL_CODE_BAD_REQUEST, "the protobuf body is malformed");
+    return false;
+}
+
+static bool read_varint(struct reader *r, uint64_t *out)
+{
+    uint64_t value = 0;
+    for (unsigned shift = 0; shift < 64 && r->at < r->end; shift += 7) {
+        unsigned char byte = *r->at++;
+        value |= (uint64_t)(byte & 0x7f) << shift;
+        if ((byte & 0x80) == 0) {
+            *out = value;
+            return true;
+        }
+    }
+    return truncated(r);
+}
+
+static bool read_wire(struct reader *r, struct wire *w)
+{
+    uint64_t tag = 0;
+    *w = (struct wire){.number = 0};
+    if (!read_varint(r, &tag)) {
+        return false;
+    }
+    w->number = tag >> 3;
+    w->is_bytes = (tag & 7) == 2;
+    if (((tag & 7) != 0 && !w->is_bytes) || !read_varint(r, &w->value)) {
+        return truncated(r); /* Kubernetes' types have no fixed-width fields */
+    }
+    if (w->is_bytes) {
+        if (w->value > (uint64_t)(r->end - r->at)) {
+            return truncated(r);
+        }
+        w->bytes = r->at;
+        w->size = (size_t)w->value;
+        r->at += w->size;
+    }
+    return true;
+}
+
+static const struct field *find_field(enum message message, uint64_t number)
+{
+    for (size_t i = 0; i < sizeof fields / sizeof fields[0]; i++) {
+        if (fields[i].message == message && fields[i].number == number) {
+            return &fields[i];
+        }
+    }
+    return NULL;
+}
+
+static struct sl_json *text_of(const struct wire *w)
+{
+    char *text = sl_mem_text_n((const char *)w->bytes, w->size);
+    struct sl_json *value = sl_json_new_text(text);
+    sl_mem_free(text);
+    return value;
+}
+
+/* The list or map at `name`, made on its first element. */
+static struct sl_json *container(struct sl_json *map, const char *name, bool list)
+{
+    if (sl_json_get(map, name) == NULL) {
+        sl_json_set(map, name, list ? sl_json_new_list() : sl_json_new_map());
+    }
+    return sl_json_get(map, name);
+}
+
+/* A map's entry is a message {1: key, 2: value}; a quantity is a message {1: text}. */
+static bool read_entry(struct reader *outer, const struct wire *entry, bool quantity,
+                       struct sl_json *map)
+{
+    struct reader r = {entry->bytes, entry->bytes + entry->size, outer->e};
+    struct wire key = {.number = 0}, value = {.number = 0}, w;
+    while (r.at < r.end) {
+        if (!read_wire(&r, &w) || !w.is_bytes) {
+            return truncated(outer);
+        }
+        *(w.number == 1 ? &key : &value) = w;
+    }
+    if (quantity && value.size > 0) {
+        r = (struct reader){value.bytes, value.bytes + value.size, outer->e};
+        if (!read_wire(&r, &value) || !value.is_bytes) {
+            return truncated(outer);
+        }
+    }
+    if (key.bytes == NULL) {
+        return truncated(outer);
+    }
+    char *name = sl_mem_text_n((const char *)key.bytes, key.size);
+    sl_json_set(map, name, value.bytes != NULL ? text_of(&value) : sl_json_new_text(""));
+    sl_mem_free(name);
+    return true;
+}
+
+static bool read_message(struct reader *r, enum message message, unsigned depth,
+                         struct sl_json *out);
+
+static bool read_nested(struct reader *outer, const struct field *f, const struct wire *w,
+                        unsigned depth, struct sl_json *out)
+{
+    struct reader r = {w->bytes, w->bytes + w->size, outer->e};
+    struct sl_json *nested = sl_json_new_map();
+    if (depth == DEPTH_MAX || !read_message(&r, f->of, depth + 1, nested)) {
+        sl_json_free(nested);
+        return false;
+    }
+    if (f->type == TYPE_MESSAGE_LIST) {
+        sl_json_append(container(out, f->name, true), nested);
+    } else {
+        sl_json_set(out, f->name, nested);
+    }
+    return true;
+}
+
+static bool read_bytes(struct reader *r, const struct field *f, const struct wire *w,
+                       unsigned depth, struct sl_json *out)
+{
+    switch (f->type) {
+    case TYPE_TEXT:
+        if (w->size > 0) { /* absent and empty are the same here */
+            sl_json_set(out, f->name, text_of(w));
+        }
+        return true;
+    case TYPE_TEXT_LIST:
+        sl_json_append(container(out, f->name, true), text_of(w));
+        return true;
+    case TYPE_TEXT_MAP:
+    case TYPE_QUANTITY_MAP:
+        return read_entry(r, w, f->type == TYPE_QUANTITY_MAP, container(out, f->name, false));
+    case TYPE_MESSAGE:
+    case TYPE_MESSAGE_LIST:
+        return read_nested(r, f, w, depth, out);
+    default:
+        return truncated(r);
+    }
+}
+
+static bool read_message(struct reader *r, enum message message, unsigned depth,
+                         struct sl_json *out)
+{
+    struct wire w;
+    while (r->at < r->end) {
+        if (!read_wire(r, &w)) {
+            return false;
+        }
+        const struct field *f = find_field(message, w.number);
+        if (f == NULL && w.value != 0) { /* zero and empty say nothing */
+            (void)sl_error_set(
+                r->e, SL_CODE_UNSUPPORTED_MEDIA,
+                "the protobuf body has a field that this server only reads as JSON; send "
+                "application/json");
+            return false;
+        }
+        if (f == NULL || f->type == TYPE_SKIP) {
+            continue;
+        }
+        if (w.is_bytes && !read_bytes(r, f, &w, depth, out)) {
+            return false;
+        }
+        if (!w.is_bytes && f->type == TYPE_INT) {
+            sl_json_set_int(out, f->name, (int64_t)w.value);
+        } else if (!w.is_bytes && f->type == TYPE_BOOL) {
+            sl_json_set_bool(out, f->name, w.value != 0);
+        } else if (!w.is_bytes) {
+            return truncated(r);
+        }
+    }
+    return true;
+}
+
+static enum message root_message(const char *api_version, const char *kind)
+{
+    static const struct {
+        const char *api_version, *kind;
+        enum message message;
+    } roots[] = {{"v1", "Namespace", MESSAGE_NAMESPACE},
+                 {"batch/v1", "Job", MESSAGE_JOB},
+                 {"scheduling.k8s.io/v1", "PriorityClass", MESSAGE_PRIORITY_CLASS}};
+    for (size_t i = 0; i < sizeof roots / sizeof roots[0]; i++) {
+        if (strcmp(roots[i].api_version, api_version) == 0 && strcmp(roots[i].kind, kind) == 0) {
+            return roots[i].message;
+        }
+    }
+    return MESSAGE_NONE;
+}
+
+/* The type is {1: apiVersion, 2: kind}. */
+static bool read_type(struct reader *outer, const struct wire *type, struct sl_json *out)
+{
+    struct reader r = {type->bytes, type->bytes + type->size, outer->e};
+    struct wire w;
+    while (r.at < r.end) {
+        if (!read_wire(&r, &w) || !w.is_bytes) {
+            return truncated(outer);
+        }
+        sl_json_set(out, w.number == 1 ? "apiVersion" : "kind", text_of(&w));
+    }
+    return true;
+}
+
+/* The envelope is "k8s\0" and {1: type, 2: the object, ...}. */
+static bool read_envelope(struct reader *r, struct sl_json *out)
+{
+    struct wire w, raw = {.number = 0};
+    while (r->at < r->end) {
+        if (!read_wire(r, &w) || (w.number == 1 && (!w.is_bytes || !read_type(r, &w, out)))) {
+            return truncated(r);
+        }
+        if (w.number == 2 && w.is_bytes) {
+            raw = w;
+        }
+    }
+    enum message root = root_message(sl_json_text(sl_json_get(out, "apiVersion"), ""),
+                                     sl_json_text(sl_json_get(out, "kind"), ""));
+    if (root == MESSAGE_NONE || raw.bytes == NULL) {
+        (void)sl_error_set(
+            r->e, SL_CODE_UNSUPPORTED_MEDIA,
+            "the body of the request was in an unknown format - this kind is accepted as: "
+            "application/json, application/yaml");
+        return false;
+    }
+    struct reader object = {raw.bytes, raw.bytes + raw.size, r->e};
+    return read_message(&object, root, 0, out);
+}
+
+struct sl_json *sl_protobuf_parse(const char *data, size_t len, struct sl_error *e)
+{
+    static const char magic[4] = {'k', '8', 's', '\0'};
+    SL_PRE(data != NULL || len == 0);
+    if (len < sizeof magic || memcmp(data, magic, sizeof magic) != 0) {
+        (void)sl_error_set(e, SL_CODE_BAD_REQUEST, "the protobuf body does not begin with \"k8s\"");
+        return NULL;
+    }
+    struct reader r = {(const unsigned char *)data + sizeof magic,
+                       (const unsigned char *)data + len, e};
+    struct sl_json *out = sl_json_new_map();
+    if (!read_envelope(&r, out)) {
+        sl_json_free(out);
+        return NULL;
+    }
+    return out;
+}
