@@ -27,6 +27,35 @@ enum sl_status sl_ledger_open_cell(sl_node_id node, sl_flavor_id flavor, sl_reso
                                    sl_cell_id *cell) SL_MUST_CHECK;
 
 /* Limits: SL_AMOUNT_UNLIMITED = none. Usage never changes what is set here; available may become negative. */
+/*@
+  requires inv:        NumbersInv && TrailSound;
+  terminates           \true;
+  exits                \false;
+  assigns              sl_cell_own[0 .. SL_CELLS_MAX - 1], sl_cell_usage[0 .. SL_CELLS_MAX - 1],
+                       sl_total[0 .. SL_TOTALS_MAX - 1], sl_cell_lent_low[0 .. SL_CELLS_MAX - 1],
+                       sl_cell_lent_high[0 .. SL_CELLS_MAX - 1], sl_cell_subtree[0 .. SL_CELLS_MAX - 1],
+                       sl_cell_kept[0 .. SL_CELLS_MAX - 1], sl_trail_count,
+                       sl_trail_cell[0 .. SL_TRAIL_MAX - 1], sl_trail_own[0 .. SL_TRAIL_MAX - 1],
+                       sl_trail_usage[0 .. SL_TRAIL_MAX - 1],
+                       sl_cell_nominal[0 .. SL_CELLS_MAX - 1], sl_cell_lending[0 .. SL_CELLS_MAX - 1],
+                       sl_cell_borrowing[0 .. SL_CELLS_MAX - 1];
+  ensures  inv:        NumbersInv && TrailSound;
+  ensures  own:        OwnElsewhere{Old, Post}(-1);
+  behavior done:
+    assumes known:     Chargeable(cell, 0) && sl_trail_depth == 0;
+    assumes quotas:    IsQuota(nominal) && IsQuota(lending_limit) && IsQuota(borrowing_limit);
+    ensures result:    \result == SL_OK;
+    ensures set:       sl_cell_nominal[cell] == nominal && sl_cell_lending[cell] == lending_limit &&
+                       sl_cell_borrowing[cell] == borrowing_limit;
+  behavior refused:
+    assumes reason:    !(Chargeable(cell, 0) && sl_trail_depth == 0 && IsQuota(nominal) &&
+                       IsQuota(lending_limit) && IsQuota(borrowing_limit));
+    assigns            \nothing;
+    ensures result:    \result == SL_REFUSED_NO_CELL || \result == SL_REFUSED_AMOUNT ||
+                       \result == SL_REFUSED_TRIAL_OPEN;
+  complete behaviors;
+  disjoint behaviors;
+*/
 enum sl_status sl_ledger_set_quota(sl_cell_id cell, int64_t nominal, int64_t lending_limit,
                                    int64_t borrowing_limit) SL_MUST_CHECK;
 

@@ -10,13 +10,65 @@
 /* Gathering stops here: an answer this large is saturated in any case. */
 #define GATHER_MAX (SL_AMOUNT_UNLIMITED + SL_AMOUNT_MAX)
 
+/* Nothing that is available is below this: no more than this was ever charged. */
+/*@ ghost
+  /@ requires inv:       CellsLinked && LimitsInRange && UsageInRange;
+     terminates          \true;
+     exits               \false;
+     assigns             \nothing;
+     ensures  floor:     \forall integer c; 0 <= c < SL_CELLS_MAX ==> -SL_AMOUNT_MAX <= available(c);
+  @/
+  static void lemma_available_floor(void)
+  {
+    /@ loop invariant 0 <= l <= SL_LEVELS_MAX;
+       loop invariant \forall integer c; 0 <= c < SL_CELLS_MAX && cell_level(c) < l ==>
+           -SL_AMOUNT_MAX <= available(c);
+       loop assigns l;
+       loop variant SL_LEVELS_MAX - l; @/
+    for (uint32_t l = 0; l < SL_LEVELS_MAX; l++) ;
+  }
+*/
+
+/*@ ghost
+  /@ requires inv:       CellsLinked && LimitsInRange;
+     terminates          \true;
+     exits               \false;
+     assigns             \nothing;
+     ensures  floor:     \forall integer c; 0 <= c < SL_CELLS_MAX ==> 0 <= potential(c);
+  @/
+  static void lemma_potential_floor(void)
+  {
+    /@ loop invariant 0 <= l <= SL_LEVELS_MAX;
+       loop invariant \forall integer c; 0 <= c < SL_CELLS_MAX && cell_level(c) < l ==> 0 <= potential(c);
+       loop assigns l;
+       loop variant SL_LEVELS_MAX - l; @/
+    for (uint32_t l = 0; l < SL_LEVELS_MAX; l++) ;
+  }
+*/
+
 /* What the cell keeps and does not use. */
+/*@
+  requires cell:       cell < SL_CELLS_MAX;
+  requires range:      LimitsInRange && UsageInRange;
+  terminates           \true;
+  exits                \false;
+  assigns              \nothing;
+  ensures  result:     \result == cell_spare(cell);
+*/
 static int64_t spare(sl_cell_id cell)
 {
     return sl_cell_kept[cell] > sl_cell_usage[cell] ? sl_cell_kept[cell] - sl_cell_usage[cell] : 0;
 }
 
 /* How much more the cell could store in its parent; negative when it stores more than it may. */
+/*@
+  requires cell:       cell < SL_CELLS_MAX;
+  requires range:      LimitsInRange && UsageInRange;
+  terminates           \true;
+  exits                \false;
+  assigns              \nothing;
+  ensures  result:     \result == cell_lends(cell) - cell_stored(cell) + sl_cell_borrowing[cell];
+*/
 static int64_t borrowable(sl_cell_id cell)
 {
     int64_t lent = sl_cell_subtree[cell] - sl_cell_kept[cell];
@@ -34,6 +86,15 @@ int64_t sl_ledger_available(sl_cell_id cell)
     if (cell >= SL_CELLS_MAX) {
         return 0;
     }
+    //@ ghost lemma_available_floor();
+    /*@
+      loop invariant cell:   cell < SL_CELLS_MAX;
+      loop invariant sums:   0 <= gathered <= GATHER_MAX && -SL_AMOUNT_MAX <= bound <= SL_AMOUNT_UNLIMITED;
+      loop invariant answer: smaller(SL_AMOUNT_UNLIMITED, available(\at(cell, Pre))) ==
+                             smaller(bound, gathered + available(cell));
+      loop assigns cell, gathered, bound;
+      loop variant cell_level(cell);
+    */
     while (sl_cell_up[cell] != 0) {
         gathered += spare(cell);
         if (gathered > GATHER_MAX) {
@@ -55,6 +116,15 @@ int64_t sl_ledger_potential(sl_cell_id cell)
     if (cell >= SL_CELLS_MAX) {
         return 0;
     }
+    //@ ghost lemma_potential_floor();
+    /*@
+      loop invariant cell:   cell < SL_CELLS_MAX;
+      loop invariant sums:   0 <= gathered <= SL_AMOUNT_UNLIMITED && 0 <= bound <= SL_AMOUNT_UNLIMITED;
+      loop invariant answer: smaller(SL_AMOUNT_UNLIMITED, potential(\at(cell, Pre))) ==
+                             smaller(bound, gathered + potential(cell));
+      loop assigns cell, gathered, bound;
+      loop variant cell_level(cell);
+    */
     while (sl_cell_up[cell] != 0) {
         int64_t most = gathered + sl_cell_subtree[cell] + sl_cell_borrowing[cell];
         if (most < bound) {
@@ -86,6 +156,12 @@ int64_t sl_ledger_nominal(sl_cell_id cell)
 }
 
 /* Is it a cell in use? */
+/*@
+  terminates           \true;
+  exits                \false;
+  assigns              \nothing;
+  ensures  result:     \result <==> cell < SL_CELLS_MAX && sl_cell_home[cell] != 0;
+*/
 static bool is_used(sl_cell_id cell)
 {
     return cell < SL_CELLS_MAX && sl_cell_home[cell] != 0;
