@@ -133,9 +133,9 @@ static bool one_document(void *context, const struct sl_document *d)
     if (code != SL_CODE_OK) {
         struct sl_buf what = {0};
         sl_buf_print(&what, "%s:%u", d->file, d->line);
-        if (d->object != NULL) {
-            sl_buf_print(&what, ": %s/%s", sl_json_path_text(d->object, "kind", "?"),
-                         sl_object_name(d->object));
+        const char *name = d->object == NULL ? "" : sl_object_name(d->object);
+        if (name[0] != '\0') {
+            sl_buf_print(&what, ": %s/%s", sl_json_path_text(d->object, "kind", "?"), name);
         }
         b->failed = true;
         sl_ctl_failed(what.data, &e);

@@ -3,7 +3,9 @@
 
 /* sluicectl get, describe and watch. */
 #include "base/clock.h"
+#include "base/mem.h"
 #include "cli/ctl.h"
+#include <stdlib.h>
 #include <string.h>
 
 static void append_query(struct sl_buf *path, const char *name, const char *value)
@@ -134,6 +136,34 @@ static bool is_about(const struct sl_json *event, const struct sl_json *object)
     return strcmp(sl_json_path_text(event, "involvedObject.uid", ""), sl_object_uid(object)) == 0;
 }
 
+static int by_age(const void *a, const void *b)
+{
+    const struct sl_json *const *x = a;
+    const struct sl_json *const *y = b;
+    int64_t one = strtoll(sl_object_resource_version(*x), NULL, 10);
+    int64_t other = strtoll(sl_object_resource_version(*y), NULL, 10);
+    return one < other ? -1 : one > other;
+}
+
+/* The events about the object, oldest first (a list of references). */
+static struct sl_json *select_events(const struct sl_json *items, const struct sl_json *object)
+{
+    size_t count = 0;
+    struct sl_json **mine = sl_mem_new(sl_json_len(items) + 1, sizeof(struct sl_json *));
+    for (size_t i = 0; i < sl_json_len(items); i++) {
+        if (is_about(sl_json_at(items, i), object)) {
+            mine[count++] = sl_json_at(items, i);
+        }
+    }
+    qsort(mine, count, sizeof(struct sl_json *), by_age);
+    struct sl_json *list = sl_json_new_list();
+    for (size_t i = 0; i < count; i++) {
+        sl_json_append(list, sl_json_ref(mine[i]));
+    }
+    sl_mem_free(mine);
+    return list;
+}
+
 static void print_events(struct sl_ctl *c, const struct sl_json *object)
 {
     struct sl_buf path = {0};
@@ -142,13 +172,7 @@ static void print_events(struct sl_ctl *c, const struct sl_json *object)
     const char *ns = sl_object_namespace(object);
     sl_ctl_path(SL_KIND_EVENT, ns[0] == '\0' ? "default" : ns, "", &path);
     if (sl_remote_get(c->remote, path.data, &events, &e) == SL_CODE_OK) {
-        struct sl_json *mine = sl_json_new_list();
-        const struct sl_json *items = sl_json_get(events, "items");
-        for (size_t i = 0; i < sl_json_len(items); i++) {
-            if (is_about(sl_json_at(items, i), object)) {
-                sl_json_append(mine, sl_json_ref(sl_json_at(items, i)));
-            }
-        }
+        struct sl_json *mine = select_events(sl_json_get(events, "items"), object);
         printf("events:%s\n", sl_json_len(mine) == 0 ? " none" : "");
         if (sl_json_len(mine) > 0) {
             print_table(c, SL_KIND_EVENT, mine);

@@ -135,11 +135,9 @@ static void log_start(const struct daemon *d, const struct sl_daemon_options *op
 {
     sl_log(SL_LOG_INFO, "limits", "workloads", sl_log_number(SL_WORKLOADS_MAX), "quota_nodes",
            sl_log_number(SL_NODES_MAX), "quota_cells", sl_log_number(SL_CELLS_MAX), "cohort_depth",
-           sl_log_number(SL_LEVELS_MAX), NULL);
-    sl_log(SL_LOG_INFO, "per workload", "flavor_resource_pairs", sl_log_number(SL_CLAIMS_MAX),
-           "admission_checks", sl_log_number(SL_CHECKS_MAX), NULL);
-    sl_log(SL_LOG_INFO, "kept events", "events", sl_log_number(SL_EVENTS_KEPT_MAX), "events_per_s",
-           sl_log_number(SL_EVENTS_PER_S), NULL);
+           sl_log_number(SL_LEVELS_MAX), "claims_per_workload", sl_log_number(SL_CLAIMS_MAX),
+           "checks_per_workload", sl_log_number(SL_CHECKS_MAX), "events_kept",
+           sl_log_number(SL_EVENTS_KEPT_MAX), "events_per_s", sl_log_number(SL_EVENTS_PER_S), NULL);
     sl_log(SL_LOG_INFO, "listening", "listen", options->listen, "port",
            sl_log_number(sl_server_port(d->server)), "data", options->data_dir, "version",
            SL_VERSION, NULL);

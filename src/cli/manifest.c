@@ -25,21 +25,23 @@ static bool is_separator(const char *line, size_t len)
            (len == 3 || strchr(" \t\r", line[3]) != NULL);
 }
 
-/* Nothing but empty lines and comments? */
-static bool is_blank(const struct piece *p)
+/* The line of the first text that is neither space nor comment; 0 when there is none. */
+static unsigned first_line(const struct piece *p)
 {
     bool comment = false;
+    unsigned line = p->line;
     for (size_t i = 0; i < p->len; i++) {
         char c = p->text[i];
         if (c == '\n') {
             comment = false;
+            line++;
         } else if (c == '#') {
             comment = true;
         } else if (!comment && strchr(" \t\r", c) == NULL) {
-            return false;
+            return line;
         }
     }
-    return true;
+    return 0;
 }
 
 static bool deliver_object(const struct sl_document *from, struct sl_json *object,
@@ -66,10 +68,10 @@ static bool deliver_object(const struct sl_document *from, struct sl_json *objec
 
 static bool deliver(const char *file, const struct piece *p, sl_document_fn *fn, void *context)
 {
-    if (is_blank(p)) {
+    struct sl_document d = {.file = file, .line = first_line(p)};
+    if (d.line == 0) {
         return true;
     }
-    struct sl_document d = {.file = file, .line = p->line};
     struct sl_buf text = {0};
     for (unsigned i = 1; i < p->line; i++) {
         sl_buf_text(&text, "\n");

@@ -61,7 +61,7 @@ struct sl_json *sl_submit_job_new(const struct sl_submit *s)
     struct sl_json *metadata = sl_json_path_make(job, "metadata");
     if (s->name == NULL) {
         sl_json_remove(metadata, "name");
-        sl_json_set_text(metadata, "generateName", "job-");
+        sl_json_set_text(metadata, "generateName", "run-");
     }
     sl_json_set_text(sl_json_path_make(metadata, "labels"), SL_LABEL_QUEUE, s->queue);
     if (s->priority_class != NULL) {

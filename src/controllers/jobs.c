@@ -116,11 +116,27 @@ static void observe_job(struct sl_jobs *j, const struct sl_json *job, bool delet
     sl_work_add(j->leftovers.work, key, now_ms + LEFTOVER_DELAY_MS);
 }
 
+/* May its Job have to do something now? What a Job needs to know without this comes with the Job's own events. */
+static bool concerns_job(const struct sl_json *wl)
+{
+    if (sl_condition_true(wl, "Finished")) {
+        return sl_workload_has_finalizer(wl);
+    }
+    if (sl_object_deleting(wl) || sl_condition_true(wl, "Evicted")) {
+        return true;
+    }
+    if (sl_condition_true(wl, "Admitted")) {
+        return !sl_condition_true(wl, "PodsReady");
+    }
+    return sl_object_generation(wl) > 1 && !sl_condition_true(wl, "QuotaReserved");
+}
+
 static void observe_workload(struct sl_jobs *j, const struct sl_json *wl, bool deleted)
 {
     char key[SL_KEY_SIZE];
     const struct sl_json *owner = sl_object_controller_ref(wl);
-    if (owner != NULL && strcmp(sl_json_path_text(owner, "kind", ""), "Job") == 0) {
+    if (owner != NULL && strcmp(sl_json_path_text(owner, "kind", ""), "Job") == 0 &&
+        (deleted || concerns_job(wl))) {
         sl_key_print(sl_object_namespace(wl), sl_json_path_text(owner, "name", ""), key);
         sl_work_add(j->jobs.work, key, SL_WORK_NOW);
     }

@@ -91,17 +91,17 @@ static void begin(struct sl_runner *n, struct sl_json *job, int64_t now_ms)
 }
 
 /* When the running Job is to end. */
-static int64_t end_ms(const struct sl_runner *n, const struct sl_json *job, int64_t now_ms)
+static int64_t end_ms(const struct sl_runner *n, const char *key, const struct sl_json *job)
 {
     struct sl_error e = {0};
     int64_t run_for_ms;
     union sl_map_value known;
     (void)sl_runner_run_for(job, &run_for_ms, &e); /* a bad one was reported when it started */
     int64_t start_ms = sl_clock_parse(sl_json_path_text(job, "status.startTime", ""));
-    if (sl_map_get(n->started_ms, n->jobs.current, &known)) {
+    if (sl_map_get(n->started_ms, key, &known)) {
         start_ms = (int64_t)known.number;
     }
-    return start_ms == INT64_MIN ? now_ms : start_ms + run_for_ms;
+    return start_ms == INT64_MIN ? SL_WORK_NOW : start_ms + run_for_ms;
 }
 
 static void forget(struct sl_runner *n, const char *key)
@@ -109,15 +109,18 @@ static void forget(struct sl_runner *n, const char *key)
     sl_map_remove(n->started_ms, key, NULL);
 }
 
+static bool is_running(const struct sl_json *job)
+{
+    return sl_json_path(job, "status.startTime") != NULL && !sl_condition_true(job, "Suspended");
+}
+
 static void run(struct sl_runner *n, struct sl_json *job, int64_t now_ms)
 {
     struct sl_reconciler *r = &n->jobs;
-    bool started =
-        sl_json_path(job, "status.startTime") != NULL && !sl_condition_true(job, "Suspended");
-    if (!started) {
+    if (!is_running(job)) {
         begin(n, job, now_ms);
-    } else if (end_ms(n, job, now_ms) > now_ms) {
-        sl_work_add(r->work, r->current, end_ms(n, job, now_ms));
+    } else if (end_ms(n, r->current, job) > now_ms) {
+        sl_work_add(r->work, r->current, end_ms(n, r->current, job));
     } else {
         sl_runner_end(job, now_ms);
         write_status(r, job);
@@ -169,7 +172,8 @@ void sl_runner_observe(struct sl_runner *n, const struct sl_json *job, bool dele
     if (deleted) {
         forget(n, key);
     } else if (!idle && !sl_job_finished(job, &success, &message)) {
-        sl_work_add(n->jobs.work, key, SL_WORK_NOW);
+        bool wait = !sl_job_suspended(job) && is_running(job);
+        sl_work_add(n->jobs.work, key, wait ? end_ms(n, key, job) : SL_WORK_NOW);
     }
 }
 

@@ -190,14 +190,17 @@ bool sl_template_restore(struct sl_json *template, const struct sl_json *origina
     return changed;
 }
 
-bool sl_template_equal(const struct sl_json *a, const struct sl_json *b)
+static bool same_at(const struct sl_json *a, const struct sl_json *b, const char *path)
 {
-    static const char *const members[] = {"spec.containers", "spec.initContainers",
-                                          "spec.nodeSelector", "spec.tolerations"};
-    for (size_t i = 0; i < sizeof members / sizeof members[0]; i++) {
-        if (!same(sl_json_path(a, members[i]), sl_json_path(b, members[i]))) {
-            return false;
-        }
-    }
-    return true;
+    return same(sl_json_path(a, path), sl_json_path(b, path));
+}
+
+bool sl_template_same_containers(const struct sl_json *a, const struct sl_json *b)
+{
+    return same_at(a, b, "spec.containers") && same_at(a, b, "spec.initContainers");
+}
+
+bool sl_template_same_placement(const struct sl_json *a, const struct sl_json *b)
+{
+    return same_at(a, b, "spec.nodeSelector") && same_at(a, b, "spec.tolerations");
 }

@@ -20,6 +20,8 @@ enum sl_code sl_template_inject(struct sl_json *template, const struct sl_json *
 void sl_template_clean(struct sl_json *template);
 /* Put back what injection may have changed, from the original template. Returns whether anything differed. */
 bool sl_template_restore(struct sl_json *template, const struct sl_json *original);
-/* Do both ask for the same pods: containers, init containers, node selector, tolerations? */
-bool sl_template_equal(const struct sl_json *a, const struct sl_json *b);
+/* Do both have the same containers and init containers? */
+bool sl_template_same_containers(const struct sl_json *a, const struct sl_json *b);
+/* Do both have the same node selector and tolerations? */
+bool sl_template_same_placement(const struct sl_json *a, const struct sl_json *b);
 #endif

@@ -46,8 +46,8 @@ static void test_manifest_documents_come_in_order_with_their_lines(void **state)
     assert_string_equal(s.kinds[0], "A");
     assert_string_equal(s.kinds[2], "C");
     assert_int_equal(s.lines[0], 1);
-    assert_int_equal(s.lines[1], 2);
-    assert_int_equal(s.lines[2], 5);
+    assert_int_equal(s.lines[1], 3);
+    assert_int_equal(s.lines[2], 7);
 }
 
 static void test_manifest_json_is_read_as_well(void **state)

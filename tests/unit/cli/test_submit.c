@@ -41,7 +41,7 @@ static void test_submit_without_name_asks_for_a_generated_one(void **state)
     struct sl_submit s = {.ns = "default", .queue = "main", .cpu = "1", .parallelism = 1};
     struct sl_json *job = sl_submit_job_new(&s);
     assert_string_equal(sl_object_name(job), "");
-    assert_string_equal(sl_json_path_text(job, "metadata.generateName", ""), "job-");
+    assert_string_equal(sl_json_path_text(job, "metadata.generateName", ""), "run-");
     sl_json_free(job);
 }
 

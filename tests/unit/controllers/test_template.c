@@ -129,7 +129,8 @@ static void test_template_restore_undoes_inject(void **state)
     struct sl_json *template = parse(text);
     struct sl_json *injection = injection_of(flavor_text);
     assert_int_equal(sl_template_inject(template, injection, &e), SL_CODE_OK);
-    assert_false(sl_template_equal(template, original));
+    assert_false(sl_template_same_placement(template, original));
+    assert_true(sl_template_same_containers(template, original));
 
     assert_true(sl_template_restore(template, original));
 
@@ -152,14 +153,17 @@ static void test_template_restore_keeps_the_job_controllers_labels(void **state)
     sl_json_free(original);
 }
 
-static void test_template_equal_takes_absent_for_empty_and_sees_other_requests(void **state)
+static void test_template_same_takes_absent_for_empty_and_sees_differences(void **state)
 {
     (void)state;
     struct sl_json *a = parse("{\"spec\":{\"containers\":[{\"name\":\"c\"}],\"tolerations\":[]}}");
     struct sl_json *b = parse("{\"spec\":{\"containers\":[{\"name\":\"c\"}]}}");
-    struct sl_json *c = parse("{\"spec\":{\"containers\":[{\"name\":\"c\",\"image\":\"i\"}]}}");
-    assert_true(sl_template_equal(a, b));
-    assert_false(sl_template_equal(a, c));
+    struct sl_json *c = parse("{\"spec\":{\"containers\":[{\"name\":\"c\",\"image\":\"i\"}],"
+                              "\"nodeSelector\":{\"a\":\"b\"}}}");
+    assert_true(sl_template_same_containers(a, b));
+    assert_true(sl_template_same_placement(a, b));
+    assert_false(sl_template_same_containers(a, c));
+    assert_false(sl_template_same_placement(a, c));
     sl_json_free(a);
     sl_json_free(b);
     sl_json_free(c);
@@ -176,7 +180,7 @@ int main(void)
         cmocka_unit_test(test_injection_update_that_disagrees_is_refused_whole),
         cmocka_unit_test(test_template_restore_undoes_inject),
         cmocka_unit_test(test_template_restore_keeps_the_job_controllers_labels),
-        cmocka_unit_test(test_template_equal_takes_absent_for_empty_and_sees_other_requests),
+        cmocka_unit_test(test_template_same_takes_absent_for_empty_and_sees_differences),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
