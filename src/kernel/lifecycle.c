@@ -222,6 +222,10 @@ static void create(struct sl_event ev, struct sl_outcome row)
   ensures  requeue:   RequeueSound(ev.workload);
   ensures  row_e:     row.reset == SL_RESET_EVICTION ==> RowE{Pre,Post}(ev.workload, ev.now_ms);
   ensures  active:    sl_workloads[ev.workload].active == ActiveAfter{Pre}(ev);
+  ensures  take:      row.quota == SL_QUOTA_TAKE ==> HoldsQuota(ev.workload);
+  ensures  keep:      row.quota == SL_QUOTA_KEEP ==>
+                        (HoldsQuota(ev.workload) <==> HoldsQuota{Pre}(ev.workload));
+  ensures  drop:      row.quota == SL_QUOTA_DROP ==> !HoldsQuota(ev.workload);
   ensures  ready:     row.to == SL_PHASE_ADMITTED &&
                       \old(sl_workloads[ev.workload].phase) != SL_PHASE_ADMITTED ==>
                         ChecksReady(ev.workload);
