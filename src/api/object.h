@@ -23,6 +23,8 @@ struct sl_json *sl_object_new(enum sl_kind kind, const char *ns, const char *nam
 
 /* --- schema: what each kind's table says ------------------------------------------------------------- */
 void sl_object_default(enum sl_kind kind, struct sl_json *o);
+/* The same on create: a Job with a queue name starts suspended, so that it cannot run before it is admitted. */
+void sl_object_default_new(enum sl_kind kind, struct sl_json *o);
 /* All complaints at once, as causes. `old` is NULL on create; for immutability. */
 enum sl_code sl_object_validate(enum sl_kind kind, const struct sl_json *o, const struct sl_json *old,
                                 struct sl_error *e);
