@@ -12,7 +12,7 @@ log="$data/sluiced.log"
 daemon=
 
 stop() {
-    trap '' INT TERM
+    trap '' INT TERM HUP
     if [ -n "$daemon" ] && kill -0 "$daemon" 2>/dev/null; then
         kill -TERM "$daemon"
         wait "$daemon" || true
@@ -56,7 +56,7 @@ wait_until_up() {
 
 "$build/sluiced" --standalone --data "$data" --listen "$listen" >>"$log" 2>&1 &
 daemon=$!
-trap stop INT TERM
+trap stop INT TERM HUP
 wait_until_up
 write_kubeconfig
 

@@ -18,11 +18,18 @@
 #define STEPS_PER_TURN_MAX 4 /* then requests get their turn */
 #define COMMITS_AT_END_MAX 8 /* writes that answers of the last batch led to */
 
+/* A terminal that is closed ends the daemon like Ctrl-C does. */
+static const struct {
+    int number;
+    const char *name;
+} ending[] = {{SIGINT, "SIGINT"}, {SIGTERM, "SIGTERM"}, {SIGHUP, "SIGHUP"}};
+#define SIGNAL_COUNT (sizeof ending / sizeof ending[0])
+
 struct daemon {
     uv_loop_t loop;
     uv_idle_t busy; /* active while there is work: the loop then does not sleep */
     uv_timer_t timer;
-    uv_signal_t signals[2];
+    uv_signal_t signals[SIGNAL_COUNT];
     struct sl_store *store;
     struct sl_engine *engine;
     struct sl_controllers *controllers;
@@ -93,27 +100,31 @@ static void on_signal(uv_signal_t *handle, int number)
         return;
     }
     d->stopping = true;
-    sl_log(SL_LOG_INFO, "stopping", "signal", number == SIGINT ? "SIGINT" : "SIGTERM", NULL);
+    for (size_t i = 0; i < SIGNAL_COUNT; i++) {
+        if (ending[i].number == number) {
+            sl_log(SL_LOG_INFO, "stopping", "signal", ending[i].name, NULL);
+        }
+    }
     sl_server_stop(d->server);
     for (int i = 0; i < COMMITS_AT_END_MAX && sl_store_dirty(d->store); i++) {
         (void)sl_store_commit(d->store, NULL);
     }
     close_handle((uv_handle_t *)&d->busy);
     close_handle((uv_handle_t *)&d->timer);
-    close_handle((uv_handle_t *)&d->signals[0]);
-    close_handle((uv_handle_t *)&d->signals[1]);
+    for (size_t i = 0; i < SIGNAL_COUNT; i++) {
+        close_handle((uv_handle_t *)&d->signals[i]);
+    }
 }
 
 static void init_handles(struct daemon *d)
 {
-    static const int numbers[2] = {SIGINT, SIGTERM};
     uv_idle_init(&d->loop, &d->busy);
     uv_timer_init(&d->loop, &d->timer);
     d->busy.data = d->timer.data = d;
-    for (size_t i = 0; i < 2; i++) {
+    for (size_t i = 0; i < SIGNAL_COUNT; i++) {
         uv_signal_init(&d->loop, &d->signals[i]);
         d->signals[i].data = d;
-        uv_signal_start(&d->signals[i], on_signal, numbers[i]);
+        uv_signal_start(&d->signals[i], on_signal, ending[i].number);
     }
 }
 
@@ -184,6 +195,7 @@ enum sl_code sl_daemon_run(const struct sl_daemon_options *options, struct sl_er
 {
     static struct daemon d;
     signal(SIGPIPE, SIG_IGN);
+    signal(SIGXFSZ, SIG_IGN); /* a file at its size limit is a failed write, as a full disk is */
     if (uv_loop_init(&d.loop) != 0) {
         return sl_error_set(e, SL_CODE_INTERNAL, "the event loop could not be created");
     }

@@ -8,6 +8,6 @@
 #define SL_CLI_DAEMON_H
 #include "cli/daemon_options.h"
 
-/* Runs until SIGINT or SIGTERM. An error code other than OK: it could not start, and *e says why. */
+/* Runs until SIGINT, SIGTERM or SIGHUP. An error code other than OK: it could not start, and *e says why. */
 enum sl_code sl_daemon_run(const struct sl_daemon_options *options, struct sl_error *e);
 #endif
