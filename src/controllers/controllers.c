@@ -33,6 +33,7 @@ struct sl_controllers {
     bool synced[SL_KIND_COUNT];
     size_t synced_count;
     bool cycle_due;
+    bool events_loaded; /* those of earlier runs; not before the start is over */
 };
 
 struct sl_controllers *sl_controllers_new(const struct sl_controllers_options *options)
@@ -124,7 +125,6 @@ static void on_watch(void *context, enum sl_watch_type type, enum sl_kind kind,
 void sl_controllers_start(struct sl_controllers *c)
 {
     const struct sl_client *client = &c->options.client;
-    sl_recorder_load(c->events, sl_clock_now_ms());
     for (size_t i = 0; i < WATCHED_COUNT; i++) {
         client->watch(client->self, watched[i], on_watch, c);
     }
@@ -148,6 +148,10 @@ bool sl_controllers_step(struct sl_controllers *c, int64_t now_ms)
 {
     if (!sl_controllers_ready(c)) {
         return false;
+    }
+    if (!c->events_loaded) {
+        c->events_loaded = true;
+        sl_recorder_load(c->events, now_ms);
     }
     /* Jobs before the runner: a Job that must not run is suspended before it could start. */
     bool more = sl_jobs_step(&c->jobs, now_ms, STEP_LIMIT);
