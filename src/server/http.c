@@ -19,9 +19,7 @@
 #define CONNECTIONS_MAX_DEFAULT 1000u
 #define WATCHES_MAX_DEFAULT 800u
 #define IDLE_SECONDS_MAX 120u
-#define DISCARD_BYTES_MAX                                                                          \
-    (32u << 20) /* of a body that is too large; then the connection is cut                         \
-                 */
+#define DISCARD_BYTES_MAX (32u << 20) /* of too large a body; then the connection is cut */
 #define TICK_MS 1000
 #define STREAM_BLOCK_BYTES 32768u
 

@@ -16,7 +16,8 @@
 #define PIECE_BYTES 65536u
 #define INITIAL_PAGE 100u
 #define BOOKMARK_EVERY_MS 30000
-#define TIMEOUT_MS_DEFAULT 3600000
+#define TIMEOUT_S_DEFAULT 3600
+#define TIMEOUT_S_MAX 86400
 
 struct watch {
     struct sl_stream stream;
@@ -325,9 +326,8 @@ static struct watch *watch_new(struct sl_request *r, uint64_t since)
                         .initial_end = all && sl_request_flag(r, "allowWatchBookmarks"),
                         .bookmarks = sl_request_flag(r, "allowWatchBookmarks"),
                         .bookmark_ms = now_ms + BOOKMARK_EVERY_MS};
-    w->deadline_ms =
-        now_ms + (timeout_s > 0 && timeout_s < TIMEOUT_MS_DEFAULT / 1000 * 24 ? timeout_s * 1000
-                                                                              : TIMEOUT_MS_DEFAULT);
+    bool given = timeout_s > 0 && timeout_s <= TIMEOUT_S_MAX;
+    w->deadline_ms = now_ms + (given ? timeout_s : TIMEOUT_S_DEFAULT) * 1000;
     r->rest->watch_count++;
     return w;
 }

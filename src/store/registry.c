@@ -43,6 +43,7 @@ enum sl_code sl_registry_check(const struct sl_registry_call *c, const struct sl
     return SL_CODE_OK;
 }
 
+/* A complaint of the registry itself, in the words that validation uses. */
 static enum sl_code invalid(const struct sl_registry_call *c, const char *name,
                             const struct sl_error *causes, struct sl_error *e)
 {
@@ -55,23 +56,6 @@ static enum sl_code invalid(const struct sl_registry_call *c, const char *name,
                    first->text);
     *e = full;
     return SL_CODE_INVALID;
-}
-
-/* Validation fills causes; here they get Kubernetes' sentence that names the object. */
-static enum sl_code validate(const struct sl_registry_call *c, const struct sl_json *object,
-                             const struct sl_json *old, struct sl_error *e)
-{
-    struct sl_error causes;
-    sl_error_clear(&causes);
-    enum sl_code code = sl_object_validate(c->w->kind, object, old, &causes);
-    if (code == SL_CODE_OK) {
-        return SL_CODE_OK;
-    }
-    if (code != SL_CODE_INVALID || causes.cause_count == 0) {
-        *e = causes;
-        return code;
-    }
-    return invalid(c, sl_object_name(object), &causes, e);
 }
 
 /* --- create ---------------------------------------------------------------------------------- */
@@ -173,8 +157,8 @@ enum sl_code sl_registry_create(struct sl_registry_call *c, struct sl_error *e)
         sl_json_remove(metadata, "namespace");
     }
     sl_prepare_create(c->s, w->kind, object);
-    sl_object_default(w->kind, object);
-    code = validate(c, object, NULL, e);
+    sl_object_default_new(w->kind, object);
+    code = sl_object_validate(w->kind, object, NULL, e);
     return code == SL_CODE_OK ? sl_rows_put(c->s, w->kind, object, NULL, e) : code;
 }
 
@@ -303,7 +287,7 @@ enum sl_code sl_registry_change(struct sl_registry_call *c, struct sl_error *e)
         sl_prepare_update(w->kind, c->result, old);
         code = check_finalizers(c, c->result, old, e);
     }
-    code = code == SL_CODE_OK ? validate(c, c->result, old, e) : code;
+    code = code == SL_CODE_OK ? sl_object_validate(w->kind, c->result, old, e) : code;
     code = code == SL_CODE_OK ? store_change(c, old, e) : code;
     sl_json_free(old);
     return code;

@@ -171,7 +171,8 @@ static bool selectable_differs(enum sl_kind kind, const struct sl_json *a, const
 static void stamp(struct sl_store *s, struct sl_json *object, struct sl_buf *text)
 {
     char revision[24];
-    (void)snprintf(revision, sizeof revision, "%llu", (unsigned long long)(s->revision + 1));
+    uint64_t next = s->revision + 1;
+    (void)snprintf(revision, sizeof revision, "%llu", (unsigned long long)next);
     sl_json_set_text(sl_json_path_make(object, "metadata"), "resourceVersion", revision);
     sl_json_print(object, text);
 }

@@ -100,11 +100,11 @@ static void test_events_log_is_bounded_in_bytes(void **state)
     struct fixture *f = *state;
     struct sl_store_event event;
     bool found;
-    static char body[300000];
+    static char body[250000];
     uint64_t since = sl_store_durable(f->store);
     make_queue(f, "a", "");
     memset(body, 'x', sizeof body - 1);
-    for (int i = 0; i < 130; i++) { /* 39 MB of events */
+    for (int i = 0; i < 160; i++) { /* 40 MB of events */
         char *end = body + sizeof body - 20;
         memcpy(body, "{\"metadata\":{\"annotations\":{\"a\":\"", 33);
         (void)snprintf(end, 20, "%03d\"}}}", i);

@@ -176,12 +176,12 @@ static void on_event(void *context, enum sl_watch_type type, enum sl_kind kind,
     (*(int *)context)++;
 }
 
-/* A queue with half a megabyte of annotations. */
+/* A queue with a quarter of a megabyte of annotations. */
 static struct sl_json *big_queue(const char *name)
 {
     struct sl_json *o = sl_object_new(QUEUE, "default", name);
-    char *text = sl_mem_new(1, 500001);
-    memset(text, 'x', 500000);
+    char *text = sl_mem_new(1, 250001);
+    memset(text, 'x', 250000);
     sl_json_set_text(sl_json_path_make(o, "metadata.annotations"), "a", text);
     sl_json_set_text(sl_json_path_make(o, "spec"), "clusterQueue", "cq");
     sl_mem_free(text);
@@ -252,7 +252,7 @@ static void test_full_disk_writes_go_on_with_room_again(void **state)
     struct sl_client client;
     struct outcome o = {.code = SL_CODE_OK};
     sl_store_client(f->store, NULL, NULL, &client);
-    sl_store_set_size_max(f->store, 1 << 18);
+    sl_store_set_size_max(f->store, 1 << 17);
     write_big(&client, "big", &o);
     (void)sl_store_commit(f->store, &f->e);
     assert_int_equal(o.code, SL_CODE_INTERNAL);
