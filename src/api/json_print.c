@@ -265,7 +265,11 @@ static void print_yaml_map(const struct sl_json *v, unsigned columns, struct sl_
             sl_buf_text(out, "\n");
             indent(out, columns);
         }
-        print_yaml_text(members[i].key, columns, out);
+        if (has_control(members[i].key)) {
+            print_text(members[i].key, out); /* a key must stay on one line */
+        } else {
+            print_yaml_text(members[i].key, columns, out);
+        }
         sl_buf_text(out, ":");
         if (is_container(value)) {
             bool list = sl_json_type(value) == SL_JSON_LIST;

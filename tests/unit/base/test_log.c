@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Sluice authors */
+
+/* Log lines as they arrive on stderr. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+
+static char line[4096];
+static int pipe_ends[2];
+static int saved_stderr;
+
+static void capture(void)
+{
+    assert_int_equal(pipe(pipe_ends), 0);
+    saved_stderr = dup(STDERR_FILENO);
+    dup2(pipe_ends[1], STDERR_FILENO);
+    close(pipe_ends[1]);
+    sl_clock_set_virtual(0);
+}
+
+static void release(void)
+{
+    dup2(saved_stderr, STDERR_FILENO);
+    close(saved_stderr);
+    ssize_t n = read(pipe_ends[0], line, sizeof line - 1);
+    line[n > 0 ? n : 0] = '\0';
+    close(pipe_ends[0]);
+}
+
+static void test_log_text_quotes_only_where_needed(void **state)
+{
+    (void)state;
+    sl_log_setup(SL_LOG_INFO, false);
+    capture();
+    sl_log(SL_LOG_INFO, "admitted", "workload", "ns/a", "why", "fits \"now\"", "none", "", NULL);
+    release();
+    assert_string_equal(line, "1970-01-01T00:00:00.000000Z info  admitted workload=ns/a "
+                              "why=\"fits \\\"now\\\"\" none=\"\"\n");
+}
+
+static void test_log_json_is_one_object_a_line(void **state)
+{
+    (void)state;
+    sl_log_setup(SL_LOG_DEBUG, true);
+    capture();
+    sl_log(SL_LOG_WARN, "a\nb", "key", "tab\t\\", "number", sl_log_number(-7), NULL);
+    release();
+    assert_string_equal(line, "{\"time\":\"1970-01-01T00:00:00.000000Z\",\"level\":\"warn\","
+                              "\"message\":\"a\\nb\",\"key\":\"tab\\u0009\\\\\",\"number\":\"-7\"}\n");
+}
+
+static void test_log_below_the_level_is_silent(void **state)
+{
+    (void)state;
+    sl_log_setup(SL_LOG_WARN, false);
+    assert_false(sl_log_on(SL_LOG_INFO));
+    assert_true(sl_log_on(SL_LOG_ERROR));
+    capture();
+    sl_log(SL_LOG_INFO, "unseen", NULL);
+    sl_log(SL_LOG_ERROR, "seen", "k", (const char *)NULL, NULL);
+    release();
+    assert_non_null(strstr(line, "seen k=\"\""));
+    assert_null(strstr(line, "unseen"));
+}
+
+static void test_log_numbers_stay_good_for_eight_calls(void **state)
+{
+    (void)state;
+    const char *texts[8];
+    for (int i = 0; i < 8; i++) {
+        texts[i] = sl_log_number(i);
+    }
+    for (int i = 0; i < 8; i++) {
+        assert_int_equal(atoll(texts[i]), i);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_log_text_quotes_only_where_needed),
+        cmocka_unit_test(test_log_json_is_one_object_a_line),
+        cmocka_unit_test(test_log_below_the_level_is_silent),
+        cmocka_unit_test(test_log_numbers_stay_good_for_eight_calls),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
