@@ -15,7 +15,7 @@
 #include <uv.h>
 
 #define TIMER_MS_MAX 60000   /* a clock that jumps is noticed within a minute */
-#define STEPS_PER_TURN_MAX 4 /* then requests get their turn */
+#define TURN_MS 15           /* of controllers' work, then requests get their turn */
 #define COMMITS_AT_END_MAX 8 /* writes that answers of the last batch led to */
 
 /* A terminal that is closed ends the daemon like Ctrl-C does. */
@@ -65,17 +65,18 @@ static void set_timer(struct daemon *d)
     uv_timer_start(&d->timer, on_timer, (uint64_t)wait_ms, 0);
 }
 
-/* One share of the controllers' work. */
+/* The controllers' share of a turn: what it stages is made durable together. */
 static void on_busy(uv_idle_t *handle)
 {
     struct daemon *d = handle->data;
-    for (int i = 0; i < STEPS_PER_TURN_MAX; i++) {
+    uint64_t start_ns = uv_hrtime();
+    do {
         if (!sl_controllers_step(d->controllers, sl_clock_now_ms())) {
             uv_idle_stop(&d->busy);
             set_timer(d);
             return;
         }
-    }
+    } while (uv_hrtime() - start_ns < TURN_MS * 1000000u);
 }
 
 /* Answers may have led to new decisions, or more may be staged. */

@@ -8,8 +8,8 @@
 #include "base/log.h"
 #include "base/mem.h"
 
-#define STEP_LIMIT 256u /* keys or decisions per controller and step */
-#define CYCLES_PER_STEP 64u
+#define STEP_LIMIT 32u /* keys or decisions per controller and step */
+#define CYCLES_PER_STEP 16u
 
 /* Queues and classes come before Workloads and Jobs: a restart then rebuilds bottom up. */
 static const enum sl_kind watched[] = {SL_KIND_NAMESPACE,
