@@ -9,7 +9,7 @@
 #include "kernel/lifecycle_table.h"
 
 struct sl_verdict {
-    enum sl_status status;      /* anything but SL_OK: refused, and the rest means nothing */
+    enum sl_status status; /* anything but SL_OK: refused, and the rest means nothing */
     enum sl_step step;
     enum sl_evict_reason evict; /* for the steps that evict: why */
 };

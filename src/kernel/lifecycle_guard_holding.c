@@ -76,8 +76,8 @@ uint32_t sl_guard_find_check(sl_workload_id id, sl_check_id check)
 */
 static bool last_open_check(sl_workload_id id, sl_check_id check)
 {
-    return sl_workloads[id].phase == SL_PHASE_QUOTA_RESERVED && !sl_workloads[id].topology_pending &&
-           others_ready(id, check);
+    return sl_workloads[id].phase == SL_PHASE_QUOTA_RESERVED &&
+           !sl_workloads[id].topology_pending && others_ready(id, check);
 }
 
 struct sl_verdict sl_guard_check_add(struct sl_event ev)

@@ -162,10 +162,10 @@ static void note_marks(struct sl_event ev, enum sl_step step)
     if (ev.kind == SL_EV_REACTIVATE) {
         sl_workloads[id].deactivation = SL_CAUSE_NONE;
     } else if (step == SL_STEP_TARGET) {
-        sl_workloads[id].deactivation =
-            ev.kind == SL_EV_CHECK_STATE          ? SL_CAUSE_ADMISSION_CHECK
-            : ev.kind == SL_EV_PODS_READY_TIMEOUT ? SL_CAUSE_REQUEUING_LIMIT
-                                                  : SL_CAUSE_EXECUTION_TIME;
+        sl_workloads[id].deactivation = ev.kind == SL_EV_CHECK_STATE ? SL_CAUSE_ADMISSION_CHECK
+                                        : ev.kind == SL_EV_PODS_READY_TIMEOUT
+                                            ? SL_CAUSE_REQUEUING_LIMIT
+                                            : SL_CAUSE_EXECUTION_TIME;
     }
 }
 

@@ -21,17 +21,17 @@ enum sl_reset {
     SL_RESET_CREATION,    /* a record as new */
     SL_RESET_RESERVATION, /* earlier eviction and failed nodes are history */
     SL_RESET_EVICTION,    /* row E */
-    SL_RESET_RELEASE,     /* the reservation is gone, time spent admitted is added up (rows 18, 19) */
-    SL_RESET_UNWRITTEN,   /* the reservation never was: nothing to add up (row 4) */
+    SL_RESET_RELEASE,     /* the reservation is gone, time spent admitted is added up (rule 18) */
+    SL_RESET_UNWRITTEN,   /* the reservation never was: nothing to add up (rule 4) */
     SL_RESET_DELETION     /* the incarnation ends */
 };
 
 enum sl_requeue_effect {
     SL_REQUEUING_KEEP,
-    SL_REQUEUING_BY_REASON,   /* row 18 */
-    SL_REQUEUING_REACTIVATED, /* row 23 */
-    SL_REQUEUING_BACKOFF,     /* row 24 */
-    SL_REQUEUING_RESTARTED    /* row 25 */
+    SL_REQUEUING_BY_REASON,   /* rule 18 */
+    SL_REQUEUING_REACTIVATED, /* rule 23 */
+    SL_REQUEUING_BACKOFF,     /* rule 24 */
+    SL_REQUEUING_RESTARTED    /* rule 25 */
 };
 
 struct sl_outcome {

@@ -62,8 +62,7 @@ static bool times_valid(sl_workload_id id)
            time_or_never(sl_workloads[id].admitted_at_ms) &&
            time_or_never(sl_workloads[id].evicted_at_ms) &&
            time_or_never(sl_workloads[id].pods_ready_at_ms) &&
-           sl_workloads[id].accumulated_ms >= 0 &&
-           sl_workloads[id].accumulated_ms <= SL_TIME_MAX &&
+           sl_workloads[id].accumulated_ms >= 0 && sl_workloads[id].accumulated_ms <= SL_TIME_MAX &&
            sl_workloads[id].execution_ms_max >= 0 &&
            sl_workloads[id].execution_ms_max <= SL_TIME_MAX;
 }
@@ -209,8 +208,8 @@ static bool eviction_sound(sl_workload_id id)
 */
 static bool requeue_sound(sl_workload_id id)
 {
-    return (sl_workloads[id].active || (sl_workloads[id].requeue_count == 0 &&
-                                        sl_workloads[id].requeue_at_ms == SL_NEVER)) &&
+    return (sl_workloads[id].active ||
+            (sl_workloads[id].requeue_count == 0 && sl_workloads[id].requeue_at_ms == SL_NEVER)) &&
            (sl_workloads[id].requeued == SL_REQUEUED_TRUE) ==
                (sl_workloads[id].requeue_reason != SL_REQUEUE_NONE);
 }
@@ -249,6 +248,6 @@ bool sl_lifecycle_needs_pass(sl_workload_id id)
     if (sl_workloads[id].phase == SL_PHASE_ADMITTED) {
         return sl_workloads[id].unhealthy_count > 0;
     }
-    return sl_workloads[id].phase == SL_PHASE_QUOTA_RESERVED &&
-           sl_workloads[id].topology_pending && sl_guard_checks_ready(id);
+    return sl_workloads[id].phase == SL_PHASE_QUOTA_RESERVED && sl_workloads[id].topology_pending &&
+           sl_guard_checks_ready(id);
 }

@@ -6,22 +6,28 @@
 #define SL_KERNEL_REASONS_H
 
 #define SL_REASON(constant, text) +1u
-enum { SL_PENDING_REASONS = 0u
+enum {
+    SL_PENDING_REASONS = 0u
 #include "model/pending_reasons.def"
 };
-enum { SL_EVICT_REASONS = 0u
+enum {
+    SL_EVICT_REASONS = 0u
 #include "model/evict_reasons.def"
 };
-enum { SL_CAUSES = 0u
+enum {
+    SL_CAUSES = 0u
 #include "model/deactivation_causes.def"
 };
-enum { SL_PREEMPT_REASONS = 0u
+enum {
+    SL_PREEMPT_REASONS = 0u
 #include "model/preempt_reasons.def"
 };
-enum { SL_FINISH_REASONS = 0u
+enum {
+    SL_FINISH_REASONS = 0u
 #include "model/finish_reasons.def"
 };
-enum { SL_REQUEUE_REASONS = 0u
+enum {
+    SL_REQUEUE_REASONS = 0u
 #include "model/requeue_reasons.def"
 };
 #undef SL_REASON

@@ -54,7 +54,8 @@ bool sl_second_pass_needed(sl_workload_id id);
   ensures  unneeded:  id < SL_WORKLOADS_MAX && TimeValid(now_ms) && !NeedsPass(id) ==>
                         \result == SL_REFUSED_NOT_NEEDED;
 */
-enum sl_status sl_second_pass_arm(sl_workload_id id, uint32_t iteration, int64_t now_ms) SL_MUST_CHECK;
+enum sl_status sl_second_pass_arm(sl_workload_id id, uint32_t iteration,
+                                  int64_t now_ms) SL_MUST_CHECK;
 
 /* Forget the pass of `id`, whatever incarnation it was armed for; nothing happens when there is none. */
 /*@

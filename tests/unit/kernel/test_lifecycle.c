@@ -596,7 +596,8 @@ static void test_lifecycle_restore_requeued_true_knows_its_reason(void **state)
                                  [SL_EVICT_PREEMPTED] = SL_REQUEUE_PREEMPTED,
                                  [SL_EVICT_PODS_READY_TIMEOUT] = SL_REQUEUE_BACKOFF_FINISHED,
                                  [SL_EVICT_ADMISSION_CHECK] = SL_REQUEUE_BACKOFF_FINISHED,
-                                 [SL_EVICT_CLUSTER_QUEUE_STOPPED] = SL_REQUEUE_CLUSTER_QUEUE_RESTARTED,
+                                 [SL_EVICT_CLUSTER_QUEUE_STOPPED] =
+                                     SL_REQUEUE_CLUSTER_QUEUE_RESTARTED,
                                  [SL_EVICT_LOCAL_QUEUE_STOPPED] = SL_REQUEUE_LOCAL_QUEUE_RESTARTED,
                                  [SL_EVICT_NODE_FAILURES] = SL_REQUEUE_NODE_FAILURES,
                                  [SL_EVICT_DEACTIVATED] = SL_REQUEUE_REACTIVATED};

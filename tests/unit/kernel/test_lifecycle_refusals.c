@@ -5,8 +5,8 @@
 #include "workload_fixture.h"
 #include "kernel/reasons.h"
 
-static void assert_refused(sl_workload_id id, enum sl_event_kind kind, uint32_t index, uint32_t reason,
-                           int64_t value, enum sl_status expected)
+static void assert_refused(sl_workload_id id, enum sl_event_kind kind, uint32_t index,
+                           uint32_t reason, int64_t value, enum sl_status expected)
 {
     assert_int_equal(event(id, kind, index, reason, value), expected);
 }
@@ -109,7 +109,8 @@ static void test_lifecycle_field_out_of_range_is_refused(void **state)
     };
     sl_workload_id id = admitted();
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
-        assert_refused(id, bad[i].kind, bad[i].index, bad[i].reason, bad[i].value, SL_REFUSED_BAD_ARGUMENT);
+        assert_refused(id, bad[i].kind, bad[i].index, bad[i].reason, bad[i].value,
+                       SL_REFUSED_BAD_ARGUMENT);
     }
     sl_workload_id free_id = fixture_next_id++;
     assert_refused(free_id, SL_EV_CREATE, 0, 0, -1, SL_REFUSED_BAD_ARGUMENT);
@@ -182,7 +183,8 @@ static void test_lifecycle_not_admissible_is_refused(void **state)
     sl_workload_id gated = pending();
     happens(gated, SL_EV_GATE, 0, 0, 0);
     assert_refused(gated, SL_EV_RESERVE, 0, 0, 0, SL_REFUSED_NOT_ADMISSIBLE);
-    assert_refused(gated, SL_EV_REFUSE, 0, SL_PENDING_WAITING_FOR_QUOTA, 0, SL_REFUSED_NOT_ADMISSIBLE);
+    assert_refused(gated, SL_EV_REFUSE, 0, SL_PENDING_WAITING_FOR_QUOTA, 0,
+                   SL_REFUSED_NOT_ADMISSIBLE);
     sl_workload_id held = pending();
     happens(held, SL_EV_HOLD, 0, 0, 0);
     assert_refused(held, SL_EV_RESERVE, 0, 0, 0, SL_REFUSED_NOT_ADMISSIBLE);
@@ -253,7 +255,8 @@ static void test_lifecycle_second_pass_without_need_is_refused(void **state)
     (void)state;
     assert_refused(admitted(), SL_EV_SECOND_PASS_FIT, 0, 0, 0, SL_REFUSED_NOT_NEEDED);
     assert_refused(reserved(), SL_EV_SECOND_PASS_MISS, 1, 0, 0, SL_REFUSED_NOT_NEEDED);
-    assert_refused(evicted(SL_PREEMPT_RECLAMATION), SL_EV_SECOND_PASS_FIT, 0, 0, 0, SL_REFUSED_NOT_NEEDED);
+    assert_refused(evicted(SL_PREEMPT_RECLAMATION), SL_EV_SECOND_PASS_FIT, 0, 0, 0,
+                   SL_REFUSED_NOT_NEEDED);
 }
 
 static void test_lifecycle_restore_into_a_lived_life_is_refused(void **state)
