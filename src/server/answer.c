@@ -42,7 +42,7 @@ void sl_answer_json(struct sl_request *r, int status, const struct sl_json *valu
 void sl_answer_error(struct sl_request *r, const struct sl_error *e)
 {
     SL_PRE(e->code != SL_CODE_OK);
-    const char *name = r->route.name != NULL ? r->route.name : "";
+    const char *name = r->subject != NULL ? r->subject : r->route.name != NULL ? r->route.name : "";
     struct sl_json *status = sl_status_new(e, r->route.kind, name);
     r->wait = r->wrote = r->again = false;
     sl_answer_json(r, sl_code_http(e->code), status);

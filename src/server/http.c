@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <microhttpd.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 
 #include "base/check.h"
@@ -20,6 +21,7 @@
 #define WATCHES_MAX_DEFAULT 800u
 #define IDLE_SECONDS_MAX 120u
 #define DISCARD_BYTES_MAX (32u << 20) /* of too large a body; then the connection is cut */
+#define FILES_BESIDES 64u             /* open files that are no connections */
 #define TICK_MS 1000
 #define STREAM_BLOCK_BYTES 32768u
 
@@ -383,10 +385,25 @@ static void on_daemon_log(void *context, const char *format, va_list args)
     sl_log(SL_LOG_DEBUG, "http", "text", text, NULL);
 }
 
+/* Each connection is a file: let there be as many as may be asked for. */
+static void allow_files(unsigned connections)
+{
+    struct rlimit limit;
+    rlim_t wanted = (rlim_t)connections + FILES_BESIDES;
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= wanted) {
+        return;
+    }
+    limit.rlim_cur = limit.rlim_max < wanted ? limit.rlim_max : wanted;
+    if (setrlimit(RLIMIT_NOFILE, &limit) != 0) {
+        sl_log(SL_LOG_WARN, "the limit of open files stays low", "reason", strerror(errno), NULL);
+    }
+}
+
 static enum sl_code start_daemon(struct sl_server *server, const struct sl_server_options *o,
                                  int fd, struct sl_error *e)
 {
     unsigned connections = o->connections_max != 0 ? o->connections_max : CONNECTIONS_MAX_DEFAULT;
+    allow_files(connections);
     server->daemon = MHD_start_daemon(
         MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ERROR_LOG, 0, NULL, NULL, on_request,
         server, MHD_OPTION_EXTERNAL_LOGGER, on_daemon_log, server, MHD_OPTION_LISTEN_SOCKET, fd,

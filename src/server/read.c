@@ -11,7 +11,9 @@
 #include "base/mem.h"
 #include "server/rest.h"
 
-#define TABLE_PAGE 100u /* rows need parsed objects, which are large */
+#define FIRST_PAGE 100u
+#define TABLE_PAGE 100u       /* rows need parsed objects, which are large */
+#define PAGE_BYTES (1u << 20) /* what a page should come to, going by the ones before */
 
 void sl_read_get(struct sl_request *r)
 {
@@ -41,11 +43,12 @@ struct list {
     struct sl_choice choice;
     char *token;   /* where the next page starts; NULL: from the start, or nothing follows */
     uint32_t left; /* of the client's limit; 0 with `limited` = done */
+    uint32_t page; /* items to read next */
     bool limited, done;
     uint64_t revision; /* of the first page */
     size_t items;
     struct sl_buf *out;   /* while a page is read */
-    struct sl_json *page; /* parsed objects of a Table's page */
+    struct sl_json *rows; /* parsed objects of a Table's page */
 };
 
 static void list_free(struct sl_stream *stream)
@@ -85,12 +88,12 @@ static void add_metadata(void *context, struct sl_json *object)
 static void keep_object(void *context, struct sl_json *object)
 {
     struct list *l = context;
-    sl_json_append(l->page, sl_json_ref(object));
+    sl_json_append(l->rows, sl_json_ref(object));
 }
 
 static void add_rows(struct list *l)
 {
-    struct sl_json *table = sl_shape_table_new(l->kind, l->page, l->include, true);
+    struct sl_json *table = sl_shape_table_new(l->kind, l->rows, l->include, true);
     const struct sl_json *rows = sl_json_get(table, "rows");
     for (size_t i = 0; i < sl_json_len(rows); i++) {
         add_value(l, sl_json_at(rows, i));
@@ -107,13 +110,21 @@ static enum sl_code read_shape(struct list *l, const struct sl_store_list *q, ui
     if (l->shape == SL_SHAPE_METADATA) {
         return sl_store_list(l->rest->store, q, add_metadata, l, revision, next, e);
     }
-    l->page = sl_json_new_list();
+    l->rows = sl_json_new_list();
     enum sl_code code = sl_store_list(l->rest->store, q, keep_object, l, revision, next, e);
     if (code == SL_CODE_OK) {
         add_rows(l);
     }
-    sl_json_free(l->page);
+    sl_json_free(l->rows);
     return code;
+}
+
+/* As many items as should make up PAGE_BYTES, going by those just read: objects may be large. */
+static uint32_t next_page(const struct list *l, size_t items, size_t bytes)
+{
+    uint32_t most = l->shape == SL_SHAPE_TABLE ? TABLE_PAGE : SL_LIST_PAGE;
+    size_t fitting = bytes == 0 ? most : PAGE_BYTES * items / bytes;
+    return fitting > most ? most : fitting < 1 ? 1 : (uint32_t)fitting;
 }
 
 /* Appends one page of items. */
@@ -121,13 +132,12 @@ static enum sl_code read_page(struct list *l, struct sl_buf *out, struct sl_erro
 {
     uint64_t revision = 0;
     char *next = NULL;
-    size_t before = l->items;
-    uint32_t page = l->shape == SL_SHAPE_TABLE ? TABLE_PAGE : SL_LIST_PAGE;
+    const size_t before = l->items, bytes_before = out->len;
     struct sl_store_list q = {.kind = l->kind,
                               .ns = l->ns,
                               .labels = l->choice.labels,
                               .fields = l->choice.fields,
-                              .limit = l->limited && l->left < page ? l->left : page,
+                              .limit = l->limited && l->left < l->page ? l->left : l->page,
                               .continue_token = l->token,
                               .name = l->choice.name};
     l->out = out;
@@ -139,6 +149,7 @@ static enum sl_code read_page(struct list *l, struct sl_buf *out, struct sl_erro
         l->revision = revision;
     }
     l->left -= l->limited ? (uint32_t)(l->items - before) : 0;
+    l->page = next_page(l, l->items - before, out->len - bytes_before);
     sl_mem_free(l->token);
     l->token = next;
     l->done = next == NULL || (l->limited && l->left == 0);
@@ -235,11 +246,22 @@ static bool check_revision(struct sl_request *r)
     return true;
 }
 
+static bool check_limit(struct sl_request *r)
+{
+    const char *limit = sl_request_arg(r, "limit", "");
+    if (limit[strspn(limit, "0123456789")] != '\0') {
+        sl_answer_fail(r, SL_CODE_BAD_REQUEST, "Invalid value: \"%.40s\": limit is not a number",
+                       limit);
+        return false;
+    }
+    return true;
+}
+
 static struct list *list_new(struct sl_request *r)
 {
     struct list *l = sl_mem_new(1, sizeof *l);
-    const char *limit = sl_request_arg(r, "limit", "0");
-    unsigned long long n = strtoull(limit, NULL, 10);
+    unsigned long long n = strtoull(sl_request_arg(r, "limit", "0"), NULL, 10);
+    bool whole = r->accept.yaml || sl_request_flag(r, "pretty"); /* printed from one value */
     *l = (struct list){.stream = {list_fill, list_ready, list_free},
                        .rest = r->rest,
                        .kind = r->route.kind,
@@ -247,6 +269,7 @@ static struct list *list_new(struct sl_request *r)
                        .ns = sl_mem_text(r->route.ns),
                        .include = sl_mem_text(sl_request_arg(r, "includeObject", "Metadata")),
                        .token = sl_mem_text(sl_request_arg(r, "continue", "")),
+                       .page = whole ? UINT32_MAX : FIRST_PAGE,
                        .limited = n > 0,
                        .left = n < UINT32_MAX ? (uint32_t)n : UINT32_MAX};
     return l;
@@ -276,7 +299,7 @@ void sl_read_list(struct sl_request *r)
 {
     struct sl_error e;
     struct sl_buf items = {0};
-    if (!check_revision(r)) {
+    if (!check_revision(r) || !check_limit(r)) {
         return;
     }
     struct list *l = list_new(r);

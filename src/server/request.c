@@ -106,6 +106,7 @@ void sl_request_fini(struct sl_request *r)
     sl_mem_free(r->accept_text);
     sl_mem_free(r->content_type);
     sl_mem_free(r->token);
+    sl_mem_free(r->subject);
     sl_buf_fini(&r->body);
 }
 

@@ -90,10 +90,11 @@ struct sl_request {
     bool too_large;
     struct sl_route route;
     struct sl_answer answer;
-    bool wait;   /* the answer holds only after the next commit */
-    bool wrote;  /* ... and is void when that fails; a read is served again */
-    bool again;  /* after the commit the request goes on (deletecollection) */
-    char *token; /* where it goes on; owned */
+    bool wait;     /* the answer holds only after the next commit */
+    bool wrote;    /* ... and is void when that fails; a read is served again */
+    bool again;    /* after the commit the request goes on (deletecollection) */
+    char *token;   /* where it goes on; owned */
+    char *subject; /* the name in the body of a create, for errors; owned */
 };
 /* Takes the URI apart. False (and a 400 answer) when it is malformed. */
 bool sl_request_init(struct sl_request *r, struct sl_rest *rest, const char *method,

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/check.h"
+#include "base/mem.h"
 #include "server/rest.h"
 
 static bool is_kueue(enum sl_kind kind)
@@ -76,6 +76,7 @@ void sl_write_create(struct sl_request *r)
         }
         struct sl_store_write w = write_of(r, SL_VERB_CREATE, body);
         w.dry_run = dry_run;
+        r->subject = sl_mem_text(sl_object_name(body));
         write_and_answer(r, &w, 201);
     }
     sl_json_free(body);

@@ -297,23 +297,30 @@ static bool is_empty(struct sl_store *s, const char *ns)
     return empty;
 }
 
+/* Its contents are gone; now its own finalizers count. */
+static enum sl_code end_namespace(struct sl_store *s, const char *name, struct sl_error *e)
+{
+    struct sl_json *ns = NULL;
+    enum sl_code code = sl_rows_get(s, SL_KIND_NAMESPACE, "", name, &ns, e);
+    if (code == SL_CODE_OK && sl_json_len(sl_json_path(ns, "metadata.finalizers")) == 0) {
+        code = sl_rows_remove(s, SL_KIND_NAMESPACE, ns, e);
+        sl_db_bind_text(s, SL_SQL_ENDED, 1, name);
+        code = code == SL_CODE_OK ? sl_db_run(s, SL_SQL_ENDED, e) : code;
+    }
+    sl_json_free(ns);
+    return code;
+}
+
 static enum sl_code end_namespaces(struct sl_store *s, unsigned *budget, struct sl_error *e)
 {
     struct ending at = {.name = ""};
     enum sl_code code = SL_CODE_OK;
     while (code == SL_CODE_OK && *budget > 0 && next_ending(s, &at)) {
-        struct sl_json *ns = NULL;
         code = at.kind <= kind_id_last(s) ? sweep(s, &at, budget, e) : SL_CODE_OK;
         if (code != SL_CODE_OK || at.kind <= kind_id_last(s) || !is_empty(s, at.name)) {
             continue;
         }
-        sl_db_bind_text(s, SL_SQL_ENDED, 1, at.name);
-        code = sl_db_run(s, SL_SQL_ENDED, e);
-        if (code == SL_CODE_OK &&
-            sl_rows_get(s, SL_KIND_NAMESPACE, "", at.name, &ns, e) == SL_CODE_OK) {
-            code = sl_rows_remove(s, SL_KIND_NAMESPACE, ns, e);
-        }
-        sl_json_free(ns);
+        code = end_namespace(s, at.name, e);
     }
     return code;
 }

@@ -257,6 +257,9 @@ static enum sl_code store_change(struct sl_registry_call *c, const struct sl_jso
     if (sl_json_equal(object, old)) {
         return SL_CODE_OK; /* no revision, no event */
     }
+    if (c->w->kind == SL_KIND_NAMESPACE && sl_object_deleting(old)) {
+        c->s->work_pending = true; /* it may have waited for this */
+    }
     if (sl_object_deleting(old) && !held) {
         return sl_rows_remove(c->s, c->w->kind, object, e); /* the last finalizer has gone */
     }

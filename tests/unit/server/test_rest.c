@@ -542,9 +542,56 @@ static void test_rest_list_resource_versions(void **state)
     struct fixture *f = *state;
     assert_int_equal(get(f, QUEUES "?resourceVersion=0"), 200);
     assert_int_equal(get(f, QUEUES "?resourceVersion=abc"), 400);
+    assert_int_equal(get(f, QUEUES "?limit=many"), 400);
     assert_int_equal(get(f, QUEUES "?resourceVersion=999999"), 504);
     make_queue(f, "a", "");
     assert_int_equal(get(f, QUEUES "?resourceVersion=1&resourceVersionMatch=Exact"), 410);
+}
+
+static void test_rest_invalid_object_is_named_with_its_causes(void **state)
+{
+    struct fixture *f = *state;
+    assert_int_equal(
+        post(f, QUEUES,
+             "{\"metadata\":{\"name\":\"Bad_Name\"},\"spec\":{\"clusterQueue\":\"cq\"}}"),
+        422);
+    assert_string_equal(text(f, "reason"), "Invalid");
+    assert_string_equal(text(f, "details.name"), "Bad_Name");
+    assert_string_equal(text(f, "details.kind"), "LocalQueue");
+    assert_string_equal(text(f, "details.causes.0.field"), "metadata.name");
+    assert_int_equal(get(f, QUEUES "/Bad_Name"), 404);
+}
+
+static void test_rest_large_objects_are_listed_in_small_pages(void **state)
+{
+    struct fixture *f = *state;
+    struct sl_buf body = {0}, whole = {0};
+    for (int i = 0; i < 130; i++) {
+        sl_buf_reset(&body);
+        sl_buf_print(&body,
+                     "{\"metadata\":{\"name\":\"q%d\",\"annotations\":{\"a\":\"%0100000d\"}},"
+                     "\"spec\":{\"clusterQueue\":\"cq\"}}",
+                     i, i);
+        assert_int_equal(post(f, QUEUES, body.data), 201);
+    }
+    (void)serve(f, (struct call){.method = "GET", .uri = QUEUES});
+    size_t first = f->r.answer.body.len;
+    assert_int_equal(f->r.answer.stream->fill(f->r.answer.stream, &whole), SL_STREAM_MORE);
+    assert_true(first > 10000000 && whole.len < 2000000);
+    sl_buf_fini(&body);
+    sl_buf_fini(&whole);
+}
+
+static void test_rest_without_a_store_serves_health_only(void **state)
+{
+    struct fixture *f = *state;
+    struct sl_store *store = f->rest.store;
+    f->rest.store = NULL;
+    int health = serve(f, (struct call){.method = "GET", .uri = "/healthz"});
+    int queues = serve(f, (struct call){.method = "GET", .uri = QUEUES});
+    f->rest.store = store;
+    assert_int_equal(health, 200);
+    assert_int_equal(queues, 404);
 }
 
 int main(void)
@@ -581,6 +628,9 @@ int main(void)
         CASE(test_rest_list_as_table),
         CASE(test_rest_long_list_is_streamed),
         CASE(test_rest_list_resource_versions),
+        CASE(test_rest_invalid_object_is_named_with_its_causes),
+        CASE(test_rest_large_objects_are_listed_in_small_pages),
+        CASE(test_rest_without_a_store_serves_health_only),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

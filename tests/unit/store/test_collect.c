@@ -230,6 +230,23 @@ static void test_collect_empty_namespace_goes(void **state)
                      SL_CODE_NOT_FOUND);
 }
 
+static void test_collect_namespace_waits_for_its_own_finalizers(void **state)
+{
+    struct fixture *f = *state;
+    struct sl_json *ns = NULL;
+    must(f, create(SL_KIND_NAMESPACE, ""),
+         "{\"metadata\":{\"name\":\"team\",\"finalizers\":[\"example.com/slow\"]}}");
+    must(f, on(SL_VERB_DELETE, SL_KIND_NAMESPACE, "", "team"), NULL);
+    commit(f);
+    assert_int_equal(sl_store_get(f->store, SL_KIND_NAMESPACE, "", "team", &ns, &f->e), SL_CODE_OK);
+    sl_json_free(ns);
+    must(f, on(SL_VERB_PATCH_MERGE, SL_KIND_NAMESPACE, "", "team"),
+         "{\"metadata\":{\"finalizers\":null}}");
+    commit(f);
+    assert_int_equal(sl_store_get(f->store, SL_KIND_NAMESPACE, "", "team", &ns, &f->e),
+                     SL_CODE_NOT_FOUND);
+}
+
 static void test_collect_namespace_is_active_and_labelled(void **state)
 {
     struct fixture *f = *state;
@@ -288,6 +305,7 @@ int main(void)
         CASE(test_collect_foreground_without_dependents_is_quick),
         CASE(test_collect_namespace_goes_with_its_contents),
         CASE(test_collect_empty_namespace_goes),
+        CASE(test_collect_namespace_waits_for_its_own_finalizers),
         CASE(test_collect_namespace_is_active_and_labelled),
         CASE(test_collect_events_expire_after_an_hour),
     };
