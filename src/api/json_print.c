@@ -39,19 +39,30 @@ static const char *escape_of(unsigned char c)
     }
 }
 
+/* C0, DEL or C1, which YAML does not allow to stand as they are. Their code point, or 0. */
+static unsigned control_at(const char *p)
+{
+    unsigned char c = (unsigned char)p[0], next = c != 0 ? (unsigned char)p[1] : 0;
+    if (c < 0x20 || c == 0x7f) {
+        return c;
+    }
+    return c == 0xc2 && next >= 0x80 && next < 0xa0 ? next : 0;
+}
+
 static void print_text(const char *text, struct sl_buf *out)
 {
     sl_buf_add(out, "\"", 1);
     const char *start = text;
     const char *p = text;
     for (; *p != '\0'; p++) {
-        unsigned char c = (unsigned char)*p;
-        if (c >= 0x20 && c != '"' && c != '\\') {
+        unsigned c = control_at(p);
+        if (c == 0 && *p != '"' && *p != '\\') {
             continue;
         }
         sl_buf_add(out, start, (size_t)(p - start));
+        p += c >= 0x80; /* it has two bytes */
         start = p + 1;
-        const char *escape = escape_of(c);
+        const char *escape = escape_of((unsigned char)*p);
         if (escape != NULL) {
             sl_buf_text(out, escape);
         } else {
@@ -190,7 +201,7 @@ static bool plain_syntax(const char *text)
 static bool has_control(const char *text)
 {
     for (; *text != '\0'; text++) {
-        if ((unsigned char)*text < 0x20 || *text == 0x7f) {
+        if (control_at(text) != 0) {
             return true;
         }
     }
@@ -205,7 +216,7 @@ static bool fits_block(const char *text)
     }
     for (const char *p = text; *p != '\0'; p++) {
         bool blank_end = *p == ' ' && (p[1] == '\n' || p[1] == '\0');
-        if (blank_end || ((unsigned char)*p < 0x20 && *p != '\n') || *p == 0x7f) {
+        if (blank_end || (*p != '\n' && control_at(p) != 0)) {
             return false;
         }
     }

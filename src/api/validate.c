@@ -380,11 +380,20 @@ static void check_node(struct sl_check *c, const struct sl_node *node, const str
 
 /* --- metadata -------------------------------------------------------------------------------------- */
 
+/* Of another type than text: the table complains about that already. */
+static bool is_odd(const struct sl_json *v)
+{
+    return v != NULL && sl_json_type(v) != SL_JSON_TEXT;
+}
+
 static void check_name(struct sl_check *c, enum sl_kind kind, const struct sl_json *metadata)
 {
     const char *name = sl_json_text(sl_json_get(metadata, "name"), "");
     const char *prefix = sl_json_text(sl_json_get(metadata, "generateName"), "");
     enum sl_pattern pattern = kind == SL_KIND_NAMESPACE ? SL_PATTERN_DNS_LABEL : SL_PATTERN_DNS_SUBDOMAIN;
+    if (is_odd(sl_json_get(metadata, "name")) || is_odd(sl_json_get(metadata, "generateName"))) {
+        return;
+    }
     if (name[0] == '\0') {
         size_t up = sl_check_down(c, "metadata.name");
         if (prefix[0] == '\0') {
@@ -417,7 +426,7 @@ static void check_namespace(struct sl_check *c, enum sl_kind kind, const struct 
     bool namespaced = sl_kind_info(kind)->namespaced;
     const char *problem = text[0] != '\0' ? sl_format_check(SL_PATTERN_DNS_LABEL, text) : NULL;
     size_t up = sl_check_down(c, "metadata.namespace");
-    if (namespaced && text[0] == '\0') {
+    if (namespaced && text[0] == '\0' && !is_odd(ns)) {
         sl_check_required(c, "");
     } else if (!namespaced && text[0] != '\0') {
         sl_check_forbidden(c, "not allowed on this type");

@@ -171,7 +171,9 @@ static void check_admission(struct sl_check *c, const struct sl_json *pod_sets)
         const struct sl_json *assignment = sl_json_at(assignments, i);
         size_t at = sl_check_down(c, ".podSetAssignments[%zu]", i);
         if (find_named(pod_sets, name_of(assignment)) == NULL) {
+            size_t name = sl_check_down(c, ".name");
             sl_check_invalid(c, sl_json_get(assignment, "name"), "the workload has no such pod set");
+            sl_check_up(c, name);
         }
         check_usage(c, assignment);
         check_slices(c, sl_json_get(assignment, "topologyAssignment"));

@@ -165,7 +165,7 @@ static void test_yaml_what_is_printed_reads_back(void **state)
                                          "true", "y", "1", "0x1", "1e3", ".5", "~", "null", "<<", "=", "*a", "&a",
                                          "!a", "'a'", "\"a\"", "a\nb", "a\nb\n", "a\n\n", "\na", " a\nb", "a \nb",
                                          "\xc3\xa4", "{a}", "[a]", "a,b", "a{b", "%a", "@a", "`a", "|", ">", "---",
-                                         "...", "a\rb", "a\x7f" "b", "2026-08-22", "\xc2\xa0", "# x\n- y\n" };
+                                         "...", "a\rb", "a\x7f" "b", "2026-08-22", "\xc2\xa0", "\xc2\x85", "\xc2\x80x", "# x\n- y\n" };
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
         struct sl_json *v = sl_json_new_map(), *inner = sl_json_new_map();
         sl_json_set_text(inner, texts[i][0] != '\0' ? texts[i] : "k", texts[i]);
