@@ -30,7 +30,7 @@ struct exchange { /* one request on its way */
     struct sl_server *server;
     struct MHD_Connection *connection;
     struct exchange *previous, *next;
-    bool begun, served, suspended, streaming, stream_ended;
+    bool begun, served, suspended, streaming, stream_ended, yields;
     struct sl_buf piece; /* of the stream, and how much of it is out */
     size_t piece_at, discarded;
 };
@@ -43,7 +43,7 @@ struct sl_server {
     uv_idle_t idle;
     uv_timer_t timeout, tick;
     unsigned handles_open, port;
-    bool allow_remote, stopping, resumed;
+    bool allow_remote, stopping, resumed, yielded;
     struct exchange *exchanges;
 };
 
@@ -131,7 +131,9 @@ static ssize_t read_stream(void *context, uint64_t position, char *out, size_t c
             return MHD_CONTENT_READER_END_WITH_ERROR;
         }
         x->stream_ended = step == SL_STREAM_END;
-        if (step == SL_STREAM_WAIT && x->piece.len == 0) {
+        if ((step == SL_STREAM_WAIT || step == SL_STREAM_MORE) && x->piece.len == 0) {
+            x->yields = step == SL_STREAM_MORE;
+            x->server->yielded = x->server->yielded || x->yields;
             suspend(x);
             return 0;
         }
@@ -354,6 +356,18 @@ static void on_readable(uv_poll_t *poll, int status, int events)
     run_daemon(poll->data);
 }
 
+/* Streams that gave others their turn go on. */
+static void resume_yielded(struct sl_server *server)
+{
+    server->yielded = false;
+    for (struct exchange *x = server->exchanges; x != NULL; x = x->next) {
+        if (x->suspended && x->yields) {
+            x->yields = false;
+            resume(x);
+        }
+    }
+}
+
 /* Just before the loop would block: what this turn's requests and controllers staged becomes
  * durable. */
 static void on_prepare(uv_prepare_t *prepare)
@@ -363,11 +377,14 @@ static void on_prepare(uv_prepare_t *prepare)
     if (dirty) {
         (void)sl_store_commit(server->rest.store, NULL); /* told to whoever waits by on_commit */
     }
+    if (server->yielded) {
+        resume_yielded(server);
+    }
     if (server->resumed) {
         run_daemon(server);
     }
     dirty = server->rest.store != NULL && sl_store_dirty(server->rest.store);
-    if (dirty || server->resumed) {
+    if (dirty || server->resumed || server->yielded) {
         (void)uv_idle_start(&server->idle, keep_turning);
     } else {
         (void)uv_idle_stop(&server->idle);

@@ -139,7 +139,8 @@ static enum sl_code read_page(struct list *l, struct sl_buf *out, struct sl_erro
                               .fields = l->choice.fields,
                               .limit = l->limited && l->left < l->page ? l->left : l->page,
                               .continue_token = l->token,
-                              .name = l->choice.name};
+                              .name = l->choice.name,
+                              .scan_max = l->page == UINT32_MAX ? 0 : SL_SCAN_MAX};
     l->out = out;
     enum sl_code code = read_shape(l, &q, &revision, &next, e);
     if (code != SL_CODE_OK) {

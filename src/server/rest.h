@@ -12,6 +12,8 @@
 #define SL_QUERY_ARGS_MAX 32u
 #define SL_SEGMENTS_MAX 10u
 #define SL_LIST_PAGE 500u
+#define SL_SCAN_MAX                                                                                \
+    1000u /* objects that one step of a list looks at; then others have their turn */
 
 struct sl_rest {
     struct sl_store *store; /* may be NULL */
@@ -23,7 +25,8 @@ struct sl_rest {
 
 /* --- answers --------------------------------------------------------------------------------- */
 
-/* A body that comes in pieces. fill appends to `out` and says what next; ready tells whether fill,
+/* A body that comes in pieces. fill appends to `out` and says what next (MORE with nothing appended
+ * gives others their turn); ready tells whether fill,
  * after it said WAIT, would have something now. */
 enum sl_stream_step { SL_STREAM_MORE, SL_STREAM_WAIT, SL_STREAM_END, SL_STREAM_ABORT };
 struct sl_stream {

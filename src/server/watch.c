@@ -216,7 +216,8 @@ static enum sl_stream_step fill_initial(struct watch *w)
                               .fields = w->choice.fields,
                               .limit = INITIAL_PAGE,
                               .continue_token = w->token,
-                              .name = w->choice.name};
+                              .name = w->choice.name,
+                              .scan_max = SL_SCAN_MAX};
     if (sl_store_list(w->rest->store, &q, pass_existing, w, &revision, &next, &e) != SL_CODE_OK) {
         put_error(w, &e);
         return SL_STREAM_END;
@@ -241,7 +242,7 @@ static enum sl_stream_step watch_fill(struct sl_stream *stream, struct sl_buf *o
     enum sl_stream_step step = SL_STREAM_MORE;
     const size_t before = out->len, until = before + PIECE_BYTES;
     w->out = out;
-    while (w->initial && step == SL_STREAM_MORE && out->len < until) {
+    if (w->initial) {
         step = fill_initial(w);
     }
     if (!w->initial && step == SL_STREAM_MORE) {

@@ -113,6 +113,12 @@ static void free_page(struct page *page)
     page->count = 0;
 }
 
+/* Is it time to stop, with more to come? */
+static bool is_enough(const struct sl_store_list *q, uint32_t visited, uint32_t scanned)
+{
+    return (q->limit > 0 && visited == q->limit) || (q->scan_max > 0 && scanned == q->scan_max);
+}
+
 /* Whether the row was for the visitor. */
 static bool visit_row(const struct sl_store_list *q, const struct row *row, const struct visitor *v)
 {
@@ -147,7 +153,7 @@ static enum sl_code list(struct sl_store *s, const struct sl_store_list *q, cons
 {
     struct cursor at;
     struct page page = {.count = 0};
-    uint32_t visited = 0;
+    uint32_t visited = 0, scanned = 0;
     sl_error_clear(e);
     enum sl_code code = read_token(q->continue_token, &at, e);
     char *token = NULL;
@@ -157,7 +163,7 @@ static enum sl_code list(struct sl_store *s, const struct sl_store_list *q, cons
             visited += visit_row(q, &page.rows[i], v);
             (void)snprintf(at.ns, sizeof at.ns, "%s", page.rows[i].ns);
             (void)snprintf(at.name, sizeof at.name, "%s", page.rows[i].name);
-            if (q->limit > 0 && visited == q->limit && !(page.last && i + 1 == page.count)) {
+            if (is_enough(q, visited, ++scanned) && !(page.last && i + 1 == page.count)) {
                 token = make_token(&at);
             }
         }

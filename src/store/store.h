@@ -50,6 +50,9 @@ struct sl_store_list {
     uint32_t limit;                            /* 0 = no limit */
     const char *continue_token;                /* NULL or "" = from the start */
     const char *name; /* NULL or "" = all; else only objects of this name */
+    /* 0 = no bound; else the list ends, with a token, after looking at so many objects, selected or
+     * not: nobody has to wait while one list looks for a needle. */
+    uint32_t scan_max;
 };
 /* In (namespace, name) order. *resource_version: the revision the list is of; *next (caller frees):
  * the continue token, or NULL at the end. */

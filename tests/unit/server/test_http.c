@@ -340,6 +340,43 @@ static void test_http_long_list_arrives_whole(void **state)
     sl_buf_fini(&in);
 }
 
+/* More objects than one step looks at, none of them selected: list and watch give way and go on. */
+static void test_http_needle_in_a_haystack_is_found(void **state)
+{
+    struct fixture *f = *state;
+    struct sl_buf in = {0};
+    int fds[50];
+    for (int i = 0; i < 50; i++) {
+        fds[i] = dial(f);
+    }
+    for (int i = 0; i < 2100; i++) { /* 50 at a time share a synchronisation to disk */
+        char name[16];
+        (void)snprintf(name, sizeof name, "q%d", i);
+        request(fds[i % 50], "POST", QUEUES, "", queue_body(name));
+        if (i % 50 == 49) {
+            for (int j = 0; j < 50; j++) {
+                sl_buf_reset(&in);
+                hear(fds[j], &in, "}\n");
+            }
+        }
+    }
+    for (int i = 0; i < 50; i++) {
+        (void)close(fds[i]);
+    }
+    static const char needle[] = "{\"metadata\":{\"name\":\"zz\",\"labels\":{\"needle\":\"yes\"}},"
+                                 "\"spec\":{\"clusterQueue\":\"cq\"}}";
+    assert_int_equal(ask(f, "POST", QUEUES, needle, &in), 201);
+    assert_int_equal(ask(f, "GET", QUEUES "?labelSelector=needle", NULL, &in), 200);
+    assert_non_null(strstr(in.data, "\"name\":\"zz\""));
+    assert_null(strstr(in.data, "\"name\":\"q1\""));
+    int fd = dial(f);
+    request(fd, "GET", QUEUES "?watch=true&labelSelector=needle", "", NULL);
+    sl_buf_reset(&in);
+    hear(fd, &in, "\"name\":\"zz\"");
+    (void)close(fd);
+    sl_buf_fini(&in);
+}
+
 static void test_http_stop_ends_open_watches(void **state)
 {
     struct fixture *f = *state;
@@ -396,6 +433,7 @@ int main(void)
         CASE(test_http_body_over_the_limit_is_413),
         CASE(test_http_foreign_pages_are_refused),
         CASE(test_http_long_list_arrives_whole),
+        CASE(test_http_needle_in_a_haystack_is_found),
         CASE(test_http_stop_ends_open_watches),
         CASE(test_http_start_refuses_bad_addresses),
     };

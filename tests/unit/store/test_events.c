@@ -231,6 +231,28 @@ static void test_list_selects_by_label_and_name(void **state)
     sl_selector_free(labels);
 }
 
+static void test_list_scan_is_bounded(void **state)
+{
+    struct fixture *f = *state;
+    struct seen seen = {.text = ""};
+    char *next = NULL, *after = NULL;
+    make_queue(f, "a", "");
+    make_queue(f, "b", "");
+    make_queue(f, "c", ",\"labels\":{\"team\":\"blue\"}");
+    struct sl_selector *labels = sl_selector_parse_labels("team=blue", &f->e);
+    struct sl_store_list q = {.kind = QUEUE, .ns = "", .labels = labels, .scan_max = 2};
+    assert_int_equal(sl_store_list(f->store, &q, on_object, &seen, NULL, &next, &f->e), SL_CODE_OK);
+    assert_string_equal(seen.text, "");
+    assert_string_equal(next, "v1:default/b");
+    q.continue_token = next;
+    assert_int_equal(sl_store_list(f->store, &q, on_object, &seen, NULL, &after, &f->e),
+                     SL_CODE_OK);
+    assert_string_equal(seen.text, "c ");
+    assert_null(after);
+    sl_selector_free(labels);
+    sl_mem_free(next);
+}
+
 static void test_list_with_bad_token_is_refused(void **state)
 {
     struct fixture *f = *state;
@@ -365,6 +387,7 @@ int main(void)
         CASE(test_list_pages_follow_on),
         CASE(test_list_of_exactly_the_limit_has_no_next),
         CASE(test_list_selects_by_label_and_name),
+        CASE(test_list_scan_is_bounded),
         CASE(test_list_with_bad_token_is_refused),
         CASE(test_list_visitor_may_delete),
         CASE(test_client_replies_come_after_the_commit),
