@@ -14,6 +14,7 @@ struct sl_workload sl_workloads[SL_WORKLOADS_MAX];
   terminates          \true;
   exits               \false;
   assigns             \nothing;
+  ensures  fair:      MustApply(ev) ==> \result == SL_OK;
   ensures  ok:        \result == SL_OK ==> ev.workload < SL_WORKLOADS_MAX && TimeValid(ev.now_ms) &&
                         sl_workloads[ev.workload].generation == ev.generation &&
                         0 <= ev.kind < SL_EVENT_COUNT &&
@@ -43,6 +44,8 @@ static enum sl_status check_address(struct sl_event ev)
   terminates          \true;
   exits               \false;
   assigns             \nothing;
+  ensures  fair:      TimeValid(ev.value) && ev.generation < UINT32_MAX ==>
+                        \result.status == SL_OK;
   ensures  ok:        \result.status == SL_OK ==> \result.step == SL_STEP_CREATE &&
                         \result.evict == SL_EVICT_NONE && EventSound(ev);
 */
@@ -84,6 +87,7 @@ static struct resolution refuse(enum sl_status status)
   terminates          \true;
   exits               \false;
   assigns             \nothing;
+  ensures  fair:      MustApply(ev) ==> \result.verdict.status == SL_OK;
   ensures  resolved:  \result.verdict.status == SL_OK ==>
                         Resolved(ev, \result.verdict, \result.row);
   ensures  finished:  \result.verdict.status == SL_OK &&

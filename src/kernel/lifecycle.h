@@ -26,6 +26,7 @@ extern struct sl_workload sl_workloads[SL_WORKLOADS_MAX];
   ensures  known:     \result == SL_OK ==> ev.workload < SL_WORKLOADS_MAX &&
                         TimeValid(ev.now_ms) &&
                         \old(sl_workloads[ev.workload].generation) == ev.generation;
+  ensures  applied:   MustApply{Pre}(ev) ==> \result == SL_OK;
   ensures  refused:   \result != SL_OK ==>
                         sl_workloads[ev.workload] == \old(sl_workloads[ev.workload]);
   ensures  record:    ev.workload < SL_WORKLOADS_MAX ==> WorkloadInv(ev.workload);

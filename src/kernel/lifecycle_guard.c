@@ -24,10 +24,13 @@ static struct sl_verdict turn(bool is, bool wanted, enum sl_step step)
 /* The events that turn a flag of the record. */
 /*@
   requires ready:     GuardReady(ev);
+  requires kind:      ev.kind == SL_EV_REACTIVATE || ev.kind == SL_EV_HOLD ||
+                      ev.kind == SL_EV_UNHOLD || ev.kind == SL_EV_GATE || ev.kind == SL_EV_UNGATE;
   terminates          \true;
   exits               \false;
   assigns             \nothing;
   ensures  sound:     VerdictSound(ev, \result);
+  ensures  fair:      VerdictFair(ev, \result);
 */
 static struct sl_verdict guard_flag(struct sl_event ev)
 {
@@ -52,10 +55,12 @@ static struct sl_verdict guard_flag(struct sl_event ev)
 /* Nodes, the second pass, the end, and history found at a restart. */
 /*@
   requires ready:     GuardReady(ev);
+  requires kind:      ev.kind == SL_EV_CREATE || ev.kind >= SL_EV_RESCALE;
   terminates          \true;
   exits               \false;
   assigns             \nothing;
   ensures  sound:     VerdictSound(ev, \result);
+  ensures  fair:      VerdictFair(ev, \result);
 */
 static struct sl_verdict guard_rest(struct sl_event ev)
 {

@@ -23,6 +23,7 @@ struct sl_verdict {
   exits               \false;
   assigns             \nothing;
   ensures  sound:     VerdictSound(ev, \result);
+  ensures  fair:      VerdictFair(ev, \result);
 */
 struct sl_verdict sl_lifecycle_guard(struct sl_event ev);
 
@@ -34,6 +35,7 @@ struct sl_verdict sl_lifecycle_guard(struct sl_event ev);
   exits               \false;
   assigns             \nothing;
   ensures  sound:     VerdictSound(ev, \result);
+  ensures  fair:      VerdictFair(ev, \result);
 */
 struct sl_verdict sl_guard_reserve(struct sl_event ev);
 
@@ -44,6 +46,7 @@ struct sl_verdict sl_guard_reserve(struct sl_event ev);
   exits               \false;
   assigns             \nothing;
   ensures  sound:     VerdictSound(ev, \result);
+  ensures  fair:      VerdictFair(ev, \result);
 */
 struct sl_verdict sl_guard_refused_plan(struct sl_event ev);
 
@@ -54,6 +57,7 @@ struct sl_verdict sl_guard_refused_plan(struct sl_event ev);
   exits               \false;
   assigns             \nothing;
   ensures  sound:     VerdictSound(ev, \result);
+  ensures  fair:      VerdictFair(ev, \result);
 */
 struct sl_verdict sl_guard_drain(struct sl_event ev);
 
@@ -64,6 +68,7 @@ struct sl_verdict sl_guard_drain(struct sl_event ev);
   exits               \false;
   assigns             \nothing;
   ensures  sound:     VerdictSound(ev, \result);
+  ensures  fair:      VerdictFair(ev, \result);
 */
 struct sl_verdict sl_guard_queue_unusable(struct sl_event ev);
 
@@ -74,6 +79,7 @@ struct sl_verdict sl_guard_queue_unusable(struct sl_event ev);
   exits               \false;
   assigns             \nothing;
   ensures  sound:     VerdictSound(ev, \result);
+  ensures  fair:      VerdictFair(ev, \result);
 */
 struct sl_verdict sl_guard_queue_restarted(struct sl_event ev);
 
@@ -84,6 +90,7 @@ struct sl_verdict sl_guard_queue_restarted(struct sl_event ev);
   exits               \false;
   assigns             \nothing;
   ensures  sound:     VerdictSound(ev, \result);
+  ensures  fair:      VerdictFair(ev, \result);
 */
 struct sl_verdict sl_guard_preempt(struct sl_event ev);
 
@@ -94,6 +101,7 @@ struct sl_verdict sl_guard_preempt(struct sl_event ev);
   exits               \false;
   assigns             \nothing;
   ensures  sound:     VerdictSound(ev, \result);
+  ensures  fair:      VerdictFair(ev, \result);
 */
 struct sl_verdict sl_guard_job_stopped(struct sl_event ev);
 
@@ -104,6 +112,7 @@ struct sl_verdict sl_guard_job_stopped(struct sl_event ev);
   exits               \false;
   assigns             \nothing;
   ensures  sound:     VerdictSound(ev, \result);
+  ensures  fair:      VerdictFair(ev, \result);
 */
 struct sl_verdict sl_guard_deactivate(struct sl_event ev);
 
@@ -114,6 +123,7 @@ struct sl_verdict sl_guard_deactivate(struct sl_event ev);
   exits               \false;
   assigns             \nothing;
   ensures  sound:     VerdictSound(ev, \result);
+  ensures  fair:      VerdictFair(ev, \result);
 */
 struct sl_verdict sl_guard_backoff_over(struct sl_event ev);
 
@@ -124,6 +134,7 @@ struct sl_verdict sl_guard_backoff_over(struct sl_event ev);
   exits               \false;
   assigns             \nothing;
   ensures  sound:     VerdictSound(ev, \result);
+  ensures  fair:      VerdictFair(ev, \result);
 */
 struct sl_verdict sl_guard_finish(struct sl_event ev);
 
@@ -134,6 +145,7 @@ struct sl_verdict sl_guard_finish(struct sl_event ev);
   exits               \false;
   assigns             \nothing;
   ensures  sound:     VerdictSound(ev, \result);
+  ensures  fair:      VerdictFair(ev, \result);
 */
 struct sl_verdict sl_guard_restore_requeue(struct sl_event ev);
 
@@ -144,6 +156,7 @@ struct sl_verdict sl_guard_restore_requeue(struct sl_event ev);
   exits               \false;
   assigns             \nothing;
   ensures  sound:     VerdictSound(ev, \result);
+  ensures  fair:      VerdictFair(ev, \result);
 */
 struct sl_verdict sl_guard_restore_evicted(struct sl_event ev);
 
@@ -154,6 +167,7 @@ struct sl_verdict sl_guard_restore_evicted(struct sl_event ev);
   exits               \false;
   assigns             \nothing;
   ensures  sound:     VerdictSound(ev, \result);
+  ensures  fair:      VerdictFair(ev, \result);
 */
 struct sl_verdict sl_guard_check_add(struct sl_event ev);
 
@@ -164,6 +178,7 @@ struct sl_verdict sl_guard_check_add(struct sl_event ev);
   exits               \false;
   assigns             \nothing;
   ensures  sound:     VerdictSound(ev, \result);
+  ensures  fair:      VerdictFair(ev, \result);
 */
 struct sl_verdict sl_guard_check_drop(struct sl_event ev);
 
@@ -174,6 +189,7 @@ struct sl_verdict sl_guard_check_drop(struct sl_event ev);
   exits               \false;
   assigns             \nothing;
   ensures  sound:     VerdictSound(ev, \result);
+  ensures  fair:      VerdictFair(ev, \result);
 */
 struct sl_verdict sl_guard_check_state(struct sl_event ev);
 
@@ -184,6 +200,7 @@ struct sl_verdict sl_guard_check_state(struct sl_event ev);
   exits               \false;
   assigns             \nothing;
   ensures  sound:     VerdictSound(ev, \result);
+  ensures  fair:      VerdictFair(ev, \result);
 */
 struct sl_verdict sl_guard_pods_ready(struct sl_event ev);
 
@@ -194,6 +211,7 @@ struct sl_verdict sl_guard_pods_ready(struct sl_event ev);
   exits               \false;
   assigns             \nothing;
   ensures  sound:     VerdictSound(ev, \result);
+  ensures  fair:      VerdictFair(ev, \result);
 */
 struct sl_verdict sl_guard_pods_ready_timeout(struct sl_event ev);
 
@@ -204,6 +222,7 @@ struct sl_verdict sl_guard_pods_ready_timeout(struct sl_event ev);
   exits               \false;
   assigns             \nothing;
   ensures  sound:     VerdictSound(ev, \result);
+  ensures  fair:      VerdictFair(ev, \result);
 */
 struct sl_verdict sl_guard_execution_timeout(struct sl_event ev);
 
@@ -214,6 +233,7 @@ struct sl_verdict sl_guard_execution_timeout(struct sl_event ev);
   exits               \false;
   assigns             \nothing;
   ensures  sound:     VerdictSound(ev, \result);
+  ensures  fair:      VerdictFair(ev, \result);
 */
 struct sl_verdict sl_guard_node_failed(struct sl_event ev);
 
@@ -224,6 +244,7 @@ struct sl_verdict sl_guard_node_failed(struct sl_event ev);
   exits               \false;
   assigns             \nothing;
   ensures  sound:     VerdictSound(ev, \result);
+  ensures  fair:      VerdictFair(ev, \result);
 */
 struct sl_verdict sl_guard_node_recovered(struct sl_event ev);
 
@@ -234,6 +255,7 @@ struct sl_verdict sl_guard_node_recovered(struct sl_event ev);
   exits               \false;
   assigns             \nothing;
   ensures  sound:     VerdictSound(ev, \result);
+  ensures  fair:      VerdictFair(ev, \result);
 */
 struct sl_verdict sl_guard_second_pass_fit(struct sl_event ev);
 
@@ -244,6 +266,7 @@ struct sl_verdict sl_guard_second_pass_fit(struct sl_event ev);
   exits               \false;
   assigns             \nothing;
   ensures  sound:     VerdictSound(ev, \result);
+  ensures  fair:      VerdictFair(ev, \result);
 */
 struct sl_verdict sl_guard_second_pass_miss(struct sl_event ev);
 

@@ -116,6 +116,7 @@ struct sl_verdict sl_guard_check_drop(struct sl_event ev)
   exits               \false;
   assigns             \nothing;
   ensures  sound:     VerdictSound(ev, \result);
+  ensures  fair:      VerdictFair(ev, \result);
 */
 static struct sl_verdict judge_check(struct sl_event ev)
 {

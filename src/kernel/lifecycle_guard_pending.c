@@ -23,9 +23,7 @@ static bool time_valid(int64_t t)
   terminates          \true;
   exits               \false;
   assigns             \nothing;
-  ensures  result:    \result == 1 <==>
-    (\exists integer i; 0 <= i < sl_workloads[id].check_count &&
-       sl_workloads[id].checks[i].state >= SL_CHECK_RETRY);
+  ensures  result:    \result == 1 <==> CheckObjects(id);
 */
 static bool check_objects(sl_workload_id id)
 {

@@ -52,6 +52,7 @@ struct sl_outcome {
   exits               \false;
   assigns             \nothing;
   ensures  found:     \result.found == 0 || \result.found == 1;
+  ensures  needed:    RowNeeded(from, step) ==> \result.found == 1;
   ensures  right:     \result.found == 1 ==> RowRight(from, step, \result);
 */
 struct sl_outcome sl_lifecycle_row(enum sl_phase from, enum sl_step step);

@@ -51,6 +51,8 @@ bool sl_second_pass_needed(sl_workload_id id);
   ensures  others:    \forall integer w; 0 <= w < SL_WORKLOADS_MAX && w != id ==>
                         (Armed(w) <==> Armed{Pre}(w));
   ensures  refused:   \result != SL_OK ==> EntriesSame{Pre,Post};
+  ensures  kept:      id < SL_WORKLOADS_MAX && TimeValid(now_ms) && NeedsPass(id) &&
+                        \old(sl_second_pass_total) < SL_WORKLOADS_MAX ==> ArmedLive(id);
   ensures  unneeded:  id < SL_WORKLOADS_MAX && TimeValid(now_ms) && !NeedsPass(id) ==>
                         \result == SL_REFUSED_NOT_NEEDED;
 */
