@@ -200,14 +200,33 @@ static void check_quantity(struct sl_check *c, const struct sl_field *f, const s
     }
 }
 
+static struct sl_node label_value = {
+    .name = "",
+    .field = { .type = SL_TYPE_TEXT, .pattern = SL_PATTERN_LABEL_VALUE },
+};
+static const struct sl_node match_labels = {
+    .name = "matchLabels",
+    .field = { .type = SL_TYPE_MAP, .pattern = SL_PATTERN_LABEL_KEY },
+    .item = &label_value,
+};
+
 static void check_selector(struct sl_check *c, const struct sl_json *value)
 {
     struct sl_error e = { 0 };
+    if (sl_json_type(value) != SL_JSON_MAP) {
+        wrong_type(c, value, "must be an object");
+        return;
+    }
     struct sl_selector *selector = sl_selector_from_json(value, &e);
     if (selector == NULL) {
         sl_check_invalid(c, value, "%.200s", e.text);
     }
     sl_selector_free(selector);
+    if (sl_json_get(value, "matchLabels") != NULL) {
+        size_t up = sl_check_down(c, ".matchLabels");
+        check_node(c, &match_labels, sl_json_get(value, "matchLabels"), NULL);
+        sl_check_up(c, up);
+    }
 }
 
 /* --- containers ------------------------------------------------------------------------------------ */
