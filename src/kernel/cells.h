@@ -10,7 +10,7 @@
 #include "kernel/types.h"
 
 /* Totals are kept per resource, modulo this. */
-#define SL_TOTALS_MAX 4096u
+#define SL_TOTALS_MAX 256u
 
 /* What children lend may exceed 64 bits: it is lent_high * SL_LENT_UNIT + lent_low. */
 #define SL_LENT_UNIT 4611686018427387904LL
@@ -51,4 +51,5 @@ extern int64_t sl_cell_usage[SL_CELLS_MAX];     /* own and what its children sto
 extern int64_t sl_total[SL_TOTALS_MAX];         /* the sum of own over all cells of a resource */
 
 #include "specs/ledger.acsl"
+#include "specs/ledger_forest.acsl"
 #endif

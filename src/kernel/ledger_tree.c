@@ -123,7 +123,7 @@ static sl_cell_id open_chain(sl_node_id node, sl_flavor_id flavor, sl_resource_i
             up = sl_node_up[up - 1];
         }
     }
-    return sl_cells_have_room(count) ? make_chain(path, count, above, flavor, resource) : SL_NO_ID;
+    return count <= sl_cells_room() ? make_chain(path, count, above, flavor, resource) : SL_NO_ID;
 }
 
 enum sl_status sl_ledger_open_cell(sl_node_id node, sl_flavor_id flavor, sl_resource_id resource,
