@@ -14,8 +14,8 @@
 
 void sl_cell_age(int64_t ms, char out[static 32])
 {
-    int64_t s = ms / 1000, minute = 60, hour = 3600, day = 86400, year = 365 * 86400;
-    static const char units[][2] = { "d", "h", "m", "s" };
+    int64_t s = ms / 1000, minute = 60, hour = 3600, day = 86400, year = 365 * day;
+    static const char units[][2] = {"d", "h", "m", "s"};
     if (ms < -1000) {
         snprintf(out, 32, "<invalid>");
         return;
@@ -25,11 +25,11 @@ void sl_cell_age(int64_t ms, char out[static 32])
         int64_t limit, unit, below;
         const char *name, *below_name;
     } steps[] = {
-        { 2 * minute, 1, 0, units[3], "" },         { 10 * minute, minute, 1, units[2], units[3] },
-        { 3 * hour, minute, 0, units[2], "" },      { 8 * hour, hour, minute, units[1], units[2] },
-        { 2 * day, hour, 0, units[1], "" },         { 8 * day, day, hour, units[0], units[1] },
-        { 2 * year, day, 0, units[0], "" },         { 8 * year, year, day, "y", units[0] },
-        { INT64_MAX, year, 0, "y", "" },
+        {2 * minute, 1, 0, units[3], ""},    {10 * minute, minute, 1, units[2], units[3]},
+        {3 * hour, minute, 0, units[2], ""}, {8 * hour, hour, minute, units[1], units[2]},
+        {2 * day, hour, 0, units[1], ""},    {8 * day, day, hour, units[0], units[1]},
+        {2 * year, day, 0, units[0], ""},    {8 * year, year, day, "y", units[0]},
+        {INT64_MAX, year, 0, "y", ""},
     };
     size_t i = 0;
     s = s < 0 ? 0 : s;
@@ -64,7 +64,7 @@ static struct sl_json *take_text(struct sl_buf *text)
 /* The `key` of each item, with commas between; "<none>" when there are none. */
 static struct sl_json *joined(const struct sl_json *list, const char *key)
 {
-    struct sl_buf text = { 0 };
+    struct sl_buf text = {0};
     for (size_t i = 0; i < sl_json_len(list); i++) {
         sl_buf_print(&text, "%s%s", i > 0 ? "," : "",
                      sl_json_text(sl_json_get(sl_json_at(list, i), key), "<none>"));
@@ -89,8 +89,9 @@ static struct sl_json *images(const struct sl_json *o, int64_t now_ms)
 
 static struct sl_json *job_status(const struct sl_json *o, int64_t now_ms)
 {
-    static const char *const before_deletion[] = { "Complete", "Failed" };
-    static const char *const after_deletion[] = { "Suspended", "FailureTarget", "SuccessCriteriaMet" };
+    static const char *const before_deletion[] = {"Complete", "Failed"};
+    static const char *const after_deletion[] = {"Suspended", "FailureTarget",
+                                                 "SuccessCriteriaMet"};
     (void)now_ms;
     for (size_t i = 0; i < 2; i++) {
         if (sl_condition_true(o, before_deletion[i])) {
@@ -110,7 +111,7 @@ static struct sl_json *job_status(const struct sl_json *o, int64_t now_ms)
 
 static struct sl_json *job_completions(const struct sl_json *o, int64_t now_ms)
 {
-    struct sl_buf text = { 0 };
+    struct sl_buf text = {0};
     int64_t succeeded = sl_json_path_int(o, "status.succeeded", 0);
     int64_t parallelism = sl_json_path_int(o, "spec.parallelism", 1);
     const struct sl_json *completions = sl_json_path(o, "spec.completions");
@@ -141,7 +142,7 @@ static struct sl_json *pod_ready(const struct sl_json *o, int64_t now_ms)
     for (size_t i = 0; i < sl_json_len(statuses); i++) {
         ready += sl_json_path_bool(sl_json_at(statuses, i), "ready", false);
     }
-    struct sl_buf text = { 0 };
+    struct sl_buf text = {0};
     sl_buf_print(&text, "%zu/%zu", ready, sl_json_len(sl_json_path(o, "spec.containers")));
     return take_text(&text);
 }
@@ -173,19 +174,19 @@ static struct sl_json *pod_restarts(const struct sl_json *o, int64_t now_ms)
     for (size_t i = 0; i < sl_json_len(statuses); i++) {
         restarts += sl_json_path_int(sl_json_at(statuses, i), "restartCount", 0);
     }
-    struct sl_buf text = { 0 };
+    struct sl_buf text = {0};
     sl_buf_print(&text, "%" PRId64, restarts);
     return take_text(&text);
 }
 
 static struct sl_json *node_status(const struct sl_json *o, int64_t now_ms)
 {
-    struct sl_buf text = { 0 };
+    struct sl_buf text = {0};
     const struct sl_json *ready = sl_condition_find(o, "Ready");
     (void)now_ms;
-    sl_buf_text(&text, ready == NULL                         ? "Unknown"
-                       : sl_condition_true(o, "Ready")       ? "Ready"
-                                                             : "NotReady");
+    sl_buf_text(&text, ready == NULL                   ? "Unknown"
+                       : sl_condition_true(o, "Ready") ? "Ready"
+                                                       : "NotReady");
     if (sl_json_path_bool(o, "spec.unschedulable", false)) {
         sl_buf_text(&text, ",SchedulingDisabled");
     }
@@ -195,7 +196,7 @@ static struct sl_json *node_status(const struct sl_json *o, int64_t now_ms)
 static struct sl_json *node_roles(const struct sl_json *o, int64_t now_ms)
 {
     static const char prefix[] = "node-role.kubernetes.io/";
-    struct sl_buf text = { 0 };
+    struct sl_buf text = {0};
     void *it = NULL;
     const char *key;
     struct sl_json *value;
@@ -213,7 +214,7 @@ static struct sl_json *node_roles(const struct sl_json *o, int64_t now_ms)
 
 static struct sl_json *event_last_seen(const struct sl_json *o, int64_t now_ms)
 {
-    static const char *const times[] = { "lastTimestamp", "eventTime", "firstTimestamp" };
+    static const char *const times[] = {"lastTimestamp", "eventTime", "firstTimestamp"};
     for (size_t i = 0; i < 3; i++) {
         const char *time = sl_json_path_text(o, times[i], "");
         if (time[0] != '\0') {
@@ -225,7 +226,7 @@ static struct sl_json *event_last_seen(const struct sl_json *o, int64_t now_ms)
 
 static struct sl_json *event_object(const struct sl_json *o, int64_t now_ms)
 {
-    struct sl_buf text = { 0 };
+    struct sl_buf text = {0};
     (void)now_ms;
     for (const char *p = sl_json_path_text(o, "involvedObject.kind", ""); *p != '\0'; p++) {
         char lower = (char)tolower((unsigned char)*p);
@@ -252,16 +253,17 @@ static const struct {
     const char *source;
     struct sl_json *(*cell)(const struct sl_json *o, int64_t now_ms);
 } computed[] = {
-    { "@containers", containers },           { "@images", images },
-    { "@job-status", job_status },           { "@job-completions", job_completions },
-    { "@job-duration", job_duration },       { "@pod-ready", pod_ready },
-    { "@pod-status", pod_status },           { "@pod-restarts", pod_restarts },
-    { "@node-status", node_status },         { "@node-roles", node_roles },
-    { "@event-last-seen", event_last_seen }, { "@event-object", event_object },
-    { "@event-source", event_source },       { "@global-default", global_default },
+    {"@containers", containers},           {"@images", images},
+    {"@job-status", job_status},           {"@job-completions", job_completions},
+    {"@job-duration", job_duration},       {"@pod-ready", pod_ready},
+    {"@pod-status", pod_status},           {"@pod-restarts", pod_restarts},
+    {"@node-status", node_status},         {"@node-roles", node_roles},
+    {"@event-last-seen", event_last_seen}, {"@event-object", event_object},
+    {"@event-source", event_source},       {"@global-default", global_default},
 };
 
-struct sl_json *sl_cell_new(const struct sl_column *column, const struct sl_json *object, int64_t now_ms)
+struct sl_json *sl_cell_new(const struct sl_column *column, const struct sl_json *object,
+                            int64_t now_ms)
 {
     const char *source = column->source;
     if (source[0] == '?') {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* The one client interface: controllers do not know whether a SQLite store in this process or a real API
- * server is behind it. Everything runs on the loop's thread; replies and watch events arrive there. */
+/* The one client interface: controllers do not know whether a SQLite store in this process or a
+ * real API server is behind it. Everything runs on the loop's thread; replies and watch events
+ * arrive there. */
 #ifndef SL_API_CLIENT_H
 #define SL_API_CLIENT_H
 #include "api/object.h"
@@ -23,7 +24,8 @@ struct sl_write {
 typedef void sl_reply_fn(void *context, enum sl_code code, const struct sl_error *e, struct sl_json *result);
 
 enum sl_watch_type { SL_WATCH_ADDED, SL_WATCH_MODIFIED, SL_WATCH_DELETED, SL_WATCH_SYNCED };
-/* First one ADDED per existing object, then one SYNCED (object NULL), then what happens. Objects are lent. */
+/* First one ADDED per existing object, then one SYNCED (object NULL), then what happens. Objects
+ * are lent. */
 typedef void sl_watch_fn(void *context, enum sl_watch_type type, enum sl_kind kind, struct sl_json *object);
 typedef void sl_visit_fn(void *context, struct sl_json *object); /* lent */
 

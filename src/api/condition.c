@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* metav1.Condition: one entry a type in status.conditions; lastTransitionTime moves only with status. */
+/* metav1.Condition: one entry a type in status.conditions; lastTransitionTime moves only with
+ * status. */
 #include "api/object.h"
 
 #include <string.h>

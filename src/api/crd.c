@@ -7,7 +7,7 @@
 #include "api/schema.h"
 #include "base/check.h"
 
-#define QUANTITY_PATTERN \
+#define QUANTITY_PATTERN                                                                           \
     "^(\\+|-)?(([0-9]+(\\.[0-9]*)?)|(\\.[0-9]+))(([KMGTPE]i)|[numkMGTPE]|([eE](\\+|-)?[0-9]+))?$"
 #define DNS_LABEL "[a-z0-9]([-a-z0-9]*[a-z0-9])?"
 #define NAME "([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]"
@@ -18,21 +18,21 @@ static const struct {
     const char *regex;
     int64_t length_max;
 } patterns[] = {
-    [SL_PATTERN_DNS_LABEL] = { "^" DNS_LABEL "$", 63 },
-    [SL_PATTERN_DNS_SUBDOMAIN] = { "^" DNS_LABEL "(\\." DNS_LABEL ")*$", 253 },
-    [SL_PATTERN_LABEL_KEY] = { "^(" DNS_LABEL "(\\." DNS_LABEL ")*/)?(" NAME ")$", 317 },
-    [SL_PATTERN_LABEL_VALUE] = { "^(" NAME ")?$", 63 },
-    [SL_PATTERN_REASON] = { "^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$", 0 },
+    [SL_PATTERN_DNS_LABEL] = {"^" DNS_LABEL "$", 63},
+    [SL_PATTERN_DNS_SUBDOMAIN] = {"^" DNS_LABEL "(\\." DNS_LABEL ")*$", 253},
+    [SL_PATTERN_LABEL_KEY] = {"^(" DNS_LABEL "(\\." DNS_LABEL ")*/)?(" NAME ")$", 317},
+    [SL_PATTERN_LABEL_VALUE] = {"^(" NAME ")?$", 63},
+    [SL_PATTERN_REASON] = {"^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$", 0},
 };
 
 /* "A|B" as a list of texts. */
 static struct sl_json *split(const char *values, char separator)
 {
     struct sl_json *list = sl_json_new_list();
-    const char stop[2] = { separator, '\0' };
+    const char stop[2] = {separator, '\0'};
     while (*values != '\0') {
         size_t one = strcspn(values, stop);
-        struct sl_buf text = { 0 };
+        struct sl_buf text = {0};
         sl_buf_add(&text, values, one);
         sl_json_append(list, sl_json_new_text(text.data));
         sl_buf_fini(&text);
@@ -41,7 +41,8 @@ static struct sl_json *split(const char *values, char separator)
     return list;
 }
 
-static void add_bounds(struct sl_json *s, const struct sl_field *f, const char *min, const char *max)
+static void add_bounds(struct sl_json *s, const struct sl_field *f, const char *min,
+                       const char *max)
 {
     if (f->has_min) {
         sl_json_set_int(s, min, f->min);
@@ -76,7 +77,7 @@ static void add_int(struct sl_json *s, const struct sl_field *f)
 static void add_quantity(struct sl_json *s)
 {
     struct sl_json *any = sl_json_new_list();
-    static const char *const types[] = { "integer", "string" };
+    static const char *const types[] = {"integer", "string"};
     for (size_t i = 0; i < 2; i++) {
         struct sl_json *type = sl_json_new_map();
         sl_json_set_text(type, "type", types[i]);
@@ -234,7 +235,7 @@ static struct sl_json *new_root_schema(enum sl_kind kind)
 static struct sl_json *new_column(const struct sl_column *column)
 {
     struct sl_json *c = sl_json_new_map();
-    struct sl_buf path = { 0 };
+    struct sl_buf path = {0};
     if (column->source[0] == '?') {
         sl_buf_print(&path, ".status.conditions[?(@.type=='%s')].status", column->source + 1);
     } else {
@@ -283,7 +284,7 @@ static struct sl_json *new_version(enum sl_kind kind)
 static struct sl_json *new_names(const struct sl_kind_info *info)
 {
     struct sl_json *names = sl_json_new_map();
-    struct sl_buf list_kind = { 0 };
+    struct sl_buf list_kind = {0};
     sl_buf_print(&list_kind, "%sList", info->kind);
     sl_json_set_text(names, "kind", info->kind);
     sl_json_set_text(names, "listKind", list_kind.data);
@@ -301,7 +302,7 @@ void sl_object_crd_yaml(enum sl_kind kind, struct sl_buf *out)
     const struct sl_kind_info *info = sl_kind_info(kind);
     SL_PRE(strcmp(info->group, "kueue.x-k8s.io") == 0);
     struct sl_json *crd = sl_json_new_map();
-    struct sl_buf name = { 0 };
+    struct sl_buf name = {0};
     sl_buf_print(&name, "%s.%s", info->plural, info->group);
     sl_json_set_text(crd, "apiVersion", "apiextensions.k8s.io/v1");
     sl_json_set_text(crd, "kind", "CustomResourceDefinition");

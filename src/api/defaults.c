@@ -40,7 +40,8 @@ static struct sl_json *canonical(const struct sl_json *v)
     return strcmp(sl_json_text(v, ""), text) == 0 ? NULL : sl_json_new_text(text);
 }
 
-/* Built-in kinds have their quantities rewritten, as Kubernetes does; custom ones keep the user's text. */
+/* Built-in kinds have their quantities rewritten, as Kubernetes does; custom ones keep the
+ * user's text. */
 static void rewrite(const struct sl_node *node, struct sl_json *v)
 {
     if (!node->has_quantities || v == NULL) {
@@ -59,7 +60,8 @@ static void rewrite(const struct sl_node *node, struct sl_json *v)
     while (map && sl_json_next(v, &it, &key, &value)) {
         struct sl_json *text = node->item->field.type == SL_TYPE_QUANTITY ? canonical(value) : NULL;
         if (text != NULL) {
-            sl_json_set(v, key, text); /* replaces the value of the entry at hand: the walk goes on */
+            sl_json_set(v, key,
+                        text); /* replaces the value of the entry at hand: the walk goes on */
         }
     }
     for (const struct sl_node *child = node->first; child != NULL; child = child->next) {
@@ -67,7 +69,8 @@ static void rewrite(const struct sl_node *node, struct sl_json *v)
     }
 }
 
-/* Without both counts a job is one pod; with a parallelism alone it is a work queue without a count. */
+/* Without both counts a job is one pod; with a parallelism alone it is a work queue without a
+ * count. */
 static void default_job(struct sl_json *o)
 {
     struct sl_json *spec = sl_json_get(o, "spec");
@@ -93,7 +96,8 @@ void sl_object_default_new(enum sl_kind kind, struct sl_json *o)
 {
     const char *queue = sl_object_label(o, "kueue.x-k8s.io/queue-name");
     struct sl_json *spec = sl_json_get(o, "spec");
-    if (kind == SL_KIND_JOB && queue != NULL && queue[0] != '\0' && sl_json_type(spec) == SL_JSON_MAP) {
+    if (kind == SL_KIND_JOB && queue != NULL && queue[0] != '\0' &&
+        sl_json_type(spec) == SL_JSON_MAP) {
         sl_json_set_bool(spec, "suspend", true);
     }
     sl_object_default(kind, o);

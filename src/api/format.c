@@ -39,10 +39,10 @@ static const char *dns_label(const char *text)
     if (strlen(text) > LABEL_MAX) {
         return "must be no more than 63 characters";
     }
-    return dns_part(text, strlen(text))
-               ? NULL
-               : "a lowercase RFC 1123 label must consist of lower case letters, digits or '-', and must "
-                 "start and end with a letter or digit";
+    return dns_part(text, strlen(text)) ? NULL
+                                        : "a lowercase RFC 1123 label must consist of lower case "
+                                          "letters, digits or '-', and must "
+                                          "start and end with a letter or digit";
 }
 
 static bool subdomain_syntax(const char *text, size_t len)
@@ -65,10 +65,10 @@ static const char *dns_subdomain(const char *text)
     if (len > SUBDOMAIN_MAX) {
         return "must be no more than 253 characters";
     }
-    return subdomain_syntax(text, len)
-               ? NULL
-               : "a lowercase RFC 1123 subdomain must consist of lower case letters, digits, '-' or '.', "
-                 "and must start and end with a letter or digit";
+    return subdomain_syntax(text, len) ? NULL
+                                       : "a lowercase RFC 1123 subdomain must consist of lower "
+                                         "case letters, digits, '-' or '.', "
+                                         "and must start and end with a letter or digit";
 }
 
 /* The name of a label key, or a label value that is not empty. */
@@ -98,10 +98,10 @@ static const char *label_key(const char *text)
     if (strlen(name) > LABEL_MAX) {
         return "the name part must be no more than 63 characters";
     }
-    return name_syntax(name, strlen(name))
-               ? NULL
-               : "the name part must consist of letters, digits, '-', '_' or '.', and must start and end "
-                 "with a letter or digit";
+    return name_syntax(name, strlen(name)) ? NULL
+                                           : "the name part must consist of letters, digits, '-', "
+                                             "'_' or '.', and must start and end "
+                                             "with a letter or digit";
 }
 
 static const char *label_value(const char *text)
@@ -111,7 +111,8 @@ static const char *label_value(const char *text)
     }
     return *text == '\0' || name_syntax(text, strlen(text))
                ? NULL
-               : "a label value must be empty or consist of letters, digits, '-', '_' or '.', and must "
+               : "a label value must be empty or consist of letters, digits, '-', '_' or '.', and "
+                 "must "
                  "start and end with a letter or digit";
 }
 
@@ -124,7 +125,8 @@ static const char *condition_reason(const char *text)
         fine = letter_or_digit(text[i]) || strchr("_,:", text[i]) != NULL;
     }
     return fine ? NULL
-                : "a reason must consist of letters, digits, '_', ',' or ':', start with a letter and not "
+                : "a reason must consist of letters, digits, '_', ',' or ':', start with a letter "
+                  "and not "
                   "end with ',' or ':'";
 }
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* Values: a thin coat over json-c. A JSON null is a NULL pointer there and here; only sl_json_has tells a null
- * member from an absent one. Integers stay 64-bit, doubles keep the text they were read from. */
+/* Values: a thin coat over json-c. A JSON null is a NULL pointer there and here; only
+ * sl_json_has tells a null member from an absent one. Integers stay 64-bit, doubles keep the
+ * text they were read from. */
 #include "api/json.h"
 
 #include <json-c/json.h>
@@ -198,7 +199,8 @@ void sl_json_remove_at(struct sl_json *v, size_t index)
 
 const char *sl_json_text(const struct sl_json *v, const char *fallback)
 {
-    return json_object_is_type(raw(v), json_type_string) ? json_object_get_string(raw(v)) : fallback;
+    return json_object_is_type(raw(v), json_type_string) ? json_object_get_string(raw(v))
+                                                         : fallback;
 }
 
 int64_t sl_json_int(const struct sl_json *v, int64_t fallback)
@@ -209,10 +211,11 @@ int64_t sl_json_int(const struct sl_json *v, int64_t fallback)
 bool sl_json_bool(const struct sl_json *v, bool fallback)
 {
     return json_object_is_type(raw(v), json_type_boolean) ? json_object_get_boolean(raw(v)) != 0
-                                                           : fallback;
+                                                          : fallback;
 }
 
-/* The next segment of a dotted path into `segment`; false when it is longer than any key we look for. */
+/* The next segment of a dotted path into `segment`; false when it is longer than any key we look
+ * for. */
 static bool next_segment(const char **path, char segment[static SEGMENT_MAX])
 {
     size_t len = strcspn(*path, ".");

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* JSON and YAML values. The parser's own types stay inside src/api: everybody else holds a struct sl_json.
- * Ownership: a function that returns `struct sl_json *` under a name with new, parse, clone or ref gives it
- * to the caller, who ends it with sl_json_free; getters lend. Numbers keep 64-bit integers exactly. */
+/* JSON and YAML values. The parser's own types stay inside src/api: everybody else holds a
+ * struct sl_json. Ownership: a function that returns `struct sl_json *` under a name with new,
+ * parse, clone or ref gives it to the caller, who ends it with sl_json_free; getters lend.
+ * Numbers keep 64-bit integers exactly. */
 #ifndef SL_API_JSON_H
 #define SL_API_JSON_H
 #include <stdbool.h>
@@ -15,9 +16,12 @@
 struct sl_json;
 enum sl_json_type { SL_JSON_NULL, SL_JSON_BOOL, SL_JSON_INT, SL_JSON_DOUBLE, SL_JSON_TEXT, SL_JSON_LIST, SL_JSON_MAP };
 
-/* Whole text, nothing after it; depth <= 64. On failure NULL and an error with line and column. */
+/* A JSON null is a NULL pointer, so that reading it is like reading what is absent; only sl_json_has and
+ * iteration tell them apart. */
+/* Whole text, nothing after it, not null; depth <= 64; integers beyond 64 bits and NULs are refused. On failure NULL and an error with line and column. */
 struct sl_json *sl_json_parse(const char *text, size_t len, struct sl_error *e);
-/* Every document of a YAML (or JSON) text, in order, as a list value; line in the error. Anchors are refused. */
+/* Every document of a YAML (or JSON) text, in order, as a list value; line in the error. Anchors
+ * are refused. */
 struct sl_json *sl_json_parse_yaml(const char *text, size_t len, struct sl_error *e);
 void sl_json_print(const struct sl_json *v, struct sl_buf *out);        /* compact */
 void sl_json_print_pretty(const struct sl_json *v, struct sl_buf *out); /* as kubectl -o json */
@@ -56,7 +60,8 @@ const char *sl_json_text(const struct sl_json *v, const char *fallback);
 int64_t sl_json_int(const struct sl_json *v, int64_t fallback);
 bool sl_json_bool(const struct sl_json *v, bool fallback);
 
-/* By dotted path of map keys and list indexes ("spec.podSets.0.count"); keys with dots need sl_json_get. */
+/* By dotted path of map keys and list indexes ("spec.podSets.0.count"); keys with dots need
+ * sl_json_get. */
 struct sl_json *sl_json_path(const struct sl_json *v, const char *path);
 const char *sl_json_path_text(const struct sl_json *v, const char *path, const char *fallback);
 int64_t sl_json_path_int(const struct sl_json *v, const char *path, int64_t fallback);

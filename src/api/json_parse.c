@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* JSON texts to values. json-c builds the tree; a scan before it makes the parser strict (control characters,
- * number syntax and range, depth) and finds the line and column of what it refuses. */
+/* JSON texts to values. json-c builds the tree; a scan before it makes the parser strict
+ * (control characters, number syntax and range, depth) and finds the line and column of what it
+ * refuses. */
 #include "api/json.h"
 
 #include <errno.h>
@@ -224,7 +225,7 @@ static size_t skip_blank(const char *text, size_t len, size_t at)
 
 struct sl_json *sl_json_parse(const char *text, size_t len, struct sl_error *e)
 {
-    struct scan s = { .text = text, .len = len };
+    struct scan s = {.text = text, .len = len};
     if (len >= INT_MAX) {
         sl_error_set(e, SL_CODE_TOO_LARGE, "a JSON text of %zu bytes is too large", len);
         return NULL;
@@ -243,7 +244,8 @@ struct sl_json *sl_json_parse(const char *text, size_t len, struct sl_error *e)
     if (error == json_tokener_continue) {
         end = len;
         value = json_tokener_parse_ex(tokener, "", 1); /* a number may end with the text */
-        error = json_tokener_get_error(tokener) == json_tokener_success ? json_tokener_success : error;
+        error =
+            json_tokener_get_error(tokener) == json_tokener_success ? json_tokener_success : error;
     }
     json_tokener_free(tokener);
     if (error != json_tokener_success) {

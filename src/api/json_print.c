@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* Values to texts: compact JSON in the members' order; pretty JSON and YAML with sorted keys, as kubectl prints.
- * Our own printer, since json-c's keeps a copy of what it printed inside every value. */
+/* Values to texts: compact JSON in the members' order; pretty JSON and YAML with sorted keys, as
+ * kubectl prints. Our own printer, since json-c's keeps a copy of what it printed inside every
+ * value. */
 #include "api/json.h"
 
 #include <json-c/json.h>
@@ -135,7 +136,7 @@ static struct member *sorted(const struct sl_json *v)
     const char *key;
     struct sl_json *value;
     while (sl_json_next(v, &it, &key, &value)) {
-        members[count++] = (struct member){ key, value };
+        members[count++] = (struct member){key, value};
     }
     qsort(members, count, sizeof *members, by_key);
     return members;
@@ -148,7 +149,8 @@ static void indent(struct sl_buf *out, unsigned columns)
 
 static bool is_container(const struct sl_json *v)
 {
-    return (sl_json_type(v) == SL_JSON_MAP || sl_json_type(v) == SL_JSON_LIST) && sl_json_len(v) > 0;
+    return (sl_json_type(v) == SL_JSON_MAP || sl_json_type(v) == SL_JSON_LIST) &&
+           sl_json_len(v) > 0;
 }
 
 static void print_pretty(const struct sl_json *v, unsigned columns, struct sl_buf *out)

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* YAML texts to values, over libyaml's events. What could hide something from a reader is refused with its
- * line: anchors, aliases, tags, merge keys, duplicate keys, keys that are no scalars. */
+/* YAML texts to values, over libyaml's events. What could hide something from a reader is
+ * refused with its line: anchors, aliases, tags, merge keys, duplicate keys, keys that are no
+ * scalars. */
 #include "api/json.h"
 
 #include <json-c/json.h>
@@ -18,8 +19,9 @@
 #define DEPTH_MAX 64u
 
 struct level {
-    struct sl_json *value; /* lent: owned by the level above, at the bottom by the list of documents */
-    char *key;             /* a map's key that waits for its value */
+    struct sl_json
+        *value; /* lent: owned by the level above, at the bottom by the list of documents */
+    char *key;  /* a map's key that waits for its value */
 };
 
 struct reader {
@@ -30,7 +32,8 @@ struct reader {
     struct sl_error *e;
 };
 
-static bool refuse(const struct reader *r, const yaml_mark_t *mark, const char *problem, const char *what)
+static bool refuse(const struct reader *r, const yaml_mark_t *mark, const char *problem,
+                   const char *what)
 {
     sl_error_set(r->e, SL_CODE_BAD_REQUEST, "malformed YAML at line %zu, column %zu: %s%s%s",
                  mark->line + 1, mark->column + 1, problem, what[0] != '\0' ? ": " : "", what);
@@ -95,11 +98,11 @@ static bool take_key(struct reader *r, const yaml_event_t *event)
     if (plain && strcmp(text, "<<") == 0) {
         return refuse(r, &event->start_mark, "merge keys are not supported", "");
     }
-    struct sl_json *key;
+    struct sl_json *key = NULL;
     if (!scalar_value(r, event, &key)) {
         return false;
     }
-    struct sl_buf printed = { 0 };
+    struct sl_buf printed = {0};
     if (sl_json_type(key) == SL_JSON_TEXT) {
         sl_buf_text(&printed, sl_json_text(key, ""));
     } else {
@@ -146,7 +149,7 @@ static bool take_scalar(struct reader *r, const yaml_event_t *event)
     if (wants_key(r)) {
         return take_key(r, event);
     }
-    struct sl_json *value;
+    struct sl_json *value = NULL;
     if (!scalar_value(r, event, &value)) {
         return false;
     }
@@ -176,7 +179,7 @@ static bool open_container(struct reader *r, const yaml_event_t *event, const ya
     bool map = event->type == YAML_MAPPING_START_EVENT;
     struct sl_json *value = map ? sl_json_new_map() : sl_json_new_list();
     place(r, value);
-    r->levels[++r->depth] = (struct level){ .value = value };
+    r->levels[++r->depth] = (struct level){.value = value};
     return true;
 }
 
@@ -209,8 +212,8 @@ static bool next_event(struct reader *r, bool *more)
     yaml_event_t event;
     if (yaml_parser_parse(&r->parser, &event) == 0) {
         const char *problem = r->parser.problem != NULL ? r->parser.problem : "unreadable";
-        yaml_mark_t mark = r->parser.error == YAML_READER_ERROR ? r->parser.mark
-                                                                : r->parser.problem_mark;
+        yaml_mark_t mark =
+            r->parser.error == YAML_READER_ERROR ? r->parser.mark : r->parser.problem_mark;
         return refuse(r, &mark, problem, "");
     }
     *more = event.type != YAML_STREAM_END_EVENT;
@@ -219,7 +222,8 @@ static bool next_event(struct reader *r, bool *more)
     return taken;
 }
 
-/* libyaml refuses the surrogate pairs of JSON's escapes, so that what starts like JSON is tried as such. */
+/* libyaml refuses the surrogate pairs of JSON's escapes, so that what starts like JSON is tried
+ * as such. */
 static struct sl_json *as_json(const char *text, size_t len)
 {
     size_t blank = 0;
@@ -234,7 +238,7 @@ static struct sl_json *as_json(const char *text, size_t len)
 
 struct sl_json *sl_json_parse_yaml(const char *text, size_t len, struct sl_error *e)
 {
-    struct reader r = { .documents = sl_json_new_list(), .e = e };
+    struct reader r = {.documents = sl_json_new_list(), .e = e};
     struct sl_json *json = as_json(text, len);
     if (json != NULL) {
         sl_json_append(r.documents, json);

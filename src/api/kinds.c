@@ -10,11 +10,18 @@
 #include "base/check.h"
 
 static const struct sl_kind_info kinds[SL_KIND_COUNT] = {
-#define SL_KIND(constant, group_, version_, kind_, plural_, singular_, shorts_, namespaced_, status_) \
-    [constant] = { .id = constant, .group = group_, .version = version_, .kind = kind_, \
-                   .plural = plural_, .singular = singular_, .shorts = shorts_, \
-                   .namespaced = namespaced_, .has_status = status_, \
-                   .api_version = sizeof(group_) > 1 ? group_ "/" version_ : version_ },
+#define SL_KIND(constant, group_, version_, kind_, plural_, singular_, shorts_, namespaced_,       \
+                status_)                                                                           \
+    [constant] = {.id = constant,                                                                  \
+                  .group = group_,                                                                 \
+                  .version = version_,                                                             \
+                  .kind = kind_,                                                                   \
+                  .plural = plural_,                                                               \
+                  .singular = singular_,                                                           \
+                  .shorts = shorts_,                                                               \
+                  .namespaced = namespaced_,                                                       \
+                  .has_status = status_,                                                           \
+                  .api_version = sizeof(group_) > 1 ? group_ "/" version_ : version_},
 #include "api/kinds.def"
 #undef SL_KIND
 };
@@ -39,8 +46,7 @@ enum sl_kind sl_kind_find(const char *group, const char *version, const char *re
 enum sl_kind sl_kind_find_object(const char *api_version, const char *kind)
 {
     for (size_t i = 0; i < SL_KIND_COUNT; i++) {
-        if (strcmp(kinds[i].kind, kind) == 0 &&
-            strcmp(kinds[i].api_version, api_version) == 0) {
+        if (strcmp(kinds[i].kind, kind) == 0 && strcmp(kinds[i].api_version, api_version) == 0) {
             return kinds[i].id;
         }
     }

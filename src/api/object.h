@@ -7,7 +7,7 @@
 #include "api/json.h"
 #include "api/kinds.h"
 
-/* --- metadata (texts are lent; "" when absent) ------------------------------------------------------- */
+/* --- metadata (texts are lent; "" when absent) ---------------------------------------------- */
 const char *sl_object_name(const struct sl_json *o);
 const char *sl_object_namespace(const struct sl_json *o);
 const char *sl_object_uid(const struct sl_json *o);
@@ -21,9 +21,10 @@ const char *sl_object_annotation(const struct sl_json *o, const char *key);  /* 
 const struct sl_json *sl_object_controller_ref(const struct sl_json *o);
 struct sl_json *sl_object_new(enum sl_kind kind, const char *ns, const char *name); /* apiVersion, kind, metadata */
 
-/* --- schema: what each kind's table says ------------------------------------------------------------- */
+/* --- schema: what each kind's table says ---------------------------------------------------- */
 void sl_object_default(enum sl_kind kind, struct sl_json *o);
-/* The same on create: a Job with a queue name starts suspended, so that it cannot run before it is admitted. */
+/* The same on create: a Job with a queue name starts suspended, so that it cannot run before it
+ * is admitted. */
 void sl_object_default_new(enum sl_kind kind, struct sl_json *o);
 /* All complaints at once, as causes. `old` is NULL on create; for immutability. */
 enum sl_code sl_object_validate(enum sl_kind kind, const struct sl_json *o, const struct sl_json *old,
@@ -31,13 +32,14 @@ enum sl_code sl_object_validate(enum sl_kind kind, const struct sl_json *o, cons
 /* The CRD as a YAML document (only for kinds of group kueue.x-k8s.io). */
 void sl_object_crd_yaml(enum sl_kind kind, struct sl_buf *out);
 
-/* --- patches: `o` is changed in place, or untouched when refused -------------------------------------- */
+/* --- patches: `o` is changed in place, or untouched when refused ---------------------------- */
 enum sl_code sl_patch_merge(struct sl_json **o, const struct sl_json *patch, struct sl_error *e);   /* RFC 7386 */
 enum sl_code sl_patch_json(struct sl_json **o, const struct sl_json *patch, struct sl_error *e);    /* RFC 6902 */
-/* Strategic merge for built-in kinds: lists of maps merge by name / type / uid where Kubernetes says so. */
+/* Strategic merge for built-in kinds: lists of maps merge by name / type / uid where Kubernetes
+ * says so. */
 enum sl_code sl_patch_strategic(struct sl_json **o, const struct sl_json *patch, struct sl_error *e);
 
-/* --- conditions: metav1.Condition semantics (lastTransitionTime moves only with status) ---------------- */
+/* --- conditions: metav1.Condition semantics (lastTransitionTime moves only with status) ----- */
 const struct sl_json *sl_condition_find(const struct sl_json *o, const char *type);   /* in status.conditions */
 bool sl_condition_true(const struct sl_json *o, const char *type);
 /* Returns whether anything changed. message is cut at 32,768 bytes. */
@@ -45,7 +47,7 @@ bool sl_condition_set(struct sl_json *status, const char *type, bool value, cons
                       const char *message, int64_t observed_generation, int64_t now_ms);
 bool sl_condition_remove(struct sl_json *status, const char *type);
 
-/* --- selectors ---------------------------------------------------------------------------------------- */
+/* --- selectors ------------------------------------------------------------------------------ */
 struct sl_selector;
 struct sl_selector *sl_selector_parse_labels(const char *text, struct sl_error *e);  /* "a=b,c in (d,e),!f" */
 struct sl_selector *sl_selector_parse_fields(const char *text, struct sl_error *e);  /* "metadata.name=x" */
@@ -54,13 +56,14 @@ bool sl_selector_matches(const struct sl_selector *s, const struct sl_json *obje
 bool sl_selector_matches_labels(const struct sl_selector *s, const struct sl_json *labels); /* a map */
 void sl_selector_free(struct sl_selector *s);
 
-/* --- tables (kubectl get) -------------------------------------------------------------------------------- */
-/* A meta.k8s.io/v1 Table of `objects` (a list); columns of the kind's schema, priority 1 = only with -o wide. */
+/* --- tables (kubectl get) ------------------------------------------------------------------- */
+/* A meta.k8s.io/v1 Table of `objects` (a list); columns of the kind's schema, priority 1 = only
+ * with -o wide. */
 struct sl_json *sl_table_new(enum sl_kind kind, const struct sl_json *objects, int64_t now_ms);
 /* For people: the same rows aligned in columns, with a NAMESPACE column first when asked. */
 void sl_table_print(enum sl_kind kind, const struct sl_json *objects, bool wide, bool with_namespace,
                     int64_t now_ms, struct sl_buf *out);
 
-/* --- errors as metav1.Status ------------------------------------------------------------------------------ */
+/* --- errors as metav1.Status ---------------------------------------------------------------- */
 struct sl_json *sl_status_new(const struct sl_error *e, enum sl_kind kind, const char *name);
 #endif

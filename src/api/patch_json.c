@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* JSON patch, RFC 6902, with JSON pointers, RFC 6901. Works on a copy: a patch that fails half-way leaves no
- * trace. Bounds: operations, bytes copied by `copy`, depth of the outcome, so that a small patch stays small. */
+/* JSON patch, RFC 6902, with JSON pointers, RFC 6901. Works on a copy: a patch that fails
+ * half-way leaves no trace. Bounds: operations, bytes copied by `copy`, depth of the outcome, so
+ * that a small patch stays small. */
 #include "api/object.h"
 
 #include <stdint.h>
@@ -12,7 +13,7 @@
 #include "base/mem.h"
 
 #define OPERATIONS_MAX 10000u
-#define COPIED_BYTES_MAX (3u * 1024u * 1024u)
+#define COPIED_BYTES_MAX 3145728u
 #define DEPTH_MAX 64u
 
 struct patch {
@@ -28,9 +29,9 @@ struct patch {
 struct place {
     struct sl_json *parent;
     char *name;
-    size_t index;  /* in a list; its length for "-" */
+    size_t index; /* in a list; its length for "-" */
     bool exists;
-    bool whole;    /* the pointer is "": the document itself */
+    bool whole; /* the pointer is "": the document itself */
 };
 
 static bool fail(const struct patch *p, enum sl_code code, const char *why)
@@ -101,7 +102,7 @@ static struct sl_json *value_at(const struct patch *p, const struct place *at)
 /* Finds the place of a pointer. Everything but the last step must exist. */
 static bool locate(const struct patch *p, const char *pointer, struct place *at)
 {
-    *at = (struct place){ .parent = p->root, .whole = pointer[0] == '\0', .exists = true };
+    *at = (struct place){.parent = p->root, .whole = pointer[0] == '\0', .exists = true};
     if (at->whole) {
         return true;
     }
@@ -217,7 +218,8 @@ static bool deeper_than(const struct sl_json *v, unsigned levels)
     return false;
 }
 
-/* The value at the end of the operation's path must not end deeper than what can be parsed again. */
+/* The value at the end of the operation's path must not end deeper than what can be parsed
+ * again. */
 static bool fits_depth(const struct patch *p, const struct sl_json *value)
 {
     unsigned levels = 0;
@@ -257,7 +259,7 @@ static bool apply_simple(struct patch *p, const struct sl_json *operation)
 
 static bool within_copy_limit(struct patch *p, const struct sl_json *value)
 {
-    struct sl_buf text = { 0 };
+    struct sl_buf text = {0};
     sl_json_print(value, &text);
     p->copied_bytes += text.len;
     sl_buf_fini(&text);
@@ -313,7 +315,7 @@ static bool apply(struct patch *p, const struct sl_json *operation)
         p->path = "?";
         return fail(p, SL_CODE_BAD_REQUEST, "the operation needs a path");
     }
-    static const char *const simple[] = { "add", "replace", "remove", "test" };
+    static const char *const simple[] = {"add", "replace", "remove", "test"};
     for (size_t i = 0; i < sizeof simple / sizeof simple[0]; i++) {
         if (strcmp(p->op, simple[i]) == 0) {
             return apply_simple(p, operation);
@@ -328,14 +330,15 @@ static bool apply(struct patch *p, const struct sl_json *operation)
 enum sl_code sl_patch_json(struct sl_json **o, const struct sl_json *patch, struct sl_error *e)
 {
     struct sl_error local;
-    struct patch p = { .e = e != NULL ? e : &local };
+    struct patch p = {.e = e != NULL ? e : &local};
     if (sl_json_type(patch) != SL_JSON_LIST) {
         return sl_error_set(e, SL_CODE_BAD_REQUEST, "a JSON patch must be a list of operations");
     }
     size_t count = sl_json_len(patch);
     if (count > OPERATIONS_MAX) {
-        return sl_error_set(e, SL_CODE_TOO_LARGE, "a JSON patch may have %u operations, this has %zu",
-                            OPERATIONS_MAX, count);
+        return sl_error_set(e, SL_CODE_TOO_LARGE,
+                            "a JSON patch may have %u operations, this has %zu", OPERATIONS_MAX,
+                            count);
     }
     p.root = sl_json_clone(*o);
     for (; p.index < count; p.index++) {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* Quantities in 128-bit counts of 10^-9: exact for everything that Kubernetes does not round or cap itself. */
+/* Quantities in 128-bit counts of 10^-9: exact for everything that Kubernetes does not round or
+ * cap itself. */
 #include "api/quantity.h"
 
 #include <json-c/json.h>
@@ -12,8 +13,9 @@
 typedef unsigned __int128 u128;
 
 #define NANO 1000000000
-/* Digits that are read; what comes behind only decides that the value is rounded up. Times 2^60 twenty digits
- * still fit 128 bits, and a value with more of them before the point is past the cap anyway. */
+/* Digits that are read; what comes behind only decides that the value is rounded up. Times 2^60
+ * twenty digits still fit 128 bits, and a value with more of them before the point is past the
+ * cap anyway. */
 #define DECIMAL_DIGITS_MAX 36
 #define BINARY_DIGITS_MAX 20
 #define EXPONENT_MAX 1000 /* beyond it every value is capped or rounds to the smallest one */
@@ -24,12 +26,12 @@ typedef unsigned __int128 u128;
 #define NANO_LIMIT ((u128)-1 >> 1)
 
 struct parts {
-    const char *digits;   /* the first digit that counts */
-    size_t whole_count;   /* digits before the point, leading zeros left out */
+    const char *digits; /* the first digit that counts */
+    size_t whole_count; /* digits before the point, leading zeros left out */
     size_t fraction_count;
     bool negative;
     enum sl_quantity_format format;
-    int exponent;         /* of 10, or of 2 for BINARY_SI */
+    int exponent; /* of 10, or of 2 for BINARY_SI */
 };
 
 static const struct {
@@ -37,14 +39,14 @@ static const struct {
     enum sl_quantity_format format;
     int exponent;
 } suffixes[] = {
-    { "", SL_QUANTITY_DECIMAL_SI, 0 },    { "n", SL_QUANTITY_DECIMAL_SI, -9 },
-    { "u", SL_QUANTITY_DECIMAL_SI, -6 },  { "m", SL_QUANTITY_DECIMAL_SI, -3 },
-    { "k", SL_QUANTITY_DECIMAL_SI, 3 },   { "M", SL_QUANTITY_DECIMAL_SI, 6 },
-    { "G", SL_QUANTITY_DECIMAL_SI, 9 },   { "T", SL_QUANTITY_DECIMAL_SI, 12 },
-    { "P", SL_QUANTITY_DECIMAL_SI, 15 },  { "E", SL_QUANTITY_DECIMAL_SI, 18 },
-    { "Ki", SL_QUANTITY_BINARY_SI, 10 },  { "Mi", SL_QUANTITY_BINARY_SI, 20 },
-    { "Gi", SL_QUANTITY_BINARY_SI, 30 },  { "Ti", SL_QUANTITY_BINARY_SI, 40 },
-    { "Pi", SL_QUANTITY_BINARY_SI, 50 },  { "Ei", SL_QUANTITY_BINARY_SI, 60 },
+    {"", SL_QUANTITY_DECIMAL_SI, 0},   {"n", SL_QUANTITY_DECIMAL_SI, -9},
+    {"u", SL_QUANTITY_DECIMAL_SI, -6}, {"m", SL_QUANTITY_DECIMAL_SI, -3},
+    {"k", SL_QUANTITY_DECIMAL_SI, 3},  {"M", SL_QUANTITY_DECIMAL_SI, 6},
+    {"G", SL_QUANTITY_DECIMAL_SI, 9},  {"T", SL_QUANTITY_DECIMAL_SI, 12},
+    {"P", SL_QUANTITY_DECIMAL_SI, 15}, {"E", SL_QUANTITY_DECIMAL_SI, 18},
+    {"Ki", SL_QUANTITY_BINARY_SI, 10}, {"Mi", SL_QUANTITY_BINARY_SI, 20},
+    {"Gi", SL_QUANTITY_BINARY_SI, 30}, {"Ti", SL_QUANTITY_BINARY_SI, 40},
+    {"Pi", SL_QUANTITY_BINARY_SI, 50}, {"Ei", SL_QUANTITY_BINARY_SI, 60},
 };
 
 /* e or E and a signed number that ends the text. */
@@ -79,7 +81,7 @@ static bool read_suffix(const char *text, struct parts *p)
 
 static bool read_parts(const char *text, struct parts *p)
 {
-    *p = (struct parts){ .negative = text[0] == '-' };
+    *p = (struct parts){.negative = text[0] == '-'};
     text += text[0] == '-' || text[0] == '+';
     size_t zeros = strspn(text, "0");
     p->digits = text + zeros;
@@ -146,10 +148,11 @@ enum sl_code sl_quantity_parse(const char *text, struct sl_quantity *q, struct s
 {
     struct parts p;
     if (strlen(text) > INT16_MAX || !read_parts(text, &p)) {
-        return sl_error_set(e, SL_CODE_BAD_REQUEST,
-                            "\"%.80s\" is not a quantity: expected a number with an optional suffix, "
-                            "such as 2, 1.5, 500m, 64Gi or 1e3",
-                            text);
+        return sl_error_set(
+            e, SL_CODE_BAD_REQUEST,
+            "\"%.80s\" is not a quantity: expected a number with an optional suffix, "
+            "such as 2, 1.5, 500m, 64Gi or 1e3",
+            text);
     }
     u128 nano = magnitude(&p);
     if (nano > NANO_CAP && !kept_plain(&p)) {
@@ -158,8 +161,8 @@ enum sl_code sl_quantity_parse(const char *text, struct sl_quantity *q, struct s
     if (p.format == SL_QUANTITY_BINARY_SI && nano < NANO) {
         p.format = SL_QUANTITY_DECIMAL_SI; /* a fraction has no binary form */
     }
-    *q = (struct sl_quantity){ .nano = p.negative ? -(__int128)nano : (__int128)nano,
-                               .format = p.format };
+    *q = (struct sl_quantity){.nano = p.negative ? -(__int128)nano : (__int128)nano,
+                              .format = p.format};
     return SL_CODE_OK;
 }
 
@@ -170,7 +173,8 @@ enum sl_code sl_quantity_read(const struct sl_json *v, struct sl_quantity *q, st
         return sl_quantity_parse(sl_json_text(v, ""), q, e);
     case SL_JSON_INT:
     case SL_JSON_DOUBLE:
-        return sl_quantity_parse(json_object_to_json_string((struct json_object *)(uintptr_t)v), q, e);
+        return sl_quantity_parse(json_object_to_json_string((struct json_object *)(uintptr_t)v), q,
+                                 e);
     default:
         return sl_error_set(e, SL_CODE_BAD_REQUEST, "a quantity must be a text or a number");
     }
@@ -237,7 +241,7 @@ static void print_decimal(u128 size, bool negative, bool as_exponent, char out[s
 
 static void print_binary(u128 units, bool negative, char out[static 64])
 {
-    static const char *const names[] = { "", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei" };
+    static const char *const names[] = {"", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei"};
     size_t step = 0;
     while (units % 1024 == 0 && step < 6) {
         units /= 1024;

@@ -10,10 +10,17 @@
 #include "base/check.h"
 #include "base/mem.h"
 
-#define SL_FIELD(path_, type_, ...) { .path = path_, .type = SL_TYPE_##type_, __VA_ARGS__ },
+#define SL_FIELD(path_, type_, ...) {.path = path_, .type = SL_TYPE_##type_, __VA_ARGS__},
 #define SL_COLUMN(name_, type_, source_, priority_, about_)
-#define SL_BEGIN(kind) [kind] = (const struct sl_field[]){
-#define SL_END() { .path = NULL } },
+#define SL_BEGIN(kind)                                                                             \
+    [kind] = (const struct sl_field[])                                                             \
+    {
+#define SL_END()                                                                                   \
+    {                                                                                              \
+        .path = NULL                                                                               \
+    }                                                                                              \
+    }                                                                                              \
+    ,
 static const struct sl_field *const field_rows[SL_KIND_COUNT] = {
 #include "api/schema/all.def"
 };
@@ -23,10 +30,17 @@ static const struct sl_field *const field_rows[SL_KIND_COUNT] = {
 #undef SL_END
 
 #define SL_FIELD(path_, type_, ...)
-#define SL_COLUMN(name_, type_, source_, priority_, about_) \
-    { .name = name_, .type = type_, .source = source_, .priority = priority_, .about = about_ },
-#define SL_BEGIN(kind) [kind] = (const struct sl_column[]){
-#define SL_END() { .name = NULL } },
+#define SL_COLUMN(name_, type_, source_, priority_, about_)                                        \
+    {.name = name_, .type = type_, .source = source_, .priority = priority_, .about = about_},
+#define SL_BEGIN(kind)                                                                             \
+    [kind] = (const struct sl_column[])                                                            \
+    {
+#define SL_END()                                                                                   \
+    {                                                                                              \
+        .name = NULL                                                                               \
+    }                                                                                              \
+    }                                                                                              \
+    ,
 static const struct sl_column *const column_rows[SL_KIND_COUNT] = {
 #include "api/schema/all.def"
 };
@@ -41,7 +55,8 @@ static struct sl_node *new_node(const char *name, enum sl_field_type type)
     return node;
 }
 
-/* The member called by the first `len` bytes of `name`, made behind the others when there is none. */
+/* The member called by the first `len` bytes of `name`, made behind the others when there is
+ * none. */
 static struct sl_node *member(struct sl_node *object, const char *name, size_t len)
 {
     struct sl_node **at = &object->first;
@@ -55,7 +70,8 @@ static struct sl_node *member(struct sl_node *object, const char *name, size_t l
     return *at;
 }
 
-/* The item of a list or map; what a path passes through becomes one even without a row of its own. */
+/* The item of a list or map; what a path passes through becomes one even without a row of its
+ * own. */
 static struct sl_node *item(struct sl_node *container, enum sl_field_type type)
 {
     container->field.type = type;

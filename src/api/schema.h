@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* The one source of each kind: schema/<kind>.def lists its fields and columns. Defaults, validation, CRDs and
- * tables all read the tree that is made from it. Inside src/api only; others see object.h.
- *
- * A row is SL_FIELD(path, type, attributes...). Paths are dotted; `[]` is the item of a list, `{}` the value of
- * a map. What a path passes through need not be listed itself. Fields that no row names are kept as they are. */
+/* The one source of each kind: schema/<kind>.def lists its fields and columns. Defaults,
+ * validation, CRDs and tables all read the tree that is made from it. Inside src/api only;
+ * others see object.h. A row is SL_FIELD(path, type, attributes...). Paths are dotted; `[]` is
+ * the item of a list, `{}` the value of a map. What a path passes through need not be listed
+ * itself. Fields that no row names are kept as they are. */
 #ifndef SL_API_SCHEMA_H
 #define SL_API_SCHEMA_H
 #include "api/object.h"
@@ -50,7 +50,8 @@ struct sl_node {
     bool has_quantities;            /* here or below */
 };
 
-/* Where a cell comes from: a path; "?Type" for the status of a condition; "@word" for one that is computed. */
+/* Where a cell comes from: a path; "?Type" for the status of a condition; "@word" for one that
+ * is computed. */
 struct sl_column {
     const char *name;
     const char *type;   /* string, integer, boolean, date */

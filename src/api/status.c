@@ -19,8 +19,8 @@ void sl_status_sum_up(const struct sl_error *e, enum sl_kind kind, const char *n
 {
     if (kind != SL_KIND_COUNT) {
         const struct sl_kind_info *info = sl_kind_info(kind);
-        sl_buf_print(out, "%s%s%s \"%s\" is invalid: ", info->kind, info->group[0] != '\0' ? "." : "",
-                     info->group, name);
+        sl_buf_print(out, "%s%s%s \"%s\" is invalid: ", info->kind,
+                     info->group[0] != '\0' ? "." : "", info->group, name);
     }
     unsigned kept = e->cause_count < SL_CAUSES_MAX ? e->cause_count : SL_CAUSES_MAX;
     sl_buf_text(out, e->cause_count > 1 ? "[" : "");
@@ -73,7 +73,7 @@ struct sl_json *sl_status_new(const struct sl_error *e, enum sl_kind kind, const
         sl_json_set_text(status, "status", "Success");
     } else {
         sl_json_set_text(status, "status", "Failure");
-        struct sl_buf message = { 0 };
+        struct sl_buf message = {0};
         sl_buf_text(&message, e->text);
         if (e->text[0] == '\0' && e->cause_count > 0) {
             sl_status_sum_up(e, kind, name, &message);

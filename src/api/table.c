@@ -62,7 +62,7 @@ struct sl_json *sl_table_new(enum sl_kind kind, const struct sl_json *objects, i
     return table;
 }
 
-/* --- text ------------------------------------------------------------------------------------------- */
+/* --- text ----------------------------------------------------------------------------------- */
 
 struct grid {
     char **cells; /* rows of `width` texts */
@@ -81,7 +81,7 @@ static void put_header(struct grid *g, const char *name)
 static char *cell_text(const struct sl_column *column, const struct sl_json *object, int64_t now_ms)
 {
     struct sl_json *cell = sl_cell_new(column, object, now_ms);
-    struct sl_buf text = { 0 };
+    struct sl_buf text = {0};
     if (sl_json_type(cell) == SL_JSON_TEXT) {
         /* A message of several lines would break the table. */
         const char *line = sl_json_text(cell, "");
@@ -119,12 +119,12 @@ static void print_grid(const struct grid *g, struct sl_buf *out)
     sl_mem_free(widths);
 }
 
-void sl_table_print(enum sl_kind kind, const struct sl_json *objects, bool wide, bool with_namespace,
-                    int64_t now_ms, struct sl_buf *out)
+void sl_table_print(enum sl_kind kind, const struct sl_json *objects, bool wide,
+                    bool with_namespace, int64_t now_ms, struct sl_buf *out)
 {
     size_t count;
     const struct sl_column *columns = sl_schema_columns(kind, &count);
-    struct grid g = { .height = sl_json_len(objects) + 1 };
+    struct grid g = {.height = sl_json_len(objects) + 1};
     g.cells = sl_mem_new(g.height * (count + 1), sizeof *g.cells);
     if (with_namespace) {
         put_header(&g, "Namespace");

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* Validation: the walk over an object along its kind's table. Every complaint becomes a cause with its field. */
+/* Validation: the walk over an object along its kind's table. Every complaint becomes a cause
+ * with its field. */
 #include "api/validate.h"
 
 #include <inttypes.h>
@@ -15,13 +16,13 @@
 #include "base/clock.h"
 #include "base/map.h"
 
-#define ANNOTATION_BYTES_MAX (256u * 1024u)
+#define ANNOTATION_BYTES_MAX 262144u
 #define SHOWN_MAX 100u /* of a value in a complaint */
 
 static void check_node(struct sl_check *c, const struct sl_node *node, const struct sl_json *value,
                        const struct sl_json *old);
 
-/* --- where we are ---------------------------------------------------------------------------------- */
+/* --- where we are --------------------------------------------------------------------------- */
 
 size_t sl_check_down(struct sl_check *c, const char *format, ...)
 {
@@ -46,12 +47,12 @@ static size_t down_member(struct sl_check *c, const char *name)
     return sl_check_down(c, "%s%s", c->len > 0 ? "." : "", name);
 }
 
-/* --- complaints ------------------------------------------------------------------------------------ */
+/* --- complaints ----------------------------------------------------------------------------- */
 
 void sl_check_required(struct sl_check *c, const char *why)
 {
-    sl_error_cause(c->e, "FieldValueRequired", c->path, "Required value%s%s", why[0] != '\0' ? ": " : "",
-                   why);
+    sl_error_cause(c->e, "FieldValueRequired", c->path, "Required value%s%s",
+                   why[0] != '\0' ? ": " : "", why);
 }
 
 /* The value as JSON, cut short. */
@@ -62,7 +63,7 @@ static void show(const struct sl_json *value, char out[static SHOWN_MAX + 4])
         snprintf(out, SHOWN_MAX, "%s", type == SL_JSON_MAP ? "object" : "array");
         return;
     }
-    struct sl_buf text = { 0 };
+    struct sl_buf text = {0};
     sl_json_print(value, &text);
     snprintf(out, SHOWN_MAX, "%s", text.data);
     if (text.len >= SHOWN_MAX) {
@@ -119,7 +120,7 @@ void sl_check_immutable(struct sl_check *c, const struct sl_json *value, const s
     }
 }
 
-/* --- scalars --------------------------------------------------------------------------------------- */
+/* --- scalars -------------------------------------------------------------------------------- */
 
 static bool in_values(const char *values, const char *text)
 {
@@ -138,7 +139,7 @@ static bool in_values(const char *values, const char *text)
 
 static void not_supported(struct sl_check *c, const char *values, const char *text)
 {
-    struct sl_buf list = { 0 };
+    struct sl_buf list = {0};
     while (true) {
         size_t one = strcspn(values, "|");
         sl_buf_print(&list, "%s\"%.*s\"", list.len > 0 ? ", " : "", (int)one, values);
@@ -164,8 +165,8 @@ static void check_text(struct sl_check *c, const struct sl_field *f, const struc
     if (f->values != NULL && !in_values(f->values, text)) {
         not_supported(c, f->values, text);
     } else if (f->has_max && len > f->max) {
-        sl_error_cause(c->e, "FieldValueTooLong", c->path, "Too long: may not be more than %" PRId64 " bytes",
-                       f->max);
+        sl_error_cause(c->e, "FieldValueTooLong", c->path,
+                       "Too long: may not be more than %" PRId64 " bytes", f->max);
     } else if (f->has_min && len < f->min) {
         sl_check_invalid(c, value, "must be at least %" PRId64 " characters long", f->min);
     } else if (problem != NULL) {
@@ -189,10 +190,11 @@ static void check_int(struct sl_check *c, const struct sl_field *f, const struct
     }
 }
 
-static void check_quantity(struct sl_check *c, const struct sl_field *f, const struct sl_json *value)
+static void check_quantity(struct sl_check *c, const struct sl_field *f,
+                           const struct sl_json *value)
 {
     struct sl_quantity q;
-    struct sl_error e = { 0 };
+    struct sl_error e = {0};
     if (sl_quantity_read(value, &q, &e) != SL_CODE_OK) {
         sl_check_invalid(c, value, "%.200s", e.text);
     } else if (f->has_min && q.nano < (__int128)f->min * 1000000000) {
@@ -202,17 +204,17 @@ static void check_quantity(struct sl_check *c, const struct sl_field *f, const s
 
 static struct sl_node label_value = {
     .name = "",
-    .field = { .type = SL_TYPE_TEXT, .pattern = SL_PATTERN_LABEL_VALUE },
+    .field = {.type = SL_TYPE_TEXT, .pattern = SL_PATTERN_LABEL_VALUE},
 };
 static const struct sl_node match_labels = {
     .name = "matchLabels",
-    .field = { .type = SL_TYPE_MAP, .pattern = SL_PATTERN_LABEL_KEY },
+    .field = {.type = SL_TYPE_MAP, .pattern = SL_PATTERN_LABEL_KEY},
     .item = &label_value,
 };
 
 static void check_selector(struct sl_check *c, const struct sl_json *value)
 {
-    struct sl_error e = { 0 };
+    struct sl_error e = {0};
     if (sl_json_type(value) != SL_JSON_MAP) {
         wrong_type(c, value, "must be an object");
         return;
@@ -229,13 +231,13 @@ static void check_selector(struct sl_check *c, const struct sl_json *value)
     }
 }
 
-/* --- containers ------------------------------------------------------------------------------------ */
+/* --- containers ----------------------------------------------------------------------------- */
 
 static void check_count(struct sl_check *c, const struct sl_field *f, size_t count)
 {
     if (f->has_max && (int64_t)count > f->max) {
-        sl_error_cause(c->e, "FieldValueTooMany", c->path, "Too many: %zu: must have at most %" PRId64
-                       " items", count, f->max);
+        sl_error_cause(c->e, "FieldValueTooMany", c->path,
+                       "Too many: %zu: must have at most %" PRId64 " items", count, f->max);
     } else if (f->has_min && (int64_t)count < f->min) {
         sl_error_cause(c->e, f->min == 1 ? "FieldValueRequired" : "FieldValueInvalid", c->path,
                        "Invalid value: %zu: must have at least %" PRId64 " items", count, f->min);
@@ -251,7 +253,8 @@ static void item_identity(const struct sl_field *f, const struct sl_json *value,
         char key[64];
         size_t len = strcspn(keys, ",");
         snprintf(key, sizeof key, "%.*s", (int)len, keys);
-        sl_buf_print(out, "%s%s", out->len > 0 ? "," : "", sl_json_text(sl_json_get(value, key), ""));
+        sl_buf_print(out, "%s%s", out->len > 0 ? "," : "",
+                     sl_json_text(sl_json_get(value, key), ""));
         keys += len + (keys[len] == ',');
     }
     if (*keys == '.') {
@@ -262,7 +265,7 @@ static void item_identity(const struct sl_field *f, const struct sl_json *value,
 static void check_unique(struct sl_check *c, const struct sl_field *f, const struct sl_json *list)
 {
     struct sl_map *seen = sl_map_new();
-    struct sl_buf identity = { 0 };
+    struct sl_buf identity = {0};
     for (size_t i = 0; i < sl_json_len(list); i++) {
         item_identity(f, sl_json_at(list, i), &identity);
         if (identity.len > 0 && sl_map_get(seen, identity.data, NULL)) {
@@ -270,7 +273,7 @@ static void check_unique(struct sl_check *c, const struct sl_field *f, const str
             sl_check_duplicate(c, identity.data);
             sl_check_up(c, up);
         } else if (identity.len > 0) {
-            sl_map_put(seen, identity.data, (union sl_map_value){ .number = 0 });
+            sl_map_put(seen, identity.data, (union sl_map_value){.number = 0});
         }
     }
     sl_buf_fini(&identity);
@@ -323,8 +326,8 @@ static void check_map(struct sl_check *c, const struct sl_node *node, const stru
     }
 }
 
-static void check_object(struct sl_check *c, const struct sl_node *node, const struct sl_json *object,
-                         const struct sl_json *old)
+static void check_object(struct sl_check *c, const struct sl_node *node,
+                         const struct sl_json *object, const struct sl_json *old)
 {
     if (sl_json_type(object) != SL_JSON_MAP) {
         wrong_type(c, object, "must be an object");
@@ -397,7 +400,7 @@ static void check_node(struct sl_check *c, const struct sl_node *node, const str
     }
 }
 
-/* --- metadata -------------------------------------------------------------------------------------- */
+/* --- metadata ------------------------------------------------------------------------------- */
 
 /* Of another type than text: the table complains about that already. */
 static bool is_odd(const struct sl_json *v)
@@ -409,7 +412,8 @@ static void check_name(struct sl_check *c, enum sl_kind kind, const struct sl_js
 {
     const char *name = sl_json_text(sl_json_get(metadata, "name"), "");
     const char *prefix = sl_json_text(sl_json_get(metadata, "generateName"), "");
-    enum sl_pattern pattern = kind == SL_KIND_NAMESPACE ? SL_PATTERN_DNS_LABEL : SL_PATTERN_DNS_SUBDOMAIN;
+    enum sl_pattern pattern =
+        kind == SL_KIND_NAMESPACE ? SL_PATTERN_DNS_LABEL : SL_PATTERN_DNS_SUBDOMAIN;
     if (is_odd(sl_json_get(metadata, "name")) || is_odd(sl_json_get(metadata, "generateName"))) {
         return;
     }
@@ -493,11 +497,11 @@ static void check_rules(struct sl_check *c, enum sl_kind kind)
     }
 }
 
-enum sl_code sl_object_validate(enum sl_kind kind, const struct sl_json *o, const struct sl_json *old,
-                                struct sl_error *e)
+enum sl_code sl_object_validate(enum sl_kind kind, const struct sl_json *o,
+                                const struct sl_json *old, struct sl_error *e)
 {
     struct sl_error local;
-    struct sl_check c = { .e = e != NULL ? e : &local, .object = o, .old = old };
+    struct sl_check c = {.e = e != NULL ? e : &local, .object = o, .old = old};
     sl_error_clear(c.e);
     const struct sl_json *metadata = sl_json_get(o, "metadata");
     check_name(&c, kind, metadata);
@@ -508,7 +512,7 @@ enum sl_code sl_object_validate(enum sl_kind kind, const struct sl_json *o, cons
     if (c.e->cause_count == 0) {
         return SL_CODE_OK;
     }
-    struct sl_buf text = { 0 };
+    struct sl_buf text = {0};
     sl_status_sum_up(c.e, kind, sl_object_name(o), &text);
     sl_error_set(c.e, SL_CODE_INVALID, "%s", text.data);
     sl_buf_fini(&text);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* What the checks of one object share: where they are, and where complaints go. Inside src/api only. */
+/* What the checks of one object share: where they are, and where complaints go. Inside src/api
+ * only. */
 #ifndef SL_API_VALIDATE_H
 #define SL_API_VALIDATE_H
 #include "api/schema.h"

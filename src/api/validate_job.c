@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* Rules of batch/v1 Jobs: what pods they may have, and which part of the template may change when. */
+/* Rules of batch/v1 Jobs: what pods they may have, and which part of the template may change
+ * when. */
 #include <string.h>
 
 #include "api/quantity.h"
@@ -30,13 +31,15 @@ static void check_requests(struct sl_check *c, const struct sl_json *resources)
     struct sl_json *value;
     while (sl_json_next(sl_json_get(resources, "requests"), &it, &name, &value)) {
         struct sl_quantity request, limit;
-        if (sl_json_get(limits, name) != NULL && sl_quantity_read(value, &request, NULL) == SL_CODE_OK &&
+        if (sl_json_get(limits, name) != NULL &&
+            sl_quantity_read(value, &request, NULL) == SL_CODE_OK &&
             sl_quantity_read(sl_json_get(limits, name), &limit, NULL) == SL_CODE_OK &&
             request.nano > limit.nano) {
             char text[64];
             sl_quantity_print(limit, text);
             size_t up = sl_check_down(c, ".resources.requests[%s]", name);
-            sl_check_invalid(c, value, "must be less than or equal to the %s limit of %s", name, text);
+            sl_check_invalid(c, value, "must be less than or equal to the %s limit of %s", name,
+                             text);
             sl_check_up(c, up);
         }
     }
@@ -65,18 +68,20 @@ static void check_indexed(struct sl_check *c, const struct sl_json *spec)
     const struct sl_json *parallelism = sl_json_get(spec, "parallelism");
     if (sl_json_int(parallelism, 0) > INDEXED_PARALLELISM_MAX) {
         size_t up = sl_check_down(c, "spec.parallelism");
-        sl_check_invalid(c, parallelism, "must be less than or equal to %d when completionMode is Indexed",
+        sl_check_invalid(c, parallelism,
+                         "must be less than or equal to %d when completionMode is Indexed",
                          INDEXED_PARALLELISM_MAX);
         sl_check_up(c, up);
     }
 }
 
-/* What a queue may put into the template of a job that has not started: everything but this stays. */
+/* What a queue may put into the template of a job that has not started: everything but this
+ * stays. */
 static struct sl_json *settled_template(const struct sl_json *template)
 {
     static const char *const members[][2] = {
-        { "metadata", "labels" },     { "metadata", "annotations" }, { "spec", "nodeSelector" },
-        { "spec", "affinity" },       { "spec", "tolerations" },     { "spec", "schedulingGates" },
+        {"metadata", "labels"}, {"metadata", "annotations"}, {"spec", "nodeSelector"},
+        {"spec", "affinity"},   {"spec", "tolerations"},     {"spec", "schedulingGates"},
     };
     struct sl_json *rest = sl_json_clone(template);
     for (size_t i = 0; i < sizeof members / sizeof members[0]; i++) {

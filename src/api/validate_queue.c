@@ -17,7 +17,7 @@ struct groups {
     struct sl_map *resources; /* name seen so far */
     struct sl_map *flavors;   /* name -> index of the group that has it */
     size_t flavor_count, resource_count;
-    const char *parent_word;  /* "cohort" or "parent" when there is none, else NULL */
+    const char *parent_word; /* "cohort" or "parent" when there is none, else NULL */
     bool lending_within_quota;
 };
 
@@ -30,7 +30,7 @@ static void check_covered(struct sl_check *c, struct groups *g, const struct sl_
             sl_check_duplicate(c, name);
             sl_check_up(c, up);
         }
-        sl_map_put(g->resources, name, (union sl_map_value){ .number = 0 });
+        sl_map_put(g->resources, name, (union sl_map_value){.number = 0});
         g->resource_count++;
     }
 }
@@ -68,7 +68,8 @@ static void check_flavor(struct sl_check *c, const struct groups *g, const struc
         const struct sl_json *resource = sl_json_at(resources, i);
         const struct sl_json *name = sl_json_get(resource, "name");
         size_t up = sl_check_down(c, ".resources[%zu]", i);
-        if (i < sl_json_len(covered) && name != NULL && !sl_json_equal(name, sl_json_at(covered, i))) {
+        if (i < sl_json_len(covered) && name != NULL &&
+            !sl_json_equal(name, sl_json_at(covered, i))) {
             size_t at = sl_check_down(c, ".name");
             sl_check_invalid(c, name, "must match the name in coveredResources at the same place");
             sl_check_up(c, at);
@@ -90,11 +91,12 @@ static void check_flavor_name(struct sl_check *c, struct groups *g, const struct
         sl_check_duplicate(c, name);
         sl_check_up(c, up);
     } else {
-        sl_map_put(g->flavors, name, (union sl_map_value){ .number = group });
+        sl_map_put(g->flavors, name, (union sl_map_value){.number = group});
     }
 }
 
-static void check_group(struct sl_check *c, struct groups *g, const struct sl_json *group, size_t index)
+static void check_group(struct sl_check *c, struct groups *g, const struct sl_json *group,
+                        size_t index)
 {
     const struct sl_json *covered = sl_json_get(group, "coveredResources");
     const struct sl_json *flavors = sl_json_get(group, "flavors");
@@ -110,8 +112,8 @@ static void check_group(struct sl_check *c, struct groups *g, const struct sl_js
     }
     g->flavor_count += sl_json_len(flavors);
     if (pairs > PAIRS_MAX) {
-        sl_check_invalid(c, group, "has %zu pairs of flavor and resource, at most %u are allowed", pairs,
-                         PAIRS_MAX);
+        sl_check_invalid(c, group, "has %zu pairs of flavor and resource, at most %u are allowed",
+                         pairs, PAIRS_MAX);
     }
 }
 
@@ -131,7 +133,8 @@ static void check_groups(struct sl_check *c, struct groups *g)
                          g->flavor_count, FLAVORS_TOTAL_MAX);
     }
     if (g->resource_count > RESOURCES_TOTAL_MAX) {
-        sl_check_invalid(c, groups, "all groups together cover %zu resources, at most %u are allowed",
+        sl_check_invalid(c, groups,
+                         "all groups together cover %zu resources, at most %u are allowed",
                          g->resource_count, RESOURCES_TOTAL_MAX);
     }
     sl_check_up(c, up);
@@ -145,7 +148,8 @@ static void free_groups(struct groups *g)
 
 static void check_on_flavors(struct sl_check *c, const struct groups *g)
 {
-    const struct sl_json *checks = sl_json_path(c->object, "spec.admissionChecksStrategy.admissionChecks");
+    const struct sl_json *checks =
+        sl_json_path(c->object, "spec.admissionChecksStrategy.admissionChecks");
     for (size_t i = 0; i < sl_json_len(checks); i++) {
         const struct sl_json *on = sl_json_get(sl_json_at(checks, i), "onFlavors");
         for (size_t k = 0; k < sl_json_len(on); k++) {
@@ -169,7 +173,7 @@ static bool is(const struct sl_json *o, const char *path, const char *text)
 void sl_check_cluster_queue(struct sl_check *c)
 {
     const struct sl_json *spec = sl_json_get(c->object, "spec");
-    struct groups g = { .lending_within_quota = true };
+    struct groups g = {.lending_within_quota = true};
     g.parent_word = is(spec, "cohortName", "") ? "cohortName" : NULL;
     check_groups(c, &g);
     check_on_flavors(c, &g);
@@ -178,8 +182,9 @@ void sl_check_cluster_queue(struct sl_check *c)
         sl_json_path(spec, "preemption.borrowWithinCohort") != NULL &&
         !is(spec, "preemption.borrowWithinCohort.policy", "Never")) {
         size_t up = sl_check_down(c, "spec.preemption");
-        sl_check_invalid(c, sl_json_get(spec, "preemption"),
-                         "borrowWithinCohort.policy must be Never when reclaimWithinCohort is Never");
+        sl_check_invalid(
+            c, sl_json_get(spec, "preemption"),
+            "borrowWithinCohort.policy must be Never when reclaimWithinCohort is Never");
         sl_check_up(c, up);
     }
     const struct sl_json *preference = sl_json_path(spec, "flavorFungibility.preference");
@@ -195,7 +200,7 @@ void sl_check_cluster_queue(struct sl_check *c)
 void sl_check_cohort(struct sl_check *c)
 {
     const struct sl_json *parent = sl_json_path(c->object, "spec.parentName");
-    struct groups g = { .parent_word = NULL };
+    struct groups g = {.parent_word = NULL};
     g.parent_word = sl_json_text(parent, "")[0] == '\0' ? "parentName" : NULL;
     check_groups(c, &g);
     free_groups(&g);
@@ -235,7 +240,7 @@ void sl_check_tolerations(struct sl_check *c, const struct sl_json *tolerations)
 static void check_unique_taints(struct sl_check *c, const struct sl_json *taints)
 {
     struct sl_map *seen = sl_map_new();
-    struct sl_buf identity = { 0 };
+    struct sl_buf identity = {0};
     for (size_t i = 0; i < sl_json_len(taints); i++) {
         const struct sl_json *taint = sl_json_at(taints, i);
         sl_buf_reset(&identity);
@@ -246,7 +251,7 @@ static void check_unique_taints(struct sl_check *c, const struct sl_json *taints
             sl_check_duplicate(c, identity.data);
             sl_check_up(c, up);
         }
-        sl_map_put(seen, identity.data, (union sl_map_value){ .number = 0 });
+        sl_map_put(seen, identity.data, (union sl_map_value){.number = 0});
     }
     sl_buf_fini(&identity);
     sl_map_free(seen);

@@ -26,7 +26,7 @@ static const struct sl_json *find_named(const struct sl_json *list, const char *
 
 static void forbid_pods(struct sl_check *c, const struct sl_json *holder, const char *where)
 {
-    static const char *const lists[] = { "requests", "limits" };
+    static const char *const lists[] = {"requests", "limits"};
     for (size_t i = 0; i < 2; i++) {
         if (sl_json_has(sl_json_get(sl_json_get(holder, "resources"), lists[i]), "pods")) {
             size_t up = sl_check_down(c, "%s.resources.%s[pods]", where, lists[i]);
@@ -38,7 +38,7 @@ static void forbid_pods(struct sl_check *c, const struct sl_json *holder, const 
 
 static void check_template(struct sl_check *c, const struct sl_json *pod_spec)
 {
-    static const char *const lists[] = { "containers", "initContainers" };
+    static const char *const lists[] = {"containers", "initContainers"};
     for (size_t i = 0; i < 2; i++) {
         const struct sl_json *containers = sl_json_get(pod_spec, lists[i]);
         for (size_t k = 0; k < sl_json_len(containers); k++) {
@@ -121,7 +121,8 @@ static void check_usage(struct sl_check *c, const struct sl_json *assignment)
     void *it = NULL;
     const char *resource;
     struct sl_json *value;
-    while (count > 0 && sl_json_next(sl_json_get(assignment, "resourceUsage"), &it, &resource, &value)) {
+    while (count > 0 &&
+           sl_json_next(sl_json_get(assignment, "resourceUsage"), &it, &resource, &value)) {
         struct sl_quantity q;
         if (sl_quantity_read(value, &q, NULL) == SL_CODE_OK &&
             sl_quantity_amount(q, resource) % count != 0) {
@@ -145,7 +146,8 @@ static void check_slices(struct sl_check *c, const struct sl_json *topology)
             sl_check_invalid(c, slice, "valuesPerLevel must have as many items as levels");
         }
         if ((sl_json_get(counts, "universal") != NULL) == (each != NULL)) {
-            sl_check_invalid(c, slice, "podCounts must have exactly one of universal and individual");
+            sl_check_invalid(c, slice,
+                             "podCounts must have exactly one of universal and individual");
         } else if (each != NULL && (int64_t)sl_json_len(each) !=
                                        sl_json_int(sl_json_get(slice, "domainCount"), 0)) {
             sl_check_invalid(c, slice, "podCounts.individual must have domainCount items");
@@ -165,14 +167,16 @@ static void check_admission(struct sl_check *c, const struct sl_json *pod_sets)
     if (admission == NULL) {
         sl_check_required(c, "must be set while the QuotaReserved condition is true");
     } else if (sl_json_len(assignments) != sl_json_len(pod_sets)) {
-        sl_check_invalid(c, assignments, "podSetAssignments must have as many items as spec.podSets");
+        sl_check_invalid(c, assignments,
+                         "podSetAssignments must have as many items as spec.podSets");
     }
     for (size_t i = 0; i < sl_json_len(assignments); i++) {
         const struct sl_json *assignment = sl_json_at(assignments, i);
         size_t at = sl_check_down(c, ".podSetAssignments[%zu]", i);
         if (find_named(pod_sets, name_of(assignment)) == NULL) {
             size_t name = sl_check_down(c, ".name");
-            sl_check_invalid(c, sl_json_get(assignment, "name"), "the workload has no such pod set");
+            sl_check_invalid(c, sl_json_get(assignment, "name"),
+                             "the workload has no such pod set");
             sl_check_up(c, name);
         }
         check_usage(c, assignment);
@@ -194,12 +198,13 @@ static void check_reclaimable(struct sl_check *c, const struct sl_json *pod_sets
         const struct sl_json *before = find_named(old, name_of(entry));
         int64_t count = sl_json_int(sl_json_get(entry, "count"), 0);
         int64_t most = sl_json_int(sl_json_get(ps, "count"), 1);
-        size_t up = sl_check_down(c, "status.reclaimablePods[%zu].%s", i, ps == NULL ? "name" : "count");
+        size_t up =
+            sl_check_down(c, "status.reclaimablePods[%zu].%s", i, ps == NULL ? "name" : "count");
         if (ps == NULL) {
             sl_check_invalid(c, sl_json_get(entry, "name"), "the workload has no such pod set");
         } else if (count > most) {
-            sl_check_invalid(c, sl_json_get(entry, "count"), "must be less than or equal to %" PRId64,
-                             most);
+            sl_check_invalid(c, sl_json_get(entry, "count"),
+                             "must be less than or equal to %" PRId64, most);
         } else if (reserved && count < sl_json_int(sl_json_get(before, "count"), 0)) {
             sl_check_invalid(c, sl_json_get(entry, "count"),
                              "must not shrink while the workload holds quota");
@@ -220,7 +225,7 @@ static bool same_admission(const struct sl_json *a, const struct sl_json *b)
 {
     const struct sl_json *left = sl_json_get(a, "podSetAssignments");
     const struct sl_json *right = sl_json_get(b, "podSetAssignments");
-    static const char *const settled[] = { "name", "flavors", "resourceUsage", "count" };
+    static const char *const settled[] = {"name", "flavors", "resourceUsage", "count"};
     if (!sl_json_equal(sl_json_get(a, "clusterQueue"), sl_json_get(b, "clusterQueue")) ||
         sl_json_len(left) != sl_json_len(right)) {
         return false;
@@ -258,7 +263,8 @@ static void check_update(struct sl_check *c)
         immutable_at(c, "spec.podSets");
         immutable_at(c, "spec.priorityClassRef.group");
         immutable_at(c, "spec.priorityClassRef.kind");
-        if (strcmp(sl_json_path_text(c->object, "spec.priorityClassRef.kind", ""), "PriorityClass") == 0) {
+        if (strcmp(sl_json_path_text(c->object, "spec.priorityClassRef.kind", ""),
+                   "PriorityClass") == 0) {
             immutable_at(c, "spec.priorityClassRef.name");
         }
     }

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* The table of words and the number forms of YAML 1.1 that Kubernetes' tools know, base 60 left out. */
+/* The table of words and the number forms of YAML 1.1 that Kubernetes' tools know, base 60 left
+ * out. */
 #include "api/yaml_scalar.h"
 
 #include <errno.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -25,26 +27,28 @@ static bool one_of(const char *text, const char *const *words)
 
 static bool resolve_word(const char *text, struct sl_yaml_scalar *out)
 {
-    static const char *const yes[] = { "true", "True", "TRUE", "yes", "Yes", "YES",
-                                       "y",    "Y",    "on",   "On",  "ON",  NULL };
-    static const char *const no[] = { "false", "False", "FALSE", "no",  "No",  "NO",
-                                      "n",     "N",     "off",   "Off", "OFF", NULL };
-    static const char *const null[] = { "", "~", "null", "Null", "NULL", NULL };
-    static const char *const not_finite[] = { ".nan",  ".NaN",  ".NAN",  ".inf",  ".Inf",  ".INF", "+.inf",
-                                              "+.Inf", "+.INF", "-.inf", "-.Inf", "-.INF", NULL };
+    static const char *const yes[] = {"true", "True", "TRUE", "yes", "Yes", "YES",
+                                      "y",    "Y",    "on",   "On",  "ON",  NULL};
+    static const char *const no[] = {"false", "False", "FALSE", "no",  "No",  "NO",
+                                     "n",     "N",     "off",   "Off", "OFF", NULL};
+    static const char *const null[] = {"", "~", "null", "Null", "NULL", NULL};
+    static const char *const not_finite[] = {".nan",  ".NaN",  ".NAN",  ".inf",  ".Inf",
+                                             ".INF",  "+.inf", "+.Inf", "+.INF", "-.inf",
+                                             "-.Inf", "-.INF", NULL};
     if (one_of(text, yes) || one_of(text, no)) {
-        *out = (struct sl_yaml_scalar){ .kind = SL_YAML_BOOL, .boolean = one_of(text, yes) };
+        *out = (struct sl_yaml_scalar){.kind = SL_YAML_BOOL, .boolean = one_of(text, yes)};
     } else if (one_of(text, null)) {
         out->kind = SL_YAML_NULL;
     } else if (one_of(text, not_finite)) {
-        *out = (struct sl_yaml_scalar){ .kind = SL_YAML_FLOAT, .real = (double)INFINITY };
+        *out = (struct sl_yaml_scalar){.kind = SL_YAML_FLOAT, .real = (double)INFINITY};
     } else {
         return false;
     }
     return true;
 }
 
-/* The base a prefix asks for, and where the digits start. A leading 0 alone means octal, as in C. */
+/* The base a prefix asks for, and where the digits start. A leading 0 alone means octal, as in
+ * C. */
 static int base_of(const char *digits, size_t *skip)
 {
     *skip = 0;
@@ -84,8 +88,8 @@ static bool resolve_int(const char *plain, struct sl_yaml_scalar *out)
     if (*end != '\0' || errno != 0 || n > (unsigned long long)INT64_MAX + negative) {
         return false;
     }
-    *out = (struct sl_yaml_scalar){ .kind = SL_YAML_INT,
-                                    .number = negative ? (int64_t)(0 - n) : (int64_t)n };
+    *out = (struct sl_yaml_scalar){.kind = SL_YAML_INT,
+                                   .number = negative ? (int64_t)(0 - n) : (int64_t)n};
     return true;
 }
 
@@ -122,30 +126,27 @@ static bool resolve_float(const char *plain, struct sl_yaml_scalar *out)
     }
     double real = strtod(plain, NULL);
     if (fabs(real) < 9.0e18 && real == floor(real)) {
-        *out = (struct sl_yaml_scalar){ .kind = SL_YAML_INT, .number = (int64_t)real };
+        *out = (struct sl_yaml_scalar){.kind = SL_YAML_INT, .number = (int64_t)real};
     } else {
-        *out = (struct sl_yaml_scalar){ .kind = SL_YAML_FLOAT, .real = real };
+        *out = (struct sl_yaml_scalar){.kind = SL_YAML_FLOAT, .real = real};
     }
     return true;
 }
 
 static bool is_time(const char *text)
 {
-    char padded[40] = { 0 };
+    char whole[40];
     size_t len = strlen(text);
-    if (len < 10 || len >= sizeof padded || text[4] != '-') {
+    if (len < 10 || len >= sizeof whole - 10 || text[4] != '-') {
         return false;
     }
-    memcpy(padded, text, len);
-    if (len == 10) {
-        memcpy(padded + 10, "T00:00:00Z", 10);
-    }
-    return sl_clock_parse(padded) != INT64_MIN;
+    snprintf(whole, sizeof whole, "%s%s", text, len == 10 ? "T00:00:00Z" : "");
+    return sl_clock_parse(whole) != INT64_MIN;
 }
 
 struct sl_yaml_scalar sl_yaml_resolve(const char *text)
 {
-    struct sl_yaml_scalar out = { .kind = SL_YAML_TEXT };
+    struct sl_yaml_scalar out = {.kind = SL_YAML_TEXT};
     if (resolve_word(text, &out) || *text == '\0' || strchr("+-.0123456789", *text) == NULL) {
         return out;
     }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* What an unquoted YAML scalar means: YAML 1.1's core as Kubernetes tools read it. Inside src/api only. */
+/* What an unquoted YAML scalar means: YAML 1.1's core as Kubernetes tools read it. Inside
+ * src/api only. */
 #ifndef SL_API_YAML_SCALAR_H
 #define SL_API_YAML_SCALAR_H
 #include "api/json.h"

@@ -74,12 +74,12 @@ char *sl_buf_take(struct sl_buf *b)
     reserve(b, 0);
     b->data[b->len] = '\0';
     char *data = b->data;
-    *b = (struct sl_buf){ 0 };
+    *b = (struct sl_buf){0};
     return data;
 }
 
 void sl_buf_fini(struct sl_buf *b)
 {
     sl_mem_free(b->data);
-    *b = (struct sl_buf){ 0 };
+    *b = (struct sl_buf){0};
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* A growing byte string, always NUL-terminated once something was added. Zero-initialise, sl_buf_fini. */
+/* A growing byte string, always NUL-terminated once something was added. Zero-initialise,
+ * sl_buf_fini. */
 #ifndef SL_BASE_BUF_H
 #define SL_BASE_BUF_H
 #include <stddef.h>

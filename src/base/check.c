@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* What a broken assertion does: it says what and where on stderr and aborts, so that a core dump shows why. */
+/* What a broken assertion does: it says what and where on stderr and aborts, so that a core dump
+ * shows why. */
 #include "base/check.h"
 
 #include <stdio.h>

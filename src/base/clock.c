@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* The wall clock or a virtual one, and RFC 3339 both ways (proleptic Gregorian, years 0000 to 9999). */
+/* The wall clock or a virtual one, and RFC 3339 both ways (proleptic Gregorian, years 0000 to
+ * 9999). */
 #include "base/clock.h"
 
 #include <ctype.h>
@@ -54,7 +55,8 @@ static struct civil civil_from_ms(int64_t ms)
     days += 719468;
     int64_t era = (days >= 0 ? days : days - 146096) / 146097;
     int64_t day_of_era = days - era * 146097;
-    int64_t year = (day_of_era - day_of_era / 1460 + day_of_era / 36524 - day_of_era / 146096) / 365;
+    int64_t year =
+        (day_of_era - day_of_era / 1460 + day_of_era / 36524 - day_of_era / 146096) / 365;
     int64_t day_of_year = day_of_era - (365 * year + year / 4 - year / 100);
     int64_t shifted = (5 * day_of_year + 2) / 153;
     struct civil c = {
@@ -83,7 +85,8 @@ void sl_clock_format_micro(int64_t ms, char out[static 40])
              (int)c.day, (int)c.hour, (int)c.minute, (int)c.second, (int)c.milli);
 }
 
-/* Exactly `count` digits followed by `after` (0: anything); moves *at behind both. -1 when they are not there. */
+/* Exactly `count` digits followed by `after` (0: anything); moves *at behind both. -1 when they
+ * are not there. */
 static int64_t digits(const char **at, int count, char after)
 {
     int64_t n = 0;
@@ -138,7 +141,8 @@ static bool date_exists(int64_t year, int64_t month, int64_t day)
     if (year < 0 || month < 1 || month > 12 || day < 1) {
         return false;
     }
-    int64_t next = month == 12 ? days_from_civil(year + 1, 1, 1) : days_from_civil(year, month + 1, 1);
+    int64_t next =
+        month == 12 ? days_from_civil(year + 1, 1, 1) : days_from_civil(year, month + 1, 1);
     return day <= next - days_from_civil(year, month, 1);
 }
 
@@ -149,7 +153,7 @@ int64_t sl_clock_parse(const char *rfc3339)
     static const struct {
         int count;
         char after;
-    } shape[6] = { { 4, '-' }, { 2, '-' }, { 2, 'T' }, { 2, ':' }, { 2, ':' }, { 2, 0 } };
+    } shape[6] = {{4, '-'}, {2, '-'}, {2, 'T'}, {2, ':'}, {2, ':'}, {2, 0}};
     for (size_t i = 0; i < 6; i++) {
         part[i] = digits(&at, shape[i].count, shape[i].after);
         if (part[i] < 0) {

@@ -14,22 +14,22 @@ static const struct {
     int http;
     const char *reason;
 } codes[] = {
-    [SL_CODE_OK] = { 200, "" },
-    [SL_CODE_BAD_REQUEST] = { 400, "BadRequest" },
-    [SL_CODE_UNAUTHORIZED] = { 401, "Unauthorized" },
-    [SL_CODE_FORBIDDEN] = { 403, "Forbidden" },
-    [SL_CODE_NOT_FOUND] = { 404, "NotFound" },
-    [SL_CODE_METHOD_NOT_ALLOWED] = { 405, "MethodNotAllowed" },
-    [SL_CODE_ALREADY_EXISTS] = { 409, "AlreadyExists" },
-    [SL_CODE_CONFLICT] = { 409, "Conflict" },
-    [SL_CODE_GONE] = { 410, "Expired" },
-    [SL_CODE_TOO_LARGE] = { 413, "RequestEntityTooLarge" },
-    [SL_CODE_UNSUPPORTED_MEDIA] = { 415, "UnsupportedMediaType" },
-    [SL_CODE_INVALID] = { 422, "Invalid" },
-    [SL_CODE_TOO_MANY] = { 429, "TooManyRequests" },
-    [SL_CODE_INTERNAL] = { 500, "InternalError" },
-    [SL_CODE_UNAVAILABLE] = { 503, "ServiceUnavailable" },
-    [SL_CODE_TIMEOUT] = { 504, "Timeout" },
+    [SL_CODE_OK] = {200, ""},
+    [SL_CODE_BAD_REQUEST] = {400, "BadRequest"},
+    [SL_CODE_UNAUTHORIZED] = {401, "Unauthorized"},
+    [SL_CODE_FORBIDDEN] = {403, "Forbidden"},
+    [SL_CODE_NOT_FOUND] = {404, "NotFound"},
+    [SL_CODE_METHOD_NOT_ALLOWED] = {405, "MethodNotAllowed"},
+    [SL_CODE_ALREADY_EXISTS] = {409, "AlreadyExists"},
+    [SL_CODE_CONFLICT] = {409, "Conflict"},
+    [SL_CODE_GONE] = {410, "Expired"},
+    [SL_CODE_TOO_LARGE] = {413, "RequestEntityTooLarge"},
+    [SL_CODE_UNSUPPORTED_MEDIA] = {415, "UnsupportedMediaType"},
+    [SL_CODE_INVALID] = {422, "Invalid"},
+    [SL_CODE_TOO_MANY] = {429, "TooManyRequests"},
+    [SL_CODE_INTERNAL] = {500, "InternalError"},
+    [SL_CODE_UNAVAILABLE] = {503, "ServiceUnavailable"},
+    [SL_CODE_TIMEOUT] = {504, "Timeout"},
 };
 
 /* vsnprintf that ends a cut text at a character's boundary and with "...". */
@@ -68,7 +68,8 @@ enum sl_code sl_error_set(struct sl_error *e, enum sl_code code, const char *for
     return code;
 }
 
-void sl_error_cause(struct sl_error *e, const char *reason, const char *field, const char *format, ...)
+void sl_error_cause(struct sl_error *e, const char *reason, const char *field, const char *format,
+                    ...)
 {
     if (e == NULL) {
         return;

@@ -6,7 +6,8 @@
 #define SL_BASE_ERROR_H
 #include <stdbool.h>
 
-/* The codes are those of Kubernetes' metav1.Status, so that an error needs no translation on its way out. */
+/* The codes are those of Kubernetes' metav1.Status, so that an error needs no translation on its
+ * way out. */
 enum sl_code {
     SL_CODE_OK,
     SL_CODE_BAD_REQUEST,        /* 400 BadRequest: malformed JSON, YAML, selector, ... */
@@ -40,7 +41,8 @@ struct sl_error {
 };
 
 void sl_error_clear(struct sl_error *e);
-/* Set code and text; returns the code, so that `return sl_error_set(...)` reads well. e may be NULL. */
+/* Set code and text; returns the code, so that `return sl_error_set(...)` reads well. e may be
+ * NULL. */
 enum sl_code sl_error_set(struct sl_error *e, enum sl_code code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 /* Add a cause and make the code INVALID. Past SL_CAUSES_MAX causes are counted but not kept. */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* One line an event, made whole in memory and given to stderr in one write, so that lines never mix. */
+/* One line an event, made whole in memory and given to stderr in one write, so that lines never
+ * mix. */
 #include "base/log.h"
 
 #include <stdarg.h>
@@ -15,7 +16,7 @@
 
 static enum sl_log_level lowest_level = SL_LOG_INFO;
 static bool as_json;
-static const char *const level_names[] = { "debug", "info", "warn", "error" };
+static const char *const level_names[] = {"debug", "info", "warn", "error"};
 
 void sl_log_setup(enum sl_log_level lowest, bool json)
 {
@@ -62,7 +63,8 @@ static void add_head(struct sl_buf *line, enum sl_log_level level, const char *m
     char now[40];
     sl_clock_format_micro(sl_clock_now_ms(), now);
     if (as_json) {
-        sl_buf_print(line, "{\"time\":\"%s\",\"level\":\"%s\",\"message\":", now, level_names[level]);
+        sl_buf_print(line, "{\"time\":\"%s\",\"level\":\"%s\",\"message\":", now,
+                     level_names[level]);
         add_quoted(line, message);
     } else {
         sl_buf_print(line, "%s %-5s %s", now, level_names[level], message);
@@ -75,7 +77,7 @@ void sl_log(enum sl_log_level level, const char *message, ...)
     if (!sl_log_on(level)) {
         return;
     }
-    struct sl_buf line = { 0 };
+    struct sl_buf line = {0};
     add_head(&line, level, message);
     va_list args;
     va_start(args, message);

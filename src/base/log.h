@@ -9,7 +9,8 @@
 enum sl_log_level { SL_LOG_DEBUG, SL_LOG_INFO, SL_LOG_WARN, SL_LOG_ERROR };
 void sl_log_setup(enum sl_log_level lowest, bool json);
 bool sl_log_on(enum sl_log_level level);
-/* Pairs of key and text value, ended by NULL: sl_log(SL_LOG_INFO, "admitted", "workload", key, NULL). */
+/* Pairs of key and text value, ended by NULL: sl_log(SL_LOG_INFO, "admitted", "workload", key,
+ * NULL). */
 void sl_log(enum sl_log_level level, const char *message, ...) __attribute__((sentinel));
 const char *sl_log_number(long long n); /* text of n, good for the next 8 calls on this thread */
 #endif

@@ -23,7 +23,7 @@ struct sl_map {
     uint32_t *slots;
     size_t entry_count; /* with holes */
     size_t live_count;
-    size_t slot_count;  /* a power of two, at most half full, holes included */
+    size_t slot_count; /* a power of two, at most half full, holes included */
 };
 
 /* FNV-1a with a final mix, so that the low bits depend on every byte. */
@@ -125,7 +125,7 @@ void sl_map_put(struct sl_map *m, const char *key, union sl_map_value value)
         rebuild(m);
     }
     size_t slot = free_slot(m, hash);
-    m->entries[m->entry_count] = (struct entry){ sl_mem_text(key), hash, value };
+    m->entries[m->entry_count] = (struct entry){sl_mem_text(key), hash, value};
     m->slots[slot] = (uint32_t)++m->entry_count;
     m->live_count++;
 }
@@ -150,7 +150,8 @@ size_t sl_map_count(const struct sl_map *m)
     return m->live_count;
 }
 
-bool sl_map_next(const struct sl_map *m, size_t *cursor, const char **key, union sl_map_value *value)
+bool sl_map_next(const struct sl_map *m, size_t *cursor, const char **key,
+                 union sl_map_value *value)
 {
     while (*cursor < m->entry_count && m->entries[*cursor].key == NULL) {
         (*cursor)++;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* Hash map from text to a pointer or number. Keys are copied. Iteration is in insertion order (removals
- * leave holes that are skipped), so everything built on it is deterministic. */
+/* Hash map from text to a pointer or number. Keys are copied. Iteration is in insertion order
+ * (removals leave holes that are skipped), so everything built on it is deterministic. */
 #ifndef SL_BASE_MAP_H
 #define SL_BASE_MAP_H
 #include <stdbool.h>

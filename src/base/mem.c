@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* Allocation for the shell: checked sizes, zeroed memory, and an end with a message when there is none. */
+/* Allocation for the shell: checked sizes, zeroed memory, and an end with a message when there
+ * is none. */
 #include "base/mem.h"
 
 #include <stdint.h>

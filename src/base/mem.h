@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* The only place of the shell that calls malloc. Out of memory ends the process with a message: the journal
- * and the store are durable, so a restart loses nothing. */
+/* The only place of the shell that calls malloc. Out of memory ends the process with a message:
+ * the journal and the store are durable, so a restart loses nothing. */
 #ifndef SL_BASE_MEM_H
 #define SL_BASE_MEM_H
 #include <stddef.h>
