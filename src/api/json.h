@@ -18,7 +18,8 @@ enum sl_json_type { SL_JSON_NULL, SL_JSON_BOOL, SL_JSON_INT, SL_JSON_DOUBLE, SL_
 
 /* A JSON null is a NULL pointer, so that reading it is like reading what is absent; only sl_json_has and
  * iteration tell them apart. */
-/* Whole text, nothing after it, not null; depth <= 64; integers beyond 64 bits and NULs are refused. On failure NULL and an error with line and column. */
+/* Whole text, nothing after it, not null; depth <= 64; integers beyond 64 bits and NULs are refused.
+ * On failure NULL and an error with line and column. */
 struct sl_json *sl_json_parse(const char *text, size_t len, struct sl_error *e);
 /* Every document of a YAML (or JSON) text, in order, as a list value; line in the error. Anchors
  * are refused. */

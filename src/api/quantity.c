@@ -23,7 +23,8 @@ typedef unsigned __int128 u128;
 #define PLAIN_DIGITS_MAX 18
 #define PLAIN_BINARY_DIGITS_MAX 14
 #define NANO_CAP ((u128)INT64_MAX * NANO)
-#define NANO_LIMIT ((u128)-1 >> 1)
+/* 10^38, the largest value that is kept: a round number, so that its text reads back as itself. */
+#define NANO_LIMIT ((u128)10000000000000000000u * 10000000000000000000u)
 
 struct parts {
     const char *digits; /* the first digit that counts */
@@ -108,7 +109,8 @@ static u128 scale_ten(u128 x, int power, bool rest)
         rest = rest || x % 10 != 0;
         x /= 10;
     }
-    return rest && x < NANO_LIMIT ? x + 1 : x;
+    x += rest ? 1u : 0u;
+    return x < NANO_LIMIT ? x : NANO_LIMIT;
 }
 
 /* The value in 10^-9, rounded up. */
