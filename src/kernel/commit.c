@@ -5,23 +5,350 @@
  * refuse comes before the trail is kept; what comes after cannot. */
 #include "kernel/commit.h"
 
-#include "kernel/ledger.h"
-#include "kernel/lifecycle.h"
-#include "kernel/place.h"
-#include "kernel/trail.h"
+/*@
+  requires index:      index < SL_CLAIMS_MAX;
+  terminates           \true;
+  exits                \false;
+  assigns              \nothing;
+  ensures  result:     \result <==> \exists integer j; 0 <= j < index &&
+                         sl_plan.claims[j].cell == sl_plan.claims[index].cell;
+*/
+static bool claimed_before(uint32_t index)
+{
+    /*@
+      loop invariant index:  0 <= i <= index;
+      loop invariant none:   \forall integer j; 0 <= j < i ==>
+                               sl_plan.claims[j].cell != sl_plan.claims[index].cell;
+      loop assigns           i;
+      loop variant           index - i;
+    */
+    for (uint32_t i = 0; i < index; i++) {
+        if (sl_plan.claims[i].cell == sl_plan.claims[index].cell) {
+            return true;
+        }
+    }
+    return false;
+}
 
-struct sl_plan sl_plan;
+/*@
+  requires inv:        UsageInv;
+  requires index:      index < SL_CLAIMS_MAX;
+  requires queue:      sl_plan.cluster_queue < SL_NODES_MAX;
+  terminates           \true;
+  exits                \false;
+  assigns              \nothing;
+  ensures  result:     \result == SL_OK <==> PlanClaimSound(index) &&
+                         (ask ==> sl_plan.claims[index].amount <= available(sl_plan.claims[index].cell));
+*/
+static enum sl_status check_claim(uint32_t index, bool ask)
+{
+    sl_cell_id cell = sl_plan.claims[index].cell;
+    int64_t amount = sl_plan.claims[index].amount;
+    if (cell >= SL_CELLS_MAX || sl_ledger_node_of(cell) != sl_plan.cluster_queue || claimed_before(index)) {
+        return SL_REFUSED_PLAN_CLAIM;
+    }
+    if (amount < 0 || amount > SL_AMOUNT_MAX) {
+        return SL_REFUSED_AMOUNT;
+    }
+    if (ask && amount > sl_ledger_available(cell)) {
+        return SL_REFUSED_QUOTA;
+    }
+    return SL_OK;
+}
 
-/* What each workload holds: the first sl_claim_counts[id] of its row. */
-uint32_t sl_claim_counts[SL_WORKLOADS_MAX];
-sl_cell_id sl_claim_cells[SL_WORKLOADS_MAX][SL_CLAIMS_MAX];
-int64_t sl_claim_amounts[SL_WORKLOADS_MAX][SL_CLAIMS_MAX];
+/*@
+  requires inv:        UsageInv;
+  terminates           \true;
+  exits                \false;
+  assigns              \nothing;
+  ensures  result:     \result == SL_OK <==> PlanClaimsSound && (ask ==> PlanAvailable);
+*/
+static enum sl_status check_claims(bool ask)
+{
+    if (sl_plan.claim_count > SL_CLAIMS_MAX) {
+        return SL_FULL_CLAIMS;
+    }
+    if (sl_plan.cluster_queue >= SL_NODES_MAX) {
+        return SL_REFUSED_NO_NODE_ID;
+    }
+    /*@
+      loop invariant index:  0 <= i <= sl_plan.claim_count;
+      loop invariant sound:  \forall integer j; 0 <= j < i ==> PlanClaimSound(j);
+      loop invariant avail:  ask ==> \forall integer j; 0 <= j < i ==>
+                               sl_plan.claims[j].amount <= available(sl_plan.claims[j].cell);
+      loop assigns           i;
+      loop variant           sl_plan.claim_count - i;
+    */
+    for (uint32_t i = 0; i < sl_plan.claim_count; i++) {
+        enum sl_status status = check_claim(i, ask);
+        if (status != SL_OK) {
+            return status;
+        }
+    }
+    return SL_OK;
+}
 
-/* No workload at or beyond the first, and no cell at or beyond the second, was ever in a claim. */
-uint32_t sl_claim_workload_limit;
-uint32_t sl_claim_cell_limit;
+/* Does the plan name a live workload that stands at `from`, which is a place where only pending ones stand? */
+/*@
+  requires places:     PlacesAgree;
+  requires from:       from == SL_PLACE_IN_FLIGHT || from == SL_PLACE_ORPHANED;
+  terminates           \true;
+  exits                \false;
+  assigns              \nothing;
+  ensures  result:     \result == SL_OK <==> PlanNames(from);
+*/
+static enum sl_status check_workload(enum sl_place from)
+{
+    sl_workload_id id = sl_plan.workload;
+    if (id >= SL_WORKLOADS_MAX || sl_workloads[id].phase == SL_PHASE_ABSENT) {
+        return SL_REFUSED_UNKNOWN_WORKLOAD;
+    }
+    if (sl_workloads[id].generation != sl_plan.generation) {
+        return SL_REFUSED_STALE;
+    }
+    if (sl_workloads[id].phase == SL_PHASE_FINISHED) {
+        return SL_REFUSED_FINISHED;
+    }
+    return sl_places[id] == from ? SL_OK : SL_REFUSED_PLACE;
+}
 
-static int64_t sums[SL_CELLS_MAX]; /* scratch of sl_commit_valid */
+/*@
+  requires inv:        CoreInv;
+  requires from:       from == SL_PLACE_IN_FLIGHT || from == SL_PLACE_ORPHANED;
+  terminates           \true;
+  exits                \false;
+  assigns              \nothing;
+  ensures  result:     \result == SL_OK <==> PlanNames(from) && PlanClaimsSound &&
+                         (ask ==> PlanAvailable) && sl_trail_depth == 0;
+*/
+static enum sl_status check(enum sl_place from, bool ask)
+{
+    enum sl_status status = check_workload(from);
+    if (status != SL_OK) {
+        return status;
+    }
+    if (sl_trail_open()) {
+        return SL_REFUSED_TRIAL_OPEN;
+    }
+    return check_claims(ask);
+}
+
+enum sl_status sl_commit_check(void)
+{
+    return check(SL_PLACE_IN_FLIGHT, true);
+}
+
+/*@
+  requires inv:        UsageInv && TrailSound;
+  terminates           \true;
+  exits                \false;
+  assigns              sl_cell_own[0 .. SL_CELLS_MAX - 1], sl_cell_usage[0 .. SL_CELLS_MAX - 1],
+                       sl_total[0 .. SL_TOTALS_MAX - 1], sl_trail_count,
+                       sl_trail_cell[0 .. SL_TRAIL_MAX - 1], sl_trail_own[0 .. SL_TRAIL_MAX - 1],
+                       sl_trail_usage[0 .. SL_TRAIL_MAX - 1];
+  ensures  inv:        UsageInv && TrailSound;
+  ensures  used:       \result == SL_OK ==> cell < SL_CELLS_MAX && sl_cell_home[cell] != 0;
+  ensures  charged:    \result == SL_OK ==> \forall integer c; 0 <= c < SL_CELLS_MAX ==>
+                         sl_cell_own[c] == \old(sl_cell_own[c]) + (c == cell ? amount : 0);
+  ensures  past:       sl_trail_depth > 0 ==> SamePast{Pre,Post}(0);
+*/
+static enum sl_status charge(sl_cell_id cell, int64_t amount, bool ask)
+{
+    return ask ? sl_ledger_reserve(cell, amount) : sl_ledger_charge(cell, amount);
+}
+
+/* Charge every claim of the plan; the caller's trail takes back what a refusal leaves half done. */
+/*@
+  requires inv:        UsageInv && TrailSound && ChargedCellsUsed;
+  requires trial:      sl_trail_depth > 0;
+  requires count:      sl_plan.claim_count <= SL_CLAIMS_MAX;
+  terminates           \true;
+  exits                \false;
+  assigns              sl_cell_own[0 .. SL_CELLS_MAX - 1], sl_cell_usage[0 .. SL_CELLS_MAX - 1],
+                       sl_total[0 .. SL_TOTALS_MAX - 1], sl_trail_count,
+                       sl_trail_cell[0 .. SL_TRAIL_MAX - 1], sl_trail_own[0 .. SL_TRAIL_MAX - 1],
+                       sl_trail_usage[0 .. SL_TRAIL_MAX - 1];
+  ensures  inv:        UsageInv && TrailSound;
+  ensures  used:       \result == SL_OK ==> ChargedCellsUsed;
+  ensures  charged:    \result == SL_OK ==> \forall integer c; 0 <= c < SL_CELLS_MAX ==>
+                         sl_cell_own[c] == \old(sl_cell_own[c]) + PlanSum(c, sl_plan.claim_count);
+  ensures  past:       SamePast{Pre,Post}(0);
+*/
+static enum sl_status charge_claims(bool ask)
+{
+    /*@
+      loop invariant index:  0 <= i <= sl_plan.claim_count;
+      loop invariant inv:    UsageInv && TrailSound && ChargedCellsUsed;
+      loop invariant sum:    \forall integer c; 0 <= c < SL_CELLS_MAX ==>
+                               sl_cell_own[c] == \at(sl_cell_own[c], Pre) + PlanSum(c, i);
+      loop invariant past:   SamePast{Pre,Here}(0);
+      loop assigns           i, sl_cell_own[0 .. SL_CELLS_MAX - 1], sl_cell_usage[0 .. SL_CELLS_MAX - 1],
+                             sl_total[0 .. SL_TOTALS_MAX - 1], sl_trail_count,
+                             sl_trail_cell[0 .. SL_TRAIL_MAX - 1], sl_trail_own[0 .. SL_TRAIL_MAX - 1],
+                             sl_trail_usage[0 .. SL_TRAIL_MAX - 1];
+      loop variant           sl_plan.claim_count - i;
+    */
+    for (uint32_t i = 0; i < sl_plan.claim_count; i++) {
+        enum sl_status status = charge(sl_plan.claims[i].cell, sl_plan.claims[i].amount, ask);
+        if (status != SL_OK) {
+            return status;
+        }
+    }
+    return SL_OK;
+}
+
+/* Tell the record that the plan was committed. */
+/*@
+  requires known:      sl_plan.workload < SL_WORKLOADS_MAX;
+  requires record:     WorkloadInv(sl_plan.workload);
+  terminates           \true;
+  exits                \false;
+  assigns              sl_workloads[sl_plan.workload];
+  ensures  record:     WorkloadInv(sl_plan.workload);
+  ensures  refused:    \result != SL_OK ==>
+                         sl_workloads[sl_plan.workload] == \old(sl_workloads[sl_plan.workload]);
+  ensures  holds:      \result == SL_OK ==> HoldsQuota(sl_plan.workload);
+*/
+static enum sl_status reserve_record(void)
+{
+    struct sl_event ev = {0};
+    ev.kind = SL_EV_RESERVE;
+    ev.workload = sl_plan.workload;
+    ev.generation = sl_plan.generation;
+    ev.index = sl_plan.topology_pending ? 1u : 0u;
+    ev.now_ms = sl_plan.now_ms;
+    return sl_lifecycle_apply(ev);
+}
+
+/* Charge and tell the record, under the trail: both happen or neither. */
+/*@
+  requires inv:        CoreInv && sl_trail_depth == 0;
+  requires names:      PlanNames(SL_PLACE_IN_FLIGHT) || PlanNames(SL_PLACE_ORPHANED);
+  requires claims:     PlanClaimsSound;
+  terminates           \true;
+  exits                \false;
+  assigns              sl_cell_own[0 .. SL_CELLS_MAX - 1], sl_cell_usage[0 .. SL_CELLS_MAX - 1],
+                       sl_total[0 .. SL_TOTALS_MAX - 1], sl_trail_count, sl_trail_depth,
+                       sl_trail_cell[0 .. SL_TRAIL_MAX - 1], sl_trail_own[0 .. SL_TRAIL_MAX - 1],
+                       sl_trail_usage[0 .. SL_TRAIL_MAX - 1], sl_workloads[sl_plan.workload];
+  ensures  records:    WorkloadInv(sl_plan.workload);
+  ensures  inv:        UsageInv && TrailSound && ChargedCellsUsed && sl_trail_depth == 0;
+  ensures  refused:    \result != SL_OK ==> UsageSame{Pre,Post} &&
+                         sl_workloads[sl_plan.workload] == \old(sl_workloads[sl_plan.workload]);
+  ensures  charged:    \result == SL_OK ==> \forall integer c; 0 <= c < SL_CELLS_MAX ==>
+                         sl_cell_own[c] == \old(sl_cell_own[c]) + PlanSum(c, sl_plan.claim_count);
+  ensures  holds:      \result == SL_OK ==> HoldsQuota(sl_plan.workload);
+*/
+static enum sl_status charge_and_reserve(bool ask)
+{
+    uint32_t mark = sl_trail_begin();
+    enum sl_status status = charge_claims(ask);
+    if (status == SL_OK) {
+        status = reserve_record();
+    }
+    if (status == SL_OK) {
+        sl_trail_keep(mark);
+    } else {
+        sl_trail_rollback(mark);
+    }
+    return status;
+}
+
+/*@
+  requires inv:        CoreInv && sl_trail_depth == 0;
+  requires names:      PlanNames(SL_PLACE_IN_FLIGHT) || PlanNames(SL_PLACE_ORPHANED);
+  requires claims:     PlanClaimsSound;
+  terminates           \true;
+  exits                \false;
+  assigns              sl_cell_own[0 .. SL_CELLS_MAX - 1], sl_cell_usage[0 .. SL_CELLS_MAX - 1],
+                       sl_total[0 .. SL_TOTALS_MAX - 1], sl_trail_count, sl_trail_depth,
+                       sl_trail_cell[0 .. SL_TRAIL_MAX - 1], sl_trail_own[0 .. SL_TRAIL_MAX - 1],
+                       sl_trail_usage[0 .. SL_TRAIL_MAX - 1], sl_workloads[sl_plan.workload],
+                       sl_places[sl_plan.workload], sl_claim_counts[sl_plan.workload],
+                       sl_claim_cells[sl_plan.workload][0 .. SL_CLAIMS_MAX - 1],
+                       sl_claim_amounts[sl_plan.workload][0 .. SL_CLAIMS_MAX - 1],
+                       sl_claim_workload_limit, sl_claim_cell_limit;
+  ensures  inv:        CoreInv && sl_trail_depth == 0;
+  ensures  refused:    \result != SL_OK ==>
+                         UsageSame{Pre,Post} && WorkloadSame{Pre,Post}(sl_plan.workload);
+  ensures  charged:    \result == SL_OK ==> \forall integer c; 0 <= c < SL_CELLS_MAX ==>
+                         sl_cell_own[c] == \old(sl_cell_own[c]) + PlanSum(c, sl_plan.claim_count);
+  ensures  stored:     \result == SL_OK ==> PlanStored(sl_plan.workload);
+  ensures  holds:      \result == SL_OK ==> HoldsQuota(sl_plan.workload) &&
+                         sl_places[sl_plan.workload] == SL_PLACE_HOLDING;
+*/
+static enum sl_status apply(bool ask)
+{
+    enum sl_status status = charge_and_reserve(ask);
+    if (status == SL_OK) {
+        sl_claims_store();
+        sl_place_hold(sl_plan.workload);
+    }
+    return status;
+}
+
+enum sl_status sl_commit_apply(void)
+{
+    enum sl_status status = sl_commit_check();
+    return status == SL_OK ? apply(true) : status;
+}
+
+enum sl_status sl_commit_restore(void)
+{
+    enum sl_status status = check(SL_PLACE_ORPHANED, false);
+    return status == SL_OK ? apply(false) : status;
+}
+
+/*@
+  requires known:      ev.workload < SL_WORKLOADS_MAX;
+  requires inv:        CoreInv && sl_trail_depth == 0;
+  requires event:      ev.kind != SL_EV_RESERVE;
+  terminates           \true;
+  exits                \false;
+  assigns              sl_cell_own[0 .. SL_CELLS_MAX - 1], sl_cell_usage[0 .. SL_CELLS_MAX - 1],
+                       sl_total[0 .. SL_TOTALS_MAX - 1], sl_trail_count,
+                       sl_trail_cell[0 .. SL_TRAIL_MAX - 1], sl_trail_own[0 .. SL_TRAIL_MAX - 1],
+                       sl_trail_usage[0 .. SL_TRAIL_MAX - 1], sl_workloads[ev.workload],
+                       sl_places[ev.workload], sl_claim_counts[ev.workload];
+  ensures  inv:        CoreInv;
+  ensures  refused:    \result != SL_OK ==>
+                         UsageSame{Pre,Post} && WorkloadSame{Pre,Post}(ev.workload);
+  ensures  allowed:    \result == SL_OK ==> MoveAllowed(ev.kind,
+                           \old(sl_workloads[ev.workload].phase), sl_workloads[ev.workload].phase);
+  ensures  kept:       \result == SL_OK && HoldsQuota(ev.workload) ==>
+                         UsageSame{Pre,Post} && ClaimsSame{Pre,Post}(ev.workload);
+  ensures  released:   \result == SL_OK && !HoldsQuota(ev.workload) ==>
+                         sl_claim_counts[ev.workload] == 0;
+  ensures  given_back: \result == SL_OK && !HoldsQuota(ev.workload) ==>
+                         \forall integer c; 0 <= c < SL_CELLS_MAX ==> sl_cell_own[c] ==
+                           \old(sl_cell_own[c] - RowSum(ev.workload, c, sl_claim_counts[ev.workload]));
+*/
+static enum sl_status carry_out(struct sl_event ev)
+{
+    enum sl_status status = sl_lifecycle_apply(ev);
+    if (status != SL_OK) {
+        return status;
+    }
+    if (!sl_lifecycle_holds_quota(ev.workload)) {
+        status = sl_claims_release(ev.workload);
+    }
+    sl_place_settle(ev.workload);
+    return status;
+}
+
+enum sl_status sl_commit_event(struct sl_event ev)
+{
+    if (ev.workload >= SL_WORKLOADS_MAX) {
+        return SL_REFUSED_UNKNOWN_WORKLOAD;
+    }
+    if (ev.kind == SL_EV_RESERVE) {
+        return SL_REFUSED_BAD_ARGUMENT;
+    }
+    if (sl_trail_open()) {
+        return SL_REFUSED_TRIAL_OPEN;
+    }
+    return carry_out(ev);
+}
 
 uint32_t sl_commit_claim_count(sl_workload_id id)
 {
@@ -36,235 +363,4 @@ struct sl_claim sl_commit_claim(sl_workload_id id, uint32_t index)
         claim.amount = sl_claim_amounts[id][index];
     }
     return claim;
-}
-
-static bool claimed_before(uint32_t index)
-{
-    for (uint32_t i = 0; i < index; i++) {
-        if (sl_plan.claims[i].cell == sl_plan.claims[index].cell) {
-            return true;
-        }
-    }
-    return false;
-}
-
-static enum sl_status check_claim(uint32_t index, bool ask)
-{
-    if (sl_plan.claims[index].cell >= SL_CELLS_MAX ||
-        sl_ledger_node_of(sl_plan.claims[index].cell) != sl_plan.cluster_queue || claimed_before(index)) {
-        return SL_REFUSED_PLAN_CLAIM;
-    }
-    if (sl_plan.claims[index].amount < 0 || sl_plan.claims[index].amount > SL_AMOUNT_MAX) {
-        return SL_REFUSED_AMOUNT;
-    }
-    if (ask && sl_plan.claims[index].amount > sl_ledger_available(sl_plan.claims[index].cell)) {
-        return SL_REFUSED_QUOTA;
-    }
-    return SL_OK;
-}
-
-static enum sl_status check_claims(bool ask)
-{
-    enum sl_status status = SL_OK;
-    if (sl_plan.claim_count > SL_CLAIMS_MAX) {
-        return SL_FULL_CLAIMS;
-    }
-    if (sl_plan.cluster_queue >= SL_NODES_MAX) {
-        return SL_REFUSED_NO_NODE_ID;
-    }
-    for (uint32_t i = 0; i < sl_plan.claim_count && status == SL_OK; i++) {
-        status = check_claim(i, ask);
-    }
-    return status;
-}
-
-/* Does the plan name a live workload that stands at `from`? */
-static enum sl_status check_workload(enum sl_place from)
-{
-    sl_workload_id id = sl_plan.workload;
-    if (id >= SL_WORKLOADS_MAX || sl_workloads[id].phase == SL_PHASE_ABSENT) {
-        return SL_REFUSED_UNKNOWN_WORKLOAD;
-    }
-    if (sl_workloads[id].generation != sl_plan.generation) {
-        return SL_REFUSED_STALE;
-    }
-    if (sl_workloads[id].phase == SL_PHASE_FINISHED) {
-        return SL_REFUSED_FINISHED;
-    }
-    if (sl_place_of(id) != from || sl_claim_counts[id] != 0) {
-        return SL_REFUSED_PLACE;
-    }
-    return SL_OK;
-}
-
-enum sl_status sl_commit_check(void)
-{
-    enum sl_status status = check_workload(SL_PLACE_IN_FLIGHT);
-    if (status != SL_OK) {
-        return status;
-    }
-    if (!sl_lifecycle_admissible(sl_plan.workload)) {
-        return SL_REFUSED_NOT_ADMISSIBLE;
-    }
-    if (sl_trail_open()) {
-        return SL_REFUSED_TRIAL_OPEN;
-    }
-    return check_claims(true);
-}
-
-static enum sl_status check_restore(void)
-{
-    enum sl_status status = check_workload(SL_PLACE_ORPHANED);
-    if (status != SL_OK) {
-        return status;
-    }
-    if (sl_trail_open()) {
-        return SL_REFUSED_TRIAL_OPEN;
-    }
-    return check_claims(false);
-}
-
-/* Charge every claim of the plan; the caller's trail takes back what a refusal leaves half done. */
-static enum sl_status charge_claims(bool ask)
-{
-    enum sl_status status = SL_OK;
-    for (uint32_t i = 0; i < sl_plan.claim_count && status == SL_OK; i++) {
-        if (ask) {
-            status = sl_ledger_reserve(sl_plan.claims[i].cell, sl_plan.claims[i].amount);
-        } else {
-            status = sl_ledger_charge(sl_plan.claims[i].cell, sl_plan.claims[i].amount);
-        }
-    }
-    return status;
-}
-
-/* Tell the record that the plan was committed. */
-static enum sl_status reserve_record(void)
-{
-    struct sl_event ev = {SL_EV_RESERVE,
-                          sl_plan.workload,
-                          sl_plan.generation,
-                          sl_plan.topology_pending ? 1u : 0u,
-                          0,
-                          0,
-                          sl_plan.now_ms};
-    return sl_lifecycle_apply(ev);
-}
-
-static void push_claim(sl_workload_id id, sl_cell_id cell, int64_t amount)
-{
-    sl_claim_cells[id][sl_claim_counts[id]] = cell;
-    sl_claim_amounts[id][sl_claim_counts[id]] = amount;
-    sl_claim_counts[id]++;
-    if (cell >= sl_claim_cell_limit) {
-        sl_claim_cell_limit = cell + 1;
-    }
-    if (id >= sl_claim_workload_limit) {
-        sl_claim_workload_limit = id + 1;
-    }
-}
-
-static void store_claims(void)
-{
-    for (uint32_t i = 0; i < sl_plan.claim_count; i++) {
-        push_claim(sl_plan.workload, sl_plan.claims[i].cell, sl_plan.claims[i].amount);
-    }
-}
-
-/* All or nothing: charges and the record's change are tried under the trail. */
-static enum sl_status apply(bool ask)
-{
-    uint32_t mark = sl_trail_begin();
-    enum sl_status status = charge_claims(ask);
-    if (status == SL_OK) {
-        status = reserve_record();
-    }
-    if (status != SL_OK) {
-        sl_trail_rollback(mark);
-        return status;
-    }
-    sl_trail_keep(mark);
-    store_claims();
-    sl_place_hold(sl_plan.workload);
-    return SL_OK;
-}
-
-enum sl_status sl_commit_apply(void)
-{
-    enum sl_status status = sl_commit_check();
-    return status == SL_OK ? apply(true) : status;
-}
-
-enum sl_status sl_commit_restore(void)
-{
-    enum sl_status status = check_restore();
-    return status == SL_OK ? apply(false) : status;
-}
-
-/* Give back everything `id` holds, last claim first. */
-static enum sl_status release_claims(sl_workload_id id)
-{
-    enum sl_status status = SL_OK;
-    while (sl_claim_counts[id] > 0 && status == SL_OK) {
-        uint32_t last = sl_claim_counts[id] - 1;
-        status = sl_ledger_release(sl_claim_cells[id][last], sl_claim_amounts[id][last]);
-        if (status == SL_OK) {
-            sl_claim_counts[id] = last;
-        }
-    }
-    return status;
-}
-
-enum sl_status sl_commit_event(struct sl_event ev)
-{
-    if (ev.workload >= SL_WORKLOADS_MAX) {
-        return SL_REFUSED_UNKNOWN_WORKLOAD;
-    }
-    if (ev.kind == SL_EV_RESERVE) {
-        return SL_REFUSED_BAD_ARGUMENT; /* a reservation comes with a plan */
-    }
-    if (sl_trail_open()) {
-        return SL_REFUSED_TRIAL_OPEN;
-    }
-    enum sl_status status = sl_lifecycle_apply(ev);
-    if (status != SL_OK) {
-        return status;
-    }
-    if (!sl_lifecycle_holds_quota(ev.workload)) {
-        status = release_claims(ev.workload);
-    }
-    sl_place_settle(ev.workload);
-    return status;
-}
-
-static bool sum_claims(void)
-{
-    for (uint32_t id = 0; id < sl_claim_workload_limit; id++) {
-        for (uint32_t i = 0; i < sl_claim_counts[id]; i++) {
-            sl_cell_id cell = sl_claim_cells[id][i];
-            int64_t amount = sl_claim_amounts[id][i];
-            if (cell >= sl_claim_cell_limit || amount < 0 || amount > SL_AMOUNT_MAX ||
-                sums[cell] > SL_AMOUNT_MAX - amount) {
-                return false;
-            }
-            sums[cell] += amount;
-        }
-    }
-    return true;
-}
-
-bool sl_commit_valid(void)
-{
-    for (uint32_t cell = 0; cell < sl_claim_cell_limit; cell++) {
-        sums[cell] = 0;
-    }
-    if (!sum_claims()) {
-        return false;
-    }
-    for (uint32_t cell = 0; cell < sl_claim_cell_limit; cell++) {
-        if (sums[cell] != sl_ledger_own(cell)) {
-            return false;
-        }
-    }
-    return true;
 }
