@@ -19,10 +19,10 @@
 #include <unistd.h>
 
 struct sl_journal {
-    char *dir;              /* NULL = count only */
+    char *dir; /* NULL = count only */
     int fd;
     uint64_t file_number;
-    size_t file_size;       /* what is known to be good in the open file */
+    size_t file_size; /* what is known to be good in the open file */
     uint64_t sequence;
     struct sl_buf pending;
     uint64_t pending_count;
@@ -147,7 +147,8 @@ static enum sl_code begin_file(struct sl_journal *j, uint64_t number, struct sl_
 }
 
 /* Find the end of the good part; *torn and *damaged say what follows it. */
-static enum sl_code scan_file(struct sl_journal *j, const char *path, bool *damaged, struct sl_error *e)
+static enum sl_code scan_file(struct sl_journal *j, const char *path, bool *damaged,
+                              struct sl_error *e)
 {
     struct sl_journal_reader *reader = NULL;
     enum sl_code code = sl_journal_reader_open(path, &reader, e);
@@ -180,19 +181,22 @@ static enum sl_code continue_file(struct sl_journal *j, uint64_t number, struct 
     if (code == SL_CODE_OK) {
         size_t bad = (size_t)st.st_size - j->file_size;
         if (bad > 0 || damaged) {
-            sl_log(SL_LOG_WARN, damaged ? "journal damaged, a new file is begun" : "journal tail torn, cut off",
+            sl_log(SL_LOG_WARN,
+                   damaged ? "journal damaged, a new file is begun" : "journal tail torn, cut off",
                    "file", path.data, "offset", sl_log_number((long long)j->file_size), "bytes",
                    sl_log_number((long long)bad), NULL);
         }
         if (damaged) {
-            j->sequence += bad / SL_JOURNAL_FRAME_SIZE; /* no number of a lost record is given out again */
+            j->sequence +=
+                bad / SL_JOURNAL_FRAME_SIZE; /* no number of a lost record is given out again */
         }
         if (damaged || j->file_size < SL_JOURNAL_HEADER_SIZE) {
             code = begin_file(j, damaged ? number + 1 : number, e);
         } else {
             j->fd = open(path.data, O_WRONLY | O_APPEND | O_CLOEXEC);
             if (j->fd < 0 || ftruncate(j->fd, (off_t)j->file_size) != 0) {
-                code = sl_error_set(e, SL_CODE_INTERNAL, "cannot write %s: %s", path.data, strerror(errno));
+                code = sl_error_set(e, SL_CODE_INTERNAL, "cannot write %s: %s", path.data,
+                                    strerror(errno));
             }
         }
     }
@@ -210,8 +214,8 @@ enum sl_code sl_journal_open(const char *dir, struct sl_journal **out, struct sl
         uint64_t newest = 0;
         j->dir = sl_mem_text(dir);
         if (mkdir(dir, 0750) != 0 && errno != EEXIST) {
-            code = sl_error_set(e, SL_CODE_INTERNAL, "cannot make the journal directory %s: %s", dir,
-                                strerror(errno));
+            code = sl_error_set(e, SL_CODE_INTERNAL, "cannot make the journal directory %s: %s",
+                                dir, strerror(errno));
         }
         if (code == SL_CODE_OK) {
             code = find_newest(j, &newest, e);
@@ -272,12 +276,13 @@ uint64_t sl_journal_append(struct sl_journal *j, enum sl_journal_type type, int6
 static void drop_pending(struct sl_journal *j, int why)
 {
     if (j->lost == 0) {
-        sl_log(SL_LOG_ERROR, "journal cannot be written, records are dropped", "directory", j->dir, "error",
-               strerror(why), NULL);
+        sl_log(SL_LOG_ERROR, "journal cannot be written, records are dropped", "directory", j->dir,
+               "error", strerror(why), NULL);
     }
     j->lost += j->pending_count;
     if (ftruncate(j->fd, (off_t)j->file_size) != 0) {
-        sl_log(SL_LOG_ERROR, "journal cannot be cut back and is given up", "directory", j->dir, NULL);
+        sl_log(SL_LOG_ERROR, "journal cannot be cut back and is given up", "directory", j->dir,
+               NULL);
         close(j->fd);
         j->fd = -1;
     }

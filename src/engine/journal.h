@@ -22,11 +22,11 @@
 #define SL_JOURNAL_FRAME_SIZE 26u /* what stands before each payload */
 
 enum sl_journal_type {
-    SL_JOURNAL_START = 1,    /* a process began with an empty core */
-    SL_JOURNAL_NAME = 2,     /* a name got an id: class, id, text */
-    SL_JOURNAL_OBSERVE = 3,  /* an object came in: kind, deleted or not, resourceVersion, ns, name */
-    SL_JOURNAL_CHANGE = 4,   /* one change of the core's state and how it was answered */
-    SL_JOURNAL_DECISION = 5  /* a decision was handed out: what a replay has to come to again */
+    SL_JOURNAL_START = 1,   /* a process began with an empty core */
+    SL_JOURNAL_NAME = 2,    /* a name got an id: class, id, text */
+    SL_JOURNAL_OBSERVE = 3, /* an object came in: kind, deleted or not, resourceVersion, ns, name */
+    SL_JOURNAL_CHANGE = 4,  /* one change of the core's state and how it was answered */
+    SL_JOURNAL_DECISION = 5 /* a decision was handed out: what a replay has to come to again */
 };
 
 struct sl_journal;
@@ -57,9 +57,12 @@ struct sl_journal_record {
     size_t len;
 };
 struct sl_journal_reader;
-enum sl_code sl_journal_reader_open(const char *path, struct sl_journal_reader **out, struct sl_error *e);
-enum sl_journal_end sl_journal_reader_next(struct sl_journal_reader *r, struct sl_journal_record *out);
-size_t sl_journal_reader_offset(const struct sl_journal_reader *r); /* just behind the last good record */
+enum sl_code sl_journal_reader_open(const char *path, struct sl_journal_reader **out,
+                                    struct sl_error *e);
+enum sl_journal_end sl_journal_reader_next(struct sl_journal_reader *r,
+                                           struct sl_journal_record *out);
+size_t
+sl_journal_reader_offset(const struct sl_journal_reader *r); /* just behind the last good record */
 void sl_journal_reader_close(struct sl_journal_reader *r);
 
 uint32_t sl_journal_crc32c(uint32_t crc, const void *data, size_t len); /* start with 0 */

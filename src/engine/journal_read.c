@@ -41,7 +41,8 @@ uint32_t sl_journal_crc32c(uint32_t crc, const void *data, size_t len)
     return ~crc;
 }
 
-static enum sl_code check_header(const struct sl_journal_reader *r, const char *path, struct sl_error *e)
+static enum sl_code check_header(const struct sl_journal_reader *r, const char *path,
+                                 struct sl_error *e)
 {
     if (r->size < SL_JOURNAL_HEADER_SIZE) {
         return SL_CODE_OK; /* the process died while beginning the file: all of it is a torn tail */
@@ -53,8 +54,8 @@ static enum sl_code check_header(const struct sl_journal_reader *r, const char *
     uint32_t version = unpack_u32(&u);
     if (version != SL_JOURNAL_VERSION) {
         return sl_error_set(e, SL_CODE_INTERNAL,
-                            "%s has journal version %u, this program reads version %u", path, version,
-                            SL_JOURNAL_VERSION);
+                            "%s has journal version %u, this program reads version %u", path,
+                            version, SL_JOURNAL_VERSION);
     }
     return SL_CODE_OK;
 }
@@ -82,7 +83,8 @@ static enum sl_code map_file(struct sl_journal_reader *r, const char *path, stru
     return SL_CODE_OK;
 }
 
-enum sl_code sl_journal_reader_open(const char *path, struct sl_journal_reader **out, struct sl_error *e)
+enum sl_code sl_journal_reader_open(const char *path, struct sl_journal_reader **out,
+                                    struct sl_error *e)
 {
     SL_PRE(path != NULL && out != NULL);
     struct sl_journal_reader *r = sl_mem_new(1, sizeof *r);
@@ -114,7 +116,8 @@ static enum sl_journal_end judge_bad(const struct sl_journal_reader *r, size_t c
     return SL_JOURNAL_TORN;
 }
 
-enum sl_journal_end sl_journal_reader_next(struct sl_journal_reader *r, struct sl_journal_record *out)
+enum sl_journal_end sl_journal_reader_next(struct sl_journal_reader *r,
+                                           struct sl_journal_record *out)
 {
     size_t left = r->size - r->offset;
     if (left == 0 && r->size >= SL_JOURNAL_HEADER_SIZE) {

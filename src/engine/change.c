@@ -1,0 +1,357 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Sluice authors */
+
+/* Changes: carried out on the core, packed for the journal, unpacked again. A journal's payload is the kind
+ * (u8), the answer (u16), the words and longs that changes.def says, and the list to the end. */
+#include "engine/change.h"
+#include "base/check.h"
+#include "engine/follow.h"
+#include "engine/pack.h"
+#include "engine/state.h"
+#include "kernel/commit.h"
+#include "policy/cycle.h"
+#include "policy/demand.h"
+#include "policy/queues.h"
+#include <string.h>
+
+static const struct {
+    uint8_t words;
+    uint8_t longs;
+} shapes[] = {
+#define SL_CHANGE(constant, name, word_count, long_count, text)                                    \
+    [constant] = {word_count, long_count},
+#include "engine/changes.def"
+#undef SL_CHANGE
+};
+
+/* --- lists -------------------------------------------------------------------------------------------------- */
+
+enum list_tag { TAG_CLAIM = 1, TAG_POD_SET, TAG_REQUEST, TAG_EXCLUSION };
+
+void sl_change_list_claim(struct sl_buf *list, struct sl_claim claim)
+{
+    pack_u8(list, TAG_CLAIM);
+    pack_u32(list, claim.cell);
+    pack_i64(list, claim.amount);
+}
+
+void sl_change_list_pod_set(struct sl_buf *list, uint32_t count)
+{
+    pack_u8(list, TAG_POD_SET);
+    pack_u32(list, count);
+}
+
+void sl_change_list_request(struct sl_buf *list, sl_resource_id resource, int64_t per_pod)
+{
+    pack_u8(list, TAG_REQUEST);
+    pack_u32(list, resource);
+    pack_i64(list, per_pod);
+}
+
+void sl_change_list_exclusion(struct sl_buf *list, sl_flavor_id flavor, uint32_t why)
+{
+    pack_u8(list, TAG_EXCLUSION);
+    pack_u32(list, flavor);
+    pack_u8(list, (uint8_t)why);
+}
+
+static struct unpack open_list(const struct sl_buf *list)
+{
+    const unsigned char *data = list == NULL ? NULL : (const unsigned char *)list->data;
+    return (struct unpack){data, data == NULL ? NULL : data + list->len, false};
+}
+
+static enum sl_status add_demand(sl_workload_id id, struct unpack *u)
+{
+    uint8_t tag = unpack_u8(u);
+    uint32_t first = unpack_u32(u);
+    switch (tag) {
+    case TAG_POD_SET:
+        return sl_demand_add_pod_set(id, first);
+    case TAG_REQUEST:
+        return sl_demand_add_request(id, first, unpack_i64(u));
+    case TAG_EXCLUSION:
+        return sl_demand_add_exclusion(id, first, (enum sl_exclusion)unpack_u8(u));
+    default:
+        return SL_REFUSED_BAD_ARGUMENT;
+    }
+}
+
+static enum sl_status set_demand(const struct sl_change *c)
+{
+    enum sl_status status = SL_OK;
+    struct unpack u = open_list(c->list);
+    sl_demand_clear(c->word[0]);
+    while (status == SL_OK && u.at < u.end && !u.failed) {
+        status = add_demand(c->word[0], &u);
+    }
+    if (status != SL_OK || u.failed) {
+        sl_demand_clear(c->word[0]);
+    }
+    return u.failed ? SL_REFUSED_BAD_ARGUMENT : status;
+}
+
+static enum sl_status restore(const struct sl_change *c)
+{
+    struct unpack u = open_list(c->list);
+    sl_plan.workload = c->word[0];
+    sl_plan.generation = c->word[1];
+    sl_plan.cluster_queue = c->word[2];
+    sl_plan.topology_pending = c->word[3] != 0;
+    sl_plan.now_ms = c->number[0];
+    sl_plan.claim_count = 0;
+    while (u.at < u.end && !u.failed) {
+        if (sl_plan.claim_count == SL_CLAIMS_MAX) {
+            return SL_FULL_CLAIMS;
+        }
+        uint8_t tag = unpack_u8(&u);
+        sl_plan.claims[sl_plan.claim_count].cell = unpack_u32(&u);
+        sl_plan.claims[sl_plan.claim_count].amount = unpack_i64(&u);
+        sl_plan.claim_count++;
+        u.failed = u.failed || tag != TAG_CLAIM;
+    }
+    if (u.failed) {
+        return SL_REFUSED_BAD_ARGUMENT;
+    }
+    enum sl_status status = sl_commit_restore();
+    sl_queues_settle(c->word[0], c->number[0]);
+    return status;
+}
+
+/* --- carrying out ------------------------------------------------------------------------------------------ */
+
+static struct sl_event event_of(const struct sl_change *c)
+{
+    return (struct sl_event){.kind = (enum sl_event_kind)c->word[0],
+                             .workload = c->word[1],
+                             .generation = c->word[2],
+                             .index = c->word[3],
+                             .reason = c->word[4],
+                             .value = c->number[0],
+                             .now_ms = c->number[1]};
+}
+
+static enum sl_status perform_event(const struct sl_change *c)
+{
+    struct sl_event ev = event_of(c);
+    enum sl_status status = sl_commit_event(ev);
+    if (status == SL_OK) {
+        sl_queues_settle(ev.workload, ev.now_ms);
+    }
+    return status;
+}
+
+static struct sl_order_key key_of(const struct sl_change *c)
+{
+    return (struct sl_order_key){.priority = (int32_t)c->word[2],
+                                 .queued_at_ms = c->number[0],
+                                 .uid_high = (uint64_t)c->number[1],
+                                 .uid_low = (uint64_t)c->number[2]};
+}
+
+static enum sl_status perform_attach(const struct sl_change *c)
+{
+    enum sl_status status = sl_queues_attach(c->word[0], c->word[1], key_of(c));
+    if (status == SL_OK) {
+        sl_queues_settle(c->word[0], c->number[3]);
+    }
+    return status;
+}
+
+static enum sl_status perform_cycle(int64_t now_ms)
+{
+    (void)sl_cycle_begin(now_ms);
+    while (sl_cycle_next()) {
+    }
+    (void)sl_cycle_end();
+    return SL_OK;
+}
+
+static enum sl_status perform_workload(struct sl_change *c)
+{
+    switch (c->kind) {
+    case SL_CHANGE_EVENT:
+        return perform_event(c);
+    case SL_CHANGE_RESTORE:
+        return restore(c);
+    case SL_CHANGE_DEMAND:
+        return set_demand(c);
+    case SL_CHANGE_ATTACH:
+        return perform_attach(c);
+    case SL_CHANGE_DETACH:
+        sl_queues_detach(c->word[0]);
+        return SL_OK;
+    case SL_CHANGE_SET_KEY:
+        sl_queues_set_key(c->word[0], key_of(c));
+        return SL_OK;
+    case SL_CHANGE_RETRY:
+        sl_queues_retry(c->word[0], c->number[0]);
+        return SL_OK;
+    default:
+        return SL_REFUSED_BAD_ARGUMENT;
+    }
+}
+
+static enum sl_status perform_queue(struct sl_change *c)
+{
+    switch (c->kind) {
+    case SL_CHANGE_NO_OFFERS:
+        sl_offers_clear(c->word[0]);
+        return SL_OK;
+    case SL_CHANGE_OFFER:
+        return sl_offers_add(c->word[0], c->word[1], c->word[2]);
+    case SL_CHANGE_PODS:
+        sl_offers_set_pods_resource(c->word[0]);
+        return SL_OK;
+    case SL_CHANGE_CONFIGURE:
+        return sl_queues_configure(
+            c->word[0],
+            (struct sl_rules){(enum sl_strategy)c->word[1], (enum sl_fungibility)c->word[2]},
+            c->word[3] != 0);
+    case SL_CHANGE_WAKE_TREE:
+        sl_queues_wake_tree(c->word[0]);
+        return SL_OK;
+    case SL_CHANGE_CYCLE:
+        return perform_cycle(c->number[0]);
+    default:
+        return perform_workload(c);
+    }
+}
+
+enum sl_status sl_change_perform(struct sl_change *c)
+{
+    switch (c->kind) {
+    case SL_CHANGE_OPEN_NODE:
+        return sl_ledger_open_node(c->word[0]);
+    case SL_CHANGE_CLOSE_NODE:
+        return sl_ledger_close_node(c->word[0]);
+    case SL_CHANGE_MOVE_NODE:
+        return sl_ledger_move_node(c->word[0], c->word[1]);
+    case SL_CHANGE_OPEN_CELL:
+        return sl_ledger_open_cell(c->word[0], c->word[1], c->word[2], &c->word[3]);
+    case SL_CHANGE_SET_QUOTA:
+        return sl_ledger_set_quota(c->word[0], c->number[0], c->number[1], c->number[2]);
+    default:
+        return perform_queue(c);
+    }
+}
+
+/* --- noting ------------------------------------------------------------------------------------------------- */
+
+static void note(struct sl_engine *g, const struct sl_change *c, enum sl_status answer,
+                 int64_t now_ms)
+{
+    struct sl_buf payload = {0};
+    pack_u8(&payload, (uint8_t)c->kind);
+    pack_u16(&payload, (uint16_t)answer);
+    for (unsigned i = 0; i < shapes[c->kind].words; i++) {
+        pack_u32(&payload, c->word[i]);
+    }
+    for (unsigned i = 0; i < shapes[c->kind].longs; i++) {
+        pack_i64(&payload, c->number[i]);
+    }
+    if (c->list != NULL && c->list->len > 0) {
+        sl_buf_add(&payload, c->list->data, c->list->len);
+    }
+    (void)sl_journal_append(g->journal, SL_JOURNAL_CHANGE, now_ms, &payload);
+    sl_buf_fini(&payload);
+}
+
+bool sl_change_unpack(const unsigned char *payload, size_t len, struct sl_change *out,
+                      struct sl_buf *list, enum sl_status *answer)
+{
+    struct unpack u = {payload, payload + len, false};
+    struct sl_change c = {0};
+    uint8_t kind = unpack_u8(&u);
+    *answer = (enum sl_status)unpack_u16(&u);
+    if (u.failed || kind >= SL_CHANGE_KIND_COUNT) {
+        return false;
+    }
+    c.kind = (enum sl_change_kind)kind;
+    for (unsigned i = 0; i < shapes[kind].words; i++) {
+        c.word[i] = unpack_u32(&u);
+    }
+    for (unsigned i = 0; i < shapes[kind].longs; i++) {
+        c.number[i] = unpack_i64(&u);
+    }
+    sl_buf_reset(list);
+    if (u.at < u.end) {
+        sl_buf_add(list, (const char *)u.at, (size_t)(u.end - u.at));
+    }
+    c.list = list;
+    *out = c;
+    return !u.failed;
+}
+
+/* The workload that a change is about; SL_NO_ID = none in particular. */
+static sl_workload_id subject(const struct sl_change *c)
+{
+    switch (c->kind) {
+    case SL_CHANGE_EVENT:
+        return c->word[1];
+    case SL_CHANGE_RESTORE:
+    case SL_CHANGE_ATTACH:
+    case SL_CHANGE_DETACH:
+        return c->word[0];
+    default:
+        return SL_NO_ID;
+    }
+}
+
+/* A cycle's outcomes are followed one by one, while policy still says what it found. */
+static enum sl_status run_cycle(struct sl_engine *g, int64_t now_ms)
+{
+    (void)sl_cycle_begin(now_ms);
+    while (sl_cycle_next()) {
+        sl_follow_outcome(g, now_ms);
+    }
+    (void)sl_cycle_end();
+    return SL_OK;
+}
+
+enum sl_status sl_change_apply(struct sl_engine *g, struct sl_change *c, int64_t now_ms)
+{
+    SL_PRE(g != NULL && c->kind < SL_CHANGE_KIND_COUNT);
+    if (c->kind == SL_CHANGE_CYCLE) {
+        note(g, c, SL_OK, now_ms);
+        return run_cycle(g, now_ms);
+    }
+    sl_workload_id id = subject(c);
+    struct sl_look before = {0};
+    if (id != SL_NO_ID) {
+        before = sl_follow_look(id);
+    }
+    enum sl_status status = sl_change_perform(c);
+    note(g, c, status, now_ms);
+    g->counters.events += c->kind == SL_CHANGE_EVENT;
+    g->counters.refused += status != SL_OK;
+    if (id != SL_NO_ID && status == SL_OK) {
+        sl_follow(g, id, &before, now_ms);
+    }
+    return status;
+}
+
+enum sl_status sl_change_event(struct sl_engine *g, struct sl_event ev)
+{
+    struct sl_change c = {.kind = SL_CHANGE_EVENT,
+                          .word = {ev.kind, ev.workload, ev.generation, ev.index, ev.reason},
+                          .number = {ev.value, ev.now_ms}};
+    return sl_change_apply(g, &c, ev.now_ms);
+}
+
+enum sl_status sl_change_words(struct sl_engine *g, enum sl_change_kind kind, uint32_t a,
+                               uint32_t b, int64_t now_ms)
+{
+    struct sl_change c = {.kind = kind, .word = {a, b}};
+    return sl_change_apply(g, &c, now_ms);
+}
+
+enum sl_status sl_change_key(struct sl_engine *g, enum sl_change_kind kind, sl_workload_id id,
+                             sl_node_id node, struct sl_order_key key, int64_t now_ms)
+{
+    struct sl_change c = {
+        .kind = kind,
+        .word = {id, node, (uint32_t)key.priority},
+        .number = {key.queued_at_ms, (int64_t)key.uid_high, (int64_t)key.uid_low, now_ms}};
+    return sl_change_apply(g, &c, now_ms);
+}

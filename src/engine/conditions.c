@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Sluice authors */
+
+/* One function per condition type; types and reasons are Kueue's, the sentences are ours. */
+#include "engine/conditions.h"
+#include "base/check.h"
+#include <stdio.h>
+#include <string.h>
+
+#define SL_REASON(constant, text) [constant] = text,
+static const char *const pending_texts[] = {
+#include "model/pending_reasons.def"
+};
+static const char *const evict_texts[] = {
+#include "model/evict_reasons.def"
+};
+static const char *const cause_texts[] = {
+#include "model/deactivation_causes.def"
+};
+static const char *const preempt_texts[] = {
+#include "model/preempt_reasons.def"
+};
+static const char *const requeue_texts[] = {
+#include "model/requeue_reasons.def"
+};
+#undef SL_REASON
+#define SL_REASON(constant, text) [constant] = "DeactivatedDueTo" text,
+static const char *const due_texts[] = {
+#include "model/deactivation_causes.def"
+};
+#undef SL_REASON
+
+const char *sl_condition_pending_reason(const struct sl_workload *record)
+{
+    return pending_texts[record->pending_reason];
+}
+
+const char *sl_condition_evict_reason(const struct sl_workload *record)
+{
+    bool due = record->evicted == SL_EVICT_DEACTIVATED && record->deactivation != SL_CAUSE_NONE;
+    return due ? due_texts[record->deactivation] : evict_texts[record->evicted];
+}
+
+const char *sl_condition_requeue_reason(const struct sl_workload *record)
+{
+    return record->requeued == SL_REQUEUED_TRUE ? requeue_texts[record->requeue_reason]
+                                                : sl_condition_evict_reason(record);
+}
+
+const char *sl_condition_cause(const struct sl_workload *record)
+{
+    return cause_texts[record->deactivation];
+}
+
+/* Said when no decision had more to say. */
+const char *sl_condition_pending_sentence(enum sl_pending_reason reason)
+{
+    switch (reason) {
+    case SL_PENDING_EVALUATION:
+        return "the workload waits to be considered";
+    case SL_PENDING_SUSPENDED:
+        return "the queue is stopped";
+    case SL_PENDING_MISCONFIGURED:
+        return "the LocalQueue or ClusterQueue is missing or cannot be used";
+    case SL_PENDING_GATED:
+        return "the workload is held back by its admission gates";
+    case SL_PENDING_ON_HOLD:
+        return "the job is scaled to zero";
+    case SL_PENDING_DEACTIVATED:
+        return "the workload is deactivated";
+    case SL_PENDING_PREEMPTED_WORKLOADS:
+        return "waits for preempted workloads to stop";
+    case SL_PENDING_PODS_READY:
+        return "waits for all admitted workloads to have their pods ready";
+    default:
+        return "no quota was found for the workload";
+    }
+}
+
+const char *sl_condition_evict_sentence(enum sl_evict_reason reason)
+{
+    switch (reason) {
+    case SL_EVICT_PREEMPTED:
+        return "preempted to make room for another workload";
+    case SL_EVICT_PODS_READY_TIMEOUT:
+        return "the pods did not become ready in time";
+    case SL_EVICT_ADMISSION_CHECK:
+        return "an admission check asked to try again";
+    case SL_EVICT_CLUSTER_QUEUE_STOPPED:
+        return "the ClusterQueue is stopped";
+    case SL_EVICT_LOCAL_QUEUE_STOPPED:
+        return "the LocalQueue is stopped";
+    case SL_EVICT_NODE_FAILURES:
+        return "a node of the workload failed and could not be replaced";
+    case SL_EVICT_DEACTIVATED:
+        return "the workload is deactivated";
+    default:
+        return "";
+    }
+}
+
+static const char *message_or(const struct sl_condition_view *v, const char *standard)
+{
+    return v->message[0] != '\0' ? v->message : standard;
+}
+
+static void set(struct sl_json *status, const struct sl_condition_view *v, const char *type,
+                bool value, const char *reason, const char *message)
+{
+    (void)sl_condition_set(status, type, value, reason, message, v->generation, v->now_ms);
+}
+
+static const struct sl_json *find(const struct sl_json *status, const char *type)
+{
+    const struct sl_json *list = sl_json_get(status, "conditions");
+    for (size_t i = 0; i < sl_json_len(list); i++) {
+        const struct sl_json *c = sl_json_at(list, i);
+        if (strcmp(sl_json_path_text(c, "type", ""), type) == 0) {
+            return c;
+        }
+    }
+    return NULL;
+}
+
+static bool is(const struct sl_json *status, const char *type, const char *value)
+{
+    const struct sl_json *c = find(status, type);
+    return c != NULL && strcmp(sl_json_path_text(c, "status", ""), value) == 0;
+}
+
+static bool has_reason(const struct sl_json *status, const char *type, const char *reason)
+{
+    return strcmp(sl_json_path_text(find(status, type), "reason", ""), reason) == 0;
+}
+
+/* Condition `type` is true with this reason. One that is so already keeps its sentence and its time. */
+static void hold_true(struct sl_json *status, const struct sl_condition_view *v, const char *type,
+                      const char *reason, const char *message)
+{
+    if (!is(status, type, "True") || !has_reason(status, type, reason)) {
+        set(status, v, type, true, reason, message);
+    }
+}
+
+/* What was true is history now: false, with what it said. */
+static void lay_down(struct sl_json *status, const struct sl_condition_view *v, const char *type,
+                     const char *reason)
+{
+    if (is(status, type, "True")) {
+        char text[600];
+        (void)snprintf(text, sizeof text, "Previously: %s",
+                       sl_json_path_text(find(status, type), "message", ""));
+        set(status, v, type, false, reason, text);
+    }
+}
+
+static bool reserved(const struct sl_workload *w)
+{
+    return w->phase == SL_PHASE_QUOTA_RESERVED || w->phase == SL_PHASE_ADMITTED ||
+           w->phase == SL_PHASE_EVICTED;
+}
+
+static void write_quota_reserved(struct sl_json *status, const struct sl_condition_view *v)
+{
+    if (reserved(v->record)) {
+        char text[400];
+        (void)snprintf(text, sizeof text, "Quota reserved in ClusterQueue %s", v->cluster_queue);
+        hold_true(status, v, "QuotaReserved", "QuotaReserved", text);
+        return;
+    }
+    const char *reason = sl_condition_pending_reason(v->record);
+    if (v->record->pending_reason == SL_PENDING_EVALUATION &&
+        find(status, "QuotaReserved") == NULL) {
+        return; /* nothing was decided yet */
+    }
+    if (is(status, "QuotaReserved", "False") && has_reason(status, "QuotaReserved", reason)) {
+        return; /* only the numbers in the sentence would change: not worth a write */
+    }
+    set(status, v, "QuotaReserved", false, reason,
+        message_or(v, sl_condition_pending_sentence(v->record->pending_reason)));
+}
+
+static void write_admitted(struct sl_json *status, const struct sl_condition_view *v)
+{
+    if (v->record->was_admitted) {
+        char text[400];
+        (void)snprintf(text, sizeof text, "Admitted by ClusterQueue %s", v->cluster_queue);
+        hold_true(status, v, "Admitted", "Admitted", text);
+    } else if (find(status, "Admitted") != NULL) {
+        bool waits = reserved(v->record);
+        const char *reason = !waits                        ? "NoReservation"
+                             : v->record->topology_pending ? "PendingDelayedTopologyRequests"
+                                                           : "UnsatisfiedAdmissionChecks";
+        if (!is(status, "Admitted", "False") || !has_reason(status, "Admitted", reason)) {
+            set(status, v, "Admitted", false, reason,
+                waits ? "not everything that admission needs is ready"
+                      : "the workload has no reservation");
+        }
+    }
+}
+
+static void write_evicted(struct sl_json *status, const struct sl_condition_view *v)
+{
+    if (v->record->evicted != SL_EVICT_NONE) {
+        if (v->record->evicted == SL_EVICT_DEACTIVATED && is(status, "Evicted", "True") &&
+            strncmp(sl_json_path_text(find(status, "Evicted"), "reason", ""), "Deactivated", 11) ==
+                0) {
+            return; /* the cause is in the object, and after a restart only there */
+        }
+        hold_true(status, v, "Evicted", sl_condition_evict_reason(v->record),
+                  message_or(v, sl_condition_evict_sentence(v->record->evicted)));
+    } else if (reserved(v->record)) {
+        lay_down(status, v, "Evicted", "QuotaReserved");
+    }
+}
+
+static void write_preempted(struct sl_json *status, const struct sl_condition_view *v)
+{
+    if (v->record->preempted != SL_PREEMPT_NONE) {
+        hold_true(status, v, "Preempted", preempt_texts[v->record->preempted],
+                  message_or(v, sl_condition_evict_sentence(SL_EVICT_PREEMPTED)));
+    } else if (reserved(v->record) && v->record->phase != SL_PHASE_EVICTED) {
+        lay_down(status, v, "Preempted", "QuotaReserved");
+    }
+}
+
+static void write_requeued(struct sl_json *status, const struct sl_condition_view *v)
+{
+    if (v->record->requeued == SL_REQUEUED_TRUE && v->record->requeue_reason != SL_REQUEUE_NONE) {
+        hold_true(status, v, "Requeued", requeue_texts[v->record->requeue_reason],
+                  "the workload may be considered again");
+    } else if (v->record->requeued == SL_REQUEUED_FALSE) {
+        const char *reason = sl_condition_evict_reason(v->record);
+        if (!is(status, "Requeued", "False") || !has_reason(status, "Requeued", reason)) {
+            set(status, v, "Requeued", false, reason,
+                sl_condition_evict_sentence(v->record->evicted));
+        }
+    }
+}
+
+/* Readiness is the job controller's to report; what an eviction ended is reset here. */
+static void write_pods_ready(struct sl_json *status, const struct sl_condition_view *v)
+{
+    bool running = v->record->phase == SL_PHASE_ADMITTED;
+    if (!running && is(status, "PodsReady", "True")) {
+        set(status, v, "PodsReady", false, "WaitForStart", "the pods have not started");
+    }
+}
+
+static void write_deactivation_target(struct sl_json *status, const struct sl_condition_view *v)
+{
+    enum sl_cause cause = v->record->deactivation;
+    if (v->record->active && cause != SL_CAUSE_NONE && v->record->evicted != SL_EVICT_DEACTIVATED) {
+        hold_true(status, v, "DeactivationTarget", cause_texts[cause],
+                  "the workload is to be deactivated");
+    } else {
+        (void)sl_condition_remove(status, "DeactivationTarget");
+    }
+}
+
+void sl_condition_write(struct sl_json *status, const struct sl_condition_view *v)
+{
+    SL_PRE(v->record->phase != SL_PHASE_ABSENT && v->message != NULL && v->cluster_queue != NULL);
+    write_preempted(status, v);
+    write_evicted(status, v);
+    write_quota_reserved(status, v);
+    write_admitted(status, v);
+    write_requeued(status, v);
+    write_pods_ready(status, v);
+    write_deactivation_target(status, v);
+    if (reserved(v->record)) {
+        lay_down(status, v, "BlockedOnPreemptionGates", "QuotaReserved");
+    }
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Sluice authors */
+
+/* The status of a Workload object as its record in the core wants it. Level-triggered: whatever the object says
+ * now, the result says what the record says, so that a repeated or late write does no harm. */
+#ifndef SL_ENGINE_CONDITIONS_H
+#define SL_ENGINE_CONDITIONS_H
+#include "api/object.h"
+#include "kernel/types.h"
+
+struct sl_condition_view {
+    const struct sl_workload *record;
+    const char *cluster_queue; /* "" when there is none */
+    const char *message;       /* of the newest decision; "" = a standard sentence */
+    int64_t generation;        /* metadata.generation of the object */
+    int64_t now_ms;
+};
+
+/* The strings that the API uses, from model/. Evict: with DeactivatedDueTo<Cause>. */
+const char *sl_condition_pending_reason(const struct sl_workload *record);
+const char *sl_condition_evict_reason(const struct sl_workload *record);
+const char *sl_condition_requeue_reason(const struct sl_workload *record);
+const char *sl_condition_cause(const struct sl_workload *record);
+
+/* Said when no decision had more to say. */
+const char *sl_condition_pending_sentence(enum sl_pending_reason reason);
+const char *sl_condition_evict_sentence(enum sl_evict_reason reason);
+
+/* Bring status.conditions in line with the record. */
+void sl_condition_write(struct sl_json *status, const struct sl_condition_view *v);
+#endif

@@ -1,0 +1,329 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Sluice authors */
+
+/* Decisions become merge patches: the status that the record wants, and of it only what differs from the live
+ * object. Lists are replaced whole in a merge patch, so each starts from the live one. */
+#include "api/quantity.h"
+#include "base/check.h"
+#include "base/clock.h"
+#include "engine/conditions.h"
+#include "engine/requests.h"
+#include "engine/state.h"
+#include <string.h>
+
+/* --- status.admission -------------------------------------------------------------------------------- */
+
+static void add_choice(struct sl_engine *g, struct sl_json *flavors, struct sl_json *usage,
+                       const struct sl_choice *choice)
+{
+    char amount[64];
+    const char *resource = sl_intern_name(g->names, SL_INTERN_RESOURCE, choice->resource);
+    sl_quantity_print_amount(choice->amount, resource, amount);
+    sl_json_set_text(flavors, resource, sl_intern_name(g->names, SL_INTERN_FLAVOR, choice->flavor));
+    sl_json_set_text(usage, resource, amount);
+}
+
+static struct sl_json *new_pod_set_assignment(struct sl_engine *g, const struct sl_grant *a,
+                                              uint32_t pod_set, const char *name)
+{
+    struct sl_json *item = sl_json_new_map();
+    struct sl_json *flavors = sl_json_new_map();
+    struct sl_json *usage = sl_json_new_map();
+    for (uint32_t i = 0; i < a->choice_count; i++) {
+        if (a->choices[i].pod_set == pod_set) {
+            add_choice(g, flavors, usage, &a->choices[i]);
+        }
+    }
+    sl_json_set_text(item, "name", name);
+    sl_json_set(item, "flavors", flavors);
+    sl_json_set(item, "resourceUsage", usage);
+    sl_json_set_int(item, "count", a->counts[pod_set]);
+    return item;
+}
+
+static struct sl_json *new_admission(struct sl_engine *g, const struct sl_grant *a,
+                                     const char *cluster_queue, const struct sl_json *workload)
+{
+    const struct sl_json *pod_sets = sl_json_path(workload, "spec.podSets");
+    struct sl_json *admission = sl_json_new_map();
+    struct sl_json *list = sl_json_new_list();
+    for (uint32_t i = 0; i < a->pod_set_count; i++) {
+        const char *name = sl_json_path_text(sl_json_at(pod_sets, i), "name", "main");
+        sl_json_append(list, new_pod_set_assignment(g, a, i, name));
+    }
+    sl_json_set_text(admission, "clusterQueue", cluster_queue);
+    sl_json_set(admission, "podSetAssignments", list);
+    return admission;
+}
+
+/* --- status.admissionChecks --------------------------------------------------------------------------- */
+
+static const char *const check_states[] = {"Pending", "Ready", "Retry", "Rejected"};
+
+static const struct sl_json *find_named(const struct sl_json *list, const char *name)
+{
+    for (size_t i = 0; i < sl_json_len(list); i++) {
+        if (strcmp(sl_json_path_text(sl_json_at(list, i), "name", ""), name) == 0) {
+            return sl_json_at(list, i);
+        }
+    }
+    return NULL;
+}
+
+/* One check as the record has it. A state that the core has reset keeps what it was in its message. */
+static struct sl_json *new_check(const struct sl_json *live, const char *name,
+                                 const struct sl_check *check, int64_t now_ms)
+{
+    const char *state = check_states[check->state];
+    const char *old = sl_json_path_text(live, "state", "");
+    struct sl_json *item = live == NULL ? sl_json_new_map() : sl_json_clone(live);
+    if (strcmp(old, state) != 0) {
+        char time[32];
+        struct sl_buf message = {0};
+        sl_clock_format(now_ms, time);
+        if (live != NULL) {
+            sl_buf_print(&message, "Reset to %s after eviction. Previously: %s", state, old);
+        } else {
+            sl_buf_text(&message, "waits for the check's controller");
+        }
+        sl_json_set_text(item, "name", name);
+        sl_json_set_text(item, "state", state);
+        sl_json_set_text(item, "lastTransitionTime", time);
+        sl_json_set_text(item, "message", message.data);
+        sl_json_remove(item, "podSetUpdates");
+        sl_buf_fini(&message);
+    }
+    if (check->retry_count > 0) {
+        sl_json_set_int(item, "retryCount", check->retry_count);
+    }
+    return item;
+}
+
+/* Sorted by name, so that equal sets look equal. */
+static void insert_sorted(struct sl_json *list, struct sl_json *item)
+{
+    const char *name = sl_json_path_text(item, "name", "");
+    size_t at = sl_json_len(list);
+    sl_json_append(list, item);
+    while (at > 0 && strcmp(sl_json_path_text(sl_json_at(list, at - 1), "name", ""), name) > 0) {
+        struct sl_json *before = sl_json_ref(sl_json_at(list, at - 1));
+        struct sl_json *moved = sl_json_ref(sl_json_at(list, at));
+        sl_json_put_at(list, at, before);
+        sl_json_put_at(list, at - 1, moved);
+        at--;
+    }
+}
+
+static void write_checks(struct sl_engine *g, struct sl_json *status,
+                         const struct sl_workload *record, int64_t now_ms)
+{
+    const struct sl_json *live = sl_json_get(status, "admissionChecks");
+    struct sl_json *list = sl_json_new_list();
+    for (uint32_t i = 0; i < record->check_count; i++) {
+        const char *name = sl_intern_name(g->names, SL_INTERN_CHECK, record->checks[i].check);
+        insert_sorted(list, new_check(find_named(live, name), name, &record->checks[i], now_ms));
+    }
+    if (record->check_count == 0) {
+        sl_json_free(list);
+        sl_json_remove(status, "admissionChecks");
+    } else {
+        sl_json_set(status, "admissionChecks", list);
+    }
+}
+
+/* --- the rest of the status ---------------------------------------------------------------------------- */
+
+static void write_requeue_state(struct sl_json *status, const struct sl_workload *record)
+{
+    struct sl_json *state = sl_json_new_map();
+    if (record->requeue_count > 0) {
+        sl_json_set_int(state, "count", record->requeue_count);
+    }
+    if (record->requeue_at_ms != SL_NEVER) {
+        char time[32];
+        sl_clock_format(record->requeue_at_ms, time);
+        sl_json_set_text(state, "requeueAt", time);
+    }
+    if (sl_json_len(state) == 0) {
+        sl_json_free(state);
+        sl_json_remove(status, "requeueState");
+    } else {
+        sl_json_set(status, "requeueState", state);
+    }
+}
+
+/* schedulingStats.evictions[reason, cause]: counted once per eviction, when the condition turns true. */
+static void count_eviction(struct sl_json *status, const struct sl_workload *record)
+{
+    const char *reason =
+        record->evicted == SL_EVICT_DEACTIVATED ? "Deactivated" : sl_condition_evict_reason(record);
+    const char *cause = record->evicted == SL_EVICT_DEACTIVATED ? sl_condition_cause(record) : "";
+    struct sl_json *stats = sl_json_path_make(status, "schedulingStats");
+    struct sl_json *list = sl_json_get(stats, "evictions");
+    if (list == NULL) {
+        list = sl_json_new_list();
+        sl_json_set(stats, "evictions", list);
+    }
+    for (size_t i = 0; i < sl_json_len(list); i++) {
+        struct sl_json *item = sl_json_at(list, i);
+        if (strcmp(sl_json_path_text(item, "reason", ""), reason) == 0 &&
+            strcmp(sl_json_path_text(item, "underlyingCause", ""), cause) == 0) {
+            sl_json_set_int(item, "count", sl_json_path_int(item, "count", 0) + 1);
+            return;
+        }
+    }
+    struct sl_json *item = sl_json_new_map();
+    sl_json_set_text(item, "reason", reason);
+    sl_json_set_text(item, "underlyingCause", cause);
+    sl_json_set_int(item, "count", 1);
+    sl_json_append(list, item);
+}
+
+static bool refused_by_cycle(const struct sl_workload *record)
+{
+    return record->phase == SL_PHASE_PENDING &&
+           (record->pending_reason == SL_PENDING_NO_MATCHING_FLAVOR ||
+            record->pending_reason == SL_PENDING_EXCEEDS_MAX_QUOTA ||
+            record->pending_reason == SL_PENDING_WAITING_FOR_QUOTA);
+}
+
+/* What was asked for, shown while it is refused; gone when it is granted. */
+static void write_resource_requests(struct sl_json *status, const struct sl_workload *record,
+                                    const struct sl_json *workload)
+{
+    const struct sl_json *pod_sets = sl_json_path(workload, "spec.podSets");
+    if (!refused_by_cycle(record)) {
+        sl_json_remove(status, "resourceRequests");
+        return;
+    }
+    struct sl_json *list = sl_json_new_list();
+    for (size_t i = 0; i < sl_json_len(pod_sets); i++) {
+        struct sl_requests requests;
+        struct sl_json *item = sl_json_new_map();
+        struct sl_json *resources = sl_json_new_map();
+        sl_json_set_text(item, "name", sl_json_path_text(sl_json_at(pod_sets, i), "name", "main"));
+        if (sl_requests_of_pod_set(workload, i, &requests, NULL) == SL_CODE_OK) {
+            for (uint32_t r = 0; r < requests.count; r++) {
+                char amount[64];
+                sl_quantity_print_amount(requests.items[r].total, requests.items[r].resource,
+                                         amount);
+                sl_json_set_text(resources, requests.items[r].resource, amount);
+            }
+        }
+        sl_json_set(item, "resources", resources);
+        sl_json_append(list, item);
+    }
+    sl_json_set(status, "resourceRequests", list);
+}
+
+static void write_rest(struct sl_engine *g, struct sl_json *status,
+                       const struct sl_workload *record, int64_t now_ms)
+{
+    write_checks(g, status, record, now_ms);
+    write_requeue_state(status, record);
+    if (record->unhealthy_count == 0) {
+        sl_json_remove(status, "unhealthyNodes");
+    }
+    if (record->accumulated_ms > 0) {
+        sl_json_set_int(status, "accumulatedPastExecutionTimeSeconds",
+                        record->accumulated_ms / 1000);
+    } else {
+        sl_json_remove(status, "accumulatedPastExecutionTimeSeconds");
+    }
+}
+
+static void write_admission(struct sl_engine *g, struct sl_json *status, sl_workload_id id,
+                            const struct sl_json *workload)
+{
+    const struct sl_workload_entry *entry = &g->workloads[id];
+    if (!sl_workloads[id].has_admission) {
+        sl_json_remove(status, "admission");
+    } else if (entry->grant != NULL) {
+        sl_json_set(status, "admission",
+                    new_admission(g, entry->grant, sl_engine_queue_of(g, id), workload));
+    }
+}
+
+/* --- the patch ------------------------------------------------------------------------------------------ */
+
+/* The merge patch from `from` to `to`; NULL when they are equal. */
+static struct sl_json *new_difference(const struct sl_json *from, const struct sl_json *to)
+{
+    struct sl_json *patch = sl_json_new_map();
+    void *it = NULL;
+    const char *key;
+    struct sl_json *value;
+    while (sl_json_next(to, &it, &key, &value)) {
+        const struct sl_json *old = sl_json_get(from, key);
+        bool maps = sl_json_type(old) == SL_JSON_MAP && sl_json_type(value) == SL_JSON_MAP;
+        if (old != NULL && sl_json_equal(old, value)) {
+            continue;
+        }
+        sl_json_set(patch, key, maps ? new_difference(old, value) : sl_json_clone(value));
+    }
+    it = NULL;
+    while (sl_json_next(from, &it, &key, &value)) {
+        if (!sl_json_has(to, key)) {
+            sl_json_set(patch, key, sl_json_new_null());
+        }
+    }
+    if (sl_json_len(patch) == 0) {
+        sl_json_free(patch);
+        return NULL;
+    }
+    return patch;
+}
+
+static struct sl_json *wrap(const struct sl_json *workload, const char *part, struct sl_json *patch)
+{
+    if (patch == NULL) {
+        return NULL;
+    }
+    struct sl_json *whole = sl_json_new_map();
+    sl_json_set_text(sl_json_path_make(whole, "metadata"), "resourceVersion",
+                     sl_object_resource_version(workload));
+    sl_json_set(whole, part, patch);
+    return whole;
+}
+
+static struct sl_json *new_deactivation(const struct sl_json *workload)
+{
+    if (!sl_json_path_bool(workload, "spec.active", true)) {
+        return NULL;
+    }
+    struct sl_json *spec = sl_json_new_map();
+    sl_json_set_bool(spec, "active", false);
+    return wrap(workload, "spec", spec);
+}
+
+struct sl_json *sl_patch_from_decision(struct sl_engine *g, const struct sl_decision *d,
+                                       const struct sl_json *workload, bool *status)
+{
+    SL_PRE(g != NULL && d != NULL && workload != NULL && status != NULL);
+    const struct sl_workload *record = &sl_workloads[d->workload];
+    *status = d->kind != SL_DECIDE_DEACTIVATE;
+    if (record->generation != d->generation || record->phase == SL_PHASE_ABSENT ||
+        record->phase == SL_PHASE_FINISHED || sl_condition_true(workload, "Finished") ||
+        strcmp(sl_object_uid(workload), g->workloads[d->workload].uid) != 0) {
+        return NULL;
+    }
+    if (d->kind == SL_DECIDE_DEACTIVATE) {
+        return new_deactivation(workload);
+    }
+    const struct sl_json *live = sl_json_get(workload, "status");
+    struct sl_json *wanted = live == NULL ? sl_json_new_map() : sl_json_clone(live);
+    struct sl_condition_view view = {record, sl_engine_queue_of(g, d->workload), d->message,
+                                     sl_object_generation(workload), d->now_ms};
+    bool newly_evicted =
+        record->evicted != SL_EVICT_NONE && !sl_condition_true(workload, "Evicted");
+    sl_condition_write(wanted, &view);
+    write_admission(g, wanted, d->workload, workload);
+    write_rest(g, wanted, record, d->now_ms);
+    write_resource_requests(wanted, record, workload);
+    if (newly_evicted) {
+        count_eviction(wanted, record);
+    }
+    struct sl_json *patch = new_difference(live, wanted);
+    sl_json_free(wanted);
+    return wrap(workload, "status", patch);
+}

@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Sluice authors */
+
+/* Opening and closing, and the doors through which objects come in. */
+#include "engine/engine.h"
+#include "base/check.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "engine/change.h"
+#include "engine/constraints.h"
+#include "engine/event_in.h"
+#include "engine/pack.h"
+#include "engine/quotas.h"
+#include "engine/standing.h"
+#include "policy/queues.h"
+#include <string.h>
+
+static bool opened; /* the core's state is one per process */
+
+enum sl_code sl_engine_open(const struct sl_engine_options *options, struct sl_engine **out,
+                            struct sl_error *e)
+{
+    SL_PRE(!opened && out != NULL);
+    struct sl_engine *g = sl_mem_new(1, sizeof *g);
+    enum sl_code code =
+        sl_journal_open(options == NULL ? NULL : options->journal_dir, &g->journal, e);
+    if (code != SL_CODE_OK) {
+        sl_mem_free(g);
+        return code;
+    }
+    opened = true;
+    g->names = sl_intern_new();
+    g->local_queues = sl_map_new();
+    g->namespaces = sl_map_new();
+    g->constraints = sl_constraints_new();
+    (void)sl_journal_append(g->journal, SL_JOURNAL_START, 0, NULL);
+    struct sl_change pods = {.kind = SL_CHANGE_PODS,
+                             .word = {sl_name_take(g, SL_INTERN_RESOURCE, "pods", 0)}};
+    (void)sl_change_apply(g, &pods, 0);
+    *out = g;
+    return SL_CODE_OK;
+}
+
+/* Leave the core as it was before anything was observed, so that another engine may be opened. */
+static void empty_core(struct sl_engine *g)
+{
+    for (sl_workload_id id = 0; id < g->workload_cap; id++) {
+        if (g->workloads[id].uid != NULL) {
+            sl_event_drop_workload(g, id, 0);
+        }
+    }
+    size_t cursor = 0;
+    const char *key;
+    union sl_map_value value;
+    while (sl_map_next(g->local_queues, &cursor, &key, &value)) {
+        struct sl_local_queue *q = value.pointer;
+        q->exists = false;
+        sl_local_queue_drop_unused(g, q, 0);
+    }
+    for (sl_node_id node = 0; node < g->node_cap; node++) {
+        if (g->nodes[node] != NULL) {
+            struct sl_error ignored = {0};
+            g->nodes[node]->exists = false;
+            (void)sl_event_parent(g, node, "", "", 0, &ignored);
+        }
+    }
+    sl_queues_flush();
+    g->sweep = true;
+    sl_node_sweep(g, 0);
+}
+
+void sl_engine_close(struct sl_engine *g)
+{
+    if (g == NULL) {
+        return;
+    }
+    sl_journal_close(g->journal); /* what follows is no history */
+    (void)sl_journal_open(NULL, &g->journal, NULL);
+    g->synced = false;
+    empty_core(g);
+    sl_journal_close(g->journal);
+    for (uint32_t i = 0; i < g->flavor_cap; i++) {
+        sl_json_free(g->flavors[i].spec);
+    }
+    size_t cursor = 0;
+    const char *key;
+    union sl_map_value value;
+    while (sl_map_next(g->namespaces, &cursor, &key, &value)) {
+        sl_json_free(value.pointer);
+    }
+    for (uint32_t i = g->touched_first; i < g->touched_count; i++) {
+        sl_mem_free(g->touched[i].key);
+    }
+    sl_map_free(g->namespaces);
+    sl_map_free(g->local_queues);
+    sl_constraints_free(g->constraints);
+    sl_timers_fini(&g->timers);
+    sl_intern_free(g->names);
+    sl_mem_free(g->flavors);
+    sl_mem_free(g->nodes);
+    sl_mem_free(g->workloads);
+    sl_mem_free(g->decisions);
+    sl_mem_free(g->touched);
+    sl_mem_free(g->lent);
+    sl_mem_free(g);
+    opened = false;
+}
+
+static void note_object(struct sl_engine *g, enum sl_kind kind, const struct sl_json *object,
+                        bool gone, int64_t now_ms)
+{
+    struct sl_buf payload = {0};
+    pack_u8(&payload, (uint8_t)kind);
+    pack_u8(&payload, gone ? 1 : 0);
+    pack_text(&payload, sl_object_resource_version(object));
+    pack_text(&payload, sl_object_namespace(object));
+    pack_text(&payload, sl_object_name(object));
+    (void)sl_journal_append(g->journal, SL_JOURNAL_OBSERVE, now_ms, &payload);
+    sl_buf_fini(&payload);
+}
+
+enum sl_code sl_engine_observe(struct sl_engine *g, enum sl_kind kind, const struct sl_json *object,
+                               int64_t now_ms, struct sl_error *e)
+{
+    struct sl_error local = {0};
+    struct sl_error *why = e == NULL ? &local : e;
+    SL_PRE(g != NULL && object != NULL && now_ms >= 0);
+    if (sl_object_name(object)[0] == '\0') {
+        return sl_error_set(why, SL_CODE_BAD_REQUEST, "the object has no name");
+    }
+    note_object(g, kind, object, false, now_ms);
+    switch (kind) {
+    case SL_KIND_NAMESPACE:
+        sl_event_from_namespace(g, object, false, now_ms);
+        return SL_CODE_OK;
+    case SL_KIND_RESOURCE_FLAVOR:
+        return sl_event_from_flavor(g, object, false, now_ms);
+    case SL_KIND_COHORT:
+        return sl_event_from_cohort(g, object, now_ms, why);
+    case SL_KIND_CLUSTER_QUEUE:
+        return sl_event_from_cluster_queue(g, object, now_ms, why);
+    case SL_KIND_LOCAL_QUEUE:
+        return sl_event_from_local_queue(g, object, now_ms, why);
+    case SL_KIND_WORKLOAD:
+        return sl_event_from_workload(g, object, now_ms, why);
+    default:
+        return SL_CODE_OK; /* priority classes: their value stands in each Workload's spec.priority */
+    }
+}
+
+void sl_engine_forget(struct sl_engine *g, enum sl_kind kind, const struct sl_json *object,
+                      int64_t now_ms)
+{
+    SL_PRE(g != NULL && object != NULL && now_ms >= 0);
+    note_object(g, kind, object, true, now_ms);
+    switch (kind) {
+    case SL_KIND_NAMESPACE:
+        sl_event_from_namespace(g, object, true, now_ms);
+        break;
+    case SL_KIND_RESOURCE_FLAVOR:
+        (void)sl_event_from_flavor(g, object, true, now_ms);
+        break;
+    case SL_KIND_COHORT:
+        sl_event_cohort_gone(g, object, now_ms);
+        break;
+    case SL_KIND_CLUSTER_QUEUE:
+        sl_event_cluster_queue_gone(g, object, now_ms);
+        break;
+    case SL_KIND_LOCAL_QUEUE:
+        sl_event_local_queue_gone(g, object, now_ms);
+        break;
+    case SL_KIND_WORKLOAD:
+        sl_event_workload_gone(g, object, now_ms);
+        break;
+    default:
+        break;
+    }
+}
+
+void sl_engine_synced(struct sl_engine *g, int64_t now_ms)
+{
+    if (g->synced) {
+        return;
+    }
+    g->synced = true;
+    for (sl_workload_id id = 0; id < g->workload_cap; id++) {
+        if (g->workloads[id].uid != NULL) {
+            sl_standing_update(g, id, now_ms);
+        }
+    }
+    g->sweep = true;
+    sl_node_sweep(g, now_ms);
+    (void)sl_journal_flush(g->journal);
+}
+
+const char *sl_engine_queue_of(const struct sl_engine *g, sl_workload_id id)
+{
+    const struct sl_workload_entry *e = &g->workloads[id];
+    sl_node_id node = e->held_at != SL_NO_ID ? e->held_at : e->queue->cluster_queue;
+    return node == SL_NO_ID ? "" : g->nodes[node]->name;
+}

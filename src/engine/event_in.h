@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Sluice authors */
+
+/* Objects in: one pair of functions per kind, called by sl_engine_observe and sl_engine_forget. Each compares
+ * what the object says with what is known and sends the difference. */
+#ifndef SL_ENGINE_EVENT_IN_H
+#define SL_ENGINE_EVENT_IN_H
+#include "engine/state.h"
+
+/* event_in_quota.c */
+enum sl_code sl_event_from_flavor(struct sl_engine *g, const struct sl_json *object, bool gone,
+                                  int64_t now_ms);
+enum sl_code sl_event_from_cohort(struct sl_engine *g, const struct sl_json *object, int64_t now_ms,
+                                  struct sl_error *e);
+void sl_event_cohort_gone(struct sl_engine *g, const struct sl_json *object, int64_t now_ms);
+/* event_in_queue.c */
+enum sl_code sl_event_from_cluster_queue(struct sl_engine *g, const struct sl_json *object,
+                                         int64_t now_ms, struct sl_error *e);
+void sl_event_cluster_queue_gone(struct sl_engine *g, const struct sl_json *object, int64_t now_ms);
+enum sl_code sl_event_from_local_queue(struct sl_engine *g, const struct sl_json *object,
+                                       int64_t now_ms, struct sl_error *e);
+void sl_event_local_queue_gone(struct sl_engine *g, const struct sl_json *object, int64_t now_ms);
+void sl_event_from_namespace(struct sl_engine *g, const struct sl_json *object, bool gone,
+                             int64_t now_ms);
+/* event_in_workload.c */
+enum sl_code sl_event_from_workload(struct sl_engine *g, const struct sl_json *object,
+                                    int64_t now_ms, struct sl_error *e);
+void sl_event_workload_gone(struct sl_engine *g, const struct sl_json *object, int64_t now_ms);
+void sl_event_drop_workload(struct sl_engine *g, sl_workload_id id, int64_t now_ms);
+/* rebuild.c: bring a record that was just created to what its object says was decided before. */
+void sl_rebuild_workload(struct sl_engine *g, sl_workload_id id, const struct sl_json *object,
+                         int64_t now_ms);
+/* Afterwards: decisions for what its object does not say yet. */
+void sl_rebuild_amend(struct sl_engine *g, sl_workload_id id, const struct sl_json *object,
+                      int64_t now_ms);
+void sl_rebuild_checks(struct sl_engine *g, sl_workload_id id, const struct sl_json *object,
+                       int64_t now_ms);
+
+/* Shared: quotas and parent of a Cohort or ClusterQueue. */
+enum sl_code sl_event_quotas(struct sl_engine *g, sl_node_id node, const struct sl_json *object,
+                             int64_t now_ms, struct sl_error *e);
+enum sl_code sl_event_parent(struct sl_engine *g, sl_node_id node, const char *cohort,
+                             const char *field, int64_t now_ms, struct sl_error *e);
+/* Judge a ClusterQueue's Active condition, and tell policy and workloads when it changed. */
+void sl_event_judge(struct sl_engine *g, sl_node_id node, int64_t now_ms);
+void sl_event_judge_all(struct sl_engine *g, int64_t now_ms);
+enum sl_stop sl_event_read_stop(const struct sl_json *object);
+#endif

@@ -1,0 +1,343 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Sluice authors */
+
+/* ClusterQueues, LocalQueues and Namespaces. */
+#include "base/check.h"
+#include "base/mem.h"
+#include "engine/change.h"
+#include "engine/event_in.h"
+#include "engine/follow.h"
+#include "engine/quotas.h"
+#include "engine/standing.h"
+#include "policy/queues.h"
+#include <stdio.h>
+#include <string.h>
+
+enum sl_stop sl_event_read_stop(const struct sl_json *object)
+{
+    const char *stop = sl_json_path_text(object, "spec.stopPolicy", "None");
+    if (strcmp(stop, "HoldAndDrain") == 0) {
+        return SL_STOP_DRAIN;
+    }
+    return strcmp(stop, "Hold") == 0 ? SL_STOP_HOLD : SL_STOP_NONE;
+}
+
+/* --- the Active condition of a ClusterQueue ----------------------------------------------------------------- */
+
+static bool in_loop(const struct sl_engine *g, sl_node_id node)
+{
+    const struct sl_node_entry *n = g->nodes[node];
+    while (!n->looped && n->parent != SL_NO_ID) {
+        n = g->nodes[n->parent];
+    }
+    return n->looped;
+}
+
+static void list_missing_flavors(const struct sl_engine *g, const struct sl_node_entry *n,
+                                 struct sl_buf *out)
+{
+    for (uint32_t i = 0; i < n->quotas.group_count; i++) {
+        for (uint32_t f = 0; f < n->quotas.groups[i].flavor_count; f++) {
+            sl_flavor_id flavor = n->quotas.groups[i].flavors[f];
+            if (flavor >= g->flavor_cap || g->flavors[flavor].spec == NULL) {
+                sl_buf_print(out, "%s%s", out->len == 0 ? "" : ", ",
+                             sl_intern_name(g->names, SL_INTERN_FLAVOR, flavor));
+            }
+        }
+    }
+}
+
+/* The reason of the Active condition; "Ready" when it is true. The sentence goes to `text`. */
+static const char *judge(const struct sl_engine *g, sl_node_id node, struct sl_buf *text)
+{
+    const struct sl_node_entry *n = g->nodes[node];
+    struct sl_buf missing = {0};
+    if (n->deleting) {
+        sl_buf_text(text, "Can't admit new workloads: the ClusterQueue is being deleted");
+        return "Terminating";
+    }
+    if (n->stop != SL_STOP_NONE) {
+        sl_buf_text(text, "Can't admit new workloads: the ClusterQueue is stopped");
+        return "Stopped";
+    }
+    if (in_loop(g, node)) {
+        sl_buf_text(text,
+                    "Can't admit new workloads: its cohorts form a cycle, or are nested too deep");
+        return "CohortCycle";
+    }
+    if (n->trouble != NULL) {
+        sl_buf_print(text, "Can't admit new workloads: %s", n->trouble);
+        return "InvalidSpec";
+    }
+    list_missing_flavors(g, n, &missing);
+    if (missing.len > 0) {
+        sl_buf_print(text, "Can't admit new workloads: there is no ResourceFlavor %s",
+                     missing.data);
+        sl_buf_fini(&missing);
+        return "FlavorNotFound";
+    }
+    sl_buf_text(text, "Can admit new workloads");
+    return "Ready";
+}
+
+static void configure(struct sl_engine *g, sl_node_id node, int64_t now_ms)
+{
+    const struct sl_node_entry *n = g->nodes[node];
+    struct sl_change c = {.kind = SL_CHANGE_CONFIGURE,
+                          .word = {node, n->strict ? SL_STRICT_FIFO : SL_BEST_EFFORT_FIFO,
+                                   n->try_next ? SL_TRY_NEXT_FLAVOR : SL_MAY_STOP_SEARCH,
+                                   n->active ? 1u : 0u}};
+    (void)sl_change_apply(g, &c, now_ms);
+}
+
+void sl_event_judge(struct sl_engine *g, sl_node_id node, int64_t now_ms)
+{
+    struct sl_node_entry *n = g->nodes[node];
+    struct sl_buf text = {0};
+    const char *reason = judge(g, node, &text);
+    bool active = strcmp(reason, "Ready") == 0;
+    bool same =
+        n->reason != NULL && strcmp(n->reason, reason) == 0 && strcmp(n->message, text.data) == 0;
+    bool switched = active != n->active;
+    if (same) {
+        sl_buf_fini(&text);
+        return;
+    }
+    n->active = active;
+    n->reason = reason;
+    sl_mem_free(n->message);
+    n->message = sl_buf_take(&text);
+    sl_touch_node(g, node);
+    if (switched) {
+        configure(g, node, now_ms);
+    }
+    sl_standing_update_cluster_queue(g, node, now_ms);
+}
+
+void sl_event_judge_all(struct sl_engine *g, int64_t now_ms)
+{
+    for (sl_node_id node = 0; node < g->node_cap; node++) {
+        if (g->nodes[node] != NULL && g->nodes[node]->is_cluster_queue && g->nodes[node]->exists) {
+            sl_event_judge(g, node, now_ms);
+        }
+    }
+}
+
+/* --- ClusterQueue ------------------------------------------------------------------------------------------- */
+
+static enum sl_code read_checks(struct sl_engine *g, struct sl_node_entry *n,
+                                const struct sl_json *object, bool *changed, int64_t now_ms,
+                                struct sl_error *e)
+{
+    const struct sl_json *list =
+        sl_json_path(object, "spec.admissionChecksStrategy.admissionChecks");
+    uint32_t old_count = n->check_count;
+    sl_check_id old[SL_CHECKS_MAX];
+    memcpy(old, n->checks, sizeof old);
+    n->check_count = 0;
+    for (size_t i = 0; i < sl_json_len(list); i++) {
+        if (n->check_count == SL_CHECKS_MAX) {
+            sl_error_cause(e, "FieldValueInvalid", "spec.admissionChecksStrategy.admissionChecks",
+                           "more than %u admission checks", SL_CHECKS_MAX);
+            return SL_CODE_INVALID;
+        }
+        const char *name = sl_json_path_text(sl_json_at(list, i), "name", "");
+        uint32_t id = sl_name_take(g, SL_INTERN_CHECK, name, now_ms);
+        if (id != SL_NO_ID) {
+            n->checks[n->check_count++] = id;
+        }
+    }
+    *changed = old_count != n->check_count ||
+               memcmp(old, n->checks, n->check_count * sizeof *old) != 0 || *changed;
+    return SL_CODE_OK;
+}
+
+static enum sl_code read_selector(struct sl_node_entry *n, const struct sl_json *object,
+                                  bool *changed, struct sl_error *e)
+{
+    const struct sl_json *selector = sl_json_path(object, "spec.namespaceSelector");
+    if (sl_json_type(selector) == SL_JSON_NULL) {
+        selector = NULL;
+    }
+    if (selector == NULL
+            ? n->namespace_selector == NULL
+            : n->namespace_selector != NULL && sl_json_equal(n->namespace_selector, selector)) {
+        return SL_CODE_OK;
+    }
+    *changed = true;
+    sl_selector_free(n->namespaces);
+    sl_json_free(n->namespace_selector);
+    n->namespaces = NULL;
+    n->namespace_selector = selector == NULL ? NULL : sl_json_clone(selector);
+    if (selector == NULL) {
+        return SL_CODE_OK;
+    }
+    n->namespaces = sl_selector_from_json(selector, e);
+    return n->namespaces == NULL ? SL_CODE_INVALID : SL_CODE_OK;
+}
+
+static bool read_rules(struct sl_node_entry *n, const struct sl_json *object)
+{
+    bool strict = strcmp(sl_json_path_text(object, "spec.queueingStrategy", ""), "StrictFIFO") == 0;
+    const char *borrow = sl_json_path_text(object, "spec.flavorFungibility.whenCanBorrow", "");
+    bool try_next = strcmp(borrow, "TryNextFlavor") == 0;
+    enum sl_stop stop = sl_event_read_stop(object);
+    bool deleting = sl_object_deleting(object);
+    bool changed = strict != n->strict || try_next != n->try_next;
+    n->restated = stop != n->stop || deleting != n->deleting;
+    n->strict = strict;
+    n->try_next = try_next;
+    n->stop = stop;
+    n->deleting = deleting;
+    return changed;
+}
+
+static enum sl_code first_bad(enum sl_code a, enum sl_code b)
+{
+    return a != SL_CODE_OK ? a : b;
+}
+
+enum sl_code sl_event_from_cluster_queue(struct sl_engine *g, const struct sl_json *object,
+                                         int64_t now_ms, struct sl_error *e)
+{
+    sl_node_id node = sl_node_take(g, true, sl_object_name(object), now_ms);
+    if (node == SL_NO_ID || !sl_node_open(g, node, now_ms)) {
+        return sl_error_set(e, SL_CODE_TOO_MANY,
+                            "there are as many ClusterQueues and Cohorts as can be held");
+    }
+    struct sl_node_entry *n = g->nodes[node];
+    bool changed = !n->exists;
+    n->exists = true;
+    bool reconfigured = read_rules(n, object) || changed;
+    changed = n->restated || changed;
+    const char *cohort = sl_json_path_text(object, "spec.cohortName", "");
+    enum sl_code moved = sl_event_parent(g, node, cohort, "spec.cohortName", now_ms, e);
+    enum sl_code code = sl_event_quotas(g, node, object, now_ms, e);
+    code = first_bad(code, read_selector(n, object, &changed, e));
+    code = first_bad(code, read_checks(g, n, object, &changed, now_ms, e));
+    sl_mem_free(n->trouble);
+    n->trouble =
+        code == SL_CODE_OK ? NULL : sl_mem_text(e->cause_count > 0 ? e->causes[0].text : e->text);
+    sl_event_judge(g, node, now_ms);
+    if (reconfigured) {
+        configure(g, node, now_ms);
+    }
+    if (changed) {
+        sl_standing_update_cluster_queue(g, node, now_ms);
+    }
+    sl_touch_node(g, node);
+    return first_bad(moved, code);
+}
+
+/* What holds its quota keeps it until it has stopped; the node goes when the last one is gone (S37). */
+void sl_event_cluster_queue_gone(struct sl_engine *g, const struct sl_json *object, int64_t now_ms)
+{
+    sl_node_id node = sl_node_find(g, true, sl_object_name(object));
+    static const struct sl_quotas none = {0};
+    if (node == SL_NO_ID || !g->nodes[node]->exists) {
+        return;
+    }
+    struct sl_node_entry *n = g->nodes[node];
+    struct sl_error ignored = {0};
+    n->exists = false;
+    n->active = false;
+    n->reason = NULL;
+    n->check_count = 0;
+    configure(g, node, now_ms);
+    sl_standing_update_cluster_queue(g, node, now_ms);
+    (void)sl_change_words(g, SL_CHANGE_NO_OFFERS, node, 0, now_ms);
+    (void)sl_quotas_apply(g, node, &n->quotas, &none, now_ms);
+    sl_quotas_free(&n->quotas);
+    (void)sl_event_parent(g, node, "", "spec.cohortName", now_ms, &ignored);
+    sl_node_drop_unused(g, node, now_ms);
+}
+
+/* --- LocalQueue --------------------------------------------------------------------------------------------- */
+
+enum sl_code sl_event_from_local_queue(struct sl_engine *g, const struct sl_json *object,
+                                       int64_t now_ms, struct sl_error *e)
+{
+    struct sl_local_queue *q =
+        sl_local_queue_take(g, sl_object_namespace(object), sl_object_name(object));
+    const char *name = sl_json_path_text(object, "spec.clusterQueue", "");
+    sl_node_id node = name[0] == '\0' ? SL_NO_ID : sl_node_take(g, true, name, now_ms);
+    enum sl_stop stop = sl_event_read_stop(object);
+    bool deleting = sl_object_deleting(object);
+    bool same = q->exists && q->stop == stop && q->deleting == deleting && q->cluster_queue == node;
+    if (q->cluster_queue != node && q->cluster_queue != SL_NO_ID) {
+        q->exists =
+            false; /* made again with another ClusterQueue: its workloads leave the old one first */
+        sl_standing_update_queue(g, q, now_ms);
+    }
+    q->exists = true;
+    q->stop = stop;
+    q->deleting = deleting;
+    sl_local_queue_point(g, q, node, now_ms);
+    sl_touch_queue(g, q);
+    if (!same) {
+        sl_standing_update_queue(g, q, now_ms);
+    }
+    if (name[0] != '\0' && node == SL_NO_ID) {
+        return sl_error_set(e, SL_CODE_TOO_MANY,
+                            "there are as many ClusterQueues and Cohorts as can be held");
+    }
+    return SL_CODE_OK;
+}
+
+void sl_event_local_queue_gone(struct sl_engine *g, const struct sl_json *object, int64_t now_ms)
+{
+    struct sl_local_queue *q =
+        sl_local_queue_find(g, sl_object_namespace(object), sl_object_name(object));
+    if (q == NULL || !q->exists) {
+        return;
+    }
+    q->exists = false;
+    q->deleting = false;
+    q->stop = SL_STOP_NONE;
+    sl_standing_update_queue(g, q, now_ms);
+    sl_local_queue_point(g, q, SL_NO_ID, now_ms);
+    sl_local_queue_drop_unused(g, q, now_ms);
+}
+
+/* --- Namespace ---------------------------------------------------------------------------------------------- */
+
+static void update_namespace(struct sl_engine *g, const char *ns, int64_t now_ms)
+{
+    size_t cursor = 0;
+    const char *key;
+    union sl_map_value value;
+    while (sl_map_next(g->local_queues, &cursor, &key, &value)) {
+        struct sl_local_queue *q = value.pointer;
+        if (strcmp(q->ns, ns) == 0) {
+            sl_standing_update_queue(g, q, now_ms);
+        }
+    }
+}
+
+void sl_event_from_namespace(struct sl_engine *g, const struct sl_json *object, bool gone,
+                             int64_t now_ms)
+{
+    const char *name = sl_object_name(object);
+    const struct sl_json *given = sl_json_path(object, "metadata.labels");
+    struct sl_json *labels = given == NULL ? sl_json_new_map() : sl_json_clone(given);
+    union sl_map_value old = {0};
+    bool known = sl_map_get(g->namespaces, name, &old);
+    if (!sl_json_has(labels, "kubernetes.io/metadata.name")) {
+        sl_json_set_text(labels, "kubernetes.io/metadata.name", name);
+    }
+    bool same = gone ? !known : known && sl_json_equal(old.pointer, labels);
+    if (same) {
+        sl_json_free(labels);
+        return;
+    }
+    if (known) {
+        sl_json_free(old.pointer);
+    }
+    if (gone) {
+        sl_json_free(labels);
+        (void)sl_map_remove(g->namespaces, name, NULL);
+    } else {
+        sl_map_put(g->namespaces, name, (union sl_map_value){.pointer = labels});
+    }
+    update_namespace(g, name, now_ms);
+}

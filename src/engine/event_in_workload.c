@@ -1,0 +1,379 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Sluice authors */
+
+/* Workloads. The engine is the only writer of reservation and eviction, so what an object says about those is an
+ * echo and looked at once, when the workload is first seen (rebuild.c). Everything else belongs to others: spec,
+ * gates, Finished, PodsReady, OnHold, states of admission checks. */
+#include "base/check.h"
+#include "base/clock.h"
+#include "base/mem.h"
+#include "engine/change.h"
+#include "engine/constraints.h"
+#include "engine/event_in.h"
+#include "engine/follow.h"
+#include "engine/standing.h"
+#include "policy/demand.h"
+#include "policy/queues.h"
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#define GATE_ANNOTATION "kueue.x-k8s.io/admission-gated-by"
+
+static void send(struct sl_engine *g, sl_workload_id id, enum sl_event_kind kind, uint32_t index,
+                 uint32_t reason, int64_t now_ms)
+{
+    struct sl_event ev = {.kind = kind,
+                          .workload = id,
+                          .generation = g->workloads[id].generation,
+                          .index = index,
+                          .reason = reason,
+                          .now_ms = now_ms};
+    (void)sl_change_event(g, ev);
+}
+
+/* --- the demand --------------------------------------------------------------------------------------------- */
+
+static bool same_requests(uint32_t pod_set, const struct sl_requests *r, const struct sl_engine *g)
+{
+    uint32_t i = 0;
+    uint32_t known = sl_demand_first_request(pod_set);
+    for (; known != SL_NO_ID && i < r->count; known = sl_demand_next_request(known), i++) {
+        const char *name = sl_intern_name(g->names, SL_INTERN_RESOURCE, sl_demand_resource(known));
+        if (strcmp(name, r->items[i].resource) != 0 ||
+            sl_demand_amount(known) != r->items[i].total) {
+            return false;
+        }
+    }
+    return known == SL_NO_ID && i == r->count &&
+           (int64_t)sl_demand_pod_count(pod_set) == r->pod_count;
+}
+
+static bool same_demand(const struct sl_engine *g, sl_workload_id id, const struct sl_requests *r,
+                        size_t count)
+{
+    uint32_t pod_set = sl_demand_first_pod_set(id);
+    for (size_t i = 0; i < count; i++) {
+        if (pod_set == SL_NO_ID || !same_requests(pod_set, &r[i], g)) {
+            return false;
+        }
+        pod_set = sl_demand_next_pod_set(pod_set);
+    }
+    return pod_set == SL_NO_ID;
+}
+
+static enum sl_code read_demand(const struct sl_json *object, struct sl_requests *out,
+                                size_t *count, struct sl_error *e)
+{
+    *count = sl_json_len(sl_json_path(object, "spec.podSets"));
+    if (*count > SL_POD_SETS_MAX) {
+        sl_error_cause(e, "FieldValueInvalid", "spec.podSets", "more than %u pod sets",
+                       SL_POD_SETS_MAX);
+        *count = 0;
+        return SL_CODE_INVALID;
+    }
+    for (size_t i = 0; i < *count; i++) {
+        enum sl_code code = sl_requests_of_pod_set(object, i, &out[i], e);
+        if (code != SL_CODE_OK) {
+            return code;
+        }
+    }
+    return SL_CODE_OK;
+}
+
+/* A workload whose pod sets cannot be read stays known, and out of the queue, with that reason. */
+static enum sl_code take_demand(struct sl_engine *g, sl_workload_id id,
+                                const struct sl_json *object, int64_t now_ms, struct sl_error *e)
+{
+    static struct sl_requests requests[SL_POD_SETS_MAX];
+    struct sl_workload_entry *entry = &g->workloads[id];
+    int64_t generation = sl_object_generation(object);
+    size_t count = 0;
+    bool scaled = sl_json_path(object, "status.reclaimablePods") != NULL;
+    if (generation == entry->object_generation && !scaled) {
+        return SL_CODE_OK;
+    }
+    enum sl_code code = read_demand(object, requests, &count, e);
+    sl_mem_free(entry->trouble);
+    entry->trouble = NULL;
+    if (code == SL_CODE_OK && generation == entry->object_generation &&
+        same_demand(g, id, requests, count)) {
+        return code;
+    }
+    entry->object_generation = generation;
+    if (code == SL_CODE_OK) {
+        sl_constraints_take(g, entry, object);
+        enum sl_status status = sl_constraints_demand(g, id, requests, entry->demand_at, now_ms);
+        if (status != SL_OK) {
+            sl_error_cause(e, "FieldValueInvalid", "spec.podSets",
+                           "the daemon cannot hold what they ask for");
+            code = SL_CODE_INVALID;
+        }
+    }
+    if (code != SL_CODE_OK) {
+        entry->trouble = sl_mem_text(e->cause_count > 0 ? e->causes[0].text : e->text);
+    }
+    struct sl_change retry = {.kind = SL_CHANGE_RETRY, .word = {id}, .number = {now_ms}};
+    (void)sl_change_apply(g, &retry, now_ms);
+    return code;
+}
+
+/* --- what others say ---------------------------------------------------------------------------------------- */
+
+static void take_active(struct sl_engine *g, sl_workload_id id, const struct sl_json *object,
+                        int64_t now_ms)
+{
+    struct sl_workload_entry *e = &g->workloads[id];
+    e->wants_active = sl_json_path_bool(object, "spec.active", true);
+    if (!e->wants_active && sl_workloads[id].active) {
+        sl_follow_say(g, id, "");
+        send(g, id, SL_EV_DEACTIVATE, 0, 0, now_ms);
+    }
+}
+
+static bool on_hold(const struct sl_json *object)
+{
+    const struct sl_json *c = sl_condition_find(object, "QuotaReserved");
+    return strcmp(sl_json_path_text(c, "status", ""), "False") == 0 &&
+           strcmp(sl_json_path_text(c, "reason", ""), "OnHold") == 0;
+}
+
+static void take_flags(struct sl_engine *g, sl_workload_id id, const struct sl_json *object,
+                       int64_t now_ms)
+{
+    const char *gate = sl_object_annotation(object, GATE_ANNOTATION);
+    bool gated = gate != NULL && gate[0] != '\0';
+    bool hold = on_hold(object);
+    if (gated != sl_workloads[id].gated) {
+        sl_follow_say(g, id, "");
+        send(g, id, gated ? SL_EV_GATE : SL_EV_UNGATE, 0, 0, now_ms);
+    }
+    /* The reason OnHold is another's; where the engine itself wrote the condition it is not there. */
+    if (hold != sl_workloads[id].on_hold && g->workloads[id].unwritten_count == 0) {
+        send(g, id, hold ? SL_EV_HOLD : SL_EV_UNHOLD, 0, 0, now_ms);
+    }
+}
+
+static bool take_finished(struct sl_engine *g, sl_workload_id id, const struct sl_json *object,
+                          int64_t now_ms)
+{
+    static const char *const names[] = {
+#define SL_REASON(constant, text) [constant] = text,
+#include "model/finish_reasons.def"
+#undef SL_REASON
+    };
+    if (sl_workloads[id].phase == SL_PHASE_FINISHED) {
+        return true;
+    }
+    if (!sl_condition_true(object, "Finished")) {
+        return false;
+    }
+    const char *text = sl_json_path_text(sl_condition_find(object, "Finished"), "reason", "");
+    uint32_t reason = SL_FINISH_SUCCEEDED;
+    for (uint32_t i = 1; i < sizeof names / sizeof names[0]; i++) {
+        reason = strcmp(names[i], text) == 0 ? i : reason;
+    }
+    send(g, id, SL_EV_FINISH, 0, reason, now_ms);
+    return true;
+}
+
+static void take_priority(struct sl_engine *g, sl_workload_id id, const struct sl_json *object,
+                          int64_t now_ms)
+{
+    struct sl_workload_entry *e = &g->workloads[id];
+    int64_t priority = sl_json_path_int(object, "spec.priority", 0);
+    int32_t bounded = priority > INT32_MAX   ? INT32_MAX
+                      : priority < INT32_MIN ? INT32_MIN
+                                             : (int32_t)priority;
+    if (bounded != e->priority) {
+        e->priority = bounded;
+        send(g, id, SL_EV_RESCALE, 0, 0, now_ms);
+    }
+}
+
+/* queueName is the user's to change while nothing is reserved; the API holds it fixed after that. */
+static void take_queue(struct sl_engine *g, sl_workload_id id, const struct sl_json *object,
+                       int64_t now_ms)
+{
+    struct sl_workload_entry *e = &g->workloads[id];
+    struct sl_local_queue *old = e->queue;
+    const char *name = sl_json_path_text(object, "spec.queueName", "");
+    if (strcmp(name, old->name) == 0 || sl_workloads[id].phase != SL_PHASE_PENDING) {
+        return;
+    }
+    send(g, id, SL_EV_QUEUE_MOVED, 0, 0, now_ms);
+    if (sl_queues_queue_of(id) != SL_NO_ID) {
+        (void)sl_change_words(g, SL_CHANGE_DETACH, id, 0, now_ms);
+    }
+    sl_tally_move(g, id, sl_local_queue_take(g, old->ns, name));
+    sl_local_queue_drop_unused(g, old, now_ms);
+}
+
+static void take_pods_ready(struct sl_engine *g, sl_workload_id id, const struct sl_json *object,
+                            int64_t now_ms)
+{
+    const struct sl_workload *w = &sl_workloads[id];
+    const struct sl_json *c = sl_condition_find(object, "PodsReady");
+    if (c == NULL || w->phase != SL_PHASE_ADMITTED) {
+        return;
+    }
+    bool ready = strcmp(sl_json_path_text(c, "status", ""), "True") == 0;
+    bool recovers = strcmp(sl_json_path_text(c, "reason", ""), "WaitForRecovery") == 0;
+    bool was = w->pods_ready == SL_PODS_STARTED || w->pods_ready == SL_PODS_RECOVERED;
+    int64_t at = sl_clock_parse(sl_json_path_text(c, "lastTransitionTime", ""));
+    at = at < 0 || at > now_ms ? now_ms : at;
+    if (recovers && w->pods_ready == SL_PODS_UNKNOWN) {
+        send(g, id, SL_EV_PODS_READY, 1, 0, at);
+        was = true;
+    }
+    if (ready != was || w->pods_ready == SL_PODS_UNKNOWN) {
+        send(g, id, SL_EV_PODS_READY, ready ? 1 : 0, 0, at);
+    }
+}
+
+/* --- first sight, later sights ------------------------------------------------------------------------------- */
+
+static enum sl_code follow_object(struct sl_engine *g, sl_workload_id id,
+                                  const struct sl_json *object, int64_t now_ms, struct sl_error *e)
+{
+    g->workloads[id].observed_sequence = sl_journal_sequence(g->journal);
+    if (take_finished(g, id, object, now_ms)) {
+        return SL_CODE_OK;
+    }
+    take_active(g, id, object, now_ms);
+    take_flags(g, id, object, now_ms);
+    take_queue(g, id, object, now_ms);
+    take_priority(g, id, object, now_ms);
+    enum sl_code code = take_demand(g, id, object, now_ms, e);
+    if (g->workloads[id].unwritten_count == 0) { /* else these may be what is just being reset */
+        sl_rebuild_checks(g, id, object, now_ms);
+        take_pods_ready(g, id, object, now_ms);
+    }
+    return code;
+}
+
+/* The UID's 16 bytes as two numbers; what is no UUID is spread over them by a hash. */
+static void read_uid(struct sl_workload_entry *e)
+{
+    uint64_t half[2] = {0, 0};
+    unsigned digits = 0;
+    for (const char *p = e->uid; *p != '\0'; p++) {
+        int value = *p >= '0' && *p <= '9' ? *p - '0' : *p >= 'a' && *p <= 'f' ? *p - 'a' + 10 : -1;
+        if (value >= 0 && digits < 32) {
+            half[digits / 16] = half[digits / 16] << 4 | (uint64_t)value;
+            digits++;
+        } else if (*p != '-') {
+            digits = 33;
+        }
+    }
+    if (digits != 32) {
+        half[0] = 14695981039346656037u;
+        for (const char *p = e->uid; *p != '\0'; p++) {
+            half[0] = (half[0] ^ (unsigned char)*p) * 1099511628211u;
+        }
+        half[1] = half[0] * 0x9e3779b97f4a7c15u;
+    }
+    e->uid_high = half[0];
+    e->uid_low = half[1];
+}
+
+static enum sl_status create(struct sl_engine *g, sl_workload_id id, const struct sl_json *object,
+                             int64_t now_ms)
+{
+    int64_t seconds = sl_json_path_int(object, "spec.maximumExecutionTimeSeconds", 0);
+    struct sl_event ev = {.kind = SL_EV_CREATE,
+                          .workload = id,
+                          .generation = sl_workloads[id].generation,
+                          .value = seconds > 0 && seconds < INT32_MAX ? seconds * 1000 : 0,
+                          .now_ms = now_ms};
+    enum sl_status status = sl_change_event(g, ev);
+    g->workloads[id].generation = sl_workloads[id].generation;
+    return status;
+}
+
+static enum sl_code first_sight(struct sl_engine *g, const char *key, const struct sl_json *object,
+                                int64_t now_ms, struct sl_error *e)
+{
+    sl_workload_id id = sl_name_take(g, SL_INTERN_WORKLOAD, key, now_ms);
+    if (id == SL_NO_ID) {
+        return sl_error_set(e, SL_CODE_TOO_MANY, "the daemon holds as many workloads as it can");
+    }
+    struct sl_workload_entry *entry = sl_workload_entry_take(g, id, sl_object_uid(object));
+    const char *queue = sl_json_path_text(object, "spec.queueName", "");
+    sl_workload_enlist(g, id, sl_local_queue_take(g, sl_object_namespace(object), queue));
+    read_uid(entry);
+    entry->created_ms = sl_object_created_ms(object);
+    entry->created_ms = entry->created_ms < 0 ? now_ms : entry->created_ms;
+    entry->priority = (int32_t)sl_json_path_int(object, "spec.priority", 0);
+    g->restoring = true;
+    enum sl_code code = SL_CODE_OK;
+    if (create(g, id, object, now_ms) != SL_OK) {
+        sl_workload_entry_drop(g, id, now_ms);
+        code =
+            sl_error_set(e, SL_CODE_TOO_MANY, "the slot of the workload cannot be given out again");
+    } else {
+        sl_rebuild_workload(g, id, object, now_ms);
+        code = follow_object(g, id, object, now_ms, e);
+    }
+    g->restoring = false;
+    if (g->workloads[id].uid != NULL) {
+        sl_rebuild_amend(g, id, object, now_ms);
+    }
+    return code;
+}
+
+static void repeat_writes(struct sl_engine *g, sl_workload_id id, int64_t now_ms)
+{
+    struct sl_workload_entry *e = &g->workloads[id];
+    e->paused = false;
+    if (e->rewrite) {
+        e->rewrite = false;
+        sl_decide(g, id, e->rewrite_kind, now_ms);
+    }
+}
+
+enum sl_code sl_event_from_workload(struct sl_engine *g, const struct sl_json *object,
+                                    int64_t now_ms, struct sl_error *e)
+{
+    struct sl_buf key = {0};
+    enum sl_code code;
+    sl_buf_print(&key, "%s/%s", sl_object_namespace(object), sl_object_name(object));
+    sl_workload_id id = sl_intern_find(g->names, SL_INTERN_WORKLOAD, key.data);
+    if (id != SL_NO_ID && strcmp(g->workloads[id].uid, sl_object_uid(object)) != 0) {
+        sl_event_drop_workload(g, id, now_ms); /* deleted and made again in between */
+        id = SL_NO_ID;
+    }
+    if (id == SL_NO_ID) {
+        code = first_sight(g, key.data, object, now_ms, e);
+        id = sl_intern_find(g->names, SL_INTERN_WORKLOAD, key.data);
+    } else {
+        code = follow_object(g, id, object, now_ms, e);
+        repeat_writes(g, id, now_ms);
+    }
+    sl_buf_fini(&key);
+    if (id != SL_NO_ID) {
+        sl_standing_update(g, id, now_ms);
+    }
+    return code;
+}
+
+void sl_event_drop_workload(struct sl_engine *g, sl_workload_id id, int64_t now_ms)
+{
+    struct sl_workload_entry *e = &g->workloads[id];
+    sl_node_id held_at = e->held_at;
+    send(g, id, SL_EV_DELETE, 0, 0, now_ms);
+    SL_ASSERT(sl_workloads[id].phase == SL_PHASE_ABSENT);
+    g->sweep = g->sweep || (held_at != SL_NO_ID && !g->nodes[held_at]->exists);
+    sl_workload_entry_drop(g, id, now_ms);
+}
+
+void sl_event_workload_gone(struct sl_engine *g, const struct sl_json *object, int64_t now_ms)
+{
+    struct sl_buf key = {0};
+    sl_buf_print(&key, "%s/%s", sl_object_namespace(object), sl_object_name(object));
+    sl_workload_id id = sl_intern_find(g->names, SL_INTERN_WORKLOAD, key.data);
+    sl_buf_fini(&key);
+    if (id != SL_NO_ID && strcmp(g->workloads[id].uid, sl_object_uid(object)) == 0) {
+        sl_event_drop_workload(g, id, now_ms);
+    }
+}

@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Sluice authors */
+
+/* Record before, record after: which decision is that? */
+#include "engine/follow.h"
+#include "base/check.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "engine/change.h"
+#include "engine/conditions.h"
+#include "engine/message.h"
+#include "engine/pack.h"
+#include "engine/state.h"
+#include "policy/cycle.h"
+#include <stdlib.h>
+#include <string.h>
+
+struct sl_look sl_follow_look(sl_workload_id id)
+{
+    const struct sl_workload *w = &sl_workloads[id];
+    return (struct sl_look){.phase = w->phase,
+                            .active = w->active,
+                            .generation = w->generation,
+                            .pending_reason = w->pending_reason,
+                            .evicted = w->evicted,
+                            .requeued = w->requeued,
+                            .deactivation = w->deactivation,
+                            .check_count = w->check_count};
+}
+
+/* --- decisions ---------------------------------------------------------------------------------------------- */
+
+static const char *reason_of(const struct sl_workload *w, enum sl_decision_kind kind)
+{
+    switch (kind) {
+    case SL_DECIDE_RESERVE:
+        return "QuotaReserved";
+    case SL_DECIDE_ADMIT:
+        return "Admitted";
+    case SL_DECIDE_EVICT:
+        return sl_condition_evict_reason(w);
+    case SL_DECIDE_DEACTIVATE:
+        return sl_condition_cause(w);
+    case SL_DECIDE_REQUEUE:
+        return sl_condition_requeue_reason(w);
+    case SL_DECIDE_PENDING:
+    case SL_DECIDE_RELEASE:
+        break;
+    }
+    return sl_condition_pending_reason(w);
+}
+
+static void push(struct sl_engine *g, struct sl_queued_decision d)
+{
+    if (g->decision_count == g->decision_cap) {
+        uint32_t cap = g->decision_cap == 0 ? 256 : g->decision_cap * 2;
+        struct sl_queued_decision *ring = sl_mem_new(cap, sizeof *ring);
+        for (uint32_t i = 0; i < g->decision_count; i++) {
+            ring[i] = g->decisions[(g->decision_first + i) % g->decision_cap];
+        }
+        sl_mem_free(g->decisions);
+        g->decisions = ring;
+        g->decision_first = 0;
+        g->decision_cap = cap;
+    }
+    g->decisions[(g->decision_first + g->decision_count++) % g->decision_cap] = d;
+}
+
+void sl_decide(struct sl_engine *g, sl_workload_id id, enum sl_decision_kind kind, int64_t now_ms)
+{
+    struct sl_workload_entry *e = &g->workloads[id];
+    const char *reason = reason_of(&sl_workloads[id], kind);
+    struct sl_buf payload = {0};
+    pack_u8(&payload, (uint8_t)kind);
+    pack_u32(&payload, id);
+    pack_u32(&payload, e->generation);
+    pack_text(&payload, reason);
+    uint64_t sequence = sl_journal_append(g->journal, SL_JOURNAL_DECISION, now_ms, &payload);
+    sl_buf_fini(&payload);
+    e->unwritten_count++;
+    push(g,
+         (struct sl_queued_decision){sequence, g->cycle, now_ms, reason, kind, id, e->generation});
+    if (sl_log_on(SL_LOG_DEBUG)) {
+        sl_log(SL_LOG_DEBUG, "decided", "cycle", sl_log_number((long long)g->cycle), "workload",
+               sl_intern_name(g->names, SL_INTERN_WORKLOAD, id), "queue", e->queue->key, "reason",
+               reason, NULL);
+    }
+}
+
+void sl_follow_say(struct sl_engine *g, sl_workload_id id, const char *message)
+{
+    struct sl_workload_entry *e = &g->workloads[id];
+    sl_mem_free(e->message);
+    e->message = message[0] == '\0' ? NULL : sl_mem_text(message);
+}
+
+static bool reserved(enum sl_phase phase)
+{
+    return phase == SL_PHASE_QUOTA_RESERVED || phase == SL_PHASE_ADMITTED ||
+           phase == SL_PHASE_EVICTED;
+}
+
+/* A change of phase is one decision: whatever else changed goes into the same write. */
+static bool decide_phase(struct sl_engine *g, sl_workload_id id, enum sl_phase from, int64_t now_ms)
+{
+    enum sl_phase to = sl_workloads[id].phase;
+    if (from == to) {
+        return false;
+    }
+    if (to == SL_PHASE_EVICTED) {
+        g->counters.evicted++;
+        sl_decide(g, id, SL_DECIDE_EVICT, now_ms);
+    } else if (to == SL_PHASE_PENDING && reserved(from)) {
+        sl_decide(g, id, SL_DECIDE_RELEASE, now_ms);
+    } else if (to == SL_PHASE_ADMITTED && from == SL_PHASE_QUOTA_RESERVED) {
+        g->counters.admitted++;
+        sl_decide(g, id, SL_DECIDE_ADMIT, now_ms);
+    } else if (reserved(to)) {
+        g->counters.reserved++;
+        g->counters.admitted += to == SL_PHASE_ADMITTED;
+        sl_decide(g, id, SL_DECIDE_RESERVE, now_ms);
+    }
+    return true;
+}
+
+static void decide_rest(struct sl_engine *g, sl_workload_id id, const struct sl_look *before,
+                        int64_t now_ms)
+{
+    const struct sl_workload *w = &sl_workloads[id];
+    if (w->evicted != SL_EVICT_NONE && before->evicted != w->evicted) {
+        g->counters.evicted++;
+        sl_decide(g, id, SL_DECIDE_EVICT, now_ms);
+    } else if (w->requeued == SL_REQUEUED_TRUE && before->requeued != SL_REQUEUED_TRUE) {
+        sl_decide(g, id, SL_DECIDE_REQUEUE, now_ms);
+    } else if (w->phase == SL_PHASE_PENDING && before->pending_reason != w->pending_reason) {
+        sl_decide(g, id, SL_DECIDE_PENDING, now_ms);
+    } else if (reserved(w->phase) && before->check_count != w->check_count) {
+        sl_decide(g, id, SL_DECIDE_RESERVE, now_ms); /* the same reservation with other checks */
+    }
+}
+
+/* --- timers and the rest ------------------------------------------------------------------------------------ */
+
+static void arm(struct sl_engine *g, sl_workload_id id)
+{
+    struct sl_workload_entry *e = &g->workloads[id];
+    const struct sl_workload *w = &sl_workloads[id];
+    bool waits =
+        w->phase == SL_PHASE_PENDING && w->requeued == SL_REQUEUED_FALSE &&
+        (w->evicted == SL_EVICT_PODS_READY_TIMEOUT || w->evicted == SL_EVICT_ADMISSION_CHECK);
+    int64_t due_ms =
+        waits && w->requeue_at_ms == SL_NEVER ? 0 : w->requeue_at_ms; /* no time given: at once */
+    if (due_ms != e->backoff_ms) {
+        e->backoff_ms = due_ms;
+        if (due_ms != SL_NEVER) {
+            sl_timers_arm(&g->timers, due_ms, SL_TIMER_BACKOFF, id, e->generation);
+        }
+    }
+    if (w->phase == SL_PHASE_ADMITTED && w->execution_ms_max > 0 &&
+        w->admitted_at_ms != e->limited_ms) {
+        e->limited_ms = w->admitted_at_ms;
+        int64_t left_ms = w->execution_ms_max - w->accumulated_ms;
+        sl_timers_arm(&g->timers, w->admitted_at_ms + (left_ms > 0 ? left_ms : 0),
+                      SL_TIMER_EXECUTION, id, e->generation);
+    }
+}
+
+static void drop_grant(struct sl_engine *g, sl_workload_id id)
+{
+    struct sl_workload_entry *e = &g->workloads[id];
+    if (!sl_workloads[id].has_admission && e->grant != NULL) {
+        g->sweep = g->sweep || !g->nodes[e->held_at]->exists;
+        sl_grant_free(e->grant);
+        e->grant = NULL;
+        e->held_at = SL_NO_ID;
+    }
+}
+
+void sl_follow(struct sl_engine *g, sl_workload_id id, const struct sl_look *before, int64_t now_ms)
+{
+    struct sl_workload_entry *e = &g->workloads[id];
+    const struct sl_workload *w = &sl_workloads[id];
+    if (e->uid == NULL) {
+        return; /* the slot was given back; its entry is gone already */
+    }
+    sl_tally_update(g, id);
+    if (w->phase == SL_PHASE_ABSENT || w->phase == SL_PHASE_FINISHED) {
+        g->counters.finished += w->phase == SL_PHASE_FINISHED && before->phase != SL_PHASE_FINISHED;
+        drop_grant(g, id);
+        return;
+    }
+    arm(g, id);
+    if (!g->restoring) {
+        if (!decide_phase(g, id, before->phase, now_ms)) {
+            decide_rest(g, id, before, now_ms);
+        }
+        if (w->active && w->deactivation != SL_CAUSE_NONE &&
+            before->deactivation == SL_CAUSE_NONE) {
+            sl_decide(g, id, SL_DECIDE_DEACTIVATE, now_ms);
+        }
+    }
+    drop_grant(g, id);
+}
+
+/* --- outcomes of a cycle ------------------------------------------------------------------------------------ */
+
+static struct sl_grant *grant_from_assignment(sl_workload_id id)
+{
+    struct sl_grant *grant = sl_grant_new(sl_demand_set_count(id), sl_assignment.choice_count);
+    uint32_t i = 0;
+    for (uint32_t ps = sl_demand_first_pod_set(id); ps != SL_NO_ID;
+         ps = sl_demand_next_pod_set(ps)) {
+        grant->counts[i++] = sl_demand_pod_count(ps);
+    }
+    for (uint32_t c = 0; c < sl_assignment.choice_count; c++) {
+        grant->choices[c] = sl_assignment.choices[c];
+    }
+    return grant;
+}
+
+void sl_follow_outcome(struct sl_engine *g, int64_t now_ms)
+{
+    sl_workload_id id = sl_cycle_outcome.workload;
+    struct sl_workload_entry *e = &g->workloads[id];
+    SL_ASSERT(e->uid != NULL && e->generation == sl_cycle_outcome.generation);
+    if (sl_cycle_outcome.result == SL_CYCLE_RESERVED) {
+        struct sl_look before = sl_follow_look(id);
+        before.phase = SL_PHASE_PENDING; /* only such are tried */
+        e->grant = grant_from_assignment(id);
+        e->held_at = sl_cycle_outcome.cluster_queue;
+        sl_follow_say(g, id, "");
+        sl_follow(g, id, &before, now_ms);
+        return;
+    }
+    if (sl_cycle_outcome.changed) {
+        char text[SL_MESSAGE_SIZE];
+        sl_message_from_outcome(g, text);
+        sl_follow_say(g, id, text);
+        sl_decide(g, id, SL_DECIDE_PENDING, now_ms);
+    }
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Sluice authors */
+
+/* What follows from a change of a workload's record: it is counted elsewhere, its timer is armed, and what the
+ * API has to be told becomes a decision. Nothing here touches the core. */
+#ifndef SL_ENGINE_FOLLOW_H
+#define SL_ENGINE_FOLLOW_H
+#include "engine/engine.h"
+#include "kernel/types.h"
+
+/* The parts of a record whose change is somebody's business. */
+struct sl_look {
+    enum sl_phase phase;
+    bool active;
+    uint32_t generation;
+    enum sl_pending_reason pending_reason;
+    enum sl_evict_reason evicted;
+    enum sl_requeued requeued;
+    enum sl_cause deactivation;
+    uint32_t check_count;
+};
+struct sl_look sl_follow_look(sl_workload_id id);
+void sl_follow(struct sl_engine *g, sl_workload_id id, const struct sl_look *before,
+               int64_t now_ms);
+/* The same for the outcome that policy's cycle shows. */
+void sl_follow_outcome(struct sl_engine *g, int64_t now_ms);
+
+/* --- decisions -------------------------------------------------------------------------------------------- */
+void sl_decide(struct sl_engine *g, sl_workload_id id, enum sl_decision_kind kind, int64_t now_ms);
+/* What the next decision about it says to people; "" = a standard sentence. */
+void sl_follow_say(struct sl_engine *g, sl_workload_id id, const char *message);
+
+/* --- tallies.c -------------------------------------------------------------------------------------------- */
+/* Count the workload where it now belongs, and no longer where it was. */
+void sl_tally_update(struct sl_engine *g, sl_workload_id id);
+struct sl_local_queue;
+/* Let it name another LocalQueue. */
+void sl_tally_move(struct sl_engine *g, sl_workload_id id, struct sl_local_queue *to);
+void sl_touch_node(struct sl_engine *g, sl_node_id node);
+void sl_touch_queue(struct sl_engine *g, struct sl_local_queue *q);
+#endif

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Sluice authors */
+
+/* Why a workload waits, in words: what policy found in the way, per pod set and flavor. */
+#ifndef SL_ENGINE_MESSAGE_H
+#define SL_ENGINE_MESSAGE_H
+#define SL_MESSAGE_SIZE 512 /* longer texts end in "..." */
+
+struct sl_engine;
+/* From sl_cycle_outcome and sl_assignment, right after sl_cycle_next. */
+void sl_message_from_outcome(struct sl_engine *g, char out[static SL_MESSAGE_SIZE]);
+/* From sl_assignment alone, right after sl_flavors_assign. */
+void sl_message_from_assignment(struct sl_engine *g, char out[static SL_MESSAGE_SIZE]);
+#endif

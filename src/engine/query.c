@@ -1,0 +1,333 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Sluice authors */
+
+/* What is going on: statuses of queues, what waits and why, figures, and whether all guarantees hold. */
+#include "api/quantity.h"
+#include "base/check.h"
+#include "base/mem.h"
+#include "engine/conditions.h"
+#include "engine/message.h"
+#include "engine/standing.h"
+#include "engine/state.h"
+#include "kernel/commit.h"
+#include "kernel/second_pass.h"
+#include "policy/queues.h"
+#include "policy/turns.h"
+#include <stdio.h>
+#include <string.h>
+
+/* --- statuses ----------------------------------------------------------------------------------------------- */
+
+static struct sl_json *new_active(bool active, const char *reason, const char *message)
+{
+    struct sl_json *a = sl_json_new_map();
+    sl_json_set_text(a, "status", active ? "True" : "False");
+    sl_json_set_text(a, "reason", reason);
+    sl_json_set_text(a, "message", message);
+    return a;
+}
+
+static const struct sl_usage *find_usage(const struct sl_tally *t, sl_flavor_id flavor,
+                                         sl_resource_id resource)
+{
+    for (uint32_t i = 0; i < t->usage_count; i++) {
+        if (t->usages[i].flavor == flavor && t->usages[i].resource == resource) {
+            return &t->usages[i];
+        }
+    }
+    return NULL;
+}
+
+static int64_t nominal_of(const struct sl_node_entry *n, sl_flavor_id flavor,
+                          sl_resource_id resource)
+{
+    for (uint32_t i = 0; i < n->quotas.quota_count; i++) {
+        if (n->quotas.quotas[i].flavor == flavor && n->quotas.quotas[i].resource == resource) {
+            return n->quotas.quotas[i].nominal;
+        }
+    }
+    return 0;
+}
+
+struct usage_question {
+    const struct sl_engine *g;
+    const struct sl_node_entry *n; /* whose flavors are listed */
+    const struct sl_tally *tally;
+    bool admitted; /* usage, else reservation */
+    bool borrowed; /* say what is borrowed as well */
+};
+
+static struct sl_json *new_resource(const struct usage_question *q, sl_flavor_id flavor,
+                                    sl_resource_id resource)
+{
+    char text[64];
+    const struct sl_usage *u = find_usage(q->tally, flavor, resource);
+    int64_t total = u == NULL ? 0 : q->admitted ? u->usage : u->reservation;
+    const char *name = sl_intern_name(q->g->names, SL_INTERN_RESOURCE, resource);
+    struct sl_json *item = sl_json_new_map();
+    sl_json_set_text(item, "name", name);
+    sl_quantity_print_amount(total, name, text);
+    sl_json_set_text(item, "total", text);
+    if (q->borrowed) {
+        int64_t over = total - nominal_of(q->n, flavor, resource);
+        sl_quantity_print_amount(over > 0 && q->n->parent != SL_NO_ID ? over : 0, name, text);
+        sl_json_set_text(item, "borrowed", text);
+    }
+    return item;
+}
+
+/* In the order of the ClusterQueue's spec. */
+static struct sl_json *new_usages(const struct usage_question *q)
+{
+    struct sl_json *list = sl_json_new_list();
+    for (uint32_t i = 0; q->n != NULL && i < q->n->quotas.group_count; i++) {
+        const struct sl_group *group = &q->n->quotas.groups[i];
+        for (uint32_t f = 0; f < group->flavor_count; f++) {
+            struct sl_json *flavor = sl_json_new_map();
+            struct sl_json *resources = sl_json_new_list();
+            for (uint32_t r = 0; r < group->resource_count; r++) {
+                sl_json_append(resources, new_resource(q, group->flavors[f], group->resources[r]));
+            }
+            sl_json_set_text(flavor, "name",
+                             sl_intern_name(q->g->names, SL_INTERN_FLAVOR, group->flavors[f]));
+            sl_json_set(flavor, "resources", resources);
+            sl_json_append(list, flavor);
+        }
+    }
+    return list;
+}
+
+static struct sl_json *new_counts(const struct sl_engine *g, const struct sl_node_entry *n,
+                                  const struct sl_tally *tally, bool borrowed)
+{
+    struct sl_json *status = sl_json_new_map();
+    struct usage_question q = {g, n, tally, false, borrowed};
+    sl_json_set_int(status, "pendingWorkloads", tally->pending);
+    sl_json_set_int(status, "reservingWorkloads", tally->reserving);
+    sl_json_set_int(status, "admittedWorkloads", tally->admitted);
+    sl_json_set(status, "flavorsReservation", new_usages(&q));
+    q.admitted = true;
+    sl_json_set(status, "flavorsUsage", new_usages(&q));
+    return status;
+}
+
+static struct sl_json *local_queue_active(const struct sl_local_queue *q,
+                                          const struct sl_node_entry *n)
+{
+    if (q->stop != SL_STOP_NONE) {
+        return new_active(false, "Stopped", "Can't admit new workloads: the LocalQueue is stopped");
+    }
+    if (n == NULL || !n->exists) {
+        return new_active(false, "ClusterQueueDoesNotExist",
+                          "Can't admit new workloads: the ClusterQueue does not exist");
+    }
+    if (!n->active) {
+        return new_active(false, "ClusterQueueIsInactive",
+                          "Can't admit new workloads: the ClusterQueue is inactive");
+    }
+    return new_active(true, "Ready", "Can admit new workloads");
+}
+
+static struct sl_json *local_queue_status(const struct sl_engine *g, const char *ns,
+                                          const char *name)
+{
+    const struct sl_local_queue *q = sl_local_queue_find(g, ns, name);
+    if (q == NULL || !q->exists) {
+        return NULL;
+    }
+    const struct sl_node_entry *n =
+        q->cluster_queue == SL_NO_ID ? NULL : g->nodes[q->cluster_queue];
+    struct sl_json *status = new_counts(g, n, &q->tally, false);
+    sl_json_set(status, "active", local_queue_active(q, n));
+    return status;
+}
+
+struct sl_json *sl_engine_queue_status(struct sl_engine *g, enum sl_kind kind, const char *ns,
+                                       const char *name)
+{
+    SL_PRE(g != NULL && name != NULL);
+    if (kind == SL_KIND_LOCAL_QUEUE) {
+        return local_queue_status(g, ns == NULL ? "" : ns, name);
+    }
+    sl_node_id node = sl_node_find(g, kind == SL_KIND_CLUSTER_QUEUE, name);
+    if (node == SL_NO_ID || !g->nodes[node]->exists) {
+        return NULL;
+    }
+    const struct sl_node_entry *n = g->nodes[node];
+    if (kind == SL_KIND_CLUSTER_QUEUE) {
+        struct sl_json *status = new_counts(g, n, &n->tally, true);
+        sl_json_set(status, "active", new_active(n->active, n->reason, n->message));
+        return status;
+    }
+    struct sl_json *status = sl_json_new_map();
+    const char *trouble = n->trouble == NULL ? "" : n->trouble;
+    sl_json_set(status, "active",
+                n->looped            ? new_active(false, "CohortCycle", trouble)
+                : n->trouble != NULL ? new_active(false, "InvalidSpec", trouble)
+                                     : new_active(true, "Ready", "Quotas are in force"));
+    return status;
+}
+
+bool sl_engine_next_touched(struct sl_engine *g, enum sl_kind *kind, const char **ns,
+                            const char **name)
+{
+    while (g->touched_first < g->touched_count) {
+        struct sl_touched t = g->touched[g->touched_first++];
+        sl_mem_free(g->lent);
+        g->lent = t.key;
+        *kind = t.kind;
+        *ns = "";
+        if (t.key == NULL) {
+            if (g->nodes[t.node] == NULL || !g->nodes[t.node]->touched) {
+                continue; /* given back, or its number is another's by now */
+            }
+            g->nodes[t.node]->touched = false;
+            *name = g->nodes[t.node]->name;
+            return true;
+        }
+        char *slash = strchr(t.key, '/');
+        *slash = '\0';
+        struct sl_local_queue *q = sl_local_queue_find(g, t.key, slash + 1);
+        if (q != NULL) {
+            q->touched = false;
+        }
+        *ns = t.key;
+        *name = slash + 1;
+        return true;
+    }
+    g->touched_first = 0;
+    g->touched_count = 0;
+    return false;
+}
+
+/* --- what waits --------------------------------------------------------------------------------------------- */
+
+static const char *const place_names[] = {[SL_PLACE_NONE] = "none",
+                                          [SL_PLACE_HEAP] = "queued",
+                                          [SL_PLACE_INADMISSIBLE] = "parked",
+                                          [SL_PLACE_IN_FLIGHT] = "inFlight",
+                                          [SL_PLACE_HOLDING] = "holding",
+                                          [SL_PLACE_SECOND_PASS] = "secondPass",
+                                          [SL_PLACE_ORPHANED] = "orphaned",
+                                          [SL_PLACE_DORMANT] = "dormant",
+                                          [SL_PLACE_DONE] = "done"};
+
+/* The reason as last written; for one that waits behind its like, what it would be told now. */
+static void add_reason(struct sl_engine *g, sl_workload_id id, struct sl_json *item)
+{
+    struct sl_workload seen = sl_workloads[id];
+    const struct sl_workload_entry *e = &g->workloads[id];
+    char text[SL_MESSAGE_SIZE] = "";
+    sl_node_id queue = sl_queues_queue_of(id);
+    if (queue != SL_NO_ID && !sl_queues_in_backoff(id, seen.requeue_at_ms)) {
+        sl_flavors_assign(id, queue);
+        if (!sl_assignment.fits) {
+            seen.pending_reason = sl_assignment.reason;
+            sl_message_from_assignment(g, text);
+        }
+    }
+    if (text[0] == '\0') {
+        (void)snprintf(text, sizeof text, "%s",
+                       e->message != NULL ? e->message
+                                          : sl_condition_pending_sentence(seen.pending_reason));
+    }
+    sl_json_set_text(item, "reason", sl_condition_pending_reason(&seen));
+    sl_json_set_text(item, "message", text);
+}
+
+static void add_pending(struct sl_engine *g, sl_workload_id id, struct sl_json *list)
+{
+    const struct sl_workload_entry *e = &g->workloads[id];
+    const char *key = sl_intern_name(g->names, SL_INTERN_WORKLOAD, id);
+    struct sl_json *item = sl_json_new_map();
+    sl_json_set_text(item, "namespace", e->queue->ns);
+    sl_json_set_text(item, "name", key + strlen(e->queue->ns) + 1);
+    sl_json_set_int(item, "priority", e->priority);
+    sl_json_set_text(item, "localQueueName", e->queue->name);
+    sl_json_set_int(item, "positionInClusterQueue", (int64_t)sl_json_len(list));
+    sl_json_set_int(item, "positionInLocalQueue", e->queue->listed_count++);
+    sl_json_set_text(item, "place", place_names[sl_place_of(id)]);
+    add_reason(g, id, item);
+    sl_json_append(list, item);
+}
+
+struct sl_json *sl_engine_pending(struct sl_engine *g, const char *cluster_queue)
+{
+    struct sl_json *list = sl_json_new_list();
+    sl_node_id node = sl_node_find(g, true, cluster_queue);
+    if (node == SL_NO_ID) {
+        return list;
+    }
+    for (struct sl_local_queue *q = g->nodes[node]->first_queue; q != NULL; q = q->next) {
+        q->listed_count = 0;
+    }
+    uint32_t count = sl_queues_list(node);
+    for (uint32_t i = 0; i < count; i++) {
+        add_pending(g, sl_queues_listed(i), list);
+    }
+    for (struct sl_local_queue *q = g->nodes[node]->first_queue; q != NULL; q = q->next) {
+        for (sl_workload_id id = q->first; id != SL_NO_ID; id = g->workloads[id].next) {
+            enum sl_place place = sl_place_of(id);
+            if (sl_workloads[id].phase == SL_PHASE_PENDING &&
+                (place == SL_PLACE_ORPHANED || place == SL_PLACE_DORMANT)) {
+                add_pending(g, id, list);
+            }
+        }
+    }
+    return list;
+}
+
+/* --- figures and checks ------------------------------------------------------------------------------------- */
+
+void sl_engine_count(const struct sl_engine *g, struct sl_engine_counters *out)
+{
+    *out = g->counters;
+    uint64_t claims =
+        (uint64_t)g->counters.holding * SL_CLAIMS_MAX * (sizeof(sl_cell_id) + sizeof(int64_t));
+    uint64_t demands = sl_demand_sets_used() * 24ull + sl_demand_requests_used() * 16ull +
+                       sl_demand_exclusions_used() * 12ull;
+    out->core_bytes = g->counters.workloads * (sizeof(struct sl_workload) + 96ull) + claims +
+                      demands + sl_intern_count(g->names, SL_INTERN_NODE) * 256ull;
+}
+
+static bool tallies_valid(const struct sl_engine *g)
+{
+    uint32_t holding = 0;
+    uint32_t known = 0;
+    for (sl_workload_id id = 0; id < g->workload_cap; id++) {
+        if (g->workloads[id].uid == NULL) {
+            continue;
+        }
+        known++;
+        holding += sl_lifecycle_holds_quota(id);
+        if (g->workloads[id].generation != sl_workloads[id].generation ||
+            (sl_workloads[id].has_admission && g->workloads[id].grant == NULL)) {
+            return false;
+        }
+    }
+    return known == g->counters.workloads && holding == g->counters.holding;
+}
+
+bool sl_engine_valid(const struct sl_engine *g, const char **broken)
+{
+    const char *found = NULL;
+    for (sl_workload_id id = 0; id < g->workload_cap && found == NULL; id++) {
+        found = !sl_lifecycle_valid(id) ? "lifecycle (G1)"
+                : !sl_place_agrees(id)  ? "place (G8)"
+                                        : NULL;
+    }
+    if (found == NULL) {
+        found = !sl_ledger_valid()        ? "ledger (G2)"
+                : !sl_commit_valid()      ? "claims (G2)"
+                : !sl_second_pass_valid() ? "second pass (G5)"
+                : !sl_offers_valid()      ? "offers"
+                : !sl_turns_valid()       ? "turns"
+                : !sl_queues_valid()      ? "queues (G8)"
+                : !tallies_valid(g)       ? "tallies"
+                                          : NULL;
+    }
+    if (broken != NULL) {
+        *broken = found;
+    }
+    return found == NULL;
+}

@@ -1,0 +1,396 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Sluice authors */
+
+/* A workload seen for the first time may have a past: another run of the daemon reserved, evicted or refused it.
+ * Its object says so, and here its record gets there by the core's own events, so that a restart ends where
+ * living through it would have (G10). */
+#include "api/quantity.h"
+#include "base/check.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "engine/change.h"
+#include "engine/event_in.h"
+#include "engine/follow.h"
+#include "engine/quotas.h"
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+struct past {
+    struct sl_engine *g;
+    const struct sl_json *object;
+    sl_workload_id id;
+    int64_t now_ms;
+    bool reserved;
+    bool admitted;
+    enum sl_evict_reason evicted;
+    enum sl_requeued requeued;
+    int64_t evicted_ms;
+    int64_t requeue_at_ms; /* SL_NEVER = not set */
+    int64_t accumulated_ms;
+};
+
+static const char *const evict_names[] = {
+#define SL_REASON(constant, text) [constant] = text,
+#include "model/evict_reasons.def"
+};
+static const char *const preempt_names[] = {
+#include "model/preempt_reasons.def"
+};
+static const char *const pending_names[] = {
+#include "model/pending_reasons.def"
+#undef SL_REASON
+};
+#define COUNT_OF(names) (sizeof(names) / sizeof(names)[0])
+
+static uint32_t find_name(const char *const *names, size_t count, const char *text, uint32_t absent)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        if (strcmp(names[i], text) == 0) {
+            return i;
+        }
+    }
+    return absent;
+}
+
+static enum sl_status send(const struct past *p, enum sl_event_kind kind, uint32_t index,
+                           uint32_t reason, int64_t value, int64_t at_ms)
+{
+    struct sl_event ev = {kind,  p->id, p->g->workloads[p->id].generation, index, reason,
+                          value, at_ms};
+    return sl_change_event(p->g, ev);
+}
+
+/* When a condition last changed; `absent` when that is not known. */
+static int64_t time_of(const struct sl_json *object, const char *type, int64_t absent)
+{
+    int64_t at = sl_clock_parse(
+        sl_json_path_text(sl_condition_find(object, type), "lastTransitionTime", ""));
+    return at < 0 ? absent : at;
+}
+
+static enum sl_requeued read_requeued(const struct sl_json *object)
+{
+    const char *status = sl_json_path_text(sl_condition_find(object, "Requeued"), "status", "");
+    if (strcmp(status, "True") == 0) {
+        return SL_REQUEUED_TRUE;
+    }
+    return strcmp(status, "False") == 0 ? SL_REQUEUED_FALSE : SL_REQUEUED_UNSET;
+}
+
+static struct past read_past(struct sl_engine *g, sl_workload_id id, const struct sl_json *object,
+                             int64_t now_ms)
+{
+    struct past p = {.g = g, .object = object, .id = id, .now_ms = now_ms};
+    int64_t at = sl_clock_parse(sl_json_path_text(object, "status.requeueState.requeueAt", ""));
+    int64_t seconds = sl_json_path_int(object, "status.accumulatedPastExecutionTimeSeconds", 0);
+    p.reserved = sl_condition_true(object, "QuotaReserved") &&
+                 sl_json_path(object, "status.admission") != NULL;
+    p.admitted = p.reserved && sl_condition_true(object, "Admitted");
+    p.requeued = read_requeued(object);
+    p.requeue_at_ms = at < 0 ? SL_NEVER : at;
+    p.accumulated_ms = seconds > 0 && seconds < INT32_MAX ? seconds * 1000 : 0;
+    p.evicted_ms = time_of(object, "Evicted", now_ms);
+    if (sl_condition_true(object, "Evicted")) {
+        const char *reason = sl_json_path_text(sl_condition_find(object, "Evicted"), "reason", "");
+        bool off = strncmp(reason, "Deactivated", 11) == 0;
+        p.evicted = off ? SL_EVICT_DEACTIVATED
+                        : (enum sl_evict_reason)find_name(evict_names, COUNT_OF(evict_names),
+                                                          reason, SL_EVICT_PREEMPTED);
+    }
+    return p;
+}
+
+/* --- the reservation ---------------------------------------------------------------------------------------- */
+
+struct claims {
+    struct sl_grant *grant;
+    struct sl_claim items[SL_CLAIMS_MAX];
+    uint32_t count;
+};
+
+static bool add_claim(struct claims *c, sl_cell_id cell, int64_t amount)
+{
+    for (uint32_t i = 0; i < c->count; i++) {
+        if (c->items[i].cell == cell) {
+            c->items[i].amount += amount;
+            return c->items[i].amount <= SL_AMOUNT_MAX;
+        }
+    }
+    if (c->count == SL_CLAIMS_MAX) {
+        return false;
+    }
+    c->items[c->count++] = (struct sl_claim){cell, amount};
+    return true;
+}
+
+/* One flavor and resource of one pod set: the cell that paid for it, opened where its quota is not known yet. */
+static bool read_choice(const struct past *p, sl_node_id node, const struct sl_json *assignment,
+                        const char *resource, struct sl_choice *out)
+{
+    struct sl_error ignored = {0};
+    struct sl_quantity quantity = {0};
+    const struct sl_json *used = sl_json_get(sl_json_get(assignment, "resourceUsage"), resource);
+    const char *flavor =
+        sl_json_text(sl_json_get(sl_json_get(assignment, "flavors"), resource), "");
+    if (sl_quantity_read(used, &quantity, &ignored) != SL_CODE_OK || quantity.nano < 0) {
+        return false;
+    }
+    out->resource = sl_name_take(p->g, SL_INTERN_RESOURCE, resource, p->now_ms);
+    out->flavor = sl_name_take(p->g, SL_INTERN_FLAVOR, flavor, p->now_ms);
+    out->amount = sl_quantity_amount(quantity, resource);
+    struct sl_change open = {.kind = SL_CHANGE_OPEN_CELL,
+                             .word = {node, out->flavor, out->resource, SL_NO_ID}};
+    enum sl_status status = sl_change_apply(p->g, &open, p->now_ms);
+    out->cell = open.word[3];
+    return status == SL_OK && out->amount <= SL_AMOUNT_MAX;
+}
+
+static bool read_assignment(const struct past *p, sl_node_id node, const struct sl_json *assignment,
+                            uint32_t index, struct claims *out)
+{
+    void *it = NULL;
+    const char *resource;
+    struct sl_json *flavor;
+    out->grant->counts[index] = sl_json_path_int(assignment, "count", 0);
+    while (sl_json_next(sl_json_get(assignment, "flavors"), &it, &resource, &flavor)) {
+        struct sl_choice *choice = &out->grant->choices[out->grant->choice_count];
+        choice->pod_set = index;
+        if (!read_choice(p, node, assignment, resource, choice) ||
+            (choice->amount > 0 && !add_claim(out, choice->cell, choice->amount))) {
+            return false;
+        }
+        out->grant->choice_count++;
+    }
+    return true;
+}
+
+static bool read_claims(const struct past *p, sl_node_id node, struct claims *out)
+{
+    const struct sl_json *list = sl_json_path(p->object, "status.admission.podSetAssignments");
+    uint32_t pod_sets = (uint32_t)sl_json_len(list);
+    size_t choices = 0;
+    for (uint32_t i = 0; i < pod_sets; i++) {
+        choices += sl_json_len(sl_json_get(sl_json_at(list, i), "flavors"));
+    }
+    out->grant = sl_grant_new(pod_sets, (uint32_t)choices);
+    out->grant->choice_count = 0;
+    for (uint32_t i = 0; i < pod_sets; i++) {
+        if (!read_assignment(p, node, sl_json_at(list, i), i, out)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool commit_claims(const struct past *p, sl_node_id node, struct claims *claims,
+                          int64_t at_ms)
+{
+    struct sl_workload_entry *e = &p->g->workloads[p->id];
+    struct sl_buf list = {0};
+    for (uint32_t i = 0; i < claims->count; i++) {
+        sl_change_list_claim(&list, claims->items[i]);
+    }
+    e->grant = claims->grant;
+    e->held_at = node;
+    struct sl_change c = {.kind = SL_CHANGE_RESTORE,
+                          .word = {p->id, e->generation, node, 0},
+                          .number = {at_ms},
+                          .list = &list};
+    enum sl_status status = sl_change_apply(p->g, &c, p->now_ms);
+    sl_buf_fini(&list);
+    if (status != SL_OK) {
+        e->grant = NULL;
+        e->held_at = SL_NO_ID;
+    }
+    return status == SL_OK;
+}
+
+/* Quota found reserved is charged whether or not it is available now: it is in use. */
+static bool restore_reservation(const struct past *p)
+{
+    const char *name = sl_json_path_text(p->object, "status.admission.clusterQueue", "");
+    sl_node_id node = name[0] == '\0' ? SL_NO_ID : sl_node_take(p->g, true, name, p->now_ms);
+    int64_t at = time_of(p->object, p->admitted ? "Admitted" : "QuotaReserved", p->now_ms);
+    struct claims claims = {0};
+    if (p->requeue_at_ms != SL_NEVER && p->requeue_at_ms > at) {
+        at = p->requeue_at_ms; /* the core reserves nothing before; the time only orders holders */
+    }
+    if (node == SL_NO_ID || !sl_node_open(p->g, node, p->now_ms) ||
+        !read_claims(p, node, &claims) || !commit_claims(p, node, &claims, at)) {
+        sl_grant_free(claims.grant);
+        sl_log(SL_LOG_WARN, "reservation cannot be taken over and is given back", "workload",
+               sl_intern_name(p->g->names, SL_INTERN_WORKLOAD, p->id), "queue", name, NULL);
+        return false;
+    }
+    return true;
+}
+
+/* --- admission checks --------------------------------------------------------------------------------------- */
+
+static enum sl_check_state read_state(const struct sl_json *check)
+{
+    static const char *const names[] = {"Pending", "Ready", "Retry", "Rejected"};
+    return (enum sl_check_state)find_name(names, COUNT_OF(names),
+                                          sl_json_path_text(check, "state", ""), 0);
+}
+
+static bool has_check(sl_workload_id id, sl_check_id check, enum sl_check_state *state)
+{
+    for (uint32_t i = 0; i < sl_workloads[id].check_count; i++) {
+        if (sl_workloads[id].checks[i].check == check) {
+            *state = sl_workloads[id].checks[i].state;
+            return true;
+        }
+    }
+    return false;
+}
+
+/* States as their controllers report them, for checks that the record has. */
+void sl_rebuild_checks(struct sl_engine *g, sl_workload_id id, const struct sl_json *object,
+                       int64_t now_ms)
+{
+    struct past p = {.g = g, .id = id};
+    const struct sl_json *list = sl_json_path(object, "status.admissionChecks");
+    for (size_t i = 0; i < sl_json_len(list); i++) {
+        const struct sl_json *item = sl_json_at(list, i);
+        uint32_t check =
+            sl_intern_find(g->names, SL_INTERN_CHECK, sl_json_path_text(item, "name", ""));
+        enum sl_check_state state = read_state(item);
+        enum sl_check_state known;
+        int64_t after_s = sl_json_path_int(item, "requeueAfterSeconds", 0);
+        int64_t after_ms =
+            state == SL_CHECK_RETRY && after_s > 0 && after_s < INT32_MAX ? after_s * 1000 : 0;
+        if (check != SL_NO_ID && has_check(id, check, &known) && known != state) {
+            sl_follow_say(g, id, sl_json_path_text(item, "message", ""));
+            (void)send(&p, SL_EV_CHECK_STATE, check, state, after_ms, now_ms);
+        }
+    }
+}
+
+/* The checks themselves; ready ones at once, the others only where they may not disturb a restored admission. */
+static void restore_checks(const struct past *p)
+{
+    const struct sl_json *list = sl_json_path(p->object, "status.admissionChecks");
+    for (size_t i = 0; i < sl_json_len(list) && i < SL_CHECKS_MAX; i++) {
+        const struct sl_json *item = sl_json_at(list, i);
+        uint32_t check =
+            sl_name_take(p->g, SL_INTERN_CHECK, sl_json_path_text(item, "name", ""), p->now_ms);
+        if (check != SL_NO_ID) {
+            (void)send(p, SL_EV_CHECK_ADD, check, 0, 0, p->now_ms);
+            if (read_state(item) == SL_CHECK_READY) {
+                (void)send(p, SL_EV_CHECK_STATE, check, SL_CHECK_READY, 0, p->now_ms);
+            }
+        }
+    }
+}
+
+/* --- the whole past ----------------------------------------------------------------------------------------- */
+
+static void restore_eviction(const struct past *p)
+{
+    const struct sl_json *preempted = sl_condition_find(p->object, "Preempted");
+    if (p->evicted == SL_EVICT_DEACTIVATED) {
+        (void)send(p, SL_EV_DEACTIVATE, 0, 0, 0, p->evicted_ms);
+    } else if (p->evicted == SL_EVICT_PREEMPTED && sl_condition_true(p->object, "Preempted")) {
+        uint32_t reason =
+            find_name(preempt_names, COUNT_OF(preempt_names),
+                      sl_json_path_text(preempted, "reason", ""), SL_PREEMPT_IN_CLUSTER_QUEUE);
+        (void)send(p, SL_EV_PREEMPT, 0, reason, 0, p->evicted_ms);
+    } else if (p->evicted != SL_EVICT_NONE) {
+        (void)send(p, SL_EV_RESTORE_EVICTED, 0, p->evicted, p->accumulated_ms, p->evicted_ms);
+    }
+}
+
+static void restore_pending(const struct past *p)
+{
+    const struct sl_json *c = sl_condition_find(p->object, "QuotaReserved");
+    if (p->evicted != SL_EVICT_NONE || p->requeued != SL_REQUEUED_UNSET || p->accumulated_ms > 0) {
+        (void)send(p, SL_EV_RESTORE_EVICTED, p->requeued, p->evicted, p->accumulated_ms,
+                   p->evicted_ms);
+    }
+    uint32_t reason = find_name(pending_names, COUNT_OF(pending_names),
+                                sl_json_path_text(c, "reason", ""), SL_PENDING_EVALUATION);
+    if (reason != SL_PENDING_EVALUATION &&
+        strcmp(sl_json_path_text(c, "status", ""), "False") == 0) {
+        (void)send(p, SL_EV_REFUSE, 0, reason, 0, p->now_ms);
+        sl_follow_say(p->g, p->id, sl_json_path_text(c, "message", ""));
+    }
+}
+
+/* The eviction after which Requeued came to say what it says: the reservation that follows ends it. */
+static enum sl_evict_reason evicted_before(const struct sl_json *object)
+{
+    const char *reason = sl_json_path_text(sl_condition_find(object, "Requeued"), "reason", "");
+    static const struct {
+        const char *requeued;
+        enum sl_evict_reason evicted;
+    } pairs[] = {{"Preempted", SL_EVICT_PREEMPTED},
+                 {"NodeFailures", SL_EVICT_NODE_FAILURES},
+                 {"Reactivated", SL_EVICT_DEACTIVATED},
+                 {"ClusterQueueRestarted", SL_EVICT_CLUSTER_QUEUE_STOPPED},
+                 {"LocalQueueRestarted", SL_EVICT_LOCAL_QUEUE_STOPPED}};
+    for (size_t i = 0; i < COUNT_OF(pairs); i++) {
+        if (strcmp(pairs[i].requeued, reason) == 0) {
+            return pairs[i].evicted;
+        }
+    }
+    return SL_EVICT_PODS_READY_TIMEOUT;
+}
+
+void sl_rebuild_workload(struct sl_engine *g, sl_workload_id id, const struct sl_json *object,
+                         int64_t now_ms)
+{
+    SL_PRE(g->restoring && sl_workloads[id].phase == SL_PHASE_PENDING);
+    struct past p = read_past(g, id, object, now_ms);
+    int64_t count = sl_json_path_int(object, "status.requeueState.count", 0);
+    if (sl_condition_true(object, "Finished")) {
+        return;
+    }
+    if (count > 0 || p.requeue_at_ms != SL_NEVER) {
+        uint32_t bounded = count < 0 ? 0 : count > INT32_MAX ? INT32_MAX : (uint32_t)count;
+        (void)send(&p, SL_EV_RESTORE_REQUEUE, bounded, 0, p.requeue_at_ms, now_ms);
+    }
+    if (!p.reserved) {
+        restore_checks(&p);
+        restore_pending(&p);
+        return;
+    }
+    if (p.requeued == SL_REQUEUED_TRUE || p.accumulated_ms > 0) {
+        bool again = p.requeued == SL_REQUEUED_TRUE;
+        (void)send(&p, SL_EV_RESTORE_EVICTED, again ? SL_REQUEUED_TRUE : SL_REQUEUED_UNSET,
+                   again ? evicted_before(object) : SL_EVICT_NONE, p.accumulated_ms, now_ms);
+    }
+    if (!p.admitted) {
+        restore_checks(&p);
+    }
+    if (restore_reservation(&p)) {
+        if (p.admitted) {
+            restore_checks(&p);
+        }
+        restore_eviction(&p);
+    }
+}
+
+/* What the object lacks of what the record now says: the last run did not come to write it. */
+void sl_rebuild_amend(struct sl_engine *g, sl_workload_id id, const struct sl_json *object,
+                      int64_t now_ms)
+{
+    const struct sl_workload *w = &sl_workloads[id];
+    if (sl_condition_true(object, "Finished")) {
+        return;
+    }
+    if (w->phase == SL_PHASE_PENDING && sl_condition_true(object, "QuotaReserved")) {
+        sl_decide(g, id, SL_DECIDE_RELEASE, now_ms);
+    } else if (w->phase == SL_PHASE_ADMITTED && !sl_condition_true(object, "Admitted")) {
+        sl_decide(g, id, SL_DECIDE_ADMIT, now_ms);
+    } else if (w->phase == SL_PHASE_EVICTED && !sl_condition_true(object, "Evicted")) {
+        sl_decide(g, id, SL_DECIDE_EVICT, now_ms);
+    } else if (!w->active && w->evicted != SL_EVICT_NONE && !sl_condition_true(object, "Evicted")) {
+        sl_decide(g, id, SL_DECIDE_EVICT, now_ms);
+    }
+    if (w->active && sl_condition_true(object, "DeactivationTarget")) {
+        sl_decide(g, id, SL_DECIDE_DEACTIVATE, now_ms);
+    }
+}

@@ -1,0 +1,290 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Sluice authors */
+
+/* Attaching workloads to their queues, and telling those whose queue is stopped, missing or unsuitable. */
+#include "engine/standing.h"
+#include "base/check.h"
+#include "engine/change.h"
+#include "engine/constraints.h"
+#include "engine/follow.h"
+#include "policy/queues.h"
+#include <stdio.h>
+#include <string.h>
+
+static struct sl_node_entry *cluster_queue_of(const struct sl_engine *g,
+                                              const struct sl_local_queue *q)
+{
+    return q->cluster_queue == SL_NO_ID ? NULL : g->nodes[q->cluster_queue];
+}
+
+static bool namespace_taken(const struct sl_engine *g, const struct sl_node_entry *n,
+                            const char *ns)
+{
+    union sl_map_value labels;
+    if (n->namespaces == NULL) {
+        return false;
+    }
+    if (sl_map_get(g->namespaces, ns, &labels)) {
+        return sl_selector_matches_labels(n->namespaces, labels.pointer);
+    }
+    struct sl_json *name_only = sl_json_new_map();
+    sl_json_set_text(name_only, "kubernetes.io/metadata.name", ns);
+    bool taken = sl_selector_matches_labels(n->namespaces, name_only);
+    sl_json_free(name_only);
+    return taken;
+}
+
+static enum sl_usable judge_queue(const struct sl_local_queue *q, char text[static 320])
+{
+    if (!q->exists || q->deleting) {
+        (void)snprintf(text, 320, "LocalQueue %.255s %s", q->name,
+                       q->exists ? "is being deleted" : "does not exist");
+        return SL_UNUSABLE_GONE;
+    }
+    if (q->stop != SL_STOP_NONE) {
+        (void)snprintf(text, 320, "LocalQueue %.255s is stopped", q->name);
+        return SL_UNUSABLE_STOPPED;
+    }
+    return SL_USABLE;
+}
+
+static enum sl_usable judge_cluster_queue(const struct sl_node_entry *n, char text[static 320])
+{
+    if (n == NULL || !n->exists || n->deleting) {
+        bool there = n != NULL && n->exists;
+        (void)snprintf(text, 320, "ClusterQueue %.255s %s", n == NULL ? "" : n->name,
+                       there ? "is being deleted" : "does not exist");
+        return SL_UNUSABLE_GONE;
+    }
+    if (n->stop != SL_STOP_NONE) {
+        (void)snprintf(text, 320, "ClusterQueue %.255s is stopped", n->name);
+        return SL_UNUSABLE_STOPPED;
+    }
+    if (!n->active) {
+        (void)snprintf(text, 320, "ClusterQueue %.200s is inactive: %.90s", n->name,
+                       n->reason == NULL ? "" : n->reason);
+        return SL_UNUSABLE_INACTIVE;
+    }
+    return SL_USABLE;
+}
+
+enum sl_usable sl_standing_judge(const struct sl_engine *g, sl_workload_id id,
+                                 char text[static 320])
+{
+    const struct sl_workload_entry *e = &g->workloads[id];
+    const struct sl_node_entry *n = cluster_queue_of(g, e->queue);
+    enum sl_usable usable = judge_queue(e->queue, text);
+    if (usable == SL_USABLE) {
+        usable = judge_cluster_queue(n, text);
+    }
+    if (usable == SL_USABLE && !namespace_taken(g, n, e->queue->ns)) {
+        (void)snprintf(text, 320,
+                       "the namespaceSelector of ClusterQueue %.200s does not take the namespace",
+                       n->name);
+        usable = SL_UNUSABLE_NAMESPACE;
+    }
+    if (usable == SL_USABLE && e->trouble != NULL) {
+        (void)snprintf(text, 320, "%s", e->trouble);
+        usable = SL_UNUSABLE_WORKLOAD;
+    }
+    return usable;
+}
+
+static struct sl_event event_for(const struct sl_engine *g, sl_workload_id id,
+                                 enum sl_event_kind kind, int64_t now_ms)
+{
+    return (struct sl_event){
+        .kind = kind, .workload = id, .generation = g->workloads[id].generation, .now_ms = now_ms};
+}
+
+/* --- admission checks --------------------------------------------------------------------------------------- */
+
+static bool asks_for(const struct sl_node_entry *n, sl_check_id check)
+{
+    for (uint32_t i = 0; i < n->check_count; i++) {
+        if (n->checks[i] == check) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The checks that the queue asks for, no more and no less. */
+static void update_checks(struct sl_engine *g, sl_workload_id id, const struct sl_node_entry *n,
+                          int64_t now_ms)
+{
+    struct sl_event ev = event_for(g, id, SL_EV_CHECK_DROP, now_ms);
+    for (uint32_t i = sl_workloads[id].check_count; i > 0; i--) {
+        ev.index = sl_workloads[id].checks[i - 1].check;
+        if (!asks_for(n, ev.index)) {
+            (void)sl_change_event(g, ev);
+        }
+    }
+    ev.kind = SL_EV_CHECK_ADD;
+    for (uint32_t i = 0; i < n->check_count; i++) {
+        bool has = false;
+        for (uint32_t k = 0; k < sl_workloads[id].check_count; k++) {
+            has = has || sl_workloads[id].checks[k].check == n->checks[i];
+        }
+        ev.index = n->checks[i];
+        if (!has) {
+            (void)sl_change_event(g, ev);
+        }
+    }
+}
+
+/* --- attaching ---------------------------------------------------------------------------------------------- */
+
+struct sl_order_key sl_standing_key(const struct sl_engine *g, sl_workload_id id)
+{
+    const struct sl_workload_entry *e = &g->workloads[id];
+    const struct sl_workload *w = &sl_workloads[id];
+    bool behind =
+        (w->evicted == SL_EVICT_PODS_READY_TIMEOUT || w->evicted == SL_EVICT_ADMISSION_CHECK) &&
+        w->evicted_at_ms != SL_NEVER;
+    return (struct sl_order_key){.priority = e->priority,
+                                 .queued_at_ms = behind ? w->evicted_at_ms : e->created_ms,
+                                 .uid_high = e->uid_high,
+                                 .uid_low = e->uid_low};
+}
+
+static void attach(struct sl_engine *g, sl_workload_id id, sl_node_id node, int64_t now_ms)
+{
+    struct sl_workload_entry *e = &g->workloads[id];
+    if (e->demand_at != node) {
+        e->demand_at = node;
+        (void)sl_constraints_demand(g, id, NULL, node, now_ms);
+    }
+    struct sl_order_key key = sl_standing_key(g, id);
+    if (sl_queues_queue_of(id) != node) {
+        (void)sl_change_key(g, SL_CHANGE_ATTACH, id, node, key, now_ms);
+        return;
+    }
+    struct sl_order_key old = sl_order_of(id);
+    if (old.priority != key.priority || old.queued_at_ms != key.queued_at_ms) {
+        (void)sl_change_key(g, SL_CHANGE_SET_KEY, id, node, key, now_ms);
+    }
+}
+
+static void detach(struct sl_engine *g, sl_workload_id id, int64_t now_ms)
+{
+    if (sl_queues_queue_of(id) != SL_NO_ID) {
+        (void)sl_change_words(g, SL_CHANGE_DETACH, id, 0, now_ms);
+    }
+}
+
+static bool unusable_reason(enum sl_pending_reason reason)
+{
+    return reason == SL_PENDING_SUSPENDED || reason == SL_PENDING_MISCONFIGURED;
+}
+
+static void update_usable(struct sl_engine *g, sl_workload_id id, int64_t now_ms)
+{
+    const struct sl_workload *w = &sl_workloads[id];
+    const struct sl_workload_entry *e = &g->workloads[id];
+    update_checks(g, id, g->nodes[e->queue->cluster_queue], now_ms);
+    if (w->requeued == SL_REQUEUED_FALSE && w->active &&
+        (w->evicted == SL_EVICT_CLUSTER_QUEUE_STOPPED ||
+         w->evicted == SL_EVICT_LOCAL_QUEUE_STOPPED)) {
+        struct sl_event ev = event_for(g, id, SL_EV_QUEUE_RESTARTED, now_ms);
+        ev.reason = w->evicted;
+        (void)sl_change_event(g, ev);
+    }
+    if (w->phase == SL_PHASE_PENDING && w->active && !w->gated && !w->on_hold &&
+        unusable_reason(w->pending_reason)) {
+        struct sl_event ev = event_for(g, id, SL_EV_REFUSE, now_ms);
+        ev.reason = SL_PENDING_EVALUATION;
+        sl_follow_say(g, id, "");
+        (void)sl_change_event(g, ev);
+    }
+    attach(g, id, e->queue->cluster_queue, now_ms);
+}
+
+static void update_unusable(struct sl_engine *g, sl_workload_id id, enum sl_usable why,
+                            const char *text, int64_t now_ms)
+{
+    const struct sl_workload *w = &sl_workloads[id];
+    enum sl_pending_reason reason =
+        why == SL_UNUSABLE_STOPPED ? SL_PENDING_SUSPENDED : SL_PENDING_MISCONFIGURED;
+    bool waits = w->phase == SL_PHASE_PENDING && w->active && !w->gated && !w->on_hold;
+    bool lost = w->phase == SL_PHASE_QUOTA_RESERVED &&
+                (why == SL_UNUSABLE_STOPPED || why == SL_UNUSABLE_GONE);
+    detach(g, id, now_ms);
+    if (lost || (waits && w->pending_reason != reason)) {
+        struct sl_event ev = event_for(g, id, SL_EV_QUEUE_UNUSABLE, now_ms);
+        ev.reason = reason;
+        sl_follow_say(g, id, text);
+        (void)sl_change_event(g, ev);
+    }
+}
+
+/* Draining evicts what is admitted, by the LocalQueue it names or the ClusterQueue whose quota it holds. */
+static void drain(struct sl_engine *g, sl_workload_id id, int64_t now_ms)
+{
+    const struct sl_workload_entry *e = &g->workloads[id];
+    struct sl_event ev = event_for(g, id, SL_EV_DRAIN, now_ms);
+    if (e->held_at != SL_NO_ID && g->nodes[e->held_at]->exists &&
+        g->nodes[e->held_at]->stop == SL_STOP_DRAIN) {
+        ev.reason = SL_EVICT_CLUSTER_QUEUE_STOPPED;
+    } else if (e->queue->exists && e->queue->stop == SL_STOP_DRAIN) {
+        ev.reason = SL_EVICT_LOCAL_QUEUE_STOPPED;
+    } else {
+        return;
+    }
+    sl_follow_say(g, id, "");
+    (void)sl_change_event(g, ev);
+}
+
+void sl_standing_update(struct sl_engine *g, sl_workload_id id, int64_t now_ms)
+{
+    char text[320];
+    enum sl_phase phase = sl_workloads[id].phase;
+    if (!g->synced || phase == SL_PHASE_ABSENT || phase == SL_PHASE_FINISHED ||
+        g->workloads[id].paused) {
+        return;
+    }
+    if (phase == SL_PHASE_PENDING && g->workloads[id].wants_active && !sl_workloads[id].active) {
+        (void)sl_change_event(g, event_for(g, id, SL_EV_REACTIVATE, now_ms));
+    }
+    if (phase == SL_PHASE_ADMITTED) {
+        drain(g, id, now_ms);
+    }
+    enum sl_usable why = sl_standing_judge(g, id, text);
+    if (why == SL_USABLE) {
+        update_usable(g, id, now_ms);
+    } else {
+        update_unusable(g, id, why, text, now_ms);
+    }
+    sl_tally_update(g, id);
+}
+
+void sl_standing_update_queue(struct sl_engine *g, struct sl_local_queue *q, int64_t now_ms)
+{
+    sl_touch_queue(g, q);
+    sl_workload_id id = q->first;
+    while (id != SL_NO_ID) {
+        sl_workload_id next = g->workloads[id].next;
+        sl_standing_update(g, id, now_ms);
+        id = next;
+    }
+}
+
+void sl_standing_update_cluster_queue(struct sl_engine *g, sl_node_id node, int64_t now_ms)
+{
+    for (struct sl_local_queue *q = g->nodes[node]->first_queue; q != NULL; q = q->next) {
+        sl_standing_update_queue(g, q, now_ms);
+    }
+}
+
+void sl_standing_redemand(struct sl_engine *g, sl_node_id node, int64_t now_ms)
+{
+    for (struct sl_local_queue *q = g->nodes[node]->first_queue; q != NULL; q = q->next) {
+        for (sl_workload_id id = q->first; id != SL_NO_ID; id = g->workloads[id].next) {
+            if (g->workloads[id].demand_at == node && sl_workloads[id].phase != SL_PHASE_FINISHED) {
+                (void)sl_constraints_demand(g, id, NULL, node, now_ms);
+                struct sl_change c = {.kind = SL_CHANGE_RETRY, .word = {id}, .number = {now_ms}};
+                (void)sl_change_apply(g, &c, now_ms);
+            }
+        }
+    }
+}

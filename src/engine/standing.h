@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Sluice authors */
+
+/* What a workload's queue means for it. Level-triggered: look at the queue as it is now and send the events that
+ * the record still lacks; so it does not matter in which order objects come and go. Before everything was seen
+ * (sl_engine_synced) nothing is concluded from what is missing (G10). */
+#ifndef SL_ENGINE_STANDING_H
+#define SL_ENGINE_STANDING_H
+#include "engine/state.h"
+
+enum sl_usable {
+    SL_USABLE,
+    SL_UNUSABLE_STOPPED,   /* the LocalQueue or ClusterQueue is stopped */
+    SL_UNUSABLE_GONE,      /* one of them is missing or being deleted */
+    SL_UNUSABLE_INACTIVE,  /* the ClusterQueue cannot be used as it is */
+    SL_UNUSABLE_NAMESPACE, /* its namespaceSelector does not take the workload */
+    SL_UNUSABLE_WORKLOAD   /* the workload's own object cannot be used */
+};
+enum sl_usable sl_standing_judge(const struct sl_engine *g, sl_workload_id id,
+                                 char text[static 320]);
+
+void sl_standing_update(struct sl_engine *g, sl_workload_id id, int64_t now_ms);
+void sl_standing_update_queue(struct sl_engine *g, struct sl_local_queue *q, int64_t now_ms);
+void sl_standing_update_cluster_queue(struct sl_engine *g, sl_node_id node, int64_t now_ms);
+/* Demands of all workloads of the ClusterQueue anew: its flavors, or what they say, changed. */
+void sl_standing_redemand(struct sl_engine *g, sl_node_id node, int64_t now_ms);
+/* The place in the queue that its object and its record give it. */
+struct sl_order_key sl_standing_key(const struct sl_engine *g, sl_workload_id id);
+#endif

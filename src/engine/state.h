@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Sluice authors */
+
+/* What the engine knows beside the core: names, texts, who belongs to whom. Everything that decides is in
+ * the core; what stands here is needed to speak with the outside. Shared by the files of this room only. */
+#ifndef SL_ENGINE_STATE_H
+#define SL_ENGINE_STATE_H
+#include "api/object.h"
+#include "base/map.h"
+#include "engine/engine.h"
+#include "engine/intern.h"
+#include "engine/journal.h"
+#include "engine/timers.h"
+#include "kernel/ledger.h"
+#include "kernel/lifecycle.h"
+#include "kernel/place.h"
+#include "policy/flavors.h"
+
+enum sl_stop { SL_STOP_NONE, SL_STOP_HOLD, SL_STOP_DRAIN };
+
+/* Usage of one flavor and resource: reservation is what is held, usage what of it is admitted. */
+struct sl_usage {
+    sl_flavor_id flavor;
+    sl_resource_id resource;
+    int64_t reservation;
+    int64_t usage;
+};
+struct sl_tally {
+    uint32_t pending;
+    uint32_t reserving; /* including the admitted */
+    uint32_t admitted;
+    uint32_t usage_count;
+    struct sl_usage *usages;
+};
+
+struct sl_flavor_entry {
+    struct sl_json *spec; /* NULL: there is no such ResourceFlavor */
+};
+
+struct sl_quota {
+    sl_flavor_id flavor;
+    sl_resource_id resource;
+    int64_t nominal;
+    int64_t lending;
+    int64_t borrowing;
+};
+/* Group `group` of the quotas: flavors in order, each with the same resources. */
+struct sl_group {
+    uint32_t resource_count;
+    uint32_t flavor_count;
+    sl_resource_id *resources;
+    sl_flavor_id *flavors;
+};
+struct sl_quotas {
+    uint32_t quota_count;
+    uint32_t group_count;
+    struct sl_quota *quotas;
+    struct sl_group *groups;
+};
+
+struct sl_local_queue;
+/* A Cohort or ClusterQueue, by node id; it stands here as soon as somebody names it. */
+struct sl_node_entry {
+    char *name;
+    bool is_cluster_queue;
+    bool exists;   /* its object was seen and is not gone */
+    bool deleting; /* the object carries a deletionTimestamp */
+    bool open;     /* the ledger has the node */
+    bool looped;   /* its parent was refused, as a cycle or too deep: the ledger has it as a root */
+    bool active;   /* ClusterQueue: workloads may be admitted */
+    bool strict;   /* ClusterQueue: StrictFIFO */
+    bool try_next; /* ClusterQueue: look for another flavor rather than borrow */
+    bool restated; /* stop policy or deletion changed with the object just read */
+    bool touched;
+    enum sl_stop stop;
+    sl_node_id parent;    /* as the object names it; SL_NO_ID = none */
+    uint32_t child_count; /* nodes that name this one as their parent */
+    char *trouble;        /* why the object cannot be used; NULL = it can */
+    const char
+        *reason; /* of the Active condition, and its sentence; NULL until it was first judged */
+    char *message;
+    struct sl_quotas quotas;
+    struct sl_json *namespace_selector; /* as given, to see whether it changed */
+    struct sl_selector *namespaces;     /* NULL: no namespace */
+    uint32_t check_count;
+    sl_check_id checks[SL_CHECKS_MAX];
+    struct sl_local_queue *first_queue; /* LocalQueues that name this ClusterQueue */
+    struct sl_tally tally;
+};
+
+struct sl_local_queue {
+    char *key; /* namespace/name */
+    char *ns;
+    const char *name; /* in key */
+    bool exists;
+    bool deleting;
+    bool touched;
+    enum sl_stop stop;
+    sl_node_id cluster_queue;    /* SL_NO_ID: not known */
+    struct sl_local_queue *next; /* of the same ClusterQueue */
+    struct sl_local_queue *prev;
+    sl_workload_id first; /* workloads that name this LocalQueue, oldest first */
+    sl_workload_id last;
+    uint32_t workload_count;
+    uint32_t listed_count; /* while sl_engine_pending counts positions */
+    struct sl_tally tally;
+};
+
+/* What a holder was given: the choices of its plan, and how many pods each pod set was counted with. */
+struct sl_grant {
+    uint32_t pod_set_count;
+    uint32_t choice_count;
+    int64_t *counts;
+    struct sl_choice *choices;
+};
+
+enum sl_standing {
+    SL_STANDING_NONE,
+    SL_STANDING_PENDING,
+    SL_STANDING_RESERVING,
+    SL_STANDING_ADMITTED
+};
+
+struct sl_pod_set {
+    char *name;
+    uint32_t constraint; /* see constraints.h */
+};
+
+struct sl_workload_entry {
+    char *uid; /* NULL: the slot is free */
+    uint32_t generation;
+    int32_t priority;
+    uint64_t uid_high;
+    uint64_t uid_low;
+    struct sl_local_queue *queue;
+    sl_node_id demand_at; /* the ClusterQueue for whose flavors the demand was made */
+    sl_workload_id next;  /* of the same LocalQueue */
+    sl_workload_id prev;
+    enum sl_standing standing; /* how it is counted, and where */
+    sl_node_id counted_at;
+    sl_node_id held_at; /* the ClusterQueue whose quota it holds */
+    bool wants_active;  /* spec.active */
+    bool paused;        /* its reservation could not be written: out of the queue for a while */
+    bool rewrite;       /* a write failed: decide again when its object was seen again */
+    uint32_t unwritten_count; /* decisions that are not answered yet */
+    enum sl_decision_kind rewrite_kind;
+    char *message;              /* of its newest decision */
+    char *trouble;              /* why its object cannot be used; NULL = it can */
+    struct sl_grant *grant;     /* NULL unless it holds quota */
+    uint64_t observed_sequence; /* of the journal, when its object was last seen */
+    int64_t created_ms;
+    int64_t backoff_ms;        /* what is armed for it, SL_NEVER = nothing */
+    int64_t object_generation; /* whose pod sets the demand is made of; -1 = none */
+    int64_t limited_ms; /* the admission whose execution time a timer watches, SL_NEVER = none */
+    uint32_t pod_set_count;
+    struct sl_pod_set *pod_sets;
+};
+
+struct sl_queued_decision {
+    uint64_t sequence;
+    uint64_t cycle;
+    int64_t now_ms;
+    const char *reason;
+    enum sl_decision_kind kind;
+    sl_workload_id workload;
+    uint32_t generation;
+};
+
+struct sl_constraints;
+struct sl_touched {
+    enum sl_kind kind;
+    sl_node_id node;
+    char *key; /* of a LocalQueue, owned */
+};
+
+struct sl_engine {
+    struct sl_intern *names;
+    struct sl_journal *journal;
+    bool synced;
+    bool
+        restoring; /* records are being brought to what the API says: nothing to be written about that */
+    uint64_t cycle;
+    struct sl_flavor_entry *flavors; /* by id */
+    uint32_t flavor_cap;
+    struct sl_node_entry **nodes; /* by id */
+    uint32_t node_cap;
+    struct sl_workload_entry *workloads; /* by id */
+    uint32_t workload_cap;
+    struct sl_map *local_queues; /* "ns/name" -> struct sl_local_queue * */
+    struct sl_map *namespaces;   /* name -> labels, a struct sl_json * */
+    struct sl_timers timers;
+    struct sl_queued_decision *decisions; /* a ring */
+    uint32_t decision_first;
+    uint32_t decision_count;
+    uint32_t decision_cap;
+    struct sl_constraints *constraints;
+    uint32_t looped_count; /* nodes whose parent was refused */
+    bool sweep;            /* a node that only waited for its holders may be free now */
+    struct sl_touched *touched;
+    uint32_t touched_first;
+    uint32_t touched_count;
+    uint32_t touched_cap;
+    char *lent;       /* the last name given out by sl_engine_next_touched */
+    int64_t woken_ms; /* when the last cycle that only woke ran */
+    struct sl_engine_counters counters;
+};
+
+/* --- entries.c: finding, making and dropping what stands above --------------------------------------------- */
+/* The id of a name, noted in the journal when it is new; SL_NO_ID = the class is full. */
+uint32_t sl_name_take(struct sl_engine *g, enum sl_intern_class c, const char *name,
+                      int64_t now_ms);
+sl_node_id sl_node_find(const struct sl_engine *g, bool is_cluster_queue, const char *name);
+sl_node_id sl_node_take(struct sl_engine *g, bool is_cluster_queue, const char *name,
+                        int64_t now_ms);
+bool sl_node_open(struct sl_engine *g, sl_node_id node, int64_t now_ms); /* in the ledger */
+/* Give the node back when no object, child, LocalQueue or holder needs it any more. */
+void sl_node_drop_unused(struct sl_engine *g, sl_node_id node, int64_t now_ms);
+void sl_node_sweep(struct sl_engine *g, int64_t now_ms); /* the same for all */
+
+struct sl_local_queue *sl_local_queue_find(const struct sl_engine *g, const char *ns,
+                                           const char *name);
+struct sl_local_queue *sl_local_queue_take(struct sl_engine *g, const char *ns, const char *name);
+void sl_local_queue_drop_unused(struct sl_engine *g, struct sl_local_queue *q, int64_t now_ms);
+/* Name another ClusterQueue (SL_NO_ID = none). */
+void sl_local_queue_point(struct sl_engine *g, struct sl_local_queue *q, sl_node_id cluster_queue,
+                          int64_t now_ms);
+
+struct sl_workload_entry *sl_workload_entry_take(struct sl_engine *g, sl_workload_id id,
+                                                 const char *uid);
+void sl_workload_entry_drop(struct sl_engine *g, sl_workload_id id, int64_t now_ms);
+void sl_workload_enlist(struct sl_engine *g, sl_workload_id id, struct sl_local_queue *q);
+void sl_workload_unlist(struct sl_engine *g, sl_workload_id id);
+struct sl_grant *sl_grant_new(uint32_t pod_set_count, uint32_t choice_count);
+void sl_grant_free(struct sl_grant *grant); /* NULL is fine */
+
+/* The ClusterQueue whose quota the workload holds, or that it waits for; "" = not known. */
+const char *sl_engine_queue_of(const struct sl_engine *g, sl_workload_id id);
+/* step.c: a write has failed; come back to it. */
+void sl_step_rewrite(struct sl_engine *g, sl_workload_id id, enum sl_decision_kind kind,
+                     int64_t now_ms);
+#endif

@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Sluice authors */
+
+/* Time and turns: timers that are due, one scheduling cycle, decisions handed out, answers taken back. */
+#include "base/check.h"
+#include "engine/change.h"
+#include "engine/conditions.h"
+#include "engine/event_in.h"
+#include "engine/follow.h"
+#include "engine/standing.h"
+#include "policy/queues.h"
+#include "policy/turns.h"
+#include <stdio.h>
+#include <string.h>
+
+#define REWRITE_MS 1000
+#define WAKE_MS_MAX 100
+#define WAKE_PENDING_PER_MS 500u
+
+/* --- timers -------------------------------------------------------------------------------------------------- */
+
+void sl_step_rewrite(struct sl_engine *g, sl_workload_id id, enum sl_decision_kind kind,
+                     int64_t now_ms)
+{
+    struct sl_workload_entry *e = &g->workloads[id];
+    e->rewrite = true;
+    e->rewrite_kind = kind;
+    sl_timers_arm(&g->timers, now_ms + REWRITE_MS, SL_TIMER_REWRITE, id, e->generation);
+}
+
+static enum sl_status send(struct sl_engine *g, sl_workload_id id, enum sl_event_kind kind,
+                           int64_t now_ms)
+{
+    struct sl_event ev = {
+        .kind = kind, .workload = id, .generation = g->workloads[id].generation, .now_ms = now_ms};
+    return sl_change_event(g, ev);
+}
+
+static void resume(struct sl_engine *g, sl_workload_id id, int64_t now_ms)
+{
+    struct sl_workload_entry *e = &g->workloads[id];
+    e->paused = false;
+    if (e->rewrite) {
+        e->rewrite = false;
+        sl_decide(g, id, e->rewrite_kind, now_ms);
+    }
+    sl_standing_update(g, id, now_ms);
+}
+
+/* A timer of an earlier incarnation, or of what is no longer so, does nothing (G9). */
+static void fire(struct sl_engine *g, const struct sl_timer *t, int64_t now_ms)
+{
+    struct sl_workload_entry *e = t->id < g->workload_cap ? &g->workloads[t->id] : NULL;
+    if (e == NULL || e->uid == NULL || e->generation != t->generation) {
+        return;
+    }
+    switch (t->kind) {
+    case SL_TIMER_BACKOFF:
+        if (e->backoff_ms == t->due_ms && send(g, t->id, SL_EV_BACKOFF_OVER, now_ms) != SL_OK) {
+            e->backoff_ms = SL_NEVER; /* not now: armed again when the record next changes */
+        }
+        break;
+    case SL_TIMER_EXECUTION:
+        if (e->limited_ms == sl_workloads[t->id].admitted_at_ms) {
+            (void)send(g, t->id, SL_EV_EXECUTION_TIMEOUT, now_ms);
+        }
+        break;
+    case SL_TIMER_REWRITE:
+        if (e->paused || e->rewrite) {
+            resume(g, t->id, now_ms);
+        }
+        break;
+    }
+}
+
+/* --- cycles -------------------------------------------------------------------------------------------------- */
+
+/* Wake-ups alone are worth a cycle at once, and then none for a while that grows with how many would have to be
+ * looked at again. Heads that were never tried do not wait. */
+static int64_t cycle_due_ms(const struct sl_engine *g)
+{
+    if (!g->synced || !sl_queues_ready()) {
+        return INT64_MAX;
+    }
+    if (sl_turns_first_ready() != SL_NO_ID) {
+        return INT64_MIN;
+    }
+    int64_t window_ms = g->counters.pending / WAKE_PENDING_PER_MS;
+    return g->woken_ms + (window_ms > WAKE_MS_MAX ? WAKE_MS_MAX : window_ms);
+}
+
+bool sl_engine_cycle(struct sl_engine *g, int64_t now_ms)
+{
+    SL_PRE(g != NULL);
+    struct sl_timer timer;
+    while (g->synced && sl_timers_take(&g->timers, now_ms, &timer)) {
+        fire(g, &timer, now_ms);
+    }
+    if (cycle_due_ms(g) <= now_ms) {
+        g->woken_ms = sl_turns_first_ready() == SL_NO_ID ? now_ms : g->woken_ms;
+        g->cycle++;
+        g->counters.cycles++;
+        struct sl_change c = {.kind = SL_CHANGE_CYCLE, .number = {now_ms}};
+        (void)sl_change_apply(g, &c, now_ms);
+    }
+    sl_node_sweep(g, now_ms);
+    (void)sl_journal_flush(g->journal);
+    return cycle_due_ms(g) <= now_ms;
+}
+
+int64_t sl_engine_due_ms(const struct sl_engine *g)
+{
+    if (!g->synced) {
+        return INT64_MAX;
+    }
+    int64_t timers_ms = sl_timers_due_ms(&g->timers);
+    int64_t cycle_ms = cycle_due_ms(g);
+    return timers_ms < cycle_ms ? timers_ms : cycle_ms;
+}
+
+/* --- decisions out, answers in ------------------------------------------------------------------------------ */
+
+static bool cycle_reason(enum sl_pending_reason reason)
+{
+    return reason == SL_PENDING_NO_MATCHING_FLAVOR || reason == SL_PENDING_EXCEEDS_MAX_QUOTA ||
+           reason == SL_PENDING_WAITING_FOR_QUOTA || reason == SL_PENDING_TOPOLOGY_FAILED ||
+           reason == SL_PENDING_MISCONFIGURED || reason == SL_PENDING_SUSPENDED;
+}
+
+static void fill_message(struct sl_engine *g, struct sl_decision *d)
+{
+    const struct sl_workload *w = &sl_workloads[d->workload];
+    const char *own = g->workloads[d->workload].message;
+    const char *text = "";
+    switch (d->kind) {
+    case SL_DECIDE_RESERVE:
+    case SL_DECIDE_ADMIT:
+        (void)snprintf(d->message, sizeof d->message, "%s ClusterQueue %s",
+                       d->kind == SL_DECIDE_ADMIT ? "Admitted by" : "Quota reserved in",
+                       sl_engine_queue_of(g, d->workload));
+        return;
+    case SL_DECIDE_PENDING:
+    case SL_DECIDE_RELEASE:
+        text = own != NULL && cycle_reason(w->pending_reason)
+                   ? own
+                   : sl_condition_pending_sentence(w->pending_reason);
+        break;
+    case SL_DECIDE_EVICT:
+        text = own != NULL && w->evicted == SL_EVICT_ADMISSION_CHECK
+                   ? own
+                   : sl_condition_evict_sentence(w->evicted);
+        break;
+    case SL_DECIDE_DEACTIVATE:
+        text = "the workload is to be deactivated";
+        break;
+    case SL_DECIDE_REQUEUE:
+        text = "the workload may be considered again";
+        break;
+    }
+    (void)snprintf(d->message, sizeof d->message, "%s", text);
+}
+
+bool sl_engine_next_decision(struct sl_engine *g, struct sl_decision *out)
+{
+    while (g->synced && g->decision_count > 0) {
+        struct sl_queued_decision q = g->decisions[g->decision_first];
+        g->decision_first = (g->decision_first + 1) % g->decision_cap;
+        g->decision_count--;
+        const struct sl_workload_entry *e = &g->workloads[q.workload];
+        if (e->uid == NULL || e->generation != q.generation) {
+            continue; /* it is gone: nobody is left to be told */
+        }
+        const char *key = sl_intern_name(g->names, SL_INTERN_WORKLOAD, q.workload);
+        *out = (struct sl_decision){.sequence = q.sequence,
+                                    .cycle = q.cycle,
+                                    .kind = q.kind,
+                                    .workload = q.workload,
+                                    .generation = q.generation,
+                                    .now_ms = q.now_ms,
+                                    .ns = e->queue->ns,
+                                    .name = key + strlen(e->queue->ns) + 1,
+                                    .uid = e->uid,
+                                    .reason = q.reason};
+        fill_message(g, out);
+        return true;
+    }
+    return false;
+}
+
+/* The API may have taken the write and only the reply was lost: what was reserved stays reserved. */
+static bool in_doubt(enum sl_code code)
+{
+    return code == SL_CODE_TIMEOUT || code == SL_CODE_UNAVAILABLE || code == SL_CODE_INTERNAL;
+}
+
+void sl_engine_answer(struct sl_engine *g, const struct sl_decision *d, enum sl_code code,
+                      int64_t now_ms)
+{
+    SL_PRE(d->workload < g->workload_cap);
+    struct sl_workload_entry *e = &g->workloads[d->workload];
+    if (e->uid == NULL || e->generation != d->generation) {
+        return;
+    }
+    SL_PRE(e->unwritten_count > 0);
+    e->unwritten_count--;
+    if (code == SL_CODE_OK) {
+        return;
+    }
+    if (code == SL_CODE_NOT_FOUND) {
+        sl_event_drop_workload(g, d->workload, now_ms);
+        return;
+    }
+    enum sl_phase phase = sl_workloads[d->workload].phase;
+    bool holds = phase == SL_PHASE_QUOTA_RESERVED || phase == SL_PHASE_ADMITTED;
+    if (d->kind == SL_DECIDE_RESERVE && holds && !in_doubt(code)) {
+        /* Out of the queue until its object was seen again, or for a second: else it would spin. */
+        e->paused = true;
+        if (sl_queues_queue_of(d->workload) != SL_NO_ID) {
+            (void)sl_change_words(g, SL_CHANGE_DETACH, d->workload, 0, now_ms);
+        }
+        (void)send(g, d->workload, SL_EV_WRITE_FAILED, now_ms);
+        sl_timers_arm(&g->timers, now_ms + REWRITE_MS, SL_TIMER_REWRITE, d->workload,
+                      e->generation);
+        return;
+    }
+    sl_step_rewrite(g, d->workload, d->kind, now_ms);
+}
+
+static bool stands_alone(const struct sl_json *workload)
+{
+    const struct sl_json *owner = sl_object_controller_ref(workload);
+    return owner != NULL && strcmp(sl_json_path_text(owner, "kind", ""), "Pod") == 0;
+}
+
+void sl_engine_job_stopped(struct sl_engine *g, const struct sl_json *workload, int64_t now_ms)
+{
+    struct sl_buf key = {0};
+    sl_buf_print(&key, "%s/%s", sl_object_namespace(workload), sl_object_name(workload));
+    sl_workload_id id = sl_intern_find(g->names, SL_INTERN_WORKLOAD, key.data);
+    sl_buf_fini(&key);
+    if (id == SL_NO_ID || strcmp(g->workloads[id].uid, sl_object_uid(workload)) != 0 ||
+        sl_workloads[id].phase != SL_PHASE_EVICTED) {
+        return;
+    }
+    struct sl_event ev = {.kind = SL_EV_JOB_STOPPED,
+                          .workload = id,
+                          .generation = g->workloads[id].generation,
+                          .index = stands_alone(workload) ? 1u : 0u,
+                          .now_ms = now_ms};
+    (void)sl_change_event(g, ev);
+    sl_standing_update(g, id, now_ms);
+}
