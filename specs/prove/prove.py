@@ -124,7 +124,7 @@ def warnings(log):
 
 def judge(log, report, text):
     problems = warnings(log)
-    problems += [line for line in log.splitlines() if re.search(r"Goal \S+ : (?!.*Valid)", line)]
+    problems += [line for line in log.splitlines() if re.search(r"Goal \S+ : (?!.*Valid)|\[(?:Failed|Timeout|Unknown)\] Goal", line)]
     code = re.sub(r'"[^"\n]*"', '""', text)
     problems += [f"forbidden in the sources: {found.group()}" for found in FORBIDDEN.finditer(code)]
     total = re.search(r"Proved goals:\s+(\d+) / (\d+)", log)

@@ -4,6 +4,7 @@
 /* Commit: judge a plan, charge its claims under the trail, change the record, keep the claims. Whatever may
  * refuse comes before the trail is kept; what comes after cannot. */
 #include "kernel/commit.h"
+#include "specs/guarantees.acsl"
 
 /*@
   requires index:      index < SL_CLAIMS_MAX;
