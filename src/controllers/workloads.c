@@ -62,10 +62,9 @@ static void log_decision(const struct carried *k, const struct sl_json *wl, cons
     char key[400];
     snprintf(key, sizeof key, "%s/%s", k->ns, k->name);
     sl_log(SL_LOG_INFO, decision_names[k->d.kind], "cycle", sl_log_number((long long)k->d.cycle),
-           "workload", key, "queue",
-           sl_json_path_text(wl, "status.admission.clusterQueue",
-                             sl_json_path_text(wl, "spec.queueName", "")),
-           "reason", k->reason, "outcome", outcome, "message", k->d.message, NULL);
+           "workload", key, "queue", sl_json_path_text(wl, "spec.queueName", ""), "cluster_queue",
+           sl_json_path_text(wl, "status.admission.clusterQueue", ""), "reason", k->reason,
+           "outcome", outcome, "message", k->d.message, NULL);
 }
 
 static void tell(const struct carried *k, const struct sl_json *wl, bool warning,
