@@ -288,6 +288,6 @@ void sl_flavors_assign(sl_workload_id id, sl_node_id cluster_queue)
     for (uint32_t i = 0; i < sl_assignment.choice_count; i++) {
         tentative[sl_assignment.choices[i].cell] = 0;
     }
-    sl_assignment.fits = severity == FITS;
-    sl_assignment.reason = reason_of(severity);
+    sl_assignment.fits = severity == FITS && index != 0;
+    sl_assignment.reason = index != 0 ? reason_of(severity) : SL_PENDING_MISCONFIGURED;
 }

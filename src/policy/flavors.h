@@ -52,6 +52,7 @@ struct sl_assignment {
 extern struct sl_assignment sl_assignment;
 
 /* Find flavors for the workload in this queue as the ledger stands now; the answer is in
- * sl_assignment. Nothing else changes. */
+ * sl_assignment. Nothing else changes. A workload
+ * without pod sets (its demand was refused) never fits: Misconfigured. */
 void sl_flavors_assign(sl_workload_id id, sl_node_id cluster_queue);
 #endif

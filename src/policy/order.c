@@ -5,6 +5,13 @@
 
 static struct sl_order_key keys[SL_WORKLOADS_MAX];
 
+/*@
+  terminates          \true;
+  exits               \false;
+  assigns             keys[0 .. SL_WORKLOADS_MAX - 1];
+  ensures  others:    \forall integer i; 0 <= i < SL_WORKLOADS_MAX && i != id ==>
+                        keys[i] == \old(keys[i]);
+*/
 void sl_order_set(sl_workload_id id, struct sl_order_key key)
 {
     if (id < SL_WORKLOADS_MAX) {
@@ -12,6 +19,11 @@ void sl_order_set(sl_workload_id id, struct sl_order_key key)
     }
 }
 
+/*@
+  terminates          \true;
+  exits               \false;
+  assigns             \nothing;
+*/
 struct sl_order_key sl_order_of(sl_workload_id id)
 {
     struct sl_order_key none = {0, 0, 0, 0};
@@ -19,6 +31,12 @@ struct sl_order_key sl_order_of(sl_workload_id id)
 }
 
 /* Of equal priority and queue time: the smaller UID, then the smaller id. */
+/*@
+  requires known:     a < SL_WORKLOADS_MAX && b < SL_WORKLOADS_MAX;
+  terminates          \true;
+  exits               \false;
+  assigns             \nothing;
+*/
 static bool smaller_name(sl_workload_id a, sl_workload_id b)
 {
     if (keys[a].uid_high != keys[b].uid_high) {

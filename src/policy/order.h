@@ -19,5 +19,10 @@ void sl_order_set(sl_workload_id id, struct sl_order_key key);
 struct sl_order_key sl_order_of(sl_workload_id id);
 
 /* Is a to be tried before b? A strict total order. */
+/*@
+  terminates          \true;
+  exits               \false;
+  assigns             \nothing;
+*/
 bool sl_order_before(sl_workload_id a, sl_workload_id b);
 #endif

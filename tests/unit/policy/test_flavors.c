@@ -284,6 +284,13 @@ static void test_flavors_asking_for_nothing_fits_after_a_quota_cut(void **state)
     uncharge(queue, SPOT, 4);
 }
 
+static void test_flavors_without_pod_sets_nothing_fits(void **state)
+{
+    (void)state;
+    sl_node_id queue = fx_queue(SL_NO_ID, SL_BEST_EFFORT_FIFO, 4);
+    assert_no_fit(fx_create(), queue, SL_PENDING_MISCONFIGURED);
+}
+
 static void test_flavors_sums_beyond_the_largest_amount_never_fit(void **state)
 {
     (void)state;
@@ -332,6 +339,7 @@ int main(void)
         FX_TEST(test_flavors_try_next_takes_the_lower_borrow_height),
         FX_TEST(test_flavors_pods_are_counted_where_the_queue_offers_them),
         FX_TEST(test_flavors_asking_for_nothing_fits_after_a_quota_cut),
+        FX_TEST(test_flavors_without_pod_sets_nothing_fits),
         FX_TEST(test_flavors_sums_beyond_the_largest_amount_never_fit),
         FX_TEST(test_flavors_details_beyond_the_room_are_counted),
     };
