@@ -80,6 +80,8 @@ class Scheduling(unittest.TestCase):
             self.admitted(f"{q}-a")
             self.create(job(f"{q}-b", queue=q, cpu="2", run_for="60s"))
             self.refused(f"{q}-b", "WaitingForQuota")
+        time.sleep(1.1)  # creation times have a resolution of a second; within one, UIDs decide
+        for q in ("strict", "loose"):
             self.create(job(f"{q}-c", queue=q, run_for="60s"))
         self.admitted("loose-c")
         time.sleep(0.5)
