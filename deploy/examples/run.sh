@@ -63,7 +63,11 @@ write_kubeconfig
 "$build/sluicectl" apply -f deploy/examples/quickstart >"$data/applied.txt"
 echo "Loaded deploy/examples/quickstart: $(grep -c ' created$' "$data/applied.txt" || true) created," \
     "$(grep -vc ' created$' "$data/applied.txt" || true) already there."
-"$build/sluicectl" dashboard --until-done || stop
+if ! "$build/sluicectl" dashboard --until-done; then
+    kill -0 "$daemon" 2>/dev/null && stop
+    echo "sluiced has ended unexpectedly; see $log" >&2
+    exit 1
+fi
 
 cat <<TEXT
 
