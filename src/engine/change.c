@@ -131,12 +131,22 @@ static struct sl_event event_of(const struct sl_change *c)
                              .now_ms = c->number[1]};
 }
 
+/* Indexes follow the record. What belongs to no queue and may be queued again is an orphan, not parked. */
+static void settle(sl_workload_id id, int64_t now_ms)
+{
+    sl_queues_settle(id, now_ms);
+    if (sl_queues_queue_of(id) == SL_NO_ID && sl_place_of(id) == SL_PLACE_INADMISSIBLE) {
+        enum sl_status moved = sl_place_move(id, SL_PLACE_INADMISSIBLE, SL_PLACE_ORPHANED);
+        SL_ASSERT(moved == SL_OK);
+    }
+}
+
 static enum sl_status perform_event(const struct sl_change *c)
 {
     struct sl_event ev = event_of(c);
     enum sl_status status = sl_commit_event(ev);
     if (status == SL_OK) {
-        sl_queues_settle(ev.workload, ev.now_ms);
+        settle(ev.workload, ev.now_ms);
     }
     return status;
 }

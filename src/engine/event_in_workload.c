@@ -100,6 +100,8 @@ static enum sl_code take_demand(struct sl_engine *g, sl_workload_id id,
         same_demand(g, id, requests, count)) {
         return code;
     }
+    struct sl_change retry = {.kind = SL_CHANGE_RETRY, .word = {id}, .number = {now_ms}};
+    (void)sl_change_apply(g, &retry, now_ms);
     entry->object_generation = generation;
     if (code == SL_CODE_OK) {
         sl_constraints_take(g, entry, object);
@@ -113,8 +115,6 @@ static enum sl_code take_demand(struct sl_engine *g, sl_workload_id id,
     if (code != SL_CODE_OK) {
         entry->trouble = sl_mem_text(e->cause_count > 0 ? e->causes[0].text : e->text);
     }
-    struct sl_change retry = {.kind = SL_CHANGE_RETRY, .word = {id}, .number = {now_ms}};
-    (void)sl_change_apply(g, &retry, now_ms);
     return code;
 }
 
@@ -361,6 +361,11 @@ void sl_event_drop_workload(struct sl_engine *g, sl_workload_id id, int64_t now_
 {
     struct sl_workload_entry *e = &g->workloads[id];
     sl_node_id held_at = e->held_at;
+    if (sl_place_of(id) == SL_PLACE_HEAP) {
+        /* If it holds up its queue, that must not pass to the next workload that gets its number. */
+        struct sl_change retry = {.kind = SL_CHANGE_RETRY, .word = {id}, .number = {now_ms}};
+        (void)sl_change_apply(g, &retry, now_ms);
+    }
     send(g, id, SL_EV_DELETE, 0, 0, now_ms);
     SL_ASSERT(sl_workloads[id].phase == SL_PHASE_ABSENT);
     g->sweep = g->sweep || (held_at != SL_NO_ID && !g->nodes[held_at]->exists);

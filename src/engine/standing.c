@@ -281,9 +281,10 @@ void sl_standing_redemand(struct sl_engine *g, sl_node_id node, int64_t now_ms)
     for (struct sl_local_queue *q = g->nodes[node]->first_queue; q != NULL; q = q->next) {
         for (sl_workload_id id = q->first; id != SL_NO_ID; id = g->workloads[id].next) {
             if (g->workloads[id].demand_at == node && sl_workloads[id].phase != SL_PHASE_FINISHED) {
-                (void)sl_constraints_demand(g, id, NULL, node, now_ms);
+                /* Out of the company of its like before it becomes unlike them. */
                 struct sl_change c = {.kind = SL_CHANGE_RETRY, .word = {id}, .number = {now_ms}};
                 (void)sl_change_apply(g, &c, now_ms);
+                (void)sl_constraints_demand(g, id, NULL, node, now_ms);
             }
         }
     }

@@ -145,7 +145,8 @@ static void test_journal_torn_tail_is_cut_off(void **state)
     (void)state;
     write_two();
     off_t whole = size_of(path_of(1));
-    for (off_t cut = 1; cut <= 36; cut++) { /* all of the last record: frame 26, length 4, "second" 6 */
+    for (off_t cut = 1; cut <= 36;
+         cut++) { /* all of the last record: frame 26, length 4, "second" 6 */
         assert_int_equal(truncate(path_of(1), whole - cut), 0);
         struct sl_journal *j = open_journal();
         assert_int_equal(sl_journal_sequence(j), 1);
@@ -318,19 +319,24 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_journal_written_reads_back, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_journal_reopened_continues_the_numbers, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_journal_reopened_continues_the_numbers, setup,
+                                        teardown),
         cmocka_unit_test_setup_teardown(test_journal_torn_tail_is_cut_off, setup, teardown),
         cmocka_unit_test_setup_teardown(test_journal_zero_filled_tail_is_cut_off, setup, teardown),
         cmocka_unit_test_setup_teardown(test_journal_torn_header_begins_anew, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_journal_bad_checksum_in_the_last_record_is_a_torn_tail, setup,
-                                        teardown),
+        cmocka_unit_test_setup_teardown(test_journal_bad_checksum_in_the_last_record_is_a_torn_tail,
+                                        setup, teardown),
         cmocka_unit_test_setup_teardown(test_journal_damaged_middle_is_left_alone, setup, teardown),
         cmocka_unit_test_setup_teardown(test_journal_newer_version_is_refused, setup, teardown),
         cmocka_unit_test_setup_teardown(test_journal_foreign_file_is_refused, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_journal_directory_that_is_a_file_is_refused, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_journal_full_disk_drops_records_and_goes_on, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_journal_large_is_rotated_and_old_files_go, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_journal_without_directory_counts_only, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_journal_directory_that_is_a_file_is_refused, setup,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(test_journal_full_disk_drops_records_and_goes_on, setup,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(test_journal_large_is_rotated_and_old_files_go, setup,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(test_journal_without_directory_counts_only, setup,
+                                        teardown),
         cmocka_unit_test(test_journal_crc32c_known_value),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,855 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Sluice authors */
+
+/* The way of a workload through the engine: JSON objects in, patches out. */
+#include "world.h"
+
+static struct world w;
+
+static int setup(void **state)
+{
+    (void)state;
+    world_open(&w, NULL);
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    world_check(&w);
+    world_close(&w);
+    return 0;
+}
+
+/* --- admission ------------------------------------------------------------------------------------------------ */
+
+static void test_engine_workload_that_fits_is_admitted(void **state)
+{
+    (void)state;
+    world_add_basics(&w);
+    world_add_workload(&w, "a", "lq", 2, "1500m");
+    world_settle(&w);
+    world_expect(&w, "a", "QuotaReserved", "True", "QuotaReserved");
+    world_expect(&w, "a", "Admitted", "True", "Admitted");
+    const struct sl_json *o = world_workload(&w, "a");
+    assert_string_equal(sl_json_path_text(o, "status.admission.clusterQueue", ""), "cq");
+    assert_string_equal(sl_json_path_text(o, "status.admission.podSetAssignments.0.name", ""),
+                        "main");
+    assert_string_equal(
+        sl_json_path_text(o, "status.admission.podSetAssignments.0.flavors.cpu", ""), "spot");
+    assert_string_equal(
+        sl_json_path_text(o, "status.admission.podSetAssignments.0.resourceUsage.cpu", ""), "3");
+    assert_int_equal(sl_json_path_int(o, "status.admission.podSetAssignments.0.count", 0), 2);
+    assert_int_equal(sl_json_path_int(sl_condition_find(o, "Admitted"), "observedGeneration", 0),
+                     1);
+    assert_int_equal(w.writes, 1);
+    assert_int_equal(world_count_cq(&w, "admittedWorkloads"), 1);
+    assert_int_equal(world_count_cq(&w, "reservingWorkloads"), 1);
+    assert_int_equal(world_count_cq(&w, "pendingWorkloads"), 0);
+}
+
+static void test_engine_usage_shows_in_the_statuses(void **state)
+{
+    (void)state;
+    world_add_basics(&w);
+    world_add_workload(&w, "a", "lq", 2, "1500m");
+    world_settle(&w);
+    struct sl_json *cq = sl_engine_queue_status(w.engine, SL_KIND_CLUSTER_QUEUE, "", "cq");
+    struct sl_json *lq = sl_engine_queue_status(w.engine, SL_KIND_LOCAL_QUEUE, "team", "lq");
+    assert_string_equal(sl_json_path_text(cq, "flavorsUsage.0.resources.0.total", ""), "3");
+    assert_string_equal(sl_json_path_text(cq, "flavorsUsage.0.resources.0.borrowed", ""), "0");
+    assert_string_equal(sl_json_path_text(lq, "flavorsReservation.0.resources.0.total", ""), "3");
+    assert_null(sl_json_path(lq, "flavorsReservation.0.resources.0.borrowed"));
+    assert_string_equal(sl_json_path_text(cq, "active.status", ""), "True");
+    assert_string_equal(sl_json_path_text(cq, "active.reason", ""), "Ready");
+    sl_json_free(cq);
+    sl_json_free(lq);
+}
+
+static void test_engine_workload_too_large_now_waits_and_says_why(void **state)
+{
+    (void)state;
+    world_add_basics(&w);
+    world_add_workload(&w, "a", "lq", 1, "8");
+    world_settle(&w);
+    world_add_workload(&w, "b", "lq", 1, "4");
+    world_settle(&w);
+    world_expect(&w, "b", "QuotaReserved", "False", "WaitingForQuota");
+    const struct sl_json *o = world_workload(&w, "b");
+    assert_string_equal(
+        sl_json_path_text(sl_condition_find(o, "QuotaReserved"), "message", ""),
+        "couldn't assign flavors to pod set main: insufficient unused quota for cpu in flavor "
+        "spot, 2 more needed");
+    assert_string_equal(sl_json_path_text(o, "status.resourceRequests.0.name", ""), "main");
+    assert_string_equal(sl_json_path_text(o, "status.resourceRequests.0.resources.cpu", ""), "4");
+    assert_int_equal(world_count_cq(&w, "pendingWorkloads"), 1);
+}
+
+static void test_engine_workload_larger_than_all_quota_exceeds_it(void **state)
+{
+    (void)state;
+    world_add_basics(&w);
+    world_add_workload(&w, "a", "lq", 11, "1");
+    world_settle(&w);
+    world_expect(&w, "a", "QuotaReserved", "False", "ExceedsMaxQuota");
+}
+
+static void test_engine_finished_workload_lets_the_next_one_in(void **state)
+{
+    (void)state;
+    world_add_basics(&w);
+    world_add_workload(&w, "a", "lq", 1, "8");
+    world_settle(&w);
+    world_add_workload(&w, "b", "lq", 1, "4");
+    world_settle(&w);
+    (void)world_patch(
+        &w, SL_KIND_WORKLOAD, "team", "a",
+        "{\"status\":{\"conditions\":[{\"type\":\"Finished\",\"status\":\"True\",\"reason\":"
+        "\"Succeeded\"}]}}");
+    world_settle(&w);
+    world_expect(&w, "b", "Admitted", "True", "Admitted");
+    assert_null(sl_json_path(world_workload(&w, "b"), "status.resourceRequests"));
+    assert_int_equal(world_count_cq(&w, "reservingWorkloads"), 1);
+}
+
+static void test_engine_deleted_workload_gives_its_quota_back(void **state)
+{
+    (void)state;
+    world_add_basics(&w);
+    world_add_workload(&w, "a", "lq", 1, "8");
+    world_settle(&w);
+    world_add_workload(&w, "b", "lq", 1, "4");
+    world_settle(&w);
+    world_delete(&w, SL_KIND_WORKLOAD, "team", "a");
+    world_settle(&w);
+    world_expect(&w, "b", "Admitted", "True", "Admitted");
+}
+
+static void test_engine_same_name_with_other_uid_is_another_workload(void **state)
+{
+    (void)state;
+    world_add_basics(&w);
+    world_add_workload(&w, "a", "lq", 1, "8");
+    world_settle(&w);
+    struct sl_json *again = world_new_workload("team", "a", "lq", 1, "9");
+    (void)world_put(&w, SL_KIND_WORKLOAD, again, NULL);
+    world_settle(&w);
+    assert_string_equal(sl_json_path_text(again = world_workload(&w, "a"),
+                                          "status.admission.podSetAssignments.0.resourceUsage.cpu",
+                                          ""),
+                        "9");
+    assert_int_equal(world_count_cq(&w, "reservingWorkloads"), 1);
+}
+
+static void test_engine_higher_priority_goes_first_then_age(void **state)
+{
+    (void)state;
+    world_add_basics(&w);
+    world_add_workload(&w, "old", "lq", 1, "10");
+    w.now_ms += 1000;
+    world_add_workload(&w, "young", "lq", 1, "10");
+    w.now_ms += 1000;
+    struct sl_json *o = world_new_workload("team", "urgent", "lq", 1, "10");
+    sl_json_set_int(sl_json_get(o, "spec"), "priority", 100);
+    (void)world_put(&w, SL_KIND_WORKLOAD, o, NULL);
+    world_settle(&w);
+    world_expect(&w, "urgent", "Admitted", "True", "Admitted");
+    struct sl_json *list = sl_engine_pending(w.engine, "cq");
+    assert_int_equal(sl_json_len(list), 2);
+    assert_string_equal(sl_json_path_text(list, "0.name", ""), "old");
+    assert_string_equal(sl_json_path_text(list, "1.name", ""), "young");
+    assert_int_equal(sl_json_path_int(list, "1.positionInClusterQueue", -1), 1);
+    assert_int_equal(sl_json_path_int(list, "1.positionInLocalQueue", -1), 1);
+    assert_string_equal(sl_json_path_text(list, "1.reason", ""), "WaitingForQuota");
+    sl_json_free(list);
+    (void)world_patch(&w, SL_KIND_WORKLOAD, "team", "young", "{\"spec\":{\"priority\":7}}");
+    world_delete(&w, SL_KIND_WORKLOAD, "team", "urgent");
+    world_settle(&w);
+    world_expect(&w, "young", "Admitted", "True", "Admitted");
+}
+
+static void test_engine_nothing_is_decided_before_everything_was_seen(void **state)
+{
+    (void)state;
+    world_add_flavor(&w, "spot", "{}");
+    world_add_cluster_queue(&w, "cq", "spot", "10", "");
+    world_add_local_queue(&w, "team", "lq", "cq");
+    world_add_workload(&w, "a", "lq", 1, "1");
+    world_settle(&w);
+    assert_int_equal(w.writes, 0);
+    assert_int_equal(sl_engine_due_ms(w.engine), INT64_MAX);
+    sl_engine_synced(w.engine, w.now_ms);
+    world_settle(&w);
+    world_expect(&w, "a", "Admitted", "True", "Admitted");
+}
+
+static void test_engine_second_pending_reason_alike_is_not_written(void **state)
+{
+    (void)state;
+    world_add_basics(&w);
+    world_add_workload(&w, "a", "lq", 1, "8");
+    world_add_workload(&w, "b", "lq", 1, "4");
+    world_settle(&w);
+    unsigned before = w.writes;
+    (void)world_patch(&w, SL_KIND_CLUSTER_QUEUE, "", "cq",
+                      "{\"spec\":{\"queueingStrategy\":\"StrictFIFO\"}}");
+    world_pass(&w, 1000);
+    assert_int_equal(w.writes, before); /* tried again, refused again: nothing new to say */
+}
+
+/* --- flavors --------------------------------------------------------------------------------------------------- */
+
+static void test_engine_tainted_flavor_is_passed_over(void **state)
+{
+    (void)state;
+    world_add_flavor(
+        &w, "tainted",
+        "{\"nodeTaints\":[{\"key\":\"gpu\",\"value\":\"yes\",\"effect\":\"NoSchedule\"}]}");
+    world_add_flavor(&w, "plain", "{}");
+    world_add(
+        &w, SL_KIND_CLUSTER_QUEUE,
+        "{\"metadata\":{\"name\":\"cq\"},\"spec\":{\"namespaceSelector\":{},\"resourceGroups\":[{"
+        "\"coveredResources\":[\"cpu\"],\"flavors\":[{\"name\":\"tainted\",\"resources\":[{"
+        "\"name\":\"cpu\","
+        "\"nominalQuota\":5}]},{\"name\":\"plain\",\"resources\":[{\"name\":\"cpu\","
+        "\"nominalQuota\":5}]}]}]}}");
+    world_add_local_queue(&w, "team", "lq", "cq");
+    sl_engine_synced(w.engine, w.now_ms);
+    world_add_workload(&w, "a", "lq", 1, "1");
+    struct sl_json *o = world_new_workload("team", "tolerant", "lq", 1, "1");
+    struct sl_json *spec = sl_json_path(o, "spec.podSets.0.template.spec");
+    sl_json_set(spec, "tolerations", world_parse("[{\"key\":\"gpu\",\"operator\":\"Exists\"}]"));
+    (void)world_put(&w, SL_KIND_WORKLOAD, o, NULL);
+    world_settle(&w);
+    static const char path[] = "status.admission.podSetAssignments.0.flavors.cpu";
+    assert_string_equal(sl_json_path_text(world_workload(&w, "a"), path, ""), "plain");
+    assert_string_equal(sl_json_path_text(world_workload(&w, "tolerant"), path, ""), "tainted");
+}
+
+static void test_engine_flavor_that_loses_its_taint_is_tried_again(void **state)
+{
+    (void)state;
+    world_add_basics(&w);
+    (void)world_patch(&w, SL_KIND_RESOURCE_FLAVOR, "", "spot",
+                      "{\"spec\":{\"nodeTaints\":[{\"key\":\"gpu\",\"effect\":\"NoSchedule\"}]}}");
+    world_add_workload(&w, "a", "lq", 1, "1");
+    world_settle(&w);
+    world_expect(&w, "a", "QuotaReserved", "False", "NoMatchingFlavor");
+    (void)world_patch(&w, SL_KIND_RESOURCE_FLAVOR, "", "spot", "{\"spec\":{\"nodeTaints\":null}}");
+    world_settle(&w);
+    world_expect(&w, "a", "Admitted", "True", "Admitted");
+}
+
+static void test_engine_missing_flavor_makes_the_queue_inactive(void **state)
+{
+    (void)state;
+    world_add_cluster_queue(&w, "cq", "spot", "10", "");
+    world_add_local_queue(&w, "team", "lq", "cq");
+    sl_engine_synced(w.engine, w.now_ms);
+    world_add_workload(&w, "a", "lq", 1, "1");
+    world_settle(&w);
+    world_expect(&w, "a", "QuotaReserved", "False", "Misconfigured");
+    struct sl_json *cq = sl_engine_queue_status(w.engine, SL_KIND_CLUSTER_QUEUE, "", "cq");
+    struct sl_json *lq = sl_engine_queue_status(w.engine, SL_KIND_LOCAL_QUEUE, "team", "lq");
+    assert_string_equal(sl_json_path_text(cq, "active.reason", ""), "FlavorNotFound");
+    assert_string_equal(sl_json_path_text(lq, "active.reason", ""), "ClusterQueueIsInactive");
+    sl_json_free(cq);
+    sl_json_free(lq);
+    world_add_flavor(&w, "spot", "{}");
+    world_settle(&w);
+    world_expect(&w, "a", "Admitted", "True", "Admitted");
+}
+
+/* --- cohorts --------------------------------------------------------------------------------------------------- */
+
+static void test_engine_queue_borrows_from_its_cohort(void **state)
+{
+    (void)state;
+    world_add_flavor(&w, "spot", "{}");
+    world_add_cluster_queue(&w, "cq", "spot", "2", ",\"cohortName\":\"all\"");
+    world_add_cluster_queue(&w, "lender", "spot", "5", ",\"cohortName\":\"all\"");
+    world_add_local_queue(&w, "team", "lq", "cq");
+    sl_engine_synced(w.engine, w.now_ms);
+    world_add_workload(&w, "a", "lq", 1, "6");
+    world_settle(&w);
+    world_expect(&w, "a", "Admitted", "True", "Admitted");
+    struct sl_json *cq = sl_engine_queue_status(w.engine, SL_KIND_CLUSTER_QUEUE, "", "cq");
+    assert_string_equal(sl_json_path_text(cq, "flavorsReservation.0.resources.0.borrowed", ""),
+                        "4");
+    sl_json_free(cq);
+}
+
+static void test_engine_cyclic_cohorts_are_refused_and_heal(void **state)
+{
+    (void)state;
+    struct sl_error e = {0};
+    world_add_flavor(&w, "spot", "{}");
+    world_add_cluster_queue(&w, "cq", "spot", "2", ",\"cohortName\":\"a\"");
+    world_add_local_queue(&w, "team", "lq", "cq");
+    world_add(&w, SL_KIND_COHORT,
+              "{\"metadata\":{\"name\":\"a\"},\"spec\":{\"parentName\":\"b\"}}");
+    sl_engine_synced(w.engine, w.now_ms);
+    enum sl_code code = world_put(
+        &w, SL_KIND_COHORT,
+        world_parse("{\"metadata\":{\"name\":\"b\"},\"spec\":{\"parentName\":\"a\"}}"), &e);
+    assert_int_equal(code, SL_CODE_INVALID);
+    assert_string_equal(e.causes[0].field, "spec.parentName");
+    world_add_workload(&w, "x", "lq", 1, "1");
+    world_settle(&w);
+    world_expect(&w, "x", "QuotaReserved", "False", "Misconfigured");
+    struct sl_json *cq = sl_engine_queue_status(w.engine, SL_KIND_CLUSTER_QUEUE, "", "cq");
+    assert_string_equal(sl_json_path_text(cq, "active.reason", ""), "CohortCycle");
+    sl_json_free(cq);
+    assert_int_equal(world_patch(&w, SL_KIND_COHORT, "", "a", "{\"spec\":{\"parentName\":null}}"),
+                     SL_CODE_OK);
+    world_settle(&w);
+    world_expect(&w, "x", "Admitted", "True", "Admitted");
+}
+
+static void test_engine_cohort_object_adds_quota(void **state)
+{
+    (void)state;
+    world_add_flavor(&w, "spot", "{}");
+    world_add_cluster_queue(&w, "cq", "spot", "1", ",\"cohortName\":\"all\"");
+    world_add_local_queue(&w, "team", "lq", "cq");
+    sl_engine_synced(w.engine, w.now_ms);
+    world_add_workload(&w, "a", "lq", 1, "4");
+    world_settle(&w);
+    world_expect(&w, "a", "QuotaReserved", "False", "ExceedsMaxQuota");
+    world_add(&w, SL_KIND_COHORT,
+              "{\"metadata\":{\"name\":\"all\"},\"spec\":{\"resourceGroups\":[{"
+              "\"coveredResources\":[\"cpu\"],"
+              "\"flavors\":[{\"name\":\"spot\",\"resources\":[{\"name\":\"cpu\",\"nominalQuota\":3}"
+              "]}]}]}}");
+    world_settle(&w);
+    world_expect(&w, "a", "Admitted", "True", "Admitted");
+    world_delete(&w, SL_KIND_COHORT, "",
+                 "all"); /* over quota now: it runs on, nothing else comes in */
+    world_add_workload(&w, "b", "lq", 1, "1");
+    world_settle(&w);
+    world_expect(&w, "a", "Admitted", "True", "Admitted");
+    world_expect(&w, "b", "QuotaReserved", "False", "WaitingForQuota");
+}
+
+/* --- queues that stop, go and come ------------------------------------------------------------------------------ */
+
+static void test_engine_orphan_is_admitted_when_its_queue_appears(void **state)
+{
+    (void)state;
+    world_add_flavor(&w, "spot", "{}");
+    sl_engine_synced(w.engine, w.now_ms);
+    world_add_workload(&w, "a", "lq", 1, "1");
+    world_settle(&w);
+    world_expect(&w, "a", "QuotaReserved", "False", "Misconfigured");
+    world_add_local_queue(&w, "team", "lq", "cq");
+    world_settle(&w);
+    world_expect(&w, "a", "QuotaReserved", "False", "Misconfigured");
+    assert_int_equal(sl_place_of(0), SL_PLACE_ORPHANED);
+    world_add_cluster_queue(&w, "cq", "spot", "10", "");
+    world_settle(&w);
+    world_expect(&w, "a", "Admitted", "True", "Admitted");
+}
+
+static void test_engine_deleted_cluster_queue_orphans_what_waits_and_keeps_what_runs(void **state)
+{
+    (void)state;
+    world_add_basics(&w);
+    world_add_workload(&w, "runs", "lq", 1, "8");
+    world_add_workload(&w, "waits", "lq", 1, "8");
+    world_settle(&w);
+    world_delete(&w, SL_KIND_CLUSTER_QUEUE, "", "cq");
+    world_settle(&w);
+    world_expect(&w, "runs", "Admitted", "True", "Admitted");
+    world_expect(&w, "waits", "QuotaReserved", "False", "Misconfigured");
+    world_add_cluster_queue(&w, "cq", "spot", "10", "");
+    world_settle(&w);
+    world_expect(&w, "waits", "QuotaReserved", "False",
+                 "WaitingForQuota"); /* the usage is still known */
+    world_delete(&w, SL_KIND_WORKLOAD, "team", "runs");
+    world_settle(&w);
+    world_expect(&w, "waits", "Admitted", "True", "Admitted");
+}
+
+static void test_engine_deleted_queues_leave_nothing_behind(void **state)
+{
+    (void)state;
+    world_add_basics(&w);
+    world_add_workload(&w, "a", "lq", 1, "8");
+    world_settle(&w);
+    world_delete(&w, SL_KIND_LOCAL_QUEUE, "team", "lq");
+    world_delete(&w, SL_KIND_CLUSTER_QUEUE, "", "cq");
+    world_settle(&w);
+    world_delete(&w, SL_KIND_WORKLOAD, "team", "a");
+    world_settle(&w);
+    assert_null(sl_engine_queue_status(w.engine, SL_KIND_CLUSTER_QUEUE, "", "cq"));
+    assert_int_equal(sl_ledger_node_of(0), SL_NO_ID);
+    world_add_cluster_queue(&w, "cq", "spot", "10", "");
+    world_add_local_queue(&w, "team", "lq", "cq");
+    world_add_workload(&w, "b", "lq", 1, "10");
+    world_settle(&w);
+    world_expect(&w, "b", "Admitted", "True", "Admitted");
+}
+
+static void test_engine_held_queue_admits_nothing_and_keeps_what_runs(void **state)
+{
+    (void)state;
+    world_add_basics(&w);
+    world_add_workload(&w, "runs", "lq", 1, "1");
+    world_settle(&w);
+    (void)world_patch(&w, SL_KIND_CLUSTER_QUEUE, "", "cq", "{\"spec\":{\"stopPolicy\":\"Hold\"}}");
+    world_add_workload(&w, "waits", "lq", 1, "1");
+    world_settle(&w);
+    world_expect(&w, "runs", "Admitted", "True", "Admitted");
+    world_expect(&w, "waits", "QuotaReserved", "False", "Suspended");
+    (void)world_patch(&w, SL_KIND_CLUSTER_QUEUE, "", "cq", "{\"spec\":{\"stopPolicy\":\"None\"}}");
+    world_settle(&w);
+    world_expect(&w, "waits", "Admitted", "True", "Admitted");
+}
+
+static void test_engine_drained_queue_evicts_and_takes_back_after_its_restart(void **state)
+{
+    (void)state;
+    world_add_basics(&w);
+    world_add_workload(&w, "a", "lq", 1, "1");
+    world_settle(&w);
+    w.now_ms += 5000;
+    (void)world_patch(&w, SL_KIND_LOCAL_QUEUE, "team", "lq",
+                      "{\"spec\":{\"stopPolicy\":\"HoldAndDrain\"}}");
+    world_settle(&w);
+    world_expect(&w, "a", "Evicted", "True", "LocalQueueStopped");
+    world_expect(&w, "a", "QuotaReserved", "True", "QuotaReserved"); /* until the job has stopped */
+    assert_int_equal(world_count_cq(&w, "reservingWorkloads"), 1);
+    assert_int_equal(
+        sl_json_path_int(world_workload(&w, "a"), "status.schedulingStats.evictions.0.count", 0),
+        1);
+    sl_engine_job_stopped(w.engine, world_workload(&w, "a"), w.now_ms);
+    world_settle(&w);
+    world_expect(&w, "a", "QuotaReserved", "False", "Suspended");
+    world_expect(&w, "a", "Requeued", "False", "LocalQueueStopped");
+    world_expect(&w, "a", "Admitted", "False", "NoReservation");
+    assert_null(sl_json_path(world_workload(&w, "a"), "status.admission"));
+    assert_int_equal(
+        sl_json_path_int(world_workload(&w, "a"), "status.accumulatedPastExecutionTimeSeconds", 0),
+        5);
+    assert_int_equal(world_count_cq(&w, "reservingWorkloads"), 0);
+    (void)world_patch(&w, SL_KIND_LOCAL_QUEUE, "team", "lq", "{\"spec\":{\"stopPolicy\":null}}");
+    world_settle(&w);
+    world_expect(&w, "a", "Requeued", "True", "LocalQueueRestarted");
+    world_expect(&w, "a", "Admitted", "True", "Admitted");
+    world_expect(&w, "a", "Evicted", "False", "QuotaReserved");
+}
+
+static void test_engine_namespace_selector_keeps_others_out(void **state)
+{
+    (void)state;
+    world_add_flavor(&w, "spot", "{}");
+    world_add(&w, SL_KIND_NAMESPACE, "{\"metadata\":{\"name\":\"team\"}}");
+    world_add_cluster_queue(&w, "cq", "spot", "10", "");
+    (void)world_patch(&w, SL_KIND_CLUSTER_QUEUE, "", "cq",
+                      "{\"spec\":{\"namespaceSelector\":{\"matchLabels\":{\"dept\":\"x\"}}}}");
+    world_add_local_queue(&w, "team", "lq", "cq");
+    sl_engine_synced(w.engine, w.now_ms);
+    world_add_workload(&w, "a", "lq", 1, "1");
+    world_settle(&w);
+    world_expect(&w, "a", "QuotaReserved", "False", "Misconfigured");
+    (void)world_patch(&w, SL_KIND_NAMESPACE, "", "team",
+                      "{\"metadata\":{\"labels\":{\"dept\":\"x\"}}}");
+    world_settle(&w);
+    world_expect(&w, "a", "Admitted", "True", "Admitted");
+}
+
+static void test_engine_workload_moves_to_another_queue(void **state)
+{
+    (void)state;
+    world_add_basics(&w);
+    world_add_workload(&w, "a", "nowhere", 1, "1");
+    world_settle(&w);
+    world_expect(&w, "a", "QuotaReserved", "False", "Misconfigured");
+    (void)world_patch(&w, SL_KIND_WORKLOAD, "team", "a", "{\"spec\":{\"queueName\":\"lq\"}}");
+    world_settle(&w);
+    world_expect(&w, "a", "Admitted", "True", "Admitted");
+    assert_int_equal(world_count(&w, SL_KIND_LOCAL_QUEUE, "team", "lq", "admittedWorkloads"), 1);
+}
+
+/* --- flags ------------------------------------------------------------------------------------------------------ */
+
+static void test_engine_gated_workload_waits_for_its_gate(void **state)
+{
+    (void)state;
+    world_add_basics(&w);
+    struct sl_json *o = world_new_workload("team", "a", "lq", 1, "1");
+    sl_json_set_text(sl_json_path_make(o, "metadata.annotations"),
+                     "kueue.x-k8s.io/admission-gated-by", "me");
+    (void)world_put(&w, SL_KIND_WORKLOAD, o, NULL);
+    world_settle(&w);
+    assert_false(sl_condition_true(world_workload(&w, "a"), "QuotaReserved"));
+    (void)world_patch(
+        &w, SL_KIND_WORKLOAD, "team", "a",
+        "{\"metadata\":{\"annotations\":{\"kueue.x-k8s.io/admission-gated-by\":\"\"}}}");
+    world_settle(&w);
+    world_expect(&w, "a", "Admitted", "True", "Admitted");
+}
+
+static void test_engine_deactivated_workload_is_evicted_and_comes_back(void **state)
+{
+    (void)state;
+    world_add_basics(&w);
+    world_add_workload(&w, "a", "lq", 1, "1");
+    world_settle(&w);
+    (void)world_patch(&w, SL_KIND_WORKLOAD, "team", "a", "{\"spec\":{\"active\":false}}");
+    world_settle(&w);
+    world_expect(&w, "a", "Evicted", "True", "Deactivated");
+    sl_engine_job_stopped(w.engine, world_workload(&w, "a"), w.now_ms);
+    world_settle(&w);
+    world_expect(&w, "a", "QuotaReserved", "False", "Deactivated");
+    (void)world_patch(&w, SL_KIND_WORKLOAD, "team", "a", "{\"spec\":{\"active\":true}}");
+    world_settle(&w);
+    world_expect(&w, "a", "Requeued", "True", "Reactivated");
+    world_expect(&w, "a", "Admitted", "True", "Admitted");
+}
+
+static void test_engine_reactivated_before_the_job_stopped_comes_back_after(void **state)
+{
+    (void)state;
+    world_add_basics(&w);
+    world_add_workload(&w, "a", "lq", 1, "1");
+    world_settle(&w);
+    (void)world_patch(&w, SL_KIND_WORKLOAD, "team", "a", "{\"spec\":{\"active\":false}}");
+    world_settle(&w);
+    (void)world_patch(&w, SL_KIND_WORKLOAD, "team", "a", "{\"spec\":{\"active\":true}}");
+    world_settle(&w);
+    sl_engine_job_stopped(w.engine, world_workload(&w, "a"), w.now_ms);
+    world_settle(&w);
+    world_expect(&w, "a", "Admitted", "True", "Admitted");
+}
+
+static void test_engine_execution_time_over_deactivates(void **state)
+{
+    (void)state;
+    world_add_basics(&w);
+    struct sl_json *o = world_new_workload("team", "a", "lq", 1, "1");
+    sl_json_set_int(sl_json_get(o, "spec"), "maximumExecutionTimeSeconds", 60);
+    (void)world_put(&w, SL_KIND_WORKLOAD, o, NULL);
+    world_settle(&w);
+    assert_int_equal(sl_engine_due_ms(w.engine), w.now_ms + 60000);
+    world_pass(&w, 59000);
+    assert_false(sl_condition_true(world_workload(&w, "a"), "Evicted"));
+    world_pass(&w, 1000);
+    assert_false(sl_json_path_bool(world_workload(&w, "a"), "spec.active", true));
+    world_expect(&w, "a", "Evicted", "True", "DeactivatedDueToMaximumExecutionTimeExceeded");
+    assert_null(sl_condition_find(world_workload(&w, "a"), "DeactivationTarget"));
+}
+
+/* --- admission checks ------------------------------------------------------------------------------------------- */
+
+static void add_checked_basics(void)
+{
+    world_add_flavor(&w, "spot", "{}");
+    world_add_cluster_queue(
+        &w, "cq", "spot", "10",
+        ",\"admissionChecksStrategy\":{\"admissionChecks\":[{\"name\":\"prov\"}]}");
+    world_add_local_queue(&w, "team", "lq", "cq");
+    sl_engine_synced(w.engine, w.now_ms);
+    world_add_workload(&w, "a", "lq", 1, "1");
+    world_settle(&w);
+}
+
+static void report_check(const char *state)
+{
+    char patch[256];
+    (void)snprintf(patch, sizeof patch,
+                   "{\"status\":{\"admissionChecks\":[{\"name\":\"prov\",\"state\":\"%s\","
+                   "\"message\":\"because\"}]}}",
+                   state);
+    (void)world_patch(&w, SL_KIND_WORKLOAD, "team", "a", patch);
+    world_settle(&w);
+}
+
+static void test_engine_admission_waits_for_its_check(void **state)
+{
+    (void)state;
+    add_checked_basics();
+    world_expect(&w, "a", "QuotaReserved", "True", "QuotaReserved");
+    assert_false(sl_condition_true(world_workload(&w, "a"), "Admitted"));
+    assert_string_equal(
+        sl_json_path_text(world_workload(&w, "a"), "status.admissionChecks.0.name", ""), "prov");
+    assert_string_equal(
+        sl_json_path_text(world_workload(&w, "a"), "status.admissionChecks.0.state", ""),
+        "Pending");
+    report_check("Ready");
+    world_expect(&w, "a", "Admitted", "True", "Admitted");
+    assert_int_equal(world_count_cq(&w, "admittedWorkloads"), 1);
+}
+
+static void test_engine_check_that_asks_to_retry_evicts(void **state)
+{
+    (void)state;
+    add_checked_basics();
+    report_check("Retry");
+    world_expect(&w, "a", "Evicted", "True", "AdmissionCheck");
+    const struct sl_json *check = sl_json_path(world_workload(&w, "a"), "status.admissionChecks.0");
+    assert_string_equal(sl_json_path_text(check, "state", ""), "Pending");
+    assert_string_equal(sl_json_path_text(check, "message", ""),
+                        "Reset to Pending after eviction. Previously: Retry");
+    assert_int_equal(sl_json_path_int(check, "retryCount", 0), 1);
+    sl_engine_job_stopped(w.engine, world_workload(&w, "a"), w.now_ms);
+    world_settle(&w);
+    world_expect(&w, "a", "Requeued", "True", "BackoffFinished");
+    world_expect(&w, "a", "QuotaReserved", "True", "QuotaReserved"); /* no backoff was asked for */
+}
+
+static void test_engine_rejected_check_deactivates(void **state)
+{
+    (void)state;
+    add_checked_basics();
+    report_check("Rejected");
+    assert_false(sl_json_path_bool(world_workload(&w, "a"), "spec.active", true));
+    world_expect(&w, "a", "Evicted", "True", "DeactivatedDueToAdmissionCheck");
+}
+
+static void test_engine_check_dropped_by_the_queue_admits(void **state)
+{
+    (void)state;
+    add_checked_basics();
+    (void)world_patch(&w, SL_KIND_CLUSTER_QUEUE, "", "cq",
+                      "{\"spec\":{\"admissionChecksStrategy\":null}}");
+    world_settle(&w);
+    world_expect(&w, "a", "Admitted", "True", "Admitted");
+    assert_null(sl_json_path(world_workload(&w, "a"), "status.admissionChecks"));
+}
+
+/* --- bad objects ------------------------------------------------------------------------------------------------ */
+
+static void test_engine_bad_quota_makes_the_queue_inactive(void **state)
+{
+    (void)state;
+    world_add_basics(&w);
+    struct sl_error e = {0};
+    struct sl_json *o = sl_json_clone(world_get(&w, SL_KIND_CLUSTER_QUEUE, "", "cq"));
+    sl_json_set_text(sl_json_path(o, "spec.resourceGroups.0.flavors.0.resources.0"), "nominalQuota",
+                     "ten");
+    assert_int_equal(world_put(&w, SL_KIND_CLUSTER_QUEUE, o, &e), SL_CODE_INVALID);
+    assert_string_equal(e.causes[0].field,
+                        "spec.resourceGroups[0].flavors[0].resources[0].nominalQuota");
+    world_add_workload(&w, "a", "lq", 1, "1");
+    world_settle(&w);
+    world_expect(&w, "a", "QuotaReserved", "False", "Misconfigured");
+    struct sl_json *status = sl_engine_queue_status(w.engine, SL_KIND_CLUSTER_QUEUE, "", "cq");
+    assert_string_equal(sl_json_path_text(status, "active.reason", ""), "InvalidSpec");
+    sl_json_free(status);
+}
+
+static void test_engine_negative_quota_is_refused(void **state)
+{
+    (void)state;
+    world_add_basics(&w);
+    struct sl_error e = {0};
+    struct sl_json *o = sl_json_clone(world_get(&w, SL_KIND_CLUSTER_QUEUE, "", "cq"));
+    sl_json_set_int(sl_json_path(o, "spec.resourceGroups.0.flavors.0.resources.0"), "nominalQuota",
+                    -1);
+    assert_int_equal(world_put(&w, SL_KIND_CLUSTER_QUEUE, o, &e), SL_CODE_INVALID);
+    assert_string_equal(e.causes[0].text, "must not be negative");
+}
+
+static void test_engine_bad_request_keeps_the_workload_known(void **state)
+{
+    (void)state;
+    world_add_basics(&w);
+    struct sl_error e = {0};
+    enum sl_code code =
+        world_put(&w, SL_KIND_WORKLOAD, world_new_workload("team", "a", "lq", 1, "-1"), &e);
+    assert_int_equal(code, SL_CODE_INVALID);
+    assert_string_equal(e.causes[0].field, "spec.podSets[0].template.spec");
+    world_settle(&w);
+    world_expect(&w, "a", "QuotaReserved", "False", "Misconfigured");
+    struct sl_json *o = world_new_workload("team", "a", "lq", 1, "1");
+    sl_json_set_text(sl_json_path_make(o, "metadata"), "uid",
+                     sl_object_uid(world_workload(&w, "a")));
+    sl_json_set_int(sl_json_path_make(o, "metadata"), "generation", 2);
+    assert_int_equal(world_put(&w, SL_KIND_WORKLOAD, o, &e), SL_CODE_OK);
+    world_settle(&w);
+    world_expect(&w, "a", "Admitted", "True", "Admitted");
+}
+
+static void test_engine_absurd_request_is_refused_not_wrapped(void **state)
+{
+    (void)state;
+    world_add_basics(&w);
+    struct sl_error e = {0};
+    enum sl_code code = world_put(
+        &w, SL_KIND_WORKLOAD, world_new_workload("team", "a", "lq", 2147483647, "1000000000"), &e);
+    assert_int_equal(code, SL_CODE_INVALID);
+    assert_non_null(strstr(e.causes[0].text, "larger than 2^60"));
+}
+
+static void test_engine_object_without_name_is_refused(void **state)
+{
+    (void)state;
+    struct sl_error e = {0};
+    struct sl_json *o = world_parse("{\"metadata\":{}}");
+    assert_int_equal(sl_engine_observe(w.engine, SL_KIND_WORKLOAD, o, 1, &e), SL_CODE_BAD_REQUEST);
+    sl_json_free(o);
+}
+
+static void test_engine_resource_the_queue_lacks_has_no_flavor(void **state)
+{
+    (void)state;
+    world_add_basics(&w);
+    struct sl_json *o = world_new_workload("team", "a", "lq", 1, "1");
+    sl_json_set_text(
+        sl_json_path(o, "spec.podSets.0.template.spec.containers.0.resources.requests"), "gpu",
+        "1");
+    (void)world_put(&w, SL_KIND_WORKLOAD, o, NULL);
+    world_settle(&w);
+    world_expect(&w, "a", "QuotaReserved", "False", "NoMatchingFlavor");
+    assert_non_null(strstr(w.last_message, "the ClusterQueue offers no gpu"));
+}
+
+/* --- answers ---------------------------------------------------------------------------------------------------- */
+
+static void test_engine_refused_reservation_is_tried_again_later(void **state)
+{
+    (void)state;
+    world_add_basics(&w);
+    w.fail_next = SL_CODE_CONFLICT;
+    world_add_workload(&w, "a", "lq", 1, "1");
+    world_settle(&w);
+    assert_false(sl_condition_true(world_workload(&w, "a"), "QuotaReserved"));
+    assert_int_equal(world_count_cq(&w, "reservingWorkloads"), 0);
+    world_pass(&w, 999);
+    assert_false(sl_condition_true(world_workload(&w, "a"), "QuotaReserved"));
+    world_pass(&w, 1);
+    world_expect(&w, "a", "Admitted", "True", "Admitted");
+}
+
+static void test_engine_reservation_in_doubt_is_kept_and_written_again(void **state)
+{
+    (void)state;
+    world_add_basics(&w);
+    w.fail_next = SL_CODE_TIMEOUT;
+    world_add_workload(&w, "a", "lq", 1, "8");
+    world_settle(&w);
+    assert_false(sl_condition_true(world_workload(&w, "a"), "QuotaReserved"));
+    world_add_workload(&w, "b", "lq", 1, "8");
+    world_settle(&w);
+    world_expect(&w, "b", "QuotaReserved", "False", "WaitingForQuota"); /* a may be running */
+    world_pass(&w, 1000);
+    world_expect(&w, "a", "Admitted", "True", "Admitted");
+}
+
+static void test_engine_reservation_of_a_vanished_workload_is_dropped(void **state)
+{
+    (void)state;
+    world_add_basics(&w);
+    w.fail_next = SL_CODE_NOT_FOUND;
+    world_add_workload(&w, "a", "lq", 1, "8");
+    world_settle(&w);
+    assert_int_equal(world_count_cq(&w, "reservingWorkloads"), 0);
+    struct sl_engine_counters counters;
+    sl_engine_count(w.engine, &counters);
+    assert_int_equal(counters.workloads, 0);
+}
+
+static void test_engine_refused_eviction_is_written_again(void **state)
+{
+    (void)state;
+    world_add_basics(&w);
+    world_add_workload(&w, "a", "lq", 1, "1");
+    world_settle(&w);
+    w.fail_next = SL_CODE_CONFLICT;
+    (void)world_patch(&w, SL_KIND_LOCAL_QUEUE, "team", "lq",
+                      "{\"spec\":{\"stopPolicy\":\"HoldAndDrain\"}}");
+    world_settle(&w);
+    assert_false(sl_condition_true(world_workload(&w, "a"), "Evicted"));
+    world_pass(&w, 1000);
+    world_expect(&w, "a", "Evicted", "True", "LocalQueueStopped");
+}
+
+static void test_engine_number_of_a_deleted_head_carries_no_block_over(void **state)
+{
+    (void)state;
+    world_add_basics(&w);
+    (void)world_patch(&w, SL_KIND_CLUSTER_QUEUE, "", "cq",
+                      "{\"spec\":{\"queueingStrategy\":\"StrictFIFO\"}}");
+    world_add_workload(&w, "a", "lq", 1, "8");
+    world_settle(&w);
+    world_add_workload(&w, "b", "lq", 1, "8");
+    world_settle(&w); /* b is the head and holds up the queue */
+    world_delete(&w, SL_KIND_WORKLOAD, "team", "b");
+    world_add_workload(&w, "c", "lq", 1, "2"); /* gets b's number */
+    world_settle(&w);
+    world_expect(&w, "c", "Admitted", "True", "Admitted");
+}
+
+static void test_engine_touched_queues_are_named_once(void **state)
+{
+    (void)state;
+    world_add_basics(&w);
+    enum sl_kind kind;
+    const char *ns;
+    const char *name;
+    while (sl_engine_next_touched(w.engine, &kind, &ns, &name)) {
+    }
+    world_add_workload(&w, "a", "lq", 1, "1");
+    world_settle(&w);
+    unsigned queues = 0;
+    unsigned cluster_queues = 0;
+    while (sl_engine_next_touched(w.engine, &kind, &ns, &name)) {
+        queues += kind == SL_KIND_LOCAL_QUEUE && strcmp(ns, "team") == 0 && strcmp(name, "lq") == 0;
+        cluster_queues += kind == SL_KIND_CLUSTER_QUEUE && strcmp(name, "cq") == 0;
+    }
+    assert_int_equal(queues, 1);
+    assert_int_equal(cluster_queues, 1);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(test_engine_workload_that_fits_is_admitted),
+        TEST(test_engine_usage_shows_in_the_statuses),
+        TEST(test_engine_workload_too_large_now_waits_and_says_why),
+        TEST(test_engine_workload_larger_than_all_quota_exceeds_it),
+        TEST(test_engine_finished_workload_lets_the_next_one_in),
+        TEST(test_engine_deleted_workload_gives_its_quota_back),
+        TEST(test_engine_same_name_with_other_uid_is_another_workload),
+        TEST(test_engine_higher_priority_goes_first_then_age),
+        TEST(test_engine_nothing_is_decided_before_everything_was_seen),
+        TEST(test_engine_second_pending_reason_alike_is_not_written),
+        TEST(test_engine_tainted_flavor_is_passed_over),
+        TEST(test_engine_flavor_that_loses_its_taint_is_tried_again),
+        TEST(test_engine_missing_flavor_makes_the_queue_inactive),
+        TEST(test_engine_queue_borrows_from_its_cohort),
+        TEST(test_engine_cyclic_cohorts_are_refused_and_heal),
+        TEST(test_engine_cohort_object_adds_quota),
+        TEST(test_engine_orphan_is_admitted_when_its_queue_appears),
+        TEST(test_engine_deleted_cluster_queue_orphans_what_waits_and_keeps_what_runs),
+        TEST(test_engine_deleted_queues_leave_nothing_behind),
+        TEST(test_engine_held_queue_admits_nothing_and_keeps_what_runs),
+        TEST(test_engine_drained_queue_evicts_and_takes_back_after_its_restart),
+        TEST(test_engine_namespace_selector_keeps_others_out),
+        TEST(test_engine_workload_moves_to_another_queue),
+        TEST(test_engine_gated_workload_waits_for_its_gate),
+        TEST(test_engine_deactivated_workload_is_evicted_and_comes_back),
+        TEST(test_engine_reactivated_before_the_job_stopped_comes_back_after),
+        TEST(test_engine_execution_time_over_deactivates),
+        TEST(test_engine_admission_waits_for_its_check),
+        TEST(test_engine_check_that_asks_to_retry_evicts),
+        TEST(test_engine_rejected_check_deactivates),
+        TEST(test_engine_check_dropped_by_the_queue_admits),
+        TEST(test_engine_bad_quota_makes_the_queue_inactive),
+        TEST(test_engine_negative_quota_is_refused),
+        TEST(test_engine_bad_request_keeps_the_workload_known),
+        TEST(test_engine_absurd_request_is_refused_not_wrapped),
+        TEST(test_engine_object_without_name_is_refused),
+        TEST(test_engine_resource_the_queue_lacks_has_no_flavor),
+        TEST(test_engine_refused_reservation_is_tried_again_later),
+        TEST(test_engine_reservation_in_doubt_is_kept_and_written_again),
+        TEST(test_engine_reservation_of_a_vanished_workload_is_dropped),
+        TEST(test_engine_refused_eviction_is_written_again),
+        TEST(test_engine_number_of_a_deleted_head_carries_no_block_over),
+        TEST(test_engine_touched_queues_are_named_once),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
