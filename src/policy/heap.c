@@ -289,7 +289,8 @@ static void sink_as_far_as_right(sl_heap_id heap, uint32_t link)
   requires links:     HeapLinks;
   terminates          \true;
   exits               \false;
-  assigns             heap_root[0 .. SL_HEAPS_MAX - 1], heap_count[0 .. SL_HEAPS_MAX - 1], up[0 .. SL_WORKLOADS_MAX - 1],
+  assigns             heap_root[0 .. SL_HEAPS_MAX - 1], heap_count[0 .. SL_HEAPS_MAX - 1],
+                      up[0 .. SL_WORKLOADS_MAX - 1],
                       left[0 .. SL_WORKLOADS_MAX - 1], right[0 .. SL_WORKLOADS_MAX - 1],
                       home[0 .. SL_WORKLOADS_MAX - 1];
   ensures  links:     HeapLinks;
@@ -324,7 +325,8 @@ void sl_heap_push(sl_heap_id heap, sl_workload_id id)
   requires links:     HeapLinks;
   terminates          \true;
   exits               \false;
-  assigns             heap_root[0 .. SL_HEAPS_MAX - 1], heap_count[0 .. SL_HEAPS_MAX - 1], up[0 .. SL_WORKLOADS_MAX - 1],
+  assigns             heap_root[0 .. SL_HEAPS_MAX - 1], heap_count[0 .. SL_HEAPS_MAX - 1],
+                      up[0 .. SL_WORKLOADS_MAX - 1],
                       left[0 .. SL_WORKLOADS_MAX - 1], right[0 .. SL_WORKLOADS_MAX - 1],
                       home[0 .. SL_WORKLOADS_MAX - 1];
   ensures  links:     HeapLinks;

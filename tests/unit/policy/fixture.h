@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* A small cluster for the policy's tests: every test takes new node and workload ids, and its teardown deletes
- * its workloads and asks every checker. */
+/* A small cluster for the policy's tests: every test takes new node and workload ids, and its
+ * teardown deletes its workloads and asks every checker. */
 #ifndef SL_TESTS_POLICY_FIXTURE_H
 #define SL_TESTS_POLICY_FIXTURE_H
 #include <setjmp.h>

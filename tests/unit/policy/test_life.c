@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* Random life of a cohort tree: after every step all checkers hold, and whenever the policy has come to rest
- * nobody waits who could be served: whoever would be tried, tried afresh, finds no place. */
+/* Random life of a cohort tree: after every step all checkers hold, and whenever the policy has
+ * come to rest nobody waits who could be served: whoever would be tried, tried afresh, finds no
+ * place. */
 #include "fixture.h"
 
 #include "policy/turns.h"

@@ -258,7 +258,8 @@ static void test_queues_list_has_parked_ones_in_their_order(void **state)
     assert_int_equal(sl_queues_list(SL_NODES_MAX), 0);
 }
 
-/* Ten that ask for the same wait: a wake-up tries one, and the others only follow where it succeeds. */
+/* Ten that ask for the same wait: a wake-up tries one, and the others only follow where it
+ * succeeds. */
 static void test_queues_lane_sends_one_scout_and_the_next_after_success(void **state)
 {
     (void)state;
