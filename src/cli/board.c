@@ -99,16 +99,23 @@ static void add_usage(struct sl_board *b, const struct sl_json *wl)
     }
 }
 
+/* What is missing, without the sentence's beginning that names the pod set: lines are short. */
+static const char *essence(const char *message)
+{
+    const char *start = strncmp(message, "couldn't assign", 15) == 0 ? strstr(message, ": ") : NULL;
+    return start == NULL ? message : start + 2;
+}
+
 static void add_waiting(struct sl_board *b, const struct sl_json *wl)
 {
     if (b->waiting_count == SL_BOARD_WAITING_MAX) {
         return;
     }
     const struct sl_json *condition = sl_condition_find(wl, "QuotaReserved");
-    snprintf(b->waiting[b->waiting_count++], sizeof b->waiting[0], "%s/%s: %s%s%s",
+    snprintf(b->waiting[b->waiting_count++], sizeof b->waiting[0], "%s/%s  %s%s%s",
              sl_object_namespace(wl), sl_object_name(wl),
              sl_json_path_text(condition, "reason", "not looked at yet"),
-             condition == NULL ? "" : ": ", sl_json_path_text(condition, "message", ""));
+             condition == NULL ? "" : ": ", essence(sl_json_path_text(condition, "message", "")));
 }
 
 void sl_board_fill(struct sl_board *b, const struct sl_json *workloads,

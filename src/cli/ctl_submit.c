@@ -7,6 +7,8 @@
 #include "cli/version.h"
 #include <string.h>
 
+#define PENDING_PAGE 1000 /* what the server gives at most when it is not asked for more */
+
 static enum sl_code submit_one(struct sl_ctl *c, const struct sl_submit *s, struct sl_error *e)
 {
     struct sl_buf path = {0};
@@ -109,7 +111,8 @@ static enum sl_code pending_of(struct sl_ctl *c, const char *queue, struct sl_er
         printf("%s: nothing is pending\n", queue);
     } else {
         int width = name_width(items);
-        printf("%s: %zu pending\n", queue, sl_json_len(items));
+        bool cut = sl_json_len(items) >= PENDING_PAGE;
+        printf("%s: %s%zu pending\n", queue, cut ? "the first " : "", sl_json_len(items));
         printf("  %4s  %8s  %-*s  %s\n", "POS", "PRIORITY", width, "WORKLOAD", "REASON");
         for (size_t i = 0; i < sl_json_len(items); i++) {
             print_pending_row(sl_json_at(items, i), width);

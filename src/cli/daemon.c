@@ -76,7 +76,7 @@ static void on_busy(uv_idle_t *handle)
             set_timer(d);
             return;
         }
-    } while (uv_hrtime() - start_ns < TURN_MS * 1000000u);
+    } while (uv_hrtime() - start_ns < (uint64_t)TURN_MS * 1000000u);
 }
 
 /* Answers may have led to new decisions, or more may be staged. */

@@ -21,7 +21,8 @@ static const char workloads_text[] = "[" HOLDING(TRUE("QuotaReserved"), "1500m")
                      "2") ",{\"metadata\":{\"name\":\"late\",\"namespace\":\"n\"},\"status\":{"
                           "\"conditions\":["
                           "{\"type\":\"QuotaReserved\",\"status\":\"False\",\"reason\":"
-                          "\"WaitingForQuota\",\"message\":\"2 more\"}]}}]";
+                          "\"WaitingForQuota\",\"message\":\"couldn't assign flavors to pod set "
+                          "main: 2 more\"}]}}]";
 
 static void fill(struct sl_board *b)
 {
@@ -70,7 +71,7 @@ static void test_board_drawing_shows_borrowing_and_who_waits_why(void **state)
     fill(&b);
     sl_board_draw(&b, false, 80, &text);
     assert_has(text.data, "[####################]+++++++ ");
-    assert_has(text.data, "n/late: WaitingForQuota: 2 more");
+    assert_has(text.data, "n/late  WaitingForQuota: 2 more");
     assert_null(strchr(text.data, '\033'));
     sl_buf_fini(&text);
 }
