@@ -141,9 +141,27 @@ static void settle(sl_workload_id id, int64_t now_ms)
     }
 }
 
+/* A head that leaves the line while it holds up its queue must not be remembered as doing so: it, or another
+ * workload with its number, would be passed over when it comes to the head again. */
+static void unblock(sl_workload_id id, int64_t now_ms)
+{
+    if (sl_place_of(id) == SL_PLACE_HEAP) {
+        sl_queues_retry(id, now_ms);
+    }
+}
+
+static bool leaves_line(enum sl_event_kind kind)
+{
+    return kind == SL_EV_DELETE || kind == SL_EV_FINISH || kind == SL_EV_DEACTIVATE ||
+           kind == SL_EV_GATE || kind == SL_EV_HOLD;
+}
+
 static enum sl_status perform_event(const struct sl_change *c)
 {
     struct sl_event ev = event_of(c);
+    if (leaves_line(ev.kind)) {
+        unblock(ev.workload, ev.now_ms);
+    }
     enum sl_status status = sl_commit_event(ev);
     if (status == SL_OK) {
         settle(ev.workload, ev.now_ms);
@@ -189,6 +207,7 @@ static enum sl_status perform_workload(struct sl_change *c)
     case SL_CHANGE_ATTACH:
         return perform_attach(c);
     case SL_CHANGE_DETACH:
+        unblock(c->word[0], c->number[0]);
         sl_queues_detach(c->word[0]);
         return SL_OK;
     case SL_CHANGE_SET_KEY:
@@ -352,7 +371,7 @@ enum sl_status sl_change_event(struct sl_engine *g, struct sl_event ev)
 enum sl_status sl_change_words(struct sl_engine *g, enum sl_change_kind kind, uint32_t a,
                                uint32_t b, int64_t now_ms)
 {
-    struct sl_change c = {.kind = kind, .word = {a, b}};
+    struct sl_change c = {.kind = kind, .word = {a, b}, .number = {now_ms}};
     return sl_change_apply(g, &c, now_ms);
 }
 

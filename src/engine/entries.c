@@ -102,7 +102,7 @@ void sl_node_drop_unused(struct sl_engine *g, sl_node_id node, int64_t now_ms)
 {
     struct sl_node_entry *n = node == SL_NO_ID ? NULL : g->nodes[node];
     if (n == NULL || n->exists || n->child_count > 0 || n->first_queue != NULL ||
-        n->tally.reserving > 0) {
+        n->holder_count > 0) {
         return;
     }
     sl_node_id parent = n->parent;
@@ -242,6 +242,7 @@ void sl_workload_entry_drop(struct sl_engine *g, sl_workload_id id, int64_t now_
     struct sl_workload_entry *e = &g->workloads[id];
     struct sl_local_queue *q = e->queue;
     sl_workload_unlist(g, id);
+    sl_workload_hold(g, e, SL_NO_ID);
     sl_constraints_release(g, e);
     sl_grant_free(e->grant);
     sl_mem_free(e->message);
@@ -283,6 +284,20 @@ void sl_workload_unlist(struct sl_engine *g, sl_workload_id id)
         q->last = e->prev;
     }
     q->workload_count--;
+}
+
+void sl_workload_hold(struct sl_engine *g, struct sl_workload_entry *e, sl_node_id node)
+{
+    if (e->held_at != SL_NO_ID) {
+        struct sl_node_entry *old = g->nodes[e->held_at];
+        SL_ASSERT(old->holder_count > 0);
+        old->holder_count--;
+        g->sweep = g->sweep || (!old->exists && old->holder_count == 0);
+    }
+    if (node != SL_NO_ID) {
+        g->nodes[node]->holder_count++;
+    }
+    e->held_at = node;
 }
 
 struct sl_grant *sl_grant_new(uint32_t pod_set_count, uint32_t choice_count)

@@ -359,16 +359,8 @@ enum sl_code sl_event_from_workload(struct sl_engine *g, const struct sl_json *o
 
 void sl_event_drop_workload(struct sl_engine *g, sl_workload_id id, int64_t now_ms)
 {
-    struct sl_workload_entry *e = &g->workloads[id];
-    sl_node_id held_at = e->held_at;
-    if (sl_place_of(id) == SL_PLACE_HEAP) {
-        /* If it holds up its queue, that must not pass to the next workload that gets its number. */
-        struct sl_change retry = {.kind = SL_CHANGE_RETRY, .word = {id}, .number = {now_ms}};
-        (void)sl_change_apply(g, &retry, now_ms);
-    }
     send(g, id, SL_EV_DELETE, 0, 0, now_ms);
     SL_ASSERT(sl_workloads[id].phase == SL_PHASE_ABSENT);
-    g->sweep = g->sweep || (held_at != SL_NO_ID && !g->nodes[held_at]->exists);
     sl_workload_entry_drop(g, id, now_ms);
 }
 

@@ -169,10 +169,9 @@ static void drop_grant(struct sl_engine *g, sl_workload_id id)
 {
     struct sl_workload_entry *e = &g->workloads[id];
     if (!sl_workloads[id].has_admission && e->grant != NULL) {
-        g->sweep = g->sweep || !g->nodes[e->held_at]->exists;
         sl_grant_free(e->grant);
         e->grant = NULL;
-        e->held_at = SL_NO_ID;
+        sl_workload_hold(g, e, SL_NO_ID);
     }
 }
 
@@ -227,7 +226,7 @@ void sl_follow_outcome(struct sl_engine *g, int64_t now_ms)
         struct sl_look before = sl_follow_look(id);
         before.phase = SL_PHASE_PENDING; /* only such are tried */
         e->grant = grant_from_assignment(id);
-        e->held_at = sl_cycle_outcome.cluster_queue;
+        sl_workload_hold(g, e, sl_cycle_outcome.cluster_queue);
         sl_follow_say(g, id, "");
         sl_follow(g, id, &before, now_ms);
         return;

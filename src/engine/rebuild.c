@@ -193,7 +193,7 @@ static bool commit_claims(const struct past *p, sl_node_id node, struct claims *
         sl_change_list_claim(&list, claims->items[i]);
     }
     e->grant = claims->grant;
-    e->held_at = node;
+    sl_workload_hold(p->g, e, node);
     struct sl_change c = {.kind = SL_CHANGE_RESTORE,
                           .word = {p->id, e->generation, node, 0},
                           .number = {at_ms},
@@ -202,7 +202,7 @@ static bool commit_claims(const struct past *p, sl_node_id node, struct claims *
     sl_buf_fini(&list);
     if (status != SL_OK) {
         e->grant = NULL;
-        e->held_at = SL_NO_ID;
+        sl_workload_hold(p->g, e, SL_NO_ID);
     }
     return status == SL_OK;
 }

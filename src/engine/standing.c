@@ -269,10 +269,25 @@ void sl_standing_update_queue(struct sl_engine *g, struct sl_local_queue *q, int
     }
 }
 
+/* Holders whose LocalQueue is gone, or names another ClusterQueue by now, are drained with the one they hold. */
+static void drain_strays(struct sl_engine *g, sl_node_id node, int64_t now_ms)
+{
+    for (sl_workload_id id = 0; id < g->workload_cap; id++) {
+        const struct sl_workload_entry *e = &g->workloads[id];
+        if (e->uid != NULL && e->held_at == node && e->queue->cluster_queue != node) {
+            sl_standing_update(g, id, now_ms);
+        }
+    }
+}
+
 void sl_standing_update_cluster_queue(struct sl_engine *g, sl_node_id node, int64_t now_ms)
 {
-    for (struct sl_local_queue *q = g->nodes[node]->first_queue; q != NULL; q = q->next) {
+    const struct sl_node_entry *n = g->nodes[node];
+    for (struct sl_local_queue *q = n->first_queue; q != NULL; q = q->next) {
         sl_standing_update_queue(g, q, now_ms);
+    }
+    if (n->exists && n->stop == SL_STOP_DRAIN && n->holder_count > 0) {
+        drain_strays(g, node, now_ms);
     }
 }
 

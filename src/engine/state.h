@@ -74,7 +74,8 @@ struct sl_node_entry {
     bool touched;
     enum sl_stop stop;
     sl_node_id parent;    /* as the object names it; SL_NO_ID = none */
-    uint32_t child_count; /* nodes that name this one as their parent */
+    uint32_t child_count;  /* nodes that name this one as their parent */
+    uint32_t holder_count; /* workloads whose admission names this ClusterQueue */
     char *trouble;        /* why the object cannot be used; NULL = it can */
     const char
         *reason; /* of the Active condition, and its sentence; NULL until it was first judged */
@@ -230,6 +231,9 @@ struct sl_workload_entry *sl_workload_entry_take(struct sl_engine *g, sl_workloa
 void sl_workload_entry_drop(struct sl_engine *g, sl_workload_id id, int64_t now_ms);
 void sl_workload_enlist(struct sl_engine *g, sl_workload_id id, struct sl_local_queue *q);
 void sl_workload_unlist(struct sl_engine *g, sl_workload_id id);
+/* Which ClusterQueue's quota the workload holds: SL_NO_ID = none. A queue that is gone but for its holders is
+ * looked at again when the last one lets go. */
+void sl_workload_hold(struct sl_engine *g, struct sl_workload_entry *e, sl_node_id node);
 struct sl_grant *sl_grant_new(uint32_t pod_set_count, uint32_t choice_count);
 void sl_grant_free(struct sl_grant *grant); /* NULL is fine */
 

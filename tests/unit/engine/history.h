@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Sluice authors */
+
+/* Random histories in a little world: workloads come, run, are stopped and go; queues, quotas, flavors and cohorts
+ * change under them. One seed, one history. */
+#ifndef SL_TESTS_ENGINE_HISTORY_H
+#define SL_TESTS_ENGINE_HISTORY_H
+#include "world.h"
+
+struct history {
+    struct world *w;
+    uint64_t state;
+    unsigned made;
+};
+
+static inline unsigned history_draw(struct history *h, unsigned bound)
+{
+    h->state = h->state * 6364136223846793005u + 1442695040888963407u;
+    return (unsigned)(h->state >> 33) % bound;
+}
+
+static inline void history_begin(struct history *h, struct world *w, uint64_t seed)
+{
+    *h = (struct history){.w = w, .state = seed * 0x9e3779b97f4a7c15u + 1};
+    world_add_flavor(w, "spot", "{}");
+    world_add_flavor(w, "big",
+                     "{\"nodeLabels\":{\"size\":\"big\"},\"nodeTaints\":[{\"key\":\"t\",\"effect\":"
+                     "\"NoSchedule\"}]}");
+    world_add(w, SL_KIND_NAMESPACE, "{\"metadata\":{\"name\":\"team\"}}");
+    world_add_cluster_queue(w, "cq0", "spot", "6", ",\"cohortName\":\"c\"");
+    world_add_cluster_queue(w, "cq1", "spot", "4",
+                            ",\"cohortName\":\"c\",\"queueingStrategy\":\"StrictFIFO\"");
+    world_add_cluster_queue(
+        w, "cq2", "big", "5",
+        ",\"admissionChecksStrategy\":{\"admissionChecks\":[{\"name\":\"check\"}]}");
+    for (int i = 0; i < 3; i++) {
+        char lq[8];
+        char cq[8];
+        (void)snprintf(lq, sizeof lq, "lq%d", i);
+        (void)snprintf(cq, sizeof cq, "cq%d", i);
+        world_add_local_queue(w, "team", lq, cq);
+    }
+    sl_engine_synced(w->engine, w->now_ms);
+}
+
+static inline void history_add_workload(struct history *h)
+{
+    char name[32];
+    char queue[8];
+    (void)snprintf(name, sizeof name, "w%u", h->made++);
+    (void)snprintf(queue, sizeof queue, "lq%u", history_draw(h, 4)); /* lq3 does not exist */
+    struct sl_json *o =
+        world_new_workload("team", name, queue, 1 + (int)history_draw(h, 3), "1500m");
+    struct sl_json *spec = sl_json_get(o, "spec");
+    sl_json_set_int(spec, "priority", history_draw(h, 3));
+    if (history_draw(h, 8) == 0) {
+        sl_json_set_text(sl_json_path_make(o, "metadata.annotations"),
+                         "kueue.x-k8s.io/admission-gated-by", "g");
+    }
+    if (history_draw(h, 2) == 0) {
+        sl_json_set(sl_json_path(o, "spec.podSets.0.template.spec"), "tolerations",
+                    world_parse("[{\"operator\":\"Exists\"}]"));
+    }
+    if (history_draw(h, 6) == 0) {
+        sl_json_set_int(spec, "maximumExecutionTimeSeconds", 40);
+    }
+    (void)world_put(h->w, SL_KIND_WORKLOAD, o, NULL);
+}
+
+static inline struct sl_json *history_pick(struct history *h)
+{
+    char name[32];
+    if (h->made == 0) {
+        return NULL;
+    }
+    (void)snprintf(name, sizeof name, "w%u", history_draw(h, h->made));
+    return world_get(h->w, SL_KIND_WORKLOAD, "team", name);
+}
+
+static inline void history_touch_workload(struct history *h)
+{
+    struct sl_json *o = history_pick(h);
+    if (o == NULL) {
+        return;
+    }
+    const char *name = sl_object_name(o);
+    bool evicted = sl_condition_true(o, "Evicted") && sl_condition_true(o, "QuotaReserved");
+    bool finished = sl_condition_true(o, "Finished");
+    switch (history_draw(h, 7)) {
+    case 0:
+        if (sl_condition_true(o, "Admitted") && !evicted) {
+            struct sl_json *copy = sl_json_clone(o);
+            (void)sl_condition_set(sl_json_path_make(copy, "status"), "Finished", true, "Succeeded",
+                                   "done", 1, h->w->now_ms);
+            (void)world_put(h->w, SL_KIND_WORKLOAD, copy, NULL);
+        }
+        break;
+    case 1:
+        world_delete(h->w, SL_KIND_WORKLOAD, "team", name);
+        break;
+    case 2:
+        if (!finished) {
+            /* Switched on again before the job has stopped leaves no trace in the object: not here. */
+            bool active = sl_json_path_bool(o, "spec.active", true);
+            if (active || !evicted) {
+                (void)world_patch(h->w, SL_KIND_WORKLOAD, "team", name,
+                                  active ? "{\"spec\":{\"active\":false}}"
+                                         : "{\"spec\":{\"active\":true}}");
+            }
+        }
+        break;
+    case 3:
+        (void)world_patch(
+            h->w, SL_KIND_WORKLOAD, "team", name,
+            "{\"metadata\":{\"annotations\":{\"kueue.x-k8s.io/admission-gated-by\":null}}}");
+        break;
+    case 4:
+        if (sl_json_path(o, "status.admissionChecks.0") != NULL && !finished) {
+            static const char *const states[] = {"Ready", "Ready", "Retry", "Rejected"};
+            struct sl_json *copy = sl_json_clone(o);
+            sl_json_set_text(sl_json_path(copy, "status.admissionChecks.0"), "state",
+                             states[history_draw(h, 4)]);
+            (void)world_put(h->w, SL_KIND_WORKLOAD, copy, NULL);
+        }
+        break;
+    default:
+        if (evicted) {
+            sl_engine_job_stopped(h->w->engine, o, h->w->now_ms);
+        }
+        break;
+    }
+}
+
+static inline void history_touch_queue(struct history *h)
+{
+    static const char *const stops[] = {"None", "None", "Hold", "HoldAndDrain"};
+    char name[8];
+    char patch[200];
+    unsigned i = history_draw(h, 3);
+    bool cluster = history_draw(h, 2) == 0;
+    (void)snprintf(name, sizeof name, "%s%u", cluster ? "cq" : "lq", i);
+    (void)snprintf(patch, sizeof patch, "{\"spec\":{\"stopPolicy\":\"%s\"}}",
+                   stops[history_draw(h, 4)]);
+    enum sl_kind kind = cluster ? SL_KIND_CLUSTER_QUEUE : SL_KIND_LOCAL_QUEUE;
+    if (world_get(h->w, kind, cluster ? "" : "team", name) != NULL) {
+        (void)world_patch(h->w, kind, cluster ? "" : "team", name, patch);
+    }
+}
+
+static inline void history_remake_queue(struct history *h)
+{
+    char name[8];
+    char cq[8];
+    unsigned i = history_draw(h, 3);
+    (void)snprintf(name, sizeof name, "lq%u", i);
+    (void)snprintf(cq, sizeof cq, "cq%u", i);
+    if (history_draw(h, 2) == 0) {
+        if (world_get(h->w, SL_KIND_LOCAL_QUEUE, "team", name) != NULL) {
+            world_delete(h->w, SL_KIND_LOCAL_QUEUE, "team", name);
+        } else {
+            world_add_local_queue(h->w, "team", name, cq);
+        }
+    } else if (world_get(h->w, SL_KIND_CLUSTER_QUEUE, "", cq) != NULL) {
+        world_delete(h->w, SL_KIND_CLUSTER_QUEUE, "", cq);
+    } else {
+        world_add_cluster_queue(h->w, cq, i == 2 ? "big" : "spot", "5",
+                                i == 2 ? "" : ",\"cohortName\":\"c\"");
+    }
+}
+
+static inline void history_touch_quota(struct history *h)
+{
+    char text[600];
+    char name[8];
+    (void)snprintf(name, sizeof name, "cq%u", history_draw(h, 3));
+    struct sl_json *o = world_get(h->w, SL_KIND_CLUSTER_QUEUE, "", name);
+    if (history_draw(h, 3) == 0) {
+        (void)snprintf(text, sizeof text,
+                       "{\"metadata\":{\"name\":\"%s\"},\"spec\":{\"parentName\":\"%s\"}}",
+                       history_draw(h, 2) == 0 ? "c" : "d", history_draw(h, 2) == 0 ? "d" : "c");
+        (void)world_put(h->w, SL_KIND_COHORT, world_parse(text), NULL); /* sometimes a cycle */
+    } else if (o != NULL) {
+        struct sl_json *copy = sl_json_clone(o);
+        sl_json_set_int(sl_json_path(copy, "spec.resourceGroups.0.flavors.0.resources.0"),
+                        "nominalQuota", history_draw(h, 9));
+        (void)world_put(h->w, SL_KIND_CLUSTER_QUEUE, copy, NULL);
+    }
+}
+
+static inline void history_step(struct history *h)
+{
+    unsigned what = history_draw(h, 20);
+    if (what < 7) {
+        history_add_workload(h);
+    } else if (what < 15) {
+        history_touch_workload(h);
+    } else if (what < 17) {
+        history_touch_queue(h);
+    } else if (what == 17) {
+        history_remake_queue(h);
+    } else if (what == 18) {
+        history_touch_quota(h);
+    } else {
+        h->w->now_ms += history_draw(h, 20000);
+        sl_clock_set_virtual(h->w->now_ms);
+    }
+}
+#endif
