@@ -308,23 +308,47 @@ static bool tallies_valid(const struct sl_engine *g)
     return known == g->counters.workloads && holding == g->counters.holding;
 }
 
+static const char *broken_record(const struct sl_engine *g)
+{
+    for (sl_workload_id id = 0; id < g->workload_cap; id++) {
+        if (!sl_lifecycle_valid(id)) {
+            return "lifecycle (G1)";
+        }
+        if (!sl_place_agrees(id)) {
+            return "place (G8)";
+        }
+    }
+    return NULL;
+}
+
+/* The first checker that does not hold. */
+static const char *broken_structure(const struct sl_engine *g)
+{
+    const struct {
+        bool holds;
+        const char *name;
+    } checks[] = {
+        {sl_ledger_valid(), "ledger (G2)"},
+        {sl_commit_valid(), "claims (G2)"},
+        {sl_second_pass_valid(), "second pass (G5)"},
+        {sl_offers_valid(), "offers"},
+        {sl_turns_valid(), "turns"},
+        {sl_queues_valid(), "queues (G8)"},
+        {tallies_valid(g), "tallies"},
+    };
+    for (size_t i = 0; i < sizeof checks / sizeof checks[0]; i++) {
+        if (!checks[i].holds) {
+            return checks[i].name;
+        }
+    }
+    return NULL;
+}
+
 bool sl_engine_valid(const struct sl_engine *g, const char **broken)
 {
-    const char *found = NULL;
-    for (sl_workload_id id = 0; id < g->workload_cap && found == NULL; id++) {
-        found = !sl_lifecycle_valid(id) ? "lifecycle (G1)"
-                : !sl_place_agrees(id)  ? "place (G8)"
-                                        : NULL;
-    }
+    const char *found = broken_record(g);
     if (found == NULL) {
-        found = !sl_ledger_valid()        ? "ledger (G2)"
-                : !sl_commit_valid()      ? "claims (G2)"
-                : !sl_second_pass_valid() ? "second pass (G5)"
-                : !sl_offers_valid()      ? "offers"
-                : !sl_turns_valid()       ? "turns"
-                : !sl_queues_valid()      ? "queues (G8)"
-                : !tallies_valid(g)       ? "tallies"
-                                          : NULL;
+        found = broken_structure(g);
     }
     if (broken != NULL) {
         *broken = found;
