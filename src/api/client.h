@@ -8,34 +8,44 @@
 #define SL_API_CLIENT_H
 #include "api/object.h"
 
-enum sl_verb { SL_VERB_CREATE, SL_VERB_UPDATE, SL_VERB_UPDATE_STATUS, SL_VERB_PATCH_MERGE,
-               SL_VERB_PATCH_STATUS_MERGE, SL_VERB_DELETE };
+enum sl_verb {
+    SL_VERB_CREATE,
+    SL_VERB_UPDATE,
+    SL_VERB_UPDATE_STATUS,
+    SL_VERB_PATCH_MERGE,
+    SL_VERB_PATCH_STATUS_MERGE,
+    SL_VERB_DELETE
+};
 
 struct sl_write {
     enum sl_verb verb;
     enum sl_kind kind;
-    const char *ns;               /* "" for cluster-scoped kinds */
-    const char *name;             /* "" on create with generateName */
-    struct sl_json *body;         /* lent; object or patch. A resourceVersion in its metadata is a precondition */
-    const char *uid;              /* precondition, or NULL */
+    const char *ns;   /* "" for cluster-scoped kinds */
+    const char *name; /* "" on create with generateName */
+    struct sl_json
+        *body; /* lent; object or patch. A resourceVersion in its metadata is a precondition */
+    const char *uid; /* precondition, or NULL */
 };
 
 /* Called once, after the write is durable (code OK, `result` lent) or refused. */
-typedef void sl_reply_fn(void *context, enum sl_code code, const struct sl_error *e, struct sl_json *result);
+typedef void sl_reply_fn(void *context, enum sl_code code, const struct sl_error *e,
+                         struct sl_json *result);
 
 enum sl_watch_type { SL_WATCH_ADDED, SL_WATCH_MODIFIED, SL_WATCH_DELETED, SL_WATCH_SYNCED };
 /* First one ADDED per existing object, then one SYNCED (object NULL), then what happens. Objects
  * are lent. */
-typedef void sl_watch_fn(void *context, enum sl_watch_type type, enum sl_kind kind, struct sl_json *object);
+typedef void sl_watch_fn(void *context, enum sl_watch_type type, enum sl_kind kind,
+                         struct sl_json *object);
 typedef void sl_visit_fn(void *context, struct sl_json *object); /* lent */
 
 struct sl_client {
     void *self;
     enum sl_code (*get)(void *self, enum sl_kind kind, const char *ns, const char *name,
-                        struct sl_json **out, struct sl_error *e);   /* caller frees *out */
+                        struct sl_json **out, struct sl_error *e); /* caller frees *out */
     enum sl_code (*list)(void *self, enum sl_kind kind, const char *ns /* "" = all */,
                          sl_visit_fn *visit, void *context, struct sl_error *e);
     void (*watch)(void *self, enum sl_kind kind, sl_watch_fn *fn, void *context);
-    void (*write)(void *self, const struct sl_write *w, sl_reply_fn *reply, void *context); /* reply may be NULL */
+    void (*write)(void *self, const struct sl_write *w, sl_reply_fn *reply,
+                  void *context); /* reply may be NULL */
 };
 #endif

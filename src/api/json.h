@@ -14,7 +14,15 @@
 #include "base/error.h"
 
 struct sl_json;
-enum sl_json_type { SL_JSON_NULL, SL_JSON_BOOL, SL_JSON_INT, SL_JSON_DOUBLE, SL_JSON_TEXT, SL_JSON_LIST, SL_JSON_MAP };
+enum sl_json_type {
+    SL_JSON_NULL,
+    SL_JSON_BOOL,
+    SL_JSON_INT,
+    SL_JSON_DOUBLE,
+    SL_JSON_TEXT,
+    SL_JSON_LIST,
+    SL_JSON_MAP
+};
 
 /* A JSON null is a NULL pointer, so that reading it is like reading what is absent; only sl_json_has and
  * iteration tell them apart. */
@@ -36,7 +44,7 @@ struct sl_json *sl_json_new_bool(bool b);
 struct sl_json *sl_json_new_null(void);
 struct sl_json *sl_json_clone(const struct sl_json *v);
 struct sl_json *sl_json_ref(struct sl_json *v);
-void sl_json_free(struct sl_json *v);                   /* NULL is fine */
+void sl_json_free(struct sl_json *v);                                 /* NULL is fine */
 bool sl_json_equal(const struct sl_json *a, const struct sl_json *b); /* NULL = absent */
 
 enum sl_json_type sl_json_type(const struct sl_json *v); /* absent (NULL) reads as SL_JSON_NULL */

@@ -11,7 +11,8 @@
 /* SL_KIND(constant, group, version, Kind, plural, singular, short names, namespaced, has status
  * subresource) */
 enum sl_kind {
-#define SL_KIND(constant, group, version, kind, plural, singular, shorts, namespaced, status) constant,
+#define SL_KIND(constant, group, version, kind, plural, singular, shorts, namespaced, status)      \
+    constant,
 #include "api/kinds.def"
 #undef SL_KIND
     SL_KIND_COUNT
@@ -19,12 +20,12 @@ enum sl_kind {
 
 struct sl_kind_info {
     enum sl_kind id;
-    const char *group;     /* "" for core */
+    const char *group; /* "" for core */
     const char *version;
     const char *kind;
     const char *plural;
     const char *singular;
-    const char *shorts;    /* comma separated, may be empty */
+    const char *shorts; /* comma separated, may be empty */
     bool namespaced;
     bool has_status;
     const char *api_version; /* group/version, or version */

@@ -13,13 +13,14 @@ const char *sl_object_namespace(const struct sl_json *o);
 const char *sl_object_uid(const struct sl_json *o);
 const char *sl_object_resource_version(const struct sl_json *o);
 int64_t sl_object_generation(const struct sl_json *o);
-int64_t sl_object_created_ms(const struct sl_json *o);          /* INT64_MIN when absent */
-bool sl_object_deleting(const struct sl_json *o);               /* has a deletionTimestamp */
-const char *sl_object_label(const struct sl_json *o, const char *key);       /* NULL when absent */
-const char *sl_object_annotation(const struct sl_json *o, const char *key);  /* NULL when absent */
+int64_t sl_object_created_ms(const struct sl_json *o);                 /* INT64_MIN when absent */
+bool sl_object_deleting(const struct sl_json *o);                      /* has a deletionTimestamp */
+const char *sl_object_label(const struct sl_json *o, const char *key); /* NULL when absent */
+const char *sl_object_annotation(const struct sl_json *o, const char *key); /* NULL when absent */
 /* The owner reference with controller: true; NULL when there is none. */
 const struct sl_json *sl_object_controller_ref(const struct sl_json *o);
-struct sl_json *sl_object_new(enum sl_kind kind, const char *ns, const char *name); /* apiVersion, kind, metadata */
+struct sl_json *sl_object_new(enum sl_kind kind, const char *ns,
+                              const char *name); /* apiVersion, kind, metadata */
 
 /* --- schema: what each kind's table says ---------------------------------------------------- */
 void sl_object_default(enum sl_kind kind, struct sl_json *o);
@@ -27,20 +28,24 @@ void sl_object_default(enum sl_kind kind, struct sl_json *o);
  * is admitted. */
 void sl_object_default_new(enum sl_kind kind, struct sl_json *o);
 /* All complaints at once, as causes. `old` is NULL on create; for immutability. */
-enum sl_code sl_object_validate(enum sl_kind kind, const struct sl_json *o, const struct sl_json *old,
-                                struct sl_error *e);
+enum sl_code sl_object_validate(enum sl_kind kind, const struct sl_json *o,
+                                const struct sl_json *old, struct sl_error *e);
 /* The CRD as a YAML document (only for kinds of group kueue.x-k8s.io). */
 void sl_object_crd_yaml(enum sl_kind kind, struct sl_buf *out);
 
 /* --- patches: `o` is changed in place, or untouched when refused ---------------------------- */
-enum sl_code sl_patch_merge(struct sl_json **o, const struct sl_json *patch, struct sl_error *e);   /* RFC 7386 */
-enum sl_code sl_patch_json(struct sl_json **o, const struct sl_json *patch, struct sl_error *e);    /* RFC 6902 */
+enum sl_code sl_patch_merge(struct sl_json **o, const struct sl_json *patch,
+                            struct sl_error *e); /* RFC 7386 */
+enum sl_code sl_patch_json(struct sl_json **o, const struct sl_json *patch,
+                           struct sl_error *e); /* RFC 6902 */
 /* Strategic merge for built-in kinds: lists of maps merge by name / type / uid where Kubernetes
  * says so. */
-enum sl_code sl_patch_strategic(struct sl_json **o, const struct sl_json *patch, struct sl_error *e);
+enum sl_code sl_patch_strategic(struct sl_json **o, const struct sl_json *patch,
+                                struct sl_error *e);
 
 /* --- conditions: metav1.Condition semantics (lastTransitionTime moves only with status) ----- */
-const struct sl_json *sl_condition_find(const struct sl_json *o, const char *type);   /* in status.conditions */
+const struct sl_json *sl_condition_find(const struct sl_json *o,
+                                        const char *type); /* in status.conditions */
 bool sl_condition_true(const struct sl_json *o, const char *type);
 /* Returns whether anything changed. message is cut at 32,768 bytes. */
 bool sl_condition_set(struct sl_json *status, const char *type, bool value, const char *reason,
@@ -49,11 +54,16 @@ bool sl_condition_remove(struct sl_json *status, const char *type);
 
 /* --- selectors ------------------------------------------------------------------------------ */
 struct sl_selector;
-struct sl_selector *sl_selector_parse_labels(const char *text, struct sl_error *e);  /* "a=b,c in (d,e),!f" */
-struct sl_selector *sl_selector_parse_fields(const char *text, struct sl_error *e);  /* "metadata.name=x" */
-struct sl_selector *sl_selector_from_json(const struct sl_json *label_selector, struct sl_error *e); /* metav1 */
-bool sl_selector_matches(const struct sl_selector *s, const struct sl_json *object); /* its labels or fields */
-bool sl_selector_matches_labels(const struct sl_selector *s, const struct sl_json *labels); /* a map */
+struct sl_selector *sl_selector_parse_labels(const char *text,
+                                             struct sl_error *e); /* "a=b,c in (d,e),!f" */
+struct sl_selector *sl_selector_parse_fields(const char *text,
+                                             struct sl_error *e); /* "metadata.name=x" */
+struct sl_selector *sl_selector_from_json(const struct sl_json *label_selector,
+                                          struct sl_error *e); /* metav1 */
+bool sl_selector_matches(const struct sl_selector *s,
+                         const struct sl_json *object); /* its labels or fields */
+bool sl_selector_matches_labels(const struct sl_selector *s,
+                                const struct sl_json *labels); /* a map */
 void sl_selector_free(struct sl_selector *s);
 
 /* --- tables (kubectl get) ------------------------------------------------------------------- */
@@ -61,8 +71,8 @@ void sl_selector_free(struct sl_selector *s);
  * with -o wide. */
 struct sl_json *sl_table_new(enum sl_kind kind, const struct sl_json *objects, int64_t now_ms);
 /* For people: the same rows aligned in columns, with a NAMESPACE column first when asked. */
-void sl_table_print(enum sl_kind kind, const struct sl_json *objects, bool wide, bool with_namespace,
-                    int64_t now_ms, struct sl_buf *out);
+void sl_table_print(enum sl_kind kind, const struct sl_json *objects, bool wide,
+                    bool with_namespace, int64_t now_ms, struct sl_buf *out);
 
 /* --- errors as metav1.Status ---------------------------------------------------------------- */
 struct sl_json *sl_status_new(const struct sl_error *e, enum sl_kind kind, const char *name);

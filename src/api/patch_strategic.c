@@ -17,12 +17,23 @@ static const struct {
     const char *field;
     const char *key;
 } merge_keys[] = {
-    {"containers", "name"},        {"initContainers", "name"},     {"ephemeralContainers", "name"},
-    {"env", "name"},               {"volumes", "name"},            {"volumeMounts", "mountPath"},
-    {"volumeDevices", "devicePath"}, {"imagePullSecrets", "name"}, {"hostAliases", "ip"},
-    {"conditions", "type"},        {"ownerReferences", "uid"},     {"addresses", "type"},
-    {"topologySpreadConstraints", "topologyKey"},                  {"resourceClaims", "name"},
-    {"schedulingGates", "name"},   {"podIPs", "ip"},               {"taints", "key"},
+    {"containers", "name"},
+    {"initContainers", "name"},
+    {"ephemeralContainers", "name"},
+    {"env", "name"},
+    {"volumes", "name"},
+    {"volumeMounts", "mountPath"},
+    {"volumeDevices", "devicePath"},
+    {"imagePullSecrets", "name"},
+    {"hostAliases", "ip"},
+    {"conditions", "type"},
+    {"ownerReferences", "uid"},
+    {"addresses", "type"},
+    {"topologySpreadConstraints", "topologyKey"},
+    {"resourceClaims", "name"},
+    {"schedulingGates", "name"},
+    {"podIPs", "ip"},
+    {"taints", "key"},
 };
 
 static const char *merge_key(const char *field)
@@ -182,7 +193,8 @@ static void merge_field(struct sl_json *o, const char *key, const struct sl_json
         sl_json_remove(o, key);
     } else if (type == SL_JSON_MAP && strcmp(directive(value), "delete") == 0) {
         sl_json_remove(o, key);
-    } else if (type == SL_JSON_MAP && sl_json_type(old) == SL_JSON_MAP && strcmp(directive(value), "replace") != 0) {
+    } else if (type == SL_JSON_MAP && sl_json_type(old) == SL_JSON_MAP &&
+               strcmp(directive(value), "replace") != 0) {
         merge_map(old, value, depth + 1);
     } else if (type == SL_JSON_LIST && merge_key(key) != NULL &&
                (sl_json_len(value) == 0 || sl_json_type(sl_json_at(value, 0)) == SL_JSON_MAP)) {
@@ -210,7 +222,8 @@ enum sl_code sl_patch_strategic(struct sl_json **o, const struct sl_json *patch,
 {
     SL_PRE(o != NULL && sl_json_type(*o) == SL_JSON_MAP);
     if (sl_json_type(patch) != SL_JSON_MAP) {
-        return sl_error_set(e, SL_CODE_BAD_REQUEST, "a strategic merge patch must be a JSON object");
+        return sl_error_set(e, SL_CODE_BAD_REQUEST,
+                            "a strategic merge patch must be a JSON object");
     }
     struct sl_json *result = sl_json_clone(*o);
     merge_map(result, patch, 0);

@@ -9,8 +9,15 @@
 #include "api/json.h"
 
 /* value * 10^-scale_down, exact; suffix kind is kept for the canonical form. */
-enum sl_quantity_format { SL_QUANTITY_DECIMAL_SI, SL_QUANTITY_BINARY_SI, SL_QUANTITY_DECIMAL_EXPONENT };
-struct sl_quantity { __int128 nano; enum sl_quantity_format format; }; /* in 10^-9 units; finer is rounded up, as Kubernetes does */
+enum sl_quantity_format {
+    SL_QUANTITY_DECIMAL_SI,
+    SL_QUANTITY_BINARY_SI,
+    SL_QUANTITY_DECIMAL_EXPONENT
+};
+struct sl_quantity {
+    __int128 nano;
+    enum sl_quantity_format format;
+}; /* in 10^-9 units; finer is rounded up, as Kubernetes does */
 
 enum sl_code sl_quantity_parse(const char *text, struct sl_quantity *q, struct sl_error *e);
 /* The same for a member of an object: a text or a number. */

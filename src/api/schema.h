@@ -11,8 +11,17 @@
 #include "api/object.h"
 
 enum sl_field_type {
-    SL_TYPE_OBJECT, SL_TYPE_LIST, SL_TYPE_MAP, SL_TYPE_TEXT, SL_TYPE_INT32, SL_TYPE_INT64, SL_TYPE_BOOL,
-    SL_TYPE_QUANTITY, SL_TYPE_TIME, SL_TYPE_SELECTOR, SL_TYPE_ANY
+    SL_TYPE_OBJECT,
+    SL_TYPE_LIST,
+    SL_TYPE_MAP,
+    SL_TYPE_TEXT,
+    SL_TYPE_INT32,
+    SL_TYPE_INT64,
+    SL_TYPE_BOOL,
+    SL_TYPE_QUANTITY,
+    SL_TYPE_TIME,
+    SL_TYPE_SELECTOR,
+    SL_TYPE_ANY
 };
 
 enum sl_pattern {
@@ -21,7 +30,7 @@ enum sl_pattern {
     SL_PATTERN_DNS_SUBDOMAIN, /* labels and dots, at most 253 */
     SL_PATTERN_LABEL_KEY,     /* [prefix/]name */
     SL_PATTERN_LABEL_VALUE,
-    SL_PATTERN_REASON         /* a condition's reason */
+    SL_PATTERN_REASON /* a condition's reason */
 };
 
 struct sl_field {
@@ -30,33 +39,33 @@ struct sl_field {
     enum sl_pattern pattern; /* of a text, or of a map's keys */
     bool required;
     bool immutable;
-    bool has_min, has_max;   /* of numbers and quantities; of the length of texts, lists and maps */
+    bool has_min, has_max; /* of numbers and quantities; of the length of texts, lists and maps */
     int64_t min, max;
-    const char *values;      /* the texts allowed: "A|B|C" */
-    const char *preset;      /* the default, as JSON */
-    const char *keys;        /* a list is a map by these members ("name", "a,b"); "." = a set of scalars */
+    const char *values; /* the texts allowed: "A|B|C" */
+    const char *preset; /* the default, as JSON */
+    const char *keys; /* a list is a map by these members ("name", "a,b"); "." = a set of scalars */
     const char *about;
 };
 #define SL_MIN(n) .has_min = true, .min = (n)
 #define SL_MAX(n) .has_max = true, .max = (n)
 
 struct sl_node {
-    const char *name;               /* in its object; "" for the root, items and values */
-    struct sl_field field;          /* path NULL where no row stands */
-    struct sl_node *first, *next;   /* members, in the order of the rows */
-    struct sl_node *item;           /* of a list or map */
-    struct sl_json *preset;         /* parsed */
-    bool has_presets;               /* here or below */
-    bool has_quantities;            /* here or below */
+    const char *name;             /* in its object; "" for the root, items and values */
+    struct sl_field field;        /* path NULL where no row stands */
+    struct sl_node *first, *next; /* members, in the order of the rows */
+    struct sl_node *item;         /* of a list or map */
+    struct sl_json *preset;       /* parsed */
+    bool has_presets;             /* here or below */
+    bool has_quantities;          /* here or below */
 };
 
 /* Where a cell comes from: a path; "?Type" for the status of a condition; "@word" for one that
  * is computed. */
 struct sl_column {
     const char *name;
-    const char *type;   /* string, integer, boolean, date */
+    const char *type; /* string, integer, boolean, date */
     const char *source;
-    int priority;       /* 1 = only with -o wide */
+    int priority; /* 1 = only with -o wide */
     const char *about;
 };
 

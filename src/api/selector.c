@@ -13,7 +13,7 @@
 #define REQUIREMENTS_MAX 64u
 #define VALUES_MAX 256u
 
-enum operator { OP_IN, OP_NOT_IN, OP_EXISTS, OP_NOT_EXISTS };
+enum operator{ OP_IN, OP_NOT_IN, OP_EXISTS, OP_NOT_EXISTS };
 
 struct requirement {
     enum operator op;
@@ -48,11 +48,12 @@ void sl_selector_free(struct sl_selector *s)
     sl_mem_free(s);
 }
 
-static struct requirement *requirement_add(struct sl_selector *s, enum operator op, const char *key, size_t len,
-                                           struct sl_error *e)
+static struct requirement *requirement_add(struct sl_selector *s, enum operator op, const char *key,
+                                           size_t len, struct sl_error *e)
 {
     if (s->count == REQUIREMENTS_MAX) {
-        sl_error_set(e, SL_CODE_BAD_REQUEST, "a selector may have at most %u requirements", REQUIREMENTS_MAX);
+        sl_error_set(e, SL_CODE_BAD_REQUEST, "a selector may have at most %u requirements",
+                     REQUIREMENTS_MAX);
         return NULL;
     }
     struct requirement *r = &s->requirements[s->count++];
@@ -64,7 +65,8 @@ static struct requirement *requirement_add(struct sl_selector *s, enum operator 
 static bool value_add(struct requirement *r, const char *value, size_t len, struct sl_error *e)
 {
     if (r->value_count == VALUES_MAX) {
-        sl_error_set(e, SL_CODE_BAD_REQUEST, "selector key %s has more than %u values", r->key, VALUES_MAX);
+        sl_error_set(e, SL_CODE_BAD_REQUEST, "selector key %s has more than %u values", r->key,
+                     VALUES_MAX);
         return false;
     }
     r->values = sl_mem_grow(r->values, r->value_count + 1, sizeof *r->values);
@@ -117,8 +119,8 @@ static bool parse_set(struct requirement *r, const char **text, struct sl_error 
 }
 
 /* What follows a key: nothing, an equality, or a set. */
-static bool parse_operator(struct sl_selector *s, const char *key, size_t key_len, const char **text,
-                           struct sl_error *e)
+static bool parse_operator(struct sl_selector *s, const char *key, size_t key_len,
+                           const char **text, struct sl_error *e)
 {
     const char *at = skip_space(*text);
     bool negative = *at == '!';
@@ -201,7 +203,7 @@ struct sl_selector *sl_selector_parse_fields(const char *text, struct sl_error *
 
 /* --- metav1.LabelSelector ------------------------------------------------------------------------------ */
 
-static bool find_operator(const char *name, enum operator *op)
+static bool find_operator(const char *name, enum operator* op)
 {
     static const char *const names[] = {"In", "NotIn", "Exists", "DoesNotExist"};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
@@ -221,13 +223,14 @@ static bool add_expression(struct sl_selector *s, const struct sl_json *expressi
     const struct sl_json *values = sl_json_get(expression, "values");
     enum operator op = OP_IN;
     if (!find_operator(name, &op) || key[0] == '\0') {
-        sl_error_set(e, SL_CODE_INVALID, "matchExpressions[%zu]: \"%s\" is not an operator on a key", index, name);
+        sl_error_set(e, SL_CODE_INVALID,
+                     "matchExpressions[%zu]: \"%s\" is not an operator on a key", index, name);
         return false;
     }
     bool is_set = op == OP_IN || op == OP_NOT_IN;
     if (is_set != (sl_json_len(values) > 0)) {
-        sl_error_set(e, SL_CODE_INVALID, "matchExpressions[%zu]: operator %s %s values", index, name,
-                     is_set ? "needs" : "takes no");
+        sl_error_set(e, SL_CODE_INVALID, "matchExpressions[%zu]: operator %s %s values", index,
+                     name, is_set ? "needs" : "takes no");
         return false;
     }
     struct requirement *r = requirement_add(s, op, key, strlen(key), e);
@@ -246,7 +249,8 @@ struct sl_selector *sl_selector_from_json(const struct sl_json *label_selector, 
     const char *key = NULL;
     struct sl_json *value = NULL;
     bool good = true;
-    for (void *it = NULL; good && sl_json_next(sl_json_get(label_selector, "matchLabels"), &it, &key, &value);) {
+    for (void *it = NULL;
+         good && sl_json_next(sl_json_get(label_selector, "matchLabels"), &it, &key, &value);) {
         const char *text = sl_json_text(value, "");
         struct requirement *r = requirement_add(s, OP_IN, key, strlen(key), e);
         good = r != NULL && value_add(r, text, strlen(text), e);
@@ -280,7 +284,8 @@ bool sl_selector_matches_labels(const struct sl_selector *s, const struct sl_jso
 {
     SL_PRE(s != NULL && !s->of_fields);
     for (size_t i = 0; i < s->count; i++) {
-        if (!holds(&s->requirements[i], sl_json_text(sl_json_get(labels, s->requirements[i].key), NULL))) {
+        if (!holds(&s->requirements[i],
+                   sl_json_text(sl_json_get(labels, s->requirements[i].key), NULL))) {
             return false;
         }
     }

@@ -16,7 +16,8 @@ struct sl_check {
 };
 
 /* Go down one or more steps of the path; returns the length to give to sl_check_up. */
-size_t sl_check_down(struct sl_check *c, const char *format, ...) __attribute__((format(printf, 2, 3)));
+size_t sl_check_down(struct sl_check *c, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
 void sl_check_up(struct sl_check *c, size_t len);
 
 /* Complaints about the place where the check is. */

@@ -7,12 +7,19 @@
 #define SL_API_YAML_SCALAR_H
 #include "api/json.h"
 
-enum sl_yaml_kind { SL_YAML_TEXT, SL_YAML_NULL, SL_YAML_BOOL, SL_YAML_INT, SL_YAML_FLOAT, SL_YAML_TIME };
+enum sl_yaml_kind {
+    SL_YAML_TEXT,
+    SL_YAML_NULL,
+    SL_YAML_BOOL,
+    SL_YAML_INT,
+    SL_YAML_FLOAT,
+    SL_YAML_TIME
+};
 struct sl_yaml_scalar {
     enum sl_yaml_kind kind;
     bool boolean;
     int64_t number;
-    double real;    /* not finite for .inf and .nan */
+    double real; /* not finite for .inf and .nan */
 };
 /* Times stay texts for a reader; a writer has to quote them. */
 struct sl_yaml_scalar sl_yaml_resolve(const char *text);

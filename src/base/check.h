@@ -8,7 +8,7 @@
 
 void sl_check_failed(const char *kind, const char *text, const char *file, int line)
     __attribute__((noreturn));
-#define SL_PRE(x)  ((x) ? (void)0 : sl_check_failed("precondition", #x, __FILE__, __LINE__))
+#define SL_PRE(x) ((x) ? (void)0 : sl_check_failed("precondition", #x, __FILE__, __LINE__))
 #define SL_POST(x) ((x) ? (void)0 : sl_check_failed("postcondition", #x, __FILE__, __LINE__))
 #define SL_ASSERT(x) ((x) ? (void)0 : sl_check_failed("invariant", #x, __FILE__, __LINE__))
 #endif

@@ -29,13 +29,14 @@ enum sl_code {
 
 #define SL_CAUSES_MAX 16u
 struct sl_cause_entry {
-    char reason[32];  /* FieldValueRequired, FieldValueInvalid, FieldValueNotSupported, FieldValueDuplicate */
-    char field[160];  /* spec.resourceGroups[0].flavors[1].name */
+    char reason
+        [32]; /* FieldValueRequired, FieldValueInvalid, FieldValueNotSupported, FieldValueDuplicate */
+    char field[160]; /* spec.resourceGroups[0].flavors[1].name */
     char text[256];
 };
 struct sl_error {
     enum sl_code code;
-    char text[512];   /* one sentence without a final full stop */
+    char text[512]; /* one sentence without a final full stop */
     unsigned cause_count;
     struct sl_cause_entry causes[SL_CAUSES_MAX];
 };
@@ -46,8 +47,8 @@ void sl_error_clear(struct sl_error *e);
 enum sl_code sl_error_set(struct sl_error *e, enum sl_code code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 /* Add a cause and make the code INVALID. Past SL_CAUSES_MAX causes are counted but not kept. */
-void sl_error_cause(struct sl_error *e, const char *reason, const char *field, const char *format, ...)
-    __attribute__((format(printf, 4, 5)));
+void sl_error_cause(struct sl_error *e, const char *reason, const char *field, const char *format,
+                    ...) __attribute__((format(printf, 4, 5)));
 int sl_code_http(enum sl_code code);
 const char *sl_code_reason(enum sl_code code); /* "NotFound", "AlreadyExists", ... */
 #endif

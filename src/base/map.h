@@ -9,14 +9,19 @@
 #include <stddef.h>
 #include <stdint.h>
 
-union sl_map_value { void *pointer; uint64_t number; };
+union sl_map_value {
+    void *pointer;
+    uint64_t number;
+};
 struct sl_map; /* opaque */
 struct sl_map *sl_map_new(void);
 void sl_map_free(struct sl_map *m);
 bool sl_map_get(const struct sl_map *m, const char *key, union sl_map_value *value);
 void sl_map_put(struct sl_map *m, const char *key, union sl_map_value value);
-bool sl_map_remove(struct sl_map *m, const char *key, union sl_map_value *old); /* old may be NULL */
+bool sl_map_remove(struct sl_map *m, const char *key,
+                   union sl_map_value *old); /* old may be NULL */
 size_t sl_map_count(const struct sl_map *m);
 /* Start with *cursor = 0; false at the end. Removing the entry just returned is allowed. */
-bool sl_map_next(const struct sl_map *m, size_t *cursor, const char **key, union sl_map_value *value);
+bool sl_map_next(const struct sl_map *m, size_t *cursor, const char **key,
+                 union sl_map_value *value);
 #endif

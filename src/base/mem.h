@@ -7,9 +7,9 @@
 #define SL_BASE_MEM_H
 #include <stddef.h>
 
-void *sl_mem_new(size_t count, size_t size);            /* zeroed; never NULL */
-void *sl_mem_grow(void *p, size_t count, size_t size);  /* never NULL; new room is not zeroed */
-char *sl_mem_text(const char *text);                    /* a copy; NULL stays NULL */
+void *sl_mem_new(size_t count, size_t size);           /* zeroed; never NULL */
+void *sl_mem_grow(void *p, size_t count, size_t size); /* never NULL; new room is not zeroed */
+char *sl_mem_text(const char *text);                   /* a copy; NULL stays NULL */
 char *sl_mem_text_n(const char *text, size_t n);
 void sl_mem_free(void *p);
 #endif

@@ -11,9 +11,10 @@
 
 struct sl_engine;
 struct sl_engine_options {
-    const char *journal_dir;   /* NULL = no journal */
+    const char *journal_dir; /* NULL = no journal */
 };
-enum sl_code sl_engine_open(const struct sl_engine_options *options, struct sl_engine **out, struct sl_error *e);
+enum sl_code sl_engine_open(const struct sl_engine_options *options, struct sl_engine **out,
+                            struct sl_error *e);
 void sl_engine_close(struct sl_engine *g);
 
 /* An object was added or changed: level-triggered, the difference to what is known becomes core events. Kinds:
@@ -22,7 +23,8 @@ void sl_engine_close(struct sl_engine *g);
  * as inactive with that reason, nothing is lost. */
 enum sl_code sl_engine_observe(struct sl_engine *g, enum sl_kind kind, const struct sl_json *object,
                                int64_t now_ms, struct sl_error *e);
-void sl_engine_forget(struct sl_engine *g, enum sl_kind kind, const struct sl_json *object, int64_t now_ms);
+void sl_engine_forget(struct sl_engine *g, enum sl_kind kind, const struct sl_json *object,
+                      int64_t now_ms);
 
 /* Every kind's initial list has been observed: from now on decisions are made (G10). */
 void sl_engine_synced(struct sl_engine *g, int64_t now_ms);
@@ -33,24 +35,24 @@ bool sl_engine_cycle(struct sl_engine *g, int64_t now_ms);
 int64_t sl_engine_due_ms(const struct sl_engine *g);
 
 enum sl_decision_kind {
-    SL_DECIDE_RESERVE,   /* quota reserved; also admitted when all checks are ready */
-    SL_DECIDE_ADMIT,     /* checks are ready: Admitted */
-    SL_DECIDE_PENDING,   /* QuotaReserved=False with a (new) reason */
-    SL_DECIDE_EVICT,     /* Evicted=True: the job must stop */
-    SL_DECIDE_RELEASE,   /* the reservation is taken back (job stopped, or queue unusable) */
-    SL_DECIDE_DEACTIVATE,/* spec.active must become false */
-    SL_DECIDE_REQUEUE    /* Requeued=True: backoff over, reactivated, queue restarted */
+    SL_DECIDE_RESERVE,    /* quota reserved; also admitted when all checks are ready */
+    SL_DECIDE_ADMIT,      /* checks are ready: Admitted */
+    SL_DECIDE_PENDING,    /* QuotaReserved=False with a (new) reason */
+    SL_DECIDE_EVICT,      /* Evicted=True: the job must stop */
+    SL_DECIDE_RELEASE,    /* the reservation is taken back (job stopped, or queue unusable) */
+    SL_DECIDE_DEACTIVATE, /* spec.active must become false */
+    SL_DECIDE_REQUEUE     /* Requeued=True: backoff over, reactivated, queue restarted */
 };
 struct sl_decision {
-    uint64_t sequence;         /* of the journal */
+    uint64_t sequence; /* of the journal */
     uint64_t cycle;
     enum sl_decision_kind kind;
     sl_workload_id workload;
     uint32_t generation;
     int64_t now_ms;
     const char *ns, *name, *uid; /* lent until the next call into the engine */
-    const char *reason;        /* API reason string */
-    char message[512];         /* for people: what was missing, per flavor */
+    const char *reason;          /* API reason string */
+    char message[512];           /* for people: what was missing, per flavor */
 };
 /* The oldest decision not yet taken; false when there is none. */
 bool sl_engine_next_decision(struct sl_engine *g, struct sl_decision *out);
@@ -59,7 +61,8 @@ bool sl_engine_next_decision(struct sl_engine *g, struct sl_decision *out);
 struct sl_json *sl_patch_from_decision(struct sl_engine *g, const struct sl_decision *d,
                                        const struct sl_json *workload, bool *status);
 /* How the write ended, by (id, generation): NOT_FOUND and CONFLICT included. */
-void sl_engine_answer(struct sl_engine *g, const struct sl_decision *d, enum sl_code code, int64_t now_ms);
+void sl_engine_answer(struct sl_engine *g, const struct sl_decision *d, enum sl_code code,
+                      int64_t now_ms);
 
 /* The job of an evicted workload has stopped: its quota may go (row 18). */
 void sl_engine_job_stopped(struct sl_engine *g, const struct sl_json *workload, int64_t now_ms);
@@ -68,9 +71,11 @@ void sl_engine_job_stopped(struct sl_engine *g, const struct sl_json *workload, 
 /* status of a ClusterQueue / LocalQueue / Cohort as the engine sees it (a new map): pendingWorkloads,
  * reservingWorkloads, admittedWorkloads, flavorsReservation, flavorsUsage, and the Active condition's
  * {status, reason, message} under "active". NULL when unknown. */
-struct sl_json *sl_engine_queue_status(struct sl_engine *g, enum sl_kind kind, const char *ns, const char *name);
+struct sl_json *sl_engine_queue_status(struct sl_engine *g, enum sl_kind kind, const char *ns,
+                                       const char *name);
 /* Names of queues and cohorts whose status may have changed since the last call; false when none is left. */
-bool sl_engine_next_touched(struct sl_engine *g, enum sl_kind *kind, const char **ns, const char **name);
+bool sl_engine_next_touched(struct sl_engine *g, enum sl_kind *kind, const char **ns,
+                            const char **name);
 /* Pending workloads of a ClusterQueue in the order they would be tried: a list of {namespace, name, priority,
  * localQueueName, positionInClusterQueue, positionInLocalQueue, place, reason, message}. */
 struct sl_json *sl_engine_pending(struct sl_engine *g, const char *cluster_queue);
@@ -78,7 +83,7 @@ struct sl_json *sl_engine_pending(struct sl_engine *g, const char *cluster_queue
 struct sl_engine_counters {
     uint64_t cycles, events, refused, reserved, admitted, evicted, finished;
     uint32_t workloads, pending, holding;
-    uint64_t core_bytes;        /* resident core state, estimated from what is in use */
+    uint64_t core_bytes; /* resident core state, estimated from what is in use */
 };
 void sl_engine_count(const struct sl_engine *g, struct sl_engine_counters *out);
 

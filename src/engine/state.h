@@ -73,10 +73,10 @@ struct sl_node_entry {
     bool restated; /* stop policy or deletion changed with the object just read */
     bool touched;
     enum sl_stop stop;
-    sl_node_id parent;    /* as the object names it; SL_NO_ID = none */
+    sl_node_id parent;     /* as the object names it; SL_NO_ID = none */
     uint32_t child_count;  /* nodes that name this one as their parent */
     uint32_t holder_count; /* workloads whose admission names this ClusterQueue */
-    char *trouble;        /* why the object cannot be used; NULL = it can */
+    char *trouble;         /* why the object cannot be used; NULL = it can */
     const char
         *reason; /* of the Active condition, and its sentence; NULL until it was first judged */
     char *message;

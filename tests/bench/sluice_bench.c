@@ -48,7 +48,8 @@ static void stage(struct sl_store *store, enum sl_kind kind, const char *ns, con
     if (body == NULL) {
         die(&e);
     }
-    struct sl_store_write w = {.verb = SL_VERB_CREATE, .kind = kind, .ns = ns, .name = "", .body = body};
+    struct sl_store_write w = {
+        .verb = SL_VERB_CREATE, .kind = kind, .ns = ns, .name = "", .body = body};
     if (sl_store_apply(store, &w, &result, &e) != SL_CODE_OK) {
         die(&e);
     }
@@ -69,10 +70,14 @@ static void stage_workload(struct sl_store *store, unsigned long i)
 {
     char text[1024];
     snprintf(text, sizeof text,
-             "{\"apiVersion\":\"kueue.x-k8s.io/v1beta2\",\"kind\":\"Workload\",\"metadata\":{\"name\":\"w%lu\","
-             "\"namespace\":\"default\"},\"spec\":{\"queueName\":\"main\",\"priority\":%lu,\"active\":true,\"podSets\":[{"
-             "\"name\":\"main\",\"count\":1,\"template\":{\"spec\":{\"restartPolicy\":\"Never\",\"containers\":[{"
-             "\"name\":\"main\",\"image\":\"busybox\",\"resources\":{\"requests\":{\"cpu\":\"%lu\",\"memory\":"
+             "{\"apiVersion\":\"kueue.x-k8s.io/"
+             "v1beta2\",\"kind\":\"Workload\",\"metadata\":{\"name\":\"w%lu\","
+             "\"namespace\":\"default\"},\"spec\":{\"queueName\":\"main\",\"priority\":%lu,"
+             "\"active\":true,\"podSets\":[{"
+             "\"name\":\"main\",\"count\":1,\"template\":{\"spec\":{\"restartPolicy\":\"Never\","
+             "\"containers\":[{"
+             "\"name\":\"main\",\"image\":\"busybox\",\"resources\":{\"requests\":{\"cpu\":\"%lu\","
+             "\"memory\":"
              "\"1Gi\"}}}]}}}]}}",
              i, i % 10, i % 4 + 1);
     stage(store, SL_KIND_WORKLOAD, "default", text);
@@ -97,14 +102,18 @@ static void fill(const char *dir, unsigned long count)
 {
     struct sl_store *store = open_store(dir);
     stage(store, SL_KIND_RESOURCE_FLAVOR, "",
-          "{\"apiVersion\":\"kueue.x-k8s.io/v1beta2\",\"kind\":\"ResourceFlavor\",\"metadata\":{\"name\":\"f\"}}");
+          "{\"apiVersion\":\"kueue.x-k8s.io/"
+          "v1beta2\",\"kind\":\"ResourceFlavor\",\"metadata\":{\"name\":\"f\"}}");
     stage(store, SL_KIND_CLUSTER_QUEUE, "",
-          "{\"apiVersion\":\"kueue.x-k8s.io/v1beta2\",\"kind\":\"ClusterQueue\",\"metadata\":{\"name\":\"team\"},"
-          "\"spec\":{\"namespaceSelector\":{},\"resourceGroups\":[{\"coveredResources\":[\"cpu\",\"memory\"],"
+          "{\"apiVersion\":\"kueue.x-k8s.io/"
+          "v1beta2\",\"kind\":\"ClusterQueue\",\"metadata\":{\"name\":\"team\"},"
+          "\"spec\":{\"namespaceSelector\":{},\"resourceGroups\":[{\"coveredResources\":[\"cpu\","
+          "\"memory\"],"
           "\"flavors\":[{\"name\":\"f\",\"resources\":[{\"name\":\"cpu\",\"nominalQuota\":\"8\"},"
           "{\"name\":\"memory\",\"nominalQuota\":\"64Gi\"}]}]}]}}");
     stage(store, SL_KIND_LOCAL_QUEUE, "default",
-          "{\"apiVersion\":\"kueue.x-k8s.io/v1beta2\",\"kind\":\"LocalQueue\",\"metadata\":{\"name\":\"main\","
+          "{\"apiVersion\":\"kueue.x-k8s.io/"
+          "v1beta2\",\"kind\":\"LocalQueue\",\"metadata\":{\"name\":\"main\","
           "\"namespace\":\"default\"},\"spec\":{\"clusterQueue\":\"team\"}}");
     for (unsigned long i = 0; i < count; i++) {
         stage_workload(store, i);
@@ -130,12 +139,15 @@ struct request {
 
 static void next_job(CURLM *multi, struct request *r, unsigned long i)
 {
-    snprintf(r->body, sizeof r->body,
-             "{\"apiVersion\":\"batch/v1\",\"kind\":\"Job\",\"metadata\":{\"name\":\"b%lu\",\"labels\":{"
-             "\"kueue.x-k8s.io/queue-name\":\"main\"},\"annotations\":{\"sluice.dev/run-for\":\"1ms\"}},\"spec\":{"
-             "\"template\":{\"spec\":{\"restartPolicy\":\"Never\",\"containers\":[{\"name\":\"main\",\"image\":"
-             "\"busybox\",\"resources\":{\"requests\":{\"cpu\":\"1\"}}}]}}}}",
-             i);
+    snprintf(
+        r->body, sizeof r->body,
+        "{\"apiVersion\":\"batch/v1\",\"kind\":\"Job\",\"metadata\":{\"name\":\"b%lu\",\"labels\":{"
+        "\"kueue.x-k8s.io/queue-name\":\"main\"},\"annotations\":{\"sluice.dev/"
+        "run-for\":\"1ms\"}},\"spec\":{"
+        "\"template\":{\"spec\":{\"restartPolicy\":\"Never\",\"containers\":[{\"name\":\"main\","
+        "\"image\":"
+        "\"busybox\",\"resources\":{\"requests\":{\"cpu\":\"1\"}}}]}}}}",
+        i);
     curl_easy_setopt(r->easy, CURLOPT_POSTFIELDS, r->body);
     curl_multi_add_handle(multi, r->easy);
 }
@@ -194,7 +206,8 @@ int main(int argc, char **argv)
     } else if (argc == 5 && strcmp(argv[1], "load") == 0) {
         load(argv[2], strtoul(argv[3], NULL, 10), strtoul(argv[4], NULL, 10));
     } else {
-        fprintf(stderr, "usage: sluice-bench store DIR SECONDS BATCH | fill DIR COUNT | load URL COUNT CLIENTS\n");
+        fprintf(stderr, "usage: sluice-bench store DIR SECONDS BATCH | fill DIR COUNT | load URL "
+                        "COUNT CLIENTS\n");
         return 2;
     }
     return 0;

@@ -12,7 +12,7 @@ static int write_crd(const char *directory, enum sl_kind kind)
     const struct sl_kind_info *info = sl_kind_info(kind);
     char path[4096];
     snprintf(path, sizeof path, "%s/%s_%s.yaml", directory, info->group, info->plural);
-    struct sl_buf text = { 0 };
+    struct sl_buf text = {0};
     sl_object_crd_yaml(kind, &text);
     FILE *file = fopen(path, "w");
     size_t written = file != NULL ? fwrite(text.data, 1, text.len, file) : 0;

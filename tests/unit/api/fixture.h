@@ -8,7 +8,7 @@
 
 static inline struct sl_json *yaml(const char *text)
 {
-    struct sl_error e = { 0 };
+    struct sl_error e = {0};
     struct sl_json *documents = sl_json_parse_yaml(text, strlen(text), &e);
     if (documents == NULL) {
         fail_msg("%s", e.text);
@@ -20,7 +20,7 @@ static inline struct sl_json *yaml(const char *text)
 
 static inline void assert_json(const struct sl_json *v, const char *expected)
 {
-    struct sl_buf out = { 0 };
+    struct sl_buf out = {0};
     sl_json_print(v, &out);
     assert_string_equal(out.data, expected);
     sl_buf_fini(&out);
@@ -38,10 +38,11 @@ static inline const struct sl_cause_entry *cause_of(const struct sl_error *e, co
 }
 
 /* Validates; expects exactly one complaint, about this field, for this reason, containing this text. */
-static inline void assert_complaint(enum sl_kind kind, const struct sl_json *o, const struct sl_json *old,
-                                    const char *field, const char *reason, const char *text)
+static inline void assert_complaint(enum sl_kind kind, const struct sl_json *o,
+                                    const struct sl_json *old, const char *field,
+                                    const char *reason, const char *text)
 {
-    struct sl_error e = { 0 };
+    struct sl_error e = {0};
     assert_int_equal(sl_object_validate(kind, o, old, &e), SL_CODE_INVALID);
     const struct sl_cause_entry *cause = cause_of(&e, field);
     if (cause == NULL || strcmp(cause->reason, reason) != 0 || strstr(cause->text, text) == NULL ||
@@ -50,9 +51,10 @@ static inline void assert_complaint(enum sl_kind kind, const struct sl_json *o, 
     }
 }
 
-static inline void assert_fine(enum sl_kind kind, const struct sl_json *o, const struct sl_json *old)
+static inline void assert_fine(enum sl_kind kind, const struct sl_json *o,
+                               const struct sl_json *old)
 {
-    struct sl_error e = { 0 };
+    struct sl_error e = {0};
     if (sl_object_validate(kind, o, old, &e) != SL_CODE_OK) {
         fail_msg("%s", e.text);
     }
@@ -71,7 +73,7 @@ static inline struct sl_json *with(const struct sl_json *base, const char *patch
 static inline struct sl_json *patched(const struct sl_json *base, const char *patch_yaml)
 {
     struct sl_json *o = sl_json_clone(base), *patch = yaml(patch_yaml);
-    struct sl_error e = { 0 };
+    struct sl_error e = {0};
     if (sl_patch_json(&o, patch, &e) != SL_CODE_OK) {
         fail_msg("%s", e.text);
     }

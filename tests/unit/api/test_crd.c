@@ -13,7 +13,7 @@
 
 static struct sl_json *crd(enum sl_kind kind)
 {
-    struct sl_buf out = { 0 };
+    struct sl_buf out = {0};
     sl_object_crd_yaml(kind, &out);
     struct sl_json *v = yaml(out.data);
     sl_buf_fini(&out);
@@ -33,8 +33,9 @@ static void test_crd_names_scope_and_columns_are_those_of_the_kind(void **state)
     assert_string_equal(sl_json_path_text(v, "spec.scope", ""), "Namespaced");
     assert_string_equal(sl_json_path_text(v, "spec.names.listKind", ""), "WorkloadList");
     assert_json(sl_json_path(v, "spec.versions.0.subresources"), "{\"status\":{}}");
-    assert_string_equal(sl_json_path_text(v, "spec.versions.0.additionalPrinterColumns.2.jsonPath", ""),
-                        ".status.conditions[?(@.type=='Admitted')].status");
+    assert_string_equal(
+        sl_json_path_text(v, "spec.versions.0.additionalPrinterColumns.2.jsonPath", ""),
+        ".status.conditions[?(@.type=='Admitted')].status");
     assert_int_equal(sl_json_len(sl_json_path(v, "spec.versions.0.additionalPrinterColumns")), 5);
     sl_json_free(v);
     v = crd(SL_KIND_RESOURCE_FLAVOR);
@@ -51,14 +52,17 @@ static void test_crd_schema_has_bounds_defaults_and_enums(void **state)
     const struct sl_json *spec = property(root, "spec");
     assert_json(property(root, "metadata"), "{\"type\":\"object\"}");
     assert_json(property(spec, "stopPolicy"),
-                "{\"default\":\"None\",\"description\":\"Hold admits nothing new, HoldAndDrain also evicts what is "
+                "{\"default\":\"None\",\"description\":\"Hold admits nothing new, HoldAndDrain "
+                "also evicts what is "
                 "admitted.\",\"enum\":[\"None\",\"Hold\",\"HoldAndDrain\"],\"type\":\"string\"}");
-    const struct sl_json *flavors = property(sl_json_get(property(spec, "resourceGroups"), "items"), "flavors");
+    const struct sl_json *flavors =
+        property(sl_json_get(property(spec, "resourceGroups"), "items"), "flavors");
     assert_int_equal(sl_json_path_int(flavors, "maxItems", 0), 64);
     assert_string_equal(sl_json_path_text(flavors, "x-kubernetes-list-map-keys.0", ""), "name");
     assert_json(sl_json_path(flavors, "items.required"), "[\"name\",\"resources\"]");
     assert_json(sl_json_get(property(spec, "preemption"), "default"), "{}");
-    assert_string_equal(sl_json_path_text(property(spec, "concurrentAdmissionPolicy"), "x-kubernetes-validations.0.rule", ""),
+    assert_string_equal(sl_json_path_text(property(spec, "concurrentAdmissionPolicy"),
+                                          "x-kubernetes-validations.0.rule", ""),
                         "self == oldSelf");
     sl_json_free(v);
 }
@@ -70,7 +74,8 @@ static void assert_structural(const struct sl_json *s, bool root)
     bool open = sl_json_path_bool(s, "x-kubernetes-preserve-unknown-fields", false);
     assert_true(sl_json_has(s, "type") || open || sl_json_has(s, "x-kubernetes-int-or-string"));
     assert_false(root && open);
-    const struct sl_json *items = sl_json_get(s, "items"), *keys = sl_json_get(s, "x-kubernetes-list-map-keys");
+    const struct sl_json *items = sl_json_get(s, "items"),
+                         *keys = sl_json_get(s, "x-kubernetes-list-map-keys");
     for (size_t i = 0; i < sl_json_len(keys); i++) {
         const char *key = sl_json_text(sl_json_at(keys, i), "");
         const struct sl_json *required = sl_json_get(items, "required");

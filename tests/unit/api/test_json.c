@@ -13,7 +13,7 @@
 
 static struct sl_json *parse(const char *text)
 {
-    struct sl_error e = { 0 };
+    struct sl_error e = {0};
     struct sl_json *v = sl_json_parse(text, strlen(text), &e);
     if (v == NULL) {
         print_error("%s\n", e.text);
@@ -23,7 +23,7 @@ static struct sl_json *parse(const char *text)
 
 static void assert_refused(const char *text, size_t len, const char *position, const char *why)
 {
-    struct sl_error e = { 0 };
+    struct sl_error e = {0};
     struct sl_json *v = sl_json_parse(text, len, &e);
     assert_null(v);
     assert_int_equal(e.code, SL_CODE_BAD_REQUEST);
@@ -39,7 +39,7 @@ static void refused(const char *text, const char *position, const char *why)
 
 static void assert_prints(const struct sl_json *v, const char *expected)
 {
-    struct sl_buf out = { 0 };
+    struct sl_buf out = {0};
     sl_json_print(v, &out);
     assert_string_equal(out.data, expected);
     sl_buf_fini(&out);
@@ -59,7 +59,8 @@ static void test_json_compact_text_round_trips(void **state)
     round_trip("{\"a\":[1,-2,true,false,null,\"x\"],\"b\":{},\"c\":[],\"\":\"\"}");
     round_trip("{\"max\":9223372036854775807,\"min\":-9223372036854775808}");
     round_trip("{\"real\":1.10,\"exp\":1e-7,\"big\":123456789012345678901.5}");
-    round_trip("{\"text\":\"quote \\\" back \\\\ line \\n tab \\t bell \\u0007 \xc3\xa4 \xf0\x9f\x98\x80\"}");
+    round_trip("{\"text\":\"quote \\\" back \\\\ line \\n tab \\t bell \\u0007 \xc3\xa4 "
+               "\xf0\x9f\x98\x80\"}");
     round_trip("[[],[[]]]");
     round_trip("17");
     round_trip("\"x\"");
@@ -125,7 +126,7 @@ static void test_json_integer_past_64_bits_is_refused(void **state)
 static void test_json_depth_is_bounded(void **state)
 {
     (void)state;
-    char text[2 * 65 + 1] = { 0 };
+    char text[2 * 65 + 1] = {0};
     memset(text, '[', 64);
     memset(text + 64, ']', 64);
     struct sl_json *v = parse(text);
@@ -162,7 +163,8 @@ static void test_json_getters_fall_back(void **state)
 static void test_json_path_walks_maps_and_lists(void **state)
 {
     (void)state;
-    struct sl_json *v = parse("{\"spec\":{\"podSets\":[{\"count\":3},{\"count\":4,\"name\":\"b\"}]}}");
+    struct sl_json *v =
+        parse("{\"spec\":{\"podSets\":[{\"count\":3},{\"count\":4,\"name\":\"b\"}]}}");
     assert_int_equal(sl_json_path_int(v, "spec.podSets.1.count", 0), 4);
     assert_string_equal(sl_json_path_text(v, "spec.podSets.1.name", ""), "b");
     assert_int_equal(sl_json_path_int(v, "spec.podSets.2.count", -1), -1);
@@ -229,7 +231,7 @@ static void test_json_pretty_sorts_keys_like_kubectl(void **state)
 {
     (void)state;
     struct sl_json *v = parse("{\"b\":[1,{\"c\":null}],\"a\":{},\"d\":[]}");
-    struct sl_buf out = { 0 };
+    struct sl_buf out = {0};
     sl_json_print_pretty(v, &out);
     assert_string_equal(out.data, "{\n    \"a\": {},\n    \"b\": [\n        1,\n        {\n"
                                   "            \"c\": null\n        }\n    ],\n    \"d\": []\n}\n");

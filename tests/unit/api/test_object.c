@@ -40,10 +40,11 @@ static void test_kinds_are_found_by_every_name(void **state)
 static void test_object_metadata_is_read(void **state)
 {
     (void)state;
-    struct sl_json *o = yaml("metadata:\n  name: a\n  namespace: ns\n  uid: u\n  resourceVersion: '7'\n"
-                             "  generation: 3\n  creationTimestamp: 1970-01-01T00:00:01Z\n"
-                             "  labels: {a.b/c: d}\n  annotations: {x: z}\n  ownerReferences:\n"
-                             "  - {name: first}\n  - {name: second, controller: true}\n");
+    struct sl_json *o =
+        yaml("metadata:\n  name: a\n  namespace: ns\n  uid: u\n  resourceVersion: '7'\n"
+             "  generation: 3\n  creationTimestamp: 1970-01-01T00:00:01Z\n"
+             "  labels: {a.b/c: d}\n  annotations: {x: z}\n  ownerReferences:\n"
+             "  - {name: first}\n  - {name: second, controller: true}\n");
     assert_string_equal(sl_object_name(o), "a");
     assert_string_equal(sl_object_namespace(o), "ns");
     assert_string_equal(sl_object_uid(o), "u");
@@ -71,7 +72,8 @@ static void test_object_new_has_type_and_name(void **state)
 {
     (void)state;
     struct sl_json *o = sl_object_new(SL_KIND_JOB, "n", "a");
-    assert_json(o, "{\"apiVersion\":\"batch/v1\",\"kind\":\"Job\",\"metadata\":{\"name\":\"a\",\"namespace\":\"n\"}}");
+    assert_json(o, "{\"apiVersion\":\"batch/"
+                   "v1\",\"kind\":\"Job\",\"metadata\":{\"name\":\"a\",\"namespace\":\"n\"}}");
     sl_json_free(o);
     o = sl_object_new(SL_KIND_NODE, "", "a");
     assert_json(o, "{\"apiVersion\":\"v1\",\"kind\":\"Node\",\"metadata\":{\"name\":\"a\"}}");
@@ -86,9 +88,10 @@ static void test_condition_transition_time_moves_only_with_status(void **state)
     assert_true(sl_condition_set(status, "Ready", false, "Waits", "for a", 1, 1000));
     assert_false(sl_condition_set(status, "Ready", false, "Waits", "for a", 1, 2000));
     assert_true(sl_condition_set(status, "Ready", false, "Waits", "for b", 2, 3000));
-    assert_json(sl_condition_find(o, "Ready"),
-                "{\"type\":\"Ready\",\"status\":\"False\",\"lastTransitionTime\":\"1970-01-01T00:00:01Z\","
-                "\"reason\":\"Waits\",\"message\":\"for b\",\"observedGeneration\":2}");
+    assert_json(
+        sl_condition_find(o, "Ready"),
+        "{\"type\":\"Ready\",\"status\":\"False\",\"lastTransitionTime\":\"1970-01-01T00:00:01Z\","
+        "\"reason\":\"Waits\",\"message\":\"for b\",\"observedGeneration\":2}");
     assert_false(sl_condition_true(o, "Ready"));
     assert_true(sl_condition_set(status, "Ready", true, "Done", "", 2, 4000));
     assert_true(sl_condition_true(o, "Ready"));
@@ -123,29 +126,32 @@ static void test_condition_message_is_cut_at_a_character(void **state)
 static void test_status_names_the_resource_or_the_kind(void **state)
 {
     (void)state;
-    struct sl_error e = { 0 };
+    struct sl_error e = {0};
     sl_error_set(&e, SL_CODE_NOT_FOUND, "jobs.batch \"x\" not found");
     struct sl_json *s = sl_status_new(&e, SL_KIND_JOB, "x");
-    assert_json(s, "{\"kind\":\"Status\",\"apiVersion\":\"v1\",\"metadata\":{},\"status\":\"Failure\","
-                   "\"message\":\"jobs.batch \\\"x\\\" not found\",\"reason\":\"NotFound\",\"details\":"
-                   "{\"name\":\"x\",\"group\":\"batch\",\"kind\":\"jobs\"},\"code\":404}");
+    assert_json(
+        s, "{\"kind\":\"Status\",\"apiVersion\":\"v1\",\"metadata\":{},\"status\":\"Failure\","
+           "\"message\":\"jobs.batch \\\"x\\\" not found\",\"reason\":\"NotFound\",\"details\":"
+           "{\"name\":\"x\",\"group\":\"batch\",\"kind\":\"jobs\"},\"code\":404}");
     sl_json_free(s);
     sl_error_clear(&e);
     sl_error_cause(&e, "FieldValueRequired", "spec.a", "Required value");
     sl_error_cause(&e, "FieldValueInvalid", "spec.b", "Invalid value: 1: no");
     s = sl_status_new(&e, SL_KIND_JOB, "x");
-    assert_string_equal(sl_json_path_text(s, "message", ""),
-                        "Job.batch \"x\" is invalid: [spec.a: Required value, spec.b: Invalid value: 1: no]");
+    assert_string_equal(
+        sl_json_path_text(s, "message", ""),
+        "Job.batch \"x\" is invalid: [spec.a: Required value, spec.b: Invalid value: 1: no]");
     assert_string_equal(sl_json_path_text(s, "details.kind", ""), "Job");
-    assert_json(sl_json_path(s, "details.causes.0"),
-                "{\"reason\":\"FieldValueRequired\",\"message\":\"Required value\",\"field\":\"spec.a\"}");
+    assert_json(
+        sl_json_path(s, "details.causes.0"),
+        "{\"reason\":\"FieldValueRequired\",\"message\":\"Required value\",\"field\":\"spec.a\"}");
     sl_json_free(s);
 }
 
 static void test_status_without_a_kind_has_no_details(void **state)
 {
     (void)state;
-    struct sl_error e = { 0 };
+    struct sl_error e = {0};
     sl_error_set(&e, SL_CODE_BAD_REQUEST, "malformed");
     struct sl_json *s = sl_status_new(&e, SL_KIND_COUNT, "");
     assert_false(sl_json_has(s, "details"));

@@ -37,7 +37,7 @@ static void test_patch_merge_of_no_object_is_refused(void **state)
 {
     (void)state;
     struct sl_json *o = yaml("{a: b}"), *p = yaml("[1]");
-    struct sl_error e = { 0 };
+    struct sl_error e = {0};
     assert_int_equal(sl_patch_merge(&o, p, &e), SL_CODE_BAD_REQUEST);
     assert_json(o, "{\"a\":\"b\"}");
     sl_json_free(o);
@@ -55,8 +55,10 @@ static void applies(const char *object, const char *patch, const char *expected)
 static void test_patch_json_operations_follow_the_rfc(void **state)
 {
     (void)state;
-    applies("{foo: bar}", "[{op: add, path: /baz, value: qux}]", "{\"foo\":\"bar\",\"baz\":\"qux\"}");
-    applies("{foo: [bar, baz]}", "[{op: add, path: /foo/1, value: qux}]", "{\"foo\":[\"bar\",\"qux\",\"baz\"]}");
+    applies("{foo: bar}", "[{op: add, path: /baz, value: qux}]",
+            "{\"foo\":\"bar\",\"baz\":\"qux\"}");
+    applies("{foo: [bar, baz]}", "[{op: add, path: /foo/1, value: qux}]",
+            "{\"foo\":[\"bar\",\"qux\",\"baz\"]}");
     applies("{foo: [bar]}", "[{op: add, path: /foo/-, value: [a]}]", "{\"foo\":[\"bar\",[\"a\"]]}");
     applies("{foo: [bar]}", "[{op: add, path: /foo/1, value: a}]", "{\"foo\":[\"bar\",\"a\"]}");
     applies("{foo: 1}", "[{op: add, path: /foo, value: null}]", "{\"foo\":null}");
@@ -64,20 +66,22 @@ static void test_patch_json_operations_follow_the_rfc(void **state)
     applies("{a: [1, 2, 3]}", "[{op: remove, path: /a/1}]", "{\"a\":[1,3]}");
     applies("{a: 1}", "[{op: replace, path: /a, value: {b: c}}]", "{\"a\":{\"b\":\"c\"}}");
     applies("{a: [1, 2]}", "[{op: replace, path: /a/0, value: 3}]", "{\"a\":[3,2]}");
-    applies("{a: {b: 1}, c: {}}", "[{op: move, from: /a/b, path: /c/d}]", "{\"a\":{},\"c\":{\"d\":1}}");
+    applies("{a: {b: 1}, c: {}}", "[{op: move, from: /a/b, path: /c/d}]",
+            "{\"a\":{},\"c\":{\"d\":1}}");
     applies("{a: [1, 2, 3]}", "[{op: move, from: /a/0, path: /a/2}]", "{\"a\":[2,3,1]}");
     applies("{a: {b: 1}}", "[{op: copy, from: /a, path: /c}, {op: replace, path: /c/b, value: 2}]",
             "{\"a\":{\"b\":1},\"c\":{\"b\":2}}");
     applies("{a: 1}", "[{op: test, path: /a, value: 1}]", "{\"a\":1}");
     applies("{a: 1}", "[{op: replace, path: '', value: {b: 2}}]", "{\"b\":2}");
-    applies("{a/b: 1, m~n: 2}", "[{op: replace, path: /a~1b, value: 3}, {op: remove, path: /m~0n}]", "{\"a/b\":3}");
+    applies("{a/b: 1, m~n: 2}", "[{op: replace, path: /a~1b, value: 3}, {op: remove, path: /m~0n}]",
+            "{\"a/b\":3}");
     applies("{'': 1}", "[{op: replace, path: /, value: 2}]", "{\"\":2}");
 }
 
 static void refuses(const char *object, const char *patch, enum sl_code code, const char *why)
 {
     struct sl_json *o = yaml(object), *before = sl_json_clone(o), *p = yaml(patch);
-    struct sl_error e = { 0 };
+    struct sl_error e = {0};
     assert_int_equal(sl_patch_json(&o, p, &e), code);
     if (strstr(e.text, why) == NULL) {
         fail_msg("%s: expected '%s', got '%s'", patch, why, e.text);
@@ -110,7 +114,8 @@ static void test_patch_json_refusal_leaves_no_trace(void **state)
     refuses("{a: [1]}", "[{op: add, path: /a/01, value: 1}]", invalid, "no such index");
     refuses("{a: [1]}", "[{op: add, path: /a/x, value: 1}]", invalid, "no such index");
     refuses("{a: [1]}", "[{op: remove, path: /a/-}]", invalid, "does not exist");
-    refuses("{a: [1]}", "[{op: replace, path: /a/99999999999999999999, value: 1}]", invalid, "does not exist");
+    refuses("{a: [1]}", "[{op: replace, path: /a/99999999999999999999, value: 1}]", invalid,
+            "does not exist");
     refuses("{a: 1}", "[{op: remove, path: ''}]", invalid, "whole document");
     refuses("{a: 1}", "[{op: replace, path: '', value: 3}]", invalid, "not an object");
     refuses("{a: 1}", "[{op: move, path: /b}]", bad, "needs a from");
@@ -122,13 +127,15 @@ static void test_patch_json_refusal_leaves_no_trace(void **state)
 static void test_patch_json_cannot_grow_without_bound(void **state)
 {
     (void)state;
-    struct sl_buf patch = { 0 };
+    struct sl_buf patch = {0};
     sl_buf_text(&patch, "[");
     for (int i = 0; i < 40; i++) {
-        sl_buf_print(&patch, "%s{\"op\":\"copy\",\"from\":\"\",\"path\":\"/x%d\"}", i > 0 ? "," : "", i);
+        sl_buf_print(&patch, "%s{\"op\":\"copy\",\"from\":\"\",\"path\":\"/x%d\"}",
+                     i > 0 ? "," : "", i);
     }
     sl_buf_text(&patch, "]");
-    refuses("{a: 0123456789012345678901234567890123456789}", patch.data, SL_CODE_TOO_LARGE, "3 MiB");
+    refuses("{a: 0123456789012345678901234567890123456789}", patch.data, SL_CODE_TOO_LARGE,
+            "3 MiB");
     sl_buf_reset(&patch);
     sl_buf_text(&patch, "[");
     for (int i = 0; i < 70; i++) {

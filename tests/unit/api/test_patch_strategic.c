@@ -47,7 +47,8 @@ static void test_patch_strategic_named_containers_merge(void **state)
 static void test_patch_strategic_plain_lists_are_replaced(void **state)
 {
     (void)state;
-    check("{\"args\":[\"a\",\"b\"],\"tolerations\":[{\"key\":\"x\"}]}", "{\"args\":[\"c\"],\"tolerations\":[{\"key\":\"y\"}]}",
+    check("{\"args\":[\"a\",\"b\"],\"tolerations\":[{\"key\":\"x\"}]}",
+          "{\"args\":[\"c\"],\"tolerations\":[{\"key\":\"y\"}]}",
           "{\"args\":[\"c\"],\"tolerations\":[{\"key\":\"y\"}]}");
 }
 
@@ -61,37 +62,42 @@ static void test_patch_strategic_null_removes(void **state)
 static void test_patch_strategic_delete_directive_removes_item(void **state)
 {
     (void)state;
-    check("{\"env\":[{\"name\":\"A\"},{\"name\":\"B\"}]}", "{\"env\":[{\"name\":\"A\",\"$patch\":\"delete\"}]}",
-          "{\"env\":[{\"name\":\"B\"}]}");
+    check("{\"env\":[{\"name\":\"A\"},{\"name\":\"B\"}]}",
+          "{\"env\":[{\"name\":\"A\",\"$patch\":\"delete\"}]}", "{\"env\":[{\"name\":\"B\"}]}");
 }
 
 static void test_patch_strategic_replace_directive_replaces(void **state)
 {
     (void)state;
-    check("{\"env\":[{\"name\":\"A\"},{\"name\":\"B\"}]}", "{\"env\":[{\"$patch\":\"replace\"},{\"name\":\"C\"}]}",
-          "{\"env\":[{\"name\":\"C\"}]}");
-    check("{\"s\":{\"a\":1,\"b\":2}}", "{\"s\":{\"$patch\":\"replace\",\"c\":3}}", "{\"s\":{\"c\":3}}");
+    check("{\"env\":[{\"name\":\"A\"},{\"name\":\"B\"}]}",
+          "{\"env\":[{\"$patch\":\"replace\"},{\"name\":\"C\"}]}", "{\"env\":[{\"name\":\"C\"}]}");
+    check("{\"s\":{\"a\":1,\"b\":2}}", "{\"s\":{\"$patch\":\"replace\",\"c\":3}}",
+          "{\"s\":{\"c\":3}}");
 }
 
 static void test_patch_strategic_element_order_is_read_past(void **state)
 {
     (void)state;
-    check("{\"env\":[{\"name\":\"A\"}]}",
-          "{\"$setElementOrder/env\":[{\"name\":\"B\"},{\"name\":\"A\"}],\"env\":[{\"name\":\"B\"}]}",
-          "{\"env\":[{\"name\":\"A\"},{\"name\":\"B\"}]}");
+    check(
+        "{\"env\":[{\"name\":\"A\"}]}",
+        "{\"$setElementOrder/env\":[{\"name\":\"B\"},{\"name\":\"A\"}],\"env\":[{\"name\":\"B\"}]}",
+        "{\"env\":[{\"name\":\"A\"},{\"name\":\"B\"}]}");
 }
 
 static void test_patch_strategic_primitive_lists_grow_and_shrink(void **state)
 {
     (void)state;
-    check("{\"finalizers\":[\"a\"]}", "{\"finalizers\":[\"b\",\"a\"]}", "{\"finalizers\":[\"a\",\"b\"]}");
-    check("{\"finalizers\":[\"a\",\"b\"]}", "{\"$deleteFromPrimitiveList/finalizers\":[\"a\"]}", "{\"finalizers\":[\"b\"]}");
+    check("{\"finalizers\":[\"a\"]}", "{\"finalizers\":[\"b\",\"a\"]}",
+          "{\"finalizers\":[\"a\",\"b\"]}");
+    check("{\"finalizers\":[\"a\",\"b\"]}", "{\"$deleteFromPrimitiveList/finalizers\":[\"a\"]}",
+          "{\"finalizers\":[\"b\"]}");
 }
 
 static void test_patch_strategic_retain_keys_drops_others(void **state)
 {
     (void)state;
-    check("{\"strategy\":{\"type\":\"A\",\"rolling\":1}}", "{\"strategy\":{\"$retainKeys\":[\"type\"],\"type\":\"B\"}}",
+    check("{\"strategy\":{\"type\":\"A\",\"rolling\":1}}",
+          "{\"strategy\":{\"$retainKeys\":[\"type\"],\"type\":\"B\"}}",
           "{\"strategy\":{\"type\":\"B\"}}");
 }
 

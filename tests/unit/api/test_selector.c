@@ -72,7 +72,8 @@ static void test_selector_empty_matches_everything(void **state)
 static void test_selector_malformed_text_is_refused(void **state)
 {
     (void)state;
-    static const char *const bad[] = {"a in x", "a in (x", "=b", "a b", "a=b c", "a,,b", "a=b(", "!"};
+    static const char *const bad[] = {"a in x", "a in (x", "=b",   "a b",
+                                      "a=b c",  "a,,b",    "a=b(", "!"};
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         struct sl_error e;
         sl_error_clear(&e);
@@ -91,7 +92,8 @@ static void test_selector_fields_follow_paths(void **state)
     struct sl_error e;
     sl_error_clear(&e);
     struct sl_json *o = parse("{\"metadata\":{\"name\":\"x\"},\"spec\":{\"unschedulable\":true}}");
-    struct sl_selector *s = sl_selector_parse_fields("metadata.name=x,spec.nodeName=,spec.unschedulable=true", &e);
+    struct sl_selector *s =
+        sl_selector_parse_fields("metadata.name=x,spec.nodeName=,spec.unschedulable=true", &e);
     assert_non_null(s);
     assert_true(sl_selector_matches(s, o));
     sl_selector_free(s);

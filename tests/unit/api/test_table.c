@@ -22,11 +22,14 @@ static void test_table_ages_read_like_those_of_kubectl(void **state)
         int64_t seconds;
         const char *text;
     } golden[] = {
-        { -2, "<invalid>" }, { 0, "0s" },         { 5, "5s" },           { 119, "119s" },      { 120, "2m" },
-        { 123, "2m3s" },     { 599, "9m59s" },    { 600, "10m" },        { 10799, "179m" },    { 10800, "3h" },
-        { 11100, "3h5m" },   { 28800, "8h" },     { 172799, "47h" },     { 172800, "2d" },     { 180000, "2d2h" },
-        { 691199, "7d23h" }, { 691200, "8d" },    { 62985600, "729d" },  { 63072000, "2y" },   { 63200000, "2y1d" },
-        { 252288000, "8y" }, { 9999999999, "317y" },
+        {-2, "<invalid>"},    {0, "0s"},          {5, "5s"},
+        {119, "119s"},        {120, "2m"},        {123, "2m3s"},
+        {599, "9m59s"},       {600, "10m"},       {10799, "179m"},
+        {10800, "3h"},        {11100, "3h5m"},    {28800, "8h"},
+        {172799, "47h"},      {172800, "2d"},     {180000, "2d2h"},
+        {691199, "7d23h"},    {691200, "8d"},     {62985600, "729d"},
+        {63072000, "2y"},     {63200000, "2y1d"}, {252288000, "8y"},
+        {9999999999, "317y"},
     };
     for (size_t i = 0; i < sizeof golden / sizeof golden[0]; i++) {
         char out[32];
@@ -42,10 +45,11 @@ static struct sl_json *list_of(const char *text)
     return list;
 }
 
-static void prints(enum sl_kind kind, const char *objects, bool wide, bool with_namespace, const char *expected)
+static void prints(enum sl_kind kind, const char *objects, bool wide, bool with_namespace,
+                   const char *expected)
 {
     struct sl_json *list = list_of(objects);
-    struct sl_buf out = { 0 };
+    struct sl_buf out = {0};
     sl_table_print(kind, list, wide, with_namespace, NOW, &out);
     assert_string_equal(out.data, expected);
     sl_buf_fini(&out);
@@ -58,8 +62,10 @@ static void test_table_workloads_have_the_columns_of_kueue(void **state)
     prints(SL_KIND_WORKLOAD,
            "metadata: {name: job-a, namespace: ns, creationTimestamp: '2025-12-31T23:50:00Z'}\n"
            "spec: {queueName: lq}\n"
-           "status:\n  admission: {clusterQueue: cq}\n  conditions:\n  - {type: Admitted, status: 'True'}\n"
-           "---\nmetadata: {name: job-longer, namespace: other, creationTimestamp: '2025-12-31T23:59:57Z'}\n"
+           "status:\n  admission: {clusterQueue: cq}\n  conditions:\n  - {type: Admitted, status: "
+           "'True'}\n"
+           "---\nmetadata: {name: job-longer, namespace: other, creationTimestamp: "
+           "'2025-12-31T23:59:57Z'}\n"
            "spec: {queueName: lq}\n",
            false, true,
            "NAMESPACE   NAME         QUEUE   RESERVED IN   ADMITTED   FINISHED   AGE\n"
@@ -70,9 +76,11 @@ static void test_table_workloads_have_the_columns_of_kueue(void **state)
 static void test_table_wide_shows_more_columns(void **state)
 {
     (void)state;
-    static const char queue[] = "metadata: {name: cq}\nspec: {cohortName: all, queueingStrategy: StrictFIFO}\n"
-                                "status: {pendingWorkloads: 3, admittedWorkloads: 0}\n";
-    prints(SL_KIND_CLUSTER_QUEUE, queue, false, false, "NAME   COHORT   PENDING WORKLOADS\ncq     all      3\n");
+    static const char queue[] =
+        "metadata: {name: cq}\nspec: {cohortName: all, queueingStrategy: StrictFIFO}\n"
+        "status: {pendingWorkloads: 3, admittedWorkloads: 0}\n";
+    prints(SL_KIND_CLUSTER_QUEUE, queue, false, false,
+           "NAME   COHORT   PENDING WORKLOADS\ncq     all      3\n");
     prints(SL_KIND_CLUSTER_QUEUE, queue, true, false,
            "NAME   COHORT   STRATEGY     PENDING WORKLOADS   ADMITTED WORKLOADS\n"
            "cq     all      StrictFIFO   3                   0\n");
@@ -88,13 +96,17 @@ static void test_table_jobs_show_status_completions_and_duration(void **state)
 {
     (void)state;
     prints(SL_KIND_JOB,
-           "metadata: {name: a, creationTimestamp: '2025-12-31T23:59:00Z'}\nspec: {completions: 3, suspend: true}\n"
+           "metadata: {name: a, creationTimestamp: '2025-12-31T23:59:00Z'}\nspec: {completions: 3, "
+           "suspend: true}\n"
            "status: {conditions: [{type: Suspended, status: 'True'}]}\n"
-           "---\nmetadata: {name: b, creationTimestamp: '2025-12-31T23:59:00Z'}\nspec: {parallelism: 2}\n"
+           "---\nmetadata: {name: b, creationTimestamp: '2025-12-31T23:59:00Z'}\nspec: "
+           "{parallelism: 2}\n"
            "status: {succeeded: 1, startTime: '2025-12-31T23:59:30Z'}\n"
-           "---\nmetadata: {name: c, creationTimestamp: '2025-12-31T22:00:00Z'}\nspec: {parallelism: 1, template: {spec:"
+           "---\nmetadata: {name: c, creationTimestamp: '2025-12-31T22:00:00Z'}\nspec: "
+           "{parallelism: 1, template: {spec:"
            " {containers: [{name: x, image: i}, {name: z}]}}}\n"
-           "status: {succeeded: 1, startTime: '2025-12-31T22:00:00Z', completionTime: '2025-12-31T22:03:05Z',"
+           "status: {succeeded: 1, startTime: '2025-12-31T22:00:00Z', completionTime: "
+           "'2025-12-31T22:03:05Z',"
            " conditions: [{type: Complete, status: 'True'}]}\n"
            "---\nmetadata: {name: d, deletionTimestamp: '2025-12-31T22:00:00Z'}\n",
            true, false,
@@ -108,25 +120,32 @@ static void test_table_jobs_show_status_completions_and_duration(void **state)
 static void test_table_pods_and_nodes_are_summed_up(void **state)
 {
     (void)state;
-    prints(SL_KIND_POD,
-           "metadata: {name: a, creationTimestamp: '2025-12-31T23:59:59Z'}\nspec: {containers: [{name: x}, {name: z}],"
-           " nodeName: n1}\nstatus: {phase: Running, containerStatuses: [{ready: true, restartCount: 2}, {ready: false}]}\n"
-           "---\nmetadata: {name: b}\nspec: {containers: [{name: x}], schedulingGates: [{name: g}]}\n"
-           "---\nmetadata: {name: c}\nstatus: {phase: Succeeded}\n---\nmetadata: {name: d}\nstatus: {phase: Failed}\n"
-           "---\nmetadata: {name: e}\nstatus: {phase: Failed, reason: Evicted}\n"
-           "---\nmetadata: {name: f, deletionTimestamp: x}\n",
-           true, false,
-           "NAME   READY   STATUS            RESTARTS   AGE   IP   NODE\n"
-           "a      1/2     Running           2          1s         n1\n"
-           "b      0/1     SchedulingGated   0                     \n"
-           "c      0/0     Completed         0                     \n"
-           "d      0/0     Error             0                     \n"
-           "e      0/0     Evicted           0                     \n"
-           "f      0/0     Terminating       0                     \n");
+    prints(
+        SL_KIND_POD,
+        "metadata: {name: a, creationTimestamp: '2025-12-31T23:59:59Z'}\nspec: {containers: "
+        "[{name: x}, {name: z}],"
+        " nodeName: n1}\nstatus: {phase: Running, containerStatuses: [{ready: true, restartCount: "
+        "2}, {ready: false}]}\n"
+        "---\nmetadata: {name: b}\nspec: {containers: [{name: x}], schedulingGates: [{name: g}]}\n"
+        "---\nmetadata: {name: c}\nstatus: {phase: Succeeded}\n---\nmetadata: {name: d}\nstatus: "
+        "{phase: Failed}\n"
+        "---\nmetadata: {name: e}\nstatus: {phase: Failed, reason: Evicted}\n"
+        "---\nmetadata: {name: f, deletionTimestamp: x}\n",
+        true, false,
+        "NAME   READY   STATUS            RESTARTS   AGE   IP   NODE\n"
+        "a      1/2     Running           2          1s         n1\n"
+        "b      0/1     SchedulingGated   0                     \n"
+        "c      0/0     Completed         0                     \n"
+        "d      0/0     Error             0                     \n"
+        "e      0/0     Evicted           0                     \n"
+        "f      0/0     Terminating       0                     \n");
     prints(SL_KIND_NODE,
-           "metadata: {name: a, labels: {node-role.kubernetes.io/control-plane: '', node-role.kubernetes.io/etcd: ''}}\n"
-           "spec: {unschedulable: true}\nstatus: {conditions: [{type: Ready, status: 'True'}], nodeInfo: {kubeletVersion: v1}}\n"
-           "---\nmetadata: {name: b}\nstatus: {conditions: [{type: Ready, status: 'False'}]}\n---\nmetadata: {name: c}\n",
+           "metadata: {name: a, labels: {node-role.kubernetes.io/control-plane: '', "
+           "node-role.kubernetes.io/etcd: ''}}\n"
+           "spec: {unschedulable: true}\nstatus: {conditions: [{type: Ready, status: 'True'}], "
+           "nodeInfo: {kubeletVersion: v1}}\n"
+           "---\nmetadata: {name: b}\nstatus: {conditions: [{type: Ready, status: "
+           "'False'}]}\n---\nmetadata: {name: c}\n",
            false, false,
            "NAME   STATUS                     ROLES                AGE   VERSION\n"
            "a      Ready,SchedulingDisabled   control-plane,etcd         v1\n"
@@ -137,29 +156,35 @@ static void test_table_pods_and_nodes_are_summed_up(void **state)
 static void test_table_events_and_classes_are_shown(void **state)
 {
     (void)state;
-    prints(SL_KIND_EVENT,
-           "metadata: {name: e}\ninvolvedObject: {kind: Workload, name: w}\ntype: Normal\nreason: Admitted\n"
-           "message: \"one\\ntwo\"\nlastTimestamp: '2025-12-31T23:59:50Z'\n---\nmetadata: {name: f}\n",
+    prints(
+        SL_KIND_EVENT,
+        "metadata: {name: e}\ninvolvedObject: {kind: Workload, name: w}\ntype: Normal\nreason: "
+        "Admitted\n"
+        "message: \"one\\ntwo\"\nlastTimestamp: '2025-12-31T23:59:50Z'\n---\nmetadata: {name: f}\n",
+        false, false,
+        "LAST SEEN   TYPE     REASON     OBJECT       MESSAGE\n"
+        "10s         Normal   Admitted   workload/w   one\n"
+        "<unknown>                       /            \n");
+    prints(SL_KIND_PRIORITY_CLASS, "metadata: {name: p, creationTimestamp: nonsense}\nvalue: 5\n",
            false, false,
-           "LAST SEEN   TYPE     REASON     OBJECT       MESSAGE\n"
-           "10s         Normal   Admitted   workload/w   one\n"
-           "<unknown>                       /            \n");
-    prints(SL_KIND_PRIORITY_CLASS, "metadata: {name: p, creationTimestamp: nonsense}\nvalue: 5\n", false, false,
            "NAME   VALUE   GLOBAL-DEFAULT   AGE\np      5       false            <invalid>\n");
 }
 
 static void test_table_for_kubectl_has_definitions_cells_and_metadata(void **state)
 {
     (void)state;
-    struct sl_json *list = list_of("metadata: {name: lq, namespace: ns}\nspec: {clusterQueue: cq}\n");
+    struct sl_json *list =
+        list_of("metadata: {name: lq, namespace: ns}\nspec: {clusterQueue: cq}\n");
     struct sl_json *table = sl_table_new(SL_KIND_LOCAL_QUEUE, list, NOW);
     assert_string_equal(sl_json_path_text(table, "kind", ""), "Table");
     assert_string_equal(sl_json_path_text(table, "apiVersion", ""), "meta.k8s.io/v1");
     assert_int_equal(sl_json_len(sl_json_get(table, "columnDefinitions")), 4);
     assert_json(sl_json_path(table, "columnDefinitions.0"),
-                "{\"name\":\"Name\",\"type\":\"string\",\"format\":\"name\",\"description\":\"Name of the queue\",\"priority\":0}");
+                "{\"name\":\"Name\",\"type\":\"string\",\"format\":\"name\",\"description\":\"Name "
+                "of the queue\",\"priority\":0}");
     assert_json(sl_json_path(table, "rows.0"),
-                "{\"cells\":[\"lq\",\"cq\",null,null],\"object\":{\"kind\":\"PartialObjectMetadata\",\"apiVersion\":"
+                "{\"cells\":[\"lq\",\"cq\",null,null],\"object\":{\"kind\":"
+                "\"PartialObjectMetadata\",\"apiVersion\":"
                 "\"meta.k8s.io/v1\",\"metadata\":{\"name\":\"lq\",\"namespace\":\"ns\"}}}");
     sl_json_free(table);
     sl_json_free(list);
@@ -170,7 +195,7 @@ static void test_table_every_kind_can_be_printed(void **state)
     (void)state;
     struct sl_json *list = list_of("{}");
     for (size_t i = 0; i < SL_KIND_COUNT; i++) {
-        struct sl_buf out = { 0 };
+        struct sl_buf out = {0};
         sl_table_print((enum sl_kind)i, list, true, true, NOW, &out);
         assert_non_null(strstr(out.data, "NAME"));
         sl_buf_fini(&out);

@@ -13,7 +13,7 @@
 
 static struct sl_json *parse(const char *text)
 {
-    struct sl_error e = { 0 };
+    struct sl_error e = {0};
     struct sl_json *v = sl_json_parse_yaml(text, strlen(text), &e);
     if (v == NULL) {
         print_error("%s\n", e.text);
@@ -26,7 +26,7 @@ static void reads(const char *yaml, const char *expected)
 {
     struct sl_json *v = parse(yaml);
     assert_non_null(v);
-    struct sl_buf out = { 0 };
+    struct sl_buf out = {0};
     sl_json_print(v, &out);
     assert_string_equal(out.data, expected);
     sl_buf_fini(&out);
@@ -35,7 +35,7 @@ static void reads(const char *yaml, const char *expected)
 
 static void refused(const char *yaml, const char *position, const char *why)
 {
-    struct sl_error e = { 0 };
+    struct sl_error e = {0};
     struct sl_json *v = sl_json_parse_yaml(yaml, strlen(yaml), &e);
     assert_null(v);
     assert_int_equal(e.code, SL_CODE_BAD_REQUEST);
@@ -49,12 +49,14 @@ static void test_yaml_plain_scalars_are_typed(void **state)
     (void)state;
     reads("[1, -2, +3, 0x1F, 0o17, 017, 0b101, 1_000, 9223372036854775807]",
           "[[1,-2,3,31,15,15,5,1000,9223372036854775807]]");
-    reads("[true, False, YES, no, on, Off, y, N]", "[[true,false,true,false,true,false,true,false]]");
+    reads("[true, False, YES, no, on, Off, y, N]",
+          "[[true,false,true,false,true,false,true,false]]");
     reads("[null, ~, Null, ]", "[[null,null,null]]");
     reads("a:\nb: ~\n", "[{\"a\":null,\"b\":null}]");
     reads("[1.5, 1e3, .5, 1., 6.02e23, 08]", "[[1.5,1000,0.5,1,6.02e+23,8]]");
     reads("[2026-08-22, 2026-08-22T10:00:00Z, 1.2.3, 10Gi, 500m, 0x, 1e, a-b]",
-          "[[\"2026-08-22\",\"2026-08-22T10:00:00Z\",\"1.2.3\",\"10Gi\",\"500m\",\"0x\",\"1e\",\"a-b\"]]");
+          "[[\"2026-08-22\",\"2026-08-22T10:00:00Z\",\"1.2.3\",\"10Gi\",\"500m\",\"0x\",\"1e\",\"a-"
+          "b\"]]");
 }
 
 static void test_yaml_quoted_scalars_stay_texts(void **state)
@@ -62,7 +64,8 @@ static void test_yaml_quoted_scalars_stay_texts(void **state)
     (void)state;
     reads("['1', \"true\", 'null', \"\", 'it''s', \"tab\\t\"]",
           "[[\"1\",\"true\",\"null\",\"\",\"it's\",\"tab\\t\"]]");
-    reads("a: |\n  one\n  two\nb: >-\n  three\n  four\n", "[{\"a\":\"one\\ntwo\\n\",\"b\":\"three four\"}]");
+    reads("a: |\n  one\n  two\nb: >-\n  three\n  four\n",
+          "[{\"a\":\"one\\ntwo\\n\",\"b\":\"three four\"}]");
 }
 
 static void test_yaml_keys_become_texts(void **state)
@@ -75,7 +78,8 @@ static void test_yaml_keys_become_texts(void **state)
 static void test_yaml_documents_come_in_order_without_empty_ones(void **state)
 {
     (void)state;
-    reads("---\na: 1\n---\n# only a comment\n---\nb: 2\n...\n---\n- 3\n", "[{\"a\":1},{\"b\":2},[3]]");
+    reads("---\na: 1\n---\n# only a comment\n---\nb: 2\n...\n---\n- 3\n",
+          "[{\"a\":1},{\"b\":2},[3]]");
     reads("", "[]");
     reads("# nothing\n", "[]");
     reads("---\n---\n", "[]");
@@ -122,7 +126,7 @@ static void test_yaml_malformed_text_names_the_line(void **state)
 static void test_yaml_depth_is_bounded(void **state)
 {
     (void)state;
-    char text[65 * 2 + 1] = { 0 };
+    char text[65 * 2 + 1] = {0};
     memset(text, '[', 64);
     memset(text + 64, ']', 64);
     struct sl_json *v = parse(text);
@@ -137,7 +141,7 @@ static void prints(const char *json, const char *expected)
 {
     struct sl_json *v = sl_json_parse(json, strlen(json), NULL);
     assert_non_null(v);
-    struct sl_buf out = { 0 };
+    struct sl_buf out = {0};
     sl_json_print_yaml(v, &out);
     assert_string_equal(out.data, expected);
     sl_buf_fini(&out);
@@ -147,12 +151,16 @@ static void prints(const char *json, const char *expected)
 static void test_yaml_prints_like_kubectl(void **state)
 {
     (void)state;
-    prints("{\"spec\":{\"list\":[{\"b\":1,\"a\":\"x\"},2,[3,4]],\"empty\":{},\"none\":[]},\"apiVersion\":\"v1\"}",
-           "apiVersion: v1\nspec:\n  empty: {}\n  list:\n  - a: x\n    b: 1\n  - 2\n  - - 3\n    - 4\n"
-           "  none: []\n");
-    prints("{\"a\":\"true\",\"b\":\"1\",\"c\":\"\",\"d\":\"x: y\",\"e\":\"- x\",\"f\":\"2026-08-22T10:00:00Z\","
+    prints(
+        "{\"spec\":{\"list\":[{\"b\":1,\"a\":\"x\"},2,[3,4]],\"empty\":{},\"none\":[]},"
+        "\"apiVersion\":\"v1\"}",
+        "apiVersion: v1\nspec:\n  empty: {}\n  list:\n  - a: x\n    b: 1\n  - 2\n  - - 3\n    - 4\n"
+        "  none: []\n");
+    prints("{\"a\":\"true\",\"b\":\"1\",\"c\":\"\",\"d\":\"x: y\",\"e\":\"- "
+           "x\",\"f\":\"2026-08-22T10:00:00Z\","
            "\"g\":\"it's: x\",\"h\":\"plain text\",\"i\":null,\"j\":\"a\\tb\"}",
-           "a: \"true\"\nb: \"1\"\nc: \"\"\nd: 'x: y'\ne: '- x'\nf: \"2026-08-22T10:00:00Z\"\ng: 'it''s: x'\n"
+           "a: \"true\"\nb: \"1\"\nc: \"\"\nd: 'x: y'\ne: '- x'\nf: \"2026-08-22T10:00:00Z\"\ng: "
+           "'it''s: x'\n"
            "h: plain text\ni: null\nj: \"a\\tb\"\n");
     prints("{\"a\":\"one\\ntwo\\n\",\"b\":{\"c\":\"one\\n\\ntwo\"},\"d\":\"x\\n\\n\"}",
            "a: |\n  one\n  two\nb:\n  c: |-\n    one\n\n    two\nd: |+\n  x\n\n");
@@ -161,17 +169,66 @@ static void test_yaml_prints_like_kubectl(void **state)
 static void test_yaml_what_is_printed_reads_back(void **state)
 {
     (void)state;
-    static const char *const texts[] = { "", " ", "a", "a ", "#a", "a #b", "a: b", "a:", ":a", "-", "- a", "-a", "?",
-                                         "true", "y", "1", "0x1", "1e3", ".5", "~", "null", "<<", "=", "*a", "&a",
-                                         "!a", "'a'", "\"a\"", "a\nb", "a\nb\n", "a\n\n", "\na", " a\nb", "a \nb",
-                                         "\xc3\xa4", "{a}", "[a]", "a,b", "a{b", "%a", "@a", "`a", "|", ">", "---",
-                                         "...", "a\rb", "a\x7f" "b", "2026-08-22", "\xc2\xa0", "\xc2\x85", "\xc2\x80x", "# x\n- y\n" };
+    static const char *const texts[] = {"",
+                                        " ",
+                                        "a",
+                                        "a ",
+                                        "#a",
+                                        "a #b",
+                                        "a: b",
+                                        "a:",
+                                        ":a",
+                                        "-",
+                                        "- a",
+                                        "-a",
+                                        "?",
+                                        "true",
+                                        "y",
+                                        "1",
+                                        "0x1",
+                                        "1e3",
+                                        ".5",
+                                        "~",
+                                        "null",
+                                        "<<",
+                                        "=",
+                                        "*a",
+                                        "&a",
+                                        "!a",
+                                        "'a'",
+                                        "\"a\"",
+                                        "a\nb",
+                                        "a\nb\n",
+                                        "a\n\n",
+                                        "\na",
+                                        " a\nb",
+                                        "a \nb",
+                                        "\xc3\xa4",
+                                        "{a}",
+                                        "[a]",
+                                        "a,b",
+                                        "a{b",
+                                        "%a",
+                                        "@a",
+                                        "`a",
+                                        "|",
+                                        ">",
+                                        "---",
+                                        "...",
+                                        "a\rb",
+                                        "a\x7f"
+                                        "b",
+                                        "2026-08-22",
+                                        "\xc2\xa0",
+                                        "\xc2\x85",
+                                        "\xc2\x80x",
+                                        "# x\n- y\n"};
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
         struct sl_json *v = sl_json_new_map(), *inner = sl_json_new_map();
         sl_json_set_text(inner, texts[i][0] != '\0' ? texts[i] : "k", texts[i]);
         sl_json_set(v, "outer", inner);
         sl_json_set_text(v, "z", texts[i]);
-        struct sl_buf out = { 0 };
+        struct sl_buf out = {0};
         sl_json_print_yaml(v, &out);
         struct sl_json *back = sl_json_parse_yaml(out.data, out.len, NULL);
         if (!sl_json_equal(sl_json_at(back, 0), v)) {

@@ -16,7 +16,7 @@
 static void test_buf_grows_and_stays_terminated(void **state)
 {
     (void)state;
-    struct sl_buf b = { 0 };
+    struct sl_buf b = {0};
     for (int i = 0; i < 1000; i++) {
         sl_buf_text(&b, "0123456789");
     }
@@ -32,7 +32,7 @@ static void test_buf_grows_and_stays_terminated(void **state)
 static void test_buf_print_longer_than_the_room_is_whole(void **state)
 {
     (void)state;
-    struct sl_buf b = { 0 };
+    struct sl_buf b = {0};
     char longer[500];
     memset(longer, 'x', sizeof longer - 1);
     longer[sizeof longer - 1] = '\0';
@@ -45,7 +45,7 @@ static void test_buf_print_longer_than_the_room_is_whole(void **state)
 static void test_buf_take_gives_the_text_away(void **state)
 {
     (void)state;
-    struct sl_buf b = { 0 };
+    struct sl_buf b = {0};
     char *empty = sl_buf_take(&b);
     assert_string_equal(empty, "");
     sl_mem_free(empty);
@@ -73,7 +73,7 @@ static void test_mem_text_copies(void **state)
 static void test_error_causes_past_the_limit_are_counted_not_kept(void **state)
 {
     (void)state;
-    struct sl_error e = { 0 };
+    struct sl_error e = {0};
     for (int i = 0; i < 20; i++) {
         sl_error_cause(&e, "FieldValueInvalid", "spec.x", "number %d", i);
     }
@@ -88,7 +88,7 @@ static void test_error_causes_past_the_limit_are_counted_not_kept(void **state)
 static void test_error_long_text_is_cut_at_a_character(void **state)
 {
     (void)state;
-    struct sl_error e = { 0 };
+    struct sl_error e = {0};
     char longer[1200] = "x";
     for (size_t i = 1; i + 2 < sizeof longer; i += 2) {
         memcpy(longer + i, "\xc3\xa4", 2);

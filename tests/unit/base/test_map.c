@@ -15,7 +15,7 @@
 
 static void put(struct sl_map *m, const char *key, uint64_t n)
 {
-    sl_map_put(m, key, (union sl_map_value){ .number = n });
+    sl_map_put(m, key, (union sl_map_value){.number = n});
 }
 
 static void test_map_empty_has_nothing(void **state)

@@ -199,7 +199,7 @@ static void test_pod_flavor_tolerates_its_own_taint(void **state)
     "\"nodeSelectorTerms\":[" terms "]}}}}"
 #define TERM(key, op, values)                                                                      \
     "{\"matchExpressions\":[{\"key\":\"" key "\",\"operator\":\"" op "\",\"values\":[" values "]}" \
-                                                                                              "]}"
+    "]}"
 
 static void test_pod_node_selector_counts_on_the_flavors_own_labels(void **state)
 {
