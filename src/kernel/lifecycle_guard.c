@@ -42,14 +42,10 @@ static struct sl_verdict guard_flag(struct sl_event ev)
         return turn(sl_workloads[id].on_hold, true, SL_STEP_HOLD);
     case SL_EV_UNHOLD:
         return turn(sl_workloads[id].on_hold, false, SL_STEP_UNHOLD);
-    case SL_EV_GATE:
-        return turn(sl_workloads[id].gated, true, SL_STEP_GATE);
-    case SL_EV_UNGATE:
-        return turn(sl_workloads[id].gated, false, SL_STEP_GATE);
     default:
         break;
     }
-    return sl_guard_refuse(SL_REFUSED_BAD_ARGUMENT);
+    return turn(sl_workloads[id].gated, ev.kind == SL_EV_GATE, SL_STEP_GATE);
 }
 
 /* Nodes, the second pass, the end, and history found at a restart. */
