@@ -1,6 +1,8 @@
 # Sluice: every task in one place. `make help` lists them.
 BUILD    ?= build
-CC       ?= gcc
+ifeq ($(origin CC),default)
+CC       := gcc
+endif
 CFLAGS   ?= -O2 -g
 WARNINGS := -Wall -Wextra -Wconversion -Wshadow -Werror
 ALL_CFLAGS = -std=c17 -D_GNU_SOURCE $(WARNINGS) $(CFLAGS) -Isrc -I. -MMD -MP
@@ -26,6 +28,7 @@ archives     = $(foreach r,$(1),$(BUILD)/lib$(r).a)
 
 .PHONY: all clean help
 all: $(BUILD)/sluiced $(BUILD)/sluicectl $(BUILD)/sluice-bench ## build the programs
+	@echo "Built $^. make help lists every target."
 
 ##@ Use
 help: ## list every target with a line each
@@ -37,25 +40,29 @@ clean: ## remove everything that was built
 $(BUILD)/kernel/%.o $(BUILD)/policy/%.o: ALL_CFLAGS += $(CORE_CFLAGS)
 $(BUILD)/%.o: src/%.c
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CFLAGS) -c $< -o $@
+	@echo "  CC    $<"
+	@$(CC) $(ALL_CFLAGS) -c $< -o $@
 
 define ROOM
 $(BUILD)/lib$(1).a: $$(call objects_of,$(1))
 	@rm -f $$@
-	ar rcs $$@ $$^
+	@ar rcs $$@ $$^
 endef
 $(foreach r,$(ROOMS),$(eval $(call ROOM,$(r))))
 
 $(BUILD)/sluiced: $(BUILD)/cli/sluiced.o $(call archives,$(NEEDS_cli))
-	$(CC) $(CFLAGS) $< -Wl,--start-group $(filter %.a,$^) -Wl,--end-group $(LIBS) -o $@
+	@echo "  LINK  $@"
+	@$(CC) $(CFLAGS) $< -Wl,--start-group $(filter %.a,$^) -Wl,--end-group $(LIBS) -o $@
 $(BUILD)/sluicectl: $(BUILD)/cli/sluicectl.o $(call archives,$(NEEDS_cli))
-	$(CC) $(CFLAGS) $< -Wl,--start-group $(filter %.a,$^) -Wl,--end-group $(LIBS) -lcurl -o $@
+	@echo "  LINK  $@"
+	@$(CC) $(CFLAGS) $< -Wl,--start-group $(filter %.a,$^) -Wl,--end-group $(LIBS) -lcurl -o $@
 
 # Unit tests: tests/unit/<room>/test_<module>.c, one cmocka program each.
 define UNIT
 $(BUILD)/tests/unit/$(1)/%: tests/unit/$(1)/%.c $$(call archives,$$(NEEDS_$(1)))
 	@mkdir -p $$(@D)
-	$$(CC) $$(ALL_CFLAGS) $$< -Wl,--start-group $$(filter %.a,$$^) -Wl,--end-group $$(LIBS) -lcmocka -o $$@
+	@echo "  TEST  $$@"
+	@$$(CC) $$(ALL_CFLAGS) $$< -Wl,--start-group $$(filter %.a,$$^) -Wl,--end-group $$(LIBS) -lcmocka -o $$@
 UNIT_TESTS += $$(patsubst %.c,$$(BUILD)/%,$$(wildcard tests/unit/$(1)/test_*.c))
 endef
 $(foreach r,$(ROOMS),$(eval $(call UNIT,$(r))))
