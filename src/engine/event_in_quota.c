@@ -78,6 +78,7 @@ static bool hang(struct sl_engine *g, sl_node_id node, int64_t now_ms)
     }
     g->looped_count += n->looped;
     g->looped_count -= was;
+    (void)sl_change_words(g, SL_CHANGE_WAKE_TREE, node, 0, now_ms);
     return was != n->looped;
 }
 
@@ -97,7 +98,6 @@ static void set_parent(struct sl_engine *g, sl_node_id node, sl_node_id parent, 
 {
     struct sl_node_entry *n = g->nodes[node];
     sl_node_id old = n->parent;
-    (void)sl_change_words(g, SL_CHANGE_WAKE_TREE, node, 0, now_ms);
     if (parent != SL_NO_ID) {
         g->nodes[parent]->child_count++;
         (void)sl_node_open(g, parent, now_ms);
@@ -106,11 +106,11 @@ static void set_parent(struct sl_engine *g, sl_node_id node, sl_node_id parent, 
     bool changed = hang(g, node, now_ms);
     changed = hang_refused(g, now_ms) || changed;
     if (old != SL_NO_ID) {
+        (void)sl_change_words(g, SL_CHANGE_WAKE_TREE, old, 0, now_ms); /* less is used there now */
         g->nodes[old]->child_count--;
         sl_node_drop_unused(g, old, now_ms);
     }
-    (void)sl_change_words(g, SL_CHANGE_WAKE_TREE, node, 0, now_ms);
-    if (changed) {
+    if (changed || g->looped_count > 0) { /* it may have come under one that is refused */
         sl_event_judge_all(g, now_ms);
     }
 }
@@ -123,11 +123,11 @@ enum sl_code sl_event_parent(struct sl_engine *g, sl_node_id node, const char *c
         return sl_error_set(e, SL_CODE_TOO_MANY,
                             "there are as many ClusterQueues and Cohorts as can be held");
     }
-    struct sl_node_entry *n = g->nodes[node];
-    if (parent != n->parent) {
+    if (parent != g->nodes[node]->parent) {
         set_parent(g, node, parent, now_ms);
     }
-    if (n->looped) {
+    /* Leaving a cycle can have been the last that kept the node: then there is nothing to complain about. */
+    if (g->nodes[node] != NULL && g->nodes[node]->looped) {
         sl_error_cause(e, "FieldValueInvalid", field,
                        "cohort %s would be its own ancestor, or too deep", cohort);
         return SL_CODE_INVALID;

@@ -269,7 +269,8 @@ void sl_rebuild_checks(struct sl_engine *g, sl_workload_id id, const struct sl_j
     }
 }
 
-/* The checks themselves; ready ones at once, the others only where they may not disturb a restored admission. */
+/* The checks themselves. Ready ones are so at once, since they decide whether the reservation is an admission;
+ * of an evicted workload they are reports that came after it. */
 static void restore_checks(const struct past *p)
 {
     const struct sl_json *list = sl_json_path(p->object, "status.admissionChecks");
@@ -279,7 +280,7 @@ static void restore_checks(const struct past *p)
             sl_name_take(p->g, SL_INTERN_CHECK, sl_json_path_text(item, "name", ""), p->now_ms);
         if (check != SL_NO_ID) {
             (void)send(p, SL_EV_CHECK_ADD, check, 0, 0, p->now_ms);
-            if (read_state(item) == SL_CHECK_READY) {
+            if (read_state(item) == SL_CHECK_READY && p->evicted == SL_EVICT_NONE) {
                 (void)send(p, SL_EV_CHECK_STATE, check, SL_CHECK_READY, 0, p->now_ms);
             }
         }
@@ -365,11 +366,21 @@ void sl_rebuild_workload(struct sl_engine *g, sl_workload_id id, const struct sl
     if (!p.admitted) {
         restore_checks(&p);
     }
+    /* Evicted before it was admitted, and its checks are gone since: something has to stand for them, or the
+     * reservation would be an admission. */
+    uint32_t stand_in = SL_NO_ID;
+    if (!p.admitted && p.evicted != SL_EVICT_NONE && sl_workloads[id].check_count == 0) {
+        stand_in = sl_name_take(g, SL_INTERN_CHECK, "-", now_ms);
+        (void)send(&p, SL_EV_CHECK_ADD, stand_in, 0, 0, now_ms);
+    }
     if (restore_reservation(&p)) {
         if (p.admitted) {
             restore_checks(&p);
         }
         restore_eviction(&p);
+    }
+    if (stand_in != SL_NO_ID) {
+        (void)send(&p, SL_EV_CHECK_DROP, stand_in, 0, 0, now_ms);
     }
 }
 

@@ -175,9 +175,11 @@ static inline void history_touch_quota(struct history *h)
     (void)snprintf(name, sizeof name, "cq%u", history_draw(h, 3));
     struct sl_json *o = world_get(h->w, SL_KIND_CLUSTER_QUEUE, "", name);
     if (history_draw(h, 3) == 0) {
+        const char *child = history_draw(h, 2) == 0 ? "c" : "d";
+        const char *parent = history_draw(h, 2) == 0 ? "d" : "c";
         (void)snprintf(text, sizeof text,
-                       "{\"metadata\":{\"name\":\"%s\"},\"spec\":{\"parentName\":\"%s\"}}",
-                       history_draw(h, 2) == 0 ? "c" : "d", history_draw(h, 2) == 0 ? "d" : "c");
+                       "{\"metadata\":{\"name\":\"%s\"},\"spec\":{\"parentName\":\"%s\"}}", child,
+                       parent);
         (void)world_put(h->w, SL_KIND_COHORT, world_parse(text), NULL); /* sometimes a cycle */
     } else if (o != NULL) {
         struct sl_json *copy = sl_json_clone(o);
