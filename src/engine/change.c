@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* Changes: carried out on the core, packed for the journal, unpacked again. A journal's payload is the kind
- * (u8), the answer (u16), the words and longs that changes.def says, and the list to the end. */
+/* Changes: carried out on the core, packed for the journal, unpacked again. A journal's payload is
+ * the kind (u8), the answer (u16), the words and longs that changes.def says, and the list to the
+ * end. */
 #include "engine/change.h"
 #include "base/check.h"
 #include "engine/follow.h"
@@ -24,7 +25,7 @@ static const struct {
 #undef SL_CHANGE
 };
 
-/* --- lists -------------------------------------------------------------------------------------------------- */
+/* --- lists ------------------------------------------------------------------------------------ */
 
 enum list_tag { TAG_CLAIM = 1, TAG_POD_SET, TAG_REQUEST, TAG_EXCLUSION };
 
@@ -118,7 +119,7 @@ static enum sl_status restore(const struct sl_change *c)
     return status;
 }
 
-/* --- carrying out ------------------------------------------------------------------------------------------ */
+/* --- carrying out ----------------------------------------------------------------------------- */
 
 static struct sl_event event_of(const struct sl_change *c)
 {
@@ -131,7 +132,8 @@ static struct sl_event event_of(const struct sl_change *c)
                              .now_ms = c->number[1]};
 }
 
-/* Indexes follow the record. What belongs to no queue and may be queued again is an orphan, not parked. */
+/* Indexes follow the record. What belongs to no queue and may be queued again is an orphan, not
+ * parked. */
 static void settle(sl_workload_id id, int64_t now_ms)
 {
     sl_queues_settle(id, now_ms);
@@ -141,8 +143,8 @@ static void settle(sl_workload_id id, int64_t now_ms)
     }
 }
 
-/* A head that leaves the line while it holds up its queue must not be remembered as doing so: it, or another
- * workload with its number, would be passed over when it comes to the head again. */
+/* A head that leaves the line while it holds up its queue must not be remembered as doing so: it,
+ * or another workload with its number, would be passed over when it comes to the head again. */
 static void unblock(sl_workload_id id, int64_t now_ms)
 {
     if (sl_place_of(id) == SL_PLACE_HEAP) {
@@ -265,7 +267,7 @@ enum sl_status sl_change_perform(struct sl_change *c)
     }
 }
 
-/* --- noting ------------------------------------------------------------------------------------------------- */
+/* --- noting ----------------------------------------------------------------------------------- */
 
 static void note(struct sl_engine *g, const struct sl_change *c, enum sl_status answer,
                  int64_t now_ms)

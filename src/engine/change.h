@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* The one door to the core: every change of its state is a record of changes.def, carried out here and noted in
- * the journal with its answer. Fed again in the same order, the same records make the same state and the
- * same answers (G11). */
+/* The one door to the core: every change of its state is a record of changes.def, carried out here
+ * and noted in the journal with its answer. Fed again in the same order, the same records make the
+ * same state and the same answers (G11). */
 #ifndef SL_ENGINE_CHANGE_H
 #define SL_ENGINE_CHANGE_H
 #include "base/buf.h"
@@ -29,22 +29,24 @@ struct sl_change {
 };
 
 struct sl_engine;
-/* Carry out, note, and draw what follows for tallies and decisions. Refusals are counted and noted as well. */
+/* Carry out, note, and draw what follows for tallies and decisions. Refusals are counted and noted
+ * as well. */
 enum sl_status sl_change_apply(struct sl_engine *g, struct sl_change *c, int64_t now_ms);
 
 /* Carry out only: what a replay does with the records of a journal. */
 enum sl_status sl_change_perform(struct sl_change *c);
-/* The other way from a journal's payload; false when it is none. `list` is filled where there is one. */
+/* The other way from a journal's payload; false when it is none. `list` is filled where there is
+ * one. */
 bool sl_change_unpack(const unsigned char *payload, size_t len, struct sl_change *out,
                       struct sl_buf *list, enum sl_status *answer);
 
-/* --- building the lists ------------------------------------------------------------------------------- */
+/* --- building the lists ----------------------------------------------------------------------- */
 void sl_change_list_claim(struct sl_buf *list, struct sl_claim claim);
 void sl_change_list_pod_set(struct sl_buf *list, uint32_t count);
 void sl_change_list_request(struct sl_buf *list, sl_resource_id resource, int64_t per_pod);
 void sl_change_list_exclusion(struct sl_buf *list, sl_flavor_id flavor, uint32_t why);
 
-/* --- shorthands ------------------------------------------------------------------------------------------ */
+/* --- shorthands ------------------------------------------------------------------------------- */
 enum sl_status sl_change_event(struct sl_engine *g, struct sl_event ev);
 /* A change whose words are all there is to it. */
 enum sl_status sl_change_words(struct sl_engine *g, enum sl_change_kind kind, uint32_t a,

@@ -133,7 +133,8 @@ static bool has_reason(const struct sl_json *status, const char *type, const cha
     return strcmp(sl_json_path_text(find(status, type), "reason", ""), reason) == 0;
 }
 
-/* Condition `type` is true with this reason. One that is so already keeps its sentence and its time. */
+/* Condition `type` is true with this reason. One that is so already keeps its sentence and its
+ * time. */
 static void hold_true(struct sl_json *status, const struct sl_condition_view *v, const char *type,
                       const char *reason, const char *message)
 {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* The status of a Workload object as its record in the core wants it. Level-triggered: whatever the object says
- * now, the result says what the record says, so that a repeated or late write does no harm. */
+/* The status of a Workload object as its record in the core wants it. Level-triggered: whatever the
+ * object says now, the result says what the record says, so that a repeated or late write does no
+ * harm. */
 #ifndef SL_ENGINE_CONDITIONS_H
 #define SL_ENGINE_CONDITIONS_H
 #include "api/object.h"

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* A counted table of constraints, keyed by their JSON text; number 0 is "none at all" and never freed. */
+/* A counted table of constraints, keyed by their JSON text; number 0 is "none at all" and never
+ * freed. */
 #include "engine/constraints.h"
 #include "base/check.h"
 #include "base/mem.h"
@@ -61,7 +62,8 @@ static uint32_t take_slot(struct sl_constraints *t)
     return t->count++;
 }
 
-/* The number of the constraint, whose value becomes the table's; 0 for one that asks for nothing. */
+/* The number of the constraint, whose value becomes the table's; 0 for one that asks for nothing.
+ */
 static uint32_t take(struct sl_constraints *t, struct sl_json *value)
 {
     union sl_map_value number;
@@ -125,7 +127,7 @@ void sl_constraints_take(struct sl_engine *g, struct sl_workload_entry *e,
     }
 }
 
-/* --- the demand --------------------------------------------------------------------------------------------- */
+/* --- the demand ------------------------------------------------------------------------------- */
 
 static enum sl_exclusion exclusion_of(const struct sl_engine *g, uint32_t constraint,
                                       sl_flavor_id flavor)

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* Node selectors, affinities and tolerations of pod sets: most workloads share a few, so each distinct one is
- * kept once. From them, and from what the flavors say, comes which flavors a demand excludes. */
+/* Node selectors, affinities and tolerations of pod sets: most workloads share a few, so each
+ * distinct one is kept once. From them, and from what the flavors say, comes which flavors a demand
+ * excludes. */
 #ifndef SL_ENGINE_CONSTRAINTS_H
 #define SL_ENGINE_CONSTRAINTS_H
 #include "engine/requests.h"
@@ -16,8 +17,9 @@ void sl_constraints_take(struct sl_engine *g, struct sl_workload_entry *e,
                          const struct sl_json *workload);
 void sl_constraints_release(struct sl_engine *g, struct sl_workload_entry *e);
 
-/* Make the demand anew, as one change: counts and requests of `requests` (one per pod set), or, when NULL, those
- * that the demand has; exclusions from the flavors that the ClusterQueue `node` offers now. */
+/* Make the demand anew, as one change: counts and requests of `requests` (one per pod set), or,
+ * when NULL, those that the demand has; exclusions from the flavors that the ClusterQueue `node`
+ * offers now. */
 enum sl_status sl_constraints_demand(struct sl_engine *g, sl_workload_id id,
                                      const struct sl_requests *requests, sl_node_id node,
                                      int64_t now_ms);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* Decisions become merge patches: the status that the record wants, and of it only what differs from the live
- * object. Lists are replaced whole in a merge patch, so each starts from the live one. */
+/* Decisions become merge patches: the status that the record wants, and of it only what differs
+ * from the live object. Lists are replaced whole in a merge patch, so each starts from the live
+ * one. */
 #include "api/quantity.h"
 #include "base/check.h"
 #include "base/clock.h"
@@ -11,7 +12,7 @@
 #include "engine/state.h"
 #include <string.h>
 
-/* --- status.admission -------------------------------------------------------------------------------- */
+/* --- status.admission ------------------------------------------------------------------------- */
 
 static void add_choice(struct sl_engine *g, struct sl_json *flavors, struct sl_json *usage,
                        const struct sl_choice *choice)
@@ -56,7 +57,7 @@ static struct sl_json *new_admission(struct sl_engine *g, const struct sl_grant 
     return admission;
 }
 
-/* --- status.admissionChecks --------------------------------------------------------------------------- */
+/* --- status.admissionChecks ------------------------------------------------------------------- */
 
 static const char *const check_states[] = {"Pending", "Ready", "Retry", "Rejected"};
 
@@ -70,7 +71,8 @@ static const struct sl_json *find_named(const struct sl_json *list, const char *
     return NULL;
 }
 
-/* One check as the record has it. A state that the core has reset keeps what it was in its message. */
+/* One check as the record has it. A state that the core has reset keeps what it was in its message.
+ */
 static struct sl_json *new_check(const struct sl_json *live, const char *name,
                                  const struct sl_check *check, int64_t now_ms)
 {
@@ -131,7 +133,7 @@ static void write_checks(struct sl_engine *g, struct sl_json *status,
     }
 }
 
-/* --- the rest of the status ---------------------------------------------------------------------------- */
+/* --- the rest of the status ------------------------------------------------------------------- */
 
 static void write_requeue_state(struct sl_json *status, const struct sl_workload *record)
 {
@@ -152,7 +154,8 @@ static void write_requeue_state(struct sl_json *status, const struct sl_workload
     }
 }
 
-/* schedulingStats.evictions[reason, cause]: counted once per eviction, when the condition turns true. */
+/* schedulingStats.evictions[reason, cause]: counted once per eviction, when the condition turns
+ * true. */
 static void count_eviction(struct sl_json *status, const struct sl_workload *record)
 {
     const char *reason =
@@ -244,7 +247,7 @@ static void write_admission(struct sl_engine *g, struct sl_json *status, sl_work
     }
 }
 
-/* --- the patch ------------------------------------------------------------------------------------------ */
+/* --- the patch -------------------------------------------------------------------------------- */
 
 /* The merge patch from `from` to `to`; NULL when they are equal. */
 static struct sl_json *new_difference(const struct sl_json *from, const struct sl_json *to)

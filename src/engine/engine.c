@@ -144,7 +144,8 @@ enum sl_code sl_engine_observe(struct sl_engine *g, enum sl_kind kind, const str
     case SL_KIND_WORKLOAD:
         return sl_event_from_workload(g, object, now_ms, why);
     default:
-        return SL_CODE_OK; /* priority classes: their value stands in each Workload's spec.priority */
+        return SL_CODE_OK; /* priority classes: their value stands in each Workload's spec.priority
+                            */
     }
 }
 

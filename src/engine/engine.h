@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* Events in, decisions out. The engine owns the core: it interns names, turns API objects into core events,
- * journals them, runs scheduling cycles and hands out decisions as plain data. One instance a process, since
- * the core's state is file-scope. Single thread, no callbacks. Carries G10, G11, G12 in the shell. */
+/* Events in, decisions out. The engine owns the core: it interns names, turns API objects into core
+ * events, journals them, runs scheduling cycles and hands out decisions as plain data. One instance
+ * a process, since the core's state is file-scope. Single thread, no callbacks. Carries G10, G11,
+ * G12 in the shell. */
 #ifndef SL_ENGINE_ENGINE_H
 #define SL_ENGINE_ENGINE_H
 #include "api/object.h"
@@ -17,10 +18,11 @@ enum sl_code sl_engine_open(const struct sl_engine_options *options, struct sl_e
                             struct sl_error *e);
 void sl_engine_close(struct sl_engine *g);
 
-/* An object was added or changed: level-triggered, the difference to what is known becomes core events. Kinds:
- * Namespace, ResourceFlavor, Cohort, ClusterQueue, LocalQueue, Workload, WorkloadPriorityClass, PriorityClass.
- * INVALID with causes when something in it cannot be used (e.g. a cyclic cohort); the object then is known
- * as inactive with that reason, nothing is lost. */
+/* An object was added or changed: level-triggered, the difference to what is known becomes core
+ * events. Kinds: Namespace, ResourceFlavor, Cohort, ClusterQueue, LocalQueue, Workload,
+ * WorkloadPriorityClass, PriorityClass. INVALID with causes when something in it cannot be used
+ * (e.g. a cyclic cohort); the object then is known as inactive with that reason, nothing is lost.
+ */
 enum sl_code sl_engine_observe(struct sl_engine *g, enum sl_kind kind, const struct sl_json *object,
                                int64_t now_ms, struct sl_error *e);
 void sl_engine_forget(struct sl_engine *g, enum sl_kind kind, const struct sl_json *object,
@@ -31,7 +33,8 @@ void sl_engine_synced(struct sl_engine *g, int64_t now_ms);
 
 /* One scheduling cycle if anything waits for one; returns whether another one is due at once. */
 bool sl_engine_cycle(struct sl_engine *g, int64_t now_ms);
-/* When to call sl_engine_cycle again for timers (wake-up batches, backoff, second pass); INT64_MAX = never. */
+/* When to call sl_engine_cycle again for timers (wake-up batches, backoff, second pass); INT64_MAX
+ * = never. */
 int64_t sl_engine_due_ms(const struct sl_engine *g);
 
 enum sl_decision_kind {
@@ -56,8 +59,9 @@ struct sl_decision {
 };
 /* The oldest decision not yet taken; false when there is none. */
 bool sl_engine_next_decision(struct sl_engine *g, struct sl_decision *out);
-/* The merge patch that carries it out, given the live Workload; *status tells whether it goes to the status
- * subresource. It includes metadata.resourceVersion. NULL when the live object already is so. */
+/* The merge patch that carries it out, given the live Workload; *status tells whether it goes to
+ * the status subresource. It includes metadata.resourceVersion. NULL when the live object already
+ * is so. */
 struct sl_json *sl_patch_from_decision(struct sl_engine *g, const struct sl_decision *d,
                                        const struct sl_json *workload, bool *status);
 /* How the write ended, by (id, generation): NOT_FOUND and CONFLICT included. */
@@ -67,17 +71,19 @@ void sl_engine_answer(struct sl_engine *g, const struct sl_decision *d, enum sl_
 /* The job of an evicted workload has stopped: its quota may go (row 18). */
 void sl_engine_job_stopped(struct sl_engine *g, const struct sl_json *workload, int64_t now_ms);
 
-/* --- what is going on, for status, tables, metrics ------------------------------------------------------- */
-/* status of a ClusterQueue / LocalQueue / Cohort as the engine sees it (a new map): pendingWorkloads,
- * reservingWorkloads, admittedWorkloads, flavorsReservation, flavorsUsage, and the Active condition's
- * {status, reason, message} under "active". NULL when unknown. */
+/* --- what is going on, for status, tables, metrics -------------------------------------------- */
+/* status of a ClusterQueue / LocalQueue / Cohort as the engine sees it (a new map):
+ * pendingWorkloads, reservingWorkloads, admittedWorkloads, flavorsReservation, flavorsUsage, and
+ * the Active condition's {status, reason, message} under "active". NULL when unknown. */
 struct sl_json *sl_engine_queue_status(struct sl_engine *g, enum sl_kind kind, const char *ns,
                                        const char *name);
-/* Names of queues and cohorts whose status may have changed since the last call; false when none is left. */
+/* Names of queues and cohorts whose status may have changed since the last call; false when none is
+ * left. */
 bool sl_engine_next_touched(struct sl_engine *g, enum sl_kind *kind, const char **ns,
                             const char **name);
-/* Pending workloads of a ClusterQueue in the order they would be tried: a list of {namespace, name, priority,
- * localQueueName, positionInClusterQueue, positionInLocalQueue, place, reason, message}. */
+/* Pending workloads of a ClusterQueue in the order they would be tried: a list of {namespace, name,
+ * priority, localQueueName, positionInClusterQueue, positionInLocalQueue, place, reason, message}.
+ */
 struct sl_json *sl_engine_pending(struct sl_engine *g, const char *cluster_queue);
 
 struct sl_engine_counters {
@@ -87,6 +93,7 @@ struct sl_engine_counters {
 };
 void sl_engine_count(const struct sl_engine *g, struct sl_engine_counters *out);
 
-/* All guarantee checkers over the whole core; false and the name of the first broken one. Linear time. */
+/* All guarantee checkers over the whole core; false and the name of the first broken one. Linear
+ * time. */
 bool sl_engine_valid(const struct sl_engine *g, const char **broken);
 #endif

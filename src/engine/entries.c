@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* Making, finding and giving back the engine's own records. Whatever is named by somebody has a record, also
- * before its object was seen: the order in which objects come in does not matter. */
+/* Making, finding and giving back the engine's own records. Whatever is named by somebody has a
+ * record, also before its object was seen: the order in which objects come in does not matter. */
 #include "base/check.h"
 #include "base/mem.h"
 #include "engine/change.h"
@@ -37,7 +37,7 @@ static char *join(const char *a, const char *b)
     return sl_buf_take(&key);
 }
 
-/* --- quota nodes -------------------------------------------------------------------------------------------- */
+/* --- quota nodes ------------------------------------------------------------------------------ */
 
 sl_node_id sl_node_find(const struct sl_engine *g, bool is_cluster_queue, const char *name)
 {
@@ -134,7 +134,7 @@ void sl_node_sweep(struct sl_engine *g, int64_t now_ms)
     }
 }
 
-/* --- LocalQueues -------------------------------------------------------------------------------------------- */
+/* --- LocalQueues ------------------------------------------------------------------------------ */
 
 struct sl_local_queue *sl_local_queue_find(const struct sl_engine *g, const char *ns,
                                            const char *name)
@@ -208,7 +208,7 @@ void sl_local_queue_drop_unused(struct sl_engine *g, struct sl_local_queue *q, i
     sl_mem_free(q);
 }
 
-/* --- workloads ---------------------------------------------------------------------------------------------- */
+/* --- workloads -------------------------------------------------------------------------------- */
 
 struct sl_workload_entry *sl_workload_entry_take(struct sl_engine *g, sl_workload_id id,
                                                  const char *uid)

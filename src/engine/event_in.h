@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* Objects in: one pair of functions per kind, called by sl_engine_observe and sl_engine_forget. Each compares
- * what the object says with what is known and sends the difference. */
+/* Objects in: one pair of functions per kind, called by sl_engine_observe and sl_engine_forget.
+ * Each compares what the object says with what is known and sends the difference. */
 #ifndef SL_ENGINE_EVENT_IN_H
 #define SL_ENGINE_EVENT_IN_H
 #include "engine/state.h"

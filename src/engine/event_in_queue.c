@@ -22,7 +22,7 @@ enum sl_stop sl_event_read_stop(const struct sl_json *object)
     return strcmp(stop, "Hold") == 0 ? SL_STOP_HOLD : SL_STOP_NONE;
 }
 
-/* --- the Active condition of a ClusterQueue ----------------------------------------------------------------- */
+/* --- the Active condition of a ClusterQueue --------------------------------------------------- */
 
 static bool in_loop(const struct sl_engine *g, sl_node_id node)
 {
@@ -123,7 +123,7 @@ void sl_event_judge_all(struct sl_engine *g, int64_t now_ms)
     }
 }
 
-/* --- ClusterQueue ------------------------------------------------------------------------------------------- */
+/* --- ClusterQueue ----------------------------------------------------------------------------- */
 
 static enum sl_code read_checks(struct sl_engine *g, struct sl_node_entry *n,
                                 const struct sl_json *object, bool *changed, int64_t now_ms,
@@ -229,7 +229,8 @@ enum sl_code sl_event_from_cluster_queue(struct sl_engine *g, const struct sl_js
     return first_bad(moved, code);
 }
 
-/* What holds its quota keeps it until it has stopped; the node goes when the last one is gone (S37). */
+/* What holds its quota keeps it until it has stopped; the node goes when the last one is gone
+ * (S37). */
 void sl_event_cluster_queue_gone(struct sl_engine *g, const struct sl_json *object, int64_t now_ms)
 {
     sl_node_id node = sl_node_find(g, true, sl_object_name(object));
@@ -252,7 +253,7 @@ void sl_event_cluster_queue_gone(struct sl_engine *g, const struct sl_json *obje
     sl_node_drop_unused(g, node, now_ms);
 }
 
-/* --- LocalQueue --------------------------------------------------------------------------------------------- */
+/* --- LocalQueue ------------------------------------------------------------------------------- */
 
 enum sl_code sl_event_from_local_queue(struct sl_engine *g, const struct sl_json *object,
                                        int64_t now_ms, struct sl_error *e)
@@ -299,7 +300,7 @@ void sl_event_local_queue_gone(struct sl_engine *g, const struct sl_json *object
     sl_local_queue_drop_unused(g, q, now_ms);
 }
 
-/* --- Namespace ---------------------------------------------------------------------------------------------- */
+/* --- Namespace -------------------------------------------------------------------------------- */
 
 static void update_namespace(struct sl_engine *g, const char *ns, int64_t now_ms)
 {

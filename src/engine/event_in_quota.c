@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* ResourceFlavors, Cohorts, and what Cohorts and ClusterQueues have in common: quotas and a place in the
- * forest. A parent that would make a cycle or a tree too deep is remembered and tried again with every move. */
+/* ResourceFlavors, Cohorts, and what Cohorts and ClusterQueues have in common: quotas and a place
+ * in the forest. A parent that would make a cycle or a tree too deep is remembered and tried again
+ * with every move. */
 #include "base/check.h"
 #include "base/mem.h"
 #include "engine/change.h"
@@ -13,7 +14,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* --- ResourceFlavor ----------------------------------------------------------------------------------------- */
+/* --- ResourceFlavor --------------------------------------------------------------------------- */
 
 static bool offers_flavor(const struct sl_node_entry *n, sl_flavor_id flavor)
 {
@@ -64,9 +65,10 @@ enum sl_code sl_event_from_flavor(struct sl_engine *g, const struct sl_json *obj
     return SL_CODE_OK;
 }
 
-/* --- the forest --------------------------------------------------------------------------------------------- */
+/* --- the forest ------------------------------------------------------------------------------- */
 
-/* Hang the node where its object wants it; a refused one becomes a root. True when its state changed. */
+/* Hang the node where its object wants it; a refused one becomes a root. True when its state
+ * changed. */
 static bool hang(struct sl_engine *g, sl_node_id node, int64_t now_ms)
 {
     struct sl_node_entry *n = g->nodes[node];
@@ -126,7 +128,8 @@ enum sl_code sl_event_parent(struct sl_engine *g, sl_node_id node, const char *c
     if (parent != g->nodes[node]->parent) {
         set_parent(g, node, parent, now_ms);
     }
-    /* Leaving a cycle can have been the last that kept the node: then there is nothing to complain about. */
+    /* Leaving a cycle can have been the last that kept the node: then there is nothing to complain
+     * about. */
     if (g->nodes[node] != NULL && g->nodes[node]->looped) {
         sl_error_cause(e, "FieldValueInvalid", field,
                        "cohort %s would be its own ancestor, or too deep", cohort);
@@ -135,7 +138,7 @@ enum sl_code sl_event_parent(struct sl_engine *g, sl_node_id node, const char *c
     return SL_CODE_OK;
 }
 
-/* --- quotas ------------------------------------------------------------------------------------------------- */
+/* --- quotas ----------------------------------------------------------------------------------- */
 
 static enum sl_code refuse_quotas(const struct sl_node_entry *n, enum sl_status status,
                                   struct sl_error *e)
@@ -173,7 +176,7 @@ enum sl_code sl_event_quotas(struct sl_engine *g, sl_node_id node, const struct 
     return status == SL_OK ? SL_CODE_OK : refuse_quotas(n, status, e);
 }
 
-/* --- Cohort ------------------------------------------------------------------------------------------------- */
+/* --- Cohort ----------------------------------------------------------------------------------- */
 
 static void set_trouble(struct sl_node_entry *n, enum sl_code code, const struct sl_error *e)
 {

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* Workloads. The engine is the only writer of reservation and eviction, so what an object says about those is an
- * echo and looked at once, when the workload is first seen (rebuild.c). Everything else belongs to others: spec,
- * gates, Finished, PodsReady, OnHold, states of admission checks. */
+/* Workloads. The engine is the only writer of reservation and eviction, so what an object says
+ * about those is an echo and looked at once, when the workload is first seen (rebuild.c).
+ * Everything else belongs to others: spec, gates, Finished, PodsReady, OnHold, states of admission
+ * checks. */
 #include "base/check.h"
 #include "base/clock.h"
 #include "base/mem.h"
@@ -32,7 +33,7 @@ static void send(struct sl_engine *g, sl_workload_id id, enum sl_event_kind kind
     (void)sl_change_event(g, ev);
 }
 
-/* --- the demand --------------------------------------------------------------------------------------------- */
+/* --- the demand ------------------------------------------------------------------------------- */
 
 static bool same_requests(uint32_t pod_set, const struct sl_requests *r, const struct sl_engine *g)
 {
@@ -118,7 +119,7 @@ static enum sl_code take_demand(struct sl_engine *g, sl_workload_id id,
     return code;
 }
 
-/* --- what others say ---------------------------------------------------------------------------------------- */
+/* --- what others say -------------------------------------------------------------------------- */
 
 static void take_active(struct sl_engine *g, sl_workload_id id, const struct sl_json *object,
                         int64_t now_ms)
@@ -148,7 +149,8 @@ static void take_flags(struct sl_engine *g, sl_workload_id id, const struct sl_j
         sl_follow_say(g, id, "");
         send(g, id, gated ? SL_EV_GATE : SL_EV_UNGATE, 0, 0, now_ms);
     }
-    /* The reason OnHold is another's; where the engine itself wrote the condition it is not there. */
+    /* The reason OnHold is another's; where the engine itself wrote the condition it is not there.
+     */
     if (hold != sl_workloads[id].on_hold && g->workloads[id].unwritten_count == 0) {
         send(g, id, hold ? SL_EV_HOLD : SL_EV_UNHOLD, 0, 0, now_ms);
     }
@@ -191,7 +193,8 @@ static void take_priority(struct sl_engine *g, sl_workload_id id, const struct s
     }
 }
 
-/* queueName is the user's to change while nothing is reserved; the API holds it fixed after that. */
+/* queueName is the user's to change while nothing is reserved; the API holds it fixed after that.
+ */
 static void take_queue(struct sl_engine *g, sl_workload_id id, const struct sl_json *object,
                        int64_t now_ms)
 {
@@ -231,7 +234,7 @@ static void take_pods_ready(struct sl_engine *g, sl_workload_id id, const struct
     }
 }
 
-/* --- first sight, later sights ------------------------------------------------------------------------------- */
+/* --- first sight, later sights ---------------------------------------------------------------- */
 
 static enum sl_code follow_object(struct sl_engine *g, sl_workload_id id,
                                   const struct sl_json *object, int64_t now_ms, struct sl_error *e)

@@ -28,7 +28,7 @@ struct sl_look sl_follow_look(sl_workload_id id)
                             .check_count = w->check_count};
 }
 
-/* --- decisions ---------------------------------------------------------------------------------------------- */
+/* --- decisions -------------------------------------------------------------------------------- */
 
 static const char *reason_of(const struct sl_workload *w, enum sl_decision_kind kind)
 {
@@ -139,7 +139,7 @@ static void decide_rest(struct sl_engine *g, sl_workload_id id, const struct sl_
     }
 }
 
-/* --- timers and the rest ------------------------------------------------------------------------------------ */
+/* --- timers and the rest ---------------------------------------------------------------------- */
 
 static void arm(struct sl_engine *g, sl_workload_id id)
 {
@@ -201,7 +201,7 @@ void sl_follow(struct sl_engine *g, sl_workload_id id, const struct sl_look *bef
     drop_grant(g, id);
 }
 
-/* --- outcomes of a cycle ------------------------------------------------------------------------------------ */
+/* --- outcomes of a cycle ---------------------------------------------------------------------- */
 
 static struct sl_grant *grant_from_assignment(sl_workload_id id)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* What follows from a change of a workload's record: it is counted elsewhere, its timer is armed, and what the
- * API has to be told becomes a decision. Nothing here touches the core. */
+/* What follows from a change of a workload's record: it is counted elsewhere, its timer is armed,
+ * and what the API has to be told becomes a decision. Nothing here touches the core. */
 #ifndef SL_ENGINE_FOLLOW_H
 #define SL_ENGINE_FOLLOW_H
 #include "engine/engine.h"
@@ -25,12 +25,12 @@ void sl_follow(struct sl_engine *g, sl_workload_id id, const struct sl_look *bef
 /* The same for the outcome that policy's cycle shows. */
 void sl_follow_outcome(struct sl_engine *g, int64_t now_ms);
 
-/* --- decisions -------------------------------------------------------------------------------------------- */
+/* --- decisions -------------------------------------------------------------------------------- */
 void sl_decide(struct sl_engine *g, sl_workload_id id, enum sl_decision_kind kind, int64_t now_ms);
 /* What the next decision about it says to people; "" = a standard sentence. */
 void sl_follow_say(struct sl_engine *g, sl_workload_id id, const char *message);
 
-/* --- tallies.c -------------------------------------------------------------------------------------------- */
+/* --- tallies.c -------------------------------------------------------------------------------- */
 /* Count the workload where it now belongs, and no longer where it was. */
 void sl_tally_update(struct sl_engine *g, sl_workload_id id);
 struct sl_local_queue;

@@ -50,7 +50,8 @@ static bool parse_name(const char *name, uint64_t *number)
     return true;
 }
 
-/* The highest number in the directory (0 = no journal yet); files older than the newest KEEP are removed. */
+/* The highest number in the directory (0 = no journal yet); files older than the newest KEEP are
+ * removed. */
 static enum sl_code find_newest(struct sl_journal *j, uint64_t *newest, struct sl_error *e)
 {
     DIR *dir = opendir(j->dir);

@@ -2,10 +2,10 @@
  * SPDX-FileCopyrightText: The Sluice authors */
 
 /* The journal: what happened to the core, in order, in files journal-<n>.log (layout and promises:
- * docs/internals/journal.md). Owns those files. The API objects are the truth; the journal is for explaining
- * and replaying (G11), so records are flushed once a cycle and a failing disk costs records, never a decision.
- * Bounds: a record <= SL_JOURNAL_RECORD_MAX bytes, a file about SL_JOURNAL_FILE_MAX, the newest
- * SL_JOURNAL_KEEP files are kept. */
+ * docs/internals/journal.md). Owns those files. The API objects are the truth; the journal is for
+ * explaining and replaying (G11), so records are flushed once a cycle and a failing disk costs
+ * records, never a decision. Bounds: a record <= SL_JOURNAL_RECORD_MAX bytes, a file about
+ * SL_JOURNAL_FILE_MAX, the newest SL_JOURNAL_KEEP files are kept. */
 #ifndef SL_ENGINE_JOURNAL_H
 #define SL_ENGINE_JOURNAL_H
 #include "base/buf.h"
@@ -31,9 +31,9 @@ enum sl_journal_type {
 
 struct sl_journal;
 
-/* Continue the newest file of `dir` (made when absent), a torn tail cut off; a file that is damaged before its
- * end is left alone and a new one begun. NULL dir: count only. Refused: a directory that cannot be
- * written, a file of a newer version or of somebody else. */
+/* Continue the newest file of `dir` (made when absent), a torn tail cut off; a file that is damaged
+ * before its end is left alone and a new one begun. NULL dir: count only. Refused: a directory that
+ * cannot be written, a file of a newer version or of somebody else. */
 enum sl_code sl_journal_open(const char *dir, struct sl_journal **out, struct sl_error *e);
 void sl_journal_close(struct sl_journal *j);
 
@@ -41,13 +41,14 @@ void sl_journal_close(struct sl_journal *j);
 uint64_t sl_journal_append(struct sl_journal *j, enum sl_journal_type type, int64_t now_ms,
                            const struct sl_buf *payload);
 
-/* Write what was noted. False when the disk refused: the records are dropped, and that is logged once. */
+/* Write what was noted. False when the disk refused: the records are dropped, and that is logged
+ * once. */
 bool sl_journal_flush(struct sl_journal *j);
 
 uint64_t sl_journal_sequence(const struct sl_journal *j); /* of the last record; 0 = none yet */
 uint64_t sl_journal_lost(const struct sl_journal *j);     /* records that the disk refused */
 
-/* --- reading: for replays and tests ---------------------------------------------------------------------- */
+/* --- reading: for replays and tests ----------------------------------------------------------- */
 enum sl_journal_end { SL_JOURNAL_RECORD, SL_JOURNAL_END, SL_JOURNAL_TORN, SL_JOURNAL_DAMAGED };
 struct sl_journal_record {
     uint64_t sequence;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* Reading a journal file: header, frames, checksums, and telling a torn tail (the process died while writing)
- * from damage (bytes changed later). The file is mapped, so records are lent without a copy. */
+/* Reading a journal file: header, frames, checksums, and telling a torn tail (the process died
+ * while writing) from damage (bytes changed later). The file is mapped, so records are lent without
+ * a copy. */
 #include "engine/journal.h"
 #include "base/check.h"
 #include "base/mem.h"
@@ -101,8 +102,9 @@ enum sl_code sl_journal_reader_open(const char *path, struct sl_journal_reader *
     return SL_CODE_OK;
 }
 
-/* A bad record that reaches the end of the file, or is followed by nothing but zeros (a file system that had
- * reserved the room), is what a crash leaves. Anything else behind it means that the record was good once. */
+/* A bad record that reaches the end of the file, or is followed by nothing but zeros (a file system
+ * that had reserved the room), is what a crash leaves. Anything else behind it means that the
+ * record was good once. */
 static enum sl_journal_end judge_bad(const struct sl_journal_reader *r, size_t claimed_end)
 {
     if (claimed_end >= r->size) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* Numbers and texts as little-endian bytes, for the journal. Reading never runs past the end: a reader that
- * is asked for more than there is answers zero and remembers that it failed. */
+/* Numbers and texts as little-endian bytes, for the journal. Reading never runs past the end: a
+ * reader that is asked for more than there is answers zero and remembers that it failed. */
 #ifndef SL_ENGINE_PACK_H
 #define SL_ENGINE_PACK_H
 #include "base/buf.h"

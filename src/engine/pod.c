@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* --- requests ------------------------------------------------------------------------------------------ */
+/* --- requests --------------------------------------------------------------------------------- */
 
 static int find_request(const struct sl_pod_requests *r, const char *resource)
 {
@@ -128,8 +128,8 @@ static enum sl_code raise_all(struct sl_pod_requests *to, const struct sl_pod_re
     return SL_CODE_OK;
 }
 
-/* Init containers run one after the other; those with restartPolicy Always (sidecars) stay, so later
- * steps and the pod itself need room beside them. */
+/* Init containers run one after the other; those with restartPolicy Always (sidecars) stay, so
+ * later steps and the pod itself need room beside them. */
 static enum sl_code sum_init(const struct sl_json *list, const char *field,
                              struct sl_pod_requests *total, struct sl_error *e)
 {
@@ -193,7 +193,7 @@ enum sl_code sl_pod_sum_requests(const struct sl_json *pod_spec, const char *fie
     return code;
 }
 
-/* --- constraints --------------------------------------------------------------------------------------- */
+/* --- constraints ------------------------------------------------------------------------------ */
 
 struct sl_json *sl_pod_constraint_new(const struct sl_json *pod_spec)
 {
@@ -314,8 +314,8 @@ static bool term_holds(const struct sl_json *term, const struct sl_json *labels,
     return holds;
 }
 
-/* The terms are alternatives. One that says nothing about this flavor's labels leaves it to the nodes
- * behind the flavor, so the flavor is acceptable. */
+/* The terms are alternatives. One that says nothing about this flavor's labels leaves it to the
+ * nodes behind the flavor, so the flavor is acceptable. */
 static bool affinity_holds(const struct sl_json *terms, const struct sl_json *labels)
 {
     bool any = sl_json_len(terms) == 0;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* What a pod template asks for, and which flavors it accepts: the parts of a PodSpec that scheduling looks at.
- * Pure functions of their arguments; texts are lent from the objects. */
+/* What a pod template asks for, and which flavors it accepts: the parts of a PodSpec that
+ * scheduling looks at. Pure functions of their arguments; texts are lent from the objects. */
 #ifndef SL_ENGINE_POD_H
 #define SL_ENGINE_POD_H
 #include "api/json.h"
@@ -19,21 +19,23 @@ struct sl_pod_requests {
     } items[SL_POD_RESOURCES_MAX];
 };
 
-/* Sum of the containers, or the largest init step where that is more (init containers with restartPolicy Always
- * keep running and count on both sides), pod-level requests in place of both, plus overhead. A limit
- * stands in for a missing request. INVALID when a quantity is malformed or negative, or there are more
- * than SL_POD_RESOURCES_MAX resources; `field` is the path of the PodSpec for the causes. */
+/* Sum of the containers, or the largest init step where that is more (init containers with
+ * restartPolicy Always keep running and count on both sides), pod-level requests in place of both,
+ * plus overhead. A limit stands in for a missing request. INVALID when a quantity is malformed or
+ * negative, or there are more than SL_POD_RESOURCES_MAX resources; `field` is the path of the
+ * PodSpec for the causes. */
 enum sl_code sl_pod_sum_requests(const struct sl_json *pod_spec, const char *field,
                                  struct sl_pod_requests *out, struct sl_error *e);
 
-/* The parts that decide about flavors as one new map {nodeSelector, nodeAffinity, tolerations}; pods with
- * equal constraints accept the same flavors. */
+/* The parts that decide about flavors as one new map {nodeSelector, nodeAffinity, tolerations};
+ * pods with equal constraints accept the same flavors. */
 struct sl_json *sl_pod_constraint_new(const struct sl_json *pod_spec);
 
 enum sl_pod_fit { SL_POD_FITS, SL_POD_TAINTED, SL_POD_AFFINITY };
-/* Does a pod with this constraint accept the flavor (its spec)? Taints with effect NoSchedule and NoExecute must
- * be tolerated by the pod or the flavor; nodeSelector and required node affinity count only where they
- * speak of the flavor's own label keys. *taint_key is lent when the answer is SL_POD_TAINTED. */
+/* Does a pod with this constraint accept the flavor (its spec)? Taints with effect NoSchedule and
+ * NoExecute must be tolerated by the pod or the flavor; nodeSelector and required node affinity
+ * count only where they speak of the flavor's own label keys. *taint_key is lent when the answer is
+ * SL_POD_TAINTED. */
 enum sl_pod_fit sl_pod_fits_flavor(const struct sl_json *constraint,
                                    const struct sl_json *flavor_spec, const char **taint_key);
 #endif

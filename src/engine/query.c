@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* What is going on: statuses of queues, what waits and why, figures, and whether all guarantees hold. */
+/* What is going on: statuses of queues, what waits and why, figures, and whether all guarantees
+ * hold. */
 #include "api/quantity.h"
 #include "base/check.h"
 #include "base/mem.h"
@@ -16,7 +17,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* --- statuses ----------------------------------------------------------------------------------------------- */
+/* --- statuses --------------------------------------------------------------------------------- */
 
 static struct sl_json *new_active(bool active, const char *reason, const char *message)
 {
@@ -200,7 +201,7 @@ bool sl_engine_next_touched(struct sl_engine *g, enum sl_kind *kind, const char 
     return false;
 }
 
-/* --- what waits --------------------------------------------------------------------------------------------- */
+/* --- what waits ------------------------------------------------------------------------------- */
 
 static const char *const place_names[] = {[SL_PLACE_NONE] = "none",
                                           [SL_PLACE_HEAP] = "queued",
@@ -277,7 +278,7 @@ struct sl_json *sl_engine_pending(struct sl_engine *g, const char *cluster_queue
     return list;
 }
 
-/* --- figures and checks ------------------------------------------------------------------------------------- */
+/* --- figures and checks ----------------------------------------------------------------------- */
 
 void sl_engine_count(const struct sl_engine *g, struct sl_engine_counters *out)
 {

@@ -29,7 +29,8 @@ static void complain(struct reader *r, const char *member, const char *what)
     r->bad = true;
 }
 
-/* The amount of a quota; `absent` when there is none. More than the core counts means no limit at all. */
+/* The amount of a quota; `absent` when there is none. More than the core counts means no limit at
+ * all. */
 static int64_t read_amount(struct reader *r, const struct sl_json *item, const char *member,
                            int64_t absent, const char *resource)
 {
@@ -183,7 +184,7 @@ bool sl_quotas_equal(const struct sl_quotas *a, const struct sl_quotas *b)
     return true;
 }
 
-/* --- telling the core --------------------------------------------------------------------------------------- */
+/* --- telling the core ------------------------------------------------------------------------- */
 
 static const struct sl_quota *find(const struct sl_quotas *q, sl_flavor_id flavor,
                                    sl_resource_id resource)

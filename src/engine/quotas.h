@@ -6,13 +6,14 @@
 #define SL_ENGINE_QUOTAS_H
 #include "engine/state.h"
 
-/* Read the groups; INVALID with causes, and *out untouched, when a quantity is malformed or negative, a name is
- * missing, there are more groups than SL_GROUPS_MAX or names are used up. */
+/* Read the groups; INVALID with causes, and *out untouched, when a quantity is malformed or
+ * negative, a name is missing, there are more groups than SL_GROUPS_MAX or names are used up. */
 enum sl_code sl_quotas_read(struct sl_engine *g, const struct sl_json *object,
                             struct sl_quotas *out, int64_t now_ms, struct sl_error *e);
 bool sl_quotas_equal(const struct sl_quotas *a, const struct sl_quotas *b);
 void sl_quotas_free(struct sl_quotas *q);
-/* Bring the ledger's cells of `node` from what `old` says to what `new` says; the first refusal, or SL_OK. */
+/* Bring the ledger's cells of `node` from what `old` says to what `new` says; the first refusal, or
+ * SL_OK. */
 enum sl_status sl_quotas_apply(struct sl_engine *g, sl_node_id node, const struct sl_quotas *old,
                                const struct sl_quotas *new_quotas, int64_t now_ms);
 /* The same for what a ClusterQueue offers, in the order of the spec. */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* A workload seen for the first time may have a past: another run of the daemon reserved, evicted or refused it.
- * Its object says so, and here its record gets there by the core's own events, so that a restart ends where
- * living through it would have (G10). */
+/* A workload seen for the first time may have a past: another run of the daemon reserved, evicted
+ * or refused it. Its object says so, and here its record gets there by the core's own events, so
+ * that a restart ends where living through it would have (G10). */
 #include "api/quantity.h"
 #include "base/check.h"
 #include "base/clock.h"
@@ -102,7 +102,7 @@ static struct past read_past(struct sl_engine *g, sl_workload_id id, const struc
     return p;
 }
 
-/* --- the reservation ---------------------------------------------------------------------------------------- */
+/* --- the reservation -------------------------------------------------------------------------- */
 
 struct claims {
     struct sl_grant *grant;
@@ -125,7 +125,8 @@ static bool add_claim(struct claims *c, sl_cell_id cell, int64_t amount)
     return true;
 }
 
-/* One flavor and resource of one pod set: the cell that paid for it, opened where its quota is not known yet. */
+/* One flavor and resource of one pod set: the cell that paid for it, opened where its quota is not
+ * known yet. */
 static bool read_choice(const struct past *p, sl_node_id node, const struct sl_json *assignment,
                         const char *resource, struct sl_choice *out)
 {
@@ -227,7 +228,7 @@ static bool restore_reservation(const struct past *p)
     return true;
 }
 
-/* --- admission checks --------------------------------------------------------------------------------------- */
+/* --- admission checks ------------------------------------------------------------------------- */
 
 static enum sl_check_state read_state(const struct sl_json *check)
 {
@@ -269,8 +270,8 @@ void sl_rebuild_checks(struct sl_engine *g, sl_workload_id id, const struct sl_j
     }
 }
 
-/* The checks themselves. Ready ones are so at once, since they decide whether the reservation is an admission;
- * of an evicted workload they are reports that came after it. */
+/* The checks themselves. Ready ones are so at once, since they decide whether the reservation is an
+ * admission; of an evicted workload they are reports that came after it. */
 static void restore_checks(const struct past *p)
 {
     const struct sl_json *list = sl_json_path(p->object, "status.admissionChecks");
@@ -287,7 +288,7 @@ static void restore_checks(const struct past *p)
     }
 }
 
-/* --- the whole past ----------------------------------------------------------------------------------------- */
+/* --- the whole past --------------------------------------------------------------------------- */
 
 static void restore_eviction(const struct past *p)
 {
@@ -320,7 +321,8 @@ static void restore_pending(const struct past *p)
     }
 }
 
-/* The eviction after which Requeued came to say what it says: the reservation that follows ends it. */
+/* The eviction after which Requeued came to say what it says: the reservation that follows ends it.
+ */
 static enum sl_evict_reason evicted_before(const struct sl_json *object)
 {
     const char *reason = sl_json_path_text(sl_condition_find(object, "Requeued"), "reason", "");
@@ -366,8 +368,8 @@ void sl_rebuild_workload(struct sl_engine *g, sl_workload_id id, const struct sl
     if (!p.admitted) {
         restore_checks(&p);
     }
-    /* Evicted before it was admitted, and its checks are gone since: something has to stand for them, or the
-     * reservation would be an admission. */
+    /* Evicted before it was admitted, and its checks are gone since: something has to stand for
+     * them, or the reservation would be an admission. */
     uint32_t stand_in = SL_NO_ID;
     if (!p.admitted && p.evicted != SL_EVICT_NONE && sl_workloads[id].check_count == 0) {
         stand_in = sl_name_take(g, SL_INTERN_CHECK, "-", now_ms);

@@ -19,7 +19,8 @@ struct sl_requests {
     } items[SL_POD_RESOURCES_MAX];
 };
 
-/* INVALID with a cause naming the field: bad quantities, a count below zero, a total beyond 2^60. */
+/* INVALID with a cause naming the field: bad quantities, a count below zero, a total beyond 2^60.
+ */
 enum sl_code sl_requests_of_pod_set(const struct sl_json *workload, size_t pod_set,
                                     struct sl_requests *out, struct sl_error *e);
 #endif

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* Attaching workloads to their queues, and telling those whose queue is stopped, missing or unsuitable. */
+/* Attaching workloads to their queues, and telling those whose queue is stopped, missing or
+ * unsuitable. */
 #include "engine/standing.h"
 #include "base/check.h"
 #include "engine/change.h"
@@ -68,6 +69,16 @@ static enum sl_usable judge_cluster_queue(const struct sl_node_entry *n, char te
     return SL_USABLE;
 }
 
+/* The core would refuse any reservation; in line it would only stand in the way of its like. */
+static bool check_objects(sl_workload_id id)
+{
+    bool objects = false;
+    for (uint32_t i = 0; i < sl_workloads[id].check_count; i++) {
+        objects = objects || sl_workloads[id].checks[i].state >= SL_CHECK_RETRY;
+    }
+    return objects && sl_workloads[id].phase == SL_PHASE_PENDING;
+}
+
 enum sl_usable sl_standing_judge(const struct sl_engine *g, sl_workload_id id,
                                  char text[static 320])
 {
@@ -83,6 +94,10 @@ enum sl_usable sl_standing_judge(const struct sl_engine *g, sl_workload_id id,
                        n->name);
         usable = SL_UNUSABLE_NAMESPACE;
     }
+    if (usable == SL_USABLE && check_objects(id)) {
+        (void)snprintf(text, 320, "an admission check asks to try again later, or has rejected it");
+        usable = SL_UNUSABLE_CHECK;
+    }
     if (usable == SL_USABLE && e->trouble != NULL) {
         (void)snprintf(text, 320, "%s", e->trouble);
         usable = SL_UNUSABLE_WORKLOAD;
@@ -97,7 +112,7 @@ static struct sl_event event_for(const struct sl_engine *g, sl_workload_id id,
         .kind = kind, .workload = id, .generation = g->workloads[id].generation, .now_ms = now_ms};
 }
 
-/* --- admission checks --------------------------------------------------------------------------------------- */
+/* --- admission checks ------------------------------------------------------------------------- */
 
 static bool asks_for(const struct sl_node_entry *n, sl_check_id check)
 {
@@ -133,7 +148,7 @@ static void update_checks(struct sl_engine *g, sl_workload_id id, const struct s
     }
 }
 
-/* --- attaching ---------------------------------------------------------------------------------------------- */
+/* --- attaching -------------------------------------------------------------------------------- */
 
 struct sl_order_key sl_standing_key(const struct sl_engine *g, sl_workload_id id)
 {
@@ -210,6 +225,9 @@ static void update_unusable(struct sl_engine *g, sl_workload_id id, enum sl_usab
     bool lost = w->phase == SL_PHASE_QUOTA_RESERVED &&
                 (why == SL_UNUSABLE_STOPPED || why == SL_UNUSABLE_GONE);
     detach(g, id, now_ms);
+    if (why == SL_UNUSABLE_CHECK) {
+        return; /* its reason stays: the queue is not to blame */
+    }
     if (lost || (waits && w->pending_reason != reason)) {
         struct sl_event ev = event_for(g, id, SL_EV_QUEUE_UNUSABLE, now_ms);
         ev.reason = reason;
@@ -218,7 +236,8 @@ static void update_unusable(struct sl_engine *g, sl_workload_id id, enum sl_usab
     }
 }
 
-/* Draining evicts what is admitted, by the LocalQueue it names or the ClusterQueue whose quota it holds. */
+/* Draining evicts what is admitted, by the LocalQueue it names or the ClusterQueue whose quota it
+ * holds. */
 static void drain(struct sl_engine *g, sl_workload_id id, int64_t now_ms)
 {
     const struct sl_workload_entry *e = &g->workloads[id];
@@ -250,6 +269,10 @@ void sl_standing_update(struct sl_engine *g, sl_workload_id id, int64_t now_ms)
         drain(g, id, now_ms);
     }
     enum sl_usable why = sl_standing_judge(g, id, text);
+    if (why == SL_UNUSABLE_CHECK) {
+        update_checks(g, id, g->nodes[g->workloads[id].queue->cluster_queue], now_ms);
+        why = sl_standing_judge(g, id, text); /* perhaps the queue no longer asks for it */
+    }
     if (why == SL_USABLE) {
         update_usable(g, id, now_ms);
     } else {
@@ -269,7 +292,8 @@ void sl_standing_update_queue(struct sl_engine *g, struct sl_local_queue *q, int
     }
 }
 
-/* Holders whose LocalQueue is gone, or names another ClusterQueue by now, are drained with the one they hold. */
+/* Holders whose LocalQueue is gone, or names another ClusterQueue by now, are drained with the one
+ * they hold. */
 static void drain_strays(struct sl_engine *g, sl_node_id node, int64_t now_ms)
 {
     for (sl_workload_id id = 0; id < g->workload_cap; id++) {

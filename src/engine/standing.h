@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* What a workload's queue means for it. Level-triggered: look at the queue as it is now and send the events that
- * the record still lacks; so it does not matter in which order objects come and go. Before everything was seen
- * (sl_engine_synced) nothing is concluded from what is missing (G10). */
+/* What a workload's queue means for it. Level-triggered: look at the queue as it is now and send
+ * the events that the record still lacks; so it does not matter in which order objects come and go.
+ * Before everything was seen (sl_engine_synced) nothing is concluded from what is missing (G10). */
 #ifndef SL_ENGINE_STANDING_H
 #define SL_ENGINE_STANDING_H
 #include "engine/state.h"
@@ -14,6 +14,8 @@ enum sl_usable {
     SL_UNUSABLE_GONE,      /* one of them is missing or being deleted */
     SL_UNUSABLE_INACTIVE,  /* the ClusterQueue cannot be used as it is */
     SL_UNUSABLE_NAMESPACE, /* its namespaceSelector does not take the workload */
+    SL_UNUSABLE_CHECK,     /* an admission check asks to retry or has rejected it, before any
+                              reservation */
     SL_UNUSABLE_WORKLOAD   /* the workload's own object cannot be used */
 };
 enum sl_usable sl_standing_judge(const struct sl_engine *g, sl_workload_id id,

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* What the engine knows beside the core: names, texts, who belongs to whom. Everything that decides is in
- * the core; what stands here is needed to speak with the outside. Shared by the files of this room only. */
+/* What the engine knows beside the core: names, texts, who belongs to whom. Everything that decides
+ * is in the core; what stands here is needed to speak with the outside. Shared by the files of this
+ * room only. */
 #ifndef SL_ENGINE_STATE_H
 #define SL_ENGINE_STATE_H
 #include "api/object.h"
@@ -107,7 +108,8 @@ struct sl_local_queue {
     struct sl_tally tally;
 };
 
-/* What a holder was given: the choices of its plan, and how many pods each pod set was counted with. */
+/* What a holder was given: the choices of its plan, and how many pods each pod set was counted
+ * with. */
 struct sl_grant {
     uint32_t pod_set_count;
     uint32_t choice_count;
@@ -178,8 +180,8 @@ struct sl_engine {
     struct sl_intern *names;
     struct sl_journal *journal;
     bool synced;
-    bool
-        restoring; /* records are being brought to what the API says: nothing to be written about that */
+    bool restoring; /* records are being brought to what the API says: nothing to be written about
+                       that */
     uint64_t cycle;
     struct sl_flavor_entry *flavors; /* by id */
     uint32_t flavor_cap;
@@ -206,7 +208,7 @@ struct sl_engine {
     struct sl_engine_counters counters;
 };
 
-/* --- entries.c: finding, making and dropping what stands above --------------------------------------------- */
+/* --- entries.c: finding, making and dropping what stands above -------------------------------- */
 /* The id of a name, noted in the journal when it is new; SL_NO_ID = the class is full. */
 uint32_t sl_name_take(struct sl_engine *g, enum sl_intern_class c, const char *name,
                       int64_t now_ms);
@@ -231,8 +233,8 @@ struct sl_workload_entry *sl_workload_entry_take(struct sl_engine *g, sl_workloa
 void sl_workload_entry_drop(struct sl_engine *g, sl_workload_id id, int64_t now_ms);
 void sl_workload_enlist(struct sl_engine *g, sl_workload_id id, struct sl_local_queue *q);
 void sl_workload_unlist(struct sl_engine *g, sl_workload_id id);
-/* Which ClusterQueue's quota the workload holds: SL_NO_ID = none. A queue that is gone but for its holders is
- * looked at again when the last one lets go. */
+/* Which ClusterQueue's quota the workload holds: SL_NO_ID = none. A queue that is gone but for its
+ * holders is looked at again when the last one lets go. */
 void sl_workload_hold(struct sl_engine *g, struct sl_workload_entry *e, sl_node_id node);
 struct sl_grant *sl_grant_new(uint32_t pod_set_count, uint32_t choice_count);
 void sl_grant_free(struct sl_grant *grant); /* NULL is fine */

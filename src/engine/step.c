@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* Time and turns: timers that are due, one scheduling cycle, decisions handed out, answers taken back. */
+/* Time and turns: timers that are due, one scheduling cycle, decisions handed out, answers taken
+ * back. */
 #include "base/check.h"
 #include "engine/change.h"
 #include "engine/conditions.h"
@@ -17,7 +18,7 @@
 #define WAKE_MS_MAX 100
 #define WAKE_PENDING_PER_MS 500u
 
-/* --- timers -------------------------------------------------------------------------------------------------- */
+/* --- timers ----------------------------------------------------------------------------------- */
 
 void sl_step_rewrite(struct sl_engine *g, sl_workload_id id, enum sl_decision_kind kind,
                      int64_t now_ms)
@@ -73,10 +74,10 @@ static void fire(struct sl_engine *g, const struct sl_timer *t, int64_t now_ms)
     }
 }
 
-/* --- cycles -------------------------------------------------------------------------------------------------- */
+/* --- cycles ----------------------------------------------------------------------------------- */
 
-/* Wake-ups alone are worth a cycle at once, and then none for a while that grows with how many would have to be
- * looked at again. Heads that were never tried do not wait. */
+/* Wake-ups alone are worth a cycle at once, and then none for a while that grows with how many
+ * would have to be looked at again. Heads that were never tried do not wait. */
 static int64_t cycle_due_ms(const struct sl_engine *g)
 {
     if (!g->synced || !sl_queues_ready()) {
@@ -118,7 +119,7 @@ int64_t sl_engine_due_ms(const struct sl_engine *g)
     return timers_ms < cycle_ms ? timers_ms : cycle_ms;
 }
 
-/* --- decisions out, answers in ------------------------------------------------------------------------------ */
+/* --- decisions out, answers in ---------------------------------------------------------------- */
 
 static bool cycle_reason(enum sl_pending_reason reason)
 {
@@ -187,7 +188,8 @@ bool sl_engine_next_decision(struct sl_engine *g, struct sl_decision *out)
     return false;
 }
 
-/* The API may have taken the write and only the reply was lost: what was reserved stays reserved. */
+/* The API may have taken the write and only the reply was lost: what was reserved stays reserved.
+ */
 static bool in_doubt(enum sl_code code)
 {
     return code == SL_CODE_TIMEOUT || code == SL_CODE_UNAVAILABLE || code == SL_CODE_INTERNAL;

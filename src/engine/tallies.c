@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* How many workloads each queue has in which state, and how much they use: kept up to date change by change,
- * so that a status costs nothing but its printing. */
+/* How many workloads each queue has in which state, and how much they use: kept up to date change
+ * by change, so that a status costs nothing but its printing. */
 #include "base/check.h"
 #include "base/mem.h"
 #include "engine/follow.h"

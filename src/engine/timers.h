@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* What is due when: a heap of (time, kind, id, generation). Entries are never searched for: one that was
- * overtaken by events is recognised when it comes up and ignored (G9). Equal times come up in the order in
- * which they were armed. */
+/* What is due when: a heap of (time, kind, id, generation). Entries are never searched for: one
+ * that was overtaken by events is recognised when it comes up and ignored (G9). Equal times come up
+ * in the order in which they were armed. */
 #ifndef SL_ENGINE_TIMERS_H
 #define SL_ENGINE_TIMERS_H
 #include <stdbool.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* Random histories in a little world: workloads come, run, are stopped and go; queues, quotas, flavors and cohorts
- * change under them. One seed, one history. */
+/* Random histories in a little world: workloads come, run, are stopped and go; queues, quotas,
+ * flavors and cohorts change under them. One seed, one history. */
 #ifndef SL_TESTS_ENGINE_HISTORY_H
 #define SL_TESTS_ENGINE_HISTORY_H
 #include "world.h"
@@ -100,7 +100,8 @@ static inline void history_touch_workload(struct history *h)
         break;
     case 2:
         if (!finished) {
-            /* Switched on again before the job has stopped leaves no trace in the object: not here. */
+            /* Switched on again before the job has stopped leaves no trace in the object: not here.
+             */
             bool active = sl_json_path_bool(o, "spec.active", true);
             if (active || !evicted) {
                 (void)world_patch(h->w, SL_KIND_WORKLOAD, "team", name,

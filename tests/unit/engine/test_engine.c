@@ -21,7 +21,7 @@ static int teardown(void **state)
     return 0;
 }
 
-/* --- admission ------------------------------------------------------------------------------------------------ */
+/* --- admission -------------------------------------------------------------------------------- */
 
 static void test_engine_workload_that_fits_is_admitted(void **state)
 {
@@ -197,7 +197,7 @@ static void test_engine_second_pending_reason_alike_is_not_written(void **state)
     assert_int_equal(w.writes, before); /* tried again, refused again: nothing new to say */
 }
 
-/* --- flavors --------------------------------------------------------------------------------------------------- */
+/* --- flavors ---------------------------------------------------------------------------------- */
 
 static void test_engine_tainted_flavor_is_passed_over(void **state)
 {
@@ -260,7 +260,7 @@ static void test_engine_missing_flavor_makes_the_queue_inactive(void **state)
     world_expect(&w, "a", "Admitted", "True", "Admitted");
 }
 
-/* --- cohorts --------------------------------------------------------------------------------------------------- */
+/* --- cohorts ---------------------------------------------------------------------------------- */
 
 static void test_engine_queue_borrows_from_its_cohort(void **state)
 {
@@ -331,7 +331,7 @@ static void test_engine_cohort_object_adds_quota(void **state)
     world_expect(&w, "b", "QuotaReserved", "False", "WaitingForQuota");
 }
 
-/* --- queues that stop, go and come ------------------------------------------------------------------------------ */
+/* --- queues that stop, go and come ------------------------------------------------------------ */
 
 static void test_engine_orphan_is_admitted_when_its_queue_appears(void **state)
 {
@@ -471,7 +471,7 @@ static void test_engine_workload_moves_to_another_queue(void **state)
     assert_int_equal(world_count(&w, SL_KIND_LOCAL_QUEUE, "team", "lq", "admittedWorkloads"), 1);
 }
 
-/* --- flags ------------------------------------------------------------------------------------------------------ */
+/* --- flags ------------------------------------------------------------------------------------ */
 
 static void test_engine_gated_workload_waits_for_its_gate(void **state)
 {
@@ -540,7 +540,7 @@ static void test_engine_execution_time_over_deactivates(void **state)
     assert_null(sl_condition_find(world_workload(&w, "a"), "DeactivationTarget"));
 }
 
-/* --- admission checks ------------------------------------------------------------------------------------------- */
+/* --- admission checks ------------------------------------------------------------------------- */
 
 static void add_checked_basics(void)
 {
@@ -618,7 +618,28 @@ static void test_engine_check_dropped_by_the_queue_admits(void **state)
     assert_null(sl_json_path(world_workload(&w, "a"), "status.admissionChecks"));
 }
 
-/* --- bad objects ------------------------------------------------------------------------------------------------ */
+static void test_engine_check_that_rejects_while_pending_keeps_out_only_its_workload(void **state)
+{
+    (void)state;
+    add_checked_basics();
+    world_add_workload(&w, "b", "lq", 1, "10"); /* waits for a */
+    world_add_workload(&w, "c", "lq", 1, "10"); /* as b, and behind it */
+    world_settle(&w);
+    (void)world_patch(
+        &w, SL_KIND_WORKLOAD, "team", "b",
+        "{\"status\":{\"admissionChecks\":[{\"name\":\"prov\",\"state\":\"Rejected\"}]}}");
+    world_delete(&w, SL_KIND_WORKLOAD, "team", "a");
+    world_settle(&w);
+    world_expect(&w, "c", "QuotaReserved", "True", "QuotaReserved");
+    assert_false(sl_condition_true(world_workload(&w, "b"), "QuotaReserved"));
+    world_delete(&w, SL_KIND_WORKLOAD, "team", "c");
+    (void)world_patch(&w, SL_KIND_CLUSTER_QUEUE, "", "cq",
+                      "{\"spec\":{\"admissionChecksStrategy\":null}}");
+    world_settle(&w);
+    world_expect(&w, "b", "Admitted", "True", "Admitted");
+}
+
+/* --- bad objects ------------------------------------------------------------------------------ */
 
 static void test_engine_bad_quota_makes_the_queue_inactive(void **state)
 {
@@ -705,7 +726,7 @@ static void test_engine_resource_the_queue_lacks_has_no_flavor(void **state)
     assert_non_null(strstr(w.last_message, "the ClusterQueue offers no gpu"));
 }
 
-/* --- answers ---------------------------------------------------------------------------------------------------- */
+/* --- answers ---------------------------------------------------------------------------------- */
 
 static void test_engine_refused_reservation_is_tried_again_later(void **state)
 {
@@ -838,6 +859,7 @@ int main(void)
         TEST(test_engine_check_that_asks_to_retry_evicts),
         TEST(test_engine_rejected_check_deactivates),
         TEST(test_engine_check_dropped_by_the_queue_admits),
+        TEST(test_engine_check_that_rejects_while_pending_keeps_out_only_its_workload),
         TEST(test_engine_bad_quota_makes_the_queue_inactive),
         TEST(test_engine_negative_quota_is_refused),
         TEST(test_engine_bad_request_keeps_the_workload_known),

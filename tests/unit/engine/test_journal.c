@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* The journal's file: what was flushed is read back; a torn tail is cut off, damage is kept apart. */
+/* The journal's file: what was flushed is read back; a torn tail is cut off, damage is kept apart.
+ */
 #include "engine/journal.h"
 #include "base/log.h"
 #include "engine/pack.h"

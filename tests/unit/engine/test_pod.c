@@ -116,7 +116,7 @@ static void test_pod_seventeen_resources_are_too_many(void **state)
     sl_buf_fini(&spec);
 }
 
-/* --- requests of pod sets -------------------------------------------------------------------------------------- */
+/* --- requests of pod sets --------------------------------------------------------------------- */
 
 static void test_requests_reclaimable_pods_are_left_out(void **state)
 {
@@ -146,7 +146,7 @@ static void test_requests_negative_count_is_refused(void **state)
     sl_json_free(o);
 }
 
-/* --- flavors --------------------------------------------------------------------------------------------------- */
+/* --- flavors ---------------------------------------------------------------------------------- */
 
 static enum sl_pod_fit fit(const char *pod, const char *flavor)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* G10: an engine rebuilt from the objects is where living through the events has brought the old one. */
+/* G10: an engine rebuilt from the objects is where living through the events has brought the old
+ * one. */
 #include "engine/intern.h"
 #include "engine/state.h"
 #include "history.h"
@@ -52,7 +53,8 @@ static const char *place_name(sl_workload_id id)
     }
 }
 
-/* Of those that wait behind their like only one is asked again, so which reason the others show is history. */
+/* Of those that wait behind their like only one is asked again, so which reason the others show is
+ * history. */
 static int reason_class(const struct sl_workload *r)
 {
     if (r->phase != SL_PHASE_PENDING || r->pending_reason <= SL_PENDING_WAITING_FOR_QUOTA) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* G11: the changes of a journal, fed to a fresh core in a process of its own, are answered as before and end in the
- * same state. */
+/* G11: the changes of a journal, fed to a fresh core in a process of its own, are answered as
+ * before and end in the same state. */
 #include "engine/change.h"
 #include "engine/journal.h"
 #include "history.h"

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* A little world for tests of the engine: objects in memory in place of an API server. Decisions are carried out
- * as the controllers would, by merge patch on the live object, which the engine then sees again. */
+/* A little world for tests of the engine: objects in memory in place of an API server. Decisions
+ * are carried out as the controllers would, by merge patch on the live object, which the engine
+ * then sees again. */
 #ifndef SL_TESTS_ENGINE_WORLD_H
 #define SL_TESTS_ENGINE_WORLD_H
 #include "api/object.h"
@@ -251,7 +252,7 @@ static inline void world_restart(struct world *w, const enum sl_kind *order, siz
     sl_engine_synced(w->engine, w->now_ms);
 }
 
-/* --- objects ---------------------------------------------------------------------------------------------- */
+/* --- objects ---------------------------------------------------------------------------------- */
 
 static inline void world_add_flavor(struct world *w, const char *name, const char *spec)
 {
@@ -315,7 +316,7 @@ static inline void world_add_basics(struct world *w)
     sl_engine_synced(w->engine, w->now_ms);
 }
 
-/* --- looking ---------------------------------------------------------------------------------------------- */
+/* --- looking ---------------------------------------------------------------------------------- */
 
 static inline struct sl_json *world_workload(struct world *w, const char *name)
 {
