@@ -50,6 +50,11 @@ extern int64_t sl_cell_own[SL_CELLS_MAX];       /* charged to this very cell */
 extern int64_t sl_cell_usage[SL_CELLS_MAX];     /* own and what its children store in it */
 extern int64_t sl_total[SL_TOTALS_MAX];         /* the sum of own over all cells of a resource */
 
+/* What a change of structure has found out before it begins. */
+extern sl_node_id sl_scratch_path[SL_LEVELS_MAX];   /* the nodes, upwards, that miss a cell */
+extern sl_cell_id sl_scratch_target[SL_CELLS_MAX];  /* what this cell will hang under */
+extern bool sl_scratch_moves[SL_NODES_MAX];         /* does this node lie under the one that moves? */
+
 #include "specs/ledger.acsl"
 #include "specs/ledger_forest.acsl"
 #endif

@@ -192,6 +192,11 @@ sl_node_id sl_ledger_root_node(sl_node_id node)
     if (node >= SL_NODES_MAX || !sl_node_used[node]) {
         return SL_NO_ID;
     }
+    /*@
+      loop invariant node:   node < SL_NODES_MAX && stop_at(node, -1) == stop_at(\at(node, Pre), -1);
+      loop assigns node;
+      loop variant sl_node_level[node];
+    */
     while (sl_node_up[node] != 0) {
         node = sl_node_up[node] - 1;
     }

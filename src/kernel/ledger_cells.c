@@ -163,7 +163,8 @@ static sl_cell_id pop(sl_node_id node)
   ensures  result:     \result < SL_CELLS_MAX && \old(sl_cell_home)[\result] == 0 &&
                        sl_cell_home[\result] == node + 1;
   ensures  others:     \forall integer c; 0 <= c < SL_CELLS_MAX && c != \result ==>
-                       sl_cell_home[c] == \old(sl_cell_home)[c];
+                       sl_cell_home[c] == \old(sl_cell_home)[c] && sl_cell_next[c] == \old(sl_cell_next)[c] &&
+                       sl_cell_rank[c] == \old(sl_cell_rank)[c];
   ensures  room:       sl_cell_spares - sl_cell_limit == \old(sl_cell_spares - sl_cell_limit) - 1;
 */
 static sl_cell_id list(sl_node_id node)

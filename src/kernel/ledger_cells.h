@@ -51,7 +51,7 @@ uint32_t sl_cells_room(void);
   ensures  exact:      UsageExact && LentExact;
   ensures  totals:     TotalsExact;
   ensures  result:     \result < SL_CELLS_MAX && \old(sl_cell_home)[\result] == 0;
-  ensures  name:       HasName(\result, node, flavor, resource) && SameNames{Old, Post}(\result);
+  ensures  name:       HasName(\result, node, flavor, resource) && SameLists{Old, Post}(\result);
   ensures  alone:      sl_cell_up[\result] == 0 && NoChildren(\result);
   ensures  room:       sl_cell_spares + (SL_CELLS_MAX - sl_cell_limit) ==
                        \old(sl_cell_spares + (SL_CELLS_MAX - sl_cell_limit)) - 1;

@@ -24,7 +24,7 @@ extern uint32_t sl_trail_depth; /* trials that are open */
 /* Begin a trial; from here every change of usage is noted. The mark is what rollback and keep take. */
 /*@
   requires sound:      TrailSound && sl_trail_depth < UINT32_MAX;
-  requires exact:      UsageExact && UsageInRange;
+  requires exact:      UsageExact && UsageInRange && TotalsExact;
   terminates           \true;
   exits                \false;
   assigns              sl_trail_depth;
