@@ -106,7 +106,10 @@ static struct sl_json *job_status(const struct sl_json *o, int64_t now_ms)
             return sl_json_new_text(after_deletion[i]);
         }
     }
-    return sl_json_new_text("Running");
+    /* a job that has never run gets no Suspended condition, which would be one more write each */
+    bool waits = sl_json_bool(sl_json_path(o, "spec.suspend"), false) &&
+                 sl_json_path(o, "status.startTime") == NULL;
+    return sl_json_new_text(waits ? "Suspended" : "Running");
 }
 
 static struct sl_json *job_completions(const struct sl_json *o, int64_t now_ms)

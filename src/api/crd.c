@@ -219,10 +219,15 @@ static struct sl_json *new_schema(const struct sl_node *node)
     return s;
 }
 
+struct sl_json *sl_object_schema_new(enum sl_kind kind)
+{
+    return new_schema(sl_schema(kind));
+}
+
 /* The API server owns metadata: a CRD may only say that it is there. */
 static struct sl_json *new_root_schema(enum sl_kind kind)
 {
-    struct sl_json *root = new_schema(sl_schema(kind));
+    struct sl_json *root = sl_object_schema_new(kind);
     struct sl_json *metadata = sl_json_new_map();
     sl_json_set_text(metadata, "type", "object");
     sl_json_set(sl_json_get(root, "properties"), "metadata", metadata);

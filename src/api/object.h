@@ -30,6 +30,8 @@ void sl_object_default_new(enum sl_kind kind, struct sl_json *o);
 /* All complaints at once, as causes. `old` is NULL on create; for immutability. */
 enum sl_code sl_object_validate(enum sl_kind kind, const struct sl_json *o,
                                 const struct sl_json *old, struct sl_error *e);
+/* The kind's fields as an OpenAPI v3 schema, for `kubectl explain`. Caller frees. */
+struct sl_json *sl_object_schema_new(enum sl_kind kind);
 /* The CRD as a YAML document (only for kinds of group kueue.x-k8s.io). */
 void sl_object_crd_yaml(enum sl_kind kind, struct sl_buf *out);
 

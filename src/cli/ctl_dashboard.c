@@ -12,6 +12,7 @@
 
 #define FRAME_MS 500
 #define LINE_MS 1000
+#define STILL_MS 5000 /* nothing runs and nothing changes: what waits will go on waiting */
 #define WIDTH_DEFAULT 100u
 
 struct lists {
@@ -84,23 +85,41 @@ static void show(const struct sl_ctl *c, const struct sl_board *board, bool term
     sl_buf_fini(&text);
 }
 
-static void summary(const struct sl_board *board, int64_t start_ms)
+/* Whether what is left can only wait: for quota that does not exist, or for a queue. *since_ms is when the counts
+ * last changed, or when something last ran. */
+static bool is_still(const struct sl_board *now, const struct sl_board *before, int64_t *since_ms)
 {
+    bool runs = now->count[SL_BOARD_RESERVED] + now->count[SL_BOARD_ADMITTED] > 0;
+    if (runs || memcmp(now->count, before->count, sizeof now->count) != 0) {
+        *since_ms = sl_clock_now_ms();
+    }
+    return sl_clock_now_ms() - *since_ms >= STILL_MS;
+}
+
+static void summary(const struct sl_board *board, bool still, int64_t start_ms)
+{
+    if (still) {
+        printf("%u of %u workloads have finished; what is left cannot start as things are: see "
+               "sluicectl pending and the events of its Jobs.\n",
+               board->count[SL_BOARD_FINISHED], board->total);
+        return;
+    }
     printf("All %u workloads have finished after %.0f s.\n", board->total,
            (double)(sl_clock_now_ms() - start_ms) / 1000);
 }
 
 int sl_ctl_dashboard(struct sl_ctl *c)
 {
-    struct sl_board board;
+    struct sl_board board = {0}, before;
     struct sl_error e = {0};
     bool terminal = isatty(STDOUT_FILENO) && !c->plain;
-    int64_t start_ms = sl_clock_now_ms();
+    int64_t start_ms = sl_clock_now_ms(), still_ms = start_ms;
     if (c->arguments.count > 0) {
         return sl_ctl_misused("dashboard takes no arguments");
     }
     for (;;) {
         int64_t frame_ms = sl_clock_now_ms();
+        before = board;
         if (fetch(c, &board, &e) != SL_CODE_OK) {
             return sl_ctl_failed("", &e);
         }
@@ -109,8 +128,9 @@ int sl_ctl_dashboard(struct sl_ctl *c)
         if (done && jobs_done(c, &done, &e) != SL_CODE_OK) {
             return sl_ctl_failed("", &e);
         }
-        if (done) {
-            summary(&board, start_ms);
+        bool still = is_still(&board, &before, &still_ms) && c->until_done;
+        if (done || still) {
+            summary(&board, !done, start_ms);
             return 0;
         }
         /* Long lists take long to fetch: never spend more than a quarter of the time on it. */

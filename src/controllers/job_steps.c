@@ -52,8 +52,10 @@ static void finish(struct sl_reconciler *r, const struct sl_json *wl, const char
 void sl_job_finish_workload(struct sl_reconciler *r, const struct sl_json *wl, const char *reason,
                             const char *message, const struct sl_note *note)
 {
-    sl_log(SL_LOG_INFO, "finished", "workload", sl_object_name(wl), "namespace",
-           sl_object_namespace(wl), "reason", reason, NULL);
+    struct sl_buf key = {0};
+    sl_buf_print(&key, "%s/%s", sl_object_namespace(wl), sl_object_name(wl));
+    sl_log(SL_LOG_INFO, "finished", "workload", key.data, "reason", reason, NULL);
+    sl_buf_fini(&key);
     finish(r, wl, reason, message, note);
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* OpenAPI, as little as clients need: each kind by name with open schemas, and the query arguments
- * that tell kubectl that this server validates and dry-runs itself. */
+/* OpenAPI, as little as clients need: each kind's schema, and the query arguments that tell kubectl
+ * that this server validates and dry-runs itself. */
 #include <stdio.h>
 #include <string.h>
 
@@ -39,10 +39,8 @@ static void schema_name(const struct sl_kind_info *info, char out[static 160])
 
 static struct sl_json *schema_new(const struct sl_kind_info *info)
 {
-    struct sl_json *o = sl_json_new_map();
+    struct sl_json *o = sl_object_schema_new(info->id);
     struct sl_json *kinds = sl_json_new_list();
-    sl_json_set_text(o, "type", "object");
-    sl_json_set_bool(o, "x-kubernetes-preserve-unknown-fields", true);
     sl_json_append(kinds, gvk_new(info));
     sl_json_set(o, "x-kubernetes-group-version-kind", kinds);
     return o;
@@ -105,8 +103,24 @@ static struct sl_json *document_new(const char *api_version)
     return o;
 }
 
+/* kubectl reads version 2 only as protobuf, and only for kinds that version 3 does not know: no
+ * bytes are a document without kinds, so that it goes on to say which kind there is not. */
+static bool serve_v2_protobuf(struct sl_request *r)
+{
+    if (r->accept_text == NULL || strstr(r->accept_text, "proto-openapi.spec.v2") == NULL) {
+        return false;
+    }
+    sl_answer_reset(&r->answer);
+    r->answer.status = 200;
+    r->answer.content_type = "application/com.github.proto-openapi.spec.v2.v1.0+protobuf";
+    return true;
+}
+
 static void serve_v2(struct sl_request *r)
 {
+    if (serve_v2_protobuf(r)) {
+        return;
+    }
     struct sl_json *o = sl_json_new_map(), *v3 = document_new(NULL);
     sl_json_set_text(o, "swagger", "2.0");
     sl_json_set(o, "info", sl_json_ref(sl_json_get(v3, "info")));

@@ -108,13 +108,18 @@ static void test_table_jobs_show_status_completions_and_duration(void **state)
            "status: {succeeded: 1, startTime: '2025-12-31T22:00:00Z', completionTime: "
            "'2025-12-31T22:03:05Z',"
            " conditions: [{type: Complete, status: 'True'}]}\n"
-           "---\nmetadata: {name: d, deletionTimestamp: '2025-12-31T22:00:00Z'}\n",
+           "---\nmetadata: {name: d, deletionTimestamp: '2025-12-31T22:00:00Z'}\n"
+           "---\nmetadata: {name: e}\nspec: {suspend: true}\n"
+           "---\nmetadata: {name: f}\nspec: {suspend: true}\n"
+           "status: {startTime: '2025-12-31T23:59:55Z'}\n",
            true, false,
            "NAME   STATUS        COMPLETIONS   DURATION   AGE    CONTAINERS   IMAGES\n"
            "a      Suspended     0/3                      60s    <none>       <none>\n"
            "b      Running       1/1 of 2      30s        60s    <none>       <none>\n"
            "c      Complete      1/1           3m5s       120m   x,z          i,<none>\n"
-           "d      Terminating   0/1                             <none>       <none>\n");
+           "d      Terminating   0/1                             <none>       <none>\n"
+           "e      Suspended     0/1                             <none>       <none>\n"
+           "f      Running       0/1           5s                <none>       <none>\n");
 }
 
 static void test_table_pods_and_nodes_are_summed_up(void **state)

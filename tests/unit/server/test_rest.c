@@ -89,6 +89,28 @@ static void test_rest_health_version_and_openapi(void **state)
     assert_non_null(strstr(f->r.answer.body.data, "fieldValidation"));
 }
 
+static void test_rest_openapi_explains_the_fields_of_kinds(void **state)
+{
+    struct fixture *f = *state;
+    assert_int_equal(get(f, "/openapi/v3/apis/kueue.x-k8s.io/v1beta2"), 200);
+    const struct sl_json *queue = sl_json_get(sl_json_path(f->reply, "components.schemas"),
+                                              "kueue.x-k8s.io.v1beta2.ClusterQueue");
+    assert_non_null(sl_json_path(queue, "properties.spec.properties.stopPolicy.enum"));
+    assert_string_equal(sl_json_path_text(queue, "x-kubernetes-group-version-kind.0.kind", ""),
+                        "ClusterQueue");
+}
+
+static void test_rest_openapi_v2_as_protobuf_knows_no_kind(void **state)
+{
+    struct fixture *f = *state;
+    const char *only = "application/com.github.proto-openapi.spec.v2@v1.0+protobuf";
+    assert_int_equal(call(f, (struct call){.method = "GET", .uri = "/openapi/v2", .accept = only}),
+                     200);
+    assert_int_equal(f->r.answer.body.len, 0);
+    assert_non_null(strstr(f->r.answer.content_type, "protobuf"));
+    assert_null(strchr(f->r.answer.content_type, '@')); /* which Go's mime package refuses */
+}
+
 static void serve_page(void *context, const char *path, const char *query,
                        struct sl_server_page *page)
 {
@@ -602,6 +624,8 @@ int main(void)
         CASE(test_rest_discovery_lists_every_kind),
         CASE(test_rest_aggregated_discovery_when_asked),
         CASE(test_rest_health_version_and_openapi),
+        CASE(test_rest_openapi_explains_the_fields_of_kinds),
+        CASE(test_rest_openapi_v2_as_protobuf_knows_no_kind),
         CASE(test_rest_hooks_come_first),
         CASE(test_rest_wrong_method_is_405),
         CASE(test_rest_create_waits_for_the_commit),
