@@ -13,11 +13,11 @@ stage() { # NAME SECONDS-MAX COMMAND...
     shift 2
     timeout --kill-after=10 "$limit" "$@" >"$logs/$name.log" 2>&1 </dev/null
     local code=$? last good bad
-    last=$(grep -E '[0-9]+ passed, [0-9]+ failed|[0-9]+ goals, [0-9]+ proved' "$logs/$name.log" | tail -n 1)
+    last=$(grep -E '[0-9]+ passed, [0-9]+ failed|[0-9]+ (goals, [0-9]+ proved|smoke tests, [0-9]+ passed)' "$logs/$name.log" | tail -n 1)
     if [[ $last =~ ([0-9]+)\ passed,\ ([0-9]+)\ failed ]]; then
         good=${BASH_REMATCH[1]} bad=${BASH_REMATCH[2]}
-    elif [[ $last =~ ([0-9]+)\ goals,\ ([0-9]+)\ proved ]]; then
-        good=${BASH_REMATCH[2]} bad=$((BASH_REMATCH[1] - BASH_REMATCH[2]))
+    elif [[ $last =~ ([0-9]+)\ (goals|smoke\ tests),\ ([0-9]+)\ (proved|passed) ]]; then
+        good=${BASH_REMATCH[3]} bad=$((BASH_REMATCH[1] - BASH_REMATCH[3]))
     else
         good=0 bad=1
     fi
