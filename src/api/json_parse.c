@@ -1,18 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* JSON texts to values. json-c builds the tree; a scan before it makes the parser strict
+/* JSON texts to values. Plain ones are read by json_plain.c; for all others json-c builds the tree; a scan before it makes the parser strict
  * (control characters, number syntax and range, depth) and finds the line and column of what it
  * refuses. */
 #include "api/json.h"
 
+#include "api/json_plain.h"
 #include <errno.h>
 #include <json-c/json.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define DEPTH_MAX 64
 
 struct scan {
     const char *text;
@@ -171,7 +170,7 @@ static bool scan_one(struct scan *s)
         return scan_string(s);
     case '{':
     case '[':
-        if (++s->depth > DEPTH_MAX) {
+        if (++s->depth > SL_JSON_DEPTH_MAX) {
             s->problem = "nested deeper than 64 levels";
             return false;
         }
@@ -230,12 +229,16 @@ struct sl_json *sl_json_parse(const char *text, size_t len, struct sl_error *e)
         sl_error_set(e, SL_CODE_TOO_LARGE, "a JSON text of %zu bytes is too large", len);
         return NULL;
     }
+    struct sl_json *plain = sl_json_parse_plain(text, len);
+    if (plain != NULL) {
+        return plain;
+    }
     while (s.at < len) {
         if (!scan_one(&s)) {
             return refuse(text, s.at, s.problem, e);
         }
     }
-    struct json_tokener *tokener = json_tokener_new_ex(DEPTH_MAX + 2);
+    struct json_tokener *tokener = json_tokener_new_ex(SL_JSON_DEPTH_MAX + 2);
     json_tokener_set_flags(tokener, JSON_TOKENER_STRICT | JSON_TOKENER_ALLOW_TRAILING_CHARS |
                                         JSON_TOKENER_VALIDATE_UTF8);
     struct json_object *value = json_tokener_parse_ex(tokener, text, (int)len);
