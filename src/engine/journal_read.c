@@ -22,22 +22,51 @@ struct sl_journal_reader {
     uint64_t last_sequence;
 };
 
-uint32_t sl_journal_crc32c(uint32_t crc, const void *data, size_t len)
+#define CRC_STRIDE 8u
+
+/* tables[k][b]: what the byte b does to the checksum when k more bytes follow it. */
+static uint32_t tables[CRC_STRIDE][256];
+
+static void make_tables(void)
 {
-    static uint32_t table[256];
-    if (table[1] == 0) {
+    for (uint32_t i = 0; i < 256; i++) {
+        uint32_t c = i;
+        for (int bit = 0; bit < 8; bit++) {
+            c = (c & 1u) != 0 ? (c >> 1) ^ 0x82f63b78u : c >> 1;
+        }
+        tables[0][i] = c;
+    }
+    for (uint32_t k = 1; k < CRC_STRIDE; k++) {
         for (uint32_t i = 0; i < 256; i++) {
-            uint32_t c = i;
-            for (int bit = 0; bit < 8; bit++) {
-                c = (c & 1u) != 0 ? (c >> 1) ^ 0x82f63b78u : c >> 1;
-            }
-            table[i] = c;
+            uint32_t c = tables[k - 1][i];
+            tables[k][i] = (c >> 8) ^ tables[0][c & 0xffu];
         }
     }
+}
+
+/* Eight bytes at a time: a start checks a whole file, and restoring writes as much again. */
+static uint32_t add_stride(uint32_t crc, const unsigned char *p)
+{
+    uint32_t sum = 0;
+    for (unsigned i = 0; i < CRC_STRIDE; i++) {
+        unsigned char of_crc = i < 4 ? (unsigned char)(crc >> (8u * i)) : 0;
+        sum ^= tables[CRC_STRIDE - 1 - i][p[i] ^ of_crc];
+    }
+    return sum;
+}
+
+uint32_t sl_journal_crc32c(uint32_t crc, const void *data, size_t len)
+{
     const unsigned char *p = data;
+    if (tables[0][1] == 0) {
+        make_tables();
+    }
     crc = ~crc;
-    for (size_t i = 0; i < len; i++) {
-        crc = (crc >> 8) ^ table[(crc ^ p[i]) & 0xffu];
+    for (; len >= CRC_STRIDE; len -= CRC_STRIDE, p += CRC_STRIDE) {
+        crc = add_stride(crc, p);
+    }
+    for (; len > 0; len--, p++) {
+        crc = (crc >> 8) ^ tables[0][(crc ^ *p) & 0xffu];
     }
     return ~crc;
 }

@@ -316,6 +316,23 @@ static void test_journal_crc32c_known_value(void **state)
     assert_int_equal(sl_journal_crc32c(0, "123456789", 9), 0xe3069283u); /* RFC 3720, B.4 */
 }
 
+/* Taken in at once or byte by byte, from any address and of any length. */
+static void test_journal_crc32c_does_not_depend_on_portions(void **state)
+{
+    (void)state;
+    unsigned char bytes[64];
+    for (size_t i = 0; i < sizeof bytes; i++) {
+        bytes[i] = (unsigned char)(i * 37u + 200u);
+    }
+    for (size_t start = 0; start < 9; start++) {
+        uint32_t crc = 0;
+        for (size_t len = 0; start + len < sizeof bytes; len++) {
+            assert_int_equal(sl_journal_crc32c(0, bytes + start, len), crc);
+            crc = sl_journal_crc32c(crc, bytes + start + len, 1);
+        }
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -339,6 +356,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_journal_without_directory_counts_only, setup,
                                         teardown),
         cmocka_unit_test(test_journal_crc32c_known_value),
+        cmocka_unit_test(test_journal_crc32c_does_not_depend_on_portions),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
