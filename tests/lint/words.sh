@@ -21,6 +21,6 @@ forbid '(^|[^>._a-z])(malloc|calloc|realloc|free|strdup|strndup|asprintf)\(' 'th
 forbid '\b(strcpy|strcat|sprintf|gets|strtok|atoi|atol)\(' 'use a bounded function' src
 forbid '\b(TODO|FIXME|XXX|HACK)\b' 'finish it, or write it into docs or an issue' src fuzz tests model specs
 forbid '/(work|tmp)/(main|shared|\.)' 'no machine paths' .
-forbid '^[ \t]*(//[^@]|//$)' 'comments are /* */' ':(glob)src/**/*.c' ':(glob)src/**/*.h'
+forbid '^//[^@]|[;{})][ \t]*//([^@]|$)' 'comments are /* */; inside ACSL //' ':(glob)src/**/*.c' ':(glob)src/**/*.h'
 forbid '\b(admit|axiomatic)\b *[{;:]|\baxiom\b' 'no admitted goals, no axioms' src ':(glob)specs/*.acsl'
 exit $failed
