@@ -6,20 +6,23 @@
 A file also fails on any warning of Frama-C (a missing contract, a memory model hypothesis that nobody
 checks, ...), on an admitted goal or an axiom, and when no goal was found at all. A file whose preprocessed
 text, options and tools are those of its last full proof under BUILD/prove is not run again; --fresh does.
+Two files are proved at a time, each with one solver at a time.
 
 usage: prove.py --build DIR [--cache update|replay|cleanup|none] [--fct F] [--smoke] [--fresh]
                 [--manifest check|write] FILE..."""
-import argparse, hashlib, json, os, pathlib, re, signal, subprocess, sys, time
+import argparse, concurrent.futures, hashlib, json, os, pathlib, re, signal, subprocess, sys, time
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 MANIFEST = ROOT / "specs/manifest.json"
+JOBS = 2
 EXCEPTIONS = HERE / "smoke-exceptions.txt"
 CPP = ["-Isrc", "-I."]
 # What each option assumes is explained in docs/soundness.md.
-OPTIONS = ["-wp", "-wp-rte", "-wp-model", "Typed", "-wp-par", "2", "-cpp-extra-args=" + " ".join(CPP)]
+OPTIONS = ["-wp", "-wp-rte", "-wp-model", "Typed", "-wp-par", "1", "-cpp-extra-args=" + " ".join(CPP)]
 SMOKE = ["-wp-smoke-tests", "-wp-smoke-timeout", "1",
          "-wp-prop=-@ensures,-@assigns,-@invariant,-@assert,-@requires,-@variant,-@terminates,-@exits"]
+UNPROVED = re.compile(r"Goal \S+ : (?!.*Valid)|\[(?:Failed|Timeout|Unknown)\] Goal")
 FORBIDDEN = re.compile(r"\badmit\b\s*(?:[\w]+\s*:|\\|\()|\baxiomatic\b|\baxiom\b")
 
 
@@ -124,7 +127,7 @@ def warnings(log):
 
 def judge(log, report, text):
     problems = warnings(log)
-    problems += [line for line in log.splitlines() if re.search(r"Goal \S+ : (?!.*Valid)|\[(?:Failed|Timeout|Unknown)\] Goal", line)]
+    problems += [line for line in log.splitlines() if UNPROVED.search(line)]
     code = re.sub(r'"[^"\n]*"', '""', text)
     problems += [f"forbidden in the sources: {found.group()}" for found in FORBIDDEN.finditer(code)]
     total = re.search(r"Proved goals:\s+(\d+) / (\d+)", log)
@@ -190,8 +193,10 @@ def main():
     (args.build / "prove").mkdir(parents=True, exist_ok=True)
     env = environment(args.build)
     results, bad = {}, 0
+    pool = concurrent.futures.ThreadPoolExecutor(max_workers=JOBS)
+    running = {path: pool.submit(prove, path, args, env) for path in args.files}
     for path in args.files:
-        result = results[path] = prove(path, args, env)
+        result = results[path] = running[path].result()
         took = f"{result['seconds']:6.1f} s" if result["seconds"] else "unchanged"
         print(f"  {str(path):28} {result['proved']:4} / {result['goals']:4}  {took}", flush=True)
         for problem in result["problems"]:
