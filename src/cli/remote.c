@@ -6,7 +6,9 @@
 #include "base/check.h"
 #include "base/mem.h"
 #include <curl/curl.h>
+#include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 #define CONNECT_MS_MAX 10000L
 #define CALL_MS_MAX 60000L
@@ -131,6 +133,20 @@ static enum sl_code finish(struct sl_remote *r, const struct sl_buf *body, struc
     return SL_CODE_OK;
 }
 
+/* What the server warns of goes to stderr, as kubectl does it. */
+static size_t take_header(char *data, size_t size, size_t count, void *context)
+{
+    static const char start[] = "Warning: 299 - \"";
+    const size_t skip = sizeof start - 1, len = size * count;
+    (void)context;
+    if (len > skip && strncasecmp(data, start, skip) == 0) {
+        const char *end = memchr(data + skip, '"', len - skip);
+        int text_len = (int)(end == NULL ? len - skip : (size_t)(end - data) - skip);
+        fprintf(stderr, "Warning: %.*s\n", text_len, data + skip);
+    }
+    return len;
+}
+
 enum sl_code sl_remote_call(struct sl_remote *r, const struct sl_call *call, struct sl_json **out,
                             struct sl_error *e)
 {
@@ -146,6 +162,7 @@ enum sl_code sl_remote_call(struct sl_remote *r, const struct sl_call *call, str
     curl_easy_setopt(r->curl, CURLOPT_TIMEOUT_MS, CALL_MS_MAX);
     curl_easy_setopt(r->curl, CURLOPT_WRITEFUNCTION, take_body);
     curl_easy_setopt(r->curl, CURLOPT_WRITEDATA, &response);
+    curl_easy_setopt(r->curl, CURLOPT_HEADERFUNCTION, take_header);
     if (call->body != NULL) {
         sl_json_print(call->body, &request);
         curl_easy_setopt(r->curl, CURLOPT_HTTPHEADER, headers);

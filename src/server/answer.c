@@ -14,6 +14,7 @@
 void sl_answer_reset(struct sl_answer *a)
 {
     sl_buf_fini(&a->body);
+    sl_json_free(a->warnings);
     if (a->stream != NULL) {
         a->stream->free(a->stream);
     }
@@ -63,6 +64,23 @@ void sl_answer_fail(struct sl_request *r, enum sl_code code, const char *format,
         r->route.kind = SL_KIND_COUNT;
     }
     sl_answer_error(r, &e);
+}
+
+void sl_answer_warn(struct sl_request *r, const char *format, ...)
+{
+    char text[300], header[320];
+    va_list args;
+    va_start(args, format);
+    (void)vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    for (char *c = text; *c != '\0'; c++) {
+        *c = *c < ' ' || *c > '~' || *c == '"' || *c == '\\' ? '?' : *c;
+    }
+    (void)snprintf(header, sizeof header, "299 - \"%s\"", text);
+    if (r->answer.warnings == NULL) {
+        r->answer.warnings = sl_json_new_list();
+    }
+    sl_json_append(r->answer.warnings, sl_json_new_text(header));
 }
 
 void sl_answer_no_resource(struct sl_request *r)

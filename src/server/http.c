@@ -173,6 +173,10 @@ static enum MHD_Result queue_answer(struct exchange *x)
     if (a->allow != NULL) {
         (void)MHD_add_response_header(response, "Allow", a->allow);
     }
+    for (size_t i = 0; i < sl_json_len(a->warnings); i++) {
+        const char *warning = sl_json_text(sl_json_at(a->warnings, i), "");
+        (void)MHD_add_response_header(response, "Warning", warning);
+    }
     enum MHD_Result result = MHD_queue_response(x->connection, (unsigned)a->status, response);
     MHD_destroy_response(response);
     return result;

@@ -47,6 +47,7 @@ struct sl_answer {
     int status;
     const char *content_type; /* a constant or lent */
     const char *allow;        /* for 405: the Allow header */
+    struct sl_json *warnings; /* values of Warning headers; NULL = none */
     struct sl_buf body;
     struct sl_stream *stream; /* then body is what comes before it */
 };
@@ -119,6 +120,9 @@ void sl_answer_json(struct sl_request *r, int status, const struct sl_json *valu
 void sl_answer_error(struct sl_request *r, const struct sl_error *e);
 void sl_answer_fail(struct sl_request *r, enum sl_code code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+/* A warning beside the answer, which has to be there already; what a header cannot carry becomes ?. */
+void sl_answer_warn(struct sl_request *r, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
 /* "the server could not find the requested resource", as for a path that means nothing. */
 void sl_answer_no_resource(struct sl_request *r);
 void sl_answer_success(struct sl_request *r,

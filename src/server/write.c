@@ -40,6 +40,23 @@ static bool check_type(struct sl_request *r, const struct sl_json *body)
     return true;
 }
 
+/* Unknown fields are kept, but whoever misspelt one should hear of it. Workloads and built-in kinds
+ * hold pod templates, of which the tables name only what matters here. */
+static void warn_of_unknown(struct sl_request *r, const struct sl_json *body)
+{
+    if (!is_kueue(r->route.kind) || r->route.kind == SL_KIND_WORKLOAD ||
+        strcmp(sl_request_arg(r, "fieldValidation", "Warn"), "Ignore") == 0) {
+        return;
+    }
+    struct sl_json *unknown = sl_json_new_list();
+    sl_object_unknown(r->route.kind, body, unknown);
+    for (size_t i = 0; i < sl_json_len(unknown); i++) {
+        sl_answer_warn(r, "unknown field %s: it is kept and has no effect",
+                       sl_json_text(sl_json_at(unknown, i), ""));
+    }
+    sl_json_free(unknown);
+}
+
 /* Stages the write and fills the answer with its result. */
 static void write_and_answer(struct sl_request *r, const struct sl_store_write *w, int status)
 {
@@ -51,6 +68,9 @@ static void write_and_answer(struct sl_request *r, const struct sl_store_write *
     }
     sl_answer_object(r, status, result);
     sl_json_free(result);
+    if (w->patch_type != SL_PATCH_IS_JSON || w->verb != SL_VERB_PATCH_MERGE) {
+        warn_of_unknown(r, w->body);
+    }
     r->wait =
         sl_store_dirty(r->rest->store); /* a write without effect waits for those that it saw */
     r->wrote = r->wait && !w->dry_run;

@@ -75,6 +75,22 @@ spec:
         self.assertIn("team", out)
         self.assertIn("Active", out)
 
+    def test_pending_tells_of_workloads_that_no_queue_lists(self):
+        self.ctl("submit", "--queue", "nosuch", "--name", "astray", "--cpu", "1")
+        out = eventually(lambda: (lambda text: "astray" in text and text)(self.ctl("pending").stdout), what="the stray")
+        self.assertRegex(out, r"(?s)in no ClusterQueue: 1 pending.*default/job-astray-\S+ +Misconfigured: LocalQueue nosuch does not exist")
+        self.ctl("delete", "job", "astray")
+
+    def test_dashboard_until_done_ends_when_what_is_left_cannot_start(self):
+        self.ctl("submit", "--queue", "nosuch", "--name", "stuck", "--cpu", "1")
+        out = self.ctl("dashboard", "--until-done").stdout
+        self.assertIn("what is left cannot start as things are", out)
+        self.ctl("delete", "job", "stuck")
+
+    def test_apply_warns_of_a_misspelt_field(self):
+        done = self.ctl("apply", "-f", "-", stdin=json.dumps({**flavor("typo"), "spec": {"nodelabels": {"a": "b"}}}))
+        self.assertIn("Warning: unknown field spec.nodelabels", done.stderr)
+
     def test_delete_removes(self):
         self.ctl("apply", "-f", "-", stdin=json.dumps(flavor("brief")))
         self.ctl("delete", "rf", "brief")

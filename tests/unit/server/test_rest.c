@@ -100,6 +100,31 @@ static void test_rest_openapi_explains_the_fields_of_kinds(void **state)
                         "ClusterQueue");
 }
 
+static void test_rest_misspelt_fields_are_warned_of(void **state)
+{
+    struct fixture *f = *state;
+    const char *uri = "/apis/kueue.x-k8s.io/v1beta2/clusterqueues";
+    const char *body =
+        "{\"apiVersion\":\"kueue.x-k8s.io/v1beta2\",\"kind\":\"ClusterQueue\","
+        "\"metadata\":{\"name\":\"q\",\"strange\":1},\"spec\":{\"namespaceSelector\":"
+        "{},\"cohort\\\"\":\"c\",\"resourceGroups\":[{\"coveredResources\":[\"cpu\"],"
+        "\"flavors\":[{\"name\":\"f\",\"flavour\":1,\"resources\":[{\"name\":\"cpu\","
+        "\"nominalQuota\":\"1\"}]}]}]}}";
+    assert_int_equal(post(f, uri, body), 201);
+    struct sl_json *warnings = f->r.answer.warnings;
+    assert_int_equal(sl_json_len(warnings), 2);
+    assert_string_equal(sl_json_text(sl_json_at(warnings, 0), ""),
+                        "299 - \"unknown field spec.cohort?: it is kept and has no effect\"");
+    assert_non_null(strstr(sl_json_text(sl_json_at(warnings, 1), ""),
+                           "spec.resourceGroups[0].flavors[0].flavour"));
+    assert_int_equal(post(f, "/apis/kueue.x-k8s.io/v1beta2/clusterqueues?fieldValidation=Ignore",
+                          "{\"metadata\":{\"name\":\"r\"},\"spec\":{\"queue\":1}}"),
+                     201);
+    assert_null(f->r.answer.warnings);
+    assert_int_equal(post(f, uri, "{\"metadata\":{\"name\":\"s\"},\"spec\":{}}"), 201);
+    assert_null(f->r.answer.warnings);
+}
+
 static void test_rest_openapi_v2_as_protobuf_knows_no_kind(void **state)
 {
     struct fixture *f = *state;
@@ -625,6 +650,7 @@ int main(void)
         CASE(test_rest_aggregated_discovery_when_asked),
         CASE(test_rest_health_version_and_openapi),
         CASE(test_rest_openapi_explains_the_fields_of_kinds),
+        CASE(test_rest_misspelt_fields_are_warned_of),
         CASE(test_rest_openapi_v2_as_protobuf_knows_no_kind),
         CASE(test_rest_hooks_come_first),
         CASE(test_rest_wrong_method_is_405),
