@@ -27,12 +27,14 @@ objects_of   = $(patsubst src/%.c,$(BUILD)/%.o,$(call sources_of,$(1)))
 archives     = $(foreach r,$(1),$(BUILD)/lib$(r).a)
 
 .PHONY: all clean help
+##@ Use
 all: $(BUILD)/sluiced $(BUILD)/sluicectl $(BUILD)/sluice-bench ## build the programs
 	@echo "Built $^. make help lists every target."
 
-##@ Use
 help: ## list every target with a line each
-	@awk -F ':.*## ' '/^##@/ {printf "\n%s\n", substr($$0,5)} /^[a-z-]+:.*## / {printf "  %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^##@/ {g = substr($$0, 5); if (!(g in text)) order[++n] = g} \
+	    /^[a-z0-9-]+:.*## / {text[g] = text[g] sprintf("  %-16s %s\n", $$1, $$2)} \
+	    END {for (i = 1; i <= n; i++) printf "\n%s\n%s", order[i], text[order[i]]}' $(MAKEFILE_LIST)
 
 clean: ## remove everything that was built
 	rm -rf $(BUILD)
