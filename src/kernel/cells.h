@@ -57,4 +57,5 @@ extern bool sl_scratch_moves[SL_NODES_MAX];         /* does this node lie under 
 
 #include "specs/ledger.acsl"
 #include "specs/ledger_forest.acsl"
+#include "specs/ledger_height.acsl"
 #endif

@@ -15,11 +15,11 @@
 
 /* Take a free node id into use as a root. The caller chooses the id. Structure cannot change in a trial. */
 /*@
-  requires inv:        LedgerInv && TrailSound;
+  requires inv:        LedgerInv && TrailSound && HeightsInv;
   terminates           \true;
   exits                \false;
   assigns              sl_node_used[0 .. SL_NODES_MAX - 1], sl_node_limit;
-  ensures  inv:        LedgerInv && TrailSound;
+  ensures  inv:        LedgerInv && TrailSound && HeightsInv;
   behavior done:
     assumes free:      node < SL_NODES_MAX && !sl_node_used[node] && sl_trail_depth == 0;
     ensures result:    \result == SL_OK && sl_node_used[node] && sl_node_up[node] == 0;
@@ -35,13 +35,13 @@ enum sl_status sl_ledger_open_node(sl_node_id node) SL_MUST_CHECK;
 
 /* Give a node and its cells back; refused while it has children or something is charged to one of its cells. */
 /*@
-  requires inv:        LedgerInv && TrailSound;
+  requires inv:        LedgerInv && TrailSound && HeightsInv;
   terminates           \true;
   exits                \false;
   assigns              SL_ALL_NUMBERS, SL_ALL_NAMES, sl_node_used[0 .. SL_NODES_MAX - 1],
                        sl_node_level[0 .. SL_NODES_MAX - 1], sl_node_children[0 .. SL_NODES_MAX - 1],
                        sl_node_up[0 .. SL_NODES_MAX - 1], sl_heights_stale;
-  ensures  inv:        LedgerInv && TrailSound;
+  ensures  inv:        LedgerInv && TrailSound && HeightsInv;
   ensures  own:        OwnElsewhere{Old, Post}(-1);
   behavior done:
     assumes known:     node < SL_NODES_MAX && sl_node_used[node] && sl_trail_depth == 0;
@@ -64,14 +64,14 @@ enum sl_status sl_ledger_close_node(sl_node_id node) SL_MUST_CHECK;
 /* Put `node` under `parent` (SL_NO_ID = make it a root). Cycles are refused. Cells missing above are
  * opened with no quota. Usage moves along. When cells run out, nothing has moved, but some may be open. */
 /*@
-  requires inv:        LedgerInv && TrailSound;
+  requires inv:        LedgerInv && TrailSound && HeightsInv;
   terminates           \true;
   exits                \false;
   assigns              SL_ALL_NUMBERS, SL_ALL_NAMES, sl_node_level[0 .. SL_NODES_MAX - 1],
                        sl_node_children[0 .. SL_NODES_MAX - 1], sl_node_up[0 .. SL_NODES_MAX - 1],
                        sl_heights_stale, sl_scratch_path[0 .. SL_LEVELS_MAX - 1],
                        sl_scratch_target[0 .. SL_CELLS_MAX - 1], sl_scratch_moves[0 .. SL_NODES_MAX - 1];
-  ensures  inv:        LedgerInv && TrailSound;
+  ensures  inv:        LedgerInv && TrailSound && HeightsInv;
   ensures  own:        OwnElsewhere{Old, Post}(-1);
   ensures  others:     \forall integer i; 0 <= i < SL_NODES_MAX && i != node ==>
                        sl_node_up[i] == \old(sl_node_up)[i];
@@ -297,6 +297,24 @@ int64_t sl_ledger_potential(sl_cell_id cell);
 
 /* How high in the forest `amount` must borrow: 0 = within the quota of the cell's own subtree, else the
  * height of the lowest cohort above that fits what is not kept below it; that of the root when none does. */
+/*@
+  requires inv:        LedgerInv && HeightsInv;
+  terminates           \true;
+  exits                \false;
+  assigns              sl_node_height[0 .. SL_NODES_MAX - 1], sl_heights_stale;
+  ensures  inv:        HeightsInv;
+  behavior within:
+    assumes within:    !Chargeable(cell, amount) || sl_cell_up[cell] == 0 ||
+                       sl_cell_usage[cell] + amount <= sl_cell_subtree[cell];
+    assigns            \nothing;
+    ensures result:    \result == 0;
+  behavior beyond:
+    assumes beyond:    Chargeable(cell, amount) && sl_cell_up[cell] != 0 &&
+                       sl_cell_usage[cell] + amount > sl_cell_subtree[cell];
+    ensures result:    \result == borrow_height(cell, amount) && !sl_heights_stale;
+  complete behaviors;
+  disjoint behaviors;
+*/
 uint32_t sl_ledger_borrow_height(sl_cell_id cell, int64_t amount);
 
 /* What it uses, incl. what it stores for its children. */

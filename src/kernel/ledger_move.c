@@ -296,7 +296,7 @@ static void relevel(sl_node_id node, uint32_t level)
   ensures  counted:    ChildrenCounted;
   ensures  placed:     CellsPlaced;
   ensures  numbers:    NumbersInv;
-  ensures  up:         sl_node_up[node] == up;
+  ensures  up:         sl_node_up[node] == up && sl_heights_stale;
 */
 static void hang(sl_node_id node, uint32_t up, uint32_t level)
 {
@@ -343,7 +343,7 @@ static enum sl_status plan(sl_node_id node, uint32_t up, uint32_t level)
 }
 
 /*@
-  requires inv:        LedgerInv && TrailSound && sl_trail_depth == 0;
+  requires inv:        LedgerInv && TrailSound && sl_trail_depth == 0 && HeightsInv;
   requires node:       node < SL_NODES_MAX && sl_node_used[node];
   requires up:         up <= SL_NODES_MAX && (up != 0 ==> sl_node_used[up - 1]);
   terminates           \true;
@@ -355,6 +355,7 @@ static enum sl_status plan(sl_node_id node, uint32_t up, uint32_t level)
   ensures  inv:        LedgerInv && TrailSound;
   ensures  own:        OwnElsewhere{Old, Post}(-1);
   ensures  up:         sl_node_up[node] == (\result == SL_OK ? up : \old(sl_node_up[node]));
+  ensures  heights:    HeightsInv;
   ensures  cycle:      \result == SL_REFUSED_CYCLE <==> up != 0 && Under{Old}(up - 1, node);
   ensures  result:     \result == SL_OK || \result == SL_REFUSED_CYCLE || \result == SL_REFUSED_TOO_DEEP ||
                        (\result == SL_FULL_CELLS && up != 0);
@@ -368,7 +369,7 @@ static enum sl_status move(sl_node_id node, uint32_t up)
     }
     unlink_cells(node);
     hang(node, up, level);
-    //@ assert hung: LedgerInvBut(node);
+    //@ assert hung: LedgerInvBut(node) && HeightsInv;
     if (up != 0) {
         link_cells(node);
     }
@@ -389,5 +390,8 @@ enum sl_status sl_ledger_move_node(sl_node_id node, sl_node_id parent)
     }
     //@ ghost lemma_deeper(node);
     //@ assert apart: NodeLinked(node) && (sl_node_up[node] == parent + 1 ==> !Under(parent, node));
-    return sl_node_up[node] == parent + 1 ? SL_OK : move(node, parent + 1);
+    if (sl_node_up[node] == parent + 1) {
+        return SL_OK;
+    }
+    return move(node, parent + 1);
 }

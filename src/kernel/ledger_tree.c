@@ -43,7 +43,7 @@ enum sl_status sl_tree_check(sl_node_id node)
   exits                \false;
   assigns              sl_node_used[node], sl_node_limit;
   ensures  linked:     NodesLinked;
-  ensures  used:       sl_node_used[node];
+  ensures  used:       sl_node_used[node] && \old(sl_node_limit) <= sl_node_limit;
 */
 static void use(sl_node_id node)
 {
@@ -66,6 +66,8 @@ enum sl_status sl_ledger_open_node(sl_node_id node)
     }
     use(node);
     //@ assert placed: CellsPlaced;
+    //@ assert ledger: LedgerInv;
+    //@ assert heights: HeightsInv;
     return SL_OK;
 }
 
@@ -140,7 +142,7 @@ void sl_tree_set_parent(sl_node_id node, uint32_t up)
                        sl_node_up[node], sl_heights_stale;
   ensures  linked:     NodesLinked;
   ensures  counted:    ChildrenCounted;
-  ensures  unused:     !sl_node_used[node];
+  ensures  unused:     !sl_node_used[node] && sl_heights_stale;
 */
 static void retire(sl_node_id node)
 {

@@ -40,7 +40,7 @@ enum sl_status sl_tree_check(sl_node_id node) SL_MUST_CHECK;
   exits                \false;
   assigns              sl_node_children[0 .. SL_NODES_MAX - 1], sl_node_up[node], sl_heights_stale;
   ensures  counted:    ChildrenCounted;
-  ensures  up:         sl_node_up[node] == up;
+  ensures  up:         sl_node_up[node] == up && sl_heights_stale;
 */
 void sl_tree_set_parent(sl_node_id node, uint32_t up);
 #endif
