@@ -55,7 +55,16 @@ extern sl_node_id sl_scratch_path[SL_LEVELS_MAX];   /* the nodes, upwards, that 
 extern sl_cell_id sl_scratch_target[SL_CELLS_MAX];  /* what this cell will hang under */
 extern bool sl_scratch_moves[SL_NODES_MAX];         /* does this node lie under the one that moves? */
 
+/* What the checker adds up anew. */
+extern int64_t sl_check_stored[SL_CELLS_MAX];
+extern int64_t sl_check_lent_low[SL_CELLS_MAX];
+extern int64_t sl_check_lent_high[SL_CELLS_MAX];
+extern int64_t sl_check_total[SL_TOTALS_MAX];
+extern uint32_t sl_check_children[SL_NODES_MAX];
+extern bool sl_check_listed[SL_CELLS_MAX];          /* did its node's list lead to it? */
+
 #include "specs/ledger.acsl"
 #include "specs/ledger_forest.acsl"
 #include "specs/ledger_height.acsl"
+#include "specs/ledger_check.acsl"
 #endif

@@ -4,45 +4,57 @@
 /* The checker that tests, fuzzers and simulator call: it adds everything up anew and compares. */
 #include "kernel/cells.h"
 #include "kernel/ledger.h"
+#include "kernel/ledger_check.h"
 
-/* Scratch: what children add up to. */
-static int64_t stored_sum[SL_CELLS_MAX];
-static int64_t lent_low_sum[SL_CELLS_MAX];
-static int64_t lent_high_sum[SL_CELLS_MAX];
-static int64_t total_sum[SL_TOTALS_MAX];
-static uint32_t children_sum[SL_NODES_MAX];
-static bool listed[SL_CELLS_MAX]; /* did its node's list lead to it? */
-
+int64_t sl_check_stored[SL_CELLS_MAX];
+int64_t sl_check_lent_low[SL_CELLS_MAX];
+int64_t sl_check_lent_high[SL_CELLS_MAX];
+int64_t sl_check_total[SL_TOTALS_MAX];
+/*@
+  requires limits:     sl_cell_limit <= SL_CELLS_MAX && sl_node_limit <= SL_NODES_MAX;
+  terminates           \true;
+  exits                \false;
+  assigns              sl_check_stored[0 .. SL_CELLS_MAX - 1], sl_check_lent_low[0 .. SL_CELLS_MAX - 1],
+                       sl_check_lent_high[0 .. SL_CELLS_MAX - 1], sl_check_total[0 .. SL_TOTALS_MAX - 1];
+  ensures  cells:      \forall integer c; 0 <= c < sl_cell_limit ==> sl_check_stored[c] == 0 &&
+                       sl_check_lent_low[c] == 0 && sl_check_lent_high[c] == 0;
+  ensures  totals:     \forall integer b; 0 <= b < SL_TOTALS_MAX ==> sl_check_total[b] == 0;
+*/
 static void clear_sums(void)
 {
+    /*@
+      loop invariant cell:  0 <= cell <= sl_cell_limit;
+      loop invariant clear: \forall integer c; 0 <= c < cell ==> sl_check_stored[c] == 0 &&
+                            sl_check_lent_low[c] == 0 && sl_check_lent_high[c] == 0;
+      loop assigns cell, sl_check_stored[0 .. SL_CELLS_MAX - 1], sl_check_lent_low[0 .. SL_CELLS_MAX - 1],
+                   sl_check_lent_high[0 .. SL_CELLS_MAX - 1];
+      loop variant sl_cell_limit - cell;
+    */
     for (sl_cell_id cell = 0; cell < sl_cell_limit; cell++) {
-        stored_sum[cell] = 0;
-        lent_low_sum[cell] = 0;
-        lent_high_sum[cell] = 0;
-        listed[cell] = false;
+        sl_check_stored[cell] = 0;
+        sl_check_lent_low[cell] = 0;
+        sl_check_lent_high[cell] = 0;
     }
+    /*@
+      loop invariant i:     0 <= i <= SL_TOTALS_MAX;
+      loop invariant clear: \forall integer b; 0 <= b < i ==> sl_check_total[b] == 0;
+      loop assigns i, sl_check_total[0 .. SL_TOTALS_MAX - 1];
+      loop variant SL_TOTALS_MAX - i;
+    */
     for (uint32_t i = 0; i < SL_TOTALS_MAX; i++) {
-        total_sum[i] = 0;
-    }
-    for (sl_node_id node = 0; node < sl_node_limit; node++) {
-        children_sum[node] = 0;
+        sl_check_total[i] = 0;
     }
 }
 
-static bool node_is_sound(sl_node_id node)
-{
-    uint32_t up = sl_node_up[node];
-    if (!sl_node_used[node]) {
-        return up == 0 && sl_node_level[node] == 0 && sl_node_first[node] == 0 && sl_node_cells[node] == 0;
-    }
-    if (up == 0) {
-        return sl_node_level[node] == 0;
-    }
-    return up <= sl_node_limit && sl_node_used[up - 1] && sl_node_level[node] < SL_LEVELS_MAX &&
-           sl_node_level[node] == sl_node_level[up - 1] + 1;
-}
-
-/* Is the cell where its node's list says, and under the right cell? */
+/* Does the cell belong to a node in use, and hang under the right cell? */
+/*@
+  requires limits:     sl_cell_limit <= SL_CELLS_MAX && sl_node_limit <= SL_NODES_MAX;
+  requires cell:       cell < sl_cell_limit;
+  terminates           \true;
+  exits                \false;
+  assigns              \nothing;
+  ensures  placed:     \result ==> CellPlaced(cell);
+*/
 static bool cell_is_linked(sl_cell_id cell)
 {
     uint32_t home = sl_cell_home[cell];
@@ -62,11 +74,27 @@ static bool cell_is_linked(sl_cell_id cell)
            sl_cell_resource[up - 1] == sl_cell_resource[cell];
 }
 
+/*@
+  terminates           \true;
+  exits                \false;
+  assigns              \nothing;
+  ensures  result:     \result <==> 0 <= amount <= SL_AMOUNT_UNLIMITED;
+*/
 static bool is_quota(int64_t amount)
 {
     return amount >= 0 && amount <= SL_AMOUNT_UNLIMITED;
 }
 
+/*@
+  requires cell:       cell < SL_CELLS_MAX;
+  terminates           \true;
+  exits                \false;
+  assigns              \nothing;
+  ensures  range:      \result <==> 0 <= sl_cell_nominal[cell] <= SL_AMOUNT_UNLIMITED &&
+                       0 <= sl_cell_lending[cell] <= SL_AMOUNT_UNLIMITED &&
+                       0 <= sl_cell_borrowing[cell] <= SL_AMOUNT_UNLIMITED &&
+                       0 <= sl_cell_lent_low[cell] < SL_LENT_UNIT && 0 <= sl_cell_lent_high[cell];
+*/
 static bool limits_are_in_range(sl_cell_id cell)
 {
     return is_quota(sl_cell_nominal[cell]) && is_quota(sl_cell_lending[cell]) &&
@@ -74,6 +102,13 @@ static bool limits_are_in_range(sl_cell_id cell)
            sl_cell_lent_low[cell] < SL_LENT_UNIT && sl_cell_lent_high[cell] >= 0;
 }
 
+/*@
+  requires cell:       cell < SL_CELLS_MAX;
+  terminates           \true;
+  exits                \false;
+  assigns              \nothing;
+  ensures  range:      \result <==> 0 <= sl_cell_own[cell] <= sl_cell_usage[cell] <= SL_AMOUNT_MAX;
+*/
 static bool usage_is_in_range(sl_cell_id cell)
 {
     return sl_cell_own[cell] >= 0 && sl_cell_own[cell] <= sl_cell_usage[cell] &&
@@ -81,6 +116,13 @@ static bool usage_is_in_range(sl_cell_id cell)
 }
 
 /* Is the quota what follows from the limits? */
+/*@
+  requires cell:       cell < SL_CELLS_MAX && CellInRange(cell);
+  terminates           \true;
+  exits                \false;
+  assigns              \nothing;
+  ensures  derived:    \result <==> CellDerived(cell);
+*/
 static bool quota_is_derived(sl_cell_id cell)
 {
     int64_t subtree = sl_cell_nominal[cell] + sl_cell_lent_low[cell];
@@ -92,98 +134,159 @@ static bool quota_is_derived(sl_cell_id cell)
            sl_cell_kept[cell] == (subtree > lending ? subtree - lending : 0);
 }
 
-/* Add the cell to its resource's total and to its parent's sums. A sum that is too large has no cell or total
- * that it could equal. */
-static bool add_up(sl_cell_id cell)
+/* Add what the cell lends and stores to its parent's sums, and say whether they are still in range: a sum that is
+ * too large has no usage that it could equal. */
+/*@
+  requires limits:     sl_cell_limit <= SL_CELLS_MAX && sl_node_limit <= SL_NODES_MAX;
+  requires cell:       cell < sl_cell_limit && CellSound(cell) && sl_cell_up[cell] != 0;
+  requires scratch:    ScratchInRange(cell);
+  terminates           \true;
+  exits                \false;
+  assigns              sl_check_stored[sl_cell_up[cell] - 1], sl_check_lent_low[sl_cell_up[cell] - 1],
+                       sl_check_lent_high[sl_cell_up[cell] - 1];
+  ensures  stored:     sl_check_stored[sl_cell_up[cell] - 1] ==
+                       \old(sl_check_stored[sl_cell_up[cell] - 1]) + cell_stored(cell);
+  ensures  lent:       check_lent(sl_cell_up[cell] - 1) ==
+                       \old(check_lent(sl_cell_up[cell] - 1)) + cell_lends(cell);
+  ensures  scratch:    \result ==> ScratchInRange(cell + 1);
+*/
+static bool add_to_parent(sl_cell_id cell)
 {
-    uint32_t slot = sl_cell_resource[cell] % SL_TOTALS_MAX;
-    total_sum[slot] += sl_cell_own[cell];
-    if (sl_cell_up[cell] == 0) {
-        return total_sum[slot] <= SL_AMOUNT_MAX;
-    }
     sl_cell_id parent = sl_cell_up[cell] - 1;
     if (sl_cell_usage[cell] > sl_cell_kept[cell]) {
-        stored_sum[parent] += sl_cell_usage[cell] - sl_cell_kept[cell];
+        sl_check_stored[parent] += sl_cell_usage[cell] - sl_cell_kept[cell];
     }
-    lent_low_sum[parent] += sl_cell_subtree[cell] - sl_cell_kept[cell];
-    if (lent_low_sum[parent] >= SL_LENT_UNIT) {
-        lent_low_sum[parent] -= SL_LENT_UNIT;
-        lent_high_sum[parent]++;
+    sl_check_lent_low[parent] += sl_cell_subtree[cell] - sl_cell_kept[cell];
+    if (sl_check_lent_low[parent] >= SL_LENT_UNIT) {
+        sl_check_lent_low[parent] -= SL_LENT_UNIT;
+        sl_check_lent_high[parent]++;
     }
-    return total_sum[slot] <= SL_AMOUNT_MAX && stored_sum[parent] <= SL_AMOUNT_MAX;
+    return sl_check_stored[parent] <= SL_AMOUNT_MAX;
 }
 
+/* The same for the total of its resource. */
+/*@
+  requires cell:       cell < sl_cell_limit <= SL_CELLS_MAX && CellSound(cell);
+  requires scratch:    ScratchInRange(cell);
+  terminates           \true;
+  exits                \false;
+  assigns              sl_check_total[cell_slot(cell)];
+  ensures  total:      sl_check_total[cell_slot(cell)] ==
+                       \old(sl_check_total[cell_slot(cell)]) + sl_cell_own[cell];
+  ensures  scratch:    \result ==> ScratchInRange(cell);
+*/
+static bool add_to_total(sl_cell_id cell)
+{
+    uint32_t slot = sl_cell_resource[cell] % SL_TOTALS_MAX;
+    sl_check_total[slot] += sl_cell_own[cell];
+    return sl_check_total[slot] <= SL_AMOUNT_MAX;
+}
+
+/*@
+  requires limits:     sl_cell_limit <= SL_CELLS_MAX && sl_node_limit <= SL_NODES_MAX;
+  requires cell:       cell < sl_cell_limit;
+  terminates           \true;
+  exits                \false;
+  assigns              \nothing;
+  ensures  sound:      \result ==> CellSound(cell);
+*/
+static bool cell_is_sound(sl_cell_id cell)
+{
+    return cell_is_linked(cell) && limits_are_in_range(cell) && usage_is_in_range(cell) &&
+           quota_is_derived(cell);
+}
+
+/*@
+  requires limits:     sl_cell_limit <= SL_CELLS_MAX && sl_node_limit <= SL_NODES_MAX;
+  requires zero:       \forall integer c; 0 <= c < sl_cell_limit ==> sl_check_stored[c] == 0 &&
+                       sl_check_lent_low[c] == 0 && sl_check_lent_high[c] == 0;
+  requires totals:     \forall integer b; 0 <= b < SL_TOTALS_MAX ==> sl_check_total[b] == 0;
+  terminates           \true;
+  exits                \false;
+  assigns              sl_check_stored[0 .. SL_CELLS_MAX - 1], sl_check_lent_low[0 .. SL_CELLS_MAX - 1],
+                       sl_check_lent_high[0 .. SL_CELLS_MAX - 1], sl_check_total[0 .. SL_TOTALS_MAX - 1];
+  ensures  sound:      \result ==> \forall integer c; 0 <= c < sl_cell_limit ==> CellSound(c);
+  ensures  sums:       \result ==> \forall integer c; 0 <= c < sl_cell_limit ==>
+                       sl_check_stored[c] == stored_sum(c, sl_cell_limit) &&
+                       check_lent(c) == lent_sum(c, sl_cell_limit);
+  ensures  totals:     \result ==> \forall integer b; 0 <= b < SL_TOTALS_MAX ==>
+                       sl_check_total[b] == own_sum(b, sl_cell_limit);
+  ensures  scratch:    \result ==> ScratchInRange(sl_cell_limit);
+*/
 static bool cells_are_sound(void)
 {
+    /*@
+      loop invariant cell:    0 <= cell <= sl_cell_limit;
+      loop invariant sound:   \forall integer c; 0 <= c < cell ==> CellSound(c);
+      loop invariant sums:    \forall integer c; 0 <= c < sl_cell_limit ==>
+                              sl_check_stored[c] == stored_sum(c, cell) && check_lent(c) == lent_sum(c, cell);
+      loop invariant totals:  \forall integer b; 0 <= b < SL_TOTALS_MAX ==> sl_check_total[b] == own_sum(b, cell);
+      loop invariant scratch: ScratchInRange(cell);
+      loop assigns cell, sl_check_stored[0 .. SL_CELLS_MAX - 1], sl_check_lent_low[0 .. SL_CELLS_MAX - 1],
+                   sl_check_lent_high[0 .. SL_CELLS_MAX - 1], sl_check_total[0 .. SL_TOTALS_MAX - 1];
+      loop variant sl_cell_limit - cell;
+    */
     for (sl_cell_id cell = 0; cell < sl_cell_limit; cell++) {
-        if (!cell_is_linked(cell) || !limits_are_in_range(cell) || !usage_is_in_range(cell) ||
-            !quota_is_derived(cell) || !add_up(cell)) {
+        if (!cell_is_sound(cell) || !add_to_total(cell)) {
+            return false;
+        }
+        if (sl_cell_up[cell] != 0 && !add_to_parent(cell)) {
             return false;
         }
     }
     return true;
 }
 
+/*@
+  requires limits:     sl_cell_limit <= SL_CELLS_MAX && sl_node_limit <= SL_NODES_MAX;
+  requires scratch:    ScratchInRange(sl_cell_limit);
+  requires range:      \forall integer c; 0 <= c < sl_cell_limit ==> CellInRange(c);
+  terminates           \true;
+  exits                \false;
+  assigns              \nothing;
+  ensures  cells:      \result <==> \forall integer c; 0 <= c < sl_cell_limit ==>
+                       sl_cell_usage[c] == sl_cell_own[c] + sl_check_stored[c] &&
+                       sl_cell_lent_low[c] == sl_check_lent_low[c] &&
+                       sl_cell_lent_high[c] == sl_check_lent_high[c];
+*/
 static bool sums_agree(void)
 {
+    /*@
+      loop invariant cell:  0 <= cell <= sl_cell_limit;
+      loop invariant agree: \forall integer c; 0 <= c < cell ==>
+                            sl_cell_usage[c] == sl_cell_own[c] + sl_check_stored[c] &&
+                            sl_cell_lent_low[c] == sl_check_lent_low[c] &&
+                            sl_cell_lent_high[c] == sl_check_lent_high[c];
+      loop assigns cell;
+      loop variant sl_cell_limit - cell;
+    */
     for (sl_cell_id cell = 0; cell < sl_cell_limit; cell++) {
-        if (sl_cell_usage[cell] != sl_cell_own[cell] + stored_sum[cell] ||
-            sl_cell_lent_low[cell] != lent_low_sum[cell] ||
-            sl_cell_lent_high[cell] != lent_high_sum[cell]) {
+        if (sl_cell_usage[cell] != sl_cell_own[cell] + sl_check_stored[cell] ||
+            sl_cell_lent_low[cell] != sl_check_lent_low[cell] ||
+            sl_cell_lent_high[cell] != sl_check_lent_high[cell]) {
             return false;
         }
     }
+    return true;
+}
+
+/*@
+  terminates           \true;
+  exits                \false;
+  assigns              \nothing;
+  ensures  totals:     \result <==>
+                       \forall integer b; 0 <= b < SL_TOTALS_MAX ==> sl_total[b] == sl_check_total[b];
+*/
+static bool totals_agree(void)
+{
+    /*@
+      loop invariant i:     0 <= i <= SL_TOTALS_MAX;
+      loop invariant agree: \forall integer b; 0 <= b < i ==> sl_total[b] == sl_check_total[b];
+      loop assigns i;
+      loop variant SL_TOTALS_MAX - i;
+    */
     for (uint32_t i = 0; i < SL_TOTALS_MAX; i++) {
-        if (sl_total[i] != total_sum[i]) {
-            return false;
-        }
-    }
-    return true;
-}
-
-static bool nodes_are_sound(void)
-{
-    for (sl_node_id node = 0; node < sl_node_limit; node++) {
-        if (!node_is_sound(node)) {
-            return false;
-        }
-        if (sl_node_up[node] != 0) {
-            children_sum[sl_node_up[node] - 1]++;
-        }
-    }
-    for (sl_node_id node = 0; node < sl_node_limit; node++) {
-        if (sl_node_children[node] != children_sum[node]) {
-            return false;
-        }
-    }
-    return true;
-}
-
-/* Follow the node's list: ranks count down to 1, and every cell is one of its own. */
-static bool list_is_sound(sl_node_id node)
-{
-    uint32_t rank = sl_node_cells[node];
-    uint32_t link = sl_node_first[node];
-    while (link != 0 && rank > 0) {
-        if (link > sl_cell_limit || sl_cell_home[link - 1] != node + 1 || sl_cell_rank[link - 1] != rank) {
-            return false;
-        }
-        listed[link - 1] = true;
-        rank--;
-        link = sl_cell_next[link - 1];
-    }
-    return link == 0 && rank == 0;
-}
-
-static bool lists_are_complete(void)
-{
-    for (sl_node_id node = 0; node < sl_node_limit; node++) {
-        if (!list_is_sound(node)) {
-            return false;
-        }
-    }
-    for (sl_cell_id cell = 0; cell < sl_cell_limit; cell++) {
-        if (listed[cell] != (sl_cell_home[cell] != 0)) {
+        if (sl_total[i] != sl_check_total[i]) {
             return false;
         }
     }
@@ -193,5 +296,5 @@ static bool lists_are_complete(void)
 bool sl_ledger_valid(void)
 {
     clear_sums();
-    return nodes_are_sound() && cells_are_sound() && sums_agree() && lists_are_complete();
+    return sl_check_nodes() && cells_are_sound() && sums_agree() && totals_agree() && sl_check_lists();
 }
