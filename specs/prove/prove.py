@@ -83,6 +83,18 @@ def per_function(report):
     return counts
 
 
+def session(name, out_dir):
+    """WP's session directory of a module; its cache is the committed one. Only so can WP clean it up."""
+    cache = ROOT / "specs/cache" / name
+    cache.mkdir(parents=True, exist_ok=True)
+    directory = out_dir / "session" / name
+    directory.mkdir(parents=True, exist_ok=True)
+    link = directory / "cache"
+    if not link.is_symlink():
+        link.symlink_to(cache)
+    return directory
+
+
 def prove(path, args, env):
     """One file: {digest, goals, proved, functions, problems}."""
     name = path.stem
@@ -101,9 +113,7 @@ def prove(path, args, env):
     if args.smoke:
         command += SMOKE
     elif args.cache != "none":
-        cache = ROOT / "specs/cache" / name
-        cache.mkdir(parents=True, exist_ok=True)
-        command += ["-wp-cache", args.cache, "-wp-cache-dir", str(cache)]
+        command += ["-wp-cache", args.cache, "-wp-session", str(session(name, out_dir))]
     if args.fct:
         command += ["-wp-fct", args.fct]
     started = time.monotonic()

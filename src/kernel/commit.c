@@ -45,7 +45,7 @@ static enum sl_status check_claim(uint32_t index, bool ask)
 {
     sl_cell_id cell = sl_plan.claims[index].cell;
     int64_t amount = sl_plan.claims[index].amount;
-    if (cell >= SL_CELLS_MAX || sl_ledger_node_of(cell) != sl_plan.cluster_queue || claimed_before(index)) {
+    if (sl_ledger_node_of(cell) != sl_plan.cluster_queue || claimed_before(index)) {
         return SL_REFUSED_PLAN_CLAIM;
     }
     if (amount < 0 || amount > SL_AMOUNT_MAX) {

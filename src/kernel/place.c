@@ -29,19 +29,6 @@ static bool step_allowed(enum sl_place from, enum sl_place to)
 }
 
 /*@
-  requires known:      id < SL_WORKLOADS_MAX;
-  terminates           \true;
-  exits                \false;
-  assigns              \nothing;
-  ensures  result:     \result <==> PhaseRunning(sl_workloads[id].phase);
-*/
-static bool running(sl_workload_id id)
-{
-    return sl_workloads[id].phase == SL_PHASE_QUOTA_RESERVED ||
-           sl_workloads[id].phase == SL_PHASE_ADMITTED;
-}
-
-/*@
   requires known:      id < SL_WORKLOADS_MAX && PlaceValid(place);
   terminates           \true;
   exits                \false;
@@ -177,6 +164,5 @@ void sl_place_hold(sl_workload_id id)
 
 bool sl_place_agrees(sl_workload_id id)
 {
-    return sl_places[id] <= SL_PLACE_DONE && fits(id, sl_places[id]) &&
-           (holder(sl_places[id]) || !running(id));
+    return sl_places[id] <= SL_PLACE_DONE && fits(id, sl_places[id]);
 }
