@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include "fuzz/lib/producer.h"
 #include "kernel/ledger.h"
+#include "policy/open_cell.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

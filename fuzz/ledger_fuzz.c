@@ -11,19 +11,34 @@
 #include "fuzz/lib/producer.h"
 #include "kernel/ledger.h"
 #include "kernel/trail.h"
+#include "policy/open_cell.h"
 
 #define NODES 8u
 #define CELLS (2 * NODES)
 #define TRIALS 4u
-#define CHECK(condition) do { if (!(condition)) { abort(); } } while (0)
+#define CHECK(condition)                                                                           \
+    do {                                                                                           \
+        if (!(condition)) {                                                                        \
+            abort();                                                                               \
+        }                                                                                          \
+    } while (0)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static struct { uint32_t mark; int64_t own[CELLS], usage[CELLS]; } trials[TRIALS];
+static struct {
+    uint32_t mark;
+    int64_t own[CELLS], usage[CELLS];
+} trials[TRIALS];
 static uint32_t trial_count;
 
-static int64_t capped(int64_t v) { return v < SL_AMOUNT_UNLIMITED ? v : SL_AMOUNT_UNLIMITED; }
-static int64_t above(int64_t a, int64_t b) { return a > b ? a - b : 0; }
+static int64_t capped(int64_t v)
+{
+    return v < SL_AMOUNT_UNLIMITED ? v : SL_AMOUNT_UNLIMITED;
+}
+static int64_t above(int64_t a, int64_t b)
+{
+    return a > b ? a - b : 0;
+}
 
 static int64_t available(sl_cell_id c)
 {
@@ -50,7 +65,10 @@ static int64_t potential(sl_cell_id c)
 static int64_t quota(struct producer *p)
 {
     int64_t v = producer_byte(p);
-    return v < 250 ? v : v < 253 ? SL_AMOUNT_UNLIMITED : v < 255 ? SL_AMOUNT_MAX - (255 - v) : producer_int64(p);
+    return v < 250   ? v
+           : v < 253 ? SL_AMOUNT_UNLIMITED
+           : v < 255 ? SL_AMOUNT_MAX - (255 - v)
+                     : producer_int64(p);
 }
 
 static void change_usage(struct producer *p, uint32_t operation)
@@ -73,11 +91,21 @@ static void change_structure(struct producer *p, uint32_t operation)
     sl_node_id node = producer_below(p, NODES), parent = producer_below(p, NODES + 1);
     sl_cell_id cell = producer_below(p, CELLS);
     switch (operation) {
-    case 0: (void)!sl_ledger_open_node(node); break;
-    case 1: (void)!sl_ledger_close_node(node); break;
-    case 2: (void)!sl_ledger_move_node(node, parent == NODES ? SL_NO_ID : parent); break;
-    case 3: (void)!sl_ledger_open_cell(node, parent % 2, 5, &cell); break;
-    default: (void)!sl_ledger_set_quota(cell, quota(p), quota(p), quota(p)); break;
+    case 0:
+        (void)!sl_ledger_open_node(node);
+        break;
+    case 1:
+        (void)!sl_ledger_close_node(node);
+        break;
+    case 2:
+        (void)!sl_ledger_move_node(node, parent == NODES ? SL_NO_ID : parent);
+        break;
+    case 3:
+        (void)!sl_ledger_open_cell(node, parent % 2, 5, &cell);
+        break;
+    default:
+        (void)!sl_ledger_set_quota(cell, quota(p), quota(p), quota(p));
+        break;
     }
 }
 
@@ -103,17 +131,27 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct producer p = {data, size};
     while (!producer_done(&p)) {
         uint32_t operation = producer_below(&p, 12);
-        if (operation < 4) { change_usage(&p, operation % 3);
-        } else if (operation < 9) { change_structure(&p, operation - 4);
-        } else { change_trial(operation == 9, operation == 10); }
+        if (operation < 4) {
+            change_usage(&p, operation % 3);
+        } else if (operation < 9) {
+            change_structure(&p, operation - 4);
+        } else {
+            change_trial(operation == 9, operation == 10);
+        }
         CHECK(sl_ledger_valid());
         for (sl_cell_id c = 0; c < CELLS; c++) {
             CHECK(sl_ledger_available(c) == available(c) && sl_ledger_potential(c) == potential(c));
         }
     }
-    while (trial_count > 0) { change_trial(false, false); }
-    for (sl_cell_id c = 0; c < sl_cell_limit; c++) { (void)!sl_ledger_release(c, sl_ledger_own(c)); }
-    for (uint32_t i = 0; i < NODES * NODES; i++) { (void)!sl_ledger_close_node(i % NODES); }
+    while (trial_count > 0) {
+        change_trial(false, false);
+    }
+    for (sl_cell_id c = 0; c < sl_cell_limit; c++) {
+        (void)!sl_ledger_release(c, sl_ledger_own(c));
+    }
+    for (uint32_t i = 0; i < NODES * NODES; i++) {
+        (void)!sl_ledger_close_node(i % NODES);
+    }
     CHECK(sl_ledger_valid() && sl_cell_spares == sl_cell_limit);
     return 0;
 }

@@ -10,6 +10,7 @@
 #include "engine/pack.h"
 #include "engine/state.h"
 #include "kernel/commit.h"
+#include "policy/open_cell.h"
 #include "policy/cycle.h"
 #include "policy/demand.h"
 #include "policy/queues.h"

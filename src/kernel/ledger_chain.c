@@ -47,7 +47,8 @@ void sl_chain_unlink(sl_cell_id cell)
                        sl_cell_home[i] == node + 1;
   ensures  room:       sl_cell_spares - sl_cell_limit == \old(sl_cell_spares - sl_cell_limit) - 1;
 */
-static sl_cell_id make_cell(sl_node_id node, sl_flavor_id flavor, sl_resource_id resource, sl_cell_id above)
+static sl_cell_id make_cell(sl_node_id node, sl_flavor_id flavor, sl_resource_id resource,
+                            sl_cell_id above)
 {
     sl_cell_id made = sl_cells_add(node, flavor, resource);
     /*@ assert whole: \forall integer c; 0 <= c < SL_CELLS_MAX && c != made && sl_cell_home[c] != 0 &&
@@ -85,7 +86,8 @@ static sl_cell_id make_cell(sl_node_id node, sl_flavor_id flavor, sl_resource_id
   ensures  elsewhere:  \forall integer i; 0 <= i < SL_CELLS_MAX && sl_cell_home[i] != \old(sl_cell_home)[i] ==>
                        \exists integer j; 0 <= j < count && sl_cell_home[i] == sl_scratch_path[j] + 1;
 */
-static sl_cell_id make_chain(uint32_t count, sl_cell_id above, sl_flavor_id flavor, sl_resource_id resource)
+static sl_cell_id make_chain(uint32_t count, sl_cell_id above, sl_flavor_id flavor,
+                             sl_resource_id resource)
 {
     /*@
       loop invariant count:  0 <= count <= \at(count, Pre);

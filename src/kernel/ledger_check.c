@@ -296,5 +296,6 @@ static bool totals_agree(void)
 bool sl_ledger_valid(void)
 {
     clear_sums();
-    return sl_check_nodes() && cells_are_sound() && sums_agree() && totals_agree() && sl_check_lists();
+    return sl_check_nodes() && cells_are_sound() && sums_agree() && totals_agree() &&
+           sl_check_lists();
 }

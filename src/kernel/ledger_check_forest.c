@@ -58,7 +58,8 @@ static bool node_is_sound(sl_node_id node)
 {
     uint32_t up = sl_node_up[node];
     if (!sl_node_used[node]) {
-        return up == 0 && sl_node_level[node] == 0 && sl_node_first[node] == 0 && sl_node_cells[node] == 0;
+        return up == 0 && sl_node_level[node] == 0 && sl_node_first[node] == 0 &&
+               sl_node_cells[node] == 0;
     }
     if (up == 0) {
         return sl_node_level[node] == 0;
@@ -120,7 +121,8 @@ static bool list_is_sound(sl_node_id node)
       loop variant rank;
     */
     while (link != 0 && rank > 0) {
-        if (link > sl_cell_limit || sl_cell_home[link - 1] != node + 1 || sl_cell_rank[link - 1] != rank) {
+        if (link > sl_cell_limit || sl_cell_home[link - 1] != node + 1 ||
+            sl_cell_rank[link - 1] != rank) {
             return false;
         }
         sl_check_listed[link - 1] = true;

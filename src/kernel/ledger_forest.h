@@ -124,32 +124,4 @@ enum sl_status sl_ledger_ensure_cell(sl_node_id node, sl_flavor_id flavor,
                        !HasName(c, node, flavor, resource);
 */
 sl_cell_id sl_ledger_find_cell(sl_node_id node, sl_flavor_id flavor, sl_resource_id resource);
-
-/* Both in one call; *cell is untouched unless the result is SL_OK. */
-/*@
-  requires inv:        LedgerInv && TrailSound;
-  requires cell:       \valid(cell);
-  requires apart:      \separated(cell, sl_node_used + (..), sl_node_up + (..), sl_node_level + (..),
-                       sl_node_children + (..), sl_node_cells + (..), sl_node_first + (..),
-                       sl_cell_home + (..), sl_cell_flavor + (..), sl_cell_resource + (..),
-                       sl_cell_up + (..), sl_cell_next + (..), sl_cell_rank + (..),
-                       sl_cell_spare + (..), sl_cell_nominal + (..), sl_cell_lending + (..),
-                       sl_cell_borrowing + (..), sl_cell_lent_low + (..), sl_cell_lent_high + (..),
-                       sl_cell_subtree + (..), sl_cell_kept + (..), sl_cell_own + (..),
-                       sl_cell_usage + (..), sl_total + (..), sl_scratch_path + (..),
-                       sl_trail_cell + (..), sl_trail_own + (..), sl_trail_usage + (..), &sl_node_limit,
-                       &sl_cell_limit, &sl_cell_spares, &sl_trail_count, &sl_trail_depth);
-  terminates           \true;
-  exits                \false;
-  assigns              SL_ALL_NUMBERS, SL_ALL_NAMES, sl_scratch_path[0 .. SL_LEVELS_MAX - 1], *cell;
-  ensures  inv:        LedgerInv && TrailSound;
-  ensures  own:        OwnElsewhere{Old, Post}(-1);
-  ensures  found:      \result == SL_OK ==> *cell < SL_CELLS_MAX && HasName(*cell, node, flavor, resource);
-  ensures  untouched:  \result != SL_OK ==> *cell == \old(*cell);
-  ensures  kept:       NamesKept{Old, Post};
-  ensures  result:     \result == SL_OK || \result == SL_REFUSED_NO_NODE_ID ||
-                       \result == SL_REFUSED_TRIAL_OPEN || \result == SL_FULL_CELLS;
-*/
-enum sl_status sl_ledger_open_cell(sl_node_id node, sl_flavor_id flavor, sl_resource_id resource,
-                                   sl_cell_id *cell) SL_MUST_CHECK;
 #endif

@@ -101,7 +101,8 @@ static bool plan_levels(sl_node_id node, uint32_t level)
     */
     for (sl_node_id other = 0; other < sl_node_limit; other++) {
         sl_scratch_moves[other] = is_under(other, node);
-        if (sl_scratch_moves[other] && sl_node_level[other] - sl_node_level[node] + level >= SL_LEVELS_MAX) {
+        if (sl_scratch_moves[other] &&
+            sl_node_level[other] - sl_node_level[node] + level >= SL_LEVELS_MAX) {
             return false;
         }
     }

@@ -211,4 +211,3 @@ enum sl_status sl_ledger_close_node(sl_node_id node)
     //@ ghost lemma_cells_linked();
     return SL_OK;
 }
-

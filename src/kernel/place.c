@@ -5,7 +5,7 @@
 #include "kernel/place.h"
 
 #define PLACES 9u
-#define PAIR(from, to) ((uint32_t)(from) * PLACES + (uint32_t)(to))
+#define PAIR(from, to) ((uint32_t)(from)*PLACES + (uint32_t)(to))
 
 enum sl_place sl_places[SL_WORKLOADS_MAX];
 

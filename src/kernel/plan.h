@@ -9,8 +9,8 @@
 struct sl_plan {
     sl_workload_id workload;
     uint32_t generation;
-    sl_node_id cluster_queue;      /* every claim must be on a cell of this node */
-    bool topology_pending;         /* first phase of two: quota now, topology later */
+    sl_node_id cluster_queue; /* every claim must be on a cell of this node */
+    bool topology_pending;    /* first phase of two: quota now, topology later */
     uint32_t claim_count;
     struct sl_claim claims[SL_CLAIMS_MAX];
     int64_t now_ms;

@@ -136,7 +136,8 @@ static void pop(void)
       for (uint32_t n = 0; n < SL_CELLS_MAX; n++) ;
     */
     sl_trail_count--;
-    put(sl_trail_cell[sl_trail_count], sl_trail_own[sl_trail_count], sl_trail_usage[sl_trail_count]);
+    put(sl_trail_cell[sl_trail_count], sl_trail_own[sl_trail_count],
+        sl_trail_usage[sl_trail_count]);
     /*@ ghost
       uint32_t j = sl_trail_count;
       /@ loop invariant 0 <= j <= sl_trail_count;

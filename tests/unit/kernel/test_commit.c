@@ -15,6 +15,7 @@
 #include "kernel/lifecycle.h"
 #include "kernel/place.h"
 #include "kernel/trail.h"
+#include "policy/open_cell.h"
 
 enum { CPU = 1, MEMORY = 2, FLAVOR = 3 };
 
@@ -28,7 +29,8 @@ struct scene {
 static sl_node_id next_node = 10;
 static sl_workload_id next_id = 100;
 
-static enum sl_status happen(sl_workload_id id, enum sl_event_kind kind, uint32_t index, uint32_t reason)
+static enum sl_status happen(sl_workload_id id, enum sl_event_kind kind, uint32_t index,
+                             uint32_t reason)
 {
     struct sl_event ev = {kind, id, sl_workloads[id].generation, index, reason, 0, 2000};
     return sl_commit_event(ev);
@@ -58,10 +60,10 @@ static struct scene scene(void)
     assert_int_equal(sl_ledger_open_node(s.queue), SL_OK);
     assert_int_equal(sl_ledger_open_cell(s.queue, FLAVOR, CPU, &s.cpu), SL_OK);
     assert_int_equal(sl_ledger_open_cell(s.queue, FLAVOR, MEMORY, &s.memory), SL_OK);
-    assert_int_equal(
-        sl_ledger_set_quota(s.cpu, 10, SL_AMOUNT_UNLIMITED, SL_AMOUNT_UNLIMITED), SL_OK);
-    assert_int_equal(
-        sl_ledger_set_quota(s.memory, 100, SL_AMOUNT_UNLIMITED, SL_AMOUNT_UNLIMITED), SL_OK);
+    assert_int_equal(sl_ledger_set_quota(s.cpu, 10, SL_AMOUNT_UNLIMITED, SL_AMOUNT_UNLIMITED),
+                     SL_OK);
+    assert_int_equal(sl_ledger_set_quota(s.memory, 100, SL_AMOUNT_UNLIMITED, SL_AMOUNT_UNLIMITED),
+                     SL_OK);
     to_flight(s.id);
     memset(&sl_plan, 0, sizeof(sl_plan));
     sl_plan.workload = s.id;
@@ -266,7 +268,8 @@ static void test_commit_after_a_quota_cut_is_refused_until_usage_is_under_it(voi
 {
     (void)state;
     struct scene s = held();
-    assert_int_equal(sl_ledger_set_quota(s.cpu, 3, SL_AMOUNT_UNLIMITED, SL_AMOUNT_UNLIMITED), SL_OK);
+    assert_int_equal(sl_ledger_set_quota(s.cpu, 3, SL_AMOUNT_UNLIMITED, SL_AMOUNT_UNLIMITED),
+                     SL_OK);
     assert_int_equal(sl_ledger_available(s.cpu), -1);
     sl_workload_id second = created();
     to_flight(second);

@@ -11,6 +11,7 @@
 #include "kernel/cells.h"
 #include "kernel/ledger.h"
 #include "kernel/trail.h"
+#include "policy/open_cell.h"
 
 #define NONE SL_AMOUNT_UNLIMITED
 
@@ -209,7 +210,7 @@ static void test_ledger_move_of_a_subtree_moves_all_below(void **state)
 
 static void test_ledger_move_opens_missing_cells_above(void **state)
 {
-    sl_cell_id cell, above;
+    sl_cell_id cell = SL_NO_ID, above = SL_NO_ID;
     (void)state;
     assert_int_equal(sl_ledger_move_node(ALPHA, SL_NO_ID), SL_OK);
     assert_int_equal(sl_ledger_open_cell(ALPHA, 70, 90, &cell), SL_OK);
@@ -356,7 +357,8 @@ static void test_ledger_amount_out_of_range_is_refused(void **state)
     assert_int_equal(sl_ledger_charge(cells[ALPHA], SL_AMOUNT_MAX + 1), SL_REFUSED_AMOUNT);
     assert_int_equal(sl_ledger_release(cells[ALPHA], -1), SL_REFUSED_AMOUNT);
     assert_int_equal(sl_ledger_set_quota(cells[ALPHA], -1, NONE, NONE), SL_REFUSED_AMOUNT);
-    assert_int_equal(sl_ledger_set_quota(cells[ALPHA], 1, SL_AMOUNT_MAX + 1, NONE), SL_REFUSED_AMOUNT);
+    assert_int_equal(sl_ledger_set_quota(cells[ALPHA], 1, SL_AMOUNT_MAX + 1, NONE),
+                     SL_REFUSED_AMOUNT);
     assert_int_equal(sl_ledger_set_quota(cells[ALPHA], 1, NONE, INT64_MAX), SL_REFUSED_AMOUNT);
     assert_int_equal(sl_ledger_nominal(cells[ALPHA]), 0);
 }

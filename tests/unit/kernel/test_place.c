@@ -24,7 +24,8 @@ static sl_workload_id created(void)
     return id;
 }
 
-static enum sl_status happen(sl_workload_id id, enum sl_event_kind kind, uint32_t index, uint32_t reason)
+static enum sl_status happen(sl_workload_id id, enum sl_event_kind kind, uint32_t index,
+                             uint32_t reason)
 {
     struct sl_event ev = {kind, id, sl_workloads[id].generation, index, reason, 0, 2000};
     return sl_commit_event(ev);

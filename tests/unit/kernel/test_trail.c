@@ -10,6 +10,7 @@
 
 #include "kernel/ledger.h"
 #include "kernel/trail.h"
+#include "policy/open_cell.h"
 
 enum { TOP, QUEUE, OTHER };
 
@@ -27,7 +28,8 @@ static int setup(void **state)
     assert_int_equal(sl_ledger_open_cell(QUEUE, 0, 0, &queue), SL_OK);
     assert_int_equal(sl_ledger_open_cell(OTHER, 0, 0, &other), SL_OK);
     assert_int_equal(sl_ledger_open_cell(TOP, 0, 0, &top), SL_OK);
-    assert_int_equal(sl_ledger_set_quota(queue, 10, SL_AMOUNT_UNLIMITED, SL_AMOUNT_UNLIMITED), SL_OK);
+    assert_int_equal(sl_ledger_set_quota(queue, 10, SL_AMOUNT_UNLIMITED, SL_AMOUNT_UNLIMITED),
+                     SL_OK);
     assert_int_equal(sl_ledger_set_quota(other, 10, 4, SL_AMOUNT_UNLIMITED), SL_OK);
     return 0;
 }

@@ -24,6 +24,7 @@
 #include "policy/lanes.h"
 #include "policy/offers.h"
 #include "policy/queues.h"
+#include "policy/open_cell.h"
 
 enum { CPU = 1, MEMORY = 2, PODS = 3, SPOT = 1, ON_DEMAND = 2 };
 
