@@ -1,5 +1,7 @@
 # The proofs. Every run of Frama-C is under a time limit and uses two cores at most.
 KERNEL_SOURCES := $(wildcard src/kernel/*.c)
+# What follows from the contracts alone is proved beside them.
+PROVED := $(KERNEL_SOURCES) $(wildcard specs/theorems/*.c)
 # Developers add to the prover's cache, CI only reads it.
 PROVE_CACHE ?= $(if $(CI),replay,update)
 PROVE = specs/prove/prove.py --build $(BUILD)
@@ -7,10 +9,10 @@ PROVE = specs/prove/prove.py --build $(BUILD)
 .PHONY: prove prove-fresh prove-one prove-smoke prove-manifest prove-mutants
 ##@ Prove
 prove: ## prove the kernel: every goal of every file (cached)
-	@$(PROVE) --cache $(PROVE_CACHE) --manifest check $(KERNEL_SOURCES)
+	@$(PROVE) --cache $(PROVE_CACHE) --manifest check $(PROVED)
 
 prove-fresh: ## the same without the cache
-	@$(PROVE) --cache none --fresh --manifest check $(KERNEL_SOURCES)
+	@$(PROVE) --cache none --fresh --manifest check $(PROVED)
 
 prove-one: ## prove one file or function: F=src/kernel/x.c [FCT=f]
 	@$(PROVE) --cache $(PROVE_CACHE) --fresh $(if $(FCT),--fct $(FCT)) $(F)
@@ -19,7 +21,7 @@ prove-smoke: ## look for contradictions in the contracts, and for dead code
 	@$(PROVE) --smoke $(if $(F),$(F),$(KERNEL_SOURCES))
 
 prove-manifest: ## prove, tidy the cache and write specs/manifest.json anew
-	@$(PROVE) --cache cleanup --fresh --manifest write $(KERNEL_SOURCES)
+	@$(PROVE) --cache cleanup --fresh --manifest write $(PROVED)
 
 prove-mutants: ## would the proofs notice? MUTANTS=n SEED=s sampled changes of the code [F=file]
 	@specs/prove/mutants.py --build $(BUILD) --count $(or $(MUTANTS),20) --seed $(or $(SEED),1) \
