@@ -49,7 +49,7 @@ static uint32_t add_stride(uint32_t crc, const unsigned char *p)
 {
     uint32_t sum = 0;
     for (unsigned i = 0; i < CRC_STRIDE; i++) {
-        unsigned char of_crc = i < 4 ? (unsigned char)(crc >> (8u * i)) : 0;
+        uint32_t of_crc = i < 4 ? (crc >> (8u * i)) & 0xffu : 0;
         sum ^= tables[CRC_STRIDE - 1 - i][p[i] ^ of_crc];
     }
     return sum;
