@@ -104,6 +104,10 @@ static enum sl_code take_demand(struct sl_engine *g, sl_workload_id id,
     struct sl_change retry = {.kind = SL_CHANGE_RETRY, .word = {id}, .number = {now_ms}};
     (void)sl_change_apply(g, &retry, now_ms);
     entry->object_generation = generation;
+    sl_node_id node = entry->queue->cluster_queue;
+    if (entry->demand_at == SL_NO_ID && node != SL_NO_ID && g->nodes[node]->exists) {
+        entry->demand_at = node; /* where it will be attached: one demand is enough */
+    }
     if (code == SL_CODE_OK) {
         sl_constraints_take(g, entry, object);
         enum sl_status status = sl_constraints_demand(g, id, requests, entry->demand_at, now_ms);
