@@ -33,7 +33,7 @@ all: $(BUILD)/sluiced $(BUILD)/sluicectl $(BUILD)/sluice-bench ## build the prog
 
 help: ## list every target with a line each
 	@awk -F ':.*## ' '/^##@/ {g = substr($$0, 5); if (!(g in text)) order[++n] = g} \
-	    /^[a-z0-9-]+:.*## / {text[g] = text[g] sprintf("  %-16s %s\n", $$1, $$2)} \
+	    /^[a-z0-9-]+:.*## / {text[g] = text[g] sprintf("  %-18s %s\n", $$1, $$2)} \
 	    END {for (i = 1; i <= n; i++) printf "\n%s\n%s", order[i], text[order[i]]}' $(MAKEFILE_LIST)
 
 clean: ## remove everything that was built

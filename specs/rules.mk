@@ -4,9 +4,13 @@ KERNEL_SOURCES := $(wildcard src/kernel/*.c)
 PROVED := $(KERNEL_SOURCES) $(wildcard specs/theorems/*.c)
 # Developers add to the prover's cache, CI only reads it.
 PROVE_CACHE ?= $(if $(CI),replay,update)
-PROVE = specs/prove/prove.py --build $(BUILD)
+# A file whose smoke tests take longer fails.
+SMOKE_LIMIT_S ?= 600
+PROVE_JOBS ?= 2
+PROVE = specs/prove/prove.py --build $(BUILD) --jobs $(PROVE_JOBS)
+SMOKE = $(PROVE) --smoke --limit $(SMOKE_LIMIT_S) $(if $(FRESH),--fresh) $(or $(F),$(PROVED))
 
-.PHONY: prove prove-fresh prove-one prove-smoke prove-manifest prove-mutants
+.PHONY: prove prove-fresh prove-one prove-smoke prove-smoke-update prove-manifest prove-mutants
 ##@ Prove
 prove: ## prove the kernel: every goal of every file (cached)
 	@$(PROVE) --cache $(PROVE_CACHE) --manifest check $(PROVED)
@@ -17,8 +21,12 @@ prove-fresh: ## the same without the cache
 prove-one: ## prove one file or function: F=src/kernel/x.c [FCT=f]
 	@$(PROVE) --cache $(PROVE_CACHE) --fresh $(if $(FCT),--fct $(FCT)) $(F)
 
-prove-smoke: ## look for contradictions in the contracts, and for dead code
-	@$(PROVE) --smoke $(if $(F),$(F),$(KERNEL_SOURCES))
+prove-smoke: ## look for contradictions and dead code in files that changed since [F=file] [FRESH=1 for all]
+	@specs/prove/canary.sh $(BUILD)/canary
+	@$(SMOKE)
+
+prove-smoke-update: ## the same, and write what passed to specs/smoke.json
+	@$(SMOKE) --record
 
 prove-manifest: ## prove, tidy the cache and write specs/manifest.json anew
 	@$(PROVE) --cache cleanup --fresh --manifest write $(PROVED)

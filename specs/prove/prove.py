@@ -6,52 +6,93 @@
 A file also fails on any warning of Frama-C (a missing contract, a memory model hypothesis that nobody
 checks, ...), on an admitted goal or an axiom, and when no goal was found at all. A file whose preprocessed
 text, options and tools are those of its last full proof under BUILD/prove is not run again; --fresh does.
-Two files are proved at a time, each with one solver at a time.
+Two files are proved at a time, each with one solver at a time, those with most goals first.
 
-usage: prove.py --build DIR [--cache update|replay|cleanup|none] [--fct F] [--smoke] [--fresh]
-                [--manifest check|write] FILE..."""
+With --smoke it looks for contradictions and dead code instead: a smoke test says "false" somewhere, and it is
+bad if a solver can prove that. Files that passed are on record in specs/smoke.json, which is committed, and are
+not run again until their text, the options or the tools change.
+
+usage: prove.py --build DIR [--jobs N] [--cache update|replay|cleanup|none] [--fct F] [--fresh] [--manifest check|write]
+                [--smoke [--record]] FILE..."""
 import argparse, concurrent.futures, hashlib, json, os, pathlib, re, signal, subprocess, sys, time
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 MANIFEST = ROOT / "specs/manifest.json"
-JOBS = 2
+RECORD = ROOT / "specs/smoke.json"
 EXCEPTIONS = HERE / "smoke-exceptions.txt"
 CPP = ["-Isrc", "-I."]
 # What each option assumes is explained in docs/soundness.md.
-OPTIONS = ["-wp", "-wp-rte", "-wp-model", "Typed", "-wp-par", "1", "-cpp-extra-args=" + " ".join(CPP)]
-SMOKE = ["-wp-smoke-tests", "-wp-smoke-timeout", "1",
-         "-wp-prop=-@ensures,-@assigns,-@invariant,-@assert,-@requires,-@variant,-@terminates,-@exits"]
+OPTIONS = ["-wp", "-wp-rte", "-wp-model", "Typed", "-cpp-extra-args=" + " ".join(CPP)]
+# Frama-C naps for 50 ms whenever this many goals are under way; with the cache alone no solver is started.
+SOLVERS, LOOKUPS = 1, 32
+# One solver: it fails to prove nearly every smoke test, and a second solver would only fail as well.
+SMOKE = ["-wp-prover", "z3", "-wp-smoke-tests", "-wp-smoke-timeout", "1",
+         "-wp-prop=-@ensures,-@assigns,-@invariant,-@assert,-@requires,-@variant,-@terminates,-@exits,"
+         "-@complete_behaviors,-@disjoint_behaviors,-@lemma"]
 UNPROVED = re.compile(r"Goal \S+ : (?!.*Valid)|\[(?:Failed|Timeout|Unknown)\] Goal")
+started = set()
 FORBIDDEN = re.compile(r"\badmit\b\s*(?:[\w]+\s*:|\\|\()|\baxiomatic\b|\baxiom\b")
+
+
+def kill(process, number):
+    try:
+        os.killpg(process.pid, number)
+    except ProcessLookupError:
+        pass
+
+
+def stop(number, _):
+    """Takes the solvers along when CI's time is up or somebody presses Ctrl-C."""
+    for process in list(started):
+        kill(process, signal.SIGKILL)
+    os._exit(128 + number)
 
 
 def run(command, limit_s, env=None):
     """Its output, or what it said until the limit and a last line that tells so. Always dies in time."""
     process = subprocess.Popen(command, cwd=ROOT, env=env, text=True, start_new_session=True,
                                stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    started.add(process)
     try:
         return process.communicate(timeout=limit_s)[0]
     except subprocess.TimeoutExpired:
-        os.killpg(process.pid, signal.SIGTERM)
+        kill(process, signal.SIGTERM)
         try:
             out = process.communicate(timeout=10)[0]
         except subprocess.TimeoutExpired:
-            os.killpg(process.pid, signal.SIGKILL)
+            kill(process, signal.SIGKILL)
             out = process.communicate()[0]
         return out + f"\n[prove] Warning: stopped after {limit_s} s\n"
-    except BaseException:
-        os.killpg(process.pid, signal.SIGTERM)
-        raise
+    finally:
+        started.discard(process)
 
 
 def preprocessed(path):
-    return subprocess.run(["gcc", "-E", "-C", "-P", *CPP, str(path)], cwd=ROOT, capture_output=True,
-                          text=True, check=True).stdout
+    """The project's own part of the text, with the macros that annotations use; the system's headers are left out."""
+    out = subprocess.run(["gcc", "-E", "-C", "-dD", *CPP, str(path)], cwd=ROOT, capture_output=True,
+                         text=True, check=True).stdout
+    ours, lines = False, []
+    for line in out.splitlines():
+        marker = re.match(r'# \d+ "([^"]*)"', line)
+        if marker:
+            ours = marker.group(1)[:1] not in ("/", "<")
+        elif ours and line.strip():
+            lines.append(line)
+    return "\n".join(lines)
+
+
+def tools(smoke):
+    """Says which front end and solvers are at work."""
+    names = ["frama-c -version", "why3 --version", "z3 --version"] + ([] if smoke else ["cvc5 --version"])
+    return "".join(run(name.split(), 60).splitlines()[0] for name in names)
 
 
 def digest(text, options):
-    return hashlib.sha256("\0".join([text, *options, run(["frama-c", "-version"], 60)]).encode()).hexdigest()
+    """Of what the provers see: not of comments and indentation."""
+    code = re.sub(r"/\*(?!@).*?\*/", " ", text, flags=re.DOTALL)
+    lines = (" ".join(line.split()) for line in code.splitlines())
+    return hashlib.sha256("\0".join(["\n".join(filter(None, lines)), *options]).encode()).hexdigest()
 
 
 def environment(build):
@@ -95,35 +136,69 @@ def session(name, out_dir):
     return directory
 
 
+def known(path, args, mark):
+    """The result of an earlier run of the same text with the same options and tools, if all was well."""
+    if args.fresh or args.fct:
+        return None
+    stamp_file = stamp_of(path, args)
+    if stamp_file.exists():
+        stamp = json.loads(stamp_file.read_text())
+        if stamp["digest"] == mark and not stamp["problems"]:
+            return dict(stamp, seconds=0.0, source="unchanged")
+    then = recorded().get(str(path)) if args.smoke else None
+    if then and then["digest"] == mark:
+        return {"digest": mark, "goals": then["tests"], "proved": then["tests"], "problems": [], "seconds": 0.0,
+                "source": "on record"}
+    return None
+
+
+def stamp_of(path, args):
+    return args.build / "prove" / (path.stem + (".smoke.json" if args.smoke else ".json"))
+
+
+def ways(name, args):
+    """Options to try one after the other. A replay asks the cache alone at first, which is twice as fast."""
+    alone = ["-wp-par", str(SOLVERS)]
+    if args.smoke or args.cache == "none":
+        return [alone]
+    where = ["-wp-session", str(session(name, args.build / "prove")), "-wp-cache"]
+    offline = [["-wp-par", str(LOOKUPS), *where, "offline"]] if args.cache == "replay" else []
+    return [*offline, [*alone, *where, args.cache]]
+
+
+def weight(path):
+    """Files with many goals go first, so that both workers end at about the same time."""
+    then = json.loads(MANIFEST.read_text())["files"] if MANIFEST.exists() else {}
+    return then.get(str(path), {"goals": 1000})["goals"]
+
+
 def prove(path, args, env):
-    """One file: {digest, goals, proved, functions, problems}."""
+    """One file: {digest, goals, proved, functions, problems, seconds, source}."""
     name = path.stem
     out_dir = args.build / "prove"
     text = preprocessed(path)
-    options = OPTIONS + ["-wp-prover", args.provers, "-wp-timeout", str(args.timeout)]
-    stamp_file = out_dir / (name + (".smoke.json" if args.smoke else ".json"))
-    mark = digest(text, OPTIONS + [args.provers, "smoke" if args.smoke else ""])
-    if not args.fresh and not args.fct and stamp_file.exists():
-        stamp = json.loads(stamp_file.read_text())
-        if stamp["digest"] == mark and not stamp["problems"]:
-            return dict(stamp, seconds=0.0)
+    options = OPTIONS + (SMOKE if args.smoke else ["-wp-prover", args.provers, "-wp-timeout", str(args.timeout)])
+    mark = digest(text, options + [args.tools] + ([EXCEPTIONS.read_text()] if args.smoke else []))
+    earlier = known(path, args, mark)
+    if earlier:
+        return earlier
     report = out_dir / f"{name}.report.json"
     report.unlink(missing_ok=True)
     command = ["frama-c", *options, "-wp-report-json", str(report), str(path)]
-    if args.smoke:
-        command += SMOKE
-    elif args.cache != "none":
-        command += ["-wp-cache", args.cache, "-wp-session", str(session(name, out_dir))]
     if args.fct:
         command += ["-wp-fct", args.fct]
-    started = time.monotonic()
-    log = run(command, args.limit, env)
+    start = time.monotonic()
+    for how in ways(name, args):
+        log = run(command + how, args.limit, env)
+        result = judge_smoke(log) if args.smoke else judge(log, report, text)
+        if not result["problems"]:
+            break
     (out_dir / f"{name}{'.smoke' if args.smoke else ''}.log").write_text(log)
-    result = judge_smoke(log) if args.smoke else judge(log, report, text)
     result["digest"] = mark
     if not args.fct:
-        stamp_file.write_text(json.dumps(result, indent=1, sort_keys=True) + "\n")
-    return dict(result, seconds=time.monotonic() - started)
+        stamp_of(path, args).write_text(json.dumps(result, indent=1, sort_keys=True) + "\n")
+    seconds = time.monotonic() - start
+    return dict(result, seconds=seconds, source=f"{seconds:6.1f} s")
 
 
 def warnings(log):
@@ -151,17 +226,40 @@ def judge(log, report, text):
 
 
 def judge_smoke(log):
+    """Every smoke test that a solver or the simplifier proved is a contradiction or dead code."""
     excepted = {line.split()[0] for line in EXCEPTIONS.read_text().splitlines() if line and line[0] != "#"}
-    problems = [w for w in warnings(log) if "smoke" not in w.lower()]
-    failed = [m.group(1) for m in re.finditer(r"\[(?:Failed|Doomed)\] (?:Smoke-test|Goal) (\S+)", log)]
-    failed += [m.group(1) for m in re.finditer(r"Smoke-test (\S+) : (?:Failed|Doomed)", log)]
-    problems += [f"contradiction or dead code: {name}" for name in sorted(set(failed)) if name not in excepted]
-    total = re.search(r"Proved goals:\s+(\d+) / (\d+)", log)
-    goals = int(total.group(2)) if total else 0
+    lines = log.splitlines()
+    problems = [w for w in warnings(log) if "Warning: Failed smoke-test" not in w]
+    failed = {}
+    for i, line in enumerate(lines):
+        goal = re.search(r"\[(?:Failed|Doomed)\] (?:Smoke-test|Goal) (\S+)|Smoke-test (\S+) : (?:Failed|Doomed)", line)
+        if goal:
+            place = re.search(r"(\S+:\d+): Warning: Failed smoke-test", "\n".join(lines[i:i + 5]))
+            failed[goal.group(1) or goal.group(2)] = place.group(1) if place else ""
+    unexcused = sorted(set(failed) - excepted)
+    for name in unexcused:
+        function, kind = re.match(r"typed_(.*?)_wp_smoke_(.*)|(.*)", name).group(1, 2)
+        what = f"function {function}, property {kind}" if function else name
+        problems.append(f"contradiction or dead code: {what} ({name}) {failed[name]}".rstrip())
+    total = re.search(r"Proved goals:\s+\d+ / (\d+)", log)
+    goals = int(total.group(1)) if total else 0
     if goals == 0:
         problems.append("no smoke test was run")
-    known = len([name for name in set(failed) if name in excepted])
-    return {"goals": goals, "proved": goals - (len(set(failed)) - known), "functions": {}, "problems": problems}
+    return {"goals": goals, "proved": goals - len(unexcused), "functions": {}, "problems": problems}
+
+
+def recorded():
+    return json.loads(RECORD.read_text())["files"] if RECORD.exists() else {}
+
+
+def write_record(results):
+    """Adds what passed, and drops files that are no longer there."""
+    files = {path: entry for path, entry in recorded().items() if (ROOT / path).exists()}
+    for path, result in results.items():
+        files.pop(str(path), None)
+        if not result["problems"]:
+            files[str(path)] = {"digest": result["digest"], "tests": result["goals"]}
+    RECORD.write_text(json.dumps({"files": files}, indent=1, sort_keys=True) + "\n")
 
 
 def manifest(results):
@@ -193,29 +291,39 @@ def main():
     parser.add_argument("--provers", default="z3,cvc5")
     parser.add_argument("--timeout", type=int, default=20, help="seconds a solver has for one goal")
     parser.add_argument("--limit", type=int, default=1800, help="seconds for one file")
+    parser.add_argument("--jobs", type=int, default=2, help="files at a time")
     parser.add_argument("--fct", default="")
     parser.add_argument("--smoke", action="store_true")
+    parser.add_argument("--record", action="store_true", help="write the smoke tests that passed to specs/smoke.json")
     parser.add_argument("--fresh", action="store_true")
     parser.add_argument("--manifest", choices=["check", "write"])
     parser.add_argument("files", nargs="+", type=pathlib.Path)
     args = parser.parse_args()
     args.build = args.build.resolve()
     (args.build / "prove").mkdir(parents=True, exist_ok=True)
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, stop)
     env = environment(args.build)
+    args.tools = tools(args.smoke)
     results, bad = {}, 0
-    pool = concurrent.futures.ThreadPoolExecutor(max_workers=JOBS)
-    running = {path: pool.submit(prove, path, args, env) for path in args.files}
+    pool = concurrent.futures.ThreadPoolExecutor(max_workers=args.jobs)
+    running = {path: pool.submit(prove, path, args, env) for path in sorted(args.files, key=weight, reverse=True)}
     for path in args.files:
         result = results[path] = running[path].result()
-        took = f"{result['seconds']:6.1f} s" if result["seconds"] else "unchanged"
-        print(f"  {str(path):28} {result['proved']:4} / {result['goals']:4}  {took}", flush=True)
+        print(f"  {str(path):36} {result['proved']:4} / {result['goals']:4}  {result['source']}", flush=True)
         for problem in result["problems"]:
             print(f"    {problem[:300]}")
         bad += bool(result["problems"])
     if args.manifest:
         bad += compare_manifest(args.manifest, results)
+    if args.record:
+        write_record(results)
     goals, proved = (sum(r[key] for r in results.values()) for key in ("goals", "proved"))
-    print(f"{goals} smoke tests, {proved} passed" if args.smoke else f"{goals} goals, {proved} proved")
+    if args.smoke:
+        old = sum(r["goals"] for r in results.values() if r["source"] == "on record")
+        print(f"{goals} smoke tests, {proved} passed ({old} on record in specs/smoke.json, {goals - old} run)")
+    else:
+        print(f"{goals} goals, {proved} proved")
     return bad > 0 or goals != proved
 
 
