@@ -15,14 +15,16 @@
   assigns              sl_cell_own[0 .. SL_CELLS_MAX - 1], sl_cell_usage[0 .. SL_CELLS_MAX - 1],
                        sl_total[0 .. SL_TOTALS_MAX - 1], sl_trail_count, sl_trail_cell[0 .. SL_TRAIL_MAX - 1],
                        sl_trail_own[0 .. SL_TRAIL_MAX - 1], sl_trail_usage[0 .. SL_TRAIL_MAX - 1];
-  ensures  done:       \result;
+  ensures  done:       \result == SL_OK;
   ensures  own:        OwnElsewhere{Old, Post}(-1);
   ensures  usage:      \forall integer c; 0 <= c < SL_CELLS_MAX ==>
                        sl_cell_usage[c] == \old(sl_cell_usage)[c];
 */
-bool theorem_release_restores(sl_cell_id cell, int64_t amount)
+enum sl_status theorem_release_restores(sl_cell_id cell, int64_t amount)
 {
-    bool done = sl_ledger_reserve(cell, amount) == SL_OK && sl_ledger_release(cell, amount) == SL_OK;
+    enum sl_status status = sl_ledger_reserve(cell, amount);
+    //@ assert reserved: status == SL_OK;
+    status = sl_ledger_release(cell, amount);
     /*@ ghost
       uint32_t l = SL_LEVELS_MAX;
       /@ loop invariant 0 <= l <= SL_LEVELS_MAX;
@@ -40,5 +42,5 @@ bool theorem_release_restores(sl_cell_id cell, int64_t amount)
         for (uint32_t k = 0; k < SL_CELLS_MAX; k++) ;
       }
     */
-    return done;
+    return status;
 }
