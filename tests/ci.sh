@@ -39,6 +39,7 @@ stage clang 600 $make clang
 stage unit 900 $make unit
 stage asan 1200 $make asan
 stage prove 2400 $make prove PROVE_CACHE=replay
+stage prove-smoke 2400 $make prove-smoke
 stage fuzz-replay 600 $make fuzz-replay
 stage fuzz-canary 400 $make fuzz-canary
 stage fuzz 600 $make fuzz FUZZ_SECONDS=20
