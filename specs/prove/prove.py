@@ -31,7 +31,13 @@ SMOKE = ["-wp-prover", "z3", "-wp-smoke-tests", "-wp-smoke-timeout", "1",
          "-wp-prop=-@ensures,-@assigns,-@invariant,-@assert,-@requires,-@variant,-@terminates,-@exits,"
          "-@complete_behaviors,-@disjoint_behaviors,-@lemma"]
 UNPROVED = re.compile(r"Goal \S+ : (?!.*Valid)|\[(?:Failed|Timeout|Unknown)\] Goal")
+# Policy's public functions have two contracts, for callers in the header and about the file's own arrays in the
+# .c file; Frama-C takes both together and says so.
+MERGED = re.compile(r"found two contracts .*Merging them|is not present in all assigns clauses|"
+                    r"found two different terminates clauses")
 started = set()
+# Files in which there is nothing for a smoke test: no precondition, no statement that a branch could leave dead.
+NO_SMOKE = {"src/kernel/ledger_view.c"}
 FORBIDDEN = re.compile(r"\badmit\b\s*(?:[\w]+\s*:|\\|\()|\baxiomatic\b|\baxiom\b")
 
 
@@ -190,7 +196,7 @@ def prove(path, args, env):
     start = time.monotonic()
     for how in ways(name, args):
         log = run(command + how, args.limit, env)
-        result = judge_smoke(log) if args.smoke else judge(log, report, text)
+        result = judge_smoke(log, str(path)) if args.smoke else judge(log, report, text)
         if not result["problems"]:
             break
     (out_dir / f"{name}{'.smoke' if args.smoke else ''}.log").write_text(log)
@@ -205,7 +211,8 @@ def warnings(log):
     lines = log.splitlines()
     found = []
     for i, line in enumerate(lines):
-        if re.search(r"Warning|Error|aborted|Memory model hypotheses", line):
+        more = lines[i + 1] if lines[i + 1:] and lines[i + 1].startswith("  ") else ""
+        if re.search(r"Warning|Error|aborted|Memory model hypotheses", line) and not MERGED.search(line + more):
             found.append(" ".join(part.strip() for part in lines[i:i + 3]))
     return found
 
@@ -225,8 +232,10 @@ def judge(log, report, text):
     return {"goals": goals, "proved": proved, "functions": functions, "problems": problems}
 
 
-def judge_smoke(log):
+def judge_smoke(log, path):
     """Every smoke test that a solver or the simplifier proved is a contradiction or dead code."""
+    if path in NO_SMOKE and re.search(r"Warning: No goal generated", log) and len(warnings(log)) == 1:
+        return {"goals": 0, "proved": 0, "functions": {}, "problems": []}
     excepted = {line.split()[0] for line in EXCEPTIONS.read_text().splitlines() if line and line[0] != "#"}
     lines = log.splitlines()
     problems = [w for w in warnings(log) if "Warning: Failed smoke-test" not in w]

@@ -186,6 +186,23 @@ static void check_admission(struct sl_check *c, const struct sl_json *pod_sets)
     sl_check_up(c, up);
 }
 
+/* What was given back may be somebody else's by now, so it cannot be taken back unsaid. */
+static void check_reclaimable_kept(struct sl_check *c)
+{
+    const struct sl_json *list = sl_json_path(c->object, "status.reclaimablePods");
+    const struct sl_json *old = sl_json_path(c->old, "status.reclaimablePods");
+    for (size_t i = 0; i < sl_json_len(old); i++) {
+        const struct sl_json *entry = sl_json_at(old, i);
+        if (sl_json_int(sl_json_get(entry, "count"), 0) > 0 &&
+            find_named(list, name_of(entry)) == NULL) {
+            size_t up = sl_check_down(c, "status.reclaimablePods");
+            sl_check_invalid(c, sl_json_get(entry, "name"),
+                             "must not be removed while the workload holds quota");
+            sl_check_up(c, up);
+        }
+    }
+}
+
 static void check_reclaimable(struct sl_check *c, const struct sl_json *pod_sets)
 {
     const struct sl_json *list = sl_json_path(c->object, "status.reclaimablePods");
@@ -210,6 +227,9 @@ static void check_reclaimable(struct sl_check *c, const struct sl_json *pod_sets
                              "must not shrink while the workload holds quota");
         }
         sl_check_up(c, up);
+    }
+    if (reserved) {
+        check_reclaimable_kept(c);
     }
 }
 

@@ -166,9 +166,10 @@ static void start_controllers(struct daemon *d)
 }
 
 static enum sl_code open_all(struct daemon *d, const struct sl_daemon_options *options,
-                             struct sl_error *e)
+                             const struct sl_engine_settings *settings, struct sl_error *e)
 {
-    struct sl_engine_options engine_options = {.journal_dir = options->data_dir};
+    struct sl_engine_options engine_options = {.journal_dir = options->data_dir,
+                                               .settings = settings};
     enum sl_code code = sl_store_open(options->data_dir, &d->store, e);
     if (code != SL_CODE_OK) {
         return code;
@@ -192,7 +193,8 @@ static void close_all(struct daemon *d)
     }
 }
 
-enum sl_code sl_daemon_run(const struct sl_daemon_options *options, struct sl_error *e)
+enum sl_code sl_daemon_run(const struct sl_daemon_options *options,
+                           const struct sl_engine_settings *settings, struct sl_error *e)
 {
     static struct daemon d;
     signal(SIGPIPE, SIG_IGN);
@@ -200,7 +202,7 @@ enum sl_code sl_daemon_run(const struct sl_daemon_options *options, struct sl_er
     if (uv_loop_init(&d.loop) != 0) {
         return sl_error_set(e, SL_CODE_INTERNAL, "the event loop could not be created");
     }
-    enum sl_code code = open_all(&d, options, e);
+    enum sl_code code = open_all(&d, options, settings, e);
     if (code == SL_CODE_OK) {
         init_handles(&d);
         sl_store_listen(d.store, on_commit, &d);

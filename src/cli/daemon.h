@@ -7,7 +7,10 @@
 #ifndef SL_CLI_DAEMON_H
 #define SL_CLI_DAEMON_H
 #include "cli/daemon_options.h"
+#include "engine/settings.h"
 
-/* Runs until SIGINT, SIGTERM or SIGHUP. An error code other than OK: it could not start, and *e says why. */
-enum sl_code sl_daemon_run(const struct sl_daemon_options *options, struct sl_error *e);
+/* Runs until SIGINT, SIGTERM or SIGHUP; the settings live as long. An error code other than OK: it could not
+ * start, and *e says why. */
+enum sl_code sl_daemon_run(const struct sl_daemon_options *options,
+                           const struct sl_engine_settings *settings, struct sl_error *e);
 #endif

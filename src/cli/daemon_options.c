@@ -19,6 +19,9 @@ const char sl_daemon_usage[] =
     "one)\n"
     "  --allow-remote        listen on other addresses than loopback too; there is no "
     "authentication\n"
+    "  --config FILE         Kueue's Configuration (config.kueue.x-k8s.io/v1beta2), YAML or JSON\n"
+    "  --feature-gates LIST  Kueue's feature gates, as in A=true,B=false; not with featureGates in "
+    "FILE\n"
     "  --log-level LEVEL     debug, info, warn or error (default: info)\n"
     "  --log-format FORMAT   text or json (default: text)\n"
     "  --version             print the version and exit\n"
@@ -80,6 +83,8 @@ enum sl_code sl_daemon_options_parse(int argc, char *const argv[], struct sl_dae
                                     {"--data", NULL, SL_FLAG_TEXT, &out->data_dir},
                                     {"--listen", NULL, SL_FLAG_TEXT, &out->listen},
                                     {"--allow-remote", NULL, SL_FLAG_SWITCH, &out->allow_remote},
+                                    {"--config", NULL, SL_FLAG_TEXT, &out->config},
+                                    {"--feature-gates", NULL, SL_FLAG_TEXT, &out->feature_gates},
                                     {"--log-level", NULL, SL_FLAG_TEXT, &level},
                                     {"--log-format", NULL, SL_FLAG_TEXT, &format},
                                     {"--version", NULL, SL_FLAG_SWITCH, &out->show_version},
@@ -95,6 +100,9 @@ enum sl_code sl_daemon_options_parse(int argc, char *const argv[], struct sl_dae
     }
     if (out->data_dir[0] == '\0') {
         return sl_error_set(e, SL_CODE_BAD_REQUEST, "--data: the directory's name is empty");
+    }
+    if (out->config != NULL && out->config[0] == '\0') {
+        return sl_error_set(e, SL_CODE_BAD_REQUEST, "--config: the file's name is empty");
     }
     if ((code = parse_level(level, &out->log_level, e)) != SL_CODE_OK ||
         (code = parse_format(format, &out->log_json, e)) != SL_CODE_OK ||

@@ -11,6 +11,8 @@ struct sl_daemon_options {
     const char *data_dir;
     const char *listen; /* ADDR:PORT; port 0 = let the system choose */
     bool allow_remote;
+    const char *config;        /* NULL: Kueue's defaults */
+    const char *feature_gates; /* NULL: those of the configuration */
     enum sl_log_level log_level;
     bool log_json;
     bool standalone, show_version, show_help;

@@ -4,6 +4,7 @@
 /* /metrics: Prometheus text. Names and labels are Kueue's where Kueue has them; what only Sluice has
  * begins with sluice_. */
 #include "base/buf.h"
+#include "base/map.h"
 #include "cli/pages.h"
 #include "api/quantity.h"
 #include "cli/version.h"
@@ -56,6 +57,22 @@ static void count_family(struct sl_buf *out, const struct queues *q, const char 
         sl_buf_print(out, "%s{cluster_queue=\"%s\"%s} %" PRId64 "\n", metric,
                      sl_json_path_text(item, "name", ""), labels,
                      sl_json_int(sl_json_get(sl_json_get(item, "seen"), member), 0));
+    }
+}
+
+/* Shares are there when fair sharing is on. */
+static void share_family(struct sl_buf *out, const struct queues *q)
+{
+    static const char name[] = "kueue_cluster_queue_weighted_share";
+    help(out, name, "gauge", "Share of the cohort's quota that is borrowed, by weight");
+    for (size_t i = 0; i < sl_json_len(q->items); i++) {
+        const struct sl_json *item = sl_json_at(q->items, i);
+        const struct sl_json *share = sl_json_path(item, "seen.fairSharing.weightedShare");
+        if (share != NULL) {
+            sl_buf_print(out, "%s{cluster_queue=\"%s\",cohort=\"%s\"} %" PRId64 "\n", name,
+                         sl_json_path_text(item, "name", ""), sl_json_path_text(item, "cohort", ""),
+                         sl_json_int(share, 0));
+        }
     }
 }
 
@@ -145,6 +162,21 @@ static void attempts(struct sl_buf *out, const struct sl_controller_counters *c)
     sl_buf_print(out, "%s{result=\"inadmissible\"} %" PRIu64 "\n", name, c->workloads.pending);
 }
 
+/* The counters of one metric, each with its labels. */
+static void series(struct sl_buf *out, const struct sl_map *all, const char *name, const char *text)
+{
+    size_t cursor = 0;
+    size_t len = strlen(name);
+    const char *key;
+    union sl_map_value value;
+    help(out, name, "counter", text);
+    while (sl_map_next(all, &cursor, &key, &value)) {
+        if (strncmp(key, name, len) == 0 && key[len] == '{') {
+            sl_buf_print(out, "%s %" PRIu64 "\n", key, value.number);
+        }
+    }
+}
+
 static void totals(struct sl_buf *out, const struct sl_pages *p)
 {
     struct sl_engine_counters e;
@@ -152,10 +184,12 @@ static void totals(struct sl_buf *out, const struct sl_pages *p)
     sl_engine_count(p->engine, &e);
     sl_controllers_count(p->controllers, &c);
     attempts(out, &c);
-    single(out, "kueue_quota_reserved_workloads_total", "counter", "Quota reservations",
-           e.reserved);
-    single(out, "kueue_admitted_workloads_total", "counter", "Admissions", e.admitted);
-    single(out, "kueue_evicted_workloads_total", "counter", "Evictions", e.evicted);
+    const struct sl_map *s = c.workloads.series;
+    series(out, s, "kueue_quota_reserved_workloads_total", "Quota reservations since the start");
+    series(out, s, "kueue_admitted_workloads_total", "Admissions since the start");
+    series(out, s, "kueue_evicted_workloads_total", "Evictions since the start");
+    series(out, s, "kueue_preempted_workloads_total",
+           "Preemptions since the start, by the ClusterQueue of the preemptor");
     single(out, "kueue_finished_workloads", "gauge", "Workloads that have finished", e.finished);
     single(out, "sluice_workloads", "gauge", "Workloads known to the core", e.workloads);
     single(out, "sluice_workloads_pending", "gauge", "Workloads that wait for quota", e.pending);
@@ -199,6 +233,7 @@ void sl_pages_metrics(void *context, const char *path, const char *query,
     quota_family(out, &q, "kueue_cluster_queue_borrowing_limit", "borrowingLimit",
                  "Borrowing limit");
     quota_family(out, &q, "kueue_cluster_queue_lending_limit", "lendingLimit", "Lending limit");
+    share_family(out, &q);
     totals(out, p);
     sl_json_free(q.items);
 }

@@ -1,10 +1,50 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* sluiced: options in, daemon on. Exit codes: 0 stopped cleanly, 1 could not start, 2 wrong usage. */
+/* sluiced: options and configuration in, daemon on. Exit codes: 0 stopped cleanly, 1 could not start, 2 wrong
+ * usage. */
+#include "cli/config.h"
 #include "cli/daemon.h"
 #include "cli/version.h"
 #include <stdio.h>
+
+/* Errors are for whoever has just typed the command, warnings for the log. */
+static bool report(const struct sl_config *config, const char *file)
+{
+    for (size_t i = 0; i < sl_json_len(config->errors); i++) {
+        const struct sl_json *item = sl_json_at(config->errors, i);
+        const char *field = sl_json_path_text(item, "field", "");
+        bool in_file = file != NULL && field[0] != '-';
+        fprintf(stderr, "sluiced: %s%s%s%s%s\n", in_file ? file : "", in_file ? ": " : "", field,
+                field[0] == '\0' ? "" : ": ", sl_json_path_text(item, "why", ""));
+    }
+    if (sl_json_len(config->errors) > 0) {
+        return false;
+    }
+    for (size_t i = 0; i < sl_json_len(config->warnings); i++) {
+        const struct sl_json *item = sl_json_at(config->warnings, i);
+        sl_log(SL_LOG_WARN, "configured without effect", "field",
+               sl_json_path_text(item, "field", ""), "why", sl_json_path_text(item, "why", ""),
+               NULL);
+    }
+    return true;
+}
+
+static int run(const struct sl_daemon_options *options)
+{
+    struct sl_error e = {0};
+    int status = 1;
+    struct sl_config *config = sl_config_load(options->config, options->feature_gates);
+    if (report(config, options->config)) {
+        enum sl_code code = sl_daemon_run(options, &config->settings, &e);
+        status = code == SL_CODE_OK ? 0 : 1;
+        if (code != SL_CODE_OK) {
+            fprintf(stderr, "sluiced: cannot start: %s\n", e.text);
+        }
+    }
+    sl_config_free(config);
+    return status;
+}
 
 int main(int argc, char *argv[])
 {
@@ -19,9 +59,5 @@ int main(int argc, char *argv[])
         return 0;
     }
     sl_log_setup(options.log_level, options.log_json);
-    if (sl_daemon_run(&options, &e) != SL_CODE_OK) {
-        fprintf(stderr, "sluiced: cannot start: %s\n", e.text);
-        return 1;
-    }
-    return 0;
+    return run(&options);
 }

@@ -13,6 +13,8 @@
 
 /* Queues and classes come before Workloads and Jobs: a restart then rebuilds bottom up. */
 static const enum sl_kind watched[] = {SL_KIND_NAMESPACE,
+                                       SL_KIND_LIMIT_RANGE,
+                                       SL_KIND_RUNTIME_CLASS,
                                        SL_KIND_RESOURCE_FLAVOR,
                                        SL_KIND_COHORT,
                                        SL_KIND_CLUSTER_QUEUE,
@@ -58,6 +60,7 @@ void sl_controllers_free(struct sl_controllers *c)
     sl_runner_fini(&c->runner);
     sl_jobs_fini(&c->jobs);
     sl_queues_fini(&c->queues);
+    sl_workloads_fini(&c->workloads);
     sl_recorder_free(c->events);
     sl_mem_free(c);
 }
@@ -105,6 +108,25 @@ static void feed_engine(struct sl_controllers *c, enum sl_kind kind, const struc
     }
 }
 
+static void feed_again(void *context, struct sl_json *workload)
+{
+    feed_engine(context, SL_KIND_WORKLOAD, workload, false);
+}
+
+/* Workloads are read with the limits of their namespace and the overhead of their class: again, when these
+ * change. */
+static void read_again(struct sl_controllers *c, enum sl_kind kind, const struct sl_json *object)
+{
+    struct sl_error e = {0};
+    const struct sl_client *client = &c->options.client;
+    bool limits = kind == SL_KIND_LIMIT_RANGE || kind == SL_KIND_RUNTIME_CLASS;
+    if (limits && c->synced[SL_KIND_WORKLOAD] &&
+        client->list(client->self, SL_KIND_WORKLOAD, sl_object_namespace(object), feed_again, c,
+                     &e) != SL_CODE_OK) {
+        sl_log(SL_LOG_WARN, "workloads cannot be read again", "error", e.text, NULL);
+    }
+}
+
 static void on_watch(void *context, enum sl_watch_type type, enum sl_kind kind,
                      struct sl_json *object)
 {
@@ -114,6 +136,7 @@ static void on_watch(void *context, enum sl_watch_type type, enum sl_kind kind,
     } else {
         bool deleted = type == SL_WATCH_DELETED;
         feed_engine(c, kind, object, deleted);
+        read_again(c, kind, object);
         sl_jobs_observe(&c->jobs, kind, object, deleted, sl_clock_now_ms());
         if (kind == SL_KIND_JOB && c->options.run_jobs) {
             sl_runner_observe(&c->runner, object, deleted);

@@ -43,6 +43,16 @@ bool sl_job_pods_ready(const struct sl_json *job)
     return sl_json_path_int(job, "status.succeeded", 0) + ready >= sl_job_pods(job);
 }
 
+int64_t sl_job_reclaimable_pods(const struct sl_json *job)
+{
+    int64_t parallelism = sl_json_path_int(job, "spec.parallelism", 1);
+    int64_t remaining = sl_json_path_int(job, "spec.completions", parallelism) -
+                        sl_json_path_int(job, "status.succeeded", 0);
+    int64_t pods = sl_job_pods(job);
+    remaining = remaining < 0 ? 0 : remaining;
+    return parallelism > 1 && remaining < pods ? pods - remaining : 0;
+}
+
 bool sl_job_finished(const struct sl_json *job, bool *success, const char **message)
 {
     bool failed = sl_condition_true(job, "Failed");
@@ -124,6 +134,28 @@ int64_t sl_job_execution_s_max(const struct sl_json *job)
     return *end == '\0' && value > 0 && value <= INT32_MAX ? value : 0;
 }
 
+int64_t sl_job_min_pods(const struct sl_json *job)
+{
+    const char *text = sl_object_annotation(job, SL_ANNOTATION_MIN_PODS);
+    if (text == NULL || !isdigit((unsigned char)text[0])) {
+        return 0;
+    }
+    char *end;
+    long value = strtol(text, &end, 10);
+    bool fewer = value < sl_json_path_int(job, "spec.parallelism", 1) && value < sl_job_pods(job);
+    return *end == '\0' && value > 0 && fewer ? value : 0;
+}
+
+void sl_job_set_pods(struct sl_json *job, int64_t pods)
+{
+    const char *equal = sl_object_annotation(job, SL_ANNOTATION_COMPLETIONS);
+    struct sl_json *spec = sl_json_path_make(job, "spec");
+    sl_json_set_int(spec, "parallelism", pods);
+    if (equal != NULL && strcmp(equal, "true") == 0) {
+        sl_json_set_int(spec, "completions", pods);
+    }
+}
+
 struct sl_json *sl_job_workload_new(const struct sl_json *job, const struct sl_priority *priority)
 {
     SL_PRE(sl_job_queue(job) != NULL);
@@ -140,6 +172,9 @@ struct sl_json *sl_job_workload_new(const struct sl_json *job, const struct sl_p
     struct sl_json *pod_set = sl_json_new_map();
     sl_json_set_text(pod_set, "name", SL_POD_SET_MAIN);
     sl_json_set_int(pod_set, "count", sl_job_pods(job));
+    if (sl_job_min_pods(job) > 0) {
+        sl_json_set_int(pod_set, "minCount", sl_job_min_pods(job));
+    }
     sl_json_set(pod_set, "template", clean_template(job));
     struct sl_json *pod_sets = sl_json_new_list();
     sl_json_append(pod_sets, pod_set);

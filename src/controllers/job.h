@@ -10,6 +10,8 @@
 #define SL_LABEL_QUEUE "kueue.x-k8s.io/queue-name"
 #define SL_LABEL_PRIORITY_CLASS "kueue.x-k8s.io/priority-class"
 #define SL_LABEL_MAX_EXEC_S "kueue.x-k8s.io/max-exec-time-seconds"
+#define SL_ANNOTATION_MIN_PODS "kueue.x-k8s.io/job-min-parallelism"
+#define SL_ANNOTATION_COMPLETIONS "kueue.x-k8s.io/job-completions-equal-parallelism"
 #define SL_LABEL_JOB_UID "kueue.x-k8s.io/job-uid"
 #define SL_FINALIZER "kueue.x-k8s.io/resource-in-use"
 #define SL_POD_SET_MAIN "main"
@@ -19,6 +21,8 @@ bool sl_job_suspended(const struct sl_json *job);
 int64_t sl_job_active(const struct sl_json *job);  /* pods that still run */
 int64_t sl_job_pods(const struct sl_json *job);    /* min(parallelism, completions) */
 bool sl_job_pods_ready(const struct sl_json *job); /* succeeded + ready >= pods */
+/* Pods that will not be replaced when they have ended, since enough have succeeded: their quota may go. */
+int64_t sl_job_reclaimable_pods(const struct sl_json *job);
 /* Complete or Failed? Then *success and *message (lent) say how. */
 bool sl_job_finished(const struct sl_json *job, bool *success, const char **message);
 
@@ -27,6 +31,13 @@ void sl_job_workload_name(const char *job_name, const char *job_uid, char out[st
 
 /* The label's value when it is a whole positive number of seconds, else 0 (no limit). */
 int64_t sl_job_execution_s_max(const struct sl_json *job);
+
+/* Partial admission: how few pods would do, from the annotation, when it is a number from 1 to less than all
+ * its pods; else 0 (all of them are needed). */
+int64_t sl_job_min_pods(const struct sl_json *job);
+/* Let the Job run this many pods at a time, and have as many completions where it wants them to be equal
+ * (changed in place). */
+void sl_job_set_pods(struct sl_json *job, int64_t pods);
 
 /* Where the priority of a Workload comes from. name "" = no class. */
 struct sl_priority {

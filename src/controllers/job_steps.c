@@ -103,9 +103,13 @@ static void forget_start(struct sl_job_view *v)
 static void restore(struct sl_job_view *v)
 {
     struct sl_json *o = sl_json_clone(v->job);
+    const struct sl_json *pod_set = v->wl == NULL ? NULL : sl_workload_pod_set(v->wl);
+    if (sl_json_get(pod_set, "minCount") != NULL) {
+        sl_job_set_pods(o, sl_json_path_int(pod_set, "count", sl_job_pods(o)));
+    }
     if (v->wl != NULL) {
         sl_template_restore(sl_json_path_make(o, "spec.template"),
-                            sl_json_get(sl_workload_pod_set(v->wl), "template"));
+                            sl_json_get(pod_set, "template"));
     }
     struct sl_json *annotations = sl_json_path(o, "metadata.annotations");
     sl_json_remove(annotations, STOPPING);
@@ -240,10 +244,21 @@ static bool template_matches(struct sl_job_view *v)
            (!sl_job_suspended(v->job) || sl_template_same_placement(template, original));
 }
 
+/* Fewer pods than it asked for, where its Workload allows that and was admitted so; else -1. */
+static int64_t reduced_pods(const struct sl_job_view *v)
+{
+    const struct sl_json *pod_set = sl_workload_pod_set(v->wl);
+    int64_t admitted = sl_json_path_int(v->wl, "status.admission.podSetAssignments.0.count", -1);
+    bool fewer = sl_json_get(pod_set, "minCount") != NULL && admitted > 0 &&
+                 admitted < sl_json_path_int(pod_set, "count", -1);
+    return fewer ? admitted : -1;
+}
+
 static bool pods_match(struct sl_job_view *v)
 {
     int64_t count = sl_json_path_int(sl_workload_pod_set(v->wl), "count", -1);
-    return count == sl_job_pods(v->job) && template_matches(v);
+    int64_t reduced = sl_job_suspended(v->job) ? -1 : reduced_pods(v);
+    return sl_job_pods(v->job) == (reduced > 0 ? reduced : count) && template_matches(v);
 }
 
 /* Queue, class and execution limit, which may change while nothing is reserved. */
@@ -254,7 +269,8 @@ static bool wishes_match(const struct sl_job_view *v)
     return strcmp(sl_json_path_text(v->wl, "spec.queueName", ""), sl_job_queue(v->job)) == 0 &&
            strcmp(sl_json_path_text(v->wl, "spec.priorityClassRef.name", ""), class) == 0 &&
            sl_json_path_int(v->wl, "spec.maximumExecutionTimeSeconds", 0) ==
-               sl_job_execution_s_max(v->job);
+               sl_job_execution_s_max(v->job) &&
+           sl_json_path_int(sl_workload_pod_set(v->wl), "minCount", 0) == sl_job_min_pods(v->job);
 }
 
 static void update_workload(struct sl_job_view *v)
@@ -337,6 +353,9 @@ static void start(struct sl_job_view *v)
         snprintf(note.message, sizeof note.message, "Admitted by clusterQueue %s",
                  sl_json_path_text(v->wl, "status.admission.clusterQueue", "?"));
         sl_json_set_bool(sl_json_path_make(o, "spec"), "suspend", false);
+        if (reduced_pods(v) > 0) {
+            sl_job_set_pods(o, reduced_pods(v));
+        }
         write_object(v->r, SL_VERB_UPDATE, SL_KIND_JOB, o, &note);
     }
     sl_json_free(o);
@@ -360,6 +379,34 @@ static void pods_ready(struct sl_job_view *v)
                      sl_object_generation(v->wl), v->now_ms);
     write_object(v->r, SL_VERB_UPDATE_STATUS, SL_KIND_WORKLOAD, o, NULL);
     sl_json_free(o);
+}
+
+/* Say how many pods have ended for good; true when that had to be written. While quota is held the count only
+ * grows: what was given back may be somebody else's by now. */
+static bool reclaim(struct sl_job_view *v)
+{
+    int64_t most = sl_json_path_int(sl_workload_pod_set(v->wl), "count", 1);
+    int64_t before = sl_json_path_int(v->wl, "status.reclaimablePods.0.count", 0);
+    int64_t pods = sl_job_reclaimable_pods(v->job);
+    pods = pods < most ? pods : most; /* a Job that was changed may have more than its Workload */
+    bool held = sl_condition_true(v->wl, "QuotaReserved");
+    if (pods == before || (held && pods < before) || !sl_engine_reclaims(v->j->engine)) {
+        return false;
+    }
+    struct sl_json *o = sl_json_clone(v->wl);
+    struct sl_json *status = sl_json_path_make(o, "status");
+    sl_json_remove(status, "reclaimablePods");
+    if (pods > 0) {
+        struct sl_json *item = sl_json_new_map();
+        struct sl_json *list = sl_json_new_list();
+        sl_json_set_text(item, "name", sl_json_path_text(sl_workload_pod_set(o), "name", "main"));
+        sl_json_set_int(item, "count", pods);
+        sl_json_append(list, item);
+        sl_json_set(status, "reclaimablePods", list);
+    }
+    write_object(v->r, SL_VERB_UPDATE_STATUS, SL_KIND_WORKLOAD, o, NULL);
+    sl_json_free(o);
+    return true;
 }
 
 static void job_ended(struct sl_job_view *v, bool success, const char *message)
@@ -429,7 +476,7 @@ void sl_job_act(struct sl_job_view *v)
         create(v);
     } else if (sl_object_deleting(v->wl)) {
         stop_for(v, "Evicted", "Its Workload is being deleted");
-    } else if (sl_condition_true(v->wl, "Finished")) {
+    } else if (sl_condition_true(v->wl, "Finished") || reclaim(v)) {
         return;
     } else if (sl_condition_true(v->wl, "Evicted")) {
         stop_for(v, "Evicted", "Evicted");

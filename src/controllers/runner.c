@@ -17,14 +17,29 @@ enum sl_code sl_runner_run_for(const struct sl_json *job, int64_t *ms, struct sl
     return text == NULL ? SL_CODE_OK : sl_duration_parse(text, ms, e);
 }
 
+enum sl_code sl_runner_ready_after(const struct sl_json *job, int64_t *ms, struct sl_error *e)
+{
+    const char *text = sl_object_annotation(job, SL_ANNOTATION_READY_AFTER);
+    *ms = 0;
+    return text == NULL ? SL_CODE_OK : sl_duration_parse(text, ms, e);
+}
+
+void sl_runner_ready(struct sl_json *job)
+{
+    sl_json_set_int(sl_json_path_make(job, "status"), "ready", sl_job_pods(job));
+}
+
 void sl_runner_start(struct sl_json *job, int64_t now_ms)
 {
+    struct sl_error e = {0};
+    int64_t ready_after_ms;
+    (void)sl_runner_ready_after(job, &ready_after_ms, &e); /* a bad one is reported by the caller */
     char time[32];
     struct sl_json *status = sl_json_path_make(job, "status");
     sl_clock_format(now_ms, time);
     sl_json_set_text(status, "startTime", time);
     sl_json_set_int(status, "active", sl_job_pods(job));
-    sl_json_set_int(status, "ready", sl_job_pods(job));
+    sl_json_set_int(status, "ready", ready_after_ms > 0 ? 0 : sl_job_pods(job));
     if (sl_condition_true(job, "Suspended")) {
         sl_condition_set(status, "Suspended", false, "JobResumed", "Job resumed", 0, now_ms);
     }
@@ -85,23 +100,57 @@ static void begin(struct sl_runner *n, struct sl_json *job, int64_t now_ms)
         sl_recorder_record(n->jobs.events, SL_KIND_JOB, job, true, "InvalidRunFor", message,
                            now_ms);
     }
+    int64_t ready_after_ms;
+    if (sl_runner_ready_after(job, &ready_after_ms, &e) != SL_CODE_OK) {
+        char message[640];
+        snprintf(message, sizeof message, "Annotation %s: %s; its pods are ready at once",
+                 SL_ANNOTATION_READY_AFTER, e.text);
+        sl_recorder_record(n->jobs.events, SL_KIND_JOB, job, true, "InvalidReadyAfter", message,
+                           now_ms);
+    }
     sl_runner_start(job, now_ms);
     sl_map_put(n->started_ms, n->jobs.current, (union sl_map_value){.number = (uint64_t)now_ms});
     write_status(&n->jobs, job);
 }
 
-/* When the running Job is to end. */
+/* When the running Job was started; INT64_MIN when nobody knows. */
+static int64_t start_ms(const struct sl_runner *n, const char *key, const struct sl_json *job)
+{
+    union sl_map_value known;
+    if (sl_map_get(n->started_ms, key, &known)) {
+        return (int64_t)known.number;
+    }
+    return sl_clock_parse(sl_json_path_text(job, "status.startTime", ""));
+}
+
+/* When it is to end. */
 static int64_t end_ms(const struct sl_runner *n, const char *key, const struct sl_json *job)
 {
     struct sl_error e = {0};
     int64_t run_for_ms;
-    union sl_map_value known;
+    int64_t from_ms = start_ms(n, key, job);
     (void)sl_runner_run_for(job, &run_for_ms, &e); /* a bad one was reported when it started */
-    int64_t start_ms = sl_clock_parse(sl_json_path_text(job, "status.startTime", ""));
-    if (sl_map_get(n->started_ms, key, &known)) {
-        start_ms = (int64_t)known.number;
+    return from_ms == INT64_MIN ? SL_WORK_NOW : from_ms + run_for_ms;
+}
+
+/* When its pods become ready; never when they are. */
+static int64_t ready_ms(const struct sl_runner *n, const char *key, const struct sl_json *job)
+{
+    struct sl_error e = {0};
+    int64_t after_ms;
+    int64_t from_ms = start_ms(n, key, job);
+    if (sl_job_pods_ready(job)) {
+        return SL_WORK_NEVER;
     }
-    return start_ms == INT64_MIN ? SL_WORK_NOW : start_ms + run_for_ms;
+    (void)sl_runner_ready_after(job, &after_ms, &e);
+    return from_ms == INT64_MIN ? SL_WORK_NOW : from_ms + after_ms;
+}
+
+static int64_t next_ms(const struct sl_runner *n, const char *key, const struct sl_json *job)
+{
+    int64_t end = end_ms(n, key, job);
+    int64_t ready = ready_ms(n, key, job);
+    return end < ready ? end : ready;
 }
 
 static void forget(struct sl_runner *n, const char *key)
@@ -119,10 +168,14 @@ static void run(struct sl_runner *n, struct sl_json *job, int64_t now_ms)
     struct sl_reconciler *r = &n->jobs;
     if (!is_running(job)) {
         begin(n, job, now_ms);
-    } else if (end_ms(n, r->current, job) > now_ms) {
-        sl_work_add(r->work, r->current, end_ms(n, r->current, job));
+    } else if (next_ms(n, r->current, job) > now_ms) {
+        sl_work_add(r->work, r->current, next_ms(n, r->current, job));
     } else {
-        sl_runner_end(job, now_ms);
+        if (end_ms(n, r->current, job) <= now_ms) {
+            sl_runner_end(job, now_ms);
+        } else {
+            sl_runner_ready(job);
+        }
         write_status(r, job);
     }
 }
@@ -173,7 +226,7 @@ void sl_runner_observe(struct sl_runner *n, const struct sl_json *job, bool dele
         forget(n, key);
     } else if (!idle && !sl_job_finished(job, &success, &message)) {
         bool wait = !sl_job_suspended(job) && is_running(job);
-        sl_work_add(n->jobs.work, key, wait ? end_ms(n, key, job) : SL_WORK_NOW);
+        sl_work_add(n->jobs.work, key, wait ? next_ms(n, key, job) : SL_WORK_NOW);
     }
 }
 

@@ -3,14 +3,15 @@
 
 /* The job runner of standalone mode stands in for Kubernetes' job controller and kubelet: an unsuspended Job
  * runs for as long as the annotation sluice.dev/run-for says (default a second), then it is Complete, or
- * Failed when sluice.dev/fail is "true". Suspending stops it. It makes no Pods. Across a restart a run goes
- * on from its start time. */
+ * Failed when sluice.dev/fail is "true". Its pods are ready at once, or when sluice.dev/ready-after has passed.
+ * Suspending stops it. It makes no Pods. Across a restart a run goes on from its start time. */
 #ifndef SL_CONTROLLERS_RUNNER_H
 #define SL_CONTROLLERS_RUNNER_H
 #include "controllers/reconciler.h"
 
 #define SL_ANNOTATION_RUN_FOR "sluice.dev/run-for"
 #define SL_ANNOTATION_FAIL "sluice.dev/fail"
+#define SL_ANNOTATION_READY_AFTER "sluice.dev/ready-after"
 #define SL_RUN_FOR_MS_DEFAULT 1000
 
 struct sl_runner {
@@ -26,8 +27,11 @@ int64_t sl_runner_due_ms(const struct sl_runner *n);
 
 /* How long the Job runs; the default, and the error, when its annotation is not a duration. */
 enum sl_code sl_runner_run_for(const struct sl_json *job, int64_t *ms, struct sl_error *e);
-/* The status of a Job that starts, is stopped, or ends (changed in place). */
+/* How long its pods take to become ready; 0, and the error, when its annotation is not a duration. */
+enum sl_code sl_runner_ready_after(const struct sl_json *job, int64_t *ms, struct sl_error *e);
+/* The status of a Job that starts, whose pods are ready, that is stopped, or ends (changed in place). */
 void sl_runner_start(struct sl_json *job, int64_t now_ms);
+void sl_runner_ready(struct sl_json *job);
 void sl_runner_stop(struct sl_json *job, int64_t now_ms);
 void sl_runner_end(struct sl_json *job, int64_t now_ms);
 #endif

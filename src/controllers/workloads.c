@@ -13,20 +13,31 @@
 struct carried {
     struct sl_workloads *c;
     struct sl_decision d; /* ns, name, uid and reason point to the copies below */
-    char *ns, *name, *uid, *reason;
+    char *ns, *name, *uid, *reason, *by_ns, *by_name;
+    struct sl_json *preemptor; /* as much of it as an Event needs; NULL = none */
     unsigned tries;
+    bool recovers; /* its pods had been ready once when the decision was written */
 };
 
+static const char deactivated[] = "DeactivatedDueTo";
 static const char *const decision_names[] = {
     [SL_DECIDE_RESERVE] = "reserve", [SL_DECIDE_ADMIT] = "admit",
     [SL_DECIDE_PENDING] = "pending", [SL_DECIDE_EVICT] = "evict",
     [SL_DECIDE_RELEASE] = "release", [SL_DECIDE_DEACTIVATE] = "deactivate",
-    [SL_DECIDE_REQUEUE] = "requeue"};
+    [SL_DECIDE_REQUEUE] = "requeue", [SL_DECIDE_DELETE] = "delete"};
 
 void sl_workloads_init(struct sl_workloads *c, const struct sl_client *client,
                        struct sl_recorder *events, struct sl_engine *engine)
 {
     *c = (struct sl_workloads){.client = client, .events = events, .engine = engine};
+    c->series = sl_map_new();
+    c->counters.series = c->series;
+}
+
+void sl_workloads_fini(struct sl_workloads *c)
+{
+    sl_map_free(c->series);
+    c->series = NULL;
 }
 
 static struct carried *carried_new(struct sl_workloads *c, const struct sl_decision *d)
@@ -38,6 +49,12 @@ static struct carried *carried_new(struct sl_workloads *c, const struct sl_decis
     k->d.name = k->name = sl_mem_text(d->name);
     k->d.uid = k->uid = sl_mem_text(d->uid);
     k->d.reason = k->reason = sl_mem_text(d->reason == NULL ? "" : d->reason);
+    if (d->by_name != NULL) {
+        k->d.by_ns = k->by_ns = sl_mem_text(d->by_ns);
+        k->d.by_name = k->by_name = sl_mem_text(d->by_name);
+        k->preemptor = sl_object_new(SL_KIND_WORKLOAD, d->by_ns, d->by_name);
+        sl_json_set_text(sl_json_path_make(k->preemptor, "metadata"), "uid", d->by_uid);
+    }
     c->in_flight++;
     return k;
 }
@@ -51,7 +68,15 @@ static void carried_end(struct carried *k, enum sl_code code)
     sl_mem_free(k->name);
     sl_mem_free(k->uid);
     sl_mem_free(k->reason);
+    sl_mem_free(k->by_ns);
+    sl_mem_free(k->by_name);
+    sl_json_free(k->preemptor);
     sl_mem_free(k);
+}
+
+static const char *queue_of(const struct sl_json *wl)
+{
+    return sl_json_path_text(wl, "status.admission.clusterQueue", "");
 }
 
 static void log_decision(const struct carried *k, const struct sl_json *wl, const char *outcome)
@@ -63,8 +88,7 @@ static void log_decision(const struct carried *k, const struct sl_json *wl, cons
     snprintf(key, sizeof key, "%s/%s", k->ns, k->name);
     sl_log(SL_LOG_INFO, decision_names[k->d.kind], "cycle", sl_log_number((long long)k->d.cycle),
            "workload", key, "queue", sl_json_path_text(wl, "spec.queueName", ""), "cluster_queue",
-           sl_json_path_text(wl, "status.admission.clusterQueue", ""), "reason", k->reason,
-           "outcome", outcome, "message", k->d.message, NULL);
+           queue_of(wl), "reason", k->reason, "outcome", outcome, "message", k->d.message, NULL);
 }
 
 static void tell(const struct carried *k, const struct sl_json *wl, bool warning,
@@ -74,37 +98,102 @@ static void tell(const struct carried *k, const struct sl_json *wl, bool warning
                        sl_clock_now_ms());
 }
 
+/* One more of `metric`, which ends with the name of its first label; its other labels come with their commas. */
+static void count(const struct carried *k, const char *metric, const char *queue,
+                  const char *labels)
+{
+    char key[1024];
+    union sl_map_value value = {0};
+    snprintf(key, sizeof key, "%s=\"%s\"%s}", metric, queue, labels);
+    (void)sl_map_get(k->c->series, key, &value);
+    value.number++;
+    sl_map_put(k->c->series, key, value);
+}
+
 static void tell_reserved(const struct carried *k, const struct sl_json *wl)
 {
     char message[400];
-    const char *queue = sl_json_path_text(wl, "status.admission.clusterQueue", "?");
+    char labels[320];
+    const char *queue = queue_of(wl);
+    snprintf(labels, sizeof labels, ",priority_class=\"%s\"",
+             sl_json_path_text(wl, "spec.priorityClassRef.name", ""));
     if (k->d.kind == SL_DECIDE_RESERVE) {
         k->c->counters.reserved++;
+        count(k, "kueue_quota_reserved_workloads_total{cluster_queue", queue, labels);
         snprintf(message, sizeof message, "Quota reserved in ClusterQueue %s", queue);
         tell(k, wl, false, "QuotaReserved", message);
     }
     if (sl_condition_true(wl, "Admitted")) {
+        count(k, "kueue_admitted_workloads_total{cluster_queue", queue, labels);
         snprintf(message, sizeof message, "Admitted by ClusterQueue %s", queue);
         tell(k, wl, false, "Admitted", message);
     }
 }
 
+/* The ClusterQueue for which somebody was preempted: that of the preemptor's LocalQueue. */
+static void count_preempted(const struct carried *k, const char *reason)
+{
+    const struct sl_client *client = k->c->client;
+    struct sl_json *winner = NULL;
+    struct sl_json *queue = NULL;
+    struct sl_error e = {0};
+    char labels[96];
+    if (client->get(client->self, SL_KIND_WORKLOAD, k->d.by_ns, k->d.by_name, &winner, &e) ==
+        SL_CODE_OK) {
+        const char *name = sl_json_path_text(winner, "spec.queueName", "");
+        (void)client->get(client->self, SL_KIND_LOCAL_QUEUE, k->d.by_ns, name, &queue, &e);
+    }
+    snprintf(labels, sizeof labels, ",reason=\"%s\"", reason);
+    count(k, "kueue_preempted_workloads_total{preempting_cluster_queue",
+          sl_json_path_text(queue, "spec.clusterQueue", ""), labels);
+    sl_json_free(queue);
+    sl_json_free(winner);
+}
+
+/* As in status.schedulingStats: what led to a deactivation is its cause, and what pods that are late had to do. */
+static const char *cause_of(const struct carried *k)
+{
+    if (strncmp(k->reason, deactivated, sizeof deactivated - 1) == 0) {
+        return k->reason + sizeof deactivated - 1;
+    }
+    if (strcmp(k->reason, "PodsReadyTimeout") == 0) {
+        return k->recovers ? "WaitForRecovery" : "WaitForStart";
+    }
+    return "";
+}
+
+static void count_evicted(const struct carried *k, const struct sl_json *wl)
+{
+    char labels[512];
+    bool caused = strncmp(k->reason, deactivated, sizeof deactivated - 1) == 0;
+    snprintf(labels, sizeof labels, ",reason=\"%s\",underlying_cause=\"%s\",priority_class=\"%s\"",
+             caused ? "Deactivated" : k->reason, cause_of(k),
+             sl_json_path_text(wl, "spec.priorityClassRef.name", ""));
+    count(k, "kueue_evicted_workloads_total{cluster_queue", queue_of(wl), labels);
+}
+
 static void tell_evicted(const struct carried *k, const struct sl_json *wl)
 {
     char reason[96];
-    k->c->counters.evicted++;
+    count_evicted(k, wl);
     snprintf(reason, sizeof reason, "EvictedDueTo%s", k->reason);
     tell(k, wl, false, reason, k->d.message);
     const struct sl_json *preempted = sl_condition_find(wl, "Preempted");
     if (strcmp(k->reason, "Preempted") == 0 && preempted != NULL) {
         tell(k, wl, false, "Preempted", sl_json_path_text(preempted, "message", k->d.message));
     }
+    if (k->preemptor != NULL) {
+        char message[400];
+        snprintf(message, sizeof message, "Preempted workload %s/%s: %s", k->ns, k->name,
+                 sl_json_path_text(preempted, "reason", "?"));
+        tell(k, k->preemptor, false, "PreemptedWorkload", message);
+        count_preempted(k, sl_json_path_text(preempted, "reason", ""));
+    }
 }
 
-/* After the write is durable: `wl` is the Workload as it is now. */
+/* `wl` is the Workload as it is now. */
 static void tell_all(const struct carried *k, const struct sl_json *wl)
 {
-    log_decision(k, wl, "written");
     switch (k->d.kind) {
     case SL_DECIDE_RESERVE:
     case SL_DECIDE_ADMIT:
@@ -112,7 +201,7 @@ static void tell_all(const struct carried *k, const struct sl_json *wl)
         break;
     case SL_DECIDE_PENDING:
         k->c->counters.pending++;
-        tell(k, wl, true, "Pending", k->d.message);
+        tell(k, wl, true, k->reason, k->d.message);
         break;
     case SL_DECIDE_EVICT:
         tell_evicted(k, wl);
@@ -120,6 +209,7 @@ static void tell_all(const struct carried *k, const struct sl_json *wl)
     case SL_DECIDE_RELEASE:
     case SL_DECIDE_DEACTIVATE:
     case SL_DECIDE_REQUEUE:
+    case SL_DECIDE_DELETE:
         break;
     }
 }
@@ -135,7 +225,12 @@ static void written(void *context, enum sl_code code, const struct sl_error *e,
         carry_out(k);
         return;
     }
-    if (code == SL_CODE_OK) {
+    if (code == SL_CODE_OK && k->d.kind == SL_DECIDE_DELETE) {
+        log_decision(k, NULL, "deleted");
+    } else if (code == SL_CODE_NOT_FOUND && k->d.kind == SL_DECIDE_DELETE) {
+        code = SL_CODE_OK; /* gone already */
+    } else if (code == SL_CODE_OK) {
+        log_decision(k, result, "written");
         tell_all(k, result);
     } else {
         k->c->counters.failed++;
@@ -143,6 +238,44 @@ static void written(void *context, enum sl_code code, const struct sl_error *e,
                "namespace", k->ns, "workload", k->name, "error", e->text, NULL);
     }
     carried_end(k, code);
+}
+
+/* What has ended goes: the Workload, or the Job of one that was deactivated, which takes it along. Its answer is
+ * no answer about the Workload: that one is forgotten when it is seen to be gone. */
+static void delete_ended(struct carried *k, const struct sl_json *live)
+{
+    const struct sl_client *client = k->c->client;
+    const struct sl_json *owner = sl_object_controller_ref(live);
+    bool whole_job = !sl_condition_true(live, "Finished") && owner != NULL &&
+                     strcmp(sl_json_path_text(owner, "kind", ""), "Job") == 0;
+    struct sl_write w = {
+        .verb = SL_VERB_DELETE, .kind = SL_KIND_WORKLOAD, .ns = k->ns, .name = k->name};
+    w.uid = k->uid;
+    if (whole_job) {
+        w.kind = SL_KIND_JOB;
+        w.name = sl_json_path_text(owner, "name", "");
+        w.uid = sl_json_path_text(owner, "uid", "");
+    }
+    tell(k, live, false, "Deleted",
+         whole_job ? "Its Job is deleted: deactivated long enough ago"
+                   : "Deleted: it ended long enough ago");
+    client->write(client->self, &w, written, k);
+}
+
+/* A write says all that is known of a workload, so it may have carried this decision out along with the one before:
+ * then it is told all the same. */
+static bool holds(const struct carried *k, const struct sl_json *live)
+{
+    switch (k->d.kind) {
+    case SL_DECIDE_RESERVE:
+        return sl_condition_true(live, "QuotaReserved");
+    case SL_DECIDE_ADMIT:
+        return sl_condition_true(live, "Admitted");
+    case SL_DECIDE_EVICT:
+        return sl_condition_true(live, "Evicted");
+    default:
+        return false;
+    }
 }
 
 /* Look at the live object, ask the engine what to write, write it. */
@@ -160,10 +293,20 @@ static void carry_out(struct carried *k)
         carried_end(k, code);
         return;
     }
+    if (k->d.kind == SL_DECIDE_DELETE) {
+        delete_ended(k, live);
+        sl_json_free(live);
+        return;
+    }
+    const struct sl_json *ready = sl_condition_find(live, "PodsReady");
+    k->recovers = strcmp(sl_json_path_text(ready, "reason", ""), "WaitForRecovery") == 0;
     bool status = true;
     struct sl_json *patch = sl_patch_from_decision(k->c->engine, &k->d, live, &status);
     if (patch == NULL) {
         log_decision(k, live, "already so");
+        if (holds(k, live)) {
+            tell_all(k, live);
+        }
         sl_json_free(live);
         carried_end(k, SL_CODE_OK);
         return;

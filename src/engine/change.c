@@ -10,10 +10,15 @@
 #include "engine/pack.h"
 #include "engine/state.h"
 #include "kernel/commit.h"
-#include "policy/open_cell.h"
+#include "kernel/preempt.h"
+#include "policy/branches.h"
 #include "policy/cycle.h"
 #include "policy/demand.h"
+#include "policy/open_cell.h"
 #include "policy/queues.h"
+#include "policy/shares.h"
+#include "policy/turns.h"
+#include "policy/usage.h"
 #include <string.h>
 
 static const struct {
@@ -28,7 +33,7 @@ static const struct {
 
 /* --- lists ------------------------------------------------------------------------------------ */
 
-enum list_tag { TAG_CLAIM = 1, TAG_POD_SET, TAG_REQUEST, TAG_EXCLUSION };
+enum list_tag { TAG_CLAIM = 1, TAG_POD_SET, TAG_REQUEST, TAG_EXCLUSION, TAG_MIN_COUNT, TAG_GROUP };
 
 void sl_change_list_claim(struct sl_buf *list, struct sl_claim claim)
 {
@@ -57,6 +62,18 @@ void sl_change_list_exclusion(struct sl_buf *list, sl_flavor_id flavor, uint32_t
     pack_u8(list, (uint8_t)why);
 }
 
+void sl_change_list_min_count(struct sl_buf *list, uint32_t min_count)
+{
+    pack_u8(list, TAG_MIN_COUNT);
+    pack_u32(list, min_count);
+}
+
+void sl_change_list_group(struct sl_buf *list, uint32_t group)
+{
+    pack_u8(list, TAG_GROUP);
+    pack_u32(list, group);
+}
+
 static struct unpack open_list(const struct sl_buf *list)
 {
     const unsigned char *data = list == NULL ? NULL : (const unsigned char *)list->data;
@@ -74,6 +91,10 @@ static enum sl_status add_demand(sl_workload_id id, struct unpack *u)
         return sl_demand_add_request(id, first, unpack_i64(u));
     case TAG_EXCLUSION:
         return sl_demand_add_exclusion(id, first, (enum sl_exclusion)unpack_u8(u));
+    case TAG_MIN_COUNT:
+        return sl_demand_set_min_count(id, first);
+    case TAG_GROUP:
+        return sl_demand_set_group(id, first);
     default:
         return SL_REFUSED_BAD_ARGUMENT;
     }
@@ -144,30 +165,24 @@ static void settle(sl_workload_id id, int64_t now_ms)
     }
 }
 
-/* A head that leaves the line while it holds up its queue must not be remembered as doing so: it,
- * or another workload with its number, would be passed over when it comes to the head again. */
-static void unblock(sl_workload_id id, int64_t now_ms)
-{
-    if (sl_place_of(id) == SL_PLACE_HEAP) {
-        sl_queues_retry(id, now_ms);
-    }
-}
-
-static bool leaves_line(enum sl_event_kind kind)
-{
-    return kind == SL_EV_DELETE || kind == SL_EV_FINISH || kind == SL_EV_DEACTIVATE ||
-           kind == SL_EV_GATE || kind == SL_EV_HOLD;
-}
-
 static enum sl_status perform_event(const struct sl_change *c)
 {
     struct sl_event ev = event_of(c);
-    if (leaves_line(ev.kind)) {
-        unblock(ev.workload, ev.now_ms);
-    }
     enum sl_status status = sl_commit_event(ev);
     if (status == SL_OK) {
         settle(ev.workload, ev.now_ms);
+    }
+    return status;
+}
+
+/* What a holder gives back wakes those who wait for it, as its end would. */
+static enum sl_status perform_reduce(const struct sl_change *c)
+{
+    sl_node_id node = sl_ledger_node_of(sl_commit_claim(c->word[0], c->word[2]).cell);
+    enum sl_status status = sl_commit_reduce(c->word[0], c->word[1], c->word[2], c->number[0]);
+    if (status == SL_OK && node != SL_NO_ID) {
+        sl_flavors_touch_queue(node);
+        sl_turns_mark_tree(node);
     }
     return status;
 }
@@ -189,13 +204,69 @@ static enum sl_status perform_attach(const struct sl_change *c)
     return status;
 }
 
-static enum sl_status perform_cycle(int64_t now_ms)
+static void begin_cycle(const struct sl_change *c)
 {
-    (void)sl_cycle_begin(now_ms);
+    if (c->word[0] != 0) {
+        (void)sl_cycle_begin_all(c->number[0]);
+    } else {
+        (void)sl_cycle_begin(c->number[0]);
+    }
+}
+
+static enum sl_status perform_cycle(const struct sl_change *c)
+{
+    begin_cycle(c);
     while (sl_cycle_next()) {
     }
     (void)sl_cycle_end();
     return SL_OK;
+}
+
+/* What an account has used, or weighs, decides which head its queue has. */
+static enum sl_status perform_sample(const struct sl_change *c)
+{
+    struct unpack u = open_list(c->list);
+    sl_usage_sample_begin(c->word[0], c->number[0]);
+    while (u.at < u.end && !u.failed) {
+        uint8_t tag = unpack_u8(&u);
+        sl_resource_id resource = unpack_u32(&u);
+        int64_t amount = unpack_i64(&u);
+        u.failed = u.failed || tag != TAG_REQUEST;
+        if (!u.failed) {
+            sl_usage_sample_running(resource, amount);
+        }
+    }
+    sl_usage_sample_end();
+    sl_turns_refresh(c->word[1]);
+    return u.failed ? SL_REFUSED_BAD_ARGUMENT : SL_OK;
+}
+
+static enum sl_status perform_usage(const struct sl_change *c)
+{
+    switch (c->kind) {
+    case SL_CHANGE_USAGE:
+        sl_usage_configure(c->number[0], c->number[1]);
+        return SL_OK;
+    case SL_CHANGE_USAGE_RESOURCE:
+        return sl_usage_set_resource(c->word[0], c->number[0], c->word[1] != 0);
+    case SL_CHANGE_USAGE_WEIGHT:
+        sl_usage_set_weight(c->word[0], c->number[0]);
+        sl_turns_refresh(c->word[1]);
+        return SL_OK;
+    case SL_CHANGE_USAGE_ACCOUNT:
+        sl_usage_set_account(c->word[0], c->word[1]);
+        return SL_OK;
+    case SL_CHANGE_USAGE_CLOSE:
+        sl_usage_close(c->word[0]);
+        return SL_OK;
+    case SL_CHANGE_USAGE_RESTORE:
+        sl_usage_restore(c->word[0], c->word[1], c->number[0], c->number[1]);
+        return SL_OK;
+    case SL_CHANGE_USAGE_SAMPLE:
+        return perform_sample(c);
+    default:
+        return SL_REFUSED_BAD_ARGUMENT;
+    }
 }
 
 static enum sl_status perform_workload(struct sl_change *c)
@@ -205,12 +276,13 @@ static enum sl_status perform_workload(struct sl_change *c)
         return perform_event(c);
     case SL_CHANGE_RESTORE:
         return restore(c);
+    case SL_CHANGE_REDUCE:
+        return perform_reduce(c);
     case SL_CHANGE_DEMAND:
         return set_demand(c);
     case SL_CHANGE_ATTACH:
         return perform_attach(c);
     case SL_CHANGE_DETACH:
-        unblock(c->word[0], c->number[0]);
         sl_queues_detach(c->word[0]);
         return SL_OK;
     case SL_CHANGE_SET_KEY:
@@ -220,8 +292,28 @@ static enum sl_status perform_workload(struct sl_change *c)
         sl_queues_retry(c->word[0], c->number[0]);
         return SL_OK;
     default:
-        return SL_REFUSED_BAD_ARGUMENT;
+        return perform_usage(c);
     }
+}
+
+static enum sl_status perform_configure(const struct sl_change *c)
+{
+    struct sl_rules rules = {.strategy = (enum sl_strategy)c->word[1],
+                             .when_can_borrow = (enum sl_fungibility)c->word[2],
+                             .when_can_preempt = (enum sl_fungibility)c->word[3],
+                             .preference = (enum sl_preference)c->word[4],
+                             .by_usage = c->word[5] != 0};
+    return sl_queues_configure(c->word[0], rules, c->word[6] != 0);
+}
+
+static enum sl_status perform_preemption(const struct sl_change *c)
+{
+    struct sl_preempt_policy policy = {.within = (enum sl_preempt_within)c->word[1],
+                                       .reclaim = (enum sl_preempt_reclaim)c->word[2],
+                                       .borrow_within = (c->word[3] & 1u) != 0,
+                                       .has_threshold = (c->word[3] & 2u) != 0,
+                                       .threshold = (int32_t)c->word[4]};
+    return sl_preempt_set_policy(c->word[0], policy);
 }
 
 static enum sl_status perform_queue(struct sl_change *c)
@@ -235,34 +327,56 @@ static enum sl_status perform_queue(struct sl_change *c)
     case SL_CHANGE_PODS:
         sl_offers_set_pods_resource(c->word[0]);
         return SL_OK;
+    case SL_CHANGE_RESOURCE_ORDER:
+        sl_offers_set_order(c->word[0], (uint64_t)c->number[0]);
+        return SL_OK;
     case SL_CHANGE_CONFIGURE:
-        return sl_queues_configure(
-            c->word[0],
-            (struct sl_rules){(enum sl_strategy)c->word[1], (enum sl_fungibility)c->word[2]},
-            c->word[3] != 0);
+        return perform_configure(c);
+    case SL_CHANGE_PREEMPTION:
+        return perform_preemption(c);
     case SL_CHANGE_WAKE_TREE:
         sl_queues_wake_tree(c->word[0]);
         return SL_OK;
     case SL_CHANGE_CYCLE:
-        return perform_cycle(c->number[0]);
+        return perform_cycle(c);
     default:
         return perform_workload(c);
     }
+}
+
+/* Who waits in a tree is listed with its root: let everybody go before that can change. */
+static enum sl_status move_node(sl_node_id node, sl_node_id parent)
+{
+    sl_queues_wake_tree(node);
+    sl_queues_flush();
+    return sl_ledger_move_node(node, parent);
+}
+
+static enum sl_status perform_node(const struct sl_change *c)
+{
+    sl_node_id node = c->word[0];
+    enum sl_status status = c->kind == SL_CHANGE_OPEN_NODE    ? sl_ledger_open_node(node)
+                            : c->kind == SL_CHANGE_CLOSE_NODE ? sl_ledger_close_node(node)
+                                                              : move_node(node, c->word[1]);
+    sl_branches_follow(node);
+    return status;
 }
 
 enum sl_status sl_change_perform(struct sl_change *c)
 {
     switch (c->kind) {
     case SL_CHANGE_OPEN_NODE:
-        return sl_ledger_open_node(c->word[0]);
     case SL_CHANGE_CLOSE_NODE:
-        return sl_ledger_close_node(c->word[0]);
     case SL_CHANGE_MOVE_NODE:
-        return sl_ledger_move_node(c->word[0], c->word[1]);
+        return perform_node(c);
     case SL_CHANGE_OPEN_CELL:
         return sl_ledger_open_cell(c->word[0], c->word[1], c->word[2], &c->word[3]);
     case SL_CHANGE_SET_QUOTA:
         return sl_ledger_set_quota(c->word[0], c->number[0], c->number[1], c->number[2]);
+    case SL_CHANGE_WEIGHT:
+        return sl_shares_set_weight(c->word[0], c->number[0]);
+    case SL_CHANGE_SETTINGS:
+        return sl_change_perform_settings(c);
     default:
         return perform_queue(c);
     }
@@ -331,13 +445,14 @@ static sl_workload_id subject(const struct sl_change *c)
 }
 
 /* A cycle's outcomes are followed one by one, while policy still says what it found. */
-static enum sl_status run_cycle(struct sl_engine *g, int64_t now_ms)
+static enum sl_status run_cycle(struct sl_engine *g, const struct sl_change *c, int64_t now_ms)
 {
-    (void)sl_cycle_begin(now_ms);
+    begin_cycle(c);
     while (sl_cycle_next()) {
         sl_follow_outcome(g, now_ms);
     }
     (void)sl_cycle_end();
+    sl_follow_granted(g, now_ms);
     return SL_OK;
 }
 
@@ -346,7 +461,7 @@ enum sl_status sl_change_apply(struct sl_engine *g, struct sl_change *c, int64_t
     SL_PRE(g != NULL && c->kind < SL_CHANGE_KIND_COUNT);
     if (c->kind == SL_CHANGE_CYCLE) {
         note(g, c, SL_OK, now_ms);
-        return run_cycle(g, now_ms);
+        return run_cycle(g, c, now_ms);
     }
     sl_workload_id id = subject(c);
     struct sl_look before = {0};

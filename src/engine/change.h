@@ -9,9 +9,9 @@
 #include "base/buf.h"
 #include "kernel/status.h"
 #include "kernel/types.h"
-#include "policy/order.h"
+#include "kernel/order.h"
 
-#define SL_CHANGE_WORDS_MAX 5
+#define SL_CHANGE_WORDS_MAX 7
 #define SL_CHANGE_LONGS_MAX 4
 
 enum sl_change_kind {
@@ -25,7 +25,9 @@ struct sl_change {
     enum sl_change_kind kind;
     uint32_t word[SL_CHANGE_WORDS_MAX];
     int64_t number[SL_CHANGE_LONGS_MAX];
-    const struct sl_buf *list; /* RESTORE and DEMAND, packed by the functions below; else NULL */
+    const struct sl_buf
+        *list; /* RESTORE, DEMAND and USAGE_SAMPLE, packed by the functions below; else
+                                  NULL */
 };
 
 struct sl_engine;
@@ -43,6 +45,9 @@ bool sl_change_unpack(const unsigned char *payload, size_t len, struct sl_change
 /* --- building the lists ----------------------------------------------------------------------- */
 void sl_change_list_claim(struct sl_buf *list, struct sl_claim claim);
 void sl_change_list_pod_set(struct sl_buf *list, uint32_t count);
+/* Of the pod set added last: how few pods would do, and the group of those with equal flavors. */
+void sl_change_list_min_count(struct sl_buf *list, uint32_t min_count);
+void sl_change_list_group(struct sl_buf *list, uint32_t group);
 void sl_change_list_request(struct sl_buf *list, sl_resource_id resource, int64_t per_pod);
 void sl_change_list_exclusion(struct sl_buf *list, sl_flavor_id flavor, uint32_t why);
 
@@ -53,4 +58,8 @@ enum sl_status sl_change_words(struct sl_engine *g, enum sl_change_kind kind, ui
                                uint32_t b, int64_t now_ms);
 enum sl_status sl_change_key(struct sl_engine *g, enum sl_change_kind kind, sl_workload_id id,
                              sl_node_id node, struct sl_order_key key, int64_t now_ms);
+/* settings.c: all of the policy's settings; before any other change. */
+struct sl_settings;
+enum sl_status sl_change_settings(struct sl_engine *g, const struct sl_settings *settings);
+enum sl_status sl_change_perform_settings(const struct sl_change *c);
 #endif

@@ -4,6 +4,7 @@
 /* One function per condition type; types and reasons are Kueue's, the sentences are ours. */
 #include "engine/conditions.h"
 #include "base/check.h"
+#include "base/clock.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -33,6 +34,23 @@ static const char *const due_texts[] = {
 const char *sl_condition_pending_reason(const struct sl_workload *record)
 {
     return pending_texts[record->pending_reason];
+}
+
+const char *sl_condition_legacy_reason(enum sl_pending_reason reason, bool queue_to_blame)
+{
+    switch (reason) {
+    case SL_PENDING_PODS_READY:
+        return "Waiting";
+    case SL_PENDING_SUSPENDED:
+        return "Inadmissible";
+    case SL_PENDING_MISCONFIGURED:
+        return queue_to_blame ? "Inadmissible" : "Pending";
+    case SL_PENDING_GATED:
+    case SL_PENDING_ON_HOLD:
+        return pending_texts[reason];
+    default:
+        return "Pending";
+    }
 }
 
 const char *sl_condition_evict_reason(const struct sl_workload *record)
@@ -143,6 +161,20 @@ static void hold_true(struct sl_json *status, const struct sl_condition_view *v,
     }
 }
 
+/* The same for what has been so since then. One write may carry out several decisions: what the
+ * object still says of an earlier time has been false in between. */
+static void hold_since(struct sl_json *status, const struct sl_condition_view *v, const char *type,
+                       const char *message, int64_t since_ms)
+{
+    int64_t told_ms =
+        sl_clock_parse(sl_json_path_text(find(status, type), "lastTransitionTime", ""));
+    if (is(status, type, "True") && told_ms != SL_NEVER && since_ms != SL_NEVER &&
+        told_ms / 1000 < since_ms / 1000) {
+        set(status, v, type, false, type, message);
+    }
+    hold_true(status, v, type, type, message);
+}
+
 /* What was true is history now: false, with what it said. */
 static void lay_down(struct sl_json *status, const struct sl_condition_view *v, const char *type,
                      const char *reason)
@@ -166,19 +198,31 @@ static void write_quota_reserved(struct sl_json *status, const struct sl_conditi
     if (reserved(v->record)) {
         char text[400];
         (void)snprintf(text, sizeof text, "Quota reserved in ClusterQueue %s", v->cluster_queue);
-        hold_true(status, v, "QuotaReserved", "QuotaReserved", text);
+        hold_since(status, v, "QuotaReserved", text, v->record->reserved_at_ms);
         return;
     }
-    const char *reason = sl_condition_pending_reason(v->record);
-    if (v->record->pending_reason == SL_PENDING_EVALUATION &&
-        find(status, "QuotaReserved") == NULL) {
+    enum sl_pending_reason pending = v->record->pending_reason;
+    const char *reason = v->granular ? sl_condition_pending_reason(v->record)
+                                     : sl_condition_legacy_reason(pending, v->queue_to_blame);
+    if (pending == SL_PENDING_EVALUATION && find(status, "QuotaReserved") == NULL) {
         return; /* nothing was decided yet */
     }
     if (is(status, "QuotaReserved", "False") && has_reason(status, "QuotaReserved", reason)) {
         return; /* only the numbers in the sentence would change: not worth a write */
     }
     set(status, v, "QuotaReserved", false, reason,
-        message_or(v, sl_condition_pending_sentence(v->record->pending_reason)));
+        message_or(v, sl_condition_pending_sentence(pending)));
+}
+
+static const char *not_admitted_reason(const struct sl_condition_view *v)
+{
+    if (!reserved(v->record)) {
+        return "NoReservation";
+    }
+    if (v->record->topology_pending) {
+        return "PendingDelayedTopologyRequests";
+    }
+    return v->granular ? "UnsatisfiedAdmissionChecks" : "UnsatisfiedChecks";
 }
 
 static void write_admitted(struct sl_json *status, const struct sl_condition_view *v)
@@ -186,16 +230,14 @@ static void write_admitted(struct sl_json *status, const struct sl_condition_vie
     if (v->record->was_admitted) {
         char text[400];
         (void)snprintf(text, sizeof text, "Admitted by ClusterQueue %s", v->cluster_queue);
-        hold_true(status, v, "Admitted", "Admitted", text);
-    } else if (find(status, "Admitted") != NULL) {
-        bool waits = reserved(v->record);
-        const char *reason = !waits                        ? "NoReservation"
-                             : v->record->topology_pending ? "PendingDelayedTopologyRequests"
-                                                           : "UnsatisfiedAdmissionChecks";
+        hold_since(status, v, "Admitted", text, v->record->admitted_at_ms);
+    } else if (find(status, "Admitted") != NULL ||
+               (v->granular && find(status, "QuotaReserved") != NULL)) {
+        const char *reason = not_admitted_reason(v);
         if (!is(status, "Admitted", "False") || !has_reason(status, "Admitted", reason)) {
             set(status, v, "Admitted", false, reason,
-                waits ? "not everything that admission needs is ready"
-                      : "the workload has no reservation");
+                reserved(v->record) ? "not everything that admission needs is ready"
+                                    : "the workload has no reservation");
         }
     }
 }
@@ -215,10 +257,13 @@ static void write_evicted(struct sl_json *status, const struct sl_condition_view
     }
 }
 
+/* While it is true Kueue gives it, alone of all conditions, no observedGeneration. */
 static void write_preempted(struct sl_json *status, const struct sl_condition_view *v)
 {
     if (v->record->preempted != SL_PREEMPT_NONE) {
-        hold_true(status, v, "Preempted", preempt_texts[v->record->preempted],
+        struct sl_condition_view plain = *v;
+        plain.generation = 0;
+        hold_true(status, &plain, "Preempted", preempt_texts[v->record->preempted],
                   message_or(v, sl_condition_evict_sentence(SL_EVICT_PREEMPTED)));
     } else if (reserved(v->record) && v->record->phase != SL_PHASE_EVICTED) {
         lay_down(status, v, "Preempted", "QuotaReserved");
@@ -242,8 +287,9 @@ static void write_requeued(struct sl_json *status, const struct sl_condition_vie
 /* Readiness is the job controller's to report; what an eviction ended is reset here. */
 static void write_pods_ready(struct sl_json *status, const struct sl_condition_view *v)
 {
-    bool running = v->record->phase == SL_PHASE_ADMITTED;
-    if (!running && is(status, "PodsReady", "True")) {
+    bool ended = v->record->phase != SL_PHASE_ADMITTED && find(status, "PodsReady") != NULL;
+    if (ended &&
+        !(is(status, "PodsReady", "False") && has_reason(status, "PodsReady", "WaitForStart"))) {
         set(status, v, "PodsReady", false, "WaitForStart", "the pods have not started");
     }
 }

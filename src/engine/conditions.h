@@ -13,12 +13,16 @@ struct sl_condition_view {
     const struct sl_workload *record;
     const char *cluster_queue; /* "" when there is none */
     const char *message;       /* of the newest decision; "" = a standard sentence */
-    int64_t generation;        /* metadata.generation of the object */
+    bool granular;             /* the settings' granular_reasons */
+    bool queue_to_blame; /* when pending: its LocalQueue or ClusterQueue is missing or stopped */
+    int64_t generation;  /* metadata.generation of the object */
     int64_t now_ms;
 };
 
 /* The strings that the API uses, from model/. Evict: with DeactivatedDueTo<Cause>. */
 const char *sl_condition_pending_reason(const struct sl_workload *record);
+/* The same as Kueue said it before it had granular reasons. */
+const char *sl_condition_legacy_reason(enum sl_pending_reason reason, bool queue_to_blame);
 const char *sl_condition_evict_reason(const struct sl_workload *record);
 const char *sl_condition_requeue_reason(const struct sl_workload *record);
 const char *sl_condition_cause(const struct sl_workload *record);

@@ -164,24 +164,33 @@ static void list_exclusions(const struct sl_engine *g, uint32_t constraint,
     }
 }
 
-static void list_requests(struct sl_engine *g, const struct sl_requests *r, struct sl_buf *list,
-                          int64_t now_ms)
+static void list_pod_set(const struct sl_requests *r, struct sl_buf *list)
 {
+    sl_change_list_pod_set(list, r->pod_count);
+    if (r->min_count != r->pod_count) {
+        sl_change_list_min_count(list, r->min_count);
+    }
+    if (r->group != SL_NO_ID) {
+        sl_change_list_group(list, r->group);
+    }
     for (uint32_t i = 0; i < r->count; i++) {
-        uint32_t resource = sl_name_take(g, SL_INTERN_RESOURCE, r->items[i].resource, now_ms);
-        sl_change_list_request(list, resource, r->items[i].per_pod);
+        sl_change_list_request(list, r->items[i].resource, r->items[i].per_pod);
     }
 }
 
-/* What the demand has already: its amounts are of all pods together. */
-static void list_known(uint32_t pod_set, struct sl_buf *list)
+/* What the demand has already. */
+static struct sl_requests known_requests(uint32_t pod_set)
 {
-    int64_t pods = (int64_t)sl_demand_pod_count(pod_set);
-    for (uint32_t r = sl_demand_first_request(pod_set); r != SL_NO_ID;
-         r = sl_demand_next_request(r)) {
-        sl_change_list_request(list, sl_demand_resource(r),
-                               pods == 0 ? 0 : sl_demand_amount(r) / pods);
+    struct sl_requests r = {.pod_count = sl_demand_pod_count(pod_set),
+                            .min_count = sl_demand_min_count(pod_set),
+                            .group = sl_demand_group(pod_set)};
+    for (uint32_t i = sl_demand_first_request(pod_set); i != SL_NO_ID && r.count < SL_REQUESTS_MAX;
+         i = sl_demand_next_request(i)) {
+        r.items[r.count].resource = sl_demand_resource(i);
+        r.items[r.count].per_pod = sl_demand_per_pod(i);
+        r.count++;
     }
+    return r;
 }
 
 enum sl_status sl_constraints_demand(struct sl_engine *g, sl_workload_id id,
@@ -195,11 +204,10 @@ enum sl_status sl_constraints_demand(struct sl_engine *g, sl_workload_id id,
     struct sl_buf list = {0};
     for (uint32_t i = 0; i < e->pod_set_count && (requests != NULL || known != SL_NO_ID); i++) {
         if (requests != NULL) {
-            sl_change_list_pod_set(&list, (uint32_t)requests[i].pod_count);
-            list_requests(g, &requests[i], &list, now_ms);
+            list_pod_set(&requests[i], &list);
         } else {
-            sl_change_list_pod_set(&list, sl_demand_pod_count(known));
-            list_known(known, &list);
+            struct sl_requests r = known_requests(known);
+            list_pod_set(&r, &list);
             known = sl_demand_next_pod_set(known);
         }
         list_exclusions(g, e->pod_sets[i].constraint, offered, &list);

@@ -9,7 +9,8 @@
 #include "base/clock.h"
 #include "engine/conditions.h"
 #include "engine/requests.h"
-#include "engine/state.h"
+#include "engine/rules.h"
+#include "engine/standing.h"
 #include <string.h>
 
 /* --- status.admission ------------------------------------------------------------------------- */
@@ -116,16 +117,28 @@ static void insert_sorted(struct sl_json *list, struct sl_json *item)
     }
 }
 
-static void write_checks(struct sl_engine *g, struct sl_json *status,
-                         const struct sl_workload *record, int64_t now_ms)
+/* A check that only some flavors ask for is not shown before the flavors are known. */
+static bool may_not_apply(const struct sl_engine *g, sl_workload_id id, sl_check_id check)
 {
+    sl_node_id node = g->workloads[id].queue->cluster_queue;
+    return g->workloads[id].grant == NULL && node != SL_NO_ID &&
+           sl_rules_by_flavor(g->nodes[node], check);
+}
+
+static void write_checks(struct sl_engine *g, struct sl_json *status, sl_workload_id id,
+                         int64_t now_ms)
+{
+    const struct sl_workload *record = &sl_workloads[id];
     const struct sl_json *live = sl_json_get(status, "admissionChecks");
     struct sl_json *list = sl_json_new_list();
     for (uint32_t i = 0; i < record->check_count; i++) {
         const char *name = sl_intern_name(g->names, SL_INTERN_CHECK, record->checks[i].check);
-        insert_sorted(list, new_check(find_named(live, name), name, &record->checks[i], now_ms));
+        const struct sl_json *old = find_named(live, name);
+        if (old != NULL || !may_not_apply(g, id, record->checks[i].check)) {
+            insert_sorted(list, new_check(old, name, &record->checks[i], now_ms));
+        }
     }
-    if (record->check_count == 0) {
+    if (sl_json_len(list) == 0) {
         sl_json_free(list);
         sl_json_remove(status, "admissionChecks");
     } else {
@@ -156,11 +169,26 @@ static void write_requeue_state(struct sl_json *status, const struct sl_workload
 
 /* schedulingStats.evictions[reason, cause]: counted once per eviction, when the condition turns
  * true. */
-static void count_eviction(struct sl_json *status, const struct sl_workload *record)
+static const char *underlying_cause(const struct sl_json *workload,
+                                    const struct sl_workload *record)
+{
+    if (record->evicted == SL_EVICT_DEACTIVATED) {
+        return sl_condition_cause(record);
+    }
+    if (record->evicted != SL_EVICT_PODS_READY_TIMEOUT) {
+        return "";
+    }
+    const struct sl_json *ready = sl_condition_find(workload, "PodsReady");
+    bool recovers = strcmp(sl_json_path_text(ready, "reason", ""), "WaitForRecovery") == 0;
+    return recovers ? "WaitForRecovery" : "WaitForStart";
+}
+
+static void count_eviction(struct sl_json *status, const struct sl_json *workload,
+                           const struct sl_workload *record)
 {
     const char *reason =
         record->evicted == SL_EVICT_DEACTIVATED ? "Deactivated" : sl_condition_evict_reason(record);
-    const char *cause = record->evicted == SL_EVICT_DEACTIVATED ? sl_condition_cause(record) : "";
+    const char *cause = underlying_cause(workload, record);
     struct sl_json *stats = sl_json_path_make(status, "schedulingStats");
     struct sl_json *list = sl_json_get(stats, "evictions");
     if (list == NULL) {
@@ -182,47 +210,68 @@ static void count_eviction(struct sl_json *status, const struct sl_workload *rec
     sl_json_append(list, item);
 }
 
-static bool refused_by_cycle(const struct sl_workload *record)
+/* Refused by a cycle, not for what its queues are: only then is it worth saying what it asked for.
+ */
+static bool refused_by_cycle(const struct sl_workload *record, bool queue_to_blame)
 {
-    return record->phase == SL_PHASE_PENDING &&
-           (record->pending_reason == SL_PENDING_NO_MATCHING_FLAVOR ||
-            record->pending_reason == SL_PENDING_EXCEEDS_MAX_QUOTA ||
-            record->pending_reason == SL_PENDING_WAITING_FOR_QUOTA);
+    switch (record->pending_reason) {
+    case SL_PENDING_NO_MATCHING_FLAVOR:
+    case SL_PENDING_EXCEEDS_MAX_QUOTA:
+    case SL_PENDING_WAITING_FOR_QUOTA:
+    case SL_PENDING_TOPOLOGY_FAILED:
+    case SL_PENDING_PREEMPTED_WORKLOADS:
+    case SL_PENDING_PODS_READY:
+        return true;
+    case SL_PENDING_MISCONFIGURED:
+        return !queue_to_blame;
+    default:
+        return false;
+    }
 }
 
-/* What was asked for, shown while it is refused; gone when it is granted. */
-static void write_resource_requests(struct sl_json *status, const struct sl_workload *record,
-                                    const struct sl_json *workload)
+static struct sl_json *new_resources(struct sl_engine *g, const struct sl_requests *r)
 {
+    struct sl_json *resources = sl_json_new_map();
+    for (uint32_t i = 0; i < r->count; i++) {
+        char amount[64];
+        const char *name = sl_intern_name(g->names, SL_INTERN_RESOURCE, r->items[i].resource);
+        sl_quantity_print_amount(sl_requests_total(r, i), name, amount);
+        sl_json_set_text(resources, name, amount);
+    }
+    return resources;
+}
+
+/* What was asked for, shown from its refusal until it is granted. */
+static void write_resource_requests(struct sl_engine *g, struct sl_json *status, sl_workload_id id,
+                                    const struct sl_json *workload, bool queue_to_blame)
+{
+    static struct sl_requests requests[SL_POD_SETS_MAX];
+    const struct sl_workload *record = &sl_workloads[id];
     const struct sl_json *pod_sets = sl_json_path(workload, "spec.podSets");
-    if (!refused_by_cycle(record)) {
+    uint32_t count = 0;
+    if (record->phase == SL_PHASE_QUOTA_RESERVED || record->phase == SL_PHASE_ADMITTED) {
         sl_json_remove(status, "resourceRequests");
         return;
     }
+    if (record->phase != SL_PHASE_PENDING || !refused_by_cycle(record, queue_to_blame) ||
+        sl_requests_read(g, workload, requests, &count, NULL) != SL_CODE_OK) {
+        return;
+    }
     struct sl_json *list = sl_json_new_list();
-    for (size_t i = 0; i < sl_json_len(pod_sets); i++) {
-        struct sl_requests requests;
+    for (uint32_t i = 0; i < count; i++) {
         struct sl_json *item = sl_json_new_map();
-        struct sl_json *resources = sl_json_new_map();
         sl_json_set_text(item, "name", sl_json_path_text(sl_json_at(pod_sets, i), "name", "main"));
-        if (sl_requests_of_pod_set(workload, i, &requests, NULL) == SL_CODE_OK) {
-            for (uint32_t r = 0; r < requests.count; r++) {
-                char amount[64];
-                sl_quantity_print_amount(requests.items[r].total, requests.items[r].resource,
-                                         amount);
-                sl_json_set_text(resources, requests.items[r].resource, amount);
-            }
-        }
-        sl_json_set(item, "resources", resources);
+        sl_json_set(item, "resources", new_resources(g, &requests[i]));
         sl_json_append(list, item);
     }
     sl_json_set(status, "resourceRequests", list);
 }
 
-static void write_rest(struct sl_engine *g, struct sl_json *status,
-                       const struct sl_workload *record, int64_t now_ms)
+static void write_rest(struct sl_engine *g, struct sl_json *status, sl_workload_id id,
+                       int64_t now_ms)
 {
-    write_checks(g, status, record, now_ms);
+    const struct sl_workload *record = &sl_workloads[id];
+    write_checks(g, status, id, now_ms);
     write_requeue_state(status, record);
     if (record->unhealthy_count == 0) {
         sl_json_remove(status, "unhealthyNodes");
@@ -305,8 +354,9 @@ struct sl_json *sl_patch_from_decision(struct sl_engine *g, const struct sl_deci
     SL_PRE(g != NULL && d != NULL && workload != NULL && status != NULL);
     const struct sl_workload *record = &sl_workloads[d->workload];
     *status = d->kind != SL_DECIDE_DEACTIVATE;
-    if (record->generation != d->generation || record->phase == SL_PHASE_ABSENT ||
-        record->phase == SL_PHASE_FINISHED || sl_condition_true(workload, "Finished") ||
+    if (d->kind == SL_DECIDE_DELETE || record->generation != d->generation ||
+        record->phase == SL_PHASE_ABSENT || record->phase == SL_PHASE_FINISHED ||
+        sl_condition_true(workload, "Finished") ||
         strcmp(sl_object_uid(workload), g->workloads[d->workload].uid) != 0) {
         return NULL;
     }
@@ -315,16 +365,22 @@ struct sl_json *sl_patch_from_decision(struct sl_engine *g, const struct sl_deci
     }
     const struct sl_json *live = sl_json_get(workload, "status");
     struct sl_json *wanted = live == NULL ? sl_json_new_map() : sl_json_clone(live);
-    struct sl_condition_view view = {record, sl_engine_queue_of(g, d->workload), d->message,
-                                     sl_object_generation(workload), d->now_ms};
+    bool to_blame = sl_standing_queue_to_blame(g, d->workload);
+    struct sl_condition_view view = {.record = record,
+                                     .cluster_queue = sl_engine_queue_of(g, d->workload),
+                                     .message = d->message,
+                                     .granular = g->settings.granular_reasons,
+                                     .queue_to_blame = to_blame,
+                                     .generation = sl_object_generation(workload),
+                                     .now_ms = d->now_ms};
     bool newly_evicted =
         record->evicted != SL_EVICT_NONE && !sl_condition_true(workload, "Evicted");
     sl_condition_write(wanted, &view);
     write_admission(g, wanted, d->workload, workload);
-    write_rest(g, wanted, record, d->now_ms);
-    write_resource_requests(wanted, record, workload);
+    write_rest(g, wanted, d->workload, d->now_ms);
+    write_resource_requests(g, wanted, d->workload, workload, to_blame);
     if (newly_evicted) {
-        count_eviction(wanted, record);
+        count_eviction(wanted, workload, record);
     }
     struct sl_json *patch = new_difference(live, wanted);
     sl_json_free(wanted);

@@ -6,9 +6,11 @@
 #include "base/check.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "engine/accounts.h"
 #include "engine/change.h"
 #include "engine/constraints.h"
 #include "engine/event_in.h"
+#include "engine/limits.h"
 #include "engine/pack.h"
 #include "engine/quotas.h"
 #include "engine/standing.h"
@@ -22,6 +24,8 @@ enum sl_code sl_engine_open(const struct sl_engine_options *options, struct sl_e
 {
     SL_PRE(!opened && out != NULL);
     struct sl_engine *g = sl_mem_new(1, sizeof *g);
+    bool given = options != NULL && options->settings != NULL;
+    g->settings = given ? *options->settings : sl_engine_settings_default();
     enum sl_code code =
         sl_journal_open(options == NULL ? NULL : options->journal_dir, &g->journal, e);
     if (code != SL_CODE_OK) {
@@ -32,8 +36,13 @@ enum sl_code sl_engine_open(const struct sl_engine_options *options, struct sl_e
     g->names = sl_intern_new();
     g->local_queues = sl_map_new();
     g->namespaces = sl_map_new();
+    g->preemptor = SL_NO_ID;
     g->constraints = sl_constraints_new();
+    g->limits = sl_limits_new();
     (void)sl_journal_append(g->journal, SL_JOURNAL_START, 0, NULL);
+    enum sl_status set = sl_change_settings(g, &g->settings.policy);
+    SL_PRE(set == SL_OK);
+    sl_accounts_configure(g);
     struct sl_change pods = {.kind = SL_CHANGE_PODS,
                              .word = {sl_name_take(g, SL_INTERN_RESOURCE, "pods", 0)}};
     (void)sl_change_apply(g, &pods, 0);
@@ -78,6 +87,7 @@ void sl_engine_close(struct sl_engine *g)
     (void)sl_journal_open(NULL, &g->journal, NULL);
     g->synced = false;
     empty_core(g);
+    sl_accounts_fini(g);
     sl_journal_close(g->journal);
     for (uint32_t i = 0; i < g->flavor_cap; i++) {
         sl_json_free(g->flavors[i].spec);
@@ -94,6 +104,7 @@ void sl_engine_close(struct sl_engine *g)
     sl_map_free(g->namespaces);
     sl_map_free(g->local_queues);
     sl_constraints_free(g->constraints);
+    sl_limits_free(g->limits);
     sl_timers_fini(&g->timers);
     sl_intern_free(g->names);
     sl_mem_free(g->flavors);
@@ -101,6 +112,7 @@ void sl_engine_close(struct sl_engine *g)
     sl_mem_free(g->workloads);
     sl_mem_free(g->decisions);
     sl_mem_free(g->touched);
+    sl_mem_free(g->granted);
     sl_mem_free(g->lent);
     sl_mem_free(g);
     opened = false;
@@ -128,10 +140,17 @@ enum sl_code sl_engine_observe(struct sl_engine *g, enum sl_kind kind, const str
     if (sl_object_name(object)[0] == '\0') {
         return sl_error_set(why, SL_CODE_BAD_REQUEST, "the object has no name");
     }
+    g->now_ms = now_ms;
     note_object(g, kind, object, false, now_ms);
     switch (kind) {
     case SL_KIND_NAMESPACE:
         sl_event_from_namespace(g, object, false, now_ms);
+        return SL_CODE_OK;
+    case SL_KIND_LIMIT_RANGE:
+        sl_limits_take_range(g->limits, object, false);
+        return SL_CODE_OK;
+    case SL_KIND_RUNTIME_CLASS:
+        sl_limits_take_class(g->limits, object, false);
         return SL_CODE_OK;
     case SL_KIND_RESOURCE_FLAVOR:
         return sl_event_from_flavor(g, object, false, now_ms);
@@ -153,10 +172,17 @@ void sl_engine_forget(struct sl_engine *g, enum sl_kind kind, const struct sl_js
                       int64_t now_ms)
 {
     SL_PRE(g != NULL && object != NULL && now_ms >= 0);
+    g->now_ms = now_ms;
     note_object(g, kind, object, true, now_ms);
     switch (kind) {
     case SL_KIND_NAMESPACE:
         sl_event_from_namespace(g, object, true, now_ms);
+        break;
+    case SL_KIND_LIMIT_RANGE:
+        sl_limits_take_range(g->limits, object, true);
+        break;
+    case SL_KIND_RUNTIME_CLASS:
+        sl_limits_take_class(g->limits, object, true);
         break;
     case SL_KIND_RESOURCE_FLAVOR:
         (void)sl_event_from_flavor(g, object, true, now_ms);
@@ -189,6 +215,7 @@ void sl_engine_synced(struct sl_engine *g, int64_t now_ms)
             sl_standing_update(g, id, now_ms);
         }
     }
+    sl_accounts_sample(g, now_ms);
     g->sweep = true;
     sl_node_sweep(g, now_ms);
     (void)sl_journal_flush(g->journal);

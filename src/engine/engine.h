@@ -8,19 +8,24 @@
 #ifndef SL_ENGINE_ENGINE_H
 #define SL_ENGINE_ENGINE_H
 #include "api/object.h"
+#include "engine/settings.h"
 #include "kernel/types.h"
 
 struct sl_engine;
 struct sl_engine_options {
     const char *journal_dir; /* NULL = no journal */
+    const struct sl_engine_settings
+        *settings; /* NULL = the defaults; copied, but not its strings */
 };
 enum sl_code sl_engine_open(const struct sl_engine_options *options, struct sl_engine **out,
                             struct sl_error *e);
 void sl_engine_close(struct sl_engine *g);
 
 /* An object was added or changed: level-triggered, the difference to what is known becomes core
- * events. Kinds: Namespace, ResourceFlavor, Cohort, ClusterQueue, LocalQueue, Workload,
- * WorkloadPriorityClass, PriorityClass. INVALID with causes when something in it cannot be used
+ * events. Kinds: Namespace, LimitRange, RuntimeClass, ResourceFlavor, Cohort, ClusterQueue,
+ * LocalQueue, Workload, WorkloadPriorityClass, PriorityClass. Workloads are read with the
+ * LimitRanges and RuntimeClasses known by then: when one of these changes, observe those Workloads
+ * again. INVALID with causes when something in it cannot be used
  * (e.g. a cyclic cohort); the object then is known as inactive with that reason, nothing is lost.
  */
 enum sl_code sl_engine_observe(struct sl_engine *g, enum sl_kind kind, const struct sl_json *object,
@@ -33,6 +38,9 @@ void sl_engine_synced(struct sl_engine *g, int64_t now_ms);
 
 /* One scheduling cycle if anything waits for one; returns whether another one is due at once. */
 bool sl_engine_cycle(struct sl_engine *g, int64_t now_ms);
+/* One cycle at once that takes every queue's head, also one that was refused and for which nothing
+ * has changed since: a cycle as Kueue runs it, at a cost linear in queues. For comparisons. */
+void sl_engine_force_cycle(struct sl_engine *g, int64_t now_ms);
 /* When to call sl_engine_cycle again for timers (wake-up batches, backoff, second pass); INT64_MAX
  * = never. */
 int64_t sl_engine_due_ms(const struct sl_engine *g);
@@ -44,7 +52,8 @@ enum sl_decision_kind {
     SL_DECIDE_EVICT,      /* Evicted=True: the job must stop */
     SL_DECIDE_RELEASE,    /* the reservation is taken back (job stopped, or queue unusable) */
     SL_DECIDE_DEACTIVATE, /* spec.active must become false */
-    SL_DECIDE_REQUEUE     /* Requeued=True: backoff over, reactivated, queue restarted */
+    SL_DECIDE_REQUEUE,    /* Requeued=True: backoff over, reactivated, queue restarted */
+    SL_DECIDE_DELETE      /* kept long enough: the object is to be deleted; there is no patch */
 };
 struct sl_decision {
     uint64_t sequence; /* of the journal */
@@ -53,9 +62,10 @@ struct sl_decision {
     sl_workload_id workload;
     uint32_t generation;
     int64_t now_ms;
-    const char *ns, *name, *uid; /* lent until the next call into the engine */
-    const char *reason;          /* API reason string */
-    char message[512];           /* for people: what was missing, per flavor */
+    const char *ns, *name, *uid;          /* lent until the next call into the engine */
+    const char *reason;                   /* API reason string */
+    const char *by_ns, *by_name, *by_uid; /* EVICT: the Workload that preempted it; NULL = none */
+    char message[512];                    /* for people: what was missing, per flavor */
 };
 /* The oldest decision not yet taken; false when there is none. */
 bool sl_engine_next_decision(struct sl_engine *g, struct sl_decision *out);
@@ -67,6 +77,9 @@ struct sl_json *sl_patch_from_decision(struct sl_engine *g, const struct sl_deci
 /* How the write ended, by (id, generation): NOT_FOUND and CONFLICT included. */
 void sl_engine_answer(struct sl_engine *g, const struct sl_decision *d, enum sl_code code,
                       int64_t now_ms);
+
+/* Do pods that have ended for good give their quota back before the job ends? */
+bool sl_engine_reclaims(const struct sl_engine *g);
 
 /* The job of an evicted workload has stopped: its quota may go (row 18). */
 void sl_engine_job_stopped(struct sl_engine *g, const struct sl_json *workload, int64_t now_ms);

@@ -5,15 +5,30 @@
  * record, also before its object was seen: the order in which objects come in does not matter. */
 #include "base/check.h"
 #include "base/mem.h"
+#include "engine/accounts.h"
 #include "engine/change.h"
 #include "engine/constraints.h"
 #include "engine/follow.h"
 #include "engine/pack.h"
 #include "engine/quotas.h"
+#include "engine/rules.h"
 #include "engine/state.h"
 #include "kernel/commit.h"
 #include <stdio.h>
 #include <string.h>
+
+/* Resources are looked at in the order in which Kueue goes through them: by the FNV-1a hash of
+ * their names. */
+static void set_resource_order(struct sl_engine *g, uint32_t id, const char *name, int64_t now_ms)
+{
+    uint64_t hash = 0xcbf29ce484222325u;
+    for (const char *p = name; *p != '\0'; p++) {
+        hash = (hash ^ (unsigned char)*p) * 0x100000001b3u;
+    }
+    struct sl_change order = {
+        .kind = SL_CHANGE_RESOURCE_ORDER, .word = {id}, .number = {(int64_t)hash}};
+    (void)sl_change_apply(g, &order, now_ms);
+}
 
 uint32_t sl_name_take(struct sl_engine *g, enum sl_intern_class c, const char *name, int64_t now_ms)
 {
@@ -26,6 +41,9 @@ uint32_t sl_name_take(struct sl_engine *g, enum sl_intern_class c, const char *n
         pack_text(&payload, name);
         (void)sl_journal_append(g->journal, SL_JOURNAL_NAME, now_ms, &payload);
         sl_buf_fini(&payload);
+        if (c == SL_INTERN_RESOURCE) {
+            set_resource_order(g, id, name, now_ms);
+        }
     }
     return id;
 }
@@ -70,6 +88,7 @@ sl_node_id sl_node_take(struct sl_engine *g, bool is_cluster_queue, const char *
         n->name = sl_mem_text(name);
         n->is_cluster_queue = is_cluster_queue;
         n->parent = SL_NO_ID;
+        sl_rules_default(n);
         g->nodes[id] = n;
     }
     return id;
@@ -88,6 +107,7 @@ static void free_node(struct sl_engine *g, sl_node_id node)
 {
     struct sl_node_entry *n = g->nodes[node];
     sl_quotas_free(&n->quotas);
+    sl_rules_free_checks(n);
     sl_json_free(n->namespace_selector);
     sl_selector_free(n->namespaces);
     sl_mem_free(n->tally.usages);
@@ -107,6 +127,9 @@ void sl_node_drop_unused(struct sl_engine *g, sl_node_id node, int64_t now_ms)
     }
     sl_node_id parent = n->parent;
     if (n->open) {
+        struct sl_error ignored = {0};
+        (void)sl_rules_share(g, node, NULL, now_ms,
+                             &ignored); /* the number may be another's soon */
         if (n->is_cluster_queue) {
             (void)sl_change_words(g, SL_CHANGE_NO_OFFERS, node, 0, now_ms);
         }
@@ -155,6 +178,7 @@ struct sl_local_queue *sl_local_queue_take(struct sl_engine *g, const char *ns, 
         q->ns = sl_mem_text(ns);
         q->name = q->key + strlen(ns) + 1;
         q->cluster_queue = SL_NO_ID;
+        q->account = SL_NO_ID;
         q->first = SL_NO_ID;
         q->last = SL_NO_ID;
         sl_map_put(g->local_queues, q->key, (union sl_map_value){.pointer = q});
@@ -201,6 +225,7 @@ void sl_local_queue_drop_unused(struct sl_engine *g, struct sl_local_queue *q, i
         return;
     }
     sl_local_queue_point(g, q, SL_NO_ID, now_ms);
+    sl_accounts_drop(g, q, now_ms);
     (void)sl_map_remove(g->local_queues, q->key, NULL);
     sl_mem_free(q->tally.usages);
     sl_mem_free(q->key);
@@ -232,6 +257,8 @@ struct sl_workload_entry *sl_workload_entry_take(struct sl_engine *g, sl_workloa
                                     .demand_at = SL_NO_ID,
                                     .backoff_ms = SL_NEVER,
                                     .limited_ms = SL_NEVER,
+                                    .ready_ms = SL_NEVER,
+                                    .retain_ms = SL_NEVER,
                                     .object_generation = -1};
     g->counters.workloads++;
     return e;
@@ -306,6 +333,7 @@ struct sl_grant *sl_grant_new(uint32_t pod_set_count, uint32_t choice_count)
     grant->pod_set_count = pod_set_count;
     grant->choice_count = choice_count;
     grant->counts = sl_mem_new(pod_set_count + 1u, sizeof *grant->counts);
+    grant->reclaimed = sl_mem_new(pod_set_count + 1u, sizeof *grant->reclaimed);
     grant->choices = sl_mem_new(choice_count + 1u, sizeof *grant->choices);
     return grant;
 }
@@ -314,7 +342,17 @@ void sl_grant_free(struct sl_grant *grant)
 {
     if (grant != NULL) {
         sl_mem_free(grant->counts);
+        sl_mem_free(grant->reclaimed);
         sl_mem_free(grant->choices);
         sl_mem_free(grant);
     }
+}
+
+int64_t sl_grant_amount(const struct sl_grant *grant, uint32_t choice)
+{
+    int64_t amount = grant->choices[choice].amount;
+    uint32_t pod_set = grant->choices[choice].pod_set;
+    int64_t gone = grant->reclaimed[pod_set];
+    int64_t count = grant->counts[pod_set];
+    return gone == 0 ? amount : amount / count * (count - gone);
 }

@@ -35,6 +35,9 @@ void sl_rebuild_amend(struct sl_engine *g, sl_workload_id id, const struct sl_js
                       int64_t now_ms);
 void sl_rebuild_checks(struct sl_engine *g, sl_workload_id id, const struct sl_json *object,
                        int64_t now_ms);
+/* reclaim.c: pods of a holder that its object says to have ended for good give their quota back. */
+void sl_reclaim_take(struct sl_engine *g, sl_workload_id id, const struct sl_json *object,
+                     int64_t now_ms);
 
 /* Shared: quotas and parent of a Cohort or ClusterQueue. */
 enum sl_code sl_event_quotas(struct sl_engine *g, sl_node_id node, const struct sl_json *object,

@@ -4,10 +4,12 @@
 /* ClusterQueues, LocalQueues and Namespaces. */
 #include "base/check.h"
 #include "base/mem.h"
+#include "engine/accounts.h"
 #include "engine/change.h"
 #include "engine/event_in.h"
 #include "engine/follow.h"
 #include "engine/quotas.h"
+#include "engine/rules.h"
 #include "engine/standing.h"
 #include "policy/queues.h"
 #include <stdio.h>
@@ -80,14 +82,17 @@ static const char *judge(const struct sl_engine *g, sl_node_id node, struct sl_b
     return "Ready";
 }
 
+/* Its rules and whether it is active matter to its whole tree: the workloads of a queue that is not
+ * cannot be preempted. */
 static void configure(struct sl_engine *g, sl_node_id node, int64_t now_ms)
 {
     const struct sl_node_entry *n = g->nodes[node];
     struct sl_change c = {.kind = SL_CHANGE_CONFIGURE,
-                          .word = {node, n->strict ? SL_STRICT_FIFO : SL_BEST_EFFORT_FIFO,
-                                   n->try_next ? SL_TRY_NEXT_FLAVOR : SL_MAY_STOP_SEARCH,
-                                   n->active ? 1u : 0u}};
+                          .word = {node, n->rules.strategy, n->rules.when_can_borrow,
+                                   n->rules.when_can_preempt, n->rules.preference,
+                                   n->rules.by_usage ? 1u : 0u, n->active ? 1u : 0u}};
     (void)sl_change_apply(g, &c, now_ms);
+    (void)sl_change_words(g, SL_CHANGE_WAKE_TREE, node, 0, now_ms);
 }
 
 void sl_event_judge(struct sl_engine *g, sl_node_id node, int64_t now_ms)
@@ -125,33 +130,6 @@ void sl_event_judge_all(struct sl_engine *g, int64_t now_ms)
 
 /* --- ClusterQueue ----------------------------------------------------------------------------- */
 
-static enum sl_code read_checks(struct sl_engine *g, struct sl_node_entry *n,
-                                const struct sl_json *object, bool *changed, int64_t now_ms,
-                                struct sl_error *e)
-{
-    const struct sl_json *list =
-        sl_json_path(object, "spec.admissionChecksStrategy.admissionChecks");
-    uint32_t old_count = n->check_count;
-    sl_check_id old[SL_CHECKS_MAX];
-    memcpy(old, n->checks, sizeof old);
-    n->check_count = 0;
-    for (size_t i = 0; i < sl_json_len(list); i++) {
-        if (n->check_count == SL_CHECKS_MAX) {
-            sl_error_cause(e, "FieldValueInvalid", "spec.admissionChecksStrategy.admissionChecks",
-                           "more than %u admission checks", SL_CHECKS_MAX);
-            return SL_CODE_INVALID;
-        }
-        const char *name = sl_json_path_text(sl_json_at(list, i), "name", "");
-        uint32_t id = sl_name_take(g, SL_INTERN_CHECK, name, now_ms);
-        if (id != SL_NO_ID) {
-            n->checks[n->check_count++] = id;
-        }
-    }
-    *changed = old_count != n->check_count ||
-               memcmp(old, n->checks, n->check_count * sizeof *old) != 0 || *changed;
-    return SL_CODE_OK;
-}
-
 static enum sl_code read_selector(struct sl_node_entry *n, const struct sl_json *object,
                                   bool *changed, struct sl_error *e)
 {
@@ -176,20 +154,13 @@ static enum sl_code read_selector(struct sl_node_entry *n, const struct sl_json 
     return n->namespaces == NULL ? SL_CODE_INVALID : SL_CODE_OK;
 }
 
-static bool read_rules(struct sl_node_entry *n, const struct sl_json *object)
+static void read_state(struct sl_node_entry *n, const struct sl_json *object)
 {
-    bool strict = strcmp(sl_json_path_text(object, "spec.queueingStrategy", ""), "StrictFIFO") == 0;
-    const char *borrow = sl_json_path_text(object, "spec.flavorFungibility.whenCanBorrow", "");
-    bool try_next = strcmp(borrow, "TryNextFlavor") == 0;
     enum sl_stop stop = sl_event_read_stop(object);
     bool deleting = sl_object_deleting(object);
-    bool changed = strict != n->strict || try_next != n->try_next;
     n->restated = stop != n->stop || deleting != n->deleting;
-    n->strict = strict;
-    n->try_next = try_next;
     n->stop = stop;
     n->deleting = deleting;
-    return changed;
 }
 
 static enum sl_code first_bad(enum sl_code a, enum sl_code b)
@@ -208,13 +179,15 @@ enum sl_code sl_event_from_cluster_queue(struct sl_engine *g, const struct sl_js
     struct sl_node_entry *n = g->nodes[node];
     bool changed = !n->exists;
     n->exists = true;
-    bool reconfigured = read_rules(n, object) || changed;
+    bool reconfigured = sl_rules_read(g, n, object) || changed;
+    read_state(n, object);
     changed = n->restated || changed;
     const char *cohort = sl_json_path_text(object, "spec.cohortName", "");
     enum sl_code moved = sl_event_parent(g, node, cohort, "spec.cohortName", now_ms, e);
     enum sl_code code = sl_event_quotas(g, node, object, now_ms, e);
     code = first_bad(code, read_selector(n, object, &changed, e));
-    code = first_bad(code, read_checks(g, n, object, &changed, now_ms, e));
+    code = first_bad(code, sl_rules_read_checks(g, n, object, &changed, now_ms, e));
+    code = first_bad(code, sl_rules_share(g, node, object, now_ms, e));
     sl_mem_free(n->trouble);
     n->trouble =
         code == SL_CODE_OK ? NULL : sl_mem_text(e->cause_count > 0 ? e->causes[0].text : e->text);
@@ -243,7 +216,8 @@ void sl_event_cluster_queue_gone(struct sl_engine *g, const struct sl_json *obje
     n->exists = false;
     n->active = false;
     n->reason = NULL;
-    n->check_count = 0;
+    sl_rules_free_checks(n);
+    (void)sl_rules_share(g, node, NULL, now_ms, &ignored);
     configure(g, node, now_ms);
     sl_standing_update_cluster_queue(g, node, now_ms);
     (void)sl_change_words(g, SL_CHANGE_NO_OFFERS, node, 0, now_ms);
@@ -275,6 +249,7 @@ enum sl_code sl_event_from_local_queue(struct sl_engine *g, const struct sl_json
     q->deleting = deleting;
     sl_local_queue_point(g, q, node, now_ms);
     sl_touch_queue(g, q);
+    enum sl_code weighed = sl_accounts_take(g, q, object, now_ms, e);
     if (!same) {
         sl_standing_update_queue(g, q, now_ms);
     }
@@ -282,7 +257,7 @@ enum sl_code sl_event_from_local_queue(struct sl_engine *g, const struct sl_json
         return sl_error_set(e, SL_CODE_TOO_MANY,
                             "there are as many ClusterQueues and Cohorts as can be held");
     }
-    return SL_CODE_OK;
+    return weighed;
 }
 
 void sl_event_local_queue_gone(struct sl_engine *g, const struct sl_json *object, int64_t now_ms)

@@ -10,6 +10,7 @@
 #include "engine/event_in.h"
 #include "engine/follow.h"
 #include "engine/quotas.h"
+#include "engine/rules.h"
 #include "engine/standing.h"
 #include <stdio.h>
 #include <string.h>
@@ -203,7 +204,8 @@ enum sl_code sl_event_from_cohort(struct sl_engine *g, const struct sl_json *obj
     const char *parent = sl_json_path_text(object, "spec.parentName", "");
     enum sl_code moved = sl_event_parent(g, node, parent, "spec.parentName", now_ms, e);
     enum sl_code read = sl_event_quotas(g, node, object, now_ms, e);
-    enum sl_code code = moved != SL_CODE_OK ? moved : read;
+    enum sl_code shared = sl_rules_share(g, node, object, now_ms, e);
+    enum sl_code code = moved != SL_CODE_OK ? moved : read != SL_CODE_OK ? read : shared;
     set_trouble(n, code, e);
     sl_touch_node(g, node);
     return code;
@@ -223,6 +225,7 @@ void sl_event_cohort_gone(struct sl_engine *g, const struct sl_json *object, int
     (void)sl_quotas_apply(g, node, &n->quotas, &none, now_ms);
     sl_quotas_free(&n->quotas);
     set_trouble(n, SL_CODE_OK, &ignored);
+    (void)sl_rules_share(g, node, NULL, now_ms, &ignored);
     (void)sl_event_parent(g, node, "", "spec.parentName", now_ms, &ignored);
     (void)sl_change_words(g, SL_CHANGE_WAKE_TREE, node, 0, now_ms);
     sl_node_drop_unused(g, node, now_ms);

@@ -12,6 +12,7 @@
 #include "engine/constraints.h"
 #include "engine/event_in.h"
 #include "engine/follow.h"
+#include "engine/limits.h"
 #include "engine/standing.h"
 #include "policy/demand.h"
 #include "policy/queues.h"
@@ -35,27 +36,25 @@ static void send(struct sl_engine *g, sl_workload_id id, enum sl_event_kind kind
 
 /* --- the demand ------------------------------------------------------------------------------- */
 
-static bool same_requests(uint32_t pod_set, const struct sl_requests *r, const struct sl_engine *g)
+static bool same_requests(uint32_t pod_set, const struct sl_requests *r)
 {
     uint32_t i = 0;
     uint32_t known = sl_demand_first_request(pod_set);
     for (; known != SL_NO_ID && i < r->count; known = sl_demand_next_request(known), i++) {
-        const char *name = sl_intern_name(g->names, SL_INTERN_RESOURCE, sl_demand_resource(known));
-        if (strcmp(name, r->items[i].resource) != 0 ||
-            sl_demand_amount(known) != r->items[i].total) {
+        if (sl_demand_resource(known) != r->items[i].resource ||
+            sl_demand_per_pod(known) != r->items[i].per_pod) {
             return false;
         }
     }
-    return known == SL_NO_ID && i == r->count &&
-           (int64_t)sl_demand_pod_count(pod_set) == r->pod_count;
+    return known == SL_NO_ID && i == r->count && sl_demand_pod_count(pod_set) == r->pod_count &&
+           sl_demand_min_count(pod_set) == r->min_count && sl_demand_group(pod_set) == r->group;
 }
 
-static bool same_demand(const struct sl_engine *g, sl_workload_id id, const struct sl_requests *r,
-                        size_t count)
+static bool same_demand(sl_workload_id id, const struct sl_requests *r, uint32_t count)
 {
     uint32_t pod_set = sl_demand_first_pod_set(id);
-    for (size_t i = 0; i < count; i++) {
-        if (pod_set == SL_NO_ID || !same_requests(pod_set, &r[i], g)) {
+    for (uint32_t i = 0; i < count; i++) {
+        if (pod_set == SL_NO_ID || !same_requests(pod_set, &r[i])) {
             return false;
         }
         pod_set = sl_demand_next_pod_set(pod_set);
@@ -63,63 +62,81 @@ static bool same_demand(const struct sl_engine *g, sl_workload_id id, const stru
     return pod_set == SL_NO_ID;
 }
 
-static enum sl_code read_demand(const struct sl_json *object, struct sl_requests *out,
-                                size_t *count, struct sl_error *e)
+static void set_trouble(struct sl_workload_entry *entry, enum sl_code code,
+                        const struct sl_error *e)
 {
-    *count = sl_json_len(sl_json_path(object, "spec.podSets"));
-    if (*count > SL_POD_SETS_MAX) {
-        sl_error_cause(e, "FieldValueInvalid", "spec.podSets", "more than %u pod sets",
-                       SL_POD_SETS_MAX);
-        *count = 0;
-        return SL_CODE_INVALID;
+    sl_mem_free(entry->trouble);
+    entry->trouble =
+        code == SL_CODE_OK ? NULL : sl_mem_text(e->cause_count > 0 ? e->causes[0].text : e->text);
+}
+
+/* The demand in the core; none when it cannot be counted there. */
+static enum sl_code make_demand(struct sl_engine *g, sl_workload_id id,
+                                const struct sl_json *object, const struct sl_requests *requests,
+                                uint32_t count, struct sl_error *e)
+{
+    struct sl_workload_entry *entry = &g->workloads[id];
+    enum sl_code code = sl_requests_check_size(g, requests, count, e);
+    entry->oversized = code != SL_CODE_OK;
+    sl_constraints_take(g, entry, object);
+    if (entry->oversized) {
+        struct sl_change none = {.kind = SL_CHANGE_DEMAND, .word = {id}};
+        (void)sl_change_apply(g, &none, g->now_ms);
+        return code;
     }
-    for (size_t i = 0; i < *count; i++) {
-        enum sl_code code = sl_requests_of_pod_set(object, i, &out[i], e);
-        if (code != SL_CODE_OK) {
-            return code;
-        }
+    enum sl_status status = sl_constraints_demand(g, id, requests, entry->demand_at, g->now_ms);
+    if (status != SL_OK) {
+        sl_error_cause(e, "FieldValueInvalid", "spec.podSets",
+                       "the daemon cannot hold what they ask for");
+        return SL_CODE_INVALID;
     }
     return SL_CODE_OK;
 }
 
-/* A workload whose pod sets cannot be read stays known, and out of the queue, with that reason. */
+/* Nothing in the object or around it has changed that the demand is made of. */
+static bool demand_is_fresh(const struct sl_engine *g, const struct sl_workload_entry *entry,
+                            const struct sl_json *object)
+{
+    return sl_object_generation(object) == entry->object_generation && !entry->reclaims &&
+           sl_json_path(object, "status.reclaimablePods") == NULL &&
+           entry->limits_version == sl_limits_version(g->limits);
+}
+
+/* At first sight the demand is made for the ClusterQueue that it will be attached to: once is
+ * enough. */
+static void expect_queue(struct sl_engine *g, struct sl_workload_entry *entry)
+{
+    sl_node_id node = entry->queue->cluster_queue;
+    if (entry->demand_at == SL_NO_ID && node != SL_NO_ID && g->nodes[node]->exists) {
+        entry->demand_at = node;
+    }
+}
+
+/* A workload whose pod sets cannot be used stays known, and out of the queue, with that reason. */
 static enum sl_code take_demand(struct sl_engine *g, sl_workload_id id,
                                 const struct sl_json *object, int64_t now_ms, struct sl_error *e)
 {
     static struct sl_requests requests[SL_POD_SETS_MAX];
     struct sl_workload_entry *entry = &g->workloads[id];
-    int64_t generation = sl_object_generation(object);
-    size_t count = 0;
-    bool scaled = sl_json_path(object, "status.reclaimablePods") != NULL;
-    if (generation == entry->object_generation && !scaled) {
+    uint32_t count = 0;
+    if (demand_is_fresh(g, entry, object)) {
         return SL_CODE_OK;
     }
-    enum sl_code code = read_demand(object, requests, &count, e);
-    sl_mem_free(entry->trouble);
-    entry->trouble = NULL;
-    if (code == SL_CODE_OK && generation == entry->object_generation &&
-        same_demand(g, id, requests, count)) {
-        return code;
-    }
-    struct sl_change retry = {.kind = SL_CHANGE_RETRY, .word = {id}, .number = {now_ms}};
-    (void)sl_change_apply(g, &retry, now_ms);
-    entry->object_generation = generation;
-    sl_node_id node = entry->queue->cluster_queue;
-    if (entry->demand_at == SL_NO_ID && node != SL_NO_ID && g->nodes[node]->exists) {
-        entry->demand_at = node; /* where it will be attached: one demand is enough */
+    bool same_spec = sl_object_generation(object) == entry->object_generation;
+    enum sl_code code = sl_requests_read(g, object, requests, &count, e);
+    entry->limits_version = sl_limits_version(g->limits);
+    entry->reclaims = sl_json_path(object, "status.reclaimablePods") != NULL;
+    if (code != SL_CODE_OK || !same_spec || entry->oversized || !same_demand(id, requests, count)) {
+        struct sl_change retry = {.kind = SL_CHANGE_RETRY, .word = {id}, .number = {now_ms}};
+        entry->object_generation = sl_object_generation(object);
+        expect_queue(g, entry);
+        code = code == SL_CODE_OK ? make_demand(g, id, object, requests, count, e) : code;
+        (void)sl_change_apply(g, &retry, now_ms);
     }
     if (code == SL_CODE_OK) {
-        sl_constraints_take(g, entry, object);
-        enum sl_status status = sl_constraints_demand(g, id, requests, entry->demand_at, now_ms);
-        if (status != SL_OK) {
-            sl_error_cause(e, "FieldValueInvalid", "spec.podSets",
-                           "the daemon cannot hold what they ask for");
-            code = SL_CODE_INVALID;
-        }
+        code = sl_requests_check_limits(g, object, e);
     }
-    if (code != SL_CODE_OK) {
-        entry->trouble = sl_mem_text(e->cause_count > 0 ? e->causes[0].text : e->text);
-    }
+    set_trouble(entry, code, e);
     return code;
 }
 
@@ -238,12 +255,49 @@ static void take_pods_ready(struct sl_engine *g, sl_workload_id id, const struct
     }
 }
 
+/* --- retention -------------------------------------------------------------------------------- */
+
+/* When it finished, or was deactivated by a rule of the daemon's; SL_NEVER = neither. */
+static int64_t ended_ms(const struct sl_json *object, int64_t now_ms, bool *finished)
+{
+    const struct sl_json *evicted = sl_condition_find(object, "Evicted");
+    *finished = sl_condition_true(object, "Finished");
+    bool by_rule = !sl_json_path_bool(object, "spec.active", true) &&
+                   sl_condition_true(object, "Evicted") &&
+                   strncmp(sl_json_path_text(evicted, "reason", ""), "DeactivatedDueTo", 16) == 0;
+    if (!*finished && !by_rule) {
+        return SL_NEVER;
+    }
+    const struct sl_json *c = *finished ? sl_condition_find(object, "Finished") : evicted;
+    int64_t at = sl_clock_parse(sl_json_path_text(c, "lastTransitionTime", ""));
+    return at < 0 || at > now_ms ? now_ms : at;
+}
+
+/* What ended is deleted some time later, where the settings say so. */
+static void take_retention(struct sl_engine *g, sl_workload_id id, const struct sl_json *object,
+                           int64_t now_ms)
+{
+    struct sl_workload_entry *e = &g->workloads[id];
+    bool finished;
+    int64_t at_ms = ended_ms(object, now_ms, &finished);
+    int64_t keep_ms = finished ? g->settings.retain_finished_ms : g->settings.retain_deactivated_ms;
+    int64_t due_ms =
+        at_ms == SL_NEVER || keep_ms < 0 || sl_object_deleting(object) ? SL_NEVER : at_ms + keep_ms;
+    if (due_ms != e->retain_ms) {
+        e->retain_ms = due_ms;
+        if (due_ms != SL_NEVER) {
+            sl_timers_arm(&g->timers, due_ms, SL_TIMER_RETAIN, id, e->generation);
+        }
+    }
+}
+
 /* --- first sight, later sights ---------------------------------------------------------------- */
 
 static enum sl_code follow_object(struct sl_engine *g, sl_workload_id id,
                                   const struct sl_json *object, int64_t now_ms, struct sl_error *e)
 {
     g->workloads[id].observed_sequence = sl_journal_sequence(g->journal);
+    take_retention(g, id, object, now_ms);
     if (take_finished(g, id, object, now_ms)) {
         return SL_CODE_OK;
     }
@@ -251,6 +305,7 @@ static enum sl_code follow_object(struct sl_engine *g, sl_workload_id id,
     take_flags(g, id, object, now_ms);
     take_queue(g, id, object, now_ms);
     take_priority(g, id, object, now_ms);
+    sl_reclaim_take(g, id, object, now_ms);
     enum sl_code code = take_demand(g, id, object, now_ms, e);
     if (g->workloads[id].unwritten_count == 0) { /* else these may be what is just being reset */
         sl_rebuild_checks(g, id, object, now_ms);

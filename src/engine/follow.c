@@ -10,7 +10,8 @@
 #include "engine/conditions.h"
 #include "engine/message.h"
 #include "engine/pack.h"
-#include "engine/state.h"
+#include "engine/rules.h"
+#include "engine/standing.h"
 #include "policy/cycle.h"
 #include <stdlib.h>
 #include <string.h>
@@ -30,8 +31,10 @@ struct sl_look sl_follow_look(sl_workload_id id)
 
 /* --- decisions -------------------------------------------------------------------------------- */
 
-static const char *reason_of(const struct sl_workload *w, enum sl_decision_kind kind)
+static const char *reason_of(const struct sl_engine *g, sl_workload_id id,
+                             enum sl_decision_kind kind)
 {
+    const struct sl_workload *w = &sl_workloads[id];
     switch (kind) {
     case SL_DECIDE_RESERVE:
         return "QuotaReserved";
@@ -43,11 +46,15 @@ static const char *reason_of(const struct sl_workload *w, enum sl_decision_kind 
         return sl_condition_cause(w);
     case SL_DECIDE_REQUEUE:
         return sl_condition_requeue_reason(w);
+    case SL_DECIDE_DELETE:
+        return w->phase == SL_PHASE_FINISHED ? "Finished" : "Deactivated";
     case SL_DECIDE_PENDING:
     case SL_DECIDE_RELEASE:
         break;
     }
-    return sl_condition_pending_reason(w);
+    return g->settings.granular_reasons
+               ? sl_condition_pending_reason(w)
+               : sl_condition_legacy_reason(w->pending_reason, sl_standing_queue_to_blame(g, id));
 }
 
 static void push(struct sl_engine *g, struct sl_queued_decision d)
@@ -69,7 +76,7 @@ static void push(struct sl_engine *g, struct sl_queued_decision d)
 void sl_decide(struct sl_engine *g, sl_workload_id id, enum sl_decision_kind kind, int64_t now_ms)
 {
     struct sl_workload_entry *e = &g->workloads[id];
-    const char *reason = reason_of(&sl_workloads[id], kind);
+    const char *reason = reason_of(g, id, kind);
     struct sl_buf payload = {0};
     pack_u8(&payload, (uint8_t)kind);
     pack_u32(&payload, id);
@@ -78,8 +85,9 @@ void sl_decide(struct sl_engine *g, sl_workload_id id, enum sl_decision_kind kin
     uint64_t sequence = sl_journal_append(g->journal, SL_JOURNAL_DECISION, now_ms, &payload);
     sl_buf_fini(&payload);
     e->unwritten_count++;
-    push(g,
-         (struct sl_queued_decision){sequence, g->cycle, now_ms, reason, kind, id, e->generation});
+    sl_workload_id by = kind == SL_DECIDE_EVICT ? g->preemptor : SL_NO_ID;
+    push(g, (struct sl_queued_decision){sequence, g->cycle, now_ms, reason, kind, id, e->generation,
+                                        by, by == SL_NO_ID ? 0 : g->workloads[by].generation});
     if (sl_log_on(SL_LOG_DEBUG)) {
         sl_log(SL_LOG_DEBUG, "decided", "cycle", sl_log_number((long long)g->cycle), "workload",
                sl_intern_name(g->names, SL_INTERN_WORKLOAD, id), "queue", e->queue->key, "reason",
@@ -141,6 +149,39 @@ static void decide_rest(struct sl_engine *g, sl_workload_id id, const struct sl_
 
 /* --- timers and the rest ---------------------------------------------------------------------- */
 
+/* Once admitted its pods must become ready in time, and again after one has failed. */
+static int64_t ready_by_ms(const struct sl_engine *g, const struct sl_workload *w)
+{
+    const struct sl_engine_settings *s = &g->settings;
+    if (!s->wait_for_pods_ready || w->phase != SL_PHASE_ADMITTED ||
+        w->deactivation != SL_CAUSE_NONE) {
+        return SL_NEVER;
+    }
+    switch (w->pods_ready) {
+    case SL_PODS_UNKNOWN:
+    case SL_PODS_WAIT_FOR_START:
+        return w->admitted_at_ms + s->ready_ms_max;
+    case SL_PODS_WAIT_FOR_RECOVERY:
+        return s->recovery_ms_max == 0 ? SL_NEVER : w->pods_ready_at_ms + s->recovery_ms_max;
+    case SL_PODS_STARTED:
+    case SL_PODS_RECOVERED:
+        break;
+    }
+    return SL_NEVER;
+}
+
+static void arm_ready(struct sl_engine *g, sl_workload_id id)
+{
+    struct sl_workload_entry *e = &g->workloads[id];
+    int64_t due_ms = ready_by_ms(g, &sl_workloads[id]);
+    if (due_ms != e->ready_ms) {
+        e->ready_ms = due_ms;
+        if (due_ms != SL_NEVER) {
+            sl_timers_arm(&g->timers, due_ms, SL_TIMER_READY, id, e->generation);
+        }
+    }
+}
+
 static void arm(struct sl_engine *g, sl_workload_id id)
 {
     struct sl_workload_entry *e = &g->workloads[id];
@@ -163,6 +204,7 @@ static void arm(struct sl_engine *g, sl_workload_id id)
         sl_timers_arm(&g->timers, w->admitted_at_ms + (left_ms > 0 ? left_ms : 0),
                       SL_TIMER_EXECUTION, id, e->generation);
     }
+    arm_ready(g, id);
 }
 
 static void drop_grant(struct sl_engine *g, sl_workload_id id)
@@ -203,18 +245,43 @@ void sl_follow(struct sl_engine *g, sl_workload_id id, const struct sl_look *bef
 
 /* --- outcomes of a cycle ---------------------------------------------------------------------- */
 
-static struct sl_grant *grant_from_assignment(sl_workload_id id)
+static struct sl_grant *grant_from_assignment(void)
 {
-    struct sl_grant *grant = sl_grant_new(sl_demand_set_count(id), sl_assignment.choice_count);
-    uint32_t i = 0;
-    for (uint32_t ps = sl_demand_first_pod_set(id); ps != SL_NO_ID;
-         ps = sl_demand_next_pod_set(ps)) {
-        grant->counts[i++] = sl_demand_pod_count(ps);
+    struct sl_grant *grant = sl_grant_new(sl_assignment.pod_set_count, sl_assignment.choice_count);
+    for (uint32_t i = 0; i < sl_assignment.pod_set_count; i++) {
+        grant->counts[i] = sl_assignment.counts[i];
     }
     for (uint32_t c = 0; c < sl_assignment.choice_count; c++) {
         grant->choices[c] = sl_assignment.choices[c];
     }
     return grant;
+}
+
+/* It waits for those whom it has evicted just now: each is told by whom and why. */
+static void follow_victims(struct sl_engine *g, int64_t now_ms)
+{
+    g->preemptor = sl_cycle_outcome.workload;
+    for (uint32_t i = 0; i < sl_cycle_evicted.count; i++) {
+        char text[SL_MESSAGE_SIZE];
+        sl_workload_id id = sl_cycle_evicted.workloads[i];
+        struct sl_look before = sl_follow_look(id);
+        before.phase = sl_workloads[id].was_admitted ? SL_PHASE_ADMITTED : SL_PHASE_QUOTA_RESERVED;
+        before.evicted = SL_EVICT_NONE;
+        sl_message_from_preemption(g, sl_cycle_evicted.reasons[i], text);
+        sl_follow_say(g, id, text);
+        sl_follow(g, id, &before, now_ms);
+    }
+    g->preemptor = SL_NO_ID;
+}
+
+/* Policy has let go of what it asks only some flavors for: told once the cycle is over. */
+static void note_granted(struct sl_engine *g, sl_workload_id id, sl_node_id queue)
+{
+    if (!sl_rules_by_flavor(g->nodes[queue], SL_NO_ID)) {
+        return;
+    }
+    g->granted = sl_mem_grow(g->granted, g->granted_count + 1, sizeof *g->granted);
+    g->granted[g->granted_count++] = id;
 }
 
 void sl_follow_outcome(struct sl_engine *g, int64_t now_ms)
@@ -225,16 +292,24 @@ void sl_follow_outcome(struct sl_engine *g, int64_t now_ms)
     if (sl_cycle_outcome.result == SL_CYCLE_RESERVED) {
         struct sl_look before = sl_follow_look(id);
         before.phase = SL_PHASE_PENDING; /* only such are tried */
-        e->grant = grant_from_assignment(id);
+        e->grant = grant_from_assignment();
         sl_workload_hold(g, e, sl_cycle_outcome.cluster_queue);
         sl_follow_say(g, id, "");
         sl_follow(g, id, &before, now_ms);
-        return;
-    }
-    if (sl_cycle_outcome.changed) {
+        note_granted(g, id, sl_cycle_outcome.cluster_queue);
+    } else if (sl_cycle_outcome.changed) {
         char text[SL_MESSAGE_SIZE];
         sl_message_from_outcome(g, text);
         sl_follow_say(g, id, text);
         sl_decide(g, id, SL_DECIDE_PENDING, now_ms);
     }
+    follow_victims(g, now_ms);
+}
+
+void sl_follow_granted(struct sl_engine *g, int64_t now_ms)
+{
+    for (uint32_t i = 0; i < g->granted_count; i++) {
+        sl_standing_update(g, g->granted[i], now_ms);
+    }
+    g->granted_count = 0;
 }

@@ -24,6 +24,8 @@ void sl_follow(struct sl_engine *g, sl_workload_id id, const struct sl_look *bef
                int64_t now_ms);
 /* The same for the outcome that policy's cycle shows. */
 void sl_follow_outcome(struct sl_engine *g, int64_t now_ms);
+/* After the cycle: those whose admission checks depend on the flavors that they were given. */
+void sl_follow_granted(struct sl_engine *g, int64_t now_ms);
 
 /* --- decisions -------------------------------------------------------------------------------- */
 void sl_decide(struct sl_engine *g, sl_workload_id id, enum sl_decision_kind kind, int64_t now_ms);
@@ -36,6 +38,8 @@ void sl_tally_update(struct sl_engine *g, sl_workload_id id);
 struct sl_local_queue;
 /* Let it name another LocalQueue. */
 void sl_tally_move(struct sl_engine *g, sl_workload_id id, struct sl_local_queue *to);
+/* So many pods of that pod set of a holder have ended for good. */
+void sl_tally_reclaim(struct sl_engine *g, sl_workload_id id, uint32_t pod_set, int64_t gone);
 void sl_touch_node(struct sl_engine *g, sl_node_id node);
 void sl_touch_queue(struct sl_engine *g, struct sl_local_queue *q);
 #endif

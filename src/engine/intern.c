@@ -6,6 +6,7 @@
 #include "base/check.h"
 #include "base/map.h"
 #include "base/mem.h"
+#include "policy/usage.h"
 
 struct table {
     struct sl_map *ids;
@@ -26,6 +27,7 @@ static const uint32_t capacities[SL_INTERN_CLASS_COUNT] = {
     [SL_INTERN_RESOURCE] = 4096,
     [SL_INTERN_CHECK] = 4096,
     [SL_INTERN_WORKLOAD] = SL_WORKLOADS_MAX,
+    [SL_INTERN_ACCOUNT] = SL_ACCOUNTS_MAX,
 };
 
 struct sl_intern *sl_intern_new(void)

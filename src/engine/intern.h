@@ -8,13 +8,15 @@
 #define SL_ENGINE_INTERN_H
 #include "kernel/types.h"
 
-/* Quota nodes are named "cq/<name>" and "cohort/<name>", workloads "<namespace>/<name>". */
+/* Quota nodes are named "cq/<name>" and "cohort/<name>", workloads and
+ * accounts (of LocalQueues) "<namespace>/<name>". */
 enum sl_intern_class {
     SL_INTERN_NODE,
     SL_INTERN_FLAVOR,
     SL_INTERN_RESOURCE,
     SL_INTERN_CHECK,
     SL_INTERN_WORKLOAD,
+    SL_INTERN_ACCOUNT,
     SL_INTERN_CLASS_COUNT
 };
 

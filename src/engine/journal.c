@@ -147,8 +147,8 @@ static enum sl_code begin_file(struct sl_journal *j, uint64_t number, struct sl_
     return code;
 }
 
-/* Find the end of the good part; *torn and *damaged say what follows it. */
-static enum sl_code scan_file(struct sl_journal *j, const char *path, bool *damaged,
+/* Find the end of the good part; *damaged says what follows it. */
+static enum sl_code scan_file(struct sl_journal *j, const char *path, bool *damaged, bool *older,
                               struct sl_error *e)
 {
     struct sl_journal_reader *reader = NULL;
@@ -163,6 +163,8 @@ static enum sl_code scan_file(struct sl_journal *j, const char *path, bool *dama
     }
     j->file_size = sl_journal_reader_offset(reader);
     *damaged = end == SL_JOURNAL_DAMAGED;
+    *older = j->file_size >= SL_JOURNAL_HEADER_SIZE &&
+             sl_journal_reader_version(reader) < SL_JOURNAL_VERSION;
     sl_journal_reader_close(reader);
     return SL_CODE_OK;
 }
@@ -173,9 +175,10 @@ static enum sl_code continue_file(struct sl_journal *j, uint64_t number, struct 
     struct sl_buf path = {0};
     struct stat st;
     bool damaged = false;
+    bool older = false;
     path_of(j, number, &path);
     j->file_number = number;
-    enum sl_code code = scan_file(j, path.data, &damaged, e);
+    enum sl_code code = scan_file(j, path.data, &damaged, &older, e);
     if (code == SL_CODE_OK && stat(path.data, &st) != 0) {
         code = sl_error_set(e, SL_CODE_INTERNAL, "cannot read %s: %s", path.data, strerror(errno));
     }
@@ -191,8 +194,8 @@ static enum sl_code continue_file(struct sl_journal *j, uint64_t number, struct 
             j->sequence +=
                 bad / SL_JOURNAL_FRAME_SIZE; /* no number of a lost record is given out again */
         }
-        if (damaged || j->file_size < SL_JOURNAL_HEADER_SIZE) {
-            code = begin_file(j, damaged ? number + 1 : number, e);
+        if (damaged || older || j->file_size < SL_JOURNAL_HEADER_SIZE) {
+            code = begin_file(j, damaged || older ? number + 1 : number, e);
         } else {
             j->fd = open(path.data, O_WRONLY | O_APPEND | O_CLOEXEC);
             if (j->fd < 0 || ftruncate(j->fd, (off_t)j->file_size) != 0) {

@@ -14,7 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define SL_JOURNAL_VERSION 1u
+#define SL_JOURNAL_VERSION 2u
 #define SL_JOURNAL_FILE_MAX (64u * 1024u * 1024u)
 #define SL_JOURNAL_RECORD_MAX (4u * 1024u * 1024u)
 #define SL_JOURNAL_KEEP 4u
@@ -32,8 +32,8 @@ enum sl_journal_type {
 struct sl_journal;
 
 /* Continue the newest file of `dir` (made when absent), a torn tail cut off; a file that is damaged
- * before its end is left alone and a new one begun. NULL dir: count only. Refused: a directory that
- * cannot be written, a file of a newer version or of somebody else. */
+ * before its end, or of an older version, is left alone and a new one begun. NULL dir: count only.
+ * Refused: a directory that cannot be written, a file of a newer version or of somebody else. */
 enum sl_code sl_journal_open(const char *dir, struct sl_journal **out, struct sl_error *e);
 void sl_journal_close(struct sl_journal *j);
 
@@ -64,6 +64,8 @@ enum sl_journal_end sl_journal_reader_next(struct sl_journal_reader *r,
                                            struct sl_journal_record *out);
 size_t
 sl_journal_reader_offset(const struct sl_journal_reader *r); /* just behind the last good record */
+/* Records of older versions are framed alike; what a change means is only known of this one. */
+uint32_t sl_journal_reader_version(const struct sl_journal_reader *r);
 void sl_journal_reader_close(struct sl_journal_reader *r);
 
 uint32_t sl_journal_crc32c(uint32_t crc, const void *data, size_t len); /* start with 0 */

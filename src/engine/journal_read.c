@@ -20,6 +20,7 @@ struct sl_journal_reader {
     size_t size;
     size_t offset;
     uint64_t last_sequence;
+    uint32_t version; /* 0: there is no whole header */
 };
 
 #define CRC_STRIDE 8u
@@ -71,8 +72,7 @@ uint32_t sl_journal_crc32c(uint32_t crc, const void *data, size_t len)
     return ~crc;
 }
 
-static enum sl_code check_header(const struct sl_journal_reader *r, const char *path,
-                                 struct sl_error *e)
+static enum sl_code check_header(struct sl_journal_reader *r, const char *path, struct sl_error *e)
 {
     if (r->size < SL_JOURNAL_HEADER_SIZE) {
         return SL_CODE_OK; /* the process died while beginning the file: all of it is a torn tail */
@@ -81,11 +81,11 @@ static enum sl_code check_header(const struct sl_journal_reader *r, const char *
         return sl_error_set(e, SL_CODE_INTERNAL, "%s is not a Sluice journal", path);
     }
     struct unpack u = {r->data + 8, r->data + SL_JOURNAL_HEADER_SIZE, false};
-    uint32_t version = unpack_u32(&u);
-    if (version != SL_JOURNAL_VERSION) {
+    r->version = unpack_u32(&u);
+    if (r->version == 0 || r->version > SL_JOURNAL_VERSION) {
         return sl_error_set(e, SL_CODE_INTERNAL,
                             "%s has journal version %u, this program reads version %u", path,
-                            version, SL_JOURNAL_VERSION);
+                            r->version, SL_JOURNAL_VERSION);
     }
     return SL_CODE_OK;
 }
@@ -179,6 +179,11 @@ enum sl_journal_end sl_journal_reader_next(struct sl_journal_reader *r,
     r->offset = end;
     *out = record;
     return SL_JOURNAL_RECORD;
+}
+
+uint32_t sl_journal_reader_version(const struct sl_journal_reader *r)
+{
+    return r->version;
 }
 
 size_t sl_journal_reader_offset(const struct sl_journal_reader *r)

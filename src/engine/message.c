@@ -90,14 +90,46 @@ void sl_message_from_assignment(struct sl_engine *g, char out[static SL_MESSAGE_
     }
 }
 
+static const char *rule_of(enum sl_preempt_reason reason)
+{
+    switch (reason) {
+    case SL_PREEMPT_IN_CLUSTER_QUEUE:
+        return "a workload of the same ClusterQueue that goes before it";
+    case SL_PREEMPT_RECLAMATION:
+        return "a ClusterQueue of the cohort reclaims its nominal quota";
+    case SL_PREEMPT_FAIR_SHARING:
+        return "fair sharing within the cohort";
+    case SL_PREEMPT_RECLAIM_WHILE_BORROWING:
+        return "a workload of higher priority in the cohort, which borrows";
+    case SL_PREEMPT_NONE:
+        break;
+    }
+    return "no rule";
+}
+
+void sl_message_from_preemption(struct sl_engine *g, enum sl_preempt_reason reason,
+                                char out[static SL_MESSAGE_SIZE])
+{
+    const struct sl_workload_entry *e = &g->workloads[sl_cycle_outcome.workload];
+    out[0] = '\0';
+    add(out, "Preempted to make room for workload %s (UID %s) in ClusterQueue %s: %s",
+        name_of(g, SL_INTERN_WORKLOAD, sl_cycle_outcome.workload), e->uid,
+        g->nodes[sl_cycle_outcome.cluster_queue]->name, rule_of(reason));
+}
+
 void sl_message_from_outcome(struct sl_engine *g, char out[static SL_MESSAGE_SIZE])
 {
+    out[0] = '\0';
     if (sl_cycle_outcome.overtaken) {
-        (void)snprintf(out, SL_MESSAGE_SIZE,
-                       "others of the same cycle took the quota that was free");
+        add(out, "others of the same cycle took the quota that was free");
     } else if (sl_cycle_outcome.status != SL_OK) {
         SL_ASSERT(sl_cycle_outcome.status < SL_STATUS_COUNT);
-        (void)snprintf(out, SL_MESSAGE_SIZE, "%s", sentences[sl_cycle_outcome.status]);
+        add(out, "%s", sentences[sl_cycle_outcome.status]);
+    } else if (sl_cycle_outcome.overlaps) {
+        add(out, "the workloads that it would preempt were chosen by another one in this cycle");
+    } else if (sl_cycle_outcome.reason == SL_PENDING_PREEMPTED_WORKLOADS) {
+        add(out, "waits for %u preempted workload%s to stop", sl_cycle_outcome.victim_count,
+            sl_cycle_outcome.victim_count == 1 ? "" : "s");
     } else {
         sl_message_from_assignment(g, out);
     }

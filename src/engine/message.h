@@ -4,6 +4,8 @@
 /* Why a workload waits, in words: what policy found in the way, per pod set and flavor. */
 #ifndef SL_ENGINE_MESSAGE_H
 #define SL_ENGINE_MESSAGE_H
+#include "kernel/types.h"
+
 #define SL_MESSAGE_SIZE 512 /* longer texts end in "..." */
 
 struct sl_engine;
@@ -11,4 +13,7 @@ struct sl_engine;
 void sl_message_from_outcome(struct sl_engine *g, char out[static SL_MESSAGE_SIZE]);
 /* From sl_assignment alone, right after sl_flavors_assign. */
 void sl_message_from_assignment(struct sl_engine *g, char out[static SL_MESSAGE_SIZE]);
+/* For a victim: who preempted it, and by which rule. From sl_cycle_outcome. */
+void sl_message_from_preemption(struct sl_engine *g, enum sl_preempt_reason reason,
+                                char out[static SL_MESSAGE_SIZE]);
 #endif

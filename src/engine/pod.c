@@ -22,8 +22,13 @@ static int find_request(const struct sl_pod_requests *r, const char *resource)
     return -1;
 }
 
-/* The amount of `resource`, made with zero when new; NULL when there is no more room. */
-static __int128 *take_request(struct sl_pod_requests *r, const char *resource)
+const __int128 *sl_pod_find_request(const struct sl_pod_requests *r, const char *resource)
+{
+    int at = find_request(r, resource);
+    return at < 0 ? NULL : &r->items[at].nano;
+}
+
+__int128 *sl_pod_take_request(struct sl_pod_requests *r, const char *resource)
 {
     int at = find_request(r, resource);
     if (at < 0) {
@@ -81,7 +86,7 @@ static enum sl_code add_list(const struct sl_json *list, const char *field, bool
         if (code != SL_CODE_OK) {
             return code;
         }
-        __int128 *sum = take_request(out, resource);
+        __int128 *sum = sl_pod_take_request(out, resource);
         if (sum == NULL) {
             return too_many(field, e);
         }
@@ -104,7 +109,7 @@ static enum sl_code add_all(struct sl_pod_requests *to, const struct sl_pod_requ
                             const char *field, struct sl_error *e)
 {
     for (uint32_t i = 0; i < from->count; i++) {
-        __int128 *sum = take_request(to, from->items[i].resource);
+        __int128 *sum = sl_pod_take_request(to, from->items[i].resource);
         if (sum == NULL) {
             return too_many(field, e);
         }
@@ -117,7 +122,7 @@ static enum sl_code raise_all(struct sl_pod_requests *to, const struct sl_pod_re
                               const char *field, struct sl_error *e)
 {
     for (uint32_t i = 0; i < from->count; i++) {
-        __int128 *most = take_request(to, from->items[i].resource);
+        __int128 *most = sl_pod_take_request(to, from->items[i].resource);
         if (most == NULL) {
             return too_many(field, e);
         }
@@ -178,7 +183,7 @@ enum sl_code sl_pod_sum_requests(const struct sl_json *pod_spec, const char *fie
         code = read_resources(sl_json_get(pod_spec, "resources"), field, &one, e);
     }
     for (uint32_t i = 0; code == SL_CODE_OK && i < one.count; i++) {
-        __int128 *whole_pod = take_request(&total, one.items[i].resource);
+        __int128 *whole_pod = sl_pod_take_request(&total, one.items[i].resource);
         if (whole_pod == NULL) {
             return too_many(field, e);
         }

@@ -19,6 +19,10 @@ struct sl_pod_requests {
     } items[SL_POD_RESOURCES_MAX];
 };
 
+/* The amount of a resource, made with zero when new; NULL when there is no more room. */
+__int128 *sl_pod_take_request(struct sl_pod_requests *r, const char *resource);
+const __int128 *sl_pod_find_request(const struct sl_pod_requests *r, const char *resource);
+
 /* Sum of the containers, or the largest init step where that is more (init containers with
  * restartPolicy Always keep running and count on both sides), pod-level requests in place of both,
  * plus overhead. A limit stands in for a missing request. INVALID when a quantity is malformed or

@@ -6,13 +6,17 @@
 #include "api/quantity.h"
 #include "base/check.h"
 #include "base/mem.h"
+#include "engine/accounts.h"
 #include "engine/conditions.h"
 #include "engine/message.h"
 #include "engine/standing.h"
 #include "engine/state.h"
 #include "kernel/commit.h"
 #include "kernel/second_pass.h"
+#include "policy/branches.h"
+#include "policy/holders.h"
 #include "policy/queues.h"
+#include "policy/shares.h"
 #include "policy/turns.h"
 #include <stdio.h>
 #include <string.h>
@@ -140,7 +144,20 @@ static struct sl_json *local_queue_status(const struct sl_engine *g, const char 
         q->cluster_queue == SL_NO_ID ? NULL : g->nodes[q->cluster_queue];
     struct sl_json *status = new_counts(g, n, &q->tally, false);
     sl_json_set(status, "active", local_queue_active(q, n));
+    struct sl_json *share = sl_accounts_status_new(g, q);
+    if (share != NULL) {
+        sl_json_set(status, "fairSharing", share);
+    }
     return status;
+}
+
+/* How much of the cohort's spare quota it uses, for its weight, as Kueue shows it. */
+static void add_share(const struct sl_engine *g, sl_node_id node, struct sl_json *status)
+{
+    if (g->settings.policy.fair_sharing) {
+        sl_json_set_int(sl_json_path_make(status, "fairSharing"), "weightedShare",
+                        sl_shares_shown(sl_shares_of(node)));
+    }
 }
 
 struct sl_json *sl_engine_queue_status(struct sl_engine *g, enum sl_kind kind, const char *ns,
@@ -158,6 +175,7 @@ struct sl_json *sl_engine_queue_status(struct sl_engine *g, enum sl_kind kind, c
     if (kind == SL_KIND_CLUSTER_QUEUE) {
         struct sl_json *status = new_counts(g, n, &n->tally, true);
         sl_json_set(status, "active", new_active(n->active, n->reason, n->message));
+        add_share(g, node, status);
         return status;
     }
     struct sl_json *status = sl_json_new_map();
@@ -166,6 +184,7 @@ struct sl_json *sl_engine_queue_status(struct sl_engine *g, enum sl_kind kind, c
                 n->looped            ? new_active(false, "CohortCycle", trouble)
                 : n->trouble != NULL ? new_active(false, "InvalidSpec", trouble)
                                      : new_active(true, "Ready", "Quotas are in force"));
+    add_share(g, node, status);
     return status;
 }
 
@@ -221,9 +240,11 @@ static void add_reason(struct sl_engine *g, sl_workload_id id, struct sl_json *i
     char text[SL_MESSAGE_SIZE] = "";
     sl_node_id queue = sl_queues_queue_of(id);
     if (queue != SL_NO_ID && !sl_queues_in_backoff(id, seen.requeue_at_ms)) {
-        sl_flavors_assign(id, queue);
-        if (!sl_assignment.fits) {
-            seen.pending_reason = sl_assignment.reason;
+        sl_flavors_assign(id, queue, g->now_ms);
+        if (sl_assignment.mode < SL_MODE_DEFERRED &&
+            seen.pending_reason != SL_PENDING_PREEMPTED_WORKLOADS) {
+            bool never = sl_assignment.mode == SL_MODE_NO_FIT;
+            seen.pending_reason = never ? sl_assignment.reason : SL_PENDING_WAITING_FOR_QUOTA;
             sl_message_from_assignment(g, text);
         }
     }
@@ -232,7 +253,11 @@ static void add_reason(struct sl_engine *g, sl_workload_id id, struct sl_json *i
                        e->message != NULL ? e->message
                                           : sl_condition_pending_sentence(seen.pending_reason));
     }
-    sl_json_set_text(item, "reason", sl_condition_pending_reason(&seen));
+    sl_json_set_text(
+        item, "reason",
+        g->settings.granular_reasons
+            ? sl_condition_pending_reason(&seen)
+            : sl_condition_legacy_reason(seen.pending_reason, sl_standing_queue_to_blame(g, id)));
     sl_json_set_text(item, "message", text);
 }
 
@@ -309,6 +334,24 @@ static bool tallies_valid(const struct sl_engine *g)
     return known == g->counters.workloads && holding == g->counters.holding;
 }
 
+/* Who is listed as a holder holds quota, and of that queue. */
+static bool holders_valid(const struct sl_engine *g)
+{
+    for (sl_workload_id id = 0; id < g->workload_cap; id++) {
+        sl_node_id listed = sl_holders_queue_of(id);
+        bool holds = sl_lifecycle_holds_quota(id);
+        if (holds != (listed != SL_NO_ID)) {
+            return false;
+        }
+        for (uint32_t i = 0; holds && i < sl_commit_claim_count(id); i++) {
+            if (sl_ledger_node_of(sl_commit_claim(id, i).cell) != listed) {
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
 static const char *broken_record(const struct sl_engine *g)
 {
     for (sl_workload_id id = 0; id < g->workload_cap; id++) {
@@ -335,6 +378,9 @@ static const char *broken_structure(const struct sl_engine *g)
         {sl_offers_valid(), "offers"},
         {sl_turns_valid(), "turns"},
         {sl_queues_valid(), "queues (G8)"},
+        {sl_branches_valid(), "branches"},
+        {sl_holders_valid(), "holders"},
+        {holders_valid(g), "holders and claims (G2)"},
         {tallies_valid(g), "tallies"},
     };
     for (size_t i = 0; i < sizeof checks / sizeof checks[0]; i++) {

@@ -312,6 +312,12 @@ static void restore_pending(const struct past *p)
         (void)send(p, SL_EV_RESTORE_EVICTED, p->requeued, p->evicted, p->accumulated_ms,
                    p->evicted_ms);
     }
+    /* Switched on again while nobody looked: off once more, so that it is seen to be switched on. */
+    if (p->evicted == SL_EVICT_DEACTIVATED && p->requeued == SL_REQUEUED_FALSE &&
+        sl_json_path_bool(p->object, "spec.active", true)) {
+        (void)send(p, SL_EV_DEACTIVATE, 0, 0, 0, p->evicted_ms);
+        return;
+    }
     uint32_t reason = find_name(pending_names, COUNT_OF(pending_names),
                                 sl_json_path_text(c, "reason", ""), SL_PENDING_EVALUATION);
     if (reason != SL_PENDING_EVALUATION &&

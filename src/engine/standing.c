@@ -5,9 +5,11 @@
  * unsuitable. */
 #include "engine/standing.h"
 #include "base/check.h"
+#include "engine/accounts.h"
 #include "engine/change.h"
 #include "engine/constraints.h"
 #include "engine/follow.h"
+#include "engine/rules.h"
 #include "policy/queues.h"
 #include <stdio.h>
 #include <string.h>
@@ -100,9 +102,17 @@ enum sl_usable sl_standing_judge(const struct sl_engine *g, sl_workload_id id,
     }
     if (usable == SL_USABLE && e->trouble != NULL) {
         (void)snprintf(text, 320, "%s", e->trouble);
-        usable = SL_UNUSABLE_WORKLOAD;
+        usable = e->oversized ? SL_UNUSABLE_TOO_LARGE : SL_UNUSABLE_WORKLOAD;
     }
     return usable;
+}
+
+bool sl_standing_queue_to_blame(const struct sl_engine *g, sl_workload_id id)
+{
+    char text[320];
+    const struct sl_local_queue *q = g->workloads[id].queue;
+    return judge_queue(q, text) != SL_USABLE ||
+           judge_cluster_queue(cluster_queue_of(g, q), text) != SL_USABLE;
 }
 
 static struct sl_event event_for(const struct sl_engine *g, sl_workload_id id,
@@ -114,24 +124,16 @@ static struct sl_event event_for(const struct sl_engine *g, sl_workload_id id,
 
 /* --- admission checks ------------------------------------------------------------------------- */
 
-static bool asks_for(const struct sl_node_entry *n, sl_check_id check)
-{
-    for (uint32_t i = 0; i < n->check_count; i++) {
-        if (n->checks[i] == check) {
-            return true;
-        }
-    }
-    return false;
-}
-
-/* The checks that the queue asks for, no more and no less. */
+/* The checks that the queue asks for, no more and no less. Before its flavors are known a workload
+ * has all of them, since the core admits at once what has none. */
 static void update_checks(struct sl_engine *g, sl_workload_id id, const struct sl_node_entry *n,
                           int64_t now_ms)
 {
+    const struct sl_grant *grant = g->workloads[id].grant;
     struct sl_event ev = event_for(g, id, SL_EV_CHECK_DROP, now_ms);
     for (uint32_t i = sl_workloads[id].check_count; i > 0; i--) {
         ev.index = sl_workloads[id].checks[i - 1].check;
-        if (!asks_for(n, ev.index)) {
+        if (!sl_rules_ask(n, ev.index, grant)) {
             (void)sl_change_event(g, ev);
         }
     }
@@ -139,10 +141,10 @@ static void update_checks(struct sl_engine *g, sl_workload_id id, const struct s
     for (uint32_t i = 0; i < n->check_count; i++) {
         bool has = false;
         for (uint32_t k = 0; k < sl_workloads[id].check_count; k++) {
-            has = has || sl_workloads[id].checks[k].check == n->checks[i];
+            has = has || sl_workloads[id].checks[k].check == n->checks[i].check;
         }
-        ev.index = n->checks[i];
-        if (!has) {
+        ev.index = n->checks[i].check;
+        if (!has && sl_rules_ask(n, ev.index, grant)) {
             (void)sl_change_event(g, ev);
         }
     }
@@ -154,9 +156,8 @@ struct sl_order_key sl_standing_key(const struct sl_engine *g, sl_workload_id id
 {
     const struct sl_workload_entry *e = &g->workloads[id];
     const struct sl_workload *w = &sl_workloads[id];
-    bool behind =
-        (w->evicted == SL_EVICT_PODS_READY_TIMEOUT || w->evicted == SL_EVICT_ADMISSION_CHECK) &&
-        w->evicted_at_ms != SL_NEVER;
+    bool late = w->evicted == SL_EVICT_PODS_READY_TIMEOUT && g->settings.policy.requeue_at_eviction;
+    bool behind = (late || w->evicted == SL_EVICT_ADMISSION_CHECK) && w->evicted_at_ms != SL_NEVER;
     return (struct sl_order_key){.priority = e->priority,
                                  .queued_at_ms = behind ? w->evicted_at_ms : e->created_ms,
                                  .uid_high = e->uid_high,
@@ -172,6 +173,7 @@ static void attach(struct sl_engine *g, sl_workload_id id, sl_node_id node, int6
     }
     struct sl_order_key key = sl_standing_key(g, id);
     if (sl_queues_queue_of(id) != node) {
+        sl_accounts_assign(g, id, now_ms);
         (void)sl_change_key(g, SL_CHANGE_ATTACH, id, node, key, now_ms);
         return;
     }
@@ -219,8 +221,9 @@ static void update_unusable(struct sl_engine *g, sl_workload_id id, enum sl_usab
                             const char *text, int64_t now_ms)
 {
     const struct sl_workload *w = &sl_workloads[id];
-    enum sl_pending_reason reason =
-        why == SL_UNUSABLE_STOPPED ? SL_PENDING_SUSPENDED : SL_PENDING_MISCONFIGURED;
+    enum sl_pending_reason reason = why == SL_UNUSABLE_STOPPED     ? SL_PENDING_SUSPENDED
+                                    : why == SL_UNUSABLE_TOO_LARGE ? SL_PENDING_EXCEEDS_MAX_QUOTA
+                                                                   : SL_PENDING_MISCONFIGURED;
     bool waits = w->phase == SL_PHASE_PENDING && w->active && !w->gated && !w->on_hold;
     bool lost = w->phase == SL_PHASE_QUOTA_RESERVED &&
                 (why == SL_UNUSABLE_STOPPED || why == SL_UNUSABLE_GONE);
@@ -229,7 +232,9 @@ static void update_unusable(struct sl_engine *g, sl_workload_id id, enum sl_usab
         return; /* its reason stays: the queue is not to blame */
     }
     if (lost || (waits && w->pending_reason != reason)) {
-        struct sl_event ev = event_for(g, id, SL_EV_QUEUE_UNUSABLE, now_ms);
+        enum sl_event_kind kind =
+            why == SL_UNUSABLE_TOO_LARGE ? SL_EV_REFUSE : SL_EV_QUEUE_UNUSABLE;
+        struct sl_event ev = event_for(g, id, kind, now_ms);
         ev.reason = reason;
         sl_follow_say(g, id, text);
         (void)sl_change_event(g, ev);
@@ -320,10 +325,10 @@ void sl_standing_redemand(struct sl_engine *g, sl_node_id node, int64_t now_ms)
     for (struct sl_local_queue *q = g->nodes[node]->first_queue; q != NULL; q = q->next) {
         for (sl_workload_id id = q->first; id != SL_NO_ID; id = g->workloads[id].next) {
             if (g->workloads[id].demand_at == node && sl_workloads[id].phase != SL_PHASE_FINISHED) {
-                /* Out of the company of its like before it becomes unlike them. */
+                /* It leaves the company of those it was like: after it has become unlike them. */
                 struct sl_change c = {.kind = SL_CHANGE_RETRY, .word = {id}, .number = {now_ms}};
-                (void)sl_change_apply(g, &c, now_ms);
                 (void)sl_constraints_demand(g, id, NULL, node, now_ms);
+                (void)sl_change_apply(g, &c, now_ms);
             }
         }
     }

@@ -16,10 +16,14 @@ enum sl_usable {
     SL_UNUSABLE_NAMESPACE, /* its namespaceSelector does not take the workload */
     SL_UNUSABLE_CHECK,     /* an admission check asks to retry or has rejected it, before any
                               reservation */
+    SL_UNUSABLE_TOO_LARGE, /* it asks for more than any quota can be */
     SL_UNUSABLE_WORKLOAD   /* the workload's own object cannot be used */
 };
 enum sl_usable sl_standing_judge(const struct sl_engine *g, sl_workload_id id,
                                  char text[static 320]);
+
+/* It cannot be tried because its queues are stopped, missing or unusable. */
+bool sl_standing_queue_to_blame(const struct sl_engine *g, sl_workload_id id);
 
 void sl_standing_update(struct sl_engine *g, sl_workload_id id, int64_t now_ms);
 void sl_standing_update_queue(struct sl_engine *g, struct sl_local_queue *q, int64_t now_ms);

@@ -11,53 +11,13 @@
 #include "engine/engine.h"
 #include "engine/intern.h"
 #include "engine/journal.h"
+#include "engine/records.h"
 #include "engine/timers.h"
 #include "kernel/ledger.h"
 #include "kernel/lifecycle.h"
 #include "kernel/place.h"
-#include "policy/flavors.h"
-
-enum sl_stop { SL_STOP_NONE, SL_STOP_HOLD, SL_STOP_DRAIN };
-
-/* Usage of one flavor and resource: reservation is what is held, usage what of it is admitted. */
-struct sl_usage {
-    sl_flavor_id flavor;
-    sl_resource_id resource;
-    int64_t reservation;
-    int64_t usage;
-};
-struct sl_tally {
-    uint32_t pending;
-    uint32_t reserving; /* including the admitted */
-    uint32_t admitted;
-    uint32_t usage_count;
-    struct sl_usage *usages;
-};
-
-struct sl_flavor_entry {
-    struct sl_json *spec; /* NULL: there is no such ResourceFlavor */
-};
-
-struct sl_quota {
-    sl_flavor_id flavor;
-    sl_resource_id resource;
-    int64_t nominal;
-    int64_t lending;
-    int64_t borrowing;
-};
-/* Group `group` of the quotas: flavors in order, each with the same resources. */
-struct sl_group {
-    uint32_t resource_count;
-    uint32_t flavor_count;
-    sl_resource_id *resources;
-    sl_flavor_id *flavors;
-};
-struct sl_quotas {
-    uint32_t quota_count;
-    uint32_t group_count;
-    struct sl_quota *quotas;
-    struct sl_group *groups;
-};
+#include "kernel/preempt.h"
+#include "policy/offers.h"
 
 struct sl_local_queue;
 /* A Cohort or ClusterQueue, by node id; it stands here as soon as somebody names it. */
@@ -69,8 +29,6 @@ struct sl_node_entry {
     bool open;     /* the ledger has the node */
     bool looped;   /* its parent was refused, as a cycle or too deep: the ledger has it as a root */
     bool active;   /* ClusterQueue: workloads may be admitted */
-    bool strict;   /* ClusterQueue: StrictFIFO */
-    bool try_next; /* ClusterQueue: look for another flavor rather than borrow */
     bool restated; /* stop policy or deletion changed with the object just read */
     bool touched;
     enum sl_stop stop;
@@ -82,10 +40,13 @@ struct sl_node_entry {
         *reason; /* of the Active condition, and its sentence; NULL until it was first judged */
     char *message;
     struct sl_quotas quotas;
-    struct sl_json *namespace_selector; /* as given, to see whether it changed */
-    struct sl_selector *namespaces;     /* NULL: no namespace */
+    struct sl_json *namespace_selector;  /* as given, to see whether it changed */
+    struct sl_selector *namespaces;      /* NULL: no namespace */
+    struct sl_rules rules;               /* ClusterQueue */
+    struct sl_preempt_policy preemption; /* ClusterQueue */
+    int64_t weight_nano;
     uint32_t check_count;
-    sl_check_id checks[SL_CHECKS_MAX];
+    struct sl_check_rule checks[SL_CHECKS_MAX];
     struct sl_local_queue *first_queue; /* LocalQueues that name this ClusterQueue */
     struct sl_tally tally;
 };
@@ -105,28 +66,10 @@ struct sl_local_queue {
     sl_workload_id last;
     uint32_t workload_count;
     uint32_t listed_count; /* while sl_engine_pending counts positions */
+    uint32_t account;      /* of admission fair sharing; SL_NO_ID = none */
+    int64_t weight_nano;   /* of the account */
+    int64_t sampled_ms;    /* when its usage was last summed up */
     struct sl_tally tally;
-};
-
-/* What a holder was given: the choices of its plan, and how many pods each pod set was counted
- * with. */
-struct sl_grant {
-    uint32_t pod_set_count;
-    uint32_t choice_count;
-    int64_t *counts;
-    struct sl_choice *choices;
-};
-
-enum sl_standing {
-    SL_STANDING_NONE,
-    SL_STANDING_PENDING,
-    SL_STANDING_RESERVING,
-    SL_STANDING_ADMITTED
-};
-
-struct sl_pod_set {
-    char *name;
-    uint32_t constraint; /* see constraints.h */
 };
 
 struct sl_workload_entry {
@@ -149,11 +92,16 @@ struct sl_workload_entry {
     enum sl_decision_kind rewrite_kind;
     char *message;              /* of its newest decision */
     char *trouble;              /* why its object cannot be used; NULL = it can */
+    bool oversized;             /* it asks for more than the core can count */
+    bool reclaims;              /* the demand may leave out pods that ended; they may come back */
     struct sl_grant *grant;     /* NULL unless it holds quota */
     uint64_t observed_sequence; /* of the journal, when its object was last seen */
     int64_t created_ms;
     int64_t backoff_ms;        /* what is armed for it, SL_NEVER = nothing */
     int64_t object_generation; /* whose pod sets the demand is made of; -1 = none */
+    uint64_t limits_version;   /* with which limits */
+    int64_t ready_ms;          /* by when its pods must be ready, SL_NEVER = no matter */
+    int64_t retain_ms;         /* when it is to be deleted, SL_NEVER = not */
     int64_t limited_ms; /* the admission whose execution time a timer watches, SL_NEVER = none */
     uint32_t pod_set_count;
     struct sl_pod_set *pod_sets;
@@ -167,9 +115,12 @@ struct sl_queued_decision {
     enum sl_decision_kind kind;
     sl_workload_id workload;
     uint32_t generation;
+    sl_workload_id preemptor; /* SL_NO_ID = none */
+    uint32_t preemptor_generation;
 };
 
 struct sl_constraints;
+struct sl_limits;
 struct sl_touched {
     enum sl_kind kind;
     sl_node_id node;
@@ -177,8 +128,10 @@ struct sl_touched {
 };
 
 struct sl_engine {
+    struct sl_engine_settings settings;
     struct sl_intern *names;
     struct sl_journal *journal;
+    int64_t now_ms; /* of the last call that said what time it is */
     bool synced;
     bool restoring; /* records are being brought to what the API says: nothing to be written about
                        that */
@@ -197,14 +150,18 @@ struct sl_engine {
     uint32_t decision_count;
     uint32_t decision_cap;
     struct sl_constraints *constraints;
+    struct sl_limits *limits;
     uint32_t looped_count; /* nodes whose parent was refused */
     bool sweep;            /* a node that only waited for its holders may be free now */
     struct sl_touched *touched;
     uint32_t touched_first;
     uint32_t touched_count;
     uint32_t touched_cap;
-    char *lent;       /* the last name given out by sl_engine_next_touched */
-    int64_t woken_ms; /* when the last cycle that only woke ran */
+    sl_workload_id *granted; /* in the running cycle, where checks depend on flavors */
+    uint32_t granted_count;
+    sl_workload_id preemptor; /* of the victims that are being told just now; SL_NO_ID = none */
+    char *lent;               /* the last name given out by sl_engine_next_touched */
+    int64_t woken_ms;         /* when the last cycle that only woke ran */
     struct sl_engine_counters counters;
 };
 
@@ -238,6 +195,8 @@ void sl_workload_unlist(struct sl_engine *g, sl_workload_id id);
 void sl_workload_hold(struct sl_engine *g, struct sl_workload_entry *e, sl_node_id node);
 struct sl_grant *sl_grant_new(uint32_t pod_set_count, uint32_t choice_count);
 void sl_grant_free(struct sl_grant *grant); /* NULL is fine */
+/* What is still held for a choice. */
+int64_t sl_grant_amount(const struct sl_grant *grant, uint32_t choice);
 
 /* The ClusterQueue whose quota the workload holds, or that it waits for; "" = not known. */
 const char *sl_engine_queue_of(const struct sl_engine *g, sl_workload_id id);

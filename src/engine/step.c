@@ -4,11 +4,13 @@
 /* Time and turns: timers that are due, one scheduling cycle, decisions handed out, answers taken
  * back. */
 #include "base/check.h"
+#include "engine/accounts.h"
 #include "engine/change.h"
 #include "engine/conditions.h"
 #include "engine/event_in.h"
 #include "engine/follow.h"
 #include "engine/standing.h"
+#include "kernel/requeue.h"
 #include "policy/queues.h"
 #include "policy/turns.h"
 #include <stdio.h>
@@ -48,9 +50,38 @@ static void resume(struct sl_engine *g, sl_workload_id id, int64_t now_ms)
     sl_standing_update(g, id, now_ms);
 }
 
+/* Spreads those that wait equally long, the same way in every replay. */
+static uint32_t jitter_of(const struct sl_workload_entry *e, uint32_t count)
+{
+    return (uint32_t)((e->uid_low ^ e->uid_high * 31u ^ count * 2654435761u) %
+                      (SL_JITTER_PPM_MAX + 1u));
+}
+
+static void pods_are_late(struct sl_engine *g, sl_workload_id id, int64_t now_ms)
+{
+    const struct sl_engine_settings *s = &g->settings;
+    const struct sl_workload_entry *e = &g->workloads[id];
+    uint32_t count = sl_workloads[id].requeue_count;
+    bool over = sl_requeue_limit_reached(count, s->limit_requeues ? (int64_t)s->requeues_max : -1);
+    int64_t delay_ms =
+        sl_requeue_delay_ms(s->backoff_base_ms, s->backoff_ms_max, count + 1, jitter_of(e, count));
+    struct sl_event ev = {.kind = SL_EV_PODS_READY_TIMEOUT,
+                          .workload = id,
+                          .generation = e->generation,
+                          .index = over ? 1u : 0u,
+                          .value = now_ms + delay_ms,
+                          .now_ms = now_ms};
+    sl_follow_say(g, id, "");
+    (void)sl_change_event(g, ev);
+}
+
 /* A timer of an earlier incarnation, or of what is no longer so, does nothing (G9). */
 static void fire(struct sl_engine *g, const struct sl_timer *t, int64_t now_ms)
 {
+    if (t->kind == SL_TIMER_SAMPLE) {
+        sl_accounts_sample(g, now_ms);
+        return;
+    }
     struct sl_workload_entry *e = t->id < g->workload_cap ? &g->workloads[t->id] : NULL;
     if (e == NULL || e->uid == NULL || e->generation != t->generation) {
         return;
@@ -66,10 +97,22 @@ static void fire(struct sl_engine *g, const struct sl_timer *t, int64_t now_ms)
             (void)send(g, t->id, SL_EV_EXECUTION_TIMEOUT, now_ms);
         }
         break;
+    case SL_TIMER_READY:
+        if (e->ready_ms == t->due_ms) {
+            pods_are_late(g, t->id, now_ms);
+        }
+        break;
+    case SL_TIMER_RETAIN:
+        if (e->retain_ms == t->due_ms) {
+            sl_decide(g, t->id, SL_DECIDE_DELETE, now_ms);
+        }
+        break;
     case SL_TIMER_REWRITE:
         if (e->paused || e->rewrite) {
             resume(g, t->id, now_ms);
         }
+        break;
+    case SL_TIMER_SAMPLE:
         break;
     }
 }
@@ -90,19 +133,39 @@ static int64_t cycle_due_ms(const struct sl_engine *g)
     return g->woken_ms + (window_ms > WAKE_MS_MAX ? WAKE_MS_MAX : window_ms);
 }
 
-bool sl_engine_cycle(struct sl_engine *g, int64_t now_ms)
+static void run_cycle(struct sl_engine *g, bool all_heads, int64_t now_ms)
 {
-    SL_PRE(g != NULL);
+    struct sl_change c = {
+        .kind = SL_CHANGE_CYCLE, .word = {all_heads ? 1u : 0u}, .number = {now_ms}};
+    g->cycle++;
+    g->counters.cycles++;
+    (void)sl_change_apply(g, &c, now_ms);
+}
+
+static void fire_timers(struct sl_engine *g, int64_t now_ms)
+{
     struct sl_timer timer;
+    g->now_ms = now_ms;
     while (g->synced && sl_timers_take(&g->timers, now_ms, &timer)) {
         fire(g, &timer, now_ms);
     }
+}
+
+void sl_engine_force_cycle(struct sl_engine *g, int64_t now_ms)
+{
+    SL_PRE(g != NULL && g->synced);
+    fire_timers(g, now_ms);
+    run_cycle(g, true, now_ms);
+    (void)sl_journal_flush(g->journal);
+}
+
+bool sl_engine_cycle(struct sl_engine *g, int64_t now_ms)
+{
+    SL_PRE(g != NULL);
+    fire_timers(g, now_ms);
     if (cycle_due_ms(g) <= now_ms) {
         g->woken_ms = sl_turns_first_ready() == SL_NO_ID ? now_ms : g->woken_ms;
-        g->cycle++;
-        g->counters.cycles++;
-        struct sl_change c = {.kind = SL_CHANGE_CYCLE, .number = {now_ms}};
-        (void)sl_change_apply(g, &c, now_ms);
+        run_cycle(g, false, now_ms);
     }
     sl_node_sweep(g, now_ms);
     (void)sl_journal_flush(g->journal);
@@ -125,7 +188,8 @@ static bool cycle_reason(enum sl_pending_reason reason)
 {
     return reason == SL_PENDING_NO_MATCHING_FLAVOR || reason == SL_PENDING_EXCEEDS_MAX_QUOTA ||
            reason == SL_PENDING_WAITING_FOR_QUOTA || reason == SL_PENDING_TOPOLOGY_FAILED ||
-           reason == SL_PENDING_MISCONFIGURED || reason == SL_PENDING_SUSPENDED;
+           reason == SL_PENDING_MISCONFIGURED || reason == SL_PENDING_SUSPENDED ||
+           reason == SL_PENDING_PREEMPTED_WORKLOADS;
 }
 
 static void fill_message(struct sl_engine *g, struct sl_decision *d)
@@ -147,18 +211,40 @@ static void fill_message(struct sl_engine *g, struct sl_decision *d)
                    : sl_condition_pending_sentence(w->pending_reason);
         break;
     case SL_DECIDE_EVICT:
-        text = own != NULL && w->evicted == SL_EVICT_ADMISSION_CHECK
+        text = own != NULL &&
+                       (w->evicted == SL_EVICT_ADMISSION_CHECK || w->evicted == SL_EVICT_PREEMPTED)
                    ? own
                    : sl_condition_evict_sentence(w->evicted);
         break;
     case SL_DECIDE_DEACTIVATE:
         text = "the workload is to be deactivated";
         break;
+    case SL_DECIDE_DELETE:
+        text = "kept as long as the retention policy asks for";
+        break;
     case SL_DECIDE_REQUEUE:
         text = "the workload may be considered again";
         break;
     }
     (void)snprintf(d->message, sizeof d->message, "%s", text);
+}
+
+static const char *name_of(const struct sl_engine *g, sl_workload_id id)
+{
+    const char *key = sl_intern_name(g->names, SL_INTERN_WORKLOAD, id);
+    return key + strlen(g->workloads[id].queue->ns) + 1;
+}
+
+static void fill_preemptor(const struct sl_engine *g, const struct sl_queued_decision *q,
+                           struct sl_decision *out)
+{
+    const struct sl_workload_entry *by =
+        q->preemptor == SL_NO_ID ? NULL : &g->workloads[q->preemptor];
+    if (by != NULL && by->uid != NULL && by->generation == q->preemptor_generation) {
+        out->by_ns = by->queue->ns;
+        out->by_name = name_of(g, q->preemptor);
+        out->by_uid = by->uid;
+    }
 }
 
 bool sl_engine_next_decision(struct sl_engine *g, struct sl_decision *out)
@@ -171,7 +257,6 @@ bool sl_engine_next_decision(struct sl_engine *g, struct sl_decision *out)
         if (e->uid == NULL || e->generation != q.generation) {
             continue; /* it is gone: nobody is left to be told */
         }
-        const char *key = sl_intern_name(g->names, SL_INTERN_WORKLOAD, q.workload);
         *out = (struct sl_decision){.sequence = q.sequence,
                                     .cycle = q.cycle,
                                     .kind = q.kind,
@@ -179,9 +264,10 @@ bool sl_engine_next_decision(struct sl_engine *g, struct sl_decision *out)
                                     .generation = q.generation,
                                     .now_ms = q.now_ms,
                                     .ns = e->queue->ns,
-                                    .name = key + strlen(e->queue->ns) + 1,
+                                    .name = name_of(g, q.workload),
                                     .uid = e->uid,
                                     .reason = q.reason};
+        fill_preemptor(g, &q, out);
         fill_message(g, out);
         return true;
     }

@@ -68,8 +68,9 @@ static void count(struct sl_tally *t, enum sl_standing standing, const struct sl
     t->admitted += admitted ? (uint32_t)sign : 0;
     for (uint32_t i = 0; holds && grant != NULL && i < grant->choice_count; i++) {
         struct sl_usage *u = take_usage(t, grant->choices[i].flavor, grant->choices[i].resource);
-        u->reservation += sign * grant->choices[i].amount;
-        u->usage += admitted ? sign * grant->choices[i].amount : 0;
+        int64_t amount = sl_grant_amount(grant, i);
+        u->reservation += sign * amount;
+        u->usage += admitted ? sign * amount : 0;
         SL_ASSERT(u->reservation >= 0 && u->usage >= 0 && u->usage <= u->reservation);
     }
 }
@@ -122,6 +123,19 @@ void sl_tally_move(struct sl_engine *g, sl_workload_id id, struct sl_local_queue
     }
     sl_workload_unlist(g, id);
     sl_workload_enlist(g, id, to);
+    if (e->standing != SL_STANDING_NONE) {
+        count_everywhere(g, e, 1);
+    }
+}
+
+void sl_tally_reclaim(struct sl_engine *g, sl_workload_id id, uint32_t pod_set, int64_t gone)
+{
+    struct sl_workload_entry *e = &g->workloads[id];
+    SL_PRE(e->grant != NULL && pod_set < e->grant->pod_set_count);
+    if (e->standing != SL_STANDING_NONE) {
+        count_everywhere(g, e, -1);
+    }
+    e->grant->reclaimed[pod_set] = gone;
     if (e->standing != SL_STANDING_NONE) {
         count_everywhere(g, e, 1);
     }

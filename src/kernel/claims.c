@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* Claims are rows of a table, pushed and popped at the end. The ghost loops show what each change does to the
- * sum over all rows. */
+/* Claims are rows of a table, pushed and popped at the end, and shrunk in place. The ghost loops show what each
+ * change does to the sum over all rows. */
 #include "kernel/claims.h"
 
 struct sl_plan sl_plan;
@@ -183,5 +183,54 @@ enum sl_status sl_claims_release(sl_workload_id id)
         }
         pop_claim(id);
     }
+    return status;
+}
+
+/*@
+  requires known:      id < SL_WORKLOADS_MAX && index < sl_claim_counts[id];
+  requires smaller:    0 <= amount <= sl_claim_amounts[id][index];
+  requires valid:      ClaimsValid;
+  terminates           \true;
+  exits                \false;
+  assigns              sl_claim_amounts[id][index];
+  ensures  valid:      ClaimsValid;
+  ensures  amount:     sl_claim_amounts[id][index] == amount;
+  ensures  sum:        \forall integer c; Claimed(c, SL_WORKLOADS_MAX) ==
+                         \old(Claimed(c, SL_WORKLOADS_MAX)) -
+                           (c == sl_claim_cells[id][index] ? \old(sl_claim_amounts[id][index]) - amount : 0);
+*/
+static void shrink_claim(sl_workload_id id, uint32_t index, int64_t amount)
+{
+    sl_claim_amounts[id][index] = amount;
+    /*@ ghost
+      /@ loop invariant index: 0 <= w <= SL_WORKLOADS_MAX;
+         loop invariant sums: \forall integer c; Claimed(c, w) == Claimed{Pre}(c, w) -
+           (id < w && c == sl_claim_cells[id][index] ? \at(sl_claim_amounts[id][index], Pre) - amount : 0);
+         loop assigns w;
+         loop variant SL_WORKLOADS_MAX - w;
+      @/
+      for (uint32_t w = 0; w < SL_WORKLOADS_MAX; w++) {
+        /@ loop invariant index: 0 <= k <= SL_CLAIMS_MAX;
+           loop invariant rows: \forall integer c, j; 0 <= j <= k ==>
+             RowSum(w, c, j) == RowSum{Pre}(w, c, j) - (w == id && index < j && c == sl_claim_cells[id][index]
+               ? \at(sl_claim_amounts[id][index], Pre) - amount : 0);
+           loop assigns k;
+           loop variant SL_CLAIMS_MAX - k;
+        @/
+        for (uint32_t k = 0; k < SL_CLAIMS_MAX; k++) ;
+      }
+    */
+}
+
+enum sl_status sl_claims_reduce(sl_workload_id id, uint32_t index, int64_t amount)
+{
+    enum sl_status status = SL_OK;
+    int64_t less = sl_claim_amounts[id][index] - amount;
+    //@ ghost lemma_claim_is_part();
+    /* an amount of zero may be on a cell that was closed since */
+    if (less > 0) {
+        status = sl_ledger_release(sl_claim_cells[id][index], less);
+    }
+    shrink_claim(id, index, amount);
     return status;
 }

@@ -58,4 +58,24 @@ void sl_claims_store(void);
                          \old(sl_cell_own[c] - RowSum(id, c, sl_claim_counts[id]));
 */
 enum sl_status sl_claims_release(sl_workload_id id) SL_MUST_CHECK;
+
+/* Make one claim of `id` smaller and give back the difference, which cannot be refused either. */
+/*@
+  requires known:      id < SL_WORKLOADS_MAX && index < sl_claim_counts[id];
+  requires smaller:    0 <= amount <= sl_claim_amounts[id][index];
+  requires inv:        UsageInv && TrailSound && ChargedCellsUsed && ClaimsValid && Conserved;
+  requires closed:     sl_trail_depth == 0;
+  terminates           \true;
+  exits                \false;
+  assigns              sl_cell_own[0 .. SL_CELLS_MAX - 1], sl_cell_usage[0 .. SL_CELLS_MAX - 1],
+                       sl_total[0 .. SL_TOTALS_MAX - 1], sl_trail_count,
+                       sl_trail_cell[0 .. SL_TRAIL_MAX - 1], sl_trail_own[0 .. SL_TRAIL_MAX - 1],
+                       sl_trail_usage[0 .. SL_TRAIL_MAX - 1], sl_claim_amounts[id][index];
+  ensures  inv:        UsageInv && TrailSound && ChargedCellsUsed && ClaimsValid && Conserved;
+  ensures  result:     \result == SL_OK;
+  ensures  amount:     sl_claim_amounts[id][index] == amount;
+  ensures  given_back: \forall integer c; 0 <= c < SL_CELLS_MAX ==> sl_cell_own[c] == \old(sl_cell_own[c]) -
+                         (c == sl_claim_cells[id][index] ? \old(sl_claim_amounts[id][index]) - amount : 0);
+*/
+enum sl_status sl_claims_reduce(sl_workload_id id, uint32_t index, int64_t amount) SL_MUST_CHECK;
 #endif

@@ -139,6 +139,11 @@ enum sl_status sl_commit_check(void)
     return check(SL_PLACE_IN_FLIGHT, true);
 }
 
+enum sl_status sl_commit_check_form(void)
+{
+    return check(SL_PLACE_IN_FLIGHT, false);
+}
+
 /*@
   requires inv:        UsageInv && TrailSound;
   terminates           \true;
@@ -316,6 +321,9 @@ enum sl_status sl_commit_restore(void)
                          UsageSame{Pre,Post} && WorkloadSame{Pre,Post}(ev.workload);
   ensures  allowed:    \result == SL_OK ==> MoveAllowed(ev.kind,
                            \old(sl_workloads[ev.workload].phase), sl_workloads[ev.workload].phase);
+  ensures  applied:    MustApply{Pre}(ev) ==> \result == SL_OK;
+  ensures  made:       \result == SL_OK ==> MoveMade(ev.kind,
+                         \old(sl_workloads[ev.workload].phase), sl_workloads[ev.workload].phase);
   ensures  kept:       \result == SL_OK && HoldsQuota(ev.workload) ==>
                          UsageSame{Pre,Post} && ClaimsSame{Pre,Post}(ev.workload);
   ensures  released:   \result == SL_OK && !HoldsQuota(ev.workload) ==>

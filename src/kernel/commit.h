@@ -28,6 +28,17 @@
 */
 enum sl_status sl_commit_check(void) SL_MUST_CHECK;
 
+/* The same without asking whether the claims are available: is it a plan for a head of the running cycle? */
+/*@
+  requires inv:        CoreInv;
+  terminates           \true;
+  exits                \false;
+  assigns              \nothing;
+  ensures  result:     \result == SL_OK <==>
+                         PlanNames(SL_PLACE_IN_FLIGHT) && PlanClaimsSound && sl_trail_depth == 0;
+*/
+enum sl_status sl_commit_check_form(void) SL_MUST_CHECK;
+
 /* Apply all of sl_plan (place IN_FLIGHT -> HOLDING, claims charged, record reserved or admitted), or refuse
  * it whole with everything as it was. */
 /*@
@@ -100,6 +111,10 @@ enum sl_status sl_commit_restore(void) SL_MUST_CHECK;
   ensures  allowed:    \result == SL_OK ==> ev.workload < SL_WORKLOADS_MAX &&
                          ev.kind != SL_EV_RESERVE && MoveAllowed(ev.kind,
                            \old(sl_workloads[ev.workload].phase), sl_workloads[ev.workload].phase);
+  ensures  applied:    MustApply{Pre}(ev) && ev.kind != SL_EV_RESERVE && \old(sl_trail_depth) == 0 ==>
+                         \result == SL_OK;
+  ensures  made:       \result == SL_OK ==> MoveMade(ev.kind,
+                         \old(sl_workloads[ev.workload].phase), sl_workloads[ev.workload].phase);
   ensures  kept:       \result == SL_OK && HoldsQuota(ev.workload) ==>
                          UsageSame{Pre,Post} && ClaimsSame{Pre,Post}(ev.workload);
   ensures  released:   \result == SL_OK && !HoldsQuota(ev.workload) ==>
@@ -110,6 +125,33 @@ enum sl_status sl_commit_restore(void) SL_MUST_CHECK;
   ensures  closed:     sl_trail_depth == \old(sl_trail_depth);
 */
 enum sl_status sl_commit_event(struct sl_event ev) SL_MUST_CHECK;
+
+/* A holder needs less than it was given: the claim becomes `amount` and the difference is free. Never more than
+ * it is, since nobody asks here what is available. */
+/*@
+  requires inv:        CoreInv;
+  terminates           \true;
+  exits                \false;
+  assigns              sl_cell_own[0 .. SL_CELLS_MAX - 1], sl_cell_usage[0 .. SL_CELLS_MAX - 1],
+                       sl_total[0 .. SL_TOTALS_MAX - 1], sl_trail_count,
+                       sl_trail_cell[0 .. SL_TRAIL_MAX - 1], sl_trail_own[0 .. SL_TRAIL_MAX - 1],
+                       sl_trail_usage[0 .. SL_TRAIL_MAX - 1], sl_claim_amounts[id][index];
+  ensures  inv:        CoreInv;
+  behavior done:
+    assumes reducible: Reducible(id, generation, index, amount) && sl_trail_depth == 0;
+    ensures result:    \result == SL_OK;
+    ensures amount:    sl_claim_amounts[id][index] == amount;
+    ensures given_back: \forall integer c; 0 <= c < SL_CELLS_MAX ==> sl_cell_own[c] == \old(sl_cell_own[c]) -
+                         (c == sl_claim_cells[id][index] ? \old(sl_claim_amounts[id][index]) - amount : 0);
+  behavior refused:
+    assumes reason:    !(Reducible(id, generation, index, amount) && sl_trail_depth == 0);
+    assigns            \nothing;
+    ensures result:    \result != SL_OK;
+  complete behaviors;
+  disjoint behaviors;
+*/
+enum sl_status sl_commit_reduce(sl_workload_id id, uint32_t generation, uint32_t index,
+                                int64_t amount) SL_MUST_CHECK;
 
 /* What a workload holds: how many claims, and each; {SL_NO_ID, 0} beyond them. */
 /*@

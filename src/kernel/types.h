@@ -21,6 +21,7 @@
 #define SL_CLAIMS_MAX 32u     /* distinct (flavor, resource) pairs that one workload may hold */
 #define SL_CHECKS_MAX 8u      /* admission checks of one workload (as the API's limit) */
 #define SL_UNHEALTHY_MAX 8u   /* failed nodes that one workload may name (as the API's limit) */
+#define SL_VICTIMS_MAX 65536u /* workloads that one plan may preempt */
 
 #define SL_NO_ID UINT32_MAX               /* "no such thing", for every kind of id */
 #define SL_NEVER INT64_MIN                /* a time that is not set */

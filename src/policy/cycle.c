@@ -1,221 +1,178 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* The cycle. What finds no place is done with as soon as it was looked at, while the ledger is
- * as the cycle found it; what does is remembered with its choices, sorted, and committed one by
- * one. Between nomination and commit only reservations happen, so a plan can fail only because
- * others were served first. */
+/* The cycle. All heads are nominated while the ledger is as the cycle found it, and then dealt
+ * with one by one. Between nomination and commit only reservations happen, so a plan can fail only
+ * because others were served first. */
 #include "policy/cycle.h"
 
-#include "kernel/commit.h"
+#include "kernel/ledger.h"
 #include "kernel/lifecycle.h"
-#include "kernel/place.h"
-#include "policy/queues.h"
-#include "policy/sort.h"
+#include "policy/cycle_steps.h"
+#include "policy/entries.h"
+#include "policy/heads.h"
+#include "policy/nominate.h"
+#include "policy/settings.h"
+#include "policy/tentative.h"
 #include "policy/turns.h"
 
-#define STORED_CHOICES_MAX 1048576u
-
 struct sl_cycle_outcome sl_cycle_outcome;
+struct sl_cycle_evicted sl_cycle_evicted;
+uint32_t sl_cycle_skipped_preemptions;
+uint32_t sl_cycle_recomputed_victims;
+int64_t sl_cycle_now_ms;
+uint64_t sl_cycle_number;
 
-/* One that fits, with its choices: `count` of `stored` from `first` on. */
-struct entry {
-    sl_workload_id workload;
-    uint32_t borrow_height;
-    uint32_t first;
-    uint32_t count;
-};
+static sl_node_id chosen[SL_NODES_MAX]; /* queues whose heads are to be taken */
+static uint32_t chosen_count;
+static bool is_chosen[SL_NODES_MAX];
+static bool is_along[SL_NODES_MAX]; /* its head was held, and takes part because of others */
 
 static sl_workload_id heads[SL_NODES_MAX];
 static uint32_t head_count;
 static uint32_t head_next;
-
-static struct entry entries[SL_NODES_MAX];
-static uint32_t entry_count;
-static uint32_t order[SL_NODES_MAX]; /* entries as they are to be dealt with */
-static uint32_t order_count;
-static uint32_t order_next;
 static bool sorted;
 
-static struct sl_choice stored[STORED_CHOICES_MAX];
-static uint32_t stored_count;
+static sl_node_id progress[SL_NODES_MAX]; /* roots of trees where somebody was served or evicted */
+static uint32_t progress_count;
+static bool has_progress[SL_NODES_MAX];
 
-static int64_t cycle_now_ms;
-static bool served; /* something was committed in this cycle */
+/* --- heads ----------------------------------------------------------------------------------- */
 
-uint32_t sl_cycle_begin(int64_t now_ms)
+static void choose(sl_node_id queue, bool along)
 {
-    (void)sl_cycle_end(); /* a cycle that was left early is put back first */
-    cycle_now_ms = now_ms;
-    served = false;
-    sl_queues_flush();
-    sl_node_id queue = sl_turns_first_ready();
-    while (queue != SL_NO_ID) {
-        sl_node_id next = sl_turns_next_ready(queue);
-        sl_workload_id head = sl_queues_take(queue);
-        if (head != SL_NO_ID && head_count < SL_NODES_MAX) {
+    if (!is_chosen[queue]) {
+        is_chosen[queue] = true;
+        is_along[queue] = along;
+        chosen[chosen_count] = queue;
+        chosen_count++;
+    }
+}
+
+/* The held heads of every tree that a ready queue belongs to take part. */
+static void choose_ready(void)
+{
+    for (sl_node_id queue = sl_turns_first_ready(); queue != SL_NO_ID;
+         queue = sl_turns_next_ready(queue)) {
+        choose(queue, false);
+    }
+    uint32_t ready_count = chosen_count;
+    for (uint32_t i = 0; i < ready_count; i++) {
+        sl_node_id queue = sl_turns_first_held(sl_ledger_root_node(chosen[i]));
+        while (queue != SL_NO_ID && !is_chosen[queue]) { /* else all of the tree are */
+            choose(queue, true);
+            queue = sl_turns_next_held(queue);
+        }
+    }
+}
+
+bool sl_cycle_is_along(sl_node_id queue)
+{
+    return is_along[queue];
+}
+
+static void choose_all(void)
+{
+    for (sl_node_id queue = 0; queue < sl_turns_queue_limit(); queue++) {
+        if (sl_turns_is_active(queue) && sl_heads_first(queue) != SL_NO_ID) {
+            choose(queue, false);
+        }
+    }
+}
+
+static void take_chosen(void)
+{
+    for (uint32_t i = 0; i < chosen_count; i++) {
+        sl_workload_id head = sl_queues_take(chosen[i]);
+        is_chosen[chosen[i]] = false;
+        if (head != SL_NO_ID) {
             heads[head_count] = head;
             head_count++;
         }
-        queue = next;
     }
+    chosen_count = 0;
+}
+
+static void prepare(int64_t now_ms)
+{
+    (void)sl_cycle_end(); /* a cycle that was left early is put back first */
+    sl_cycle_now_ms = now_ms;
+    sl_cycle_number++;
+    sl_cycle_skipped_preemptions = 0;
+    sl_cycle_recomputed_victims = 0;
+    sl_flavors_set_cycle(sl_cycle_number);
+    sl_queues_flush();
+}
+
+uint32_t sl_cycle_begin(int64_t now_ms)
+{
+    prepare(now_ms);
+    if (sl_turns_first_ready() == SL_NO_ID) {
+        sl_queues_pay();
+    }
+    choose_ready();
+    take_chosen();
     return head_count;
 }
 
-/* Remember the assignment at hand; false when there is no room, and another cycle has to see to
- * it. */
-static bool remember(void)
+uint32_t sl_cycle_begin_all(int64_t now_ms)
 {
-    if (sl_assignment.choice_count > STORED_CHOICES_MAX - stored_count ||
-        entry_count >= SL_NODES_MAX) {
-        return false;
-    }
-    entries[entry_count].workload = sl_assignment.workload;
-    entries[entry_count].borrow_height = sl_assignment.borrow_height;
-    entries[entry_count].first = stored_count;
-    entries[entry_count].count = sl_assignment.choice_count;
-    entry_count++;
-    for (uint32_t i = 0; i < sl_assignment.choice_count; i++) {
-        stored[stored_count] = sl_assignment.choices[i];
-        stored_count++;
-    }
-    return true;
+    prepare(now_ms);
+    choose_all();
+    take_chosen();
+    return head_count;
 }
 
-static void recall(struct entry entry)
-{
-    sl_assignment.workload = entry.workload;
-    sl_assignment.fits = true;
-    sl_assignment.borrow_height = entry.borrow_height;
-    sl_assignment.detail_count = 0;
-    sl_assignment.details_left_out = 0;
-    sl_assignment.choice_count = entry.count;
-    for (uint32_t i = 0; i < entry.count && i < SL_CHOICES_MAX; i++) {
-        sl_assignment.choices[i] = stored[entry.first + i];
-    }
-}
+/* --- nomination ------------------------------------------------------------------------------ */
 
-/* --- the plan -------------------------------------------------------------------------------- */
-
-/* One claim per cell, however many pod sets it serves; nothing is claimed of what asks for
- * nothing. */
-static bool add_claim(struct sl_choice choice)
+static bool checks_failed(sl_workload_id id)
 {
-    if (choice.amount == 0) {
-        return true;
-    }
-    for (uint32_t i = 0; i < sl_plan.claim_count; i++) {
-        if (sl_plan.claims[i].cell == choice.cell) {
-            sl_plan.claims[i].amount += choice.amount;
+    const struct sl_workload *w = &sl_workloads[id];
+    for (uint32_t i = 0; i < w->check_count && i < SL_CHECKS_MAX; i++) {
+        if (w->checks[i].state == SL_CHECK_RETRY || w->checks[i].state == SL_CHECK_REJECTED) {
             return true;
         }
-    }
-    if (sl_plan.claim_count >= SL_CLAIMS_MAX) {
-        return false;
-    }
-    sl_plan.claims[sl_plan.claim_count].cell = choice.cell;
-    sl_plan.claims[sl_plan.claim_count].amount = choice.amount;
-    sl_plan.claim_count++;
-    return true;
-}
-
-static enum sl_status commit_assignment(sl_workload_id id)
-{
-    sl_plan.workload = id;
-    sl_plan.generation = sl_workloads[id].generation;
-    sl_plan.cluster_queue = sl_queues_queue_of(id);
-    sl_plan.topology_pending = false;
-    sl_plan.now_ms = cycle_now_ms;
-    sl_plan.claim_count = 0;
-    for (uint32_t i = 0; i < sl_assignment.choice_count; i++) {
-        if (!add_claim(sl_assignment.choices[i])) {
-            return SL_FULL_CLAIMS;
-        }
-    }
-    return sl_commit_apply();
-}
-
-/* --- outcomes -------------------------------------------------------------------------------- */
-
-static void begin_outcome(sl_workload_id id)
-{
-    sl_cycle_outcome.workload = id;
-    sl_cycle_outcome.generation = sl_workloads[id].generation;
-    sl_cycle_outcome.cluster_queue = sl_queues_queue_of(id);
-    sl_cycle_outcome.result = SL_CYCLE_PENDING;
-    sl_cycle_outcome.status = SL_OK;
-    sl_cycle_outcome.reason = SL_PENDING_WAITING_FOR_QUOTA;
-    sl_cycle_outcome.changed = false;
-    sl_cycle_outcome.overtaken = false;
-}
-
-/* Note the reason in the record and put it back (FEATURES 3.6): who was overtaken is tried again
- * at once; a StrictFIFO head holds up its queue; the others make way. */
-static void put_back(sl_workload_id id)
-{
-    struct sl_event ev = {
-        SL_EV_REFUSE, id, sl_cycle_outcome.generation, 0, (uint32_t)sl_cycle_outcome.reason, 0,
-        cycle_now_ms};
-    enum sl_pending_reason before = sl_workloads[id].pending_reason;
-    enum sl_put how = SL_PUT_PARKED;
-    if (sl_cycle_outcome.overtaken) {
-        how = SL_PUT_HEAP;
-    } else if (sl_offers_rules(sl_cycle_outcome.cluster_queue).strategy == SL_STRICT_FIFO) {
-        how = SL_PUT_BLOCKED;
-    }
-    sl_cycle_outcome.changed =
-        sl_commit_event(ev) == SL_OK && sl_workloads[id].pending_reason != before;
-    sl_queues_put_back(id, how);
-    sl_cycle_outcome.place = sl_place_of(id);
-}
-
-/* Look for flavors; true when that is the end of it for this cycle. */
-static bool nominate(sl_workload_id id)
-{
-    sl_flavors_assign(id, sl_queues_queue_of(id));
-    if (!sl_assignment.fits) {
-        begin_outcome(id);
-        sl_cycle_outcome.reason = sl_assignment.reason;
-        put_back(id);
-        return true;
-    }
-    if (!remember()) {
-        sl_queues_put_back(id, SL_PUT_HEAP);
     }
     return false;
 }
 
-static void sort_entries(void)
+static void add_entry(sl_workload_id id, sl_node_id queue, bool victims)
 {
-    sl_sort_clear();
-    for (uint32_t i = 0; i < entry_count; i++) {
-        sl_sort_add(entries[i].workload, entries[i].borrow_height, i);
-    }
-    sl_sort_run();
-    order_count = sl_sort_count();
-    for (uint32_t i = 0; i < order_count; i++) {
-        order[i] = sl_sort_tag(i);
-    }
-    sorted = true;
-}
-
-static void process(struct entry entry)
-{
-    begin_outcome(entry.workload);
-    recall(entry);
-    sl_cycle_outcome.status = commit_assignment(entry.workload);
-    if (sl_cycle_outcome.status == SL_OK) {
-        served = true;
-        sl_cycle_outcome.result = SL_CYCLE_RESERVED;
-        sl_queues_settle(entry.workload, cycle_now_ms);
-        sl_cycle_outcome.place = sl_place_of(entry.workload);
+    uint32_t entry = sl_entries_add(victims);
+    if (entry == SL_NO_ID) {
+        sl_queues_put_back(id, SL_PUT_HEAP); /* no room in this cycle */
         return;
     }
-    sl_cycle_outcome.overtaken = sl_cycle_outcome.status == SL_REFUSED_QUOTA && served;
-    if (sl_cycle_outcome.status == SL_FULL_CLAIMS) {
-        sl_cycle_outcome.reason = SL_PENDING_MISCONFIGURED; /* more than any workload may hold */
+    sl_node_id root = sl_ledger_root_node(queue);
+    sl_entries[entry].root = root != SL_NO_ID ? root : queue;
+    sl_entries[entry].holds = sl_lifecycle_holds_quota(id);
+    sl_entries[entry].preemptor = sl_heads_is_preemptor(queue, id);
+}
+
+/* True when that was the end of it for this cycle. Under fair sharing even one that finds no place
+ * competes with the others, and so delays those that it beats. */
+static bool nominate(sl_workload_id id)
+{
+    sl_node_id queue = sl_queues_queue_of(id);
+    if (checks_failed(id)) {
+        sl_cycle_begin_outcome(id);
+        sl_assignment = (struct sl_assignment){.workload = id, .cluster_queue = queue};
+        sl_cycle_outcome.reason = SL_PENDING_EVALUATION;
+        sl_cycle_put_back(SL_BACK_INVALID);
+        return true;
     }
-    put_back(entry.workload);
+    sl_cycle_note_scan(id);
+    bool victims = sl_nominate(id, queue, sl_cycle_number, sl_cycle_now_ms);
+    bool too_many = sl_assignment.need_count > SL_CLAIMS_MAX;
+    if (sl_assignment.mode == SL_MODE_NO_FIT && (too_many || !sl_settings.fair_sharing)) {
+        sl_cycle_begin_outcome(id);
+        sl_cycle_outcome.status = too_many ? SL_FULL_CLAIMS : SL_OK;
+        sl_cycle_outcome.reason = sl_assignment.reason;
+        sl_cycle_put_back(SL_BACK_NO_FIT);
+        return true;
+    }
+    add_entry(id, queue, victims);
+    return false;
 }
 
 bool sl_cycle_next(void)
@@ -227,14 +184,38 @@ bool sl_cycle_next(void)
         }
     }
     if (!sorted) {
-        sort_entries();
+        sl_cycle_sort();
+        sorted = true;
     }
-    if (order_next >= order_count) {
+    uint32_t entry = sl_cycle_next_entry();
+    if (entry == SL_NO_ID) {
         return false;
     }
-    order_next++;
-    process(entries[order[order_next - 1]]);
+    sl_cycle_process(entry);
     return true;
+}
+
+/* --- the end --------------------------------------------------------------------------------- */
+
+static void note_progress(sl_node_id root)
+{
+    if (!has_progress[root]) {
+        has_progress[root] = true;
+        progress[progress_count] = root;
+        progress_count++;
+    }
+}
+
+void sl_cycle_progress(sl_node_id root)
+{
+    sl_turns_renew(root);
+    note_progress(root);
+}
+
+void sl_cycle_give_up(sl_node_id root)
+{
+    sl_turns_note_free(root);
+    note_progress(root);
 }
 
 bool sl_cycle_end(void)
@@ -242,12 +223,15 @@ bool sl_cycle_end(void)
     for (uint32_t i = 0; i < head_count; i++) {
         sl_queues_put_back(heads[i], SL_PUT_HEAP); /* only what is in flight still */
     }
+    while (progress_count != 0) {
+        progress_count--;
+        has_progress[progress[progress_count]] = false;
+        sl_turns_rouse(progress[progress_count]);
+    }
+    sl_entries_clear();
+    sl_tentative_clear();
     head_count = 0;
     head_next = 0;
-    entry_count = 0;
-    order_count = 0;
-    order_next = 0;
     sorted = false;
-    stored_count = 0;
     return sl_queues_ready();
 }

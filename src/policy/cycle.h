@@ -1,28 +1,39 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* The scheduling cycle (FEATURES 3): one head of every queue with something to try, flavors
- * assigned on the ledger as it stands, then in order (lower borrow height, higher priority,
- * earlier, smaller UID) each that fits is checked again, planned and committed. Owns the entries
- * of the running cycle.
+/* The scheduling cycle (FEATURES 3): one head of every queue with something to try is nominated
+ * (nominate.h) on the ledger as it stands. Then, in order (lower borrow height, higher priority,
+ * earlier, smaller UID; under fair sharing as in tournament.h), each is checked again against
+ * what the cycle has decided before, planned, and committed: quota is taken, or victims are
+ * evicted and their quota is promised. Owns the running cycle.
  *
  *     sl_cycle_begin(now);
  *     while (sl_cycle_next()) { ... look at sl_cycle_outcome and sl_assignment ... }
  *     again = sl_cycle_end();
  *
- * Those that find no place come first, in no particular order. All is over when next says false:
- * no workload is left in flight (end puts back those of a cycle that was left early). The record
- * of each pending one gets SL_EV_REFUSE with its reason in the cycle itself. Events come between
- * cycles. */
+ * Without fair sharing those that find no place come first, in no particular order. All is over
+ * when next says false: no workload is left in flight (end puts back those of a cycle that was left
+ * early). The record of each pending one gets SL_EV_REFUSE with its reason in the cycle itself.
+ * Events come between cycles. */
 #ifndef SL_POLICY_CYCLE_H
 #define SL_POLICY_CYCLE_H
 #include "kernel/status.h"
 #include "kernel/types.h"
 #include "policy/flavors.h"
+#include "policy/queues.h"
 
 enum sl_cycle_result {
-    SL_CYCLE_RESERVED, /* committed: sl_assignment.choices, borrow_height */
+    SL_CYCLE_RESERVED, /* committed: sl_assignment.choices, counts, borrow_height */
     SL_CYCLE_PENDING   /* no place: reason, sl_assignment.details */
+};
+
+/* What came of looking for other victims, since others in the cycle had chosen some of its own
+ * (Kueue's metric preemption_target_recomputation). */
+enum sl_recomputed {
+    SL_RECOMPUTED_NOT,
+    SL_RECOMPUTED_DEFERRED, /* it fits once the others' victims are gone */
+    SL_RECOMPUTED_NEW_VICTIMS,
+    SL_RECOMPUTED_SKIPPED /* there are none, or they are not enough */
 };
 
 struct sl_cycle_outcome {
@@ -34,12 +45,43 @@ struct sl_cycle_outcome {
     enum sl_pending_reason reason; /* when pending */
     bool changed;                  /* the record's pending reason is new */
     bool overtaken;                /* it fitted until others of this cycle took the quota */
-    enum sl_place place;           /* where it is now: HOLDING, HEAP or INADMISSIBLE */
+    bool overlaps;                 /* its victims are those of others of this cycle */
+    bool skipped_preemption;       /* it would have preempted but for these (metrics) */
+    enum sl_recomputed recomputed;
+    uint32_t victim_count; /* whom it waits for, those who were being evicted before included */
+    enum sl_place place;   /* where it is now: HOLDING, HEAP or INADMISSIBLE */
 };
 extern struct sl_cycle_outcome sl_cycle_outcome;
 
-/* Apply what was woken and take the heads; returns how many. */
+/* Whom the outcome at hand evicted just now (those that were being evicted before are not
+ * listed), for the workload of the outcome. Reason: SL_PENDING_PREEMPTED_WORKLOADS. */
+struct sl_cycle_evicted {
+    uint32_t count;
+    sl_workload_id workloads[SL_VICTIMS_MAX];
+    enum sl_preempt_reason reasons[SL_VICTIMS_MAX];
+};
+extern struct sl_cycle_evicted sl_cycle_evicted;
+
+/* For metrics, of the cycle at hand or just ended: preemptions that were skipped, and victims
+ * that were looked for again, because of others in the cycle. */
+extern uint32_t sl_cycle_skipped_preemptions;
+extern uint32_t sl_cycle_recomputed_victims;
+
+/* Why a head goes back to its queue (Kueue's RequeueReason), and where it goes (FEATURES 3.6);
+ * `left`: flavors are left to try. */
+enum sl_back {
+    SL_BACK_INVALID,    /* it was not nominated */
+    SL_BACK_NO_FIT,     /* no flavor will do */
+    SL_BACK_NO_VICTIMS, /* preemption is called for, and there is nobody to preempt */
+    SL_BACK_SKIPPED,    /* it was nominated, and failed because of others in the cycle */
+    SL_BACK_PREEMPTING  /* victims are on their way out; it is the queue's preemptor now */
+};
+enum sl_put sl_cycle_back_to(enum sl_strategy strategy, enum sl_back why, bool left);
+
+/* Apply what was woken and take the heads; returns how many. Those of begin_all hold up their
+ * queues too (turns.h): a cycle as Kueue would run it, at a cost linear in queues. */
 uint32_t sl_cycle_begin(int64_t now_ms);
+uint32_t sl_cycle_begin_all(int64_t now_ms);
 /* Deal with one more entry: its outcome is in sl_cycle_outcome and sl_assignment. False = all
  * are done. */
 bool sl_cycle_next(void);

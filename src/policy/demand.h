@@ -9,12 +9,13 @@
 #define SL_POLICY_DEMAND_H
 #include "kernel/status.h"
 #include "kernel/types.h"
+#include "specs/hidden.acsl"
 
 #define SL_POD_SETS_MAX 18u     /* of one workload (as the API's limit) */
 #define SL_REQUESTS_MAX 16u     /* resources that one pod set may ask for */
-#define SL_DEMAND_SETS 4194304u /* pod sets of all workloads together */
-#define SL_DEMAND_REQUESTS 8388608u
-#define SL_DEMAND_EXCLUSIONS 8388608u
+#define SL_DEMAND_SETS 2097152u /* pod sets of all workloads together */
+#define SL_DEMAND_REQUESTS 4194304u
+#define SL_DEMAND_EXCLUSIONS 4194304u
 
 enum sl_exclusion {
     SL_EXCLUDED_NOT,
@@ -28,28 +29,76 @@ enum sl_exclusion {
  * count, 19th pod set, 17th resource, the same resource twice, no pod set yet); AMOUNT (amount
  * negative, or amount times count beyond SL_AMOUNT_MAX); FULL_WORKLOADS (a pool is used up). Of
  * two exclusions of a flavor the first counts. */
+/*@ terminates \true; exits \false; assigns sl_hidden; */
 void sl_demand_clear(sl_workload_id id);
+/*@ terminates \true; exits \false; assigns sl_hidden; */
 enum sl_status sl_demand_add_pod_set(sl_workload_id id, uint32_t count) SL_MUST_CHECK;
+/* Of the pod set added last: how few of its pods would do (partial admission; at first all), and
+ * the pod sets that must get the same flavors (equal groups; SL_NO_ID, at first = none).
+ * Refused: BAD_ARGUMENT (more than its count, no pod set yet). */
+/*@ terminates \true; exits \false; assigns sl_hidden; */
+enum sl_status sl_demand_set_min_count(sl_workload_id id, uint32_t min_count) SL_MUST_CHECK;
+/*@ terminates \true; exits \false; assigns sl_hidden; */
+enum sl_status sl_demand_set_group(sl_workload_id id, uint32_t group) SL_MUST_CHECK;
+/*@ terminates \true; exits \false; assigns sl_hidden; */
 enum sl_status sl_demand_add_request(sl_workload_id id, sl_resource_id resource,
                                      int64_t per_pod) SL_MUST_CHECK;
+/*@ terminates \true; exits \false; assigns sl_hidden; */
 enum sl_status sl_demand_add_exclusion(sl_workload_id id, sl_flavor_id flavor,
                                        enum sl_exclusion why) SL_MUST_CHECK;
 
 /* --- questions ---
  * A pod set and a request are named by their record; SL_NO_ID = no (more). */
+/*@
+  terminates \true; exits \false; assigns \nothing;
+  ensures known: \result < SL_DEMAND_SETS || \result == SL_NO_ID;
+*/
 uint32_t sl_demand_first_pod_set(sl_workload_id id);
+/*@
+  terminates \true; exits \false; assigns \nothing;
+  ensures known: \result < SL_DEMAND_SETS || \result == SL_NO_ID;
+*/
 uint32_t sl_demand_next_pod_set(uint32_t pod_set);
+/*@ terminates \true; exits \false; assigns \nothing; ensures count: \result <= INT32_MAX; */
 uint32_t sl_demand_pod_count(uint32_t pod_set);
+/*@ terminates \true; exits \false; assigns \nothing; ensures count: \result <= INT32_MAX; */
+uint32_t sl_demand_min_count(uint32_t pod_set);
+/*@ terminates \true; exits \false; assigns \nothing; */
+uint32_t sl_demand_group(uint32_t pod_set);
+/*@
+  terminates \true; exits \false; assigns \nothing;
+  ensures known: \result < SL_DEMAND_REQUESTS || \result == SL_NO_ID;
+*/
 uint32_t sl_demand_first_request(uint32_t pod_set);
+/*@
+  terminates \true; exits \false; assigns \nothing;
+  ensures known: \result < SL_DEMAND_REQUESTS || \result == SL_NO_ID;
+*/
 uint32_t sl_demand_next_request(uint32_t request);
+/*@ terminates \true; exits \false; assigns \nothing; */
 sl_resource_id sl_demand_resource(uint32_t request);
+/*@
+  terminates \true; exits \false; assigns \nothing;
+  ensures amount: 0 <= \result <= SL_AMOUNT_MAX;
+*/
 int64_t sl_demand_amount(uint32_t request); /* of all pods of the set together */
+/*@
+  terminates \true; exits \false; assigns \nothing;
+  ensures amount: 0 <= \result <= SL_AMOUNT_MAX;
+*/
+int64_t sl_demand_per_pod(uint32_t request); /* of one */
+/*@ terminates \true; exits \false; assigns \nothing; */
 enum sl_exclusion sl_demand_excludes(uint32_t pod_set, sl_flavor_id flavor);
+/*@ terminates \true; exits \false; assigns \nothing; */
 bool sl_demand_same_exclusions(uint32_t a, uint32_t b);
 
+/*@ terminates \true; exits \false; assigns \nothing; */
 uint32_t sl_demand_set_count(sl_workload_id id);
 /* How many records of each pool are in use, for figures. */
+/*@ terminates \true; exits \false; assigns \nothing; */
 uint32_t sl_demand_sets_used(void);
+/*@ terminates \true; exits \false; assigns \nothing; */
 uint32_t sl_demand_requests_used(void);
+/*@ terminates \true; exits \false; assigns \nothing; */
 uint32_t sl_demand_exclusions_used(void);
 #endif

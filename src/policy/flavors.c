@@ -1,293 +1,367 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* Flavor assignment. What earlier pod sets of the same workload were given counts as used for
- * the later ones: it is kept beside the ledger, per cell, and taken back at the end. All pod
- * sets and groups are looked at even when one has failed, so that the answer names everything
- * that is in the way. */
+/* Flavor assignment, one workload: group after group of pod sets, and of each its resource groups.
+ * What earlier groups were given counts as used for the later ones: it is kept beside the ledger,
+ * per cell, and taken back at the end. */
 #include "policy/flavors.h"
 
 #include "kernel/ledger.h"
-#include "policy/offers.h"
+#include "policy/flavors_scan.h"
+#include "policy/settings.h"
 
 struct sl_assignment sl_assignment;
+struct sl_want sl_want;
+int64_t sl_flavors_assumed[SL_CELLS_MAX];
+uint32_t sl_flavors_counts[SL_POD_SETS_MAX];
 
-static int64_t tentative[SL_CELLS_MAX]; /* chosen so far; zero between calls */
-
-/* What the pod set at hand asks for, and in which resource group its queue offers it. */
-static struct {
-    uint32_t pod_set; /* record */
-    uint32_t index;
-    uint32_t count;
-    sl_resource_id resource[SL_REQUESTS_MAX + 1u];
-    int64_t amount[SL_REQUESTS_MAX + 1u];
-    uint32_t group[SL_REQUESTS_MAX + 1u]; /* SL_NO_ID = none */
-} want;
-
-static struct sl_rules rules;
-
-/* How a search ended; the worst of several counts. */
-enum severity { FITS, WAITING, EXCEEDS, NO_MATCH };
-
-struct verdict {
-    enum severity severity;
-    uint32_t height; /* when it fits */
-};
-
-static enum severity worse(enum severity a, enum severity b)
-{
-    return a > b ? a : b;
-}
-
-static enum sl_pending_reason reason_of(enum severity severity)
-{
-    switch (severity) {
-    case NO_MATCH:
-        return SL_PENDING_NO_MATCHING_FLAVOR;
-    case EXCEEDS:
-        return SL_PENDING_EXCEEDS_MAX_QUOTA;
-    default:
-        return SL_PENDING_WAITING_FOR_QUOTA;
-    }
-}
-
-static void add_detail(enum sl_miss miss, sl_flavor_id flavor, sl_resource_id resource,
-                       int64_t amount)
-{
-    if (sl_assignment.detail_count >= SL_DETAILS_MAX) {
-        sl_assignment.details_left_out++;
-        return;
-    }
-    struct sl_detail detail = {want.index, miss, flavor, resource, amount};
-    sl_assignment.details[sl_assignment.detail_count] = detail;
-    sl_assignment.detail_count++;
-}
+static uint32_t records[SL_POD_SETS_MAX]; /* of the workload's pod sets */
+static uint32_t first_choice;             /* of the group of pod sets at hand */
+static uint32_t settled_groups;           /* bits: resource groups that were dealt with for it */
 
 /* --- what is wanted -------------------------------------------------------------------------- */
 
-static uint32_t group_offering(sl_node_id queue, sl_resource_id resource)
+static uint32_t groups_offering(sl_resource_id resource)
 {
-    for (sl_cell_id cell = sl_offers_first(queue); cell != SL_NO_ID; cell = sl_offers_next(cell)) {
+    uint32_t groups = 0;
+    for (sl_cell_id cell = sl_offers_first(sl_want.queue); cell != SL_NO_ID;
+         cell = sl_offers_next(cell)) {
         if (sl_ledger_resource_of(cell) == resource) {
-            return sl_offers_group_of(cell);
+            groups |= 1u << sl_offers_group_of(cell);
         }
     }
-    return SL_NO_ID;
+    return groups;
 }
 
-static void add_want(sl_node_id queue, sl_resource_id resource, int64_t amount)
+/* The want of that resource, sl_want.count when there is none. */
+static uint32_t find_want(sl_resource_id resource)
 {
-    if (want.count <= SL_REQUESTS_MAX) {
-        want.resource[want.count] = resource;
-        want.amount[want.count] = amount;
-        want.group[want.count] = group_offering(queue, resource);
-        want.count++;
+    uint32_t i = 0;
+    while (i < sl_want.count && sl_want.resource[i] != resource) {
+        i++;
+    }
+    return i;
+}
+
+/* Make room where it belongs by the resources' order; where that is. */
+static uint32_t insert_want(sl_resource_id resource)
+{
+    uint32_t i = sl_want.count;
+    while (i > 0 && sl_offers_order(sl_want.resource[i - 1]) > sl_offers_order(resource)) {
+        sl_want.resource[i] = sl_want.resource[i - 1];
+        sl_want.amount[i] = sl_want.amount[i - 1];
+        sl_want.groups[i] = sl_want.groups[i - 1];
+        i--;
+    }
+    sl_want.resource[i] = resource;
+    sl_want.amount[i] = 0;
+    sl_want.groups[i] = groups_offering(resource);
+    sl_want.count++;
+    return i;
+}
+
+static void add_want(sl_resource_id resource, int64_t amount)
+{
+    uint32_t i = find_want(resource);
+    if (i == sl_want.count) {
+        if (i == SL_WANTS_MAX) {
+            return;
+        }
+        i = insert_want(resource);
+    }
+    sl_want.amount[i] += amount;
+    if (sl_want.amount[i] > SL_AMOUNT_MAX) {
+        sl_want.amount[i] = SL_AMOUNT_MAX + 1; /* no quota is that large: it never fits */
     }
 }
 
-static void gather_wants(sl_node_id queue, uint32_t pod_set, uint32_t index)
+/* Pods are counted, not asked for; and only where the queue offers them. */
+static bool counts_pods(void)
 {
     sl_resource_id pods = sl_offers_pods_resource();
-    want.pod_set = pod_set;
-    want.index = index;
-    want.count = 0;
-    for (uint32_t r = sl_demand_first_request(pod_set); r != SL_NO_ID;
+    return pods != SL_NO_ID && groups_offering(pods) != 0;
+}
+
+static void add_wants_of(uint32_t index)
+{
+    int64_t count = (int64_t)sl_assignment.counts[index];
+    sl_resource_id pods = sl_offers_pods_resource();
+    for (uint32_t r = sl_demand_first_request(records[index]); r != SL_NO_ID;
          r = sl_demand_next_request(r)) {
         if (sl_demand_resource(r) != pods) {
-            add_want(queue, sl_demand_resource(r), sl_demand_amount(r));
+            add_want(sl_demand_resource(r), sl_demand_per_pod(r) * count);
         }
     }
-    if (pods != SL_NO_ID && group_offering(queue, pods) != SL_NO_ID) {
-        add_want(queue, pods, (int64_t)sl_demand_pod_count(pod_set));
+    if (counts_pods()) {
+        add_want(pods, count);
     }
 }
 
-/* --- one flavor ------------------------------------------------------------------------------ */
-
-/* Among the cells of one flavor, which stand together, the one of the resource. */
-static sl_cell_id cell_for(sl_cell_id flavor_first, sl_resource_id resource)
+/* All pod sets of the group that this one begins. */
+static void gather_group(uint32_t index)
 {
-    sl_flavor_id flavor = sl_ledger_flavor_of(flavor_first);
-    sl_cell_id cell = flavor_first;
-    while (cell != SL_NO_ID && sl_ledger_flavor_of(cell) == flavor) {
-        if (sl_ledger_resource_of(cell) == resource) {
-            return cell;
-        }
-        cell = sl_offers_next(cell);
-    }
-    return SL_NO_ID;
-}
-
-/* The most that a workload could ever get of the cell. */
-static int64_t potential_of(sl_cell_id cell)
-{
-    int64_t potential = cell != SL_NO_ID ? sl_ledger_potential(cell) : 0;
-    return potential < SL_AMOUNT_MAX ? potential : SL_AMOUNT_MAX;
-}
-
-static struct verdict try_cell(sl_cell_id cell, sl_flavor_id flavor, uint32_t i)
-{
-    struct verdict verdict = {FITS, 0};
-    int64_t need = want.amount[i] + (cell != SL_NO_ID ? tentative[cell] : 0);
-    int64_t potential = potential_of(cell);
-    if (need > potential) {
-        add_detail(SL_MISS_MAX_QUOTA, flavor, want.resource[i], need - potential);
-        verdict.severity = EXCEEDS;
-        return verdict;
-    }
-    int64_t available = sl_ledger_available(cell);
-    if (available < 0) {
-        available = 0; /* after a quota cut: what asks for nothing still fits */
-    }
-    if (need > available) {
-        add_detail(SL_MISS_UNUSED_QUOTA, flavor, want.resource[i], need - available);
-        verdict.severity = WAITING;
-        return verdict;
-    }
-    verdict.height = sl_ledger_borrow_height(cell, need);
-    return verdict;
-}
-
-static struct verdict try_flavor(sl_cell_id flavor_first, uint32_t group)
-{
-    static const enum sl_miss misses[] = {
-        [SL_EXCLUDED_TAINT] = SL_MISS_TAINT,
-        [SL_EXCLUDED_AFFINITY] = SL_MISS_AFFINITY,
-        [SL_EXCLUDED_MISSING] = SL_MISS_NO_FLAVOR,
-    };
-    struct verdict verdict = {FITS, 0};
-    sl_flavor_id flavor = sl_ledger_flavor_of(flavor_first);
-    enum sl_exclusion excluded = sl_demand_excludes(want.pod_set, flavor);
-    if (excluded != SL_EXCLUDED_NOT) {
-        add_detail(misses[excluded], flavor, SL_NO_ID, 0);
-        verdict.severity = NO_MATCH;
-        return verdict;
-    }
-    for (uint32_t i = 0; i < want.count; i++) {
-        if (want.group[i] == group) {
-            struct verdict cell = try_cell(cell_for(flavor_first, want.resource[i]), flavor, i);
-            verdict.severity = worse(verdict.severity, cell.severity);
-            verdict.height = cell.height > verdict.height ? cell.height : verdict.height;
-        }
-    }
-    return verdict;
-}
-
-/* --- one group ------------------------------------------------------------------------------- */
-
-/* The first cell of the group's first flavor that begins at or after `cell`. */
-static sl_cell_id flavor_from(sl_cell_id cell, uint32_t group)
-{
-    while (cell != SL_NO_ID && sl_offers_group_of(cell) != group) {
-        cell = sl_offers_next(cell);
-    }
-    return cell;
-}
-
-static sl_cell_id after_flavor(sl_cell_id flavor_first, uint32_t group)
-{
-    sl_flavor_id flavor = sl_ledger_flavor_of(flavor_first);
-    sl_cell_id cell = flavor_first;
-    while (cell != SL_NO_ID && sl_ledger_flavor_of(cell) == flavor) {
-        cell = sl_offers_next(cell);
-    }
-    return flavor_from(cell, group);
-}
-
-static void choose(sl_cell_id flavor_first, uint32_t group)
-{
-    for (uint32_t i = 0; i < want.count && sl_assignment.choice_count < SL_CHOICES_MAX; i++) {
-        sl_cell_id cell = cell_for(flavor_first, want.resource[i]);
-        if (want.group[i] == group && cell != SL_NO_ID) {
-            struct sl_choice choice = {want.index, want.resource[i],
-                                       sl_ledger_flavor_of(flavor_first), cell, want.amount[i]};
-            sl_assignment.choices[sl_assignment.choice_count] = choice;
-            sl_assignment.choice_count++;
-            tentative[cell] += want.amount[i];
+    uint32_t group = sl_demand_group(records[index]);
+    sl_want.set_count = 0;
+    sl_want.count = 0;
+    for (uint32_t i = index; i < sl_assignment.pod_set_count; i++) {
+        if (i == index || (group != SL_NO_ID && sl_demand_group(records[i]) == group)) {
+            sl_want.sets[sl_want.set_count] = records[i];
+            sl_want.indexes[sl_want.set_count] = i;
+            sl_want.set_count++;
+            sl_assignment.examined[i] = true;
+            add_wants_of(i);
         }
     }
 }
 
-/* Flavors in order: the first that fits is taken, unless it borrows and the queue would rather
- * look for one that borrows less. */
-static enum severity assign_group(sl_node_id queue, uint32_t group)
+/* --- what is chosen -------------------------------------------------------------------------- */
+
+/* The choice of the group's pod set for the resource, or the next free one. */
+static uint32_t find_choice(uint32_t index, sl_resource_id resource)
 {
-    struct verdict best = {NO_MATCH, 0};
-    sl_cell_id chosen = SL_NO_ID;
-    bool done = false;
-    for (sl_cell_id first = flavor_from(sl_offers_first(queue), group); first != SL_NO_ID && !done;
-         first = after_flavor(first, group)) {
-        struct verdict found = try_flavor(first, group);
-        if (found.severity < best.severity ||
-            (found.severity == FITS && found.height < best.height)) {
-            best = found;
-            chosen = first;
-        }
-        done = found.severity == FITS &&
-               (found.height == 0 || rules.when_can_borrow == SL_MAY_STOP_SEARCH);
+    uint32_t i = first_choice;
+    while (i < sl_assignment.choice_count && (sl_assignment.choices[i].pod_set != index ||
+                                              sl_assignment.choices[i].resource != resource)) {
+        i++;
     }
-    if (best.severity == FITS) {
-        choose(chosen, group);
-        if (best.height > sl_assignment.borrow_height) {
-            sl_assignment.borrow_height = best.height;
-        }
-    }
-    return best.severity;
+    return i;
 }
 
-/* --- one pod set, one workload --------------------------------------------------------------- */
-
-/* Was the group of want i dealt with for an earlier want? */
-static bool seen_before(uint32_t i)
+static void choose(uint32_t index, uint32_t i, int64_t amount)
 {
-    for (uint32_t k = 0; k < i; k++) {
-        if (want.group[k] == want.group[i]) {
-            return true;
+    sl_cell_id cell = sl_flavors_cell(sl_scan.first, sl_want.resource[i]);
+    uint32_t place = find_choice(index, sl_want.resource[i]);
+    if (cell == SL_NO_ID || place >= SL_CHOICES_MAX) {
+        return;
+    }
+    struct sl_choice choice = {index,
+                               sl_want.resource[i],
+                               sl_ledger_flavor_of(cell),
+                               cell,
+                               amount,
+                               sl_flavors_mode(sl_scan.verdicts[i].fit),
+                               sl_scan.verdicts[i].borrow_height,
+                               sl_scan.tried};
+    sl_assignment.choices[place] = choice;
+    if (place == sl_assignment.choice_count) {
+        sl_assignment.choice_count++;
+    }
+}
+
+static bool is_wanted_of(uint32_t i, uint32_t group)
+{
+    return i < sl_want.count && (sl_want.groups[i] >> group & 1u) != 0;
+}
+
+/* Give each pod set its part of the flavor that was found. */
+static void choose_for(uint32_t index, uint32_t group)
+{
+    int64_t count = (int64_t)sl_assignment.counts[index];
+    sl_resource_id pods = sl_offers_pods_resource();
+    for (uint32_t r = sl_demand_first_request(records[index]); r != SL_NO_ID;
+         r = sl_demand_next_request(r)) {
+        uint32_t i = find_want(sl_demand_resource(r));
+        if (is_wanted_of(i, group) && sl_want.resource[i] != pods) {
+            choose(index, i, sl_demand_per_pod(r) * count);
         }
     }
+    uint32_t i = find_want(pods);
+    if (is_wanted_of(i, group)) {
+        choose(index, i, count);
+    }
+}
+
+/* --- one group of pod sets ------------------------------------------------------------------- */
+
+/* Details of flavors that did not fit are no news once another fits at once. */
+static bool assign_resource_group(uint32_t group)
+{
+    struct sl_notes_mark before = sl_flavors_mark_notes();
+    sl_flavors_scan(group);
+    sl_flavors_end_resource_group();
+    if (sl_scan.fit == SL_FIT_AT_ONCE) {
+        sl_flavors_drop_notes(before, sl_flavors_mark_notes());
+    }
+    for (uint32_t k = 0; k < sl_want.set_count && sl_scan.fit != SL_FIT_NOT; k++) {
+        choose_for(sl_want.indexes[k], group);
+    }
+    return sl_scan.fit != SL_FIT_NOT;
+}
+
+/* The first resource group that offers it. */
+static uint32_t lowest_group(uint32_t groups)
+{
+    uint32_t group = 0;
+    while ((groups >> group & 1u) == 0) {
+        group++;
+    }
+    return group;
+}
+
+/* False when it has no place. */
+static bool assign_want(uint32_t i)
+{
+    uint32_t groups = sl_want.groups[i];
+    if ((groups & settled_groups) != 0) {
+        return true; /* it came with another resource of its group */
+    }
+    if (groups != 0) {
+        uint32_t group = lowest_group(groups);
+        settled_groups |= 1u << group;
+        return assign_resource_group(group);
+    }
+    if (sl_want.amount[i] == 0 || sl_settings.ignore_undeclared) {
+        return true;
+    }
+    sl_flavors_note(SL_MISS_NOT_OFFERED, SL_NO_ID, sl_want.resource[i], sl_want.amount[i]);
     return false;
 }
 
-static enum severity assign_pod_set(sl_node_id queue)
+/* The choices of the group count: for the modes, and as used from now on. */
+static void settle_choices(void)
 {
-    enum severity severity = FITS;
-    for (uint32_t i = 0; i < want.count; i++) {
-        if (want.group[i] == SL_NO_ID) {
-            if (want.amount[i] != 0) {
-                add_detail(SL_MISS_NOT_OFFERED, SL_NO_ID, want.resource[i], want.amount[i]);
-                severity = NO_MATCH;
-            }
-        } else if (!seen_before(i)) {
-            severity = worse(severity, assign_group(queue, want.group[i]));
+    for (uint32_t k = 0; k < sl_want.set_count; k++) {
+        sl_assignment.modes[sl_want.indexes[k]] = SL_MODE_FIT;
+    }
+    for (uint32_t i = first_choice; i < sl_assignment.choice_count; i++) {
+        struct sl_choice choice = sl_assignment.choices[i];
+        sl_flavors_assumed[choice.cell] += choice.amount;
+        if (choice.mode < sl_assignment.modes[choice.pod_set]) {
+            sl_assignment.modes[choice.pod_set] = choice.mode;
+        }
+        if (choice.borrow_height > sl_assignment.borrow_height) {
+            sl_assignment.borrow_height = choice.borrow_height;
         }
     }
-    return severity;
 }
 
-static void begin(sl_workload_id id)
+/* Where one resource has no place the group gets nothing, and only that is said. */
+static bool assign_group(void)
 {
+    struct sl_notes_mark before = sl_flavors_mark_notes();
+    first_choice = sl_assignment.choice_count;
+    settled_groups = 0;
+    sl_flavors_begin_reason();
+    for (uint32_t i = 0; i < sl_want.count; i++) {
+        struct sl_notes_mark here = sl_flavors_mark_notes();
+        if (!assign_want(i)) {
+            sl_assignment.choice_count = first_choice;
+            sl_flavors_drop_notes(before, here);
+            return false;
+        }
+    }
+    settle_choices();
+    return true;
+}
+
+/* --- one workload ---------------------------------------------------------------------------- */
+
+static void begin(sl_workload_id id, sl_node_id queue, int64_t now_ms)
+{
+    sl_want.workload = id;
+    sl_want.queue = queue;
+    sl_want.now_ms = now_ms;
     sl_assignment.workload = id;
+    sl_assignment.cluster_queue = queue;
+    sl_assignment.mode = SL_MODE_NO_FIT;
+    sl_assignment.reason = SL_PENDING_MISCONFIGURED;
     sl_assignment.borrow_height = 0;
+    sl_assignment.pod_set_count = 0;
     sl_assignment.choice_count = 0;
+    sl_assignment.need_count = 0;
     sl_assignment.detail_count = 0;
     sl_assignment.details_left_out = 0;
+    sl_assignment.attempt_count = 0;
 }
 
-void sl_flavors_assign(sl_workload_id id, sl_node_id cluster_queue)
+/* The pod sets, with the counts of the spec or, when those are fewer, of sl_flavors_counts. */
+static void gather_pod_sets(sl_workload_id id, bool reduced)
 {
-    enum severity severity = FITS;
-    uint32_t index = 0;
-    begin(id);
-    rules = sl_offers_rules(cluster_queue);
-    for (uint32_t set = sl_demand_first_pod_set(id); set != SL_NO_ID;
+    for (uint32_t set = sl_demand_first_pod_set(id);
+         set != SL_NO_ID && sl_assignment.pod_set_count < SL_POD_SETS_MAX;
          set = sl_demand_next_pod_set(set)) {
-        gather_wants(cluster_queue, set, index);
-        severity = worse(severity, assign_pod_set(cluster_queue));
-        index++;
+        uint32_t i = sl_assignment.pod_set_count;
+        uint32_t all = sl_demand_pod_count(set);
+        records[i] = set;
+        sl_assignment.counts[i] =
+            reduced && sl_flavors_counts[i] < all ? sl_flavors_counts[i] : all;
+        sl_assignment.examined[i] = false;
+        sl_assignment.modes[i] = SL_MODE_NO_FIT;
+        sl_assignment.pod_set_count++;
     }
+}
+
+/* Group by group until one has no place. */
+static bool assign_groups(void)
+{
+    for (uint32_t i = 0; i < sl_assignment.pod_set_count; i++) {
+        if (!sl_assignment.examined[i]) {
+            gather_group(i);
+            if (!assign_group()) {
+                sl_assignment.reason = sl_flavors_reason();
+                return false;
+            }
+        }
+    }
+    return sl_assignment.pod_set_count != 0;
+}
+
+static void add_need(struct sl_choice choice)
+{
+    uint32_t i = 0;
+    while (i < sl_assignment.need_count && sl_assignment.needs[i].cell != choice.cell) {
+        i++;
+    }
+    if (i == sl_assignment.need_count) {
+        sl_assignment.need_count++;
+        if (i >= SL_CLAIMS_MAX) {
+            return;
+        }
+        struct sl_need need = {choice.cell, 0, false};
+        sl_assignment.needs[i] = need;
+    }
+    sl_assignment.needs[i].amount += choice.amount;
+    sl_assignment.needs[i].contested |= choice.mode == SL_MODE_PREEMPT;
+}
+
+static void sum_needs(void)
+{
+    for (uint32_t i = 0;
+         i < sl_assignment.choice_count && sl_assignment.need_count <= SL_CLAIMS_MAX; i++) {
+        if (sl_assignment.choices[i].amount != 0) {
+            add_need(sl_assignment.choices[i]);
+        }
+    }
+}
+
+static void assign(sl_workload_id id, sl_node_id queue, int64_t now_ms, bool reduced)
+{
+    begin(id, queue, now_ms);
+    gather_pod_sets(id, reduced);
+    sl_flavors_check_progress(id, queue);
+    if (assign_groups()) {
+        sl_assignment.mode = SL_MODE_FIT;
+        sl_assignment.reason = SL_PENDING_WAITING_FOR_QUOTA;
+        for (uint32_t i = 0; i < sl_assignment.pod_set_count; i++) {
+            if (sl_assignment.modes[i] < sl_assignment.mode) {
+                sl_assignment.mode = sl_assignment.modes[i];
+            }
+        }
+        /* Here pods are placed on the topology of their flavors: what has no domain now becomes
+         * PREEMPT, what has none even on empty nodes NO_FIT (FEATURES 3.1, 3.10). */
+    }
+    sum_needs();
     for (uint32_t i = 0; i < sl_assignment.choice_count; i++) {
-        tentative[sl_assignment.choices[i].cell] = 0;
+        sl_flavors_assumed[sl_assignment.choices[i].cell] = 0;
     }
-    sl_assignment.fits = severity == FITS && index != 0;
-    sl_assignment.reason = index != 0 ? reason_of(severity) : SL_PENDING_MISCONFIGURED;
+}
+
+void sl_flavors_assign(sl_workload_id id, sl_node_id cluster_queue, int64_t now_ms)
+{
+    assign(id, cluster_queue, now_ms, false);
+}
+
+void sl_flavors_assign_counts(sl_workload_id id, sl_node_id cluster_queue, int64_t now_ms)
+{
+    assign(id, cluster_queue, now_ms, true);
 }

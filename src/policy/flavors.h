@@ -2,14 +2,22 @@
  * SPDX-FileCopyrightText: The Sluice authors */
 
 /* Flavor assignment (FEATURES 3.2): which flavor each pod set gets of each resource group of its
- * ClusterQueue, judged on the live ledger. Owns sl_assignment, the result of the last question. */
+ * ClusterQueue, judged on the live ledger, trials included. Owns sl_assignment, the result of the
+ * last question, and how far the flavors were scanned for each pending workload. */
 #ifndef SL_POLICY_FLAVORS_H
 #define SL_POLICY_FLAVORS_H
+#include "kernel/ledger.h"
 #include "kernel/types.h"
 #include "policy/demand.h"
+#include "policy/preemption.h"
+#include "specs/hidden.acsl"
 
 #define SL_CHOICES_MAX (SL_POD_SETS_MAX * (SL_REQUESTS_MAX + 1u))
 #define SL_DETAILS_MAX 256u
+#define SL_ATTEMPTS_MAX 512u
+
+/* From worst to best. DEFERRED: fits once the victims of others are gone (set by the cycle). */
+enum sl_mode { SL_MODE_NO_FIT, SL_MODE_PREEMPT, SL_MODE_DEFERRED, SL_MODE_FIT };
 
 /* One request of one pod set and the cell that would pay for it. */
 struct sl_choice {
@@ -17,7 +25,11 @@ struct sl_choice {
     sl_resource_id resource;
     sl_flavor_id flavor;
     sl_cell_id cell;
-    int64_t amount; /* of all its pods together */
+    int64_t amount;         /* of all its pods together */
+    enum sl_mode mode;      /* NO_FIT never */
+    uint32_t borrow_height; /* 0 = nothing is borrowed */
+    int32_t
+        tried_flavor; /* index in the resource group at which the scan stopped; -1 = at the end */
 };
 
 enum sl_miss {
@@ -38,21 +50,87 @@ struct sl_detail {
     int64_t amount;          /* with MAX_QUOTA and UNUSED_QUOTA */
 };
 
+/* One flavor that was looked at for one pod set, and what came of it. */
+struct sl_attempt {
+    uint32_t pod_set;
+    sl_flavor_id flavor;
+    enum sl_mode mode;
+    enum sl_possibility possibility; /* with PREEMPT */
+    uint32_t borrow_height;
+    enum sl_pending_reason reason; /* with NO_FIT */
+};
+
+/* Pod sets of one group get the same flavors: what is said of one is said of all. The answer ends
+ * with the first group that has no place (mode NO_FIT); those before it keep theirs. */
 struct sl_assignment {
     sl_workload_id workload;
-    bool fits;
-    enum sl_pending_reason reason; /* if not: flavor, maximum or waiting for quota */
-    uint32_t borrow_height;        /* the highest over all choices; 0 = nothing is borrowed */
-    uint32_t choice_count;         /* complete only when it fits */
+    sl_node_id cluster_queue;
+    enum sl_mode mode;             /* the worst over all pod sets; NO_FIT when there is none */
+    enum sl_pending_reason reason; /* with NO_FIT */
+    uint32_t borrow_height;        /* the highest over all choices */
+    uint32_t pod_set_count;
+    uint32_t counts[SL_POD_SETS_MAX];    /* pods of each set, reduced by partial admission */
+    bool examined[SL_POD_SETS_MAX];      /* false: an earlier pod set has no place at all */
+    enum sl_mode modes[SL_POD_SETS_MAX]; /* of each set; NO_FIT when not examined */
+    uint32_t choice_count; /* complete unless NO_FIT; then those of the sets before the one without
+                              a place. None where a flavor has no quota of what is asked zero of */
     struct sl_choice choices[SL_CHOICES_MAX];
-    uint32_t detail_count;     /* of what is in the way; after a cycle's reservation 0 */
+    uint32_t need_count; /* the same per cell, without zeros; contested where a choice's mode is
+                            PREEMPT. SL_CLAIMS_MAX + 1 = more cells than a workload may claim */
+    struct sl_need needs[SL_CLAIMS_MAX];
+    uint32_t detail_count;     /* of what is in the way, of sets that do not fit at once; a group's
+                                  details stand there once for each of its sets */
     uint32_t details_left_out; /* for which there was no room */
     struct sl_detail details[SL_DETAILS_MAX];
+    uint32_t attempt_count; /* those beyond SL_ATTEMPTS_MAX are left out */
+    struct sl_attempt attempts[SL_ATTEMPTS_MAX];
 };
 extern struct sl_assignment sl_assignment;
+/*@ // Every count is within its array; a need too many counts as none.
+  predicate AssignmentSound{L} = sl_assignment.pod_set_count <= SL_POD_SETS_MAX &&
+    sl_assignment.choice_count <= SL_CHOICES_MAX && sl_assignment.need_count <= SL_CLAIMS_MAX + 1 &&
+    sl_assignment.detail_count <= SL_DETAILS_MAX && sl_assignment.attempt_count <= SL_ATTEMPTS_MAX;
+*/
+
+/* The counts to assign for; written by whoever asks for fewer pods than the spec says. */
+extern uint32_t sl_flavors_counts[SL_POD_SETS_MAX];
 
 /* Find flavors for the workload in this queue as the ledger stands now; the answer is in
- * sl_assignment. Nothing else changes. A workload
- * without pod sets (its demand was refused) never fits: Misconfigured. */
-void sl_flavors_assign(sl_workload_id id, sl_node_id cluster_queue);
+ * sl_assignment. Asks sl_preemption_prospect where preemption might help. A workload without pod
+ * sets (its demand was refused) never fits: Misconfigured. */
+void sl_flavors_assign(sl_workload_id id, sl_node_id cluster_queue, int64_t now_ms);
+/* The same for sl_flavors_counts pods of each set. */
+void sl_flavors_assign_counts(sl_workload_id id, sl_node_id cluster_queue, int64_t now_ms);
+
+/* Scan progress across cycles (FEATURES 3.1): how far the flavors of each resource group were
+ * tried. Remember that of sl_assignment for its workload, with the cycle's number; forget it (also
+ * when the workload's slot becomes free). An assignment starts after the flavor that is remembered
+ * while that is valid: the shape is the same and it is of this or the cycle before, or nothing was
+ * touched since. When no memory is left, nothing is remembered and the scan starts over. */
+/*@ requires sound: AssignmentSound; terminates \true; exits \false; assigns sl_hidden; */
+void sl_flavors_remember(uint64_t cycle);
+/*@ terminates \true; exits \false; assigns sl_hidden; */
+void sl_flavors_forget(sl_workload_id id);
+/* Does it say that flavors are left to try (valid or not)? With the gate FlavorFungibility off a
+ * scan never counts as finished where there was any choice, as in Kueue. */
+/*@ terminates \true; exits \false; assigns \nothing;
+    ensures known: \result ==> id < SL_WORKLOADS_MAX; */
+bool sl_flavors_left_to_try(sl_workload_id id);
+/* Called at the begin of a cycle, with numbers that go up by one. */
+/*@ terminates \true; exits \false; assigns sl_hidden; */
+void sl_flavors_set_cycle(uint64_t cycle);
+/* Older progress is void. Kueue (AllocatableResourceGeneration): of all queues of a tree when quota
+ * or structure in it changes; of one queue when a workload that holds its quota is updated or
+ * releases it, which every admission ends with too; not of its siblings. */
+/*@ requires nodes: NodesLinked; terminates \true; exits \false; assigns sl_hidden; */
+void sl_flavors_touch_tree(sl_node_id node);
+/*@ terminates \true; exits \false; assigns sl_hidden; */
+void sl_flavors_touch_queue(sl_node_id queue);
+
+/* While pinned, only the flavors of the remembered nomination count (recomputation within a
+ * cycle), from the first on: pin takes those of sl_assignment. */
+/*@ requires sound: AssignmentSound; terminates \true; exits \false; assigns sl_hidden; */
+void sl_flavors_pin(void);
+/*@ terminates \true; exits \false; assigns sl_hidden; */
+void sl_flavors_unpin(void);
 #endif

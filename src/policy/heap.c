@@ -5,7 +5,7 @@
  * highest say the way from the root to it: 0 left, 1 right. */
 #include "policy/heap.h"
 
-#include "policy/order.h"
+#include "kernel/order.h"
 
 static uint32_t heap_root[SL_HEAPS_MAX];
 static uint32_t heap_count[SL_HEAPS_MAX];

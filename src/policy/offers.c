@@ -7,6 +7,7 @@
 #include "kernel/ledger.h"
 
 static struct sl_rules queue_rules[SL_NODES_MAX];
+static bool rules_set[SL_NODES_MAX];
 static uint32_t offer_first[SL_NODES_MAX];
 static uint32_t offer_last[SL_NODES_MAX];
 
@@ -15,29 +16,61 @@ static uint32_t offer_next[SL_CELLS_MAX];
 static uint32_t offer_group[SL_CELLS_MAX];
 
 static uint32_t pods_link; /* link to the resource that counts pods */
+static uint64_t resource_order[SL_RESOURCES_MAX];
 
+/* clang-format off */
+#define OFFERS                                                                                     \
+    offer_first[0 .. SL_NODES_MAX - 1], offer_last[0 .. SL_NODES_MAX - 1],                         \
+        offer_owner[0 .. SL_CELLS_MAX - 1], offer_next[0 .. SL_CELLS_MAX - 1],                     \
+        offer_group[0 .. SL_CELLS_MAX - 1]
+/* clang-format on */
+
+/*@
+  // Every link is none or names a cell, so that following it is safe.
+  predicate OfferLinks{L} =
+    (\forall integer n; 0 <= n < SL_NODES_MAX ==>
+       offer_first[n] <= SL_CELLS_MAX && offer_last[n] <= SL_CELLS_MAX) &&
+    (\forall integer c; 0 <= c < SL_CELLS_MAX ==>
+       offer_next[c] <= SL_CELLS_MAX && offer_group[c] < SL_GROUPS_MAX);
+*/
+
+/*@ terminates \true; exits \false; assigns queue_rules[node], rules_set[node]; */
 enum sl_status sl_offers_set_rules(sl_node_id node, struct sl_rules rules)
 {
     if (node >= SL_NODES_MAX) {
         return SL_REFUSED_NO_NODE_ID;
     }
     queue_rules[node] = rules;
+    rules_set[node] = true;
     return SL_OK;
 }
 
 struct sl_rules sl_offers_rules(sl_node_id node)
 {
-    struct sl_rules none = {SL_BEST_EFFORT_FIFO, SL_MAY_STOP_SEARCH};
-    return node < SL_NODES_MAX ? queue_rules[node] : none;
+    struct sl_rules unset = {SL_BEST_EFFORT_FIFO, SL_MAY_STOP_SEARCH, SL_TRY_NEXT_FLAVOR,
+                             SL_BORROWING_OVER_PREEMPTION, false};
+    return node < SL_NODES_MAX && rules_set[node] ? queue_rules[node] : unset;
 }
 
+/*@
+  requires links: OfferLinks;
+  terminates \true; exits \false;
+  assigns OFFERS;
+  ensures links: OfferLinks;
+*/
 void sl_offers_clear(sl_node_id node)
 {
     if (node >= SL_NODES_MAX) {
         return;
     }
     uint32_t link = offer_first[node];
-    while (link != 0) {
+    /*@
+      loop invariant links: OfferLinks && link <= SL_CELLS_MAX;
+      loop assigns steps, link, offer_owner[0 .. SL_CELLS_MAX - 1],
+                   offer_next[0 .. SL_CELLS_MAX - 1];
+      loop variant SL_CELLS_MAX - steps;
+    */
+    for (uint32_t steps = 0; link != 0 && steps < SL_CELLS_MAX; steps++) {
         uint32_t next = offer_next[link - 1];
         offer_owner[link - 1] = 0;
         offer_next[link - 1] = 0;
@@ -47,6 +80,12 @@ void sl_offers_clear(sl_node_id node)
     offer_last[node] = 0;
 }
 
+/*@
+  requires links: OfferLinks;
+  terminates \true; exits \false;
+  assigns OFFERS;
+  ensures links: OfferLinks;
+*/
 enum sl_status sl_offers_add(sl_node_id node, uint32_t group, sl_cell_id cell)
 {
     if (node >= SL_NODES_MAX) {
@@ -72,21 +111,25 @@ enum sl_status sl_offers_add(sl_node_id node, uint32_t group, sl_cell_id cell)
     return SL_OK;
 }
 
+/*@ requires links: OfferLinks; terminates \true; exits \false; assigns \nothing; */
 sl_cell_id sl_offers_first(sl_node_id node)
 {
     return node < SL_NODES_MAX && offer_first[node] != 0 ? offer_first[node] - 1 : SL_NO_ID;
 }
 
+/*@ requires links: OfferLinks; terminates \true; exits \false; assigns \nothing; */
 sl_cell_id sl_offers_next(sl_cell_id cell)
 {
     return cell < SL_CELLS_MAX && offer_next[cell] != 0 ? offer_next[cell] - 1 : SL_NO_ID;
 }
 
+/*@ requires links: OfferLinks; terminates \true; exits \false; assigns \nothing; */
 uint32_t sl_offers_group_of(sl_cell_id cell)
 {
     return cell < SL_CELLS_MAX && offer_owner[cell] != 0 ? offer_group[cell] : SL_NO_ID;
 }
 
+/*@ terminates \true; exits \false; assigns pods_link; */
 void sl_offers_set_pods_resource(sl_resource_id resource)
 {
     pods_link = resource == SL_NO_ID ? 0 : resource + 1;
@@ -97,12 +140,34 @@ sl_resource_id sl_offers_pods_resource(void)
     return pods_link != 0 ? pods_link - 1 : SL_NO_ID;
 }
 
+/*@ terminates \true; exits \false; assigns resource_order[resource]; */
+void sl_offers_set_order(sl_resource_id resource, uint64_t key)
+{
+    if (resource < SL_RESOURCES_MAX) {
+        resource_order[resource] = key;
+    }
+}
+
+uint64_t sl_offers_order(sl_resource_id resource)
+{
+    return resource < SL_RESOURCES_MAX ? resource_order[resource] : 0;
+}
+
 /* A cell has one successor and one owner, so a list that stays with its owner for no more steps
  * than there are cells, and ends at its last, holds none twice. */
+/*@
+  requires links: OfferLinks && node < SL_NODES_MAX;
+  terminates \true; exits \false; assigns \nothing;
+*/
 static bool list_valid(sl_node_id node)
 {
     uint32_t last = 0;
     uint32_t steps = 0;
+    /*@
+      loop invariant link: link <= SL_CELLS_MAX && steps <= SL_CELLS_MAX;
+      loop assigns link, steps, last;
+      loop variant SL_CELLS_MAX - steps;
+    */
     for (uint32_t link = offer_first[node]; link != 0; link = offer_next[link - 1]) {
         if (offer_owner[link - 1] != node + 1 || sl_ledger_node_of(link - 1) != node ||
             steps == SL_CELLS_MAX) {
@@ -114,8 +179,10 @@ static bool list_valid(sl_node_id node)
     return last == offer_last[node];
 }
 
+/*@ requires links: OfferLinks; terminates \true; exits \false; assigns \nothing; */
 bool sl_offers_valid(void)
 {
+    /*@ loop assigns node; loop variant SL_NODES_MAX - node; */
     for (sl_node_id node = 0; node < SL_NODES_MAX; node++) {
         if (offer_first[node] != 0 && !list_valid(node)) {
             return false;

@@ -4,12 +4,13 @@
 /* Heapsort: at most 2 n log2(n) comparisons whatever the input. */
 #include "policy/sort.h"
 
-#include "policy/order.h"
+#include "kernel/order.h"
 
 static sl_workload_id ids[SL_WORKLOADS_MAX];
 static uint32_t ranks[SL_WORKLOADS_MAX];
 static uint32_t tags[SL_WORKLOADS_MAX];
 static uint32_t count;
+static bool by_priority;
 
 /*@
   // What is in the list is within it.
@@ -53,7 +54,13 @@ void sl_sort_add(sl_workload_id id, uint32_t rank, uint32_t tag)
 */
 static bool before(uint32_t a, uint32_t b)
 {
-    return ranks[a] != ranks[b] ? ranks[a] < ranks[b] : sl_order_before(ids[a], ids[b]);
+    if (ranks[a] != ranks[b]) {
+        return ranks[a] < ranks[b];
+    }
+    int64_t queued_a = sl_order_of(ids[a]).queued_at_ms;
+    int64_t queued_b = sl_order_of(ids[b]).queued_at_ms;
+    return by_priority || queued_a == queued_b ? sl_order_before(ids[a], ids[b])
+                                               : queued_a < queued_b;
 }
 
 /*@
@@ -109,11 +116,12 @@ static void sink(uint32_t start, uint32_t end)
   requires list:      SortList;
   terminates          \true;
   exits               \false;
-  assigns             ids[0 .. SL_WORKLOADS_MAX - 1], ranks[0 .. SL_WORKLOADS_MAX - 1],
-                      tags[0 .. SL_WORKLOADS_MAX - 1];
+  assigns             by_priority, ids[0 .. SL_WORKLOADS_MAX - 1],
+                      ranks[0 .. SL_WORKLOADS_MAX - 1], tags[0 .. SL_WORKLOADS_MAX - 1];
 */
-void sl_sort_run(void)
+void sl_sort_run(bool priority_counts)
 {
+    by_priority = priority_counts;
     /*@
       loop invariant i: i <= count;
       loop assigns i, ids[0 .. SL_WORKLOADS_MAX - 1], ranks[0 .. SL_WORKLOADS_MAX - 1],

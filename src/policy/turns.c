@@ -1,104 +1,108 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* Turns: two doubly linked lists of queues, and lists of marked nodes. Links are ids plus one. */
+/* Turns: three kinds of doubly linked lists of queues. There is one list of ready queues; those of
+ * held and of waiting ones are one per root. Links are ids plus one. (Marks: turns_wake.c.) */
 #include "policy/turns.h"
 
 #include "kernel/ledger.h"
+#include "policy/fronts.h"
+#include "policy/heads.h"
 #include "policy/heap.h"
 #include "policy/lanes.h"
 
+enum list { READY, HELD, WAITING, LISTS };
+
 static bool active_queues[SL_NODES_MAX];
 static uint32_t blocked_head[SL_NODES_MAX];
+static bool block_is_hold[SL_NODES_MAX];
 static uint32_t queue_limit; /* no queue from here on was ever refreshed */
+static uint32_t root_limit;  /* no root from here on ever had a list */
 
-static uint32_t ready_first;
-static uint32_t ready_next[SL_NODES_MAX];
-static uint32_t ready_prev[SL_NODES_MAX];
-static bool is_ready[SL_NODES_MAX];
+static uint32_t list_first[LISTS][SL_NODES_MAX]; /* by root; READY has one only, at 0 */
+static uint32_t list_next[LISTS][SL_NODES_MAX];
+static uint32_t list_prev[LISTS][SL_NODES_MAX];
+static uint32_t listed_at[LISTS][SL_NODES_MAX]; /* link to the root in whose list it is */
 
-static uint32_t waiting_first;
-static uint32_t waiting_next[SL_NODES_MAX];
-static uint32_t waiting_prev[SL_NODES_MAX];
-static bool is_waiting[SL_NODES_MAX];
-
-static sl_node_id marked_trees[SL_NODES_MAX];
-static uint32_t marked_tree_count;
-static bool tree_marked[SL_NODES_MAX];
-static sl_node_id marked_queues[SL_NODES_MAX];
-static uint32_t marked_queue_count;
-static bool queue_marked[SL_NODES_MAX];
-static sl_node_id woken_roots[SL_NODES_MAX];
-static uint32_t woken_root_count;
-static bool root_woken[SL_NODES_MAX];
+/* --- which lists ----------------------------------------------------------------------------- */
 
 static bool head_blocked(sl_node_id queue)
 {
-    return blocked_head[queue] != 0 &&
-           sl_heap_first(SL_HEAP_OF_QUEUE(queue)) == blocked_head[queue] - 1;
+    return blocked_head[queue] != 0 && sl_heads_first(queue) == blocked_head[queue] - 1;
 }
 
-static bool should_be_ready(sl_node_id queue)
+static bool belongs_on(enum list list, sl_node_id queue)
 {
-    return active_queues[queue] && sl_heap_count(SL_HEAP_OF_QUEUE(queue)) != 0 &&
-           !head_blocked(queue);
-}
-
-static bool should_wait(sl_node_id queue)
-{
-    return head_blocked(queue) || sl_lanes_shut_count(queue) != 0;
-}
-
-static void join_ready(sl_node_id queue)
-{
-    is_ready[queue] = true;
-    ready_prev[queue] = 0;
-    ready_next[queue] = ready_first;
-    if (ready_first != 0) {
-        ready_prev[ready_first - 1] = queue + 1;
+    bool blocked = head_blocked(queue);
+    switch (list) {
+    case READY:
+        return active_queues[queue] && !blocked && sl_heads_first(queue) != SL_NO_ID;
+    case HELD:
+        return active_queues[queue] && blocked && block_is_hold[queue];
+    default:
+        return blocked || sl_lanes_first(queue, true) != SL_NO_ID ||
+               sl_heap_count(SL_HEAP_OF_ALONE(queue)) != 0;
     }
-    ready_first = queue + 1;
 }
 
-static void leave_ready(sl_node_id queue)
+/* A queue that is no node of the forest (any more) stands for itself. */
+static sl_node_id root_of(sl_node_id queue)
 {
-    is_ready[queue] = false;
-    if (ready_prev[queue] != 0) {
-        ready_next[ready_prev[queue] - 1] = ready_next[queue];
+    sl_node_id root = sl_ledger_root_node(queue);
+    return root != SL_NO_ID ? root : queue;
+}
+
+static void join(enum list list, sl_node_id queue)
+{
+    sl_node_id root = list == READY ? 0 : root_of(queue);
+    uint32_t first = list_first[list][root];
+    if (root >= root_limit) {
+        root_limit = root + 1;
+    }
+    listed_at[list][queue] = root + 1;
+    list_prev[list][queue] = 0;
+    list_next[list][queue] = first;
+    if (first != 0) {
+        list_prev[list][first - 1] = queue + 1;
+    }
+    list_first[list][root] = queue + 1;
+}
+
+static void leave(enum list list, sl_node_id queue)
+{
+    uint32_t next = list_next[list][queue];
+    uint32_t prev = list_prev[list][queue];
+    if (prev != 0) {
+        list_next[list][prev - 1] = next;
     } else {
-        ready_first = ready_next[queue];
+        list_first[list][listed_at[list][queue] - 1] = next;
     }
-    if (ready_next[queue] != 0) {
-        ready_prev[ready_next[queue] - 1] = ready_prev[queue];
+    if (next != 0) {
+        list_prev[list][next - 1] = prev;
     }
-    ready_next[queue] = 0;
-    ready_prev[queue] = 0;
+    listed_at[list][queue] = 0;
+    list_next[list][queue] = 0;
+    list_prev[list][queue] = 0;
 }
 
-static void join_waiting(sl_node_id queue)
+static void update(sl_node_id queue)
 {
-    is_waiting[queue] = true;
-    waiting_prev[queue] = 0;
-    waiting_next[queue] = waiting_first;
-    if (waiting_first != 0) {
-        waiting_prev[waiting_first - 1] = queue + 1;
+    uint32_t blocked = blocked_head[queue];
+    if (queue >= queue_limit) {
+        queue_limit = queue + 1;
     }
-    waiting_first = queue + 1;
-}
-
-static void leave_waiting(sl_node_id queue)
-{
-    is_waiting[queue] = false;
-    if (waiting_prev[queue] != 0) {
-        waiting_next[waiting_prev[queue] - 1] = waiting_next[queue];
-    } else {
-        waiting_first = waiting_next[queue];
+    if (blocked != 0 && !sl_fronts_stands(queue, blocked - 1)) {
+        blocked_head[queue] = 0; /* it has left, and may come back as another */
     }
-    if (waiting_next[queue] != 0) {
-        waiting_prev[waiting_next[queue] - 1] = waiting_prev[queue];
+    for (enum list list = READY; list < LISTS; list++) {
+        bool listed = listed_at[list][queue] != 0;
+        bool belongs = belongs_on(list, queue);
+        if (belongs && !listed) {
+            join(list, queue);
+        } else if (!belongs && listed) {
+            leave(list, queue);
+        }
     }
-    waiting_next[queue] = 0;
-    waiting_prev[queue] = 0;
 }
 
 void sl_turns_refresh(sl_node_id queue)
@@ -106,20 +110,11 @@ void sl_turns_refresh(sl_node_id queue)
     if (queue >= SL_NODES_MAX) {
         return;
     }
-    if (queue >= queue_limit) {
-        queue_limit = queue + 1;
-    }
-    bool ready = should_be_ready(queue);
-    if (ready && !is_ready[queue]) {
-        join_ready(queue);
-    } else if (!ready && is_ready[queue]) {
-        leave_ready(queue);
-    }
-    bool waiting = should_wait(queue);
-    if (waiting && !is_waiting[queue]) {
-        join_waiting(queue);
-    } else if (!waiting && is_waiting[queue]) {
-        leave_waiting(queue);
+    uint32_t held_at = listed_at[HELD][queue];
+    update(queue);
+    if (held_at != 0 && listed_at[HELD][queue] == 0) {
+        sl_turns_rouse(held_at - 1);
+        sl_turns_owe_tree(queue, true);
     }
 }
 
@@ -136,19 +131,42 @@ bool sl_turns_is_active(sl_node_id queue)
     return queue < SL_NODES_MAX && active_queues[queue];
 }
 
-void sl_turns_block(sl_node_id queue, sl_workload_id head)
+static void set_block(sl_node_id queue, sl_workload_id head, bool hold)
 {
     if (queue < SL_NODES_MAX && head < SL_WORKLOADS_MAX) {
         blocked_head[queue] = head + 1;
-        sl_turns_refresh(queue);
+        block_is_hold[queue] = hold;
+        update(queue);
     }
+}
+
+void sl_turns_block(sl_node_id queue, sl_workload_id head)
+{
+    set_block(queue, head, false);
+}
+
+void sl_turns_hold(sl_node_id queue, sl_workload_id head)
+{
+    set_block(queue, head, true);
 }
 
 void sl_turns_unblock(sl_node_id queue)
 {
     if (queue < SL_NODES_MAX) {
         blocked_head[queue] = 0;
-        sl_turns_refresh(queue);
+        update(queue);
+    }
+}
+
+bool sl_turns_is_held(sl_node_id queue)
+{
+    return queue < SL_NODES_MAX && listed_at[HELD][queue] != 0;
+}
+
+void sl_turns_rouse(sl_node_id root)
+{
+    while (root < SL_NODES_MAX && list_first[HELD][root] != 0) {
+        sl_turns_unblock(list_first[HELD][root] - 1);
     }
 }
 
@@ -159,105 +177,82 @@ static sl_node_id node_of(uint32_t link)
 
 sl_node_id sl_turns_first_ready(void)
 {
-    return node_of(ready_first);
+    return node_of(list_first[READY][0]);
 }
 
 sl_node_id sl_turns_next_ready(sl_node_id queue)
 {
-    return queue < SL_NODES_MAX ? node_of(ready_next[queue]) : SL_NO_ID;
+    return queue < SL_NODES_MAX ? node_of(list_next[READY][queue]) : SL_NO_ID;
 }
 
-sl_node_id sl_turns_first_waiting(void)
+sl_node_id sl_turns_first_held(sl_node_id root)
 {
-    return node_of(waiting_first);
+    return root < SL_NODES_MAX ? node_of(list_first[HELD][root]) : SL_NO_ID;
+}
+
+sl_node_id sl_turns_next_held(sl_node_id queue)
+{
+    return queue < SL_NODES_MAX ? node_of(list_next[HELD][queue]) : SL_NO_ID;
+}
+
+sl_node_id sl_turns_first_waiting(sl_node_id root)
+{
+    return root < SL_NODES_MAX ? node_of(list_first[WAITING][root]) : SL_NO_ID;
 }
 
 sl_node_id sl_turns_next_waiting(sl_node_id queue)
 {
-    return queue < SL_NODES_MAX ? node_of(waiting_next[queue]) : SL_NO_ID;
+    return queue < SL_NODES_MAX ? node_of(list_next[WAITING][queue]) : SL_NO_ID;
 }
 
-void sl_turns_mark_tree(sl_node_id node)
+bool sl_turns_is_waiting(sl_node_id queue)
 {
-    if (node < SL_NODES_MAX && !tree_marked[node]) {
-        tree_marked[node] = true;
-        marked_trees[marked_tree_count] = node;
-        marked_tree_count++;
-    }
+    return queue < SL_NODES_MAX && listed_at[WAITING][queue] != 0;
 }
 
-void sl_turns_mark_queue(sl_node_id queue)
+uint32_t sl_turns_queue_limit(void)
 {
-    if (queue < SL_NODES_MAX && !queue_marked[queue]) {
-        queue_marked[queue] = true;
-        marked_queues[marked_queue_count] = queue;
-        marked_queue_count++;
-    }
+    return queue_limit;
 }
 
-bool sl_turns_marked(void)
-{
-    return marked_tree_count != 0 || marked_queue_count != 0;
-}
+/* --- checking -------------------------------------------------------------------------------- */
 
-void sl_turns_resolve(void)
-{
-    for (uint32_t i = 0; i < marked_tree_count; i++) {
-        sl_node_id root = sl_ledger_root_node(marked_trees[i]);
-        if (root < SL_NODES_MAX && !root_woken[root]) {
-            root_woken[root] = true;
-            woken_roots[woken_root_count] = root;
-            woken_root_count++;
-        }
-    }
-}
-
-bool sl_turns_is_woken(sl_node_id queue)
-{
-    if (queue >= SL_NODES_MAX) {
-        return false;
-    }
-    sl_node_id root = sl_ledger_root_node(queue);
-    return queue_marked[queue] || (root < SL_NODES_MAX && root_woken[root]);
-}
-
-void sl_turns_clear_marks(void)
-{
-    while (marked_tree_count != 0) {
-        marked_tree_count--;
-        tree_marked[marked_trees[marked_tree_count]] = false;
-    }
-    while (marked_queue_count != 0) {
-        marked_queue_count--;
-        queue_marked[marked_queues[marked_queue_count]] = false;
-    }
-    while (woken_root_count != 0) {
-        woken_root_count--;
-        root_woken[woken_roots[woken_root_count]] = false;
-    }
-}
-
-/* How long a list is; a list longer than there are queues goes in circles. */
-static uint32_t length(uint32_t first, bool ready)
+/* How long a list is; one longer than there are queues goes in circles. */
+static uint32_t length(enum list list, sl_node_id root)
 {
     uint32_t count = 0;
-    for (uint32_t link = first; link != 0 && count <= SL_NODES_MAX; count++) {
-        link = ready ? ready_next[link - 1] : waiting_next[link - 1];
+    for (uint32_t link = list_first[list][root]; link != 0 && count <= SL_NODES_MAX; count++) {
+        link = list_next[list][link - 1];
     }
     return count;
 }
 
+static bool listed_rightly(enum list list, sl_node_id queue)
+{
+    uint32_t at = listed_at[list][queue];
+    if ((at != 0) != belongs_on(list, queue)) {
+        return false;
+    }
+    return at == 0 || at == (list == READY ? 0 : root_of(queue)) + 1;
+}
+
 bool sl_turns_valid(void)
 {
-    uint32_t ready_count = 0;
-    uint32_t waiting_count = 0;
-    for (sl_node_id queue = 0; queue < queue_limit; queue++) {
-        if (is_ready[queue] != should_be_ready(queue) || is_waiting[queue] != should_wait(queue)) {
+    for (enum list list = READY; list < LISTS; list++) {
+        uint32_t listed = 0;
+        uint32_t counted = 0;
+        for (sl_node_id queue = 0; queue < queue_limit; queue++) {
+            if (!listed_rightly(list, queue)) {
+                return false;
+            }
+            listed += listed_at[list][queue] != 0 ? 1u : 0u;
+        }
+        for (sl_node_id root = 0; root < root_limit; root++) {
+            counted += length(list, root);
+        }
+        if (listed != counted) {
             return false;
         }
-        ready_count += is_ready[queue] ? 1u : 0u;
-        waiting_count += is_waiting[queue] ? 1u : 0u;
     }
-    return length(ready_first, true) == ready_count &&
-           length(waiting_first, false) == waiting_count;
+    return true;
 }

@@ -1,6 +1,7 @@
 .PHONY: bench
-$(BUILD)/sluice-bench: tests/bench/sluice_bench.c $(call archives,store api base)
-	$(CC) $(ALL_CFLAGS) $< -Wl,--start-group $(filter %.a,$^) -Wl,--end-group $(LIBS) -lcurl -o $@
+$(BUILD)/sluice-bench: tests/bench/sluice_bench.c tests/bench/cycle_bench.c \
+    $(call archives,store api policy kernel base)
+	$(CC) $(ALL_CFLAGS) $(filter %.c,$^) -Wl,--start-group $(filter %.a,$^) -Wl,--end-group $(LIBS) -lcurl -o $@
 ##@ Measure
 bench: all ## figures of this machine, ratios within one run, into build/bench.json
 	@BUILD=$(BUILD) tests/bench/bench.py

@@ -5,7 +5,8 @@
  * load of job creations over keep-alive connections. bench.py puts them together.
  *   sluice-bench store DIR SECONDS BATCH   durable writes per second, BATCH of them per commit
  *   sluice-bench fill DIR COUNT            COUNT pending workloads and what they need, straight into a store
- *   sluice-bench load URL COUNT CLIENTS    create COUNT jobs, CLIENTS at a time */
+ *   sluice-bench load URL COUNT CLIENTS    create COUNT jobs, CLIENTS at a time
+ *   sluice-bench cycle                     what one decision of the core costs */
 #include <curl/curl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,6 +15,7 @@
 #include "api/json.h"
 #include "base/check.h"
 #include "store/store.h"
+#include "tests/bench/cycle_bench.h"
 
 static double now_s(void)
 {
@@ -205,9 +207,11 @@ int main(int argc, char **argv)
         fill(argv[2], strtoul(argv[3], NULL, 10));
     } else if (argc == 5 && strcmp(argv[1], "load") == 0) {
         load(argv[2], strtoul(argv[3], NULL, 10), strtoul(argv[4], NULL, 10));
+    } else if (argc == 2 && strcmp(argv[1], "cycle") == 0) {
+        return sl_bench_cycle();
     } else {
         fprintf(stderr, "usage: sluice-bench store DIR SECONDS BATCH | fill DIR COUNT | load URL "
-                        "COUNT CLIENTS\n");
+                        "COUNT CLIENTS | cycle\n");
         return 2;
     }
     return 0;

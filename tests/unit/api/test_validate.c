@@ -618,6 +618,8 @@ static void test_validate_workload_is_settled_while_it_holds_quota(void **state)
     assert_fine(SL_KIND_WORKLOAD, more, less);
     assert_complaint(SL_KIND_WORKLOAD, less, more, "status.reclaimablePods[0].count",
                      "FieldValueInvalid", "shrink");
+    assert_complaint(SL_KIND_WORKLOAD, base, less, "status.reclaimablePods", "FieldValueInvalid",
+                     "removed");
     sl_json_free(more);
     sl_json_free(less);
     sl_json_free(moved);
@@ -639,6 +641,47 @@ static void test_validate_classes_need_a_value(void **state)
     assert_complaint(SL_KIND_PRIORITY_CLASS, other, o, "value", "FieldValueInvalid", "immutable");
     assert_fine(SL_KIND_WORKLOAD_PRIORITY_CLASS, other, o);
     sl_json_free(other);
+    sl_json_free(o);
+}
+
+static void test_validate_limits_and_runtime_classes(void **state)
+{
+    (void)state;
+    struct sl_json *o =
+        yaml("{metadata: {name: a, namespace: ns}, spec: {limits: [{type: Container,"
+             " max: {cpu: 1}, defaultRequest: {cpu: 500m}}]}}");
+    assert_fine(SL_KIND_LIMIT_RANGE, o, NULL);
+    struct sl_json *bad = with(o, "{spec: {limits: [{max: {cpu: 1}}]}}");
+    assert_complaint(SL_KIND_LIMIT_RANGE, bad, NULL, "spec.limits[0].type", "FieldValueRequired",
+                     "Required");
+    sl_json_free(bad);
+    bad = with(o, "{spec: {limits: [{type: Pod, max: {cpu: a lot}}]}}");
+    assert_complaint(SL_KIND_LIMIT_RANGE, bad, NULL, "spec.limits[0].max[cpu]", "FieldValueInvalid",
+                     "a lot");
+    sl_json_free(bad);
+    sl_json_free(o);
+    o = yaml("{metadata: {name: vm}, handler: vm, overhead: {podFixed: {cpu: -1}}}");
+    assert_complaint(SL_KIND_RUNTIME_CLASS, o, NULL, "overhead.podFixed[cpu]", "FieldValueInvalid",
+                     "greater than or equal to 0");
+    sl_json_free(o);
+}
+
+static void test_validate_least_parallelism_of_a_job(void **state)
+{
+    (void)state;
+    static const char field[] = "metadata.annotations[kueue.x-k8s.io/job-min-parallelism]";
+    struct sl_json *o = defaulted(
+        SL_KIND_JOB, "{metadata: {name: j, namespace: ns, annotations: "
+                     "{kueue.x-k8s.io/job-min-parallelism: \"2\"}}, spec: {parallelism: 3, "
+                     "template: {spec: {restartPolicy: Never, containers: [{name: c}]}}}}");
+    assert_fine(SL_KIND_JOB, o, NULL);
+    static const char *const bad[] = {"3", "0", "two", ""};
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        sl_json_set_text(sl_json_path(o, "metadata.annotations"),
+                         "kueue.x-k8s.io/job-min-parallelism", bad[i]);
+        assert_complaint(SL_KIND_JOB, o, NULL, field, "FieldValueInvalid", "less than");
+    }
+    assert_fine(SL_KIND_JOB, o, o); /* later its parallelism may be what it was admitted with */
     sl_json_free(o);
 }
 
@@ -684,6 +727,8 @@ int main(void)
         cmocka_unit_test(test_validate_workload_admission_must_fit_its_pod_sets),
         cmocka_unit_test(test_validate_workload_is_settled_while_it_holds_quota),
         cmocka_unit_test(test_validate_classes_need_a_value),
+        cmocka_unit_test(test_validate_limits_and_runtime_classes),
+        cmocka_unit_test(test_validate_least_parallelism_of_a_job),
         cmocka_unit_test(test_validate_many_complaints_are_counted),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

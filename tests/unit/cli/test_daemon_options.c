@@ -18,6 +18,8 @@ static void test_daemon_options_standalone_alone_takes_the_defaults(void **state
     assert_int_equal(o.log_level, SL_LOG_INFO);
     assert_false(o.log_json);
     assert_false(o.allow_remote);
+    assert_null(o.config);
+    assert_null(o.feature_gates);
 }
 
 static void test_daemon_options_all_given_are_taken(void **state)
@@ -26,13 +28,16 @@ static void test_daemon_options_all_given_are_taken(void **state)
     struct sl_daemon_options o;
     struct sl_error e = {0};
     assert_int_equal(PARSE("--standalone", "--data", "/d", "--listen=[::1]:0", "--log-level",
-                           "warn", "--log-format=json", "--allow-remote"),
+                           "warn", "--log-format=json", "--allow-remote", "--config", "k.yaml",
+                           "--feature-gates=A=true,B=false"),
                      SL_CODE_OK);
     assert_string_equal(o.data_dir, "/d");
     assert_string_equal(o.listen, "[::1]:0");
     assert_int_equal(o.log_level, SL_LOG_WARN);
     assert_true(o.log_json);
     assert_true(o.allow_remote);
+    assert_string_equal(o.config, "k.yaml");
+    assert_string_equal(o.feature_gates, "A=true,B=false");
 }
 
 static void test_daemon_options_bad_values_are_refused_and_named(void **state)
@@ -40,13 +45,21 @@ static void test_daemon_options_bad_values_are_refused_and_named(void **state)
     (void)state;
     static const struct {
         const char *word, *part;
-    } cases[] = {{"--nonsense", "--nonsense"},        {"--data=", "--data"},
-                 {"--listen=localhost", "ADDR:PORT"}, {"--listen=:80", "ADDR:PORT"},
-                 {"--listen=1.2.3.4:http", "port"},   {"--listen=1.2.3.4:65536", "port"},
-                 {"--listen=1.2.3.4:-1", "port"},     {"--listen=1.2.3.4:", "port"},
-                 {"--listen=::1:80", "brackets"},     {"--log-level=loud", "loud"},
-                 {"--log-format=xml", "xml"},         {"--standalone=yes", "takes no value"},
-                 {"--data", "needs a value"},         {"extra", "extra"}};
+    } cases[] = {{"--nonsense", "--nonsense"},
+                 {"--data=", "--data"},
+                 {"--listen=localhost", "ADDR:PORT"},
+                 {"--listen=:80", "ADDR:PORT"},
+                 {"--listen=1.2.3.4:http", "port"},
+                 {"--listen=1.2.3.4:65536", "port"},
+                 {"--listen=1.2.3.4:-1", "port"},
+                 {"--listen=1.2.3.4:", "port"},
+                 {"--listen=::1:80", "brackets"},
+                 {"--log-level=loud", "loud"},
+                 {"--log-format=xml", "xml"},
+                 {"--config=", "--config"},
+                 {"--standalone=yes", "takes no value"},
+                 {"--data", "needs a value"},
+                 {"extra", "extra"}};
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct sl_daemon_options o;
         struct sl_error e = {0};

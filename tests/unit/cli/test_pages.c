@@ -8,6 +8,7 @@
 static struct {
     bool ready;
     const char *pending;
+    struct sl_map *series;
 } stub;
 
 bool sl_controllers_ready(const struct sl_controllers *c)
@@ -19,8 +20,8 @@ bool sl_controllers_ready(const struct sl_controllers *c)
 void sl_controllers_count(const struct sl_controllers *c, struct sl_controller_counters *out)
 {
     (void)c;
-    *out = (struct sl_controller_counters){.workloads = {.reserved = 5, .pending = 2},
-                                           .events_dropped = 1};
+    *out = (struct sl_controller_counters){
+        .workloads = {.reserved = 5, .pending = 2, .series = stub.series}, .events_dropped = 1};
 }
 
 void sl_engine_count(const struct sl_engine *g, struct sl_engine_counters *out)
@@ -43,10 +44,10 @@ struct sl_json *sl_engine_queue_status(struct sl_engine *g, enum sl_kind kind, c
     (void)kind;
     (void)ns;
     (void)name;
-    return parse(
-        "{\"pendingWorkloads\":7,\"reservingWorkloads\":2,\"admittedWorkloads\":1,"
-        "\"active\":{\"status\":\"True\"},\"flavorsReservation\":[{\"name\":\"f\",\"resources\":["
-        "{\"name\":\"cpu\",\"total\":\"1500m\",\"borrowed\":\"0\"}]}]}");
+    return parse("{\"pendingWorkloads\":7,\"reservingWorkloads\":2,\"admittedWorkloads\":1,"
+                 "\"active\":{\"status\":\"True\"},\"fairSharing\":{\"weightedShare\":333},"
+                 "\"flavorsReservation\":[{\"name\":\"f\",\"resources\":["
+                 "{\"name\":\"cpu\",\"total\":\"1500m\",\"borrowed\":\"0\"}]}]}");
 }
 
 static const char queue_text[] = "{\"metadata\":{\"name\":\"team\"},\"spec\":{\"cohortName\":"
@@ -119,11 +120,18 @@ static void test_pages_metrics_have_kueues_names_and_labels(void **state)
         "resource=\"cpu\"} 4\n",
         "kueue_cluster_queue_lending_limit{cohort=\"all\",cluster_queue=\"team\",flavor=\"f\","
         "resource=\"cpu\"} 1\n",
+        "kueue_cluster_queue_weighted_share{cluster_queue=\"team\",cohort=\"all\"} 333\n",
+        "kueue_evicted_workloads_total{cluster_queue=\"team\",reason=\"Preempted\"} 6\n",
         "kueue_admission_attempts_total{result=\"success\"} 5\n",
         "kueue_finished_workloads 3\n",
         "sluice_core_bytes 999\n",
         "sluice_events_dropped_total 1\n"};
+    stub.series = sl_map_new();
+    sl_map_put(stub.series,
+               "kueue_evicted_workloads_total{cluster_queue=\"team\",reason=\"Preempted\"}",
+               (union sl_map_value){.number = 6});
     sl_pages_metrics(&pages, "/metrics", "", &page);
+    sl_map_free(stub.series);
     for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++) {
         assert_has(page.body.data, lines[i]);
     }

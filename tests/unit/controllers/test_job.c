@@ -57,6 +57,30 @@ static void test_job_pods_are_the_smaller_of_parallelism_and_completions(void **
     }
 }
 
+static void test_job_reclaimable_pods_are_those_that_nobody_waits_for(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        int64_t pods;
+    } cases[] = {
+        {"{\"spec\":{\"parallelism\":4,\"completions\":10},\"status\":{\"succeeded\":6}}", 0},
+        {"{\"spec\":{\"parallelism\":4,\"completions\":10},\"status\":{\"succeeded\":7}}", 1},
+        {"{\"spec\":{\"parallelism\":4,\"completions\":10},\"status\":{\"succeeded\":10}}", 4},
+        {"{\"spec\":{\"parallelism\":4,\"completions\":10},\"status\":{\"succeeded\":11}}", 4},
+        {"{\"spec\":{\"parallelism\":4,\"completions\":2},\"status\":{\"succeeded\":1}}", 1},
+        {"{\"spec\":{\"parallelism\":4,\"completions\":2}}", 0},
+        {"{\"spec\":{\"parallelism\":3},\"status\":{\"succeeded\":1}}", 1},
+        {"{\"spec\":{\"parallelism\":1,\"completions\":1},\"status\":{\"succeeded\":1}}", 0},
+        {"{\"spec\":{\"parallelism\":0},\"status\":{\"succeeded\":1}}", 0},
+        {"{\"spec\":{}}", 0}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct sl_json *job = parse(cases[i].text);
+        assert_int_equal(sl_job_reclaimable_pods(job), cases[i].pods);
+        sl_json_free(job);
+    }
+}
+
 static void test_job_without_or_with_empty_queue_label_is_not_ours(void **state)
 {
     (void)state;
@@ -162,6 +186,7 @@ int main(void)
         cmocka_unit_test(test_job_workload_name_is_kueues),
         cmocka_unit_test(test_job_workload_name_of_long_job_is_cut_to_253),
         cmocka_unit_test(test_job_pods_are_the_smaller_of_parallelism_and_completions),
+        cmocka_unit_test(test_job_reclaimable_pods_are_those_that_nobody_waits_for),
         cmocka_unit_test(test_job_without_or_with_empty_queue_label_is_not_ours),
         cmocka_unit_test(test_job_finished_tells_success_and_message),
         cmocka_unit_test(test_job_workload_has_owner_finalizer_pod_set_and_no_managed_labels),

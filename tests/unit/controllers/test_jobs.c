@@ -17,6 +17,13 @@ struct fixture {
 };
 
 static unsigned stopped_calls;
+static bool reclaims;
+
+bool sl_engine_reclaims(const struct sl_engine *g)
+{
+    (void)g;
+    return reclaims;
+}
 
 void sl_engine_job_stopped(struct sl_engine *g, const struct sl_json *workload, int64_t now_ms)
 {
@@ -31,6 +38,7 @@ static int setup(void **state)
     struct fixture *f = sl_mem_new(1, sizeof *f);
     sl_clock_set_virtual(T0);
     stopped_calls = 0;
+    reclaims = true;
     fake_init(&f->fake);
     f->recorder = sl_recorder_new(&f->fake.client);
     sl_jobs_init(&f->jobs, &f->fake.client, f->recorder, NULL);
@@ -210,6 +218,60 @@ static void test_jobs_running_job_makes_pods_ready(void **state)
         "Recovered");
 }
 
+/* With fewer pods than it asked for. */
+static void admit_reduced(struct fixture *f, const char *more_annotations)
+{
+    put_our_job(f);
+    sl_json_set(sl_json_path_make(job(f), "metadata"), "annotations", parse(more_annotations));
+    sl_json_set_int(sl_json_path_make(job(f), "spec"), "parallelism", 5);
+    sl_json_set_int(sl_json_path_make(job(f), "spec"), "completions", 5);
+    settle(f);
+    admit(f);
+    sl_json_set_int(sl_json_path(workload(f), "status.admission.podSetAssignments.0"), "count", 3);
+    settle(f);
+}
+
+static void test_jobs_admitted_with_fewer_pods_runs_and_stops_with_its_own(void **state)
+{
+    struct fixture *f = *state;
+    admit_reduced(f, "{\"kueue.x-k8s.io/job-min-parallelism\":\"2\"}");
+    assert_int_equal(sl_json_path_int(workload(f), "spec.podSets.0.minCount", 0), 2);
+    assert_false(sl_job_suspended(job(f)));
+    assert_int_equal(sl_json_path_int(job(f), "spec.parallelism", 0), 3);
+    assert_int_equal(sl_json_path_int(job(f), "spec.completions", 0), 5);
+    run(f);
+    settle(f);
+    assert_false(sl_job_suspended(job(f))); /* it still matches its Workload */
+    set(f, "Evicted", true);
+    settle(f);
+    sl_json_remove(sl_json_get(job(f), "status"), "active");
+    settle(f);
+    assert_int_equal(sl_json_path_int(job(f), "spec.parallelism", 0), 5);
+    assert_int_equal(sl_json_path_int(job(f), "spec.completions", 0), 5);
+    assert_true(stopped_calls > 0);
+}
+
+static void test_jobs_completions_follow_parallelism_where_asked(void **state)
+{
+    struct fixture *f = *state;
+    admit_reduced(f, "{\"kueue.x-k8s.io/job-min-parallelism\":\"2\","
+                     "\"kueue.x-k8s.io/job-completions-equal-parallelism\":\"true\"}");
+    assert_int_equal(sl_json_path_int(job(f), "spec.parallelism", 0), 3);
+    assert_int_equal(sl_json_path_int(job(f), "spec.completions", 0), 3);
+}
+
+static void test_jobs_least_parallelism_that_is_none_is_ignored(void **state)
+{
+    struct fixture *f = *state;
+    static const char *const bad[] = {"0", "2", "9", "two", ""};
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        put_our_job(f);
+        sl_json_set_text(sl_json_path_make(job(f), "metadata.annotations"),
+                         "kueue.x-k8s.io/job-min-parallelism", bad[i]);
+        assert_int_equal(sl_job_min_pods(job(f)), 0);
+    }
+}
+
 static void test_jobs_evicted_job_stops_is_restored_and_only_then_reported(void **state)
 {
     struct fixture *f = *state;
@@ -227,6 +289,70 @@ static void test_jobs_evicted_job_stops_is_restored_and_only_then_reported(void 
     assert_null(sl_json_path(job(f), "spec.template.spec.tolerations"));
     assert_null(sl_json_path(job(f), "status.startTime"));
     assert_null(sl_json_path(job(f), "metadata.annotations"));
+}
+
+static void succeed(struct fixture *f, int64_t pods)
+{
+    sl_json_set_int(sl_json_get(job(f), "status"), "succeeded", pods);
+    settle(f);
+}
+
+/* -1: nothing is said about it. */
+static int64_t reclaimable(struct fixture *f)
+{
+    return sl_json_path_int(workload(f), "status.reclaimablePods.0.count", -1);
+}
+
+static void test_jobs_pods_that_ended_for_good_are_reported(void **state)
+{
+    struct fixture *f = *state;
+    start_running(f);
+    assert_int_equal(reclaimable(f), -1);
+    succeed(f, 1);
+    assert_int_equal(reclaimable(f), 1);
+    assert_string_equal(sl_json_path_text(workload(f), "status.reclaimablePods.0.name", ""),
+                        "main");
+    unsigned before = f->fake.write_count;
+    settle(f);
+    assert_int_equal(f->fake.write_count, before);
+    assert_false(sl_job_suspended(job(f)));
+}
+
+static void test_jobs_count_of_ended_pods_shrinks_only_without_quota(void **state)
+{
+    struct fixture *f = *state;
+    start_running(f);
+    succeed(f, 1);
+    succeed(f, 0);
+    assert_int_equal(reclaimable(f), 1);
+    set(f, "Evicted", true);
+    settle(f);
+    sl_json_remove(sl_json_get(job(f), "status"), "active");
+    settle(f);
+    assert_int_equal(reclaimable(f), 1);
+    set(f, "QuotaReserved", false);
+    set(f, "Admitted", false);
+    settle(f);
+    assert_int_equal(reclaimable(f), -1);
+}
+
+static void test_jobs_ended_pods_are_not_reported_without_the_gate(void **state)
+{
+    struct fixture *f = *state;
+    reclaims = false;
+    start_running(f);
+    succeed(f, 1);
+    assert_int_equal(reclaimable(f), -1);
+}
+
+static void test_jobs_no_more_ended_pods_than_the_workload_has(void **state)
+{
+    struct fixture *f = *state;
+    start_running(f);
+    sl_json_set_int(sl_json_get(job(f), "spec"), "parallelism", 6);
+    sl_json_set_int(sl_json_get(job(f), "spec"), "completions", 6);
+    succeed(f, 5);
+    assert_int_equal(reclaimable(f), 2);
 }
 
 static void test_jobs_unsuspended_by_hand_is_suspended_again(void **state)
@@ -411,7 +537,14 @@ int main(void)
         TEST(test_jobs_admitted_job_is_started_with_the_flavors_labels),
         TEST(test_jobs_reserved_but_not_admitted_job_waits),
         TEST(test_jobs_running_job_makes_pods_ready),
+        TEST(test_jobs_admitted_with_fewer_pods_runs_and_stops_with_its_own),
+        TEST(test_jobs_completions_follow_parallelism_where_asked),
+        TEST(test_jobs_least_parallelism_that_is_none_is_ignored),
         TEST(test_jobs_evicted_job_stops_is_restored_and_only_then_reported),
+        TEST(test_jobs_pods_that_ended_for_good_are_reported),
+        TEST(test_jobs_count_of_ended_pods_shrinks_only_without_quota),
+        TEST(test_jobs_ended_pods_are_not_reported_without_the_gate),
+        TEST(test_jobs_no_more_ended_pods_than_the_workload_has),
         TEST(test_jobs_unsuspended_by_hand_is_suspended_again),
         TEST(test_jobs_ended_job_finishes_and_releases_its_workload),
         TEST(test_jobs_changed_while_suspended_the_workload_follows),

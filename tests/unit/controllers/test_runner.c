@@ -135,6 +135,41 @@ static void test_runner_bad_annotation_is_reported_and_runs_a_second(void **stat
     assert_true(sl_condition_true(job(f), "Complete"));
 }
 
+static void test_runner_pods_are_ready_when_the_annotation_says(void **state)
+{
+    struct fixture *f = *state;
+    put_job(f, "\"sluice.dev/run-for\":\"10s\",\"sluice.dev/ready-after\":\"4s\"", false, 2);
+    step(f, T0);
+    assert_true(sl_json_path_int(job(f), "status.active", 0) == 2);
+    assert_true(sl_json_path_int(job(f), "status.ready", -1) == 0);
+    step(f, T0 + 3999);
+    assert_true(sl_json_path_int(job(f), "status.ready", -1) == 0);
+    assert_true(sl_runner_due_ms(&f->runner) == T0 + 4000);
+    step(f, T0 + 4000);
+    assert_true(sl_json_path_int(job(f), "status.ready", -1) == 2);
+    assert_false(sl_condition_true(job(f), "Complete"));
+    step(f, T0 + 10000);
+    assert_true(sl_condition_true(job(f), "Complete"));
+}
+
+static void test_runner_bad_ready_annotation_is_reported_and_pods_are_ready(void **state)
+{
+    struct fixture *f = *state;
+    put_job(f, "\"sluice.dev/ready-after\":\"later\"", false, 1);
+    step(f, T0);
+    assert_int_equal(fake_count(&f->fake, SL_KIND_EVENT), 1);
+    assert_true(sl_json_path_int(job(f), "status.ready", -1) == 1);
+}
+
+static void test_runner_job_that_ends_before_it_is_ready_ends(void **state)
+{
+    struct fixture *f = *state;
+    put_job(f, "\"sluice.dev/ready-after\":\"1h\"", false, 1);
+    step(f, T0);
+    step(f, T0 + 1000);
+    assert_true(sl_condition_true(job(f), "Complete"));
+}
+
 static void test_runner_after_restart_goes_on_from_the_start_time(void **state)
 {
     struct fixture *f = *state;
@@ -210,6 +245,9 @@ int main(void)
         TEST(test_runner_failing_job_is_failed),
         TEST(test_runner_suspending_stops_it_and_resuming_starts_anew),
         TEST(test_runner_bad_annotation_is_reported_and_runs_a_second),
+        TEST(test_runner_pods_are_ready_when_the_annotation_says),
+        TEST(test_runner_bad_ready_annotation_is_reported_and_pods_are_ready),
+        TEST(test_runner_job_that_ends_before_it_is_ready_ends),
         TEST(test_runner_after_restart_goes_on_from_the_start_time),
         TEST(test_runner_conflict_is_tried_again),
         TEST(test_runner_store_failure_is_tried_again_later),

@@ -37,7 +37,8 @@ struct sl_json *sl_patch_from_decision(struct sl_engine *g, const struct sl_deci
     return stub.nothing_to_write
                ? NULL
                : parse("{\"status\":{\"admission\":{\"clusterQueue\":\"cq\"},\"conditions\":["
-                       "{\"type\":\"Admitted\",\"status\":\"True\"}]}}");
+                       "{\"type\":\"Admitted\",\"status\":\"True\"},"
+                       "{\"type\":\"Preempted\",\"reason\":\"InClusterQueue\"}]}}");
 }
 
 void sl_engine_answer(struct sl_engine *g, const struct sl_decision *d, enum sl_code code,
@@ -76,6 +77,7 @@ static int teardown(void **state)
 {
     struct fixture *f = *state;
     fake_fini(&f->fake);
+    sl_workloads_fini(&f->workloads);
     sl_recorder_free(f->recorder);
     sl_mem_free(f);
     return 0;
@@ -130,6 +132,70 @@ static void test_workloads_eviction_event_names_the_reason(void **state)
     assert_true(has_event(f, "EvictedDueToPreempted"));
 }
 
+static void test_workloads_preemption_is_told_to_both(void **state)
+{
+    struct fixture *f = *state;
+    decide(SL_DECIDE_EVICT, "u");
+    stub.list[0].by_ns = "n";
+    stub.list[0].by_name = "winner";
+    stub.list[0].by_uid = "v";
+    step(f);
+    assert_true(has_event(f, "EvictedDueToPreempted"));
+    assert_true(has_event(f, "PreemptedWorkload"));
+}
+
+static void test_workloads_refusal_is_told_with_its_reason(void **state)
+{
+    struct fixture *f = *state;
+    decide(SL_DECIDE_PENDING, "u");
+    stub.list[0].reason = "WaitingForQuota";
+    step(f);
+    assert_true(has_event(f, "WaitingForQuota"));
+}
+
+static void own_by_job(struct fixture *f)
+{
+    struct sl_json *live = fake_find(&f->fake, SL_KIND_WORKLOAD, "n", "w");
+    sl_json_set(sl_json_path_make(live, "metadata"), "ownerReferences",
+                parse("[{\"kind\":\"Job\",\"name\":\"j\",\"uid\":\"ju\",\"controller\":true}]"));
+    fake_put(&f->fake, SL_KIND_JOB,
+             parse("{\"metadata\":{\"name\":\"j\",\"namespace\":\"n\",\"uid\":\"ju\"}}"));
+}
+
+static void test_workloads_finished_long_ago_is_deleted_without_its_job(void **state)
+{
+    struct fixture *f = *state;
+    own_by_job(f);
+    sl_condition_set(sl_json_path_make(fake_find(&f->fake, SL_KIND_WORKLOAD, "n", "w"), "status"),
+                     "Finished", true, "Succeeded", "done", 1, T0);
+    decide(SL_DECIDE_DELETE, "u");
+    step(f);
+    assert_int_equal(stub.last_code, SL_CODE_OK);
+    assert_null(fake_find(&f->fake, SL_KIND_WORKLOAD, "n", "w"));
+    assert_non_null(fake_find(&f->fake, SL_KIND_JOB, "n", "j"));
+    assert_true(has_event(f, "Deleted"));
+}
+
+static void test_workloads_deactivated_long_ago_is_deleted_with_its_job(void **state)
+{
+    struct fixture *f = *state;
+    own_by_job(f);
+    decide(SL_DECIDE_DELETE, "u");
+    step(f);
+    assert_int_equal(stub.last_code, SL_CODE_OK);
+    assert_null(fake_find(&f->fake, SL_KIND_JOB, "n", "j"));
+}
+
+static void test_workloads_deleting_what_is_gone_is_answered_ok(void **state)
+{
+    struct fixture *f = *state;
+    decide(SL_DECIDE_DELETE, "u");
+    f->fake.next_code = SL_CODE_NOT_FOUND;
+    step(f);
+    assert_int_equal(stub.answers, 1);
+    assert_int_equal(stub.last_code, SL_CODE_OK);
+}
+
 static void test_workloads_conflict_is_looked_at_again(void **state)
 {
     struct fixture *f = *state;
@@ -170,6 +236,97 @@ static void test_workloads_nothing_to_write_is_answered_ok(void **state)
     assert_int_equal(f->fake.write_count, 0);
 }
 
+static void hold(struct fixture *f, const char *type)
+{
+    sl_condition_set(sl_json_path_make(fake_find(&f->fake, SL_KIND_WORKLOAD, "n", "w"), "status"),
+                     type, true, type, "so", 1, T0);
+}
+
+static void test_workloads_written_along_with_the_one_before_is_told(void **state)
+{
+    struct fixture *f = *state;
+    stub.nothing_to_write = true;
+    hold(f, "QuotaReserved");
+    hold(f, "Admitted");
+    decide(SL_DECIDE_RESERVE, "u");
+    step(f);
+    assert_true(has_event(f, "QuotaReserved"));
+    assert_true(has_event(f, "Admitted"));
+    assert_int_equal(f->workloads.counters.reserved, 1);
+}
+
+static void test_workloads_overtaken_before_it_was_written_is_not_told(void **state)
+{
+    struct fixture *f = *state;
+    stub.nothing_to_write = true;
+    decide(SL_DECIDE_RESERVE, "u");
+    decide(SL_DECIDE_EVICT, "u");
+    step(f);
+    assert_false(has_event(f, "QuotaReserved"));
+    assert_false(has_event(f, "EvictedDueToPreempted"));
+    assert_int_equal(sl_map_count(f->workloads.series), 0);
+}
+
+static uint64_t counted(struct fixture *f, const char *series)
+{
+    union sl_map_value value = {0};
+    return sl_map_get(f->workloads.series, series, &value) ? value.number : 0;
+}
+
+static void test_workloads_counts_have_kueues_labels(void **state)
+{
+    struct fixture *f = *state;
+    fake_put(&f->fake, SL_KIND_WORKLOAD,
+             parse("{\"metadata\":{\"name\":\"winner\",\"namespace\":\"n\",\"uid\":\"v\"},"
+                   "\"spec\":{\"queueName\":\"lq\"}}"));
+    fake_put(&f->fake, SL_KIND_LOCAL_QUEUE,
+             parse("{\"metadata\":{\"name\":\"lq\",\"namespace\":\"n\",\"uid\":\"q\"},"
+                   "\"spec\":{\"clusterQueue\":\"high\"}}"));
+    decide(SL_DECIDE_RESERVE, "u");
+    decide(SL_DECIDE_EVICT, "u");
+    decide(SL_DECIDE_EVICT, "u");
+    stub.list[1].by_ns = "n";
+    stub.list[1].by_name = "winner";
+    stub.list[1].by_uid = "v";
+    stub.list[2].reason = "DeactivatedDueToRequeuingLimitExceeded";
+    step(f);
+    assert_int_equal(counted(f, "kueue_quota_reserved_workloads_total{cluster_queue=\"cq\","
+                                "priority_class=\"\"}"),
+                     1);
+    assert_int_equal(counted(f, "kueue_evicted_workloads_total{cluster_queue=\"cq\",reason="
+                                "\"Preempted\",underlying_cause=\"\",priority_class=\"\"}"),
+                     1);
+    assert_int_equal(counted(f, "kueue_evicted_workloads_total{cluster_queue=\"cq\",reason="
+                                "\"Deactivated\",underlying_cause=\"RequeuingLimitExceeded\","
+                                "priority_class=\"\"}"),
+                     1);
+    assert_int_equal(counted(f, "kueue_preempted_workloads_total{preempting_cluster_queue=\"high\","
+                                "reason=\"InClusterQueue\"}"),
+                     1);
+}
+
+static void test_workloads_late_pods_are_counted_by_what_they_were_to_do(void **state)
+{
+    struct fixture *f = *state;
+    decide(SL_DECIDE_EVICT, "u");
+    stub.list[0].reason = "PodsReadyTimeout";
+    step(f);
+    sl_condition_set(sl_json_path_make(fake_find(&f->fake, SL_KIND_WORKLOAD, "n", "w"), "status"),
+                     "PodsReady", false, "WaitForRecovery", "so", 1, T0);
+    decide(SL_DECIDE_EVICT, "u");
+    stub.list[1].reason = "PodsReadyTimeout";
+    step(f);
+    static const char *const causes[] = {"WaitForStart", "WaitForRecovery"};
+    for (size_t i = 0; i < 2; i++) {
+        char series[200];
+        snprintf(series, sizeof series,
+                 "kueue_evicted_workloads_total{cluster_queue=\"cq\",reason=\"PodsReadyTimeout\","
+                 "underlying_cause=\"%s\",priority_class=\"\"}",
+                 causes[i]);
+        assert_int_equal(counted(f, series), 1);
+    }
+}
+
 static void test_workloads_step_is_bounded(void **state)
 {
     struct fixture *f = *state;
@@ -190,6 +347,15 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(test_workloads_reservation_is_written_answered_and_told),
         TEST(test_workloads_eviction_event_names_the_reason),
+        TEST(test_workloads_preemption_is_told_to_both),
+        TEST(test_workloads_refusal_is_told_with_its_reason),
+        TEST(test_workloads_written_along_with_the_one_before_is_told),
+        TEST(test_workloads_overtaken_before_it_was_written_is_not_told),
+        TEST(test_workloads_counts_have_kueues_labels),
+        TEST(test_workloads_late_pods_are_counted_by_what_they_were_to_do),
+        TEST(test_workloads_finished_long_ago_is_deleted_without_its_job),
+        TEST(test_workloads_deactivated_long_ago_is_deleted_with_its_job),
+        TEST(test_workloads_deleting_what_is_gone_is_answered_ok),
         TEST(test_workloads_conflict_is_looked_at_again),
         TEST(test_workloads_failed_write_is_answered_with_its_code),
         TEST(test_workloads_other_uid_of_that_name_is_not_found),

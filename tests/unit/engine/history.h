@@ -27,9 +27,15 @@ static inline void history_begin(struct history *h, struct world *w, uint64_t se
                      "{\"nodeLabels\":{\"size\":\"big\"},\"nodeTaints\":[{\"key\":\"t\",\"effect\":"
                      "\"NoSchedule\"}]}");
     world_add(w, SL_KIND_NAMESPACE, "{\"metadata\":{\"name\":\"team\"}}");
-    world_add_cluster_queue(w, "cq0", "spot", "6", ",\"cohortName\":\"c\"");
-    world_add_cluster_queue(w, "cq1", "spot", "4",
-                            ",\"cohortName\":\"c\",\"queueingStrategy\":\"StrictFIFO\"");
+    world_add_cluster_queue(
+        w, "cq0", "spot", "6",
+        ",\"admissionScope\":{\"admissionMode\":\"UsageBasedAdmissionFairSharing\"},\"cohortName\":"
+        "\"c\",\"preemption\":{\"withinClusterQueue\":"
+        "\"LowerPriority\",\"reclaimWithinCohort\":\"Any\"}");
+    world_add_cluster_queue(
+        w, "cq1", "spot", "4",
+        ",\"cohortName\":\"c\",\"queueingStrategy\":\"StrictFIFO\","
+        "\"preemption\":{\"withinClusterQueue\":\"LowerOrNewerEqualPriority\"}");
     world_add_cluster_queue(
         w, "cq2", "big", "5",
         ",\"admissionChecksStrategy\":{\"admissionChecks\":[{\"name\":\"check\"}]}");
@@ -64,6 +70,9 @@ static inline void history_add_workload(struct history *h)
     if (history_draw(h, 6) == 0) {
         sl_json_set_int(spec, "maximumExecutionTimeSeconds", 40);
     }
+    if (history_draw(h, 4) == 0) {
+        sl_json_set_int(sl_json_path(o, "spec.podSets.0"), "minCount", 1);
+    }
     (void)world_put(h->w, SL_KIND_WORKLOAD, o, NULL);
 }
 
@@ -77,6 +86,24 @@ static inline struct sl_json *history_pick(struct history *h)
     return world_get(h->w, SL_KIND_WORKLOAD, "team", name);
 }
 
+/* Its job reports on its pods, and some of them end for good. */
+static inline void history_report_pods(struct history *h, const struct sl_json *o)
+{
+    bool was = sl_condition_true(o, "PodsReady");
+    struct sl_json *copy = sl_json_clone(o);
+    struct sl_json *status = sl_json_path_make(copy, "status");
+    (void)sl_condition_set(status, "PodsReady", !was, was ? "WaitForRecovery" : "Started", "pods",
+                           1, h->w->now_ms);
+    if (history_draw(h, 3) == 0) {
+        int64_t pods = sl_json_path_int(o, "spec.podSets.0.count", 1);
+        int64_t ended = sl_json_path_int(status, "reclaimablePods.0.count", 0);
+        sl_json_set(status, "reclaimablePods", world_parse("[{\"name\":\"main\",\"count\":1}]"));
+        sl_json_set_int(sl_json_path(status, "reclaimablePods.0"), "count",
+                        ended < pods ? ended + 1 : pods);
+    }
+    (void)world_put(h->w, SL_KIND_WORKLOAD, copy, NULL);
+}
+
 static inline void history_touch_workload(struct history *h)
 {
     struct sl_json *o = history_pick(h);
@@ -86,7 +113,12 @@ static inline void history_touch_workload(struct history *h)
     const char *name = sl_object_name(o);
     bool evicted = sl_condition_true(o, "Evicted") && sl_condition_true(o, "QuotaReserved");
     bool finished = sl_condition_true(o, "Finished");
-    switch (history_draw(h, 7)) {
+    switch (history_draw(h, 8)) {
+    case 5:
+        if (sl_condition_true(o, "Admitted") && !evicted && !finished) {
+            history_report_pods(h, o);
+        }
+        break;
     case 0:
         if (sl_condition_true(o, "Admitted") && !evicted) {
             struct sl_json *copy = sl_json_clone(o);

@@ -214,12 +214,28 @@ static void test_journal_newer_version_is_refused(void **state)
 {
     (void)state;
     write_two();
-    change_byte(path_of(1), 8, 0x02);
+    change_byte(path_of(1), 8, 0x01);
     struct sl_journal *j = NULL;
     struct sl_error e = {0};
     assert_int_equal(sl_journal_open(dir, &j, &e), SL_CODE_INTERNAL);
     assert_null(j);
-    assert_non_null(strstr(e.text, "journal version 3, this program reads version 1"));
+    assert_non_null(strstr(e.text, "journal version 3, this program reads version 2"));
+}
+
+static void test_journal_older_version_is_left_alone_and_a_new_file_begun(void **state)
+{
+    (void)state;
+    struct sl_journal *j = NULL;
+    struct sl_error e = {0};
+    enum sl_journal_end end;
+    write_two();
+    change_byte(path_of(1), 8, 0x03); /* 2 becomes 1 */
+    off_t whole = size_of(path_of(1));
+    assert_int_equal(sl_journal_open(dir, &j, &e), SL_CODE_OK);
+    assert_int_equal(sl_journal_append(j, SL_JOURNAL_NAME, 0, NULL), 3);
+    sl_journal_close(j);
+    assert_int_equal(size_of(path_of(1)), whole);
+    assert_int_equal(count_records(path_of(2), &end), 1);
 }
 
 static void test_journal_foreign_file_is_refused(void **state)
@@ -346,6 +362,8 @@ int main(void)
                                         setup, teardown),
         cmocka_unit_test_setup_teardown(test_journal_damaged_middle_is_left_alone, setup, teardown),
         cmocka_unit_test_setup_teardown(test_journal_newer_version_is_refused, setup, teardown),
+        cmocka_unit_test_setup_teardown(
+            test_journal_older_version_is_left_alone_and_a_new_file_begun, setup, teardown),
         cmocka_unit_test_setup_teardown(test_journal_foreign_file_is_refused, setup, teardown),
         cmocka_unit_test_setup_teardown(test_journal_directory_that_is_a_file_is_refused, setup,
                                         teardown),

@@ -3,7 +3,6 @@
 
 /* What pods ask for and which flavors they accept. */
 #include "engine/pod.h"
-#include "engine/requests.h"
 #include "world.h"
 
 static __int128 sum_of(const char *spec, const char *resource)
@@ -116,36 +115,6 @@ static void test_pod_seventeen_resources_are_too_many(void **state)
     sl_buf_fini(&spec);
 }
 
-/* --- requests of pod sets --------------------------------------------------------------------- */
-
-static void test_requests_reclaimable_pods_are_left_out(void **state)
-{
-    (void)state;
-    struct sl_requests r = {0};
-    struct sl_json *o = world_new_workload("team", "a", "lq", 5, "1500m");
-    struct sl_json *status = sl_json_path_make(o, "status");
-    sl_json_set(status, "reclaimablePods", world_parse("[{\"name\":\"main\",\"count\":2}]"));
-    assert_int_equal(sl_requests_of_pod_set(o, 0, &r, NULL), SL_CODE_OK);
-    assert_int_equal(r.pod_count, 3);
-    assert_int_equal(r.items[0].per_pod, 1500);
-    assert_int_equal(r.items[0].total, 4500);
-    sl_json_set(status, "reclaimablePods", world_parse("[{\"name\":\"main\",\"count\":9}]"));
-    assert_int_equal(sl_requests_of_pod_set(o, 0, &r, NULL), SL_CODE_OK);
-    assert_int_equal(r.pod_count, 0);
-    sl_json_free(o);
-}
-
-static void test_requests_negative_count_is_refused(void **state)
-{
-    (void)state;
-    struct sl_requests r = {0};
-    struct sl_error e = {0};
-    struct sl_json *o = world_new_workload("team", "a", "lq", -1, "1");
-    assert_int_equal(sl_requests_of_pod_set(o, 0, &r, &e), SL_CODE_INVALID);
-    assert_string_equal(e.causes[0].field, "spec.podSets[0].count");
-    sl_json_free(o);
-}
-
 /* --- flavors ---------------------------------------------------------------------------------- */
 
 static enum sl_pod_fit fit(const char *pod, const char *flavor)
@@ -252,8 +221,6 @@ int main(void)
         cmocka_unit_test(test_pod_request_as_a_number_is_read),
         cmocka_unit_test(test_pod_malformed_request_is_refused),
         cmocka_unit_test(test_pod_seventeen_resources_are_too_many),
-        cmocka_unit_test(test_requests_reclaimable_pods_are_left_out),
-        cmocka_unit_test(test_requests_negative_count_is_refused),
         cmocka_unit_test(test_pod_taint_must_be_tolerated),
         cmocka_unit_test(test_pod_flavor_tolerates_its_own_taint),
         cmocka_unit_test(test_pod_node_selector_counts_on_the_flavors_own_labels),

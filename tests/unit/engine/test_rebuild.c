@@ -3,6 +3,7 @@
 
 /* G10: an engine rebuilt from the objects is where living through the events has brought the old
  * one. */
+#include "engine/change.h"
 #include "engine/intern.h"
 #include "engine/state.h"
 #include "history.h"
@@ -54,10 +55,11 @@ static const char *place_name(sl_workload_id id)
 }
 
 /* Of those that wait behind their like only one is asked again, so which reason the others show is
- * history. */
+ * history; and so is which of two preemptors of the same victim stays at the head. */
 static int reason_class(const struct sl_workload *r)
 {
-    if (r->phase != SL_PHASE_PENDING || r->pending_reason <= SL_PENDING_WAITING_FOR_QUOTA) {
+    if (r->phase != SL_PHASE_PENDING || r->pending_reason <= SL_PENDING_WAITING_FOR_QUOTA ||
+        r->pending_reason == SL_PENDING_PREEMPTED_WORKLOADS) {
         return -1;
     }
     return (int)r->pending_reason;
@@ -136,13 +138,54 @@ static void restart_and_compare(unsigned order)
     sl_buf_fini(&rebuilt);
 }
 
+/* G13: whoever could be served, or preempt, has been looked at: waking all changes nothing. */
+static void wake_and_compare(void)
+{
+    struct sl_buf rested = {0};
+    struct sl_buf woken = {0};
+    world_settle(&w);
+    describe(&w, &rested);
+    for (sl_node_id node = 0; node < w.engine->node_cap; node++) {
+        if (w.engine->nodes[node] != NULL) {
+            (void)sl_change_words(w.engine, SL_CHANGE_WAKE_TREE, node, 0, w.now_ms);
+        }
+    }
+    world_settle(&w);
+    describe(&w, &woken);
+    expect_same(&rested, &woken);
+    sl_buf_fini(&rested);
+    sl_buf_fini(&woken);
+}
+
+static void test_rebuild_random_histories_lose_no_wake_up(void **state)
+{
+    (void)state;
+    struct sl_engine_settings fair = sl_engine_settings_default();
+    fair.policy.fair_sharing = true;
+    for (uint64_t seed = 101; seed <= 140; seed++) {
+        struct history h;
+        world_close(&w);
+        world_open_with(&w, NULL, seed % 3 == 0 ? &fair : NULL);
+        history_begin(&h, &w, seed);
+        for (unsigned i = 0; i < 150; i++) {
+            history_step(&h);
+            if (history_draw(&h, 8) == 0) {
+                wake_and_compare();
+            }
+        }
+        w.settings = NULL;
+    }
+}
+
 static void test_rebuild_random_histories_end_where_living_did(void **state)
 {
     (void)state;
+    struct sl_engine_settings fair = sl_engine_settings_default();
+    fair.policy.fair_sharing = true;
     for (uint64_t seed = 1; seed <= 40; seed++) {
         struct history h;
         world_close(&w);
-        world_open(&w, NULL);
+        world_open_with(&w, NULL, seed % 3 == 0 ? &fair : NULL);
         history_begin(&h, &w, seed);
         print_message("seed %u\n", (unsigned)seed);
         for (unsigned i = 0; i < 150; i++) {
@@ -155,6 +198,7 @@ static void test_rebuild_random_histories_end_where_living_did(void **state)
             }
         }
         restart_and_compare((unsigned)(seed % 3));
+        w.settings = NULL; /* they end with this function */
     }
 }
 
@@ -261,6 +305,7 @@ int main(void)
         TEST(test_rebuild_unwritten_admission_is_written),
         TEST(test_rebuild_requeue_state_keeps_count_and_time),
         TEST(test_rebuild_random_histories_end_where_living_did),
+        TEST(test_rebuild_random_histories_lose_no_wake_up),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -28,7 +28,8 @@
 
 struct world {
     struct sl_engine *engine;
-    struct sl_map *objects; /* "<kind>/<ns>/<name>" -> struct sl_json * */
+    struct sl_map *objects;                    /* "<kind>/<ns>/<name>" -> struct sl_json * */
+    const struct sl_engine_settings *settings; /* NULL = the defaults */
     int64_t now_ms;
     long version;
     unsigned writes;
@@ -206,16 +207,22 @@ static inline void world_pass(struct world *w, int64_t ms)
     world_settle(w);
 }
 
-static inline void world_open(struct world *w, const char *journal_dir)
+static inline void world_open_with(struct world *w, const char *journal_dir,
+                                   const struct sl_engine_settings *settings)
 {
-    struct sl_engine_options options = {.journal_dir = journal_dir};
+    struct sl_engine_options options = {.journal_dir = journal_dir, .settings = settings};
     struct sl_error e = {0};
     sl_log_setup(SL_LOG_ERROR, false);
-    *w = (struct world){.objects = sl_map_new(), .now_ms = WORLD_START_MS};
+    *w = (struct world){.objects = sl_map_new(), .settings = settings, .now_ms = WORLD_START_MS};
     sl_clock_set_virtual(w->now_ms);
     if (sl_engine_open(&options, &w->engine, &e) != SL_CODE_OK) {
         fail_msg("%s", e.text);
     }
+}
+
+static inline void world_open(struct world *w, const char *journal_dir)
+{
+    world_open_with(w, journal_dir, NULL);
 }
 
 static inline void world_close(struct world *w)
@@ -233,7 +240,7 @@ static inline void world_close(struct world *w)
 /* Throw the engine away and build it anew from the objects, kinds in the order given by `order`. */
 static inline void world_restart(struct world *w, const enum sl_kind *order, size_t count)
 {
-    struct sl_engine_options options = {0};
+    struct sl_engine_options options = {.settings = w->settings};
     struct sl_error e = {0};
     sl_engine_close(w->engine);
     assert_int_equal(sl_engine_open(&options, &w->engine, &e), SL_CODE_OK);

@@ -17,6 +17,7 @@
 #include "kernel/ledger.h"
 #include "kernel/lifecycle.h"
 #include "kernel/place.h"
+#include "policy/branches.h"
 #include "policy/cycle.h"
 #include "policy/demand.h"
 #include "policy/flavors.h"
@@ -24,6 +25,7 @@
 #include "policy/lanes.h"
 #include "policy/offers.h"
 #include "policy/queues.h"
+#include "policy/settings.h"
 #include "policy/open_cell.h"
 
 enum { CPU = 1, MEMORY = 2, PODS = 3, SPOT = 1, ON_DEMAND = 2 };
@@ -40,6 +42,7 @@ static inline sl_node_id fx_node(sl_node_id parent)
     if (parent != SL_NO_ID) {
         assert_int_equal(sl_ledger_move_node(node, parent), SL_OK);
     }
+    sl_branches_follow(node);
     return node;
 }
 
@@ -64,7 +67,8 @@ static inline sl_cell_id fx_offer(sl_node_id node, sl_flavor_id flavor, sl_resou
 static inline sl_node_id fx_queue(sl_node_id parent, enum sl_strategy strategy, int64_t cpu)
 {
     sl_node_id node = fx_node(parent);
-    struct sl_rules rules = {strategy, SL_MAY_STOP_SEARCH};
+    struct sl_rules rules = {strategy, SL_MAY_STOP_SEARCH, SL_TRY_NEXT_FLAVOR,
+                             SL_BORROWING_OVER_PREEMPTION, false};
     assert_int_equal(sl_queues_configure(node, rules, true), SL_OK);
     if (cpu >= 0) {
         (void)fx_offer(node, SPOT, CPU, cpu);
@@ -169,7 +173,8 @@ static int fx_teardown(void **state)
         }
     }
     fx_first_id = fx_next_id;
-    sl_queues_flush();
+    sl_queues_pay();
+    sl_settings = sl_settings_default();
     return sound && sl_queues_valid() && sl_commit_valid() && !sl_queues_ready() &&
                    sl_demand_sets_used() == 0 && sl_demand_requests_used() == 0 &&
                    sl_demand_exclusions_used() == 0

@@ -148,7 +148,7 @@ static void test_cycle_lower_borrow_height_goes_before_priority(void **state)
     assert_int_equal(fx_outcomes[1].workload, borrower);
     assert_int_equal(fx_outcomes[1].result, SL_CYCLE_PENDING);
     assert_true(fx_outcomes[1].overtaken);
-    assert_int_equal(fx_outcomes[1].status, SL_REFUSED_QUOTA);
+    assert_int_equal(fx_outcomes[1].status, SL_OK);
     assert_int_equal(fx_outcomes[1].place, SL_PLACE_HEAP);
     assert_int_equal(fx_cycle(), 0); /* tried once more, as it was overtaken; then it waits */
     fx_assert_place(borrower, SL_PLACE_INADMISSIBLE);
@@ -232,7 +232,7 @@ static void test_cycle_more_claims_than_one_may_hold_is_misconfigured(void **sta
 {
     (void)state;
     sl_node_id queue = fx_node(SL_NO_ID);
-    struct sl_rules rules = {SL_BEST_EFFORT_FIFO, SL_MAY_STOP_SEARCH};
+    struct sl_rules rules = {.strategy = SL_BEST_EFFORT_FIFO};
     assert_int_equal(sl_queues_configure(queue, rules, true), SL_OK);
     for (sl_flavor_id flavor = 0; flavor < 3; flavor++) {
         for (sl_resource_id resource = 0; resource < 16; resource++) {
@@ -290,6 +290,107 @@ static void test_cycle_workload_that_asks_for_nothing_is_reserved(void **state)
     assert_int_equal(sl_commit_claim_count(id), 0);
 }
 
+static void test_cycle_without_the_gate_time_goes_before_priority(void **state)
+{
+    (void)state;
+    sl_settings.priority_sorting_within_cohort = false;
+    sl_workload_id urgent = fx_workload(fx_queue(SL_NO_ID, SL_BEST_EFFORT_FIFO, 4), 9, 2, 4);
+    sl_workload_id early = fx_workload(fx_queue(SL_NO_ID, SL_BEST_EFFORT_FIFO, 4), 0, 1, 4);
+    assert_int_equal(fx_cycle(), 2);
+    assert_int_equal(fx_outcomes[0].workload, early);
+    assert_int_equal(fx_outcomes[1].workload, urgent);
+}
+
+static void test_cycle_partial_admission_takes_as_many_pods_as_fit(void **state)
+{
+    (void)state;
+    sl_node_id queue = fx_queue(SL_NO_ID, SL_BEST_EFFORT_FIFO, 10);
+    sl_workload_id id = fx_create();
+    fx_pod_set(id, 8, CPU, 2);
+    assert_int_equal(sl_demand_set_min_count(id, 3), SL_OK);
+    fx_attach(id, queue, 0, 1);
+    assert_int_equal(fx_cycle(), 1);
+    assert_int_equal(sl_assignment.counts[0], 5);
+    assert_int_equal(sl_commit_claim(id, 0).amount, 10);
+    sl_settings.partial_admission = false;
+    sl_workload_id other = fx_create();
+    fx_pod_set(other, 8, CPU, 2);
+    assert_int_equal(sl_demand_set_min_count(other, 3), SL_OK);
+    fx_attach(other, fx_queue(SL_NO_ID, SL_BEST_EFFORT_FIFO, 10), 0, 1);
+    assert_int_equal(fx_cycle(), 0);
+    assert_int_equal(outcome_of(other)->reason, SL_PENDING_EXCEEDS_MAX_QUOTA);
+}
+
+/* Less than the least count does not fit either: the reason is that of the full count. */
+static void test_cycle_partial_admission_that_fails_says_why_all_do_not_fit(void **state)
+{
+    (void)state;
+    sl_node_id queue = fx_queue(SL_NO_ID, SL_BEST_EFFORT_FIFO, 10);
+    sl_workload_id id = fx_create();
+    fx_pod_set(id, 8, CPU, 2);
+    assert_int_equal(sl_demand_set_min_count(id, 6), SL_OK);
+    fx_attach(id, queue, 0, 1);
+    assert_int_equal(fx_cycle(), 0);
+    assert_int_equal(sl_assignment.counts[0], 8);
+    assert_int_equal(outcome_of(id)->reason, SL_PENDING_EXCEEDS_MAX_QUOTA);
+}
+
+static void test_cycle_nobody_is_served_while_pods_are_not_ready(void **state)
+{
+    (void)state;
+    sl_settings.block_until_ready = true;
+    sl_node_id queue = fx_queue(SL_NO_ID, SL_BEST_EFFORT_FIFO, 4);
+    sl_node_id elsewhere = fx_queue(SL_NO_ID, SL_STRICT_FIFO, 4);
+    sl_workload_id first = fx_workload(queue, 5, 1, 1);
+    sl_workload_id second = fx_workload(queue, 4, 1, 1);
+    sl_workload_id third = fx_workload(elsewhere, 3, 1, 1);
+    assert_int_equal(fx_cycle(), 1);
+    assert_int_equal(outcome_of(third)->reason, SL_PENDING_PODS_READY);
+    assert_false(outcome_of(third)->overtaken);
+    assert_int_equal(fx_rest(), 0);
+    assert_int_equal(sl_workloads[second].pending_reason, SL_PENDING_PODS_READY);
+    assert_false(sl_queues_ready());
+    assert_int_equal(fx_event(first, SL_EV_PODS_READY, 1, 0, 0), SL_OK);
+    assert_true(sl_queues_ready());
+    assert_int_equal(fx_rest(), 1);
+    fx_assert_place(second, SL_PLACE_HOLDING);
+    assert_int_equal(fx_event(second, SL_EV_DELETE, 0, 0, 0), SL_OK);
+    assert_int_equal(fx_rest(), 1);
+    fx_assert_place(third, SL_PLACE_HOLDING);
+}
+
+static void test_cycle_failed_check_keeps_a_workload_out(void **state)
+{
+    (void)state;
+    sl_node_id queue = fx_queue(SL_NO_ID, SL_BEST_EFFORT_FIFO, 4);
+    sl_workload_id id = fx_workload(queue, 5, 1, 1);
+    assert_int_equal(fx_event(id, SL_EV_CHECK_ADD, 7, 0, 0), SL_OK);
+    assert_int_equal(fx_event(id, SL_EV_CHECK_STATE, 7, SL_CHECK_RETRY, 0), SL_OK);
+    assert_int_equal(fx_rest(), 0);
+    assert_int_equal(outcome_of(id)->reason, SL_PENDING_EVALUATION);
+    fx_assert_place(id, SL_PLACE_INADMISSIBLE);
+    assert_int_equal(fx_event(id, SL_EV_CHECK_STATE, 7, SL_CHECK_PENDING, 0), SL_OK);
+    sl_queues_retry(id, fx_now);
+    assert_int_equal(fx_rest(), 1);
+}
+
+static void test_cycle_where_heads_go_back_to(void **state)
+{
+    (void)state;
+    static const enum sl_put best_effort[] = {SL_PUT_ALONE, SL_PUT_PARKED, SL_PUT_PARKED,
+                                              SL_PUT_HELD, SL_PUT_HELD};
+    static const enum sl_put strict[] = {SL_PUT_BLOCKED, SL_PUT_BLOCKED, SL_PUT_HELD, SL_PUT_HELD,
+                                         SL_PUT_HELD};
+    for (enum sl_back why = SL_BACK_INVALID; why <= SL_BACK_PREEMPTING; why++) {
+        assert_int_equal(sl_cycle_back_to(SL_BEST_EFFORT_FIFO, why, false), best_effort[why]);
+        assert_int_equal(sl_cycle_back_to(SL_STRICT_FIFO, why, false), strict[why]);
+        assert_int_equal(sl_cycle_back_to(SL_BEST_EFFORT_FIFO, why, true), SL_PUT_HEAP);
+        assert_int_equal(sl_cycle_back_to(SL_STRICT_FIFO, why, true), SL_PUT_HEAP);
+    }
+    sl_settings.flavor_fungibility = false;
+    assert_int_equal(sl_cycle_back_to(SL_BEST_EFFORT_FIFO, SL_BACK_NO_FIT, true), SL_PUT_HELD);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -311,6 +412,12 @@ int main(void)
         FX_TEST(test_cycle_left_early_puts_everything_back),
         FX_TEST(test_cycle_begun_again_puts_the_open_one_back_first),
         FX_TEST(test_cycle_workload_that_asks_for_nothing_is_reserved),
+        FX_TEST(test_cycle_without_the_gate_time_goes_before_priority),
+        FX_TEST(test_cycle_partial_admission_takes_as_many_pods_as_fit),
+        FX_TEST(test_cycle_partial_admission_that_fails_says_why_all_do_not_fit),
+        FX_TEST(test_cycle_nobody_is_served_while_pods_are_not_ready),
+        FX_TEST(test_cycle_failed_check_keeps_a_workload_out),
+        FX_TEST(test_cycle_where_heads_go_back_to),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

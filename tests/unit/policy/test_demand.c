@@ -34,8 +34,28 @@ static void test_offers_refusals_leave_the_list_alone(void **state)
     assert_int_equal(sl_offers_add(queue, SL_GROUPS_MAX, second), SL_REFUSED_BAD_ARGUMENT);
     assert_int_equal(sl_offers_add(SL_NODES_MAX, 0, second), SL_REFUSED_NO_NODE_ID);
     assert_int_equal(sl_offers_next(cell), SL_NO_ID);
-    struct sl_rules rules = {SL_STRICT_FIFO, SL_TRY_NEXT_FLAVOR};
+    struct sl_rules rules = {SL_STRICT_FIFO, SL_TRY_NEXT_FLAVOR, SL_MAY_STOP_SEARCH,
+                             SL_PREEMPTION_OVER_BORROWING, false};
     assert_int_equal(sl_offers_set_rules(SL_NODES_MAX, rules), SL_REFUSED_NO_NODE_ID);
+}
+
+static void test_offers_rules_never_set_are_the_defaults(void **state)
+{
+    (void)state;
+    sl_node_id node = fx_node(SL_NO_ID);
+    sl_node_id asked[] = {node, SL_NODES_MAX};
+    for (size_t i = 0; i < 2; i++) {
+        struct sl_rules rules = sl_offers_rules(asked[i]);
+        assert_int_equal(rules.strategy, SL_BEST_EFFORT_FIFO);
+        assert_int_equal(rules.when_can_borrow, SL_MAY_STOP_SEARCH);
+        assert_int_equal(rules.when_can_preempt, SL_TRY_NEXT_FLAVOR);
+        assert_int_equal(rules.preference, SL_BORROWING_OVER_PREEMPTION);
+    }
+    struct sl_rules set = {SL_STRICT_FIFO, SL_TRY_NEXT_FLAVOR, SL_MAY_STOP_SEARCH,
+                           SL_PREEMPTION_OVER_BORROWING, false};
+    assert_int_equal(sl_offers_set_rules(node, set), SL_OK);
+    assert_int_equal(sl_offers_rules(node).when_can_preempt, SL_MAY_STOP_SEARCH);
+    assert_int_equal(sl_offers_rules(node).preference, SL_PREEMPTION_OVER_BORROWING);
 }
 
 static void test_offers_cleared_may_be_offered_again(void **state)
@@ -93,6 +113,48 @@ static void test_demand_bad_arguments_are_refused(void **state)
     assert_int_equal(sl_demand_add_exclusion(SL_NO_ID, SPOT, SL_EXCLUDED_TAINT),
                      SL_REFUSED_UNKNOWN_WORKLOAD);
     assert_int_equal(sl_demand_requests_used(), 1);
+}
+
+static void test_demand_least_counts_groups_and_amounts_per_pod(void **state)
+{
+    (void)state;
+    sl_workload_id id = fx_create();
+    fx_pod_set(id, 3, CPU, 500);
+    assert_int_equal(sl_demand_set_min_count(id, 2), SL_OK);
+    assert_int_equal(sl_demand_set_group(id, 0), SL_OK);
+    fx_pod_set(id, 0, CPU, 7);
+    uint32_t set = sl_demand_first_pod_set(id);
+    assert_int_equal(sl_demand_min_count(set), 2);
+    assert_int_equal(sl_demand_group(set), 0);
+    assert_int_equal(sl_demand_per_pod(sl_demand_first_request(set)), 500);
+    set = sl_demand_next_pod_set(set);
+    assert_int_equal(sl_demand_min_count(set), 0);
+    assert_int_equal(sl_demand_group(set), SL_NO_ID);
+    assert_int_equal(sl_demand_per_pod(sl_demand_first_request(set)), 7);
+    assert_int_equal(sl_demand_set_group(id, 5), SL_OK);
+    assert_int_equal(sl_demand_set_group(id, SL_NO_ID), SL_OK);
+    assert_int_equal(sl_demand_group(set), SL_NO_ID);
+    sl_demand_clear(id);
+    fx_pod_set(id, 4, CPU, 1); /* records come back as new */
+    set = sl_demand_first_pod_set(id);
+    assert_int_equal(sl_demand_min_count(set), 4);
+    assert_int_equal(sl_demand_group(set), SL_NO_ID);
+    assert_int_equal(sl_demand_min_count(SL_NO_ID), 0);
+    assert_int_equal(sl_demand_group(SL_NO_ID), SL_NO_ID);
+    assert_int_equal(sl_demand_per_pod(SL_NO_ID), 0);
+}
+
+static void test_demand_bad_least_counts_and_groups_are_refused(void **state)
+{
+    (void)state;
+    sl_workload_id id = fx_create();
+    assert_int_equal(sl_demand_set_min_count(id, 0), SL_REFUSED_BAD_ARGUMENT);
+    assert_int_equal(sl_demand_set_group(id, 1), SL_REFUSED_BAD_ARGUMENT);
+    fx_pod_set(id, 2, CPU, 1);
+    assert_int_equal(sl_demand_set_min_count(id, 3), SL_REFUSED_BAD_ARGUMENT);
+    assert_int_equal(sl_demand_min_count(sl_demand_first_pod_set(id)), 2);
+    assert_int_equal(sl_demand_set_min_count(SL_NO_ID, 0), SL_REFUSED_UNKNOWN_WORKLOAD);
+    assert_int_equal(sl_demand_set_group(SL_NO_ID, 0), SL_REFUSED_UNKNOWN_WORKLOAD);
 }
 
 static void test_demand_amounts_beyond_the_maximum_are_refused(void **state)
@@ -175,19 +237,47 @@ static void test_shape_tells_what_asks_for_the_same(void **state)
     assert_false(sl_shape_equal(a, same));
 }
 
+static sl_workload_id prioritized(int32_t priority, uint32_t min_count, uint32_t group)
+{
+    sl_workload_id id = fx_create();
+    fx_pod_set(id, 4, CPU, 1);
+    assert_int_equal(sl_demand_set_min_count(id, min_count), SL_OK);
+    assert_int_equal(sl_demand_set_group(id, group), SL_OK);
+    sl_order_set(id, fx_key(priority, 5, id));
+    return id;
+}
+
+static void test_shape_tells_priorities_least_counts_and_groups_apart(void **state)
+{
+    (void)state;
+    sl_workload_id a = prioritized(-3, 2, 1);
+    sl_workload_id others[] = {prioritized(3, 2, 1), prioritized(-3, 3, 1), prioritized(-3, 2, 2),
+                               prioritized(-3, 2, SL_NO_ID)};
+    assert_true(sl_shape_equal(a, prioritized(-3, 2, 1)));
+    assert_true(sl_shape_hash(a) == sl_shape_hash(prioritized(-3, 2, 1)));
+    for (size_t i = 0; i < 4; i++) {
+        assert_false(sl_shape_equal(a, others[i]));
+        assert_false(sl_shape_hash(a) == sl_shape_hash(others[i]));
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         FX_TEST(test_offers_keep_the_order_in_which_they_were_added),
         FX_TEST(test_offers_refusals_leave_the_list_alone),
+        FX_TEST(test_offers_rules_never_set_are_the_defaults),
         FX_TEST(test_offers_cleared_may_be_offered_again),
         FX_TEST(test_demand_says_what_was_put_in),
         FX_TEST(test_demand_bad_arguments_are_refused),
+        FX_TEST(test_demand_least_counts_groups_and_amounts_per_pod),
+        FX_TEST(test_demand_bad_least_counts_and_groups_are_refused),
         FX_TEST(test_demand_amounts_beyond_the_maximum_are_refused),
         FX_TEST(test_demand_as_many_pod_sets_and_requests_as_allowed_and_no_more),
         FX_TEST(test_demand_cleared_gives_its_records_back),
         FX_TEST(test_demand_of_two_exclusions_the_first_counts),
         FX_TEST(test_shape_tells_what_asks_for_the_same),
+        FX_TEST(test_shape_tells_priorities_least_counts_and_groups_apart),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "policy/heap.h"
-#include "policy/order.h"
+#include "kernel/order.h"
 #include "policy/sort.h"
 
 #define IDS 300u
@@ -182,7 +182,7 @@ static void test_sort_ranks_first_then_order(void **state)
         sl_order_set(BASE + i, random_key());
         sl_sort_add(BASE + i, draw(3), i);
     }
-    sl_sort_run();
+    sl_sort_run(true);
     assert_int_equal(sl_sort_count(), 200);
     uint32_t tags = 0;
     for (uint32_t i = 0; i < 200; i++) {
@@ -194,7 +194,7 @@ static void test_sort_ranks_first_then_order(void **state)
     for (uint32_t i = 0; i < 200; i++) {
         sl_sort_add(BASE + i, 0, 0);
     }
-    sl_sort_run();
+    sl_sort_run(true);
     for (uint32_t i = 1; i < 200; i++) {
         assert_before(sl_sort_at(i - 1), sl_sort_at(i));
     }

@@ -4,6 +4,8 @@
 /* Queues: who is in line where after whatever happened, wake-ups, lanes, and nobody lost. */
 #include "fixture.h"
 
+#include "policy/heads.h"
+#include "policy/settings.h"
 #include "policy/turns.h"
 
 static void assert_listed(sl_node_id queue, const sl_workload_id *ids, uint32_t count)
@@ -268,7 +270,7 @@ static void test_queues_lane_sends_one_scout_and_the_next_after_success(void **s
     assert_int_equal(fx_rest(), 1);
     sl_workload_id ids[10];
     for (int i = 0; i < 10; i++) {
-        ids[i] = fx_workload(queue, i, 1, 2);
+        ids[i] = fx_workload(queue, 0, 10 - i, 2);
     }
     assert_int_equal(fx_rest(), 0);
     assert_int_equal(sl_queues_parked_count(queue), 10);
@@ -284,24 +286,191 @@ static void test_queues_lane_sends_one_scout_and_the_next_after_success(void **s
     assert_int_equal(sl_queues_parked_count(queue), 8);
 }
 
-static void test_queues_each_newcomer_is_tried_once_by_itself(void **state)
+static void test_queues_newcomer_of_a_parked_shape_is_parked_with_it(void **state)
 {
     (void)state;
     sl_node_id queue = fx_queue(SL_NO_ID, SL_BEST_EFFORT_FIFO, 4);
     sl_workload_id a = fx_workload(queue, 0, 1, 9);
     assert_int_equal(fx_rest(), 0);
     sl_workload_id b = fx_workload(queue, 0, 1, 9);
+    sl_workload_id urgent = fx_workload(queue, 1, 1, 9);
+    fx_assert_place(b, SL_PLACE_INADMISSIBLE);
+    assert_false(sl_queues_awaits_turn(b));
+    fx_assert_place(urgent, SL_PLACE_HEAP);
     assert_int_equal(fx_rest(), 0);
     assert_int_equal(sl_workloads[a].pending_reason, SL_PENDING_EXCEEDS_MAX_QUOTA);
-    assert_int_equal(sl_workloads[b].pending_reason, SL_PENDING_EXCEEDS_MAX_QUOTA);
+    assert_int_equal(sl_workloads[b].pending_reason, SL_PENDING_EVALUATION);
+    assert_int_equal(sl_workloads[urgent].pending_reason, SL_PENDING_EXCEEDS_MAX_QUOTA);
+}
+
+static void test_queues_without_hashing_each_is_tried_and_parked_by_itself(void **state)
+{
+    (void)state;
+    sl_settings.equivalence_hashing = false;
+    sl_node_id queue = fx_queue(SL_NO_ID, SL_BEST_EFFORT_FIFO, 4);
+    sl_workload_id a = fx_workload(queue, 0, 1, 9);
+    sl_workload_id b = fx_workload(queue, 0, 2, 9);
+    assert_int_equal(fx_cycle(), 0);
+    fx_assert_place(a, SL_PLACE_INADMISSIBLE);
+    fx_assert_place(b, SL_PLACE_HEAP);
+    assert_int_equal(fx_rest(), 0);
+    fx_assert_place(b, SL_PLACE_INADMISSIBLE);
+    sl_queues_wake_queue(queue);
+    sl_queues_flush();
+    fx_assert_place(a, SL_PLACE_HEAP);
+    fx_assert_place(b, SL_PLACE_HEAP);
+    assert_int_equal(fx_rest(), 0);
+}
+
+/* Behind the scout of an open lane one is not parked: it is tried as soon as the scout is served. */
+static void test_queues_member_of_an_open_lane_awaits_its_turn(void **state)
+{
+    (void)state;
+    sl_node_id queue = fx_queue(SL_NO_ID, SL_BEST_EFFORT_FIFO, 4);
+    sl_workload_id first = fx_workload(queue, 0, 1, 2);
+    sl_workload_id second = fx_workload(queue, 0, 2, 2);
+    sl_workload_id third = fx_workload(queue, 0, 3, 2);
+    assert_true(sl_queues_awaits_turn(third));
+    assert_int_equal(sl_queues_heap_count(queue), 3);
+    assert_int_equal(sl_queues_parked_count(queue), 0);
+    assert_int_equal(fx_cycle(), 1);
+    fx_assert_place(first, SL_PLACE_HOLDING);
+    fx_assert_place(second, SL_PLACE_HEAP);
+    assert_int_equal(fx_rest(), 1);
+    assert_false(sl_queues_awaits_turn(third));
+    assert_int_equal(sl_queues_parked_count(queue), 1);
+}
+
+static void test_queues_better_newcomer_replaces_the_scout(void **state)
+{
+    (void)state;
+    sl_node_id queue = fx_queue(SL_NO_ID, SL_BEST_EFFORT_FIFO, 4);
+    sl_workload_id late = fx_workload(queue, 0, 5, 2);
+    sl_workload_id early = fx_workload(queue, 0, 1, 2);
+    fx_assert_place(late, SL_PLACE_INADMISSIBLE);
+    fx_assert_place(early, SL_PLACE_HEAP);
+    assert_int_equal(sl_queues_take(queue), early);
+    sl_workload_id earliest = fx_workload(queue, 0, 0, 2);
+    fx_assert_place(earliest, SL_PLACE_INADMISSIBLE);
+    sl_queues_put_back(early, SL_PUT_HEAP);
+    fx_assert_place(earliest, SL_PLACE_HEAP);
+    fx_assert_place(early, SL_PLACE_INADMISSIBLE);
+    assert_true(sl_queues_valid());
+}
+
+/* One that waits for its victims stays the head, whoever comes; in a strict queue it does not. */
+static void test_queues_preemptor_is_sticky_where_others_could_pass(void **state)
+{
+    (void)state;
+    sl_node_id queue = fx_queue(SL_NO_ID, SL_BEST_EFFORT_FIFO, 4);
+    sl_workload_id waits = fx_workload(queue, 0, 5, 2);
+    sl_queues_flush();
+    assert_int_equal(sl_queues_take(queue), waits);
+    sl_heads_set_preemptor(queue, waits, true);
+    sl_queues_put_back(waits, SL_PUT_HELD);
+    sl_workload_id equal = fx_workload(queue, 0, 1, 2);
+    sl_workload_id urgent = fx_workload(queue, 9, 1, 1);
+    assert_listed(queue, (sl_workload_id[]){waits, urgent, equal}, 3);
+    assert_false(sl_queues_ready());
+    assert_int_equal(sl_heads_first(queue), waits);
+    sl_queues_detach(waits);
+    assert_int_equal(sl_heads_first(queue), urgent);
+    assert_false(sl_heads_is_sticky(queue, waits));
+    assert_false(sl_heads_is_preemptor(queue, waits));
+}
+
+static void test_queues_spec_change_makes_a_preemptor_doubtful_but_leaves_it_sticky(void **state)
+{
+    (void)state;
+    sl_node_id queue = fx_queue(SL_NO_ID, SL_BEST_EFFORT_FIFO, 4);
+    sl_workload_id id = fx_workload(queue, 0, 5, 2);
+    sl_heads_set_preemptor(queue, id, true);
+    sl_queues_retry(id, fx_now);
+    assert_false(sl_heads_is_preemptor(queue, id));
+    assert_true(sl_heads_is_sticky(queue, id));
+    sl_heads_set_preemptor(SL_NODES_MAX, id, true);
+    assert_false(sl_heads_is_preemptor(SL_NODES_MAX, id));
+    assert_int_equal(sl_heads_first(SL_NODES_MAX), SL_NO_ID);
+}
+
+static void test_queues_one_parked_alone_leaves_its_lane_open(void **state)
+{
+    (void)state;
+    sl_node_id queue = fx_queue(SL_NO_ID, SL_BEST_EFFORT_FIFO, 4);
+    sl_workload_id first = fx_workload(queue, 0, 1, 2);
+    sl_workload_id second = fx_workload(queue, 0, 2, 2);
+    assert_int_equal(sl_queues_take(queue), first);
+    sl_queues_put_back(first, SL_PUT_ALONE);
+    fx_assert_place(first, SL_PLACE_INADMISSIBLE);
+    fx_assert_place(second, SL_PLACE_HEAP);
+    assert_int_equal(sl_queues_parked_count(queue), 1);
+    sl_queues_wake_queue(queue);
+    sl_queues_flush();
+    fx_assert_place(first, SL_PLACE_HEAP);
+    fx_assert_place(second, SL_PLACE_INADMISSIBLE);
+}
+
+/* A held head is passed over until somebody of its tree is tried; a blocked one until woken. */
+static void test_queues_held_head_takes_part_in_what_happens_in_its_tree(void **state)
+{
+    (void)state;
+    sl_node_id cohort = fx_node(SL_NO_ID);
+    sl_node_id held = fx_queue(cohort, SL_STRICT_FIFO, 0);
+    sl_node_id blocked = fx_queue(cohort, SL_STRICT_FIFO, 0);
+    sl_node_id busy = fx_queue(cohort, SL_BEST_EFFORT_FIFO, 4);
+    sl_node_id stranger = fx_queue(SL_NO_ID, SL_BEST_EFFORT_FIFO, 4);
+    sl_workload_id h = fx_workload(held, 0, 1, 9);
+    sl_workload_id b = fx_workload(blocked, 0, 1, 9);
+    sl_queues_flush();
+    assert_int_equal(sl_queues_take(held), h);
+    sl_queues_put_back(h, SL_PUT_HELD);
+    assert_int_equal(sl_queues_take(blocked), b);
+    sl_queues_put_back(b, SL_PUT_BLOCKED);
+    assert_false(sl_queues_ready());
+    (void)fx_workload(stranger, 0, 1, 1);
+    assert_int_equal(sl_cycle_begin(fx_now), 1);
+    (void)fx_workload(busy, 0, 1, 1);
+    assert_int_equal(sl_cycle_begin(fx_now), 3); /* the stranger anew, the busy, the held one */
+    fx_assert_place(h, SL_PLACE_IN_FLIGHT);
+    fx_assert_place(b, SL_PLACE_HEAP);
+    assert_int_equal(sl_cycle_begin_all(fx_now), 4);
+    fx_assert_place(b, SL_PLACE_IN_FLIGHT);
+    (void)sl_cycle_end();
+}
+
+static void test_queues_unattached_workload_that_may_be_queued_is_an_orphan(void **state)
+{
+    (void)state;
+    sl_node_id queue = fx_queue(SL_NO_ID, SL_BEST_EFFORT_FIFO, 4);
+    sl_workload_id id = fx_workload(queue, 0, 1, 4);
+    assert_int_equal(fx_rest(), 1);
+    sl_queues_detach(id);
+    assert_int_equal(fx_event(id, SL_EV_PREEMPT, 0, 1, 0), SL_OK);
+    assert_int_equal(fx_event(id, SL_EV_JOB_STOPPED, 0, 0, 0), SL_OK);
+    fx_assert_place(id, SL_PLACE_ORPHANED);
+}
+
+/* The slot is given out again: what held up the queue was somebody else. */
+static void test_queues_block_ends_with_the_workload_that_blocked(void **state)
+{
+    (void)state;
+    sl_node_id queue = fx_queue(SL_NO_ID, SL_STRICT_FIFO, 4);
+    sl_workload_id id = fx_workload(queue, 0, 1, 9);
+    assert_int_equal(fx_rest(), 0);
+    assert_int_equal(fx_event(id, SL_EV_DELETE, 0, 0, 0), SL_OK);
+    assert_int_equal(fx_event(id, SL_EV_CREATE, 0, 0, 0), SL_OK);
+    fx_pod_set(id, 1, CPU, 2);
+    fx_attach(id, queue, 0, 1);
+    assert_true(sl_queues_ready());
+    assert_int_equal(fx_rest(), 1);
 }
 
 static void test_queues_scout_that_goes_away_is_replaced(void **state)
 {
     (void)state;
     sl_node_id queue = fx_queue(SL_NO_ID, SL_BEST_EFFORT_FIFO, 4);
-    sl_workload_id best = fx_workload(queue, 2, 1, 9);
-    sl_workload_id next = fx_workload(queue, 1, 1, 9);
+    sl_workload_id best = fx_workload(queue, 1, 1, 9);
+    sl_workload_id next = fx_workload(queue, 1, 2, 9);
     assert_int_equal(fx_rest(), 0);
     sl_queues_wake_queue(queue);
     sl_queues_flush();
@@ -319,23 +488,23 @@ static void test_queues_lane_member_that_goes_away_leaves_the_others(void **stat
 {
     (void)state;
     sl_node_id queue = fx_queue(SL_NO_ID, SL_BEST_EFFORT_FIFO, 4);
-    sl_workload_id a = fx_workload(queue, 2, 1, 9);
-    sl_workload_id b = fx_workload(queue, 1, 1, 9);
+    sl_workload_id a = fx_workload(queue, 1, 1, 9);
+    sl_workload_id b = fx_workload(queue, 1, 2, 9);
     assert_int_equal(fx_rest(), 0);
     assert_int_equal(fx_event(a, SL_EV_DELETE, 0, 0, 0), SL_OK);
     assert_int_equal(sl_queues_parked_count(queue), 1);
     fx_assert_place(b, SL_PLACE_INADMISSIBLE);
     assert_int_equal(fx_event(b, SL_EV_DELETE, 0, 0, 0), SL_OK);
-    assert_int_equal(sl_lanes_first(queue), SL_NO_ID);
-    assert_int_equal(sl_lanes_shut_count(queue), 0);
+    assert_int_equal(sl_lanes_first(queue, true), SL_NO_ID);
+    assert_int_equal(sl_lanes_first(queue, false), SL_NO_ID);
 }
 
 static void test_queues_higher_priority_takes_a_member_out_of_its_lane(void **state)
 {
     (void)state;
     sl_node_id queue = fx_queue(SL_NO_ID, SL_BEST_EFFORT_FIFO, 4);
-    sl_workload_id a = fx_workload(queue, 2, 1, 9);
-    sl_workload_id b = fx_workload(queue, 1, 1, 9);
+    sl_workload_id a = fx_workload(queue, 1, 1, 9);
+    sl_workload_id b = fx_workload(queue, 1, 2, 9);
     assert_int_equal(fx_rest(), 0);
     sl_queues_set_key(b, fx_key(7, 1, 1));
     fx_assert_place(b, SL_PLACE_HEAP);
@@ -348,8 +517,8 @@ static void test_queues_retry_after_a_new_demand_leaves_the_lane(void **state)
 {
     (void)state;
     sl_node_id queue = fx_queue(SL_NO_ID, SL_BEST_EFFORT_FIFO, 4);
-    sl_workload_id a = fx_workload(queue, 2, 1, 9);
-    sl_workload_id b = fx_workload(queue, 1, 1, 9);
+    sl_workload_id a = fx_workload(queue, 1, 1, 9);
+    sl_workload_id b = fx_workload(queue, 1, 2, 9);
     assert_int_equal(fx_rest(), 0);
     sl_demand_clear(b);
     fx_pod_set(b, 1, CPU, 4);
@@ -363,7 +532,7 @@ static void test_queues_strategy_change_dissolves_lanes(void **state)
 {
     (void)state;
     sl_node_id queue = fx_queue(SL_NO_ID, SL_BEST_EFFORT_FIFO, 4);
-    struct sl_rules strict = {SL_STRICT_FIFO, SL_MAY_STOP_SEARCH};
+    struct sl_rules strict = {.strategy = SL_STRICT_FIFO};
     for (int i = 0; i < 5; i++) {
         (void)fx_workload(queue, i, 1, 9 + i % 2);
     }
@@ -373,7 +542,8 @@ static void test_queues_strategy_change_dissolves_lanes(void **state)
     assert_int_equal(sl_queues_configure(queue, strict, true), SL_OK);
     assert_int_equal(sl_queues_heap_count(queue), 5);
     assert_int_equal(sl_queues_parked_count(queue), 0);
-    assert_int_equal(sl_lanes_first(queue), SL_NO_ID);
+    assert_int_equal(sl_lanes_first(queue, false), SL_NO_ID);
+    assert_int_equal(sl_lanes_first(queue, true), SL_NO_ID);
     assert_int_equal(fx_rest(), 0);
     assert_int_equal(sl_queues_heap_count(queue), 5);
     assert_true(sl_queues_valid());
@@ -427,7 +597,16 @@ int main(void)
         FX_TEST(test_queues_new_priority_reorders_the_heap),
         FX_TEST(test_queues_list_has_parked_ones_in_their_order),
         FX_TEST(test_queues_lane_sends_one_scout_and_the_next_after_success),
-        FX_TEST(test_queues_each_newcomer_is_tried_once_by_itself),
+        FX_TEST(test_queues_newcomer_of_a_parked_shape_is_parked_with_it),
+        FX_TEST(test_queues_without_hashing_each_is_tried_and_parked_by_itself),
+        FX_TEST(test_queues_member_of_an_open_lane_awaits_its_turn),
+        FX_TEST(test_queues_better_newcomer_replaces_the_scout),
+        FX_TEST(test_queues_preemptor_is_sticky_where_others_could_pass),
+        FX_TEST(test_queues_spec_change_makes_a_preemptor_doubtful_but_leaves_it_sticky),
+        FX_TEST(test_queues_one_parked_alone_leaves_its_lane_open),
+        FX_TEST(test_queues_held_head_takes_part_in_what_happens_in_its_tree),
+        FX_TEST(test_queues_unattached_workload_that_may_be_queued_is_an_orphan),
+        FX_TEST(test_queues_block_ends_with_the_workload_that_blocked),
         FX_TEST(test_queues_scout_that_goes_away_is_replaced),
         FX_TEST(test_queues_lane_member_that_goes_away_leaves_the_others),
         FX_TEST(test_queues_higher_priority_takes_a_member_out_of_its_lane),

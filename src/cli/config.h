@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Sluice authors */
+
+/* Kueue's configuration file, config.kueue.x-k8s.io/v1beta2 Configuration: YAML or JSON in, the
+ * engine's settings out. Every field and feature gate of Kueue is known; what is unknown or does
+ * not fit is refused with its path, all complaints at once; what is known but changes nothing here
+ * yet is named in a warning. docs/configuration.md lists which is which. */
+#ifndef SL_CLI_CONFIG_H
+#define SL_CLI_CONFIG_H
+#include "api/json.h"
+#include "engine/settings.h"
+
+struct sl_config {
+    struct sl_engine_settings settings; /* its strings live as long as this object */
+    struct sl_json *errors;             /* a list of {field, why}; not empty: use nothing else */
+    struct sl_json *warnings;           /* the same, one a field */
+
+    /* Read, and kept for what the settings lend. */
+    struct sl_json *document; /* NULL without a file */
+    struct sl_json *gates;    /* as given */
+    bool wait_for_pods_ready_off;
+    bool quota_check_strategy;
+    bool admission_fair_sharing;
+    const char **prefixes;
+    struct sl_transformation *transformations;
+    struct sl_transformation_output *outputs;
+    const char **weight_resources;
+    int64_t *weights_nano;
+};
+
+/* `file` NULL: Kueue's defaults. `gates` NULL or as Kueue's --feature-gates takes them: "A=true,B=false".
+ * Never NULL; the caller ends it with sl_config_free. */
+struct sl_config *sl_config_load(const char *file, const char *gates);
+void sl_config_free(struct sl_config *c);
+#endif

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Sluice authors */
+
+/* For preempt only: who may be a victim. */
+#ifndef SL_KERNEL_PREEMPT_VICTIM_H
+#define SL_KERNEL_PREEMPT_VICTIM_H
+#include "kernel/preempt.h"
+#include "kernel/status.h"
+#include "kernel/types.h"
+
+/* Are the plan's victims distinct and such as the policy of sl_plan's queue allows, and are those that are gone
+ * distinct, evicted and no victims? Linear time. */
+/*@
+  requires inv:        CoreInv && NodesLinked;
+  requires queue:      sl_plan.cluster_queue < SL_NODES_MAX;
+  requires preemptor:  sl_plan.workload < SL_WORKLOADS_MAX;
+  terminates           \true;
+  exits                \false;
+  assigns              SL_PREEMPT_SCRATCH;
+  ensures  sound:      \result == SL_OK ==> ListsSound;
+*/
+enum sl_status sl_preempt_check_victims(void) SL_MUST_CHECK;
+#endif

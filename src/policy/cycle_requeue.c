@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Sluice authors */
+
+/* Back from the cycle. Kueue tries whatever it puts back into a heap again at once, and slows down
+ * when that leads nowhere; here such a head is held: it takes part again as soon as anything in
+ * its tree is tried or has changed. Only where flavors are left to try is the next cycle due. */
+#include "policy/cycle_steps.h"
+
+#include "kernel/commit.h"
+#include "kernel/lifecycle.h"
+#include "kernel/place.h"
+#include "policy/heads.h"
+#include "policy/settings.h"
+#include "policy/turns.h"
+
+static enum sl_put strict_back_to(enum sl_back why)
+{
+    return why == SL_BACK_INVALID || why == SL_BACK_NO_FIT ? SL_PUT_BLOCKED : SL_PUT_HELD;
+}
+
+enum sl_put sl_cycle_back_to(enum sl_strategy strategy, enum sl_back why, bool left)
+{
+    if (left) {
+        /* without fungibility the scan starts over each time, and flavors are always left */
+        return sl_settings.flavor_fungibility ? SL_PUT_HEAP : SL_PUT_HELD;
+    }
+    if (strategy == SL_STRICT_FIFO) {
+        return strict_back_to(why);
+    }
+    switch (why) {
+    case SL_BACK_INVALID:
+        return SL_PUT_ALONE;
+    case SL_BACK_NO_FIT:
+    case SL_BACK_NO_VICTIMS:
+        return SL_PUT_PARKED;
+    default:
+        return SL_PUT_HELD;
+    }
+}
+
+/* When the scan of each workload's flavors began at the first one. */
+static uint64_t scan_began[SL_WORKLOADS_MAX];
+static bool scan_resumed[SL_WORKLOADS_MAX];
+
+void sl_cycle_note_scan(sl_workload_id id)
+{
+    scan_resumed[id] = sl_settings.flavor_fungibility && sl_flavors_left_to_try(id);
+    if (!scan_resumed[id]) {
+        scan_began[id] = sl_turns_wake_number();
+    }
+}
+
+/* The flavors that an earlier cycle tried may have become free while the scan was under way. Kueue
+ * parks the workload all the same, and it waits for the next wake-up. */
+static bool scan_is_outdated(sl_workload_id id, sl_node_id queue)
+{
+    return scan_resumed[id] && sl_turns_woken_since(queue, scan_began[id]);
+}
+
+void sl_cycle_begin_outcome(sl_workload_id id)
+{
+    sl_cycle_evicted.count = 0;
+    sl_cycle_outcome = (struct sl_cycle_outcome){
+        .workload = id,
+        .generation = sl_workloads[id].generation,
+        .cluster_queue = sl_queues_queue_of(id),
+        .result = SL_CYCLE_PENDING,
+        .status = SL_OK,
+        .reason = SL_PENDING_WAITING_FOR_QUOTA,
+    };
+}
+
+void sl_cycle_put_back(enum sl_back why)
+{
+    sl_workload_id id = sl_cycle_outcome.workload;
+    sl_node_id queue = sl_cycle_outcome.cluster_queue;
+    enum sl_strategy strategy = sl_offers_rules(queue).strategy;
+    enum sl_pending_reason before = sl_workloads[id].pending_reason;
+    struct sl_event ev = {
+        SL_EV_REFUSE,   id, sl_cycle_outcome.generation, 0, (uint32_t)sl_cycle_outcome.reason, 0,
+        sl_cycle_now_ms};
+    sl_cycle_outcome.changed =
+        sl_commit_event(ev) == SL_OK && sl_workloads[id].pending_reason != before;
+    if (why == SL_BACK_PREEMPTING) {
+        sl_flavors_forget(id);
+        sl_heads_set_preemptor(queue, id, strategy == SL_BEST_EFFORT_FIFO);
+    }
+    if (why == SL_BACK_SKIPPED && !sl_settings.preserve_scan_progress) {
+        sl_flavors_forget(id);
+    }
+    enum sl_put to = sl_cycle_back_to(strategy, why, sl_flavors_left_to_try(id));
+    if (to == SL_PUT_HEAP && sl_cycle_is_along(queue)) {
+        /* two that take each other along, each to go on with its scan, would never come to rest */
+        sl_flavors_forget(id);
+        to = SL_PUT_HELD;
+    }
+    if (to != SL_PUT_HEAP && scan_is_outdated(id, queue)) {
+        sl_queues_owe(id);
+    }
+    if (sl_cycle_outcome.changed && !sl_settings.preserve_scan_progress) {
+        sl_flavors_forget(id); /* Kueue forgets when it sees its own write */
+    }
+    sl_queues_put_back(id, to);
+    sl_cycle_outcome.place = sl_place_of(id);
+}

@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Sluice authors */
+
+/* Flavor assignment, one resource group: its flavors are tried in the order of the spec until the
+ * rules of the queue say that the one at hand will do; else the best of them is taken. */
+#include "policy/flavors_scan.h"
+
+#include "kernel/ledger.h"
+#include "policy/settings.h"
+
+struct sl_scan sl_scan;
+
+static struct sl_rules rules;
+static struct sl_verdict best;
+static struct sl_verdict verdicts[SL_WANTS_MAX]; /* of the flavor at hand */
+
+/* --- the cells of a flavor ------------------------------------------------------------------- */
+
+sl_cell_id sl_flavors_cell(sl_cell_id first, sl_resource_id resource)
+{
+    sl_flavor_id flavor = sl_ledger_flavor_of(first);
+    sl_cell_id cell = first;
+    while (cell != SL_NO_ID && sl_ledger_flavor_of(cell) == flavor) {
+        if (sl_ledger_resource_of(cell) == resource) {
+            return cell;
+        }
+        cell = sl_offers_next(cell);
+    }
+    return SL_NO_ID;
+}
+
+/* The first cell of the group's first flavor that begins at or after `cell`. */
+static sl_cell_id flavor_from(sl_cell_id cell, uint32_t group)
+{
+    while (cell != SL_NO_ID && sl_offers_group_of(cell) != group) {
+        cell = sl_offers_next(cell);
+    }
+    return cell;
+}
+
+static sl_cell_id after_flavor(sl_cell_id first, uint32_t group)
+{
+    sl_flavor_id flavor = sl_ledger_flavor_of(first);
+    sl_cell_id cell = first;
+    while (cell != SL_NO_ID && sl_ledger_flavor_of(cell) == flavor &&
+           sl_offers_group_of(cell) == group) {
+        cell = sl_offers_next(cell);
+    }
+    return flavor_from(cell, group);
+}
+
+/* --- which is better ------------------------------------------------------------------------- */
+
+/* Is a the better one under the queue's preference? What has nobody to preempt cannot be admitted
+ * now and stands behind all that could be. */
+static bool is_better(struct sl_verdict a, struct sl_verdict b)
+{
+    if (a.fit == SL_FIT_NOT || b.fit == SL_FIT_NOT) {
+        return a.fit != SL_FIT_NOT;
+    }
+    if ((a.fit == SL_FIT_NO_CANDIDATES) != (b.fit == SL_FIT_NO_CANDIDATES)) {
+        return b.fit == SL_FIT_NO_CANDIDATES;
+    }
+    if (rules.preference == SL_PREEMPTION_OVER_BORROWING && a.borrow_height != b.borrow_height) {
+        return a.borrow_height < b.borrow_height;
+    }
+    return a.fit != b.fit ? a.fit > b.fit : a.borrow_height < b.borrow_height;
+}
+
+/* Do the queue's rules (flavorFungibility) send a workload that finds this on to the next? */
+static bool should_look_on(struct sl_verdict verdict)
+{
+    switch (verdict.fit) {
+    case SL_FIT_NOT:
+    case SL_FIT_NO_CANDIDATES:
+        return true;
+    case SL_FIT_PREEMPT:
+    case SL_FIT_RECLAIM:
+        if (rules.when_can_preempt == SL_TRY_NEXT_FLAVOR) {
+            return true;
+        }
+        break;
+    case SL_FIT_AT_ONCE:
+        break;
+    }
+    return verdict.borrow_height != 0 && rules.when_can_borrow == SL_TRY_NEXT_FLAVOR;
+}
+
+/* --- one flavor ------------------------------------------------------------------------------ */
+
+/* Why the flavor may not be given to some pod set of the group. */
+static enum sl_exclusion exclusion_of(sl_flavor_id flavor)
+{
+    enum sl_exclusion why = SL_EXCLUDED_NOT;
+    for (uint32_t i = 0; i < sl_want.set_count && why == SL_EXCLUDED_NOT; i++) {
+        why = sl_demand_excludes(sl_want.sets[i], flavor);
+    }
+    return why;
+}
+
+static bool note_exclusion(sl_flavor_id flavor)
+{
+    static const enum sl_miss misses[] = {
+        [SL_EXCLUDED_TAINT] = SL_MISS_TAINT,
+        [SL_EXCLUDED_AFFINITY] = SL_MISS_AFFINITY,
+        [SL_EXCLUDED_MISSING] = SL_MISS_NO_FLAVOR,
+    };
+    struct sl_verdict verdict = {SL_FIT_NOT, 0, SL_GRAVITY_NO_MATCH};
+    enum sl_exclusion why = exclusion_of(flavor);
+    if (why == SL_EXCLUDED_NOT) {
+        return false;
+    }
+    sl_flavors_note(misses[why], flavor, SL_NO_ID, 0);
+    sl_flavors_note_attempt(flavor, verdict);
+    return true;
+}
+
+/* The worst over all resources, each left in `verdicts`. */
+static struct sl_verdict try_flavor(sl_cell_id first, uint32_t group)
+{
+    struct sl_verdict worst = {SL_FIT_AT_ONCE, 0, SL_GRAVITY_NONE};
+    sl_flavor_id flavor = sl_ledger_flavor_of(first);
+    uint32_t highest = 0;
+    for (uint32_t i = 0; i < sl_want.count; i++) {
+        if ((sl_want.groups[i] >> group & 1u) == 0) {
+            continue;
+        }
+        enum sl_gravity gravity = worst.gravity;
+        verdicts[i] = sl_flavors_try_cell(sl_flavors_cell(first, sl_want.resource[i]), flavor, i);
+        if (is_better(worst, verdicts[i])) {
+            worst = verdicts[i];
+        }
+        worst.gravity = verdicts[i].gravity > gravity ? verdicts[i].gravity : gravity;
+        highest = verdicts[i].borrow_height > highest ? verdicts[i].borrow_height : highest;
+    }
+    struct sl_verdict shown = worst;
+    shown.borrow_height = highest;
+    sl_flavors_note_attempt(flavor, shown);
+    return worst;
+}
+
+static void take(sl_cell_id first, struct sl_verdict verdict)
+{
+    best = verdict;
+    sl_scan.first = first;
+    for (uint32_t i = 0; i < sl_want.count; i++) {
+        sl_scan.verdicts[i] = verdicts[i];
+    }
+}
+
+/* Try the flavor, take it when it is the best so far; true = look no further. */
+static bool settle_flavor(sl_cell_id first, uint32_t group)
+{
+    sl_flavor_id flavor = sl_ledger_flavor_of(first);
+    if (sl_flavors_pinned_out(group, flavor) || note_exclusion(flavor)) {
+        return false;
+    }
+    struct sl_verdict verdict = try_flavor(first, group);
+    if (!sl_settings.flavor_fungibility) {
+        if (verdict.fit > best.fit) {
+            take(first, verdict);
+        }
+        return verdict.fit == SL_FIT_AT_ONCE;
+    }
+    bool done = !should_look_on(verdict);
+    if (done || is_better(verdict, best)) {
+        take(first, verdict);
+    }
+    return done;
+}
+
+/* --- all of them ----------------------------------------------------------------------------- */
+
+void sl_flavors_scan(uint32_t group)
+{
+    struct sl_verdict none = {SL_FIT_NOT, 0, SL_GRAVITY_NONE};
+    sl_cell_id head = flavor_from(sl_offers_first(sl_want.queue), group);
+    sl_cell_id first = head;
+    uint32_t start = sl_flavors_start(sl_want.indexes[0], group);
+    uint32_t index = 0;
+    while (first != SL_NO_ID && index < start) {
+        first = after_flavor(first, group);
+        index++;
+    }
+    if (first == SL_NO_ID) { /* the queue has fewer flavors than it had: from the first again */
+        first = head;
+        index = 0;
+    }
+    rules = sl_offers_rules(sl_want.queue);
+    best = none;
+    sl_scan.tried = -1;
+    bool done = false;
+    while (first != SL_NO_ID && !done) {
+        done = settle_flavor(first, group);
+        sl_scan.tried = (int32_t)index;
+        first = after_flavor(first, group);
+        index++;
+    }
+    if (!sl_settings.flavor_fungibility) {
+        sl_scan.tried = 0; /* Kueue leaves it unset */
+    } else if (first == SL_NO_ID) {
+        sl_scan.tried = -1;
+    }
+    sl_scan.fit = best.fit;
+}

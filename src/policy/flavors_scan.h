@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Sluice authors */
+
+/* For flavor assignment only (flavors.h says what it is): what its files know of each other. Owns
+ * nothing. flavors.c goes over the groups of pod sets and makes choices, flavors_scan.c looks for
+ * the flavor of one resource group, flavors_quota.c judges one cell, flavors_reason.c notes what
+ * is in the way, flavors_progress.c remembers. */
+#ifndef SL_POLICY_FLAVORS_SCAN_H
+#define SL_POLICY_FLAVORS_SCAN_H
+#include "policy/flavors.h"
+#include "policy/offers.h"
+
+#define SL_WANTS_MAX (SL_POD_SETS_MAX * SL_REQUESTS_MAX + 1u)
+
+/* What the pod sets of one group ask for together, and in which resource groups their queue offers
+ * it: in one, as a rule; where there are more, the last to be dealt with overrules. Owned by
+ * flavors.c. */
+struct sl_want {
+    sl_workload_id workload;
+    sl_node_id queue;
+    int64_t now_ms;
+    uint32_t set_count;
+    uint32_t sets[SL_POD_SETS_MAX];    /* records of the demand */
+    uint32_t indexes[SL_POD_SETS_MAX]; /* in the workload */
+    uint32_t count;
+    sl_resource_id resource[SL_WANTS_MAX];
+    int64_t amount[SL_WANTS_MAX];  /* up to SL_AMOUNT_MAX + 1 = too much in any case */
+    uint32_t groups[SL_WANTS_MAX]; /* a bit each, 0 = the queue does not offer it */
+};
+extern struct sl_want sl_want;
+/*@
+  predicate WantSound{L} = sl_want.set_count <= SL_POD_SETS_MAX && sl_want.count <= SL_WANTS_MAX &&
+    \forall integer i; 0 <= i < SL_POD_SETS_MAX ==> sl_want.indexes[i] < SL_POD_SETS_MAX;
+*/
+/* Chosen so far by the pod sets before, per cell; zero between assignments. Owned by flavors.c. */
+extern int64_t sl_flavors_assumed[SL_CELLS_MAX];
+
+/* How well something fits, from worst to best. */
+enum sl_fit {
+    SL_FIT_NOT,
+    SL_FIT_NO_CANDIDATES, /* only by preemption, and there is nobody to preempt */
+    SL_FIT_PREEMPT,
+    SL_FIT_RECLAIM,
+    SL_FIT_AT_ONCE
+};
+/* How grave a reason for not fitting is. */
+enum sl_gravity { SL_GRAVITY_NONE, SL_GRAVITY_WAITING, SL_GRAVITY_EXCEEDS, SL_GRAVITY_NO_MATCH };
+
+struct sl_verdict {
+    enum sl_fit fit;
+    uint32_t borrow_height;
+    enum sl_gravity gravity; /* NONE unless fit is NOT */
+};
+/*@ terminates \true; exits \false; assigns \nothing; ensures mode: \result <= SL_MODE_FIT; */
+enum sl_mode sl_flavors_mode(enum sl_fit fit);
+
+/* --- flavors_quota.c: could want `i` be charged to the cell (SL_NO_ID = the flavor has none)?
+ * Notes what is in the way. */
+struct sl_verdict sl_flavors_try_cell(sl_cell_id cell, sl_flavor_id flavor, uint32_t i);
+
+/* --- flavors_scan.c: look for a flavor for all wants of a resource group. */
+struct sl_scan {
+    enum sl_fit fit;  /* NOT: there is none */
+    sl_cell_id first; /* of the chosen flavor's cells */
+    int32_t tried;    /* as sl_choice.tried_flavor */
+    /* of the chosen flavor, for each want of the group */
+    struct sl_verdict verdicts[SL_WANTS_MAX];
+};
+extern struct sl_scan sl_scan;
+void sl_flavors_scan(uint32_t group);
+/* Among the cells of one flavor, which stand together, the one of the resource, or SL_NO_ID. */
+sl_cell_id sl_flavors_cell(sl_cell_id first, sl_resource_id resource);
+
+/* --- flavors_reason.c: details and attempts, each noted for every pod set of sl_want */
+/* clang-format off */
+#define SL_DETAILS                                                                                 \
+    sl_assignment.details[0 .. SL_DETAILS_MAX - 1], sl_assignment.detail_count,                    \
+        sl_assignment.details_left_out
+/* clang-format on */
+/*@ requires sound: AssignmentSound && WantSound; terminates \true; exits \false;
+    assigns SL_DETAILS; ensures sound: AssignmentSound;
+    ensures more: sl_assignment.detail_count >= \old(sl_assignment.detail_count); */
+void sl_flavors_note(enum sl_miss miss, sl_flavor_id flavor, sl_resource_id resource,
+                     int64_t amount);
+/*@ requires sound: AssignmentSound && WantSound;
+    requires gravity: verdict.gravity <= SL_GRAVITY_NO_MATCH; terminates \true; exits \false;
+    assigns sl_hidden, sl_assignment.attempts[0 .. SL_ATTEMPTS_MAX - 1],
+      sl_assignment.attempt_count; ensures sound: AssignmentSound; */
+void sl_flavors_note_attempt(sl_flavor_id flavor, struct sl_verdict verdict);
+struct sl_notes_mark {
+    uint32_t details;
+    uint32_t left_out;
+};
+/*@ terminates \true; exits \false; assigns \nothing;
+    ensures mark: \result.details == sl_assignment.detail_count; */
+struct sl_notes_mark sl_flavors_mark_notes(void);
+/*@ requires sound: AssignmentSound;
+    requires marks: from.details <= to.details <= sl_assignment.detail_count; terminates \true;
+    exits \false; assigns SL_DETAILS; ensures sound: AssignmentSound;
+    ensures fewer: sl_assignment.detail_count ==
+      \old(sl_assignment.detail_count) - (to.details - from.details); */
+void sl_flavors_drop_notes(struct sl_notes_mark from, struct sl_notes_mark to);
+/* The reason why a group of pod sets has no place: begin it, end each resource group, ask. */
+/*@ terminates \true; exits \false; assigns sl_hidden; */
+void sl_flavors_begin_reason(void);
+/*@ terminates \true; exits \false; assigns sl_hidden; */
+void sl_flavors_end_resource_group(void);
+/*@ terminates \true; exits \false; assigns \nothing; */
+enum sl_pending_reason sl_flavors_reason(void);
+
+/* --- flavors_progress.c: for the pod set (its index) and resource group */
+/*@ requires nodes: NodesLinked; terminates \true; exits \false; assigns sl_hidden; */
+void sl_flavors_check_progress(sl_workload_id id, sl_node_id queue); /* at the begin */
+/*@ terminates \true; exits \false; assigns \nothing; */
+uint32_t sl_flavors_start(uint32_t pod_set, uint32_t group); /* the first flavor to try, from 0 */
+/*@ requires want: WantSound; requires group: group < SL_GROUPS_MAX; terminates \true;
+    exits \false; assigns \nothing; */
+bool sl_flavors_pinned_out(uint32_t group, sl_flavor_id flavor); /* for sl_want's pod sets */
+#endif

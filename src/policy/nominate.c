@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Sluice authors */
+
+#include "policy/nominate.h"
+
+#include "policy/flavors.h"
+#include "policy/preemption.h"
+#include "policy/reducer.h"
+#include "policy/settings.h"
+
+static bool find_victims(int64_t now_ms)
+{
+    if (sl_assignment.mode != SL_MODE_PREEMPT || sl_assignment.need_count > SL_CLAIMS_MAX) {
+        return false;
+    }
+    sl_preemption_question.preemptor = sl_assignment.workload;
+    sl_preemption_question.cluster_queue = sl_assignment.cluster_queue;
+    sl_preemption_question.need_count = sl_assignment.need_count;
+    for (uint32_t i = 0; i < sl_assignment.need_count; i++) {
+        sl_preemption_question.needs[i] = sl_assignment.needs[i];
+    }
+    return sl_preemption_find(now_ms) != 0;
+}
+
+/* The largest counts that fit, with victims or without; the answer for all pods when there are
+ * none. */
+static bool reduce(sl_workload_id id, sl_node_id queue, int64_t now_ms)
+{
+    bool tried = false;
+    sl_reducer_begin(id);
+    while (sl_reducer_next()) {
+        tried = true;
+        sl_flavors_assign_counts(id, queue, now_ms);
+        sl_reducer_report(sl_assignment.mode == SL_MODE_FIT || find_victims(now_ms));
+    }
+    if (sl_reducer_found()) {
+        sl_flavors_assign_counts(id, queue, now_ms);
+        return find_victims(now_ms);
+    }
+    if (tried) {
+        sl_flavors_assign(id, queue, now_ms);
+    }
+    return false;
+}
+
+bool sl_nominate(sl_workload_id id, sl_node_id queue, uint64_t cycle, int64_t now_ms)
+{
+    sl_flavors_assign(id, queue, now_ms);
+    bool preempts = find_victims(now_ms);
+    if (!preempts && sl_assignment.mode != SL_MODE_FIT && sl_settings.partial_admission) {
+        preempts = reduce(id, queue, now_ms);
+    }
+    if (sl_assignment.need_count > SL_CLAIMS_MAX) { /* more than any workload may hold */
+        sl_assignment.mode = SL_MODE_NO_FIT;
+        sl_assignment.reason = SL_PENDING_MISCONFIGURED;
+        sl_flavors_forget(id); /* other flavors would be as many */
+    } else {
+        sl_flavors_remember(cycle);
+    }
+    return preempts;
+}

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Sluice authors */
+
+/* Preemption: which algorithm answers, and the oracle, which asks the same question of one cell. */
+#include "policy/preemption.h"
+
+#include "kernel/ledger.h"
+#include "policy/holders.h"
+#include "policy/preemption_classical.h"
+#include "policy/preemption_fair.h"
+#include "policy/settings.h"
+#include "policy/victims.h"
+
+struct sl_preemption_question sl_preemption_question;
+
+uint32_t sl_preemption_find(int64_t now_ms)
+{
+    sl_victims.count = 0;
+    if (sl_preemption_question.preemptor >= SL_WORKLOADS_MAX ||
+        sl_preemption_question.cluster_queue >= SL_NODES_MAX ||
+        sl_preemption_question.need_count > SL_CLAIMS_MAX) {
+        return 0;
+    }
+    return sl_settings.fair_sharing ? sl_preemption_find_fair(now_ms)
+                                    : sl_preemption_find_classical(now_ms);
+}
+
+static bool any_victim_of(sl_node_id queue)
+{
+    for (uint32_t i = 0; i < sl_victims.count; i++) {
+        if (sl_holders_queue_of(sl_victims.workloads[i]) == queue) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* How high the preemptor would borrow with all victims gone. */
+static uint32_t height_without_victims(sl_cell_id cell, int64_t amount)
+{
+    uint32_t mark = sl_trail_begin();
+    for (uint32_t i = 0; i < sl_victims.count; i++) {
+        (void)sl_victims_release(sl_victims.workloads[i]);
+    }
+    uint32_t height = sl_ledger_borrow_height(cell, amount);
+    sl_trail_rollback(mark);
+    return height;
+}
+
+struct sl_prospect sl_preemption_prospect(sl_workload_id preemptor, sl_node_id cluster_queue,
+                                          sl_cell_id cell, int64_t amount, int64_t now_ms)
+{
+    struct sl_prospect prospect = {SL_NO_CANDIDATES, 0};
+    sl_preemption_question.preemptor = preemptor;
+    sl_preemption_question.cluster_queue = cluster_queue;
+    sl_preemption_question.need_count = 1;
+    sl_preemption_question.needs[0] = (struct sl_need){cell, amount, true};
+    if (sl_preemption_find(now_ms) != 0) {
+        prospect.possibility = any_victim_of(cluster_queue) ? SL_PREEMPT : SL_RECLAIM;
+    }
+    prospect.borrow_height = height_without_victims(cell, amount);
+    return prospect;
+}

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Sluice authors */
+
+/* Conditions of a Workload as its record wants them. */
+#include "engine/conditions.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/clock.h"
+
+#define OLD "2026-01-15T12:00:00Z"
+#define NEW "2026-01-15T12:05:00Z"
+
+static struct sl_workload admitted_at(const char *reserved, const char *admitted)
+{
+    return (struct sl_workload){.phase = SL_PHASE_ADMITTED,
+                                .has_admission = true,
+                                .was_admitted = true,
+                                .reserved_at_ms = sl_clock_parse(reserved),
+                                .admitted_at_ms = sl_clock_parse(admitted)};
+}
+
+static void write(struct sl_json *status, const struct sl_workload *record, const char *now)
+{
+    struct sl_condition_view view = {.record = record,
+                                     .cluster_queue = "team",
+                                     .message = "",
+                                     .generation = 1,
+                                     .granular = true,
+                                     .now_ms = sl_clock_parse(now)};
+    sl_condition_write(status, &view);
+}
+
+static const char *time_of(const struct sl_json *status, const char *type)
+{
+    const struct sl_json *list = sl_json_get(status, "conditions");
+    for (size_t i = 0; i < sl_json_len(list); i++) {
+        const struct sl_json *c = sl_json_at(list, i);
+        if (strcmp(sl_json_path_text(c, "type", ""), type) == 0) {
+            return sl_json_path_text(c, "lastTransitionTime", "");
+        }
+    }
+    return "none";
+}
+
+static void test_conditions_still_true_keep_their_time(void **state)
+{
+    (void)state;
+    struct sl_json *status = sl_json_new_map();
+    struct sl_workload record = admitted_at(OLD, OLD);
+    write(status, &record, OLD);
+    write(status, &record, NEW);
+    assert_string_equal(time_of(status, "QuotaReserved"), OLD);
+    assert_string_equal(time_of(status, "Admitted"), OLD);
+    sl_json_free(status);
+}
+
+static void test_conditions_true_again_after_an_unwritten_eviction_tell_the_new_time(void **state)
+{
+    (void)state;
+    struct sl_json *status = sl_json_new_map();
+    struct sl_workload record = admitted_at(OLD, OLD);
+    write(status, &record, OLD);
+    record = admitted_at(NEW, NEW);
+    write(status, &record, NEW);
+    assert_string_equal(time_of(status, "QuotaReserved"), NEW);
+    assert_string_equal(time_of(status, "Admitted"), NEW);
+    sl_json_free(status);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_conditions_still_true_keep_their_time),
+        cmocka_unit_test(test_conditions_true_again_after_an_unwritten_eviction_tell_the_new_time),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Sluice authors */
+
+/* Admission fair sharing: decay, penalties and the order of accounts. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "policy/half_life.h"
+#include "policy/offers.h"
+#include "policy/usage.h"
+
+enum { CPU = 1, MEMORY = 2 };
+#define NANO 1000000000LL
+#define START_MS 1000000
+
+static int setup(void **state)
+{
+    (void)state;
+    sl_usage_configure(10000, 1000);
+    assert_int_equal(sl_usage_set_resource(CPU, NANO, true), SL_OK);
+    assert_int_equal(sl_usage_set_resource(MEMORY, NANO, false), SL_OK);
+    for (sl_account_id a = 0; a < 4; a++) {
+        sl_usage_close(a);
+        sl_usage_sample_begin(a, START_MS);
+        sl_usage_sample_end();
+    }
+    return 0;
+}
+
+static void sample(sl_account_id account, int64_t at_ms, int64_t cpu)
+{
+    sl_usage_sample_begin(account, at_ms);
+    sl_usage_sample_running(CPU, cpu);
+    sl_usage_sample_end();
+}
+
+static void test_half_life_against_libm_is_exact_to_rounding(void **state)
+{
+    (void)state;
+    for (int64_t half = 1; half < 4000000; half = half * 7 + 3) {
+        for (int64_t elapsed = 0; elapsed < 20 * half; elapsed += half / 3 + 1) {
+            double expected = pow(0.5, (double)elapsed / (double)half);
+            double got = (double)sl_half_life_left(elapsed, half) / (double)SL_FRACTION_ONE;
+            assert_true(fabs(got - expected) < 1e-9);
+        }
+    }
+}
+
+static void test_half_life_at_its_edges_is_all_or_nothing(void **state)
+{
+    (void)state;
+    assert_int_equal(sl_half_life_left(0, 10), SL_FRACTION_ONE);
+    assert_int_equal(sl_half_life_left(-5, 10), SL_FRACTION_ONE);
+    assert_int_equal(sl_half_life_left(5, 0), 0);
+    assert_int_equal(sl_half_life_left(INT64_MAX, 1), 0);
+    assert_int_equal(sl_half_life_left(10, 10), SL_FRACTION_ONE / 2);
+    assert_int_equal(sl_half_life_left(INT64_MAX - 1, INT64_MAX) <= SL_FRACTION_ONE, 1);
+    assert_int_equal(sl_half_life_part(-1, SL_FRACTION_ONE), 0);
+    assert_int_equal(sl_half_life_part(7, SL_FRACTION_ONE + 1), 0);
+    assert_int_equal(sl_half_life_part(7, SL_FRACTION_ONE), 7);
+}
+
+static void test_usage_of_a_steady_job_approaches_what_it_runs(void **state)
+{
+    (void)state;
+    sample(0, START_MS + 10000, 8000);
+    assert_int_equal(sl_usage_consumed(0, CPU), 4000);
+    sample(0, START_MS + 20000, 8000);
+    assert_int_equal(sl_usage_consumed(0, CPU), 6000);
+    sample(0, START_MS + 30000, 0);
+    assert_int_equal(sl_usage_consumed(0, CPU), 3000);
+}
+
+static void test_usage_without_half_life_forgets_the_past(void **state)
+{
+    (void)state;
+    sl_usage_restore(0, CPU, 5000, START_MS);
+    sl_usage_configure(0, 1000);
+    sample(0, START_MS + 1, 8000);
+    assert_int_equal(sl_usage_consumed(0, CPU), 0);
+}
+
+static void test_usage_penalty_counts_until_dropped_or_settled(void **state)
+{
+    (void)state;
+    sl_usage_charge(5, 0, CPU, 10000);
+    int64_t penalty = sl_usage_pending(0, CPU); /* 10 cpus for a tenth of a half-life */
+    assert_int_equal(penalty, 669);
+    assert_int_equal(sl_usage_compare(0, 1), 1);
+    sl_usage_drop(5);
+    sl_usage_drop(5);
+    assert_int_equal(sl_usage_pending(0, CPU), 0);
+    assert_int_equal(sl_usage_compare(0, 1), 0);
+    sl_usage_charge(5, 0, CPU, 10000);
+    sl_usage_charge(5, 0, MEMORY, 3);
+    sl_usage_charge(6, 0, CPU, 10000);
+    sl_usage_settle(5);
+    sl_usage_settle(5);
+    assert_int_equal(sl_usage_consumed(0, CPU), penalty);
+    assert_int_equal(sl_usage_consumed(0, MEMORY), 200);
+    assert_int_equal(sl_usage_pending(0, CPU), penalty);
+    sl_usage_drop(6);
+}
+
+static void test_usage_compare_weighs_accounts_and_resources(void **state)
+{
+    (void)state;
+    sl_usage_restore(0, CPU, 4000, START_MS);
+    sl_usage_restore(1, CPU, 3000, START_MS);
+    assert_int_equal(sl_usage_compare(0, 1), 1);
+    assert_int_equal(sl_usage_compare(1, 0), -1);
+    sl_usage_set_weight(0, 2 * NANO);
+    assert_int_equal(sl_usage_compare(0, 1), -1);
+    sl_usage_restore(0, MEMORY, 2000, START_MS);
+    assert_int_equal(sl_usage_compare(0, 1), 0); /* (4 + 2) / 2 = 3 */
+    assert_int_equal(sl_usage_set_resource(MEMORY, 0, false), SL_OK);
+    assert_int_equal(sl_usage_compare(0, 1), -1);
+}
+
+static void test_usage_of_weight_zero_comes_last(void **state)
+{
+    (void)state;
+    sl_usage_restore(1, CPU, 900000, START_MS);
+    sl_usage_set_weight(0, 0);
+    assert_int_equal(sl_usage_compare(0, 1), 1);
+    assert_int_equal(sl_usage_compare(1, 0), -1);
+    sl_usage_set_weight(1, -3);
+    assert_int_equal(sl_usage_compare(0, 1), 0);
+}
+
+static void test_usage_too_large_saturates(void **state)
+{
+    (void)state;
+    sl_usage_restore(0, CPU, INT64_MAX, START_MS);
+    sl_usage_restore(0, CPU, INT64_MAX, START_MS);
+    assert_int_equal(sl_usage_consumed(0, CPU), SL_USAGE_MAX);
+    assert_int_equal(sl_usage_set_resource(CPU, INT64_MAX, true), SL_OK);
+    assert_int_equal(sl_usage_compare(0, 1), 1);
+    sample(1, START_MS + 100000, INT64_MAX);
+    sl_usage_sample_begin(1, START_MS + 100000);
+    sl_usage_sample_running(MEMORY, INT64_MAX);
+    sl_usage_sample_end();
+    assert_int_equal(sl_usage_consumed(1, MEMORY), 0); /* no time has passed */
+}
+
+static void test_usage_of_unknown_ids_is_ignored(void **state)
+{
+    (void)state;
+    assert_int_equal(sl_usage_set_resource(SL_RESOURCES_MAX, 1, true), SL_REFUSED_BAD_ARGUMENT);
+    assert_int_equal(sl_usage_set_resource(CPU, -1, true), SL_REFUSED_BAD_ARGUMENT);
+    sl_usage_set_weight(SL_ACCOUNTS_MAX, 1);
+    sl_usage_close(SL_ACCOUNTS_MAX);
+    sl_usage_restore(SL_ACCOUNTS_MAX, CPU, 1, 1);
+    sl_usage_charge(SL_WORKLOADS_MAX, 0, CPU, 1);
+    sl_usage_charge(1, SL_ACCOUNTS_MAX, CPU, 1);
+    sl_usage_restore(0, SL_NO_ID, 7, START_MS);
+    sl_usage_charge(1, 0, SL_NO_ID, 1000000);
+    assert_int_equal(sl_usage_compare(0, 1), 0);
+    sl_usage_drop(SL_WORKLOADS_MAX);
+    sl_usage_settle(SL_WORKLOADS_MAX);
+    sample(SL_ACCOUNTS_MAX, START_MS, 1);
+    assert_int_equal(sl_usage_consumed(SL_ACCOUNTS_MAX, CPU), 0);
+    assert_int_equal(sl_usage_pending(SL_ACCOUNTS_MAX, CPU), 0);
+    assert_int_equal(sl_usage_compare(SL_ACCOUNTS_MAX, 0), 0);
+}
+
+static void test_usage_of_more_resources_than_fit_counts_the_first(void **state)
+{
+    (void)state;
+    for (sl_resource_id r = 10; r < 10 + SL_USAGE_RESOURCES_MAX + 3; r++) {
+        sl_usage_restore(0, r, 7, START_MS);
+        sl_usage_charge(9, 0, r, 1000000);
+    }
+    assert_int_equal(sl_usage_consumed(0, 10), 7);
+    assert_int_equal(sl_usage_consumed(0, 10 + SL_USAGE_RESOURCES_MAX), 0);
+    assert_true(sl_usage_pending(0, 10) > 0);
+    assert_int_equal(sl_usage_pending(0, 10 + SL_USAGE_RESOURCES_MAX), 0);
+    sl_usage_drop(9);
+    assert_int_equal(sl_usage_pending(0, 10), 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_half_life_against_libm_is_exact_to_rounding),
+        cmocka_unit_test(test_half_life_at_its_edges_is_all_or_nothing),
+        cmocka_unit_test_setup(test_usage_of_a_steady_job_approaches_what_it_runs, setup),
+        cmocka_unit_test_setup(test_usage_without_half_life_forgets_the_past, setup),
+        cmocka_unit_test_setup(test_usage_penalty_counts_until_dropped_or_settled, setup),
+        cmocka_unit_test_setup(test_usage_compare_weighs_accounts_and_resources, setup),
+        cmocka_unit_test_setup(test_usage_of_weight_zero_comes_last, setup),
+        cmocka_unit_test_setup(test_usage_too_large_saturates, setup),
+        cmocka_unit_test_setup(test_usage_of_unknown_ids_is_ignored, setup),
+        cmocka_unit_test_setup(test_usage_of_more_resources_than_fit_counts_the_first, setup),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
