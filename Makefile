@@ -28,7 +28,7 @@ archives     = $(foreach r,$(1),$(BUILD)/lib$(r).a)
 
 .PHONY: all clean help
 ##@ Use
-all: $(BUILD)/sluiced $(BUILD)/sluicectl $(BUILD)/sluice-bench ## build the programs
+all: $(BUILD)/sluiced $(BUILD)/sluicectl $(BUILD)/sluice-bench $(BUILD)/sluice-conformance ## build the programs
 	@echo "Built $^. make help lists every target."
 
 help: ## list every target with a line each

@@ -48,5 +48,6 @@ stage e2e 1200 $make e2e
 stage crash 900 $make crash
 stage tidy 900 $make tidy
 stage coverage 900 $make coverage
+stage conformance 300 $make conformance
 echo "$passed passed, $failed failed"
 [ "$failed" -eq 0 ]
