@@ -1,45 +1,8 @@
 """Queueing as a user sees it: order, quota, borrowing, stopping, restarting."""
-import json, unittest
-from daemon import *
-
-WORKLOADS = "/apis/kueue.x-k8s.io/v1beta2/namespaces/default/workloads"
+from scene import *
 
 
-class Scheduling(unittest.TestCase):
-    def setUp(self):
-        self.daemon = Daemon().start()
-
-    def tearDown(self):
-        self.daemon.close()
-
-    def create(self, *objects):
-        for o in objects:
-            done = self.daemon.sluicectl("apply", "-f", "-", stdin=json.dumps(o))
-            self.assertEqual(done.returncode, 0, done.stderr)
-
-    def workloads(self):
-        """Job name -> its Workload."""
-        return {w["metadata"]["ownerReferences"][0]["name"]: w for w in self.daemon.get(WORKLOADS)["items"]}
-
-    def workload(self, name, test=lambda w: True, what="workload"):
-        return eventually(lambda: (lambda w: w if w and test(w) else None)(self.workloads().get(name)),
-                          what=f"{what} of job {name}")
-
-    def admitted(self, name):
-        return self.workload(name, lambda w: holds(w, "Admitted"), "admission")
-
-    def refused(self, name, reason):
-        return self.workload(name, lambda w: (condition(w, "QuotaReserved") or {}).get("reason") == reason
-                             and not holds(w, "QuotaReserved"), f"refusal with {reason}")
-
-    def finished(self, name):
-        return self.workload(name, lambda w: holds(w, "Finished"), "end")
-
-    def patch(self, path, body):
-        status, answer = self.daemon.request("PATCH", path, body, "application/merge-patch+json")
-        self.assertEqual(status, 200, answer)
-        return answer
-
+class Scheduling(Scene):
     def one_queue(self, cpu="2", **spec):
         self.create(flavor("f"), cluster_queue("team", {"f": {"cpu": cpu}}, **spec), local_queue("main", "team"))
 

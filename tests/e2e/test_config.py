@@ -1,0 +1,72 @@
+"""--config and --feature-gates as whoever starts the daemon sees them."""
+import unittest
+from daemon import *
+
+HEAD = "apiVersion: config.kueue.x-k8s.io/v1beta2\nkind: Configuration\n"
+
+
+class Config(unittest.TestCase):
+    def setUp(self):
+        self.home = pathlib.Path(tempfile.mkdtemp(prefix="sluice-config-"))
+        self.file = self.home / "kueue.yaml"
+
+    def tearDown(self):
+        shutil.rmtree(self.home)
+
+    def refused(self, *options):
+        """stderr's lines of a daemon that does not start."""
+        done = subprocess.run([BUILD / "sluiced", "--standalone", "--data", self.home / "data", "--listen", "127.0.0.1:0",
+                               *options], capture_output=True, text=True, timeout=20)
+        self.assertEqual(done.returncode, 1, done.stderr)
+        self.assertFalse((self.home / "data").exists(), "nothing is created before the configuration is good")
+        return done.stderr.splitlines()
+
+    def log_of(self, *options):
+        daemon = Daemon(options=options).start()
+        try:
+            return daemon.log_text()
+        finally:
+            daemon.close()
+
+    def test_all_complaints_are_printed_with_file_and_path(self):
+        self.file.write_text(HEAD + "waitForPodsReady: {timout: 5m, blockAdmission: 1}\nfeatureGates: {Nonsense: true}\n")
+        lines = self.refused("--config", self.file)
+        self.assertEqual(sorted(lines), [
+            f"sluiced: {self.file}: featureGates[Nonsense]: unknown feature gate",
+            f"sluiced: {self.file}: waitForPodsReady.blockAdmission: must be true or false, not 1",
+            f"sluiced: {self.file}: waitForPodsReady.timout: unknown field"])
+
+    def test_a_file_that_is_not_there_is_named(self):
+        self.assertEqual(self.refused("--config", self.file), [f"sluiced: {self.file}: No such file or directory"])
+
+    def test_gates_of_the_command_line_are_checked(self):
+        self.assertEqual(self.refused("--feature-gates", "Nonsense=true"),
+                         ["sluiced: --feature-gates[Nonsense]: unknown feature gate"])
+
+    def test_what_has_no_effect_is_named_once_in_the_log(self):
+        self.file.write_text(HEAD + "health: {healthProbeBindAddress: ':8081'}\nmanageJobsWithoutQueueName: true\n"
+                             "integrations: {frameworks: [batch/job, pod]}\n")
+        log = self.log_of("--config", str(self.file))
+        for field in ("health.healthProbeBindAddress", "manageJobsWithoutQueueName", "integrations.frameworks[1]"):
+            self.assertEqual(log.count(f"configured without effect field={field} "), 1, log)
+        self.assertEqual(log.count("configured without effect"), 3)
+
+    def test_json_is_taken_as_well(self):
+        self.file.write_text(json.dumps({"apiVersion": "config.kueue.x-k8s.io/v1beta2", "kind": "Configuration",
+                                         "fairSharing": {"preemptionStrategies": ["LessThanInitialShare"]}}))
+        self.assertNotIn("configured without effect", self.log_of("--config", str(self.file)))
+
+    def test_a_gate_changes_what_is_decided(self):
+        daemon = Daemon(options=["--feature-gates", "PartialAdmission=false"]).start()
+        try:
+            daemon.kubectl("apply", "-f", str(ROOT / "deploy/examples/partial-admission/10-queues.yaml"),
+                           "-f", str(ROOT / "deploy/examples/partial-admission/20-jobs.yaml"))
+            path = f"/apis/{KUEUE}/namespaces/partial/workloads"
+            refused = lambda w: (condition(w, "QuotaReserved") or {}).get("status") == "False"
+            eventually(lambda: sum(refused(w) for w in daemon.get(path)["items"]) == 2, what="both wait")
+        finally:
+            daemon.close()
+
+
+if __name__ == "__main__":
+    unittest.main()
