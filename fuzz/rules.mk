@@ -4,7 +4,7 @@ FUZZ_ALL     := $(shell grep -o "^FUZZ.[a-z_]*" fuzz/targets.def | cut -c6-)
 FUZZ_TARGETS ?= $(FUZZ_ALL)
 ENGINE       ?= libfuzzer
 FUZZ_SOURCES := $(wildcard src/kernel/*.c)
-FUZZ_FLAGS   := -std=c17 -D_GNU_SOURCE -g -O1 -Isrc -I. -fno-omit-frame-pointer
+FUZZ_FLAGS   := $(MODEL) -std=c17 -D_GNU_SOURCE -g -O1 -Isrc -I. -fno-omit-frame-pointer
 SANITIZE     := address,undefined
 FUZZ_DEPS    := $(FUZZ_SOURCES) $(wildcard src/kernel/*.h model/*.def fuzz/lib/*)
 

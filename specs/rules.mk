@@ -1,10 +1,12 @@
 # The proofs. Every run of Frama-C is under a time limit and uses two cores at most.
 KERNEL_SOURCES := $(wildcard src/kernel/*.c)
 # Of the policy, what is proved so far: it ends, and makes no run-time error.
-POLICY_PROVED := $(addprefix src/policy/, branches.c candidates.c contest.c demand.c \
-    demand_pools.c demand_view.c entries.c flavors_progress.c flavors_reason.c fronts.c half_life.c \
-    heads.c heap.c holders.c lanes.c line.c offers.c queue_list.c readiness.c reducer.c settings.c \
-    shape.c shares.c sort.c tentative.c turns_wake.c usage.c wide.c)
+POLICY_PROVED := $(addprefix src/policy/, assumed.c branches.c candidates.c contest.c demand.c \
+    demand_pools.c demand_view.c entries.c entry_places.c flavors_progress.c flavors_reason.c \
+    fronts.c half_life.c heads.c heap.c holders.c joined_plans.c lanes.c line.c masks.c offers.c \
+    outsiders.c queue_list.c readiness.c reducer.c settings.c shape.c shape_topology.c shares.c \
+    sort.c targets.c tentative.c tolerances.c topology_demand.c trees.c trees_layout.c turns.c \
+    turns_wake.c usage.c wide.c)
 # What follows from the contracts alone is proved beside them.
 PROVED := $(KERNEL_SOURCES) $(wildcard specs/theorems/*.c) $(POLICY_PROVED)
 # Developers add to the prover's cache, CI only reads it.

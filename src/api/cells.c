@@ -87,6 +87,24 @@ static struct sl_json *images(const struct sl_json *o, int64_t now_ms)
     return joined(sl_json_path(o, "spec.template.spec.containers"), "image");
 }
 
+static struct sl_json *template_containers(const struct sl_json *o, int64_t now_ms)
+{
+    (void)now_ms;
+    return joined(sl_json_path(o, "template.spec.containers"), "name");
+}
+
+static struct sl_json *template_images(const struct sl_json *o, int64_t now_ms)
+{
+    (void)now_ms;
+    return joined(sl_json_path(o, "template.spec.containers"), "image");
+}
+
+static struct sl_json *topology_levels(const struct sl_json *o, int64_t now_ms)
+{
+    (void)now_ms;
+    return joined(sl_json_path(o, "spec.levels"), "nodeLabel");
+}
+
 static struct sl_json *job_status(const struct sl_json *o, int64_t now_ms)
 {
     static const char *const before_deletion[] = {"Complete", "Failed"};
@@ -263,6 +281,8 @@ static const struct {
     {"@node-status", node_status},         {"@node-roles", node_roles},
     {"@event-last-seen", event_last_seen}, {"@event-object", event_object},
     {"@event-source", event_source},       {"@global-default", global_default},
+    {"@template-images", template_images}, {"@template-containers", template_containers},
+    {"@topology-levels", topology_levels},
 };
 
 struct sl_json *sl_cell_new(const struct sl_column *column, const struct sl_json *object,

@@ -492,6 +492,18 @@ static void check_rules(struct sl_check *c, enum sl_kind kind)
     case SL_KIND_JOB:
         sl_check_job(c);
         break;
+    case SL_KIND_TOPOLOGY:
+        sl_check_topology(c);
+        break;
+    case SL_KIND_ADMISSION_CHECK:
+        sl_check_admission_check(c);
+        break;
+    case SL_KIND_NODE:
+        sl_check_node(c);
+        break;
+    case SL_KIND_POD:
+        sl_check_pod(c);
+        break;
     default:
         break;
     }

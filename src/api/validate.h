@@ -34,6 +34,12 @@ void sl_check_cohort(struct sl_check *c);
 void sl_check_resource_flavor(struct sl_check *c);
 void sl_check_workload(struct sl_check *c);
 void sl_check_job(struct sl_check *c);
+void sl_check_topology(struct sl_check *c);
+void sl_check_admission_check(struct sl_check *c);
+void sl_check_node(struct sl_check *c);
+void sl_check_pod(struct sl_check *c);
 /* Tolerations at the place where the check is. */
 void sl_check_tolerations(struct sl_check *c, const struct sl_json *tolerations);
+/* No two taints at `path` with the same key and effect. */
+void sl_check_unique_taints(struct sl_check *c, const char *path, const struct sl_json *taints);
 #endif

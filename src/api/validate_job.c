@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "api/quantity.h"
+#include "api/topology_request.h"
 #include "api/validate.h"
 
 #define INDEXED_PARALLELISM_MAX 100000
@@ -142,6 +143,19 @@ static void check_min_pods(struct sl_check *c, const struct sl_json *spec)
     }
 }
 
+/* A Job without a queue has its annotations read by nobody; later it may have fewer pods, as it was admitted. */
+static void check_topology(struct sl_check *c, const struct sl_json *spec)
+{
+    int64_t parallelism = sl_json_path_int(spec, "parallelism", 1);
+    int64_t completions = sl_json_path_int(spec, "completions", parallelism);
+    int64_t pods = completions < parallelism ? completions : parallelism;
+    if (sl_object_label(c->object, "kueue.x-k8s.io/queue-name") != NULL) {
+        sl_topology_request_check(sl_json_path(spec, "template.metadata.annotations"),
+                                  "spec.template.metadata.annotations",
+                                  c->old == NULL ? pods : INT32_MAX, c->e);
+    }
+}
+
 void sl_check_job(struct sl_check *c)
 {
     const struct sl_json *spec = sl_json_get(c->object, "spec");
@@ -157,6 +171,7 @@ void sl_check_job(struct sl_check *c)
         sl_check_up(c, up);
     }
     check_indexed(c, spec);
+    check_topology(c, spec);
     if (c->old == NULL) {
         check_min_pods(c, spec); /* later its parallelism may be what it was admitted with */
     } else {

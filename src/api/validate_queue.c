@@ -237,7 +237,7 @@ void sl_check_tolerations(struct sl_check *c, const struct sl_json *tolerations)
     }
 }
 
-static void check_unique_taints(struct sl_check *c, const struct sl_json *taints)
+void sl_check_unique_taints(struct sl_check *c, const char *path, const struct sl_json *taints)
 {
     struct sl_map *seen = sl_map_new();
     struct sl_buf identity = {0};
@@ -247,7 +247,7 @@ static void check_unique_taints(struct sl_check *c, const struct sl_json *taints
         sl_buf_print(&identity, "%s:%s", sl_json_path_text(taint, "key", ""),
                      sl_json_path_text(taint, "effect", ""));
         if (sl_map_get(seen, identity.data, NULL)) {
-            size_t up = sl_check_down(c, "spec.nodeTaints[%zu]", i);
+            size_t up = sl_check_down(c, "%s[%zu]", path, i);
             sl_check_duplicate(c, identity.data);
             sl_check_up(c, up);
         }
@@ -262,7 +262,7 @@ void sl_check_resource_flavor(struct sl_check *c)
     const struct sl_json *spec = sl_json_get(c->object, "spec");
     const struct sl_json *topology = sl_json_get(spec, "topologyName");
     const struct sl_json *old = sl_json_path(c->old, "spec.topologyName");
-    check_unique_taints(c, sl_json_get(spec, "nodeTaints"));
+    sl_check_unique_taints(c, "spec.nodeTaints", sl_json_get(spec, "nodeTaints"));
     size_t up = sl_check_down(c, "spec.tolerations");
     sl_check_tolerations(c, sl_json_get(spec, "tolerations"));
     sl_check_up(c, up);

@@ -133,25 +133,45 @@ static void check_usage(struct sl_check *c, const struct sl_json *assignment)
     }
 }
 
+/* One of the two, and as many as there are domains where each has its own. */
+static void check_each(struct sl_check *c, const struct sl_json *v, const char *member,
+                       int64_t domain_count)
+{
+    const struct sl_json *individual = sl_json_get(v, "individual");
+    const struct sl_json *each = member[0] == '\0' ? individual : sl_json_get(individual, member);
+    if ((sl_json_get(v, "universal") != NULL) == (individual != NULL)) {
+        sl_check_invalid(c, v, "must have exactly one of universal and individual");
+    } else if (each != NULL && (int64_t)sl_json_len(each) != domain_count) {
+        size_t up = sl_check_down(c, ".individual%s%s", member[0] == '\0' ? "" : ".", member);
+        sl_check_invalid(c, each, "must have domainCount items");
+        sl_check_up(c, up);
+    }
+}
+
+static void check_slice(struct sl_check *c, const struct sl_json *slice, size_t level_count)
+{
+    const struct sl_json *values = sl_json_get(slice, "valuesPerLevel");
+    int64_t domain_count = sl_json_int(sl_json_get(slice, "domainCount"), 0);
+    if (sl_json_len(values) != level_count) {
+        sl_check_invalid(c, slice, "valuesPerLevel must have as many items as levels");
+    }
+    for (size_t k = 0; k < sl_json_len(values); k++) {
+        size_t up = sl_check_down(c, ".valuesPerLevel[%zu]", k);
+        check_each(c, sl_json_at(values, k), "roots", domain_count);
+        sl_check_up(c, up);
+    }
+    size_t up = sl_check_down(c, ".podCounts");
+    check_each(c, sl_json_get(slice, "podCounts"), "", domain_count);
+    sl_check_up(c, up);
+}
+
 static void check_slices(struct sl_check *c, const struct sl_json *topology)
 {
     const struct sl_json *slices = sl_json_get(topology, "slices");
     size_t level_count = sl_json_len(sl_json_get(topology, "levels"));
     for (size_t i = 0; i < sl_json_len(slices); i++) {
-        const struct sl_json *slice = sl_json_at(slices, i);
-        const struct sl_json *counts = sl_json_get(slice, "podCounts");
-        const struct sl_json *each = sl_json_get(counts, "individual");
         size_t up = sl_check_down(c, ".topologyAssignment.slices[%zu]", i);
-        if (sl_json_len(sl_json_get(slice, "valuesPerLevel")) != level_count) {
-            sl_check_invalid(c, slice, "valuesPerLevel must have as many items as levels");
-        }
-        if ((sl_json_get(counts, "universal") != NULL) == (each != NULL)) {
-            sl_check_invalid(c, slice,
-                             "podCounts must have exactly one of universal and individual");
-        } else if (each != NULL && (int64_t)sl_json_len(each) !=
-                                       sl_json_int(sl_json_get(slice, "domainCount"), 0)) {
-            sl_check_invalid(c, slice, "podCounts.individual must have domainCount items");
-        }
+        check_slice(c, sl_json_at(slices, i), level_count);
         sl_check_up(c, up);
     }
 }

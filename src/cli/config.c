@@ -78,6 +78,7 @@ struct sl_config *sl_config_load(const char *file, const char *gates)
     c->warnings = sl_json_new_list();
     c->quota_check_strategy = true;
     c->admission_fair_sharing = true;
+    c->cleanup_requests = true;
     if (file != NULL) {
         read_document(c, file);
     }

@@ -21,6 +21,7 @@ struct sl_config {
     bool wait_for_pods_ready_off;
     bool quota_check_strategy;
     bool admission_fair_sharing;
+    bool cleanup_requests; /* of evicted workloads; for the daemon */
     const char **prefixes;
     struct sl_transformation *transformations;
     struct sl_transformation_output *outputs;

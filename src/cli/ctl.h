@@ -38,6 +38,8 @@ int sl_ctl_watch(struct sl_ctl *c);
 int sl_ctl_submit(struct sl_ctl *c);
 int sl_ctl_pending(struct sl_ctl *c);
 int sl_ctl_dashboard(struct sl_ctl *c);
+int sl_ctl_node(struct sl_ctl *c);
+int sl_ctl_topology(struct sl_ctl *c);
 int sl_ctl_version(struct sl_ctl *c);
 
 /* --- for the commands ---------------------------------------------------------------------------------- */
@@ -59,4 +61,9 @@ bool sl_ctl_target(const struct sl_ctl *c, struct sl_ctl_target *out);
 /* The namespace to use for a kind: "" for cluster-scoped ones. */
 const char *sl_ctl_namespace(const struct sl_ctl *c, enum sl_kind kind);
 void sl_ctl_print(const struct sl_buf *text); /* to stdout */
+/* Every object of the kind, in all namespaces, as a List; the caller frees it. */
+enum sl_code sl_ctl_fetch_list(struct sl_ctl *c, enum sl_kind kind, struct sl_json **out,
+                               struct sl_error *e);
+/* How wide the terminal is; a default when there is none. */
+unsigned sl_ctl_width(void);
 #endif

@@ -7,33 +7,21 @@
 #include "cli/ctl.h"
 #include "controllers/job.h"
 #include <string.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 #define FRAME_MS 500
 #define LINE_MS 1000
 #define STILL_MS 5000 /* nothing runs and nothing changes: what waits will go on waiting */
-#define WIDTH_DEFAULT 100u
 
 struct lists {
     struct sl_json *workloads, *queues;
 };
 
-static enum sl_code fetch_list(struct sl_ctl *c, enum sl_kind kind, struct sl_json **out,
-                               struct sl_error *e)
-{
-    struct sl_buf path = {0};
-    sl_ctl_path(kind, "", "", &path);
-    enum sl_code code = sl_remote_get(c->remote, path.data, out, e);
-    sl_buf_fini(&path);
-    return code;
-}
-
 static enum sl_code fetch(struct sl_ctl *c, struct sl_board *board, struct sl_error *e)
 {
     struct lists l = {0};
-    enum sl_code code = fetch_list(c, SL_KIND_WORKLOAD, &l.workloads, e);
-    code = code == SL_CODE_OK ? fetch_list(c, SL_KIND_CLUSTER_QUEUE, &l.queues, e) : code;
+    enum sl_code code = sl_ctl_fetch_list(c, SL_KIND_WORKLOAD, &l.workloads, e);
+    code = code == SL_CODE_OK ? sl_ctl_fetch_list(c, SL_KIND_CLUSTER_QUEUE, &l.queues, e) : code;
     if (code == SL_CODE_OK) {
         sl_board_fill(board, sl_json_get(l.workloads, "items"), sl_json_get(l.queues, "items"));
     }
@@ -46,7 +34,7 @@ static enum sl_code fetch(struct sl_ctl *c, struct sl_board *board, struct sl_er
 static enum sl_code jobs_done(struct sl_ctl *c, bool *done, struct sl_error *e)
 {
     struct sl_json *jobs = NULL;
-    enum sl_code code = fetch_list(c, SL_KIND_JOB, &jobs, e);
+    enum sl_code code = sl_ctl_fetch_list(c, SL_KIND_JOB, &jobs, e);
     const struct sl_json *items = sl_json_get(jobs, "items");
     *done = code == SL_CODE_OK;
     for (size_t i = 0; i < sl_json_len(items); i++) {
@@ -59,13 +47,6 @@ static enum sl_code jobs_done(struct sl_ctl *c, bool *done, struct sl_error *e)
     return code;
 }
 
-static unsigned terminal_width(void)
-{
-    struct winsize size;
-    return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 20 ? size.ws_col
-                                                                            : WIDTH_DEFAULT;
-}
-
 static void show(const struct sl_ctl *c, const struct sl_board *board, bool terminal,
                  int64_t start_ms)
 {
@@ -74,7 +55,7 @@ static void show(const struct sl_ctl *c, const struct sl_board *board, bool term
     if (terminal) {
         sl_buf_print(&text, "\033[H\033[JSluice at %s, %.0f s\n\n", sl_remote_server(c->remote),
                      seconds);
-        sl_board_draw(board, true, terminal_width(), &text);
+        sl_board_draw(board, true, sl_ctl_width(), &text);
     } else {
         sl_buf_print(&text, "%5.1f s  ", seconds);
         sl_board_line(board, &text);

@@ -155,10 +155,13 @@ static void log_start(const struct daemon *d, const struct sl_daemon_options *op
            SL_VERSION, NULL);
 }
 
-static void start_controllers(struct daemon *d)
+static void start_controllers(struct daemon *d, bool keep_requests)
 {
-    struct sl_controllers_options options = {
-        .engine = d->engine, .run_jobs = true, .kick = keep_turning, .kick_context = d};
+    struct sl_controllers_options options = {.engine = d->engine,
+                                             .run_jobs = true,
+                                             .keep_requests = keep_requests,
+                                             .kick = keep_turning,
+                                             .kick_context = d};
     sl_store_client(d->store, keep_turning, d, &options.client);
     d->controllers = sl_controllers_new(&options);
     d->pages = (struct sl_pages){
@@ -178,7 +181,7 @@ static enum sl_code open_all(struct daemon *d, const struct sl_daemon_options *o
     if (code != SL_CODE_OK) {
         return code;
     }
-    start_controllers(d);
+    start_controllers(d, options->keep_requests);
     return start_server(d, options, e);
 }
 

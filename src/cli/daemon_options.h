@@ -15,6 +15,7 @@ struct sl_daemon_options {
     const char *feature_gates; /* NULL: those of the configuration */
     enum sl_log_level log_level;
     bool log_json;
+    bool keep_requests; /* of evicted workloads; the configuration says so, not the command line */
     bool standalone, show_version, show_help;
 };
 /* BAD_REQUEST with a sentence for the user; the options then are not to be used. */

@@ -14,6 +14,7 @@ static const struct command commands[] = {
     {"describe", sl_ctl_describe}, {"delete", sl_ctl_delete},
     {"watch", sl_ctl_watch},       {"submit", sl_ctl_submit},
     {"pending", sl_ctl_pending},   {"dashboard", sl_ctl_dashboard},
+    {"node", sl_ctl_node},         {"topology", sl_ctl_topology},
     {"version", sl_ctl_version}};
 
 static const struct command *find(const char *name)

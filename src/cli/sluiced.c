@@ -36,7 +36,9 @@ static int run(const struct sl_daemon_options *options)
     int status = 1;
     struct sl_config *config = sl_config_load(options->config, options->feature_gates);
     if (report(config, options->config)) {
-        enum sl_code code = sl_daemon_run(options, &config->settings, &e);
+        struct sl_daemon_options configured = *options;
+        configured.keep_requests = !config->cleanup_requests;
+        enum sl_code code = sl_daemon_run(&configured, &config->settings, &e);
         status = code == SL_CODE_OK ? 0 : 1;
         if (code != SL_CODE_OK) {
             fprintf(stderr, "sluiced: cannot start: %s\n", e.text);

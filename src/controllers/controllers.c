@@ -11,17 +11,24 @@
 #define STEP_LIMIT 32u /* keys or decisions per controller and step */
 #define CYCLES_PER_STEP 16u
 
-/* Queues and classes come before Workloads and Jobs: a restart then rebuilds bottom up. */
+/* Nodes, queues and classes come before Workloads, Pods and Jobs: a restart then rebuilds bottom up. */
 static const enum sl_kind watched[] = {SL_KIND_NAMESPACE,
                                        SL_KIND_LIMIT_RANGE,
                                        SL_KIND_RUNTIME_CLASS,
+                                       SL_KIND_TOPOLOGY,
+                                       SL_KIND_NODE,
                                        SL_KIND_RESOURCE_FLAVOR,
+                                       SL_KIND_PROVISIONING_REQUEST_CONFIG,
+                                       SL_KIND_ADMISSION_CHECK,
                                        SL_KIND_COHORT,
                                        SL_KIND_CLUSTER_QUEUE,
                                        SL_KIND_LOCAL_QUEUE,
                                        SL_KIND_PRIORITY_CLASS,
                                        SL_KIND_WORKLOAD_PRIORITY_CLASS,
                                        SL_KIND_WORKLOAD,
+                                       SL_KIND_POD_TEMPLATE,
+                                       SL_KIND_PROVISIONING_REQUEST,
+                                       SL_KIND_POD,
                                        SL_KIND_JOB};
 #define WATCHED_COUNT (sizeof watched / sizeof watched[0])
 
@@ -32,6 +39,8 @@ struct sl_controllers {
     struct sl_queues queues;
     struct sl_jobs jobs;
     struct sl_runner runner;
+    struct sl_cluster cluster;
+    struct sl_capacity capacity;
     bool synced[SL_KIND_COUNT];
     size_t synced_count;
     bool cycle_due;
@@ -49,6 +58,8 @@ struct sl_controllers *sl_controllers_new(const struct sl_controllers_options *o
     sl_queues_init(&c->queues, client, c->events, options->engine);
     sl_jobs_init(&c->jobs, client, c->events, options->engine);
     sl_runner_init(&c->runner, client, c->events);
+    sl_cluster_init(&c->cluster, client, c->events, options->run_jobs);
+    sl_capacity_init(&c->capacity, client, c->events, options->run_jobs, options->keep_requests);
     return c;
 }
 
@@ -57,6 +68,8 @@ void sl_controllers_free(struct sl_controllers *c)
     if (c == NULL) {
         return;
     }
+    sl_capacity_fini(&c->capacity);
+    sl_cluster_fini(&c->cluster);
     sl_runner_fini(&c->runner);
     sl_jobs_fini(&c->jobs);
     sl_queues_fini(&c->queues);
@@ -89,8 +102,9 @@ static void feed_engine(struct sl_controllers *c, enum sl_kind kind, const struc
                         bool deleted)
 {
     int64_t now_ms = sl_clock_now_ms();
-    if (kind == SL_KIND_JOB) {
-        return; /* the engine knows Workloads only */
+    if (kind == SL_KIND_JOB || kind == SL_KIND_POD_TEMPLATE ||
+        kind == SL_KIND_PROVISIONING_REQUEST || kind == SL_KIND_PROVISIONING_REQUEST_CONFIG) {
+        return; /* the engine knows what their controllers write into Workloads */
     }
     c->cycle_due = true;
     if (deleted) {
@@ -138,6 +152,8 @@ static void on_watch(void *context, enum sl_watch_type type, enum sl_kind kind,
         feed_engine(c, kind, object, deleted);
         read_again(c, kind, object);
         sl_jobs_observe(&c->jobs, kind, object, deleted, sl_clock_now_ms());
+        sl_cluster_observe(&c->cluster, kind, object, deleted, sl_clock_now_ms());
+        sl_capacity_observe(&c->capacity, kind, object, deleted);
         if (kind == SL_KIND_JOB && c->options.run_jobs) {
             sl_runner_observe(&c->runner, object, deleted);
         }
@@ -181,6 +197,8 @@ bool sl_controllers_step(struct sl_controllers *c, int64_t now_ms)
     more = run_cycles(c, now_ms) || more;
     more = sl_workloads_step(&c->workloads, STEP_LIMIT) || more;
     more = sl_runner_step(&c->runner, now_ms, STEP_LIMIT) || more;
+    more = sl_cluster_step(&c->cluster, now_ms, STEP_LIMIT) || more;
+    more = sl_capacity_step(&c->capacity, now_ms, STEP_LIMIT) || more;
     more = sl_queues_step(&c->queues, now_ms, STEP_LIMIT) || more;
     return sl_recorder_trim(c->events) || more;
 }
@@ -198,6 +216,8 @@ int64_t sl_controllers_due_ms(const struct sl_controllers *c)
     int64_t due = c->cycle_due ? INT64_MIN : sl_engine_due_ms(c->options.engine);
     due = earlier(due, sl_jobs_due_ms(&c->jobs));
     due = earlier(due, sl_runner_due_ms(&c->runner));
+    due = earlier(due, sl_cluster_due_ms(&c->cluster));
+    due = earlier(due, sl_capacity_due_ms(&c->capacity));
     return earlier(due, sl_queues_due_ms(&c->queues));
 }
 

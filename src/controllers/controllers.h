@@ -6,6 +6,8 @@
  * when sl_controllers_due_ms is reached; `kick` says that there is new work. One thread; time comes in. */
 #ifndef SL_CONTROLLERS_CONTROLLERS_H
 #define SL_CONTROLLERS_CONTROLLERS_H
+#include "controllers/capacity.h"
+#include "controllers/cluster.h"
 #include "controllers/jobs.h"
 #include "controllers/queues.h"
 #include "controllers/runner.h"
@@ -13,8 +15,10 @@
 
 struct sl_controllers_options {
     struct sl_client client;
-    struct sl_engine *engine;    /* lent */
-    bool run_jobs;               /* stand in for Kubernetes' job controller */
+    struct sl_engine *engine; /* lent */
+    /* Stand in for Kubernetes' job controller, scheduler and kubelets, and for a cluster autoscaler. */
+    bool run_jobs;
+    bool keep_requests;          /* ProvisioningRequests of evicted Workloads stay */
     void (*kick)(void *context); /* called when something has to be done soon; may be NULL */
     void *kick_context;
 };

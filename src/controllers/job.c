@@ -3,7 +3,9 @@
 
 /* Reading Jobs and building their Workloads. */
 #include "controllers/job.h"
+#include "api/topology_request.h"
 #include "base/check.h"
+#include "controllers/provisioning_request.h"
 #include "controllers/sha1.h"
 #include "controllers/template.h"
 #include <ctype.h>
@@ -156,6 +158,36 @@ void sl_job_set_pods(struct sl_json *job, int64_t pods)
     }
 }
 
+bool sl_job_indexed(const struct sl_json *job)
+{
+    return strcmp(sl_json_path_text(job, "spec.completionMode", ""), "Indexed") == 0;
+}
+
+enum sl_code sl_job_topology_check(const struct sl_json *job, struct sl_error *e)
+{
+    return sl_topology_request_check(sl_json_path(job, "spec.template.metadata.annotations"),
+                                     "spec.template.metadata.annotations", sl_job_pods(job), e);
+}
+
+struct sl_json *sl_job_topology_new(const struct sl_json *job)
+{
+    return sl_topology_request_new(sl_json_path(job, "spec.template.metadata.annotations"),
+                                   sl_job_indexed(job) ? SL_LABEL_INDEX : NULL);
+}
+
+/* What the Job says to a provisioner goes with its Workload. */
+static void copy_parameters(struct sl_json *wl, const struct sl_json *job)
+{
+    void *it = NULL;
+    const char *key;
+    struct sl_json *value;
+    while (sl_json_next(sl_json_path(job, "metadata.annotations"), &it, &key, &value)) {
+        if (strncmp(key, SL_PREFIX_PROVISIONING, sizeof SL_PREFIX_PROVISIONING - 1) == 0) {
+            sl_json_set(sl_json_path_make(wl, "metadata.annotations"), key, sl_json_clone(value));
+        }
+    }
+}
+
 struct sl_json *sl_job_workload_new(const struct sl_json *job, const struct sl_priority *priority)
 {
     SL_PRE(sl_job_queue(job) != NULL);
@@ -163,6 +195,7 @@ struct sl_json *sl_job_workload_new(const struct sl_json *job, const struct sl_p
     sl_job_workload_name(sl_object_name(job), sl_object_uid(job), name);
     struct sl_json *wl = sl_object_new(SL_KIND_WORKLOAD, sl_object_namespace(job), name);
     add_owner(wl, job);
+    copy_parameters(wl, job);
     struct sl_json *spec = sl_json_path_make(wl, "spec");
     sl_json_set_text(spec, "queueName", sl_job_queue(job));
     set_priority(spec, priority);
@@ -176,6 +209,10 @@ struct sl_json *sl_job_workload_new(const struct sl_json *job, const struct sl_p
         sl_json_set_int(pod_set, "minCount", sl_job_min_pods(job));
     }
     sl_json_set(pod_set, "template", clean_template(job));
+    struct sl_json *topology = sl_job_topology_new(job);
+    if (topology != NULL) {
+        sl_json_set(pod_set, "topologyRequest", topology);
+    }
     struct sl_json *pod_sets = sl_json_new_list();
     sl_json_append(pod_sets, pod_set);
     sl_json_set(spec, "podSets", pod_sets);

@@ -15,6 +15,7 @@
 #define SL_LABEL_JOB_UID "kueue.x-k8s.io/job-uid"
 #define SL_FINALIZER "kueue.x-k8s.io/resource-in-use"
 #define SL_POD_SET_MAIN "main"
+#define SL_LABEL_INDEX "batch.kubernetes.io/job-completion-index" /* also an annotation */
 
 const char *sl_job_queue(const struct sl_json *job); /* NULL: not ours to manage */
 bool sl_job_suspended(const struct sl_json *job);
@@ -38,6 +39,12 @@ int64_t sl_job_min_pods(const struct sl_json *job);
 /* Let the Job run this many pods at a time, and have as many completions where it wants them to be equal
  * (changed in place). */
 void sl_job_set_pods(struct sl_json *job, int64_t pods);
+
+bool sl_job_indexed(const struct sl_json *job);
+/* Do the topology annotations of its template make sense? INVALID with causes otherwise. */
+enum sl_code sl_job_topology_check(const struct sl_json *job, struct sl_error *e);
+/* What its pod set asks of a topology (a new map); NULL: nothing. */
+struct sl_json *sl_job_topology_new(const struct sl_json *job);
 
 /* Where the priority of a Workload comes from. name "" = no class. */
 struct sl_priority {

@@ -185,6 +185,19 @@ static bool find_priority(struct sl_job_view *v, struct sl_priority *out)
     return true;
 }
 
+/* An API server without Sluice's rules may have let it through; then it waits for a better template. */
+static bool topology_makes_sense(const struct sl_job_view *v)
+{
+    struct sl_error e = {0};
+    if (sl_job_topology_check(v->job, &e) == SL_CODE_OK) {
+        return true;
+    }
+    char message[512];
+    snprintf(message, sizeof message, "%s: %s", e.causes[0].field, e.causes[0].text);
+    report(v, "InvalidTopologyRequest", message);
+    return false;
+}
+
 static void create(struct sl_job_view *v)
 {
     bool idle = sl_job_suspended(v->job) && !stopping(v->job);
@@ -192,7 +205,7 @@ static void create(struct sl_job_view *v)
         return;
     }
     struct sl_priority priority;
-    if (!find_priority(v, &priority)) {
+    if (!topology_makes_sense(v) || !find_priority(v, &priority)) {
         return;
     }
     struct sl_json *wl = sl_job_workload_new(v->job, &priority);
@@ -232,6 +245,12 @@ static struct sl_json *injection_new(struct sl_job_view *v, struct sl_error *e)
         sl_json_free(injection);
         return NULL;
     }
+    const struct sl_json *assignment = sl_json_path(v->wl, "status.admission.podSetAssignments.0");
+    if (sl_json_get(assignment, "topologyAssignment") != NULL) {
+        sl_injection_add_topology(injection, sl_object_name(v->wl),
+                                  sl_json_path_text(assignment, "name", SL_POD_SET_MAIN),
+                                  sl_json_get(sl_workload_pod_set(v->wl), "topologyRequest"));
+    }
     return injection;
 }
 
@@ -261,7 +280,15 @@ static bool pods_match(struct sl_job_view *v)
     return sl_job_pods(v->job) == (reduced > 0 ? reduced : count) && template_matches(v);
 }
 
-/* Queue, class and execution limit, which may change while nothing is reserved. */
+static bool topology_matches(const struct sl_job_view *v)
+{
+    struct sl_json *wanted = sl_job_topology_new(v->job);
+    bool same = sl_json_equal(wanted, sl_json_get(sl_workload_pod_set(v->wl), "topologyRequest"));
+    sl_json_free(wanted);
+    return same;
+}
+
+/* Queue, class, topology and execution limit, which may change while nothing is reserved. */
 static bool wishes_match(const struct sl_job_view *v)
 {
     enum sl_kind kind;
@@ -270,7 +297,8 @@ static bool wishes_match(const struct sl_job_view *v)
            strcmp(sl_json_path_text(v->wl, "spec.priorityClassRef.name", ""), class) == 0 &&
            sl_json_path_int(v->wl, "spec.maximumExecutionTimeSeconds", 0) ==
                sl_job_execution_s_max(v->job) &&
-           sl_json_path_int(sl_workload_pod_set(v->wl), "minCount", 0) == sl_job_min_pods(v->job);
+           sl_json_path_int(sl_workload_pod_set(v->wl), "minCount", 0) == sl_job_min_pods(v->job) &&
+           topology_matches(v);
 }
 
 static void update_workload(struct sl_job_view *v)

@@ -9,9 +9,14 @@
 #include "base/mem.h"
 #include <stdio.h>
 
-struct in_flight {
+/* It ends when the look is over and every write has been answered. */
+struct sl_turn {
     struct sl_reconciler *r;
     char key[SL_KEY_SIZE];
+    unsigned open; /* writes without an answer, and the look itself */
+};
+struct in_flight {
+    struct sl_turn *turn;
     bool has_note;
     struct sl_note note;
 };
@@ -29,6 +34,14 @@ void sl_reconciler_fini(struct sl_reconciler *r)
     r->work = NULL;
 }
 
+static void leave(struct sl_turn *turn)
+{
+    if (--turn->open == 0) {
+        sl_work_done(turn->r->work, turn->key);
+        sl_mem_free(turn);
+    }
+}
+
 bool sl_reconciler_step(struct sl_reconciler *r, int64_t now_ms, unsigned limit)
 {
     SL_PRE(r->reconcile != NULL);
@@ -41,43 +54,48 @@ bool sl_reconciler_step(struct sl_reconciler *r, int64_t now_ms, unsigned limit)
         char copy[SL_KEY_SIZE];
         snprintf(copy, sizeof copy, "%s", text);
         r->current = copy;
-        r->writing = false;
+        r->turn = NULL;
         if (sl_key_parse(copy, &key)) {
             r->reconcile(r->self, r, &key, now_ms);
         }
         r->current = NULL;
-        if (!r->writing) {
+        if (r->turn != NULL) {
+            leave(r->turn);
+        } else {
             sl_work_done(r->work, copy);
         }
+        r->turn = NULL;
     }
     return sl_work_due_ms(r->work) <= now_ms;
 }
 
 static void failed(struct in_flight *f, enum sl_code code, const struct sl_error *e)
 {
+    struct sl_reconciler *r = f->turn->r;
+    const char *key = f->turn->key;
     int64_t now_ms = sl_clock_now_ms();
     switch (code) {
     case SL_CODE_NOT_FOUND: /* whatever it was is gone; its deletion wakes whoever cares */
         return;
     case SL_CODE_CONFLICT:
     case SL_CODE_ALREADY_EXISTS:
-        sl_work_add(f->r->work, f->key, SL_WORK_NOW);
+        sl_work_add(r->work, key, SL_WORK_NOW);
         return;
     case SL_CODE_INVALID:
     case SL_CODE_BAD_REQUEST:
     case SL_CODE_FORBIDDEN:
     case SL_CODE_TOO_LARGE:
-        sl_log(SL_LOG_WARN, "write refused", "controller", f->r->title, "key", f->key, "error",
-               e->text, NULL);
+        sl_log(SL_LOG_WARN, "write refused", "controller", r->title, "key", key, "error", e->text,
+               NULL);
         if (f->has_note) {
-            sl_recorder_record(f->r->events, f->note.kind, f->note.about, true, "WriteRefused",
+            sl_recorder_record(r->events, f->note.kind, f->note.about, true, "WriteRefused",
                                e->text, now_ms);
         }
         return;
     default:
-        sl_log(SL_LOG_WARN, "write failed, trying again", "controller", f->r->title, "key", f->key,
+        sl_log(SL_LOG_WARN, "write failed, trying again", "controller", r->title, "key", key,
                "error", e->text, NULL);
-        sl_work_add(f->r->work, f->key, now_ms + SL_RETRY_MS);
+        sl_work_add(r->work, key, now_ms + SL_RETRY_MS);
     }
 }
 
@@ -89,10 +107,10 @@ static void written(void *context, enum sl_code code, const struct sl_error *e,
     if (code != SL_CODE_OK) {
         failed(f, code, e);
     } else if (f->has_note && f->note.reason != NULL) {
-        sl_recorder_record(f->r->events, f->note.kind, f->note.about, f->note.warning,
+        sl_recorder_record(f->turn->r->events, f->note.kind, f->note.about, f->note.warning,
                            f->note.reason, f->note.message, sl_clock_now_ms());
     }
-    sl_work_done(f->r->work, f->key);
+    leave(f->turn);
     if (f->has_note) {
         sl_json_free(f->note.about);
     }
@@ -102,16 +120,21 @@ static void written(void *context, enum sl_code code, const struct sl_error *e,
 void sl_reconciler_write(struct sl_reconciler *r, const struct sl_write *w,
                          const struct sl_note *note)
 {
-    SL_PRE(r->current != NULL && !r->writing);
+    SL_PRE(r->current != NULL);
+    if (r->turn == NULL) {
+        r->turn = sl_mem_new(1, sizeof *r->turn);
+        r->turn->r = r;
+        r->turn->open = 1;
+        snprintf(r->turn->key, sizeof r->turn->key, "%s", r->current);
+    }
     struct in_flight *f = sl_mem_new(1, sizeof *f);
-    f->r = r;
-    snprintf(f->key, sizeof f->key, "%s", r->current);
+    f->turn = r->turn;
+    f->turn->open++;
     if (note != NULL) {
         f->has_note = true;
         f->note = *note;
         f->note.about = sl_json_ref(note->about);
     }
-    r->writing = true;
     r->client->write(r->client->self, w, written, f);
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* What every controller does alike: take a key from its work queue, look at the live objects, write at most
- * one thing, and wait for the answer before it looks at that key again. A conflict is looked at again at once,
+/* What every controller does alike: take a key from its work queue, look at the live objects, write what follows
+ * from them (most write one thing at most), and wait for all answers before it looks at that key again. A conflict is looked at again at once,
  * other failures a little later; nothing is given up in silence. */
 #ifndef SL_CONTROLLERS_RECONCILER_H
 #define SL_CONTROLLERS_RECONCILER_H
@@ -12,7 +12,8 @@
 #define SL_RETRY_MS 2000 /* after a write or read that failed for another reason than a conflict */
 
 struct sl_reconciler;
-/* Look at one key; either nothing is to be done, or exactly one sl_reconciler_write is made. */
+struct sl_turn; /* the writes of one look that are under way */
+/* Look at one key: nothing is to be done, or sl_reconciler_write is called, for one object at most once. */
 typedef void sl_reconcile_fn(void *self, struct sl_reconciler *r, const struct sl_key *key,
                              int64_t now_ms);
 
@@ -25,7 +26,7 @@ struct sl_reconciler {
     void *self;
     /* while a key is looked at: */
     const char *current;
-    bool writing;
+    struct sl_turn *turn; /* NULL until something is written */
 };
 
 void sl_reconciler_init(struct sl_reconciler *r, const char *title, const struct sl_client *client,
@@ -42,7 +43,7 @@ struct sl_note {
     const char *reason; /* a literal */
     char message[512];
 };
-/* The one write for the current key. `note` may be NULL; a write that is refused as INVALID is reported on
+/* A write for the current key. `note` may be NULL; a write that is refused as INVALID is reported on
  * its object and not tried again before something changes. */
 void sl_reconciler_write(struct sl_reconciler *r, const struct sl_write *w,
                          const struct sl_note *note);

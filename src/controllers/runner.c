@@ -7,6 +7,7 @@
 #include "base/map.h"
 #include "controllers/duration.h"
 #include "controllers/job.h"
+#include "controllers/pods.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -89,25 +90,32 @@ static void write_status(struct sl_reconciler *r, struct sl_json *job)
     sl_reconciler_write(r, &w, NULL);
 }
 
-static void begin(struct sl_runner *n, struct sl_json *job, int64_t now_ms)
+static void report(struct sl_recorder *events, const struct sl_json *job, const char *reason,
+                   const char *message, int64_t now_ms)
+{
+    sl_recorder_record(events, SL_KIND_JOB, job, true, reason, message, now_ms);
+}
+
+void sl_runner_report(struct sl_recorder *events, const struct sl_json *job, int64_t now_ms)
 {
     struct sl_error e = {0};
-    int64_t run_for_ms;
-    if (sl_runner_run_for(job, &run_for_ms, &e) != SL_CODE_OK) {
-        char message[640];
+    int64_t ms;
+    char message[640];
+    if (sl_runner_run_for(job, &ms, &e) != SL_CODE_OK) {
         snprintf(message, sizeof message, "Annotation %s: %s; it runs for a second instead",
                  SL_ANNOTATION_RUN_FOR, e.text);
-        sl_recorder_record(n->jobs.events, SL_KIND_JOB, job, true, "InvalidRunFor", message,
-                           now_ms);
+        report(events, job, "InvalidRunFor", message, now_ms);
     }
-    int64_t ready_after_ms;
-    if (sl_runner_ready_after(job, &ready_after_ms, &e) != SL_CODE_OK) {
-        char message[640];
+    if (sl_runner_ready_after(job, &ms, &e) != SL_CODE_OK) {
         snprintf(message, sizeof message, "Annotation %s: %s; its pods are ready at once",
                  SL_ANNOTATION_READY_AFTER, e.text);
-        sl_recorder_record(n->jobs.events, SL_KIND_JOB, job, true, "InvalidReadyAfter", message,
-                           now_ms);
+        report(events, job, "InvalidReadyAfter", message, now_ms);
     }
+}
+
+static void begin(struct sl_runner *n, struct sl_json *job, int64_t now_ms)
+{
+    sl_runner_report(n->jobs.events, job, now_ms);
     sl_runner_start(job, now_ms);
     sl_map_put(n->started_ms, n->jobs.current, (union sl_map_value){.number = (uint64_t)now_ms});
     write_status(&n->jobs, job);
@@ -158,7 +166,7 @@ static void forget(struct sl_runner *n, const char *key)
     sl_map_remove(n->started_ms, key, NULL);
 }
 
-static bool is_running(const struct sl_json *job)
+bool sl_runner_is_running(const struct sl_json *job)
 {
     return sl_json_path(job, "status.startTime") != NULL && !sl_condition_true(job, "Suspended");
 }
@@ -166,7 +174,7 @@ static bool is_running(const struct sl_json *job)
 static void run(struct sl_runner *n, struct sl_json *job, int64_t now_ms)
 {
     struct sl_reconciler *r = &n->jobs;
-    if (!is_running(job)) {
+    if (!sl_runner_is_running(job)) {
         begin(n, job, now_ms);
     } else if (next_ms(n, r->current, job) > now_ms) {
         sl_work_add(r->work, r->current, next_ms(n, r->current, job));
@@ -187,7 +195,8 @@ static void reconcile(void *self, struct sl_reconciler *r, const struct sl_key *
     bool success;
     const char *message;
     struct sl_json *job = sl_reconciler_get(r, SL_KIND_JOB, key->ns, key->name, &absent);
-    if (job == NULL || sl_object_deleting(job) || sl_job_finished(job, &success, &message)) {
+    if (job == NULL || sl_object_deleting(job) || sl_job_has_pods(job) ||
+        sl_job_finished(job, &success, &message)) {
         forget(n, r->current);
     } else if (!sl_job_suspended(job)) {
         run(n, job, now_ms);
@@ -222,10 +231,10 @@ void sl_runner_observe(struct sl_runner *n, const struct sl_json *job, bool dele
     const char *message;
     sl_key_print(sl_object_namespace(job), sl_object_name(job), key);
     bool idle = sl_job_suspended(job) && sl_job_active(job) == 0;
-    if (deleted) {
+    if (deleted || sl_job_has_pods(job)) {
         forget(n, key);
     } else if (!idle && !sl_job_finished(job, &success, &message)) {
-        bool wait = !sl_job_suspended(job) && is_running(job);
+        bool wait = !sl_job_suspended(job) && sl_runner_is_running(job);
         sl_work_add(n->jobs.work, key, wait ? next_ms(n, key, job) : SL_WORK_NOW);
     }
 }

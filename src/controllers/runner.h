@@ -4,7 +4,7 @@
 /* The job runner of standalone mode stands in for Kubernetes' job controller and kubelet: an unsuspended Job
  * runs for as long as the annotation sluice.dev/run-for says (default a second), then it is Complete, or
  * Failed when sluice.dev/fail is "true". Its pods are ready at once, or when sluice.dev/ready-after has passed.
- * Suspending stops it. It makes no Pods. Across a restart a run goes on from its start time. */
+ * Suspending stops it. It makes no Pods: Jobs that have some are left to pods.h. Across a restart a run goes on from its start time. */
 #ifndef SL_CONTROLLERS_RUNNER_H
 #define SL_CONTROLLERS_RUNNER_H
 #include "controllers/reconciler.h"
@@ -29,6 +29,9 @@ int64_t sl_runner_due_ms(const struct sl_runner *n);
 enum sl_code sl_runner_run_for(const struct sl_json *job, int64_t *ms, struct sl_error *e);
 /* How long its pods take to become ready; 0, and the error, when its annotation is not a duration. */
 enum sl_code sl_runner_ready_after(const struct sl_json *job, int64_t *ms, struct sl_error *e);
+/* Say so when one of the two is not; `job` is about to start. */
+void sl_runner_report(struct sl_recorder *events, const struct sl_json *job, int64_t now_ms);
+bool sl_runner_is_running(const struct sl_json *job); /* has it started, and not been stopped? */
 /* The status of a Job that starts, whose pods are ready, that is stopped, or ends (changed in place). */
 void sl_runner_start(struct sl_json *job, int64_t now_ms);
 void sl_runner_ready(struct sl_json *job);

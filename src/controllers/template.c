@@ -3,10 +3,11 @@
 
 /* Injecting into and restoring pod templates. */
 #include "controllers/template.h"
+#include "api/topology_request.h"
 #include "base/check.h"
 #include <string.h>
 
-/* The four places that an injection may change: path of the parent in a template, and the member. */
+/* The places that an injection may change: path of the parent in a template, and the member. */
 struct place {
     const char *parent;
     const char *member;
@@ -15,7 +16,8 @@ struct place {
 static const struct place places[] = {{"metadata", "labels", false},
                                       {"metadata", "annotations", false},
                                       {"spec", "nodeSelector", false},
-                                      {"spec", "tolerations", true}};
+                                      {"spec", "tolerations", true},
+                                      {"spec", "schedulingGates", true}};
 #define PLACE_COUNT (sizeof places / sizeof places[0])
 
 static const char *const managed_labels[] = {"job-name", "controller-uid",
@@ -109,6 +111,47 @@ enum sl_code sl_injection_add_update(struct sl_json *injection, const struct sl_
                      places[i].is_list);
     }
     return SL_CODE_OK;
+}
+
+/* A map of one member. */
+static struct sl_json *pair_new(const char *key, const char *value)
+{
+    struct sl_json *map = sl_json_new_map();
+    sl_json_set_text(map, key, value);
+    return map;
+}
+
+static void merge_new(struct sl_json *injection, const char *member, struct sl_json *from,
+                      bool is_list)
+{
+    merge_member(injection, member, from, is_list);
+    sl_json_free(from);
+}
+
+void sl_injection_add_topology(struct sl_json *injection, const char *workload, const char *pod_set,
+                               const struct sl_json *request)
+{
+    struct sl_json *gates = sl_json_new_list();
+    sl_json_append(gates, pair_new("name", SL_GATE_TOPOLOGY));
+    merge_new(injection, "schedulingGates", gates, true);
+    merge_new(injection, "labels", pair_new(SL_LABEL_POD_SET, pod_set), false);
+    merge_new(injection, "annotations", pair_new(SL_ANNOTATION_WORKLOAD, workload), false);
+    if (!sl_json_has(request, "required") && !sl_json_has(request, "preferred") &&
+        !sl_json_has(request, "unconstrained")) {
+        merge_new(injection, "annotations", pair_new(SL_TOPOLOGY_UNCONSTRAINED, "true"), false);
+    }
+}
+
+bool sl_template_gated(const struct sl_json *template)
+{
+    const struct sl_json *gates = sl_json_path(template, "spec.schedulingGates");
+    for (size_t i = 0; i < sl_json_len(gates); i++) {
+        const char *name = sl_json_path_text(sl_json_at(gates, i), "name", "");
+        if (strcmp(name, SL_GATE_TOPOLOGY) == 0) {
+            return true;
+        }
+    }
+    return false;
 }
 
 enum sl_code sl_template_inject(struct sl_json *template, const struct sl_json *injection,

@@ -24,7 +24,9 @@ static const char *const decision_names[] = {
     [SL_DECIDE_RESERVE] = "reserve", [SL_DECIDE_ADMIT] = "admit",
     [SL_DECIDE_PENDING] = "pending", [SL_DECIDE_EVICT] = "evict",
     [SL_DECIDE_RELEASE] = "release", [SL_DECIDE_DEACTIVATE] = "deactivate",
-    [SL_DECIDE_REQUEUE] = "requeue", [SL_DECIDE_DELETE] = "delete"};
+    [SL_DECIDE_REQUEUE] = "requeue", [SL_DECIDE_DELETE] = "delete",
+    [SL_DECIDE_PLACE] = "place",     [SL_DECIDE_UNPLACED] = "unplaced",
+    [SL_DECIDE_LATE] = "late"};
 
 void sl_workloads_init(struct sl_workloads *c, const struct sl_client *client,
                        struct sl_recorder *events, struct sl_engine *engine)
@@ -206,6 +208,11 @@ static void tell_all(const struct carried *k, const struct sl_json *wl)
     case SL_DECIDE_EVICT:
         tell_evicted(k, wl);
         break;
+    case SL_DECIDE_UNPLACED:
+    case SL_DECIDE_LATE:
+        tell(k, wl, true, k->reason, k->d.message);
+        break;
+    case SL_DECIDE_PLACE:
     case SL_DECIDE_RELEASE:
     case SL_DECIDE_DEACTIVATE:
     case SL_DECIDE_REQUEUE:
@@ -222,6 +229,12 @@ static void written(void *context, enum sl_code code, const struct sl_error *e,
     struct carried *k = context;
     if (code == SL_CODE_CONFLICT && ++k->tries < SL_CONFLICT_TRIES) {
         k->c->counters.conflicts++;
+        carry_out(k);
+        return;
+    }
+    if (code == SL_CODE_OK && k->d.kind != SL_DECIDE_DELETE &&
+        sl_engine_wrote_release_first(k->c->engine, &k->d, result)) {
+        log_decision(k, result, "released first");
         carry_out(k);
         return;
     }
@@ -273,6 +286,9 @@ static bool holds(const struct carried *k, const struct sl_json *live)
         return sl_condition_true(live, "Admitted");
     case SL_DECIDE_EVICT:
         return sl_condition_true(live, "Evicted");
+    case SL_DECIDE_UNPLACED:
+    case SL_DECIDE_LATE:
+        return true; /* nothing of it is written */
     default:
         return false;
     }

@@ -6,15 +6,18 @@
  * end. */
 #include "engine/change.h"
 #include "base/check.h"
+#include "engine/change_topology.h"
 #include "engine/follow.h"
 #include "engine/pack.h"
 #include "engine/state.h"
-#include "kernel/commit.h"
+#include "kernel/placement.h"
 #include "kernel/preempt.h"
 #include "policy/branches.h"
 #include "policy/cycle.h"
 #include "policy/demand.h"
 #include "policy/open_cell.h"
+#include "policy/outsiders.h"
+#include "policy/passes.h"
 #include "policy/queues.h"
 #include "policy/shares.h"
 #include "policy/turns.h"
@@ -33,44 +36,42 @@ static const struct {
 
 /* --- lists ------------------------------------------------------------------------------------ */
 
-enum list_tag { TAG_CLAIM = 1, TAG_POD_SET, TAG_REQUEST, TAG_EXCLUSION, TAG_MIN_COUNT, TAG_GROUP };
-
 void sl_change_list_claim(struct sl_buf *list, struct sl_claim claim)
 {
-    pack_u8(list, TAG_CLAIM);
+    pack_u8(list, SL_TAG_CLAIM);
     pack_u32(list, claim.cell);
     pack_i64(list, claim.amount);
 }
 
 void sl_change_list_pod_set(struct sl_buf *list, uint32_t count)
 {
-    pack_u8(list, TAG_POD_SET);
+    pack_u8(list, SL_TAG_POD_SET);
     pack_u32(list, count);
 }
 
 void sl_change_list_request(struct sl_buf *list, sl_resource_id resource, int64_t per_pod)
 {
-    pack_u8(list, TAG_REQUEST);
+    pack_u8(list, SL_TAG_REQUEST);
     pack_u32(list, resource);
     pack_i64(list, per_pod);
 }
 
 void sl_change_list_exclusion(struct sl_buf *list, sl_flavor_id flavor, uint32_t why)
 {
-    pack_u8(list, TAG_EXCLUSION);
+    pack_u8(list, SL_TAG_EXCLUSION);
     pack_u32(list, flavor);
     pack_u8(list, (uint8_t)why);
 }
 
 void sl_change_list_min_count(struct sl_buf *list, uint32_t min_count)
 {
-    pack_u8(list, TAG_MIN_COUNT);
+    pack_u8(list, SL_TAG_MIN_COUNT);
     pack_u32(list, min_count);
 }
 
 void sl_change_list_group(struct sl_buf *list, uint32_t group)
 {
-    pack_u8(list, TAG_GROUP);
+    pack_u8(list, SL_TAG_GROUP);
     pack_u32(list, group);
 }
 
@@ -83,17 +84,20 @@ static struct unpack open_list(const struct sl_buf *list)
 static enum sl_status add_demand(sl_workload_id id, struct unpack *u)
 {
     uint8_t tag = unpack_u8(u);
+    if (tag == SL_TAG_TOPOLOGY) {
+        return sl_change_add_topology(id, u);
+    }
     uint32_t first = unpack_u32(u);
     switch (tag) {
-    case TAG_POD_SET:
+    case SL_TAG_POD_SET:
         return sl_demand_add_pod_set(id, first);
-    case TAG_REQUEST:
+    case SL_TAG_REQUEST:
         return sl_demand_add_request(id, first, unpack_i64(u));
-    case TAG_EXCLUSION:
+    case SL_TAG_EXCLUSION:
         return sl_demand_add_exclusion(id, first, (enum sl_exclusion)unpack_u8(u));
-    case TAG_MIN_COUNT:
+    case SL_TAG_MIN_COUNT:
         return sl_demand_set_min_count(id, first);
-    case TAG_GROUP:
+    case SL_TAG_GROUP:
         return sl_demand_set_group(id, first);
     default:
         return SL_REFUSED_BAD_ARGUMENT;
@@ -114,30 +118,42 @@ static enum sl_status set_demand(const struct sl_change *c)
     return u.failed ? SL_REFUSED_BAD_ARGUMENT : status;
 }
 
-static enum sl_status restore(const struct sl_change *c)
+/* Claims first, then where its pods stand. */
+static enum sl_status read_plan(const struct sl_change *c)
 {
     struct unpack u = open_list(c->list);
+    enum sl_status status = SL_OK;
+    while (status == SL_OK && u.at < u.end && !u.failed) {
+        uint8_t tag = unpack_u8(&u);
+        if (tag != SL_TAG_CLAIM) {
+            status = sl_change_add_stand(tag, &u);
+        } else if (sl_plan.claim_count == SL_CLAIMS_MAX) {
+            status = SL_FULL_CLAIMS;
+        } else {
+            sl_plan.claims[sl_plan.claim_count].cell = unpack_u32(&u);
+            sl_plan.claims[sl_plan.claim_count].amount = unpack_i64(&u);
+            sl_plan.claim_count++;
+        }
+    }
+    return u.failed ? SL_REFUSED_BAD_ARGUMENT : status;
+}
+
+static enum sl_status restore(const struct sl_change *c)
+{
     sl_plan.workload = c->word[0];
     sl_plan.generation = c->word[1];
     sl_plan.cluster_queue = c->word[2];
     sl_plan.topology_pending = c->word[3] != 0;
     sl_plan.now_ms = c->number[0];
     sl_plan.claim_count = 0;
-    while (u.at < u.end && !u.failed) {
-        if (sl_plan.claim_count == SL_CLAIMS_MAX) {
-            return SL_FULL_CLAIMS;
-        }
-        uint8_t tag = unpack_u8(&u);
-        sl_plan.claims[sl_plan.claim_count].cell = unpack_u32(&u);
-        sl_plan.claims[sl_plan.claim_count].amount = unpack_i64(&u);
-        sl_plan.claim_count++;
-        u.failed = u.failed || tag != TAG_CLAIM;
+    sl_change_begin_stands(c->word[0]);
+    enum sl_status status = read_plan(c);
+    if (status == SL_OK) {
+        status = sl_placement_restore();
     }
-    if (u.failed) {
-        return SL_REFUSED_BAD_ARGUMENT;
-    }
-    enum sl_status status = sl_commit_restore();
+    sl_change_end_stands(status == SL_OK);
     sl_queues_settle(c->word[0], c->number[0]);
+    sl_passes_settle(c->word[0], c->number[0]);
     return status;
 }
 
@@ -159,6 +175,7 @@ static struct sl_event event_of(const struct sl_change *c)
 static void settle(sl_workload_id id, int64_t now_ms)
 {
     sl_queues_settle(id, now_ms);
+    sl_passes_settle(id, now_ms);
     if (sl_queues_queue_of(id) == SL_NO_ID && sl_place_of(id) == SL_PLACE_INADMISSIBLE) {
         enum sl_status moved = sl_place_move(id, SL_PLACE_INADMISSIBLE, SL_PLACE_ORPHANED);
         SL_ASSERT(moved == SL_OK);
@@ -168,7 +185,7 @@ static void settle(sl_workload_id id, int64_t now_ms)
 static enum sl_status perform_event(const struct sl_change *c)
 {
     struct sl_event ev = event_of(c);
-    enum sl_status status = sl_commit_event(ev);
+    enum sl_status status = sl_placement_event(ev);
     if (status == SL_OK) {
         settle(ev.workload, ev.now_ms);
     }
@@ -231,7 +248,7 @@ static enum sl_status perform_sample(const struct sl_change *c)
         uint8_t tag = unpack_u8(&u);
         sl_resource_id resource = unpack_u32(&u);
         int64_t amount = unpack_i64(&u);
-        u.failed = u.failed || tag != TAG_REQUEST;
+        u.failed = u.failed || tag != SL_TAG_REQUEST;
         if (!u.failed) {
             sl_usage_sample_running(resource, amount);
         }
@@ -265,7 +282,7 @@ static enum sl_status perform_usage(const struct sl_change *c)
     case SL_CHANGE_USAGE_SAMPLE:
         return perform_sample(c);
     default:
-        return SL_REFUSED_BAD_ARGUMENT;
+        return sl_change_perform_topology(c);
     }
 }
 
@@ -289,6 +306,10 @@ static enum sl_status perform_workload(struct sl_change *c)
         sl_queues_set_key(c->word[0], key_of(c));
         return SL_OK;
     case SL_CHANGE_RETRY:
+        sl_queues_retry(c->word[0], c->number[0]);
+        return SL_OK;
+    case SL_CHANGE_OUTSIDER:
+        sl_outsiders_set(c->word[0], c->word[1] != 0);
         sl_queues_retry(c->word[0], c->number[0]);
         return SL_OK;
     default:
@@ -336,6 +357,9 @@ static enum sl_status perform_queue(struct sl_change *c)
         return perform_preemption(c);
     case SL_CHANGE_WAKE_TREE:
         sl_queues_wake_tree(c->word[0]);
+        return SL_OK;
+    case SL_CHANGE_ROUSE_TREE:
+        sl_turns_rouse(sl_ledger_root_node(c->word[0]));
         return SL_OK;
     case SL_CHANGE_CYCLE:
         return perform_cycle(c);

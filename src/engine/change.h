@@ -10,8 +10,9 @@
 #include "kernel/status.h"
 #include "kernel/types.h"
 #include "kernel/order.h"
+#include "kernel/topology.h"
 
-#define SL_CHANGE_WORDS_MAX 7
+#define SL_CHANGE_WORDS_MAX 11
 #define SL_CHANGE_LONGS_MAX 4
 
 enum sl_change_kind {
@@ -26,7 +27,7 @@ struct sl_change {
     uint32_t word[SL_CHANGE_WORDS_MAX];
     int64_t number[SL_CHANGE_LONGS_MAX];
     const struct sl_buf
-        *list; /* RESTORE, DEMAND and USAGE_SAMPLE, packed by the functions below; else
+        *list; /* RESTORE, DEMAND, MASK and USAGE_SAMPLE, packed by the functions below; else
                                   NULL */
 };
 
@@ -50,6 +51,18 @@ void sl_change_list_min_count(struct sl_buf *list, uint32_t min_count);
 void sl_change_list_group(struct sl_buf *list, uint32_t group);
 void sl_change_list_request(struct sl_buf *list, sl_resource_id resource, int64_t per_pod);
 void sl_change_list_exclusion(struct sl_buf *list, sl_flavor_id flavor, uint32_t why);
+/* DEMAND: of the pod set added last: what it asks of the topology. */
+struct sl_topology_demand;
+void sl_change_list_topology(struct sl_buf *list, const struct sl_topology_demand *demand);
+/* RESTORE: where its pods stand, after the claims: pod set by pod set (index ascending, `count`
+ * pods in all), each with its rows and what one pod takes of a site. */
+void sl_change_list_stand_set(struct sl_buf *list, uint32_t pod_set, sl_tree_id tree,
+                              uint32_t count);
+void sl_change_list_stand(struct sl_buf *list, sl_domain_id domain, uint32_t count);
+void sl_change_list_stand_request(struct sl_buf *list, sl_measure_id measure, int64_t per_pod);
+/* MASK: what is said of a site: SL_VERDICT_MAY or why not; how much it is preferred. */
+void sl_change_list_verdict(struct sl_buf *list, sl_site_id site, uint8_t verdict);
+void sl_change_list_score(struct sl_buf *list, sl_site_id site, int64_t score);
 
 /* --- shorthands ------------------------------------------------------------------------------- */
 enum sl_status sl_change_event(struct sl_engine *g, struct sl_event ev);

@@ -207,11 +207,22 @@ static void write_quota_reserved(struct sl_json *status, const struct sl_conditi
     if (pending == SL_PENDING_EVALUATION && find(status, "QuotaReserved") == NULL) {
         return; /* nothing was decided yet */
     }
-    if (is(status, "QuotaReserved", "False") && has_reason(status, "QuotaReserved", reason)) {
+    if (!v->other_trouble && is(status, "QuotaReserved", "False") &&
+        has_reason(status, "QuotaReserved", reason)) {
         return; /* only the numbers in the sentence would change: not worth a write */
     }
     set(status, v, "QuotaReserved", false, reason,
         message_or(v, sl_condition_pending_sentence(pending)));
+}
+
+static bool checks_ready(const struct sl_workload *w)
+{
+    for (uint32_t i = 0; i < w->check_count; i++) {
+        if (w->checks[i].state != SL_CHECK_READY) {
+            return false;
+        }
+    }
+    return true;
 }
 
 static const char *not_admitted_reason(const struct sl_condition_view *v)
@@ -219,7 +230,7 @@ static const char *not_admitted_reason(const struct sl_condition_view *v)
     if (!reserved(v->record)) {
         return "NoReservation";
     }
-    if (v->record->topology_pending) {
+    if (v->record->topology_pending && checks_ready(v->record)) {
         return "PendingDelayedTopologyRequests";
     }
     return v->granular ? "UnsatisfiedAdmissionChecks" : "UnsatisfiedChecks";

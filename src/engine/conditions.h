@@ -15,6 +15,8 @@ struct sl_condition_view {
     const char *message;       /* of the newest decision; "" = a standard sentence */
     bool granular;             /* the settings' granular_reasons */
     bool queue_to_blame; /* when pending: its LocalQueue or ClusterQueue is missing or stopped */
+    bool other_trouble;  /* the message names what is wrong with the queues now: new, though the
+                            reason is not */
     int64_t generation;  /* metadata.generation of the object */
     int64_t now_ms;
 };

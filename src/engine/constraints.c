@@ -7,7 +7,9 @@
 #include "base/check.h"
 #include "base/mem.h"
 #include "engine/change.h"
+#include "engine/masks_in.h"
 #include "engine/pod.h"
+#include "engine/topology_in.h"
 #include "policy/demand.h"
 #include <string.h>
 
@@ -85,14 +87,16 @@ static uint32_t take(struct sl_constraints *t, struct sl_json *value)
     return slot + 1;
 }
 
-static void give(struct sl_constraints *t, uint32_t number)
+static void give(struct sl_engine *g, uint32_t number)
 {
+    struct sl_constraints *t = g->constraints;
     if (number == 0) {
         return;
     }
     struct constraint *c = &t->items[number - 1];
     SL_ASSERT(c->user_count > 0);
     if (--c->user_count == 0) {
+        sl_masks_in_drop(g, number, g->now_ms);
         (void)sl_map_remove(t->numbers, c->key, NULL);
         sl_mem_free(c->key);
         sl_json_free(c->value);
@@ -101,29 +105,137 @@ static void give(struct sl_constraints *t, uint32_t number)
     }
 }
 
+const struct sl_json *sl_constraints_value(const struct sl_engine *g, uint32_t number)
+{
+    return number == 0 ? NULL : g->constraints->items[number - 1].value;
+}
+
+static void release(struct sl_engine *g, struct sl_pod_set *sets, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        give(g, sets[i].constraint);
+        give(g, sets[i].refined);
+        sl_topology_in_release(&sets[i]);
+        sl_mem_free(sets[i].name);
+    }
+    sl_mem_free(sets);
+}
+
 void sl_constraints_release(struct sl_engine *g, struct sl_workload_entry *e)
 {
-    for (uint32_t i = 0; i < e->pod_set_count; i++) {
-        give(g->constraints, e->pod_sets[i].constraint);
-        sl_mem_free(e->pod_sets[i].name);
-    }
-    sl_mem_free(e->pod_sets);
+    release(g, e->pod_sets, e->pod_set_count);
     e->pod_sets = NULL;
     e->pod_set_count = 0;
+}
+
+static struct sl_json *constraint_new(const struct sl_engine *g, const struct sl_json *pod_spec)
+{
+    static const char path[] =
+        "affinity.nodeAffinity.preferredDuringSchedulingIgnoredDuringExecution";
+    struct sl_json *c = sl_pod_constraint_new(pod_spec);
+    const struct sl_json *preferred = sl_json_path(pod_spec, path);
+    if (g->settings.policy.prefer_affinity && sl_json_len(preferred) > 0) {
+        sl_json_set(c, "preferred", sl_json_clone(preferred));
+    }
+    return c;
 }
 
 void sl_constraints_take(struct sl_engine *g, struct sl_workload_entry *e,
                          const struct sl_json *workload)
 {
     const struct sl_json *list = sl_json_path(workload, "spec.podSets");
-    sl_constraints_release(g, e);
+    struct sl_pod_set *old = e->pod_sets;
+    uint32_t old_count = e->pod_set_count;
     e->pod_set_count = (uint32_t)sl_json_len(list);
     e->pod_sets = sl_mem_new(e->pod_set_count + 1u, sizeof *e->pod_sets);
     for (uint32_t i = 0; i < e->pod_set_count; i++) {
         const struct sl_json *item = sl_json_at(list, i);
         e->pod_sets[i].name = sl_mem_text(sl_json_path_text(item, "name", "main"));
         e->pod_sets[i].constraint =
-            take(g->constraints, sl_pod_constraint_new(sl_json_path(item, "template.spec")));
+            take(g->constraints, constraint_new(g, sl_json_path(item, "template.spec")));
+        sl_topology_in_take(g, &e->pod_sets[i], item, g->now_ms);
+    }
+    release(g, old, old_count); /* last: what stays the same is not made anew */
+}
+
+/* --- what checks add -------------------------------------------------------------------------- */
+
+/* One update: its node selector and its tolerations join those of the constraint. */
+static void merge(struct sl_json *constraint, const struct sl_json *update)
+{
+    const struct sl_json *selector = sl_json_get(update, "nodeSelector");
+    const struct sl_json *tolerations = sl_json_get(update, "tolerations");
+    void *it = NULL;
+    const char *key;
+    struct sl_json *value;
+    while (sl_json_next(selector, &it, &key, &value)) {
+        sl_json_set_text(sl_json_path_make(constraint, "nodeSelector"), key,
+                         sl_json_text(value, ""));
+    }
+    if (sl_json_len(tolerations) > 0 && sl_json_get(constraint, "tolerations") == NULL) {
+        sl_json_set(constraint, "tolerations", sl_json_new_list());
+    }
+    for (size_t i = 0; i < sl_json_len(tolerations); i++) {
+        sl_json_append(sl_json_get(constraint, "tolerations"),
+                       sl_json_clone(sl_json_at(tolerations, i)));
+    }
+}
+
+/* The pod set's constraint with all that ready checks have added; 0 = they have added nothing. */
+static uint32_t refined(struct sl_engine *g, const struct sl_pod_set *set,
+                        const struct sl_json *checks)
+{
+    const struct sl_json *own = sl_constraints_value(g, set->constraint);
+    struct sl_json *c = own == NULL ? sl_json_new_map() : sl_json_clone(own);
+    for (size_t i = 0; i < sl_json_len(checks); i++) {
+        const struct sl_json *check = sl_json_at(checks, i);
+        const struct sl_json *updates = sl_json_get(check, "podSetUpdates");
+        bool ready = strcmp(sl_json_path_text(check, "state", ""), "Ready") == 0;
+        for (size_t k = 0; ready && k < sl_json_len(updates); k++) {
+            const struct sl_json *update = sl_json_at(updates, k);
+            if (strcmp(sl_json_path_text(update, "name", ""), set->name) == 0) {
+                merge(c, update);
+            }
+        }
+    }
+    uint32_t number = take(g->constraints, c);
+    if (number == set->constraint) {
+        give(g, number);
+        return 0;
+    }
+    return number;
+}
+
+/* False = there are as many masks as can be held. */
+static bool set_mask(struct sl_engine *g, sl_workload_id id, uint32_t index, uint32_t refined_as,
+                     int64_t now_ms)
+{
+    uint32_t own = g->workloads[id].pod_sets[index].constraint;
+    sl_mask_id mask = sl_masks_in_take(g, refined_as != 0 ? refined_as : own, now_ms);
+    struct sl_change c = {.kind = SL_CHANGE_DEMAND_MASK, .word = {id, index, mask}};
+    if (mask != SL_NO_ID) {
+        (void)sl_change_apply(g, &c, now_ms);
+    }
+    return mask != SL_NO_ID;
+}
+
+void sl_constraints_refine(struct sl_engine *g, sl_workload_id id, const struct sl_json *workload,
+                           int64_t now_ms)
+{
+    const struct sl_workload_entry *e = &g->workloads[id];
+    const struct sl_json *checks = sl_json_path(workload, "status.admissionChecks");
+    for (uint32_t i = 0; i < e->pod_set_count; i++) {
+        struct sl_pod_set *set = &e->pod_sets[i];
+        if (!set->placed || (checks == NULL && set->refined == 0)) {
+            continue;
+        }
+        uint32_t fresh = refined(g, set, checks);
+        uint32_t left = fresh; /* where it stays as it was, or there is no mask for more */
+        if (fresh != set->refined && set_mask(g, id, i, fresh, now_ms)) {
+            left = set->refined;
+            set->refined = fresh;
+        }
+        give(g, left);
     }
 }
 
@@ -133,8 +245,7 @@ static enum sl_exclusion exclusion_of(const struct sl_engine *g, uint32_t constr
                                       sl_flavor_id flavor)
 {
     const struct sl_json *spec = flavor < g->flavor_cap ? g->flavors[flavor].spec : NULL;
-    const struct sl_json *value =
-        constraint == 0 ? NULL : g->constraints->items[constraint - 1].value;
+    const struct sl_json *value = sl_constraints_value(g, constraint);
     const char *taint;
     if (spec == NULL) {
         return SL_EXCLUDED_MISSING;
@@ -193,6 +304,15 @@ static struct sl_requests known_requests(uint32_t pod_set)
     return r;
 }
 
+/* All of one pod set; false = it cannot be held. */
+static bool list_demand(struct sl_engine *g, struct sl_pod_set *set, const struct sl_requests *r,
+                        const struct sl_quotas *offered, struct sl_buf *list)
+{
+    list_pod_set(r, list);
+    list_exclusions(g, set->constraint, offered, list);
+    return sl_topology_in_list(g, set, r, offered, list);
+}
+
 enum sl_status sl_constraints_demand(struct sl_engine *g, sl_workload_id id,
                                      const struct sl_requests *requests, sl_node_id node,
                                      int64_t now_ms)
@@ -202,18 +322,22 @@ enum sl_status sl_constraints_demand(struct sl_engine *g, sl_workload_id id,
     const struct sl_quotas *offered = node == SL_NO_ID ? &nothing : &g->nodes[node]->quotas;
     uint32_t known = sl_demand_first_pod_set(id);
     struct sl_buf list = {0};
+    bool held = true;
     for (uint32_t i = 0; i < e->pod_set_count && (requests != NULL || known != SL_NO_ID); i++) {
         if (requests != NULL) {
-            list_pod_set(&requests[i], &list);
+            held = list_demand(g, &e->pod_sets[i], &requests[i], offered, &list) && held;
         } else {
             struct sl_requests r = known_requests(known);
-            list_pod_set(&r, &list);
+            held = list_demand(g, &e->pod_sets[i], &r, offered, &list) && held;
             known = sl_demand_next_pod_set(known);
         }
-        list_exclusions(g, e->pod_sets[i].constraint, offered, &list);
     }
-    struct sl_change c = {.kind = SL_CHANGE_DEMAND, .word = {id}, .list = &list};
-    enum sl_status status = sl_change_apply(g, &c, now_ms);
+    struct sl_change c = {.kind = SL_CHANGE_DEMAND, .word = {id}, .list = held ? &list : NULL};
+    enum sl_status status = SL_FULL_WORKLOADS;
+    if (held || requests != NULL) { /* what it asked for before counts no longer */
+        enum sl_status answer = sl_change_apply(g, &c, now_ms);
+        status = held ? answer : status;
+    }
     sl_buf_fini(&list);
     return status;
 }

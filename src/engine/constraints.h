@@ -12,6 +12,15 @@
 struct sl_constraints *sl_constraints_new(void);
 void sl_constraints_free(struct sl_constraints *t);
 
+/* The constraint of that number, as sl_pod_constraint_new has it, with `preferred` terms where the
+ * settings look at those; NULL for number 0, which asks for nothing. */
+const struct sl_json *sl_constraints_value(const struct sl_engine *g, uint32_t number);
+
+/* What admission checks that are ready have added to the pod sets (podSetUpdates): their pods may
+ * stand on other nodes from now on. */
+void sl_constraints_refine(struct sl_engine *g, sl_workload_id id, const struct sl_json *workload,
+                           int64_t now_ms);
+
 /* Take over the pod sets of a Workload object (names and constraints) in place of those known. */
 void sl_constraints_take(struct sl_engine *g, struct sl_workload_entry *e,
                          const struct sl_json *workload);

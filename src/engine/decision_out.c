@@ -8,9 +8,11 @@
 #include "base/check.h"
 #include "base/clock.h"
 #include "engine/conditions.h"
+#include "engine/released.h"
 #include "engine/requests.h"
 #include "engine/rules.h"
 #include "engine/standing.h"
+#include "engine/topology_out.h"
 #include <string.h>
 
 /* --- status.admission ------------------------------------------------------------------------- */
@@ -25,9 +27,10 @@ static void add_choice(struct sl_engine *g, struct sl_json *flavors, struct sl_j
     sl_json_set_text(usage, resource, amount);
 }
 
-static struct sl_json *new_pod_set_assignment(struct sl_engine *g, const struct sl_grant *a,
+static struct sl_json *new_pod_set_assignment(struct sl_engine *g, sl_workload_id id,
                                               uint32_t pod_set, const char *name)
 {
+    const struct sl_grant *a = g->workloads[id].grant;
     struct sl_json *item = sl_json_new_map();
     struct sl_json *flavors = sl_json_new_map();
     struct sl_json *usage = sl_json_new_map();
@@ -40,20 +43,21 @@ static struct sl_json *new_pod_set_assignment(struct sl_engine *g, const struct 
     sl_json_set(item, "flavors", flavors);
     sl_json_set(item, "resourceUsage", usage);
     sl_json_set_int(item, "count", a->counts[pod_set]);
+    sl_topology_out_write(g, id, pod_set, item);
     return item;
 }
 
-static struct sl_json *new_admission(struct sl_engine *g, const struct sl_grant *a,
-                                     const char *cluster_queue, const struct sl_json *workload)
+static struct sl_json *new_admission(struct sl_engine *g, sl_workload_id id,
+                                     const struct sl_json *workload)
 {
     const struct sl_json *pod_sets = sl_json_path(workload, "spec.podSets");
     struct sl_json *admission = sl_json_new_map();
     struct sl_json *list = sl_json_new_list();
-    for (uint32_t i = 0; i < a->pod_set_count; i++) {
+    for (uint32_t i = 0; i < g->workloads[id].grant->pod_set_count; i++) {
         const char *name = sl_json_path_text(sl_json_at(pod_sets, i), "name", "main");
-        sl_json_append(list, new_pod_set_assignment(g, a, i, name));
+        sl_json_append(list, new_pod_set_assignment(g, id, i, name));
     }
-    sl_json_set_text(admission, "clusterQueue", cluster_queue);
+    sl_json_set_text(admission, "clusterQueue", sl_engine_queue_of(g, id));
     sl_json_set(admission, "podSetAssignments", list);
     return admission;
 }
@@ -118,24 +122,25 @@ static void insert_sorted(struct sl_json *list, struct sl_json *item)
 }
 
 /* A check that only some flavors ask for is not shown before the flavors are known. */
-static bool may_not_apply(const struct sl_engine *g, sl_workload_id id, sl_check_id check)
+static bool may_not_apply(const struct sl_engine *g, sl_workload_id id,
+                          const struct sl_workload *record, sl_check_id check)
 {
     sl_node_id node = g->workloads[id].queue->cluster_queue;
-    return g->workloads[id].grant == NULL && node != SL_NO_ID &&
+    return (g->workloads[id].grant == NULL || !record->has_admission) && node != SL_NO_ID &&
            sl_rules_by_flavor(g->nodes[node], check);
 }
 
 static void write_checks(struct sl_engine *g, struct sl_json *status, sl_workload_id id,
-                         int64_t now_ms)
+                         const struct sl_condition_view *v)
 {
-    const struct sl_workload *record = &sl_workloads[id];
+    const struct sl_workload *record = v->record;
     const struct sl_json *live = sl_json_get(status, "admissionChecks");
     struct sl_json *list = sl_json_new_list();
     for (uint32_t i = 0; i < record->check_count; i++) {
         const char *name = sl_intern_name(g->names, SL_INTERN_CHECK, record->checks[i].check);
         const struct sl_json *old = find_named(live, name);
-        if (old != NULL || !may_not_apply(g, id, record->checks[i].check)) {
-            insert_sorted(list, new_check(old, name, &record->checks[i], now_ms));
+        if (old != NULL || !may_not_apply(g, id, record, record->checks[i].check)) {
+            insert_sorted(list, new_check(old, name, &record->checks[i], v->now_ms));
         }
     }
     if (sl_json_len(list) == 0) {
@@ -242,18 +247,19 @@ static struct sl_json *new_resources(struct sl_engine *g, const struct sl_reques
 }
 
 /* What was asked for, shown from its refusal until it is granted. */
-static void write_resource_requests(struct sl_engine *g, struct sl_json *status, sl_workload_id id,
-                                    const struct sl_json *workload, bool queue_to_blame)
+static void write_resource_requests(struct sl_engine *g, struct sl_json *status,
+                                    const struct sl_json *workload,
+                                    const struct sl_condition_view *v)
 {
     static struct sl_requests requests[SL_POD_SETS_MAX];
-    const struct sl_workload *record = &sl_workloads[id];
+    const struct sl_workload *record = v->record;
     const struct sl_json *pod_sets = sl_json_path(workload, "spec.podSets");
     uint32_t count = 0;
     if (record->phase == SL_PHASE_QUOTA_RESERVED || record->phase == SL_PHASE_ADMITTED) {
         sl_json_remove(status, "resourceRequests");
         return;
     }
-    if (record->phase != SL_PHASE_PENDING || !refused_by_cycle(record, queue_to_blame) ||
+    if (record->phase != SL_PHASE_PENDING || !refused_by_cycle(record, v->queue_to_blame) ||
         sl_requests_read(g, workload, requests, &count, NULL) != SL_CODE_OK) {
         return;
     }
@@ -268,14 +274,12 @@ static void write_resource_requests(struct sl_engine *g, struct sl_json *status,
 }
 
 static void write_rest(struct sl_engine *g, struct sl_json *status, sl_workload_id id,
-                       int64_t now_ms)
+                       const struct sl_condition_view *v)
 {
-    const struct sl_workload *record = &sl_workloads[id];
-    write_checks(g, status, id, now_ms);
+    const struct sl_workload *record = v->record;
+    write_checks(g, status, id, v);
     write_requeue_state(status, record);
-    if (record->unhealthy_count == 0) {
-        sl_json_remove(status, "unhealthyNodes");
-    }
+    sl_topology_out_write_failed(g, record, status);
     if (record->accumulated_ms > 0) {
         sl_json_set_int(status, "accumulatedPastExecutionTimeSeconds",
                         record->accumulated_ms / 1000);
@@ -285,14 +289,13 @@ static void write_rest(struct sl_engine *g, struct sl_json *status, sl_workload_
 }
 
 static void write_admission(struct sl_engine *g, struct sl_json *status, sl_workload_id id,
-                            const struct sl_json *workload)
+                            const struct sl_workload *record, const struct sl_json *workload)
 {
     const struct sl_workload_entry *entry = &g->workloads[id];
-    if (!sl_workloads[id].has_admission) {
+    if (!record->has_admission) {
         sl_json_remove(status, "admission");
     } else if (entry->grant != NULL) {
-        sl_json_set(status, "admission",
-                    new_admission(g, entry->grant, sl_engine_queue_of(g, id), workload));
+        sl_json_set(status, "admission", new_admission(g, id, workload));
     }
 }
 
@@ -348,41 +351,60 @@ static struct sl_json *new_deactivation(const struct sl_json *workload)
     return wrap(workload, "spec", spec);
 }
 
+static struct sl_json *new_status_patch(struct sl_engine *g, sl_workload_id id,
+                                        const struct sl_json *workload,
+                                        const struct sl_condition_view *v)
+{
+    const struct sl_json *live = sl_json_get(workload, "status");
+    struct sl_json *wanted = live == NULL ? sl_json_new_map() : sl_json_clone(live);
+    bool newly_evicted =
+        v->record->evicted != SL_EVICT_NONE && !sl_condition_true(workload, "Evicted");
+    sl_condition_write(wanted, v);
+    write_admission(g, wanted, id, v->record, workload);
+    write_rest(g, wanted, id, v);
+    write_resource_requests(g, wanted, workload, v);
+    if (newly_evicted) {
+        count_eviction(wanted, workload, v->record);
+    }
+    struct sl_json *patch = new_difference(live, wanted);
+    sl_json_free(wanted);
+    return patch;
+}
+
+/* A release that is written for a later decision has no words of its own. */
+static const char *message_for(const struct sl_decision *d, const struct sl_released *past)
+{
+    bool about_it = past == NULL || (d->sequence <= past->sequence &&
+                                     d->kind != SL_DECIDE_RESERVE && d->kind != SL_DECIDE_ADMIT);
+    return about_it ? d->message : "";
+}
+
 struct sl_json *sl_patch_from_decision(struct sl_engine *g, const struct sl_decision *d,
                                        const struct sl_json *workload, bool *status)
 {
     SL_PRE(g != NULL && d != NULL && workload != NULL && status != NULL);
     const struct sl_workload *record = &sl_workloads[d->workload];
     *status = d->kind != SL_DECIDE_DEACTIVATE;
-    if (d->kind == SL_DECIDE_DELETE || record->generation != d->generation ||
-        record->phase == SL_PHASE_ABSENT || record->phase == SL_PHASE_FINISHED ||
-        sl_condition_true(workload, "Finished") ||
+    if (d->kind == SL_DECIDE_DELETE || d->kind == SL_DECIDE_UNPLACED || d->kind == SL_DECIDE_LATE ||
+        record->generation != d->generation || record->phase == SL_PHASE_ABSENT ||
+        record->phase == SL_PHASE_FINISHED || sl_condition_true(workload, "Finished") ||
         strcmp(sl_object_uid(workload), g->workloads[d->workload].uid) != 0) {
         return NULL;
     }
     if (d->kind == SL_DECIDE_DEACTIVATE) {
         return new_deactivation(workload);
     }
-    const struct sl_json *live = sl_json_get(workload, "status");
-    struct sl_json *wanted = live == NULL ? sl_json_new_map() : sl_json_clone(live);
-    bool to_blame = sl_standing_queue_to_blame(g, d->workload);
+    const struct sl_released *past = sl_released_to_write(g, d, workload);
+    record = past != NULL ? &past->record : record;
     struct sl_condition_view view = {.record = record,
                                      .cluster_queue = sl_engine_queue_of(g, d->workload),
-                                     .message = d->message,
+                                     .message = message_for(d, past),
                                      .granular = g->settings.granular_reasons,
-                                     .queue_to_blame = to_blame,
+                                     .queue_to_blame = sl_standing_queue_to_blame(g, d->workload),
+                                     .other_trouble =
+                                         d->kind == SL_DECIDE_PENDING &&
+                                         record->pending_reason == SL_PENDING_MISCONFIGURED,
                                      .generation = sl_object_generation(workload),
                                      .now_ms = d->now_ms};
-    bool newly_evicted =
-        record->evicted != SL_EVICT_NONE && !sl_condition_true(workload, "Evicted");
-    sl_condition_write(wanted, &view);
-    write_admission(g, wanted, d->workload, workload);
-    write_rest(g, wanted, d->workload, d->now_ms);
-    write_resource_requests(g, wanted, d->workload, workload, to_blame);
-    if (newly_evicted) {
-        count_eviction(wanted, workload, record);
-    }
-    struct sl_json *patch = new_difference(live, wanted);
-    sl_json_free(wanted);
-    return wrap(workload, "status", patch);
+    return wrap(workload, "status", new_status_patch(g, d->workload, workload, &view));
 }

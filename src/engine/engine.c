@@ -11,6 +11,8 @@
 #include "engine/constraints.h"
 #include "engine/event_in.h"
 #include "engine/limits.h"
+#include "engine/node_health.h"
+#include "engine/tenants.h"
 #include "engine/pack.h"
 #include "engine/quotas.h"
 #include "engine/standing.h"
@@ -43,6 +45,9 @@ enum sl_code sl_engine_open(const struct sl_engine_options *options, struct sl_e
     enum sl_status set = sl_change_settings(g, &g->settings.policy);
     SL_PRE(set == SL_OK);
     sl_accounts_configure(g);
+    sl_world_open(g);
+    g->tenants = sl_tenants_new();
+    g->health = sl_node_health_new();
     struct sl_change pods = {.kind = SL_CHANGE_PODS,
                              .word = {sl_name_take(g, SL_INTERN_RESOURCE, "pods", 0)}};
     (void)sl_change_apply(g, &pods, 0);
@@ -87,6 +92,7 @@ void sl_engine_close(struct sl_engine *g)
     (void)sl_journal_open(NULL, &g->journal, NULL);
     g->synced = false;
     empty_core(g);
+    sl_world_close(g);
     sl_accounts_fini(g);
     sl_journal_close(g->journal);
     for (uint32_t i = 0; i < g->flavor_cap; i++) {
@@ -105,6 +111,8 @@ void sl_engine_close(struct sl_engine *g)
     sl_map_free(g->local_queues);
     sl_constraints_free(g->constraints);
     sl_limits_free(g->limits);
+    sl_node_health_free(g->health);
+    sl_tenants_free(g->tenants);
     sl_timers_fini(&g->timers);
     sl_intern_free(g->names);
     sl_mem_free(g->flavors);
@@ -129,6 +137,22 @@ static void note_object(struct sl_engine *g, enum sl_kind kind, const struct sl_
     pack_text(&payload, sl_object_name(object));
     (void)sl_journal_append(g->journal, SL_JOURNAL_OBSERVE, now_ms, &payload);
     sl_buf_fini(&payload);
+}
+
+/* A Node or a Pod: what is free, and then who is concerned. */
+static enum sl_code observe_machine(struct sl_engine *g, enum sl_kind kind,
+                                    const struct sl_json *object, bool gone, int64_t now_ms,
+                                    struct sl_error *e)
+{
+    enum sl_code code;
+    if (kind == SL_KIND_NODE) {
+        code = sl_event_from_machine(g, object, gone, now_ms, e);
+        sl_node_health_node(g, object, gone, now_ms);
+    } else {
+        code = sl_event_from_pod(g, object, gone, now_ms, e);
+        sl_node_health_pod(g, object, gone, now_ms);
+    }
+    return code;
 }
 
 enum sl_code sl_engine_observe(struct sl_engine *g, enum sl_kind kind, const struct sl_json *object,
@@ -162,6 +186,14 @@ enum sl_code sl_engine_observe(struct sl_engine *g, enum sl_kind kind, const str
         return sl_event_from_local_queue(g, object, now_ms, why);
     case SL_KIND_WORKLOAD:
         return sl_event_from_workload(g, object, now_ms, why);
+    case SL_KIND_TOPOLOGY:
+        return sl_event_from_topology(g, object, false, now_ms, why);
+    case SL_KIND_NODE:
+    case SL_KIND_POD:
+        return observe_machine(g, kind, object, false, now_ms, why);
+    case SL_KIND_ADMISSION_CHECK:
+        sl_event_from_check(g, object, false, now_ms);
+        return SL_CODE_OK;
     default:
         return SL_CODE_OK; /* priority classes: their value stands in each Workload's spec.priority
                             */
@@ -198,6 +230,16 @@ void sl_engine_forget(struct sl_engine *g, enum sl_kind kind, const struct sl_js
         break;
     case SL_KIND_WORKLOAD:
         sl_event_workload_gone(g, object, now_ms);
+        break;
+    case SL_KIND_TOPOLOGY:
+        (void)sl_event_from_topology(g, object, true, now_ms, NULL);
+        break;
+    case SL_KIND_NODE:
+    case SL_KIND_POD:
+        (void)observe_machine(g, kind, object, true, now_ms, NULL);
+        break;
+    case SL_KIND_ADMISSION_CHECK:
+        sl_event_from_check(g, object, true, now_ms);
         break;
     default:
         break;

@@ -23,9 +23,10 @@ void sl_engine_close(struct sl_engine *g);
 
 /* An object was added or changed: level-triggered, the difference to what is known becomes core
  * events. Kinds: Namespace, LimitRange, RuntimeClass, ResourceFlavor, Cohort, ClusterQueue,
- * LocalQueue, Workload, WorkloadPriorityClass, PriorityClass. Workloads are read with the
- * LimitRanges and RuntimeClasses known by then: when one of these changes, observe those Workloads
- * again. INVALID with causes when something in it cannot be used
+ * LocalQueue, Workload, WorkloadPriorityClass, PriorityClass, Topology, Node, Pod, AdmissionCheck.
+ * Workloads are read with the LimitRanges and RuntimeClasses known by then: when one of these
+ * changes, observe those Workloads again. Initial lists: Topologies, Nodes and ResourceFlavors
+ * before Workloads, which stand on what these make. INVALID with causes when something in it cannot be used
  * (e.g. a cyclic cohort); the object then is known as inactive with that reason, nothing is lost.
  */
 enum sl_code sl_engine_observe(struct sl_engine *g, enum sl_kind kind, const struct sl_json *object,
@@ -53,7 +54,11 @@ enum sl_decision_kind {
     SL_DECIDE_RELEASE,    /* the reservation is taken back (job stopped, or queue unusable) */
     SL_DECIDE_DEACTIVATE, /* spec.active must become false */
     SL_DECIDE_REQUEUE,    /* Requeued=True: backoff over, reactivated, queue restarted */
-    SL_DECIDE_DELETE      /* kept long enough: the object is to be deleted; there is no patch */
+    SL_DECIDE_DELETE,     /* kept long enough: the object is to be deleted; there is no patch */
+    SL_DECIDE_PLACE,    /* where its pods stand, what of its topology is still open, or which of its
+                             nodes have failed: written, not worth an Event */
+    SL_DECIDE_UNPLACED, /* the second pass found no place and will try again: an Event, no patch */
+    SL_DECIDE_LATE      /* evicted long ago, and its job has not stopped: an Event, no patch */
 };
 struct sl_decision {
     uint64_t sequence; /* of the journal */
@@ -74,6 +79,10 @@ bool sl_engine_next_decision(struct sl_engine *g, struct sl_decision *out);
  * is so. */
 struct sl_json *sl_patch_from_decision(struct sl_engine *g, const struct sl_decision *d,
                                        const struct sl_json *workload, bool *status);
+/* Was that which made the live object `written` only a release which had to come first? Then the
+ * decision itself is still to be carried out, by another patch. To be asked once per write. */
+bool sl_engine_wrote_release_first(struct sl_engine *g, const struct sl_decision *d,
+                                   const struct sl_json *written);
 /* How the write ended, by (id, generation): NOT_FOUND and CONFLICT included. */
 void sl_engine_answer(struct sl_engine *g, const struct sl_decision *d, enum sl_code code,
                       int64_t now_ms);

@@ -11,6 +11,7 @@
 #include "engine/follow.h"
 #include "engine/pack.h"
 #include "engine/quotas.h"
+#include "engine/released.h"
 #include "engine/rules.h"
 #include "engine/state.h"
 #include "kernel/commit.h"
@@ -258,6 +259,7 @@ struct sl_workload_entry *sl_workload_entry_take(struct sl_engine *g, sl_workloa
                                     .backoff_ms = SL_NEVER,
                                     .limited_ms = SL_NEVER,
                                     .ready_ms = SL_NEVER,
+                                    .stop_ms = SL_NEVER,
                                     .retain_ms = SL_NEVER,
                                     .object_generation = -1};
     g->counters.workloads++;
@@ -273,6 +275,7 @@ void sl_workload_entry_drop(struct sl_engine *g, sl_workload_id id, int64_t now_
     sl_constraints_release(g, e);
     sl_grant_free(e->grant);
     sl_mem_free(e->message);
+    sl_released_drop(e);
     sl_mem_free(e->trouble);
     sl_mem_free(e->uid);
     *e = (struct sl_workload_entry){0};
@@ -334,6 +337,8 @@ struct sl_grant *sl_grant_new(uint32_t pod_set_count, uint32_t choice_count)
     grant->choice_count = choice_count;
     grant->counts = sl_mem_new(pod_set_count + 1u, sizeof *grant->counts);
     grant->reclaimed = sl_mem_new(pod_set_count + 1u, sizeof *grant->reclaimed);
+    grant->topology = sl_mem_new(pod_set_count + 1u, sizeof *grant->topology);
+    grant->delayed = sl_mem_new(pod_set_count + 1u, sizeof *grant->delayed);
     grant->choices = sl_mem_new(choice_count + 1u, sizeof *grant->choices);
     return grant;
 }
@@ -341,6 +346,11 @@ struct sl_grant *sl_grant_new(uint32_t pod_set_count, uint32_t choice_count)
 void sl_grant_free(struct sl_grant *grant)
 {
     if (grant != NULL) {
+        for (uint32_t i = 0; i < grant->pod_set_count; i++) {
+            sl_mem_free(grant->topology[i]);
+        }
+        sl_mem_free(grant->topology);
+        sl_mem_free(grant->delayed);
         sl_mem_free(grant->counts);
         sl_mem_free(grant->reclaimed);
         sl_mem_free(grant->choices);

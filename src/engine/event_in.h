@@ -13,6 +13,8 @@ enum sl_code sl_event_from_flavor(struct sl_engine *g, const struct sl_json *obj
 enum sl_code sl_event_from_cohort(struct sl_engine *g, const struct sl_json *object, int64_t now_ms,
                                   struct sl_error *e);
 void sl_event_cohort_gone(struct sl_engine *g, const struct sl_json *object, int64_t now_ms);
+/* Whoever is offered the flavor looks at it again. */
+void sl_event_flavor_users(struct sl_engine *g, sl_flavor_id flavor, int64_t now_ms);
 /* event_in_queue.c */
 enum sl_code sl_event_from_cluster_queue(struct sl_engine *g, const struct sl_json *object,
                                          int64_t now_ms, struct sl_error *e);
@@ -22,6 +24,16 @@ enum sl_code sl_event_from_local_queue(struct sl_engine *g, const struct sl_json
 void sl_event_local_queue_gone(struct sl_engine *g, const struct sl_json *object, int64_t now_ms);
 void sl_event_from_namespace(struct sl_engine *g, const struct sl_json *object, bool gone,
                              int64_t now_ms);
+/* machines.c, pods.c, trees_in.c, checks_in.c: what topology is made of. INVALID with a cause names
+ * what cannot be used; the rest of the object counts. */
+enum sl_code sl_event_from_machine(struct sl_engine *g, const struct sl_json *object, bool gone,
+                                   int64_t now_ms, struct sl_error *e);
+enum sl_code sl_event_from_pod(struct sl_engine *g, const struct sl_json *object, bool gone,
+                               int64_t now_ms, struct sl_error *e);
+enum sl_code sl_event_from_topology(struct sl_engine *g, const struct sl_json *object, bool gone,
+                                    int64_t now_ms, struct sl_error *e);
+void sl_event_from_check(struct sl_engine *g, const struct sl_json *object, bool gone,
+                         int64_t now_ms);
 /* event_in_workload.c */
 enum sl_code sl_event_from_workload(struct sl_engine *g, const struct sl_json *object,
                                     int64_t now_ms, struct sl_error *e);

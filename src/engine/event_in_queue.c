@@ -6,11 +6,13 @@
 #include "base/mem.h"
 #include "engine/accounts.h"
 #include "engine/change.h"
+#include "engine/checks_in.h"
 #include "engine/event_in.h"
 #include "engine/follow.h"
 #include "engine/quotas.h"
 #include "engine/rules.h"
 #include "engine/standing.h"
+#include "engine/trees_in.h"
 #include "policy/queues.h"
 #include <stdio.h>
 #include <string.h>
@@ -35,13 +37,19 @@ static bool in_loop(const struct sl_engine *g, sl_node_id node)
     return n->looped;
 }
 
-static void list_missing_flavors(const struct sl_engine *g, const struct sl_node_entry *n,
-                                 struct sl_buf *out)
+static bool is_missing(const struct sl_engine *g, sl_flavor_id flavor)
+{
+    return flavor >= g->flavor_cap || g->flavors[flavor].spec == NULL;
+}
+
+/* The names of the flavors of which that is so, separated by commas. */
+static void list_flavors(const struct sl_engine *g, const struct sl_node_entry *n,
+                         bool (*is_so)(const struct sl_engine *, sl_flavor_id), struct sl_buf *out)
 {
     for (uint32_t i = 0; i < n->quotas.group_count; i++) {
         for (uint32_t f = 0; f < n->quotas.groups[i].flavor_count; f++) {
             sl_flavor_id flavor = n->quotas.groups[i].flavors[f];
-            if (flavor >= g->flavor_cap || g->flavors[flavor].spec == NULL) {
+            if (is_so(g, flavor)) {
                 sl_buf_print(out, "%s%s", out->len == 0 ? "" : ", ",
                              sl_intern_name(g->names, SL_INTERN_FLAVOR, flavor));
             }
@@ -49,11 +57,42 @@ static void list_missing_flavors(const struct sl_engine *g, const struct sl_node
     }
 }
 
+/* What the queue names and is not there, or cannot be used; NULL = nothing. */
+static const char *judge_parts(const struct sl_engine *g, const struct sl_node_entry *n,
+                               struct sl_buf *text)
+{
+    struct sl_buf names = {0};
+    const char *reason = NULL;
+    list_flavors(g, n, is_missing, &names);
+    if (names.len > 0) {
+        sl_buf_print(text, "Can't admit new workloads: there is no ResourceFlavor %s", names.data);
+        reason = "FlavorNotFound";
+    }
+    if (reason == NULL) {
+        sl_checks_in_list_inactive(g, n, &names);
+        if (names.len > 0) {
+            sl_buf_print(text, "Can't admit new workloads: AdmissionCheck %s is not active",
+                         names.data);
+            reason = "AdmissionCheckInactive";
+        }
+    }
+    if (reason == NULL && !sl_checks_in_elsewhere(g, n)) {
+        list_flavors(g, n, sl_trees_in_missing, &names);
+        if (names.len > 0) {
+            sl_buf_print(text,
+                         "Can't admit new workloads: there is no Topology for ResourceFlavor %s",
+                         names.data);
+            reason = "TopologyNotFound";
+        }
+    }
+    sl_buf_fini(&names);
+    return reason;
+}
+
 /* The reason of the Active condition; "Ready" when it is true. The sentence goes to `text`. */
 static const char *judge(const struct sl_engine *g, sl_node_id node, struct sl_buf *text)
 {
     const struct sl_node_entry *n = g->nodes[node];
-    struct sl_buf missing = {0};
     if (n->deleting) {
         sl_buf_text(text, "Can't admit new workloads: the ClusterQueue is being deleted");
         return "Terminating";
@@ -71,15 +110,12 @@ static const char *judge(const struct sl_engine *g, sl_node_id node, struct sl_b
         sl_buf_print(text, "Can't admit new workloads: %s", n->trouble);
         return "InvalidSpec";
     }
-    list_missing_flavors(g, n, &missing);
-    if (missing.len > 0) {
-        sl_buf_print(text, "Can't admit new workloads: there is no ResourceFlavor %s",
-                     missing.data);
-        sl_buf_fini(&missing);
-        return "FlavorNotFound";
+    const char *reason = judge_parts(g, n, text);
+    if (reason == NULL) {
+        sl_buf_text(text, "Can admit new workloads");
+        reason = "Ready";
     }
-    sl_buf_text(text, "Can admit new workloads");
-    return "Ready";
+    return reason;
 }
 
 /* Its rules and whether it is active matter to its whole tree: the workloads of a queue that is not
@@ -191,6 +227,7 @@ enum sl_code sl_event_from_cluster_queue(struct sl_engine *g, const struct sl_js
     sl_mem_free(n->trouble);
     n->trouble =
         code == SL_CODE_OK ? NULL : sl_mem_text(e->cause_count > 0 ? e->causes[0].text : e->text);
+    sl_checks_in_delay(g, node, now_ms);
     sl_event_judge(g, node, now_ms);
     if (reconfigured) {
         configure(g, node, now_ms);

@@ -7,11 +7,13 @@
 #include "base/check.h"
 #include "base/mem.h"
 #include "engine/change.h"
+#include "engine/checks_in.h"
 #include "engine/event_in.h"
 #include "engine/follow.h"
 #include "engine/quotas.h"
 #include "engine/rules.h"
 #include "engine/standing.h"
+#include "engine/trees_in.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -27,7 +29,7 @@ static bool offers_flavor(const struct sl_node_entry *n, sl_flavor_id flavor)
     return false;
 }
 
-static void tell_users(struct sl_engine *g, sl_flavor_id flavor, int64_t now_ms)
+void sl_event_flavor_users(struct sl_engine *g, sl_flavor_id flavor, int64_t now_ms)
 {
     for (sl_node_id node = 0; node < g->node_cap; node++) {
         struct sl_node_entry *n = g->nodes[node];
@@ -62,7 +64,8 @@ enum sl_code sl_event_from_flavor(struct sl_engine *g, const struct sl_json *obj
     }
     sl_json_free(f->spec);
     f->spec = gone ? NULL : (spec == NULL ? sl_json_new_map() : sl_json_clone(spec));
-    tell_users(g, id, now_ms);
+    sl_trees_in_flavor(g, id, g->flavors[id].spec, now_ms);
+    sl_event_flavor_users(g, id, now_ms);
     return SL_CODE_OK;
 }
 
@@ -171,6 +174,7 @@ enum sl_code sl_event_quotas(struct sl_engine *g, sl_node_id node, const struct 
     sl_quotas_free(&n->quotas);
     n->quotas = fresh;
     if (n->is_cluster_queue) {
+        sl_checks_in_delay(g, node, now_ms);
         sl_standing_redemand(g, node, now_ms);
     }
     (void)sl_change_words(g, SL_CHANGE_WAKE_TREE, node, 0, now_ms);

@@ -13,6 +13,7 @@
 #include "engine/event_in.h"
 #include "engine/follow.h"
 #include "engine/limits.h"
+#include "engine/node_health.h"
 #include "engine/standing.h"
 #include "policy/demand.h"
 #include "policy/queues.h"
@@ -21,6 +22,7 @@
 #include <string.h>
 
 #define GATE_ANNOTATION "kueue.x-k8s.io/admission-gated-by"
+#define GROUP_ANNOTATION "kueue.x-k8s.io/is-group-workload"
 
 static void send(struct sl_engine *g, sl_workload_id id, enum sl_event_kind kind, uint32_t index,
                  uint32_t reason, int64_t now_ms)
@@ -70,6 +72,17 @@ static void set_trouble(struct sl_workload_entry *entry, enum sl_code code,
         code == SL_CODE_OK ? NULL : sl_mem_text(e->cause_count > 0 ? e->causes[0].text : e->text);
 }
 
+/* Does it belong to one Pod and nothing else? Such a Pod cannot move. */
+static bool owned_by_pod(const struct sl_json *object)
+{
+    const struct sl_json *owners = sl_json_path(object, "metadata.ownerReferences");
+    const struct sl_json *owner = sl_json_at(owners, 0);
+    const char *group = sl_object_annotation(object, GROUP_ANNOTATION);
+    return sl_json_len(owners) == 1 && (group == NULL || strcmp(group, "true") != 0) &&
+           strcmp(sl_json_path_text(owner, "kind", ""), "Pod") == 0 &&
+           strcmp(sl_json_path_text(owner, "apiVersion", ""), "v1") == 0;
+}
+
 /* The demand in the core; none when it cannot be counted there. */
 static enum sl_code make_demand(struct sl_engine *g, sl_workload_id id,
                                 const struct sl_json *object, const struct sl_requests *requests,
@@ -89,6 +102,9 @@ static enum sl_code make_demand(struct sl_engine *g, sl_workload_id id,
         sl_error_cause(e, "FieldValueInvalid", "spec.podSets",
                        "the daemon cannot hold what they ask for");
         return SL_CODE_INVALID;
+    }
+    if (owned_by_pod(object)) {
+        (void)sl_change_words(g, SL_CHANGE_SINGLE_POD, id, 1, g->now_ms);
     }
     return SL_CODE_OK;
 }
@@ -307,8 +323,10 @@ static enum sl_code follow_object(struct sl_engine *g, sl_workload_id id,
     take_priority(g, id, object, now_ms);
     sl_reclaim_take(g, id, object, now_ms);
     enum sl_code code = take_demand(g, id, object, now_ms, e);
+    sl_constraints_refine(g, id, object, now_ms);
     if (g->workloads[id].unwritten_count == 0) { /* else these may be what is just being reset */
         sl_rebuild_checks(g, id, object, now_ms);
+        sl_node_health_read(g, id, object, now_ms);
         take_pods_ready(g, id, object, now_ms);
     }
     return code;
@@ -374,8 +392,12 @@ static enum sl_code first_sight(struct sl_engine *g, const char *key, const stru
         code =
             sl_error_set(e, SL_CODE_TOO_MANY, "the slot of the workload cannot be given out again");
     } else {
+        code = sl_json_path(object, "status.admission") == NULL
+                   ? SL_CODE_OK /* what its pods take of nodes is known before they stand on them */
+                   : take_demand(g, id, object, now_ms, e);
         sl_rebuild_workload(g, id, object, now_ms);
-        code = follow_object(g, id, object, now_ms, e);
+        enum sl_code rest = follow_object(g, id, object, now_ms, e);
+        code = code == SL_CODE_OK ? rest : code;
     }
     g->restoring = false;
     if (g->workloads[id].uid != NULL) {

@@ -10,23 +10,46 @@
 #include "engine/conditions.h"
 #include "engine/message.h"
 #include "engine/pack.h"
+#include "engine/released.h"
 #include "engine/rules.h"
+#include "engine/node_health.h"
 #include "engine/standing.h"
+#include "engine/tenants.h"
+#include "engine/topology_out.h"
 #include "policy/cycle.h"
 #include <stdlib.h>
 #include <string.h>
 
+#define STOP_MS_MAX 600000 /* for the job of an evicted workload to stop, before people are told */
+
+static bool waits_for_place(const struct sl_workload *w)
+{
+    if (w->phase != SL_PHASE_QUOTA_RESERVED || !w->topology_pending) {
+        return false;
+    }
+    for (uint32_t i = 0; i < w->check_count; i++) {
+        if (w->checks[i].state != SL_CHECK_READY) {
+            return false;
+        }
+    }
+    return true;
+}
+
 struct sl_look sl_follow_look(sl_workload_id id)
 {
     const struct sl_workload *w = &sl_workloads[id];
-    return (struct sl_look){.phase = w->phase,
-                            .active = w->active,
-                            .generation = w->generation,
-                            .pending_reason = w->pending_reason,
-                            .evicted = w->evicted,
-                            .requeued = w->requeued,
-                            .deactivation = w->deactivation,
-                            .check_count = w->check_count};
+    struct sl_look look = {.phase = w->phase,
+                           .active = w->active,
+                           .generation = w->generation,
+                           .pending_reason = w->pending_reason,
+                           .evicted = w->evicted,
+                           .requeued = w->requeued,
+                           .deactivation = w->deactivation,
+                           .check_count = w->check_count,
+                           .waits_for_place = waits_for_place(w),
+                           .unhealthy_count = w->unhealthy_count};
+    memcpy(look.unhealthy, w->unhealthy, w->unhealthy_count * sizeof look.unhealthy[0]);
+    return look;
 }
 
 /* --- decisions -------------------------------------------------------------------------------- */
@@ -48,6 +71,14 @@ static const char *reason_of(const struct sl_engine *g, sl_workload_id id,
         return sl_condition_requeue_reason(w);
     case SL_DECIDE_DELETE:
         return w->phase == SL_PHASE_FINISHED ? "Finished" : "Deactivated";
+    case SL_DECIDE_PLACE:
+        return w->unhealthy_count > 0 ? "NodeFailures"
+               : w->topology_pending  ? "PendingDelayedTopologyRequests"
+                                      : "TopologyAssigned";
+    case SL_DECIDE_UNPLACED:
+        return "SecondPassFailed";
+    case SL_DECIDE_LATE:
+        return "StillRunning";
     case SL_DECIDE_PENDING:
     case SL_DECIDE_RELEASE:
         break;
@@ -85,6 +116,9 @@ void sl_decide(struct sl_engine *g, sl_workload_id id, enum sl_decision_kind kin
     uint64_t sequence = sl_journal_append(g->journal, SL_JOURNAL_DECISION, now_ms, &payload);
     sl_buf_fini(&payload);
     e->unwritten_count++;
+    if (kind == SL_DECIDE_RELEASE) {
+        sl_released_note(g, id, sequence);
+    }
     sl_workload_id by = kind == SL_DECIDE_EVICT ? g->preemptor : SL_NO_ID;
     push(g, (struct sl_queued_decision){sequence, g->cycle, now_ms, reason, kind, id, e->generation,
                                         by, by == SL_NO_ID ? 0 : g->workloads[by].generation});
@@ -131,6 +165,22 @@ static bool decide_phase(struct sl_engine *g, sl_workload_id id, enum sl_phase f
     return true;
 }
 
+static bool other_nodes_failed(const struct sl_workload *w, const struct sl_look *before)
+{
+    return w->unhealthy_count != before->unhealthy_count ||
+           memcmp(w->unhealthy, before->unhealthy, w->unhealthy_count * sizeof w->unhealthy[0]) !=
+               0;
+}
+
+/* What of its topology is to be written, where nothing else is: failed nodes are marked in the object
+ * as soon as they are known, and what it waits for is said where people ask for such detail. */
+static bool topology_is_news(const struct sl_engine *g, const struct sl_workload *w,
+                             const struct sl_look *before)
+{
+    return (w->phase == SL_PHASE_ADMITTED && other_nodes_failed(w, before)) ||
+           (g->settings.granular_reasons && waits_for_place(w) && !before->waits_for_place);
+}
+
 static void decide_rest(struct sl_engine *g, sl_workload_id id, const struct sl_look *before,
                         int64_t now_ms)
 {
@@ -144,6 +194,8 @@ static void decide_rest(struct sl_engine *g, sl_workload_id id, const struct sl_
         sl_decide(g, id, SL_DECIDE_PENDING, now_ms);
     } else if (reserved(w->phase) && before->check_count != w->check_count) {
         sl_decide(g, id, SL_DECIDE_RESERVE, now_ms); /* the same reservation with other checks */
+    } else if (topology_is_news(g, w, before)) {
+        sl_decide(g, id, SL_DECIDE_PLACE, now_ms);
     }
 }
 
@@ -182,6 +234,20 @@ static void arm_ready(struct sl_engine *g, sl_workload_id id)
     }
 }
 
+/* An eviction is over when the job has stopped. One that does not is not waited for in silence. */
+static void arm_stop(struct sl_engine *g, sl_workload_id id)
+{
+    struct sl_workload_entry *e = &g->workloads[id];
+    const struct sl_workload *w = &sl_workloads[id];
+    int64_t due_ms = w->phase == SL_PHASE_EVICTED ? w->evicted_at_ms + STOP_MS_MAX : SL_NEVER;
+    if (due_ms != e->stop_ms) {
+        e->stop_ms = due_ms;
+        if (due_ms != SL_NEVER) {
+            sl_timers_arm(&g->timers, due_ms, SL_TIMER_STOP, id, e->generation);
+        }
+    }
+}
+
 static void arm(struct sl_engine *g, sl_workload_id id)
 {
     struct sl_workload_entry *e = &g->workloads[id];
@@ -205,6 +271,7 @@ static void arm(struct sl_engine *g, sl_workload_id id)
                       SL_TIMER_EXECUTION, id, e->generation);
     }
     arm_ready(g, id);
+    arm_stop(g, id);
 }
 
 static void drop_grant(struct sl_engine *g, sl_workload_id id)
@@ -217,6 +284,17 @@ static void drop_grant(struct sl_engine *g, sl_workload_id id)
     }
 }
 
+/* Nodes count for a workload that runs: those that it stands on are looked at once it does. */
+static void follow_stands(struct sl_engine *g, sl_workload_id id, const struct sl_look *before)
+{
+    bool runs_now =
+        sl_workloads[id].phase == SL_PHASE_ADMITTED && before->phase != SL_PHASE_ADMITTED;
+    bool left = sl_tenants_listed(g->tenants, id) && sl_topology_stand_count(id) == 0;
+    if (runs_now || left) {
+        sl_node_health_moved(g, id);
+    }
+}
+
 void sl_follow(struct sl_engine *g, sl_workload_id id, const struct sl_look *before, int64_t now_ms)
 {
     struct sl_workload_entry *e = &g->workloads[id];
@@ -225,6 +303,7 @@ void sl_follow(struct sl_engine *g, sl_workload_id id, const struct sl_look *bef
         return; /* the slot was given back; its entry is gone already */
     }
     sl_tally_update(g, id);
+    follow_stands(g, id, before);
     if (w->phase == SL_PHASE_ABSENT || w->phase == SL_PHASE_FINISHED) {
         g->counters.finished += w->phase == SL_PHASE_FINISHED && before->phase != SL_PHASE_FINISHED;
         drop_grant(g, id);
@@ -250,6 +329,7 @@ static struct sl_grant *grant_from_assignment(void)
     struct sl_grant *grant = sl_grant_new(sl_assignment.pod_set_count, sl_assignment.choice_count);
     for (uint32_t i = 0; i < sl_assignment.pod_set_count; i++) {
         grant->counts[i] = sl_assignment.counts[i];
+        grant->delayed[i] = sl_assignment.delayed[i];
     }
     for (uint32_t c = 0; c < sl_assignment.choice_count; c++) {
         grant->choices[c] = sl_assignment.choices[c];
@@ -284,24 +364,90 @@ static void note_granted(struct sl_engine *g, sl_workload_id id, sl_node_id queu
     g->granted[g->granted_count++] = id;
 }
 
-void sl_follow_outcome(struct sl_engine *g, int64_t now_ms)
+static void follow_reserved(struct sl_engine *g, sl_workload_id id, int64_t now_ms)
 {
-    sl_workload_id id = sl_cycle_outcome.workload;
     struct sl_workload_entry *e = &g->workloads[id];
-    SL_ASSERT(e->uid != NULL && e->generation == sl_cycle_outcome.generation);
-    if (sl_cycle_outcome.result == SL_CYCLE_RESERVED) {
-        struct sl_look before = sl_follow_look(id);
-        before.phase = SL_PHASE_PENDING; /* only such are tried */
-        e->grant = grant_from_assignment();
-        sl_workload_hold(g, e, sl_cycle_outcome.cluster_queue);
-        sl_follow_say(g, id, "");
-        sl_follow(g, id, &before, now_ms);
-        note_granted(g, id, sl_cycle_outcome.cluster_queue);
-    } else if (sl_cycle_outcome.changed) {
-        char text[SL_MESSAGE_SIZE];
+    struct sl_look before = sl_follow_look(id);
+    before.phase = SL_PHASE_PENDING; /* only such are tried */
+    e->grant = grant_from_assignment();
+    sl_workload_hold(g, e, sl_cycle_outcome.cluster_queue);
+    sl_topology_out_note(g, id);
+    sl_node_health_moved(g, id);
+    sl_follow_say(g, id, "");
+    sl_follow(g, id, &before, now_ms);
+    note_granted(g, id, sl_cycle_outcome.cluster_queue);
+}
+
+/* Placed for the first time, and so admitted; or stands elsewhere since nodes have failed. */
+static void follow_placed(struct sl_engine *g, sl_workload_id id, int64_t now_ms)
+{
+    const struct sl_grant *grant = g->workloads[id].grant;
+    struct sl_look before = sl_follow_look(id);
+    for (uint32_t i = 0; i < grant->pod_set_count; i++) {
+        if (grant->delayed[i] && grant->topology[i] == NULL) {
+            before.phase = SL_PHASE_QUOTA_RESERVED;
+        }
+    }
+    sl_topology_out_note(g, id);
+    sl_node_health_moved(g, id);
+    sl_follow_say(g, id, "");
+    sl_follow(g, id, &before, now_ms);
+    if (before.phase == sl_workloads[id].phase) {
+        sl_decide(g, id, SL_DECIDE_PLACE, now_ms);
+    }
+}
+
+/* There was nowhere to go from its failed nodes, and it is not to wait for a place. */
+static void follow_evicted(struct sl_engine *g, sl_workload_id id, int64_t now_ms)
+{
+    char text[SL_MESSAGE_SIZE];
+    struct sl_look before = sl_follow_look(id);
+    before.phase = SL_PHASE_ADMITTED; /* only such have failed nodes */
+    before.evicted = SL_EVICT_NONE;
+    sl_message_from_failed_nodes(g, text);
+    sl_follow_say(g, id, text);
+    sl_follow(g, id, &before, now_ms);
+}
+
+static void follow_unplaced(struct sl_engine *g, sl_workload_id id, int64_t now_ms)
+{
+    char text[SL_MESSAGE_SIZE];
+    sl_message_from_placement(g, text);
+    sl_follow_say(g, id, text);
+    sl_decide(g, id, SL_DECIDE_UNPLACED, now_ms);
+}
+
+static void follow_pending(struct sl_engine *g, sl_workload_id id, int64_t now_ms)
+{
+    char text[SL_MESSAGE_SIZE];
+    if (sl_cycle_outcome.changed) {
         sl_message_from_outcome(g, text);
         sl_follow_say(g, id, text);
         sl_decide(g, id, SL_DECIDE_PENDING, now_ms);
+    }
+}
+
+void sl_follow_outcome(struct sl_engine *g, int64_t now_ms)
+{
+    sl_workload_id id = sl_cycle_outcome.workload;
+    const struct sl_workload_entry *e = &g->workloads[id];
+    SL_ASSERT(e->uid != NULL && e->generation == sl_cycle_outcome.generation);
+    switch (sl_cycle_outcome.result) {
+    case SL_CYCLE_RESERVED:
+        follow_reserved(g, id, now_ms);
+        break;
+    case SL_CYCLE_PLACED:
+        follow_placed(g, id, now_ms);
+        break;
+    case SL_CYCLE_EVICTED:
+        follow_evicted(g, id, now_ms);
+        break;
+    case SL_CYCLE_UNPLACED:
+        follow_unplaced(g, id, now_ms);
+        break;
+    case SL_CYCLE_PENDING:
+        follow_pending(g, id, now_ms);
+        break;
     }
     follow_victims(g, now_ms);
 }
@@ -312,4 +458,5 @@ void sl_follow_granted(struct sl_engine *g, int64_t now_ms)
         sl_standing_update(g, g->granted[i], now_ms);
     }
     g->granted_count = 0;
+    sl_node_health_settle(g, now_ms);
 }

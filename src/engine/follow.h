@@ -18,6 +18,9 @@ struct sl_look {
     enum sl_requeued requeued;
     enum sl_cause deactivation;
     uint32_t check_count;
+    bool waits_for_place; /* reserved, all checks ready, and its topology is still pending */
+    uint32_t unhealthy_count;
+    sl_host_id unhealthy[SL_UNHEALTHY_MAX];
 };
 struct sl_look sl_follow_look(sl_workload_id id);
 void sl_follow(struct sl_engine *g, sl_workload_id id, const struct sl_look *before,

@@ -5,8 +5,9 @@
 #include "engine/message.h"
 #include "api/quantity.h"
 #include "base/check.h"
+#include "engine/names.h"
 #include "engine/state.h"
-#include "kernel/commit.h"
+#include "kernel/placement.h"
 #include "policy/cycle.h"
 #include <stdarg.h>
 #include <stdio.h>
@@ -66,8 +67,158 @@ static void add_clause(const struct sl_engine *g, const struct sl_detail *d, cha
         add(out, "insufficient unused quota for %s in flavor %s, %s more needed", resource, flavor,
             amount);
         break;
+    case SL_MISS_NO_TOPOLOGY:
+        add(out, "flavor %s has no topology, and the pods ask for one", flavor);
+        break;
+    case SL_MISS_ONLY_TOPOLOGY:
+        add(out, "flavor %s has a topology, and the pods ask for none", flavor);
+        break;
+    case SL_MISS_NO_LEVEL:
+        add(out, "the topology of flavor %s lacks the level that the pods ask for", flavor);
+        break;
+    case SL_MISS_NO_TREE:
+        add(out, "flavor %s names Topology %s, which does not exist", flavor,
+            sl_names_topology(g, d->flavor));
+        break;
     }
 }
+
+/* --- where there is no place ------------------------------------------------------------------ */
+
+static const char *pod_set_name(const struct sl_engine *g, sl_workload_id id, uint32_t pod_set)
+{
+    const struct sl_workload_entry *e = &g->workloads[id];
+    return pod_set < e->pod_set_count ? e->pod_sets[pod_set].name : "?";
+}
+
+static struct sl_topology_demand demand_of(sl_workload_id id, uint32_t pod_set)
+{
+    uint32_t record = sl_demand_first_pod_set(id);
+    for (uint32_t i = 0; i < pod_set && record != SL_NO_ID; i++) {
+        record = sl_demand_next_pod_set(record);
+    }
+    return sl_topology_demand_of(record);
+}
+
+/* One more cause for which nodes are left out. */
+static void add_cause(char *out, bool *first, uint32_t count, const char *what, const char *name)
+{
+    if (count > 0) {
+        add(out, "%s%s%s %u", *first ? ": " : ", ", what, name, count);
+        *first = false;
+    }
+}
+
+static void add_nodes_left_out(const struct sl_engine *g, const struct sl_placement_failure *f,
+                               char *out)
+{
+    bool first = true;
+    if (f->total_sites == 0) {
+        return;
+    }
+    add(out, "; of %u node%s some cannot be used", f->total_sites, f->total_sites == 1 ? "" : "s");
+    add_cause(out, &first, f->by_selector, "node selector", "");
+    add_cause(out, &first, f->by_affinity, "node affinity", "");
+    add_cause(out, &first, f->by_domain, "outside the domain", "");
+    for (uint32_t i = 0; i < SL_TAINTS_MAX; i++) {
+        if (f->by_taint[i] > 0) {
+            add_cause(out, &first, f->by_taint[i], "taint ", sl_names_taint(g, i));
+        }
+    }
+    for (uint32_t i = 0; i < SL_MEASURES_MAX; i++) {
+        if (f->by_measure[i] > 0) {
+            add_cause(out, &first, f->by_measure[i], "too little ", sl_names_measure(g, i));
+        }
+    }
+}
+
+static void add_fit(const struct sl_engine *g, sl_workload_id id, char *out)
+{
+    const struct sl_placement_failure *f = &sl_assignment.topology_failure;
+    struct sl_topology_demand d = demand_of(id, f->pod_set);
+    add(out, "topology %s has room for %u of %u %s%s", sl_names_topology(g, f->tree), f->fit, f->of,
+        f->slices ? "slice" : "pod", f->of == 1 ? "" : "s");
+    if (d.together == SL_TOGETHER_REQUIRED) {
+        add(out, " within one %s", sl_names_level_key(g, d.level));
+    }
+    for (uint32_t i = 0; i < f->level_count; i++) {
+        const struct sl_placement_level *l = &f->levels[i];
+        add(out, "%s%s %u of %u", i == 0 ? " (" : ", ", sl_names_level(g, f->tree, l->depth),
+            l->fit, l->of);
+    }
+    add(out, "%s", f->level_count > 0 ? ")" : "");
+    add_nodes_left_out(g, f, out);
+}
+
+/* From sl_assignment.topology_failure. */
+static void add_placement(const struct sl_engine *g, sl_workload_id id, char *out)
+{
+    const struct sl_placement_failure *f = &sl_assignment.topology_failure;
+    const char *topology = sl_names_topology(g, f->tree);
+    sl_level_id level;
+    add(out, "pod set %s: ", pod_set_name(g, id, f->pod_set));
+    switch (f->miss) {
+    case SL_PLACEMENT_OK:
+        add(out, "others of the same cycle took the place");
+        break;
+    case SL_PLACEMENT_NO_FIT:
+        add_fit(g, id, out);
+        break;
+    case SL_PLACEMENT_NO_LEVEL:
+        level = demand_of(id, f->pod_set).level;
+        add(out, "topology %s lacks the level %s", topology,
+            level == SL_NO_ID ? "that the pods ask for" : sl_names_level_key(g, level));
+        break;
+    case SL_PLACEMENT_NO_SLICE_LEVEL:
+        add(out, "topology %s lacks a level that its slices ask for", topology);
+        break;
+    case SL_PLACEMENT_SLICE_ABOVE:
+        add(out, "its slices ask for a level above the one in which the pods must stay together");
+        break;
+    case SL_PLACEMENT_SLICE_SIZE:
+        add(out, "its slices have no size, or sizes that do not divide each other and the pods");
+        break;
+    case SL_PLACEMENT_STALE:
+        add(out, "it also stands on %s, which is gone from topology %s",
+            sl_names_value(g, f->domain), topology);
+        break;
+    case SL_PLACEMENT_NO_TREE:
+        add(out, "of the flavors that it would get not exactly one has a topology");
+        break;
+    case SL_PLACEMENT_NO_DOMAINS:
+        add(out, "topology %s has no domains", topology);
+        break;
+    case SL_PLACEMENT_FULL:
+        add(out, "it would stand on more domains than the daemon can hold");
+        break;
+    }
+}
+
+void sl_message_from_placement(struct sl_engine *g, char out[static SL_MESSAGE_SIZE])
+{
+    out[0] = '\0';
+    if (sl_cycle_outcome.status != SL_OK) {
+        SL_ASSERT(sl_cycle_outcome.status < SL_STATUS_COUNT);
+        add(out, "%s", sentences[sl_cycle_outcome.status]);
+    } else {
+        add_placement(g, sl_cycle_outcome.workload, out);
+    }
+}
+
+void sl_message_from_failed_nodes(struct sl_engine *g, char out[static SL_MESSAGE_SIZE])
+{
+    out[0] = '\0';
+    add(out, "no replacement for failed node%s ", sl_placement_failed_count == 1 ? "" : "s");
+    for (uint32_t i = 0; i < sl_placement_failed_count; i++) {
+        add(out, "%s%s", i == 0 ? "" : ", ", sl_names_host(g, sl_placement_failed[i]));
+    }
+    if (sl_assignment.topology_failure.miss != SL_PLACEMENT_OK) {
+        add(out, ": ");
+        add_placement(g, sl_cycle_outcome.workload, out);
+    }
+}
+
+/* --- why it waits ----------------------------------------------------------------------------- */
 
 void sl_message_from_assignment(struct sl_engine *g, char out[static SL_MESSAGE_SIZE])
 {
@@ -87,6 +238,10 @@ void sl_message_from_assignment(struct sl_engine *g, char out[static SL_MESSAGE_
     }
     if (sl_assignment.details_left_out > 0) {
         add(out, ", and %u more reasons", sl_assignment.details_left_out);
+    }
+    if (sl_assignment.topology_failure.miss != SL_PLACEMENT_OK) {
+        add(out, "%s", out[0] == '\0' ? "" : "; ");
+        add_placement(g, sl_assignment.workload, out);
     }
 }
 
@@ -117,10 +272,20 @@ void sl_message_from_preemption(struct sl_engine *g, enum sl_preempt_reason reas
         g->nodes[sl_cycle_outcome.cluster_queue]->name, rule_of(reason));
 }
 
+void sl_message_from_outsider(const struct sl_engine *g, sl_node_id queue,
+                              char out[static SL_MESSAGE_SIZE])
+{
+    out[0] = '\0';
+    add(out, "the namespaceSelector of ClusterQueue %s does not take the namespace",
+        g->nodes[queue]->name);
+}
+
 void sl_message_from_outcome(struct sl_engine *g, char out[static SL_MESSAGE_SIZE])
 {
     out[0] = '\0';
-    if (sl_cycle_outcome.overtaken) {
+    if (sl_cycle_outcome.outsider) {
+        sl_message_from_outsider(g, sl_cycle_outcome.cluster_queue, out);
+    } else if (sl_cycle_outcome.overtaken) {
         add(out, "others of the same cycle took the quota that was free");
     } else if (sl_cycle_outcome.status != SL_OK) {
         SL_ASSERT(sl_cycle_outcome.status < SL_STATUS_COUNT);

@@ -11,8 +11,15 @@
 struct sl_engine;
 /* From sl_cycle_outcome and sl_assignment, right after sl_cycle_next. */
 void sl_message_from_outcome(struct sl_engine *g, char out[static SL_MESSAGE_SIZE]);
+/* From sl_assignment.topology_failure: why its pods have no place, in figures. */
+void sl_message_from_placement(struct sl_engine *g, char out[static SL_MESSAGE_SIZE]);
+/* For one that was evicted in the cycle, as the nodes named in sl_placement_failed have failed. */
+void sl_message_from_failed_nodes(struct sl_engine *g, char out[static SL_MESSAGE_SIZE]);
 /* From sl_assignment alone, right after sl_flavors_assign. */
 void sl_message_from_assignment(struct sl_engine *g, char out[static SL_MESSAGE_SIZE]);
+/* For an outsider of this ClusterQueue (policy/outsiders.h). */
+void sl_message_from_outsider(const struct sl_engine *g, sl_node_id queue,
+                              char out[static SL_MESSAGE_SIZE]);
 /* For a victim: who preempted it, and by which rule. From sl_cycle_outcome. */
 void sl_message_from_preemption(struct sl_engine *g, enum sl_preempt_reason reason,
                                 char out[static SL_MESSAGE_SIZE]);

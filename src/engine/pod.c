@@ -240,7 +240,7 @@ static bool tolerates(const struct sl_json *toleration, const struct sl_json *ta
                   sl_json_path_text(taint, "value", "")) == 0;
 }
 
-static bool any_tolerates(const struct sl_json *tolerations, const struct sl_json *taint)
+bool sl_pod_tolerates(const struct sl_json *tolerations, const struct sl_json *taint)
 {
     for (size_t i = 0; i < sl_json_len(tolerations); i++) {
         if (tolerates(sl_json_at(tolerations, i), taint)) {
@@ -258,8 +258,8 @@ static const char *find_untolerated(const struct sl_json *constraint,
         const struct sl_json *taint = sl_json_at(taints, i);
         const char *effect = sl_json_path_text(taint, "effect", "");
         if ((strcmp(effect, "NoSchedule") == 0 || strcmp(effect, "NoExecute") == 0) &&
-            !any_tolerates(sl_json_get(constraint, "tolerations"), taint) &&
-            !any_tolerates(sl_json_get(flavor_spec, "tolerations"), taint)) {
+            !sl_pod_tolerates(sl_json_get(constraint, "tolerations"), taint) &&
+            !sl_pod_tolerates(sl_json_get(flavor_spec, "tolerations"), taint)) {
             return sl_json_path_text(taint, "key", "");
         }
     }

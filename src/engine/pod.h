@@ -35,6 +35,9 @@ enum sl_code sl_pod_sum_requests(const struct sl_json *pod_spec, const char *fie
  * pods with equal constraints accept the same flavors. */
 struct sl_json *sl_pod_constraint_new(const struct sl_json *pod_spec);
 
+/* Does one of the tolerations tolerate the taint? */
+bool sl_pod_tolerates(const struct sl_json *tolerations, const struct sl_json *taint);
+
 enum sl_pod_fit { SL_POD_FITS, SL_POD_TAINTED, SL_POD_AFFINITY };
 /* Does a pod with this constraint accept the flavor (its spec)? Taints with effect NoSchedule and
  * NoExecute must be tolerated by the pod or the flavor; nodeSelector and required node affinity

@@ -11,10 +11,13 @@
 #include "engine/message.h"
 #include "engine/standing.h"
 #include "engine/state.h"
+#include "engine/tenants.h"
 #include "kernel/commit.h"
 #include "kernel/second_pass.h"
+#include "kernel/topology.h"
 #include "policy/branches.h"
 #include "policy/holders.h"
+#include "policy/outsiders.h"
 #include "policy/queues.h"
 #include "policy/shares.h"
 #include "policy/turns.h"
@@ -239,7 +242,10 @@ static void add_reason(struct sl_engine *g, sl_workload_id id, struct sl_json *i
     const struct sl_workload_entry *e = &g->workloads[id];
     char text[SL_MESSAGE_SIZE] = "";
     sl_node_id queue = sl_queues_queue_of(id);
-    if (queue != SL_NO_ID && !sl_queues_in_backoff(id, seen.requeue_at_ms)) {
+    if (sl_outsiders_is(id)) {
+        seen.pending_reason = SL_PENDING_MISCONFIGURED;
+        sl_message_from_outsider(g, queue, text);
+    } else if (queue != SL_NO_ID && !sl_queues_in_backoff(id, seen.requeue_at_ms)) {
         sl_flavors_assign(id, queue, g->now_ms);
         if (sl_assignment.mode < SL_MODE_DEFERRED &&
             seen.pending_reason != SL_PENDING_PREEMPTED_WORKLOADS) {
@@ -365,6 +371,28 @@ static const char *broken_record(const struct sl_engine *g)
     return NULL;
 }
 
+/* Who stands on nodes is listed there; nobody stands anywhere without quota, or without it being
+ * said. */
+static bool places_valid(const struct sl_engine *g)
+{
+    for (sl_workload_id id = 0; id < g->workload_cap; id++) {
+        uint32_t count = sl_topology_stand_count(id);
+        const struct sl_grant *grant = g->workloads[id].grant;
+        if (sl_tenants_listed(g->tenants, id) != (count > 0) ||
+            (count > 0 && (grant == NULL || !sl_lifecycle_holds_quota(id)))) {
+            return false;
+        }
+        for (uint32_t i = 0; i < count; i++) {
+            struct sl_topology_stand s = sl_topology_stand_at(id, i);
+            if (s.pod_set >= grant->pod_set_count || grant->topology[s.pod_set] == NULL ||
+                sl_tenants_find(g->tenants, id, sl_domain_site(s.domain)) == SL_NO_ID) {
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
 /* The first checker that does not hold. */
 static const char *broken_structure(const struct sl_engine *g)
 {
@@ -375,6 +403,7 @@ static const char *broken_structure(const struct sl_engine *g)
         {sl_ledger_valid(), "ledger (G2)"},
         {sl_commit_valid(), "claims (G2)"},
         {sl_second_pass_valid(), "second pass (G5)"},
+        {sl_topology_valid(), "topology (G6)"},
         {sl_offers_valid(), "offers"},
         {sl_turns_valid(), "turns"},
         {sl_queues_valid(), "queues (G8)"},
@@ -382,6 +411,7 @@ static const char *broken_structure(const struct sl_engine *g)
         {sl_holders_valid(), "holders"},
         {holders_valid(g), "holders and claims (G2)"},
         {tallies_valid(g), "tallies"},
+        {places_valid(g), "places and nodes"},
     };
     for (size_t i = 0; i < sizeof checks / sizeof checks[0]; i++) {
         if (!checks[i].holds) {

@@ -12,7 +12,9 @@
 #include "engine/change.h"
 #include "engine/event_in.h"
 #include "engine/follow.h"
+#include "engine/node_health.h"
 #include "engine/quotas.h"
+#include "engine/stands_in.h"
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -185,26 +187,49 @@ static bool read_claims(const struct past *p, sl_node_id node, struct claims *ou
     return true;
 }
 
-static bool commit_claims(const struct past *p, sl_node_id node, struct claims *claims,
-                          int64_t at_ms)
+/* Claims, and where the pods stand; what cannot be placed is charged all the same. */
+static enum sl_status commit_list(const struct past *p, sl_node_id node,
+                                  const struct claims *claims, const struct sl_stands_in *stands,
+                                  int64_t at_ms)
 {
-    struct sl_workload_entry *e = &p->g->workloads[p->id];
     struct sl_buf list = {0};
     for (uint32_t i = 0; i < claims->count; i++) {
         sl_change_list_claim(&list, claims->items[i]);
     }
-    e->grant = claims->grant;
-    sl_workload_hold(p->g, e, node);
+    if (stands->list.len > 0) {
+        sl_buf_add(&list, stands->list.data, stands->list.len);
+    }
     struct sl_change c = {.kind = SL_CHANGE_RESTORE,
-                          .word = {p->id, e->generation, node, 0},
+                          .word = {p->id, p->g->workloads[p->id].generation, node,
+                                   stands->pending && !p->admitted ? 1u : 0u},
                           .number = {at_ms},
                           .list = &list};
     enum sl_status status = sl_change_apply(p->g, &c, p->now_ms);
     sl_buf_fini(&list);
+    return status;
+}
+
+static bool commit_claims(const struct past *p, sl_node_id node, struct claims *claims,
+                          int64_t at_ms)
+{
+    struct sl_workload_entry *e = &p->g->workloads[p->id];
+    struct sl_stands_in stands;
+    sl_stands_in_read(p->g, p->id, p->object, claims->grant, &stands, p->now_ms);
+    e->grant = claims->grant;
+    sl_workload_hold(p->g, e, node);
+    enum sl_status status = commit_list(p, node, claims, &stands, at_ms);
+    if (status != SL_OK && stands.list.len > 0) {
+        sl_log(SL_LOG_WARN, "where the workload stands cannot be taken over", "workload",
+               sl_intern_name(p->g->names, SL_INTERN_WORKLOAD, p->id), NULL);
+        sl_buf_reset(&stands.list);
+        status = commit_list(p, node, claims, &stands, at_ms);
+    }
+    sl_stands_in_end(p->g, &stands, p->now_ms);
     if (status != SL_OK) {
         e->grant = NULL;
         sl_workload_hold(p->g, e, SL_NO_ID);
     }
+    sl_node_health_moved(p->g, p->id);
     return status == SL_OK;
 }
 
@@ -312,7 +337,8 @@ static void restore_pending(const struct past *p)
         (void)send(p, SL_EV_RESTORE_EVICTED, p->requeued, p->evicted, p->accumulated_ms,
                    p->evicted_ms);
     }
-    /* Switched on again while nobody looked: off once more, so that it is seen to be switched on. */
+    /* Switched on again while nobody looked: off once more, so that it is seen to be switched
+     * on. */
     if (p->evicted == SL_EVICT_DEACTIVATED && p->requeued == SL_REQUEUED_FALSE &&
         sl_json_path_bool(p->object, "spec.active", true)) {
         (void)send(p, SL_EV_DEACTIVATE, 0, 0, 0, p->evicted_ms);
@@ -385,6 +411,7 @@ void sl_rebuild_workload(struct sl_engine *g, sl_workload_id id, const struct sl
         if (p.admitted) {
             restore_checks(&p);
         }
+        sl_node_health_read(g, id, object, now_ms);
         restore_eviction(&p);
     }
     if (stand_in != SL_NO_ID) {

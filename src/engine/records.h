@@ -5,8 +5,11 @@
 #ifndef SL_ENGINE_RECORDS_H
 #define SL_ENGINE_RECORDS_H
 #include "api/json.h"
+#include "engine/amounts.h"
+#include "kernel/topology.h"
 #include "kernel/types.h"
 #include "policy/flavors.h"
+#include "policy/trees.h"
 
 enum sl_stop { SL_STOP_NONE, SL_STOP_HOLD, SL_STOP_DRAIN };
 
@@ -58,12 +61,15 @@ struct sl_check_rule {
 };
 
 /* What a holder was given: the choices of its plan, how many pods each pod set was counted with,
- * and how many of those have ended for good since, so that they hold nothing any more. */
+ * how many of those have ended for good since, so that they hold nothing any more, and where each
+ * pod set stands. */
 struct sl_grant {
     uint32_t pod_set_count;
     uint32_t choice_count;
     int64_t *counts;
     int64_t *reclaimed;
+    char **topology; /* its topologyAssignment as JSON; NULL = none, or none yet */
+    bool *delayed;   /* its topology waits, or has waited, for the second phase */
     struct sl_choice *choices;
 };
 
@@ -74,8 +80,24 @@ enum sl_standing {
     SL_STANDING_ADMITTED
 };
 
+/* spec.podSets[].topologyRequest */
+struct sl_topology_ask {
+    uint32_t together; /* enum sl_together of policy/topology_demand.h */
+    bool asked;
+    sl_level_id level; /* SL_NO_ID = none */
+    uint32_t layer_count;
+    struct {
+        sl_level_id level;
+        uint32_t size;
+    } layers[SL_LAYERS_MAX];
+};
+
 struct sl_pod_set {
     char *name;
     uint32_t constraint; /* see constraints.h */
+    uint32_t refined;    /* the same with what its checks have added; 0 = they added nothing */
+    bool placed;         /* its demand speaks of topology */
+    struct sl_topology_ask *ask; /* NULL = it asks for nothing */
+    struct sl_amounts amounts;   /* of one pod, by its spec, where its quota is counted otherwise */
 };
 #endif

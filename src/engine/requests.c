@@ -179,6 +179,22 @@ static void to_amounts(struct sl_engine *g, const struct sl_pod_requests *one,
     out->count = one->count;
 }
 
+/* Kept only where settings make of it something else. */
+static void keep_spec(struct sl_engine *g, const struct sl_pod_requests *given,
+                      struct sl_requests *out)
+{
+    if (g->settings.excluded_prefix_count == 0 && g->settings.transformation_count == 0) {
+        return;
+    }
+    for (uint32_t i = 0; i < given->count; i++) {
+        struct sl_quantity exact = {given->items[i].nano, SL_QUANTITY_DECIMAL_SI};
+        const char *name = given->items[i].resource;
+        out->spec[i].resource = sl_name_take(g, SL_INTERN_RESOURCE, name, g->now_ms);
+        out->spec[i].per_pod = sl_quantity_amount(exact, name);
+    }
+    out->spec_count = given->count;
+}
+
 static enum sl_code read_pods(struct sl_engine *g, const struct sl_json *spec, const char *field,
                               struct sl_requests *out, struct sl_error *e)
 {
@@ -188,6 +204,7 @@ static enum sl_code read_pods(struct sl_engine *g, const struct sl_json *spec, c
     if (code != SL_CODE_OK) {
         return code;
     }
+    keep_spec(g, &given, out);
     exclude(&g->settings, &given);
     if (!transform(&g->settings, &given, &one)) {
         sl_error_cause(e, "FieldValueInvalid", field,

@@ -18,6 +18,11 @@ struct sl_requests {
         sl_resource_id resource;
         int64_t per_pod; /* saturated */
     } items[SL_REQUESTS_MAX];
+    uint32_t spec_count; /* what the spec says of one pod, where items are something else; else 0 */
+    struct {
+        sl_resource_id resource;
+        int64_t per_pod;
+    } spec[SL_REQUESTS_MAX];
 };
 
 /* All pod sets, SL_POD_SETS_MAX of them at most. INVALID with a cause naming the field: bad

@@ -41,6 +41,16 @@ static const size_t switches[] = {
     offsetof(struct sl_settings, recompute_on_overlap),
     offsetof(struct sl_settings, prioritize_preemptors),
     offsetof(struct sl_settings, reclaimable_pods),
+    offsetof(struct sl_settings, topology),
+    offsetof(struct sl_settings, balanced_placement),
+    offsetof(struct sl_settings, multi_layer),
+    offsetof(struct sl_settings, profile_mixed),
+    offsetof(struct sl_settings, prefer_affinity),
+    offsetof(struct sl_settings, overlapping_flavors),
+    offsetof(struct sl_settings, recompute_placement),
+    offsetof(struct sl_settings, replace_failed),
+    offsetof(struct sl_settings, fail_fast),
+    offsetof(struct sl_settings, skip_single_pod),
 };
 #define SWITCH_COUNT (sizeof switches / sizeof switches[0])
 

@@ -9,7 +9,9 @@
 #include "engine/change.h"
 #include "engine/constraints.h"
 #include "engine/follow.h"
+#include "engine/message.h"
 #include "engine/rules.h"
+#include "policy/outsiders.h"
 #include "policy/queues.h"
 #include <stdio.h>
 #include <string.h>
@@ -89,12 +91,6 @@ enum sl_usable sl_standing_judge(const struct sl_engine *g, sl_workload_id id,
     enum sl_usable usable = judge_queue(e->queue, text);
     if (usable == SL_USABLE) {
         usable = judge_cluster_queue(n, text);
-    }
-    if (usable == SL_USABLE && !namespace_taken(g, n, e->queue->ns)) {
-        (void)snprintf(text, 320,
-                       "the namespaceSelector of ClusterQueue %.200s does not take the namespace",
-                       n->name);
-        usable = SL_UNUSABLE_NAMESPACE;
     }
     if (usable == SL_USABLE && check_objects(id)) {
         (void)snprintf(text, 320, "an admission check asks to try again later, or has rejected it");
@@ -190,16 +186,39 @@ static void detach(struct sl_engine *g, sl_workload_id id, int64_t now_ms)
     }
 }
 
-static bool unusable_reason(enum sl_pending_reason reason)
+/* Was it told that the queue does not take its namespace: by a cycle of this run, or before? */
+static bool told_outsider(const struct sl_engine *g, sl_workload_id id)
 {
-    return reason == SL_PENDING_SUSPENDED || reason == SL_PENDING_MISCONFIGURED;
+    const struct sl_workload_entry *e = &g->workloads[id];
+    char text[SL_MESSAGE_SIZE];
+    sl_message_from_outsider(g, e->queue->cluster_queue, text);
+    return e->message != NULL && strcmp(e->message, text) == 0;
+}
+
+/* Was it refused for its queues, and that no longer holds? */
+static bool reason_is_over(const struct sl_engine *g, sl_workload_id id, bool outsider)
+{
+    enum sl_pending_reason reason = sl_workloads[id].pending_reason;
+    return reason == SL_PENDING_SUSPENDED ||
+           (reason == SL_PENDING_MISCONFIGURED && !(outsider && told_outsider(g, id)));
+}
+
+static void update_outsider(struct sl_engine *g, sl_workload_id id, bool outsider, int64_t now_ms)
+{
+    if (sl_outsiders_is(id) != outsider) {
+        struct sl_change c = {
+            .kind = SL_CHANGE_OUTSIDER, .word = {id, outsider ? 1u : 0u}, .number = {now_ms}};
+        (void)sl_change_apply(g, &c, now_ms);
+    }
 }
 
 static void update_usable(struct sl_engine *g, sl_workload_id id, int64_t now_ms)
 {
     const struct sl_workload *w = &sl_workloads[id];
     const struct sl_workload_entry *e = &g->workloads[id];
-    update_checks(g, id, g->nodes[e->queue->cluster_queue], now_ms);
+    const struct sl_node_entry *n = g->nodes[e->queue->cluster_queue];
+    bool outsider = !namespace_taken(g, n, e->queue->ns);
+    update_checks(g, id, n, now_ms);
     if (w->requeued == SL_REQUEUED_FALSE && w->active &&
         (w->evicted == SL_EVICT_CLUSTER_QUEUE_STOPPED ||
          w->evicted == SL_EVICT_LOCAL_QUEUE_STOPPED)) {
@@ -208,13 +227,14 @@ static void update_usable(struct sl_engine *g, sl_workload_id id, int64_t now_ms
         (void)sl_change_event(g, ev);
     }
     if (w->phase == SL_PHASE_PENDING && w->active && !w->gated && !w->on_hold &&
-        unusable_reason(w->pending_reason)) {
+        reason_is_over(g, id, outsider)) {
         struct sl_event ev = event_for(g, id, SL_EV_REFUSE, now_ms);
         ev.reason = SL_PENDING_EVALUATION;
         sl_follow_say(g, id, "");
         (void)sl_change_event(g, ev);
     }
     attach(g, id, e->queue->cluster_queue, now_ms);
+    update_outsider(g, id, outsider, now_ms);
 }
 
 static void update_unusable(struct sl_engine *g, sl_workload_id id, enum sl_usable why,

@@ -13,7 +13,6 @@ enum sl_usable {
     SL_UNUSABLE_STOPPED,   /* the LocalQueue or ClusterQueue is stopped */
     SL_UNUSABLE_GONE,      /* one of them is missing or being deleted */
     SL_UNUSABLE_INACTIVE,  /* the ClusterQueue cannot be used as it is */
-    SL_UNUSABLE_NAMESPACE, /* its namespaceSelector does not take the workload */
     SL_UNUSABLE_CHECK,     /* an admission check asks to retry or has rejected it, before any
                               reservation */
     SL_UNUSABLE_TOO_LARGE, /* it asks for more than any quota can be */

@@ -72,6 +72,7 @@ struct sl_local_queue {
     struct sl_tally tally;
 };
 
+struct sl_released;
 struct sl_workload_entry {
     char *uid; /* NULL: the slot is free */
     uint32_t generation;
@@ -88,7 +89,8 @@ struct sl_workload_entry {
     bool wants_active;  /* spec.active */
     bool paused;        /* its reservation could not be written: out of the queue for a while */
     bool rewrite;       /* a write failed: decide again when its object was seen again */
-    uint32_t unwritten_count; /* decisions that are not answered yet */
+    uint32_t unwritten_count;     /* decisions that are not answered yet */
+    struct sl_released *released; /* its newest release, until it is written; NULL = none */
     enum sl_decision_kind rewrite_kind;
     char *message;              /* of its newest decision */
     char *trouble;              /* why its object cannot be used; NULL = it can */
@@ -101,6 +103,7 @@ struct sl_workload_entry {
     int64_t object_generation; /* whose pod sets the demand is made of; -1 = none */
     uint64_t limits_version;   /* with which limits */
     int64_t ready_ms;          /* by when its pods must be ready, SL_NEVER = no matter */
+    int64_t stop_ms;           /* by when its evicted job should stop, SL_NEVER = no matter */
     int64_t retain_ms;         /* when it is to be deleted, SL_NEVER = not */
     int64_t limited_ms; /* the admission whose execution time a timer watches, SL_NEVER = none */
     uint32_t pod_set_count;
@@ -120,7 +123,10 @@ struct sl_queued_decision {
 };
 
 struct sl_constraints;
+struct sl_world;
 struct sl_limits;
+struct sl_tenants;
+struct sl_node_health;
 struct sl_touched {
     enum sl_kind kind;
     sl_node_id node;
@@ -151,8 +157,11 @@ struct sl_engine {
     uint32_t decision_cap;
     struct sl_constraints *constraints;
     struct sl_limits *limits;
-    uint32_t looped_count; /* nodes whose parent was refused */
-    bool sweep;            /* a node that only waited for its holders may be free now */
+    struct sl_world *world;        /* nodes, pods and topologies: world.h */
+    struct sl_tenants *tenants;    /* who stands on which node: tenants.h */
+    struct sl_node_health *health; /* which nodes have failed: node_health.h */
+    uint32_t looped_count;         /* nodes whose parent was refused */
+    bool sweep;                    /* a node that only waited for its holders may be free now */
     struct sl_touched *touched;
     uint32_t touched_first;
     uint32_t touched_count;
@@ -197,6 +206,14 @@ struct sl_grant *sl_grant_new(uint32_t pod_set_count, uint32_t choice_count);
 void sl_grant_free(struct sl_grant *grant); /* NULL is fine */
 /* What is still held for a choice. */
 int64_t sl_grant_amount(const struct sl_grant *grant, uint32_t choice);
+
+/* --- world.c: nodes, pods and topologies ------------------------------------------------------ */
+void sl_world_open(struct sl_engine *g);
+/* Everything is taken back from the core. */
+void sl_world_close(struct sl_engine *g);
+/* Wake the queues for which something has changed in a tree that they offer; before a cycle. */
+void sl_world_flush(struct sl_engine *g, int64_t now_ms);
+bool sl_world_woken(const struct sl_engine *g); /* is there anybody to be woken? */
 
 /* The ClusterQueue whose quota the workload holds, or that it waits for; "" = not known. */
 const char *sl_engine_queue_of(const struct sl_engine *g, sl_workload_id id);

@@ -9,8 +9,12 @@
 #include "engine/conditions.h"
 #include "engine/event_in.h"
 #include "engine/follow.h"
+#include "engine/node_health.h"
+#include "engine/released.h"
 #include "engine/standing.h"
+#include "engine/topology_out.h"
 #include "kernel/requeue.h"
+#include "policy/passes.h"
 #include "policy/queues.h"
 #include "policy/turns.h"
 #include <stdio.h>
@@ -102,6 +106,11 @@ static void fire(struct sl_engine *g, const struct sl_timer *t, int64_t now_ms)
             pods_are_late(g, t->id, now_ms);
         }
         break;
+    case SL_TIMER_STOP:
+        if (e->stop_ms == t->due_ms) {
+            sl_decide(g, t->id, SL_DECIDE_LATE, now_ms);
+        }
+        break;
     case SL_TIMER_RETAIN:
         if (e->retain_ms == t->due_ms) {
             sl_decide(g, t->id, SL_DECIDE_DELETE, now_ms);
@@ -121,9 +130,9 @@ static void fire(struct sl_engine *g, const struct sl_timer *t, int64_t now_ms)
 
 /* Wake-ups alone are worth a cycle at once, and then none for a while that grows with how many
  * would have to be looked at again. Heads that were never tried do not wait. */
-static int64_t cycle_due_ms(const struct sl_engine *g)
+static int64_t heads_due_ms(const struct sl_engine *g)
 {
-    if (!g->synced || !sl_queues_ready()) {
+    if (!sl_queues_ready()) {
         return INT64_MAX;
     }
     if (sl_turns_first_ready() != SL_NO_ID) {
@@ -131,6 +140,17 @@ static int64_t cycle_due_ms(const struct sl_engine *g)
     }
     int64_t window_ms = g->counters.pending / WAKE_PENDING_PER_MS;
     return g->woken_ms + (window_ms > WAKE_MS_MAX ? WAKE_MS_MAX : window_ms);
+}
+
+/* Second passes come at their own time. */
+static int64_t cycle_due_ms(const struct sl_engine *g)
+{
+    if (!g->synced) {
+        return INT64_MAX;
+    }
+    int64_t heads_ms = heads_due_ms(g);
+    int64_t passes_ms = sl_passes_due_ms();
+    return passes_ms != SL_NEVER && passes_ms < heads_ms ? passes_ms : heads_ms;
 }
 
 static void run_cycle(struct sl_engine *g, bool all_heads, int64_t now_ms)
@@ -155,6 +175,8 @@ void sl_engine_force_cycle(struct sl_engine *g, int64_t now_ms)
 {
     SL_PRE(g != NULL && g->synced);
     fire_timers(g, now_ms);
+    sl_node_health_settle(g, now_ms);
+    sl_world_flush(g, now_ms);
     run_cycle(g, true, now_ms);
     (void)sl_journal_flush(g->journal);
 }
@@ -163,6 +185,10 @@ bool sl_engine_cycle(struct sl_engine *g, int64_t now_ms)
 {
     SL_PRE(g != NULL);
     fire_timers(g, now_ms);
+    if (g->synced) {
+        sl_node_health_settle(g, now_ms);
+        sl_world_flush(g, now_ms);
+    }
     if (cycle_due_ms(g) <= now_ms) {
         g->woken_ms = sl_turns_first_ready() == SL_NO_ID ? now_ms : g->woken_ms;
         run_cycle(g, false, now_ms);
@@ -176,6 +202,9 @@ int64_t sl_engine_due_ms(const struct sl_engine *g)
 {
     if (!g->synced) {
         return INT64_MAX;
+    }
+    if (sl_world_woken(g) || sl_node_health_waits(g)) {
+        return INT64_MIN;
     }
     int64_t timers_ms = sl_timers_due_ms(&g->timers);
     int64_t cycle_ms = cycle_due_ms(g);
@@ -192,10 +221,27 @@ static bool cycle_reason(enum sl_pending_reason reason)
            reason == SL_PENDING_PREEMPTED_WORKLOADS;
 }
 
-static void fill_message(struct sl_engine *g, struct sl_decision *d)
+/* Which nodes are to be left, or that there is a place, or none yet. */
+static void say_place(const struct sl_engine *g, struct sl_decision *d)
 {
     const struct sl_workload *w = &sl_workloads[d->workload];
-    const char *own = g->workloads[d->workload].message;
+    char failed[400];
+    if (w->unhealthy_count > 0) {
+        sl_topology_out_list_failed(g, d->workload, sizeof failed, failed);
+        (void)snprintf(d->message, sizeof d->message, "its pods leave failed node%s %s",
+                       w->unhealthy_count == 1 ? "" : "s", failed);
+        return;
+    }
+    (void)snprintf(d->message, sizeof d->message, "%s",
+                   w->topology_pending ? "the workload waits for a place for its pods"
+                                       : "the workload's pods have their places");
+}
+
+static void fill_message(struct sl_engine *g, struct sl_decision *d)
+{
+    const struct sl_released *past = sl_released_of(g, d->workload, d->sequence);
+    const struct sl_workload *w = past != NULL ? &past->record : &sl_workloads[d->workload];
+    const char *own = past != NULL ? past->message : g->workloads[d->workload].message;
     const char *text = "";
     switch (d->kind) {
     case SL_DECIDE_RESERVE:
@@ -212,7 +258,8 @@ static void fill_message(struct sl_engine *g, struct sl_decision *d)
         break;
     case SL_DECIDE_EVICT:
         text = own != NULL &&
-                       (w->evicted == SL_EVICT_ADMISSION_CHECK || w->evicted == SL_EVICT_PREEMPTED)
+                       (w->evicted == SL_EVICT_ADMISSION_CHECK ||
+                        w->evicted == SL_EVICT_PREEMPTED || w->evicted == SL_EVICT_NODE_FAILURES)
                    ? own
                    : sl_condition_evict_sentence(w->evicted);
         break;
@@ -224,6 +271,15 @@ static void fill_message(struct sl_engine *g, struct sl_decision *d)
         break;
     case SL_DECIDE_REQUEUE:
         text = "the workload may be considered again";
+        break;
+    case SL_DECIDE_PLACE:
+        say_place(g, d);
+        return;
+    case SL_DECIDE_LATE:
+        text = "evicted, and its job has not stopped for long; its quota is held until it has";
+        break;
+    case SL_DECIDE_UNPLACED:
+        text = own != NULL ? own : "no place was found for the workload's pods";
         break;
     }
     (void)snprintf(d->message, sizeof d->message, "%s", text);
@@ -292,7 +348,11 @@ void sl_engine_answer(struct sl_engine *g, const struct sl_decision *d, enum sl_
     SL_PRE(e->unwritten_count > 0);
     e->unwritten_count--;
     if (code == SL_CODE_OK) {
+        sl_released_written(g, d);
         return;
+    }
+    if (code != SL_CODE_NOT_FOUND && (d->kind == SL_DECIDE_UNPLACED || d->kind == SL_DECIDE_LATE)) {
+        return; /* nothing was to be written */
     }
     if (code == SL_CODE_NOT_FOUND) {
         sl_event_drop_workload(g, d->workload, now_ms);

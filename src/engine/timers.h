@@ -14,6 +14,7 @@ enum sl_timer_kind {
     SL_TIMER_EXECUTION, /* id = a workload: its maximum execution time is over */
     SL_TIMER_REWRITE,   /* id = a workload: repeat a write that failed */
     SL_TIMER_READY,     /* id = a workload: its pods should be ready by now */
+    SL_TIMER_STOP,      /* id = a workload: its job should have stopped by now */
     SL_TIMER_RETAIN,    /* id = a workload: finished or deactivated long enough ago to be deleted */
     SL_TIMER_SAMPLE     /* no id: what LocalQueues use is to be summed up */
 };

@@ -115,6 +115,7 @@ enum sl_status sl_commit_restore(void) SL_MUST_CHECK;
                          \result == SL_OK;
   ensures  made:       \result == SL_OK ==> MoveMade(ev.kind,
                          \old(sl_workloads[ev.workload].phase), sl_workloads[ev.workload].phase);
+  ensures  quota:      \result == SL_OK ==> QuotaMoved{Pre,Post}(ev.kind, ev.workload);
   ensures  kept:       \result == SL_OK && HoldsQuota(ev.workload) ==>
                          UsageSame{Pre,Post} && ClaimsSame{Pre,Post}(ev.workload);
   ensures  released:   \result == SL_OK && !HoldsQuota(ev.workload) ==>

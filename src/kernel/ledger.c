@@ -156,6 +156,7 @@ static void add(sl_cell_id cell, int64_t own_delta, int64_t usage_delta)
   ensures  own:        sl_cell_own[cell] == \old(sl_cell_own[cell]) + delta && OwnElsewhere{Old, Post}(cell);
   ensures  limits:     0 <= delta && delta <= \old(available(cell)) ==> \forall integer c;
                        0 <= c < SL_CELLS_MAX ==> sl_cell_usage[c] == \old(sl_cell_usage[c]) || WithinLimit(c);
+  ensures  grows:      sl_trail_count >= \old(sl_trail_count);
   ensures  past:       sl_trail_depth > 0 ==> SamePast{Old, Post}(\old(sl_trail_count));
 */
 static void change(sl_cell_id cell, int64_t delta)

@@ -59,6 +59,7 @@ enum sl_status sl_ledger_set_quota(sl_cell_id cell, int64_t nominal, int64_t len
                        sl_trail_count, sl_trail_cell[0 .. SL_TRAIL_MAX - 1],
                        sl_trail_own[0 .. SL_TRAIL_MAX - 1], sl_trail_usage[0 .. SL_TRAIL_MAX - 1];
   ensures  inv:        UsageInv && TrailSound;
+  ensures  grows:      sl_trail_count >= \old(sl_trail_count);
   ensures  past:       sl_trail_depth > 0 ==> SamePast{Old, Post}(\old(sl_trail_count));
   behavior done:
     assumes known:     Chargeable(cell, amount) && TrailRoom;
@@ -89,6 +90,7 @@ enum sl_status sl_ledger_reserve(sl_cell_id cell, int64_t amount) SL_MUST_CHECK;
                        sl_trail_count, sl_trail_cell[0 .. SL_TRAIL_MAX - 1],
                        sl_trail_own[0 .. SL_TRAIL_MAX - 1], sl_trail_usage[0 .. SL_TRAIL_MAX - 1];
   ensures  inv:        UsageInv && TrailSound;
+  ensures  grows:      sl_trail_count >= \old(sl_trail_count);
   ensures  past:       sl_trail_depth > 0 ==> SamePast{Old, Post}(\old(sl_trail_count));
   behavior done:
     assumes known:     Chargeable(cell, amount) && TrailRoom;
@@ -115,6 +117,7 @@ enum sl_status sl_ledger_charge(sl_cell_id cell, int64_t amount) SL_MUST_CHECK;
                        sl_trail_count, sl_trail_cell[0 .. SL_TRAIL_MAX - 1],
                        sl_trail_own[0 .. SL_TRAIL_MAX - 1], sl_trail_usage[0 .. SL_TRAIL_MAX - 1];
   ensures  inv:        UsageInv && TrailSound;
+  ensures  grows:      sl_trail_count >= \old(sl_trail_count);
   ensures  past:       sl_trail_depth > 0 ==> SamePast{Old, Post}(\old(sl_trail_count));
   behavior done:
     assumes known:     Chargeable(cell, amount) && TrailRoom;

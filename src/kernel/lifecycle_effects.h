@@ -13,6 +13,7 @@
   requires ready:     GuardReady(ev);
   requires sound:     EventSound(ev);
   requires step:      KindSound(ev.kind, step) && StepSound(ev.kind, step);
+  requires node:      NodeSound(ev, step);
   terminates          \true;
   exits               \false;
   assigns             sl_workloads[ev.workload].active, sl_workloads[ev.workload].on_hold,
@@ -25,7 +26,7 @@
                       sl_workloads[ev.workload].pods_ready_at_ms,
                       sl_workloads[ev.workload].topology_pending,
                       sl_workloads[ev.workload].unhealthy_count,
-                      sl_workloads[ev.workload].unhealthy[0],
+                      sl_workloads[ev.workload].unhealthy[0 .. SL_UNHEALTHY_MAX - 1],
                       sl_workloads[ev.workload].check_count,
                       sl_workloads[ev.workload].checks[0 .. SL_CHECKS_MAX - 1],
                       sl_workloads[ev.workload].accumulated_ms,

@@ -281,6 +281,20 @@ struct sl_verdict sl_guard_second_pass_miss(struct sl_event ev);
 */
 bool sl_guard_checks_ready(sl_workload_id id);
 
+/* Where the failed node is; the count when it is not there. */
+/*@
+  requires id:        id < SL_WORKLOADS_MAX;
+  requires count:     sl_workloads[id].unhealthy_count <= SL_UNHEALTHY_MAX;
+  terminates          \true;
+  exits               \false;
+  assigns             \nothing;
+  ensures  range:     0 <= \result <= sl_workloads[id].unhealthy_count;
+  ensures  found:     \result < sl_workloads[id].unhealthy_count ==>
+                        sl_workloads[id].unhealthy[\result] == host;
+  ensures  absent:    \result == sl_workloads[id].unhealthy_count <==> !NodeNamed(id, host);
+*/
+uint32_t sl_guard_find_node(sl_workload_id id, sl_host_id host);
+
 /* Where the check is; the count when it is not there. */
 /*@
   requires id:        id < SL_WORKLOADS_MAX;

@@ -228,25 +228,40 @@ struct sl_verdict sl_guard_execution_timeout(struct sl_event ev)
     return sl_guard_step(SL_STEP_TARGET, SL_EVICT_NONE);
 }
 
-/* One failed node is marked and replaced; a second one before that is an eviction. */
+uint32_t sl_guard_find_node(sl_workload_id id, sl_host_id host)
+{
+    uint32_t i = 0;
+    /*@
+      loop invariant range:  0 <= i <= sl_workloads[id].unhealthy_count;
+      loop invariant absent: \forall integer j; 0 <= j < i ==> sl_workloads[id].unhealthy[j] != host;
+      loop assigns   i;
+      loop variant   sl_workloads[id].unhealthy_count - i;
+    */
+    while (i < sl_workloads[id].unhealthy_count && sl_workloads[id].unhealthy[i] != host) {
+        i++;
+    }
+    return i;
+}
+
+/* Failed nodes are marked and replaced, all at once; one more than can be marked is an eviction. */
 struct sl_verdict sl_guard_node_failed(struct sl_event ev)
 {
+    uint32_t count = sl_workloads[ev.workload].unhealthy_count;
     if (ev.index == SL_NO_ID) {
         return sl_guard_refuse(SL_REFUSED_BAD_ARGUMENT);
     }
-    if (sl_workloads[ev.workload].unhealthy_count == 0) {
-        return sl_guard_step(SL_STEP_NODE, SL_EVICT_NONE);
-    }
-    if (sl_workloads[ev.workload].unhealthy[0] == ev.index) {
+    if (sl_guard_find_node(ev.workload, ev.index) < count) {
         return sl_guard_refuse(SL_REFUSED_NO_CHANGE);
+    }
+    if (count < SL_UNHEALTHY_MAX) {
+        return sl_guard_step(SL_STEP_NODE, SL_EVICT_NONE);
     }
     return sl_guard_step(SL_STEP_NODE_EVICT, SL_EVICT_NODE_FAILURES);
 }
 
 struct sl_verdict sl_guard_node_recovered(struct sl_event ev)
 {
-    if (sl_workloads[ev.workload].unhealthy_count == 0 ||
-        sl_workloads[ev.workload].unhealthy[0] != ev.index) {
+    if (sl_guard_find_node(ev.workload, ev.index) == sl_workloads[ev.workload].unhealthy_count) {
         return sl_guard_refuse(SL_REFUSED_NO_NODE);
     }
     return sl_guard_step(SL_STEP_NODE, SL_EVICT_NONE);

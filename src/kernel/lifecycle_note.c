@@ -202,19 +202,42 @@ static void note_pods(struct sl_event ev)
     sl_workloads[ev.workload].pods_ready_at_ms = ev.now_ms;
 }
 
+/* A mark that goes leaves its place to the last one. */
+/*@
+  requires ready:     id < SL_WORKLOADS_MAX;
+  requires count:     sl_workloads[id].unhealthy_count <= SL_UNHEALTHY_MAX;
+  requires named:     NodeNamed(id, host);
+  terminates          \true;
+  exits               \false;
+  assigns             sl_workloads[id].unhealthy_count,
+                      sl_workloads[id].unhealthy[0 .. SL_UNHEALTHY_MAX - 1];
+  ensures  fewer:     sl_workloads[id].unhealthy_count == \old(sl_workloads[id].unhealthy_count) - 1;
+  ensures  others:    \forall integer h; h != host ==> (NodeNamed(id, h) <==> NodeNamed{Pre}(id, h));
+*/
+static void unmark_node(sl_workload_id id, sl_host_id host)
+{
+    uint32_t i = sl_guard_find_node(id, host);
+    sl_workloads[id].unhealthy_count--;
+    sl_workloads[id].unhealthy[i] = sl_workloads[id].unhealthy[sl_workloads[id].unhealthy_count];
+}
+
 /* Delayed topology and failed nodes: what a second pass is owed for. */
 /*@
   requires ready:     ev.workload < SL_WORKLOADS_MAX;
   requires bounds:    EventBounds(ev);
+  requires node:      sl_workloads[ev.workload].unhealthy_count <= SL_UNHEALTHY_MAX && NodeSound(ev, step);
   terminates          \true;
   exits               \false;
   assigns             sl_workloads[ev.workload].topology_pending,
                       sl_workloads[ev.workload].unhealthy_count,
-                      sl_workloads[ev.workload].unhealthy[0];
+                      sl_workloads[ev.workload].unhealthy[0 .. SL_UNHEALTHY_MAX - 1];
   ensures  topology:  sl_workloads[ev.workload].topology_pending == TopologyAfter{Pre}(ev);
   ensures  count:     sl_workloads[ev.workload].unhealthy_count == UnhealthyAfter{Pre}(ev, step);
   ensures  marked:    ev.kind == SL_EV_NODE_FAILED && step == SL_STEP_NODE ==>
-                        sl_workloads[ev.workload].unhealthy[0] == ev.index;
+                        NodeNamed(ev.workload, ev.index);
+  ensures  others:    \forall integer h; h != ev.index &&
+                        (ev.kind == SL_EV_NODE_FAILED || ev.kind == SL_EV_NODE_RECOVERED) ==>
+                        (NodeNamed(ev.workload, h) <==> NodeNamed{Pre}(ev.workload, h));
 */
 static void note_topology(struct sl_event ev, enum sl_step step)
 {
@@ -225,12 +248,12 @@ static void note_topology(struct sl_event ev, enum sl_step step)
         break;
     case SL_EV_NODE_FAILED:
         if (step == SL_STEP_NODE) {
-            sl_workloads[id].unhealthy_count = 1;
-            sl_workloads[id].unhealthy[0] = ev.index;
+            sl_workloads[id].unhealthy[sl_workloads[id].unhealthy_count] = ev.index;
+            sl_workloads[id].unhealthy_count++;
         }
         break;
     case SL_EV_NODE_RECOVERED:
-        sl_workloads[id].unhealthy_count = 0;
+        unmark_node(id, ev.index);
         break;
     case SL_EV_SECOND_PASS_FIT:
     case SL_EV_FINISH:

@@ -172,7 +172,7 @@ static bool pass_sound(sl_workload_id id)
     }
     return (!sl_workloads[id].topology_pending || phase == SL_PHASE_QUOTA_RESERVED ||
             phase == SL_PHASE_EVICTED) &&
-           sl_workloads[id].unhealthy_count <= 1 &&
+           sl_workloads[id].unhealthy_count <= SL_UNHEALTHY_MAX &&
            (sl_workloads[id].unhealthy_count == 0 || phase == SL_PHASE_ADMITTED);
 }
 

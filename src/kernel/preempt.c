@@ -5,6 +5,7 @@
 #include "kernel/preempt.h"
 
 #include "kernel/commit.h"
+#include "kernel/preempt_rooms.h"
 #include "kernel/preempt_trial.h"
 #include "kernel/preempt_victim.h"
 
@@ -29,6 +30,31 @@ static enum sl_status check_rest(void)
     return SL_OK;
 }
 
+/* Is there room, and quota, with the victims gone, and is each of them needed for one of the two? */
+/*@
+  requires inv:        CoreInv && NodesLinked && sl_trail_depth == 0;
+  requires plan:       PlanClaimsSound;
+  requires lists:      ListsSound;
+  requires promises:   PromisesValid;
+  requires topology:   TopologyInv && ScratchZero;
+  terminates           \true;
+  exits                \false;
+  assigns              SL_TRIED, sl_trail_depth, SL_ROOMS_SCRATCH, SL_NEEDS;
+  ensures  inv:        CoreInv && sl_trail_depth == 0;
+  ensures  same:       UsageSame{Pre,Post};
+  ensures  zero:       ScratchZero;
+  ensures  sound:      \result == SL_OK ==> PlanFits && RoomsFit && PlanItems && NoneSpared{Post,Post};
+*/
+static enum sl_status try_all(void)
+{
+    enum sl_status status = sl_preempt_rooms_open();
+    if (status == SL_OK) {
+        status = sl_preempt_try();
+    }
+    sl_preempt_rooms_close();
+    return status;
+}
+
 enum sl_status sl_preempt_check(void)
 {
     enum sl_status status = sl_commit_check_form();
@@ -39,7 +65,7 @@ enum sl_status sl_preempt_check(void)
         status = sl_preempt_check_victims();
     }
     if (status == SL_OK) {
-        status = sl_preempt_try();
+        status = try_all();
     }
     return status;
 }
@@ -60,6 +86,7 @@ enum sl_status sl_preempt_check(void)
   ensures  inv:        CoreInv && sl_trail_depth == 0;
   ensures  result:     \result == SL_OK;
   ensures  evicted:    sl_workloads[sl_preempt_plan.victims[index]].phase == SL_PHASE_EVICTED;
+  ensures  holders:    HoldersStay{Pre,Post};
   ensures  once:       \old(sl_workloads[sl_preempt_plan.victims[index]].phase) == SL_PHASE_EVICTED ==>
                          WorkloadSame{Pre,Post}(sl_preempt_plan.victims[index]);
 */
@@ -89,6 +116,7 @@ static enum sl_status evict(uint32_t index)
                        sl_places[0 .. SL_WORKLOADS_MAX - 1], sl_claim_counts[0 .. SL_WORKLOADS_MAX - 1];
   ensures  inv:        CoreInv && sl_trail_depth == 0;
   ensures  result:     \result == SL_OK;
+  ensures  holders:    HoldersStay{Pre,Post};
   ensures  evicted:    \forall integer i; 0 <= i < sl_preempt_plan.victim_count ==>
                          sl_workloads[sl_preempt_plan.victims[i]].phase == SL_PHASE_EVICTED;
   ensures  once:       \forall integer i; 0 <= i < sl_preempt_plan.victim_count &&
@@ -104,6 +132,7 @@ static enum sl_status evict_all(void)
       loop invariant index:   0 <= i <= sl_preempt_plan.victim_count;
       loop invariant inv:     CoreInv && sl_trail_depth == 0;
       loop invariant result:  status == SL_OK;
+      loop invariant holders: HoldersStay{Pre,Here};
       loop invariant evicted: \forall integer j; 0 <= j < i ==>
                                 sl_workloads[sl_preempt_plan.victims[j]].phase == SL_PHASE_EVICTED;
       loop invariant once:    \forall integer j; 0 <= j < i &&

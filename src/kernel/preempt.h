@@ -2,8 +2,8 @@
  * SPDX-FileCopyrightText: The Sluice authors */
 
 /* Preemption plans (G4): victims hold quota and may be preempted under the policy of the preemptor's queue; with
- * them gone the preemptor fits; no single one of them could have been spared. Policy fills sl_preempt_plan beside
- * sl_plan (which says who wants what); check judges both without effect, commit evicts the victims or refuses the
+ * them gone the preemptor fits, quota and rooms; no single one of them could have been spared. Policy fills
+ * sl_preempt_plan beside sl_plan and sl_topology_plan (who wants what, and where; no sets: nowhere); check judges both without effect, commit evicts the victims or refuses the
  * plan whole. Owns the queues' preemption policies, the plan, and what was promised in the running cycle. */
 #ifndef SL_KERNEL_PREEMPT_H
 #define SL_KERNEL_PREEMPT_H
@@ -12,6 +12,8 @@
 #include "kernel/promise.h"
 #include "kernel/reasons.h"
 #include "kernel/status.h"
+#include "kernel/topology.h"
+#include "kernel/topology_needs.h"
 #include "kernel/types.h"
 
 enum sl_preempt_within { /* spec.preemption.withinClusterQueue */
@@ -50,6 +52,13 @@ extern struct sl_preempt_policy sl_preempt_policies[SL_NODES_MAX];
 extern uint32_t sl_preempt_victim_index[SL_WORKLOADS_MAX];
 extern uint32_t sl_preempt_gone_index[SL_WORKLOADS_MAX];
 
+/* For preempt only, all zero between calls: what sl_topology_plan wants of a room, what its victims have booked
+ * there, and what those have that are gone because of earlier plans. */
+extern int64_t sl_preempt_wanted[SL_ROOMS_MAX];
+extern int64_t sl_preempt_freed[SL_ROOMS_MAX];
+extern int64_t sl_preempt_left[SL_ROOMS_MAX];
+
+#include "specs/preempt_rooms.acsl"
 #include "specs/preempt.acsl"
 
 /* Refused: NO_NODE_ID, BAD_ARGUMENT. What was never set is Never, Never, no borrowing. */
@@ -85,12 +94,15 @@ struct sl_preempt_policy sl_preempt_policy_of(sl_node_id node);
 /*@
   requires inv:        CoreInv && NodesLinked;
   requires promises:   PromisesValid;
+  requires topology:   TopologyInv && ScratchZero;
   terminates           \true;
   exits                \false;
-  assigns              SL_TRIED, sl_trail_depth, SL_PREEMPT_SCRATCH;
+  assigns              SL_TRIED, sl_trail_depth, SL_PREEMPT_SCRATCH, SL_ROOMS_SCRATCH, SL_NEEDS;
   ensures  inv:        CoreInv;
+  ensures  zero:       ScratchZero;
   ensures  same:       UsageSame{Pre,Post} && sl_trail_depth == \old(sl_trail_depth);
-  ensures  sound:      \result == SL_OK ==> PreemptionSound && sl_trail_depth == 0;
+  ensures  sound:      \result == SL_OK ==> PreemptionSound{Post,Post} && sl_trail_depth == 0;
+  ensures  items:      \result == SL_OK ==> PlanItems;
   ensures  room:       \result == SL_OK ==> sl_promises <= SL_PROMISES_MAX - SL_CLAIMS_MAX;
 */
 enum sl_status sl_preempt_check(void) SL_MUST_CHECK;
@@ -100,14 +112,16 @@ enum sl_status sl_preempt_check(void) SL_MUST_CHECK;
 /*@
   requires inv:        CoreInv && NodesLinked;
   requires promises:   PromisesValid;
+  requires topology:   TopologyInv && ScratchZero;
   terminates           \true;
   exits                \false;
-  assigns              SL_TRIED, sl_trail_depth, SL_PREEMPT_SCRATCH, sl_workloads[0 .. SL_WORKLOADS_MAX - 1],
+  assigns              SL_TRIED, sl_trail_depth, SL_PREEMPT_SCRATCH, SL_ROOMS_SCRATCH, SL_NEEDS, sl_workloads[0 .. SL_WORKLOADS_MAX - 1],
                        sl_places[0 .. SL_WORKLOADS_MAX - 1], sl_claim_counts[0 .. SL_WORKLOADS_MAX - 1],
                        sl_promises, sl_promise_cells[0 .. SL_PROMISES_MAX - 1],
                        sl_promise_amounts[0 .. SL_PROMISES_MAX - 1];
   ensures  inv:        CoreInv && PromisesValid;
-  ensures  sound:      \result == SL_OK ==> \old(PreemptionSound);
+  ensures  zero:       ScratchZero;
+  ensures  sound:      \result == SL_OK ==> PreemptionSound{Pre,Post} && PlanItems;
   ensures  evicted:    \result == SL_OK ==> \forall integer i; 0 <= i < sl_preempt_plan.victim_count ==>
                          sl_workloads[sl_preempt_plan.victims[i]].phase == SL_PHASE_EVICTED;
   ensures  once:       \forall integer i; 0 <= i < sl_preempt_plan.victim_count &&
@@ -119,6 +133,7 @@ enum sl_status sl_preempt_check(void) SL_MUST_CHECK;
                          \old(Promised(c, sl_promises)) + PlanSum(c, sl_plan.claim_count);
   ensures  refused:    \result != SL_OK ==> UsageSame{Pre,Post} && sl_promises == \old(sl_promises) &&
                          \forall integer id; 0 <= id < SL_WORKLOADS_MAX ==> WorkloadSame{Pre,Post}(id);
+  ensures  holders:    HoldersStay{Pre,Post};
   ensures  closed:     sl_trail_depth == \old(sl_trail_depth);
 */
 enum sl_status sl_preempt_commit(void) SL_MUST_CHECK;

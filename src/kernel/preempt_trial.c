@@ -9,6 +9,7 @@
 #include "kernel/claims.h"
 #include "kernel/ledger.h"
 #include "kernel/lifecycle.h"
+#include "kernel/preempt_rooms.h"
 #include "kernel/trail.h"
 
 /* Usage follows from what is charged, and what is available from usage: shown from the deepest level upwards, then
@@ -214,59 +215,6 @@ static enum sl_status charge_promises(void)
     return SL_OK;
 }
 
-/* Is every claim available, in the trial? */
-/*@
-  requires inv:        UsageInv;
-  requires plan:       PlanClaimsSound;
-  terminates           \true;
-  exits                \false;
-  assigns              \nothing;
-  ensures  result:     \result <==> PlanAvailable;
-*/
-static bool is_available(void)
-{
-    /*@
-      loop invariant index:  0 <= i <= sl_plan.claim_count;
-      loop invariant all:    \forall integer j; 0 <= j < i ==>
-                               sl_plan.claims[j].amount <= available(sl_plan.claims[j].cell);
-      loop assigns           i;
-      loop variant           sl_plan.claim_count - i;
-    */
-    for (uint32_t i = 0; i < sl_plan.claim_count; i++) {
-        if (sl_plan.claims[i].amount > sl_ledger_available(sl_plan.claims[i].cell)) {
-            return false;
-        }
-    }
-    return true;
-}
-
-/* Would no claim exceed the quota of its own cell, in the trial? */
-/*@
-  requires inv:        UsageInv;
-  requires plan:       PlanClaimsSound;
-  terminates           \true;
-  exits                \false;
-  assigns              \nothing;
-  ensures  result:     \result <==> \forall integer k; 0 <= k < sl_plan.claim_count ==>
-                         ClaimWithinOwn(k);
-*/
-static bool is_within_own(void)
-{
-    /*@
-      loop invariant index:  0 <= i <= sl_plan.claim_count;
-      loop invariant all:    \forall integer j; 0 <= j < i ==> ClaimWithinOwn(j);
-      loop assigns           i;
-      loop variant           sl_plan.claim_count - i;
-    */
-    for (uint32_t i = 0; i < sl_plan.claim_count; i++) {
-        sl_cell_id cell = sl_plan.claims[i].cell;
-        if (sl_cell_usage[cell] + sl_plan.claims[i].amount > sl_cell_subtree[cell]) {
-            return false;
-        }
-    }
-    return true;
-}
-
 /* Would the plan fit if this victim stayed? */
 /*@
   requires inv:        UsageInv && TrailSound && ClaimsValid && sl_trail_depth > 0;
@@ -290,7 +238,8 @@ static enum sl_status check_needed(uint32_t index)
         return status;
     }
     //@ ghost lemma_world(sl_preempt_plan.after_others, index);
-    if (is_available() && (sl_preempt_plan.may_borrow || is_within_own())) {
+    if (sl_preempt_claims_available() &&
+        (sl_preempt_plan.may_borrow || sl_preempt_claims_within())) {
         return SL_REFUSED_SPARABLE;
     }
     return release(id);
@@ -302,34 +251,38 @@ static enum sl_status check_needed(uint32_t index)
   requires inv:        UsageInv && TrailSound && ClaimsValid && sl_trail_depth > 0;
   requires plan:       PlanClaimsSound;
   requires lists:      ListsSound;
+  requires rooms:      RoomsReady && RoomsShown;
   requires world:      Shows(sl_preempt_plan.after_others, SL_NO_ONE);
   terminates           \true;
   exits                \false;
-  assigns              SL_TRIED;
+  assigns              SL_TRIED, sl_preempt_freed[0 .. SL_ROOMS_MAX - 1];
   ensures  inv:        UsageInv && TrailSound;
   ensures  world:      \result == SL_OK ==> Shows(sl_preempt_plan.after_others, SL_NO_ONE);
   ensures  within:     \result == SL_OK && sl_preempt_plan.may_borrow == 0 ==>
                          ClaimsWithin(sl_preempt_plan.after_others, SL_NO_ONE);
-  ensures  needed:     \result == SL_OK ==> NoneSpared;
+  ensures  needed:     \result == SL_OK ==> NoneSpared{Post,Post};
+  ensures  rooms:      SameFreed{Pre,Post};
   ensures  past:       SamePast{Pre,Post}(0);
 */
 static enum sl_status check_minimal(void)
 {
     //@ ghost lemma_world(sl_preempt_plan.after_others, SL_NO_ONE);
-    if (!sl_preempt_plan.may_borrow && !is_within_own()) {
+    if (!sl_preempt_plan.may_borrow && !sl_preempt_claims_within()) {
         return SL_REFUSED_QUOTA;
     }
     /*@
       loop invariant index:  0 <= i <= sl_preempt_plan.victim_count;
       loop invariant inv:    UsageInv && TrailSound;
       loop invariant world:  Shows(sl_preempt_plan.after_others, SL_NO_ONE);
-      loop invariant needed: \forall integer j; 0 <= j < i ==> VictimNeeded(j);
+      loop invariant needed: \forall integer j; 0 <= j < i ==> VictimNeeded{Here,Here}(j);
+      loop invariant rooms:  SameFreed{Pre,Here};
       loop invariant past:   SamePast{Pre,Here}(0);
-      loop assigns           i, SL_TRIED;
+      loop assigns           i, SL_TRIED, sl_preempt_freed[0 .. SL_ROOMS_MAX - 1];
       loop variant           sl_preempt_plan.victim_count - i;
     */
     for (uint32_t i = 0; i < sl_preempt_plan.victim_count; i++) {
-        if (sl_workloads[sl_preempt_plan.victims[i]].phase != SL_PHASE_EVICTED) {
+        if (sl_workloads[sl_preempt_plan.victims[i]].phase != SL_PHASE_EVICTED &&
+            !sl_preempt_rooms_need(i)) {
             enum sl_status status = check_needed(i);
             if (status != SL_OK) {
                 return status;
@@ -364,12 +317,14 @@ static enum sl_status enter_cycle(void)
   requires lists:      ListsSound;
   requires promises:   PromisesValid;
   requires conserved:  Conserved;
+  requires rooms:      RoomsReady && RoomsShown;
   terminates           \true;
   exits                \false;
-  assigns              SL_TRIED;
+  assigns              SL_TRIED, sl_preempt_freed[0 .. SL_ROOMS_MAX - 1];
   ensures  inv:        UsageInv && TrailSound;
   ensures  fits:       \result == SL_OK ==> PlanFits;
-  ensures  needed:     \result == SL_OK ==> NoneSpared;
+  ensures  needed:     \result == SL_OK ==> NoneSpared{Post,Post};
+  ensures  rooms:      SameFreed{Pre,Post};
   ensures  past:       SamePast{Pre,Post}(0);
 */
 static enum sl_status run(void)
@@ -382,7 +337,7 @@ static enum sl_status run(void)
         status = enter_cycle();
     }
     //@ ghost if (status == SL_OK) { lemma_world(1, SL_NO_ONE); }
-    if (status == SL_OK && !is_available()) {
+    if (status == SL_OK && !sl_preempt_claims_available()) {
         status = SL_REFUSED_QUOTA;
     }
     if (status == SL_OK && sl_preempt_plan.after_others) {

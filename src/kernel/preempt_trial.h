@@ -13,12 +13,37 @@
   requires plan:       PlanClaimsSound;
   requires lists:      ListsSound;
   requires promises:   PromisesValid;
+  requires rooms:      RoomsReady && RoomsShown;
   terminates           \true;
   exits                \false;
-  assigns              SL_TRIED, sl_trail_depth;
+  assigns              SL_TRIED, sl_trail_depth, sl_preempt_freed[0 .. SL_ROOMS_MAX - 1];
   ensures  inv:        UsageInv && TrailSound && sl_trail_depth == 0;
   ensures  same:       UsageSame{Pre,Post};
-  ensures  sound:      \result == SL_OK ==> PlanFits && NoneSpared;
+  ensures  rooms:      SameFreed{Pre,Post};
+  ensures  sound:      \result == SL_OK ==> PlanFits && NoneSpared{Post,Post};
 */
 enum sl_status sl_preempt_try(void) SL_MUST_CHECK;
+
+/* Is every claim available, in the trial? */
+/*@
+  requires inv:        UsageInv;
+  requires plan:       PlanClaimsSound;
+  terminates           \true;
+  exits                \false;
+  assigns              \nothing;
+  ensures  result:     \result <==> PlanAvailable;
+*/
+bool sl_preempt_claims_available(void);
+
+/* Would no claim exceed the quota of its own cell, in the trial? */
+/*@
+  requires inv:        UsageInv;
+  requires plan:       PlanClaimsSound;
+  terminates           \true;
+  exits                \false;
+  assigns              \nothing;
+  ensures  result:     \result <==> \forall integer k; 0 <= k < sl_plan.claim_count ==>
+                         ClaimWithinOwn(k);
+*/
+bool sl_preempt_claims_within(void);
 #endif

@@ -23,8 +23,21 @@
 #include "policy/queues.h"
 
 enum sl_cycle_result {
-    SL_CYCLE_RESERVED, /* committed: sl_assignment.choices, counts, borrow_height */
-    SL_CYCLE_PENDING   /* no place: reason, sl_assignment.details */
+    /* Committed: sl_assignment.choices, counts, borrow_height. Where its pods stand says
+     * sl_topology_stand_at (kernel/topology.h), which pod sets wait for the second phase says
+     * sl_assignment.delayed. */
+    SL_CYCLE_RESERVED,
+    /* No place: reason, sl_assignment.details and topology_failure. */
+    SL_CYCLE_PENDING,
+    /* Second pass, committed: sl_topology_stand_at. The quota is as before, and of sl_assignment
+     * only counts, tree and topology_failure are set. */
+    SL_CYCLE_PLACED,
+    /* Second pass: found nothing, stays reserved or admitted, and is tried again later;
+     * sl_assignment.topology_failure (miss OK: nothing was looked for, its queue does not run). */
+    SL_CYCLE_UNPLACED,
+    /* Second pass: no replacement for failed nodes, and it does not wait (fail fast): evicted,
+     * NodeFailures. */
+    SL_CYCLE_EVICTED
 };
 
 /* What came of looking for other victims, since others in the cycle had chosen some of its own
@@ -44,6 +57,7 @@ struct sl_cycle_outcome {
     enum sl_status status;         /* SL_OK, or with which the kernel refused the plan */
     enum sl_pending_reason reason; /* when pending */
     bool changed;                  /* the record's pending reason is new */
+    bool outsider;                 /* its ClusterQueue does not take its namespace (outsiders.h) */
     bool overtaken;                /* it fitted until others of this cycle took the quota */
     bool overlaps;                 /* its victims are those of others of this cycle */
     bool skipped_preemption;       /* it would have preempted but for these (metrics) */
@@ -74,12 +88,14 @@ enum sl_back {
     SL_BACK_NO_FIT,     /* no flavor will do */
     SL_BACK_NO_VICTIMS, /* preemption is called for, and there is nobody to preempt */
     SL_BACK_SKIPPED,    /* it was nominated, and failed because of others in the cycle */
-    SL_BACK_PREEMPTING  /* victims are on their way out; it is the queue's preemptor now */
+    SL_BACK_PREEMPTING, /* victims are on their way out; it is the queue's preemptor now */
+    SL_BACK_OUTSIDER    /* its ClusterQueue does not take its namespace */
 };
 enum sl_put sl_cycle_back_to(enum sl_strategy strategy, enum sl_back why, bool left);
 
-/* Apply what was woken and take the heads; returns how many. Those of begin_all hold up their
- * queues too (turns.h): a cycle as Kueue would run it, at a cost linear in queues. */
+/* Apply what was woken and take the heads, and the second passes that are due (passes.h);
+ * returns how many there are in all. Those of begin_all hold up their queues too (turns.h): a
+ * cycle as Kueue would run it, at a cost linear in queues. */
 uint32_t sl_cycle_begin(int64_t now_ms);
 uint32_t sl_cycle_begin_all(int64_t now_ms);
 /* Deal with one more entry: its outcome is in sl_cycle_outcome and sl_assignment. False = all

@@ -9,98 +9,22 @@
 #include "kernel/ledger.h"
 #include "kernel/lifecycle.h"
 #include "kernel/place.h"
+#include "kernel/placement.h"
 #include "kernel/preempt.h"
-#include "kernel/trail.h"
 #include "policy/entries.h"
+#include "policy/entry_places.h"
 #include "policy/fronts.h"
-#include "policy/nominate.h"
+#include "policy/passes.h"
 #include "policy/readiness.h"
 #include "policy/settings.h"
 #include "policy/tentative.h"
 #include "policy/tournament.h"
 
-/* --- against the cycle so far ---------------------------------------------------------------- */
-
-static bool overlaps(uint32_t entry)
-{
-    for (uint32_t i = 0; i < sl_entries[entry].victims.count; i++) {
-        if (sl_tentative_is_gone(sl_entries_victim(entry, i))) {
-            return true;
-        }
-    }
-    return false;
-}
-
-static bool free_victims(uint32_t entry)
-{
-    bool done = true;
-    for (uint32_t i = 0; i < sl_entries[entry].victims.count && done; i++) {
-        sl_workload_id id = sl_entries_victim(entry, i);
-        done = sl_tentative_is_gone(id) || sl_tentative_free(id);
-    }
-    return done;
-}
-
-static bool needs_available(uint32_t entry)
-{
-    for (uint32_t i = 0; i < sl_entries[entry].needs.count; i++) {
-        struct sl_need need = sl_entries_need(entry, i);
-        if (need.amount > sl_ledger_available(need.cell)) {
-            return false;
-        }
-    }
-    return true;
-}
-
-/* Would it fit with what was promised taken, and with all victims gone, its own too? */
-static bool still_fits(uint32_t entry)
-{
-    sl_node_id root = sl_entries[entry].root;
-    uint32_t mark = sl_trail_begin();
-    bool fits = sl_tentative_take_promised(root) && sl_tentative_free_gone(root) &&
-                free_victims(entry) && needs_available(entry);
-    sl_trail_rollback(mark);
-    return fits;
-}
-
-static void pass_over_gone(sl_node_id root)
-{
-    for (sl_workload_id id = sl_tentative_first_gone(root); id != SL_NO_ID;
-         id = sl_tentative_next_gone(id)) {
-        sl_preemption_pass_over(id);
-    }
-}
-
-/* Nominate anew, as if the others' victims were gone and what was promised taken, with the flavors
- * of the first nomination. False = there is no room for the answer. */
-static bool recompute(uint32_t entry)
-{
-    struct sl_entry *e = &sl_entries[entry];
-    sl_cycle_recomputed_victims++;
-    sl_entries_recall(entry);
-    sl_flavors_forget(e->workload);
-    sl_flavors_pin();
-    pass_over_gone(e->root);
-    uint32_t mark = sl_trail_begin();
-    bool victims = false;
-    bool tried = sl_tentative_take_promised(e->root) && sl_tentative_free_gone(e->root);
-    if (tried) {
-        victims = sl_nominate(e->workload, e->queue, sl_cycle_number, sl_cycle_now_ms);
-    }
-    sl_trail_rollback(mark);
-    sl_preemption_pass_over_none();
-    sl_flavors_unpin();
-    if (sl_assignment.mode == SL_MODE_FIT) {
-        sl_assignment.mode = SL_MODE_DEFERRED;
-    }
-    e->after_others = true;
-    return tried && sl_entries_renew(entry, victims);
-}
-
 /* --- promises -------------------------------------------------------------------------------- */
 
 static void promise_needs(uint32_t entry)
 {
+    (void)sl_cycle_promise_rooms();
     for (uint32_t i = 0; i < sl_entries[entry].needs.count; i++) {
         struct sl_need need = sl_entries_need(entry, i);
         (void)sl_tentative_promise(sl_entries[entry].root, need.cell, need.amount, true);
@@ -135,6 +59,7 @@ static void reserve(uint32_t entry)
     if (reclaims && !(sl_settings.prioritize_preemptors && e->preemptor)) {
         return;
     }
+    (void)sl_cycle_promise_rooms();
     for (uint32_t i = 0; i < e->needs.count; i++) {
         struct sl_need need = sl_entries_need(entry, i);
         int64_t amount = reservable(need, e->borrow_height > 0);
@@ -147,13 +72,23 @@ static void reserve(uint32_t entry)
 
 /* --- plans ----------------------------------------------------------------------------------- */
 
+static bool any_delayed(void)
+{
+    bool any = false;
+    for (uint32_t i = 0; i < sl_assignment.pod_set_count; i++) {
+        any = any || sl_assignment.delayed[i];
+    }
+    return any;
+}
+
+/* Beside what sl_topology_plan says. */
 static void fill_plan(uint32_t entry)
 {
     const struct sl_entry *e = &sl_entries[entry];
     sl_plan.workload = e->workload;
     sl_plan.generation = sl_workloads[e->workload].generation;
     sl_plan.cluster_queue = e->queue;
-    sl_plan.topology_pending = false;
+    sl_plan.topology_pending = any_delayed();
     sl_plan.now_ms = sl_cycle_now_ms;
     sl_plan.claim_count = e->needs.count;
     for (uint32_t i = 0; i < e->needs.count; i++) {
@@ -200,6 +135,9 @@ static void fill_preempt_plan(uint32_t entry)
 
 static void refuse(enum sl_pending_reason reason, enum sl_back why)
 {
+    if (sl_assignment.topology_failure.miss != SL_PLACEMENT_OK) {
+        sl_queues_note_roomless(sl_assignment.topology_failure.tree);
+    }
     sl_cycle_outcome.reason = reason;
     sl_cycle_put_back(why);
 }
@@ -225,6 +163,14 @@ static void note_usage(uint32_t entry)
     }
 }
 
+/* For its second passes. */
+static void note_grant(sl_workload_id id)
+{
+    for (uint32_t i = 0; i < sl_assignment.pod_set_count; i++) {
+        sl_passes_grant(id, i, sl_assignment.tree[i], sl_assignment.counts[i]);
+    }
+}
+
 static void serve(uint32_t entry)
 {
     const struct sl_entry *e = &sl_entries[entry];
@@ -235,13 +181,16 @@ static void serve(uint32_t entry)
         return;
     }
     fill_plan(entry);
-    sl_cycle_outcome.status = sl_commit_apply();
+    sl_cycle_outcome.status = sl_placement_commit();
     if (sl_cycle_outcome.status != SL_OK) {
-        sl_cycle_outcome.overtaken = sl_cycle_outcome.status == SL_REFUSED_QUOTA;
+        sl_cycle_outcome.overtaken = sl_cycle_outcome.status == SL_REFUSED_QUOTA ||
+                                     sl_cycle_outcome.status == SL_REFUSED_ROOM;
         skip(entry);
         return;
     }
     note_usage(entry);
+    note_grant(e->workload);
+    sl_cycle_note_taken();
     sl_cycle_progress(e->root);
     sl_tournament_changed(e->queue);
     sl_cycle_outcome.result = SL_CYCLE_RESERVED;
@@ -263,7 +212,9 @@ static void preempt(uint32_t entry)
         struct sl_need need = sl_entries_need(entry, i);
         (void)sl_tentative_promise(e->root, need.cell, need.amount, false);
     }
+    (void)sl_cycle_promise_rooms();
     for (uint32_t i = 0; i < e->victims.count; i++) {
+        sl_cycle_evict_rooms(sl_entries_victim(entry, i));
         sl_tentative_evict(e->root, sl_entries_victim(entry, i));
     }
     for (uint32_t i = 0; i < sl_cycle_evicted.count; i++) {
@@ -278,13 +229,16 @@ static void preempt(uint32_t entry)
 }
 
 /* It fits, perhaps with its victims gone, as far as it was nominated. */
-static void decide_fitting(uint32_t entry)
+static void decide_fitting(uint32_t entry, enum sl_recheck fits)
 {
-    sl_cycle_outcome.overlaps = overlaps(entry);
+    sl_cycle_outcome.overlaps = sl_cycle_overlaps(entry);
     if (sl_cycle_outcome.overlaps) {
         skip(entry);
-    } else if (!still_fits(entry)) {
+    } else if (fits != SL_RECHECK_FITS) {
         sl_cycle_outcome.overtaken = true;
+        if (fits == SL_RECHECK_NO_ROOM) {
+            sl_cycle_note_late(entry);
+        }
         skip(entry);
     } else if (sl_entries[entry].mode == SL_MODE_PREEMPT) {
         preempt(entry);
@@ -293,7 +247,7 @@ static void decide_fitting(uint32_t entry)
     }
 }
 
-static void decide(uint32_t entry)
+static void decide(uint32_t entry, enum sl_recheck fits)
 {
     const struct sl_entry *e = &sl_entries[entry];
     if (e->mode == SL_MODE_NO_FIT) {
@@ -303,13 +257,14 @@ static void decide(uint32_t entry)
         refuse(SL_PENDING_WAITING_FOR_QUOTA, SL_BACK_NO_VICTIMS);
         if (sl_cycle_outcome.place == SL_PLACE_INADMISSIBLE) {
             sl_cycle_give_up(e->root); /* what it reserved, it keeps for this cycle only */
+            sl_cycle_note_given_up();
         }
     } else if (e->mode == SL_MODE_DEFERRED) {
         promise_needs(entry);
         sl_cycle_outcome.overlaps = true;
         refuse(SL_PENDING_PREEMPTED_WORKLOADS, SL_BACK_PREEMPTING);
     } else {
-        decide_fitting(entry);
+        decide_fitting(entry, fits);
     }
 }
 
@@ -327,12 +282,18 @@ static enum sl_recomputed recomputed(uint32_t entry)
 
 void sl_cycle_process(uint32_t entry)
 {
+    if (sl_entries[entry].holds) {
+        sl_cycle_process_pass(entry);
+        return;
+    }
     sl_cycle_begin_outcome(sl_entries[entry].workload);
-    if (overlaps(entry) && sl_settings.recompute_on_overlap && !recompute(entry)) {
+    sl_cycle_begin_rooms();
+    enum sl_recheck fits = sl_cycle_recheck(entry);
+    if (fits == SL_RECHECK_FULL) {
         skip(entry);
         return;
     }
-    sl_entries_recall(entry);
-    decide(entry);
+    decide(entry, fits);
+    sl_cycle_settle_waiter(entry);
     sl_cycle_outcome.recomputed = recomputed(entry);
 }

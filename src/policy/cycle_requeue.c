@@ -6,9 +6,9 @@
  * its tree is tried or has changed. Only where flavors are left to try is the next cycle due. */
 #include "policy/cycle_steps.h"
 
-#include "kernel/commit.h"
 #include "kernel/lifecycle.h"
 #include "kernel/place.h"
+#include "kernel/placement.h"
 #include "policy/heads.h"
 #include "policy/settings.h"
 #include "policy/turns.h"
@@ -20,6 +20,9 @@ static enum sl_put strict_back_to(enum sl_back why)
 
 enum sl_put sl_cycle_back_to(enum sl_strategy strategy, enum sl_back why, bool left)
 {
+    if (why == SL_BACK_OUTSIDER) {
+        return SL_PUT_ASIDE;
+    }
     if (left) {
         /* without fungibility the scan starts over each time, and flavors are always left */
         return sl_settings.flavor_fungibility ? SL_PUT_HEAP : SL_PUT_HELD;
@@ -80,7 +83,7 @@ void sl_cycle_put_back(enum sl_back why)
         SL_EV_REFUSE,   id, sl_cycle_outcome.generation, 0, (uint32_t)sl_cycle_outcome.reason, 0,
         sl_cycle_now_ms};
     sl_cycle_outcome.changed =
-        sl_commit_event(ev) == SL_OK && sl_workloads[id].pending_reason != before;
+        sl_placement_event(ev) == SL_OK && sl_workloads[id].pending_reason != before;
     if (why == SL_BACK_PREEMPTING) {
         sl_flavors_forget(id);
         sl_heads_set_preemptor(queue, id, strategy == SL_BEST_EFFORT_FIFO);

@@ -4,10 +4,12 @@
 /* Demands are built: lists of records from three pools. */
 #include "policy/demand_pools.h"
 
+#include "policy/topology_demand.h"
+
 /*@
   requires links: DemandLinks;
   terminates \true; exits \false;
-  assigns DEMANDS;
+  assigns DEMANDS, sl_hidden;
   ensures links: DemandLinks;
 */
 void sl_demand_clear(sl_workload_id id)
@@ -18,13 +20,15 @@ void sl_demand_clear(sl_workload_id id)
     uint32_t link = sl_pool_first_set[id];
     /*@
       loop invariant links: DemandLinks && link <= SL_DEMAND_SETS;
-      loop assigns steps, link, SETS, SET_POOL, REQUESTS, REQUEST_POOL, EXCLUSIONS, EXCLUSION_POOL;
+      loop assigns steps, link, SETS, SET_POOL, REQUESTS, REQUEST_POOL, EXCLUSIONS, EXCLUSION_POOL,
+        sl_hidden;
       loop variant SL_POD_SETS_MAX - steps;
     */
     for (uint32_t steps = 0; link != 0 && steps < SL_POD_SETS_MAX; steps++) {
         uint32_t next = sl_pool_set_next[link - 1];
         sl_pool_give_requests(sl_pool_set_first_request[link - 1]);
         sl_pool_give_exclusions(sl_pool_set_first_exclusion[link - 1]);
+        sl_topology_demand_drop(link - 1);
         sl_pool_set_next[link - 1] = sl_pool_set_free;
         sl_pool_set_free = link;
         sl_pool_set_used--;
@@ -33,6 +37,15 @@ void sl_demand_clear(sl_workload_id id)
     sl_pool_first_set[id] = 0;
     sl_pool_last_set[id] = 0;
     sl_pool_set_counts[id] = 0;
+    sl_pool_single_pod[id] = false;
+}
+
+/*@ terminates \true; exits \false; assigns sl_pool_single_pod[id]; */
+void sl_demand_set_single_pod(sl_workload_id id, bool single)
+{
+    if (id < SL_WORKLOADS_MAX) {
+        sl_pool_single_pod[id] = single;
+    }
 }
 
 /*@

@@ -7,6 +7,7 @@
 uint32_t sl_pool_first_set[SL_WORKLOADS_MAX];
 uint32_t sl_pool_last_set[SL_WORKLOADS_MAX];
 uint32_t sl_pool_set_counts[SL_WORKLOADS_MAX];
+bool sl_pool_single_pod[SL_WORKLOADS_MAX];
 
 uint32_t sl_pool_set_next[SL_DEMAND_SETS];
 uint32_t sl_pool_set_pods[SL_DEMAND_SETS];

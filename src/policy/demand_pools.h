@@ -11,6 +11,7 @@
 extern uint32_t sl_pool_first_set[SL_WORKLOADS_MAX];
 extern uint32_t sl_pool_last_set[SL_WORKLOADS_MAX];
 extern uint32_t sl_pool_set_counts[SL_WORKLOADS_MAX];
+extern bool sl_pool_single_pod[SL_WORKLOADS_MAX];
 
 extern uint32_t sl_pool_set_next[SL_DEMAND_SETS];
 extern uint32_t sl_pool_set_pods[SL_DEMAND_SETS];

@@ -126,6 +126,11 @@ uint32_t sl_demand_set_count(sl_workload_id id)
     return id < SL_WORKLOADS_MAX ? sl_pool_set_counts[id] : 0;
 }
 
+bool sl_demand_is_single_pod(sl_workload_id id)
+{
+    return id < SL_WORKLOADS_MAX && sl_pool_single_pod[id];
+}
+
 uint32_t sl_demand_sets_used(void)
 {
     return sl_pool_set_used;

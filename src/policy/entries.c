@@ -9,8 +9,10 @@ static uint32_t entry_count;
 
 struct pod_set {
     uint32_t count;
-    bool examined;
     enum sl_mode mode;
+    sl_tree_id tree;
+    bool examined;
+    bool delayed;
 };
 
 static struct pod_set pod_sets[SL_POD_SETS_POOL];
@@ -102,8 +104,9 @@ static void keep_pod_sets(uint32_t entry)
       loop variant sl_assignment.pod_set_count - i;
     */
     for (uint32_t i = 0; i < sl_assignment.pod_set_count; i++) {
-        pod_sets[pod_sets_used] = (struct pod_set){
-            sl_assignment.counts[i], sl_assignment.examined[i], sl_assignment.modes[i]};
+        pod_sets[pod_sets_used] =
+            (struct pod_set){sl_assignment.counts[i], sl_assignment.modes[i], sl_assignment.tree[i],
+                             sl_assignment.examined[i], sl_assignment.delayed[i]};
         pod_sets_used++;
     }
 }
@@ -240,13 +243,17 @@ static void recall_pod_sets(uint32_t entry)
     sl_assignment.pod_set_count = sl_entries[entry].pod_sets.count;
     /*@ loop assigns i, sl_assignment.counts[0 .. SL_POD_SETS_MAX - 1],
           sl_assignment.examined[0 .. SL_POD_SETS_MAX - 1],
-          sl_assignment.modes[0 .. SL_POD_SETS_MAX - 1];
+          sl_assignment.modes[0 .. SL_POD_SETS_MAX - 1],
+          sl_assignment.delayed[0 .. SL_POD_SETS_MAX - 1],
+          sl_assignment.tree[0 .. SL_POD_SETS_MAX - 1];
         loop variant sl_entries[entry].pod_sets.count - i; */
     for (uint32_t i = 0; i < sl_entries[entry].pod_sets.count; i++) {
         struct pod_set set = pod_sets[sl_entries[entry].pod_sets.first + i];
         sl_assignment.counts[i] = set.count;
         sl_assignment.examined[i] = set.examined;
         sl_assignment.modes[i] = set.mode;
+        sl_assignment.delayed[i] = set.delayed;
+        sl_assignment.tree[i] = set.tree;
     }
 }
 

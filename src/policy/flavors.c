@@ -9,15 +9,17 @@
 #include "kernel/ledger.h"
 #include "policy/flavors_scan.h"
 #include "policy/settings.h"
+#include "policy/trees.h"
 
 struct sl_assignment sl_assignment;
 struct sl_want sl_want;
 int64_t sl_flavors_assumed[SL_CELLS_MAX];
 uint32_t sl_flavors_counts[SL_POD_SETS_MAX];
 
-static uint32_t records[SL_POD_SETS_MAX]; /* of the workload's pod sets */
-static uint32_t first_choice;             /* of the group of pod sets at hand */
-static uint32_t settled_groups;           /* bits: resource groups that were dealt with for it */
+uint32_t sl_flavors_records[SL_POD_SETS_MAX];
+
+static uint32_t first_choice;   /* of the group of pod sets at hand */
+static uint32_t settled_groups; /* bits: resource groups that were dealt with for it */
 
 /* --- what is wanted -------------------------------------------------------------------------- */
 
@@ -86,7 +88,7 @@ static void add_wants_of(uint32_t index)
 {
     int64_t count = (int64_t)sl_assignment.counts[index];
     sl_resource_id pods = sl_offers_pods_resource();
-    for (uint32_t r = sl_demand_first_request(records[index]); r != SL_NO_ID;
+    for (uint32_t r = sl_demand_first_request(sl_flavors_records[index]); r != SL_NO_ID;
          r = sl_demand_next_request(r)) {
         if (sl_demand_resource(r) != pods) {
             add_want(sl_demand_resource(r), sl_demand_per_pod(r) * count);
@@ -100,12 +102,12 @@ static void add_wants_of(uint32_t index)
 /* All pod sets of the group that this one begins. */
 static void gather_group(uint32_t index)
 {
-    uint32_t group = sl_demand_group(records[index]);
+    uint32_t group = sl_demand_group(sl_flavors_records[index]);
     sl_want.set_count = 0;
     sl_want.count = 0;
     for (uint32_t i = index; i < sl_assignment.pod_set_count; i++) {
-        if (i == index || (group != SL_NO_ID && sl_demand_group(records[i]) == group)) {
-            sl_want.sets[sl_want.set_count] = records[i];
+        if (i == index || (group != SL_NO_ID && sl_demand_group(sl_flavors_records[i]) == group)) {
+            sl_want.sets[sl_want.set_count] = sl_flavors_records[i];
             sl_want.indexes[sl_want.set_count] = i;
             sl_want.set_count++;
             sl_assignment.examined[i] = true;
@@ -153,12 +155,34 @@ static bool is_wanted_of(uint32_t i, uint32_t group)
     return i < sl_want.count && (sl_want.groups[i] >> group & 1u) != 0;
 }
 
+/* One of a topology group that asks for nothing (a leader, say) goes where the others do. */
+static void choose_along(uint32_t index, uint32_t group)
+{
+    for (uint32_t i = 0; i < sl_want.count; i++) {
+        if (is_wanted_of(i, group)) {
+            choose(index, i, 0);
+        }
+    }
+}
+
+static bool goes_along(uint32_t index)
+{
+    uint32_t record = sl_flavors_records[index];
+    return sl_demand_first_request(record) == SL_NO_ID && !counts_pods() &&
+           sl_demand_group(record) != SL_NO_ID && sl_settings.topology &&
+           sl_trees_known(sl_ledger_flavor_of(sl_scan.first));
+}
+
 /* Give each pod set its part of the flavor that was found. */
 static void choose_for(uint32_t index, uint32_t group)
 {
+    if (goes_along(index)) {
+        choose_along(index, group);
+        return;
+    }
     int64_t count = (int64_t)sl_assignment.counts[index];
     sl_resource_id pods = sl_offers_pods_resource();
-    for (uint32_t r = sl_demand_first_request(records[index]); r != SL_NO_ID;
+    for (uint32_t r = sl_demand_first_request(sl_flavors_records[index]); r != SL_NO_ID;
          r = sl_demand_next_request(r)) {
         uint32_t i = find_want(sl_demand_resource(r));
         if (is_wanted_of(i, group) && sl_want.resource[i] != pods) {
@@ -272,6 +296,8 @@ static void begin(sl_workload_id id, sl_node_id queue, int64_t now_ms)
     sl_assignment.detail_count = 0;
     sl_assignment.details_left_out = 0;
     sl_assignment.attempt_count = 0;
+    sl_flavors_clear_topology();
+    sl_flavors_begin_topology(queue);
 }
 
 /* The pod sets, with the counts of the spec or, when those are fewer, of sl_flavors_counts. */
@@ -282,7 +308,7 @@ static void gather_pod_sets(sl_workload_id id, bool reduced)
          set = sl_demand_next_pod_set(set)) {
         uint32_t i = sl_assignment.pod_set_count;
         uint32_t all = sl_demand_pod_count(set);
-        records[i] = set;
+        sl_flavors_records[i] = set;
         sl_assignment.counts[i] =
             reduced && sl_flavors_counts[i] < all ? sl_flavors_counts[i] : all;
         sl_assignment.examined[i] = false;
@@ -347,8 +373,7 @@ static void assign(sl_workload_id id, sl_node_id queue, int64_t now_ms, bool red
                 sl_assignment.mode = sl_assignment.modes[i];
             }
         }
-        /* Here pods are placed on the topology of their flavors: what has no domain now becomes
-         * PREEMPT, what has none even on empty nodes NO_FIT (FEATURES 3.1, 3.10). */
+        sl_flavors_place();
     }
     sum_needs();
     for (uint32_t i = 0; i < sl_assignment.choice_count; i++) {

@@ -9,6 +9,7 @@
 #include "kernel/ledger.h"
 #include "kernel/types.h"
 #include "policy/demand.h"
+#include "policy/placement.h"
 #include "policy/preemption.h"
 #include "specs/hidden.acsl"
 
@@ -33,12 +34,16 @@ struct sl_choice {
 };
 
 enum sl_miss {
-    SL_MISS_NOT_OFFERED, /* no resource group of the queue covers the resource */
-    SL_MISS_TAINT,       /* the flavor's taints are not tolerated */
-    SL_MISS_AFFINITY,    /* the flavor's labels do not match */
-    SL_MISS_NO_FLAVOR,   /* the ResourceFlavor does not exist */
-    SL_MISS_MAX_QUOTA,   /* more than could ever be available: too much by `amount` */
-    SL_MISS_UNUSED_QUOTA /* more than is unused now: `amount` more needed */
+    SL_MISS_NOT_OFFERED,   /* no resource group of the queue covers the resource */
+    SL_MISS_TAINT,         /* the flavor's taints are not tolerated */
+    SL_MISS_AFFINITY,      /* the flavor's labels do not match */
+    SL_MISS_NO_FLAVOR,     /* the ResourceFlavor does not exist */
+    SL_MISS_MAX_QUOTA,     /* more than could ever be available: too much by `amount` */
+    SL_MISS_UNUSED_QUOTA,  /* more than is unused now: `amount` more needed */
+    SL_MISS_NO_TOPOLOGY,   /* topology is asked for, and the flavor has none */
+    SL_MISS_ONLY_TOPOLOGY, /* no topology is asked for, and the flavor is only for those who do */
+    SL_MISS_NO_LEVEL,      /* the flavor's topology lacks the level that is asked for */
+    SL_MISS_NO_TREE        /* the flavor's Topology object does not exist */
 };
 
 /* Why one flavor would not do for one pod set. */
@@ -72,6 +77,10 @@ struct sl_assignment {
     uint32_t counts[SL_POD_SETS_MAX];    /* pods of each set, reduced by partial admission */
     bool examined[SL_POD_SETS_MAX];      /* false: an earlier pod set has no place at all */
     enum sl_mode modes[SL_POD_SETS_MAX]; /* of each set; NO_FIT when not examined */
+    sl_tree_id tree[SL_POD_SETS_MAX];    /* where it stands or shall stand; SL_NO_ID = nowhere */
+    bool delayed[SL_POD_SETS_MAX];       /* its topology waits for the second phase */
+    struct sl_placement_failure topology_failure; /* miss OK: topology was not in the way. NO_TREE:
+                            the choices say whether no flavor with topology was found, or several */
     uint32_t choice_count; /* complete unless NO_FIT; then those of the sets before the one without
                               a place. None where a flavor has no quota of what is asked zero of */
     struct sl_choice choices[SL_CHOICES_MAX];

@@ -88,29 +88,37 @@ static bool should_look_on(struct sl_verdict verdict)
 
 /* --- one flavor ------------------------------------------------------------------------------ */
 
-/* Why the flavor may not be given to some pod set of the group. */
-static enum sl_exclusion exclusion_of(sl_flavor_id flavor)
-{
-    enum sl_exclusion why = SL_EXCLUDED_NOT;
-    for (uint32_t i = 0; i < sl_want.set_count && why == SL_EXCLUDED_NOT; i++) {
-        why = sl_demand_excludes(sl_want.sets[i], flavor);
-    }
-    return why;
-}
-
-static bool note_exclusion(sl_flavor_id flavor)
+/* Why the flavor may not be given to this pod set. */
+static struct sl_mismatch mismatch_of(uint32_t record, sl_flavor_id flavor, uint32_t group)
 {
     static const enum sl_miss misses[] = {
         [SL_EXCLUDED_TAINT] = SL_MISS_TAINT,
         [SL_EXCLUDED_AFFINITY] = SL_MISS_AFFINITY,
         [SL_EXCLUDED_MISSING] = SL_MISS_NO_FLAVOR,
     };
+    enum sl_exclusion why = sl_demand_excludes(record, flavor);
+    struct sl_mismatch mismatch = {false, SL_MISS_NO_FLAVOR};
+    if (why != SL_EXCLUDED_MISSING) {
+        mismatch = sl_flavors_mismatch(record, flavor, group);
+    }
+    if (!mismatch.found && why != SL_EXCLUDED_NOT) {
+        mismatch = (struct sl_mismatch){true, misses[why]};
+    }
+    return mismatch;
+}
+
+/* ... or to some pod set of the group. */
+static bool note_mismatch(sl_flavor_id flavor, uint32_t group)
+{
     struct sl_verdict verdict = {SL_FIT_NOT, 0, SL_GRAVITY_NO_MATCH};
-    enum sl_exclusion why = exclusion_of(flavor);
-    if (why == SL_EXCLUDED_NOT) {
+    struct sl_mismatch mismatch = {false, SL_MISS_NO_FLAVOR};
+    for (uint32_t i = 0; i < sl_want.set_count && !mismatch.found; i++) {
+        mismatch = mismatch_of(sl_want.sets[i], flavor, group);
+    }
+    if (!mismatch.found) {
         return false;
     }
-    sl_flavors_note(misses[why], flavor, SL_NO_ID, 0);
+    sl_flavors_note(mismatch.miss, flavor, SL_NO_ID, 0);
     sl_flavors_note_attempt(flavor, verdict);
     return true;
 }
@@ -152,7 +160,7 @@ static void take(sl_cell_id first, struct sl_verdict verdict)
 static bool settle_flavor(sl_cell_id first, uint32_t group)
 {
     sl_flavor_id flavor = sl_ledger_flavor_of(first);
-    if (sl_flavors_pinned_out(group, flavor) || note_exclusion(flavor)) {
+    if (sl_flavors_pinned_out(group, flavor) || note_mismatch(flavor, group)) {
         return false;
     }
     struct sl_verdict verdict = try_flavor(first, group);

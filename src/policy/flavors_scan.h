@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* For flavor assignment only (flavors.h says what it is): what its files know of each other. Owns
- * nothing. flavors.c goes over the groups of pod sets and makes choices, flavors_scan.c looks for
- * the flavor of one resource group, flavors_quota.c judges one cell, flavors_reason.c notes what
- * is in the way, flavors_progress.c remembers. */
+/* For flavor assignment only (flavors.h says what it is): what its files know of each other.
+ * Owns nothing. flavors.c goes over the groups of pod sets and makes choices, flavors_scan.c
+ * looks for the flavor of one resource group, flavors_quota.c judges one cell,
+ * flavors_topology.c matches flavors and finds places for pod sets that ask for topology,
+ * flavors_reason.c notes what is in the way, flavors_progress.c remembers. */
 #ifndef SL_POLICY_FLAVORS_SCAN_H
 #define SL_POLICY_FLAVORS_SCAN_H
 #include "policy/flavors.h"
@@ -57,6 +58,22 @@ enum sl_mode sl_flavors_mode(enum sl_fit fit);
 /* --- flavors_quota.c: could want `i` be charged to the cell (SL_NO_ID = the flavor has none)?
  * Notes what is in the way. */
 struct sl_verdict sl_flavors_try_cell(sl_cell_id cell, sl_flavor_id flavor, uint32_t i);
+
+/* The records of the workload's pod sets. Owned by flavors.c. */
+extern uint32_t sl_flavors_records[SL_POD_SETS_MAX];
+
+/* --- flavors_topology.c: may the pod set be given the flavor, as far as topology goes? */
+struct sl_mismatch {
+    bool found;
+    enum sl_miss miss;
+};
+void sl_flavors_begin_topology(sl_node_id queue); /* the questions are about this queue */
+struct sl_mismatch sl_flavors_mismatch(uint32_t record, sl_flavor_id flavor, uint32_t group);
+/* Nothing of sl_assignment is placed, and sl_placement_question asks for nothing. */
+void sl_flavors_clear_topology(void);
+/* Find places for all pod sets that ask for topology; sl_assignment, which fits or would with
+ * victims gone, is revised. Where it fits, the places are in sl_topology_plan. */
+void sl_flavors_place(void);
 
 /* --- flavors_scan.c: look for a flavor for all wants of a resource group. */
 struct sl_scan {

@@ -177,6 +177,16 @@ bool sl_line_park_alone(sl_node_id queue, sl_workload_id id)
     return true;
 }
 
+bool sl_line_park_aside(sl_node_id queue, sl_workload_id id)
+{
+    if (!sl_line_bring_to(id, SL_PLACE_INADMISSIBLE)) {
+        return false;
+    }
+    sl_line_leave(id);
+    sl_line_wait(queue, id);
+    return true;
+}
+
 /* --- wake-ups -------------------------------------------------------------------------------- */
 
 /*@ terminates \true; exits \false; assigns sl_hidden, sl_places[0 .. SL_WORKLOADS_MAX - 1]; */

@@ -34,6 +34,9 @@ void sl_line_return(sl_node_id queue, sl_workload_id id);
 bool sl_line_park_shape(sl_node_id queue, sl_workload_id id);
 /*@ terminates \true; exits \false; assigns sl_hidden, sl_places[0 .. SL_WORKLOADS_MAX - 1]; */
 bool sl_line_park_alone(sl_node_id queue, sl_workload_id id);
+/* The same, and wake-ups pass it over: among those that wait for their backoff. */
+/*@ terminates \true; exits \false; assigns sl_hidden, sl_places[0 .. SL_WORKLOADS_MAX - 1]; */
+bool sl_line_park_aside(sl_node_id queue, sl_workload_id id);
 
 /* Whoever is parked may be tried again; or this one, with all others of its shape. */
 /*@ terminates \true; exits \false; assigns sl_hidden, sl_places[0 .. SL_WORKLOADS_MAX - 1]; */

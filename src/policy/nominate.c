@@ -3,7 +3,9 @@
 
 #include "policy/nominate.h"
 
+#include "policy/assumed.h"
 #include "policy/flavors.h"
+#include "policy/placement.h"
 #include "policy/preemption.h"
 #include "policy/reducer.h"
 #include "policy/settings.h"
@@ -15,6 +17,7 @@ static bool find_victims(int64_t now_ms)
     }
     sl_preemption_question.preemptor = sl_assignment.workload;
     sl_preemption_question.cluster_queue = sl_assignment.cluster_queue;
+    sl_preemption_question.places = sl_placement_question.set_count != 0;
     sl_preemption_question.need_count = sl_assignment.need_count;
     for (uint32_t i = 0; i < sl_assignment.need_count; i++) {
         sl_preemption_question.needs[i] = sl_assignment.needs[i];
@@ -43,6 +46,24 @@ static bool reduce(sl_workload_id id, sl_node_id queue, int64_t now_ms)
     return false;
 }
 
+/* Whoever waits for victims keeps the rooms that will be its own: those that it would take with its
+ * victims gone, or, when there are none, on empty nodes. */
+static void place_for_later(bool preempts)
+{
+    uint32_t mark = sl_assumed_mark();
+    bool freed = true;
+    for (uint32_t i = 0; i < sl_victims.count && preempts && freed; i++) {
+        freed = sl_assumed_free(sl_victims.workloads[i]);
+    }
+    sl_placement_question.empty = !preempts;
+    if (!freed || !sl_placement_find()) {
+        sl_topology_plan.set_count = 0;
+        sl_topology_plan.row_count = 0;
+    }
+    sl_placement_question.empty = false;
+    sl_assumed_back(mark);
+}
+
 bool sl_nominate(sl_workload_id id, sl_node_id queue, uint64_t cycle, int64_t now_ms)
 {
     sl_flavors_assign(id, queue, now_ms);
@@ -56,6 +77,9 @@ bool sl_nominate(sl_workload_id id, sl_node_id queue, uint64_t cycle, int64_t no
         sl_flavors_forget(id); /* other flavors would be as many */
     } else {
         sl_flavors_remember(cycle);
+    }
+    if (sl_assignment.mode == SL_MODE_PREEMPT && sl_placement_question.set_count != 0) {
+        place_for_later(preempts);
     }
     return preempts;
 }

@@ -14,15 +14,26 @@ static uint32_t offer_last[SL_NODES_MAX];
 static uint32_t offer_owner[SL_CELLS_MAX]; /* link to the queue that offers the cell */
 static uint32_t offer_next[SL_CELLS_MAX];
 static uint32_t offer_group[SL_CELLS_MAX];
+static bool offer_delayed[SL_CELLS_MAX];
+
+/* The offers of each flavor, linked both ways. */
+static uint32_t flavor_first[SL_USED_FLAVORS_MAX];
+static uint32_t flavor_next[SL_CELLS_MAX];
+static uint32_t flavor_before[SL_CELLS_MAX];
+static uint32_t flavor_link[SL_CELLS_MAX]; /* link to the flavor in whose list the cell stands */
 
 static uint32_t pods_link; /* link to the resource that counts pods */
 static uint64_t resource_order[SL_RESOURCES_MAX];
+static uint32_t measure_link[SL_RESOURCES_MAX]; /* link to the resource's measure */
 
 /* clang-format off */
 #define OFFERS                                                                                     \
     offer_first[0 .. SL_NODES_MAX - 1], offer_last[0 .. SL_NODES_MAX - 1],                         \
         offer_owner[0 .. SL_CELLS_MAX - 1], offer_next[0 .. SL_CELLS_MAX - 1],                     \
-        offer_group[0 .. SL_CELLS_MAX - 1]
+        offer_group[0 .. SL_CELLS_MAX - 1], offer_delayed[0 .. SL_CELLS_MAX - 1], FLAVORS
+#define FLAVORS                                                                                    \
+    flavor_first[0 .. SL_USED_FLAVORS_MAX - 1], flavor_next[0 .. SL_CELLS_MAX - 1],                \
+        flavor_before[0 .. SL_CELLS_MAX - 1], flavor_link[0 .. SL_CELLS_MAX - 1]
 /* clang-format on */
 
 /*@
@@ -31,8 +42,68 @@ static uint64_t resource_order[SL_RESOURCES_MAX];
     (\forall integer n; 0 <= n < SL_NODES_MAX ==>
        offer_first[n] <= SL_CELLS_MAX && offer_last[n] <= SL_CELLS_MAX) &&
     (\forall integer c; 0 <= c < SL_CELLS_MAX ==>
-       offer_next[c] <= SL_CELLS_MAX && offer_group[c] < SL_GROUPS_MAX);
+       offer_next[c] <= SL_CELLS_MAX && offer_group[c] < SL_GROUPS_MAX &&
+       flavor_next[c] <= SL_CELLS_MAX && flavor_before[c] <= SL_CELLS_MAX &&
+       flavor_link[c] <= SL_USED_FLAVORS_MAX) &&
+    (\forall integer f; 0 <= f < SL_USED_FLAVORS_MAX ==> flavor_first[f] <= SL_CELLS_MAX);
 */
+
+/* --- by flavor ------------------------------------------------------------------------------- */
+
+/*@ requires links: OfferLinks && cell < SL_CELLS_MAX; terminates \true; exits \false;
+    assigns FLAVORS; ensures links: OfferLinks; */
+static void join_flavor(sl_cell_id cell)
+{
+    sl_flavor_id flavor = sl_ledger_flavor_of(cell);
+    if (flavor >= SL_USED_FLAVORS_MAX) {
+        return;
+    }
+    uint32_t next = flavor_first[flavor];
+    flavor_next[cell] = next;
+    flavor_before[cell] = 0;
+    flavor_link[cell] = flavor + 1;
+    if (next != 0) {
+        flavor_before[next - 1] = cell + 1;
+    }
+    flavor_first[flavor] = cell + 1;
+}
+
+/*@ requires links: OfferLinks && cell < SL_CELLS_MAX; terminates \true; exits \false;
+    assigns FLAVORS; ensures links: OfferLinks; */
+static void leave_flavor(sl_cell_id cell)
+{
+    if (flavor_link[cell] == 0) {
+        return;
+    }
+    uint32_t next = flavor_next[cell];
+    uint32_t before = flavor_before[cell];
+    if (next != 0) {
+        flavor_before[next - 1] = before;
+    }
+    if (before != 0) {
+        flavor_next[before - 1] = next;
+    } else {
+        flavor_first[flavor_link[cell] - 1] = next;
+    }
+    flavor_next[cell] = 0;
+    flavor_before[cell] = 0;
+    flavor_link[cell] = 0;
+}
+
+/*@ requires links: OfferLinks; terminates \true; exits \false; assigns \nothing; */
+sl_cell_id sl_offers_first_of(sl_flavor_id flavor)
+{
+    return flavor < SL_USED_FLAVORS_MAX && flavor_first[flavor] != 0 ? flavor_first[flavor] - 1
+                                                                     : SL_NO_ID;
+}
+
+/*@ requires links: OfferLinks; terminates \true; exits \false; assigns \nothing; */
+sl_cell_id sl_offers_next_of(sl_cell_id cell)
+{
+    return cell < SL_CELLS_MAX && flavor_next[cell] != 0 ? flavor_next[cell] - 1 : SL_NO_ID;
+}
+
+/* --- by queue -------------------------------------------------------------------------------- */
 
 /*@ terminates \true; exits \false; assigns queue_rules[node], rules_set[node]; */
 enum sl_status sl_offers_set_rules(sl_node_id node, struct sl_rules rules)
@@ -66,12 +137,13 @@ void sl_offers_clear(sl_node_id node)
     uint32_t link = offer_first[node];
     /*@
       loop invariant links: OfferLinks && link <= SL_CELLS_MAX;
-      loop assigns steps, link, offer_owner[0 .. SL_CELLS_MAX - 1],
+      loop assigns steps, link, FLAVORS, offer_owner[0 .. SL_CELLS_MAX - 1],
                    offer_next[0 .. SL_CELLS_MAX - 1];
       loop variant SL_CELLS_MAX - steps;
     */
     for (uint32_t steps = 0; link != 0 && steps < SL_CELLS_MAX; steps++) {
         uint32_t next = offer_next[link - 1];
+        leave_flavor(link - 1);
         offer_owner[link - 1] = 0;
         offer_next[link - 1] = 0;
         link = next;
@@ -102,6 +174,8 @@ enum sl_status sl_offers_add(sl_node_id node, uint32_t group, sl_cell_id cell)
     }
     offer_owner[cell] = node + 1;
     offer_group[cell] = group;
+    offer_delayed[cell] = false;
+    join_flavor(cell);
     if (offer_last[node] == 0) {
         offer_first[node] = cell + 1;
     } else {
@@ -129,6 +203,19 @@ uint32_t sl_offers_group_of(sl_cell_id cell)
     return cell < SL_CELLS_MAX && offer_owner[cell] != 0 ? offer_group[cell] : SL_NO_ID;
 }
 
+/*@ terminates \true; exits \false; assigns offer_delayed[cell]; */
+void sl_offers_set_delayed(sl_cell_id cell, bool delayed)
+{
+    if (cell < SL_CELLS_MAX && offer_owner[cell] != 0) {
+        offer_delayed[cell] = delayed;
+    }
+}
+
+bool sl_offers_is_delayed(sl_cell_id cell)
+{
+    return cell < SL_CELLS_MAX && offer_owner[cell] != 0 && offer_delayed[cell];
+}
+
 /*@ terminates \true; exits \false; assigns pods_link; */
 void sl_offers_set_pods_resource(sl_resource_id resource)
 {
@@ -151,6 +238,20 @@ void sl_offers_set_order(sl_resource_id resource, uint64_t key)
 uint64_t sl_offers_order(sl_resource_id resource)
 {
     return resource < SL_RESOURCES_MAX ? resource_order[resource] : 0;
+}
+
+/*@ terminates \true; exits \false; assigns measure_link[resource]; */
+void sl_offers_set_measure(sl_resource_id resource, uint32_t measure)
+{
+    if (resource < SL_RESOURCES_MAX) {
+        measure_link[resource] = measure == SL_NO_ID ? 0 : measure + 1;
+    }
+}
+
+uint32_t sl_offers_measure(sl_resource_id resource)
+{
+    return resource < SL_RESOURCES_MAX && measure_link[resource] != 0 ? measure_link[resource] - 1
+                                                                      : SL_NO_ID;
 }
 
 /* A cell has one successor and one owner, so a list that stays with its owner for no more steps

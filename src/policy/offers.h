@@ -60,6 +60,29 @@ sl_cell_id sl_offers_next(sl_cell_id cell);
 */
 uint32_t sl_offers_group_of(sl_cell_id cell);
 
+/* Every cell that offers a flavor, in no particular order; SL_NO_ID = no (more). Flavors beyond
+ * SL_USED_FLAVORS_MAX have no topology, and nobody is told of them. */
+#define SL_USED_FLAVORS_MAX 65536u
+/*@
+  terminates \true; exits \false; assigns \nothing;
+  ensures known: \result < SL_CELLS_MAX || \result == SL_NO_ID;
+*/
+sl_cell_id sl_offers_first_of(sl_flavor_id flavor);
+/*@
+  terminates \true; exits \false; assigns \nothing;
+  ensures known: \result < SL_CELLS_MAX || \result == SL_NO_ID;
+*/
+sl_cell_id sl_offers_next_of(sl_cell_id cell);
+
+/* Does topology wait for a second phase where this cell's flavor is given to a workload: a check
+ * of the queue (a ProvisioningRequest for that flavor; MultiKueue: for all) has to come first.
+ * One that holds a reservation is placed. Cells that are offered anew start with no; those that
+ * are not offered never do. */
+/*@ terminates \true; exits \false; assigns sl_hidden; */
+void sl_offers_set_delayed(sl_cell_id cell, bool delayed);
+/*@ terminates \true; exits \false; assigns \nothing; */
+bool sl_offers_is_delayed(sl_cell_id cell);
+
 /* The resource that counts pods ("pods"): a pod set asks for as many as it has pods from a queue
  * that offers it, and for none from one that does not. SL_NO_ID (at first) = no such resource. */
 /*@ terminates \true; exits \false; assigns sl_hidden; */
@@ -76,6 +99,15 @@ sl_resource_id sl_offers_pods_resource(void);
 void sl_offers_set_order(sl_resource_id resource, uint64_t key);
 /*@ terminates \true; exits \false; assigns \nothing; */
 uint64_t sl_offers_order(sl_resource_id resource);
+
+/* The measure of nodes (kernel/topology.h) that has the resource's name; SL_NO_ID (at first) =
+ * none. A pod set that asks for topology may be given a flavor without, where its pods
+ * themselves ask for nothing of what the flavor's resource group covers. The shell sets it when
+ * it has both. */
+/*@ terminates \true; exits \false; assigns sl_hidden; */
+void sl_offers_set_measure(sl_resource_id resource, uint32_t measure);
+/*@ terminates \true; exits \false; assigns \nothing; */
+uint32_t sl_offers_measure(sl_resource_id resource);
 
 /*@ terminates \true; exits \false; assigns \nothing; */
 bool sl_offers_valid(void); /* every list is of its node's cells, none twice; linear time */

@@ -53,6 +53,7 @@ struct sl_prospect sl_preemption_prospect(sl_workload_id preemptor, sl_node_id c
     struct sl_prospect prospect = {SL_NO_CANDIDATES, 0};
     sl_preemption_question.preemptor = preemptor;
     sl_preemption_question.cluster_queue = cluster_queue;
+    sl_preemption_question.places = false; /* quota alone is asked for */
     sl_preemption_question.need_count = 1;
     sl_preemption_question.needs[0] = (struct sl_need){cell, amount, true};
     if (sl_preemption_find(now_ms) != 0) {

@@ -20,6 +20,7 @@ struct sl_need {
 struct sl_preemption_question {
     sl_workload_id preemptor;
     sl_node_id cluster_queue;
+    bool places; /* sl_placement_question has to be answered as well, with the victims gone */
     uint32_t need_count;
     struct sl_need needs[SL_CLAIMS_MAX];
 };

@@ -18,6 +18,7 @@
 #include "policy/holders.h"
 #include "policy/lanes.h"
 #include "policy/line.h"
+#include "policy/outsiders.h"
 #include "policy/readiness.h"
 #include "policy/turns.h"
 
@@ -28,6 +29,8 @@ static uint32_t counts_on[SL_NODES_MAX];      /* the head that was held last, li
 static sl_workload_id owed[SL_WORKLOADS_MAX]; /* who missed a wake-up */
 static uint32_t owed_count;
 static bool is_owed[SL_WORKLOADS_MAX];
+
+static bool is_roomless[SL_USED_FLAVORS_MAX]; /* somebody waits for room on this tree */
 
 static sl_node_id node_of(uint32_t link)
 {
@@ -60,6 +63,7 @@ static void leave_for_good(sl_workload_id id)
     if (queue_link[id] != 0) {
         sl_heads_forget(queue_link[id] - 1, id);
         sl_flavors_forget(id);
+        sl_outsiders_forget(id);
         free_claims(queue_link[id] - 1, id, true);
         leave_line(id);
     }
@@ -74,14 +78,20 @@ bool sl_queues_in_backoff(sl_workload_id id, int64_t now_ms)
            (sl_workloads[id].requeue_at_ms != SL_NEVER && sl_workloads[id].requeue_at_ms > now_ms);
 }
 
-/* Into the line, or among those that wait for their backoff. It is in no index. */
+/* Is it not to be tried now, whatever wakes its queue? */
+static bool stands_aside(sl_workload_id id, int64_t now_ms)
+{
+    return sl_queues_in_backoff(id, now_ms) || sl_outsiders_turned_away(id);
+}
+
+/* Into the line, or among those that stand aside. It is in no index. */
 static void enter_line(sl_workload_id id, int64_t now_ms)
 {
     sl_node_id queue = node_of(queue_link[id]);
     if (queue == SL_NO_ID) {
         return;
     }
-    if (sl_queues_in_backoff(id, now_ms)) {
+    if (stands_aside(id, now_ms)) {
         sl_line_wait(queue, id);
     } else {
         sl_line_enter(queue, id);
@@ -116,12 +126,12 @@ static void watch_holding(sl_workload_id id)
     }
 }
 
-/* Is it in the heap that its backoff calls for, or in none of those where that matters? */
+/* Is it in the heap of those that stand aside if it does, and in another if not? */
 static bool in_right_heap(sl_workload_id id, int64_t now_ms)
 {
     sl_heap_id heap = sl_heap_of(id);
     bool waits = heap == SL_HEAP_OF_BACKOFF(queue_link[id] - 1);
-    return heap != SL_NO_ID && waits == sl_queues_in_backoff(id, now_ms);
+    return heap != SL_NO_ID && waits == stands_aside(id, now_ms);
 }
 
 /* Whoever belongs to no queue and might be in line is an orphan. */
@@ -144,6 +154,7 @@ void sl_queues_settle(sl_workload_id id, int64_t now_ms)
     }
     if (place == SL_PLACE_NONE) {
         sl_demand_clear(id);
+        sl_outsiders_set(id, false);
         queue_link[id] = 0;
     }
     if (queue_link[id] == 0) {
@@ -195,6 +206,7 @@ void sl_queues_detach(sl_workload_id id)
         return;
     }
     leave_for_good(id);
+    sl_outsiders_set(id, false);
     settle_unattached(id);
     queue_link[id] = 0;
 }
@@ -252,6 +264,33 @@ void sl_queues_wake_tree(sl_node_id node)
 {
     sl_flavors_touch_tree(node);
     sl_turns_mark_tree(node);
+}
+
+void sl_queues_wake_tree_users(sl_tree_id tree)
+{
+    for (sl_cell_id cell = sl_offers_first_of(tree); cell != SL_NO_ID;
+         cell = sl_offers_next_of(cell)) {
+        sl_turns_mark_tree(sl_ledger_node_of(cell));
+    }
+}
+
+void sl_queues_note_roomless(sl_tree_id tree)
+{
+    if (tree < SL_USED_FLAVORS_MAX) {
+        is_roomless[tree] = true;
+    }
+}
+
+void sl_queues_note_room(sl_tree_id tree, bool anew)
+{
+    if (tree >= SL_USED_FLAVORS_MAX || !is_roomless[tree]) {
+        return;
+    }
+    is_roomless[tree] = false;
+    for (sl_cell_id cell = sl_offers_first_of(tree); cell != SL_NO_ID;
+         cell = sl_offers_next_of(cell)) {
+        sl_turns_owe_tree(sl_ledger_node_of(cell), anew);
+    }
 }
 
 void sl_queues_wake_queue(sl_node_id node)
@@ -323,7 +362,8 @@ void sl_queues_put_back(sl_workload_id id, enum sl_put how)
     }
     sl_node_id queue = queue_link[id] - 1;
     bool parked = (how == SL_PUT_PARKED && sl_line_park_shape(queue, id)) ||
-                  (how == SL_PUT_ALONE && sl_line_park_alone(queue, id));
+                  (how == SL_PUT_ALONE && sl_line_park_alone(queue, id)) ||
+                  (how == SL_PUT_ASIDE && sl_line_park_aside(queue, id));
     if (!parked) {
         sl_line_return(queue, id);
     }

@@ -16,6 +16,7 @@
 #include "kernel/ledger.h"
 #include "kernel/order.h"
 #include "kernel/status.h"
+#include "kernel/topology.h"
 #include "kernel/types.h"
 #include "policy/offers.h"
 #include "specs/hidden.acsl"
@@ -36,6 +37,15 @@ enum sl_status sl_queues_configure(sl_node_id node, struct sl_rules rules,
  * after the move. */
 void sl_queues_wake_tree(sl_node_id node);
 void sl_queues_wake_queue(sl_node_id node);
+/* Room came up on this flavor's topology, or its nodes changed: wake the trees of all queues that
+ * offer the flavor. */
+void sl_queues_wake_tree_users(sl_tree_id tree);
+/* Somebody found no room on this tree. Once anybody who stood there is gone, or counted on room
+ * there, the trees of all queues that offer the flavor are owed a wake-up (`anew`: as in
+ * turns.h): nodes are shared beyond Cohorts, and Kueue tells only the Cohort of the one who
+ * left. */
+void sl_queues_note_roomless(sl_tree_id tree);
+void sl_queues_note_room(sl_tree_id tree, bool anew);
 /* Apply at once what was woken (sl_cycle_begin does it by itself). */
 void sl_queues_flush(void);
 
@@ -79,11 +89,12 @@ uint32_t sl_queues_workload_limit(void); /* no workload from here on was ever at
 
 /* Take the queue's head: place HEAP -> IN_FLIGHT. SL_NO_ID = none. Which queues: see turns.h. */
 sl_workload_id sl_queues_take(sl_node_id node);
-/* Put it back. Heap: to be tried again in the next cycle. Blocked: it stays the head, and its queue
- * is not looked at until something changes. Held: as blocked, but it takes part again in any cycle
- * that looks at somebody in its tree (turns.h). Parked: until woken, with all others of its shape
- * where there is equivalence hashing. Alone: until woken, by itself. */
-enum sl_put { SL_PUT_HEAP, SL_PUT_BLOCKED, SL_PUT_HELD, SL_PUT_PARKED, SL_PUT_ALONE };
+/* Put it back. Heap: to be tried again in the next cycle. Blocked: it stays the head, and its
+ * queue is not looked at until something changes. Held: as blocked, but it takes part again in
+ * any cycle that looks at somebody in its tree (turns.h). Parked: until woken, with all others
+ * of its shape where there is equivalence hashing. Alone: until woken, by itself. Aside: it was
+ * turned away, until it is no outsider any more (outsiders.h). */
+enum sl_put { SL_PUT_HEAP, SL_PUT_BLOCKED, SL_PUT_HELD, SL_PUT_PARKED, SL_PUT_ALONE, SL_PUT_ASIDE };
 void sl_queues_put_back(sl_workload_id id, enum sl_put how);
 
 /* --- what is pending ------------------------------------------------------------------------- */

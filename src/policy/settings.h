@@ -34,6 +34,18 @@ struct sl_settings {
     bool recompute_on_overlap;           /* RecomputeAssignmentUponPreemptionTargetsOverlap */
     bool prioritize_preemptors;          /* PrioritizePreemptorWorkloads */
     bool reclaimable_pods;               /* ReclaimablePods */
+
+    /* of topology */
+    bool topology;            /* TopologyAwareScheduling */
+    bool balanced_placement;  /* TASBalancedPlacement */
+    bool multi_layer;         /* TASMultiLayerTopology */
+    bool profile_mixed;       /* TASProfileMixed */
+    bool prefer_affinity;     /* TASRespectNodeAffinityPreferred */
+    bool overlapping_flavors; /* TASHandleOverlappingFlavors */
+    bool recompute_placement; /* TASRecomputeAssignmentWithinSchedulingCycle */
+    bool replace_failed;      /* TASFailedNodeReplacement */
+    bool fail_fast;           /* TASFailedNodeReplacementFailFast */
+    bool skip_single_pod;     /* SkipReassignmentForPodOwnedWorkloads */
 };
 extern struct sl_settings sl_settings;
 

@@ -7,6 +7,7 @@
 
 #include "kernel/order.h"
 #include "policy/demand.h"
+#include "policy/shape_topology.h"
 
 /* One step of FNV-1a over whole words. */
 /*@ terminates \true; exits \false; assigns \nothing; */
@@ -35,6 +36,7 @@ uint64_t sl_shape_hash(sl_workload_id id)
     for (uint32_t i = 0; set != SL_NO_ID && i < SL_POD_SETS_MAX; i++) {
         hash = mix(mix(hash, sl_demand_pod_count(set)), sl_demand_min_count(set));
         hash = mix_requests(mix(hash, sl_demand_group(set)), set);
+        hash = mix(hash, sl_shape_topology_hash(set));
         set = sl_demand_next_pod_set(set);
     }
     return hash ^ (hash >> 32); /* the low bits of a product alone depend on low bits only */
@@ -63,7 +65,7 @@ static bool same_sets(uint32_t a, uint32_t b)
     return sl_demand_pod_count(a) == sl_demand_pod_count(b) &&
            sl_demand_min_count(a) == sl_demand_min_count(b) &&
            sl_demand_group(a) == sl_demand_group(b) && same_requests(a, b) &&
-           sl_demand_same_exclusions(a, b);
+           sl_demand_same_exclusions(a, b) && sl_shape_topology_equal(a, b);
 }
 
 bool sl_shape_equal(sl_workload_id a, sl_workload_id b)

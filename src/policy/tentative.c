@@ -201,7 +201,7 @@ bool sl_tentative_free(sl_workload_id id)
     */
     for (uint32_t i = 0; i < count && done; i++) {
         struct sl_claim claim = sl_commit_claim(id, i);
-        done = sl_ledger_release(claim.cell, claim.amount) == SL_OK;
+        done = claim.amount == 0 || sl_ledger_release(claim.cell, claim.amount) == SL_OK;
     }
     return done;
 }

@@ -47,6 +47,9 @@ void sl_tournament_begin(void)
     for (uint32_t i = 0; i < sl_entries_count(); i++) {
         sl_node_id root = sl_entries[i].root;
         sl_entries[i].next = 0;
+        if (sl_entries[i].holds) {
+            continue; /* it has no share to win */
+        }
         if (first_entry[root] == 0) {
             first_entry[root] = i + 1;
             roots[root_count] = root;
@@ -237,27 +240,13 @@ static uint32_t winner(void)
     return found;
 }
 
-/* Those who hold quota already come before all others. */
-static uint32_t first_holder(void)
-{
-    for (uint32_t i = 0; i < player_count; i++) {
-        if (sl_entries[players[i]].holds) {
-            return i;
-        }
-    }
-    return SL_NO_ID;
-}
-
 uint32_t sl_tournament_next(void)
 {
     if (player_count == 0 && !next_tree()) {
         return SL_NO_ID;
     }
-    uint32_t index = first_holder();
-    if (index == SL_NO_ID) {
-        compute_outdated();
-        index = winner();
-    }
+    compute_outdated();
+    uint32_t index = winner();
     uint32_t entry = players[index];
     player_count--;
     players[index] = players[player_count];

@@ -9,10 +9,13 @@
 #include "kernel/ledger.h"
 #include "kernel/ledger_view.h"
 #include "kernel/trail.h"
+#include "policy/assumed.h"
+#include "policy/placement.h"
 
 struct sl_victims sl_victims;
 
 static uint32_t trial_mark;
+static uint32_t room_mark;
 
 bool sl_victims_release(sl_workload_id id)
 {
@@ -38,20 +41,40 @@ static bool charge(sl_workload_id id)
     return true;
 }
 
+/* The rooms are looked at only where a place is asked for. */
+static bool release_rooms(sl_workload_id id)
+{
+    return !sl_preemption_question.places || sl_assumed_free(id);
+}
+
+static bool occupy_rooms(sl_workload_id id)
+{
+    uint32_t count = sl_preemption_question.places ? sl_booking_count(id) : 0;
+    for (uint32_t i = 0; i < count; i++) {
+        struct sl_booking booking = sl_booking_at(id, i);
+        if (!sl_assumed_add(booking.site, booking.measure, booking.amount)) {
+            return false;
+        }
+    }
+    return true;
+}
+
 void sl_victims_begin(void)
 {
     sl_victims.count = 0;
+    room_mark = sl_assumed_mark();
     trial_mark = sl_trail_begin();
 }
 
 void sl_victims_end(void)
 {
     sl_trail_rollback(trial_mark);
+    sl_assumed_back(room_mark);
 }
 
 bool sl_victims_take(sl_workload_id id, enum sl_preempt_reason reason)
 {
-    if (sl_victims.count == SL_VICTIMS_MAX || !sl_victims_release(id)) {
+    if (sl_victims.count == SL_VICTIMS_MAX || !sl_victims_release(id) || !release_rooms(id)) {
         return false;
     }
     sl_victims.workloads[sl_victims.count] = id;
@@ -76,18 +99,20 @@ bool sl_victims_suffice(bool may_borrow)
             return false;
         }
     }
-    return true;
+    return !sl_preemption_question.places || sl_placement_find();
 }
 
 /* Put one back, unless the preemptor would not fit any more. */
 static bool put_back(sl_workload_id id, bool may_borrow)
 {
     uint32_t mark = sl_trail_begin();
-    if (charge(id) && sl_victims_suffice(may_borrow)) {
+    uint32_t rooms = sl_assumed_mark();
+    if (charge(id) && occupy_rooms(id) && sl_victims_suffice(may_borrow)) {
         sl_trail_keep(mark);
         return true;
     }
     sl_trail_rollback(mark);
+    sl_assumed_back(rooms);
     return false;
 }
 

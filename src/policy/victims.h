@@ -8,7 +8,7 @@
 #include "kernel/types.h"
 #include "policy/preemption.h"
 
-/* Give back all that a workload holds. False: the ledger refused (its trail is
+/* Give back all the quota that a workload holds. False: the ledger refused (its trail is
  * full); the trial is of no use then. */
 bool sl_victims_release(sl_workload_id id);
 
@@ -18,7 +18,7 @@ void sl_victims_end(void);
 
 /* One more goes. False: there is no room, in list or trail. */
 bool sl_victims_take(sl_workload_id id, enum sl_preempt_reason reason);
-/* Would the preemptor fit now, borrowing if it may? */
+/* Would the preemptor fit now, borrowing if it may, and find a place where it asks for one? */
 bool sl_victims_suffice(bool may_borrow);
 /* Put back whom it does not need, the one taken last but one first. */
 void sl_victims_spare(bool may_borrow);

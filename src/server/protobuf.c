@@ -16,6 +16,8 @@ enum message {
     MESSAGE_NAMESPACE,
     MESSAGE_JOB,
     MESSAGE_PRIORITY_CLASS,
+    MESSAGE_DELETE_OPTIONS,
+    MESSAGE_PRECONDITIONS,
     MESSAGE_METADATA,
     MESSAGE_OWNER,
     MESSAGE_JOB_SPEC,
@@ -243,7 +245,8 @@ static enum message root_message(const char *api_version, const char *kind)
         enum message message;
     } roots[] = {{"v1", "Namespace", MESSAGE_NAMESPACE},
                  {"batch/v1", "Job", MESSAGE_JOB},
-                 {"scheduling.k8s.io/v1", "PriorityClass", MESSAGE_PRIORITY_CLASS}};
+                 {"scheduling.k8s.io/v1", "PriorityClass", MESSAGE_PRIORITY_CLASS},
+                 {"v1", "DeleteOptions", MESSAGE_DELETE_OPTIONS}};
     for (size_t i = 0; i < sizeof roots / sizeof roots[0]; i++) {
         if (strcmp(roots[i].api_version, api_version) == 0 && strcmp(roots[i].kind, kind) == 0) {
             return roots[i].message;

@@ -1,5 +1,5 @@
 .PHONY: bench
-$(BUILD)/sluice-bench: tests/bench/sluice_bench.c tests/bench/cycle_bench.c \
+$(BUILD)/sluice-bench: tests/bench/sluice_bench.c tests/bench/cycle_bench.c tests/bench/topology_bench.c tests/bench/topology_preempt_bench.c \
     $(call archives,store api policy kernel base)
 	$(CC) $(ALL_CFLAGS) $(filter %.c,$^) -Wl,--start-group $(filter %.a,$^) -Wl,--end-group $(LIBS) -lcurl -o $@
 ##@ Measure

@@ -6,7 +6,8 @@
  *   sluice-bench store DIR SECONDS BATCH   durable writes per second, BATCH of them per commit
  *   sluice-bench fill DIR COUNT            COUNT pending workloads and what they need, straight into a store
  *   sluice-bench load URL COUNT CLIENTS    create COUNT jobs, CLIENTS at a time
- *   sluice-bench cycle                     what one decision of the core costs */
+ *   sluice-bench cycle                     what one decision of the core costs
+ *   sluice-bench topology                  what one placement costs */
 #include <curl/curl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,6 +17,7 @@
 #include "base/check.h"
 #include "store/store.h"
 #include "tests/bench/cycle_bench.h"
+#include "tests/bench/topology_bench.h"
 
 static double now_s(void)
 {
@@ -209,9 +211,11 @@ int main(int argc, char **argv)
         load(argv[2], strtoul(argv[3], NULL, 10), strtoul(argv[4], NULL, 10));
     } else if (argc == 2 && strcmp(argv[1], "cycle") == 0) {
         return sl_bench_cycle();
+    } else if (argc == 2 && strcmp(argv[1], "topology") == 0) {
+        return sl_bench_topology() != 0 ? 1 : sl_bench_topology_preempt();
     } else {
         fprintf(stderr, "usage: sluice-bench store DIR SECONDS BATCH | fill DIR COUNT | load URL "
-                        "COUNT CLIENTS | cycle\n");
+                        "COUNT CLIENTS | cycle | topology\n");
         return 2;
     }
     return 0;

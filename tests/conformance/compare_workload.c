@@ -104,6 +104,10 @@ static void compare_assignment(const char *path, const struct sl_json *expected,
     (void)snprintf(below, sizeof below, "%s.resourceUsage", path);
     conf_expect_quantities(below, sl_json_get(expected, "resourceUsage"),
                            sl_json_get(got, "resourceUsage"));
+    expect_member_text(path, "delayedTopologyRequest", expected, got);
+    (void)snprintf(below, sizeof below, "%s.topologyAssignment", path);
+    conf_expect_topology(below, sl_json_get(expected, "topologyAssignment"),
+                         sl_json_get(got, "topologyAssignment"));
 }
 
 void conf_expect_admission(const char *path, const struct sl_json *expected,

@@ -17,8 +17,8 @@ struct conf_case {
     char id[96];
     const char *suite;
     const struct sl_json *root;
-    const struct sl_json *gates; /* those that differ from the defaults */
-    const struct sl_json *expect;
+    const struct sl_json *gates;  /* those that differ from the defaults */
+    const struct sl_json *expect; /* as conf_expect_new made it */
     const struct sl_json *input;
     int64_t now_ms;
     bool verbose;
@@ -33,6 +33,10 @@ const char *conf_skip_reason(const struct conf_case *c);
 /* The reason given in the file of deviations, NULL when the id is not listed. */
 const char *conf_deviation(const struct sl_json *deviations, const char *id);
 struct sl_json *conf_deviations_new(const char *path);
+
+/* --- applied.c: what is expected ---------------------------------------------------------------- */
+/* Of a case (part = root) or a variant of it, as a real API server would have it. */
+struct sl_json *conf_expect_new(const struct sl_json *root, const struct sl_json *part);
 
 /* --- settings.c ------------------------------------------------------------------------------- */
 /* Kueue's defaults with the case's gates and config; strings are the case's. */
@@ -60,6 +64,9 @@ void conf_expect_workloads(const struct sl_json *expected, const struct sl_json 
 /* status.admission, by meaning. */
 void conf_expect_admission(const char *path, const struct sl_json *expected,
                            const struct sl_json *got);
+/* A pod set's topologyAssignment, by domain; see compare_topology.c. */
+void conf_expect_topology(const char *path, const struct sl_json *expected,
+                          const struct sl_json *got);
 void conf_show(const char *what, const struct sl_json *value); /* as "# what: value" */
 
 /* --- store.c: the API in memory, behind the daemon's own workload controller ------------------ */
@@ -70,6 +77,7 @@ struct conf_store {
     struct sl_json *events;    /* {key, type, reason} */
     struct sl_json *preempted; /* {key, reason}: the condition became true */
     struct sl_json *evicted;
+    struct sl_json *drained;   /* key -> true: evicted for its queue before the first cycle */
     enum sl_code status_error; /* with which every write of a status fails */
     struct sl_recorder *recorder;
     struct sl_workloads controller;
@@ -116,4 +124,5 @@ void conf_run_flavors(const struct conf_case *c);
 void conf_run_preemption(const struct conf_case *c);
 void conf_run_queue(const struct conf_case *c);
 void conf_run_cycles(const struct conf_case *c);
+void conf_run_topology(const struct conf_case *c);
 #endif

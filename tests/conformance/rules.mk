@@ -7,12 +7,14 @@ $(BUILD)/tests/conformance/%.o: tests/conformance/%.c
 	@mkdir -p $(@D)
 	@echo "  CC    $<"
 	@$(CC) $(ALL_CFLAGS) -c $< -o $@
-# What flavor assignment asks of preemption is recorded in its cases, and outcomes of a cycle are counted: the
-# linker sends these calls to the runner.
+# What flavor assignment asks of preemption is recorded in its cases, outcomes of a cycle are counted, and nobody
+# watches nodes there: the linker sends these calls to the runner.
+NODE_HEALTH := node pod settle
 $(BUILD)/sluice-conformance: $(CONFORMANCE_OBJECTS) $(call archives,$(CONFORMANCE_ROOMS))
 	@echo "  LINK  $@"
 	@$(CC) $(CFLAGS) $(CONFORMANCE_OBJECTS) -Wl,--start-group $(filter %.a,$^) -Wl,--end-group \
-	    -Wl,--wrap=sl_preemption_prospect -Wl,--wrap=sl_cycle_next $(LIBS) -o $@
+	    -Wl,--wrap=sl_preemption_prospect -Wl,--wrap=sl_cycle_next \
+	    $(NODE_HEALTH:%=-Wl,--wrap=sl_node_health_%) $(LIBS) -o $@
 
 .PHONY: conformance
 ##@ Check

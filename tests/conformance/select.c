@@ -13,70 +13,7 @@ static bool gate(const struct conf_case *c, const char *name)
     return sl_json_bool(sl_json_get(c->gates, name), false);
 }
 
-static bool is_kind(const struct sl_json *object, const char *kind)
-{
-    return strcmp(sl_json_path_text(object, "kind", ""), kind) == 0;
-}
-
-/* --- topology --------------------------------------------------------------------------------- */
-
-/* A request that only groups pod sets is about flavors. */
-static bool pod_sets_ask_topology(const struct sl_json *pod_sets)
-{
-    for (size_t i = 0; i < sl_json_len(pod_sets); i++) {
-        const struct sl_json *request = sl_json_path(sl_json_at(pod_sets, i), "topologyRequest");
-        if (sl_json_len(request) > (sl_json_has(request, "podSetGroupName") ? 1u : 0u)) {
-            return true;
-        }
-    }
-    return false;
-}
-
-static bool has_topology(const struct sl_json *objects, const char *flavor)
-{
-    for (size_t i = 0; i < sl_json_len(objects); i++) {
-        const struct sl_json *o = sl_json_at(objects, i);
-        if (is_kind(o, "ResourceFlavor") && strcmp(sl_object_name(o), flavor) == 0) {
-            return sl_json_path(o, "spec.topologyName") != NULL;
-        }
-    }
-    return false;
-}
-
-static bool offers_topology(const struct sl_json *objects, const struct sl_json *queue)
-{
-    const struct sl_json *groups = sl_json_path(queue, "spec.resourceGroups");
-    for (size_t i = 0; i < sl_json_len(groups); i++) {
-        const struct sl_json *flavors = sl_json_path(sl_json_at(groups, i), "flavors");
-        for (size_t f = 0; f < sl_json_len(flavors); f++) {
-            if (has_topology(objects, sl_json_path_text(sl_json_at(flavors, f), "name", ""))) {
-                return true;
-            }
-        }
-    }
-    return false;
-}
-
-static bool needs_topology(const struct conf_case *c)
-{
-    const struct sl_json *objects = sl_json_get(c->root, "objects");
-    if (strcmp(c->suite, "tas") == 0 || strcmp(c->suite, "topology") == 0) {
-        return true;
-    }
-    if (!sl_json_bool(sl_json_get(c->gates, "TopologyAwareScheduling"), true)) {
-        return false;
-    }
-    for (size_t i = 0; i < sl_json_len(objects); i++) {
-        const struct sl_json *o = sl_json_at(objects, i);
-        if ((is_kind(o, "ClusterQueue") && offers_topology(objects, o)) ||
-            pod_sets_ask_topology(sl_json_path(o, "spec.podSets"))) {
-            return true;
-        }
-    }
-    return pod_sets_ask_topology(sl_json_get(c->input, "podSets"));
-}
-
-/* --- other features --------------------------------------------------------------------------- */
+/* --- features that there are not --------------------------------------------------------------- */
 
 static bool replaces_slice(const struct conf_case *c)
 {
@@ -87,7 +24,8 @@ static bool replaces_slice(const struct conf_case *c)
             return true;
         }
     }
-    return sl_json_get(c->input, "replacedWorkloadSlice") != NULL;
+    return sl_json_get(c->input, "replacedWorkloadSlice") != NULL ||
+           gate(c, "ElasticJobsViaWorkloadSlicesWithTAS");
 }
 
 static bool admits_concurrently(const struct conf_case *c)
@@ -143,7 +81,7 @@ const char *conf_skip_reason(const struct conf_case *c)
     if (spans_clusters(c)) {
         return "MultiKueue";
     }
-    return needs_topology(c) ? "topology" : NULL;
+    return NULL;
 }
 
 /* --- deviations ------------------------------------------------------------------------------- */

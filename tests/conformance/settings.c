@@ -29,6 +29,16 @@ static const struct {
     GATE("RecomputeAssignmentUponPreemptionTargetsOverlap", policy.recompute_on_overlap),
     GATE("PrioritizePreemptorWorkloads", policy.prioritize_preemptors),
     GATE("ReclaimablePods", policy.reclaimable_pods),
+    GATE("TopologyAwareScheduling", policy.topology),
+    GATE("TASBalancedPlacement", policy.balanced_placement),
+    GATE("TASMultiLayerTopology", policy.multi_layer),
+    GATE("TASProfileMixed", policy.profile_mixed),
+    GATE("TASRespectNodeAffinityPreferred", policy.prefer_affinity),
+    GATE("TASHandleOverlappingFlavors", policy.overlapping_flavors),
+    GATE("TASRecomputeAssignmentWithinSchedulingCycle", policy.recompute_placement),
+    GATE("TASFailedNodeReplacement", policy.replace_failed),
+    GATE("TASFailedNodeReplacementFailFast", policy.fail_fast),
+    GATE("SkipReassignmentForPodOwnedWorkloads", policy.skip_single_pod),
     GATE("UnadmittedWorkloadsObservability", granular_reasons),
 };
 

@@ -149,6 +149,7 @@ void conf_store_open(struct conf_store *s, struct sl_engine *g)
         .client = {.self = s, .get = get, .list = list, .watch = watch, .write = write_object},
         .workloads = sl_json_new_list(),
         .changed = sl_json_new_map(),
+        .drained = sl_json_new_map(),
         .events = sl_json_new_list(),
         .preempted = sl_json_new_list(),
         .evicted = sl_json_new_list()};

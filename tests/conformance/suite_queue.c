@@ -119,7 +119,8 @@ static const struct back backs[] = {{"", SL_BACK_INVALID},
                                     {"PreemptionNoCandidates", SL_BACK_NO_VICTIMS},
                                     {"FailedAfterNomination", SL_BACK_SKIPPED},
                                     {"PreemptionFailed", SL_BACK_SKIPPED},
-                                    {"PendingPreemption", SL_BACK_PREEMPTING}};
+                                    {"PendingPreemption", SL_BACK_PREEMPTING},
+                                    {"NamespaceMismatch", SL_BACK_OUTSIDER}};
 
 /* As if the cycle had tried the first of its queue's flavors, and others were left. */
 static void leave_flavors(const struct conf_world *w, sl_workload_id id, sl_node_id node)
@@ -136,9 +137,6 @@ static void put_back(const struct conf_case *c, const struct conf_world *w, sl_n
     const char *reason = sl_json_path_text(c->input, "reason", "");
     sl_queues_flush();
     sl_workload_id id = sl_queues_take(node);
-    if (id == SL_NO_ID) {
-        return; /* its namespace is not taken: it never comes to a cycle */
-    }
     sl_cycle_now_ms = w->now_ms;
     sl_cycle_begin_outcome(id);
     if (sl_json_path_bool(c->input, "pendingFlavors", false)) {
@@ -176,12 +174,39 @@ static void run_requeue(const struct conf_case *c)
     sl_json_free(root);
 }
 
+/* The topology that its Workload stands on: the flavor and the queue that the case's admission names. */
+static struct sl_json *new_root_with_topology(const struct conf_case *c)
+{
+    struct sl_json *root = sl_json_clone(c->root);
+    struct sl_json *objects = sl_json_get(root, "objects");
+    sl_json_append(objects,
+                   parse("{\"apiVersion\":\"kueue.x-k8s.io/v1beta2\",\"kind\":\"Topology\","
+                         "\"metadata\":{\"name\":\"nodes\"},\"spec\":{\"levels\":[{"
+                         "\"nodeLabel\":\"kubernetes.io/hostname\"}]}}"));
+    sl_json_append(objects,
+                   parse("{\"apiVersion\":\"kueue.x-k8s.io/v1beta2\",\"kind\":\"ResourceFlavor\","
+                         "\"metadata\":{\"name\":\"tas-default\"},\"spec\":{\"topologyName\":"
+                         "\"nodes\"}}"));
+    struct sl_json *queue = new_cluster_queue("BestEffortFIFO", true);
+    sl_json_set_text(sl_json_get(queue, "metadata"), "name", "tas-main");
+    sl_json_set_text(sl_json_path(queue, "spec.resourceGroups.0.flavors.0"), "name", "tas-default");
+    sl_json_append(objects, queue);
+    struct sl_json *local = sl_object_new(SL_KIND_LOCAL_QUEUE, "default", "tas-main");
+    sl_json_set_text(sl_json_path_make(local, "spec"), "clusterQueue", "tas-main");
+    sl_json_append(objects, local);
+    return root;
+}
+
 static void run_second_pass(const struct conf_case *c)
 {
     struct conf_world w;
-    conf_world_open(&w, c, NULL);
+    struct sl_json *root = new_root_with_topology(c);
+    struct conf_case with_topology = *c;
+    with_topology.root = root;
+    conf_world_open(&w, &with_topology, NULL);
     conf_expect_bool("result", sl_json_path_bool(c->expect, "result", false),
                      sl_second_pass_needed(first_workload(&w)));
+    sl_json_free(root);
 }
 
 void conf_run_queue(const struct conf_case *c)

@@ -71,6 +71,19 @@ static bool waits_for_checks(const struct sl_json *o)
     return false;
 }
 
+/* Quota comes first, and where the pods go once the checks are ready. */
+static bool waits_for_topology(const struct sl_json *o)
+{
+    const struct sl_json *sets = sl_json_path(o, "status.admission.podSetAssignments");
+    for (size_t i = 0; i < sl_json_len(sets); i++) {
+        const char *delayed = sl_json_path_text(sl_json_at(sets, i), "delayedTopologyRequest", "");
+        if (strcmp(delayed, "Pending") == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* Fixtures have reasons of their own: AdmittedByTest, ByTest. */
 static bool is_of_test(const struct sl_json *condition)
 {
@@ -107,7 +120,7 @@ void conf_form_admitted(struct sl_json *o)
     rename_reason(o, "QuotaReserved");
     rename_reason(o, "Admitted");
     if (sl_condition_true(o, "QuotaReserved") && sl_condition_find(o, "Admitted") == NULL &&
-        !waits_for_checks(o)) {
+        !waits_for_checks(o) && !waits_for_topology(o)) {
         struct sl_json *admitted = sl_json_clone(reserved);
         sl_json_set_text(admitted, "type", "Admitted");
         sl_json_set_text(admitted, "reason", "Admitted");
@@ -139,9 +152,11 @@ static void lend_queue(struct conf_world *w, struct sl_json *o, const char *clus
 
 /* --- loading ---------------------------------------------------------------------------------- */
 
-static const enum sl_kind load_order[] = {SL_KIND_NAMESPACE,       SL_KIND_LIMIT_RANGE,
-                                          SL_KIND_RESOURCE_FLAVOR, SL_KIND_COHORT,
-                                          SL_KIND_CLUSTER_QUEUE,   SL_KIND_LOCAL_QUEUE};
+static const enum sl_kind load_order[] = {
+    SL_KIND_NAMESPACE, SL_KIND_LIMIT_RANGE,     SL_KIND_NODE,
+    SL_KIND_TOPOLOGY,  SL_KIND_RESOURCE_FLAVOR, SL_KIND_ADMISSION_CHECK,
+    SL_KIND_COHORT,    SL_KIND_CLUSTER_QUEUE,   SL_KIND_LOCAL_QUEUE,
+    SL_KIND_POD};
 
 static enum sl_kind kind_of(const struct sl_json *o)
 {
@@ -235,8 +250,26 @@ static const char *queue_of(const struct sl_json *objects, const struct sl_json 
     return "";
 }
 
+/* A check that nobody has made an object of is one that is looked after. */
+static void lend_check(struct conf_world *w, const struct sl_json *objects, const char *name)
+{
+    struct sl_error e = {0};
+    for (size_t i = 0; i < sl_json_len(objects); i++) {
+        const struct sl_json *o = sl_json_at(objects, i);
+        if (kind_of(o) == SL_KIND_ADMISSION_CHECK && strcmp(sl_object_name(o), name) == 0) {
+            return;
+        }
+    }
+    struct sl_json *check = sl_object_new(SL_KIND_ADMISSION_CHECK, "", name);
+    sl_json_set_text(sl_json_path_make(check, "spec"), "controllerName", "example.com/check");
+    (void)sl_condition_set(sl_json_path_make(check, "status"), "Active", true, "Active", "", 0,
+                           w->now_ms);
+    (void)sl_engine_observe(w->g, SL_KIND_ADMISSION_CHECK, check, w->now_ms, &e);
+    sl_json_free(check);
+}
+
 /* Checks that Workloads of the queue wait for are checks that it asks. */
-static void ask_checks(const struct sl_json *objects, struct sl_json *queue)
+static void ask_checks(struct conf_world *w, const struct sl_json *objects, struct sl_json *queue)
 {
     for (size_t i = 0; i < sl_json_len(objects); i++) {
         const struct sl_json *o = sl_json_at(objects, i);
@@ -249,8 +282,10 @@ static void ask_checks(const struct sl_json *objects, struct sl_json *queue)
         struct sl_json *asked = sl_json_new_list();
         for (size_t k = 0; k < sl_json_len(checks); k++) {
             struct sl_json *item = sl_json_new_map();
-            sl_json_set_text(item, "name", sl_json_path_text(sl_json_at(checks, k), "name", ""));
+            const char *name = sl_json_path_text(sl_json_at(checks, k), "name", "");
+            sl_json_set_text(item, "name", name);
             sl_json_append(asked, item);
+            lend_check(w, objects, name);
         }
         sl_json_set(sl_json_path_make(queue, "spec.admissionChecksStrategy"), "admissionChecks",
                     asked);
@@ -260,13 +295,16 @@ static void ask_checks(const struct sl_json *objects, struct sl_json *queue)
 static void load_kind(struct conf_world *w, const struct conf_case *c, enum sl_kind kind)
 {
     const struct sl_json *objects = sl_json_get(c->root, "objects");
+    if (kind == SL_KIND_POD && sl_json_path_bool(c->root, "run.podsNotInCache", false)) {
+        return;
+    }
     for (size_t i = 0; i < sl_json_len(objects); i++) {
         if (kind_of(sl_json_at(objects, i)) == kind) {
             struct sl_json *o = sl_json_clone(sl_json_at(objects, i));
             if (kind == SL_KIND_LOCAL_QUEUE) {
                 restore_usage(c, o);
             } else if (kind == SL_KIND_CLUSTER_QUEUE) {
-                ask_checks(objects, o);
+                ask_checks(w, objects, o);
             }
             observe(w, kind, o);
             sl_json_free(o);

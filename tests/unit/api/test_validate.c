@@ -573,8 +573,26 @@ static void test_validate_workload_admission_must_fit_its_pod_sets(void **state)
         {"[{op: add, path: /status/admission/podSetAssignments/0/topologyAssignment, value: "
          "{levels: [a], slices:"
          " [{domainCount: 2, podCounts: {individual: [1]}, valuesPerLevel: [{universal: x}]}]}}]",
-         "status.admission.podSetAssignments[0].topologyAssignment.slices[0]", "FieldValueInvalid",
-         "domainCount"},
+         "status.admission.podSetAssignments[0].topologyAssignment.slices[0].podCounts.individual",
+         "FieldValueInvalid", "domainCount"},
+        {"[{op: add, path: /status/admission/podSetAssignments/0/topologyAssignment, value: "
+         "{levels: [a], slices:"
+         " [{domainCount: 2, podCounts: {universal: 1, individual: [1, 2]}, valuesPerLevel: "
+         "[{universal: x}]}]}}]",
+         "status.admission.podSetAssignments[0].topologyAssignment.slices[0].podCounts",
+         "FieldValueInvalid", "exactly one"},
+        {"[{op: add, path: /status/admission/podSetAssignments/0/topologyAssignment, value: "
+         "{levels: [a], slices:"
+         " [{domainCount: 2, podCounts: {universal: 1}, valuesPerLevel: [{}]}]}}]",
+         "status.admission.podSetAssignments[0].topologyAssignment.slices[0].valuesPerLevel[0]",
+         "FieldValueInvalid", "exactly one"},
+        {"[{op: add, path: /status/admission/podSetAssignments/0/topologyAssignment, value: "
+         "{levels: [a], slices:"
+         " [{domainCount: 2, podCounts: {universal: 1}, valuesPerLevel: [{individual: {roots: "
+         "[x]}}]}]}}]",
+         "status.admission.podSetAssignments[0].topologyAssignment.slices[0].valuesPerLevel[0]."
+         "individual.roots",
+         "FieldValueInvalid", "domainCount"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct sl_json *o =

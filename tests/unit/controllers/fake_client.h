@@ -26,6 +26,7 @@ struct fake {
     enum sl_code read_code; /* of every read while not OK */
     enum sl_verb last_verb;
     enum sl_kind last_kind;
+    char last_version[32]; /* that the last body was read at */
 };
 
 static inline void fake_key(enum sl_kind kind, const char *ns, const char *name,
@@ -87,10 +88,17 @@ static inline enum sl_code fake_list(void *self, enum sl_kind kind, const char *
     return SL_CODE_OK;
 }
 
-static inline void fake_apply(struct fake *f, const struct sl_write *w)
+static inline void fake_remove(struct fake *f, enum sl_kind kind, const char *ns, const char *name)
 {
     char key[512];
     union sl_map_value old = {.pointer = NULL};
+    fake_key(kind, ns, name, key);
+    sl_map_remove(f->objects, key, &old);
+    sl_json_free(old.pointer);
+}
+
+static inline void fake_apply(struct fake *f, const struct sl_write *w)
+{
     struct sl_json *live = fake_find(f, w->kind, w->ns, w->name);
     switch (w->verb) {
     case SL_VERB_CREATE:
@@ -99,9 +107,7 @@ static inline void fake_apply(struct fake *f, const struct sl_write *w)
         fake_put(f, w->kind, sl_json_clone(w->body));
         break;
     case SL_VERB_DELETE:
-        fake_key(w->kind, w->ns, w->name, key);
-        sl_map_remove(f->objects, key, &old);
-        sl_json_free(old.pointer);
+        fake_remove(f, w->kind, w->ns, w->name);
         break;
     case SL_VERB_PATCH_MERGE:
     case SL_VERB_PATCH_STATUS_MERGE:
@@ -123,6 +129,8 @@ static inline void fake_write(void *self, const struct sl_write *w, sl_reply_fn 
     f->write_count++;
     f->last_verb = w->verb;
     f->last_kind = w->kind;
+    snprintf(f->last_version, sizeof f->last_version, "%s",
+             w->body == NULL ? "" : sl_object_resource_version(w->body));
     struct sl_json *live = fake_find(f, w->kind, w->ns, w->name);
     if (code == SL_CODE_OK && w->verb == SL_VERB_CREATE && live != NULL) {
         code = SL_CODE_ALREADY_EXISTS;

@@ -101,6 +101,15 @@ struct sl_json *sl_patch_from_decision(struct sl_engine *g, const struct sl_deci
     return NULL;
 }
 
+bool sl_engine_wrote_release_first(struct sl_engine *g, const struct sl_decision *d,
+                                   const struct sl_json *written)
+{
+    (void)g;
+    (void)d;
+    (void)written;
+    return false;
+}
+
 void sl_engine_answer(struct sl_engine *g, const struct sl_decision *d, enum sl_code code,
                       int64_t now_ms)
 {

@@ -168,6 +168,22 @@ static void test_job_bad_time_limit_label_means_none(void **state)
     }
 }
 
+static void test_job_topology_annotations_and_index_become_the_request(void **state)
+{
+    (void)state;
+    struct sl_json *job = parse(job_text);
+    assert_null(sl_job_topology_new(job));
+    sl_json_set_text(sl_json_path_make(job, "spec"), "completionMode", "Indexed");
+    sl_json_set_text(sl_json_path_make(job, "spec.template.metadata.annotations"),
+                     "kueue.x-k8s.io/podset-required-topology", "rack");
+    struct sl_json *wl = sl_job_workload_new(job, &(struct sl_priority){.name = ""});
+    assert_json(sl_json_path(wl, "spec.podSets.0.topologyRequest"),
+                "{\"required\":\"rack\","
+                "\"podIndexLabel\":\"batch.kubernetes.io/job-completion-index\"}");
+    sl_json_free(wl);
+    sl_json_free(job);
+}
+
 static void test_workload_drop_finalizer_leaves_the_others(void **state)
 {
     (void)state;
@@ -192,6 +208,7 @@ int main(void)
         cmocka_unit_test(test_job_workload_has_owner_finalizer_pod_set_and_no_managed_labels),
         cmocka_unit_test(test_job_workload_carries_class_priority_and_time_limit),
         cmocka_unit_test(test_job_bad_time_limit_label_means_none),
+        cmocka_unit_test(test_job_topology_annotations_and_index_become_the_request),
         cmocka_unit_test(test_workload_drop_finalizer_leaves_the_others),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

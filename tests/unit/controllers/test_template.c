@@ -169,6 +169,43 @@ static void test_template_same_takes_absent_for_empty_and_sees_differences(void 
     sl_json_free(c);
 }
 
+static void test_injection_topology_gates_the_pods_and_restore_opens_them(void **state)
+{
+    (void)state;
+    struct sl_error e = {0};
+    struct sl_json *injection = sl_json_new_map();
+    struct sl_json *request = parse("{\"required\":\"rack\"}");
+    struct sl_json *original = parse("{\"spec\":{\"schedulingGates\":[{\"name\":\"own/gate\"}]}}");
+    struct sl_json *template = sl_json_clone(original);
+    sl_injection_add_topology(injection, "w", "main", request);
+    assert_int_equal(sl_template_inject(template, injection, &e), SL_CODE_OK);
+
+    assert_json(template, "{\"spec\":{\"schedulingGates\":[{\"name\":\"own/gate\"},"
+                          "{\"name\":\"kueue.x-k8s.io/topology\"}]},\"metadata\":{"
+                          "\"labels\":{\"kueue.x-k8s.io/podset\":\"main\"},"
+                          "\"annotations\":{\"kueue.x-k8s.io/workload\":\"w\"}}}");
+    assert_true(sl_template_gated(template));
+    assert_false(sl_template_gated(original));
+    assert_true(sl_template_restore(template, original));
+    assert_json(sl_json_get(template, "spec"), "{\"schedulingGates\":[{\"name\":\"own/gate\"}]}");
+    assert_int_equal(sl_json_len(sl_json_path(template, "metadata.annotations")), 0);
+    sl_json_free(template);
+    sl_json_free(original);
+    sl_json_free(request);
+    sl_json_free(injection);
+}
+
+static void test_injection_topology_that_was_not_asked_for_is_unconstrained(void **state)
+{
+    (void)state;
+    struct sl_json *injection = sl_json_new_map();
+    sl_injection_add_topology(injection, "w", "main", NULL);
+    assert_json(sl_json_get(injection, "annotations"),
+                "{\"kueue.x-k8s.io/workload\":\"w\","
+                "\"kueue.x-k8s.io/podset-unconstrained-topology\":\"true\"}");
+    sl_json_free(injection);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -180,6 +217,8 @@ int main(void)
         cmocka_unit_test(test_injection_update_that_disagrees_is_refused_whole),
         cmocka_unit_test(test_template_restore_undoes_inject),
         cmocka_unit_test(test_template_restore_keeps_the_job_controllers_labels),
+        cmocka_unit_test(test_injection_topology_gates_the_pods_and_restore_opens_them),
+        cmocka_unit_test(test_injection_topology_that_was_not_asked_for_is_unconstrained),
         cmocka_unit_test(test_template_same_takes_absent_for_empty_and_sees_differences),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

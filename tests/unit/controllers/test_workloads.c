@@ -12,9 +12,10 @@
 
 static struct {
     struct sl_decision list[8];
-    unsigned count, at, answers;
+    unsigned count, at, patches, answers;
     enum sl_code last_code;
     bool nothing_to_write;
+    bool release_first;
 } stub;
 
 bool sl_engine_next_decision(struct sl_engine *g, struct sl_decision *out)
@@ -33,12 +34,24 @@ struct sl_json *sl_patch_from_decision(struct sl_engine *g, const struct sl_deci
     (void)g;
     (void)d;
     (void)workload;
+    stub.patches++;
     *status = true;
     return stub.nothing_to_write
                ? NULL
                : parse("{\"status\":{\"admission\":{\"clusterQueue\":\"cq\"},\"conditions\":["
                        "{\"type\":\"Admitted\",\"status\":\"True\"},"
                        "{\"type\":\"Preempted\",\"reason\":\"InClusterQueue\"}]}}");
+}
+
+bool sl_engine_wrote_release_first(struct sl_engine *g, const struct sl_decision *d,
+                                   const struct sl_json *written)
+{
+    (void)g;
+    (void)d;
+    bool first = stub.release_first;
+    assert_non_null(written);
+    stub.release_first = false;
+    return first;
 }
 
 void sl_engine_answer(struct sl_engine *g, const struct sl_decision *d, enum sl_code code,
@@ -153,6 +166,30 @@ static void test_workloads_refusal_is_told_with_its_reason(void **state)
     assert_true(has_event(f, "WaitingForQuota"));
 }
 
+static void test_workloads_second_pass_without_a_place_is_told_and_not_written(void **state)
+{
+    struct fixture *f = *state;
+    decide(SL_DECIDE_UNPLACED, "u");
+    stub.list[0].reason = "SecondPassFailed";
+    stub.nothing_to_write = true;
+    step(f);
+    assert_true(has_event(f, "SecondPassFailed"));
+    assert_int_equal(stub.last_code, SL_CODE_OK);
+    assert_int_equal(stub.answers, 1);
+}
+
+static void test_workloads_new_place_is_written_and_told_to_nobody(void **state)
+{
+    struct fixture *f = *state;
+    decide(SL_DECIDE_PLACE, "u");
+    step(f);
+    assert_false(has_event(f, "Admitted"));
+    assert_false(has_event(f, "QuotaReserved"));
+    assert_string_equal(sl_json_path_text(fake_find(&f->fake, SL_KIND_WORKLOAD, "n", "w"),
+                                          "status.admission.clusterQueue", ""),
+                        "cq");
+}
+
 static void own_by_job(struct fixture *f)
 {
     struct sl_json *live = fake_find(&f->fake, SL_KIND_WORKLOAD, "n", "w");
@@ -205,6 +242,17 @@ static void test_workloads_conflict_is_looked_at_again(void **state)
     assert_int_equal(stub.answers, 1);
     assert_int_equal(stub.last_code, SL_CODE_OK);
     assert_int_equal(f->workloads.counters.conflicts, 1);
+}
+
+static void test_workloads_release_that_came_first_is_followed_by_the_reservation(void **state)
+{
+    struct fixture *f = *state;
+    decide(SL_DECIDE_RESERVE, "u");
+    stub.release_first = true;
+    step(f);
+    assert_int_equal(stub.patches, 2);
+    assert_int_equal(stub.answers, 1);
+    assert_int_equal(f->workloads.counters.reserved, 1);
 }
 
 static void test_workloads_failed_write_is_answered_with_its_code(void **state)
@@ -349,6 +397,8 @@ int main(void)
         TEST(test_workloads_eviction_event_names_the_reason),
         TEST(test_workloads_preemption_is_told_to_both),
         TEST(test_workloads_refusal_is_told_with_its_reason),
+        TEST(test_workloads_second_pass_without_a_place_is_told_and_not_written),
+        TEST(test_workloads_new_place_is_written_and_told_to_nobody),
         TEST(test_workloads_written_along_with_the_one_before_is_told),
         TEST(test_workloads_overtaken_before_it_was_written_is_not_told),
         TEST(test_workloads_counts_have_kueues_labels),
@@ -357,6 +407,7 @@ int main(void)
         TEST(test_workloads_deactivated_long_ago_is_deleted_with_its_job),
         TEST(test_workloads_deleting_what_is_gone_is_answered_ok),
         TEST(test_workloads_conflict_is_looked_at_again),
+        TEST(test_workloads_release_that_came_first_is_followed_by_the_reservation),
         TEST(test_workloads_failed_write_is_answered_with_its_code),
         TEST(test_workloads_other_uid_of_that_name_is_not_found),
         TEST(test_workloads_nothing_to_write_is_answered_ok),

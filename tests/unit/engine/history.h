@@ -5,12 +5,13 @@
  * flavors and cohorts change under them. One seed, one history. */
 #ifndef SL_TESTS_ENGINE_HISTORY_H
 #define SL_TESTS_ENGINE_HISTORY_H
-#include "world.h"
+#include "cluster.h"
 
 struct history {
     struct world *w;
     uint64_t state;
     unsigned made;
+    bool topology; /* nodes come and go, too, and a queue places its pods on them */
 };
 
 static inline unsigned history_draw(struct history *h, unsigned bound)
@@ -49,12 +50,81 @@ static inline void history_begin(struct history *h, struct world *w, uint64_t se
     sl_engine_synced(w->engine, w->now_ms);
 }
 
+static inline void history_touch_node(struct history *h)
+{
+    static const char *const more[] = {"", "", "", "\"unschedulable\":true",
+                                       "\"taints\":[{\"key\":\"t\",\"effect\":\"NoSchedule\"}]"};
+    char name[8];
+    char rack[8];
+    unsigned i = history_draw(h, 6);
+    (void)snprintf(name, sizeof name, "n%u", i);
+    (void)snprintf(rack, sizeof rack, "r%u", history_draw(h, 12) == 0 ? 9 : i / 2);
+    if (history_draw(h, 5) == 0 && world_get(h->w, SL_KIND_NODE, "", name) != NULL) {
+        world_delete(h->w, SL_KIND_NODE, "", name);
+    } else {
+        cluster_put_node(h->w, name, i < 4 ? "b0" : "b1", rack, history_draw(h, 4) == 0 ? "2" : "4",
+                         more[history_draw(h, 5)]);
+    }
+}
+
+static inline void history_touch_pod(struct history *h)
+{
+    static const char *const phases[] = {"Running", "Running", "Succeeded"};
+    char name[8];
+    char node[8];
+    (void)snprintf(name, sizeof name, "p%u", history_draw(h, 4));
+    (void)snprintf(node, sizeof node, "n%u", history_draw(h, 6));
+    cluster_put_pod(h->w, name, node, "1500m", phases[history_draw(h, 3)]);
+}
+
+/* After history_begin: queue "lq4" of nodes "n0" to "n5", in racks of two, in two blocks. */
+static inline void history_add_topology(struct history *h)
+{
+    h->topology = true;
+    cluster_add_topology(h->w, "topo");
+    world_add_flavor(h->w, "tas", "{\"topologyName\":\"topo\"}");
+    world_add_flavor(h->w, "too",
+                     "{\"topologyName\":\"topo\",\"nodeLabels\":{\"block\":\"b0\"},"
+                     "\"tolerations\":[{\"operator\":\"Exists\"}]}");
+    world_add(h->w, SL_KIND_CLUSTER_QUEUE,
+              "{\"metadata\":{\"name\":\"cq4\"},\"spec\":{\"namespaceSelector\":{},"
+              "\"preemption\":{\"withinClusterQueue\":\"LowerPriority\"},\"resourceGroups\":[{"
+              "\"coveredResources\":[\"cpu\"],\"flavors\":[{\"name\":\"tas\",\"resources\":[{"
+              "\"name\":\"cpu\",\"nominalQuota\":\"14\"}]},{\"name\":\"too\",\"resources\":[{"
+              "\"name\":\"cpu\",\"nominalQuota\":\"3\"}]}]}]}}");
+    world_add_local_queue(h->w, "team", "lq4", "cq4");
+    for (int i = 0; i < 12; i++) {
+        history_touch_node(h);
+    }
+}
+
+/* What some ask of the topology, whatever queue they are in. */
+static inline void history_ask_topology(struct history *h, struct sl_json *pod_set)
+{
+    static const char *const asks[] = {
+        "{\"required\":\"rack\"}",
+        "{\"preferred\":\"block\"}",
+        "{\"unconstrained\":true}",
+        "{\"required\":\"block\",\"podSetSliceRequiredTopology\":\"kubernetes.io/hostname\","
+        "\"podSetSliceSize\":1}",
+    };
+    unsigned which = history_draw(h, 6);
+    if (which < 4) {
+        sl_json_set(pod_set, "topologyRequest", world_parse(asks[which]));
+    }
+    if (history_draw(h, 4) == 0) {
+        sl_json_set(sl_json_path(pod_set, "template.spec"), "nodeSelector",
+                    world_parse("{\"block\":\"b0\"}"));
+    }
+}
+
 static inline void history_add_workload(struct history *h)
 {
     char name[32];
     char queue[8];
     (void)snprintf(name, sizeof name, "w%u", h->made++);
-    (void)snprintf(queue, sizeof queue, "lq%u", history_draw(h, 4)); /* lq3 does not exist */
+    unsigned at = history_draw(h, h->topology ? 8 : 4); /* lq3 does not exist */
+    (void)snprintf(queue, sizeof queue, "lq%u", at > 4 ? 4 : at);
     struct sl_json *o =
         world_new_workload("team", name, queue, 1 + (int)history_draw(h, 3), "1500m");
     struct sl_json *spec = sl_json_get(o, "spec");
@@ -72,6 +142,9 @@ static inline void history_add_workload(struct history *h)
     }
     if (history_draw(h, 4) == 0) {
         sl_json_set_int(sl_json_path(o, "spec.podSets.0"), "minCount", 1);
+    }
+    if (at >= 4) {
+        history_ask_topology(h, sl_json_path(o, "spec.podSets.0"));
     }
     (void)world_put(h->w, SL_KIND_WORKLOAD, o, NULL);
 }
@@ -224,7 +297,7 @@ static inline void history_touch_quota(struct history *h)
 
 static inline void history_step(struct history *h)
 {
-    unsigned what = history_draw(h, 20);
+    unsigned what = history_draw(h, h->topology ? 24 : 20);
     if (what < 7) {
         history_add_workload(h);
     } else if (what < 15) {
@@ -235,9 +308,13 @@ static inline void history_step(struct history *h)
         history_remake_queue(h);
     } else if (what == 18) {
         history_touch_quota(h);
-    } else {
+    } else if (what == 19) {
         h->w->now_ms += history_draw(h, 20000);
         sl_clock_set_virtual(h->w->now_ms);
+    } else if (what < 23) {
+        history_touch_node(h);
+    } else {
+        history_touch_pod(h);
     }
 }
 #endif

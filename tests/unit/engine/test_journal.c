@@ -214,12 +214,12 @@ static void test_journal_newer_version_is_refused(void **state)
 {
     (void)state;
     write_two();
-    change_byte(path_of(1), 8, 0x01);
+    change_byte(path_of(1), 8, 0x04);
     struct sl_journal *j = NULL;
     struct sl_error e = {0};
     assert_int_equal(sl_journal_open(dir, &j, &e), SL_CODE_INTERNAL);
     assert_null(j);
-    assert_non_null(strstr(e.text, "journal version 3, this program reads version 2"));
+    assert_non_null(strstr(e.text, "journal version 7, this program reads version 3"));
 }
 
 static void test_journal_older_version_is_left_alone_and_a_new_file_begun(void **state)
@@ -229,7 +229,7 @@ static void test_journal_older_version_is_left_alone_and_a_new_file_begun(void *
     struct sl_error e = {0};
     enum sl_journal_end end;
     write_two();
-    change_byte(path_of(1), 8, 0x03); /* 2 becomes 1 */
+    change_byte(path_of(1), 8, 0x02); /* 3 becomes 1 */
     off_t whole = size_of(path_of(1));
     assert_int_equal(sl_journal_open(dir, &j, &e), SL_CODE_OK);
     assert_int_equal(sl_journal_append(j, SL_JOURNAL_NAME, 0, NULL), 3);

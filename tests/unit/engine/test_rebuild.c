@@ -34,6 +34,12 @@ static const enum sl_kind orders[][6] = {
     {SL_KIND_LOCAL_QUEUE, SL_KIND_WORKLOAD, SL_KIND_COHORT, SL_KIND_RESOURCE_FLAVOR,
      SL_KIND_CLUSTER_QUEUE, SL_KIND_NAMESPACE}};
 
+/* Whoever stands somewhere needs the trees first: so do the controllers list kinds. */
+static const enum sl_kind with_nodes[] = {
+    SL_KIND_NAMESPACE,       SL_KIND_TOPOLOGY, SL_KIND_NODE,
+    SL_KIND_RESOURCE_FLAVOR, SL_KIND_COHORT,   SL_KIND_CLUSTER_QUEUE,
+    SL_KIND_LOCAL_QUEUE,     SL_KIND_POD,      SL_KIND_WORKLOAD};
+
 /* Waiting in line is one place here: which of the two depends on when it was last looked at. */
 static const char *place_name(sl_workload_id id)
 {
@@ -58,11 +64,21 @@ static const char *place_name(sl_workload_id id)
  * history; and so is which of two preemptors of the same victim stays at the head. */
 static int reason_class(const struct sl_workload *r)
 {
-    if (r->phase != SL_PHASE_PENDING || r->pending_reason <= SL_PENDING_WAITING_FOR_QUOTA ||
+    if (r->phase != SL_PHASE_PENDING || r->pending_reason <= SL_PENDING_TOPOLOGY_FAILED ||
         r->pending_reason == SL_PENDING_PREEMPTED_WORKLOADS) {
         return -1;
     }
     return (int)r->pending_reason;
+}
+
+/* By name: numbers are another engine's. */
+static void describe_stands(struct world *world, sl_workload_id id, struct sl_buf *out)
+{
+    for (uint32_t i = 0; i < sl_topology_stand_count(id); i++) {
+        struct sl_topology_stand s = sl_topology_stand_at(id, i);
+        sl_buf_print(out, " %u@%s*%u", s.pod_set,
+                     sl_names_host(world->engine, sl_domain_site(s.domain)), s.count);
+    }
 }
 
 /* What the two must agree on, as text: per queue its status, per workload its record. */
@@ -100,6 +116,7 @@ static void describe(struct world *world, struct sl_buf *out)
             for (uint32_t i = 0; i < sl_commit_claim_count(id); i++) {
                 sl_buf_print(out, " %lld", (long long)sl_commit_claim(id, i).amount);
             }
+            describe_stands(world, id, out);
             sl_buf_text(out, "\n");
         }
     }
@@ -123,19 +140,24 @@ static void expect_same(const struct sl_buf *a, const struct sl_buf *b)
     }
 }
 
-static void restart_and_compare(unsigned order)
+static void restart_in_order(const enum sl_kind *order, size_t count)
 {
     struct sl_buf lived = {0};
     struct sl_buf rebuilt = {0};
     world_settle(&w);
     describe(&w, &lived);
-    world_restart(&w, orders[order], 6);
+    world_restart(&w, order, count);
     world_check(&w);
     world_settle(&w);
     describe(&w, &rebuilt);
     expect_same(&lived, &rebuilt);
     sl_buf_fini(&lived);
     sl_buf_fini(&rebuilt);
+}
+
+static void restart_and_compare(unsigned order)
+{
+    restart_in_order(orders[order], 6);
 }
 
 /* G13: whoever could be served, or preempt, has been looked at: waking all changes nothing. */
@@ -199,6 +221,49 @@ static void test_rebuild_random_histories_end_where_living_did(void **state)
         }
         restart_and_compare((unsigned)(seed % 3));
         w.settings = NULL; /* they end with this function */
+    }
+}
+
+static void test_rebuild_random_histories_with_nodes_lose_no_wake_up(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 201; seed <= 240; seed++) {
+        struct history h;
+        world_close(&w);
+        world_open(&w, NULL);
+        history_begin(&h, &w, seed);
+        history_add_topology(&h);
+        print_message("seed %u\n", (unsigned)seed);
+        for (unsigned i = 0; i < 150; i++) {
+            history_step(&h);
+            if (history_draw(&h, 8) == 0) {
+                wake_and_compare();
+            }
+        }
+    }
+}
+
+/* Who stays at the head of its queue until its victims have stopped is history: without preemption. */
+static void test_rebuild_random_histories_with_nodes_end_where_living_did(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 301; seed <= 340; seed++) {
+        struct history h;
+        world_close(&w);
+        world_open(&w, NULL);
+        history_begin(&h, &w, seed);
+        history_add_topology(&h);
+        (void)world_patch(&w, SL_KIND_CLUSTER_QUEUE, "", "cq4", "{\"spec\":{\"preemption\":null}}");
+        print_message("seed %u\n", (unsigned)seed);
+        for (unsigned i = 0; i < 150; i++) {
+            history_step(&h);
+            if (history_draw(&h, 3) != 0) {
+                world_settle(&w);
+            }
+            if (history_draw(&h, 10) == 0) {
+                restart_in_order(with_nodes, sizeof with_nodes / sizeof with_nodes[0]);
+            }
+        }
     }
 }
 
@@ -306,6 +371,8 @@ int main(void)
         TEST(test_rebuild_requeue_state_keeps_count_and_time),
         TEST(test_rebuild_random_histories_end_where_living_did),
         TEST(test_rebuild_random_histories_lose_no_wake_up),
+        TEST(test_rebuild_random_histories_with_nodes_lose_no_wake_up),
+        TEST(test_rebuild_random_histories_with_nodes_end_where_living_did),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -500,12 +500,35 @@ static void test_lifecycle_node_failed_marks_and_recovery_unmarks(void **state)
     assert_false(sl_lifecycle_needs_pass(id));
 }
 
-static void test_lifecycle_second_failed_node_evicts(void **state)
+static void test_lifecycle_failed_nodes_are_marked_side_by_side(void **state)
 {
     (void)state;
     sl_workload_id id = admitted();
     happens(id, SL_EV_NODE_FAILED, HOST_A, 0, 0);
     happens(id, SL_EV_NODE_FAILED, HOST_B, 0, 0);
+    happens(id, SL_EV_NODE_FAILED, HOST_B + 1, 0, 0);
+    assert_int_equal(event(id, SL_EV_NODE_FAILED, HOST_B, 0, 0), SL_REFUSED_NO_CHANGE);
+    assert_int_equal(sl_workloads[id].unhealthy_count, 3);
+    happens(id, SL_EV_NODE_RECOVERED, HOST_A, 0, 0);
+    assert_int_equal(event(id, SL_EV_NODE_RECOVERED, HOST_A, 0, 0), SL_REFUSED_NO_NODE);
+    is_in(id, SL_PHASE_ADMITTED);
+    assert_int_equal(sl_workloads[id].unhealthy_count, 2);
+    assert_int_equal(sl_workloads[id].unhealthy[0], HOST_B + 1);
+    assert_int_equal(sl_workloads[id].unhealthy[1], HOST_B);
+    assert_true(sl_lifecycle_needs_pass(id));
+    happens(id, SL_EV_SECOND_PASS_FIT, 0, 0, 0);
+    assert_int_equal(sl_workloads[id].unhealthy_count, 0);
+}
+
+static void test_lifecycle_more_failed_nodes_than_marks_evicts(void **state)
+{
+    (void)state;
+    sl_workload_id id = admitted();
+    for (uint32_t i = 0; i < SL_UNHEALTHY_MAX; i++) {
+        happens(id, SL_EV_NODE_FAILED, HOST_A + i, 0, 0);
+        is_in(id, SL_PHASE_ADMITTED);
+    }
+    happens(id, SL_EV_NODE_FAILED, HOST_A + SL_UNHEALTHY_MAX, 0, 0);
     assert_row_e(id, SL_EVICT_NODE_FAILURES, 1);
     happens(id, SL_EV_JOB_STOPPED, 0, 0, 0);
     assert_int_equal(sl_workloads[id].requeue_reason, SL_REQUEUE_NODE_FAILURES);
@@ -670,7 +693,8 @@ int main(void)
         cmocka_unit_test(test_lifecycle_gate_keeps_phase_and_blocks_queue),
         cmocka_unit_test(test_lifecycle_rescale_changes_nothing_here),
         cmocka_unit_test(test_lifecycle_node_failed_marks_and_recovery_unmarks),
-        cmocka_unit_test(test_lifecycle_second_failed_node_evicts),
+        cmocka_unit_test(test_lifecycle_failed_nodes_are_marked_side_by_side),
+        cmocka_unit_test(test_lifecycle_more_failed_nodes_than_marks_evicts),
         cmocka_unit_test(test_lifecycle_second_pass_replaces_retries_or_evicts),
         cmocka_unit_test(test_lifecycle_finish_from_every_live_phase_is_final),
         cmocka_unit_test(test_lifecycle_delete_ends_incarnation_in_every_phase),

@@ -310,7 +310,7 @@ static void test_lifecycle_valid_notices_broken_records(void **state)
     BROKEN(w->checks[0].state = SL_CHECK_REJECTED + 1);
     BROKEN(w->checks[0].retry_after_ms = -1);
     BROKEN(w->check_count = 2; w->checks[1] = w->checks[0]);
-    BROKEN(w->unhealthy_count = 2);
+    BROKEN(w->unhealthy_count = SL_UNHEALTHY_MAX + 1);
 #undef BROKEN
     *w = good;
     assert_true(sl_lifecycle_valid(id));

@@ -17,6 +17,7 @@
 #include "kernel/ledger.h"
 #include "kernel/lifecycle.h"
 #include "kernel/place.h"
+#include "kernel/placement.h"
 #include "policy/branches.h"
 #include "policy/cycle.h"
 #include "policy/demand.h"
@@ -24,6 +25,7 @@
 #include "policy/heap.h"
 #include "policy/lanes.h"
 #include "policy/offers.h"
+#include "policy/passes.h"
 #include "policy/queues.h"
 #include "policy/settings.h"
 #include "policy/open_cell.h"
@@ -80,8 +82,9 @@ static inline enum sl_status fx_event(sl_workload_id id, enum sl_event_kind kind
                                       uint32_t reason, int64_t value)
 {
     struct sl_event ev = {kind, id, sl_workloads[id].generation, index, reason, value, fx_now};
-    enum sl_status status = sl_commit_event(ev);
+    enum sl_status status = sl_placement_event(ev);
     sl_queues_settle(id, fx_now);
+    sl_passes_settle(id, fx_now);
     return status;
 }
 

@@ -74,6 +74,26 @@ static struct sl_json *parse(const char *api_version, const char *kind, struct s
 
 /* --- tests ----------------------------------------------------------------------------------- */
 
+static void test_protobuf_delete_options(void **state)
+{
+    struct sl_error e;
+    struct sl_buf object = {0}, preconditions = {0};
+    put_number(&object, 1, 30);
+    put_text(&preconditions, 1, "u");
+    put_message(&object, 2, &preconditions);
+    put_text(&object, 4, "Background");
+    put_text(&object, 5, "All");
+    struct sl_json *value = parse("v1", "DeleteOptions", &object, &e);
+    (void)state;
+    assert_non_null(value);
+    assert_int_equal(sl_json_path_int(value, "gracePeriodSeconds", 0), 30);
+    assert_string_equal(sl_json_path_text(value, "preconditions.uid", ""), "u");
+    assert_string_equal(sl_json_path_text(value, "propagationPolicy", ""), "Background");
+    assert_string_equal(sl_json_path_text(value, "dryRun.0", ""), "All");
+    sl_json_free(value);
+    sl_buf_fini(&preconditions);
+}
+
 static void test_protobuf_namespace_with_labels(void **state)
 {
     struct sl_error e;
@@ -216,6 +236,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_protobuf_namespace_with_labels),
+        cmocka_unit_test(test_protobuf_delete_options),
         cmocka_unit_test(test_protobuf_job_with_containers),
         cmocka_unit_test(test_protobuf_negative_priority_keeps_its_sign),
         cmocka_unit_test(test_protobuf_unknown_field_is_refused),

@@ -44,13 +44,17 @@ static void test_rest_discovery_lists_every_kind(void **state)
     assert_string_equal(text(f, "versions.0"), "v1");
     assert_int_equal(get(f, "/apis"), 200);
     assert_string_equal(text(f, "kind"), "APIGroupList");
-    assert_int_equal(sl_json_len(sl_json_get(f->reply, "groups")), 4);
+    assert_int_equal(sl_json_len(sl_json_get(f->reply, "groups")), 5);
     assert_int_equal(get(f, "/apis/kueue.x-k8s.io"), 200);
     assert_string_equal(text(f, "preferredVersion.groupVersion"), "kueue.x-k8s.io/v1beta2");
     size_t found = 0;
-    static const char *const lists[] = {"/api/v1", "/apis/batch/v1", "/apis/scheduling.k8s.io/v1",
-                                        "/apis/node.k8s.io/v1", "/apis/kueue.x-k8s.io/v1beta2"};
-    for (size_t i = 0; i < 5; i++) {
+    static const char *const lists[] = {"/api/v1",
+                                        "/apis/batch/v1",
+                                        "/apis/scheduling.k8s.io/v1",
+                                        "/apis/node.k8s.io/v1",
+                                        "/apis/autoscaling.x-k8s.io/v1",
+                                        "/apis/kueue.x-k8s.io/v1beta2"};
+    for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++) {
         assert_int_equal(get(f, lists[i]), 200);
         const struct sl_json *resources = sl_json_get(f->reply, "resources");
         for (size_t j = 0; j < sl_json_len(resources); j++) {
@@ -69,7 +73,7 @@ static void test_rest_aggregated_discovery_when_asked(void **state)
                      200);
     assert_string_equal(text(f, "kind"), "APIGroupDiscoveryList");
     assert_non_null(strstr(f->r.answer.content_type, "as=APIGroupDiscoveryList"));
-    assert_int_equal(sl_json_len(sl_json_get(f->reply, "items")), 4);
+    assert_int_equal(sl_json_len(sl_json_get(f->reply, "items")), 5);
 }
 
 static void test_rest_health_version_and_openapi(void **state)

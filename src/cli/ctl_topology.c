@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Sluice authors */
+
+/* sluicectl topology: a picture of each flavor with a topology, or of the named one. */
+#include "cli/ctl.h"
+#include "cli/picture.h"
+#include <string.h>
+#include <unistd.h>
+
+static const enum sl_kind kinds[] = {SL_KIND_RESOURCE_FLAVOR, SL_KIND_TOPOLOGY, SL_KIND_NODE,
+                                     SL_KIND_WORKLOAD};
+enum { FLAVORS, TOPOLOGIES, NODES, WORKLOADS, LISTS };
+
+static const struct sl_json *find(const struct sl_json *items, const char *name)
+{
+    for (size_t i = 0; i < sl_json_len(items); i++) {
+        if (strcmp(sl_object_name(sl_json_at(items, i)), name) == 0) {
+            return sl_json_at(items, i);
+        }
+    }
+    return NULL;
+}
+
+static void draw(const struct sl_ctl *c, struct sl_json *const lists[LISTS],
+                 const struct sl_json *flavor, const struct sl_json *topology)
+{
+    struct sl_picture picture;
+    struct sl_buf text = {0};
+    struct sl_picture_source source = {.flavor = flavor,
+                                       .topology = topology,
+                                       .nodes = sl_json_get(lists[NODES], "items"),
+                                       .workloads = sl_json_get(lists[WORKLOADS], "items")};
+    sl_picture_fill(&picture, &source);
+    sl_picture_draw(&picture, !c->plain && isatty(STDOUT_FILENO), sl_ctl_width(), &text);
+    sl_ctl_print(&text);
+    sl_buf_fini(&text);
+    sl_picture_fini(&picture);
+}
+
+static int draw_all(const struct sl_ctl *c, struct sl_json *const lists[LISTS])
+{
+    const struct sl_json *flavors = sl_json_get(lists[FLAVORS], "items");
+    const char *only = c->arguments.count > 0 ? c->arguments.items[0] : NULL;
+    unsigned drawn = 0;
+    for (size_t i = 0; i < sl_json_len(flavors); i++) {
+        const struct sl_json *flavor = sl_json_at(flavors, i);
+        const char *name = sl_json_path_text(flavor, "spec.topologyName", "");
+        const struct sl_json *topology = find(sl_json_get(lists[TOPOLOGIES], "items"), name);
+        bool wanted = only == NULL ? name[0] != '\0' : strcmp(sl_object_name(flavor), only) == 0;
+        if (!wanted) {
+            continue;
+        }
+        drawn++;
+        if (topology != NULL) {
+            draw(c, lists, flavor, topology);
+        } else if (name[0] == '\0') {
+            printf("ResourceFlavor \"%s\" has no topologyName\n", sl_object_name(flavor));
+        } else {
+            printf("ResourceFlavor \"%s\": there is no Topology \"%s\"\n", sl_object_name(flavor),
+                   name);
+        }
+    }
+    if (drawn == 0 && only != NULL) {
+        fprintf(stderr, "sluicectl: there is no ResourceFlavor \"%s\"\n", only);
+        return 1;
+    }
+    if (drawn == 0) {
+        printf("no ResourceFlavor has a topology\n");
+    }
+    struct sl_buf text = {0};
+    sl_picture_draw_waiting(sl_json_get(lists[WORKLOADS], "items"), sl_ctl_width(), &text);
+    sl_ctl_print(&text);
+    sl_buf_fini(&text);
+    return 0;
+}
+
+int sl_ctl_topology(struct sl_ctl *c)
+{
+    struct sl_json *lists[LISTS] = {0};
+    struct sl_error e = {0};
+    enum sl_code code = SL_CODE_OK;
+    if (c->arguments.count > 1) {
+        return sl_ctl_misused("topology takes at most one flavor");
+    }
+    for (int i = 0; i < LISTS && code == SL_CODE_OK; i++) {
+        code = sl_ctl_fetch_list(c, kinds[i], &lists[i], &e);
+    }
+    int result = code == SL_CODE_OK ? draw_all(c, lists) : sl_ctl_failed("topology", &e);
+    for (int i = 0; i < LISTS; i++) {
+        sl_json_free(lists[i]);
+    }
+    return result;
+}

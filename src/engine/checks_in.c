@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Sluice authors */
+
+/* A check without an object is nobody's whose ways were known: it works as one of another
+ * controller. */
+#include "engine/checks_in.h"
+#include "engine/change.h"
+#include "engine/event_in.h"
+#include "engine/world.h"
+#include <string.h>
+
+/* What the map of checks holds, beside bit 8: it says that it is not active. */
+enum way { WAY_OTHER, WAY_PROVISIONING, WAY_ELSEWHERE };
+#define INACTIVE 8u
+
+static uint64_t known(const struct sl_engine *g, sl_check_id check)
+{
+    const char *name = sl_intern_name(g->names, SL_INTERN_CHECK, check);
+    union sl_map_value value;
+    return name != NULL && sl_map_get(g->world->checks, name, &value) ? value.number : WAY_OTHER;
+}
+
+static enum way way_of(const struct sl_engine *g, sl_check_id check)
+{
+    return (enum way)(known(g, check) & ~(uint64_t)INACTIVE);
+}
+
+bool sl_checks_in_elsewhere(const struct sl_engine *g, const struct sl_node_entry *n)
+{
+    for (uint32_t i = 0; i < n->check_count; i++) {
+        if (way_of(g, n->checks[i].check) == WAY_ELSEWHERE) {
+            return true;
+        }
+    }
+    return false;
+}
+
+void sl_checks_in_list_inactive(const struct sl_engine *g, const struct sl_node_entry *n,
+                                struct sl_buf *out)
+{
+    for (uint32_t i = 0; i < n->check_count; i++) {
+        if ((known(g, n->checks[i].check) & INACTIVE) != 0) {
+            sl_buf_print(out, "%s%s", out->len == 0 ? "" : ", ",
+                         sl_intern_name(g->names, SL_INTERN_CHECK, n->checks[i].check));
+        }
+    }
+}
+
+static bool asks_of(const struct sl_check_rule *rule, sl_flavor_id flavor)
+{
+    for (uint32_t i = 0; i < rule->flavor_count; i++) {
+        if (rule->flavors[i] == flavor) {
+            return true;
+        }
+    }
+    return rule->flavor_count == 0;
+}
+
+static bool waits(const struct sl_engine *g, const struct sl_node_entry *n, sl_flavor_id flavor)
+{
+    for (uint32_t i = 0; i < n->check_count; i++) {
+        enum way way = way_of(g, n->checks[i].check);
+        if (way == WAY_ELSEWHERE || (way == WAY_PROVISIONING && asks_of(&n->checks[i], flavor))) {
+            return true;
+        }
+    }
+    return false;
+}
+
+void sl_checks_in_delay(struct sl_engine *g, sl_node_id node, int64_t now_ms)
+{
+    const struct sl_node_entry *n = g->nodes[node];
+    for (sl_cell_id cell = sl_offers_first(node); cell != SL_NO_ID; cell = sl_offers_next(cell)) {
+        bool delayed = waits(g, n, sl_ledger_flavor_of(cell));
+        if (delayed != sl_offers_is_delayed(cell)) {
+            (void)sl_change_words(g, SL_CHANGE_DELAYED, cell, delayed ? 1 : 0, now_ms);
+        }
+    }
+}
+
+static bool names_check(const struct sl_node_entry *n, sl_check_id check)
+{
+    for (uint32_t i = 0; i < n->check_count; i++) {
+        if (n->checks[i].check == check) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void tell_queues(struct sl_engine *g, const char *name, int64_t now_ms)
+{
+    sl_check_id check = sl_intern_find(g->names, SL_INTERN_CHECK, name);
+    for (sl_node_id node = 0; check != SL_NO_ID && node < g->node_cap; node++) {
+        const struct sl_node_entry *n = g->nodes[node];
+        if (n != NULL && n->is_cluster_queue && n->exists && names_check(n, check)) {
+            sl_checks_in_delay(g, node, now_ms);
+            sl_event_judge(g, node, now_ms);
+            (void)sl_change_words(g, SL_CHANGE_WAKE_TREE, node, 0, now_ms);
+        }
+    }
+}
+
+static uint64_t read(const struct sl_json *object)
+{
+    const char *controller = sl_json_path_text(object, "spec.controllerName", "");
+    const struct sl_json *active = sl_condition_find(object, "Active");
+    uint64_t value =
+        strcmp(controller, "kueue.x-k8s.io/provisioning-request") == 0
+            ? WAY_PROVISIONING
+            : (strcmp(controller, "kueue.x-k8s.io/multikueue") == 0 ? WAY_ELSEWHERE : WAY_OTHER);
+    bool off = strcmp(sl_json_path_text(active, "status", ""), "False") == 0;
+    return off ? value | INACTIVE : value;
+}
+
+void sl_event_from_check(struct sl_engine *g, const struct sl_json *object, bool gone,
+                         int64_t now_ms)
+{
+    const char *name = sl_object_name(object);
+    union sl_map_value old = {.number = WAY_OTHER};
+    bool was = sl_map_get(g->world->checks, name, &old);
+    uint64_t value = gone ? WAY_OTHER : read(object);
+    if (gone && was) {
+        (void)sl_map_remove(g->world->checks, name, NULL);
+    } else if (!gone) {
+        sl_map_put(g->world->checks, name, (union sl_map_value){.number = value});
+    }
+    if (value != (was ? old.number : WAY_OTHER)) {
+        tell_queues(g, name, now_ms);
+    }
+}

@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Sluice authors */
+
+/* Masks by (constraint, tolerance); the list is short. The core is told only what differs from what
+ * it has. */
+#include "engine/masks_in.h"
+#include "base/check.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "engine/change.h"
+#include "engine/constraints.h"
+#include "engine/node_fit.h"
+#include "engine/world.h"
+#include "policy/tolerances.h"
+#include <string.h>
+
+/* --- verdicts --------------------------------------------------------------------------------- */
+
+/* The number of a taint's text; those beyond the capacity share the last one. */
+static uint32_t taint_number(struct sl_world *w, const struct sl_json *taint)
+{
+    const char *value = sl_json_path_text(taint, "value", "");
+    struct sl_buf text = {0};
+    uint32_t i = 0;
+    sl_buf_print(&text, "%s%s%s:%s", sl_json_path_text(taint, "key", ""),
+                 value[0] == '\0' ? "" : "=", value, sl_json_path_text(taint, "effect", ""));
+    while (i < w->taint_count && strcmp(w->taints[i], text.data) != 0) {
+        i++;
+    }
+    if (i == w->taint_count && i + 1 < SL_TAINTS_MAX) {
+        w->taints[w->taint_count++] = sl_buf_take(&text);
+    } else if (i == w->taint_count) {
+        w->taints[w->taint_count++] = sl_mem_text("(another taint)");
+    }
+    sl_buf_fini(&text);
+    return i;
+}
+
+static sl_verdict verdict_of(struct sl_engine *g, const struct sl_mask_entry *mask,
+                             const struct sl_node_view *node)
+{
+    const struct sl_json *c = sl_constraints_value(g, mask->constraint);
+    const struct sl_json *taint =
+        sl_node_fit_taint(node, sl_json_get(c, "tolerations"),
+                          mask->tolerance == 0 ? NULL : g->world->tolerances[mask->tolerance]);
+    if (taint != NULL) {
+        return (sl_verdict)(SL_VERDICT_TAINT + taint_number(g->world, taint));
+    }
+    if (!sl_node_fit_selector(node, sl_json_get(c, "nodeSelector"))) {
+        return SL_VERDICT_SELECTOR;
+    }
+    return sl_node_fit_affinity(node, sl_json_get(c, "nodeAffinity")) ? SL_VERDICT_MAY
+                                                                      : SL_VERDICT_AFFINITY;
+}
+
+/* What the core does not have yet of the mask on that site; without a node nothing is said of
+ * it. */
+static void list_site(struct sl_engine *g, sl_mask_id mask, sl_site_id site, bool anew,
+                      struct sl_buf *list)
+{
+    const struct sl_machine *m = g->world->sites[site].machine;
+    const struct sl_mask_entry *entry = &g->world->masks[mask];
+    sl_verdict verdict = SL_VERDICT_MAY;
+    int64_t score = 0;
+    if (m != NULL) {
+        struct sl_node_view node = {m->name, m->labels, m->taints};
+        const struct sl_json *c = sl_constraints_value(g, entry->constraint);
+        verdict = verdict_of(g, entry, &node);
+        score = sl_node_fit_score(&node, sl_json_get(c, "preferred"));
+    }
+    if (verdict != (anew ? SL_VERDICT_MAY : sl_masks_verdict(mask, site))) {
+        sl_change_list_verdict(list, site, verdict);
+    }
+    if (score != (anew ? 0 : sl_masks_score(mask, site))) {
+        sl_change_list_score(list, site, score);
+    }
+}
+
+static bool tell(struct sl_engine *g, sl_mask_id mask, bool anew, struct sl_buf *list,
+                 int64_t now_ms)
+{
+    struct sl_change c = {.kind = SL_CHANGE_MASK, .word = {mask, anew ? 1u : 0u}, .list = list};
+    return sl_change_apply(g, &c, now_ms) == SL_OK;
+}
+
+/* --- making and dropping ---------------------------------------------------------------------- */
+
+static sl_mask_id find(const struct sl_world *w, uint32_t constraint, uint32_t tolerance)
+{
+    for (sl_mask_id i = 0; i < w->mask_limit; i++) {
+        const struct sl_mask_entry *m = &w->masks[i];
+        if (m->used && m->constraint == constraint && m->tolerance == tolerance) {
+            return i;
+        }
+    }
+    return SL_NO_ID;
+}
+
+static sl_mask_id make(struct sl_engine *g, uint32_t constraint, uint32_t tolerance, int64_t now_ms)
+{
+    struct sl_world *w = g->world;
+    sl_mask_id mask = 0;
+    struct sl_buf list = {0};
+    while (mask < w->mask_limit && w->masks[mask].used) {
+        mask++;
+    }
+    if (mask == SL_MASKS_MAX) {
+        return SL_NO_ID;
+    }
+    w->masks[mask] =
+        (struct sl_mask_entry){.used = true, .constraint = constraint, .tolerance = tolerance};
+    w->mask_limit = mask == w->mask_limit ? mask + 1 : w->mask_limit;
+    for (sl_site_id site = 0; site < w->site_count; site++) {
+        list_site(g, mask, site, true, &list);
+    }
+    (void)tell(g, mask, true, &list, now_ms);
+    sl_buf_fini(&list);
+    return mask;
+}
+
+/* Its preferences make room for those of others. */
+static void drop(struct sl_engine *g, sl_mask_id mask, int64_t now_ms)
+{
+    if (sl_masks_prefers(mask)) {
+        (void)tell(g, mask, true, NULL, now_ms);
+    }
+    g->world->masks[mask].used = false;
+}
+
+static void link_masks(struct sl_engine *g, sl_mask_id base, uint32_t tolerance, sl_mask_id mask,
+                       int64_t now_ms)
+{
+    struct sl_change c = {.kind = SL_CHANGE_MASK_LINK, .word = {base, tolerance, mask}};
+    (void)sl_change_apply(g, &c, now_ms);
+}
+
+/* The one for that tolerance beside the base. */
+static bool make_linked(struct sl_engine *g, sl_mask_id base, uint32_t tolerance, int64_t now_ms)
+{
+    uint32_t constraint = g->world->masks[base].constraint;
+    if (find(g->world, constraint, tolerance) != SL_NO_ID) {
+        return true;
+    }
+    sl_mask_id mask = make(g, constraint, tolerance, now_ms);
+    if (mask != SL_NO_ID) {
+        link_masks(g, base, tolerance, mask, now_ms);
+    }
+    return mask != SL_NO_ID;
+}
+
+sl_mask_id sl_masks_in_take(struct sl_engine *g, uint32_t constraint, int64_t now_ms)
+{
+    struct sl_world *w = g->world;
+    sl_mask_id base = find(w, constraint, 0);
+    base = base == SL_NO_ID ? make(g, constraint, 0, now_ms) : base;
+    for (uint32_t t = 1; t < w->tolerance_count && base != SL_NO_ID; t++) {
+        if (!make_linked(g, base, t, now_ms)) {
+            return SL_NO_ID;
+        }
+    }
+    return base;
+}
+
+void sl_masks_in_drop(struct sl_engine *g, uint32_t constraint, int64_t now_ms)
+{
+    struct sl_world *w = g->world;
+    sl_mask_id base = find(w, constraint, 0);
+    if (base == SL_NO_ID) {
+        return;
+    }
+    for (uint32_t t = 1; t < w->tolerance_count; t++) {
+        sl_mask_id mask = find(w, constraint, t);
+        if (mask != SL_NO_ID) {
+            link_masks(g, base, t, SL_NO_ID, now_ms);
+            drop(g, mask, now_ms);
+        }
+    }
+    drop(g, base, now_ms);
+    while (w->mask_limit > 0 && !w->masks[w->mask_limit - 1].used) {
+        w->mask_limit--;
+    }
+}
+
+void sl_masks_in_judge(struct sl_engine *g, sl_site_id site, int64_t now_ms)
+{
+    for (sl_mask_id mask = 0; mask < g->world->mask_limit; mask++) {
+        struct sl_buf list = {0};
+        if (g->world->masks[mask].used) {
+            list_site(g, mask, site, false, &list);
+        }
+        if (list.len > 0) {
+            (void)tell(g, mask, false, &list, now_ms);
+        }
+        sl_buf_fini(&list);
+    }
+}
+
+uint32_t sl_masks_in_tolerance(struct sl_engine *g, const struct sl_json *tolerations,
+                               int64_t now_ms)
+{
+    struct sl_world *w = g->world;
+    uint32_t number = 1;
+    if (sl_json_len(tolerations) == 0) {
+        return 0;
+    }
+    while (number < w->tolerance_count && !sl_json_equal(w->tolerances[number], tolerations)) {
+        number++;
+    }
+    if (number < w->tolerance_count) {
+        return number;
+    }
+    if (number >= SL_TOLERANCES_MAX) {
+        sl_log(SL_LOG_WARN, "flavors tolerate in more ways than can be told apart", "leftOut",
+               "the tolerations of one", NULL);
+        return 0;
+    }
+    w->tolerances = sl_mem_grow(w->tolerances, number + 1u, sizeof *w->tolerances);
+    w->tolerances[0] = NULL;
+    w->tolerances[number] = sl_json_clone(tolerations);
+    w->tolerance_count = number + 1;
+    for (sl_mask_id mask = 0; mask < w->mask_limit; mask++) {
+        if (w->masks[mask].used && w->masks[mask].tolerance == 0) {
+            (void)make_linked(g, mask, number, now_ms);
+        }
+    }
+    return number;
+}

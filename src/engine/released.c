@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Sluice authors */
+
+/* A release stays in mind until an object says it, if only for a moment. */
+#include "engine/released.h"
+#include "base/check.h"
+#include "base/mem.h"
+
+static bool reserves_anew(sl_workload_id id)
+{
+    enum sl_phase phase = sl_workloads[id].phase;
+    return phase == SL_PHASE_QUOTA_RESERVED || phase == SL_PHASE_ADMITTED ||
+           phase == SL_PHASE_EVICTED;
+}
+
+void sl_released_drop(struct sl_workload_entry *e)
+{
+    if (e->released != NULL) {
+        sl_mem_free(e->released->message);
+        sl_mem_free(e->released);
+        e->released = NULL;
+    }
+}
+
+void sl_released_note(struct sl_engine *g, sl_workload_id id, uint64_t sequence)
+{
+    struct sl_workload_entry *e = &g->workloads[id];
+    if (reserves_anew(id)) {
+        return; /* decided once more, since it could not be written: it is known how it stood */
+    }
+    sl_released_drop(e);
+    e->released = sl_mem_new(1, sizeof *e->released);
+    e->released->record = sl_workloads[id];
+    e->released->message = e->message == NULL ? NULL : sl_mem_text(e->message);
+    e->released->sequence = sequence;
+}
+
+const struct sl_released *sl_released_of(const struct sl_engine *g, sl_workload_id id,
+                                         uint64_t sequence)
+{
+    const struct sl_released *r = g->workloads[id].released;
+    return r != NULL && sequence <= r->sequence && reserves_anew(id) ? r : NULL;
+}
+
+static bool holds(const struct sl_json *workload)
+{
+    return sl_condition_true(workload, "QuotaReserved") ||
+           sl_json_path(workload, "status.admission") != NULL;
+}
+
+const struct sl_released *sl_released_to_write(struct sl_engine *g, const struct sl_decision *d,
+                                               const struct sl_json *workload)
+{
+    struct sl_workload_entry *e = &g->workloads[d->workload];
+    const struct sl_released *r = sl_released_of(g, d->workload, d->sequence);
+    if (r != NULL || e->released == NULL || !reserves_anew(d->workload)) {
+        return r;
+    }
+    if (!holds(workload)) {
+        sl_released_drop(e); /* the object says it, whatever became of that write */
+    }
+    return e->released;
+}
+
+/* An eviction may have carried the release along: it stays in mind for the release itself. */
+void sl_released_written(struct sl_engine *g, const struct sl_decision *d)
+{
+    struct sl_workload_entry *e = &g->workloads[d->workload];
+    if (e->released != NULL && d->sequence == e->released->sequence) {
+        sl_released_drop(e);
+    }
+}
+
+bool sl_engine_wrote_release_first(struct sl_engine *g, const struct sl_decision *d,
+                                   const struct sl_json *written)
+{
+    SL_PRE(g != NULL && d != NULL && d->workload < g->workload_cap);
+    struct sl_workload_entry *e = &g->workloads[d->workload];
+    if (e->uid == NULL || e->generation != d->generation || e->released == NULL ||
+        d->sequence <= e->released->sequence || !reserves_anew(d->workload) || holds(written)) {
+        return false;
+    }
+    sl_released_drop(e);
+    return true;
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Sluice authors */
+
+/* Releases that are not written yet. An admission may not be replaced in the object, only removed
+ * and set again: where a workload reserves anew before its release was written, that release is
+ * still written as it was, and the reservation after it. */
+#ifndef SL_ENGINE_RELEASED_H
+#define SL_ENGINE_RELEASED_H
+#include "engine/state.h"
+
+/* How a workload stood when its newest release was decided. */
+struct sl_released {
+    struct sl_workload record;
+    char *message;     /* of its newest decision then; NULL = none */
+    uint64_t sequence; /* of that decision */
+};
+
+/* Its release was decided just now. */
+void sl_released_note(struct sl_engine *g, sl_workload_id id, uint64_t sequence);
+void sl_released_drop(struct sl_workload_entry *e);
+
+/* What a decision up to the release is about, once there is a newer reservation; else NULL: it is
+ * about the live record. */
+const struct sl_released *sl_released_of(const struct sl_engine *g, sl_workload_id id,
+                                         uint64_t sequence);
+/* The same for its write, given the live object: while that holds what was released, every decision
+ * has to write the release first. */
+const struct sl_released *sl_released_to_write(struct sl_engine *g, const struct sl_decision *d,
+                                               const struct sl_json *workload);
+/* The decision has been carried out. */
+void sl_released_written(struct sl_engine *g, const struct sl_decision *d);
+#endif

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Sluice authors */
+
+/* Where a workload stands, as its object says it: status.admission's topologyAssignment and
+ * delayedTopologyRequest, and status.unhealthyNodes. An assignment is put into words once, when it is
+ * decided, and kept in the grant: names may change afterwards, where the pods stand does not. */
+#ifndef SL_ENGINE_TOPOLOGY_OUT_H
+#define SL_ENGINE_TOPOLOGY_OUT_H
+#include "engine/state.h"
+
+/* Put into words where the pod sets of the workload, which has a grant, stand now. */
+void sl_topology_out_note(struct sl_engine *g, sl_workload_id id);
+/* Complete the assignment of a pod set. */
+void sl_topology_out_write(const struct sl_engine *g, sl_workload_id id, uint32_t pod_set,
+                           struct sl_json *assignment);
+/* status.unhealthyNodes as the record has it; absent when no node has failed. */
+void sl_topology_out_write_failed(const struct sl_engine *g, const struct sl_workload *record,
+                                  struct sl_json *status);
+/* The names of the record's failed nodes: "n1, n2", for people. */
+void sl_topology_out_list_failed(const struct sl_engine *g, sl_workload_id id, size_t size,
+                                 char *out);
+#endif

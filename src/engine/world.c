@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Sluice authors */
+
+/* Opening and closing of what world.h describes, and who is woken by it. */
+#include "engine/world.h"
+#include "base/mem.h"
+#include "engine/change.h"
+#include "engine/trees_in.h"
+#include "kernel/ledger.h"
+#include "policy/offers.h"
+#include <string.h>
+
+/* Most pods ask for these; the first is SL_MEASURE_PODS. */
+static const char *const first_measures[] = {"pods", "cpu", "memory"};
+
+void sl_world_open(struct sl_engine *g)
+{
+    struct sl_world *w = sl_mem_new(1, sizeof *w);
+    w->machines = sl_map_new();
+    w->pods = sl_map_new();
+    w->topologies = sl_map_new();
+    w->hosts = sl_map_new();
+    w->checks = sl_map_new();
+    w->masks = sl_mem_new(SL_MASKS_MAX, sizeof *w->masks);
+    w->tolerance_count = 1;
+    g->world = w;
+    for (size_t i = 0; i < sizeof first_measures / sizeof first_measures[0]; i++) {
+        sl_resource_id resource = sl_name_take(g, SL_INTERN_RESOURCE, first_measures[i], 0);
+        (void)sl_sites_measure(g, resource, 0);
+    }
+}
+
+static void free_maps(struct sl_world *w)
+{
+    size_t cursor = 0;
+    const char *key;
+    union sl_map_value value;
+    while (sl_map_next(w->topologies, &cursor, &key, &value)) {
+        sl_mem_free(value.pointer);
+    }
+    sl_map_free(w->topologies);
+    sl_map_free(w->hosts);
+    sl_map_free(w->checks);
+    sl_pods_free(w);
+    sl_machines_free(w);
+}
+
+void sl_world_close(struct sl_engine *g)
+{
+    struct sl_world *w = g->world;
+    for (sl_tree_id tree = 0; tree < w->tree_cap; tree++) {
+        sl_trees_in_flavor(g, tree, NULL, 0);
+        sl_mem_free(w->trees[tree].tops);
+    }
+    free_maps(w);
+    for (uint32_t i = 0; i < w->area_count; i++) {
+        sl_mem_free(w->areas[i].value);
+        sl_mem_free(w->areas[i].children);
+    }
+    for (uint32_t i = 0; i < w->site_count; i++) {
+        sl_mem_free(w->sites[i].key);
+        sl_amounts_fini(&w->sites[i].free);
+    }
+    for (uint32_t i = 0; i < w->taint_count; i++) {
+        sl_mem_free(w->taints[i]);
+    }
+    for (uint32_t i = 1; i < w->tolerance_count; i++) {
+        sl_json_free(w->tolerances[i]);
+    }
+    sl_mem_free(w->tolerances);
+    sl_mem_free(w->trees);
+    sl_mem_free(w->areas);
+    sl_mem_free(w->free_areas);
+    sl_mem_free(w->relics);
+    sl_mem_free(w->sites);
+    sl_mem_free(w->masks);
+    sl_mem_free(w->lent);
+    sl_mem_free(w);
+    g->world = NULL;
+}
+
+struct sl_tree_entry *sl_world_tree(struct sl_engine *g, sl_tree_id tree)
+{
+    struct sl_world *w = g->world;
+    if (tree >= w->tree_cap) {
+        uint32_t cap = w->tree_cap == 0 ? 16 : w->tree_cap;
+        while (cap <= tree) {
+            cap *= 2;
+        }
+        w->trees = sl_mem_grow(w->trees, cap, sizeof *w->trees);
+        memset(w->trees + w->tree_cap, 0, (cap - w->tree_cap) * sizeof *w->trees);
+        w->tree_cap = cap;
+    }
+    return &w->trees[tree];
+}
+
+struct sl_tree_entry *sl_world_find_tree(const struct sl_engine *g, sl_tree_id tree)
+{
+    struct sl_world *w = g->world;
+    return tree < w->tree_cap && w->trees[tree].topology != NULL ? &w->trees[tree] : NULL;
+}
+
+/* --- waking ----------------------------------------------------------------------------------- */
+
+void sl_world_wake(struct sl_engine *g, sl_tree_id tree)
+{
+    g->world->trees[tree].woken = true;
+    g->world->woken = true;
+}
+
+void sl_world_rouse(struct sl_engine *g, sl_tree_id tree)
+{
+    g->world->trees[tree].roused = true;
+    g->world->woken = true;
+}
+
+/* Those of one cohort wake together. */
+static void tell_users(struct sl_engine *g, sl_tree_id tree, enum sl_change_kind kind,
+                       int64_t now_ms)
+{
+    sl_node_id told = SL_NO_ID;
+    for (sl_cell_id cell = sl_offers_first_of(tree); cell != SL_NO_ID;
+         cell = sl_offers_next_of(cell)) {
+        sl_node_id node = sl_ledger_node_of(cell);
+        if (sl_ledger_root_node(node) != told) {
+            told = sl_ledger_root_node(node);
+            (void)sl_change_words(g, kind, node, 0, now_ms);
+        }
+    }
+}
+
+bool sl_world_woken(const struct sl_engine *g)
+{
+    return g->world->woken;
+}
+
+void sl_world_flush(struct sl_engine *g, int64_t now_ms)
+{
+    struct sl_world *w = g->world;
+    for (sl_tree_id tree = 0; w->woken && tree < w->tree_cap; tree++) {
+        struct sl_tree_entry *t = &w->trees[tree];
+        if (t->woken || t->roused) {
+            tell_users(g, tree, t->woken ? SL_CHANGE_WAKE_TREE : SL_CHANGE_ROUSE_TREE, now_ms);
+        }
+        t->woken = false;
+        t->roused = false;
+    }
+    w->woken = false;
+}

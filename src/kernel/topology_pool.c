@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Sluice authors */
+
+/* Buddy blocks. */
+#include "kernel/topology_pool.h"
+
+uint32_t sl_block_heads[SL_BLOCK_ORDERS];
+uint32_t sl_block_next[SL_BOOKINGS_MAX];
+uint32_t sl_block_before[SL_BOOKINGS_MAX];
+uint8_t sl_block_orders[SL_BOOKINGS_MAX];
+bool sl_blocks_begun;
+
+/* The order of the smallest block that holds so many rows. */
+/*@
+  terminates           \true;
+  exits                \false;
+  assigns              \nothing;
+  ensures  range:      \result < SL_BLOCK_ORDERS;
+*/
+static uint32_t order_of(uint32_t count)
+{
+    uint32_t order = 0;
+    /*@
+      loop invariant range: 0 <= order < SL_BLOCK_ORDERS;
+      loop assigns          order;
+      loop variant          SL_BLOCK_ORDERS - order;
+    */
+    while (order < SL_BLOCK_ORDERS - 1 && (1u << order) < count) {
+        order++;
+    }
+    return order;
+}
+
+/* Put a free block at the head of its list. */
+/*@
+  requires links:      BlockLinks;
+  requires ids:        row < SL_BOOKINGS_MAX && order < SL_BLOCK_ORDERS;
+  terminates           \true;
+  exits                \false;
+  assigns              SL_POOL;
+  ensures  links:      BlockLinks;
+*/
+static void push(uint32_t row, uint32_t order)
+{
+    uint32_t head = sl_block_heads[order];
+    sl_block_next[row] = head;
+    sl_block_before[row] = 0;
+    if (head != 0) {
+        sl_block_before[head - 1] = row + 1;
+    }
+    sl_block_heads[order] = row + 1;
+    sl_block_orders[row] = (uint8_t)(order + 1);
+}
+
+/* Take a block out of its list. */
+/*@
+  requires links:      BlockLinks;
+  requires ids:        row < SL_BOOKINGS_MAX && order < SL_BLOCK_ORDERS;
+  terminates           \true;
+  exits                \false;
+  assigns              SL_POOL;
+  ensures  links:      BlockLinks;
+*/
+static void take_out(uint32_t row, uint32_t order)
+{
+    uint32_t next = sl_block_next[row];
+    uint32_t before = sl_block_before[row];
+    if (next != 0) {
+        sl_block_before[next - 1] = before;
+    }
+    if (before != 0) {
+        sl_block_next[before - 1] = next;
+    } else {
+        sl_block_heads[order] = next;
+    }
+    sl_block_orders[row] = 0;
+}
+
+/* Keep the lower part of a block of order `from`, and free the rest. */
+/*@
+  requires links:      BlockLinks;
+  requires ids:        row < SL_BOOKINGS_MAX && from < SL_BLOCK_ORDERS;
+  terminates           \true;
+  exits                \false;
+  assigns              SL_POOL;
+  ensures  links:      BlockLinks;
+*/
+static void split(uint32_t row, uint32_t from, uint32_t order)
+{
+    uint32_t k = from;
+    /*@
+      loop invariant range: 0 <= k < SL_BLOCK_ORDERS;
+      loop invariant links: BlockLinks;
+      loop assigns          k, SL_POOL;
+      loop variant          k;
+    */
+    while (k > order) {
+        k--;
+        uint32_t upper = row + (1u << k);
+        if (upper < SL_BOOKINGS_MAX) {
+            push(upper, k);
+        }
+    }
+}
+
+/* The smallest order from this one on of which there is a free block; SL_BLOCK_ORDERS = none. */
+/*@
+  requires order:      order < SL_BLOCK_ORDERS;
+  terminates           \true;
+  exits                \false;
+  assigns              \nothing;
+  ensures  range:      \result <= SL_BLOCK_ORDERS;
+  ensures  some:       \result < SL_BLOCK_ORDERS ==> sl_block_heads[\result] != 0;
+*/
+static uint32_t first_order(uint32_t order)
+{
+    uint32_t k = order;
+    /*@
+      loop invariant range: 0 <= k <= SL_BLOCK_ORDERS;
+      loop assigns          k;
+      loop variant          SL_BLOCK_ORDERS - k;
+    */
+    while (k < SL_BLOCK_ORDERS && sl_block_heads[k] == 0) {
+        k++;
+    }
+    return k;
+}
+
+uint32_t sl_topology_pool_take(uint32_t count)
+{
+    uint32_t order = order_of(count);
+    if (!sl_blocks_begun) {
+        sl_blocks_begun = true;
+        push(0, SL_BLOCK_ORDERS - 1);
+    }
+    uint32_t from = first_order(order);
+    if (from >= SL_BLOCK_ORDERS) {
+        return SL_NO_ID;
+    }
+    uint32_t row = sl_block_heads[from] - 1;
+    take_out(row, from);
+    split(row, from, order);
+    return row;
+}
+
+void sl_topology_pool_give(uint32_t first, uint32_t count)
+{
+    uint32_t row = first;
+    uint32_t order = order_of(count);
+    /*@
+      loop invariant range: row < SL_BOOKINGS_MAX && 0 <= order < SL_BLOCK_ORDERS;
+      loop invariant links: BlockLinks;
+      loop assigns          row, order, SL_POOL;
+      loop variant          SL_BLOCK_ORDERS - order;
+    */
+    while (order < SL_BLOCK_ORDERS - 1) {
+        uint32_t buddy = row ^ (1u << order);
+        if (buddy >= SL_BOOKINGS_MAX || sl_block_orders[buddy] != order + 1) {
+            break;
+        }
+        take_out(buddy, order);
+        row = row < buddy ? row : buddy;
+        order++;
+    }
+    push(row, order);
+}

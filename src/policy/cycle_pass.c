@@ -1,0 +1,282 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Sluice authors */
+
+/* Second passes of the cycle (FEATURES 2.5). Flavors and counts are as they were granted, quota is
+ * not touched, and nobody is preempted for them; they come before all others. One whose nodes have
+ * failed keeps the pods that stand elsewhere. */
+#include "policy/cycle_steps.h"
+
+#include "kernel/placement.h"
+#include "policy/assumed.h"
+#include "policy/demand.h"
+#include "policy/entries.h"
+#include "policy/entry_places.h"
+#include "policy/holders.h"
+#include "policy/joined_plans.h"
+#include "policy/passes.h"
+#include "policy/settings.h"
+#include "policy/turns.h"
+
+static bool lost_nodes(sl_workload_id id)
+{
+    return sl_workloads[id].phase == SL_PHASE_ADMITTED && sl_workloads[id].unhealthy_count != 0;
+}
+
+/* --- the question ---------------------------------------------------------------------------- */
+
+static void begin_assignment(sl_workload_id id, sl_node_id queue)
+{
+    sl_assignment.workload = id;
+    sl_assignment.cluster_queue = queue;
+    sl_assignment.mode = SL_MODE_NO_FIT;
+    sl_assignment.reason = SL_PENDING_TOPOLOGY_FAILED;
+    sl_assignment.borrow_height = 0;
+    sl_assignment.pod_set_count = 0;
+    sl_assignment.choice_count = 0;
+    sl_assignment.need_count = 0;
+    sl_assignment.detail_count = 0;
+    sl_assignment.details_left_out = 0;
+    sl_assignment.attempt_count = 0;
+    sl_assignment.topology_failure.miss = SL_PLACEMENT_OK;
+    sl_topology_plan.workload = id;
+    sl_topology_plan.set_count = 0;
+    sl_topology_plan.row_count = 0;
+}
+
+static void describe_pod_set(sl_workload_id id, uint32_t i, uint32_t record)
+{
+    sl_tree_id tree = sl_passes_tree(id, i);
+    sl_assignment.counts[i] =
+        tree != SL_NO_ID ? sl_passes_pods(id, i) : sl_demand_pod_count(record);
+    sl_assignment.examined[i] = true;
+    sl_assignment.modes[i] = SL_MODE_FIT;
+    sl_assignment.tree[i] = tree;
+    sl_assignment.delayed[i] = false;
+}
+
+static bool stands(sl_workload_id id, uint32_t pod_set)
+{
+    bool found = false;
+    for (uint32_t i = 0; i < sl_topology_stand_count(id) && !found; i++) {
+        found = sl_topology_stand_at(id, i).pod_set == pod_set;
+    }
+    return found;
+}
+
+/* Which of its sites have failed: for placement, and for the kernel. */
+static void name_failed(sl_workload_id id)
+{
+    sl_placement_failed_count = 0;
+    for (uint32_t i = 0; i < sl_workloads[id].unhealthy_count && lost_nodes(id); i++) {
+        sl_placement_failed[i] = sl_workloads[id].unhealthy[i];
+        sl_placement_failed_count++;
+    }
+}
+
+/* For the pod sets that stand somewhere (keeping all pods that can stay), or for those that do
+ * not. */
+static void ask(sl_workload_id id, bool standing)
+{
+    struct sl_placement_question *question = &sl_placement_question;
+    uint32_t i = 0;
+    question->workload = id;
+    question->empty = false;
+    question->replaces = standing;
+    question->set_count = 0;
+    for (uint32_t record = sl_demand_first_pod_set(id); record != SL_NO_ID && i < SL_POD_SETS_MAX;
+         record = sl_demand_next_pod_set(record)) {
+        describe_pod_set(id, i, record);
+        if (sl_assignment.tree[i] != SL_NO_ID && sl_assignment.counts[i] != 0 &&
+            stands(id, i) == standing) {
+            bool implied = !sl_topology_demand_of(record).asked;
+            question->sets[question->set_count] = (struct sl_placement_set){
+                i, record, sl_assignment.counts[i], sl_assignment.tree[i], implied};
+            question->set_count++;
+        }
+        i++;
+    }
+    sl_assignment.pod_set_count = i;
+}
+
+/* Its pod cannot be moved, and it does not outlive it. */
+static bool stays(sl_workload_id id)
+{
+    return sl_settings.skip_single_pod && lost_nodes(id) && sl_demand_is_single_pod(id);
+}
+
+/* --- the answer ------------------------------------------------------------------------------ */
+
+static bool answer(sl_workload_id id, bool standing)
+{
+    ask(id, standing);
+    if (sl_placement_question.set_count == 0) {
+        sl_placement_failure = (struct sl_placement_failure){
+            .miss = SL_PLACEMENT_NO_TREE, .tree = SL_NO_ID, .domain = SL_NO_ID};
+        return false;
+    }
+    return sl_placement_find();
+}
+
+/* What was delayed, beside what stands already and stays where it is. */
+static bool answer_delayed(sl_workload_id id)
+{
+    if (!answer(id, false)) {
+        return false;
+    }
+    if (sl_topology_stand_count(id) == 0) {
+        return true;
+    }
+    sl_joined_plans_hold();
+    return answer(id, true) && sl_joined_plans_join();
+}
+
+/* It is in sl_assignment (mode FIT or NO_FIT) and sl_topology_plan. */
+static void find(sl_workload_id id, sl_node_id queue)
+{
+    begin_assignment(id, queue);
+    name_failed(id);
+    if (stays(id)) {
+        ask(id, true); /* for what sl_assignment says */
+        sl_assignment.mode = SL_MODE_FIT;
+    } else if (lost_nodes(id) ? answer(id, true) : answer_delayed(id)) {
+        sl_assignment.mode = SL_MODE_FIT;
+    } else {
+        sl_assignment.topology_failure = sl_placement_failure;
+        sl_topology_plan.set_count = 0;
+        sl_topology_plan.row_count = 0;
+    }
+}
+
+/* --- nomination ------------------------------------------------------------------------------ */
+
+static void begin_outcome(sl_workload_id id, sl_node_id queue)
+{
+    sl_cycle_begin_outcome(id);
+    sl_cycle_outcome.cluster_queue = queue;
+    sl_cycle_outcome.result = SL_CYCLE_UNPLACED;
+    sl_cycle_outcome.reason = SL_PENDING_TOPOLOGY_FAILED;
+}
+
+static void end_outcome(sl_workload_id id, enum sl_cycle_result result)
+{
+    sl_cycle_outcome.result = result;
+    sl_queues_settle(id, sl_cycle_now_ms);
+    sl_cycle_outcome.place = sl_place_of(id);
+}
+
+static void miss(sl_workload_id id)
+{
+    sl_passes_miss(id, sl_cycle_now_ms);
+    end_outcome(id, SL_CYCLE_UNPLACED);
+}
+
+static bool add_entry(sl_node_id queue)
+{
+    uint32_t entry = sl_entry_places_keep(sl_entries_count()) ? sl_entries_add(false) : SL_NO_ID;
+    if (entry == SL_NO_ID) {
+        return false;
+    }
+    sl_node_id root = sl_ledger_root_node(queue);
+    sl_entries[entry].root = root != SL_NO_ID ? root : queue;
+    sl_entries[entry].holds = true;
+    return true;
+}
+
+/* Nothing is looked for when its queue is missing or does not run, or a check is against it. */
+bool sl_cycle_nominate_pass(sl_workload_id id)
+{
+    sl_node_id queue = sl_holders_queue_of(id);
+    if (queue != SL_NO_ID && sl_turns_is_active(queue) && !sl_cycle_checks_failed(id)) {
+        find(id, queue);
+        if (add_entry(queue)) {
+            return false;
+        }
+    } else {
+        begin_assignment(id, queue);
+    }
+    begin_outcome(id, queue);
+    miss(id);
+    return true;
+}
+
+/* --- processing ------------------------------------------------------------------------------ */
+
+static enum sl_status tell_record(enum sl_event_kind kind, sl_workload_id id, uint32_t index)
+{
+    struct sl_event ev = {kind, id, sl_workloads[id].generation, index, 0, 0, sl_cycle_now_ms};
+    return sl_placement_event(ev);
+}
+
+/* What it gives up on sites that have failed is not given to others in this cycle, as in Kueue. */
+static bool keep_failed_rooms(sl_workload_id id)
+{
+    bool done = true;
+    for (uint32_t i = 0; i < sl_booking_count(id) && done; i++) {
+        struct sl_booking booking = sl_booking_at(id, i);
+        for (uint32_t k = 0; k < sl_placement_failed_count && done; k++) {
+            done = booking.site != sl_placement_failed[k] ||
+                   sl_assumed_add(booking.site, booking.measure, booking.amount);
+        }
+    }
+    return done;
+}
+
+static enum sl_status commit(sl_workload_id id)
+{
+    if (stays(id)) {
+        return tell_record(SL_EV_SECOND_PASS_FIT, id, 0);
+    }
+    name_failed(id);
+    uint32_t mark = sl_assumed_mark();
+    enum sl_status status = SL_FULL_BOOKINGS;
+    if (keep_failed_rooms(id)) {
+        status = sl_placement_second_pass(sl_workloads[id].generation, sl_cycle_now_ms);
+    }
+    if (status != SL_OK) {
+        sl_assumed_back(mark);
+    }
+    return status;
+}
+
+/* Where others of this cycle took the rooms, look again. */
+static void try_commit(sl_workload_id id, sl_node_id queue)
+{
+    if (sl_assignment.mode == SL_MODE_FIT) {
+        sl_cycle_outcome.status = commit(id);
+    }
+    if (sl_cycle_outcome.status == SL_REFUSED_ROOM && sl_settings.recompute_placement) {
+        find(id, queue);
+        if (sl_assignment.mode == SL_MODE_FIT) {
+            sl_cycle_outcome.status = commit(id);
+        }
+    }
+}
+
+static void evict(sl_workload_id id)
+{
+    sl_cycle_outcome.status = tell_record(SL_EV_SECOND_PASS_MISS, id, 1);
+    if (sl_cycle_outcome.status != SL_OK) {
+        miss(id);
+        return;
+    }
+    sl_passes_settle(id, sl_cycle_now_ms);
+    end_outcome(id, SL_CYCLE_EVICTED);
+}
+
+void sl_cycle_process_pass(uint32_t entry)
+{
+    sl_workload_id id = sl_entries[entry].workload;
+    begin_outcome(id, sl_entries[entry].queue);
+    sl_entries_recall(entry);
+    sl_entry_places_recall(entry);
+    try_commit(id, sl_entries[entry].queue);
+    if (sl_assignment.mode == SL_MODE_FIT && sl_cycle_outcome.status == SL_OK) {
+        sl_passes_settle(id, sl_cycle_now_ms);
+        sl_cycle_note_taken();
+        end_outcome(id, SL_CYCLE_PLACED);
+    } else if (sl_assignment.mode != SL_MODE_FIT && sl_settings.fail_fast && lost_nodes(id)) {
+        evict(id);
+    } else {
+        miss(id);
+    }
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Sluice authors */
+
+/* Second passes (FEATURES 2.5): workloads that hold quota and are to be placed on their topology
+ * once their checks are ready, or whose nodes have failed. Keeps the kernel's timers
+ * (kernel/second_pass.h) in step with the records, and remembers what each holder was granted:
+ * on which tree each of its pod sets stands or shall stand, and with how many pods. Owns the
+ * grants and the iterations. */
+#ifndef SL_POLICY_PASSES_H
+#define SL_POLICY_PASSES_H
+#include "kernel/topology.h"
+#include "kernel/types.h"
+
+/* Arm the workload's second pass (iteration 0) or cancel it, as its live record needs. After every
+ * event that was given to sl_placement_event, and after every plan that was restored. */
+void sl_passes_settle(sl_workload_id id, int64_t now_ms);
+/* When the next pass is due; SL_NEVER = none is armed. Linear in what is armed. */
+int64_t sl_passes_due_ms(void);
+/* Is one due? Then a cycle is due too. */
+bool sl_passes_ready(int64_t now_ms);
+/* For the cycle: take all that are due and still needed: how many, and which (until the next take).
+ * One that found no place is armed again: later each time. */
+uint32_t sl_passes_take(int64_t now_ms);
+sl_workload_id sl_passes_taken(uint32_t index);
+void sl_passes_miss(sl_workload_id id, int64_t now_ms);
+
+/* What a holder was granted. The cycle notes it by itself; after a restart whoever restores the
+ * plan says it, pod set by pod set (index in the workload), for those with a topology or one
+ * that is still pending. Forgotten when the workload holds nothing any more (settle), which
+ * makes room for others. Out of bounds: no effect. */
+void sl_passes_grant(sl_workload_id id, uint32_t pod_set, sl_tree_id tree, uint32_t count);
+sl_tree_id sl_passes_tree(sl_workload_id id, uint32_t pod_set); /* SL_NO_ID = none */
+uint32_t sl_passes_pods(sl_workload_id id, uint32_t pod_set);
+#endif

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Sluice authors */
+
+/* What the parts of placement share, and nobody else sees: the pod set that is being placed, how
+ * many pods and slices each domain can take, and which domains were chosen. Places in the tree are
+ * spots (trees.h). */
+#ifndef SL_POLICY_PLACEMENT_STATE_H
+#define SL_POLICY_PLACEMENT_STATE_H
+#include "policy/placement.h"
+#include "policy/trees.h"
+
+#define SL_TAKES_MAX (SL_TOPOLOGY_REQUESTS_MAX + 1u) /* requests, and the pod itself */
+
+/* What a pod takes of a node; only what is more than nothing. */
+struct sl_takes {
+    uint32_t count;
+    struct sl_topology_request of[SL_TAKES_MAX];
+};
+
+/* The pod set in question, with the levels of its tree for names. */
+struct sl_placing {
+    sl_tree_id tree;
+    struct sl_trees_layout at;
+    uint32_t pod_set;
+    uint32_t count;   /* pods, in whole slices */
+    uint32_t surplus; /* so many of them there are not: the last slice lacks them */
+    uint32_t leaders; /* 1: a leader is placed with it */
+    uint32_t depth;   /* the level at which it is to stay together */
+    bool required;
+    bool unconstrained;
+    bool least_free; /* take the fullest domains that will do */
+    bool preferring; /* nodes by preferred affinity first */
+    bool empty;      /* as if nothing was booked */
+    uint32_t layer_count;
+    struct sl_topology_layer layers[SL_LAYERS_MAX]; /* slices, outermost first */
+    uint32_t slice_size;                            /* of the outermost; 1 without slices */
+    uint32_t slice_depth;                           /* the lowest level without slices */
+    uint32_t size_at[SL_DEPTHS_MAX];                /* of inner slices; 0 = none at this level */
+    sl_mask_id mask;
+    sl_domain_id within; /* only nodes in there; SL_NO_ID: all */
+    struct sl_takes takes;
+    struct sl_takes leader_takes;
+};
+extern struct sl_placing sl_placing;
+
+/* --- capacity of spots: placement_counts.c fills it, and what is chosen overwrites it --- */
+extern int64_t sl_fit_pods[SL_SPOTS_MAX];
+extern int64_t sl_fit_slices[SL_SPOTS_MAX];
+extern int64_t sl_fit_score[SL_SPOTS_MAX]; /* only when preferring */
+/* With the leader standing there, too; only when there is one. */
+extern int64_t sl_fit_pods_led[SL_SPOTS_MAX];
+extern int64_t sl_fit_slices_led[SL_SPOTS_MAX];
+extern uint32_t sl_fit_leaders[SL_SPOTS_MAX];
+
+/* What earlier pod sets of the question take of rooms. */
+extern int64_t sl_placement_own[SL_ROOMS_MAX];
+extern bool sl_placement_has_own;
+
+void sl_counts_fill(void);
+/* What the children of a spot of that level (not the lowest) have together. */
+void sl_counts_sum(uint32_t spot, uint32_t depth);
+/* What is free of a room for the pod set in question. */
+int64_t sl_counts_free(sl_site_id site, sl_measure_id measure);
+
+/* --- chosen spots --- */
+struct sl_spot_list {
+    uint32_t count;
+    uint32_t spots[SL_DOMAINS_MAX];
+};
+extern struct sl_spot_list sl_chosen;
+
+/* --- steps; false = sl_placement_failure says why --- */
+bool sl_placement_ask(const struct sl_placement_set *set, const struct sl_placement_set *leader);
+/* So many pods, in slices of sl_placing.slice_size. */
+bool sl_placement_set_count(uint32_t count);
+bool sl_placement_miss(enum sl_placement_miss miss); /* always false */
+bool sl_placement_no_fit(uint32_t depth, int64_t fit, int64_t of);
+/* The level and the domains that take all pods: in sl_chosen, their level in *depth. */
+bool sl_placement_search(uint32_t *depth);
+bool sl_placement_descend(uint32_t depth, bool balanced); /* from sl_chosen to the lowest level */
+bool sl_placement_balance(uint32_t *depth); /* as search; false = that way does not work out */
+bool sl_placement_one(void); /* all of that; the answer in sl_chosen, in order, and sl_fit_... */
+void sl_placement_sort_chosen(void);
+
+/* --- rows of the answer --- */
+/* One more row of that set of the question. */
+bool sl_placement_put(uint32_t set, sl_domain_id domain, int64_t count);
+/* What the chosen spot gives counts as taken from now on. */
+void sl_placement_take_own(uint32_t spot, bool leader);
+/* What the answer says of the set besides its rows, which are there already. */
+void sl_placement_head(uint32_t set, const struct sl_takes *takes, bool layered);
+/* It promises no more than is true of the rows. */
+void sl_placement_loosen(uint32_t set);
+/* All rows of a set of which some have failed, with new ones in their place. */
+bool sl_placement_replace(uint32_t set);
+#endif

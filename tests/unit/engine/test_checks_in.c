@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Sluice authors */
+
+#include "cluster.h"
+#include "policy/offers.h"
+
+static struct world w;
+
+static int setup(void **state)
+{
+    (void)state;
+    world_open(&w, NULL);
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    world_close(&w);
+    return 0;
+}
+
+static void add_check(const char *name, const char *controller, const char *active)
+{
+    char text[512];
+    (void)snprintf(text, sizeof text,
+                   "{\"metadata\":{\"name\":\"%s\"},\"spec\":{\"controllerName\":\"%s\"},"
+                   "\"status\":{\"conditions\":[{\"type\":\"Active\",\"status\":\"%s\"}]}}",
+                   name, controller, active);
+    world_add(&w, SL_KIND_ADMISSION_CHECK, text);
+}
+
+static bool delayed(const char *flavor)
+{
+    sl_node_id node = sl_intern_find(w.engine->names, SL_INTERN_NODE, "cq/cq");
+    for (sl_cell_id c = sl_offers_first(node); c != SL_NO_ID; c = sl_offers_next(c)) {
+        if (sl_ledger_flavor_of(c) == cluster_tree(&w, flavor)) {
+            return sl_offers_is_delayed(c);
+        }
+    }
+    fail_msg("%s is not offered", flavor);
+    return false;
+}
+
+static void add_queue(const char *checks)
+{
+    char text[1024];
+    (void)snprintf(
+        text, sizeof text,
+        "{\"metadata\":{\"name\":\"cq\"},\"spec\":{\"namespaceSelector\":{},\"resourceGroups\":[{"
+        "\"coveredResources\":[\"cpu\"],\"flavors\":[{\"name\":\"tas\",\"resources\":[{\"name\":"
+        "\"cpu\",\"nominalQuota\":\"1\"}]},{\"name\":\"too\",\"resources\":[{\"name\":\"cpu\","
+        "\"nominalQuota\":\"1\"}]}]}],\"admissionChecksStrategy\":{\"admissionChecks\":[%s]}}}",
+        checks);
+    world_add(&w, SL_KIND_CLUSTER_QUEUE, text);
+}
+
+static const char *reason(void)
+{
+    static char out[64];
+    struct sl_json *status = sl_engine_queue_status(w.engine, SL_KIND_CLUSTER_QUEUE, "", "cq");
+    (void)snprintf(out, sizeof out, "%s", sl_json_path_text(status, "active.reason", ""));
+    sl_json_free(status);
+    return out;
+}
+
+static void start(void)
+{
+    cluster_add_topology(&w, "topo");
+    world_add_flavor(&w, "tas", "{\"topologyName\":\"topo\"}");
+    world_add_flavor(&w, "too", "{\"topologyName\":\"topo\"}");
+}
+
+static void test_checks_in_provisioning_delays_the_flavors_it_is_for(void **state)
+{
+    (void)state;
+    start();
+    add_queue("{\"name\":\"prov\",\"onFlavors\":[\"too\"]}");
+    assert_false(delayed("too"));
+    add_check("prov", "kueue.x-k8s.io/provisioning-request", "True");
+    assert_true(delayed("too"));
+    assert_false(delayed("tas"));
+    add_queue("{\"name\":\"prov\"}");
+    assert_true(delayed("tas"));
+    world_delete(&w, SL_KIND_ADMISSION_CHECK, "", "prov");
+    assert_false(delayed("tas"));
+}
+
+static void test_checks_in_delay_survives_another_quota(void **state)
+{
+    (void)state;
+    start();
+    add_check("prov", "kueue.x-k8s.io/provisioning-request", "True");
+    world_add_cluster_queue(
+        &w, "cq", "tas", "10",
+        ",\"admissionChecksStrategy\":{\"admissionChecks\":[{\"name\":\"prov\"}]}");
+    assert_true(delayed("tas"));
+    add_queue("{\"name\":\"prov\"}"); /* its cells are offered anew */
+    assert_true(delayed("tas"));
+    assert_true(delayed("too"));
+}
+
+static void test_checks_in_other_cluster_delays_all_and_needs_no_topology(void **state)
+{
+    (void)state;
+    start();
+    add_check("mk", "kueue.x-k8s.io/multikueue", "True");
+    add_queue("{\"name\":\"mk\"}");
+    assert_true(delayed("tas"));
+    world_delete(&w, SL_KIND_TOPOLOGY, "", "topo");
+    assert_string_equal(reason(), "Ready");
+}
+
+static void test_checks_in_checks_of_others_delay_nothing(void **state)
+{
+    (void)state;
+    start();
+    add_queue("{\"name\":\"mine\"}");
+    assert_string_equal(reason(), "Ready"); /* also without an object */
+    add_check("mine", "example.com/check", "True");
+    assert_false(delayed("tas"));
+    assert_string_equal(reason(), "Ready");
+}
+
+static void test_checks_in_check_that_is_not_active_stops_the_queue(void **state)
+{
+    (void)state;
+    start();
+    add_queue("{\"name\":\"mine\"}");
+    add_check("mine", "example.com/check", "False");
+    assert_string_equal(reason(), "AdmissionCheckInactive");
+    add_check("mine", "example.com/check", "True");
+    assert_string_equal(reason(), "Ready");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_checks_in_provisioning_delays_the_flavors_it_is_for,
+                                        setup, teardown),
+        cmocka_unit_test_setup_teardown(test_checks_in_delay_survives_another_quota, setup,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(
+            test_checks_in_other_cluster_delays_all_and_needs_no_topology, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_checks_in_checks_of_others_delay_nothing, setup,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(test_checks_in_check_that_is_not_active_stops_the_queue,
+                                        setup, teardown),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

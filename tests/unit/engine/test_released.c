@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Sluice authors */
+
+/* Releases reach the object before the next reservation does, however late they are written. */
+#include "world.h"
+
+static struct world w;
+
+static int setup(void **state)
+{
+    (void)state;
+    world_open(&w, NULL);
+    world_add_flavor(&w, "spot", "{}");
+    world_add_cluster_queue(&w, "cq", "spot", "10",
+                            ",\"preemption\":{\"withinClusterQueue\":\"LowerPriority\"}");
+    world_add_local_queue(&w, "team", "lq", "cq");
+    sl_engine_synced(w.engine, w.now_ms);
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    world_close(&w);
+    return 0;
+}
+
+static void add(const char *name, int count, const char *cpu, int priority)
+{
+    struct sl_json *o = world_new_workload("team", name, "lq", count, cpu);
+    sl_json_set_int(sl_json_get(o, "spec"), "priority", priority);
+    sl_json_set_int(sl_json_path(o, "spec.podSets.0"), "minCount", 1);
+    (void)world_put(&w, SL_KIND_WORKLOAD, o, NULL);
+}
+
+static int count_of(const char *name)
+{
+    const struct sl_json *list =
+        sl_json_path(world_workload(&w, name), "status.admission.podSetAssignments");
+    return (int)sl_json_path_int(sl_json_at(list, 0), "count", 0);
+}
+
+static void run_cycles(void)
+{
+    for (int i = 0; i < 4; i++) {
+        (void)sl_engine_cycle(w.engine, w.now_ms);
+    }
+}
+
+/* `low` ran with five pods, was preempted and has stopped; by now it holds quota for one. */
+static void reserve_anew_unwritten(void)
+{
+    add("low", 5, "2", 1);
+    world_settle(&w);
+    assert_int_equal(count_of("low"), 5);
+    add("high", 1, "8", 5);
+    world_settle(&w);
+    world_expect(&w, "low", "Evicted", "True", "Preempted");
+    w.now_ms += 5000;
+    sl_engine_job_stopped(w.engine, world_workload(&w, "low"), w.now_ms);
+    run_cycles();
+    assert_int_equal(world_count_cq(&w, "admittedWorkloads"), 2);
+}
+
+/* The next decision about `low`, unanswered. */
+static struct sl_decision next_of_low(enum sl_decision_kind kind)
+{
+    struct sl_decision d;
+    while (sl_engine_next_decision(w.engine, &d)) {
+        if (strcmp(d.name, "low") == 0 && d.kind == kind) {
+            return d;
+        }
+        sl_engine_answer(w.engine, &d, world_write(&w, &d, world_workload(&w, d.name)), w.now_ms);
+    }
+    fail_msg("no decision of kind %d", (int)kind);
+    return d;
+}
+
+static void carry_out(const struct sl_decision *d)
+{
+    sl_engine_answer(w.engine, d, world_write(&w, d, world_workload(&w, "low")), w.now_ms);
+}
+
+static void expect_released(void)
+{
+    const struct sl_json *low = world_workload(&w, "low");
+    assert_null(sl_json_path(low, "status.admission"));
+    world_expect(&w, "low", "QuotaReserved", "False", "PendingEvaluation");
+    world_expect(&w, "low", "Admitted", "False", "NoReservation");
+    world_expect(&w, "low", "Evicted", "True", "Preempted");
+    world_expect(&w, "low", "Requeued", "True", "Preempted");
+}
+
+static void expect_reserved(void)
+{
+    const struct sl_json *low = world_workload(&w, "low");
+    const struct sl_json *stats = sl_json_path(low, "status.schedulingStats.evictions.0");
+    assert_int_equal(count_of("low"), 1);
+    world_expect(&w, "low", "Admitted", "True", "Admitted");
+    world_expect(&w, "low", "Evicted", "False", "QuotaReserved");
+    world_expect(&w, "low", "Preempted", "False", "QuotaReserved");
+    assert_int_equal(sl_json_path_int(stats, "count", 0), 1);
+}
+
+static void test_released_is_written_before_the_next_reservation(void **state)
+{
+    (void)state;
+    reserve_anew_unwritten();
+    struct sl_decision d = next_of_low(SL_DECIDE_RELEASE);
+    unsigned writes = w.writes;
+    carry_out(&d);
+    expect_released();
+    d = next_of_low(SL_DECIDE_RESERVE);
+    carry_out(&d);
+    expect_reserved();
+    world_settle(&w);
+    expect_reserved();
+    assert_int_equal(w.writes,
+                     writes + 3); /* release and reservation of low, reservation of high */
+}
+
+static void test_released_write_that_fails_is_made_up_for_by_the_reservation(void **state)
+{
+    (void)state;
+    reserve_anew_unwritten();
+    struct sl_decision d = next_of_low(SL_DECIDE_RELEASE);
+    w.fail_next = SL_CODE_UNAVAILABLE;
+    carry_out(&d);
+    d = next_of_low(SL_DECIDE_RESERVE);
+    unsigned writes = w.writes;
+    carry_out(&d);
+    assert_int_equal(w.writes, writes + 2);
+    expect_reserved();
+    world_pass(&w, 2000);
+    expect_reserved();
+    assert_int_equal(w.writes, writes + 2);
+}
+
+/* The API took the write, and its reply was lost. */
+static void test_released_write_in_doubt_is_not_repeated(void **state)
+{
+    (void)state;
+    reserve_anew_unwritten();
+    struct sl_decision d = next_of_low(SL_DECIDE_RELEASE);
+    (void)world_write(&w, &d, world_workload(&w, "low"));
+    sl_engine_answer(w.engine, &d, SL_CODE_TIMEOUT, w.now_ms);
+    d = next_of_low(SL_DECIDE_RESERVE);
+    unsigned writes = w.writes;
+    carry_out(&d);
+    assert_int_equal(w.writes, writes + 1);
+    expect_reserved();
+    world_pass(&w, 2000);
+    expect_reserved();
+}
+
+/* Lost as well: then the reservation that was written meanwhile stays. */
+static void test_released_late_retry_leaves_the_next_reservation_alone(void **state)
+{
+    (void)state;
+    reserve_anew_unwritten();
+    struct sl_decision late = next_of_low(SL_DECIDE_RELEASE);
+    struct sl_decision d = next_of_low(SL_DECIDE_RESERVE);
+    carry_out(&d);
+    expect_reserved();
+    unsigned writes = w.writes;
+    carry_out(&late);
+    assert_int_equal(w.writes, writes);
+    expect_reserved();
+    world_settle(&w);
+    expect_reserved();
+}
+
+static void test_released_eviction_that_was_overtaken_is_written_with_it(void **state)
+{
+    (void)state;
+    add("low", 5, "2", 1);
+    world_settle(&w);
+    add("high", 1, "8", 5);
+    run_cycles();
+    sl_engine_job_stopped(w.engine, world_workload(&w, "low"), w.now_ms);
+    run_cycles();
+    struct sl_decision d = next_of_low(SL_DECIDE_EVICT);
+    assert_non_null(strstr(d.message, "team/high"));
+    carry_out(&d);
+    expect_released();
+    d = next_of_low(SL_DECIDE_RELEASE);
+    unsigned writes = w.writes;
+    carry_out(&d);
+    assert_int_equal(w.writes, writes);
+    d = next_of_low(SL_DECIDE_RESERVE);
+    writes = w.writes;
+    carry_out(&d);
+    assert_int_equal(w.writes, writes + 1);
+    expect_reserved();
+    world_settle(&w);
+    expect_reserved();
+}
+
+static void test_released_workload_that_goes_takes_it_along(void **state)
+{
+    (void)state;
+    reserve_anew_unwritten();
+    world_delete(&w, SL_KIND_WORKLOAD, "team", "low");
+    world_settle(&w);
+    assert_int_equal(world_count_cq(&w, "admittedWorkloads"), 1);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(test_released_is_written_before_the_next_reservation),
+        TEST(test_released_write_that_fails_is_made_up_for_by_the_reservation),
+        TEST(test_released_write_in_doubt_is_not_repeated),
+        TEST(test_released_late_retry_leaves_the_next_reservation_alone),
+        TEST(test_released_eviction_that_was_overtaken_is_written_with_it),
+        TEST(test_released_workload_that_goes_takes_it_along),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,346 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Sluice authors */
+
+/* Where workloads stand: what their objects say of it, when it is decided, in two phases, and after a
+ * restart. */
+#include "cluster.h"
+#include "kernel/second_pass.h"
+
+static const char FLAVOR[] = "{\"topologyName\":\"topo\"}";
+static struct world w;
+
+static int setup(void **state)
+{
+    (void)state;
+    world_open(&w, NULL);
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    world_close(&w);
+    return 0;
+}
+
+/* `request` is the pod set's topologyRequest. */
+static void add_workload(const char *name, int count, const char *cpu, const char *request)
+{
+    struct sl_json *o = world_new_workload("team", name, "lq", count, cpu);
+    sl_json_set(sl_json_path(o, "spec.podSets.0"), "topologyRequest", world_parse(request));
+    assert_int_equal(world_put(&w, SL_KIND_WORKLOAD, o, NULL), SL_CODE_OK);
+}
+
+static const struct sl_json *placed(const char *name, const char *member)
+{
+    const struct sl_json *list =
+        sl_json_path(world_workload(&w, name), "status.admission.podSetAssignments");
+    return sl_json_get(sl_json_at(list, 0), member);
+}
+
+static void assert_placed(const char *name, const char *expected)
+{
+    struct sl_buf out = {0};
+    sl_json_print(placed(name, "topologyAssignment"), &out);
+    assert_string_equal(out.data, expected);
+    sl_buf_fini(&out);
+}
+
+static void two_racks(void)
+{
+    cluster_add_basics(&w, FLAVOR, "20");
+    cluster_put_node(&w, "n1", "b1", "r1", "2", "");
+    cluster_put_node(&w, "n2", "b1", "r1", "2", "");
+    cluster_put_node(&w, "n3", "b1", "r2", "2", "");
+    cluster_put_node(&w, "n4", "b1", "r2", "2", "");
+}
+
+static const enum sl_kind kinds[] = {
+    SL_KIND_TOPOLOGY,      SL_KIND_RESOURCE_FLAVOR, SL_KIND_ADMISSION_CHECK,
+    SL_KIND_CLUSTER_QUEUE, SL_KIND_LOCAL_QUEUE,     SL_KIND_NODE,
+    SL_KIND_POD,           SL_KIND_WORKLOAD};
+
+static void restart(void)
+{
+    world_restart(&w, kinds, sizeof kinds / sizeof kinds[0]);
+    world_settle(&w);
+}
+
+/* --- decided at once -------------------------------------------------------------------------- */
+
+static void test_topology_out_reservation_says_which_nodes(void **state)
+{
+    (void)state;
+    two_racks();
+    add_workload("a", 4, "1", "{\"required\":\"rack\"}");
+    world_settle(&w);
+    world_expect(&w, "a", "Admitted", "True", "Admitted");
+    assert_placed("a", "{\"levels\":[\"kubernetes.io/hostname\"],\"slices\":[{\"domainCount\":2,"
+                       "\"valuesPerLevel\":[{\"individual\":{\"prefix\":\"n\",\"roots\":[\"1\","
+                       "\"2\"]}}],\"podCounts\":{\"universal\":2}}]}");
+    assert_null(placed("a", "delayedTopologyRequest"));
+}
+
+static void test_topology_out_tree_above_nodes_says_all_its_levels(void **state)
+{
+    (void)state;
+    world_add(&w, SL_KIND_TOPOLOGY,
+              "{\"metadata\":{\"name\":\"topo\"},\"spec\":{\"levels\":[{\"nodeLabel\":\"block\"},"
+              "{\"nodeLabel\":\"rack\"}]}}");
+    world_add_flavor(&w, "tas", FLAVOR);
+    world_add_cluster_queue(&w, "cq", "tas", "20", "");
+    world_add_local_queue(&w, "team", "lq", "cq");
+    sl_engine_synced(w.engine, w.now_ms);
+    cluster_put_node(&w, "n1", "b1", "r1", "4", "");
+    add_workload("a", 3, "1", "{\"preferred\":\"rack\"}");
+    world_settle(&w);
+    assert_placed("a", "{\"levels\":[\"block\",\"rack\"],\"slices\":[{\"domainCount\":1,"
+                       "\"valuesPerLevel\":[{\"universal\":\"b1\"},{\"universal\":\"r1\"}],"
+                       "\"podCounts\":{\"universal\":3}}]}");
+}
+
+static void test_topology_out_no_place_says_how_much_fits(void **state)
+{
+    (void)state;
+    two_racks();
+    add_workload("a", 5, "1", "{\"required\":\"rack\"}");
+    world_settle(&w);
+    const struct sl_json *c = sl_condition_find(world_workload(&w, "a"), "QuotaReserved");
+    const char *text = sl_json_path_text(c, "message", "");
+    world_expect(&w, "a", "QuotaReserved", "False", "TopologyPlacementFailed");
+    if (strstr(text, "topology topo has room for 4 of 5 pods within one rack") == NULL) {
+        fail_msg("got: %s", text);
+    }
+}
+
+static void test_topology_out_unknown_level_is_named(void **state)
+{
+    (void)state;
+    two_racks();
+    add_workload("a", 1, "1", "{\"required\":\"row\"}");
+    world_settle(&w);
+    const struct sl_json *c = sl_condition_find(world_workload(&w, "a"), "QuotaReserved");
+    const char *text = sl_json_path_text(c, "message", "");
+    if (strstr(text, "lacks the level that the pods ask for") == NULL) {
+        fail_msg("got: %s", text);
+    }
+}
+
+static void test_topology_out_rooms_are_given_back_with_the_quota(void **state)
+{
+    (void)state;
+    two_racks();
+    add_workload("a", 4, "1", "{\"required\":\"rack\"}");
+    world_settle(&w);
+    sl_site_id n1 = sl_names_find_host(w.engine, "n1");
+    assert_int_equal(sl_room_used_of(n1, SL_MEASURE_PODS), 2);
+    world_patch(&w, SL_KIND_WORKLOAD, "team", "a",
+                "{\"status\":{\"conditions\":[{\"type\":\"Finished\",\"status\":\"True\","
+                "\"reason\":\"Succeeded\"}]}}");
+    world_settle(&w);
+    assert_int_equal(sl_room_used_of(n1, SL_MEASURE_PODS), 0);
+}
+
+/* --- two phases ------------------------------------------------------------------------------- */
+
+static void with_check(void)
+{
+    world_add(&w, SL_KIND_ADMISSION_CHECK,
+              "{\"metadata\":{\"name\":\"prov\"},\"spec\":{\"controllerName\":"
+              "\"kueue.x-k8s.io/provisioning-request\"},\"status\":{\"conditions\":[{\"type\":"
+              "\"Active\",\"status\":\"True\"}]}}");
+    cluster_add_topology(&w, "topo");
+    world_add_flavor(&w, "tas", FLAVOR);
+    world_add_cluster_queue(&w, "cq", "tas", "20",
+                            ",\"admissionChecksStrategy\":{\"admissionChecks\":[{\"name\":\"prov\"}"
+                            "]}");
+    world_add_local_queue(&w, "team", "lq", "cq");
+    sl_engine_synced(w.engine, w.now_ms);
+}
+
+static void set_check(const char *name, const char *check_state)
+{
+    char text[256];
+    (void)snprintf(text, sizeof text,
+                   "{\"status\":{\"admissionChecks\":[{\"name\":\"prov\",\"state\":\"%s\","
+                   "\"message\":\"\",\"lastTransitionTime\":\"2027-01-15T08:00:00Z\"}]}}",
+                   check_state);
+    world_patch(&w, SL_KIND_WORKLOAD, "team", name, text);
+    world_settle(&w);
+}
+
+static void reserve_in_first_phase(void)
+{
+    with_check();
+    add_workload("a", 2, "1", "{\"required\":\"rack\"}");
+    world_settle(&w);
+    world_expect(&w, "a", "QuotaReserved", "True", "QuotaReserved");
+    assert_string_equal(sl_json_text(placed("a", "delayedTopologyRequest"), ""), "Pending");
+    assert_null(placed("a", "topologyAssignment"));
+    world_expect(&w, "a", "Admitted", "False", "UnsatisfiedAdmissionChecks");
+}
+
+static void test_topology_out_first_phase_reserves_without_a_place(void **state)
+{
+    (void)state;
+    reserve_in_first_phase();
+    assert_int_equal(world_count_cq(&w, "reservingWorkloads"), 1);
+    assert_int_equal(sl_engine_due_ms(w.engine), INT64_MAX);
+}
+
+static void test_topology_out_second_phase_places_and_admits_in_one_write(void **state)
+{
+    (void)state;
+    reserve_in_first_phase();
+    cluster_put_node(&w, "n1", "b1", "r1", "2", "");
+    set_check("a", "Ready");
+    world_expect(&w, "a", "Admitted", "False", "PendingDelayedTopologyRequests");
+    assert_int_equal(sl_engine_due_ms(w.engine), w.now_ms + 1000);
+    unsigned writes = w.writes;
+    world_pass(&w, 1000);
+    assert_int_equal(w.writes, writes + 1);
+    assert_int_equal(w.last_kind, SL_DECIDE_ADMIT);
+    world_expect(&w, "a", "Admitted", "True", "Admitted");
+    assert_string_equal(sl_json_text(placed("a", "delayedTopologyRequest"), ""), "Ready");
+    assert_placed("a", "{\"levels\":[\"kubernetes.io/hostname\"],\"slices\":[{\"domainCount\":1,"
+                       "\"valuesPerLevel\":[{\"universal\":\"n1\"}],\"podCounts\":{\"universal\":"
+                       "2}}]}");
+    assert_int_equal(world_count_cq(&w, "admittedWorkloads"), 1);
+}
+
+static void test_topology_out_second_phase_without_a_place_tells_and_writes_nothing(void **state)
+{
+    (void)state;
+    reserve_in_first_phase();
+    set_check("a", "Ready");
+    unsigned writes = w.writes;
+    const int64_t waits_ms[] = {1000, 2000, 4000, 8000, 16000, 30000, 30000};
+    for (size_t i = 0; i < sizeof waits_ms / sizeof waits_ms[0]; i++) {
+        assert_int_equal(sl_engine_due_ms(w.engine), w.now_ms + waits_ms[i]);
+        w.last_kind = SL_DECIDE_DELETE;
+        world_pass(&w, waits_ms[i]);
+        assert_int_equal(w.last_kind, SL_DECIDE_UNPLACED);
+        assert_string_equal(w.last_reason, "SecondPassFailed");
+    }
+    assert_int_equal(w.writes, writes);
+    assert_non_null(strstr(w.last_message, "topology topo has no domains"));
+    cluster_put_node(&w, "n1", "b1", "r1", "2", "");
+    world_pass(&w, 30000);
+    world_expect(&w, "a", "Admitted", "True", "Admitted");
+}
+
+static void test_topology_out_last_check_dropped_while_delayed_still_places(void **state)
+{
+    (void)state;
+    reserve_in_first_phase();
+    cluster_put_node(&w, "n1", "b1", "r1", "2", "");
+    world_patch(&w, SL_KIND_CLUSTER_QUEUE, "", "cq",
+                "{\"spec\":{\"admissionChecksStrategy\":null}}");
+    world_settle(&w);
+    assert_int_equal(sl_engine_due_ms(w.engine), w.now_ms + 1000);
+    world_pass(&w, 1000);
+    world_expect(&w, "a", "Admitted", "True", "Admitted");
+    assert_non_null(placed("a", "topologyAssignment"));
+}
+
+static void test_topology_out_check_that_retries_ends_the_second_phase(void **state)
+{
+    (void)state;
+    reserve_in_first_phase();
+    set_check("a", "Ready");
+    set_check("a", "Retry");
+    world_expect(&w, "a", "Evicted", "True", "AdmissionCheck");
+    assert_int_equal(sl_second_pass_count(), 0);
+    sl_engine_job_stopped(w.engine, world_workload(&w, "a"), w.now_ms);
+    assert_int_equal(world_count_cq(&w, "reservingWorkloads"), 0);
+    assert_int_equal(sl_second_pass_count(), 0);
+}
+
+/* --- after a restart -------------------------------------------------------------------------- */
+
+static void test_topology_out_restart_counts_rooms_and_writes_nothing(void **state)
+{
+    (void)state;
+    two_racks();
+    add_workload("a", 4, "1", "{\"required\":\"rack\"}");
+    add_workload("b", 3, "1", "{\"preferred\":\"rack\"}");
+    world_settle(&w);
+    unsigned writes = w.writes;
+    restart();
+    assert_int_equal(w.writes, writes);
+    sl_site_id n1 = sl_names_find_host(w.engine, "n1");
+    assert_int_equal(sl_room_used_of(n1, SL_MEASURE_PODS), 2);
+    assert_int_equal(sl_room_used_of(n1, 1), 2000);
+    add_workload("c", 2, "1", "{\"required\":\"rack\"}"); /* one place is left */
+    world_settle(&w);
+    world_expect(&w, "c", "QuotaReserved", "False", "WaitingForQuota");
+    assert_non_null(strstr(w.last_message, "topology topo has room for 1 of 2 pods"));
+    world_patch(&w, SL_KIND_WORKLOAD, "team", "a",
+                "{\"status\":{\"conditions\":[{\"type\":\"Finished\",\"status\":\"True\","
+                "\"reason\":\"Succeeded\"}]}}");
+    world_settle(&w);
+    world_expect(&w, "c", "Admitted", "True", "Admitted");
+}
+
+static void test_topology_out_restart_between_the_phases_arms_the_second(void **state)
+{
+    (void)state;
+    reserve_in_first_phase();
+    cluster_put_node(&w, "n1", "b1", "r1", "2", "");
+    set_check("a", "Ready");
+    restart();
+    assert_int_equal(sl_second_pass_count(), 1);
+    assert_int_equal(world_count_cq(&w, "reservingWorkloads"), 1);
+    world_pass(&w, 1000);
+    world_expect(&w, "a", "Admitted", "True", "Admitted");
+    assert_non_null(placed("a", "topologyAssignment"));
+}
+
+static void
+test_topology_out_restart_with_a_malformed_assignment_keeps_the_reservation(void **state)
+{
+    (void)state;
+    two_racks();
+    add_workload("a", 4, "1", "{\"required\":\"rack\"}");
+    world_settle(&w);
+    sl_json_set(sl_json_path(world_workload(&w, "a"), "status.admission.podSetAssignments.0"),
+                "topologyAssignment", world_parse("{\"levels\":[\"kubernetes.io/hostname\"]}"));
+    restart();
+    assert_int_equal(world_count_cq(&w, "admittedWorkloads"), 1);
+    assert_int_equal(sl_room_used_of(sl_names_find_host(w.engine, "n1"), SL_MEASURE_PODS), 0);
+}
+
+static void test_topology_out_restart_without_the_topology_keeps_the_words(void **state)
+{
+    (void)state;
+    two_racks();
+    add_workload("a", 4, "1", "{\"required\":\"rack\"}");
+    world_settle(&w);
+    world_delete(&w, SL_KIND_TOPOLOGY, "", "topo");
+    restart();
+    assert_int_equal(world_count_cq(&w, "admittedWorkloads"), 1);
+    assert_non_null(placed("a", "topologyAssignment"));
+    world_check(&w);
+}
+
+int main(void)
+{
+#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+    const struct CMUnitTest tests[] = {
+        TEST(test_topology_out_reservation_says_which_nodes),
+        TEST(test_topology_out_tree_above_nodes_says_all_its_levels),
+        TEST(test_topology_out_no_place_says_how_much_fits),
+        TEST(test_topology_out_unknown_level_is_named),
+        TEST(test_topology_out_rooms_are_given_back_with_the_quota),
+        TEST(test_topology_out_first_phase_reserves_without_a_place),
+        TEST(test_topology_out_second_phase_places_and_admits_in_one_write),
+        TEST(test_topology_out_second_phase_without_a_place_tells_and_writes_nothing),
+        TEST(test_topology_out_last_check_dropped_while_delayed_still_places),
+        TEST(test_topology_out_check_that_retries_ends_the_second_phase),
+        TEST(test_topology_out_restart_counts_rooms_and_writes_nothing),
+        TEST(test_topology_out_restart_between_the_phases_arms_the_second),
+        TEST(test_topology_out_restart_with_a_malformed_assignment_keeps_the_reservation),
+        TEST(test_topology_out_restart_without_the_topology_keeps_the_words),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
