@@ -17,3 +17,8 @@ crds-check: $(CRDS_TOOL) ## check that deploy/crds is what the schema tables say
 	@$(CRDS_TOOL) $(BUILD)/crds
 	@diff -ru deploy/crds $(BUILD)/crds || { echo "crds-check: run 'make crds'"; exit 1; }
 	@echo "crds-check: deploy/crds is up to date"
+
+.PHONY: topology
+##@ Use
+topology: $(BUILD)/sluiced $(BUILD)/sluicectl ## play the example of a topology: 640 nodes, drawn step by step
+	@deploy/examples/topology/play.sh $(BUILD)

@@ -37,6 +37,7 @@ stage lint 300 $make lint
 stage format 120 $make format-check
 stage clang 600 $make clang
 stage unit 900 $make unit
+stage scenarios 300 $make scenarios
 stage asan 1200 $make asan
 stage prove 2400 $make prove PROVE_CACHE=replay
 stage prove-smoke 2400 $make prove-smoke

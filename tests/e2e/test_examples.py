@@ -201,6 +201,23 @@ class StopPolicies(Example):
         self.settles({"job-1", "job-2", "job-3"} - {ended})
 
 
+class Provisioning(Example):
+    directory = "provisioning"
+
+    def test_provisioning_makes_nodes_tries_again_and_gives_up(self):
+        self.apply()
+        reserved = lambda n: holds(self.jobs().get(n, {}), "QuotaReserved")
+        eventually(lambda: reserved("grows"), what="the first phase")
+        self.assertFalse(holds(self.jobs()["grows"], "Admitted"))
+        self.assertEqual(self.assignment("grows")["delayedTopologyRequest"], "Pending")
+        eventually(lambda: {"grows", "patient"} <= self.running(), 30, "the second phase")
+        self.assertIn("topologyAssignment", self.assignment("grows"))
+        self.assertEqual(self.jobs()["patient"]["status"]["admissionChecks"][0]["retryCount"], 1)
+        eventually(lambda: self.jobs()["hopeless"]["spec"].get("active") is False, 30, "rejection")
+        self.assertEqual(self.reason("hopeless", "Evicted"), "DeactivatedDueToAdmissionCheck")
+        self.assertEqual(len(self.daemon.get("/api/v1/nodes")["items"]), 4)
+
+
 class WaitForPodsReady(Example):
     directory, config = "wait-for-pods-ready", "wait-for-pods-ready.yaml"
 
