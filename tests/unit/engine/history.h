@@ -55,7 +55,7 @@ static inline void history_touch_node(struct history *h)
     static const char *const more[] = {"", "", "", "\"unschedulable\":true",
                                        "\"taints\":[{\"key\":\"t\",\"effect\":\"NoSchedule\"}]"};
     char name[8];
-    char rack[8];
+    char rack[16];
     unsigned i = history_draw(h, 6);
     (void)snprintf(name, sizeof name, "n%u", i);
     (void)snprintf(rack, sizeof rack, "r%u", history_draw(h, 12) == 0 ? 9 : i / 2);
