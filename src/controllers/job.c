@@ -94,7 +94,7 @@ static struct sl_json *clean_template(const struct sl_json *job)
     return template;
 }
 
-static void add_owner(struct sl_json *wl, const struct sl_json *job)
+void sl_job_own(struct sl_json *object, const struct sl_json *job)
 {
     struct sl_json *owner = sl_json_new_map();
     sl_json_set_text(owner, "apiVersion", "batch/v1");
@@ -105,12 +105,17 @@ static void add_owner(struct sl_json *wl, const struct sl_json *job)
     sl_json_set_bool(owner, "blockOwnerDeletion", true);
     struct sl_json *owners = sl_json_new_list();
     sl_json_append(owners, owner);
+    sl_json_set(sl_json_path_make(object, "metadata"), "ownerReferences", owners);
+}
+
+static void add_metadata(struct sl_json *wl, const struct sl_json *job)
+{
     struct sl_json *finalizers = sl_json_new_list();
     sl_json_append(finalizers, sl_json_new_text(SL_FINALIZER));
     struct sl_json *metadata = sl_json_path_make(wl, "metadata");
     sl_json_set_text(sl_json_path_make(metadata, "labels"), SL_LABEL_JOB_UID, sl_object_uid(job));
     sl_json_set(metadata, "finalizers", finalizers);
-    sl_json_set(metadata, "ownerReferences", owners);
+    sl_job_own(wl, job);
 }
 
 static void set_priority(struct sl_json *spec, const struct sl_priority *priority)
@@ -194,7 +199,7 @@ struct sl_json *sl_job_workload_new(const struct sl_json *job, const struct sl_p
     char name[254];
     sl_job_workload_name(sl_object_name(job), sl_object_uid(job), name);
     struct sl_json *wl = sl_object_new(SL_KIND_WORKLOAD, sl_object_namespace(job), name);
-    add_owner(wl, job);
+    add_metadata(wl, job);
     copy_parameters(wl, job);
     struct sl_json *spec = sl_json_path_make(wl, "spec");
     sl_json_set_text(spec, "queueName", sl_job_queue(job));

@@ -53,6 +53,8 @@ struct sl_priority {
 };
 /* The Workload that the Job should have: metadata and spec (a new object). */
 struct sl_json *sl_job_workload_new(const struct sl_json *job, const struct sl_priority *priority);
+/* Make the Job the controller of the object: its only owner. */
+void sl_job_own(struct sl_json *object, const struct sl_json *job);
 /* Is `wl` owned by that Job (same uid)? */
 bool sl_job_owns(const struct sl_json *job, const struct sl_json *wl);
 

@@ -23,20 +23,6 @@ bool sl_job_has_pods(const struct sl_json *job)
 
 /* --- one pod ------------------------------------------------------------------------------------------- */
 
-static void add_owner(struct sl_json *pod, const struct sl_json *job)
-{
-    struct sl_json *owner = sl_json_new_map();
-    sl_json_set_text(owner, "apiVersion", "batch/v1");
-    sl_json_set_text(owner, "kind", "Job");
-    sl_json_set_text(owner, "name", sl_object_name(job));
-    sl_json_set_text(owner, "uid", sl_object_uid(job));
-    sl_json_set_bool(owner, "controller", true);
-    sl_json_set_bool(owner, "blockOwnerDeletion", true);
-    struct sl_json *owners = sl_json_new_list();
-    sl_json_append(owners, owner);
-    sl_json_set(sl_json_path_make(pod, "metadata"), "ownerReferences", owners);
-}
-
 static void copy_map(struct sl_json *into, const struct sl_json *from)
 {
     void *it = NULL;
@@ -82,7 +68,7 @@ struct sl_json *sl_pod_new(const struct sl_json *job, int64_t index, const char 
         sl_json_set_text(labels, SL_LABEL_INDEX, text);
         sl_json_set_text(annotations, SL_LABEL_INDEX, text);
     }
-    add_owner(pod, job);
+    sl_job_own(pod, job);
     sl_json_set(pod, "spec", sl_json_clone(sl_json_get(template, "spec")));
     return pod;
 }
@@ -128,17 +114,6 @@ static int64_t wanted(const struct sl_json *job, const struct tally *t)
 }
 
 /* --- writing ------------------------------------------------------------------------------------------- */
-
-static void write_status(struct sl_reconciler *r, struct sl_json *job)
-{
-    struct sl_write w = {.verb = SL_VERB_UPDATE_STATUS,
-                         .kind = SL_KIND_JOB,
-                         .ns = sl_object_namespace(job),
-                         .name = sl_object_name(job),
-                         .body = job,
-                         .uid = sl_object_uid(job)};
-    sl_reconciler_write(r, &w, NULL);
-}
 
 static void remove_pod(struct sl_reconciler *r, const struct sl_pod_row *row)
 {
@@ -235,7 +210,7 @@ static void begin(struct sl_pods *p, struct sl_json *job, int64_t now_ms)
     sl_runner_report(p->jobs.events, job, now_ms);
     sl_runner_start(job, now_ms);
     sl_json_set_int(sl_json_path_make(job, "status"), "ready", 0);
-    write_status(&p->jobs, job);
+    sl_reconciler_write_status(&p->jobs, SL_KIND_JOB, job);
 }
 
 /* `key` is absent rather than 0, unless it is `ready`. */
@@ -260,7 +235,7 @@ static void write_counts(struct sl_pods *p, struct sl_json *job, const struct ta
     changed = set_count(status, "succeeded", t->succeeded) || changed;
     changed = set_count(status, "failed", t->failed) || changed;
     if (changed) {
-        write_status(&p->jobs, job);
+        sl_reconciler_write_status(&p->jobs, SL_KIND_JOB, job);
     }
 }
 
@@ -287,7 +262,7 @@ static void run(struct sl_pods *p, struct sl_json *job, int64_t now_ms)
     int64_t aim = wanted(job, &t);
     if (is_over(job, &t)) {
         sl_runner_end(job, now_ms);
-        write_status(&p->jobs, job);
+        sl_reconciler_write_status(&p->jobs, SL_KIND_JOB, job);
     } else if (t.live < aim) {
         make_pods(p, job, aim - t.live, now_ms);
     } else if (t.live > aim) {
@@ -304,10 +279,10 @@ static void stop(struct sl_pods *p, struct sl_json *job, int64_t now_ms)
         remove_pods(p, job, false, t.live);
     } else if (is_over(job, &t)) {
         sl_runner_end(job, now_ms); /* its last pods ended before it could be stopped */
-        write_status(&p->jobs, job);
+        sl_reconciler_write_status(&p->jobs, SL_KIND_JOB, job);
     } else if (sl_job_active(job) > 0) {
         sl_runner_stop(job, now_ms);
-        write_status(&p->jobs, job);
+        sl_reconciler_write_status(&p->jobs, SL_KIND_JOB, job);
     }
 }
 

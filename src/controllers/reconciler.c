@@ -138,6 +138,17 @@ void sl_reconciler_write(struct sl_reconciler *r, const struct sl_write *w,
     r->client->write(r->client->self, w, written, f);
 }
 
+void sl_reconciler_write_status(struct sl_reconciler *r, enum sl_kind kind, struct sl_json *object)
+{
+    struct sl_write w = {.verb = SL_VERB_UPDATE_STATUS,
+                         .kind = kind,
+                         .ns = sl_object_namespace(object),
+                         .name = sl_object_name(object),
+                         .body = object,
+                         .uid = sl_object_uid(object)};
+    sl_reconciler_write(r, &w, NULL);
+}
+
 struct sl_json *sl_reconciler_get(struct sl_reconciler *r, enum sl_kind kind, const char *ns,
                                   const char *name, bool *absent)
 {

@@ -48,6 +48,9 @@ struct sl_note {
 void sl_reconciler_write(struct sl_reconciler *r, const struct sl_write *w,
                          const struct sl_note *note);
 
+/* The object's status as it stands there, guarded by its uid. */
+void sl_reconciler_write_status(struct sl_reconciler *r, enum sl_kind kind, struct sl_json *object);
+
 /* The live object, or NULL: *absent tells whether it does not exist; otherwise the key is retried later. */
 struct sl_json *sl_reconciler_get(struct sl_reconciler *r, enum sl_kind kind, const char *ns,
                                   const char *name, bool *absent);

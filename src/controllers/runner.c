@@ -79,17 +79,6 @@ void sl_runner_end(struct sl_json *job, int64_t now_ms)
                      "Reached expected number of succeeded pods", 0, now_ms);
 }
 
-static void write_status(struct sl_reconciler *r, struct sl_json *job)
-{
-    struct sl_write w = {.verb = SL_VERB_UPDATE_STATUS,
-                         .kind = SL_KIND_JOB,
-                         .ns = sl_object_namespace(job),
-                         .name = sl_object_name(job),
-                         .body = job,
-                         .uid = sl_object_uid(job)};
-    sl_reconciler_write(r, &w, NULL);
-}
-
 static void report(struct sl_recorder *events, const struct sl_json *job, const char *reason,
                    const char *message, int64_t now_ms)
 {
@@ -118,7 +107,7 @@ static void begin(struct sl_runner *n, struct sl_json *job, int64_t now_ms)
     sl_runner_report(n->jobs.events, job, now_ms);
     sl_runner_start(job, now_ms);
     sl_map_put(n->started_ms, n->jobs.current, (union sl_map_value){.number = (uint64_t)now_ms});
-    write_status(&n->jobs, job);
+    sl_reconciler_write_status(&n->jobs, SL_KIND_JOB, job);
 }
 
 /* When the running Job was started; INT64_MIN when nobody knows. */
@@ -184,7 +173,7 @@ static void run(struct sl_runner *n, struct sl_json *job, int64_t now_ms)
         } else {
             sl_runner_ready(job);
         }
-        write_status(r, job);
+        sl_reconciler_write_status(r, SL_KIND_JOB, job);
     }
 }
 
@@ -204,7 +193,7 @@ static void reconcile(void *self, struct sl_reconciler *r, const struct sl_key *
         forget(n, r->current);
         if (sl_job_active(job) > 0) {
             sl_runner_stop(job, now_ms);
-            write_status(r, job);
+            sl_reconciler_write_status(r, SL_KIND_JOB, job);
         }
     }
     sl_json_free(job);

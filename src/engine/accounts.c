@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "engine/change.h"
 #include "engine/follow.h"
+#include "engine/rules.h"
 #include "policy/shares.h"
 #include "policy/usage.h"
 #include <string.h>
@@ -94,23 +95,6 @@ static void sample(struct sl_engine *g, struct sl_local_queue *q, int64_t now_ms
     sl_touch_queue(g, q);
 }
 
-static enum sl_code read_weight(const struct sl_json *object, int64_t *out, struct sl_error *e)
-{
-    struct sl_quantity weight = {0};
-    const struct sl_json *v = sl_json_path(object, "spec.fairSharing.weight");
-    *out = SL_WEIGHT_ONE;
-    if (v == NULL || sl_json_type(v) == SL_JSON_NULL) {
-        return SL_CODE_OK;
-    }
-    if (sl_quantity_read(v, &weight, NULL) != SL_CODE_OK || weight.nano < 0) {
-        sl_error_cause(e, "FieldValueInvalid", "spec.fairSharing.weight",
-                       "must be a quantity of zero or more");
-        return SL_CODE_INVALID;
-    }
-    *out = weight.nano > SL_AMOUNT_MAX ? SL_AMOUNT_MAX : (int64_t)weight.nano;
-    return SL_CODE_OK;
-}
-
 enum sl_code sl_accounts_take(struct sl_engine *g, struct sl_local_queue *q,
                               const struct sl_json *object, int64_t now_ms, struct sl_error *e)
 {
@@ -128,7 +112,7 @@ enum sl_code sl_accounts_take(struct sl_engine *g, struct sl_local_queue *q,
             sample(g, q, now_ms); /* from here on time counts */
         }
     }
-    enum sl_code code = read_weight(object, &weight_nano, e);
+    enum sl_code code = sl_rules_read_weight(object, &weight_nano, e);
     if (weight_nano != q->weight_nano) {
         struct sl_change c = {.kind = SL_CHANGE_USAGE_WEIGHT,
                               .word = {q->account, q->cluster_queue},

@@ -4,8 +4,6 @@
 /* Node affinity on a whole node, unlike pod.c, which looks at a flavor's labels only. */
 #include "engine/node_fit.h"
 #include "engine/pod.h"
-#include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 const struct sl_json *sl_node_fit_taint(const struct sl_node_view *node,
@@ -37,14 +35,6 @@ bool sl_node_fit_selector(const struct sl_node_view *node, const struct sl_json 
     return true;
 }
 
-static bool parse_integer(const char *text, long long *out)
-{
-    char *end;
-    errno = 0;
-    *out = strtoll(text, &end, 10);
-    return errno == 0 && end != text && *end == '\0';
-}
-
 static bool is_listed(const struct sl_json *values, const char *label)
 {
     for (size_t i = 0; i < sl_json_len(values); i++) {
@@ -59,8 +49,8 @@ static bool compares(const char *op, const char *label, const struct sl_json *va
 {
     long long have = 0;
     long long bound = 0;
-    if (sl_json_len(values) != 1 || !parse_integer(label, &have) ||
-        !parse_integer(sl_json_text(sl_json_at(values, 0), ""), &bound)) {
+    if (sl_json_len(values) != 1 || !sl_pod_integer(label, &have) ||
+        !sl_pod_integer(sl_json_text(sl_json_at(values, 0), ""), &bound)) {
         return false;
     }
     return strcmp(op, "Gt") == 0 ? have > bound : strcmp(op, "Lt") == 0 && have < bound;

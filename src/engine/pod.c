@@ -266,7 +266,7 @@ static const char *find_untolerated(const struct sl_json *constraint,
     return NULL;
 }
 
-static bool parse_integer(const char *text, long long *out)
+bool sl_pod_integer(const char *text, long long *out)
 {
     char *end;
     errno = 0;
@@ -294,8 +294,8 @@ static bool expression_holds(const struct sl_json *expression, const char *label
     }
     long long have = 0;
     long long bound = 0;
-    bool numbers = parse_integer(label, &have) &&
-                   parse_integer(sl_json_text(sl_json_at(values, 0), ""), &bound);
+    bool numbers = sl_pod_integer(label, &have) &&
+                   sl_pod_integer(sl_json_text(sl_json_at(values, 0), ""), &bound);
     if (strcmp(op, "Gt") == 0) {
         return numbers && have > bound;
     }

@@ -35,6 +35,9 @@ enum sl_code sl_pod_sum_requests(const struct sl_json *pod_spec, const char *fie
  * pods with equal constraints accept the same flavors. */
 struct sl_json *sl_pod_constraint_new(const struct sl_json *pod_spec);
 
+/* The whole number that a label or a value of Gt and Lt is; false = it is none, or too large. */
+bool sl_pod_integer(const char *text, long long *out);
+
 /* Does one of the tolerations tolerate the taint? */
 bool sl_pod_tolerates(const struct sl_json *tolerations, const struct sl_json *taint);
 

@@ -85,7 +85,7 @@ static bool preemption_equal(const struct sl_preempt_policy *a, const struct sl_
            a->threshold == b->threshold;
 }
 
-static enum sl_code read_weight(const struct sl_json *object, int64_t *out, struct sl_error *e)
+enum sl_code sl_rules_read_weight(const struct sl_json *object, int64_t *out, struct sl_error *e)
 {
     struct sl_quantity weight = {0};
     struct sl_error why = {0};
@@ -133,7 +133,7 @@ enum sl_code sl_rules_share(struct sl_engine *g, sl_node_id node, const struct s
                             int64_t now_ms, struct sl_error *e)
 {
     int64_t weight_nano;
-    enum sl_code code = read_weight(object, &weight_nano, e);
+    enum sl_code code = sl_rules_read_weight(object, &weight_nano, e);
     bool changed = g->nodes[node]->is_cluster_queue &&
                    set_preemption(g, node, read_preemption(object), now_ms);
     changed = set_weight(g, node, weight_nano, now_ms) || changed;

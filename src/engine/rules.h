@@ -19,6 +19,10 @@ bool sl_rules_read(const struct sl_engine *g, struct sl_node_entry *n,
 enum sl_code sl_rules_share(struct sl_engine *g, sl_node_id node, const struct sl_json *object,
                             int64_t now_ms, struct sl_error *e);
 
+/* fairSharing.weight of any object in units of 1e-9: 1 when it says nothing, or, with INVALID, nothing
+ * that can be used. */
+enum sl_code sl_rules_read_weight(const struct sl_json *object, int64_t *out, struct sl_error *e);
+
 /* admissionChecksStrategy; *changed is set when it did. INVALID with causes. */
 enum sl_code sl_rules_read_checks(struct sl_engine *g, struct sl_node_entry *n,
                                   const struct sl_json *object, bool *changed, int64_t now_ms,

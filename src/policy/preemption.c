@@ -9,6 +9,7 @@
 #include "policy/preemption_classical.h"
 #include "policy/preemption_fair.h"
 #include "policy/settings.h"
+#include "policy/tentative.h"
 #include "policy/victims.h"
 
 struct sl_preemption_question sl_preemption_question;
@@ -40,7 +41,7 @@ static uint32_t height_without_victims(sl_cell_id cell, int64_t amount)
 {
     uint32_t mark = sl_trail_begin();
     for (uint32_t i = 0; i < sl_victims.count; i++) {
-        (void)sl_victims_release(sl_victims.workloads[i]);
+        (void)sl_tentative_free(sl_victims.workloads[i]);
     }
     uint32_t height = sl_ledger_borrow_height(cell, amount);
     sl_trail_rollback(mark);

@@ -11,23 +11,12 @@
 #include "kernel/trail.h"
 #include "policy/assumed.h"
 #include "policy/placement.h"
+#include "policy/tentative.h"
 
 struct sl_victims sl_victims;
 
 static uint32_t trial_mark;
 static uint32_t room_mark;
-
-bool sl_victims_release(sl_workload_id id)
-{
-    uint32_t count = sl_commit_claim_count(id);
-    for (uint32_t i = 0; i < count; i++) {
-        struct sl_claim claim = sl_commit_claim(id, i);
-        if (claim.amount > 0 && sl_ledger_release(claim.cell, claim.amount) != SL_OK) {
-            return false;
-        }
-    }
-    return true;
-}
 
 static bool charge(sl_workload_id id)
 {
@@ -74,7 +63,7 @@ void sl_victims_end(void)
 
 bool sl_victims_take(sl_workload_id id, enum sl_preempt_reason reason)
 {
-    if (sl_victims.count == SL_VICTIMS_MAX || !sl_victims_release(id) || !release_rooms(id)) {
+    if (sl_victims.count == SL_VICTIMS_MAX || !sl_tentative_free(id) || !release_rooms(id)) {
         return false;
     }
     sl_victims.workloads[sl_victims.count] = id;

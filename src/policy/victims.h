@@ -8,10 +8,6 @@
 #include "kernel/types.h"
 #include "policy/preemption.h"
 
-/* Give back all the quota that a workload holds. False: the ledger refused (its trail is
- * full); the trial is of no use then. */
-bool sl_victims_release(sl_workload_id id);
-
 /* Open the trial, with no victim; close it with everything as it was before. The list stays. */
 void sl_victims_begin(void);
 void sl_victims_end(void);
