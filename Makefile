@@ -11,9 +11,9 @@ IS_CLANG := $(findstring clang,$(CC))
 MODEL    := -mcmodel=medium $(if $(IS_CLANG),-fno-pie)
 ALL_CFLAGS = -std=c17 -D_GNU_SOURCE $(WARNINGS) $(MODEL) $(CFLAGS) -Isrc -I. -MMD -MP
 CORE_CFLAGS = -ffreestanding -fno-builtin
-LIBS     := $(if $(IS_CLANG),-no-pie) -ljson-c -lmicrohttpd -lsqlite3 -luv -lyaml -lm -lpthread
+LIBS     := $(if $(IS_CLANG),-no-pie) -ljson-c -lmicrohttpd -lsqlite3 -luv -lyaml -lseccomp -lcap-ng -lm -lpthread
 
-ROOMS    := base kernel policy api engine store server controllers cli
+ROOMS    := base kernel policy api engine store kube server controllers cli
 # Which archives a program or test of a room needs, in link order.
 NEEDS_base        := base
 NEEDS_kernel      := kernel
@@ -21,9 +21,10 @@ NEEDS_policy      := policy kernel
 NEEDS_api         := api base
 NEEDS_engine      := engine policy kernel api base
 NEEDS_store       := store api base
+NEEDS_kube        := kube api base
 NEEDS_server      := server store api base
 NEEDS_controllers := controllers engine policy kernel store api base
-NEEDS_cli         := cli server controllers engine policy kernel store api base
+NEEDS_cli         := cli kube server controllers engine policy kernel store api base
 
 MAIN_SOURCES := src/cli/sluiced.c src/cli/sluicectl.c
 sources_of   = $(filter-out $(MAIN_SOURCES),$(wildcard src/$(1)/*.c) $(wildcard src/$(1)/*/*.c))
@@ -58,7 +59,7 @@ $(foreach r,$(ROOMS),$(eval $(call ROOM,$(r))))
 
 $(BUILD)/sluiced: $(BUILD)/cli/sluiced.o $(call archives,$(NEEDS_cli))
 	@echo "  LINK  $@"
-	@$(CC) $(MODEL) $(CFLAGS) $< -Wl,--start-group $(filter %.a,$^) -Wl,--end-group $(LIBS) -o $@
+	@$(CC) $(MODEL) $(CFLAGS) $< -Wl,--start-group $(filter %.a,$^) -Wl,--end-group $(LIBS) -lcurl -o $@
 $(BUILD)/sluicectl: $(BUILD)/cli/sluicectl.o $(call archives,$(NEEDS_cli))
 	@echo "  LINK  $@"
 	@$(CC) $(MODEL) $(CFLAGS) $< -Wl,--start-group $(filter %.a,$^) -Wl,--end-group $(LIBS) -lcurl -o $@
@@ -68,7 +69,8 @@ define UNIT
 $(BUILD)/tests/unit/$(1)/%: tests/unit/$(1)/%.c $$(call archives,$$(NEEDS_$(1)))
 	@mkdir -p $$(@D)
 	@echo "  TEST  $$@"
-	@$$(CC) $$(ALL_CFLAGS) $$< -Wl,--start-group $$(filter %.a,$$^) -Wl,--end-group $$(LIBS) -lcmocka -o $$@
+	@$$(CC) $$(ALL_CFLAGS) $$< -Wl,--start-group $$(filter %.a,$$^) -Wl,--end-group $$(LIBS) \
+	    $$(if $$(filter kube,$$(NEEDS_$(1))),-lcurl) -lcmocka -o $$@
 UNIT_TESTS += $$(patsubst %.c,$$(BUILD)/%,$$(wildcard tests/unit/$(1)/test_*.c))
 endef
 $(foreach r,$(ROOMS),$(eval $(call UNIT,$(r))))

@@ -1,4 +1,4 @@
-# The CRDs in deploy/crds are made from the schema tables; crds-check fails when they are not up to date.
+# The CRDs in deploy/kubernetes/crds are made from the schema tables; crds-check fails when they are not up to date.
 CRDS_TOOL = $(BUILD)/crds-tool
 
 $(CRDS_TOOL): tests/lint/crds.c $(call archives,$(NEEDS_api))
@@ -7,16 +7,16 @@ $(CRDS_TOOL): tests/lint/crds.c $(call archives,$(NEEDS_api))
 
 .PHONY: crds crds-check
 ##@ Ship
-crds: $(CRDS_TOOL) ## write deploy/crds from the schema tables
-	@mkdir -p deploy/crds
-	@$(CRDS_TOOL) deploy/crds
-	@echo "crds: $$(ls deploy/crds/*.yaml | wc -l) written"
+crds: $(CRDS_TOOL) ## write deploy/kubernetes/crds from the schema tables
+	@mkdir -p deploy/kubernetes/crds
+	@$(CRDS_TOOL) deploy/kubernetes/crds
+	@echo "crds: $$(ls deploy/kubernetes/crds/*.yaml | wc -l) written"
 
-crds-check: $(CRDS_TOOL) ## check that deploy/crds is what the schema tables say
+crds-check: $(CRDS_TOOL) ## check that deploy/kubernetes/crds is what the schema tables say
 	@rm -rf $(BUILD)/crds && mkdir -p $(BUILD)/crds
 	@$(CRDS_TOOL) $(BUILD)/crds
-	@diff -ru deploy/crds $(BUILD)/crds || { echo "crds-check: run 'make crds'"; exit 1; }
-	@echo "crds-check: deploy/crds is up to date"
+	@diff -ru --exclude=kustomization.yaml deploy/kubernetes/crds $(BUILD)/crds || { echo "crds-check: run 'make crds'"; exit 1; }
+	@echo "crds-check: deploy/kubernetes/crds is up to date"
 
 .PHONY: topology
 ##@ Use

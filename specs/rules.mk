@@ -1,12 +1,17 @@
 # The proofs. Every run of Frama-C is under a time limit and uses two cores at most.
 KERNEL_SOURCES := $(wildcard src/kernel/*.c)
 # Of the policy, what is proved so far: it ends, and makes no run-time error.
-POLICY_PROVED := $(addprefix src/policy/, assumed.c branches.c candidates.c contest.c demand.c \
-    demand_pools.c demand_view.c entries.c entry_places.c flavors_progress.c flavors_reason.c \
-    fronts.c half_life.c heads.c heap.c holders.c joined_plans.c lanes.c line.c masks.c offers.c \
-    outsiders.c queue_list.c readiness.c reducer.c settings.c shape.c shape_topology.c shares.c \
-    sort.c targets.c tentative.c tolerances.c topology_demand.c trees.c trees_layout.c turns.c \
-    turns_wake.c usage.c wide.c)
+POLICY_PROVED := $(addprefix src/policy/, assumed.c branches.c candidates.c contest.c cycle.c \
+    cycle_choose.c cycle_order.c cycle_pass.c cycle_process.c cycle_progress.c cycle_promises.c \
+    cycle_recheck.c cycle_requeue.c cycle_rooms.c demand.c demand_pools.c demand_view.c entries.c \
+    entry_places.c flavors.c flavors_progress.c flavors_quota.c flavors_reason.c flavors_scan.c \
+    flavors_topology.c flavors_want.c fronts.c half_life.c heads.c heap.c holders.c joined_plans.c \
+    lanes.c line.c masks.c nominate.c offers.c outsiders.c passes.c placement_counts.c \
+    placement_entropy.c placement_greedy.c placement_order.c placement_search.c placement_subset.c \
+    placement_sums.c preemption.c preemption_classical.c preemption_fair.c queue_list.c queues.c \
+    queues_wake.c readiness.c reducer.c settings.c shape.c shape_topology.c shares.c sort.c \
+    targets.c tentative.c tolerances.c topology_demand.c topology_demand_check.c tournament.c \
+    trees.c trees_layout.c trees_levels.c turns.c turns_wake.c usage.c victims.c wide.c)
 # What follows from the contracts alone is proved beside them.
 PROVED := $(KERNEL_SOURCES) $(wildcard specs/theorems/*.c) $(POLICY_PROVED)
 # Developers add to the prover's cache, CI only reads it.

@@ -45,10 +45,12 @@ stage fuzz-replay 600 $make fuzz-replay
 stage fuzz-canary 400 $make fuzz-canary
 stage fuzz 600 $make fuzz FUZZ_SECONDS=20
 stage fuzz-afl 600 $make fuzz FUZZ_SECONDS=20 ENGINE=afl
-stage e2e 1200 $make e2e
+stage e2e 1200 $make e2e-standalone
+stage cluster-tools 3600 $make cluster-tools
+stage cluster 1800 $make cluster-e2e
 stage crash 900 $make crash
-stage tidy 900 $make tidy
-stage coverage 900 $make coverage
+stage tidy 2400 $make tidy
+stage coverage 1800 $make coverage
 stage conformance 300 $make conformance
 echo "$passed passed, $failed failed"
 [ "$failed" -eq 0 ]

@@ -12,7 +12,11 @@
 #define DNS_LABEL "[a-z0-9]([-a-z0-9]*[a-z0-9])?"
 #define NAME "([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]"
 
-static struct sl_json *new_schema(const struct sl_node *node);
+/* Are fields that no row names kept? Ours are pruned as Kueue's are, so that a misspelt one is refused; those
+ * of pods, of which the tables name only what is read, are kept. */
+enum unknown { UNKNOWN_PRUNED, UNKNOWN_KEPT };
+
+static struct sl_json *new_schema(const struct sl_node *node, enum unknown unknown);
 
 static const struct {
     const char *regex;
@@ -88,12 +92,12 @@ static void add_quantity(struct sl_json *s)
     sl_json_set_bool(s, "x-kubernetes-int-or-string", true);
 }
 
-static void add_list(struct sl_json *s, const struct sl_node *node)
+static void add_list(struct sl_json *s, const struct sl_node *node, enum unknown unknown)
 {
     const struct sl_field *f = &node->field;
     sl_json_set_text(s, "type", "array");
     add_bounds(s, f, "minItems", "maxItems");
-    sl_json_set(s, "items", new_schema(node->item));
+    sl_json_set(s, "items", new_schema(node->item, unknown));
     if (f->keys == NULL) {
         sl_json_set_text(s, "x-kubernetes-list-type", "atomic");
     } else if (f->keys[0] == '.') {
@@ -104,24 +108,26 @@ static void add_list(struct sl_json *s, const struct sl_node *node)
     }
 }
 
-static void add_map(struct sl_json *s, const struct sl_node *node)
+static void add_map(struct sl_json *s, const struct sl_node *node, enum unknown unknown)
 {
     sl_json_set_text(s, "type", "object");
     add_bounds(s, &node->field, "minProperties", "maxProperties");
     if (node->item != NULL) {
-        sl_json_set(s, "additionalProperties", new_schema(node->item));
+        sl_json_set(s, "additionalProperties", new_schema(node->item, unknown));
     }
 }
 
-/* What no row names is kept, so that a newer client's fields are not lost. */
-static void add_object(struct sl_json *s, const struct sl_node *node)
+static void add_object(struct sl_json *s, const struct sl_node *node, enum unknown unknown)
 {
     sl_json_set_text(s, "type", "object");
-    sl_json_set_bool(s, "x-kubernetes-preserve-unknown-fields", true);
+    if (unknown == UNKNOWN_KEPT) {
+        sl_json_set_bool(s, "x-kubernetes-preserve-unknown-fields", true);
+    }
     struct sl_json *properties = sl_json_new_map();
     struct sl_json *required = sl_json_new_list();
     for (const struct sl_node *child = node->first; child != NULL; child = child->next) {
-        sl_json_set(properties, child->name, new_schema(child));
+        bool pod = strcmp(child->name, "template") == 0;
+        sl_json_set(properties, child->name, new_schema(child, pod ? UNKNOWN_KEPT : unknown));
         if (child->field.required) {
             sl_json_append(required, sl_json_new_text(child->name));
         }
@@ -155,17 +161,17 @@ static void add_selector(struct sl_json *s)
     sl_json_free(selector);
 }
 
-static void add_type(struct sl_json *s, const struct sl_node *node)
+static void add_type(struct sl_json *s, const struct sl_node *node, enum unknown unknown)
 {
     switch (node->field.type) {
     case SL_TYPE_OBJECT:
-        add_object(s, node);
+        add_object(s, node, unknown);
         break;
     case SL_TYPE_LIST:
-        add_list(s, node);
+        add_list(s, node, unknown);
         break;
     case SL_TYPE_MAP:
-        add_map(s, node);
+        add_map(s, node, unknown);
         break;
     case SL_TYPE_TEXT:
         add_text(s, &node->field);
@@ -193,45 +199,84 @@ static void add_type(struct sl_json *s, const struct sl_node *node)
     }
 }
 
-static void add_immutable(struct sl_json *s)
+static void add_rule(struct sl_json *s, const char *rule, const char *message)
 {
-    struct sl_json *rule = sl_json_new_map();
-    sl_json_set_text(rule, "rule", "self == oldSelf");
-    sl_json_set_text(rule, "message", "field is immutable");
-    struct sl_json *rules = sl_json_new_list();
-    sl_json_append(rules, rule);
-    sl_json_set(s, "x-kubernetes-validations", rules);
+    struct sl_json *r = sl_json_new_map();
+    sl_json_set_text(r, "rule", rule);
+    sl_json_set_text(r, "message", message);
+    if (!sl_json_has(s, "x-kubernetes-validations")) {
+        sl_json_set(s, "x-kubernetes-validations", sl_json_new_list());
+    }
+    sl_json_append(sl_json_get(s, "x-kubernetes-validations"), r);
 }
 
-static struct sl_json *new_schema(const struct sl_node *node)
+static struct sl_json *new_schema(const struct sl_node *node, enum unknown unknown)
 {
     struct sl_json *s = sl_json_new_map();
     if (node->field.about != NULL) {
         sl_json_set_text(s, "description", node->field.about);
     }
-    add_type(s, node);
+    add_type(s, node, unknown);
     if (node->preset != NULL) {
         sl_json_set(s, "default", sl_json_clone(node->preset));
     }
     if (node->field.immutable) {
-        add_immutable(s);
+        add_rule(s, "self == oldSelf", "field is immutable");
     }
     return s;
 }
 
 struct sl_json *sl_object_schema_new(enum sl_kind kind)
 {
-    return new_schema(sl_schema(kind));
+    return new_schema(sl_schema(kind), UNKNOWN_KEPT);
+}
+
+static const struct {
+    enum sl_kind kind;
+    const char *path, *rule, *message;
+} rules[] = {
+#define SL_CRD_RULE(kind, path, rule, message) {kind, path, rule, message},
+#include "api/crd_rules.def"
+#undef SL_CRD_RULE
+};
+
+/* The schema at a path like "spec.podSets[].count". */
+static struct sl_json *schema_at(struct sl_json *s, const char *path)
+{
+    while (*path != '\0') {
+        struct sl_buf name = {0};
+        size_t len = strcspn(path, ".[");
+        sl_buf_add(&name, path, len);
+        s = sl_json_get(sl_json_get(s, "properties"), name.data);
+        sl_buf_fini(&name);
+        path += len;
+        if (strncmp(path, "[]", 2) == 0) {
+            s = sl_json_get(s, "items");
+            path += 2;
+        }
+        path += *path == '.';
+    }
+    SL_ASSERT(s != NULL);
+    return s;
+}
+
+static void add_rules(struct sl_json *root, enum sl_kind kind)
+{
+    for (size_t i = 0; i < sizeof rules / sizeof rules[0]; i++) {
+        if (rules[i].kind == kind) {
+            add_rule(schema_at(root, rules[i].path), rules[i].rule, rules[i].message);
+        }
+    }
 }
 
 /* The API server owns metadata: a CRD may only say that it is there. */
 static struct sl_json *new_root_schema(enum sl_kind kind)
 {
-    struct sl_json *root = sl_object_schema_new(kind);
+    struct sl_json *root = new_schema(sl_schema(kind), UNKNOWN_PRUNED);
     struct sl_json *metadata = sl_json_new_map();
     sl_json_set_text(metadata, "type", "object");
     sl_json_set(sl_json_get(root, "properties"), "metadata", metadata);
-    sl_json_remove(root, "x-kubernetes-preserve-unknown-fields");
+    add_rules(root, kind);
     struct sl_json *holder = sl_json_new_map();
     sl_json_set(holder, "openAPIV3Schema", root);
     return holder;
@@ -257,14 +302,14 @@ static struct sl_json *new_column(const struct sl_column *column)
     return c;
 }
 
-/* The name is in front of every table already. */
+/* The name is in front of every table already; what is computed ("@word") no path can say. */
 static struct sl_json *new_columns(enum sl_kind kind)
 {
     size_t count;
     const struct sl_column *columns = sl_schema_columns(kind, &count);
     struct sl_json *list = sl_json_new_list();
     for (size_t i = 0; i < count; i++) {
-        if (strcmp(columns[i].source, "metadata.name") != 0) {
+        if (strcmp(columns[i].source, "metadata.name") != 0 && columns[i].source[0] != '@') {
             sl_json_append(list, new_column(&columns[i]));
         }
     }

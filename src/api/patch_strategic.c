@@ -34,6 +34,7 @@ static const struct {
     {"schedulingGates", "name"},
     {"podIPs", "ip"},
     {"taints", "key"},
+    {"admissionChecks", "name"},
 };
 
 static const char *merge_key(const char *field)

@@ -21,7 +21,7 @@
     }                                                                                              \
     }                                                                                              \
     ,
-static const struct sl_field *const field_rows[SL_KIND_COUNT] = {
+static const struct sl_field *const field_rows[SL_KIND_CUSTOM + 1] = {
 #include "api/schema/all.def"
 };
 #undef SL_FIELD
@@ -41,11 +41,11 @@ static const struct sl_field *const field_rows[SL_KIND_COUNT] = {
     }                                                                                              \
     }                                                                                              \
     ,
-static const struct sl_column *const column_rows[SL_KIND_COUNT] = {
+static const struct sl_column *const column_rows[SL_KIND_CUSTOM + 1] = {
 #include "api/schema/all.def"
 };
 
-static struct sl_node *roots[SL_KIND_COUNT];
+static struct sl_node *roots[SL_KIND_CUSTOM + 1];
 
 static struct sl_node *new_node(const char *name, enum sl_field_type type)
 {
@@ -121,7 +121,7 @@ static void mark(struct sl_node *node)
 
 static void build(void)
 {
-    for (size_t kind = 0; kind < SL_KIND_COUNT; kind++) {
+    for (size_t kind = 0; kind <= SL_KIND_CUSTOM; kind++) {
         roots[kind] = new_node("", SL_TYPE_OBJECT);
         for (const struct sl_field *row = field_rows[kind]; row->path != NULL; row++) {
             add_row(roots[kind], row);
@@ -130,20 +130,26 @@ static void build(void)
     }
 }
 
+/* All custom kinds have the one open schema. */
+static enum sl_kind row_of(enum sl_kind kind)
+{
+    SL_PRE(kind < sl_kind_end());
+    return kind < SL_KIND_CUSTOM ? kind : SL_KIND_CUSTOM;
+}
+
 const struct sl_node *sl_schema(enum sl_kind kind)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
-    SL_PRE(kind < SL_KIND_COUNT);
     pthread_once(&once, build);
-    return roots[kind];
+    return roots[row_of(kind)];
 }
 
 const struct sl_column *sl_schema_columns(enum sl_kind kind, size_t *count)
 {
-    SL_PRE(kind < SL_KIND_COUNT);
+    const struct sl_column *columns = column_rows[row_of(kind)];
     *count = 0;
-    while (column_rows[kind][*count].name != NULL) {
+    while (columns[*count].name != NULL) {
         (*count)++;
     }
-    return column_rows[kind];
+    return columns;
 }

@@ -67,9 +67,10 @@ static void read_document(struct sl_config *c, const char *file)
     }
 }
 
-struct sl_config *sl_config_load(const char *file, const char *gates)
+struct sl_config *sl_config_load(const char *file, const char *gates, bool cluster)
 {
     struct sl_config *c = sl_mem_new(1, sizeof *c);
+    c->cluster.on = cluster;
     c->settings = sl_engine_settings_default();
     /* Unlike Kueue: without it preemptors may take from each other what their victims free, round
      * after round. */
@@ -90,6 +91,7 @@ struct sl_config *sl_config_load(const char *file, const char *gates)
     }
     if (sl_json_len(c->errors) == 0) {
         sl_config_fill(c);
+        sl_config_fill_jobs(c);
     }
     return c;
 }
@@ -105,5 +107,8 @@ void sl_config_free(struct sl_config *c)
     sl_mem_free(c->outputs);
     sl_mem_free(c->weight_resources);
     sl_mem_free(c->weights_nano);
+    sl_selector_free(c->managed_namespaces);
+    sl_mem_free(c->frameworks);
+    sl_mem_free(c->label_keys);
     sl_mem_free(c);
 }

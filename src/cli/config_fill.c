@@ -10,6 +10,10 @@
 #include <string.h>
 
 #define MS_PER_S 1000
+#define LEASE_NAME "c1f6bfd2.kueue.x-k8s.io"
+#define LEASE_MS 15000
+#define RENEW_MS 10000
+#define RETRY_MS 2000
 
 static int64_t duration_at(const struct sl_json *v, const char *path, int64_t preset_ms)
 {
@@ -144,10 +148,42 @@ static void fill_transformations(struct sl_config *c)
     c->settings.transformations = c->transformations;
 }
 
+/* A duration of zero stands for the default, as in Kueue. */
+static int64_t duration_or(const struct sl_json *v, const char *path, int64_t preset_ms)
+{
+    int64_t ms = duration_at(v, path, 0);
+    return ms > 0 ? ms : preset_ms;
+}
+
+static void fill_cluster(struct sl_config *c)
+{
+    struct sl_config_cluster *k = &c->cluster;
+    const struct sl_json *v = c->document;
+    const struct sl_json *elect = sl_json_path(v, "leaderElection.leaderElect");
+    const struct sl_json *qps = sl_json_path(v, "clientConnection.qps");
+    int64_t burst = sl_json_path_int(v, "clientConnection.burst", 0);
+    k->elect_given = elect != NULL;
+    k->elect = sl_json_bool(elect, false);
+    k->lease_ms = duration_or(v, "leaderElection.leaseDuration", LEASE_MS);
+    k->renew_ms = duration_or(v, "leaderElection.renewDeadline", RENEW_MS);
+    k->retry_ms = duration_or(v, "leaderElection.retryPeriod", RETRY_MS);
+    k->lease_name = sl_json_path_text(v, "leaderElection.resourceName", LEASE_NAME);
+    k->lease_namespace = sl_json_path_text(v, "leaderElection.resourceNamespace",
+                                           sl_json_path_text(v, "namespace", NULL));
+    k->qps = qps == NULL ? 0 : (double)nano_of(qps) / 1e9;
+    k->qps = k->qps > 0 ? k->qps : 0;
+    k->burst = burst > 0 ? (unsigned)burst : 0;
+    k->metrics_address = sl_json_path_text(v, "metrics.bindAddress", NULL);
+    k->health_address = sl_json_path_text(v, "health.healthProbeBindAddress", NULL);
+    k->readiness_name = sl_json_path_text(v, "health.readinessEndpointName", "readyz");
+    k->liveness_name = sl_json_path_text(v, "health.livenessEndpointName", "healthz");
+}
+
 void sl_config_fill(struct sl_config *c)
 {
     struct sl_engine_settings *s = &c->settings;
     s->wait_for_pods_ready = s->wait_for_pods_ready && !c->wait_for_pods_ready_off;
+    fill_cluster(c);
     fill_readiness(c);
     fill_fair_sharing(c);
     fill_usage(c);

@@ -5,6 +5,7 @@
  * servers. MultiKueue, metrics and devices have theirs in config_parts.c. */
 #include "api/object.h"
 #include "cli/config_table.h"
+#include "controllers/duration.h"
 #include <arpa/inet.h>
 #include <stdio.h>
 #include <string.h>
@@ -132,6 +133,39 @@ static void check_servers(struct sl_config *c)
     }
 }
 
+static int64_t duration_ms(const struct sl_config *c, const char *path, int64_t preset_ms)
+{
+    int64_t ms = 0;
+    const char *text = is_refused(c, path) ? NULL : sl_json_path_text(c->document, path, NULL);
+    return text != NULL && sl_duration_parse(text, &ms, NULL) == SL_CODE_OK && ms > 0 ? ms
+                                                                                      : preset_ms;
+}
+
+/* One holder stops before the next begins, and each has more than one try before that. */
+static void check_election(struct sl_config *c)
+{
+    const char *lock = sl_json_path_text(c->document, "leaderElection.resourceLock", "");
+    int64_t lease_ms = duration_ms(c, "leaderElection.leaseDuration", 15000);
+    int64_t renew_ms = duration_ms(c, "leaderElection.renewDeadline", 10000);
+    int64_t retry_ms = duration_ms(c, "leaderElection.retryPeriod", 2000);
+    if (!c->cluster.on) {
+        return;
+    }
+    if (lock[0] != '\0' && strcmp(lock, "leases") != 0) {
+        sl_config_refuse(c, "leaderElection.resourceLock", "only leases can be used");
+    }
+    if (lease_ms < 1000) {
+        sl_config_refuse(c, "leaderElection.leaseDuration", "must be a second at least");
+    }
+    if (renew_ms >= lease_ms) {
+        sl_config_refuse(c, "leaderElection.renewDeadline", "must be less than leaseDuration");
+    }
+    if (retry_ms * 6 >= renew_ms * 5) {
+        sl_config_refuse(c, "leaderElection.retryPeriod",
+                         "must be less than five sixths of renewDeadline");
+    }
+}
+
 void sl_config_check_kind(struct sl_config *c, const char *field, const char *text)
 {
     const char *dot = text == NULL ? NULL : strchr(text, '.');
@@ -146,6 +180,8 @@ void sl_config_check_rules(struct sl_config *c)
     check_quota_strategy(c);
     check_selectors(c);
     check_frameworks(c);
+    sl_config_check_frameworks(c);
     check_certificates(c);
     check_servers(c);
+    check_election(c);
 }

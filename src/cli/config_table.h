@@ -34,6 +34,7 @@ struct sl_config_field {
     enum sl_pattern pattern; /* of a text that is not empty */
     const char *values;      /* the texts allowed: "A|B" */
     const char *missing;     /* why the field changes nothing here; NULL: it does what it says */
+    bool cluster;            /* in a cluster it does what it says all the same */
     const char *here;        /* the value that is so here anyway and needs no warning */
 };
 
@@ -70,6 +71,8 @@ bool sl_config_check_value(struct sl_config *c, const char *field,
                            const struct sl_config_field *row, const struct sl_json *v);
 /* "Kind.version.group"; NULL is fine. */
 void sl_config_check_kind(struct sl_config *c, const char *field, const char *text);
+void sl_config_check_frameworks(struct sl_config *c); /* warns of those that nothing drives */
+void sl_config_fill_jobs(struct sl_config *c);
 /* A document without complaints becomes settings. */
 void sl_config_fill(struct sl_config *c);
 #endif

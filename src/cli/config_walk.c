@@ -177,7 +177,8 @@ static void visit(struct walk *w, const struct sl_json *v)
         return;
     }
     bool warned = w->warned;
-    if (row.missing != NULL && !warned && !is_here(&row, v)) {
+    bool works = row.missing == NULL || (row.cluster && w->config->cluster.on);
+    if (!works && !warned && !is_here(&row, v)) {
         sl_config_warn(w->config, w->field.data, "%s", row.missing);
         w->warned = true;
     }

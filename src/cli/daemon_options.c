@@ -9,16 +9,36 @@
 
 const char sl_daemon_usage[] =
     "usage: sluiced --standalone [options]\n"
+    "       sluiced --kubeconfig FILE [options]\n"
+    "       sluiced [options]    in a pod\n"
     "\n"
-    "Queues jobs and gives them quota. Standalone mode brings its own API server, store and job "
-    "runner.\n"
+    "Queues jobs and gives them quota: those of a Kubernetes cluster, or, in standalone mode, with "
+    "an "
+    "API server,\nstore and job runner of its own.\n"
     "\n"
+    "Cluster mode:\n"
+    "  --kubeconfig FILE     how to reach the cluster (default: the service account of the pod)\n"
+    "  --context NAME        the kubeconfig's context (default: its current one)\n"
+    "  --leader-elect[=BOOL] work only while holding a Lease (default: as the configuration says; "
+    "else true in a\n"
+    "                        pod, false with --kubeconfig)\n"
+    "  --metricsPort PORT    serve metrics, health and pending workloads on 127.0.0.1:PORT\n"
+    "  --enableTAS[=BOOL]    as Kueue's load generator says it; only true\n"
+    "  --data DIR            keep a journal of all decisions there (default: none)\n"
+    "\n"
+    "Standalone mode:\n"
     "  --standalone          run without a Kubernetes cluster\n"
     "  --data DIR            where everything is kept (default: sluice-data)\n"
+    "\n"
+    "Both:\n"
     "  --listen ADDR:PORT    where the API listens (default: 127.0.0.1:8088; port 0: any free "
-    "one)\n"
+    "one); "
+    "in cluster mode\n"
+    "                        metrics, health and pending workloads\n"
     "  --allow-remote        listen on other addresses than loopback too; there is no "
     "authentication\n"
+    "  --no-confinement      keep capabilities, other files and system calls that are not needed\n"
+    "  --adapters DIR        files that describe more kinds of jobs (docs/adapters.md)\n"
     "  --config FILE         Kueue's Configuration (config.kueue.x-k8s.io/v1beta2), YAML or JSON\n"
     "  --feature-gates LIST  Kueue's feature gates, as in A=true,B=false; not with featureGates in "
     "FILE\n"
@@ -73,17 +93,85 @@ static enum sl_code check_listen(const char *text, struct sl_error *e)
     return SL_CODE_OK;
 }
 
+/* What makes no sense in this mode is refused: it would be waited for in vain. */
+static enum sl_code check_standalone(struct sl_daemon_options *o, struct sl_error *e)
+{
+    const char *strange = o->kubeconfig != NULL               ? "--kubeconfig"
+                          : o->context != NULL                ? "--context"
+                          : o->elect_leader != SL_FLAG_UNSAID ? "--leader-elect"
+                          : o->metrics_port != 0              ? "--metricsPort"
+                          : o->topology != SL_FLAG_UNSAID     ? "--enableTAS"
+                                                              : NULL;
+    if (strange != NULL) {
+        return sl_error_set(e, SL_CODE_BAD_REQUEST, "%s: not with --standalone", strange);
+    }
+    o->data_dir = o->data_dir == NULL ? "sluice-data" : o->data_dir;
+    o->listen = o->listen == NULL ? "127.0.0.1:8088" : o->listen;
+    return SL_CODE_OK;
+}
+
+static enum sl_code check_cluster(const struct sl_daemon_options *o, struct sl_error *e)
+{
+    if (o->kubeconfig == NULL && getenv("KUBERNETES_SERVICE_HOST") == NULL) {
+        return sl_error_set(e, SL_CODE_BAD_REQUEST,
+                            "this is no pod of a cluster: say --kubeconfig FILE or --standalone");
+    }
+    if (o->context != NULL && o->kubeconfig == NULL) {
+        return sl_error_set(e, SL_CODE_BAD_REQUEST, "--context: only with --kubeconfig");
+    }
+    if (o->metrics_port < 0 || o->metrics_port > 65535) {
+        return sl_error_set(e, SL_CODE_BAD_REQUEST,
+                            "--metricsPort: %lld is not a port from 0 to 65535",
+                            (long long)o->metrics_port);
+    }
+    if (o->metrics_port != 0 && o->listen != NULL) {
+        return sl_error_set(e, SL_CODE_BAD_REQUEST, "--metricsPort: not with --listen");
+    }
+    if (o->topology == SL_FLAG_NO) {
+        return sl_error_set(
+            e, SL_CODE_BAD_REQUEST,
+            "--enableTAS: topology cannot be switched off; workloads that ask for none "
+            "are not placed");
+    }
+    return SL_CODE_OK;
+}
+
+static enum sl_code check_names(const struct sl_daemon_options *o, struct sl_error *e)
+{
+    const struct {
+        const char *flag, *value, *what;
+    } names[] = {{"--data", o->data_dir, "directory"},
+                 {"--config", o->config, "file"},
+                 {"--adapters", o->adapters, "directory"},
+                 {"--kubeconfig", o->kubeconfig, "file"},
+                 {"--context", o->context, "context"}};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        if (names[i].value != NULL && names[i].value[0] == '\0') {
+            return sl_error_set(e, SL_CODE_BAD_REQUEST, "%s: the %s's name is empty", names[i].flag,
+                                names[i].what);
+        }
+    }
+    return SL_CODE_OK;
+}
+
 enum sl_code sl_daemon_options_parse(int argc, char *const argv[], struct sl_daemon_options *out,
                                      struct sl_error *e)
 {
     const char *level = "info";
     const char *format = "text";
-    *out = (struct sl_daemon_options){.data_dir = "sluice-data", .listen = "127.0.0.1:8088"};
+    *out = (struct sl_daemon_options){0};
     const struct sl_flag table[] = {{"--standalone", NULL, SL_FLAG_SWITCH, &out->standalone},
                                     {"--data", NULL, SL_FLAG_TEXT, &out->data_dir},
                                     {"--listen", NULL, SL_FLAG_TEXT, &out->listen},
                                     {"--allow-remote", NULL, SL_FLAG_SWITCH, &out->allow_remote},
+                                    {"--no-confinement", NULL, SL_FLAG_SWITCH, &out->unconfined},
                                     {"--config", NULL, SL_FLAG_TEXT, &out->config},
+                                    {"--adapters", NULL, SL_FLAG_TEXT, &out->adapters},
+                                    {"--kubeconfig", NULL, SL_FLAG_TEXT, &out->kubeconfig},
+                                    {"--context", NULL, SL_FLAG_TEXT, &out->context},
+                                    {"--leader-elect", NULL, SL_FLAG_CHOICE, &out->elect_leader},
+                                    {"--metricsPort", NULL, SL_FLAG_NUMBER, &out->metrics_port},
+                                    {"--enableTAS", NULL, SL_FLAG_CHOICE, &out->topology},
                                     {"--feature-gates", NULL, SL_FLAG_TEXT, &out->feature_gates},
                                     {"--log-level", NULL, SL_FLAG_TEXT, &level},
                                     {"--log-format", NULL, SL_FLAG_TEXT, &format},
@@ -98,20 +186,11 @@ enum sl_code sl_daemon_options_parse(int argc, char *const argv[], struct sl_dae
         return sl_error_set(e, SL_CODE_BAD_REQUEST, "unexpected argument \"%.64s\"",
                             flags.arguments.items[0]);
     }
-    if (out->data_dir[0] == '\0') {
-        return sl_error_set(e, SL_CODE_BAD_REQUEST, "--data: the directory's name is empty");
-    }
-    if (out->config != NULL && out->config[0] == '\0') {
-        return sl_error_set(e, SL_CODE_BAD_REQUEST, "--config: the file's name is empty");
-    }
-    if ((code = parse_level(level, &out->log_level, e)) != SL_CODE_OK ||
-        (code = parse_format(format, &out->log_json, e)) != SL_CODE_OK ||
-        (code = check_listen(out->listen, e)) != SL_CODE_OK) {
+    if ((code = out->standalone ? check_standalone(out, e) : check_cluster(out, e)) != SL_CODE_OK ||
+        (code = check_names(out, e)) != SL_CODE_OK ||
+        (code = parse_level(level, &out->log_level, e)) != SL_CODE_OK ||
+        (code = parse_format(format, &out->log_json, e)) != SL_CODE_OK) {
         return code;
     }
-    if (!out->standalone) {
-        return sl_error_set(e, SL_CODE_BAD_REQUEST,
-                            "only standalone mode exists so far: start it with --standalone");
-    }
-    return SL_CODE_OK;
+    return out->listen == NULL ? SL_CODE_OK : check_listen(out->listen, e);
 }

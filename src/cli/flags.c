@@ -47,6 +47,18 @@ static enum sl_code number(int64_t *out, const char *text, const char *name, str
     return SL_CODE_OK;
 }
 
+static enum sl_code choose(enum sl_flag_choice *out, const char *text, const char *name,
+                           struct sl_error *e)
+{
+    bool yes = strcmp(text, "true") == 0;
+    if (!yes && strcmp(text, "false") != 0) {
+        return sl_error_set(e, SL_CODE_BAD_REQUEST, "%s: \"%.64s\" is neither true nor false", name,
+                            text);
+    }
+    *out = yes ? SL_FLAG_YES : SL_FLAG_NO;
+    return SL_CODE_OK;
+}
+
 static enum sl_code store(const struct sl_flag *flag, const char *value, struct sl_error *e)
 {
     switch (flag->type) {
@@ -55,6 +67,8 @@ static enum sl_code store(const struct sl_flag *flag, const char *value, struct 
         return SL_CODE_OK;
     case SL_FLAG_NUMBER:
         return number(flag->value, value, flag->name, e);
+    case SL_FLAG_CHOICE:
+        return choose(flag->value, value, flag->name, e);
     case SL_FLAG_LIST:
         return list_add(flag->value, value, flag->name, e);
     case SL_FLAG_SWITCH:
@@ -79,6 +93,9 @@ static enum sl_code parse_flag(struct sl_flags *f, int argc, char *const argv[],
     if (flag->type == SL_FLAG_SWITCH) {
         *(bool *)flag->value = true;
         return SL_CODE_OK;
+    }
+    if (flag->type == SL_FLAG_CHOICE) {
+        return store(flag, "true", e);
     }
     if (*at + 1 >= argc) {
         return sl_error_set(e, SL_CODE_BAD_REQUEST, "%s needs a value", flag->name);

@@ -9,7 +9,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum sl_flag_type { SL_FLAG_TEXT, SL_FLAG_SWITCH, SL_FLAG_NUMBER, SL_FLAG_LIST };
+enum sl_flag_type { SL_FLAG_TEXT, SL_FLAG_SWITCH, SL_FLAG_CHOICE, SL_FLAG_NUMBER, SL_FLAG_LIST };
+enum sl_flag_choice {
+    SL_FLAG_UNSAID,
+    SL_FLAG_NO,
+    SL_FLAG_YES
+}; /* --flag, --flag=true, --flag=false */
 struct sl_flag_list {
     const char *items[64];
     unsigned count;
@@ -18,7 +23,8 @@ struct sl_flag {
     const char *name;       /* "--server" */
     const char *short_name; /* "-s", or NULL */
     enum sl_flag_type type;
-    void *value; /* const char **, bool *, int64_t *, struct sl_flag_list * */
+    void
+        *value; /* const char **, bool *, enum sl_flag_choice *, int64_t *, struct sl_flag_list * */
 };
 struct sl_flags {
     const struct sl_flag *table;

@@ -204,19 +204,11 @@ static void totals(struct sl_buf *out, const struct sl_pages *p)
            c.events_dropped);
     single(out, "sluice_jobs_queued", "gauge", "Jobs the job controller has to look at",
            c.jobs_waiting);
-    help(out, "kueue_build_info", "gauge", "1, with the version as a label");
-    sl_buf_print(out, "kueue_build_info{git_version=\"%s\",name=\"sluice\"} 1\n", SL_VERSION);
 }
 
-void sl_pages_metrics(void *context, const char *path, const char *query,
-                      struct sl_server_page *page)
+static void decisions(struct sl_buf *out, const struct sl_pages *p)
 {
-    (void)path;
-    (void)query;
-    struct sl_pages *p = context;
     struct queues q = {.engine = p->engine, .items = sl_json_new_list()};
-    struct sl_buf *out = &page->body;
-    page->content_type = "text/plain; version=0.0.4; charset=utf-8";
     (void)p->client.list(p->client.self, SL_KIND_CLUSTER_QUEUE, "", collect_queue, &q, NULL);
     count_family(out, &q, "kueue_pending_workloads", "pendingWorkloads", ",status=\"active\"",
                  "Pending workloads per ClusterQueue");
@@ -236,4 +228,22 @@ void sl_pages_metrics(void *context, const char *path, const char *query,
     share_family(out, &q);
     totals(out, p);
     sl_json_free(q.items);
+}
+
+void sl_pages_metrics(void *context, const char *path, const char *query,
+                      struct sl_server_page *page)
+{
+    (void)path;
+    (void)query;
+    const struct sl_pages *p = context;
+    struct sl_buf *out = &page->body;
+    page->content_type = "text/plain; version=0.0.4; charset=utf-8";
+    if (p->engine != NULL) {
+        decisions(out, p);
+    }
+    help(out, "kueue_build_info", "gauge", "1, with the version as a label");
+    sl_buf_print(out, "kueue_build_info{git_version=\"%s\",name=\"sluice\"} 1\n", SL_VERSION);
+    if (p->metrics != NULL) {
+        p->metrics(p->context, out);
+    }
 }

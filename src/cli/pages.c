@@ -14,7 +14,7 @@ void sl_pages_ready(void *context, const char *path, const char *query, struct s
     (void)path;
     (void)query;
     const struct sl_pages *p = context;
-    bool ready = sl_controllers_ready(p->controllers);
+    bool ready = p->ready != NULL ? p->ready(p->context) : sl_controllers_ready(p->controllers);
     page->status = ready ? 200 : 503;
     page->content_type = "text/plain; charset=utf-8";
     sl_buf_text(&page->body, ready ? "ok\n" : "the objects are still being read\n");
@@ -105,6 +105,11 @@ void sl_pages_visibility(void *context, const char *path, const char *query,
     if (!queue_of(path, name)) {
         sl_error_set(&e, SL_CODE_NOT_FOUND, "the server could not find the requested resource");
         answer_json(page, 404, sl_status_new(&e, SL_KIND_CLUSTER_QUEUE, ""));
+        return;
+    }
+    if (p->engine == NULL) {
+        sl_error_set(&e, SL_CODE_UNAVAILABLE, "another instance makes the decisions, or none yet");
+        answer_json(page, 503, sl_status_new(&e, SL_KIND_CLUSTER_QUEUE, name));
         return;
     }
     enum sl_code code = p->client.get(p->client.self, SL_KIND_CLUSTER_QUEUE, "", name, &queue, &e);

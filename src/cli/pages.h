@@ -12,10 +12,13 @@
 
 struct sl_pages {
     struct sl_client client;
-    struct sl_engine *engine;
+    struct sl_engine *engine; /* NULL, as controllers: another instance leads */
     struct sl_controllers *controllers;
+    bool (*ready)(void *context);                       /* NULL: decisions are being made */
+    void (*metrics)(void *context, struct sl_buf *out); /* more of them; NULL = none */
+    void *context;
 };
-/* 200 when decisions are being made, 503 before. */
+/* 200 when it is ready, 503 before. */
 void sl_pages_ready(void *context, const char *path, const char *query,
                     struct sl_server_page *page);
 void sl_pages_metrics(void *context, const char *path, const char *query,

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* sluiced: options and configuration in, daemon on. Exit codes: 0 stopped cleanly, 1 could not start, 2 wrong
+/* sluiced: options and configuration in, daemon on. Exit codes: 0 stopped cleanly, 1 could not start or lost its lease, 2 wrong
  * usage. */
 #include "cli/config.h"
 #include "cli/daemon.h"
+#include "cli/daemon_cluster.h"
 #include "cli/version.h"
+#include "controllers/adapter.h"
 #include <stdio.h>
 
 /* Errors are for whoever has just typed the command, warnings for the log. */
@@ -34,17 +36,25 @@ static int run(const struct sl_daemon_options *options)
 {
     struct sl_error e = {0};
     int status = 1;
-    struct sl_config *config = sl_config_load(options->config, options->feature_gates);
+    if (options->adapters != NULL && sl_adapters_load(options->adapters, &e) != SL_CODE_OK) {
+        fprintf(stderr, "sluiced: --adapters: %s\n", e.text);
+        return status;
+    }
+    struct sl_config *config =
+        sl_config_load(options->config, options->feature_gates, !options->standalone);
     if (report(config, options->config)) {
         struct sl_daemon_options configured = *options;
         configured.keep_requests = !config->cleanup_requests;
-        enum sl_code code = sl_daemon_run(&configured, &config->settings, &e);
+        configured.jobs = &config->jobs;
+        enum sl_code code = options->standalone ? sl_daemon_run(&configured, &config->settings, &e)
+                                                : sl_daemon_cluster_run(options, config, &e);
         status = code == SL_CODE_OK ? 0 : 1;
         if (code != SL_CODE_OK) {
-            fprintf(stderr, "sluiced: cannot start: %s\n", e.text);
+            fprintf(stderr, "sluiced: %s%s\n", options->standalone ? "cannot start: " : "", e.text);
         }
     }
     sl_config_free(config);
+    sl_adapters_forget();
     return status;
 }
 

@@ -7,6 +7,9 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "controllers/adapter.h"
+#include "controllers/podgroups.h"
+#include <string.h>
 
 #define STEP_LIMIT 32u /* keys or decisions per controller and step */
 #define CYCLES_PER_STEP 16u
@@ -37,6 +40,8 @@ struct sl_controllers {
     struct sl_recorder *events;
     struct sl_workloads workloads;
     struct sl_queues queues;
+    struct sl_guards guards;
+    struct sl_podgroups podgroups;
     struct sl_jobs jobs;
     struct sl_runner runner;
     struct sl_cluster cluster;
@@ -47,6 +52,23 @@ struct sl_controllers {
     bool events_loaded; /* those of earlier runs; not before the start is over */
 };
 
+static void look_at_job_again(void *context, struct sl_json *workload)
+{
+    struct sl_controllers *c = context;
+    sl_jobs_observe(&c->jobs, SL_KIND_WORKLOAD, workload, false, sl_clock_now_ms());
+}
+
+const enum sl_kind *sl_controllers_kinds(size_t *count)
+{
+    static enum sl_kind kinds[WATCHED_COUNT + SL_KIND_CUSTOM_MAX];
+    memcpy(kinds, watched, sizeof watched);
+    *count = WATCHED_COUNT;
+    for (size_t i = 0; i < sl_adapters_count(); i++) {
+        kinds[(*count)++] = sl_adapters_at(i)->kind;
+    }
+    return kinds;
+}
+
 struct sl_controllers *sl_controllers_new(const struct sl_controllers_options *options)
 {
     SL_PRE(options->engine != NULL && options->client.watch != NULL);
@@ -54,9 +76,20 @@ struct sl_controllers *sl_controllers_new(const struct sl_controllers_options *o
     c->options = *options;
     const struct sl_client *client = &c->options.client;
     c->events = sl_recorder_new(client);
+    if (options->events_per_s > 0) {
+        sl_recorder_limit(c->events, options->events_per_s, options->events_burst);
+    }
     sl_workloads_init(&c->workloads, client, c->events, options->engine);
+    c->workloads.budget = sl_budget_new(options->reasons_per_s, options->reasons_burst);
+    c->workloads.evicted_already = look_at_job_again;
+    c->workloads.context = c;
     sl_queues_init(&c->queues, client, c->events, options->engine);
-    sl_jobs_init(&c->jobs, client, c->events, options->engine);
+    sl_guards_init(&c->guards, client, c->events, options->engine);
+    c->queues.guards = &c->guards;
+    c->queues.budget = sl_budget_new(options->statuses_per_s, options->statuses_burst);
+    sl_jobs_init(&c->jobs, client, c->events, options->engine, &options->job_rules);
+    sl_podgroups_init(&c->podgroups, client, c->events, options->engine,
+                      sl_podgroups_wanted(&options->job_rules));
     sl_runner_init(&c->runner, client, c->events);
     sl_cluster_init(&c->cluster, client, c->events, options->run_jobs);
     sl_capacity_init(&c->capacity, client, c->events, options->run_jobs, options->keep_requests);
@@ -72,6 +105,8 @@ void sl_controllers_free(struct sl_controllers *c)
     sl_cluster_fini(&c->cluster);
     sl_runner_fini(&c->runner);
     sl_jobs_fini(&c->jobs);
+    sl_podgroups_fini(&c->podgroups);
+    sl_guards_fini(&c->guards);
     sl_queues_fini(&c->queues);
     sl_workloads_fini(&c->workloads);
     sl_recorder_free(c->events);
@@ -91,7 +126,7 @@ static void note_synced(struct sl_controllers *c, enum sl_kind kind)
         return;
     }
     c->synced[kind] = true;
-    if (++c->synced_count == WATCHED_COUNT) {
+    if (++c->synced_count == WATCHED_COUNT + sl_adapters_count()) {
         sl_engine_synced(c->options.engine, sl_clock_now_ms());
         c->cycle_due = true;
         sl_log(SL_LOG_INFO, "all objects have been read, decisions begin", NULL);
@@ -102,7 +137,7 @@ static void feed_engine(struct sl_controllers *c, enum sl_kind kind, const struc
                         bool deleted)
 {
     int64_t now_ms = sl_clock_now_ms();
-    if (kind == SL_KIND_JOB || kind == SL_KIND_POD_TEMPLATE ||
+    if (kind == SL_KIND_JOB || kind >= SL_KIND_CUSTOM || kind == SL_KIND_POD_TEMPLATE ||
         kind == SL_KIND_PROVISIONING_REQUEST || kind == SL_KIND_PROVISIONING_REQUEST_CONFIG) {
         return; /* the engine knows what their controllers write into Workloads */
     }
@@ -134,7 +169,8 @@ static void read_again(struct sl_controllers *c, enum sl_kind kind, const struct
     struct sl_error e = {0};
     const struct sl_client *client = &c->options.client;
     bool limits = kind == SL_KIND_LIMIT_RANGE || kind == SL_KIND_RUNTIME_CLASS;
-    if (limits && c->synced[SL_KIND_WORKLOAD] &&
+    bool moved = sl_engine_wants_workloads(c->options.engine); /* a topology was laid out anew */
+    if ((limits || moved) && c->synced[SL_KIND_WORKLOAD] &&
         client->list(client->self, SL_KIND_WORKLOAD, sl_object_namespace(object), feed_again, c,
                      &e) != SL_CODE_OK) {
         sl_log(SL_LOG_WARN, "workloads cannot be read again", "error", e.text, NULL);
@@ -154,6 +190,8 @@ static void on_watch(void *context, enum sl_watch_type type, enum sl_kind kind,
         sl_jobs_observe(&c->jobs, kind, object, deleted, sl_clock_now_ms());
         sl_cluster_observe(&c->cluster, kind, object, deleted, sl_clock_now_ms());
         sl_capacity_observe(&c->capacity, kind, object, deleted);
+        sl_guards_observe(&c->guards, kind, object, deleted);
+        sl_podgroups_observe(&c->podgroups, kind, object, deleted);
         if (kind == SL_KIND_JOB && c->options.run_jobs) {
             sl_runner_observe(&c->runner, object, deleted);
         }
@@ -164,8 +202,10 @@ static void on_watch(void *context, enum sl_watch_type type, enum sl_kind kind,
 void sl_controllers_start(struct sl_controllers *c)
 {
     const struct sl_client *client = &c->options.client;
-    for (size_t i = 0; i < WATCHED_COUNT; i++) {
-        client->watch(client->self, watched[i], on_watch, c);
+    size_t count;
+    const enum sl_kind *kinds = sl_controllers_kinds(&count);
+    for (size_t i = 0; i < count; i++) {
+        client->watch(client->self, kinds[i], on_watch, c);
     }
 }
 
@@ -195,11 +235,13 @@ bool sl_controllers_step(struct sl_controllers *c, int64_t now_ms)
     /* Jobs before the runner: a Job that must not run is suspended before it could start. */
     bool more = sl_jobs_step(&c->jobs, now_ms, STEP_LIMIT);
     more = run_cycles(c, now_ms) || more;
-    more = sl_workloads_step(&c->workloads, STEP_LIMIT) || more;
+    more = sl_workloads_step(&c->workloads, now_ms, STEP_LIMIT) || more;
     more = sl_runner_step(&c->runner, now_ms, STEP_LIMIT) || more;
     more = sl_cluster_step(&c->cluster, now_ms, STEP_LIMIT) || more;
     more = sl_capacity_step(&c->capacity, now_ms, STEP_LIMIT) || more;
     more = sl_queues_step(&c->queues, now_ms, STEP_LIMIT) || more;
+    more = sl_guards_step(&c->guards, now_ms, STEP_LIMIT) || more;
+    more = sl_podgroups_step(&c->podgroups, now_ms, STEP_LIMIT) || more;
     return sl_recorder_trim(c->events) || more;
 }
 
@@ -214,21 +256,24 @@ int64_t sl_controllers_due_ms(const struct sl_controllers *c)
         return INT64_MAX;
     }
     int64_t due = c->cycle_due ? INT64_MIN : sl_engine_due_ms(c->options.engine);
+    due = earlier(due, sl_workloads_due_ms(&c->workloads));
     due = earlier(due, sl_jobs_due_ms(&c->jobs));
     due = earlier(due, sl_runner_due_ms(&c->runner));
     due = earlier(due, sl_cluster_due_ms(&c->cluster));
     due = earlier(due, sl_capacity_due_ms(&c->capacity));
+    due = earlier(due, sl_guards_due_ms(&c->guards));
+    due = earlier(due, sl_podgroups_due_ms(&c->podgroups));
     return earlier(due, sl_queues_due_ms(&c->queues));
 }
 
 bool sl_controllers_ready(const struct sl_controllers *c)
 {
-    return c->synced_count == WATCHED_COUNT;
+    return c->synced_count == WATCHED_COUNT + sl_adapters_count();
 }
 
 void sl_controllers_count(const struct sl_controllers *c, struct sl_controller_counters *out)
 {
     *out = (struct sl_controller_counters){.workloads = c->workloads.counters,
                                            .events_dropped = sl_recorder_dropped(c->events),
-                                           .jobs_waiting = sl_work_count(c->jobs.jobs.work)};
+                                           .jobs_waiting = sl_jobs_waiting(&c->jobs)};
 }

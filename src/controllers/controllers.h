@@ -18,11 +18,20 @@ struct sl_controllers_options {
     struct sl_engine *engine; /* lent */
     /* Stand in for Kubernetes' job controller, scheduler and kubelets, and for a cluster autoscaler. */
     bool run_jobs;
-    bool keep_requests;          /* ProvisioningRequests of evicted Workloads stay */
+    struct sl_job_rules job_rules; /* which jobs are managed; zeroed: those with a queue name */
+    bool keep_requests;            /* ProvisioningRequests of evicted Workloads stay */
+    unsigned events_per_s;         /* 0: a store of our own, see recorder.h */
+    unsigned events_burst;
+    unsigned statuses_per_s; /* of queues and cohorts, all together; 0: no limit */
+    unsigned statuses_burst;
+    unsigned reasons_per_s; /* why Workloads wait; 0: no limit */
+    unsigned reasons_burst;
     void (*kick)(void *context); /* called when something has to be done soon; may be NULL */
     void *kick_context;
 };
 struct sl_controllers;
+/* The kinds that they watch. */
+const enum sl_kind *sl_controllers_kinds(size_t *count);
 struct sl_controllers *sl_controllers_new(const struct sl_controllers_options *options);
 void sl_controllers_free(
     struct sl_controllers *c); /* no watch event or reply may arrive afterwards */

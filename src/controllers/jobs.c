@@ -1,29 +1,166 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* The job controller: who has to be looked at, and the Workloads that have lost their Job. */
+/* The job controller: which jobs are managed, who has to be looked at, and the Workloads that have lost their
+ * job. */
 #include "controllers/jobs.h"
 #include "base/map.h"
+#include "controllers/adapter.h"
 #include "controllers/job.h"
 #include "controllers/job_steps.h"
 #include <string.h>
 
 #define LEFTOVER_DELAY_MS 1000 /* the garbage collector goes first */
+#define ANCESTORS_MAX 10u      /* of a job, that are looked at */
+#define QUEUE_DEFAULT "default"
+
+/* --- which jobs are managed ---------------------------------------------------------------------------- */
+
+static struct sl_jobs_of *of_kind(struct sl_jobs *j, const char *api_version, const char *kind)
+{
+    enum sl_kind id = sl_kind_find_object(api_version, kind);
+    for (size_t i = 0; i < j->kind_count; i++) {
+        if (j->kinds[i].f->kind == id) {
+            return &j->kinds[i];
+        }
+    }
+    return NULL;
+}
+
+/* The kind of jobs that an owner reference (or any object) speaks of. */
+static struct sl_jobs_of *of_object(struct sl_jobs *j, const struct sl_json *o)
+{
+    return of_kind(j, sl_json_path_text(o, "apiVersion", ""), sl_json_path_text(o, "kind", ""));
+}
+
+static void workload_name(const struct sl_framework *f, const struct sl_json *job,
+                          char out[static 254])
+{
+    const char *name = sl_object_label(job, SL_LABEL_PREBUILT);
+    if (name != NULL && name[0] != '\0' && strlen(name) < 254) {
+        memcpy(out, name, strlen(name) + 1);
+    } else {
+        sl_framework_workload_name(f, sl_object_name(job), sl_object_uid(job), out);
+    }
+}
+
+/* The topmost owner that is managed itself, or NULL. *f is its framework. */
+static struct sl_json *ancestor_new(struct sl_jobs *j, struct sl_reconciler *r,
+                                    const struct sl_json *job, const struct sl_framework **f)
+{
+    struct sl_json *top = NULL;
+    struct sl_json *at = NULL;
+    const struct sl_json *below = job;
+    for (unsigned i = 0; i < ANCESTORS_MAX; i++) {
+        bool absent;
+        const struct sl_json *owner = sl_object_controller_ref(below);
+        const struct sl_jobs_of *of = owner == NULL ? NULL : of_object(j, owner);
+        struct sl_json *parent =
+            of == NULL ? NULL
+                       : sl_reconciler_get(r, of->f->kind, sl_object_namespace(job),
+                                           sl_json_path_text(owner, "name", ""), &absent);
+        bool same = parent != NULL &&
+                    strcmp(sl_object_uid(parent), sl_json_path_text(owner, "uid", "")) == 0;
+        sl_json_free(at);
+        at = parent;
+        below = parent;
+        if (!same) {
+            break;
+        }
+        if (j->rules.manage_all || sl_job_queue(parent) != NULL) {
+            sl_json_free(top);
+            top = sl_json_ref(parent);
+            *f = of->f;
+        }
+    }
+    sl_json_free(at);
+    return top;
+}
+
+/* Is the Workload of the owner admitted? */
+static bool admitted(struct sl_reconciler *r, const struct sl_framework *f,
+                     const struct sl_json *owner)
+{
+    bool absent;
+    char name[254];
+    workload_name(f, owner, name);
+    struct sl_json *wl =
+        sl_reconciler_get(r, SL_KIND_WORKLOAD, sl_object_namespace(owner), name, &absent);
+    bool yes =
+        wl != NULL && sl_condition_true(wl, "Admitted") && !sl_condition_true(wl, "Finished");
+    sl_json_free(wl);
+    return yes;
+}
+
+/* Does it belong to another managed job? Then it runs with that one. */
+static bool is_child(struct sl_job_view *v)
+{
+    const struct sl_framework *f = NULL;
+    struct sl_json *owner = ancestor_new(v->j, v->r, v->job, &f);
+    if (owner == NULL) {
+        return false;
+    }
+    if (!admitted(v->r, f, owner)) {
+        sl_job_suspend_child(v);
+    }
+    sl_json_free(owner);
+    return true;
+}
+
+static bool namespace_is_managed(struct sl_job_view *v, const char *ns)
+{
+    if (v->j->rules.namespaces == NULL) {
+        return true;
+    }
+    bool absent;
+    struct sl_json *o = sl_reconciler_get(v->r, SL_KIND_NAMESPACE, "", ns, &absent);
+    bool yes = o != NULL && sl_selector_matches(v->j->rules.namespaces, o);
+    sl_json_free(o);
+    return yes;
+}
+
+/* One that names no queue goes to the queue "default" where there is one. */
+static const char *queue_of(struct sl_job_view *v)
+{
+    const char *queue = sl_job_queue(v->job);
+    if (queue != NULL) {
+        return queue;
+    }
+    bool absent;
+    struct sl_json *o = sl_reconciler_get(v->r, SL_KIND_LOCAL_QUEUE, sl_object_namespace(v->job),
+                                          QUEUE_DEFAULT, &absent);
+    sl_json_free(o);
+    return o != NULL ? QUEUE_DEFAULT : "";
+}
+
+static bool is_managed(struct sl_job_view *v)
+{
+    if (sl_object_deleting(v->job) || (v->f->skips != NULL && v->f->skips(v->f, v->job)) ||
+        !namespace_is_managed(v, sl_object_namespace(v->job)) || is_child(v)) {
+        return false;
+    }
+    return v->j->rules.manage_all || sl_job_queue(v->job) != NULL;
+}
 
 static void reconcile_job(void *self, struct sl_reconciler *r, const struct sl_key *key,
                           int64_t now_ms)
 {
-    struct sl_job_view v = {.j = self, .r = r, .key = r->current, .now_ms = now_ms};
+    struct sl_jobs_of *of = self;
+    struct sl_job_view v = {
+        .j = of->all, .of = of, .f = of->f, .r = r, .key = r->current, .now_ms = now_ms};
     bool absent;
     char name[254];
-    v.job = sl_reconciler_get(r, SL_KIND_JOB, key->ns, key->name, &absent);
+    v.job = sl_reconciler_get(r, of->f->kind, key->ns, key->name, &absent);
     if (v.job == NULL) {
         return;
     }
-    if (sl_job_queue(v.job) != NULL && !sl_object_deleting(v.job)) {
-        sl_job_workload_name(key->name, sl_object_uid(v.job), name);
+    if (is_managed(&v)) {
+        v.queue = queue_of(&v);
+        workload_name(of->f, v.job, name);
         v.wl = sl_reconciler_get(r, SL_KIND_WORKLOAD, key->ns, name, &absent);
-        if (absent || (v.wl != NULL && sl_job_owns(v.job, v.wl))) {
+        bool free = v.wl != NULL && sl_object_controller_ref(v.wl) == NULL &&
+                    sl_object_label(v.job, SL_LABEL_PREBUILT) != NULL;
+        if (absent || free || (v.wl != NULL && sl_job_owns(v.job, v.wl))) {
             sl_job_act(&v);
         }
     }
@@ -31,19 +168,23 @@ static void reconcile_job(void *self, struct sl_reconciler *r, const struct sl_k
     sl_json_free(v.job);
 }
 
-/* A Workload whose Job is gone (*job_gone), or that never had one. False: somebody else looks after it. */
-static bool abandoned(struct sl_reconciler *r, const struct sl_json *wl, bool *job_gone)
+/* --- Workloads without a job --------------------------------------------------------------------------- */
+
+/* A Workload whose job is gone (*job_gone), or that never had one. False: somebody else looks after it. */
+static bool abandoned(struct sl_jobs *j, struct sl_reconciler *r, const struct sl_json *wl,
+                      bool *job_gone)
 {
     const struct sl_json *owner = sl_object_controller_ref(wl);
     *job_gone = sl_object_label(wl, SL_LABEL_JOB_UID) != NULL;
-    if (owner == NULL) {
-        return true;
+    if (owner == NULL) { /* a group of Pods owns its Workload without controlling it */
+        return sl_json_len(sl_json_path(wl, "metadata.ownerReferences")) == 0;
     }
-    if (strcmp(sl_json_path_text(owner, "kind", ""), "Job") != 0) {
+    const struct sl_jobs_of *of = of_object(j, owner);
+    if (of == NULL) {
         return false;
     }
     bool absent;
-    struct sl_json *job = sl_reconciler_get(r, SL_KIND_JOB, sl_object_namespace(wl),
+    struct sl_json *job = sl_reconciler_get(r, of->f->kind, sl_object_namespace(wl),
                                             sl_json_path_text(owner, "name", ""), &absent);
     *job_gone = absent || (job != NULL && !sl_job_owns(job, wl));
     sl_json_free(job);
@@ -73,50 +214,93 @@ static void reconcile_leftover(void *self, struct sl_reconciler *r, const struct
     bool absent;
     bool job_gone;
     struct sl_json *wl = sl_reconciler_get(r, SL_KIND_WORKLOAD, key->ns, key->name, &absent);
-    if (wl != NULL && abandoned(r, wl, &job_gone)) {
+    if (wl != NULL && abandoned(self, r, wl, &job_gone)) {
         tidy_up(self, r, wl, job_gone, now_ms);
     }
     sl_json_free(wl);
 }
 
-void sl_jobs_init(struct sl_jobs *j, const struct sl_client *client, struct sl_recorder *events,
-                  struct sl_engine *engine)
+/* --- making and ending --------------------------------------------------------------------------------- */
+
+static bool is_enabled(const struct sl_job_rules *rules, const struct sl_framework *f)
 {
-    *j = (struct sl_jobs){
-        .engine = engine, .blocked = sl_map_new(), .default_classes = sl_map_new()};
-    sl_reconciler_init(&j->jobs, "job", client, events);
+    bool yes = rules->framework_count == 0 || strchr(f->name, '/') == NULL;
+    for (size_t i = 0; i < rules->framework_count && !yes; i++) {
+        yes = strcmp(rules->frameworks[i], f->name) == 0;
+    }
+    return yes;
+}
+
+static void add_kind(struct sl_jobs *j, const struct sl_framework *f,
+                     const struct sl_client *client, struct sl_recorder *events)
+{
+    if (!is_enabled(&j->rules, f)) {
+        return;
+    }
+    struct sl_jobs_of *of = &j->kinds[j->kind_count++];
+    of->all = j;
+    of->f = f;
+    of->blocked = sl_map_new();
+    sl_reconciler_init(&of->work, f->name, client, events);
+    of->work.self = of;
+    of->work.reconcile = reconcile_job;
+}
+
+void sl_jobs_init(struct sl_jobs *j, const struct sl_client *client, struct sl_recorder *events,
+                  struct sl_engine *engine, const struct sl_job_rules *rules)
+{
+    *j = (struct sl_jobs){.engine = engine, .default_classes = sl_map_new()};
+    if (rules != NULL) {
+        j->rules = *rules;
+    }
+    add_kind(j, &sl_job_framework, client, events);
+    for (size_t i = 0; i < sl_adapters_count(); i++) {
+        add_kind(j, sl_adapters_at(i), client, events);
+    }
     sl_reconciler_init(&j->leftovers, "leftover workload", client, events);
-    j->jobs.self = j->leftovers.self = j;
-    j->jobs.reconcile = reconcile_job;
+    j->leftovers.self = j;
     j->leftovers.reconcile = reconcile_leftover;
 }
 
 void sl_jobs_fini(struct sl_jobs *j)
 {
-    sl_reconciler_fini(&j->jobs);
+    for (size_t i = 0; i < j->kind_count; i++) {
+        sl_reconciler_fini(&j->kinds[i].work);
+        sl_map_free(j->kinds[i].blocked);
+    }
     sl_reconciler_fini(&j->leftovers);
-    sl_map_free(j->blocked);
     sl_map_free(j->default_classes);
 }
 
-static void observe_job(struct sl_jobs *j, const struct sl_json *job, bool deleted, int64_t now_ms)
+/* --- what happens -------------------------------------------------------------------------------------- */
+
+static void wake(struct sl_jobs_of *of, const char *ns, const char *name)
 {
     char key[SL_KEY_SIZE];
-    if (sl_job_queue(job) == NULL) {
+    sl_key_print(ns, name, key);
+    sl_work_add(of->work.work, key, SL_WORK_NOW);
+}
+
+static void observe_job(struct sl_jobs_of *of, const struct sl_json *job, bool deleted,
+                        int64_t now_ms)
+{
+    const struct sl_json *owner = sl_object_controller_ref(job);
+    bool child = owner != NULL && of_object(of->all, owner) != NULL;
+    if (sl_job_queue(job) == NULL && !of->all->rules.manage_all && !child) {
         return;
     }
     if (!deleted) {
-        sl_key_print(sl_object_namespace(job), sl_object_name(job), key);
-        sl_work_add(j->jobs.work, key, SL_WORK_NOW);
+        wake(of, sl_object_namespace(job), sl_object_name(job));
         return;
     }
     char name[254];
-    sl_job_workload_name(sl_object_name(job), sl_object_uid(job), name);
+    char key[SL_KEY_SIZE];
+    workload_name(of->f, job, name);
     sl_key_print(sl_object_namespace(job), name, key);
-    sl_work_add(j->leftovers.work, key, now_ms + LEFTOVER_DELAY_MS);
+    sl_work_add(of->all->leftovers.work, key, now_ms + LEFTOVER_DELAY_MS);
 }
 
-/* May its Job have to do something now? What a Job needs to know without this comes with the Job's own events. */
+/* May its job have to do something now? What a job needs to know without this comes with its own events. */
 static bool concerns_job(const struct sl_json *wl)
 {
     if (sl_condition_true(wl, "Finished")) {
@@ -135,16 +319,26 @@ static void observe_workload(struct sl_jobs *j, const struct sl_json *wl, bool d
 {
     char key[SL_KEY_SIZE];
     const struct sl_json *owner = sl_object_controller_ref(wl);
-    if (owner != NULL && strcmp(sl_json_path_text(owner, "kind", ""), "Job") == 0 &&
-        (deleted || concerns_job(wl))) {
-        sl_key_print(sl_object_namespace(wl), sl_json_path_text(owner, "name", ""), key);
-        sl_work_add(j->jobs.work, key, SL_WORK_NOW);
+    struct sl_jobs_of *of = owner == NULL ? NULL : of_object(j, owner);
+    if (of != NULL && (deleted || concerns_job(wl))) {
+        wake(of, sl_object_namespace(wl), sl_json_path_text(owner, "name", ""));
     }
     bool lonely = owner == NULL && (sl_condition_true(wl, "Evicted") ||
                                     sl_object_label(wl, SL_LABEL_JOB_UID) != NULL);
     if (!deleted && (lonely || sl_object_deleting(wl))) {
         sl_key_print(sl_object_namespace(wl), sl_object_name(wl), key);
         sl_work_add(j->leftovers.work, key, SL_WORK_NOW);
+    }
+}
+
+static void unblock(struct sl_jobs_of *of)
+{
+    size_t cursor = 0;
+    const char *key;
+    union sl_map_value value;
+    while (sl_map_next(of->blocked, &cursor, &key, &value)) {
+        sl_work_add(of->work.work, key, SL_WORK_NOW);
+        sl_map_remove(of->blocked, key, NULL);
     }
 }
 
@@ -159,44 +353,50 @@ static void observe_class(struct sl_jobs *j, enum sl_kind kind, const struct sl_
             sl_map_remove(j->default_classes, sl_object_name(class), NULL);
         }
     }
-    size_t cursor = 0;
-    const char *key;
-    union sl_map_value value;
-    while (!deleted && sl_map_next(j->blocked, &cursor, &key, &value)) {
-        sl_work_add(j->jobs.work, key, SL_WORK_NOW);
-        sl_map_remove(j->blocked, key, NULL);
+    for (size_t i = 0; !deleted && i < j->kind_count; i++) {
+        unblock(&j->kinds[i]);
     }
 }
 
 void sl_jobs_observe(struct sl_jobs *j, enum sl_kind kind, const struct sl_json *object,
                      bool deleted, int64_t now_ms)
 {
-    switch (kind) {
-    case SL_KIND_JOB:
-        observe_job(j, object, deleted, now_ms);
-        break;
-    case SL_KIND_WORKLOAD:
+    if (kind == SL_KIND_WORKLOAD) {
         observe_workload(j, object, deleted);
-        break;
-    case SL_KIND_PRIORITY_CLASS:
-    case SL_KIND_WORKLOAD_PRIORITY_CLASS:
+    } else if (kind == SL_KIND_PRIORITY_CLASS || kind == SL_KIND_WORKLOAD_PRIORITY_CLASS) {
         observe_class(j, kind, object, deleted);
-        break;
-    default:
-        break;
+    }
+    for (size_t i = 0; i < j->kind_count; i++) {
+        if (j->kinds[i].f->kind == kind) {
+            observe_job(&j->kinds[i], object, deleted, now_ms);
+        }
     }
 }
 
 bool sl_jobs_step(struct sl_jobs *j, int64_t now_ms, unsigned limit)
 {
-    bool more_jobs = sl_reconciler_step(&j->jobs, now_ms, limit);
-    bool more_leftovers = sl_reconciler_step(&j->leftovers, now_ms, limit);
-    return more_jobs || more_leftovers;
+    bool more = false;
+    for (size_t i = 0; i < j->kind_count; i++) {
+        more = sl_reconciler_step(&j->kinds[i].work, now_ms, limit) || more;
+    }
+    return sl_reconciler_step(&j->leftovers, now_ms, limit) || more;
 }
 
 int64_t sl_jobs_due_ms(const struct sl_jobs *j)
 {
-    int64_t a = sl_work_due_ms(j->jobs.work);
-    int64_t b = sl_work_due_ms(j->leftovers.work);
-    return a < b ? a : b;
+    int64_t due = sl_work_due_ms(j->leftovers.work);
+    for (size_t i = 0; i < j->kind_count; i++) {
+        int64_t next = sl_work_due_ms(j->kinds[i].work.work);
+        due = next < due ? next : due;
+    }
+    return due;
+}
+
+size_t sl_jobs_waiting(const struct sl_jobs *j)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < j->kind_count; i++) {
+        count += sl_work_count(j->kinds[i].work.work);
+    }
+    return count;
 }

@@ -54,6 +54,13 @@ void sl_pod_end(struct sl_json *pod, int64_t now_ms)
     set_ready(pod, false, "PodCompleted", now_ms);
 }
 
+/* It was deleted and somebody keeps it: its containers are stopped all the same. */
+static void terminate(struct sl_json *pod, int64_t now_ms)
+{
+    sl_json_set_text(sl_json_path_make(pod, "status"), "phase", "Failed");
+    set_ready(pod, false, "PodFailed", now_ms);
+}
+
 /* --- what is due --------------------------------------------------------------------------------------- */
 
 /* When it ends; never without an annotation. A bad one was reported on its Job, or means the default. */
@@ -125,12 +132,21 @@ static void run(struct sl_kubelet *k, const struct sl_pod_row *row, struct sl_js
     write_pod(&k->pods, SL_VERB_UPDATE_STATUS, pod);
 }
 
+/* Is it on a node, and not over? */
+static bool concerns(const struct sl_pod_row *row)
+{
+    return row->node[0] != '\0' && (row->phase == SL_POD_PENDING || row->phase == SL_POD_RUNNING);
+}
+
 static void look(struct sl_kubelet *k, const struct sl_pod_row *row, struct sl_json *pod,
                  int64_t now_ms)
 {
     const struct sl_node_row *node = sl_nodebook_find(k->nodes, row->node);
     int64_t leave = leave_ms(node, pod);
-    if (leave <= now_ms) {
+    if (row->deleting) {
+        terminate(pod, now_ms);
+        write_pod(&k->pods, SL_VERB_UPDATE_STATUS, pod);
+    } else if (leave <= now_ms) {
         write_pod(&k->pods, SL_VERB_DELETE, pod);
     } else if (leave != SL_WORK_NEVER) {
         sl_work_add(k->pods.work, k->pods.current, leave);
@@ -146,7 +162,7 @@ static void reconcile(void *self, struct sl_reconciler *r, const struct sl_key *
     struct sl_kubelet *k = self;
     bool absent;
     const struct sl_pod_row *row = sl_podbook_find(k->book, r->current);
-    if (row == NULL || !sl_pod_row_live(row) || row->node[0] == '\0') {
+    if (row == NULL || !concerns(row)) {
         return;
     }
     struct sl_json *pod = sl_reconciler_get(r, SL_KIND_POD, key->ns, key->name, &absent);
@@ -178,7 +194,7 @@ void sl_kubelet_observe_pod(struct sl_kubelet *k, const struct sl_json *pod)
     char key[SL_KEY_SIZE];
     sl_key_print(sl_object_namespace(pod), sl_object_name(pod), key);
     const struct sl_pod_row *row = sl_podbook_find(k->book, key);
-    if (row != NULL && sl_pod_row_live(row) && row->node[0] != '\0') {
+    if (row != NULL && concerns(row)) {
         sl_work_add(k->pods.work, key, SL_WORK_NOW);
     }
 }

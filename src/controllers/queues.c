@@ -68,6 +68,7 @@ static void reconcile(struct sl_queues *q, size_t index, const struct sl_key *ke
         if (!sl_json_equal(sl_json_get(live, "status"), status)) {
             sl_map_put(q->written_ms[index], r->current,
                        (union sl_map_value){.number = (uint64_t)now_ms});
+            sl_budget_spend(&q->budget, now_ms);
             write_status(q, index, live, status);
         }
         sl_json_free(status);
@@ -130,6 +131,9 @@ static void note_touched(struct sl_queues *q)
         if (index == SIZE_MAX) {
             continue;
         }
+        if (kind == SL_KIND_CLUSTER_QUEUE && q->guards != NULL) {
+            sl_guards_touch(q->guards, name);
+        }
         char key[SL_KEY_SIZE];
         sl_key_print(ns == NULL ? "" : ns, name, key);
         union sl_map_value last;
@@ -139,12 +143,23 @@ static void note_touched(struct sl_queues *q)
     }
 }
 
+/* Most keys that are due lead to a write: one at a time while there is a budget. */
+static bool step_kind(struct sl_queues *q, size_t index, int64_t now_ms, unsigned limit)
+{
+    if (q->budget.per_s == 0) {
+        return sl_reconciler_step(&q->kinds[index], now_ms, limit);
+    }
+    return sl_budget_has(&q->budget, now_ms) && sl_reconciler_step(&q->kinds[index], now_ms, 1) &&
+           sl_budget_has(&q->budget, now_ms);
+}
+
 bool sl_queues_step(struct sl_queues *q, int64_t now_ms, unsigned limit)
 {
     bool more = false;
     note_touched(q);
+    q->turn++;
     for (size_t i = 0; i < 3; i++) {
-        more = sl_reconciler_step(&q->kinds[i], now_ms, limit) || more;
+        more = step_kind(q, (q->turn + i) % 3, now_ms, limit) || more;
     }
     return more;
 }
@@ -152,11 +167,12 @@ bool sl_queues_step(struct sl_queues *q, int64_t now_ms, unsigned limit)
 int64_t sl_queues_due_ms(const struct sl_queues *q)
 {
     int64_t due = INT64_MAX;
+    int64_t affordable = sl_budget_due_ms(&q->budget);
     for (size_t i = 0; i < 3; i++) {
         int64_t next = sl_work_due_ms(q->kinds[i].work);
         due = next < due ? next : due;
     }
-    return due;
+    return due < affordable ? affordable : due;
 }
 
 void sl_queues_forget(struct sl_queues *q, enum sl_kind kind, const struct sl_json *object)

@@ -3,9 +3,11 @@
 
 /* The queue status controller: ClusterQueues, LocalQueues and Cohorts show what the engine knows about them.
  * Writes are coalesced: the first change is written at once, later ones of the same object at most once in
- * SL_QUEUE_STATUS_MS, and only when something differs. */
+ * SL_QUEUE_STATUS_MS, and only when something differs; all of them together within a budget. */
 #ifndef SL_CONTROLLERS_QUEUES_H
 #define SL_CONTROLLERS_QUEUES_H
+#include "controllers/budget.h"
+#include "controllers/guards.h"
 #include "controllers/reconciler.h"
 #include "engine/engine.h"
 
@@ -14,7 +16,10 @@
 struct sl_queues {
     struct sl_reconciler kinds[3]; /* ClusterQueue, LocalQueue, Cohort */
     struct sl_map *written_ms[3];  /* when each was last written */
+    struct sl_budget budget;       /* no limit, unless somebody sets one */
+    size_t turn; /* the kind that is looked at first: none is starved by the budget */
     struct sl_engine *engine;
+    struct sl_guards *guards; /* told of ClusterQueues that have changed; may be NULL */
 };
 void sl_queues_init(struct sl_queues *q, const struct sl_client *client, struct sl_recorder *events,
                     struct sl_engine *engine);

@@ -81,9 +81,11 @@ static void failed(struct in_flight *f, enum sl_code code, const struct sl_error
     case SL_CODE_ALREADY_EXISTS:
         sl_work_add(r->work, key, SL_WORK_NOW);
         return;
+    case SL_CODE_FORBIDDEN: /* rights may be given; a server that has just started knows none */
+        sl_work_add(r->work, key, now_ms + SL_FORBIDDEN_RETRY_MS);
+        /* fall through */
     case SL_CODE_INVALID:
     case SL_CODE_BAD_REQUEST:
-    case SL_CODE_FORBIDDEN:
     case SL_CODE_TOO_LARGE:
         sl_log(SL_LOG_WARN, "write refused", "controller", r->title, "key", key, "error", e->text,
                NULL);

@@ -10,6 +10,7 @@
 #include "controllers/work.h"
 
 #define SL_RETRY_MS 2000 /* after a write or read that failed for another reason than a conflict */
+#define SL_FORBIDDEN_RETRY_MS 30000
 
 struct sl_reconciler;
 struct sl_turn; /* the writes of one look that are under way */

@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "base/map.h"
 #include "base/mem.h"
+#include "controllers/budget.h"
 #include "controllers/work.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,8 +29,8 @@ struct sl_recorder {
     struct sl_map *latest; /* key -> when it last happened */
     struct entry *entries; /* a ring */
     size_t head, count, cap;
-    int64_t tokens_milli; /* of the writing budget */
-    int64_t filled_ms;
+    bool expire; /* nothing is kept of what was written */
+    struct sl_budget budget;
     uint64_t dropped;
 };
 
@@ -38,8 +39,14 @@ struct sl_recorder *sl_recorder_new(const struct sl_client *client)
     struct sl_recorder *ev = sl_mem_new(1, sizeof *ev);
     ev->client = client;
     ev->latest = sl_map_new();
-    ev->tokens_milli = (int64_t)SL_EVENTS_BURST * 1000;
+    ev->budget = sl_budget_new(SL_EVENTS_PER_S, SL_EVENTS_BURST);
     return ev;
+}
+
+void sl_recorder_limit(struct sl_recorder *ev, unsigned per_s, unsigned burst)
+{
+    ev->budget = sl_budget_new(per_s, burst);
+    ev->expire = true;
 }
 
 void sl_recorder_free(struct sl_recorder *ev)
@@ -109,6 +116,9 @@ void sl_recorder_load(struct sl_recorder *ev, int64_t now_ms)
 {
     struct loading l = {.now_ms = now_ms};
     struct sl_error e = {0};
+    if (ev->expire) {
+        return;
+    }
     if (ev->client->list(ev->client->self, SL_KIND_EVENT, "", load_one, &l, &e) != SL_CODE_OK) {
         sl_log(SL_LOG_WARN, "events of earlier runs could not be listed", "error", e.text, NULL);
     }
@@ -137,26 +147,6 @@ void sl_recorder_name(const struct sl_json *about, const char *reason, const cha
     hash = fnv(fnv(hash, reason), message);
     snprintf(out, 254, "%.*s.%016llx", (int)(253 - 1 - HASH_DIGITS), sl_object_name(about),
              (unsigned long long)hash);
-}
-
-/* Refill the budget for the time that has passed and take one from it. */
-static bool afford(struct sl_recorder *ev, int64_t now_ms)
-{
-    int64_t cap_milli = (int64_t)SL_EVENTS_BURST * 1000;
-    int64_t passed_ms = now_ms > ev->filled_ms ? now_ms - ev->filled_ms : 0;
-    ev->filled_ms = now_ms;
-    if (passed_ms > 60000) {
-        passed_ms = 60000; /* long enough to fill it; keeps the product small */
-    }
-    ev->tokens_milli += passed_ms * SL_EVENTS_PER_S;
-    if (ev->tokens_milli > cap_milli) {
-        ev->tokens_milli = cap_milli;
-    }
-    if (ev->tokens_milli < 1000) {
-        return false;
-    }
-    ev->tokens_milli -= 1000;
-    return true;
 }
 
 static struct sl_json *involved(enum sl_kind kind, const struct sl_json *about)
@@ -208,9 +198,9 @@ static void written(void *context, enum sl_code code, const struct sl_error *e,
     struct sl_key key;
     char time[32];
     sl_clock_format(sl_clock_now_ms(), time);
-    if (code == SL_CODE_ALREADY_EXISTS && sl_key_parse(p->key, &key)) {
+    if (code == SL_CODE_ALREADY_EXISTS && !p->ev->expire && sl_key_parse(p->key, &key)) {
         count_up(p->ev, &key, time);
-    } else if (code != SL_CODE_OK) {
+    } else if (code != SL_CODE_OK && code != SL_CODE_ALREADY_EXISTS) {
         p->ev->dropped++;
         sl_log(SL_LOG_DEBUG, "event not written", "event", p->key, "error", e->text, NULL);
     }
@@ -241,10 +231,11 @@ void sl_recorder_record(struct sl_recorder *ev, enum sl_kind kind, const struct 
                         bool warning, const char *reason, const char *message, int64_t now_ms)
 {
     SL_PRE(reason[0] != '\0');
-    if (!afford(ev, now_ms)) {
+    if (!sl_budget_has(&ev->budget, now_ms)) {
         ev->dropped++;
         return;
     }
+    sl_budget_spend(&ev->budget, now_ms);
     char name[254];
     sl_recorder_name(about, reason, message, name);
     const char *ns = sl_kind_info(kind)->namespaced ? sl_object_namespace(about) : "default";
@@ -253,7 +244,9 @@ void sl_recorder_record(struct sl_recorder *ev, enum sl_kind kind, const struct 
     struct pending *p = sl_mem_new(1, sizeof *p);
     p->ev = ev;
     sl_key_print(ns, name, p->key);
-    keep(ev, p->key, now_ms);
+    if (!ev->expire) {
+        keep(ev, p->key, now_ms);
+    }
     struct sl_write w = {
         .verb = SL_VERB_CREATE, .kind = SL_KIND_EVENT, .ns = ns, .name = name, .body = o};
     ev->client->write(ev->client->self, &w, written, p);

@@ -16,6 +16,9 @@
 
 struct sl_recorder;
 struct sl_recorder *sl_recorder_new(const struct sl_client *client); /* the client is lent */
+/* For an API server that others use too: another budget, and events are neither counted up nor deleted, since they
+ * expire there. */
+void sl_recorder_limit(struct sl_recorder *ev, unsigned per_s, unsigned burst);
 void sl_recorder_free(struct sl_recorder *ev);
 /* Take over the events that earlier runs left behind, so that they are counted too. */
 void sl_recorder_load(struct sl_recorder *ev, int64_t now_ms);

@@ -15,7 +15,9 @@ struct carried {
     struct sl_decision d; /* ns, name, uid and reason point to the copies below */
     char *ns, *name, *uid, *reason, *by_ns, *by_name;
     struct sl_json *preemptor; /* as much of it as an Event needs; NULL = none */
+    struct carried *next;      /* of the same Workload, to be carried out afterwards */
     unsigned tries;
+    bool answered; /* the engine does not wait for this one */
     bool recovers; /* its pods had been ready once when the decision was written */
 };
 
@@ -33,13 +35,10 @@ void sl_workloads_init(struct sl_workloads *c, const struct sl_client *client,
 {
     *c = (struct sl_workloads){.client = client, .events = events, .engine = engine};
     c->series = sl_map_new();
+    c->last = sl_map_new();
+    c->untold = sl_work_new();
+    c->untold_why = sl_map_new();
     c->counters.series = c->series;
-}
-
-void sl_workloads_fini(struct sl_workloads *c)
-{
-    sl_map_free(c->series);
-    c->series = NULL;
 }
 
 static struct carried *carried_new(struct sl_workloads *c, const struct sl_decision *d)
@@ -57,15 +56,11 @@ static struct carried *carried_new(struct sl_workloads *c, const struct sl_decis
         k->preemptor = sl_object_new(SL_KIND_WORKLOAD, d->by_ns, d->by_name);
         sl_json_set_text(sl_json_path_make(k->preemptor, "metadata"), "uid", d->by_uid);
     }
-    c->in_flight++;
     return k;
 }
 
-static void carried_end(struct carried *k, enum sl_code code)
+static void carried_free(struct carried *k)
 {
-    sl_engine_answer(k->c->engine, &k->d, code, sl_clock_now_ms());
-    SL_PRE(k->c->in_flight > 0);
-    k->c->in_flight--;
     sl_mem_free(k->ns);
     sl_mem_free(k->name);
     sl_mem_free(k->uid);
@@ -74,6 +69,58 @@ static void carried_end(struct carried *k, enum sl_code code)
     sl_mem_free(k->by_name);
     sl_json_free(k->preemptor);
     sl_mem_free(k);
+}
+
+void sl_workloads_fini(struct sl_workloads *c)
+{
+    size_t cursor = 0;
+    const char *key;
+    union sl_map_value value;
+    while (sl_map_next(c->untold_why, &cursor, &key, &value)) {
+        carried_free(value.pointer);
+    }
+    sl_map_free(c->untold_why);
+    sl_work_free(c->untold);
+    sl_map_free(c->last);
+    sl_map_free(c->series);
+    *c = (struct sl_workloads){0};
+}
+
+static void carry_out(struct carried *k);
+
+/* After the decisions about its Workload that are still to be written. */
+static void carry_out_in_turn(struct carried *k)
+{
+    char key[SL_KEY_SIZE];
+    union sl_map_value last = {0};
+    sl_key_print(k->ns, k->name, key);
+    bool behind = sl_map_get(k->c->last, key, &last);
+    k->c->in_flight++;
+    sl_map_put(k->c->last, key, (union sl_map_value){.pointer = k});
+    if (behind) {
+        ((struct carried *)last.pointer)->next = k;
+    } else {
+        carry_out(k);
+    }
+}
+
+static void carried_end(struct carried *k, enum sl_code code)
+{
+    char key[SL_KEY_SIZE];
+    struct carried *next = k->next;
+    SL_PRE(k->c->in_flight > 0);
+    k->c->in_flight--;
+    if (!k->answered) {
+        sl_engine_answer(k->c->engine, &k->d, code, sl_clock_now_ms());
+    }
+    if (next == NULL) {
+        sl_key_print(k->ns, k->name, key);
+        sl_map_remove(k->c->last, key, NULL);
+    }
+    carried_free(k);
+    if (next != NULL) {
+        carry_out(next);
+    }
 }
 
 static const char *queue_of(const struct sl_json *wl)
@@ -221,8 +268,6 @@ static void tell_all(const struct carried *k, const struct sl_json *wl)
     }
 }
 
-static void carry_out(struct carried *k);
-
 static void written(void *context, enum sl_code code, const struct sl_error *e,
                     struct sl_json *result)
 {
@@ -259,13 +304,17 @@ static void delete_ended(struct carried *k, const struct sl_json *live)
 {
     const struct sl_client *client = k->c->client;
     const struct sl_json *owner = sl_object_controller_ref(live);
-    bool whole_job = !sl_condition_true(live, "Finished") && owner != NULL &&
-                     strcmp(sl_json_path_text(owner, "kind", ""), "Job") == 0;
+    enum sl_kind kind = owner == NULL
+                            ? SL_KIND_COUNT
+                            : sl_kind_find_object(sl_json_path_text(owner, "apiVersion", ""),
+                                                  sl_json_path_text(owner, "kind", ""));
+    bool whole_job = !sl_condition_true(live, "Finished") &&
+                     (kind == SL_KIND_JOB || (kind >= SL_KIND_CUSTOM && kind < SL_KIND_COUNT));
     struct sl_write w = {
         .verb = SL_VERB_DELETE, .kind = SL_KIND_WORKLOAD, .ns = k->ns, .name = k->name};
     w.uid = k->uid;
     if (whole_job) {
-        w.kind = SL_KIND_JOB;
+        w.kind = kind;
         w.name = sl_json_path_text(owner, "name", "");
         w.uid = sl_json_path_text(owner, "uid", "");
     }
@@ -294,6 +343,20 @@ static bool holds(const struct carried *k, const struct sl_json *live)
     }
 }
 
+static void already_so(struct carried *k, struct sl_json *live)
+{
+    struct sl_workloads *c = k->c;
+    bool evicted = k->d.kind == SL_DECIDE_EVICT && c->evicted_already != NULL;
+    log_decision(k, live, "already so");
+    if (holds(k, live)) {
+        tell_all(k, live);
+    }
+    carried_end(k, SL_CODE_OK);
+    if (evicted) {
+        c->evicted_already(c->context, live);
+    }
+}
+
 /* Look at the live object, ask the engine what to write, write it. */
 static void carry_out(struct carried *k)
 {
@@ -319,12 +382,8 @@ static void carry_out(struct carried *k)
     bool status = true;
     struct sl_json *patch = sl_patch_from_decision(k->c->engine, &k->d, live, &status);
     if (patch == NULL) {
-        log_decision(k, live, "already so");
-        if (holds(k, live)) {
-            tell_all(k, live);
-        }
+        already_so(k, live);
         sl_json_free(live);
-        carried_end(k, SL_CODE_OK);
         return;
     }
     struct sl_write w = {.verb = status ? SL_VERB_PATCH_STATUS_MERGE : SL_VERB_PATCH_MERGE,
@@ -333,19 +392,72 @@ static void carry_out(struct carried *k)
                          .name = k->name,
                          .body = patch,
                          .uid = k->uid};
+    if (k->d.kind == SL_DECIDE_PENDING) {
+        sl_budget_spend(&k->c->budget, sl_clock_now_ms());
+    }
     client->write(client->self, &w, written, k);
     sl_json_free(patch);
     sl_json_free(live);
 }
 
-bool sl_workloads_step(struct sl_workloads *c, unsigned limit)
+/* Only the last reason counts. The engine takes it for written: nothing depends on it. */
+static void put_off(struct sl_workloads *c, const struct sl_decision *d, int64_t now_ms)
+{
+    char key[SL_KEY_SIZE];
+    union sl_map_value before = {0};
+    struct carried *k = carried_new(c, d);
+    sl_key_print(d->ns, d->name, key);
+    if (sl_map_get(c->untold_why, key, &before)) {
+        carried_free(before.pointer);
+    }
+    sl_map_put(c->untold_why, key, (union sl_map_value){.pointer = k});
+    sl_work_add(c->untold, key, SL_WORK_NOW);
+    k->answered = true;
+    sl_engine_answer(c->engine, &k->d, SL_CODE_OK, now_ms);
+}
+
+static bool can_tell(struct sl_workloads *c, int64_t now_ms)
+{
+    return c->in_flight < SL_DECISIONS_IN_FLIGHT && sl_budget_has(&c->budget, now_ms) &&
+           sl_work_due_ms(c->untold) <= now_ms;
+}
+
+static void tell_untold(struct sl_workloads *c, int64_t now_ms)
+{
+    const char *key = sl_work_take(c->untold, now_ms);
+    union sl_map_value why = {0};
+    bool known = key != NULL && sl_map_remove(c->untold_why, key, &why);
+    if (key != NULL) {
+        sl_work_done(c->untold, key);
+    }
+    if (known) {
+        carry_out_in_turn(why.pointer);
+    }
+}
+
+bool sl_workloads_step(struct sl_workloads *c, int64_t now_ms, unsigned limit)
 {
     struct sl_decision d;
     for (unsigned i = 0; i < limit; i++) {
-        if (c->in_flight >= SL_DECISIONS_IN_FLIGHT || !sl_engine_next_decision(c->engine, &d)) {
+        if (c->in_flight >= SL_DECISIONS_IN_FLIGHT) {
             return false;
         }
-        carry_out(carried_new(c, &d));
+        if (!sl_engine_next_decision(c->engine, &d)) {
+            if (can_tell(c, now_ms)) {
+                tell_untold(c, now_ms);
+            }
+            return can_tell(c, now_ms);
+        }
+        if (d.kind == SL_DECIDE_PENDING && !sl_budget_has(&c->budget, now_ms)) {
+            put_off(c, &d, now_ms);
+        } else {
+            carry_out_in_turn(carried_new(c, &d));
+        }
     }
     return true;
+}
+
+int64_t sl_workloads_due_ms(const struct sl_workloads *c)
+{
+    return sl_work_due_ms(c->untold) == SL_WORK_NEVER ? INT64_MAX : sl_budget_due_ms(&c->budget);
 }

@@ -97,7 +97,7 @@ enum sl_status sl_change_add_topology(sl_workload_id id, struct unpack *u)
         d.requests[i].measure = unpack_u32(u);
         d.requests[i].per_pod = unpack_i64(u);
     }
-    return u->failed ? SL_REFUSED_BAD_ARGUMENT : sl_topology_demand_set(id, &d);
+    return u->failed ? SL_REFUSED_BAD_ARGUMENT : sl_topology_demand_set(id, d);
 }
 
 static enum sl_status set_demand_mask(sl_workload_id id, uint32_t index, sl_mask_id mask)
@@ -199,9 +199,14 @@ void sl_change_end_stands(bool restored)
 
 static enum sl_status perform_tree(const struct sl_change *c)
 {
-    bool asked = (c->word[1] & 1u) != 0;
-    return asked ? sl_trees_configure(c->word[0], c->word[2], &c->word[3], (c->word[1] & 2u) != 0)
-                 : sl_trees_forget(c->word[0]);
+    struct sl_tree_levels levels = {.count = c->word[2]};
+    if ((c->word[1] & 1u) == 0) {
+        return sl_trees_forget(c->word[0]);
+    }
+    for (uint32_t i = 0; i < levels.count && i < SL_DEPTHS_MAX; i++) {
+        levels.ids[i] = c->word[3 + i];
+    }
+    return sl_trees_configure(c->word[0], levels, (c->word[1] & 2u) != 0);
 }
 
 static enum sl_status say(sl_mask_id mask, uint8_t tag, struct unpack *u)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* A check without an object is nobody's whose ways were known: it works as one of another
- * controller. */
+/* A check without an object is nobody's whose ways were known: it counts as one of another
+ * controller, and keeps its ClusterQueue inactive. */
 #include "engine/checks_in.h"
 #include "engine/change.h"
 #include "engine/event_in.h"
@@ -35,15 +35,39 @@ bool sl_checks_in_elsewhere(const struct sl_engine *g, const struct sl_node_entr
     return false;
 }
 
-void sl_checks_in_list_inactive(const struct sl_engine *g, const struct sl_node_entry *n,
-                                struct sl_buf *out)
+static bool is_missing(const struct sl_engine *g, sl_check_id check)
+{
+    const char *name = sl_intern_name(g->names, SL_INTERN_CHECK, check);
+    union sl_map_value value;
+    return name == NULL || !sl_map_get(g->world->checks, name, &value);
+}
+
+static bool is_inactive(const struct sl_engine *g, sl_check_id check)
+{
+    return (known(g, check) & INACTIVE) != 0;
+}
+
+static void list(const struct sl_engine *g, const struct sl_node_entry *n,
+                 bool (*is_so)(const struct sl_engine *, sl_check_id), struct sl_buf *out)
 {
     for (uint32_t i = 0; i < n->check_count; i++) {
-        if ((known(g, n->checks[i].check) & INACTIVE) != 0) {
+        if (is_so(g, n->checks[i].check)) {
             sl_buf_print(out, "%s%s", out->len == 0 ? "" : ", ",
                          sl_intern_name(g->names, SL_INTERN_CHECK, n->checks[i].check));
         }
     }
+}
+
+void sl_checks_in_list_missing(const struct sl_engine *g, const struct sl_node_entry *n,
+                               struct sl_buf *out)
+{
+    list(g, n, is_missing, out);
+}
+
+void sl_checks_in_list_inactive(const struct sl_engine *g, const struct sl_node_entry *n,
+                                struct sl_buf *out)
+{
+    list(g, n, is_inactive, out);
 }
 
 static bool asks_of(const struct sl_check_rule *rule, sl_flavor_id flavor)
@@ -125,7 +149,7 @@ void sl_event_from_check(struct sl_engine *g, const struct sl_json *object, bool
     } else if (!gone) {
         sl_map_put(g->world->checks, name, (union sl_map_value){.number = value});
     }
-    if (value != (was ? old.number : WAY_OTHER)) {
+    if (was == gone || value != (was ? old.number : WAY_OTHER)) { /* it came, went or changed */
         tell_queues(g, name, now_ms);
     }
 }

@@ -13,6 +13,9 @@
 void sl_checks_in_delay(struct sl_engine *g, sl_node_id node, int64_t now_ms);
 /* Is another cluster to place what the queue admits? */
 bool sl_checks_in_elsewhere(const struct sl_engine *g, const struct sl_node_entry *n);
+/* The names of its checks without an object, separated by commas. */
+void sl_checks_in_list_missing(const struct sl_engine *g, const struct sl_node_entry *n,
+                               struct sl_buf *out);
 /* The names of its checks whose objects say that they cannot be used, separated by commas. */
 void sl_checks_in_list_inactive(const struct sl_engine *g, const struct sl_node_entry *n,
                                 struct sl_buf *out);

@@ -12,10 +12,12 @@
 #include "engine/event_in.h"
 #include "engine/limits.h"
 #include "engine/node_health.h"
+#include "engine/restand.h"
 #include "engine/tenants.h"
 #include "engine/pack.h"
 #include "engine/quotas.h"
 #include "engine/standing.h"
+#include "engine/world.h"
 #include "policy/queues.h"
 #include <string.h>
 
@@ -164,7 +166,9 @@ enum sl_code sl_engine_observe(struct sl_engine *g, enum sl_kind kind, const str
     if (sl_object_name(object)[0] == '\0') {
         return sl_error_set(why, SL_CODE_BAD_REQUEST, "the object has no name");
     }
+    enum sl_code code;
     g->now_ms = now_ms;
+    g->world->round++;
     note_object(g, kind, object, false, now_ms);
     switch (kind) {
     case SL_KIND_NAMESPACE:
@@ -177,7 +181,9 @@ enum sl_code sl_engine_observe(struct sl_engine *g, enum sl_kind kind, const str
         sl_limits_take_class(g->limits, object, false);
         return SL_CODE_OK;
     case SL_KIND_RESOURCE_FLAVOR:
-        return sl_event_from_flavor(g, object, false, now_ms);
+        code = sl_event_from_flavor(g, object, false, now_ms);
+        sl_restand_settle(g, now_ms);
+        return code;
     case SL_KIND_COHORT:
         return sl_event_from_cohort(g, object, now_ms, why);
     case SL_KIND_CLUSTER_QUEUE:
@@ -187,7 +193,9 @@ enum sl_code sl_engine_observe(struct sl_engine *g, enum sl_kind kind, const str
     case SL_KIND_WORKLOAD:
         return sl_event_from_workload(g, object, now_ms, why);
     case SL_KIND_TOPOLOGY:
-        return sl_event_from_topology(g, object, false, now_ms, why);
+        code = sl_event_from_topology(g, object, false, now_ms, why);
+        sl_restand_settle(g, now_ms);
+        return code;
     case SL_KIND_NODE:
     case SL_KIND_POD:
         return observe_machine(g, kind, object, false, now_ms, why);

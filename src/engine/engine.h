@@ -26,11 +26,14 @@ void sl_engine_close(struct sl_engine *g);
  * LocalQueue, Workload, WorkloadPriorityClass, PriorityClass, Topology, Node, Pod, AdmissionCheck.
  * Workloads are read with the LimitRanges and RuntimeClasses known by then: when one of these
  * changes, observe those Workloads again. Initial lists: Topologies, Nodes and ResourceFlavors
- * before Workloads, which stand on what these make. INVALID with causes when something in it cannot be used
- * (e.g. a cyclic cohort); the object then is known as inactive with that reason, nothing is lost.
- */
+ * before Workloads, which stand on what these make. INVALID with causes when something in it cannot
+ * be used (e.g. a cyclic cohort); the object then is known as inactive with that reason, nothing is
+ * lost. */
 enum sl_code sl_engine_observe(struct sl_engine *g, enum sl_kind kind, const struct sl_json *object,
                                int64_t now_ms, struct sl_error *e);
+/* Has an object that was observed just now changed the places under some Workloads? Then observe
+ * all of them again before the next cycle. Asked once. */
+bool sl_engine_wants_workloads(struct sl_engine *g);
 void sl_engine_forget(struct sl_engine *g, enum sl_kind kind, const struct sl_json *object,
                       int64_t now_ms);
 
@@ -89,6 +92,8 @@ void sl_engine_answer(struct sl_engine *g, const struct sl_decision *d, enum sl_
 
 /* Do pods that have ended for good give their quota back before the job ends? */
 bool sl_engine_reclaims(const struct sl_engine *g);
+/* Does it matter to it when all pods of a workload are ready? */
+bool sl_engine_waits_for_pods(const struct sl_engine *g);
 
 /* The job of an evicted workload has stopped: its quota may go (row 18). */
 void sl_engine_job_stopped(struct sl_engine *g, const struct sl_json *workload, int64_t now_ms);
@@ -99,6 +104,8 @@ void sl_engine_job_stopped(struct sl_engine *g, const struct sl_json *workload, 
  * the Active condition's {status, reason, message} under "active". NULL when unknown. */
 struct sl_json *sl_engine_queue_status(struct sl_engine *g, enum sl_kind kind, const char *ns,
                                        const char *name);
+/* How many workloads hold quota of the ClusterQueue. */
+uint32_t sl_engine_holders(const struct sl_engine *g, const char *cluster_queue);
 /* Names of queues and cohorts whose status may have changed since the last call; false when none is
  * left. */
 bool sl_engine_next_touched(struct sl_engine *g, enum sl_kind *kind, const char **ns,

@@ -349,6 +349,7 @@ void sl_grant_free(struct sl_grant *grant)
         for (uint32_t i = 0; i < grant->pod_set_count; i++) {
             sl_mem_free(grant->topology[i]);
         }
+        sl_json_free(grant->object);
         sl_mem_free(grant->topology);
         sl_mem_free(grant->delayed);
         sl_mem_free(grant->counts);

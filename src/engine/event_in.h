@@ -38,6 +38,10 @@ void sl_event_from_check(struct sl_engine *g, const struct sl_json *object, bool
 enum sl_code sl_event_from_workload(struct sl_engine *g, const struct sl_json *object,
                                     int64_t now_ms, struct sl_error *e);
 void sl_event_workload_gone(struct sl_engine *g, const struct sl_json *object, int64_t now_ms);
+/* Its record is made anew from `known`; what that says and `object` does not is written (again).
+ * `message`: of its newest decision, or NULL. */
+void sl_event_workload_again(struct sl_engine *g, sl_workload_id id, const struct sl_json *known,
+                             const struct sl_json *object, const char *message, int64_t now_ms);
 void sl_event_drop_workload(struct sl_engine *g, sl_workload_id id, int64_t now_ms);
 /* rebuild.c: bring a record that was just created to what its object says was decided before. */
 void sl_rebuild_workload(struct sl_engine *g, sl_workload_id id, const struct sl_json *object,
@@ -47,6 +51,8 @@ void sl_rebuild_amend(struct sl_engine *g, sl_workload_id id, const struct sl_js
                       int64_t now_ms);
 void sl_rebuild_checks(struct sl_engine *g, sl_workload_id id, const struct sl_json *object,
                        int64_t now_ms);
+/* What the next decision says: which checks have rejected it, and why; nothing when none has. */
+void sl_rebuild_say_rejection(struct sl_engine *g, sl_workload_id id, const struct sl_json *object);
 /* reclaim.c: pods of a holder that its object says to have ended for good give their quota back. */
 void sl_reclaim_take(struct sl_engine *g, sl_workload_id id, const struct sl_json *object,
                      int64_t now_ms);

@@ -69,6 +69,14 @@ static const char *judge_parts(const struct sl_engine *g, const struct sl_node_e
         reason = "FlavorNotFound";
     }
     if (reason == NULL) {
+        sl_checks_in_list_missing(g, n, &names);
+        if (names.len > 0) {
+            sl_buf_print(text, "Can't admit new workloads: there is no AdmissionCheck %s",
+                         names.data);
+            reason = "AdmissionCheckNotFound";
+        }
+    }
+    if (reason == NULL) {
         sl_checks_in_list_inactive(g, n, &names);
         if (names.len > 0) {
             sl_buf_print(text, "Can't admit new workloads: AdmissionCheck %s is not active",

@@ -7,6 +7,7 @@
  * checks. */
 #include "base/check.h"
 #include "base/clock.h"
+#include "base/log.h"
 #include "base/mem.h"
 #include "engine/change.h"
 #include "engine/constraints.h"
@@ -14,6 +15,8 @@
 #include "engine/follow.h"
 #include "engine/limits.h"
 #include "engine/node_health.h"
+#include "engine/released.h"
+#include "engine/restand.h"
 #include "engine/standing.h"
 #include "policy/demand.h"
 #include "policy/queues.h"
@@ -165,6 +168,9 @@ static void take_active(struct sl_engine *g, sl_workload_id id, const struct sl_
     e->wants_active = sl_json_path_bool(object, "spec.active", true);
     if (!e->wants_active && sl_workloads[id].active) {
         sl_follow_say(g, id, "");
+        if (sl_workloads[id].deactivation == SL_CAUSE_ADMISSION_CHECK) {
+            sl_rebuild_say_rejection(g, id, object);
+        }
         send(g, id, SL_EV_DEACTIVATE, 0, 0, now_ms);
     }
 }
@@ -271,6 +277,20 @@ static void take_pods_ready(struct sl_engine *g, sl_workload_id id, const struct
     }
 }
 
+/* Its reservation was taken back by somebody else: it waits again, and others may have the quota. A
+ * job that is being stopped is waited for no longer. */
+static void take_release(struct sl_engine *g, sl_workload_id id, const struct sl_json *object,
+                         int64_t now_ms)
+{
+    if (!g->restoring && !on_hold(object) && sl_released_by_others(g, id, object)) {
+        bool evicted = sl_workloads[id].phase == SL_PHASE_EVICTED;
+        sl_log(SL_LOG_WARN, "its reservation was taken back by somebody else", "workload",
+               sl_intern_name(g->names, SL_INTERN_WORKLOAD, id), NULL);
+        sl_follow_say(g, id, "");
+        send(g, id, evicted ? SL_EV_JOB_STOPPED : SL_EV_WRITE_FAILED, 0, 0, now_ms);
+    }
+}
+
 /* --- retention -------------------------------------------------------------------------------- */
 
 /* When it finished, or was deactivated by a rule of the daemon's; SL_NEVER = neither. */
@@ -317,6 +337,7 @@ static enum sl_code follow_object(struct sl_engine *g, sl_workload_id id,
     if (take_finished(g, id, object, now_ms)) {
         return SL_CODE_OK;
     }
+    take_release(g, id, object, now_ms);
     take_active(g, id, object, now_ms);
     take_flags(g, id, object, now_ms);
     take_queue(g, id, object, now_ms);
@@ -371,8 +392,8 @@ static enum sl_status create(struct sl_engine *g, sl_workload_id id, const struc
     return status;
 }
 
-static enum sl_code first_sight(struct sl_engine *g, const char *key, const struct sl_json *object,
-                                int64_t now_ms, struct sl_error *e)
+static enum sl_code enter(struct sl_engine *g, const char *key, const struct sl_json *object,
+                          int64_t now_ms, struct sl_error *e)
 {
     sl_workload_id id = sl_name_take(g, SL_INTERN_WORKLOAD, key, now_ms);
     if (id == SL_NO_ID) {
@@ -382,6 +403,7 @@ static enum sl_code first_sight(struct sl_engine *g, const char *key, const stru
     const char *queue = sl_json_path_text(object, "spec.queueName", "");
     sl_workload_enlist(g, id, sl_local_queue_take(g, sl_object_namespace(object), queue));
     read_uid(entry);
+    entry->seen_ms = now_ms;
     entry->created_ms = sl_object_created_ms(object);
     entry->created_ms = entry->created_ms < 0 ? now_ms : entry->created_ms;
     entry->priority = (int32_t)sl_json_path_int(object, "spec.priority", 0);
@@ -400,7 +422,15 @@ static enum sl_code first_sight(struct sl_engine *g, const char *key, const stru
         code = code == SL_CODE_OK ? rest : code;
     }
     g->restoring = false;
-    if (g->workloads[id].uid != NULL) {
+    return code;
+}
+
+static enum sl_code first_sight(struct sl_engine *g, const char *key, const struct sl_json *object,
+                                int64_t now_ms, struct sl_error *e)
+{
+    enum sl_code code = enter(g, key, object, now_ms, e);
+    sl_workload_id id = sl_intern_find(g->names, SL_INTERN_WORKLOAD, key);
+    if (id != SL_NO_ID) {
         sl_rebuild_amend(g, id, object, now_ms);
     }
     return code;
@@ -436,9 +466,30 @@ enum sl_code sl_event_from_workload(struct sl_engine *g, const struct sl_json *o
     }
     sl_buf_fini(&key);
     if (id != SL_NO_ID) {
+        sl_restand_note(g, id, object);
         sl_standing_update(g, id, now_ms);
+        sl_restand_meet(g, id, now_ms);
     }
     return code;
+}
+
+void sl_event_workload_again(struct sl_engine *g, sl_workload_id id, const struct sl_json *known,
+                             const struct sl_json *object, const char *message, int64_t now_ms)
+{
+    struct sl_error ignored = {0};
+    char *key = sl_mem_text(sl_intern_name(g->names, SL_INTERN_WORKLOAD, id));
+    sl_event_drop_workload(g, id, now_ms);
+    (void)enter(g, key, known, now_ms, &ignored);
+    id = sl_intern_find(g->names, SL_INTERN_WORKLOAD, key);
+    sl_mem_free(key);
+    if (id == SL_NO_ID) {
+        return;
+    }
+    if (message != NULL && g->workloads[id].message == NULL) {
+        sl_follow_say(g, id, message);
+    }
+    sl_rebuild_amend(g, id, object, now_ms);
+    sl_standing_update(g, id, now_ms);
 }
 
 void sl_event_drop_workload(struct sl_engine *g, sl_workload_id id, int64_t now_ms)

@@ -172,8 +172,9 @@ static bool other_nodes_failed(const struct sl_workload *w, const struct sl_look
                0;
 }
 
-/* What of its topology is to be written, where nothing else is: failed nodes are marked in the object
- * as soon as they are known, and what it waits for is said where people ask for such detail. */
+/* What of its topology is to be written, where nothing else is: failed nodes are marked in the
+ * object as soon as they are known, and what it waits for is said where people ask for such
+ * detail. */
 static bool topology_is_news(const struct sl_engine *g, const struct sl_workload *w,
                              const struct sl_look *before)
 {
@@ -201,10 +202,13 @@ static void decide_rest(struct sl_engine *g, sl_workload_id id, const struct sl_
 
 /* --- timers and the rest ---------------------------------------------------------------------- */
 
-/* Once admitted its pods must become ready in time, and again after one has failed. */
-static int64_t ready_by_ms(const struct sl_engine *g, const struct sl_workload *w)
+/* Once admitted its pods must become ready in time, and again after one has failed. What was admitted before this
+ * daemon was there has that time from when it is first seen: nobody may have looked at its pods until now. */
+static int64_t ready_by_ms(const struct sl_engine *g, sl_workload_id id)
 {
     const struct sl_engine_settings *s = &g->settings;
+    const struct sl_workload *w = &sl_workloads[id];
+    int64_t seen_ms = g->workloads[id].seen_ms;
     if (!s->wait_for_pods_ready || w->phase != SL_PHASE_ADMITTED ||
         w->deactivation != SL_CAUSE_NONE) {
         return SL_NEVER;
@@ -212,7 +216,7 @@ static int64_t ready_by_ms(const struct sl_engine *g, const struct sl_workload *
     switch (w->pods_ready) {
     case SL_PODS_UNKNOWN:
     case SL_PODS_WAIT_FOR_START:
-        return w->admitted_at_ms + s->ready_ms_max;
+        return (w->admitted_at_ms > seen_ms ? w->admitted_at_ms : seen_ms) + s->ready_ms_max;
     case SL_PODS_WAIT_FOR_RECOVERY:
         return s->recovery_ms_max == 0 ? SL_NEVER : w->pods_ready_at_ms + s->recovery_ms_max;
     case SL_PODS_STARTED:
@@ -225,7 +229,7 @@ static int64_t ready_by_ms(const struct sl_engine *g, const struct sl_workload *
 static void arm_ready(struct sl_engine *g, sl_workload_id id)
 {
     struct sl_workload_entry *e = &g->workloads[id];
-    int64_t due_ms = ready_by_ms(g, &sl_workloads[id]);
+    int64_t due_ms = ready_by_ms(g, id);
     if (due_ms != e->ready_ms) {
         e->ready_ms = due_ms;
         if (due_ms != SL_NEVER) {

@@ -188,6 +188,24 @@ static void enter(struct sl_engine *g, struct sl_machine *m, struct sl_foothold 
     }
 }
 
+/* Another node of that name, in the rare case that there is one: its labels and taints count from
+ * now on. Linear in nodes. */
+static void inherit(struct sl_engine *g, sl_site_id site, const struct sl_machine *left,
+                    int64_t now_ms)
+{
+    struct sl_site_entry *s = &g->world->sites[site];
+    size_t cursor = 0;
+    const char *key;
+    union sl_map_value value;
+    while (s->machine == NULL && sl_map_next(g->world->machines, &cursor, &key, &value)) {
+        struct sl_machine *m = value.pointer;
+        s->machine = m != left && on_site(m, site) ? m : NULL;
+    }
+    if (s->machine != NULL) {
+        sl_masks_in_judge(g, site, now_ms);
+    }
+}
+
 void sl_machines_leave(struct sl_engine *g, struct sl_machine *m, sl_tree_id tree, int64_t now_ms)
 {
     uint32_t at = find_foothold(m, tree);
@@ -204,6 +222,10 @@ void sl_machines_leave(struct sl_engine *g, struct sl_machine *m, sl_tree_id tre
         s->machine = s->machine == m ? NULL : s->machine;
     }
     g->world->areas[f.domain].machine_count--;
+    bool others = s->area_count > 1 || g->world->areas[f.domain].machine_count > 0;
+    if (s->key != NULL && s->machine == NULL && others) {
+        inherit(g, f.site, m, now_ms);
+    }
     sl_areas_close(g, f.domain, now_ms);
     sl_world_rouse(g, tree);
 }

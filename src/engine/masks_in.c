@@ -138,7 +138,8 @@ static void link_masks(struct sl_engine *g, sl_mask_id base, uint32_t tolerance,
 static bool make_linked(struct sl_engine *g, sl_mask_id base, uint32_t tolerance, int64_t now_ms)
 {
     uint32_t constraint = g->world->masks[base].constraint;
-    if (find(g->world, constraint, tolerance) != SL_NO_ID) {
+    if (g->world->tolerances[tolerance] == NULL ||
+        find(g->world, constraint, tolerance) != SL_NO_ID) {
         return true;
     }
     sl_mask_id mask = make(g, constraint, tolerance, now_ms);
@@ -195,29 +196,65 @@ void sl_masks_in_judge(struct sl_engine *g, sl_site_id site, int64_t now_ms)
     }
 }
 
+/* The number of those tolerations; tolerance_count = they have none yet. */
+static uint32_t find_tolerance(const struct sl_world *w, const struct sl_json *tolerations)
+{
+    uint32_t number = 1;
+    while (number < w->tolerance_count &&
+           (w->tolerances[number] == NULL || !sl_json_equal(w->tolerances[number], tolerations))) {
+        number++;
+    }
+    return number;
+}
+
+static uint32_t free_tolerance(const struct sl_world *w)
+{
+    uint32_t number = 1;
+    while (number < w->tolerance_count && w->tolerances[number] != NULL) {
+        number++;
+    }
+    return number;
+}
+
+void sl_masks_in_leave_tolerance(struct sl_engine *g, uint32_t tolerance, int64_t now_ms)
+{
+    struct sl_world *w = g->world;
+    bool used = tolerance == 0;
+    for (sl_tree_id tree = 0; !used && tree < w->tree_cap; tree++) {
+        used = w->trees[tree].tolerance == tolerance;
+    }
+    for (sl_mask_id mask = 0; !used && mask < w->mask_limit; mask++) {
+        if (w->masks[mask].used && w->masks[mask].tolerance == tolerance) {
+            link_masks(g, find(w, w->masks[mask].constraint, 0), tolerance, SL_NO_ID, now_ms);
+            drop(g, mask, now_ms);
+        }
+    }
+    if (!used) {
+        sl_json_free(w->tolerances[tolerance]);
+        w->tolerances[tolerance] = NULL;
+    }
+}
+
 uint32_t sl_masks_in_tolerance(struct sl_engine *g, const struct sl_json *tolerations,
                                int64_t now_ms)
 {
     struct sl_world *w = g->world;
-    uint32_t number = 1;
-    if (sl_json_len(tolerations) == 0) {
-        return 0;
-    }
-    while (number < w->tolerance_count && !sl_json_equal(w->tolerances[number], tolerations)) {
-        number++;
-    }
+    uint32_t number = sl_json_len(tolerations) == 0 ? 0 : find_tolerance(w, tolerations);
     if (number < w->tolerance_count) {
         return number;
     }
+    number = free_tolerance(w);
     if (number >= SL_TOLERANCES_MAX) {
         sl_log(SL_LOG_WARN, "flavors tolerate in more ways than can be told apart", "leftOut",
                "the tolerations of one", NULL);
         return 0;
     }
-    w->tolerances = sl_mem_grow(w->tolerances, number + 1u, sizeof *w->tolerances);
-    w->tolerances[0] = NULL;
+    if (number == w->tolerance_count) {
+        w->tolerances = sl_mem_grow(w->tolerances, number + 1u, sizeof *w->tolerances);
+        w->tolerances[0] = NULL;
+        w->tolerance_count = number + 1;
+    }
     w->tolerances[number] = sl_json_clone(tolerations);
-    w->tolerance_count = number + 1;
     for (sl_mask_id mask = 0; mask < w->mask_limit; mask++) {
         if (w->masks[mask].used && w->masks[mask].tolerance == 0) {
             (void)make_linked(g, mask, number, now_ms);

@@ -19,4 +19,6 @@ void sl_masks_in_judge(struct sl_engine *g, sl_site_id site, int64_t now_ms);
 /* The number of a flavor's tolerations, 0 = none; one that is new gets its masks. */
 uint32_t sl_masks_in_tolerance(struct sl_engine *g, const struct sl_json *tolerations,
                                int64_t now_ms);
+/* A flavor does not tolerate that any more: with the last its number and masks are free. */
+void sl_masks_in_leave_tolerance(struct sl_engine *g, uint32_t tolerance, int64_t now_ms);
 #endif

@@ -14,6 +14,7 @@
 #include "engine/follow.h"
 #include "engine/node_health.h"
 #include "engine/quotas.h"
+#include "engine/restand.h"
 #include "engine/stands_in.h"
 #include <inttypes.h>
 #include <stdio.h>
@@ -222,8 +223,10 @@ static bool commit_claims(const struct past *p, sl_node_id node, struct claims *
         sl_log(SL_LOG_WARN, "where the workload stands cannot be taken over", "workload",
                sl_intern_name(p->g->names, SL_INTERN_WORKLOAD, p->id), NULL);
         sl_buf_reset(&stands.list);
+        stands.lost = true;
         status = commit_list(p, node, claims, &stands, at_ms);
     }
+    e->grant->unplaced = stands.lost;
     sl_stands_in_end(p->g, &stands, p->now_ms);
     if (status != SL_OK) {
         e->grant = NULL;
@@ -273,6 +276,23 @@ static bool has_check(sl_workload_id id, sl_check_id check, enum sl_check_state 
     return false;
 }
 
+void sl_rebuild_say_rejection(struct sl_engine *g, sl_workload_id id, const struct sl_json *object)
+{
+    const struct sl_json *list = sl_json_path(object, "status.admissionChecks");
+    struct sl_buf text = {0};
+    for (size_t i = 0; i < sl_json_len(list); i++) {
+        const struct sl_json *item = sl_json_at(list, i);
+        const char *message = sl_json_path_text(item, "message", "");
+        if (read_state(item) == SL_CHECK_REJECTED) {
+            sl_buf_print(&text, "%sadmission check %s rejected the workload%s%s",
+                         text.len == 0 ? "" : "; ", sl_json_path_text(item, "name", ""),
+                         message[0] == '\0' ? "" : ": ", message);
+        }
+    }
+    sl_follow_say(g, id, text.len == 0 ? "" : text.data);
+    sl_buf_fini(&text);
+}
+
 /* States as their controllers report them, for checks that the record has. */
 void sl_rebuild_checks(struct sl_engine *g, sl_workload_id id, const struct sl_json *object,
                        int64_t now_ms)
@@ -290,6 +310,9 @@ void sl_rebuild_checks(struct sl_engine *g, sl_workload_id id, const struct sl_j
             state == SL_CHECK_RETRY && after_s > 0 && after_s < INT32_MAX ? after_s * 1000 : 0;
         if (check != SL_NO_ID && has_check(id, check, &known) && known != state) {
             sl_follow_say(g, id, sl_json_path_text(item, "message", ""));
+            if (state == SL_CHECK_REJECTED) {
+                sl_rebuild_say_rejection(g, id, object);
+            }
             (void)send(&p, SL_EV_CHECK_STATE, check, state, after_ms, now_ms);
         }
     }
@@ -327,6 +350,17 @@ static void restore_eviction(const struct past *p)
         (void)send(p, SL_EV_PREEMPT, 0, reason, 0, p->evicted_ms);
     } else if (p->evicted != SL_EVICT_NONE) {
         (void)send(p, SL_EV_RESTORE_EVICTED, 0, p->evicted, p->accumulated_ms, p->evicted_ms);
+    }
+}
+
+/* Pods that nobody knows the place of, or that stand where others do by now, are not left there. */
+static void evict_stray(const struct past *p)
+{
+    const char *trouble = sl_restand_trouble(p->g, p->id);
+    if (trouble != NULL) {
+        sl_follow_say(p->g, p->id, trouble);
+        (void)send(p, SL_EV_RESTORE_EVICTED, 0, SL_EVICT_NODE_FAILURES, p->accumulated_ms,
+                   p->now_ms);
     }
 }
 
@@ -413,6 +447,7 @@ void sl_rebuild_workload(struct sl_engine *g, sl_workload_id id, const struct sl
         }
         sl_node_health_read(g, id, object, now_ms);
         restore_eviction(&p);
+        evict_stray(&p);
     }
     if (stand_in != SL_NO_ID) {
         (void)send(&p, SL_EV_CHECK_DROP, stand_in, 0, 0, now_ms);

@@ -16,6 +16,11 @@ bool sl_engine_reclaims(const struct sl_engine *g)
     return g->settings.policy.reclaimable_pods;
 }
 
+bool sl_engine_waits_for_pods(const struct sl_engine *g)
+{
+    return g->settings.wait_for_pods_ready;
+}
+
 /* Of that cell, for all pod sets. */
 static int64_t amount_left(const struct sl_grant *grant, sl_cell_id cell)
 {

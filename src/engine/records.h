@@ -70,6 +70,9 @@ struct sl_grant {
     int64_t *reclaimed;
     char **topology; /* its topologyAssignment as JSON; NULL = none, or none yet */
     bool *delayed;   /* its topology waits, or has waited, for the second phase */
+    bool unplaced;   /* restored, and the core does not know all places of its pods: restand.h */
+    bool displaced;  /* its tree was laid out anew under it: it is to be read again */
+    struct sl_json *object; /* its Workload, where it is to be read again; else NULL */
     struct sl_choice *choices;
 };
 

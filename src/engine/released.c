@@ -5,6 +5,7 @@
 #include "engine/released.h"
 #include "base/check.h"
 #include "base/mem.h"
+#include <stdlib.h>
 
 static bool reserves_anew(sl_workload_id id)
 {
@@ -48,6 +49,22 @@ static bool holds(const struct sl_json *workload)
            sl_json_path(workload, "status.admission") != NULL;
 }
 
+/* Versions of one object grow. */
+static uint64_t version_of(const struct sl_json *workload)
+{
+    return strtoull(sl_object_resource_version(workload), NULL, 10);
+}
+
+bool sl_released_by_others(const struct sl_engine *g, sl_workload_id id,
+                           const struct sl_json *workload)
+{
+    const struct sl_workload_entry *e = &g->workloads[id];
+    return sl_workloads[id].has_admission && e->unwritten_count == 0 && !e->rewrite && !e->paused &&
+           version_of(workload) >= e->written_version &&
+           !(sl_condition_true(workload, "QuotaReserved") &&
+             sl_json_path(workload, "status.admission") != NULL);
+}
+
 const struct sl_released *sl_released_to_write(struct sl_engine *g, const struct sl_decision *d,
                                                const struct sl_json *workload)
 {
@@ -76,6 +93,9 @@ bool sl_engine_wrote_release_first(struct sl_engine *g, const struct sl_decision
 {
     SL_PRE(g != NULL && d != NULL && d->workload < g->workload_cap);
     struct sl_workload_entry *e = &g->workloads[d->workload];
+    if (e->uid != NULL && e->generation == d->generation) {
+        e->written_version = version_of(written);
+    }
     if (e->uid == NULL || e->generation != d->generation || e->released == NULL ||
         d->sequence <= e->released->sequence || !reserves_anew(d->workload) || holds(written)) {
         return false;

@@ -27,6 +27,10 @@ const struct sl_released *sl_released_of(const struct sl_engine *g, sl_workload_
  * has to write the release first. */
 const struct sl_released *sl_released_to_write(struct sl_engine *g, const struct sl_decision *d,
                                                const struct sl_json *workload);
+/* Does the object say that it holds nothing, though the record holds quota, and all of what was decided about it is
+ * written and seen? Then somebody else has taken the reservation back. */
+bool sl_released_by_others(const struct sl_engine *g, sl_workload_id id,
+                           const struct sl_json *workload);
 /* The decision has been carried out. */
 void sl_released_written(struct sl_engine *g, const struct sl_decision *d);
 #endif

@@ -14,6 +14,8 @@
 
 #define NANO 1000000000LL
 
+_Static_assert(SL_POD_RESOURCES_MAX <= SL_REQUESTS_MAX, "a demand holds what a pod may ask for");
+
 /* --- counts ----------------------------------------------------------------------------------- */
 
 /* status.reclaimablePods: pods that have ended and will not come back. */

@@ -9,6 +9,7 @@
 #include "engine/change.h"
 #include "engine/masks_in.h"
 #include "engine/world.h"
+#include "policy/topology_demand.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -139,17 +140,13 @@ static const char *measure_name(const struct sl_engine *g, sl_measure_id measure
     return sl_intern_name(g->names, SL_INTERN_RESOURCE, g->world->measures[measure]);
 }
 
-/* Of several that are scarce the first by name is told: the new one has its place, and those behind
- * it move on. */
-static void rank_measure(struct sl_engine *g, sl_measure_id fresh, int64_t now_ms)
+/* Of several that are scarce the first by name is told: the new one has its place, those behind it
+ * move on, and those behind the one whose number it has move up. */
+static void rank_measures(struct sl_engine *g, int64_t now_ms)
 {
-    const char *name = measure_name(g, fresh);
     for (sl_measure_id m = 0; m < g->world->measure_count; m++) {
         const char *text = measure_name(g, m);
         uint32_t rank = 0;
-        if (m != fresh && strcmp(text, name) < 0) {
-            continue;
-        }
         for (sl_measure_id other = 0; other < g->world->measure_count; other++) {
             rank += strcmp(measure_name(g, other), text) < 0;
         }
@@ -157,17 +154,63 @@ static void rank_measure(struct sl_engine *g, sl_measure_id fresh, int64_t now_m
     }
 }
 
+/* Those that somebody asks for, or has booked, or that the event under way has asked for. */
+static void mark_used(const struct sl_engine *g, bool used[static SL_MEASURES_MAX])
+{
+    for (sl_workload_id id = 0; id < g->workload_cap; id++) {
+        if (g->workloads[id].uid == NULL) {
+            continue;
+        }
+        for (uint32_t r = sl_demand_first_pod_set(id); r != SL_NO_ID;
+             r = sl_demand_next_pod_set(r)) {
+            struct sl_topology_demand d = sl_topology_demand_of(r);
+            for (uint32_t i = 0; i < d.request_count; i++) {
+                used[d.requests[i].measure] = true;
+            }
+        }
+        for (uint32_t i = 0; i < sl_booking_count(id); i++) {
+            used[sl_booking_at(id, i).measure] = true;
+        }
+    }
+    for (sl_measure_id m = 0; m < SL_MEASURES_MAX; m++) {
+        used[m] = used[m] || m == SL_MEASURE_PODS || g->world->measured_at[m] == g->world->round;
+    }
+}
+
+/* A number for another measure; when all are given out, of one that nobody needs any more. Linear
+ * in workloads then. */
+static sl_measure_id take_measure(struct sl_engine *g, int64_t now_ms)
+{
+    struct sl_world *w = g->world;
+    bool used[SL_MEASURES_MAX] = {false};
+    if (w->measure_count < SL_MEASURES_MAX) {
+        return w->measure_count++;
+    }
+    mark_used(g, used);
+    for (sl_measure_id m = 0; m < SL_MEASURES_MAX; m++) {
+        if (!used[m]) {
+            (void)sl_change_words(g, SL_CHANGE_MEASURE, w->measures[m], SL_NO_ID, now_ms);
+            return m;
+        }
+    }
+    return SL_NO_ID;
+}
+
 sl_measure_id sl_sites_measure(struct sl_engine *g, sl_resource_id resource, int64_t now_ms)
 {
     struct sl_world *w = g->world;
     sl_measure_id measure = find_measure(w, resource);
-    if (measure != SL_NO_ID || w->measure_count == SL_MEASURES_MAX) {
+    bool known = measure != SL_NO_ID;
+    measure = known ? measure : take_measure(g, now_ms);
+    if (measure != SL_NO_ID) {
+        w->measured_at[measure] = w->round;
+    }
+    if (known || measure == SL_NO_ID) {
         return measure;
     }
-    measure = w->measure_count++;
     w->measures[measure] = resource;
     (void)sl_change_words(g, SL_CHANGE_MEASURE, resource, measure, now_ms);
-    rank_measure(g, measure, now_ms);
+    rank_measures(g, now_ms);
     for (sl_site_id site = 0; site < w->site_count; site++) {
         (void)publish(g, site, measure, now_ms);
     }

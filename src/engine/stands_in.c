@@ -90,6 +90,7 @@ static uint32_t list_rows(struct sl_engine *g, sl_tree_id tree, const struct sl_
             values[k] = r.values[k];
         }
         sl_domain_id domain = sl_names_take_domain(g, tree, values, r.level_count, g->now_ms);
+        s->lost = s->lost || domain == SL_NO_ID;
         if (domain != SL_NO_ID) {
             note_domain(s, domain);
             sl_change_list_stand(rows, domain, r.count);
@@ -97,6 +98,27 @@ static uint32_t list_rows(struct sl_engine *g, sl_tree_id tree, const struct sl_
         }
     }
     return pods;
+}
+
+/* Are the assignment's levels those that the tree has now? Where both end at nodes a node's name is
+ * enough. */
+static bool levels_fit(const struct sl_engine *g, sl_tree_id tree, const struct sl_json *assignment)
+{
+    const char *levels[SL_ASSIGNMENT_LEVELS_MAX];
+    uint32_t count = sl_topology_assignment_levels(assignment, levels);
+    uint32_t depth = sl_names_level_count(g, tree);
+    if (depth == 0 || count == 0) {
+        return false;
+    }
+    const char *bottom = sl_names_level(g, tree, depth - 1);
+    if (strcmp(bottom, SL_ASSIGNMENT_HOSTNAME) == 0) {
+        return strcmp(levels[count - 1], bottom) == 0;
+    }
+    bool equal = count == depth;
+    for (uint32_t k = 0; equal && k < count; k++) {
+        equal = strcmp(levels[k], sl_names_level(g, tree, k)) == 0;
+    }
+    return equal;
 }
 
 /* The flavor with a topology among those that the pod set was given. */
@@ -121,9 +143,12 @@ static void list_set(struct sl_engine *g, sl_workload_id id, uint32_t pod_set,
     sl_tree_id tree = tree_of(g, assignment);
     struct sl_buf rows = {0};
     if (tree == SL_NO_ID) {
+        s->lost = s->lost || topology != NULL;
         return;
     }
-    uint32_t pods = topology == NULL ? 0 : list_rows(g, tree, topology, s, &rows);
+    bool fits = topology != NULL && levels_fit(g, tree, topology);
+    s->lost = s->lost || (topology != NULL && !fits);
+    uint32_t pods = fits ? list_rows(g, tree, topology, s, &rows) : 0;
     int64_t count = sl_json_path_int(assignment, "count", 0);
     uint32_t all = count < 0 || count > INT32_MAX ? 0 : (uint32_t)count;
     sl_change_list_stand_set(&s->list, pod_set, tree, pods > 0 ? pods : all);

@@ -11,6 +11,7 @@
 struct sl_stands_in {
     struct sl_buf list; /* to be appended to that of the RESTORE */
     bool pending;       /* some pod set still waits for the second phase */
+    bool lost;          /* some pods stand where no domain is known */
     uint32_t domain_count;
     uint32_t domain_cap;
     sl_domain_id *domains; /* taken for it */

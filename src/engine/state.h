@@ -90,6 +90,7 @@ struct sl_workload_entry {
     bool paused;        /* its reservation could not be written: out of the queue for a while */
     bool rewrite;       /* a write failed: decide again when its object was seen again */
     uint32_t unwritten_count;     /* decisions that are not answered yet */
+    uint64_t written_version;     /* of its object, as the engine last made it; 0 = never yet */
     struct sl_released *released; /* its newest release, until it is written; NULL = none */
     enum sl_decision_kind rewrite_kind;
     char *message;              /* of its newest decision */
@@ -99,6 +100,7 @@ struct sl_workload_entry {
     struct sl_grant *grant;     /* NULL unless it holds quota */
     uint64_t observed_sequence; /* of the journal, when its object was last seen */
     int64_t created_ms;
+    int64_t seen_ms;           /* first, by this daemon */
     int64_t backoff_ms;        /* what is armed for it, SL_NEVER = nothing */
     int64_t object_generation; /* whose pod sets the demand is made of; -1 = none */
     uint64_t limits_version;   /* with which limits */
@@ -139,6 +141,8 @@ struct sl_engine {
     struct sl_journal *journal;
     int64_t now_ms; /* of the last call that said what time it is */
     bool synced;
+    bool restanding;      /* somebody is read again whose topology was missing */
+    bool wants_workloads; /* somebody stands in a tree that was laid out anew */
     bool restoring; /* records are being brought to what the API says: nothing to be written about
                        that */
     uint64_t cycle;

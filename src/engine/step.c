@@ -257,14 +257,17 @@ static void fill_message(struct sl_engine *g, struct sl_decision *d)
                    : sl_condition_pending_sentence(w->pending_reason);
         break;
     case SL_DECIDE_EVICT:
-        text = own != NULL &&
-                       (w->evicted == SL_EVICT_ADMISSION_CHECK ||
-                        w->evicted == SL_EVICT_PREEMPTED || w->evicted == SL_EVICT_NODE_FAILURES)
-                   ? own
-                   : sl_condition_evict_sentence(w->evicted);
+        text =
+            own != NULL &&
+                    (w->evicted == SL_EVICT_ADMISSION_CHECK || w->evicted == SL_EVICT_PREEMPTED ||
+                     w->evicted == SL_EVICT_NODE_FAILURES || w->evicted == SL_EVICT_DEACTIVATED)
+                ? own
+                : sl_condition_evict_sentence(w->evicted);
         break;
     case SL_DECIDE_DEACTIVATE:
-        text = "the workload is to be deactivated";
+        text = own != NULL && w->deactivation == SL_CAUSE_ADMISSION_CHECK
+                   ? own
+                   : "the workload is to be deactivated";
         break;
     case SL_DECIDE_DELETE:
         text = "kept as long as the retention policy asks for";

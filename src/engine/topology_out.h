@@ -2,8 +2,8 @@
  * SPDX-FileCopyrightText: The Sluice authors */
 
 /* Where a workload stands, as its object says it: status.admission's topologyAssignment and
- * delayedTopologyRequest, and status.unhealthyNodes. An assignment is put into words once, when it is
- * decided, and kept in the grant: names may change afterwards, where the pods stand does not. */
+ * delayedTopologyRequest, and status.unhealthyNodes. An assignment is put into words once, when it
+ * is decided, and kept in the grant: names may change afterwards, where the pods stand does not. */
 #ifndef SL_ENGINE_TOPOLOGY_OUT_H
 #define SL_ENGINE_TOPOLOGY_OUT_H
 #include "engine/state.h"

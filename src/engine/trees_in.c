@@ -78,6 +78,7 @@ static void lay_out(struct sl_engine *g, sl_tree_id tree, int64_t now_ms)
     for_all_machines(g, tree, now_ms, sl_machines_place);
     sl_areas_sweep(g);
     sl_world_wake(g, tree);
+    g->world->relaid = true;
 }
 
 /* --- Topology --------------------------------------------------------------------------------- */
@@ -175,8 +176,10 @@ static void set_tolerance(struct sl_engine *g, sl_tree_id tree, const struct sl_
     uint32_t tolerance = sl_masks_in_tolerance(g, tolerations, now_ms);
     struct sl_tree_entry *t = sl_world_tree(g, tree);
     if (tolerance != t->tolerance) {
+        uint32_t old = t->tolerance;
         t->tolerance = tolerance;
         (void)sl_change_words(g, SL_CHANGE_TOLERANCE, tree, tolerance, now_ms);
+        sl_masks_in_leave_tolerance(g, old, now_ms);
         sl_world_wake(g, tree);
     }
 }

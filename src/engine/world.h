@@ -113,8 +113,11 @@ struct sl_world {
     uint32_t first_free_site;
     uint32_t last_free_site;
     bool woken;
+    bool relaid; /* a tree has other levels: see restand.h */
     uint32_t measure_count;
     sl_resource_id measures[SL_MEASURES_MAX];
+    uint64_t measured_at[SL_MEASURES_MAX]; /* the round in which it was last asked for */
+    uint64_t round;                        /* how many objects were observed */
     uint32_t taint_count;
     char *taints[SL_TAINTS_MAX];
     uint32_t tolerance_count; /* 0 is none */

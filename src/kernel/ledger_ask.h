@@ -14,6 +14,7 @@
   exits                \false;
   assigns              \nothing;
   ensures  result:     \result == (cell < SL_CELLS_MAX ? smaller(SL_AMOUNT_UNLIMITED, available(cell)) : 0);
+  ensures  floor:      -SL_AMOUNT_MAX <= \result;
 */
 int64_t sl_ledger_available(sl_cell_id cell);
 
@@ -24,13 +25,14 @@ int64_t sl_ledger_available(sl_cell_id cell);
   exits                \false;
   assigns              \nothing;
   ensures  result:     \result == (cell < SL_CELLS_MAX ? smaller(SL_AMOUNT_UNLIMITED, potential(cell)) : 0);
+  ensures  floor:      0 <= \result;
 */
 int64_t sl_ledger_potential(sl_cell_id cell);
 
 /* How high in the forest `amount` must borrow: 0 = within the quota of the cell's own subtree, else the
  * height of the lowest cohort above that fits what is not kept below it; that of the root when none does. */
 /*@
-  requires inv:        LedgerInv && HeightsInv;
+  requires inv:        CellsLinked && LimitsInRange && UsageInRange && NodesLinked && HeightsInv;
   terminates           \true;
   exits                \false;
   assigns              sl_node_height[0 .. SL_NODES_MAX - 1], sl_heights_stale;

@@ -28,6 +28,8 @@ enum sl_place sl_place_of(sl_workload_id id);
   exits                \false;
   assigns              sl_places[0 .. SL_WORKLOADS_MAX - 1];
   ensures  agrees:     id < SL_WORKLOADS_MAX && \old(PlaceAgrees(id)) ==> PlaceAgrees(id);
+  ensures  others:     \forall integer w; 0 <= w < SL_WORKLOADS_MAX && w != id ==>
+                         sl_places[w] == \old(sl_places[w]);
 
   behavior done:
     assumes            id < SL_WORKLOADS_MAX && sl_places[id] == from && PlaceStepAllowed(from, to) &&

@@ -16,6 +16,7 @@
   ensures  named:      \result == SL_OK ==> (ask ? \old(PlanNames(SL_PLACE_IN_FLIGHT) && PlanAvailable)
                                                  : \old(PlanNames(SL_PLACE_ORPHANED)));
   ensures  holds:      \result == SL_OK ==> PlanStored(sl_plan.workload) && HoldsQuota(sl_plan.workload);
+  ensures  closed:     sl_trail_depth == \old(sl_trail_depth);
 */
 static enum sl_status commit_quota(bool ask)
 {
@@ -37,6 +38,7 @@ static enum sl_status commit_quota(bool ask)
   ensures  placed:     \result == SL_OK ==> sl_topology_plan.workload == sl_plan.workload &&
                          PlanInPlace{Pre,Post}(sl_plan.workload, ask);
   ensures  room:       ask ==> NoRoomOverfull{Pre,Post};
+  ensures  closed:     sl_trail_depth == \old(sl_trail_depth);
 */
 static enum sl_status commit_both(bool ask)
 {
@@ -137,6 +139,7 @@ static enum sl_status stage_pass(void)
   ensures  holds:      \result == SL_OK ==> HoldsQuota(sl_topology_plan.workload);
   ensures  kept:       \result == SL_OK ==>
                          UsageSame{Pre,Post} && ClaimsSame{Pre,Post}(sl_topology_plan.workload);
+  ensures  closed:     sl_trail_depth == \old(sl_trail_depth);
 */
 static enum sl_status tell_record(uint32_t generation, int64_t now_ms)
 {
@@ -168,6 +171,7 @@ static enum sl_status tell_record(uint32_t generation, int64_t now_ms)
   ensures  placed:     \result == SL_OK ==> PlanInPlace{Pre,Post}(sl_topology_plan.workload, 1);
   ensures  stay:       \result == SL_OK ==> StandsStay{Pre,Post}(sl_topology_plan.workload);
   ensures  room:       NoRoomOverfull{Pre,Post};
+  ensures  closed:     sl_trail_depth == \old(sl_trail_depth);
 */
 static enum sl_status carry_out(uint32_t generation, int64_t now_ms)
 {

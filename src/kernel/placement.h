@@ -37,6 +37,7 @@ extern uint32_t sl_plan_row_hints[SL_DOMAINS_MAX];
                          sl_topology_plan.workload == sl_plan.workload &&
                          PlanInPlace{Pre,Post}(sl_plan.workload, 1);
   ensures  room:       NoRoomOverfull{Pre,Post};
+  ensures  closed:     sl_trail_depth == \old(sl_trail_depth);
 */
 enum sl_status sl_placement_commit(void) SL_MUST_CHECK;
 
@@ -82,6 +83,7 @@ enum sl_status sl_placement_restore(void) SL_MUST_CHECK;
   ensures  placed:     \result == SL_OK ==> PlanInPlace{Pre,Post}(sl_topology_plan.workload, 1);
   ensures  kept:       \result == SL_OK ==> StandsStay{Pre,Post}(sl_topology_plan.workload);
   ensures  room:       NoRoomOverfull{Pre,Post};
+  ensures  closed:     sl_trail_depth == \old(sl_trail_depth);
 */
 enum sl_status sl_placement_second_pass(uint32_t generation, int64_t now_ms) SL_MUST_CHECK;
 
@@ -112,6 +114,7 @@ enum sl_status sl_placement_second_pass(uint32_t generation, int64_t now_ms) SL_
                             \old(sl_cell_own[c] - RowSum(ev.workload, c, sl_claim_counts[ev.workload]))) &&
                          (\forall integer r; 0 <= r < SL_ROOMS_MAX ==> sl_room_used[r] ==
                             \old(sl_room_used[r] - OwnSum(ev.workload, r, sl_booking_counts[ev.workload])));
+  ensures  closed:     sl_trail_depth == \old(sl_trail_depth);
 */
 enum sl_status sl_placement_event(struct sl_event ev) SL_MUST_CHECK;
 #endif

@@ -64,6 +64,7 @@ void sl_trail_rollback(uint32_t mark);
   exits                \false;
   assigns              sl_trail_count, sl_trail_depth;
   ensures  open:       sl_trail_depth == \old(sl_trail_depth) - 1;
+  ensures  noted:      sl_trail_count == (sl_trail_depth > 0 ? \old(sl_trail_count) : 0);
   ensures  sound:      TrailSound;
   ensures  past:       sl_trail_depth > 0 ==> SamePast{Old, Post}(sl_trail_count);
 */

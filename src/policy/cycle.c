@@ -17,7 +17,6 @@
 #include "policy/passes.h"
 #include "policy/settings.h"
 #include "policy/tentative.h"
-#include "policy/trees.h"
 #include "policy/turns.h"
 
 struct sl_cycle_outcome sl_cycle_outcome;
@@ -27,11 +26,6 @@ uint32_t sl_cycle_recomputed_victims;
 int64_t sl_cycle_now_ms;
 uint64_t sl_cycle_number;
 
-static sl_node_id chosen[SL_NODES_MAX]; /* queues whose heads are to be taken */
-static uint32_t chosen_count;
-static bool is_chosen[SL_NODES_MAX];
-static bool is_along[SL_NODES_MAX]; /* its head was held, and takes part because of others */
-
 static sl_workload_id heads[SL_NODES_MAX];
 static uint32_t head_count;
 static uint32_t head_next;
@@ -39,91 +33,41 @@ static uint32_t pass_count; /* second passes that were taken */
 static uint32_t pass_next;
 static bool sorted;
 
-static sl_node_id progress[SL_NODES_MAX]; /* roots of trees where somebody was served or evicted */
-static uint32_t progress_count;
-static bool has_progress[SL_NODES_MAX];
+/* clang-format off */
+#define HEADS heads[0 .. SL_NODES_MAX - 1], head_count
+#define PLACES sl_places[0 .. SL_WORKLOADS_MAX - 1]
+/* clang-format on */
+
+/*@
+  // The list is within its array, and of what there is.
+  predicate HeadsListed{L} = head_count <= SL_NODES_MAX &&
+    \forall integer i; 0 <= i < SL_NODES_MAX ==> heads[i] < SL_WORKLOADS_MAX;
+*/
 
 /* --- heads ----------------------------------------------------------------------------------- */
 
-static void choose(sl_node_id queue, bool along)
+/*@ requires listed: HeadsListed && head_count == 0 && count <= SL_NODES_MAX;
+    requires ready: NodesLinked && PlacesAgree; terminates \true; exits \false;
+    assigns sl_hidden, PLACES, HEADS; ensures listed: HeadsListed && PlacesAgree; */
+static void take_chosen(uint32_t count)
 {
-    if (!is_chosen[queue]) {
-        is_chosen[queue] = true;
-        is_along[queue] = along;
-        chosen[chosen_count] = queue;
-        chosen_count++;
-    }
-}
-
-/* The held heads of every tree that a ready queue belongs to take part. */
-static void choose_ready(void)
-{
-    for (sl_node_id queue = sl_turns_first_ready(); queue != SL_NO_ID;
-         queue = sl_turns_next_ready(queue)) {
-        choose(queue, false);
-    }
-    uint32_t ready_count = chosen_count;
-    for (uint32_t i = 0; i < ready_count; i++) {
-        sl_node_id queue = sl_turns_first_held(sl_ledger_root_node(chosen[i]));
-        while (queue != SL_NO_ID && !is_chosen[queue]) { /* else all of the tree are */
-            choose(queue, true);
-            queue = sl_turns_next_held(queue);
-        }
-    }
-}
-
-static bool offers_topology(sl_node_id queue)
-{
-    bool found = false;
-    for (sl_cell_id cell = sl_offers_first(queue); cell != SL_NO_ID && !found;
-         cell = sl_offers_next(cell)) {
-        found = sl_trees_asked(sl_ledger_flavor_of(cell));
-    }
-    return found;
-}
-
-/* Whoever could take the rooms that a held head counts on meets it. */
-static void choose_waiters(void)
-{
-    bool needed = false;
-    for (uint32_t i = 0; i < chosen_count && sl_cycle_waiter_count() != 0 && !needed; i++) {
-        needed = offers_topology(chosen[i]);
-    }
-    for (uint32_t i = 0; i < sl_cycle_waiter_count() && needed; i++) {
-        sl_node_id queue = sl_cycle_waiter_at(i);
-        if (sl_turns_is_active(queue)) {
-            choose(queue, true);
-        }
-    }
-}
-
-bool sl_cycle_is_along(sl_node_id queue)
-{
-    return is_along[queue];
-}
-
-static void choose_all(void)
-{
-    for (sl_node_id queue = 0; queue < sl_turns_queue_limit(); queue++) {
-        if (sl_turns_is_active(queue) && sl_heads_first(queue) != SL_NO_ID) {
-            choose(queue, false);
-        }
-    }
-}
-
-static void take_chosen(void)
-{
-    for (uint32_t i = 0; i < chosen_count; i++) {
-        sl_workload_id head = sl_queues_take(chosen[i]);
-        is_chosen[chosen[i]] = false;
+    /*@ loop invariant listed: HeadsListed && head_count <= i <= SL_NODES_MAX && PlacesAgree;
+        loop assigns i, sl_hidden, PLACES, HEADS;
+        loop variant count - i; */
+    for (uint32_t i = 0; i < count; i++) {
+        sl_workload_id head = sl_queues_take(sl_cycle_chosen(i));
         if (head != SL_NO_ID) {
             heads[head_count] = head;
             head_count++;
         }
     }
-    chosen_count = 0;
 }
 
+/*@ requires ready: CycleReady && HeadsListed; terminates \true; exits \false;
+    assigns sl_hidden, SL_PASS_TIMERS, SL_ASSUMED, sl_promises, SL_ROOMS_PROMISED, PLACES,
+      sl_cycle_skipped_preemptions, sl_cycle_recomputed_victims, sl_cycle_now_ms, sl_cycle_number,
+      pass_count, pass_next, HEADS, head_next, sorted;
+    ensures ready: CycleReady && HeadsListed && head_count == 0; */
 static void prepare(int64_t now_ms)
 {
     (void)sl_cycle_end(); /* a cycle that was left early is put back first */
@@ -137,23 +81,26 @@ static void prepare(int64_t now_ms)
     pass_count = sl_passes_take(now_ms);
 }
 
+/*@ requires listed: HeadsListed; terminates \true; exits \false;
+    assigns sl_cycle_now_ms, sl_cycle_number, pass_count, pass_next, HEADS, head_next, sorted;
+    ensures listed: HeadsListed; */
 uint32_t sl_cycle_begin(int64_t now_ms)
 {
     prepare(now_ms);
     if (sl_turns_first_ready() == SL_NO_ID && pass_count == 0) {
         sl_queues_pay();
     }
-    choose_ready();
-    choose_waiters();
-    take_chosen();
+    take_chosen(sl_cycle_choose());
     return pass_count + head_count;
 }
 
+/*@ requires listed: HeadsListed; terminates \true; exits \false;
+    assigns sl_cycle_now_ms, sl_cycle_number, pass_count, pass_next, HEADS, head_next, sorted;
+    ensures listed: HeadsListed; */
 uint32_t sl_cycle_begin_all(int64_t now_ms)
 {
     prepare(now_ms);
-    choose_all();
-    take_chosen();
+    take_chosen(sl_cycle_choose_all());
     return pass_count + head_count;
 }
 
@@ -161,15 +108,20 @@ uint32_t sl_cycle_begin_all(int64_t now_ms)
 
 bool sl_cycle_checks_failed(sl_workload_id id)
 {
-    const struct sl_workload *w = &sl_workloads[id];
-    for (uint32_t i = 0; i < w->check_count && i < SL_CHECKS_MAX; i++) {
-        if (w->checks[i].state == SL_CHECK_RETRY || w->checks[i].state == SL_CHECK_REJECTED) {
-            return true;
-        }
+    uint32_t count = sl_workloads[id].check_count;
+    bool failed = false;
+    /*@ loop assigns i, failed; loop variant SL_CHECKS_MAX - i; */
+    for (uint32_t i = 0; i < count && i < SL_CHECKS_MAX && !failed; i++) {
+        enum sl_check_state state = sl_workloads[id].checks[i].state;
+        failed = state == SL_CHECK_RETRY || state == SL_CHECK_REJECTED;
     }
-    return false;
+    return failed;
 }
 
+/*@ requires sound: EntriesSound && AssignmentSound && VictimsSound && PlanBounded && NodesLinked &&
+      PlacesAgree; terminates \true; exits \false;
+    assigns sl_hidden, PLACES, sl_entries[0 .. SL_ENTRIES_MAX - 1];
+    ensures sound: EntriesSound && PlacesAgree; */
 static void add_entry(sl_workload_id id, sl_node_id queue, bool victims)
 {
     uint32_t entry = sl_entry_places_keep(sl_entries_count()) ? sl_entries_add(victims) : SL_NO_ID;
@@ -182,6 +134,9 @@ static void add_entry(sl_workload_id id, sl_node_id queue, bool victims)
     sl_entries[entry].preemptor = sl_heads_is_preemptor(queue, id);
 }
 
+/*@ requires ready: StepReady && id < SL_WORKLOADS_MAX; terminates \true; exits \false;
+    assigns sl_hidden, sl_assignment, sl_cycle_outcome, sl_cycle_evicted.count, SL_TOLD;
+    ensures ready: StepReady && AssignmentSound; */
 static void turn_away(sl_workload_id id, enum sl_pending_reason reason, enum sl_back why)
 {
     sl_cycle_begin_outcome(id);
@@ -191,8 +146,35 @@ static void turn_away(sl_workload_id id, enum sl_pending_reason reason, enum sl_
     sl_cycle_put_back(why);
 }
 
+/* Nothing it asks for is there, or too much of it: nobody has to know in this cycle. */
+/*@ requires ready: StepReady && id < SL_WORKLOADS_MAX; terminates \true; exits \false;
+    assigns sl_hidden, sl_cycle_outcome, sl_cycle_evicted.count, SL_TOLD;
+    ensures ready: StepReady; */
+static void send_back(sl_workload_id id, bool too_many)
+{
+    sl_cycle_begin_outcome(id);
+    sl_cycle_outcome.status = too_many ? SL_FULL_CLAIMS : SL_OK;
+    sl_cycle_outcome.reason = sl_assignment.reason;
+    if (sl_assignment.topology_failure.miss != SL_PLACEMENT_OK) {
+        sl_queues_note_roomless(sl_assignment.topology_failure.tree);
+    }
+    sl_cycle_put_back(SL_BACK_NO_FIT);
+}
+
+/*@ requires ready: CycleReady && id < SL_WORKLOADS_MAX; terminates \true; exits \false;
+    assigns sl_hidden, SL_NOMINATED; ensures ready: CycleReady; */
+static bool find_place(sl_workload_id id, sl_node_id queue)
+{
+    sl_cycle_note_scan(id);
+    return sl_nominate(id, queue, sl_cycle_number, sl_cycle_now_ms);
+}
+
 /* True when that was the end of it for this cycle. Under fair sharing even one that finds no place
  * competes with the others, and so delays those that it beats. */
+/*@ requires ready: CycleReady && id < SL_WORKLOADS_MAX; terminates \true; exits \false;
+    assigns sl_hidden, SL_NOMINATED, sl_cycle_outcome, sl_cycle_evicted.count, SL_TOLD,
+      sl_entries[0 .. SL_ENTRIES_MAX - 1];
+    ensures ready: CycleReady; */
 static bool nominate(sl_workload_id id)
 {
     sl_node_id queue = sl_queues_queue_of(id);
@@ -205,42 +187,80 @@ static bool nominate(sl_workload_id id)
         turn_away(id, SL_PENDING_MISCONFIGURED, SL_BACK_OUTSIDER);
         return true;
     }
-    sl_cycle_note_scan(id);
-    bool victims = sl_nominate(id, queue, sl_cycle_number, sl_cycle_now_ms);
+    bool victims = find_place(id, queue);
     bool too_many = sl_assignment.need_count > SL_CLAIMS_MAX;
     if (sl_assignment.mode == SL_MODE_NO_FIT && (too_many || !sl_settings.fair_sharing)) {
-        sl_cycle_begin_outcome(id);
-        sl_cycle_outcome.status = too_many ? SL_FULL_CLAIMS : SL_OK;
-        sl_cycle_outcome.reason = sl_assignment.reason;
-        if (sl_assignment.topology_failure.miss != SL_PLACEMENT_OK) {
-            sl_queues_note_roomless(sl_assignment.topology_failure.tree);
-        }
-        sl_cycle_put_back(SL_BACK_NO_FIT);
+        send_back(id, too_many);
         return true;
     }
     add_entry(id, queue, victims);
     return false;
 }
 
-bool sl_cycle_next(void)
+/* The next second pass that comes to nothing; false = none (any more). */
+/*@ requires ready: CycleReady; terminates \true; exits \false;
+    assigns sl_hidden, SL_PLACED, SL_FAILED, SL_PASS_TIMERS, sl_assignment, sl_placement_question,
+      sl_entries[0 .. SL_ENTRIES_MAX - 1], sl_cycle_outcome, sl_cycle_evicted.count, PLACES,
+      pass_next;
+    ensures ready: CycleReady; */
+static bool nominate_passes(void)
 {
-    while (pass_next < pass_count) {
+    bool ended = false;
+    /*@ loop invariant ready: CycleReady;
+        loop assigns ended, sl_hidden, SL_PLACED, SL_FAILED, SL_PASS_TIMERS, sl_assignment,
+          sl_placement_question, sl_entries[0 .. SL_ENTRIES_MAX - 1], sl_cycle_outcome,
+          sl_cycle_evicted.count, PLACES, pass_next;
+        loop variant pass_count - pass_next; */
+    while (pass_next < pass_count && !ended) {
+        sl_workload_id id = sl_passes_taken(pass_next);
         pass_next++;
-        if (sl_cycle_nominate_pass(sl_passes_taken(pass_next - 1))) {
-            return true;
-        }
+        ended = id != SL_NO_ID && sl_cycle_nominate_pass(id);
     }
-    while (head_next < head_count) {
+    return ended;
+}
+
+/* The next head for which that was the end of it; false = none (any more). */
+/*@ requires ready: CycleReady && HeadsListed; terminates \true; exits \false;
+    assigns sl_hidden, SL_NOMINATED, sl_cycle_outcome, sl_cycle_evicted.count, SL_TOLD,
+      sl_entries[0 .. SL_ENTRIES_MAX - 1], head_next;
+    ensures ready: CycleReady; */
+static bool nominate_heads(void)
+{
+    bool ended = false;
+    /*@ loop invariant ready: CycleReady;
+        loop assigns ended, sl_hidden, SL_NOMINATED, sl_cycle_outcome, sl_cycle_evicted.count,
+          SL_TOLD, sl_entries[0 .. SL_ENTRIES_MAX - 1], head_next;
+        loop variant head_count - head_next; */
+    while (head_next < head_count && !ended) {
+        sl_workload_id id = heads[head_next];
         head_next++;
-        if (nominate(heads[head_next - 1])) {
-            return true;
-        }
+        ended = nominate(id);
     }
+    return ended;
+}
+
+/* All are nominated: the entry whose turn it is; SL_NO_ID = no more. */
+/*@ requires ready: CycleReady; terminates \true; exits \false;
+    assigns sl_hidden, SL_TRIED, sl_trail_depth, sl_entries[0 .. SL_ENTRIES_MAX - 1], sorted;
+    ensures ready: CycleReady;
+    ensures known: \result < SL_ENTRIES_MAX || \result == SL_NO_ID; */
+static uint32_t next_entry(void)
+{
     if (!sorted) {
         sl_cycle_sort();
         sorted = true;
     }
-    uint32_t entry = sl_cycle_next_entry();
+    return sl_cycle_next_entry();
+}
+
+/*@ requires listed: HeadsListed; terminates \true; exits \false;
+    assigns pass_next, head_next, sorted; */
+bool sl_cycle_next(void)
+{
+    if (nominate_passes() || nominate_heads()) {
+        return true;
+    }
+    uint32_t entry = next_entry();
     if (entry == SL_NO_ID) {
         return false;
     }
@@ -250,41 +270,31 @@ bool sl_cycle_next(void)
 
 /* --- the end --------------------------------------------------------------------------------- */
 
-static void note_progress(sl_node_id root)
+/* Whoever is in flight still goes back; second passes that nobody dealt with are armed again. */
+/*@ requires ready: StepReady && EntriesInv && HeadsListed; terminates \true; exits \false;
+    assigns sl_hidden, SL_PASS_TIMERS, PLACES; ensures ready: StepReady && EntriesInv; */
+static void give_back(void)
 {
-    if (!has_progress[root]) {
-        has_progress[root] = true;
-        progress[progress_count] = root;
-        progress_count++;
-    }
-}
-
-void sl_cycle_progress(sl_node_id root)
-{
-    sl_turns_renew(root);
-    note_progress(root);
-}
-
-void sl_cycle_give_up(sl_node_id root)
-{
-    sl_turns_note_free(root);
-    note_progress(root);
-}
-
-bool sl_cycle_end(void)
-{
+    /*@ loop invariant ready: PlacesAgree; loop assigns i, sl_hidden, PLACES;
+        loop variant head_count - i; */
     for (uint32_t i = 0; i < head_count; i++) {
-        sl_queues_put_back(heads[i], SL_PUT_HEAP); /* only what is in flight still */
+        sl_queues_put_back(heads[i], SL_PUT_HEAP);
     }
     sl_cycle_rouse_late();
-    while (progress_count != 0) {
-        progress_count--;
-        has_progress[progress[progress_count]] = false;
-        sl_turns_rouse(progress[progress_count]);
-    }
+    sl_cycle_rouse();
+    /*@ loop invariant entries: EntriesInv; loop assigns i, sl_hidden, SL_PASS_TIMERS;
+        loop variant pass_count - i; */
     for (uint32_t i = 0; i < pass_count; i++) {
-        sl_passes_settle(sl_passes_taken(i), sl_cycle_now_ms); /* one that nobody dealt with */
+        sl_passes_settle(sl_passes_taken(i), sl_cycle_now_ms);
     }
+}
+
+/*@ requires listed: HeadsListed; terminates \true; exits \false;
+    assigns pass_count, pass_next, head_count, head_next, sorted;
+    ensures none: head_count == 0; */
+bool sl_cycle_end(void)
+{
+    give_back();
     sl_entries_clear();
     sl_entry_places_clear();
     sl_tentative_clear();

@@ -17,10 +17,18 @@
  * Events come between cycles. */
 #ifndef SL_POLICY_CYCLE_H
 #define SL_POLICY_CYCLE_H
+#include "kernel/placement.h"
+#include "kernel/preempt.h"
 #include "kernel/status.h"
 #include "kernel/types.h"
+#include "policy/assumed.h"
+#include "policy/entries.h"
 #include "policy/flavors.h"
+#include "policy/nominate.h"
+#include "policy/passes.h"
 #include "policy/queues.h"
+#include "specs/cycle.acsl"
+#include "specs/trial.acsl"
 
 enum sl_cycle_result {
     /* Committed: sl_assignment.choices, counts, borrow_height. Where its pods stand says
@@ -91,16 +99,36 @@ enum sl_back {
     SL_BACK_PREEMPTING, /* victims are on their way out; it is the queue's preemptor now */
     SL_BACK_OUTSIDER    /* its ClusterQueue does not take its namespace */
 };
+/*@ terminates \true; exits \false; assigns \nothing; */
 enum sl_put sl_cycle_back_to(enum sl_strategy strategy, enum sl_back why, bool left);
 
 /* Apply what was woken and take the heads, and the second passes that are due (passes.h);
  * returns how many there are in all. Those of begin_all hold up their queues too (turns.h): a
  * cycle as Kueue would run it, at a cost linear in queues. */
+/*@ requires ready: CycleReady; terminates \true; exits \false;
+    assigns sl_hidden, SL_PASS_TIMERS, SL_ASSUMED, sl_promises, SL_ROOMS_PROMISED,
+      sl_places[0 .. SL_WORKLOADS_MAX - 1], sl_cycle_skipped_preemptions,
+      sl_cycle_recomputed_victims;
+    ensures ready: CycleReady; */
 uint32_t sl_cycle_begin(int64_t now_ms);
+/*@ requires ready: CycleReady; terminates \true; exits \false;
+    assigns sl_hidden, SL_PASS_TIMERS, SL_ASSUMED, sl_promises, SL_ROOMS_PROMISED,
+      sl_places[0 .. SL_WORKLOADS_MAX - 1], sl_cycle_skipped_preemptions,
+      sl_cycle_recomputed_victims;
+    ensures ready: CycleReady; */
 uint32_t sl_cycle_begin_all(int64_t now_ms);
 /* Deal with one more entry: its outcome is in sl_cycle_outcome and sl_assignment. False = all
  * are done. */
+/*@ requires ready: CycleReady; terminates \true; exits \false;
+    assigns sl_hidden, SL_NOMINATED, SL_FAILED, SL_PASS_TIMERS, SL_TOLD, SL_SETTLED, SL_SERVED,
+      SL_HELD, SL_EVICTED, sl_entries[0 .. SL_ENTRIES_MAX - 1], sl_cycle_outcome,
+      sl_cycle_recomputed_victims, sl_cycle_skipped_preemptions;
+    ensures ready: CycleReady; */
 bool sl_cycle_next(void);
 /* Close the cycle; true = another one would have something to try. */
+/*@ requires ready: CycleReady; terminates \true; exits \false;
+    assigns sl_hidden, SL_PASS_TIMERS, SL_ASSUMED, sl_promises, SL_ROOMS_PROMISED,
+      sl_places[0 .. SL_WORKLOADS_MAX - 1];
+    ensures ready: CycleReady; */
 bool sl_cycle_end(void);
 #endif

@@ -20,10 +20,21 @@ static uint32_t order_count;
 static uint32_t order_next;
 static uint32_t before_failed; /* how many there are before the second passes without a place */
 
-static uint32_t rank_of(const struct sl_entry *entry)
+/* clang-format off */
+#define ORDER order[0 .. SL_ENTRIES_MAX - 1], order_count, order_next, before_failed
+/* clang-format on */
+
+/*@
+  // What is in order are entries.
+  predicate OrderSound{L} = order_next <= order_count <= SL_ENTRIES_MAX &&
+    \forall integer i; 0 <= i < order_count ==> order[i] < SL_ENTRIES_MAX;
+*/
+
+/*@ requires entry: entry < SL_ENTRIES_MAX; terminates \true; exits \false; assigns \nothing; */
+static uint32_t rank_of(uint32_t entry)
 {
-    uint32_t rank = entry->borrow_height;
-    if (sl_settings.prioritize_preemptors && !entry->preemptor) {
+    uint32_t rank = sl_entries[entry].borrow_height;
+    if (sl_settings.prioritize_preemptors && !sl_entries[entry].preemptor) {
         rank += NO_PREEMPTOR;
     }
     return rank;
@@ -31,31 +42,47 @@ static uint32_t rank_of(const struct sl_entry *entry)
 
 enum part { PART_PASSES, PART_HEADS, PART_FAILED_PASSES };
 
-static enum part part_of(const struct sl_entry *entry)
+/*@ requires entry: entry < SL_ENTRIES_MAX; terminates \true; exits \false; assigns \nothing; */
+static enum part part_of(uint32_t entry)
 {
-    if (!entry->holds) {
+    if (!sl_entries[entry].holds) {
         return PART_HEADS;
     }
-    return entry->mode == SL_MODE_FIT ? PART_PASSES : PART_FAILED_PASSES;
+    return sl_entries[entry].mode == SL_MODE_FIT ? PART_PASSES : PART_FAILED_PASSES;
 }
 
+/*@ requires sound: OrderSound; terminates \true; exits \false;
+    assigns sl_hidden, order[0 .. SL_ENTRIES_MAX - 1], order_count;
+    ensures sound: OrderSound; */
 static void append_sorted(enum part part)
 {
+    uint32_t entries = sl_entries_count();
     sl_sort_clear();
-    for (uint32_t i = 0; i < sl_entries_count(); i++) {
-        if (part_of(&sl_entries[i]) == part) {
-            sl_sort_add(sl_entries[i].workload, rank_of(&sl_entries[i]), i);
+    /*@ loop assigns i, sl_hidden; loop variant entries - i; */
+    for (uint32_t i = 0; i < entries; i++) {
+        if (part_of(i) == part) {
+            sl_sort_add(sl_entries[i].workload, rank_of(i), i);
         }
     }
     sl_sort_run(sl_settings.priority_sorting_within_cohort);
     uint32_t count =
         sl_sort_count(); /* the list is overwritten by the next question about a queue */
+    /*@
+      loop invariant sound: OrderSound;
+      loop assigns i, order[0 .. SL_ENTRIES_MAX - 1], order_count;
+      loop variant count - i;
+    */
     for (uint32_t i = 0; i < count; i++) {
-        order[order_count] = sl_sort_tag(i);
-        order_count++;
+        uint32_t entry = sl_sort_tag(i);
+        if (entry < SL_ENTRIES_MAX && order_count < SL_ENTRIES_MAX) {
+            order[order_count] = entry;
+            order_count++;
+        }
     }
 }
 
+/*@ terminates \true; exits \false;
+    assigns sl_hidden, ORDER, sl_entries[0 .. SL_ENTRIES_MAX - 1]; ensures sound: OrderSound; */
 void sl_cycle_sort(void)
 {
     order_count = 0;
@@ -70,6 +97,8 @@ void sl_cycle_sort(void)
     append_sorted(PART_FAILED_PASSES);
 }
 
+/*@ requires order: OrderSound; terminates \true; exits \false;
+    assigns sl_hidden, SL_TRIED, sl_trail_depth, order_next; ensures order: OrderSound; */
 uint32_t sl_cycle_next_entry(void)
 {
     if (order_next == before_failed && sl_settings.fair_sharing) {

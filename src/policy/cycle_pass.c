@@ -13,10 +13,10 @@
 #include "policy/entry_places.h"
 #include "policy/holders.h"
 #include "policy/joined_plans.h"
-#include "policy/passes.h"
 #include "policy/settings.h"
 #include "policy/turns.h"
 
+/*@ requires known: id < SL_WORKLOADS_MAX; terminates \true; exits \false; assigns \nothing; */
 static bool lost_nodes(sl_workload_id id)
 {
     return sl_workloads[id].phase == SL_PHASE_ADMITTED && sl_workloads[id].unhealthy_count != 0;
@@ -24,6 +24,8 @@ static bool lost_nodes(sl_workload_id id)
 
 /* --- the question ---------------------------------------------------------------------------- */
 
+/*@ terminates \true; exits \false; assigns sl_assignment, sl_topology_plan;
+    ensures sound: AssignmentSound && PlanBounded; */
 static void begin_assignment(sl_workload_id id, sl_node_id queue)
 {
     sl_assignment.workload = id;
@@ -43,6 +45,8 @@ static void begin_assignment(sl_workload_id id, sl_node_id queue)
     sl_topology_plan.row_count = 0;
 }
 
+/*@ requires sound: AssignmentSound && i < SL_POD_SETS_MAX; terminates \true; exits \false;
+    assigns sl_assignment; ensures sound: AssignmentSound; */
 static void describe_pod_set(sl_workload_id id, uint32_t i, uint32_t record)
 {
     sl_tree_id tree = sl_passes_tree(id, i);
@@ -54,20 +58,28 @@ static void describe_pod_set(sl_workload_id id, uint32_t i, uint32_t record)
     sl_assignment.delayed[i] = false;
 }
 
+/*@ requires blocks: BlocksSound; terminates \true; exits \false; assigns \nothing; */
 static bool stands(sl_workload_id id, uint32_t pod_set)
 {
     bool found = false;
-    for (uint32_t i = 0; i < sl_topology_stand_count(id) && !found; i++) {
+    uint32_t count = sl_topology_stand_count(id);
+    /*@ loop assigns i, found; loop variant count - i; */
+    for (uint32_t i = 0; i < count && !found; i++) {
         found = sl_topology_stand_at(id, i).pod_set == pod_set;
     }
     return found;
 }
 
 /* Which of its sites have failed: for placement, and for the kernel. */
+/*@ requires known: id < SL_WORKLOADS_MAX; terminates \true; exits \false; assigns SL_FAILED;
+    ensures within: sl_placement_failed_count <= SL_UNHEALTHY_MAX; */
 static void name_failed(sl_workload_id id)
 {
+    uint32_t count = lost_nodes(id) ? sl_workloads[id].unhealthy_count : 0;
     sl_placement_failed_count = 0;
-    for (uint32_t i = 0; i < sl_workloads[id].unhealthy_count && lost_nodes(id); i++) {
+    /*@ loop invariant within: sl_placement_failed_count == i <= SL_UNHEALTHY_MAX;
+        loop assigns i, SL_FAILED; loop variant SL_UNHEALTHY_MAX - i; */
+    for (uint32_t i = 0; i < count && i < SL_UNHEALTHY_MAX; i++) {
         sl_placement_failed[i] = sl_workloads[id].unhealthy[i];
         sl_placement_failed_count++;
     }
@@ -75,30 +87,38 @@ static void name_failed(sl_workload_id id)
 
 /* For the pod sets that stand somewhere (keeping all pods that can stay), or for those that do
  * not. */
+/*@ requires blocks: BlocksSound && AssignmentSound; terminates \true; exits \false;
+    assigns sl_assignment, sl_placement_question; ensures sound: AssignmentSound; */
 static void ask(sl_workload_id id, bool standing)
 {
-    struct sl_placement_question *question = &sl_placement_question;
     uint32_t i = 0;
-    question->workload = id;
-    question->empty = false;
-    question->replaces = standing;
-    question->set_count = 0;
-    for (uint32_t record = sl_demand_first_pod_set(id); record != SL_NO_ID && i < SL_POD_SETS_MAX;
-         record = sl_demand_next_pod_set(record)) {
+    uint32_t asked = 0;
+    uint32_t record = sl_demand_first_pod_set(id);
+    sl_placement_question.workload = id;
+    sl_placement_question.empty = false;
+    sl_placement_question.replaces = standing;
+    /*@ loop invariant sound: AssignmentSound && asked <= i <= SL_POD_SETS_MAX;
+        loop assigns i, asked, record, sl_assignment,
+          sl_placement_question.sets[0 .. SL_TOPOLOGY_SETS_MAX - 1];
+        loop variant SL_POD_SETS_MAX - i; */
+    while (record != SL_NO_ID && i < SL_POD_SETS_MAX) {
         describe_pod_set(id, i, record);
         if (sl_assignment.tree[i] != SL_NO_ID && sl_assignment.counts[i] != 0 &&
             stands(id, i) == standing) {
             bool implied = !sl_topology_demand_of(record).asked;
-            question->sets[question->set_count] = (struct sl_placement_set){
+            sl_placement_question.sets[asked] = (struct sl_placement_set){
                 i, record, sl_assignment.counts[i], sl_assignment.tree[i], implied};
-            question->set_count++;
+            asked++;
         }
+        record = sl_demand_next_pod_set(record);
         i++;
     }
+    sl_placement_question.set_count = asked;
     sl_assignment.pod_set_count = i;
 }
 
 /* Its pod cannot be moved, and it does not outlive it. */
+/*@ requires known: id < SL_WORKLOADS_MAX; terminates \true; exits \false; assigns \nothing; */
 static bool stays(sl_workload_id id)
 {
     return sl_settings.skip_single_pod && lost_nodes(id) && sl_demand_is_single_pod(id);
@@ -106,6 +126,9 @@ static bool stays(sl_workload_id id)
 
 /* --- the answer ------------------------------------------------------------------------------ */
 
+/*@ requires ready: PlaceReady && AssignmentSound; terminates \true; exits \false;
+    assigns sl_hidden, SL_PLACED, sl_assignment, sl_placement_question;
+    ensures sound: AssignmentSound && PlanBounded; */
 static bool answer(sl_workload_id id, bool standing)
 {
     ask(id, standing);
@@ -118,6 +141,9 @@ static bool answer(sl_workload_id id, bool standing)
 }
 
 /* What was delayed, beside what stands already and stays where it is. */
+/*@ requires ready: PlaceReady && AssignmentSound; terminates \true; exits \false;
+    assigns sl_hidden, SL_PLACED, sl_assignment, sl_placement_question;
+    ensures sound: AssignmentSound && PlanBounded; */
 static bool answer_delayed(sl_workload_id id)
 {
     if (!answer(id, false)) {
@@ -131,6 +157,9 @@ static bool answer_delayed(sl_workload_id id)
 }
 
 /* It is in sl_assignment (mode FIT or NO_FIT) and sl_topology_plan. */
+/*@ requires ready: PlaceReady && id < SL_WORKLOADS_MAX; terminates \true; exits \false;
+    assigns sl_hidden, SL_PLACED, SL_FAILED, sl_assignment, sl_placement_question;
+    ensures sound: AssignmentSound && PlanBounded; */
 static void find(sl_workload_id id, sl_node_id queue)
 {
     begin_assignment(id, queue);
@@ -149,6 +178,9 @@ static void find(sl_workload_id id, sl_node_id queue)
 
 /* --- nomination ------------------------------------------------------------------------------ */
 
+/*@ requires known: id < SL_WORKLOADS_MAX; terminates \true; exits \false;
+    assigns sl_cycle_outcome, sl_cycle_evicted.count;
+    ensures begun: sl_cycle_outcome.status == SL_OK; */
 static void begin_outcome(sl_workload_id id, sl_node_id queue)
 {
     sl_cycle_begin_outcome(id);
@@ -157,6 +189,9 @@ static void begin_outcome(sl_workload_id id, sl_node_id queue)
     sl_cycle_outcome.reason = SL_PENDING_TOPOLOGY_FAILED;
 }
 
+/*@ requires ready: StepReady; terminates \true; exits \false;
+    assigns sl_hidden, sl_cycle_outcome, sl_places[0 .. SL_WORKLOADS_MAX - 1];
+    ensures ready: StepReady; */
 static void end_outcome(sl_workload_id id, enum sl_cycle_result result)
 {
     sl_cycle_outcome.result = result;
@@ -164,12 +199,18 @@ static void end_outcome(sl_workload_id id, enum sl_cycle_result result)
     sl_cycle_outcome.place = sl_place_of(id);
 }
 
+/*@ requires ready: StepReady && EntriesInv; terminates \true; exits \false;
+    assigns sl_hidden, sl_cycle_outcome, sl_places[0 .. SL_WORKLOADS_MAX - 1], SL_PASS_TIMERS;
+    ensures ready: StepReady && EntriesInv; */
 static void miss(sl_workload_id id)
 {
     sl_passes_miss(id, sl_cycle_now_ms);
     end_outcome(id, SL_CYCLE_UNPLACED);
 }
 
+/*@ requires sound: EntriesSound && AssignmentSound && VictimsSound && PlanBounded && NodesLinked;
+    terminates \true; exits \false; assigns sl_hidden, sl_entries[0 .. SL_ENTRIES_MAX - 1];
+    ensures sound: EntriesSound; */
 static bool add_entry(sl_node_id queue)
 {
     uint32_t entry = sl_entry_places_keep(sl_entries_count()) ? sl_entries_add(false) : SL_NO_ID;
@@ -201,6 +242,8 @@ bool sl_cycle_nominate_pass(sl_workload_id id)
 
 /* --- processing ------------------------------------------------------------------------------ */
 
+/*@ requires ready: StepReady && id < SL_WORKLOADS_MAX; terminates \true; exits \false;
+    assigns SL_TOLD; ensures ready: StepReady; */
 static enum sl_status tell_record(enum sl_event_kind kind, sl_workload_id id, uint32_t index)
 {
     struct sl_event ev = {kind, id, sl_workloads[id].generation, index, 0, 0, sl_cycle_now_ms};
@@ -208,11 +251,19 @@ static enum sl_status tell_record(enum sl_event_kind kind, sl_workload_id id, ui
 }
 
 /* What it gives up on sites that have failed is not given to others in this cycle, as in Kueue. */
+/*@ requires ready: TopologyInv && AssumedInRange && id < SL_WORKLOADS_MAX;
+    requires failed: sl_placement_failed_count <= SL_UNHEALTHY_MAX; terminates \true; exits \false;
+    assigns sl_hidden, SL_ASSUMED; ensures ready: AssumedInRange; */
 static bool keep_failed_rooms(sl_workload_id id)
 {
     bool done = true;
-    for (uint32_t i = 0; i < sl_booking_count(id) && done; i++) {
+    uint32_t count = sl_booking_count(id);
+    /*@ loop invariant range: AssumedInRange; loop assigns i, done, sl_hidden, SL_ASSUMED;
+        loop variant count - i; */
+    for (uint32_t i = 0; i < count && done; i++) {
         struct sl_booking booking = sl_booking_at(id, i);
+        /*@ loop invariant range: AssumedInRange; loop assigns k, done, sl_hidden, SL_ASSUMED;
+            loop variant sl_placement_failed_count - k; */
         for (uint32_t k = 0; k < sl_placement_failed_count && done; k++) {
             done = booking.site != sl_placement_failed[k] ||
                    sl_assumed_add(booking.site, booking.measure, booking.amount);
@@ -221,12 +272,17 @@ static bool keep_failed_rooms(sl_workload_id id)
     return done;
 }
 
+/*@ requires ready: StepReady && AssumedInRange && id < SL_WORKLOADS_MAX; terminates \true;
+    exits \false;
+    assigns sl_hidden, SL_FAILED, SL_ASSUMED, SL_TOLD, SL_SETTLED, sl_topology_plan.workload;
+    ensures ready: StepReady && AssumedInRange; */
 static enum sl_status commit(sl_workload_id id)
 {
     if (stays(id)) {
         return tell_record(SL_EV_SECOND_PASS_FIT, id, 0);
     }
     name_failed(id);
+    sl_topology_plan.workload = id;
     uint32_t mark = sl_assumed_mark();
     enum sl_status status = SL_FULL_BOOKINGS;
     if (keep_failed_rooms(id)) {
@@ -239,6 +295,12 @@ static enum sl_status commit(sl_workload_id id)
 }
 
 /* Where others of this cycle took the rooms, look again. */
+/*@ requires ready: StepReady && AssumedInRange && PlanBounded && AssignmentSound &&
+      id < SL_WORKLOADS_MAX;
+    terminates \true; exits \false;
+    assigns sl_hidden, SL_FAILED, SL_ASSUMED, SL_TOLD, SL_SETTLED, SL_PLACED, sl_assignment,
+      sl_placement_question, sl_cycle_outcome;
+    ensures ready: StepReady && AssumedInRange && PlanBounded && AssignmentSound; */
 static void try_commit(sl_workload_id id, sl_node_id queue)
 {
     if (sl_assignment.mode == SL_MODE_FIT) {
@@ -252,6 +314,9 @@ static void try_commit(sl_workload_id id, sl_node_id queue)
     }
 }
 
+/*@ requires ready: StepReady && EntriesInv && id < SL_WORKLOADS_MAX; terminates \true;
+    exits \false; assigns sl_hidden, sl_cycle_outcome, SL_TOLD, SL_PASS_TIMERS;
+    ensures ready: StepReady && EntriesInv; */
 static void evict(sl_workload_id id)
 {
     sl_cycle_outcome.status = tell_record(SL_EV_SECOND_PASS_MISS, id, 1);

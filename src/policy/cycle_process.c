@@ -20,61 +20,23 @@
 #include "policy/tentative.h"
 #include "policy/tournament.h"
 
-/* --- promises -------------------------------------------------------------------------------- */
+/* clang-format off */
+#define ENDED sl_hidden, sl_cycle_outcome, sl_cycle_skipped_preemptions, SL_TOLD, SL_HELD
+/* clang-format on */
 
-static void promise_needs(uint32_t entry)
-{
-    (void)sl_cycle_promise_rooms();
-    for (uint32_t i = 0; i < sl_entries[entry].needs.count; i++) {
-        struct sl_need need = sl_entries_need(entry, i);
-        (void)sl_tentative_promise(sl_entries[entry].root, need.cell, need.amount, true);
-    }
-    sl_tournament_changed(sl_entries[entry].queue);
-}
-
-/* What may be kept free of a cell for somebody who cannot preempt: up to the nominal quota, or,
- * where it would borrow, up to the borrowing limit. */
-static int64_t reservable(struct sl_need need, bool borrows)
-{
-    int64_t limit = sl_ledger_nominal(need.cell);
-    if (borrows && sl_cell_borrowing[need.cell] >= SL_AMOUNT_UNLIMITED) {
-        return need.amount;
-    }
-    if (borrows) {
-        limit += sl_cell_borrowing[need.cell];
-    }
-    int64_t room = limit - sl_ledger_usage(need.cell);
-    if (room <= 0) {
-        return 0;
-    }
-    return room < need.amount ? room : need.amount;
-}
-
-/* Nobody may be preempted for it. Whoever cannot be sure to reclaim its quota later keeps what is
- * free of it from the others. */
-static void reserve(uint32_t entry)
-{
-    const struct sl_entry *e = &sl_entries[entry];
-    bool reclaims = sl_preempt_policy_of(e->queue).reclaim == SL_RECLAIM_ANY;
-    if (reclaims && !(sl_settings.prioritize_preemptors && e->preemptor)) {
-        return;
-    }
-    (void)sl_cycle_promise_rooms();
-    for (uint32_t i = 0; i < e->needs.count; i++) {
-        struct sl_need need = sl_entries_need(entry, i);
-        int64_t amount = reservable(need, e->borrow_height > 0);
-        if (amount > 0) {
-            (void)sl_tentative_promise(e->root, need.cell, amount, true);
-        }
-    }
-    sl_tournament_changed(e->queue);
-}
+/*@
+  // One entry can be decided.
+  predicate DecisionReady{L} = StepReady && PromisesValid && PromisesListed && ScratchZero &&
+    sl_cycle_outcome.workload < SL_WORKLOADS_MAX;
+*/
 
 /* --- plans ----------------------------------------------------------------------------------- */
 
+/*@ requires sound: AssignmentSound; terminates \true; exits \false; assigns \nothing; */
 static bool any_delayed(void)
 {
     bool any = false;
+    /*@ loop assigns i, any; loop variant sl_assignment.pod_set_count - i; */
     for (uint32_t i = 0; i < sl_assignment.pod_set_count; i++) {
         any = any || sl_assignment.delayed[i];
     }
@@ -82,57 +44,85 @@ static bool any_delayed(void)
 }
 
 /* Beside what sl_topology_plan says. */
+/*@ requires known: EntryKnown(entry) && AssignmentSound;
+    requires named: sl_cycle_outcome.workload < SL_WORKLOADS_MAX; terminates \true; exits \false;
+    assigns sl_plan, sl_topology_plan.workload;
+    ensures filled: sl_plan.workload == sl_cycle_outcome.workload &&
+      sl_topology_plan.workload == sl_cycle_outcome.workload; */
 static void fill_plan(uint32_t entry)
 {
-    const struct sl_entry *e = &sl_entries[entry];
-    sl_plan.workload = e->workload;
-    sl_plan.generation = sl_workloads[e->workload].generation;
-    sl_plan.cluster_queue = e->queue;
+    sl_workload_id id = sl_cycle_outcome.workload;
+    uint32_t count = sl_entries[entry].needs.count;
+    sl_topology_plan.workload = id;
+    sl_plan.workload = id;
+    sl_plan.generation = sl_workloads[id].generation;
+    sl_plan.cluster_queue = sl_entries[entry].queue;
     sl_plan.topology_pending = any_delayed();
     sl_plan.now_ms = sl_cycle_now_ms;
-    sl_plan.claim_count = e->needs.count;
-    for (uint32_t i = 0; i < e->needs.count; i++) {
+    sl_plan.claim_count = count;
+    /*@ loop assigns i, sl_plan.claims[0 .. SL_CLAIMS_MAX - 1]; loop variant count - i; */
+    for (uint32_t i = 0; i < count; i++) {
         struct sl_need need = sl_entries_need(entry, i);
         sl_plan.claims[i] = (struct sl_claim){need.cell, need.amount};
     }
 }
 
+/*@ terminates \true; exits \false; assigns sl_preempt_plan; */
 static bool fill_gone(sl_node_id root)
 {
+    uint32_t count = 0;
     sl_preempt_plan.gone_count = 0;
     if (sl_tentative_gone_count(root) > SL_VICTIMS_MAX) {
         return false;
     }
-    for (sl_workload_id id = sl_tentative_first_gone(root); id != SL_NO_ID;
-         id = sl_tentative_next_gone(id)) {
-        sl_preempt_plan.gone[sl_preempt_plan.gone_count] = id;
-        sl_preempt_plan.gone_count++;
+    sl_workload_id id = sl_tentative_first_gone(root);
+    /*@ loop invariant within: count <= SL_VICTIMS_MAX;
+        loop assigns count, id, sl_preempt_plan.gone[0 .. SL_VICTIMS_MAX - 1];
+        loop variant SL_VICTIMS_MAX - count; */
+    while (id != SL_NO_ID && count < SL_VICTIMS_MAX) {
+        sl_preempt_plan.gone[count] = id;
+        count++;
+        id = sl_tentative_next_gone(id);
     }
+    sl_preempt_plan.gone_count = count;
     return true;
 }
 
 /* Fill the plan, and note who is evicted by it and by no earlier one. */
+/*@ requires known: EntryKnown(entry); terminates \true; exits \false;
+    assigns sl_preempt_plan, sl_cycle_evicted;
+    ensures within: sl_cycle_evicted.count <= SL_VICTIMS_MAX; */
 static void fill_preempt_plan(uint32_t entry)
 {
-    const struct sl_entry *e = &sl_entries[entry];
-    fill_plan(entry);
-    sl_preempt_plan.may_borrow = e->may_borrow;
-    sl_preempt_plan.after_others = e->after_others;
-    sl_preempt_plan.victim_count = e->victims.count;
-    for (uint32_t i = 0; i < e->victims.count; i++) {
+    uint32_t count = sl_entries[entry].victims.count;
+    uint32_t evicted = 0;
+    sl_preempt_plan.may_borrow = sl_entries[entry].may_borrow;
+    sl_preempt_plan.after_others = sl_entries[entry].after_others;
+    sl_preempt_plan.victim_count = count;
+    /*@ loop invariant within: evicted <= i <= SL_VICTIMS_MAX;
+        loop assigns i, evicted, sl_preempt_plan.victims[0 .. SL_VICTIMS_MAX - 1],
+          sl_preempt_plan.reasons[0 .. SL_VICTIMS_MAX - 1],
+          sl_cycle_evicted.workloads[0 .. SL_VICTIMS_MAX - 1],
+          sl_cycle_evicted.reasons[0 .. SL_VICTIMS_MAX - 1];
+        loop variant count - i; */
+    for (uint32_t i = 0; i < count; i++) {
         sl_workload_id id = sl_entries_victim(entry, i);
+        enum sl_preempt_reason reason = sl_entries_victim_reason(entry, i);
         sl_preempt_plan.victims[i] = id;
-        sl_preempt_plan.reasons[i] = sl_entries_victim_reason(entry, i);
-        if (sl_workloads[id].phase != SL_PHASE_EVICTED) {
-            sl_cycle_evicted.workloads[sl_cycle_evicted.count] = id;
-            sl_cycle_evicted.reasons[sl_cycle_evicted.count] = sl_preempt_plan.reasons[i];
-            sl_cycle_evicted.count++;
+        sl_preempt_plan.reasons[i] = reason;
+        if (id < SL_WORKLOADS_MAX && sl_workloads[id].phase != SL_PHASE_EVICTED) {
+            sl_cycle_evicted.workloads[evicted] = id;
+            sl_cycle_evicted.reasons[evicted] = reason;
+            evicted++;
         }
     }
+    sl_cycle_evicted.count = evicted;
 }
 
 /* --- what becomes of it ---------------------------------------------------------------------- */
 
+/*@ requires ready: DecisionReady; terminates \true; exits \false;
+    assigns sl_hidden, sl_cycle_outcome, SL_TOLD; ensures ready: DecisionReady; */
 static void refuse(enum sl_pending_reason reason, enum sl_back why)
 {
     if (sl_assignment.topology_failure.miss != SL_PLACEMENT_OK) {
@@ -143,6 +133,9 @@ static void refuse(enum sl_pending_reason reason, enum sl_back why)
 }
 
 /* Because of others in the cycle. */
+/*@ requires ready: DecisionReady && entry < SL_ENTRIES_MAX; terminates \true; exits \false;
+    assigns sl_hidden, sl_cycle_outcome, sl_cycle_skipped_preemptions, SL_TOLD;
+    ensures ready: DecisionReady; */
 static void skip(uint32_t entry)
 {
     if (sl_entries[entry].mode == SL_MODE_PREEMPT) {
@@ -153,33 +146,34 @@ static void skip(uint32_t entry)
 }
 
 /* Where the queue admits by usage, what it was given counts at once. */
+/*@ requires known: EntryKnown(entry); terminates \true; exits \false; assigns sl_hidden; */
 static void note_usage(uint32_t entry)
 {
-    const struct sl_entry *e = &sl_entries[entry];
-    sl_account_id account = sl_fronts_account(e->queue, e->workload);
-    for (uint32_t i = 0; i < e->needs.count && account != SL_NO_ID; i++) {
+    sl_workload_id id = sl_cycle_outcome.workload;
+    sl_account_id account = sl_fronts_account(sl_entries[entry].queue, id);
+    /*@ loop assigns i, sl_hidden; loop variant sl_entries[entry].needs.count - i; */
+    for (uint32_t i = 0; i < sl_entries[entry].needs.count && account != SL_NO_ID; i++) {
         struct sl_need need = sl_entries_need(entry, i);
-        sl_usage_charge(e->workload, account, sl_ledger_resource_of(need.cell), need.amount);
+        sl_usage_charge(id, account, sl_ledger_resource_of(need.cell), need.amount);
     }
 }
 
 /* For its second passes. */
+/*@ requires sound: AssignmentSound; terminates \true; exits \false; assigns sl_hidden; */
 static void note_grant(sl_workload_id id)
 {
+    /*@ loop assigns i, sl_hidden; loop variant sl_assignment.pod_set_count - i; */
     for (uint32_t i = 0; i < sl_assignment.pod_set_count; i++) {
         sl_passes_grant(id, i, sl_assignment.tree[i], sl_assignment.counts[i]);
     }
 }
 
+/*@ requires ready: DecisionReady && EntryKnown(entry) && AssignmentSound; terminates \true;
+    exits \false; assigns ENDED, SL_SETTLED, SL_SERVED, sl_topology_plan.workload;
+    ensures ready: DecisionReady; */
 static void serve(uint32_t entry)
 {
-    const struct sl_entry *e = &sl_entries[entry];
-    if (sl_settings.block_until_ready && !sl_readiness_all()) {
-        promise_needs(entry);
-        sl_readiness_wait(e->queue);
-        refuse(SL_PENDING_PODS_READY, SL_BACK_SKIPPED);
-        return;
-    }
+    sl_workload_id id = sl_cycle_outcome.workload;
     fill_plan(entry);
     sl_cycle_outcome.status = sl_placement_commit();
     if (sl_cycle_outcome.status != SL_OK) {
@@ -189,46 +183,81 @@ static void serve(uint32_t entry)
         return;
     }
     note_usage(entry);
-    note_grant(e->workload);
+    note_grant(id);
     sl_cycle_note_taken();
-    sl_cycle_progress(e->root);
-    sl_tournament_changed(e->queue);
+    sl_cycle_progress(sl_entries[entry].root);
+    sl_tournament_changed(sl_entries[entry].queue);
     sl_cycle_outcome.result = SL_CYCLE_RESERVED;
-    sl_queues_settle(e->workload, sl_cycle_now_ms);
-    sl_cycle_outcome.place = sl_place_of(e->workload);
+    sl_queues_settle(id, sl_cycle_now_ms);
+    sl_cycle_outcome.place = sl_place_of(id);
 }
 
+/* Unless it has to wait for the pods of others. */
+/*@ requires ready: DecisionReady && EntryKnown(entry) && AssignmentSound; terminates \true;
+    exits \false; assigns ENDED, SL_SETTLED, SL_SERVED, sl_topology_plan.workload;
+    ensures ready: DecisionReady; */
+static void serve_when_ready(uint32_t entry)
+{
+    if (sl_settings.block_until_ready && !sl_readiness_all()) {
+        sl_cycle_promise_needs(entry);
+        sl_readiness_wait(sl_entries[entry].queue);
+        refuse(SL_PENDING_PODS_READY, SL_BACK_SKIPPED);
+        return;
+    }
+    serve(entry);
+}
+
+/*@ requires ready: StepReady && sl_cycle_evicted.count <= SL_VICTIMS_MAX; terminates \true;
+    exits \false; assigns sl_hidden, sl_places[0 .. SL_WORKLOADS_MAX - 1];
+    ensures ready: StepReady; */
+static void settle_evicted(void)
+{
+    /*@ loop invariant ready: StepReady;
+        loop assigns i, sl_hidden, sl_places[0 .. SL_WORKLOADS_MAX - 1];
+        loop variant sl_cycle_evicted.count - i; */
+    for (uint32_t i = 0; i < sl_cycle_evicted.count; i++) {
+        sl_queues_settle(sl_cycle_evicted.workloads[i], sl_cycle_now_ms);
+    }
+}
+
+/* Evict its victims, or refuse that whole. */
+/*@ requires ready: DecisionReady && EntryKnown(entry) && AssignmentSound; terminates \true;
+    exits \false; assigns ENDED, SL_SERVED, SL_EVICTED, sl_topology_plan.workload;
+    ensures ready: DecisionReady && sl_cycle_evicted.count <= SL_VICTIMS_MAX; */
+static bool evict(uint32_t entry)
+{
+    fill_plan(entry);
+    fill_preempt_plan(entry);
+    sl_cycle_outcome.status =
+        fill_gone(sl_entries[entry].root) ? sl_preempt_commit() : SL_FULL_CLAIMS;
+    return sl_cycle_outcome.status == SL_OK;
+}
+
+/*@ requires ready: DecisionReady && EntryKnown(entry) && AssignmentSound; terminates \true;
+    exits \false; assigns ENDED, SL_SERVED, SL_EVICTED, sl_topology_plan.workload;
+    ensures ready: DecisionReady; */
 static void preempt(uint32_t entry)
 {
-    const struct sl_entry *e = &sl_entries[entry];
-    fill_preempt_plan(entry);
-    sl_cycle_outcome.status = fill_gone(e->root) ? sl_preempt_commit() : SL_FULL_CLAIMS;
-    if (sl_cycle_outcome.status != SL_OK) {
+    if (!evict(entry)) {
         sl_cycle_evicted.count = 0;
         skip(entry);
         return;
     }
-    for (uint32_t i = 0; i < e->needs.count; i++) {
-        struct sl_need need = sl_entries_need(entry, i);
-        (void)sl_tentative_promise(e->root, need.cell, need.amount, false);
-    }
-    (void)sl_cycle_promise_rooms();
-    for (uint32_t i = 0; i < e->victims.count; i++) {
-        sl_cycle_evict_rooms(sl_entries_victim(entry, i));
-        sl_tentative_evict(e->root, sl_entries_victim(entry, i));
-    }
-    for (uint32_t i = 0; i < sl_cycle_evicted.count; i++) {
-        sl_queues_settle(sl_cycle_evicted.workloads[i], sl_cycle_now_ms);
-    }
+    sl_cycle_promise_rest(entry);
+    settle_evicted();
     if (sl_cycle_evicted.count != 0) {
-        sl_cycle_progress(e->root);
+        sl_cycle_progress(sl_entries[entry].root);
     }
-    sl_tournament_changed(e->queue);
-    sl_cycle_outcome.victim_count = e->victims.count;
+    sl_tournament_changed(sl_entries[entry].queue);
+    sl_cycle_outcome.victim_count = sl_entries[entry].victims.count;
     refuse(SL_PENDING_PREEMPTED_WORKLOADS, SL_BACK_PREEMPTING);
 }
 
 /* It fits, perhaps with its victims gone, as far as it was nominated. */
+/*@ requires ready: DecisionReady && EntryKnown(entry) && AssignmentSound; terminates \true;
+    exits \false;
+    assigns ENDED, SL_SETTLED, SL_SERVED, SL_EVICTED, sl_topology_plan.workload;
+    ensures ready: DecisionReady; */
 static void decide_fitting(uint32_t entry, enum sl_recheck fits)
 {
     sl_cycle_outcome.overlaps = sl_cycle_overlaps(entry);
@@ -243,24 +272,29 @@ static void decide_fitting(uint32_t entry, enum sl_recheck fits)
     } else if (sl_entries[entry].mode == SL_MODE_PREEMPT) {
         preempt(entry);
     } else {
-        serve(entry);
+        serve_when_ready(entry);
     }
 }
 
+/*@ requires ready: DecisionReady && EntryKnown(entry) && AssignmentSound; terminates \true;
+    exits \false;
+    assigns ENDED, SL_SETTLED, SL_SERVED, SL_EVICTED, sl_topology_plan.workload;
+    ensures ready: DecisionReady; */
 static void decide(uint32_t entry, enum sl_recheck fits)
 {
-    const struct sl_entry *e = &sl_entries[entry];
-    if (e->mode == SL_MODE_NO_FIT) {
-        refuse(e->reason, SL_BACK_NO_FIT);
-    } else if (e->mode == SL_MODE_PREEMPT && e->victims.count == 0) {
-        reserve(entry);
+    enum sl_mode mode = sl_entries[entry].mode;
+    if (mode == SL_MODE_NO_FIT) {
+        refuse(sl_entries[entry].reason, SL_BACK_NO_FIT);
+    } else if (mode == SL_MODE_PREEMPT && sl_entries[entry].victims.count == 0) {
+        sl_cycle_reserve(entry);
         refuse(SL_PENDING_WAITING_FOR_QUOTA, SL_BACK_NO_VICTIMS);
         if (sl_cycle_outcome.place == SL_PLACE_INADMISSIBLE) {
-            sl_cycle_give_up(e->root); /* what it reserved, it keeps for this cycle only */
+            /* what it reserved, it keeps for this cycle only */
+            sl_cycle_give_up(sl_entries[entry].root);
             sl_cycle_note_given_up();
         }
-    } else if (e->mode == SL_MODE_DEFERRED) {
-        promise_needs(entry);
+    } else if (mode == SL_MODE_DEFERRED) {
+        sl_cycle_promise_needs(entry);
         sl_cycle_outcome.overlaps = true;
         refuse(SL_PENDING_PREEMPTED_WORKLOADS, SL_BACK_PREEMPTING);
     } else {
@@ -268,6 +302,7 @@ static void decide(uint32_t entry, enum sl_recheck fits)
     }
 }
 
+/*@ requires known: entry < SL_ENTRIES_MAX; terminates \true; exits \false; assigns \nothing; */
 static enum sl_recomputed recomputed(uint32_t entry)
 {
     if (!sl_entries[entry].after_others) {
@@ -282,11 +317,15 @@ static enum sl_recomputed recomputed(uint32_t entry)
 
 void sl_cycle_process(uint32_t entry)
 {
+    sl_workload_id id = sl_entries[entry].workload;
+    if (id >= SL_WORKLOADS_MAX) {
+        return;
+    }
     if (sl_entries[entry].holds) {
         sl_cycle_process_pass(entry);
         return;
     }
-    sl_cycle_begin_outcome(sl_entries[entry].workload);
+    sl_cycle_begin_outcome(id);
     sl_cycle_begin_rooms();
     enum sl_recheck fits = sl_cycle_recheck(entry);
     if (fits == SL_RECHECK_FULL) {

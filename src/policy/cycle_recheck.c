@@ -18,19 +18,27 @@
 
 bool sl_cycle_overlaps(uint32_t entry)
 {
-    for (uint32_t i = 0; i < sl_entries[entry].victims.count; i++) {
-        if (sl_tentative_is_gone(sl_entries_victim(entry, i))) {
-            return true;
-        }
+    bool found = false;
+    /*@ loop assigns i, found; loop variant sl_entries[entry].victims.count - i; */
+    for (uint32_t i = 0; i < sl_entries[entry].victims.count && !found; i++) {
+        found = sl_tentative_is_gone(sl_entries_victim(entry, i));
     }
-    return false;
+    return found;
 }
 
 /* --- does it fit? ---------------------------------------------------------------------------- */
 
+/*@ requires trial: LedgerReady && ClaimCountsValid && sl_trail_depth > 0;
+    requires sound: EntriesSound && entry < SL_ENTRIES_MAX; terminates \true; exits \false;
+    assigns SL_TRIED; ensures trial: LedgerReady && PastKept{Pre, Post}; */
 static bool free_victims(uint32_t entry)
 {
     bool done = true;
+    /*@
+      loop invariant trial: LedgerReady && PastKept{Pre, Here};
+      loop assigns i, done, SL_TRIED;
+      loop variant sl_entries[entry].victims.count - i;
+    */
     for (uint32_t i = 0; i < sl_entries[entry].victims.count && done; i++) {
         sl_workload_id id = sl_entries_victim(entry, i);
         done = sl_tentative_is_gone(id) || sl_tentative_free(id);
@@ -38,26 +46,39 @@ static bool free_victims(uint32_t entry)
     return done;
 }
 
+/*@ requires ledger: LedgerReady; requires sound: EntriesSound && entry < SL_ENTRIES_MAX;
+    terminates \true; exits \false; assigns \nothing; */
 static bool needs_available(uint32_t entry)
 {
-    for (uint32_t i = 0; i < sl_entries[entry].needs.count; i++) {
+    bool fits = true;
+    /*@ loop assigns i, fits; loop variant sl_entries[entry].needs.count - i; */
+    for (uint32_t i = 0; i < sl_entries[entry].needs.count && fits; i++) {
         struct sl_need need = sl_entries_need(entry, i);
-        if (need.amount > sl_ledger_available(need.cell)) {
-            return false;
-        }
+        fits = need.amount <= sl_ledger_available(need.cell);
     }
-    return true;
+    return fits;
 }
 
 /* With what was promised taken, and with all victims gone, its own too. */
-static enum sl_recheck still_fits(uint32_t entry)
+/*@ requires ready: LedgerReady && ClaimCountsValid && sl_trail_depth == 0;
+    requires sound: EntriesSound && entry < SL_ENTRIES_MAX; terminates \true; exits \false;
+    assigns SL_TRIED, sl_trail_depth;
+    ensures back: LedgerReady && UsageSame{Pre, Post} && sl_trail_depth == 0; */
+static bool quota_fits(uint32_t entry)
 {
     sl_node_id root = sl_entries[entry].root;
     uint32_t mark = sl_trail_begin();
-    bool quota = sl_tentative_take_promised(root) && sl_tentative_free_gone(root) &&
-                 free_victims(entry) && needs_available(entry);
+    bool fits = sl_tentative_take_promised(root) && sl_tentative_free_gone(root) &&
+                free_victims(entry) && needs_available(entry);
     sl_trail_rollback(mark);
-    if (!quota) {
+    return fits;
+}
+
+/*@ requires ready: EntriesReady && entry < SL_ENTRIES_MAX; terminates \true; exits \false;
+    assigns sl_hidden, SL_TRIED, sl_trail_depth, SL_ASSUMED; ensures ready: EntriesReady; */
+static enum sl_recheck still_fits(uint32_t entry)
+{
+    if (!quota_fits(entry)) {
         return SL_RECHECK_NO_QUOTA;
     }
     return sl_cycle_rooms_fit(entry) ? SL_RECHECK_FITS : SL_RECHECK_NO_ROOM;
@@ -65,26 +86,43 @@ static enum sl_recheck still_fits(uint32_t entry)
 
 /* --- once more ------------------------------------------------------------------------------- */
 
+/*@ terminates \true; exits \false; assigns sl_hidden; */
 static void pass_over_gone(sl_node_id root)
 {
-    for (sl_workload_id id = sl_tentative_first_gone(root); id != SL_NO_ID;
-         id = sl_tentative_next_gone(id)) {
+    sl_workload_id id = sl_tentative_first_gone(root);
+    /*@ loop assigns steps, id, sl_hidden; loop variant SL_WORKLOADS_MAX - steps; */
+    for (uint32_t steps = 0; id != SL_NO_ID && steps < SL_WORKLOADS_MAX; steps++) {
         sl_preemption_pass_over(id);
+        id = sl_tentative_next_gone(id);
     }
+}
+
+/* In a trial: what was promised is taken; perhaps what others in the cycle evict is gone. */
+/*@ requires trial: LedgerReady && ClaimCountsValid && sl_trail_depth > 0;
+    requires rooms: AssumedInRange && TopologyInv; terminates \true; exits \false;
+    assigns sl_hidden, SL_TRIED, SL_ASSUMED;
+    ensures trial: LedgerReady && PastKept{Pre, Post} && AssumedInRange; */
+static bool try_decided(sl_node_id root, bool after_others)
+{
+    return sl_tentative_take_promised(root) &&
+           (!after_others || (sl_tentative_free_gone(root) && sl_cycle_free_rooms()));
 }
 
 /* Nominate with what was promised taken and the flavors of the first nomination; perhaps as if what
  * others in the cycle evict were gone. */
 enum anew { ANEW_UNTRIED, ANEW_WITHOUT_VICTIMS, ANEW_WITH_VICTIMS };
+/*@ requires ready: EntriesReady && entry < SL_ENTRIES_MAX; terminates \true; exits \false;
+    assigns sl_hidden, SL_NOMINATED;
+    ensures back: LedgerReady && UsageSame{Pre, Post} && sl_trail_depth == 0;
+    ensures ready: HeightsInv && AssumedInRange && PlanBounded && AssignmentSound && VictimsSound; */
 static enum anew nominate_anew(uint32_t entry, bool after_others)
 {
-    const struct sl_entry *e = &sl_entries[entry];
+    struct sl_entry e = sl_entries[entry];
     enum anew result = ANEW_UNTRIED;
     uint32_t mark = sl_trail_begin();
     uint32_t rooms = sl_assumed_mark();
-    if (sl_tentative_take_promised(e->root) &&
-        (!after_others || (sl_tentative_free_gone(e->root) && sl_cycle_free_rooms()))) {
-        bool victims = sl_nominate(e->workload, e->queue, sl_cycle_number, sl_cycle_now_ms);
+    if (try_decided(e.root, after_others)) {
+        bool victims = sl_nominate(e.workload, e.queue, sl_cycle_number, sl_cycle_now_ms);
         result = victims ? ANEW_WITH_VICTIMS : ANEW_WITHOUT_VICTIMS;
     }
     sl_trail_rollback(mark);
@@ -93,6 +131,9 @@ static enum anew nominate_anew(uint32_t entry, bool after_others)
 }
 
 /* False = there is no room for the answer. */
+/*@ requires ready: EntriesReady && entry < SL_ENTRIES_MAX; terminates \true; exits \false;
+    assigns sl_hidden, SL_NOMINATED, sl_entries[entry], sl_cycle_recomputed_victims;
+    ensures ready: EntriesReady; */
 static bool recompute(uint32_t entry, bool after_others)
 {
     sl_flavors_forget(sl_entries[entry].workload);
@@ -112,6 +153,9 @@ static bool recompute(uint32_t entry, bool after_others)
            sl_entries_renew(entry, anew == ANEW_WITH_VICTIMS);
 }
 
+/*@ requires sound: EntriesSound && AssignmentSound && PlanBounded && entry < SL_ENTRIES_MAX;
+    terminates \true; exits \false; assigns sl_assignment, sl_topology_plan;
+    ensures sound: AssignmentSound && PlanBounded; */
 static void recall(uint32_t entry)
 {
     sl_entries_recall(entry);
@@ -119,10 +163,11 @@ static void recall(uint32_t entry)
 }
 
 /* Nothing depends on it where there is nothing to take. */
+/*@ requires known: entry < SL_ENTRIES_MAX; terminates \true; exits \false; assigns \nothing; */
 static bool can_misfit(uint32_t entry)
 {
-    const struct sl_entry *e = &sl_entries[entry];
-    return e->mode == SL_MODE_FIT || e->victims.count != 0 || sl_topology_plan.set_count != 0;
+    return sl_entries[entry].mode == SL_MODE_FIT || sl_entries[entry].victims.count != 0 ||
+           sl_topology_plan.set_count != 0;
 }
 
 enum sl_recheck sl_cycle_recheck(uint32_t entry)

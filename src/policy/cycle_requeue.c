@@ -13,6 +13,7 @@
 #include "policy/settings.h"
 #include "policy/turns.h"
 
+/*@ terminates \true; exits \false; assigns \nothing; */
 static enum sl_put strict_back_to(enum sl_back why)
 {
     return why == SL_BACK_INVALID || why == SL_BACK_NO_FIT ? SL_PUT_BLOCKED : SL_PUT_HELD;
@@ -45,6 +46,8 @@ enum sl_put sl_cycle_back_to(enum sl_strategy strategy, enum sl_back why, bool l
 static uint64_t scan_began[SL_WORKLOADS_MAX];
 static bool scan_resumed[SL_WORKLOADS_MAX];
 
+/*@ terminates \true; exits \false;
+    assigns scan_began[0 .. SL_WORKLOADS_MAX - 1], scan_resumed[0 .. SL_WORKLOADS_MAX - 1]; */
 void sl_cycle_note_scan(sl_workload_id id)
 {
     scan_resumed[id] = sl_settings.flavor_fungibility && sl_flavors_left_to_try(id);
@@ -55,6 +58,8 @@ void sl_cycle_note_scan(sl_workload_id id)
 
 /* The flavors that an earlier cycle tried may have become free while the scan was under way. Kueue
  * parks the workload all the same, and it waits for the next wake-up. */
+/*@ requires nodes: NodesLinked && id < SL_WORKLOADS_MAX; terminates \true; exits \false;
+    assigns \nothing; */
 static bool scan_is_outdated(sl_workload_id id, sl_node_id queue)
 {
     return scan_resumed[id] && sl_turns_woken_since(queue, scan_began[id]);

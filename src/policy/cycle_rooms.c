@@ -7,6 +7,7 @@
  * again, as Kueue does, once what was in its way has come to an end. Owns the lists of these. */
 #include "policy/cycle_steps.h"
 
+#include "kernel/lifecycle.h"
 #include "kernel/place.h"
 #include "kernel/topology.h"
 #include "policy/assumed.h"
@@ -18,7 +19,53 @@
 static sl_workload_id gone[SL_WORKLOADS_MAX];
 static uint32_t gone_count;
 
+static bool promised; /* by the entry at hand */
+
+/* Heads that are held with rooms promised, a row for each tree. */
+struct waiter {
+    sl_workload_id workload;
+    sl_node_id queue;
+    sl_tree_id tree;
+};
+static struct waiter waiters[SL_NODES_MAX];
+static uint32_t waiter_count;
+
+static sl_node_id late[SL_NODES_MAX]; /* roots of their cohort trees */
+static uint32_t late_count;
+static bool is_late[SL_NODES_MAX];
+static bool moved; /* rooms were taken for good, or will be free again when the cycle is over */
+
+/* How often rooms were taken, plus one; how often when each was owed another try, and how many it
+ * has been owed since; in which incarnation of its slot. */
+#define TRIES_MAX 4u
+static uint64_t takings = 1;
+struct tries {
+    uint64_t at;
+    uint32_t count;
+    uint32_t generation;
+};
+static struct tries owed_tries[SL_WORKLOADS_MAX];
+
+/* clang-format off */
+#define GONE gone[0 .. SL_WORKLOADS_MAX - 1], gone_count
+#define WAITERS waiters[0 .. SL_NODES_MAX - 1], waiter_count
+#define LATE late[0 .. SL_NODES_MAX - 1], late_count, is_late[0 .. SL_NODES_MAX - 1]
+#define TRIES owed_tries[0 .. SL_WORKLOADS_MAX - 1]
+/* clang-format on */
+
+/*@
+  // The lists are within their arrays, and those who came late are nodes.
+  predicate GoneListed{L} = gone_count <= SL_WORKLOADS_MAX;
+  predicate WaitersListed{L} = waiter_count <= SL_NODES_MAX;
+  predicate LateListed{L} = late_count <= SL_NODES_MAX &&
+    \forall integer i; 0 <= i < SL_NODES_MAX ==> late[i] < SL_NODES_MAX;
+  // Rooms can be assumed to be free, or taken.
+  predicate RoomsAsked{L} = AssumedInRange && TopologyInv;
+*/
+
 /* Nothing is assumed between cycles. */
+/*@ requires rooms: RoomsAsked && PromisesListed; terminates \true; exits \false;
+    assigns sl_hidden, SL_ASSUMED, SL_ROOMS_PROMISED, gone_count; ensures none: GoneListed; */
 void sl_cycle_clear_rooms(void)
 {
     gone_count = 0;
@@ -26,6 +73,8 @@ void sl_cycle_clear_rooms(void)
     sl_assumed_back(0);
 }
 
+/*@ requires gone: GoneListed; terminates \true; exits \false; assigns GONE;
+    ensures gone: GoneListed; */
 void sl_cycle_evict_rooms(sl_workload_id id)
 {
     if (gone_count < SL_WORKLOADS_MAX && !sl_tentative_is_gone(id) && sl_booking_count(id) != 0) {
@@ -34,18 +83,25 @@ void sl_cycle_evict_rooms(sl_workload_id id)
     }
 }
 
+/*@ requires gone: GoneListed; terminates \true; exits \false; assigns sl_hidden, SL_ASSUMED; */
 bool sl_cycle_free_rooms(void)
 {
     bool done = true;
+    /*@ loop invariant rooms: RoomsAsked; loop assigns i, done, sl_hidden, SL_ASSUMED;
+        loop variant gone_count - i; */
     for (uint32_t i = 0; i < gone_count && done; i++) {
         done = sl_assumed_free(gone[i]);
     }
     return done;
 }
 
+/*@ requires rooms: RoomsAsked && EntriesSound && entry < SL_ENTRIES_MAX; terminates \true;
+    exits \false; assigns sl_hidden, SL_ASSUMED; ensures rooms: RoomsAsked; */
 static bool free_victims(uint32_t entry)
 {
     bool done = true;
+    /*@ loop invariant rooms: RoomsAsked; loop assigns i, done, sl_hidden, SL_ASSUMED;
+        loop variant sl_entries[entry].victims.count - i; */
     for (uint32_t i = 0; i < sl_entries[entry].victims.count && done; i++) {
         sl_workload_id id = sl_entries_victim(entry, i);
         done = sl_tentative_is_gone(id) || sl_assumed_free(id);
@@ -54,37 +110,68 @@ static bool free_victims(uint32_t entry)
 }
 
 /* Take so much, if it is there. */
+/*@ requires rooms: RoomsAsked; terminates \true; exits \false; assigns sl_hidden, SL_ASSUMED;
+    ensures rooms: RoomsAsked; */
 static bool take(sl_site_id site, sl_measure_id measure, int64_t amount)
 {
     return amount <= SL_AMOUNT_MAX && amount <= sl_assumed_room(site, measure) &&
            sl_assumed_add(site, measure, amount);
 }
 
-static bool take_row(const struct sl_topology_set *set, struct sl_topology_row row)
+/* What one row of a set of the plan asks of its site. */
+/*@ requires rooms: RoomsAsked && s < SL_TOPOLOGY_SETS_MAX; terminates \true; exits \false;
+    assigns sl_hidden, SL_ASSUMED; ensures rooms: RoomsAsked; */
+static bool take_row(uint32_t s, struct sl_topology_row row)
 {
     sl_site_id site = sl_domain_site(row.domain);
     int64_t pods = (int64_t)row.count;
+    uint32_t count = sl_topology_plan.sets[s].request_count;
+    if (pods == 0 || count > SL_TOPOLOGY_REQUESTS_MAX) {
+        return false;
+    }
     bool done = take(site, SL_MEASURE_PODS, pods);
-    for (uint32_t i = 0; i < set->request_count && done; i++) {
-        int64_t per_pod = set->requests[i].per_pod;
-        done = per_pod <= SL_AMOUNT_MAX / pods &&
-               (per_pod == 0 || take(site, set->requests[i].measure, per_pod * pods));
+    /*@ loop invariant rooms: RoomsAsked; loop assigns i, done, sl_hidden, SL_ASSUMED;
+        loop variant count - i; */
+    for (uint32_t i = 0; i < count && done; i++) {
+        struct sl_topology_request request = sl_topology_plan.sets[s].requests[i];
+        done = request.per_pod <= SL_AMOUNT_MAX / pods && request.per_pod >= 0 &&
+               (request.per_pod == 0 || take(site, request.measure, request.per_pod * pods));
     }
     return done;
 }
 
+/*@ requires rooms: RoomsAsked && s < SL_TOPOLOGY_SETS_MAX; terminates \true; exits \false;
+    assigns sl_hidden, SL_ASSUMED; ensures rooms: RoomsAsked; */
+static bool take_set(uint32_t s)
+{
+    uint32_t first = sl_topology_plan.sets[s].first_row;
+    uint32_t count = sl_topology_plan.sets[s].row_count;
+    if (first > SL_TOPOLOGY_ROWS_MAX || count > SL_TOPOLOGY_ROWS_MAX - first) {
+        return false;
+    }
+    bool done = true;
+    /*@ loop invariant rooms: RoomsAsked; loop assigns i, done, sl_hidden, SL_ASSUMED;
+        loop variant count - i; */
+    for (uint32_t i = 0; i < count && done; i++) {
+        done = take_row(s, sl_topology_plan.rows[first + i]);
+    }
+    return done;
+}
+
+/*@ requires rooms: RoomsAsked && PlanBounded; terminates \true; exits \false;
+    assigns sl_hidden, SL_ASSUMED; ensures rooms: RoomsAsked; */
 static bool take_plan(void)
 {
     bool done = true;
-    for (uint32_t s = 0; s < sl_topology_plan.set_count; s++) {
-        const struct sl_topology_set *set = &sl_topology_plan.sets[s];
-        for (uint32_t i = 0; i < set->row_count && done; i++) {
-            done = take_row(set, sl_topology_plan.rows[set->first_row + i]);
-        }
+    /*@ loop invariant rooms: RoomsAsked; loop assigns s, done, sl_hidden, SL_ASSUMED;
+        loop variant sl_topology_plan.set_count - s; */
+    for (uint32_t s = 0; s < sl_topology_plan.set_count && done; s++) {
+        done = take_set(s);
     }
     return done;
 }
 
+/*@ requires gone: GoneListed; terminates \true; exits \false; assigns sl_hidden, SL_ASSUMED; */
 bool sl_cycle_rooms_fit(uint32_t entry)
 {
     if (sl_topology_plan.set_count == 0) {
@@ -96,8 +183,8 @@ bool sl_cycle_rooms_fit(uint32_t entry)
     return fits;
 }
 
-static bool promised; /* by the entry at hand */
-
+/*@ requires rooms: TopologyInv && PromisesListed; terminates \true; exits \false;
+    assigns SL_NEEDS, SL_ROOMS_PROMISED, promised; */
 bool sl_cycle_promise_rooms(void)
 {
     bool done = sl_topology_plan.set_count == 0 || sl_topology_promise() == SL_OK;
@@ -107,21 +194,15 @@ bool sl_cycle_promise_rooms(void)
 
 /* --- who waits for rooms --------------------------------------------------------------------- */
 
-/* Heads that are held with rooms promised, a row for each tree. */
-struct waiter {
-    sl_workload_id workload;
-    sl_node_id queue;
-    sl_tree_id tree;
-};
-static struct waiter waiters[SL_NODES_MAX];
-static uint32_t waiter_count;
-
+/*@ requires waiters: WaitersListed && i < waiter_count; terminates \true; exits \false;
+    assigns WAITERS; ensures waiters: waiter_count == \old(waiter_count) - 1; */
 static void drop_waiter(uint32_t i)
 {
     waiter_count--;
     waiters[i] = waiters[waiter_count];
 }
 
+/*@ terminates \true; exits \false; assigns \nothing; */
 static bool in_line(sl_workload_id id)
 {
     enum sl_place place = sl_place_of(id);
@@ -130,19 +211,27 @@ static bool in_line(sl_workload_id id)
 
 /* What it counted on is free. One that is still in line may be woken by this very news, and would
  * wake itself and others for ever, did it count each time. */
+/*@ requires waiters: WaitersListed && i < waiter_count; terminates \true; exits \false;
+    assigns sl_hidden, WAITERS; ensures waiters: waiter_count == \old(waiter_count) - 1; */
 static void release_waiter(uint32_t i)
 {
     sl_queues_note_room(waiters[i].tree, !in_line(waiters[i].workload));
     drop_waiter(i);
 }
 
+/*@ requires waiters: WaitersListed && PlanBounded; terminates \true; exits \false;
+    assigns WAITERS; ensures waiters: WaitersListed; */
 static void replace_waiter(sl_workload_id id, sl_node_id queue)
 {
+    /*@ loop invariant waiters: WaitersListed && i <= waiter_count; loop assigns i, WAITERS;
+        loop variant i; */
     for (uint32_t i = waiter_count; i > 0; i--) {
         if (waiters[i - 1].workload == id) {
             drop_waiter(i - 1);
         }
     }
+    /*@ loop invariant waiters: WaitersListed; loop assigns s, WAITERS;
+        loop variant sl_topology_plan.set_count - s; */
     for (uint32_t s = 0; s < sl_topology_plan.set_count && waiter_count < SL_NODES_MAX; s++) {
         waiters[waiter_count] = (struct waiter){id, queue, sl_topology_plan.sets[s].tree};
         waiter_count++;
@@ -151,6 +240,8 @@ static void replace_waiter(sl_workload_id id, sl_node_id queue)
 
 /* One that goes on with its scan of flavors in the next cycle has given nothing up yet. Else it
  * would wake itself for ever: no room on another flavor, and back to this one. */
+/*@ requires waiters: WaitersListed && PlanBounded; requires known: entry < SL_ENTRIES_MAX;
+    terminates \true; exits \false; assigns sl_hidden, WAITERS; ensures waiters: WaitersListed; */
 void sl_cycle_settle_waiter(uint32_t entry)
 {
     sl_workload_id id = sl_entries[entry].workload;
@@ -160,6 +251,8 @@ void sl_cycle_settle_waiter(uint32_t entry)
     if (held && promised) {
         replace_waiter(id, queue);
     }
+    /*@ loop invariant waiters: WaitersListed && i <= waiter_count;
+        loop assigns i, sl_hidden, WAITERS; loop variant i; */
     for (uint32_t i = waiter_count; i > 0 && !goes_on; i--) {
         if (waiters[i - 1].workload == id) {
             release_waiter(i - 1);
@@ -167,8 +260,12 @@ void sl_cycle_settle_waiter(uint32_t entry)
     }
 }
 
+/*@ requires waiters: WaitersListed; terminates \true; exits \false; assigns sl_hidden, WAITERS;
+    ensures waiters: WaitersListed; */
 void sl_cycle_check_waiters(void)
 {
+    /*@ loop invariant waiters: WaitersListed && i <= waiter_count;
+        loop assigns i, sl_hidden, WAITERS; loop variant i; */
     for (uint32_t i = waiter_count; i > 0; i--) {
         if (sl_heads_first(waiters[i - 1].queue) != waiters[i - 1].workload) {
             release_waiter(i - 1);
@@ -176,11 +273,13 @@ void sl_cycle_check_waiters(void)
     }
 }
 
+/*@ requires waiters: WaitersListed; terminates \true; exits \false; assigns \nothing; */
 uint32_t sl_cycle_waiter_count(void)
 {
     return waiter_count;
 }
 
+/*@ requires waiters: WaitersListed; terminates \true; exits \false; assigns \nothing; */
 sl_node_id sl_cycle_waiter_at(uint32_t index)
 {
     return index < waiter_count ? waiters[index].queue : SL_NO_ID;
@@ -188,18 +287,7 @@ sl_node_id sl_cycle_waiter_at(uint32_t index)
 
 /* --- who came too late ----------------------------------------------------------------------- */
 
-static sl_node_id late[SL_NODES_MAX]; /* roots of their cohort trees */
-static uint32_t late_count;
-static bool is_late[SL_NODES_MAX];
-static bool moved; /* rooms were taken for good, or will be free again when the cycle is over */
-
-/* How often rooms were taken, plus one; how often when each was owed another try, and how many it
- * has been owed since. */
-#define TRIES_MAX 4u
-static uint64_t takings = 1;
-static uint64_t owed_at[SL_WORKLOADS_MAX];
-static uint32_t owed_tries[SL_WORKLOADS_MAX];
-
+/*@ terminates \true; exits \false; assigns moved, takings; */
 void sl_cycle_note_taken(void)
 {
     if (sl_topology_plan.set_count != 0) {
@@ -208,42 +296,55 @@ void sl_cycle_note_taken(void)
     }
 }
 
+/*@ terminates \true; exits \false; assigns moved; */
 void sl_cycle_note_given_up(void)
 {
     moved = moved || sl_topology_plan.set_count != 0;
 }
 
+/*@ terminates \true; exits \false; assigns promised; */
 void sl_cycle_begin_rooms(void)
 {
     promised = false;
 }
 
 /* So many until rooms are taken: two who outdo each other would never come to rest. */
+/*@ terminates \true; exits \false; assigns sl_hidden, TRIES; */
 void sl_cycle_note_outdone(sl_workload_id id)
 {
-    if (owed_at[id] != takings) {
-        owed_at[id] = takings;
-        owed_tries[id] = 0;
+    if (id >= SL_WORKLOADS_MAX) {
+        return;
     }
-    if (owed_tries[id] < TRIES_MAX) {
-        owed_tries[id]++;
+    uint32_t generation = sl_workloads[id].generation;
+    if (owed_tries[id].at != takings || owed_tries[id].generation != generation) {
+        owed_tries[id] = (struct tries){takings, 0, generation};
+    }
+    if (owed_tries[id].count < TRIES_MAX) {
+        owed_tries[id].count++;
         sl_queues_owe(id);
     }
 }
 
+/*@ requires late: LateListed; requires known: entry < SL_ENTRIES_MAX; terminates \true;
+    exits \false; assigns sl_hidden, TRIES, LATE; ensures late: LateListed; */
 void sl_cycle_note_late(uint32_t entry)
 {
     sl_node_id root = sl_entries[entry].root;
     sl_cycle_note_outdone(sl_entries[entry].workload);
-    if (!is_late[root]) {
+    if (root < SL_NODES_MAX && !is_late[root] && late_count < SL_NODES_MAX) {
         is_late[root] = true;
         late[late_count] = root;
         late_count++;
     }
 }
 
+/*@ requires late: LateListed; terminates \true; exits \false;
+    assigns sl_hidden, LATE, moved; ensures late: LateListed; */
 void sl_cycle_rouse_late(void)
 {
+    /*@ loop invariant late: LateListed;
+        loop assigns late_count, is_late[0 .. SL_NODES_MAX - 1], sl_hidden;
+        loop variant late_count; */
     while (late_count != 0) {
         late_count--;
         is_late[late[late_count]] = false;

@@ -12,193 +12,43 @@
 #include "policy/trees.h"
 
 struct sl_assignment sl_assignment;
-struct sl_want sl_want;
 int64_t sl_flavors_assumed[SL_CELLS_MAX];
 uint32_t sl_flavors_counts[SL_POD_SETS_MAX];
 
 uint32_t sl_flavors_records[SL_POD_SETS_MAX];
 
-static uint32_t first_choice;   /* of the group of pod sets at hand */
 static uint32_t settled_groups; /* bits: resource groups that were dealt with for it */
 
-/* --- what is wanted -------------------------------------------------------------------------- */
+/* clang-format off */
+#define SCANNED sl_hidden, SL_SEARCHED, SL_DETAILS, SL_ATTEMPTS, sl_scan, SL_CHOICES
+#define GROUPED SCANNED, SL_SETTLED, SL_WANTS, SL_MEMBERS, settled_groups
+#define POD_SETS                                                                                   \
+    sl_assignment.pod_set_count, sl_assignment.counts[0 .. SL_POD_SETS_MAX - 1],                   \
+        sl_assignment.examined[0 .. SL_POD_SETS_MAX - 1], SL_MODES,                                \
+        sl_flavors_records[0 .. SL_POD_SETS_MAX - 1]
+#define NEEDS sl_assignment.needs[0 .. SL_CLAIMS_MAX - 1], sl_assignment.need_count
+#define ASSIGNED                                                                                   \
+    sl_hidden, SL_SEARCHED, sl_assignment, sl_placement_question, sl_want, sl_scan,                \
+        settled_groups, sl_flavors_assumed[0 .. SL_CELLS_MAX - 1],                                 \
+        sl_flavors_records[0 .. SL_POD_SETS_MAX - 1]
+/* clang-format on */
 
-static uint32_t groups_offering(sl_resource_id resource)
-{
-    uint32_t groups = 0;
-    for (sl_cell_id cell = sl_offers_first(sl_want.queue); cell != SL_NO_ID;
-         cell = sl_offers_next(cell)) {
-        if (sl_ledger_resource_of(cell) == resource) {
-            groups |= 1u << sl_offers_group_of(cell);
-        }
-    }
-    return groups;
-}
-
-/* The want of that resource, sl_want.count when there is none. */
-static uint32_t find_want(sl_resource_id resource)
-{
-    uint32_t i = 0;
-    while (i < sl_want.count && sl_want.resource[i] != resource) {
-        i++;
-    }
-    return i;
-}
-
-/* Make room where it belongs by the resources' order; where that is. */
-static uint32_t insert_want(sl_resource_id resource)
-{
-    uint32_t i = sl_want.count;
-    while (i > 0 && sl_offers_order(sl_want.resource[i - 1]) > sl_offers_order(resource)) {
-        sl_want.resource[i] = sl_want.resource[i - 1];
-        sl_want.amount[i] = sl_want.amount[i - 1];
-        sl_want.groups[i] = sl_want.groups[i - 1];
-        i--;
-    }
-    sl_want.resource[i] = resource;
-    sl_want.amount[i] = 0;
-    sl_want.groups[i] = groups_offering(resource);
-    sl_want.count++;
-    return i;
-}
-
-static void add_want(sl_resource_id resource, int64_t amount)
-{
-    uint32_t i = find_want(resource);
-    if (i == sl_want.count) {
-        if (i == SL_WANTS_MAX) {
-            return;
-        }
-        i = insert_want(resource);
-    }
-    sl_want.amount[i] += amount;
-    if (sl_want.amount[i] > SL_AMOUNT_MAX) {
-        sl_want.amount[i] = SL_AMOUNT_MAX + 1; /* no quota is that large: it never fits */
-    }
-}
-
-/* Pods are counted, not asked for; and only where the queue offers them. */
-static bool counts_pods(void)
-{
-    sl_resource_id pods = sl_offers_pods_resource();
-    return pods != SL_NO_ID && groups_offering(pods) != 0;
-}
-
-static void add_wants_of(uint32_t index)
-{
-    int64_t count = (int64_t)sl_assignment.counts[index];
-    sl_resource_id pods = sl_offers_pods_resource();
-    for (uint32_t r = sl_demand_first_request(sl_flavors_records[index]); r != SL_NO_ID;
-         r = sl_demand_next_request(r)) {
-        if (sl_demand_resource(r) != pods) {
-            add_want(sl_demand_resource(r), sl_demand_per_pod(r) * count);
-        }
-    }
-    if (counts_pods()) {
-        add_want(pods, count);
-    }
-}
-
-/* All pod sets of the group that this one begins. */
-static void gather_group(uint32_t index)
-{
-    uint32_t group = sl_demand_group(sl_flavors_records[index]);
-    sl_want.set_count = 0;
-    sl_want.count = 0;
-    for (uint32_t i = index; i < sl_assignment.pod_set_count; i++) {
-        if (i == index || (group != SL_NO_ID && sl_demand_group(sl_flavors_records[i]) == group)) {
-            sl_want.sets[sl_want.set_count] = sl_flavors_records[i];
-            sl_want.indexes[sl_want.set_count] = i;
-            sl_want.set_count++;
-            sl_assignment.examined[i] = true;
-            add_wants_of(i);
-        }
-    }
-}
-
-/* --- what is chosen -------------------------------------------------------------------------- */
-
-/* The choice of the group's pod set for the resource, or the next free one. */
-static uint32_t find_choice(uint32_t index, sl_resource_id resource)
-{
-    uint32_t i = first_choice;
-    while (i < sl_assignment.choice_count && (sl_assignment.choices[i].pod_set != index ||
-                                              sl_assignment.choices[i].resource != resource)) {
-        i++;
-    }
-    return i;
-}
-
-static void choose(uint32_t index, uint32_t i, int64_t amount)
-{
-    sl_cell_id cell = sl_flavors_cell(sl_scan.first, sl_want.resource[i]);
-    uint32_t place = find_choice(index, sl_want.resource[i]);
-    if (cell == SL_NO_ID || place >= SL_CHOICES_MAX) {
-        return;
-    }
-    struct sl_choice choice = {index,
-                               sl_want.resource[i],
-                               sl_ledger_flavor_of(cell),
-                               cell,
-                               amount,
-                               sl_flavors_mode(sl_scan.verdicts[i].fit),
-                               sl_scan.verdicts[i].borrow_height,
-                               sl_scan.tried};
-    sl_assignment.choices[place] = choice;
-    if (place == sl_assignment.choice_count) {
-        sl_assignment.choice_count++;
-    }
-}
-
-static bool is_wanted_of(uint32_t i, uint32_t group)
-{
-    return i < sl_want.count && (sl_want.groups[i] >> group & 1u) != 0;
-}
-
-/* One of a topology group that asks for nothing (a leader, say) goes where the others do. */
-static void choose_along(uint32_t index, uint32_t group)
-{
-    for (uint32_t i = 0; i < sl_want.count; i++) {
-        if (is_wanted_of(i, group)) {
-            choose(index, i, 0);
-        }
-    }
-}
-
-static bool goes_along(uint32_t index)
-{
-    uint32_t record = sl_flavors_records[index];
-    return sl_demand_first_request(record) == SL_NO_ID && !counts_pods() &&
-           sl_demand_group(record) != SL_NO_ID && sl_settings.topology &&
-           sl_trees_known(sl_ledger_flavor_of(sl_scan.first));
-}
-
-/* Give each pod set its part of the flavor that was found. */
-static void choose_for(uint32_t index, uint32_t group)
-{
-    if (goes_along(index)) {
-        choose_along(index, group);
-        return;
-    }
-    int64_t count = (int64_t)sl_assignment.counts[index];
-    sl_resource_id pods = sl_offers_pods_resource();
-    for (uint32_t r = sl_demand_first_request(sl_flavors_records[index]); r != SL_NO_ID;
-         r = sl_demand_next_request(r)) {
-        uint32_t i = find_want(sl_demand_resource(r));
-        if (is_wanted_of(i, group) && sl_want.resource[i] != pods) {
-            choose(index, i, sl_demand_per_pod(r) * count);
-        }
-    }
-    uint32_t i = find_want(pods);
-    if (is_wanted_of(i, group)) {
-        choose(index, i, count);
-    }
-}
+/*@
+  // All that the search of a group needs, and what it keeps beside the ledger.
+  predicate Sound{L} = AssignmentSound && ChoicesSound && WantSound && WantsInRange;
+  predicate Searched{A, B} = SearchReady{B} && TakenBack{A, B} && AssignmentSound{B} &&
+    ChoicesSound{B};
+*/
 
 /* --- one group of pod sets ------------------------------------------------------------------- */
 
 /* Details of flavors that did not fit are no news once another fits at once. */
-static bool assign_resource_group(uint32_t group)
+/*@ requires ready: SearchReady && Sound && group < SL_GROUPS_MAX; terminates \true; exits \false;
+    assigns SCANNED;
+    ensures searched: Searched{Pre, Post};
+    ensures more: sl_assignment.detail_count >= \old(sl_assignment.detail_count) &&
+      sl_assignment.choice_count >= \old(sl_assignment.choice_count); */
+static bool assign_resource_group(uint32_t first, uint32_t group)
 {
     struct sl_notes_mark before = sl_flavors_mark_notes();
     sl_flavors_scan(group);
@@ -206,24 +56,35 @@ static bool assign_resource_group(uint32_t group)
     if (sl_scan.fit == SL_FIT_AT_ONCE) {
         sl_flavors_drop_notes(before, sl_flavors_mark_notes());
     }
-    for (uint32_t k = 0; k < sl_want.set_count && sl_scan.fit != SL_FIT_NOT; k++) {
-        choose_for(sl_want.indexes[k], group);
+    if (sl_scan.fit != SL_FIT_NOT) {
+        sl_flavors_choose(first, group);
     }
     return sl_scan.fit != SL_FIT_NOT;
 }
 
 /* The first resource group that offers it. */
+/*@ terminates \true; exits \false; assigns \nothing; ensures known: \result < SL_GROUPS_MAX; */
 static uint32_t lowest_group(uint32_t groups)
 {
     uint32_t group = 0;
-    while ((groups >> group & 1u) == 0) {
+    /*@
+      loop invariant known: group < SL_GROUPS_MAX;
+      loop assigns group;
+      loop variant SL_GROUPS_MAX - group;
+    */
+    while (group + 1 < SL_GROUPS_MAX && (groups >> group & 1u) == 0) {
         group++;
     }
     return group;
 }
 
 /* False when it has no place. */
-static bool assign_want(uint32_t i)
+/*@ requires ready: SearchReady && Sound && i < SL_WANTS_MAX; terminates \true; exits \false;
+    assigns SCANNED, settled_groups;
+    ensures searched: Searched{Pre, Post};
+    ensures more: sl_assignment.detail_count >= \old(sl_assignment.detail_count) &&
+      sl_assignment.choice_count >= \old(sl_assignment.choice_count); */
+static bool assign_want(uint32_t first, uint32_t i)
 {
     uint32_t groups = sl_want.groups[i];
     if ((groups & settled_groups) != 0) {
@@ -232,7 +93,7 @@ static bool assign_want(uint32_t i)
     if (groups != 0) {
         uint32_t group = lowest_group(groups);
         settled_groups |= 1u << group;
-        return assign_resource_group(group);
+        return assign_resource_group(first, group);
     }
     if (sl_want.amount[i] == 0 || sl_settings.ignore_undeclared) {
         return true;
@@ -241,45 +102,49 @@ static bool assign_want(uint32_t i)
     return false;
 }
 
-/* The choices of the group count: for the modes, and as used from now on. */
-static void settle_choices(void)
-{
-    for (uint32_t k = 0; k < sl_want.set_count; k++) {
-        sl_assignment.modes[sl_want.indexes[k]] = SL_MODE_FIT;
-    }
-    for (uint32_t i = first_choice; i < sl_assignment.choice_count; i++) {
-        struct sl_choice choice = sl_assignment.choices[i];
-        sl_flavors_assumed[choice.cell] += choice.amount;
-        if (choice.mode < sl_assignment.modes[choice.pod_set]) {
-            sl_assignment.modes[choice.pod_set] = choice.mode;
-        }
-        if (choice.borrow_height > sl_assignment.borrow_height) {
-            sl_assignment.borrow_height = choice.borrow_height;
-        }
-    }
-}
-
 /* Where one resource has no place the group gets nothing, and only that is said. */
+/*@ requires ready: SearchReady && Sound; terminates \true; exits \false;
+    assigns SCANNED, SL_SETTLED, settled_groups;
+    ensures ready: SearchReady && WantsInRange;
+    ensures back: TakenBack{Pre, Post};
+    ensures sound: AssignmentSound && ChoicesSound; */
 static bool assign_group(void)
 {
     struct sl_notes_mark before = sl_flavors_mark_notes();
-    first_choice = sl_assignment.choice_count;
+    uint32_t first = sl_assignment.choice_count;
     settled_groups = 0;
     sl_flavors_begin_reason();
+    /*@
+      loop invariant ready: SearchReady && AssignmentSound && ChoicesSound;
+      loop invariant back: TakenBack{Pre, Here};
+      loop invariant more: sl_assignment.detail_count >= before.details &&
+        sl_assignment.choice_count >= first;
+      loop assigns i, SCANNED, settled_groups;
+      loop variant sl_want.count - i;
+    */
     for (uint32_t i = 0; i < sl_want.count; i++) {
         struct sl_notes_mark here = sl_flavors_mark_notes();
-        if (!assign_want(i)) {
-            sl_assignment.choice_count = first_choice;
+        bool placed = assign_want(first, i);
+        //@ assert kept: PastKept{Pre, Here};
+        //@ assert back: TakenBack{Pre, Here};
+        if (!placed) {
+            sl_assignment.choice_count = first;
             sl_flavors_drop_notes(before, here);
             return false;
         }
     }
-    settle_choices();
+    sl_flavors_settle(first);
     return true;
 }
 
 /* --- one workload ---------------------------------------------------------------------------- */
 
+/*@ terminates \true; exits \false;
+    assigns sl_hidden, sl_want.workload, sl_want.queue, sl_want.now_ms, sl_assignment,
+      sl_placement_question, sl_topology_plan;
+    ensures none: sl_assignment.pod_set_count == 0 && sl_assignment.choice_count == 0 &&
+      sl_assignment.need_count == 0 && sl_assignment.detail_count == 0 &&
+      sl_assignment.attempt_count == 0 && sl_placement_question.set_count == 0 && PlanBounded; */
 static void begin(sl_workload_id id, sl_node_id queue, int64_t now_ms)
 {
     sl_want.workload = id;
@@ -301,14 +166,21 @@ static void begin(sl_workload_id id, sl_node_id queue, int64_t now_ms)
 }
 
 /* The pod sets, with the counts of the spec or, when those are fewer, of sl_flavors_counts. */
+/*@ requires sound: AssignmentSound; terminates \true; exits \false; assigns POD_SETS;
+    ensures sound: AssignmentSound; */
 static void gather_pod_sets(sl_workload_id id, bool reduced)
 {
-    for (uint32_t set = sl_demand_first_pod_set(id);
-         set != SL_NO_ID && sl_assignment.pod_set_count < SL_POD_SETS_MAX;
-         set = sl_demand_next_pod_set(set)) {
+    /*@
+      loop invariant sound: AssignmentSound;
+      loop assigns pod_set, POD_SETS;
+      loop variant SL_POD_SETS_MAX - sl_assignment.pod_set_count;
+    */
+    for (uint32_t pod_set = sl_demand_first_pod_set(id);
+         pod_set != SL_NO_ID && sl_assignment.pod_set_count < SL_POD_SETS_MAX;
+         pod_set = sl_demand_next_pod_set(pod_set)) {
         uint32_t i = sl_assignment.pod_set_count;
-        uint32_t all = sl_demand_pod_count(set);
-        sl_flavors_records[i] = set;
+        uint32_t all = sl_demand_pod_count(pod_set);
+        sl_flavors_records[i] = pod_set;
         sl_assignment.counts[i] =
             reduced && sl_flavors_counts[i] < all ? sl_flavors_counts[i] : all;
         sl_assignment.examined[i] = false;
@@ -318,12 +190,24 @@ static void gather_pod_sets(sl_workload_id id, bool reduced)
 }
 
 /* Group by group until one has no place. */
+/*@ requires ready: SearchReady && Sound; terminates \true; exits \false;
+    assigns GROUPED, sl_assignment.reason; ensures ready: SearchReady && Sound;
+    ensures back: TakenBack{Pre, Post}; */
 static bool assign_groups(void)
 {
+    /*@
+      loop invariant ready: SearchReady && Sound;
+      loop invariant back: TakenBack{Pre, Here};
+      loop assigns i, GROUPED;
+      loop variant sl_assignment.pod_set_count - i;
+    */
     for (uint32_t i = 0; i < sl_assignment.pod_set_count; i++) {
         if (!sl_assignment.examined[i]) {
-            gather_group(i);
-            if (!assign_group()) {
+            sl_flavors_gather(i);
+            bool placed = assign_group();
+            //@ assert kept: PastKept{Pre, Here};
+            //@ assert back: TakenBack{Pre, Here};
+            if (!placed) {
                 sl_assignment.reason = sl_flavors_reason();
                 return false;
             }
@@ -332,9 +216,18 @@ static bool assign_groups(void)
     return sl_assignment.pod_set_count != 0;
 }
 
+/*@ requires sound: NeedsSound && sl_assignment.need_count <= SL_CLAIMS_MAX;
+    requires choice: choice.cell < SL_CELLS_MAX && 0 <= choice.amount <= SL_AMOUNT_MAX + 1;
+    terminates \true; exits \false; assigns NEEDS;
+    ensures sound: NeedsSound && sl_assignment.need_count <= SL_CLAIMS_MAX + 1; */
 static void add_need(struct sl_choice choice)
 {
     uint32_t i = 0;
+    /*@
+      loop invariant i: i <= sl_assignment.need_count;
+      loop assigns i;
+      loop variant sl_assignment.need_count - i;
+    */
     while (i < sl_assignment.need_count && sl_assignment.needs[i].cell != choice.cell) {
         i++;
     }
@@ -346,12 +239,23 @@ static void add_need(struct sl_choice choice)
         struct sl_need need = {choice.cell, 0, false};
         sl_assignment.needs[i] = need;
     }
-    sl_assignment.needs[i].amount += choice.amount;
-    sl_assignment.needs[i].contested |= choice.mode == SL_MODE_PREEMPT;
+    int64_t sum = sl_assignment.needs[i].amount + choice.amount;
+    sl_assignment.needs[i].amount = sum < SL_AMOUNT_MAX ? sum : SL_AMOUNT_MAX;
+    if (choice.mode == SL_MODE_PREEMPT) {
+        sl_assignment.needs[i].contested = true;
+    }
 }
 
+/*@ requires sound: AssignmentSound && ChoicesSound && sl_assignment.need_count == 0;
+    terminates \true; exits \false; assigns NEEDS;
+    ensures sound: AssignmentSound && NeedsSound; */
 static void sum_needs(void)
 {
+    /*@
+      loop invariant sound: NeedsSound && sl_assignment.need_count <= SL_CLAIMS_MAX + 1;
+      loop assigns i, NEEDS;
+      loop variant sl_assignment.choice_count - i;
+    */
     for (uint32_t i = 0;
          i < sl_assignment.choice_count && sl_assignment.need_count <= SL_CLAIMS_MAX; i++) {
         if (sl_assignment.choices[i].amount != 0) {
@@ -360,32 +264,60 @@ static void sum_needs(void)
     }
 }
 
+/*@ requires sound: sl_assignment.pod_set_count <= SL_POD_SETS_MAX; terminates \true;
+    exits \false; assigns \nothing; */
+static enum sl_mode worst_mode(void)
+{
+    enum sl_mode worst = SL_MODE_FIT;
+    /*@ loop assigns i, worst; loop variant sl_assignment.pod_set_count - i; */
+    for (uint32_t i = 0; i < sl_assignment.pod_set_count; i++) {
+        worst = sl_assignment.modes[i] < worst ? sl_assignment.modes[i] : worst;
+    }
+    return worst;
+}
+
+/* Nothing is assumed any more. */
+/*@ requires sound: Sound; terminates \true; exits \false;
+    assigns sl_flavors_assumed[0 .. SL_CELLS_MAX - 1]; ensures range: WantsInRange; */
+static void clear_assumed(void)
+{
+    /*@
+      loop invariant range: WantsInRange;
+      loop assigns i, sl_flavors_assumed[0 .. SL_CELLS_MAX - 1];
+      loop variant sl_assignment.choice_count - i;
+    */
+    for (uint32_t i = 0; i < sl_assignment.choice_count; i++) {
+        sl_flavors_assumed[sl_assignment.choices[i].cell] = 0;
+    }
+}
+
+/*@ requires ready: SearchReady && WantSound && WantsInRange; terminates \true; exits \false;
+    assigns ASSIGNED;
+    ensures searched: Searched{Pre, Post} && WantSound && WantsInRange;
+    ensures sound: NeedsSound && PlacesAsked; */
 static void assign(sl_workload_id id, sl_node_id queue, int64_t now_ms, bool reduced)
 {
     begin(id, queue, now_ms);
     gather_pod_sets(id, reduced);
     sl_flavors_check_progress(id, queue);
     if (assign_groups()) {
-        sl_assignment.mode = SL_MODE_FIT;
+        sl_assignment.mode = worst_mode();
         sl_assignment.reason = SL_PENDING_WAITING_FOR_QUOTA;
-        for (uint32_t i = 0; i < sl_assignment.pod_set_count; i++) {
-            if (sl_assignment.modes[i] < sl_assignment.mode) {
-                sl_assignment.mode = sl_assignment.modes[i];
-            }
-        }
         sl_flavors_place();
     }
     sum_needs();
-    for (uint32_t i = 0; i < sl_assignment.choice_count; i++) {
-        sl_flavors_assumed[sl_assignment.choices[i].cell] = 0;
-    }
+    clear_assumed();
 }
 
+/*@ requires want: WantSound && WantsInRange; terminates \true; exits \false; assigns ASSIGNED;
+    ensures want: WantSound && WantsInRange; */
 void sl_flavors_assign(sl_workload_id id, sl_node_id cluster_queue, int64_t now_ms)
 {
     assign(id, cluster_queue, now_ms, false);
 }
 
+/*@ requires want: WantSound && WantsInRange; terminates \true; exits \false; assigns ASSIGNED;
+    ensures want: WantSound && WantsInRange; */
 void sl_flavors_assign_counts(sl_workload_id id, sl_node_id cluster_queue, int64_t now_ms)
 {
     assign(id, cluster_queue, now_ms, true);

@@ -99,7 +99,27 @@ extern struct sl_assignment sl_assignment;
   predicate AssignmentSound{L} = sl_assignment.pod_set_count <= SL_POD_SETS_MAX &&
     sl_assignment.choice_count <= SL_CHOICES_MAX && sl_assignment.need_count <= SL_CLAIMS_MAX + 1 &&
     sl_assignment.detail_count <= SL_DETAILS_MAX && sl_assignment.attempt_count <= SL_ATTEMPTS_MAX;
+  // Every choice is of a pod set that may be, and on a cell.
+  predicate ChoicesSound{L} = \forall integer i; 0 <= i < sl_assignment.choice_count ==>
+    sl_assignment.choices[i].pod_set < SL_POD_SETS_MAX &&
+    sl_assignment.choices[i].cell < SL_CELLS_MAX &&
+    0 <= sl_assignment.choices[i].amount <= SL_AMOUNT_MAX + 1;
+  // So is every need, in range.
+  predicate NeedsSound{L} =
+    \forall integer i; 0 <= i < sl_assignment.need_count && i < SL_CLAIMS_MAX ==>
+      sl_assignment.needs[i].cell < SL_CELLS_MAX &&
+      0 <= sl_assignment.needs[i].amount <= SL_AMOUNT_MAX;
+  // What is asked of placement is of pod sets that may be.
+  predicate PlacesAsked{L} = sl_placement_question.set_count <= SL_TOPOLOGY_SETS_MAX &&
+    \forall integer i; 0 <= i < sl_placement_question.set_count ==>
+      sl_placement_question.sets[i].pod_set < SL_POD_SETS_MAX;
 */
+
+/*@ // The searches for flavors may begin, which ask those for victims and places.
+  predicate SearchReady{L} = PreemptionReady && HeightsInv && VictimsSound; */
+/* clang-format off */
+#define SL_SEARCHED SL_SOUGHT, SL_HEIGHTS, sl_preemption_question
+/* clang-format on */
 
 /* The counts to assign for; written by whoever asks for fewer pods than the spec says. */
 extern uint32_t sl_flavors_counts[SL_POD_SETS_MAX];
@@ -107,8 +127,16 @@ extern uint32_t sl_flavors_counts[SL_POD_SETS_MAX];
 /* Find flavors for the workload in this queue as the ledger stands now; the answer is in
  * sl_assignment. Asks sl_preemption_prospect where preemption might help. A workload without pod
  * sets (its demand was refused) never fits: Misconfigured. */
+/*@ requires ready: SearchReady; terminates \true; exits \false;
+    assigns sl_hidden, SL_SEARCHED, sl_assignment, sl_placement_question;
+    ensures ready: SearchReady && TakenBack{Pre, Post};
+    ensures sound: AssignmentSound && ChoicesSound && NeedsSound && PlacesAsked; */
 void sl_flavors_assign(sl_workload_id id, sl_node_id cluster_queue, int64_t now_ms);
 /* The same for sl_flavors_counts pods of each set. */
+/*@ requires ready: SearchReady; terminates \true; exits \false;
+    assigns sl_hidden, SL_SEARCHED, sl_assignment, sl_placement_question;
+    ensures ready: SearchReady && TakenBack{Pre, Post};
+    ensures sound: AssignmentSound && ChoicesSound && NeedsSound && PlacesAsked; */
 void sl_flavors_assign_counts(sl_workload_id id, sl_node_id cluster_queue, int64_t now_ms);
 
 /* Scan progress across cycles (FEATURES 3.1): how far the flavors of each resource group were

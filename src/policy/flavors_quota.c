@@ -22,6 +22,8 @@ enum sl_mode sl_flavors_mode(enum sl_fit fit)
 }
 
 /* The most that a workload could ever get of the cell. */
+/*@ requires ready: SearchReady; terminates \true; exits \false; assigns \nothing;
+    ensures range: 0 <= \result <= SL_AMOUNT_MAX; */
 static int64_t potential_of(sl_cell_id cell)
 {
     int64_t potential = cell != SL_NO_ID ? sl_ledger_potential(cell) : 0;
@@ -30,9 +32,19 @@ static int64_t potential_of(sl_cell_id cell)
 
 /* Has a subtree around the cell that is not the whole tree the quota for that much more? Then what
  * was lent to others may be reclaimed. */
+/*@ requires ready: SearchReady;
+    requires known: (cell < SL_CELLS_MAX || cell == SL_NO_ID) && 0 <= amount <= SL_AMOUNT_MAX;
+    terminates \true; exits \false; assigns \nothing; */
 static bool subtree_fits(sl_cell_id cell, int64_t amount)
 {
     sl_cell_id parent = sl_ledger_parent_cell(cell);
+    /*@
+      loop invariant cell: parent != SL_NO_ID ==> cell < SL_CELLS_MAX && sl_cell_up[cell] != 0 &&
+        parent == (uint32_t)(sl_cell_up[cell] - 1);
+      loop invariant amount: 0 <= amount <= SL_AMOUNT_MAX;
+      loop assigns cell, parent, amount;
+      loop variant parent != SL_NO_ID ? cell_level(cell) + 1 : 0;
+    */
     while (parent != SL_NO_ID) {
         int64_t usage = sl_ledger_usage(cell);
         int64_t kept = sl_ledger_kept(cell);
@@ -48,6 +60,7 @@ static bool subtree_fits(sl_cell_id cell, int64_t amount)
     return false;
 }
 
+/*@ terminates \true; exits \false; assigns \nothing; */
 static bool may_preempt_while_borrowing(sl_node_id queue)
 {
     struct sl_preempt_policy policy = sl_preempt_policy_of(queue);
@@ -55,6 +68,11 @@ static bool may_preempt_while_borrowing(sl_node_id queue)
 }
 
 /* It does not fit now: what could preemption do? */
+/*@ requires ready: SearchReady;
+    requires known: (cell < SL_CELLS_MAX || cell == SL_NO_ID) && 0 <= need <= SL_AMOUNT_MAX;
+    terminates \true; exits \false; assigns sl_hidden, SL_SEARCHED;
+    ensures ready: SearchReady && TakenBack{Pre, Post};
+    ensures gravity: \result.gravity <= SL_GRAVITY_NO_MATCH; */
 static struct sl_verdict try_preemption(sl_cell_id cell, int64_t need)
 {
     static const enum sl_fit fits[] = {

@@ -28,7 +28,8 @@ bool sl_line_bring_to(sl_workload_id id, enum sl_place place)
 
 /* --- scouts ---------------------------------------------------------------------------------- */
 
-/*@ terminates \true; exits \false; assigns sl_hidden, sl_places[0 .. SL_WORKLOADS_MAX - 1]; */
+/*@ requires places: PlacesAgree; terminates \true; exits \false;
+    assigns sl_hidden, sl_places[0 .. SL_WORKLOADS_MAX - 1]; ensures places: PlacesAgree; */
 static bool push_scout(sl_lane_id lane, sl_workload_id id)
 {
     if (!sl_line_bring_to(id, SL_PLACE_HEAP)) {
@@ -40,7 +41,8 @@ static bool push_scout(sl_lane_id lane, sl_workload_id id)
 }
 
 /* An open lane without a scout sends its best; an empty one is given back. */
-/*@ terminates \true; exits \false; assigns sl_hidden, sl_places[0 .. SL_WORKLOADS_MAX - 1]; */
+/*@ requires places: PlacesAgree; terminates \true; exits \false;
+    assigns sl_hidden, sl_places[0 .. SL_WORKLOADS_MAX - 1]; ensures places: PlacesAgree; */
 static void send_scout(sl_lane_id lane)
 {
     sl_workload_id best = sl_lanes_best(lane);
@@ -52,7 +54,8 @@ static void send_scout(sl_lane_id lane)
 }
 
 /* The scout, in the heap, goes back among the members. */
-/*@ terminates \true; exits \false; assigns sl_hidden, sl_places[0 .. SL_WORKLOADS_MAX - 1]; */
+/*@ requires places: PlacesAgree; terminates \true; exits \false;
+    assigns sl_hidden, sl_places[0 .. SL_WORKLOADS_MAX - 1]; ensures places: PlacesAgree; */
 static void recall_scout(sl_lane_id lane)
 {
     sl_workload_id scout = sl_lanes_scout(lane);
@@ -73,7 +76,8 @@ static bool makes_way(sl_lane_id lane, sl_workload_id id)
            sl_order_before(id, scout);
 }
 
-/*@ terminates \true; exits \false; assigns sl_hidden, sl_places[0 .. SL_WORKLOADS_MAX - 1]; */
+/*@ requires places: PlacesAgree; terminates \true; exits \false;
+    assigns sl_hidden, sl_places[0 .. SL_WORKLOADS_MAX - 1]; ensures places: PlacesAgree; */
 static void enter_lane(sl_lane_id lane, sl_workload_id id)
 {
     bool shut = sl_lanes_is_shut(lane);
@@ -135,11 +139,13 @@ void sl_line_return(sl_node_id queue, sl_workload_id id)
 }
 
 /* Lanes that differ by their account alone are shut together. */
-/*@ terminates \true; exits \false; assigns sl_hidden, sl_places[0 .. SL_WORKLOADS_MAX - 1]; */
+/*@ requires places: PlacesAgree; terminates \true; exits \false;
+    assigns sl_hidden, sl_places[0 .. SL_WORKLOADS_MAX - 1]; ensures places: PlacesAgree; */
 static void shut_twins(sl_lane_id lane)
 {
     sl_lane_id twin = sl_lanes_twin(lane, SL_NO_ID);
-    /*@ loop assigns steps, twin, sl_hidden, sl_places[0 .. SL_WORKLOADS_MAX - 1];
+    /*@ loop invariant places: PlacesAgree;
+        loop assigns steps, twin, sl_hidden, sl_places[0 .. SL_WORKLOADS_MAX - 1];
         loop variant SL_LANES_MAX - steps; */
     for (uint32_t steps = 0; twin != SL_NO_ID && steps < SL_LANES_MAX; steps++) {
         sl_workload_id scout = sl_lanes_scout(twin);
@@ -189,10 +195,12 @@ bool sl_line_park_aside(sl_node_id queue, sl_workload_id id)
 
 /* --- wake-ups -------------------------------------------------------------------------------- */
 
-/*@ terminates \true; exits \false; assigns sl_hidden, sl_places[0 .. SL_WORKLOADS_MAX - 1]; */
+/*@ requires places: PlacesAgree; terminates \true; exits \false;
+    assigns sl_hidden, sl_places[0 .. SL_WORKLOADS_MAX - 1]; ensures places: PlacesAgree; */
 static void let_in_alone(sl_node_id queue)
 {
-    /*@ loop assigns left, sl_hidden, sl_places[0 .. SL_WORKLOADS_MAX - 1]; loop variant left; */
+    /*@ loop invariant places: PlacesAgree;
+        loop assigns left, sl_hidden, sl_places[0 .. SL_WORKLOADS_MAX - 1]; loop variant left; */
     for (uint32_t left = sl_heap_count(SL_HEAP_OF_ALONE(queue)); left != 0; left--) {
         sl_workload_id id = sl_heap_first(SL_HEAP_OF_ALONE(queue));
         sl_heap_remove(id);
@@ -203,7 +211,8 @@ static void let_in_alone(sl_node_id queue)
 void sl_line_wake(sl_node_id queue)
 {
     sl_lane_id lane = sl_lanes_first(queue, true);
-    /*@ loop assigns steps, lane, sl_hidden, sl_places[0 .. SL_WORKLOADS_MAX - 1];
+    /*@ loop invariant places: PlacesAgree;
+        loop assigns steps, lane, sl_hidden, sl_places[0 .. SL_WORKLOADS_MAX - 1];
         loop variant SL_LANES_MAX - steps; */
     for (uint32_t steps = 0; lane != SL_NO_ID && steps < SL_LANES_MAX; steps++) {
         sl_lane_id next = sl_lanes_next(lane);

@@ -30,7 +30,8 @@ enum sl_status sl_masks_set(sl_mask_id mask, sl_site_id site, sl_verdict verdict
 enum sl_status sl_masks_prefer(sl_mask_id mask, sl_site_id site, int64_t score) SL_MUST_CHECK;
 /*@ terminates \true; exits \false; assigns \nothing; */
 sl_verdict sl_masks_verdict(sl_mask_id mask, sl_site_id site); /* MAY for SL_NO_ID */
-/*@ terminates \true; exits \false; assigns \nothing; */
+/*@ terminates \true; exits \false; assigns \nothing;
+    ensures range: INT32_MIN <= \result <= INT32_MAX; */
 int64_t sl_masks_score(sl_mask_id mask, sl_site_id site);
 /*@ terminates \true; exits \false; assigns \nothing; */
 bool sl_masks_prefers(sl_mask_id mask); /* some site has a score */

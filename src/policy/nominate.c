@@ -10,6 +10,21 @@
 #include "policy/reducer.h"
 #include "policy/settings.h"
 
+/* clang-format off */
+#define ASSIGNED                                                                                   \
+    sl_hidden, SL_SEARCHED, sl_assignment, sl_placement_question,                                  \
+        sl_flavors_counts[0 .. SL_POD_SETS_MAX - 1]
+/* clang-format on */
+
+/*@
+  // What stands in sl_assignment is within its arrays.
+  predicate AnswerSound{L} = AssignmentSound && ChoicesSound && NeedsSound;
+*/
+
+/*@ requires ready: SearchReady && AnswerSound; terminates \true; exits \false;
+    assigns sl_hidden, SL_SOUGHT, sl_preemption_question;
+    ensures ready: SearchReady;
+    ensures back: TakenBack{Pre, Post}; */
 static bool find_victims(int64_t now_ms)
 {
     if (sl_assignment.mode != SL_MODE_PREEMPT || sl_assignment.need_count > SL_CLAIMS_MAX) {
@@ -19,39 +34,75 @@ static bool find_victims(int64_t now_ms)
     sl_preemption_question.cluster_queue = sl_assignment.cluster_queue;
     sl_preemption_question.places = sl_placement_question.set_count != 0;
     sl_preemption_question.need_count = sl_assignment.need_count;
+    /*@
+      loop assigns i, sl_preemption_question.needs[0 .. SL_CLAIMS_MAX - 1];
+      loop variant sl_assignment.need_count - i;
+    */
     for (uint32_t i = 0; i < sl_assignment.need_count; i++) {
         sl_preemption_question.needs[i] = sl_assignment.needs[i];
     }
     return sl_preemption_find(now_ms) != 0;
 }
 
+/* With sl_flavors_counts: are there victims? */
+/*@ requires ready: SearchReady; terminates \true; exits \false; assigns ASSIGNED;
+    ensures ready: SearchReady && AnswerSound;
+    ensures back: TakenBack{Pre, Post}; */
+static bool try_counts(sl_workload_id id, sl_node_id queue, int64_t now_ms)
+{
+    sl_flavors_assign_counts(id, queue, now_ms);
+    return find_victims(now_ms);
+}
+
+#define HALVINGS_MAX 64u /* of a number that has 64 bits */
+
 /* The largest counts that fit, with victims or without; the answer for all pods when there are
  * none. */
+/*@ requires ready: SearchReady && AnswerSound; terminates \true; exits \false; assigns ASSIGNED;
+    ensures ready: SearchReady && AnswerSound;
+    ensures back: TakenBack{Pre, Post}; */
 static bool reduce(sl_workload_id id, sl_node_id queue, int64_t now_ms)
 {
     bool tried = false;
     sl_reducer_begin(id);
-    while (sl_reducer_next()) {
+    /*@
+      loop invariant ready: SearchReady && AnswerSound;
+      loop invariant back: TakenBack{Pre, Here};
+      loop assigns steps, tried, ASSIGNED;
+      loop variant HALVINGS_MAX - steps;
+    */
+    for (uint32_t steps = 0; steps < HALVINGS_MAX && sl_reducer_next(); steps++) {
         tried = true;
-        sl_flavors_assign_counts(id, queue, now_ms);
-        sl_reducer_report(sl_assignment.mode == SL_MODE_FIT || find_victims(now_ms));
+        bool fits = try_counts(id, queue, now_ms) || sl_assignment.mode == SL_MODE_FIT;
+        //@ assert kept1: PastKept{Pre, Here};
+        //@ assert back1: TakenBack{Pre, Here};
+        sl_reducer_report(fits);
     }
+    bool preempts = false;
     if (sl_reducer_found()) {
-        sl_flavors_assign_counts(id, queue, now_ms);
-        return find_victims(now_ms);
-    }
-    if (tried) {
+        preempts = try_counts(id, queue, now_ms);
+    } else if (tried) {
         sl_flavors_assign(id, queue, now_ms);
     }
-    return false;
+    //@ assert kept2: PastKept{Pre, Here};
+    //@ assert back2: TakenBack{Pre, Here};
+    return preempts;
 }
 
 /* Whoever waits for victims keeps the rooms that will be its own: those that it would take with its
  * victims gone, or, when there are none, on empty nodes. */
+/*@ requires ready: SearchReady; terminates \true; exits \false;
+    assigns sl_hidden, SL_ASSUMED, SL_PLACED, sl_placement_question;
+    ensures ready: SearchReady; */
 static void place_for_later(bool preempts)
 {
     uint32_t mark = sl_assumed_mark();
     bool freed = true;
+    /*@
+      loop invariant ready: AssumedInRange;
+      loop assigns i, freed, sl_hidden, SL_ASSUMED;
+      loop variant sl_victims.count - i;
+    */
     for (uint32_t i = 0; i < sl_victims.count && preempts && freed; i++) {
         freed = sl_assumed_free(sl_victims.workloads[i]);
     }
@@ -68,9 +119,13 @@ bool sl_nominate(sl_workload_id id, sl_node_id queue, uint64_t cycle, int64_t no
 {
     sl_flavors_assign(id, queue, now_ms);
     bool preempts = find_victims(now_ms);
+    //@ assert kept1: PastKept{Pre, Here};
+    //@ assert back1: TakenBack{Pre, Here};
     if (!preempts && sl_assignment.mode != SL_MODE_FIT && sl_settings.partial_admission) {
         preempts = reduce(id, queue, now_ms);
     }
+    //@ assert kept2: PastKept{Pre, Here};
+    //@ assert back2: TakenBack{Pre, Here};
     if (sl_assignment.need_count > SL_CLAIMS_MAX) { /* more than any workload may hold */
         sl_assignment.mode = SL_MODE_NO_FIT;
         sl_assignment.reason = SL_PENDING_MISCONFIGURED;

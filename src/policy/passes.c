@@ -7,7 +7,6 @@
 
 #include "kernel/lifecycle.h"
 #include "kernel/second_pass.h"
-#include "policy/demand.h"
 #include "policy/queues.h"
 
 static uint32_t granted_tree[SL_WORKLOADS_MAX][SL_POD_SETS_MAX];
@@ -18,8 +17,33 @@ static uint32_t iterations[SL_WORKLOADS_MAX]; /* how many passes failed one afte
 static sl_workload_id taken[SL_WORKLOADS_MAX];
 static uint32_t taken_count;
 
+static int64_t soonest_ms; /* when the next pass is due, SL_NEVER = none is armed: while known */
+static bool soonest_known;
+
+/* clang-format off */
+#define GRANTS                                                                                     \
+    granted_tree[0 .. SL_WORKLOADS_MAX - 1][0 .. SL_POD_SETS_MAX - 1],                             \
+        granted_pods[0 .. SL_WORKLOADS_MAX - 1][0 .. SL_POD_SETS_MAX - 1],                         \
+        is_granted[0 .. SL_WORKLOADS_MAX - 1]
+#define ITERATIONS iterations[0 .. SL_WORKLOADS_MAX - 1]
+#define SOONEST soonest_ms, soonest_known
+/* clang-format on */
+
+/*@
+  // Those that were taken are workloads.
+  predicate TakenSound{L} = taken_count <= SL_WORKLOADS_MAX &&
+    \forall integer i; 0 <= i < SL_WORKLOADS_MAX ==> taken[i] < SL_WORKLOADS_MAX;
+*/
+
+/*@ requires known: id < SL_WORKLOADS_MAX; terminates \true; exits \false;
+    assigns sl_hidden, GRANTS, ITERATIONS; */
 static void forget(sl_workload_id id)
 {
+    /*@
+      loop assigns i, sl_hidden, granted_tree[id][0 .. SL_POD_SETS_MAX - 1],
+        granted_pods[id][0 .. SL_POD_SETS_MAX - 1];
+      loop variant SL_POD_SETS_MAX - i;
+    */
     for (uint32_t i = 0; i < SL_POD_SETS_MAX && is_granted[id]; i++) {
         sl_queues_note_room(sl_passes_tree(id, i), true);
         granted_tree[id][i] = 0;
@@ -29,11 +53,30 @@ static void forget(sl_workload_id id)
     iterations[id] = 0;
 }
 
+/* The pass of this workload was due at that time, and is now at another, or armed, or not. */
+/*@ requires entries: EntriesInv; terminates \true; exits \false; assigns SOONEST; */
+static void note_change(sl_workload_id id, int64_t before_ms)
+{
+    int64_t after_ms = sl_second_pass_due_ms(id);
+    if (before_ms == after_ms) {
+        return;
+    }
+    if (before_ms != SL_NEVER && before_ms == soonest_ms) {
+        soonest_known = false;
+    }
+    if (after_ms != SL_NEVER && (soonest_ms == SL_NEVER || after_ms < soonest_ms)) {
+        soonest_ms = after_ms;
+    }
+}
+
+/*@ requires entries: EntriesInv && RecordsValid; terminates \true; exits \false;
+    assigns sl_hidden, SL_PASS_TIMERS, GRANTS, ITERATIONS, SOONEST; */
 void sl_passes_settle(sl_workload_id id, int64_t now_ms)
 {
     if (id >= SL_WORKLOADS_MAX) {
         return;
     }
+    int64_t before_ms = sl_second_pass_due_ms(id);
     if (!sl_lifecycle_holds_quota(id)) {
         forget(id);
     }
@@ -42,55 +85,86 @@ void sl_passes_settle(sl_workload_id id, int64_t now_ms)
     } else if (sl_second_pass_arm(id, 0, now_ms) == SL_OK) { /* else it is armed already */
         iterations[id] = 0;
     }
+    note_change(id, before_ms);
 }
 
+/*@ requires entries: EntriesInv && RecordsValid; terminates \true; exits \false;
+    assigns SL_PASS_TIMERS, ITERATIONS, SOONEST; */
 void sl_passes_miss(sl_workload_id id, int64_t now_ms)
 {
     if (id < SL_WORKLOADS_MAX && iterations[id] < UINT32_MAX) {
+        int64_t before_ms = sl_second_pass_due_ms(id);
         iterations[id]++;
         if (sl_second_pass_arm(id, iterations[id], now_ms) != SL_OK) {
             iterations[id] = 0; /* it needs none any more */
         }
+        note_change(id, before_ms);
     }
 }
 
 /* From the end on: the place of one that is taken goes to the last. */
+/*@ requires entries: EntriesInv && RecordsValid; requires taken: TakenSound; terminates \true;
+    exits \false; assigns SL_PASS_TIMERS, taken[0 .. SL_WORKLOADS_MAX - 1], taken_count, SOONEST;
+    ensures taken: TakenSound; */
 uint32_t sl_passes_take(int64_t now_ms)
 {
     taken_count = 0;
+    if (!sl_passes_ready(now_ms)) {
+        return 0;
+    }
+    /*@
+      loop invariant entries: EntriesInv && TakenSound;
+      loop assigns i, SL_PASS_TIMERS, taken[0 .. SL_WORKLOADS_MAX - 1], taken_count;
+      loop variant i;
+    */
     for (uint32_t i = sl_second_pass_count(); i > 0; i--) {
         sl_workload_id id = sl_second_pass_at(i - 1);
-        if (sl_second_pass_take(id, now_ms) == SL_OK) {
+        if (taken_count < SL_WORKLOADS_MAX && sl_second_pass_take(id, now_ms) == SL_OK) {
             taken[taken_count] = id;
             taken_count++;
         }
     }
+    soonest_known = false;
     return taken_count;
 }
 
+/*@ requires taken: TakenSound; terminates \true; exits \false; assigns \nothing; */
 sl_workload_id sl_passes_taken(uint32_t index)
 {
     return index < taken_count ? taken[index] : SL_NO_ID;
 }
 
-int64_t sl_passes_due_ms(void)
+/*@ requires entries: EntriesInv; terminates \true; exits \false; assigns SOONEST; */
+static void find_soonest(void)
 {
-    int64_t due_ms = SL_NEVER;
+    soonest_ms = SL_NEVER;
+    soonest_known = true;
+    /*@ loop assigns i, soonest_ms; loop variant sl_second_pass_total - i; */
     for (uint32_t i = 0; i < sl_second_pass_count(); i++) {
         int64_t one_ms = sl_second_pass_due_ms(sl_second_pass_at(i));
-        if (due_ms == SL_NEVER || one_ms < due_ms) {
-            due_ms = one_ms;
+        if (soonest_ms == SL_NEVER || one_ms < soonest_ms) {
+            soonest_ms = one_ms;
         }
     }
-    return due_ms;
 }
 
+/*@ requires entries: EntriesInv; terminates \true; exits \false; assigns SOONEST; */
+int64_t sl_passes_due_ms(void)
+{
+    if (!soonest_known) {
+        find_soonest();
+    }
+    return soonest_ms;
+}
+
+/*@ requires entries: EntriesInv; terminates \true; exits \false; assigns SOONEST; */
 bool sl_passes_ready(int64_t now_ms)
 {
     int64_t due_ms = sl_passes_due_ms();
     return due_ms != SL_NEVER && due_ms <= now_ms;
 }
 
+/*@ terminates \true; exits \false; assigns GRANTS; */
 void sl_passes_grant(sl_workload_id id, uint32_t pod_set, sl_tree_id tree, uint32_t count)
 {
     if (id < SL_WORKLOADS_MAX && pod_set < SL_POD_SETS_MAX && tree != SL_NO_ID) {

@@ -142,8 +142,8 @@ static bool all_whole(uint32_t set, struct sl_topology_layer layer)
     return pods % layer.size == 0;
 }
 
-/* The answer promises of the set only what is true of it: rows that stay may have been apart before,
- * and the last slice may be short. */
+/* The answer promises of the set only what is true of it: rows that stay may have been apart
+ * before, and the last slice may be short. */
 void sl_placement_loosen(uint32_t set)
 {
     struct sl_topology_set *head = &heads[set];
@@ -189,7 +189,10 @@ bool sl_placement_one(void)
             sl_counts_fill(); /* the way down has overwritten them */
         }
     }
-    found = found || (sl_placement_search(&depth) && sl_placement_descend(depth, false));
+    if (!found) {
+        depth = sl_placement_search();
+        found = depth != SL_NO_ID && sl_placement_descend(depth, false);
+    }
     if (found) {
         sl_placement_sort_chosen();
         leave_out(sl_placing.surplus);
@@ -281,7 +284,8 @@ static bool place_all(void)
     return true;
 }
 
-/* The rows of all sets, in the order of the question. A set that stood nowhere has none to replace. */
+/* The rows of all sets, in the order of the question. A set that stood nowhere has none to
+ * replace. */
 static void write_plan(void)
 {
     for (uint32_t i = 0; i < sl_placement_question.set_count; i++) {

@@ -7,7 +7,9 @@
 #define SL_POLICY_PLACEMENT_H
 #include "kernel/topology.h"
 #include "kernel/types.h"
+#include "policy/assumed.h"
 #include "policy/topology_demand.h"
+#include "specs/hidden.acsl"
 
 enum sl_placement_miss {
     SL_PLACEMENT_OK,
@@ -67,9 +69,21 @@ extern struct sl_placement_failure sl_placement_failure; /* of the last question
 
 /* Of several measures of which a node has too little the one of the lowest rank is named: the order
  * of their names (at first all 0: that of their ids). */
+/*@ terminates \true; exits \false; assigns sl_hidden; */
 void sl_placement_rank_measure(sl_measure_id measure, uint32_t rank);
 
+/* clang-format off */
+#define SL_PLACED sl_topology_plan, sl_placement_failure, SL_SPOTS
+/* clang-format on */
+/*@
+  // Rooms are as the kernel keeps them, what is assumed of them is in range, and the plan is within
+  // its arrays.
+  predicate PlaceReady{L} = TopologyInv && AssumedInRange && PlanBounded;
+*/
+
 /* Answer sl_placement_question: true with sl_topology_plan filled, or false with
- * sl_placement_failure. All sets of the question are placed, or none. */
+ * sl_placement_failure. All sets of the question are placed, or none. (Its code is not proved.) */
+/*@ requires ready: PlaceReady; terminates \true; exits \false; assigns sl_hidden, SL_PLACED;
+    ensures plan: PlanBounded; */
 bool sl_placement_find(void);
 #endif

@@ -2,13 +2,12 @@
  * SPDX-FileCopyrightText: The Sluice authors */
 
 /* Of the domains one level above the one that is asked for: in which can the pods be spread so that
- * every domain used takes as many slices as possible, at least? Domains that take fewer are left out,
- * and the pods spread over as few of the others as will do. */
+ * every domain used takes as many slices as possible, at least? Domains that take fewer are left
+ * out, and the pods spread over as few of the others as will do. */
 #include "policy/placement_balance.h"
 
-static struct sl_spot_list candidates; /* of the level that is asked for */
-static struct sl_spot_list lower;
-static struct sl_spot_list picked;
+struct sl_spot_list sl_balance_domains;
+struct sl_spot_list sl_balance_picked;
 
 /* The siblings chosen so far. */
 struct siblings {
@@ -152,13 +151,14 @@ static void prune(struct range r, int64_t threshold)
 
 /* --- which siblings --------------------------------------------------------------------------- */
 
-static void list_range(struct sl_spot_list *list, struct range r)
+static void list_range(struct range r)
 {
-    list->count = 0;
-    for (uint32_t spot = r.first; spot < r.end && list->count < SL_DOMAINS_MAX; spot++) {
-        list->spots[list->count] = spot;
-        list->count++;
+    uint32_t count = 0;
+    for (uint32_t spot = r.first; spot < r.end && count < SL_DOMAINS_MAX; spot++) {
+        sl_balance_domains.spots[count] = spot;
+        count++;
     }
+    sl_balance_domains.count = count;
 }
 
 static int64_t smaller(int64_t a, int64_t b)
@@ -170,8 +170,8 @@ static struct sl_greedy greedy_pruned(struct range r, int64_t threshold)
 {
     keep_all(r, false);
     prune(r, threshold);
-    list_range(&candidates, r);
-    struct sl_greedy greedy = sl_balance_greedy(&candidates);
+    list_range(r);
+    struct sl_greedy greedy = sl_balance_greedy();
     keep_all(r, true);
     return greedy;
 }
@@ -180,8 +180,8 @@ static struct sl_greedy greedy_pruned(struct range r, int64_t threshold)
 static void try_siblings(struct range r, struct siblings *best)
 {
     int64_t slices = sl_placing.count / sl_placing.slice_size;
-    list_range(&lower, sl_placing.depth < sl_placing.slice_depth ? below(r) : r);
-    struct sl_greedy greedy = sl_balance_greedy(&lower);
+    list_range(sl_placing.depth < sl_placing.slice_depth ? below(r) : r);
+    struct sl_greedy greedy = sl_balance_greedy();
     if (!greedy.fits || greedy.count == 0) {
         return;
     }
@@ -231,18 +231,19 @@ static struct siblings find_siblings(void)
 /* Every domain takes the threshold, and the first ones what is over. */
 static bool spread(int64_t threshold)
 {
-    int64_t extra = sl_placing.count / sl_placing.slice_size - (int64_t)picked.count * threshold;
+    int64_t extra =
+        sl_placing.count / sl_placing.slice_size - (int64_t)sl_balance_picked.count * threshold;
     uint32_t leaders = sl_placing.leaders;
     if (extra < 0) {
         return false;
     }
     sl_pick_start(true);
-    for (uint32_t i = 0; i < picked.count; i++) {
-        sl_pick_add(picked.spots[i]);
+    for (uint32_t i = 0; i < sl_balance_picked.count; i++) {
+        sl_pick_add(sl_balance_picked.spots[i]);
     }
     sl_pick_ready((struct sl_pick_need){.slices = true});
-    sl_chosen.count = picked.count;
-    for (uint32_t i = 0; i < picked.count; i++) {
+    sl_chosen.count = sl_balance_picked.count;
+    for (uint32_t i = 0; i < sl_balance_picked.count; i++) {
         uint32_t spot = sl_pick_next();
         int64_t room = leaders > 0 ? sl_fit_slices_led[spot] : sl_fit_slices[spot];
         int64_t more = leaders > 0 || extra > 0 ? smaller(room - threshold, extra) : 0;
@@ -262,29 +263,32 @@ static bool spread(int64_t threshold)
 static bool apply(const struct siblings *best, uint32_t *depth)
 {
     prune((struct range){best->first, best->end}, best->threshold);
-    list_range(&candidates, (struct range){best->first, best->end});
+    list_range((struct range){best->first, best->end});
     *depth = sl_placing.depth;
     if (sl_placing.depth < sl_placing.slice_depth) {
-        sl_balance_sort_even(&candidates);
-        if (!sl_balance_subset(&candidates, &picked)) {
+        sl_balance_sort_even();
+        if (!sl_balance_subset()) {
             return false;
         }
-        candidates.count = 0;
-        for (uint32_t i = 0; i < picked.count; i++) {
-            uint32_t parent = picked.spots[i];
+        sl_balance_domains.count = 0;
+        for (uint32_t i = 0; i < sl_balance_picked.count; i++) {
+            uint32_t parent = sl_balance_picked.spots[i];
             for (uint32_t c = 0; c < sl_spot_children[parent]; c++) {
-                candidates.spots[candidates.count] = sl_spot_child[parent] + c;
-                candidates.count++;
+                sl_balance_domains.spots[sl_balance_domains.count] = sl_spot_child[parent] + c;
+                sl_balance_domains.count++;
             }
         }
         (*depth)++;
     }
-    sl_chosen.count = candidates.count;
-    for (uint32_t i = 0; i < candidates.count; i++) {
-        sl_chosen.spots[i] = candidates.spots[i];
+    sl_chosen.count = sl_balance_domains.count;
+    for (uint32_t i = 0; i < sl_balance_domains.count; i++) {
+        sl_chosen.spots[i] = sl_balance_domains.spots[i];
     }
     sl_placement_sort_chosen(); /* the order of the tree */
-    return sl_balance_subset(&sl_chosen, &picked) && spread(best->threshold);
+    for (uint32_t i = 0; i < sl_chosen.count; i++) {
+        sl_balance_domains.spots[i] = sl_chosen.spots[i];
+    }
+    return sl_balance_subset() && spread(best->threshold);
 }
 
 bool sl_placement_balance(uint32_t *depth)

@@ -13,14 +13,37 @@ struct sl_greedy {
     uint32_t last_led; /* the one with the leader; SL_NO_ID = none */
     uint32_t last;     /* the last without; SL_NO_ID = none */
 };
-struct sl_greedy sl_balance_greedy(const struct sl_spot_list *domains);
 
-/* Out of `domains`, tried in that order: as few as the greedy way takes that take all with the
- * least room to spare. The result is in `*out` in that order; false = there is none, or there are
- * too many ways to look at. */
-bool sl_balance_subset(const struct sl_spot_list *domains, struct sl_spot_list *out);
+/* The domains in question, in the order in which they are tried, and the ones picked of them. */
+extern struct sl_spot_list sl_balance_domains;
+extern struct sl_spot_list sl_balance_picked;
+/*@
+  predicate BalanceListed{L} = sl_balance_domains.count <= SL_DOMAINS_MAX &&
+    \forall integer i; 0 <= i < sl_balance_domains.count ==>
+      sl_balance_domains.spots[i] < SL_SPOTS_MAX;
+  predicate BalancePicked{L} = sl_balance_picked.count <= SL_DOMAINS_MAX &&
+    \forall integer i; 0 <= i < sl_balance_picked.count ==>
+      sl_balance_picked.spots[i] < SL_SPOTS_MAX;
+*/
 
-/* The list by leaders, slices, how evenly the children's pods are spread (most evenly first), and
- * the order of the tree. */
-void sl_balance_sort_even(struct sl_spot_list *domains);
+/*@ requires ready: PlacingSound && FitsInRange && BalanceListed; terminates \true; exits \false;
+    assigns sl_hidden;
+    ensures known: (\result.last_led < SL_SPOTS_MAX || \result.last_led == SL_NO_ID) &&
+      (\result.last < SL_SPOTS_MAX || \result.last == SL_NO_ID); */
+struct sl_greedy sl_balance_greedy(void);
+
+/* As few as the greedy way takes that take all with the least room to spare. They are in
+ * sl_balance_picked in that order; false = there are none, or there are too many ways to look
+ * at. */
+/*@ requires ready: PlacingSound && FitsInRange && BalanceListed; terminates \true; exits \false;
+    assigns sl_hidden, sl_balance_picked;
+    ensures picked: \result ==> BalancePicked; */
+bool sl_balance_subset(void);
+
+/* Orders them by leaders, slices, how evenly the children's pods are spread (most evenly first),
+ * and the order of the tree. */
+/*@ requires ready: FitsInRange && BalanceListed; terminates \true; exits \false;
+    assigns sl_hidden, sl_balance_domains.spots[0 .. SL_DOMAINS_MAX - 1];
+    ensures listed: BalanceListed; */
+void sl_balance_sort_even(void);
 #endif

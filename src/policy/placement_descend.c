@@ -30,8 +30,8 @@ static void add_lower(uint32_t spot)
     }
 }
 
-/* Pods, and perhaps a leader, on the next domains of the list, until all stand. False = there is not
- * enough room for them. */
+/* Pods, and perhaps a leader, on the next domains of the list, until all stand. False = there is
+ * not enough room for them. */
 static bool take(struct sl_pick_need need, uint32_t size)
 {
     while (need.amount > 0 || need.leaders > 0) {

@@ -9,6 +9,12 @@
 
 struct sl_spot_list sl_chosen;
 
+/* clang-format off */
+#define SEARCHED sl_hidden, sl_placement_failure, sl_chosen
+/* clang-format on */
+
+/*@ requires chosen: ChosenSound && spot < SL_SPOTS_MAX; terminates \true; exits \false;
+    assigns sl_chosen; ensures chosen: ChosenSound; */
 static void choose(uint32_t spot)
 {
     if (sl_chosen.count < SL_DOMAINS_MAX) {
@@ -17,6 +23,8 @@ static void choose(uint32_t spot)
     }
 }
 
+/*@ requires ready: PlacingSound; terminates \true; exits \false; assigns \nothing;
+    ensures need: 0 <= \result.amount <= UINT32_MAX; */
 static struct sl_pick_need all_slices(void)
 {
     return (struct sl_pick_need){.amount = sl_placing.count / sl_placing.slice_size,
@@ -25,6 +33,8 @@ static struct sl_pick_need all_slices(void)
 }
 
 /* One domain of the level that takes all; SL_NO_ID = there is none. */
+/*@ requires ready: CountsReady && depth < SL_DEPTHS_MAX; terminates \true; exits \false;
+    assigns sl_hidden; ensures known: \result < SL_SPOTS_MAX || \result == SL_NO_ID; */
 static uint32_t find_single(uint32_t depth)
 {
     struct sl_pick_need need = all_slices();
@@ -34,37 +44,43 @@ static uint32_t find_single(uint32_t depth)
         return sl_pick_first(first, end, need, true);
     }
     uint32_t top = sl_pick_first(first, end, need, false);
-    bool fits = sl_pick_leaders(top) >= need.leaders && sl_pick_capacity(top, need) >= need.amount;
+    bool fits = top < SL_SPOTS_MAX && sl_pick_leaders(top) >= need.leaders &&
+                sl_pick_capacity(top, need) >= need.amount;
     if (!fits && sl_placing.required && sl_placing.preferring) {
         top = sl_pick_first(first, end, need, true);
-        fits = top != SL_NO_ID;
+        fits = top < SL_SPOTS_MAX;
     }
     return fits ? sl_pick_tightest_like(first, end, need, top) : SL_NO_ID;
 }
 
 /* --- several domains --- */
 
-/* Where the leader stands goes first. False = it stands nowhere. */
-static bool choose_leader(uint32_t depth, int64_t *left)
+/* Where the leader stands goes first: that spot; SL_NO_ID = it stands nowhere. */
+/*@ requires ready: CountsReady && ChosenSound; terminates \true; exits \false; assigns SEARCHED;
+    ensures chosen: ChosenSound; ensures known: \result < SL_SPOTS_MAX || \result == SL_NO_ID; */
+static uint32_t choose_leader(uint32_t depth)
 {
     struct sl_pick_need need = all_slices();
     uint32_t spot = sl_pick_next();
     if (spot == SL_NO_ID || sl_pick_leaders(spot) == 0) {
-        return sl_placement_no_fit(depth, 0, need.amount);
+        (void)sl_placement_no_fit(depth, 0, need.amount);
+        return SL_NO_ID;
     }
     if (!sl_placing.least_free && sl_pick_capacity(spot, need) >= need.amount) {
         spot = sl_pick_tightest(spot, need);
     }
     choose(spot);
-    *left = need.amount - sl_fit_slices_led[spot];
-    return true;
+    return spot;
 }
 
 /* All of the level that take anything, but for the one chosen already. */
+/*@ requires ready: CountsReady && depth < SL_DEPTHS_MAX; terminates \true; exits \false;
+    assigns sl_hidden; */
 static void list_level(uint32_t depth, bool leaders_first)
 {
     uint32_t end = sl_placing.at.first[depth + 1];
     sl_pick_start(leaders_first);
+    /*@ loop assigns spot, sl_hidden; loop variant end - spot; */
     for (uint32_t spot = sl_placing.at.first[depth]; spot < end; spot++) {
         bool chosen = sl_chosen.count > 0 && sl_chosen.spots[0] == spot;
         if (!chosen && (sl_fit_slices[spot] > 0 || sl_pick_leaders(spot) > 0)) {
@@ -73,6 +89,8 @@ static void list_level(uint32_t depth, bool leaders_first)
     }
 }
 
+/*@ requires ready: CountsReady && ChosenSound && depth < SL_DEPTHS_MAX; terminates \true;
+    exits \false; assigns SEARCHED; ensures chosen: ChosenSound; */
 static bool choose_several(uint32_t depth)
 {
     struct sl_pick_need need = all_slices();
@@ -80,55 +98,77 @@ static bool choose_several(uint32_t depth)
     if (need.leaders > 0) {
         list_level(depth, true);
         sl_pick_ready(need);
-        if (!choose_leader(depth, &need.amount)) {
+        uint32_t spot = choose_leader(depth);
+        if (spot == SL_NO_ID) {
             return false;
         }
+        need.amount -= sl_fit_slices_led[spot];
         need.leaders = 0;
     }
     list_level(depth, false);
     sl_pick_ready(need);
-    while (need.amount > 0) {
+    /*@
+      loop invariant chosen: ChosenSound && steps <= SL_DOMAINS_MAX;
+      loop invariant amount: -2 * SL_AMOUNT_MAX <= need.amount <= 2 * SL_AMOUNT_MAX;
+      loop assigns steps, need.amount, SEARCHED;
+      loop variant SL_DOMAINS_MAX - steps;
+    */
+    for (uint32_t steps = 0; need.amount > 0; steps++) {
         uint32_t spot = sl_pick_next();
-        if (spot == SL_NO_ID) {
+        if (spot == SL_NO_ID || steps == SL_DOMAINS_MAX) {
             return sl_placement_no_fit(depth, of - need.amount, of);
         }
         if (!sl_placing.least_free && sl_fit_slices[spot] >= need.amount) {
             spot = sl_pick_tightest(spot, need);
         }
         choose(spot);
-        need.amount -= sl_fit_slices[spot];
+        if (sl_fit_slices[spot] > 0) { /* else it was listed for the leader */
+            need.amount -= sl_fit_slices[spot];
+        }
     }
     return true;
 }
 
 /* None of the level takes all, and they may not be spread. */
-static bool fail_required(uint32_t depth)
+/*@ requires ready: CountsReady && depth < SL_DEPTHS_MAX; terminates \true; exits \false;
+    assigns sl_hidden, sl_placement_failure; */
+static void fail_required(uint32_t depth)
 {
     struct sl_pick_need need = all_slices();
     uint32_t top =
         sl_pick_first(sl_placing.at.first[depth], sl_placing.at.first[depth + 1], need, false);
-    return sl_placement_no_fit(depth, sl_fit_slices[top], need.amount);
+    int64_t fit = top < SL_SPOTS_MAX ? sl_fit_slices[top] : 0;
+    (void)sl_placement_no_fit(depth, fit, need.amount);
 }
 
-bool sl_placement_search(uint32_t *depth)
+uint32_t sl_placement_search(void)
 {
+    uint32_t depth = sl_placing.depth;
     sl_chosen.count = 0;
+    /*@
+      loop invariant chosen: ChosenSound && d <= sl_placing.depth + 1;
+      loop invariant depth: depth <= sl_placing.depth;
+      loop assigns d, depth, SEARCHED;
+      loop variant d;
+    */
     for (uint32_t d = sl_placing.depth + 1; d > 0; d--) {
-        if (sl_placing.at.first[d - 1] == sl_placing.at.first[d]) {
-            return sl_placement_miss(SL_PLACEMENT_NO_DOMAINS);
+        depth = d - 1;
+        if (sl_placing.at.first[depth] == sl_placing.at.first[d]) {
+            (void)sl_placement_miss(SL_PLACEMENT_NO_DOMAINS);
+            return SL_NO_ID;
         }
-        uint32_t single = find_single(d - 1);
-        *depth = d - 1;
+        uint32_t single = find_single(depth);
         if (single != SL_NO_ID) {
             choose(single);
-            return true;
+            return depth;
         }
         if (sl_placing.required) {
-            return fail_required(d - 1);
+            fail_required(depth);
+            return SL_NO_ID;
         }
         if (sl_placing.unconstrained) {
             break;
         }
     }
-    return choose_several(*depth);
+    return choose_several(depth) ? depth : SL_NO_ID;
 }

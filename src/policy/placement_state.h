@@ -56,12 +56,6 @@ extern uint32_t sl_fit_leaders[SL_SPOTS_MAX];
 extern int64_t sl_placement_own[SL_ROOMS_MAX];
 extern bool sl_placement_has_own;
 
-void sl_counts_fill(void);
-/* What the children of a spot of that level (not the lowest) have together. */
-void sl_counts_sum(uint32_t spot, uint32_t depth);
-/* What is free of a room for the pod set in question. */
-int64_t sl_counts_free(sl_site_id site, sl_measure_id measure);
-
 /* --- chosen spots --- */
 struct sl_spot_list {
     uint32_t count;
@@ -69,17 +63,79 @@ struct sl_spot_list {
 };
 extern struct sl_spot_list sl_chosen;
 
+/* clang-format off */
+#define SL_FITS                                                                                    \
+    sl_fit_pods[0 .. SL_SPOTS_MAX - 1], sl_fit_slices[0 .. SL_SPOTS_MAX - 1],                      \
+        sl_fit_score[0 .. SL_SPOTS_MAX - 1], sl_fit_pods_led[0 .. SL_SPOTS_MAX - 1],               \
+        sl_fit_slices_led[0 .. SL_SPOTS_MAX - 1], sl_fit_leaders[0 .. SL_SPOTS_MAX - 1]
+/* clang-format on */
+/*@
+  predicate IsFit(integer amount) = -SL_AMOUNT_MAX <= amount <= SL_AMOUNT_MAX;
+  // What is counted of every spot is in range.
+  predicate FitsInRange{L} = \forall integer s; 0 <= s < SL_SPOTS_MAX ==>
+    IsFit(sl_fit_pods[s]) && IsFit(sl_fit_slices[s]) && IsFit(sl_fit_score[s]) &&
+    IsFit(sl_fit_pods_led[s]) && IsFit(sl_fit_slices_led[s]);
+  // The pod set in question has levels, is at one of them, and comes in slices of some size.
+  predicate PlacingSound{L} =
+    0 < sl_placing.at.depth_count <= SL_DEPTHS_MAX && sl_placing.leaders <= 1 &&
+    sl_placing.depth < sl_placing.at.depth_count && 0 < sl_placing.slice_size &&
+    (\forall integer d; 0 <= d <= SL_DEPTHS_MAX ==> sl_placing.at.first[d] <= SL_SPOTS_MAX);
+  // Its pods take something, and an amount, of each measure that is named.
+  predicate TakesSound{L} = \forall integer i; 0 <= i < SL_TAKES_MAX ==>
+    (i < sl_placing.takes.count ==> 0 < sl_placing.takes.of[i].per_pod <= SL_AMOUNT_MAX) &&
+    (i < sl_placing.leader_takes.count ==>
+       0 < sl_placing.leader_takes.of[i].per_pod <= SL_AMOUNT_MAX);
+  predicate OwnInRange{L} = \forall integer r; 0 <= r < SL_ROOMS_MAX ==>
+    -SL_AMOUNT_UNLIMITED <= sl_placement_own[r] <= SL_AMOUNT_UNLIMITED;
+  // What counting the capacity of spots relies on.
+  predicate CountsReady{L} = PlacingSound && TakesSound && OwnInRange && FitsInRange &&
+    RoomsBounded && UsedInRange && AssumedInRange && DomainsInv;
+  predicate ChosenSound{L} = sl_chosen.count <= SL_DOMAINS_MAX &&
+    \forall integer i; 0 <= i < sl_chosen.count ==> sl_chosen.spots[i] < SL_SPOTS_MAX;
+*/
+
+/*@ requires ready: CountsReady; terminates \true; exits \false; assigns sl_hidden, SL_FITS;
+    ensures fits: FitsInRange; */
+void sl_counts_fill(void);
+/* Real numbers of pods are far below the bound, which keeps sums of any numbers in range. */
+/*@ terminates \true; exits \false; assigns \nothing;
+    ensures fit: IsFit(\result); ensures same: IsFit(amount) ==> \result == amount; */
+int64_t sl_counts_bounded(int64_t amount);
+/* How many slices the pods of a spot make. */
+/*@ requires ready: PlacingSound && FitsInRange && spot < SL_SPOTS_MAX; terminates \true;
+    exits \false; assigns sl_fit_slices[spot], sl_fit_slices_led[spot];
+    ensures fits: FitsInRange; */
+void sl_counts_slices(uint32_t spot);
+/* What the children of a spot of that level (not the lowest) have together. */
+/*@ requires ready: PlacingSound && FitsInRange && spot < SL_SPOTS_MAX; terminates \true;
+    exits \false; assigns SL_FITS; ensures fits: FitsInRange; */
+void sl_counts_sum(uint32_t spot, uint32_t depth);
+/* What is free of a room for the pod set in question. */
+/*@ requires range: OwnInRange && RoomsBounded && UsedInRange && AssumedInRange;
+    terminates \true; exits \false; assigns \nothing;
+    ensures range: -6 * SL_AMOUNT_MAX <= \result <= 5 * SL_AMOUNT_MAX; */
+int64_t sl_counts_free(sl_site_id site, sl_measure_id measure);
+
 /* --- steps; false = sl_placement_failure says why --- */
 bool sl_placement_ask(const struct sl_placement_set *set, const struct sl_placement_set *leader);
 /* So many pods, in slices of sl_placing.slice_size. */
 bool sl_placement_set_count(uint32_t count);
+/*@ terminates \true; exits \false; assigns sl_placement_failure; ensures no: !\result; */
 bool sl_placement_miss(enum sl_placement_miss miss); /* always false */
+/*@ requires ready: CountsReady; terminates \true; exits \false; assigns sl_placement_failure;
+    ensures no: !\result; */
 bool sl_placement_no_fit(uint32_t depth, int64_t fit, int64_t of);
-/* The level and the domains that take all pods: in sl_chosen, their level in *depth. */
-bool sl_placement_search(uint32_t *depth);
+/* The domains that take all pods, in sl_chosen: their level; SL_NO_ID = there are none. */
+/*@ requires ready: CountsReady; terminates \true; exits \false;
+    assigns sl_hidden, sl_placement_failure, sl_chosen;
+    ensures chosen: ChosenSound;
+    ensures level: \result < sl_placing.at.depth_count || \result == SL_NO_ID; */
+uint32_t sl_placement_search(void);
 bool sl_placement_descend(uint32_t depth, bool balanced); /* from sl_chosen to the lowest level */
 bool sl_placement_balance(uint32_t *depth); /* as search; false = that way does not work out */
 bool sl_placement_one(void); /* all of that; the answer in sl_chosen, in order, and sl_fit_... */
+/*@ requires chosen: ChosenSound; terminates \true; exits \false;
+    assigns sl_hidden, sl_chosen.spots[0 .. SL_DOMAINS_MAX - 1]; ensures chosen: ChosenSound; */
 void sl_placement_sort_chosen(void);
 
 /* --- rows of the answer --- */

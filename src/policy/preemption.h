@@ -6,8 +6,13 @@
  * question, the answer, and who is passed over. */
 #ifndef SL_POLICY_PREEMPTION_H
 #define SL_POLICY_PREEMPTION_H
+#include "kernel/commit.h"
+#include "kernel/ledger.h"
+#include "kernel/promise.h"
 #include "kernel/types.h"
+#include "policy/placement.h"
 #include "specs/hidden.acsl"
+#include "specs/trial.acsl"
 
 /* One cell that the preemptor needs something of. */
 struct sl_need {
@@ -37,9 +42,22 @@ struct sl_victims {
 extern struct sl_victims sl_victims;
 /*@ predicate VictimsSound{L} = sl_victims.count <= SL_VICTIMS_MAX; */
 
+/* clang-format off */
+#define SL_SOUGHT sl_victims, SL_ASSUMED, SL_PLACED, SL_TRIED, sl_trail_depth
+/* clang-format on */
+/*@
+  // Victims can be looked for: trials, of which several nest, on ledger and rooms.
+  predicate PreemptionReady{L} =
+    TrialReady && ClaimsValid && sl_trail_depth < INT32_MAX && ListsInv && PlaceReady;
+*/
+
 /* Find victims for sl_preemption_question; returns sl_victims.count, 0 = none would help. May be
  * asked inside a trial (which then counts as the state of the world). `now_ms` orders holders
  * whose reservation has no time yet. */
+/*@ requires ready: PreemptionReady; terminates \true; exits \false;
+    assigns sl_hidden, SL_SOUGHT;
+    ensures ready: PreemptionReady && TakenBack{Pre, Post};
+    ensures victims: VictimsSound && \result == sl_victims.count; */
 uint32_t sl_preemption_find(int64_t now_ms);
 
 /* Those who are gone in the trial that is open, because others in the cycle have chosen them: no
@@ -56,6 +74,10 @@ struct sl_prospect {
     enum sl_possibility possibility; /* RECLAIM: no victim is of the preemptor's own queue */
     uint32_t borrow_height;          /* with the victims gone */
 };
+/*@ requires ready: PreemptionReady && HeightsInv; terminates \true; exits \false;
+    assigns sl_hidden, SL_SOUGHT, SL_HEIGHTS, sl_preemption_question;
+    ensures ready: PreemptionReady && HeightsInv && TakenBack{Pre, Post};
+    ensures known: \result.possibility <= SL_RECLAIM && VictimsSound; */
 struct sl_prospect sl_preemption_prospect(sl_workload_id preemptor, sl_node_id cluster_queue,
                                           sl_cell_id cell, int64_t amount, int64_t now_ms);
 #endif

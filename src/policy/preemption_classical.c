@@ -29,10 +29,28 @@ static int64_t climb_amounts[SL_CLAIMS_MAX];
 static bool found_by_hierarchy;
 static bool found_in_others;
 
+/* clang-format off */
+#define CLIMB climb_cells[0 .. SL_CLAIMS_MAX - 1], climb_amounts[0 .. SL_CLAIMS_MAX - 1]
+#define FOUND found_by_hierarchy, found_in_others
+/* clang-format on */
+
+/*@
+  predicate Climbing{L} = \forall integer i; 0 <= i < sl_preemption_question.need_count ==>
+    0 <= climb_amounts[i] <= SL_AMOUNT_MAX;
+*/
+
 /* --- collecting ------------------------------------------------------------------------------ */
 
+/*@ requires asked: QuestionAsked; terminates \true; exits \false; assigns CLIMB;
+    ensures climbing: Climbing; */
 static void begin_climb(void)
 {
+    /*@
+      loop invariant climbing: \forall integer j; 0 <= j < i ==>
+        0 <= climb_amounts[j] <= SL_AMOUNT_MAX;
+      loop assigns i, CLIMB;
+      loop variant sl_preemption_question.need_count - i;
+    */
     for (uint32_t i = 0; i < sl_preemption_question.need_count; i++) {
         climb_cells[i] = sl_preemption_question.needs[i].cell;
         climb_amounts[i] = sl_preemption_question.needs[i].amount;
@@ -40,6 +58,10 @@ static void begin_climb(void)
 }
 
 /* What is not kept below its parent of the need at this node. */
+/*@ requires ledger: LimitsInRange && UsageInRange;
+    requires need: Climbing && QuestionSound && i < sl_preemption_question.need_count;
+    terminates \true; exits \false; assigns \nothing;
+    ensures amount: 0 <= \result <= SL_AMOUNT_MAX; */
 static int64_t passed_on(uint32_t i)
 {
     int64_t spare = sl_ledger_kept(climb_cells[i]) - sl_ledger_usage(climb_cells[i]);
@@ -48,9 +70,16 @@ static int64_t passed_on(uint32_t i)
 }
 
 /* Does all that is left fit in the quota of the node at hand? Goes on to its parent. */
+/*@ requires ledger: LimitsInRange && UsageInRange; requires needs: Climbing && QuestionSound;
+    terminates \true; exits \false; assigns CLIMB; ensures climbing: Climbing; */
 static bool climb(void)
 {
     bool fits = true;
+    /*@
+      loop invariant climbing: Climbing;
+      loop assigns i, fits, CLIMB;
+      loop variant sl_preemption_question.need_count - i;
+    */
     for (uint32_t i = 0; i < sl_preemption_question.need_count; i++) {
         if (sl_ledger_usage(climb_cells[i]) + climb_amounts[i] >
             sl_ledger_subtree(climb_cells[i])) {
@@ -63,12 +92,15 @@ static bool climb(void)
 }
 
 /* May candidates of this priority be taken while the preemptor borrows? */
+/*@ terminates \true; exits \false; assigns \nothing; */
 static bool below_threshold(sl_workload_id id, struct sl_preempt_policy policy)
 {
     return sl_order_lower(id, sl_preemption_question.preemptor) &&
            (!policy.has_threshold || sl_order_of(id).priority <= policy.threshold);
 }
 
+/*@ requires question: QuestionSound && ClaimCountsValid; terminates \true; exits \false;
+    assigns sl_hidden, FOUND; */
 static void add_queue(sl_node_id queue, sl_node_id common, bool advantage)
 {
     uint32_t before = sl_candidates_count();
@@ -87,10 +119,13 @@ static void add_queue(sl_node_id queue, sl_node_id common, bool advantage)
 
 /* From what stands under `cohort`, but for the part that was looked at before. Subtrees that keep
  * to their quota are left alone. */
+/*@ requires question: QuestionSound && ClaimCountsValid && ListsInv; terminates \true;
+    exits \false; assigns sl_hidden, FOUND; */
 static void add_subtree(sl_node_id cohort, sl_node_id done, bool advantage)
 {
     sl_node_id node = sl_branches_walk(cohort, cohort, false);
-    while (node != SL_NO_ID) {
+    /*@ loop assigns steps, node, sl_hidden, FOUND; loop variant SL_NODES_MAX - steps; */
+    for (uint32_t steps = 0; node != SL_NO_ID && steps < SL_NODES_MAX; steps++) {
         bool skip = node == done || !sl_contest_exceeded(node);
         if (!skip) {
             add_queue(node, cohort, advantage);
@@ -99,19 +134,31 @@ static void add_subtree(sl_node_id cohort, sl_node_id done, bool advantage)
     }
 }
 
+/*@ requires question: QuestionAsked && ClaimCountsValid && ListsInv;
+    requires ledger: LimitsInRange && UsageInRange; terminates \true; exits \false;
+    assigns sl_hidden, FOUND, CLIMB; */
 static void collect_others(void)
 {
     sl_node_id done = sl_preemption_question.cluster_queue;
     begin_climb();
     bool advantage = climb();
-    for (sl_node_id cohort = sl_ledger_parent_node(done); cohort != SL_NO_ID;
-         cohort = sl_ledger_parent_node(cohort)) {
+    sl_node_id cohort = sl_ledger_parent_node(done);
+    /*@
+      loop invariant climbing: Climbing;
+      loop assigns steps, cohort, done, advantage, sl_hidden, FOUND, CLIMB;
+      loop variant SL_LEVELS_MAX - steps;
+    */
+    for (uint32_t steps = 0; cohort != SL_NO_ID && steps < SL_LEVELS_MAX; steps++) {
         add_subtree(cohort, done, advantage);
         advantage = climb() || advantage;
         done = cohort;
+        cohort = sl_ledger_parent_node(cohort);
     }
 }
 
+/*@ requires question: QuestionAsked && ClaimCountsValid && ListsInv;
+    requires ledger: LimitsInRange && UsageInRange; terminates \true; exits \false;
+    assigns sl_hidden, FOUND, CLIMB; */
 static void collect(struct sl_preempt_policy policy, int64_t now_ms)
 {
     sl_node_id own = sl_preemption_question.cluster_queue;
@@ -131,15 +178,21 @@ static void collect(struct sl_preempt_policy policy, int64_t now_ms)
 /* --- taking ---------------------------------------------------------------------------------- */
 
 /* Does every node from the queue up to below the common cohort still exceed its quota? */
+/*@ requires question: QuestionSound && ListsInv; terminates \true; exits \false;
+    assigns \nothing; */
 static bool still_exceeds(sl_node_id queue, sl_node_id common)
 {
     sl_node_id node = queue;
-    while (node != SL_NO_ID && node != common && sl_contest_exceeded(node)) {
+    /*@ loop assigns steps, node; loop variant SL_LEVELS_MAX - steps; */
+    for (uint32_t steps = 0;
+         node != SL_NO_ID && node != common && sl_contest_exceeded(node) && steps < SL_LEVELS_MAX;
+         steps++) {
         node = sl_ledger_parent_node(node);
     }
     return node == common;
 }
 
+/*@ terminates \true; exits \false; assigns \nothing; */
 static enum sl_right right_of(struct sl_candidate candidate, struct sl_preempt_policy policy)
 {
     if (candidate.right == SL_RIGHT_NO_BORROWING && policy.borrow_within &&
@@ -149,6 +202,8 @@ static enum sl_right right_of(struct sl_candidate candidate, struct sl_preempt_p
     return candidate.right;
 }
 
+/*@ requires question: QuestionSound && ListsInv; terminates \true; exits \false;
+    assigns \nothing; */
 static bool may_take(struct sl_candidate candidate, enum sl_right right, bool may_borrow)
 {
     if (right == SL_RIGHT_WITHIN) {
@@ -160,6 +215,7 @@ static bool may_take(struct sl_candidate candidate, enum sl_right right, bool ma
     return still_exceeds(candidate.queue, candidate.common);
 }
 
+/*@ terminates \true; exits \false; assigns \nothing; */
 static enum sl_preempt_reason reason_for(enum sl_right right)
 {
     switch (right) {
@@ -172,9 +228,23 @@ static enum sl_preempt_reason reason_for(enum sl_right right)
     }
 }
 
+/*@ requires tried: VictimsTried && ListsInv; terminates \true; exits \false;
+    assigns sl_hidden, sl_victims, SL_TRIED, SL_ASSUMED, SL_PLACED;
+    ensures tried: VictimsTried;
+    ensures past: PastKept{Pre, Post};
+    ensures met: \result ==> NeedsMet(may_borrow); */
 static bool take_enough(struct sl_preempt_policy policy, bool may_borrow)
 {
-    for (uint32_t i = 0; i < sl_candidates_count(); i++) {
+    uint32_t count = sl_candidates_count();
+    /*@
+      loop invariant ledger: LedgerReady && SharesReady;
+      loop invariant rooms: PlaceReady;
+      loop invariant victims: VictimsSound && QuestionAsked && ClaimsValid && sl_trail_depth > 0;
+      loop invariant past: PastKept{Pre, Here};
+      loop assigns i, sl_hidden, sl_victims, SL_TRIED, SL_ASSUMED, SL_PLACED;
+      loop variant count - i;
+    */
+    for (uint32_t i = 0; i < count; i++) {
         struct sl_candidate candidate = sl_candidates_at(i);
         enum sl_right right = right_of(candidate, policy);
         if (!may_take(candidate, right, may_borrow)) {
@@ -190,20 +260,27 @@ static bool take_enough(struct sl_preempt_policy policy, bool may_borrow)
     return false;
 }
 
+/*@ requires ready: PreemptionReady && QuestionAsked; terminates \true; exits \false;
+    assigns sl_hidden, SL_SOUGHT;
+    ensures ready: PreemptionReady;
+    ensures back: TakenBack{Pre, Post};
+    ensures victims: VictimsSound; */
 static bool attempt(struct sl_preempt_policy policy, bool may_borrow)
 {
-    sl_victims_begin();
-    bool done = take_enough(policy, may_borrow);
-    if (done) {
-        sl_victims_spare(may_borrow);
-    } else {
+    uint32_t mark = sl_victims_begin();
+    bool done = take_enough(policy, may_borrow) && sl_victims_spare(may_borrow);
+    if (!done) {
         sl_victims.count = 0;
     }
     sl_victims.may_borrow = may_borrow;
-    sl_victims_end();
+    //@ assert past: SamePast{Pre, Here}(mark) && mark <= sl_trail_count;
+    sl_victims_end(mark);
+    //@ assert same: UsageSame{Pre, Here};
+    //@ assert past: PastKept{Pre, Here};
     return done;
 }
 
+/*@ assigns sl_hidden, SL_SOUGHT, FOUND, CLIMB; */
 uint32_t sl_preemption_find_classical(int64_t now_ms)
 {
     struct sl_preempt_policy policy = sl_preempt_policy_of(sl_preemption_question.cluster_queue);
@@ -213,8 +290,12 @@ uint32_t sl_preemption_find_classical(int64_t now_ms)
     } else {
         bool borrow_first = policy.borrow_within || found_by_hierarchy;
         if (!attempt(policy, borrow_first)) {
+            //@ assert past: PastKept{Pre, Here};
+            //@ assert same: UsageSame{Pre, Here};
             (void)attempt(policy, !borrow_first);
         }
     }
+    //@ assert past: PastKept{Pre, Here};
+    //@ assert same: UsageSame{Pre, Here};
     return sl_victims.count;
 }

@@ -5,7 +5,13 @@
  * sl_preemption_question in sl_victims. */
 #ifndef SL_POLICY_PREEMPTION_CLASSICAL_H
 #define SL_POLICY_PREEMPTION_CLASSICAL_H
-#include <stdint.h>
+#include "policy/preemption.h"
+#include "specs/victims.acsl"
 
+/*@ requires ready: PreemptionReady && QuestionAsked; terminates \true; exits \false;
+    assigns sl_hidden, SL_SOUGHT;
+    ensures ready: PreemptionReady;
+    ensures back: TakenBack{Pre, Post};
+    ensures victims: VictimsSound && \result == sl_victims.count; */
 uint32_t sl_preemption_find_classical(int64_t now_ms);
 #endif

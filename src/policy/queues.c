@@ -3,7 +3,7 @@
 
 /* Queues: who is in line where. HEAP means in the queue's heap; INADMISSIBLE means in a lane, or
  * alone, or in the heap of those that wait for their backoff; IN_FLIGHT means in no heap until the
- * cycle has decided. */
+ * cycle has decided. Wake-ups: queues_wake.c. */
 #include "policy/queues.h"
 
 #include "kernel/commit.h"
@@ -26,12 +26,22 @@ static uint32_t queue_link[SL_WORKLOADS_MAX]; /* the queue it belongs to, link *
 static uint32_t workload_limit;               /* no workload from here on was ever attached */
 static uint32_t counts_on[SL_NODES_MAX];      /* the head that was held last, link */
 
-static sl_workload_id owed[SL_WORKLOADS_MAX]; /* who missed a wake-up */
-static uint32_t owed_count;
-static bool is_owed[SL_WORKLOADS_MAX];
+/* clang-format off */
+#define ATTACHED queue_link[0 .. SL_WORKLOADS_MAX - 1], workload_limit
+#define COUNTS_ON counts_on[0 .. SL_NODES_MAX - 1]
+#define PLACES sl_places[0 .. SL_WORKLOADS_MAX - 1]
+/* clang-format on */
 
-static bool is_roomless[SL_USED_FLAVORS_MAX]; /* somebody waits for room on this tree */
+/*@
+  // Every link is none or names a node.
+  predicate QueueLinks{L} = workload_limit <= SL_WORKLOADS_MAX &&
+    \forall integer w; 0 <= w < SL_WORKLOADS_MAX ==> queue_link[w] <= SL_NODES_MAX;
+  // What every step needs and keeps.
+  predicate InOrder{L} = QueueLinks && PlacesAgree && NodesLinked;
+*/
 
+/*@ requires link: link <= SL_NODES_MAX; terminates \true; exits \false; assigns \nothing;
+    ensures known: \result == (link != 0 ? link - 1 : SL_NO_ID); */
 static sl_node_id node_of(uint32_t link)
 {
     return link != 0 ? link - 1 : SL_NO_ID;
@@ -40,6 +50,8 @@ static sl_node_id node_of(uint32_t link)
 /* --- in line and out ------------------------------------------------------------------------- */
 
 /* Out of every index; it may come back. */
+/*@ requires order: InOrder && id < SL_WORKLOADS_MAX; terminates \true; exits \false;
+    assigns sl_hidden, PLACES; ensures order: InOrder; */
 static void leave_line(sl_workload_id id)
 {
     if (queue_link[id] != 0) {
@@ -49,6 +61,8 @@ static void leave_line(sl_workload_id id)
 }
 
 /* What it counted on while it was held is free. */
+/*@ requires queue: queue < SL_NODES_MAX; terminates \true; exits \false;
+    assigns sl_hidden, COUNTS_ON; */
 static void free_claims(sl_node_id queue, sl_workload_id id, bool anew)
 {
     if (counts_on[queue] == id + 1) {
@@ -58,6 +72,8 @@ static void free_claims(sl_node_id queue, sl_workload_id id, bool anew)
 }
 
 /* It is served, or belongs to the queue no more: nothing is remembered of its being in line. */
+/*@ requires order: InOrder && id < SL_WORKLOADS_MAX; terminates \true; exits \false;
+    assigns sl_hidden, PLACES, COUNTS_ON; ensures order: InOrder; */
 static void leave_for_good(sl_workload_id id)
 {
     if (queue_link[id] != 0) {
@@ -79,12 +95,15 @@ bool sl_queues_in_backoff(sl_workload_id id, int64_t now_ms)
 }
 
 /* Is it not to be tried now, whatever wakes its queue? */
+/*@ terminates \true; exits \false; assigns \nothing; */
 static bool stands_aside(sl_workload_id id, int64_t now_ms)
 {
     return sl_queues_in_backoff(id, now_ms) || sl_outsiders_turned_away(id);
 }
 
 /* Into the line, or among those that stand aside. It is in no index. */
+/*@ requires order: InOrder && id < SL_WORKLOADS_MAX; terminates \true; exits \false;
+    assigns sl_hidden, PLACES; ensures order: InOrder; */
 static void enter_line(sl_workload_id id, int64_t now_ms)
 {
     sl_node_id queue = node_of(queue_link[id]);
@@ -99,12 +118,15 @@ static void enter_line(sl_workload_id id, int64_t now_ms)
     sl_turns_refresh(queue);
 }
 
+/*@ terminates \true; exits \false; assigns \nothing; */
 static bool in_line(enum sl_place place)
 {
     return place == SL_PLACE_HEAP || place == SL_PLACE_INADMISSIBLE || place == SL_PLACE_IN_FLIGHT;
 }
 
 /* Whoever held quota and does so no more leaves room for others. */
+/*@ requires order: InOrder && id < SL_WORKLOADS_MAX; requires claims: ClaimCountsValid;
+    terminates \true; exits \false; assigns sl_hidden; */
 static void watch_holding(sl_workload_id id)
 {
     enum sl_place place = sl_place_of(id);
@@ -127,6 +149,7 @@ static void watch_holding(sl_workload_id id)
 }
 
 /* Is it in the heap of those that stand aside if it does, and in another if not? */
+/*@ requires known: id < SL_WORKLOADS_MAX; terminates \true; exits \false; assigns \nothing; */
 static bool in_right_heap(sl_workload_id id, int64_t now_ms)
 {
     sl_heap_id heap = sl_heap_of(id);
@@ -135,6 +158,8 @@ static bool in_right_heap(sl_workload_id id, int64_t now_ms)
 }
 
 /* Whoever belongs to no queue and might be in line is an orphan. */
+/*@ requires places: PlacesAgree; terminates \true; exits \false; assigns PLACES;
+    ensures places: PlacesAgree; */
 static void settle_unattached(sl_workload_id id)
 {
     if (in_line(sl_place_of(id))) {
@@ -142,6 +167,8 @@ static void settle_unattached(sl_workload_id id)
     }
 }
 
+/*@ requires order: InOrder; terminates \true; exits \false;
+    assigns sl_hidden, PLACES, ATTACHED, COUNTS_ON; ensures order: InOrder; */
 void sl_queues_settle(sl_workload_id id, int64_t now_ms)
 {
     if (id >= SL_WORKLOADS_MAX) {
@@ -167,6 +194,8 @@ void sl_queues_settle(sl_workload_id id, int64_t now_ms)
     }
 }
 
+/*@ requires order: InOrder; terminates \true; exits \false;
+    assigns sl_hidden, PLACES, ATTACHED, COUNTS_ON; ensures order: InOrder; */
 void sl_queues_retry(sl_workload_id id, int64_t now_ms)
 {
     sl_queues_settle(id, now_ms);
@@ -181,6 +210,9 @@ void sl_queues_retry(sl_workload_id id, int64_t now_ms)
     }
 }
 
+/*@ requires order: InOrder; terminates \true; exits \false;
+    assigns sl_hidden, PLACES, sl_order_keys[0 .. SL_WORKLOADS_MAX - 1],
+      ATTACHED, COUNTS_ON; ensures order: InOrder; */
 enum sl_status sl_queues_attach(sl_workload_id id, sl_node_id node, struct sl_order_key key)
 {
     if (id >= SL_WORKLOADS_MAX || sl_place_of(id) == SL_PLACE_NONE) {
@@ -200,6 +232,8 @@ enum sl_status sl_queues_attach(sl_workload_id id, sl_node_id node, struct sl_or
     return SL_OK;
 }
 
+/*@ requires order: InOrder; terminates \true; exits \false;
+    assigns sl_hidden, PLACES, ATTACHED, COUNTS_ON; ensures order: InOrder; */
 void sl_queues_detach(sl_workload_id id)
 {
     if (id >= SL_WORKLOADS_MAX || queue_link[id] == 0) {
@@ -211,6 +245,8 @@ void sl_queues_detach(sl_workload_id id)
     queue_link[id] = 0;
 }
 
+/*@ requires order: InOrder; terminates \true; exits \false;
+    assigns sl_hidden, PLACES, sl_order_keys[0 .. SL_WORKLOADS_MAX - 1]; ensures order: InOrder; */
 void sl_queues_set_key(sl_workload_id id, struct sl_order_key key)
 {
     if (id >= SL_WORKLOADS_MAX) {
@@ -232,118 +268,27 @@ void sl_queues_set_key(sl_workload_id id, struct sl_order_key key)
     sl_turns_refresh(queue);
 }
 
+/*@ requires links: QueueLinks; terminates \true; exits \false; assigns \nothing; */
 sl_node_id sl_queues_queue_of(sl_workload_id id)
 {
     return id < SL_WORKLOADS_MAX ? node_of(queue_link[id]) : SL_NO_ID;
 }
 
+/*@ requires links: QueueLinks; terminates \true; exits \false; assigns \nothing; */
 uint32_t sl_queues_workload_limit(void)
 {
     return workload_limit;
 }
 
-/* --- ClusterQueues, wake-ups ----------------------------------------------------------------- */
-
-enum sl_status sl_queues_configure(sl_node_id node, struct sl_rules rules, bool active)
-{
-    struct sl_rules before = sl_offers_rules(node);
-    enum sl_status status = sl_offers_set_rules(node, rules);
-    if (status != SL_OK) {
-        return status;
-    }
-    if (rules.strategy != before.strategy || rules.by_usage != before.by_usage) {
-        sl_line_rebuild(node);
-    }
-    sl_flavors_touch_tree(node);
-    sl_turns_set_active(node, active);
-    sl_turns_mark_queue(node);
-    return SL_OK;
-}
-
-void sl_queues_wake_tree(sl_node_id node)
-{
-    sl_flavors_touch_tree(node);
-    sl_turns_mark_tree(node);
-}
-
-void sl_queues_wake_tree_users(sl_tree_id tree)
-{
-    for (sl_cell_id cell = sl_offers_first_of(tree); cell != SL_NO_ID;
-         cell = sl_offers_next_of(cell)) {
-        sl_turns_mark_tree(sl_ledger_node_of(cell));
-    }
-}
-
-void sl_queues_note_roomless(sl_tree_id tree)
-{
-    if (tree < SL_USED_FLAVORS_MAX) {
-        is_roomless[tree] = true;
-    }
-}
-
-void sl_queues_note_room(sl_tree_id tree, bool anew)
-{
-    if (tree >= SL_USED_FLAVORS_MAX || !is_roomless[tree]) {
-        return;
-    }
-    is_roomless[tree] = false;
-    for (sl_cell_id cell = sl_offers_first_of(tree); cell != SL_NO_ID;
-         cell = sl_offers_next_of(cell)) {
-        sl_turns_owe_tree(sl_ledger_node_of(cell), anew);
-    }
-}
-
-void sl_queues_wake_queue(sl_node_id node)
-{
-    sl_turns_mark_queue(node);
-}
-
-void sl_queues_flush(void)
-{
-    uint32_t count = sl_turns_resolve();
-    for (uint32_t i = 0; i < count; i++) {
-        sl_node_id queue = sl_turns_woken(i);
-        sl_line_wake(queue);
-        sl_turns_unblock(queue);
-    }
-}
-
-void sl_queues_owe(sl_workload_id id)
-{
-    if (id < SL_WORKLOADS_MAX && !is_owed[id]) {
-        is_owed[id] = true;
-        owed[owed_count] = id;
-        owed_count++;
-    }
-}
-
-void sl_queues_pay(void)
-{
-    while (owed_count != 0) {
-        owed_count--;
-        sl_workload_id id = owed[owed_count];
-        is_owed[id] = false;
-        if (queue_link[id] != 0) {
-            sl_line_wake_one(queue_link[id] - 1, id);
-            sl_turns_unblock(queue_link[id] - 1);
-        }
-    }
-    sl_turns_pay();
-    sl_queues_flush();
-}
-
-bool sl_queues_ready(void)
-{
-    return sl_turns_first_ready() != SL_NO_ID || sl_turns_marked() || owed_count != 0 ||
-           sl_turns_owes();
-}
-
 /* --- for the cycle --------------------------------------------------------------------------- */
 
+/*@ requires order: InOrder; terminates \true; exits \false;
+    assigns sl_hidden, PLACES, COUNTS_ON; ensures order: InOrder; */
 sl_workload_id sl_queues_take(sl_node_id node)
 {
     sl_workload_id id = sl_heads_first(node);
-    if (id == SL_NO_ID || sl_place_move(id, SL_PLACE_HEAP, SL_PLACE_IN_FLIGHT) != SL_OK) {
+    if (node >= SL_NODES_MAX || id == SL_NO_ID ||
+        sl_place_move(id, SL_PLACE_HEAP, SL_PLACE_IN_FLIGHT) != SL_OK) {
         return SL_NO_ID;
     }
     if (sl_turns_is_held(node)) {
@@ -355,6 +300,8 @@ sl_workload_id sl_queues_take(sl_node_id node)
     return id;
 }
 
+/*@ requires order: InOrder; terminates \true; exits \false;
+    assigns sl_hidden, PLACES, COUNTS_ON; ensures order: InOrder; */
 void sl_queues_put_back(sl_workload_id id, enum sl_put how)
 {
     if (id >= SL_WORKLOADS_MAX || queue_link[id] == 0 || sl_place_of(id) != SL_PLACE_IN_FLIGHT) {

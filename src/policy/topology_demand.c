@@ -183,7 +183,8 @@ struct sl_topology_demand sl_topology_demand_of(uint32_t pod_set)
     }
     uint32_t link = records[pod_set].first_request;
     /*@
-      loop invariant links: link <= REQUESTS_MAX && demand.request_count <= SL_TOPOLOGY_REQUESTS_MAX;
+      loop invariant links: link <= REQUESTS_MAX &&
+        demand.request_count <= SL_TOPOLOGY_REQUESTS_MAX;
       loop assigns i, link, demand.request_count,
                    demand.requests[0 .. SL_TOPOLOGY_REQUESTS_MAX - 1];
       loop variant SL_TOPOLOGY_REQUESTS_MAX - i;

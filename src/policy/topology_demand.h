@@ -14,8 +14,9 @@
 #include "policy/trees.h"
 
 enum sl_together {
-    SL_TOGETHER_UNASKED, /* no topology is asked for; where a queue has only flavors with topology it is
-                            placed as UNCONSTRAINED at the lowest level */
+    /* no topology is asked for; where a queue has only flavors with topology it is placed as
+       UNCONSTRAINED at the lowest level */
+    SL_TOGETHER_UNASKED,
     SL_TOGETHER_REQUIRED,
     SL_TOGETHER_PREFERRED,
     SL_TOGETHER_UNCONSTRAINED
@@ -39,8 +40,9 @@ struct sl_topology_demand {
 
 /* For the pod set added last (sl_demand_add_pod_set). Requests may come in any order. Refused:
  * BAD_ARGUMENT, AMOUNT, FULL_WORKLOADS (a pool is used up). */
+/*@ terminates \true; exits \false; assigns sl_hidden; */
 enum sl_status sl_topology_demand_set(sl_workload_id id,
-                                      const struct sl_topology_demand *demand) SL_MUST_CHECK;
+                                      struct sl_topology_demand demand) SL_MUST_CHECK;
 /* For topology_demand_check.c only: keep it for this record, what was kept before is forgotten. */
 /*@ requires within: pod_set < SL_DEMAND_SETS && demand.layer_count <= SL_LAYERS_MAX &&
       demand.request_count <= SL_TOPOLOGY_REQUESTS_MAX;

@@ -24,7 +24,8 @@ static bool held[SL_DOMAINS_MAX];
 #define TRIES 4u /* how many of that line are tried again with every change */
 
 /* clang-format off */
-#define HELD held_first, held_last, held_next[0 .. SL_DOMAINS_MAX - 1], held[0 .. SL_DOMAINS_MAX - 1]
+#define HELD                                                                                       \
+    held_first, held_last, held_next[0 .. SL_DOMAINS_MAX - 1], held[0 .. SL_DOMAINS_MAX - 1]
 #define LINKS                                                                                      \
     sl_tree_first_top[0 .. SL_TREES_MAX - 1], sl_link_child[0 .. SL_DOMAINS_MAX - 1],              \
         sl_link_next[0 .. SL_DOMAINS_MAX - 1], previous[0 .. SL_DOMAINS_MAX - 1],                  \

@@ -12,14 +12,18 @@
 typedef uint32_t sl_level_id;
 #define SL_TREES_MAX 65536u /* as SL_USED_FLAVORS_MAX of offers.h */
 
+struct sl_tree_levels { /* from the top */
+    uint32_t count;
+    sl_level_id ids[SL_DEPTHS_MAX];
+};
+
 /* Make the flavor's tree known, with its levels from the top. 0 levels: there are none to place
  * pods in, since the flavor names a Topology that is missing (see sl_trees_forget for a flavor that
  * names none). `ends_at_nodes`: the lowest level is kubernetes.io/hostname. Domains are opened
  * afterwards, and closed before. Refused: BAD_ARGUMENT (too many levels, a level twice, tree out of
  * bounds), IN_USE. */
-/*@ requires levels: level_count <= SL_DEPTHS_MAX ==> \valid_read(levels + (0 .. level_count - 1));
-    terminates \true; exits \false; assigns sl_hidden; */
-enum sl_status sl_trees_configure(sl_tree_id tree, uint32_t level_count, const sl_level_id *levels,
+/*@ terminates \true; exits \false; assigns sl_hidden; */
+enum sl_status sl_trees_configure(sl_tree_id tree, struct sl_tree_levels levels,
                                   bool ends_at_nodes) SL_MUST_CHECK;
 /* The flavor has no topology (any more). Refused as configure. */
 /*@ terminates \true; exits \false; assigns sl_hidden; */

@@ -11,19 +11,18 @@ static bool to_nodes[SL_TREES_MAX];
 static uint32_t ranks[SL_TREES_MAX];
 static sl_level_id level_ids[SL_TREES_MAX][SL_DEPTHS_MAX];
 
-/*@ requires levels: level_count <= SL_DEPTHS_MAX ==> \valid_read(levels + (0 .. level_count - 1));
-    terminates \true; exits \false; assigns \nothing;
-    ensures known: \result == SL_OK ==> tree < SL_TREES_MAX && level_count <= SL_DEPTHS_MAX; */
-static enum sl_status check_levels(sl_tree_id tree, uint32_t level_count, const sl_level_id *levels)
+/*@ terminates \true; exits \false; assigns \nothing;
+    ensures known: \result == SL_OK ==> tree < SL_TREES_MAX && levels.count <= SL_DEPTHS_MAX; */
+static enum sl_status check_levels(sl_tree_id tree, struct sl_tree_levels levels)
 {
-    if (tree >= SL_TREES_MAX || level_count > SL_DEPTHS_MAX) {
+    if (tree >= SL_TREES_MAX || levels.count > SL_DEPTHS_MAX) {
         return SL_REFUSED_BAD_ARGUMENT;
     }
-    /*@ loop assigns i; loop variant level_count - i; */
-    for (uint32_t i = 0; i < level_count; i++) {
+    /*@ loop assigns i; loop variant levels.count - i; */
+    for (uint32_t i = 0; i < levels.count; i++) {
         /*@ loop assigns j; loop variant i - j; */
         for (uint32_t j = 0; j < i; j++) {
-            if (levels[i] == levels[j]) {
+            if (levels.ids[i] == levels.ids[j]) {
                 return SL_REFUSED_BAD_ARGUMENT;
             }
         }
@@ -35,23 +34,22 @@ static enum sl_status check_levels(sl_tree_id tree, uint32_t level_count, const 
     assigns level_ids[tree][0 .. SL_DEPTHS_MAX - 1], asked[tree], sl_tree_levels[tree],
             to_nodes[tree], sl_tree_laid[tree];
     ensures links: TreeLinks; */
-enum sl_status sl_trees_configure(sl_tree_id tree, uint32_t level_count, const sl_level_id *levels,
-                                  bool ends_at_nodes)
+enum sl_status sl_trees_configure(sl_tree_id tree, struct sl_tree_levels levels, bool ends_at_nodes)
 {
-    enum sl_status status = check_levels(tree, level_count, levels);
+    enum sl_status status = check_levels(tree, levels);
     if (status != SL_OK) {
         return status;
     }
     /*@
       loop assigns i, level_ids[tree][0 .. SL_DEPTHS_MAX - 1];
-      loop variant level_count - i;
+      loop variant levels.count - i;
     */
-    for (uint32_t i = 0; i < level_count; i++) {
-        level_ids[tree][i] = levels[i];
+    for (uint32_t i = 0; i < levels.count; i++) {
+        level_ids[tree][i] = levels.ids[i];
     }
     asked[tree] = true;
-    sl_tree_levels[tree] = level_count;
-    to_nodes[tree] = level_count > 0 && ends_at_nodes;
+    sl_tree_levels[tree] = levels.count;
+    to_nodes[tree] = levels.count > 0 && ends_at_nodes;
     sl_tree_laid[tree] = 0;
     return SL_OK;
 }
@@ -61,7 +59,8 @@ enum sl_status sl_trees_configure(sl_tree_id tree, uint32_t level_count, const s
     ensures links: TreeLinks; */
 enum sl_status sl_trees_forget(sl_tree_id tree)
 {
-    enum sl_status status = check_levels(tree, 0, NULL);
+    struct sl_tree_levels none = {0};
+    enum sl_status status = check_levels(tree, none);
     if (status == SL_OK) {
         asked[tree] = false;
         to_nodes[tree] = false;

@@ -97,7 +97,7 @@ static bool serve_resources(struct sl_request *r)
                    r->route.group[0] != '\0' ? "/" : "", r->route.version);
     sl_json_set_text(list, "groupVersion", version);
     struct sl_json *resources = list_in(list, "resources");
-    for (int i = 0; i < (int)SL_KIND_COUNT; i++) {
+    for (int i = 0; i < (int)sl_kind_end(); i++) {
         if (strcmp(info_at(i)->api_version, version) == 0) {
             sl_json_append(resources, resource_new(info_at(i)));
             if (info_at(i)->has_status) {
@@ -129,7 +129,7 @@ static struct sl_json *group_new(int first)
     struct sl_json *o = sl_json_new_map();
     sl_json_set_text(o, "name", info->group);
     struct sl_json *versions = list_in(o, "versions");
-    for (int i = first; i < (int)SL_KIND_COUNT; i++) {
+    for (int i = first; i < (int)sl_kind_end(); i++) {
         if (strcmp(info_at(i)->group, info->group) == 0 && is_first(i, true)) {
             sl_json_append(versions, version_new(info_at(i)));
         }
@@ -142,7 +142,7 @@ static void serve_groups(struct sl_request *r)
 {
     struct sl_json *list = object_new("APIGroupList", "v1");
     struct sl_json *groups = list_in(list, "groups");
-    for (int i = 0; i < (int)SL_KIND_COUNT; i++) {
+    for (int i = 0; i < (int)sl_kind_end(); i++) {
         if (info_at(i)->group[0] != '\0' && is_first(i, false)) {
             sl_json_append(groups, group_new(i));
         }
@@ -153,7 +153,7 @@ static void serve_groups(struct sl_request *r)
 
 static bool serve_group(struct sl_request *r)
 {
-    for (int i = 0; i < (int)SL_KIND_COUNT; i++) {
+    for (int i = 0; i < (int)sl_kind_end(); i++) {
         if (r->route.group[0] != '\0' && strcmp(info_at(i)->group, r->route.group) == 0) {
             struct sl_json *group = group_new(i);
             sl_json_set_text(group, "kind", "APIGroup");
@@ -217,7 +217,7 @@ static struct sl_json *aggregated_version_new(const struct sl_kind_info *first)
     sl_json_set_text(o, "version", first->version);
     sl_json_set_text(o, "freshness", "Current");
     struct sl_json *resources = list_in(o, "resources");
-    for (int i = 0; i < (int)SL_KIND_COUNT; i++) {
+    for (int i = 0; i < (int)sl_kind_end(); i++) {
         if (strcmp(info_at(i)->api_version, first->api_version) == 0) {
             sl_json_append(resources, aggregated_resource_new(info_at(i)));
         }
@@ -231,7 +231,7 @@ static void serve_aggregated(struct sl_request *r, bool core)
     struct sl_json *list = object_new("APIGroupDiscoveryList", "apidiscovery.k8s.io/v2");
     sl_json_set(list, "metadata", sl_json_new_map());
     struct sl_json *items = list_in(list, "items");
-    for (int i = 0; i < (int)SL_KIND_COUNT; i++) {
+    for (int i = 0; i < (int)sl_kind_end(); i++) {
         if ((info_at(i)->group[0] == '\0') != core || !is_first(i, false)) {
             continue;
         }
@@ -241,7 +241,7 @@ static void serve_aggregated(struct sl_request *r, bool core)
             sl_json_set_text(metadata, "name", info_at(i)->group);
         }
         struct sl_json *versions = list_in(group, "versions");
-        for (int j = i; j < (int)SL_KIND_COUNT; j++) {
+        for (int j = i; j < (int)sl_kind_end(); j++) {
             if (strcmp(info_at(j)->group, info_at(i)->group) == 0 && is_first(j, true)) {
                 sl_json_append(versions, aggregated_version_new(info_at(j)));
             }
@@ -275,7 +275,7 @@ static void serve_root(struct sl_request *r)
     sl_json_append(paths, sl_json_new_text("/api"));
     sl_json_append(paths, sl_json_new_text("/api/v1"));
     sl_json_append(paths, sl_json_new_text("/apis"));
-    for (int i = 0; i < (int)SL_KIND_COUNT; i++) {
+    for (int i = 0; i < (int)sl_kind_end(); i++) {
         if (info_at(i)->group[0] != '\0' && is_first(i, true)) {
             char path[96];
             (void)snprintf(path, sizeof path, "/apis/%s", info_at(i)->api_version);

@@ -19,6 +19,7 @@
 
 #define CONNECTIONS_MAX_DEFAULT 1000u
 #define WATCHES_MAX_DEFAULT 800u
+#define RUN_NS_MAX 5000000u /* for requests and streams at a time */
 #define IDLE_SECONDS_MAX 120u
 #define DISCARD_BYTES_MAX (32u << 20) /* of too large a body; then the connection is cut */
 #define FILES_BESIDES 64u             /* open files that are no connections */
@@ -335,20 +336,25 @@ static void on_timeout(uv_timer_t *timer)
     server->resumed = true; /* lets the next turn run the daemon */
 }
 
+/* A connection gets one piece of a stream out at a time: a watch that has much to tell is not left behind by the
+ * turns that the controllers take in between. */
 static void run_daemon(struct sl_server *server)
 {
     MHD_UNSIGNED_LONG_LONG wait_ms = 0;
+    uint64_t start_ns = uv_hrtime();
+    bool timed = false;
     bool more = false;
     server->resumed = false;
-    if (MHD_run(server->daemon) != MHD_YES) {
-        sl_log(SL_LOG_ERROR, "the HTTP daemon failed", NULL);
-    }
-    (void)uv_timer_stop(&server->timeout);
-    if (MHD_get_timeout(server->daemon, &wait_ms) == MHD_YES) {
-        more = wait_ms == 0;
-        if (!more) {
-            (void)uv_timer_start(&server->timeout, on_timeout, wait_ms, 0);
+    do {
+        if (MHD_run(server->daemon) != MHD_YES) {
+            sl_log(SL_LOG_ERROR, "the HTTP daemon failed", NULL);
         }
+        timed = MHD_get_timeout(server->daemon, &wait_ms) == MHD_YES;
+        more = timed && wait_ms == 0;
+    } while (more && uv_hrtime() - start_ns < RUN_NS_MAX);
+    (void)uv_timer_stop(&server->timeout);
+    if (timed && !more) {
+        (void)uv_timer_start(&server->timeout, on_timeout, wait_ms, 0);
     }
     server->resumed = server->resumed || more;
 }

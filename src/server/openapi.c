@@ -85,7 +85,7 @@ static struct sl_json *document_new(const char *api_version)
     struct sl_json *paths = sl_json_path_make(o, "paths");
     struct sl_json *schemas = sl_json_path_make(o, "components.schemas");
     bool any = false;
-    for (int i = 0; i < (int)SL_KIND_COUNT; i++) {
+    for (int i = 0; i < (int)sl_kind_end(); i++) {
         char path[256], name[160];
         if (api_version != NULL && strcmp(info_at(i)->api_version, api_version) != 0) {
             continue;
@@ -135,7 +135,7 @@ static void serve_v3_index(struct sl_request *r)
 {
     struct sl_json *o = sl_json_new_map();
     struct sl_json *paths = sl_json_path_make(o, "paths");
-    for (int i = 0; i < (int)SL_KIND_COUNT; i++) {
+    for (int i = 0; i < (int)sl_kind_end(); i++) {
         char key[128], url[160];
         (void)snprintf(key, sizeof key, "%s/%s", info_at(i)->group[0] != '\0' ? "apis" : "api",
                        info_at(i)->api_version);

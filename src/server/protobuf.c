@@ -26,7 +26,13 @@ enum message {
     MESSAGE_CONTAINER,
     MESSAGE_ENV,
     MESSAGE_RESOURCES,
-    MESSAGE_TOLERATION
+    MESSAGE_TOLERATION,
+    MESSAGE_REVIEW,
+    MESSAGE_REVIEW_SPEC,
+    MESSAGE_REVIEW_RESOURCE,
+    MESSAGE_REVIEW_PATH,
+    MESSAGE_RULES_REVIEW,
+    MESSAGE_RULES_SPEC
 };
 enum type {
     TYPE_SKIP,
@@ -246,7 +252,9 @@ static enum message root_message(const char *api_version, const char *kind)
     } roots[] = {{"v1", "Namespace", MESSAGE_NAMESPACE},
                  {"batch/v1", "Job", MESSAGE_JOB},
                  {"scheduling.k8s.io/v1", "PriorityClass", MESSAGE_PRIORITY_CLASS},
-                 {"v1", "DeleteOptions", MESSAGE_DELETE_OPTIONS}};
+                 {"v1", "DeleteOptions", MESSAGE_DELETE_OPTIONS},
+                 {"authorization.k8s.io/v1", "SelfSubjectAccessReview", MESSAGE_REVIEW},
+                 {"authorization.k8s.io/v1", "SelfSubjectRulesReview", MESSAGE_RULES_REVIEW}};
     for (size_t i = 0; i < sizeof roots / sizeof roots[0]; i++) {
         if (strcmp(roots[i].api_version, api_version) == 0 && strcmp(roots[i].kind, kind) == 0) {
             return roots[i].message;

@@ -2,8 +2,8 @@
  * SPDX-FileCopyrightText: The Sluice authors */
 
 /* Kubernetes' protobuf encoding, read only, for the few built-in kinds that kubectl creates in no
- * other: Namespace, Job and PriorityClass. What the table of fields does not know is refused, never
- * dropped. */
+ * other: Namespace, Job, PriorityClass and the reviews of access. What the table of fields does not
+ * know is refused, never dropped. */
 #ifndef SL_SERVER_PROTOBUF_H
 #define SL_SERVER_PROTOBUF_H
 #include "api/json.h"

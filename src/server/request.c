@@ -244,6 +244,12 @@ static void route_plain(struct sl_request *r)
     }
 }
 
+static bool is_access_review(const struct sl_request *r)
+{
+    return is(r, 1, "authorization.k8s.io") && is(r, 2, "v1") && r->segment_count == 4 &&
+           (is(r, 3, SL_ACCESS_REVIEWS) || is(r, 3, SL_ACCESS_RULES));
+}
+
 void sl_request_route(struct sl_request *r)
 {
     struct sl_route *route = &r->route;
@@ -267,6 +273,8 @@ void sl_request_route(struct sl_request *r)
             route->target = SL_TARGET_GROUPS;
         } else if (r->segment_count == 2) {
             route->target = SL_TARGET_GROUP;
+        } else if (is_access_review(r)) {
+            route->target = SL_TARGET_ACCESS;
         } else if (route->group[0] != '\0') {
             route_group_version(r, 3);
         }

@@ -65,6 +65,7 @@ enum sl_target {
     SL_TARGET_RESOURCES,     /* /api/v1, /apis/GROUP/VERSION */
     SL_TARGET_OPENAPI_V2,
     SL_TARGET_OPENAPI_V3,
+    SL_TARGET_ACCESS, /* /apis/authorization.k8s.io/v1/selfsubject... */
     SL_TARGET_OBJECTS
 };
 struct sl_route {
@@ -146,6 +147,9 @@ bool sl_choice_matches(const struct sl_choice *c, const struct sl_json *object);
 
 void sl_discovery_serve(struct sl_request *r);
 void sl_openapi_serve(struct sl_request *r);
+#define SL_ACCESS_REVIEWS "selfsubjectaccessreviews"
+#define SL_ACCESS_RULES "selfsubjectrulesreviews"
+void sl_access_serve(struct sl_request *r);
 void sl_read_get(struct sl_request *r);
 void sl_read_list(struct sl_request *r);
 void sl_watch_serve(struct sl_request *r);

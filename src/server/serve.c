@@ -108,6 +108,13 @@ static void serve_target(struct sl_request *r)
     case SL_TARGET_OPENAPI_V3:
         sl_openapi_serve(r);
         return;
+    case SL_TARGET_ACCESS:
+        if (method_is(r, "POST")) {
+            sl_access_serve(r);
+        } else {
+            refuse_method(r, "POST");
+        }
+        return;
     case SL_TARGET_OBJECTS:
         if (r->rest->store == NULL) {
             sl_answer_no_resource(r);
@@ -134,7 +141,8 @@ void sl_rest_serve(struct sl_request *r)
         return;
     }
     bool objects = r->route.target == SL_TARGET_OBJECTS;
-    if (!objects && !is_reading(r) && r->route.target != SL_TARGET_UNKNOWN) {
+    bool fixed = !objects && r->route.target != SL_TARGET_ACCESS;
+    if (fixed && !is_reading(r) && r->route.target != SL_TARGET_UNKNOWN) {
         refuse_method(r, "GET");
         return;
     }

@@ -173,7 +173,8 @@ static void refuse_patch_type(struct sl_request *r)
 }
 
 /* Apply, simplified: what is given is merged in, and the object is made when it is not there. Which
- * manager set which field is not tracked, so a field left out stays. */
+ * manager set which field is not tracked, so a field left out stays. Conditions and checks in a status
+ * merge by their names, as several clients write them side by side. */
 static void apply(struct sl_request *r, struct sl_json *body, bool dry_run)
 {
     struct sl_error e;
@@ -199,7 +200,8 @@ static void apply(struct sl_request *r, struct sl_json *body, bool dry_run)
     struct sl_store_write w = write_of(r, SL_VERB_CREATE, body);
     if (code == SL_CODE_OK || r->route.status) {
         w.verb = r->route.status ? SL_VERB_PATCH_STATUS_MERGE : SL_VERB_PATCH_MERGE;
-        w.patch_type = is_kueue(r->route.kind) ? SL_PATCH_IS_MERGE : SL_PATCH_IS_STRATEGIC;
+        w.patch_type =
+            is_kueue(r->route.kind) && !r->route.status ? SL_PATCH_IS_MERGE : SL_PATCH_IS_STRATEGIC;
     }
     w.dry_run = dry_run;
     write_and_answer(r, &w, w.verb == SL_VERB_CREATE ? 201 : 200);

@@ -244,7 +244,7 @@ static bool next_ending(struct sl_store *s, struct ending *at)
 static int64_t kind_id_last(const struct sl_store *s)
 {
     int64_t last = 0;
-    for (int i = 0; i < (int)SL_KIND_COUNT; i++) {
+    for (int i = 0; i < (int)sl_kind_end(); i++) {
         last = s->kind_ids[i] > last ? s->kind_ids[i] : last;
     }
     return last;

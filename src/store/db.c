@@ -227,7 +227,7 @@ static enum sl_code check_schema(struct sl_store *s, const char *dir, struct sl_
 /* Each kind has a number in these files for ever, whatever its place in kinds.def is. */
 static enum sl_code number_kinds(struct sl_store *s, struct sl_error *e)
 {
-    for (int kind = 0; kind < (int)SL_KIND_COUNT; kind++) {
+    for (int kind = 0; kind < (int)sl_kind_end(); kind++) {
         char resource[128], sql[256];
         sl_rows_resource((enum sl_kind)kind, resource);
         (void)snprintf(sql, sizeof sql, "INSERT OR IGNORE INTO kinds(name) VALUES ('%s')",

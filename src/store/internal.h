@@ -74,6 +74,7 @@ struct sl_store {
         work_blocked; /* background work: there may be some; it waits for a good commit */
     int64_t expiry_next_ms;
     uint64_t random;
+    bool gate_pods;
     struct sl_store_log log;
     struct sl_store_watcher *watchers; /* id 0: free */
     size_t watcher_count;
@@ -146,6 +147,7 @@ enum sl_code sl_registry_check(const struct sl_registry_call *c, const struct sl
                                const char *uid, const char *resource_version, struct sl_error *e);
 /* Fresh identity and status on create; on update what of `old` no client may change. */
 void sl_prepare_create(struct sl_store *s, enum sl_kind kind, struct sl_json *object);
+void sl_admit_pod(struct sl_json *pod); /* admit.c */
 void sl_prepare_update(enum sl_kind kind, struct sl_json *object, const struct sl_json *old);
 void sl_prepare_name(struct sl_store *s, struct sl_json *object); /* generateName */
 bool sl_prepare_spec_differs(const struct sl_json *a, const struct sl_json *b);

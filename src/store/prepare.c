@@ -103,6 +103,9 @@ void sl_prepare_create(struct sl_store *s, enum sl_kind kind, struct sl_json *ob
         prepare_namespace(object);
     } else if (kind == SL_KIND_POD) {
         sl_json_set_text(sl_json_path_make(object, "status"), "phase", "Pending");
+        if (s->gate_pods) {
+            sl_admit_pod(object);
+        }
     }
 }
 

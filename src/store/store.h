@@ -16,6 +16,8 @@ struct sl_store;
  * process, written by a newer version. */
 enum sl_code sl_store_open(const char *dir, struct sl_store **out, struct sl_error *e);
 void sl_store_close(struct sl_store *s);
+/* Shall plain Pods that name a queue be marked and gated when they are created? Off at first. */
+void sl_store_gate_pods(struct sl_store *s, bool on);
 
 struct sl_store_write {
     enum sl_verb verb;

@@ -66,12 +66,12 @@ static void open_node(const struct scene *s, uint32_t node, sl_domain_id domain,
 
 static void open_cluster(const struct scene *s)
 {
-    const sl_level_id levels[LEVELS] = {BLOCK, RACK, HOST};
+    const struct sl_tree_levels levels = {LEVELS, {BLOCK, RACK, HOST}};
     sl_domain_id next = 0;
     sl_domain_id block = SL_NO_ID;
     sl_domain_id rack = SL_NO_ID;
     sl_domain_id host = SL_NO_ID;
-    must(sl_trees_configure(TREE, LEVELS, levels, true));
+    must(sl_trees_configure(TREE, levels, true));
     for (uint32_t node = 0; node < s->nodes; node++) {
         if (node % (RACK_NODES * BLOCK_RACKS) == 0) {
             must(sl_trees_open(next, TREE, SL_NO_ID, block, SL_NO_ID));
@@ -111,7 +111,7 @@ static void ask(const struct scene *s)
         d.request_count++;
     }
     must(sl_demand_add_pod_set(WORKLOAD, s->pods));
-    must(sl_topology_demand_set(WORKLOAD, &d));
+    must(sl_topology_demand_set(WORKLOAD, d));
     sl_placement_question.workload = WORKLOAD;
     sl_placement_question.set_count = 1;
     sl_placement_question.sets[0] = (struct sl_placement_set){

@@ -71,11 +71,11 @@ static void open_queue(const struct scene *s)
 
 static void open_cluster(const struct scene *s)
 {
-    const sl_level_id levels[LEVELS] = {GROUP, HOST};
+    const struct sl_tree_levels levels = {LEVELS, {GROUP, HOST}};
     sl_domain_id next = 0;
     sl_domain_id group = SL_NO_ID;
     sl_domain_id host = SL_NO_ID;
-    must(sl_trees_configure(TREE, LEVELS, levels, true));
+    must(sl_trees_configure(TREE, levels, true));
     for (uint32_t node = 0; node < s->nodes; node++) {
         if (node % (s->nodes / s->groups) == 0) {
             must(sl_trees_open(next, TREE, SL_NO_ID, group, SL_NO_ID));
@@ -107,7 +107,7 @@ static sl_workload_id submit(const struct scene *s, int32_t priority, uint32_t p
         }
         d.requests[d.request_count++] = (struct sl_topology_request){m, 10};
     }
-    must(sl_topology_demand_set(id, &d));
+    must(sl_topology_demand_set(id, d));
     must(sl_queues_attach(id, QUEUE, key));
     sl_queues_settle(id, NOW_MS);
     return id;

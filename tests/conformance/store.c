@@ -3,6 +3,7 @@
 
 /* The API's Workloads in memory, as a client interface: the daemon's workload controller and
  * recorder work on it as they do on a real one. Notes events and what became preempted or evicted. */
+#include "base/clock.h"
 #include "base/buf.h"
 #include "base/mem.h"
 #include "conformance.h"
@@ -159,6 +160,6 @@ void conf_store_open(struct conf_store *s, struct sl_engine *g)
 
 void conf_store_carry_out(struct conf_store *s)
 {
-    while (sl_workloads_step(&s->controller, STEP)) {
+    while (sl_workloads_step(&s->controller, sl_clock_now_ms(), STEP)) {
     }
 }

@@ -76,7 +76,7 @@ static void ask_set(struct conf_tree *t, const struct sl_json *sets, size_t inde
     d.request_count = conf_requests(t, sl_json_get(item, "singlePodRequests"), d.requests);
     conf_mask(t, d.mask, sl_json_path(item, "podSet.template.spec"));
     SL_ASSERT(sl_demand_add_pod_set(CONF_WORKLOAD, count) == SL_OK);
-    SL_ASSERT(sl_topology_demand_set(CONF_WORKLOAD, &d) == SL_OK);
+    SL_ASSERT(sl_topology_demand_set(CONF_WORKLOAD, d) == SL_OK);
     uint32_t record = sl_demand_first_pod_set(CONF_WORKLOAD);
     for (size_t i = 0; i < index; i++) {
         record = sl_demand_next_pod_set(record);

@@ -290,17 +290,18 @@ sl_level_id conf_level(const struct conf_tree *t, const char *key)
 
 void conf_tree_open(struct conf_tree *t, const struct conf_case *c)
 {
-    sl_level_id ids[CONF_LEVELS_MAX];
+    struct sl_tree_levels ids = {0};
     const struct sl_json *levels = sl_json_get(c->input, "levels");
     t->input = c->input;
     t->level_count = (uint32_t)sl_json_len(levels);
     for (uint32_t i = 0; i < t->level_count; i++) {
         t->levels[i] = sl_json_text(sl_json_at(levels, i), "");
-        ids[i] = i;
+        ids.ids[i] = i;
     }
+    ids.count = t->level_count;
     t->to_nodes = strcmp(t->levels[t->level_count - 1], SL_ASSIGNMENT_HOSTNAME) == 0;
     (void)conf_measure(t, "pods");
-    must(sl_trees_configure(CONF_TREE, t->level_count, ids, t->to_nodes), "levels");
+    must(sl_trees_configure(CONF_TREE, ids, t->to_nodes), "levels");
     list_nodes(t, c);
     open_domains(t);
     fill_rooms(t);

@@ -38,6 +38,10 @@ class Kubectl(unittest.TestCase):
     def test_version_names_the_server(self):
         self.assertIn("Server Version", self.daemon.kubectl("version").stdout)
 
+    def test_auth_can_i_says_yes(self):
+        self.assertEqual(self.daemon.kubectl("auth", "can-i", "create", "workloads.kueue.x-k8s.io").stdout.strip(), "yes")
+        self.assertIn("[*]", self.daemon.kubectl("auth", "can-i", "--list").stdout)
+
     def test_get_prints_kueues_columns(self):
         out = self.daemon.kubectl("get", "clusterqueues").stdout
         self.assertRegex(out, r"NAME\s+COHORT\s+PENDING WORKLOADS")

@@ -153,6 +153,47 @@ class Topology(Hall):
         self.assertEqual({p["metadata"]["uid"] for p in self.pods("j")}, uids)
         eventually(lambda: holds(self.workload("j"), "Finished"), what="the end of j")
 
+    # --- a topology that goes
+
+    def topology_name(self):
+        return self.daemon.get("/apis/kueue.x-k8s.io/v1beta2/topologies")["items"][0]["metadata"]["name"]
+
+    def test_topology_flavor_and_queue_in_use_wait_with_their_deletion(self):
+        self.submit(job("j", 4, {TOPOLOGY % "required": RACK}))
+        self.running("j", 4)
+        queues = self.daemon.get("/apis/kueue.x-k8s.io/v1beta2/clusterqueues")["items"]
+        flavors = self.daemon.get("/apis/kueue.x-k8s.io/v1beta2/resourceflavors")["items"]
+        named = [("topology", self.topology_name()), ("resourceflavor", flavors[0]["metadata"]["name"]),
+                 ("clusterqueue", queues[0]["metadata"]["name"])]
+        for kind, name in named:
+            self.daemon.kubectl("delete", kind, name, "--wait=false")
+        time.sleep(1)
+        for kind, name in named:
+            o = json.loads(self.daemon.kubectl("get", kind, name, "-o", "json").stdout)
+            self.assertIn("deletionTimestamp", o["metadata"], kind)
+            self.assertIn("kueue.x-k8s.io/resource-in-use", o["metadata"]["finalizers"], kind)
+        self.assertEqual(len(self.pods("j")), 4)
+        self.daemon.kubectl("delete", "job", "j", "-n", "hall")
+        for kind, name in reversed(named):  # one after the other, each with its last user
+            eventually(lambda: self.daemon.kubectl("get", kind, name, check=False).returncode != 0, what=f"{kind} gone")
+
+    def test_topology_missing_at_a_restart_gives_no_node_out_twice(self):
+        self.submit(job("j", 4, {TOPOLOGY % "required": RACK}))
+        places = self.running("j", 4)
+        name = self.topology_name()
+        self.daemon.kubectl("delete", "topology", name, "--wait=false")
+        self.daemon.kubectl("patch", "topology", name, "--type=merge", "-p", '{"metadata":{"finalizers":[]}}')
+        self.daemon.stop()
+        self.daemon.start()
+        self.submit(job("k", 4, {TOPOLOGY % "required": RACK}))
+        time.sleep(1)
+        self.assertEqual(self.pods("k"), [])
+        self.daemon.kubectl("apply", "-f", str(EXAMPLE / "10-queues.yaml"))
+        self.assertFalse(set(self.running("k", 4)) & set(places))
+        self.assertEqual(self.nodes_of("j"), places)
+        self.daemon.sluicectl("node", "fail", places[0])
+        eventually(lambda: len(self.pods("j")) == 4 and places[0] not in self.nodes_of("j"), seconds=30, what="a replacement")
+
     # --- failures
 
     def test_failed_node_is_replaced_in_place_and_no_other_pod_moves(self):

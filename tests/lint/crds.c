@@ -34,7 +34,7 @@ int main(int argc, char **argv)
         return 2;
     }
     int failed = 0;
-    for (size_t i = 0; i < SL_KIND_COUNT; i++) {
+    for (size_t i = 0; i < SL_KIND_CUSTOM; i++) {
         if (strcmp(sl_kind_info((enum sl_kind)i)->group, "kueue.x-k8s.io") == 0) {
             failed += write_crd(argv[1], (enum sl_kind)i);
         }

@@ -6,7 +6,7 @@ BEGIN {
     may["cli"] = "controllers engine store server kube api base"
     core = "<stdint.h> <stdbool.h> <stddef.h> "
     own["json-c"] = "api"; own["yaml.h"] = "api"; own["microhttpd.h"] = "server"; own["sqlite3.h"] = "store"
-    own["curl"] = "kube cli"; own["uv.h"] = "server cli"
+    own["seccomp.h"] = own["cap-ng.h"] = "cli"; own["curl"] = "kube cli"; own["uv.h"] = "server kube cli"
 }
 FNR == 1 { split(FILENAME, part, "/"); room = part[2] }
 /^[ \t]*#[ \t]*include/ {

@@ -104,7 +104,7 @@ static void assert_structural(const struct sl_json *s, bool root)
 static void test_crd_schemas_are_structural(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < SL_KIND_COUNT; i++) {
+    for (size_t i = 0; i < SL_KIND_CUSTOM; i++) {
         if (strcmp(sl_kind_info((enum sl_kind)i)->group, "kueue.x-k8s.io") == 0) {
             struct sl_json *v = crd((enum sl_kind)i);
             assert_structural(sl_json_path(v, "spec.versions.0.schema.openAPIV3Schema"), true);
@@ -113,12 +113,52 @@ static void test_crd_schemas_are_structural(void **state)
     }
 }
 
+static void test_crd_rules_stand_where_their_path_says(void **state)
+{
+    (void)state;
+    struct sl_json *v = crd(SL_KIND_TOPOLOGY);
+    const struct sl_json *root = sl_json_path(v, "spec.versions.0.schema.openAPIV3Schema");
+    const struct sl_json *levels = property(property(root, "spec"), "levels");
+    const struct sl_json *rules = sl_json_get(levels, "x-kubernetes-validations");
+    assert_int_equal(sl_json_len(rules), 3);
+    assert_string_equal(sl_json_path_text(sl_json_at(rules, 1), "message", ""),
+                        "levels must be unique");
+    assert_null(sl_json_get(root, "x-kubernetes-validations"));
+    sl_json_free(v);
+    v = crd(SL_KIND_WORKLOAD);
+    root = sl_json_path(v, "spec.versions.0.schema.openAPIV3Schema");
+    const struct sl_json *pod_set =
+        sl_json_get(property(property(root, "spec"), "podSets"), "items");
+    assert_int_equal(sl_json_len(sl_json_get(root, "x-kubernetes-validations")), 6);
+    assert_int_equal(sl_json_len(sl_json_get(pod_set, "x-kubernetes-validations")), 1);
+    sl_json_free(v);
+}
+
+static void test_crd_unknown_fields_only_of_pods_are_kept(void **state)
+{
+    (void)state;
+    static const char keep[] = "x-kubernetes-preserve-unknown-fields";
+    struct sl_json *v = crd(SL_KIND_WORKLOAD);
+    const struct sl_json *root = sl_json_path(v, "spec.versions.0.schema.openAPIV3Schema");
+    const struct sl_json *pod_set =
+        sl_json_get(property(property(root, "spec"), "podSets"), "items");
+    const struct sl_json *template = property(pod_set, "template");
+    assert_false(sl_json_has(root, keep));
+    assert_false(sl_json_has(property(root, "spec"), keep));
+    assert_false(sl_json_has(pod_set, keep));
+    assert_true(sl_json_has(template, keep));
+    assert_true(sl_json_has(property(template, "spec"), keep));
+    sl_json_free(v);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_crd_names_scope_and_columns_are_those_of_the_kind),
         cmocka_unit_test(test_crd_schema_has_bounds_defaults_and_enums),
         cmocka_unit_test(test_crd_schemas_are_structural),
+        cmocka_unit_test(test_crd_rules_stand_where_their_path_says),
+        cmocka_unit_test(test_crd_unknown_fields_only_of_pods_are_kept),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -198,8 +198,10 @@ static void test_table_for_kubectl_has_definitions_cells_and_metadata(void **sta
 static void test_table_every_kind_can_be_printed(void **state)
 {
     (void)state;
+    enum sl_kind custom;
     struct sl_json *list = list_of("{}");
-    for (size_t i = 0; i < SL_KIND_COUNT; i++) {
+    assert_int_equal(sl_kind_register("ray.io/v1", "RayJob", "rayjobs", &custom, NULL), SL_CODE_OK);
+    for (size_t i = 0; i <= custom; i++) {
         struct sl_buf out = {0};
         sl_table_print((enum sl_kind)i, list, true, true, NOW, &out);
         assert_non_null(strstr(out.data, "NAME"));

@@ -13,16 +13,21 @@
 
 #define HEAD "apiVersion: config.kueue.x-k8s.io/v1beta2\nkind: Configuration\n"
 
-static inline struct sl_config *load_with_gates(const char *text, const char *gates)
+static inline struct sl_config *load_as(const char *text, const char *gates, bool cluster)
 {
     char file[] = "/tmp/sluice-config-XXXXXX";
     int fd = mkstemp(file);
     assert_true(fd >= 0);
     assert_int_equal(write(fd, text, strlen(text)), (long)strlen(text));
     close(fd);
-    struct sl_config *c = sl_config_load(file, gates);
+    struct sl_config *c = sl_config_load(file, gates, cluster);
     unlink(file);
     return c;
+}
+
+static inline struct sl_config *load_with_gates(const char *text, const char *gates)
+{
+    return load_as(text, gates, false);
 }
 
 static inline struct sl_config *load(const char *text)

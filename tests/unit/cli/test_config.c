@@ -30,7 +30,7 @@ static void assert_policy_equal(const struct sl_settings *a, const struct sl_set
 static void test_config_no_file_takes_kueues_defaults(void **state)
 {
     (void)state;
-    struct sl_config *c = sl_config_load(NULL, NULL);
+    struct sl_config *c = sl_config_load(NULL, NULL, false);
     assert_none(c->errors);
     assert_none(c->warnings);
     struct sl_engine_settings preset = sl_engine_settings_default();
@@ -43,7 +43,7 @@ static void test_config_no_file_takes_kueues_defaults(void **state)
     assert_policy_equal(&c->settings.policy, &preset.policy);
     assert_true(c->settings.policy.prioritize_preemptors); /* Sluice's own default */
     sl_config_free(c);
-    c = sl_config_load(NULL, "PrioritizePreemptorWorkloads=false");
+    c = sl_config_load(NULL, "PrioritizePreemptorWorkloads=false", false);
     assert_false(c->settings.policy.prioritize_preemptors);
     sl_config_free(c);
 }
@@ -458,9 +458,80 @@ static void test_config_files_that_are_no_configuration_are_refused(void **state
         assert_items(c->errors, cases[i].complaint);
         sl_config_free(c);
     }
-    struct sl_config *c = sl_config_load("/nowhere/kueue.yaml", NULL);
+    struct sl_config *c = sl_config_load("/nowhere/kueue.yaml", NULL, false);
     assert_items(c->errors, "No such file");
     sl_config_free(c);
+}
+
+static void test_config_of_a_cluster_has_kueues_defaults(void **state)
+{
+    (void)state;
+    struct sl_config *c = sl_config_load(NULL, NULL, true);
+    const struct sl_config_cluster *k = &c->cluster;
+    assert_none(c->errors);
+    assert_false(k->elect_given);
+    assert_string_equal(k->lease_name, "c1f6bfd2.kueue.x-k8s.io");
+    assert_null(k->lease_namespace);
+    assert_int_equal(k->lease_ms, 15000);
+    assert_int_equal(k->renew_ms, 10000);
+    assert_int_equal(k->retry_ms, 2000);
+    assert_true(k->qps <= 0);
+    assert_null(k->metrics_address);
+    assert_string_equal(k->readiness_name, "readyz");
+    sl_config_free(c);
+}
+
+static void test_config_of_a_cluster_is_taken_over_without_warnings(void **state)
+{
+    (void)state;
+    struct sl_config *c = load_as(
+        HEAD "namespace: sluice-system\n"
+             "leaderElection: {leaderElect: true, leaseDuration: 30s, renewDeadline: 20s, "
+             "retryPeriod: 4s, resourceLock: leases, resourceName: l, resourceNamespace: ns}\n"
+             "metrics: {bindAddress: ':1'}\nclientConnection: {qps: 12.5, burst: 30}\n"
+             "health: {healthProbeBindAddress: ':2', readinessEndpointName: r, "
+             "livenessEndpointName: l}\n",
+        NULL, true);
+    const struct sl_config_cluster *k = &c->cluster;
+    assert_none(c->errors);
+    assert_none(c->warnings);
+    assert_true(k->elect_given && k->elect);
+    assert_int_equal(k->lease_ms, 30000);
+    assert_int_equal(k->renew_ms, 20000);
+    assert_int_equal(k->retry_ms, 4000);
+    assert_string_equal(k->lease_name, "l");
+    assert_string_equal(k->lease_namespace, "ns");
+    assert_true(k->qps > 12.4 && k->qps < 12.6);
+    assert_int_equal(k->burst, 30);
+    assert_string_equal(k->metrics_address, ":1");
+    assert_string_equal(k->health_address, ":2");
+    assert_string_equal(k->readiness_name, "r");
+    assert_string_equal(k->liveness_name, "l");
+    sl_config_free(c);
+    c = load_as(HEAD "namespace: sluice-system\n", NULL, true);
+    assert_string_equal(c->cluster.lease_namespace, "sluice-system");
+    sl_config_free(c);
+}
+
+static void test_config_elections_that_cannot_work_are_refused(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *fields, *complaint;
+    } rows[] = {{"{resourceLock: configmaps}", "leaderElection.resourceLock: only leases"},
+                {"{leaseDuration: 500ms}", "leaderElection.leaseDuration: must be a second"},
+                {"{renewDeadline: 15s}", "leaderElection.renewDeadline: must be less than"},
+                {"{retryPeriod: 9s}", "leaderElection.retryPeriod: must be less than"},
+                {"{resourceName: A_b}", "leaderElection.resourceName: "},
+                {"{resourceNamespace: a.b}", "leaderElection.resourceNamespace: "}};
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct sl_buf text = {0};
+        sl_buf_print(&text, HEAD "leaderElection: %s\n", rows[i].fields);
+        struct sl_config *c = load_as(text.data, NULL, true);
+        assert_items(c->errors, rows[i].complaint);
+        sl_config_free(c);
+        sl_buf_fini(&text);
+    }
 }
 
 int main(void)
@@ -486,6 +557,9 @@ int main(void)
         cmocka_unit_test(test_config_all_complaints_come_together),
         cmocka_unit_test(test_config_other_versions_are_refused),
         cmocka_unit_test(test_config_files_that_are_no_configuration_are_refused),
+        cmocka_unit_test(test_config_of_a_cluster_has_kueues_defaults),
+        cmocka_unit_test(test_config_of_a_cluster_is_taken_over_without_warnings),
+        cmocka_unit_test(test_config_elections_that_cannot_work_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -159,7 +159,8 @@ static void test_config_table_values_that_are_so_here_need_no_warning(void **sta
 static void test_config_table_each_framework_that_is_missing_is_named(void **state)
 {
     (void)state;
-    struct sl_config *c = load_body("integrations: {frameworks: [batch/job, pod, deployment]}");
+    struct sl_config *c =
+        load_body("integrations: {frameworks: [batch/job, statefulset, deployment]}");
     assert_none(c->errors);
     assert_int_equal(sl_json_len(c->warnings), 2);
     assert_items(c->warnings, "integrations.frameworks[1]: ");
@@ -222,7 +223,7 @@ static void test_config_gates_absent_leave_kueues_defaults(void **state)
     (void)state;
     size_t count;
     const struct sl_config_gate *rows = sl_config_gate_rows(&count);
-    struct sl_config *c = sl_config_load(NULL, NULL);
+    struct sl_config *c = sl_config_load(NULL, NULL, false);
     /* The gate turns these on only together with a field; the gate itself has Kueue's default. */
     for (size_t i = 0; i < count; i++) {
         assert_int_equal(sl_config_gate(c, rows[i].name), rows[i].preset);
@@ -270,9 +271,10 @@ static void test_config_gates_warn_when_sluice_does_otherwise(void **state)
 static void test_config_gates_come_from_the_command_line_as_well(void **state)
 {
     (void)state;
-    struct sl_config *c =
-        sl_config_load(NULL, "PartialAdmission=false,,PrioritizePreemptorWorkloads=T,"
-                             "DisableWaitForPodsReady=1");
+    struct sl_config *c = sl_config_load(NULL,
+                                         "PartialAdmission=false,,PrioritizePreemptorWorkloads=T,"
+                                         "DisableWaitForPodsReady=1",
+                                         false);
     assert_none(c->errors);
     assert_false(c->settings.policy.partial_admission);
     assert_true(c->settings.policy.prioritize_preemptors);
@@ -292,7 +294,7 @@ static void test_config_gates_of_the_command_line_that_do_not_fit_are_refused(vo
         {"Partial=true", "--feature-gates[Partial]: unknown feature gate"},
         {"TLSOptions=0", "--feature-gates[TLSOptions]: is locked to true"}};
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        struct sl_config *c = sl_config_load(NULL, cases[i].words);
+        struct sl_config *c = sl_config_load(NULL, cases[i].words, false);
         assert_int_equal(sl_json_len(c->errors), 1);
         assert_items(c->errors, cases[i].complaint);
         sl_config_free(c);
@@ -343,6 +345,8 @@ static void print_field(const struct sl_config_field *row, struct sl_buf *out)
     sl_buf_print(out, "| `%s` | %s | ", row->path, types[row->type]);
     if (missing == NULL) {
         sl_buf_text(out, "yes |\n");
+    } else if (missing->cluster) {
+        sl_buf_print(out, "on a cluster only: %s |\n", missing->missing);
     } else if (missing->here != NULL) {
         sl_buf_print(out, "only `%s`: %s |\n", missing->here, missing->missing);
     } else {
@@ -386,7 +390,7 @@ static void test_config_documentation_has_every_field_and_gate(void **state)
 static void test_config_example_is_accepted(void **state)
 {
     (void)state;
-    struct sl_config *c = sl_config_load("deploy/examples/config/kueue-config.yaml", NULL);
+    struct sl_config *c = sl_config_load("deploy/examples/config/kueue-config.yaml", NULL, false);
     assert_none(c->errors);
     assert_none(c->warnings);
     assert_true(c->settings.policy.fair_sharing);

@@ -3,6 +3,7 @@
 
 /* The options of sluiced, and with them the flag parser. */
 #include "t.h"
+#include <stdlib.h>
 #include "cli/daemon_options.h"
 
 #define PARSE(...) sl_daemon_options_parse(ARGC(__VA_ARGS__), ARGV(__VA_ARGS__), &o, &e)
@@ -18,6 +19,7 @@ static void test_daemon_options_standalone_alone_takes_the_defaults(void **state
     assert_int_equal(o.log_level, SL_LOG_INFO);
     assert_false(o.log_json);
     assert_false(o.allow_remote);
+    assert_false(o.unconfined);
     assert_null(o.config);
     assert_null(o.feature_gates);
 }
@@ -29,13 +31,14 @@ static void test_daemon_options_all_given_are_taken(void **state)
     struct sl_error e = {0};
     assert_int_equal(PARSE("--standalone", "--data", "/d", "--listen=[::1]:0", "--log-level",
                            "warn", "--log-format=json", "--allow-remote", "--config", "k.yaml",
-                           "--feature-gates=A=true,B=false"),
+                           "--feature-gates=A=true,B=false", "--no-confinement"),
                      SL_CODE_OK);
     assert_string_equal(o.data_dir, "/d");
     assert_string_equal(o.listen, "[::1]:0");
     assert_int_equal(o.log_level, SL_LOG_WARN);
     assert_true(o.log_json);
     assert_true(o.allow_remote);
+    assert_true(o.unconfined);
     assert_string_equal(o.config, "k.yaml");
     assert_string_equal(o.feature_gates, "A=true,B=false");
 }
@@ -68,13 +71,75 @@ static void test_daemon_options_bad_values_are_refused_and_named(void **state)
     }
 }
 
-static void test_daemon_options_without_standalone_is_refused(void **state)
+static void test_daemon_options_without_a_mode_are_refused_outside_a_pod(void **state)
 {
     (void)state;
     struct sl_daemon_options o;
     struct sl_error e = {0};
+    unsetenv("KUBERNETES_SERVICE_HOST");
     assert_int_equal(PARSE("--data", "d"), SL_CODE_BAD_REQUEST);
-    assert_has(e.text, "--standalone");
+    assert_has(e.text, "say --kubeconfig FILE or --standalone");
+    setenv("KUBERNETES_SERVICE_HOST", "10.0.0.1", 1);
+    assert_int_equal(PARSE("--config", "c"), SL_CODE_OK);
+    assert_null(o.kubeconfig);
+    assert_null(o.listen);
+    assert_null(o.data_dir);
+    unsetenv("KUBERNETES_SERVICE_HOST");
+}
+
+static void test_daemon_options_cluster_takes_those_of_kueues_load_generator(void **state)
+{
+    (void)state;
+    struct sl_daemon_options o;
+    struct sl_error e = {0};
+    assert_int_equal(PARSE("--kubeconfig", "k", "--metricsPort", "8091", "--enableTAS"),
+                     SL_CODE_OK);
+    assert_string_equal(o.kubeconfig, "k");
+    assert_int_equal(o.metrics_port, 8091);
+    assert_int_equal(o.elect_leader, SL_FLAG_UNSAID);
+    assert_int_equal(PARSE("--kubeconfig=k", "--metricsPort=1", "--leader-elect",
+                           "--enableTAS=true", "--context=c"),
+                     SL_CODE_OK);
+    assert_int_equal(o.elect_leader, SL_FLAG_YES);
+    assert_string_equal(o.context, "c");
+    assert_int_equal(PARSE("--kubeconfig=k", "--leader-elect=false"), SL_CODE_OK);
+    assert_int_equal(o.elect_leader, SL_FLAG_NO);
+}
+
+static void test_daemon_options_bad_values_for_a_cluster_are_refused_and_named(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *word, *other, *part;
+    } cases[] = {{"--metricsPort=x", NULL, "whole number"},
+                 {"--metricsPort=65536", NULL, "--metricsPort: 65536"},
+                 {"--metricsPort=-1", NULL, "--metricsPort: -1"},
+                 {"--metricsPort=1", "--listen=127.0.0.1:2", "not with --listen"},
+                 {"--leader-elect=maybe", NULL, "neither true nor false"},
+                 {"--enableTAS=false", NULL, "--enableTAS"},
+                 {"--context=", NULL, "--context: the context's name is empty"},
+                 {"--kubeconfig=", NULL, "--kubeconfig: the file's name is empty"},
+                 {"--standalone", NULL, "--kubeconfig: not with --standalone"}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct sl_daemon_options o;
+        struct sl_error e = {0};
+        const char *other = cases[i].other == NULL ? "--log-level=info" : cases[i].other;
+        assert_int_equal(PARSE("--kubeconfig=k", cases[i].word, other), SL_CODE_BAD_REQUEST);
+        assert_has(e.text, cases[i].part);
+    }
+}
+
+static void test_daemon_options_of_a_cluster_are_refused_in_standalone_mode(void **state)
+{
+    (void)state;
+    static const char *const words[] = {"--context=c", "--leader-elect=false", "--metricsPort=1",
+                                        "--enableTAS"};
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
+        struct sl_daemon_options o;
+        struct sl_error e = {0};
+        assert_int_equal(PARSE("--standalone", words[i]), SL_CODE_BAD_REQUEST);
+        assert_has(e.text, "not with --standalone");
+    }
 }
 
 static void test_daemon_options_help_and_version_need_nothing_else(void **state)
@@ -94,7 +159,10 @@ int main(void)
         cmocka_unit_test(test_daemon_options_standalone_alone_takes_the_defaults),
         cmocka_unit_test(test_daemon_options_all_given_are_taken),
         cmocka_unit_test(test_daemon_options_bad_values_are_refused_and_named),
-        cmocka_unit_test(test_daemon_options_without_standalone_is_refused),
+        cmocka_unit_test(test_daemon_options_without_a_mode_are_refused_outside_a_pod),
+        cmocka_unit_test(test_daemon_options_cluster_takes_those_of_kueues_load_generator),
+        cmocka_unit_test(test_daemon_options_bad_values_for_a_cluster_are_refused_and_named),
+        cmocka_unit_test(test_daemon_options_of_a_cluster_are_refused_in_standalone_mode),
         cmocka_unit_test(test_daemon_options_help_and_version_need_nothing_else),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -81,7 +81,10 @@ static enum sl_code list(void *self, enum sl_kind kind, const char *ns, sl_visit
     return SL_CODE_OK;
 }
 
-static struct sl_pages pages = {.client = {.get = get, .list = list}};
+/* The stubs never look at the engine that they are given. */
+static char engine;
+static struct sl_pages pages = {.client = {.get = get, .list = list},
+                                .engine = (struct sl_engine *)(void *)&engine};
 #define BASE SL_PAGES_VISIBILITY
 
 static struct sl_server_page visit_pending(const char *path, const char *query)
@@ -101,6 +104,45 @@ static void test_pages_ready_only_when_decisions_are_made(void **state)
     stub.ready = true;
     sl_pages_ready(&pages, "/readyz", "", &page);
     assert_int_equal(page.status, 200);
+    sl_buf_fini(&page.body);
+}
+
+static bool say_ready(void *context)
+{
+    return *(bool *)context;
+}
+
+static void print_more(void *context, struct sl_buf *out)
+{
+    (void)context;
+    sl_buf_text(out, "sluice_leader 0\n");
+}
+
+static void test_pages_of_a_standby_are_its_own_metrics_and_no_decisions(void **state)
+{
+    (void)state;
+    bool ready = true;
+    const struct sl_pages standby = {.client = {.get = get, .list = list},
+                                     .ready = say_ready,
+                                     .metrics = print_more,
+                                     .context = &ready};
+    struct sl_pages p = standby;
+    struct sl_server_page page = {0};
+    stub.ready = false;
+    sl_pages_ready(&p, "/readyz", "", &page);
+    assert_int_equal(page.status, 200);
+    ready = false;
+    sl_pages_ready(&p, "/readyz", "", &page);
+    assert_int_equal(page.status, 503);
+    sl_buf_reset(&page.body);
+    sl_pages_metrics(&p, "/metrics", "", &page);
+    assert_has(page.body.data, "kueue_build_info{");
+    assert_has(page.body.data, "sluice_leader 0\n");
+    assert_null(strstr(page.body.data, "kueue_pending_workloads"));
+    sl_buf_reset(&page.body);
+    sl_pages_visibility(&p, SL_PAGES_VISIBILITY "team/pendingworkloads", "", &page);
+    assert_int_equal(page.status, 503);
+    assert_has(page.body.data, "another instance makes the decisions");
     sl_buf_fini(&page.body);
 }
 
@@ -199,6 +241,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_pages_ready_only_when_decisions_are_made),
+        cmocka_unit_test(test_pages_of_a_standby_are_its_own_metrics_and_no_decisions),
         cmocka_unit_test(test_pages_metrics_have_kueues_names_and_labels),
         cmocka_unit_test(test_pages_pending_of_a_queue_in_order),
         cmocka_unit_test(test_pages_pending_offset_and_limit_cut_the_list),

@@ -22,6 +22,7 @@ struct fake {
     struct sl_map *objects; /* "kind/ns/name" -> struct sl_json * */
     struct fake_reply replies[FAKE_REPLIES_MAX];
     unsigned reply_count, write_count;
+    unsigned change_count;  /* writes of other things than Events */
     enum sl_code next_code; /* the outcome of the next write, then OK again */
     enum sl_code read_code; /* of every read while not OK */
     enum sl_verb last_verb;
@@ -127,6 +128,7 @@ static inline void fake_write(void *self, const struct sl_write *w, sl_reply_fn 
     enum sl_code code = f->next_code;
     f->next_code = SL_CODE_OK;
     f->write_count++;
+    f->change_count += w->kind != SL_KIND_EVENT;
     f->last_verb = w->verb;
     f->last_kind = w->kind;
     snprintf(f->last_version, sizeof f->last_version, "%s",

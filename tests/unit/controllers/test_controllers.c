@@ -81,6 +81,19 @@ bool sl_engine_next_touched(struct sl_engine *g, enum sl_kind *kind, const char 
     return false;
 }
 
+bool sl_engine_wants_workloads(struct sl_engine *g)
+{
+    (void)g;
+    return false;
+}
+
+uint32_t sl_engine_holders(const struct sl_engine *g, const char *cluster_queue)
+{
+    (void)g;
+    (void)cluster_queue;
+    return 0;
+}
+
 struct sl_json *sl_engine_queue_status(struct sl_engine *g, enum sl_kind kind, const char *ns,
                                        const char *name)
 {
@@ -124,6 +137,12 @@ void sl_engine_job_stopped(struct sl_engine *g, const struct sl_json *workload, 
     (void)g;
     (void)workload;
     (void)now_ms;
+}
+
+bool sl_engine_waits_for_pods(const struct sl_engine *g)
+{
+    (void)g;
+    return false;
 }
 
 bool sl_engine_reclaims(const struct sl_engine *g)

@@ -15,6 +15,20 @@ static const char job_text[] =
     "\"controller-uid\":\"u-1\",\"app\":\"pi\"}},\"spec\":{\"containers\":[{\"name\":\"c\"}]}}}}";
 static const struct sl_priority no_class = {.group = "", .kind = "", .name = ""};
 
+static struct sl_json *workload_new(const struct sl_json *job, const struct sl_priority *priority)
+{
+    struct sl_pod_sets sets;
+    struct sl_error e = {0};
+    assert_int_equal(sl_job_framework.pod_sets(&sl_job_framework, job, &sets, &e), SL_CODE_OK);
+    const struct sl_workload_plan plan = {
+        .queue = sl_job_queue(job), .priority = *priority, .sets = &sets};
+    struct sl_json *wl = sl_framework_workload_new(&sl_job_framework, job, &plan);
+    assert_true(sl_pod_sets_match(&sets, wl, true));
+    assert_true(sl_pod_sets_wish_the_same(&sets, wl));
+    sl_pod_sets_fini(&sets);
+    return wl;
+}
+
 static void test_job_workload_name_is_kueues(void **state)
 {
     (void)state;
@@ -120,7 +134,7 @@ static void test_job_workload_has_owner_finalizer_pod_set_and_no_managed_labels(
 {
     (void)state;
     struct sl_json *job = parse(job_text);
-    struct sl_json *wl = sl_job_workload_new(job, &no_class);
+    struct sl_json *wl = workload_new(job, &no_class);
 
     assert_string_equal(sl_object_namespace(wl), "lab");
     assert_string_equal(sl_object_label(wl, SL_LABEL_JOB_UID), "u-1");
@@ -145,7 +159,7 @@ static void test_job_workload_carries_class_priority_and_time_limit(void **state
     struct sl_priority priority = {
         .group = "kueue.x-k8s.io", .kind = "WorkloadPriorityClass", .name = "high", .value = -7};
     sl_json_set_text(sl_json_path(job, "metadata.labels"), SL_LABEL_MAX_EXEC_S, "90");
-    struct sl_json *wl = sl_job_workload_new(job, &priority);
+    struct sl_json *wl = workload_new(job, &priority);
 
     assert_json(
         sl_json_path(wl, "spec.priorityClassRef"),
@@ -172,14 +186,57 @@ static void test_job_topology_annotations_and_index_become_the_request(void **st
 {
     (void)state;
     struct sl_json *job = parse(job_text);
-    assert_null(sl_job_topology_new(job));
     sl_json_set_text(sl_json_path_make(job, "spec"), "completionMode", "Indexed");
     sl_json_set_text(sl_json_path_make(job, "spec.template.metadata.annotations"),
                      "kueue.x-k8s.io/podset-required-topology", "rack");
-    struct sl_json *wl = sl_job_workload_new(job, &(struct sl_priority){.name = ""});
+    struct sl_json *wl = workload_new(job, &(struct sl_priority){.name = ""});
     assert_json(sl_json_path(wl, "spec.podSets.0.topologyRequest"),
                 "{\"required\":\"rack\","
                 "\"podIndexLabel\":\"batch.kubernetes.io/job-completion-index\"}");
+    sl_json_free(wl);
+    sl_json_free(job);
+}
+
+static void test_job_ended_indexes_are_counted_once(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *completed, *failed;
+        int64_t end, count;
+    } rows[] = {{"", "", 5, 0},      {"0-2,4", "", 5, 4},    {"0-2", "1-3", 5, 4},
+                {"4,0-1", "", 5, 3}, {"0-9", "", 5, 5},      {"x,1-,3-2,2", "", 5, 1},
+                {"", "7", 5, 0},     {"0,2,4", "1,3", 5, 5}, {"1-1", "1", 5, 1}};
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        assert_int_equal(sl_job_count_indexes(rows[i].completed, rows[i].failed, rows[i].end),
+                         rows[i].count);
+    }
+}
+
+static void test_job_indexed_gives_back_what_failed_for_good_too(void **state)
+{
+    (void)state;
+    struct sl_json *job =
+        parse("{\"spec\":{\"parallelism\":4,\"completions\":4,\"completionMode\":\"Indexed\"},"
+              "\"status\":{\"succeeded\":1,\"completedIndexes\":\"0\",\"failedIndexes\":\"2\"}}");
+    assert_int_equal(sl_job_reclaimable_pods(job), 2);
+    sl_json_free(job);
+}
+
+static void test_job_labels_are_copied_where_they_are_named(void **state)
+{
+    (void)state;
+    static const char *const keys[] = {"team", "absent"};
+    struct sl_json *job = parse(job_text);
+    struct sl_pod_sets sets;
+    sl_json_set_text(sl_json_path(job, "metadata.labels"), "team", "a");
+    (void)sl_job_framework.pod_sets(&sl_job_framework, job, &sets, NULL);
+    const struct sl_workload_plan plan = {
+        .queue = "", .priority = no_class, .sets = &sets, .label_key_count = 2, .label_keys = keys};
+    struct sl_json *wl = sl_framework_workload_new(&sl_job_framework, job, &plan);
+    assert_json(sl_json_path(wl, "metadata.labels"),
+                "{\"team\":\"a\",\"kueue.x-k8s.io/job-uid\":\"u-1\"}");
+    assert_false(sl_json_has(sl_json_get(wl, "spec"), "queueName"));
+    sl_pod_sets_fini(&sets);
     sl_json_free(wl);
     sl_json_free(job);
 }
@@ -209,6 +266,9 @@ int main(void)
         cmocka_unit_test(test_job_workload_carries_class_priority_and_time_limit),
         cmocka_unit_test(test_job_bad_time_limit_label_means_none),
         cmocka_unit_test(test_job_topology_annotations_and_index_become_the_request),
+        cmocka_unit_test(test_job_ended_indexes_are_counted_once),
+        cmocka_unit_test(test_job_indexed_gives_back_what_failed_for_good_too),
+        cmocka_unit_test(test_job_labels_are_copied_where_they_are_named),
         cmocka_unit_test(test_workload_drop_finalizer_leaves_the_others),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

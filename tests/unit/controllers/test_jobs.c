@@ -25,6 +25,12 @@ bool sl_engine_reclaims(const struct sl_engine *g)
     return reclaims;
 }
 
+bool sl_engine_waits_for_pods(const struct sl_engine *g)
+{
+    (void)g;
+    return true;
+}
+
 void sl_engine_job_stopped(struct sl_engine *g, const struct sl_json *workload, int64_t now_ms)
 {
     (void)g;
@@ -41,7 +47,7 @@ static int setup(void **state)
     reclaims = true;
     fake_init(&f->fake);
     f->recorder = sl_recorder_new(&f->fake.client);
-    sl_jobs_init(&f->jobs, &f->fake.client, f->recorder, NULL);
+    sl_jobs_init(&f->jobs, &f->fake.client, f->recorder, NULL, NULL);
     fake_put(
         &f->fake, SL_KIND_RESOURCE_FLAVOR,
         parse("{\"metadata\":{\"name\":\"spot\"},\"spec\":{\"nodeLabels\":{\"machine\":\"spot\"},"
@@ -387,7 +393,7 @@ static void test_jobs_changed_while_suspended_the_workload_follows(void **state)
     sl_json_set_int(sl_json_get(job(f), "spec"), "parallelism", 1);
     sl_json_set_text(sl_json_path(job(f), "metadata.labels"), SL_LABEL_QUEUE, "other");
     settle(f);
-    assert_true(sl_json_path_int(sl_workload_pod_set(workload(f)), "count", 0) == 1);
+    assert_true(sl_json_path_int(sl_workload_pod_set(workload(f), 0), "count", 0) == 1);
     assert_string_equal(sl_json_path_text(workload(f), "spec.queueName", ""), "other");
 }
 
@@ -400,7 +406,7 @@ static void test_jobs_changed_while_reserved_the_workload_is_made_anew(void **st
     sl_json_set_int(sl_json_get(job(f), "spec"), "parallelism", 1);
     settle(f);
     assert_false(sl_condition_true(workload(f), "QuotaReserved"));
-    assert_true(sl_json_path_int(sl_workload_pod_set(workload(f)), "count", 0) == 1);
+    assert_true(sl_json_path_int(sl_workload_pod_set(workload(f), 0), "count", 0) == 1);
 }
 
 static void test_jobs_missing_class_is_reported_and_waited_for(void **state)
@@ -420,6 +426,42 @@ static void test_jobs_missing_class_is_reported_and_waited_for(void **state)
 
     assert_true(sl_json_path_int(workload(f), "spec.priority", 0) == 7);
     sl_json_free(class);
+}
+
+static void label_class(struct fixture *f, const char *name)
+{
+    sl_json_set_text(sl_json_path_make(job(f), "metadata.labels"), SL_LABEL_PRIORITY_CLASS, name);
+    settle(f);
+}
+
+static void test_jobs_workload_that_runs_follows_to_another_class(void **state)
+{
+    struct fixture *f = *state;
+    fake_put(&f->fake, SL_KIND_WORKLOAD_PRIORITY_CLASS,
+             parse("{\"metadata\":{\"name\":\"low\"},\"value\":1}"));
+    fake_put(&f->fake, SL_KIND_WORKLOAD_PRIORITY_CLASS,
+             parse("{\"metadata\":{\"name\":\"high\"},\"value\":7}"));
+    put_our_job(f);
+    label_class(f, "low");
+    admit(f);
+    settle(f);
+    run(f);
+    label_class(f, "high");
+    assert_true(sl_json_path_int(workload(f), "spec.priority", 0) == 7);
+    assert_string_equal(sl_json_path_text(workload(f), "spec.priorityClassRef.name", ""), "high");
+    assert_false(sl_job_suspended(job(f)));
+    label_class(f, "absent");
+    assert_true(sl_json_path_int(workload(f), "spec.priority", 0) == 7);
+}
+
+static void test_jobs_workload_that_runs_without_a_class_gets_none(void **state)
+{
+    struct fixture *f = *state;
+    fake_put(&f->fake, SL_KIND_WORKLOAD_PRIORITY_CLASS,
+             parse("{\"metadata\":{\"name\":\"high\"},\"value\":7}"));
+    start_running(f);
+    label_class(f, "high"); /* the API would refuse it */
+    assert_false(sl_json_has(sl_json_get(workload(f), "spec"), "priorityClassRef"));
 }
 
 static void test_jobs_default_priority_class_is_used(void **state)
@@ -550,6 +592,8 @@ int main(void)
         TEST(test_jobs_changed_while_suspended_the_workload_follows),
         TEST(test_jobs_changed_while_reserved_the_workload_is_made_anew),
         TEST(test_jobs_missing_class_is_reported_and_waited_for),
+        TEST(test_jobs_workload_that_runs_follows_to_another_class),
+        TEST(test_jobs_workload_that_runs_without_a_class_gets_none),
         TEST(test_jobs_default_priority_class_is_used),
         TEST(test_jobs_flavor_against_own_selector_fails_to_start),
         TEST(test_jobs_missing_flavor_is_reported_and_tried_again),

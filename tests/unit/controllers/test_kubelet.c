@@ -78,6 +78,20 @@ static void test_kubelet_pod_on_its_own_runs_on(void **state)
     assert_int_equal(world_count(w, "Running", "h1"), 1);
 }
 
+static void test_kubelet_deleted_pod_that_somebody_holds_is_stopped(void **state)
+{
+    struct world *w = *state;
+    world_node(w, "h1", "a", true);
+    fake_put(&w->fake, SL_KIND_POD,
+             parse("{\"metadata\":{\"name\":\"p\",\"namespace\":\"n\",\"uid\":\"p\",\"finalizers\":"
+                   "[\"x/y\"],"
+                   "\"deletionTimestamp\":\"2023-11-14T22:13:20Z\"},\"spec\":{\"nodeName\":\"h1\"},"
+                   "\"status\":{\"phase\":\"Running\"}}"));
+    world_turn(w, T0);
+    assert_int_equal(world_count(w, "Failed", "h1"), 1);
+    assert_false(sl_condition_true(world_pod(w, 0), "Ready"));
+}
+
 /* The whole way of a replacement, but for the Workload's new assignment, which the engine writes. */
 static void test_kubelet_pod_of_a_failed_node_leaves_and_another_takes_its_place(void **state)
 {
@@ -169,6 +183,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(test_kubelet_pod_runs_for_its_time_since_it_was_bound),
+        TEST(test_kubelet_deleted_pod_that_somebody_holds_is_stopped),
         TEST(test_kubelet_pod_becomes_ready_after_its_time),
         TEST(test_kubelet_pod_that_is_to_fail_fails),
         TEST(test_kubelet_pod_on_its_own_runs_on),

@@ -41,6 +41,13 @@ struct sl_json *sl_engine_queue_status(struct sl_engine *g, enum sl_kind kind, c
     return parse(text);
 }
 
+uint32_t sl_engine_holders(const struct sl_engine *g, const char *cluster_queue)
+{
+    (void)g;
+    (void)cluster_queue;
+    return 0;
+}
+
 struct fixture {
     struct fake fake;
     struct sl_recorder *recorder;
@@ -146,6 +153,28 @@ static void test_queue_status_merge_keeps_what_others_wrote(void **state)
     sl_json_free(live);
 }
 
+static void test_queues_over_the_budget_wait_until_there_is_some(void **state)
+{
+    struct fixture *f = *state;
+    f->queues.budget = sl_budget_new(1, 2);
+    touch(f, 1, T0);
+    touch(f, 2, T0 + SL_QUEUE_STATUS_MS / 2);
+    touch(f, 2, T0 + SL_QUEUE_STATUS_MS);
+    assert_true(written(f) == 2);
+    f->queues.budget.tokens_milli = 0;
+    touch(f, 3, T0 + 2 * SL_QUEUE_STATUS_MS - 100);
+    f->queues.budget.tokens_milli = 0;
+    assert_false(sl_queues_step(&f->queues, T0 + 2 * SL_QUEUE_STATUS_MS, 16)); /* not in a hurry */
+    fake_flush(&f->fake);
+    assert_true(written(f) == 2);
+    int64_t due_ms = sl_queues_due_ms(&f->queues);
+    assert_true(due_ms > T0 + 2 * SL_QUEUE_STATUS_MS && due_ms <= T0 + 3 * SL_QUEUE_STATUS_MS);
+    sl_queues_step(&f->queues, due_ms, 16);
+    sl_queues_step(&f->queues, due_ms, 16);
+    fake_flush(&f->fake);
+    assert_true(written(f) == 3);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 int main(void)
 {
@@ -153,6 +182,7 @@ int main(void)
         TEST(test_queues_first_change_is_written_at_once_with_its_condition),
         TEST(test_queues_further_changes_wait_a_second_and_are_written_once),
         TEST(test_queues_unchanged_status_is_not_written),
+        TEST(test_queues_over_the_budget_wait_until_there_is_some),
         TEST(test_queues_deleted_queue_is_no_trouble),
         TEST(test_queue_status_merge_keeps_what_others_wrote),
     };

@@ -130,6 +130,15 @@ static void test_reconciler_refused_write_is_not_tried_again(void **state)
     assert_int_equal(sl_work_count(f->r.work), 0);
 }
 
+static void test_reconciler_forbidden_write_is_tried_again_much_later(void **state)
+{
+    struct fixture *f = *state;
+    f->first_code = SL_CODE_FORBIDDEN;
+    step(f, T0);
+    fake_flush(&f->fake);
+    assert_true(sl_work_due_ms(f->r.work) == T0 + SL_FORBIDDEN_RETRY_MS);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 int main(void)
 {
@@ -139,6 +148,7 @@ int main(void)
         TEST(test_reconciler_conflict_of_one_write_is_looked_at_again_at_once),
         TEST(test_reconciler_failed_write_is_tried_again_later),
         TEST(test_reconciler_refused_write_is_not_tried_again),
+        TEST(test_reconciler_forbidden_write_is_tried_again_much_later),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

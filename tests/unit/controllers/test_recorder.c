@@ -136,6 +136,25 @@ static void test_recorder_name_of_long_object_is_cut(void **state)
     sl_json_free(about);
 }
 
+static void test_recorder_limited_neither_counts_up_nor_keeps(void **state)
+{
+    struct fixture *f = *state;
+    char name[254];
+    sl_recorder_limit(f->recorder, 10, 3);
+    record(f, "no quota");
+    record(f, "no quota");
+    record(f, "other");
+    record(f, "too many");
+    sl_recorder_name(f->about, "Pending", "no quota", name);
+    struct sl_json *event = fake_find(&f->fake, SL_KIND_EVENT, "n", name);
+    assert_true(sl_json_path_int(event, "count", 0) == 1);
+    assert_int_equal(fake_count(&f->fake, SL_KIND_EVENT), 2);
+    assert_int_equal(sl_recorder_dropped(f->recorder), 1);
+    sl_recorder_record(f->recorder, SL_KIND_WORKLOAD, f->about, true, "Pending", "later", T0 + 100);
+    assert_int_equal(sl_recorder_dropped(f->recorder), 1); /* ten a second: one in a tenth */
+    assert_false(sl_recorder_trim(f->recorder));
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 int main(void)
 {
@@ -146,6 +165,7 @@ int main(void)
         TEST(test_recorder_refused_event_is_counted_as_dropped),
         TEST(test_recorder_past_its_limit_the_oldest_go),
         TEST(test_recorder_name_of_long_object_is_cut),
+        TEST(test_recorder_limited_neither_counts_up_nor_keeps),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

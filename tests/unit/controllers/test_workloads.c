@@ -108,7 +108,7 @@ static void decide(enum sl_decision_kind kind, const char *uid)
 
 static void step(struct fixture *f)
 {
-    sl_workloads_step(&f->workloads, 16);
+    sl_workloads_step(&f->workloads, T0, 16);
     fake_flush(&f->fake);
 }
 
@@ -194,7 +194,8 @@ static void own_by_job(struct fixture *f)
 {
     struct sl_json *live = fake_find(&f->fake, SL_KIND_WORKLOAD, "n", "w");
     sl_json_set(sl_json_path_make(live, "metadata"), "ownerReferences",
-                parse("[{\"kind\":\"Job\",\"name\":\"j\",\"uid\":\"ju\",\"controller\":true}]"));
+                parse("[{\"apiVersion\":\"batch/"
+                      "v1\",\"kind\":\"Job\",\"name\":\"j\",\"uid\":\"ju\",\"controller\":true}]"));
     fake_put(&f->fake, SL_KIND_JOB,
              parse("{\"metadata\":{\"name\":\"j\",\"namespace\":\"n\",\"uid\":\"ju\"}}"));
 }
@@ -221,6 +222,25 @@ static void test_workloads_deactivated_long_ago_is_deleted_with_its_job(void **s
     step(f);
     assert_int_equal(stub.last_code, SL_CODE_OK);
     assert_null(fake_find(&f->fake, SL_KIND_JOB, "n", "j"));
+}
+
+static void test_workloads_deactivated_long_ago_is_deleted_with_its_job_of_any_kind(void **state)
+{
+    struct fixture *f = *state;
+    enum sl_kind kind;
+    assert_int_equal(sl_kind_register("ray.io/v1", "RayJob", "rayjobs", &kind, NULL), SL_CODE_OK);
+    own_by_job(f);
+    struct sl_json *owner =
+        sl_json_path(fake_find(&f->fake, SL_KIND_WORKLOAD, "n", "w"), "metadata.ownerReferences.0");
+    sl_json_set_text(owner, "apiVersion", "ray.io/v1");
+    sl_json_set_text(owner, "kind", "RayJob");
+    fake_put(&f->fake, kind,
+             parse("{\"metadata\":{\"name\":\"j\",\"namespace\":\"n\",\"uid\":\"ju\"}}"));
+    decide(SL_DECIDE_DELETE, "u");
+    step(f);
+    assert_null(fake_find(&f->fake, kind, "n", "j"));
+    assert_non_null(fake_find(&f->fake, SL_KIND_JOB, "n", "j"));
+    sl_kind_forget_custom();
 }
 
 static void test_workloads_deleting_what_is_gone_is_answered_ok(void **state)
@@ -315,6 +335,26 @@ static void test_workloads_overtaken_before_it_was_written_is_not_told(void **st
     assert_int_equal(sl_map_count(f->workloads.series), 0);
 }
 
+static void count_call(void *context, struct sl_json *workload)
+{
+    assert_string_equal(sl_object_name(workload), "w");
+    ++*(unsigned *)context;
+}
+
+/* Evicted, released, admitted and evicted again between two writes: its Workload does not change. */
+static void test_workloads_eviction_that_shows_already_has_its_job_looked_at(void **state)
+{
+    struct fixture *f = *state;
+    unsigned calls = 0;
+    f->workloads.evicted_already = count_call;
+    f->workloads.context = &calls;
+    stub.nothing_to_write = true;
+    decide(SL_DECIDE_RESERVE, "u");
+    decide(SL_DECIDE_EVICT, "u");
+    step(f);
+    assert_int_equal(calls, 1);
+}
+
 static uint64_t counted(struct fixture *f, const char *series)
 {
     union sl_map_value value = {0};
@@ -381,12 +421,48 @@ static void test_workloads_step_is_bounded(void **state)
     for (int i = 0; i < 5; i++) {
         decide(SL_DECIDE_PENDING, "u");
     }
-    assert_true(sl_workloads_step(&f->workloads, 2));
+    assert_true(sl_workloads_step(&f->workloads, T0, 2));
     assert_int_equal(stub.at, 2);
     fake_flush(&f->fake);
-    assert_false(sl_workloads_step(&f->workloads, 16));
+    assert_false(sl_workloads_step(&f->workloads, T0, 16));
     fake_flush(&f->fake);
     assert_int_equal(stub.answers, 5);
+}
+
+static void test_workloads_next_write_of_a_workload_waits_for_the_one_before(void **state)
+{
+    struct fixture *f = *state;
+    decide(SL_DECIDE_RESERVE, "u");
+    decide(SL_DECIDE_EVICT, "u");
+    sl_workloads_step(&f->workloads, T0, 16);
+    assert_int_equal(f->fake.change_count, 1);
+    assert_int_equal(f->workloads.in_flight, 2);
+    fake_flush(&f->fake);
+    assert_int_equal(f->fake.change_count, 2);
+    assert_int_equal(f->workloads.in_flight, 0);
+    assert_int_equal(stub.answers, 2);
+}
+
+static void test_workloads_reasons_wait_for_their_budget_and_reservations_do_not(void **state)
+{
+    struct fixture *f = *state;
+    f->workloads.budget = sl_budget_new(1, 1);
+    decide(SL_DECIDE_PENDING, "u");
+    step(f);
+    decide(SL_DECIDE_PENDING, "u");
+    decide(SL_DECIDE_PENDING, "u");
+    decide(SL_DECIDE_RESERVE, "u");
+    step(f);
+    assert_int_equal(f->fake.change_count, 2);
+    assert_int_equal(f->workloads.counters.pending, 1);
+    assert_int_equal(stub.answers, 4); /* nobody waits for a reason */
+    assert_int_equal(sl_workloads_due_ms(&f->workloads), T0 + 1000);
+    sl_clock_set_virtual(T0 + 1000);
+    assert_false(sl_workloads_step(&f->workloads, T0 + 1000, 16));
+    fake_flush(&f->fake);
+    assert_int_equal(f->fake.change_count, 3); /* the last one of them */
+    assert_int_equal(stub.answers, 4);
+    assert_int_equal(sl_workloads_due_ms(&f->workloads), INT64_MAX);
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
@@ -400,11 +476,13 @@ int main(void)
         TEST(test_workloads_second_pass_without_a_place_is_told_and_not_written),
         TEST(test_workloads_new_place_is_written_and_told_to_nobody),
         TEST(test_workloads_written_along_with_the_one_before_is_told),
+        TEST(test_workloads_eviction_that_shows_already_has_its_job_looked_at),
         TEST(test_workloads_overtaken_before_it_was_written_is_not_told),
         TEST(test_workloads_counts_have_kueues_labels),
         TEST(test_workloads_late_pods_are_counted_by_what_they_were_to_do),
         TEST(test_workloads_finished_long_ago_is_deleted_without_its_job),
         TEST(test_workloads_deactivated_long_ago_is_deleted_with_its_job),
+        TEST(test_workloads_deactivated_long_ago_is_deleted_with_its_job_of_any_kind),
         TEST(test_workloads_deleting_what_is_gone_is_answered_ok),
         TEST(test_workloads_conflict_is_looked_at_again),
         TEST(test_workloads_release_that_came_first_is_followed_by_the_reservation),
@@ -412,6 +490,8 @@ int main(void)
         TEST(test_workloads_other_uid_of_that_name_is_not_found),
         TEST(test_workloads_nothing_to_write_is_answered_ok),
         TEST(test_workloads_step_is_bounded),
+        TEST(test_workloads_next_write_of_a_workload_waits_for_the_one_before),
+        TEST(test_workloads_reasons_wait_for_their_budget_and_reservations_do_not),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

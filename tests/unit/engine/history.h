@@ -37,6 +37,7 @@ static inline void history_begin(struct history *h, struct world *w, uint64_t se
         w, "cq1", "spot", "4",
         ",\"cohortName\":\"c\",\"queueingStrategy\":\"StrictFIFO\","
         "\"preemption\":{\"withinClusterQueue\":\"LowerOrNewerEqualPriority\"}");
+    world_add_check(w, "check");
     world_add_cluster_queue(
         w, "cq2", "big", "5",
         ",\"admissionChecksStrategy\":{\"admissionChecks\":[{\"name\":\"check\"}]}");

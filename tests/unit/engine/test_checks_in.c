@@ -71,6 +71,18 @@ static void start(void)
     world_add_flavor(&w, "too", "{\"topologyName\":\"topo\"}");
 }
 
+static void test_checks_in_queue_without_the_check_is_inactive_until_it_comes(void **state)
+{
+    (void)state;
+    start();
+    add_queue("{\"name\":\"gate\"}");
+    assert_string_equal(reason(), "AdmissionCheckNotFound");
+    world_add_check(&w, "gate");
+    assert_string_equal(reason(), "Ready");
+    world_delete(&w, SL_KIND_ADMISSION_CHECK, "", "gate");
+    assert_string_equal(reason(), "AdmissionCheckNotFound");
+}
+
 static void test_checks_in_provisioning_delays_the_flavors_it_is_for(void **state)
 {
     (void)state;
@@ -116,7 +128,6 @@ static void test_checks_in_checks_of_others_delay_nothing(void **state)
     (void)state;
     start();
     add_queue("{\"name\":\"mine\"}");
-    assert_string_equal(reason(), "Ready"); /* also without an object */
     add_check("mine", "example.com/check", "True");
     assert_false(delayed("tas"));
     assert_string_equal(reason(), "Ready");
@@ -136,6 +147,8 @@ static void test_checks_in_check_that_is_not_active_stops_the_queue(void **state
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(
+            test_checks_in_queue_without_the_check_is_inactive_until_it_comes, setup, teardown),
         cmocka_unit_test_setup_teardown(test_checks_in_provisioning_delays_the_flavors_it_is_for,
                                         setup, teardown),
         cmocka_unit_test_setup_teardown(test_checks_in_delay_survives_another_quota, setup,

@@ -545,6 +545,7 @@ static void test_engine_execution_time_over_deactivates(void **state)
 static void add_checked_basics(void)
 {
     world_add_flavor(&w, "spot", "{}");
+    world_add_check(&w, "prov");
     world_add_cluster_queue(
         &w, "cq", "spot", "10",
         ",\"admissionChecksStrategy\":{\"admissionChecks\":[{\"name\":\"prov\"}]}");
@@ -598,13 +599,27 @@ static void test_engine_check_that_asks_to_retry_evicts(void **state)
     world_expect(&w, "a", "QuotaReserved", "True", "QuotaReserved"); /* no backoff was asked for */
 }
 
-static void test_engine_rejected_check_deactivates(void **state)
+static void test_engine_rejected_check_deactivates_and_is_named(void **state)
 {
     (void)state;
     add_checked_basics();
     report_check("Rejected");
     assert_false(sl_json_path_bool(world_workload(&w, "a"), "spec.active", true));
     world_expect(&w, "a", "Evicted", "True", "DeactivatedDueToAdmissionCheck");
+    assert_string_equal(
+        sl_json_path_text(sl_condition_find(world_workload(&w, "a"), "Evicted"), "message", ""),
+        "admission check prov rejected the workload: because");
+}
+
+static void test_engine_deactivation_by_hand_blames_no_check(void **state)
+{
+    (void)state;
+    add_checked_basics();
+    (void)world_patch(&w, SL_KIND_WORKLOAD, "team", "a", "{\"spec\":{\"active\":false}}");
+    world_settle(&w);
+    assert_string_equal(
+        sl_json_path_text(sl_condition_find(world_workload(&w, "a"), "Evicted"), "message", ""),
+        "the workload is deactivated");
 }
 
 static void test_engine_check_dropped_by_the_queue_admits(void **state)
@@ -857,7 +872,8 @@ int main(void)
         TEST(test_engine_execution_time_over_deactivates),
         TEST(test_engine_admission_waits_for_its_check),
         TEST(test_engine_check_that_asks_to_retry_evicts),
-        TEST(test_engine_rejected_check_deactivates),
+        TEST(test_engine_rejected_check_deactivates_and_is_named),
+        TEST(test_engine_deactivation_by_hand_blames_no_check),
         TEST(test_engine_check_dropped_by_the_queue_admits),
         TEST(test_engine_check_that_rejects_while_pending_keeps_out_only_its_workload),
         TEST(test_engine_bad_quota_makes_the_queue_inactive),

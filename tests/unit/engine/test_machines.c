@@ -232,6 +232,34 @@ static void test_machines_new_measure_is_known_of_nodes_seen_before(void **state
     assert_int_equal(sl_names_take_measure(w.engine, "x.com/gpu", w.now_ms), gpu);
 }
 
+static void test_machines_measure_that_nobody_needs_makes_room_for_another(void **state)
+{
+    (void)state;
+    char name[32];
+    uint32_t taken = 0;
+    cluster_add_basics(&w, FLAVOR, "10");
+    cluster_put_node(&w, "n1", "b1", "r1", "4", "");
+    struct sl_json *o = world_new_workload("team", "a", "lq", 1, "1");
+    sl_json_set(sl_json_path(o, "spec.podSets.0"), "topologyRequest",
+                world_parse("{\"required\":\"rack\"}"));
+    assert_int_equal(world_put(&w, SL_KIND_WORKLOAD, o, NULL), SL_CODE_OK);
+    world_settle(&w);
+    sl_measure_id cpu = sl_names_take_measure(w.engine, "cpu", w.now_ms);
+    world_add(&w, SL_KIND_NAMESPACE, "{\"metadata\":{\"name\":\"one\"}}");
+    do {
+        (void)snprintf(name, sizeof name, "x.com/r%u", taken++);
+    } while (sl_names_take_measure(w.engine, name, w.now_ms) != SL_NO_ID);
+    assert_true(taken < SL_MEASURES_MAX);
+    world_add(&w, SL_KIND_NAMESPACE, "{\"metadata\":{\"name\":\"two\"}}");
+    world_patch(&w, SL_KIND_NODE, "", "n1", "{\"status\":{\"allocatable\":{\"y.com/gpu\":\"8\"}}}");
+    sl_measure_id gpu = sl_names_take_measure(w.engine, "y.com/gpu", w.now_ms);
+    assert_int_not_equal(gpu, SL_NO_ID);
+    assert_int_not_equal(gpu, cpu); /* which somebody has booked */
+    assert_string_equal(sl_names_measure(w.engine, gpu), "y.com/gpu");
+    assert_int_equal(sl_room_capacity_of(sl_names_find_host(w.engine, "n1"), gpu), 8);
+    world_check(&w);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -240,6 +268,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(
             test_machines_node_seen_before_flavor_and_topology_stands_the_same, setup, teardown),
         cmocka_unit_test_setup_teardown(test_machines_heartbeat_changes_nothing, setup, teardown),
+        cmocka_unit_test_setup_teardown(
+            test_machines_measure_that_nobody_needs_makes_room_for_another, setup, teardown),
         cmocka_unit_test_setup_teardown(
             test_machines_node_not_ready_or_cordoned_leaves_and_comes_back, setup, teardown),
         cmocka_unit_test_setup_teardown(test_machines_node_gone_has_no_room, setup, teardown),

@@ -113,6 +113,42 @@ static void test_masks_in_follow_labels_and_taints_of_nodes(void **state)
     assert_int_equal(verdict("picky", "n3"), SL_VERDICT_SELECTOR);
 }
 
+static void test_masks_in_second_node_of_a_host_counts_when_the_first_leaves(void **state)
+{
+    (void)state;
+    start();
+    struct sl_json *twin = cluster_new_node("n1", "b1", "r1", "4", TAINT);
+    sl_json_set_text(sl_json_get(twin, "metadata"), "name", "twin");
+    assert_int_equal(world_put(&w, SL_KIND_NODE, twin, NULL), SL_CODE_OK);
+    add("plain", "");
+    assert_int_equal(verdict("plain", "n1"), SL_VERDICT_MAY);
+    world_delete(&w, SL_KIND_NODE, "", "n1");
+    assert_true(verdict("plain", "n1") >= SL_VERDICT_TAINT);
+    world_delete(&w, SL_KIND_NODE, "", "twin");
+    assert_int_equal(sl_names_find_host(w.engine, "n1"), SL_NO_ID);
+}
+
+static void test_masks_in_tolerations_that_no_flavor_has_any_more_are_given_back(void **state)
+{
+    (void)state;
+    start();
+    add("plain", "");
+    for (unsigned i = 0; i < 2 * SL_TOLERANCES_MAX; i++) {
+        char spec[160];
+        (void)snprintf(spec, sizeof spec,
+                       "{\"topologyName\":\"topo\",\"tolerations\":[{\"key\":\"k%u\",\"operator\":"
+                       "\"Exists\"}]}",
+                       i);
+        world_add_flavor(&w, "gpu", spec);
+    }
+    assert_true(w.engine->world->tolerance_count <= 3);
+    world_add_flavor(&w, "gpu",
+                     "{\"topologyName\":\"topo\",\"tolerations\":[{\"key\":\"gpu\",\"operator\":"
+                     "\"Exists\"}]}");
+    assert_int_equal(verdict_in("plain", "gpu", "n2"), SL_VERDICT_MAY);
+    assert_true(verdict_in("plain", "tas", "n2") >= SL_VERDICT_TAINT);
+}
+
 static void test_masks_in_flavors_tolerate_for_their_pods(void **state)
 {
     (void)state;
@@ -247,6 +283,7 @@ static void test_masks_in_ready_checks_refine_where_pods_may_run(void **state)
     (void)state;
     start();
     add("a", "");
+    world_add_check(&w, "prov");
     world_add_cluster_queue(
         &w, "cq", "tas", "10",
         ",\"admissionChecksStrategy\":{\"admissionChecks\":[{\"name\":\"prov\"}]}");
@@ -308,6 +345,10 @@ int main(void)
                                         teardown),
         cmocka_unit_test_setup_teardown(test_masks_in_flavors_tolerate_for_their_pods, setup,
                                         teardown),
+        cmocka_unit_test_setup_teardown(
+            test_masks_in_second_node_of_a_host_counts_when_the_first_leaves, setup, teardown),
+        cmocka_unit_test_setup_teardown(
+            test_masks_in_tolerations_that_no_flavor_has_any_more_are_given_back, setup, teardown),
         cmocka_unit_test_setup_teardown(
             test_masks_in_preferred_affinity_counts_where_it_is_asked_for, setup, teardown),
         cmocka_unit_test_setup_teardown(test_masks_in_too_many_preferences_leave_verdicts_alone,

@@ -73,6 +73,22 @@ static void test_ready_workload_that_never_starts_is_evicted_in_time(void **stat
     assert_string_equal(sl_json_path_text(stats, "underlyingCause", ""), "WaitForStart");
 }
 
+/* The daemon was away, or another controller admitted it: its pods may have been ready for long. */
+static void test_ready_workload_of_before_the_start_has_its_time_from_then(void **state)
+{
+    (void)state;
+    static const enum sl_kind kinds[] = {SL_KIND_NAMESPACE, SL_KIND_RESOURCE_FLAVOR,
+                                         SL_KIND_CLUSTER_QUEUE, SL_KIND_LOCAL_QUEUE,
+                                         SL_KIND_WORKLOAD};
+    start();
+    w.now_ms += 60 * MINUTE;
+    world_restart(&w, kinds, sizeof kinds / sizeof kinds[0]);
+    world_pass(&w, 5 * MINUTE - 1);
+    assert_string_equal(evicted_status(), "");
+    world_pass(&w, 1);
+    world_expect(&w, "a", "Evicted", "True", "PodsReadyTimeout");
+}
+
 static void test_ready_workload_is_left_alone(void **state)
 {
     (void)state;
@@ -323,6 +339,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(test_ready_workload_that_never_starts_is_evicted_in_time),
+        TEST(test_ready_workload_of_before_the_start_has_its_time_from_then),
         TEST(test_ready_workload_is_left_alone),
         TEST(test_ready_workload_that_does_not_recover_is_evicted),
         TEST(test_ready_recovery_may_take_for_ever),

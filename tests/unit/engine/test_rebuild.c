@@ -26,19 +26,19 @@ static int setup(void **state)
     return 0;
 }
 
-static const enum sl_kind orders[][6] = {
+static const enum sl_kind orders[][7] = {
     {SL_KIND_NAMESPACE, SL_KIND_RESOURCE_FLAVOR, SL_KIND_COHORT, SL_KIND_CLUSTER_QUEUE,
-     SL_KIND_LOCAL_QUEUE, SL_KIND_WORKLOAD},
+     SL_KIND_LOCAL_QUEUE, SL_KIND_WORKLOAD, SL_KIND_ADMISSION_CHECK},
     {SL_KIND_WORKLOAD, SL_KIND_LOCAL_QUEUE, SL_KIND_CLUSTER_QUEUE, SL_KIND_COHORT,
-     SL_KIND_RESOURCE_FLAVOR, SL_KIND_NAMESPACE},
+     SL_KIND_ADMISSION_CHECK, SL_KIND_RESOURCE_FLAVOR, SL_KIND_NAMESPACE},
     {SL_KIND_LOCAL_QUEUE, SL_KIND_WORKLOAD, SL_KIND_COHORT, SL_KIND_RESOURCE_FLAVOR,
-     SL_KIND_CLUSTER_QUEUE, SL_KIND_NAMESPACE}};
+     SL_KIND_ADMISSION_CHECK, SL_KIND_CLUSTER_QUEUE, SL_KIND_NAMESPACE}};
 
 /* Whoever stands somewhere needs the trees first: so do the controllers list kinds. */
 static const enum sl_kind with_nodes[] = {
-    SL_KIND_NAMESPACE,       SL_KIND_TOPOLOGY, SL_KIND_NODE,
-    SL_KIND_RESOURCE_FLAVOR, SL_KIND_COHORT,   SL_KIND_CLUSTER_QUEUE,
-    SL_KIND_LOCAL_QUEUE,     SL_KIND_POD,      SL_KIND_WORKLOAD};
+    SL_KIND_NAMESPACE, SL_KIND_TOPOLOGY,       SL_KIND_NODE,        SL_KIND_RESOURCE_FLAVOR,
+    SL_KIND_COHORT,    SL_KIND_CLUSTER_QUEUE,  SL_KIND_LOCAL_QUEUE, SL_KIND_POD,
+    SL_KIND_WORKLOAD,  SL_KIND_ADMISSION_CHECK};
 
 /* Waiting in line is one place here: which of the two depends on when it was last looked at. */
 static const char *place_name(sl_workload_id id)
@@ -157,7 +157,7 @@ static void restart_in_order(const enum sl_kind *order, size_t count)
 
 static void restart_and_compare(unsigned order)
 {
-    restart_in_order(orders[order], 6);
+    restart_in_order(orders[order], 7);
 }
 
 /* G13: whoever could be served, or preempt, has been looked at: waking all changes nothing. */
@@ -312,7 +312,7 @@ static void test_rebuild_reserved_without_admission_is_given_back(void **state)
     assert_true(sl_map_get(w.objects, key, &old));
     sl_map_put(w.objects, key, (union sl_map_value){.pointer = copy});
     sl_json_free(old.pointer);
-    world_restart(&w, orders[0], 6);
+    world_restart(&w, orders[0], 7);
     world_settle(&w);
     world_expect(&w, "a", "Admitted", "True", "Admitted"); /* from the start */
     assert_string_equal(sl_json_path_text(world_workload(&w, "a"),
@@ -329,7 +329,7 @@ static void test_rebuild_unwritten_admission_is_written(void **state)
     world_settle(&w);
     struct sl_json *o = world_workload(&w, "a");
     (void)sl_condition_remove(sl_json_get(o, "status"), "Admitted");
-    world_restart(&w, orders[0], 6);
+    world_restart(&w, orders[0], 7);
     world_settle(&w);
     world_expect(&w, "a", "Admitted", "True", "Admitted");
 }

@@ -206,6 +206,80 @@ static void test_released_workload_that_goes_takes_it_along(void **state)
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+/* --- taken back by somebody else -------------------------------------------------------------- */
+
+static const char taken_back[] =
+    "{\"status\":{\"admission\":null,\"conditions\":[{\"type\":\"QuotaReserved\",\"status\":"
+    "\"False\","
+    "\"reason\":\"Pending\",\"message\":\"by hand\",\"lastTransitionTime\":"
+    "\"2027-01-15T08:00:00Z\"}]}}";
+
+static void hold_queue(void)
+{
+    (void)world_patch(&w, SL_KIND_CLUSTER_QUEUE, "", "cq", "{\"spec\":{\"stopPolicy\":\"Hold\"}}");
+    world_settle(&w);
+}
+
+static void test_released_by_others_frees_the_quota(void **state)
+{
+    (void)state;
+    world_add_workload(&w, "a", "lq", 1, "1");
+    world_settle(&w);
+    hold_queue(); /* what is admitted stays so */
+    assert_int_equal(world_count_cq(&w, "admittedWorkloads"), 1);
+    (void)world_patch(&w, SL_KIND_WORKLOAD, "team", "a", taken_back);
+    world_settle(&w);
+    assert_int_equal(world_count_cq(&w, "reservingWorkloads"), 0);
+    assert_false(sl_condition_true(world_workload(&w, "a"), "QuotaReserved"));
+    (void)world_patch(&w, SL_KIND_CLUSTER_QUEUE, "", "cq", "{\"spec\":{\"stopPolicy\":\"None\"}}");
+    world_settle(&w);
+    world_expect(&w, "a", "Admitted", "True", "Admitted"); /* and it is tried again */
+}
+
+static void test_released_by_others_while_it_stops_is_waited_for_no_longer(void **state)
+{
+    (void)state;
+    world_add_workload(&w, "a", "lq", 1, "1");
+    world_settle(&w);
+    (void)world_patch(&w, SL_KIND_CLUSTER_QUEUE, "", "cq",
+                      "{\"spec\":{\"stopPolicy\":\"HoldAndDrain\"}}");
+    world_settle(&w);
+    world_expect(&w, "a", "Evicted", "True", "ClusterQueueStopped");
+    assert_int_equal(world_count_cq(&w, "reservingWorkloads"), 1);
+    (void)world_patch(&w, SL_KIND_WORKLOAD, "team", "a", taken_back);
+    world_settle(&w);
+    assert_int_equal(world_count_cq(&w, "reservingWorkloads"), 0);
+}
+
+static void test_released_object_older_than_the_reservation_takes_nothing_back(void **state)
+{
+    (void)state;
+    world_add_workload(&w, "a", "lq", 1, "1");
+    struct sl_json *old = sl_json_clone(world_workload(&w, "a"));
+    world_settle(&w);
+    (void)world_observe(&w, SL_KIND_WORKLOAD, old, NULL);
+    world_settle(&w);
+    assert_int_equal(world_count_cq(&w, "admittedWorkloads"), 1);
+    world_expect(&w, "a", "Admitted", "True", "Admitted");
+    sl_json_free(old);
+}
+
+static void test_released_by_others_after_a_restart_frees_the_quota(void **state)
+{
+    (void)state;
+    static const enum sl_kind kinds[] = {SL_KIND_RESOURCE_FLAVOR, SL_KIND_CLUSTER_QUEUE,
+                                         SL_KIND_LOCAL_QUEUE, SL_KIND_WORKLOAD};
+    world_add_workload(&w, "a", "lq", 1, "1");
+    world_settle(&w);
+    hold_queue();
+    world_restart(&w, kinds, 4);
+    world_settle(&w);
+    assert_int_equal(world_count_cq(&w, "reservingWorkloads"), 1);
+    (void)world_patch(&w, SL_KIND_WORKLOAD, "team", "a", taken_back);
+    world_settle(&w);
+    assert_int_equal(world_count_cq(&w, "reservingWorkloads"), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -215,6 +289,10 @@ int main(void)
         TEST(test_released_late_retry_leaves_the_next_reservation_alone),
         TEST(test_released_eviction_that_was_overtaken_is_written_with_it),
         TEST(test_released_workload_that_goes_takes_it_along),
+        TEST(test_released_by_others_frees_the_quota),
+        TEST(test_released_by_others_while_it_stops_is_waited_for_no_longer),
+        TEST(test_released_object_older_than_the_reservation_takes_nothing_back),
+        TEST(test_released_by_others_after_a_restart_frees_the_quota),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -174,6 +174,7 @@ static void add_two_flavors(void)
 {
     world_add_flavor(&w, "spot", "{}");
     world_add_flavor(&w, "big", "{}");
+    world_add_check(&w, "paid");
     world_add(&w, SL_KIND_CLUSTER_QUEUE,
               "{\"metadata\":{\"name\":\"cq\"},\"spec\":{\"namespaceSelector\":{},"
               "\"resourceGroups\":[{\"coveredResources\":[\"cpu\"],\"flavors\":[{\"name\":\"spot\","

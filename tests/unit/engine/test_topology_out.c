@@ -323,6 +323,190 @@ static void test_topology_out_restart_without_the_topology_keeps_the_words(void 
     world_check(&w);
 }
 
+/* --- read before the topology was there ------------------------------------------------------- */
+
+static int64_t pods_on(const char *host)
+{
+    sl_site_id site = sl_names_find_host(w.engine, host);
+    return site == SL_NO_ID ? 0 : sl_room_used_of(site, SL_MEASURE_PODS);
+}
+
+static void restart_without_the_topology(void)
+{
+    two_racks();
+    add_workload("a", 4, "1", "{\"required\":\"rack\"}");
+    world_settle(&w);
+    world_delete(&w, SL_KIND_TOPOLOGY, "", "topo");
+    restart();
+}
+
+static void test_restand_topology_that_comes_back_finds_its_workloads_in_place(void **state)
+{
+    (void)state;
+    restart_without_the_topology();
+    unsigned writes = w.writes;
+    assert_int_equal(pods_on("n1"), 0);
+    cluster_add_topology(&w, "topo");
+    assert_int_equal(pods_on("n1"), 2);
+    assert_int_equal(pods_on("n2"), 2);
+    add_workload("b", 4, "1", "{\"required\":\"rack\"}");
+    world_settle(&w);
+    assert_int_equal(pods_on("n1"), 2);
+    assert_int_equal(pods_on("n3"), 2); /* and not where the first one stands */
+    assert_int_equal(w.writes, writes + 1);
+    assert_int_equal(world_count_cq(&w, "admittedWorkloads"), 2);
+}
+
+static void test_restand_failed_node_is_replaced_once_the_topology_is_back(void **state)
+{
+    (void)state;
+    cluster_add_basics(&w, FLAVOR, "20");
+    cluster_put_node(&w, "n1", "b1", "r1", "2", "");
+    cluster_put_node(&w, "n2", "b1", "r1", "2", "");
+    cluster_put_node(&w, "n3", "b1", "r1", "2", "");
+    add_workload("a", 4, "1", "{\"required\":\"rack\"}");
+    world_settle(&w);
+    world_delete(&w, SL_KIND_TOPOLOGY, "", "topo");
+    restart();
+    world_delete(&w, SL_KIND_NODE, "", "n1");
+    world_settle(&w);
+    cluster_add_topology(&w, "topo");
+    world_pass(&w, 1000);
+    world_pass(&w, 1000); /* marked, then the second pass */
+    assert_int_equal(pods_on("n3"), 2);
+    assert_null(sl_json_path(world_workload(&w, "a"), "status.unhealthyNodes"));
+    world_expect(&w, "a", "Admitted", "True", "Admitted");
+}
+
+static void test_restand_other_levels_evict_with_the_reason(void **state)
+{
+    (void)state;
+    cluster_add_basics(&w, FLAVOR, "20");
+    world_delete(&w, SL_KIND_TOPOLOGY, "", "topo");
+    world_add(&w, SL_KIND_TOPOLOGY,
+              "{\"metadata\":{\"name\":\"topo\"},\"spec\":{\"levels\":[{\"nodeLabel\":\"block\"},"
+              "{\"nodeLabel\":\"rack\"}]}}");
+    cluster_put_node(&w, "n1", "b1", "r1", "4", "");
+    add_workload("a", 4, "1", "{\"required\":\"rack\"}");
+    world_settle(&w);
+    world_expect(&w, "a", "Admitted", "True", "Admitted");
+    world_delete(&w, SL_KIND_TOPOLOGY, "", "topo");
+    restart();
+    cluster_add_topology(&w, "topo");
+    world_settle(&w);
+    world_expect(&w, "a", "Evicted", "True", "NodeFailures");
+    assert_string_equal(
+        sl_json_path_text(sl_condition_find(world_workload(&w, "a"), "Evicted"), "message", ""),
+        "the topology no longer has the places of its pods");
+}
+
+static const char racks_only[] = "{\"metadata\":{\"name\":\"topo\"},\"spec\":{\"levels\":[{"
+                                 "\"nodeLabel\":\"block\"},{\"nodeLabel\":"
+                                 "\"rack\"}]}}";
+
+/* What the controllers do. */
+static void feed_if_wanted(bool expected)
+{
+    assert_int_equal(sl_engine_wants_workloads(w.engine), expected);
+    assert_int_equal(world_observe(&w, SL_KIND_WORKLOAD, world_workload(&w, "a"), NULL),
+                     SL_CODE_OK);
+}
+
+static void test_restand_layout_that_comes_back_while_running_gives_no_rack_out_twice(void **state)
+{
+    (void)state;
+    cluster_add_basics(&w, FLAVOR, "20");
+    world_delete(&w, SL_KIND_TOPOLOGY, "", "topo");
+    world_add(&w, SL_KIND_TOPOLOGY, racks_only);
+    cluster_put_node(&w, "n1", "b1", "r1", "4", "");
+    add_workload("a", 4, "1", "{\"required\":\"rack\"}");
+    world_settle(&w);
+    world_expect(&w, "a", "Admitted", "True", "Admitted");
+    unsigned writes = w.writes;
+    world_delete(&w, SL_KIND_TOPOLOGY, "", "topo");
+    assert_false(sl_engine_wants_workloads(w.engine));
+    world_add(&w, SL_KIND_TOPOLOGY, racks_only);
+    feed_if_wanted(true);
+    add_workload("b", 1, "1", "{\"required\":\"rack\"}");
+    world_settle(&w);
+    assert_false(sl_condition_true(world_workload(&w, "b"), "QuotaReserved"));
+    world_expect(&w, "a", "Admitted", "True", "Admitted");
+    assert_int_equal(w.writes, writes + 1); /* that b waits */
+    assert_false(sl_engine_wants_workloads(w.engine));
+}
+
+static void test_restand_other_levels_while_running_evict_with_the_reason(void **state)
+{
+    (void)state;
+    two_racks();
+    add_workload("a", 4, "1", "{\"required\":\"rack\"}");
+    world_settle(&w);
+    world_add(&w, SL_KIND_TOPOLOGY, racks_only);
+    feed_if_wanted(true);
+    world_settle(&w);
+    world_expect(&w, "a", "Evicted", "True", "NodeFailures");
+    assert_string_equal(
+        sl_json_path_text(sl_condition_find(world_workload(&w, "a"), "Evicted"), "message", ""),
+        "the topology no longer has the places of its pods");
+}
+
+static void test_restand_nodes_stay_the_same_places_in_another_layout(void **state)
+{
+    (void)state;
+    two_racks();
+    add_workload("a", 4, "1", "{\"required\":\"rack\"}");
+    world_settle(&w);
+    world_delete(&w, SL_KIND_TOPOLOGY, "", "topo");
+    cluster_add_topology(&w, "topo");
+    feed_if_wanted(false);
+    world_settle(&w);
+    world_expect(&w, "a", "Admitted", "True", "Admitted");
+    assert_int_equal(pods_on("n1"), 2);
+}
+
+static void test_restand_place_given_to_others_evicts_with_the_reason(void **state)
+{
+    (void)state;
+    two_racks();
+    cluster_add_topology(&w, "other");
+    world_add_flavor(&w, "also", "{\"topologyName\":\"other\"}");
+    world_add_cluster_queue(&w, "cq2", "also", "20", "");
+    world_add_local_queue(&w, "team", "lq2", "cq2");
+    add_workload("a", 8, "1", "{\"required\":\"block\"}");
+    world_settle(&w);
+    world_delete(&w, SL_KIND_TOPOLOGY, "", "topo");
+    restart();
+    struct sl_json *o = world_new_workload("team", "thief", "lq2", 4, "1");
+    sl_json_set(sl_json_path(o, "spec.podSets.0"), "topologyRequest",
+                world_parse("{\"required\":\"rack\"}"));
+    assert_int_equal(world_put(&w, SL_KIND_WORKLOAD, o, NULL), SL_CODE_OK);
+    world_settle(&w);
+    world_expect(&w, "thief", "Admitted", "True", "Admitted");
+    cluster_add_topology(&w, "topo");
+    world_settle(&w);
+    world_expect(&w, "a", "Evicted", "True", "NodeFailures");
+    assert_non_null(strstr(
+        sl_json_path_text(sl_condition_find(world_workload(&w, "a"), "Evicted"), "message", ""),
+        "given to others"));
+    world_expect(&w, "thief", "Admitted", "True", "Admitted");
+}
+
+static void test_restand_eviction_that_is_not_written_yet_is_not_forgotten(void **state)
+{
+    (void)state;
+    restart_without_the_topology();
+    (void)world_patch(&w, SL_KIND_CLUSTER_QUEUE, "", "cq",
+                      "{\"spec\":{\"stopPolicy\":\"HoldAndDrain\"}}");
+    (void)sl_engine_cycle(w.engine, w.now_ms);
+    cluster_add_topology(&w, "topo"); /* while the eviction is decided, and not written */
+    assert_int_equal(pods_on("n1"), 2);
+    world_settle(&w);
+    world_expect(&w, "a", "Evicted", "True", "ClusterQueueStopped");
+    sl_engine_job_stopped(w.engine, world_workload(&w, "a"), w.now_ms);
+    world_settle(&w);
+    assert_int_equal(pods_on("n1"), 0);
+}
+
 int main(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
@@ -341,6 +525,14 @@ int main(void)
         TEST(test_topology_out_restart_between_the_phases_arms_the_second),
         TEST(test_topology_out_restart_with_a_malformed_assignment_keeps_the_reservation),
         TEST(test_topology_out_restart_without_the_topology_keeps_the_words),
+        TEST(test_restand_topology_that_comes_back_finds_its_workloads_in_place),
+        TEST(test_restand_failed_node_is_replaced_once_the_topology_is_back),
+        TEST(test_restand_other_levels_evict_with_the_reason),
+        TEST(test_restand_place_given_to_others_evicts_with_the_reason),
+        TEST(test_restand_layout_that_comes_back_while_running_gives_no_rack_out_twice),
+        TEST(test_restand_other_levels_while_running_evict_with_the_reason),
+        TEST(test_restand_nodes_stay_the_same_places_in_another_layout),
+        TEST(test_restand_eviction_that_is_not_written_yet_is_not_forgotten),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

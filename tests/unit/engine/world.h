@@ -283,6 +283,17 @@ static inline void world_add_cluster_queue(struct world *w, const char *name, co
     world_add(w, SL_KIND_CLUSTER_QUEUE, text);
 }
 
+/* An AdmissionCheck of somebody else's. */
+static inline void world_add_check(struct world *w, const char *name)
+{
+    char text[256];
+    (void)snprintf(
+        text, sizeof text,
+        "{\"metadata\":{\"name\":\"%s\"},\"spec\":{\"controllerName\":\"example.com/check\"}}",
+        name);
+    world_add(w, SL_KIND_ADMISSION_CHECK, text);
+}
+
 static inline void world_add_local_queue(struct world *w, const char *ns, const char *name,
                                          const char *cluster_queue)
 {

@@ -35,7 +35,7 @@ enum { ROOM_PODS = 10, ROOM_CPU = 100 };
 enum { AT_BLOCK = 50, AT_RACK, AT_HOST, AT_NOWHERE };
 enum { PLACED = 7 }; /* the workload that is placed */
 
-static const sl_level_id pw_levels[] = {AT_BLOCK, AT_RACK, AT_HOST};
+static const struct sl_tree_levels pw_levels = {3, {AT_BLOCK, AT_RACK, AT_HOST}};
 
 static inline void pw_capacity(sl_site_id site, int64_t pods, int64_t cpu)
 {
@@ -46,7 +46,7 @@ static inline void pw_capacity(sl_site_id site, int64_t pods, int64_t cpu)
 static inline int pw_open(void **state)
 {
     (void)state;
-    assert_int_equal(sl_trees_configure(TREE, 3, pw_levels, true), SL_OK);
+    assert_int_equal(sl_trees_configure(TREE, pw_levels, true), SL_OK);
     for (uint32_t b = 0; b < 2; b++) {
         sl_domain_id after = b == 0 ? SL_NO_ID : BLOCK + b - 1;
         assert_int_equal(sl_trees_open(BLOCK + b, TREE, SL_NO_ID, after, SL_NO_ID), SL_OK);
@@ -126,7 +126,7 @@ static inline struct sl_placement_set *pw_ask(const struct sl_topology_demand *d
 {
     uint32_t index = sl_placement_question.set_count++;
     assert_int_equal(sl_demand_add_pod_set(PLACED, count), SL_OK);
-    assert_int_equal(sl_topology_demand_set(PLACED, d), SL_OK);
+    assert_int_equal(sl_topology_demand_set(PLACED, *d), SL_OK);
     uint32_t record = sl_demand_first_pod_set(PLACED);
     for (uint32_t i = 0; i < index; i++) {
         record = sl_demand_next_pod_set(record);

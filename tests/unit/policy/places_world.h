@@ -36,11 +36,11 @@ static inline void pw_host(struct pw_tree t, sl_domain_id rack, sl_domain_id aft
 /* So many racks of so many hosts with that much cpu each. */
 static inline struct pw_tree pw_tree(uint32_t racks, uint32_t hosts, int64_t cpu)
 {
-    static const sl_level_id levels[] = {LEVEL_RACK, LEVEL_HOST};
+    static const struct sl_tree_levels levels = {2, {LEVEL_RACK, LEVEL_HOST}};
     struct pw_tree t = {pw_next_tree++, pw_next_site};
     sl_domain_id last_rack = SL_NO_ID;
     sl_offers_set_measure(CPU, MEASURE_CPU);
-    assert_int_equal(sl_trees_configure(t.tree, 2, levels, true), SL_OK);
+    assert_int_equal(sl_trees_configure(t.tree, levels, true), SL_OK);
     for (uint32_t r = 0; r < racks; r++) {
         sl_domain_id rack = pw_next_domain++;
         assert_int_equal(sl_trees_open(rack, t.tree, SL_NO_ID, last_rack, SL_NO_ID), SL_OK);
@@ -50,6 +50,15 @@ static inline struct pw_tree pw_tree(uint32_t racks, uint32_t hosts, int64_t cpu
         }
     }
     return t;
+}
+
+/* Its nodes changed: wake the trees of all queues that offer its flavor. */
+static inline void pw_wake_users(struct pw_tree t)
+{
+    for (sl_cell_id cell = sl_offers_first_of(t.tree); cell != SL_NO_ID;
+         cell = sl_offers_next_of(cell)) {
+        sl_queues_wake_tree(sl_ledger_node_of(cell));
+    }
 }
 
 /* A queue that offers cpu of the tree's flavor alone. */
@@ -72,7 +81,7 @@ static inline void pw_ask(sl_workload_id id, enum sl_together together, sl_level
         .request_count = 1,
     };
     demand.requests[0] = (struct sl_topology_request){MEASURE_CPU, cpu};
-    assert_int_equal(sl_topology_demand_set(id, &demand), SL_OK);
+    assert_int_equal(sl_topology_demand_set(id, demand), SL_OK);
 }
 
 /* In line: so many pods of so much cpu, together in one domain of the level. */

@@ -6,6 +6,7 @@
 #include "places_world.h"
 
 #include "kernel/preempt.h"
+#include "policy/cycle_steps.h"
 
 static sl_node_id preempting_queue(sl_node_id cohort, struct pw_tree t, int64_t cpu)
 {
@@ -95,7 +96,7 @@ static void test_cycle_topology_woken_users_are_tried_again(void **state)
     assert_int_equal(fx_rest(), 0);
     assert_int_equal(sl_room_set_capacity(t.first_site, MEASURE_CPU, 6), SL_OK);
     assert_int_equal(fx_rest(), 0);
-    sl_queues_wake_tree_users(t.tree);
+    pw_wake_users(t);
     assert_int_equal(fx_rest(), 1);
     fx_assert_place(id, SL_PLACE_HOLDING);
 }
@@ -139,7 +140,7 @@ static void test_cycle_topology_who_waits_keeps_the_rooms_from_others(void **sta
     assert_int_equal(pw_outcome(small)->result, SL_CYCLE_PENDING);
     assert_int_equal(sl_room_promised_of(t.first_site, MEASURE_CPU), 0); /* for the cycle only */
     fx_finish(holder);
-    sl_queues_wake_tree_users(t.tree);
+    pw_wake_users(t);
     assert_int_equal(fx_cycle(), 1);
     fx_assert_place(large, SL_PLACE_HOLDING);
 }
@@ -230,6 +231,31 @@ static void test_cycle_topology_gate_off_places_nothing(void **state)
     assert_int_equal(sl_passes_tree(id, 0), SL_NO_ID);
 }
 
+/* How often in a row it is owed another try. */
+static uint32_t tries_owed(sl_workload_id id)
+{
+    uint32_t tries = 0;
+    bool owed = true;
+    while (owed && tries < 100) {
+        sl_cycle_note_outdone(id);
+        owed = sl_queues_ready();
+        sl_queues_pay();
+        tries += owed ? 1u : 0u;
+    }
+    return tries;
+}
+
+static void test_cycle_topology_tries_of_one_who_is_gone_are_forgotten(void **state)
+{
+    (void)state;
+    sl_workload_id id = fx_create();
+    assert_int_equal(tries_owed(id), 4);
+    assert_int_equal(tries_owed(id), 0);
+    assert_int_equal(fx_event(id, SL_EV_DELETE, 0, 0, 0), SL_OK);
+    assert_int_equal(fx_event(id, SL_EV_CREATE, 0, 0, 0), SL_OK); /* in the same slot */
+    assert_int_equal(tries_owed(id), 4);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -246,6 +272,7 @@ int main(void)
         PW_TEST(test_cycle_topology_held_head_keeps_its_rooms_from_other_cohorts),
         PW_TEST(test_cycle_topology_rooms_of_a_held_head_that_goes_are_free),
         PW_TEST(test_cycle_topology_gate_off_places_nothing),
+        PW_TEST(test_cycle_topology_tries_of_one_who_is_gone_are_forgotten),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -87,8 +87,8 @@ static void test_flavors_topology_missing_tree_is_named(void **state)
 {
     (void)state;
     struct pw_tree t = {pw_next_tree++, 0};
-    sl_level_id none = 0;
-    assert_int_equal(sl_trees_configure(t.tree, 0, &none, false), SL_OK);
+    struct sl_tree_levels none = {0};
+    assert_int_equal(sl_trees_configure(t.tree, none, false), SL_OK);
     assign(asking(SL_TOGETHER_UNCONSTRAINED, SL_NO_ID), pw_queue(SL_NO_ID, t, 100));
     assert_int_equal(sl_assignment.mode, SL_MODE_NO_FIT);
     assert_detail(0, SL_MISS_NO_TREE, t.tree);
@@ -154,10 +154,10 @@ static void test_flavors_topology_leader_without_requests_goes_along(void **stat
     workers.requests[0] = (struct sl_topology_request){MEASURE_CPU, 1};
     assert_int_equal(sl_demand_add_pod_set(id, 1), SL_OK);
     assert_int_equal(sl_demand_set_group(id, 1), SL_OK);
-    assert_int_equal(sl_topology_demand_set(id, &leader), SL_OK);
+    assert_int_equal(sl_topology_demand_set(id, leader), SL_OK);
     fx_pod_set(id, 3, CPU, 1);
     assert_int_equal(sl_demand_set_group(id, 1), SL_OK);
-    assert_int_equal(sl_topology_demand_set(id, &workers), SL_OK);
+    assert_int_equal(sl_topology_demand_set(id, workers), SL_OK);
     assign(id, queue);
     assert_int_equal(sl_assignment.mode, SL_MODE_FIT);
     assert_int_equal(sl_assignment.tree[0], t.tree);

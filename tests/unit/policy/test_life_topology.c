@@ -81,7 +81,7 @@ static void disturb(void)
             (void)fx_event(living[i], SL_EV_NODE_FAILED, site, 0, 0); /* while it is admitted */
         }
     }
-    sl_queues_wake_tree_users(t.tree);
+    pw_wake_users(t);
 }
 
 /* Cycles until nothing is left to try, second passes that are due included. */

@@ -208,6 +208,29 @@ static void test_passes_recovered_node_needs_none(void **state)
     assert_int_equal(sl_passes_due_ms(), SL_NEVER);
 }
 
+static void test_passes_the_next_is_known_whichever_come_and_go(void **state)
+{
+    (void)state;
+    struct pw_tree t = pw_tree(1, 3, 4);
+    sl_node_id queue = pw_queue(SL_NO_ID, t, 100);
+    int64_t began_ms = fx_now;
+    sl_workload_id ids[3];
+    for (uint32_t i = 0; i < 3; i++) {
+        ids[i] = admitted(queue, 1, 4, LEVEL_HOST);
+    }
+    for (uint32_t i = 3; i > 0; i--) { /* the one that was armed last is due first */
+        fx_now = began_ms + 10 * (int64_t)i;
+        assert_int_equal(fx_event(ids[i - 1], SL_EV_NODE_FAILED, t.first_site, 0, 0), SL_OK);
+        assert_int_equal(sl_passes_due_ms(), fx_now + 1000);
+    }
+    assert_int_equal(fx_event(ids[1], SL_EV_NODE_RECOVERED, t.first_site, 0, 0), SL_OK);
+    assert_int_equal(sl_passes_due_ms(), began_ms + 1010);
+    assert_int_equal(fx_event(ids[0], SL_EV_NODE_RECOVERED, t.first_site, 0, 0), SL_OK);
+    assert_int_equal(sl_passes_due_ms(), began_ms + 1030);
+    assert_int_equal(fx_event(ids[2], SL_EV_NODE_RECOVERED, t.first_site, 0, 0), SL_OK);
+    assert_int_equal(sl_passes_due_ms(), SL_NEVER);
+}
+
 static void test_passes_left_early_are_armed_again(void **state)
 {
     (void)state;
@@ -280,6 +303,7 @@ int main(void)
         PW_TEST(test_passes_failed_rooms_go_to_nobody_in_the_same_cycle),
         PW_TEST(test_passes_of_a_stopped_queue_are_tried_later),
         PW_TEST(test_passes_recovered_node_needs_none),
+        PW_TEST(test_passes_the_next_is_known_whichever_come_and_go),
         PW_TEST(test_passes_left_early_are_armed_again),
         PW_TEST(test_passes_join_what_stands_with_what_was_delayed),
         PW_TEST(test_passes_grants_out_of_bounds_have_no_effect),

@@ -269,8 +269,8 @@ static void test_placement_earlier_sets_take_room_from_later_ones(void **state)
 
 static void open_other_tree(void)
 {
-    const sl_level_id host[] = {AT_HOST};
-    assert_int_equal(sl_trees_configure(OTHER_TREE, 1, host, true), SL_OK);
+    const struct sl_tree_levels host = {1, {AT_HOST}};
+    assert_int_equal(sl_trees_configure(OTHER_TREE, host, true), SL_OK);
     assert_int_equal(sl_trees_open(300, OTHER_TREE, SL_NO_ID, SL_NO_ID, 0), SL_OK);
 }
 
@@ -390,8 +390,8 @@ static void test_placement_required_takes_the_most_preferred_that_fits(void **st
 static void test_placement_tree_above_nodes_asks_no_mask(void **state)
 {
     (void)state;
-    const sl_level_id rack[] = {AT_RACK};
-    assert_int_equal(sl_trees_configure(OTHER_TREE, 1, rack, false), SL_OK);
+    const struct sl_tree_levels rack = {1, {AT_RACK}};
+    assert_int_equal(sl_trees_configure(OTHER_TREE, rack, false), SL_OK);
     assert_int_equal(sl_trees_open(300, OTHER_TREE, SL_NO_ID, SL_NO_ID, 50), SL_OK);
     pw_capacity(50, 20, 200);
     struct sl_topology_demand d = pw_together(SL_TOGETHER_REQUIRED, AT_RACK, 10);

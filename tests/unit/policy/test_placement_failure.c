@@ -34,8 +34,8 @@ static void test_placement_failure_no_level_asked_for(void **state)
 static void test_placement_failure_tree_without_nodes(void **state)
 {
     (void)state;
-    const sl_level_id host[] = {AT_HOST};
-    assert_int_equal(sl_trees_configure(OTHER_TREE, 1, host, true), SL_OK);
+    const struct sl_tree_levels host = {1, {AT_HOST}};
+    assert_int_equal(sl_trees_configure(OTHER_TREE, host, true), SL_OK);
     struct sl_topology_demand d = pw_together(SL_TOGETHER_PREFERRED, AT_HOST, 10);
     pw_ask(&d, 1)->tree = OTHER_TREE;
     pw_assert_miss(SL_PLACEMENT_NO_DOMAINS);
@@ -88,14 +88,14 @@ static void test_placement_failure_more_rows_than_a_plan_has(void **state)
 {
     (void)state;
     enum { TREES = 14, SITES = 20000, FIRST = 1000, FIRST_TREE = 10 };
-    const sl_level_id host[] = {AT_HOST};
+    const struct sl_tree_levels host = {1, {AT_HOST}};
     struct sl_topology_demand d = pw_together(SL_TOGETHER_UNCONSTRAINED, SL_NO_ID, 51);
     sl_settings.overlapping_flavors = false;
     for (sl_site_id site = 0; site < SITES; site++) {
         pw_capacity(FIRST + site, ROOM_PODS, ROOM_CPU);
     }
     for (uint32_t t = 0; t < TREES; t++) {
-        assert_int_equal(sl_trees_configure(FIRST_TREE + t, 1, host, true), SL_OK);
+        assert_int_equal(sl_trees_configure(FIRST_TREE + t, host, true), SL_OK);
         sl_domain_id after = SL_NO_ID;
         for (sl_site_id site = 0; site < SITES; site++) {
             sl_domain_id domain = FIRST + t * SITES + site;

@@ -47,10 +47,10 @@ static void ask(const struct question *q, int64_t cpu)
     struct sl_topology_demand d = pw_demand(cpu);
     d.together = q->together;
     if (q->together != SL_TOGETHER_UNCONSTRAINED) {
-        d.level = pw_levels[q->depth];
+        d.level = pw_levels.ids[q->depth];
     }
     for (uint32_t i = 0; i < q->layers; i++) {
-        pw_slices(&d, pw_levels[q->layer[i].depth], q->layer[i].size);
+        pw_slices(&d, pw_levels.ids[q->layer[i].depth], q->layer[i].size);
     }
     sl_demand_clear(PLACED);
     sl_placement_question.set_count = 0;

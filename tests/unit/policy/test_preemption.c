@@ -515,7 +515,7 @@ static void ask_with_a_full_trail(sl_node_id queue)
         uint32_t count = sl_preemption_find(fx_now);
         pw_assert_as_photographed();
         sl_trail_rollback(mark);
-        assert_true(count == 0 || count >= 2);
+        assert_true(count == 0 || count == 2);
         assert_true(notes > 0 || count == 0);
         found += count == 2 ? 1u : 0u;
     }
@@ -534,6 +534,20 @@ static void test_preemption_full_trail_finds_none(void **state)
     ask_with_a_full_trail(queue);
     sl_settings.fair_sharing = true;
     ask_with_a_full_trail(queue);
+}
+
+static void test_preemption_what_is_no_amount_of_a_cell_finds_none(void **state)
+{
+    (void)state;
+    sl_node_id queue = lone_queue(UNLIMITED);
+    (void)pw_holder(queue, -1, 2);
+    assert_int_equal(pw_ask(queue, 1, SL_AMOUNT_MAX), 1); /* whether it fits anyway is not asked */
+    assert_int_equal(pw_ask(queue, 1, SL_AMOUNT_MAX + 1), 0);
+    assert_int_equal(pw_ask(queue, 1, -1), 0);
+    pw_preemptor(queue, 1);
+    sl_preemption_question.needs[0] = (struct sl_need){SL_NO_ID, 0, true};
+    sl_preemption_question.need_count = 1;
+    assert_int_equal(sl_preemption_find(fx_now), 0);
 }
 
 static void test_preemption_prospect_says_what_would_be(void **state)
@@ -597,6 +611,7 @@ int main(void)
         PW_TEST(test_preemption_ledger_is_as_it_was),
         PW_TEST(test_preemption_open_trial_counts_as_the_world),
         PW_TEST(test_preemption_full_trail_finds_none),
+        PW_TEST(test_preemption_what_is_no_amount_of_a_cell_finds_none),
         PW_TEST(test_preemption_prospect_says_what_would_be),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -47,7 +47,7 @@ static void test_topology_demand_is_kept_for_the_pod_set_added_last(void **state
     d.rank_group = 9;
     pw_slices(&d, AT_RACK, 4);
     pw_slices(&d, AT_HOST, 2);
-    assert_int_equal(sl_topology_demand_set(PLACED, &d), SL_OK);
+    assert_int_equal(sl_topology_demand_set(PLACED, d), SL_OK);
     assert_asks_nothing(first);
     struct sl_topology_demand got = sl_topology_demand_of(second);
     assert_true(got.asked);
@@ -70,7 +70,7 @@ static void test_topology_demand_goes_with_its_demand(void **state)
     (void)state;
     uint32_t record = add(1);
     struct sl_topology_demand d = pw_together(SL_TOGETHER_PREFERRED, AT_RACK, 5);
-    assert_int_equal(sl_topology_demand_set(PLACED, &d), SL_OK);
+    assert_int_equal(sl_topology_demand_set(PLACED, d), SL_OK);
     sl_demand_clear(PLACED);
     assert_asks_nothing(record);
     assert_int_equal(add(1), record);
@@ -82,9 +82,9 @@ static void test_topology_demand_set_again_replaces(void **state)
     (void)state;
     uint32_t record = add(1);
     struct sl_topology_demand d = pw_together(SL_TOGETHER_PREFERRED, AT_RACK, 5);
-    assert_int_equal(sl_topology_demand_set(PLACED, &d), SL_OK);
+    assert_int_equal(sl_topology_demand_set(PLACED, d), SL_OK);
     d = pw_demand(9);
-    assert_int_equal(sl_topology_demand_set(PLACED, &d), SL_OK);
+    assert_int_equal(sl_topology_demand_set(PLACED, d), SL_OK);
     struct sl_topology_demand got = sl_topology_demand_of(record);
     assert_int_equal(got.together, SL_TOGETHER_UNASKED);
     assert_int_equal(got.request_count, 1);
@@ -97,7 +97,7 @@ static void test_topology_demand_mask_can_change(void **state)
     uint32_t record = add(1);
     struct sl_topology_demand d = pw_demand(1);
     assert_int_equal(sl_topology_demand_set_mask(record, 3), SL_REFUSED_BAD_ARGUMENT);
-    assert_int_equal(sl_topology_demand_set(PLACED, &d), SL_OK);
+    assert_int_equal(sl_topology_demand_set(PLACED, d), SL_OK);
     assert_int_equal(sl_topology_demand_set_mask(record, 3), SL_OK);
     assert_int_equal(sl_topology_demand_of(record).mask, 3);
     assert_int_equal(sl_topology_demand_set_mask(record, SL_MASKS_MAX), SL_REFUSED_BAD_ARGUMENT);
@@ -110,35 +110,35 @@ static void test_topology_demand_nonsense_is_refused(void **state)
 {
     (void)state;
     struct sl_topology_demand good = pw_demand(1);
-    assert_int_equal(sl_topology_demand_set(PLACED, &good), SL_REFUSED_BAD_ARGUMENT);
+    assert_int_equal(sl_topology_demand_set(PLACED, good), SL_REFUSED_BAD_ARGUMENT);
     uint32_t record = add(1);
     struct sl_topology_demand d = good;
     d.together = SL_TOGETHER_REQUIRED; /* at no level */
-    assert_int_equal(sl_topology_demand_set(PLACED, &d), SL_REFUSED_BAD_ARGUMENT);
+    assert_int_equal(sl_topology_demand_set(PLACED, d), SL_REFUSED_BAD_ARGUMENT);
     d = good;
     d.level = AT_RACK; /* of what? */
-    assert_int_equal(sl_topology_demand_set(PLACED, &d), SL_REFUSED_BAD_ARGUMENT);
+    assert_int_equal(sl_topology_demand_set(PLACED, d), SL_REFUSED_BAD_ARGUMENT);
     d = good;
     d.layer_count = SL_LAYERS_MAX + 1;
-    assert_int_equal(sl_topology_demand_set(PLACED, &d), SL_REFUSED_BAD_ARGUMENT);
+    assert_int_equal(sl_topology_demand_set(PLACED, d), SL_REFUSED_BAD_ARGUMENT);
     d = good;
     d.mask = SL_MASKS_MAX;
-    assert_int_equal(sl_topology_demand_set(PLACED, &d), SL_REFUSED_BAD_ARGUMENT);
+    assert_int_equal(sl_topology_demand_set(PLACED, d), SL_REFUSED_BAD_ARGUMENT);
     d = good;
     d.request_count = SL_TOPOLOGY_REQUESTS_MAX + 1;
-    assert_int_equal(sl_topology_demand_set(PLACED, &d), SL_REFUSED_BAD_ARGUMENT);
+    assert_int_equal(sl_topology_demand_set(PLACED, d), SL_REFUSED_BAD_ARGUMENT);
     d = good;
     d.requests[0].measure = SL_MEASURE_PODS;
-    assert_int_equal(sl_topology_demand_set(PLACED, &d), SL_REFUSED_BAD_ARGUMENT);
+    assert_int_equal(sl_topology_demand_set(PLACED, d), SL_REFUSED_BAD_ARGUMENT);
     d = good;
     d.requests[1] = d.requests[0];
     d.request_count = 2;
-    assert_int_equal(sl_topology_demand_set(PLACED, &d), SL_REFUSED_BAD_ARGUMENT);
+    assert_int_equal(sl_topology_demand_set(PLACED, d), SL_REFUSED_BAD_ARGUMENT);
     d = good;
     d.requests[0].per_pod = -1;
-    assert_int_equal(sl_topology_demand_set(PLACED, &d), SL_REFUSED_AMOUNT);
+    assert_int_equal(sl_topology_demand_set(PLACED, d), SL_REFUSED_AMOUNT);
     d.requests[0].per_pod = SL_AMOUNT_MAX + 1;
-    assert_int_equal(sl_topology_demand_set(PLACED, &d), SL_REFUSED_AMOUNT);
+    assert_int_equal(sl_topology_demand_set(PLACED, d), SL_REFUSED_AMOUNT);
     assert_asks_nothing(record);
 }
 

@@ -22,7 +22,7 @@ static void test_trees_configured_flavor_knows_its_levels(void **state)
 static void test_trees_missing_topology_is_asked_for_and_not_known(void **state)
 {
     (void)state;
-    assert_int_equal(sl_trees_configure(OTHER_TREE, 0, NULL, true), SL_OK);
+    assert_int_equal(sl_trees_configure(OTHER_TREE, (struct sl_tree_levels){0}, true), SL_OK);
     assert_true(sl_trees_asked(OTHER_TREE));
     assert_false(sl_trees_known(OTHER_TREE));
     assert_false(sl_trees_ends_at_nodes(OTHER_TREE));
@@ -34,13 +34,12 @@ static void test_trees_missing_topology_is_asked_for_and_not_known(void **state)
 static void test_trees_bad_levels_are_refused(void **state)
 {
     (void)state;
-    const sl_level_id twice[] = {AT_RACK, AT_HOST, AT_RACK};
-    const sl_level_id many[SL_DEPTHS_MAX + 1] = {0};
-    assert_int_equal(sl_trees_configure(OTHER_TREE, 3, twice, true), SL_REFUSED_BAD_ARGUMENT);
-    assert_int_equal(sl_trees_configure(OTHER_TREE, SL_DEPTHS_MAX + 1, many, true),
-                     SL_REFUSED_BAD_ARGUMENT);
-    assert_int_equal(sl_trees_configure(SL_TREES_MAX, 3, pw_levels, true), SL_REFUSED_BAD_ARGUMENT);
-    assert_int_equal(sl_trees_configure(TREE, 3, pw_levels, true), SL_REFUSED_IN_USE);
+    const struct sl_tree_levels twice = {3, {AT_RACK, AT_HOST, AT_RACK}};
+    const struct sl_tree_levels many = {.count = SL_DEPTHS_MAX + 1};
+    assert_int_equal(sl_trees_configure(OTHER_TREE, twice, true), SL_REFUSED_BAD_ARGUMENT);
+    assert_int_equal(sl_trees_configure(OTHER_TREE, many, true), SL_REFUSED_BAD_ARGUMENT);
+    assert_int_equal(sl_trees_configure(SL_TREES_MAX, pw_levels, true), SL_REFUSED_BAD_ARGUMENT);
+    assert_int_equal(sl_trees_configure(TREE, pw_levels, true), SL_REFUSED_IN_USE);
     assert_int_equal(sl_trees_forget(TREE), SL_REFUSED_IN_USE);
     assert_false(sl_trees_asked(OTHER_TREE));
 }
@@ -97,8 +96,8 @@ static void test_trees_domains_in_wrong_places_are_refused(void **state)
 static void test_trees_share_a_site(void **state)
 {
     (void)state;
-    const sl_level_id host[] = {AT_HOST};
-    assert_int_equal(sl_trees_configure(OTHER_TREE, 1, host, true), SL_OK);
+    const struct sl_tree_levels host = {1, {AT_HOST}};
+    assert_int_equal(sl_trees_configure(OTHER_TREE, host, true), SL_OK);
     assert_int_equal(sl_trees_open(300, OTHER_TREE, SL_NO_ID, SL_NO_ID, 3), SL_OK);
     assert_int_equal(sl_trees_domain_on(TREE, 3), NODE + 3);
     assert_int_equal(sl_trees_domain_on(OTHER_TREE, 3), 300);

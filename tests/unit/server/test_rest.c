@@ -61,7 +61,45 @@ static void test_rest_discovery_lists_every_kind(void **state)
             found += strchr(sl_json_path_text(sl_json_at(resources, j), "name", ""), '/') == NULL;
         }
     }
-    assert_int_equal(found, SL_KIND_COUNT);
+    assert_int_equal(found, SL_KIND_CUSTOM);
+}
+
+#define RAY_JOBS "/apis/ray.io/v1/namespaces/default/rayjobs"
+
+static int setup_with_custom_kind(void **state)
+{
+    enum sl_kind kind;
+    if (sl_kind_register("ray.io/v1", "RayJob", "rayjobs", &kind, NULL) != SL_CODE_OK) {
+        return -1;
+    }
+    return setup(state);
+}
+
+static int teardown_with_custom_kind(void **state)
+{
+    sl_kind_forget_custom();
+    return teardown(state);
+}
+
+static void test_rest_custom_kind_is_served(void **state)
+{
+    struct fixture *f = *state;
+    assert_int_equal(get(f, "/apis/ray.io/v1"), 200);
+    assert_string_equal(text(f, "resources.0.name"), "rayjobs");
+    assert_string_equal(text(f, "resources.1.name"), "rayjobs/status");
+    assert_int_equal(get(f, "/openapi/v3/apis/ray.io/v1"), 200);
+    assert_int_equal(post(f, RAY_JOBS, "{\"metadata\":{\"name\":\"a\"},\"spec\":{\"x\":[1]}}"),
+                     201);
+    assert_string_equal(text(f, "kind"), "RayJob");
+    assert_int_equal(sl_json_path_int(f->reply, "metadata.generation", 0), 1);
+    assert_int_equal(patch(f, RAY_JOBS "/a/status", "application/merge-patch+json",
+                           "{\"status\":{\"jobStatus\":\"RUNNING\"},\"spec\":null}"),
+                     200);
+    assert_int_equal(get(f, RAY_JOBS "/a"), 200);
+    assert_string_equal(text(f, "status.jobStatus"), "RUNNING");
+    assert_int_equal(sl_json_path_int(f->reply, "spec.x.0", 0), 1);
+    assert_int_equal(get(f, RAY_JOBS), 200);
+    assert_string_equal(text(f, "kind"), "RayJobList");
 }
 
 static void test_rest_aggregated_discovery_when_asked(void **state)
@@ -138,6 +176,24 @@ static void test_rest_openapi_v2_as_protobuf_knows_no_kind(void **state)
     assert_int_equal(f->r.answer.body.len, 0);
     assert_non_null(strstr(f->r.answer.content_type, "protobuf"));
     assert_null(strchr(f->r.answer.content_type, '@')); /* which Go's mime package refuses */
+}
+
+static void test_rest_access_reviews_allow_everything(void **state)
+{
+    struct fixture *f = *state;
+    static const char reviews[] = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews";
+    static const char rules[] = "/apis/authorization.k8s.io/v1/selfsubjectrulesreviews";
+    assert_int_equal(post(f, reviews, "{\"spec\":{\"resourceAttributes\":{\"verb\":\"get\"}}}"),
+                     201);
+    assert_true(sl_json_path_bool(f->reply, "status.allowed", false));
+    assert_string_equal(text(f, "kind"), "SelfSubjectAccessReview");
+    assert_string_equal(text(f, "spec.resourceAttributes.verb"), "get");
+    assert_int_equal(post(f, rules, "{\"spec\":{\"namespace\":\"default\"}}"), 201);
+    assert_string_equal(text(f, "status.resourceRules.0.verbs.0"), "*");
+    assert_int_equal(get(f, reviews), 405);
+    assert_int_equal(post(f, reviews, "[]"), 400);
+    assert_int_equal(post(f, reviews, "{"), 400);
+    assert_int_equal(post(f, "/apis/authorization.k8s.io/v1/nosuch", "{}"), 404);
 }
 
 static void serve_page(void *context, const char *path, const char *query,
@@ -406,6 +462,25 @@ static void test_rest_apply_creates_then_merges(void **state)
     assert_string_equal(text(f, "spec.clusterQueue"), "cq");
 }
 
+static void test_rest_apply_to_a_status_merges_conditions_by_type(void **state)
+{
+    struct fixture *f = *state;
+    const char *type = "application/apply-patch+yaml";
+    make_queue(f, "q", "");
+    const char *const set[][2] = {{"A", "True"}, {"B", "True"}, {"A", "False"}};
+    for (size_t i = 0; i < sizeof set / sizeof set[0]; i++) {
+        char body[256];
+        snprintf(body, sizeof body,
+                 "status: {conditions: [{type: %s, status: \"%s\", reason: R, message: m, "
+                 "lastTransitionTime: \"2026-08-22T10:00:00Z\"}]}",
+                 set[i][0], set[i][1]);
+        assert_int_equal(patch(f, QUEUES "/q/status?fieldManager=me", type, body), 200);
+    }
+    assert_int_equal(sl_json_len(sl_json_path(f->reply, "status.conditions")), 2);
+    assert_false(sl_condition_true(f->reply, "A"));
+    assert_true(sl_condition_true(f->reply, "B"));
+}
+
 /* --- delete ---------------------------------------------------------------------------------- */
 
 static void test_rest_delete_says_success(void **state)
@@ -651,11 +726,14 @@ int main(void)
         CASE(test_rest_unknown_paths_are_status_404),
         CASE(test_rest_malformed_escape_is_400),
         CASE(test_rest_discovery_lists_every_kind),
+        cmocka_unit_test_setup_teardown(test_rest_custom_kind_is_served, setup_with_custom_kind,
+                                        teardown_with_custom_kind),
         CASE(test_rest_aggregated_discovery_when_asked),
         CASE(test_rest_health_version_and_openapi),
         CASE(test_rest_openapi_explains_the_fields_of_kinds),
         CASE(test_rest_misspelt_fields_are_warned_of),
         CASE(test_rest_openapi_v2_as_protobuf_knows_no_kind),
+        CASE(test_rest_access_reviews_allow_everything),
         CASE(test_rest_hooks_come_first),
         CASE(test_rest_wrong_method_is_405),
         CASE(test_rest_create_waits_for_the_commit),
@@ -671,6 +749,7 @@ int main(void)
         CASE(test_rest_patches_by_type),
         CASE(test_rest_status_subresource_is_its_own),
         CASE(test_rest_apply_creates_then_merges),
+        CASE(test_rest_apply_to_a_status_merges_conditions_by_type),
         CASE(test_rest_delete_says_success),
         CASE(test_rest_delete_with_finalizer_gives_the_object),
         CASE(test_rest_delete_preconditions_conflict),

@@ -1,0 +1,386 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Sluice authors */
+
+/* The daemon of a cluster. */
+#include "cli/daemon_cluster.h"
+#include "base/check.h"
+#include "cli/confine.h"
+#include "cli/daemon_pages.h"
+#include "cli/daemon_turns.h"
+#include "cli/version.h"
+#include "kube/kube.h"
+#include "kube/lease.h"
+#include <errno.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define WAIT_MS 20u
+#define DRAIN_MS_MAX 2000u /* at the end: for the answers to what has been written */
+/* What is for people only is written sparingly: the API server is others' too. */
+#define EVENTS_PER_S 1u
+#define EVENTS_BURST 50u
+#define STATUSES_PER_S 3u
+#define STATUSES_BURST 30u
+#define REASONS_PER_S 5u
+#define REASONS_BURST 100u
+#define LEASE_NAMESPACE "kueue-system"
+
+struct cluster {
+    uv_loop_t loop;
+    struct sl_turns turns;
+    const struct sl_daemon_options *options;
+    const struct sl_config *config;
+    struct sl_credentials *credentials;
+    struct sl_transport *transport;
+    struct sl_kube *kube;
+    struct sl_client client;
+    struct sl_lease *lease; /* NULL: there is no election */
+    struct sl_engine *engine;
+    struct sl_controllers *controllers; /* NULL: not leading, or not everything is listed */
+    struct sl_pages pages;
+    struct sl_daemon_pages servers;
+    uv_timer_t wait; /* for the caches; at the end for answers */
+    uint64_t started_ms, drain_until_ms;
+    bool listed, leads, ending, ended;
+    enum sl_code code; /* what it ends with */
+    struct sl_error *e;
+};
+
+/* --- the end --------------------------------------------------------------------------------- */
+
+static void end(void *context)
+{
+    struct cluster *c = context;
+    if (c->ended) {
+        return;
+    }
+    c->ended = c->ending = true;
+    sl_daemon_pages_stop(&c->servers);
+    uv_close((uv_handle_t *)&c->wait, NULL);
+    sl_turns_close(&c->turns);
+    sl_lease_free(c->lease);
+    sl_kube_free(c->kube);
+    sl_transport_free(c->transport);
+}
+
+static void fail(struct cluster *c, enum sl_code code)
+{
+    c->code = code;
+    end(c);
+}
+
+/* From here on another instance may be deciding. */
+static void on_lost(void *context)
+{
+    struct cluster *c = context;
+    sl_kube_stop_writing(c->kube);
+    fail(c, sl_error_set(c->e, SL_CODE_UNAVAILABLE, "the lease %s was lost",
+                         c->config->cluster.lease_name));
+}
+
+/* What has been decided is written before somebody else decides. */
+static void on_drain(uv_timer_t *timer)
+{
+    struct cluster *c = timer->data;
+    struct sl_kube_counters n;
+    sl_kube_count(c->kube, &n);
+    if (n.waiting + n.under_way > 0 && uv_now(&c->loop) < c->drain_until_ms) {
+        return;
+    }
+    uv_timer_stop(timer);
+    sl_kube_stop_writing(c->kube);
+    if (c->lease != NULL) {
+        sl_lease_release(c->lease, end, c);
+    } else {
+        end(c);
+    }
+}
+
+static void on_signal(void *context, const char *name)
+{
+    struct cluster *c = context;
+    sl_log(SL_LOG_INFO, "stopping", "signal", name, NULL);
+    if (c->ending) {
+        end(c); /* asked twice */
+        return;
+    }
+    c->ending = true;
+    sl_turns_stop(&c->turns);
+    uv_update_time(&c->loop);
+    c->drain_until_ms = uv_now(&c->loop) + DRAIN_MS_MAX;
+    uv_timer_start(&c->wait, on_drain, 0, WAIT_MS);
+}
+
+/* --- the beginning --------------------------------------------------------------------------- */
+
+static bool may_go_on(void *context)
+{
+    const struct cluster *c = context;
+    if (c->lease == NULL || sl_lease_held(c->lease)) {
+        return true;
+    }
+    on_lost(context);
+    return false;
+}
+
+static void begin(struct cluster *c)
+{
+    const struct sl_engine_options engine = {.journal_dir = c->options->data_dir,
+                                             .settings = &c->config->settings};
+    enum sl_code code = sl_engine_open(&engine, &c->engine, c->e);
+    if (code != SL_CODE_OK) {
+        fail(c, code);
+        return;
+    }
+    const struct sl_controllers_options o = {.client = c->client,
+                                             .engine = c->engine,
+                                             .job_rules = c->config->jobs,
+                                             .keep_requests = !c->config->cleanup_requests,
+                                             .events_per_s = EVENTS_PER_S,
+                                             .events_burst = EVENTS_BURST,
+                                             .statuses_per_s = STATUSES_PER_S,
+                                             .statuses_burst = STATUSES_BURST,
+                                             .reasons_per_s = REASONS_PER_S,
+                                             .reasons_burst = REASONS_BURST,
+                                             .kick = sl_turns_kick,
+                                             .kick_context = &c->turns};
+    c->controllers = sl_controllers_new(&o);
+    c->turns.controllers = c->controllers;
+    c->pages.engine = c->engine;
+    c->pages.controllers = c->controllers;
+    sl_controllers_start(c->controllers);
+    sl_turns_kick(&c->turns);
+}
+
+static void on_wait(uv_timer_t *timer)
+{
+    struct cluster *c = timer->data;
+    if (!c->listed && sl_kube_synced(c->kube)) {
+        c->listed = true;
+        sl_log(SL_LOG_INFO, "every kind has been listed", "ms",
+               sl_log_number((long long)(uv_now(&c->loop) - c->started_ms)), NULL);
+    }
+    if (c->leads && c->listed) {
+        uv_timer_stop(timer);
+        begin(c);
+    }
+}
+
+static void on_leading(void *context)
+{
+    struct cluster *c = context;
+    c->leads = true;
+}
+
+/* As client-go's: the host, and what no other process has. */
+static void make_identity(char out[static 320])
+{
+    char host[256] = "";
+    unsigned char r[16] = {0};
+    (void)gethostname(host, sizeof host - 1);
+    int failure = uv_random(NULL, NULL, r, sizeof r, 0, NULL);
+    SL_ASSERT(failure == 0);
+    (void)snprintf(out, 320,
+                   "%s_%02x%02x%02x%02x-%02x%02x-%02x%02x-%02x%02x-%02x%02x%02x%02x%02x%02x", host,
+                   r[0], r[1], r[2], r[3], r[4], r[5], r[6], r[7], r[8], r[9], r[10], r[11], r[12],
+                   r[13], r[14], r[15]);
+}
+
+static bool is_elected(const struct cluster *c)
+{
+    const struct sl_config_cluster *k = &c->config->cluster;
+    if (c->options->elect_leader != SL_FLAG_UNSAID) {
+        return c->options->elect_leader == SL_FLAG_YES;
+    }
+    return k->elect_given ? k->elect : c->options->kubeconfig == NULL;
+}
+
+static const char *lease_namespace(const struct cluster *c)
+{
+    const char *ns = c->config->cluster.lease_namespace;
+    const char *own =
+        c->options->kubeconfig == NULL ? sl_credentials_namespace(c->credentials) : "";
+    return ns != NULL ? ns : own[0] != '\0' ? own : LEASE_NAMESPACE;
+}
+
+static void start_election(struct cluster *c)
+{
+    char identity[320];
+    const struct sl_config_cluster *k = &c->config->cluster;
+    make_identity(identity);
+    const struct sl_lease_options o = {.loop = &c->loop,
+                                       .transport = c->transport,
+                                       .ns = lease_namespace(c),
+                                       .name = k->lease_name,
+                                       .identity = identity,
+                                       .duration_ms = k->lease_ms,
+                                       .renew_ms = k->renew_ms,
+                                       .retry_ms = k->retry_ms,
+                                       .seed = uv_hrtime(),
+                                       .leading = on_leading,
+                                       .lost = on_lost,
+                                       .context = c};
+    c->lease = sl_lease_new(&o);
+}
+
+static void start_client(struct cluster *c)
+{
+    const struct sl_config_cluster *k = &c->config->cluster;
+    size_t count;
+    const enum sl_kind *kinds = sl_controllers_kinds(&count);
+    c->transport = sl_transport_new(&c->loop, c->credentials, "sluiced/" SL_VERSION);
+    const struct sl_kube_options o = {.loop = &c->loop,
+                                      .transport = c->transport,
+                                      .qps = k->qps,
+                                      .burst = k->burst,
+                                      .seed = uv_hrtime(),
+                                      .replied = sl_turns_kick,
+                                      .context = &c->turns};
+    c->kube = sl_kube_new(&o);
+    sl_kube_client(c->kube, &c->client);
+    for (size_t i = 0; i < count; i++) {
+        sl_kube_follow(c->kube, kinds[i]);
+    }
+}
+
+/* --- pages ----------------------------------------------------------------------------------- */
+
+static bool is_ready(void *context)
+{
+    const struct cluster *c = context;
+    return !c->ending && sl_kube_synced(c->kube);
+}
+
+static void print_metric(struct sl_buf *out, const char *name, const char *text, uint64_t value)
+{
+    size_t len = strlen(name);
+    bool counter = len > 6 && strcmp(name + len - 6, "_total") == 0;
+    sl_buf_print(out, "# HELP %s %s\n# TYPE %s %s\n%s %" PRIu64 "\n", name, text, name,
+                 counter ? "counter" : "gauge", name, value);
+}
+
+static void print_process(struct sl_buf *out)
+{
+    size_t bytes = 0;
+    struct rusage u = {0};
+    (void)uv_resident_set_memory(&bytes);
+    (void)getrusage(RUSAGE_SELF, &u);
+    int64_t us = ((int64_t)u.ru_utime.tv_sec + u.ru_stime.tv_sec) * 1000000 + u.ru_utime.tv_usec +
+                 u.ru_stime.tv_usec;
+    print_metric(out, "process_resident_memory_bytes", "Resident memory", bytes);
+    sl_buf_print(out,
+                 "# HELP process_cpu_seconds_total CPU time\n# TYPE process_cpu_seconds_total "
+                 "counter\nprocess_cpu_seconds_total %" PRId64 ".%06" PRId64 "\n",
+                 us / 1000000, us % 1000000);
+}
+
+static void print_metrics(void *context, struct sl_buf *out)
+{
+    const struct cluster *c = context;
+    const struct sl_transport_counters *t = sl_transport_count(c->transport);
+    struct sl_kube_counters k;
+    sl_kube_count(c->kube, &k);
+    print_metric(out, "sluice_leader", "1 when this instance makes the decisions",
+                 c->controllers != NULL);
+    print_metric(out, "sluice_api_requests_total", "Requests to the API server", t->requests);
+    print_metric(out, "sluice_api_failures_total", "Requests without an answer", t->failures);
+    print_metric(out, "sluice_api_connections_total", "Connections made", t->connections);
+    print_metric(out, "sluice_api_received_bytes_total", "Bytes of answers", t->bytes_in);
+    print_metric(out, "sluice_api_lists_total", "Lists begun", k.lists);
+    print_metric(out, "sluice_api_relists_total", "Lists after a watch was too old", k.relists);
+    print_metric(out, "sluice_api_watch_events_total", "Watch events", k.events);
+    print_metric(out, "sluice_api_writes_total", "Writes", k.writes);
+    print_metric(out, "sluice_api_conflicts_total", "Writes refused as stale", k.conflicts);
+    print_metric(out, "sluice_api_retries_total", "Writes tried again", k.retries);
+    print_metric(out, "sluice_api_lost_answers_total", "Writes resolved by reading",
+                 k.lost_answers);
+    print_metric(out, "sluice_cached_objects", "Objects in the cache", k.objects);
+    print_metric(out, "sluice_writes_waiting", "Writes that wait", k.waiting);
+    print_metric(out, "sluice_writes_under_way", "Writes under way", k.under_way);
+    print_process(out);
+}
+
+/* --- all of it ------------------------------------------------------------------------------- */
+
+/* A kubeconfig names files anywhere; they are read again when they change. */
+static enum sl_code confine(struct cluster *c)
+{
+    const struct sl_confine_options o = {.writable = c->options->data_dir,
+                                         .readable = c->options->kubeconfig != NULL ? "/" : NULL,
+                                         .may_execute =
+                                             sl_credentials_runs_programs(c->credentials)};
+    if (o.writable != NULL && mkdir(o.writable, 0700) != 0 && errno != EEXIST) {
+        return sl_error_set(c->e, SL_CODE_UNAVAILABLE, "--data: %s cannot be made: %s", o.writable,
+                            strerror(errno));
+    }
+    return c->options->unconfined ? SL_CODE_OK : sl_confine(&o, c->e);
+}
+
+static enum sl_code open_all(struct cluster *c)
+{
+    const struct sl_daemon_options *o = c->options;
+    enum sl_code code = o->kubeconfig != NULL ? sl_credentials_from_file(o->kubeconfig, o->context,
+                                                                         &c->credentials, c->e)
+                                              : sl_credentials_in_cluster(&c->credentials, c->e);
+    if (code != SL_CODE_OK) {
+        return code;
+    }
+    code = confine(c);
+    if (code != SL_CODE_OK) {
+        return code;
+    }
+    sl_turns_start(&c->turns);
+    uv_timer_init(&c->loop, &c->wait);
+    c->wait.data = c;
+    c->started_ms = uv_now(&c->loop);
+    start_client(c);
+    c->pages = (struct sl_pages){
+        .client = c->client, .ready = is_ready, .metrics = print_metrics, .context = c};
+    code = sl_daemon_pages_start(&c->servers, &c->loop, o, &c->config->cluster, &c->pages, c->e);
+    if (code != SL_CODE_OK) {
+        fail(c, code);
+        return SL_CODE_OK; /* the loop closes what is open */
+    }
+    bool elected = is_elected(c);
+    sl_log(SL_LOG_INFO, "cluster mode", "server", sl_credentials_server(c->credentials),
+           "leader_election", elected ? lease_namespace(c) : "off", "version", SL_VERSION, NULL);
+    c->leads = !elected;
+    if (elected) {
+        start_election(c);
+    }
+    uv_timer_start(&c->wait, on_wait, 0, WAIT_MS);
+    return SL_CODE_OK;
+}
+
+enum sl_code sl_daemon_cluster_run(const struct sl_daemon_options *options,
+                                   const struct sl_config *config, struct sl_error *e)
+{
+    static struct cluster c;
+    SL_PRE(options != NULL && config != NULL && e != NULL);
+    signal(SIGPIPE, SIG_IGN);
+    signal(SIGXFSZ, SIG_IGN);
+    c = (struct cluster){.options = options, .config = config, .e = e};
+    c.turns = (struct sl_turns){
+        .loop = &c.loop, .may_go_on = may_go_on, .signalled = on_signal, .context = &c};
+    if (uv_loop_init(&c.loop) != 0) {
+        return sl_error_set(e, SL_CODE_INTERNAL, "the event loop could not be created");
+    }
+    enum sl_code code = open_all(&c);
+    if (code == SL_CODE_OK) {
+        uv_run(&c.loop, UV_RUN_DEFAULT);
+        code = c.code;
+        sl_log(SL_LOG_INFO, "stopped", NULL);
+    }
+    sl_controllers_free(c.controllers);
+    if (c.engine != NULL) {
+        sl_engine_close(c.engine);
+    }
+    sl_credentials_free(c.credentials);
+    (void)uv_loop_close(&c.loop);
+    return code;
+}

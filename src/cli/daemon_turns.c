@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Sluice authors */
+
+/* The turns of the loop. */
+#include "cli/daemon_turns.h"
+#include "base/check.h"
+#include "base/clock.h"
+#include <signal.h>
+
+#define TIMER_MS_MAX 60000 /* a clock that jumps is noticed within a minute */
+#define TURN_MS 15         /* of controllers' work, then requests get their turn */
+
+/* A terminal that is closed ends the daemon like Ctrl-C does. */
+static const struct {
+    int number;
+    const char *name;
+} ending[SL_TURNS_SIGNALS] = {{SIGINT, "SIGINT"}, {SIGTERM, "SIGTERM"}, {SIGHUP, "SIGHUP"}};
+
+static void on_timer(uv_timer_t *handle)
+{
+    sl_turns_kick(handle->data);
+}
+
+static void set_timer(struct sl_turns *t)
+{
+    int64_t due_ms = sl_controllers_due_ms(t->controllers);
+    int64_t now_ms = sl_clock_now_ms();
+    int64_t wait_ms = due_ms <= now_ms ? 0 : due_ms - now_ms;
+    if (wait_ms < 0 || wait_ms > TIMER_MS_MAX) {
+        wait_ms = TIMER_MS_MAX;
+    }
+    uv_update_time(t->loop);
+    uv_timer_start(&t->timer, on_timer, (uint64_t)wait_ms, 0);
+}
+
+/* The controllers' share of a turn: what it stages is written together. */
+static void on_busy(uv_idle_t *handle)
+{
+    struct sl_turns *t = handle->data;
+    uint64_t start_ns = uv_hrtime();
+    do {
+        if (t->may_go_on != NULL && !t->may_go_on(t->context)) {
+            return;
+        }
+        if (!sl_controllers_step(t->controllers, sl_clock_now_ms())) {
+            uv_idle_stop(&t->busy);
+            set_timer(t);
+            return;
+        }
+    } while (uv_hrtime() - start_ns < (uint64_t)TURN_MS * 1000000u);
+}
+
+static void on_signal(uv_signal_t *handle, int number)
+{
+    struct sl_turns *t = handle->data;
+    for (size_t i = 0; i < SL_TURNS_SIGNALS; i++) {
+        if (ending[i].number == number) {
+            t->signalled(t->context, ending[i].name);
+            return;
+        }
+    }
+}
+
+void sl_turns_start(struct sl_turns *t)
+{
+    SL_PRE(t->loop != NULL && t->signalled != NULL);
+    uv_idle_init(t->loop, &t->busy);
+    uv_timer_init(t->loop, &t->timer);
+    t->busy.data = t->timer.data = t;
+    for (size_t i = 0; i < SL_TURNS_SIGNALS; i++) {
+        uv_signal_init(t->loop, &t->signals[i]);
+        t->signals[i].data = t;
+        uv_signal_start(&t->signals[i], on_signal, ending[i].number);
+    }
+}
+
+void sl_turns_kick(void *turns)
+{
+    struct sl_turns *t = turns;
+    if (!t->stopped && t->controllers != NULL && t->busy.data != NULL) {
+        uv_idle_start(&t->busy, on_busy);
+    }
+}
+
+void sl_turns_stop(struct sl_turns *t)
+{
+    t->stopped = true;
+    uv_idle_stop(&t->busy);
+    uv_timer_stop(&t->timer);
+}
+
+void sl_turns_close(struct sl_turns *t)
+{
+    sl_turns_stop(t);
+    uv_close((uv_handle_t *)&t->busy, NULL);
+    uv_close((uv_handle_t *)&t->timer, NULL);
+    for (size_t i = 0; i < SL_TURNS_SIGNALS; i++) {
+        uv_close((uv_handle_t *)&t->signals[i], NULL);
+    }
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Sluice authors */
+
+/* The daemon's turns on its loop: the controllers work for some milliseconds, then requests and answers have their
+ * turn; when there is nothing to do the loop sleeps until something is due. And the signals that end it. */
+#ifndef SL_CLI_DAEMON_TURNS_H
+#define SL_CLI_DAEMON_TURNS_H
+#include "controllers/controllers.h"
+#include <uv.h>
+
+#define SL_TURNS_SIGNALS 3
+
+struct sl_turns {
+    uv_loop_t *loop;
+    uv_idle_t busy; /* active while there is work: the loop then does not sleep */
+    uv_timer_t timer;
+    uv_signal_t signals[SL_TURNS_SIGNALS];
+    struct sl_controllers *controllers;                 /* NULL: there are none yet */
+    bool (*may_go_on)(void *context);                   /* asked before each turn; NULL: always */
+    void (*signalled)(void *context, const char *name); /* may be called again */
+    void *context;
+    bool stopped;
+};
+/* The other fields are the caller's; the object stays where it is. */
+void sl_turns_start(struct sl_turns *t);
+/* There is new work; `turns` is a struct sl_turns. */
+void sl_turns_kick(void *turns);
+/* No work any more; signals are still heard. */
+void sl_turns_stop(struct sl_turns *t);
+void sl_turns_close(struct sl_turns *t);
+#endif

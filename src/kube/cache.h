@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Sluice authors */
+
+/* The objects of one kind as texts, and who is told of their changes. They come from three sides (lists, watch
+ * events, answers to writes), each with a resourceVersion: of two states of an object the newer one stays, and
+ * what is gone does not come back. Versions are compared as numbers: they count the changes of the store behind
+ * the server. */
+#ifndef SL_KUBE_CACHE_H
+#define SL_KUBE_CACHE_H
+#include "api/client.h"
+#include "kube/reduce.h"
+
+struct sl_map;
+struct sl_cache_watcher {
+    sl_watch_fn *fn;
+    void *context;
+};
+struct sl_cache {
+    enum sl_kind kind;
+    struct sl_map *entries;
+    uint64_t watched; /* all that happened up to this version has been told */
+    uint64_t stale;   /* events that were older than what is here */
+    uint32_t round;   /* of listing */
+    bool reset;  /* the list under way belongs to an older state of the server: believe it all */
+    bool synced; /* has been listed once */
+    struct sl_cache_watcher *watchers;
+    size_t watcher_count;
+};
+enum sl_source { SL_FROM_LIST, SL_FROM_WATCH, SL_FROM_WRITE };
+
+void sl_cache_init(struct sl_cache *c, enum sl_kind kind);
+void sl_cache_fini(struct sl_cache *c);
+/* One that the parser refuses (nested too deeply, a NUL in a text) counts as gone, and the log says so: whoever may
+ * make such an object must not keep us from all others. */
+void sl_cache_put(struct sl_cache *c, struct sl_item *item, enum sl_source source);
+/* A watch says that it is gone; `item` is its last state. */
+void sl_cache_remove(struct sl_cache *c, struct sl_item *item);
+/* A list begins whose objects are as of `version`; at its end what was in no page has vanished. */
+void sl_cache_list_begin(struct sl_cache *c, uint64_t version);
+void sl_cache_list_end(struct sl_cache *c, uint64_t version);
+void sl_cache_watch(struct sl_cache *c, sl_watch_fn *fn, void *context);
+
+/* NULL: none. Else the object, which the caller frees. */
+struct sl_json *sl_cache_get(const struct sl_cache *c, const char *key, uint64_t *version);
+void sl_cache_list(const struct sl_cache *c, const char *ns, sl_visit_fn *visit, void *context);
+size_t sl_cache_count(const struct sl_cache *c);
+#endif

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Sluice authors */
+
+/* How to reach an API server and who we are there: a kubeconfig's context, or the service account of the pod
+ * that we run in. Pure reading of files, but for exec plugins, which are run when a token is asked for. */
+#ifndef SL_KUBE_CREDENTIALS_H
+#define SL_KUBE_CREDENTIALS_H
+#include "api/json.h"
+
+struct sl_credentials;
+/* From a kubeconfig (`context` NULL: its current one). BAD_REQUEST names the file, the field and the reason;
+ * insecure-skip-tls-verify is refused, and so is what we do not know how to use (auth-provider). */
+enum sl_code sl_credentials_from_file(const char *path, const char *context,
+                                      struct sl_credentials **out, struct sl_error *e);
+/* From KUBERNETES_SERVICE_HOST/_PORT and /var/run/secrets/kubernetes.io/serviceaccount. */
+enum sl_code sl_credentials_in_cluster(struct sl_credentials **out, struct sl_error *e);
+void sl_credentials_free(struct sl_credentials *c);
+
+const char *sl_credentials_server(const struct sl_credentials *c); /* https://host:port[/path] */
+bool sl_credentials_runs_programs(const struct sl_credentials *c); /* has an exec plugin */
+const char *
+sl_credentials_namespace(const struct sl_credentials *c); /* of the context; "" = none */
+
+/* All lent until the next call; NULL where there is none. PEM text, whether it came from a file or inline. */
+struct sl_identity {
+    const char *ca, *client_certificate, *client_key;
+    const char *server_name; /* expected in the server's certificate, where it is not the host's */
+    const char *proxy;
+    const char *token; /* bearer */
+    const char *username, *password;
+};
+/* The identity as of now: files are read again when they have changed, a token file at least once a minute, an
+ * exec plugin when what it gave has expired (at most 30 s are spent on it). `rejected`: the server refused
+ * the last one (401). UNAVAILABLE with a reason: try again later. */
+enum sl_code sl_credentials_identity(struct sl_credentials *c, int64_t now_ms, bool rejected,
+                                     struct sl_identity *out, struct sl_error *e);
+#endif

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Sluice authors */
+
+/* The client interface (api/client.h) over a real API server.
+ *
+ * Reads come from a cache that lists and watches keep: every kind is listed by pages and watched from there,
+ * with bookmarks; a watch that ends is resumed, one that is too old (410) is listed anew; failures are tried
+ * again with a growing, jittered delay. Objects are reduced to what Sluice reads (kube/reduce.h) and kept as texts,
+ * so memory follows what is needed. What a write's answer says is in the cache before the reply is called (one
+ * reads what one wrote), and is never undone by an older watch event. Of a kind that is not followed nothing can be
+ * read: get answers NOT_FOUND and list visits nothing; writing works. Before a followed kind has been listed, get of
+ * what is not there yet, and list, answer UNAVAILABLE.
+ *
+ * Writes are patches: an UPDATE becomes a merge patch of what differs from the cached object, so fields that
+ * were reduced away stay; one that differs in nothing is answered without a request. A body with a resourceVersion
+ * is guarded by it. CONFLICT, ALREADY_EXISTS: the live object has been read into the cache before the reply is
+ * called. A write whose answer was lost is resolved by reading the object: OK when it holds what was written.
+ * NOT_FOUND when it is gone, or another one has its name (uid). UNAVAILABLE after some tries: nobody knows.
+ * Writes to one object go one after the other, in order. At most `in_flight` writes are under way, `qps` with
+ * `burst` are begun; the others wait. */
+#ifndef SL_KUBE_KUBE_H
+#define SL_KUBE_KUBE_H
+#include "api/client.h"
+#include "kube/transport.h"
+
+struct sl_kube;
+struct sl_kube_options {
+    uv_loop_t *loop;
+    struct sl_transport *transport; /* lent */
+    unsigned in_flight;             /* writes; 0 = 64 */
+    double qps;                     /* writes a second; 0 = no limit */
+    unsigned burst;
+    uint64_t seed; /* of the jitter */
+    void (*replied)(
+        void *context); /* after each reply: who waited for it may go on; NULL: nobody asks */
+    void *context;
+};
+struct sl_kube *sl_kube_new(const struct sl_kube_options *options);
+/* No reply and no watch event arrives afterwards. */
+void sl_kube_free(struct sl_kube *k);
+/* Begin to list and watch a kind. A kind that the server does not serve (404) counts as empty and is looked for
+ * again every 30 s; when it is forbidden (403) that is said in the log, and it is not synced. */
+void sl_kube_follow(struct sl_kube *k, enum sl_kind kind);
+bool sl_kube_synced(const struct sl_kube *k); /* has every followed kind been listed? */
+/* Watch: the kind is followed if it is not yet; what the cache holds is told at once, then SYNCED once it is
+ * complete. */
+void sl_kube_client(struct sl_kube *k, struct sl_client *out);
+/* From now on no write is begun, and those that wait are dropped without a reply: the lease is lost. */
+void sl_kube_stop_writing(struct sl_kube *k);
+
+struct sl_kube_counters {
+    uint64_t lists, watches, relists, events, stale_events;
+    uint64_t writes, conflicts, retries, lost_answers;
+    size_t objects, waiting, under_way;
+};
+void sl_kube_count(const struct sl_kube *k, struct sl_kube_counters *out);
+#endif

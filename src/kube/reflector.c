@@ -1,0 +1,318 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Sluice authors */
+
+/* One kind's cache kept like the server's. There is one exchange at a time, or a time at which the next one begins;
+ * an exchange is never ended from within its own callbacks, but at the next step. */
+#include "kube/reflector.h"
+
+#include <string.h>
+
+#include "base/check.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "kube/status.h"
+
+#define BACKOFF_FIRST_MS 800
+#define BACKOFF_MOST_MS 10000 /* a server that is back is noticed soon; a handful of kinds ask */
+#define ABSENT_MS 30000       /* a kind that is not served is looked for this often */
+#define PAGE_LIMIT 500
+#define LIST_MS_MAX 60000
+#define WATCH_S_MIN 300
+#define WATCH_S_MAX 600
+#define WATCH_IDLE_MS_MAX 150000 /* bookmarks come about every minute */
+#define WATCH_MS_MIN 1000        /* one that ends sooner, and said nothing, has failed */
+#define LINE_SIZE_MAX (8u << 20)
+#define FAILURES_MAX 3u /* then the version that we ask for may be the reason */
+
+static const char *title(const struct sl_reflector *r)
+{
+    return sl_kind_info(r->cache.kind)->kind;
+}
+
+static int64_t now_ms(const struct sl_reflector *r)
+{
+    return (int64_t)uv_now(r->loop);
+}
+
+static void plan(struct sl_reflector *r, enum sl_reflector_next next, int64_t wait_ms)
+{
+    r->next = next;
+    r->due_ms = now_ms(r) + wait_ms;
+    r->wake(r->wake_context);
+}
+
+static void forget_list(struct sl_reflector *r)
+{
+    sl_mem_free(r->page);
+    r->page = NULL;
+    r->list_version = 0;
+}
+
+void sl_reflector_init(struct sl_reflector *r, enum sl_kind kind, uint64_t seed)
+{
+    SL_PRE(r->transport != NULL && r->loop != NULL && r->wake != NULL && r->counters != NULL);
+    sl_cache_init(&r->cache, kind);
+    sl_backoff_init(&r->backoff, BACKOFF_FIRST_MS, BACKOFF_MOST_MS, seed);
+    plan(r, SL_NEXT_LIST, 0);
+}
+
+void sl_reflector_fini(struct sl_reflector *r)
+{
+    if (r->exchange != NULL) {
+        sl_transport_cancel(r->exchange);
+    }
+    forget_list(r);
+    sl_buf_fini(&r->line);
+    sl_item_fini(&r->item);
+    sl_cache_fini(&r->cache);
+}
+
+/* --- failures -------------------------------------------------------------------------------- */
+
+/* A server that is away is worth two lines, not two for every kind. */
+static bool is_news(struct sl_reflector *r, const struct sl_error *e)
+{
+    bool away = e->code == SL_CODE_UNAVAILABLE;
+    if (away && !r->away) {
+        r->away = true;
+        return (*r->away_count)++ == 0;
+    }
+    return !away && r->failures == 0;
+}
+
+static void reached(struct sl_reflector *r)
+{
+    if (r->away) {
+        r->away = false;
+        if (--*r->away_count == 0) {
+            sl_log(SL_LOG_INFO, "in touch with the API server again", NULL);
+        }
+    }
+}
+
+/* `least_ms`: what the server asks us to wait. */
+static void failed(struct sl_reflector *r, enum sl_reflector_next next, int64_t least_ms,
+                   const struct sl_error *e)
+{
+    int64_t wait_ms = sl_backoff_next_ms(&r->backoff);
+    wait_ms = wait_ms < least_ms ? least_ms : wait_ms;
+    sl_log(is_news(r, e) ? SL_LOG_WARN : SL_LOG_DEBUG,
+           next == SL_NEXT_WATCH ? "watch failed, trying again" : "list failed, trying again",
+           "kind", title(r), "in_ms", sl_log_number(wait_ms), "error", e->text, NULL);
+    r->failures++;
+    forget_list(r);
+    plan(r, next, wait_ms);
+}
+
+static void relist(struct sl_reflector *r, const struct sl_error *e)
+{
+    r->counters->relists++;
+    sl_log(SL_LOG_INFO, "listing anew", "kind", title(r), "reason", e->text, NULL);
+    forget_list(r);
+    /* At once the first time; a server that refuses what it has just listed must not be hammered. */
+    plan(r, SL_NEXT_LIST, r->failures++ == 0 ? 0 : sl_backoff_next_ms(&r->backoff));
+}
+
+static void recovered(struct sl_reflector *r)
+{
+    reached(r);
+    r->failures = 0;
+    sl_backoff_reset(&r->backoff);
+}
+
+/* --- listing --------------------------------------------------------------------------------- */
+
+/* The server does not know the kind: there are none. */
+static void absent(struct sl_reflector *r)
+{
+    reached(r);
+    if (!r->cache.synced || sl_cache_count(&r->cache) > 0) {
+        sl_log(SL_LOG_INFO, "the API server does not serve this kind", "kind", title(r), NULL);
+    }
+    forget_list(r);
+    sl_cache_list_begin(&r->cache, 0);
+    sl_cache_list_end(&r->cache, 0);
+    plan(r, SL_NEXT_LIST, ABSENT_MS);
+}
+
+static void take_page(struct sl_reflector *r, const struct sl_response *response)
+{
+    struct sl_error e = {0};
+    struct sl_span body = {response->body, response->body_len};
+    reached(r);
+    sl_mem_free(r->page);
+    r->page = NULL;
+    if (sl_reflector_page(&r->cache, &r->item, body, &r->page, &r->list_version, &e) !=
+        SL_CODE_OK) {
+        failed(r, SL_NEXT_LIST, 0, &e);
+    } else if (r->page != NULL) {
+        plan(r, SL_NEXT_PAGE, 0);
+    } else {
+        sl_cache_list_end(&r->cache, r->list_version);
+        forget_list(r);
+        plan(r, SL_NEXT_WATCH, 0);
+    }
+}
+
+static void on_page(void *context, const struct sl_response *response)
+{
+    struct sl_reflector *r = context;
+    struct sl_error e = {0};
+    r->exchange = NULL;
+    switch (sl_status_read(response, &e)) {
+    case SL_CODE_OK:
+        take_page(r, response);
+        break;
+    case SL_CODE_NOT_FOUND:
+        absent(r);
+        break;
+    case SL_CODE_GONE: /* the list took longer than its version lived */
+        relist(r, &e);
+        break;
+    default:
+        failed(r, SL_NEXT_LIST, response->retry_ms, &e);
+    }
+}
+
+static void list(struct sl_reflector *r)
+{
+    struct sl_buf path = {0};
+    sl_status_path(&path, r->cache.kind, "", "", "");
+    sl_buf_print(&path, "?limit=%d", PAGE_LIMIT);
+    if (r->page != NULL) {
+        sl_buf_text(&path, "&continue=");
+        sl_status_escape(&path, r->page, strlen(r->page));
+    } else {
+        r->counters->lists++;
+    }
+    struct sl_request q = {.method = "GET", .path = path.data, .timeout_ms = LIST_MS_MAX};
+    r->exchange = sl_transport_send(r->transport, &q, NULL, on_page, r);
+    sl_buf_fini(&path);
+}
+
+/* --- watching -------------------------------------------------------------------------------- */
+
+static void take_line(struct sl_reflector *r, const char *line, size_t len)
+{
+    struct sl_error e = {0};
+    struct sl_span span = {line, len};
+    if (len == 0 || r->broken) {
+        return;
+    }
+    enum sl_code code = sl_reflector_event(&r->cache, &r->item, span, &e);
+    if (code == SL_CODE_OK) {
+        r->counters->events++;
+        r->heard = true;
+        recovered(r);
+        return;
+    }
+    r->broken = true;
+    if (code == SL_CODE_UNAVAILABLE) {
+        failed(r, SL_NEXT_WATCH, 0, &e);
+    } else {
+        relist(r, &e);
+    }
+}
+
+static void keep_rest(struct sl_reflector *r, const char *data, size_t len)
+{
+    sl_buf_add(&r->line, data, len);
+    if (r->line.len > LINE_SIZE_MAX && !r->broken) {
+        struct sl_error e = {0};
+        sl_error_set(&e, SL_CODE_TOO_LARGE, "a watch event is larger than %u bytes", LINE_SIZE_MAX);
+        r->broken = true;
+        relist(r, &e);
+    }
+}
+
+static void on_data(void *context, const char *data, size_t len)
+{
+    struct sl_reflector *r = context;
+    const char *end = data + len;
+    while (data < end && !r->broken) {
+        const char *newline = memchr(data, '\n', (size_t)(end - data));
+        if (newline == NULL) {
+            keep_rest(r, data, (size_t)(end - data));
+            return;
+        }
+        if (r->line.len == 0) {
+            take_line(r, data, (size_t)(newline - data));
+        } else {
+            sl_buf_add(&r->line, data, (size_t)(newline - data));
+            take_line(r, r->line.data, r->line.len);
+            sl_buf_reset(&r->line);
+        }
+        data = newline + 1;
+    }
+}
+
+/* The server ends watches now and then; that is no failure. */
+static void ended(struct sl_reflector *r)
+{
+    struct sl_error e = {0};
+    if (r->heard || now_ms(r) - r->watch_began_ms >= WATCH_MS_MIN) {
+        recovered(r);
+        plan(r, SL_NEXT_WATCH, 0);
+    } else {
+        sl_error_set(&e, SL_CODE_UNAVAILABLE, "the API server ended the watch at once");
+        failed(r, SL_NEXT_WATCH, 0, &e);
+    }
+}
+
+static void on_watch_end(void *context, const struct sl_response *response)
+{
+    struct sl_reflector *r = context;
+    struct sl_error e = {0};
+    r->exchange = NULL;
+    if (r->broken) {
+        return; /* the next thing to do is planned */
+    }
+    enum sl_code code = sl_status_read(response, &e);
+    bool hopeless = response->status >= 300 && r->failures >= FAILURES_MAX;
+    if (code == SL_CODE_OK) {
+        ended(r);
+    } else if (code == SL_CODE_GONE || code == SL_CODE_NOT_FOUND || hopeless) {
+        relist(r, &e);
+    } else {
+        failed(r, SL_NEXT_WATCH, response->retry_ms, &e);
+    }
+}
+
+static void watch(struct sl_reflector *r)
+{
+    struct sl_buf path = {0};
+    uint64_t spread = sl_backoff_random(&r->backoff.seed) % (WATCH_S_MAX - WATCH_S_MIN + 1);
+    int64_t limit_s = WATCH_S_MIN + (int64_t)spread;
+    sl_status_path(&path, r->cache.kind, "", "", "");
+    sl_buf_print(&path,
+                 "?watch=true&allowWatchBookmarks=true&resourceVersion=%llu&timeoutSeconds=%lld",
+                 (unsigned long long)r->cache.watched, (long long)limit_s);
+    struct sl_request q = {.method = "GET",
+                           .path = path.data,
+                           .timeout_ms = (limit_s + 60) * 1000,
+                           .idle_ms = WATCH_IDLE_MS_MAX};
+    sl_buf_reset(&r->line);
+    r->heard = false;
+    r->watch_began_ms = now_ms(r);
+    r->counters->watches++;
+    r->exchange = sl_transport_send(r->transport, &q, on_data, on_watch_end, r);
+    sl_buf_fini(&path);
+}
+
+void sl_reflector_step(struct sl_reflector *r)
+{
+    if (r->due_ms > now_ms(r)) {
+        return;
+    }
+    if (r->exchange != NULL) {
+        sl_transport_cancel(r->exchange);
+        r->exchange = NULL;
+    }
+    r->broken = false;
+    r->due_ms = SL_NEVER_MS;
+    if (r->next == SL_NEXT_WATCH) {
+        watch(r);
+    } else {
+        list(r);
+    }
+}

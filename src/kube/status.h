@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Sluice authors */
+
+/* What a server's refusal says, and the addresses of what we ask for. */
+#ifndef SL_KUBE_STATUS_H
+#define SL_KUBE_STATUS_H
+#include "api/kinds.h"
+#include "kube/transport.h"
+
+/* From the HTTP status and the metav1.Status in the body, causes included; UNAVAILABLE when there was no answer.
+ * OK, and `e` cleared, for 2xx. */
+enum sl_code sl_status_read(const struct sl_response *r, struct sl_error *e);
+/* /api/v1/... or /apis/<group>/<version>/...; ns "" = of all namespaces, name "" = all, part: "status" or "". */
+void sl_status_path(struct sl_buf *out, enum sl_kind kind, const char *ns, const char *name,
+                    const char *part);
+/* Percent-encodes all but what may stand in any part of an address. */
+void sl_status_escape(struct sl_buf *out, const char *text, size_t len);
+#endif

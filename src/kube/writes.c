@@ -1,0 +1,343 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Sluice authors */
+
+/* The queue of writes. A lane holds the writes to one object; a lane whose first write is not under way is ready, and
+ * the ready lanes take turns. */
+#include "kube/writes.h"
+
+#include <stdio.h>
+
+#include "base/check.h"
+#include "base/map.h"
+#include "base/mem.h"
+#include "kube/reflector.h"
+#include "kube/writes_change.h"
+
+#define IN_FLIGHT 64u
+#define BACKOFF_FIRST_MS 200
+#define BACKOFF_MOST_MS 5000
+#define LANE_KEY_SIZE (SL_ITEM_KEY_SIZE + 16u)
+
+struct sl_lane {
+    char key[LANE_KEY_SIZE];
+    struct sl_change *first, *last;
+    struct sl_lane *next; /* among the ready ones */
+};
+
+struct sl_writes *sl_writes_new(const struct sl_writes_options *options)
+{
+    struct sl_writes *w = sl_mem_new(1, sizeof *w);
+    w->options = *options;
+    w->kube = *options->kube;
+    w->kube.in_flight = w->kube.in_flight == 0 ? IN_FLIGHT : w->kube.in_flight;
+    w->seed = w->kube.seed;
+    w->lanes = sl_map_new();
+    sl_flow_init(&w->flow, w->kube.qps, w->kube.burst, sl_writes_now_ms(w));
+    return w;
+}
+
+static void change_free(struct sl_change *c)
+{
+    sl_mem_free(c->ns);
+    sl_mem_free(c->name);
+    sl_mem_free(c->uid);
+    sl_json_free(c->body);
+    sl_json_free(c->patch);
+    sl_json_free(c->result);
+    sl_mem_free(c->error);
+    sl_mem_free(c);
+}
+
+void sl_change_keep(struct sl_change *c, enum sl_code code, const struct sl_error *e)
+{
+    if (c->error == NULL) {
+        c->error = sl_mem_new(1, sizeof *c->error);
+    }
+    if (e != NULL && e != c->error) {
+        *c->error = *e;
+    }
+    c->error->code = code;
+}
+
+/* --- lanes ----------------------------------------------------------------------------------- */
+
+static void set_ready(struct sl_writes *w, struct sl_lane *lane)
+{
+    lane->next = NULL;
+    if (w->ready_first == NULL) {
+        w->ready_first = lane;
+    } else {
+        w->ready_last->next = lane;
+    }
+    w->ready_last = lane;
+}
+
+static struct sl_lane *lane_of(struct sl_writes *w, const struct sl_write *write)
+{
+    char key[LANE_KEY_SIZE];
+    union sl_map_value value;
+    if (write->name[0] == '\0') {
+        (void)snprintf(key, sizeof key, "%d/ %llu", (int)write->kind,
+                       (unsigned long long)w->unnamed++);
+    } else {
+        (void)snprintf(key, sizeof key, "%d/%s/%s", (int)write->kind, write->ns, write->name);
+    }
+    if (sl_map_get(w->lanes, key, &value)) {
+        return value.pointer;
+    }
+    struct sl_lane *lane = sl_mem_new(1, sizeof *lane);
+    (void)snprintf(lane->key, sizeof lane->key, "%s", key);
+    sl_map_put(w->lanes, key, (union sl_map_value){.pointer = lane});
+    return lane;
+}
+
+static void leave_lane(struct sl_change *c)
+{
+    struct sl_writes *w = c->owner;
+    struct sl_lane *lane = c->lane;
+    SL_PRE(lane->first == c);
+    lane->first = c->next;
+    if (lane->first == NULL) {
+        sl_map_remove(w->lanes, lane->key, NULL);
+        sl_mem_free(lane);
+    } else {
+        set_ready(w, lane);
+    }
+}
+
+/* --- under way ------------------------------------------------------------------------------- */
+
+static void enter_active(struct sl_change *c)
+{
+    struct sl_writes *w = c->owner;
+    c->prior = w->active_last;
+    if (c->prior == NULL) {
+        w->active = c;
+    } else {
+        c->prior->after = c;
+    }
+    w->active_last = c;
+    w->options.counters->under_way++;
+    w->options.counters->waiting--;
+}
+
+static void leave_active(struct sl_change *c)
+{
+    struct sl_writes *w = c->owner;
+    if (c->prior == NULL) {
+        w->active = c->after;
+    } else {
+        c->prior->after = c->after;
+    }
+    if (c->after == NULL) {
+        w->active_last = c->prior;
+    } else {
+        c->after->prior = c->prior;
+    }
+    w->options.counters->under_way--;
+}
+
+static void begin(struct sl_change *c)
+{
+    bool answered = false;
+    enum sl_code code = sl_change_prepare(c, &answered);
+    enter_active(c);
+    if (answered) {
+        c->state = SL_CHANGE_ANSWERED;
+        c->verdict = code;
+        c->due_ms = sl_writes_now_ms(c->owner);
+    } else if (code == SL_CODE_OK) {
+        bool allowed = sl_flow_take(&c->owner->flow, sl_writes_now_ms(c->owner));
+        SL_ASSERT(allowed);
+        sl_change_send(c);
+    } else {
+        sl_change_check(c, code, c->error);
+    }
+}
+
+static bool has_room(const struct sl_writes *w)
+{
+    return !w->stopped && w->ready_first != NULL &&
+           w->options.counters->under_way < w->kube.in_flight;
+}
+
+static void begin_ready(struct sl_writes *w)
+{
+    while (has_room(w) && sl_flow_wait_ms(&w->flow, sl_writes_now_ms(w)) == 0) {
+        struct sl_lane *lane = w->ready_first;
+        w->ready_first = lane->next;
+        begin(lane->first);
+    }
+    w->options.wake(w->options.context);
+}
+
+/* Until now the body was the caller's: what does not wait has made its difference, and needs no copy. */
+static void own_body(struct sl_change *c)
+{
+    struct sl_json *lent = c->body;
+    bool whole = c->patch != NULL && c->patch == lent;
+    c->body = whole || c->state == SL_CHANGE_QUEUED ? sl_json_clone(lent) : NULL;
+    if (whole) {
+        sl_json_free(c->patch);
+        c->patch = sl_json_ref(c->body);
+    }
+    sl_json_free(lent);
+}
+
+void sl_writes_add(struct sl_writes *w, const struct sl_write *write, sl_reply_fn *reply,
+                   void *context)
+{
+    SL_PRE(write->ns != NULL && write->name != NULL && write->kind < sl_kind_end());
+    SL_PRE(write->name[0] != '\0' || write->verb == SL_VERB_CREATE);
+    if (w->stopped) {
+        return;
+    }
+    bool is_update = write->verb == SL_VERB_UPDATE || write->verb == SL_VERB_UPDATE_STATUS;
+    struct sl_change *c = sl_mem_new(1, sizeof *c);
+    *c = (struct sl_change){.owner = w,
+                            .lane = lane_of(w, write),
+                            .verb = write->verb,
+                            .kind = write->kind,
+                            .ns = sl_mem_text(write->ns),
+                            .name = sl_mem_text(write->name),
+                            .uid = sl_mem_text(write->uid == NULL ? "" : write->uid),
+                            .body =
+                                is_update ? sl_json_ref(write->body) : sl_json_clone(write->body),
+                            .reply = reply,
+                            .context = context};
+    sl_backoff_init(&c->backoff, BACKOFF_FIRST_MS, BACKOFF_MOST_MS, sl_backoff_random(&w->seed));
+    w->options.counters->waiting++;
+    if (c->lane->first == NULL) {
+        c->lane->first = c;
+        set_ready(w, c->lane);
+    } else {
+        c->lane->last->next = c;
+    }
+    c->lane->last = c;
+    begin_ready(w);
+    if (is_update) {
+        own_body(c);
+    }
+}
+
+void sl_change_finish(struct sl_change *c, enum sl_code code, const struct sl_error *e,
+                      struct sl_json *result)
+{
+    struct sl_writes *w = c->owner;
+    leave_active(c);
+    leave_lane(c);
+    sl_change_keep(c, code, e);
+    if (c->reply != NULL) {
+        c->reply(c->context, code, c->error, result);
+    }
+    if (w->kube.replied != NULL) {
+        w->kube.replied(w->kube.context);
+    }
+    change_free(c);
+    begin_ready(w);
+}
+
+void sl_change_drop(struct sl_change *c)
+{
+    if (c->exchange != NULL) {
+        sl_transport_cancel(c->exchange);
+    }
+    leave_active(c);
+    leave_lane(c);
+    change_free(c);
+}
+
+/* --- steps ----------------------------------------------------------------------------------- */
+
+static struct sl_change *find_due(const struct sl_writes *w)
+{
+    int64_t now_ms = sl_writes_now_ms(w);
+    for (struct sl_change *c = w->active; c != NULL; c = c->after) {
+        if ((c->state == SL_CHANGE_RESTING || c->state == SL_CHANGE_ANSWERED) &&
+            c->due_ms <= now_ms) {
+            return c;
+        }
+    }
+    return NULL;
+}
+
+void sl_writes_step(struct sl_writes *w)
+{
+    /* One that is answered may bring the next: only as many as there were get their turn now. */
+    size_t turns = w->options.counters->under_way;
+    for (struct sl_change *c = find_due(w); c != NULL && turns > 0; c = find_due(w)) {
+        turns--;
+        if (c->state == SL_CHANGE_ANSWERED) {
+            sl_change_finish(c, c->verdict, c->error, c->result);
+        } else if (c->check_first) {
+            sl_change_check(c, c->verdict, c->error);
+        } else {
+            sl_change_send(c);
+        }
+    }
+    begin_ready(w);
+}
+
+int64_t sl_writes_due_ms(const struct sl_writes *w)
+{
+    int64_t now_ms = sl_writes_now_ms(w);
+    int64_t due_ms = has_room(w) ? now_ms + sl_flow_wait_ms(&w->flow, now_ms) : SL_NEVER_MS;
+    for (const struct sl_change *c = w->active; c != NULL; c = c->after) {
+        bool timed = c->state == SL_CHANGE_RESTING || c->state == SL_CHANGE_ANSWERED;
+        due_ms = timed && c->due_ms < due_ms ? c->due_ms : due_ms;
+    }
+    return due_ms;
+}
+
+/* Frees what is not under way, in all lanes. */
+static void drop_queued(struct sl_writes *w)
+{
+    size_t cursor = 0;
+    const char *key;
+    union sl_map_value value;
+    while (sl_map_next(w->lanes, &cursor, &key, &value)) {
+        struct sl_lane *lane = value.pointer;
+        bool is_ready = lane->first->state == SL_CHANGE_QUEUED;
+        struct sl_change *c = is_ready ? lane->first : lane->first->next;
+        while (c != NULL) {
+            struct sl_change *next = c->next;
+            w->options.counters->waiting--;
+            change_free(c);
+            c = next;
+        }
+        if (is_ready) {
+            sl_map_remove(w->lanes, key, NULL);
+            sl_mem_free(lane);
+        } else {
+            lane->first->next = NULL;
+            lane->last = lane->first;
+        }
+    }
+    w->ready_first = w->ready_last = NULL;
+}
+
+void sl_writes_stop(struct sl_writes *w)
+{
+    w->stopped = true;
+    drop_queued(w);
+    for (struct sl_change *c = w->active, *after; c != NULL; c = after) {
+        after = c->after;
+        if (c->state == SL_CHANGE_RESTING) {
+            sl_change_drop(c);
+        }
+    }
+}
+
+void sl_writes_free(struct sl_writes *w)
+{
+    if (w == NULL) {
+        return;
+    }
+    sl_writes_stop(w);
+    while (w->active != NULL) {
+        sl_change_drop(w->active);
+    }
+    sl_map_free(w->lanes);
+    sl_item_fini(&w->item);
+    sl_mem_free(w);
+}

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Sluice authors */
+
+/* What a mutating admission policy does to plain Pods where there is an API server: those that name a queue, and belong
+ * to nobody else, are marked and wait behind gates until their Workload is admitted. */
+#include "store/internal.h"
+
+#include <string.h>
+
+#define QUEUE "kueue.x-k8s.io/queue-name"
+#define MANAGED "kueue.x-k8s.io/managed"
+
+static bool spared(const char *ns)
+{
+    return strcmp(ns, "kube-system") == 0 || strcmp(ns, "kueue-system") == 0;
+}
+
+static void append_missing(struct sl_json *parent, const char *key, const char *field,
+                           const char *text)
+{
+    struct sl_json *list = sl_json_get(parent, key);
+    if (list == NULL) {
+        list = sl_json_new_list();
+        sl_json_set(parent, key, list);
+    }
+    for (size_t i = 0; i < sl_json_len(list); i++) {
+        const struct sl_json *item = sl_json_at(list, i);
+        const char *old =
+            field == NULL ? sl_json_text(item, "") : sl_json_path_text(item, field, "");
+        if (strcmp(old, text) == 0) {
+            return;
+        }
+    }
+    struct sl_json *item = field == NULL ? sl_json_new_text(text) : sl_json_new_map();
+    if (field != NULL) {
+        sl_json_set_text(item, field, text);
+    }
+    sl_json_append(list, item);
+}
+
+void sl_admit_pod(struct sl_json *pod)
+{
+    const char *queue = sl_object_label(pod, QUEUE);
+    struct sl_json *metadata = sl_json_path_make(pod, "metadata");
+    struct sl_json *spec = sl_json_path_make(pod, "spec");
+    if (queue == NULL || queue[0] == '\0' || spared(sl_object_namespace(pod)) ||
+        sl_object_controller_ref(pod) != NULL ||
+        sl_json_path_text(spec, "nodeName", "")[0] != '\0') {
+        return;
+    }
+    sl_json_set_text(sl_json_path_make(metadata, "labels"), MANAGED, "true");
+    append_missing(metadata, "finalizers", NULL, MANAGED);
+    append_missing(spec, "schedulingGates", "name", "kueue.x-k8s.io/admission");
+    append_missing(spec, "schedulingGates", "name", "kueue.x-k8s.io/topology");
+}
+
+void sl_store_gate_pods(struct sl_store *s, bool on)
+{
+    s->gate_pods = on;
+}

@@ -1,0 +1,10 @@
+.PHONY: cluster-tools cluster-e2e
+CLUSTER_TOOLS := etcd kube-apiserver kube-controller-manager kube-scheduler kwok
+$(BUILD)/e2e/bin/.cluster-tools: tests/e2e/tools/build.sh tests/e2e/tools/go.mod
+	@tests/e2e/tools/build.sh $(BUILD)/e2e/bin kubectl $(CLUSTER_TOOLS)
+	@touch $@
+##@ Check
+cluster-tools: $(BUILD)/e2e/bin/.cluster-tools ## build etcd, kube-apiserver and their kin for the tests (long the first time)
+	@echo "cluster-tools: $(words kubectl $(CLUSTER_TOOLS)) passed, 0 failed"
+cluster-e2e: all $(BUILD)/e2e/bin/.cluster-tools ## Sluice on a real control plane: policies, jobs, failover, faults (TESTS=)
+	@BUILD=$(BUILD) tests/cluster/run.py $(TESTS)

@@ -1,0 +1,128 @@
+"""What is in deploy/: the manifests, the image's files, the systemd unit."""
+import pathlib, shutil, subprocess, tempfile, urllib.request
+
+from controlplane import die_with_parent, free_port
+from work_scene import *
+
+
+class Deploy(Scene):
+    def test_replicas_of_the_deployment_start_under_the_restricted_standard(self):
+        path = "/apis/apps/v1/namespaces/kueue-system/deployments/sluice-controller-manager"
+        eventually(lambda: self.plane.get(path)["status"].get("readyReplicas") == 2, what="two replicas ready")
+        enforced = self.plane.get("/api/v1/namespaces/kueue-system")["metadata"]["labels"]
+        self.assertEqual(enforced["pod-security.kubernetes.io/enforce"], "restricted")
+        budget = self.plane.get("/apis/policy/v1/namespaces/kueue-system/poddisruptionbudgets/"
+                                "sluice-controller-manager")
+        eventually(lambda: self.plane.get("/apis/policy/v1/namespaces/kueue-system/poddisruptionbudgets/"
+                                          "sluice-controller-manager")["status"]["disruptionsAllowed"] == 1,
+                   what=f"one disruption allowed by {budget['spec']}")
+
+    def test_policies_have_no_type_errors(self):
+        for policy in self.plane.get("/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicies")["items"]:
+            with self.subTest(policy["metadata"]["name"]):
+                name = policy["metadata"]["name"]
+                status = eventually(lambda: self.plane.get(
+                    f"/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicies/{name}").get("status"),
+                    what="type check")
+                self.assertEqual(status["typeChecking"].get("expressionWarnings", []), [])
+
+    def test_manifests_apply_again_without_a_change(self):
+        done = self.plane.kubectl("diff", "--server-side", "-k", ROOT / "deploy/kubernetes", check=False)
+        self.assertEqual((done.returncode, done.stdout), (0, ""), done.stderr)
+
+    def test_users_see_workloads_but_not_quotas(self):
+        self.create({"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "RoleBinding",
+                     "metadata": {"name": "jane", "namespace": self.namespace},
+                     "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": "edit"},
+                     "subjects": [{"apiGroup": "rbac.authorization.k8s.io", "kind": "User", "name": "jane"}]})
+        def sees(path):
+            return self.plane.request("GET", path, token="user-token")[0]
+
+        eventually(lambda: sees(f"{KUEUE}/namespaces/{self.namespace}/workloads") == 200, what="right to look")
+        self.assertEqual(sees(f"{KUEUE}/clusterqueues"), 403)
+        status, _ = self.plane.request("POST", f"{KUEUE}/namespaces/{self.namespace}/localqueues", {}, token="user-token")
+        self.assertEqual(status, 403)
+
+
+CHROOT = ["chroot", "--userspec=65532:65532"] if os.geteuid() == 0 else ["unshare", "-r", "chroot"]
+
+
+class Image(WorkScene):
+    """The files of the image, as a root directory of their own; the daemon in it runs as nobody."""
+
+    def setUp(self):
+        super().setUp()
+        self.root = pathlib.Path(tempfile.mkdtemp(prefix="sluice-rootfs-"))
+        self.addCleanup(shutil.rmtree, self.root, ignore_errors=True)
+        subprocess.run([ROOT / "deploy/container/rootfs.sh", BUILD / "sluiced", self.root], check=True)
+        self.root.chmod(0o755)
+
+    def run_image(self, *arguments, **env):
+        self.log_path = self.plane.run / "log/image.log"
+        with open(self.log_path, "wb") as log:
+            self.process = subprocess.Popen([*CHROOT, self.root, "/usr/bin/sluiced", *arguments],
+                                            env={"PATH": "/usr/bin:/usr/sbin:/bin:/sbin", **env},
+                                            preexec_fn=die_with_parent, stdout=log, stderr=log)
+        self.addCleanup(self.process.kill)
+
+    def ready(self, port):
+        self.assertIsNone(self.process.poll(), self.log_path.read_text())
+        try:
+            return urllib.request.urlopen(f"http://127.0.0.1:{port}/readyz", timeout=2).status == 200
+        except OSError:
+            return False
+
+    def test_standalone_daemon_needs_nothing_of_the_machine(self):
+        port = free_port()
+        self.run_image("--standalone", "--data", "/tmp/data", "--listen", f"127.0.0.1:{port}")
+        eventually(lambda: self.ready(port), what="ready in the image's files")
+        self.process.terminate()
+        self.assertEqual(self.process.wait(10), 0)
+        self.assertFalse((self.root / "bin/sh").exists())
+
+    def test_arguments_of_the_deployment_work_with_a_token_of_the_pod(self):
+        deployment = self.plane.get("/apis/apps/v1/namespaces/kueue-system/deployments/sluice-controller-manager")
+        container = deployment["spec"]["template"]["spec"]["containers"][0]
+        ports = {":8081": free_port(), ":8080": free_port()}
+        config = (ROOT / "deploy/kubernetes/manager/config.yaml").read_text()
+        for known, port in ports.items():
+            self.assertIn(known, config)
+            config = config.replace(f'"{known}"', f'"127.0.0.1:{port}"')
+        (self.root / "etc/sluice").mkdir()
+        (self.root / "etc/sluice/config.yaml").write_text(config)
+        account = self.root / "var/run/secrets/kubernetes.io/serviceaccount"
+        account.mkdir(parents=True)
+        status, token = self.plane.request(
+            "POST", "/api/v1/namespaces/kueue-system/serviceaccounts/sluice-controller-manager/token",
+            {"apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest", "spec": {"expirationSeconds": 3600}})
+        self.assertEqual(status, 201, token)
+        (account / "token").write_text(token["status"]["token"])
+        (account / "namespace").write_text("kueue-system")
+        shutil.copy(self.plane.run / "pki/ca.crt", account / "ca.crt")
+        self.run_image(*container["args"], KUBERNETES_SERVICE_HOST="127.0.0.1",
+                       KUBERNETES_SERVICE_PORT=str(self.plane.port))
+        eventually(lambda: self.ready(ports[":8081"]), what="ready at the address of the probes")
+        queue = self.queues(1)
+        self.create(job("real", "main"))
+        self.finished("real")
+        self.settles_at(queue, 0)
+        metrics = urllib.request.urlopen(f"http://127.0.0.1:{ports[':8080']}/metrics", timeout=5).read().decode()
+        self.assertIn("sluice_leader 1", metrics)
+        lease = self.plane.get("/apis/coordination.k8s.io/v1/namespaces/kueue-system/leases/c1f6bfd2.kueue.x-k8s.io")
+        self.assertTrue(lease["spec"]["holderIdentity"])
+        self.process.terminate()
+        self.assertEqual(self.process.wait(10), 0, self.log_path.read_text())
+
+
+class Unit(unittest.TestCase):
+    def test_systemd_unit_is_valid_and_hardened(self):
+        unit = (ROOT / "deploy/systemd/sluice.service").read_text()
+        with tempfile.TemporaryDirectory(prefix="sluice-unit-") as home:
+            path = os.path.join(home, "sluice.service")
+            with open(path, "w") as f:
+                f.write(unit.replace("/usr/local/bin/sluiced", str(BUILD / "sluiced")))
+            done = subprocess.run(["systemd-analyze", "verify", "--man=no", path], capture_output=True, text=True)
+            self.assertEqual((done.returncode, done.stderr), (0, ""))
+            done = subprocess.run(["systemd-analyze", "security", "--offline=true", "--threshold=15", path],
+                                  capture_output=True, text=True)
+            self.assertEqual(done.returncode, 0, done.stdout + done.stderr)

@@ -1,0 +1,224 @@
+"""The policies of deploy/kubernetes on a real API server: what they set, what they refuse, and what they leave alone."""
+from cluster_scene import *
+
+QUEUE = "kueue.x-k8s.io/queue-name"
+
+
+class Policies(Scene):
+    def job_path(self, name):
+        return f"/apis/batch/v1/namespaces/{self.namespace}/jobs/{name}"
+
+    def pod(self, name, labels=None, annotations=None, **metadata):
+        return {"apiVersion": "v1", "kind": "Pod",
+                "metadata": {"name": name, "labels": labels or {}, "annotations": annotations or {}, **metadata},
+                "spec": {"containers": [{"name": "main", "image": "busybox"}]}}
+
+    def gates(self, pod):
+        return [g["name"] for g in pod["spec"].get("schedulingGates", [])]
+
+    def default_queue(self):
+        queue = local_queue("default", "cluster", self.namespace)
+        self.create(queue)
+        eventually(lambda: self.plane.request("POST", self.path({"kind": "Job", "metadata": {}}) + "?dryRun=All",
+                                              {**job("probe"), "metadata": {"name": "probe"}})[1]
+                   ["spec"].get("suspend"), what="default queue seen by the policies")
+
+    # --- jobs ---------------------------------------------------------------------------------------------------
+    def test_job_with_a_queue_is_suspended(self):
+        made = self.plane.kubectl("create", "-n", self.namespace, "-o", "json", "-f", "-",
+                                  stdin=json.dumps(job("queued", queue="main"))).stdout
+        self.assertTrue(json.loads(made)["spec"]["suspend"])
+
+    def test_job_without_a_queue_is_left_alone(self):
+        made = self.create(job("free"))
+        self.assertFalse(made["spec"]["suspend"])
+        self.assertNotIn(QUEUE, made["metadata"]["labels"])
+        eventually(lambda: self.plane.get(self.job_path("free")).get("status", {}).get("succeeded"), what="end")
+
+    def test_job_owned_by_a_jobset_is_left_alone(self):
+        owned = job("owned", queue="main")
+        owned["metadata"]["ownerReferences"] = [{"apiVersion": "jobset.x-k8s.io/v1alpha2", "kind": "JobSet",
+                                                 "name": "set", "uid": "1", "controller": True}]
+        self.assertFalse(self.create(owned)["spec"]["suspend"])
+
+    def test_job_in_a_namespace_with_a_default_queue_gets_it(self):
+        self.default_queue()
+        made = json.loads(self.plane.kubectl("create", "job", "-n", self.namespace, "hello", "--image=busybox", "-o",
+                                             "json").stdout)
+        self.assertEqual(made["metadata"]["labels"][QUEUE], "default")
+        self.assertTrue(made["spec"]["suspend"])
+        self.not_patched(self.job_path("hello"), {"metadata": {"labels": {QUEUE: None}}}, QUEUE, "default queue")
+
+    def test_default_priority_class_is_set_on_what_is_queued(self):
+        self.create({"apiVersion": "kueue.x-k8s.io/v1beta2", "kind": "WorkloadPriorityClass",
+                     "metadata": {"name": "default"}, "value": 7})
+        path = self.path({"kind": "Job", "metadata": {}}) + "?dryRun=All"
+        eventually(lambda: self.plane.request("POST", path, job("a", queue="q"))[1]["metadata"]["labels"].get(
+            "kueue.x-k8s.io/priority-class") == "default", what="default class")
+        kept = job("b", queue="q", labels={"kueue.x-k8s.io/priority-class": "high"})
+        self.assertEqual(self.create(kept)["metadata"]["labels"]["kueue.x-k8s.io/priority-class"], "high")
+        self.assertNotIn("kueue.x-k8s.io/priority-class", self.create(job("c"))["metadata"]["labels"])
+
+    def test_queue_name_changes_only_while_suspended(self):
+        self.create(job("moved", queue="one"))
+        self.patched(self.job_path("moved"), {"metadata": {"labels": {QUEUE: "two"}}})
+        self.patched(self.job_path("moved"), {"spec": {"suspend": False}})
+        self.not_patched(self.job_path("moved"), {"metadata": {"labels": {QUEUE: "three"}}}, QUEUE, "immutable")
+        self.create(job("running", run_for="60s"))
+        self.not_patched(self.job_path("running"), {"metadata": {"labels": {QUEUE: "one"}}}, QUEUE, "immutable")
+
+    def test_priority_class_is_not_removed_nor_added_late(self):
+        name = "kueue.x-k8s.io/priority-class"
+        self.create(job("high", queue="q", labels={name: "high"}), job("none", queue="q", suspend=True))
+        self.not_patched(self.job_path("high"), {"metadata": {"labels": {name: None}}}, name, "removed")
+        self.patched(self.job_path("none"), {"spec": {"suspend": False}})
+        self.not_patched(self.job_path("none"), {"metadata": {"labels": {name: "high"}}}, name, "added")
+
+    def test_bad_labels_and_annotations_are_refused_by_name(self):
+        for labels, notes, template, parts in (
+                ({QUEUE: "A_b"}, {}, {}, (QUEUE, "A_b")),
+                ({QUEUE: "q", "kueue.x-k8s.io/max-exec-time-seconds": "0"}, {}, {}, ("max-exec-time-seconds", "0")),
+                ({QUEUE: "q", "kueue.x-k8s.io/max-exec-time-seconds": "1h"}, {}, {}, ("max-exec-time-seconds", "1h")),
+                ({QUEUE: "q", "kueue.x-k8s.io/prebuilt-workload-name": "A_b"}, {}, {}, ("prebuilt-workload-name",)),
+                ({QUEUE: "q"}, {"kueue.x-k8s.io/job-min-parallelism": "3"}, {}, ("job-min-parallelism", "1 to 2")),
+                ({QUEUE: "q"}, {"kueue.x-k8s.io/job-min-parallelism": "x"}, {}, ("job-min-parallelism", "x")),
+                ({QUEUE: "q"}, {"kueue.x-k8s.io/job-completions-equal-parallelism": "yes"}, {}, ("true or false",)),
+                ({QUEUE: "q"}, {"kueue.x-k8s.io/job-completions-equal-parallelism": "true"}, {}, ("Indexed",)),
+                ({QUEUE: "q"}, {}, {"kueue.x-k8s.io/podset-required-topology": "a b"}, ("node label",)),
+                ({QUEUE: "q"}, {}, {"kueue.x-k8s.io/podset-required-topology": "a",
+                                    "kueue.x-k8s.io/podset-preferred-topology": "a"}, ("only one of",)),
+                ({QUEUE: "q"}, {}, {"kueue.x-k8s.io/podset-unconstrained-topology": "maybe"}, ("true or false",)),
+                ({QUEUE: "q"}, {}, {"kueue.x-k8s.io/podset-slice-size": "2"}, ("together",)),
+                ({QUEUE: "q"}, {}, {"kueue.x-k8s.io/podset-slice-size": "4",
+                                    "kueue.x-k8s.io/podset-slice-required-topology": "rack"}, ("1 to 3",))):
+            with self.subTest(parts=parts):
+                self.refuse(job("bad", parallelism=3, labels=labels, annotations=notes, template=template), *parts)
+
+    def test_partial_admission_fixes_parallelism_while_it_runs(self):
+        self.create(job("part", queue="q", parallelism=3, annotations={"kueue.x-k8s.io/job-min-parallelism": "1"}))
+        self.patched(self.job_path("part"), {"spec": {"suspend": False, "parallelism": 2}})
+        self.not_patched(self.job_path("part"), {"spec": {"parallelism": 3}}, "spec.parallelism")
+
+    # --- pods ---------------------------------------------------------------------------------------------------
+    def test_pod_with_a_queue_is_gated_and_held(self):
+        made = self.create(self.pod("alone", {QUEUE: "q"}))
+        self.assertEqual(self.gates(made), ["kueue.x-k8s.io/admission", "kueue.x-k8s.io/topology"])
+        self.assertEqual(made["metadata"]["labels"]["kueue.x-k8s.io/managed"], "true")
+        self.assertEqual(made["metadata"]["finalizers"], ["kueue.x-k8s.io/managed"])
+        path = f"/api/v1/namespaces/{self.namespace}/pods/alone"
+        self.not_patched(path, {"metadata": {"labels": {"kueue.x-k8s.io/managed": "no"}}}, "managed")
+        self.patched(path, {"metadata": {"labels": {QUEUE: "r"}}})
+        self.patched(path, {"spec": {"schedulingGates": None}, "metadata": {"finalizers": None}})
+        self.not_patched(path, {"metadata": {"labels": {QUEUE: "s"}}}, QUEUE, "immutable")
+
+    def test_pod_without_a_queue_or_of_a_job_is_left_alone(self):
+        made = self.create(self.pod("free"))
+        self.assertEqual((self.gates(made), made["metadata"].get("finalizers")), ([], None))
+        of_job = self.create(self.pod("of-job", {QUEUE: "q"}, ownerReferences=[
+            {"apiVersion": "batch/v1", "kind": "Job", "name": "j", "uid": "1", "controller": True}]))
+        self.assertEqual(self.gates(of_job), [])
+
+    def test_pod_group_needs_both_of_its_marks(self):
+        group, total = "kueue.x-k8s.io/pod-group-name", "kueue.x-k8s.io/pod-group-total-count"
+        self.refuse(self.pod("a", {QUEUE: "q", group: "g"}), total, "together")
+        self.refuse(self.pod("a", {QUEUE: "q"}, {total: "2"}), group, "together")
+        self.refuse(self.pod("a", {QUEUE: "q", group: "g"}, {total: "0"}), total, "greater than 0")
+        made = self.create(self.pod("a", {QUEUE: "q", group: "g", "rank": "1"}, {
+            total: "2", "kueue.x-k8s.io/pod-group-pod-index-label": "rank"}))
+        self.assertEqual(made["metadata"]["labels"]["kueue.x-k8s.io/pod-group-pod-index"], "1")
+        path = f"/api/v1/namespaces/{self.namespace}/pods/a"
+        self.not_patched(path, {"metadata": {"labels": {group: "h"}}}, group, "immutable")
+        self.patched(path, {"metadata": {"finalizers": None}})
+
+    # --- queues -------------------------------------------------------------------------------------------------
+    def test_bad_quotas_are_refused_by_field(self):
+        def queue(**spec):
+            return {"apiVersion": "kueue.x-k8s.io/v1beta2", "kind": "ClusterQueue", "metadata": {"name": "q"},
+                    "spec": spec}
+
+        def group(resources, *flavors):
+            return {"coveredResources": resources, "flavors": [
+                {"name": f, "resources": [{"name": r, "nominalQuota": "4", **more} for r in resources]}
+                for f, more in flavors]}
+
+        for bad, parts in (
+                (queue(resourceGroups=[group(["cpu"], ("f", {})), group(["cpu"], ("g", {}))]), ("covered",)),
+                (queue(resourceGroups=[group(["cpu"], ("f", {})), group(["memory"], ("f", {}))]), ("flavor",)),
+                (queue(resourceGroups=[group(["cpu"], ("f", {"nominalQuota": "-1"}))]), ("negative",)),
+                (queue(resourceGroups=[group(["cpu"], ("f", {"borrowingLimit": "1"}))]), ("cohortName",)),
+                (queue(resourceGroups=[group(["cpu"], ("f", {"lendingLimit": "1"}))]), ("cohortName",)),
+                (queue(cohortName="c", resourceGroups=[group(["cpu"], ("f", {"lendingLimit": "5"}))]),
+                 ("lendingLimit",)),
+                (queue(fairSharing={"weight": "-1"}), ("weight",)),
+                (queue(resourceGroups=[{"coveredResources": ["cpu", "memory"], "flavors": [
+                    {"name": "f", "resources": [{"name": "memory", "nominalQuota": "1"},
+                                                {"name": "cpu", "nominalQuota": "1"}]}]}]), ("same order",)),
+                (queue(admissionChecksStrategy={"admissionChecks": [{"name": "a", "onFlavors": ["nope"]}]}),
+                 ("onFlavors",)),
+                ({"apiVersion": "kueue.x-k8s.io/v1beta2", "kind": "Cohort", "metadata": {"name": "c"},
+                  "spec": {"parentName": "c"}}, ("own parent",)),
+                ({"apiVersion": "kueue.x-k8s.io/v1beta2", "kind": "Cohort", "metadata": {"name": "c"},
+                  "spec": {"resourceGroups": [group(["cpu"], ("f", {"lendingLimit": "1"}))]}}, ("parentName",))):
+            with self.subTest(parts=parts):
+                self.refuse(bad, *parts)
+        self.create(queue(cohortName="c", resourceGroups=[
+            group(["cpu", "memory"], ("f", {"lendingLimit": "4", "borrowingLimit": "9"})), group(["gpu"], ("g", {}))]))
+
+    # --- workloads ----------------------------------------------------------------------------------------------
+    def workload(self, name="w", count=2, **spec):
+        return {"apiVersion": "kueue.x-k8s.io/v1beta2", "kind": "Workload", "metadata": {"name": name},
+                "spec": {"queueName": "q", "podSets": [{"name": "main", "count": count, "template": {"spec": {
+                    "containers": [{"name": "c", "image": "i", "resources": {"requests": {"cpu": "1"}}}]}}}], **spec}}
+
+    def admission(self, cpu="2", pod_set="main", flavor_name="f"):
+        return {"clusterQueue": "cq", "podSetAssignments": [
+            {"name": pod_set, "count": 2, "flavors": {"cpu": flavor_name}, "resourceUsage": {"cpu": cpu}}]}
+
+    def reserved(self, status="True"):
+        return {"type": "QuotaReserved", "status": status, "reason": "QuotaReserved", "message": "",
+                "lastTransitionTime": "2026-01-01T00:00:00Z"}
+
+    def test_workload_with_quota_is_fixed(self):
+        self.create(self.workload())
+        path = f"{KUEUE}/namespaces/{self.namespace}/workloads/w"
+        status = path + "/status"
+        self.not_patched(status, {"status": {"conditions": [self.reserved()]}}, "status.admission")
+        self.not_patched(status, {"status": {"conditions": [self.reserved()],
+                                             "admission": self.admission(pod_set="other")}}, "podSet")
+        self.patched(path, {"spec": {"queueName": "r"}})
+        self.patched(status, {"status": {"conditions": [self.reserved()], "admission": self.admission()}})
+        self.not_patched(path, {"spec": {"queueName": "s"}}, "queueName is immutable")
+        self.not_patched(path, {"spec": {"podSets": self.workload(count=3)["spec"]["podSets"]}}, "spec.podSets")
+        self.not_patched(path, {"spec": {"priorityClassRef": {"group": "kueue.x-k8s.io", "name": "x",
+                                                              "kind": "WorkloadPriorityClass"}, "priority": 1}},
+                         "priorityClassRef is immutable")
+        self.not_patched(status, {"status": {"admission": self.admission(flavor_name="g")}}, "status.admission")
+        placed = self.admission()
+        placed["podSetAssignments"][0]["topologyAssignment"] = {"levels": ["rack"], "slices": [
+            {"domainCount": 1, "podCounts": {"universal": 2}, "valuesPerLevel": [{"universal": "r1"}]}]}
+        self.patched(status, {"status": {"admission": placed}})
+        self.patched(status, {"status": {"reclaimablePods": [{"name": "main", "count": 1}]}})
+        self.not_patched(status, {"status": {"reclaimablePods": [{"name": "main", "count": 0}]}}, "must not shrink")
+        self.not_patched(status, {"status": {"reclaimablePods": [{"name": "main", "count": 3}]}}, "reclaimablePods")
+        self.not_patched(status, {"status": {"reclaimablePods": [{"name": "x", "count": 1}]}}, "reclaimablePods")
+        self.patched(status, {"status": {"conditions": [self.reserved("False")], "admission": None,
+                                         "reclaimablePods": None}})
+        self.patched(path, {"spec": {"queueName": "s"}})
+
+    def test_bad_workloads_are_refused(self):
+        two = self.workload()
+        two["spec"]["podSets"] = [{**two["spec"]["podSets"][0], "name": n, "minCount": 1} for n in ("a", "b")]
+        self.refuse(two, "minCount")
+        for cpu, word in (("-1", "negative"),):
+            bad = self.workload()
+            bad["spec"]["podSets"][0]["template"]["spec"]["containers"][0]["resources"]["requests"]["cpu"] = cpu
+            self.refuse(bad, word)
+        bad = self.workload()
+        bad["spec"]["podSets"][0]["template"]["spec"]["containers"][0]["resources"]["requests"]["pods"] = 1
+        self.refuse(bad, "reserved")
+        bad = self.workload()
+        bad["spec"]["podSets"][0]["topologyRequest"] = {"podSetSliceSize": 2}
+        self.refuse(bad, "podSetSliceSize")
+        bad = self.workload()
+        bad["metadata"]["annotations"] = {"kueue.x-k8s.io/priority-boost": "much"}
+        self.refuse(bad, "priority-boost")

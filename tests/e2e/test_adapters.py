@@ -1,0 +1,106 @@
+"""Kinds of jobs that files describe: the daemon serves them, and the tests play their controllers."""
+import pathlib, subprocess
+from scene import *
+
+JOBSETS = "/apis/jobset.x-k8s.io/v1alpha2/namespaces/default/jobsets"
+LABELS = {"kueue.x-k8s.io/queue-name": "main"}
+
+
+def template(cpu):
+    return {"spec": {"containers": [{"name": "c", "image": "i", "resources": {"requests": {"cpu": cpu}}}]}}
+
+
+def jobset(name, workers, priority=None):
+    labels = {**LABELS, **({"kueue.x-k8s.io/priority-class": priority} if priority else {})}
+    return {"apiVersion": "jobset.x-k8s.io/v1alpha2", "kind": "JobSet",
+            "metadata": {"name": name, "namespace": "default", "labels": labels},
+            "spec": {"suspend": True, "replicatedJobs": [
+                {"name": "lead", "replicas": 1, "template": {"spec": {"template": template("1")}}},
+                {"name": "work", "replicas": workers, "template": {"spec": {"parallelism": 2, "template": template("1")}}}]}}
+
+
+class Adapters(Scene):
+    options = ("--adapters", str(ROOT / "deploy/adapters"))
+
+    def put(self, collection, o):
+        status, answer = self.daemon.request("POST", collection, o)
+        self.assertEqual(status, 201, answer)
+
+    def queue(self, cpu):
+        spot = flavor("f")
+        spot["spec"] = {"nodeLabels": {"pool": "spot"}}
+        self.create(spot, cluster_queue("team", {"f": {"cpu": cpu}},
+                                        preemption={"withinClusterQueue": "LowerPriority"}), local_queue("main", "team"))
+
+    def suspended(self, path, value):
+        eventually(lambda: self.daemon.get(path)["spec"]["suspend"] is value, what=f"{path} suspend: {value}")
+
+    def selector(self, path, index):
+        pods = self.daemon.get(path)["spec"]["replicatedJobs"][index]["template"]["spec"]["template"]
+        return pods["spec"].get("nodeSelector")
+
+    def test_jobset_runs_gives_back_is_evicted_and_finishes(self):
+        self.queue("5")
+        path = f"{JOBSETS}/a"
+        self.put(JOBSETS, jobset("a", 2))
+        w = self.admitted("a")
+        self.assertEqual([(s["name"], s["count"]) for s in w["spec"]["podSets"]], [("lead", 1), ("work", 4)])
+        self.suspended(path, False)
+        self.assertEqual(self.selector(path, 1), {"pool": "spot"})
+
+        self.patch(f"{path}/status", {"status": {"replicatedJobsStatus": [
+            {"name": "lead", "active": 1, "ready": 1}, {"name": "work", "active": 1, "ready": 1, "succeeded": 1}]}})
+        self.workload("a", lambda w: w.get("status", {}).get("reclaimablePods") == [{"name": "work", "count": 2}],
+                      "pods given back")
+        self.create({"apiVersion": KUEUE, "kind": "WorkloadPriorityClass", "metadata": {"name": "high"}, "value": 9})
+        self.put(JOBSETS, jobset("b", 2, "high"))
+        self.suspended(path, True)
+        self.assertIsNone(self.selector(path, 1))
+        self.assertFalse(holds(self.workloads()["b"], "Admitted"))  # pods of the first still run
+        self.patch(f"{path}/status", {"status": {"replicatedJobsStatus": []}})
+        self.admitted("b")
+        self.suspended(f"{JOBSETS}/b", False)
+
+        self.patch(f"{JOBSETS}/b/status", {"status": {"conditions": [
+            {"type": "Completed", "status": "True", "reason": "AllJobsCompleted", "message": "done",
+             "lastTransitionTime": "2026-01-01T00:00:00Z"}]}})
+        self.assertEqual(condition(self.finished("b"), "Finished")["message"], "done")
+        self.suspended(path, False)  # the first has its turn again
+
+    def test_kinds_outlive_a_restart(self):
+        self.queue("5")
+        self.put(JOBSETS, jobset("a", 1))
+        self.admitted("a")
+        self.assertEqual(self.daemon.stop(), 0)
+        self.daemon.start()
+        self.suspended(f"{JOBSETS}/a", False)
+        self.assertTrue(holds(self.workloads()["a"], "Admitted"))
+
+    def test_own_kind_needs_no_more_than_the_file_of_the_manual(self):
+        text = (ROOT / "docs/adapters.md").read_text().split("```yaml\n")[1].split("```")[0]
+        directory = self.daemon.home / "adapters"
+        directory.mkdir()
+        (directory / "simulation.yaml").write_text(text)
+        self.daemon.stop()
+        self.daemon.options = ["--adapters", str(directory)]
+        self.daemon.start()
+        self.queue("5")
+        collection = "/apis/example.com/v1/namespaces/default/simulations"
+        self.put(collection, {"apiVersion": "example.com/v1", "kind": "Simulation",
+                              "metadata": {"name": "s", "labels": LABELS},
+                              "spec": {"suspend": False, "workers": 3, "template": template("1")}})
+        self.assertEqual(self.admitted("s")["spec"]["podSets"][0]["count"], 3)
+        self.suspended(f"{collection}/s", False)
+
+    def test_file_that_makes_no_sense_stops_the_start(self):
+        directory = self.daemon.home / "adapters"
+        directory.mkdir()
+        (directory / "bad.yaml").write_text("apiVersion: example.com/v1\nkind: T\nplural: ts\nsuspend: a\npodSets: [{name: x}]\n")
+        done = subprocess.run([BUILD / "sluiced", "--standalone", "--data", self.daemon.home / "d", "--listen", "127.0.0.1:0",
+                               "--adapters", directory], capture_output=True, text=True, timeout=10)
+        self.assertEqual(done.returncode, 1)
+        self.assertEqual(done.stderr, f"sluiced: --adapters: {directory}/bad.yaml: podSets[0].template: is required\n")
+        missing = subprocess.run([BUILD / "sluiced", "--standalone", "--adapters", directory / "none"], capture_output=True,
+                                 text=True, timeout=10)
+        self.assertEqual(missing.returncode, 1)
+        self.assertIn("No such file or directory", missing.stderr)

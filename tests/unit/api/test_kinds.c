@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Sluice authors */
+
+/* Kinds that are named at start. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "fixture.h"
+
+#define RAY "ray.io/v1"
+
+static int forget(void **state)
+{
+    (void)state;
+    sl_kind_forget_custom();
+    return 0;
+}
+
+static enum sl_kind named(const char *api_version, const char *kind, const char *plural)
+{
+    enum sl_kind out;
+    struct sl_error e = {0};
+    assert_int_equal(sl_kind_register(api_version, kind, plural, &out, &e), SL_CODE_OK);
+    return out;
+}
+
+static void test_kinds_registered_is_found_by_every_name(void **state)
+{
+    (void)state;
+    assert_int_equal(sl_kind_end(), SL_KIND_CUSTOM);
+    assert_int_equal(sl_kind_find("ray.io", "v1", "rayjobs"), SL_KIND_COUNT);
+    enum sl_kind kind = named(RAY, "RayJob", "rayjobs");
+    assert_int_equal(kind, SL_KIND_CUSTOM);
+    assert_int_equal(sl_kind_end(), SL_KIND_CUSTOM + 1);
+    assert_int_equal(sl_kind_find("ray.io", "v1", "rayjobs"), kind);
+    assert_int_equal(sl_kind_find_object(RAY, "RayJob"), kind);
+    assert_int_equal(sl_kind_find_name("rayjob"), kind);
+    const struct sl_kind_info *info = sl_kind_info(kind);
+    assert_int_equal(info->id, kind);
+    assert_string_equal(info->group, "ray.io");
+    assert_string_equal(info->version, "v1");
+    assert_string_equal(info->singular, "rayjob");
+    assert_true(info->namespaced && info->has_status);
+}
+
+static void test_kinds_registered_twice_has_one_slot(void **state)
+{
+    (void)state;
+    enum sl_kind kind = named(RAY, "RayJob", "rayjobs");
+    assert_int_equal(named(RAY, "RayJob", "rayjobs"), kind);
+    assert_int_equal(named(RAY, "RayCluster", "rayclusters"), kind + 1);
+    assert_int_equal(named("batch/v1", "Job", "jobs"), SL_KIND_JOB);
+}
+
+static void test_kinds_registered_without_a_slot_left_is_refused(void **state)
+{
+    (void)state;
+    enum sl_kind out;
+    struct sl_error e = {0};
+    char kind[32], plural[32];
+    for (int i = 0; i < SL_KIND_CUSTOM_MAX; i++) {
+        (void)snprintf(kind, sizeof kind, "Kind%d", i);
+        (void)snprintf(plural, sizeof plural, "kinds%d", i);
+        (void)named("example.com/v1", kind, plural);
+    }
+    assert_int_equal(sl_kind_end(), SL_KIND_COUNT);
+    assert_int_equal(sl_kind_register("example.com/v1", "More", "mores", &out, &e),
+                     SL_CODE_INTERNAL);
+    assert_string_equal(e.text, "example.com/v1 More: no more than 16 custom kinds");
+}
+
+static void test_kinds_registered_with_bad_names_are_refused(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *api_version, *kind, *plural, *says;
+        enum sl_code code;
+    } rows[] = {
+        {"v1", "Thing", "things", "GROUP/VERSION", SL_CODE_INVALID},
+        {"/v1", "Thing", "things", "GROUP/VERSION", SL_CODE_INVALID},
+        {"Bad_Group/v1", "Thing", "things", "group \"Bad_Group\"", SL_CODE_INVALID},
+        {"example.com/v 1", "Thing", "things", "version \"v 1\"", SL_CODE_INVALID},
+        {"example.com/v1", "A Thing", "things", "kind \"a thing\"", SL_CODE_INVALID},
+        {"example.com/v1", "Thing", "Things", "plural \"Things\"", SL_CODE_INVALID},
+        {"example.com/v1", "Thing", "", "plural \"\"", SL_CODE_INVALID},
+        {"example.com/a-version-of-many-letters", "Thing", "things", "GROUP/VERSION",
+         SL_CODE_INVALID},
+        {"batch/v1", "Job", "jobses", "the kind is known otherwise", SL_CODE_CONFLICT},
+        {"batch/v1", "Hob", "jobs", "the plural is known otherwise", SL_CODE_CONFLICT},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        enum sl_kind out;
+        struct sl_error e = {0};
+        assert_int_equal(
+            sl_kind_register(rows[i].api_version, rows[i].kind, rows[i].plural, &out, &e),
+            rows[i].code);
+        assert_non_null(strstr(e.text, rows[i].says));
+    }
+    assert_int_equal(sl_kind_end(), SL_KIND_CUSTOM);
+}
+
+static void test_kinds_registered_take_any_spec(void **state)
+{
+    (void)state;
+    enum sl_kind kind = named(RAY, "RayJob", "rayjobs");
+    struct sl_error e = {0};
+    struct sl_json *o =
+        yaml("metadata: {name: a, namespace: ns}\nspec: {x: [1, {y: z}]}\nmore: 1\n");
+    struct sl_json *before = sl_json_clone(o);
+    sl_object_default_new(kind, o);
+    assert_true(sl_json_equal(o, before));
+    assert_int_equal(sl_object_validate(kind, o, NULL, &e), SL_CODE_OK);
+    sl_json_set_text(sl_json_path_make(o, "metadata"), "name", "Not a name");
+    assert_int_equal(sl_object_validate(kind, o, NULL, &e), SL_CODE_INVALID);
+    assert_string_equal(e.causes[0].field, "metadata.name");
+    sl_json_free(o);
+    sl_json_free(before);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup(test_kinds_registered_is_found_by_every_name, forget),
+        cmocka_unit_test_setup(test_kinds_registered_twice_has_one_slot, forget),
+        cmocka_unit_test_setup(test_kinds_registered_without_a_slot_left_is_refused, forget),
+        cmocka_unit_test_setup(test_kinds_registered_with_bad_names_are_refused, forget),
+        cmocka_unit_test_setup(test_kinds_registered_take_any_spec, forget),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

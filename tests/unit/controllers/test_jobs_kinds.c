@@ -1,0 +1,419 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Sluice authors */
+
+/* The job controller over several kinds of jobs: JobSets by their adapter, Jobs that belong to one, jobs without a
+ * queue name, Workloads that somebody else has made. The engine is a stub. */
+#include "t.h"
+#include "base/clock.h"
+#include "controllers/adapter.h"
+#include "controllers/job.h"
+#include "controllers/jobs.h"
+#include "fake_client.h"
+
+#define T0 1700000000000
+#define QUEUE "kueue.x-k8s.io/queue-name: q"
+
+struct fixture {
+    struct fake fake;
+    struct sl_recorder *recorder;
+    struct sl_jobs jobs;
+    struct sl_job_rules rules;
+    struct sl_selector *namespaces;
+    enum sl_kind jobset;
+};
+
+static unsigned stopped_calls;
+
+bool sl_engine_reclaims(const struct sl_engine *g)
+{
+    (void)g;
+    return true;
+}
+
+bool sl_engine_waits_for_pods(const struct sl_engine *g)
+{
+    (void)g;
+    return false;
+}
+
+void sl_engine_job_stopped(struct sl_engine *g, const struct sl_json *workload, int64_t now_ms)
+{
+    (void)g;
+    (void)workload;
+    (void)now_ms;
+    stopped_calls++;
+}
+
+static struct sl_json *yaml(const char *text)
+{
+    struct sl_error e = {0};
+    struct sl_json *documents = sl_json_parse_yaml(text, strlen(text), &e);
+    if (documents == NULL) {
+        fail_msg("%s", e.text);
+    }
+    struct sl_json *o = sl_json_ref(sl_json_at(documents, 0));
+    sl_json_free(documents);
+    return o;
+}
+
+static void begin(struct fixture *f)
+{
+    sl_jobs_init(&f->jobs, &f->fake.client, f->recorder, NULL, &f->rules);
+}
+
+static int setup(void **state)
+{
+    struct fixture *f = sl_mem_new(1, sizeof *f);
+    struct sl_error e = {0};
+    sl_clock_set_virtual(T0);
+    stopped_calls = 0;
+    if (sl_adapters_load("deploy/adapters", &e) != SL_CODE_OK) {
+        fail_msg("%s", e.text);
+    }
+    f->jobset = sl_kind_find_object("jobset.x-k8s.io/v1alpha2", "JobSet");
+    fake_init(&f->fake);
+    f->recorder = sl_recorder_new(&f->fake.client);
+    fake_put(&f->fake, SL_KIND_RESOURCE_FLAVOR,
+             yaml("{metadata: {name: spot}, spec: {nodeLabels: {machine: spot}}}"));
+    *state = f;
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    struct fixture *f = *state;
+    fake_flush(&f->fake);
+    sl_jobs_fini(&f->jobs);
+    fake_fini(&f->fake);
+    sl_recorder_free(f->recorder);
+    sl_selector_free(f->namespaces);
+    sl_mem_free(f);
+    sl_adapters_forget();
+    return 0;
+}
+
+static void show(struct fixture *f, enum sl_kind kind, const char *name)
+{
+    struct sl_json *o = fake_find(&f->fake, kind, "ns", name);
+    if (o != NULL) {
+        struct sl_json *seen = sl_json_clone(o);
+        sl_jobs_observe(&f->jobs, kind, seen, false, T0);
+        sl_json_free(seen);
+    }
+}
+
+static const char *workload_name(const char *kind)
+{
+    static char name[254];
+    for (size_t i = 0; i < sl_adapters_count(); i++) {
+        if (strcmp(sl_kind_info(sl_adapters_at(i)->kind)->kind, kind) == 0) {
+            sl_framework_workload_name(sl_adapters_at(i), "a", "u", name);
+            return name;
+        }
+    }
+    sl_job_workload_name("a", "u", name);
+    return name;
+}
+
+static struct sl_json *workload(struct fixture *f, const char *kind)
+{
+    return fake_find(&f->fake, SL_KIND_WORKLOAD, "ns", workload_name(kind));
+}
+
+/* Until nothing more is written. */
+static void settle(struct fixture *f)
+{
+    unsigned before;
+    do {
+        before = f->fake.write_count;
+        show(f, SL_KIND_JOB, "a");
+        show(f, SL_KIND_JOB, "child");
+        show(f, f->jobset, "a");
+        show(f, SL_KIND_WORKLOAD, workload_name("Job"));
+        show(f, SL_KIND_WORKLOAD, workload_name("JobSet"));
+        show(f, SL_KIND_WORKLOAD, "made");
+        sl_jobs_step(&f->jobs, T0, 16);
+        fake_flush(&f->fake);
+    } while (f->fake.write_count != before);
+}
+
+static struct sl_json *put(struct fixture *f, enum sl_kind kind, const char *text)
+{
+    struct sl_json *o = yaml(text);
+    sl_json_set_text(o, "apiVersion", sl_kind_info(kind)->api_version);
+    sl_json_set_text(o, "kind", sl_kind_info(kind)->kind);
+    fake_put(&f->fake, kind, o);
+    return o;
+}
+
+#define JOB(labels, suspend)                                                                       \
+    "{metadata: {name: a, namespace: ns, uid: u, labels: {" labels "}}, spec: {suspend: " suspend  \
+    ", parallelism: 2, completions: 2, template: {spec: {containers: [{name: c}]}}}}"
+
+static void put_jobset(struct fixture *f)
+{
+    put(f, f->jobset,
+        "{metadata: {name: a, namespace: ns, uid: u, labels: {" QUEUE "}}, spec: {suspend: true,"
+        " replicatedJobs: ["
+        "  {name: lead, replicas: 1, template: {spec: {template: {spec: {containers: [{name: "
+        "l}]}}}}},"
+        "  {name: work, replicas: 2, template: {spec: {template: {spec: {containers: [{name: "
+        "w}]}}}}}]}}");
+}
+
+static void admit_jobset(struct fixture *f)
+{
+    struct sl_json *status = sl_json_path_make(workload(f, "JobSet"), "status");
+    sl_json_set(status, "admission",
+                yaml("{clusterQueue: cq, podSetAssignments: [{name: lead, flavors: {}},"
+                     " {name: work, flavors: {cpu: spot}}]}"));
+    sl_condition_set(status, "QuotaReserved", true, "R", "", 0, T0);
+    sl_condition_set(status, "Admitted", true, "R", "", 0, T0);
+}
+
+static struct sl_json *jobset(struct fixture *f)
+{
+    return fake_find(&f->fake, f->jobset, "ns", "a");
+}
+
+static const char *machine(struct fixture *f, const char *index)
+{
+    char path[128];
+    snprintf(path, sizeof path,
+             "spec.replicatedJobs.%s.template.spec.template.spec.nodeSelector.machine", index);
+    return sl_json_path_text(jobset(f), path, "");
+}
+
+static void test_jobs_kinds_jobset_runs_and_stops_by_one_write_each(void **state)
+{
+    struct fixture *f = *state;
+    begin(f);
+    put_jobset(f);
+    settle(f);
+    assert_int_equal(sl_json_len(sl_json_path(workload(f, "JobSet"), "spec.podSets")), 2);
+    unsigned before = f->fake.change_count;
+    admit_jobset(f);
+    settle(f);
+    assert_false(sl_json_path_bool(jobset(f), "spec.suspend", true));
+    assert_string_equal(machine(f, "0"), "");
+    assert_string_equal(machine(f, "1"), "spot");
+    assert_int_equal(f->fake.change_count, before + 1);
+
+    sl_condition_set(sl_json_get(workload(f, "JobSet"), "status"), "Evicted", true, "Preempted", "",
+                     0, T0);
+    settle(f);
+    assert_true(sl_json_path_bool(jobset(f), "spec.suspend", false));
+    assert_string_equal(machine(f, "1"), "");
+    assert_true(stopped_calls > 0);
+    assert_int_equal(f->fake.change_count, before + 2);
+}
+
+static void test_jobs_kinds_jobset_that_ends_finishes_its_workload(void **state)
+{
+    struct fixture *f = *state;
+    begin(f);
+    put_jobset(f);
+    settle(f);
+    admit_jobset(f);
+    settle(f);
+    sl_condition_set(sl_json_path_make(jobset(f), "status"), "Completed", true, "R", "all done", 0,
+                     T0);
+    settle(f);
+    const struct sl_json *finished = sl_condition_find(workload(f, "JobSet"), "Finished");
+    assert_string_equal(sl_json_path_text(finished, "reason", ""), "Succeeded");
+    assert_string_equal(sl_json_path_text(finished, "message", ""), "all done");
+    assert_false(sl_workload_has_finalizer(workload(f, "JobSet")));
+}
+
+static void test_jobs_kinds_object_that_makes_no_sense_is_reported(void **state)
+{
+    struct fixture *f = *state;
+    begin(f);
+    put_jobset(f);
+    sl_json_set(sl_json_get(jobset(f), "spec"), "replicatedJobs", sl_json_new_list());
+    settle(f);
+    assert_null(workload(f, "JobSet"));
+    assert_int_equal(fake_count(&f->fake, SL_KIND_EVENT), 1);
+}
+
+static struct sl_json *put_child(struct fixture *f, const char *labels)
+{
+    char text[600];
+    snprintf(text, sizeof text,
+             "{metadata: {name: child, namespace: ns, uid: c, labels: {%s}, ownerReferences:"
+             " [{apiVersion: jobset.x-k8s.io/v1alpha2, kind: JobSet, name: a, uid: u,"
+             " controller: true}]}, spec: {suspend: false, template: {spec: {}}}}",
+             labels);
+    return put(f, SL_KIND_JOB, text);
+}
+
+static void test_jobs_kinds_child_has_no_workload_and_waits_for_its_owners(void **state)
+{
+    struct fixture *f = *state;
+    char name[254];
+    begin(f);
+    put_jobset(f);
+    settle(f);
+    put_child(f, QUEUE);
+    settle(f);
+    sl_job_workload_name("child", "c", name);
+    assert_null(fake_find(&f->fake, SL_KIND_WORKLOAD, "ns", name));
+    assert_true(sl_job_suspended(fake_find(&f->fake, SL_KIND_JOB, "ns", "child")));
+    admit_jobset(f);
+    put_child(f, "");
+    settle(f);
+    assert_false(sl_job_suspended(fake_find(&f->fake, SL_KIND_JOB, "ns", "child")));
+}
+
+static void test_jobs_kinds_child_of_an_unmanaged_owner_is_left_alone(void **state)
+{
+    struct fixture *f = *state;
+    begin(f);
+    put_jobset(f);
+    sl_json_remove(sl_json_get(jobset(f), "metadata"), "labels");
+    put_child(f, "");
+    settle(f);
+    assert_int_equal(f->fake.write_count, 0);
+}
+
+static void test_jobs_kinds_not_enabled_are_left_alone(void **state)
+{
+    struct fixture *f = *state;
+    static const char *const only[] = {"batch/job"};
+    f->rules = (struct sl_job_rules){.framework_count = 1, .frameworks = only};
+    begin(f);
+    put_jobset(f);
+    settle(f);
+    assert_int_equal(f->fake.write_count, 0);
+}
+
+static void test_jobs_kinds_all_are_managed_where_that_is_asked_for(void **state)
+{
+    struct fixture *f = *state;
+    f->rules.manage_all = true;
+    begin(f);
+    put(f, SL_KIND_JOB, JOB("", "false"));
+    settle(f);
+    assert_true(sl_job_suspended(fake_find(&f->fake, SL_KIND_JOB, "ns", "a")));
+    assert_false(sl_json_has(sl_json_get(workload(f, "Job"), "spec"), "queueName"));
+    put(f, SL_KIND_LOCAL_QUEUE, "{metadata: {name: default, namespace: ns}}");
+    settle(f);
+    assert_string_equal(sl_json_path_text(workload(f, "Job"), "spec.queueName", ""), "default");
+}
+
+static void test_jobs_kinds_of_other_namespaces_are_left_alone(void **state)
+{
+    struct fixture *f = *state;
+    f->namespaces = sl_selector_parse_labels("team=a", NULL);
+    f->rules.namespaces = f->namespaces;
+    begin(f);
+    put(f, SL_KIND_JOB, JOB(QUEUE, "false"));
+    settle(f);
+    assert_int_equal(f->fake.write_count, 0); /* not even its namespace is there */
+    fake_put(&f->fake, SL_KIND_NAMESPACE, yaml("{metadata: {name: ns, labels: {team: b}}}"));
+    settle(f);
+    assert_int_equal(f->fake.write_count, 0);
+    fake_put(&f->fake, SL_KIND_NAMESPACE, yaml("{metadata: {name: ns, labels: {team: a}}}"));
+    settle(f);
+    assert_non_null(workload(f, "Job"));
+}
+
+#define PREBUILT "kueue.x-k8s.io/prebuilt-workload-name: made, " QUEUE
+
+static struct sl_json *made(struct fixture *f)
+{
+    return fake_find(&f->fake, SL_KIND_WORKLOAD, "ns", "made");
+}
+
+static void put_made(struct fixture *f, const char *count)
+{
+    char text[400];
+    snprintf(text, sizeof text,
+             "{metadata: {name: made, namespace: ns, uid: w}, spec: {queueName: q, podSets:"
+             " [{name: main, count: %s, template: {spec: {containers: [{name: c}]}}}]}}",
+             count);
+    put(f, SL_KIND_WORKLOAD, text);
+}
+
+static void test_jobs_kinds_prebuilt_workload_is_waited_for_and_adopted(void **state)
+{
+    struct fixture *f = *state;
+    begin(f);
+    put(f, SL_KIND_JOB, JOB(PREBUILT, "false"));
+    settle(f);
+    assert_true(sl_job_suspended(fake_find(&f->fake, SL_KIND_JOB, "ns", "a")));
+    assert_null(workload(f, "Job"));
+    assert_true(sl_jobs_due_ms(&f->jobs) < SL_WORK_NEVER); /* it will look again */
+    put_made(f, "2");
+    settle(f);
+    assert_true(sl_job_owns(fake_find(&f->fake, SL_KIND_JOB, "ns", "a"), made(f)));
+    assert_string_equal(sl_object_label(made(f), SL_LABEL_JOB_UID), "u");
+    assert_false(sl_condition_true(made(f), "Finished"));
+}
+
+static void test_jobs_kinds_prebuilt_workload_of_other_pods_is_given_up(void **state)
+{
+    struct fixture *f = *state;
+    begin(f);
+    put(f, SL_KIND_JOB, JOB(PREBUILT, "true"));
+    put_made(f, "5");
+    settle(f);
+    assert_string_equal(sl_json_path_text(sl_condition_find(made(f), "Finished"), "reason", ""),
+                        "OutOfSync");
+}
+
+static void test_jobs_kinds_prebuilt_workload_of_another_job_is_not_touched(void **state)
+{
+    struct fixture *f = *state;
+    begin(f);
+    put(f, SL_KIND_JOB, JOB(PREBUILT, "true"));
+    put_made(f, "2");
+    sl_json_set(sl_json_get(made(f), "metadata"), "ownerReferences",
+                yaml("[{apiVersion: batch/v1, kind: Job, name: b, uid: other, controller: true}]"));
+    settle(f);
+    assert_int_equal(f->fake.write_count, 0);
+}
+
+static void test_jobs_kinds_counted_one_without_pods_has_no_workload(void **state)
+{
+    struct fixture *f = *state;
+    enum sl_kind kind = sl_kind_find_name("leaderworkerset");
+    begin(f);
+    struct sl_json *o = put(
+        f, kind,
+        "{metadata: {name: a, namespace: ns, uid: u, labels: {" QUEUE "}}, spec: {replicas: 2,"
+        " leaderWorkerTemplate: {size: 1, workerTemplate: {spec: {containers: [{name: c}]}}}}}");
+    for (int i = 0; i < 4; i++) {
+        show(f, kind, "a");
+        settle(f);
+    }
+    o = fake_find(&f->fake, kind, "ns", "a");
+    assert_int_equal(sl_json_path_int(o, "spec.replicas", -1), 0);
+    assert_int_equal(sl_json_path_int(workload(f, "LeaderWorkerSet"), "spec.podSets.0.count", 0),
+                     2);
+    sl_json_remove(sl_json_get(o, "metadata"), "annotations"); /* scaled to zero by the user */
+    show(f, kind, "a");
+    settle(f);
+    assert_null(workload(f, "LeaderWorkerSet"));
+}
+
+#define CASE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        CASE(test_jobs_kinds_jobset_runs_and_stops_by_one_write_each),
+        CASE(test_jobs_kinds_jobset_that_ends_finishes_its_workload),
+        CASE(test_jobs_kinds_object_that_makes_no_sense_is_reported),
+        CASE(test_jobs_kinds_child_has_no_workload_and_waits_for_its_owners),
+        CASE(test_jobs_kinds_child_of_an_unmanaged_owner_is_left_alone),
+        CASE(test_jobs_kinds_not_enabled_are_left_alone),
+        CASE(test_jobs_kinds_all_are_managed_where_that_is_asked_for),
+        CASE(test_jobs_kinds_of_other_namespaces_are_left_alone),
+        CASE(test_jobs_kinds_prebuilt_workload_is_waited_for_and_adopted),
+        CASE(test_jobs_kinds_prebuilt_workload_of_other_pods_is_given_up),
+        CASE(test_jobs_kinds_prebuilt_workload_of_another_job_is_not_touched),
+        CASE(test_jobs_kinds_counted_one_without_pods_has_no_workload),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,379 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Sluice authors */
+
+/* The pod controller over an in-memory client: its writes, one look after the other. */
+#include "t.h"
+#include "base/clock.h"
+#include "controllers/podgroups.h"
+#include "controllers/podjob.h"
+#include "fake_client.h"
+
+#define T0 1700000000000
+
+static struct {
+    unsigned stopped;
+    bool reclaims, waits;
+} stub;
+
+void sl_engine_job_stopped(struct sl_engine *g, const struct sl_json *workload, int64_t now_ms)
+{
+    (void)g;
+    (void)workload;
+    (void)now_ms;
+    stub.stopped++;
+}
+
+bool sl_engine_reclaims(const struct sl_engine *g)
+{
+    (void)g;
+    return stub.reclaims;
+}
+
+bool sl_engine_waits_for_pods(const struct sl_engine *g)
+{
+    (void)g;
+    return stub.waits;
+}
+
+struct fixture {
+    struct fake fake;
+    struct sl_recorder *recorder;
+    struct sl_podgroups pods;
+};
+
+static int setup(void **state)
+{
+    struct fixture *f = sl_mem_new(1, sizeof *f);
+    sl_clock_set_virtual(T0);
+    stub.stopped = 0;
+    stub.reclaims = true;
+    stub.waits = false;
+    fake_init(&f->fake);
+    f->recorder = sl_recorder_new(&f->fake.client);
+    sl_podgroups_init(&f->pods, &f->fake.client, f->recorder, NULL, true);
+    *state = f;
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    struct fixture *f = *state;
+    fake_flush(&f->fake);
+    sl_podgroups_fini(&f->pods);
+    fake_fini(&f->fake);
+    sl_recorder_free(f->recorder);
+    sl_mem_free(f);
+    return 0;
+}
+
+static void show(struct fixture *f, enum sl_kind kind, const char *name)
+{
+    struct sl_json *o = fake_find(&f->fake, kind, "ns", name);
+    if (o != NULL) {
+        struct sl_json *copy = sl_json_clone(o);
+        sl_podgroups_observe(&f->pods, kind, copy, false);
+        sl_json_free(copy);
+    }
+}
+
+static void step(struct fixture *f)
+{
+    (void)sl_podgroups_step(&f->pods, T0, 16);
+    fake_flush(&f->fake);
+}
+
+static void put_pod(struct fixture *f, const char *name, const char *group, const char *more,
+                    const char *status)
+{
+    char text[2048];
+    (void)snprintf(text, sizeof text,
+                   "{\"apiVersion\":\"v1\",\"kind\":\"Pod\",\"metadata\":{\"namespace\":\"ns\","
+                   "\"name\":\"%s\","
+                   "\"uid\":\"uid-%s\",\"labels\":{\"kueue.x-k8s.io/"
+                   "managed\":\"true\",\"kueue.x-k8s.io/queue-name\":"
+                   "\"lq\"%s%s%s},\"annotations\":{\"kueue.x-k8s.io/"
+                   "pod-group-total-count\":\"2\"},\"finalizers\":["
+                   "\"kueue.x-k8s.io/managed\"]%s},\"spec\":{\"schedulingGates\":[{\"name\":"
+                   "\"kueue.x-k8s.io/"
+                   "admission\"}],\"containers\":[{\"resources\":{\"requests\":{\"cpu\":\"1\"}}}]},"
+                   "\"status\":{%s}}",
+                   name, name, group == NULL ? "" : ",\"kueue.x-k8s.io/pod-group-name\":\"",
+                   group == NULL ? "" : group, group == NULL ? "" : "\"", more, status);
+    fake_put(&f->fake, SL_KIND_POD, parse(text));
+    show(f, SL_KIND_POD, name);
+}
+
+static const char *only_workload(struct fixture *f)
+{
+    size_t cursor = 0;
+    const char *key;
+    union sl_map_value value;
+    char prefix[16];
+    (void)snprintf(prefix, sizeof prefix, "%d/", (int)SL_KIND_WORKLOAD);
+    while (sl_map_next(f->fake.objects, &cursor, &key, &value)) {
+        if (strncmp(key, prefix, strlen(prefix)) == 0) {
+            return sl_object_name(value.pointer);
+        }
+    }
+    return "";
+}
+
+static struct sl_json *workload(struct fixture *f, const char *name)
+{
+    return fake_find(&f->fake, SL_KIND_WORKLOAD, "ns", name);
+}
+
+static struct sl_json *pod(struct fixture *f, const char *name)
+{
+    return fake_find(&f->fake, SL_KIND_POD, "ns", name);
+}
+
+/* Write the condition into the Workload, as the engine's decisions would. */
+static void say(struct fixture *f, const char *name, const char *type, bool on)
+{
+    struct sl_json *wl = workload(f, name);
+    sl_condition_set(sl_json_path_make(wl, "status"), type, on, "Because", "because", 1, T0);
+    show(f, SL_KIND_WORKLOAD, name);
+}
+
+static void admit(struct fixture *f, const char *name)
+{
+    say(f, name, "QuotaReserved", true);
+    say(f, name, "Admitted", true);
+}
+
+static void gone(struct fixture *f, const char *name)
+{
+    struct sl_json *o = sl_json_clone(pod(f, name));
+    fake_remove(&f->fake, SL_KIND_POD, "ns", name);
+    sl_podgroups_observe(&f->pods, SL_KIND_POD, o, true);
+    sl_json_free(o);
+}
+
+static void test_podgroups_pod_gets_a_workload_and_starts_with_it(void **state)
+{
+    struct fixture *f = *state;
+    put_pod(f, "a", NULL, "", "\"phase\":\"Pending\"");
+    step(f);
+    const char *name = only_workload(f);
+    assert_int_equal(strncmp(name, "pod-a-", 6), 0);
+    assert_string_equal(sl_json_path_text(workload(f, name), "spec.queueName", ""), "lq");
+    assert_string_equal(sl_json_path_text(workload(f, name), "metadata.ownerReferences.0.uid", ""),
+                        "uid-a");
+    show(f, SL_KIND_POD, "a");
+    step(f);
+    assert_true(sl_podjob_gated(pod(f, "a"))); /* not admitted yet */
+    admit(f, name);
+    step(f);
+    assert_false(sl_podjob_gated(pod(f, "a")));
+}
+
+static void test_podgroups_ended_pod_finishes_its_workload_then_is_let_go(void **state)
+{
+    struct fixture *f = *state;
+    put_pod(f, "a", NULL, "", "\"phase\":\"Pending\"");
+    step(f);
+    char name[254];
+    (void)snprintf(name, sizeof name, "%s", only_workload(f));
+    admit(f, name);
+    put_pod(f, "a", NULL, "", "\"phase\":\"Failed\",\"message\":\"out of luck\"");
+    step(f);
+    const struct sl_json *c = sl_condition_find(workload(f, name), "Finished");
+    assert_string_equal(sl_json_path_text(c, "reason", ""), "Failed");
+    assert_string_equal(sl_json_path_text(c, "message", ""), "out of luck");
+    assert_true(sl_podjob_has_finalizer(pod(f, "a")));
+    show(f, SL_KIND_WORKLOAD, name);
+    step(f);
+    assert_false(sl_podjob_has_finalizer(pod(f, "a")));
+    assert_int_equal(sl_json_len(sl_json_path(workload(f, name), "metadata.finalizers")), 0);
+}
+
+static void test_podgroups_evicted_pod_is_told_why_then_deleted(void **state)
+{
+    struct fixture *f = *state;
+    put_pod(f, "a", NULL, "", "\"phase\":\"Pending\"");
+    step(f);
+    char name[254];
+    (void)snprintf(name, sizeof name, "%s", only_workload(f));
+    admit(f, name);
+    step(f);
+    say(f, name, "Evicted", true);
+    step(f);
+    const struct sl_json *c = sl_condition_find(pod(f, "a"), "TerminationTarget");
+    assert_string_equal(sl_json_path_text(c, "message", ""), "because");
+    show(f, SL_KIND_POD, "a");
+    step(f);
+    assert_null(pod(f, "a"));
+    assert_int_equal(stub.stopped, 0);
+}
+
+static void test_podgroups_evicted_pod_behind_its_gate_stays_and_frees_the_quota(void **state)
+{
+    struct fixture *f = *state;
+    put_pod(f, "a", NULL, "", "\"phase\":\"Pending\"");
+    step(f);
+    char name[254];
+    (void)snprintf(name, sizeof name, "%s", only_workload(f));
+    say(f, name, "QuotaReserved", true);
+    say(f, name, "Evicted", true);
+    step(f);
+    assert_non_null(pod(f, "a"));
+    assert_int_equal(stub.stopped, 1);
+}
+
+static void test_podgroups_group_waits_for_all_its_pods(void **state)
+{
+    struct fixture *f = *state;
+    put_pod(f, "a", "g", "", "\"phase\":\"Pending\"");
+    step(f);
+    assert_null(workload(f, "g"));
+    put_pod(f, "b", "g", "", "\"phase\":\"Pending\"");
+    step(f);
+    const struct sl_json *wl = workload(f, "g");
+    assert_non_null(wl);
+    assert_string_equal(sl_json_path_text(wl, "spec.podSets.0.name", ""), "dc85db45");
+    assert_true(sl_json_path_int(wl, "spec.podSets.0.count", 0) == 2);
+    assert_int_equal(sl_json_len(sl_json_path(wl, "metadata.ownerReferences")), 2);
+    assert_null(sl_object_controller_ref(wl));
+    assert_null(sl_object_label(wl, SL_LABEL_JOB_UID));
+}
+
+static void test_podgroups_excess_pod_is_let_go_then_deleted(void **state)
+{
+    struct fixture *f = *state;
+    put_pod(f, "a", "g", ",\"creationTimestamp\":\"2024-01-01T00:00:01Z\"",
+            "\"phase\":\"Pending\"");
+    put_pod(f, "b", "g", ",\"creationTimestamp\":\"2024-01-01T00:00:02Z\"",
+            "\"phase\":\"Pending\"");
+    step(f);
+    put_pod(f, "c", "g", ",\"creationTimestamp\":\"2024-01-01T00:00:00Z\"",
+            "\"phase\":\"Pending\"");
+    admit(f, "g");
+    step(f);
+    assert_false(sl_podjob_has_finalizer(pod(f, "b"))); /* the youngest */
+    assert_true(sl_podjob_has_finalizer(pod(f, "c")));
+    show(f, SL_KIND_POD, "b");
+    step(f);
+    assert_null(pod(f, "b"));
+}
+
+static void test_podgroups_missing_pod_is_waited_for(void **state)
+{
+    struct fixture *f = *state;
+    put_pod(f, "a", "g", "", "\"phase\":\"Pending\"");
+    put_pod(f, "b", "g", "", "\"phase\":\"Pending\"");
+    step(f);
+    admit(f, "g");
+    step(f);
+    put_pod(f, "b", "g", "", "\"phase\":\"Failed\"");
+    step(f);
+    const struct sl_json *c = sl_condition_find(workload(f, "g"), "WaitingForReplacementPods");
+    assert_string_equal(sl_json_path_text(c, "reason", ""), "PodsFailed");
+    assert_true(sl_podjob_has_finalizer(pod(f, "b"))); /* it is counted until it is replaced */
+    put_pod(f, "c", "g", "", "\"phase\":\"Pending\"");
+    for (int i = 0; i < 4; i++) {
+        show(f, SL_KIND_WORKLOAD, "g");
+        step(f);
+    }
+    assert_false(sl_podjob_has_finalizer(pod(f, "b")));
+    assert_false(sl_condition_true(workload(f, "g"), "WaitingForReplacementPods"));
+    assert_false(sl_podjob_gated(pod(f, "c")));
+    assert_int_equal(sl_json_len(sl_json_path(workload(f, "g"), "metadata.ownerReferences")), 3);
+}
+
+static void test_podgroups_succeeded_pods_are_reclaimable_and_end_the_group(void **state)
+{
+    struct fixture *f = *state;
+    put_pod(f, "a", "g", "", "\"phase\":\"Pending\"");
+    put_pod(f, "b", "g", "", "\"phase\":\"Pending\"");
+    step(f);
+    admit(f, "g");
+    step(f);
+    put_pod(f, "a", "g", "", "\"phase\":\"Succeeded\"");
+    step(f);
+    assert_json(sl_json_path(workload(f, "g"), "status.reclaimablePods"),
+                "[{\"name\":\"dc85db45\",\"count\":1}]");
+    put_pod(f, "b", "g", "", "\"phase\":\"Succeeded\"");
+    step(f);
+    assert_string_equal(
+        sl_json_path_text(sl_condition_find(workload(f, "g"), "Finished"), "message", ""),
+        "Pods succeeded: 2/2.");
+}
+
+static void test_podgroups_workload_of_somebody_else_is_left_alone(void **state)
+{
+    struct fixture *f = *state;
+    fake_put(
+        &f->fake, SL_KIND_WORKLOAD,
+        parse("{\"metadata\":{\"namespace\":\"ns\",\"name\":\"g\",\"uid\":\"x\"},\"spec\":{}}"));
+    put_pod(f, "a", "g", "", "\"phase\":\"Pending\"");
+    put_pod(f, "b", "g", "", "\"phase\":\"Failed\"");
+    unsigned before = f->fake.write_count;
+    step(f);
+    assert_false(sl_podjob_has_finalizer(pod(f, "b"))); /* else nobody could delete it */
+    assert_true(sl_podjob_has_finalizer(pod(f, "a")));
+    assert_true(f->fake.write_count >= before + 1);
+    assert_null(sl_json_path(workload(f, "g"), "metadata.ownerReferences"));
+}
+
+static void test_podgroups_workload_without_pods_is_let_go(void **state)
+{
+    struct fixture *f = *state;
+    put_pod(f, "a", "g", "", "\"phase\":\"Pending\"");
+    put_pod(f, "b", "g", "", "\"phase\":\"Pending\"");
+    step(f);
+    gone(f, "a");
+    step(f);
+    assert_int_equal(sl_json_len(sl_json_path(workload(f, "g"), "metadata.finalizers")), 1);
+    gone(f, "b");
+    step(f);
+    assert_int_equal(sl_json_len(sl_json_path(workload(f, "g"), "metadata.finalizers")), 0);
+}
+
+static void test_podgroups_unmanaged_pod_is_not_looked_at(void **state)
+{
+    struct fixture *f = *state;
+    fake_put(
+        &f->fake, SL_KIND_POD,
+        parse("{\"metadata\":{\"namespace\":\"ns\",\"name\":\"free\",\"uid\":\"u\",\"labels\":{"
+              "\"kueue.x-k8s.io/queue-name\":\"lq\"}},\"status\":{\"phase\":\"Running\"}}"));
+    show(f, SL_KIND_POD, "free");
+    step(f);
+    assert_int_equal(f->fake.write_count, 0);
+    assert_true(sl_podgroups_due_ms(&f->pods) == INT64_MAX);
+}
+
+static void test_podgroups_are_wanted_when_the_rules_name_pods_or_nothing(void **state)
+{
+    (void)state;
+    static const char *const jobs[] = {"batch/job"};
+    static const char *const both[] = {"batch/job", "pod"};
+    struct sl_job_rules rules = {.framework_count = 0};
+    assert_true(sl_podgroups_wanted(&rules));
+    rules.framework_count = 1;
+    rules.frameworks = jobs;
+    assert_false(sl_podgroups_wanted(&rules));
+    rules.framework_count = 2;
+    rules.frameworks = both;
+    assert_true(sl_podgroups_wanted(&rules));
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(test_podgroups_pod_gets_a_workload_and_starts_with_it),
+        TEST(test_podgroups_ended_pod_finishes_its_workload_then_is_let_go),
+        TEST(test_podgroups_evicted_pod_is_told_why_then_deleted),
+        TEST(test_podgroups_evicted_pod_behind_its_gate_stays_and_frees_the_quota),
+        TEST(test_podgroups_group_waits_for_all_its_pods),
+        TEST(test_podgroups_excess_pod_is_let_go_then_deleted),
+        TEST(test_podgroups_missing_pod_is_waited_for),
+        TEST(test_podgroups_succeeded_pods_are_reclaimable_and_end_the_group),
+        TEST(test_podgroups_workload_of_somebody_else_is_left_alone),
+        TEST(test_podgroups_workload_without_pods_is_let_go),
+        TEST(test_podgroups_unmanaged_pod_is_not_looked_at),
+        TEST(test_podgroups_are_wanted_when_the_rules_name_pods_or_nothing),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

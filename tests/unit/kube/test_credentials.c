@@ -1,0 +1,451 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Sluice authors */
+
+/* src/kube/credentials*.c: what is read, what is read again, and every complaint. */
+#include "web.h"
+#include "base/clock.h"
+#include "kube/credentials_parts.h"
+
+#define PEM(what) "-----BEGIN " what "-----\nMA==\n-----END " what "-----"
+#define CA_FILE PEM("CERTIFICATE") "\n"
+#define PEM_BASE64                                                                                 \
+    "LS0tLS1CRUdJTiBDRVJUSUZJQ0FURS0tLS0tCk1BPT0KLS0tLS1FTkQgQ0VSVElGSUNBVEUtLS0tLQ=="
+
+static struct web_files files;
+
+static int setup(void **state)
+{
+    (void)state;
+    web_make_dir(&files);
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    web_remove_dir(&files);
+    return 0;
+}
+
+/* A kubeconfig of one context, of this cluster and user. */
+static enum sl_code load(const char *cluster, const char *user, struct sl_credentials **out,
+                         struct sl_error *e)
+{
+    char text[2048];
+    (void)snprintf(text, sizeof text,
+                   "apiVersion: v1\nkind: Config\nclusters:\n- {name: c, cluster: %s}\n"
+                   "users:\n- {name: u, user: %s}\ncontexts:\n"
+                   "- {name: x, context: {cluster: c, user: u, namespace: team}}\n"
+                   "- {name: lost, context: {cluster: none, user: u}}\n"
+                   "- {name: anonymous, context: {cluster: c}}\n"
+                   "- {name: empty, context: {user: u}}\n"
+                   "- {name: nobody, context: {cluster: c, user: none}}\ncurrent-context: x\n",
+                   cluster, user);
+    web_put(&files, "config", text);
+    *e = (struct sl_error){0};
+    return sl_credentials_from_file(files.path, NULL, out, e);
+}
+
+static struct sl_credentials *read_good(const char *cluster, const char *user)
+{
+    struct sl_credentials *c = NULL;
+    struct sl_error e;
+    if (load(cluster, user, &c, &e) != SL_CODE_OK) {
+        fail_msg("%s", e.text);
+    }
+    return c;
+}
+
+static struct sl_identity identity(struct sl_credentials *c, int64_t now_ms, bool rejected)
+{
+    struct sl_identity out;
+    struct sl_error e = {0};
+    if (sl_credentials_identity(c, now_ms, rejected, &out, &e) != SL_CODE_OK) {
+        fail_msg("%s", e.text);
+    }
+    return out;
+}
+
+#define CLUSTER "{server: 'https://h:6443/'}"
+
+static void test_credentials_inline_data_is_decoded(void **state)
+{
+    (void)state;
+    struct sl_credentials *c = read_good(
+        "{server: 'https://10.0.0.1:6443/', certificate-authority-data: " PEM_BASE64
+        ", tls-server-name: api, proxy-url: 'http://p:1'}",
+        "{client-certificate-data: " PEM_BASE64 ", client-key-data: " PEM_BASE64 ", token: abc}");
+    struct sl_identity id = identity(c, 0, false);
+    assert_string_equal(sl_credentials_server(c), "https://10.0.0.1:6443");
+    assert_string_equal(sl_credentials_namespace(c), "team");
+    assert_string_equal(id.ca, PEM("CERTIFICATE"));
+    assert_string_equal(id.client_certificate, PEM("CERTIFICATE"));
+    assert_string_equal(id.client_key, PEM("CERTIFICATE"));
+    assert_string_equal(id.token, "abc");
+    assert_string_equal(id.server_name, "api");
+    assert_string_equal(id.proxy, "http://p:1");
+    assert_null(id.username);
+    sl_credentials_free(c);
+}
+
+static void test_credentials_files_are_relative_and_read_again(void **state)
+{
+    (void)state;
+    web_put(&files, "ca.crt", CA_FILE);
+    web_put(&files, "token", "one\n");
+    struct sl_credentials *c =
+        read_good("{server: 'https://h', certificate-authority: ca.crt}", "{tokenFile: ./token}");
+    struct sl_identity id = identity(c, sl_clock_now_ms(), false);
+    assert_string_equal(id.ca, PEM("CERTIFICATE"));
+    assert_string_equal(id.token, "one");
+    char old[96], new[96];
+    web_put(&files, "token", "");
+    (void)snprintf(old, sizeof old, "%s", files.path);
+    web_put(&files, "next", "two");
+    (void)snprintf(new, sizeof new, "%s", files.path);
+    assert_int_equal(rename(new, old), 0);
+    assert_string_equal(identity(c, sl_clock_now_ms(), false).token, "two");
+    sl_credentials_free(c);
+}
+
+static void test_credentials_password_and_token_file_before_token(void **state)
+{
+    (void)state;
+    web_put(&files, "token", "from-file");
+    struct sl_credentials *c =
+        read_good(CLUSTER, "{username: me, password: pw, token: inline, tokenFile: token}");
+    struct sl_identity id = identity(c, 0, false);
+    assert_string_equal(id.username, "me");
+    assert_string_equal(id.password, "pw");
+    assert_string_equal(id.token, "from-file");
+    sl_credentials_free(c);
+}
+
+static void test_credentials_other_context_is_taken_when_asked_for(void **state)
+{
+    (void)state;
+    struct sl_credentials *c = read_good(CLUSTER, "{token: t}"), *other = NULL;
+    struct sl_error e = {0};
+    assert_int_equal(sl_credentials_from_file(files.path, "anonymous", &other, &e), SL_CODE_OK);
+    assert_string_equal(sl_credentials_namespace(other), "");
+    assert_null(identity(other, 0, false).token);
+    sl_credentials_free(c);
+    sl_credentials_free(other);
+}
+
+static void assert_context_refused(const char *context, const char *why)
+{
+    struct sl_credentials *c = NULL;
+    struct sl_error e = {0};
+    assert_int_equal(sl_credentials_from_file(files.path, context, &c, &e), SL_CODE_BAD_REQUEST);
+    if (strstr(e.text, why) == NULL || strstr(e.text, files.path) == NULL) {
+        fail_msg("%s", e.text);
+    }
+}
+
+static void test_credentials_unknown_names_are_said(void **state)
+{
+    (void)state;
+    sl_credentials_free(read_good(CLUSTER, "{token: t}"));
+    assert_context_refused("other", "contexts: there is none with the name \"other\"");
+    assert_context_refused("lost", "clusters: there is none with the name \"none\"");
+    assert_context_refused("nobody", "users: there is none with the name \"none\"");
+    assert_context_refused("empty", "contexts[empty].context.cluster: it is missing");
+}
+
+static void test_credentials_bad_fields_are_named(void **state)
+{
+    static const struct {
+        const char *cluster, *user, *why;
+    } rows[] = {
+        {"{}", "{}", "config: clusters[c].cluster.server: it is missing"},
+        {"null", "{}", "clusters[c].cluster: it is missing"},
+        {"{server: 7}", "{}", "clusters[c].cluster.server: it is not a text"},
+        {"{server: 'ftp://h'}", "{}", "server: \"ftp://h\" is not a URL of https"},
+        {"{server: 'https:///api'}", "{}", "is not https://HOST[:PORT]"},
+        {"{server: 'https://me@h'}", "{}", "is not https://HOST[:PORT]"},
+        {"{server: 'http://h:80'}", "{}", "is not encrypted; http is for this machine only"},
+        {"{server: 'http://127.0.0.1.example'}", "{}", "is not encrypted"},
+        {"{server: 'https://h', insecure-skip-tls-verify: true}", "{}",
+         "clusters[c].cluster.insecure-skip-tls-verify: "},
+        {"{server: 'https://h', certificate-authority-data: '*'}", "{}",
+         "certificate-authority-data: it is not base64"},
+        {"{server: 'https://h', certificate-authority-data: YWJj}", "{}",
+         "certificate-authority-data: it is not PEM"},
+        {"{server: 'https://h', certificate-authority: none.crt}", "{}",
+         "clusters[c].cluster.certificate-authority: cannot read /"},
+        {CLUSTER, "{tokenFile: none}", "users[u].user.tokenFile: cannot read /"},
+        {CLUSTER, "{tokenFile: .}", "Is a directory"},
+        {CLUSTER, "{client-certificate-data: " PEM_BASE64 "}",
+         "users[u].user.client-key: there is a client-certificate"},
+        {CLUSTER, "{client-key-data: " PEM_BASE64 "}",
+         "users[u].user.client-certificate: there is a client-key"},
+        {CLUSTER, "{auth-provider: {name: gcp}}", "users[u].user.auth-provider: not supported"},
+        {CLUSTER, "{as: somebody, token: t}", "users[u].user.as: not supported"},
+        {CLUSTER, "{exec: {command: x}}", "users[u].user.exec.apiVersion: "},
+        {CLUSTER, "{exec: {apiVersion: client.authentication.k8s.io/v1alpha1, command: x}}",
+         "users[u].user.exec.apiVersion: "},
+        {CLUSTER, "{exec: {apiVersion: client.authentication.k8s.io/v1}}",
+         "users[u].user.exec.command: it is missing"},
+        {CLUSTER, "{exec: {apiVersion: client.authentication.k8s.io/v1, command: x, args: [1]}}",
+         "users[u].user.exec.args: "},
+        {CLUSTER, "{exec: {apiVersion: client.authentication.k8s.io/v1, command: x, env: [{}]}}",
+         "users[u].user.exec.env: "},
+        {CLUSTER,
+         "{exec: {apiVersion: client.authentication.k8s.io/v1, command: x, "
+         "interactiveMode: Always}}",
+         "users[u].user.exec.interactiveMode: "},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct sl_credentials *c = NULL;
+        struct sl_error e;
+        assert_int_equal(load(rows[i].cluster, rows[i].user, &c, &e), SL_CODE_BAD_REQUEST);
+        assert_int_equal(e.code, SL_CODE_BAD_REQUEST);
+        if (strstr(e.text, rows[i].why) == NULL) {
+            fail_msg("%zu: \"%s\" does not contain \"%s\"", i, e.text, rows[i].why);
+        }
+    }
+}
+
+static void test_credentials_bad_files_are_refused(void **state)
+{
+    static const struct {
+        const char *text, *why;
+    } rows[] = {{"a: [", "config: malformed YAML at line"},
+                {"", "config: it is not a kubeconfig"},
+                {"[]", "it is not a kubeconfig"},
+                {"a: 1\n---\na: 2\n", "it is not a kubeconfig"},
+                {"kind: Pod\n", "config.kind: it is not Config"},
+                {"kind: Config\n", "current-context: it is missing"},
+                {"current-context: 7\n", "current-context: it is not a text"}};
+    struct sl_credentials *c = NULL;
+    struct sl_error e = {0};
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        web_put(&files, "config", rows[i].text);
+        assert_int_equal(sl_credentials_from_file(files.path, NULL, &c, &e), SL_CODE_BAD_REQUEST);
+        if (strstr(e.text, strchr(rows[i].why, ' ') + 1) == NULL) {
+            fail_msg("%zu: \"%s\" does not contain \"%s\"", i, e.text, rows[i].why);
+        }
+    }
+    assert_int_equal(sl_credentials_from_file("/nowhere/config", NULL, &c, &e),
+                     SL_CODE_BAD_REQUEST);
+    assert_string_equal(e.text, "cannot read /nowhere/config: No such file or directory");
+}
+
+/* A plugin that counts its runs in the file "runs" and prints this status. */
+static void put_plugin(const char *before, const char *status)
+{
+    char text[1024], command[128];
+    (void)snprintf(text, sizeof text,
+                   "#!/bin/sh\ncd \"$(dirname \"$0\")\"\necho run >> runs\n%s\ncat <<END\n"
+                   "{\"apiVersion\":\"client.authentication.k8s.io/v1beta1\","
+                   "\"kind\":\"ExecCredential\",\"status\":%s}\nEND\n",
+                   before, status);
+    web_put(&files, "plugin", text);
+    (void)snprintf(command, sizeof command, "chmod +x %s", files.path);
+    assert_int_equal(system(command), 0);
+}
+
+static size_t runs(void)
+{
+    size_t len = 0;
+    (void)snprintf(files.path, sizeof files.path, "%s/runs", files.dir);
+    char *text = sl_secret_file(files.path, &len);
+    sl_mem_free(text);
+    return len / strlen("run\n");
+}
+
+#define PLUGIN                                                                                     \
+    "{exec: {apiVersion: client.authentication.k8s.io/v1beta1, command: ./plugin, args: [a, b], "  \
+    "env: [{name: WHO, value: me}], provideClusterInfo: true, installHint: get it at h}}"
+
+static void test_credentials_plugin_is_told_and_its_token_kept(void **state)
+{
+    (void)state;
+    put_plugin("echo \"$KUBERNETES_EXEC_INFO\" > info",
+               "{\"token\":\"$1$2$WHO\",\"expirationTimestamp\":\"2026-01-01T00:10:00Z\"}");
+    struct sl_credentials *c =
+        read_good("{server: 'https://h', certificate-authority-data: " PEM_BASE64 "}", PLUGIN);
+    const int64_t start_ms = sl_clock_parse("2026-01-01T00:00:00Z");
+    assert_int_equal(runs(), 0); /* not before it is needed */
+    assert_string_equal(identity(c, start_ms, false).token, "abme");
+    assert_string_equal(identity(c, start_ms + 580000, false).token, "abme");
+    assert_int_equal(runs(), 1);
+    assert_string_equal(identity(c, start_ms + 595000, false).token,
+                        "abme"); /* before it expires */
+    assert_int_equal(runs(), 2);
+    sl_credentials_free(c);
+    size_t len;
+    (void)snprintf(files.path, sizeof files.path, "%s/info", files.dir);
+    char *info = sl_secret_file(files.path, &len);
+    assert_non_null(strstr(info, "\"interactive\":false"));
+    assert_non_null(strstr(info, "\"server\":\"https://h\""));
+    assert_non_null(strstr(info, PEM_BASE64));
+    sl_mem_free(info);
+}
+
+static void test_credentials_plugin_is_run_again_when_refused_but_not_at_once(void **state)
+{
+    (void)state;
+    put_plugin("", "{\"token\":\"t\"}");
+    struct sl_credentials *c = read_good(CLUSTER, PLUGIN);
+    (void)identity(c, 1000000, false);
+    (void)identity(c, 1001000, true);
+    assert_int_equal(runs(), 1);
+    (void)identity(c, 1006000, true);
+    assert_int_equal(runs(), 2);
+    (void)identity(c, 9000000, false);
+    assert_int_equal(runs(), 2); /* it named no end */
+    sl_credentials_free(c);
+}
+
+static void test_credentials_plugin_certificate_is_used(void **state)
+{
+    (void)state;
+    put_plugin("", "{\"clientCertificateData\":\"C\",\"clientKeyData\":\"K\"}");
+    struct sl_credentials *c = read_good(CLUSTER, PLUGIN);
+    struct sl_identity id = identity(c, 1, false);
+    assert_string_equal(id.client_certificate, "C");
+    assert_string_equal(id.client_key, "K");
+    assert_null(id.token);
+    sl_credentials_free(c);
+}
+
+static void assert_plugin_refused(const char *before, const char *status, const char *why)
+{
+    struct sl_identity out;
+    struct sl_error e = {0};
+    put_plugin(before, status);
+    struct sl_credentials *c = read_good(CLUSTER, PLUGIN);
+    assert_int_equal(sl_credentials_identity(c, 1000000, false, &out, &e), SL_CODE_UNAVAILABLE);
+    if (strstr(e.text, why) == NULL || strstr(e.text, "/plugin ") == NULL ||
+        strstr(e.text, "get it at h") == NULL) {
+        fail_msg("\"%s\" does not contain \"%s\"", e.text, why);
+    }
+    /* the same again, without running it again */
+    size_t before_runs = runs();
+    e = (struct sl_error){0};
+    assert_int_equal(sl_credentials_identity(c, 1001000, false, &out, &e), SL_CODE_UNAVAILABLE);
+    assert_non_null(strstr(e.text, why));
+    assert_int_equal(runs(), before_runs);
+    sl_credentials_free(c);
+}
+
+static void test_credentials_plugin_failures_are_said(void **state)
+{
+    (void)state;
+    assert_plugin_refused("exit 3", "{}", "ended with a failure");
+    assert_plugin_refused("echo nonsense; exit 0", "{}", "printed no ExecCredential");
+    assert_plugin_refused("kill -9 $$", "{}", "ended with a failure");
+    assert_plugin_refused("", "{}", "gave neither a token nor a certificate");
+    assert_plugin_refused("", "{\"clientKeyData\":\"K\"}", "a key without a certificate");
+    assert_plugin_refused("", "{\"token\":\"t\",\"expirationTimestamp\":\"soon\"}",
+                          "an expirationTimestamp that is no time");
+    assert_plugin_refused("head -c 2000000 /dev/zero", "{}", "prints more than a mebibyte");
+}
+
+static void test_credentials_slow_plugin_is_ended(void **state)
+{
+    struct sl_identity out;
+    struct sl_error e = {0};
+    (void)state;
+    put_plugin("sleep 20", "{\"token\":\"t\"}");
+    struct sl_credentials *c = read_good(CLUSTER, PLUGIN);
+    c->exec.run_ms_max = 300;
+    int64_t start_ms = sl_clock_now_ms();
+    assert_int_equal(sl_credentials_identity(c, 1000000, false, &out, &e), SL_CODE_UNAVAILABLE);
+    assert_non_null(strstr(e.text, "did not end in time"));
+    assert_true(sl_clock_now_ms() - start_ms < 10000);
+    sl_credentials_free(c);
+}
+
+static void test_credentials_missing_plugin_is_said(void **state)
+{
+    struct sl_identity out;
+    struct sl_error e = {0};
+    (void)state;
+    struct sl_credentials *c = read_good(CLUSTER, PLUGIN);
+    assert_int_equal(sl_credentials_identity(c, 1000000, false, &out, &e), SL_CODE_UNAVAILABLE);
+    assert_non_null(strstr(e.text, "could not be started: No such file or directory; get it at h"));
+    sl_credentials_free(c);
+}
+
+static enum sl_code from_account(const char *host, struct sl_credentials **out, struct sl_error *e)
+{
+    *e = (struct sl_error){0};
+    return sl_credentials_from_account(files.dir, host, "443", out, e);
+}
+
+static void test_credentials_account_is_read_and_rotates(void **state)
+{
+    struct sl_credentials *c = NULL;
+    struct sl_error e;
+    (void)state;
+    web_put(&files, "ca.crt", CA_FILE);
+    web_put(&files, "namespace", "sluice-system");
+    web_put(&files, "token", "one");
+    assert_int_equal(from_account("10.0.0.1", &c, &e), SL_CODE_OK);
+    assert_string_equal(sl_credentials_server(c), "https://10.0.0.1:443");
+    assert_string_equal(sl_credentials_namespace(c), "sluice-system");
+    int64_t now_ms = sl_clock_now_ms();
+    assert_string_equal(identity(c, now_ms, false).token, "one");
+    /* same inode and, may be, the same time: the minute's reading finds it */
+    web_put(&files, "token", "two");
+    assert_string_equal(identity(c, now_ms + 61000, false).token, "two");
+    web_put(&files, "token", "");
+    struct sl_identity out;
+    assert_int_equal(sl_credentials_identity(c, now_ms + 200000, false, &out, &e),
+                     SL_CODE_UNAVAILABLE);
+    assert_non_null(strstr(e.text, "service account: cannot read"));
+    sl_credentials_free(c);
+    assert_int_equal(from_account("fd00::1", &c, &e), SL_CODE_BAD_REQUEST);
+    web_put(&files, "token", "three");
+    assert_int_equal(from_account("fd00::1", &c, &e), SL_CODE_OK);
+    assert_string_equal(sl_credentials_server(c), "https://[fd00::1]:443");
+    sl_credentials_free(c);
+}
+
+static void test_credentials_account_outside_a_pod_is_refused(void **state)
+{
+    struct sl_credentials *c = NULL;
+    struct sl_error e;
+    (void)state;
+    assert_int_equal(from_account(NULL, &c, &e), SL_CODE_BAD_REQUEST);
+    assert_non_null(strstr(e.text, "this is no pod of a cluster"));
+    assert_int_equal(from_account("h", &c, &e), SL_CODE_BAD_REQUEST);
+    assert_non_null(strstr(e.text, "ca.crt: No such file"));
+}
+
+static void test_credentials_local_servers_may_speak_http(void **state)
+{
+    static const char *const good[] = {"http://localhost:1", "http://127.0.0.1", "http://[::1]:8"};
+    (void)state;
+    for (size_t i = 0; i < sizeof good / sizeof good[0]; i++) {
+        assert_int_equal(sl_credentials_check_server(good[i], "server", NULL), SL_CODE_OK);
+    }
+}
+
+int main(void)
+{
+#define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+    const struct CMUnitTest tests[] = {
+        T(test_credentials_inline_data_is_decoded),
+        T(test_credentials_files_are_relative_and_read_again),
+        T(test_credentials_password_and_token_file_before_token),
+        T(test_credentials_other_context_is_taken_when_asked_for),
+        T(test_credentials_unknown_names_are_said),
+        T(test_credentials_bad_fields_are_named),
+        T(test_credentials_bad_files_are_refused),
+        T(test_credentials_plugin_is_told_and_its_token_kept),
+        T(test_credentials_plugin_is_run_again_when_refused_but_not_at_once),
+        T(test_credentials_plugin_certificate_is_used),
+        T(test_credentials_plugin_failures_are_said),
+        T(test_credentials_slow_plugin_is_ended),
+        T(test_credentials_missing_plugin_is_said),
+        T(test_credentials_account_is_read_and_rotates),
+        T(test_credentials_account_outside_a_pod_is_refused),
+        T(test_credentials_local_servers_may_speak_http)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Sluice authors */
+
+/* Plain Pods that name a queue are marked and gated when they are created, where that is wanted. */
+#include "fixture.h"
+
+#define GATES "spec.schedulingGates"
+
+static struct sl_json *create_pod(struct fixture *f, const char *ns, const char *metadata,
+                                  const char *spec)
+{
+    char body[1024];
+    (void)snprintf(
+        body, sizeof body,
+        "{\"metadata\":{\"name\":\"p\"%s},\"spec\":{\"containers\":[{\"name\":\"c\",\"image\":"
+        "\"i\"}]%s}}",
+        metadata, spec);
+    struct sl_json *o = apply(f, create(SL_KIND_POD, ns), body);
+    if (o == NULL) {
+        fail_msg("%s", f->e.text);
+    }
+    return o;
+}
+
+#define QUEUED ",\"labels\":{\"kueue.x-k8s.io/queue-name\":\"lq\"}"
+
+static void test_admit_queued_pod_is_marked_and_gated(void **state)
+{
+    struct fixture *f = *state;
+    sl_store_gate_pods(f->store, true);
+    struct sl_json *o = create_pod(f, "default", QUEUED, "");
+    assert_string_equal(sl_object_label(o, "kueue.x-k8s.io/managed"), "true");
+    assert_string_equal(sl_json_path_text(o, "metadata.finalizers.0", ""),
+                        "kueue.x-k8s.io/managed");
+    assert_string_equal(sl_json_path_text(o, GATES ".0.name", ""), "kueue.x-k8s.io/admission");
+    assert_string_equal(sl_json_path_text(o, GATES ".1.name", ""), "kueue.x-k8s.io/topology");
+    sl_json_free(o);
+}
+
+static void test_admit_what_is_there_is_not_added_again(void **state)
+{
+    struct fixture *f = *state;
+    sl_store_gate_pods(f->store, true);
+    struct sl_json *o = create_pod(
+        f, "default", QUEUED ",\"finalizers\":[\"x/y\",\"kueue.x-k8s.io/managed\"]",
+        ",\"schedulingGates\":[{\"name\":\"kueue.x-k8s.io/admission\"},{\"name\":\"z\"}]");
+    assert_int_equal(sl_json_len(sl_json_path(o, "metadata.finalizers")), 2);
+    assert_int_equal(sl_json_len(sl_json_path(o, GATES)), 3);
+    sl_json_free(o);
+}
+
+static void expect_free(struct fixture *f, const char *ns, const char *metadata, const char *spec)
+{
+    struct sl_json *o = create_pod(f, ns, metadata, spec);
+    assert_null(sl_object_label(o, "kueue.x-k8s.io/managed"));
+    assert_null(sl_json_path(o, GATES));
+    assert_null(sl_json_path(o, "metadata.finalizers"));
+    sl_json_free(o);
+}
+
+static void test_admit_pods_without_a_queue_stay_as_they_are(void **state)
+{
+    struct fixture *f = *state;
+    sl_store_gate_pods(f->store, true);
+    expect_free(f, "default", "", "");
+}
+
+static void test_admit_pods_of_a_job_stay_as_they_are(void **state)
+{
+    struct fixture *f = *state;
+    sl_store_gate_pods(f->store, true);
+    expect_free(f, "default",
+                QUEUED
+                ",\"ownerReferences\":[{\"apiVersion\":\"batch/v1\",\"kind\":\"Job\",\"name\":"
+                "\"j\",\"uid\":\"u\",\"controller\":true}]",
+                "");
+}
+
+static void test_admit_bound_pods_stay_as_they_are(void **state)
+{
+    struct fixture *f = *state;
+    sl_store_gate_pods(f->store, true);
+    expect_free(f, "default", QUEUED, ",\"nodeName\":\"n\"");
+}
+
+static void test_admit_pods_of_the_system_stay_as_they_are(void **state)
+{
+    struct fixture *f = *state;
+    sl_store_gate_pods(f->store, true);
+    sl_json_free(
+        apply(f, create(SL_KIND_NAMESPACE, ""), "{\"metadata\":{\"name\":\"kube-system\"}}"));
+    expect_free(f, "kube-system", QUEUED, "");
+}
+
+static void test_admit_is_off_at_first(void **state)
+{
+    struct fixture *f = *state;
+    expect_free(f, "default", QUEUED, "");
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(test_admit_queued_pod_is_marked_and_gated),
+        TEST(test_admit_what_is_there_is_not_added_again),
+        TEST(test_admit_pods_without_a_queue_stay_as_they_are),
+        TEST(test_admit_pods_of_a_job_stay_as_they_are),
+        TEST(test_admit_bound_pods_stay_as_they_are),
+        TEST(test_admit_pods_of_the_system_stay_as_they_are),
+        TEST(test_admit_is_off_at_first),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
