@@ -86,16 +86,6 @@ static enum sl_code pending_of(struct sl_ctl *c, const char *queue, struct sl_ma
     return SL_CODE_OK;
 }
 
-static enum sl_code fetch(struct sl_ctl *c, enum sl_kind kind, struct sl_json **out,
-                          struct sl_error *e)
-{
-    struct sl_buf path = {0};
-    sl_ctl_path(kind, "", "", &path);
-    enum sl_code code = sl_remote_get(c->remote, path.data, out, e);
-    sl_buf_fini(&path);
-    return code;
-}
-
 /* A queue with a full page has more than was seen, and could be taken for none: then nothing is said. */
 static enum sl_code pending_nowhere(struct sl_ctl *c, const struct sl_map *seen, bool complete,
                                     struct sl_error *e)
@@ -104,7 +94,7 @@ static enum sl_code pending_nowhere(struct sl_ctl *c, const struct sl_map *seen,
     if (is_data(c) || !complete) {
         return SL_CODE_OK;
     }
-    enum sl_code code = fetch(c, SL_KIND_WORKLOAD, &workloads, e);
+    enum sl_code code = sl_ctl_fetch_list(c, SL_KIND_WORKLOAD, &workloads, e);
     struct sl_json *strays = sl_stray_new(sl_json_get(workloads, "items"), seen);
     if (sl_json_len(strays) > 0) {
         print_items("in no ClusterQueue", strays);
@@ -119,7 +109,7 @@ static enum sl_code pending_everywhere(struct sl_ctl *c, struct sl_error *e)
     struct sl_json *queues = NULL;
     struct sl_map *seen = sl_map_new();
     bool complete = true;
-    enum sl_code code = fetch(c, SL_KIND_CLUSTER_QUEUE, &queues, e);
+    enum sl_code code = sl_ctl_fetch_list(c, SL_KIND_CLUSTER_QUEUE, &queues, e);
     const struct sl_json *items = sl_json_get(queues, "items");
     for (size_t i = 0; i < sl_json_len(items) && code == SL_CODE_OK; i++) {
         size_t before = sl_map_count(seen);

@@ -155,11 +155,6 @@ int64_t sl_job_reclaimable_pods(const struct sl_json *job)
 
 /* --- the framework ------------------------------------------------------------------------------------- */
 
-void sl_job_workload_name(const char *job_name, const char *job_uid, char out[static 254])
-{
-    sl_framework_workload_name(&sl_job_framework, job_name, job_uid, out);
-}
-
 void sl_job_own(struct sl_json *object, const struct sl_json *job)
 {
     sl_framework_own(&sl_job_framework, object, job);

@@ -25,7 +25,6 @@ int64_t sl_job_reclaimable_pods(const struct sl_json *job);
 /* Complete or Failed? Then *success and *message (lent) say how. */
 bool sl_job_finished(const struct sl_json *job, bool *success, const char **message);
 
-void sl_job_workload_name(const char *job_name, const char *job_uid, char out[static 254]);
 /* Make the Job the controller of the object: its only owner. */
 void sl_job_own(struct sl_json *object, const struct sl_json *job);
 

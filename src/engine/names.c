@@ -40,13 +40,6 @@ sl_site_id sl_names_find_host_in(const struct sl_engine *g, sl_tree_id tree, con
     return sl_world_find_tree(g, tree) == NULL ? SL_NO_ID : sl_sites_find(g, tree, host);
 }
 
-sl_site_id sl_names_take_host(struct sl_engine *g, const char *host, int64_t now_ms)
-{
-    sl_site_id site = sl_names_find_host(g, host);
-    (void)now_ms;
-    return site == SL_NO_ID ? sl_sites_take(g, 0, host) : site;
-}
-
 /* --- trees and levels ------------------------------------------------------------------------- */
 
 uint32_t sl_names_level_count(const struct sl_engine *g, sl_tree_id tree)

@@ -12,10 +12,8 @@ struct sl_engine;
 
 /* The value of kubernetes.io/hostname of a site that is a node; "" for a site of several nodes. */
 const char *sl_names_host(const struct sl_engine *g, sl_site_id site);
-/* The site of that host name: for status.unhealthyNodes. One that nobody has named yet gets its
- * number with take. SL_NO_ID = not known; as many as can be held. */
+/* The site of that host name: for status.unhealthyNodes. SL_NO_ID = not known. */
 sl_site_id sl_names_find_host(const struct sl_engine *g, const char *host);
-sl_site_id sl_names_take_host(struct sl_engine *g, const char *host, int64_t now_ms);
 /* The same in one tree: where flavors do not share hosts each tree has a site of its own. */
 sl_site_id sl_names_find_host_in(const struct sl_engine *g, sl_tree_id tree, const char *host);
 

@@ -87,10 +87,6 @@ func (a *api) create(ctx context.Context, path string, o object) error {
 	return a.write(ctx, http.MethodPost, path, "application/json", o)
 }
 
-func (a *api) patchStatus(ctx context.Context, path string, patch object) error {
-	return a.write(ctx, http.MethodPatch, path+"/status", "application/merge-patch+json", patch)
-}
-
 type condition struct {
 	Type, Status, Reason string
 }

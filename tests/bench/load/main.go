@@ -14,6 +14,7 @@ import (
 	"log"
 	"os"
 	"sort"
+	"strings"
 	"sync"
 	"time"
 )
@@ -131,12 +132,7 @@ func (g *generator) finisher(ctx context.Context) {
 			continue
 		}
 		now := time.Now().UTC().Format(time.RFC3339)
-		var ns, name string
-		for i := range key {
-			if key[i] == '/' {
-				ns, name = key[:i], key[i+1:]
-			}
-		}
+		ns, name, _ := strings.Cut(key, "/")
 		g.fail(g.finishOne(ctx, "/apis/kueue.x-k8s.io/v1beta2/namespaces/"+ns+"/workloads/"+name, now))
 		g.mutex.Lock()
 		g.used += float64(l.class.MilliCPU) / 1000 * l.class.run().Seconds()

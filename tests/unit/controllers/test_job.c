@@ -34,10 +34,10 @@ static void test_job_workload_name_is_kueues(void **state)
     (void)state;
     char name[254];
     /* sha1("Job\nbatch\npi\nu-1") begins with these five digits */
-    sl_job_workload_name("pi", "u-1", name);
+    sl_framework_workload_name(&sl_job_framework, "pi", "u-1", name);
     assert_string_equal(name, "job-pi-b921a");
     char again[254];
-    sl_job_workload_name("pi", "u-2", again);
+    sl_framework_workload_name(&sl_job_framework, "pi", "u-2", again);
     assert_string_not_equal(name, again);
 }
 
@@ -48,7 +48,7 @@ static void test_job_workload_name_of_long_job_is_cut_to_253(void **state)
     char name[254];
     memset(job, 'j', 253);
     job[253] = '\0';
-    sl_job_workload_name(job, "u", name);
+    sl_framework_workload_name(&sl_job_framework, job, "u", name);
     assert_int_equal(strlen(name), 253);
     assert_int_equal(name[247], '-');
 }

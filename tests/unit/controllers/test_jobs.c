@@ -75,7 +75,7 @@ static struct sl_json *job(struct fixture *f)
 static struct sl_json *workload(struct fixture *f)
 {
     char name[254];
-    sl_job_workload_name("j", "u", name);
+    sl_framework_workload_name(&sl_job_framework, "j", "u", name);
     return fake_find(&f->fake, SL_KIND_WORKLOAD, "n", name);
 }
 

@@ -111,7 +111,7 @@ static const char *workload_name(const char *kind)
             return name;
         }
     }
-    sl_job_workload_name("a", "u", name);
+    sl_framework_workload_name(&sl_job_framework, "a", "u", name);
     return name;
 }
 
@@ -256,7 +256,7 @@ static void test_jobs_kinds_child_has_no_workload_and_waits_for_its_owners(void 
     settle(f);
     put_child(f, QUEUE);
     settle(f);
-    sl_job_workload_name("child", "c", name);
+    sl_framework_workload_name(&sl_job_framework, "child", "c", name);
     assert_null(fake_find(&f->fake, SL_KIND_WORKLOAD, "ns", name));
     assert_true(sl_job_suspended(fake_find(&f->fake, SL_KIND_JOB, "ns", "child")));
     admit_jobset(f);
