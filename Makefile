@@ -11,7 +11,10 @@ IS_CLANG := $(findstring clang,$(CC))
 MODEL    := -mcmodel=medium $(if $(IS_CLANG),-fno-pie)
 ALL_CFLAGS = -std=c17 -D_GNU_SOURCE $(WARNINGS) $(MODEL) $(CFLAGS) -Isrc -I. -MMD -MP
 CORE_CFLAGS = -ffreestanding -fno-builtin
-LIBS     := $(if $(IS_CLANG),-no-pie) -ljson-c -lmicrohttpd -lsqlite3 -luv -lyaml -lseccomp -lcap-ng -lm -lpthread
+LIBS     := $(if $(IS_CLANG),-no-pie) -ljson-c -lmicrohttpd -lgnutls -lsqlite3 -luv -lyaml -lseccomp -lcap-ng -lm -lpthread
+
+# The daemon parses and prints all day: docs/decisions/0016. Sanitizers bring an allocator of their own.
+ALLOCATOR = $(if $(findstring sanitize,$(CFLAGS)),,-ljemalloc)
 
 ROOMS    := base kernel policy api engine store kube server controllers cli
 # Which archives a program or test of a room needs, in link order.
@@ -59,7 +62,7 @@ $(foreach r,$(ROOMS),$(eval $(call ROOM,$(r))))
 
 $(BUILD)/sluiced: $(BUILD)/cli/sluiced.o $(call archives,$(NEEDS_cli))
 	@echo "  LINK  $@"
-	@$(CC) $(MODEL) $(CFLAGS) $< -Wl,--start-group $(filter %.a,$^) -Wl,--end-group $(LIBS) -lcurl -o $@
+	@$(CC) $(MODEL) $(CFLAGS) $< -Wl,--start-group $(filter %.a,$^) -Wl,--end-group $(LIBS) -lcurl $(ALLOCATOR) -o $@
 $(BUILD)/sluicectl: $(BUILD)/cli/sluicectl.o $(call archives,$(NEEDS_cli))
 	@echo "  LINK  $@"
 	@$(CC) $(MODEL) $(CFLAGS) $< -Wl,--start-group $(filter %.a,$^) -Wl,--end-group $(LIBS) -lcurl -o $@

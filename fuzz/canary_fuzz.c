@@ -3,8 +3,9 @@
 
 /* Drives: the ledger, in the smallest way. Oracle: a lie, "usage never reaches 7 on a node that borrows".
  * It must crash: a campaign that does not find this in its time has a broken set-up, not a correct program. */
-#include <stdlib.h>
+#include "fuzz/lib/check.h"
 #include "fuzz/lib/producer.h"
+#include "fuzz/lib/state.h"
 #include "kernel/ledger.h"
 #include "policy/open_cell.h"
 
@@ -12,29 +13,20 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    static sl_cell_id cell;
-    static bool ready;
-    if (!ready) {
-        if (sl_ledger_open_node(0) != SL_OK || sl_ledger_open_node(1) != SL_OK ||
-            sl_ledger_move_node(1, 0) != SL_OK || sl_ledger_open_cell(1, 0, 0, &cell) != SL_OK ||
-            sl_ledger_set_quota(cell, 1000, SL_AMOUNT_UNLIMITED, SL_AMOUNT_UNLIMITED) != SL_OK) {
-            abort();
-        }
-        ready = true;
-    }
-    struct producer p = {data, size};
+    struct producer program = {data, size}, p;
+    sl_cell_id cell = SL_NO_ID;
+    fuzz_state_reset();
+    CHECK(sl_ledger_open_node(0) == SL_OK && sl_ledger_open_node(1) == SL_OK &&
+          sl_ledger_move_node(1, 0) == SL_OK && sl_ledger_open_cell(1, 0, 0, &cell) == SL_OK &&
+          sl_ledger_set_quota(cell, 1000, SL_AMOUNT_UNLIMITED, SL_AMOUNT_UNLIMITED) == SL_OK);
     int64_t held = 0;
-    while (!producer_done(&p)) {
+    while (producer_event(&program, &p)) {
         int64_t amount = producer_below(&p, 4);
         if (sl_ledger_reserve(cell, amount) == SL_OK) {
             held += amount;
         }
-        if (sl_ledger_usage(cell) == 7) {
-            abort();
-        }
+        CHECK(sl_ledger_usage(cell) != 7);
     }
-    if (sl_ledger_release(cell, held) != SL_OK) {
-        abort();
-    }
+    CHECK(sl_ledger_release(cell, held) == SL_OK);
     return 0;
 }

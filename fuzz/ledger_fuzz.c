@@ -4,11 +4,11 @@
 /* Drives: a forest of up to eight nodes with cells of two names: open, close, move, limits, reserve, charge,
  * release, nested trials. Oracle: sl_ledger_valid after each step; available and potential against their plain
  * recursive definition; reserve granted only if available; after a rollback every usage is as at the mark.
- * Covers: ledger*.c, trail.c. Input: one byte operation, then its operands; amounts are small, huge or odd.
- * Typically 4,600 executions a second with sanitizers. */
-#include <stdlib.h>
+ * Covers: ledger*.c, trail.c. Input: events of an operation byte and its operands; amounts are small, huge or odd. */
 #include <string.h>
+#include "fuzz/lib/check.h"
 #include "fuzz/lib/producer.h"
+#include "fuzz/lib/state.h"
 #include "kernel/ledger.h"
 #include "kernel/trail.h"
 #include "policy/open_cell.h"
@@ -16,12 +16,6 @@
 #define NODES 8u
 #define CELLS (2 * NODES)
 #define TRIALS 4u
-#define CHECK(condition)                                                                           \
-    do {                                                                                           \
-        if (!(condition)) {                                                                        \
-            abort();                                                                               \
-        }                                                                                          \
-    } while (0)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -128,8 +122,10 @@ static void change_trial(bool begin, bool keep)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    struct producer p = {data, size};
-    while (!producer_done(&p)) {
+    struct producer program = {data, size}, p;
+    fuzz_state_reset();
+    trial_count = 0;
+    while (producer_event(&program, &p)) {
         uint32_t operation = producer_below(&p, 12);
         if (operation < 4) {
             change_usage(&p, operation % 3);

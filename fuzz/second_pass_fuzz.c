@@ -1,28 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* Drives: sl_lifecycle_apply with every kind of event, and the second-pass gate, on eight workloads.
+/* Drives: sl_placement_event with every kind of event, reservations by plan, and the second-pass gate, on eight workloads.
  * Oracle: the proved checkers after each step; a refusal leaves the record byte-identical; need against a
  * reference written from the rule; an entry is taken only when due, live and needed; arming and taking never
  * change a record; finished is final; quota appears by reservation only.
- * Input: a program; each step is an operation byte and a workload byte, then its own fields. */
-#include <stdlib.h>
+ * Input: events of an operation byte, a workload byte and their own fields. */
 #include <string.h>
+#include "fuzz/lib/check.h"
 #include "fuzz/lib/producer.h"
+#include "fuzz/lib/state.h"
+#include "kernel/placement.h"
 #include "kernel/second_pass.h"
+#include "policy/open_cell.h"
 
 enum { SLOTS = 8, HOSTS = 3, CHECKS = SL_CHECKS_MAX + 2 };
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static int64_t now_ms;
-
-static void check(bool holds)
-{
-    if (!holds) {
-        abort();
-    }
-}
+static sl_cell_id cell;
 
 static bool reference_need(const struct sl_workload *w)
 {
@@ -45,6 +42,24 @@ static int64_t take_value(struct producer *p)
     return choice == 2 ? SL_TIME_MAX : producer_int64(p);
 }
 
+/* A reservation comes with a plan: a restored one for an orphan, else through the running cycle. */
+static enum sl_status reserve(sl_workload_id id, struct sl_event ev)
+{
+    sl_plan.workload = id;
+    sl_plan.generation = ev.generation;
+    sl_plan.cluster_queue = 0;
+    sl_plan.claim_count = 1;
+    sl_plan.claims[0] = (struct sl_claim){cell, ev.index};
+    sl_plan.topology_pending = ev.reason % 2 == 0;
+    sl_plan.now_ms = now_ms;
+    if (sl_places[id] == SL_PLACE_ORPHANED) {
+        return sl_commit_restore();
+    }
+    (void)!sl_place_move(id, SL_PLACE_INADMISSIBLE, SL_PLACE_HEAP);
+    (void)!sl_place_move(id, SL_PLACE_HEAP, SL_PLACE_IN_FLIGHT);
+    return sl_commit_apply();
+}
+
 static void step_event(struct producer *p, sl_workload_id id)
 {
     struct sl_workload before = sl_workloads[id];
@@ -55,16 +70,18 @@ static void step_event(struct producer *p, sl_workload_id id)
     ev.reason = producer_below(p, 14);
     ev.value = ev.kind == SL_EV_CREATE ? producer_below(p, 65536) : take_value(p);
     ev.generation = before.generation + (producer_below(p, 16) == 0 ? 1 : 0);
-    enum sl_status status = sl_lifecycle_apply(ev);
-    check(sl_lifecycle_valid(id));
+    bool restored = ev.kind == SL_EV_RESERVE && sl_places[id] == SL_PLACE_ORPHANED;
+    fuzz_guarantees_step(SLOTS, false);
+    enum sl_status status = ev.kind == SL_EV_RESERVE ? reserve(id, ev) : sl_placement_event(ev);
+    fuzz_guarantees_step(SLOTS, !restored);
     if (status != SL_OK) {
-        check(memcmp(&before, &sl_workloads[id], sizeof before) == 0);
+        CHECK(memcmp(&before, &sl_workloads[id], sizeof before) == 0);
         return;
     }
-    check(ev.generation == before.generation);
-    check(before.phase != SL_PHASE_FINISHED || ev.kind == SL_EV_DELETE);
-    check(held || !sl_lifecycle_holds_quota(id) || ev.kind == SL_EV_RESERVE);
-    check(sl_workloads[id].phase != SL_PHASE_EVICTED || sl_workloads[id].evicted != SL_EVICT_NONE);
+    CHECK(ev.generation == before.generation);
+    CHECK(before.phase != SL_PHASE_FINISHED || ev.kind == SL_EV_DELETE);
+    CHECK(held || !sl_lifecycle_holds_quota(id) || ev.kind == SL_EV_RESERVE);
+    CHECK(sl_workloads[id].phase != SL_PHASE_EVICTED || sl_workloads[id].evicted != SL_EVICT_NONE);
 }
 
 static void step_take(sl_workload_id id)
@@ -72,41 +89,42 @@ static void step_take(sl_workload_id id)
     int64_t due_ms = sl_second_pass_due_ms(id);
     bool need = reference_need(&sl_workloads[id]);
     enum sl_status status = sl_second_pass_take(id, now_ms);
-    check(status != SL_OK || (need && due_ms != SL_NEVER && due_ms <= now_ms));
-    check((status == SL_REFUSED_NOT_ARMED) == (due_ms == SL_NEVER));
-    check((sl_second_pass_due_ms(id) != SL_NEVER) == (status == SL_REFUSED_NOT_DUE));
+    CHECK(status != SL_OK || (need && due_ms != SL_NEVER && due_ms <= now_ms));
+    CHECK((status == SL_REFUSED_NOT_ARMED) == (due_ms == SL_NEVER));
+    CHECK((sl_second_pass_due_ms(id) != SL_NEVER) == (status == SL_REFUSED_NOT_DUE));
 }
 
 static void step_pass(struct producer *p, sl_workload_id id)
 {
     struct sl_workload before = sl_workloads[id];
     bool need = reference_need(&before);
-    check(sl_second_pass_needed(id) == need);
+    CHECK(sl_second_pass_needed(id) == need);
     switch (producer_below(p, 4)) {
     case 0:
-        check((sl_second_pass_arm(id, producer_below(p, 8), now_ms) == SL_REFUSED_NOT_NEEDED) ==
+        CHECK((sl_second_pass_arm(id, producer_below(p, 8), now_ms) == SL_REFUSED_NOT_NEEDED) ==
               !need);
-        check(!need || sl_second_pass_due_ms(id) != SL_NEVER);
+        CHECK(!need || sl_second_pass_due_ms(id) != SL_NEVER);
         break;
     case 1:
         sl_second_pass_cancel(id);
-        check(sl_second_pass_due_ms(id) == SL_NEVER);
+        CHECK(sl_second_pass_due_ms(id) == SL_NEVER);
         break;
     default:
         step_take(id);
         break;
     }
-    check(sl_second_pass_valid() && sl_second_pass_count() <= SLOTS);
-    check(memcmp(&before, &sl_workloads[id], sizeof before) == 0);
+    CHECK(sl_second_pass_count() <= SLOTS);
+    CHECK(memcmp(&before, &sl_workloads[id], sizeof before) == 0);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    memset(sl_workloads, 0, SLOTS * sizeof sl_workloads[0]);
-    sl_second_pass_total = 0;
+    struct producer program = {data, size}, p;
+    fuzz_state_reset();
     now_ms = 1000000;
-    struct producer p = {data, size};
-    while (!producer_done(&p)) {
+    CHECK(sl_ledger_open_node(0) == SL_OK && sl_ledger_open_cell(0, 1, 1, &cell) == SL_OK);
+    CHECK(sl_ledger_set_quota(cell, 16, 0, 0) == SL_OK);
+    while (producer_event(&program, &p)) {
         uint8_t operation = producer_byte(&p);
         sl_workload_id id = producer_below(&p, SLOTS);
         now_ms += operation >> 2;
@@ -116,6 +134,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         } else {
             step_event(&p, id);
         }
+        fuzz_guarantees_kernel(SLOTS);
     }
     return 0;
 }

@@ -4,8 +4,8 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-run_packages=(gcc make libc6-dev pkg-config libjson-c-dev libmicrohttpd-dev libsqlite3-dev libuv1-dev
-    libyaml-dev libcurl4-openssl-dev libseccomp-dev libcap-ng-dev ca-certificates)
+run_packages=(gcc make libc6-dev pkg-config libjson-c-dev libmicrohttpd-dev libgnutls28-dev libsqlite3-dev libuv1-dev
+    libyaml-dev libcurl4-openssl-dev libseccomp-dev libcap-ng-dev libjemalloc-dev ca-certificates)
 test_packages=(clang clang-format clang-tidy libclang-rt-14-dev afl++ libcmocka-dev
     frama-c-base why3 z3 cvc4 cvc5 spin gcovr jq curl python3 python3-venv procps git openssl systemd)
 

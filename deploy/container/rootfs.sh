@@ -13,7 +13,7 @@ ldd "$program" | awk '$3 ~ "^/" { print $3 } $1 ~ "^/" { print $1 }' | while rea
 done
 # Names of hosts are looked up by plugins of the C library.
 for plugin in libnss_dns.so.2 libnss_files.so.2 libresolv.so.2; do
-    path=$(ldconfig -p | awk -v name="$plugin" '$1 == name && /x86-64|AArch64/ { print $NF; exit }')
+    path=$(ldconfig -p | awk -v name="$plugin" '$1 == name && /x86-64|AArch64/ { print $NF }' | sed -n 1p)
     [ -z "$path" ] || [ -e "$root$path" ] || install -D -m 0755 "$(readlink -f "$path")" "$root$path"
 done
 cp /etc/ssl/certs/ca-certificates.crt "$root/etc/ssl/certs/"

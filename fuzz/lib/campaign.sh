@@ -1,36 +1,56 @@
 #!/bin/bash
 # usage: campaign.sh BUILD ENGINE SECONDS TARGET...   One line a target: executions, rate, edges, corpus, crashes.
+# The same goes to BUILD/fuzz.json, by engine and target; what other campaigns have found there stays.
 set -u
 build=$1 engine=$2 seconds=$3
 shift 3
-passed=0 failed=0
+passed=0 failed=0 records=()
 export AFL_NO_UI=1 AFL_SKIP_CPUFREQ=1 AFL_NO_AFFINITY=1 AFL_I_DONT_CARE_ABOUT_MISSING_CRASHES=1
+
+event_size() { awk -F '[^a-z0-9_]+' -v t="$1" '/^FUZZ/ && $2 == t {print $3}' fuzz/targets.def; }
+
+run_libfuzzer() { # TARGET WORK LOG
+    local dict=()
+    [ -f "fuzz/dict/$1.dict" ] && dict=("-dict=fuzz/dict/$1.dict")
+    timeout $((seconds + 60)) "$build/fuzz/libfuzzer/$1" -max_total_time="$seconds" -max_len=4096 "${dict[@]}" \
+        -seed="${FUZZ_SEED:-0}" -timeout=20 -entropic=0 -print_final_stats=1 -artifact_prefix="$2/crashes/" "$2/corpus" "fuzz/corpus/$1" >"$3" 2>&1
+    code=$?
+    executions=$(sed -n 's/^stat::number_of_executed_units: *//p' "$3")
+    rate=$(sed -n 's/^stat::average_exec_per_sec: *//p' "$3")
+    edges=$(grep -o 'cov: [0-9]*' "$3" | tail -n 1 | cut -d' ' -f2)
+    corpus=$(find "$2/corpus" -type f | wc -l)
+    crashes=$(find "$2/crashes" -type f | wc -l)
+}
+
+run_afl() { # TARGET WORK LOG
+    local dict=() size
+    size=$(event_size "$1")
+    [ -f "fuzz/dict/$1.dict" ] && dict=(-x "fuzz/dict/$1.dict")
+    [ "$size" != 0 ] && export AFL_CUSTOM_MUTATOR_LIBRARY=$build/fuzz/events_$size.so
+    [ "$size" = 0 ] && unset AFL_CUSTOM_MUTATOR_LIBRARY
+    rm -rf "$2/afl"
+    timeout $((seconds + 60)) afl-fuzz -V "$seconds" ${FUZZ_SEED:+-s "$FUZZ_SEED"} "${dict[@]}" -i "fuzz/corpus/$1" -o "$2/afl" -m none -t 2000+ \
+        "$build/fuzz/afl/$1" >"$3" 2>&1
+    code=$?
+    local stats=$2/afl/default/fuzzer_stats
+    stat() { sed -n "s/^$1 *: *//p" "$stats" 2>/dev/null; }
+    executions=$(stat execs_done) rate=$(stat execs_per_sec) edges=$(stat edges_found)
+    corpus=$(stat corpus_count) crashes=$(stat saved_crashes)
+}
+
 for target in "$@"; do
     work=$build/fuzz/work/$engine/$target
     log=$work.log
+    rm -rf "$work/crashes"
     mkdir -p "$work/corpus" "$work/crashes"
-    seeds=fuzz/corpus/$target
     if [ "$engine" = libfuzzer ]; then
-        timeout $((seconds + 60)) "$build/fuzz/libfuzzer/$target" -max_total_time="$seconds" -max_len=2048 \
-            -print_final_stats=1 -artifact_prefix="$work/crashes/" "$work/corpus" "$seeds" >"$log" 2>&1
-        code=$?
-        executions=$(sed -n 's/^stat::number_of_executed_units: *//p' "$log")
-        rate=$(sed -n 's/^stat::average_exec_per_sec: *//p' "$log")
-        edges=$(grep -o 'cov: [0-9]*' "$log" | tail -n 1 | cut -d' ' -f2)
-        corpus=$(ls "$work/corpus" | wc -l)
-        crashes=$(ls "$work/crashes" | wc -l)
+        run_libfuzzer "$target" "$work" "$log"
     else
-        rm -rf "$work/afl"
-        timeout $((seconds + 60)) afl-fuzz -V "$seconds" -i "$seeds" -o "$work/afl" -m none \
-            "$build/fuzz/afl/$target" >"$log" 2>&1
-        code=$?
-        stats=$work/afl/default/fuzzer_stats
-        stat() { sed -n "s/^$1 *: *//p" "$stats" 2>/dev/null; }
-        executions=$(stat execs_done) rate=$(stat execs_per_sec) edges=$(stat edges_found)
-        corpus=$(stat corpus_count) crashes=$(stat saved_crashes)
+        run_afl "$target" "$work" "$log"
     fi
     printf '%-12s %-9s %12s executions %10s/s %6s edges %5s corpus %3s crashes\n' "$target" "$engine" \
         "${executions:-0}" "${rate:-0}" "${edges:-0}" "${corpus:-0}" "${crashes:-?}"
+    records+=("{\"engine\":\"$engine\",\"target\":\"$target\",\"seconds\":$seconds,\"executions\":${executions:-0},\"rate\":${rate:-0},\"edges\":${edges:-0},\"corpus\":${corpus:-0},\"crashes\":${crashes:-null}}")
     if [ "$code" -eq 0 ] && [ "${crashes:-1}" -eq 0 ] && [ "${executions:-0}" -gt 0 ]; then
         passed=$((passed + 1))
     else
@@ -38,5 +58,13 @@ for target in "$@"; do
         tail -n 30 "$log"
     fi
 done
+printf '%s\n' "${records[@]}" | python3 -c '
+import json, pathlib, sys
+path = pathlib.Path(sys.argv[1])
+runs = json.loads(path.read_text()) if path.exists() else []
+new = [json.loads(line) for line in sys.stdin]
+ran = {(run["engine"], run["target"]) for run in new}
+runs = [run for run in runs if (run["engine"], run["target"]) not in ran] + new
+path.write_text(json.dumps(runs, indent=1) + "\n")' "$build/fuzz.json"
 echo "fuzz: $passed passed, $failed failed"
 [ "$failed" -eq 0 ]

@@ -10,7 +10,7 @@ for target in "$@"; do
     for found in "$build/fuzz/work/libfuzzer/$target/corpus" "$build/fuzz/work/afl/$target/afl/default/queue"; do
         [ -d "$found" ] && sources+=("$found")
     done
-    "$build/fuzz/libfuzzer/$target" -merge=1 -max_len=512 "$merged" "${sources[@]}" 2>/dev/null
+    "$build/fuzz/libfuzzer/$target" -merge=1 -use_counters=0 -max_len=1536 "$merged" "${sources[@]}" 2>/dev/null
     rm -f "fuzz/corpus/$target"/*
     cp "$merged"/* "fuzz/corpus/$target/"
     echo "$target: $(ls "fuzz/corpus/$target" | wc -l) seeds, $(du -sh "fuzz/corpus/$target" | cut -f1)"

@@ -38,6 +38,19 @@ static inline uint32_t producer_below(struct producer *p, uint32_t limit)
     return v % limit;
 }
 
+/* The next event of a program: FUZZ_EVENT bytes, fewer at the end. What an event does not read is of no matter; what
+ * it reads beyond its bytes is 0. False = that was all. */
+#ifdef FUZZ_EVENT
+static inline bool producer_event(struct producer *program, struct producer *event)
+{
+    size_t size = program->left < FUZZ_EVENT ? program->left : FUZZ_EVENT;
+    *event = (struct producer){program->data, size};
+    program->data += size;
+    program->left -= size;
+    return size != 0;
+}
+#endif
+
 static inline int64_t producer_int64(struct producer *p)
 {
     uint64_t v = 0;

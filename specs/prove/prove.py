@@ -57,6 +57,7 @@ def stop(number, _):
 
 def run(command, limit_s, env=None):
     """Its output, or what it said until the limit and a last line that tells so. Always dies in time."""
+    env = dict(env or os.environ, PWD=str(ROOT))  # Frama-C finds files from there, wherever it is called
     process = subprocess.Popen(command, cwd=ROOT, env=env, text=True, start_new_session=True,
                                stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
     started.add(process)
@@ -130,6 +131,12 @@ def per_function(report):
     return counts
 
 
+def name_of(path):
+    """Of a file's cache and reports: its own, with its room when the kernel has a file of that name, too."""
+    clashes = path.parent.name != "kernel" and (ROOT / "src/kernel" / path.name).exists()
+    return f"{path.parent.name}_{path.stem}" if clashes else path.stem
+
+
 def session(name, out_dir):
     """WP's session directory of a module; its cache is the committed one. Only so can WP clean it up."""
     cache = ROOT / "specs/cache" / name
@@ -159,7 +166,7 @@ def known(path, args, mark):
 
 
 def stamp_of(path, args):
-    return args.build / "prove" / (path.stem + (".smoke.json" if args.smoke else ".json"))
+    return args.build / "prove" / (name_of(path) + (".smoke.json" if args.smoke else ".json"))
 
 
 def ways(name, args):
@@ -180,7 +187,7 @@ def weight(path):
 
 def prove(path, args, env):
     """One file: {digest, goals, proved, functions, problems, seconds, source}."""
-    name = path.stem
+    name = name_of(path)
     out_dir = args.build / "prove"
     text = preprocessed(path)
     options = OPTIONS + (SMOKE if args.smoke else ["-wp-prover", args.provers, "-wp-timeout", str(args.timeout)])

@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <json-c/json.h>
 #include <limits.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -132,6 +133,18 @@ static bool in_range(const char *word, size_t len)
     return errno == 0;
 }
 
+/* Whether a number that is no integer fits a double. Longer ones than this nobody writes. */
+static bool is_finite(const char *word, size_t len)
+{
+    char copy[400];
+    if (len >= sizeof copy) {
+        return false;
+    }
+    memcpy(copy, word, len);
+    copy[len] = '\0';
+    return isfinite(strtod(copy, NULL));
+}
+
 static bool word_is(const char *word, size_t len, const char *literal)
 {
     return len == strlen(literal) && memcmp(word, literal, len) == 0;
@@ -157,6 +170,10 @@ static bool scan_word(struct scan *s)
     }
     if (integer && len > 18 && !in_range(word, len)) {
         s->problem = "the integer does not fit 64 bits";
+        return false;
+    }
+    if (!integer && !is_finite(word, len)) {
+        s->problem = "the number is too large";
         return false;
     }
     s->at += len;

@@ -321,6 +321,7 @@ static void print_yaml(const struct sl_json *v, unsigned columns, struct sl_buf 
 
 void sl_json_print_yaml(const struct sl_json *v, struct sl_buf *out)
 {
-    print_yaml(v, 0, out);
+    /* The lines of a text stand deeper than its document, where "---" would be another one. */
+    print_yaml(v, sl_json_type(v) == SL_JSON_TEXT ? 2 : 0, out);
     sl_buf_text(out, "\n");
 }

@@ -28,6 +28,13 @@ int64_t sl_clock_now_ms(void)
     return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
+int64_t sl_clock_monotonic_us(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000;
+}
+
 void sl_clock_set_virtual(int64_t now_ms)
 {
     virtual_ms = now_ms;

@@ -21,6 +21,8 @@ struct sl_config_cluster {
     unsigned burst;
     const char *metrics_address, *health_address;
     const char *readiness_name, *liveness_name;
+    const char *visibility_address; /* an IP */
+    unsigned visibility_port;
 };
 
 struct sl_config {

@@ -174,6 +174,8 @@ static void fill_cluster(struct sl_config *c)
     k->qps = k->qps > 0 ? k->qps : 0;
     k->burst = burst > 0 ? (unsigned)burst : 0;
     k->metrics_address = sl_json_path_text(v, "metrics.bindAddress", NULL);
+    k->visibility_address = sl_json_path_text(v, "visibilityServer.bindAddress", NULL);
+    k->visibility_port = (unsigned)sl_json_path_int(v, "visibilityServer.bindPort", 0);
     k->health_address = sl_json_path_text(v, "health.healthProbeBindAddress", NULL);
     k->readiness_name = sl_json_path_text(v, "health.readinessEndpointName", "readyz");
     k->liveness_name = sl_json_path_text(v, "health.livenessEndpointName", "healthz");

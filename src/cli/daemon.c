@@ -7,6 +7,7 @@
 #include "cli/daemon_turns.h"
 #include "cli/pages.h"
 #include "cli/version.h"
+#include "cli/visibility.h"
 #include "controllers/podgroups.h"
 #include "server/server.h"
 #include <signal.h>
@@ -50,9 +51,10 @@ static void on_signal(void *context, const char *name)
 static enum sl_code start_server(struct daemon *d, const struct sl_daemon_options *options,
                                  struct sl_error *e)
 {
-    const struct sl_server_hook hooks[] = {{"/metrics", sl_pages_metrics, &d->pages},
-                                           {"/readyz", sl_pages_ready, &d->pages},
-                                           {SL_PAGES_VISIBILITY, sl_pages_visibility, &d->pages}};
+    const struct sl_server_hook hooks[] = {
+        {"/metrics", sl_pages_metrics, &d->pages},
+        {"/readyz", sl_pages_ready, &d->pages},
+        {SL_VISIBILITY_GROUP_PATH "/", sl_visibility_serve, &d->pages}};
     const struct sl_server_options o = {.listen = options->listen,
                                         .allow_remote = options->allow_remote,
                                         .hooks = hooks,

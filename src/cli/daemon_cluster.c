@@ -7,6 +7,8 @@
 #include "cli/confine.h"
 #include "cli/daemon_pages.h"
 #include "cli/daemon_turns.h"
+#include "cli/daemon_visibility.h"
+#include "cli/leader_mark.h"
 #include "cli/version.h"
 #include "kube/kube.h"
 #include "kube/lease.h"
@@ -14,6 +16,7 @@
 #include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -44,6 +47,8 @@ struct cluster {
     struct sl_controllers *controllers; /* NULL: not leading, or not everything is listed */
     struct sl_pages pages;
     struct sl_daemon_pages servers;
+    struct sl_daemon_visibility visibility;
+    struct sl_leader_mark *mark;
     uv_timer_t wait; /* for the caches; at the end for answers */
     uint64_t started_ms, drain_until_ms;
     bool listed, leads, ending, ended;
@@ -61,6 +66,8 @@ static void end(void *context)
     }
     c->ended = c->ending = true;
     sl_daemon_pages_stop(&c->servers);
+    sl_daemon_visibility_stop(&c->visibility);
+    sl_leader_mark_free(c->mark);
     uv_close((uv_handle_t *)&c->wait, NULL);
     sl_turns_close(&c->turns);
     sl_lease_free(c->lease);
@@ -154,6 +161,7 @@ static void begin(struct cluster *c)
     c->pages.engine = c->engine;
     c->pages.controllers = c->controllers;
     sl_controllers_start(c->controllers);
+    sl_leader_mark_set(c->mark);
     sl_turns_kick(&c->turns);
 }
 
@@ -310,15 +318,27 @@ static void print_metrics(void *context, struct sl_buf *out)
 /* A kubeconfig names files anywhere; they are read again when they change. */
 static enum sl_code confine(struct cluster *c)
 {
-    const struct sl_confine_options o = {.writable = c->options->data_dir,
-                                         .readable = c->options->kubeconfig != NULL ? "/" : NULL,
-                                         .may_execute =
-                                             sl_credentials_runs_programs(c->credentials)};
+    const struct sl_confine_options o = {
+        .writable = c->options->data_dir,
+        .readable = c->options->kubeconfig != NULL ? "/" : c->options->tls_dir,
+        .may_execute = sl_credentials_runs_programs(c->credentials)};
     if (o.writable != NULL && mkdir(o.writable, 0700) != 0 && errno != EEXIST) {
         return sl_error_set(c->e, SL_CODE_UNAVAILABLE, "--data: %s cannot be made: %s", o.writable,
                             strerror(errno));
     }
     return c->options->unconfined ? SL_CODE_OK : sl_confine(&o, c->e);
+}
+
+static enum sl_code start_servers(struct cluster *c)
+{
+    c->pages = (struct sl_pages){
+        .client = c->client, .ready = is_ready, .metrics = print_metrics, .context = c};
+    enum sl_code code = sl_daemon_pages_start(&c->servers, &c->loop, c->options,
+                                              &c->config->cluster, &c->pages, c->e);
+    const struct sl_visibility_place place = {c->options, &c->config->cluster, &c->pages};
+    return code != SL_CODE_OK
+               ? code
+               : sl_daemon_visibility_start(&c->visibility, &c->loop, c->transport, &place, c->e);
 }
 
 static enum sl_code open_all(struct cluster *c)
@@ -339,9 +359,9 @@ static enum sl_code open_all(struct cluster *c)
     c->wait.data = c;
     c->started_ms = uv_now(&c->loop);
     start_client(c);
-    c->pages = (struct sl_pages){
-        .client = c->client, .ready = is_ready, .metrics = print_metrics, .context = c};
-    code = sl_daemon_pages_start(&c->servers, &c->loop, o, &c->config->cluster, &c->pages, c->e);
+    c->mark =
+        sl_leader_mark_new(&c->loop, c->transport, getenv("POD_NAMESPACE"), getenv("POD_NAME"));
+    code = start_servers(c);
     if (code != SL_CODE_OK) {
         fail(c, code);
         return SL_CODE_OK; /* the loop closes what is open */
@@ -351,6 +371,7 @@ static enum sl_code open_all(struct cluster *c)
            "leader_election", elected ? lease_namespace(c) : "off", "version", SL_VERSION, NULL);
     c->leads = !elected;
     if (elected) {
+        c->pages.role = "leader"; /* who does not lead shows no decisions */
         start_election(c);
     }
     uv_timer_start(&c->wait, on_wait, 0, WAIT_MS);

@@ -23,6 +23,12 @@ const char sl_daemon_usage[] =
     "else true in a\n"
     "                        pod, false with --kubeconfig)\n"
     "  --metricsPort PORT    serve metrics, health and pending workloads on 127.0.0.1:PORT\n"
+    "  --visibility-listen ADDR:PORT\n"
+    "                        serve the Visibility API with TLS to the API server (default: in a "
+    "pod where the\n"
+    "                        configuration says, else [::]:8082; 0: nowhere)\n"
+    "  --tls-dir DIR         tls.crt and tls.key for that, read again when they change (default: "
+    "made at start)\n"
     "  --enableTAS[=BOOL]    as Kueue's load generator says it; only true\n"
     "  --data DIR            keep a journal of all decisions there (default: none)\n"
     "\n"
@@ -38,6 +44,8 @@ const char sl_daemon_usage[] =
     "  --allow-remote        listen on other addresses than loopback too; there is no "
     "authentication\n"
     "  --no-confinement      keep capabilities, other files and system calls that are not needed\n"
+    "  --paranoid            check all guarantees before and after each cycle, and end when one is "
+    "broken\n"
     "  --adapters DIR        files that describe more kinds of jobs (docs/adapters.md)\n"
     "  --config FILE         Kueue's Configuration (config.kueue.x-k8s.io/v1beta2), YAML or JSON\n"
     "  --feature-gates LIST  Kueue's feature gates, as in A=true,B=false; not with featureGates in "
@@ -73,22 +81,22 @@ static enum sl_code parse_format(const char *text, bool *json, struct sl_error *
 }
 
 /* ADDR:PORT or [V6]:PORT. Whether the address exists is found out when listening on it. */
-static enum sl_code check_listen(const char *text, struct sl_error *e)
+static enum sl_code check_listen(const char *flag, const char *text, struct sl_error *e)
 {
     const char *colon = strrchr(text, ':');
     if (colon == NULL || colon == text) {
-        return sl_error_set(e, SL_CODE_BAD_REQUEST, "--listen: \"%.64s\" is not ADDR:PORT", text);
+        return sl_error_set(e, SL_CODE_BAD_REQUEST, "%s: \"%.64s\" is not ADDR:PORT", flag, text);
     }
     bool brackets = text[0] == '[' && colon[-1] == ']';
     if (!brackets && memchr(text, ':', (size_t)(colon - text)) != NULL) {
         return sl_error_set(e, SL_CODE_BAD_REQUEST,
-                            "--listen: an IPv6 address needs brackets, as in [::1]:8088");
+                            "%s: an IPv6 address needs brackets, as in [::1]:8088", flag);
     }
     char *end;
     unsigned long port = strtoul(colon + 1, &end, 10);
     if (colon[1] < '0' || colon[1] > '9' || *end != '\0' || port > 65535) {
-        return sl_error_set(e, SL_CODE_BAD_REQUEST,
-                            "--listen: \"%.64s\" is not a port from 0 to 65535", colon + 1);
+        return sl_error_set(e, SL_CODE_BAD_REQUEST, "%s: \"%.64s\" is not a port from 0 to 65535",
+                            flag, colon + 1);
     }
     return SL_CODE_OK;
 }
@@ -96,14 +104,21 @@ static enum sl_code check_listen(const char *text, struct sl_error *e)
 /* What makes no sense in this mode is refused: it would be waited for in vain. */
 static enum sl_code check_standalone(struct sl_daemon_options *o, struct sl_error *e)
 {
-    const char *strange = o->kubeconfig != NULL               ? "--kubeconfig"
-                          : o->context != NULL                ? "--context"
-                          : o->elect_leader != SL_FLAG_UNSAID ? "--leader-elect"
-                          : o->metrics_port != 0              ? "--metricsPort"
-                          : o->topology != SL_FLAG_UNSAID     ? "--enableTAS"
-                                                              : NULL;
-    if (strange != NULL) {
-        return sl_error_set(e, SL_CODE_BAD_REQUEST, "%s: not with --standalone", strange);
+    const struct {
+        bool given;
+        const char *flag;
+    } strange[] = {{o->kubeconfig != NULL, "--kubeconfig"},
+                   {o->context != NULL, "--context"},
+                   {o->elect_leader != SL_FLAG_UNSAID, "--leader-elect"},
+                   {o->metrics_port != 0, "--metricsPort"},
+                   {o->visibility_listen != NULL, "--visibility-listen"},
+                   {o->tls_dir != NULL, "--tls-dir"},
+                   {o->topology != SL_FLAG_UNSAID, "--enableTAS"}};
+    for (size_t i = 0; i < sizeof strange / sizeof strange[0]; i++) {
+        if (strange[i].given) {
+            return sl_error_set(e, SL_CODE_BAD_REQUEST, "%s: not with --standalone",
+                                strange[i].flag);
+        }
     }
     o->data_dir = o->data_dir == NULL ? "sluice-data" : o->data_dir;
     o->listen = o->listen == NULL ? "127.0.0.1:8088" : o->listen;
@@ -140,11 +155,9 @@ static enum sl_code check_names(const struct sl_daemon_options *o, struct sl_err
 {
     const struct {
         const char *flag, *value, *what;
-    } names[] = {{"--data", o->data_dir, "directory"},
-                 {"--config", o->config, "file"},
-                 {"--adapters", o->adapters, "directory"},
-                 {"--kubeconfig", o->kubeconfig, "file"},
-                 {"--context", o->context, "context"}};
+    } names[] = {{"--data", o->data_dir, "directory"},     {"--config", o->config, "file"},
+                 {"--adapters", o->adapters, "directory"}, {"--kubeconfig", o->kubeconfig, "file"},
+                 {"--tls-dir", o->tls_dir, "directory"},   {"--context", o->context, "context"}};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         if (names[i].value != NULL && names[i].value[0] == '\0') {
             return sl_error_set(e, SL_CODE_BAD_REQUEST, "%s: the %s's name is empty", names[i].flag,
@@ -160,23 +173,27 @@ enum sl_code sl_daemon_options_parse(int argc, char *const argv[], struct sl_dae
     const char *level = "info";
     const char *format = "text";
     *out = (struct sl_daemon_options){0};
-    const struct sl_flag table[] = {{"--standalone", NULL, SL_FLAG_SWITCH, &out->standalone},
-                                    {"--data", NULL, SL_FLAG_TEXT, &out->data_dir},
-                                    {"--listen", NULL, SL_FLAG_TEXT, &out->listen},
-                                    {"--allow-remote", NULL, SL_FLAG_SWITCH, &out->allow_remote},
-                                    {"--no-confinement", NULL, SL_FLAG_SWITCH, &out->unconfined},
-                                    {"--config", NULL, SL_FLAG_TEXT, &out->config},
-                                    {"--adapters", NULL, SL_FLAG_TEXT, &out->adapters},
-                                    {"--kubeconfig", NULL, SL_FLAG_TEXT, &out->kubeconfig},
-                                    {"--context", NULL, SL_FLAG_TEXT, &out->context},
-                                    {"--leader-elect", NULL, SL_FLAG_CHOICE, &out->elect_leader},
-                                    {"--metricsPort", NULL, SL_FLAG_NUMBER, &out->metrics_port},
-                                    {"--enableTAS", NULL, SL_FLAG_CHOICE, &out->topology},
-                                    {"--feature-gates", NULL, SL_FLAG_TEXT, &out->feature_gates},
-                                    {"--log-level", NULL, SL_FLAG_TEXT, &level},
-                                    {"--log-format", NULL, SL_FLAG_TEXT, &format},
-                                    {"--version", NULL, SL_FLAG_SWITCH, &out->show_version},
-                                    {"--help", "-h", SL_FLAG_SWITCH, &out->show_help}};
+    const struct sl_flag table[] = {
+        {"--standalone", NULL, SL_FLAG_SWITCH, &out->standalone},
+        {"--data", NULL, SL_FLAG_TEXT, &out->data_dir},
+        {"--listen", NULL, SL_FLAG_TEXT, &out->listen},
+        {"--allow-remote", NULL, SL_FLAG_SWITCH, &out->allow_remote},
+        {"--no-confinement", NULL, SL_FLAG_SWITCH, &out->unconfined},
+        {"--paranoid", NULL, SL_FLAG_SWITCH, &out->paranoid},
+        {"--config", NULL, SL_FLAG_TEXT, &out->config},
+        {"--adapters", NULL, SL_FLAG_TEXT, &out->adapters},
+        {"--kubeconfig", NULL, SL_FLAG_TEXT, &out->kubeconfig},
+        {"--context", NULL, SL_FLAG_TEXT, &out->context},
+        {"--leader-elect", NULL, SL_FLAG_CHOICE, &out->elect_leader},
+        {"--metricsPort", NULL, SL_FLAG_NUMBER, &out->metrics_port},
+        {"--visibility-listen", NULL, SL_FLAG_TEXT, &out->visibility_listen},
+        {"--tls-dir", NULL, SL_FLAG_TEXT, &out->tls_dir},
+        {"--enableTAS", NULL, SL_FLAG_CHOICE, &out->topology},
+        {"--feature-gates", NULL, SL_FLAG_TEXT, &out->feature_gates},
+        {"--log-level", NULL, SL_FLAG_TEXT, &level},
+        {"--log-format", NULL, SL_FLAG_TEXT, &format},
+        {"--version", NULL, SL_FLAG_SWITCH, &out->show_version},
+        {"--help", "-h", SL_FLAG_SWITCH, &out->show_help}};
     struct sl_flags flags = {.table = table, .table_count = sizeof table / sizeof table[0]};
     enum sl_code code = sl_flags_parse(&flags, argc, argv, e);
     if (code != SL_CODE_OK || out->show_version || out->show_help) {
@@ -192,5 +209,9 @@ enum sl_code sl_daemon_options_parse(int argc, char *const argv[], struct sl_dae
         (code = parse_format(format, &out->log_json, e)) != SL_CODE_OK) {
         return code;
     }
-    return out->listen == NULL ? SL_CODE_OK : check_listen(out->listen, e);
+    code = out->listen == NULL ? SL_CODE_OK : check_listen("--listen", out->listen, e);
+    const char *visibility = out->visibility_listen;
+    return code != SL_CODE_OK || visibility == NULL || strcmp(visibility, "0") == 0
+               ? code
+               : check_listen("--visibility-listen", visibility, e);
 }

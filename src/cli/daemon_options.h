@@ -26,9 +26,14 @@ struct sl_daemon_options {
     enum sl_flag_choice elect_leader;
     int64_t
         metrics_port; /* on 127.0.0.1; 0 = where the configuration says, and nowhere outside the cluster */
+    const char
+        *visibility_listen; /* ADDR:PORT with TLS; "0" = nowhere; NULL: as the configuration says in
+                                      a pod, else nowhere */
+    const char *tls_dir;    /* tls.crt and tls.key; NULL: they are made at start */
     enum sl_flag_choice topology; /* for those used to Kueue's; topology is always placed */
     const char *adapters;         /* a directory of adapter files; NULL: none */
     bool unconfined;              /* with all that the user who started it may do */
+    bool paranoid;                /* all guarantees are checked around each cycle */
     bool standalone, show_version, show_help;
 };
 /* BAD_REQUEST with a sentence for the user; the options then are not to be used. */

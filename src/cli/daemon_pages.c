@@ -4,6 +4,7 @@
 /* Servers of cluster mode. */
 #include "cli/daemon_pages.h"
 #include "cli/version.h"
+#include "cli/visibility.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -56,7 +57,8 @@ static enum sl_code serve(struct sl_daemon_pages *p, const struct serving *s,
     size_t count = 3;
     if (s->metrics) {
         hooks[count++] = (struct sl_server_hook){"/metrics", sl_pages_metrics, pages};
-        hooks[count++] = (struct sl_server_hook){SL_PAGES_VISIBILITY, sl_pages_visibility, pages};
+        hooks[count++] =
+            (struct sl_server_hook){SL_VISIBILITY_GROUP_PATH "/", sl_visibility_serve, pages};
     }
     struct sl_server_options o = {
         .allow_remote = s->remote, .hooks = hooks, .hook_count = count, .version = SL_VERSION};

@@ -24,8 +24,15 @@ static void single(struct sl_buf *out, const char *name, const char *type, const
     sl_buf_print(out, "%s %" PRIu64 "\n", name, value);
 }
 
+static const char *role_of(const struct sl_pages *p)
+{
+    return p->role == NULL ? "standalone" : p->role;
+}
+
 struct queues {
     struct sl_engine *engine;
+    const char *role; /* what Kueue's label replica_role says of this process */
+    struct sl_buf *out;
     struct sl_json *items; /* list of {name, cohort, spec, seen} */
 };
 
@@ -49,15 +56,54 @@ static void collect_queue(void *context, struct sl_json *object)
 }
 
 static void count_family(struct sl_buf *out, const struct queues *q, const char *metric,
-                         const char *member, const char *labels, const char *text)
+                         const char *member, const char *text)
 {
     help(out, metric, "gauge", text);
     for (size_t i = 0; i < sl_json_len(q->items); i++) {
         const struct sl_json *item = sl_json_at(q->items, i);
-        sl_buf_print(out, "%s{cluster_queue=\"%s\"%s} %" PRId64 "\n", metric,
-                     sl_json_path_text(item, "name", ""), labels,
+        sl_buf_print(out, "%s{cluster_queue=\"%s\",replica_role=\"%s\"} %" PRId64 "\n", metric,
+                     sl_json_path_text(item, "name", ""), q->role,
                      sl_json_int(sl_json_get(sl_json_get(item, "seen"), member), 0));
     }
+}
+
+/* Active ones may be admitted by one of the next cycles, the others wait until something changes. */
+static void pending_family(struct sl_buf *out, const struct queues *q)
+{
+    static const char line[] = "kueue_pending_workloads{cluster_queue=\"%s\",status=\"%s\","
+                               "replica_role=\"%s\"} %" PRId64 "\n";
+    help(out, "kueue_pending_workloads", "gauge", "Pending workloads per ClusterQueue");
+    for (size_t i = 0; i < sl_json_len(q->items); i++) {
+        const struct sl_json *item = sl_json_at(q->items, i);
+        const char *queue = sl_json_path_text(item, "name", "");
+        int64_t all = sl_json_int(sl_json_path(item, "seen.pendingWorkloads"), 0);
+        int64_t parked = sl_engine_queue_parked(q->engine, queue);
+        sl_buf_print(out, line, queue, "active", q->role, all > parked ? all - parked : 0);
+        sl_buf_print(out, line, queue, "inadmissible", q->role, parked);
+    }
+}
+
+static void collect_share(void *context, struct sl_json *cohort)
+{
+    struct queues *q = context;
+    struct sl_json *seen =
+        sl_engine_queue_status(q->engine, SL_KIND_COHORT, "", sl_object_name(cohort));
+    const struct sl_json *share = sl_json_path(seen, "fairSharing.weightedShare");
+    if (share != NULL) {
+        sl_buf_print(q->out,
+                     "kueue_cohort_weighted_share{cohort=\"%s\",replica_role=\"%s\"} %" PRId64 "\n",
+                     sl_object_name(cohort), q->role, sl_json_int(share, 0));
+    }
+    sl_json_free(seen);
+}
+
+/* Of Cohorts that are objects. */
+static void cohort_family(struct sl_buf *out, struct queues *q, const struct sl_client *client)
+{
+    help(out, "kueue_cohort_weighted_share", "gauge",
+         "Share of the parent's quota that is borrowed, by weight");
+    q->out = out;
+    (void)client->list(client->self, SL_KIND_COHORT, "", collect_share, q, NULL);
 }
 
 /* Shares are there when fair sharing is on. */
@@ -69,9 +115,10 @@ static void share_family(struct sl_buf *out, const struct queues *q)
         const struct sl_json *item = sl_json_at(q->items, i);
         const struct sl_json *share = sl_json_path(item, "seen.fairSharing.weightedShare");
         if (share != NULL) {
-            sl_buf_print(out, "%s{cluster_queue=\"%s\",cohort=\"%s\"} %" PRId64 "\n", name,
-                         sl_json_path_text(item, "name", ""), sl_json_path_text(item, "cohort", ""),
-                         sl_json_int(share, 0));
+            sl_buf_print(out,
+                         "%s{cluster_queue=\"%s\",cohort=\"%s\",replica_role=\"%s\"} %" PRId64 "\n",
+                         name, sl_json_path_text(item, "name", ""),
+                         sl_json_path_text(item, "cohort", ""), q->role, sl_json_int(share, 0));
         }
     }
 }
@@ -84,10 +131,10 @@ static void status_family(struct sl_buf *out, const struct queues *q)
         const struct sl_json *item = sl_json_at(q->items, i);
         const struct sl_json *active = sl_json_path(item, "seen.active.status");
         bool is = strcmp(sl_json_text(active, ""), "True") == 0 || sl_json_bool(active, false);
-        sl_buf_print(out, "%s{cluster_queue=\"%s\",status=\"active\"} %d\n", name,
-                     sl_json_path_text(item, "name", ""), is);
-        sl_buf_print(out, "%s{cluster_queue=\"%s\",status=\"pending\"} %d\n", name,
-                     sl_json_path_text(item, "name", ""), !is);
+        sl_buf_print(out, "%s{cluster_queue=\"%s\",status=\"active\",replica_role=\"%s\"} %d\n",
+                     name, sl_json_path_text(item, "name", ""), q->role, is);
+        sl_buf_print(out, "%s{cluster_queue=\"%s\",status=\"pending\",replica_role=\"%s\"} %d\n",
+                     name, sl_json_path_text(item, "name", ""), q->role, !is);
     }
 }
 
@@ -107,24 +154,31 @@ static void print_quantity(struct sl_buf *out, const char *text)
     }
 }
 
-static void resource_lines(struct sl_buf *out, const char *metric, const struct sl_json *item,
-                           const struct sl_json *flavors, const char *member)
+/* What the lines of a family have in common. */
+struct family {
+    const char *metric, *member, *role;
+};
+
+static void resource_lines(struct sl_buf *out, const struct family *f, const struct sl_json *item,
+                           const struct sl_json *flavors)
 {
-    for (size_t f = 0; f < sl_json_len(flavors); f++) {
-        const struct sl_json *flavor = sl_json_at(flavors, f);
+    for (size_t i = 0; i < sl_json_len(flavors); i++) {
+        const struct sl_json *flavor = sl_json_at(flavors, i);
         const struct sl_json *resources = sl_json_get(flavor, "resources");
         for (size_t r = 0; r < sl_json_len(resources); r++) {
             const struct sl_json *resource = sl_json_at(resources, r);
-            const struct sl_json *value = sl_json_get(resource, member);
+            const struct sl_json *value = sl_json_get(resource, f->member);
             if (value == NULL) {
                 continue;
             }
             char number[32];
             snprintf(number, sizeof number, "%" PRId64, sl_json_int(value, 0));
-            sl_buf_print(
-                out, "%s{cohort=\"%s\",cluster_queue=\"%s\",flavor=\"%s\",resource=\"%s\"} ",
-                metric, sl_json_path_text(item, "cohort", ""), sl_json_path_text(item, "name", ""),
-                sl_json_path_text(flavor, "name", ""), sl_json_path_text(resource, "name", ""));
+            sl_buf_print(out,
+                         "%s{cohort=\"%s\",cluster_queue=\"%s\",flavor=\"%s\",resource=\"%s\","
+                         "replica_role=\"%s\"} ",
+                         f->metric, sl_json_path_text(item, "cohort", ""),
+                         sl_json_path_text(item, "name", ""), sl_json_path_text(flavor, "name", ""),
+                         sl_json_path_text(resource, "name", ""), f->role);
             print_quantity(out, sl_json_text(value, number));
         }
     }
@@ -136,7 +190,8 @@ static void resource_family(struct sl_buf *out, const struct queues *q, const ch
     help(out, metric, "gauge", text);
     for (size_t i = 0; i < sl_json_len(q->items); i++) {
         const struct sl_json *item = sl_json_at(q->items, i);
-        resource_lines(out, metric, item, sl_json_get(sl_json_get(item, "seen"), member), "total");
+        struct family f = {metric, "total", q->role};
+        resource_lines(out, &f, item, sl_json_get(sl_json_get(item, "seen"), member));
     }
 }
 
@@ -148,34 +203,34 @@ static void quota_family(struct sl_buf *out, const struct queues *q, const char 
         const struct sl_json *item = sl_json_at(q->items, i);
         const struct sl_json *groups = sl_json_get(item, "groups");
         for (size_t g = 0; g < sl_json_len(groups); g++) {
-            resource_lines(out, metric, item, sl_json_get(sl_json_at(groups, g), "flavors"),
-                           member);
+            struct family f = {metric, member, q->role};
+            resource_lines(out, &f, item, sl_json_get(sl_json_at(groups, g), "flavors"));
         }
     }
 }
 
-static void attempts(struct sl_buf *out, const struct sl_controller_counters *c)
-{
-    static const char name[] = "kueue_admission_attempts_total";
-    help(out, name, "counter", "Attempts to admit workloads, by result");
-    sl_buf_print(out, "%s{result=\"success\"} %" PRIu64 "\n", name, c->workloads.reserved);
-    sl_buf_print(out, "%s{result=\"inadmissible\"} %" PRIu64 "\n", name, c->workloads.pending);
-}
-
-/* The counters of one metric, each with its labels. */
-static void series(struct sl_buf *out, const struct sl_map *all, const char *name, const char *text)
-{
-    size_t cursor = 0;
-    size_t len = strlen(name);
-    const char *key;
-    union sl_map_value value;
-    help(out, name, "counter", text);
-    while (sl_map_next(all, &cursor, &key, &value)) {
-        if (strncmp(key, name, len) == 0 && key[len] == '{') {
-            sl_buf_print(out, "%s %" PRIu64 "\n", key, value.number);
-        }
-    }
-}
+/* What the controllers count: names, in the order in which they are shown. */
+static const struct {
+    const char *name, *type, *text;
+} meters[] = {
+    {"kueue_admission_attempts_total", "counter", "Attempts to admit workloads, by result"},
+    {"kueue_admission_attempt_duration_seconds", "histogram", "How long an attempt took"},
+    {"kueue_quota_reserved_workloads_total", "counter", "Quota reservations since the start"},
+    {"kueue_quota_reserved_wait_time_seconds", "histogram",
+     "From creation or requeuing to the reservation of quota"},
+    {"kueue_admitted_workloads_total", "counter", "Admissions since the start"},
+    {"kueue_admission_wait_time_seconds", "histogram",
+     "From creation or requeuing to the admission"},
+    {"kueue_admission_checks_wait_time_seconds", "histogram",
+     "From the reservation of quota to the admission, of workloads with checks"},
+    {"kueue_evicted_workloads_total", "counter", "Evictions since the start"},
+    {"kueue_evicted_workloads_once_total", "counter",
+     "Workloads that were evicted for the first time for that reason"},
+    {"kueue_preempted_workloads_total", "counter",
+     "Preemptions since the start, by the ClusterQueue of the preemptor"},
+    {"kueue_finished_workloads_total", "counter", "Workloads that finished since the start"},
+    {"kueue_execution_time_seconds", "histogram", "How long finished workloads were admitted"},
+};
 
 static void totals(struct sl_buf *out, const struct sl_pages *p)
 {
@@ -183,13 +238,10 @@ static void totals(struct sl_buf *out, const struct sl_pages *p)
     struct sl_controller_counters c;
     sl_engine_count(p->engine, &e);
     sl_controllers_count(p->controllers, &c);
-    attempts(out, &c);
-    const struct sl_map *s = c.workloads.series;
-    series(out, s, "kueue_quota_reserved_workloads_total", "Quota reservations since the start");
-    series(out, s, "kueue_admitted_workloads_total", "Admissions since the start");
-    series(out, s, "kueue_evicted_workloads_total", "Evictions since the start");
-    series(out, s, "kueue_preempted_workloads_total",
-           "Preemptions since the start, by the ClusterQueue of the preemptor");
+    for (size_t i = 0; i < sizeof meters / sizeof meters[0]; i++) {
+        help(out, meters[i].name, meters[i].type, meters[i].text);
+        sl_meters_print(c.meters, meters[i].name, role_of(p), out);
+    }
     single(out, "kueue_finished_workloads", "gauge", "Workloads that have finished", e.finished);
     single(out, "sluice_workloads", "gauge", "Workloads known to the core", e.workloads);
     single(out, "sluice_workloads_pending", "gauge", "Workloads that wait for quota", e.pending);
@@ -208,13 +260,12 @@ static void totals(struct sl_buf *out, const struct sl_pages *p)
 
 static void decisions(struct sl_buf *out, const struct sl_pages *p)
 {
-    struct queues q = {.engine = p->engine, .items = sl_json_new_list()};
+    struct queues q = {.engine = p->engine, .role = role_of(p), .items = sl_json_new_list()};
     (void)p->client.list(p->client.self, SL_KIND_CLUSTER_QUEUE, "", collect_queue, &q, NULL);
-    count_family(out, &q, "kueue_pending_workloads", "pendingWorkloads", ",status=\"active\"",
-                 "Pending workloads per ClusterQueue");
-    count_family(out, &q, "kueue_reserving_active_workloads", "reservingWorkloads", "",
+    pending_family(out, &q);
+    count_family(out, &q, "kueue_reserving_active_workloads", "reservingWorkloads",
                  "Workloads that hold a reservation");
-    count_family(out, &q, "kueue_admitted_active_workloads", "admittedWorkloads", "",
+    count_family(out, &q, "kueue_admitted_active_workloads", "admittedWorkloads",
                  "Admitted workloads that have not finished");
     status_family(out, &q);
     resource_family(out, &q, "kueue_cluster_queue_resource_reservation", "flavorsReservation",
@@ -226,6 +277,7 @@ static void decisions(struct sl_buf *out, const struct sl_pages *p)
                  "Borrowing limit");
     quota_family(out, &q, "kueue_cluster_queue_lending_limit", "lendingLimit", "Lending limit");
     share_family(out, &q);
+    cohort_family(out, &q, &p->client);
     totals(out, p);
     sl_json_free(q.items);
 }

@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* What the daemon serves besides the API: /readyz, /metrics with Kueue's names, and the pending workloads at
- * the path of Kueue's visibility API. Each is a hook of the server; context is a struct sl_pages. */
+/* What the daemon serves besides the API: /readyz, /metrics with Kueue's names, and more (visibility.h). Each is a
+ * hook of the server; context is a struct sl_pages. */
 #ifndef SL_CLI_PAGES_H
 #define SL_CLI_PAGES_H
 #include "controllers/controllers.h"
 #include "server/server.h"
-
-#define SL_PAGES_VISIBILITY "/apis/visibility.kueue.x-k8s.io/v1beta2/clusterqueues/"
 
 struct sl_pages {
     struct sl_client client;
@@ -17,13 +15,11 @@ struct sl_pages {
     bool (*ready)(void *context);                       /* NULL: decisions are being made */
     void (*metrics)(void *context, struct sl_buf *out); /* more of them; NULL = none */
     void *context;
+    const char *role; /* of this process, as Kueue's label replica_role says it; NULL: standalone */
 };
 /* 200 when it is ready, 503 before. */
 void sl_pages_ready(void *context, const char *path, const char *query,
                     struct sl_server_page *page);
 void sl_pages_metrics(void *context, const char *path, const char *query,
                       struct sl_server_page *page);
-/* .../clusterqueues/NAME/pendingworkloads?limit=N&offset=N */
-void sl_pages_visibility(void *context, const char *path, const char *query,
-                         struct sl_server_page *page);
 #endif

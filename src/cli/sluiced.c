@@ -2,7 +2,7 @@
  * SPDX-FileCopyrightText: The Sluice authors */
 
 /* sluiced: options and configuration in, daemon on. Exit codes: 0 stopped cleanly, 1 could not start or lost its lease, 2 wrong
- * usage. */
+ * usage, 4 a guarantee was found broken (--paranoid). */
 #include "cli/config.h"
 #include "cli/daemon.h"
 #include "cli/daemon_cluster.h"
@@ -46,6 +46,7 @@ static int run(const struct sl_daemon_options *options)
         struct sl_daemon_options configured = *options;
         configured.keep_requests = !config->cleanup_requests;
         configured.jobs = &config->jobs;
+        config->settings.paranoid = options->paranoid;
         enum sl_code code = options->standalone ? sl_daemon_run(&configured, &config->settings, &e)
                                                 : sl_daemon_cluster_run(options, config, &e);
         status = code == SL_CODE_OK ? 0 : 1;

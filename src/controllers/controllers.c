@@ -88,8 +88,7 @@ struct sl_controllers *sl_controllers_new(const struct sl_controllers_options *o
     c->queues.guards = &c->guards;
     c->queues.budget = sl_budget_new(options->statuses_per_s, options->statuses_burst);
     sl_jobs_init(&c->jobs, client, c->events, options->engine, &options->job_rules);
-    sl_podgroups_init(&c->podgroups, client, c->events, options->engine,
-                      sl_podgroups_wanted(&options->job_rules));
+    sl_podgroups_init(&c->podgroups, client, c->events, options->engine, &c->options.job_rules);
     sl_runner_init(&c->runner, client, c->events);
     sl_cluster_init(&c->cluster, client, c->events, options->run_jobs);
     sl_capacity_init(&c->capacity, client, c->events, options->run_jobs, options->keep_requests);
@@ -177,6 +176,13 @@ static void read_again(struct sl_controllers *c, enum sl_kind kind, const struct
     }
 }
 
+static uint64_t finished_so_far(const struct sl_controllers *c)
+{
+    struct sl_engine_counters counters;
+    sl_engine_count(c->options.engine, &counters);
+    return counters.finished;
+}
+
 static void on_watch(void *context, enum sl_watch_type type, enum sl_kind kind,
                      struct sl_json *object)
 {
@@ -185,7 +191,11 @@ static void on_watch(void *context, enum sl_watch_type type, enum sl_kind kind,
         note_synced(c, kind);
     } else {
         bool deleted = type == SL_WATCH_DELETED;
+        uint64_t finished = finished_so_far(c);
         feed_engine(c, kind, object, deleted);
+        if (sl_controllers_ready(c) && finished_so_far(c) > finished) {
+            sl_workloads_count_finished(&c->workloads, object);
+        }
         read_again(c, kind, object);
         sl_jobs_observe(&c->jobs, kind, object, deleted, sl_clock_now_ms());
         sl_cluster_observe(&c->cluster, kind, object, deleted, sl_clock_now_ms());
@@ -209,13 +219,31 @@ void sl_controllers_start(struct sl_controllers *c)
     }
 }
 
+/* An attempt is a cycle that looked at somebody. */
+static bool attempt(struct sl_controllers *c, int64_t now_ms)
+{
+    struct sl_engine *engine = c->options.engine;
+    struct sl_engine_counters before;
+    struct sl_engine_counters after;
+    int64_t began_us = sl_clock_monotonic_us();
+    sl_engine_count(engine, &before);
+    bool more = sl_engine_cycle(engine, now_ms);
+    sl_engine_count(engine, &after);
+    if (after.cycles > before.cycles) {
+        const char *result = after.reserved > before.reserved ? "success" : "inadmissible";
+        sl_meters_count(&c->workloads.meters, "kueue_admission_attempts_total{result", result, "");
+        sl_meters_time(&c->workloads.meters, "kueue_admission_attempt_duration_seconds{result",
+                       result, "", SL_METER_CALLS, sl_clock_monotonic_us() - began_us);
+    }
+    return more;
+}
+
 /* Cycles until the engine has nothing more to decide at once; true when it has. */
 static bool run_cycles(struct sl_controllers *c, int64_t now_ms)
 {
-    struct sl_engine *engine = c->options.engine;
     c->cycle_due = false;
     for (unsigned i = 0; i < CYCLES_PER_STEP; i++) {
-        if (!sl_engine_cycle(engine, now_ms)) {
+        if (!attempt(c, now_ms)) {
             return false;
         }
     }
@@ -274,6 +302,7 @@ bool sl_controllers_ready(const struct sl_controllers *c)
 void sl_controllers_count(const struct sl_controllers *c, struct sl_controller_counters *out)
 {
     *out = (struct sl_controller_counters){.workloads = c->workloads.counters,
+                                           .meters = &c->workloads.meters,
                                            .events_dropped = sl_recorder_dropped(c->events),
                                            .jobs_waiting = sl_jobs_waiting(&c->jobs)};
 }

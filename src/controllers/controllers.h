@@ -43,6 +43,7 @@ bool sl_controllers_ready(const struct sl_controllers *c); /* are decisions bein
 
 struct sl_controller_counters {
     struct sl_workload_counters workloads;
+    const struct sl_meters *meters;
     uint64_t events_dropped;
     size_t jobs_waiting; /* keys in the work queues */
 };

@@ -85,6 +85,41 @@ void sl_framework_own(const struct sl_framework *f, struct sl_json *object,
     sl_json_set(sl_json_path_make(object, "metadata"), "ownerReferences", owners);
 }
 
+const char *sl_job_prebuilt(const struct sl_json *job)
+{
+    const char *name = sl_object_annotation(job, SL_LABEL_PREBUILT);
+    if (name == NULL || name[0] == '\0') {
+        name = sl_object_label(job, SL_LABEL_PREBUILT);
+    }
+    return name != NULL && name[0] != '\0' && strlen(name) <= NAME_LENGTH_MAX ? name : NULL;
+}
+
+static const char *gates_of(const struct sl_json *object)
+{
+    const char *gates = sl_object_annotation(object, SL_ANNOTATION_GATED_BY);
+    return gates == NULL ? "" : gates;
+}
+
+static void copy_gates(struct sl_json *wl, const struct sl_json *job)
+{
+    if (gates_of(job)[0] != '\0') {
+        sl_json_set_text(sl_json_path_make(wl, "metadata.annotations"), SL_ANNOTATION_GATED_BY,
+                         gates_of(job));
+    } else {
+        sl_json_remove(sl_json_path(wl, "metadata.annotations"), SL_ANNOTATION_GATED_BY);
+    }
+}
+
+struct sl_json *sl_workload_with_gates_new(const struct sl_json *wl, const struct sl_json *job)
+{
+    if (strcmp(gates_of(wl), gates_of(job)) == 0) {
+        return NULL;
+    }
+    struct sl_json *o = sl_json_clone(wl);
+    copy_gates(o, job);
+    return o;
+}
+
 /* What the job says to a provisioner goes with its Workload. */
 static void copy_parameters(struct sl_json *wl, const struct sl_json *job)
 {
@@ -115,6 +150,7 @@ static void add_metadata(const struct sl_framework *f, struct sl_json *wl,
     sl_json_set(metadata, "finalizers", finalizers);
     sl_framework_own(f, wl, job);
     copy_parameters(wl, job);
+    copy_gates(wl, job);
 }
 
 static void set_priority(struct sl_json *spec, const struct sl_priority *priority)

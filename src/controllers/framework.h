@@ -11,6 +11,7 @@
 #define SL_LABEL_PRIORITY_CLASS "kueue.x-k8s.io/priority-class"
 #define SL_LABEL_MAX_EXEC_S "kueue.x-k8s.io/max-exec-time-seconds"
 #define SL_LABEL_PREBUILT "kueue.x-k8s.io/prebuilt-workload-name"
+#define SL_ANNOTATION_GATED_BY "kueue.x-k8s.io/admission-gated-by"
 #define SL_LABEL_JOB_UID "kueue.x-k8s.io/job-uid"
 #define SL_FINALIZER "kueue.x-k8s.io/resource-in-use"
 #define SL_POD_SETS_MAX 18u
@@ -104,6 +105,10 @@ int64_t sl_workload_reduced_pods(const struct sl_json *wl, size_t index);
 /* The label's value when it is a whole positive number of seconds, else 0 (no limit). */
 int64_t sl_job_execution_s_max(const struct sl_json *job);
 const char *sl_job_queue(const struct sl_json *job); /* NULL: no label, or an empty one */
+/* The Workload that the job says somebody else makes for it: of the annotation, or else of the label; NULL: none. */
+const char *sl_job_prebuilt(const struct sl_json *job);
+/* A copy of the Workload with the admission gates of its job; NULL when they are the same already. */
+struct sl_json *sl_workload_with_gates_new(const struct sl_json *wl, const struct sl_json *job);
 /* Is `wl` owned by that job (same uid)? */
 bool sl_job_owns(const struct sl_json *job, const struct sl_json *wl);
 

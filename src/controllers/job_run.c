@@ -64,7 +64,7 @@ static void restore_all(const struct sl_job_view *v, struct sl_json *o)
 static void suspend(struct sl_job_view *v, const char *why)
 {
     struct sl_json *o = sl_json_clone(v->job);
-    struct sl_note note = sl_job_note(v, false, v->wl == NULL ? "Suspended" : "Stopped");
+    struct sl_note note = sl_job_note(v, false, "Stopped");
     snprintf(note.message, sizeof note.message, "%s", why);
     v->f->suspend(v->f, o, true);
     if (!v->f->forgets_start) {
@@ -239,6 +239,25 @@ void sl_job_start(struct sl_job_view *v)
         sl_job_write(v->r, SL_VERB_UPDATE, v->f->kind, o, &note);
     }
     sl_json_free(o);
+}
+
+bool sl_job_checks_say(const struct sl_json *wl, struct sl_buf *out)
+{
+    const struct sl_json *checks = sl_json_path(wl, "status.admissionChecks");
+    bool any = false;
+    for (size_t i = 0; i < sl_json_len(checks); i++) {
+        const struct sl_json *check = sl_json_at(checks, i);
+        const char *message = sl_json_path_text(check, "message", "");
+        if (message[0] == '\0' || strcmp(sl_json_path_text(check, "state", ""), "Pending") != 0) {
+            continue;
+        }
+        if (out != NULL) {
+            sl_buf_print(out, "%s%s: %s", any ? "; " : "", sl_json_path_text(check, "name", ""),
+                         message);
+        }
+        any = true;
+    }
+    return any;
 }
 
 /* --- how its pods are ---------------------------------------------------------------------------------- */

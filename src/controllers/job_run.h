@@ -10,6 +10,8 @@
 bool sl_job_stopping(const struct sl_job_view *v);
 /* One step towards a stopped, restored job; true when there is nothing left to do. */
 bool sl_job_stop(struct sl_job_view *v, const char *why);
+/* What the pending admission checks of the Workload say, "check: message; ..." (out may be NULL); false: nothing. */
+bool sl_job_checks_say(const struct sl_json *wl, struct sl_buf *out);
 /* Unsuspend it with what admission adds to its pods, in one write. */
 void sl_job_start(struct sl_job_view *v);
 /* Say whether all pods are ready, where somebody waits for that. */

@@ -110,18 +110,13 @@ static struct sl_json *wanted_new(struct sl_job_view *v)
     return sl_framework_workload_new(v->f, v->job, &plan);
 }
 
-static const char *prebuilt(const struct sl_json *job)
-{
-    const char *name = sl_object_label(job, SL_LABEL_PREBUILT);
-    return name != NULL && name[0] != '\0' ? name : NULL;
-}
-
 static void create(struct sl_job_view *v)
 {
-    bool waits = prebuilt(v->job) != NULL;
+    bool waits = sl_job_prebuilt(v->job) != NULL;
     bool idle = v->f->suspended(v->f, v->job) && !sl_job_stopping(v) &&
                 (v->f->forgets_start || !v->f->active(v->f, v->job));
-    if (!idle && !sl_job_stop(v, waits ? "missing workload" : "Waiting for admission by a queue")) {
+    if (!idle && !sl_job_stop(v, waits ? "missing workload"
+                                       : "Missing Workload; unable to restore pod templates")) {
         return;
     }
     if (waits) { /* somebody else makes it; nothing tells which job it is for */
@@ -236,7 +231,7 @@ static void rematch(struct sl_job_view *v)
     if (!v->f->suspended(v->f, v->job)) {
         sl_job_stop(v,
                     "No matching Workload; restoring pod templates according to existent Workload");
-    } else if (prebuilt(v->job) != NULL) {
+    } else if (sl_job_prebuilt(v->job) != NULL) {
         give_up_prebuilt(v);
     } else if (!sl_condition_true(v->wl, "QuotaReserved")) {
         update_workload(v);
@@ -307,6 +302,34 @@ static void stop_for(struct sl_job_view *v, const char *condition, const char *f
     }
 }
 
+/* The job's admission gates are its Workload's; true when that had to be written. */
+static bool follow_gates(struct sl_job_view *v)
+{
+    struct sl_json *o =
+        sl_job_prebuilt(v->job) != NULL ? NULL : sl_workload_with_gates_new(v->wl, v->job);
+    if (o == NULL) {
+        return false;
+    }
+    const char *gates = sl_object_annotation(v->job, SL_ANNOTATION_GATED_BY);
+    struct sl_note note = sl_job_note(v, false, "UpdatedWorkload");
+    snprintf(note.message, sizeof note.message, "Updated workload AdmissionGatedBy to \"%s\"",
+             gates == NULL ? "" : gates);
+    sl_job_write(v->r, SL_VERB_UPDATE, SL_KIND_WORKLOAD, o, &note);
+    sl_json_free(o);
+    return true;
+}
+
+/* What it waits for, although it has its quota. */
+static void tell_checks(const struct sl_job_view *v)
+{
+    struct sl_buf message = {0};
+    if (sl_condition_true(v->wl, "QuotaReserved") && sl_job_checks_say(v->wl, &message)) {
+        sl_recorder_record(v->r->events, v->f->kind, v->job, false, "UpdatedAdmissionCheck",
+                           message.data, v->now_ms);
+    }
+    sl_buf_fini(&message);
+}
+
 static void act_suspended(struct sl_job_view *v)
 {
     if (sl_job_stopping(v)) {
@@ -318,8 +341,10 @@ static void act_suspended(struct sl_job_view *v)
     } else if (reprioritize(v)) {
         return;
     } else if (!sl_condition_true(v->wl, "QuotaReserved") && !wishes_match(v) &&
-               prebuilt(v->job) == NULL) {
+               sl_job_prebuilt(v->job) == NULL) {
         update_workload(v);
+    } else {
+        tell_checks(v);
     }
 }
 
@@ -338,7 +363,8 @@ static void act_with_workload(struct sl_job_view *v)
 {
     if (sl_object_deleting(v->wl)) {
         stop_for(v, "Evicted", "Workload is deleted");
-    } else if (sl_condition_true(v->wl, "Finished") || adopt(v) || sl_job_reclaim(v)) {
+    } else if (sl_condition_true(v->wl, "Finished") || adopt(v) || follow_gates(v) ||
+               sl_job_reclaim(v)) {
         return;
     } else if (sl_condition_true(v->wl, "Evicted")) {
         stop_for(v, "Evicted", "Evicted");

@@ -7,7 +7,10 @@
 #include "base/map.h"
 #include "controllers/adapter.h"
 #include "controllers/job.h"
+#include "controllers/job_run.h"
 #include "controllers/job_steps.h"
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define LEFTOVER_DELAY_MS 1000 /* the garbage collector goes first */
@@ -36,22 +39,25 @@ static struct sl_jobs_of *of_object(struct sl_jobs *j, const struct sl_json *o)
 static void workload_name(const struct sl_framework *f, const struct sl_json *job,
                           char out[static 254])
 {
-    const char *name = sl_object_label(job, SL_LABEL_PREBUILT);
-    if (name != NULL && name[0] != '\0' && strlen(name) < 254) {
+    const char *name = sl_job_prebuilt(job);
+    if (name != NULL) {
         memcpy(out, name, strlen(name) + 1);
     } else {
         sl_framework_workload_name(f, sl_object_name(job), sl_object_uid(job), out);
     }
 }
 
-/* The topmost owner that is managed itself, or NULL. *f is its framework. */
+/* The topmost owner that is managed itself, or NULL. *f is its framework; *too_deep: there are more owners than are
+ * looked at. */
 static struct sl_json *ancestor_new(struct sl_jobs *j, struct sl_reconciler *r,
-                                    const struct sl_json *job, const struct sl_framework **f)
+                                    const struct sl_json *job, const struct sl_framework **f,
+                                    bool *too_deep)
 {
     struct sl_json *top = NULL;
     struct sl_json *at = NULL;
     const struct sl_json *below = job;
-    for (unsigned i = 0; i < ANCESTORS_MAX; i++) {
+    *too_deep = false;
+    for (unsigned i = 0; i <= ANCESTORS_MAX; i++) {
         bool absent;
         const struct sl_json *owner = sl_object_controller_ref(below);
         const struct sl_jobs_of *of = owner == NULL ? NULL : of_object(j, owner);
@@ -64,6 +70,7 @@ static struct sl_json *ancestor_new(struct sl_jobs *j, struct sl_reconciler *r,
         sl_json_free(at);
         at = parent;
         below = parent;
+        *too_deep = same && i == ANCESTORS_MAX;
         if (!same) {
             break;
         }
@@ -96,7 +103,15 @@ static bool admitted(struct sl_reconciler *r, const struct sl_framework *f,
 static bool is_child(struct sl_job_view *v)
 {
     const struct sl_framework *f = NULL;
-    struct sl_json *owner = ancestor_new(v->j, v->r, v->job, &f);
+    bool too_deep;
+    struct sl_json *owner = ancestor_new(v->j, v->r, v->job, &f, &too_deep);
+    if (too_deep) {
+        sl_job_report(v, "JobNestingTooDeep",
+                      "Terminated search for Kueue-managed Job because ancestor depth exceeded "
+                      "limit of 10");
+        sl_json_free(owner);
+        return true;
+    }
     if (owner == NULL) {
         return false;
     }
@@ -107,14 +122,15 @@ static bool is_child(struct sl_job_view *v)
     return true;
 }
 
-static bool namespace_is_managed(struct sl_job_view *v, const char *ns)
+bool sl_jobs_namespace_managed(const struct sl_job_rules *rules, struct sl_reconciler *r,
+                               const char *ns)
 {
-    if (v->j->rules.namespaces == NULL) {
+    if (rules->namespaces == NULL) {
         return true;
     }
     bool absent;
-    struct sl_json *o = sl_reconciler_get(v->r, SL_KIND_NAMESPACE, "", ns, &absent);
-    bool yes = o != NULL && sl_selector_matches(v->j->rules.namespaces, o);
+    struct sl_json *o = sl_reconciler_get(r, SL_KIND_NAMESPACE, "", ns, &absent);
+    bool yes = o != NULL && sl_selector_matches(rules->namespaces, o);
     sl_json_free(o);
     return yes;
 }
@@ -135,11 +151,43 @@ static const char *queue_of(struct sl_job_view *v)
 
 static bool is_managed(struct sl_job_view *v)
 {
-    if (sl_object_deleting(v->job) || (v->f->skips != NULL && v->f->skips(v->f, v->job)) ||
-        !namespace_is_managed(v, sl_object_namespace(v->job)) || is_child(v)) {
+    if ((v->f->skips != NULL && v->f->skips(v->f, v->job)) ||
+        !sl_jobs_namespace_managed(&v->j->rules, v->r, sl_object_namespace(v->job)) ||
+        is_child(v)) {
         return false;
     }
     return v->j->rules.manage_all || sl_job_queue(v->job) != NULL;
+}
+
+/* What becomes of a Workload that no job needs any more. */
+static void tidy_up(struct sl_jobs *j, struct sl_reconciler *r, struct sl_json *wl, bool job_gone,
+                    int64_t now_ms)
+{
+    bool finished = sl_condition_true(wl, "Finished");
+    if (sl_object_deleting(wl) || (finished && job_gone)) {
+        if (sl_workload_has_finalizer(wl)) {
+            sl_job_release_workload(r, wl);
+        }
+    } else if (!finished && job_gone) {
+        sl_job_finish_workload(r, wl, "OwnerNotFound",
+                               "The Job of this Workload does not exist any more", NULL);
+    } else if (!finished && sl_condition_true(wl, "Evicted") &&
+               sl_condition_true(wl, "QuotaReserved")) {
+        sl_engine_job_stopped(j->engine, wl, now_ms); /* it has no Job: nothing runs */
+    }
+}
+
+/* Its owner is on the way out, which in the foreground waits for what it owns: the Workload must not wait for the
+ * job in turn. */
+static void let_go(struct sl_job_view *v, const struct sl_key *key)
+{
+    bool absent;
+    char name[254];
+    workload_name(v->f, v->job, name);
+    v->wl = sl_reconciler_get(v->r, SL_KIND_WORKLOAD, key->ns, name, &absent);
+    if (v->wl != NULL && sl_job_owns(v->job, v->wl)) {
+        tidy_up(v->j, v->r, v->wl, true, v->now_ms);
+    }
 }
 
 static void reconcile_job(void *self, struct sl_reconciler *r, const struct sl_key *key,
@@ -154,13 +202,21 @@ static void reconcile_job(void *self, struct sl_reconciler *r, const struct sl_k
     if (v.job == NULL) {
         return;
     }
-    if (is_managed(&v)) {
+    if (sl_object_deleting(v.job)) {
+        let_go(&v, key);
+    } else if (is_managed(&v)) {
         v.queue = queue_of(&v);
         workload_name(of->f, v.job, name);
         v.wl = sl_reconciler_get(r, SL_KIND_WORKLOAD, key->ns, name, &absent);
-        bool free = v.wl != NULL && sl_object_controller_ref(v.wl) == NULL &&
-                    sl_object_label(v.job, SL_LABEL_PREBUILT) != NULL;
-        if (absent || free || (v.wl != NULL && sl_job_owns(v.job, v.wl))) {
+        bool ours = v.wl != NULL && sl_job_owns(v.job, v.wl);
+        bool free = v.wl != NULL && sl_object_controller_ref(v.wl) == NULL;
+        bool named = sl_job_prebuilt(v.job) != NULL;
+        if (v.wl != NULL && named && !ours && !free) {
+            sl_json_free(v.wl); /* as if there were none: without one of its own it may not run */
+            v.wl = NULL;
+            absent = true;
+        }
+        if (absent || ours || (free && named)) {
             sl_job_act(&v);
         }
     }
@@ -189,23 +245,6 @@ static bool abandoned(struct sl_jobs *j, struct sl_reconciler *r, const struct s
     *job_gone = absent || (job != NULL && !sl_job_owns(job, wl));
     sl_json_free(job);
     return *job_gone;
-}
-
-static void tidy_up(struct sl_jobs *j, struct sl_reconciler *r, struct sl_json *wl, bool job_gone,
-                    int64_t now_ms)
-{
-    bool finished = sl_condition_true(wl, "Finished");
-    if (sl_object_deleting(wl) || (finished && job_gone)) {
-        if (sl_workload_has_finalizer(wl)) {
-            sl_job_release_workload(r, wl);
-        }
-    } else if (!finished && job_gone) {
-        sl_job_finish_workload(r, wl, "OwnerNotFound",
-                               "The Job of this Workload does not exist any more", NULL);
-    } else if (!finished && sl_condition_true(wl, "Evicted") &&
-               sl_condition_true(wl, "QuotaReserved")) {
-        sl_engine_job_stopped(j->engine, wl, now_ms); /* it has no Job: nothing runs */
-    }
 }
 
 static void reconcile_leftover(void *self, struct sl_reconciler *r, const struct sl_key *key,
@@ -249,7 +288,8 @@ static void add_kind(struct sl_jobs *j, const struct sl_framework *f,
 void sl_jobs_init(struct sl_jobs *j, const struct sl_client *client, struct sl_recorder *events,
                   struct sl_engine *engine, const struct sl_job_rules *rules)
 {
-    *j = (struct sl_jobs){.engine = engine, .default_classes = sl_map_new()};
+    *j = (struct sl_jobs){
+        .engine = engine, .children = sl_job_children_new(), .default_classes = sl_map_new()};
     if (rules != NULL) {
         j->rules = *rules;
     }
@@ -269,6 +309,7 @@ void sl_jobs_fini(struct sl_jobs *j)
         sl_map_free(j->kinds[i].blocked);
     }
     sl_reconciler_fini(&j->leftovers);
+    sl_job_children_free(j->children);
     sl_map_free(j->default_classes);
 }
 
@@ -281,11 +322,38 @@ static void wake(struct sl_jobs_of *of, const char *ns, const char *name)
     sl_work_add(of->work.work, key, SL_WORK_NOW);
 }
 
+static void keep_child(struct sl_jobs_of *of, const struct sl_json *job, const char *owner,
+                       bool there)
+{
+    char child[SL_KEY_SIZE + 16];
+    (void)snprintf(child, sizeof child, "%zu/%s/%s", (size_t)(of - of->all->kinds),
+                   sl_object_namespace(job), sl_object_name(job));
+    sl_job_children_put(of->all->children, owner, sl_object_uid(job), child, there);
+}
+
+/* A child may have to stop, or may run again, when its owner's Workload has changed; and so its own children. */
+static void wake_children(struct sl_jobs *j, const char *owner, unsigned depth)
+{
+    size_t cursor = 0;
+    const char *uid;
+    const char *child;
+    while (depth < ANCESTORS_MAX &&
+           sl_job_children_next(j->children, owner, &cursor, &uid, &child)) {
+        char *key = NULL;
+        size_t kind = strtoul(child, &key, 10);
+        sl_work_add(j->kinds[kind].work.work, key + 1, SL_WORK_NOW);
+        wake_children(j, uid, depth + 1);
+    }
+}
+
 static void observe_job(struct sl_jobs_of *of, const struct sl_json *job, bool deleted,
                         int64_t now_ms)
 {
     const struct sl_json *owner = sl_object_controller_ref(job);
     bool child = owner != NULL && of_object(of->all, owner) != NULL;
+    if (child) {
+        keep_child(of, job, sl_json_path_text(owner, "uid", ""), !deleted);
+    }
     if (sl_job_queue(job) == NULL && !of->all->rules.manage_all && !child) {
         return;
     }
@@ -312,7 +380,15 @@ static bool concerns_job(const struct sl_json *wl)
     if (sl_condition_true(wl, "Admitted")) {
         return !sl_condition_true(wl, "PodsReady");
     }
-    return sl_object_generation(wl) > 1 && !sl_condition_true(wl, "QuotaReserved");
+    bool reserved = sl_condition_true(wl, "QuotaReserved");
+    return reserved ? sl_job_checks_say(wl, NULL) : sl_object_generation(wl) > 1;
+}
+
+/* May jobs below its job not run (any more)? */
+static bool concerns_children(const struct sl_json *wl, bool deleted)
+{
+    return deleted || sl_object_deleting(wl) || sl_condition_true(wl, "Evicted") ||
+           !sl_condition_true(wl, "Admitted");
 }
 
 static void observe_workload(struct sl_jobs *j, const struct sl_json *wl, bool deleted)
@@ -322,6 +398,9 @@ static void observe_workload(struct sl_jobs *j, const struct sl_json *wl, bool d
     struct sl_jobs_of *of = owner == NULL ? NULL : of_object(j, owner);
     if (of != NULL && (deleted || concerns_job(wl))) {
         wake(of, sl_object_namespace(wl), sl_json_path_text(owner, "name", ""));
+    }
+    if (of != NULL && concerns_children(wl, deleted)) {
+        wake_children(j, sl_json_path_text(owner, "uid", ""), 0);
     }
     bool lonely = owner == NULL && (sl_condition_true(wl, "Evicted") ||
                                     sl_object_label(wl, SL_LABEL_JOB_UID) != NULL);

@@ -10,6 +10,7 @@
 #ifndef SL_CONTROLLERS_JOBS_H
 #define SL_CONTROLLERS_JOBS_H
 #include "controllers/framework.h"
+#include "controllers/job_children.h"
 #include "controllers/reconciler.h"
 #include "engine/engine.h"
 
@@ -39,6 +40,7 @@ struct sl_jobs {
     struct sl_reconciler leftovers; /* keys are Workloads whose job may be gone */
     struct sl_engine *engine;
     struct sl_job_rules rules;
+    struct sl_job_children *children;
     struct sl_map *default_classes; /* PriorityClasses with globalDefault */
 };
 
@@ -46,6 +48,9 @@ struct sl_jobs {
 void sl_jobs_init(struct sl_jobs *j, const struct sl_client *client, struct sl_recorder *events,
                   struct sl_engine *engine, const struct sl_job_rules *rules);
 void sl_jobs_fini(struct sl_jobs *j);
+/* Are jobs of that namespace managed? */
+bool sl_jobs_namespace_managed(const struct sl_job_rules *rules, struct sl_reconciler *r,
+                               const char *ns);
 /* A job, Workload, PriorityClass or WorkloadPriorityClass was added, changed or deleted. */
 void sl_jobs_observe(struct sl_jobs *j, enum sl_kind kind, const struct sl_json *object,
                      bool deleted, int64_t now_ms);

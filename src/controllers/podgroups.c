@@ -43,14 +43,39 @@ static void leave(struct sl_podgroups *p, const char *key, const char *pod)
 
 /* --- looking ---------------------------------------------------------------------------------- */
 
+/* Pods of another namespace stay as they are, but none that is to go is held back. */
+static bool is_managed(struct sl_pod_look *l, const char *ns)
+{
+    bool deleting = false;
+    for (size_t i = 0; i < l->count; i++) {
+        deleting = deleting || sl_object_deleting(l->pods[i]);
+    }
+    return deleting || sl_jobs_namespace_managed(l->p->rules, l->r, ns);
+}
+
 static void look(struct sl_pod_look *l, const char *ns, const char *workload)
 {
     bool absent;
+    if (!is_managed(l, ns)) {
+        return;
+    }
+    l->prebuilt = sl_job_prebuilt(l->pods[0]);
     l->wl = sl_reconciler_get(l->r, SL_KIND_WORKLOAD, ns, workload, &absent);
     if (l->wl != NULL || absent) {
         sl_pod_look_act(l);
     }
     sl_json_free(l->wl);
+}
+
+/* The Workload of a pod that stands alone. */
+static void name_of(const struct sl_json *pod, char out[static 254])
+{
+    const char *prebuilt = sl_job_prebuilt(pod);
+    if (prebuilt != NULL) {
+        memcpy(out, prebuilt, strlen(prebuilt) + 1);
+    } else {
+        sl_framework_workload_name(&sl_pod_framework, sl_object_name(pod), sl_object_uid(pod), out);
+    }
 }
 
 static void reconcile_pod(void *self, struct sl_reconciler *r, const struct sl_key *key,
@@ -62,7 +87,7 @@ static void reconcile_pod(void *self, struct sl_reconciler *r, const struct sl_k
     struct sl_pod_look l = {
         .p = self, .r = r, .key = r->current, .pods = &pod, .count = 1, .now_ms = now_ms};
     if (pod != NULL && sl_podjob_managed(pod) && sl_podjob_group(pod) == NULL) {
-        sl_framework_workload_name(&sl_pod_framework, key->name, sl_object_uid(pod), name);
+        name_of(pod, name);
         look(&l, key->ns, name);
     }
     sl_json_free(pod);
@@ -107,10 +132,15 @@ static void reconcile_group(void *self, struct sl_reconciler *r, const struct sl
 
 /* --- Workloads without pods ------------------------------------------------------------------- */
 
+/* Marked as such, or one that somebody else has made and pods own without controlling it. */
 static bool is_group(const struct sl_json *wl)
 {
     const char *mark = sl_object_annotation(wl, SL_GROUP_WORKLOAD);
-    return mark != NULL && strcmp(mark, "true") == 0;
+    const struct sl_json *owner = sl_json_at(sl_json_path(wl, "metadata.ownerReferences"), 0);
+    bool by_pods = owner != NULL && sl_object_controller_ref(wl) == NULL &&
+                   strcmp(sl_json_path_text(owner, "kind", ""), "Pod") == 0 &&
+                   strcmp(sl_json_path_text(owner, "apiVersion", ""), "v1") == 0;
+    return by_pods || (mark != NULL && strcmp(mark, "true") == 0);
 }
 
 static const struct sl_json *owner_pod(const struct sl_json *wl)
@@ -173,8 +203,7 @@ static void observe_pod(struct sl_podgroups *p, const struct sl_json *pod, bool 
     if (group == NULL && !deleted) {
         wake(&p->pods, ns, sl_object_name(pod));
     } else if (group == NULL) {
-        sl_framework_workload_name(&sl_pod_framework, sl_object_name(pod), sl_object_uid(pod),
-                                   name);
+        name_of(pod, name);
         wake(&p->widows, ns, name);
     } else {
         sl_key_print(ns, group, key);
@@ -218,9 +247,13 @@ bool sl_podgroups_wanted(const struct sl_job_rules *rules)
 /* --- the controller --------------------------------------------------------------------------- */
 
 void sl_podgroups_init(struct sl_podgroups *p, const struct sl_client *client,
-                       struct sl_recorder *events, struct sl_engine *engine, bool enabled)
+                       struct sl_recorder *events, struct sl_engine *engine,
+                       const struct sl_job_rules *rules)
 {
-    *p = (struct sl_podgroups){.members = sl_map_new(), .engine = engine, .enabled = enabled};
+    *p = (struct sl_podgroups){.members = sl_map_new(),
+                               .engine = engine,
+                               .rules = rules,
+                               .enabled = sl_podgroups_wanted(rules)};
     sl_reconciler_init(&p->pods, "pod", client, events);
     sl_reconciler_init(&p->groups, "pod group", client, events);
     sl_reconciler_init(&p->widows, "workload without pods", client, events);

@@ -20,10 +20,12 @@ struct sl_podgroups {
     struct sl_reconciler widows; /* keys are Workloads whose pods may all be gone */
     struct sl_map *members;      /* "namespace/group" -> struct sl_map * of the names of its pods */
     struct sl_engine *engine;
+    const struct sl_job_rules *rules; /* lent */
     bool enabled;
 };
 void sl_podgroups_init(struct sl_podgroups *p, const struct sl_client *client,
-                       struct sl_recorder *events, struct sl_engine *engine, bool enabled);
+                       struct sl_recorder *events, struct sl_engine *engine,
+                       const struct sl_job_rules *rules);
 void sl_podgroups_fini(struct sl_podgroups *p);
 /* Kinds it wants to see: Pod, Workload. */
 void sl_podgroups_observe(struct sl_podgroups *p, enum sl_kind kind, const struct sl_json *object,

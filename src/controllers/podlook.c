@@ -186,10 +186,33 @@ static bool read_sets(struct sl_pod_look *l, struct sl_pod_sets *sets)
     return true;
 }
 
+/* Labels that the Workload of a group gets too: false when two of its pods differ in one. */
+static bool copy_labels(struct sl_pod_look *l, struct sl_json *wl)
+{
+    const struct sl_job_rules *rules = l->p->rules;
+    for (size_t n = 0; n < rules->label_key_count * l->count; n++) {
+        const char *key = rules->label_keys[n / l->count];
+        const char *own = sl_object_label(l->pods[n % l->count], key);
+        const char *others = sl_object_label(wl, key);
+        if (own != NULL && others != NULL && strcmp(own, others) != 0) {
+            sl_pod_look_report(l, "ErrWorkloadCompose",
+                               "constructing workload: pods have different label values");
+            return false;
+        }
+        if (own != NULL) {
+            sl_json_set_text(sl_json_path_make(wl, "metadata.labels"), key, own);
+        }
+    }
+    return true;
+}
+
 static void write_new(struct sl_pod_look *l, const struct sl_pod_sets *sets)
 {
     const char *queue = sl_job_queue(l->pods[0]);
-    struct sl_workload_plan plan = {.queue = queue == NULL ? "" : queue, .sets = sets};
+    struct sl_workload_plan plan = {.queue = queue == NULL ? "" : queue,
+                                    .sets = sets,
+                                    .label_key_count = l->p->rules->label_key_count,
+                                    .label_keys = l->p->rules->label_keys};
     if (!find_priority(l, &plan.priority)) {
         return;
     }
@@ -200,7 +223,9 @@ static void write_new(struct sl_pod_look *l, const struct sl_pod_sets *sets)
     struct sl_note note = note_of(l->pods[0], "CreatedWorkload");
     (void)snprintf(note.message, sizeof note.message, "Created Workload: %s/%s",
                    sl_object_namespace(wl), sl_object_name(wl));
-    sl_job_write(l->r, SL_VERB_CREATE, SL_KIND_WORKLOAD, wl, &note);
+    if (copy_labels(l, wl)) {
+        sl_job_write(l->r, SL_VERB_CREATE, SL_KIND_WORKLOAD, wl, &note);
+    }
     sl_json_free(wl);
 }
 
@@ -221,6 +246,10 @@ static void create(struct sl_pod_look *l)
     struct sl_pod_sets sets = {.count = 0};
     if (any_to_stop(l)) {
         stop_all(l, false, "NoMatchingWorkload", "missing workload");
+        return;
+    }
+    if (l->prebuilt != NULL) { /* somebody else makes it; nothing tells which pods it is for */
+        sl_work_add(l->r->work, l->key, l->now_ms + SL_RETRY_MS);
         return;
     }
     if ((l->group == NULL || sl_pod_look_gather(l)) && read_sets(l, &sets)) {
@@ -363,10 +392,27 @@ static bool any_to_start(const struct sl_pod_look *l)
     return false;
 }
 
+/* Others rely on what a prebuilt Workload says. */
+static bool in_sync(struct sl_pod_look *l)
+{
+    struct sl_pod_sets sets = {.count = 0};
+    if (l->group != NULL) {
+        return sl_pod_look_match(l);
+    }
+    bool same = l->prebuilt == NULL || !sl_podjob_gated(l->pods[0]) ||
+                (read_sets(l, &sets) && sl_pod_sets_match(&sets, l->wl, false));
+    sl_pod_sets_fini(&sets);
+    return same;
+}
+
 static void act_with_workload(struct sl_pod_look *l)
 {
     bool admitted = sl_condition_true(l->wl, "Admitted");
-    if (l->group != NULL && !sl_pod_look_match(l)) {
+    bool same = in_sync(l);
+    if (!same && l->prebuilt != NULL) {
+        sl_job_finish_workload(l->r, l->wl, "OutOfSync",
+                               "The prebuilt workload is out of sync with its user job", NULL);
+    } else if (!same) {
         give_up(l);
     } else if (sl_pod_look_tell_spec(l) || (l->group != NULL && sl_pod_look_tell_pods(l))) {
         return;
@@ -387,6 +433,9 @@ static bool is_foreign(struct sl_pod_look *l)
     const char *mark = sl_object_annotation(l->wl, SL_GROUP_WORKLOAD);
     bool foreign = l->group != NULL ? mark == NULL || strcmp(mark, "true") != 0
                                     : !sl_pod_look_owned_by(l->wl, l->pods[0]);
+    if (l->prebuilt != NULL && sl_object_controller_ref(l->wl) == NULL) {
+        foreign = false;
+    }
     for (size_t i = 0; foreign && i < l->count; i++) {
         if (!sl_podjob_counts(l->pods[i]) && sl_podjob_has_finalizer(l->pods[i])) {
             sl_pod_look_let_go(l, l->pods[i]);

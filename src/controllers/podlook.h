@@ -11,7 +11,8 @@ struct sl_pod_look {
     struct sl_podgroups *p;
     struct sl_reconciler *r;
     const char *key;
-    const char *group; /* its name; NULL: a pod that stands alone */
+    const char *group;    /* its name; NULL: a pod that stands alone */
+    const char *prebuilt; /* the Workload that somebody else makes for them; NULL: none */
     struct sl_json **pods;
     size_t count;       /* at least one */
     struct sl_json *wl; /* NULL when there is none */
@@ -35,7 +36,7 @@ bool sl_pod_look_owned_by(const struct sl_json *wl, const struct sl_json *pod);
 /* Let every pod own the Workload, and none control it; how many owners are new. */
 size_t sl_pod_look_own_all(const struct sl_pod_look *l, struct sl_json *wl);
 /* Each true when something had to be written. */
-bool sl_pod_look_tell_spec(struct sl_pod_look *l); /* owners and queue */
+bool sl_pod_look_tell_spec(struct sl_pod_look *l); /* owners, queue and admission gates */
 bool sl_pod_look_tell_pods(
     struct sl_pod_look *l); /* reclaimable pods, and whether some are missing */
 void sl_pod_look_tell_ready(struct sl_pod_look *l);

@@ -6,6 +6,7 @@
 #include "controllers/job_run.h"
 #include "controllers/podjob.h"
 #include "controllers/podlook.h"
+#include <stdio.h>
 #include <string.h>
 
 static void write_status(struct sl_pod_look *l, struct sl_json *wl)
@@ -166,20 +167,40 @@ void sl_pod_look_tell_ready(struct sl_pod_look *l)
     write_status(l, o);
 }
 
+/* What somebody else has made becomes the pod's own. */
+static bool own(const struct sl_pod_look *l, struct sl_json *wl)
+{
+    if (l->prebuilt == NULL || l->group != NULL || sl_object_controller_ref(wl) != NULL) {
+        return false;
+    }
+    sl_framework_own(&sl_pod_framework, wl, l->pods[0]);
+    sl_json_set_text(sl_json_path_make(wl, "metadata.labels"), SL_LABEL_JOB_UID,
+                     sl_object_uid(l->pods[0]));
+    return true;
+}
+
 /* Members that came later own it too, and the queue may change while nothing is reserved; true when that had to be
  * written. */
 bool sl_pod_look_tell_spec(struct sl_pod_look *l)
 {
     const char *queue = sl_job_queue(l->pods[0]);
-    struct sl_json *o = sl_json_clone(l->wl);
-    bool differs = l->group != NULL && sl_pod_look_own_all(l, o) > 0;
+    struct sl_json *o = l->prebuilt == NULL ? sl_workload_with_gates_new(l->wl, l->pods[0]) : NULL;
+    bool gates = o != NULL;
+    o = gates ? o : sl_json_clone(l->wl);
+    bool differs = gates || own(l, o);
+    differs = (l->group != NULL && sl_pod_look_own_all(l, o) > 0) || differs;
     if (queue != NULL && !sl_condition_true(l->wl, "QuotaReserved") && !sl_pod_look_serves(l) &&
-        strcmp(queue, sl_json_path_text(l->wl, "spec.queueName", "")) != 0) {
+        l->prebuilt == NULL && strcmp(queue, sl_json_path_text(l->wl, "spec.queueName", "")) != 0) {
         sl_json_set_text(sl_json_path_make(o, "spec"), "queueName", queue);
         differs = true;
     }
     if (differs) {
-        sl_job_write(l->r, SL_VERB_UPDATE, SL_KIND_WORKLOAD, o, NULL);
+        struct sl_note note = {
+            .kind = SL_KIND_POD, .about = l->pods[0], .reason = "UpdatedWorkload"};
+        const char *value = sl_object_annotation(l->pods[0], SL_ANNOTATION_GATED_BY);
+        (void)snprintf(note.message, sizeof note.message,
+                       "Updated workload AdmissionGatedBy to \"%s\"", value == NULL ? "" : value);
+        sl_job_write(l->r, SL_VERB_UPDATE, SL_KIND_WORKLOAD, o, gates ? &note : NULL);
     }
     sl_json_free(o);
     return differs;

@@ -21,6 +21,8 @@ struct carried {
     bool recovers; /* its pods had been ready once when the decision was written */
 };
 
+#define LABELS_SIZE 320
+
 static const char deactivated[] = "DeactivatedDueTo";
 static const char *const decision_names[] = {
     [SL_DECIDE_RESERVE] = "reserve", [SL_DECIDE_ADMIT] = "admit",
@@ -34,11 +36,10 @@ void sl_workloads_init(struct sl_workloads *c, const struct sl_client *client,
                        struct sl_recorder *events, struct sl_engine *engine)
 {
     *c = (struct sl_workloads){.client = client, .events = events, .engine = engine};
-    c->series = sl_map_new();
+    sl_meters_init(&c->meters);
     c->last = sl_map_new();
     c->untold = sl_work_new();
     c->untold_why = sl_map_new();
-    c->counters.series = c->series;
 }
 
 static struct carried *carried_new(struct sl_workloads *c, const struct sl_decision *d)
@@ -82,7 +83,7 @@ void sl_workloads_fini(struct sl_workloads *c)
     sl_map_free(c->untold_why);
     sl_work_free(c->untold);
     sl_map_free(c->last);
-    sl_map_free(c->series);
+    sl_meters_fini(&c->meters);
     *c = (struct sl_workloads){0};
 }
 
@@ -104,6 +105,20 @@ static void carry_out_in_turn(struct carried *k)
     }
 }
 
+/* What its object said meanwhile was not read; no watch event will say it again. */
+static void answer(struct carried *k, enum sl_code code, int64_t now_ms)
+{
+    const struct sl_client *client = k->c->client;
+    struct sl_json *live = NULL;
+    struct sl_error e = {0};
+    sl_engine_answer(k->c->engine, &k->d, code, now_ms);
+    if (sl_engine_unread(k->c->engine, &k->d) &&
+        client->get(client->self, SL_KIND_WORKLOAD, k->ns, k->name, &live, &e) == SL_CODE_OK) {
+        (void)sl_engine_observe(k->c->engine, SL_KIND_WORKLOAD, live, now_ms, &e);
+    }
+    sl_json_free(live);
+}
+
 static void carried_end(struct carried *k, enum sl_code code)
 {
     char key[SL_KEY_SIZE];
@@ -111,7 +126,7 @@ static void carried_end(struct carried *k, enum sl_code code)
     SL_PRE(k->c->in_flight > 0);
     k->c->in_flight--;
     if (!k->answered) {
-        sl_engine_answer(k->c->engine, &k->d, code, sl_clock_now_ms());
+        answer(k, code, sl_clock_now_ms());
     }
     if (next == NULL) {
         sl_key_print(k->ns, k->name, key);
@@ -147,33 +162,68 @@ static void tell(const struct carried *k, const struct sl_json *wl, bool warning
                        sl_clock_now_ms());
 }
 
-/* One more of `metric`, which ends with the name of its first label; its other labels come with their commas. */
 static void count(const struct carried *k, const char *metric, const char *queue,
                   const char *labels)
 {
-    char key[1024];
-    union sl_map_value value = {0};
-    snprintf(key, sizeof key, "%s=\"%s\"%s}", metric, queue, labels);
-    (void)sl_map_get(k->c->series, key, &value);
-    value.number++;
-    sl_map_put(k->c->series, key, value);
+    sl_meters_count(&k->c->meters, metric, queue, labels);
+}
+
+/* How long it is since then; INT64_MIN where nobody knows. */
+static void time_wait(const struct carried *k, const char *metric, const struct sl_json *wl,
+                      const char *labels, int64_t since_ms)
+{
+    if (since_ms != INT64_MIN) {
+        sl_meters_time(&k->c->meters, metric, queue_of(wl), labels, SL_METER_WAITS,
+                       (sl_clock_now_ms() - since_ms) * 1000);
+    }
+}
+
+/* Since its creation, or since it was put back in line. */
+static int64_t queued_since_ms(const struct sl_json *wl)
+{
+    const struct sl_json *requeued = sl_condition_find(wl, "Requeued");
+    return sl_clock_parse(requeued != NULL && sl_condition_true(wl, "Requeued")
+                              ? sl_json_path_text(requeued, "lastTransitionTime", "")
+                              : sl_json_path_text(wl, "metadata.creationTimestamp", ""));
+}
+
+static int64_t condition_since_ms(const struct sl_json *wl, const char *type)
+{
+    return sl_clock_parse(sl_json_path_text(sl_condition_find(wl, type), "lastTransitionTime", ""));
+}
+
+static void time_admission(const struct carried *k, const struct sl_json *wl, const char *labels)
+{
+    time_wait(k, "kueue_admission_wait_time_seconds{cluster_queue", wl, labels,
+              queued_since_ms(wl));
+    if (sl_json_len(sl_json_path(wl, "status.admissionChecks")) > 0) {
+        time_wait(k, "kueue_admission_checks_wait_time_seconds{cluster_queue", wl, labels,
+                  condition_since_ms(wl, "QuotaReserved"));
+    }
+}
+
+static void priority_label(const struct sl_json *wl, char out[static LABELS_SIZE])
+{
+    snprintf(out, LABELS_SIZE, ",priority_class=\"%s\"",
+             sl_json_path_text(wl, "spec.priorityClassRef.name", ""));
 }
 
 static void tell_reserved(const struct carried *k, const struct sl_json *wl)
 {
     char message[400];
-    char labels[320];
+    char labels[LABELS_SIZE];
     const char *queue = queue_of(wl);
-    snprintf(labels, sizeof labels, ",priority_class=\"%s\"",
-             sl_json_path_text(wl, "spec.priorityClassRef.name", ""));
+    priority_label(wl, labels);
     if (k->d.kind == SL_DECIDE_RESERVE) {
-        k->c->counters.reserved++;
         count(k, "kueue_quota_reserved_workloads_total{cluster_queue", queue, labels);
+        time_wait(k, "kueue_quota_reserved_wait_time_seconds{cluster_queue", wl, labels,
+                  queued_since_ms(wl));
         snprintf(message, sizeof message, "Quota reserved in ClusterQueue %s", queue);
         tell(k, wl, false, "QuotaReserved", message);
     }
     if (sl_condition_true(wl, "Admitted")) {
         count(k, "kueue_admitted_workloads_total{cluster_queue", queue, labels);
+        time_admission(k, wl, labels);
         snprintf(message, sizeof message, "Admitted by ClusterQueue %s", queue);
         tell(k, wl, false, "Admitted", message);
     }
@@ -211,14 +261,31 @@ static const char *cause_of(const struct carried *k)
     return "";
 }
 
+/* How often it has been evicted for that reason and cause, this time included. */
+static int64_t evictions_so(const struct sl_json *wl, const char *reason, const char *cause)
+{
+    const struct sl_json *all = sl_json_path(wl, "status.schedulingStats.evictions");
+    for (size_t i = 0; i < sl_json_len(all); i++) {
+        const struct sl_json *one = sl_json_at(all, i);
+        if (strcmp(sl_json_path_text(one, "reason", ""), reason) == 0 &&
+            strcmp(sl_json_path_text(one, "underlyingCause", ""), cause) == 0) {
+            return sl_json_int(sl_json_get(one, "count"), 0);
+        }
+    }
+    return 0;
+}
+
 static void count_evicted(const struct carried *k, const struct sl_json *wl)
 {
     char labels[512];
     bool caused = strncmp(k->reason, deactivated, sizeof deactivated - 1) == 0;
+    const char *reason = caused ? "Deactivated" : k->reason;
     snprintf(labels, sizeof labels, ",reason=\"%s\",underlying_cause=\"%s\",priority_class=\"%s\"",
-             caused ? "Deactivated" : k->reason, cause_of(k),
-             sl_json_path_text(wl, "spec.priorityClassRef.name", ""));
+             reason, cause_of(k), sl_json_path_text(wl, "spec.priorityClassRef.name", ""));
     count(k, "kueue_evicted_workloads_total{cluster_queue", queue_of(wl), labels);
+    if (evictions_so(wl, reason, cause_of(k)) == 1) {
+        count(k, "kueue_evicted_workloads_once_total{cluster_queue", queue_of(wl), labels);
+    }
 }
 
 static void tell_evicted(const struct carried *k, const struct sl_json *wl)
@@ -249,7 +316,6 @@ static void tell_all(const struct carried *k, const struct sl_json *wl)
         tell_reserved(k, wl);
         break;
     case SL_DECIDE_PENDING:
-        k->c->counters.pending++;
         tell(k, wl, true, k->reason, k->d.message);
         break;
     case SL_DECIDE_EVICT:
@@ -413,7 +479,7 @@ static void put_off(struct sl_workloads *c, const struct sl_decision *d, int64_t
     sl_map_put(c->untold_why, key, (union sl_map_value){.pointer = k});
     sl_work_add(c->untold, key, SL_WORK_NOW);
     k->answered = true;
-    sl_engine_answer(c->engine, &k->d, SL_CODE_OK, now_ms);
+    answer(k, SL_CODE_OK, now_ms);
 }
 
 static bool can_tell(struct sl_workloads *c, int64_t now_ms)
@@ -455,6 +521,27 @@ bool sl_workloads_step(struct sl_workloads *c, int64_t now_ms, unsigned limit)
         }
     }
     return true;
+}
+
+/* From the first admission to the end, without the time in between that it was not admitted. */
+static int64_t ran_ms(const struct sl_json *wl)
+{
+    int64_t past_s = sl_json_int(sl_json_path(wl, "status.accumulatedPastExecutionTimeSeconds"), 0);
+    int64_t from_ms = condition_since_ms(wl, "Admitted");
+    int64_t to_ms = condition_since_ms(wl, "Finished");
+    return from_ms == INT64_MIN || to_ms == INT64_MIN ? -1 : past_s * 1000 + to_ms - from_ms;
+}
+
+void sl_workloads_count_finished(struct sl_workloads *c, const struct sl_json *wl)
+{
+    char labels[LABELS_SIZE];
+    priority_label(wl, labels);
+    sl_meters_count(&c->meters, "kueue_finished_workloads_total{cluster_queue", queue_of(wl),
+                    labels);
+    if (ran_ms(wl) >= 0) {
+        sl_meters_time(&c->meters, "kueue_execution_time_seconds{cluster_queue", queue_of(wl),
+                       labels, SL_METER_RUNS, ran_ms(wl) * 1000);
+    }
 }
 
 int64_t sl_workloads_due_ms(const struct sl_workloads *c)

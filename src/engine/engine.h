@@ -90,6 +90,10 @@ bool sl_engine_wrote_release_first(struct sl_engine *g, const struct sl_decision
 void sl_engine_answer(struct sl_engine *g, const struct sl_decision *d, enum sl_code code,
                       int64_t now_ms);
 
+/* After each answer: has the object said something meanwhile that was not read, since it might have been what a
+ * decision was about to change? Then observe it again. */
+bool sl_engine_unread(const struct sl_engine *g, const struct sl_decision *d);
+
 /* Do pods that have ended for good give their quota back before the job ends? */
 bool sl_engine_reclaims(const struct sl_engine *g);
 /* Does it matter to it when all pods of a workload are ready? */
@@ -104,16 +108,24 @@ void sl_engine_job_stopped(struct sl_engine *g, const struct sl_json *workload, 
  * the Active condition's {status, reason, message} under "active". NULL when unknown. */
 struct sl_json *sl_engine_queue_status(struct sl_engine *g, enum sl_kind kind, const char *ns,
                                        const char *name);
+/* How many of those that wait in that ClusterQueue wait for a change or a backoff. */
+uint32_t sl_engine_queue_parked(const struct sl_engine *g, const char *cluster_queue);
 /* How many workloads hold quota of the ClusterQueue. */
 uint32_t sl_engine_holders(const struct sl_engine *g, const char *cluster_queue);
 /* Names of queues and cohorts whose status may have changed since the last call; false when none is
  * left. */
 bool sl_engine_next_touched(struct sl_engine *g, enum sl_kind *kind, const char **ns,
                             const char **name);
-/* Pending workloads of a ClusterQueue in the order they would be tried: a list of {namespace, name,
- * priority, localQueueName, positionInClusterQueue, positionInLocalQueue, place, reason, message}.
- */
-struct sl_json *sl_engine_pending(struct sl_engine *g, const char *cluster_queue);
+/* Of what waits in a ClusterQueue: only this is looked at closely. */
+struct sl_pending_range {
+    const char *ns, *local_queue; /* NULL: all LocalQueues */
+    int64_t offset, limit;
+};
+/* Pending workloads of a ClusterQueue in the order they would be tried, without those that are deactivated or gated: a
+ * list of {namespace, name, priority, localQueueName, positionInClusterQueue, positionInLocalQueue, place, reason,
+ * message}. */
+struct sl_json *sl_engine_pending(struct sl_engine *g, const char *cluster_queue,
+                                  const struct sl_pending_range *range /* NULL: all */);
 
 struct sl_engine_counters {
     uint64_t cycles, events, refused, reserved, admitted, evicted, finished;

@@ -182,6 +182,19 @@ static bool on_hold(const struct sl_json *object)
            strcmp(sl_json_path_text(c, "reason", ""), "OnHold") == 0;
 }
 
+static bool says_gated(const struct sl_json *object)
+{
+    const struct sl_json *c = sl_condition_find(object, "QuotaReserved");
+    return strcmp(sl_json_path_text(c, "reason", ""), "AdmissionGated") == 0;
+}
+
+static void say_gate(struct sl_engine *g, sl_workload_id id, const char *gate)
+{
+    char text[512];
+    (void)snprintf(text, sizeof text, "Admission is gated by: %s", gate);
+    sl_follow_say(g, id, text);
+}
+
 static void take_flags(struct sl_engine *g, sl_workload_id id, const struct sl_json *object,
                        int64_t now_ms)
 {
@@ -189,7 +202,12 @@ static void take_flags(struct sl_engine *g, sl_workload_id id, const struct sl_j
     bool gated = gate != NULL && gate[0] != '\0';
     bool hold = on_hold(object);
     if (gated != sl_workloads[id].gated) {
-        sl_follow_say(g, id, "");
+        if (gated) {
+            say_gate(g, id, gate);
+        } else {
+            sl_follow_say(g, id, "");
+        }
+        g->workloads[id].gate_untold = gated && g->restoring && !says_gated(object);
         send(g, id, gated ? SL_EV_GATE : SL_EV_UNGATE, 0, 0, now_ms);
     }
     /* The reason OnHold is another's; where the engine itself wrote the condition it is not there.
@@ -329,6 +347,21 @@ static void take_retention(struct sl_engine *g, sl_workload_id id, const struct 
 
 /* --- first sight, later sights ---------------------------------------------------------------- */
 
+/* Before a decision is written, or written again, the object may say what is just being reset. */
+static bool is_settled(const struct sl_workload_entry *e)
+{
+    return e->unwritten_count == 0 && !e->rewrite;
+}
+
+/* What is not read while decisions are unwritten is read once they are (sl_engine_unread). */
+static void note_unread(struct sl_workload_entry *e, const struct sl_json *object)
+{
+    uint64_t version = sl_released_version(object);
+    bool read = is_settled(e);
+    e->unread_last = read ? 0 : version;
+    e->unread_first = read ? 0 : e->unread_first == 0 ? version : e->unread_first;
+}
+
 static enum sl_code follow_object(struct sl_engine *g, sl_workload_id id,
                                   const struct sl_json *object, int64_t now_ms, struct sl_error *e)
 {
@@ -345,11 +378,12 @@ static enum sl_code follow_object(struct sl_engine *g, sl_workload_id id,
     sl_reclaim_take(g, id, object, now_ms);
     enum sl_code code = take_demand(g, id, object, now_ms, e);
     sl_constraints_refine(g, id, object, now_ms);
-    if (g->workloads[id].unwritten_count == 0) { /* else these may be what is just being reset */
+    if (is_settled(&g->workloads[id])) {
         sl_rebuild_checks(g, id, object, now_ms);
         sl_node_health_read(g, id, object, now_ms);
         take_pods_ready(g, id, object, now_ms);
     }
+    note_unread(&g->workloads[id], object);
     return code;
 }
 
@@ -432,6 +466,9 @@ static enum sl_code first_sight(struct sl_engine *g, const char *key, const stru
     sl_workload_id id = sl_intern_find(g->names, SL_INTERN_WORKLOAD, key);
     if (id != SL_NO_ID) {
         sl_rebuild_amend(g, id, object, now_ms);
+        if (g->workloads[id].gate_untold) {
+            say_gate(g, id, sl_object_annotation(object, GATE_ANNOTATION));
+        }
     }
     return code;
 }
@@ -455,6 +492,10 @@ enum sl_code sl_event_from_workload(struct sl_engine *g, const struct sl_json *o
     sl_workload_id id = sl_intern_find(g->names, SL_INTERN_WORKLOAD, key.data);
     if (id != SL_NO_ID && strcmp(g->workloads[id].uid, sl_object_uid(object)) != 0) {
         sl_event_drop_workload(g, id, now_ms); /* deleted and made again in between */
+        id = SL_NO_ID;
+    } else if (id != SL_NO_ID && sl_reserved_by_others(g, id, object)) {
+        sl_log(SL_LOG_WARN, "it was reserved by somebody else", "workload", key.data, NULL);
+        sl_event_drop_workload(g, id, now_ms); /* and is taken over as at a start */
         id = SL_NO_ID;
     }
     if (id == SL_NO_ID) {

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* What is going on: statuses of queues, what waits and why, figures, and whether all guarantees
- * hold. */
+/* What is going on: statuses of queues, what waits and why, and figures. */
 #include "api/quantity.h"
 #include "base/check.h"
 #include "base/mem.h"
@@ -11,16 +10,9 @@
 #include "engine/message.h"
 #include "engine/standing.h"
 #include "engine/state.h"
-#include "engine/tenants.h"
-#include "kernel/commit.h"
-#include "kernel/second_pass.h"
-#include "kernel/topology.h"
-#include "policy/branches.h"
-#include "policy/holders.h"
 #include "policy/outsiders.h"
 #include "policy/queues.h"
 #include "policy/shares.h"
-#include "policy/turns.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -197,6 +189,12 @@ struct sl_json *sl_engine_queue_status(struct sl_engine *g, enum sl_kind kind, c
     return status;
 }
 
+uint32_t sl_engine_queue_parked(const struct sl_engine *g, const char *cluster_queue)
+{
+    sl_node_id node = sl_node_find(g, true, cluster_queue);
+    return node == SL_NO_ID ? 0 : sl_queues_parked_count(node);
+}
+
 bool sl_engine_next_touched(struct sl_engine *g, enum sl_kind *kind, const char **ns,
                             const char **name)
 {
@@ -273,46 +271,83 @@ static void add_reason(struct sl_engine *g, sl_workload_id id, struct sl_json *i
     sl_json_set_text(item, "message", text);
 }
 
-static void add_pending(struct sl_engine *g, sl_workload_id id, struct sl_json *list)
+struct listing {
+    struct sl_engine *g;
+    const struct sl_local_queue *queue; /* NULL: all of them */
+    int64_t passed, offset, limit;
+    int64_t position;
+    struct sl_json *list;
+};
+
+static void add_pending(struct listing *l, sl_workload_id id)
 {
+    struct sl_engine *g = l->g;
     const struct sl_workload_entry *e = &g->workloads[id];
     const char *key = sl_intern_name(g->names, SL_INTERN_WORKLOAD, id);
+    int64_t in_all = l->position++;
+    int64_t in_queue = e->queue->listed_count++;
+    if ((l->queue != NULL && l->queue != e->queue) || l->passed++ < l->offset) {
+        return;
+    }
     struct sl_json *item = sl_json_new_map();
     sl_json_set_text(item, "namespace", e->queue->ns);
     sl_json_set_text(item, "name", key + strlen(e->queue->ns) + 1);
     sl_json_set_int(item, "priority", e->priority);
     sl_json_set_text(item, "localQueueName", e->queue->name);
-    sl_json_set_int(item, "positionInClusterQueue", (int64_t)sl_json_len(list));
-    sl_json_set_int(item, "positionInLocalQueue", e->queue->listed_count++);
+    sl_json_set_int(item, "positionInClusterQueue", in_all);
+    sl_json_set_int(item, "positionInLocalQueue", in_queue);
     sl_json_set_text(item, "place", place_names[sl_place_of(id)]);
     add_reason(g, id, item);
-    sl_json_append(list, item);
+    sl_json_append(l->list, item);
 }
 
-struct sl_json *sl_engine_pending(struct sl_engine *g, const char *cluster_queue)
+static bool has_all(const struct listing *l)
 {
-    struct sl_json *list = sl_json_new_list();
+    return (int64_t)sl_json_len(l->list) >= l->limit;
+}
+
+static void list_standing(struct listing *l, sl_node_id node)
+{
+    uint32_t count = sl_queues_list(node);
+    for (uint32_t i = 0; i < count && !has_all(l); i++) {
+        add_pending(l, sl_queues_listed(i));
+    }
+}
+
+/* What is deactivated or held back by its own gates stands in no queue. */
+static void list_held(struct listing *l, const struct sl_local_queue *q)
+{
+    for (sl_workload_id id = q->first; id != SL_NO_ID && !has_all(l);
+         id = l->g->workloads[id].next) {
+        if (sl_workloads[id].phase == SL_PHASE_PENDING && sl_place_of(id) == SL_PLACE_ORPHANED) {
+            add_pending(l, id);
+        }
+    }
+}
+
+struct sl_json *sl_engine_pending(struct sl_engine *g, const char *cluster_queue,
+                                  const struct sl_pending_range *range)
+{
+    struct listing l = {.g = g, .limit = INT64_MAX, .list = sl_json_new_list()};
     sl_node_id node = sl_node_find(g, true, cluster_queue);
-    if (node == SL_NO_ID) {
-        return list;
+    if (range != NULL) {
+        l.offset = range->offset;
+        l.limit = range->limit;
+        l.queue = range->local_queue == NULL
+                      ? NULL
+                      : sl_local_queue_find(g, range->ns, range->local_queue);
+    }
+    if (node == SL_NO_ID || (range != NULL && range->local_queue != NULL && l.queue == NULL)) {
+        return l.list;
     }
     for (struct sl_local_queue *q = g->nodes[node]->first_queue; q != NULL; q = q->next) {
         q->listed_count = 0;
     }
-    uint32_t count = sl_queues_list(node);
-    for (uint32_t i = 0; i < count; i++) {
-        add_pending(g, sl_queues_listed(i), list);
-    }
+    list_standing(&l, node);
     for (struct sl_local_queue *q = g->nodes[node]->first_queue; q != NULL; q = q->next) {
-        for (sl_workload_id id = q->first; id != SL_NO_ID; id = g->workloads[id].next) {
-            enum sl_place place = sl_place_of(id);
-            if (sl_workloads[id].phase == SL_PHASE_PENDING &&
-                (place == SL_PLACE_ORPHANED || place == SL_PLACE_DORMANT)) {
-                add_pending(g, id, list);
-            }
-        }
+        list_held(&l, q);
     }
-    return list;
+    return l.list;
 }
 
 /* --- figures and checks ----------------------------------------------------------------------- */
@@ -326,115 +361,4 @@ void sl_engine_count(const struct sl_engine *g, struct sl_engine_counters *out)
                        sl_demand_exclusions_used() * 12ull;
     out->core_bytes = g->counters.workloads * (sizeof(struct sl_workload) + 96ull) + claims +
                       demands + sl_intern_count(g->names, SL_INTERN_NODE) * 256ull;
-}
-
-static bool tallies_valid(const struct sl_engine *g)
-{
-    uint32_t holding = 0;
-    uint32_t known = 0;
-    for (sl_workload_id id = 0; id < g->workload_cap; id++) {
-        if (g->workloads[id].uid == NULL) {
-            continue;
-        }
-        known++;
-        holding += sl_lifecycle_holds_quota(id);
-        if (g->workloads[id].generation != sl_workloads[id].generation ||
-            (sl_workloads[id].has_admission && g->workloads[id].grant == NULL)) {
-            return false;
-        }
-    }
-    return known == g->counters.workloads && holding == g->counters.holding;
-}
-
-/* Who is listed as a holder holds quota, and of that queue. */
-static bool holders_valid(const struct sl_engine *g)
-{
-    for (sl_workload_id id = 0; id < g->workload_cap; id++) {
-        sl_node_id listed = sl_holders_queue_of(id);
-        bool holds = sl_lifecycle_holds_quota(id);
-        if (holds != (listed != SL_NO_ID)) {
-            return false;
-        }
-        for (uint32_t i = 0; holds && i < sl_commit_claim_count(id); i++) {
-            if (sl_ledger_node_of(sl_commit_claim(id, i).cell) != listed) {
-                return false;
-            }
-        }
-    }
-    return true;
-}
-
-static const char *broken_record(const struct sl_engine *g)
-{
-    for (sl_workload_id id = 0; id < g->workload_cap; id++) {
-        if (!sl_lifecycle_valid(id)) {
-            return "lifecycle (G1)";
-        }
-        if (!sl_place_agrees(id)) {
-            return "place (G8)";
-        }
-    }
-    return NULL;
-}
-
-/* Who stands on nodes is listed there; nobody stands anywhere without quota, or without it being
- * said. */
-static bool places_valid(const struct sl_engine *g)
-{
-    for (sl_workload_id id = 0; id < g->workload_cap; id++) {
-        uint32_t count = sl_topology_stand_count(id);
-        const struct sl_grant *grant = g->workloads[id].grant;
-        if (sl_tenants_listed(g->tenants, id) != (count > 0) ||
-            (count > 0 && (grant == NULL || !sl_lifecycle_holds_quota(id)))) {
-            return false;
-        }
-        for (uint32_t i = 0; i < count; i++) {
-            struct sl_topology_stand s = sl_topology_stand_at(id, i);
-            if (s.pod_set >= grant->pod_set_count || grant->topology[s.pod_set] == NULL ||
-                sl_tenants_find(g->tenants, id, sl_domain_site(s.domain)) == SL_NO_ID) {
-                return false;
-            }
-        }
-    }
-    return true;
-}
-
-/* The first checker that does not hold. */
-static const char *broken_structure(const struct sl_engine *g)
-{
-    const struct {
-        bool holds;
-        const char *name;
-    } checks[] = {
-        {sl_ledger_valid(), "ledger (G2)"},
-        {sl_commit_valid(), "claims (G2)"},
-        {sl_second_pass_valid(), "second pass (G5)"},
-        {sl_topology_valid(), "topology (G6)"},
-        {sl_offers_valid(), "offers"},
-        {sl_turns_valid(), "turns"},
-        {sl_queues_valid(), "queues (G8)"},
-        {sl_branches_valid(), "branches"},
-        {sl_holders_valid(), "holders"},
-        {holders_valid(g), "holders and claims (G2)"},
-        {tallies_valid(g), "tallies"},
-        {places_valid(g), "places and nodes"},
-    };
-    for (size_t i = 0; i < sizeof checks / sizeof checks[0]; i++) {
-        if (!checks[i].holds) {
-            return checks[i].name;
-        }
-    }
-    return NULL;
-}
-
-bool sl_engine_valid(const struct sl_engine *g, const char **broken)
-{
-    const char *found = broken_record(g);
-    if (found == NULL) {
-        found = broken_structure(g);
-    }
-    if (broken != NULL) {
-        *broken = found;
-    }
-    return found == NULL;
 }

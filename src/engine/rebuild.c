@@ -471,7 +471,8 @@ void sl_rebuild_amend(struct sl_engine *g, sl_workload_id id, const struct sl_js
     } else if (!w->active && w->evicted != SL_EVICT_NONE && !sl_condition_true(object, "Evicted")) {
         sl_decide(g, id, SL_DECIDE_EVICT, now_ms);
     }
-    if (w->active && sl_condition_true(object, "DeactivationTarget")) {
+    if (w->active &&
+        (w->deactivation != SL_CAUSE_NONE || sl_condition_true(object, "DeactivationTarget"))) {
         sl_decide(g, id, SL_DECIDE_DEACTIVATE, now_ms);
     }
 }

@@ -49,8 +49,7 @@ static bool holds(const struct sl_json *workload)
            sl_json_path(workload, "status.admission") != NULL;
 }
 
-/* Versions of one object grow. */
-static uint64_t version_of(const struct sl_json *workload)
+uint64_t sl_released_version(const struct sl_json *workload)
 {
     return strtoull(sl_object_resource_version(workload), NULL, 10);
 }
@@ -60,9 +59,20 @@ bool sl_released_by_others(const struct sl_engine *g, sl_workload_id id,
 {
     const struct sl_workload_entry *e = &g->workloads[id];
     return sl_workloads[id].has_admission && e->unwritten_count == 0 && !e->rewrite && !e->paused &&
-           version_of(workload) >= e->written_version &&
+           sl_released_version(workload) >= e->written_version &&
            !(sl_condition_true(workload, "QuotaReserved") &&
              sl_json_path(workload, "status.admission") != NULL);
+}
+
+bool sl_reserved_by_others(const struct sl_engine *g, sl_workload_id id,
+                           const struct sl_json *workload)
+{
+    const struct sl_workload_entry *e = &g->workloads[id];
+    return sl_workloads[id].phase == SL_PHASE_PENDING && e->unwritten_count == 0 && !e->rewrite &&
+           sl_released_version(workload) >= e->written_version &&
+           sl_condition_true(workload, "QuotaReserved") &&
+           sl_json_path(workload, "status.admission") != NULL &&
+           !sl_condition_true(workload, "Finished");
 }
 
 const struct sl_released *sl_released_to_write(struct sl_engine *g, const struct sl_decision *d,
@@ -94,7 +104,7 @@ bool sl_engine_wrote_release_first(struct sl_engine *g, const struct sl_decision
     SL_PRE(g != NULL && d != NULL && d->workload < g->workload_cap);
     struct sl_workload_entry *e = &g->workloads[d->workload];
     if (e->uid != NULL && e->generation == d->generation) {
-        e->written_version = version_of(written);
+        e->written_version = sl_released_version(written);
     }
     if (e->uid == NULL || e->generation != d->generation || e->released == NULL ||
         d->sequence <= e->released->sequence || !reserves_anew(d->workload) || holds(written)) {

@@ -31,6 +31,12 @@ const struct sl_released *sl_released_to_write(struct sl_engine *g, const struct
  * written and seen? Then somebody else has taken the reservation back. */
 bool sl_released_by_others(const struct sl_engine *g, sl_workload_id id,
                            const struct sl_json *workload);
+/* Does the object hold a reservation that the record knows nothing of, all of what was decided being written? It is
+ * one of the last leader's, which was on its way for long. */
+bool sl_reserved_by_others(const struct sl_engine *g, sl_workload_id id,
+                           const struct sl_json *workload);
+/* Versions of one object grow. */
+uint64_t sl_released_version(const struct sl_json *workload);
 /* The decision has been carried out. */
 void sl_released_written(struct sl_engine *g, const struct sl_decision *d);
 #endif

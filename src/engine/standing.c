@@ -279,6 +279,17 @@ static void drain(struct sl_engine *g, sl_workload_id id, int64_t now_ms)
     (void)sl_change_event(g, ev);
 }
 
+/* What came with gates is told so once there are decisions; later gates are told as they come. */
+static void tell_gate(struct sl_engine *g, sl_workload_id id, int64_t now_ms)
+{
+    const struct sl_workload *w = &sl_workloads[id];
+    bool waits = w->phase == SL_PHASE_PENDING && w->pending_reason == SL_PENDING_GATED;
+    if (g->workloads[id].gate_untold && waits) {
+        sl_decide(g, id, SL_DECIDE_PENDING, now_ms);
+    }
+    g->workloads[id].gate_untold = false;
+}
+
 void sl_standing_update(struct sl_engine *g, sl_workload_id id, int64_t now_ms)
 {
     char text[320];
@@ -293,6 +304,7 @@ void sl_standing_update(struct sl_engine *g, sl_workload_id id, int64_t now_ms)
     if (phase == SL_PHASE_ADMITTED) {
         drain(g, id, now_ms);
     }
+    tell_gate(g, id, now_ms);
     enum sl_usable why = sl_standing_judge(g, id, text);
     if (why == SL_UNUSABLE_CHECK) {
         update_checks(g, id, g->nodes[g->workloads[id].queue->cluster_queue], now_ms);

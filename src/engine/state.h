@@ -87,10 +87,13 @@ struct sl_workload_entry {
     sl_node_id counted_at;
     sl_node_id held_at; /* the ClusterQueue whose quota it holds */
     bool wants_active;  /* spec.active */
+    bool gate_untold;   /* its object does not say yet that its gates hold it back */
     bool paused;        /* its reservation could not be written: out of the queue for a while */
     bool rewrite;       /* a write failed: decide again when its object was seen again */
     uint32_t unwritten_count;     /* decisions that are not answered yet */
     uint64_t written_version;     /* of its object, as the engine last made it; 0 = never yet */
+    uint64_t unread_first;        /* versions of its object that were seen while some were not */
+    uint64_t unread_last;         /* answered, and so not read in full; 0 = none */
     struct sl_released *released; /* its newest release, until it is written; NULL = none */
     enum sl_decision_kind rewrite_kind;
     char *message;              /* of its newest decision */

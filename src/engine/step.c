@@ -13,6 +13,7 @@
 #include "engine/released.h"
 #include "engine/standing.h"
 #include "engine/topology_out.h"
+#include "engine/valid.h"
 #include "kernel/requeue.h"
 #include "policy/passes.h"
 #include "policy/queues.h"
@@ -159,7 +160,9 @@ static void run_cycle(struct sl_engine *g, bool all_heads, int64_t now_ms)
         .kind = SL_CHANGE_CYCLE, .word = {all_heads ? 1u : 0u}, .number = {now_ms}};
     g->cycle++;
     g->counters.cycles++;
+    sl_valid_before_cycle(g);
     (void)sl_change_apply(g, &c, now_ms);
+    sl_valid_after_cycle(g);
 }
 
 static void fire_timers(struct sl_engine *g, int64_t now_ms)
@@ -218,7 +221,7 @@ static bool cycle_reason(enum sl_pending_reason reason)
     return reason == SL_PENDING_NO_MATCHING_FLAVOR || reason == SL_PENDING_EXCEEDS_MAX_QUOTA ||
            reason == SL_PENDING_WAITING_FOR_QUOTA || reason == SL_PENDING_TOPOLOGY_FAILED ||
            reason == SL_PENDING_MISCONFIGURED || reason == SL_PENDING_SUSPENDED ||
-           reason == SL_PENDING_PREEMPTED_WORKLOADS;
+           reason == SL_PENDING_PREEMPTED_WORKLOADS || reason == SL_PENDING_GATED;
 }
 
 /* Which nodes are to be left, or that there is a place, or none yet. */
@@ -375,6 +378,16 @@ void sl_engine_answer(struct sl_engine *g, const struct sl_decision *d, enum sl_
         return;
     }
     sl_step_rewrite(g, d->workload, d->kind, now_ms);
+}
+
+/* The one that the engine's own write has made is known. */
+bool sl_engine_unread(const struct sl_engine *g, const struct sl_decision *d)
+{
+    SL_PRE(d->workload < g->workload_cap);
+    const struct sl_workload_entry *e = &g->workloads[d->workload];
+    return e->uid != NULL && e->generation == d->generation && e->unwritten_count == 0 &&
+           !e->rewrite && e->unread_first != 0 &&
+           (e->unread_first != e->written_version || e->unread_last != e->written_version);
 }
 
 static bool stands_alone(const struct sl_json *workload)

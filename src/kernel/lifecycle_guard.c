@@ -57,6 +57,9 @@ static struct sl_verdict guard_flag(struct sl_event ev)
   assigns             \nothing;
   ensures  sound:     VerdictSound(ev, \result);
   ensures  fair:      VerdictFair(ev, \result);
+  ensures  told:      ev.kind == SL_EV_SECOND_PASS_MISS ==>
+                        (\result.status == SL_OK <==> MissTold(ev)) &&
+                        (\result.status == SL_OK ==> MissStep(ev, \result.step));
 */
 static struct sl_verdict guard_rest(struct sl_event ev)
 {

@@ -24,6 +24,9 @@ struct sl_verdict {
   assigns             \nothing;
   ensures  sound:     VerdictSound(ev, \result);
   ensures  fair:      VerdictFair(ev, \result);
+  ensures  told:      ev.kind == SL_EV_SECOND_PASS_MISS ==>
+                        (\result.status == SL_OK <==> MissTold(ev)) &&
+                        (\result.status == SL_OK ==> MissStep(ev, \result.step));
 */
 struct sl_verdict sl_lifecycle_guard(struct sl_event ev);
 
@@ -267,6 +270,8 @@ struct sl_verdict sl_guard_second_pass_fit(struct sl_event ev);
   assigns             \nothing;
   ensures  sound:     VerdictSound(ev, \result);
   ensures  fair:      VerdictFair(ev, \result);
+  ensures  told:      \result.status == SL_OK <==> MissTold(ev);
+  ensures  step:      \result.status == SL_OK ==> MissStep(ev, \result.step);
 */
 struct sl_verdict sl_guard_second_pass_miss(struct sl_event ev);
 

@@ -16,6 +16,9 @@
 #define FILE_BYTES_MAX (1u << 20)
 #define TOKEN_AGE_MS_MAX 60000
 #define RUN_AGAIN_MS 5000
+#define FIRST_MS_MAX 10000
+#define EARLY_MS_MIN 15000 /* unless that is more than half of the time */
+#define EARLY_MS_MAX 60000
 #define EXPIRY_MARGIN_MS 10000 /* a request must not arrive with what has just expired */
 #define ACCOUNT_DIR "/var/run/secrets/kubernetes.io/serviceaccount"
 
@@ -145,24 +148,59 @@ static enum sl_code read_files(struct sl_credentials *c, int64_t now_ms, bool re
     return code;
 }
 
-/* Not again and again: whoever is refused asks for each request. */
+/* Asked again a while before what it said expires, so that nothing waits for it. */
+static int64_t ask_again_ms(const struct sl_exec *x)
+{
+    int64_t life_ms = x->expires_ms > x->run_ms ? x->expires_ms - x->run_ms : 0;
+    int64_t early_ms = life_ms / 4;
+    if (early_ms < EARLY_MS_MIN) {
+        early_ms = life_ms / 2 < EARLY_MS_MIN ? life_ms / 2 : EARLY_MS_MIN;
+    }
+    return x->expires_ms - (early_ms < EARLY_MS_MAX ? early_ms : EARLY_MS_MAX);
+}
+
+static void note_failure(struct sl_exec *x, enum sl_code code, const struct sl_error *e)
+{
+    sl_mem_free(x->failure);
+    x->failure = code == SL_CODE_OK ? NULL : sl_mem_text(e->text);
+}
+
+/* Start it when it is time to. Not again and again: whoever is refused asks for each request. */
+static void start_plugin(struct sl_exec *x, int64_t now_ms)
+{
+    struct sl_error e = {0};
+    bool due = !x->known || x->refused || now_ms >= ask_again_ms(x);
+    bool soon = x->run_ms != 0 && now_ms - x->run_ms < RUN_AGAIN_MS && now_ms >= x->run_ms;
+    if (x->pid == 0 && due && !soon) {
+        x->run_ms = now_ms;
+        note_failure(x, sl_exec_begin(x, &e), &e);
+    }
+}
+
+/* The loop waits for it only when it is run for the first time, when nothing else could be done anyway. */
 static enum sl_code ask_plugin(struct sl_exec *x, int64_t now_ms, bool rejected, struct sl_error *e)
 {
-    bool fresh = x->known && now_ms < x->expires_ms - EXPIRY_MARGIN_MS;
-    if (x->command == NULL || (fresh && !rejected)) {
+    if (x->command == NULL) {
         return SL_CODE_OK;
     }
-    bool soon = x->run_ms != 0 && now_ms - x->run_ms < RUN_AGAIN_MS && now_ms >= x->run_ms;
-    if (soon && (x->known || x->failure != NULL)) {
-        return x->known ? SL_CODE_OK : sl_error_set(e, SL_CODE_UNAVAILABLE, "%s", x->failure);
+    bool first = x->run_ms == 0;
+    bool soon = !first && now_ms - x->run_ms < RUN_AGAIN_MS && now_ms >= x->run_ms;
+    x->refused = x->refused || (rejected && !soon);
+    start_plugin(x, now_ms);
+    if (x->pid != 0) {
+        struct sl_error ran = {0};
+        note_failure(x, sl_exec_look(x, first ? FIRST_MS_MAX : 0, &ran), &ran);
     }
-    sl_mem_free(x->failure);
-    x->failure = NULL;
-    x->known = false;
-    enum sl_code code = sl_exec_run(x, e);
-    x->run_ms = now_ms;
-    x->failure = code == SL_CODE_OK ? NULL : sl_mem_text(e->text);
-    return code;
+    if (x->known && !x->refused && now_ms < x->expires_ms - EXPIRY_MARGIN_MS) {
+        return SL_CODE_OK;
+    }
+    if (x->failure != NULL) {
+        return sl_error_set(e, SL_CODE_UNAVAILABLE, "%s", x->failure);
+    }
+    return x->pid == 0 && x->known
+               ? SL_CODE_OK
+               : sl_error_set(e, SL_CODE_UNAVAILABLE,
+                              "the credential plugin %s has not answered yet", x->command);
 }
 
 enum sl_code sl_credentials_identity(struct sl_credentials *c, int64_t now_ms, bool rejected,

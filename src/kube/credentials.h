@@ -30,8 +30,8 @@ struct sl_identity {
     const char *username, *password;
 };
 /* The identity as of now: files are read again when they have changed, a token file at least once a minute, an
- * exec plugin when what it gave has expired (at most 30 s are spent on it). `rejected`: the server refused
- * the last one (401). UNAVAILABLE with a reason: try again later. */
+ * exec plugin some time before what it gave expires. Nobody waits for the plugin but the first time, 10 s at most; it
+ * is ended after 30 s. `rejected`: the server refused the last one (401). UNAVAILABLE with a reason: try again later. */
 enum sl_code sl_credentials_identity(struct sl_credentials *c, int64_t now_ms, bool rejected,
                                      struct sl_identity *out, struct sl_error *e);
 #endif

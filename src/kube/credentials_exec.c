@@ -2,8 +2,8 @@
  * SPDX-FileCopyrightText: The Sluice authors */
 
 /* An exec plugin of a kubeconfig (client.authentication.k8s.io): it is run, told what is wanted in
- * KUBERNETES_EXEC_INFO, and prints an ExecCredential. The loop waits for it, half a minute at most: without it
- * nothing could be done anyway. */
+ * KUBERNETES_EXEC_INFO, and prints an ExecCredential. It may take half a minute; nobody has to wait for it: whoever
+ * asks looks how far it is. */
 #include "base/check.h"
 #include "base/clock.h"
 #include "base/mem.h"
@@ -21,13 +21,6 @@
 #define RUN_MS_MAX 30000
 #define OUTPUT_BYTES_MAX (1u << 20)
 #define ENV_MAX 4096u
-
-struct run {
-    pid_t pid;
-    int output;
-    int64_t end_ms; /* of the steady clock */
-    struct sl_buf text;
-};
 
 static int64_t steady_ms(void)
 {
@@ -120,50 +113,47 @@ static int spawn(const struct sl_exec *x, int output, pid_t *pid)
     return failure;
 }
 
-/* Until the plugin closes its output. NULL, or what went wrong. */
-static const char *collect(struct run *r)
+/* What it has printed by now. *over: it prints no more. NULL, or what went wrong. */
+static const char *collect(struct sl_exec *x, bool *over)
 {
     char piece[4096];
     for (;;) {
-        int64_t left_ms = r->end_ms - steady_ms();
-        struct pollfd watched = {.fd = r->output, .events = POLLIN};
-        if (left_ms <= 0 || poll(&watched, 1, (int)left_ms) == 0) {
-            return "did not end in time";
-        }
-        ssize_t got = read(r->output, piece, sizeof piece);
-        if (got == 0) {
-            return NULL;
-        }
-        if (got < 0 && errno != EINTR && errno != EAGAIN) {
-            return "cannot be read from";
-        }
+        ssize_t got = read(x->output, piece, sizeof piece);
         if (got > 0) {
-            sl_buf_add(&r->text, piece, (size_t)got);
+            sl_buf_add(&x->text, piece, (size_t)got);
+        } else if (got == 0 || errno != EINTR) {
+            *over = got == 0;
+            return got == 0 || errno == EAGAIN ? NULL : "cannot be read from";
         }
-        if (r->text.len > OUTPUT_BYTES_MAX) {
+        if (x->text.len > OUTPUT_BYTES_MAX) {
             return "prints more than a mebibyte";
         }
     }
 }
 
-/* It has closed its output, or is to be ended. */
-static const char *await_end(struct run *r, const char *why)
+/* Has it ended by itself? Then *status is how. */
+static bool ended(struct sl_exec *x, int *status, const char **why)
 {
-    int status = 0;
-    pid_t ended = 0;
-    while (why == NULL && (ended = waitpid(r->pid, &status, WNOHANG)) == 0) {
-        if (steady_ms() >= r->end_ms) {
-            why = "did not end in time";
-        } else {
-            (void)poll(NULL, 0, 5);
-        }
+    pid_t who = waitpid(x->pid, status, WNOHANG);
+    if (who < 0 && errno != EINTR) {
+        *why = "cannot be waited for";
     }
-    if (ended != r->pid) {
-        (void)kill(-r->pid, SIGKILL);
-        (void)waitpid(r->pid, &status, 0);
-        return why == NULL ? "cannot be waited for" : why;
-    }
-    return WIFEXITED(status) && WEXITSTATUS(status) == 0 ? NULL : "ended with a failure";
+    return who == x->pid;
+}
+
+static void stop(struct sl_exec *x)
+{
+    int status;
+    (void)kill(-x->pid, SIGKILL);
+    (void)waitpid(x->pid, &status, 0);
+}
+
+static void pause_until(const struct sl_exec *x, bool over, int64_t until_ms)
+{
+    struct pollfd watched = {.fd = x->output, .events = POLLIN};
+    int64_t left_ms = until_ms - steady_ms();
+    left_ms = over && left_ms > 5 ? 5 : left_ms; /* nothing tells when it ends */
+    (void)poll(&watched, over ? 0 : 1, left_ms > 0 ? (int)left_ms : 0);
 }
 
 static char *copy_field(const struct sl_json *status, const char *field)
@@ -190,6 +180,7 @@ static enum sl_code take_answer(struct sl_exec *x, const struct sl_json *answer,
         return failed(x, e, "printed no ExecCredential of the version that was asked for");
     }
     forget(x);
+    x->refused = false;
     x->token = copy_field(status, "token");
     x->certificate = copy_field(status, "clientCertificateData");
     x->key = copy_field(status, "clientKeyData");
@@ -209,37 +200,80 @@ static enum sl_code take_answer(struct sl_exec *x, const struct sl_json *answer,
     return SL_CODE_OK;
 }
 
-enum sl_code sl_exec_run(struct sl_exec *x, struct sl_error *e)
+enum sl_code sl_exec_begin(struct sl_exec *x, struct sl_error *e)
 {
-    SL_PRE(x->command != NULL);
+    SL_PRE(x->command != NULL && x->pid == 0);
     int ends[2];
-    struct run r = {.end_ms = steady_ms() + (x->run_ms_max > 0 ? x->run_ms_max : RUN_MS_MAX)};
+    pid_t pid = 0;
     if (pipe2(ends, O_CLOEXEC) != 0) {
         return failed(x, e, strerror(errno));
     }
-    int failure = spawn(x, ends[1], &r.pid);
+    int failure = spawn(x, ends[1], &pid);
     close(ends[1]);
-    r.output = ends[0];
     if (failure != 0) {
-        close(r.output);
+        close(ends[0]);
         struct sl_buf why = {0};
         sl_buf_print(&why, "could not be started: %s", strerror(failure));
         enum sl_code code = failed(x, e, why.data);
         sl_buf_fini(&why);
         return code;
     }
-    const char *why = await_end(&r, collect(&r));
-    close(r.output);
+    (void)fcntl(ends[0], F_SETFL, O_NONBLOCK);
+    x->pid = pid;
+    x->output = ends[0];
+    x->end_ms = steady_ms() + (x->run_ms_max > 0 ? x->run_ms_max : RUN_MS_MAX);
+    return SL_CODE_OK;
+}
+
+/* It is over: `why` it went wrong, or what it said is taken. */
+static enum sl_code finish(struct sl_exec *x, const char *why, struct sl_error *e)
+{
+    struct sl_buf text = x->text;
+    close(x->output);
+    x->pid = 0;
+    x->text = (struct sl_buf){0};
     struct sl_json *answer =
-        why == NULL && r.text.len > 0 ? sl_json_parse(r.text.data, r.text.len, NULL) : NULL;
+        why == NULL && text.len > 0 ? sl_json_parse(text.data, text.len, NULL) : NULL;
     enum sl_code code = why != NULL ? failed(x, e, why) : take_answer(x, answer, e);
     sl_json_free(answer);
-    sl_buf_fini(&r.text);
+    sl_buf_fini(&text);
     return code;
+}
+
+enum sl_code sl_exec_look(struct sl_exec *x, int64_t wait_ms, struct sl_error *e)
+{
+    SL_PRE(x->pid != 0);
+    const int64_t until_ms = steady_ms() + wait_ms;
+    const char *why = NULL;
+    bool over = false;
+    for (;;) {
+        int status = 0;
+        why = collect(x, &over);
+        if (why == NULL && over && ended(x, &status, &why)) {
+            bool well = WIFEXITED(status) && WEXITSTATUS(status) == 0;
+            return finish(x, well ? NULL : "ended with a failure", e);
+        }
+        if (why == NULL && steady_ms() >= x->end_ms) {
+            why = "did not end in time";
+        }
+        if (why != NULL) {
+            stop(x);
+            return finish(x, why, e);
+        }
+        if (steady_ms() >= until_ms) {
+            return SL_CODE_OK;
+        }
+        pause_until(x, over, until_ms < x->end_ms ? until_ms : x->end_ms);
+    }
 }
 
 void sl_exec_fini(struct sl_exec *x)
 {
+    if (x->pid != 0) {
+        stop(x);
+        close(x->output);
+        sl_buf_fini(&x->text);
+    }
     forget(x);
     sl_mem_free(x->failure);
     for (size_t i = 0; i < x->arg_count; i++) {

@@ -5,8 +5,10 @@
  * plugin prints. */
 #ifndef SL_KUBE_CREDENTIALS_PARTS_H
 #define SL_KUBE_CREDENTIALS_PARTS_H
+#include "base/buf.h"
 #include "kube/credentials.h"
 #include <sys/stat.h>
+#include <sys/types.h>
 
 /* Text that was given inline, or stands in a file that somebody else may replace. */
 struct sl_secret {
@@ -37,12 +39,21 @@ struct sl_exec {
     /* what it said */
     char *token, *certificate, *key;
     bool known;
+    bool refused;       /* by the server, so that it has to be asked again */
     int64_t expires_ms; /* INT64_MAX: it did not say */
     int64_t run_ms;     /* when it was run last */
     char *failure;      /* NULL: that went well */
+    /* while it runs */
+    pid_t pid; /* 0: it does not */
+    int output;
+    int64_t end_ms; /* of the steady clock: when it is ended */
+    struct sl_buf text;
 };
-/* Run it and keep what it says. UNAVAILABLE names the command and the reason. */
-enum sl_code sl_exec_run(struct sl_exec *x, struct sl_error *e);
+/* Start it. UNAVAILABLE names the command and the reason. */
+enum sl_code sl_exec_begin(struct sl_exec *x, struct sl_error *e);
+/* Look how it goes, and wait for at most so long. OK: it runs still (pid), or has ended, and what it said is kept.
+ * UNAVAILABLE: it has ended with that failure; what it said before is kept. */
+enum sl_code sl_exec_look(struct sl_exec *x, int64_t wait_ms, struct sl_error *e);
 void sl_exec_fini(struct sl_exec *x);
 
 struct sl_credentials {

@@ -315,6 +315,19 @@ static enum sl_recomputed recomputed(uint32_t entry)
                                                                      : SL_RECOMPUTED_SKIPPED;
 }
 
+/* Whoever was served may have to be placed at once; whoever was evicted needs no second pass. */
+/*@ requires ready: EntriesInv && RecordsValid && id < SL_WORKLOADS_MAX; terminates \true;
+    exits \false; assigns sl_hidden, SL_PASS_TIMERS; ensures entries: EntriesInv; */
+static void settle_passes(sl_workload_id id)
+{
+    sl_passes_settle(id, sl_cycle_now_ms);
+    /*@ loop invariant entries: EntriesInv; loop assigns i, sl_hidden, SL_PASS_TIMERS;
+        loop variant SL_VICTIMS_MAX - i; */
+    for (uint32_t i = 0; i < sl_cycle_evicted.count && i < SL_VICTIMS_MAX; i++) {
+        sl_passes_settle(sl_cycle_evicted.workloads[i], sl_cycle_now_ms);
+    }
+}
+
 void sl_cycle_process(uint32_t entry)
 {
     sl_workload_id id = sl_entries[entry].workload;
@@ -334,5 +347,6 @@ void sl_cycle_process(uint32_t entry)
     }
     decide(entry, fits);
     sl_cycle_settle_waiter(entry);
+    settle_passes(id);
     sl_cycle_outcome.recomputed = recomputed(entry);
 }

@@ -82,7 +82,7 @@ void sl_placement_rank_measure(sl_measure_id measure, uint32_t rank);
 */
 
 /* Answer sl_placement_question: true with sl_topology_plan filled, or false with
- * sl_placement_failure. All sets of the question are placed, or none. (Its code is not proved.) */
+ * sl_placement_failure. All sets of the question are placed, or none. */
 /*@ requires ready: PlaceReady; terminates \true; exits \false; assigns sl_hidden, SL_PLACED;
     ensures plan: PlanBounded; */
 bool sl_placement_find(void);

@@ -11,297 +11,301 @@ struct sl_spot_list sl_balance_picked;
 
 /* The siblings chosen so far. */
 struct siblings {
-    uint32_t first;
-    uint32_t end;
+    struct sl_spot_range range;
     int64_t threshold; /* slices that each domain used takes at least; 0 = no siblings chosen */
     uint32_t count;    /* domains used of the level that is asked for */
 };
 
-/* --- states kept while others are tried ------------------------------------------------------- */
+/* clang-format off */
+#define TRIED sl_hidden, SL_FITS, sl_placing.size_at[0 .. SL_DEPTHS_MAX - 1], sl_balance_domains
+/* clang-format on */
+/*@
+  predicate Ready{L} = PlacingSound && FitsInRange;
+  // What each domain takes at least is a number of the slices there are.
+  predicate SiblingsSound{L}(struct siblings s) =
+    s.range.end <= SL_SPOTS_MAX && 0 <= s.threshold <= UINT32_MAX;
+*/
 
-static int64_t kept_pods[SL_SPOTS_MAX];
-static int64_t kept_slices[SL_SPOTS_MAX];
-static int64_t kept_pods_led[SL_SPOTS_MAX];
-static int64_t kept_slices_led[SL_SPOTS_MAX];
-static uint32_t kept_leaders[SL_SPOTS_MAX];
-
-static void keep(uint32_t first, uint32_t end)
-{
-    for (uint32_t spot = first; spot < end; spot++) {
-        kept_pods[spot] = sl_fit_pods[spot];
-        kept_slices[spot] = sl_fit_slices[spot];
-        kept_pods_led[spot] = sl_fit_pods_led[spot];
-        kept_slices_led[spot] = sl_fit_slices_led[spot];
-        kept_leaders[spot] = sl_fit_leaders[spot];
-    }
-}
-
-static void put_back(uint32_t first, uint32_t end)
-{
-    for (uint32_t spot = first; spot < end; spot++) {
-        sl_fit_pods[spot] = kept_pods[spot];
-        sl_fit_slices[spot] = kept_slices[spot];
-        sl_fit_pods_led[spot] = kept_pods_led[spot];
-        sl_fit_slices_led[spot] = kept_slices_led[spot];
-        sl_fit_leaders[spot] = kept_leaders[spot];
-    }
-}
-
-/* The spots below a range of one level, level by level. */
-struct range {
-    uint32_t first;
-    uint32_t end;
-};
-static struct range below(struct range r)
-{
-    if (r.first >= r.end) {
-        return (struct range){0, 0};
-    }
-    return (struct range){sl_spot_child[r.first],
-                          sl_spot_child[r.end - 1] + sl_spot_children[r.end - 1]};
-}
-
-static void keep_all(struct range r, bool back)
-{
-    for (uint32_t depth = sl_placing.depth; depth < sl_placing.at.depth_count; depth++) {
-        if (back) {
-            put_back(r.first, r.end);
-        } else {
-            keep(r.first, r.end);
-        }
-        r = depth + 1 < sl_placing.at.depth_count ? below(r) : r;
-    }
-}
-
-/* --- leaving domains out ---------------------------------------------------------------------- */
-
-static void clear_led(uint32_t spot)
-{
-    sl_fit_pods_led[spot] = 0;
-    sl_fit_slices_led[spot] = 0;
-    sl_fit_leaders[spot] = 0;
-}
-
-static void clear_all(uint32_t spot)
-{
-    sl_fit_pods[spot] = 0;
-    sl_fit_slices[spot] = 0;
-    clear_led(spot);
-}
-
-/* The spot and everything below it. */
-static void clear_subtree(uint32_t spot, uint32_t depth, bool leader_only)
-{
-    struct range r = {spot, spot + 1};
-    for (uint32_t d = depth; d < sl_placing.at.depth_count; d++) {
-        for (uint32_t s = r.first; s < r.end; s++) {
-            if (leader_only) {
-                clear_led(s);
-            } else {
-                clear_all(s);
-            }
-        }
-        r = d + 1 < sl_placing.at.depth_count ? below(r) : r;
-    }
-}
-
-static void prune_one(uint32_t spot, uint32_t depth, int64_t threshold)
-{
-    if (sl_fit_slices[spot] < threshold) {
-        clear_subtree(spot, depth, false);
-    } else if (sl_pick_leaders(spot) > 0 && sl_fit_slices_led[spot] < threshold) {
-        clear_subtree(spot, depth, true);
-    }
-}
-
-/* Counts anew what is left, without inner slices. */
-static void count_anew(struct range r)
-{
-    uint32_t sizes[SL_DEPTHS_MAX];
-    struct range at[SL_DEPTHS_MAX];
-    uint32_t lowest = sl_placing.at.depth_count - 1;
-    for (uint32_t d = 0; d < SL_DEPTHS_MAX; d++) {
-        sizes[d] = sl_placing.size_at[d];
-        sl_placing.size_at[d] = 0;
-        at[d] = r;
-        r = d >= sl_placing.depth && d < lowest ? below(r) : r;
-    }
-    for (uint32_t d = lowest; d > sl_placing.depth; d--) {
-        for (uint32_t spot = at[d - 1].first; spot < at[d - 1].end; spot++) {
-            sl_counts_sum(spot, d - 1);
-        }
-    }
-    for (uint32_t d = 0; d < SL_DEPTHS_MAX; d++) {
-        sl_placing.size_at[d] = sizes[d];
-    }
-}
-
-static void prune(struct range r, int64_t threshold)
-{
-    uint32_t lowest = sl_placing.at.depth_count - 1;
-    struct range children = sl_placing.depth < lowest ? below(r) : (struct range){0, 0};
-    for (uint32_t spot = children.first; spot < children.end; spot++) {
-        prune_one(spot, sl_placing.depth + 1, threshold);
-    }
-    count_anew(r);
-    for (uint32_t spot = r.first; spot < r.end; spot++) {
-        prune_one(spot, sl_placing.depth, threshold);
-    }
-}
-
-/* --- which siblings --------------------------------------------------------------------------- */
-
-static void list_range(struct range r)
-{
-    uint32_t count = 0;
-    for (uint32_t spot = r.first; spot < r.end && count < SL_DOMAINS_MAX; spot++) {
-        sl_balance_domains.spots[count] = spot;
-        count++;
-    }
-    sl_balance_domains.count = count;
-}
-
+/*@ terminates \true; exits \false; assigns \nothing;
+    ensures smaller: \result == (a < b ? a : b); */
 static int64_t smaller(int64_t a, int64_t b)
 {
     return a < b ? a : b;
 }
 
-static struct sl_greedy greedy_pruned(struct range r, int64_t threshold)
+/*@ requires ready: PlacingSound; terminates \true; exits \false; assigns \nothing;
+    ensures slices: \result == sl_placing.count / sl_placing.slice_size &&
+      0 <= \result <= UINT32_MAX; */
+static int64_t slices_in_all(void)
 {
-    keep_all(r, false);
-    prune(r, threshold);
+    return sl_placing.count / sl_placing.slice_size;
+}
+
+/* Slices are spread over a level below the one asked for. */
+/*@ terminates \true; exits \false; assigns \nothing;
+    ensures level: \result ==> sl_placing.depth + 1 < sl_placing.at.depth_count; */
+static bool spread_below(void)
+{
+    return sl_placing.depth < sl_placing.slice_depth &&
+           sl_placing.depth + 1 < sl_placing.at.depth_count;
+}
+
+/* --- the domains in question --- */
+
+/*@ requires listed: BalanceListed && r.end <= SL_SPOTS_MAX; terminates \true; exits \false;
+    assigns sl_balance_domains; ensures listed: BalanceListed; */
+static void list_more(struct sl_spot_range r)
+{
+    /*@
+      loop invariant listed: BalanceListed;
+      loop assigns spot, sl_balance_domains;
+      loop variant r.end - spot;
+    */
+    for (uint32_t spot = r.first; spot < r.end; spot++) {
+        if (sl_balance_domains.count >= SL_DOMAINS_MAX) {
+            return;
+        }
+        sl_balance_domains.spots[sl_balance_domains.count] = spot;
+        sl_balance_domains.count++;
+    }
+}
+
+/*@ requires within: r.end <= SL_SPOTS_MAX; terminates \true; exits \false;
+    assigns sl_balance_domains; ensures listed: BalanceListed; */
+static void list_range(struct sl_spot_range r)
+{
+    sl_balance_domains.count = 0;
+    list_more(r);
+}
+
+/*@ requires picked: BalancePicked; terminates \true; exits \false; assigns sl_balance_domains;
+    ensures listed: BalanceListed; */
+static void list_children_of_picked(void)
+{
+    sl_balance_domains.count = 0;
+    /*@
+      loop invariant listed: BalanceListed;
+      loop assigns i, sl_balance_domains;
+      loop variant sl_balance_picked.count - i;
+    */
+    for (uint32_t i = 0; i < sl_balance_picked.count; i++) {
+        uint32_t parent = sl_balance_picked.spots[i];
+        list_more(sl_balance_below((struct sl_spot_range){parent, parent + 1}));
+    }
+}
+
+/* In the order of the tree; the chosen ones are overwritten. */
+/*@ requires listed: BalanceListed; terminates \true; exits \false;
+    assigns sl_hidden, sl_chosen, sl_balance_domains; ensures listed: BalanceListed; */
+static void sort_domains(void)
+{
+    /*@
+      loop invariant within: i <= sl_balance_domains.count;
+      loop invariant chosen: \forall integer k; 0 <= k < i ==> sl_chosen.spots[k] < SL_SPOTS_MAX;
+      loop assigns i, sl_chosen.spots[0 .. SL_DOMAINS_MAX - 1];
+      loop variant sl_balance_domains.count - i;
+    */
+    for (uint32_t i = 0; i < sl_balance_domains.count; i++) {
+        sl_chosen.spots[i] = sl_balance_domains.spots[i];
+    }
+    sl_chosen.count = sl_balance_domains.count;
+    sl_placement_sort_chosen();
+    /*@
+      loop invariant listed: BalanceListed && i <= sl_chosen.count;
+      loop assigns i, sl_balance_domains.spots[0 .. SL_DOMAINS_MAX - 1];
+      loop variant sl_chosen.count - i;
+    */
+    for (uint32_t i = 0; i < sl_chosen.count; i++) {
+        sl_balance_domains.spots[i] = sl_chosen.spots[i];
+    }
+}
+
+/* --- which siblings --- */
+
+/* The greedy way where all that take fewer slices are left out. */
+/*@ requires ready: Ready && r.end <= SL_SPOTS_MAX; terminates \true; exits \false; assigns TRIED;
+    ensures ready: Ready; */
+static struct sl_greedy greedy_pruned(struct sl_spot_range r, int64_t threshold)
+{
+    sl_balance_keep(r);
+    sl_balance_prune(r, threshold);
     list_range(r);
     struct sl_greedy greedy = sl_balance_greedy();
-    keep_all(r, true);
+    sl_balance_put_back(r);
     return greedy;
 }
 
-/* Better than the best so far? Then they are. */
-static void try_siblings(struct range r, struct siblings *best)
+/* What each domain takes at least if all take as much as the last of the greedy way. */
+/*@ requires ready: Ready && greedy.count > 0;
+    requires known: (greedy.last_led < SL_SPOTS_MAX || greedy.last_led == SL_NO_ID) &&
+      (greedy.last < SL_SPOTS_MAX || greedy.last == SL_NO_ID);
+    terminates \true; exits \false; assigns \nothing;
+    ensures range: -SL_AMOUNT_MAX <= \result <= UINT32_MAX; */
+static int64_t threshold_of(struct sl_greedy greedy)
 {
-    int64_t slices = sl_placing.count / sl_placing.slice_size;
-    list_range(sl_placing.depth < sl_placing.slice_depth ? below(r) : r);
-    struct sl_greedy greedy = sl_balance_greedy();
-    if (!greedy.fits || greedy.count == 0) {
-        return;
-    }
-    int64_t threshold = slices / greedy.count;
+    int64_t threshold = slices_in_all() / greedy.count;
     if (greedy.last_led != SL_NO_ID) {
         threshold = smaller(threshold, sl_fit_slices_led[greedy.last_led]);
     }
     if (greedy.last != SL_NO_ID) {
         threshold = smaller(threshold, sl_fit_slices[greedy.last]);
     }
+    return threshold;
+}
+
+/* The better of them and the best so far. */
+/*@ requires ready: Ready && r.end <= SL_SPOTS_MAX && SiblingsSound(best); terminates \true;
+    exits \false; assigns TRIED; ensures ready: Ready && SiblingsSound(\result); */
+static struct siblings try_siblings(struct sl_spot_range r, struct siblings best)
+{
+    list_range(spread_below() ? sl_balance_below(r) : r);
+    struct sl_greedy greedy = sl_balance_greedy();
+    if (!greedy.fits || greedy.count == 0) {
+        return best;
+    }
+    int64_t threshold = threshold_of(greedy);
     int64_t led = sl_placing.leaders > 0 && greedy.last != SL_NO_ID
                       ? smaller(threshold, sl_fit_slices_led[greedy.last])
                       : threshold;
-    if (threshold < best->threshold) {
-        return;
+    if (threshold < best.threshold) {
+        return best;
     }
     greedy = greedy_pruned(r, threshold);
-    if (!greedy.fits && led < threshold && led > 0 && led >= best->threshold) {
+    if (!greedy.fits && led < threshold && led > 0 && led >= best.threshold) {
         threshold = led;
         greedy = greedy_pruned(r, threshold);
     }
-    if (greedy.fits && (threshold > best->threshold ||
-                        (threshold == best->threshold && greedy.count < best->count))) {
-        *best = (struct siblings){r.first, r.end, threshold, greedy.count};
-    }
-}
-
-static struct siblings find_siblings(void)
-{
-    struct siblings best = {0};
-    const uint32_t *at = sl_placing.at.first;
-    uint32_t depth = sl_placing.depth;
-    if (depth == 0) {
-        try_siblings((struct range){at[0], at[1]}, &best);
-        return best;
-    }
-    for (uint32_t parent = at[depth - 1]; parent < at[depth]; parent++) {
-        try_siblings(
-            (struct range){sl_spot_child[parent], sl_spot_child[parent] + sl_spot_children[parent]},
-            &best);
+    if (greedy.fits && (threshold > best.threshold ||
+                        (threshold == best.threshold && greedy.count < best.count))) {
+        best = (struct siblings){r, threshold, greedy.count};
     }
     return best;
 }
 
-/* --- spreading -------------------------------------------------------------------------------- */
-
-/* Every domain takes the threshold, and the first ones what is over. */
-static bool spread(int64_t threshold)
+/*@ requires ready: Ready; terminates \true; exits \false; assigns TRIED;
+    ensures ready: Ready && SiblingsSound(\result); */
+static struct siblings find_siblings(void)
 {
-    int64_t extra =
-        sl_placing.count / sl_placing.slice_size - (int64_t)sl_balance_picked.count * threshold;
-    uint32_t leaders = sl_placing.leaders;
-    if (extra < 0) {
-        return false;
+    struct siblings best = {.range = {0, 0}};
+    uint32_t depth = sl_placing.depth;
+    if (depth == 0) {
+        return try_siblings((struct sl_spot_range){sl_placing.at.first[0], sl_placing.at.first[1]},
+                            best);
     }
+    uint32_t end = sl_placing.at.first[depth];
+    /*@
+      loop invariant ready: Ready && SiblingsSound(best);
+      loop assigns parent, best, TRIED;
+      loop variant end - parent;
+    */
+    for (uint32_t parent = sl_placing.at.first[depth - 1]; parent < end; parent++) {
+        best = try_siblings(sl_balance_below((struct sl_spot_range){parent, parent + 1}), best);
+    }
+    return best;
+}
+
+/* --- spreading --- */
+
+/* The spot takes so many slices. */
+/*@ requires ready: Ready && spot < SL_SPOTS_MAX && 0 <= slices <= UINT32_MAX && leaders <= 1;
+    terminates \true; exits \false;
+    assigns sl_fit_pods[spot], sl_fit_slices[spot], sl_fit_pods_led[spot],
+      sl_fit_slices_led[spot], sl_fit_leaders[spot];
+    ensures fits: FitsInRange; */
+static void give(uint32_t spot, int64_t slices, uint32_t leaders)
+{
+    int64_t pods = sl_counts_bounded(smaller(slices, INT32_MAX) * sl_placing.slice_size);
+    sl_fit_slices[spot] = slices;
+    sl_fit_slices_led[spot] = slices;
+    sl_fit_pods[spot] = pods;
+    sl_fit_pods_led[spot] = sl_counts_bounded(pods - leaders);
+    sl_fit_leaders[spot] = leaders;
+}
+
+/*@ requires ready: FitsInRange && BalancePicked; terminates \true; exits \false;
+    assigns sl_hidden; */
+static void order_picked(void)
+{
     sl_pick_start(true);
+    /*@ loop assigns i, sl_hidden; loop variant sl_balance_picked.count - i; */
     for (uint32_t i = 0; i < sl_balance_picked.count; i++) {
         sl_pick_add(sl_balance_picked.spots[i]);
     }
     sl_pick_ready((struct sl_pick_need){.slices = true});
+}
+
+/* Every domain takes the threshold, and the first ones what is over. */
+/*@ requires ready: Ready && BalancePicked && 0 <= threshold <= UINT32_MAX; terminates \true;
+    exits \false; assigns sl_hidden, SL_FITS, sl_chosen; ensures fits: FitsInRange;
+    ensures chosen: \result ==> ChosenSound; */
+static bool spread(int64_t threshold)
+{
+    int64_t extra = slices_in_all() - (int64_t)sl_balance_picked.count * threshold;
+    uint32_t leaders = sl_placing.leaders;
+    if (extra < 0) {
+        return false;
+    }
+    order_picked();
     sl_chosen.count = sl_balance_picked.count;
-    for (uint32_t i = 0; i < sl_balance_picked.count; i++) {
+    /*@
+      loop invariant fits: FitsInRange && i <= sl_chosen.count <= SL_DOMAINS_MAX && leaders <= 1;
+      loop invariant extra: 0 <= extra && (i < sl_chosen.count ==> threshold + extra <= UINT32_MAX);
+      loop invariant chosen: \forall integer k; 0 <= k < i ==> sl_chosen.spots[k] < SL_SPOTS_MAX;
+      loop assigns i, extra, leaders, sl_hidden, SL_FITS, sl_chosen.spots[0 .. SL_DOMAINS_MAX - 1];
+      loop variant sl_chosen.count - i;
+    */
+    for (uint32_t i = 0; i < sl_chosen.count; i++) {
         uint32_t spot = sl_pick_next();
+        if (spot == SL_NO_ID) {
+            return false;
+        }
         int64_t room = leaders > 0 ? sl_fit_slices_led[spot] : sl_fit_slices[spot];
-        int64_t more = leaders > 0 || extra > 0 ? smaller(room - threshold, extra) : 0;
-        sl_fit_slices[spot] = threshold + more;
-        sl_fit_slices_led[spot] = threshold + more;
-        sl_fit_pods[spot] = (threshold + more) * sl_placing.slice_size;
-        sl_fit_pods_led[spot] = sl_fit_pods[spot] - leaders;
-        sl_fit_leaders[spot] = leaders;
+        if (room < threshold) {
+            return false;
+        }
+        int64_t more = smaller(room - threshold, extra);
+        give(spot, threshold + more, leaders);
         sl_chosen.spots[i] = spot;
         extra -= more;
         leaders = 0;
     }
-    return extra <= 0;
+    return extra == 0;
 }
 
-/* False = it does not work out after all. */
-static bool apply(const struct siblings *best, uint32_t *depth)
+/* The level at which they are spread; SL_NO_ID = it does not work out after all. */
+/*@ requires ready: Ready && SiblingsSound(best); terminates \true; exits \false;
+    assigns TRIED, sl_balance_picked, sl_chosen; ensures ready: Ready;
+    ensures chosen: \result != SL_NO_ID ==> ChosenSound;
+    ensures level: \result < sl_placing.at.depth_count || \result == SL_NO_ID; */
+static uint32_t apply(struct siblings best)
 {
-    prune((struct range){best->first, best->end}, best->threshold);
-    list_range((struct range){best->first, best->end});
-    *depth = sl_placing.depth;
-    if (sl_placing.depth < sl_placing.slice_depth) {
+    uint32_t depth = sl_placing.depth;
+    sl_balance_prune(best.range, best.threshold);
+    list_range(best.range);
+    if (spread_below()) {
         sl_balance_sort_even();
         if (!sl_balance_subset()) {
-            return false;
+            return SL_NO_ID;
         }
-        sl_balance_domains.count = 0;
-        for (uint32_t i = 0; i < sl_balance_picked.count; i++) {
-            uint32_t parent = sl_balance_picked.spots[i];
-            for (uint32_t c = 0; c < sl_spot_children[parent]; c++) {
-                sl_balance_domains.spots[sl_balance_domains.count] = sl_spot_child[parent] + c;
-                sl_balance_domains.count++;
-            }
-        }
-        (*depth)++;
+        list_children_of_picked();
+        depth++;
     }
-    sl_chosen.count = sl_balance_domains.count;
-    for (uint32_t i = 0; i < sl_balance_domains.count; i++) {
-        sl_chosen.spots[i] = sl_balance_domains.spots[i];
-    }
-    sl_placement_sort_chosen(); /* the order of the tree */
-    for (uint32_t i = 0; i < sl_chosen.count; i++) {
-        sl_balance_domains.spots[i] = sl_chosen.spots[i];
-    }
-    return sl_balance_subset() && spread(best->threshold);
+    sort_domains();
+    return sl_balance_subset() && spread(best.threshold) ? depth : SL_NO_ID;
 }
 
-bool sl_placement_balance(uint32_t *depth)
+/*@ requires ready: CountsReady; terminates \true; exits \false;
+    assigns TRIED, sl_balance_picked, sl_chosen; */
+uint32_t sl_placement_balance(void)
 {
     struct siblings best = find_siblings();
-    if (best.threshold <= 0) {
-        return false;
+    if (best.threshold == 0) {
+        return SL_NO_ID;
     }
-    struct range r = {best.first, best.end};
-    keep_all(r, false);
-    if (apply(&best, depth)) {
-        return true;
+    sl_balance_keep(best.range);
+    uint32_t depth = apply(best);
+    if (depth == SL_NO_ID) {
+        sl_balance_put_back(best.range);
     }
-    keep_all(r, true);
-    return false;
+    return depth;
 }

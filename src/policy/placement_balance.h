@@ -26,6 +26,32 @@ extern struct sl_spot_list sl_balance_picked;
       sl_balance_picked.spots[i] < SL_SPOTS_MAX;
 */
 
+/* Spots first .. end - 1, of one level. */
+struct sl_spot_range {
+    uint32_t first;
+    uint32_t end;
+};
+
+/* Their children. */
+/*@ requires within: r.end <= SL_SPOTS_MAX; terminates \true; exits \false; assigns \nothing;
+    ensures within: \result.end <= SL_SPOTS_MAX; */
+struct sl_spot_range sl_balance_below(struct sl_spot_range r);
+/* Keeps the figures of a range of the level that is asked for, and of all spots below; one at a
+ * time. */
+/*@ requires ready: PlacingSound && FitsInRange && r.end <= SL_SPOTS_MAX; terminates \true;
+    exits \false; assigns sl_hidden; */
+void sl_balance_keep(struct sl_spot_range r);
+/* The figures of the range kept last as they were. */
+/*@ requires ready: PlacingSound && FitsInRange && r.end <= SL_SPOTS_MAX; terminates \true;
+    exits \false; assigns SL_FITS; ensures fits: FitsInRange; */
+void sl_balance_put_back(struct sl_spot_range r);
+/* Whichever of the range, or of their children, takes fewer slices than that takes none from now
+ * on; who takes fewer with the leader takes no leader. */
+/*@ requires ready: PlacingSound && FitsInRange && r.end <= SL_SPOTS_MAX; terminates \true;
+    exits \false; assigns SL_FITS, sl_placing.size_at[0 .. SL_DEPTHS_MAX - 1];
+    ensures ready: PlacingSound && FitsInRange; */
+void sl_balance_prune(struct sl_spot_range r, int64_t threshold);
+
 /*@ requires ready: PlacingSound && FitsInRange && BalanceListed; terminates \true; exits \false;
     assigns sl_hidden;
     ensures known: (\result.last_led < SL_SPOTS_MAX || \result.last_led == SL_NO_ID) &&

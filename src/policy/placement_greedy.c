@@ -3,16 +3,20 @@
 
 /* The greedy way: first a domain for the leader, then those that take most. */
 #include "policy/placement_balance.h"
+#include "policy/placement_pick_list.h"
 
 #include "specs/greedy.acsl"
 
 /*@ requires ready: FitsInRange && BalanceListed; terminates \true; exits \false;
-    assigns sl_hidden; */
+    assigns sl_hidden, SL_PICK_LIST;
+    ensures first: PickPlain && spot == SL_NO_ID ==> GreedyFirst(0); */
 static void list_but(uint32_t spot, bool leaders_first)
 {
     sl_pick_start(leaders_first);
-    /*@ loop invariant within: i <= sl_balance_domains.count; loop assigns i, sl_hidden;
-        loop variant sl_balance_domains.count - i; */
+    /*@ loop invariant within: i <= sl_balance_domains.count;
+        loop invariant all: PickPlain && spot == SL_NO_ID ==> PickCurrent && sl_pick_count == i &&
+          \forall integer v; PickAllOver(v) == OfferedOver(v, i);
+        loop assigns i, sl_hidden, SL_PICK_LIST; loop variant sl_balance_domains.count - i; */
     for (uint32_t i = 0; i < sl_balance_domains.count; i++) {
         if (sl_balance_domains.spots[i] != spot) {
             sl_pick_add(sl_balance_domains.spots[i]);
@@ -25,6 +29,7 @@ static void list_but(uint32_t spot, bool leaders_first)
   /@ requires within: at < SL_DOMAINS_MAX; terminates \true; exits \false;
      assigns sl_greedy_holds[at];
      ensures same: \forall integer n; 0 <= n <= at ==> Held(n) == Held{Pre}(n);
+     ensures over: \forall integer v, n; 0 <= n <= at ==> HeldOver(v, n) == HeldOver{Pre}(v, n);
      ensures more: Held(at + 1) == Held{Pre}(at) + amount;
      ensures set: sl_greedy_holds[at] == amount; @/
   static void hold(uint32_t at, int64_t amount)
@@ -32,57 +37,89 @@ static void list_but(uint32_t spot, bool leaders_first)
       sl_greedy_holds[at] = amount;
       /@ loop invariant i <= at;
          loop invariant \forall integer n; 0 <= n <= i ==> Held(n) == Held{Pre}(n);
+         loop invariant \forall integer v, n; 0 <= n <= i ==> HeldOver(v, n) == HeldOver{Pre}(v, n);
          loop assigns i; loop variant at - i; @/
       for (uint32_t i = 0; i < at; i++) ;
   }
 */
 
 /*@ ghost
-  /@ requires within: k <= SL_DOMAINS_MAX; terminates \true; exits \false; assigns \nothing;
-     ensures taken: TakenFirst(k) ==> \forall integer n; 0 <= n <= k ==> Offered(n) == Held(n);
-     ensures rest: TakenFirst(k) && Descending &&
-       (k < sl_greedy_offer_count ==> sl_greedy_offers[k] <= 0) ==>
-       Offered(sl_greedy_offer_count) == Offered(k);
-     ensures others: Descending ==>
-       0 <= OtherCount(sl_greedy_offer_count) <= sl_greedy_offer_count &&
-       OtherHeld(sl_greedy_offer_count) <= Offered(OtherCount(sl_greedy_offer_count)); @/
-  static void compare(uint32_t k)
+  /@ terminates \true; exits \false; assigns \nothing;
+     ensures least: \forall integer v; 0 <= PickAllOver(v);
+     ensures falls: \forall integer v, w; v <= w ==> PickAllOver(w) <= PickAllOver(v); @/
+  static void never_below(void)
   {
-      /@ loop invariant i <= k;
-         loop invariant TakenFirst(k) ==>
-           \forall integer n; 0 <= n <= i ==> Offered(n) == Held(n);
-         loop assigns i; loop variant k - i; @/
-      for (uint32_t i = 0; i < k; i++) ;
-      /@ loop invariant k <= i;
-         loop invariant TakenFirst(k) ==> i <= sl_greedy_offer_count;
-         loop invariant TakenFirst(k) && Descending &&
-           (k < sl_greedy_offer_count ==> sl_greedy_offers[k] <= 0) ==> Offered(i) == Offered(k);
-         loop assigns i; loop variant sl_greedy_offer_count - i; @/
-      for (uint32_t i = k; i < sl_greedy_offer_count; i++) ;
-      /@ loop invariant i <= sl_greedy_offer_count;
-         loop invariant Descending ==>
-           0 <= OtherCount(i) <= i && OtherHeld(i) <= Offered(OtherCount(i));
-         loop assigns i; loop variant sl_greedy_offer_count - i; @/
-      for (uint32_t i = 0; i < sl_greedy_offer_count; i++) ;
+      /@ loop invariant i <= sl_pick_count && \forall integer v; 0 <= PickOver(v, i);
+         loop invariant \forall integer v, w; v <= w ==> PickOver(w, i) <= PickOver(v, i);
+         loop assigns i; loop variant sl_pick_count - i; @/
+      for (uint32_t i = 0; i < sl_pick_count; i++) ;
   }
 */
 
-/* So many slices on the next of the list: on no more of them than it takes in that order. If the
- * list comes in descending order, that is: whenever all of it suffices, and on the fewest that
+/* Those in question take no more than those that were taken when none of the others takes any. */
+/*@ ghost
+  /@ terminates \true; exits \false; assigns \nothing;
+     ensures all: (\forall integer i; 0 <= i < k ==> sl_greedy_holds[i] > 0) &&
+       HeldOver(0, k) == OfferedOver(0, sl_balance_domains.count) ==>
+       Offered(sl_balance_domains.count) <= Held(k); @/
+  static void nothing_left(uint32_t k)
+  {
+      /@ loop invariant i <= k;
+         loop invariant (\forall integer j; 0 <= j < i ==> sl_greedy_holds[j] > 0) ==>
+           Held(i) == HeldOver(0, i);
+         loop assigns i; loop variant k - i; @/
+      for (uint32_t i = 0; i < k; i++) ;
+      /@ loop invariant i <= sl_balance_domains.count;
+         loop invariant Offered(i) <= OfferedOver(0, i);
+         loop assigns i; loop variant sl_balance_domains.count - i; @/
+      for (uint32_t i = 0; i < sl_balance_domains.count; i++) ;
+  }
+*/
+
+/* Fewer others take no more than all but the last of those that were taken. */
+/*@ ghost
+  /@ requires within: k <= SL_DOMAINS_MAX; terminates \true; exits \false; assigns \nothing;
+     ensures others: GreedyFirst(k) && OtherCount(sl_balance_domains.count) < k ==>
+       OtherHeld(sl_balance_domains.count) <= Held(k - 1);
+     ensures count: 0 <= OtherCount(sl_balance_domains.count); @/
+  static void fewer_hold_less(uint32_t k)
+  {
+      int64_t last = k > 0 ? sl_greedy_holds[k - 1] : 0;
+      /@ loop invariant i <= k;
+         loop invariant (\forall integer j; 0 <= j < i ==> sl_greedy_holds[j] >= last) ==>
+           Held(i) == HeldOver(last, i) + Times(last, i);
+         loop assigns i; loop variant k - i; @/
+      for (uint32_t i = 0; i < k; i++) ;
+      /@ loop invariant i <= sl_balance_domains.count;
+         loop invariant 0 <= OtherCount(i);
+         loop invariant
+           last >= 0 ==> OtherHeld(i) <= OfferedOver(last, i) + Times(last, OtherCount(i));
+         loop assigns i; loop variant sl_balance_domains.count - i; @/
+      for (uint32_t i = 0; i < sl_balance_domains.count; i++) ;
+      /@ loop invariant i == 0 || i < k;
+         loop invariant last >= 0 ==>
+           \forall integer n; 0 <= n <= i ==> Times(last, n) <= Times(last, i);
+         loop assigns i; loop variant k - i; @/
+      for (uint32_t i = 0; i + 1 < k; i++) ;
+  }
+*/
+
+/* So many slices on the next of the list: on no more of them than it takes in that order. When the
+ * order is that of what they take, that is: whenever all of them suffice, and on the fewest that
  * do, since any choice of fewer takes less. */
-/*@ requires ready: FitsInRange && left <= 2 * SL_AMOUNT_MAX && greedy.count <= 1 && !greedy.fits &&
-      (greedy.last < SL_SPOTS_MAX || greedy.last == SL_NO_ID);
-    terminates \true; exits \false; assigns sl_hidden, SL_GREEDY;
+/*@ requires ready: FitsInRange && BalanceListed && left <= 2 * SL_AMOUNT_MAX &&
+      greedy.count <= 1 && !greedy.fits && (greedy.last < SL_SPOTS_MAX || greedy.last == SL_NO_ID);
+    terminates \true; exits \false; assigns sl_hidden, SL_PICK_LIST, SL_GREEDY;
     ensures led: \result.last_led == greedy.last_led;
     ensures known: \result.last < SL_SPOTS_MAX || \result.last == SL_NO_ID;
     ensures count: greedy.count <= \result.count <= greedy.count + SL_DOMAINS_MAX;
     ensures enough: \result.fits <==> left <= Held(\result.count - greedy.count);
     ensures first: \forall integer n; 0 <= n < \result.count - greedy.count ==> Held(n) < left;
-    ensures succeeds: InOrder(\result.count - greedy.count, \result.fits) &&
-      Offered(sl_greedy_offer_count) >= left ==> \result.fits;
-    ensures fewest: InOrder(\result.count - greedy.count, \result.fits) && \result.fits &&
-      OtherCount(sl_greedy_offer_count) < \result.count - greedy.count ==>
-      OtherHeld(sl_greedy_offer_count) < left; */
+    ensures succeeds: \old(GreedyFirst(0)) && Offered(sl_balance_domains.count) >= left ==>
+      \result.fits;
+    ensures fewest: \old(GreedyFirst(0)) && \result.fits &&
+      OtherCount(sl_balance_domains.count) < \result.count - greedy.count ==>
+      OtherHeld(sl_balance_domains.count) < left; */
 static struct sl_greedy take_next(struct sl_greedy greedy, int64_t left)
 {
     //@ ghost uint32_t before = greedy.count;
@@ -94,14 +131,15 @@ static struct sl_greedy take_next(struct sl_greedy greedy, int64_t left)
       loop invariant left: left == \at(left, Pre) - Held(steps) && left <= \at(left, Pre);
       loop invariant range: left >= -SL_AMOUNT_MAX || left == \at(left, Pre);
       loop invariant fewest: \forall integer n; 0 <= n < steps ==> Held(n) < \at(left, Pre);
-      loop assigns steps, left, greedy, sl_hidden, SL_GREEDY;
+      loop invariant first: \at(GreedyFirst(0), Pre) ==> GreedyFirst(steps);
+      loop assigns steps, left, greedy, sl_hidden, SL_PICK_LIST, SL_GREEDY;
       loop variant SL_DOMAINS_MAX - steps;
     */
     for (uint32_t steps = 0; left > 0; steps++) {
         uint32_t spot = sl_pick_next();
+        //@ ghost never_below();
         if (spot == SL_NO_ID || sl_fit_slices[spot] <= 0 || steps == SL_DOMAINS_MAX) {
-            //@ ghost sl_greedy_next = spot == SL_NO_ID ? 0 : sl_fit_slices[spot];
-            //@ ghost compare(steps);
+            //@ ghost nothing_left(steps);
             return greedy;
         }
         //@ ghost hold(steps, sl_fit_slices[spot]);
@@ -109,18 +147,19 @@ static struct sl_greedy take_next(struct sl_greedy greedy, int64_t left)
         greedy.count++;
         left -= sl_fit_slices[spot];
     }
-    //@ ghost compare(greedy.count - before);
+    //@ ghost fewer_hold_less(greedy.count - before);
     greedy.fits = true;
     return greedy;
 }
 
 /*@ requires ready: PlacingSound && FitsInRange && BalanceListed; terminates \true; exits \false;
-    assigns sl_hidden, SL_GREEDY;
-    ensures succeeds: sl_placing.leaders == 0 && InOrder(\result.count, \result.fits) &&
-      Offered(sl_greedy_offer_count) >= sl_placing.count / sl_placing.slice_size ==> \result.fits;
-    ensures fewest: sl_placing.leaders == 0 && InOrder(\result.count, \result.fits) &&
-      \result.fits && OtherCount(sl_greedy_offer_count) < \result.count ==>
-      OtherHeld(sl_greedy_offer_count) < sl_placing.count / sl_placing.slice_size; */
+    assigns sl_hidden, SL_PICK_LIST, SL_GREEDY;
+    ensures succeeds: PickPlain &&
+      Offered(sl_balance_domains.count) >= sl_placing.count / sl_placing.slice_size ==>
+      \result.fits;
+    ensures fewest: PickPlain && \result.fits &&
+      OtherCount(sl_balance_domains.count) < \result.count ==>
+      OtherHeld(sl_balance_domains.count) < sl_placing.count / sl_placing.slice_size; */
 struct sl_greedy sl_balance_greedy(void)
 {
     struct sl_greedy greedy = {.last_led = SL_NO_ID, .last = SL_NO_ID};

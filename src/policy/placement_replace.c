@@ -4,7 +4,7 @@
 /* New places for the pods that stand on failed sites; the others stay. Where a slice has lost some
  * of its pods, the new ones must come into its domain, at the innermost layer that is broken; whole
  * slices go wherever the pod set may. */
-#include "policy/placement_state.h"
+#include "policy/placement_standing.h"
 
 #include "kernel/placement.h"
 
@@ -16,33 +16,36 @@ struct gap {
 static struct gap gaps[SL_UNHEALTHY_MAX];
 static uint32_t gap_count;
 
-static struct sl_spot_list standing;        /* where pods stay, and where new ones come */
-static int64_t standing_pods[SL_SPOTS_MAX]; /* 0 = not in the list */
-static struct sl_placing whole;             /* the pod set as it asks */
-static int64_t sums[SL_SPOTS_MAX];          /* all 0 between uses */
+/* The slices that the pod set asks for; new pods may be asked for in others. */
+static struct {
+    uint32_t layer_count;
+    struct sl_topology_layer layers[SL_LAYERS_MAX];
+    uint32_t slice_size;
+    uint32_t slice_depth;
+    uint32_t size_at[SL_DEPTHS_MAX];
+} asked;
+
+/* clang-format off */
+#define GAPS gaps[0 .. SL_UNHEALTHY_MAX - 1]
+#define SLICES                                                                                     \
+    sl_placing.layer_count, sl_placing.layers[0 .. SL_LAYERS_MAX - 1], sl_placing.slice_size,      \
+        sl_placing.slice_depth, sl_placing.size_at[0 .. SL_DEPTHS_MAX - 1]
+#define FILLED sl_hidden, sl_placement_failure, sl_placing, sl_chosen, SL_FITS, SL_OWN
+/* clang-format on */
+/*@
+  predicate AskedSound{L} = asked.layer_count <= SL_LAYERS_MAX && 0 < asked.slice_size &&
+    \forall integer i; 0 <= i < asked.layer_count ==> 0 < asked.layers[i].size;
+  // What looking for new places relies on, from one to the next.
+  predicate ReplaceReady{L} = CountsReady && AskedSound && gap_count <= SL_UNHEALTHY_MAX;
+*/
 
 /* --- what stands ------------------------------------------------------------------------------ */
 
-static void stand(uint32_t spot, int64_t pods)
-{
-    if (standing_pods[spot] == 0 && standing.count < SL_DOMAINS_MAX) {
-        standing.spots[standing.count] = spot;
-        standing.count++;
-    }
-    standing_pods[spot] += pods;
-}
-
-static void clear_standing(void)
-{
-    for (uint32_t i = 0; i < standing.count && i < SL_DOMAINS_MAX; i++) {
-        standing_pods[standing.spots[i]] = 0;
-    }
-    standing.count = 0;
-}
-
+/*@ terminates \true; exits \false; assigns \nothing; */
 static bool has_failed(sl_domain_id domain)
 {
     sl_site_id site = sl_domain_site(domain);
+    /*@ loop assigns i; loop variant SL_UNHEALTHY_MAX - i; */
     for (uint32_t i = 0; i < sl_placement_failed_count && i < SL_UNHEALTHY_MAX; i++) {
         if (sl_placement_failed[i] == site) {
             return true;
@@ -52,6 +55,9 @@ static bool has_failed(sl_domain_id domain)
 }
 
 /* A row of what was committed either stays or leaves a gap. */
+/*@ requires ready: gap_count <= SL_UNHEALTHY_MAX; terminates \true; exits \false;
+    assigns sl_hidden, GAPS, gap_count, sl_placement_failure;
+    ensures ready: gap_count <= SL_UNHEALTHY_MAX; */
 static bool sort_out(struct sl_topology_stand row)
 {
     if (has_failed(row.domain)) {
@@ -67,65 +73,163 @@ static bool sort_out(struct sl_topology_stand row)
         sl_placement_failure.domain = row.domain;
         return false;
     }
-    stand(sl_trees_spot(row.domain), row.count);
+    sl_standing_add(sl_trees_spot(row.domain), row.count);
     return true;
 }
 
-static bool sort_out_all(uint32_t pod_set)
+/*@ requires ready: BlocksSound; terminates \true; exits \false;
+    assigns sl_hidden, GAPS, gap_count, sl_placement_failure;
+    ensures ready: gap_count <= SL_UNHEALTHY_MAX; */
+static bool sort_out_all(void)
 {
     sl_workload_id id = sl_placement_question.workload;
     uint32_t count = sl_topology_stand_count(id);
+    gap_count = 0;
+    /*@
+      loop invariant ready: gap_count <= SL_UNHEALTHY_MAX;
+      loop assigns i, sl_hidden, GAPS, gap_count, sl_placement_failure;
+      loop variant count - i;
+    */
     for (uint32_t i = 0; i < count; i++) {
         struct sl_topology_stand row = sl_topology_stand_at(id, i);
-        if (row.pod_set == pod_set && row.domain != SL_NO_ID && !sort_out(row)) {
+        if (row.pod_set == sl_placing.pod_set && row.domain != SL_NO_ID && !sort_out(row)) {
             return false;
         }
     }
     return true;
 }
 
+/* --- slices of new places --------------------------------------------------------------------- */
+
+/*@ requires placing: PlacingSound && LayersSound; terminates \true; exits \false; assigns asked;
+    ensures asked: AskedSound; */
+static void note_slices(void)
+{
+    asked.layer_count = sl_placing.layer_count;
+    asked.slice_size = sl_placing.slice_size;
+    asked.slice_depth = sl_placing.slice_depth;
+    /*@
+      loop invariant sizes: i <= SL_LAYERS_MAX && \forall integer k; 0 <= k < i ==>
+        asked.layers[k].size == sl_placing.layers[k].size;
+      loop assigns i, asked.layers[0 .. SL_LAYERS_MAX - 1];
+      loop variant SL_LAYERS_MAX - i;
+    */
+    for (uint32_t i = 0; i < SL_LAYERS_MAX; i++) {
+        asked.layers[i] = sl_placing.layers[i];
+    }
+    /*@
+      loop assigns d, asked.size_at[0 .. SL_DEPTHS_MAX - 1];
+      loop variant SL_DEPTHS_MAX - d;
+    */
+    for (uint32_t d = 0; d < SL_DEPTHS_MAX; d++) {
+        asked.size_at[d] = sl_placing.size_at[d];
+    }
+}
+
+/*@ requires asked: AskedSound; terminates \true; exits \false; assigns SLICES;
+    ensures sizes: 0 < sl_placing.slice_size && LayersSound; */
+static void ask_as_noted(void)
+{
+    sl_placing.layer_count = asked.layer_count;
+    sl_placing.slice_size = asked.slice_size;
+    sl_placing.slice_depth = asked.slice_depth;
+    /*@
+      loop invariant sizes: i <= SL_LAYERS_MAX && \forall integer k; 0 <= k < i ==>
+        sl_placing.layers[k].size == asked.layers[k].size;
+      loop assigns i, sl_placing.layers[0 .. SL_LAYERS_MAX - 1];
+      loop variant SL_LAYERS_MAX - i;
+    */
+    for (uint32_t i = 0; i < SL_LAYERS_MAX; i++) {
+        sl_placing.layers[i] = asked.layers[i];
+    }
+    /*@
+      loop assigns d, sl_placing.size_at[0 .. SL_DEPTHS_MAX - 1];
+      loop variant SL_DEPTHS_MAX - d;
+    */
+    for (uint32_t d = 0; d < SL_DEPTHS_MAX; d++) {
+        sl_placing.size_at[d] = asked.size_at[d];
+    }
+}
+
+/* In slices of the innermost layer that so many pods come out even in. */
+/*@ requires asked: AskedSound; terminates \true; exits \false; assigns SLICES;
+    ensures sizes: 0 < sl_placing.slice_size && LayersSound; */
+static void ask_even(uint32_t count)
+{
+    sl_placing.layer_count = 0;
+    sl_placing.slice_size = 1;
+    sl_placing.slice_depth = sl_placing.at.depth_count - 1;
+    /*@
+      loop assigns d, sl_placing.size_at[0 .. SL_DEPTHS_MAX - 1];
+      loop variant SL_DEPTHS_MAX - d;
+    */
+    for (uint32_t d = 0; d < SL_DEPTHS_MAX; d++) {
+        sl_placing.size_at[d] = 0;
+    }
+    /*@
+      loop invariant sizes: 0 < sl_placing.slice_size && sl_placing.layer_count <= 1 &&
+        (sl_placing.layer_count == 1 ==> 0 < sl_placing.layers[0].size);
+      loop assigns i, sl_placing.layer_count, sl_placing.slice_size, sl_placing.slice_depth,
+                   sl_placing.layers[0];
+      loop variant asked.layer_count - i;
+    */
+    for (uint32_t i = 0; i < asked.layer_count; i++) {
+        if (count % asked.layers[i].size == 0) {
+            sl_placing.slice_size = asked.layers[i].size;
+            sl_placing.slice_depth = asked.layers[i].depth;
+            sl_placing.layers[0] = asked.layers[i];
+            sl_placing.layer_count = 1;
+        }
+    }
+}
+
 /* --- new places ------------------------------------------------------------------------------- */
 
-/* So many pods, in there, in slices of the innermost layer that they come out even in; without
- * `layers` being broken that is all layers. */
-static bool fill(uint32_t count, sl_domain_id within, bool broken)
+/* What was chosen is taken, and stands. */
+/*@ requires ready: ReplaceReady && ChosenSound; terminates \true; exits \false;
+    assigns sl_hidden, SL_OWN; ensures ready: ReplaceReady; */
+static void stand_chosen(void)
 {
-    sl_placing = whole;
-    sl_placing.within = within;
-    if (broken) {
-        sl_placing.layer_count = 0;
-        sl_placing.slice_size = 1;
-        sl_placing.slice_depth = whole.at.depth_count - 1;
-        for (uint32_t d = 0; d < SL_DEPTHS_MAX; d++) {
-            sl_placing.size_at[d] = 0;
-        }
-        for (uint32_t i = 0; i < whole.layer_count && i < SL_LAYERS_MAX; i++) {
-            if (count % whole.layers[i].size == 0) {
-                sl_placing.slice_size = whole.layers[i].size;
-                sl_placing.slice_depth = whole.layers[i].depth;
-                sl_placing.layers[0] = whole.layers[i];
-                sl_placing.layer_count = 1;
-            }
-        }
-    }
-    if (!sl_placement_set_count(count) || !sl_placement_one()) {
-        return false;
-    }
-    for (uint32_t i = 0; i < sl_chosen.count && i < SL_DOMAINS_MAX; i++) {
+    /*@
+      loop invariant ready: ReplaceReady;
+      loop assigns i, sl_hidden, SL_OWN;
+      loop variant sl_chosen.count - i;
+    */
+    for (uint32_t i = 0; i < sl_chosen.count; i++) {
         uint32_t spot = sl_chosen.spots[i];
         if (sl_fit_pods[spot] > 0) {
             sl_placement_take_own(spot, false);
-            stand(spot, sl_fit_pods[spot]);
+            sl_standing_add(spot, sl_fit_pods[spot]);
         }
     }
+}
+
+/* So many pods, in there; whether slices are broken there decides what slices they come in. */
+/*@ requires ready: ReplaceReady; terminates \true; exits \false; assigns FILLED;
+    ensures ready: ReplaceReady; */
+static bool fill(uint32_t count, sl_domain_id within, bool broken)
+{
+    if (broken) {
+        ask_even(count);
+    } else {
+        ask_as_noted();
+    }
+    sl_placing.within = within;
+    if (!sl_placement_set_count(count) || !sl_placement_one()) {
+        return false;
+    }
+    stand_chosen();
     return true;
 }
 
 /* Pods that are missing in the domain, of the gaps that are left. */
+/*@ requires ready: DomainsInv && gap_count <= SL_UNHEALTHY_MAX; terminates \true; exits \false;
+    assigns \nothing; */
 static uint32_t missing_in(sl_domain_id domain, uint32_t depth)
 {
     uint32_t missing = 0;
-    for (uint32_t i = 0; i < gap_count && i < SL_UNHEALTHY_MAX; i++) {
+    /*@ loop assigns i, missing; loop variant gap_count - i; */
+    for (uint32_t i = 0; i < gap_count; i++) {
         if (sl_domain_above(gaps[i].domain, depth) == domain) {
             missing += gaps[i].count;
         }
@@ -133,47 +237,22 @@ static uint32_t missing_in(sl_domain_id domain, uint32_t depth)
     return missing;
 }
 
+/*@ requires ready: DomainsInv && gap_count <= SL_UNHEALTHY_MAX; terminates \true; exits \false;
+    assigns GAPS; */
 static void close_gaps_in(sl_domain_id domain, uint32_t depth)
 {
-    for (uint32_t i = 0; i < gap_count && i < SL_UNHEALTHY_MAX; i++) {
+    /*@ loop assigns i, GAPS; loop variant gap_count - i; */
+    for (uint32_t i = 0; i < gap_count; i++) {
         if (sl_domain_above(gaps[i].domain, depth) == domain) {
             gaps[i].count = 0;
         }
     }
 }
 
-static uint32_t spot_above(uint32_t spot, uint32_t depth)
-{
-    for (uint32_t d = whole.at.depth_count - 1; d > depth && spot < SL_SPOTS_MAX; d--) {
-        spot = sl_spot_parent[spot];
-    }
-    return spot;
-}
-
-/* The first domain of the layer whose slices are broken, and whole with so many pods more; `own`
- * before all others. SL_NO_ID = there is none. */
-static sl_domain_id find_broken(struct sl_topology_layer layer, uint32_t more, sl_domain_id own)
-{
-    uint32_t found = SL_NO_ID;
-    for (uint32_t i = 0; i < standing.count && i < SL_DOMAINS_MAX; i++) {
-        sums[spot_above(standing.spots[i], layer.depth)] += standing_pods[standing.spots[i]];
-    }
-    for (uint32_t i = 0; i < standing.count && i < SL_DOMAINS_MAX; i++) {
-        uint32_t spot = spot_above(standing.spots[i], layer.depth);
-        bool broken = sums[spot] % layer.size != 0 && (sums[spot] + more) % layer.size == 0;
-        if (broken && (sl_spot_domain[spot] == own || found == SL_NO_ID ||
-                       (sl_spot_domain[found] != own && spot < found))) {
-            found = spot;
-        }
-    }
-    for (uint32_t i = 0; i < standing.count && i < SL_DOMAINS_MAX; i++) {
-        sums[spot_above(standing.spots[i], layer.depth)] = 0;
-    }
-    return found != SL_NO_ID ? sl_spot_domain[found] : SL_NO_ID;
-}
-
 /* The pods of that gap, and of those in the same domain, go where slices of the layer are broken;
  * if none are, the gap stays open. */
+/*@ requires ready: ReplaceReady && gap < gap_count && layer.size > 0; terminates \true;
+    exits \false; assigns FILLED, GAPS; ensures ready: ReplaceReady; */
 static bool mend(uint32_t gap, struct sl_topology_layer layer, bool joined)
 {
     sl_domain_id own = sl_domain_above(gaps[gap].domain, layer.depth);
@@ -181,7 +260,7 @@ static bool mend(uint32_t gap, struct sl_topology_layer layer, bool joined)
     if (gaps[gap].count == 0 || missing % layer.size == 0) {
         return true;
     }
-    sl_domain_id broken = find_broken(layer, missing, own);
+    sl_domain_id broken = sl_standing_broken(layer, missing, own);
     if (broken == SL_NO_ID) {
         return true;
     }
@@ -195,77 +274,98 @@ static bool mend(uint32_t gap, struct sl_topology_layer layer, bool joined)
     return true;
 }
 
-/* Gaps of one domain together; then those left one by one, since where a node stood before it went
- * may not be known. */
-static bool mend_layer(struct sl_topology_layer layer)
+/*@ requires ready: ReplaceReady && layer.size > 0; terminates \true; exits \false;
+    assigns FILLED, GAPS; ensures ready: ReplaceReady; */
+static bool mend_gaps(struct sl_topology_layer layer, bool joined)
 {
     bool mended = true;
-    for (uint32_t i = 0; mended && i < gap_count && i < SL_UNHEALTHY_MAX; i++) {
-        mended = mend(i, layer, true);
-    }
-    for (uint32_t i = 0; mended && i < gap_count && i < SL_UNHEALTHY_MAX; i++) {
-        mended = mend(i, layer, false);
+    /*@
+      loop invariant ready: ReplaceReady;
+      loop assigns i, mended, FILLED, GAPS;
+      loop variant gap_count - i;
+    */
+    for (uint32_t i = 0; mended && i < gap_count; i++) {
+        mended = mend(i, layer, joined);
     }
     return mended;
 }
 
 /* Where pods that must stay together have to come; SL_NO_ID = anywhere. */
+/*@ requires ready: DomainsInv; terminates \true; exits \false; assigns \nothing; */
 static sl_domain_id common_domain(void)
 {
-    if (!whole.required || standing.count == 0) {
+    uint32_t first = sl_standing_first();
+    if (!sl_placing.required || first == SL_NO_ID) {
         return SL_NO_ID;
     }
-    return sl_domain_above(sl_spot_domain[standing.spots[0]], whole.depth);
+    return sl_domain_above(sl_spot_domain[first], sl_placing.depth);
 }
 
-static bool fill_gaps(void)
+/*@ requires ready: gap_count <= SL_UNHEALTHY_MAX; terminates \true; exits \false;
+    assigns \nothing; */
+static uint32_t missing_in_all(void)
 {
     uint32_t missing = 0;
-    for (uint32_t k = whole.layer_count; k > 0; k--) {
-        if (!mend_layer(whole.layers[k - 1])) {
+    /*@ loop assigns i, missing; loop variant gap_count - i; */
+    for (uint32_t i = 0; i < gap_count; i++) {
+        missing += gaps[i].count;
+    }
+    return missing;
+}
+
+/* From the innermost layer outwards, gaps of one domain together; then those left one by one, since
+ * where a node stood before it went may not be known. */
+/*@ requires ready: ReplaceReady; terminates \true; exits \false; assigns FILLED, GAPS;
+    ensures ready: ReplaceReady; */
+static bool fill_gaps(void)
+{
+    /*@
+      loop invariant ready: ReplaceReady && k <= asked.layer_count;
+      loop assigns k, FILLED, GAPS;
+      loop variant k;
+    */
+    for (uint32_t k = asked.layer_count; k > 0; k--) {
+        if (!mend_gaps(asked.layers[k - 1], true) || !mend_gaps(asked.layers[k - 1], false)) {
             return false;
         }
     }
-    for (uint32_t i = 0; i < gap_count && i < SL_UNHEALTHY_MAX; i++) {
-        missing += gaps[i].count;
-    }
+    uint32_t missing = missing_in_all();
     return missing == 0 || fill(missing, common_domain(), false);
 }
 
 /* --- the answer ------------------------------------------------------------------------------- */
 
+/*@ requires set: set < SL_TOPOLOGY_SETS_MAX; terminates \true; exits \false;
+    assigns sl_hidden, sl_chosen, sl_placement_failure; */
 static bool put_standing(uint32_t set)
 {
-    sl_chosen.count = standing.count;
-    for (uint32_t i = 0; i < standing.count && i < SL_DOMAINS_MAX; i++) {
-        sl_chosen.spots[i] = standing.spots[i];
-    }
-    sl_placement_sort_chosen();
-    for (uint32_t i = 0; i < sl_chosen.count && i < SL_DOMAINS_MAX; i++) {
+    sl_standing_choose();
+    /*@
+      loop assigns i, sl_hidden, sl_placement_failure;
+      loop variant sl_chosen.count - i;
+    */
+    for (uint32_t i = 0; i < sl_chosen.count; i++) {
         uint32_t spot = sl_chosen.spots[i];
-        if (!sl_placement_put(set, sl_spot_domain[spot], standing_pods[spot])) {
+        if (!sl_placement_put(set, sl_spot_domain[spot], sl_standing_pods(spot))) {
             return false;
         }
     }
     return true;
 }
 
+/*@ terminates \true; exits \false; assigns FILLED, SL_SPOTS, GAPS, gap_count, asked; */
 bool sl_placement_replace(uint32_t set)
 {
-    const struct sl_placement_set *q = &sl_placement_question.sets[set];
-    gap_count = 0;
-    standing.count = 0;
-    if (!sl_placement_ask(q, NULL)) {
+    if (!sl_placement_ask(set, SL_NO_ID)) {
         return false;
     }
-    whole = sl_placing;
-    bool found = sort_out_all(q->pod_set) && fill_gaps();
-    sl_placing = whole;
-    found = found && put_standing(set);
+    note_slices();
+    bool found = sort_out_all() && fill_gaps() && put_standing(set);
+    ask_as_noted();
     if (found) {
-        sl_placement_head(set, &sl_placing.takes, true);
+        sl_placement_head(set, false);
         sl_placement_loosen(set);
     }
-    clear_standing();
+    sl_standing_clear();
     return found;
 }

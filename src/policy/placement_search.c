@@ -56,8 +56,9 @@ static uint32_t find_single(uint32_t depth)
 /* --- several domains --- */
 
 /* Where the leader stands goes first: that spot; SL_NO_ID = it stands nowhere. */
-/*@ requires ready: CountsReady && ChosenSound; terminates \true; exits \false; assigns SEARCHED;
-    ensures chosen: ChosenSound; ensures known: \result < SL_SPOTS_MAX || \result == SL_NO_ID; */
+/*@ requires ready: CountsReady && ChosenSound && depth < SL_DEPTHS_MAX; terminates \true;
+    exits \false; assigns SEARCHED; ensures chosen: ChosenSound;
+    ensures known: \result < SL_SPOTS_MAX || \result == SL_NO_ID; */
 static uint32_t choose_leader(uint32_t depth)
 {
     struct sl_pick_need need = all_slices();

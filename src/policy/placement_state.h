@@ -64,6 +64,7 @@ struct sl_spot_list {
 extern struct sl_spot_list sl_chosen;
 
 /* clang-format off */
+#define SL_OWN sl_placement_own[0 .. SL_ROOMS_MAX - 1], sl_placement_has_own
 #define SL_FITS                                                                                    \
     sl_fit_pods[0 .. SL_SPOTS_MAX - 1], sl_fit_slices[0 .. SL_SPOTS_MAX - 1],                      \
         sl_fit_score[0 .. SL_SPOTS_MAX - 1], sl_fit_pods_led[0 .. SL_SPOTS_MAX - 1],               \
@@ -80,6 +81,9 @@ extern struct sl_spot_list sl_chosen;
     0 < sl_placing.at.depth_count <= SL_DEPTHS_MAX && sl_placing.leaders <= 1 &&
     sl_placing.depth < sl_placing.at.depth_count && 0 < sl_placing.slice_size &&
     (\forall integer d; 0 <= d <= SL_DEPTHS_MAX ==> sl_placing.at.first[d] <= SL_SPOTS_MAX);
+  // Its layers of slices have sizes.
+  predicate LayersSound{L} = sl_placing.layer_count <= SL_LAYERS_MAX &&
+    \forall integer i; 0 <= i < sl_placing.layer_count ==> 0 < sl_placing.layers[i].size;
   // Its pods take something, and an amount, of each measure that is named.
   predicate TakesSound{L} = \forall integer i; 0 <= i < SL_TAKES_MAX ==>
     (i < sl_placing.takes.count ==> 0 < sl_placing.takes.of[i].per_pod <= SL_AMOUNT_MAX) &&
@@ -87,9 +91,9 @@ extern struct sl_spot_list sl_chosen;
        0 < sl_placing.leader_takes.of[i].per_pod <= SL_AMOUNT_MAX);
   predicate OwnInRange{L} = \forall integer r; 0 <= r < SL_ROOMS_MAX ==>
     -SL_AMOUNT_UNLIMITED <= sl_placement_own[r] <= SL_AMOUNT_UNLIMITED;
-  // What counting the capacity of spots relies on.
-  predicate CountsReady{L} = PlacingSound && TakesSound && OwnInRange && FitsInRange &&
-    RoomsBounded && UsedInRange && AssumedInRange && DomainsInv;
+  // What counting the capacity of spots, and looking for places, relies on.
+  predicate CountsReady{L} = PlacingSound && LayersSound && TakesSound && OwnInRange &&
+    FitsInRange && RoomsBounded && UsedInRange && AssumedInRange && DomainsInv;
   predicate ChosenSound{L} = sl_chosen.count <= SL_DOMAINS_MAX &&
     \forall integer i; 0 <= i < sl_chosen.count ==> sl_chosen.spots[i] < SL_SPOTS_MAX;
 */
@@ -117,13 +121,22 @@ void sl_counts_sum(uint32_t spot, uint32_t depth);
 int64_t sl_counts_free(sl_site_id site, sl_measure_id measure);
 
 /* --- steps; false = sl_placement_failure says why --- */
-bool sl_placement_ask(const struct sl_placement_set *set, const struct sl_placement_set *leader);
+/* The pod set in question is that one of sl_placement_question, with that leader (SL_NO_ID: none).
+ */
+/*@ requires sets: set < SL_TOPOLOGY_SETS_MAX &&
+      (leader < SL_TOPOLOGY_SETS_MAX || leader == SL_NO_ID);
+    terminates \true; exits \false;
+    assigns sl_hidden, SL_SPOTS, sl_placing, sl_placement_failure;
+    ensures ready: \result ==> PlacingSound && TakesSound && LayersSound; */
+bool sl_placement_ask(uint32_t set, uint32_t leader);
 /* So many pods, in slices of sl_placing.slice_size. */
+/*@ requires ready: 0 < sl_placing.slice_size; terminates \true; exits \false;
+    assigns sl_placing.count, sl_placing.surplus, sl_placement_failure; */
 bool sl_placement_set_count(uint32_t count);
 /*@ terminates \true; exits \false; assigns sl_placement_failure; ensures no: !\result; */
 bool sl_placement_miss(enum sl_placement_miss miss); /* always false */
-/*@ requires ready: CountsReady; terminates \true; exits \false; assigns sl_placement_failure;
-    ensures no: !\result; */
+/*@ requires ready: CountsReady && depth < SL_DEPTHS_MAX; terminates \true; exits \false;
+    assigns sl_placement_failure; ensures no: !\result; */
 bool sl_placement_no_fit(uint32_t depth, int64_t fit, int64_t of);
 /* The domains that take all pods, in sl_chosen: their level; SL_NO_ID = there are none. */
 /*@ requires ready: CountsReady; terminates \true; exits \false;
@@ -131,22 +144,68 @@ bool sl_placement_no_fit(uint32_t depth, int64_t fit, int64_t of);
     ensures chosen: ChosenSound;
     ensures level: \result < sl_placing.at.depth_count || \result == SL_NO_ID; */
 uint32_t sl_placement_search(void);
-bool sl_placement_descend(uint32_t depth, bool balanced); /* from sl_chosen to the lowest level */
-bool sl_placement_balance(uint32_t *depth); /* as search; false = that way does not work out */
-bool sl_placement_one(void); /* all of that; the answer in sl_chosen, in order, and sl_fit_... */
+/* From sl_chosen to the lowest level. */
+/*@ requires ready: CountsReady && ChosenSound && depth < sl_placing.at.depth_count;
+    terminates \true; exits \false;
+    assigns sl_hidden, sl_placement_failure, SL_FITS, sl_chosen;
+    ensures fits: FitsInRange; ensures chosen: ChosenSound; */
+bool sl_placement_descend(uint32_t depth, bool balanced);
+/* As search; SL_NO_ID = that way does not work out, and what is counted of spots is as before. */
+/*@ requires ready: CountsReady; terminates \true; exits \false;
+    assigns sl_hidden, SL_FITS, sl_placing.size_at[0 .. SL_DEPTHS_MAX - 1], sl_chosen;
+    ensures ready: CountsReady;
+    ensures chosen: \result != SL_NO_ID ==> ChosenSound;
+    ensures level: \result < sl_placing.at.depth_count || \result == SL_NO_ID; */
+uint32_t sl_placement_balance(void);
+/* All of that; the answer in sl_chosen, in order, and sl_fit_... */
+/*@ requires ready: CountsReady; terminates \true; exits \false;
+    assigns sl_hidden, sl_placement_failure, SL_FITS, sl_placing.size_at[0 .. SL_DEPTHS_MAX - 1],
+            sl_chosen;
+    ensures ready: CountsReady; ensures chosen: \result ==> ChosenSound; */
+bool sl_placement_one(void);
 /*@ requires chosen: ChosenSound; terminates \true; exits \false;
     assigns sl_hidden, sl_chosen.spots[0 .. SL_DOMAINS_MAX - 1]; ensures chosen: ChosenSound; */
 void sl_placement_sort_chosen(void);
 
-/* --- rows of the answer --- */
-/* One more row of that set of the question. */
-bool sl_placement_put(uint32_t set, sl_domain_id domain, int64_t count);
+/* --- what is taken: placement_own.c --- */
 /* What the chosen spot gives counts as taken from now on. */
+/*@ requires ready: spot < SL_SPOTS_MAX && FitsInRange && TakesSound && OwnInRange;
+    terminates \true; exits \false; assigns sl_hidden, SL_OWN; ensures own: OwnInRange; */
 void sl_placement_take_own(uint32_t spot, bool leader);
-/* What the answer says of the set besides its rows, which are there already. */
-void sl_placement_head(uint32_t set, const struct sl_takes *takes, bool layered);
+/* Nothing is taken any more by the sets placed so far. */
+/*@ requires own: OwnInRange; terminates \true; exits \false; assigns sl_hidden, SL_OWN;
+    ensures own: OwnInRange; */
+void sl_placement_clear_own(void);
+
+/* --- the answer: placement_answer.c --- */
+/* No set of the question has rows. */
+/*@ terminates \true; exits \false; assigns sl_hidden; */
+void sl_placement_start(void);
+/* The rows of that set begin here. */
+/*@ requires set: set < SL_TOPOLOGY_SETS_MAX; terminates \true; exits \false;
+    assigns sl_hidden; */
+void sl_placement_start_set(uint32_t set);
+/* One more row of that set of the question. */
+/*@ terminates \true; exits \false; assigns sl_hidden, sl_placement_failure; */
+bool sl_placement_put(uint32_t set, sl_domain_id domain, int64_t count);
+/* What the answer says of the set (its leader) besides its rows, which are there already. */
+/*@ requires ready: set < SL_TOPOLOGY_SETS_MAX && LayersSound && DomainsInv;
+    terminates \true; exits \false; assigns sl_hidden; */
+void sl_placement_head(uint32_t set, bool leader);
 /* It promises no more than is true of the rows. */
+/*@ requires ready: set < SL_TOPOLOGY_SETS_MAX && DomainsInv;
+    terminates \true; exits \false; assigns sl_hidden; */
 void sl_placement_loosen(uint32_t set);
+/* The rows of all sets, in the order of the question, into the plan, which is empty. */
+/*@ requires empty: sl_topology_plan.set_count == 0 && sl_topology_plan.row_count == 0 &&
+      sl_placement_question.set_count <= SL_TOPOLOGY_SETS_MAX;
+    terminates \true; exits \false; assigns sl_topology_plan; ensures plan: PlanBounded; */
+void sl_placement_write(void);
 /* All rows of a set of which some have failed, with new ones in their place. */
+/*@ requires set: set < SL_TOPOLOGY_SETS_MAX;
+    requires ready: OwnInRange && FitsInRange && TopologyInv && AssumedInRange;
+    terminates \true; exits \false;
+    assigns sl_hidden, sl_placement_failure, sl_placing, sl_chosen, SL_FITS, SL_SPOTS, SL_OWN;
+    ensures ready: OwnInRange && FitsInRange; */
 bool sl_placement_replace(uint32_t set);
 #endif

@@ -134,10 +134,18 @@ static void add_subtree(sl_node_id cohort, sl_node_id done, bool advantage)
     }
 }
 
+/* Is borrowing the only way, for a queue that may take others' only by the right of hierarchy
+ * then? */
+/*@ requires question: QuestionSound; terminates \true; exits \false; assigns \nothing; */
+static bool must_borrow(struct sl_preempt_policy policy)
+{
+    return !policy.borrow_within && !sl_contest_own_below();
+}
+
 /*@ requires question: QuestionAsked && ClaimCountsValid && ListsInv;
     requires ledger: LimitsInRange && UsageInRange; terminates \true; exits \false;
     assigns sl_hidden, FOUND, CLIMB; */
-static void collect_others(void)
+static void collect_others(bool only_by_hierarchy)
 {
     sl_node_id done = sl_preemption_question.cluster_queue;
     begin_climb();
@@ -149,7 +157,9 @@ static void collect_others(void)
       loop variant SL_LEVELS_MAX - steps;
     */
     for (uint32_t steps = 0; cohort != SL_NO_ID && steps < SL_LEVELS_MAX; steps++) {
-        add_subtree(cohort, done, advantage);
+        if (advantage || !only_by_hierarchy) {
+            add_subtree(cohort, done, advantage);
+        }
         advantage = climb() || advantage;
         done = cohort;
         cohort = sl_ledger_parent_node(cohort);
@@ -167,7 +177,7 @@ static void collect(struct sl_preempt_policy policy, int64_t now_ms)
     found_in_others = false;
     sl_candidates_clear();
     if (policy.reclaim != SL_RECLAIM_NEVER) {
-        collect_others();
+        collect_others(must_borrow(policy));
     }
     if (policy.within != SL_WITHIN_NEVER) {
         sl_candidates_add(pattern);
@@ -285,7 +295,7 @@ uint32_t sl_preemption_find_classical(int64_t now_ms)
 {
     struct sl_preempt_policy policy = sl_preempt_policy_of(sl_preemption_question.cluster_queue);
     collect(policy, now_ms);
-    if (!found_in_others || (!policy.borrow_within && !sl_contest_own_below())) {
+    if (!found_in_others || must_borrow(policy)) {
         (void)attempt(policy, true);
     } else {
         bool borrow_first = policy.borrow_within || found_by_hierarchy;

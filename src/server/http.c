@@ -14,8 +14,9 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "server/entry.h"
 #include "server/listen.h"
-#include "server/rest.h"
+#include "server/tls.h"
 
 #define CONNECTIONS_MAX_DEFAULT 1000u
 #define WATCHES_MAX_DEFAULT 800u
@@ -32,12 +33,14 @@ struct exchange { /* one request on its way */
     struct MHD_Connection *connection;
     struct exchange *previous, *next;
     bool begun, served, suspended, streaming, stream_ended, yields;
+    bool asked;          /* suspended until the guard is asked again */
     struct sl_buf piece; /* of the stream, and how much of it is out */
     size_t piece_at, discarded;
 };
 
 struct sl_server {
     struct sl_rest rest;
+    struct sl_server_guard guard;
     struct MHD_Daemon *daemon;
     uv_poll_t poll;
     uv_prepare_t prepare;
@@ -233,6 +236,22 @@ static bool take_body(struct exchange *x, const char *data, size_t size)
     return true;
 }
 
+/* False: not yet. */
+static bool serve(struct exchange *x)
+{
+    enum sl_verdict verdict = sl_entry_ask(&x->request, x->connection, &x->server->guard);
+    if (verdict == SL_VERDICT_WAIT) {
+        x->asked = true;
+        suspend(x);
+        return false;
+    }
+    x->served = true;
+    if (verdict == SL_VERDICT_PASS) {
+        sl_rest_serve(&x->request);
+    }
+    return true;
+}
+
 static enum MHD_Result on_request(void *context, struct MHD_Connection *connection, const char *url,
                                   const char *method, const char *version, const char *upload,
                                   size_t *upload_size, void **con_cls)
@@ -252,9 +271,11 @@ static enum MHD_Result on_request(void *context, struct MHD_Connection *connecti
         *upload_size = 0;
         return go_on ? MHD_YES : MHD_NO;
     }
-    if (!x->served) {
-        x->served = true;
-        sl_rest_serve(&x->request);
+    if (!x->served && x->server->stopping) {
+        return MHD_NO;
+    }
+    if (!x->served && !serve(x)) {
+        return MHD_YES; /* sl_server_ask_again goes on */
     }
     if (x->request.wait && x->server->stopping) {
         return MHD_NO; /* no answer is better than one that may not come true */
@@ -275,7 +296,7 @@ static void on_commit(void *context, enum sl_code code, const struct sl_error *e
     int64_t now_ms = sl_clock_now_ms();
     for (struct exchange *x = server->exchanges, *next; x != NULL; x = next) {
         next = x->next;
-        if (!x->suspended) {
+        if (!x->suspended || x->asked) {
             continue;
         }
         if (x->streaming) {
@@ -287,6 +308,16 @@ static void on_commit(void *context, enum sl_code code, const struct sl_error *e
         }
         sl_rest_committed(&x->request, code, e);
         if (!x->request.wait) {
+            resume(x);
+        }
+    }
+}
+
+void sl_server_ask_again(struct sl_server *server)
+{
+    for (struct exchange *x = server->exchanges; x != NULL; x = x->next) {
+        if (x->asked) {
+            x->asked = false;
             resume(x);
         }
     }
@@ -426,17 +457,34 @@ static void allow_files(unsigned connections)
     }
 }
 
+static void prepare_tls(struct MHD_OptionItem out[static 5], struct sl_tls *tls)
+{
+    /* The certificate is only what the daemon insists on: each connection gets one of its own. */
+    const struct MHD_OptionItem items[5] = {
+        {MHD_OPTION_HTTPS_MEM_CERT, 0, (void *)(uintptr_t)sl_tls_certificate(tls)},
+        {MHD_OPTION_HTTPS_MEM_KEY, 0, (void *)(uintptr_t)sl_tls_key(tls)},
+        {MHD_OPTION_HTTPS_PRIORITIES, 0, (void *)(uintptr_t)SL_TLS_PRIORITIES},
+        {MHD_OPTION_NOTIFY_CONNECTION, (intptr_t)sl_entry_connection, tls},
+        {MHD_OPTION_END, 0, NULL}};
+    memcpy(out, items, sizeof items);
+}
+
 static enum sl_code start_daemon(struct sl_server *server, const struct sl_server_options *o,
                                  int fd, struct sl_error *e)
 {
     unsigned connections = o->connections_max != 0 ? o->connections_max : CONNECTIONS_MAX_DEFAULT;
+    struct MHD_OptionItem tls[5] = {{MHD_OPTION_END, 0, NULL}};
+    if (o->tls != NULL) {
+        prepare_tls(tls, o->tls);
+    }
     allow_files(connections);
     server->daemon = MHD_start_daemon(
-        MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ERROR_LOG, 0, NULL, NULL, on_request,
-        server, MHD_OPTION_EXTERNAL_LOGGER, on_daemon_log, server, MHD_OPTION_LISTEN_SOCKET, fd,
-        MHD_OPTION_CONNECTION_LIMIT, connections, MHD_OPTION_CONNECTION_TIMEOUT, IDLE_SECONDS_MAX,
-        MHD_OPTION_URI_LOG_CALLBACK, on_uri, server, MHD_OPTION_NOTIFY_COMPLETED, on_completed,
-        server, MHD_OPTION_END);
+        MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ERROR_LOG |
+            (o->tls != NULL ? (unsigned)MHD_USE_TLS : 0u),
+        0, NULL, NULL, on_request, server, MHD_OPTION_EXTERNAL_LOGGER, on_daemon_log, server,
+        MHD_OPTION_LISTEN_SOCKET, fd, MHD_OPTION_ARRAY, tls, MHD_OPTION_CONNECTION_LIMIT,
+        connections, MHD_OPTION_CONNECTION_TIMEOUT, IDLE_SECONDS_MAX, MHD_OPTION_URI_LOG_CALLBACK,
+        on_uri, server, MHD_OPTION_NOTIFY_COMPLETED, on_completed, server, MHD_OPTION_END);
     if (server->daemon == NULL) {
         return sl_error_set(e, SL_CODE_INTERNAL, "cannot start the HTTP daemon: %s",
                             strerror(errno));
@@ -477,6 +525,7 @@ enum sl_code sl_server_start(uv_loop_t *loop, struct sl_store *store,
     struct sl_server *server = sl_mem_new(1, sizeof *server);
     server->port = port;
     server->allow_remote = o->allow_remote;
+    server->guard = o->guard;
     server->rest =
         (struct sl_rest){.store = store,
                          .hook_count = o->hook_count,

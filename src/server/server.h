@@ -28,6 +28,20 @@ struct sl_server_hook {
     void *context;
 };
 
+/* Who may have what: asked before each request is served, but for /healthz, /livez and /readyz. */
+enum sl_verdict {
+    SL_VERDICT_PASS,
+    SL_VERDICT_WAIT,  /* until sl_server_ask_again */
+    SL_VERDICT_REFUSE /* *e says why, for the client */
+};
+struct sl_call; /* front_proxy.h */
+struct sl_server_guard {
+    enum sl_verdict (*ask)(void *context, const struct sl_call *call,
+                           struct sl_error *e); /* NULL: everybody may have everything */
+    void *context;
+};
+
+struct sl_tls;
 struct sl_server_options {
     const char *listen; /* "127.0.0.1:8088", "[::1]:0"; port 0 = any free one */
     bool allow_remote;  /* else only loopback addresses are accepted, to listen and as Host */
@@ -36,6 +50,8 @@ struct sl_server_options {
     unsigned connections_max; /* 0 = 1000 */
     unsigned watches_max;     /* 0 = 800; more are refused with 429 */
     const char *version;      /* of the program, for /version; NULL = "0.0.0" */
+    struct sl_tls *tls;       /* NULL: plain HTTP; else lent until the server has ended */
+    struct sl_server_guard guard;
 };
 
 /* store may be NULL: then only hooks and health are served. Refuses with a clear error: bad
@@ -44,6 +60,8 @@ enum sl_code sl_server_start(uv_loop_t *loop, struct sl_store *store,
                              const struct sl_server_options *o, struct sl_server **out,
                              struct sl_error *e);
 unsigned sl_server_port(const struct sl_server *server);
+/* Asks the guard again for each request that waits for it. Not from within `ask`. */
+void sl_server_ask_again(struct sl_server *server);
 /* Ends every connection; the loop has to run until it is empty of the server's handles, then it is
  * freed. */
 void sl_server_stop(struct sl_server *server);

@@ -1,14 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* What a mutating admission policy does to plain Pods where there is an API server: those that name a queue, and belong
- * to nobody else, are marked and wait behind gates until their Workload is admitted. */
+/* What mutating admission policies do to jobs where there is an API server: in a namespace with the LocalQueue "default"
+ * those that name no queue get that one, and those with a queue but without a priority class the WorkloadPriorityClass
+ * "default", if there is one. Plain Pods that name a queue are marked and wait behind gates until their Workload is
+ * admitted. What belongs to somebody else is left alone. */
 #include "store/internal.h"
 
 #include <string.h>
 
 #define QUEUE "kueue.x-k8s.io/queue-name"
 #define MANAGED "kueue.x-k8s.io/managed"
+#define PRIORITY_CLASS "kueue.x-k8s.io/priority-class"
+#define DEFAULT_NAME "default" /* of either */
 
 static bool spared(const char *ns)
 {
@@ -36,6 +40,32 @@ static void append_missing(struct sl_json *parent, const char *key, const char *
         sl_json_set_text(item, field, text);
     }
     sl_json_append(list, item);
+}
+
+static bool has_label(const struct sl_json *object, const char *key)
+{
+    const char *value = sl_object_label(object, key);
+    return value != NULL && value[0] != '\0';
+}
+
+static void set_label(struct sl_json *object, const char *key)
+{
+    sl_json_set_text(sl_json_path_make(object, "metadata.labels"), key, DEFAULT_NAME);
+}
+
+void sl_admit_job(struct sl_store *s, struct sl_json *job)
+{
+    const char *ns = sl_object_namespace(job);
+    if (spared(ns) || sl_object_controller_ref(job) != NULL) {
+        return;
+    }
+    if (!has_label(job, QUEUE) && sl_rows_has(s, SL_KIND_LOCAL_QUEUE, ns, DEFAULT_NAME, NULL)) {
+        set_label(job, QUEUE);
+    }
+    if (has_label(job, QUEUE) && !has_label(job, PRIORITY_CLASS) &&
+        sl_rows_has(s, SL_KIND_WORKLOAD_PRIORITY_CLASS, "", DEFAULT_NAME, NULL)) {
+        set_label(job, PRIORITY_CLASS);
+    }
 }
 
 void sl_admit_pod(struct sl_json *pod)

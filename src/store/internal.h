@@ -148,6 +148,7 @@ enum sl_code sl_registry_check(const struct sl_registry_call *c, const struct sl
 /* Fresh identity and status on create; on update what of `old` no client may change. */
 void sl_prepare_create(struct sl_store *s, enum sl_kind kind, struct sl_json *object);
 void sl_admit_pod(struct sl_json *pod); /* admit.c */
+void sl_admit_job(struct sl_store *s, struct sl_json *job);
 void sl_prepare_update(enum sl_kind kind, struct sl_json *object, const struct sl_json *old);
 void sl_prepare_name(struct sl_store *s, struct sl_json *object); /* generateName */
 bool sl_prepare_spec_differs(const struct sl_json *a, const struct sl_json *b);

@@ -162,11 +162,27 @@ class ControlPlane:
         (self.run / "pki/names").write_text("subjectAltName=IP:127.0.0.1,DNS:localhost,DNS:kubernetes.default.svc\n")
         ossl("x509", "-req", "-in", "apiserver.csr", "-CA", "ca.crt", "-CAkey", "ca.key", "-CAcreateserial", "-days",
              30, "-extfile", "names", "-out", "apiserver.crt")
+        # How the API server proves itself to the servers of aggregated APIs.
+        ossl("req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", 30,
+             "-subj", "/CN=front-proxy-ca", "-keyout", "front-proxy-ca.key", "-out", "front-proxy-ca.crt", "-addext",
+             "basicConstraints=critical,CA:TRUE", "-addext", "keyUsage=critical,keyCertSign,cRLSign")
+        self.certify_client("front-proxy-client", "front-proxy-ca")
         ossl("genrsa", "-out", "sa.key", 2048)
         ossl("rsa", "-in", "sa.key", "-pubout", "-out", "sa.pub")
         (self.run / "pki/tokens.csv").write_text("".join(
             f'{token},{user},{token},"{groups}"\n' for token, (user, groups) in USERS.items()))
         (self.run / "audit.yaml").write_text(AUDIT)
+
+    def certify_client(self, name, ca, signed=None):
+        """A client certificate with that name; RUN/pki/SIGNED.crt and .key."""
+        signed = signed or name
+        pki = self.run / "pki"
+        for arguments in (
+                ["req", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-subj", f"/CN={name}",
+                 "-keyout", f"{signed}.key", "-out", f"{signed}.csr"],
+                ["x509", "-req", "-in", f"{signed}.csr", "-CA", f"{ca}.crt", "-CAkey", f"{ca}.key",
+                 "-CAcreateserial", "-days", "30", "-out", f"{signed}.crt"]):
+            subprocess.run(["openssl", *arguments], cwd=pki, check=True, capture_output=True)
 
     def kubeconfig(self, name, user, token, server=None):
         """Writes RUN/NAME.kubeconfig and returns its path."""
@@ -207,6 +223,12 @@ class ControlPlane:
                 "--service-account-issuer=https://kubernetes.default.svc",
                 f"--service-account-key-file={self.run}/pki/sa.pub",
                 f"--service-account-signing-key-file={self.run}/pki/sa.key",
+                f"--requestheader-client-ca-file={self.run}/pki/front-proxy-ca.crt",
+                "--requestheader-allowed-names=front-proxy-client",
+                "--requestheader-username-headers=X-Remote-User", "--requestheader-group-headers=X-Remote-Group",
+                "--requestheader-extra-headers-prefix=X-Remote-Extra-",
+                f"--proxy-client-cert-file={self.run}/pki/front-proxy-client.crt",
+                f"--proxy-client-key-file={self.run}/pki/front-proxy-client.key",
                 "--enable-admission-plugins=OwnerReferencesPermissionEnforcement",
                 f"--audit-policy-file={self.run}/audit.yaml", f"--audit-log-path={self.run}/log/audit.jsonl"],
             "kube-controller-manager": controller(

@@ -1,5 +1,5 @@
 """Daemons in cluster mode beside the control plane, as the service account that deploy/kubernetes makes."""
-import itertools, json, re, signal, subprocess, urllib.error, urllib.request
+import itertools, json, os, re, signal, subprocess, urllib.error, urllib.request
 
 from cluster_scene import BUILD, eventually
 from controlplane import die_with_parent, free_port
@@ -9,8 +9,8 @@ QUICK_LEASE = {"leaderElect": True, "leaseDuration": "3s", "renewDeadline": "2s"
 
 
 class ClusterDaemon:
-    def __init__(self, plane, server=None, options=(), config=None):
-        self.plane, self.options = plane, list(options)
+    def __init__(self, plane, server=None, options=(), config=None, env=None):
+        self.plane, self.options, self.env = plane, list(options), {**os.environ, **(env or {})}
         self.name = f"sluiced-{next(numbers)}"
         self.port = free_port()
         user = "system:serviceaccount:kueue-system:sluice-controller-manager"
@@ -29,7 +29,7 @@ class ClusterDaemon:
             command += ["--config", str(self.config)]
         with open(self.log_path, "ab") as log:
             self.process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log,
-                                            preexec_fn=die_with_parent)
+                                            env=self.env, preexec_fn=die_with_parent)
         if wait:
             self.wait_ready()
         return self

@@ -1,5 +1,5 @@
 """What is in deploy/: the manifests, the image's files, the systemd unit."""
-import pathlib, shutil, subprocess, tempfile, urllib.request
+import pathlib, shutil, ssl, subprocess, tempfile, urllib.request
 
 from controlplane import die_with_parent, free_port
 from work_scene import *
@@ -80,6 +80,17 @@ class Image(WorkScene):
         self.assertEqual(self.process.wait(10), 0)
         self.assertFalse((self.root / "bin/sh").exists())
 
+    def show_certificate(self, name):
+        """Puts one into the directory of --tls-dir; its text."""
+        home = self.root / "visibility"
+        home.mkdir(exist_ok=True)
+        self.plane.certify_client(name, "ca")
+        for kind in ("crt", "key"):
+            (home / f"next.{kind}").write_text((self.plane.run / f"pki/{name}.{kind}").read_text())
+            (home / f"next.{kind}").chmod(0o644)
+            (home / f"next.{kind}").rename(home / f"tls.{kind}")
+        return (home / "tls.crt").read_text()
+
     def test_arguments_of_the_deployment_work_with_a_token_of_the_pod(self):
         deployment = self.plane.get("/apis/apps/v1/namespaces/kueue-system/deployments/sluice-controller-manager")
         container = deployment["spec"]["template"]["spec"]["containers"][0]
@@ -99,7 +110,10 @@ class Image(WorkScene):
         (account / "token").write_text(token["status"]["token"])
         (account / "namespace").write_text("kueue-system")
         shutil.copy(self.plane.run / "pki/ca.crt", account / "ca.crt")
-        self.run_image(*container["args"], KUBERNETES_SERVICE_HOST="127.0.0.1",
+        visibility = free_port()
+        certificate = self.show_certificate("first")
+        self.run_image(*container["args"], f"--visibility-listen=127.0.0.1:{visibility}", "--tls-dir=/visibility",
+                       KUBERNETES_SERVICE_HOST="127.0.0.1",
                        KUBERNETES_SERVICE_PORT=str(self.plane.port))
         eventually(lambda: self.ready(ports[":8081"]), what="ready at the address of the probes")
         queue = self.queues(1)
@@ -108,6 +122,14 @@ class Image(WorkScene):
         self.settles_at(queue, 0)
         metrics = urllib.request.urlopen(f"http://127.0.0.1:{ports[':8080']}/metrics", timeout=5).read().decode()
         self.assertIn("sluice_leader 1", metrics)
+        alone = ssl.create_default_context()
+        alone.check_hostname, alone.verify_mode = False, ssl.CERT_NONE # the certificate is the daemon's own
+        health = urllib.request.urlopen(f"https://127.0.0.1:{visibility}/readyz", timeout=5, context=alone)
+        self.assertEqual(health.status, 200)
+        self.assertEqual(ssl.get_server_certificate(("127.0.0.1", visibility)), certificate)
+        certificate = self.show_certificate("second")  # as a mounted Secret changes
+        eventually(lambda: ssl.get_server_certificate(("127.0.0.1", visibility)) == certificate, 10,
+                   what="the new certificate")
         lease = self.plane.get("/apis/coordination.k8s.io/v1/namespaces/kueue-system/leases/c1f6bfd2.kueue.x-k8s.io")
         self.assertTrue(lease["spec"]["holderIdentity"])
         self.process.terminate()

@@ -95,7 +95,7 @@ class Jobs(WorkScene):
         self.assertEqual(self.job("part")["status"]["succeeded"], 4)
 
     def test_finished_workload_is_kept_as_long_as_the_configuration_says(self):
-        self.daemon(config={"objectRetentionPolicies": {"workloads": {"afterFinished": "1s"}}})
+        self.daemon(config={"objectRetentionPolicies": {"workloads": {"afterFinished": "5s"}}})
         self.queues(1)
         self.create(job("short", "main"))
         self.finished("short")

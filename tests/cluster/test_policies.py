@@ -94,6 +94,55 @@ class Policies(Scene):
             with self.subTest(parts=parts):
                 self.refuse(job("bad", parallelism=3, labels=labels, annotations=notes, template=template), *parts)
 
+    def test_admission_gates_are_named_at_creation_and_only_taken_away(self):
+        gates = "kueue.x-k8s.io/admission-gated-by"
+        for bad, part in (("nodomain", "example.com/gate"), ("a.com/x,", "example.com/gate"),
+                          ("A.com/x", "example.com/gate"), ("a.com/" + 60 * "x", "63 characters"),
+                          ("a.com/x,a.com/x", "duplicate")):
+            with self.subTest(gates=bad):
+                self.refuse(job("bad", queue="q", annotations={gates: bad}), gates, part)
+                self.refuse({**self.pod("bad", {QUEUE: "q"}, {gates: bad})}, gates, part)
+        self.create(job("gated", queue="q", annotations={gates: "a.com/x, b.com/y"}), job("free", queue="q"))
+        self.not_patched(self.job_path("gated"), {"metadata": {"annotations": {gates: "b.com/y,c.com/z"}}},
+                         "only remove gates")
+        self.patched(self.job_path("gated"), {"metadata": {"annotations": {gates: "b.com/y"}}})
+        self.patched(self.job_path("gated"), {"metadata": {"annotations": {gates: None}}})
+        self.not_patched(self.job_path("free"), {"metadata": {"annotations": {gates: "a.com/x"}}}, "after creation")
+
+    def test_prebuilt_workload_is_named_by_annotation_or_label(self):
+        name = "kueue.x-k8s.io/prebuilt-workload-name"
+        self.refuse(job("bad", queue="q", annotations={name: "A_b"}), name)
+        self.create(job("made", queue="q", annotations={name: "one"}, labels={name: "two"}))
+        self.patched(self.job_path("made"), {"metadata": {"labels": {name: "three"}}})
+        self.patched(self.job_path("made"), {"spec": {"suspend": False}})
+        self.patched(self.job_path("made"), {"metadata": {"labels": {name: "four"}}})  # the annotation counts
+        self.not_patched(self.job_path("made"), {"metadata": {"annotations": {name: "five"}}}, name, "immutable")
+        total, group = "kueue.x-k8s.io/pod-group-total-count", "kueue.x-k8s.io/pod-group-name"
+        self.refuse(self.pod("member", {QUEUE: "q", group: "g"}, {total: "1", name: "h"}), "should be equal")
+        self.create(self.pod("member", {QUEUE: "q", group: "g"}, {total: "1", name: "g"}))
+
+    def test_component_all_jobs_holds_back_what_names_no_queue(self):
+        overlay = self.plane.run / "all-jobs"
+        overlay.mkdir(exist_ok=True)
+        policies = os.path.relpath(ROOT / "deploy/kubernetes/policies", overlay.resolve())
+        (overlay / "kustomization.yaml").write_text(json.dumps({
+            "apiVersion": "kustomize.config.k8s.io/v1beta1", "kind": "Kustomization", "resources": [policies],
+            "components": [policies + "/all-jobs"]}))
+        path = self.path({"kind": "Job", "metadata": {}}) + "?dryRun=All"
+        try:
+            self.plane.kubectl("apply", "--server-side", "--force-conflicts", "-k", overlay)
+            eventually(lambda: self.plane.request("POST", path, job("probe"))[1]["spec"].get("suspend"),
+                       what="policies for all jobs")
+            for labels in ({}, {"team": "a"}):
+                self.assertIn("kueue.x-k8s.io/admission", self.gates(self.create(self.pod("free", labels))))
+                self.patched(f"/api/v1/namespaces/{self.namespace}/pods/free", {"metadata": {"finalizers": None}})
+                self.plane.request("DELETE", f"/api/v1/namespaces/{self.namespace}/pods/free?gracePeriodSeconds=0")
+        finally:
+            self.plane.kubectl("apply", "--server-side", "--force-conflicts", "-k", ROOT / "deploy/kubernetes/policies")
+            self.patch(f"/api/v1/namespaces/{self.namespace}/pods/free", {"metadata": {"finalizers": None}})
+        eventually(lambda: not self.plane.request("POST", path, job("probe"))[1]["spec"].get("suspend"),
+                   what="jobs without a queue left alone again")
+
     def test_partial_admission_fixes_parallelism_while_it_runs(self):
         self.create(job("part", queue="q", parallelism=3, annotations={"kueue.x-k8s.io/job-min-parallelism": "1"}))
         self.patched(self.job_path("part"), {"spec": {"suspend": False, "parallelism": 2}})

@@ -38,8 +38,8 @@ class WorkScene(Scene):
                     d.kill()
         self.assertEqual([c for c in codes if c[1] != 0], [])
 
-    def daemon(self, server=None, options=None, config=None):
-        d = ClusterDaemon(self.plane, server, self.options if options is None else options, config or self.config)
+    def daemon(self, server=None, options=None, config=None, env=None):
+        d = ClusterDaemon(self.plane, server, self.options if options is None else options, config or self.config, env)
         self.daemons.append(d)
         return d.start()
 

@@ -6,7 +6,7 @@ BEGIN {
     may["cli"] = "controllers engine store server kube api base"
     core = "<stdint.h> <stdbool.h> <stddef.h> "
     own["json-c"] = "api"; own["yaml.h"] = "api"; own["microhttpd.h"] = "server"; own["sqlite3.h"] = "store"
-    own["seccomp.h"] = own["cap-ng.h"] = "cli"; own["curl"] = "kube cli"; own["uv.h"] = "server kube cli"
+    own["seccomp.h"] = own["cap-ng.h"] = "cli"; own["curl"] = "kube cli"; own["uv.h"] = "server kube cli"; own["gnutls"] = "server"
 }
 FNR == 1 { split(FILENAME, part, "/"); room = part[2] }
 /^[ \t]*#[ \t]*include/ {

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: The Sluice authors
-"""Makes docs/lifecycle.md and model/lifecycle.pml.inc from model/{lifecycle,steps,rules}.def.
+"""Makes docs/lifecycle.md from model/{lifecycle,steps,rules}.def.
 
 usage: model.py [--check]    --check writes nothing and fails when a file is not what it would write"""
 import pathlib, re, sys
@@ -81,36 +81,15 @@ def document(steps, rules, rows):
     return "\n".join(out) + "\n"
 
 
-def promela(steps, rows):
-    out = ["/* SPDX-License-Identifier: Apache-2.0", " * SPDX-FileCopyrightText: The Sluice authors */", "",
-           "/* Made by tests/lint/model.sh from model/*.def: change those. A step without a row changes nothing,",
-           " * as a refusal does. counts: does usage count? resets: did row E happen? */"]
-    out += [f"#define SL_PHASE_{phase} {i}" for i, phase in enumerate(PHASES)]
-    out += [f"#define SL_STEP_{step} {i}" for i, step in enumerate(steps)]
-    out += ["", "inline sl_lifecycle_step(phase, step, counts, resets)", "{", "    resets = false;", "    if"]
-    for _, source, step, to, quota, reset, _ in rows:
-        effects = [f"phase = SL_PHASE_{to}"]
-        if quota != "KEEP":
-            effects.append(f"counts = {'true' if quota == 'TAKE' else 'false'}")
-        if reset == "EVICTION":
-            effects.append("resets = true")
-        out.append(f"    :: phase == SL_PHASE_{source} && step == SL_STEP_{step} -> {'; '.join(effects)}")
-    out += ["    :: else -> skip", "    fi", "}"]
-    return "\n".join(out) + "\n"
-
-
 def main(check):
     steps, rules, rows = read()
-    stale = 0
-    for name, text in (("docs/lifecycle.md", document(steps, rules, rows)),
-                       ("model/lifecycle.pml.inc", promela(steps, rows))):
-        path = ROOT / name
-        if check and (not path.exists() or path.read_text() != text):
-            print(f"model: {name} is stale: run tests/lint/model.sh")
-            stale += 1
-        elif not check:
-            path.write_text(text)
-    return stale > 0
+    path, text = ROOT / "docs/lifecycle.md", document(steps, rules, rows)
+    if check and (not path.exists() or path.read_text() != text):
+        print("model: docs/lifecycle.md is stale: run tests/lint/model.sh")
+        return True
+    if not check:
+        path.write_text(text)
+    return False
 
 
 sys.exit(main(sys.argv[1:] == ["--check"]))

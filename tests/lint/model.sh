@@ -1,3 +1,3 @@
 #!/bin/sh
-# Makes docs/lifecycle.md and model/lifecycle.pml.inc from model/*.def; --check fails when they are stale.
+# Makes docs/lifecycle.md from model/*.def; --check fails when it is stale.
 exec python3 "$(dirname "$0")/model.py" "$@"

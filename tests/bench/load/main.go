@@ -30,6 +30,7 @@ type life struct {
 	class    *class
 	created  time.Time
 	admitted bool // now
+	since    time.Time
 	counted  bool // its time to admission
 	timer    *time.Timer
 	finished bool
@@ -38,12 +39,14 @@ type life struct {
 type generator struct {
 	creates, finishes, watches *api
 	load                       *load
+	floor                      bool
 	mutex                      sync.Mutex
 	lives                      map[string]*life
 	classes                    map[string]*tally
 	left                       int
 	evicted                    int
 	used                       float64 // CPU seconds that finished Workloads ran for
+	lost                       float64 // what evicted ones had run for
 	done                       chan struct{}
 	finish                     chan string
 }
@@ -85,6 +88,9 @@ func (g *generator) fill(ctx context.Context, queue string, c *class, until *syn
 		g.lives[key] = &life{class: c, created: time.Now()}
 		g.mutex.Unlock()
 		g.fail(g.creates.create(ctx, "/apis/kueue.x-k8s.io/v1beta2/namespaces/"+queue+"/workloads", o))
+		if g.floor {
+			g.fail(g.admitOne(ctx, c, queue, o["metadata"].(object)["name"].(string)))
+		}
 	}
 }
 
@@ -109,6 +115,7 @@ func (g *generator) seen(e *event) {
 	l.admitted = admitted
 	if !admitted {
 		g.evicted++
+		g.lost += float64(l.class.MilliCPU) / 1000 * time.Since(l.since).Seconds()
 		l.timer.Stop()
 		return
 	}
@@ -118,6 +125,7 @@ func (g *generator) seen(e *event) {
 		t.Workloads++
 		t.sum += time.Since(l.created)
 	}
+	l.since = time.Now()
 	l.timer = time.AfterFunc(l.class.run(), func() { g.finish <- key })
 }
 
@@ -144,6 +152,20 @@ func (g *generator) finisher(ctx context.Context) {
 	}
 }
 
+// As small as an admission can be.
+func (g *generator) admitOne(ctx context.Context, c *class, queue, name string) error {
+	now := time.Now().UTC().Format(time.RFC3339)
+	condition := func(kind string) object {
+		return object{"type": kind, "status": "True", "reason": kind, "message": "By the generator", "lastTransitionTime": now}
+	}
+	patch := object{"status": object{
+		"admission": object{"clusterQueue": queue, "podSetAssignments": list{object{"name": "main", "count": c.Pods,
+			"flavors": object{"cpu": "default"}, "resourceUsage": object{"cpu": fmt.Sprintf("%dm", c.MilliCPU)}}}},
+		"conditions": list{condition("QuotaReserved"), condition("Admitted")}}}
+	path := "/apis/kueue.x-k8s.io/v1beta2/namespaces/" + queue + "/workloads/" + name + "/status"
+	return g.creates.write(ctx, "PATCH", path, "application/merge-patch+json", patch)
+}
+
 // The Finished condition joins the others: server-side apply owns just the one.
 func (g *generator) finishOne(ctx context.Context, path, now string) error {
 	patch := object{"apiVersion": kueue, "kind": "Workload", "status": object{"conditions": list{
@@ -161,7 +183,7 @@ func (g *generator) report(wall time.Duration) {
 	out := object{"workloads": g.load.workloads(), "wallSeconds": wall.Seconds(),
 		"workloadsPerSecond": float64(g.load.workloads()) / wall.Seconds(),
 		"quotaUsePercent":    100 * g.used / (wall.Seconds() * total),
-		"boundSeconds":       g.used / total, "evictions": g.evicted, "classes": g.classes}
+		"boundSeconds":       g.used / total, "lostSeconds": g.lost / total, "evictions": g.evicted, "classes": g.classes}
 	text, _ := json.MarshalIndent(out, "", "  ")
 	fmt.Println(string(text))
 }
@@ -174,6 +196,7 @@ func main() {
 	divisor := flag.Int("divisor", 1, "create only one in so many Workloads")
 	limit := flag.Duration("limit", 10*time.Minute, "give up after")
 	writers := flag.Int("writers", 32, "writes of Finished at a time")
+	floor := flag.Bool("floor", false, "admit every Workload with one write of our own: what an API server needs at least, with nobody deciding")
 	flag.Parse()
 	l, err := readLoad(*path, *divisor)
 	if err != nil {
@@ -185,7 +208,7 @@ func main() {
 			log.Fatal(err)
 		}
 	}
-	g := &generator{creates: apis[0], finishes: apis[1], watches: apis[2], load: l, lives: map[string]*life{}, classes: map[string]*tally{}, left: l.workloads(),
+	g := &generator{creates: apis[0], finishes: apis[1], watches: apis[2], load: l, floor: *floor, lives: map[string]*life{}, classes: map[string]*tally{}, left: l.workloads(),
 		done: make(chan struct{}), finish: make(chan string, l.workloads())}
 	for _, c := range l.Classes {
 		g.classes[c.Name] = &tally{}

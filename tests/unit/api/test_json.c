@@ -119,6 +119,8 @@ static void test_json_integer_past_64_bits_is_refused(void **state)
 {
     (void)state;
     refused("[9223372036854775808]", "column 2", "does not fit 64 bits");
+    refused("[1e921]", "column 2", "the number is too large");
+    refused("[-1.5e400]", "column 2", "the number is too large");
     refused("[-9223372036854775809]", "column 2", "does not fit 64 bits");
     refused("[1111111111111111111111111111111111111111]", "column 2", "does not fit 64 bits");
 }

@@ -166,6 +166,21 @@ static void test_yaml_prints_like_kubectl(void **state)
            "a: |\n  one\n  two\nb:\n  c: |-\n    one\n\n    two\nd: |+\n  x\n\n");
 }
 
+/* A document that is nothing but a text, with lines that would be YAML by themselves. */
+static void test_yaml_lone_text_of_lines_reads_back(void **state)
+{
+    (void)state;
+    struct sl_json *v = sl_json_new_text("a] -.x -:\"y\"\n3\n---\n- b");
+    struct sl_buf out = {0};
+    sl_json_print_yaml(v, &out);
+    struct sl_json *back = sl_json_parse_yaml(out.data, out.len, NULL);
+    assert_int_equal(sl_json_len(back), 1);
+    assert_true(sl_json_equal(sl_json_at(back, 0), v));
+    sl_buf_fini(&out);
+    sl_json_free(back);
+    sl_json_free(v);
+}
+
 static void test_yaml_what_is_printed_reads_back(void **state)
 {
     (void)state;
@@ -252,6 +267,7 @@ int main(void)
         cmocka_unit_test(test_yaml_malformed_text_names_the_line),
         cmocka_unit_test(test_yaml_depth_is_bounded),
         cmocka_unit_test(test_yaml_prints_like_kubectl),
+        cmocka_unit_test(test_yaml_lone_text_of_lines_reads_back),
         cmocka_unit_test(test_yaml_what_is_printed_reads_back),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

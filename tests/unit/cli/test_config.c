@@ -490,11 +490,14 @@ static void test_config_of_a_cluster_is_taken_over_without_warnings(void **state
              "retryPeriod: 4s, resourceLock: leases, resourceName: l, resourceNamespace: ns}\n"
              "metrics: {bindAddress: ':1'}\nclientConnection: {qps: 12.5, burst: 30}\n"
              "health: {healthProbeBindAddress: ':2', readinessEndpointName: r, "
-             "livenessEndpointName: l}\n",
+             "livenessEndpointName: l}\n"
+             "visibilityServer: {bindAddress: '::1', bindPort: 9443}\n",
         NULL, true);
     const struct sl_config_cluster *k = &c->cluster;
     assert_none(c->errors);
     assert_none(c->warnings);
+    assert_string_equal(k->visibility_address, "::1");
+    assert_int_equal(k->visibility_port, 9443);
     assert_true(k->elect_given && k->elect);
     assert_int_equal(k->lease_ms, 30000);
     assert_int_equal(k->renew_ms, 20000);

@@ -20,6 +20,7 @@ static void test_daemon_options_standalone_alone_takes_the_defaults(void **state
     assert_false(o.log_json);
     assert_false(o.allow_remote);
     assert_false(o.unconfined);
+    assert_false(o.paranoid);
     assert_null(o.config);
     assert_null(o.feature_gates);
 }
@@ -31,7 +32,7 @@ static void test_daemon_options_all_given_are_taken(void **state)
     struct sl_error e = {0};
     assert_int_equal(PARSE("--standalone", "--data", "/d", "--listen=[::1]:0", "--log-level",
                            "warn", "--log-format=json", "--allow-remote", "--config", "k.yaml",
-                           "--feature-gates=A=true,B=false", "--no-confinement"),
+                           "--feature-gates=A=true,B=false", "--no-confinement", "--paranoid"),
                      SL_CODE_OK);
     assert_string_equal(o.data_dir, "/d");
     assert_string_equal(o.listen, "[::1]:0");
@@ -39,6 +40,7 @@ static void test_daemon_options_all_given_are_taken(void **state)
     assert_true(o.log_json);
     assert_true(o.allow_remote);
     assert_true(o.unconfined);
+    assert_true(o.paranoid);
     assert_string_equal(o.config, "k.yaml");
     assert_string_equal(o.feature_gates, "A=true,B=false");
 }
@@ -102,6 +104,10 @@ static void test_daemon_options_cluster_takes_those_of_kueues_load_generator(voi
                      SL_CODE_OK);
     assert_int_equal(o.elect_leader, SL_FLAG_YES);
     assert_string_equal(o.context, "c");
+    assert_null(o.visibility_listen);
+    assert_int_equal(PARSE("--kubeconfig=k", "--visibility-listen=0", "--tls-dir=d"), SL_CODE_OK);
+    assert_string_equal(o.visibility_listen, "0");
+    assert_string_equal(o.tls_dir, "d");
     assert_int_equal(PARSE("--kubeconfig=k", "--leader-elect=false"), SL_CODE_OK);
     assert_int_equal(o.elect_leader, SL_FLAG_NO);
 }
@@ -117,6 +123,8 @@ static void test_daemon_options_bad_values_for_a_cluster_are_refused_and_named(v
                  {"--metricsPort=1", "--listen=127.0.0.1:2", "not with --listen"},
                  {"--leader-elect=maybe", NULL, "neither true nor false"},
                  {"--enableTAS=false", NULL, "--enableTAS"},
+                 {"--visibility-listen=8082", NULL, "--visibility-listen: \"8082\" is not ADDR"},
+                 {"--tls-dir=", NULL, "--tls-dir: the directory's name is empty"},
                  {"--context=", NULL, "--context: the context's name is empty"},
                  {"--kubeconfig=", NULL, "--kubeconfig: the file's name is empty"},
                  {"--standalone", NULL, "--kubeconfig: not with --standalone"}};
@@ -132,8 +140,12 @@ static void test_daemon_options_bad_values_for_a_cluster_are_refused_and_named(v
 static void test_daemon_options_of_a_cluster_are_refused_in_standalone_mode(void **state)
 {
     (void)state;
-    static const char *const words[] = {"--context=c", "--leader-elect=false", "--metricsPort=1",
-                                        "--enableTAS"};
+    static const char *const words[] = {"--context=c",
+                                        "--leader-elect=false",
+                                        "--metricsPort=1",
+                                        "--enableTAS",
+                                        "--visibility-listen=127.0.0.1:1",
+                                        "--tls-dir=d"};
     for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
         struct sl_daemon_options o;
         struct sl_error e = {0};

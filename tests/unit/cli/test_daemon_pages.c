@@ -4,6 +4,7 @@
 /* src/cli/daemon_pages.c: which pages are served where in cluster mode. Everything stays on loopback. */
 #include "t.h"
 #include "cli/daemon_pages.h"
+#include "cli/visibility.h"
 #include <arpa/inet.h>
 #include <stdio.h>
 #include <unistd.h>
@@ -106,7 +107,9 @@ static void test_daemon_pages_are_all_at_listen(void **state)
     assert_int_equal(ask(w, w->servers.metrics, "/readyz"), 503);
     w->ready = true;
     assert_int_equal(ask(w, w->servers.metrics, "/readyz"), 200);
-    assert_int_equal(ask(w, w->servers.metrics, SL_PAGES_VISIBILITY "q/pendingworkloads"), 503);
+    assert_int_equal(ask(w, w->servers.metrics,
+                         SL_VISIBILITY_GROUP_PATH "/v1beta2/clusterqueues/q/pendingworkloads"),
+                     503);
     assert_int_equal(ask(w, w->servers.metrics, "/api/v1/namespaces"), 404);
 }
 

@@ -114,6 +114,12 @@ struct sl_json *sl_patch_from_decision(struct sl_engine *g, const struct sl_deci
     return NULL;
 }
 
+void sl_engine_count(const struct sl_engine *g, struct sl_engine_counters *out)
+{
+    (void)g;
+    *out = (struct sl_engine_counters){0};
+}
+
 bool sl_engine_wrote_release_first(struct sl_engine *g, const struct sl_decision *d,
                                    const struct sl_json *written)
 {
@@ -130,6 +136,13 @@ void sl_engine_answer(struct sl_engine *g, const struct sl_decision *d, enum sl_
     (void)d;
     (void)code;
     (void)now_ms;
+}
+
+bool sl_engine_unread(const struct sl_engine *g, const struct sl_decision *d)
+{
+    (void)g;
+    (void)d;
+    return false;
 }
 
 void sl_engine_job_stopped(struct sl_engine *g, const struct sl_json *workload, int64_t now_ms)

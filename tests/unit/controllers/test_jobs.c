@@ -539,6 +539,19 @@ static void test_jobs_workload_of_deleted_job_is_finished_as_orphan(void **state
     sl_json_free(gone);
 }
 
+/* Its dependents go first then, and the Workload is one: neither may wait for the other. */
+static void test_jobs_workload_of_a_job_deleted_in_the_foreground_does_not_wait_for_it(void **state)
+{
+    struct fixture *f = *state;
+    start_running(f);
+    sl_json_set_text(sl_json_get(job(f), "metadata"), "deletionTimestamp", "2023-11-14T22:13:20Z");
+    settle(f);
+    assert_string_equal(
+        sl_json_text(sl_json_get(sl_condition_find(workload(f), "Finished"), "reason"), ""),
+        "OwnerNotFound");
+    assert_false(sl_workload_has_finalizer(workload(f)));
+}
+
 static void test_jobs_evicted_workload_without_a_job_counts_as_stopped(void **state)
 {
     struct fixture *f = *state;
@@ -599,6 +612,7 @@ int main(void)
         TEST(test_jobs_missing_flavor_is_reported_and_tried_again),
         TEST(test_jobs_workload_being_deleted_goes_when_the_job_has_stopped),
         TEST(test_jobs_workload_of_deleted_job_is_finished_as_orphan),
+        TEST(test_jobs_workload_of_a_job_deleted_in_the_foreground_does_not_wait_for_it),
         TEST(test_jobs_evicted_workload_without_a_job_counts_as_stopped),
         TEST(test_jobs_refused_workload_is_reported_on_the_job),
     };

@@ -374,6 +374,167 @@ static void test_jobs_kinds_prebuilt_workload_of_another_job_is_not_touched(void
     assert_int_equal(f->fake.write_count, 0);
 }
 
+/* What the job was told last with that reason; "" when nothing. */
+static const char *told(struct fixture *f, const char *reason)
+{
+    size_t cursor = 0;
+    const char *key;
+    const char *message = "";
+    union sl_map_value value;
+    while (sl_map_next(f->fake.objects, &cursor, &key, &value)) {
+        if (strcmp(sl_json_path_text(value.pointer, "reason", ""), reason) == 0) {
+            message = sl_json_path_text(value.pointer, "message", "");
+        }
+    }
+    return message;
+}
+
+static struct sl_json *the_job(struct fixture *f)
+{
+    return fake_find(&f->fake, SL_KIND_JOB, "ns", "a");
+}
+
+static void annotate(struct sl_json *o, const char *key, const char *value)
+{
+    sl_json_set_text(sl_json_path_make(o, "metadata.annotations"), key, value);
+}
+
+static void test_jobs_kinds_annotation_names_a_prebuilt_workload_before_the_label(void **state)
+{
+    struct fixture *f = *state;
+    begin(f);
+    put(f, SL_KIND_JOB, JOB("kueue.x-k8s.io/prebuilt-workload-name: another, " QUEUE, "true"));
+    annotate(the_job(f), SL_LABEL_PREBUILT, "made");
+    put_made(f, "2");
+    settle(f);
+    assert_true(sl_job_owns(the_job(f), made(f)));
+}
+
+static void test_jobs_kinds_running_job_whose_prebuilt_workload_is_anothers_is_stopped(void **state)
+{
+    struct fixture *f = *state;
+    begin(f);
+    put(f, SL_KIND_JOB, JOB(PREBUILT, "false"));
+    put_made(f, "2");
+    sl_json_set(sl_json_get(made(f), "metadata"), "ownerReferences",
+                yaml("[{apiVersion: batch/v1, kind: Job, name: b, uid: other, controller: true}]"));
+    settle(f);
+    assert_true(sl_job_suspended(the_job(f)));
+    assert_string_equal(told(f, "Stopped"), "missing workload");
+    assert_false(sl_condition_true(made(f), "Finished"));
+    assert_false(sl_job_owns(the_job(f), made(f)));
+}
+
+static void test_jobs_kinds_job_that_runs_without_a_workload_is_stopped_as_kueue_says(void **state)
+{
+    struct fixture *f = *state;
+    begin(f);
+    put(f, SL_KIND_JOB, JOB(QUEUE, "false"));
+    settle(f);
+    assert_string_equal(told(f, "Stopped"), "Missing Workload; unable to restore pod templates");
+}
+
+static void test_jobs_kinds_admission_gates_of_the_job_are_its_workloads(void **state)
+{
+    struct fixture *f = *state;
+    begin(f);
+    put(f, SL_KIND_JOB, JOB(QUEUE, "true"));
+    annotate(the_job(f), SL_ANNOTATION_GATED_BY, "a.com/x,b.com/y");
+    settle(f);
+    assert_string_equal(sl_object_annotation(workload(f, "Job"), SL_ANNOTATION_GATED_BY),
+                        "a.com/x,b.com/y");
+    annotate(the_job(f), SL_ANNOTATION_GATED_BY, "b.com/y");
+    settle(f);
+    assert_string_equal(sl_object_annotation(workload(f, "Job"), SL_ANNOTATION_GATED_BY),
+                        "b.com/y");
+    assert_string_equal(told(f, "UpdatedWorkload"),
+                        "Updated workload AdmissionGatedBy to \"b.com/y\"");
+    sl_json_remove(sl_json_path(the_job(f), "metadata.annotations"), SL_ANNOTATION_GATED_BY);
+    settle(f);
+    assert_null(sl_object_annotation(workload(f, "Job"), SL_ANNOTATION_GATED_BY));
+    unsigned before = f->fake.write_count;
+    settle(f);
+    assert_int_equal(f->fake.write_count, before);
+}
+
+/* Only its Workload tells it: the job itself has not changed. */
+static void test_jobs_kinds_job_is_told_what_its_pending_checks_say(void **state)
+{
+    struct fixture *f = *state;
+    begin(f);
+    put(f, SL_KIND_JOB, JOB(QUEUE, "true"));
+    settle(f);
+    struct sl_json *status = sl_json_path_make(workload(f, "Job"), "status");
+    sl_condition_set(status, "QuotaReserved", true, "R", "", 0, T0);
+    sl_json_set(status, "admissionChecks",
+                yaml("[{name: one, state: Pending, message: looks for nodes},"
+                     " {name: two, state: Ready, message: fine}, {name: three, state: Pending},"
+                     " {name: four, state: Pending, message: asks a person}]"));
+    show(f, SL_KIND_WORKLOAD, workload_name("Job"));
+    sl_jobs_step(&f->jobs, T0, 16);
+    fake_flush(&f->fake);
+    assert_string_equal(told(f, "UpdatedAdmissionCheck"),
+                        "one: looks for nodes; four: asks a person");
+}
+
+static void test_jobs_kinds_running_child_stops_when_its_owners_workload_is_evicted(void **state)
+{
+    struct fixture *f = *state;
+    begin(f);
+    put_jobset(f);
+    settle(f);
+    admit_jobset(f);
+    settle(f);
+    put_child(f, "");
+    settle(f);
+    assert_false(sl_job_suspended(fake_find(&f->fake, SL_KIND_JOB, "ns", "child")));
+    sl_condition_set(sl_json_path_make(workload(f, "JobSet"), "status"), "Admitted", false, "R", "",
+                     0, T0);
+    show(f, SL_KIND_WORKLOAD, workload_name("JobSet")); /* and nothing of the child */
+    sl_jobs_step(&f->jobs, T0, 16);
+    fake_flush(&f->fake);
+    assert_true(sl_job_suspended(fake_find(&f->fake, SL_KIND_JOB, "ns", "child")));
+    assert_string_equal(told(f, "Suspended"), "Kueue managed child job suspended");
+}
+
+static void put_link(struct fixture *f, unsigned i, unsigned last)
+{
+    char text[500];
+    char owner[200] = "";
+    if (i < last) {
+        snprintf(owner, sizeof owner,
+                 ", ownerReferences: [{apiVersion: batch/v1, kind: Job, name: j%u, uid: u%u,"
+                 " controller: true}]",
+                 i + 1, i + 1);
+    }
+    snprintf(text, sizeof text,
+             "{metadata: {name: j%u, namespace: ns, uid: u%u, labels: {" QUEUE "}%s}, spec:"
+             " {suspend: false, template: {spec: {containers: [{name: c}]}}}}",
+             i, i, owner);
+    put(f, SL_KIND_JOB, text);
+}
+
+static void test_jobs_kinds_job_with_too_many_owners_is_reported(void **state)
+{
+    struct fixture *f = *state;
+    begin(f);
+    for (unsigned i = 0; i <= 11; i++) {
+        put_link(f, i, 11);
+    }
+    show(f, SL_KIND_JOB, "j1"); /* ten of them */
+    sl_jobs_step(&f->jobs, T0, 16);
+    fake_flush(&f->fake);
+    assert_string_equal(told(f, "JobNestingTooDeep"), "");
+    assert_true(sl_job_suspended(fake_find(&f->fake, SL_KIND_JOB, "ns", "j1")));
+    show(f, SL_KIND_JOB, "j0"); /* eleven */
+    sl_jobs_step(&f->jobs, T0, 16);
+    fake_flush(&f->fake);
+    assert_string_equal(told(f, "JobNestingTooDeep"),
+                        "Terminated search for Kueue-managed Job because ancestor depth exceeded "
+                        "limit of 10");
+    assert_false(sl_job_suspended(fake_find(&f->fake, SL_KIND_JOB, "ns", "j0")));
+}
+
 static void test_jobs_kinds_counted_one_without_pods_has_no_workload(void **state)
 {
     struct fixture *f = *state;
@@ -413,6 +574,13 @@ int main(void)
         CASE(test_jobs_kinds_prebuilt_workload_is_waited_for_and_adopted),
         CASE(test_jobs_kinds_prebuilt_workload_of_other_pods_is_given_up),
         CASE(test_jobs_kinds_prebuilt_workload_of_another_job_is_not_touched),
+        CASE(test_jobs_kinds_annotation_names_a_prebuilt_workload_before_the_label),
+        CASE(test_jobs_kinds_running_job_whose_prebuilt_workload_is_anothers_is_stopped),
+        CASE(test_jobs_kinds_job_that_runs_without_a_workload_is_stopped_as_kueue_says),
+        CASE(test_jobs_kinds_admission_gates_of_the_job_are_its_workloads),
+        CASE(test_jobs_kinds_job_is_told_what_its_pending_checks_say),
+        CASE(test_jobs_kinds_running_child_stops_when_its_owners_workload_is_evicted),
+        CASE(test_jobs_kinds_job_with_too_many_owners_is_reported),
         CASE(test_jobs_kinds_counted_one_without_pods_has_no_workload),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

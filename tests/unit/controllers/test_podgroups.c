@@ -39,6 +39,7 @@ struct fixture {
     struct fake fake;
     struct sl_recorder *recorder;
     struct sl_podgroups pods;
+    struct sl_job_rules rules;
 };
 
 static int setup(void **state)
@@ -50,7 +51,7 @@ static int setup(void **state)
     stub.waits = false;
     fake_init(&f->fake);
     f->recorder = sl_recorder_new(&f->fake.client);
-    sl_podgroups_init(&f->pods, &f->fake.client, f->recorder, NULL, true);
+    sl_podgroups_init(&f->pods, &f->fake.client, f->recorder, NULL, &f->rules);
     *state = f;
     return 0;
 }
@@ -343,6 +344,148 @@ static void test_podgroups_unmanaged_pod_is_not_looked_at(void **state)
     assert_true(sl_podgroups_due_ms(&f->pods) == INT64_MAX);
 }
 
+static void annotate(struct fixture *f, const char *name, const char *key, const char *value)
+{
+    sl_json_set_text(sl_json_path_make(pod(f, name), "metadata.annotations"), key, value);
+    show(f, SL_KIND_POD, name);
+}
+
+static void put_prebuilt(struct fixture *f, const char *name, const char *more)
+{
+    char text[600];
+    (void)snprintf(text, sizeof text,
+                   "{\"metadata\":{\"namespace\":\"ns\",\"name\":\"%s\",\"uid\":\"w\"%s},\"spec\":{"
+                   "\"podSets\":[{\"name\":\"main\",\"count\":1,\"template\":{\"spec\":{"
+                   "\"containers\":[{\"resources\":{\"requests\":{\"cpu\":\"1\"}}}]}}}]}}",
+                   name, more);
+    fake_put(&f->fake, SL_KIND_WORKLOAD, parse(text));
+    show(f, SL_KIND_WORKLOAD, name);
+}
+
+static void test_podgroups_pod_waits_for_its_prebuilt_workload_and_runs_with_it(void **state)
+{
+    struct fixture *f = *state;
+    put_pod(f, "a", NULL, "", "\"phase\":\"Pending\"");
+    annotate(f, "a", SL_LABEL_PREBUILT, "made");
+    step(f);
+    assert_string_equal(only_workload(f), "");
+    assert_true(sl_podgroups_due_ms(&f->pods) < INT64_MAX); /* it will look again */
+    put_prebuilt(f, "made", "");
+    show(f, SL_KIND_POD, "a");
+    step(f);
+    assert_true(sl_job_owns(pod(f, "a"), workload(f, "made")));
+    assert_string_equal(sl_object_label(workload(f, "made"), SL_LABEL_JOB_UID), "uid-a");
+    admit(f, "made");
+    step(f);
+    assert_false(sl_podjob_gated(pod(f, "a")));
+}
+
+static void test_podgroups_prebuilt_workload_of_other_pods_is_given_up(void **state)
+{
+    struct fixture *f = *state;
+    put_prebuilt(f, "made", "");
+    sl_json_set_int(sl_json_path(workload(f, "made"), "spec.podSets.0"), "count", 3);
+    put_pod(f, "a", NULL, "", "\"phase\":\"Pending\"");
+    annotate(f, "a", SL_LABEL_PREBUILT, "made");
+    step(f);
+    assert_string_equal(
+        sl_json_path_text(sl_condition_find(workload(f, "made"), "Finished"), "reason", ""),
+        "OutOfSync");
+    assert_true(sl_podjob_gated(pod(f, "a")));
+}
+
+static void test_podgroups_prebuilt_workload_of_another_owner_is_not_touched(void **state)
+{
+    struct fixture *f = *state;
+    put_prebuilt(
+        f, "made",
+        ",\"ownerReferences\":[{\"apiVersion\":\"batch/v1\",\"kind\":\"Job\",\"name\":\"b\","
+        "\"uid\":\"other\",\"controller\":true}]");
+    put_pod(f, "a", NULL, "", "\"phase\":\"Pending\"");
+    annotate(f, "a", SL_LABEL_PREBUILT, "made");
+    step(f);
+    assert_false(sl_job_owns(pod(f, "a"), workload(f, "made")));
+    assert_false(sl_condition_true(workload(f, "made"), "Finished"));
+    assert_true(sl_podjob_gated(pod(f, "a")));
+}
+
+static void test_podgroups_group_owns_its_prebuilt_workload_and_lets_it_go(void **state)
+{
+    struct fixture *f = *state;
+    char role[SL_ROLE_SIZE];
+    put_pod(f, "a", "g", "", "\"phase\":\"Pending\"");
+    put_pod(f, "b", "g", "", "\"phase\":\"Pending\"");
+    sl_podjob_role(pod(f, "a"), role);
+    put_prebuilt(f, "g", ",\"finalizers\":[\"" SL_FINALIZER "\"]");
+    struct sl_json *set = sl_json_path(workload(f, "g"), "spec.podSets.0");
+    sl_json_set_text(set, "name", role);
+    sl_json_set_int(set, "count", 2);
+    annotate(f, "a", SL_LABEL_PREBUILT, "g");
+    annotate(f, "b", SL_LABEL_PREBUILT, "g");
+    step(f);
+    assert_int_equal(sl_json_len(sl_json_path(workload(f, "g"), "metadata.ownerReferences")), 2);
+    admit(f, "g"); /* nothing but the Workload says so */
+    step(f);
+    assert_false(sl_podjob_gated(pod(f, "a")));
+    assert_false(sl_podjob_gated(pod(f, "b")));
+    gone(f, "a");
+    gone(f, "b");
+    step(f);
+    assert_false(sl_workload_has_finalizer(workload(f, "g")));
+}
+
+static void test_podgroups_admission_gates_of_the_pod_are_its_workloads(void **state)
+{
+    struct fixture *f = *state;
+    put_pod(f, "a", NULL, "", "\"phase\":\"Pending\"");
+    annotate(f, "a", SL_ANNOTATION_GATED_BY, "a.com/x");
+    step(f);
+    assert_string_equal(sl_object_annotation(workload(f, only_workload(f)), SL_ANNOTATION_GATED_BY),
+                        "a.com/x");
+    sl_json_remove(sl_json_path(pod(f, "a"), "metadata.annotations"), SL_ANNOTATION_GATED_BY);
+    show(f, SL_KIND_POD, "a");
+    step(f);
+    assert_null(sl_object_annotation(workload(f, only_workload(f)), SL_ANNOTATION_GATED_BY));
+}
+
+static void test_podgroups_labels_are_copied_when_the_pods_agree(void **state)
+{
+    struct fixture *f = *state;
+    static const char *const keys[] = {"team", "tier"};
+    f->rules.label_keys = keys;
+    f->rules.label_key_count = 2;
+    put_pod(f, "a", "g", "", "\"phase\":\"Pending\"");
+    put_pod(f, "b", "g", "", "\"phase\":\"Pending\"");
+    sl_json_set_text(sl_json_path(pod(f, "a"), "metadata.labels"), "team", "red");
+    sl_json_set_text(sl_json_path(pod(f, "b"), "metadata.labels"), "team", "blue");
+    step(f);
+    assert_null(workload(f, "g"));
+    sl_json_set_text(sl_json_path(pod(f, "b"), "metadata.labels"), "team", "red");
+    sl_json_set_text(sl_json_path(pod(f, "b"), "metadata.labels"), "tier", "gold");
+    show(f, SL_KIND_POD, "b");
+    step(f);
+    assert_string_equal(sl_object_label(workload(f, "g"), "team"), "red");
+    assert_string_equal(sl_object_label(workload(f, "g"), "tier"), "gold");
+}
+
+static void test_podgroups_pods_of_other_namespaces_are_left_alone(void **state)
+{
+    struct fixture *f = *state;
+    struct sl_selector *namespaces = sl_selector_parse_labels("team=a", NULL);
+    f->rules.namespaces = namespaces;
+    fake_put(&f->fake, SL_KIND_NAMESPACE, parse("{\"metadata\":{\"name\":\"ns\"}}"));
+    put_pod(f, "a", NULL, "", "\"phase\":\"Pending\"");
+    step(f);
+    assert_string_equal(only_workload(f), "");
+    fake_put(&f->fake, SL_KIND_NAMESPACE,
+             parse("{\"metadata\":{\"name\":\"ns\",\"labels\":{\"team\":\"a\"}}}"));
+    show(f, SL_KIND_POD, "a");
+    step(f);
+    assert_true(only_workload(f)[0] != '\0');
+    sl_selector_free(namespaces);
+    f->rules.namespaces = NULL;
+}
+
 static void test_podgroups_are_wanted_when_the_rules_name_pods_or_nothing(void **state)
 {
     (void)state;
@@ -373,6 +516,13 @@ int main(void)
         TEST(test_podgroups_workload_of_somebody_else_is_left_alone),
         TEST(test_podgroups_workload_without_pods_is_let_go),
         TEST(test_podgroups_unmanaged_pod_is_not_looked_at),
+        TEST(test_podgroups_pod_waits_for_its_prebuilt_workload_and_runs_with_it),
+        TEST(test_podgroups_prebuilt_workload_of_other_pods_is_given_up),
+        TEST(test_podgroups_prebuilt_workload_of_another_owner_is_not_touched),
+        TEST(test_podgroups_group_owns_its_prebuilt_workload_and_lets_it_go),
+        TEST(test_podgroups_admission_gates_of_the_pod_are_its_workloads),
+        TEST(test_podgroups_labels_are_copied_when_the_pods_agree),
+        TEST(test_podgroups_pods_of_other_namespaces_are_left_alone),
         TEST(test_podgroups_are_wanted_when_the_rules_name_pods_or_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -6,16 +6,18 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "controllers/workloads.h"
+#include <stdlib.h>
 #include "fake_client.h"
 
 #define T0 1700000000000
 
 static struct {
     struct sl_decision list[8];
-    unsigned count, at, patches, answers;
+    unsigned count, at, patches, answers, observed;
     enum sl_code last_code;
     bool nothing_to_write;
     bool release_first;
+    bool unread;
 } stub;
 
 bool sl_engine_next_decision(struct sl_engine *g, struct sl_decision *out)
@@ -62,6 +64,25 @@ void sl_engine_answer(struct sl_engine *g, const struct sl_decision *d, enum sl_
     assert_string_equal(d->name, "w");
     stub.answers++;
     stub.last_code = code;
+}
+
+bool sl_engine_unread(const struct sl_engine *g, const struct sl_decision *d)
+{
+    (void)g;
+    (void)d;
+    return stub.unread;
+}
+
+enum sl_code sl_engine_observe(struct sl_engine *g, enum sl_kind kind, const struct sl_json *object,
+                               int64_t now_ms, struct sl_error *e)
+{
+    (void)g;
+    (void)now_ms;
+    (void)e;
+    assert_int_equal(kind, SL_KIND_WORKLOAD);
+    assert_string_equal(sl_object_name(object), "w");
+    stub.observed++;
+    return SL_CODE_OK;
 }
 
 struct fixture {
@@ -135,6 +156,19 @@ static void test_workloads_reservation_is_written_answered_and_told(void **state
     assert_true(has_event(f, "QuotaReserved"));
     assert_true(has_event(f, "Admitted"));
     assert_int_equal(f->workloads.in_flight, 0);
+}
+
+static void test_workloads_unread_object_is_observed_again_after_the_answer(void **state)
+{
+    struct fixture *f = *state;
+    decide(SL_DECIDE_RESERVE, "u");
+    step(f);
+    assert_int_equal(stub.observed, 0);
+    stub.unread = true;
+    decide(SL_DECIDE_RESERVE, "u");
+    step(f);
+    assert_int_equal(stub.answers, 2);
+    assert_int_equal(stub.observed, 1);
 }
 
 static void test_workloads_eviction_event_names_the_reason(void **state)
@@ -272,7 +306,7 @@ static void test_workloads_release_that_came_first_is_followed_by_the_reservatio
     step(f);
     assert_int_equal(stub.patches, 2);
     assert_int_equal(stub.answers, 1);
-    assert_int_equal(f->workloads.counters.reserved, 1);
+    assert_int_equal(f->workloads.counters.failed, 0);
 }
 
 static void test_workloads_failed_write_is_answered_with_its_code(void **state)
@@ -320,7 +354,7 @@ static void test_workloads_written_along_with_the_one_before_is_told(void **stat
     step(f);
     assert_true(has_event(f, "QuotaReserved"));
     assert_true(has_event(f, "Admitted"));
-    assert_int_equal(f->workloads.counters.reserved, 1);
+    assert_int_equal(f->workloads.counters.failed, 0);
 }
 
 static void test_workloads_overtaken_before_it_was_written_is_not_told(void **state)
@@ -332,7 +366,7 @@ static void test_workloads_overtaken_before_it_was_written_is_not_told(void **st
     step(f);
     assert_false(has_event(f, "QuotaReserved"));
     assert_false(has_event(f, "EvictedDueToPreempted"));
-    assert_int_equal(sl_map_count(f->workloads.series), 0);
+    assert_int_equal(sl_map_count(f->workloads.meters.counts), 0);
 }
 
 static void count_call(void *context, struct sl_json *workload)
@@ -358,7 +392,7 @@ static void test_workloads_eviction_that_shows_already_has_its_job_looked_at(voi
 static uint64_t counted(struct fixture *f, const char *series)
 {
     union sl_map_value value = {0};
-    return sl_map_get(f->workloads.series, series, &value) ? value.number : 0;
+    return sl_map_get(f->workloads.meters.counts, series, &value) ? value.number : 0;
 }
 
 static void test_workloads_counts_have_kueues_labels(void **state)
@@ -391,6 +425,57 @@ static void test_workloads_counts_have_kueues_labels(void **state)
     assert_int_equal(counted(f, "kueue_preempted_workloads_total{preempting_cluster_queue=\"high\","
                                 "reason=\"InClusterQueue\"}"),
                      1);
+}
+
+static uint64_t timed(struct fixture *f, const char *name)
+{
+    struct sl_buf text = {0};
+    char line[200];
+    sl_meters_print(&f->workloads.meters, name, "leader", &text);
+    snprintf(line, sizeof line,
+             "%s_count{cluster_queue=\"cq\",priority_class=\"\",replica_role=\"leader\"} ", name);
+    const char *found = text.data == NULL ? NULL : strstr(text.data, line);
+    uint64_t n = found == NULL ? 0 : strtoull(found + strlen(line), NULL, 10);
+    sl_buf_fini(&text);
+    return n;
+}
+
+static void test_workloads_waits_are_timed_where_their_start_is_known(void **state)
+{
+    struct fixture *f = *state;
+    decide(SL_DECIDE_RESERVE, "u");
+    step(f);
+    assert_int_equal(timed(f, "kueue_quota_reserved_wait_time_seconds"), 0);
+    sl_json_set_text(sl_json_path_make(fake_find(&f->fake, SL_KIND_WORKLOAD, "n", "w"), "metadata"),
+                     "creationTimestamp", "2023-11-14T22:13:00Z");
+    decide(SL_DECIDE_RESERVE, "u");
+    step(f);
+    assert_int_equal(timed(f, "kueue_quota_reserved_wait_time_seconds"), 1);
+    assert_int_equal(timed(f, "kueue_admission_wait_time_seconds"), 1); /* admitted at once */
+    assert_int_equal(timed(f, "kueue_admission_checks_wait_time_seconds"), 0);
+}
+
+static void test_workloads_finished_is_counted_with_how_long_it_ran(void **state)
+{
+    struct fixture *f = *state;
+    struct sl_json *wl = parse("{\"status\":{\"admission\":{\"clusterQueue\":\"cq\"},"
+                               "\"accumulatedPastExecutionTimeSeconds\":30,\"conditions\":["
+                               "{\"type\":\"Admitted\",\"status\":\"True\",\"lastTransitionTime\":"
+                               "\"2026-01-01T00:00:00Z\"},"
+                               "{\"type\":\"Finished\",\"status\":\"True\",\"lastTransitionTime\":"
+                               "\"2026-01-01T00:00:12Z\"}]}}");
+    struct sl_buf text = {0};
+    sl_workloads_count_finished(&f->workloads, wl);
+    sl_meters_print(&f->workloads.meters, "kueue_execution_time_seconds", "leader", &text);
+    assert_non_null(strstr(text.data, "} 42.000000\n"));
+    sl_buf_fini(&text);
+    sl_json_set(sl_json_path_make(wl, "status"), "conditions", sl_json_new_list());
+    sl_workloads_count_finished(&f->workloads, wl);
+    assert_int_equal(timed(f, "kueue_execution_time_seconds"), 1);
+    assert_int_equal(counted(f, "kueue_finished_workloads_total{cluster_queue=\"cq\","
+                                "priority_class=\"\"}"),
+                     2);
+    sl_json_free(wl);
 }
 
 static void test_workloads_late_pods_are_counted_by_what_they_were_to_do(void **state)
@@ -454,7 +539,6 @@ static void test_workloads_reasons_wait_for_their_budget_and_reservations_do_not
     decide(SL_DECIDE_RESERVE, "u");
     step(f);
     assert_int_equal(f->fake.change_count, 2);
-    assert_int_equal(f->workloads.counters.pending, 1);
     assert_int_equal(stub.answers, 4); /* nobody waits for a reason */
     assert_int_equal(sl_workloads_due_ms(&f->workloads), T0 + 1000);
     sl_clock_set_virtual(T0 + 1000);
@@ -470,6 +554,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(test_workloads_reservation_is_written_answered_and_told),
+        TEST(test_workloads_unread_object_is_observed_again_after_the_answer),
         TEST(test_workloads_eviction_event_names_the_reason),
         TEST(test_workloads_preemption_is_told_to_both),
         TEST(test_workloads_refusal_is_told_with_its_reason),
@@ -480,6 +565,8 @@ int main(void)
         TEST(test_workloads_overtaken_before_it_was_written_is_not_told),
         TEST(test_workloads_counts_have_kueues_labels),
         TEST(test_workloads_late_pods_are_counted_by_what_they_were_to_do),
+        TEST(test_workloads_waits_are_timed_where_their_start_is_known),
+        TEST(test_workloads_finished_is_counted_with_how_long_it_ran),
         TEST(test_workloads_finished_long_ago_is_deleted_without_its_job),
         TEST(test_workloads_deactivated_long_ago_is_deleted_with_its_job),
         TEST(test_workloads_deactivated_long_ago_is_deleted_with_its_job_of_any_kind),

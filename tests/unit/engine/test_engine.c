@@ -154,7 +154,7 @@ static void test_engine_higher_priority_goes_first_then_age(void **state)
     (void)world_put(&w, SL_KIND_WORKLOAD, o, NULL);
     world_settle(&w);
     world_expect(&w, "urgent", "Admitted", "True", "Admitted");
-    struct sl_json *list = sl_engine_pending(w.engine, "cq");
+    struct sl_json *list = sl_engine_pending(w.engine, "cq", NULL);
     assert_int_equal(sl_json_len(list), 2);
     assert_string_equal(sl_json_path_text(list, "0.name", ""), "old");
     assert_string_equal(sl_json_path_text(list, "1.name", ""), "young");
@@ -166,6 +166,60 @@ static void test_engine_higher_priority_goes_first_then_age(void **state)
     world_delete(&w, SL_KIND_WORKLOAD, "team", "urgent");
     world_settle(&w);
     world_expect(&w, "young", "Admitted", "True", "Admitted");
+}
+
+static void expect_pending(const struct sl_pending_range *range, const char *names)
+{
+    struct sl_json *list = sl_engine_pending(w.engine, "cq", range);
+    struct sl_buf text = {0};
+    sl_buf_text(&text, "");
+    for (size_t i = 0; i < sl_json_len(list); i++) {
+        const struct sl_json *item = sl_json_at(list, i);
+        sl_buf_print(&text, "%s:%lld:%lld ", sl_json_path_text(item, "name", ""),
+                     (long long)sl_json_path_int(item, "positionInClusterQueue", -1),
+                     (long long)sl_json_path_int(item, "positionInLocalQueue", -1));
+    }
+    assert_string_equal(text.data, names);
+    sl_buf_fini(&text);
+    sl_json_free(list);
+}
+
+static void test_engine_pending_in_a_range_keeps_its_positions(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"a", "b", "c", "d", "e"};
+    world_add_basics(&w);
+    world_add_local_queue(&w, "team", "other", "cq");
+    world_add_workload(&w, "first", "lq", 1, "10");
+    world_settle(&w);
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        w.now_ms += 1000;
+        world_add_workload(&w, names[i], i % 2 == 0 ? "lq" : "other", 1, "10");
+    }
+    world_settle(&w);
+    expect_pending(NULL, "a:0:0 b:1:0 c:2:1 d:3:1 e:4:2 ");
+    expect_pending(&(struct sl_pending_range){NULL, NULL, 1, 2}, "b:1:0 c:2:1 ");
+    expect_pending(&(struct sl_pending_range){NULL, NULL, 4, 9}, "e:4:2 ");
+    expect_pending(&(struct sl_pending_range){NULL, NULL, 9, 9}, "");
+    expect_pending(&(struct sl_pending_range){NULL, NULL, 0, 0}, "");
+    expect_pending(&(struct sl_pending_range){"team", "other", 0, 9}, "b:1:0 d:3:1 ");
+    expect_pending(&(struct sl_pending_range){"team", "lq", 1, 1}, "c:2:1 ");
+    expect_pending(&(struct sl_pending_range){"team", "none", 0, 9}, "");
+}
+
+static void test_engine_workload_that_is_not_to_be_queued_is_not_pending(void **state)
+{
+    (void)state;
+    world_add_basics(&w);
+    world_add_workload(&w, "first", "lq", 1, "10");
+    world_settle(&w);
+    world_add_workload(&w, "a", "lq", 1, "10");
+    world_add_workload(&w, "b", "lq", 1, "10");
+    world_settle(&w);
+    expect_pending(NULL, "a:0:0 b:1:1 ");
+    (void)world_patch(&w, SL_KIND_WORKLOAD, "team", "a", "{\"spec\":{\"active\":false}}");
+    world_settle(&w);
+    expect_pending(NULL, "b:0:0 ");
 }
 
 static void test_engine_nothing_is_decided_before_everything_was_seen(void **state)
@@ -482,7 +536,11 @@ static void test_engine_gated_workload_waits_for_its_gate(void **state)
                      "kueue.x-k8s.io/admission-gated-by", "me");
     (void)world_put(&w, SL_KIND_WORKLOAD, o, NULL);
     world_settle(&w);
-    assert_false(sl_condition_true(world_workload(&w, "a"), "QuotaReserved"));
+    world_expect(&w, "a", "QuotaReserved", "False", "AdmissionGated");
+    assert_string_equal(
+        sl_json_path_text(sl_condition_find(world_workload(&w, "a"), "QuotaReserved"), "message",
+                          ""),
+        "Admission is gated by: me");
     (void)world_patch(
         &w, SL_KIND_WORKLOAD, "team", "a",
         "{\"metadata\":{\"annotations\":{\"kueue.x-k8s.io/admission-gated-by\":\"\"}}}");
@@ -851,6 +909,8 @@ int main(void)
         TEST(test_engine_deleted_workload_gives_its_quota_back),
         TEST(test_engine_same_name_with_other_uid_is_another_workload),
         TEST(test_engine_higher_priority_goes_first_then_age),
+        TEST(test_engine_pending_in_a_range_keeps_its_positions),
+        TEST(test_engine_workload_that_is_not_to_be_queued_is_not_pending),
         TEST(test_engine_nothing_is_decided_before_everything_was_seen),
         TEST(test_engine_second_pending_reason_alike_is_not_written),
         TEST(test_engine_tainted_flavor_is_passed_over),

@@ -280,6 +280,24 @@ static void test_released_by_others_after_a_restart_frees_the_quota(void **state
     assert_int_equal(world_count_cq(&w, "reservingWorkloads"), 0);
 }
 
+static void test_released_by_others_before_a_restart_is_not_taken_over(void **state)
+{
+    (void)state;
+    static const enum sl_kind kinds[] = {SL_KIND_RESOURCE_FLAVOR, SL_KIND_CLUSTER_QUEUE,
+                                         SL_KIND_LOCAL_QUEUE, SL_KIND_WORKLOAD};
+    world_add_workload(&w, "a", "lq", 1, "1");
+    world_settle(&w);
+    hold_queue();
+    (void)world_patch(&w, SL_KIND_WORKLOAD, "team", "a",
+                      "{\"status\":{\"conditions\":[{\"type\":\"QuotaReserved\",\"status\":"
+                      "\"False\",\"reason\":\"Pending\",\"message\":\"by hand\","
+                      "\"lastTransitionTime\":\"2027-01-15T08:00:00Z\"}]}}");
+    world_restart(&w, kinds, 4); /* the admission still stands in the object */
+    assert_non_null(sl_json_path(world_workload(&w, "a"), "status.admission"));
+    world_settle(&w);
+    assert_int_equal(world_count_cq(&w, "reservingWorkloads"), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -293,6 +311,7 @@ int main(void)
         TEST(test_released_by_others_while_it_stops_is_waited_for_no_longer),
         TEST(test_released_object_older_than_the_reservation_takes_nothing_back),
         TEST(test_released_by_others_after_a_restart_frees_the_quota),
+        TEST(test_released_by_others_before_a_restart_is_not_taken_over),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

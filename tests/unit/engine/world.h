@@ -210,10 +210,13 @@ static inline void world_pass(struct world *w, int64_t ms)
 static inline void world_open_with(struct world *w, const char *journal_dir,
                                    const struct sl_engine_settings *settings)
 {
-    struct sl_engine_options options = {.journal_dir = journal_dir, .settings = settings};
+    static struct sl_engine_settings paranoid; /* every cycle is checked as it comes */
+    paranoid = settings != NULL ? *settings : sl_engine_settings_default();
+    paranoid.paranoid = true;
+    struct sl_engine_options options = {.journal_dir = journal_dir, .settings = &paranoid};
     struct sl_error e = {0};
     sl_log_setup(SL_LOG_ERROR, false);
-    *w = (struct world){.objects = sl_map_new(), .settings = settings, .now_ms = WORLD_START_MS};
+    *w = (struct world){.objects = sl_map_new(), .settings = &paranoid, .now_ms = WORLD_START_MS};
     sl_clock_set_virtual(w->now_ms);
     if (sl_engine_open(&options, &w->engine, &e) != SL_CODE_OK) {
         fail_msg("%s", e.text);

@@ -261,6 +261,18 @@ static size_t runs(void)
     "{exec: {apiVersion: client.authentication.k8s.io/v1beta1, command: ./plugin, args: [a, b], "  \
     "env: [{name: WHO, value: me}], provideClusterInfo: true, installHint: get it at h}}"
 
+/* Until what was started has been looked at to its end. */
+static void let_plugin_end(struct sl_credentials *c, int64_t now_ms)
+{
+    struct sl_identity out;
+    struct sl_error e = {0};
+    for (int i = 0; i < 2000 && c->exec.pid != 0; i++) {
+        (void)usleep(5000);
+        (void)sl_credentials_identity(c, now_ms, false, &out, &e);
+    }
+    assert_int_equal(c->exec.pid, 0);
+}
+
 static void test_credentials_plugin_is_told_and_its_token_kept(void **state)
 {
     (void)state;
@@ -271,10 +283,11 @@ static void test_credentials_plugin_is_told_and_its_token_kept(void **state)
     const int64_t start_ms = sl_clock_parse("2026-01-01T00:00:00Z");
     assert_int_equal(runs(), 0); /* not before it is needed */
     assert_string_equal(identity(c, start_ms, false).token, "abme");
-    assert_string_equal(identity(c, start_ms + 580000, false).token, "abme");
+    assert_string_equal(identity(c, start_ms + 530000, false).token, "abme");
     assert_int_equal(runs(), 1);
-    assert_string_equal(identity(c, start_ms + 595000, false).token,
+    assert_string_equal(identity(c, start_ms + 545000, false).token,
                         "abme"); /* before it expires */
+    let_plugin_end(c, start_ms + 545000);
     assert_int_equal(runs(), 2);
     sl_credentials_free(c);
     size_t len;
@@ -294,8 +307,12 @@ static void test_credentials_plugin_is_run_again_when_refused_but_not_at_once(vo
     (void)identity(c, 1000000, false);
     (void)identity(c, 1001000, true);
     assert_int_equal(runs(), 1);
-    (void)identity(c, 1006000, true);
+    struct sl_identity out;
+    struct sl_error e = {0};
+    (void)sl_credentials_identity(c, 1006000, true, &out, &e);
+    let_plugin_end(c, 1006000);
     assert_int_equal(runs(), 2);
+    (void)identity(c, 1006000, false);
     (void)identity(c, 9000000, false);
     assert_int_equal(runs(), 2); /* it named no end */
     sl_credentials_free(c);
@@ -358,6 +375,68 @@ static void test_credentials_slow_plugin_is_ended(void **state)
     assert_int_equal(sl_credentials_identity(c, 1000000, false, &out, &e), SL_CODE_UNAVAILABLE);
     assert_non_null(strstr(e.text, "did not end in time"));
     assert_true(sl_clock_now_ms() - start_ms < 10000);
+    sl_credentials_free(c);
+}
+
+static void test_credentials_slow_plugin_holds_nobody_up_who_has_a_token(void **state)
+{
+    (void)state;
+    put_plugin("[ ! -f slow ] || sleep 20",
+               "{\"token\":\"t\",\"expirationTimestamp\":\"2026-01-01T00:10:00Z\"}");
+    struct sl_credentials *c = read_good(CLUSTER, PLUGIN);
+    struct sl_identity out;
+    struct sl_error e = {0};
+    const int64_t begin_ms = sl_clock_parse("2026-01-01T00:00:00Z");
+    assert_string_equal(identity(c, begin_ms, false).token, "t");
+    web_put(&files, "slow", "");
+    int64_t start_ms = sl_clock_now_ms();
+    assert_string_equal(identity(c, begin_ms + 545000, false).token, "t");
+    assert_true(c->exec.pid != 0);
+    assert_string_equal(identity(c, begin_ms + 589000, false).token, "t");
+    assert_int_equal(sl_credentials_identity(c, begin_ms + 590000, false, &out, &e),
+                     SL_CODE_UNAVAILABLE);
+    assert_non_null(strstr(e.text, "has not answered yet"));
+    assert_true(sl_clock_now_ms() - start_ms < 5000);
+    sl_credentials_free(c); /* and the plugin with it */
+}
+
+static void test_credentials_token_that_was_refused_is_not_used_again(void **state)
+{
+    (void)state;
+    put_plugin("[ ! -f slow ] || sleep 1", "{\"token\":\"t\"}");
+    struct sl_credentials *c = read_good(CLUSTER, PLUGIN);
+    struct sl_identity out;
+    struct sl_error e = {0};
+    (void)identity(c, 1000000, false);
+    web_put(&files, "slow", "");
+    assert_int_equal(sl_credentials_identity(c, 1006000, true, &out, &e), SL_CODE_UNAVAILABLE);
+    assert_int_equal(sl_credentials_identity(c, 1006001, false, &out, &e), SL_CODE_UNAVAILABLE);
+    assert_non_null(strstr(e.text, "has not answered yet"));
+    let_plugin_end(c, 1006002);
+    assert_string_equal(identity(c, 1006003, false).token, "t");
+    sl_credentials_free(c);
+}
+
+static void test_credentials_token_is_used_to_its_end_when_the_plugin_fails_later(void **state)
+{
+    (void)state;
+    put_plugin("[ ! -f broken ] || exit 3",
+               "{\"token\":\"t\",\"expirationTimestamp\":\"2026-01-01T00:10:00Z\"}");
+    struct sl_credentials *c = read_good(CLUSTER, PLUGIN);
+    struct sl_identity out;
+    struct sl_error e = {0};
+    const int64_t begin_ms = sl_clock_parse("2026-01-01T00:00:00Z");
+    (void)identity(c, begin_ms, false);
+    web_put(&files, "broken", "");
+    (void)identity(c, begin_ms + 545000, false);
+    let_plugin_end(c, begin_ms + 545000);
+    assert_string_equal(identity(c, begin_ms + 546000, false).token, "t");
+    assert_int_equal(sl_credentials_identity(c, begin_ms + 590000 - 1, false, &out, &e),
+                     SL_CODE_OK);
+    let_plugin_end(c, begin_ms + 590000);
+    assert_int_equal(sl_credentials_identity(c, begin_ms + 590001, false, &out, &e),
+                     SL_CODE_UNAVAILABLE);
+    assert_non_null(strstr(e.text, "ended with a failure"));
     sl_credentials_free(c);
 }
 
@@ -443,6 +522,9 @@ int main(void)
         T(test_credentials_plugin_certificate_is_used),
         T(test_credentials_plugin_failures_are_said),
         T(test_credentials_slow_plugin_is_ended),
+        T(test_credentials_slow_plugin_holds_nobody_up_who_has_a_token),
+        T(test_credentials_token_that_was_refused_is_not_used_again),
+        T(test_credentials_token_is_used_to_its_end_when_the_plugin_fails_later),
         T(test_credentials_missing_plugin_is_said),
         T(test_credentials_account_is_read_and_rotates),
         T(test_credentials_account_outside_a_pod_is_refused),

@@ -4,6 +4,8 @@
 /* Second passes: when they are due, in a cycle, and what becomes of those that find no place. */
 #include "places_world.h"
 
+#include "kernel/preempt.h"
+
 enum { CHECK = 7 };
 
 static void delay_all(sl_node_id queue)
@@ -65,6 +67,35 @@ static void test_passes_delayed_topology_is_placed_when_the_checks_are_ready(voi
     assert_int_equal(sl_assignment.tree[0], t.tree);
     assert_int_equal(sl_workloads[id].phase, SL_PHASE_ADMITTED);
     assert_int_equal(sl_topology_stand_count(id), 1);
+    assert_int_equal(sl_passes_due_ms(), SL_NEVER);
+}
+
+/* No check will report, so nobody else would ask for the second phase. */
+static void test_passes_who_is_served_without_checks_is_armed_in_its_cycle(void **state)
+{
+    (void)state;
+    struct pw_tree t = pw_tree(1, 1, 4);
+    sl_node_id queue = pw_queue(SL_NO_ID, t, 100);
+    delay_all(queue);
+    sl_workload_id id = pw_workload(queue, 0, 1, 3, LEVEL_HOST);
+    assert_int_equal(fx_cycle(), 1);
+    assert_true(sl_second_pass_needed(id));
+    assert_int_equal(sl_passes_due_ms(), fx_now + 1000);
+}
+
+static void test_passes_who_is_evicted_needs_none_any_more(void **state)
+{
+    (void)state;
+    struct pw_tree t = pw_tree(1, 1, 4);
+    sl_node_id queue = pw_queue(SL_NO_ID, t, 3);
+    struct sl_preempt_policy policy = {.within = SL_WITHIN_LOWER_PRIORITY};
+    assert_int_equal(sl_preempt_set_policy(queue, policy), SL_OK);
+    sl_workload_id victim = admitted(queue, 1, 3, LEVEL_HOST);
+    assert_int_equal(fx_event(victim, SL_EV_NODE_FAILED, t.first_site, 0, 0), SL_OK);
+    assert_int_not_equal(sl_passes_due_ms(), SL_NEVER);
+    (void)fx_workload(queue, 1, 2, 3);
+    assert_int_equal(fx_cycle(), 0);
+    assert_int_equal(sl_workloads[victim].phase, SL_PHASE_EVICTED);
     assert_int_equal(sl_passes_due_ms(), SL_NEVER);
 }
 
@@ -303,6 +334,8 @@ int main(void)
         PW_TEST(test_passes_failed_rooms_go_to_nobody_in_the_same_cycle),
         PW_TEST(test_passes_of_a_stopped_queue_are_tried_later),
         PW_TEST(test_passes_recovered_node_needs_none),
+        PW_TEST(test_passes_who_is_served_without_checks_is_armed_in_its_cycle),
+        PW_TEST(test_passes_who_is_evicted_needs_none_any_more),
         PW_TEST(test_passes_the_next_is_known_whichever_come_and_go),
         PW_TEST(test_passes_left_early_are_armed_again),
         PW_TEST(test_passes_join_what_stands_with_what_was_delayed),

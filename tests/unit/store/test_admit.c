@@ -99,6 +99,71 @@ static void test_admit_is_off_at_first(void **state)
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+#define JOB_SPEC                                                                                   \
+    ",\"spec\":{\"template\":{\"spec\":{\"restartPolicy\":\"Never\",\"containers\":[{\"name\":"    \
+    "\"c\","                                                                                       \
+    "\"image\":\"i\"}]}}}"
+
+static void put_named_default(struct fixture *f, enum sl_kind kind, const char *ns,
+                              const char *spec)
+{
+    char body[256];
+    (void)snprintf(body, sizeof body, "{\"metadata\":{\"name\":\"default\"},%s}", spec);
+    struct sl_json *o = apply(f, create(kind, ns), body);
+    if (o == NULL) {
+        fail_msg("%s", f->e.text);
+    }
+    sl_json_free(o);
+}
+
+/* The labels of a Job that is created so. */
+static void expect_job(struct fixture *f, const char *name, const char *metadata, const char *queue,
+                       const char *class)
+{
+    char body[1024];
+    (void)snprintf(body, sizeof body, "{\"metadata\":{\"name\":\"%s\"%s}" JOB_SPEC "}", name,
+                   metadata);
+    struct sl_json *o = apply(f, create(SL_KIND_JOB, "default"), body);
+    if (o == NULL) {
+        fail_msg("%s", f->e.text);
+    }
+    const char *got = sl_object_label(o, "kueue.x-k8s.io/queue-name");
+    assert_string_equal(got == NULL ? "" : got, queue);
+    got = sl_object_label(o, "kueue.x-k8s.io/priority-class");
+    assert_string_equal(got == NULL ? "" : got, class);
+    sl_json_free(o);
+}
+
+static void test_admit_job_without_a_queue_gets_the_default_one(void **state)
+{
+    struct fixture *f = *state;
+    expect_job(f, "before", "", "", "");
+    put_named_default(f, SL_KIND_LOCAL_QUEUE, "default", "\"spec\":{\"clusterQueue\":\"cq\"}");
+    expect_job(f, "after", "", "default", "");
+    expect_job(f, "other", QUEUED, "lq", "");
+    expect_job(f, "owned",
+               ",\"ownerReferences\":[{\"apiVersion\":\"v1\",\"kind\":\"X\",\"name\":\"x\","
+               "\"uid\":\"1\",\"controller\":true}]",
+               "", "");
+    sl_store_gate_pods(f->store, true);
+    struct sl_json *pod = create_pod(f, "default", "", "");
+    assert_string_equal(sl_object_label(pod, "kueue.x-k8s.io/queue-name"), "default");
+    assert_string_equal(sl_object_label(pod, "kueue.x-k8s.io/managed"), "true");
+    sl_json_free(pod);
+}
+
+static void test_admit_queued_job_without_a_class_gets_the_default_one(void **state)
+{
+    struct fixture *f = *state;
+    put_named_default(f, SL_KIND_WORKLOAD_PRIORITY_CLASS, NULL, "\"value\":7");
+    expect_job(f, "free", "", "", "");
+    expect_job(f, "queued", QUEUED, "lq", "default");
+    expect_job(f, "high",
+               ",\"labels\":{\"kueue.x-k8s.io/queue-name\":\"lq\","
+               "\"kueue.x-k8s.io/priority-class\":\"high\"}",
+               "lq", "high");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -109,6 +174,8 @@ int main(void)
         TEST(test_admit_bound_pods_stay_as_they_are),
         TEST(test_admit_pods_of_the_system_stay_as_they_are),
         TEST(test_admit_is_off_at_first),
+        TEST(test_admit_job_without_a_queue_gets_the_default_one),
+        TEST(test_admit_queued_job_without_a_class_gets_the_default_one),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Sluice authors */
+
+/* A small cluster for targets that drive kernel and policy together: three cohorts, six queues, two flavors of two
+ * resources, one of them with a topology of two racks of two hosts, and sixteen workloads. The first event of a
+ * program says the settings; each further one is something that the shell tells the core, with what follows. */
+#ifndef SL_FUZZ_WORLD_H
+#define SL_FUZZ_WORLD_H
+#include <stdbool.h>
+#include <stdint.h>
+#include "fuzz/lib/forest.h"
+#include "fuzz/lib/producer.h"
+#include "kernel/types.h"
+
+enum { COHORTS = 3, NODES = 9, SLOTS = 16, HOSTS = 4 };
+enum { PLAIN = 1, PLACED = 2, CPU = 1, MEMORY = 2, NAMES = FOREST_NAMES };
+
+extern int64_t world_now_ms;
+extern struct forest
+    world_forest; /* quotas and parents as they were said; who holds what: world_hold */
+
+/* The core is reset before. */
+void world_open(struct producer *settings);
+/* One event; true when it was one after which whatever grew must fit (policy/guarantees.h). */
+bool world_step(struct producer *event);
+/* One cycle, of all heads or of those that something happened to; how many got quota. */
+uint32_t world_cycle(bool all);
+/* Cycles until nothing is left to try; fails when it does not come to rest, where it must. */
+void world_rest(void);
+/* All guarantees. */
+void world_check(bool decided);
+
+/* world_more.c, for world.c: what is opened besides, whose a workload is, and the rarer events. */
+void world_open_more(void);
+void world_own(sl_workload_id id, sl_node_id queue);
+void world_step_more(struct producer *event);
+
+/* Count in world_forest what each workload holds. */
+void world_hold(void);
+uint32_t world_name(sl_flavor_id flavor, sl_resource_id resource); /* of world_forest */
+/* An event for a workload, and what follows it. */
+enum sl_status world_tell(sl_workload_id id, enum sl_event_kind kind, uint32_t index,
+                          uint32_t reason, int64_t value);
+#endif

@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Sluice authors */
+
+/* What happens less often in the little cluster: usage that is remembered, masks, delayed topology, outsiders, pods
+ * that give back early, offers that are said anew. */
+#include "fuzz/lib/check.h"
+#include "fuzz/lib/world.h"
+#include "kernel/commit.h"
+#include "policy/demand.h"
+#include "policy/flavors.h"
+#include "policy/masks.h"
+#include "policy/offers.h"
+#include "policy/outsiders.h"
+#include "policy/queues.h"
+#include "policy/turns.h"
+#include "policy/usage.h"
+
+enum { ACCOUNTS = 2, MASKS = 2 };
+
+static void refresh_queues(void)
+{
+    for (sl_node_id n = COHORTS; n < NODES; n++) {
+        sl_turns_refresh(n);
+    }
+}
+
+/* An account is of one queue. */
+void world_own(sl_workload_id id, sl_node_id queue)
+{
+    uint32_t which = id % (ACCOUNTS + 1);
+    sl_usage_set_account(id, which < ACCOUNTS ? queue * ACCOUNTS + which : SL_NO_ID);
+}
+
+void world_open_more(void)
+{
+    sl_usage_configure(60000, 5000);
+    CHECK(sl_usage_set_resource(CPU, 1000000000, false) == SL_OK);
+    for (uint32_t m = 0; m < MASKS; m++) {
+        CHECK(sl_masks_clear(m) == SL_OK);
+    }
+}
+
+static void sample_usage(struct producer *p)
+{
+    sl_account_id account = producer_below(p, NODES * ACCOUNTS);
+    sl_usage_sample_begin(account, world_now_ms);
+    sl_usage_sample_running(CPU, producer_below(p, 64));
+    sl_usage_sample_running(MEMORY, producer_below(p, 64));
+    sl_usage_sample_end();
+    if (producer_byte(p) % 8 == 7) {
+        sl_usage_set_weight(account, producer_below(p, 3) * 500000000LL);
+    }
+    refresh_queues();
+}
+
+static void change_mask(struct producer *p)
+{
+    sl_mask_id mask = producer_below(p, MASKS);
+    for (sl_site_id site = 0; site < HOSTS; site++) {
+        uint32_t verdict = producer_byte(p);
+        CHECK(sl_masks_set(mask, site, verdict < 160 ? SL_VERDICT_MAY : verdict % 4) == SL_OK);
+        if (verdict % 8 == 1) {
+            CHECK(sl_masks_prefer(mask, site, verdict) == SL_OK);
+        }
+    }
+    for (sl_node_id n = COHORTS; n < NODES; n++) {
+        sl_queues_wake_tree(n);
+    }
+}
+
+/* Of the flavor with a topology: whether it waits for a check in this queue. */
+static void change_delay(struct producer *p)
+{
+    sl_node_id node = COHORTS + producer_below(p, NODES - COHORTS);
+    bool delayed = producer_byte(p) % 2 != 0;
+    for (sl_resource_id r = CPU; r <= MEMORY; r++) {
+        sl_offers_set_delayed(sl_ledger_find_cell(node, PLACED, r), delayed);
+    }
+    sl_queues_wake_queue(node);
+}
+
+static void give_back(struct producer *p)
+{
+    sl_workload_id id = producer_below(p, SLOTS);
+    uint32_t index = producer_below(p, 4);
+    struct sl_claim claim = sl_commit_claim(id, index);
+    sl_node_id node = sl_ledger_node_of(claim.cell);
+    int64_t amount = producer_below(p, 8);
+    if (sl_commit_reduce(id, sl_workloads[id].generation, index, amount) == SL_OK &&
+        node != SL_NO_ID) {
+        sl_flavors_touch_queue(node);
+        sl_turns_mark_tree(node);
+    }
+}
+
+static void turn_away(struct producer *p)
+{
+    sl_workload_id id = producer_below(p, SLOTS);
+    bool outsider = producer_byte(p) % 2 != 0;
+    if (sl_place_of(id) != SL_PLACE_NONE) {
+        sl_outsiders_set(id, outsider);
+        sl_queues_retry(id, world_now_ms);
+        sl_demand_set_single_pod(id, producer_byte(p) % 2 != 0);
+    }
+}
+
+/* One flavor, or both, in one group or two. */
+static void offer_anew(struct producer *p)
+{
+    sl_node_id node = COHORTS + producer_below(p, NODES - COHORTS);
+    uint32_t which = producer_byte(p);
+    sl_offers_clear(node);
+    for (uint32_t name = 0; name < NAMES; name++) {
+        uint32_t group = which & 16 ? name % 2 : 0;
+        if ((which >> name & 1) == 0) {
+            sl_cell_id cell = sl_ledger_find_cell(node, PLAIN + name / 2, CPU + name % 2);
+            CHECK(sl_offers_add(node, group, cell) == SL_OK);
+        }
+    }
+    sl_queues_wake_queue(node);
+}
+
+void world_step_more(struct producer *p)
+{
+    switch (producer_below(p, 6)) {
+    case 0:
+        sample_usage(p);
+        break;
+    case 1:
+        change_mask(p);
+        break;
+    case 2:
+        change_delay(p);
+        break;
+    case 3:
+        give_back(p);
+        break;
+    case 4:
+        turn_away(p);
+        break;
+    default:
+        offer_anew(p);
+        break;
+    }
+}

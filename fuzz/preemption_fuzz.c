@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Sluice authors */
+
+/* Drives: sl_preempt_commit with plans out of thin air, and sl_preemption_find, in the little cluster of
+ * fuzz/lib/world.h, which lives on between the questions.
+ * Oracle: a plan is accepted exactly when it is right by a reference over the plain forest: victims hold quota that
+ * the policy lets the preemptor take, with all of them gone it fits, with one of them back (who is not being
+ * evicted anyway) it does not. A refusal changes nothing. What policy proposes is accepted. Guarantees after every
+ * step.
+ * Input: events; the first says the settings; of the others every third kind is a question. */
+#include <string.h>
+#include "fuzz/lib/check.h"
+#include "fuzz/lib/state.h"
+#include "fuzz/lib/world.h"
+#include "kernel/order.h"
+#include "kernel/preempt.h"
+#include "policy/passes.h"
+#include "policy/preemption.h"
+#include "policy/queues.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static uint32_t root_of(uint32_t node)
+{
+    while (world_forest.parent[node] != FOREST_NONE) {
+        node = world_forest.parent[node];
+    }
+    return node;
+}
+
+static bool lower(sl_workload_id a, sl_workload_id b)
+{
+    return sl_order_keys[a].priority < sl_order_keys[b].priority;
+}
+
+/* May the preemptor's queue take what this one holds at that node? */
+static bool may_take(sl_workload_id victim, uint32_t node)
+{
+    struct sl_preempt_policy policy = sl_preempt_policy_of(sl_plan.cluster_queue);
+    bool newer = sl_order_keys[victim].priority == sl_order_keys[sl_plan.workload].priority &&
+                 sl_order_keys[victim].queued_at_ms > sl_order_keys[sl_plan.workload].queued_at_ms;
+    if (node == sl_plan.cluster_queue) {
+        return policy.within != SL_WITHIN_NEVER &&
+               (lower(victim, sl_plan.workload) ||
+                (policy.within == SL_WITHIN_LOWER_OR_NEWER_EQUAL && newer));
+    }
+    return root_of(node) == root_of(sl_plan.cluster_queue) &&
+           (policy.reclaim == SL_RECLAIM_ANY ||
+            (policy.reclaim == SL_RECLAIM_LOWER_PRIORITY && lower(victim, sl_plan.workload)));
+}
+
+static bool victim_allowed(sl_workload_id victim)
+{
+    bool something = false;
+    if (!sl_lifecycle_holds_quota(victim)) {
+        return false;
+    }
+    for (uint32_t i = 0; i < sl_commit_claim_count(victim); i++) {
+        struct sl_claim claim = sl_commit_claim(victim, i);
+        if (claim.amount > 0 && !may_take(victim, sl_ledger_node_of(claim.cell))) {
+            return false;
+        }
+        something = something || claim.amount > 0;
+    }
+    return something;
+}
+
+/* With sign -1 it is gone from the forest, with 1 it is back. */
+static void shift(sl_workload_id id, int sign)
+{
+    for (uint32_t i = 0; i < sl_commit_claim_count(id); i++) {
+        struct sl_claim claim = sl_commit_claim(id, i);
+        uint32_t name =
+            world_name(sl_ledger_flavor_of(claim.cell), sl_ledger_resource_of(claim.cell));
+        world_forest.held[sl_ledger_node_of(claim.cell)][name] += sign * claim.amount;
+    }
+}
+
+static bool fits(void)
+{
+    uint32_t queue = sl_plan.cluster_queue;
+    for (uint32_t i = 0; i < sl_plan.claim_count; i++) {
+        struct sl_claim claim = sl_plan.claims[i];
+        uint32_t name =
+            world_name(sl_ledger_flavor_of(claim.cell), sl_ledger_resource_of(claim.cell));
+        int64_t after = forest_usage(&world_forest, queue, name) + claim.amount;
+        if (claim.amount > forest_available(&world_forest, queue, name) ||
+            (!sl_preempt_plan.may_borrow && after > forest_subtree(&world_forest, queue, name))) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool none_spared(void)
+{
+    for (uint32_t i = 0; i < sl_preempt_plan.victim_count; i++) {
+        sl_workload_id id = sl_preempt_plan.victims[i];
+        shift(id, 1);
+        bool spared = sl_workloads[id].phase != SL_PHASE_EVICTED && fits();
+        shift(id, -1);
+        if (spared) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool reference_accepts(void)
+{
+    world_hold();
+    for (uint32_t i = 0; i < sl_preempt_plan.victim_count; i++) {
+        if (!victim_allowed(sl_preempt_plan.victims[i])) {
+            return false;
+        }
+    }
+    for (uint32_t i = 0; i < sl_preempt_plan.victim_count; i++) {
+        shift(sl_preempt_plan.victims[i], -1);
+    }
+    return sl_preempt_plan.victim_count > 0 && fits() && none_spared();
+}
+
+/* The claims that are asked for: up to four cells of the queue. */
+static void ask(struct producer *p, sl_workload_id id, uint32_t queue)
+{
+    memset(&sl_plan, 0, sizeof sl_plan);
+    sl_plan.workload = id;
+    sl_plan.generation = sl_workloads[id].generation;
+    sl_plan.cluster_queue = queue;
+    sl_plan.now_ms = world_now_ms;
+    uint32_t which = producer_byte(p);
+    for (uint32_t name = 0; name < NAMES; name++) {
+        if (which >> name & 1) {
+            sl_cell_id cell = sl_ledger_find_cell(queue, PLAIN + name / 2, CPU + name % 2);
+            sl_plan.claims[sl_plan.claim_count++] = (struct sl_claim){cell, producer_below(p, 24)};
+        }
+    }
+}
+
+static void take_random_victims(struct producer *p)
+{
+    uint32_t chosen = producer_byte(p);
+    chosen |= (uint32_t)producer_byte(p) << 8;
+    sl_preempt_plan.may_borrow = producer_byte(p) % 2 != 0;
+    sl_preempt_plan.victim_count = 0;
+    for (sl_workload_id id = 0; id < SLOTS; id++) {
+        if (chosen >> id & 1) {
+            sl_preempt_plan.victims[sl_preempt_plan.victim_count] = id;
+            sl_preempt_plan.reasons[sl_preempt_plan.victim_count++] = SL_PREEMPT_IN_CLUSTER_QUEUE;
+        }
+    }
+}
+
+/* Whom policy proposes; false when nobody needs to go, or nobody would help. */
+static bool take_proposed_victims(void)
+{
+    bool contested = false;
+    sl_preemption_question = (struct sl_preemption_question){
+        .preemptor = sl_plan.workload, .cluster_queue = sl_plan.cluster_queue};
+    for (uint32_t i = 0; i < sl_plan.claim_count; i++) {
+        struct sl_claim claim = sl_plan.claims[i];
+        bool short_of = claim.amount > sl_ledger_available(claim.cell);
+        contested = contested || short_of;
+        sl_preemption_question.needs[sl_preemption_question.need_count++] =
+            (struct sl_need){claim.cell, claim.amount, short_of};
+    }
+    if (!contested || sl_preemption_find(world_now_ms) == 0) {
+        return false;
+    }
+    sl_preempt_plan.may_borrow = sl_victims.may_borrow;
+    sl_preempt_plan.victim_count = sl_victims.count;
+    memcpy(sl_preempt_plan.victims, sl_victims.workloads, sizeof sl_preempt_plan.victims);
+    memcpy(sl_preempt_plan.reasons, sl_victims.reasons, sizeof sl_preempt_plan.reasons);
+    return true;
+}
+
+static void judge(bool proposed)
+{
+    struct sl_workload before[SLOTS];
+    memcpy(before, sl_workloads, sizeof before);
+    bool right = reference_accepts();
+    enum sl_status status = sl_preempt_commit();
+    CHECK((status == SL_OK) == right);
+    CHECK(status == SL_OK || memcmp(before, sl_workloads, sizeof before) == 0);
+    CHECK(status == SL_OK || !proposed);
+    for (uint32_t i = 0; status == SL_OK && i < sl_preempt_plan.victim_count; i++) {
+        sl_workload_id id = sl_preempt_plan.victims[i];
+        CHECK(sl_workloads[id].phase == SL_PHASE_EVICTED);
+        sl_queues_settle(id, world_now_ms);
+        sl_passes_settle(id, world_now_ms);
+    }
+    sl_promise_clear();
+}
+
+static void question(struct producer *p)
+{
+    uint32_t queue = COHORTS + producer_below(p, NODES - COHORTS);
+    bool proposed = producer_byte(p) % 2 != 0;
+    sl_queues_flush();
+    sl_workload_id id = sl_queues_take(queue);
+    if (id == SL_NO_ID) {
+        return;
+    }
+    ask(p, id, queue);
+    sl_topology_plan.workload = id;
+    sl_topology_plan.set_count = sl_topology_plan.row_count = 0;
+    sl_preempt_plan.after_others = false;
+    sl_preempt_plan.gone_count = 0;
+    if (!proposed) {
+        take_random_victims(p);
+    }
+    if (!proposed || take_proposed_victims()) {
+        judge(proposed);
+    }
+    sl_queues_put_back(id, SL_PUT_HEAP);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct producer program = {data, size}, p;
+    fuzz_state_reset();
+    if (!producer_event(&program, &p)) {
+        return 0;
+    }
+    world_open(&p);
+    while (producer_event(&program, &p)) {
+        bool decided = true;
+        if (producer_byte(&p) % 3 == 0) {
+            question(&p);
+        } else {
+            decided = world_step(&p);
+        }
+        world_check(decided);
+    }
+    return 0;
+}

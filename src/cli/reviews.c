@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Sluice authors */
+
+/* A cache of reviews: keyed by the question's own text, so that nothing but the same question gets its answer. */
+#include "cli/reviews.h"
+#include "base/check.h"
+#include "base/log.h"
+#include "base/map.h"
+#include "base/mem.h"
+#include <stdio.h>
+#include <string.h>
+
+#define ANSWER_MS_MAX 5000
+
+struct entry {
+    struct sl_reviews *reviews;
+    struct sl_exchange *exchange; /* NULL: it has been answered */
+    struct sl_json *status;       /* NULL then: in vain */
+    char why[160];
+    int64_t until_ms;
+};
+struct sl_reviews {
+    struct sl_reviews_options o;
+    struct sl_map *entries;
+    struct sl_review_counters counters;
+};
+
+static int64_t now_ms(void)
+{
+    return (int64_t)(uv_hrtime() / 1000000);
+}
+
+struct sl_reviews *sl_reviews_new(const struct sl_reviews_options *options)
+{
+    SL_PRE(options->known != NULL && options->under_way_max > 0);
+    struct sl_reviews *r = sl_mem_new(1, sizeof *r);
+    *r = (struct sl_reviews){.o = *options, .entries = sl_map_new()};
+    return r;
+}
+
+static void free_entry(struct entry *x)
+{
+    if (x->exchange != NULL) {
+        sl_transport_cancel(x->exchange);
+    }
+    sl_json_free(x->status);
+    sl_mem_free(x);
+}
+
+void sl_reviews_free(struct sl_reviews *r)
+{
+    size_t cursor = 0;
+    const char *key;
+    union sl_map_value value;
+    if (r == NULL) {
+        return;
+    }
+    while (sl_map_next(r->entries, &cursor, &key, &value)) {
+        free_entry(value.pointer);
+    }
+    sl_map_free(r->entries);
+    sl_mem_free(r);
+}
+
+/* --- room ------------------------------------------------------------------------------------ */
+
+static void drop(struct sl_reviews *r, const char *key, struct entry *x)
+{
+    (void)sl_map_remove(r->entries, key, NULL);
+    free_entry(x);
+}
+
+/* Without answers that are too old; without the oldest one that nobody waits for, if there are still too many. */
+static bool make_room(struct sl_reviews *r)
+{
+    size_t cursor = 0;
+    const char *key;
+    union sl_map_value value;
+    if (r->counters.under_way >= r->o.under_way_max) {
+        return false;
+    }
+    if (sl_map_count(r->entries) < SL_REVIEWS_MAX) {
+        return true;
+    }
+    while (sl_map_next(r->entries, &cursor, &key, &value)) {
+        struct entry *x = value.pointer;
+        if (x->exchange == NULL && x->until_ms <= now_ms()) {
+            drop(r, key, x);
+        }
+    }
+    cursor = 0;
+    while (sl_map_count(r->entries) >= SL_REVIEWS_MAX &&
+           sl_map_next(r->entries, &cursor, &key, &value)) {
+        struct entry *x = value.pointer;
+        if (x->exchange == NULL) {
+            drop(r, key, x);
+        }
+    }
+    return sl_map_count(r->entries) < SL_REVIEWS_MAX;
+}
+
+/* --- questions ------------------------------------------------------------------------------- */
+
+static void read_answer(struct entry *x, const struct sl_response *response)
+{
+    struct sl_error e = {0};
+    struct sl_json *review =
+        response->status == 0 ? NULL : sl_json_parse(response->body, response->body_len, &e);
+    const struct sl_json *status = sl_json_get(review, "status");
+    if (response->code == SL_CODE_OK && sl_json_type(status) == SL_JSON_MAP) {
+        x->status = sl_json_clone(status);
+    } else if (response->status == 0) {
+        (void)snprintf(x->why, sizeof x->why, "%s", response->reason);
+    } else {
+        (void)snprintf(x->why, sizeof x->why, "%d %s", response->status,
+                       sl_json_path_text(review, "message", "without a status"));
+    }
+    sl_json_free(review);
+}
+
+static void on_answer(void *context, const struct sl_response *response)
+{
+    struct entry *x = context;
+    struct sl_reviews *r = x->reviews;
+    x->exchange = NULL;
+    r->counters.under_way--;
+    read_answer(x, response);
+    x->until_ms = now_ms() + (x->status != NULL ? SL_REVIEW_KEEP_MS : SL_REVIEW_KEEP_FAILED_MS);
+    if (x->status == NULL) {
+        r->counters.failed++;
+        sl_log(SL_LOG_WARN, "the API server could not be asked who may do what", "why", x->why,
+               NULL);
+    }
+    r->o.known(r->o.context);
+}
+
+static void ask(struct sl_reviews *r, const char *key, const char *path, const struct sl_buf *body)
+{
+    struct entry *x = sl_mem_new(1, sizeof *x);
+    const struct sl_request request = {.method = "POST",
+                                       .path = path,
+                                       .content_type = "application/json",
+                                       .body = body->data,
+                                       .body_len = body->len,
+                                       .timeout_ms = ANSWER_MS_MAX};
+    x->reviews = r;
+    r->counters.asked++;
+    r->counters.under_way++;
+    sl_map_put(r->entries, key, (union sl_map_value){.pointer = x});
+    x->exchange = sl_transport_send(r->o.transport, &request, NULL, on_answer, x);
+}
+
+static const struct sl_json *look_up(struct sl_reviews *r, const char *key, bool *there,
+                                     struct sl_error *e)
+{
+    union sl_map_value value;
+    *there = sl_map_get(r->entries, key, &value);
+    struct entry *x = *there ? value.pointer : NULL;
+    if (x == NULL || x->exchange != NULL) {
+        return NULL;
+    }
+    if (x->until_ms <= now_ms()) {
+        drop(r, key, x);
+        *there = false;
+        return NULL;
+    }
+    if (x->status == NULL) {
+        (void)sl_error_set(e, SL_CODE_UNAVAILABLE, "the API server could not be asked: %s", x->why);
+    }
+    return x->status;
+}
+
+const struct sl_json *sl_reviews_ask(struct sl_reviews *r, const char *path,
+                                     const struct sl_json *review, struct sl_error *e)
+{
+    bool there;
+    struct sl_buf body = {0}, key = {0};
+    SL_PRE(r != NULL && path != NULL && review != NULL && e != NULL);
+    sl_error_clear(e);
+    sl_json_print(review, &body);
+    sl_buf_print(&key, "%s\n%s", path, body.data);
+    const struct sl_json *status = look_up(r, key.data, &there, e);
+    if (!there && make_room(r)) {
+        ask(r, key.data, path, &body);
+    } else if (!there) {
+        (void)sl_error_set(e, SL_CODE_TOO_MANY, "too many requests wait to be let in");
+    }
+    sl_buf_fini(&body);
+    sl_buf_fini(&key);
+    return status;
+}
+
+void sl_reviews_count(const struct sl_reviews *r, struct sl_review_counters *out)
+{
+    *out = r->counters;
+    out->kept = sl_map_count(r->entries);
+}

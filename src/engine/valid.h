@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Sluice authors */
+
+/* With settings.paranoid: all checkers before and after each cycle. The first guarantee that does not hold is named
+ * in the log, with its object, and the process ends with SL_EXIT_BROKEN before anything is written. */
+#ifndef SL_ENGINE_VALID_H
+#define SL_ENGINE_VALID_H
+#include "engine/state.h"
+
+#define SL_EXIT_BROKEN 4
+
+/* What the events since the last cycle have done. */
+void sl_valid_before_cycle(const struct sl_engine *g);
+/* What the cycle has done. */
+void sl_valid_after_cycle(const struct sl_engine *g);
+#endif

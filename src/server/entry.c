@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Sluice authors */
+
+/* Connections with TLS, and who is let in. */
+#include "server/entry.h"
+
+#include <string.h>
+
+#include "base/check.h"
+#include "base/log.h"
+#include "server/tls.h"
+
+void sl_entry_connection(void *tls, struct MHD_Connection *connection, void **socket_context,
+                         enum MHD_ConnectionNotificationCode code)
+{
+    if (code == MHD_CONNECTION_NOTIFY_CLOSED) {
+        sl_tls_end(*socket_context);
+        return;
+    }
+    const union MHD_ConnectionInfo *info =
+        MHD_get_connection_info(connection, MHD_CONNECTION_INFO_GNUTLS_SESSION);
+    SL_ASSERT(info != NULL && info->tls_session != NULL);
+    *socket_context = sl_tls_begin(tls, info->tls_session);
+}
+
+/* Probes have no name to show. */
+static bool is_open(const char *path)
+{
+    static const char *const paths[] = {"/healthz", "/livez", "/readyz"};
+    for (size_t i = 0; i < sizeof paths / sizeof paths[0]; i++) {
+        if (strcmp(path, paths[i]) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+struct visit {
+    sl_header_fn *fn;
+    void *context;
+};
+
+static enum MHD_Result visit_header(void *context, enum MHD_ValueKind kind, const char *name,
+                                    const char *value)
+{
+    const struct visit *v = context;
+    (void)kind;
+    v->fn(v->context, name, value != NULL ? value : "");
+    return MHD_YES;
+}
+
+static void each_header(const struct sl_call *call, sl_header_fn *fn, void *context)
+{
+    struct visit v = {fn, context};
+    (void)MHD_get_connection_values(call->self, MHD_HEADER_KIND, visit_header, &v);
+}
+
+static enum sl_verdict refuse(struct sl_request *r, const struct sl_error *e)
+{
+    r->route = (struct sl_route){.kind = SL_KIND_COUNT, .ns = "", .name = ""};
+    r->accept = sl_accept_parse(r->accept_text);
+    sl_answer_error(r, e);
+    return SL_VERDICT_REFUSE;
+}
+
+enum sl_verdict sl_entry_ask(struct sl_request *r, struct MHD_Connection *connection,
+                             const struct sl_server_guard *guard)
+{
+    struct sl_error e = {0};
+    if (guard->ask == NULL || is_open(r->path)) {
+        return SL_VERDICT_PASS;
+    }
+    struct sl_call call = {
+        .method = r->method, .path = r->path, .each_header = each_header, .self = connection};
+    const union MHD_ConnectionInfo *info =
+        MHD_get_connection_info(connection, MHD_CONNECTION_INFO_GNUTLS_SESSION);
+    if (info != NULL && info->tls_session != NULL) {
+        call.chain = gnutls_certificate_get_peers(info->tls_session, &call.chain_len);
+    }
+    enum sl_verdict verdict = guard->ask(guard->context, &call, &e);
+    if (verdict != SL_VERDICT_REFUSE) {
+        return verdict;
+    }
+    SL_ASSERT(e.code != SL_CODE_OK);
+    return refuse(r, &e);
+}

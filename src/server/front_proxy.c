@@ -1,0 +1,295 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Sluice authors */
+
+/* Request headers that name a user, believed from the API server only. */
+#include "server/front_proxy.h"
+
+#include <gnutls/x509.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/check.h"
+#include "base/mem.h"
+
+#define CHAIN_MAX 8u
+#define AUTHENTICATED "system:authenticated"
+#define CA_FILE "requestheader-client-ca-file"
+
+struct sl_front_proxy {
+    gnutls_x509_trust_list_t trusted; /* NULL: nobody */
+    /* Lists of texts; `names` empty: any. */
+    struct sl_json *names, *user_headers, *uid_headers, *group_headers, *extra_prefixes;
+};
+
+/* --- the ConfigMap --------------------------------------------------------------------------- */
+
+static void forget(struct sl_front_proxy *p)
+{
+    if (p->trusted != NULL) {
+        gnutls_x509_trust_list_deinit(p->trusted, 1);
+    }
+    sl_json_free(p->names);
+    sl_json_free(p->user_headers);
+    sl_json_free(p->uid_headers);
+    sl_json_free(p->group_headers);
+    sl_json_free(p->extra_prefixes);
+    *p = (struct sl_front_proxy){.trusted = NULL};
+}
+
+struct sl_front_proxy *sl_front_proxy_new(void)
+{
+    return sl_mem_new(1, sizeof(struct sl_front_proxy));
+}
+
+void sl_front_proxy_free(struct sl_front_proxy *p)
+{
+    if (p != NULL) {
+        forget(p);
+        sl_mem_free(p);
+    }
+}
+
+/* A value of the map is a text that holds a JSON list of texts. */
+static enum sl_code read_list(const struct sl_json *data, const char *key, struct sl_json **out,
+                              struct sl_error *e)
+{
+    const char *text = sl_json_text(sl_json_get(data, key), "[]");
+    struct sl_error why = {0};
+    *out = sl_json_parse(text, strlen(text), &why);
+    bool good = *out != NULL && sl_json_type(*out) == SL_JSON_LIST;
+    for (size_t i = 0; good && i < sl_json_len(*out); i++) {
+        good = sl_json_type(sl_json_at(*out, i)) == SL_JSON_TEXT;
+    }
+    if (good) {
+        return SL_CODE_OK;
+    }
+    sl_json_free(*out);
+    *out = NULL;
+    return sl_error_set(e, SL_CODE_BAD_REQUEST, "%s is not a list of texts", key);
+}
+
+static enum sl_code read_trusted(const char *pem, gnutls_x509_trust_list_t *out, struct sl_error *e)
+{
+    const gnutls_datum_t d = {(unsigned char *)(uintptr_t)pem, (unsigned)strlen(pem)};
+    int rc = gnutls_x509_trust_list_init(out, 0);
+    SL_ASSERT(rc == GNUTLS_E_SUCCESS);
+    rc = gnutls_x509_trust_list_add_trust_mem(*out, &d, NULL, GNUTLS_X509_FMT_PEM, 0, 0);
+    if (rc > 0) {
+        return SL_CODE_OK;
+    }
+    gnutls_x509_trust_list_deinit(*out, 1);
+    *out = NULL;
+    return sl_error_set(e, SL_CODE_BAD_REQUEST, CA_FILE " holds no certificate: %s",
+                        rc < 0 ? gnutls_strerror(rc) : "it is empty");
+}
+
+enum sl_code sl_front_proxy_learn(struct sl_front_proxy *p, const struct sl_json *data,
+                                  struct sl_error *e)
+{
+    struct sl_front_proxy next = {.trusted = NULL};
+    const struct {
+        const char *key;
+        struct sl_json **list;
+    } lists[] = {{"requestheader-allowed-names", &next.names},
+                 {"requestheader-username-headers", &next.user_headers},
+                 {"requestheader-uid-headers", &next.uid_headers},
+                 {"requestheader-group-headers", &next.group_headers},
+                 {"requestheader-extra-headers-prefix", &next.extra_prefixes}};
+    const char *pem = sl_json_text(sl_json_get(data, CA_FILE), "");
+    enum sl_code code = SL_CODE_OK;
+    SL_PRE(p != NULL && e != NULL);
+    if (pem[0] != '\0') {
+        code = read_trusted(pem, &next.trusted, e);
+    }
+    for (size_t i = 0; code == SL_CODE_OK && i < sizeof lists / sizeof lists[0]; i++) {
+        code = read_list(data, lists[i].key, lists[i].list, e);
+    }
+    if (code != SL_CODE_OK) {
+        forget(&next);
+        return code;
+    }
+    forget(p);
+    *p = next;
+    return SL_CODE_OK;
+}
+
+bool sl_front_proxy_knows(const struct sl_front_proxy *p)
+{
+    return p->trusted != NULL;
+}
+
+/* --- the certificate ------------------------------------------------------------------------- */
+
+static bool is_listed(const struct sl_json *names, const char *name)
+{
+    for (size_t i = 0; i < sl_json_len(names); i++) {
+        if (strcmp(sl_json_text(sl_json_at(names, i), ""), name) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static enum sl_code check_name(const struct sl_front_proxy *p, gnutls_x509_crt_t crt,
+                               struct sl_error *e)
+{
+    char name[256] = "";
+    size_t size = sizeof name;
+    if (sl_json_len(p->names) == 0) {
+        return SL_CODE_OK;
+    }
+    int rc = gnutls_x509_crt_get_dn_by_oid(crt, GNUTLS_OID_X520_COMMON_NAME, 0, 0, name, &size);
+    /* a name with a NUL in it is nobody's */
+    if (rc < 0 || strlen(name) != size || !is_listed(p->names, name)) {
+        return sl_error_set(e, SL_CODE_UNAUTHORIZED, "the client's certificate is \"%.64s\"'s",
+                            rc < 0 ? "" : name);
+    }
+    return SL_CODE_OK;
+}
+
+static enum sl_code check_chain(const struct sl_front_proxy *p, gnutls_x509_crt_t *chain,
+                                unsigned len, struct sl_error *e)
+{
+    gnutls_typed_vdata_st purpose = {.type = GNUTLS_DT_KEY_PURPOSE_OID,
+                                     .data = (unsigned char *)(uintptr_t)GNUTLS_KP_TLS_WWW_CLIENT};
+    unsigned status = 0;
+    int rc =
+        gnutls_x509_trust_list_verify_crt2(p->trusted, chain, len, &purpose, 1, 0, &status, NULL);
+    if (rc < 0 || status != 0) {
+        return sl_error_set(e, SL_CODE_UNAUTHORIZED,
+                            "the client's certificate is not the API server's (%s, 0x%x)",
+                            gnutls_strerror(rc), status);
+    }
+    return check_name(p, chain[0], e);
+}
+
+static enum sl_code check_certificate(const struct sl_front_proxy *p, const struct sl_call *call,
+                                      struct sl_error *e)
+{
+    gnutls_x509_crt_t chain[CHAIN_MAX];
+    unsigned len = 0;
+    if (p->trusted == NULL) {
+        return sl_error_set(e, SL_CODE_UNAUTHORIZED, "the API server's CA is not known");
+    }
+    if (call->chain_len == 0 || call->chain_len > CHAIN_MAX) {
+        return sl_error_set(e, SL_CODE_UNAUTHORIZED, "the client showed %u certificates",
+                            call->chain_len);
+    }
+    int rc = GNUTLS_E_SUCCESS;
+    for (; len < call->chain_len && rc >= 0; len++) {
+        rc = gnutls_x509_crt_init(&chain[len]);
+        SL_ASSERT(rc == GNUTLS_E_SUCCESS);
+        rc = gnutls_x509_crt_import(chain[len], &call->chain[len], GNUTLS_X509_FMT_DER);
+    }
+    enum sl_code code =
+        rc < 0 ? sl_error_set(e, SL_CODE_UNAUTHORIZED, "the client's certificate cannot be read")
+               : check_chain(p, chain, len, e);
+    while (len > 0) {
+        gnutls_x509_crt_deinit(chain[--len]);
+    }
+    return code;
+}
+
+/* --- the headers ----------------------------------------------------------------------------- */
+
+struct naming {
+    const struct sl_front_proxy *proxy;
+    struct sl_json *caller;
+};
+
+static bool is_one_of(const struct sl_json *headers, const char *name)
+{
+    for (size_t i = 0; i < sl_json_len(headers); i++) {
+        if (strcasecmp(sl_json_text(sl_json_at(headers, i), ""), name) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The first of several headers that has a value counts. */
+static void set_once(struct sl_json *caller, const char *member, const char *value)
+{
+    if (value[0] != '\0' && !sl_json_has(caller, member)) {
+        sl_json_set_text(caller, member, value);
+    }
+}
+
+static int hex(char c)
+{
+    return c >= '0' && c <= '9'   ? c - '0'
+           : c >= 'a' && c <= 'f' ? c - 'a' + 10
+           : c >= 'A' && c <= 'F' ? c - 'A' + 10
+                                  : -1;
+}
+
+/* Keys are in lower case and percent-encoded; one that is not properly so stays as it is. */
+static char *extra_key(const char *text)
+{
+    char *key = sl_mem_text(text);
+    char *out = key;
+    for (const char *at = text; *at != '\0'; out++) {
+        bool coded =
+            at[0] == '%' && hex(at[1]) >= 0 && hex(at[2]) >= 0 && (at[1] != '0' || at[2] != '0');
+        char c = coded ? (char)(hex(at[1]) * 16 + hex(at[2])) : *at;
+        *out = c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
+        at += coded ? 3 : 1;
+    }
+    *out = '\0';
+    return key;
+}
+
+static void add_extra(struct sl_json *caller, const char *coded, const char *value)
+{
+    struct sl_json *extra = sl_json_path_make(caller, "extra");
+    char *key = extra_key(coded);
+    struct sl_json *values = sl_json_get(extra, key);
+    if (values == NULL) {
+        values = sl_json_new_list();
+        sl_json_set(extra, key, values);
+    }
+    sl_json_append(values, sl_json_new_text(value));
+    sl_mem_free(key);
+}
+
+static void take_header(void *context, const char *name, const char *value)
+{
+    const struct naming *n = context;
+    const struct sl_front_proxy *p = n->proxy;
+    if (is_one_of(p->user_headers, name)) {
+        set_once(n->caller, "user", value);
+    } else if (is_one_of(p->uid_headers, name)) {
+        set_once(n->caller, "uid", value);
+    } else if (is_one_of(p->group_headers, name)) {
+        sl_json_append(sl_json_get(n->caller, "groups"), sl_json_new_text(value));
+    }
+    for (size_t i = 0; i < sl_json_len(p->extra_prefixes); i++) {
+        const char *prefix = sl_json_text(sl_json_at(p->extra_prefixes, i), "");
+        size_t len = strlen(prefix);
+        if (len > 0 && strncasecmp(name, prefix, len) == 0 && name[len] != '\0') {
+            add_extra(n->caller, name + len, value);
+        }
+    }
+}
+
+struct sl_json *sl_front_proxy_caller_new(const struct sl_front_proxy *p,
+                                          const struct sl_call *call, struct sl_error *e)
+{
+    SL_PRE(p != NULL && call != NULL && e != NULL);
+    if (check_certificate(p, call, e) != SL_CODE_OK) {
+        return NULL;
+    }
+    struct naming n = {.proxy = p, .caller = sl_json_new_map()};
+    struct sl_json *groups = sl_json_new_list();
+    sl_json_set(n.caller, "groups", groups);
+    call->each_header(call, take_header, &n);
+    if (!sl_json_has(n.caller, "user")) {
+        sl_json_free(n.caller);
+        (void)sl_error_set(e, SL_CODE_UNAUTHORIZED, "the API server named no user");
+        return NULL;
+    }
+    if (!is_listed(groups, AUTHENTICATED) && !is_listed(groups, "system:unauthenticated")) {
+        sl_json_append(groups, sl_json_new_text(AUTHENTICATED));
+    }
+    return n.caller;
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Sluice authors */
+
+/* The certificate that a listener with TLS shows: from the files tls.crt and tls.key of a directory, read again when
+ * they change, or signed by itself and made at start. Clients are asked for a certificate; whether it is any good is
+ * looked at with each request (front_proxy.h), not in the handshake. */
+#ifndef SL_SERVER_TLS_H
+#define SL_SERVER_TLS_H
+#include <gnutls/gnutls.h>
+
+#include "base/error.h"
+
+#define SL_TLS_PRIORITIES "NORMAL:-VERS-ALL:+VERS-TLS1.3:+VERS-TLS1.2"
+
+struct sl_tls;
+/* `dir` NULL: one is made for the DNS name `name` and for localhost. BAD_REQUEST names the file and what is wrong
+ * with it. */
+enum sl_code sl_tls_open(const char *dir, const char *name, struct sl_tls **out,
+                         struct sl_error *e);
+/* After all that was begun has ended. */
+void sl_tls_free(struct sl_tls *t);
+
+/* The certificate as of now, and its key, as PEM text; lent until the next call. */
+const char *sl_tls_certificate(struct sl_tls *t);
+const char *sl_tls_key(struct sl_tls *t);
+
+/* What a connection shows, as long as it lives. */
+struct sl_tls_identity;
+/* Before the handshake: with the newest certificate that could be read. */
+struct sl_tls_identity *sl_tls_begin(struct sl_tls *t, gnutls_session_t session);
+void sl_tls_end(struct sl_tls_identity *identity);
+#endif

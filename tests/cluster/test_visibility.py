@@ -1,0 +1,229 @@
+"""The Visibility API behind the API server: who gets it, who does not, and who else is believed.
+
+The API server reaches the daemons beside it by a Service that is a name, localhost."""
+import base64, http.client, ssl, subprocess, urllib.parse
+
+from controlplane import free_port
+from work_scene import *
+
+GROUP = "/apis/visibility.kueue.x-k8s.io"
+SERVICE = "visibility-local"
+
+
+def setUpModule():
+    global PORT
+    PORT = free_port()
+    service = {"apiVersion": "v1", "kind": "Service", "metadata": {"name": SERVICE, "namespace": "kueue-system"},
+               "spec": {"type": "ExternalName", "externalName": "localhost", "ports": [{"name": "https", "port": PORT}]}}
+    assert plane().request("POST", "/api/v1/namespaces/kueue-system/services", service)[0] == 201
+    manifests = plane().kubectl("kustomize", ROOT / "deploy/kubernetes/visibility").stdout
+    for known, ours in (("sluice-visibility", SERVICE), ("port: 443", f"port: {PORT}")):
+        assert known in manifests, manifests
+        manifests = manifests.replace(known, ours)
+    plane().kubectl("apply", "--server-side", "-f", "-", stdin=manifests)
+
+
+def tearDownModule():
+    plane().kubectl("delete", "-k", ROOT / "deploy/kubernetes/visibility")
+    plane().request("DELETE", f"/api/v1/namespaces/kueue-system/services/{SERVICE}")
+
+
+class Visibility(WorkScene):
+    def setUp(self):
+        super().setUp()
+        self.options = ["--visibility-listen", f"127.0.0.1:{PORT}"]
+
+    def available(self, version="v1beta2"):
+        service = self.plane.get(f"/apis/apiregistration.k8s.io/v1/apiservices/{version}.visibility.kueue.x-k8s.io")
+        return any(c["type"] == "Available" and c["status"] == "True" for c in service["status"]["conditions"])
+
+    def served(self, **more):
+        d = self.daemon(**more)
+        for version in ("v1beta2", "v1beta1"):
+            eventually(lambda: self.available(version), 60, what=f"{version} available")
+        return d
+
+    def waiting(self, count=3):
+        """A queue of one CPU in which one job runs and `count` wait; what is said of them, by the API server."""
+        queue = self.queues(1)
+        self.create(job("first", "main", run_for="600s"))
+        eventually(lambda: not self.job("first")["spec"]["suspend"], what="the first job runs")
+        for i in range(count):
+            self.create(job(f"next-{i}", "main"))
+        self.queue = queue.rsplit("/", 1)[1]
+        self.local = f"namespaces/{self.namespace}/localqueues/main/pendingworkloads"
+        self.cluster = f"clusterqueues/{self.queue}/pendingworkloads"
+        eventually(lambda: len(self.pending(self.cluster)) == count, what=f"{count} wait")
+
+    def pending(self, path, version="v1beta2"):
+        return self.plane.get(f"{GROUP}/{version}/{path}")["items"]
+
+    # --- through the API server -----------------------------------------------------------------------------------
+    def test_pending_workloads_by_kubectl(self):
+        self.served()
+        self.waiting()
+        said = json.loads(self.plane.kubectl("get", "--raw", f"{GROUP}/v1beta2/{self.cluster}").stdout)
+        self.assertEqual((said["kind"], said["apiVersion"]),
+                         ("PendingWorkloadsSummary", "visibility.kueue.x-k8s.io/v1beta2"))
+        self.assertEqual([i["positionInClusterQueue"] for i in said["items"]], [0, 1, 2])
+        self.assertEqual(sorted(i["metadata"]["ownerReferences"][0]["name"] for i in said["items"]),
+                         ["next-0", "next-1", "next-2"])
+        self.assertEqual({i["localQueueName"] for i in said["items"]}, {"main"})
+        one = self.pending(f"{self.local}?offset=1&limit=1", "v1beta1")
+        self.assertEqual([i["positionInLocalQueue"] for i in one], [1])
+        status, answer = self.plane.request("GET", f"{GROUP}/v1beta2/clusterqueues/nobody/pendingworkloads")
+        self.assertEqual((status, answer["details"]["kind"]), (404, "clusterqueue"))
+        self.assertEqual(self.plane.request("DELETE", f"{GROUP}/v1beta2/{self.cluster}")[0], 405)
+
+    def test_discovery_and_openapi_are_merged(self):
+        self.served()
+        shown = self.plane.kubectl("api-resources", "--api-group=visibility.kueue.x-k8s.io", "--no-headers", check=False)
+        self.assertNotIn("unable to retrieve", shown.stderr)
+        versions = self.plane.kubectl("api-versions").stdout.split()
+        self.assertIn("visibility.kueue.x-k8s.io/v1beta2", versions)
+        self.assertIn("visibility.kueue.x-k8s.io/v1beta1", versions)
+        index = eventually(lambda: {k: v for k, v in self.plane.get("/openapi/v3")["paths"].items()
+                                    if "visibility" in k and k.endswith("v1beta2")}, 150, what="OpenAPI v3")
+        document = self.plane.get(list(index.values())[0]["serverRelativeURL"])
+        self.assertIn("io.k8s.kueue.visibility.v1beta2.PendingWorkloadsSummary", document["components"]["schemas"])
+        eventually(lambda: "io.k8s.kueue.visibility.v1beta1.PendingWorkloadsSummary"
+                   in self.plane.get("/openapi/v2")["definitions"], 150, what="OpenAPI v2")  # tried once a minute
+
+    def test_users_see_what_their_roles_say(self):
+        self.served()
+        self.waiting(1)
+
+        def sees(path):
+            return self.plane.request("GET", f"{GROUP}/v1beta2/{path}", token="user-token")
+
+        status, answer = sees(self.cluster)
+        self.assertEqual((status, answer["kind"], answer["reason"]), (403, "Status", "Forbidden"))
+        self.assertIn('User "jane" cannot get resource "clusterqueues/pendingworkloads"', answer["message"])
+        self.assertEqual(sees(self.local)[0], 403)
+        self.create({"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "RoleBinding",
+                     "metadata": {"name": "jane", "namespace": self.namespace},
+                     "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": "view"},
+                     "subjects": [{"apiGroup": "rbac.authorization.k8s.io", "kind": "User", "name": "jane"}]})
+        eventually(lambda: sees(self.local)[0] == 200, 30, what="her namespace's queue")
+        self.assertEqual(sees(self.cluster)[0], 403)
+
+    # --- past the API server --------------------------------------------------------------------------------------
+    def direct(self, path, certificate=None, **headers):
+        """The status of a request to the daemon itself."""
+        context = ssl.create_default_context()
+        context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+        if certificate:
+            pki = self.plane.run / "pki"
+            context.load_cert_chain(pki / f"{certificate}.crt", pki / f"{certificate}.key")
+        connection = http.client.HTTPSConnection("127.0.0.1", PORT, timeout=10, context=context)
+        connection.request("GET", path, headers={k.replace("_", "-"): v for k, v in headers.items()})
+        response = connection.getresponse()
+        response.read()
+        connection.close()
+        return response.status
+
+    def test_only_the_api_server_is_believed(self):
+        self.served()
+        self.waiting(1)
+        path = f"{GROUP}/v1beta2/{self.cluster}"
+        root = {"X_Remote_User": "admin", "X_Remote_Group": "system:masters"}
+        self.plane.certify_client("front-proxy-client", "ca", "other-ca")
+        self.plane.certify_client("somebody", "front-proxy-ca", "other-name")
+        self.assertEqual(self.direct(path, "front-proxy-client", **root), 200)
+        self.assertEqual(self.direct(path, **root), 401)
+        self.assertEqual(self.direct(path, "other-ca", **root), 401)
+        self.assertEqual(self.direct(path, "other-name", **root), 401)
+        self.assertEqual(self.direct(path, "front-proxy-client"), 401)
+        self.assertEqual(self.direct(path, "front-proxy-client", X_Remote_User="jane"), 403)
+        self.assertEqual([self.direct(p) for p in ("/healthz", "/livez", "/readyz", "/metrics", "/apis")],
+                         [200, 200, 200, 401, 401])
+
+    def test_tokens_are_reviewed_and_metrics_are_for_those_who_may(self):
+        self.daemon()
+        account = "/api/v1/namespaces/default/serviceaccounts/default"
+        self.addCleanup(self.plane.request, "DELETE",
+                        "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings/scraper")
+        status, answer = self.plane.request("POST", f"{account}/token", {
+            "apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest", "spec": {}})
+        self.assertEqual(status, 201, answer)
+
+        def scrape(token):
+            return self.direct("/metrics", Authorization=f"Bearer {token}")
+
+        self.assertEqual(scrape("nobody's"), 401)
+        self.assertEqual(scrape("admin-token"), 200)
+        token = answer["status"]["token"]
+        self.assertEqual(scrape(token), 403)
+        status, answer = self.plane.request("POST", "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings", {
+            "apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRoleBinding", "metadata": {"name": "scraper"},
+            "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": "kueue-metrics-reader"},
+            "subjects": [{"kind": "ServiceAccount", "name": "default", "namespace": "default"}]})
+        self.assertEqual(status, 201, answer)
+        eventually(lambda: scrape(token) == 200, 20, what="the account may scrape")
+
+    def test_authority_of_the_api_server_may_change(self):
+        self.served()
+        where = "/api/v1/namespaces/kube-system/configmaps/extension-apiserver-authentication"
+        pki = self.plane.run / "pki"
+        subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes",
+                        "-days", "30", "-subj", "/CN=next-ca", "-keyout", "next-ca.key", "-out", "next-ca.crt"],
+                       cwd=pki, check=True, capture_output=True)
+        self.plane.certify_client("front-proxy-client", "next-ca", "next")
+        user = {"X_Remote_User": "jane"}
+        self.assertEqual(self.direct(f"{GROUP}/v1beta2", "next", **user), 401)
+        both = self.plane.get(where)["data"]["requestheader-client-ca-file"] + (pki / "next-ca.crt").read_text()
+        self.addCleanup(self.plane.request, "DELETE", where)  # the API server makes it anew
+        self.patched(where, {"data": {"requestheader-client-ca-file": both}})
+        eventually(lambda: self.direct(f"{GROUP}/v1beta2", "next", **user) == 200, 10, what="the new authority believed")
+        self.assertEqual(self.direct(f"{GROUP}/v1beta2", "front-proxy-client", **user), 200)
+
+    # --- its own certificate, and standbys ------------------------------------------------------------------------
+    def test_certificate_of_ones_own_is_verified_by_the_api_server(self):
+        pki = self.plane.run / "pki"
+        home = self.plane.run / "tls"
+        home.mkdir(exist_ok=True)
+        self.plane.certify_client("visibility", "ca", "visibility")
+        (pki / "visibility.names").write_text(f"subjectAltName=DNS:{SERVICE}.kueue-system.svc\n")
+        subprocess.run(["openssl", "x509", "-req", "-in", "visibility.csr", "-CA", "ca.crt", "-CAkey", "ca.key",
+                        "-CAcreateserial", "-days", "30", "-extfile", "visibility.names", "-out", home / "tls.crt"],
+                       cwd=pki, check=True, capture_output=True)
+        (home / "tls.key").write_bytes((pki / "visibility.key").read_bytes())
+        bundle = base64.b64encode((pki / "ca.crt").read_bytes()).decode()
+        service = "/apis/apiregistration.k8s.io/v1/apiservices/v1beta2.visibility.kueue.x-k8s.io"
+        self.addCleanup(self.patch, service, {"spec": {"insecureSkipTLSVerify": True, "caBundle": None}})
+        self.patched(service, {"spec": {"insecureSkipTLSVerify": False, "caBundle": bundle}})
+        stranger = self.daemon()
+        path = f"{GROUP}/v1beta2/clusterqueues/none/pendingworkloads"
+        eventually(lambda: self.plane.request("GET", path)[0] == 503, what="a certificate made at start is not believed")
+        stranger.stop()
+        self.daemon(options=[*self.options, "--tls-dir", str(home)])
+        eventually(lambda: self.plane.request("GET", path)[0] == 404, 60, what="one that is verified is")
+        self.waiting(1)
+
+    def test_mark_follows_the_leader_and_standbys_know_nothing(self):
+        pods = "/api/v1/namespaces/kueue-system/pods"
+        names = eventually(lambda: [p["metadata"]["name"] for p in self.plane.get(
+            f"{pods}?labelSelector=app.kubernetes.io/name=sluice")["items"]][:2], what="pods")
+        selector = self.plane.get("/api/v1/namespaces/kueue-system/services/sluice-visibility")["spec"]["selector"]
+        query = urllib.parse.quote(",".join(f"{k}={v}" for k, v in selector.items()))
+
+        def marked():
+            return [p["metadata"]["name"] for p in self.plane.get(f"{pods}?labelSelector={query}")["items"]]
+
+        def start(name, port):
+            return self.daemon(options=["--visibility-listen", f"127.0.0.1:{port}"], config={"leaderElection": QUICK_LEASE},
+                               env={"POD_NAME": name, "POD_NAMESPACE": "kueue-system"})
+
+        first = start(names[0], free_port())
+        eventually(lambda: marked() == names[:1], what="the leader marked")
+        second = start(names[1], PORT)
+        self.assertEqual(marked(), names[:1])
+        self.assertEqual(self.direct(f"{GROUP}/v1beta2/clusterqueues/x/pendingworkloads", "front-proxy-client",
+                                     X_Remote_User="a", X_Remote_Group="system:masters"), 503)
+        first.stop()
+        eventually(lambda: names[1] in marked(), 30, what="the next leader marked")
+        again = start(names[0], free_port())  # in the same pod
+        eventually(lambda: marked() == names[1:2], what="only the leader marked")
+        self.assertTrue(second.running() and again.running())
+        for d in (again, second):
+            d.stop()

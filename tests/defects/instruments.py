@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: The Sluice authors
+"""The instruments that can reject a version of Sluice, by name. Each answers "accepted", "rejected" or "failed":
+it could not run, which is no verdict."""
+import os, pathlib, re, shutil, signal, subprocess, time
+
+FORMS = [
+    ("unit:ROOM/TEST", "a unit test fails, or a scenario (`scenarios/TEST`)"),
+    ("prove:FILE:FUNCTION", "a goal of the function is not proved any more"),
+    ("fuzz:TARGET:SECONDS", "the fuzz target crashes within so many seconds, from its seeds, under sanitizers and with the guarantees "
+                            "checked after every step"),
+    ("conformance", "a recorded outcome of Kueue differs"),
+    ("model:NAME", "Spin finds a counterexample in `model/NAME.pml`, which has the lifecycle's table from the same file as the code"),
+]
+LIMIT_S = {"unit": 120, "prove": 900, "fuzz": 120, "conformance": 300, "model": 1800}
+BUILD_LIMIT_S = 3000
+
+
+def call(command, tree, limit_s, env=None):
+    """(exit code or None when time was up, output). Its children end with it. Frama-C finds files by PWD."""
+    process = subprocess.Popen(command, cwd=tree, text=True, errors="replace", start_new_session=True,
+                               env=dict(os.environ, PWD=str(tree), **(env or {})), stdin=subprocess.DEVNULL,
+                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    try:
+        return finish(process, limit_s)
+    finally:
+        try:
+            os.killpg(process.pid, signal.SIGKILL)
+        except ProcessLookupError:
+            pass
+
+
+def finish(process, limit_s):
+    try:
+        out = process.communicate(timeout=limit_s)[0]
+        return process.returncode, out
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, signal.SIGKILL)
+        return None, process.communicate()[0]
+
+
+def tail(text):
+    return "\n".join(text.splitlines()[-25:])
+
+
+def build(target, tree):
+    """"" or why there is no such program."""
+    make = ["make", "--no-print-directory", "-s", "BUILD=build", target]
+    code, out = call(make, tree, BUILD_LIMIT_S, {"MAKEFLAGS": "", "MAKELEVEL": ""})
+    return "" if code == 0 else f"{target} does not build\n{tail(out)}"
+
+
+def unit(name, tree):
+    program = f"build/tests/{name}" if name.startswith("scenarios/") else f"build/tests/unit/{name}"
+    problem = build(program, tree)
+    if problem:
+        return "failed", problem
+    code, out = call([program], tree, LIMIT_S["unit"], {"CMOCKA_MESSAGE_OUTPUT": "TAP"})
+    if code == 0 and not re.search(r"^ok ", out, re.MULTILINE):
+        return "failed", f"{name} ran no test\n{tail(out)}"
+    return ("accepted" if code == 0 else "rejected"), tail(out)
+
+
+def prove(name, tree):
+    """A goal without a proof rejects; a prover that does not start or says something else does not."""
+    path, _, function = name.partition(":")
+    command = ["specs/prove/prove.py", "--build", "build", "--cache", "update", "--jobs", "1", "--timeout", "10", "--fresh"]
+    code, out = call([*command, *(["--fct", function] if function else []), path], tree, LIMIT_S["prove"])
+    if code == 0:
+        return "accepted", tail(out)
+    odd = [line for line in out.splitlines() if re.search(r"Error|aborted|Warning|no goal was found", line)]
+    unproved = re.search(r"Goal \S+ :|\[(Failed|Timeout|Unknown)\] Goal|unproved goals", out)
+    return ("rejected" if unproved and not odd and code is not None else "failed"), tail(out)
+
+
+def fuzz(name, tree):
+    target, seconds = name.split(":")
+    problem = build(f"build/fuzz/libfuzzer/{target}", tree)
+    if problem:
+        return "failed", problem
+    work = tree / "build/defect-fuzz"
+    shutil.rmtree(work, ignore_errors=True)
+    (work / "corpus").mkdir(parents=True)
+    dictionary = [f"-dict=fuzz/dict/{target}.dict"] if (tree / f"fuzz/dict/{target}.dict").exists() else []
+    code, out = call([f"build/fuzz/libfuzzer/{target}", "-seed=1", f"-max_total_time={seconds}", "-max_len=4096",
+                      "-timeout=60", "-entropic=0", *dictionary, f"-artifact_prefix={work}/", str(work / "corpus"),
+                      f"fuzz/corpus/{target}"], tree, int(seconds) + LIMIT_S["fuzz"])
+    found = [p for p in work.iterdir() if p.name.startswith(("crash-", "timeout-"))]
+    if code == 0:
+        return "accepted", tail(out)
+    return ("rejected" if found else "failed"), tail(out)
+
+
+def conformance(_, tree):
+    problem = build("build/sluice-conformance", tree)
+    if problem:
+        return "failed", problem
+    code, out = call(["make", "--no-print-directory", "-s", "BUILD=build", "conformance"], tree, LIMIT_S["conformance"],
+                     {"MAKEFLAGS": "", "MAKELEVEL": ""})
+    if not re.search(r"^(ok|not ok) ", out, re.MULTILINE):
+        return "failed", tail(out)
+    return ("accepted" if code == 0 else "rejected"), tail(out)
+
+
+def model(name, tree):
+    code, out = call(["model/run.py", "--build", "build", name], tree, LIMIT_S["model"])
+    if code == 0:
+        return "accepted", tail(out)
+    broken = code is not None and "BROKEN" in out and "NO RESULT" not in out
+    return ("rejected" if broken else "failed"), tail(out)
+
+
+KINDS = {"unit": unit, "prove": prove, "fuzz": fuzz, "conformance": conformance, "model": model}
+
+
+def ask(name, tree):
+    """(verdict, the end of what it said, seconds with what had to be built)."""
+    kind, _, rest = name.partition(":")
+    if kind not in KINDS:
+        return "failed", f"there is no instrument {kind}", 0.0
+    start = time.monotonic()
+    verdict, log = KINDS[kind](rest, tree)
+    return verdict, log, time.monotonic() - start

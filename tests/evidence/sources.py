@@ -1,0 +1,208 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: The Sluice authors
+"""What the tools have said, read from their outputs. A source that is not there is None: not run. Each kind of
+evidence answers for one guarantee: (strength from 0 to 1 or None, short text, long text), None for "not run"; a text
+of "" says that this kind has nothing about the guarantee."""
+import json, math, pathlib, re
+
+EXECUTIONS_FULL = 1e8  # as many executions fill a cell; fewer fill it by their logarithm
+SEEDS_FULL = 10000
+LAST = re.compile(r"(\d+) passed, (\d+) failed")
+
+
+def load(path):
+    try:
+        return json.loads(path.read_text())
+    except FileNotFoundError:
+        return None
+
+
+def stage(build, name):
+    """(passed, failed) of a stage's log, None when it has not run or has not ended."""
+    path = build / "ci" / f"{name}.log"
+    found = LAST.findall(path.read_text(errors="replace")) if path.exists() else []
+    return (int(found[-1][0]), int(found[-1][1])) if found else None
+
+
+def guarantees(path):
+    """Rows of the table of guarantees: id, text, functions, what it says of proofs."""
+    rows = {}
+    for line in path.read_text().splitlines():
+        cells = [c.strip() for c in line.strip().strip("|").split("|")]
+        if len(cells) == 5 and re.fullmatch(r"G\d+", cells[0]):
+            rows[cells[0]] = {"text": cells[1], "functions": re.findall(r"`(\w+)`", cells[3]), "proof": cells[4]}
+    return rows
+
+
+def big(number):
+    for size, name in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
+        if number >= size:
+            return f"{number / size:.1f}".rstrip("0").rstrip(".") + f" {name}"
+    return str(number)
+
+
+def part(good, total):
+    return good / total if total else 0.0
+
+
+class Proof:
+    title, unit, path, command = "proof", "goals proved", "specs/manifest.json", "make prove"
+
+    def __init__(self, root, build):
+        self.data = load(root / self.path)
+        files = self.data["files"].items() if self.data else []
+        self.functions = {name: dict(counts, file=file) for file, f in files for name, counts in f["functions"].items()}
+
+    def says(self, _, row):
+        known = [self.functions[f] for f in row["functions"] if f in self.functions]
+        goals, proved = sum(k["goals"] for k in known), sum(k["proved"] for k in known)
+        if not row["functions"]:
+            return 0.0, "", "no function carries it"
+        whole = row["proof"].startswith("proved") and not row["proof"].startswith("proved in part")
+        missing = len(row["functions"]) - len(known)
+        text = f"{proved} of {goals} goals of {len(known)} functions proved"
+        text += f", {missing} functions without proof" if missing else ""
+        text += "" if whole else "; " + row["proof"]
+        return part(proved, goals) * part(len(known), len(row["functions"])) * (1.0 if whole else 0.6), f"{proved}", text
+
+    def overall(self):
+        return f"{self.data['proved']} of {self.data['goals']} goals in {len(self.data['files'])} files"
+
+
+class Mutants:
+    title, unit, path, command = "mutants", "rejected", "specs/mutants.json", "make prove-mutants"
+
+    def __init__(self, root, build):
+        self.data = load(root / self.path)
+        files = self.data["files"].values() if self.data else []
+        self.functions = {name: counts for f in files for name, counts in f.items()}
+
+    def says(self, _, row):
+        known = [self.functions[f] for f in row["functions"] if f in self.functions]
+        if not known:
+            return 0.0, "", "no function of the row was judged"
+        made, killed = sum(k["mutants"] for k in known), sum(k["rejected"] for k in known)
+        text = f"{killed} of {made} mutants rejected, in {len(known)} of the row's {len(row['functions'])} functions"
+        return part(killed, made) * part(len(known), len(row["functions"])), f"{killed}", text
+
+    def overall(self):
+        made = sum(k["mutants"] for k in self.functions.values())
+        killed = sum(k["rejected"] for k in self.functions.values())
+        return f"{killed} of {made} mutants of {len(self.functions)} functions rejected"
+
+
+class Models:
+    title, unit, path, command = "models", "states", "BUILD/model.json", "make model"
+
+    def __init__(self, root, build):
+        self.data = load(build / "model.json")
+        self.runs = self.data["runs"] if self.data else []
+
+    def says(self, guarantee, _):
+        runs = [r for r in self.runs if not r["variant"] and guarantee in r["guarantees"]]
+        good = [r for r in runs if r["passed"]]
+        if not runs:
+            return 0.0, "", "no property of a model is about it"
+        states = sum(r.get("states", 0) for r in good)
+        return part(len(good), len(runs)), big(states), f"{len(good)} of {len(runs)} properties hold in {states} states"
+
+    def overall(self):
+        bad = [r for r in self.runs if r["variant"]]
+        held = [r for r in self.runs if not r["variant"]]
+        return (f"{sum(r['passed'] for r in held)} of {len(held)} properties hold, "
+                f"{sum(r['passed'] for r in bad)} of {len(bad)} known-bad variants refuted")
+
+
+class Rules:
+    """Guarantees that are checked after every step, by name of the list of rules."""
+
+    def __init__(self, root):
+        text = (root / "src/policy/guarantee_rules.def").read_text()
+        self.count = {}
+        for number in re.findall(r"^SL_RULE\(\w+, (\d+),", text, re.MULTILINE):
+            self.count[f"G{number}"] = self.count.get(f"G{number}", 0) + 1
+
+
+class Fuzz:
+    title, unit, path, command = "fuzzing", "executions", "BUILD/fuzz.json", "make fuzz"
+
+    def __init__(self, root, build):
+        self.data = load(build / "fuzz.json")
+        self.rules = Rules(root)
+        self.checked = {p.name[:-len("_fuzz.c")] for p in (root / "fuzz").glob("*_fuzz.c")
+                        if re.search(r"fuzz_guarantees_|fuzz/lib/world\.h", p.read_text())}
+
+    def says(self, guarantee, _):
+        rules = self.rules.count.get(guarantee, 0)
+        if not rules:
+            return 0.0, "", "no rule is checked after a step"
+        runs = [r for r in self.data if r["target"] in self.checked]
+        done, crashes = sum(r["executions"] for r in runs), sum(r["crashes"] or 0 for r in runs)
+        strength = 0.0 if crashes or not done else min(1.0, math.log10(done) / math.log10(EXECUTIONS_FULL))
+        targets = ", ".join(sorted({r["target"] for r in runs}))
+        short = f"{crashes} crashes" if crashes else big(done)
+        return strength, short, f"{rules} rules after each step of {done} executions ({targets}), {crashes} crashes"
+
+    def overall(self):
+        return (f"{sum(r['executions'] for r in self.data)} executions of {len({r['target'] for r in self.data})} targets, "
+                f"{sum(r['crashes'] or 0 for r in self.data)} crashes")
+
+
+class Simulator:
+    title, unit, path, command = "simulator", "seeds", "BUILD/sim.json", "make sim"
+
+    def __init__(self, root, build):
+        self.data = load(build / "sim.json")
+        ended = stage(build, "sim")
+        if self.data is None and ended:
+            self.data, self.path = {"seeds": sum(ended), "failed": ended[1]}, "BUILD/ci/sim.log"
+        self.rules = Rules(root)
+
+    def says(self, guarantee, _):
+        rules = self.rules.count.get(guarantee, 0)
+        if not rules:
+            return 0.0, "", "no rule is checked after a step"
+        seeds, failed = self.data["seeds"], self.data["failed"]
+        strength = 0.0 if failed or not seeds else min(1.0, math.log10(1 + seeds) / math.log10(1 + SEEDS_FULL))
+        return strength, f"{failed} failed" if failed else big(seeds), f"{rules} rules after each step of {seeds} seeds, {failed} failed"
+
+    def overall(self):
+        return f"{self.data['seeds']} seeds, {self.data['failed']} failed"
+
+
+class Defects:
+    title, unit, path, command = "defects", "rejected", "BUILD/defects.json", "make defects"
+
+    def __init__(self, root, build):
+        self.data = load(build / "defects.json")
+        self.known = {}
+        for path in sorted((root / "tests/defects").glob("*.patch")):
+            found = re.search(r"^# Guarantee: (.*)$", path.read_text(), re.MULTILINE)
+            self.known[path.stem] = found.group(1) if found else ""
+
+    def says(self, guarantee, _):
+        names = [n for n, g in self.known.items() if g == guarantee]
+        if not names:
+            return 0.0, "", "no seeded defect breaks it"
+        ran = [self.data["defects"][n] for n in names if n in self.data["defects"]]
+        good = [r for r in ran if r["ok"]]
+        by = ", ".join(sorted({r["rejected_by"] for r in good}))
+        text = f"{len(good)} of {len(names)} seeded defects rejected, {len(names) - len(ran)} not asked about"
+        return part(len(good), len(names)), f"{len(good)}/{len(names)}", text + (f": {by}" if by else "")
+
+    def overall(self):
+        ran = self.data["defects"].values()
+        return f"{sum(r['ok'] for r in ran)} of {len(self.known)} seeded defects rejected, {len(ran)} asked about"
+
+
+KINDS = (Proof, Mutants, Models, Fuzz, Simulator, Defects)
+# Of the whole, not of one guarantee: a stage's log in BUILD/ci, how it is made, what is counted.
+STAGES = (("conformance", "make conformance", "recorded outcomes of Kueue"), ("unit", "make unit", "unit tests and scenarios"),
+          ("asan", "make asan", "unit tests under sanitizers"), ("e2e", "make e2e-standalone", "tests with a real kubectl"),
+          ("cluster", "make cluster-e2e", "tests on a real control plane"), ("crash", "make crash", "crashes under load"))
+
+
+def smoke(root):
+    """What passed the search for contradictions and dead code."""
+    data = load(root / "specs/smoke.json")
+    return data and f"{sum(f['tests'] for f in data['files'].values())} smoke tests in {len(data['files'])} files"

@@ -1,0 +1,131 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: The Sluice authors
+"""Tests of specs/prove/mutants.py: what is changed, how answers of solvers are read, what the table keeps, and what
+becomes of mutants of specs/prove/canary_mutants.c.
+
+usage: mutants.py BUILD"""
+import argparse, json, pathlib, sys, unittest
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+sys.path.insert(0, str(ROOT / "specs/prove"))
+import mutants
+import mutations
+
+CANARY = pathlib.Path("specs/prove/canary_mutants.c")
+BUILD = pathlib.Path(sys.argv.pop()).resolve()
+
+
+def keys(source):
+    return {m.key for _, found in mutations.mutants_of("x.c", source) for m in found}
+
+
+class What(unittest.TestCase):
+    def test_annotations_comments_strings_and_preprocessor_stay(self):
+        source = 'int f(int a)\n{\n    /*@ assert a < 1; */\n    g("a < 1"); // a < 1\n#if 0 < 1\n    h(a);\n#endif\n}\n'
+        self.assertEqual({key.split("=>")[0] for key in keys(source)}, {'{ g("a < 1");', "{ h(a);"})
+
+    def test_every_kind_of_change(self):
+        source = "bool f(int a)\n{\n    if (a <= 3) {\n        b[a + 1] = 2;\n    }\n    return a == 4;\n}\n"
+        self.assertEqual(keys(source), {
+            "if (a {<==><} 3) {", "if (a {<==>>} 3) {", "if (a <= {3=>4}) {", "if (a <= {3=>2}) {", "if ({a <= 3=>not}) {",
+            "b[a{ + => - }1] = 2;", "b[a + {1=>2}] = 2;", "b[a + {1=>0}] = 2;", "b[a + 1] = {2=>3};",
+            "b[a + 1] = {2=>1};", "{ b[a + 1] = 2;=> ;}", "return a {===>!=} 4;", "return a == {4=>5};",
+            "return a == {4=>3};", "return {a == 4=>not};"})
+
+    def test_status_and_limits(self):
+        source = "enum sl_status f(int a)\n{\n    if (a == SL_X_MAX) {\n        return SL_OK;\n    }\n    return g(a);\n}\n"
+        found = keys(source)
+        self.assertIn("return {SL_OK=>SL_REFUSED_BAD_ARGUMENT};", found)
+        self.assertIn("return {g(a)=>SL_OK};", found)
+        self.assertIn("if (a == {SL_X_MAX=>(SL_X_MAX - 1)}) {", found)
+
+    def test_changes_alike_on_equal_lines_have_names_of_their_own(self):
+        self.assertEqual(keys("void f(void)\n{\n    g();\n    g();\n}\n"), {"{ g();=> ;}", "{ g();=> ;} #2"})
+
+    def test_a_function_is_known_by_its_text(self):
+        one, other = "/*@ a */\nint f(void)\n{\n    g();\n}\n", "/*@ b */\nint f(void)\n{\n    g();\n}\n"
+        marks = [mutants.digest(text, next(mutations.functions(text))) for text in (one, "\n" + one, other)]
+        self.assertEqual(marks[0], marks[1])
+        self.assertNotEqual(marks[0], marks[2])
+
+    def test_a_function_is_known_by_its_contract_in_a_header(self):
+        text = '#include "kernel/x.h"\nint f(void)\n{\n    g();\n}\n'
+        function = next(mutations.functions(text))
+        contracts = "/*@ a */\nint f(void);\n", "/*@ b */\nint f(void);\n", "/*@ a */\nint f(void);\nint g(void);\n"
+        marks = [mutants.digest(text, function, {"src/kernel/x.h": header}.get) for header in contracts]
+        self.assertEqual(marks[0], marks[2])
+        self.assertNotEqual(marks[0], marks[1])
+
+
+class Answers(unittest.TestCase):
+    def test_each_goal_has_its_answers(self):
+        log = ["[wp] [Z3 4.8.12] Goal a : Valid (Qed:2ms) (40ms) (108752) (cached)\n", "[wp] [Qed] Goal b : Valid (2ms)\n",
+               "[wp] [Failed] Goal c\n", "  Z3 4.8.12: Timeout (Qed:1ms) (5s)\n", "  CVC5 1.0.3: Unknown (Qed:1ms)\n",
+               "[wp] [Search4 1] Goal d : Unknown (Qed:1ms)\n", "[wp] Proved goals:   2 / 4\n"]
+        found = [row for row in mutants.judge_lines(log) if row[0]]
+        self.assertEqual(found[0], ("a", ["Valid", 0.04]))
+        self.assertEqual(found[2:], [("c", ["Timeout", "Unknown"]), ("d", ["Unknown", 0.0])])
+
+    def test_a_goal_with_a_number_is_the_same_only_among_as_many(self):
+        before = mutants.Before(None, "x.c", "f")
+        before.count = 7
+        goals = {"rte_2", "ensures"}
+        self.assertTrue(before.has(goals, "rte_2", 7))
+        self.assertFalse(before.has(goals, "rte_2", 6))
+        self.assertTrue(before.has(goals, "ensures", 6))
+
+
+class Canary(unittest.TestCase):
+    """Runs the solvers."""
+
+    def setUp(self):
+        text = (ROOT / CANARY).read_text()
+        args = argparse.Namespace(build=BUILD, timeout=5, more=5, limit=300)
+        (BUILD / "prove").mkdir(parents=True, exist_ok=True)
+        args.env = mutants.environment(BUILD)
+        self.judge = mutants.Judge(args, {CANARY: text})
+        self.mutants = {m.key: m for _, found in mutations.mutants_of(CANARY, text) for m in found}
+
+    def verdict(self, key):
+        found = self.judge.verdict(self.mutants[key], 0)
+        return found and found[0]
+
+    def test_a_contract_that_says_all_rejects(self):
+        self.assertEqual(self.verdict("return a > UINT32_MAX - b ? UINT32_MAX : a{ + => - }b; // a + b"), "rejected")
+
+    def test_a_contract_that_says_little_lets_survive(self):
+        self.assertEqual(self.verdict("return a > {8=>7} ? 9 : a;"), "survived")
+
+    def test_without_a_contract_everything_survives(self):
+        self.assertEqual(self.verdict("return a{ * => + }2u;"), "survived")
+
+    def test_a_function_that_is_not_proved_judges_nothing(self):
+        with self.assertRaises(mutants.Unproved):
+            self.verdict("return a {<=>>=} 3;")
+
+    def test_what_is_the_same_program_does_not_count(self):
+        self.assertIsNone(self.verdict("return a {>=>>=} 5 ? 5 : a;"))
+
+
+class TheTable(unittest.TestCase):
+    def test_it_keeps_explanations_and_counts(self):
+        path = BUILD / "prove/table.json"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.unlink(missing_ok=True)
+        one, two = (mutations.Mutant("x.c", "f", 0, 1, "", key) for key in ("one", "two"))
+        table = mutants.Table(path)
+        table.write("x.c", "f", "mark", [(one, "rejected"), (two, "survived")])
+        table.files["x.c"]["f"]["survived"]["two"] = "the order does not matter"
+        table.write("x.c", "f", "mark", [(one, "outrun"), (two, "survived")])
+        again = mutants.Table(path)
+        self.assertEqual(again.why(two), "the order does not matter")
+        self.assertEqual(again.total(), (2, 0, 1, 0, 1))
+        self.assertEqual(str(again), "2 mutants, 0 rejected, 1 outrun (50.0 %), 0 late, 1 survived")
+        self.assertEqual(json.loads(path.read_text())["files"]["x.c"]["f"]["late"], [])
+        self.assertEqual(again.prune({pathlib.Path("x.c"): "void g(void)\n{\n}\n"}), (1, 0))
+        self.assertEqual(again.files, {})
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,336 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Sluice authors */
+
+/* Random administrators and users. What they pick may be gone by then: that is told, and nothing else happens. */
+#include "admin.h"
+#include "base/clock.h"
+#include <stdio.h>
+#include <string.h>
+
+static struct sl_json *parse(const char *text)
+{
+    return sl_json_parse(text, strlen(text), NULL);
+}
+
+/* {"spec": {key: value}} */
+static struct sl_json *spec_of(const char *key, struct sl_json *value)
+{
+    struct sl_json *patch = sl_json_new_map();
+    sl_json_set(sl_json_path_make(patch, "spec"), key, value);
+    return patch;
+}
+
+/* --- jobs and workloads ------------------------------------------------------------------------- */
+
+static void on_job(struct sim *s, enum sim_event_kind kind, struct sim_chance *c)
+{
+    static const char *const classes[] = {"low", "mid", "high"};
+    struct sl_json *job = sim_pick(s, SL_KIND_JOB, c);
+    if (job == NULL) {
+        return;
+    }
+    if (kind == SIM_JOB_DELETE) {
+        (void)sim_delete(s, SL_KIND_JOB, job, sim_chance_of(c, 30) ? "Foreground" : "Background");
+    } else {
+        struct sl_json *patch = sl_json_new_map();
+        sl_json_set_text(sl_json_path_make(patch, "metadata.labels"),
+                         "kueue.x-k8s.io/priority-class", classes[sim_chance_below(c, 3)]);
+        (void)sim_patch(s, SL_KIND_JOB, job, false, patch);
+    }
+    sl_json_free(job);
+}
+
+static void on_workload(struct sim *s, enum sim_event_kind kind, struct sim_chance *c)
+{
+    struct sl_json *w = sim_pick(s, SL_KIND_WORKLOAD, c);
+    if (w == NULL) {
+        return;
+    }
+    if (kind == SIM_WORKLOAD_DELETE) {
+        (void)sim_delete(s, SL_KIND_WORKLOAD, w, NULL);
+    } else {
+        bool active = sl_json_path_bool(w, "spec.active", true);
+        (void)sim_patch(s, SL_KIND_WORKLOAD, w, false,
+                        spec_of("active", sl_json_new_bool(!active)));
+    }
+    sl_json_free(w);
+}
+
+/* --- checks of somebody else -------------------------------------------------------------------- */
+
+static bool waits_for_answer(const struct sl_json *w, size_t *at)
+{
+    const struct sl_json *states = sl_json_path(w, "status.admissionChecks");
+    for (size_t i = 0; i < sl_json_len(states); i++) {
+        const struct sl_json *state = sl_json_at(states, i);
+        if (strcmp(sl_json_path_text(state, "name", ""), "manual") == 0 &&
+            strcmp(sl_json_path_text(state, "state", ""), "Pending") == 0) {
+            *at = i;
+            return true;
+        }
+    }
+    return false;
+}
+
+static void answer(struct sim *s, const struct sl_json *w, size_t at, const char *state)
+{
+    char now[32];
+    struct sl_json *states = sl_json_clone(sl_json_path(w, "status.admissionChecks"));
+    struct sl_json *patch = sl_json_new_map();
+    struct sl_json *one = sl_json_at(states, at);
+    sl_clock_format(s->now_ms, now);
+    sl_json_set_text(one, "state", state);
+    sl_json_set_text(one, "message", "as the simulator likes");
+    sl_json_set_text(one, "lastTransitionTime", now);
+    sl_json_set(sl_json_path_make(patch, "status"), "admissionChecks", states);
+    /* Whoever answers has read the Workload: lists are replaced by merge patches as they are. */
+    sl_json_set_text(sl_json_path_make(patch, "metadata"), "resourceVersion",
+                     sl_object_resource_version(w));
+    (void)sim_patch(s, SL_KIND_WORKLOAD, w, true, patch);
+}
+
+static bool answer_some(struct sim *s, struct sim_chance *c)
+{
+    static const char *const states[] = {"Ready", "Ready", "Ready", "Retry", "Rejected"};
+    struct sl_json *list = sim_list(s, SL_KIND_WORKLOAD);
+    bool any = false;
+    for (size_t i = 0; i < sl_json_len(list); i++) {
+        size_t at;
+        const struct sl_json *w = sl_json_at(list, i);
+        bool asked = sl_condition_true(w, "QuotaReserved") && !sl_condition_true(w, "Finished");
+        if (asked && waits_for_answer(w, &at) && (c == NULL || sim_chance_of(c, 70))) {
+            answer(s, w, at, c == NULL ? "Ready" : states[sim_chance_below(c, 5)]);
+            any = true;
+        }
+    }
+    sl_json_free(list);
+    return any;
+}
+
+bool sim_admin_answer_all(struct sim *s)
+{
+    return answer_some(s, NULL);
+}
+
+static void change_check(struct sim *s, struct sim_chance *c)
+{
+    struct sl_json *check = sim_pick(s, SL_KIND_ADMISSION_CHECK, c);
+    if (check != NULL && sim_chance_of(c, 40)) {
+        (void)sim_delete(s, SL_KIND_ADMISSION_CHECK, check, NULL);
+    } else if (s->has_check) {
+        (void)sim_create(s, SL_KIND_ADMISSION_CHECK,
+                         "{\"metadata\":{\"name\":\"manual\"},\"spec\":{\"controllerName\":"
+                         "\"example.com/manual\"}}");
+    }
+    sl_json_free(check);
+}
+
+/* --- queues and cohorts ------------------------------------------------------------------------- */
+
+static void stop_queue(struct sim *s, struct sim_chance *c)
+{
+    static const char *const policies[] = {"None", "None", "Hold", "HoldAndDrain"};
+    enum sl_kind kind = sim_chance_of(c, 70) ? SL_KIND_CLUSTER_QUEUE : SL_KIND_LOCAL_QUEUE;
+    struct sl_json *q = sim_pick(s, kind, c);
+    if (q != NULL) {
+        (void)sim_patch(s, kind, q, false,
+                        spec_of("stopPolicy", sl_json_new_text(policies[sim_chance_below(c, 4)])));
+    }
+    sl_json_free(q);
+}
+
+static void change_queue(struct sim *s, enum sim_event_kind kind, struct sim_chance *c)
+{
+    char cohort[16];
+    struct sl_json *q = sim_pick(s, SL_KIND_CLUSTER_QUEUE, c);
+    if (q == NULL) {
+        return;
+    }
+    if (kind == SIM_QUEUE_QUOTA) {
+        struct sl_json *patch = sl_json_new_map();
+        struct sl_json *spec = sl_json_path_make(patch, "spec");
+        if (sl_json_path(q, "spec.cohortName") != NULL) {
+            sl_json_set_text(spec, "cohortName", sl_json_path_text(q, "spec.cohortName", ""));
+        }
+        sim_world_queue_spec(s, c, spec);
+        (void)sim_patch(s, SL_KIND_CLUSTER_QUEUE, q, false, patch);
+    } else if (kind == SIM_QUEUE_COHORT) {
+        (void)snprintf(cohort, sizeof cohort, "c%u", sim_chance_below(c, 5));
+        (void)sim_patch(
+            s, SL_KIND_CLUSTER_QUEUE, q, false,
+            spec_of("cohortName", sim_chance_of(c, 20) ? NULL : sl_json_new_text(cohort)));
+    } else {
+        (void)sim_delete(s, SL_KIND_CLUSTER_QUEUE, q, NULL);
+    }
+    sl_json_free(q);
+}
+
+static bool has_queue(struct sim *s, const char *name)
+{
+    struct sl_json *q = NULL;
+    bool found = sl_store_get(s->store, SL_KIND_CLUSTER_QUEUE, "", name, &q, NULL) == SL_CODE_OK;
+    sl_json_free(q);
+    return found;
+}
+
+static void create_queues(struct sim *s, struct sim_chance *c)
+{
+    struct sl_json *list = sim_list(s, SL_KIND_LOCAL_QUEUE);
+    for (size_t i = 0; i < sl_json_len(list); i++) {
+        const char *name = sl_json_path_text(sl_json_at(list, i), "spec.clusterQueue", "");
+        if (!has_queue(s, name)) {
+            struct sl_json *q = sl_object_new(SL_KIND_CLUSTER_QUEUE, "", name);
+            sim_world_queue_spec(s, c, sl_json_path_make(q, "spec"));
+            (void)sim_create_object(s, SL_KIND_CLUSTER_QUEUE, q);
+        }
+    }
+    sl_json_free(list);
+}
+
+static void change_cohort(struct sim *s, struct sim_chance *c)
+{
+    char name[16];
+    char parent[16];
+    struct sl_json *patch = sl_json_new_map();
+    (void)snprintf(name, sizeof name, "c%u", sim_chance_below(c, 5));
+    (void)snprintf(parent, sizeof parent, "c%u",
+                   sim_chance_below(c, 5)); /* may make a circle: that is refused */
+    struct sl_json *spec = sl_json_path_make(patch, "spec");
+    sl_json_set(spec, "parentName", sim_chance_of(c, 30) ? NULL : sl_json_new_text(parent));
+    struct sl_json *of = sl_object_new(SL_KIND_COHORT, "", name);
+    if (sim_chance_of(c, 15)) {
+        (void)sim_delete(s, SL_KIND_COHORT, of, NULL);
+        sl_json_free(patch);
+    } else if (sim_patch(s, SL_KIND_COHORT, of, false, patch) == SL_CODE_NOT_FOUND) {
+        (void)sim_create(s, SL_KIND_COHORT, "{\"metadata\":{\"name\":\"%s\"},\"spec\":{}}", name);
+    }
+    sl_json_free(of);
+}
+
+/* --- nodes -------------------------------------------------------------------------------------- */
+
+static void break_node(struct sim *s, const struct sl_json *node, struct sim_chance *c)
+{
+    uint32_t way = sim_chance_below(c, 5);
+    struct sl_json *patch =
+        way < 2 ? parse("{\"status\":{\"conditions\":[{\"type\":\"Ready\",\"status\":\"False\"}]}}")
+        : way == 2 ? parse("{\"spec\":{\"unschedulable\":true}}")
+        : way == 3
+            ? parse("{\"spec\":{\"taints\":[{\"key\":\"broken\",\"effect\":\"NoExecute\"}]}}")
+            : parse("{\"status\":{\"allocatable\":{\"cpu\":1}}}");
+    (void)sim_patch(s, SL_KIND_NODE, node, way < 2 || way == 4, patch);
+}
+
+static void mend_node(struct sim *s, const struct sl_json *node)
+{
+    (void)sim_patch(s, SL_KIND_NODE, node, false,
+                    parse("{\"spec\":{\"unschedulable\":null,\"taints\":null}}"));
+    (void)sim_patch(s, SL_KIND_NODE, node, true,
+                    parse("{\"status\":{\"allocatable\":{\"cpu\":6},\"conditions\":[{\"type\":"
+                          "\"Ready\",\"status\":"
+                          "\"True\"}]}}"));
+}
+
+static void on_node(struct sim *s, enum sim_event_kind kind, struct sim_chance *c)
+{
+    if (kind == SIM_NODE_CREATE) {
+        sim_world_node(s, sim_chance_below(c, 14), c);
+        return;
+    }
+    struct sl_json *node = sim_pick(s, SL_KIND_NODE, c);
+    if (node == NULL) {
+        return;
+    }
+    if (kind == SIM_NODE_FAIL) {
+        break_node(s, node, c);
+    } else if (kind == SIM_NODE_RECOVER) {
+        mend_node(s, node);
+    } else {
+        (void)sim_delete(s, SL_KIND_NODE, node, NULL);
+    }
+    sl_json_free(node);
+}
+
+/* --- all ---------------------------------------------------------------------------------------- */
+
+static void change_class(struct sim *s, struct sim_chance *c)
+{
+    struct sl_json *class = sim_pick(s, SL_KIND_WORKLOAD_PRIORITY_CLASS, c);
+    struct sl_json *patch = sl_json_new_map();
+    sl_json_set_int(patch, "value", sim_chance_below(c, 150));
+    (void)sim_patch(s, SL_KIND_WORKLOAD_PRIORITY_CLASS, class, false, patch);
+    sl_json_free(class);
+}
+
+void sim_admin_act(struct sim *s, enum sim_event_kind kind, struct sim_chance *c)
+{
+    switch (kind) {
+    case SIM_JOB:
+        sim_job_make(s, c);
+        break;
+    case SIM_JOB_DELETE:
+    case SIM_JOB_PRIORITY:
+        on_job(s, kind, c);
+        break;
+    case SIM_WORKLOAD_ACTIVE:
+    case SIM_WORKLOAD_DELETE:
+        on_workload(s, kind, c);
+        break;
+    case SIM_CHECK_ANSWER:
+        (void)answer_some(s, c);
+        break;
+    case SIM_QUEUE_STOP:
+        stop_queue(s, c);
+        break;
+    case SIM_QUEUE_QUOTA:
+    case SIM_QUEUE_COHORT:
+    case SIM_QUEUE_DELETE:
+        change_queue(s, kind, c);
+        break;
+    case SIM_QUEUE_CREATE:
+        create_queues(s, c);
+        break;
+    case SIM_COHORT_CHANGE:
+        change_cohort(s, c);
+        break;
+    case SIM_CLASS_CHANGE:
+        change_class(s, c);
+        break;
+    case SIM_CHECK_CHANGE:
+        change_check(s, c);
+        break;
+    case SIM_PAUSE:
+        sim_life_run(s, s->now_ms + sim_chance_below(c, 3600000));
+        break;
+    default:
+        if (s->has_topology) {
+            on_node(s, kind, c);
+        }
+        break;
+    }
+}
+
+static void start_all(struct sim *s, enum sl_kind kind)
+{
+    struct sl_json *list = sim_list(s, kind);
+    for (size_t i = 0; i < sl_json_len(list); i++) {
+        const struct sl_json *q = sl_json_at(list, i);
+        if (strcmp(sl_json_path_text(q, "spec.stopPolicy", "None"), "None") != 0) {
+            (void)sim_patch(s, kind, q, false, spec_of("stopPolicy", sl_json_new_text("None")));
+        }
+    }
+    sl_json_free(list);
+}
+
+void sim_admin_calm(struct sim *s)
+{
+    struct sim_chance c = {s->options->seed ^ 0xca13};
+    create_queues(s, &c);
+    start_all(s, SL_KIND_CLUSTER_QUEUE);
+    start_all(s, SL_KIND_LOCAL_QUEUE);
+    struct sl_json *nodes = sim_list(s, SL_KIND_NODE);
+    for (size_t i = 0; i < sl_json_len(nodes); i++) {
+        mend_node(s, sl_json_at(nodes, i));
+    }
+    sl_json_free(nodes);
+}

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Sluice authors */
+
+/* What users and administrators do, at random. */
+#ifndef SL_TESTS_SIM_ADMIN_H
+#define SL_TESTS_SIM_ADMIN_H
+#include "sim.h"
+
+void sim_admin_act(struct sim *s, enum sim_event_kind kind, struct sim_chance *c);
+/* For rest: every check that waits says Ready; true when there was one. */
+bool sim_admin_answer_all(struct sim *s);
+/* Queues take work, nodes are healthy, everything that was deactivated stays so. */
+void sim_admin_calm(struct sim *s);
+#endif

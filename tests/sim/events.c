@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Sluice authors */
+
+/* The program of a seed: which events, when, and the seed of each. An event does not depend on those before it but
+ * through the state that it finds, so any of them can be left out. */
+#include "sim.h"
+#include "admin.h"
+#include "base/clock.h"
+
+static const struct {
+    unsigned weight;
+    const char *text;
+} kinds[SIM_EVENT_COUNT] = {
+#define SIM_EVENT(constant, weight, text) {weight, text},
+#include "events.def"
+#undef SIM_EVENT
+};
+
+const char *sim_events_name(enum sim_event_kind kind)
+{
+    return kinds[kind].text;
+}
+
+static enum sim_event_kind draw(struct sim_chance *c, bool faults)
+{
+    unsigned end = faults ? SIM_EVENT_COUNT : SIM_FAULT_WRITES;
+    unsigned total = 0;
+    for (unsigned k = 0; k < end; k++) {
+        total += kinds[k].weight;
+    }
+    unsigned at = sim_chance_below(c, total);
+    unsigned kind = 0;
+    while (at >= kinds[kind].weight) {
+        at -= kinds[kind++].weight;
+    }
+    return (enum sim_event_kind)kind;
+}
+
+/* Events come in bursts: many at one instant, then nothing for a while. */
+unsigned sim_events_make(const struct sim_options *o, struct sim_event *out)
+{
+    struct sim_chance c = {o->seed ^ 0xe7e275};
+    int64_t at_ms = 0;
+    unsigned scale = o->queues > SIM_QUEUES_DEFAULT ? o->queues / SIM_QUEUES_DEFAULT : 1;
+    for (unsigned i = 0; i < o->events; i++) {
+        uint32_t gap = sim_chance_below(&c, 10);
+        at_ms += gap < 3   ? 0
+                 : gap < 5 ? sim_chance_below(&c, 3000)
+                           : sim_chance_below(&c, 120000) / scale;
+        out[i] = (struct sim_event){at_ms, draw(&c, o->faults), sim_chance_next(&c)};
+    }
+    return o->events;
+}
+
+static void fault(struct sim *s, enum sim_event_kind kind, struct sim_chance *c)
+{
+    switch (kind) {
+    case SIM_FAULT_WRITES:
+        sim_relay_fail(s->relay, sim_chance_next(c), 1 + sim_chance_below(c, 30),
+                       20 + sim_chance_below(c, 80));
+        break;
+    case SIM_FAULT_DELAY:
+        sim_relay_delay(s->relay, sim_chance_next(c), s->now_ms + sim_chance_below(c, 120000),
+                        sim_chance_of(c, 50) ? 100 : 10000);
+        break;
+    case SIM_FAULT_CLOCK:
+        s->now_ms += sim_chance_below(c, sim_chance_of(c, 80) ? 60000 : 7200000);
+        sl_clock_set_virtual(s->now_ms);
+        break;
+    case SIM_FAULT_CLEAN:
+        sim_life_restart(s, SIM_DEATH_CLEAN);
+        break;
+    case SIM_FAULT_CRASH:
+        sim_life_restart(s, SIM_DEATH_CRASH);
+        break;
+    default:
+        sim_life_restart(s, SIM_DEATH_TORN);
+        break;
+    }
+}
+
+void sim_events_play(struct sim *s, const struct sim_event *e)
+{
+    struct sim_chance c = {e->seed};
+    sim_story_tell("event", "%s", kinds[e->kind].text);
+    if (e->kind >= SIM_FAULT_WRITES) {
+        fault(s, e->kind, &c);
+    } else {
+        sim_admin_act(s, e->kind, &c);
+    }
+}

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Sluice authors */
+
+/* One run: the world, the events at their times, rest; all guarantees after every turn. */
+#include "sim.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include <stdio.h>
+
+void sim_audit_turn(struct sim *s)
+{
+    const char *broken = NULL;
+    if (!sl_engine_valid(s->engine, &broken)) {
+        sim_story_violation("%s", broken);
+    }
+}
+
+static void end(struct sim *s)
+{
+    size_t cursor = 0;
+    const char *key;
+    union sl_map_value value;
+    sim_life_close(s);
+    while (sl_map_next(s->told, &cursor, &key, &value)) {
+        sl_mem_free(value.pointer);
+    }
+    sl_map_free(s->told);
+}
+
+void sim_play(const struct sim_options *o)
+{
+    static struct sim_event events[SIM_EVENTS_MAX];
+    struct sim s = {.options = o, .now_ms = SIM_START_MS, .turns = {o->seed ^ 0x70125}};
+    unsigned count = sim_events_make(o, events);
+    sl_clock_set_virtual(s.now_ms);
+    sl_log_setup(SL_LOG_ERROR, false);
+    sim_story_begin(o->print);
+    sim_world_settings(&s);
+    sim_life_open(&s);
+    sim_world_make(&s);
+    for (unsigned i = 0; i < count; i++) {
+        if (o->dropped != NULL && o->dropped[i]) {
+            continue;
+        }
+        if (SIM_START_MS + events[i].at_ms > s.now_ms) {
+            sim_life_run(&s, SIM_START_MS + events[i].at_ms);
+        }
+        sim_events_play(&s, &events[i]);
+    }
+    sim_rest(&s);
+    end(&s);
+    (void)printf(
+        "seed %llu: %lu lines, hash %016llx, %.1f virtual hours, %lu turns, %lu jobs, %u lives\n",
+        (unsigned long long)o->seed, sim_story_lines(), (unsigned long long)sim_story_hash(),
+        (double)(s.now_ms - SIM_START_MS) / 3600000.0, s.turn_count, s.job_count, s.lives);
+}

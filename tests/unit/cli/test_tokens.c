@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Sluice authors */
+
+/* src/cli/tokens.c: what is asked about a token, and who it says that asks. */
+#include "t.h"
+#include "cli/tokens.h"
+#include "fake_transport.h"
+
+struct world {
+    struct sl_reviews *reviews;
+    const char *authorization; /* the header; NULL: none */
+    struct sl_call call;
+    struct sl_json *caller;
+    struct sl_error e;
+};
+
+static void each_header(const struct sl_call *call, sl_header_fn *visit, void *context)
+{
+    const struct world *w = call->self;
+    visit(context, "Accept", "Bearer of news");
+    if (w->authorization != NULL) {
+        visit(context, "authorization", w->authorization);
+    }
+}
+
+static void on_known(void *context)
+{
+    assert_non_null(context);
+}
+
+static int setup(void **state)
+{
+    struct world *w = sl_mem_new(1, sizeof *w);
+    w->reviews = sl_reviews_new(&(const struct sl_reviews_options){NULL, 8, on_known, w});
+    w->call = (struct sl_call){
+        .method = "GET", .path = "/metrics", .each_header = each_header, .self = w};
+    w->authorization = "Bearer abc";
+    *state = w;
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    struct world *w = *state;
+    sl_reviews_free(w->reviews);
+    sl_json_free(w->caller);
+    sl_mem_free(w);
+    fake_forget();
+    return 0;
+}
+
+static enum sl_verdict ask(struct world *w)
+{
+    sl_json_free(w->caller);
+    w->caller = NULL;
+    return sl_token_ask(w->reviews, &w->call, &w->caller, &w->e);
+}
+
+static void test_tokens_are_shown_in_one_header_of_one_scheme(void **state)
+{
+    struct world *w = *state;
+    static const struct {
+        const char *value;
+        bool shown;
+    } cases[] = {{"Bearer abc", true}, {"bearer  abc", true}, {"Basic abc", false},
+                 {"Bearer", false},    {"Bearer  ", false},   {NULL, false}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        w->authorization = cases[i].value;
+        assert_int_equal(sl_token_shown(&w->call), cases[i].shown);
+    }
+}
+
+static void test_tokens_that_are_known_name_their_user(void **state)
+{
+    struct world *w = *state;
+    struct sl_buf text = {0};
+    assert_int_equal(ask(w), SL_VERDICT_WAIT);
+    assert_string_equal(fake_last()->path, "/apis/authentication.k8s.io/v1/tokenreviews");
+    assert_has(fake_last()->body, "\"spec\":{\"token\":\"abc\"}");
+    fake_answer(fake_last(), 201,
+                "{\"status\":{\"authenticated\":true,\"user\":{\"username\":\"jane\",\"uid\":\"u\","
+                "\"groups\":[\"team\"],\"extra\":{\"k\":[\"v\"]},\"more\":1}}}");
+    assert_int_equal(ask(w), SL_VERDICT_PASS);
+    sl_json_print(w->caller, &text);
+    assert_string_equal(text.data, "{\"user\":\"jane\",\"uid\":\"u\",\"groups\":[\"team\"],"
+                                   "\"extra\":{\"k\":[\"v\"]}}");
+    sl_buf_fini(&text);
+}
+
+static void test_tokens_that_are_unknown_are_unauthorized(void **state)
+{
+    struct world *w = *state;
+    static const char *const answers[] = {
+        "{\"status\":{\"authenticated\":false}}", "{\"status\":{}}",
+        "{\"status\":{\"user\":{\"username\":\"jane\"}}}",
+        "{\"status\":{\"authenticated\":true,\"user\":{\"username\":\"\"}}}"};
+    static const char *const tokens[] = {"Bearer a", "Bearer b", "Bearer c", "Bearer d"};
+    for (size_t i = 0; i < sizeof answers / sizeof answers[0]; i++) {
+        w->authorization = tokens[i];
+        assert_int_equal(ask(w), SL_VERDICT_WAIT);
+        fake_answer(fake_last(), 201, answers[i]);
+        assert_int_equal(ask(w), SL_VERDICT_REFUSE);
+        assert_int_equal(w->e.code, SL_CODE_UNAUTHORIZED);
+        assert_null(w->caller);
+    }
+}
+
+static void test_tokens_that_nobody_could_be_asked_about_are_refused_for_now(void **state)
+{
+    struct world *w = *state;
+    assert_int_equal(ask(w), SL_VERDICT_WAIT);
+    fake_answer(fake_last(), 0, "connection refused");
+    assert_int_equal(ask(w), SL_VERDICT_REFUSE);
+    assert_int_equal(w->e.code, SL_CODE_UNAVAILABLE);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+        TEST(test_tokens_are_shown_in_one_header_of_one_scheme),
+        TEST(test_tokens_that_are_known_name_their_user),
+        TEST(test_tokens_that_are_unknown_are_unauthorized),
+        TEST(test_tokens_that_nobody_could_be_asked_about_are_refused_for_now),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

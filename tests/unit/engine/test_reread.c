@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Sluice authors */
+
+/* What an object says at a bad moment: while a decision about it is being written, or after another instance has
+ * written one. The models found both (model/second_pass.pml: NO_REREAD; model/leadership.pml: NO_ADOPTION). */
+#include "world.h"
+
+static struct world w;
+
+static int setup(void **state)
+{
+    (void)state;
+    world_open(&w, NULL);
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    world_close(&w);
+    return 0;
+}
+
+static void add_basics(const char *more)
+{
+    world_add_flavor(&w, "spot", "{}");
+    world_add_check(&w, "prov");
+    world_add_cluster_queue(&w, "cq", "spot", "1", more);
+    world_add_local_queue(&w, "team", "lq", "cq");
+    sl_engine_synced(w.engine, w.now_ms);
+}
+
+static struct sl_decision next_decision(void)
+{
+    struct sl_decision d = {0};
+    (void)sl_engine_cycle(w.engine, w.now_ms);
+    assert_true(sl_engine_next_decision(w.engine, &d));
+    return d;
+}
+
+/* A fast controller has reported before the answer to the reservation came: the cache is ahead of it. */
+static void test_reread_check_reported_before_the_answer_still_admits(void **state)
+{
+    (void)state;
+    add_basics(",\"admissionChecksStrategy\":{\"admissionChecks\":[{\"name\":\"prov\"}]}");
+    world_add_workload(&w, "a", "lq", 1, "1");
+    struct sl_decision d = next_decision();
+    enum sl_code code = world_write(&w, &d, world_workload(&w, "a"));
+    (void)world_patch(&w, SL_KIND_WORKLOAD, "team", "a",
+                      "{\"status\":{\"admissionChecks\":[{\"name\":\"prov\",\"state\":\"Ready\","
+                      "\"message\":\"\"}]}}");
+    sl_engine_answer(w.engine, &d, code, w.now_ms);
+    if (sl_engine_unread(w.engine, &d)) {
+        (void)world_observe(&w, SL_KIND_WORKLOAD, world_workload(&w, "a"), &(struct sl_error){0});
+    }
+    world_settle(&w);
+    world_expect(&w, "a", "Admitted", "True", "Admitted");
+}
+
+static void test_reread_answer_with_nothing_missed_asks_for_nothing(void **state)
+{
+    (void)state;
+    add_basics("");
+    world_add_workload(&w, "a", "lq", 1, "1");
+    struct sl_decision d = next_decision();
+    sl_engine_answer(w.engine, &d, world_write(&w, &d, world_workload(&w, "a")), w.now_ms);
+    world_settle(&w);
+    world_expect(&w, "a", "Admitted", "True", "Admitted");
+    assert_int_equal(w.writes, 1);
+}
+
+/* A reservation of the last leader, on its way when that one ended, appears: it is counted. */
+static void test_reread_reservation_of_another_instance_is_taken_over(void **state)
+{
+    (void)state;
+    add_basics("");
+    world_add_workload(&w, "a", "lq", 1, "1");
+    world_settle(&w);
+    struct sl_json *admission = sl_json_clone(sl_json_get(world_workload(&w, "a"), "status"));
+    world_add_workload(&w, "b", "lq", 1, "1");
+    world_settle(&w);
+    assert_false(sl_condition_true(world_workload(&w, "b"), "QuotaReserved"));
+    struct sl_json *late = sl_json_clone(world_workload(&w, "b"));
+    sl_json_set(late, "status", admission);
+    (void)world_put(&w, SL_KIND_WORKLOAD, late, NULL);
+    world_settle(&w);
+    assert_int_equal(world_count_cq(&w, "admittedWorkloads"), 2);
+    world_add_workload(&w, "c", "lq", 1, "1");
+    world_delete(&w, SL_KIND_WORKLOAD, "team", "a");
+    world_settle(&w);
+    assert_false(sl_condition_true(world_workload(&w, "c"), "QuotaReserved"));
+    world_delete(&w, SL_KIND_WORKLOAD, "team", "b");
+    world_settle(&w);
+    world_expect(&w, "c", "Admitted", "True", "Admitted");
+}
+
+/* What was reset is not written yet, and the object still says Retry: the next try must not wait for that one. */
+static void test_reread_retry_that_is_being_reset_is_not_read_again(void **state)
+{
+    (void)state;
+    add_basics(",\"admissionChecksStrategy\":{\"admissionChecks\":[{\"name\":\"prov\"}]}");
+    world_add_workload(&w, "a", "lq", 1, "1");
+    world_settle(&w);
+    (void)world_patch(&w, SL_KIND_WORKLOAD, "team", "a",
+                      "{\"status\":{\"admissionChecks\":[{\"name\":\"prov\",\"state\":\"Retry\","
+                      "\"message\":\"\"}]}}");
+    struct sl_decision d = next_decision();
+    while (d.kind != SL_DECIDE_EVICT) {
+        sl_engine_answer(w.engine, &d, SL_CODE_OK, w.now_ms);
+        d = next_decision();
+    }
+    sl_engine_answer(w.engine, &d, SL_CODE_TIMEOUT, w.now_ms);
+    assert_false(sl_engine_unread(w.engine, &d)); /* it is decided again first */
+    (void)world_observe(&w, SL_KIND_WORKLOAD, world_workload(&w, "a"), &(struct sl_error){0});
+    world_settle(&w);
+    world_expect(&w, "a", "QuotaReserved", "True", "QuotaReserved");
+    assert_string_equal(
+        sl_json_path_text(world_workload(&w, "a"), "status.admissionChecks.0.state", ""),
+        "Pending");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_reread_check_reported_before_the_answer_still_admits,
+                                        setup, teardown),
+        cmocka_unit_test_setup_teardown(test_reread_answer_with_nothing_missed_asks_for_nothing,
+                                        setup, teardown),
+        cmocka_unit_test_setup_teardown(test_reread_retry_that_is_being_reset_is_not_read_again,
+                                        setup, teardown),
+        cmocka_unit_test_setup_teardown(test_reread_reservation_of_another_instance_is_taken_over,
+                                        setup, teardown),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
