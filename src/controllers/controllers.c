@@ -183,6 +183,15 @@ static uint64_t finished_so_far(const struct sl_controllers *c)
     return counters.finished;
 }
 
+static void feed_workload(struct sl_controllers *c, const struct sl_json *object, bool deleted)
+{
+    uint64_t finished = finished_so_far(c);
+    feed_engine(c, SL_KIND_WORKLOAD, object, deleted);
+    if (sl_controllers_ready(c) && finished_so_far(c) > finished) {
+        sl_workloads_count_finished(&c->workloads, object);
+    }
+}
+
 static void on_watch(void *context, enum sl_watch_type type, enum sl_kind kind,
                      struct sl_json *object)
 {
@@ -191,10 +200,10 @@ static void on_watch(void *context, enum sl_watch_type type, enum sl_kind kind,
         note_synced(c, kind);
     } else {
         bool deleted = type == SL_WATCH_DELETED;
-        uint64_t finished = finished_so_far(c);
-        feed_engine(c, kind, object, deleted);
-        if (sl_controllers_ready(c) && finished_so_far(c) > finished) {
-            sl_workloads_count_finished(&c->workloads, object);
+        if (kind == SL_KIND_WORKLOAD) {
+            feed_workload(c, object, deleted);
+        } else {
+            feed_engine(c, kind, object, deleted);
         }
         read_again(c, kind, object);
         sl_jobs_observe(&c->jobs, kind, object, deleted, sl_clock_now_ms());

@@ -178,18 +178,17 @@ static void time_wait(const struct carried *k, const char *metric, const struct 
     }
 }
 
-/* Since its creation, or since it was put back in line. */
-static int64_t queued_since_ms(const struct sl_json *wl)
-{
-    const struct sl_json *requeued = sl_condition_find(wl, "Requeued");
-    return sl_clock_parse(requeued != NULL && sl_condition_true(wl, "Requeued")
-                              ? sl_json_path_text(requeued, "lastTransitionTime", "")
-                              : sl_json_path_text(wl, "metadata.creationTimestamp", ""));
-}
-
 static int64_t condition_since_ms(const struct sl_json *wl, const char *type)
 {
     return sl_clock_parse(sl_json_path_text(sl_condition_find(wl, type), "lastTransitionTime", ""));
+}
+
+/* Since its creation, or since it was put back in line. */
+static int64_t queued_since_ms(const struct sl_json *wl)
+{
+    return sl_condition_true(wl, "Requeued")
+               ? condition_since_ms(wl, "Requeued")
+               : sl_clock_parse(sl_json_path_text(wl, "metadata.creationTimestamp", ""));
 }
 
 static void time_admission(const struct carried *k, const struct sl_json *wl, const char *labels)

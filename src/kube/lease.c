@@ -183,12 +183,17 @@ static void judge(struct sl_lease *l)
     }
 }
 
+/* NULL: an error, or no object. */
+static struct sl_json *object_in(const struct sl_response *r)
+{
+    return r->code == SL_CODE_OK ? sl_json_parse(r->body, r->body_len, NULL) : NULL;
+}
+
 static void on_read(void *context, const struct sl_response *r)
 {
     struct sl_lease *l = context;
     l->exchange = NULL;
-    struct sl_json *object =
-        r->code == SL_CODE_OK ? sl_json_parse(r->body, r->body_len, NULL) : NULL;
+    struct sl_json *object = object_in(r);
     if (object != NULL) {
         see(l, object);
         judge(l);
@@ -221,8 +226,7 @@ static void on_written(void *context, const struct sl_response *r)
 {
     struct sl_lease *l = context;
     l->exchange = NULL;
-    struct sl_json *object =
-        r->code == SL_CODE_OK ? sl_json_parse(r->body, r->body_len, NULL) : NULL;
+    struct sl_json *object = object_in(r);
     if (object != NULL) {
         see(l, object);
         if (l->releasing) {
