@@ -9,170 +9,9 @@
 #include <string.h>
 #include "api/object.h"
 #include "fuzz/lib/check.h"
-#include "fuzz/lib/producer.h"
-
-enum { DEPTH_MAX = 8, MEMBERS_MAX = 6 };
+#include "fuzz/lib/value.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static const char *const words[] = {"apiVersion",
-                                    "kind",
-                                    "metadata",
-                                    "name",
-                                    "namespace",
-                                    "labels",
-                                    "annotations",
-                                    "uid",
-                                    "resourceVersion",
-                                    "generation",
-                                    "creationTimestamp",
-                                    "deletionTimestamp",
-                                    "finalizers",
-                                    "ownerReferences",
-                                    "spec",
-                                    "status",
-                                    "podSets",
-                                    "count",
-                                    "minCount",
-                                    "template",
-                                    "containers",
-                                    "resources",
-                                    "requests",
-                                    "limits",
-                                    "cpu",
-                                    "memory",
-                                    "queueName",
-                                    "priority",
-                                    "active",
-                                    "resourceGroups",
-                                    "coveredResources",
-                                    "flavors",
-                                    "nominalQuota",
-                                    "borrowingLimit",
-                                    "lendingLimit",
-                                    "cohortName",
-                                    "parentName",
-                                    "queueingStrategy",
-                                    "preemption",
-                                    "reclaimWithinCohort",
-                                    "withinClusterQueue",
-                                    "borrowWithinCohort",
-                                    "policy",
-                                    "namespaceSelector",
-                                    "matchLabels",
-                                    "matchExpressions",
-                                    "key",
-                                    "operator",
-                                    "values",
-                                    "clusterQueue",
-                                    "stopPolicy",
-                                    "fairSharing",
-                                    "weight",
-                                    "flavorFungibility",
-                                    "whenCanBorrow",
-                                    "nodeLabels",
-                                    "nodeTaints",
-                                    "tolerations",
-                                    "topologyName",
-                                    "levels",
-                                    "nodeLabel",
-                                    "conditions",
-                                    "type",
-                                    "reason",
-                                    "message",
-                                    "lastTransitionTime",
-                                    "admission",
-                                    "podSetAssignments",
-                                    "topologyRequest",
-                                    "required",
-                                    "preferred",
-                                    "admissionChecks",
-                                    "controllerName",
-                                    "parameters",
-                                    "parallelism",
-                                    "completions",
-                                    "suspend",
-                                    "value",
-                                    "x"};
-static const char *const texts[] = {"",
-                                    "main",
-                                    "1",
-                                    "500m",
-                                    "1Gi",
-                                    "-1",
-                                    "True",
-                                    "False",
-                                    "In",
-                                    "NotIn",
-                                    "Exists",
-                                    "cpu",
-                                    "Never",
-                                    "Any",
-                                    "LowerPriority",
-                                    "BestEffortFIFO",
-                                    "StrictFIFO",
-                                    "Hold",
-                                    "HoldAndDrain",
-                                    "2026-01-01T00:00:00Z",
-                                    "kueue.x-k8s.io/v1beta2",
-                                    "a/b",
-                                    "A_",
-                                    "9223372036854775808",
-                                    "NoSchedule",
-                                    "kubernetes.io/hostname"};
-
-static struct sl_json *build(struct producer *p, unsigned depth)
-{
-    uint32_t what = producer_below(p, depth == 0 ? 1 : depth > DEPTH_MAX ? 6 : 12);
-    struct sl_json *v;
-    switch (depth == 0 ? 6 : what) {
-    case 0:
-        return sl_json_new_int((int64_t)producer_byte(p) - 8);
-    case 1:
-        return sl_json_new_int(producer_int64(p));
-    case 2:
-        return sl_json_new_bool(producer_byte(p) % 2 != 0);
-    case 3:
-        return sl_json_new_null();
-    case 4:
-    case 5:
-        return sl_json_new_text(texts[producer_below(p, sizeof texts / sizeof texts[0])]);
-    case 9:
-    case 10:
-    case 11:
-        v = sl_json_new_list();
-        for (uint32_t n = producer_below(p, 4); n > 0; n--) {
-            sl_json_append(v, build(p, depth + 1));
-        }
-        return v;
-    default:
-        v = sl_json_new_map();
-        for (uint32_t n = producer_below(p, MEMBERS_MAX); n > 0; n--) {
-            const char *word = words[producer_below(p, sizeof words / sizeof words[0])];
-            sl_json_set(v, word, build(p, depth + 1));
-        }
-        return v;
-    }
-}
-
-static void check_printed(const struct sl_json *v)
-{
-    struct sl_buf text = {0};
-    struct sl_error e = {0};
-    sl_json_print(v, &text);
-    struct sl_json *back = sl_json_parse(text.data, text.len, &e);
-    CHECK(back != NULL && sl_json_equal(back, v));
-    sl_json_free(back);
-    sl_buf_reset(&text);
-    sl_json_print_pretty(v, &text);
-    back = sl_json_parse(text.data, text.len, &e);
-    CHECK(back != NULL && sl_json_equal(back, v));
-    sl_json_free(back);
-    back = sl_json_clone(v);
-    CHECK(sl_json_equal(back, v));
-    sl_json_free(back);
-    sl_buf_fini(&text);
-}
 
 static void check_kind(enum sl_kind kind, const struct sl_json *v)
 {
@@ -218,12 +57,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct sl_error e = {0};
     uint32_t choice = producer_byte(&p);
     struct sl_json *v =
-        choice % 2 != 0 ? build(&p, 0) : sl_json_parse((const char *)p.data, p.left, &e);
+        choice % 2 != 0 ? value_build(&p, 0) : sl_json_parse((const char *)p.data, p.left, &e);
     if (v == NULL) {
         CHECK(choice % 2 == 0 && e.code != SL_CODE_OK && e.text[0] != '\0');
         return 0;
     }
-    check_printed(v);
+    value_check_printed(v);
     if (sl_json_type(v) == SL_JSON_MAP) {
         enum sl_kind kind = (enum sl_kind)(choice / 2 % (uint32_t)sl_kind_end());
         check_kind(kind, v);

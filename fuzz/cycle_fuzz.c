@@ -7,7 +7,7 @@
  * everybody gone nothing is held, booked, asked for or armed.
  * Input: events; the first says the settings. */
 #include "fuzz/lib/check.h"
-#include "fuzz/lib/state.h"
+#include "fuzz/lib/play.h"
 #include "fuzz/lib/world.h"
 #include "kernel/second_pass.h"
 #include "policy/demand.h"
@@ -16,14 +16,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    struct producer program = {data, size}, p;
-    fuzz_state_reset();
-    if (!producer_event(&program, &p)) {
+    if (!world_play(data, size, world_step)) {
         return 0;
-    }
-    world_open(&p);
-    while (producer_event(&program, &p)) {
-        world_check(world_step(&p));
     }
     for (sl_workload_id id = 0; id < SLOTS; id++) {
         (void)!world_tell(id, SL_EV_DELETE, 0, 0, 0);
@@ -36,5 +30,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         }
     }
     CHECK(sl_second_pass_count() == 0 && sl_demand_sets_used() == 0);
+    CHECK(sl_demand_requests_used() == 0 && sl_demand_exclusions_used() == 0);
     return 0;
 }

@@ -109,14 +109,18 @@ static void note_holders(void)
 {
     for (sl_workload_id id = 0; id < SLOTS; id++) {
         struct holder *h = &holders[id];
-        h->claim_count = sl_lifecycle_holds_quota(id) ? sl_commit_claim_count(id) : 0;
-        CHECK(h->claim_count <= CLAIMS);
-        for (uint32_t i = 0; i < h->claim_count; i++) {
+        uint32_t count = sl_lifecycle_holds_quota(id) ? sl_commit_claim_count(id) : 0;
+        h->claim_count = 0;
+        CHECK(count <= CLAIMS);
+        for (uint32_t i = 0; i < count; i++) {
             struct sl_claim claim = sl_commit_claim(id, i);
+            if (claim.amount == 0) { /* its cell may be closed by now */
+                continue;
+            }
             h->queue = sl_ledger_node_of(claim.cell);
-            h->claims[i].name =
+            h->claims[h->claim_count].name =
                 world_name(sl_ledger_flavor_of(claim.cell), sl_ledger_resource_of(claim.cell));
-            h->claims[i].amount = claim.amount;
+            h->claims[h->claim_count++].amount = claim.amount;
         }
     }
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* Drives: the journal's writer and reader, and sl_change_unpack.
+/* Drives: the journal's writer and reader, sl_change_unpack and sl_image_put.
  * Oracle: what was noted is read back, record by record; after damage to one byte, or a cut, the records before it
  * are read as they were and none that was not written; a journal that is continued after a cut keeps what was good.
- * Any bytes at all can be read as a file, and as a change.
+ * Any bytes at all can be read as a file, as a change, and as a part of an image.
  * Input: a byte for what is done, two for where; then payloads, each a length and its bytes. */
 #include <fcntl.h>
 #include <string.h>
@@ -13,6 +13,7 @@
 #include "base/log.h"
 #include "engine/change.h"
 #include "engine/journal.h"
+#include "engine/journal_image.h"
 #include "fuzz/lib/check.h"
 #include "fuzz/lib/producer.h"
 
@@ -170,6 +171,9 @@ static void unpack_anything(const struct producer *p)
         CHECK(change.kind < SL_CHANGE_KIND_COUNT);
     }
     sl_buf_fini(&list);
+    struct sl_image_part part;
+    bool image = sl_image_look(p->data, p->left, &part);
+    CHECK(sl_image_put(p->data, p->left) <= image);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

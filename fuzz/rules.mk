@@ -16,10 +16,10 @@ FUZZ_FLAGS    = -std=c17 -D_GNU_SOURCE -g -O1 -I$(BUILD)/fuzz/include -Isrc -I. 
 FUZZ_CC_libfuzzer = clang $(FUZZ_FLAGS) -fsanitize=fuzzer-no-link,$(SANITIZE) -fno-sanitize-recover=all
 FUZZ_CC_afl  = AFL_QUIET=1 AFL_USE_ASAN=1 AFL_USE_UBSAN=1 afl-clang-fast $(FUZZ_FLAGS)
 FUZZ_CC_coverage = clang $(FUZZ_FLAGS) -fprofile-instr-generate -fcoverage-mapping
-FUZZ_LIBS    := -ljson-c -lyaml -lm -lpthread
+FUZZ_LIBS    := -Wl,--as-needed -ljson-c -lyaml -lsqlite3 -lmicrohttpd -lgnutls -luv -lm -lpthread
 # The state of the core lies between these two in memory.
 FUZZ_CORE    := fuzz/lib/state_begin.c $(call sources_of,kernel) $(call sources_of,policy) fuzz/lib/state_end.c
-FUZZ_SHELL   := $(foreach r,engine api base,$(call sources_of,$(r)))
+FUZZ_SHELL   := $(foreach r,engine server store kube api base,$(call sources_of,$(r))) fuzz/lib/journal_core.c
 # Comparisons in the core tell the engine nothing that it could use: mutations are of whole events.
 fuzz_quiet    = $(if $(findstring src/kernel,$(1))$(findstring src/policy,$(1)),-fno-sanitize-coverage=trace-cmp)
 FUZZ_EXTRA_libfuzzer = $(call fuzz_quiet,$<)
@@ -39,12 +39,17 @@ endef
 $(foreach f,libfuzzer afl coverage,$(eval $(call FUZZ_FLAVOR,$(f))))
 
 # What a target is linked from, by flavor: core targets have no shell, those of the shell's lower rooms no core.
-FUZZ_LIB_core   := fuzz/lib/check.c fuzz/lib/state.c fuzz/lib/world.c fuzz/lib/world_more.c fuzz/lib/forest.c
+FUZZ_LIB_core   := fuzz/lib/check.c fuzz/lib/state.c fuzz/lib/forest.c $(addprefix fuzz/lib/world,.c _more.c _topology.c _admin.c)
 FUZZ_LIB_engine := $(FUZZ_LIB_core)
+FUZZ_LIB_api    := fuzz/lib/value.c
+FUZZ_LIB_server := $(patsubst %,fuzz/lib/%.c,web ask body seen value)
+FUZZ_LIB_kube   := fuzz/lib/apitext.c
 FUZZ_CORE_core  := $(FUZZ_CORE)
 FUZZ_CORE_engine := $(FUZZ_CORE)
+# What one target alone has besides.
+FUZZ_MORE_doors := $(addprefix fuzz/lib/,doors_kernel.c doors_policy.c doors_full.c doors_more.c doors_wide.c plans.c)
 # usage: FUZZ_NEEDS flavor, target, rooms
-FUZZ_NEEDS = $(call fuzz_objects,$(1),$(FUZZ_CORE_$(3)) fuzz/$(2)_fuzz.c $(FUZZ_LIB_$(3))) \
+FUZZ_NEEDS = $(call fuzz_objects,$(1),$(FUZZ_CORE_$(3)) fuzz/$(2)_fuzz.c $(FUZZ_LIB_$(3)) $(FUZZ_MORE_$(2))) \
     $(if $(filter core,$(3)),,$(BUILD)/fuzz/$(1)/shell.a)
 # usage: FUZZ_TARGET target, bytes of an event, rooms
 define FUZZ_TARGET

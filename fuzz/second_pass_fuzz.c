@@ -70,6 +70,9 @@ static void step_event(struct producer *p, sl_workload_id id)
     ev.reason = producer_below(p, 14);
     ev.value = ev.kind == SL_EV_CREATE ? producer_below(p, 65536) : take_value(p);
     ev.generation = before.generation + (producer_below(p, 16) == 0 ? 1 : 0);
+    if (producer_byte(p) == 77) { /* a clock that went back */
+        ev.now_ms = 1;
+    }
     bool restored = ev.kind == SL_EV_RESERVE && sl_places[id] == SL_PLACE_ORPHANED;
     fuzz_guarantees_step(SLOTS, false);
     enum sl_status status = ev.kind == SL_EV_RESERVE ? reserve(id, ev) : sl_placement_event(ev);

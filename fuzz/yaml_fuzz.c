@@ -7,6 +7,7 @@
 #include <string.h>
 #include "api/json.h"
 #include "fuzz/lib/check.h"
+#include "fuzz/lib/value.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -46,17 +47,6 @@ static void check_as_yaml(const struct sl_json *v, bool may_differ)
     sl_json_free(once);
 }
 
-static void check_as_json(const struct sl_json *v)
-{
-    struct sl_buf text = {0};
-    struct sl_error e = {0};
-    sl_json_print(v, &text);
-    struct sl_json *back = sl_json_parse(text.data, text.len, &e);
-    CHECK(back != NULL && sl_json_equal(back, v));
-    sl_json_free(back);
-    sl_buf_fini(&text);
-}
-
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct sl_error e = {0};
@@ -68,7 +58,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     for (size_t i = 0; i < sl_json_len(documents); i++) {
         const struct sl_json *v = sl_json_at(documents, i);
         if (v != NULL) {
-            check_as_json(v);
+            value_check_as_json(v);
             check_as_yaml(v, has_exponent(data, size));
         }
     }

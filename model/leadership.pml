@@ -7,8 +7,9 @@
  *
  * Time goes in ticks that all clocks share: a holder stops RENEW ticks after it began its last renewal that
  * succeeded, a candidate takes over when the record has looked the same to it for DURATION. Unless ANY_DELAY is
- * defined, a request takes effect, and a watch tells, within the DURATION - RENEW between them. With it nothing is
- * assumed: then a reservation that a new leader did not know of may appear, and it must become known. */
+ * defined, a request takes effect within the DURATION - RENEW between them, and a watch tells within them unless
+ * LATE_WATCHES is. With ANY_DELAY nothing is assumed: then a reservation that a new leader did not know of may appear,
+ * and it must become known. */
 #define RENEW 2
 #define DURATION 3
 #ifndef TROUBLES
@@ -44,6 +45,7 @@ byte l_age[2];
 bool l_guard[2];  /* the Lease has not changed since it was read */
 
 bool listed[2];   /* caches are complete */
+bool fresh[2];    /* Workloads have been listed once more since it leads */
 bool r_seen[4];   /* by replica and workload: the cache has the newest version */
 bool r_cache[4];  /* reserved, as the cache has it */
 bool begun[2];    /* it decides: the engine has been made from the caches */
@@ -72,8 +74,10 @@ byte troubles = TROUBLES;
 #endif
 #ifdef COLD
 #define READY(r) true
-#else
+#elif defined(NO_REFRESH)
 #define READY(r) listed[r]
+#else
+#define READY(r) (listed[r] && fresh[r])
 #endif
 #ifdef NO_GUARD
 #define GUARDED(r) true
@@ -99,8 +103,8 @@ inline lease_changed() { l_seen[0] = false; l_seen[1] = false; l_guard[0] = fals
 inline end_replica(r)
 {
     l_holder = (l_holder == r -> DEAD : l_holder);
-    phase[r] = GONE; begun[r] = false; listed[r] = false; since[r] = 0; unchanged[r] = 0; l_known[r] = NOBODY;
-    l_seen[r] = false; m_holds[at(r, 0)] = false; m_holds[at(r, 1)] = false;
+    phase[r] = GONE; begun[r] = false; listed[r] = false; fresh[r] = false; since[r] = 0; unchanged[r] = 0;
+    l_known[r] = NOBODY; l_seen[r] = false; m_holds[at(r, 0)] = false; m_holds[at(r, 1)] = false;
     r_cache[at(r, 0)] = false; r_cache[at(r, 1)] = false; r_seen[at(r, 0)] = false; r_seen[at(r, 1)] = false
 }
 
@@ -186,6 +190,11 @@ proctype decider(byte r)
     byte w = 0;
 end:
     do
+#ifndef NO_REFRESH
+    :: atomic { may_go_on(r) && listed[r] && !fresh[r] ->
+           r_seen[at(r, 0)] = true; r_cache[at(r, 0)] = reserved[0];
+           r_seen[at(r, 1)] = true; r_cache[at(r, 1)] = reserved[1]; fresh[r] = true }
+#endif
     :: atomic { may_go_on(r) && READY(r) && !begun[r] ->
            assert(listed[r]); /* G10 */
            begun[r] = true; m_holds[at(r, 0)] = r_cache[at(r, 0)]; m_holds[at(r, 1)] = r_cache[at(r, 1)] }
@@ -324,7 +333,8 @@ proctype jobs()
 init
 {
     d_step { /* replica 0 leads, replica 1 has just begun */
-        phase[0] = HOLDER; l_holder = 0; l_known[0] = 0; l_seen[0] = true; listed[0] = true; begun[0] = true;
+        phase[0] = HOLDER; l_holder = 0; l_known[0] = 0; l_seen[0] = true;
+        listed[0] = true; fresh[0] = true; begun[0] = true;
         r_seen[at(0, 0)] = true; r_seen[at(0, 1)] = true
     };
     atomic {

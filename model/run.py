@@ -21,6 +21,7 @@ HOLDS = [
     ("requeue", SAFETY, {"TROUBLES": 3}, "G8 G9"),
     ("requeue", "no_lost_wake", {"TROUBLES": 2}, "G13"),
     ("leadership", SAFETY, {"TROUBLES": 2}, "G3 G10"),
+    ("leadership", SAFETY, {"TROUBLES": 1, "LATE_WATCHES": 1}, "G3 G10"),
     ("leadership", "progress", {"TROUBLES": 1}, "G13"),
     ("leadership", SAFETY, {"TROUBLES": 1, "ANY_DELAY": 1}, "G10"),
     ("leadership", "no_ghost", {"TROUBLES": 1, "ANY_DELAY": 1}, "G10"),
@@ -41,9 +42,9 @@ BAD = [
     ("leadership", "COLD", SAFETY, 2), ("leadership", "NO_GUARD", SAFETY, 2), ("leadership", "NO_DEADLINE", SAFETY, 2),
     ("leadership", "EQUAL_TIMES", SAFETY, 2), ("leadership", "COUNT_FROM_ANSWER", SAFETY, 2),
     ("leadership", "NO_READING", SAFETY, 2), ("leadership", "LATE_REQUESTS", SAFETY, 2),
-    ("leadership", "LATE_WATCHES", SAFETY, 2), ("leadership", "NO_ADOPTION", "no_ghost", 1),
+    ("leadership", "NO_REFRESH", SAFETY, 2), ("leadership", "NO_ADOPTION", "no_ghost", 1),
 ]
-ALSO = {("leadership", "NO_ADOPTION"): {"ANY_DELAY": 1}}
+ALSO = {("leadership", "NO_ADOPTION"): {"ANY_DELAY": 1}, ("leadership", "NO_REFRESH"): {"LATE_WATCHES": 1}}
 
 # Statements that no run reaches, by model: a part of the text -> why that is right.
 UNREACHED = {"second_pass": {}, "requeue": {"assert(#)": "the monitor's: it is what must not happen"}, "leadership": {}}

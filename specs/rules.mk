@@ -34,9 +34,12 @@ prove-smoke-update: ## the same, and write what passed to specs/smoke.json
 prove-manifest: ## prove, tidy the cache and write specs/manifest.json anew
 	@$(PROVE) --cache cleanup --fresh --manifest write $(PROVED)
 
-prove-mutants: ## would the proofs notice changes of the code? [SAMPLE=n SEED=s FUNCTIONS=a,b CHANGED=commit F=file]
+# With KEEP=1 the table stays as it is, and a mutant gets no more time than a goal of the proofs has.
+prove-mutants: ## would the proofs notice changes? [SAMPLE=n SEED=s KNOWN=1 COST=s BUDGET=s KEEP=1 FUNCTIONS=a,b CHANGED=commit AGAIN=1 F=file]
 	@tests/lint/mutants.py $(BUILD)/canary
 	@specs/prove/mutants.py --build $(BUILD) --table specs/mutants.json --jobs $(PROVE_JOBS) --seed $(or $(SEED),1) \
-	    $(if $(SAMPLE),--sample $(SAMPLE)) $(if $(FUNCTIONS),--functions $(FUNCTIONS)) \
-	    $(if $(CHANGED),--changed $(CHANGED)) $(if $(FRESH),--fresh) \
-	    $(or $(F),$(KERNEL_SOURCES))
+	    $(if $(SAMPLE),--sample $(SAMPLE)) $(if $(KNOWN),--known) $(if $(COST),--cost $(COST)) \
+	    $(if $(BUDGET),--budget $(BUDGET)) $(if $(FUNCTIONS),--functions $(FUNCTIONS)) \
+	    $(if $(CHANGED),--changed $(CHANGED)) $(if $(FRESH),--fresh) $(if $(AGAIN),--again) \
+	    $(if $(KEEP),--keep --more 20) $(or $(F),$(KERNEL_SOURCES))
+include specs/look.mk

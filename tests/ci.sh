@@ -40,12 +40,17 @@ checks_of_text() {
     stage format 120 $make format-check
     stage prove 3600 $make prove PROVE_CACHE=replay
     stage prove-smoke 3600 $make prove-smoke
+    stage eva 900 $make eva
     stage model 2400 $make model
     stage fuzz-replay 1200 $make fuzz-replay
     stage fuzz-canary 1200 $make fuzz-canary
+    stage fuzz-coverage 1200 $make fuzz-coverage
     stage fuzz 1200 env FUZZ_SEED=1 $make fuzz FUZZ_SECONDS=8
     stage fuzz-afl 1200 env FUZZ_SEED=1 $make fuzz FUZZ_SECONDS=8 ENGINE=afl
-    stage tidy 2400 $make tidy
+    # Every mutant of what the last merge changed and 60 others, of functions whose mutants take little, other ones with
+    # every commit, as far as time allows.
+    stage prove-mutants 1800 $make prove-mutants SAMPLE=60 KNOWN=1 COST=3 KEEP=1 BUDGET=240 PROVE_JOBS=1 \
+        SEED="$(git rev-parse HEAD)" $(git rev-parse -q --verify HEAD^ >"$logs/before" && echo CHANGED=HEAD^)
 }
 checks_of_programs() {
     stage lint 300 $make lint
@@ -62,6 +67,8 @@ checks_of_programs() {
     stage coverage 2700 $make coverage
     stage conformance 600 $make conformance
     stage defects 1500 $make defects SAMPLE=8
+    stage tidy 2400 $make tidy
+    stage cbmc 900 $make cbmc
 }
 checks_of_text &
 checks_of_programs

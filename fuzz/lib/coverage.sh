@@ -1,6 +1,6 @@
 #!/bin/bash
 # usage: coverage.sh BUILD TARGET...   What of src/kernel and src/policy the seeds and regressions of all targets
-# reach: a line a room, then each file with lines that nothing reaches; all of it line by line under BUILD/fuzz/coverage.
+# reach, against fuzz/unreached.txt, which explains the rest; all of it line by line under BUILD/fuzz/coverage.
 set -eu
 build=$1
 shift
@@ -20,10 +20,17 @@ for target in "$@"; do
     fi
 done
 llvm-profdata merge -o "$work/all.profile" "${profiles[@]}"
-llvm-cov export -summary-only -instr-profile="$work/all.profile" "${binaries[@]:1}" src/kernel src/policy 2>/dev/null |
-    python3 fuzz/lib/coverage.py
-llvm-cov show -show-branches=count -instr-profile="$work/all.profile" "${binaries[@]:1}" src/kernel src/policy \
-    >"$work/lines.txt" 2>/dev/null
+cover() { # WHAT TO OPTION...
+    llvm-cov "$1" "${@:3}" -instr-profile="$work/all.profile" "${binaries[@]:1}" src/kernel src/policy >"$2" 2>"$work/llvm-cov.log"
+}
+cover export "$work/all.json"
+cover export "$work/all.lcov" -format=lcov
+cover show "$work/lines.txt" -show-branches=count
+if python3 fuzz/lib/coverage.py "$work/all.json" "$work/all.lcov" fuzz/unreached.txt; then
+    passed=$((passed + 1))
+else
+    failed=$((failed + 1))
+fi
 echo "every line: $work/lines.txt"
 echo "fuzz-coverage: $passed passed, $failed failed"
 [ "$failed" -eq 0 ]

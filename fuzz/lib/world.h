@@ -2,7 +2,7 @@
  * SPDX-FileCopyrightText: The Sluice authors */
 
 /* A small cluster for targets that drive kernel and policy together: three cohorts, six queues, two flavors of two
- * resources, one of them with a topology of two racks of two hosts, and sixteen workloads. The first event of a
+ * resources, one of them with a topology of racks and hosts, and sixteen workloads. The first event of a
  * program says the settings; each further one is something that the shell tells the core, with what follows. */
 #ifndef SL_FUZZ_WORLD_H
 #define SL_FUZZ_WORLD_H
@@ -12,8 +12,8 @@
 #include "fuzz/lib/producer.h"
 #include "kernel/types.h"
 
-enum { COHORTS = 3, NODES = 9, SLOTS = 16, HOSTS = 4 };
-enum { PLAIN = 1, PLACED = 2, CPU = 1, MEMORY = 2, NAMES = FOREST_NAMES };
+enum { COHORTS = 3, NODES = 9, SLOTS = 16, HOSTS = 8, ACCOUNTS = 2 };
+enum { PLAIN = 1, PLACED = 2, CPU = 1, MEMORY = 2, UNDECLARED = 3, NAMES = FOREST_NAMES };
 
 extern int64_t world_now_ms;
 extern struct forest
@@ -34,6 +34,17 @@ void world_check(bool decided);
 void world_open_more(void);
 void world_own(sl_workload_id id, sl_node_id queue);
 void world_step_more(struct producer *event);
+/* world_topology.c and world_admin.c, for the other two. */
+void world_open_trees(uint32_t shape);
+void world_ask_topology(struct producer *p, sl_workload_id id, int64_t cpu);
+void world_change_demand(struct producer *p, sl_workload_id id);
+void world_change_host(struct producer *p);
+void world_fail_host(struct producer *p);
+void world_administer(struct producer *p);
+/* world.c, for these. */
+void world_read_settings(struct producer *p);
+void world_open_queue(sl_node_id node, bool placed_first);
+void world_forget_node(sl_node_id node); /* of world_forest */
 
 /* Count in world_forest what each workload holds. */
 void world_hold(void);

@@ -15,7 +15,7 @@
 #include "policy/turns.h"
 #include "policy/usage.h"
 
-enum { ACCOUNTS = 2, MASKS = 2 };
+enum { MASKS = 2 };
 
 static void refresh_queues(void)
 {
@@ -122,7 +122,8 @@ static void offer_anew(struct producer *p)
 
 void world_step_more(struct producer *p)
 {
-    switch (producer_below(p, 6)) {
+    uint32_t what = producer_byte(p);
+    switch (what < 192 ? what % 6 : 6) {
     case 0:
         sample_usage(p);
         break;
@@ -138,8 +139,11 @@ void world_step_more(struct producer *p)
     case 4:
         turn_away(p);
         break;
-    default:
+    case 5:
         offer_anew(p);
+        break;
+    default:
+        world_administer(p);
         break;
     }
 }

@@ -6,21 +6,25 @@ gives other machine code proves the function's goals again, and counts. Callers 
 are as before. Each mutant is
 
   rejected   a goal is left at which a solver's search came to its end without a proof;
-  outrun     a goal is left that was proved before, and now is not in 20 times the time;
+  outrun     a goal is left that was proved before, and now is not in 20 times the time: no rejection;
   late       goals are left, all of which took long before or are new, and every solver's time was up at each, with
-             more time as well: no rejection;
+             more time as well: no rejection either;
   survived   every goal is proved: a hole in the contract, unless the table explains it.
 
-A search that ends: Z3 by triggers alone and to a limited depth. It decides only where it proves the same goal of the
-function as it stands, at one level less; otherwise Z3 and cvc5 have to give up for themselves. Of goals that are the
-same as before the cache of the proofs knows the answer.
+A search that ends: Z3 by triggers alone and to a limited depth, at several depths. One of them decides only where it
+proves the same goal of the function as it stands at one level less; otherwise Z3 and cvc5 have to give up for
+themselves. Of goals that are the same as before the cache knows the answer.
 
-The table (specs/mutants.json) has an entry for each function of which all mutants were judged, with what survived and
-why; a run without --sample judges what is not in the table, or was of another text, and writes it.
+The table (specs/mutants.json) has an entry for each function of which all mutants were judged: what became of them,
+what survived and why, and what one mutant takes. A run without --sample judges what is not in the table, or was of
+another text, those with few goals first, and adds each function when it is judged. --again gives those that were
+outrun or late more time. --known with --sample draws from functions alone that are in the table as they stand and of
+which a mutant takes no more than --cost seconds.
 
-usage: mutants.py --build DIR [--table FILE] [--sample N [--seed S]] [--functions a,b] [--changed COMMIT] FILE..."""
-import argparse, concurrent.futures, functools, hashlib, json, os, pathlib, random, re, shutil, signal, subprocess
-import sys, threading, time
+usage: mutants.py --build DIR [--table FILE] [--sample N [--seed S] [--known]] [--functions a,b] [--changed COMMIT]
+                  [--again] FILE..."""
+import argparse, concurrent.futures, fcntl, functools, hashlib, json, os, pathlib, random, re, resource, shutil
+import signal, subprocess, sys, threading, time
 
 import mutations
 
@@ -29,8 +33,9 @@ ROOT = HERE.parent.parent
 CPP = ["-Isrc", "-I."]
 SEARCH = "smt.auto_config=false smt.mbqi=false smt.case_split=3 smt.delay_units=true smt.arith.solver=2 " \
          "smt.qi.eager_threshold={0} smt.qi.lazy_threshold={0} pi.arith_weight=0 pi.non_nested_arith_weight=0"
-SHALLOW, DEEP = 3, 4
-SEARCH_S = 10
+DEPTHS = 1, 2, 3, 4
+SEARCH_S = 5
+FIRST_S = 5
 FACTOR = 20
 KINDS = ("rejected", "outrun", "late", "survived")
 SOLVER = """
@@ -65,7 +70,7 @@ def environment(build):
     rows = [("Z3", "z3", version["Z3"], z3 + "sat.random_seed=42 nlsat.randomize=false", "z3_471"),
             ("CVC5", "cvc5", version["CVC5"], cvc5, HERE / "cvc5.drv")]
     rows += [(f"Search{depth}", f"search{depth}", "1", z3 + SEARCH.format(depth), "z3_471")
-             for depth in (SHALLOW, DEEP)]
+             for depth in DEPTHS]
     main = plain.read_text().split("[partial_prover]")[0].split("[prover]")[0]
     conf.write_text(main + "".join(
         SOLVER.format(name=name, short=short, version=number, command=command + " %f", driver=driver)
@@ -80,32 +85,32 @@ def seconds(line):
 
 
 def judge_lines(lines):
-    """Yields (goal, what the solvers said of it) as Frama-C goes along, and what it says that is no goal under None."""
-    goal, said = None, []
+    """Yields (goal, {solver: its word}, seconds) as Frama-C goes along, and what it says that is no goal under None."""
+    goal, said = None, {}
     for line in lines:
-        detail = re.match(r"  +(?:Z3|CVC5|Search\d)[^:]*: (\w+)", line)
+        detail = re.match(r"  +(Z3|CVC5|Search\d)[^:]*: (\w+)", line)
         if goal and detail:
-            said.append(detail.group(1))
+            said[detail.group(1)] = detail.group(2)
             continue
         if goal:
-            yield goal, said
+            yield goal, said, 0.0
             goal = None
-        found = re.match(r"\[wp\] \[([\w]+)[^\]]*\] Goal (\S+)(?: : (\w+))?", line)
+        found = re.match(r"\[wp\] \[(\w+)[^\]]*\] Goal (\S+)(?: : (\w+))?", line)
         if found and found.group(3):
-            yield found.group(2), [found.group(3), seconds(line)]
+            yield found.group(2), {found.group(1): found.group(3)}, seconds(line)
         elif found:
-            goal, said = found.group(2), []
+            goal, said = found.group(2), {}
         else:
-            yield None, [line.rstrip()]
+            yield None, line.rstrip(), 0.0
     if goal:
-        yield goal, said
+        yield goal, said, 0.0
 
 
 class Run:
     """One run of Frama-C on one function. It stops early when `enough` says so of a goal."""
 
     def __init__(self, args, path, function, options, enough=lambda goal, said, scheduled: False):
-        self.said, self.scheduled, self.rejecting = {}, 0, None
+        self.said, self.took, self.scheduled, self.rejecting = {}, {}, 0, None
         self.refused, self.problem = None, None  # by Frama-C; why the run is not complete
         command = ["nice", "frama-c", "-wp", "-wp-rte", "-wp-model", "Typed", "-wp-par", "1", "-wp-fct", function,
                    "-cpp-extra-args=" + " ".join(CPP), *options, str(path)]
@@ -117,12 +122,12 @@ class Run:
         watch.start()
         ended = None
         try:
-            for goal, said in judge_lines(process.stdout):
+            for goal, said, took in judge_lines(process.stdout):
                 if goal is None:
-                    self.note(said[0])
-                    ended = ended or re.search(r"Proved goals:|No goal generated", said[0])
+                    self.note(said)
+                    ended = ended or re.search(r"Proved goals:|No goal generated", said)
                 else:
-                    self.said[goal] = said
+                    self.said[goal], self.took[goal] = said, took
                     if enough(goal, said, self.scheduled):
                         self.rejecting = goal
                         return
@@ -142,7 +147,7 @@ class Run:
             self.refused = line
 
     def unproved(self):
-        return [goal for goal, said in self.said.items() if "Valid" not in said]
+        return [goal for goal, said in self.said.items() if "Valid" not in said.values()]
 
 
 def end(process):
@@ -154,8 +159,12 @@ def end(process):
         process.wait()
 
 
-def search(depth):
-    return ["-wp-prover", f"search{depth}", "-wp-timeout", str(SEARCH_S), "-wp-cache", "none"]
+def search(args, path, depths):
+    """Depths of which a goal's answer is in the build directory's cache if it was asked before."""
+    cache = args.build / "prove/mutants-cache" / path.stem
+    cache.mkdir(parents=True, exist_ok=True)
+    return ["-wp-prover", ",".join(f"search{depth}" for depth in depths), "-wp-timeout", str(SEARCH_S),
+            "-wp-cache", "update", "-wp-cache-dir", str(cache)]
 
 
 def solvers(path, timeout):
@@ -170,31 +179,33 @@ class Before:
 
     def __init__(self, args, path, function):
         self.args, self.path, self.function, self.busy = args, path, function, threading.Lock()
-        self.count, self.found, self.fast = 0, None, None
+        self.count, self.found, self.times = 0, None, None
 
     def searched(self):
-        """Goals that the shallow search proves."""
+        """{goal that a search proves, or the simplifier without any: at which depth}"""
         with self.busy:
             if self.found is None:
-                run = Run(self.args, self.path, self.function, search(SHALLOW))
-                self.count = run.scheduled
-                self.found = {goal for goal, said in run.said.items() if "Valid" in said}
+                run = Run(self.args, self.path, self.function, search(self.args, self.path, DEPTHS[:-1]))
+                self.count, self.found = run.scheduled, {}
+                for goal, said in run.said.items():
+                    proved = [solver for solver, word in said.items() if word == "Valid"]
+                    self.found.update({goal: int(re.sub(r"\D", "", solver) or 1) for solver in proved})
             return self.found
 
-    def quick(self):
-        """Goals that the solvers prove in a small part of the time."""
+    def took(self):
+        """{goal: what it took to be proved}"""
         with self.busy:
-            if self.fast is None:
+            if self.times is None:
                 run = Run(self.args, self.path, self.function, solvers(self.path, self.args.timeout))
                 if run.problem or run.unproved():
                     raise Unproved(f"{self.path}: {self.function} is not proved as it stands: make prove first "
                                    f"({run.problem or ', '.join(run.unproved())})")
-                self.fast = {goal for goal, said in run.said.items() if said[1] * FACTOR <= self.args.timeout}
-            return self.fast
+                self.times = run.took
+            return self.times
 
-    def has(self, goals, goal, count):
-        """Is it among these, under the same name? Numbers in names count goals of a kind."""
-        return goal in goals and (count == self.count or not re.search(r"_(?:part)?\d+$", goal))
+    def of(self, goals, goal, count):
+        """What is known here of that goal, under the same name. Numbers in names count goals of a kind."""
+        return goals.get(goal) if count == self.count or not re.search(r"_(?:part)?\d+$", goal) else None
 
 
 class Judge:
@@ -222,7 +233,7 @@ class Judge:
         return code is not None and code != self.code[path]
 
     def verdict(self, mutant, number):
-        """(verdict, why), or None for a mutant that does not count."""
+        """(verdict, why, seconds that the solvers had), or None for a mutant that does not count."""
         path = pathlib.Path(mutant.path)
         changed = self.args.build / "prove/mutant" / str(number) / path.name
         changed.parent.mkdir(parents=True, exist_ok=True)
@@ -231,28 +242,39 @@ class Judge:
             return None
         before = self.before(path, mutant.function)
         searched = before.searched()
-        run = Run(self.args, changed, mutant.function, search(DEEP),
-                  lambda goal, said, count: said[0] == "Unknown" and before.has(searched, goal, count))
-        if run.refused or run.rejecting:
-            return "rejected", run.refused or run.rejecting
-        if run.problem or run.unproved():
-            return self.prove(mutant, changed, path, before)
-        return "survived", ""
 
-    def prove(self, mutant, changed, path, before):
-        """What the solvers make of it, first in the time that they have in the proofs."""
-        quick = before.quick()
-        for timeout in (self.args.timeout, self.args.more):
-            run = Run(self.args, changed, mutant.function, solvers(path, timeout),
-                      lambda goal, said, count: "Valid" not in said and
-                      ("Unknown" in said or set(said) == {"Timeout"} and before.has(quick, goal, count)))
+        def ended(goal, said, count):
+            depth = before.of(searched, goal, count)
+            return depth and "Valid" not in said.values() and any(
+                word == "Unknown" and int(solver[-1]) > depth for solver, word in said.items())
+
+        run = Run(self.args, changed, mutant.function, search(self.args, changed, DEPTHS), ended)
+        if run.refused or run.rejecting:
+            return "rejected", run.refused or run.rejecting, SEARCH_S
+        if run.problem or run.unproved():
+            return self.prove(mutant, changed, before)
+        return "survived", "", SEARCH_S
+
+    def prove(self, mutant, changed, before):
+        """What the solvers make of it: in a short time, in that which they have in the proofs, and in more."""
+        took = before.took()
+        times = {self.args.more} if self.args.again else {FIRST_S, self.args.timeout, self.args.more}
+        for timeout in sorted(times):
+            def enough(goal, said, count, timeout=timeout):
+                then = before.of(took, goal, count)
+                said = set(said.values())
+                return "Valid" not in said and ("Unknown" in said or said == {"Timeout"} and
+                                                then is not None and then * FACTOR <= timeout)
+
+            run = Run(self.args, changed, mutant.function, solvers(changed, timeout), enough)
             if run.rejecting:
-                return "rejected" if "Unknown" in run.said[run.rejecting] else "outrun", run.rejecting
+                kind = "rejected" if "Unknown" in run.said[run.rejecting].values() else "outrun"
+                return kind, run.rejecting, timeout
             if run.problem:
-                return "late", run.problem
+                return "late", run.problem, timeout
             if not run.unproved():
-                return "survived", ""
-        return "late", ", ".join(run.unproved())
+                return "survived", "", timeout
+        return "late", ", ".join(run.unproved()), timeout
 
 
 # --- which, and the table ---
@@ -280,77 +302,139 @@ def text_at(commit, path):
 
 
 class Table:
-    def __init__(self, path):
-        self.path = path
-        self.files = json.loads(path.read_text())["files"] if path and path.exists() else {}
+    def __init__(self, path, keep=False):
+        self.path, self.keep, self.files = path, keep, {}
+        self.read()
+
+    def read(self):
+        if self.path and self.path.exists():
+            self.files = json.loads(self.path.read_text())["files"]
 
     def entry(self, path, function):
         return self.files.get(str(path), {}).get(function, {})
+
+    def stands(self, path, text, function):
+        """Was the function judged as it is?"""
+        return self.entry(path, function.name).get("digest") == digest(text, function)
 
     def why(self, mutant):
         """The explanation of a survivor, or nothing."""
         return self.entry(mutant.path, mutant.function).get("survived", {}).get(mutant.key, "")
 
-    def write(self, path, function, mark, judged):
-        if not self.path:
+    def change(self, path, function, make):
+        """Replaces an entry by what `make` makes of it. Others may have written meanwhile, explanations above all."""
+        if not self.path or self.keep:
             return
-        of = {kind: [mutant for mutant, verdict in judged if verdict == kind] for kind in KINDS}
-        self.files.setdefault(str(path), {})[function] = {
-            "digest": mark, "mutants": len(judged), "rejected": len(of["rejected"]), "outrun": len(of["outrun"]),
-            "late": sorted(m.key for m in of["late"]), "survived": {m.key: self.why(m) for m in of["survived"]}}
-        self.path.write_text(json.dumps({"files": self.files}, indent=1, sort_keys=True) + "\n")
+        guard = os.open(self.path.parent, os.O_RDONLY)
+        try:
+            fcntl.flock(guard, fcntl.LOCK_EX)
+            self.read()
+            self.files.setdefault(str(path), {})[function] = make(self.entry(path, function))
+            self.path.write_text(json.dumps({"files": self.files}, indent=1, sort_keys=True) + "\n")
+        finally:
+            os.close(guard)
+
+    def write(self, path, function, mark, judged, took=0.0):
+        """Of a whole function: judged is [(mutant, verdict, seconds that the solvers had)]."""
+        def make(before):
+            whys = before.get("survived", {})
+            of = {kind: [m.key for m, verdict, _ in judged if verdict == kind] for kind in KINDS}
+            had = {m.key: seconds for m, _, seconds in judged}
+            return {"digest": mark, "mutants": len(judged), "rejected": len(of["rejected"]),
+                    "seconds": round(took / max(len(judged), 1), 1),
+                    "outrun": {key: had[key] for key in of["outrun"]}, "late": {key: had[key] for key in of["late"]},
+                    "survived": {key: whys.get(key, "") for key in of["survived"]}}
+
+        self.change(path, function, make)
+
+    def judged_again(self, mutant, verdict, had):
+        """Of one that was outrun or late."""
+        def make(entry):
+            entry["outrun"].pop(mutant.key, None)
+            entry["late"].pop(mutant.key, None)
+            if verdict == "rejected":
+                entry["rejected"] += 1
+            elif verdict == "survived":
+                entry["survived"][mutant.key] = ""
+            else:
+                entry[verdict][mutant.key] = had
+            return entry
+
+        self.change(mutant.path, mutant.function, make)
 
     def prune(self, texts):
-        """Forgets functions that are no longer there; how many there are, and how many are here as they stand."""
-        marks = {path: {f.name: digest(text, f) for f in mutations.functions(text)} for path, text in texts.items()}
-        for path, there in marks.items():
-            kept = {name: entry for name, entry in self.files.pop(str(path), {}).items() if name in there}
+        """Forgets what is not as it was judged; how many functions there are, and how many are here."""
+        there = known = 0
+        for path, text in texts.items():
+            found = {f.name: f for f in mutations.functions(text)}
+            kept = {name: entry for name, entry in self.files.pop(str(path), {}).items()
+                    if name in found and entry["digest"] == digest(text, found[name])}
             self.files.update({str(path): kept} if kept else {})
-        known = sum(self.entry(path, name).get("digest") == mark for path in marks for name, mark in marks[path].items())
-        return sum(len(there) for there in marks.values()), known
+            there, known = there + len(found), known + len(kept)
+        return there, known
 
     def total(self):
         """(mutants, rejected, outrun, late, survived) of the whole table."""
         entries = [entry for functions in self.files.values() for entry in functions.values()]
-        return (*(sum(e[kind] for e in entries) for kind in ("mutants", "rejected", "outrun")),
-                *(sum(len(e[kind]) for e in entries) for kind in ("late", "survived")))
+        return (*(sum(e[kind] for e in entries) for kind in ("mutants", "rejected")),
+                *(sum(len(e[kind]) for e in entries) for kind in ("outrun", "late", "survived")))
+
+    def unexplained(self):
+        return sum(not why for functions in self.files.values() for e in functions.values()
+                   for why in e["survived"].values())
 
     def __str__(self):
         mutants, rejected, outrun, late, survived = self.total()
-        share = 100 * (rejected + outrun) / mutants if mutants else 0
-        return (f"{mutants} mutants, {rejected} rejected, {outrun} outrun ({share:.1f} %), {late} late, "
-                f"{survived} survived")
+        share = [100 * count / max(mutants, 1) for count in (rejected, outrun)]
+        return (f"{mutants} mutants, {rejected} rejected ({share[0]:.1f} %), {outrun} outrun ({share[1]:.1f} %), "
+                f"{late} late, {survived} survived, {self.unexplained()} of these not explained")
+
+
+def goals_of():
+    """{(path, function): how many goals it has}, of the manifest: those with few come first."""
+    manifest = ROOT / "specs/manifest.json"
+    files = json.loads(manifest.read_text())["files"] if manifest.exists() else {}
+    return {(path, name): counts["goals"] for path, entry in files.items()
+            for name, counts in entry["functions"].items()}
 
 
 def choose(args, texts, table):
     """(whole functions [(path, function, mutants)], single mutants in the order of drawing)"""
-    everything = [(path, function, found) for path, text in texts.items()
-                  for function, found in mutations.mutants_of(path, text)]
+    goals = goals_of()
+    everything = sorted(((path, function, found) for path, text in texts.items()
+                         for function, found in mutations.mutants_of(path, text)),
+                        key=lambda row: goals.get((str(row[0]), row[1].name), 0))
     if args.functions:
         names = set(args.functions.split(","))
         missing = names - {function.name for _, function, _ in everything}
         if missing:
             sys.exit(f"mutants: no function {', '.join(sorted(missing))} in these files")
         everything = [row for row in everything if row[1].name in names]
-    whole = everything if args.sample is None else []
+    if args.again:
+        return [], [m for path, f, found in everything if table.stands(path, texts[path], f)
+                    for entry in [table.entry(path, f.name)] for m in found
+                    if min(entry["outrun"].get(m.key, args.more), entry["late"].get(m.key, args.more)) < args.more]
+    whole = everything if args.sample is None and not args.changed else []
     if args.changed:
         def then(path):
             return text_at(args.changed, path)
         before = {path: {f.name: digest(then(path), f, then) for f in mutations.functions(then(path))}
                   for path in texts}
-        whole = [(path, f, found) for path, f, found in everything
-                 if before[path].get(f.name) != digest(texts[path], f)]
+        whole = [row for row in everything if before[row[0]].get(row[1].name) != digest(texts[row[0]], row[1])]
     elif not args.fresh:
-        whole = [(path, f, found) for path, f, found in whole
-                 if table.entry(path, f.name).get("digest") != digest(texts[path], f)]
-    rest = [m for row in everything if row not in whole for m in row[2]] if args.sample is not None else []
+        whole = [row for row in whole if not table.stands(row[0], texts[row[0]], row[1])]
+    drawn = [row for row in everything if row not in whole] if args.sample is not None else []
+    if args.known:
+        drawn = [row for row in drawn if table.stands(row[0], texts[row[0]], row[1]) and
+                 table.entry(row[0], row[1].name)["seconds"] <= args.cost]
+    rest = [m for row in drawn for m in row[2]]
     random.Random(args.seed).shuffle(rest)
     return whole, rest
 
 
 class Report:
     def __init__(self, table, texts):
-        self.table, self.texts, self.counts, self.unexplained = table, texts, {}, 0
+        self.table, self.texts, self.counts, self.unexplained, self.new = table, texts, {}, 0, 0
 
     def tell(self, mutant, verdict, why, seconds):
         self.counts[verdict] = self.counts.get(verdict, 0) + 1
@@ -358,43 +442,82 @@ class Report:
         print(f"  {verdict:8} {seconds:6.1f} s  {mutant.path}:{line} {mutant.function}: {mutant.key[:160]}", flush=True)
         if verdict == "survived":
             explained = self.table.why(mutant)
-            self.unexplained += not explained
-            print(f"           {'because: ' + explained if explained else 'NOT EXPLAINED'}")
+            new = self.table.keep and not self.table.entry(mutant.path, mutant.function)
+            self.unexplained += not explained and not new
+            self.new += not explained and new
+            otherwise = "not in the table yet" if new else "NOT EXPLAINED"
+            print(f"           {'because: ' + explained if explained else otherwise}", flush=True)
         elif why:
             print(f"           {why[:160]}")
 
-    def end(self):
+    def end(self, shift):
         rejected, outrun, late, survived = (self.counts.get(kind, 0) for kind in KINDS)
         print(f"{rejected + outrun + late + survived} mutants: {rejected} rejected, {outrun} outrun, {late} late, "
-              f"{survived} survived ({survived - self.unexplained} of them explained)")
-        print(f"mutants: {rejected + outrun + survived - self.unexplained} passed, {self.unexplained} failed")
-        return self.unexplained > 0
+              f"{survived} survived ({survived - self.unexplained - self.new} of them explained, "
+              f"{self.new} of functions that are not in the table yet)"
+              + (f"; no time was left for {shift.skipped}" if shift.skipped else ""))
+        bad = self.unexplained + self.table.unexplained() + shift.unproved
+        print(f"mutants: {rejected + outrun + survived - self.unexplained} passed, {bad} failed")
+        return bad > 0
 
 
-def judge_all(args, judge, whole, rest, report):
-    def timed(mutant, number):
+def processor_time():
+    """Of what was started and has ended; solvers that were stopped in the middle are not in it."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
+class Shift:
+    """Judges mutants side by side until the time is up."""
+
+    def __init__(self, args, judge, report):
+        self.args, self.judge, self.report = args, judge, report
+        self.begin, self.number, self.skipped, self.unproved = time.monotonic(), 0, 0, 0
+
+    def timed(self, mutant, number):
         begin = time.monotonic()
-        return mutant, judge.verdict(mutant, number), time.monotonic() - begin
+        if self.args.budget and begin - self.begin > self.args.budget:
+            return mutant, None, -1.0
+        return mutant, self.judge.verdict(mutant, number), time.monotonic() - begin
 
-    with concurrent.futures.ThreadPoolExecutor(max_workers=args.jobs) as pool:
-        number = 0
-        for path, function, found in whole:
-            results = []
-            for result in pool.map(timed, found, range(number, number + len(found))):
-                results += [result] if result[1] else []
-                if result[1]:
-                    report.tell(result[0], *result[1], result[2])
-            number += len(found)
-            report.table.write(path, function.name, digest(judge.texts[path], function),
-                               [(mutant, verdict[0]) for mutant, verdict, _ in results])
-        wanted = args.sample or 0
-        while wanted and rest:  # those that do not compile or change nothing are not counted
-            batch, rest = rest[:wanted], rest[wanted:]
-            for mutant, verdict, seconds in pool.map(timed, batch, range(number, number + len(batch))):
-                if verdict:
-                    report.tell(mutant, *verdict, seconds)
-                    wanted -= 1
-            number += len(batch)
+    def judged(self, pool, mutants):
+        """[(mutant, (verdict, why, had), seconds)] of those that count, and whether all were judged."""
+        results, first, skipped = [], self.number, self.skipped
+        self.number += len(mutants)
+        for mutant, verdict, seconds in pool.map(self.timed, mutants, range(first, self.number)):
+            self.skipped += seconds < 0
+            if verdict:
+                results.append((mutant, verdict, seconds))
+                self.report.tell(mutant, *verdict[:2], seconds)
+        return results, self.skipped == skipped
+
+    def run(self, whole, rest):
+        table = self.report.table
+        with concurrent.futures.ThreadPoolExecutor(max_workers=self.args.jobs) as pool:
+            for path, function, found in whole:
+                used = processor_time()
+                try:
+                    results, done = self.judged(pool, found)
+                except Unproved as problem:
+                    print(f"mutants: {problem}", flush=True)
+                    self.unproved += 1
+                    continue
+                if done:
+                    table.write(path, function.name, digest(self.judge.texts[path], function),
+                                [(mutant, verdict[0], verdict[2]) for mutant, verdict, _ in results],
+                                processor_time() - used)
+            if self.args.again:
+                for mutant in rest:
+                    for _, verdict, _ in self.judged(pool, [mutant])[0]:
+                        table.judged_again(mutant, verdict[0], verdict[2])
+                return
+            wanted, self.begin = self.args.sample or 0, time.monotonic()
+            while wanted and rest:  # those that do not compile or change nothing are not counted
+                batch, rest = rest[:wanted], rest[wanted:]
+                results, done = self.judged(pool, batch)
+                wanted -= len(results)
+                if not done:
+                    break
 
 
 def stop(number, _):
@@ -408,7 +531,7 @@ def main():
     parser.add_argument("--build", type=pathlib.Path, required=True)
     parser.add_argument("--table", type=pathlib.Path)
     parser.add_argument("--sample", type=int, help="so many mutants that count, drawn evenly over all")
-    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--seed", default="1")
     parser.add_argument("--functions", default="", help="only these")
     parser.add_argument("--changed", help="every mutant of functions that are not as in that commit")
     parser.add_argument("--fresh", action="store_true", help="also what is in the table as it stands")
@@ -416,6 +539,13 @@ def main():
     parser.add_argument("--more", type=int, default=60, help="the same when all that is left ran out of time")
     parser.add_argument("--limit", type=int, default=900, help="seconds for one run of Frama-C")
     parser.add_argument("--jobs", type=int, default=2, help="mutants at a time")
+    parser.add_argument("--again", action="store_true", help="more time for those that were outrun or late")
+    parser.add_argument("--known", action="store_true", help="draw among functions in the table as they stand")
+    parser.add_argument("--cost", type=float, default=10, help="with --known: of which a mutant takes no more seconds")
+    parser.add_argument("--budget", type=int, default=0, help="seconds after which none of the changed functions' "
+                        "mutants is begun, and the same again for those drawn")
+    parser.add_argument("--keep", action="store_true", help="leave the table as it is, and tell of functions that are "
+                        "not in it what survives, without failing")
     parser.add_argument("--list", action="store_true", help="only show what would be judged")
     parser.add_argument("files", nargs="+", type=pathlib.Path)
     args = parser.parse_args()
@@ -424,8 +554,7 @@ def main():
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, stop)
     texts = {path: (ROOT / path).read_text() for path in args.files}
-    table = Table(args.table)
-    table.prune(texts)
+    table = Table(args.table, args.keep)
     whole, rest = choose(args, texts, table)
     if args.list:
         for mutant in [m for row in whole for m in row[2]] + rest[:args.sample]:
@@ -433,12 +562,13 @@ def main():
         return 0
     args.env = environment(args.build)
     report = Report(table, texts)
+    shift = Shift(args, Judge(args, texts), report)
     try:
-        judge_all(args, Judge(args, texts), whole, rest, report)
+        shift.run(whole, rest)
     except Unproved as problem:
         sys.exit(f"mutants: {problem}")
     print("in the table: {1} of {0} functions as they stand; {2}".format(*table.prune(texts), table))
-    return report.end()
+    return report.end(shift)
 
 
 if __name__ == "__main__":

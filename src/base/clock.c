@@ -57,8 +57,12 @@ struct civil {
 
 static struct civil civil_from_ms(int64_t ms)
 {
-    int64_t days = ms / DAY_MS - (ms % DAY_MS < 0);
-    int64_t rest = ms - days * DAY_MS;
+    int64_t days = ms / DAY_MS;
+    int64_t rest = ms % DAY_MS;
+    if (rest < 0) { /* the earliest day's begin is no int64_t */
+        rest += DAY_MS;
+        days--;
+    }
     days += 719468;
     int64_t era = (days >= 0 ? days : days - 146096) / 146097;
     int64_t day_of_era = days - era * 146097;

@@ -20,6 +20,7 @@ static const struct {
     [SL_CODE_FORBIDDEN] = {403, "Forbidden"},
     [SL_CODE_NOT_FOUND] = {404, "NotFound"},
     [SL_CODE_METHOD_NOT_ALLOWED] = {405, "MethodNotAllowed"},
+    [SL_CODE_NOT_ACCEPTABLE] = {406, "NotAcceptable"},
     [SL_CODE_ALREADY_EXISTS] = {409, "AlreadyExists"},
     [SL_CODE_CONFLICT] = {409, "Conflict"},
     [SL_CODE_GONE] = {410, "Expired"},

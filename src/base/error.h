@@ -15,6 +15,7 @@ enum sl_code {
     SL_CODE_FORBIDDEN,          /* 403 */
     SL_CODE_NOT_FOUND,          /* 404 NotFound */
     SL_CODE_METHOD_NOT_ALLOWED, /* 405 */
+    SL_CODE_NOT_ACCEPTABLE,     /* 406 */
     SL_CODE_ALREADY_EXISTS,     /* 409 AlreadyExists */
     SL_CODE_CONFLICT,           /* 409 Conflict: stale resourceVersion or uid */
     SL_CODE_GONE,               /* 410 Expired: resourceVersion too old */

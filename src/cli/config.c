@@ -80,6 +80,7 @@ struct sl_config *sl_config_load(const char *file, const char *gates, bool clust
     c->quota_check_strategy = true;
     c->admission_fair_sharing = true;
     c->cleanup_requests = true;
+    c->metered.on = true;
     if (file != NULL) {
         read_document(c, file);
     }
@@ -108,6 +109,7 @@ void sl_config_free(struct sl_config *c)
     sl_mem_free(c->weight_resources);
     sl_mem_free(c->weights_nano);
     sl_selector_free(c->managed_namespaces);
+    sl_selector_free(c->metered_queues);
     sl_mem_free(c->frameworks);
     sl_mem_free(c->label_keys);
     sl_mem_free(c);

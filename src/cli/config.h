@@ -9,6 +9,7 @@
 #define SL_CLI_CONFIG_H
 #include "api/json.h"
 #include "controllers/jobs.h"
+#include "controllers/workload_meters.h"
 #include "engine/settings.h"
 
 /* What only cluster mode wants to know. Texts are lent by the document; NULL or 0: it does not say. */
@@ -39,7 +40,9 @@ struct sl_config {
     bool wait_for_pods_ready_off;
     bool quota_check_strategy;
     bool admission_fair_sharing;
-    bool cleanup_requests; /* of evicted workloads; for the daemon */
+    bool cleanup_requests;              /* of evicted workloads; for the daemon */
+    struct sl_metered metered;          /* which LocalQueues have metrics; for the daemon */
+    struct sl_selector *metered_queues; /* NULL: all */
     const char **prefixes;
     struct sl_transformation *transformations;
     struct sl_transformation_output *outputs;

@@ -181,11 +181,20 @@ static void fill_cluster(struct sl_config *c)
     k->liveness_name = sl_json_path_text(v, "health.livenessEndpointName", "healthz");
 }
 
+/* All have metrics if it does not say; where it says something, it has to say so. */
+static void fill_metered(struct sl_config *c)
+{
+    const struct sl_json *v = sl_json_path(c->document, "metrics.localQueueMetrics");
+    c->metered.on = c->metered.on && (v == NULL || sl_json_path_bool(v, "enable", false));
+    c->metered.selector = c->metered_queues;
+}
+
 void sl_config_fill(struct sl_config *c)
 {
     struct sl_engine_settings *s = &c->settings;
     s->wait_for_pods_ready = s->wait_for_pods_ready && !c->wait_for_pods_ready_off;
     fill_cluster(c);
+    fill_metered(c);
     fill_readiness(c);
     fill_fair_sharing(c);
     fill_usage(c);

@@ -80,10 +80,7 @@ static void check_selectors(struct sl_config *c)
         check_exempt(c, s, sl_json_path_text(c->document, "namespace", DEFAULT_NAMESPACE));
         sl_selector_free(s);
     }
-    s = selector_at(c, "metrics.localQueueMetrics.localQueueSelector");
-    if (s != NULL) {
-        sl_selector_free(s);
-    }
+    c->metered_queues = selector_at(c, "metrics.localQueueMetrics.localQueueSelector");
 }
 
 static void check_frameworks(struct sl_config *c)

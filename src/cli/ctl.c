@@ -26,6 +26,11 @@ const char sl_ctl_usage[] =
     "  topology [FLAVOR]        who is where, rack by rack\n"
     "  node list                the nodes, and what runs on them\n"
     "  node fail|recover NAME   play a failure: Ready becomes False, with the not-ready taints\n"
+    "  replay FILE|DIR          play a daemon's journal again and compare every decision (no "
+    "server "
+    "needed):\n"
+    "                           --until N a record, --until cN a cycle; --workload NS/NAME and "
+    "why\n"
     "  version                  of this program and of the server\n"
     "\n"
     "  --server URL             default: $SLUICE_SERVER, else http://127.0.0.1:8088\n"
@@ -71,6 +76,8 @@ static enum sl_code parse_flags(int argc, char *const argv[], struct sl_ctl *out
         {"--count", NULL, SL_FLAG_NUMBER, &out->count},
         {"--fail", NULL, SL_FLAG_SWITCH, &out->fail},
         {"--until-done", NULL, SL_FLAG_SWITCH, &out->until_done},
+        {"--until", NULL, SL_FLAG_TEXT, &out->until},
+        {"--workload", NULL, SL_FLAG_TEXT, &out->workload},
         {"--plain", NULL, SL_FLAG_SWITCH, &out->plain}};
     struct sl_flags flags = {.table = table, .table_count = sizeof table / sizeof table[0]};
     enum sl_code code = sl_flags_parse(&flags, argc, argv, e);

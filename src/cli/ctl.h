@@ -24,6 +24,8 @@ struct sl_ctl {
     bool fail;
     /* dashboard */
     bool until_done, plain;
+    /* replay */
+    const char *until, *workload;
     struct sl_remote *remote; /* opened by main */
 };
 /* BAD_REQUEST with a sentence for the user. No command is an error too. */
@@ -40,6 +42,7 @@ int sl_ctl_pending(struct sl_ctl *c);
 int sl_ctl_dashboard(struct sl_ctl *c);
 int sl_ctl_node(struct sl_ctl *c);
 int sl_ctl_topology(struct sl_ctl *c);
+int sl_ctl_replay(struct sl_ctl *c);
 int sl_ctl_version(struct sl_ctl *c);
 
 /* --- for the commands ---------------------------------------------------------------------------------- */

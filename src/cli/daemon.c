@@ -80,6 +80,7 @@ static void start_controllers(struct daemon *d, const struct sl_daemon_options *
     struct sl_controllers_options options = {.engine = d->engine,
                                              .run_jobs = true,
                                              .keep_requests = given->keep_requests,
+                                             .metered = given->metered,
                                              .kick = sl_turns_kick,
                                              .kick_context = &d->turns};
     if (given->jobs != NULL) {
@@ -97,6 +98,7 @@ static enum sl_code open_all(struct daemon *d, const struct sl_daemon_options *o
                              const struct sl_engine_settings *settings, struct sl_error *e)
 {
     struct sl_engine_options engine_options = {.journal_dir = options->data_dir,
+                                               .journal_file_bytes = (size_t)options->journal_bytes,
                                                .settings = settings};
     enum sl_code code = sl_store_open(options->data_dir, &d->store, e);
     if (code != SL_CODE_OK) {

@@ -138,6 +138,8 @@ static bool may_go_on(void *context)
 static void begin(struct cluster *c)
 {
     const struct sl_engine_options engine = {.journal_dir = c->options->data_dir,
+                                             .journal_file_bytes =
+                                                 (size_t)c->options->journal_bytes,
                                              .settings = &c->config->settings};
     enum sl_code code = sl_engine_open(&engine, &c->engine, c->e);
     if (code != SL_CODE_OK) {
@@ -148,6 +150,7 @@ static void begin(struct cluster *c)
                                              .engine = c->engine,
                                              .job_rules = c->config->jobs,
                                              .keep_requests = !c->config->cleanup_requests,
+                                             .metered = c->config->metered,
                                              .events_per_s = EVENTS_PER_S,
                                              .events_burst = EVENTS_BURST,
                                              .statuses_per_s = STATUSES_PER_S,
@@ -173,16 +176,24 @@ static void on_wait(uv_timer_t *timer)
         sl_log(SL_LOG_INFO, "every kind has been listed", "ms",
                sl_log_number((long long)(uv_now(&c->loop) - c->started_ms)), NULL);
     }
-    if (c->leads && c->listed) {
+    if (c->listed && !c->leads) {
+        uv_timer_stop(timer); /* on_leading goes on */
+    } else if (c->listed && sl_kube_fresh(c->kube)) {
         uv_timer_stop(timer);
         begin(c);
     }
 }
 
+/* Our watch may be behind what the last leader has reserved: decisions begin with what the server has now. */
 static void on_leading(void *context)
 {
     struct cluster *c = context;
+    if (c->ending) {
+        return;
+    }
     c->leads = true;
+    sl_kube_refresh(c->kube, SL_KIND_WORKLOAD);
+    uv_timer_start(&c->wait, on_wait, 0, WAIT_MS);
 }
 
 /* As client-go's: the host, and what no other process has. */
@@ -236,6 +247,13 @@ static void start_election(struct cluster *c)
     c->lease = sl_lease_new(&o);
 }
 
+/* What arrives first after a long sleep may be an answer, and call for the next write. */
+static bool may_write(void *turns)
+{
+    const struct cluster *c = ((const struct sl_turns *)turns)->context;
+    return c->lease == NULL || sl_lease_held(c->lease);
+}
+
 static void start_client(struct cluster *c)
 {
     const struct sl_config_cluster *k = &c->config->cluster;
@@ -248,6 +266,7 @@ static void start_client(struct cluster *c)
                                       .burst = k->burst,
                                       .seed = uv_hrtime(),
                                       .replied = sl_turns_kick,
+                                      .may_write = may_write,
                                       .context = &c->turns};
     c->kube = sl_kube_new(&o);
     sl_kube_client(c->kube, &c->client);

@@ -2,7 +2,8 @@
  * SPDX-FileCopyrightText: The Sluice authors */
 
 /* The daemon of a Kubernetes cluster. Caches are kept from the start, so that a standby knows everything when it
- * takes over; engine and controllers are made when the lease is held and every kind has been listed. When the lease
+ * takes over; engine and controllers are made when the lease is held and every kind has been listed, Workloads once
+ * more: those that the last leader wrote just before are known then. When the lease
  * is lost nothing is written any more, and the process ends with an error. */
 #ifndef SL_CLI_DAEMON_CLUSTER_H
 #define SL_CLI_DAEMON_CLUSTER_H

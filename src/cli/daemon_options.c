@@ -3,9 +3,13 @@
 
 /* The options of sluiced. */
 #include "cli/daemon_options.h"
+#include "api/quantity.h"
 #include "cli/flags.h"
 #include <stdlib.h>
 #include <string.h>
+
+#define JOURNAL_FILE_MIN 65536LL
+#define JOURNAL_FILE_MAX 17179869184LL
 
 const char sl_daemon_usage[] =
     "usage: sluiced --standalone [options]\n"
@@ -43,6 +47,9 @@ const char sl_daemon_usage[] =
     "                        metrics, health and pending workloads\n"
     "  --allow-remote        listen on other addresses than loopback too; there is no "
     "authentication\n"
+    "  --journal-file SIZE   begin the journal's next file after so much, as in 256Mi (default: "
+    "64Mi); the newest\n"
+    "                        four are kept\n"
     "  --no-confinement      keep capabilities, other files and system calls that are not needed\n"
     "  --paranoid            check all guarantees before and after each cycle, and end when one is "
     "broken\n"
@@ -97,6 +104,21 @@ static enum sl_code check_listen(const char *flag, const char *text, struct sl_e
     if (colon[1] < '0' || colon[1] > '9' || *end != '\0' || port > 65535) {
         return sl_error_set(e, SL_CODE_BAD_REQUEST, "%s: \"%.64s\" is not a port from 0 to 65535",
                             flag, colon + 1);
+    }
+    return SL_CODE_OK;
+}
+
+static enum sl_code parse_journal(const char *text, int64_t *out, struct sl_error *e)
+{
+    struct sl_quantity q;
+    if (sl_quantity_parse(text, &q, NULL) != SL_CODE_OK) {
+        return sl_error_set(e, SL_CODE_BAD_REQUEST,
+                            "--journal-file: \"%.64s\" is not a size, as in 64Mi", text);
+    }
+    *out = sl_quantity_value(q);
+    if (*out < JOURNAL_FILE_MIN || *out > JOURNAL_FILE_MAX) {
+        return sl_error_set(e, SL_CODE_BAD_REQUEST,
+                            "--journal-file: %.64s is not from 64Ki to 16Gi", text);
     }
     return SL_CODE_OK;
 }
@@ -172,10 +194,12 @@ enum sl_code sl_daemon_options_parse(int argc, char *const argv[], struct sl_dae
 {
     const char *level = "info";
     const char *format = "text";
+    const char *journal = "64Mi";
     *out = (struct sl_daemon_options){0};
     const struct sl_flag table[] = {
         {"--standalone", NULL, SL_FLAG_SWITCH, &out->standalone},
         {"--data", NULL, SL_FLAG_TEXT, &out->data_dir},
+        {"--journal-file", NULL, SL_FLAG_TEXT, &journal},
         {"--listen", NULL, SL_FLAG_TEXT, &out->listen},
         {"--allow-remote", NULL, SL_FLAG_SWITCH, &out->allow_remote},
         {"--no-confinement", NULL, SL_FLAG_SWITCH, &out->unconfined},
@@ -205,6 +229,7 @@ enum sl_code sl_daemon_options_parse(int argc, char *const argv[], struct sl_dae
     }
     if ((code = out->standalone ? check_standalone(out, e) : check_cluster(out, e)) != SL_CODE_OK ||
         (code = check_names(out, e)) != SL_CODE_OK ||
+        (code = parse_journal(journal, &out->journal_bytes, e)) != SL_CODE_OK ||
         (code = parse_level(level, &out->log_level, e)) != SL_CODE_OK ||
         (code = parse_format(format, &out->log_json, e)) != SL_CODE_OK) {
         return code;

@@ -7,10 +7,12 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "cli/flags.h"
+#include "controllers/workload_meters.h"
 
 struct sl_job_rules;
 struct sl_daemon_options {
-    const char *data_dir; /* cluster mode: of the journal; NULL = none */
+    const char *data_dir;  /* cluster mode: of the journal; NULL = none */
+    int64_t journal_bytes; /* of a file of the journal */
     const char *
         listen; /* ADDR:PORT; port 0 = let the system choose. NULL in cluster mode: see metrics_port */
     bool allow_remote;
@@ -20,6 +22,7 @@ struct sl_daemon_options {
     bool log_json;
     bool keep_requests; /* of evicted workloads; the configuration says so, not the command line */
     const struct sl_job_rules *jobs; /* the same; NULL: the defaults */
+    struct sl_metered metered;       /* the same */
     /* Without --standalone: a cluster. */
     const char *kubeconfig; /* NULL: we run in one of its pods */
     const char *context;    /* NULL: the kubeconfig's own */

@@ -5,14 +5,14 @@
  * begins with sluice_. */
 #include "base/buf.h"
 #include "base/map.h"
-#include "cli/pages.h"
 #include "api/quantity.h"
+#include "cli/metrics.h"
 #include "cli/version.h"
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
-static void help(struct sl_buf *out, const char *name, const char *type, const char *text)
+void sl_metrics_help(struct sl_buf *out, const char *name, const char *type, const char *text)
 {
     sl_buf_print(out, "# HELP %s %s\n# TYPE %s %s\n", name, text, name, type);
 }
@@ -20,7 +20,7 @@ static void help(struct sl_buf *out, const char *name, const char *type, const c
 static void single(struct sl_buf *out, const char *name, const char *type, const char *text,
                    uint64_t value)
 {
-    help(out, name, type, text);
+    sl_metrics_help(out, name, type, text);
     sl_buf_print(out, "%s %" PRIu64 "\n", name, value);
 }
 
@@ -41,9 +41,15 @@ static void collect_queue(void *context, struct sl_json *object)
     struct queues *q = context;
     struct sl_json *seen =
         sl_engine_queue_status(q->engine, SL_KIND_CLUSTER_QUEUE, "", sl_object_name(object));
-    if (seen == NULL) {
+    struct sl_queue_figures figures;
+    if (seen == NULL || !sl_engine_queue_figures(q->engine, SL_KIND_CLUSTER_QUEUE, "",
+                                                 sl_object_name(object), &figures)) {
+        sl_json_free(seen);
         return;
     }
+    sl_json_set_int(seen, "active_pending", figures.active);
+    sl_json_set_int(seen, "inadmissible", figures.inadmissible);
+    sl_json_set_int(seen, "finished", figures.finished);
     struct sl_json *item = sl_json_new_map();
     sl_json_set_text(item, "name", sl_object_name(object));
     sl_json_set_text(item, "cohort", sl_json_path_text(object, "spec.cohortName", ""));
@@ -58,7 +64,7 @@ static void collect_queue(void *context, struct sl_json *object)
 static void count_family(struct sl_buf *out, const struct queues *q, const char *metric,
                          const char *member, const char *text)
 {
-    help(out, metric, "gauge", text);
+    sl_metrics_help(out, metric, "gauge", text);
     for (size_t i = 0; i < sl_json_len(q->items); i++) {
         const struct sl_json *item = sl_json_at(q->items, i);
         sl_buf_print(out, "%s{cluster_queue=\"%s\",replica_role=\"%s\"} %" PRId64 "\n", metric,
@@ -72,14 +78,14 @@ static void pending_family(struct sl_buf *out, const struct queues *q)
 {
     static const char line[] = "kueue_pending_workloads{cluster_queue=\"%s\",status=\"%s\","
                                "replica_role=\"%s\"} %" PRId64 "\n";
-    help(out, "kueue_pending_workloads", "gauge", "Pending workloads per ClusterQueue");
+    sl_metrics_help(out, "kueue_pending_workloads", "gauge", "Pending workloads per ClusterQueue");
     for (size_t i = 0; i < sl_json_len(q->items); i++) {
         const struct sl_json *item = sl_json_at(q->items, i);
         const char *queue = sl_json_path_text(item, "name", "");
-        int64_t all = sl_json_int(sl_json_path(item, "seen.pendingWorkloads"), 0);
-        int64_t parked = sl_engine_queue_parked(q->engine, queue);
-        sl_buf_print(out, line, queue, "active", q->role, all > parked ? all - parked : 0);
-        sl_buf_print(out, line, queue, "inadmissible", q->role, parked);
+        sl_buf_print(out, line, queue, "active", q->role,
+                     sl_json_path_int(item, "seen.active_pending", 0));
+        sl_buf_print(out, line, queue, "inadmissible", q->role,
+                     sl_json_path_int(item, "seen.inadmissible", 0));
     }
 }
 
@@ -100,8 +106,8 @@ static void collect_share(void *context, struct sl_json *cohort)
 /* Of Cohorts that are objects. */
 static void cohort_family(struct sl_buf *out, struct queues *q, const struct sl_client *client)
 {
-    help(out, "kueue_cohort_weighted_share", "gauge",
-         "Share of the parent's quota that is borrowed, by weight");
+    sl_metrics_help(out, "kueue_cohort_weighted_share", "gauge",
+                    "Share of the parent's quota that is borrowed, by weight");
     q->out = out;
     (void)client->list(client->self, SL_KIND_COHORT, "", collect_share, q, NULL);
 }
@@ -110,7 +116,7 @@ static void cohort_family(struct sl_buf *out, struct queues *q, const struct sl_
 static void share_family(struct sl_buf *out, const struct queues *q)
 {
     static const char name[] = "kueue_cluster_queue_weighted_share";
-    help(out, name, "gauge", "Share of the cohort's quota that is borrowed, by weight");
+    sl_metrics_help(out, name, "gauge", "Share of the cohort's quota that is borrowed, by weight");
     for (size_t i = 0; i < sl_json_len(q->items); i++) {
         const struct sl_json *item = sl_json_at(q->items, i);
         const struct sl_json *share = sl_json_path(item, "seen.fairSharing.weightedShare");
@@ -126,7 +132,7 @@ static void share_family(struct sl_buf *out, const struct queues *q)
 static void status_family(struct sl_buf *out, const struct queues *q)
 {
     static const char name[] = "kueue_cluster_queue_status";
-    help(out, name, "gauge", "1 for the state the ClusterQueue is in");
+    sl_metrics_help(out, name, "gauge", "1 for the state the ClusterQueue is in");
     for (size_t i = 0; i < sl_json_len(q->items); i++) {
         const struct sl_json *item = sl_json_at(q->items, i);
         const struct sl_json *active = sl_json_path(item, "seen.active.status");
@@ -138,8 +144,7 @@ static void status_family(struct sl_buf *out, const struct queues *q)
     }
 }
 
-/* A quantity in whole units with three decimals, as Kueue's metrics have cores and bytes. */
-static void print_quantity(struct sl_buf *out, const char *text)
+void sl_metrics_quantity(struct sl_buf *out, const char *text)
 {
     struct sl_quantity quantity;
     if (sl_quantity_parse(text, &quantity, NULL) != SL_CODE_OK) {
@@ -168,9 +173,6 @@ static void resource_lines(struct sl_buf *out, const struct family *f, const str
         for (size_t r = 0; r < sl_json_len(resources); r++) {
             const struct sl_json *resource = sl_json_at(resources, r);
             const struct sl_json *value = sl_json_get(resource, f->member);
-            if (value == NULL) {
-                continue;
-            }
             char number[32];
             snprintf(number, sizeof number, "%" PRId64, sl_json_int(value, 0));
             sl_buf_print(out,
@@ -179,7 +181,11 @@ static void resource_lines(struct sl_buf *out, const struct family *f, const str
                          f->metric, sl_json_path_text(item, "cohort", ""),
                          sl_json_path_text(item, "name", ""), sl_json_path_text(flavor, "name", ""),
                          sl_json_path_text(resource, "name", ""), f->role);
-            print_quantity(out, sl_json_text(value, number));
+            if (value == NULL) {
+                sl_buf_text(out, "+Inf\n"); /* no limit */
+            } else {
+                sl_metrics_quantity(out, sl_json_text(value, number));
+            }
         }
     }
 }
@@ -187,7 +193,7 @@ static void resource_lines(struct sl_buf *out, const struct family *f, const str
 static void resource_family(struct sl_buf *out, const struct queues *q, const char *metric,
                             const char *member, const char *text)
 {
-    help(out, metric, "gauge", text);
+    sl_metrics_help(out, metric, "gauge", text);
     for (size_t i = 0; i < sl_json_len(q->items); i++) {
         const struct sl_json *item = sl_json_at(q->items, i);
         struct family f = {metric, "total", q->role};
@@ -198,7 +204,7 @@ static void resource_family(struct sl_buf *out, const struct queues *q, const ch
 static void quota_family(struct sl_buf *out, const struct queues *q, const char *metric,
                          const char *member, const char *text)
 {
-    help(out, metric, "gauge", text);
+    sl_metrics_help(out, metric, "gauge", text);
     for (size_t i = 0; i < sl_json_len(q->items); i++) {
         const struct sl_json *item = sl_json_at(q->items, i);
         const struct sl_json *groups = sl_json_get(item, "groups");
@@ -223,6 +229,10 @@ static const struct {
      "From creation or requeuing to the admission"},
     {"kueue_admission_checks_wait_time_seconds", "histogram",
      "From the reservation of quota to the admission, of workloads with checks"},
+    {"kueue_ready_wait_time_seconds", "histogram",
+     "From creation or requeuing until all pods were ready"},
+    {"kueue_admitted_until_ready_wait_time_seconds", "histogram",
+     "From the admission until all pods were ready"},
     {"kueue_evicted_workloads_total", "counter", "Evictions since the start"},
     {"kueue_evicted_workloads_once_total", "counter",
      "Workloads that were evicted for the first time for that reason"},
@@ -239,10 +249,10 @@ static void totals(struct sl_buf *out, const struct sl_pages *p)
     sl_engine_count(p->engine, &e);
     sl_controllers_count(p->controllers, &c);
     for (size_t i = 0; i < sizeof meters / sizeof meters[0]; i++) {
-        help(out, meters[i].name, meters[i].type, meters[i].text);
-        sl_meters_print(c.meters, meters[i].name, role_of(p), out);
+        sl_metrics_help(out, meters[i].name, meters[i].type, meters[i].text);
+        sl_meters_print(&c.meters->meters, meters[i].name, role_of(p), out);
     }
-    single(out, "kueue_finished_workloads", "gauge", "Workloads that have finished", e.finished);
+    sl_metrics_local_queues(p, c.meters, role_of(p), out);
     single(out, "sluice_workloads", "gauge", "Workloads known to the core", e.workloads);
     single(out, "sluice_workloads_pending", "gauge", "Workloads that wait for quota", e.pending);
     single(out, "sluice_workloads_holding", "gauge", "Workloads that hold quota", e.holding);
@@ -252,6 +262,8 @@ static void totals(struct sl_buf *out, const struct sl_pages *p)
     single(out, "sluice_core_bytes", "gauge", "Core state in use", e.core_bytes);
     single(out, "sluice_write_conflicts_total", "counter",
            "Decisions written again after a conflict", c.workloads.conflicts);
+    single(out, "sluice_metrics_dropped_total", "counter",
+           "What was not counted because there are too many series", c.meters->meters.dropped);
     single(out, "sluice_events_dropped_total", "counter", "Events over the writing budget",
            c.events_dropped);
     single(out, "sluice_jobs_queued", "gauge", "Jobs the job controller has to look at",
@@ -267,6 +279,7 @@ static void decisions(struct sl_buf *out, const struct sl_pages *p)
                  "Workloads that hold a reservation");
     count_family(out, &q, "kueue_admitted_active_workloads", "admittedWorkloads",
                  "Admitted workloads that have not finished");
+    count_family(out, &q, "kueue_finished_workloads", "finished", "Workloads that have finished");
     status_family(out, &q);
     resource_family(out, &q, "kueue_cluster_queue_resource_reservation", "flavorsReservation",
                     "Reserved quota");
@@ -293,7 +306,7 @@ void sl_pages_metrics(void *context, const char *path, const char *query,
     if (p->engine != NULL) {
         decisions(out, p);
     }
-    help(out, "kueue_build_info", "gauge", "1, with the version as a label");
+    sl_metrics_help(out, "kueue_build_info", "gauge", "1, with the version as a label");
     sl_buf_print(out, "kueue_build_info{git_version=\"%s\",name=\"sluice\"} 1\n", SL_VERSION);
     if (p->metrics != NULL) {
         p->metrics(p->context, out);

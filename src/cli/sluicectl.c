@@ -15,7 +15,7 @@ static const struct command commands[] = {
     {"watch", sl_ctl_watch},       {"submit", sl_ctl_submit},
     {"pending", sl_ctl_pending},   {"dashboard", sl_ctl_dashboard},
     {"node", sl_ctl_node},         {"topology", sl_ctl_topology},
-    {"version", sl_ctl_version}};
+    {"replay", sl_ctl_replay},     {"version", sl_ctl_version}};
 
 static const struct command *find(const char *name)
 {

@@ -45,6 +45,7 @@ static int run(const struct sl_daemon_options *options)
     if (report(config, options->config)) {
         struct sl_daemon_options configured = *options;
         configured.keep_requests = !config->cleanup_requests;
+        configured.metered = config->metered;
         configured.jobs = &config->jobs;
         config->settings.paranoid = options->paranoid;
         enum sl_code code = options->standalone ? sl_daemon_run(&configured, &config->settings, &e)

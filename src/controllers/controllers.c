@@ -81,6 +81,7 @@ struct sl_controllers *sl_controllers_new(const struct sl_controllers_options *o
     }
     sl_workloads_init(&c->workloads, client, c->events, options->engine);
     c->workloads.budget = sl_budget_new(options->reasons_per_s, options->reasons_burst);
+    c->workloads.meters.metered = options->metered;
     c->workloads.evicted_already = look_at_job_again;
     c->workloads.context = c;
     sl_queues_init(&c->queues, client, c->events, options->engine);
@@ -176,19 +177,13 @@ static void read_again(struct sl_controllers *c, enum sl_kind kind, const struct
     }
 }
 
-static uint64_t finished_so_far(const struct sl_controllers *c)
-{
-    struct sl_engine_counters counters;
-    sl_engine_count(c->options.engine, &counters);
-    return counters.finished;
-}
-
 static void feed_workload(struct sl_controllers *c, const struct sl_json *object, bool deleted)
 {
-    uint64_t finished = finished_so_far(c);
+    struct sl_engine_counters before;
+    sl_engine_count(c->options.engine, &before);
     feed_engine(c, SL_KIND_WORKLOAD, object, deleted);
-    if (sl_controllers_ready(c) && finished_so_far(c) > finished) {
-        sl_workloads_count_finished(&c->workloads, object);
+    if (sl_controllers_ready(c)) {
+        sl_workloads_count_news(&c->workloads, &before, object);
     }
 }
 
@@ -204,6 +199,7 @@ static void on_watch(void *context, enum sl_watch_type type, enum sl_kind kind,
             feed_workload(c, object, deleted);
         } else {
             feed_engine(c, kind, object, deleted);
+            sl_workload_meters_observe(&c->workloads.meters, kind, object, deleted);
         }
         read_again(c, kind, object);
         sl_jobs_observe(&c->jobs, kind, object, deleted, sl_clock_now_ms());
@@ -239,10 +235,8 @@ static bool attempt(struct sl_controllers *c, int64_t now_ms)
     bool more = sl_engine_cycle(engine, now_ms);
     sl_engine_count(engine, &after);
     if (after.cycles > before.cycles) {
-        const char *result = after.reserved > before.reserved ? "success" : "inadmissible";
-        sl_meters_count(&c->workloads.meters, "kueue_admission_attempts_total{result", result, "");
-        sl_meters_time(&c->workloads.meters, "kueue_admission_attempt_duration_seconds{result",
-                       result, "", SL_METER_CALLS, sl_clock_monotonic_us() - began_us);
+        sl_workload_meters_attempt(&c->workloads.meters, after.reserved > before.reserved,
+                                   sl_clock_monotonic_us() - began_us);
     }
     return more;
 }

@@ -20,6 +20,7 @@ struct sl_controllers_options {
     bool run_jobs;
     struct sl_job_rules job_rules; /* which jobs are managed; zeroed: those with a queue name */
     bool keep_requests;            /* ProvisioningRequests of evicted Workloads stay */
+    struct sl_metered metered;     /* zeroed: no LocalQueue has metrics of its own */
     unsigned events_per_s;         /* 0: a store of our own, see recorder.h */
     unsigned events_burst;
     unsigned statuses_per_s; /* of queues and cohorts, all together; 0: no limit */
@@ -43,7 +44,7 @@ bool sl_controllers_ready(const struct sl_controllers *c); /* are decisions bein
 
 struct sl_controller_counters {
     struct sl_workload_counters workloads;
-    const struct sl_meters *meters;
+    const struct sl_workload_meters *meters;
     uint64_t events_dropped;
     size_t jobs_waiting; /* keys in the work queues */
 };

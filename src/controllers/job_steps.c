@@ -12,6 +12,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#define REMAKE_MS 1000
+#define MADE_MAX 2u /* Workloads of one job in that time */
+
 void sl_job_finish_workload(struct sl_reconciler *r, const struct sl_json *wl, const char *reason,
                             const char *message, const struct sl_note *note)
 {
@@ -110,6 +113,25 @@ static struct sl_json *wanted_new(struct sl_job_view *v)
     return sl_framework_workload_new(v->f, v->job, &plan);
 }
 
+/* Not faster than that: what is deleted at once, since its job is gone and our watch has not told, would be made again and
+ * again. */
+static bool may_make(struct sl_job_view *v)
+{
+    struct sl_jobs *j = v->j;
+    if (v->now_ms >= j->made_until_ms || v->now_ms < j->made_until_ms - REMAKE_MS) {
+        sl_map_free(j->made);
+        j->made = sl_map_new();
+        j->made_until_ms = v->now_ms + REMAKE_MS;
+    }
+    union sl_map_value made = {.number = 0};
+    if (sl_map_get(j->made, v->key, &made) && made.number >= MADE_MAX) {
+        sl_work_add(v->r->work, v->key, j->made_until_ms);
+        return false;
+    }
+    sl_map_put(j->made, v->key, (union sl_map_value){.number = made.number + 1});
+    return true;
+}
+
 static void create(struct sl_job_view *v)
 {
     bool waits = sl_job_prebuilt(v->job) != NULL;
@@ -124,7 +146,8 @@ static void create(struct sl_job_view *v)
         return;
     }
     struct sl_json *wl = wanted_new(v);
-    if (wl == NULL) {
+    if (wl == NULL || !may_make(v)) {
+        sl_json_free(wl);
         return;
     }
     struct sl_note note = sl_job_note(v, false, "CreatedWorkload");

@@ -288,8 +288,10 @@ static void add_kind(struct sl_jobs *j, const struct sl_framework *f,
 void sl_jobs_init(struct sl_jobs *j, const struct sl_client *client, struct sl_recorder *events,
                   struct sl_engine *engine, const struct sl_job_rules *rules)
 {
-    *j = (struct sl_jobs){
-        .engine = engine, .children = sl_job_children_new(), .default_classes = sl_map_new()};
+    *j = (struct sl_jobs){.engine = engine,
+                          .children = sl_job_children_new(),
+                          .default_classes = sl_map_new(),
+                          .made = sl_map_new()};
     if (rules != NULL) {
         j->rules = *rules;
     }
@@ -311,6 +313,7 @@ void sl_jobs_fini(struct sl_jobs *j)
     sl_reconciler_fini(&j->leftovers);
     sl_job_children_free(j->children);
     sl_map_free(j->default_classes);
+    sl_map_free(j->made);
 }
 
 /* --- what happens -------------------------------------------------------------------------------------- */

@@ -2,14 +2,16 @@
  * SPDX-FileCopyrightText: The Sluice authors */
 
 /* What is counted of decisions since the start: how often, and how long something took, each by its labels. Names
- * and labels are Kueue's; the bounds of the histograms too. A series is known by its name with its labels, as in
- * `name{a="b",c="d"}`; values of labels are names of objects, which need no escaping. */
+ * and labels are Kueue's; the bounds of the histograms too. Bounded in memory: what belongs to a queue is forgotten
+ * with it, and where there are too many series a new one is counted nowhere, but how often that was. Values of labels
+ * are names of objects, which need no escaping. */
 #ifndef SL_CONTROLLERS_METERS_H
 #define SL_CONTROLLERS_METERS_H
 #include "base/buf.h"
 #include "base/map.h"
 
-#define SL_METER_BOUNDS_MAX 15u
+#define SL_METER_BOUNDS_MAX 16u
+#define SL_METER_SERIES_MAX 65536u /* about 0.4 KiB each */
 
 /* The bounds of a histogram. */
 enum sl_meter_scale {
@@ -19,18 +21,26 @@ enum sl_meter_scale {
 };
 
 struct sl_meters {
-    struct sl_map *counts; /* series -> how often */
-    struct sl_map *times;  /* series -> struct sl_meter_times */
+    struct sl_map *families; /* name -> struct sl_meter_family */
+    struct sl_map *owners;   /* -> the first of its series */
+    uint32_t series, series_max;
+    uint64_t dropped; /* how often something was not counted, for want of room */
+};
+
+/* One series. The labels as they are printed, without braces: `cluster_queue="a",priority_class="b"`. */
+struct sl_series {
+    const char *name;
+    const char *owner; /* "namespace/name" of a LocalQueue, name of a ClusterQueue; "": nobody's */
+    const char *labels;
 };
 void sl_meters_init(struct sl_meters *m);
 void sl_meters_fini(struct sl_meters *m);
-/* `metric` ends with the name of its first label, whose value is `value`; `labels` are the others, each with its
- * comma in front. */
-void sl_meters_count(struct sl_meters *m, const char *metric, const char *value,
-                     const char *labels);
-/* A time before zero counts as zero. */
-void sl_meters_time(struct sl_meters *m, const char *metric, const char *value, const char *labels,
-                    enum sl_meter_scale scale, int64_t took_us);
+void sl_meters_count(struct sl_meters *m, const struct sl_series *s);
+/* A time before zero counts as zero. A name has one scale. */
+void sl_meters_time(struct sl_meters *m, const struct sl_series *s, enum sl_meter_scale scale,
+                    int64_t took_us);
+/* The owner is gone: its series end. */
+void sl_meters_forget(struct sl_meters *m, const char *owner);
 /* All series of that name, each with the label of the role that this process has. */
 void sl_meters_print(const struct sl_meters *m, const char *name, const char *role,
                      struct sl_buf *out);

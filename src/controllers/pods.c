@@ -299,8 +299,10 @@ static void reconcile(void *self, struct sl_reconciler *r, const struct sl_key *
     }
     if (sl_job_finished(job, &success, &message)) {
         remove_pods(p, job, true, INT64_MAX);
-    } else if (sl_job_suspended(job) || !sl_job_has_pods(job)) {
+    } else if (sl_job_suspended(job)) {
         stop(p, job, now_ms);
+    } else if (!sl_job_has_pods(job)) {
+        remove_pods(p, job, false, INT64_MAX); /* of an earlier run: now it is the runner's */
     } else {
         run(p, job, now_ms);
     }

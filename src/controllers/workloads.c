@@ -21,8 +21,6 @@ struct carried {
     bool recovers; /* its pods had been ready once when the decision was written */
 };
 
-#define LABELS_SIZE 320
-
 static const char deactivated[] = "DeactivatedDueTo";
 static const char *const decision_names[] = {
     [SL_DECIDE_RESERVE] = "reserve", [SL_DECIDE_ADMIT] = "admit",
@@ -36,7 +34,7 @@ void sl_workloads_init(struct sl_workloads *c, const struct sl_client *client,
                        struct sl_recorder *events, struct sl_engine *engine)
 {
     *c = (struct sl_workloads){.client = client, .events = events, .engine = engine};
-    sl_meters_init(&c->meters);
+    sl_workload_meters_init(&c->meters, (struct sl_metered){0});
     c->last = sl_map_new();
     c->untold = sl_work_new();
     c->untold_why = sl_map_new();
@@ -83,7 +81,7 @@ void sl_workloads_fini(struct sl_workloads *c)
     sl_map_free(c->untold_why);
     sl_work_free(c->untold);
     sl_map_free(c->last);
-    sl_meters_fini(&c->meters);
+    sl_workload_meters_fini(&c->meters);
     *c = (struct sl_workloads){0};
 }
 
@@ -111,10 +109,13 @@ static void answer(struct carried *k, enum sl_code code, int64_t now_ms)
     const struct sl_client *client = k->c->client;
     struct sl_json *live = NULL;
     struct sl_error e = {0};
+    struct sl_engine_counters before;
     sl_engine_answer(k->c->engine, &k->d, code, now_ms);
     if (sl_engine_unread(k->c->engine, &k->d) &&
         client->get(client->self, SL_KIND_WORKLOAD, k->ns, k->name, &live, &e) == SL_CODE_OK) {
+        sl_engine_count(k->c->engine, &before);
         (void)sl_engine_observe(k->c->engine, SL_KIND_WORKLOAD, live, now_ms, &e);
+        sl_workloads_count_news(k->c, &before, live);
     }
     sl_json_free(live);
 }
@@ -162,67 +163,17 @@ static void tell(const struct carried *k, const struct sl_json *wl, bool warning
                        sl_clock_now_ms());
 }
 
-static void count(const struct carried *k, const char *metric, const char *queue,
-                  const char *labels)
-{
-    sl_meters_count(&k->c->meters, metric, queue, labels);
-}
-
-/* How long it is since then; INT64_MIN where nobody knows. */
-static void time_wait(const struct carried *k, const char *metric, const struct sl_json *wl,
-                      const char *labels, int64_t since_ms)
-{
-    if (since_ms != INT64_MIN) {
-        sl_meters_time(&k->c->meters, metric, queue_of(wl), labels, SL_METER_WAITS,
-                       (sl_clock_now_ms() - since_ms) * 1000);
-    }
-}
-
-static int64_t condition_since_ms(const struct sl_json *wl, const char *type)
-{
-    return sl_clock_parse(sl_json_path_text(sl_condition_find(wl, type), "lastTransitionTime", ""));
-}
-
-/* Since its creation, or since it was put back in line. */
-static int64_t queued_since_ms(const struct sl_json *wl)
-{
-    return sl_condition_true(wl, "Requeued")
-               ? condition_since_ms(wl, "Requeued")
-               : sl_clock_parse(sl_json_path_text(wl, "metadata.creationTimestamp", ""));
-}
-
-static void time_admission(const struct carried *k, const struct sl_json *wl, const char *labels)
-{
-    time_wait(k, "kueue_admission_wait_time_seconds{cluster_queue", wl, labels,
-              queued_since_ms(wl));
-    if (sl_json_len(sl_json_path(wl, "status.admissionChecks")) > 0) {
-        time_wait(k, "kueue_admission_checks_wait_time_seconds{cluster_queue", wl, labels,
-                  condition_since_ms(wl, "QuotaReserved"));
-    }
-}
-
-static void priority_label(const struct sl_json *wl, char out[static LABELS_SIZE])
-{
-    snprintf(out, LABELS_SIZE, ",priority_class=\"%s\"",
-             sl_json_path_text(wl, "spec.priorityClassRef.name", ""));
-}
-
 static void tell_reserved(const struct carried *k, const struct sl_json *wl)
 {
     char message[400];
-    char labels[LABELS_SIZE];
     const char *queue = queue_of(wl);
-    priority_label(wl, labels);
     if (k->d.kind == SL_DECIDE_RESERVE) {
-        count(k, "kueue_quota_reserved_workloads_total{cluster_queue", queue, labels);
-        time_wait(k, "kueue_quota_reserved_wait_time_seconds{cluster_queue", wl, labels,
-                  queued_since_ms(wl));
+        sl_workload_meters_reserved(&k->c->meters, wl, sl_clock_now_ms());
         snprintf(message, sizeof message, "Quota reserved in ClusterQueue %s", queue);
         tell(k, wl, false, "QuotaReserved", message);
     }
     if (sl_condition_true(wl, "Admitted")) {
-        count(k, "kueue_admitted_workloads_total{cluster_queue", queue, labels);
-        time_admission(k, wl, labels);
+        sl_workload_meters_admitted(&k->c->meters, wl, sl_clock_now_ms());
         snprintf(message, sizeof message, "Admitted by ClusterQueue %s", queue);
         tell(k, wl, false, "Admitted", message);
     }
@@ -235,15 +186,13 @@ static void count_preempted(const struct carried *k, const char *reason)
     struct sl_json *winner = NULL;
     struct sl_json *queue = NULL;
     struct sl_error e = {0};
-    char labels[96];
     if (client->get(client->self, SL_KIND_WORKLOAD, k->d.by_ns, k->d.by_name, &winner, &e) ==
         SL_CODE_OK) {
         const char *name = sl_json_path_text(winner, "spec.queueName", "");
         (void)client->get(client->self, SL_KIND_LOCAL_QUEUE, k->d.by_ns, name, &queue, &e);
     }
-    snprintf(labels, sizeof labels, ",reason=\"%s\"", reason);
-    count(k, "kueue_preempted_workloads_total{preempting_cluster_queue",
-          sl_json_path_text(queue, "spec.clusterQueue", ""), labels);
+    sl_workload_meters_preempted(&k->c->meters, sl_json_path_text(queue, "spec.clusterQueue", ""),
+                                 reason);
     sl_json_free(queue);
     sl_json_free(winner);
 }
@@ -260,31 +209,10 @@ static const char *cause_of(const struct carried *k)
     return "";
 }
 
-/* How often it has been evicted for that reason and cause, this time included. */
-static int64_t evictions_so(const struct sl_json *wl, const char *reason, const char *cause)
-{
-    const struct sl_json *all = sl_json_path(wl, "status.schedulingStats.evictions");
-    for (size_t i = 0; i < sl_json_len(all); i++) {
-        const struct sl_json *one = sl_json_at(all, i);
-        if (strcmp(sl_json_path_text(one, "reason", ""), reason) == 0 &&
-            strcmp(sl_json_path_text(one, "underlyingCause", ""), cause) == 0) {
-            return sl_json_int(sl_json_get(one, "count"), 0);
-        }
-    }
-    return 0;
-}
-
 static void count_evicted(const struct carried *k, const struct sl_json *wl)
 {
-    char labels[512];
     bool caused = strncmp(k->reason, deactivated, sizeof deactivated - 1) == 0;
-    const char *reason = caused ? "Deactivated" : k->reason;
-    snprintf(labels, sizeof labels, ",reason=\"%s\",underlying_cause=\"%s\",priority_class=\"%s\"",
-             reason, cause_of(k), sl_json_path_text(wl, "spec.priorityClassRef.name", ""));
-    count(k, "kueue_evicted_workloads_total{cluster_queue", queue_of(wl), labels);
-    if (evictions_so(wl, reason, cause_of(k)) == 1) {
-        count(k, "kueue_evicted_workloads_once_total{cluster_queue", queue_of(wl), labels);
-    }
+    sl_workload_meters_evicted(&k->c->meters, wl, caused ? "Deactivated" : k->reason, cause_of(k));
 }
 
 static void tell_evicted(const struct carried *k, const struct sl_json *wl)
@@ -522,24 +450,16 @@ bool sl_workloads_step(struct sl_workloads *c, int64_t now_ms, unsigned limit)
     return true;
 }
 
-/* From the first admission to the end, without the time in between that it was not admitted. */
-static int64_t ran_ms(const struct sl_json *wl)
+void sl_workloads_count_news(struct sl_workloads *c, const struct sl_engine_counters *before,
+                             const struct sl_json *wl)
 {
-    int64_t past_s = sl_json_int(sl_json_path(wl, "status.accumulatedPastExecutionTimeSeconds"), 0);
-    int64_t from_ms = condition_since_ms(wl, "Admitted");
-    int64_t to_ms = condition_since_ms(wl, "Finished");
-    return from_ms == INT64_MIN || to_ms == INT64_MIN ? -1 : past_s * 1000 + to_ms - from_ms;
-}
-
-void sl_workloads_count_finished(struct sl_workloads *c, const struct sl_json *wl)
-{
-    char labels[LABELS_SIZE];
-    priority_label(wl, labels);
-    sl_meters_count(&c->meters, "kueue_finished_workloads_total{cluster_queue", queue_of(wl),
-                    labels);
-    if (ran_ms(wl) >= 0) {
-        sl_meters_time(&c->meters, "kueue_execution_time_seconds{cluster_queue", queue_of(wl),
-                       labels, SL_METER_RUNS, ran_ms(wl) * 1000);
+    struct sl_engine_counters now;
+    sl_engine_count(c->engine, &now);
+    if (now.finished > before->finished) {
+        sl_workload_meters_finished(&c->meters, wl);
+    }
+    if (now.started > before->started) {
+        sl_workload_meters_ready(&c->meters, wl, sl_clock_now_ms());
     }
 }
 

@@ -10,9 +10,9 @@
 #define SL_CONTROLLERS_WORKLOADS_H
 #include "base/map.h"
 #include "controllers/budget.h"
-#include "controllers/meters.h"
 #include "controllers/recorder.h"
 #include "controllers/work.h"
+#include "controllers/workload_meters.h"
 #include "engine/engine.h"
 
 #define SL_DECISIONS_IN_FLIGHT 1024u
@@ -28,7 +28,7 @@ struct sl_workloads {
     struct sl_engine *engine;
     unsigned in_flight;
     struct sl_workload_counters counters;
-    struct sl_meters meters;
+    struct sl_workload_meters meters; /* metered: set by whoever owns this, before the start */
     struct sl_map *last;       /* "namespace/name" -> the last decision that is not written */
     struct sl_budget budget;   /* for PENDING; no limit, unless somebody sets one */
     struct sl_work *untold;    /* Workloads whose PENDING waits for it, and */
@@ -43,7 +43,8 @@ void sl_workloads_init(struct sl_workloads *c, const struct sl_client *client,
 void sl_workloads_fini(struct sl_workloads *c);
 /* Take decisions and start writing them; true when more wait that could be taken at once. */
 bool sl_workloads_step(struct sl_workloads *c, int64_t now_ms, unsigned limit);
-/* This Workload has finished just now. */
-void sl_workloads_count_finished(struct sl_workloads *c, const struct sl_json *wl);
+/* The engine has just seen this Workload: counts what it was the first to say. `before` that, these were the figures. */
+void sl_workloads_count_news(struct sl_workloads *c, const struct sl_engine_counters *before,
+                             const struct sl_json *wl);
 int64_t sl_workloads_due_ms(const struct sl_workloads *c);
 #endif

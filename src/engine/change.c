@@ -8,6 +8,7 @@
 #include "base/check.h"
 #include "engine/change_topology.h"
 #include "engine/follow.h"
+#include "engine/outcome.h"
 #include "engine/pack.h"
 #include "engine/state.h"
 #include "kernel/placement.h"
@@ -221,7 +222,7 @@ static enum sl_status perform_attach(const struct sl_change *c)
     return status;
 }
 
-static void begin_cycle(const struct sl_change *c)
+void sl_change_begin_cycle(const struct sl_change *c)
 {
     if (c->word[0] != 0) {
         (void)sl_cycle_begin_all(c->number[0]);
@@ -232,7 +233,7 @@ static void begin_cycle(const struct sl_change *c)
 
 static enum sl_status perform_cycle(const struct sl_change *c)
 {
-    begin_cycle(c);
+    sl_change_begin_cycle(c);
     while (sl_cycle_next()) {
     }
     (void)sl_cycle_end();
@@ -468,15 +469,33 @@ static sl_workload_id subject(const struct sl_change *c)
     }
 }
 
-/* A cycle's outcomes are followed one by one, while policy still says what it found. */
+static void note_outcome(struct sl_engine *g, int64_t now_ms)
+{
+    struct sl_buf payload = {0};
+    sl_outcome_pack(&payload);
+    (void)sl_journal_append(g->journal, SL_JOURNAL_OUTCOME, now_ms, &payload);
+    sl_buf_fini(&payload);
+}
+
+static bool decides_nothing(void)
+{
+    return sl_cycle_outcome.result == SL_CYCLE_PENDING && sl_cycle_evicted.count == 0;
+}
+
+/* A cycle's outcomes are noted and followed one by one, while policy still says what it found. */
 static enum sl_status run_cycle(struct sl_engine *g, const struct sl_change *c, int64_t now_ms)
 {
-    begin_cycle(c);
+    bool idle = true;
+    sl_change_begin_cycle(c);
     while (sl_cycle_next()) {
+        idle = idle && decides_nothing();
+        note_outcome(g, now_ms);
         sl_follow_outcome(g, now_ms);
     }
     (void)sl_cycle_end();
     sl_follow_granted(g, now_ms);
+    g->cycle_ms = now_ms;
+    g->idle_cycles = idle ? g->idle_cycles + 1 : 0;
     return SL_OK;
 }
 
@@ -487,6 +506,7 @@ enum sl_status sl_change_apply(struct sl_engine *g, struct sl_change *c, int64_t
         note(g, c, SL_OK, now_ms);
         return run_cycle(g, c, now_ms);
     }
+    g->idle_cycles = 0;
     sl_workload_id id = subject(c);
     struct sl_look before = {0};
     if (id != SL_NO_ID) {

@@ -38,6 +38,8 @@ enum sl_status sl_change_apply(struct sl_engine *g, struct sl_change *c, int64_t
 
 /* Carry out only: what a replay does with the records of a journal. */
 enum sl_status sl_change_perform(struct sl_change *c);
+/* A cycle that is looked at outcome by outcome: begin it, then sl_cycle_next and sl_cycle_end. */
+void sl_change_begin_cycle(const struct sl_change *c);
 /* The other way from a journal's payload; false when it is none. `list` is filled where there is
  * one. */
 bool sl_change_unpack(const unsigned char *payload, size_t len, struct sl_change *out,

@@ -70,6 +70,37 @@ const char *sl_condition_cause(const struct sl_workload *record)
     return cause_texts[record->deactivation];
 }
 
+const char *sl_condition_decision_reason(const struct sl_workload *record,
+                                         enum sl_decision_kind kind)
+{
+    switch (kind) {
+    case SL_DECIDE_RESERVE:
+        return "QuotaReserved";
+    case SL_DECIDE_ADMIT:
+        return "Admitted";
+    case SL_DECIDE_EVICT:
+        return sl_condition_evict_reason(record);
+    case SL_DECIDE_DEACTIVATE:
+        return sl_condition_cause(record);
+    case SL_DECIDE_REQUEUE:
+        return sl_condition_requeue_reason(record);
+    case SL_DECIDE_DELETE:
+        return record->phase == SL_PHASE_FINISHED ? "Finished" : "Deactivated";
+    case SL_DECIDE_PLACE:
+        return record->unhealthy_count > 0 ? "NodeFailures"
+               : record->topology_pending  ? "PendingDelayedTopologyRequests"
+                                           : "TopologyAssigned";
+    case SL_DECIDE_UNPLACED:
+        return "SecondPassFailed";
+    case SL_DECIDE_LATE:
+        return "StillRunning";
+    case SL_DECIDE_PENDING:
+    case SL_DECIDE_RELEASE:
+        break;
+    }
+    return NULL;
+}
+
 /* Said when no decision had more to say. */
 const char *sl_condition_pending_sentence(enum sl_pending_reason reason)
 {

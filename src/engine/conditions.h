@@ -7,6 +7,7 @@
 #ifndef SL_ENGINE_CONDITIONS_H
 #define SL_ENGINE_CONDITIONS_H
 #include "api/object.h"
+#include "engine/engine.h"
 #include "kernel/types.h"
 
 struct sl_condition_view {
@@ -28,6 +29,9 @@ const char *sl_condition_legacy_reason(enum sl_pending_reason reason, bool queue
 const char *sl_condition_evict_reason(const struct sl_workload *record);
 const char *sl_condition_requeue_reason(const struct sl_workload *record);
 const char *sl_condition_cause(const struct sl_workload *record);
+/* Of a decision about it; NULL for those that say why it is pending: pending and release. */
+const char *sl_condition_decision_reason(const struct sl_workload *record,
+                                         enum sl_decision_kind kind);
 
 /* Said when no decision had more to say. */
 const char *sl_condition_pending_sentence(enum sl_pending_reason reason);

@@ -79,17 +79,21 @@ static const struct sl_json *find_named(const struct sl_json *list, const char *
 /* One check as the record has it. A state that the core has reset keeps what it was in its message.
  */
 static struct sl_json *new_check(const struct sl_json *live, const char *name,
-                                 const struct sl_check *check, int64_t now_ms)
+                                 const struct sl_check *check, const struct sl_condition_view *v)
 {
+    const struct sl_workload *w = v->record;
+    bool reactivated =
+        w->active && w->phase != SL_PHASE_EVICTED && w->requeue_reason == SL_REQUEUE_REACTIVATED;
     const char *state = check_states[check->state];
     const char *old = sl_json_path_text(live, "state", "");
     struct sl_json *item = live == NULL ? sl_json_new_map() : sl_json_clone(live);
     if (strcmp(old, state) != 0) {
         char time[32];
         struct sl_buf message = {0};
-        sl_clock_format(now_ms, time);
+        sl_clock_format(v->now_ms, time);
         if (live != NULL) {
-            sl_buf_print(&message, "Reset to %s after eviction. Previously: %s", state, old);
+            sl_buf_print(&message, "Reset to %s after %s. Previously: %s", state,
+                         reactivated ? "reactivation" : "eviction", old);
         } else {
             sl_buf_text(&message, "waits for the check's controller");
         }
@@ -140,7 +144,7 @@ static void write_checks(struct sl_engine *g, struct sl_json *status, sl_workloa
         const char *name = sl_intern_name(g->names, SL_INTERN_CHECK, record->checks[i].check);
         const struct sl_json *old = find_named(live, name);
         if (old != NULL || !may_not_apply(g, id, record, record->checks[i].check)) {
-            insert_sorted(list, new_check(old, name, &record->checks[i], v->now_ms));
+            insert_sorted(list, new_check(old, name, &record->checks[i], v));
         }
     }
     if (sl_json_len(list) == 0) {

@@ -10,6 +10,7 @@
 #include "engine/change.h"
 #include "engine/constraints.h"
 #include "engine/event_in.h"
+#include "engine/journal_turn.h"
 #include "engine/limits.h"
 #include "engine/node_health.h"
 #include "engine/restand.h"
@@ -35,6 +36,9 @@ enum sl_code sl_engine_open(const struct sl_engine_options *options, struct sl_e
     if (code != SL_CODE_OK) {
         sl_mem_free(g);
         return code;
+    }
+    if (options != NULL && options->journal_file_bytes > 0) {
+        sl_journal_limit(g->journal, options->journal_file_bytes);
     }
     opened = true;
     g->names = sl_intern_new();
@@ -268,7 +272,7 @@ void sl_engine_synced(struct sl_engine *g, int64_t now_ms)
     sl_accounts_sample(g, now_ms);
     g->sweep = true;
     sl_node_sweep(g, now_ms);
-    (void)sl_journal_flush(g->journal);
+    sl_journal_end_turn(g, now_ms);
 }
 
 const char *sl_engine_queue_of(const struct sl_engine *g, sl_workload_id id)

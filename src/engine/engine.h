@@ -13,7 +13,8 @@
 
 struct sl_engine;
 struct sl_engine_options {
-    const char *journal_dir; /* NULL = no journal */
+    const char *journal_dir;   /* NULL = no journal */
+    size_t journal_file_bytes; /* the next file is begun after so many; 0 = SL_JOURNAL_FILE_MAX */
     const struct sl_engine_settings
         *settings; /* NULL = the defaults; copied, but not its strings */
 };
@@ -108,8 +109,28 @@ void sl_engine_job_stopped(struct sl_engine *g, const struct sl_json *workload, 
  * the Active condition's {status, reason, message} under "active". NULL when unknown. */
 struct sl_json *sl_engine_queue_status(struct sl_engine *g, enum sl_kind kind, const char *ns,
                                        const char *name);
-/* How many of those that wait in that ClusterQueue wait for a change or a backoff. */
-uint32_t sl_engine_queue_parked(const struct sl_engine *g, const char *cluster_queue);
+/* How many workloads of a ClusterQueue or LocalQueue are in which state; false when it is unknown. */
+struct sl_queue_figures {
+    uint32_t active;       /* pending, and tried without anything changing */
+    uint32_t inadmissible; /* pending, and waiting for a change or a backoff */
+    uint32_t reserving;    /* including the admitted */
+    uint32_t admitted, finished;
+    bool open; /* it is Active */
+};
+bool sl_engine_queue_figures(const struct sl_engine *g, enum sl_kind kind, const char *ns,
+                             const char *name, struct sl_queue_figures *out);
+/* What a LocalQueue uses of each flavor and resource of its ClusterQueue, as amounts (api/quantity.h). */
+struct sl_queue_usage {
+    const char *flavor, *resource;
+    int64_t reservation, usage;
+};
+typedef void sl_usage_fn(void *context, const struct sl_queue_usage *usage);
+void sl_engine_queue_usages(const struct sl_engine *g, const char *ns, const char *name,
+                            sl_usage_fn *visit, void *context);
+/* What a LocalQueue has used lately, in units of its resources by their weights and over its own, as admission fair
+ * sharing compares it; INFINITY where its weight is 0. False without admission fair sharing. */
+bool sl_engine_queue_fair_usage(const struct sl_engine *g, const char *ns, const char *name,
+                                const char **cluster_queue, double *usage);
 /* How many workloads hold quota of the ClusterQueue. */
 uint32_t sl_engine_holders(const struct sl_engine *g, const char *cluster_queue);
 /* Names of queues and cohorts whose status may have changed since the last call; false when none is
@@ -128,7 +149,7 @@ struct sl_json *sl_engine_pending(struct sl_engine *g, const char *cluster_queue
                                   const struct sl_pending_range *range /* NULL: all */);
 
 struct sl_engine_counters {
-    uint64_t cycles, events, refused, reserved, admitted, evicted, finished;
+    uint64_t cycles, events, refused, reserved, admitted, started, evicted, finished;
     uint32_t workloads, pending, holding;
     uint64_t core_bytes; /* resident core state, estimated from what is in use */
 };

@@ -9,9 +9,9 @@
 #include "engine/change.h"
 #include "engine/constraints.h"
 #include "engine/follow.h"
-#include "engine/pack.h"
 #include "engine/quotas.h"
 #include "engine/released.h"
+#include "engine/roll.h"
 #include "engine/rules.h"
 #include "engine/state.h"
 #include "kernel/commit.h"
@@ -37,9 +37,7 @@ uint32_t sl_name_take(struct sl_engine *g, enum sl_intern_class c, const char *n
     uint32_t id = sl_intern_add(g->names, c, name, &is_new);
     if (is_new) {
         struct sl_buf payload = {0};
-        pack_u8(&payload, (uint8_t)c);
-        pack_u32(&payload, id);
-        pack_text(&payload, name);
+        sl_roll_pack(&payload, c, id, name);
         (void)sl_journal_append(g->journal, SL_JOURNAL_NAME, now_ms, &payload);
         sl_buf_fini(&payload);
         if (c == SL_INTERN_RESOURCE) {

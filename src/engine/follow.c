@@ -45,6 +45,7 @@ struct sl_look sl_follow_look(sl_workload_id id)
                            .evicted = w->evicted,
                            .requeued = w->requeued,
                            .deactivation = w->deactivation,
+                           .pods_ready = w->pods_ready,
                            .check_count = w->check_count,
                            .waits_for_place = waits_for_place(w),
                            .unhealthy_count = w->unhealthy_count};
@@ -58,30 +59,9 @@ static const char *reason_of(const struct sl_engine *g, sl_workload_id id,
                              enum sl_decision_kind kind)
 {
     const struct sl_workload *w = &sl_workloads[id];
-    switch (kind) {
-    case SL_DECIDE_RESERVE:
-        return "QuotaReserved";
-    case SL_DECIDE_ADMIT:
-        return "Admitted";
-    case SL_DECIDE_EVICT:
-        return sl_condition_evict_reason(w);
-    case SL_DECIDE_DEACTIVATE:
-        return sl_condition_cause(w);
-    case SL_DECIDE_REQUEUE:
-        return sl_condition_requeue_reason(w);
-    case SL_DECIDE_DELETE:
-        return w->phase == SL_PHASE_FINISHED ? "Finished" : "Deactivated";
-    case SL_DECIDE_PLACE:
-        return w->unhealthy_count > 0 ? "NodeFailures"
-               : w->topology_pending  ? "PendingDelayedTopologyRequests"
-                                      : "TopologyAssigned";
-    case SL_DECIDE_UNPLACED:
-        return "SecondPassFailed";
-    case SL_DECIDE_LATE:
-        return "StillRunning";
-    case SL_DECIDE_PENDING:
-    case SL_DECIDE_RELEASE:
-        break;
+    const char *reason = sl_condition_decision_reason(w, kind);
+    if (reason != NULL) {
+        return reason;
     }
     return g->settings.granular_reasons
                ? sl_condition_pending_reason(w)
@@ -313,6 +293,8 @@ void sl_follow(struct sl_engine *g, sl_workload_id id, const struct sl_look *bef
         drop_grant(g, id);
         return;
     }
+    g->counters.started +=
+        w->pods_ready == SL_PODS_STARTED && before->pods_ready != SL_PODS_STARTED;
     arm(g, id);
     if (!g->restoring) {
         if (!decide_phase(g, id, before->phase, now_ms)) {

@@ -17,6 +17,7 @@ struct sl_look {
     enum sl_evict_reason evicted;
     enum sl_requeued requeued;
     enum sl_cause deactivation;
+    enum sl_pods_ready pods_ready;
     uint32_t check_count;
     bool waits_for_place; /* reserved, all checks ready, and its topology is still pending */
     uint32_t unhealthy_count;
@@ -36,6 +37,10 @@ void sl_decide(struct sl_engine *g, sl_workload_id id, enum sl_decision_kind kin
 void sl_follow_say(struct sl_engine *g, sl_workload_id id, const char *message);
 
 /* --- tallies.c -------------------------------------------------------------------------------- */
+struct sl_tally;
+/* How much is used of one flavor and resource; NULL: nothing ever was. */
+struct sl_usage *sl_tally_find(const struct sl_tally *t, sl_flavor_id flavor,
+                               sl_resource_id resource);
 /* Count the workload where it now belongs, and no longer where it was. */
 void sl_tally_update(struct sl_engine *g, sl_workload_id id);
 struct sl_local_queue;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* Writing the journal: one open file, records gathered in memory and written once a cycle. */
+/* Writing the journal: one open file, records gathered in memory and written once a cycle; and the
+ * change to the next file, which begins with an image or is not begun. */
 #include "engine/journal.h"
 #include "base/check.h"
 #include "base/clock.h"
@@ -18,15 +19,29 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#define IMAGE_RETRY_MS 60000
+
+/* The file that is written to. */
+struct target {
+    int fd;
+    uint64_t number;
+    size_t size;        /* what is known to be good */
+    size_t image_bytes; /* of that: images */
+};
+
 struct sl_journal {
     char *dir; /* NULL = count only */
-    int fd;
-    uint64_t file_number;
-    size_t file_size; /* what is known to be good in the open file */
+    struct target file;
+    size_t limit;
+    bool gap; /* records were lost since the last image */
     uint64_t sequence;
     struct sl_buf pending;
     uint64_t pending_count;
     uint64_t lost;
+    bool in_image, image_failed;
+    struct target before; /* the image, and its number */
+    uint64_t sequence_before;
+    int64_t image_not_before_ms;
 };
 
 static void path_of(const struct sl_journal *j, uint64_t number, struct sl_buf *out)
@@ -79,7 +94,7 @@ static void remove_old(struct sl_journal *j)
     struct sl_buf path = {0};
     uint64_t number;
     for (struct dirent *entry = readdir(dir); entry != NULL; entry = readdir(dir)) {
-        if (parse_name(entry->d_name, &number) && number + SL_JOURNAL_KEEP <= j->file_number) {
+        if (parse_name(entry->d_name, &number) && number + SL_JOURNAL_KEEP <= j->file.number) {
             path_of(j, number, &path);
             (void)unlink(path.data); /* tried again at the next rotation */
         }
@@ -113,37 +128,42 @@ static bool write_header(struct sl_journal *j)
     pack_u64(&header, j->sequence + 1);
     pack_i64(&header, sl_clock_now_ms());
     SL_ASSERT(header.len == SL_JOURNAL_HEADER_SIZE);
-    bool ok = write_all(j->fd, header.data, header.len);
-    j->file_size = SL_JOURNAL_HEADER_SIZE;
+    bool ok = write_all(j->file.fd, header.data, header.len);
     sl_buf_fini(&header);
     return ok;
 }
 
-/* Begin file `number`; on failure the journal keeps what it had. */
-static enum sl_code begin_file(struct sl_journal *j, uint64_t number, struct sl_error *e)
+/* Begin file `number`, the one before stays open; on failure the journal keeps what it had. */
+static enum sl_code open_file(struct sl_journal *j, uint64_t number, struct sl_error *e)
 {
     struct sl_buf path = {0};
-    path_of(j, number, &path);
-    int old = j->fd;
-    size_t old_size = j->file_size;
-    j->fd = open(path.data, O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0640);
+    struct target old = j->file;
     enum sl_code code = SL_CODE_OK;
-    if (j->fd < 0 || !write_header(j)) {
+    path_of(j, number, &path);
+    j->file = (struct target){.number = number, .size = SL_JOURNAL_HEADER_SIZE};
+    j->file.fd = open(path.data, O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0640);
+    if (j->file.fd < 0 || !write_header(j)) {
         code = sl_error_set(e, SL_CODE_INTERNAL, "cannot write %s: %s", path.data, strerror(errno));
-        if (j->fd >= 0) {
-            close(j->fd);
+        if (j->file.fd >= 0) {
+            close(j->file.fd);
             (void)unlink(path.data);
         }
-        j->fd = old;
-        j->file_size = old_size;
-    } else {
+        j->file = old;
+    }
+    sl_buf_fini(&path);
+    return code;
+}
+
+static enum sl_code begin_file(struct sl_journal *j, uint64_t number, struct sl_error *e)
+{
+    int old = j->file.fd;
+    enum sl_code code = open_file(j, number, e);
+    if (code == SL_CODE_OK) {
         if (old >= 0) {
             close(old);
         }
-        j->file_number = number;
         remove_old(j);
     }
-    sl_buf_fini(&path);
     return code;
 }
 
@@ -160,10 +180,13 @@ static enum sl_code scan_file(struct sl_journal *j, const char *path, bool *dama
     enum sl_journal_end end;
     while ((end = sl_journal_reader_next(reader, &record)) == SL_JOURNAL_RECORD) {
         j->sequence = record.sequence;
+        if (record.type == SL_JOURNAL_IMAGE) {
+            j->file.image_bytes += SL_JOURNAL_FRAME_SIZE + record.len;
+        }
     }
-    j->file_size = sl_journal_reader_offset(reader);
+    j->file.size = sl_journal_reader_offset(reader);
     *damaged = end == SL_JOURNAL_DAMAGED;
-    *older = j->file_size >= SL_JOURNAL_HEADER_SIZE &&
+    *older = j->file.size >= SL_JOURNAL_HEADER_SIZE &&
              sl_journal_reader_version(reader) < SL_JOURNAL_VERSION;
     sl_journal_reader_close(reader);
     return SL_CODE_OK;
@@ -177,28 +200,28 @@ static enum sl_code continue_file(struct sl_journal *j, uint64_t number, struct 
     bool damaged = false;
     bool older = false;
     path_of(j, number, &path);
-    j->file_number = number;
+    j->file.number = number;
     enum sl_code code = scan_file(j, path.data, &damaged, &older, e);
     if (code == SL_CODE_OK && stat(path.data, &st) != 0) {
         code = sl_error_set(e, SL_CODE_INTERNAL, "cannot read %s: %s", path.data, strerror(errno));
     }
     if (code == SL_CODE_OK) {
-        size_t bad = (size_t)st.st_size - j->file_size;
+        size_t bad = (size_t)st.st_size - j->file.size;
         if (bad > 0 || damaged) {
             sl_log(SL_LOG_WARN,
                    damaged ? "journal damaged, a new file is begun" : "journal tail torn, cut off",
-                   "file", path.data, "offset", sl_log_number((long long)j->file_size), "bytes",
+                   "file", path.data, "offset", sl_log_number((long long)j->file.size), "bytes",
                    sl_log_number((long long)bad), NULL);
         }
         if (damaged) {
             j->sequence +=
                 bad / SL_JOURNAL_FRAME_SIZE; /* no number of a lost record is given out again */
         }
-        if (damaged || older || j->file_size < SL_JOURNAL_HEADER_SIZE) {
+        if (damaged || older || j->file.size < SL_JOURNAL_HEADER_SIZE) {
             code = begin_file(j, damaged || older ? number + 1 : number, e);
         } else {
-            j->fd = open(path.data, O_WRONLY | O_APPEND | O_CLOEXEC);
-            if (j->fd < 0 || ftruncate(j->fd, (off_t)j->file_size) != 0) {
+            j->file.fd = open(path.data, O_WRONLY | O_APPEND | O_CLOEXEC);
+            if (j->file.fd < 0 || ftruncate(j->file.fd, (off_t)j->file.size) != 0) {
                 code = sl_error_set(e, SL_CODE_INTERNAL, "cannot write %s: %s", path.data,
                                     strerror(errno));
             }
@@ -212,7 +235,8 @@ enum sl_code sl_journal_open(const char *dir, struct sl_journal **out, struct sl
 {
     SL_PRE(out != NULL);
     struct sl_journal *j = sl_mem_new(1, sizeof *j);
-    j->fd = -1;
+    j->file.fd = -1;
+    j->limit = SL_JOURNAL_FILE_MAX;
     enum sl_code code = SL_CODE_OK;
     if (dir != NULL) {
         uint64_t newest = 0;
@@ -241,9 +265,10 @@ void sl_journal_close(struct sl_journal *j)
     if (j == NULL) {
         return;
     }
-    if (j->fd >= 0) {
+    if (j->file.fd >= 0) {
+        SL_PRE(!j->in_image);
         (void)sl_journal_flush(j);
-        close(j->fd);
+        close(j->file.fd);
     }
     sl_buf_fini(&j->pending);
     sl_mem_free(j->dir);
@@ -256,7 +281,7 @@ uint64_t sl_journal_append(struct sl_journal *j, enum sl_journal_type type, int6
     size_t len = payload == NULL ? 0 : payload->len;
     SL_PRE(len <= SL_JOURNAL_RECORD_MAX);
     j->sequence++;
-    if (j->fd < 0) {
+    if (j->file.fd < 0) {
         return j->sequence;
     }
     size_t start = j->pending.len;
@@ -276,7 +301,23 @@ uint64_t sl_journal_append(struct sl_journal *j, enum sl_journal_type type, int6
     return j->sequence;
 }
 
+void sl_journal_limit(struct sl_journal *j, size_t bytes)
+{
+    SL_PRE(bytes > 0);
+    j->limit = bytes;
+}
+
 /* Nothing of a refused write may stay: half a record would make all that follows unreadable. */
+static void cut_back(struct sl_journal *j)
+{
+    if (ftruncate(j->file.fd, (off_t)j->file.size) != 0) {
+        sl_log(SL_LOG_ERROR, "journal cannot be cut back and is given up", "directory", j->dir,
+               NULL);
+        close(j->file.fd);
+        j->file.fd = -1;
+    }
+}
+
 static void drop_pending(struct sl_journal *j, int why)
 {
     if (j->lost == 0) {
@@ -284,34 +325,93 @@ static void drop_pending(struct sl_journal *j, int why)
                "error", strerror(why), NULL);
     }
     j->lost += j->pending_count;
-    if (ftruncate(j->fd, (off_t)j->file_size) != 0) {
-        sl_log(SL_LOG_ERROR, "journal cannot be cut back and is given up", "directory", j->dir,
-               NULL);
-        close(j->fd);
-        j->fd = -1;
-    }
+    j->gap = true;
+    cut_back(j);
 }
 
 bool sl_journal_flush(struct sl_journal *j)
 {
-    if (j->fd < 0 || j->pending.len == 0) {
-        return j->fd >= 0 || j->dir == NULL;
+    if (j->file.fd < 0 || j->pending.len == 0) {
+        return j->file.fd >= 0 || j->dir == NULL;
     }
-    bool ok = write_all(j->fd, j->pending.data, j->pending.len);
+    bool ok = !j->image_failed && write_all(j->file.fd, j->pending.data, j->pending.len);
     if (ok) {
-        j->file_size += j->pending.len;
+        j->file.size += j->pending.len;
+    } else if (j->in_image) {
+        j->image_failed = true;
     } else {
         drop_pending(j, errno);
     }
     sl_buf_reset(&j->pending);
     j->pending_count = 0;
-    if (ok && j->file_size >= SL_JOURNAL_FILE_MAX) {
-        struct sl_error e = {0};
-        if (begin_file(j, j->file_number + 1, &e) != SL_CODE_OK) {
-            sl_log(SL_LOG_WARN, "journal not rotated, tried again later", "error", e.text, NULL);
-        }
-    }
     return ok;
+}
+
+/* --- images ------------------------------------------------------------------------------------ */
+
+/* As much again as its images at least, however small the limit is. */
+static bool is_full(const struct sl_journal *j)
+{
+    size_t records = j->file.size - SL_JOURNAL_HEADER_SIZE - j->file.image_bytes;
+    return records >= j->limit && records >= j->file.image_bytes;
+}
+
+bool sl_journal_wants_image(const struct sl_journal *j, int64_t now_ms)
+{
+    return j->file.fd >= 0 && (j->gap || is_full(j)) && now_ms >= j->image_not_before_ms;
+}
+
+enum sl_code sl_journal_begin_image(struct sl_journal *j, int64_t now_ms, struct sl_error *e)
+{
+    SL_PRE(j->file.fd >= 0 && !j->in_image && j->pending.len == 0);
+    j->before = j->file;
+    j->sequence_before = j->sequence;
+    j->image_not_before_ms = now_ms + IMAGE_RETRY_MS; /* unless it succeeds */
+    enum sl_code code = is_full(j) ? open_file(j, j->file.number + 1, e) : SL_CODE_OK;
+    j->in_image = code == SL_CODE_OK;
+    return code;
+}
+
+static void give_new_file_up(struct sl_journal *j)
+{
+    struct sl_buf path = {0};
+    path_of(j, j->file.number, &path);
+    close(j->file.fd);
+    (void)unlink(path.data);
+    sl_buf_fini(&path);
+}
+
+bool sl_journal_end_image(struct sl_journal *j)
+{
+    SL_PRE(j->in_image);
+    bool ok = sl_journal_flush(j) && !j->image_failed;
+    bool is_new = j->file.number != j->before.number;
+    j->in_image = false;
+    j->image_failed = false;
+    if (ok) {
+        j->file.image_bytes += j->file.size - (is_new ? SL_JOURNAL_HEADER_SIZE : j->before.size);
+        j->gap = false;
+        j->image_not_before_ms = INT64_MIN;
+        if (is_new) {
+            close(j->before.fd);
+            remove_old(j);
+        }
+        return true;
+    }
+    if (is_new) {
+        give_new_file_up(j);
+    }
+    j->file = j->before;
+    j->sequence = j->sequence_before;
+    if (!is_new) {
+        cut_back(j);
+    }
+    return false;
+}
+
+size_t sl_journal_image_bytes(const struct sl_journal *j)
+{
+    return j->file.image_bytes;
 }
 
 uint64_t sl_journal_sequence(const struct sl_journal *j)

@@ -4,8 +4,8 @@
 /* The journal: what happened to the core, in order, in files journal-<n>.log (layout and promises:
  * docs/internals/journal.md). Owns those files. The API objects are the truth; the journal is for
  * explaining and replaying (G11), so records are flushed once a cycle and a failing disk costs
- * records, never a decision. Bounds: a record <= SL_JOURNAL_RECORD_MAX bytes, a file about
- * SL_JOURNAL_FILE_MAX, the newest SL_JOURNAL_KEEP files are kept. */
+ * records, never a decision. Bounds: a record <= SL_JOURNAL_RECORD_MAX bytes; a file: its images,
+ * and about SL_JOURNAL_FILE_MAX or as much as these; the newest SL_JOURNAL_KEEP files are kept. */
 #ifndef SL_ENGINE_JOURNAL_H
 #define SL_ENGINE_JOURNAL_H
 #include "base/buf.h"
@@ -14,7 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define SL_JOURNAL_VERSION 3u
+#define SL_JOURNAL_VERSION 5u
 #define SL_JOURNAL_FILE_MAX (64u * 1024u * 1024u)
 #define SL_JOURNAL_RECORD_MAX (4u * 1024u * 1024u)
 #define SL_JOURNAL_KEEP 4u
@@ -26,7 +26,10 @@ enum sl_journal_type {
     SL_JOURNAL_NAME = 2,    /* a name got an id: class, id, text */
     SL_JOURNAL_OBSERVE = 3, /* an object came in: kind, deleted or not, resourceVersion, ns, name */
     SL_JOURNAL_CHANGE = 4,  /* one change of the core's state and how it was answered */
-    SL_JOURNAL_DECISION = 5 /* a decision was handed out: what a replay has to come to again */
+    SL_JOURNAL_DECISION = 5, /* a decision was handed out: what a replay has to come to again */
+    SL_JOURNAL_OUTCOME =
+        6, /* what a cycle came to for one of its heads (outcome.h); from version 4 on */
+    SL_JOURNAL_IMAGE = 7 /* a part of an image of the core (journal_image.h); from version 5 on */
 };
 
 struct sl_journal;
@@ -36,6 +39,8 @@ struct sl_journal;
  * Refused: a directory that cannot be written, a file of a newer version or of somebody else. */
 enum sl_code sl_journal_open(const char *dir, struct sl_journal **out, struct sl_error *e);
 void sl_journal_close(struct sl_journal *j);
+/* Begin the next file after so many bytes instead of SL_JOURNAL_FILE_MAX. */
+void sl_journal_limit(struct sl_journal *j, size_t bytes);
 
 /* Note one record; returns its sequence number. It reaches the file with the next flush. */
 uint64_t sl_journal_append(struct sl_journal *j, enum sl_journal_type type, int64_t now_ms,
@@ -44,6 +49,17 @@ uint64_t sl_journal_append(struct sl_journal *j, enum sl_journal_type type, int6
 /* Write what was noted. False when the disk refused: the records are dropped, and that is logged
  * once. */
 bool sl_journal_flush(struct sl_journal *j);
+
+/* --- images: journal_turn.c takes them --------------------------------------------------------- */
+/* Is the file full, or were records lost since the last image? A while after one that could not be
+ * written: no. */
+bool sl_journal_wants_image(const struct sl_journal *j, int64_t now_ms);
+/* All was flushed; what is appended until the end is the image. A full file is followed by the
+ * next, which begins with it. */
+enum sl_code sl_journal_begin_image(struct sl_journal *j, int64_t now_ms, struct sl_error *e);
+/* False: it could not be written, and the journal goes on where it was before the image. */
+bool sl_journal_end_image(struct sl_journal *j);
+size_t sl_journal_image_bytes(const struct sl_journal *j); /* of all in the newest file */
 
 uint64_t sl_journal_sequence(const struct sl_journal *j); /* of the last record; 0 = none yet */
 uint64_t sl_journal_lost(const struct sl_journal *j);     /* records that the disk refused */

@@ -77,6 +77,9 @@ static enum sl_code check_header(struct sl_journal_reader *r, const char *path, 
     if (r->size < SL_JOURNAL_HEADER_SIZE) {
         return SL_CODE_OK; /* the process died while beginning the file: all of it is a torn tail */
     }
+    if (memcmp(r->data, "\0\0\0\0\0\0\0\0", 8) == 0) {
+        return SL_CODE_OK; /* nobody's: its room was reserved, its first block never written */
+    }
     if (memcmp(r->data, "SLUICEJ\n", 8) != 0) {
         return sl_error_set(e, SL_CODE_INTERNAL, "%s is not a Sluice journal", path);
     }
@@ -84,7 +87,7 @@ static enum sl_code check_header(struct sl_journal_reader *r, const char *path, 
     r->version = unpack_u32(&u);
     if (r->version == 0 || r->version > SL_JOURNAL_VERSION) {
         return sl_error_set(e, SL_CODE_INTERNAL,
-                            "%s has journal version %u, this program reads version %u", path,
+                            "%s has journal version %u, this program reads versions up to %u", path,
                             r->version, SL_JOURNAL_VERSION);
     }
     return SL_CODE_OK;
@@ -126,7 +129,7 @@ enum sl_code sl_journal_reader_open(const char *path, struct sl_journal_reader *
         sl_journal_reader_close(r);
         return code;
     }
-    r->offset = r->size < SL_JOURNAL_HEADER_SIZE ? 0 : SL_JOURNAL_HEADER_SIZE;
+    r->offset = r->version == 0 ? 0 : SL_JOURNAL_HEADER_SIZE;
     *out = r;
     return SL_CODE_OK;
 }
@@ -151,11 +154,14 @@ enum sl_journal_end sl_journal_reader_next(struct sl_journal_reader *r,
                                            struct sl_journal_record *out)
 {
     size_t left = r->size - r->offset;
-    if (left == 0 && r->size >= SL_JOURNAL_HEADER_SIZE) {
+    if (left == 0 && r->version != 0) {
         return SL_JOURNAL_END;
     }
     if (left < SL_JOURNAL_FRAME_SIZE || r->size < SL_JOURNAL_HEADER_SIZE) {
         return SL_JOURNAL_TORN;
+    }
+    if (r->version == 0) {
+        return judge_bad(r, r->offset);
     }
     const unsigned char *start = r->data + r->offset;
     struct unpack u = {start, r->data + r->size, false};

@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "engine/accounts.h"
 #include "engine/conditions.h"
+#include "engine/follow.h"
 #include "engine/message.h"
 #include "engine/standing.h"
 #include "engine/state.h"
@@ -14,6 +15,7 @@
 #include "policy/queues.h"
 #include "policy/shares.h"
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* --- statuses --------------------------------------------------------------------------------- */
@@ -25,17 +27,6 @@ static struct sl_json *new_active(bool active, const char *reason, const char *m
     sl_json_set_text(a, "reason", reason);
     sl_json_set_text(a, "message", message);
     return a;
-}
-
-static const struct sl_usage *find_usage(const struct sl_tally *t, sl_flavor_id flavor,
-                                         sl_resource_id resource)
-{
-    for (uint32_t i = 0; i < t->usage_count; i++) {
-        if (t->usages[i].flavor == flavor && t->usages[i].resource == resource) {
-            return &t->usages[i];
-        }
-    }
-    return NULL;
 }
 
 static int64_t nominal_of(const struct sl_node_entry *n, sl_flavor_id flavor,
@@ -61,7 +52,7 @@ static struct sl_json *new_resource(const struct usage_question *q, sl_flavor_id
                                     sl_resource_id resource)
 {
     char text[64];
-    const struct sl_usage *u = find_usage(q->tally, flavor, resource);
+    const struct sl_usage *u = sl_tally_find(q->tally, flavor, resource);
     int64_t total = u == NULL ? 0 : q->admitted ? u->usage : u->reservation;
     const char *name = sl_intern_name(q->g->names, SL_INTERN_RESOURCE, resource);
     struct sl_json *item = sl_json_new_map();
@@ -138,6 +129,9 @@ static struct sl_json *local_queue_status(const struct sl_engine *g, const char 
     const struct sl_node_entry *n =
         q->cluster_queue == SL_NO_ID ? NULL : g->nodes[q->cluster_queue];
     struct sl_json *status = new_counts(g, n, &q->tally, false);
+    if (q->stop != SL_STOP_NONE) {
+        sl_json_set_int(status, "pendingWorkloads", 0); /* see tallies.c */
+    }
     sl_json_set(status, "active", local_queue_active(q, n));
     struct sl_json *share = sl_accounts_status_new(g, q);
     if (share != NULL) {
@@ -187,12 +181,6 @@ struct sl_json *sl_engine_queue_status(struct sl_engine *g, enum sl_kind kind, c
                                      : new_active(true, "Ready", "Quotas are in force"));
     add_share(g, node, status);
     return status;
-}
-
-uint32_t sl_engine_queue_parked(const struct sl_engine *g, const char *cluster_queue)
-{
-    sl_node_id node = sl_node_find(g, true, cluster_queue);
-    return node == SL_NO_ID ? 0 : sl_queues_parked_count(node);
 }
 
 bool sl_engine_next_touched(struct sl_engine *g, enum sl_kind *kind, const char **ns,
@@ -314,15 +302,59 @@ static void list_standing(struct listing *l, sl_node_id node)
     }
 }
 
-/* What is deactivated or held back by its own gates stands in no queue. */
-static void list_held(struct listing *l, const struct sl_local_queue *q)
+/* Somebody who waits, but stands in no line. */
+struct apart {
+    struct sl_order_key key;
+    sl_workload_id id;
+};
+
+static int compare(uint64_t a, uint64_t b)
 {
-    for (sl_workload_id id = q->first; id != SL_NO_ID && !has_all(l);
-         id = l->g->workloads[id].next) {
-        if (sl_workloads[id].phase == SL_PHASE_PENDING && sl_place_of(id) == SL_PLACE_ORPHANED) {
-            add_pending(l, id);
+    return a < b ? -1 : a > b;
+}
+
+/* As the kernel orders those who stand in line (kernel/order.h). */
+static int compare_apart(const void *left, const void *right)
+{
+    const struct apart *a = left;
+    const struct apart *b = right;
+    if (a->key.priority != b->key.priority) {
+        return a->key.priority > b->key.priority ? -1 : 1;
+    }
+    if (a->key.queued_at_ms != b->key.queued_at_ms) {
+        return a->key.queued_at_ms < b->key.queued_at_ms ? -1 : 1;
+    }
+    int by_uid = compare(a->key.uid_high, b->key.uid_high);
+    by_uid = by_uid != 0 ? by_uid : compare(a->key.uid_low, b->key.uid_low);
+    return by_uid != 0 ? by_uid : compare(a->id, b->id);
+}
+
+/* Those who are counted in the ClusterQueue and in no line: all, where it is stopped or cannot be used; else those who
+ * cannot be tried for what they are themselves. They come last. */
+static void list_apart(struct listing *l, sl_node_id node)
+{
+    const struct sl_engine *g = l->g;
+    uint32_t standing = sl_queues_list(node);
+    uint32_t all = g->nodes[node]->tally.pending;
+    uint32_t count = 0;
+    if (all <= standing || has_all(l)) {
+        return;
+    }
+    struct apart *list = sl_mem_new(all, sizeof *list);
+    for (struct sl_local_queue *q = g->nodes[node]->first_queue; q != NULL; q = q->next) {
+        for (sl_workload_id id = q->first; id != SL_NO_ID && count < all;
+             id = g->workloads[id].next) {
+            if (g->workloads[id].standing == SL_STANDING_PENDING &&
+                g->workloads[id].counted_at == node && sl_place_of(id) == SL_PLACE_ORPHANED) {
+                list[count++] = (struct apart){sl_standing_key(g, id), id};
+            }
         }
     }
+    qsort(list, count, sizeof *list, compare_apart);
+    for (uint32_t i = 0; i < count && !has_all(l); i++) {
+        add_pending(l, list[i].id);
+    }
+    sl_mem_free(list);
 }
 
 struct sl_json *sl_engine_pending(struct sl_engine *g, const char *cluster_queue,
@@ -344,21 +376,6 @@ struct sl_json *sl_engine_pending(struct sl_engine *g, const char *cluster_queue
         q->listed_count = 0;
     }
     list_standing(&l, node);
-    for (struct sl_local_queue *q = g->nodes[node]->first_queue; q != NULL; q = q->next) {
-        list_held(&l, q);
-    }
+    list_apart(&l, node);
     return l.list;
-}
-
-/* --- figures and checks ----------------------------------------------------------------------- */
-
-void sl_engine_count(const struct sl_engine *g, struct sl_engine_counters *out)
-{
-    *out = g->counters;
-    uint64_t claims =
-        (uint64_t)g->counters.holding * SL_CLAIMS_MAX * (sizeof(sl_cell_id) + sizeof(int64_t));
-    uint64_t demands = sl_demand_sets_used() * 24ull + sl_demand_requests_used() * 16ull +
-                       sl_demand_exclusions_used() * 12ull;
-    out->core_bytes = g->counters.workloads * (sizeof(struct sl_workload) + 96ull) + claims +
-                      demands + sl_intern_count(g->names, SL_INTERN_NODE) * 256ull;
 }

@@ -21,6 +21,7 @@ struct sl_usage {
     int64_t usage;
 };
 struct sl_tally {
+    uint32_t finished;
     uint32_t pending;
     uint32_t reserving; /* including the admitted */
     uint32_t admitted;
@@ -78,6 +79,7 @@ struct sl_grant {
 
 enum sl_standing {
     SL_STANDING_NONE,
+    SL_STANDING_FINISHED,
     SL_STANDING_PENDING,
     SL_STANDING_RESERVING,
     SL_STANDING_ADMITTED

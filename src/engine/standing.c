@@ -148,14 +148,29 @@ static void update_checks(struct sl_engine *g, sl_workload_id id, const struct s
 
 /* --- attaching -------------------------------------------------------------------------------- */
 
+/* The time by which it stands in its queue (FEATURES 3.3). Without priorities among queues, whom a
+ * borrower has preempted stands just behind the borrower: they would take turns for ever. */
+static int64_t queued_at_ms(const struct sl_engine *g, sl_workload_id id)
+{
+    const struct sl_settings *policy = &g->settings.policy;
+    const struct sl_workload *w = &sl_workloads[id];
+    bool late = w->evicted == SL_EVICT_PODS_READY_TIMEOUT && policy->requeue_at_eviction;
+    bool behind_borrower = w->preempted == SL_PREEMPT_RECLAIM_WHILE_BORROWING &&
+                           !policy->priority_sorting_within_cohort;
+    if (w->evicted_at_ms == SL_NEVER) {
+        return g->workloads[id].created_ms;
+    }
+    if (late || w->evicted == SL_EVICT_ADMISSION_CHECK) {
+        return w->evicted_at_ms;
+    }
+    return behind_borrower ? w->evicted_at_ms + 1 : g->workloads[id].created_ms;
+}
+
 struct sl_order_key sl_standing_key(const struct sl_engine *g, sl_workload_id id)
 {
     const struct sl_workload_entry *e = &g->workloads[id];
-    const struct sl_workload *w = &sl_workloads[id];
-    bool late = w->evicted == SL_EVICT_PODS_READY_TIMEOUT && g->settings.policy.requeue_at_eviction;
-    bool behind = (late || w->evicted == SL_EVICT_ADMISSION_CHECK) && w->evicted_at_ms != SL_NEVER;
     return (struct sl_order_key){.priority = e->priority,
-                                 .queued_at_ms = behind ? w->evicted_at_ms : e->created_ms,
+                                 .queued_at_ms = queued_at_ms(g, id),
                                  .uid_high = e->uid_high,
                                  .uid_low = e->uid_low};
 }
@@ -290,16 +305,34 @@ static void tell_gate(struct sl_engine *g, sl_workload_id id, int64_t now_ms)
     g->workloads[id].gate_untold = false;
 }
 
+/* Who reactivates wants it tried anew. A check that failed it while it was inactive, when nothing was asked of anybody,
+ * starts again like those that an eviction resets; else nobody would ever look at it again. */
+static void reactivate(struct sl_engine *g, sl_workload_id id, int64_t now_ms)
+{
+    struct sl_event ev = event_for(g, id, SL_EV_CHECK_STATE, now_ms);
+    ev.reason = SL_CHECK_PENDING;
+    for (uint32_t i = 0; i < sl_workloads[id].check_count; i++) {
+        if (sl_workloads[id].checks[i].state >= SL_CHECK_RETRY) {
+            ev.index = sl_workloads[id].checks[i].check;
+            (void)sl_change_event(g, ev);
+        }
+    }
+    (void)sl_change_event(g, event_for(g, id, SL_EV_REACTIVATE, now_ms));
+}
+
 void sl_standing_update(struct sl_engine *g, sl_workload_id id, int64_t now_ms)
 {
     char text[320];
     enum sl_phase phase = sl_workloads[id].phase;
-    if (!g->synced || phase == SL_PHASE_ABSENT || phase == SL_PHASE_FINISHED ||
-        g->workloads[id].paused) {
+    if (!g->synced || phase == SL_PHASE_ABSENT) {
+        return;
+    }
+    if (phase == SL_PHASE_FINISHED || g->workloads[id].paused) {
+        sl_tally_update(g, id); /* its queue may be another, or gone */
         return;
     }
     if (phase == SL_PHASE_PENDING && g->workloads[id].wants_active && !sl_workloads[id].active) {
-        (void)sl_change_event(g, event_for(g, id, SL_EV_REACTIVATE, now_ms));
+        reactivate(g, id, now_ms);
     }
     if (phase == SL_PHASE_ADMITTED) {
         drain(g, id, now_ms);

@@ -178,6 +178,8 @@ struct sl_engine {
     sl_workload_id preemptor; /* of the victims that are being told just now; SL_NO_ID = none */
     char *lent;               /* the last name given out by sl_engine_next_touched */
     int64_t woken_ms;         /* when the last cycle that only woke ran */
+    int64_t cycle_ms;         /* when the last cycle ran */
+    uint64_t idle_cycles;     /* that decided nothing, since something was decided or changed */
     struct sl_engine_counters counters;
 };
 

@@ -9,6 +9,7 @@
 #include "engine/conditions.h"
 #include "engine/event_in.h"
 #include "engine/follow.h"
+#include "engine/journal_turn.h"
 #include "engine/node_health.h"
 #include "engine/released.h"
 #include "engine/standing.h"
@@ -24,6 +25,8 @@
 #define REWRITE_MS 1000
 #define WAKE_MS_MAX 100
 #define WAKE_PENDING_PER_MS 500u
+#define IDLE_CYCLES_MAX 600u
+#define IDLE_MS 100
 
 /* --- timers ----------------------------------------------------------------------------------- */
 
@@ -129,12 +132,22 @@ static void fire(struct sl_engine *g, const struct sl_timer *t, int64_t now_ms)
 
 /* --- cycles ----------------------------------------------------------------------------------- */
 
+/* Everybody has been tried, and tried again: heads that only take each other's reservations and
+ * scans along would go on for ever. Kueue waits after any cycle that admits nobody. */
+static bool turns_in_circles(const struct sl_engine *g)
+{
+    return g->idle_cycles > IDLE_CYCLES_MAX + 2 * (uint64_t)g->counters.pending;
+}
+
 /* Wake-ups alone are worth a cycle at once, and then none for a while that grows with how many
  * would have to be looked at again. Heads that were never tried do not wait. */
 static int64_t heads_due_ms(const struct sl_engine *g)
 {
     if (!sl_queues_ready()) {
         return INT64_MAX;
+    }
+    if (turns_in_circles(g)) {
+        return g->cycle_ms + IDLE_MS;
     }
     if (sl_turns_first_ready() != SL_NO_ID) {
         return INT64_MIN;
@@ -181,7 +194,7 @@ void sl_engine_force_cycle(struct sl_engine *g, int64_t now_ms)
     sl_node_health_settle(g, now_ms);
     sl_world_flush(g, now_ms);
     run_cycle(g, true, now_ms);
-    (void)sl_journal_flush(g->journal);
+    sl_journal_end_turn(g, now_ms);
 }
 
 bool sl_engine_cycle(struct sl_engine *g, int64_t now_ms)
@@ -197,7 +210,7 @@ bool sl_engine_cycle(struct sl_engine *g, int64_t now_ms)
         run_cycle(g, false, now_ms);
     }
     sl_node_sweep(g, now_ms);
-    (void)sl_journal_flush(g->journal);
+    sl_journal_end_turn(g, now_ms);
     return cycle_due_ms(g) <= now_ms;
 }
 

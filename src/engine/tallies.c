@@ -7,7 +7,6 @@
 #include "base/mem.h"
 #include "engine/follow.h"
 #include "engine/state.h"
-#include "policy/queues.h"
 
 static void touch(struct sl_engine *g, struct sl_touched t)
 {
@@ -42,15 +41,29 @@ static enum sl_standing standing_of(sl_workload_id id)
     if (sl_lifecycle_holds_quota(id)) {
         return w->was_admitted ? SL_STANDING_ADMITTED : SL_STANDING_RESERVING;
     }
-    return w->phase == SL_PHASE_PENDING && w->active ? SL_STANDING_PENDING : SL_STANDING_NONE;
+    if (w->phase == SL_PHASE_FINISHED) {
+        return SL_STANDING_FINISHED;
+    }
+    return w->phase == SL_PHASE_PENDING && sl_lifecycle_admissible(id) ? SL_STANDING_PENDING
+                                                                       : SL_STANDING_NONE;
 }
 
-static struct sl_usage *take_usage(struct sl_tally *t, sl_flavor_id flavor, sl_resource_id resource)
+struct sl_usage *sl_tally_find(const struct sl_tally *t, sl_flavor_id flavor,
+                               sl_resource_id resource)
 {
     for (uint32_t i = 0; i < t->usage_count; i++) {
         if (t->usages[i].flavor == flavor && t->usages[i].resource == resource) {
             return &t->usages[i];
         }
+    }
+    return NULL;
+}
+
+static struct sl_usage *take_usage(struct sl_tally *t, sl_flavor_id flavor, sl_resource_id resource)
+{
+    struct sl_usage *known = sl_tally_find(t, flavor, resource);
+    if (known != NULL) {
+        return known;
     }
     t->usages = sl_mem_grow(t->usages, t->usage_count + 1, sizeof *t->usages);
     t->usages[t->usage_count] = (struct sl_usage){flavor, resource, 0, 0};
@@ -63,6 +76,7 @@ static void count(struct sl_tally *t, enum sl_standing standing, const struct sl
 {
     bool admitted = standing == SL_STANDING_ADMITTED;
     bool holds = admitted || standing == SL_STANDING_RESERVING;
+    t->finished += standing == SL_STANDING_FINISHED ? (uint32_t)sign : 0;
     t->pending += standing == SL_STANDING_PENDING ? (uint32_t)sign : 0;
     t->reserving += holds ? (uint32_t)sign : 0;
     t->admitted += admitted ? (uint32_t)sign : 0;
@@ -87,21 +101,27 @@ static void count_everywhere(struct sl_engine *g, const struct sl_workload_entry
     g->counters.holding += e->standing >= SL_STANDING_RESERVING ? (uint32_t)sign : 0;
 }
 
-/* Holders count where their quota is, the others where they would be tried. */
-static sl_node_id place_to_count(const struct sl_workload_entry *e, sl_workload_id id,
+/* Holders count where their quota is, the others where they would be tried, or were: what is wrong with the ClusterQueue, or
+ * with themselves, makes them wait there. A stopped LocalQueue is not looked into, as in Kueue: nobody waits in it. */
+static sl_node_id place_to_count(const struct sl_engine *g, const struct sl_workload_entry *e,
                                  enum sl_standing standing)
 {
+    const struct sl_local_queue *q = e->queue;
     if (standing >= SL_STANDING_RESERVING) {
         return e->held_at;
     }
-    return standing == SL_STANDING_PENDING ? sl_queues_queue_of(id) : SL_NO_ID;
+    bool known = g->synced && q->exists && q->cluster_queue != SL_NO_ID &&
+                 g->nodes[q->cluster_queue]->exists;
+    bool there = standing == SL_STANDING_FINISHED ||
+                 (standing == SL_STANDING_PENDING && q->stop == SL_STOP_NONE);
+    return known && there ? q->cluster_queue : SL_NO_ID;
 }
 
 void sl_tally_update(struct sl_engine *g, sl_workload_id id)
 {
     struct sl_workload_entry *e = &g->workloads[id];
     enum sl_standing standing = standing_of(id);
-    sl_node_id at = place_to_count(e, id, standing);
+    sl_node_id at = place_to_count(g, e, standing);
     if (standing == e->standing && at == e->counted_at) {
         return;
     }

@@ -60,8 +60,8 @@ extern int64_t sl_check_stored[SL_CELLS_MAX];
 extern int64_t sl_check_lent_low[SL_CELLS_MAX];
 extern int64_t sl_check_lent_high[SL_CELLS_MAX];
 extern int64_t sl_check_total[SL_TOTALS_MAX];
-extern uint32_t sl_check_children[SL_NODES_MAX];
-extern bool sl_check_listed[SL_CELLS_MAX]; /* did its node's list lead to it? */
+extern uint32_t sl_check_counts[SL_NODES_MAX]; /* of its children first, then of its cells */
+extern bool sl_check_spare[SL_CELLS_MAX];      /* is it among the spare ones? */
 
 #include "specs/ledger.acsl"
 #include "specs/ledger_forest.acsl"

@@ -214,6 +214,8 @@ static enum sl_status charge_claims(bool ask)
   ensures  refused:    \result != SL_OK ==>
                          sl_workloads[sl_plan.workload] == \old(sl_workloads[sl_plan.workload]);
   ensures  holds:      \result == SL_OK ==> HoldsQuota(sl_plan.workload);
+  ensures  takes:      \old(RecordTakes) ==> \result == SL_OK;
+  ensures  told:       \result == SL_OK ==> PlanTold{Pre,Post};
 */
 static enum sl_status reserve_record(void)
 {
@@ -325,6 +327,10 @@ enum sl_status sl_commit_restore(void)
   ensures  made:       \result == SL_OK ==> MoveMade(ev.kind,
                          \old(sl_workloads[ev.workload].phase), sl_workloads[ev.workload].phase);
   ensures  quota:      \result == SL_OK ==> QuotaMoved{Pre,Post}(ev.kind, ev.workload);
+  ensures  since:      \result == SL_OK ==> AdmittedSince{Pre,Post}(ev.workload, ev.now_ms);
+  ensures  missed:     \result == SL_OK && ev.kind == SL_EV_SECOND_PASS_MISS ==> \old(MissTold(ev)) &&
+                         MissMoves(ev.index, \old(sl_workloads[ev.workload].phase),
+                                   sl_workloads[ev.workload].phase);
   ensures  kept:       \result == SL_OK && HoldsQuota(ev.workload) ==>
                          UsageSame{Pre,Post} && ClaimsSame{Pre,Post}(ev.workload);
   ensures  released:   \result == SL_OK && !HoldsQuota(ev.workload) ==>

@@ -116,6 +116,10 @@ enum sl_status sl_commit_restore(void) SL_MUST_CHECK;
   ensures  made:       \result == SL_OK ==> MoveMade(ev.kind,
                          \old(sl_workloads[ev.workload].phase), sl_workloads[ev.workload].phase);
   ensures  quota:      \result == SL_OK ==> QuotaMoved{Pre,Post}(ev.kind, ev.workload);
+  ensures  since:      \result == SL_OK ==> AdmittedSince{Pre,Post}(ev.workload, ev.now_ms);
+  ensures  missed:     \result == SL_OK && ev.kind == SL_EV_SECOND_PASS_MISS ==> \old(MissTold(ev)) &&
+                         MissMoves(ev.index, \old(sl_workloads[ev.workload].phase),
+                                   sl_workloads[ev.workload].phase);
   ensures  kept:       \result == SL_OK && HoldsQuota(ev.workload) ==>
                          UsageSame{Pre,Post} && ClaimsSame{Pre,Post}(ev.workload);
   ensures  released:   \result == SL_OK && !HoldsQuota(ev.workload) ==>
@@ -182,7 +186,7 @@ struct sl_claim sl_commit_claim(sl_workload_id id, uint32_t index);
   terminates           \true;
   exits                \false;
   assigns              sl_claim_sums[0 .. SL_CELLS_MAX - 1];
-  ensures  result:     \result ==> ClaimsAddUp;
+  ensures  result:     \result <==> ClaimsAddUp;
 */
 bool sl_commit_valid(void);
 #endif

@@ -123,15 +123,12 @@ sl_node_id sl_ledger_parent_node(sl_node_id node);
 sl_node_id sl_ledger_root_node(sl_node_id node);
 
 /* Is the ledger as it must be? The checker that tests, fuzzers and simulator call. Linear in what was ever in
- * use. What it accepts is right; that it accepts all that is right is for the fuzzers to see. */
+ * use; equal to LedgerChecked by proof. */
 /*@
-  requires limits:     sl_cell_limit <= SL_CELLS_MAX && sl_node_limit <= SL_NODES_MAX;
   terminates           \true;
   exits                \false;
-  assigns              sl_check_stored[0 .. SL_CELLS_MAX - 1], sl_check_lent_low[0 .. SL_CELLS_MAX - 1],
-                       sl_check_lent_high[0 .. SL_CELLS_MAX - 1], sl_check_total[0 .. SL_TOTALS_MAX - 1],
-                       sl_check_children[0 .. SL_NODES_MAX - 1], sl_check_listed[0 .. SL_CELLS_MAX - 1];
-  ensures  sound:      \result ==> LedgerChecked;
+  assigns              SL_LEDGER_SCRATCH;
+  ensures  checked:    \result <==> LedgerChecked;
 */
 bool sl_ledger_valid(void);
 #endif

@@ -10,6 +10,36 @@ int64_t sl_check_stored[SL_CELLS_MAX];
 int64_t sl_check_lent_low[SL_CELLS_MAX];
 int64_t sl_check_lent_high[SL_CELLS_MAX];
 int64_t sl_check_total[SL_TOTALS_MAX];
+
+/* More cells never make a sum smaller: so one that has become too large stays too large. */
+/*@ ghost
+  /@ requires limits:     sl_cell_limit <= SL_CELLS_MAX;
+     requires cells:      CellsChecked;
+     terminates           \true;
+     exits                \false;
+     assigns              \nothing;
+     ensures  stored:     \forall integer p, k; 0 <= k <= sl_cell_limit ==>
+                          0 <= stored_sum(p, k) <= stored_sum(p, sl_cell_limit);
+     ensures  own:        \forall integer b, k; 0 <= k <= sl_cell_limit ==>
+                          0 <= own_sum(b, k) <= own_sum(b, sl_cell_limit);
+  @/
+  void lemma_sums_grow(void)
+  {
+    /@ loop invariant cell:   0 <= i <= sl_cell_limit;
+       loop invariant stored: \forall integer p, k; 0 <= k <= i ==> 0 <= stored_sum(p, k) <= stored_sum(p, i);
+       loop invariant own:    \forall integer b, k; 0 <= k <= i ==> 0 <= own_sum(b, k) <= own_sum(b, i);
+       loop assigns i;
+       loop variant sl_cell_limit - i;
+    @/
+    for (uint32_t i = 0; i < sl_cell_limit; i++) {
+      /@ assert sound: CellSound(i); @/
+      /@ assert stored: \forall integer p; stored_sum(p, i) <= stored_sum(p, i + 1); @/
+      /@ assert own: \forall integer b; own_sum(b, i) <= own_sum(b, i + 1); @/
+      ;
+    }
+  }
+*/
+
 /*@
   requires limits:     sl_cell_limit <= SL_CELLS_MAX && sl_node_limit <= SL_NODES_MAX;
   terminates           \true;
@@ -53,7 +83,7 @@ static void clear_sums(void)
   terminates           \true;
   exits                \false;
   assigns              \nothing;
-  ensures  placed:     \result ==> CellPlaced(cell);
+  ensures  placed:     \result <==> CellPlaced(cell);
 */
 static bool cell_is_linked(sl_cell_id cell)
 {
@@ -149,6 +179,7 @@ static bool quota_is_derived(sl_cell_id cell)
   ensures  lent:       check_lent(sl_cell_up[cell] - 1) ==
                        \old(check_lent(sl_cell_up[cell] - 1)) + cell_lends(cell);
   ensures  scratch:    \result ==> ScratchInRange(cell + 1);
+  ensures  fair:       \result <==> sl_check_stored[sl_cell_up[cell] - 1] <= SL_AMOUNT_MAX;
 */
 static bool add_to_parent(sl_cell_id cell)
 {
@@ -174,6 +205,7 @@ static bool add_to_parent(sl_cell_id cell)
   ensures  total:      sl_check_total[cell_slot(cell)] ==
                        \old(sl_check_total[cell_slot(cell)]) + sl_cell_own[cell];
   ensures  scratch:    \result ==> ScratchInRange(cell);
+  ensures  fair:       \result <==> sl_check_total[cell_slot(cell)] <= SL_AMOUNT_MAX;
 */
 static bool add_to_total(sl_cell_id cell)
 {
@@ -188,7 +220,7 @@ static bool add_to_total(sl_cell_id cell)
   terminates           \true;
   exits                \false;
   assigns              \nothing;
-  ensures  sound:      \result ==> CellSound(cell);
+  ensures  sound:      \result <==> CellSound(cell);
 */
 static bool cell_is_sound(sl_cell_id cell)
 {
@@ -198,26 +230,50 @@ static bool cell_is_sound(sl_cell_id cell)
 
 /*@
   requires limits:     sl_cell_limit <= SL_CELLS_MAX && sl_node_limit <= SL_NODES_MAX;
-  requires zero:       \forall integer c; 0 <= c < sl_cell_limit ==> sl_check_stored[c] == 0 &&
-                       sl_check_lent_low[c] == 0 && sl_check_lent_high[c] == 0;
-  requires totals:     \forall integer b; 0 <= b < SL_TOTALS_MAX ==> sl_check_total[b] == 0;
   terminates           \true;
   exits                \false;
-  assigns              sl_check_stored[0 .. SL_CELLS_MAX - 1], sl_check_lent_low[0 .. SL_CELLS_MAX - 1],
-                       sl_check_lent_high[0 .. SL_CELLS_MAX - 1], sl_check_total[0 .. SL_TOTALS_MAX - 1];
-  ensures  sound:      \result ==> \forall integer c; 0 <= c < sl_cell_limit ==> CellSound(c);
-  ensures  sums:       \result ==> \forall integer c; 0 <= c < sl_cell_limit ==>
-                       sl_check_stored[c] == stored_sum(c, sl_cell_limit) &&
-                       check_lent(c) == lent_sum(c, sl_cell_limit);
-  ensures  totals:     \result ==> \forall integer b; 0 <= b < SL_TOTALS_MAX ==>
-                       sl_check_total[b] == own_sum(b, sl_cell_limit);
-  ensures  scratch:    \result ==> ScratchInRange(sl_cell_limit);
+  assigns              \nothing;
+  ensures  sound:      \result <==> CellsChecked;
 */
 static bool cells_are_sound(void)
 {
     /*@
       loop invariant cell:    0 <= cell <= sl_cell_limit;
       loop invariant sound:   \forall integer c; 0 <= c < cell ==> CellSound(c);
+      loop assigns cell;
+      loop variant sl_cell_limit - cell;
+    */
+    for (sl_cell_id cell = 0; cell < sl_cell_limit; cell++) {
+        if (!cell_is_sound(cell)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/*@
+  requires limits:     sl_cell_limit <= SL_CELLS_MAX && sl_node_limit <= SL_NODES_MAX;
+  requires zero:       \forall integer c; 0 <= c < sl_cell_limit ==> sl_check_stored[c] == 0 &&
+                       sl_check_lent_low[c] == 0 && sl_check_lent_high[c] == 0;
+  requires totals:     \forall integer b; 0 <= b < SL_TOTALS_MAX ==> sl_check_total[b] == 0;
+  requires cells:      CellsChecked;
+  terminates           \true;
+  exits                \false;
+  assigns              sl_check_stored[0 .. SL_CELLS_MAX - 1], sl_check_lent_low[0 .. SL_CELLS_MAX - 1],
+                       sl_check_lent_high[0 .. SL_CELLS_MAX - 1], sl_check_total[0 .. SL_TOTALS_MAX - 1];
+  ensures  sums:       \result ==> \forall integer c; 0 <= c < sl_cell_limit ==>
+                       sl_check_stored[c] == stored_sum(c, sl_cell_limit) &&
+                       check_lent(c) == lent_sum(c, sl_cell_limit);
+  ensures  totals:     \result ==> \forall integer b; 0 <= b < SL_TOTALS_MAX ==>
+                       sl_check_total[b] == own_sum(b, sl_cell_limit);
+  ensures  scratch:    \result ==> ScratchInRange(sl_cell_limit);
+  ensures  fair:       SumsChecked ==> \result;
+*/
+static bool add_all_cells(void)
+{
+    //@ ghost lemma_sums_grow();
+    /*@
+      loop invariant cell:    0 <= cell <= sl_cell_limit;
       loop invariant sums:    \forall integer c; 0 <= c < sl_cell_limit ==>
                               sl_check_stored[c] == stored_sum(c, cell) && check_lent(c) == lent_sum(c, cell);
       loop invariant totals:  \forall integer b; 0 <= b < SL_TOTALS_MAX ==> sl_check_total[b] == own_sum(b, cell);
@@ -227,10 +283,14 @@ static bool cells_are_sound(void)
       loop variant sl_cell_limit - cell;
     */
     for (sl_cell_id cell = 0; cell < sl_cell_limit; cell++) {
-        if (!cell_is_sound(cell) || !add_to_total(cell)) {
+        //@ assert sound: CellSound(cell);
+        if (!add_to_total(cell)) {
+            //@ assert large: own_sum(cell_slot(cell), cell + 1) > SL_AMOUNT_MAX;
             return false;
         }
         if (sl_cell_up[cell] != 0 && !add_to_parent(cell)) {
+            //@ assert large: stored_sum(sl_cell_up[cell] - 1, cell + 1) > SL_AMOUNT_MAX;
+            //@ assert parent: CellSound(sl_cell_up[cell] - 1);
             return false;
         }
     }
@@ -245,18 +305,14 @@ static bool cells_are_sound(void)
   exits                \false;
   assigns              \nothing;
   ensures  cells:      \result <==> \forall integer c; 0 <= c < sl_cell_limit ==>
-                       sl_cell_usage[c] == sl_cell_own[c] + sl_check_stored[c] &&
-                       sl_cell_lent_low[c] == sl_check_lent_low[c] &&
-                       sl_cell_lent_high[c] == sl_check_lent_high[c];
+                       sl_cell_usage[c] == sl_cell_own[c] + sl_check_stored[c] && cell_lent(c) == check_lent(c);
 */
 static bool sums_agree(void)
 {
     /*@
       loop invariant cell:  0 <= cell <= sl_cell_limit;
       loop invariant agree: \forall integer c; 0 <= c < cell ==>
-                            sl_cell_usage[c] == sl_cell_own[c] + sl_check_stored[c] &&
-                            sl_cell_lent_low[c] == sl_check_lent_low[c] &&
-                            sl_cell_lent_high[c] == sl_check_lent_high[c];
+                            sl_cell_usage[c] == sl_cell_own[c] + sl_check_stored[c] && cell_lent(c) == check_lent(c);
       loop assigns cell;
       loop variant sl_cell_limit - cell;
     */
@@ -295,7 +351,11 @@ static bool totals_agree(void)
 
 bool sl_ledger_valid(void)
 {
+    if (sl_cell_limit > SL_CELLS_MAX || sl_node_limit > SL_NODES_MAX || !sl_check_nodes() ||
+        !cells_are_sound()) {
+        return false;
+    }
     clear_sums();
-    return sl_check_nodes() && cells_are_sound() && sums_agree() && totals_agree() &&
-           sl_check_lists();
+    return add_all_cells() && sums_agree() && totals_agree() && sl_check_lists() &&
+           sl_check_spares();
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* For the ledger only: the checker's half for nodes and lists. */
+/* For the ledger only: the checker's half for nodes and lists of cells. */
 #ifndef SL_KERNEL_LEDGER_CHECK_H
 #define SL_KERNEL_LEDGER_CHECK_H
 #include "kernel/cells.h"
@@ -12,9 +12,8 @@
   requires limits:     sl_cell_limit <= SL_CELLS_MAX && sl_node_limit <= SL_NODES_MAX;
   terminates           \true;
   exits                \false;
-  assigns              sl_check_children[0 .. SL_NODES_MAX - 1];
-  ensures  sound:      \result ==> \forall integer n; 0 <= n < sl_node_limit ==>
-                       NodeSound(n) && sl_node_children[n] == child_count(n, sl_node_limit);
+  assigns              sl_check_counts[0 .. SL_NODES_MAX - 1];
+  ensures  checked:    \result <==> NodesChecked;
 */
 bool sl_check_nodes(void);
 
@@ -23,9 +22,18 @@ bool sl_check_nodes(void);
   requires limits:     sl_cell_limit <= SL_CELLS_MAX && sl_node_limit <= SL_NODES_MAX;
   terminates           \true;
   exits                \false;
-  assigns              sl_check_listed[0 .. SL_CELLS_MAX - 1];
-  ensures  ends:       \result ==> \forall integer n; 0 <= n < sl_node_limit ==>
-                       (sl_node_first[n] == 0 <==> sl_node_cells[n] == 0);
+  assigns              sl_check_counts[0 .. SL_NODES_MAX - 1];
+  ensures  checked:    \result <==> ListsChecked;
 */
 bool sl_check_lists(void);
+
+/* Is every cell below the limit in use or spare, and no spare one listed twice? */
+/*@
+  requires limits:     sl_cell_limit <= SL_CELLS_MAX;
+  terminates           \true;
+  exits                \false;
+  assigns              sl_check_spare[0 .. SL_CELLS_MAX - 1];
+  ensures  checked:    \result <==> SparesChecked;
+*/
+bool sl_check_spares(void);
 #endif

@@ -6,44 +6,26 @@
 
 #include "kernel/cells.h"
 
-uint32_t sl_check_children[SL_NODES_MAX];
-bool sl_check_listed[SL_CELLS_MAX];
+uint32_t sl_check_counts[SL_NODES_MAX];
+bool sl_check_spare[SL_CELLS_MAX];
 
 /*@
-  requires limits:     sl_cell_limit <= SL_CELLS_MAX && sl_node_limit <= SL_NODES_MAX;
+  requires limits:     sl_node_limit <= SL_NODES_MAX;
   terminates           \true;
   exits                \false;
-  assigns              sl_check_children[0 .. SL_NODES_MAX - 1];
-  ensures  nodes:      \forall integer n; 0 <= n < sl_node_limit ==> sl_check_children[n] == 0;
+  assigns              sl_check_counts[0 .. SL_NODES_MAX - 1];
+  ensures  nodes:      \forall integer n; 0 <= n < sl_node_limit ==> sl_check_counts[n] == 0;
 */
-static void clear_nodes(void)
+static void clear_counts(void)
 {
     /*@
       loop invariant node:  0 <= node <= sl_node_limit;
-      loop invariant clear: \forall integer n; 0 <= n < node ==> sl_check_children[n] == 0;
-      loop assigns node, sl_check_children[0 .. SL_NODES_MAX - 1];
+      loop invariant clear: \forall integer n; 0 <= n < node ==> sl_check_counts[n] == 0;
+      loop assigns node, sl_check_counts[0 .. SL_NODES_MAX - 1];
       loop variant sl_node_limit - node;
     */
     for (sl_node_id node = 0; node < sl_node_limit; node++) {
-        sl_check_children[node] = 0;
-    }
-}
-
-/*@
-  requires limits:     sl_cell_limit <= SL_CELLS_MAX;
-  terminates           \true;
-  exits                \false;
-  assigns              sl_check_listed[0 .. SL_CELLS_MAX - 1];
-*/
-static void clear_lists(void)
-{
-    /*@
-      loop invariant cell:  0 <= cell <= sl_cell_limit;
-      loop assigns cell, sl_check_listed[0 .. SL_CELLS_MAX - 1];
-      loop variant sl_cell_limit - cell;
-    */
-    for (sl_cell_id cell = 0; cell < sl_cell_limit; cell++) {
-        sl_check_listed[cell] = false;
+        sl_check_counts[node] = 0;
     }
 }
 
@@ -52,7 +34,7 @@ static void clear_lists(void)
   terminates           \true;
   exits                \false;
   assigns              \nothing;
-  ensures  sound:      \result ==> NodeSound(node);
+  ensures  sound:      \result <==> NodeSound(node);
 */
 static bool node_is_sound(sl_node_id node)
 {
@@ -70,13 +52,13 @@ static bool node_is_sound(sl_node_id node)
 
 bool sl_check_nodes(void)
 {
-    clear_nodes();
+    clear_counts();
     /*@
       loop invariant node:  0 <= node <= sl_node_limit;
       loop invariant sound: \forall integer n; 0 <= n < node ==> NodeSound(n);
       loop invariant count: \forall integer n; 0 <= n < sl_node_limit ==>
-                            sl_check_children[n] == child_count(n, node) <= node;
-      loop assigns node, sl_check_children[0 .. SL_NODES_MAX - 1];
+                            sl_check_counts[n] == child_count(n, node) <= node;
+      loop assigns node, sl_check_counts[0 .. SL_NODES_MAX - 1];
       loop variant sl_node_limit - node;
     */
     for (sl_node_id node = 0; node < sl_node_limit; node++) {
@@ -84,77 +66,144 @@ bool sl_check_nodes(void)
             return false;
         }
         if (sl_node_up[node] != 0) {
-            sl_check_children[sl_node_up[node] - 1]++;
+            sl_check_counts[sl_node_up[node] - 1]++;
         }
     }
     /*@
       loop invariant node:  0 <= node <= sl_node_limit;
-      loop invariant agree: \forall integer n; 0 <= n < node ==> sl_node_children[n] == sl_check_children[n];
+      loop invariant agree: \forall integer n; 0 <= n < node ==> sl_node_children[n] == sl_check_counts[n];
       loop assigns node;
       loop variant sl_node_limit - node;
     */
     for (sl_node_id node = 0; node < sl_node_limit; node++) {
-        if (sl_node_children[node] != sl_check_children[node]) {
+        if (sl_node_children[node] != sl_check_counts[node]) {
             return false;
         }
     }
     return true;
 }
 
-/* Follow the node's list: ranks count down to 1, and every cell is one of its own. */
 /*@
-  requires limits:     sl_cell_limit <= SL_CELLS_MAX && sl_node_limit <= SL_NODES_MAX;
-  requires node:       node < sl_node_limit;
+  requires limits:     sl_cell_limit <= SL_CELLS_MAX;
+  requires node:       node < SL_NODES_MAX;
   terminates           \true;
   exits                \false;
-  assigns              sl_check_listed[0 .. SL_CELLS_MAX - 1];
-  ensures  ends:       \result ==> (sl_node_first[node] == 0 <==> sl_node_cells[node] == 0);
+  assigns              \nothing;
+  ensures  starts:     \result <==> ListStartsAt(node);
 */
-static bool list_is_sound(sl_node_id node)
+static bool list_starts(sl_node_id node)
 {
-    uint32_t rank = sl_node_cells[node];
-    uint32_t link = sl_node_first[node];
-    /*@
-      loop invariant start: rank == sl_node_cells[node] ? link == sl_node_first[node]
-                            : rank < sl_node_cells[node] && sl_node_first[node] != 0;
-      loop assigns link, rank, sl_check_listed[0 .. SL_CELLS_MAX - 1];
-      loop variant rank;
-    */
-    while (link != 0 && rank > 0) {
-        if (link > sl_cell_limit || sl_cell_home[link - 1] != node + 1 ||
-            sl_cell_rank[link - 1] != rank) {
-            return false;
-        }
-        sl_check_listed[link - 1] = true;
-        rank--;
-        link = sl_cell_next[link - 1];
+    uint32_t first = sl_node_first[node];
+    if (first == 0) {
+        return sl_node_cells[node] == 0;
     }
-    return link == 0 && rank == 0;
+    return first <= sl_cell_limit && sl_node_cells[node] != 0 &&
+           sl_cell_home[first - 1] == node + 1 && sl_cell_rank[first - 1] == sl_node_cells[node];
+}
+
+/*@
+  requires limits:     sl_cell_limit <= SL_CELLS_MAX && sl_node_limit <= SL_NODES_MAX;
+  requires cell:       cell < SL_CELLS_MAX && sl_cell_home[cell] != 0;
+  terminates           \true;
+  exits                \false;
+  assigns              \nothing;
+  ensures  goes_on:    \result <==> ListGoesOnAt(cell);
+*/
+static bool list_goes_on(sl_cell_id cell)
+{
+    uint32_t home = sl_cell_home[cell];
+    uint32_t rank = sl_cell_rank[cell];
+    uint32_t next = sl_cell_next[cell];
+    if (home > sl_node_limit || rank == 0 || rank > sl_node_cells[home - 1]) {
+        return false;
+    }
+    if (next == 0) {
+        return rank == 1;
+    }
+    return next <= sl_cell_limit && rank != 1 && sl_cell_home[next - 1] == home &&
+           sl_cell_rank[next - 1] == rank - 1;
 }
 
 bool sl_check_lists(void)
 {
-    clear_lists();
-    /*@
-      loop invariant node:  0 <= node <= sl_node_limit;
-      loop invariant ends:  \forall integer n; 0 <= n < node ==> (sl_node_first[n] == 0 <==> sl_node_cells[n] == 0);
-      loop assigns node, sl_check_listed[0 .. SL_CELLS_MAX - 1];
-      loop variant sl_node_limit - node;
-    */
-    for (sl_node_id node = 0; node < sl_node_limit; node++) {
-        if (!list_is_sound(node)) {
-            return false;
-        }
-    }
+    clear_counts();
     /*@
       loop invariant cell:  0 <= cell <= sl_cell_limit;
-      loop assigns cell;
+      loop invariant on:    \forall integer c; 0 <= c < cell ==> ListGoesOnAt(c);
+      loop invariant count: \forall integer n; 0 <= n < sl_node_limit ==>
+                            sl_check_counts[n] == cell_count(n, cell) <= cell;
+      loop assigns cell, sl_check_counts[0 .. SL_NODES_MAX - 1];
       loop variant sl_cell_limit - cell;
     */
     for (sl_cell_id cell = 0; cell < sl_cell_limit; cell++) {
-        if (sl_check_listed[cell] != (sl_cell_home[cell] != 0)) {
+        if (sl_cell_home[cell] != 0) {
+            if (!list_goes_on(cell)) {
+                return false;
+            }
+            sl_check_counts[sl_cell_home[cell] - 1]++;
+        }
+    }
+    /*@
+      loop invariant node:  0 <= node <= sl_node_limit;
+      loop invariant start: \forall integer n; 0 <= n < node ==>
+                            ListStartsAt(n) && sl_node_cells[n] == sl_check_counts[n];
+      loop assigns node;
+      loop variant sl_node_limit - node;
+    */
+    for (sl_node_id node = 0; node < sl_node_limit; node++) {
+        if (!list_starts(node) || sl_node_cells[node] != sl_check_counts[node]) {
             return false;
         }
+    }
+    return true;
+}
+
+/* Of the cells below the limit, how many are in use? None of them is known as spare yet. */
+/*@
+  requires limits:     sl_cell_limit <= SL_CELLS_MAX;
+  terminates           \true;
+  exits                \false;
+  assigns              sl_check_spare[0 .. SL_CELLS_MAX - 1];
+  ensures  used:       \result == used_count(sl_cell_limit) <= sl_cell_limit;
+  ensures  clear:      \forall integer c; 0 <= c < sl_cell_limit ==> !sl_check_spare[c];
+*/
+static uint32_t count_used(void)
+{
+    uint32_t used = 0;
+    /*@
+      loop invariant cell:  0 <= cell <= sl_cell_limit;
+      loop invariant used:  used == used_count(cell) <= cell;
+      loop invariant clear: \forall integer c; 0 <= c < cell ==> !sl_check_spare[c];
+      loop assigns cell, used, sl_check_spare[0 .. SL_CELLS_MAX - 1];
+      loop variant sl_cell_limit - cell;
+    */
+    for (sl_cell_id cell = 0; cell < sl_cell_limit; cell++) {
+        used += sl_cell_home[cell] != 0 ? 1 : 0;
+        sl_check_spare[cell] = false;
+    }
+    return used;
+}
+
+bool sl_check_spares(void)
+{
+    uint32_t used = count_used();
+    if (sl_cell_spares > sl_cell_limit || sl_cell_spares + used != sl_cell_limit) {
+        return false;
+    }
+    /*@
+      loop invariant index: 0 <= k <= sl_cell_spares;
+      loop invariant free:  \forall integer j; 0 <= j < k ==> SpareFree(j);
+      loop invariant known: \forall integer c; 0 <= c < sl_cell_limit ==>
+                            (sl_check_spare[c] <==> \exists integer j; 0 <= j < k && sl_cell_spare[j] == c);
+      loop assigns k, sl_check_spare[0 .. SL_CELLS_MAX - 1];
+      loop variant sl_cell_spares - k;
+    */
+    for (uint32_t k = 0; k < sl_cell_spares; k++) {
+        sl_cell_id cell = sl_cell_spare[k];
+        if (cell >= sl_cell_limit || sl_cell_home[cell] != 0 || sl_check_spare[cell]) {
+            return false;
+        }
+        sl_check_spare[cell] = true;
     }
     return true;
 }

@@ -93,6 +93,8 @@ static struct resolution refuse(enum sl_status status)
   ensures  finished:  \result.verdict.status == SL_OK &&
                       sl_workloads[ev.workload].phase == SL_PHASE_FINISHED ==>
                         ev.kind == SL_EV_DELETE;
+  ensures  told:      \result.verdict.status == SL_OK && ev.kind == SL_EV_SECOND_PASS_MISS ==>
+                        MissTold(ev) && MissStep(ev, \result.verdict.step);
 */
 static struct resolution resolve(struct sl_event ev)
 {
@@ -234,6 +236,10 @@ static void create(struct sl_event ev, struct sl_outcome row)
                       \old(sl_workloads[ev.workload].phase) != SL_PHASE_ADMITTED ==>
                         ChecksReady(ev.workload);
   ensures  forward:   RequeueForward{Pre,Post}(ev.workload);
+  ensures  requeued:  RequeuedAfter{Pre,Post}(ev, row.requeue);
+  ensures  since:     AdmittedSince{Pre,Post}(ev.workload, ev.now_ms);
+  ensures  reserved:  row.reset == SL_RESET_RESERVATION ==>
+                        ReservedSince(ev.workload, ev.now_ms, ev.index);
   ensures  slot:      sl_workloads[ev.workload].generation == ev.generation +
                         (row.to == SL_PHASE_ABSENT ? 1 : 0);
 */

@@ -48,6 +48,12 @@ extern struct sl_workload sl_workloads[SL_WORKLOADS_MAX];
                         sl_workloads[ev.workload].active == 0;
   ensures  forward:   \result == SL_OK && ev.kind != SL_EV_CREATE ==>
                         RequeueForward{Pre,Post}(ev.workload);
+  ensures  since:     \result == SL_OK ==> AdmittedSince{Pre,Post}(ev.workload, ev.now_ms);
+  ensures  reserved:  \result == SL_OK && ev.kind == SL_EV_RESERVE ==>
+                        ReservedSince(ev.workload, ev.now_ms, ev.index);
+  ensures  missed:    \result == SL_OK && ev.kind == SL_EV_SECOND_PASS_MISS ==> \old(MissTold(ev)) &&
+                        MissMoves(ev.index, \old(sl_workloads[ev.workload].phase),
+                                  sl_workloads[ev.workload].phase);
   ensures  slot:      \result == SL_OK ==> sl_workloads[ev.workload].generation == ev.generation +
                         (ev.kind == SL_EV_DELETE ? 1 : 0);
 */

@@ -14,6 +14,8 @@
                       sl_workloads[id].checks[sl_workloads[id].check_count];
   ensures  checks:    ChecksValid(id);
   ensures  added:     HasCheck(id, check) && !ChecksReady(id);
+  ensures  last:      sl_workloads[id].check_count == \old(sl_workloads[id].check_count) + 1 &&
+                      CheckNew(id, \old(sl_workloads[id].check_count), check);
 */
 static void add_check(sl_workload_id id, sl_check_id check)
 {
@@ -60,6 +62,7 @@ static void drop_check(sl_workload_id id, sl_check_id check)
   exits               \false;
   assigns             sl_workloads[id].checks[0 .. SL_CHECKS_MAX - 1];
   ensures  checks:    ChecksValid(id);
+  ensures  reported:  CheckReported{Pre,Post}(id, check, state, retry_after_ms);
   ensures  ready:     ChecksReady(id) <==>
                         state == SL_CHECK_READY && OthersReady{Pre}(id, check);
 */

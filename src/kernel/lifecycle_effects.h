@@ -38,6 +38,8 @@
   ensures  checks:    ChecksValid(ev.workload);
   ensures  done:      NoteDone{Pre,Post}(ev, step);
   ensures  noted:     ChecksNoted{Pre,Post}(ev);
+  ensures  pending:   PendingNoted{Pre,Post}(ev);
+  ensures  pods:      PodsNoted{Pre,Post}(ev);
   ensures  history:   HistoryNoted{Pre,Post}(ev, step);
 */
 void sl_lifecycle_note(struct sl_event ev, enum sl_step step);

@@ -31,6 +31,8 @@ static struct sl_verdict turn(bool is, bool wanted, enum sl_step step)
   assigns             \nothing;
   ensures  sound:     VerdictSound(ev, \result);
   ensures  fair:      VerdictFair(ev, \result);
+  ensures  let:       \result.status == SL_OK <==> LetThrough(ev);
+  ensures  step:      \result.status == SL_OK ==> StepRight(ev, \result.step);
 */
 static struct sl_verdict guard_flag(struct sl_event ev)
 {
@@ -57,9 +59,8 @@ static struct sl_verdict guard_flag(struct sl_event ev)
   assigns             \nothing;
   ensures  sound:     VerdictSound(ev, \result);
   ensures  fair:      VerdictFair(ev, \result);
-  ensures  told:      ev.kind == SL_EV_SECOND_PASS_MISS ==>
-                        (\result.status == SL_OK <==> MissTold(ev)) &&
-                        (\result.status == SL_OK ==> MissStep(ev, \result.step));
+  ensures  let:       \result.status == SL_OK <==> LetThrough(ev);
+  ensures  step:      \result.status == SL_OK ==> StepRight(ev, \result.step);
 */
 static struct sl_verdict guard_rest(struct sl_event ev)
 {

@@ -24,9 +24,8 @@ struct sl_verdict {
   assigns             \nothing;
   ensures  sound:     VerdictSound(ev, \result);
   ensures  fair:      VerdictFair(ev, \result);
-  ensures  told:      ev.kind == SL_EV_SECOND_PASS_MISS ==>
-                        (\result.status == SL_OK <==> MissTold(ev)) &&
-                        (\result.status == SL_OK ==> MissStep(ev, \result.step));
+  ensures  let:       \result.status == SL_OK <==> LetThrough(ev);
+  ensures  step:      \result.status == SL_OK ==> StepRight(ev, \result.step);
 */
 struct sl_verdict sl_lifecycle_guard(struct sl_event ev);
 
@@ -39,6 +38,8 @@ struct sl_verdict sl_lifecycle_guard(struct sl_event ev);
   assigns             \nothing;
   ensures  sound:     VerdictSound(ev, \result);
   ensures  fair:      VerdictFair(ev, \result);
+  ensures  let:       \result.status == SL_OK <==> LetThrough(ev);
+  ensures  step:      \result.status == SL_OK ==> StepRight(ev, \result.step);
 */
 struct sl_verdict sl_guard_reserve(struct sl_event ev);
 
@@ -50,6 +51,8 @@ struct sl_verdict sl_guard_reserve(struct sl_event ev);
   assigns             \nothing;
   ensures  sound:     VerdictSound(ev, \result);
   ensures  fair:      VerdictFair(ev, \result);
+  ensures  let:       \result.status == SL_OK <==> LetThrough(ev);
+  ensures  step:      \result.status == SL_OK ==> StepRight(ev, \result.step);
 */
 struct sl_verdict sl_guard_refused_plan(struct sl_event ev);
 
@@ -61,6 +64,8 @@ struct sl_verdict sl_guard_refused_plan(struct sl_event ev);
   assigns             \nothing;
   ensures  sound:     VerdictSound(ev, \result);
   ensures  fair:      VerdictFair(ev, \result);
+  ensures  let:       \result.status == SL_OK <==> LetThrough(ev);
+  ensures  step:      \result.status == SL_OK ==> StepRight(ev, \result.step);
 */
 struct sl_verdict sl_guard_drain(struct sl_event ev);
 
@@ -72,6 +77,8 @@ struct sl_verdict sl_guard_drain(struct sl_event ev);
   assigns             \nothing;
   ensures  sound:     VerdictSound(ev, \result);
   ensures  fair:      VerdictFair(ev, \result);
+  ensures  let:       \result.status == SL_OK <==> LetThrough(ev);
+  ensures  step:      \result.status == SL_OK ==> StepRight(ev, \result.step);
 */
 struct sl_verdict sl_guard_queue_unusable(struct sl_event ev);
 
@@ -83,6 +90,8 @@ struct sl_verdict sl_guard_queue_unusable(struct sl_event ev);
   assigns             \nothing;
   ensures  sound:     VerdictSound(ev, \result);
   ensures  fair:      VerdictFair(ev, \result);
+  ensures  let:       \result.status == SL_OK <==> LetThrough(ev);
+  ensures  step:      \result.status == SL_OK ==> StepRight(ev, \result.step);
 */
 struct sl_verdict sl_guard_queue_restarted(struct sl_event ev);
 
@@ -94,6 +103,8 @@ struct sl_verdict sl_guard_queue_restarted(struct sl_event ev);
   assigns             \nothing;
   ensures  sound:     VerdictSound(ev, \result);
   ensures  fair:      VerdictFair(ev, \result);
+  ensures  let:       \result.status == SL_OK <==> LetThrough(ev);
+  ensures  step:      \result.status == SL_OK ==> StepRight(ev, \result.step);
 */
 struct sl_verdict sl_guard_preempt(struct sl_event ev);
 
@@ -105,6 +116,8 @@ struct sl_verdict sl_guard_preempt(struct sl_event ev);
   assigns             \nothing;
   ensures  sound:     VerdictSound(ev, \result);
   ensures  fair:      VerdictFair(ev, \result);
+  ensures  let:       \result.status == SL_OK <==> LetThrough(ev);
+  ensures  step:      \result.status == SL_OK ==> StepRight(ev, \result.step);
 */
 struct sl_verdict sl_guard_job_stopped(struct sl_event ev);
 
@@ -116,6 +129,8 @@ struct sl_verdict sl_guard_job_stopped(struct sl_event ev);
   assigns             \nothing;
   ensures  sound:     VerdictSound(ev, \result);
   ensures  fair:      VerdictFair(ev, \result);
+  ensures  let:       \result.status == SL_OK <==> LetThrough(ev);
+  ensures  step:      \result.status == SL_OK ==> StepRight(ev, \result.step);
 */
 struct sl_verdict sl_guard_deactivate(struct sl_event ev);
 
@@ -127,6 +142,8 @@ struct sl_verdict sl_guard_deactivate(struct sl_event ev);
   assigns             \nothing;
   ensures  sound:     VerdictSound(ev, \result);
   ensures  fair:      VerdictFair(ev, \result);
+  ensures  let:       \result.status == SL_OK <==> LetThrough(ev);
+  ensures  step:      \result.status == SL_OK ==> StepRight(ev, \result.step);
 */
 struct sl_verdict sl_guard_backoff_over(struct sl_event ev);
 
@@ -138,6 +155,8 @@ struct sl_verdict sl_guard_backoff_over(struct sl_event ev);
   assigns             \nothing;
   ensures  sound:     VerdictSound(ev, \result);
   ensures  fair:      VerdictFair(ev, \result);
+  ensures  let:       \result.status == SL_OK <==> LetThrough(ev);
+  ensures  step:      \result.status == SL_OK ==> StepRight(ev, \result.step);
 */
 struct sl_verdict sl_guard_finish(struct sl_event ev);
 
@@ -149,6 +168,8 @@ struct sl_verdict sl_guard_finish(struct sl_event ev);
   assigns             \nothing;
   ensures  sound:     VerdictSound(ev, \result);
   ensures  fair:      VerdictFair(ev, \result);
+  ensures  let:       \result.status == SL_OK <==> LetThrough(ev);
+  ensures  step:      \result.status == SL_OK ==> StepRight(ev, \result.step);
 */
 struct sl_verdict sl_guard_restore_requeue(struct sl_event ev);
 
@@ -160,6 +181,8 @@ struct sl_verdict sl_guard_restore_requeue(struct sl_event ev);
   assigns             \nothing;
   ensures  sound:     VerdictSound(ev, \result);
   ensures  fair:      VerdictFair(ev, \result);
+  ensures  let:       \result.status == SL_OK <==> LetThrough(ev);
+  ensures  step:      \result.status == SL_OK ==> StepRight(ev, \result.step);
 */
 struct sl_verdict sl_guard_restore_evicted(struct sl_event ev);
 
@@ -171,6 +194,8 @@ struct sl_verdict sl_guard_restore_evicted(struct sl_event ev);
   assigns             \nothing;
   ensures  sound:     VerdictSound(ev, \result);
   ensures  fair:      VerdictFair(ev, \result);
+  ensures  let:       \result.status == SL_OK <==> LetThrough(ev);
+  ensures  step:      \result.status == SL_OK ==> StepRight(ev, \result.step);
 */
 struct sl_verdict sl_guard_check_add(struct sl_event ev);
 
@@ -182,6 +207,8 @@ struct sl_verdict sl_guard_check_add(struct sl_event ev);
   assigns             \nothing;
   ensures  sound:     VerdictSound(ev, \result);
   ensures  fair:      VerdictFair(ev, \result);
+  ensures  let:       \result.status == SL_OK <==> LetThrough(ev);
+  ensures  step:      \result.status == SL_OK ==> StepRight(ev, \result.step);
 */
 struct sl_verdict sl_guard_check_drop(struct sl_event ev);
 
@@ -193,6 +220,8 @@ struct sl_verdict sl_guard_check_drop(struct sl_event ev);
   assigns             \nothing;
   ensures  sound:     VerdictSound(ev, \result);
   ensures  fair:      VerdictFair(ev, \result);
+  ensures  let:       \result.status == SL_OK <==> LetThrough(ev);
+  ensures  step:      \result.status == SL_OK ==> StepRight(ev, \result.step);
 */
 struct sl_verdict sl_guard_check_state(struct sl_event ev);
 
@@ -204,6 +233,8 @@ struct sl_verdict sl_guard_check_state(struct sl_event ev);
   assigns             \nothing;
   ensures  sound:     VerdictSound(ev, \result);
   ensures  fair:      VerdictFair(ev, \result);
+  ensures  let:       \result.status == SL_OK <==> LetThrough(ev);
+  ensures  step:      \result.status == SL_OK ==> StepRight(ev, \result.step);
 */
 struct sl_verdict sl_guard_pods_ready(struct sl_event ev);
 
@@ -215,6 +246,8 @@ struct sl_verdict sl_guard_pods_ready(struct sl_event ev);
   assigns             \nothing;
   ensures  sound:     VerdictSound(ev, \result);
   ensures  fair:      VerdictFair(ev, \result);
+  ensures  let:       \result.status == SL_OK <==> LetThrough(ev);
+  ensures  step:      \result.status == SL_OK ==> StepRight(ev, \result.step);
 */
 struct sl_verdict sl_guard_pods_ready_timeout(struct sl_event ev);
 
@@ -226,6 +259,8 @@ struct sl_verdict sl_guard_pods_ready_timeout(struct sl_event ev);
   assigns             \nothing;
   ensures  sound:     VerdictSound(ev, \result);
   ensures  fair:      VerdictFair(ev, \result);
+  ensures  let:       \result.status == SL_OK <==> LetThrough(ev);
+  ensures  step:      \result.status == SL_OK ==> StepRight(ev, \result.step);
 */
 struct sl_verdict sl_guard_execution_timeout(struct sl_event ev);
 
@@ -237,6 +272,8 @@ struct sl_verdict sl_guard_execution_timeout(struct sl_event ev);
   assigns             \nothing;
   ensures  sound:     VerdictSound(ev, \result);
   ensures  fair:      VerdictFair(ev, \result);
+  ensures  let:       \result.status == SL_OK <==> LetThrough(ev);
+  ensures  step:      \result.status == SL_OK ==> StepRight(ev, \result.step);
 */
 struct sl_verdict sl_guard_node_failed(struct sl_event ev);
 
@@ -248,6 +285,8 @@ struct sl_verdict sl_guard_node_failed(struct sl_event ev);
   assigns             \nothing;
   ensures  sound:     VerdictSound(ev, \result);
   ensures  fair:      VerdictFair(ev, \result);
+  ensures  let:       \result.status == SL_OK <==> LetThrough(ev);
+  ensures  step:      \result.status == SL_OK ==> StepRight(ev, \result.step);
 */
 struct sl_verdict sl_guard_node_recovered(struct sl_event ev);
 
@@ -259,6 +298,8 @@ struct sl_verdict sl_guard_node_recovered(struct sl_event ev);
   assigns             \nothing;
   ensures  sound:     VerdictSound(ev, \result);
   ensures  fair:      VerdictFair(ev, \result);
+  ensures  let:       \result.status == SL_OK <==> LetThrough(ev);
+  ensures  step:      \result.status == SL_OK ==> StepRight(ev, \result.step);
 */
 struct sl_verdict sl_guard_second_pass_fit(struct sl_event ev);
 
@@ -270,8 +311,8 @@ struct sl_verdict sl_guard_second_pass_fit(struct sl_event ev);
   assigns             \nothing;
   ensures  sound:     VerdictSound(ev, \result);
   ensures  fair:      VerdictFair(ev, \result);
-  ensures  told:      \result.status == SL_OK <==> MissTold(ev);
-  ensures  step:      \result.status == SL_OK ==> MissStep(ev, \result.step);
+  ensures  let:       \result.status == SL_OK <==> LetThrough(ev);
+  ensures  step:      \result.status == SL_OK ==> StepRight(ev, \result.step);
 */
 struct sl_verdict sl_guard_second_pass_miss(struct sl_event ev);
 

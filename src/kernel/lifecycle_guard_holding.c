@@ -70,9 +70,7 @@ uint32_t sl_guard_find_check(sl_workload_id id, sl_check_id check)
   terminates          \true;
   exits               \false;
   assigns             \nothing;
-  ensures  result:    \result == 1 <==>
-                        sl_workloads[id].phase == SL_PHASE_QUOTA_RESERVED &&
-                        sl_workloads[id].topology_pending == 0 && OthersReady(id, check);
+  ensures  result:    \result == 1 <==> LastOpenCheck(id, check);
 */
 static bool last_open_check(sl_workload_id id, sl_check_id check)
 {
@@ -117,6 +115,8 @@ struct sl_verdict sl_guard_check_drop(struct sl_event ev)
   assigns             \nothing;
   ensures  sound:     VerdictSound(ev, \result);
   ensures  fair:      VerdictFair(ev, \result);
+  ensures  let:       \result.status == SL_OK;
+  ensures  step:      StepRight(ev, \result.step);
 */
 static struct sl_verdict judge_check(struct sl_event ev)
 {
@@ -156,8 +156,7 @@ struct sl_verdict sl_guard_check_state(struct sl_event ev)
   terminates          \true;
   exits               \false;
   assigns             \nothing;
-  ensures  result:    \result == 1 <==> sl_workloads[id].pods_ready == SL_PODS_STARTED ||
-                                        sl_workloads[id].pods_ready == SL_PODS_RECOVERED;
+  ensures  result:    \result == 1 <==> PodsReady(id);
 */
 static bool pods_are_ready(sl_workload_id id)
 {
@@ -202,11 +201,7 @@ struct sl_verdict sl_guard_pods_ready_timeout(struct sl_event ev)
   terminates          \true;
   exits               \false;
   assigns             \nothing;
-  ensures  result:    \result == 1 <==> sl_workloads[ev.workload].execution_ms_max > 0 &&
-                        sl_workloads[ev.workload].accumulated_ms +
-                        (ev.now_ms > sl_workloads[ev.workload].admitted_at_ms ?
-                           ev.now_ms - sl_workloads[ev.workload].admitted_at_ms : 0) >=
-                        sl_workloads[ev.workload].execution_ms_max;
+  ensures  result:    \result == 1 <==> TimeUsedUp(ev);
 */
 static bool time_used_up(struct sl_event ev)
 {

@@ -34,7 +34,7 @@ static void note_flags(struct sl_event ev)
   terminates          \true;
   exits               \false;
   assigns             \nothing;
-  ensures  range:     0 <= \result < SL_PENDING_REASONS;
+  ensures  reason:    \result == IdleReason(id);
 */
 static enum sl_pending_reason idle_reason(sl_workload_id id)
 {
@@ -55,8 +55,7 @@ static enum sl_pending_reason idle_reason(sl_workload_id id)
   exits               \false;
   assigns             sl_workloads[ev.workload].pending_reason;
   ensures  range:     0 <= sl_workloads[ev.workload].pending_reason < SL_PENDING_REASONS;
-  ensures  given:     ev.kind == SL_EV_REFUSE || ev.kind == SL_EV_QUEUE_UNUSABLE ==>
-                        sl_workloads[ev.workload].pending_reason == ev.reason;
+  ensures  noted:     PendingNoted{Pre,Post}(ev);
 */
 static void note_pending_reason(struct sl_event ev)
 {
@@ -177,14 +176,7 @@ static void note_marks(struct sl_event ev, enum sl_step step)
   assigns             sl_workloads[ev.workload].pods_ready,
                       sl_workloads[ev.workload].pods_ready_at_ms;
   ensures  range:     0 <= sl_workloads[ev.workload].pods_ready <= SL_PODS_RECOVERED;
-  ensures  ready:     ev.kind == SL_EV_PODS_READY ==>
-                        (ev.index == 1 <==>
-                           sl_workloads[ev.workload].pods_ready == SL_PODS_STARTED ||
-                           sl_workloads[ev.workload].pods_ready == SL_PODS_RECOVERED);
-  ensures  at:        sl_workloads[ev.workload].pods_ready_at_ms == (ev.kind == SL_EV_PODS_READY ?
-                        ev.now_ms : \old(sl_workloads[ev.workload].pods_ready_at_ms));
-  ensures  same:      ev.kind != SL_EV_PODS_READY ==> sl_workloads[ev.workload].pods_ready ==
-                        \old(sl_workloads[ev.workload].pods_ready);
+  ensures  noted:     PodsNoted{Pre,Post}(ev);
 */
 static void note_pods(struct sl_event ev)
 {
@@ -270,7 +262,7 @@ static void note_topology(struct sl_event ev, enum sl_step step)
   terminates          \true;
   exits               \false;
   assigns             \nothing;
-  ensures  range:     SL_REQUEUE_NONE < \result < SL_REQUEUE_REASONS;
+  ensures  reason:    \result == QueuedAfter(evicted);
 */
 static enum sl_requeue_reason requeue_reason_after(uint32_t evicted)
 {

@@ -137,6 +137,10 @@ static enum sl_status stage_pass(void)
                          \old(sl_workloads[sl_topology_plan.workload].phase),
                          sl_workloads[sl_topology_plan.workload].phase);
   ensures  holds:      \result == SL_OK ==> HoldsQuota(sl_topology_plan.workload);
+  ensures  told:       \old(NeedsPass(sl_topology_plan.workload) && sl_trail_depth == 0 && TimeValid(now_ms) &&
+                              sl_workloads[sl_topology_plan.workload].generation == generation) ==>
+                         \result == SL_OK;
+  ensures  since:      \result == SL_OK ==> AdmittedSince{Pre,Post}(sl_topology_plan.workload, now_ms);
   ensures  kept:       \result == SL_OK ==>
                          UsageSame{Pre,Post} && ClaimsSame{Pre,Post}(sl_topology_plan.workload);
   ensures  closed:     sl_trail_depth == \old(sl_trail_depth);

@@ -59,8 +59,7 @@ static int64_t pass_delay_ms(uint32_t iteration)
                       sl_second_pass_index[0 .. SL_WORKLOADS_MAX - 1], sl_second_pass_total;
   ensures  entries:   EntriesInv;
   ensures  gone:      !Armed(id);
-  ensures  others:    \forall integer w; 0 <= w < SL_WORKLOADS_MAX && w != id ==>
-                        (Armed(w) <==> Armed{Pre}(w));
+  ensures  others:    \forall integer w; 0 <= w < SL_WORKLOADS_MAX && w != id ==> PassSame{Pre,Post}(w);
   ensures  total:     sl_second_pass_total == \old(sl_second_pass_total) - 1;
 */
 static void drop(sl_workload_id id)
@@ -93,8 +92,7 @@ bool sl_second_pass_needed(sl_workload_id id)
   ensures  entries:   EntriesInv;
   ensures  armed:     ArmedLive(id);
   ensures  due:       sl_second_passes[sl_second_pass_index[id]].due_ms == due_ms;
-  ensures  others:    \forall integer w; 0 <= w < SL_WORKLOADS_MAX && w != id ==>
-                        (Armed(w) <==> Armed{Pre}(w));
+  ensures  others:    \forall integer w; 0 <= w < SL_WORKLOADS_MAX && w != id ==> PassSame{Pre,Post}(w);
 */
 static void put(sl_workload_id id, int64_t due_ms)
 {

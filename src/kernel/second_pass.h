@@ -48,8 +48,7 @@ bool sl_second_pass_needed(sl_workload_id id);
                         id < SL_WORKLOADS_MAX && NeedsPass(id) && ArmedLive(id);
   ensures  due:       \result == SL_OK ==> sl_second_passes[sl_second_pass_index[id]].due_ms ==
                         \min(now_ms + PassDelay(iteration), SL_TIME_MAX);
-  ensures  others:    \forall integer w; 0 <= w < SL_WORKLOADS_MAX && w != id ==>
-                        (Armed(w) <==> Armed{Pre}(w));
+  ensures  others:    \forall integer w; 0 <= w < SL_WORKLOADS_MAX && w != id ==> PassSame{Pre,Post}(w);
   ensures  refused:   \result != SL_OK ==> EntriesSame{Pre,Post};
   ensures  kept:      id < SL_WORKLOADS_MAX && TimeValid(now_ms) && NeedsPass(id) &&
                         \old(sl_second_pass_total) < SL_WORKLOADS_MAX ==> ArmedLive(id);
@@ -68,8 +67,7 @@ enum sl_status sl_second_pass_arm(sl_workload_id id, uint32_t iteration,
                       sl_second_pass_index[0 .. SL_WORKLOADS_MAX - 1], sl_second_pass_total;
   ensures  entries:   EntriesInv;
   ensures  gone:      id < SL_WORKLOADS_MAX ==> !Armed(id);
-  ensures  others:    \forall integer w; 0 <= w < SL_WORKLOADS_MAX && w != id ==>
-                        (Armed(w) <==> Armed{Pre}(w));
+  ensures  others:    \forall integer w; 0 <= w < SL_WORKLOADS_MAX && w != id ==> PassSame{Pre,Post}(w);
 */
 void sl_second_pass_cancel(sl_workload_id id);
 
@@ -91,8 +89,7 @@ void sl_second_pass_cancel(sl_workload_id id);
   ensures  taken:     id < SL_WORKLOADS_MAX && ArmedLive{Pre}(id) && NeedsPass(id) &&
                         \old(sl_second_passes[sl_second_pass_index[id]].due_ms) <= now_ms ==>
                         \result == SL_OK;
-  ensures  others:    \forall integer w; 0 <= w < SL_WORKLOADS_MAX && w != id ==>
-                        (Armed(w) <==> Armed{Pre}(w));
+  ensures  others:    \forall integer w; 0 <= w < SL_WORKLOADS_MAX && w != id ==> PassSame{Pre,Post}(w);
 */
 enum sl_status sl_second_pass_take(sl_workload_id id, int64_t now_ms) SL_MUST_CHECK;
 

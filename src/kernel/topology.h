@@ -65,12 +65,13 @@ enum sl_status sl_topology_promise(void) SL_MUST_CHECK;
 void sl_topology_promise_clear(void);
 
 /* Are domains, blocks and bookings sound, and is what is used of each room what is booked there? Linear in what was
- * ever in use; asked between two calls only. */
+ * ever in use; asked between two calls only. Equal to TopologyChecked by proof. */
 /*@
   terminates           \true;
   exits                \false;
   assigns              sl_room_change[0 .. SL_ROOMS_MAX - 1];
-  ensures  valid:      \result ==> DomainsValid && BlocksValid(sl_booking_workload_limit);
+  ensures  checked:    \result <==> \old(TopologyChecked);
+  ensures  kept:       \old(ChangeZero) ==> ChangeZero;
 */
 bool sl_topology_valid(void);
 #endif

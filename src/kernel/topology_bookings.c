@@ -222,6 +222,7 @@ void sl_bookings_release(sl_workload_id id)
   ensures  used:       \forall integer r; 0 <= r < SL_ROOMS_MAX ==>
                          sl_room_used[r] == \old(sl_room_used[r]) + NeedSum(r, sl_need_count);
   ensures  count:      sl_booking_firsts[id] == first && sl_booking_counts[id] == sl_need_count;
+  ensures  limit:      sl_booking_workload_limit == \max(\old(sl_booking_workload_limit), id + 1);
   ensures  owned:      \forall integer b; first <= b < first + sl_need_count ==> sl_booking_owners[b] == id + 1;
   ensures  booked:     \forall integer k; 0 <= k < sl_need_count ==> ItemStored(first + k, k);
   ensures  kept:       \forall integer b; 0 <= b < SL_BOOKINGS_MAX && !(first <= b < first + sl_need_count) ==>

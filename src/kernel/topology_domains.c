@@ -142,6 +142,7 @@ static void set_ancestors(sl_domain_id domain, uint32_t depth)
   exits                \false;
   assigns              sl_domain_sites[domain], sl_domain_limit, sl_domain_site_limit;
   ensures  site:       sl_domain_sites[domain] == (site == SL_NO_ID ? 0 : site + 1);
+  ensures  limits:     LimitsRaised{Pre,Post}(domain, site);
 */
 static void set_site(sl_domain_id domain, sl_site_id site)
 {
@@ -186,6 +187,7 @@ enum sl_status sl_domain_open(sl_domain_id domain, sl_tree_id tree, sl_domain_id
           sl_domain_up[parent][k] != domain; */
     /*@ assert above: parent != SL_NO_ID ==> \forall integer k; 0 <= k < sl_domain_depths[domain] ==>
           AncestorSound(domain, k); */
+    //@ assert own: DomainSound(domain);
     return SL_OK;
 }
 

@@ -49,6 +49,7 @@ extern uint32_t sl_domain_site_limit;
     ensures parent:    sl_domain_parents[domain] == (parent == SL_NO_ID ? 0 : parent + 1);
     ensures site:      sl_domain_sites[domain] == (site == SL_NO_ID ? 0 : site + 1);
     ensures inside:    parent != SL_NO_ID ==> LiesInside(domain, parent);
+    ensures limits:    LimitsRaised{Pre,Post}(domain, site);
   behavior refused:
     assumes forbidden: !OpenAllowed(domain, tree, parent, site);
     assigns            \nothing;

@@ -16,12 +16,15 @@ bool sl_blocks_begun;
   exits                \false;
   assigns              \nothing;
   ensures  range:      \result < SL_BLOCK_ORDERS;
+  ensures  holds:      \result < SL_BLOCK_ORDERS - 1 ==> count <= (uint32_t)(1 << \result);
+  ensures  least:      \forall integer k; 0 <= k < \result ==> (uint32_t)(1 << k) < count;
 */
 static uint32_t order_of(uint32_t count)
 {
     uint32_t order = 0;
     /*@
       loop invariant range: 0 <= order < SL_BLOCK_ORDERS;
+      loop invariant least: \forall integer k; 0 <= k < order ==> (uint32_t)(1 << k) < count;
       loop assigns          order;
       loop variant          SL_BLOCK_ORDERS - order;
     */
@@ -37,8 +40,11 @@ static uint32_t order_of(uint32_t count)
   requires ids:        row < SL_BOOKINGS_MAX && order < SL_BLOCK_ORDERS;
   terminates           \true;
   exits                \false;
-  assigns              SL_POOL;
+  assigns              sl_block_heads[order], sl_block_next[row], sl_block_before[0 .. SL_BOOKINGS_MAX - 1],
+                       sl_block_orders[row];
   ensures  links:      BlockLinks;
+  ensures  free:       sl_block_orders[row] == order + 1;
+  ensures  listed:     BlockFirst{Pre,Post}(row, order);
 */
 static void push(uint32_t row, uint32_t order)
 {
@@ -58,8 +64,11 @@ static void push(uint32_t row, uint32_t order)
   requires ids:        row < SL_BOOKINGS_MAX && order < SL_BLOCK_ORDERS;
   terminates           \true;
   exits                \false;
-  assigns              SL_POOL;
+  assigns              sl_block_heads[order], sl_block_next[0 .. SL_BOOKINGS_MAX - 1],
+                       sl_block_before[0 .. SL_BOOKINGS_MAX - 1], sl_block_orders[row];
   ensures  links:      BlockLinks;
+  ensures  taken:      sl_block_orders[row] == 0;
+  ensures  unlisted:   BlockLeft{Pre,Post}(row, order);
 */
 static void take_out(uint32_t row, uint32_t order)
 {
@@ -109,14 +118,16 @@ static void split(uint32_t row, uint32_t from, uint32_t order)
   terminates           \true;
   exits                \false;
   assigns              \nothing;
-  ensures  range:      \result <= SL_BLOCK_ORDERS;
+  ensures  range:      order <= \result <= SL_BLOCK_ORDERS;
+  ensures  first:      \forall integer k; order <= k < \result ==> sl_block_heads[k] == 0;
   ensures  some:       \result < SL_BLOCK_ORDERS ==> sl_block_heads[\result] != 0;
 */
 static uint32_t first_order(uint32_t order)
 {
     uint32_t k = order;
     /*@
-      loop invariant range: 0 <= k <= SL_BLOCK_ORDERS;
+      loop invariant range: order <= k <= SL_BLOCK_ORDERS;
+      loop invariant first: \forall integer j; order <= j < k ==> sl_block_heads[j] == 0;
       loop assigns          k;
       loop variant          SL_BLOCK_ORDERS - k;
     */

@@ -48,10 +48,24 @@ static const char *uid_of(const struct entry *e)
     return e->text + e->len + 1;
 }
 
+/* Escapes, or members that come twice, may make an object read as another than the one that it is kept as. */
+static bool is_as(const char *key, const struct sl_json *o)
+{
+    const char *ns = sl_object_namespace(o);
+    size_t len = strlen(ns);
+    return strncmp(key, ns, len) == 0 && key[len] == '/' &&
+           strcmp(key + len + 1, sl_object_name(o)) == 0;
+}
+
 static struct sl_json *read_entry(const struct sl_cache *c, const char *key, const struct entry *e)
 {
     struct sl_error error = {0};
     struct sl_json *o = sl_json_parse(e->text, e->len, &error);
+    if (o != NULL && !is_as(key, o)) {
+        sl_json_free(o);
+        o = NULL;
+        sl_error_set(&error, SL_CODE_BAD_REQUEST, "it has another name inside");
+    }
     if (o == NULL) {
         sl_log(SL_LOG_ERROR, "a cached object cannot be read", "kind", sl_kind_info(c->kind)->kind,
                "key", key, "error", error.text, NULL);
@@ -134,9 +148,17 @@ static bool is_new(const struct sl_cache *c, const struct sl_item *item, enum sl
     return source != SL_FROM_WRITE || item->version > c->watched;
 }
 
+/* A server that went back may use a version again. */
+static bool differs(const struct entry *e, const struct sl_item *item)
+{
+    return item->version != e->version || item->text.len != e->len ||
+           memcmp(item->text.data, e->text, e->len) != 0;
+}
+
 static bool is_readable(const struct sl_cache *c, struct sl_item *item)
 {
-    return c->watcher_count == 0 || sl_item_object(item) != NULL;
+    const struct sl_json *o = c->watcher_count == 0 ? NULL : sl_item_object(item);
+    return c->watcher_count == 0 || (o != NULL && is_as(item->key, o));
 }
 
 static void note_version(struct sl_cache *c, const struct sl_item *item, enum sl_source source)
@@ -144,6 +166,7 @@ static void note_version(struct sl_cache *c, const struct sl_item *item, enum sl
     if (source == SL_FROM_WATCH && item->version > c->watched) {
         c->watched = item->version;
     }
+    c->newest = item->version > c->newest ? item->version : c->newest;
 }
 
 /* `e`: NULL when there is none. */
@@ -173,9 +196,10 @@ void sl_cache_put(struct sl_cache *c, struct sl_item *item, enum sl_source sourc
         }
         return;
     }
-    bool believe = source == SL_FROM_LIST && c->reset;
+    /* What was known when the list was asked for is no newer than the list, unless the server has gone back. */
+    bool believe = source == SL_FROM_LIST && (c->reset || e->version <= c->asked);
     e->round = source == SL_FROM_LIST ? c->round : e->round;
-    if (item->version > e->version || (believe && item->version != e->version)) {
+    if (item->version > e->version || (believe && differs(e, item))) {
         replace(c, e, item);
     } else if (item->version < e->version && source == SL_FROM_WATCH) {
         c->stale++;
@@ -197,10 +221,15 @@ void sl_cache_remove(struct sl_cache *c, struct sl_item *item)
     }
 }
 
+void sl_cache_list_ask(struct sl_cache *c)
+{
+    c->asked = c->newest;
+}
+
 void sl_cache_list_begin(struct sl_cache *c, uint64_t version)
 {
     c->round++;
-    c->reset = version < c->watched;
+    c->reset = version < c->watched || version < c->asked;
 }
 
 void sl_cache_list_end(struct sl_cache *c, uint64_t version)
@@ -208,6 +237,7 @@ void sl_cache_list_end(struct sl_cache *c, uint64_t version)
     size_t cursor = 0;
     const char *key;
     union sl_map_value value;
+    c->newest = c->reset ? 0 : c->newest;
     while (sl_map_next(c->entries, &cursor, &key, &value)) {
         struct entry *e = value.pointer;
         if (e->round != c->round && (e->version <= version || c->reset)) {
@@ -216,6 +246,8 @@ void sl_cache_list_end(struct sl_cache *c, uint64_t version)
             tell_gone(c, gone, e);
             sl_mem_free(gone);
             sl_mem_free(e);
+        } else if (c->reset && e->version > c->newest) {
+            c->newest = e->version;
         }
     }
     c->watched = version;

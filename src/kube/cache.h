@@ -19,10 +19,12 @@ struct sl_cache {
     enum sl_kind kind;
     struct sl_map *entries;
     uint64_t watched; /* all that happened up to this version has been told */
-    uint64_t stale;   /* events that were older than what is here */
-    uint32_t round;   /* of listing */
-    bool reset;  /* the list under way belongs to an older state of the server: believe it all */
-    bool synced; /* has been listed once */
+    uint64_t newest;  /* of the versions that objects had */
+    uint64_t asked; /* that, when the list under way was asked for: the server is at least as new */
+    uint64_t stale; /* events that were older than what is here */
+    uint32_t round; /* of listing */
+    bool reset;     /* the list under way belongs to an older state of the server: believe it all */
+    bool synced;    /* has been listed once */
     struct sl_cache_watcher *watchers;
     size_t watcher_count;
 };
@@ -35,7 +37,9 @@ void sl_cache_fini(struct sl_cache *c);
 void sl_cache_put(struct sl_cache *c, struct sl_item *item, enum sl_source source);
 /* A watch says that it is gone; `item` is its last state. */
 void sl_cache_remove(struct sl_cache *c, struct sl_item *item);
-/* A list begins whose objects are as of `version`; at its end what was in no page has vanished. */
+/* A list is asked for. */
+void sl_cache_list_ask(struct sl_cache *c);
+/* It begins, and its objects are as of `version`; at its end what was in no page has vanished. */
 void sl_cache_list_begin(struct sl_cache *c, uint64_t version);
 void sl_cache_list_end(struct sl_cache *c, uint64_t version);
 void sl_cache_watch(struct sl_cache *c, sl_watch_fn *fn, void *context);

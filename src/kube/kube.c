@@ -133,6 +133,22 @@ bool sl_kube_synced(const struct sl_kube *k)
     return true;
 }
 
+void sl_kube_refresh(struct sl_kube *k, enum sl_kind kind)
+{
+    SL_PRE(kind < sl_kind_end() && k->reflectors[kind] != NULL);
+    sl_reflector_refresh(k->reflectors[kind]);
+}
+
+bool sl_kube_fresh(const struct sl_kube *k)
+{
+    for (size_t i = 0; i < SL_KIND_COUNT; i++) {
+        if (k->reflectors[i] != NULL && k->reflectors[i]->stale) {
+            return false;
+        }
+    }
+    return true;
+}
+
 void sl_kube_stop_writing(struct sl_kube *k)
 {
     sl_writes_stop(k->writes);

@@ -33,6 +33,9 @@ struct sl_kube_options {
     uint64_t seed; /* of the jitter */
     void (*replied)(
         void *context); /* after each reply: who waited for it may go on; NULL: nobody asks */
+    /* Asked before a write is begun or sent again; false: nothing becomes of it, as after sl_kube_stop_writing, which
+     * has to follow. NULL: always. */
+    bool (*may_write)(void *context);
     void *context;
 };
 struct sl_kube *sl_kube_new(const struct sl_kube_options *options);
@@ -42,6 +45,10 @@ void sl_kube_free(struct sl_kube *k);
  * again every 30 s; when it is forbidden (403) that is said in the log, and it is not synced. */
 void sl_kube_follow(struct sl_kube *k, enum sl_kind kind);
 bool sl_kube_synced(const struct sl_kube *k); /* has every followed kind been listed? */
+/* List a followed kind anew: what a watch has not told yet, though it has happened, is known when
+ * sl_kube_fresh says so. Not from within a watch event or a reply. */
+void sl_kube_refresh(struct sl_kube *k, enum sl_kind kind);
+bool sl_kube_fresh(const struct sl_kube *k); /* has every such list ended? */
 /* Watch: the kind is followed if it is not yet; what the cache holds is told at once, then SYNCED once it is
  * complete. */
 void sl_kube_client(struct sl_kube *k, struct sl_client *out);

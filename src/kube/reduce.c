@@ -240,7 +240,8 @@ enum sl_code sl_item_reduce(struct sl_item *item, enum sl_kind kind, struct sl_s
                             struct sl_error *e)
 {
     const struct sl_kind_info *info = sl_kind_info(kind);
-    struct reducing r = {.end = source.at + source.len, .out = &item->text};
+    struct sl_span given = source.at == NULL ? (struct sl_span){"", 0} : source;
+    struct reducing r = {.end = given.at + given.len, .out = &item->text};
     if (node_count == 0) {
         make_trees();
     }
@@ -250,13 +251,13 @@ enum sl_code sl_item_reduce(struct sl_item *item, enum sl_kind kind, struct sl_s
     sl_buf_reset(&item->text);
     sl_buf_print(&item->text, "{\"apiVersion\":\"%s\",\"kind\":\"%s\"", info->api_version,
                  info->kind);
-    const char *at = source.at == NULL ? r.end : sl_scan_blank(source.at, r.end);
-    bool fine = at != r.end && *at == '{' &&
-                reduce_members(&r, at + 1, tree_of(kind, source), true) != NULL;
+    const char *at = sl_scan_blank(given.at, r.end);
+    bool fine =
+        at != r.end && *at == '{' && reduce_members(&r, at + 1, tree_of(kind, given), true) != NULL;
     if (!fine || !identify(&r, item)) {
         return sl_error_set(e, SL_CODE_BAD_REQUEST,
                             "the server sent a %s that cannot be read: %.100s", info->kind,
-                            source.at == NULL ? "" : item->text.data);
+                            given.len == 0 ? "" : item->text.data);
     }
     return SL_CODE_OK;
 }

@@ -21,6 +21,7 @@
 #define WATCH_S_MAX 600
 #define WATCH_IDLE_MS_MAX 150000 /* bookmarks come about every minute */
 #define WATCH_MS_MIN 1000        /* one that ends sooner, and said nothing, has failed */
+#define RELIST_MS_MIN 1000       /* between lists that begin without a wait */
 #define LINE_SIZE_MAX (8u << 20)
 #define FAILURES_MAX 3u /* then the version that we ask for may be the reason */
 
@@ -44,7 +45,9 @@ static void plan(struct sl_reflector *r, enum sl_reflector_next next, int64_t wa
 static void forget_list(struct sl_reflector *r)
 {
     sl_mem_free(r->page);
-    r->page = NULL;
+    sl_mem_free(r->page_kept);
+    r->page = r->page_kept = NULL;
+    r->pages = 0;
     r->list_version = 0;
 }
 
@@ -53,6 +56,7 @@ void sl_reflector_init(struct sl_reflector *r, enum sl_kind kind, uint64_t seed)
     SL_PRE(r->transport != NULL && r->loop != NULL && r->wake != NULL && r->counters != NULL);
     sl_cache_init(&r->cache, kind);
     sl_backoff_init(&r->backoff, BACKOFF_FIRST_MS, BACKOFF_MOST_MS, seed);
+    r->relisted_ms = now_ms(r) - RELIST_MS_MIN;
     plan(r, SL_NEXT_LIST, 0);
 }
 
@@ -104,13 +108,17 @@ static void failed(struct sl_reflector *r, enum sl_reflector_next next, int64_t 
     plan(r, next, wait_ms);
 }
 
-static void relist(struct sl_reflector *r, const struct sl_error *e)
+/* `least_ms` as above. */
+static void relist(struct sl_reflector *r, int64_t least_ms, const struct sl_error *e)
 {
+    bool at_once = r->failures++ == 0 && now_ms(r) - r->relisted_ms >= RELIST_MS_MIN;
+    int64_t wait_ms = at_once ? 0 : sl_backoff_next_ms(&r->backoff);
+    r->relisted_ms = at_once ? now_ms(r) : r->relisted_ms;
     r->counters->relists++;
     sl_log(SL_LOG_INFO, "listing anew", "kind", title(r), "reason", e->text, NULL);
     forget_list(r);
     /* At once the first time; a server that refuses what it has just listed must not be hammered. */
-    plan(r, SL_NEXT_LIST, r->failures++ == 0 ? 0 : sl_backoff_next_ms(&r->backoff));
+    plan(r, SL_NEXT_LIST, wait_ms < least_ms ? least_ms : wait_ms);
 }
 
 static void recovered(struct sl_reflector *r)
@@ -132,7 +140,21 @@ static void absent(struct sl_reflector *r)
     forget_list(r);
     sl_cache_list_begin(&r->cache, 0);
     sl_cache_list_end(&r->cache, 0);
+    r->stale = false;
     plan(r, SL_NEXT_LIST, ABSENT_MS);
+}
+
+/* Tokens that come again go on for ever. Of the pages 1, 2, 4, 8 and so on the token is kept: in a circle, of whatever
+ * length, one of them is seen again. */
+static bool is_circle(struct sl_reflector *r)
+{
+    bool again = r->page_kept != NULL && strcmp(r->page_kept, r->page) == 0;
+    r->pages++;
+    if ((r->pages & (r->pages - 1)) == 0) {
+        sl_mem_free(r->page_kept);
+        r->page_kept = sl_mem_text(r->page);
+    }
+    return again;
 }
 
 static void take_page(struct sl_reflector *r, const struct sl_response *response)
@@ -145,10 +167,14 @@ static void take_page(struct sl_reflector *r, const struct sl_response *response
     if (sl_reflector_page(&r->cache, &r->item, body, &r->page, &r->list_version, &e) !=
         SL_CODE_OK) {
         failed(r, SL_NEXT_LIST, 0, &e);
+    } else if (r->page != NULL && is_circle(r)) {
+        sl_error_set(&e, SL_CODE_BAD_REQUEST, "the pages of the list come again and again");
+        failed(r, SL_NEXT_LIST, 0, &e);
     } else if (r->page != NULL) {
         plan(r, SL_NEXT_PAGE, 0);
     } else {
         sl_cache_list_end(&r->cache, r->list_version);
+        r->stale = false;
         forget_list(r);
         plan(r, SL_NEXT_WATCH, 0);
     }
@@ -167,7 +193,7 @@ static void on_page(void *context, const struct sl_response *response)
         absent(r);
         break;
     case SL_CODE_GONE: /* the list took longer than its version lived */
-        relist(r, &e);
+        relist(r, response->retry_ms, &e);
         break;
     default:
         failed(r, SL_NEXT_LIST, response->retry_ms, &e);
@@ -184,6 +210,7 @@ static void list(struct sl_reflector *r)
         sl_status_escape(&path, r->page, strlen(r->page));
     } else {
         r->counters->lists++;
+        sl_cache_list_ask(&r->cache);
     }
     struct sl_request q = {.method = "GET", .path = path.data, .timeout_ms = LIST_MS_MAX};
     r->exchange = sl_transport_send(r->transport, &q, NULL, on_page, r);
@@ -210,7 +237,7 @@ static void take_line(struct sl_reflector *r, const char *line, size_t len)
     if (code == SL_CODE_UNAVAILABLE) {
         failed(r, SL_NEXT_WATCH, 0, &e);
     } else {
-        relist(r, &e);
+        relist(r, 0, &e);
     }
 }
 
@@ -221,7 +248,7 @@ static void keep_rest(struct sl_reflector *r, const char *data, size_t len)
         struct sl_error e = {0};
         sl_error_set(&e, SL_CODE_TOO_LARGE, "a watch event is larger than %u bytes", LINE_SIZE_MAX);
         r->broken = true;
-        relist(r, &e);
+        relist(r, 0, &e);
     }
 }
 
@@ -246,13 +273,15 @@ static void on_data(void *context, const char *data, size_t len)
     }
 }
 
-/* The server ends watches now and then; that is no failure. */
+/* The server ends watches now and then; that is no failure. They do not follow each other faster than one that has
+ * told nothing may end. */
 static void ended(struct sl_reflector *r)
 {
     struct sl_error e = {0};
-    if (r->heard || now_ms(r) - r->watch_began_ms >= WATCH_MS_MIN) {
+    int64_t lasted_ms = now_ms(r) - r->watch_began_ms;
+    if (r->heard || lasted_ms >= WATCH_MS_MIN) {
         recovered(r);
-        plan(r, SL_NEXT_WATCH, 0);
+        plan(r, SL_NEXT_WATCH, lasted_ms < WATCH_MS_MIN ? WATCH_MS_MIN - lasted_ms : 0);
     } else {
         sl_error_set(&e, SL_CODE_UNAVAILABLE, "the API server ended the watch at once");
         failed(r, SL_NEXT_WATCH, 0, &e);
@@ -272,7 +301,7 @@ static void on_watch_end(void *context, const struct sl_response *response)
     if (code == SL_CODE_OK) {
         ended(r);
     } else if (code == SL_CODE_GONE || code == SL_CODE_NOT_FOUND || hopeless) {
-        relist(r, &e);
+        relist(r, response->retry_ms, &e);
     } else {
         failed(r, SL_NEXT_WATCH, response->retry_ms, &e);
     }
@@ -315,4 +344,15 @@ void sl_reflector_step(struct sl_reflector *r)
     } else {
         list(r);
     }
+}
+
+void sl_reflector_refresh(struct sl_reflector *r)
+{
+    if (r->exchange != NULL) {
+        sl_transport_cancel(r->exchange);
+        r->exchange = NULL;
+    }
+    r->stale = true;
+    forget_list(r);
+    plan(r, SL_NEXT_LIST, 0);
 }

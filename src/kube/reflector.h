@@ -25,10 +25,13 @@ struct sl_reflector {
     struct sl_exchange *exchange;
     bool broken;           /* what the exchange brings is not listened to any more */
     char *page;            /* where the list goes on; NULL at its beginning */
+    char *page_kept;       /* an earlier one of these, to notice that they come again */
+    unsigned pages;        /* that have come */
     uint64_t list_version; /* of the list under way */
+    bool stale;            /* a list that was asked for has not ended yet */
     struct sl_buf line;    /* the watch event that has begun to arrive */
     struct sl_item item;
-    int64_t watch_began_ms;
+    int64_t watch_began_ms, relisted_ms;
     bool heard;        /* has this watch told anything? */
     bool away;         /* is it one of *away_count? */
     unsigned failures; /* in a row */
@@ -38,6 +41,9 @@ struct sl_reflector {
 void sl_reflector_init(struct sl_reflector *r, enum sl_kind kind, uint64_t seed);
 void sl_reflector_fini(struct sl_reflector *r);
 void sl_reflector_step(struct sl_reflector *r);
+/* List anew at once: `stale` until a list that begins after this call has ended. Not from within what this
+ * reflector's exchange or its cache tells. */
+void sl_reflector_refresh(struct sl_reflector *r);
 
 /* A page of a list into the cache. BAD_REQUEST when it is malformed; then some of it may be in the cache.
  * *page: where the next one begins, caller frees; NULL when this was the last. `first`: the list begins. */

@@ -24,7 +24,7 @@ static enum sl_code put_items(struct sl_cache *c, struct sl_item *item, struct s
         }
         sl_cache_put(c, item, SL_FROM_LIST);
     }
-    return SL_CODE_OK;
+    return sl_scan_is_end(items, cursor) ? SL_CODE_OK : malformed(e, c->kind, "list");
 }
 
 enum sl_code sl_reflector_page(struct sl_cache *c, struct sl_item *item, struct sl_span body,

@@ -78,10 +78,10 @@ const char *sl_scan_skip(const char *at, const char *end)
 /* To the next member or item of a value that opens with `open`; NULL at its end. */
 static const char *next_in(struct sl_span in, size_t cursor, char open)
 {
-    const char *end = in.at + in.len;
     if (in.at == NULL || in.len == 0) {
         return NULL;
     }
+    const char *end = in.at + in.len;
     const char *at = sl_scan_blank(in.at + cursor, end);
     if (at == end || *at != (cursor == 0 ? open : ',')) {
         return NULL;
@@ -123,6 +123,16 @@ bool sl_scan_item(struct sl_span list, size_t *cursor, struct sl_span *item)
     *item = (struct sl_span){at, (size_t)(after - at)};
     *cursor = (size_t)(after - list.at);
     return true;
+}
+
+bool sl_scan_is_end(struct sl_span list, size_t cursor)
+{
+    const char *end = list.at + list.len;
+    const char *at = sl_scan_blank(list.at + cursor, end);
+    if (cursor == 0 && at < end && *at == '[') {
+        at = sl_scan_blank(at + 1, end);
+    }
+    return sl_span_is(list, "null") || (end - at == 1 && *at == ']');
 }
 
 struct sl_span sl_scan_find(struct sl_span map, const char *key)

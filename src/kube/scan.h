@@ -22,6 +22,8 @@ const char *sl_scan_blank(const char *at, const char *end); /* the first that is
  * as it is written. False at the end and when the text is no such value. */
 bool sl_scan_member(struct sl_span map, size_t *cursor, struct sl_span *key, struct sl_span *value);
 bool sl_scan_item(struct sl_span list, size_t *cursor, struct sl_span *item);
+/* Is that all that the list has? So it is for null. False: what follows is no item. */
+bool sl_scan_is_end(struct sl_span list, size_t cursor);
 /* The value of a member; absent when there is none. */
 struct sl_span sl_scan_find(struct sl_span map, const char *key);
 

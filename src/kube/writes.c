@@ -155,10 +155,15 @@ static void begin(struct sl_change *c)
     }
 }
 
+bool sl_writes_may(const struct sl_writes *w)
+{
+    return !w->stopped && (w->kube.may_write == NULL || w->kube.may_write(w->kube.context));
+}
+
 static bool has_room(const struct sl_writes *w)
 {
-    return !w->stopped && w->ready_first != NULL &&
-           w->options.counters->under_way < w->kube.in_flight;
+    return w->ready_first != NULL && w->options.counters->under_way < w->kube.in_flight &&
+           sl_writes_may(w);
 }
 
 static void begin_ready(struct sl_writes *w)

@@ -56,6 +56,7 @@ struct sl_writes {
     bool stopped;
 };
 
+bool sl_writes_may(const struct sl_writes *w); /* be begun or sent again */
 static inline int64_t sl_writes_now_ms(const struct sl_writes *w)
 {
     return (int64_t)uv_now(w->kube.loop);

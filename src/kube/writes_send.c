@@ -141,7 +141,8 @@ void sl_change_send(struct sl_change *c)
 {
     struct sl_writes *w = c->owner;
     struct sl_buf path = {0}, body = {0};
-    if (w->stopped) {
+    /* The first time that has just been asked, and the caller is not done with it. */
+    if (w->stopped || (c->tries > 0 && !sl_writes_may(w))) {
         sl_change_drop(c);
         return;
     }

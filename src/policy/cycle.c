@@ -131,7 +131,7 @@ static void add_entry(sl_workload_id id, sl_node_id queue, bool victims)
     }
     sl_node_id root = sl_ledger_root_node(queue);
     sl_entries[entry].root = root != SL_NO_ID ? root : queue;
-    sl_entries[entry].preemptor = sl_heads_is_preemptor(queue, id);
+    sl_entries[entry].goes_first = sl_heads_goes_first(queue, id);
 }
 
 /*@ requires ready: StepReady && id < SL_WORKLOADS_MAX; terminates \true; exits \false;

@@ -33,11 +33,7 @@ static uint32_t before_failed; /* how many there are before the second passes wi
 /*@ requires entry: entry < SL_ENTRIES_MAX; terminates \true; exits \false; assigns \nothing; */
 static uint32_t rank_of(uint32_t entry)
 {
-    uint32_t rank = sl_entries[entry].borrow_height;
-    if (sl_settings.prioritize_preemptors && !sl_entries[entry].preemptor) {
-        rank += NO_PREEMPTOR;
-    }
-    return rank;
+    return sl_entries[entry].borrow_height + (sl_entries[entry].goes_first ? 0 : NO_PREEMPTOR);
 }
 
 enum part { PART_PASSES, PART_HEADS, PART_FAILED_PASSES };

@@ -7,7 +7,6 @@
 
 #include "kernel/ledger.h"
 #include "kernel/preempt.h"
-#include "policy/settings.h"
 #include "policy/tentative.h"
 #include "policy/tournament.h"
 
@@ -68,7 +67,7 @@ static void reserve_needs(uint32_t entry)
 void sl_cycle_reserve(uint32_t entry)
 {
     bool reclaims = sl_preempt_policy_of(sl_entries[entry].queue).reclaim == SL_RECLAIM_ANY;
-    if (!reclaims || (sl_settings.prioritize_preemptors && sl_entries[entry].preemptor)) {
+    if (!reclaims || sl_entries[entry].goes_first) {
         reserve_needs(entry);
     }
 }

@@ -8,6 +8,7 @@
 #include "policy/cycle_steps.h"
 
 #include "kernel/ledger.h"
+#include "kernel/lifecycle.h"
 #include "kernel/trail.h"
 #include "policy/assumed.h"
 #include "policy/entries.h"
@@ -97,6 +98,20 @@ static void pass_over_gone(sl_node_id root)
     }
 }
 
+/* Whoever was served in this cycle stays in it: as in Kueue, what it uses counts, but it is no
+ * candidate before the next one. */
+/*@ terminates \true; exits \false; assigns sl_hidden; */
+static void pass_over_served(void)
+{
+    uint32_t count = sl_entries_count();
+    /*@ loop invariant within: 0 <= i <= count; loop assigns i, sl_hidden; loop variant count - i; */
+    for (uint32_t i = 0; i < count; i++) {
+        if (!sl_entries[i].holds && sl_lifecycle_holds_quota(sl_entries[i].workload)) {
+            sl_preemption_pass_over(sl_entries[i].workload);
+        }
+    }
+}
+
 /* In a trial: what was promised is taken; perhaps what others in the cycle evict is gone. */
 /*@ requires trial: LedgerReady && ClaimCountsValid && sl_trail_depth > 0;
     requires rooms: AssumedInRange && TopologyInv; terminates \true; exits \false;
@@ -142,6 +157,7 @@ static bool recompute(uint32_t entry, bool after_others)
         sl_cycle_recomputed_victims++;
         pass_over_gone(sl_entries[entry].root);
     }
+    pass_over_served();
     enum anew anew = nominate_anew(entry, after_others);
     sl_preemption_pass_over_none();
     sl_flavors_unpin();

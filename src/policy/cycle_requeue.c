@@ -46,6 +46,15 @@ enum sl_put sl_cycle_back_to(enum sl_strategy strategy, enum sl_back why, bool l
 static uint64_t scan_began[SL_WORKLOADS_MAX];
 static bool scan_resumed[SL_WORKLOADS_MAX];
 
+/* How often each was put back to the heap, one time after the other, in which incarnation of its slot. */
+#define RETURNS_MAX 256u
+static uint32_t returns[SL_WORKLOADS_MAX];
+static uint32_t returned_generation[SL_WORKLOADS_MAX];
+
+/* clang-format off */
+#define RETURNS returns[0 .. SL_WORKLOADS_MAX - 1], returned_generation[0 .. SL_WORKLOADS_MAX - 1]
+/* clang-format on */
+
 /*@ terminates \true; exits \false;
     assigns scan_began[0 .. SL_WORKLOADS_MAX - 1], scan_resumed[0 .. SL_WORKLOADS_MAX - 1]; */
 void sl_cycle_note_scan(sl_workload_id id)
@@ -65,6 +74,44 @@ static bool scan_is_outdated(sl_workload_id id, sl_node_id queue)
     return scan_resumed[id] && sl_turns_woken_since(queue, scan_began[id]);
 }
 
+/* One more return to the heap; false = there were too many. */
+/*@ requires known: id < SL_WORKLOADS_MAX; terminates \true; exits \false;
+    assigns RETURNS; */
+static bool may_return(sl_workload_id id)
+{
+    if (returned_generation[id] != sl_workloads[id].generation) {
+        returned_generation[id] = sl_workloads[id].generation;
+        returns[id] = 0;
+    }
+    if (returns[id] >= RETURNS_MAX) {
+        return false;
+    }
+    returns[id]++;
+    return true;
+}
+
+/* To the heap as long as its scan gets somewhere. Two that take each other along, each to go on with
+ * its scan, would never come to rest; nor would one whose pod sets' scans are out of step: one of
+ * them always has flavors left (Kueue tries it for ever). */
+/*@ requires known: id < SL_WORKLOADS_MAX; terminates \true; exits \false;
+    assigns sl_hidden, RETURNS; */
+static enum sl_put back_to(sl_workload_id id, sl_node_id queue, enum sl_back why)
+{
+    enum sl_strategy strategy = sl_offers_rules(queue).strategy;
+    enum sl_put to = sl_cycle_back_to(strategy, why, sl_flavors_left_to_try(id));
+    if (to == SL_PUT_HEAP && sl_cycle_is_along(queue)) {
+        sl_flavors_forget(id);
+        to = SL_PUT_HELD;
+    } else if (to == SL_PUT_HEAP && !may_return(id)) {
+        sl_flavors_forget(id);
+        to = sl_cycle_back_to(strategy, why, false);
+    }
+    if (to != SL_PUT_HEAP) {
+        returns[id] = 0;
+    }
+    return to;
+}
+
 void sl_cycle_begin_outcome(sl_workload_id id)
 {
     sl_cycle_evicted.count = 0;
@@ -78,6 +125,7 @@ void sl_cycle_begin_outcome(sl_workload_id id)
     };
 }
 
+/*@ terminates \true; exits \false; assigns RETURNS; */
 void sl_cycle_put_back(enum sl_back why)
 {
     sl_workload_id id = sl_cycle_outcome.workload;
@@ -92,16 +140,14 @@ void sl_cycle_put_back(enum sl_back why)
     if (why == SL_BACK_PREEMPTING) {
         sl_flavors_forget(id);
         sl_heads_set_preemptor(queue, id, strategy == SL_BEST_EFFORT_FIFO);
+        if (sl_cycle_evicted.count != 0) {
+            sl_heads_count_eviction(queue);
+        }
     }
     if (why == SL_BACK_SKIPPED && !sl_settings.preserve_scan_progress) {
         sl_flavors_forget(id);
     }
-    enum sl_put to = sl_cycle_back_to(strategy, why, sl_flavors_left_to_try(id));
-    if (to == SL_PUT_HEAP && sl_cycle_is_along(queue)) {
-        /* two that take each other along, each to go on with its scan, would never come to rest */
-        sl_flavors_forget(id);
-        to = SL_PUT_HELD;
-    }
+    enum sl_put to = back_to(id, queue, why);
     if (to != SL_PUT_HEAP && scan_is_outdated(id, queue)) {
         sl_queues_owe(id);
     }

@@ -30,7 +30,7 @@ struct sl_entry {
     sl_node_id queue;
     sl_node_id root;   /* of its cohort tree */
     bool holds;        /* it has quota already: a second pass */
-    bool preemptor;    /* it has been waiting for its victims */
+    bool goes_first;   /* it has been waiting for its victims, and that counts (heads.h) */
     bool after_others; /* computed with the victims of others in the cycle gone */
     bool may_borrow;   /* as in sl_victims */
     enum sl_mode mode;

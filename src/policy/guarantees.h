@@ -9,6 +9,8 @@
 #define SL_POLICY_GUARANTEES_H
 #include "kernel/cells.h"
 #include "kernel/commit.h"
+#include "kernel/place.h"
+#include "kernel/promise.h"
 #include "kernel/second_pass.h"
 #include "kernel/topology.h"
 #include "kernel/types.h"
@@ -27,23 +29,31 @@ struct sl_finding {
     uint32_t object; /* the number of what it is about; 0 for CORE */
 };
 
+#include "specs/checkers.acsl"
+
 /* clang-format off */
 #define SL_CHECK_SCRATCH \
-    sl_check_stored[0 .. SL_CELLS_MAX - 1], sl_check_lent_low[0 .. SL_CELLS_MAX - 1], \
-        sl_check_lent_high[0 .. SL_CELLS_MAX - 1], sl_check_total[0 .. SL_TOTALS_MAX - 1], \
-        sl_check_children[0 .. SL_NODES_MAX - 1], sl_check_listed[0 .. SL_CELLS_MAX - 1], \
-        sl_claim_sums[0 .. SL_CELLS_MAX - 1], sl_room_change[0 .. SL_ROOMS_MAX - 1]
+    SL_LEDGER_SCRATCH, sl_claim_sums[0 .. SL_CELLS_MAX - 1], sl_room_change[0 .. SL_ROOMS_MAX - 1]
 /* clang-format on */
 
 /* Records, places, ledger, claims, second passes, topology: at any time between two calls of the kernel. Relies on
  * nothing. */
-/*@ terminates \true; exits \false; assigns SL_CHECK_SCRATCH; */
+/*@ terminates \true;
+    exits \false;
+    assigns SL_CHECK_SCRATCH;
+    ensures checked: \result.rule == SL_RULE_NONE <==> KernelChecked{Old}(limit);
+    ensures named: \result.rule != SL_RULE_NONE ==> KernelBroken{Old}(\result.rule, \result.object); */
 struct sl_finding sl_guarantees_kernel(uint32_t limit);
 
 /* The policy's indexes against all that: between two events or cycles, each followed by what must follow it
  * (settle). To be asked when the kernel's part holds. */
-/*@ requires kernel: NodesLinked && ClaimCountsValid && EntriesInv && RecordsValid && BlocksSound; terminates \true;
-    exits \false; assigns \nothing; */
+/*@ requires kernel: NodesLinked && ClaimCountsValid && EntriesInv && RecordsValid && BlocksSound;
+    terminates \true;
+    exits \false;
+    assigns \nothing;
+    ensures checked: \result.rule == SL_RULE_NONE ==> PolicyChecked(limit);
+    ensures named: \result.rule == SL_RULE_IN_FLIGHT || \result.rule == SL_RULE_PASS_LOST ==>
+      !IndexChecked(\result.object); */
 struct sl_finding sl_guarantees_policy(uint32_t limit);
 
 /* What is now against what was at the last look; then it is what was seen. `decided`: since then there was one

@@ -15,13 +15,12 @@ static int64_t seen_requeue_ms[SL_WORKLOADS_MAX];
 static int64_t seen_own[SL_CELLS_MAX];
 static int64_t seen_used[SL_ROOMS_MAX];
 
-/* clang-format off */
-#define SEEN_WORKLOADS seen_generation[0 .. SL_WORKLOADS_MAX - 1], seen_phase[0 .. SL_WORKLOADS_MAX - 1], \
-    seen_evictions[0 .. SL_WORKLOADS_MAX - 1], seen_requeue_ms[0 .. SL_WORKLOADS_MAX - 1]
-/* clang-format on */
+#include "specs/guarantees_step.acsl"
 
 /* Whatever happened meanwhile, however much. */
-/*@ requires known: id < SL_WORKLOADS_MAX; terminates \true; exits \false; assigns \nothing; */
+/*@ requires known: id < SL_WORKLOADS_MAX; terminates \true; exits \false; assigns \nothing;
+    ensures kept: \result == SL_RULE_NONE <==> LifeKept(id);
+    ensures named: \result != SL_RULE_NONE ==> StepBroken(\result, id); */
 static enum sl_rule life_rule(sl_workload_id id)
 {
     const struct sl_workload *w = &sl_workloads[id];
@@ -34,7 +33,9 @@ static enum sl_rule life_rule(sl_workload_id id)
     return same && seen_phase[id] == SL_PHASE_FINISHED && left ? SL_RULE_FINISHED : SL_RULE_NONE;
 }
 
-/*@ requires known: id < SL_WORKLOADS_MAX; terminates \true; exits \false; assigns \nothing; */
+/*@ requires known: id < SL_WORKLOADS_MAX; terminates \true; exits \false; assigns \nothing;
+    ensures fair: \result == SL_RULE_NONE <==> EvictionFair(id);
+    ensures named: \result != SL_RULE_NONE ==> StepBroken(\result, id); */
 static enum sl_rule eviction_rule(sl_workload_id id)
 {
     const struct sl_workload *w = &sl_workloads[id];
@@ -52,7 +53,9 @@ static enum sl_rule eviction_rule(sl_workload_id id)
     }
 }
 
-/*@ requires known: id < SL_WORKLOADS_MAX; terminates \true; exits \false; assigns \nothing; */
+/*@ requires known: id < SL_WORKLOADS_MAX; terminates \true; exits \false; assigns \nothing;
+    ensures fair: \result == SL_RULE_NONE <==> BackoffForward(id) && EvictionFair(id);
+    ensures named: \result != SL_RULE_NONE ==> StepBroken(\result, id); */
 static enum sl_rule step_rule(sl_workload_id id)
 {
     const struct sl_workload *w = &sl_workloads[id];
@@ -64,11 +67,22 @@ static enum sl_rule step_rule(sl_workload_id id)
     return eviction_rule(id);
 }
 
-/*@ terminates \true; exits \false; assigns SEEN_WORKLOADS; */
+/*@ terminates \true; exits \false; assigns SEEN_WORKLOADS;
+    ensures kept: \result.rule == SL_RULE_NONE <==> WorkloadsKept{Old}(limit, decided);
+    ensures named: \result.rule != SL_RULE_NONE ==> StepBroken{Old}(\result.rule, \result.object);
+    ensures seen: \forall integer w; 0 <= w < limit && w < SL_WORKLOADS_MAX ==> WorkloadSeen(w); */
 static struct sl_finding look_at_workloads(uint32_t limit, bool decided)
 {
     struct sl_finding found = {SL_RULE_NONE, 0};
-    /*@ loop assigns id, found, SEEN_WORKLOADS; loop variant SL_WORKLOADS_MAX - id; */
+    /*@ loop invariant index: 0 <= id <= SL_WORKLOADS_MAX && id <= limit;
+        loop invariant kept: found.rule == SL_RULE_NONE <==>
+          \forall integer w; 0 <= w < id ==> WorkloadKept{Pre}(w, decided);
+        loop invariant named: found.rule != SL_RULE_NONE ==>
+          StepBroken{Pre}(found.rule, found.object);
+        loop invariant seen: \forall integer w; 0 <= w < id ==> WorkloadSeen(w);
+        loop invariant later: \forall integer w; id <= w < SL_WORKLOADS_MAX ==>
+          SeenSame{Pre,Here}(w);
+        loop assigns id, found, SEEN_WORKLOADS; loop variant SL_WORKLOADS_MAX - id; */
     for (sl_workload_id id = 0; id < limit && id < SL_WORKLOADS_MAX; id++) {
         enum sl_rule rule = life_rule(id);
         if (rule == SL_RULE_NONE && decided) {
@@ -86,16 +100,37 @@ static struct sl_finding look_at_workloads(uint32_t limit, bool decided)
 }
 
 /* A cell that more is charged to than before has not less than nothing left. */
+/*@ requires ledger: cell < SL_CELLS_MAX && CellsLinked && LimitsInRange && UsageInRange;
+    terminates \true; exits \false; assigns \nothing;
+    ensures within: \result <==> CellWithin(cell); */
+static bool cell_within(sl_cell_id cell)
+{
+    return sl_cell_own[cell] <= seen_own[cell] || sl_ledger_available(cell) >= 0;
+}
+
 /*@ requires ledger: CellsLinked && LimitsInRange && UsageInRange; terminates \true; exits \false;
-    assigns seen_own[0 .. SL_CELLS_MAX - 1]; */
+    assigns seen_own[0 .. SL_CELLS_MAX - 1];
+    ensures within: \result.rule == SL_RULE_NONE <==> CellsWithin{Old}(decided);
+    ensures named: \result.rule != SL_RULE_NONE ==> StepBroken{Old}(\result.rule, \result.object);
+    ensures rule: \result.rule == SL_RULE_NONE || \result.rule == SL_RULE_OVER_QUOTA;
+    ensures seen: \forall integer c; 0 <= c < sl_cell_limit && c < SL_CELLS_MAX ==>
+      seen_own[c] == sl_cell_own[c]; */
 static struct sl_finding look_at_cells(bool decided)
 {
     struct sl_finding found = {SL_RULE_NONE, 0};
-    /*@ loop assigns cell, found, seen_own[0 .. SL_CELLS_MAX - 1];
+    /*@ loop invariant index: 0 <= cell <= SL_CELLS_MAX && cell <= sl_cell_limit;
+        loop invariant within: found.rule == SL_RULE_NONE <==>
+          (decided ==> \forall integer c; 0 <= c < cell ==> CellWithin{Pre}(c));
+        loop invariant named: found.rule != SL_RULE_NONE ==>
+          StepBroken{Pre}(found.rule, found.object);
+        loop invariant rule: found.rule == SL_RULE_NONE || found.rule == SL_RULE_OVER_QUOTA;
+        loop invariant seen: \forall integer c; 0 <= c < cell ==> seen_own[c] == sl_cell_own[c];
+        loop invariant later: \forall integer c; cell <= c < SL_CELLS_MAX ==>
+          seen_own[c] == \at(seen_own[c], Pre);
+        loop assigns cell, found, seen_own[0 .. SL_CELLS_MAX - 1];
         loop variant SL_CELLS_MAX - cell; */
     for (sl_cell_id cell = 0; cell < sl_cell_limit && cell < SL_CELLS_MAX; cell++) {
-        if (decided && found.rule == SL_RULE_NONE && sl_cell_own[cell] > seen_own[cell] &&
-            sl_ledger_available(cell) < 0) {
+        if (decided && found.rule == SL_RULE_NONE && !cell_within(cell)) {
             found = (struct sl_finding){SL_RULE_OVER_QUOTA, cell};
         }
         seen_own[cell] = sl_cell_own[cell];
@@ -103,27 +138,75 @@ static struct sl_finding look_at_cells(bool decided)
     return found;
 }
 
-/*@ terminates \true; exits \false; assigns seen_used[0 .. SL_ROOMS_MAX - 1]; */
+/*@ requires measure: measure < SL_MEASURES_MAX; terminates \true; exits \false;
+    assigns seen_used[measure * SL_SITES_MAX .. (measure + 1) * SL_SITES_MAX - 1];
+    ensures within: \result.rule == SL_RULE_NONE <==> (decided ==> MeasureWithin{Old}(measure));
+    ensures named: \result.rule != SL_RULE_NONE ==> StepBroken{Old}(\result.rule, \result.object);
+    ensures rule: \result.rule == SL_RULE_NONE ||
+      (\result.rule == SL_RULE_OVERFULL && RoomOfMeasure(\result.object, measure));
+    ensures seen: \forall integer r; RoomOfMeasure(r, measure) ==>
+      seen_used[r] == sl_room_used[r]; */
+static struct sl_finding look_at_measure(sl_measure_id measure, bool decided)
+{
+    struct sl_finding found = {SL_RULE_NONE, 0};
+    uint32_t first = measure * SL_SITES_MAX;
+    /*@ loop invariant index: 0 <= s <= SL_SITES_MAX && s <= sl_domain_site_limit;
+        loop invariant within: found.rule == SL_RULE_NONE <==>
+          (decided ==> \forall integer r; first <= r < first + s ==> RoomWithin{Pre}(r));
+        loop invariant named: found.rule != SL_RULE_NONE ==>
+          StepBroken{Pre}(found.rule, found.object);
+        loop invariant rule: found.rule == SL_RULE_NONE ||
+          (found.rule == SL_RULE_OVERFULL && RoomOfMeasure(found.object, measure));
+        loop invariant seen: \forall integer r; first <= r < first + s ==>
+          seen_used[r] == sl_room_used[r];
+        loop invariant later: \forall integer r; first + s <= r < first + SL_SITES_MAX ==>
+          seen_used[r] == \at(seen_used[r], Pre);
+        loop assigns s, found, seen_used[first .. first + SL_SITES_MAX - 1];
+        loop variant SL_SITES_MAX - s; */
+    for (sl_site_id s = 0; s < sl_domain_site_limit && s < SL_SITES_MAX; s++) {
+        uint32_t room = first + s;
+        if (decided && found.rule == SL_RULE_NONE && sl_room_used[room] > seen_used[room] &&
+            sl_room_used[room] > sl_room_capacity[room]) {
+            found = (struct sl_finding){SL_RULE_OVERFULL, room};
+        }
+        seen_used[room] = sl_room_used[room];
+    }
+    return found;
+}
+
+/*@ terminates \true; exits \false; assigns seen_used[0 .. SL_ROOMS_MAX - 1];
+    ensures within: \result.rule == SL_RULE_NONE <==> (decided ==>
+      RoomsWithin{Old}(SL_MEASURES_MAX));
+    ensures named: \result.rule != SL_RULE_NONE ==> StepBroken{Old}(\result.rule, \result.object);
+    ensures rule: \result.rule == SL_RULE_NONE || \result.rule == SL_RULE_OVERFULL;
+    ensures seen: RoomsSeen(SL_MEASURES_MAX); */
 static struct sl_finding look_at_rooms(bool decided)
 {
     struct sl_finding found = {SL_RULE_NONE, 0};
-    /*@ loop assigns m, found, seen_used[0 .. SL_ROOMS_MAX - 1]; loop variant SL_MEASURES_MAX - m; */
+    /*@ loop invariant index: 0 <= m <= SL_MEASURES_MAX;
+        loop invariant within: found.rule == SL_RULE_NONE <==> (decided ==> RoomsWithin{Pre}(m));
+        loop invariant named: found.rule != SL_RULE_NONE ==>
+          StepBroken{Pre}(found.rule, found.object);
+        loop invariant rule: found.rule == SL_RULE_NONE || found.rule == SL_RULE_OVERFULL;
+        loop invariant seen: RoomsSeen(m);
+        loop invariant later: \forall integer r; m * SL_SITES_MAX <= r < SL_ROOMS_MAX ==>
+          seen_used[r] == \at(seen_used[r], Pre);
+        loop assigns m, found, seen_used[0 .. SL_ROOMS_MAX - 1]; loop variant SL_MEASURES_MAX - m;
+        */
     for (sl_measure_id m = 0; m < SL_MEASURES_MAX; m++) {
-        /*@ loop assigns s, found, seen_used[0 .. SL_ROOMS_MAX - 1]; loop variant SL_SITES_MAX - s; */
-        for (sl_site_id s = 0; s < sl_domain_site_limit && s < SL_SITES_MAX; s++) {
-            uint32_t room = m * SL_SITES_MAX + s;
-            if (decided && found.rule == SL_RULE_NONE && sl_room_used[room] > seen_used[room] &&
-                sl_room_used[room] > sl_room_capacity[room]) {
-                found = (struct sl_finding){SL_RULE_OVERFULL, room};
-            }
-            seen_used[room] = sl_room_used[room];
+        struct sl_finding here = look_at_measure(m, decided);
+        if (found.rule == SL_RULE_NONE) {
+            found = here;
         }
     }
     return found;
 }
 
 /*@ requires ledger: CellsLinked && LimitsInRange && UsageInRange; terminates \true; exits \false;
-    assigns SEEN_WORKLOADS, seen_own[0 .. SL_CELLS_MAX - 1], seen_used[0 .. SL_ROOMS_MAX - 1]; */
+    assigns SEEN_WORKLOADS, seen_own[0 .. SL_CELLS_MAX - 1], seen_used[0 .. SL_ROOMS_MAX - 1];
+    ensures kept: \result.rule == SL_RULE_NONE <==> StepKept{Old}(limit, decided);
+    ensures named: \result.rule != SL_RULE_NONE ==> StepBroken{Old}(\result.rule, \result.object);
+    ensures seen: StepSeen(limit); */
 struct sl_finding sl_guarantees_step(uint32_t limit, bool decided)
 {
     struct sl_finding workload = look_at_workloads(limit, decided);

@@ -5,9 +5,11 @@
 #include "policy/heads.h"
 
 #include "policy/fronts.h"
+#include "policy/settings.h"
 
 static uint32_t preemptor[SL_NODES_MAX];
 static uint32_t sticky_one[SL_NODES_MAX];
+static uint32_t evicting_cycles[SL_NODES_MAX]; /* of the preemptor; no more than SL_THWARTED_MAX */
 
 sl_workload_id sl_heads_first(sl_node_id queue)
 {
@@ -18,12 +20,22 @@ sl_workload_id sl_heads_first(sl_node_id queue)
     return sl_fronts_first(queue, sticky != 0 ? sticky - 1 : SL_NO_ID);
 }
 
-/*@ terminates \true; exits \false; assigns preemptor[queue], sticky_one[queue]; */
+/*@ terminates \true; exits \false;
+    assigns preemptor[queue], sticky_one[queue], evicting_cycles[queue]; */
 void sl_heads_set_preemptor(sl_node_id queue, sl_workload_id id, bool sticky)
 {
     if (queue < SL_NODES_MAX && id < SL_WORKLOADS_MAX) {
+        evicting_cycles[queue] = sl_heads_is_preemptor(queue, id) ? evicting_cycles[queue] : 0;
         preemptor[queue] = id + 1;
         sticky_one[queue] = sticky ? id + 1 : 0;
+    }
+}
+
+/*@ terminates \true; exits \false; assigns evicting_cycles[queue]; */
+void sl_heads_count_eviction(sl_node_id queue)
+{
+    if (queue < SL_NODES_MAX && evicting_cycles[queue] < SL_THWARTED_MAX) {
+        evicting_cycles[queue]++;
     }
 }
 
@@ -47,6 +59,12 @@ void sl_heads_forget(sl_node_id queue, sl_workload_id id)
 bool sl_heads_is_preemptor(sl_node_id queue, sl_workload_id id)
 {
     return queue < SL_NODES_MAX && id < SL_WORKLOADS_MAX && preemptor[queue] == id + 1;
+}
+
+bool sl_heads_goes_first(sl_node_id queue, sl_workload_id id)
+{
+    return sl_heads_is_preemptor(queue, id) &&
+           (sl_settings.prioritize_preemptors || evicting_cycles[queue] >= SL_THWARTED_MAX);
 }
 
 bool sl_heads_is_sticky(sl_node_id queue, sl_workload_id id)

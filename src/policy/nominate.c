@@ -7,6 +7,7 @@
 #include "policy/flavors.h"
 #include "policy/placement.h"
 #include "policy/preemption.h"
+#include "policy/queues.h"
 #include "policy/reducer.h"
 #include "policy/settings.h"
 
@@ -54,6 +55,15 @@ static bool try_counts(sl_workload_id id, sl_node_id queue, int64_t now_ms)
     return find_victims(now_ms);
 }
 
+/* With fewer pods it may be room that is missing, whatever is missing for all of them. */
+/*@ terminates \true; exits \false; assigns sl_hidden; */
+static void note_roomless(void)
+{
+    if (sl_assignment.topology_failure.miss != SL_PLACEMENT_OK) {
+        sl_queues_note_roomless(sl_assignment.topology_failure.tree);
+    }
+}
+
 #define HALVINGS_MAX 64u /* of a number that has 64 bits */
 
 /* The largest counts that fit, with victims or without; the answer for all pods when there are
@@ -77,6 +87,7 @@ static bool reduce(sl_workload_id id, sl_node_id queue, int64_t now_ms)
         //@ assert kept1: PastKept{Pre, Here};
         //@ assert back1: TakenBack{Pre, Here};
         sl_reducer_report(fits);
+        note_roomless();
     }
     bool preempts = false;
     if (sl_reducer_found()) {

@@ -7,6 +7,8 @@
 
 #include "kernel/ledger.h"
 #include "kernel/ledger_view.h"
+#include "policy/branches.h"
+#include "policy/offers.h"
 #include "policy/wide.h"
 
 static int64_t weights[SL_NODES_MAX];
@@ -65,10 +67,16 @@ static int64_t add_amounts(int64_t a, int64_t b)
     return b > SL_AMOUNT_UNLIMITED - a ? SL_AMOUNT_UNLIMITED : a + b;
 }
 
+/* A queue that does not list a flavor (any more) is not said to borrow it, whatever its workloads
+ * still hold (as in Kueue). */
 /*@ requires ledger: LimitsInRange && UsageInRange; terminates \true; exits \false;
     assigns \nothing; ensures amount: 0 <= \result <= SL_AMOUNT_UNLIMITED; */
 static int64_t borrowed_of(sl_cell_id cell)
 {
+    if (sl_offers_group_of(cell) == SL_NO_ID &&
+        sl_branches_first(sl_ledger_node_of(cell)) == SL_NO_ID) {
+        return 0;
+    }
     int64_t over = sl_ledger_usage(cell) - sl_ledger_subtree(cell);
     return over > 0 ? over : 0;
 }

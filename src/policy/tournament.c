@@ -309,8 +309,8 @@ static bool beats(uint32_t a, uint32_t b, uint32_t depth)
 {
     uint32_t step_a = step_at(a, depth);
     uint32_t step_b = step_at(b, depth);
-    if (sl_settings.prioritize_preemptors && sl_entries[a].preemptor != sl_entries[b].preemptor) {
-        return sl_entries[a].preemptor;
+    if (sl_entries[a].goes_first != sl_entries[b].goes_first) {
+        return sl_entries[a].goes_first;
     }
     if (sl_settings.prioritize_non_borrowing && borrows[a][step_a] != borrows[b][step_b]) {
         return borrows[b][step_b];

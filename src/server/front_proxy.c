@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* Request headers that name a user, believed from the API server only. */
+/* Request headers that name a user, believed from the API server only; and users' own certificates. */
 #include "server/front_proxy.h"
 
-#include <gnutls/x509.h>
 #include <string.h>
 #include <strings.h>
 
 #include "base/check.h"
 #include "base/mem.h"
+#include "server/certificates.h"
 
-#define CHAIN_MAX 8u
 #define AUTHENTICATED "system:authenticated"
 #define CA_FILE "requestheader-client-ca-file"
+#define USER_CA_FILE "client-ca-file"
 
 struct sl_front_proxy {
-    gnutls_x509_trust_list_t trusted; /* NULL: nobody */
+    struct sl_authority *trusted, *of_users; /* NULL: nobody */
     /* Lists of texts; `names` empty: any. */
     struct sl_json *names, *user_headers, *uid_headers, *group_headers, *extra_prefixes;
 };
@@ -25,9 +25,8 @@ struct sl_front_proxy {
 
 static void forget(struct sl_front_proxy *p)
 {
-    if (p->trusted != NULL) {
-        gnutls_x509_trust_list_deinit(p->trusted, 1);
-    }
+    sl_authority_free(p->trusted);
+    sl_authority_free(p->of_users);
     sl_json_free(p->names);
     sl_json_free(p->user_headers);
     sl_json_free(p->uid_headers);
@@ -68,19 +67,15 @@ static enum sl_code read_list(const struct sl_json *data, const char *key, struc
     return sl_error_set(e, SL_CODE_BAD_REQUEST, "%s is not a list of texts", key);
 }
 
-static enum sl_code read_trusted(const char *pem, gnutls_x509_trust_list_t *out, struct sl_error *e)
+static enum sl_code read_authority(const struct sl_json *data, const char *key,
+                                   struct sl_authority **out, struct sl_error *e)
 {
-    const gnutls_datum_t d = {(unsigned char *)(uintptr_t)pem, (unsigned)strlen(pem)};
-    int rc = gnutls_x509_trust_list_init(out, 0);
-    SL_ASSERT(rc == GNUTLS_E_SUCCESS);
-    rc = gnutls_x509_trust_list_add_trust_mem(*out, &d, NULL, GNUTLS_X509_FMT_PEM, 0, 0);
-    if (rc > 0) {
+    const char *pem = sl_json_text(sl_json_get(data, key), "");
+    if (pem[0] == '\0') {
         return SL_CODE_OK;
     }
-    gnutls_x509_trust_list_deinit(*out, 1);
-    *out = NULL;
-    return sl_error_set(e, SL_CODE_BAD_REQUEST, CA_FILE " holds no certificate: %s",
-                        rc < 0 ? gnutls_strerror(rc) : "it is empty");
+    *out = sl_authority_new(pem, key, e);
+    return *out == NULL ? SL_CODE_BAD_REQUEST : SL_CODE_OK;
 }
 
 enum sl_code sl_front_proxy_learn(struct sl_front_proxy *p, const struct sl_json *data,
@@ -95,11 +90,10 @@ enum sl_code sl_front_proxy_learn(struct sl_front_proxy *p, const struct sl_json
                  {"requestheader-uid-headers", &next.uid_headers},
                  {"requestheader-group-headers", &next.group_headers},
                  {"requestheader-extra-headers-prefix", &next.extra_prefixes}};
-    const char *pem = sl_json_text(sl_json_get(data, CA_FILE), "");
-    enum sl_code code = SL_CODE_OK;
     SL_PRE(p != NULL && e != NULL);
-    if (pem[0] != '\0') {
-        code = read_trusted(pem, &next.trusted, e);
+    enum sl_code code = read_authority(data, CA_FILE, &next.trusted, e);
+    if (code == SL_CODE_OK) {
+        code = read_authority(data, USER_CA_FILE, &next.of_users, e);
     }
     for (size_t i = 0; code == SL_CODE_OK && i < sizeof lists / sizeof lists[0]; i++) {
         code = read_list(data, lists[i].key, lists[i].list, e);
@@ -147,45 +141,17 @@ static enum sl_code check_name(const struct sl_front_proxy *p, gnutls_x509_crt_t
     return SL_CODE_OK;
 }
 
-static enum sl_code check_chain(const struct sl_front_proxy *p, gnutls_x509_crt_t *chain,
-                                unsigned len, struct sl_error *e)
-{
-    gnutls_typed_vdata_st purpose = {.type = GNUTLS_DT_KEY_PURPOSE_OID,
-                                     .data = (unsigned char *)(uintptr_t)GNUTLS_KP_TLS_WWW_CLIENT};
-    unsigned status = 0;
-    int rc =
-        gnutls_x509_trust_list_verify_crt2(p->trusted, chain, len, &purpose, 1, 0, &status, NULL);
-    if (rc < 0 || status != 0) {
-        return sl_error_set(e, SL_CODE_UNAUTHORIZED,
-                            "the client's certificate is not the API server's (%s, 0x%x)",
-                            gnutls_strerror(rc), status);
-    }
-    return check_name(p, chain[0], e);
-}
-
 static enum sl_code check_certificate(const struct sl_front_proxy *p, const struct sl_call *call,
                                       struct sl_error *e)
 {
-    gnutls_x509_crt_t chain[CHAIN_MAX];
-    unsigned len = 0;
+    gnutls_x509_crt_t own;
     if (p->trusted == NULL) {
         return sl_error_set(e, SL_CODE_UNAUTHORIZED, "the API server's CA is not known");
     }
-    if (call->chain_len == 0 || call->chain_len > CHAIN_MAX) {
-        return sl_error_set(e, SL_CODE_UNAUTHORIZED, "the client showed %u certificates",
-                            call->chain_len);
-    }
-    int rc = GNUTLS_E_SUCCESS;
-    for (; len < call->chain_len && rc >= 0; len++) {
-        rc = gnutls_x509_crt_init(&chain[len]);
-        SL_ASSERT(rc == GNUTLS_E_SUCCESS);
-        rc = gnutls_x509_crt_import(chain[len], &call->chain[len], GNUTLS_X509_FMT_DER);
-    }
-    enum sl_code code =
-        rc < 0 ? sl_error_set(e, SL_CODE_UNAUTHORIZED, "the client's certificate cannot be read")
-               : check_chain(p, chain, len, e);
-    while (len > 0) {
-        gnutls_x509_crt_deinit(chain[--len]);
+    enum sl_code code = sl_authority_check(p->trusted, call->chain, call->chain_len, &own, e);
+    if (code == SL_CODE_OK) {
+        code = check_name(p, own, e);
+        gnutls_x509_crt_deinit(own);
     }
     return code;
 }
@@ -272,6 +238,13 @@ static void take_header(void *context, const char *name, const char *value)
     }
 }
 
+static void note_authenticated(struct sl_json *groups)
+{
+    if (!is_listed(groups, AUTHENTICATED) && !is_listed(groups, "system:unauthenticated")) {
+        sl_json_append(groups, sl_json_new_text(AUTHENTICATED));
+    }
+}
+
 struct sl_json *sl_front_proxy_caller_new(const struct sl_front_proxy *p,
                                           const struct sl_call *call, struct sl_error *e)
 {
@@ -288,8 +261,43 @@ struct sl_json *sl_front_proxy_caller_new(const struct sl_front_proxy *p,
         (void)sl_error_set(e, SL_CODE_UNAUTHORIZED, "the API server named no user");
         return NULL;
     }
-    if (!is_listed(groups, AUTHENTICATED) && !is_listed(groups, "system:unauthenticated")) {
-        sl_json_append(groups, sl_json_new_text(AUTHENTICATED));
-    }
+    note_authenticated(groups);
     return n.caller;
+}
+
+/* --- users' certificates --------------------------------------------------------------------- */
+
+static struct sl_json *user_new(gnutls_x509_crt_t own, struct sl_error *e)
+{
+    struct sl_json *names = sl_certificate_names_new(own, GNUTLS_OID_X520_COMMON_NAME);
+    struct sl_json *caller = NULL;
+    if (sl_json_len(names) > 0) {
+        struct sl_json *groups = sl_certificate_names_new(own, GNUTLS_OID_X520_ORGANIZATION_NAME);
+        caller = sl_json_new_map();
+        note_authenticated(groups);
+        sl_json_set(caller, "groups", groups);
+        sl_json_set_text(caller, "user",
+                         sl_json_text(sl_json_at(names, sl_json_len(names) - 1), ""));
+    } else {
+        (void)sl_error_set(e, SL_CODE_UNAUTHORIZED, "the client's certificate names nobody");
+    }
+    sl_json_free(names);
+    return caller;
+}
+
+struct sl_json *sl_front_proxy_user_new(const struct sl_front_proxy *p, const struct sl_call *call,
+                                        struct sl_error *e)
+{
+    SL_PRE(p != NULL && call != NULL && e != NULL);
+    gnutls_x509_crt_t own;
+    if (p->of_users == NULL) {
+        (void)sl_error_set(e, SL_CODE_UNAUTHORIZED, "the CA of users is not known");
+        return NULL;
+    }
+    if (sl_authority_check(p->of_users, call->chain, call->chain_len, &own, e) != SL_CODE_OK) {
+        return NULL;
+    }
+    struct sl_json *caller = user_new(own, e);
+    gnutls_x509_crt_deinit(own);
+    return caller;
 }

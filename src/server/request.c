@@ -42,6 +42,42 @@ static bool decode(char *text, bool plus)
     return true;
 }
 
+/* How many bytes follow the first one of a character; 4: it is no first one. */
+static int utf8_follows(unsigned char first)
+{
+    return first < 0x80                       ? 0
+           : (first >= 0xc2 && first <= 0xdf) ? 1
+           : (first & 0xf0) == 0xe0           ? 2
+           : (first >= 0xf0 && first <= 0xf4) ? 3
+                                              : 4;
+}
+
+static bool may_be_second(unsigned char first, unsigned char second)
+{
+    unsigned char least = first == 0xe0 ? 0xa0 : first == 0xf0 ? 0x90 : 0x80;
+    unsigned char most = first == 0xed ? 0x9f : first == 0xf4 ? 0x8f : 0xbf;
+    return second >= least && second <= most;
+}
+
+/* Errors repeat what was asked for, in JSON, which cannot hold other bytes. */
+static bool is_utf8(const char *text)
+{
+    const unsigned char *at = (const unsigned char *)text;
+    while (*at != '\0') {
+        int follows = utf8_follows(*at);
+        if (follows == 4 || (follows > 0 && !may_be_second(at[0], at[1]))) {
+            return false;
+        }
+        for (int i = 2; i <= follows; i++) {
+            if ((at[i] & 0xc0) != 0x80) {
+                return false;
+            }
+        }
+        at += follows + 1;
+    }
+    return true;
+}
+
 static bool split_query(struct sl_request *r, char *query)
 {
     char *rest = NULL;
@@ -51,7 +87,8 @@ static bool split_query(struct sl_request *r, char *query)
             *value++ = '\0';
         }
         if (r->arg_count == SL_QUERY_ARGS_MAX || !decode(arg, true) ||
-            (value != NULL && !decode(value, true))) {
+            (value != NULL && !decode(value, true)) || !is_utf8(arg) ||
+            (value != NULL && !is_utf8(value))) {
             return false;
         }
         r->args[r->arg_count++] = (struct sl_arg){arg, value != NULL ? value : ""};
@@ -91,7 +128,7 @@ bool sl_request_init(struct sl_request *r, struct sl_rest *rest, const char *met
     memcpy(copy, path, strlen(path) + 1);
     r->path = path;
     if (size > URI_BYTES_MAX || !split_path(r, copy) || (query != NULL && !split_query(r, query)) ||
-        !decode(path, false)) {
+        !decode(path, false) || !is_utf8(path)) {
         sl_answer_fail(r, SL_CODE_BAD_REQUEST, "the URL is too long or its escapes are malformed");
         return false;
     }

@@ -149,9 +149,8 @@ void sl_rest_serve(struct sl_request *r)
     if (!r->accept.acceptable && objects) {
         r->accept = (struct sl_accept){.acceptable = true};
         sl_answer_fail(
-            r, SL_CODE_UNSUPPORTED_MEDIA,
+            r, SL_CODE_NOT_ACCEPTABLE,
             "only the following media types are accepted: application/json, application/yaml");
-        r->answer.status = 406;
         return;
     }
     serve_target(r);

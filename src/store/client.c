@@ -7,6 +7,7 @@
 #include "store/internal.h"
 
 #include "base/check.h"
+#include "base/clock.h"
 #include "base/log.h"
 #include "base/mem.h"
 
@@ -35,23 +36,54 @@ static void pass_initial(void *context, struct sl_json *object)
     i->fn(i->context, SL_WATCH_ADDED, i->kind, object);
 }
 
+/* All that there is, then SYNCED; false when it cannot be read to its end. */
+static bool tell_all(struct sl_store *s, const struct sl_store_late *l)
+{
+    struct sl_error e;
+    struct initial initial = {l->fn, l->context, l->kind};
+    struct sl_store_list q = {.kind = l->kind, .ns = ""};
+    if (sl_store_list(s, &q, pass_initial, &initial, NULL, NULL, &e) != SL_CODE_OK) {
+        sl_log(SL_LOG_ERROR, "objects cannot be listed, trying again", "kind",
+               sl_kind_info(l->kind)->kind, "reason", e.text, NULL);
+        s->late_next_ms = sl_clock_now_ms() + SL_STORE_LATE_RETRY_MS;
+        return false;
+    }
+    l->fn(l->context, SL_WATCH_SYNCED, l->kind, NULL);
+    return true;
+}
+
 static void client_watch(void *self, enum sl_kind kind, sl_watch_fn *fn, void *context)
 {
     struct sl_store *s = self;
     struct sl_error e;
-    uint64_t revision = 0, id = 0;
-    struct initial initial = {fn, context, kind};
-    struct sl_store_list q = {.kind = kind, .ns = ""};
+    uint64_t id = 0;
+    const struct sl_store_late late = {kind, fn, context};
     /* What is staged could still be lost, and a watch must never show what never was. */
     (void)sl_store_commit(s, NULL);
-    enum sl_code code = sl_store_list(s, &q, pass_initial, &initial, &revision, NULL, &e);
-    code = code == SL_CODE_OK ? sl_store_watch(s, kind, revision, fn, context, &id, &e) : code;
-    if (code != SL_CODE_OK) {
-        sl_log(SL_LOG_ERROR, "watch failed", "kind", sl_kind_info(kind)->kind, "reason", e.text,
-               NULL);
-        return;
+    bool watched = sl_store_watch(s, kind, s->durable, fn, context, &id, &e) == SL_CODE_OK;
+    SL_ASSERT(watched); /* nothing is published before the list is read */
+    if (!tell_all(s, &late)) {
+        s->late = sl_mem_grow(s->late, s->late_count + 1, sizeof *s->late);
+        s->late[s->late_count++] = late;
     }
-    fn(context, SL_WATCH_SYNCED, kind, NULL);
+}
+
+bool sl_client_is_late(const struct sl_store *s)
+{
+    return s->late_count + s->lost_count > 0 && sl_clock_now_ms() >= s->late_next_ms;
+}
+
+/* What was lost and could not be read, and lists. What was told before one broke off is told again. Whoever is told may write, and a list shows what is staged:
+ * then the next one waits for the next commit. */
+void sl_client_try_late(struct sl_store *s)
+{
+    if (sl_client_is_late(s) && !sl_db_staged(s)) {
+        sl_events_tell_lost(s);
+    }
+    while (s->late_count > 0 && sl_client_is_late(s) && !sl_db_staged(s) &&
+           tell_all(s, &s->late[s->late_count - 1])) {
+        s->late_count--;
+    }
 }
 
 static void client_write(void *self, const struct sl_write *w, sl_reply_fn *reply, void *context)

@@ -32,7 +32,7 @@ static void read_keys(struct sl_store *s, enum sl_sql id, struct keys *keys)
 {
     sqlite3_stmt *q = s->sql[id];
     keys->count = 0;
-    while (keys->count < SL_STORE_BACKGROUND_MAX && sqlite3_step(q) == SQLITE_ROW) {
+    while (keys->count < SL_STORE_BACKGROUND_MAX && sl_db_row(s, id)) {
         struct key *key = &keys->at[keys->count++];
         key->kind = sl_rows_kind(s, sqlite3_column_int64(q, 0));
         key->ns = sl_mem_text((const char *)sqlite3_column_text(q, 1));
@@ -189,7 +189,7 @@ static bool next_owner(struct sl_store *s, char uid[static 64], struct key *owne
 {
     sl_db_bind_text(s, SL_SQL_COLLECT_NEXT, 1, uid);
     sqlite3_stmt *q = s->sql[SL_SQL_COLLECT_NEXT];
-    bool found = sqlite3_step(q) == SQLITE_ROW;
+    bool found = sl_db_row(s, SL_SQL_COLLECT_NEXT);
     if (found) {
         (void)snprintf(uid, 64, "%s", (const char *)sqlite3_column_text(q, 0));
         bool gone = sqlite3_column_type(q, 1) == SQLITE_NULL;
@@ -227,7 +227,7 @@ static bool next_ending(struct sl_store *s, struct ending *at)
 {
     sl_db_bind_text(s, SL_SQL_ENDING_NEXT, 1, at->name);
     sqlite3_stmt *q = s->sql[SL_SQL_ENDING_NEXT];
-    bool found = sqlite3_step(q) == SQLITE_ROW;
+    bool found = sl_db_row(s, SL_SQL_ENDING_NEXT);
     if (found) {
         char name[256];
         (void)snprintf(name, sizeof name, "%s", (const char *)sqlite3_column_text(q, 0));
@@ -290,7 +290,7 @@ static bool is_empty(struct sl_store *s, const char *ns)
     for (int64_t id = 1; id <= last && empty; id++) {
         sl_db_bind_text(s, SL_SQL_ANY_IN, 1, ns);
         sl_db_bind_int(s, SL_SQL_ANY_IN, 2, id);
-        empty = sqlite3_step(s->sql[SL_SQL_ANY_IN]) == SQLITE_DONE;
+        empty = !sl_db_row(s, SL_SQL_ANY_IN);
         sqlite3_reset(s->sql[SL_SQL_ANY_IN]);
         sqlite3_clear_bindings(s->sql[SL_SQL_ANY_IN]);
     }
@@ -335,7 +335,7 @@ static enum sl_code expire_events(struct sl_store *s, struct sl_error *e)
     enum sl_code code = SL_CODE_OK;
     sl_db_bind_int(s, SL_SQL_OLDEST, 1, EXPIRED_MAX);
     sqlite3_stmt *q = s->sql[SL_SQL_OLDEST];
-    while (count < EXPIRED_MAX && sqlite3_step(q) == SQLITE_ROW) {
+    while (count < EXPIRED_MAX && sl_db_row(s, SL_SQL_OLDEST)) {
         struct sl_json *event = sl_json_parse((const char *)sqlite3_column_text(q, 2),
                                               (size_t)sqlite3_column_bytes(q, 2), NULL);
         if (event == NULL || sl_object_created_ms(event) > now_ms - SL_STORE_EVENT_TTL_MS) {

@@ -21,6 +21,10 @@ static enum sl_code ensure_default_namespace(struct sl_store *s, struct sl_error
     if (sl_rows_has(s, SL_KIND_NAMESPACE, "", "default", NULL)) {
         return SL_CODE_OK;
     }
+    if (s->unread.code != SL_CODE_OK) {
+        *e = s->unread;
+        return e->code;
+    }
     struct sl_json *result = NULL, *ns = sl_object_new(SL_KIND_NAMESPACE, "", "default");
     struct sl_store_write w = {
         .verb = SL_VERB_CREATE, .kind = SL_KIND_NAMESPACE, .ns = "", .name = "default", .body = ns};
@@ -62,6 +66,11 @@ void sl_store_close(struct sl_store *s)
     }
     sl_mem_free(s->replies);
     sl_mem_free(s->watchers);
+    sl_mem_free(s->late);
+    for (size_t i = 0; i < s->lost_count; i++) {
+        sl_mem_free(s->lost[i].text);
+    }
+    sl_mem_free(s->lost);
     sl_events_close(&s->log);
     sl_db_close(s);
     sl_mem_free(s);
@@ -122,13 +131,9 @@ static void note_loss(struct sl_store *s, const struct sl_error *e)
 {
     s->broken = *e;
     s->in_batch = false;
+    sl_events_lose(s, s->durable);
     forget(s, &(struct mark){.revision = s->durable, .work_pending = s->work_pending});
     sl_log(SL_LOG_ERROR, "staged writes were lost", "reason", e->text, NULL);
-}
-
-static bool is_staged(const struct sl_store *s)
-{
-    return s->revision != s->durable || s->bookkeeping;
 }
 
 static enum sl_code dispatch(struct sl_registry_call *c, struct sl_error *e)
@@ -147,12 +152,23 @@ static enum sl_code dispatch(struct sl_registry_call *c, struct sl_error *e)
     return sl_registry_change(c, e);
 }
 
+/* Whatever it came to, it does not count when something it depends on could not be read. */
+static enum sl_code judge_reads(const struct sl_store *s, enum sl_code code, struct sl_error *e)
+{
+    if (s->unread.code == SL_CODE_OK) {
+        return code;
+    }
+    *e = s->unread;
+    return e->code;
+}
+
 static enum sl_code apply_marked(struct sl_registry_call *c, struct sl_error *e)
 {
     struct sl_store *s = c->s;
     struct mark mark = {s->revision, s->work_pending, s->bookkeeping};
+    sl_error_clear(&s->unread);
     enum sl_code code = sl_db_run(s, SL_SQL_MARK, e);
-    code = code == SL_CODE_OK ? dispatch(c, e) : code;
+    code = code == SL_CODE_OK ? judge_reads(s, dispatch(c, e), e) : code;
     if (sl_db_lost(s)) {
         note_loss(s, e);
         return code;
@@ -183,7 +199,7 @@ enum sl_code sl_store_apply(struct sl_store *s, const struct sl_store_write *w,
     }
     enum sl_code code = sl_db_begin(s, error);
     code = code == SL_CODE_OK ? apply_marked(&call, error) : code;
-    if (s->in_batch && !is_staged(s)) {
+    if (s->in_batch && !sl_db_staged(s)) {
         sl_db_rollback(s); /* no open transaction for nothing */
     }
     if (code == SL_CODE_OK) {
@@ -196,8 +212,8 @@ enum sl_code sl_store_apply(struct sl_store *s, const struct sl_store_write *w,
 
 bool sl_store_dirty(const struct sl_store *s)
 {
-    return is_staged(s) || s->broken.code != SL_CODE_OK || s->reply_count > 0 ||
-           (s->work_pending && !s->work_blocked);
+    return sl_db_staged(s) || s->broken.code != SL_CODE_OK || s->reply_count > 0 ||
+           (s->work_pending && !s->work_blocked) || sl_client_is_late(s);
 }
 
 /* --- commit ---------------------------------------------------------------------------------- */
@@ -212,7 +228,8 @@ static void add_background_work(struct sl_store *s)
         sl_db_begin(s, &e) != SL_CODE_OK || sl_db_run(s, SL_SQL_MARK, &e) != SL_CODE_OK) {
         return;
     }
-    enum sl_code code = sl_collect_step(s, &e);
+    sl_error_clear(&s->unread);
+    enum sl_code code = judge_reads(s, sl_collect_step(s, &e), &e);
     if (sl_db_lost(s)) {
         s->work_pending = true;
         note_loss(s, &e);
@@ -243,6 +260,7 @@ static enum sl_code make_durable(struct sl_store *s, struct sl_error *e)
     code = code == SL_CODE_OK ? sl_db_run(s, SL_SQL_COMMIT, e) : code;
     if (code != SL_CODE_OK) {
         sl_db_rollback(s);
+        sl_events_lose(s, s->durable);
         forget(s, &(struct mark){.revision = s->durable, .work_pending = true});
         sl_log(SL_LOG_ERROR, "staged writes were lost", "reason", e->text, NULL);
         return code;
@@ -308,7 +326,11 @@ enum sl_code sl_store_commit(struct sl_store *s, struct sl_error *e)
     s->in_commit = false;
     struct replies replies = take_replies(s);
     sl_store_publish(s);
+    if (code != SL_CODE_OK) {
+        sl_events_tell_lost(s);
+    }
     answer(s, replies, code, error);
+    sl_client_try_late(s);
     return code;
 }
 

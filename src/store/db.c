@@ -18,6 +18,9 @@
 
 #define APPLICATION_ID 0x534c5543 /* "SLUC" */
 #define PAGE_CACHE_KIB 8192
+/* After an end that was none, revisions go on so much later: what a disk had forgotten when it lost power was told to
+ * clients, and no revision may ever mean two states. */
+#define REVISIONS_FORGOTTEN_MAX (1u << 20)
 
 static const char *const statements[SL_SQL_COUNT] = {
 #define SL_SQL(name, text) text,
@@ -99,6 +102,15 @@ enum sl_code sl_db_run(struct sl_store *s, enum sl_sql id, struct sl_error *e)
     return code;
 }
 
+bool sl_db_row(struct sl_store *s, enum sl_sql id)
+{
+    int rc = sqlite3_step(s->sql[id]);
+    if (rc != SQLITE_ROW && rc != SQLITE_DONE) {
+        (void)sl_db_fail(s, "read the database", &s->unread);
+    }
+    return rc == SQLITE_ROW;
+}
+
 enum sl_code sl_db_begin(struct sl_store *s, struct sl_error *e)
 {
     if (s->in_batch) {
@@ -117,6 +129,11 @@ void sl_db_rollback(struct sl_store *s)
     }
     s->in_batch = false;
     SL_POST(sqlite3_get_autocommit(s->db));
+}
+
+bool sl_db_staged(const struct sl_store *s)
+{
+    return s->revision != s->durable || s->bookkeeping;
 }
 
 bool sl_db_lost(const struct sl_store *s)
@@ -175,9 +192,15 @@ static enum sl_code run_text(struct sl_store *s, const char *sql, const char *do
 static enum sl_code read_int(struct sl_store *s, const char *sql, int64_t *out, struct sl_error *e)
 {
     sqlite3_stmt *q = NULL;
-    if (sqlite3_prepare_v2(s->db, sql, -1, &q, NULL) != SQLITE_OK ||
-        sqlite3_step(q) != SQLITE_ROW) {
-        enum sl_code code = sl_db_fail(s, "read the database", e);
+    int rc = sqlite3_prepare_v2(s->db, sql, -1, &q, NULL);
+    rc = rc == SQLITE_OK ? sqlite3_step(q) : rc;
+    if (rc != SQLITE_ROW) {
+        enum sl_code code =
+            rc == SQLITE_DONE
+                ? sl_error_set(
+                      e, SL_CODE_INTERNAL,
+                      "cannot read the database: it is damaged, a row of its own is missing")
+                : sl_db_fail(s, "read the database", e);
         sqlite3_finalize(q);
         return code;
     }
@@ -260,16 +283,82 @@ static enum sl_code prepare_all(struct sl_store *s, struct sl_error *e)
     return SL_CODE_OK;
 }
 
-static enum sl_code open_file(struct sl_store *s, const char *dir, struct sl_error *e)
+/* --- after an end that was none --------------------------------------------------------------- */
+
+/* Whoever closes the database takes its log away. */
+static bool was_left_open(const char *path)
+{
+    char log[4096 + 8];
+    int there = 0;
+    sqlite3_vfs *vfs = sqlite3_vfs_find(NULL);
+    (void)snprintf(log, sizeof log, "%s-wal", path);
+    return vfs != NULL && vfs->xAccess(vfs, log, SQLITE_ACCESS_EXISTS, &there) == SQLITE_OK &&
+           there != 0;
+}
+
+static enum sl_code fail_damaged(const char *dir, const char *why, struct sl_error *e)
+{
+    return sl_error_set(e, SL_CODE_INTERNAL,
+                        "the database %s/sluice.db is damaged (%.200s): put a backup back, or move "
+                        "the directory away to begin anew",
+                        dir, why);
+}
+
+/* A disk that lost power and with it what it had said was synced may have spoiled the database: that is seen here
+ * and not in the middle of the work. */
+static enum sl_code check_whole(struct sl_store *s, const char *dir, struct sl_error *e)
+{
+    sqlite3_stmt *q = NULL;
+    int64_t late = 0;
+    enum sl_code code = SL_CODE_OK;
+    if (sqlite3_prepare_v2(s->db, "PRAGMA integrity_check(1)", -1, &q, NULL) != SQLITE_OK ||
+        sqlite3_step(q) != SQLITE_ROW) {
+        code = sl_db_fail(s, "check the database", e);
+    } else if (strcmp((const char *)sqlite3_column_text(q, 0), "ok") != 0) {
+        code = fail_damaged(dir, (const char *)sqlite3_column_text(q, 0), e);
+    }
+    sqlite3_finalize(q);
+    code = code == SL_CODE_OK
+               ? read_int(s,
+                          "SELECT count(*) FROM objects WHERE rv > (SELECT value FROM meta WHERE "
+                          "key = 'revision')",
+                          &late, e)
+               : code;
+    if (late > 0) {
+        code = fail_damaged(dir, "objects are newer than the last revision", e);
+    }
+    return code;
+}
+
+/* A sync that failed may have left pages of the log that this system holds for written and no disk has: what this
+ * process finds in the log it writes once more, and syncs, before it builds on it. */
+static enum sl_code take_over(struct sl_store *s, const char *dir, struct sl_error *e)
+{
+    enum sl_code code = check_whole(s, dir, e);
+    if (code == SL_CODE_OK && sqlite3_wal_checkpoint_v2(s->db, NULL, SQLITE_CHECKPOINT_TRUNCATE,
+                                                        NULL, NULL) != SQLITE_OK) {
+        code = sl_db_fail(s, "write to the database", e);
+    }
+    if (code == SL_CODE_OK) {
+        (void)sqlite3_db_config(s->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 0, NULL);
+    }
+    return code;
+}
+
+static enum sl_code open_file(struct sl_store *s, const char *dir, bool *left_open,
+                              struct sl_error *e)
 {
     char path[4096], pragmas[512];
     if (snprintf(path, sizeof path, "%s/sluice.db", dir) >= (int)sizeof path) {
         return fail_io("open", dir, ENAMETOOLONG, e);
     }
+    *left_open = was_left_open(path);
     int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX;
     if (sqlite3_open_v2(path, &s->db, flags, NULL) != SQLITE_OK) {
         return sl_db_fail(s, "open the database", e);
     }
+    /* The log stays until all is known to be well, or the next start would not look. */
+    (void)sqlite3_db_config(s->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, *left_open, NULL);
     (void)snprintf(pragmas, sizeof pragmas,
                    "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA cache_size = -%d;"
                    "PRAGMA temp_store = MEMORY; PRAGMA journal_size_limit = 67108864;"
@@ -281,11 +370,13 @@ static enum sl_code open_file(struct sl_store *s, const char *dir, struct sl_err
 enum sl_code sl_db_open(struct sl_store *s, const char *dir, struct sl_error *e)
 {
     int64_t revision = 0, work = 0;
+    bool left_open = false;
     s->lock_fd = -1;
     enum sl_code code = check_dir(dir, e);
     code = code == SL_CODE_OK ? lock_dir(s, dir, e) : code;
-    code = code == SL_CODE_OK ? open_file(s, dir, e) : code;
+    code = code == SL_CODE_OK ? open_file(s, dir, &left_open, e) : code;
     code = code == SL_CODE_OK ? check_schema(s, dir, e) : code;
+    code = code == SL_CODE_OK && left_open ? take_over(s, dir, e) : code;
     code = code == SL_CODE_OK ? number_kinds(s, e) : code;
     code = code == SL_CODE_OK ? prepare_all(s, e) : code;
     code = code == SL_CODE_OK
@@ -297,7 +388,7 @@ enum sl_code sl_db_open(struct sl_store *s, const char *dir, struct sl_error *e)
                        &work, e)
             : code;
     if (code == SL_CODE_OK) {
-        s->revision = s->durable = (uint64_t)revision;
+        s->revision = s->durable = (uint64_t)revision + (left_open ? REVISIONS_FORGOTTEN_MAX : 0);
         s->work_pending = work > 0;
     }
     return code;

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/check.h"
+#include "base/clock.h"
 #include "base/mem.h"
 
 #define RING_CAP_FIRST 256u
@@ -71,6 +72,27 @@ void sl_events_truncate(struct sl_store_log *l, uint64_t revision)
     SL_PRE(revision >= l->published);
     while (l->count > 0 && l->floor + l->count > revision) {
         drop(l, entry_at(l, l->count - 1));
+    }
+}
+
+static void keep_lost(struct sl_store *s, struct sl_store_entry entry)
+{
+    s->lost = sl_mem_grow(s->lost, s->lost_count + 1, sizeof *s->lost);
+    s->lost[s->lost_count++] = entry; /* with its text */
+}
+
+void sl_events_lose(struct sl_store *s, uint64_t revision)
+{
+    struct sl_store_log *l = &s->log;
+    SL_PRE(revision >= l->published);
+    while (l->count > 0 && l->floor + l->count > revision) {
+        struct sl_store_entry *entry = entry_at(l, l->count - 1);
+        keep_lost(s, (struct sl_store_entry){
+                         .kind = entry->kind, .text = entry->text, .text_size = entry->text_size});
+        l->bytes -= entry->text_size;
+        entry->text = NULL;
+        entry->text_size = 0;
+        drop(l, entry);
     }
 }
 
@@ -146,14 +168,76 @@ void sl_store_publish(struct sl_store *s)
     trim(&s->log);
 }
 
-enum sl_code sl_store_watch(struct sl_store *s, enum sl_kind kind, uint64_t since, sl_watch_fn *fn,
-                            void *context, uint64_t *watch, struct sl_error *e)
+/* A revision that is still to come was told by a database that was put back to an older state: what happened
+ * between the two is not known here. */
+static enum sl_code check_since(const struct sl_store *s, uint64_t since, struct sl_error *e)
 {
-    SL_PRE(fn != NULL && watch != NULL);
     sl_error_clear(e);
     if (since < s->log.floor) {
         return sl_error_set(e, SL_CODE_GONE, "too old resource version: %llu (%llu)",
                             (unsigned long long)since, (unsigned long long)s->log.floor);
+    }
+    if (since > s->revision) {
+        return sl_error_set(e, SL_CODE_GONE, "too large resource version: %llu, current: %llu",
+                            (unsigned long long)since, (unsigned long long)s->revision);
+    }
+    return SL_CODE_OK;
+}
+
+static void tell(struct sl_store *s, enum sl_watch_type type, enum sl_kind kind,
+                 struct sl_json *object)
+{
+    for (size_t i = 0; i < s->watcher_count; i++) {
+        const struct sl_store_watcher w = s->watchers[i];
+        if (w.id != 0 && w.kind == kind) {
+            w.fn(w.context, type, kind, object);
+        }
+    }
+}
+
+/* False when it cannot be read. */
+static bool tell_as_it_is(struct sl_store *s, const struct sl_store_entry *lost)
+{
+    struct sl_error e;
+    struct sl_json *live = NULL;
+    struct sl_json *object = sl_json_parse(lost->text, lost->text_size, NULL);
+    SL_ASSERT(object != NULL);
+    enum sl_code code =
+        sl_rows_get(s, lost->kind, sl_object_namespace(object), sl_object_name(object), &live, &e);
+    if (code == SL_CODE_OK) {
+        tell(s, SL_WATCH_MODIFIED, lost->kind, live);
+    } else if (code == SL_CODE_NOT_FOUND) {
+        tell(s, SL_WATCH_DELETED, lost->kind, object);
+    }
+    sl_json_free(live);
+    sl_json_free(object);
+    return code == SL_CODE_OK || code == SL_CODE_NOT_FOUND;
+}
+
+void sl_events_tell_lost(struct sl_store *s)
+{
+    struct sl_store_entry *lost = s->lost;
+    size_t count = s->lost_count;
+    s->lost = NULL; /* callbacks may write, and that may be lost, too */
+    s->lost_count = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (tell_as_it_is(s, &lost[i])) {
+            sl_mem_free(lost[i].text);
+        } else {
+            keep_lost(s, lost[i]);
+            s->late_next_ms = sl_clock_now_ms() + SL_STORE_LATE_RETRY_MS;
+        }
+    }
+    sl_mem_free(lost);
+}
+
+enum sl_code sl_store_watch(struct sl_store *s, enum sl_kind kind, uint64_t since, sl_watch_fn *fn,
+                            void *context, uint64_t *watch, struct sl_error *e)
+{
+    SL_PRE(fn != NULL && watch != NULL);
+    enum sl_code code = check_since(s, since, e);
+    if (code != SL_CODE_OK) {
+        return code;
     }
     struct sl_store_watcher *w = find_watcher(s, 0);
     if (w == NULL) {
@@ -196,11 +280,10 @@ enum sl_code sl_store_next(struct sl_store *s, enum sl_kind kind, uint64_t *sinc
                            struct sl_store_event *event, bool *found, struct sl_error *e)
 {
     SL_PRE(since != NULL && event != NULL && found != NULL);
-    sl_error_clear(e);
     *found = false;
-    if (*since < s->log.floor) {
-        return sl_error_set(e, SL_CODE_GONE, "too old resource version: %llu (%llu)",
-                            (unsigned long long)*since, (unsigned long long)s->log.floor);
+    enum sl_code code = check_since(s, *since, e);
+    if (code != SL_CODE_OK) {
+        return code;
     }
     while (*since < s->durable && !*found) {
         const struct sl_store_entry *entry = sl_events_find(&s->log, *since + 1);

@@ -18,6 +18,7 @@
 #define SL_STORE_LISTENERS_MAX 4u
 #define SL_STORE_BACKGROUND_MAX 256u /* objects that one commit removes in the background */
 #define SL_STORE_EVENT_TTL_MS 3600000
+#define SL_STORE_LATE_RETRY_MS 1000
 #define SL_FINALIZER_FOREGROUND "foregroundDeletion"
 
 /* SL_SQL(name, text): every statement, prepared once when the store opens. */
@@ -53,6 +54,13 @@ struct sl_store_watcher {
     void *context;
 };
 
+/* A watch whose list could not be read to its end: the list is tried again. */
+struct sl_store_late {
+    enum sl_kind kind;
+    sl_watch_fn *fn;
+    void *context;
+};
+
 struct sl_store_reply {
     sl_reply_fn *fn;
     void *context;
@@ -70,6 +78,7 @@ struct sl_store {
     bool in_commit;
     bool bookkeeping;       /* rows other than objects are staged */
     struct sl_error broken; /* the open batch was lost for this reason; code OK when it was not */
+    struct sl_error unread; /* the write under way could not read what it depends on */
     bool work_pending,
         work_blocked; /* background work: there may be some; it waits for a good commit */
     int64_t expiry_next_ms;
@@ -81,6 +90,11 @@ struct sl_store {
     uint64_t watch_id_last;
     struct sl_store_reply *replies;
     size_t reply_count, reply_cap;
+    struct sl_store_entry *lost; /* staged, perhaps read, and lost: sl_events_tell_lost */
+    size_t lost_count;
+    struct sl_store_late *late;
+    size_t late_count;
+    int64_t late_next_ms;
     struct {
         sl_store_commit_fn *fn;
         void *context;
@@ -98,11 +112,15 @@ void sl_db_close(struct sl_store *s);
 enum sl_code sl_db_fail(struct sl_store *s, const char *doing, struct sl_error *e);
 /* Runs a statement that gives no rows, and resets it. */
 enum sl_code sl_db_run(struct sl_store *s, enum sl_sql id, struct sl_error *e);
+/* Is there a (next) row? When that cannot be read: false, and `unread` says so, which undoes the write
+ * that asked: nothing may be taken for absent because the disk failed. */
+bool sl_db_row(struct sl_store *s, enum sl_sql id);
 void sl_db_bind_text(struct sl_store *s, enum sl_sql id, int at, const char *text);
 void sl_db_bind_int(struct sl_store *s, enum sl_sql id, int at, int64_t n);
 enum sl_code sl_db_begin(struct sl_store *s,
                          struct sl_error *e); /* opens the batch unless it is open */
 void sl_db_rollback(struct sl_store *s);
+bool sl_db_staged(const struct sl_store *s); /* is there anything in the batch? */
 /* Did SQLite itself give up the open transaction (disk full and the like)? */
 bool sl_db_lost(const struct sl_store *s);
 
@@ -111,6 +129,11 @@ void sl_events_open(struct sl_store_log *l, uint64_t revision);
 void sl_events_close(struct sl_store_log *l);
 void sl_events_add(struct sl_store_log *l, struct sl_store_entry entry); /* takes the texts */
 void sl_events_truncate(struct sl_store_log *l, uint64_t revision);      /* forget what is later */
+/* Forgets what is later than `revision` and was staged in a batch that is lost: whoever has read it while it was
+ * staged believes what never came to be. */
+void sl_events_lose(struct sl_store *s, uint64_t revision);
+/* Tells push watches of such objects again, as they are; one that never came to be is DELETED. */
+void sl_events_tell_lost(struct sl_store *s);
 struct sl_store_entry *sl_events_find(const struct sl_store_log *l,
                                       uint64_t revision); /* NULL: not there */
 void sl_store_publish(struct sl_store *s); /* deliver up to s->durable to the push watches */
@@ -157,6 +180,10 @@ bool sl_prepare_deletion(enum sl_kind kind, struct sl_json *object);
 bool sl_prepare_has_finalizer(const struct sl_json *object, const char *name);
 void sl_prepare_drop_owner(struct sl_json *object, const char *uid);
 void sl_prepare_drop_finalizer(struct sl_json *object, const char *name);
+
+/* --- client.c -------------------------------------------------------------------------------- */
+bool sl_client_is_late(const struct sl_store *s); /* is there something to try again now? */
+void sl_client_try_late(struct sl_store *s);
 
 /* --- collect.c ------------------------------------------------------------------------------- */
 /* Stages up to SL_STORE_BACKGROUND_MAX removals. */

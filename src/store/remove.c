@@ -35,19 +35,26 @@ static enum sl_code check_policy(const struct sl_registry_call *c, struct sl_err
     return SL_CODE_OK;
 }
 
-/* The next dependent of `owner` in the index of owners. */
+/* The next dependent of `owner` in the index of owners. One that cannot be read counts in s->unread. */
 static bool next_dependent(struct sl_store *s, const struct sl_json *owner, enum sl_kind *kind,
                            struct sl_json **dependent)
 {
+    struct sl_error e;
     bool found = false;
     sl_db_bind_text(s, SL_SQL_OWNED, 1, sl_object_uid(owner));
     sl_db_bind_int(s, SL_SQL_OWNED, 2, 1);
     sqlite3_stmt *q = s->sql[SL_SQL_OWNED];
-    if (sqlite3_step(q) == SQLITE_ROW) {
+    if (sl_db_row(s, SL_SQL_OWNED)) {
         *kind = sl_rows_kind(s, sqlite3_column_int64(q, 0));
-        found = *kind < SL_KIND_COUNT &&
-                sl_rows_get(s, *kind, (const char *)sqlite3_column_text(q, 1),
-                            (const char *)sqlite3_column_text(q, 2), dependent, NULL) == SL_CODE_OK;
+        enum sl_code code =
+            *kind == SL_KIND_COUNT
+                ? SL_CODE_NOT_FOUND
+                : sl_rows_get(s, *kind, (const char *)sqlite3_column_text(q, 1),
+                              (const char *)sqlite3_column_text(q, 2), dependent, &e);
+        found = code == SL_CODE_OK;
+        if (!found && code != SL_CODE_NOT_FOUND) {
+            s->unread = e;
+        }
     }
     sqlite3_reset(q);
     sqlite3_clear_bindings(q);

@@ -75,7 +75,7 @@ bool sl_rows_has(struct sl_store *s, enum sl_kind kind, const char *ns, const ch
 {
     bind_key(s, SL_SQL_HAS, kind, ns, name);
     sqlite3_stmt *q = s->sql[SL_SQL_HAS];
-    bool has = sqlite3_step(q) == SQLITE_ROW;
+    bool has = sl_db_row(s, SL_SQL_HAS);
     if (has && uid != NULL) {
         has = strcmp((const char *)sqlite3_column_text(q, 0), uid) == 0;
     }
@@ -218,7 +218,7 @@ enum sl_code sl_rows_put(struct sl_store *s, enum sl_kind kind, struct sl_json *
 
 static bool has_row(struct sl_store *s, enum sl_sql id)
 {
-    bool found = sqlite3_step(s->sql[id]) == SQLITE_ROW;
+    bool found = sl_db_row(s, id);
     reset(s, id);
     return found;
 }

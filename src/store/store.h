@@ -72,8 +72,10 @@ enum sl_code sl_store_list_text(struct sl_store *s, const struct sl_store_list *
 uint64_t sl_store_revision(const struct sl_store *s);
 
 /* Watch events after `since` that are still in the log, then live ones, published from
- * sl_store_commit. GONE when `since` is older than the log reaches. Returns an id > 0 through
- * *watch. */
+ * sl_store_commit. GONE when `since` is older than the log reaches, or still to come.
+ * Returns an id > 0 through *watch. Objects
+ * whose staged writes were lost are told again as they are: whoever read them while they were staged
+ * learns it (DELETED for what never came to be). */
 enum sl_code sl_store_watch(struct sl_store *s, enum sl_kind kind, uint64_t since, sl_watch_fn *fn,
                             void *context, uint64_t *watch, struct sl_error *e);
 void sl_store_unwatch(struct sl_store *s, uint64_t watch);

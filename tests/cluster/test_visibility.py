@@ -131,12 +131,27 @@ class Visibility(WorkScene):
         self.plane.certify_client("somebody", "front-proxy-ca", "other-name")
         self.assertEqual(self.direct(path, "front-proxy-client", **root), 200)
         self.assertEqual(self.direct(path, **root), 401)
-        self.assertEqual(self.direct(path, "other-ca", **root), 401)
+        self.assertEqual(self.direct(path, "other-ca", **root), 403)  # somebody by himself: his headers are nothing
         self.assertEqual(self.direct(path, "other-name", **root), 401)
         self.assertEqual(self.direct(path, "front-proxy-client"), 401)
         self.assertEqual(self.direct(path, "front-proxy-client", X_Remote_User="jane"), 403)
         self.assertEqual([self.direct(p) for p in ("/healthz", "/livez", "/readyz", "/metrics", "/apis")],
                          [200, 200, 200, 401, 401])
+
+    def test_users_certificates_are_taken_as_the_api_server_takes_them(self):
+        self.served()
+        self.waiting(1)
+        self.plane.certify_client("joe", "ca", "joe")
+        self.plane.certify_client("joe", "front-proxy-ca", "joe-of-the-proxy")
+        path = f"{GROUP}/v1beta2/{self.local}"
+        self.assertEqual(self.direct(path, "joe"), 403)
+        self.assertEqual(self.direct(path, "joe-of-the-proxy"), 401)
+        self.create({"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "RoleBinding",
+                     "metadata": {"name": "joe", "namespace": self.namespace},
+                     "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": "view"},
+                     "subjects": [{"apiGroup": "rbac.authorization.k8s.io", "kind": "User", "name": "joe"}]})
+        eventually(lambda: self.direct(path, "joe") == 200, 30, what="his namespace's queue")
+        self.assertEqual(self.direct(f"{GROUP}/v1beta2/{self.cluster}", "joe"), 403)
 
     def test_tokens_are_reviewed_and_metrics_are_for_those_who_may(self):
         self.daemon()

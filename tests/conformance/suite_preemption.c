@@ -29,9 +29,13 @@ static int64_t per_pod(const struct conf_world *w, uint32_t pod_set, const char 
     return strcmp(resource, "pods") == 0 ? 1 : 0;
 }
 
+/* What asks for nothing needs nothing, as in flavors.c. */
 static void add_need(sl_cell_id cell, int64_t amount, bool contested)
 {
     struct sl_preemption_question *q = &sl_preemption_question;
+    if (amount == 0 && !contested) {
+        return;
+    }
     for (uint32_t i = 0; i < q->need_count; i++) {
         if (q->needs[i].cell == cell) {
             q->needs[i].amount += amount;

@@ -7,12 +7,13 @@ import os, pathlib, re, shutil, signal, subprocess, time
 FORMS = [
     ("unit:ROOM/TEST", "a unit test fails, or a scenario (`scenarios/TEST`)"),
     ("prove:FILE:FUNCTION", "a goal of the function is not proved any more"),
-    ("fuzz:TARGET:SECONDS", "the fuzz target crashes within so many seconds, from its seeds, under sanitizers and with the guarantees "
-                            "checked after every step"),
+    ("fuzz:TARGET:RUNS", "the fuzz target crashes within so many executions, from its seeds, under sanitizers and with the guarantees "
+                         "checked after every step"),
     ("conformance", "a recorded outcome of Kueue differs"),
+    ("crash:ROUNDS", "what was acknowledged is lost, or a Workload admitted twice, where the daemon is killed so many times under load"),
     ("model:NAME", "Spin finds a counterexample in `model/NAME.pml`, which has the lifecycle's table from the same file as the code"),
 ]
-LIMIT_S = {"unit": 120, "prove": 900, "fuzz": 120, "conformance": 300, "model": 1800}
+LIMIT_S = {"unit": 120, "prove": 900, "fuzz": 900, "conformance": 300, "crash": 300, "model": 1800}
 BUILD_LIMIT_S = 3000
 
 
@@ -74,7 +75,7 @@ def prove(name, tree):
 
 
 def fuzz(name, tree):
-    target, seconds = name.split(":")
+    target, runs = name.split(":")
     problem = build(f"build/fuzz/libfuzzer/{target}", tree)
     if problem:
         return "failed", problem
@@ -82,9 +83,9 @@ def fuzz(name, tree):
     shutil.rmtree(work, ignore_errors=True)
     (work / "corpus").mkdir(parents=True)
     dictionary = [f"-dict=fuzz/dict/{target}.dict"] if (tree / f"fuzz/dict/{target}.dict").exists() else []
-    code, out = call([f"build/fuzz/libfuzzer/{target}", "-seed=1", f"-max_total_time={seconds}", "-max_len=4096",
+    code, out = call([f"build/fuzz/libfuzzer/{target}", "-seed=1", f"-runs={runs}", "-max_len=4096",
                       "-timeout=60", "-entropic=0", *dictionary, f"-artifact_prefix={work}/", str(work / "corpus"),
-                      f"fuzz/corpus/{target}"], tree, int(seconds) + LIMIT_S["fuzz"])
+                      f"fuzz/corpus/{target}"], tree, LIMIT_S["fuzz"])
     found = [p for p in work.iterdir() if p.name.startswith(("crash-", "timeout-"))]
     if code == 0:
         return "accepted", tail(out)
@@ -102,6 +103,18 @@ def conformance(_, tree):
     return ("accepted" if code == 0 else "rejected"), tail(out)
 
 
+def crash(rounds, tree):
+    """Only what the test itself says is a verdict: a daemon that does not start is none."""
+    problem = build("build/sluiced", tree) or build("build/sluicectl", tree)
+    if problem:
+        return "failed", problem
+    code, out = call(["tests/e2e/run.py", "crash", "test_crash"], tree, LIMIT_S["crash"],
+                     {"BUILD": str(tree / "build"), "CRASHES": rounds})
+    if code == 0:
+        return "accepted", tail(out)
+    return ("rejected" if re.search(r"^AssertionError: ", out, re.MULTILINE) else "failed"), tail(out)
+
+
 def model(name, tree):
     code, out = call(["model/run.py", "--build", "build", name], tree, LIMIT_S["model"])
     if code == 0:
@@ -110,7 +123,7 @@ def model(name, tree):
     return ("rejected" if broken else "failed"), tail(out)
 
 
-KINDS = {"unit": unit, "prove": prove, "fuzz": fuzz, "conformance": conformance, "model": model}
+KINDS = {"unit": unit, "prove": prove, "fuzz": fuzz, "conformance": conformance, "crash": crash, "model": model}
 
 
 def ask(name, tree):

@@ -73,6 +73,11 @@ class Pods(unittest.TestCase):
     def workload(self, name):
         return next((w for w in self.workloads() if w["metadata"]["name"] == name), None)
 
+    def has(self, name, kind):
+        """Does the condition hold? Not of a workload that is not there yet."""
+        workload = self.workload(name)
+        return workload is not None and holds(workload, kind)
+
     def running(self, *names):
         eventually(lambda: all(self.phase(n) == "Running" for n in names), what=f"{names} run")
 
@@ -161,14 +166,15 @@ class Pods(unittest.TestCase):
 
     def test_group_finishes_when_all_its_pods_have_succeeded(self):
         self.create(pod("g1", group="g", total=2, run_for="1s"), pod("g2", group="g", total=2, run_for="3s"))
-        eventually(lambda: (w := self.workload("g")) and w["status"].get("reclaimablePods"), what="a pod that needs nothing any more")
-        eventually(lambda: holds(self.workload("g"), "Finished"), what="the end")
+        eventually(lambda: (w := self.workload("g")) and w.get("status", {}).get("reclaimablePods"),
+                   what="a pod that needs nothing any more")
+        eventually(lambda: self.has("g", "Finished"), what="the end")
         self.assertEqual(condition(self.workload("g"), "Finished")["message"], "Pods succeeded: 2/2.")
         eventually(lambda: not any(self.pod(n)["metadata"].get("finalizers") for n in ("g1", "g2")), what="pods let go")
 
     def test_failed_pod_is_replaced(self):
         self.create(pod("g1", group="g", total=2), pod("g2", group="g", total=2, run_for="1s", fail="true"))
-        eventually(lambda: holds(self.workload("g"), "WaitingForReplacementPods"), what="the lack of a pod")
+        eventually(lambda: self.has("g", "WaitingForReplacementPods"), what="the lack of a pod")
         self.assertTrue(holds(self.workload("g"), "Admitted"))
         self.create(pod("g3", group="g", total=2))
         self.running("g1", "g3")
@@ -179,7 +185,7 @@ class Pods(unittest.TestCase):
     def test_group_that_must_not_be_retried_ends_with_its_pods(self):
         self.create(pod("g1", group="g", total=2, run_for="1s", retriable_in_group="false"),
                     pod("g2", group="g", total=2, run_for="1s", fail="true"))
-        eventually(lambda: holds(self.workload("g"), "Finished"), what="the end")
+        eventually(lambda: self.has("g", "Finished"), what="the end")
         self.assertEqual(condition(self.workload("g"), "Finished")["message"], "Pods succeeded: 1/2.")
 
     def test_excess_pod_is_deleted(self):

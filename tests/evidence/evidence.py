@@ -9,7 +9,7 @@ import argparse, html, os, pathlib, re, sys
 
 import sources
 
-WIDTH, HEAD, ROW, NAME, CELL = 980, 56, 40, 260, 118
+WIDTH, HEAD, ROW, NAME, CELL = 1220, 56, 40, 260, 118
 NAME_CHARS = 32
 STYLE = """
 :root { --ground: #fff; --ink: #1c2530; --soft: #5c6b7a; --line: #d5dbe1; --fill: #8bd3ae; --lack: #b4530a; --cell: #f2f5f7; }

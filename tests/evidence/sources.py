@@ -148,6 +148,11 @@ class Fuzz:
                 f"{sum(r['crashes'] or 0 for r in self.data)} crashes")
 
 
+SIMULATED = (("writes_refused", "writes refused"), ("answers_lost", "answers lost"), ("reads_refused", "reads refused"),
+             ("disk_errors", "disk errors"), ("syncs_that_lied", "syncs that lied"), ("deaths_power", "power cuts"),
+             ("deaths_in_a_commit", "torn commits"), ("clock_jumps", "clock jumps"))
+
+
 class Simulator:
     title, unit, path, command = "simulator", "seeds", "BUILD/sim.json", "make sim"
 
@@ -156,18 +161,26 @@ class Simulator:
         ended = stage(build, "sim")
         if self.data is None and ended:
             self.data, self.path = {"seeds": sum(ended), "failed": ended[1]}, "BUILD/ci/sim.log"
+        self.replicas = load(build / "sim_replicas.json") or {"seeds": 0, "failed": 0}
         self.rules = Rules(root)
 
     def says(self, guarantee, _):
         rules = self.rules.count.get(guarantee, 0)
         if not rules:
             return 0.0, "", "no rule is checked after a step"
-        seeds, failed = self.data["seeds"], self.data["failed"]
+        seeds, failed = (self.data[key] + self.replicas[key] for key in ("seeds", "failed"))
         strength = 0.0 if failed or not seeds else min(1.0, math.log10(1 + seeds) / math.log10(1 + SEEDS_FULL))
         return strength, f"{failed} failed" if failed else big(seeds), f"{rules} rules after each step of {seeds} seeds, {failed} failed"
 
     def overall(self):
-        return f"{self.data['seeds']} seeds, {self.data['failed']} failed"
+        text = f"{self.data['seeds']} seeds, {self.data['failed']} failed"
+        if "tally" in self.data:  # a stage's log says no more than that
+            tally = self.data["tally"]
+            deaths = sum(n for name, n in tally.items() if name.startswith("deaths_"))
+            text += (f"; {self.data['virtual_hours']:.0f} virtual hours in {self.data['cpu_s'] / 3600:.2f} h of CPU time, "
+                     f"{tally['decisions']} decisions, {deaths} deaths of the process, faults: ")
+            text += ", ".join(f"{tally[name]} {words}" for name, words in SIMULATED)
+        return text + "; with two replicas {seeds} seeds, {failed} failed".format(**self.replicas)
 
 
 class Defects:
@@ -199,7 +212,9 @@ KINDS = (Proof, Mutants, Models, Fuzz, Simulator, Defects)
 # Of the whole, not of one guarantee: a stage's log in BUILD/ci, how it is made, what is counted.
 STAGES = (("conformance", "make conformance", "recorded outcomes of Kueue"), ("unit", "make unit", "unit tests and scenarios"),
           ("asan", "make asan", "unit tests under sanitizers"), ("e2e", "make e2e-standalone", "tests with a real kubectl"),
-          ("cluster", "make cluster-e2e", "tests on a real control plane"), ("crash", "make crash", "crashes under load"))
+          ("cluster", "make cluster-e2e", "tests on a real control plane"), ("crash", "make crash", "crashes under load"),
+          ("eva", "make eva", "parsers that Eva looks at, and its canaries"),
+          ("cbmc", "make cbmc", "small instances of the core that CBMC looks at, and its canaries"))
 
 
 def smoke(root):

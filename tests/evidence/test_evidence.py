@@ -32,7 +32,10 @@ FILES = {
         {"variant": "B1", "guarantees": [], "passed": True}]}),
     "build/fuzz.json": json.dumps([{"target": "whole", "executions": 10000, "crashes": 0},
                                    {"target": "text", "executions": 777, "crashes": 0}]),
-    "build/sim.json": json.dumps({"seeds": 99, "failed": 0}),
+    "build/sim.json": json.dumps({"seeds": 99, "failed": 0, "virtual_hours": 4096.4, "cpu_s": 1800.0, "tally": {
+        "decisions": 5000, "deaths_clean": 1, "deaths_crash": 2, "deaths_in_a_commit": 3, "deaths_power": 4,
+        "writes_refused": 11, "answers_lost": 12, "reads_refused": 13, "disk_errors": 14, "syncs_that_lied": 15,
+        "clock_jumps": 16}}),
     "build/defects.json": json.dumps({"defects": {"01-a": {"ok": True, "rejected_by": "unit:x", "asked": [{"seconds": 1.5}]}}}),
     "build/ci/conformance.log": "ok 1\n41 passed, 0 failed\nconformance: 42 passed, 1 failed\n",
 }
@@ -101,6 +104,13 @@ class Evidence(unittest.TestCase):
         self.change("build/sim.json", lambda s: s.update(failed=1))
         self.assertEqual(self.says("simulator", "G1")[:2], (0.0, "1 failed"))
 
+    def test_seeds_with_replicas_count_too(self):
+        (self.root / "build/sim_replicas.json").write_text(json.dumps({"seeds": 9901, "failed": 0}))
+        self.assertEqual(self.says("simulator", "G1")[:2], (1.0, "10 k"))
+        self.assertIn("with two replicas 9901 seeds", evidence.sources.Simulator(self.root, self.root / "build").overall())
+        (self.root / "build/sim_replicas.json").write_text(json.dumps({"seeds": 9901, "failed": 2}))
+        self.assertEqual(self.says("simulator", "G1")[:2], (0.0, "2 failed"))
+
     def test_simulator_falls_back_to_the_stage(self):
         (self.root / "build/sim.json").unlink()
         (self.root / "build/ci/sim.log").write_text("7 passed, 0 failed\n")
@@ -116,7 +126,8 @@ class Evidence(unittest.TestCase):
         page = (self.root / "build/evidence/index.html").read_text()
         for expected in ("33 of 35 goals in 1 files", "17 smoke tests in 2 files", "10777 executions of 2 targets",
                          "1 of 2 properties hold, 1 of 1 known-bad variants refuted",
-                         "42 recorded outcomes of Kueue passed, 1 failed", "Only &lt;moves&gt;",
+                         "99 seeds, 0 failed; 4096 virtual hours in 0.50 h of CPU time, 5000 decisions, 10 deaths",
+                         "13 reads refused, 14 disk errors, 15 syncs that lied, 4 power cuts", "42 recorded outcomes of Kueue passed, 1 failed", "Only &lt;moves&gt;",
                          'href="../../specs/manifest.json"', 'href="../fuzz.json"'):
             self.assertIn(expected, page)
         self.assertNotIn("http", page)
@@ -128,9 +139,9 @@ class Evidence(unittest.TestCase):
         page = self.page()
         page.write()
         self.assertEqual(page.missing(), ["proof", "mutants", "models", "fuzzing", "simulator", "defects", "smoke tests",
-                                          "conformance", "unit", "asan", "e2e", "cluster", "crash"])
+                                          "conformance", "unit", "asan", "e2e", "cluster", "crash", "eva", "cbmc"])
         text = (self.root / "build/evidence/index.html").read_text()
-        self.assertEqual(text.count('<rect class="none"'), 6 * 3 + 6)
+        self.assertEqual(text.count('<rect class="none"'), 6 * 3 + 8)
         self.assertNotIn('<rect class="fill"', text)
         self.assertNotIn("0 failed", text)
 

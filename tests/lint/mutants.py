@@ -5,7 +5,7 @@
 becomes of mutants of specs/prove/canary_mutants.c.
 
 usage: mutants.py BUILD"""
-import argparse, json, pathlib, sys, unittest
+import argparse, contextlib, io, json, pathlib, sys, unittest
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 sys.path.insert(0, str(ROOT / "specs/prove"))
@@ -64,16 +64,16 @@ class Answers(unittest.TestCase):
                "[wp] [Failed] Goal c\n", "  Z3 4.8.12: Timeout (Qed:1ms) (5s)\n", "  CVC5 1.0.3: Unknown (Qed:1ms)\n",
                "[wp] [Search4 1] Goal d : Unknown (Qed:1ms)\n", "[wp] Proved goals:   2 / 4\n"]
         found = [row for row in mutants.judge_lines(log) if row[0]]
-        self.assertEqual(found[0], ("a", ["Valid", 0.04]))
-        self.assertEqual(found[2:], [("c", ["Timeout", "Unknown"]), ("d", ["Unknown", 0.0])])
+        self.assertEqual(found, [("a", {"Z3": "Valid"}, 0.04), ("b", {"Qed": "Valid"}, 0.002),
+                                 ("c", {"Z3": "Timeout", "CVC5": "Unknown"}, 0.0), ("d", {"Search4": "Unknown"}, 0.0)])
 
     def test_a_goal_with_a_number_is_the_same_only_among_as_many(self):
         before = mutants.Before(None, "x.c", "f")
         before.count = 7
-        goals = {"rte_2", "ensures"}
-        self.assertTrue(before.has(goals, "rte_2", 7))
-        self.assertFalse(before.has(goals, "rte_2", 6))
-        self.assertTrue(before.has(goals, "ensures", 6))
+        goals = {"rte_2": 3, "ensures": 2}
+        self.assertEqual(before.of(goals, "rte_2", 7), 3)
+        self.assertIsNone(before.of(goals, "rte_2", 6))
+        self.assertEqual(before.of(goals, "ensures", 6), 2)
 
 
 class Canary(unittest.TestCase):
@@ -81,7 +81,7 @@ class Canary(unittest.TestCase):
 
     def setUp(self):
         text = (ROOT / CANARY).read_text()
-        args = argparse.Namespace(build=BUILD, timeout=5, more=5, limit=300)
+        args = argparse.Namespace(build=BUILD, timeout=5, more=5, limit=300, again=False)
         (BUILD / "prove").mkdir(parents=True, exist_ok=True)
         args.env = mutants.environment(BUILD)
         self.judge = mutants.Judge(args, {CANARY: text})
@@ -115,16 +115,35 @@ class TheTable(unittest.TestCase):
         path.unlink(missing_ok=True)
         one, two = (mutations.Mutant("x.c", "f", 0, 1, "", key) for key in ("one", "two"))
         table = mutants.Table(path)
-        table.write("x.c", "f", "mark", [(one, "rejected"), (two, "survived")])
+        table.write("x.c", "f", "mark", [(one, "rejected", 5), (two, "survived", 5)], 6.0)
         table.files["x.c"]["f"]["survived"]["two"] = "the order does not matter"
-        table.write("x.c", "f", "mark", [(one, "outrun"), (two, "survived")])
+        path.write_text(json.dumps({"files": table.files}))
         again = mutants.Table(path)
+        table.files["x.c"]["f"]["survived"]["two"] = "forgotten"
+        table.write("x.c", "f", "mark", [(one, "outrun", 20), (two, "survived", 5)], 6.0)
+        again.read()
         self.assertEqual(again.why(two), "the order does not matter")
         self.assertEqual(again.total(), (2, 0, 1, 0, 1))
-        self.assertEqual(str(again), "2 mutants, 0 rejected, 1 outrun (50.0 %), 0 late, 1 survived")
-        self.assertEqual(json.loads(path.read_text())["files"]["x.c"]["f"]["late"], [])
+        self.assertEqual(str(again), "2 mutants, 0 rejected (0.0 %), 1 outrun (50.0 %), 0 late, 1 survived, "
+                                     "0 of these not explained")
+        self.assertEqual(again.entry("x.c", "f")["outrun"], {"one": 20})
+        self.assertEqual(again.entry("x.c", "f")["seconds"], 3)
+        again.judged_again(one, "rejected", 60)
+        self.assertEqual(again.total(), (2, 1, 0, 0, 1))
         self.assertEqual(again.prune({pathlib.Path("x.c"): "void g(void)\n{\n}\n"}), (1, 0))
         self.assertEqual(again.files, {})
+
+    def test_what_survives_of_a_function_that_is_not_in_the_table_fails_only_where_the_table_is_written(self):
+        for keep, failed in ((True, 0), (False, 1)):
+            report = mutants.Report(mutants.Table(None, keep), {pathlib.Path("x.c"): "a\n"})
+            with contextlib.redirect_stdout(io.StringIO()):
+                report.tell(mutations.Mutant("x.c", "f", 0, 1, "", "one"), "survived", "", 1.0)
+            self.assertEqual((report.unexplained, report.new), (failed, 1 - failed))
+
+    def test_a_survivor_without_an_explanation_is_counted(self):
+        table = mutants.Table(None)
+        table.files = {"x.c": {"f": {"survived": {"one": "", "two": "it is the same"}}}}
+        self.assertEqual(table.unexplained(), 1)
 
 
 if __name__ == "__main__":

@@ -187,6 +187,32 @@ static void create_queues(struct sim *s, struct sim_chance *c)
     sl_json_free(list);
 }
 
+/* At least one stays, so that jobs have somewhere to go. */
+static void change_local_queue(struct sim *s, struct sim_chance *c)
+{
+    struct sl_json *list = sim_list(s, SL_KIND_LOCAL_QUEUE);
+    uint32_t count = (uint32_t)sl_json_len(list);
+    unsigned number = sim_chance_below(c, s->options->queues);
+    if (count > 1 && sim_chance_of(c, 40)) {
+        (void)sim_delete(s, SL_KIND_LOCAL_QUEUE, sl_json_at(list, sim_chance_below(c, count)),
+                         NULL);
+    } else {
+        sim_world_local_queue(s, number);
+    }
+    sl_json_free(list);
+}
+
+static struct sl_json *cohort_groups(struct sim_chance *c)
+{
+    char text[256];
+    (void)snprintf(
+        text, sizeof text,
+        "[{\"coveredResources\":[\"cpu\"],\"flavors\":[{\"name\":\"f%u\",\"resources\":[{"
+        "\"name\":\"cpu\",\"nominalQuota\":%u}]}]}]",
+        sim_chance_below(c, 2), sim_chance_below(c, 12));
+    return parse(text);
+}
+
 static void change_cohort(struct sim *s, struct sim_chance *c)
 {
     char name[16];
@@ -196,7 +222,13 @@ static void change_cohort(struct sim *s, struct sim_chance *c)
     (void)snprintf(parent, sizeof parent, "c%u",
                    sim_chance_below(c, 5)); /* may make a circle: that is refused */
     struct sl_json *spec = sl_json_path_make(patch, "spec");
-    sl_json_set(spec, "parentName", sim_chance_of(c, 30) ? NULL : sl_json_new_text(parent));
+    uint32_t what = sim_chance_below(c, 3);
+    if (what != 0) {
+        sl_json_set(spec, "parentName", sim_chance_of(c, 30) ? NULL : sl_json_new_text(parent));
+    }
+    if (what != 1) {
+        sl_json_set(spec, "resourceGroups", sim_chance_of(c, 30) ? NULL : cohort_groups(c));
+    }
     struct sl_json *of = sl_object_new(SL_KIND_COHORT, "", name);
     if (sim_chance_of(c, 15)) {
         (void)sim_delete(s, SL_KIND_COHORT, of, NULL);
@@ -205,6 +237,59 @@ static void change_cohort(struct sim *s, struct sim_chance *c)
         (void)sim_create(s, SL_KIND_COHORT, "{\"metadata\":{\"name\":\"%s\"},\"spec\":{}}", name);
     }
     sl_json_free(of);
+}
+
+/* --- flavors and topologies ----------------------------------------------------------------------- */
+
+/* A taint that nobody tolerates shuts the flavor; what runs in it stays. */
+static void change_flavor(struct sim *s, struct sim_chance *c)
+{
+    struct sl_json *flavor = sim_pick(s, SL_KIND_RESOURCE_FLAVOR, c);
+    switch (flavor == NULL ? 9 : sim_chance_below(c, 10)) {
+    case 0:
+    case 1:
+    case 2:
+        (void)sim_patch(s, SL_KIND_RESOURCE_FLAVOR, flavor, false,
+                        parse("{\"spec\":{\"nodeTaints\":[{\"key\":\"shut\",\"value\":\"yes\","
+                              "\"effect\":\"NoSchedule\"}]}}"));
+        break;
+    case 3:
+    case 4:
+        (void)sim_patch(s, SL_KIND_RESOURCE_FLAVOR, flavor, false,
+                        parse("{\"spec\":{\"nodeTaints\":null}}"));
+        break;
+    case 5:
+    case 6:
+        (void)sim_patch(s, SL_KIND_RESOURCE_FLAVOR, flavor, false,
+                        parse(sim_chance_of(c, 50)
+                                  ? "{\"spec\":{\"tolerations\":[{\"operator\":\"Exists\"}]}}"
+                                  : "{\"spec\":{\"tolerations\":null}}"));
+        break;
+    case 7: /* it stays as long as a queue names it */
+        (void)sim_delete(s, SL_KIND_RESOURCE_FLAVOR, flavor, NULL);
+        break;
+    default:
+        sim_world_flavors(s);
+        break;
+    }
+    sl_json_free(flavor);
+}
+
+static void change_topology(struct sim *s, struct sim_chance *c)
+{
+    struct sl_json *topology = sim_pick(s, SL_KIND_TOPOLOGY, c);
+    if (topology != NULL && sim_chance_of(c, 70)) {
+        (void)sim_delete(s, SL_KIND_TOPOLOGY, topology, NULL);
+        if (sim_chance_of(c, 50)) { /* what uses it keeps it */
+            struct sl_json *hall = sl_object_new(SL_KIND_RESOURCE_FLAVOR, "", "hall");
+            (void)sim_delete(s, SL_KIND_RESOURCE_FLAVOR, hall, NULL);
+            sl_json_free(hall);
+        }
+    } else {
+        sim_world_topology(s, sim_chance_of(c, 50));
+        sim_world_flavors(s);
+    }
+    sl_json_free(topology);
 }
 
 /* --- nodes -------------------------------------------------------------------------------------- */
@@ -231,6 +316,15 @@ static void mend_node(struct sim *s, const struct sl_json *node)
                           "\"True\"}]}}"));
 }
 
+static void move_node(struct sim *s, const struct sl_json *node, struct sim_chance *c)
+{
+    char rack[16];
+    struct sl_json *patch = sl_json_new_map();
+    (void)snprintf(rack, sizeof rack, "r%u", sim_chance_below(c, 5));
+    sl_json_set_text(sl_json_path_make(patch, "metadata.labels"), "sluice.dev/rack", rack);
+    (void)sim_patch(s, SL_KIND_NODE, node, false, patch);
+}
+
 static void on_node(struct sim *s, enum sim_event_kind kind, struct sim_chance *c)
 {
     if (kind == SIM_NODE_CREATE) {
@@ -243,6 +337,8 @@ static void on_node(struct sim *s, enum sim_event_kind kind, struct sim_chance *
     }
     if (kind == SIM_NODE_FAIL) {
         break_node(s, node, c);
+    } else if (kind == SIM_NODE_MOVE) {
+        move_node(s, node, c);
     } else if (kind == SIM_NODE_RECOVER) {
         mend_node(s, node);
     } else {
@@ -293,6 +389,17 @@ void sim_admin_act(struct sim *s, enum sim_event_kind kind, struct sim_chance *c
     case SIM_COHORT_CHANGE:
         change_cohort(s, c);
         break;
+    case SIM_LOCAL_QUEUE_CHANGE:
+        change_local_queue(s, c);
+        break;
+    case SIM_FLAVOR_CHANGE:
+        change_flavor(s, c);
+        break;
+    case SIM_TOPOLOGY_CHANGE:
+        if (s->has_topology) {
+            change_topology(s, c);
+        }
+        break;
     case SIM_CLASS_CHANGE:
         change_class(s, c);
         break;
@@ -322,9 +429,27 @@ static void start_all(struct sim *s, enum sl_kind kind)
     sl_json_free(list);
 }
 
+/* All flavors are there, and no taint shuts them. */
+static void open_flavors(struct sim *s)
+{
+    if (s->has_topology) {
+        sim_world_topology(s, true);
+    }
+    sim_world_flavors(s);
+    struct sl_json *list = sim_list(s, SL_KIND_RESOURCE_FLAVOR);
+    for (size_t i = 0; i < sl_json_len(list); i++) {
+        if (sl_json_len(sl_json_path(sl_json_at(list, i), "spec.nodeTaints")) > 0) {
+            (void)sim_patch(s, SL_KIND_RESOURCE_FLAVOR, sl_json_at(list, i), false,
+                            parse("{\"spec\":{\"nodeTaints\":null}}"));
+        }
+    }
+    sl_json_free(list);
+}
+
 void sim_admin_calm(struct sim *s)
 {
     struct sim_chance c = {s->options->seed ^ 0xca13};
+    open_flavors(s);
     create_queues(s, &c);
     start_all(s, SL_KIND_CLUSTER_QUEUE);
     start_all(s, SL_KIND_LOCAL_QUEUE);

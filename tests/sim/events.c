@@ -6,6 +6,8 @@
 #include "sim.h"
 #include "admin.h"
 #include "base/clock.h"
+#include "disk.h"
+#include "replicas.h"
 
 static const struct {
     unsigned weight;
@@ -52,9 +54,36 @@ unsigned sim_events_make(const struct sim_options *o, struct sim_event *out)
     return o->events;
 }
 
+static void disk_fault(struct sim_chance *c)
+{
+    static const char *const texts[] = {"nothing", "it is full", "writes", "syncs", "reads"};
+    enum sim_trouble trouble = (enum sim_trouble)(1 + sim_chance_below(c, 4));
+    unsigned percent = 10 + sim_chance_below(c, 91);
+    sim_disk_trouble(trouble, percent, 1 + sim_chance_below(c, 25));
+    sim_story_tell("disk", "in %u of 100 fail now: %s", percent, texts[trouble]);
+}
+
+/* A disk that lies shows it when the power fails; or it was lucky, and all is written. */
+static void disk_lies(struct sim *s, struct sim_chance *c)
+{
+    if (sim_disk_lies() == SIM_LIE_NONE) {
+        sim_recall_begin(s);
+        (void)sl_store_commit(s->store, NULL);
+        sim_disk_lie(sim_chance_of(c, 70) ? SIM_LIE_ORDERED : SIM_LIE_ANY);
+    } else if (sim_chance_of(c, 80)) {
+        sim_life_restart(s, SIM_DEATH_POWER);
+    } else {
+        sim_disk_lie(SIM_LIE_NONE);
+    }
+}
+
 static void fault(struct sim *s, enum sim_event_kind kind, struct sim_chance *c)
 {
     switch (kind) {
+    case SIM_FAULT_READS:
+        sim_relay_blind(s->relay, sim_chance_next(c), 1 + sim_chance_below(c, 30),
+                        20 + sim_chance_below(c, 80));
+        break;
     case SIM_FAULT_WRITES:
         sim_relay_fail(s->relay, sim_chance_next(c), 1 + sim_chance_below(c, 30),
                        20 + sim_chance_below(c, 80));
@@ -62,16 +91,27 @@ static void fault(struct sim *s, enum sim_event_kind kind, struct sim_chance *c)
     case SIM_FAULT_DELAY:
         sim_relay_delay(s->relay, sim_chance_next(c), s->now_ms + sim_chance_below(c, 120000),
                         sim_chance_of(c, 50) ? 100 : 10000);
+        sim_tally(SIM_TALLY_DELAYS);
         break;
     case SIM_FAULT_CLOCK:
         s->now_ms += sim_chance_below(c, sim_chance_of(c, 80) ? 60000 : 7200000);
         sl_clock_set_virtual(s->now_ms);
+        sim_tally(SIM_TALLY_CLOCK_JUMPS);
         break;
     case SIM_FAULT_CLEAN:
         sim_life_restart(s, SIM_DEATH_CLEAN);
         break;
     case SIM_FAULT_CRASH:
         sim_life_restart(s, SIM_DEATH_CRASH);
+        break;
+    case SIM_FAULT_POWER:
+        sim_life_restart(s, SIM_DEATH_POWER);
+        break;
+    case SIM_FAULT_DISK:
+        disk_fault(c);
+        break;
+    case SIM_FAULT_LIES:
+        disk_lies(s, c);
         break;
     default:
         sim_life_restart(s, SIM_DEATH_TORN);
@@ -83,7 +123,10 @@ void sim_events_play(struct sim *s, const struct sim_event *e)
 {
     struct sim_chance c = {e->seed};
     sim_story_tell("event", "%s", kinds[e->kind].text);
-    if (e->kind >= SIM_FAULT_WRITES) {
+    sim_tally(SIM_TALLY_EVENTS);
+    if (s->replicas != NULL && sim_replicas_takes(e->kind)) {
+        sim_replicas_fault(s, &c);
+    } else if (e->kind >= SIM_FAULT_WRITES) {
         fault(s, e->kind, &c);
     } else {
         sim_admin_act(s, e->kind, &c);

@@ -3,14 +3,16 @@
 
 /* The process that is simulated: wired as the daemon is (cli/daemon.c), its loop's turns one by one, the virtual
  * clock moved to what is due next, and its ends. */
-#include "sim.h"
+#include "disk.h"
 #include "base/clock.h"
 #include "base/mem.h"
 #include "controllers/podgroups.h"
+#include "replicas.h"
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
+#define STARTS_MAX                                                                                 \
+    6u /* an operator who starts it as often has seen to the disk before the next time */
 #define TURNS_AT_ONCE_MAX 20000u /* more without time going by: it goes round in circles */
 
 static void on_kick(void *context)
@@ -23,6 +25,9 @@ static void on_commit(void *context, enum sl_code code, const struct sl_error *e
     struct sim *s = context;
     s->kicked = true;
     if (code != SL_CODE_OK) {
+        sim_recall_failed();
+    }
+    if (code != SL_CODE_OK && !sim_disk_troubled()) {
         sim_story_violation("a commit failed without a fault: %s", e->text);
     }
 }
@@ -81,16 +86,57 @@ static void on_workload(void *context, enum sl_watch_type type, enum sl_kind kin
 
 /* --- opening and closing ------------------------------------------------------------------------ */
 
-void sim_life_open(struct sim *s)
+static enum sl_code open_both(struct sim *s, struct sl_error *e)
+{
+    struct sl_engine_options engine = {.journal_dir = s->options->dir, .settings = &s->settings};
+    if (sl_store_open(s->options->dir, &s->store, e) != SL_CODE_OK) {
+        return e->code;
+    }
+    sl_store_listen(s->store, on_commit, s);
+    if (sl_engine_open(&engine, &s->engine, e) != SL_CODE_OK) {
+        sl_store_close(s->store);
+        s->store = NULL;
+        return e->code;
+    }
+    return SL_CODE_OK;
+}
+
+/* What may keep it from starting is trouble with the disk, and a database that a disk which lied has spoiled: that
+ * is said, and an operator does something about it. */
+static void start(struct sim *s)
 {
     struct sl_error e = {0};
+    for (unsigned i = 0; open_both(s, &e) != SL_CODE_OK; i++) {
+        sim_story_tell("life", "it does not start: %s", e.text);
+        sim_tally(SIM_TALLY_STARTS_REFUSED);
+        if (s->spoiled && strstr(e.text, "damaged") != NULL) {
+            sim_disk_restore_backup();
+        } else if (!sim_disk_troubled()) {
+            sim_story_violation("it does not start: %s", e.text);
+        }
+        if (i == STARTS_MAX) {
+            sim_disk_trouble(SIM_TROUBLE_NONE, 0, 0);
+        }
+    }
+}
+
+void sim_life_tell(struct sim *s)
+{
+    if (s->told == NULL) {
+        s->told = sl_map_new();
+    }
+    (void)sl_store_watch(s->store, SL_KIND_WORKLOAD, sl_store_durable(s->store), on_workload, s,
+                         &s->told_watch, NULL);
+}
+
+static void wire(struct sim *s)
+{
     struct sl_client client;
-    struct sl_engine_options engine = {.journal_dir = s->options->dir, .settings = &s->settings};
     struct sl_controllers_options options = {
         .run_jobs = true, .job_rules = s->job_rules, .kick = on_kick, .kick_context = s};
-    if (sl_store_open(s->options->dir, &s->store, &e) != SL_CODE_OK ||
-        sl_engine_open(&engine, &s->engine, &e) != SL_CODE_OK) {
-        sim_story_violation("it does not start: %s", e.text);
+    if (s->options->replicas) {
+        sim_replicas_open(s);
+        return;
     }
     sl_store_seed(s->store, s->options->seed * 1000003 + s->lives++);
     sl_store_gate_pods(s->store, sl_podgroups_wanted(&s->job_rules));
@@ -98,19 +144,41 @@ void sim_life_open(struct sim *s)
     s->relay = sim_relay_new(s, &client);
     options.engine = s->engine;
     options.client = sim_relay_client(s->relay);
-    if (s->told == NULL) {
-        s->told = sl_map_new();
-    }
-    (void)sl_store_watch(s->store, SL_KIND_WORKLOAD, sl_store_durable(s->store), on_workload, s,
-                         &s->told_watch, NULL);
+    sim_life_tell(s);
     s->controllers = sl_controllers_new(&options);
-    sl_store_listen(s->store, on_commit, s);
     sl_controllers_start(s->controllers);
     s->kicked = true;
+    sim_tally(SIM_TALLY_LIVES);
+}
+
+void sim_life_open(struct sim *s)
+{
+    if (s->options->replicas) {
+        sim_replicas_open(s);
+        return;
+    }
+    start(s);
+    sim_recall_watch(s);
+    wire(s);
+}
+
+static void tally_engine(const struct sim *s)
+{
+    struct sl_engine_counters n;
+    sl_engine_count(s->engine, &n);
+    sim_tally_add(SIM_TALLY_CYCLES, n.cycles);
+    sim_tally_add(SIM_TALLY_RESERVED, n.reserved);
+    sim_tally_add(SIM_TALLY_EVICTED, n.evicted);
+    sim_tally_add(SIM_TALLY_DECISIONS, n.reserved + n.admitted + n.evicted + n.finished);
 }
 
 void sim_life_close(struct sim *s)
 {
+    if (s->replicas != NULL) {
+        sim_replicas_close(s);
+        return;
+    }
+    tally_engine(s);
     sl_store_close(s->store);
     sl_controllers_free(s->controllers);
     sl_engine_close(s->engine);
@@ -161,6 +229,10 @@ static void move_clock(struct sim *s, int64_t now_ms)
 
 void sim_life_run(struct sim *s, int64_t until_ms)
 {
+    if (s->replicas != NULL) {
+        sim_replicas_run(s, until_ms);
+        return;
+    }
     settle(s);
     for (int64_t due = sim_life_due_ms(s); due <= until_ms; due = sim_life_due_ms(s)) {
         move_clock(s, due > s->now_ms ? due : s->now_ms + 1);
@@ -173,102 +245,98 @@ void sim_life_run(struct sim *s, int64_t until_ms)
 
 /* --- ends --------------------------------------------------------------------------------------- */
 
-struct image {
-    char *data;
-    size_t size;
-};
-
-static struct image image_read(const struct sim *s, const char *name)
+static void commit_all(struct sim *s)
 {
-    char path[4096];
-    struct sl_buf text = {0};
-    char block[65536];
-    (void)snprintf(path, sizeof path, "%s/%s", s->options->dir, name);
-    FILE *f = fopen(path, "rb");
-    for (size_t n; f != NULL && (n = fread(block, 1, sizeof block, f)) > 0;) {
-        sl_buf_add(&text, block, n);
-    }
-    if (f != NULL) {
-        (void)fclose(f);
-    }
-    size_t size = text.len;
-    return (struct image){sl_buf_take(&text), size};
-}
-
-static void image_write(const struct sim *s, const char *name, struct image i)
-{
-    char path[4096];
-    (void)snprintf(path, sizeof path, "%s/%s", s->options->dir, name);
-    FILE *f = fopen(path, "wb");
-    if (f == NULL || (i.size > 0 && fwrite(i.data, 1, i.size, f) != i.size) || fclose(f) != 0) {
-        sim_story_violation("%s cannot be written", path);
+    for (unsigned i = 0; i < 8 && sl_store_dirty(s->store); i++) {
+        (void)sl_store_commit(s->store, NULL);
     }
 }
 
-static bool image_same(struct image a, struct image b)
+/* As by SIGKILL: what it staged is lost, what it wrote to files is there. */
+static void die_between_commits(struct sim *s)
 {
-    return a.size == b.size && (a.size == 0 || memcmp(a.data, b.data, a.size) == 0);
+    unsigned steps = sim_chance_below(&s->turns, 4);
+    for (unsigned i = 0; i < steps; i++) {
+        (void)sl_controllers_step(s->controllers, s->now_ms);
+    }
+    sim_disk_die_after(0);
 }
 
-/* The log as it is when the commit that made `after` of `before` got no further than somewhere. */
-static struct image image_tear(struct image before, struct image after, struct sim_chance *c)
+/* A commit writes a few pages or many, and sometimes those of a checkpoint. */
+static void die_in_commit(struct sim *s)
 {
-    struct sl_buf out = {0};
-    size_t from = 0;
-    while (from < before.size && from < after.size && before.data[from] == after.data[from]) {
-        from++;
-    }
-    size_t cut = from + sim_chance_below(c, (uint32_t)(after.size - from) + 1);
-    sl_buf_add(&out, after.data, cut);
-    if (cut < before.size) {
-        sl_buf_add(&out, before.data + cut, before.size - cut);
-    }
-    size_t size = out.len;
-    return (struct image){sl_buf_take(&out), size};
-}
-
-static void die_torn(struct sim *s)
-{
-    static const char db[] = "sluice.db", wal[] = "sluice.db-wal";
     (void)sl_controllers_step(s->controllers, s->now_ms);
-    struct image db_before = image_read(s, db);
-    struct image before = image_read(s, wal);
+    sim_disk_die_after(1 + sim_chance_below(&s->turns, 1u << sim_chance_below(&s->turns, 10)));
     (void)sl_store_commit(s->store, NULL);
-    struct image db_after = image_read(s, db);
-    struct image after = image_read(s, wal);
-    sim_life_close(s);
-    if (image_same(db_before, db_after) && after.size >= before.size && after.size > 0) {
-        struct image torn = image_tear(before, after, &s->turns);
-        image_write(s, db, db_after);
-        image_write(s, wal, torn);
-        sl_mem_free(torn.data);
+    sim_disk_die_after(0);
+}
+
+/* A database that was spoiled without anybody's noticing is looked at by its operator. */
+static void look_at_spoiled(struct sim *s, bool was_logged)
+{
+    if (sim_recall_sound(s)) {
+        return;
     }
-    sl_mem_free(db_before.data);
-    sl_mem_free(before.data);
-    sl_mem_free(db_after.data);
-    sl_mem_free(after.data);
+    if (was_logged) {
+        sim_story_violation("it starts with a damaged database");
+    }
+    sim_disk_die_after(0);
+    sl_store_close(s->store);
+    sl_engine_close(s->engine);
+    sim_disk_revive();
+    sim_disk_restore_backup();
+    start(s);
+}
+
+static void cut_power(struct sim *s)
+{
+    char wal[600];
+    bool any = sim_disk_lies() == SIM_LIE_ANY;
+    bool lost = sim_disk_lies() != SIM_LIE_NONE;
+    sim_disk_power_cut(&s->turns);
+    sim_disk_cut_journal(s->options->dir, &s->turns);
+    (void)snprintf(wal, sizeof wal, "%s/sluice.db-wal", s->options->dir);
+    const struct sim_file *log = sim_disk_find(wal);
+    bool was_logged = log != NULL && log->now.size > 0;
+    s->spoiled = any;
+    start(s);
+    if (any) {
+        look_at_spoiled(s, was_logged);
+    } else {
+        sim_recall_check(s, lost);
+    }
+    s->spoiled = false;
+    sim_disk_lie(SIM_LIE_NONE); /* it got another disk */
 }
 
 void sim_life_restart(struct sim *s, enum sim_death death)
 {
-    switch (death) {
-    case SIM_DEATH_CLEAN:
-        for (unsigned i = 0; i < 8 && sl_store_dirty(s->store); i++) {
-            (void)sl_store_commit(s->store, NULL);
-        }
-        sim_life_close(s);
-        break;
-    case SIM_DEATH_CRASH: {
-        unsigned steps = sim_chance_below(&s->turns, 4);
-        for (unsigned i = 0; i < steps; i++) {
-            (void)sl_controllers_step(s->controllers, s->now_ms); /* what it stages is lost */
-        }
-        sim_life_close(s);
-        break;
+    static const enum sim_tally tallies[] = {SIM_TALLY_DEATHS_CLEAN, SIM_TALLY_DEATHS_CRASH,
+                                             SIM_TALLY_DEATHS_TORN, SIM_TALLY_DEATHS_POWER};
+    if (s->replicas != NULL) {
+        sim_replicas_fail_over(s);
+        return;
     }
-    case SIM_DEATH_TORN:
-        die_torn(s);
-        break;
+    enum sim_death way =
+        death == SIM_DEATH_POWER ? (enum sim_death)sim_chance_below(&s->turns, 3) : death;
+    sim_tally(tallies[death]);
+    if (sim_disk_lies() == SIM_LIE_NONE) {
+        sim_recall_begin(s);
     }
-    sim_life_open(s);
+    commit_all(s);
+    if (way == SIM_DEATH_CRASH) {
+        die_between_commits(s);
+    } else if (way == SIM_DEATH_TORN) {
+        die_in_commit(s);
+    }
+    sim_life_close(s);
+    sim_disk_revive();
+    if (death == SIM_DEATH_POWER) {
+        cut_power(s);
+    } else {
+        start(s);
+        sim_recall_check(s, false);
+    }
+    sim_recall_watch(s);
+    wire(s); /* only now may it write */
 }

@@ -8,13 +8,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char usage[] = "usage: sluice-sim --seed S [--steps N] [--queues N] [--no-faults] "
-                            "[--keep 0,3,..] [--quiet | --shrink]\n"
-                            "       sluice-sim --seeds N [--base B] [--processes P] [--steps N] "
-                            "[--queues N] [--no-faults]\n"
-                            "The first plays one seed and prints its story; with --shrink it looks "
-                            "for the fewest events that still fail.\n"
-                            "The second plays the seeds B .. B+N-1 and says which fail.\n";
+static const char usage[] =
+    "usage: sluice-sim --seed S [--replicas] [--steps N] [--queues N] [--no-faults] "
+    "[--keep 0,3,..] [--quiet | --shrink]\n"
+    "       sluice-sim --seeds N [--replicas] [--base B] [--processes P] [--steps N] "
+    "[--queues N] [--no-faults] [--figures FILE]\n"
+    "The first plays one seed and prints its story; with --shrink it looks "
+    "for the fewest events that still fail.\n"
+    "The second plays the seeds B .. B+N-1, says which fail, and writes "
+    "the sums to FILE as JSON.\n";
 
 static unsigned long long number(const char *text, unsigned long long max)
 {
@@ -44,16 +46,36 @@ static const bool *keep(const char *list)
 
 int main(int argc, char **argv)
 {
-    enum { SEED = 1, SEEDS, BASE, PROCESSES, STEPS, QUEUES, NO_FAULTS, KEEP, QUIET, SHRINK };
-    static const struct option names[] = {
-        {"seed", 1, NULL, SEED},     {"seeds", 1, NULL, SEEDS},   {"base", 1, NULL, BASE},
-        {"steps", 1, NULL, STEPS},   {"queues", 1, NULL, QUEUES}, {"processes", 1, NULL, PROCESSES},
-        {"keep", 1, NULL, KEEP},     {"quiet", 0, NULL, QUIET},   {"no-faults", 0, NULL, NO_FAULTS},
-        {"shrink", 0, NULL, SHRINK}, {NULL, 0, NULL, 0}};
+    enum {
+        SEED = 1,
+        SEEDS,
+        BASE,
+        PROCESSES,
+        STEPS,
+        QUEUES,
+        NO_FAULTS,
+        KEEP,
+        QUIET,
+        SHRINK,
+        FIGURES,
+        TWO
+    };
+    static const struct option names[] = {{"seed", 1, NULL, SEED},
+                                          {"seeds", 1, NULL, SEEDS},
+                                          {"base", 1, NULL, BASE},
+                                          {"steps", 1, NULL, STEPS},
+                                          {"queues", 1, NULL, QUEUES},
+                                          {"processes", 1, NULL, PROCESSES},
+                                          {"keep", 1, NULL, KEEP},
+                                          {"quiet", 0, NULL, QUIET},
+                                          {"no-faults", 0, NULL, NO_FAULTS},
+                                          {"shrink", 0, NULL, SHRINK},
+                                          {"figures", 1, NULL, FIGURES},
+                                          {"replicas", 0, NULL, TWO},
+                                          {NULL, 0, NULL, 0}};
     struct sim_options o = {
         .events = 120, .queues = SIM_QUEUES_DEFAULT, .faults = true, .print = true};
-    unsigned seeds = 0, processes = 1;
-    uint64_t base = 1;
+    struct sim_seeds seeds = {.base = 1, .processes = 1};
     bool given = false, shrink = false;
     for (int c; (c = getopt_long(argc, argv, "", names, NULL)) != -1;) {
         switch (c) {
@@ -62,13 +84,13 @@ int main(int argc, char **argv)
             given = true;
             break;
         case SEEDS:
-            seeds = (unsigned)number(optarg, 10000000);
+            seeds.count = (unsigned)number(optarg, 10000000);
             break;
         case BASE:
-            base = number(optarg, UINT64_MAX);
+            seeds.base = number(optarg, UINT64_MAX);
             break;
         case PROCESSES:
-            processes = (unsigned)number(optarg, 16);
+            seeds.processes = (unsigned)number(optarg, 16);
             break;
         case STEPS:
             o.events = (unsigned)number(optarg, SIM_EVENTS_MAX);
@@ -85,6 +107,12 @@ int main(int argc, char **argv)
         case QUIET:
             o.print = false;
             break;
+        case FIGURES:
+            seeds.figures = optarg;
+            break;
+        case TWO:
+            o.replicas = true;
+            break;
         case SHRINK:
             shrink = true;
             break;
@@ -93,13 +121,13 @@ int main(int argc, char **argv)
             return 2;
         }
     }
-    if (given == (seeds > 0) || processes == 0 || o.queues == 0 || optind < argc) {
+    if (given == (seeds.count > 0) || seeds.processes == 0 || o.queues == 0 || optind < argc) {
         (void)fputs(usage, stderr);
         return 2;
     }
-    if (seeds > 0) {
+    if (seeds.count > 0) {
         o.print = false;
-        return sim_seeds_run(&o, base, seeds, processes);
+        return sim_seeds_run(&o, &seeds);
     }
     return shrink ? sim_seeds_shrink(&o) : sim_seeds_one(&o);
 }

@@ -3,6 +3,7 @@
 
 /* What administrators and users do goes to the store as requests do; everything is told. */
 #include "sim.h"
+#include "disk.h"
 #include "base/mem.h"
 #include <stdarg.h>
 #include <stdio.h>
@@ -90,9 +91,11 @@ struct sl_json *sim_list(struct sim *s, enum sl_kind kind)
     struct sl_error e = {0};
     struct sl_json *list = sl_json_new_list();
     struct sl_store_list q = {.kind = kind, .ns = ""};
+    bool spared = sim_disk_spare(true);
     if (sl_store_list(s->store, &q, keep, list, NULL, NULL, &e) != SL_CODE_OK) {
         sim_story_violation("objects cannot be listed: %s", e.text);
     }
+    (void)sim_disk_spare(spared);
     return list;
 }
 

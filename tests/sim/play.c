@@ -2,7 +2,7 @@
  * SPDX-FileCopyrightText: The Sluice authors */
 
 /* One run: the world, the events at their times, rest; all guarantees after every turn. */
-#include "sim.h"
+#include "disk.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/mem.h"
@@ -36,6 +36,7 @@ void sim_play(const struct sim_options *o)
     sl_clock_set_virtual(s.now_ms);
     sl_log_setup(SL_LOG_ERROR, false);
     sim_story_begin(o->print);
+    sim_disk_mount(o->seed ^ 0xd15c);
     sim_world_settings(&s);
     sim_life_open(&s);
     sim_world_make(&s);
@@ -54,4 +55,7 @@ void sim_play(const struct sim_options *o)
         "seed %llu: %lu lines, hash %016llx, %.1f virtual hours, %lu turns, %lu jobs, %u lives\n",
         (unsigned long long)o->seed, sim_story_lines(), (unsigned long long)sim_story_hash(),
         (double)(s.now_ms - SIM_START_MS) / 3600000.0, s.turn_count, s.job_count, s.lives);
+    sim_tally_add(SIM_TALLY_TURNS, s.turn_count);
+    sim_tally_add(SIM_TALLY_JOBS, s.job_count);
+    sim_tally_print();
 }

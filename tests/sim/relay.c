@@ -30,8 +30,9 @@ struct sim_relay {
     struct sim *sim;
     struct sl_client behind;
     struct lane lanes[LANES];
-    struct sim_chance fail, delay;
+    struct sim_chance fail, delay, blind;
     unsigned fail_count, fail_percent;
+    unsigned blind_count, blind_percent;
     int64_t delay_until_ms, delay_ms;
 };
 /* A write under way. */
@@ -123,6 +124,7 @@ static void relay_write(void *self, const struct sl_write *w, sl_reply_fn *reply
         code = SL_CODE_TIMEOUT; /* it was carried out, and nobody knows */
         send(r, w, NULL, NULL);
     }
+    sim_tally(applied ? SIM_TALLY_ANSWERS_LOST : SIM_TALLY_WRITES_REFUSED);
     sim_story_tell("fault", "write of %s %s/%s: %s%s", sl_kind_info(w->kind)->kind, w->ns, w->name,
                    sl_code_reason(code), applied ? ", carried out" : "");
     if (reply != NULL) {
@@ -141,18 +143,34 @@ static void relay_watch(void *self, enum sl_kind kind, sl_watch_fn *fn, void *co
     r->behind.watch(r->behind.self, kind, on_watch, &r->lanes[kind]);
 }
 
+/* Nothing is known then of what was asked for, least of all that it is not there. */
+static bool is_blind(struct sim_relay *r, enum sl_kind kind, const char *name, struct sl_error *e)
+{
+    if (r->blind_count == 0 || !sim_chance_of(&r->blind, r->blind_percent)) {
+        return false;
+    }
+    r->blind_count--;
+    sim_tally(SIM_TALLY_READS_REFUSED);
+    sim_story_tell("fault", "read of %s %s", sl_kind_info(kind)->kind, name);
+    (void)sl_error_set(e, SL_CODE_INTERNAL, "the simulator refuses this read");
+    return true;
+}
+
 static enum sl_code relay_get(void *self, enum sl_kind kind, const char *ns, const char *name,
                               struct sl_json **out, struct sl_error *e)
 {
     struct sim_relay *r = self;
-    return r->behind.get(r->behind.self, kind, ns, name, out, e);
+    return is_blind(r, kind, name, e) ? SL_CODE_INTERNAL
+                                      : r->behind.get(r->behind.self, kind, ns, name, out, e);
 }
 
 static enum sl_code relay_list(void *self, enum sl_kind kind, const char *ns, sl_visit_fn *visit,
                                void *context, struct sl_error *e)
 {
     struct sim_relay *r = self;
-    return r->behind.list(r->behind.self, kind, ns, visit, context, e);
+    return is_blind(r, kind, "list", e)
+               ? SL_CODE_INTERNAL
+               : r->behind.list(r->behind.self, kind, ns, visit, context, e);
 }
 
 static struct item *pop(struct lane *lane)
@@ -208,6 +226,13 @@ void sim_relay_fail(struct sim_relay *r, uint64_t seed, unsigned count, unsigned
     r->fail_percent = percent;
 }
 
+void sim_relay_blind(struct sim_relay *r, uint64_t seed, unsigned count, unsigned percent)
+{
+    r->blind.state = seed;
+    r->blind_count = count;
+    r->blind_percent = percent;
+}
+
 void sim_relay_delay(struct sim_relay *r, uint64_t seed, int64_t until_ms, int64_t delay_ms)
 {
     r->delay.state = seed;
@@ -218,6 +243,7 @@ void sim_relay_delay(struct sim_relay *r, uint64_t seed, int64_t until_ms, int64
 void sim_relay_calm(struct sim_relay *r)
 {
     r->fail_count = 0;
+    r->blind_count = 0;
     r->delay_until_ms = 0;
 }
 

@@ -4,7 +4,9 @@
 /* Rest: faults end, queues take work, nodes are healthy, checks are answered; jobs end. Then nobody holds quota,
  * nobody waits who would fit, the engine knows what the store has, and a restart changes nothing. */
 #include "admin.h"
+#include "disk.h"
 #include "base/mem.h"
+#include "replicas.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -107,9 +109,13 @@ static bool is_waiting(const struct sl_json *w)
            !sl_condition_true(w, "QuotaReserved") && !sl_object_deleting(w);
 }
 
-static bool queue_takes(struct sim *s, const char *name)
+static bool queue_takes(struct sim *s, const struct sl_json *cq)
 {
-    struct sl_json *status = sl_engine_queue_status(s->engine, SL_KIND_CLUSTER_QUEUE, "", name);
+    if (s->replicas != NULL) {
+        return sl_condition_true(cq, "Active");
+    }
+    struct sl_json *status =
+        sl_engine_queue_status(s->engine, SL_KIND_CLUSTER_QUEUE, "", sl_object_name(cq));
     bool takes = strcmp(sl_json_path_text(status, "active.status", "False"), "True") == 0 ||
                  sl_json_path_bool(status, "active.status", false);
     sl_json_free(status);
@@ -127,7 +133,7 @@ static struct sl_json *plain_queue_of(struct sim *s, const struct sl_json *w)
                            sl_json_path_text(lq, "spec.clusterQueue", ""), &cq, NULL);
     }
     bool plain =
-        cq != NULL && !sl_object_deleting(cq) && queue_takes(s, sl_object_name(cq)) &&
+        cq != NULL && !sl_object_deleting(cq) && queue_takes(s, cq) &&
         strcmp(sl_json_path_text(cq, "spec.queueingStrategy", ""), "BestEffortFIFO") == 0 &&
         strcmp(sl_json_path_text(cq, "spec.resourceGroups.0.flavors.0.name", ""), "hall") != 0 &&
         !sl_json_has(sl_json_path(w, "spec.podSets.0"), "topologyRequest");
@@ -181,13 +187,22 @@ static void check_workload(const struct sl_json *w, unsigned *held)
     }
 }
 
+static void count_engine(struct sim *s, struct sl_engine_counters *out)
+{
+    if (s->replicas != NULL) {
+        sim_replicas_count(s, out);
+    } else {
+        sl_engine_count(s->engine, out);
+    }
+}
+
 /* How many hold quota. */
 static unsigned check_workloads(struct sim *s)
 {
     unsigned held = 0;
     struct sl_json *list = sim_list(s, SL_KIND_WORKLOAD);
     struct sl_engine_counters counters;
-    sl_engine_count(s->engine, &counters);
+    count_engine(s, &counters);
     if (counters.workloads != sl_json_len(list)) {
         sim_story_violation("the engine knows %u workloads, the store has %zu", counters.workloads,
                             sl_json_len(list));
@@ -229,7 +244,9 @@ static void check_queues(struct sim *s)
     struct sl_json *list = sim_list(s, SL_KIND_CLUSTER_QUEUE);
     for (size_t i = 0; i < sl_json_len(list); i++) {
         const char *name = sl_object_name(sl_json_at(list, i));
-        struct sl_json *status = sl_engine_queue_status(s->engine, SL_KIND_CLUSTER_QUEUE, "", name);
+        struct sl_json *status =
+            s->engine == NULL ? NULL
+                              : sl_engine_queue_status(s->engine, SL_KIND_CLUSTER_QUEUE, "", name);
         check_usage(name, "flavorsReservation", status);
         check_usage(name, "flavorsUsage", status);
         sl_json_free(status);
@@ -257,6 +274,13 @@ static void check_jobs(struct sim *s)
     sl_json_free(jobs);
 }
 
+/* False is what they are without being written, too: who stands behind another in a lane is not tried and not told,
+ * and who stands first may be another after a restart. */
+static bool is_of_quota(const char *condition)
+{
+    return strcmp(condition, "QuotaReserved") == 0 || strcmp(condition, "Admitted") == 0;
+}
+
 /* What was decided, without when it was written. */
 static char *decisions(struct sim *s)
 {
@@ -268,8 +292,11 @@ static char *decisions(struct sim *s)
         sl_buf_print(&out, "%s/%s", sl_object_namespace(w), sl_object_name(w));
         for (size_t k = 0; k < sl_json_len(conditions); k++) {
             const struct sl_json *c = sl_json_at(conditions, k);
-            sl_buf_print(&out, " %s=%s", sl_json_path_text(c, "type", ""),
-                         sl_json_path_text(c, "status", ""));
+            bool is_false = strcmp(sl_json_path_text(c, "status", ""), "False") == 0;
+            if (!is_false || !is_of_quota(sl_json_path_text(c, "type", ""))) {
+                sl_buf_print(&out, " %s=%s", sl_json_path_text(c, "type", ""),
+                             sl_json_path_text(c, "status", ""));
+            }
         }
         sl_buf_text(&out, sl_json_path_bool(w, "spec.active", true) ? "\n" : " inactive\n");
     }
@@ -304,7 +331,12 @@ static void check_all(struct sim *s)
 void sim_rest(struct sim *s)
 {
     sim_story_tell("rest", "no events any more");
-    sim_relay_calm(s->relay);
+    if (s->replicas != NULL) {
+        sim_replicas_calm(s);
+    } else {
+        sim_relay_calm(s->relay);
+    }
+    sim_disk_calm();
     come_to_rest(s);
     sim_story_tell("rest", "nothing moves");
     check_all(s);

@@ -11,11 +11,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #define PROCESSES_MAX 16u
-#define RUN_S_MAX 120u /* of one seed: longer is a hang */
+#define FAILURES_MAX 100u
+#define RUN_S_MAX 600u /* of one seed, on a machine that has much else to do: longer is a hang */
 
 static const char *temporary(void)
 {
@@ -62,11 +64,14 @@ static void run_start(struct run *r, const struct sim_options *o, bool silent)
     }
 }
 
-/* How a process ended, as a shell says it. */
+/* How a process ended, as a shell says it; `said` gets the end of what it printed. */
 static int run_end(struct run *r, int status, char *said, size_t size)
 {
     if (said != NULL) {
         FILE *f = fopen(r->output, "r");
+        if (f != NULL && fseek(f, -(long)(size - 1), SEEK_END) != 0) {
+            rewind(f);
+        }
         size_t n = f == NULL ? 0 : fread(said, 1, size - 1, f);
         said[n] = '\0';
         if (f != NULL) {
@@ -92,10 +97,10 @@ int sim_seeds_one(const struct sim_options *o)
 static void say_failure(const struct sim_options *o, int code, const char *said)
 {
     (void)printf("seed %llu FAILED (exit %d): %s\n  replay: sluice-sim --seed %llu --steps %u "
-                 "--queues %u%s\n"
+                 "--queues %u%s%s\n"
                  "  shrink: the same with --shrink\n",
                  (unsigned long long)o->seed, code, said, (unsigned long long)o->seed, o->events,
-                 o->queues, o->faults ? "" : " --no-faults");
+                 o->queues, o->faults ? "" : " --no-faults", o->replicas ? " --replicas" : "");
     (void)fflush(stdout);
 }
 
@@ -109,39 +114,113 @@ static struct run *run_of(struct run *runs, unsigned count, pid_t pid)
     return NULL;
 }
 
-int sim_seeds_run(const struct sim_options *o, uint64_t base, unsigned count, unsigned processes)
+struct campaign {
+    uint64_t base;
+    unsigned count, processes, started, passed, failed;
+    uint64_t failures[FAILURES_MAX]; /* seeds, the first ones */
+    double hours, wall_s, cpu_s;
+    unsigned long tally[SIM_TALLY_COUNT];
+};
+
+static void take_result(struct campaign *k, struct run *r, int status)
+{
+    char said[4096];
+    double hours = 0;
+    int code = run_end(r, status, said, sizeof said);
+    if (code != 0) {
+        say_failure(&r->options, code, said);
+        if (k->failed < FAILURES_MAX) {
+            k->failures[k->failed] = r->options.seed;
+        }
+        k->failed++;
+        return;
+    }
+    const char *hash = strstr(said, "hash ");
+    if (hash == NULL || sscanf(hash + 21, ", %lf", &hours) != 1) {
+        (void)printf("seed %llu said nothing of how it went\n",
+                     (unsigned long long)r->options.seed);
+        k->failed++;
+        return;
+    }
+    k->passed++;
+    k->hours += hours;
+    sim_tally_read(said, k->tally);
+}
+
+static double cpu_s(void)
+{
+    struct rusage u;
+    (void)getrusage(RUSAGE_CHILDREN, &u);
+    return (double)u.ru_utime.tv_sec + (double)u.ru_stime.tv_sec +
+           (double)(u.ru_utime.tv_usec + u.ru_stime.tv_usec) / 1e6;
+}
+
+/* For the page of evidence: tests/evidence. */
+static int write_figures(const struct campaign *k, const struct sim_options *o, const char *path)
+{
+    FILE *f = fopen(path, "w");
+    if (f == NULL) {
+        perror(path);
+        return 1;
+    }
+    (void)fprintf(f,
+                  "{\n \"seeds\": %u,\n \"failed\": %u,\n \"base\": %llu,\n \"queues\": %u,\n"
+                  " \"steps\": %u,\n \"faults\": %s,\n \"processes\": %u,\n"
+                  " \"virtual_hours\": %.1f,\n \"wall_s\": %.1f,\n \"cpu_s\": %.1f,\n"
+                  " \"failures\": [",
+                  k->passed + k->failed, k->failed, (unsigned long long)k->base, o->queues,
+                  o->events, o->faults ? "true" : "false", k->processes, k->hours, k->wall_s,
+                  k->cpu_s);
+    for (unsigned i = 0; i < k->failed && i < FAILURES_MAX; i++) {
+        (void)fprintf(f, "%s%llu", i == 0 ? "" : ", ", (unsigned long long)k->failures[i]);
+    }
+    (void)fprintf(f, "],\n \"tally\": {");
+    for (unsigned i = 0; i < SIM_TALLY_COUNT; i++) {
+        (void)fprintf(f, "%s\n  \"%s\": %lu", i == 0 ? "" : ",", sim_tally_name((enum sim_tally)i),
+                      k->tally[i]);
+    }
+    (void)fprintf(f, "\n }\n}\n");
+    return fclose(f) == 0 ? 0 : 1;
+}
+
+static void say_sums(const struct campaign *k)
+{
+    (void)printf(
+        "%.0f virtual hours in %.1f s of CPU time, %.1f s on %u processes: %.0f an hour of "
+        "CPU time\n",
+        k->hours, k->cpu_s, k->wall_s, k->processes, k->cpu_s > 0 ? k->hours * 3600 / k->cpu_s : 0);
+    for (unsigned i = 0; i < SIM_TALLY_COUNT; i++) {
+        (void)printf("%s%s %lu", i == 0 ? "" : ", ", sim_tally_name((enum sim_tally)i),
+                     k->tally[i]);
+    }
+    (void)printf("\n%u passed, %u failed\n", k->passed, k->failed);
+}
+
+int sim_seeds_run(const struct sim_options *o, const struct sim_seeds *seeds)
 {
     static struct run runs[PROCESSES_MAX];
-    char said[4096];
-    unsigned started = 0, failed = 0, passed = 0;
-    double hours = 0, one;
+    struct campaign k = {.base = seeds->base,
+                         .count = seeds->count,
+                         .processes =
+                             seeds->processes > PROCESSES_MAX ? PROCESSES_MAX : seeds->processes};
     int64_t began_us = sl_clock_monotonic_us();
-    processes = processes > PROCESSES_MAX ? PROCESSES_MAX : processes;
-    while (passed + failed < count) {
-        struct run *free_one = run_of(runs, processes, 0);
-        if (free_one != NULL && started < count) {
+    while (k.passed + k.failed < k.count) {
+        struct run *free_one = run_of(runs, k.processes, 0);
+        if (free_one != NULL && k.started < k.count) {
             struct sim_options options = *o;
-            options.seed = base + started++;
+            options.seed = k.base + k.started++;
             run_start(free_one, &options, true);
             continue;
         }
         int status = 0;
-        struct run *r = run_of(runs, processes, wait(&status));
-        int code = run_end(r, status, said, sizeof said);
-        if (code != 0) {
-            say_failure(&r->options, code, said);
-            failed++;
-        } else {
-            passed++;
-            const char *at = strstr(said, " virtual hours");
-            hours += at != NULL && sscanf(strstr(said, "hash ") + 21, ", %lf", &one) == 1 ? one : 0;
-        }
+        struct run *r = run_of(runs, k.processes, wait(&status));
+        take_result(&k, r, status);
     }
-    double wall_s = (double)(sl_clock_monotonic_us() - began_us) / 1e6;
-    (void)printf("%.0f virtual hours in %.1f s with %u processes: %.0f an hour and process\n",
-                 hours, wall_s, processes, hours * 3600 / wall_s / processes);
-    (void)printf("%u passed, %u failed\n", passed, failed);
-    return failed == 0 ? 0 : 1;
+    k.wall_s = (double)(sl_clock_monotonic_us() - began_us) / 1e6;
+    k.cpu_s = cpu_s();
+    int written = seeds->figures != NULL ? write_figures(&k, o, seeds->figures) : 0;
+    say_sums(&k);
+    return k.failed == 0 ? written : 1;
 }
 
 /* --- shrinking ---------------------------------------------------------------------------------- */
@@ -196,9 +275,9 @@ int sim_seeds_shrink(const struct sim_options *o)
     }
     unsigned left = 0;
     (void)try(o, dropped, said, sizeof said);
-    (void)printf("%s  shrunk: sluice-sim --seed %llu --steps %u --queues %u%s --keep ", said,
-                 (unsigned long long)o->seed, o->events, o->queues,
-                 o->faults ? "" : " --no-faults");
+    (void)printf("%s  shrunk: sluice-sim --seed %llu --steps %u --queues %u%s%s --keep ", said,
+                 (unsigned long long)o->seed, o->events, o->queues, o->faults ? "" : " --no-faults",
+                 o->replicas ? " --replicas" : "");
     for (unsigned i = 0; i < o->events; i++) {
         if (!dropped[i]) {
             (void)printf("%s%u", left++ == 0 ? "" : ",", i);

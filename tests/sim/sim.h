@@ -14,6 +14,20 @@
 #define SIM_EXIT_VIOLATION 1
 #define SIM_QUEUES_DEFAULT 6u
 
+/* --- tally.c: what happened how often ------------------------------------------------------------ */
+enum sim_tally {
+#define SIM_TALLY(constant, name) constant,
+#include "tally.def"
+#undef SIM_TALLY
+    SIM_TALLY_COUNT
+};
+void sim_tally(enum sim_tally what);
+void sim_tally_add(enum sim_tally what, unsigned long n);
+const char *sim_tally_name(enum sim_tally what);
+void sim_tally_print(void);
+/* Adds what the line that was printed says. */
+void sim_tally_read(const char *said, unsigned long sums[SIM_TALLY_COUNT]);
+
 /* --- chance.c: numbers that are a function of a seed ------------------------------------------- */
 struct sim_chance {
     uint64_t state;
@@ -48,11 +62,13 @@ struct sim_options {
     unsigned events; /* how many the seed stands for */
     unsigned queues;
     bool faults;
+    bool replicas; /* two of the daemon of a cluster, see replicas.h */
     bool print;
     const bool *dropped; /* by event; NULL = none */
     const char *dir;     /* for the store; the caller's to make and to remove */
 };
 
+struct sim_replicas;
 /* --- relay.c: the client interface with faults -------------------------------------------------- */
 struct sim_relay;
 
@@ -66,13 +82,14 @@ struct sim {
     struct sl_engine *engine;
     struct sl_controllers *controllers;
     struct sim_relay *relay;
+    struct sim_replicas *replicas; /* then there is no engine, controllers, relay: replicas.h */
     bool kicked;
+    bool spoiled;            /* power was cut from a disk that lied: the database may be damaged */
     struct sim_chance turns; /* when a turn ends with a commit */
     struct sl_map *told;     /* workload -> what the story last said of it */
     uint64_t told_watch;
     unsigned lives; /* how often it was opened */
     unsigned long turn_count, job_count, settled_count;
-    long wal_committed; /* size of the write-ahead log after the commit before the last */
     bool has_topology, has_check, has_provisioning;
 };
 
@@ -87,11 +104,23 @@ int64_t sim_relay_due_ms(const struct sim_relay *r);
 void sim_relay_fail(struct sim_relay *r, uint64_t seed, unsigned count, unsigned percent);
 /* Until then what watches tell and writes answer comes late, by up to delay_ms. */
 void sim_relay_delay(struct sim_relay *r, uint64_t seed, int64_t until_ms, int64_t delay_ms);
+/* The next `count` reads fail with that chance. */
+void sim_relay_blind(struct sim_relay *r, uint64_t seed, unsigned count, unsigned percent);
 void sim_relay_calm(struct sim_relay *r); /* no faults any more */
+
+/* --- recall.c: what was told is there when the store comes back ----------------------------------- */
+void sim_recall_begin(struct sim *s); /* from what is there now on */
+void sim_recall_watch(struct sim *s); /* the commits of the store that is open */
+void sim_recall_failed(void);         /* a commit did */
+/* After a restart; with `lost`, a disk that lied has lost power. */
+void sim_recall_check(struct sim *s, bool lost);
+bool sim_recall_sound(struct sim *s);
 
 /* --- life.c: the process: opened, stepped, ended, killed ---------------------------------------- */
 void sim_life_open(struct sim *s);
 void sim_life_close(struct sim *s);
+/* From now on the story tells of Workloads. */
+void sim_life_tell(struct sim *s);
 /* Everything that can be done now, then everything that becomes due until `until_ms`; the clock is there then. */
 void sim_life_run(struct sim *s, int64_t until_ms);
 /* The next thing is due then; INT64_MAX = never. */
@@ -99,7 +128,8 @@ int64_t sim_life_due_ms(const struct sim *s);
 enum sim_death {
     SIM_DEATH_CLEAN, /* as by SIGTERM: all is written */
     SIM_DEATH_CRASH, /* what was not committed is lost */
-    SIM_DEATH_TORN   /* in the middle of the last commit: its pages are in the log in part */
+    SIM_DEATH_TORN,  /* in the middle of a commit: a part of its writes is there */
+    SIM_DEATH_POWER  /* any of these, and what was not synced is lost as well */
 };
 void sim_life_restart(struct sim *s, enum sim_death death);
 
@@ -122,6 +152,10 @@ void sim_world_settings(struct sim *s);
 void sim_world_make(struct sim *s);
 /* Quotas and policies into a spec that has, or has not, its cohortName. */
 void sim_world_queue_spec(struct sim *s, struct sim_chance *c, struct sl_json *spec);
+/* These make what is missing. */
+void sim_world_local_queue(struct sim *s, unsigned number);
+void sim_world_topology(struct sim *s, bool racks);
+void sim_world_flavors(struct sim *s);
 void sim_world_node(struct sim *s, unsigned number, struct sim_chance *c);
 void sim_job_make(struct sim *s, struct sim_chance *c);
 unsigned sim_events_make(const struct sim_options *o, struct sim_event *out);
@@ -135,7 +169,12 @@ void sim_rest(struct sim *s);
 void sim_play(const struct sim_options *o);
 
 /* --- seeds.c: many runs, each in a process of its own ------------------------------------------- */
-int sim_seeds_run(const struct sim_options *o, uint64_t base, unsigned count, unsigned processes);
+struct sim_seeds {
+    uint64_t base;
+    unsigned count, processes;
+    const char *figures; /* a file for the sums, as JSON; NULL = none */
+};
+int sim_seeds_run(const struct sim_options *o, const struct sim_seeds *seeds);
 int sim_seeds_one(const struct sim_options *o); /* the exit status */
 int sim_seeds_shrink(const struct sim_options *o);
 #endif

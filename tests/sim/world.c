@@ -147,6 +147,28 @@ void sim_world_queue_spec(struct sim *s, struct sim_chance *c, struct sl_json *s
     add_checks(s, c, spec);
 }
 
+static bool exists(struct sim *s, enum sl_kind kind, const char *ns, const char *name)
+{
+    struct sl_json *o = NULL;
+    bool found = sl_store_get(s->store, kind, ns, name, &o, NULL) == SL_CODE_OK;
+    sl_json_free(o);
+    return found;
+}
+
+void sim_world_local_queue(struct sim *s, unsigned number)
+{
+    char ns[16];
+    char name[16];
+    (void)snprintf(ns, sizeof ns, "ns%u", number % NAMESPACES);
+    (void)snprintf(name, sizeof name, "l%u", number);
+    if (!exists(s, SL_KIND_LOCAL_QUEUE, ns, name)) {
+        (void)sim_create(s, SL_KIND_LOCAL_QUEUE,
+                         "{\"metadata\":{\"namespace\":\"%s\",\"name\":\"%s\"},\"spec\":{"
+                         "\"clusterQueue\":\"q%u\"}}",
+                         ns, name, number);
+    }
+}
+
 static void make_queue(struct sim *s, struct sim_chance *c, unsigned number, unsigned cohorts)
 {
     char name[32];
@@ -159,10 +181,7 @@ static void make_queue(struct sim *s, struct sim_chance *c, unsigned number, uns
     }
     sim_world_queue_spec(s, c, spec);
     (void)sim_create_object(s, SL_KIND_CLUSTER_QUEUE, q);
-    (void)sim_create(s, SL_KIND_LOCAL_QUEUE,
-                     "{\"metadata\":{\"namespace\":\"ns%u\",\"name\":\"l%u\"},\"spec\":{"
-                     "\"clusterQueue\":\"q%u\"}}",
-                     number % NAMESPACES, number, number);
+    sim_world_local_queue(s, number);
 }
 
 /* Some cohorts have no object, which is enough for a queue to name them. */
@@ -198,16 +217,32 @@ void sim_world_node(struct sim *s, unsigned number, struct sim_chance *c)
         number, number / 3, number, 2 + sim_chance_below(c, 7));
 }
 
+void sim_world_topology(struct sim *s, bool racks)
+{
+    if (!exists(s, SL_KIND_TOPOLOGY, "", "hall")) {
+        (void)sim_create(s, SL_KIND_TOPOLOGY,
+                         "{\"metadata\":{\"name\":\"hall\"},\"spec\":{\"levels\":[%s{\"nodeLabel\":"
+                         "\"kubernetes.io/hostname\"}]}}",
+                         racks ? "{\"nodeLabel\":\"sluice.dev/rack\"}," : "");
+    }
+}
+
+void sim_world_flavors(struct sim *s)
+{
+    static const char *const names[] = {"f0", "f1", "hall"};
+    for (unsigned i = 0; i < (s->has_topology ? 3 : 2); i++) {
+        if (!exists(s, SL_KIND_RESOURCE_FLAVOR, "", names[i])) {
+            (void)sim_create(
+                s, SL_KIND_RESOURCE_FLAVOR, "{\"metadata\":{\"name\":\"%s\"},\"spec\":{%s}}",
+                names[i],
+                i < 2 ? "" : "\"nodeLabels\":{\"pool\":\"hall\"},\"topologyName\":\"hall\"");
+        }
+    }
+}
+
 static void make_hall(struct sim *s, struct sim_chance *c)
 {
-    (void)sim_create(s, SL_KIND_TOPOLOGY,
-                     "{\"metadata\":{\"name\":\"hall\"},\"spec\":{\"levels\":[{\"nodeLabel\":"
-                     "\"sluice.dev/rack\"},"
-                     "{\"nodeLabel\":\"kubernetes.io/hostname\"}]}}");
-    (void)sim_create(s, SL_KIND_RESOURCE_FLAVOR,
-                     "{\"metadata\":{\"name\":\"hall\"},\"spec\":{\"nodeLabels\":{\"pool\":"
-                     "\"hall\"},\"topologyName\":"
-                     "\"hall\"}}");
+    sim_world_topology(s, true);
     unsigned count = 3 + sim_chance_below(c, NODES_MAX - 2);
     for (unsigned i = 0; i < count; i++) {
         sim_world_node(s, i, c);
@@ -250,11 +285,8 @@ void sim_world_make(struct sim *s)
     for (unsigned i = 0; i < 3; i++) {
         (void)sim_create(s, SL_KIND_WORKLOAD_PRIORITY_CLASS,
                          "{\"metadata\":{\"name\":\"%s\"},\"value\":%u}", classes[i], i * 50);
-        if (i < 2) {
-            (void)sim_create(s, SL_KIND_RESOURCE_FLAVOR,
-                             "{\"metadata\":{\"name\":\"f%u\"},\"spec\":{}}", i);
-        }
     }
+    sim_world_flavors(s);
     if (s->has_topology) {
         make_hall(s, &c);
     }

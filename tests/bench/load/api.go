@@ -122,10 +122,14 @@ func (a *api) watch(ctx context.Context, path string, each func(*event)) error {
 		}
 		if r.StatusCode != http.StatusOK {
 			r.Body.Close()
-			if r.StatusCode != http.StatusGone {
+			switch r.StatusCode {
+			case http.StatusGone:
+				version = ""
+			case http.StatusTooManyRequests: // a definition that is new is not served yet
+				time.Sleep(100 * time.Millisecond)
+			default:
 				return fmt.Errorf("watch of %s: %s", path, r.Status)
 			}
-			version = ""
 			continue
 		}
 		lines := bufio.NewReaderSize(r.Body, 1<<20)

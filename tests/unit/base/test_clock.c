@@ -41,6 +41,23 @@ static void test_clock_reads_fractions_and_offsets(void **state)
     assert_string_equal(micro, "2026-08-22T12:00:00.007000Z");
 }
 
+/* A journal's record may carry any time; the begin of the earliest day is no int64_t. */
+static void test_clock_format_of_the_earliest_and_the_latest_time_is_exact(void **state)
+{
+    (void)state;
+    char seconds[32], micro[40];
+    sl_clock_format(INT64_MIN, seconds);
+    assert_string_equal(seconds, "-292275055-05-16T16:47:04Z");
+    sl_clock_format_micro(INT64_MIN, micro);
+    assert_string_equal(micro, "-292275055-05-16T16:47:04.192000Z");
+    sl_clock_format(INT64_MAX, seconds);
+    assert_string_equal(seconds, "292278994-08-17T07:12:55Z");
+    sl_clock_format(-1, seconds);
+    assert_string_equal(seconds, "1969-12-31T23:59:59Z");
+    sl_clock_format(-86400000, seconds);
+    assert_string_equal(seconds, "1969-12-31T00:00:00Z");
+}
+
 static void test_clock_malformed_time_is_refused(void **state)
 {
     (void)state;
@@ -84,6 +101,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_clock_format_and_parse_are_inverse),
+        cmocka_unit_test(test_clock_format_of_the_earliest_and_the_latest_time_is_exact),
         cmocka_unit_test(test_clock_reads_fractions_and_offsets),
         cmocka_unit_test(test_clock_malformed_time_is_refused),
         cmocka_unit_test(test_clock_virtual_time_stands_still),

@@ -89,6 +89,43 @@ static void test_config_readiness_is_taken_over(void **state)
     sl_config_free(c);
 }
 
+static void test_config_metrics_of_local_queues_are_on_unless_it_says_otherwise(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text, *gates;
+        bool on;
+    } cases[] = {
+        {HEAD "namespace: a", NULL, true},
+        {HEAD "namespace: a", "LocalQueueMetrics=false", false},
+        {HEAD "metrics: {localQueueMetrics: {enable: true}}", NULL, true},
+        {HEAD "metrics: {localQueueMetrics: {enable: true}}", "LocalQueueMetrics=false", false},
+        {HEAD "metrics: {localQueueMetrics: {enable: false}}", NULL, false},
+        {HEAD "metrics: {localQueueMetrics: {localQueueSelector: {}}}", NULL, false}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct sl_config *c = load_with_gates(cases[i].text, cases[i].gates);
+        assert_none(c->errors);
+        assert_none(c->warnings);
+        assert_int_equal(c->metered.on, cases[i].on);
+        sl_config_free(c);
+    }
+}
+
+static void test_config_metrics_of_local_queues_may_be_for_some(void **state)
+{
+    (void)state;
+    struct sl_config *c = load_good("metrics: {localQueueMetrics: {enable: true, "
+                                    "localQueueSelector: {matchLabels: {tier: gold}}}}");
+    struct sl_json *gold = sl_json_new_map();
+    assert_none(c->warnings);
+    assert_non_null(c->metered.selector);
+    assert_false(sl_selector_matches_labels(c->metered.selector, gold));
+    sl_json_set_text(gold, "tier", "gold");
+    assert_true(sl_selector_matches_labels(c->metered.selector, gold));
+    sl_json_free(gold);
+    sl_config_free(c);
+}
+
 static void test_config_recovery_timeout_absent_follows_the_timeout_zero_is_none(void **state)
 {
     (void)state;
@@ -544,6 +581,8 @@ int main(void)
         cmocka_unit_test(test_config_empty_configuration_changes_nothing),
         cmocka_unit_test(test_config_json_is_read_as_well),
         cmocka_unit_test(test_config_readiness_is_taken_over),
+        cmocka_unit_test(test_config_metrics_of_local_queues_are_on_unless_it_says_otherwise),
+        cmocka_unit_test(test_config_metrics_of_local_queues_may_be_for_some),
         cmocka_unit_test(test_config_recovery_timeout_absent_follows_the_timeout_zero_is_none),
         cmocka_unit_test(test_config_fair_sharing_takes_its_strategies_in_order),
         cmocka_unit_test(test_config_admission_fair_sharing_takes_weights_exactly),

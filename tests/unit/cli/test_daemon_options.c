@@ -16,6 +16,7 @@ static void test_daemon_options_standalone_alone_takes_the_defaults(void **state
     assert_int_equal(PARSE("--standalone"), SL_CODE_OK);
     assert_string_equal(o.listen, "127.0.0.1:8088");
     assert_string_equal(o.data_dir, "sluice-data");
+    assert_int_equal(o.journal_bytes, 67108864);
     assert_int_equal(o.log_level, SL_LOG_INFO);
     assert_false(o.log_json);
     assert_false(o.allow_remote);
@@ -32,9 +33,11 @@ static void test_daemon_options_all_given_are_taken(void **state)
     struct sl_error e = {0};
     assert_int_equal(PARSE("--standalone", "--data", "/d", "--listen=[::1]:0", "--log-level",
                            "warn", "--log-format=json", "--allow-remote", "--config", "k.yaml",
-                           "--feature-gates=A=true,B=false", "--no-confinement", "--paranoid"),
+                           "--feature-gates=A=true,B=false", "--no-confinement", "--paranoid",
+                           "--journal-file=1.5Gi"),
                      SL_CODE_OK);
     assert_string_equal(o.data_dir, "/d");
+    assert_int_equal(o.journal_bytes, 1610612736);
     assert_string_equal(o.listen, "[::1]:0");
     assert_int_equal(o.log_level, SL_LOG_WARN);
     assert_true(o.log_json);
@@ -52,6 +55,9 @@ static void test_daemon_options_bad_values_are_refused_and_named(void **state)
         const char *word, *part;
     } cases[] = {{"--nonsense", "--nonsense"},
                  {"--data=", "--data"},
+                 {"--journal-file=much", "\"much\" is not a size"},
+                 {"--journal-file=65535", "65535 is not from 64Ki to 16Gi"},
+                 {"--journal-file=17Gi", "17Gi is not from 64Ki to 16Gi"},
                  {"--listen=localhost", "ADDR:PORT"},
                  {"--listen=:80", "ADDR:PORT"},
                  {"--listen=1.2.3.4:http", "port"},

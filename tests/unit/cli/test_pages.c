@@ -7,7 +7,7 @@
 
 static struct {
     bool ready;
-    struct sl_meters meters;
+    struct sl_workload_meters meters;
 } stub;
 
 bool sl_controllers_ready(const struct sl_controllers *c)
@@ -28,11 +28,33 @@ void sl_engine_count(const struct sl_engine *g, struct sl_engine_counters *out)
     *out = (struct sl_engine_counters){.finished = 3, .admitted = 4, .core_bytes = 999};
 }
 
-uint32_t sl_engine_queue_parked(const struct sl_engine *g, const char *cluster_queue)
+bool sl_engine_queue_figures(const struct sl_engine *g, enum sl_kind kind, const char *ns,
+                             const char *name, struct sl_queue_figures *out)
 {
     (void)g;
-    assert_string_equal(cluster_queue, "team");
-    return 2;
+    assert_string_equal(ns, kind == SL_KIND_LOCAL_QUEUE ? "n" : "");
+    *out = (struct sl_queue_figures){
+        .active = 5, .inadmissible = 2, .reserving = 4, .admitted = 3, .finished = 6, .open = true};
+    return strcmp(name, "gone") != 0;
+}
+
+bool sl_engine_queue_fair_usage(const struct sl_engine *g, const char *ns, const char *name,
+                                const char **cluster_queue, double *usage)
+{
+    (void)g;
+    (void)ns;
+    *cluster_queue = "team";
+    *usage = 1.5;
+    return strcmp(name, "lq") == 0;
+}
+
+void sl_engine_queue_usages(const struct sl_engine *g, const char *ns, const char *name,
+                            sl_usage_fn *visit, void *context)
+{
+    (void)g;
+    assert_string_equal(ns, "n");
+    assert_string_equal(name, "lq");
+    visit(context, &(struct sl_queue_usage){"f", "cpu", 2500, 1000});
 }
 
 struct sl_json *sl_engine_queue_status(struct sl_engine *g, enum sl_kind kind, const char *ns,
@@ -160,21 +182,67 @@ static void test_pages_metrics_have_kueues_names_and_labels(void **state)
         "\"standalone\",le=\"5\"} 1\n",
         "kueue_cohort_weighted_share{cohort=\"team\",replica_role=\"standalone\"} 333\n",
         "kueue_admission_attempts_total{result=\"success\",replica_role=\"standalone\"} 1\n",
-        "kueue_finished_workloads 3\n",
+        "kueue_finished_workloads{cluster_queue=\"team\",replica_role=\"standalone\"} 6\n",
+        "kueue_cluster_queue_borrowing_limit{cohort=\"all\",cluster_queue=\"team\",flavor=\"f\","
+        "resource=\"cpu\",replica_role=\"standalone\"} +Inf\n",
+        "sluice_metrics_dropped_total 0\n",
         "sluice_core_bytes 999\n",
         "sluice_events_dropped_total 1\n"};
-    sl_meters_init(&stub.meters);
-    sl_meters_count(&stub.meters, "kueue_evicted_workloads_total{cluster_queue", "team",
-                    ",reason=\"Preempted\"");
-    sl_meters_count(&stub.meters, "kueue_admission_attempts_total{result", "success", "");
-    sl_meters_time(&stub.meters, "kueue_admission_wait_time_seconds{cluster_queue", "team", "",
-                   SL_METER_WAITS, 3000000);
+    sl_workload_meters_init(&stub.meters, (struct sl_metered){0});
+    sl_meters_count(&stub.meters.meters,
+                    &(struct sl_series){"kueue_evicted_workloads_total", "team",
+                                        "cluster_queue=\"team\",reason="
+                                        "\"Preempted\""});
+    sl_workload_meters_attempt(&stub.meters, true, 1);
+    sl_meters_time(
+        &stub.meters.meters,
+        &(struct sl_series){"kueue_admission_wait_time_seconds", "team", "cluster_queue=\"team\""},
+        SL_METER_WAITS, 3000000);
     sl_pages_metrics(&pages, "/metrics", "", &page);
-    sl_meters_fini(&stub.meters);
+    sl_workload_meters_fini(&stub.meters);
     for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++) {
         assert_has(page.body.data, lines[i]);
     }
-    assert_null(strstr(page.body.data, "borrowing_limit{"));
+    assert_null(strstr(page.body.data, "local_queue")); /* they are off */
+    sl_buf_fini(&page.body);
+}
+
+static void test_pages_metrics_of_local_queues_are_those_that_have_some(void **state)
+{
+    (void)state;
+#define OF "name=\"lq\",namespace=\"n\""
+#define ROLE ",replica_role=\"standalone\"} "
+    static const char *const lines[] = {
+        "kueue_local_queue_pending_workloads{" OF ",status=\"active\"" ROLE "5\n",
+        "kueue_local_queue_pending_workloads{" OF ",status=\"inadmissible\"" ROLE "2\n",
+        "kueue_local_queue_reserving_active_workloads{" OF ROLE "4\n",
+        "kueue_local_queue_admitted_active_workloads{" OF ROLE "3\n",
+        "kueue_local_queue_finished_workloads{" OF ROLE "6\n",
+        "kueue_local_queue_status{" OF ",active=\"True\"" ROLE "1\n",
+        "kueue_local_queue_status{" OF ",active=\"False\"" ROLE "0\n",
+        "kueue_local_queue_resource_reservation{" OF ",flavor=\"f\",resource=\"cpu\"" ROLE
+        "2.500\n",
+        "kueue_local_queue_resource_usage{" OF ",flavor=\"f\",resource=\"cpu\"" ROLE "1\n",
+        "kueue_local_queue_admission_fair_sharing_usage{" OF ",cluster_queue=\"team\"" ROLE "1.5\n",
+        "kueue_local_queue_finished_workloads_total{" OF ",priority_class=\"\"" ROLE "1\n"};
+    static const char *const names[] = {"lq", "gone"};
+    struct sl_server_page page = {0};
+    sl_workload_meters_init(&stub.meters, (struct sl_metered){.on = true});
+    for (size_t i = 0; i < 2; i++) {
+        struct sl_json *queue = sl_object_new(SL_KIND_LOCAL_QUEUE, "n", names[i]);
+        sl_workload_meters_observe(&stub.meters, SL_KIND_LOCAL_QUEUE, queue, false);
+        sl_json_free(queue);
+    }
+    struct sl_json *wl =
+        parse("{\"metadata\":{\"namespace\":\"n\"},\"spec\":{\"queueName\":\"lq\"}}");
+    sl_workload_meters_finished(&stub.meters, wl);
+    sl_pages_metrics(&pages, "/metrics", "", &page);
+    for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++) {
+        assert_has(page.body.data, lines[i]);
+    }
+    assert_null(strstr(page.body.data, "gone"));
+    sl_json_free(wl);
+    sl_workload_meters_fini(&stub.meters);
     sl_buf_fini(&page.body);
 }
 
@@ -184,6 +252,7 @@ int main(void)
         cmocka_unit_test(test_pages_ready_only_when_decisions_are_made),
         cmocka_unit_test(test_pages_of_a_standby_are_its_own_metrics),
         cmocka_unit_test(test_pages_metrics_have_kueues_names_and_labels),
+        cmocka_unit_test(test_pages_metrics_of_local_queues_are_those_that_have_some),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -372,6 +372,31 @@ static void test_jobs_unsuspended_by_hand_is_suspended_again(void **state)
     assert_non_null(workload(f));
 }
 
+/* Its job is gone, so that it is deleted at once, and our watch has not told. */
+static void test_jobs_workload_that_vanishes_is_not_made_without_end(void **state)
+{
+    struct fixture *f = *state;
+    put_our_job(f);
+    for (unsigned i = 0; i < 5; i++) {
+        settle(f);
+        if (workload(f) != NULL) {
+            struct sl_json *gone = sl_json_clone(workload(f));
+            fake_remove(&f->fake, SL_KIND_WORKLOAD, "n", sl_object_name(gone));
+            sl_jobs_observe(&f->jobs, SL_KIND_WORKLOAD, gone, true, T0);
+            sl_json_free(gone);
+        } else {
+            assert_int_equal(i, 2);
+            break;
+        }
+    }
+    assert_null(workload(f));
+    assert_int_equal(sl_jobs_due_ms(&f->jobs), T0 + 1000);
+    settle_at(f, T0 + 999);
+    assert_null(workload(f));
+    settle_at(f, T0 + 1000);
+    assert_non_null(workload(f));
+}
+
 static void test_jobs_ended_job_finishes_and_releases_its_workload(void **state)
 {
     struct fixture *f = *state;
@@ -601,6 +626,7 @@ int main(void)
         TEST(test_jobs_ended_pods_are_not_reported_without_the_gate),
         TEST(test_jobs_no_more_ended_pods_than_the_workload_has),
         TEST(test_jobs_unsuspended_by_hand_is_suspended_again),
+        TEST(test_jobs_workload_that_vanishes_is_not_made_without_end),
         TEST(test_jobs_ended_job_finishes_and_releases_its_workload),
         TEST(test_jobs_changed_while_suspended_the_workload_follows),
         TEST(test_jobs_changed_while_reserved_the_workload_is_made_anew),

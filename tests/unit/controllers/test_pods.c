@@ -89,6 +89,23 @@ static void test_pods_suspended_job_loses_its_live_pods_and_then_is_inactive(voi
     assert_true(sl_condition_true(job, "Suspended"));
 }
 
+/* It was admitted without a topology this time, and pods that have ended are left of the run before. */
+static void test_pods_of_an_earlier_run_do_not_stop_what_the_runner_runs(void **state)
+{
+    struct world *w = *state;
+    world_job(w, 2, true, "");
+    sl_json_set_int(sl_json_path(world_get(w, SL_KIND_JOB, "j"), "spec"), "completions", 4);
+    world_turn(w, T0);
+    sl_json_set_text(sl_json_path_make(world_pod(w, 0), "status"), "phase", "Succeeded");
+    struct sl_json *job = world_get(w, SL_KIND_JOB, "j");
+    sl_json_remove(sl_json_path(job, "spec.template.spec"), "schedulingGates");
+    sl_json_set_int(sl_json_path_make(job, "status"), "active", 2);
+    world_turn(w, T0 + 1);
+    world_turn(w, T0 + 2);
+    assert_int_equal(fake_count(&w->fake, SL_KIND_POD), 1);
+    assert_int_equal(sl_json_path_int(world_get(w, SL_KIND_JOB, "j"), "status.active", 0), 2);
+}
+
 static void test_pods_job_of_fewer_pods_loses_some(void **state)
 {
     struct world *w = *state;
@@ -175,6 +192,7 @@ int main(void)
         TEST(test_pods_more_than_one_look_writes_are_made_in_several),
         TEST(test_pods_deleted_and_failed_ones_are_replaced_with_their_index),
         TEST(test_pods_suspended_job_loses_its_live_pods_and_then_is_inactive),
+        TEST(test_pods_of_an_earlier_run_do_not_stop_what_the_runner_runs),
         TEST(test_pods_job_of_fewer_pods_loses_some),
         TEST(test_pods_job_ends_with_its_last_pod_and_clears_up),
         TEST(test_pods_job_that_is_stopped_when_all_have_succeeded_is_complete),

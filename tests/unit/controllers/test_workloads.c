@@ -18,7 +18,14 @@ static struct {
     bool nothing_to_write;
     bool release_first;
     bool unread;
+    uint64_t finished, started, started_by_observing;
 } stub;
+
+void sl_engine_count(const struct sl_engine *g, struct sl_engine_counters *out)
+{
+    (void)g;
+    *out = (struct sl_engine_counters){.finished = stub.finished, .started = stub.started};
+}
 
 bool sl_engine_next_decision(struct sl_engine *g, struct sl_decision *out)
 {
@@ -82,6 +89,7 @@ enum sl_code sl_engine_observe(struct sl_engine *g, enum sl_kind kind, const str
     assert_int_equal(kind, SL_KIND_WORKLOAD);
     assert_string_equal(sl_object_name(object), "w");
     stub.observed++;
+    stub.started += stub.started_by_observing;
     return SL_CODE_OK;
 }
 
@@ -366,7 +374,7 @@ static void test_workloads_overtaken_before_it_was_written_is_not_told(void **st
     step(f);
     assert_false(has_event(f, "QuotaReserved"));
     assert_false(has_event(f, "EvictedDueToPreempted"));
-    assert_int_equal(sl_map_count(f->workloads.meters.counts), 0);
+    assert_int_equal(f->workloads.meters.meters.series, 0);
 }
 
 static void count_call(void *context, struct sl_json *workload)
@@ -389,10 +397,22 @@ static void test_workloads_eviction_that_shows_already_has_its_job_looked_at(voi
     assert_int_equal(calls, 1);
 }
 
+/* The figure behind the name and labels of a series, up to the role. */
 static uint64_t counted(struct fixture *f, const char *series)
 {
-    union sl_map_value value = {0};
-    return sl_map_get(f->workloads.meters.counts, series, &value) ? value.number : 0;
+    struct sl_buf text = {0};
+    char family[100];
+    size_t len = strcspn(series, "{");
+    snprintf(family, sizeof family, "%.*s", (int)len, series);
+    char *suffix = strstr(family, "_seconds_count");
+    if (suffix != NULL) {
+        suffix[strlen("_seconds")] = '\0';
+    }
+    sl_meters_print(&f->workloads.meters.meters, family, "leader", &text);
+    const char *found = text.data == NULL ? NULL : strstr(text.data, series);
+    uint64_t n = found == NULL ? 0 : strtoull(strchr(found, '}') + 1, NULL, 10);
+    sl_buf_fini(&text);
+    return n;
 }
 
 static void test_workloads_counts_have_kueues_labels(void **state)
@@ -413,31 +433,25 @@ static void test_workloads_counts_have_kueues_labels(void **state)
     stub.list[2].reason = "DeactivatedDueToRequeuingLimitExceeded";
     step(f);
     assert_int_equal(counted(f, "kueue_quota_reserved_workloads_total{cluster_queue=\"cq\","
-                                "priority_class=\"\"}"),
+                                "priority_class=\"\","),
                      1);
     assert_int_equal(counted(f, "kueue_evicted_workloads_total{cluster_queue=\"cq\",reason="
-                                "\"Preempted\",underlying_cause=\"\",priority_class=\"\"}"),
+                                "\"Preempted\",underlying_cause=\"\",priority_class=\"\","),
                      1);
     assert_int_equal(counted(f, "kueue_evicted_workloads_total{cluster_queue=\"cq\",reason="
                                 "\"Deactivated\",underlying_cause=\"RequeuingLimitExceeded\","
-                                "priority_class=\"\"}"),
+                                "priority_class=\"\","),
                      1);
     assert_int_equal(counted(f, "kueue_preempted_workloads_total{preempting_cluster_queue=\"high\","
-                                "reason=\"InClusterQueue\"}"),
+                                "reason=\"InClusterQueue\","),
                      1);
 }
 
 static uint64_t timed(struct fixture *f, const char *name)
 {
-    struct sl_buf text = {0};
-    char line[200];
-    sl_meters_print(&f->workloads.meters, name, "leader", &text);
-    snprintf(line, sizeof line,
-             "%s_count{cluster_queue=\"cq\",priority_class=\"\",replica_role=\"leader\"} ", name);
-    const char *found = text.data == NULL ? NULL : strstr(text.data, line);
-    uint64_t n = found == NULL ? 0 : strtoull(found + strlen(line), NULL, 10);
-    sl_buf_fini(&text);
-    return n;
+    char series[200];
+    snprintf(series, sizeof series, "%s_count{cluster_queue=\"cq\",priority_class=\"\",", name);
+    return counted(f, series);
 }
 
 static void test_workloads_waits_are_timed_where_their_start_is_known(void **state)
@@ -455,27 +469,38 @@ static void test_workloads_waits_are_timed_where_their_start_is_known(void **sta
     assert_int_equal(timed(f, "kueue_admission_checks_wait_time_seconds"), 0);
 }
 
-static void test_workloads_finished_is_counted_with_how_long_it_ran(void **state)
+static void test_workloads_news_that_the_engine_counts_are_counted(void **state)
 {
     struct fixture *f = *state;
-    struct sl_json *wl = parse("{\"status\":{\"admission\":{\"clusterQueue\":\"cq\"},"
-                               "\"accumulatedPastExecutionTimeSeconds\":30,\"conditions\":["
-                               "{\"type\":\"Admitted\",\"status\":\"True\",\"lastTransitionTime\":"
-                               "\"2026-01-01T00:00:00Z\"},"
-                               "{\"type\":\"Finished\",\"status\":\"True\",\"lastTransitionTime\":"
-                               "\"2026-01-01T00:00:12Z\"}]}}");
-    struct sl_buf text = {0};
-    sl_workloads_count_finished(&f->workloads, wl);
-    sl_meters_print(&f->workloads.meters, "kueue_execution_time_seconds", "leader", &text);
-    assert_non_null(strstr(text.data, "} 42.000000\n"));
-    sl_buf_fini(&text);
-    sl_json_set(sl_json_path_make(wl, "status"), "conditions", sl_json_new_list());
-    sl_workloads_count_finished(&f->workloads, wl);
-    assert_int_equal(timed(f, "kueue_execution_time_seconds"), 1);
-    assert_int_equal(counted(f, "kueue_finished_workloads_total{cluster_queue=\"cq\","
-                                "priority_class=\"\"}"),
-                     2);
+    struct sl_json *wl = parse("{\"metadata\":{\"creationTimestamp\":\"2023-11-14T22:13:00Z\"},"
+                               "\"status\":{\"admission\":{\"clusterQueue\":\"cq\"}}}");
+    struct sl_engine_counters before = {0};
+    sl_workloads_count_news(&f->workloads, &before, wl);
+    assert_int_equal(f->workloads.meters.meters.series, 0);
+    stub.finished = 1;
+    sl_workloads_count_news(&f->workloads, &before, wl);
+    assert_int_equal(counted(f, "kueue_finished_workloads_total{cluster_queue=\"cq\","), 1);
+    assert_int_equal(timed(f, "kueue_ready_wait_time_seconds"), 0);
+    stub.started = 1;
+    before.finished = 1;
+    sl_workloads_count_news(&f->workloads, &before, wl);
+    assert_int_equal(counted(f, "kueue_finished_workloads_total{cluster_queue=\"cq\","), 1);
+    assert_int_equal(timed(f, "kueue_ready_wait_time_seconds"), 1);
     sl_json_free(wl);
+}
+
+/* Its pods were ready while a decision about it was being written. */
+static void test_workloads_news_that_were_not_read_at_once_are_counted(void **state)
+{
+    struct fixture *f = *state;
+    sl_json_set_text(sl_json_path_make(fake_find(&f->fake, SL_KIND_WORKLOAD, "n", "w"), "metadata"),
+                     "creationTimestamp", "2023-11-14T22:13:00Z");
+    stub.unread = true;
+    stub.started_by_observing = 1;
+    decide(SL_DECIDE_ADMIT, "u");
+    step(f);
+    assert_int_equal(stub.observed, 1);
+    assert_int_equal(timed(f, "kueue_ready_wait_time_seconds"), 1);
 }
 
 static void test_workloads_late_pods_are_counted_by_what_they_were_to_do(void **state)
@@ -494,7 +519,7 @@ static void test_workloads_late_pods_are_counted_by_what_they_were_to_do(void **
         char series[200];
         snprintf(series, sizeof series,
                  "kueue_evicted_workloads_total{cluster_queue=\"cq\",reason=\"PodsReadyTimeout\","
-                 "underlying_cause=\"%s\",priority_class=\"\"}",
+                 "underlying_cause=\"%s\",priority_class=\"\",",
                  causes[i]);
         assert_int_equal(counted(f, series), 1);
     }
@@ -566,7 +591,8 @@ int main(void)
         TEST(test_workloads_counts_have_kueues_labels),
         TEST(test_workloads_late_pods_are_counted_by_what_they_were_to_do),
         TEST(test_workloads_waits_are_timed_where_their_start_is_known),
-        TEST(test_workloads_finished_is_counted_with_how_long_it_ran),
+        TEST(test_workloads_news_that_the_engine_counts_are_counted),
+        TEST(test_workloads_news_that_were_not_read_at_once_are_counted),
         TEST(test_workloads_finished_long_ago_is_deleted_without_its_job),
         TEST(test_workloads_deactivated_long_ago_is_deleted_with_its_job),
         TEST(test_workloads_deactivated_long_ago_is_deleted_with_its_job_of_any_kind),

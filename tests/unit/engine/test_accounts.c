@@ -75,6 +75,51 @@ static void finish(const char *name)
     world_settle(&w);
 }
 
+static double shown(const char *queue)
+{
+    const char *cluster_queue = "";
+    double usage = -1;
+    assert_true(sl_engine_queue_fair_usage(w.engine, "team", queue, &cluster_queue, &usage));
+    assert_string_equal(cluster_queue, "cq");
+    return usage;
+}
+
+/* As metrics show it: over the weight of the queue, and by that of the resource. */
+static void test_accounts_usage_is_shown_by_weight(void **state)
+{
+    (void)state;
+    static const char *const resources[] = {"cpu"};
+    static const int64_t weights[] = {3000000000};
+    settings.usage_weight_count = 1;
+    settings.usage_weight_resources = resources;
+    settings.usage_weights_nano = weights;
+    open_world();
+    world_add_workload(&w, "a", "greedy", 1, "4");
+    world_settle(&w);
+    world_pass(&w, 10 * MINUTE);
+    double cpu = (double)consumed("greedy") / 1000;
+    assert_true(cpu > 0);
+    assert_true(shown("greedy") > 3 * cpu - 0.01 && shown("greedy") < 3 * cpu + 0.01);
+    assert_true(shown("modest") == 0);
+    (void)world_patch(&w, SL_KIND_LOCAL_QUEUE, "team", "greedy",
+                      "{\"spec\":{\"fairSharing\":{\"weight\":\"2\"}}}");
+    assert_true(shown("greedy") > 1.5 * cpu - 0.01 && shown("greedy") < 1.5 * cpu + 0.01);
+    (void)world_patch(&w, SL_KIND_LOCAL_QUEUE, "team", "greedy",
+                      "{\"spec\":{\"fairSharing\":{\"weight\":\"0\"}}}");
+    assert_true(shown("greedy") > 1e300);
+}
+
+static void test_accounts_without_fair_sharing_show_nothing(void **state)
+{
+    (void)state;
+    const char *cluster_queue;
+    double usage;
+    settings.policy.admission_fair_sharing = false;
+    open_world();
+    assert_false(sl_engine_queue_fair_usage(w.engine, "team", "greedy", &cluster_queue, &usage));
+    assert_false(sl_engine_queue_fair_usage(w.engine, "team", "none", &cluster_queue, &usage));
+}
+
 static void test_accounts_usage_is_sampled_and_forgotten(void **state)
 {
     (void)state;
@@ -256,6 +301,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(test_accounts_usage_is_sampled_and_forgotten),
+        TEST(test_accounts_usage_is_shown_by_weight),
+        TEST(test_accounts_without_fair_sharing_show_nothing),
         TEST(test_accounts_who_used_less_goes_first),
         TEST(test_accounts_sample_that_changes_the_head_has_it_tried),
         TEST(test_accounts_weight_that_changes_the_head_has_it_tried),

@@ -144,9 +144,102 @@ static void test_checks_in_check_that_is_not_active_stops_the_queue(void **state
     assert_string_equal(reason(), "Ready");
 }
 
+static const struct sl_json *live_check(void)
+{
+    return sl_json_path(world_workload(&w, "a"), "status.admissionChecks.0");
+}
+
+/* A workload that is inactive and has stopped; then its check says so. */
+static void fail_while_inactive(const char *state)
+{
+    char patch[256];
+    world_add_flavor(&w, "spot", "{}");
+    world_add_check(&w, "gate");
+    world_add_cluster_queue(
+        &w, "cq", "spot", "1",
+        ",\"admissionChecksStrategy\":{\"admissionChecks\":[{\"name\":\"gate\"}]}");
+    world_add_local_queue(&w, "team", "lq", "cq");
+    sl_engine_synced(w.engine, w.now_ms);
+    world_add_workload(&w, "a", "lq", 1, "1");
+    world_settle(&w);
+    (void)world_patch(&w, SL_KIND_WORKLOAD, "team", "a", "{\"spec\":{\"active\":false}}");
+    world_settle(&w);
+    sl_engine_job_stopped(w.engine, world_workload(&w, "a"), w.now_ms);
+    world_settle(&w);
+    (void)snprintf(patch, sizeof patch,
+                   "{\"status\":{\"admissionChecks\":[{\"name\":\"gate\",\"state\":\"%s\","
+                   "\"message\":\"no\",\"requeueAfterSeconds\":3600}]}}",
+                   state);
+    (void)world_patch(&w, SL_KIND_WORKLOAD, "team", "a", patch);
+    world_settle(&w);
+    assert_string_equal(sl_json_path_text(live_check(), "state", ""), state);
+}
+
+static void expect_asked_anew(const char *message)
+{
+    world_expect(&w, "a", "Requeued", "True", "Reactivated");
+    world_expect(&w, "a", "QuotaReserved", "True", "QuotaReserved");
+    assert_string_equal(sl_json_path_text(live_check(), "state", ""), "Pending");
+    assert_string_equal(sl_json_path_text(live_check(), "message", ""), message);
+    (void)world_patch(&w, SL_KIND_WORKLOAD, "team", "a",
+                      "{\"status\":{\"admissionChecks\":[{\"name\":\"gate\",\"state\":\"Ready\","
+                      "\"message\":\"\"}]}}");
+    world_settle(&w);
+    world_expect(&w, "a", "Admitted", "True", "Admitted");
+}
+
+static void test_checks_in_rejected_while_inactive_is_asked_anew_at_reactivation(void **state)
+{
+    (void)state;
+    fail_while_inactive("Rejected");
+    (void)world_patch(&w, SL_KIND_WORKLOAD, "team", "a", "{\"spec\":{\"active\":true}}");
+    world_settle(&w);
+    expect_asked_anew("Reset to Pending after reactivation. Previously: Rejected");
+}
+
+static void test_checks_in_retry_while_inactive_is_asked_anew_at_reactivation(void **state)
+{
+    (void)state;
+    fail_while_inactive("Retry");
+    (void)world_patch(&w, SL_KIND_WORKLOAD, "team", "a", "{\"spec\":{\"active\":true}}");
+    world_settle(&w);
+    expect_asked_anew("Reset to Pending after reactivation. Previously: Retry");
+}
+
+static void test_checks_in_rejected_and_reactivated_while_away_is_asked_anew(void **state)
+{
+    (void)state;
+    static const enum sl_kind order[] = {SL_KIND_ADMISSION_CHECK, SL_KIND_RESOURCE_FLAVOR,
+                                         SL_KIND_CLUSTER_QUEUE, SL_KIND_LOCAL_QUEUE,
+                                         SL_KIND_WORKLOAD};
+    fail_while_inactive("Rejected");
+    sl_json_set_bool(sl_json_get(world_workload(&w, "a"), "spec"), "active", true);
+    world_restart(&w, order, 5);
+    world_settle(&w);
+    expect_asked_anew("Reset to Pending after reactivation. Previously: Rejected");
+}
+
+/* Nobody has reactivated it: what the check says stands. */
+static void test_checks_in_rejected_while_inactive_stays_rejected_so_long(void **state)
+{
+    (void)state;
+    fail_while_inactive("Rejected");
+    world_pass(&w, 7200000);
+    assert_string_equal(sl_json_path_text(live_check(), "state", ""), "Rejected");
+    assert_false(sl_condition_true(world_workload(&w, "a"), "QuotaReserved"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(
+            test_checks_in_rejected_while_inactive_is_asked_anew_at_reactivation, setup, teardown),
+        cmocka_unit_test_setup_teardown(
+            test_checks_in_retry_while_inactive_is_asked_anew_at_reactivation, setup, teardown),
+        cmocka_unit_test_setup_teardown(
+            test_checks_in_rejected_and_reactivated_while_away_is_asked_anew, setup, teardown),
+        cmocka_unit_test_setup_teardown(
+            test_checks_in_rejected_while_inactive_stays_rejected_so_long, setup, teardown),
         cmocka_unit_test_setup_teardown(
             test_checks_in_queue_without_the_check_is_inactive_until_it_comes, setup, teardown),
         cmocka_unit_test_setup_teardown(test_checks_in_provisioning_delays_the_flavors_it_is_for,

@@ -181,6 +181,44 @@ static void test_journal_torn_header_begins_anew(void **state)
     assert_int_equal(count_records(path_of(1), &end), 2);
 }
 
+static void clear(const char *path, size_t n)
+{
+    const char zeros[4096] = {0};
+    int fd = open(path, O_WRONLY);
+    assert_int_equal(pwrite(fd, zeros, n, 0), n);
+    close(fd);
+}
+
+/* The power failed before anything but the file's size had reached the disk. */
+static void test_journal_of_zeros_begins_anew(void **state)
+{
+    (void)state;
+    write_two();
+    clear(path_of(1), (size_t)size_of(path_of(1)));
+    write_two();
+    enum sl_journal_end end;
+    assert_int_equal(count_records(path_of(1), &end), 2);
+    assert_int_equal(end, SL_JOURNAL_END);
+}
+
+/* Or when its first block had not, and a later one had. */
+static void test_journal_without_its_first_block_is_left_alone(void **state)
+{
+    (void)state;
+    write_two();
+    off_t whole = size_of(path_of(1));
+    clear(path_of(1), SL_JOURNAL_HEADER_SIZE);
+    struct sl_journal *j = open_journal();
+    assert_true(sl_journal_sequence(j) >= 2);
+    sl_journal_close(j);
+    enum sl_journal_end end;
+    assert_int_equal(size_of(path_of(1)), whole);
+    assert_int_equal(count_records(path_of(1), &end), 0);
+    assert_int_equal(end, SL_JOURNAL_DAMAGED);
+    assert_int_equal(count_records(path_of(2), &end), 0);
+    assert_int_equal(end, SL_JOURNAL_END);
+}
+
 static void test_journal_bad_checksum_in_the_last_record_is_a_torn_tail(void **state)
 {
     (void)state;
@@ -214,12 +252,12 @@ static void test_journal_newer_version_is_refused(void **state)
 {
     (void)state;
     write_two();
-    change_byte(path_of(1), 8, 0x04);
+    change_byte(path_of(1), 8, 0x02); /* 5 becomes 7 */
     struct sl_journal *j = NULL;
     struct sl_error e = {0};
     assert_int_equal(sl_journal_open(dir, &j, &e), SL_CODE_INTERNAL);
     assert_null(j);
-    assert_non_null(strstr(e.text, "journal version 7, this program reads version 3"));
+    assert_non_null(strstr(e.text, "journal version 7, this program reads versions up to 5"));
 }
 
 static void test_journal_older_version_is_left_alone_and_a_new_file_begun(void **state)
@@ -229,7 +267,7 @@ static void test_journal_older_version_is_left_alone_and_a_new_file_begun(void *
     struct sl_error e = {0};
     enum sl_journal_end end;
     write_two();
-    change_byte(path_of(1), 8, 0x02); /* 3 becomes 1 */
+    change_byte(path_of(1), 8, 0x06); /* 5 becomes 3 */
     off_t whole = size_of(path_of(1));
     assert_int_equal(sl_journal_open(dir, &j, &e), SL_CODE_OK);
     assert_int_equal(sl_journal_append(j, SL_JOURNAL_NAME, 0, NULL), 3);
@@ -293,6 +331,18 @@ static void test_journal_full_disk_drops_records_and_goes_on(void **state)
     assert_int_equal(end, SL_JOURNAL_END);
 }
 
+static bool put_image(struct sl_journal *j, size_t len)
+{
+    struct sl_error e = {0};
+    struct sl_buf payload = {0};
+    static char block[8192];
+    assert_int_equal(sl_journal_begin_image(j, 0, &e), SL_CODE_OK);
+    sl_buf_add(&payload, block, len);
+    (void)sl_journal_append(j, SL_JOURNAL_IMAGE, 0, &payload);
+    sl_buf_fini(&payload);
+    return sl_journal_end_image(j);
+}
+
 static void test_journal_large_is_rotated_and_old_files_go(void **state)
 {
     (void)state;
@@ -303,6 +353,10 @@ static void test_journal_large_is_rotated_and_old_files_go(void **state)
     for (unsigned i = 0; i < 16 * 5; i++) {
         (void)sl_journal_append(j, SL_JOURNAL_OBSERVE, 0, &payload);
         assert_true(sl_journal_flush(j));
+        assert_int_equal(sl_journal_wants_image(j, 0), i % 16 == 15);
+        if (i % 16 == 15) {
+            assert_true(put_image(j, 10));
+        }
     }
     sl_buf_fini(&payload);
     append_text(j, "last");
@@ -311,7 +365,117 @@ static void test_journal_large_is_rotated_and_old_files_go(void **state)
     assert_int_equal(access(path_of(2), F_OK), -1);
     assert_int_equal(access(path_of(3), F_OK), 0);
     enum sl_journal_end end;
-    assert_int_equal(count_records(path_of(6), &end), 1);
+    assert_int_equal(count_records(path_of(6), &end), 2);
+}
+
+/* Or it would begin one file after the other, each with nothing but an image. */
+static void test_journal_image_larger_than_the_limit_has_as_many_records_behind_it(void **state)
+{
+    (void)state;
+    struct sl_journal *j = open_journal();
+    sl_journal_limit(j, 1);
+    append_text(j, "one");
+    assert_true(sl_journal_flush(j));
+    assert_true(sl_journal_wants_image(j, 0));
+    assert_true(put_image(j, 5000));
+    assert_int_equal(sl_journal_image_bytes(j), 5000 + SL_JOURNAL_FRAME_SIZE);
+    unsigned count = 0;
+    while (!sl_journal_wants_image(j, 0)) {
+        append_text(j, "0123456789");
+        assert_true(sl_journal_flush(j));
+        count++;
+        if (count == 60) { /* what a file of a process before this one has, counts as well */
+            sl_journal_close(j);
+            j = open_journal();
+            sl_journal_limit(j, 1);
+        }
+    }
+    assert_int_equal(count, 5026 / 40 + 1);
+    assert_int_equal(access(path_of(3), F_OK), -1);
+    sl_journal_close(j);
+}
+
+static void test_journal_image_that_cannot_be_written_leaves_all_as_it_was(void **state)
+{
+    (void)state;
+    struct rlimit old;
+    struct sl_journal *j = open_journal();
+    append_text(j, "one");
+    sl_journal_limit(j, 1);
+    assert_true(sl_journal_flush(j));
+    off_t good = size_of(path_of(1));
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &old), 0);
+    struct rlimit tight = {(rlim_t)good + 10, old.rlim_max};
+    (void)signal(SIGXFSZ, SIG_IGN);
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &tight), 0);
+    bool put = put_image(j, 5000);
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &old), 0);
+    assert_false(put);
+    assert_int_equal(access(path_of(2), F_OK), -1);
+    assert_int_equal(sl_journal_sequence(j), 1);
+    assert_int_equal(sl_journal_lost(j), 0);
+    assert_false(sl_journal_wants_image(j, 59999)); /* begun at 0 */
+    append_text(j, "two");
+    assert_true(sl_journal_flush(j));
+    assert_true(sl_journal_wants_image(j, 60000));
+    assert_true(put_image(j, 5000));
+    assert_false(sl_journal_wants_image(j, 60001));
+    sl_journal_close(j);
+    enum sl_journal_end end;
+    assert_int_equal(count_records(path_of(1), &end), 2);
+    assert_int_equal(count_records(path_of(2), &end), 1);
+    assert_int_equal(end, SL_JOURNAL_END);
+}
+
+static void test_journal_next_file_that_cannot_be_begun_is_told(void **state)
+{
+    (void)state;
+    struct sl_error e = {0};
+    struct sl_journal *j = open_journal();
+    append_text(j, "one");
+    sl_journal_limit(j, 1);
+    assert_true(sl_journal_flush(j));
+    assert_int_equal(mkdir(path_of(2), 0700), 0);
+    assert_int_equal(sl_journal_begin_image(j, 0, &e), SL_CODE_INTERNAL);
+    assert_non_null(strstr(e.text, path_of(2)));
+    assert_false(sl_journal_wants_image(j, 59999));
+    assert_int_equal(rmdir(path_of(2)), 0);
+    append_text(j, "two");
+    assert_true(sl_journal_flush(j));
+    assert_true(put_image(j, 10));
+    sl_journal_close(j);
+    enum sl_journal_end end;
+    assert_int_equal(count_records(path_of(1), &end), 2);
+}
+
+/* Behind lost records, where they would have been: the next file would cost an older one. */
+static void test_journal_image_after_a_loss_stays_in_its_file(void **state)
+{
+    (void)state;
+    struct rlimit old;
+    struct sl_journal *j = open_journal();
+    append_text(j, "kept");
+    assert_true(sl_journal_flush(j));
+    off_t good = size_of(path_of(1));
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &old), 0);
+    struct rlimit tight = {(rlim_t)good + 10, old.rlim_max};
+    (void)signal(SIGXFSZ, SIG_IGN);
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &tight), 0);
+    append_text(j, "lost");
+    bool flushed = sl_journal_flush(j);
+    bool wants = sl_journal_wants_image(j, 0);
+    bool put = put_image(j, 5000);
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &old), 0);
+    assert_false(flushed);
+    assert_true(wants);
+    assert_false(put);
+    assert_int_equal(size_of(path_of(1)), good);
+    assert_true(put_image(j, 5000));
+    assert_false(sl_journal_wants_image(j, 60000));
+    sl_journal_close(j);
+    enum sl_journal_end end;
+    assert_int_equal(count_records(path_of(1), &end), 2);
+    assert_int_equal(access(path_of(2), F_OK), -1);
 }
 
 static void test_journal_without_directory_counts_only(void **state)
@@ -358,6 +522,9 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_journal_torn_tail_is_cut_off, setup, teardown),
         cmocka_unit_test_setup_teardown(test_journal_zero_filled_tail_is_cut_off, setup, teardown),
         cmocka_unit_test_setup_teardown(test_journal_torn_header_begins_anew, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_journal_of_zeros_begins_anew, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_journal_without_its_first_block_is_left_alone, setup,
+                                        teardown),
         cmocka_unit_test_setup_teardown(test_journal_bad_checksum_in_the_last_record_is_a_torn_tail,
                                         setup, teardown),
         cmocka_unit_test_setup_teardown(test_journal_damaged_middle_is_left_alone, setup, teardown),
@@ -370,6 +537,15 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_journal_full_disk_drops_records_and_goes_on, setup,
                                         teardown),
         cmocka_unit_test_setup_teardown(test_journal_large_is_rotated_and_old_files_go, setup,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(
+            test_journal_image_larger_than_the_limit_has_as_many_records_behind_it, setup,
+            teardown),
+        cmocka_unit_test_setup_teardown(
+            test_journal_image_that_cannot_be_written_leaves_all_as_it_was, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_journal_next_file_that_cannot_be_begun_is_told, setup,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(test_journal_image_after_a_loss_stays_in_its_file, setup,
                                         teardown),
         cmocka_unit_test_setup_teardown(test_journal_without_directory_counts_only, setup,
                                         teardown),

@@ -167,6 +167,31 @@ static void test_preemption_reclaims_what_the_cohort_borrowed(void **state)
     world_expect(&w, "owner", "Admitted", "True", "Admitted");
 }
 
+/* Both borrow, and the victim is older: it would be first again, and they would take turns for ever. */
+static void test_preemption_by_a_borrower_sends_the_victim_behind_it(void **state)
+{
+    (void)state;
+    struct sl_engine_settings settings = sl_engine_settings_default();
+    settings.policy.priority_sorting_within_cohort = false;
+    world_close(&w);
+    world_open_with(&w, NULL, &settings);
+    world_add_flavor(&w, "spot", "{}");
+    world_add_cluster_queue(&w, "other", "spot", "6", ",\"cohortName\":\"c\"");
+    world_add_local_queue(&w, "team", "theirs", "other");
+    add_queue(",\"cohortName\":\"c\",\"preemption\":{\"reclaimWithinCohort\":\"LowerPriority\","
+              "\"borrowWithinCohort\":{\"policy\":\"LowerPriority\"}}");
+    world_add_workload(&w, "victim", "theirs", 1, "8");
+    world_settle(&w);
+    world_expect(&w, "victim", "Admitted", "True", "Admitted");
+    world_pass(&w, 1000);
+    add("borrower", 1, "12", 5);
+    world_settle(&w);
+    world_expect(&w, "victim", "Preempted", "True", "InCohortReclaimWhileBorrowing");
+    stop("victim");
+    world_expect(&w, "borrower", "Admitted", "True", "Admitted");
+    world_expect(&w, "victim", "QuotaReserved", "False", "WaitingForQuota");
+}
+
 static void test_preemption_of_a_held_queue_waits_until_it_runs_again(void **state)
 {
     (void)state;
@@ -258,6 +283,7 @@ int main(void)
         TEST(test_preemption_vanished_victim_counts_as_gone),
         TEST(test_preemption_conditions_are_laid_down_on_readmission),
         TEST(test_preemption_reclaims_what_the_cohort_borrowed),
+        TEST(test_preemption_by_a_borrower_sends_the_victim_behind_it),
         TEST(test_preemption_of_a_held_queue_waits_until_it_runs_again),
         TEST(test_preemption_survives_a_restart),
         TEST(test_partial_admission_writes_the_reduced_count),

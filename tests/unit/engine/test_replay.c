@@ -5,69 +5,34 @@
  * before and end in the same state. */
 #include "engine/change.h"
 #include "engine/journal.h"
+#include "engine/journal_image.h"
+#include "engine/tape.h"
+#include "core_hash.h"
 #include "history.h"
-#include "kernel/commit.h"
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define WORKLOADS_COMPARED 512u
-#define CELLS_COMPARED 64u
-#define SITES_COMPARED 64u
-
 static char dir[64];
 
-static void print_stands(sl_workload_id id, struct sl_buf *all)
-{
-    for (uint32_t i = 0; i < sl_topology_stand_count(id); i++) {
-        struct sl_topology_stand s = sl_topology_stand_at(id, i);
-        sl_buf_print(all, "%u@%u*%u ", s.pod_set, s.domain, s.count);
-    }
-}
-
-/* A number for all that was decided: records, places, claims, usage, stands, rooms. */
-static uint64_t hash_core(void)
-{
-    uint64_t h = 14695981039346656037u;
-    struct sl_buf all = {0};
-    for (sl_workload_id id = 0; id < WORKLOADS_COMPARED; id++) {
-        const struct sl_workload *r = &sl_workloads[id];
-        sl_buf_print(&all, "%u %d %d %d %d %d %lld %lld %d %u ", r->generation, r->phase, r->active,
-                     r->pending_reason, r->evicted, r->requeued, (long long)r->reserved_at_ms,
-                     (long long)r->accumulated_ms, sl_place_of(id), r->check_count);
-        for (uint32_t i = 0; i < sl_commit_claim_count(id); i++) {
-            sl_buf_print(&all, "%u:%lld ", sl_commit_claim(id, i).cell,
-                         (long long)sl_commit_claim(id, i).amount);
-        }
-        print_stands(id, &all);
-    }
-    for (sl_site_id site = 0; site < SITES_COMPARED; site++) {
-        sl_buf_print(&all, "%lld/%lld ", (long long)sl_room_used_of(site, 1),
-                     (long long)sl_room_capacity_of(site, 1));
-    }
-    for (sl_cell_id cell = 0; cell < CELLS_COMPARED; cell++) {
-        sl_buf_print(&all, "%u=%lld ", sl_ledger_node_of(cell), (long long)sl_ledger_usage(cell));
-    }
-    for (size_t i = 0; i < all.len; i++) {
-        h = (h ^ (unsigned char)all.data[i]) * 1099511628211u;
-    }
-    sl_buf_fini(&all);
-    return h;
-}
-
-/* The child: a fresh core, fed from the file. Exit codes say what went wrong. */
+/* The child: a fresh core, fed from the journal, from its first image on if it has lost its start.
+ * Exit codes say what went wrong. */
 static int replay(const char *path, uint64_t *hash)
 {
-    struct sl_journal_reader *r = NULL;
+    struct sl_tape tape;
     struct sl_journal_record record;
     struct sl_error e = {0};
     struct sl_buf list = {0};
     unsigned changes = 0;
-    if (sl_journal_reader_open(path, &r, &e) != SL_CODE_OK) {
+    if (sl_tape_open(path, &tape, &e) != SL_CODE_OK) {
         return 1;
     }
-    while (sl_journal_reader_next(r, &record) == SL_JOURNAL_RECORD) {
+    while (sl_tape_next(&tape, &record) == SL_JOURNAL_RECORD) {
         struct sl_change c;
         enum sl_status answer;
+        if (record.type == SL_JOURNAL_IMAGE && changes == 0 &&
+            !sl_image_put(record.payload, record.len)) {
+            return 5;
+        }
         if (record.type != SL_JOURNAL_CHANGE) {
             continue;
         }
@@ -124,6 +89,7 @@ static struct sl_engine_settings variant(unsigned number)
 }
 
 static unsigned number;
+static size_t file_bytes; /* of the journal; 0 = one file is enough */
 
 /* The other child: live through a history with a journal, and die without cleaning up. */
 static int live(const char *path, uint64_t *hash)
@@ -132,6 +98,7 @@ static int live(const char *path, uint64_t *hash)
     struct history h;
     (void)path;
     struct sl_engine_settings settings = variant(number);
+    world_journal_bytes = file_bytes;
     world_open_with(&w, dir, &settings);
     history_begin(&h, &w, 4711 + number);
     if (number >= 4) {
@@ -159,6 +126,29 @@ static void test_replay_journal_gives_the_same_answers_and_state(void **state)
         uint64_t replayed = run_child(replay, path);
         assert_true(lived == replayed);
     }
+}
+
+static void remove_files(void)
+{
+    char command[128];
+    (void)snprintf(command, sizeof command, "rm -f %s/*", dir);
+    assert_int_equal(system(command), 0);
+}
+
+static void test_replay_from_an_image_gives_the_same_answers_and_state(void **state)
+{
+    (void)state;
+    char path[128];
+    (void)snprintf(path, sizeof path, "%s/journal-1.log", dir);
+    file_bytes = 16384;
+    for (number = 0; number < 8; number++) {
+        uint64_t lived = run_child(live, dir);
+        assert_int_equal(access(path, F_OK), -1);
+        uint64_t replayed = run_child(replay, dir);
+        assert_true(lived == replayed);
+        remove_files();
+    }
+    file_bytes = 0;
 }
 
 static void test_replay_change_that_is_none_is_refused(void **state)
@@ -194,6 +184,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_replay_journal_gives_the_same_answers_and_state, setup,
                                         teardown),
+        cmocka_unit_test_setup_teardown(test_replay_from_an_image_gives_the_same_answers_and_state,
+                                        setup, teardown),
         cmocka_unit_test_setup_teardown(test_replay_change_that_is_none_is_refused, setup,
                                         teardown),
     };

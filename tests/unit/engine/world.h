@@ -207,13 +207,17 @@ static inline void world_pass(struct world *w, int64_t ms)
     world_settle(w);
 }
 
+static size_t world_journal_bytes; /* of a file of the journal; 0 = as ever */
+
 static inline void world_open_with(struct world *w, const char *journal_dir,
                                    const struct sl_engine_settings *settings)
 {
     static struct sl_engine_settings paranoid; /* every cycle is checked as it comes */
     paranoid = settings != NULL ? *settings : sl_engine_settings_default();
     paranoid.paranoid = true;
-    struct sl_engine_options options = {.journal_dir = journal_dir, .settings = &paranoid};
+    struct sl_engine_options options = {.journal_dir = journal_dir,
+                                        .journal_file_bytes = world_journal_bytes,
+                                        .settings = &paranoid};
     struct sl_error e = {0};
     sl_log_setup(SL_LOG_ERROR, false);
     *w = (struct world){.objects = sl_map_new(), .settings = &paranoid, .now_ms = WORLD_START_MS};

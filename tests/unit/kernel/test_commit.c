@@ -412,6 +412,57 @@ static void test_commit_valid_sees_a_charge_without_a_claim(void **state)
     assert_true(sl_commit_valid());
 }
 
+static void test_commit_valid_sees_claims_that_are_broken(void **state)
+{
+    (void)state;
+    struct scene s = held();
+    struct claim_row {
+        sl_cell_id cell;
+        int64_t amount;
+    } good = {sl_claim_cells[s.id][0], sl_claim_amounts[s.id][0]};
+    const struct claim_row bad[] = {{good.cell, good.amount - 1},
+                                    {good.cell, -1},
+                                    {good.cell, SL_AMOUNT_MAX + 1},
+                                    {sl_claim_cell_limit, good.amount}};
+    for (uint32_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        sl_claim_cells[s.id][0] = bad[i].cell;
+        sl_claim_amounts[s.id][0] = bad[i].amount;
+        assert_false(sl_commit_valid());
+    }
+    sl_claim_cells[s.id][0] = good.cell;
+    sl_claim_amounts[s.id][0] = good.amount;
+    uint32_t limit = sl_claim_workload_limit;
+    sl_claim_workload_limit = SL_WORKLOADS_MAX + 1;
+    assert_false(sl_commit_valid());
+    sl_claim_workload_limit = limit;
+    assert_true(sl_commit_valid());
+}
+
+/* Two claims that are amounts, and their sum is none, though it is what the ledger says. */
+static void test_commit_valid_sees_a_sum_that_is_no_amount(void **state)
+{
+    (void)state;
+    struct scene s = held();
+    struct scene t = held();
+    sl_cell_id cell = sl_claim_cells[t.id][0];
+    int64_t own = sl_cell_own[cell];
+    sl_claim_cells[t.id][0] = s.cpu;
+    sl_cell_own[cell] = 0;
+    int64_t large = SL_AMOUNT_MAX - sl_cell_own[s.cpu];
+    int64_t was = sl_claim_amounts[t.id][0];
+    sl_claim_amounts[t.id][0] = large;
+    sl_cell_own[s.cpu] += large;
+    assert_true(sl_commit_valid());
+    sl_claim_amounts[t.id][0]++;
+    sl_cell_own[s.cpu]++;
+    assert_false(sl_commit_valid());
+    sl_cell_own[s.cpu] -= large + 1;
+    sl_claim_amounts[t.id][0] = was;
+    sl_claim_cells[t.id][0] = cell;
+    sl_cell_own[cell] = own;
+    assert_true(sl_commit_valid());
+}
+
 static void test_commit_claims_of_unknown_workloads_are_none(void **state)
 {
     (void)state;
@@ -449,6 +500,8 @@ int main(void)
         cmocka_unit_test(test_commit_finished_and_deleted_holders_give_back),
         cmocka_unit_test(test_commit_unwritten_reservation_goes_back_in_line),
         cmocka_unit_test(test_commit_valid_sees_a_charge_without_a_claim),
+        cmocka_unit_test(test_commit_valid_sees_claims_that_are_broken),
+        cmocka_unit_test(test_commit_valid_sees_a_sum_that_is_no_amount),
         cmocka_unit_test(test_commit_claims_of_unknown_workloads_are_none),
     };
     return cmocka_run_group_tests_name("commit", tests, NULL, teardown);

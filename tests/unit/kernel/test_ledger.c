@@ -411,6 +411,7 @@ static void test_ledger_cells_full_is_refused_and_given_back_cells_are_used_agai
     uint32_t limit = sl_cell_limit;
     sl_cell_limit = SL_CELLS_MAX; /* as if all were in use */
     uint32_t spares = sl_cell_spares;
+    sl_cell_id spare = sl_cell_spare[0];
     sl_cell_spares = 0;
     assert_int_equal(sl_ledger_open_cell(hoard, 1, 2, &cell), SL_FULL_CELLS);
     assert_int_equal(sl_ledger_move_node(hoard + 1, hoard), SL_FULL_CELLS);
@@ -421,6 +422,7 @@ static void test_ledger_cells_full_is_refused_and_given_back_cells_are_used_agai
     assert_int_equal(cell, given_back);
     sl_cell_limit = limit;
     sl_cell_spares = spares;
+    sl_cell_spare[0] = spare; /* overwritten by the one that was given back */
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)

@@ -503,6 +503,9 @@ static void test_placement_checker_notices_each_defect(void **state)
     BROKEN(sl_domain_up[NODE][2], NODE + 1);
     BROKEN(sl_domain_up[NODE][0], SL_DOMAINS_MAX);
     BROKEN(sl_domain_up[NODE][0], RACK);
+    BROKEN(sl_domain_up[RACK][0], BLOCK + 1);
+    BROKEN(sl_domain_parents[7], 1);
+    BROKEN(sl_domain_sites[7], 1);
     BROKEN(sl_domain_trees[BLOCK], OTHER_TREE + 1);
     BROKEN(sl_domain_stands[7], 1);
     BROKEN(sl_domain_limit, SL_DOMAINS_MAX + 1);
@@ -513,7 +516,12 @@ static void test_placement_checker_notices_each_defect(void **state)
     BROKEN(sl_booking_rooms[first], SL_ROOMS_MAX);
     BROKEN(sl_booking_amounts[first], -1);
     BROKEN(sl_booking_amounts[first], SL_AMOUNT_MAX);
+    BROKEN(sl_booking_rooms[first], sl_domain_site_limit);
+    BROKEN(sl_booking_amounts[first], 0);
     BROKEN(sl_room_used[room], 7);
+    BROKEN(sl_room_used[sl_domain_site_limit - 1], 7);
+    BROKEN(sl_room_change[room], 1);
+    BROKEN(sl_domain_sites[sl_stand_domains[first]], 0);
     BROKEN(sl_stand_domains[first], 7);
     BROKEN(sl_stand_pods[first], 0);
     BROKEN(sl_booking_workload_limit, SL_WORKLOADS_MAX + 1);

@@ -66,6 +66,7 @@ static void test_reflector_bookmark_moves_where_the_next_watch_begins(void **sta
     (void)state;
     struct sl_exchange *w = open_workloads(10, "");
     bring(w, event("BOOKMARK", "{\"metadata\":{\"resourceVersion\":\"77\"}}"));
+    pass_ms(1000);
     answer(w, 200, "");
     expect("GET", "resourceVersion=77&");
     assert_int_equal(counters().watches, 2);
@@ -360,6 +361,54 @@ static void test_reflector_late_watcher_is_told_what_there_is(void **state)
     expect_told("+a@5 . ");
 }
 
+static void test_reflector_refresh_tells_what_the_watch_has_not_told(void **state)
+{
+    (void)state;
+    struct sl_exchange *w = open_workloads(10, workload("a", "u1", 5, ""));
+    assert_true(sl_kube_fresh(kube));
+    sl_kube_refresh(kube, SL_KIND_WORKLOAD);
+    assert_false(w->open);
+    assert_false(sl_kube_fresh(kube));
+    assert_true(sl_kube_synced(kube)); /* what is there can be read meanwhile */
+    answer(expect("GET", "?limit=500"), 200, list(30, "next", workload("b", "u2", 20, "")));
+    assert_false(sl_kube_fresh(kube));
+    answer(expect("GET", "&continue=next"), 200, list(30, "", workload("c", "u3", 21, "")));
+    assert_true(sl_kube_fresh(kube));
+    expect_told("+b@20 +c@21 -a@5 ");
+    expect("GET", "resourceVersion=30&");
+    assert_int_equal(open_count(), 1);
+}
+
+static void test_reflector_refresh_does_not_take_a_list_that_began_before(void **state)
+{
+    (void)state;
+    kube_open(&(struct sl_kube_options){0});
+    sl_kube_follow(kube, SL_KIND_WORKLOAD);
+    answer(expect("GET", "?limit=500"), 200, list(10, "next", workload("a", "u1", 5, "")));
+    struct sl_exchange *second = expect("GET", "&continue=next");
+    sl_kube_refresh(kube, SL_KIND_WORKLOAD);
+    assert_false(second->open);
+    answer(expect("GET", "?limit=500"), 200, list(30, "", workload("a", "u1", 25, "")));
+    assert_true(sl_kube_fresh(kube));
+    assert_true(sl_kube_synced(kube));
+}
+
+static void test_reflector_refresh_that_fails_is_tried_again(void **state)
+{
+    (void)state;
+    (void)open_workloads(10, workload("a", "u1", 5, ""));
+    sl_kube_refresh(kube, SL_KIND_WORKLOAD);
+    lose(expect("GET", "?limit=500"));
+    assert_false(sl_kube_fresh(kube));
+    pass_ms(1200);
+    refuse(expect("GET", "?limit=500"), 503, "ServiceUnavailable");
+    assert_false(sl_kube_fresh(kube));
+    pass_ms(2400);
+    refuse(expect("GET", "?limit=500"), 404, "NotFound"); /* not served any more */
+    assert_true(sl_kube_fresh(kube));
+    expect_told("-a@5 ");
+}
+
 #define TEST(name) cmocka_unit_test_teardown(test_reflector_##name, kube_close)
 
 int main(void)
@@ -388,6 +437,9 @@ int main(void)
         TEST(reads_before_the_list_are_refused),
         TEST(list_is_of_one_namespace_or_all),
         TEST(late_watcher_is_told_what_there_is),
+        TEST(refresh_tells_what_the_watch_has_not_told),
+        TEST(refresh_does_not_take_a_list_that_began_before),
+        TEST(refresh_that_fails_is_tried_again),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -653,6 +653,38 @@ static void test_writes_stop_drops_what_waits_and_ends_what_is_under_way(void **
     assert_int_equal(counters().under_way, 0);
 }
 
+static bool may;
+
+static bool may_write(void *context)
+{
+    (void)context;
+    return may;
+}
+
+/* After a long sleep an answer may be what arrives first, and call for the next write. */
+static void test_writes_are_not_sent_while_they_may_not_be(void **state)
+{
+    (void)state;
+    replies[0] = '\0';
+    may = true;
+    kube_open(&(struct sl_kube_options){.may_write = may_write});
+    write_as("a", SL_VERB_PATCH_MERGE, "a", "{}", NULL);
+    write_as("a2", SL_VERB_PATCH_MERGE, "a", "{}", NULL);
+    write_as("b", SL_VERB_PATCH_MERGE, "b", "{}", NULL);
+    struct sl_exchange *a = expect("PATCH", "/a");
+    refuse(expect("PATCH", "/b"), 429, "TooManyRequests"); /* it rests */
+    may = false;
+    answer(a, 200, workload("a", "u", 5, ""));
+    write_as("c", SL_VERB_UPDATE, "c", "{\"spec\":{}}", NULL);
+    pass_ms(100000);
+    assert_int_equal(open_count(), 0);
+    expect_replies("a:OK@5 ");
+    assert_int_equal(counters().waiting, 2);
+    assert_int_equal(counters().under_way, 0);
+    sl_kube_stop_writing(kube);
+    assert_int_equal(counters().waiting, 0);
+}
+
 static void test_writes_stop_while_the_live_object_is_read_sends_nothing(void **state)
 {
     (void)state;
@@ -734,6 +766,7 @@ int main(void)
         TEST(tell_when_a_reply_was_given),
         TEST(begin_no_faster_than_allowed),
         TEST(stop_drops_what_waits_and_ends_what_is_under_way),
+        TEST(are_not_sent_while_they_may_not_be),
         TEST(stop_while_the_live_object_is_read_sends_nothing),
         TEST(from_within_a_reply_come_after_those_that_wait),
     };

@@ -24,14 +24,14 @@ static inline void pw_activate(sl_node_id queue, bool active)
     assert_int_equal(sl_queues_configure(queue, sl_offers_rules(queue), active), SL_OK);
 }
 
-/* An active queue with some cpu of one flavor and a policy. */
+/* An active queue that offers some cpu of one flavor, with a policy. */
 static inline sl_node_id pw_queue(sl_node_id parent, int64_t cpu, enum sl_preempt_within within,
                                   enum sl_preempt_reclaim reclaim)
 {
     struct sl_preempt_policy policy = {within, reclaim, false, false, 0};
     sl_node_id node = fx_node(parent);
     pw_activate(node, true);
-    (void)fx_quota(node, SPOT, CPU, cpu, UNLIMITED);
+    (void)fx_offer(node, SPOT, CPU, cpu);
     assert_int_equal(sl_preempt_set_policy(node, policy), SL_OK);
     return node;
 }

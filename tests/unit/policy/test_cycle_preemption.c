@@ -281,6 +281,51 @@ static void test_cycle_preemptor_goes_first_with_the_gate(void **state)
     assert_int_equal(fx_outcomes[1].workload, high);
 }
 
+/* Who goes first of one of low and one of high priority when the first has evicted so often. */
+static sl_workload_id first_after(uint32_t evictions)
+{
+    sl_node_id cohort = fx_node(SL_NO_ID);
+    sl_node_id one = fx_queue(cohort, SL_BEST_EFFORT_FIFO, 4);
+    sl_node_id two = fx_queue(cohort, SL_BEST_EFFORT_FIFO, 4);
+    sl_workload_id low = fx_workload(one, 0, 1, 4);
+    (void)fx_workload(two, 9, 1, 4);
+    sl_heads_set_preemptor(one, low, true);
+    for (uint32_t i = 0; i < evictions; i++) {
+        sl_heads_count_eviction(one);
+        sl_heads_set_preemptor(one, low, true);
+    }
+    assert_int_equal(fx_cycle(), 2);
+    return fx_outcomes[0].workload == low ? low : SL_NO_ID;
+}
+
+static void test_cycle_preemptor_that_is_thwarted_goes_first_in_the_end(void **state)
+{
+    (void)state;
+    assert_int_equal(first_after(SL_THWARTED_MAX - 1), SL_NO_ID);
+    assert_int_not_equal(first_after(SL_THWARTED_MAX), SL_NO_ID);
+    assert_int_not_equal(first_after(SL_THWARTED_MAX + 1), SL_NO_ID);
+}
+
+static void test_cycle_preemptor_counts_the_cycles_in_which_it_evicts(void **state)
+{
+    (void)state;
+    sl_node_id queue =
+        queue_with(SL_NO_ID, SL_BEST_EFFORT_FIFO, 4, SL_WITHIN_LOWER_PRIORITY, SL_RECLAIM_NEVER);
+    (void)holder(queue, 0, 4);
+    sl_workload_id high = fx_workload(queue, 5, 2, 3);
+    sl_heads_set_preemptor(queue, high, true);
+    for (uint32_t i = 1; i < SL_THWARTED_MAX; i++) {
+        sl_heads_count_eviction(queue);
+    }
+    assert_false(sl_heads_goes_first(queue, high));
+    (void)fx_rest(); /* more cycles than one, and one in which it evicts */
+    assert_true(sl_heads_goes_first(queue, high));
+    sl_heads_set_preemptor(queue, high + 1, true);
+    assert_false(sl_heads_goes_first(queue, high + 1)); /* each counts for itself */
+    sl_heads_set_preemptor(queue, high, true);
+    assert_false(sl_heads_goes_first(queue, high));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -294,6 +339,8 @@ int main(void)
         FX_TEST(test_cycle_nobody_is_served_with_what_victims_still_hold),
         FX_TEST(test_cycle_sticky_preemptor_is_not_passed_by_a_newcomer),
         FX_TEST(test_cycle_preemptor_goes_first_with_the_gate),
+        FX_TEST(test_cycle_preemptor_that_is_thwarted_goes_first_in_the_end),
+        FX_TEST(test_cycle_preemptor_counts_the_cycles_in_which_it_evicts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -231,6 +231,53 @@ static void test_cycle_topology_gate_off_places_nothing(void **state)
     assert_int_equal(sl_passes_tree(id, 0), SL_NO_ID);
 }
 
+/* Nominated anew because another head took its room, it would do with fewer pods, without borrowing,
+ * and so might reclaim: but not from the one who was served in this cycle. */
+static void test_cycle_topology_who_was_served_in_the_cycle_is_no_victim_in_it(void **state)
+{
+    (void)state;
+    struct pw_tree t = pw_tree(1, 1, 7);
+    sl_node_id cohort = fx_node(SL_NO_ID);
+    struct sl_preempt_policy reclaims = {SL_WITHIN_NEVER, SL_RECLAIM_ANY, false, false, 0};
+    sl_node_id queue = pw_queue(cohort, t, 4);
+    (void)pw_queue(cohort, t, 20);
+    assert_int_equal(sl_preempt_set_policy(queue, reclaims), SL_OK);
+    sl_workload_id first = pw_workload(pw_queue(cohort, t, 3), 9, 1, 4, LEVEL_HOST);
+    sl_workload_id second = fx_create();
+    fx_pod_set(second, 3, CPU, 2);
+    assert_int_equal(sl_demand_set_min_count(second, 2), SL_OK);
+    pw_ask(second, SL_TOGETHER_REQUIRED, LEVEL_HOST, 2);
+    fx_attach(second, queue, 0, second);
+    assert_int_equal(fx_cycle(), 1);
+    assert_int_equal(pw_outcome(first)->result, SL_CYCLE_RESERVED);
+    assert_int_equal(pw_outcome(second)->victim_count, 0);
+    assert_int_equal(sl_workloads[first].evicted, SL_EVICT_NONE);
+    fx_assert_place(first, SL_PLACE_HOLDING);
+    assert_int_equal(fx_cycle(), 0); /* in the next one it is a victim as any other */
+    assert_int_equal(pw_outcome(second)->victim_count, 1);
+    assert_int_equal(sl_workloads[first].evicted, SL_EVICT_PREEMPTED);
+}
+
+/* All its pods are more than the quota; for as many as the quota would do there is no room yet. */
+static void test_cycle_topology_who_would_do_with_fewer_pods_hears_of_room(void **state)
+{
+    (void)state;
+    struct pw_tree t = pw_tree(1, 1, 4);
+    sl_workload_id holder = pw_workload(pw_queue(SL_NO_ID, t, 4), 0, 1, 4, LEVEL_HOST);
+    assert_int_equal(fx_rest(), 1);
+    sl_node_id queue = pw_queue(SL_NO_ID, t, 2);
+    sl_workload_id id = fx_create();
+    fx_pod_set(id, 3, CPU, 1);
+    assert_int_equal(sl_demand_set_min_count(id, 1), SL_OK);
+    pw_ask(id, SL_TOGETHER_REQUIRED, LEVEL_HOST, 2);
+    fx_attach(id, queue, 0, id);
+    assert_int_equal(fx_rest(), 0);
+    assert_int_equal(sl_workloads[id].pending_reason, SL_PENDING_EXCEEDS_MAX_QUOTA);
+    fx_finish(holder);
+    assert_int_equal(fx_rest(), 1);
+    fx_assert_place(id, SL_PLACE_HOLDING);
+}
+
 /* How often in a row it is owed another try. */
 static uint32_t tries_owed(sl_workload_id id)
 {
@@ -271,6 +318,8 @@ int main(void)
         PW_TEST(test_cycle_topology_victims_that_leave_too_little_room_stay),
         PW_TEST(test_cycle_topology_held_head_keeps_its_rooms_from_other_cohorts),
         PW_TEST(test_cycle_topology_rooms_of_a_held_head_that_goes_are_free),
+        PW_TEST(test_cycle_topology_who_was_served_in_the_cycle_is_no_victim_in_it),
+        PW_TEST(test_cycle_topology_who_would_do_with_fewer_pods_hears_of_room),
         PW_TEST(test_cycle_topology_gate_off_places_nothing),
         PW_TEST(test_cycle_topology_tries_of_one_who_is_gone_are_forgotten),
     };

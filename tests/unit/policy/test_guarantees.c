@@ -13,6 +13,7 @@
 #include "kernel/second_pass.h"
 #include "policy/guarantees.h"
 #include "policy/holders.h"
+#include "policy/holders.c" /* its lists are nobody else's: only from within can they be broken */
 
 static struct pw_tree tree;
 static sl_node_id queue;
@@ -134,6 +135,42 @@ static void test_guarantees_find_lists_that_are_not_what_records_say(void **stat
     BROKEN(sl_node_up[queue], 1, SL_RULE_LEDGER, 0);
 }
 
+static void test_guarantees_find_lists_of_holders_that_are_broken(void **state)
+{
+    (void)state;
+    assert_int_equal(sl_holders_count(queue), 2);
+    BROKEN(counts[queue], 3, SL_RULE_HOLDERS, 0);
+    BROKEN(counts[queue], 1, SL_RULE_HOLDERS, 0);
+    BROKEN(first_link[queue], 0, SL_RULE_HOLDERS, 0);
+    sl_workload_id second = next_link[first_link[queue] - 1] - 1;
+    BROKEN(prev_link[second], 0, SL_RULE_HOLDERS, 0);
+    BROKEN(next_link[second], first_link[queue], SL_RULE_HOLDERS, 0); /* without an end */
+}
+
+/* A cell that is offered still was given back, and may be another queue's by now. */
+static void test_guarantees_find_offers_of_cells_that_are_not_the_queues(void **state)
+{
+    (void)state;
+    sl_node_id other = fx_queue(SL_NO_ID, SL_BEST_EFFORT_FIFO, 4);
+    sl_cell_id cell = sl_offers_first(other);
+    expect(find(false), SL_RULE_NONE, 0);
+    assert_int_equal(sl_ledger_set_quota(cell, 0, 0, 0), SL_OK);
+    assert_int_equal(sl_ledger_close_node(other), SL_OK);
+    sl_branches_follow(other);
+    expect(find(false), SL_RULE_OFFERS, 0);
+    sl_offers_clear(other);
+    expect(find(false), SL_RULE_NONE, 0);
+}
+
+/* A queue lists somebody of whom nobody else knows. */
+static void test_guarantees_find_a_line_that_is_longer_than_those_who_stand_in_it(void **state)
+{
+    (void)state;
+    assert_int_equal(waiting, fx_next_id - 1);
+    expect(sl_guarantees_policy(waiting), SL_RULE_LINE, 0);
+    expect(sl_guarantees_policy(waiting + 1), SL_RULE_NONE, 0);
+}
+
 static void test_guarantees_find_what_was_not_told_to_the_indexes(void **state)
 {
     (void)state;
@@ -227,6 +264,9 @@ int main(void)
         GUARANTEE_TEST(test_guarantees_find_what_leaks_from_the_ledger),
         GUARANTEE_TEST(test_guarantees_find_what_leaks_from_rooms),
         GUARANTEE_TEST(test_guarantees_find_lists_that_are_not_what_records_say),
+        GUARANTEE_TEST(test_guarantees_find_lists_of_holders_that_are_broken),
+        GUARANTEE_TEST(test_guarantees_find_offers_of_cells_that_are_not_the_queues),
+        GUARANTEE_TEST(test_guarantees_find_a_line_that_is_longer_than_those_who_stand_in_it),
         GUARANTEE_TEST(test_guarantees_find_what_was_not_told_to_the_indexes),
         GUARANTEE_TEST(test_guarantees_find_promises_that_outlive_their_cycle),
         GUARANTEE_TEST(test_guarantees_find_a_second_pass_that_is_lost),

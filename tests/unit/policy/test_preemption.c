@@ -143,6 +143,17 @@ static void test_preemption_those_that_need_not_go_are_put_back(void **state)
     pw_assert_victim(large, SL_PREEMPT_IN_CLUSTER_QUEUE);
 }
 
+/* Of two that were chosen, too. */
+static void test_preemption_first_of_two_is_put_back_where_the_second_is_enough(void **state)
+{
+    (void)state;
+    sl_node_id queue = lone_queue(10);
+    (void)pw_holder(queue, -3, 3);
+    sl_workload_id large = pw_holder(queue, -1, 7);
+    assert_int_equal(pw_ask(queue, 1, 7), 1);
+    pw_assert_victim(large, SL_PREEMPT_IN_CLUSTER_QUEUE);
+}
+
 static void test_preemption_holders_of_other_flavors_stay(void **state)
 {
     (void)state;
@@ -586,6 +597,7 @@ int main(void)
         PW_TEST(test_preemption_local_queue_that_used_more_gives_first),
         PW_TEST(test_preemption_evicted_one_is_taken_before_lower_priorities),
         PW_TEST(test_preemption_those_that_need_not_go_are_put_back),
+        PW_TEST(test_preemption_first_of_two_is_put_back_where_the_second_is_enough),
         PW_TEST(test_preemption_holders_of_other_flavors_stay),
         PW_TEST(test_preemption_uncontested_needs_have_to_fit_too),
         PW_TEST(test_preemption_nothing_contested_finds_none),

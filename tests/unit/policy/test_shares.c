@@ -63,7 +63,7 @@ static void test_shares_flavors_of_a_resource_are_added_up(void **state)
     (void)state;
     sl_node_id cohort = fx_node(SL_NO_ID);
     sl_node_id queue = plain_queue(cohort, 20);
-    (void)fx_quota(queue, ON_DEMAND, CPU, 20, UNLIMITED);
+    (void)fx_offer(queue, ON_DEMAND, CPU, 20);
     sl_node_id lender = plain_queue(cohort, 60);
     (void)fx_quota(lender, ON_DEMAND, CPU, 100, UNLIMITED);
     pw_claim(queue, SPOT, CPU, 25);
@@ -74,13 +74,32 @@ static void test_shares_flavors_of_a_resource_are_added_up(void **state)
     assert_int_equal(shown(queue), 50);
 }
 
+/* Its quota of a flavor may be taken out of its spec while workloads hold some. */
+static void test_shares_what_a_queue_does_not_list_it_does_not_borrow(void **state)
+{
+    (void)state;
+    sl_node_id cohort = fx_node(SL_NO_ID);
+    sl_node_id team = fx_node(cohort);
+    sl_node_id queue = plain_queue(team, 20);
+    sl_node_id lender = plain_queue(cohort, 60);
+    (void)fx_quota(team, ON_DEMAND, CPU, 10, UNLIMITED);
+    (void)fx_offer(lender, ON_DEMAND, CPU, 100);
+    pw_claim(queue, ON_DEMAND, CPU, 25);
+    (void)pw_holder_of_claims(queue, 0, fx_now);
+    assert_int_equal(sl_shares_of(queue).borrowed, 0);
+    assert_false(sl_shares_borrows_any(queue));
+    assert_int_equal(sl_shares_of(team).borrowed, 15);
+    assert_true(sl_shares_borrows_any(team));
+}
+
 static void test_shares_largest_resource_dominates_and_the_smaller_id_breaks_a_tie(void **state)
 {
     (void)state;
     sl_node_id cohort = fx_node(SL_NO_ID);
     sl_node_id queue = plain_queue(cohort, 0);
     sl_node_id lender = plain_queue(cohort, 10);
-    (void)fx_quota(lender, SPOT, MEMORY, 20, UNLIMITED);
+    (void)fx_offer(queue, SPOT, MEMORY, 0);
+    (void)fx_offer(lender, SPOT, MEMORY, 20);
     pw_claim(queue, SPOT, CPU, 2);
     pw_claim(queue, SPOT, MEMORY, 6);
     sl_workload_id id = pw_holder_of_claims(queue, 0, fx_now);
@@ -250,6 +269,7 @@ int main(void)
         PW_TEST(test_shares_root_has_none_whatever_it_uses),
         PW_TEST(test_shares_borrowed_is_divided_by_what_the_parent_could_lend),
         PW_TEST(test_shares_flavors_of_a_resource_are_added_up),
+        PW_TEST(test_shares_what_a_queue_does_not_list_it_does_not_borrow),
         PW_TEST(test_shares_largest_resource_dominates_and_the_smaller_id_breaks_a_tie),
         PW_TEST(test_shares_weight_divides),
         PW_TEST(test_shares_weight_of_nothing_makes_a_borrower_infinite),

@@ -24,6 +24,8 @@ struct pki_wish {
     const char *name;    /* the common name */
     const char *purpose; /* NULL: none is said */
     bool authority, expired;
+    const char *more_name; /* a second common name; NULL: none */
+    const char *groups[2]; /* organizations; NULL: none */
 };
 
 static inline void pki_fill(struct pki *p, const struct pki_wish *w, const struct pki *by)
@@ -36,8 +38,17 @@ static inline void pki_fill(struct pki *p, const struct pki_wish *w, const struc
     assert_true(gnutls_x509_crt_set_serial(crt, &serial, 1) >= 0);
     assert_true(gnutls_x509_crt_set_activation_time(crt, now - 7200) >= 0);
     assert_true(gnutls_x509_crt_set_expiration_time(crt, now + (w->expired ? -3600 : 3600)) >= 0);
-    assert_true(gnutls_x509_crt_set_dn_by_oid(crt, GNUTLS_OID_X520_COMMON_NAME, 0, w->name,
-                                              (unsigned)strlen(w->name)) >= 0);
+    const struct {
+        const char *oid, *value;
+    } parts[] = {{GNUTLS_OID_X520_ORGANIZATION_NAME, w->groups[0]},
+                 {GNUTLS_OID_X520_COMMON_NAME, w->name},
+                 {GNUTLS_OID_X520_COMMON_NAME, w->more_name},
+                 {GNUTLS_OID_X520_ORGANIZATION_NAME, w->groups[1]}};
+    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
+        assert_true(parts[i].value == NULL ||
+                    gnutls_x509_crt_set_dn_by_oid(crt, parts[i].oid, 0, parts[i].value,
+                                                  (unsigned)strlen(parts[i].value)) >= 0);
+    }
     assert_true(gnutls_x509_crt_set_subject_alt_name(crt, GNUTLS_SAN_DNSNAME, "localhost", 9,
                                                      GNUTLS_FSAN_SET) >= 0);
     assert_true(gnutls_x509_crt_set_basic_constraints(crt, w->authority ? 1 : 0, -1) >= 0);

@@ -142,7 +142,7 @@ static void test_front_proxy_certificate_of_another_authority_is_refused(void **
 {
     struct world *w = *state;
     assert_int_equal(learn(w, config_map(w->other_ca, "[]")), SL_CODE_OK);
-    assert_refused(w, "is not the API server's");
+    assert_refused(w, "no authority stands behind");
     assert_int_equal(learn(w, config_map(w->ca, "[]")), SL_CODE_OK); /* the ConfigMap changes */
     struct sl_json *caller = sl_front_proxy_caller_new(w->proxy, &w->call, &w->e);
     assert_non_null(caller);
@@ -168,9 +168,9 @@ static void test_front_proxy_expired_or_server_certificate_is_refused(void **sta
         pki_new((struct pki_wish){.name = "a", .purpose = GNUTLS_KP_TLS_WWW_SERVER}, w->ca);
     assert_int_equal(learn(w, config_map(w->ca, "[]")), SL_CODE_OK);
     show(w, old);
-    assert_refused(w, "is not the API server's");
+    assert_refused(w, "no authority stands behind");
     show(w, server);
-    assert_refused(w, "is not the API server's");
+    assert_refused(w, "no authority stands behind");
     pki_free(old);
     pki_free(server);
 }
@@ -239,6 +239,101 @@ static void test_front_proxy_headers_that_the_map_does_not_name_are_nothing(void
     assert_caller(w, "{\"groups\":[\"system:authenticated\"],\"user\":\"jane\"}");
 }
 
+/* --- who comes by himself -------------------------------------------------------------------- */
+
+/* The ConfigMap with an authority of users beside that of the API server. */
+static void learn_users(struct world *w)
+{
+    struct sl_json *data = config_map(w->ca, "[]");
+    sl_json_set_text(data, "client-ca-file", w->other_ca->certificate_pem);
+    assert_int_equal(learn(w, data), SL_CODE_OK);
+}
+
+static void show_signed(struct world *w, struct pki_wish wish, const struct pki *by)
+{
+    pki_free(w->client);
+    wish.purpose = wish.purpose == NULL ? GNUTLS_KP_TLS_WWW_CLIENT : wish.purpose;
+    w->client = pki_new(wish, by);
+    show(w, w->client);
+}
+
+static void assert_user(struct world *w, const char *expected)
+{
+    struct sl_buf text = {0};
+    struct sl_json *caller = sl_front_proxy_user_new(w->proxy, &w->call, &w->e);
+    if (caller == NULL) {
+        fail_msg("refused: %s", w->e.text);
+    }
+    sl_json_print(caller, &text);
+    assert_string_equal(text.data, expected);
+    sl_buf_fini(&text);
+    sl_json_free(caller);
+}
+
+static void assert_no_user(struct world *w, const char *why)
+{
+    w->e = (struct sl_error){.code = SL_CODE_OK};
+    assert_null(sl_front_proxy_user_new(w->proxy, &w->call, &w->e));
+    assert_int_equal(w->e.code, SL_CODE_UNAUTHORIZED);
+    assert_non_null(strstr(w->e.text, why));
+}
+
+static void test_front_proxy_users_certificate_has_his_name_and_groups(void **state)
+{
+    struct world *w = *state;
+    learn_users(w);
+    show_signed(w, (struct pki_wish){.name = "joe", .groups = {"dev, ops", "system:x"}},
+                w->other_ca);
+    assert_refused(w, "no authority stands behind"); /* he may not speak for others */
+    assert_user(
+        w, "{\"groups\":[\"dev, ops\",\"system:x\",\"system:authenticated\"],\"user\":\"joe\"}");
+    show_signed(w, (struct pki_wish){.name = "joe", .more_name = "j\xc3\xb8"}, w->other_ca);
+    assert_user(w, "{\"groups\":[\"system:authenticated\"],\"user\":\"j\xc3\xb8\"}");
+}
+
+static void test_front_proxy_certificate_of_the_api_server_is_no_users(void **state)
+{
+    struct world *w = *state;
+    learn_users(w);
+    assert_no_user(w, "no authority stands behind");
+    w->call.chain_len = 0;
+    assert_no_user(w, "showed 0 certificates");
+}
+
+static void test_front_proxy_expired_or_server_certificate_is_no_users(void **state)
+{
+    struct world *w = *state;
+    learn_users(w);
+    show_signed(w, (struct pki_wish){.name = "joe", .expired = true}, w->other_ca);
+    assert_no_user(w, "no authority stands behind");
+    show_signed(w, (struct pki_wish){.name = "joe", .purpose = GNUTLS_KP_TLS_WWW_SERVER},
+                w->other_ca);
+    assert_no_user(w, "no authority stands behind");
+}
+
+static void test_front_proxy_certificate_without_a_name_is_no_users(void **state)
+{
+    struct world *w = *state;
+    learn_users(w);
+    show_signed(w, (struct pki_wish){.groups = {"dev"}}, w->other_ca);
+    assert_no_user(w, "names nobody");
+}
+
+static void test_front_proxy_authority_of_users_is_forgotten_and_checked(void **state)
+{
+    struct world *w = *state;
+    assert_no_user(w, "CA of users is not known");
+    learn_users(w);
+    struct sl_json *data = config_map(w->ca, "[]");
+    sl_json_set_text(data, "client-ca-file", "no PEM");
+    assert_int_equal(learn(w, data), SL_CODE_BAD_REQUEST);
+    assert_non_null(strstr(w->e.text, "client-ca-file holds no certificate"));
+    show_signed(w, (struct pki_wish){.name = "joe"}, w->other_ca);
+    assert_user(w, "{\"groups\":[\"system:authenticated\"],\"user\":\"joe\"}");
+    assert_int_equal(learn(w, config_map(w->ca, "[]")), SL_CODE_OK);
+    assert_no_user(w, "CA of users is not known");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -253,6 +348,11 @@ int main(void)
         TEST(test_front_proxy_before_the_map_is_known_believes_nobody),
         TEST(test_front_proxy_map_that_makes_no_sense_changes_nothing),
         TEST(test_front_proxy_headers_that_the_map_does_not_name_are_nothing),
+        TEST(test_front_proxy_users_certificate_has_his_name_and_groups),
+        TEST(test_front_proxy_certificate_of_the_api_server_is_no_users),
+        TEST(test_front_proxy_expired_or_server_certificate_is_no_users),
+        TEST(test_front_proxy_certificate_without_a_name_is_no_users),
+        TEST(test_front_proxy_authority_of_users_is_forgotten_and_checked),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

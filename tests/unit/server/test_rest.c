@@ -35,6 +35,16 @@ static void test_rest_malformed_escape_is_400(void **state)
     assert_int_equal(get(f, "/api/v1/namespaces/%zz"), 400);
     assert_int_equal(get(f, "/api/v1/namespaces/a%00b"), 400);
     assert_int_equal(get(f, "/api/v1/namespaces?limit=%1"), 400);
+    static const char *const names[] = {"%ff%fe", "a%c0%80", "%ed%a0%80", "%e2%82", "%f4%90%80%80"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        char uri[100];
+        (void)snprintf(uri, sizeof uri, "/api/v1/namespaces/%s", names[i]);
+        assert_int_equal(get(f, uri), 400);
+        assert_string_equal(text(f, "reason"), "BadRequest"); /* and the answer is JSON */
+        (void)snprintf(uri, sizeof uri, "/api/v1/namespaces?fieldSelector=%s", names[i]);
+        assert_int_equal(get(f, uri), 400);
+    }
+    assert_int_equal(get(f, "/api/v1/namespaces/%c3%a4%e2%82%ac%f0%9f%98%80"), 404);
 }
 
 static void test_rest_discovery_lists_every_kind(void **state)
@@ -309,6 +319,8 @@ static void test_rest_protobuf_alone_is_406(void **state)
     struct fixture *f = *state;
     const char *only = "application/vnd.kubernetes.protobuf";
     assert_int_equal(call(f, (struct call){.method = "GET", .uri = QUEUES, .accept = only}), 406);
+    assert_int_equal(sl_json_path_int(f->reply, "code", 0), 406);
+    assert_string_equal(text(f, "reason"), "NotAcceptable");
     const char *both = "application/vnd.kubernetes.protobuf,application/json";
     assert_int_equal(call(f, (struct call){.method = "GET", .uri = QUEUES, .accept = both}), 200);
 }

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Sluice authors */
+
+/* sluicectl replay: a journal's decisions made again, without a server. */
+#include "cli/ctl.h"
+#include "engine/replay.h"
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* "N" is a record, "cN" a cycle, both as the story writes them ("#N" is taken too). */
+static bool parse_until(const char *text, struct sl_replay_options *out)
+{
+    bool cycle = text[0] == 'c';
+    const char *digits = text[0] == 'c' || text[0] == '#' ? text + 1 : text;
+    char *end = NULL;
+    errno = 0;
+    unsigned long long n = strtoull(digits, &end, 10);
+    if (digits[0] < '0' || digits[0] > '9' || *end != '\0' || errno != 0 || n == 0) {
+        return false;
+    }
+    *(cycle ? &out->until_cycle : &out->until_sequence) = n;
+    return true;
+}
+
+static int conclude(const struct sl_replay_result *r)
+{
+    static const char *const words[] = {[SL_REPLAY_SAME] = "the same",
+                                        [SL_REPLAY_STOPPED] = "the same up to here, stopped",
+                                        [SL_REPLAY_DIFFERS] = "DIFFERENT",
+                                        [SL_REPLAY_PARTIAL] = "the same as far as it goes"};
+    printf("%s%s%s: %" PRIu64 " records, %" PRIu64 " starts (%" PRIu64 " with an image), %" PRIu64
+           " changes (%" PRIu64 " refused), %" PRIu64 " cycles with %" PRIu64 " outcomes, %" PRIu64
+           " decisions\n",
+           words[r->end], r->end == SL_REPLAY_STOPPED ? " " : "",
+           r->end == SL_REPLAY_STOPPED ? r->why : "", r->records, r->lives, r->images, r->changes,
+           r->refused, r->cycles, r->outcomes, r->decisions);
+    if (r->end == SL_REPLAY_SAME || r->end == SL_REPLAY_STOPPED) {
+        return 0;
+    }
+    fflush(stdout);
+    fprintf(stderr, "sluicectl: replay: %s\n", r->why);
+    return 1;
+}
+
+int sl_ctl_replay(struct sl_ctl *c)
+{
+    struct sl_replay_result result = {0};
+    struct sl_error e = {0};
+    if (c->arguments.count != 1) {
+        return sl_ctl_misused("replay takes one file or directory of a journal");
+    }
+    struct sl_replay_options options = {
+        .path = c->arguments.items[0], .workload = c->workload, .out = stdout};
+    if (c->until != NULL && !parse_until(c->until, &options)) {
+        return sl_ctl_misused("--until: \"%.64s\" is no record (N) and no cycle (cN)", c->until);
+    }
+    if (c->workload != NULL && strchr(c->workload, '/') == NULL) {
+        return sl_ctl_misused("--workload: \"%.64s\" is not NAMESPACE/NAME", c->workload);
+    }
+    if (sl_replay_run(&options, &result, &e) != SL_CODE_OK) {
+        return sl_ctl_failed("replay", &e);
+    }
+    return conclude(&result);
+}

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Sluice authors */
+
+/* What the files that print /metrics share. */
+#ifndef SL_CLI_METRICS_H
+#define SL_CLI_METRICS_H
+#include "cli/pages.h"
+
+void sl_metrics_help(struct sl_buf *out, const char *name, const char *type, const char *text);
+/* A quantity in whole units with three decimals, as Kueue's metrics have cores and bytes; the line ends. */
+void sl_metrics_quantity(struct sl_buf *out, const char *text);
+/* The families kueue_local_queue_*, of the LocalQueues that have metrics of their own. */
+void sl_metrics_local_queues(const struct sl_pages *p, const struct sl_workload_meters *meters,
+                             const char *role, struct sl_buf *out);
+#endif

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Sluice authors */
+
+/* A journal played again (G11): its changes are made in a fresh core, and every answer, every
+ * outcome of a cycle and every decision that the journal holds is compared with what the core comes
+ * to now. On the way each decision is told in a line. Each life (from one start record to the next,
+ * or from an image of the core when its start is not there any more) is played in a process of its
+ * own, since a core can be fresh only once. */
+#ifndef SL_ENGINE_REPLAY_H
+#define SL_ENGINE_REPLAY_H
+#include "base/error.h"
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+struct sl_replay_options {
+    const char *path;        /* a file of a journal, or its directory */
+    uint64_t until_sequence; /* stop behind this record; 0 = at the end */
+    uint64_t until_cycle; /* stop behind this cycle, counted from a life's start; 0 = at the end */
+    const char *workload; /* tell of NAMESPACE/NAME only, and why; NULL = of all */
+    FILE *out;            /* where the story goes */
+};
+
+enum sl_replay_end {
+    SL_REPLAY_SAME,    /* everything there is was played, and came out the same */
+    SL_REPLAY_STOPPED, /* where the options say; the same up to there */
+    SL_REPLAY_DIFFERS, /* `why` says where, what was recorded and what came out */
+    SL_REPLAY_PARTIAL  /* the same as far as it could be played; `why` says what is missing */
+};
+struct sl_replay_result {
+    enum sl_replay_end end;
+    uint64_t sequence; /* of the last record that was played */
+    uint64_t records;
+    uint64_t lives, images; /* images: lives that were played from one on */
+    uint64_t changes, refused, cycles, outcomes, decisions;
+    char why[4096];
+};
+
+/* OK when it was played, whatever came of it. Else it cannot be read at all. */
+enum sl_code sl_replay_run(const struct sl_replay_options *options, struct sl_replay_result *result,
+                           struct sl_error *e);
+#endif

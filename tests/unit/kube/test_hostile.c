@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Sluice authors */
+
+/* Unit tests of caches that follow a server which makes no sense, or means harm. */
+#include "fake_server.h"
+
+static void test_hostile_pages_that_repeat_are_a_failure(void **state)
+{
+    (void)state;
+    static const char *const tokens[] = {"a", "b", "c"};
+    kube_open(&(struct sl_kube_options){0});
+    sl_kube_follow(kube, SL_KIND_WORKLOAD);
+    answer(expect("GET", "?limit=500"), 200, list(10, "a", ""));
+    int pages = 0;
+    for (; pages < 20 && find("GET", "continue") != NULL; pages++) {
+        answer(expect("GET", "continue"), 200, list(10, tokens[pages % 3], ""));
+    }
+    assert_in_range(pages, 1, 12);
+    assert_int_equal(open_count(), 0);
+    assert_false(sl_kube_synced(kube));
+    pass_ms(1200);
+    lose(expect("GET", "?limit=500"));
+    pass_ms(2400); /* each failure is one more */
+    answer(expect("GET", "?limit=500"), 200, list(10, "", ""));
+    assert_true(sl_kube_synced(kube));
+}
+
+static void test_hostile_items_with_something_between_them_are_no_list(void **state)
+{
+    (void)state;
+    char items[900];
+    (void)snprintf(items, sizeof items, "%s,%s", workload("a", "u1", 5, ""),
+                   workload("b", "u2", 6, ""));
+    refuse(open_workloads(10, items), 410, "Expired");
+    (void)snprintf(items, sizeof items, "%s 7 %s", workload("a", "u1", 5, ""),
+                   workload("b", "u2", 6, ""));
+    answer(expect("GET", "?limit=500"), 200, list(11, "", items));
+    expect_told("");
+    assert_int_equal(counters().objects, 2);
+    assert_int_equal(open_count(), 0);
+}
+
+static void test_hostile_object_newer_than_its_list_does_not_stay(void **state)
+{
+    (void)state;
+    refuse(open_workloads(10, workload("a", "u1", 900, "")), 410, "Expired");
+    answer(expect("GET", "?limit=500"), 200, list(30, "", ""));
+    expect_told("-a@900 ");
+}
+
+static void test_hostile_object_whose_name_reads_differently_is_left_out(void **state)
+{
+    (void)state;
+    struct sl_exchange *w = open_workloads(10, workload("a", "u1", 5, ""));
+    bring(w, event("ADDED", workload("\\u0061", "u2", 11, "")));
+    bring(w, event("ADDED", workload("b", "u3", 12, "\"metadata\":null")));
+    bring(w, event("ADDED", workload("c", "u4", 13, "")));
+    expect_told("+c@13 ");
+    assert_int_equal(counters().objects, 2);
+}
+
+static void test_hostile_watch_refused_again_and_again_waits_as_long_as_it_was_told(void **state)
+{
+    (void)state;
+    struct sl_response r = {.code = SL_CODE_TOO_MANY, .status = 429, .retry_ms = 50000};
+    struct sl_exchange *w = open_workloads(10, "");
+    for (int i = 0; i < 4; i++) {
+        end_with(w, &r);
+        pass_ms(49999);
+        assert_int_equal(open_count(), 0);
+        pass_ms(1);
+        w = i < 3 ? expect("GET", "watch=true") : expect("GET", "?limit=500");
+    }
+}
+
+static void test_hostile_watch_that_ends_soon_is_not_followed_at_once(void **state)
+{
+    (void)state;
+    struct sl_exchange *w = open_workloads(10, "");
+    bring(w, event("BOOKMARK", "{\"metadata\":{\"resourceVersion\":\"12\"}}"));
+    pass_ms(300);
+    answer(w, 200, "");
+    assert_int_equal(open_count(), 0);
+    pass_ms(699);
+    assert_int_equal(open_count(), 0);
+    pass_ms(1);
+    expect("GET", "resourceVersion=12&");
+}
+
+static void test_hostile_lists_anew_at_once_but_once_a_second(void **state)
+{
+    (void)state;
+    struct sl_exchange *w = open_workloads(10, "");
+    for (int i = 0; i < 2; i++) {
+        pass_ms(1000);
+        bring(w, event("BOOKMARK", "{\"metadata\":{\"resourceVersion\":\"12\"}}"));
+        bring(w, event("ERROR", "{\"code\":410}"));
+        answer(expect("GET", "?limit=500"), 200, list(30, "", ""));
+        w = expect("GET", "watch=true");
+    }
+    bring(w, event("BOOKMARK", "{\"metadata\":{\"resourceVersion\":\"32\"}}"));
+    bring(w, event("ERROR", "{\"code\":410}"));
+    assert_null(find("GET", "?limit=500"));
+    pass_ms(1200);
+    expect("GET", "?limit=500");
+}
+
+/* A backup came back that knows nothing of what we wrote last. */
+static void test_hostile_list_asked_for_after_a_write_is_believed(void **state)
+{
+    (void)state;
+    struct sl_exchange *w = open_workloads(10, "");
+    struct sl_json *o = sl_object_new(SL_KIND_WORKLOAD, "n", "a");
+    struct sl_write write = {
+        .verb = SL_VERB_CREATE, .kind = SL_KIND_WORKLOAD, .ns = "n", .name = "a", .body = o};
+    client.write(client.self, &write, NULL, NULL);
+    answer(expect("POST", "/workloads"), 201, workload("a", "u1", 50, ""));
+    sl_json_free(o);
+    expect_told("+a@50 ");
+    refuse(w, 410, "Expired");
+    answer(expect("GET", "?limit=500"), 200, list(30, "", ""));
+    expect_told("-a@50 ");
+}
+
+/* The same, but others have written a lot since. */
+static void test_hostile_older_state_of_one_object_is_believed_in_a_list(void **state)
+{
+    (void)state;
+    refuse(open_workloads(50, workload("a", "u1", 40, "")), 410, "Expired");
+    answer(expect("GET", "?limit=500"), 200, list(900, "", workload("a", "u1", 30, "")));
+    expect_told("~a@30 ");
+}
+
+/* A version that is used again does not say the same. */
+static void test_hostile_other_object_of_the_same_version_is_believed_in_a_list(void **state)
+{
+    (void)state;
+    refuse(open_workloads(50, workload("a", "u1", 40, "")), 410, "Expired");
+    answer(expect("GET", "?limit=500"), 200, list(900, "", workload("a", "u2", 40, "")));
+    expect_told("-a@40 +a@40 ");
+}
+
+/* ... but one that was asked for before may not know it yet. */
+static void test_hostile_list_asked_for_before_a_write_is_not_believed(void **state)
+{
+    (void)state;
+    struct sl_exchange *w = open_workloads(10, "");
+    struct sl_json *o = sl_object_new(SL_KIND_WORKLOAD, "n", "a");
+    struct sl_write write = {
+        .verb = SL_VERB_CREATE, .kind = SL_KIND_WORKLOAD, .ns = "n", .name = "a", .body = o};
+    refuse(w, 410, "Expired");
+    struct sl_exchange *l = expect("GET", "?limit=500");
+    client.write(client.self, &write, NULL, NULL);
+    answer(expect("POST", "/workloads"), 201, workload("a", "u1", 50, ""));
+    sl_json_free(o);
+    answer(l, 200, list(30, "", ""));
+    expect_told("+a@50 ");
+}
+
+#define TEST(name) cmocka_unit_test_teardown(test_hostile_##name, kube_close)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(pages_that_repeat_are_a_failure),
+        TEST(items_with_something_between_them_are_no_list),
+        TEST(object_newer_than_its_list_does_not_stay),
+        TEST(list_asked_for_after_a_write_is_believed),
+        TEST(older_state_of_one_object_is_believed_in_a_list),
+        TEST(other_object_of_the_same_version_is_believed_in_a_list),
+        TEST(list_asked_for_before_a_write_is_not_believed),
+        TEST(object_whose_name_reads_differently_is_left_out),
+        TEST(watch_refused_again_and_again_waits_as_long_as_it_was_told),
+        TEST(watch_that_ends_soon_is_not_followed_at_once),
+        TEST(lists_anew_at_once_but_once_a_second),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
