@@ -71,16 +71,20 @@ struct sl_finding sl_guarantees_kernel(uint32_t limit)
     return (struct sl_finding){whole_rule(), 0};
 }
 
-/* Is it listed as a holder if it is one, and of the queue whose quota it holds? */
+/* Is it listed as a holder if it is one, and of the queue whose quota it holds? One that holds no amount of anything, since
+ * it asks for nothing that has quota, is listed at the queue it waits in, if there is one. */
 /*@ requires known: id < SL_WORKLOADS_MAX && ClaimCountsValid; terminates \true; exits \false;
     assigns \nothing; */
 static bool holder_right(sl_workload_id id)
 {
     sl_node_id listed = sl_holders_queue_of(id);
-    if (sl_lifecycle_holds_quota(id) != (listed != SL_NO_ID)) {
+    uint32_t count = sl_commit_claim_count(id);
+    if (listed == SL_NO_ID) {
+        return count == 0;
+    }
+    if (!sl_lifecycle_holds_quota(id)) {
         return false;
     }
-    uint32_t count = sl_commit_claim_count(id);
     /*@ loop assigns i; loop variant count - i; */
     for (uint32_t i = 0; i < count; i++) {
         if (sl_ledger_node_of(sl_commit_claim(id, i).cell) != listed) {

@@ -55,10 +55,21 @@ static bool serve_hook(struct sl_request *r)
 
 /* --- objects --------------------------------------------------------------------------------- */
 
+/* HEAD has no answer that a watch could begin with: a stream's end would be sent after it, where the next answer on the
+ * connection begins. */
+static void serve_watch(struct sl_request *r)
+{
+    if (method_is(r, "GET")) {
+        sl_watch_serve(r);
+    } else {
+        refuse_method(r, "GET");
+    }
+}
+
 static void serve_collection(struct sl_request *r)
 {
     if (is_reading(r) && sl_request_flag(r, "watch")) {
-        sl_watch_serve(r);
+        serve_watch(r);
     } else if (is_reading(r)) {
         sl_read_list(r);
     } else if (method_is(r, "POST") &&
@@ -74,7 +85,7 @@ static void serve_collection(struct sl_request *r)
 static void serve_object(struct sl_request *r)
 {
     if (is_reading(r) && sl_request_flag(r, "watch") && !r->route.status) {
-        sl_watch_serve(r);
+        serve_watch(r);
     } else if (is_reading(r)) {
         sl_read_get(r);
     } else if (method_is(r, "PUT")) {

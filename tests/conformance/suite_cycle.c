@@ -266,13 +266,18 @@ static void deliver(struct conf_world *w, const char *key)
     }
 }
 
+static bool delivers_updates(const struct conf_case *c)
+{
+    return sl_json_path_bool(sl_json_get(c->root, "run"), "deliverUpdates", true);
+}
+
 static void pass_time(const struct conf_case *c, struct conf_world *w)
 {
     const struct sl_json *run = sl_json_get(c->root, "run");
     bool finish = sl_json_path_bool(run, "finishEvictions", false);
     w->now_ms += sl_json_path_int(run, "stepSeconds", 1) * 1000;
     sl_clock_set_virtual(w->now_ms);
-    if (!sl_json_path_bool(run, "deliverUpdates", true)) {
+    if (!delivers_updates(c)) {
         return;
     }
     for (size_t i = 0; i < sl_json_len(w->store.workloads); i++) {
@@ -375,7 +380,7 @@ static void run_plain(const struct conf_case *c, struct conf_world *w)
         if (i > 0) {
             pass_time(c, w);
         }
-        if (i == 1 && cycles != NULL) {
+        if (i == 1 && cycles != NULL && delivers_updates(c)) {
             unpark_all(w);
         }
         run_cycle(w);

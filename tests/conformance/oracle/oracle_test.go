@@ -35,6 +35,7 @@ import (
 	tasindexer "sigs.k8s.io/kueue/pkg/controller/tas/indexer"
 	"sigs.k8s.io/kueue/pkg/features"
 	preemptexpectations "sigs.k8s.io/kueue/pkg/scheduler/preemption/expectations"
+	utilqueue "sigs.k8s.io/kueue/pkg/util/queue"
 	"sigs.k8s.io/kueue/pkg/util/routine"
 	utiltesting "sigs.k8s.io/kueue/pkg/util/testing"
 	"sigs.k8s.io/kueue/pkg/workload"
@@ -53,12 +54,15 @@ type oracleConfig struct {
 		Enable               bool     `json:"enable"`
 		PreemptionStrategies []string `json:"preemptionStrategies"`
 	} `json:"fairSharing"`
+	AdmissionFairSharing *config.AdmissionFairSharing `json:"admissionFairSharing"`
 }
 type oracleRun struct {
-	Cycles          int      `json:"cycles"`
-	StepSeconds     int      `json:"stepSeconds"`
-	FinishEvictions bool     `json:"finishEvictions"`
-	SecondPass      []string `json:"secondPass"`
+	Cycles          int                            `json:"cycles"`
+	StepSeconds     *int                           `json:"stepSeconds"`
+	DeliverUpdates  *bool                          `json:"deliverUpdates"`
+	FinishEvictions bool                           `json:"finishEvictions"`
+	SecondPass      []string                       `json:"secondPass"`
+	InitialUsage    map[string]corev1.ResourceList `json:"initialLocalQueueUsage"`
 }
 type oracleKey struct {
 	Key    string `json:"key"`
@@ -211,9 +215,14 @@ func oraclePlay(t *testing.T, c *oracleCase) *oracleExpect {
 	expected := preemptexpectations.New()
 	var copts []schdcache.Option
 	fairOn := c.Config.FairSharing != nil && c.Config.FairSharing.Enable
-	copts = append(copts, schdcache.WithFairSharing(fairOn))
+	afs := c.Config.AdmissionFairSharing
+	copts = append(copts, schdcache.WithFairSharing(fairOn), schdcache.WithAdmissionFairSharing(afs))
 	cache := schdcache.New(cl, copts...)
-	queues, requeuer := qcache.NewManagerForUnitTestsWithRequeuer(cl, cache, qcache.WithClock(clock), qcache.WithPreemptionExpectations(expected))
+	queues, requeuer := qcache.NewManagerForUnitTestsWithRequeuer(cl, cache, qcache.WithClock(clock),
+		qcache.WithPreemptionExpectations(expected), qcache.WithAdmissionFairSharing(afs))
+	for name, used := range c.Run.InitialUsage {
+		queues.AfsUsageLedger.SetForTest(utilqueue.LocalQueueReference("default/"+name), used, clock.Now())
+	}
 	for i := range nodes {
 		cache.TASCache().SyncNode(&nodes[i])
 	}
@@ -275,7 +284,7 @@ func oraclePlay(t *testing.T, c *oracleCase) *oracleExpect {
 			fair.PreemptionStrategies = append(fair.PreemptionStrategies, config.PreemptionStrategy(s))
 		}
 	}
-	sched := New(queues, cache, cl, recorder, WithFairSharing(fair), WithClock(t, clock), WithPreemptionExpectations(expected))
+	sched := New(queues, cache, cl, recorder, WithFairSharing(fair), WithAdmissionFairSharing(afs), WithClock(t, clock), WithPreemptionExpectations(expected))
 	wg := sync.WaitGroup{}
 	sched.setAdmissionRoutineWrapper(routine.NewWrapper(func() { wg.Add(1) }, func() { wg.Done() }))
 
@@ -292,14 +301,17 @@ func oraclePlay(t *testing.T, c *oracleCase) *oracleExpect {
 		return m
 	}
 	before := list()
-	step := c.Run.StepSeconds
-	if step == 0 {
-		step = 1
+	step := 1
+	if c.Run.StepSeconds != nil {
+		step = *c.Run.StepSeconds
 	}
+	deliver := c.Run.DeliverUpdates == nil || *c.Run.DeliverUpdates
 	var last oracleCycle
 	for n := 0; n < c.Run.Cycles; n++ {
 		if n > 0 {
 			clock.Step(time.Duration(step) * time.Second)
+		}
+		if n > 0 && deliver {
 			now := list()
 			keys := make([]string, 0, len(now))
 			for k := range now {
@@ -333,8 +345,8 @@ func oraclePlay(t *testing.T, c *oracleCase) *oracleExpect {
 				qcache.NotifyRetryInadmissible(queues, retry)
 			}
 			requeuer.ProcessRequeues(ctx)
-			before = list()
 		}
+		before = list()
 		recorder.RecordedEvents = nil
 		cctx, cancel := context.WithTimeout(ctx, 300*time.Millisecond)
 		go queues.CleanUpOnContext(cctx)

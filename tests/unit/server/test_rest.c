@@ -239,7 +239,9 @@ static void test_rest_wrong_method_is_405(void **state)
         {.method = "DELETE", .uri = QUEUES "/q/status"},
         {.method = "POST", .uri = "/apis"},
         {.method = "POST", .uri = "/apis/kueue.x-k8s.io/v1beta2/localqueues"},
-        {.method = "OPTIONS", .uri = QUEUES}};
+        {.method = "OPTIONS", .uri = QUEUES},
+        {.method = "HEAD", .uri = QUEUES "?watch=1"},
+        {.method = "HEAD", .uri = QUEUES "/q?watch=1"}};
     for (size_t i = 0; i < sizeof calls / sizeof calls[0]; i++) {
         assert_int_equal(call(f, calls[i]), 405);
         assert_string_equal(text(f, "reason"), "MethodNotAllowed");
