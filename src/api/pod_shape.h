@@ -7,6 +7,6 @@
 #define SL_API_POD_SHAPE_H
 #include "api/json.h"
 
-/* A new map, its members in the order of their names, as Go prints maps; what is absent is null. */
+/* A new map, its members in the order of their names, as Go prints maps; what is absent or empty is null. */
 struct sl_json *sl_pod_shape_new(const struct sl_json *pod_spec);
 #endif

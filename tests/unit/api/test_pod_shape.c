@@ -24,11 +24,13 @@ static void assert_shape(const char *spec, const char *shape)
 static void test_pod_shape_of_nothing_is_nulls(void **state)
 {
     (void)state;
+    static const char nulls[] = "{\"affinity\":null,\"containers\":null,\"initContainers\":null,"
+                                "\"nodeSelector\":null,\"overhead\":null,\"priority\":null,"
+                                "\"resourceClaims\":null,\"runtimeClassName\":null,\"tolerations\":"
+                                "null,\"topologySpreadConstraints\":null}";
     struct sl_json *shape = sl_pod_shape_new(NULL);
-    assert_json(shape, "{\"affinity\":null,\"containers\":null,\"initContainers\":null,"
-                       "\"nodeSelector\":null,\"overhead\":null,\"priority\":null,"
-                       "\"resourceClaims\":null,\"runtimeClassName\":null,\"tolerations\":null,"
-                       "\"topologySpreadConstraints\":null}");
+    assert_json(shape, nulls);
+    assert_shape("{nodeSelector: {}, tolerations: [], containers: [], overhead: null}", nulls);
     sl_json_free(shape);
 }
 
@@ -47,10 +49,21 @@ static void test_pod_shape_has_requests_and_ports_of_containers_and_the_pod(void
         "\"tolerations\":[{\"key\":\"k\"}],\"topologySpreadConstraints\":null}");
 }
 
+static void test_pod_shape_keeps_an_affinity_that_says_nothing(void **state)
+{
+    (void)state;
+    struct sl_json *spec = yaml("{affinity: {}}");
+    struct sl_json *shape = sl_pod_shape_new(spec);
+    assert_json(sl_json_get(shape, "affinity"), "{}");
+    sl_json_free(shape);
+    sl_json_free(spec);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_pod_shape_of_nothing_is_nulls),
+        cmocka_unit_test(test_pod_shape_keeps_an_affinity_that_says_nothing),
         cmocka_unit_test(test_pod_shape_has_requests_and_ports_of_containers_and_the_pod)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
