@@ -44,14 +44,6 @@ static struct sl_takes takes_of(struct sl_topology_demand demand)
     return takes;
 }
 
-/* Slices alone are asked for: each slice together, and the slices anywhere. */
-/*@ terminates \true; exits \false; assigns \nothing; */
-static bool slices_alone(struct sl_topology_demand demand)
-{
-    return demand.layer_count > 0 && demand.together != SL_TOGETHER_REQUIRED &&
-           demand.together != SL_TOGETHER_PREFERRED;
-}
-
 /*@ requires laid: Laid; terminates \true; exits \false;
     assigns sl_placing.required, sl_placing.unconstrained, sl_placing.depth, sl_placement_failure;
     ensures depth: \result ==> sl_placing.depth < sl_placing.at.depth_count; */
@@ -62,7 +54,7 @@ static bool find_depth(struct sl_topology_demand demand, bool implied)
     sl_placing.unconstrained = !sl_placing.required && demand.together != SL_TOGETHER_PREFERRED;
     if (!sl_placing.unconstrained) {
         sl_placing.depth = sl_trees_level(sl_placing.tree, demand.level);
-    } else if (slices_alone(demand)) {
+    } else if (demand.layer_count > 0) { /* each slice together, and the slices anywhere */
         sl_placing.depth = 0;
     } else if (demand.together == SL_TOGETHER_UNCONSTRAINED || implied) {
         sl_placing.depth = lowest;
