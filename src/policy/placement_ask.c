@@ -70,7 +70,9 @@ static bool find_depth(struct sl_topology_demand demand, bool implied)
 /* The outermost slices. */
 /*@ requires size: 0 < size && 0 < sl_placing.slice_size; terminates \true; exits \false;
     assigns sl_placement_failure, sl_placing.slice_depth, sl_placing.slice_size;
-    ensures size: 0 < sl_placing.slice_size; */
+    ensures size: 0 < sl_placing.slice_size;
+    ensures level: sl_placing.slice_depth == \old(sl_placing.slice_depth) ||
+      sl_placing.slice_depth == depth; */
 static bool add_outermost(uint32_t depth, uint32_t size)
 {
     if (depth < sl_placing.depth) {
@@ -82,8 +84,8 @@ static bool add_outermost(uint32_t depth, uint32_t size)
 }
 
 /* Slices inside others. */
-/*@ requires size: 0 < size; terminates \true; exits \false;
-    assigns sl_placement_failure, sl_placing.size_at[0 .. SL_DEPTHS_MAX - 1]; */
+/*@ requires size: 0 < size; requires level: depth < SL_DEPTHS_MAX; terminates \true;
+    exits \false; assigns sl_placement_failure, sl_placing.size_at[0 .. SL_DEPTHS_MAX - 1]; */
 static bool add_inner(struct sl_topology_layer outer, uint32_t depth, uint32_t size)
 {
     if (depth <= outer.depth) {
@@ -96,7 +98,7 @@ static bool add_inner(struct sl_topology_layer outer, uint32_t depth, uint32_t s
       loop assigns d, sl_placing.size_at[0 .. SL_DEPTHS_MAX - 1];
       loop variant SL_DEPTHS_MAX - d;
     */
-    for (uint32_t d = outer.depth + 1; d <= depth && d < SL_DEPTHS_MAX; d++) {
+    for (uint32_t d = outer.depth + 1; d <= depth; d++) {
         sl_placing.size_at[d] = size;
     }
     return true;
