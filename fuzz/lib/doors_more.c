@@ -98,6 +98,8 @@ static void other_topologies(sl_workload_id a, sl_workload_id b)
 void door_bad_demands(const struct door *d)
 {
     sl_workload_id a = FIRST_FREE, b = FIRST_FREE + 1;
+    REFUSED(sl_demand_set_fingerprint(a, d->how));
+    CHECK(sl_demand_fingerprint(sl_demand_first_pod_set(a)) == 0);
     for (sl_workload_id id = a; id <= b; id++) {
         bool other = id == b;
         CHECK(sl_demand_add_pod_set(id, 2 + (other && d->other % 8 == 1)) == SL_OK);
@@ -124,6 +126,9 @@ void door_bad_demands(const struct door *d)
     CHECK(sl_shape_equal(a, b) == (d->other % 8 == 0 || (d->other % 8 == 7 && d->how % 2)));
     CHECK(sl_shape_equal(b, a) == sl_shape_equal(a, b));
     if (d->other % 8 == 0) {
+        CHECK(sl_demand_set_fingerprint(b, 1 + (uint64_t)d->how) == SL_OK);
+        CHECK(!sl_shape_equal(a, b) && !sl_shape_equal(b, a));
+        CHECK(sl_demand_set_fingerprint(a, 1 + (uint64_t)d->how) == SL_OK);
         other_topologies(a, b);
     }
     sl_demand_clear(a);

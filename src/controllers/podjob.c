@@ -3,6 +3,7 @@
 
 /* Reading pods; roles are named by a hash of what Kueue hashes, in the form that it hashes it in. */
 #include "controllers/podjob.h"
+#include "api/pod_shape.h"
 #include "base/clock.h"
 #include "controllers/sha256.h"
 #include "controllers/template.h"
@@ -55,52 +56,6 @@ int64_t sl_podjob_total(const struct sl_json *pod)
 
 /* --- its role --------------------------------------------------------------------------------- */
 
-static struct sl_json *value_or_null(const struct sl_json *map, const char *key)
-{
-    const struct sl_json *value = sl_json_get(map, key);
-    return value == NULL ? sl_json_new_null() : sl_json_clone(value);
-}
-
-static struct sl_json *containers_shape(const struct sl_json *list)
-{
-    if (sl_json_len(list) == 0) {
-        return sl_json_new_null();
-    }
-    struct sl_json *out = sl_json_new_list();
-    for (size_t i = 0; i < sl_json_len(list); i++) {
-        const struct sl_json *c = sl_json_at(list, i);
-        struct sl_json *shape = sl_json_new_map();
-        struct sl_json *resources = sl_json_new_map();
-        sl_json_set(shape, "ports", value_or_null(c, "ports"));
-        sl_json_set(resources, "requests", value_or_null(sl_json_get(c, "resources"), "requests"));
-        sl_json_set(shape, "resources", resources);
-        sl_json_append(out, shape);
-    }
-    return out;
-}
-
-/* In the order of keys, as Go prints maps. */
-static struct sl_json *shape_new(const struct sl_json *spec)
-{
-    static const char *const members[] = {"affinity",       "containers",
-                                          "initContainers", "nodeSelector",
-                                          "overhead",       "priority",
-                                          "resourceClaims", "runtimeClassName",
-                                          "tolerations",    "topologySpreadConstraints"};
-    struct sl_json *shape = sl_json_new_map();
-    for (size_t i = 0; i < sizeof members / sizeof members[0]; i++) {
-        bool containers = i == 1 || i == 2;
-        if (i == 7 && sl_json_get(spec, "resources") != NULL) {
-            sl_json_set(shape, "resources",
-                        value_or_null(sl_json_get(spec, "resources"), "requests"));
-        }
-        sl_json_set(shape, members[i],
-                    containers ? containers_shape(sl_json_get(spec, members[i]))
-                               : value_or_null(spec, members[i]));
-    }
-    return shape;
-}
-
 void sl_podjob_role(const struct sl_json *pod, char out[static SL_ROLE_SIZE])
 {
     const char *known = sl_object_annotation(pod, SL_POD_ROLE);
@@ -111,7 +66,7 @@ void sl_podjob_role(const struct sl_json *pod, char out[static SL_ROLE_SIZE])
     }
     struct sl_json *whole = sl_json_new_map();
     struct sl_buf text = {0};
-    sl_json_set(whole, "spec", shape_new(sl_json_get(pod, "spec")));
+    sl_json_set(whole, "spec", sl_pod_shape_new(sl_json_get(pod, "spec")));
     sl_json_print(whole, &text);
     sl_sha256_hex(text.data, text.len, hex);
     (void)snprintf(out, SL_ROLE_SIZE, "%.8s", hex);

@@ -76,6 +76,12 @@ void sl_change_list_group(struct sl_buf *list, uint32_t group)
     pack_u32(list, group);
 }
 
+void sl_change_list_fingerprint(struct sl_buf *list, uint64_t fingerprint)
+{
+    pack_u8(list, SL_TAG_FINGERPRINT);
+    pack_u64(list, fingerprint);
+}
+
 static struct unpack open_list(const struct sl_buf *list)
 {
     const unsigned char *data = list == NULL ? NULL : (const unsigned char *)list->data;
@@ -87,6 +93,9 @@ static enum sl_status add_demand(sl_workload_id id, struct unpack *u)
     uint8_t tag = unpack_u8(u);
     if (tag == SL_TAG_TOPOLOGY) {
         return sl_change_add_topology(id, u);
+    }
+    if (tag == SL_TAG_FINGERPRINT) {
+        return sl_demand_set_fingerprint(id, unpack_u64(u));
     }
     uint32_t first = unpack_u32(u);
     switch (tag) {

@@ -48,9 +48,11 @@ bool sl_change_unpack(const unsigned char *payload, size_t len, struct sl_change
 /* --- building the lists ----------------------------------------------------------------------- */
 void sl_change_list_claim(struct sl_buf *list, struct sl_claim claim);
 void sl_change_list_pod_set(struct sl_buf *list, uint32_t count);
-/* Of the pod set added last: how few pods would do, and the group of those with equal flavors. */
+/* Of the pod set added last: how few pods would do, the group of those with equal flavors, and its
+ * fingerprint. */
 void sl_change_list_min_count(struct sl_buf *list, uint32_t min_count);
 void sl_change_list_group(struct sl_buf *list, uint32_t group);
+void sl_change_list_fingerprint(struct sl_buf *list, uint64_t fingerprint);
 void sl_change_list_request(struct sl_buf *list, sl_resource_id resource, int64_t per_pod);
 void sl_change_list_exclusion(struct sl_buf *list, sl_flavor_id flavor, uint32_t why);
 /* DEMAND: of the pod set added last: what it asks of the topology. */

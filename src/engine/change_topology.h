@@ -19,7 +19,8 @@ enum sl_change_tag {
     SL_TAG_STAND,
     SL_TAG_STAND_REQUEST,
     SL_TAG_VERDICT,
-    SL_TAG_SCORE
+    SL_TAG_SCORE,
+    SL_TAG_FINGERPRINT
 };
 
 /* Rooms, trees, domains, masks, delayed offers. */

@@ -284,6 +284,7 @@ static void list_pod_set(const struct sl_requests *r, struct sl_buf *list)
     if (r->group != SL_NO_ID) {
         sl_change_list_group(list, r->group);
     }
+    sl_change_list_fingerprint(list, r->fingerprint);
     for (uint32_t i = 0; i < r->count; i++) {
         sl_change_list_request(list, r->items[i].resource, r->items[i].per_pod);
     }
@@ -294,7 +295,8 @@ static struct sl_requests known_requests(uint32_t pod_set)
 {
     struct sl_requests r = {.pod_count = sl_demand_pod_count(pod_set),
                             .min_count = sl_demand_min_count(pod_set),
-                            .group = sl_demand_group(pod_set)};
+                            .group = sl_demand_group(pod_set),
+                            .fingerprint = sl_demand_fingerprint(pod_set)};
     for (uint32_t i = sl_demand_first_request(pod_set); i != SL_NO_ID && r.count < SL_REQUESTS_MAX;
          i = sl_demand_next_request(i)) {
         r.items[r.count].resource = sl_demand_resource(i);

@@ -52,7 +52,8 @@ static bool same_requests(uint32_t pod_set, const struct sl_requests *r)
         }
     }
     return known == SL_NO_ID && i == r->count && sl_demand_pod_count(pod_set) == r->pod_count &&
-           sl_demand_min_count(pod_set) == r->min_count && sl_demand_group(pod_set) == r->group;
+           sl_demand_min_count(pod_set) == r->min_count && sl_demand_group(pod_set) == r->group &&
+           sl_demand_fingerprint(pod_set) == r->fingerprint;
 }
 
 static bool same_demand(sl_workload_id id, const struct sl_requests *r, uint32_t count)

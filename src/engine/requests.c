@@ -6,6 +6,7 @@
 #include "engine/requests.h"
 #include "api/quantity.h"
 #include "base/check.h"
+#include "engine/fingerprint.h"
 #include "engine/limits.h"
 #include "engine/pod.h"
 #include <inttypes.h>
@@ -238,6 +239,8 @@ static enum sl_code read_pod_set(struct sl_engine *g, const struct sl_json *work
     enum sl_code code = read_counts(g, workload, index, out, e);
     if (code == SL_CODE_OK) {
         code = read_pods(g, applied == NULL ? spec : applied, field, out, e);
+        out->fingerprint = sl_fingerprint(sl_json_at(sl_json_path(workload, "spec.podSets"), index),
+                                          applied == NULL ? spec : applied);
     }
     sl_json_free(applied);
     return code;

@@ -10,9 +10,10 @@
 #include "policy/demand.h"
 
 struct sl_requests {
-    uint32_t pod_count; /* without those that are reclaimable */
-    uint32_t min_count; /* how few of them would do */
-    uint32_t group;     /* the first pod set that must get the same flavors; SL_NO_ID = none */
+    uint32_t pod_count;   /* without those that are reclaimable */
+    uint32_t min_count;   /* how few of them would do */
+    uint32_t group;       /* the first pod set that must get the same flavors; SL_NO_ID = none */
+    uint64_t fingerprint; /* see fingerprint.h */
     uint32_t count;
     struct {
         sl_resource_id resource;

@@ -70,6 +70,7 @@ enum sl_status sl_demand_add_pod_set(sl_workload_id id, uint32_t count)
     sl_pool_set_pods[link - 1] = count;
     sl_pool_set_min_pods[link - 1] = count;
     sl_pool_set_group[link - 1] = 0;
+    sl_pool_set_fingerprint[link - 1] = 0;
     sl_pool_set_first_request[link - 1] = 0;
     sl_pool_set_last_request[link - 1] = 0;
     sl_pool_set_request_count[link - 1] = 0;
@@ -127,6 +128,21 @@ enum sl_status sl_demand_set_group(sl_workload_id id, uint32_t group)
     enum sl_status status = find_last(id);
     if (status == SL_OK) {
         sl_pool_set_group[sl_pool_last_set[id] - 1] = group == SL_NO_ID ? 0 : group + 1;
+    }
+    return status;
+}
+
+/*@
+  requires links: DemandLinks;
+  terminates \true; exits \false;
+  assigns sl_pool_set_fingerprint[sl_pool_last_set[id] - 1];
+  ensures links: DemandLinks;
+*/
+enum sl_status sl_demand_set_fingerprint(sl_workload_id id, uint64_t fingerprint)
+{
+    enum sl_status status = find_last(id);
+    if (status == SL_OK) {
+        sl_pool_set_fingerprint[sl_pool_last_set[id] - 1] = fingerprint;
     }
     return status;
 }

@@ -40,6 +40,11 @@ enum sl_status sl_demand_add_pod_set(sl_workload_id id, uint32_t count) SL_MUST_
 enum sl_status sl_demand_set_min_count(sl_workload_id id, uint32_t min_count) SL_MUST_CHECK;
 /*@ terminates \true; exits \false; assigns sl_hidden; */
 enum sl_status sl_demand_set_group(sl_workload_id id, uint32_t group) SL_MUST_CHECK;
+/* Of the pod set added last: a number for what else the shell knows of it (at first 0). Nothing is
+ * decided by it: pod sets with different ones have different shapes (shape.h). Refused:
+ * BAD_ARGUMENT (no pod set yet). */
+/*@ terminates \true; exits \false; assigns sl_hidden; */
+enum sl_status sl_demand_set_fingerprint(sl_workload_id id, uint64_t fingerprint) SL_MUST_CHECK;
 /*@ terminates \true; exits \false; assigns sl_hidden; */
 enum sl_status sl_demand_add_request(sl_workload_id id, sl_resource_id resource,
                                      int64_t per_pod) SL_MUST_CHECK;
@@ -72,6 +77,8 @@ uint32_t sl_demand_pod_count(uint32_t pod_set);
 uint32_t sl_demand_min_count(uint32_t pod_set);
 /*@ terminates \true; exits \false; assigns \nothing; */
 uint32_t sl_demand_group(uint32_t pod_set);
+/*@ terminates \true; exits \false; assigns \nothing; */
+uint64_t sl_demand_fingerprint(uint32_t pod_set);
 /*@
   terminates \true; exits \false; assigns \nothing;
   ensures known: \result < SL_DEMAND_REQUESTS || \result == SL_NO_ID;

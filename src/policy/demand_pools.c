@@ -13,6 +13,7 @@ uint32_t sl_pool_set_next[SL_DEMAND_SETS];
 uint32_t sl_pool_set_pods[SL_DEMAND_SETS];
 uint32_t sl_pool_set_min_pods[SL_DEMAND_SETS];
 uint32_t sl_pool_set_group[SL_DEMAND_SETS];
+uint64_t sl_pool_set_fingerprint[SL_DEMAND_SETS];
 uint32_t sl_pool_set_first_request[SL_DEMAND_SETS];
 uint32_t sl_pool_set_last_request[SL_DEMAND_SETS];
 uint32_t sl_pool_set_request_count[SL_DEMAND_SETS];

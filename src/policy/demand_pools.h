@@ -17,6 +17,7 @@ extern uint32_t sl_pool_set_next[SL_DEMAND_SETS];
 extern uint32_t sl_pool_set_pods[SL_DEMAND_SETS];
 extern uint32_t sl_pool_set_min_pods[SL_DEMAND_SETS];
 extern uint32_t sl_pool_set_group[SL_DEMAND_SETS]; /* the group plus one, 0 = none */
+extern uint64_t sl_pool_set_fingerprint[SL_DEMAND_SETS];
 extern uint32_t sl_pool_set_first_request[SL_DEMAND_SETS];
 extern uint32_t sl_pool_set_last_request[SL_DEMAND_SETS];
 extern uint32_t sl_pool_set_request_count[SL_DEMAND_SETS];

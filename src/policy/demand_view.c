@@ -42,6 +42,11 @@ uint32_t sl_demand_group(uint32_t pod_set)
     return pod_set < SL_DEMAND_SETS ? index_of(sl_pool_set_group[pod_set]) : SL_NO_ID;
 }
 
+uint64_t sl_demand_fingerprint(uint32_t pod_set)
+{
+    return pod_set < SL_DEMAND_SETS ? sl_pool_set_fingerprint[pod_set] : 0;
+}
+
 /*@ requires links: DemandLinks; terminates \true; exits \false; assigns \nothing; */
 uint32_t sl_demand_first_request(uint32_t pod_set)
 {

@@ -44,14 +44,6 @@ static struct sl_takes takes_of(struct sl_topology_demand demand)
     return takes;
 }
 
-/* Slices alone are asked for: each slice together, and the slices anywhere. */
-/*@ terminates \true; exits \false; assigns \nothing; */
-static bool slices_alone(struct sl_topology_demand demand)
-{
-    return demand.layer_count > 0 && demand.together != SL_TOGETHER_REQUIRED &&
-           demand.together != SL_TOGETHER_PREFERRED;
-}
-
 /*@ requires laid: Laid; terminates \true; exits \false;
     assigns sl_placing.required, sl_placing.unconstrained, sl_placing.depth, sl_placement_failure;
     ensures depth: \result ==> sl_placing.depth < sl_placing.at.depth_count; */
@@ -62,7 +54,7 @@ static bool find_depth(struct sl_topology_demand demand, bool implied)
     sl_placing.unconstrained = !sl_placing.required && demand.together != SL_TOGETHER_PREFERRED;
     if (!sl_placing.unconstrained) {
         sl_placing.depth = sl_trees_level(sl_placing.tree, demand.level);
-    } else if (slices_alone(demand)) {
+    } else if (demand.layer_count > 0) { /* each slice together, and the slices anywhere */
         sl_placing.depth = 0;
     } else if (demand.together == SL_TOGETHER_UNCONSTRAINED || implied) {
         sl_placing.depth = lowest;
@@ -78,7 +70,9 @@ static bool find_depth(struct sl_topology_demand demand, bool implied)
 /* The outermost slices. */
 /*@ requires size: 0 < size && 0 < sl_placing.slice_size; terminates \true; exits \false;
     assigns sl_placement_failure, sl_placing.slice_depth, sl_placing.slice_size;
-    ensures size: 0 < sl_placing.slice_size; */
+    ensures size: 0 < sl_placing.slice_size;
+    ensures level: sl_placing.slice_depth == \old(sl_placing.slice_depth) ||
+      sl_placing.slice_depth == depth; */
 static bool add_outermost(uint32_t depth, uint32_t size)
 {
     if (depth < sl_placing.depth) {
@@ -90,8 +84,8 @@ static bool add_outermost(uint32_t depth, uint32_t size)
 }
 
 /* Slices inside others. */
-/*@ requires size: 0 < size; terminates \true; exits \false;
-    assigns sl_placement_failure, sl_placing.size_at[0 .. SL_DEPTHS_MAX - 1]; */
+/*@ requires size: 0 < size; requires level: depth < SL_DEPTHS_MAX; terminates \true;
+    exits \false; assigns sl_placement_failure, sl_placing.size_at[0 .. SL_DEPTHS_MAX - 1]; */
 static bool add_inner(struct sl_topology_layer outer, uint32_t depth, uint32_t size)
 {
     if (depth <= outer.depth) {
@@ -104,7 +98,7 @@ static bool add_inner(struct sl_topology_layer outer, uint32_t depth, uint32_t s
       loop assigns d, sl_placing.size_at[0 .. SL_DEPTHS_MAX - 1];
       loop variant SL_DEPTHS_MAX - d;
     */
-    for (uint32_t d = outer.depth + 1; d <= depth && d < SL_DEPTHS_MAX; d++) {
+    for (uint32_t d = outer.depth + 1; d <= depth; d++) {
         sl_placing.size_at[d] = size;
     }
     return true;

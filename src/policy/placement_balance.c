@@ -42,12 +42,11 @@ static int64_t slices_in_all(void)
 }
 
 /* Slices are spread over a level below the one asked for. */
-/*@ terminates \true; exits \false; assigns \nothing;
+/*@ requires ready: PlacingSound; terminates \true; exits \false; assigns \nothing;
     ensures level: \result ==> sl_placing.depth + 1 < sl_placing.at.depth_count; */
 static bool spread_below(void)
 {
-    return sl_placing.depth < sl_placing.slice_depth &&
-           sl_placing.depth + 1 < sl_placing.at.depth_count;
+    return sl_placing.depth < sl_placing.slice_depth;
 }
 
 /* --- the domains in question --- */

@@ -34,7 +34,9 @@ static struct {
 /* clang-format on */
 /*@
   predicate AskedSound{L} = asked.layer_count <= SL_LAYERS_MAX && 0 < asked.slice_size &&
-    \forall integer i; 0 <= i < asked.layer_count ==> 0 < asked.layers[i].size;
+    asked.slice_depth < sl_placing.at.depth_count &&
+    \forall integer i; 0 <= i < asked.layer_count ==> 0 < asked.layers[i].size &&
+      asked.layers[i].depth < sl_placing.at.depth_count;
   // What looking for new places relies on, from one to the next.
   predicate ReplaceReady{L} = CountsReady && AskedSound && gap_count <= SL_UNHEALTHY_MAX;
 */
@@ -110,7 +112,8 @@ static void note_slices(void)
     asked.slice_depth = sl_placing.slice_depth;
     /*@
       loop invariant sizes: i <= SL_LAYERS_MAX && \forall integer k; 0 <= k < i ==>
-        asked.layers[k].size == sl_placing.layers[k].size;
+        asked.layers[k].size == sl_placing.layers[k].size &&
+        asked.layers[k].depth == sl_placing.layers[k].depth;
       loop assigns i, asked.layers[0 .. SL_LAYERS_MAX - 1];
       loop variant SL_LAYERS_MAX - i;
     */
@@ -127,7 +130,8 @@ static void note_slices(void)
 }
 
 /*@ requires asked: AskedSound; terminates \true; exits \false; assigns SLICES;
-    ensures sizes: 0 < sl_placing.slice_size && LayersSound; */
+    ensures sizes: 0 < sl_placing.slice_size && LayersSound;
+    ensures level: sl_placing.slice_depth < sl_placing.at.depth_count; */
 static void ask_as_noted(void)
 {
     sl_placing.layer_count = asked.layer_count;
@@ -135,7 +139,8 @@ static void ask_as_noted(void)
     sl_placing.slice_depth = asked.slice_depth;
     /*@
       loop invariant sizes: i <= SL_LAYERS_MAX && \forall integer k; 0 <= k < i ==>
-        sl_placing.layers[k].size == asked.layers[k].size;
+        sl_placing.layers[k].size == asked.layers[k].size &&
+        sl_placing.layers[k].depth == asked.layers[k].depth;
       loop assigns i, sl_placing.layers[0 .. SL_LAYERS_MAX - 1];
       loop variant SL_LAYERS_MAX - i;
     */
@@ -153,7 +158,8 @@ static void ask_as_noted(void)
 
 /* In slices of the innermost layer that so many pods come out even in. */
 /*@ requires asked: AskedSound; terminates \true; exits \false; assigns SLICES;
-    ensures sizes: 0 < sl_placing.slice_size && LayersSound; */
+    ensures sizes: 0 < sl_placing.slice_size && LayersSound;
+    ensures level: sl_placing.slice_depth < sl_placing.at.depth_count; */
 static void ask_even(uint32_t count)
 {
     sl_placing.layer_count = 0;
@@ -168,7 +174,9 @@ static void ask_even(uint32_t count)
     }
     /*@
       loop invariant sizes: 0 < sl_placing.slice_size && sl_placing.layer_count <= 1 &&
-        (sl_placing.layer_count == 1 ==> 0 < sl_placing.layers[0].size);
+        sl_placing.slice_depth < sl_placing.at.depth_count &&
+        (sl_placing.layer_count == 1 ==> 0 < sl_placing.layers[0].size &&
+           sl_placing.layers[0].depth < sl_placing.at.depth_count);
       loop assigns i, sl_placing.layer_count, sl_placing.slice_size, sl_placing.slice_depth,
                    sl_placing.layers[0];
       loop variant asked.layer_count - i;

@@ -76,14 +76,16 @@ extern struct sl_spot_list sl_chosen;
   predicate FitsInRange{L} = \forall integer s; 0 <= s < SL_SPOTS_MAX ==>
     IsFit(sl_fit_pods[s]) && IsFit(sl_fit_slices[s]) && IsFit(sl_fit_score[s]) &&
     IsFit(sl_fit_pods_led[s]) && IsFit(sl_fit_slices_led[s]);
-  // The pod set in question has levels, is at one of them, and comes in slices of some size.
+  // The pod set in question has levels, is at one of them, and comes in slices of some size at one.
   predicate PlacingSound{L} =
     0 < sl_placing.at.depth_count <= SL_DEPTHS_MAX && sl_placing.leaders <= 1 &&
     sl_placing.depth < sl_placing.at.depth_count && 0 < sl_placing.slice_size &&
+    sl_placing.slice_depth < sl_placing.at.depth_count &&
     (\forall integer d; 0 <= d <= SL_DEPTHS_MAX ==> sl_placing.at.first[d] <= SL_SPOTS_MAX);
-  // Its layers of slices have sizes.
+  // Its layers of slices have sizes, and levels.
   predicate LayersSound{L} = sl_placing.layer_count <= SL_LAYERS_MAX &&
-    \forall integer i; 0 <= i < sl_placing.layer_count ==> 0 < sl_placing.layers[i].size;
+    \forall integer i; 0 <= i < sl_placing.layer_count ==> 0 < sl_placing.layers[i].size &&
+      sl_placing.layers[i].depth < sl_placing.at.depth_count;
   // Its pods take something, and an amount, of each measure that is named.
   predicate TakesSound{L} = \forall integer i; 0 <= i < SL_TAKES_MAX ==>
     (i < sl_placing.takes.count ==> 0 < sl_placing.takes.of[i].per_pod <= SL_AMOUNT_MAX) &&

@@ -22,8 +22,9 @@ static uint64_t high;
 /* clang-format on */
 
 /*@
-  // No more pod sets than there is room for.
-  predicate SearchSets{L} = set_count <= SL_POD_SETS_MAX;
+  // No more pod sets than there is room for, and no interval where nothing can be spared.
+  predicate SearchSets{L} = set_count <= SL_POD_SETS_MAX &&
+    (spare_total == 0 ==> low <= 1 && high == 0);
 */
 
 /*@ terminates \true; exits \false; assigns SEARCH; ensures sets: SearchSets; */
@@ -32,7 +33,7 @@ void sl_reducer_begin(sl_workload_id id)
     set_count = 0;
     spare_total = 0;
     /*@
-      loop invariant sets: SearchSets;
+      loop invariant sets: set_count <= SL_POD_SETS_MAX;
       loop assigns set_count, pod_set, spare_total, full[0 .. SL_POD_SETS_MAX - 1],
                    spare[0 .. SL_POD_SETS_MAX - 1];
       loop variant SL_POD_SETS_MAX - set_count;
@@ -82,17 +83,18 @@ static void write_counts(uint64_t reduction)
 */
 bool sl_reducer_next(void)
 {
-    if (low >= high || spare_total == 0) {
+    if (low >= high) {
         return false;
     }
-    write_counts(low + (high - low) / 2);
+    write_counts((low + high) / 2);
     return true;
 }
 
-/*@ terminates \true; exits \false; assigns low, high; */
+/*@ requires sets: SearchSets; terminates \true; exits \false; assigns low, high;
+    ensures sets: SearchSets; */
 void sl_reducer_report(bool fits)
 {
-    uint64_t tried = low + (high - low) / 2;
+    uint64_t tried = (low + high) / 2;
     if (fits) {
         high = tried;
     } else {

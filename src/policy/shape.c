@@ -36,7 +36,7 @@ uint64_t sl_shape_hash(sl_workload_id id)
     for (uint32_t i = 0; set != SL_NO_ID && i < SL_POD_SETS_MAX; i++) {
         hash = mix(mix(hash, sl_demand_pod_count(set)), sl_demand_min_count(set));
         hash = mix_requests(mix(hash, sl_demand_group(set)), set);
-        hash = mix(hash, sl_shape_topology_hash(set));
+        hash = mix(mix(hash, sl_shape_topology_hash(set)), sl_demand_fingerprint(set));
         set = sl_demand_next_pod_set(set);
     }
     return hash ^ (hash >> 32); /* the low bits of a product alone depend on low bits only */
@@ -64,7 +64,8 @@ static bool same_sets(uint32_t a, uint32_t b)
 {
     return sl_demand_pod_count(a) == sl_demand_pod_count(b) &&
            sl_demand_min_count(a) == sl_demand_min_count(b) &&
-           sl_demand_group(a) == sl_demand_group(b) && same_requests(a, b) &&
+           sl_demand_group(a) == sl_demand_group(b) &&
+           sl_demand_fingerprint(a) == sl_demand_fingerprint(b) && same_requests(a, b) &&
            sl_demand_same_exclusions(a, b) && sl_shape_topology_equal(a, b);
 }
 

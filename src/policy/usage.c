@@ -51,10 +51,11 @@ static struct {
 #include "specs/usage.acsl"
 
 /* Memory that was never touched means a weight of one, and so it is kept as its distance to it. */
-/*@ requires distance: distance >= HEAVIEST; terminates \true; exits \false; assigns \nothing; */
+/*@ requires distance: HEAVIEST <= distance <= NANO; terminates \true; exits \false;
+    assigns \nothing; */
 static uint64_t heft_of(int64_t distance)
 {
-    return distance <= NANO ? (uint64_t)(NANO - distance) : 0;
+    return (uint64_t)(NANO - distance);
 }
 
 /*@ requires amounts: 0 <= a <= SL_USAGE_MAX && 0 <= b <= SL_USAGE_MAX; terminates \true;

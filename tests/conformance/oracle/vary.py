@@ -87,6 +87,22 @@ class Variation:
             w.pop("status", None)
             self.case["objects"].append(w)
 
+    def add_twin(self):
+        """Another one that asks for the same quota, and to the hash for the same or for something else."""
+        if w := self.pending():
+            w, n = copy.deepcopy(w), str(self.r.randint(10**5, 10**6 - 1))
+            w["metadata"].update(name=f"wl-t{n}", uid=f"uid-{n}", labels={"kueue.x-k8s.io/job-uid": f"job-{n}"},
+                                 creationTimestamp=f"2026-01-15T11:{self.r.randint(0, 59):02}:{self.r.randint(0, 59):02}Z")
+            w.pop("status", None)
+            pod = self.r.choice(w["spec"]["podSets"])["template"]["spec"]
+            what, value = self.r.choice([
+                ("tolerations", [{"key": "any", "operator": "Exists"}]), ("runtimeClassName", "other"), ("priority", 1),
+                ("topologySpreadConstraints", [{"maxSkew": 1, "topologyKey": "k", "whenUnsatisfiable": "DoNotSchedule"}]),
+                ("affinity", {"podAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [{"topologyKey": "k"}]}}),
+                ("ports", [{"containerPort": 80}]), ("image", "other"), ("nodeSelector", {})])
+            (pod["containers"][0] if what in ("ports", "image") else pod)[what] = value
+            self.case["objects"].append(w)
+
     def change_quota(self):
         queue = self.one("ClusterQueue")["spec"]
         quota = self.r.choice(self.r.choice(self.r.choice(queue["resourceGroups"])["flavors"])["resources"])
@@ -199,7 +215,7 @@ class Variation:
 
     CHANGES = [(20, change_count), (10, change_priority), (10, change_request), (10, add_workload), (20, change_quota),
                (10, change_policy), (5, change_weight), (5, change_cohort), (5, change_node), (5, change_topology_request),
-               (5, change_minimum), (4, change_flavors), (4, change_tolerance), (4, add_pod_set), (2, remove_node)]
+               (5, change_minimum), (4, change_flavors), (4, change_tolerance), (4, add_pod_set), (4, add_twin), (2, remove_node)]
 
     def put_in_order(self):
         """Without two that are equally old: Kueue has no order for them."""

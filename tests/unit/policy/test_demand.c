@@ -144,6 +144,28 @@ static void test_demand_least_counts_groups_and_amounts_per_pod(void **state)
     assert_int_equal(sl_demand_per_pod(SL_NO_ID), 0);
 }
 
+static void test_demand_fingerprints_are_of_the_pod_set_added_last(void **state)
+{
+    (void)state;
+    const uint64_t number = UINT64_MAX - 1;
+    sl_workload_id id = fx_create();
+    assert_int_equal(sl_demand_set_fingerprint(id, number), SL_REFUSED_BAD_ARGUMENT);
+    assert_int_equal(sl_demand_set_fingerprint(SL_NO_ID, number), SL_REFUSED_UNKNOWN_WORKLOAD);
+    fx_pod_set(id, 3, CPU, 500);
+    fx_pod_set(id, 1, CPU, 7);
+    assert_int_equal(sl_demand_set_fingerprint(id, number), SL_OK);
+    uint32_t set = sl_demand_first_pod_set(id);
+    assert_true(sl_demand_fingerprint(set) == 0);
+    assert_true(sl_demand_fingerprint(sl_demand_next_pod_set(set)) == number);
+    assert_true(sl_demand_fingerprint(SL_NO_ID) == 0);
+    sl_demand_clear(id);
+    fx_pod_set(id, 3, CPU, 500);
+    fx_pod_set(id, 1, CPU, 7);
+    set = sl_demand_first_pod_set(id); /* records come back as new */
+    assert_true(sl_demand_fingerprint(set) == 0);
+    assert_true(sl_demand_fingerprint(sl_demand_next_pod_set(set)) == 0);
+}
+
 static void test_demand_bad_least_counts_and_groups_are_refused(void **state)
 {
     (void)state;
@@ -237,6 +259,21 @@ static void test_shape_tells_what_asks_for_the_same(void **state)
     assert_false(sl_shape_equal(a, same));
 }
 
+static void test_shape_tells_fingerprints_apart(void **state)
+{
+    (void)state;
+    sl_workload_id a = shaped(2, 10, SPOT, ON_DEMAND);
+    sl_workload_id b = shaped(2, 10, SPOT, ON_DEMAND);
+    assert_int_equal(sl_demand_set_fingerprint(a, 1), SL_OK);
+    assert_false(sl_shape_equal(a, b));
+    assert_true(sl_shape_hash(a) != sl_shape_hash(b));
+    assert_int_equal(sl_demand_set_fingerprint(b, 1), SL_OK);
+    assert_true(sl_shape_equal(a, b));
+    assert_true(sl_shape_hash(a) == sl_shape_hash(b));
+    assert_int_equal(sl_demand_set_fingerprint(b, (uint64_t)1 << 63), SL_OK);
+    assert_false(sl_shape_equal(a, b));
+}
+
 static sl_workload_id prioritized(int32_t priority, uint32_t min_count, uint32_t group)
 {
     sl_workload_id id = fx_create();
@@ -271,12 +308,14 @@ int main(void)
         FX_TEST(test_demand_says_what_was_put_in),
         FX_TEST(test_demand_bad_arguments_are_refused),
         FX_TEST(test_demand_least_counts_groups_and_amounts_per_pod),
+        FX_TEST(test_demand_fingerprints_are_of_the_pod_set_added_last),
         FX_TEST(test_demand_bad_least_counts_and_groups_are_refused),
         FX_TEST(test_demand_amounts_beyond_the_maximum_are_refused),
         FX_TEST(test_demand_as_many_pod_sets_and_requests_as_allowed_and_no_more),
         FX_TEST(test_demand_cleared_gives_its_records_back),
         FX_TEST(test_demand_of_two_exclusions_the_first_counts),
         FX_TEST(test_shape_tells_what_asks_for_the_same),
+        FX_TEST(test_shape_tells_fingerprints_apart),
         FX_TEST(test_shape_tells_priorities_least_counts_and_groups_apart),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

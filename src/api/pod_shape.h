@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Sluice authors */
+
+/* What admission looks at in a pod's spec, and nothing else of it: in Kueue the role of a pod in its
+ * group and the scheduling equivalence of Workloads are hashes of it. Owns nothing. */
+#ifndef SL_API_POD_SHAPE_H
+#define SL_API_POD_SHAPE_H
+#include "api/json.h"
+
+/* A new map, its members in the order of their names, as Go prints maps; what is absent or empty is null. */
+struct sl_json *sl_pod_shape_new(const struct sl_json *pod_spec);
+#endif
