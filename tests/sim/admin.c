@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#define NODE_NUMBERS 14u /* as many there may be */
+
 static struct sl_json *parse(const char *text)
 {
     return sl_json_parse(text, strlen(text), NULL);
@@ -348,7 +350,7 @@ static void move_node(struct sim *s, const struct sl_json *node, struct sim_chan
 static void on_node(struct sim *s, enum sim_event_kind kind, struct sim_chance *c)
 {
     if (kind == SIM_NODE_CREATE) {
-        sim_world_node(s, sim_chance_below(c, 14), c);
+        sim_world_node(s, sim_chance_below(c, NODE_NUMBERS), c);
         return;
     }
     struct sl_json *node = sim_pick(s, SL_KIND_NODE, c);
@@ -493,6 +495,19 @@ static void give_up_stranded(struct sim *s)
     sl_json_free(list);
 }
 
+static void put_back_nodes(struct sim *s, struct sim_chance *c)
+{
+    for (unsigned i = 0; i < NODE_NUMBERS; i++) {
+        char name[16];
+        struct sl_json *node = NULL;
+        (void)snprintf(name, sizeof name, "n%u", i);
+        if (sl_store_get(s->store, SL_KIND_NODE, "", name, &node, NULL) == SL_CODE_NOT_FOUND) {
+            sim_world_node(s, i, c);
+        }
+        sl_json_free(node);
+    }
+}
+
 void sim_admin_calm(struct sim *s)
 {
     struct sim_chance c = {s->options->seed ^ 0xca13};
@@ -501,6 +516,9 @@ void sim_admin_calm(struct sim *s)
     start_all(s, SL_KIND_CLUSTER_QUEUE);
     start_all(s, SL_KIND_LOCAL_QUEUE);
     give_up_stranded(s);
+    if (s->has_topology && !s->settings.policy.replace_failed) {
+        put_back_nodes(s, &c); /* whoever stands on one waits for that one */
+    }
     struct sl_json *nodes = sim_list(s, SL_KIND_NODE);
     for (size_t i = 0; i < sl_json_len(nodes); i++) {
         mend_node(s, sl_json_at(nodes, i));
