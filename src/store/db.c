@@ -93,8 +93,15 @@ void sl_db_bind_int(struct sl_store *s, enum sl_sql id, int at, int64_t n)
     SL_ASSERT(rc == SQLITE_OK);
 }
 
+/* A read that fails in the middle of a batch ends its transaction, too. What came after would be made durable at once,
+ * each write by itself, and the revision not with it. */
 enum sl_code sl_db_run(struct sl_store *s, enum sl_sql id, struct sl_error *e)
 {
+    if (sl_db_lost(s)) {
+        sqlite3_clear_bindings(s->sql[id]);
+        return sl_error_set(e, SL_CODE_INTERNAL,
+                            "cannot write to the database: the disk failed before");
+    }
     int rc = sqlite3_step(s->sql[id]);
     SL_ASSERT(rc != SQLITE_ROW);
     enum sl_code code = rc == SQLITE_DONE ? SL_CODE_OK : sl_db_fail(s, "write to the database", e);
