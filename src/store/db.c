@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
@@ -312,6 +313,20 @@ static enum sl_code fail_damaged(const char *dir, const char *why, struct sl_err
                         dir, why);
 }
 
+/* SQLite's check says in words what it found, and among them which pages it could not read for now. */
+static enum sl_code judge_check(const char *dir, const char *found, struct sl_error *e)
+{
+    static const char mark[] = "error code=";
+    const char *number = strstr(found, mark);
+    if (strcmp(found, "ok") == 0) {
+        return SL_CODE_OK;
+    }
+    if (number != NULL && (atoi(number + sizeof mark - 1) & 0xff) == SQLITE_IOERR) {
+        return sl_error_set(e, SL_CODE_INTERNAL, "cannot read the database: %.200s", found);
+    }
+    return fail_damaged(dir, found, e);
+}
+
 /* A disk that lost power and with it what it had said was synced may have spoiled the database: that is seen here
  * and not in the middle of the work. */
 static enum sl_code check_whole(struct sl_store *s, const char *dir, struct sl_error *e)
@@ -322,8 +337,8 @@ static enum sl_code check_whole(struct sl_store *s, const char *dir, struct sl_e
     if (sqlite3_prepare_v2(s->db, "PRAGMA integrity_check(1)", -1, &q, NULL) != SQLITE_OK ||
         sqlite3_step(q) != SQLITE_ROW) {
         code = sl_db_fail(s, "check the database", e);
-    } else if (strcmp((const char *)sqlite3_column_text(q, 0), "ok") != 0) {
-        code = fail_damaged(dir, (const char *)sqlite3_column_text(q, 0), e);
+    } else {
+        code = judge_check(dir, (const char *)sqlite3_column_text(q, 0), e);
     }
     sqlite3_finalize(q);
     code = code == SL_CODE_OK

@@ -25,7 +25,7 @@ static struct {
     /* So many fail: */
     unsigned fail_syncs;     /* of the log */
     unsigned fail_log_reads; /* of more than SQLite itself reads at once */
-    unsigned fail_database_reads;
+    unsigned fail_database_reads, after_database_reads;
 } disk;
 
 static inline struct shim *shim_of(sqlite3_file *f)
@@ -38,7 +38,7 @@ static inline int on_close(sqlite3_file *f)
     return shim_of(f)->below->pMethods->xClose(shim_of(f)->below);
 }
 
-static inline bool fails(unsigned *count)
+static inline bool counts(unsigned *count)
 {
     bool so = *count > 0;
     *count -= so;
@@ -49,8 +49,9 @@ static inline int on_read(sqlite3_file *f, void *to, int n, sqlite3_int64 at)
 {
     struct shim *s = shim_of(f);
     bool whole_piece = n > 4096 + 24; /* a frame of the log is as large */
-    bool fail =
-        s->is_log ? whole_piece && fails(&disk.fail_log_reads) : fails(&disk.fail_database_reads);
+    bool wait = !s->is_log && counts(&disk.after_database_reads);
+    bool fail = s->is_log ? whole_piece && counts(&disk.fail_log_reads)
+                          : !wait && counts(&disk.fail_database_reads);
     return fail ? SQLITE_IOERR_READ : s->below->pMethods->xRead(s->below, to, n, at);
 }
 
@@ -73,7 +74,7 @@ static inline int on_sync(sqlite3_file *f, int flags)
 {
     struct shim *s = shim_of(f);
     bool whole = disk.log_size > 0 && disk.log_rewritten == disk.log_size;
-    if (s->is_log && fails(&disk.fail_syncs)) {
+    if (s->is_log && counts(&disk.fail_syncs)) {
         return SQLITE_IOERR_FSYNC;
     }
     disk.log_synced = disk.log_synced || (s->is_log && whole && !disk.database_written);

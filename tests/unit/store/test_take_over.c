@@ -62,11 +62,33 @@ static void test_take_over_log_that_cannot_be_secured_keeps_it_from_starting(voi
     assert_true(disk.log_synced);
 }
 
+/* Who were told that it is damaged would put a backup back, and lose what is there. */
+static void test_take_over_what_cannot_be_read_is_not_called_damaged(void **state)
+{
+    struct fixture *f = *state;
+    unsigned refused = 0;
+    die_with_a_log(f);
+    for (unsigned i = 0; f->store == NULL; i++) {
+        disk.after_database_reads = i;
+        disk.fail_database_reads = 1;
+        if (sl_store_open(f->dir, &f->store, &f->e) != SL_CODE_OK) {
+            assert_null(strstr(f->e.text, "damaged"));
+            refused++;
+        }
+    }
+    disk.fail_database_reads = 0;
+    assert_true(refused > 0);
+    struct sl_json *a = get_queue(f, "a");
+    assert_non_null(a);
+    sl_json_free(a);
+}
+
 int main(void)
 {
 #define CASE(test) cmocka_unit_test_setup_teardown(test, watch_disk, leave_disk)
     const struct CMUnitTest tests[] = {
         CASE(test_take_over_log_is_written_once_more_before_the_database),
+        CASE(test_take_over_what_cannot_be_read_is_not_called_damaged),
         CASE(test_take_over_log_that_cannot_be_secured_keeps_it_from_starting),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
