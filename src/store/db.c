@@ -321,7 +321,7 @@ static enum sl_code judge_check(const char *dir, const char *found, struct sl_er
     if (strcmp(found, "ok") == 0) {
         return SL_CODE_OK;
     }
-    if (number != NULL && (atoi(number + sizeof mark - 1) & 0xff) == SQLITE_IOERR) {
+    if (number != NULL && (strtol(number + sizeof mark - 1, NULL, 10) & 0xff) == SQLITE_IOERR) {
         return sl_error_set(e, SL_CODE_INTERNAL, "cannot read the database: %.200s", found);
     }
     return fail_damaged(dir, found, e);
