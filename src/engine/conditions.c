@@ -101,12 +101,24 @@ const char *sl_condition_decision_reason(const struct sl_workload *record,
     return NULL;
 }
 
-/* Said when no decision had more to say. */
-const char *sl_condition_pending_sentence(enum sl_pending_reason reason)
+bool sl_condition_check_objects(const struct sl_workload *record)
 {
-    switch (reason) {
+    for (uint32_t i = 0; i < record->check_count; i++) {
+        if (record->checks[i].state >= SL_CHECK_RETRY) {
+            return record->phase == SL_PHASE_PENDING;
+        }
+    }
+    return false;
+}
+
+/* Said when no decision had more to say. */
+const char *sl_condition_pending_sentence(const struct sl_workload *record)
+{
+    switch (record->pending_reason) {
     case SL_PENDING_EVALUATION:
-        return "the workload waits to be considered";
+        return sl_condition_check_objects(record)
+                   ? "an admission check asks to try again later, or has rejected it"
+                   : "the workload waits to be considered";
     case SL_PENDING_SUSPENDED:
         return "the queue is stopped";
     case SL_PENDING_MISCONFIGURED:
@@ -177,6 +189,11 @@ static bool is(const struct sl_json *status, const char *type, const char *value
     return c != NULL && strcmp(sl_json_path_text(c, "status", ""), value) == 0;
 }
 
+static bool says(const struct sl_json *status, const char *type, const char *message)
+{
+    return strcmp(sl_json_path_text(find(status, type), "message", ""), message) == 0;
+}
+
 static bool has_reason(const struct sl_json *status, const char *type, const char *reason)
 {
     return strcmp(sl_json_path_text(find(status, type), "reason", ""), reason) == 0;
@@ -238,12 +255,15 @@ static void write_quota_reserved(struct sl_json *status, const struct sl_conditi
     if (pending == SL_PENDING_EVALUATION && find(status, "QuotaReserved") == NULL) {
         return; /* nothing was decided yet */
     }
-    if (!v->other_trouble && is(status, "QuotaReserved", "False") &&
+    const char *standard = sl_condition_pending_sentence(v->record);
+    bool news = v->other_trouble ||
+                (pending == SL_PENDING_EVALUATION && !says(status, "QuotaReserved", standard));
+    if (!news && is(status, "QuotaReserved", "False") &&
         has_reason(status, "QuotaReserved", reason)) {
         return; /* only the numbers in the sentence would change: not worth a write */
     }
     set(status, v, "QuotaReserved", false, reason,
-        message_or(v, sl_condition_pending_sentence(pending)));
+        pending == SL_PENDING_EVALUATION ? standard : message_or(v, standard));
 }
 
 static bool checks_ready(const struct sl_workload *w)

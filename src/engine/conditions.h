@@ -33,8 +33,11 @@ const char *sl_condition_cause(const struct sl_workload *record);
 const char *sl_condition_decision_reason(const struct sl_workload *record,
                                          enum sl_decision_kind kind);
 
+/* Does a check keep it from being considered at all? */
+bool sl_condition_check_objects(const struct sl_workload *record);
+
 /* Said when no decision had more to say. */
-const char *sl_condition_pending_sentence(enum sl_pending_reason reason);
+const char *sl_condition_pending_sentence(const struct sl_workload *record);
 const char *sl_condition_evict_sentence(enum sl_evict_reason reason);
 
 /* Bring status.conditions in line with the record. */

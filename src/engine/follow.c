@@ -47,6 +47,7 @@ struct sl_look sl_follow_look(sl_workload_id id)
                            .deactivation = w->deactivation,
                            .pods_ready = w->pods_ready,
                            .check_count = w->check_count,
+                           .check_objects = sl_condition_check_objects(w),
                            .waits_for_place = waits_for_place(w),
                            .unhealthy_count = w->unhealthy_count};
     memcpy(look.unhealthy, w->unhealthy, w->unhealthy_count * sizeof look.unhealthy[0]);
@@ -162,6 +163,14 @@ static bool topology_is_news(const struct sl_engine *g, const struct sl_workload
            (g->settings.granular_reasons && waits_for_place(w) && !before->waits_for_place);
 }
 
+static bool pending_is_news(const struct sl_workload *w, const struct sl_look *before)
+{
+    return w->phase == SL_PHASE_PENDING &&
+           (before->pending_reason != w->pending_reason ||
+            (w->pending_reason == SL_PENDING_EVALUATION &&
+             before->check_objects != sl_condition_check_objects(w)));
+}
+
 static void decide_rest(struct sl_engine *g, sl_workload_id id, const struct sl_look *before,
                         int64_t now_ms)
 {
@@ -171,7 +180,7 @@ static void decide_rest(struct sl_engine *g, sl_workload_id id, const struct sl_
         sl_decide(g, id, SL_DECIDE_EVICT, now_ms);
     } else if (w->requeued == SL_REQUEUED_TRUE && before->requeued != SL_REQUEUED_TRUE) {
         sl_decide(g, id, SL_DECIDE_REQUEUE, now_ms);
-    } else if (w->phase == SL_PHASE_PENDING && before->pending_reason != w->pending_reason) {
+    } else if (pending_is_news(w, before)) {
         sl_decide(g, id, SL_DECIDE_PENDING, now_ms);
     } else if (reserved(w->phase) && before->check_count != w->check_count) {
         sl_decide(g, id, SL_DECIDE_RESERVE, now_ms); /* the same reservation with other checks */

@@ -19,6 +19,7 @@ struct sl_look {
     enum sl_cause deactivation;
     enum sl_pods_ready pods_ready;
     uint32_t check_count;
+    bool check_objects;   /* it waits, and is not considered */
     bool waits_for_place; /* reserved, all checks ready, and its topology is still pending */
     uint32_t unhealthy_count;
     sl_host_id unhealthy[SL_UNHEALTHY_MAX];

@@ -77,15 +77,17 @@ static enum sl_code check_header(struct sl_journal_reader *r, const char *path, 
     if (r->size < SL_JOURNAL_HEADER_SIZE) {
         return SL_CODE_OK; /* the process died while beginning the file: all of it is a torn tail */
     }
-    if (memcmp(r->data, "\0\0\0\0\0\0\0\0", 8) == 0) {
-        return SL_CODE_OK; /* nobody's: its room was reserved, its first block never written */
+    size_t begun = 0;
+    while (begun < 8 && r->data[begun] == (unsigned char)"SLUICEJ\n"[begun]) {
+        begun++;
     }
-    if (memcmp(r->data, "SLUICEJ\n", 8) != 0) {
+    if (memcmp(r->data + begun, "\0\0\0\0\0\0\0\0", 8 - begun) != 0) {
         return sl_error_set(e, SL_CODE_INTERNAL, "%s is not a Sluice journal", path);
     }
     struct unpack u = {r->data + 8, r->data + SL_JOURNAL_HEADER_SIZE, false};
-    r->version = unpack_u32(&u);
-    if (r->version == 0 || r->version > SL_JOURNAL_VERSION) {
+    r->version =
+        begun < 8 ? 0 : unpack_u32(&u); /* 0: its room was reserved, the rest not written */
+    if (r->version > SL_JOURNAL_VERSION) {
         return sl_error_set(e, SL_CODE_INTERNAL,
                             "%s has journal version %u, this program reads versions up to %u", path,
                             r->version, SL_JOURNAL_VERSION);

@@ -248,8 +248,7 @@ static void add_reason(struct sl_engine *g, sl_workload_id id, struct sl_json *i
     }
     if (text[0] == '\0') {
         (void)snprintf(text, sizeof text, "%s",
-                       e->message != NULL ? e->message
-                                          : sl_condition_pending_sentence(seen.pending_reason));
+                       e->message != NULL ? e->message : sl_condition_pending_sentence(&seen));
     }
     sl_json_set_text(
         item, "reason",

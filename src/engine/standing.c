@@ -7,6 +7,7 @@
 #include "base/check.h"
 #include "engine/accounts.h"
 #include "engine/change.h"
+#include "engine/conditions.h"
 #include "engine/constraints.h"
 #include "engine/follow.h"
 #include "engine/message.h"
@@ -73,16 +74,6 @@ static enum sl_usable judge_cluster_queue(const struct sl_node_entry *n, char te
     return SL_USABLE;
 }
 
-/* The core would refuse any reservation; in line it would only stand in the way of its like. */
-static bool check_objects(sl_workload_id id)
-{
-    bool objects = false;
-    for (uint32_t i = 0; i < sl_workloads[id].check_count; i++) {
-        objects = objects || sl_workloads[id].checks[i].state >= SL_CHECK_RETRY;
-    }
-    return objects && sl_workloads[id].phase == SL_PHASE_PENDING;
-}
-
 enum sl_usable sl_standing_judge(const struct sl_engine *g, sl_workload_id id,
                                  char text[static 320])
 {
@@ -92,7 +83,8 @@ enum sl_usable sl_standing_judge(const struct sl_engine *g, sl_workload_id id,
     if (usable == SL_USABLE) {
         usable = judge_cluster_queue(n, text);
     }
-    if (usable == SL_USABLE && check_objects(id)) {
+    if (usable == SL_USABLE && sl_condition_check_objects(&sl_workloads[id])) {
+        /* The core would refuse any reservation; in line it would only stand in the way of its like. */
         (void)snprintf(text, 320, "an admission check asks to try again later, or has rejected it");
         usable = SL_UNUSABLE_CHECK;
     }
@@ -258,17 +250,16 @@ static void update_unusable(struct sl_engine *g, sl_workload_id id, enum sl_usab
     const struct sl_workload *w = &sl_workloads[id];
     enum sl_pending_reason reason = why == SL_UNUSABLE_STOPPED     ? SL_PENDING_SUSPENDED
                                     : why == SL_UNUSABLE_TOO_LARGE ? SL_PENDING_EXCEEDS_MAX_QUOTA
+                                    : why == SL_UNUSABLE_CHECK     ? SL_PENDING_EVALUATION
                                                                    : SL_PENDING_MISCONFIGURED;
     bool waits = w->phase == SL_PHASE_PENDING && w->active && !w->gated && !w->on_hold;
     bool lost = w->phase == SL_PHASE_QUOTA_RESERVED &&
                 (why == SL_UNUSABLE_STOPPED || why == SL_UNUSABLE_GONE);
     detach(g, id, now_ms);
-    if (why == SL_UNUSABLE_CHECK) {
-        return; /* its reason stays: the queue is not to blame */
-    }
     if (lost || (waits && w->pending_reason != reason)) {
-        enum sl_event_kind kind =
-            why == SL_UNUSABLE_TOO_LARGE ? SL_EV_REFUSE : SL_EV_QUEUE_UNUSABLE;
+        enum sl_event_kind kind = why == SL_UNUSABLE_TOO_LARGE || why == SL_UNUSABLE_CHECK
+                                      ? SL_EV_REFUSE
+                                      : SL_EV_QUEUE_UNUSABLE;
         struct sl_event ev = event_for(g, id, kind, now_ms);
         ev.reason = reason;
         sl_follow_say(g, id, text);

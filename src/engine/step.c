@@ -268,9 +268,8 @@ static void fill_message(struct sl_engine *g, struct sl_decision *d)
         return;
     case SL_DECIDE_PENDING:
     case SL_DECIDE_RELEASE:
-        text = own != NULL && cycle_reason(w->pending_reason)
-                   ? own
-                   : sl_condition_pending_sentence(w->pending_reason);
+        text =
+            own != NULL && cycle_reason(w->pending_reason) ? own : sl_condition_pending_sentence(w);
         break;
     case SL_DECIDE_EVICT:
         text =

@@ -127,8 +127,11 @@ static void forget(struct sl_store *s, const struct mark *mark)
 
 /* SQLite gave up the transaction: everything staged so far is gone, and sl_store_commit has to say
  * so. */
-static void note_loss(struct sl_store *s, const struct sl_error *e)
+static void note_loss(struct sl_store *s, struct sl_error *e)
 {
+    if (e->code == SL_CODE_OK) {
+        (void)sl_error_set(e, SL_CODE_INTERNAL, "the disk failed");
+    }
     s->broken = *e;
     s->in_batch = false;
     sl_events_lose(s, s->durable);
@@ -171,7 +174,7 @@ static enum sl_code apply_marked(struct sl_registry_call *c, struct sl_error *e)
     code = code == SL_CODE_OK ? judge_reads(s, dispatch(c, e), e) : code;
     if (sl_db_lost(s)) {
         note_loss(s, e);
-        return code;
+        return e->code;
     }
     if (code != SL_CODE_OK || c->w->dry_run) {
         struct sl_error undo;

@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
@@ -18,6 +19,7 @@
 
 #define APPLICATION_ID 0x534c5543 /* "SLUC" */
 #define PAGE_CACHE_KIB 8192
+#define REWRITE_PIECE 65536
 /* After an end that was none, revisions go on so much later: what a disk had forgotten when it lost power was told to
  * clients, and no revision may ever mean two states. */
 #define REVISIONS_FORGOTTEN_MAX (1u << 20)
@@ -92,8 +94,15 @@ void sl_db_bind_int(struct sl_store *s, enum sl_sql id, int at, int64_t n)
     SL_ASSERT(rc == SQLITE_OK);
 }
 
+/* A read that fails in the middle of a batch ends its transaction, too. What came after would be made durable at once,
+ * each write by itself, and the revision not with it. */
 enum sl_code sl_db_run(struct sl_store *s, enum sl_sql id, struct sl_error *e)
 {
+    if (sl_db_lost(s)) {
+        sqlite3_clear_bindings(s->sql[id]);
+        return sl_error_set(e, SL_CODE_INTERNAL,
+                            "cannot write to the database: the disk failed before");
+    }
     int rc = sqlite3_step(s->sql[id]);
     SL_ASSERT(rc != SQLITE_ROW);
     enum sl_code code = rc == SQLITE_DONE ? SL_CODE_OK : sl_db_fail(s, "write to the database", e);
@@ -304,6 +313,20 @@ static enum sl_code fail_damaged(const char *dir, const char *why, struct sl_err
                         dir, why);
 }
 
+/* SQLite's check says in words what it found, and among them which pages it could not read for now. */
+static enum sl_code judge_check(const char *dir, const char *found, struct sl_error *e)
+{
+    static const char mark[] = "error code=";
+    const char *number = strstr(found, mark);
+    if (strcmp(found, "ok") == 0) {
+        return SL_CODE_OK;
+    }
+    if (number != NULL && (strtol(number + sizeof mark - 1, NULL, 10) & 0xff) == SQLITE_IOERR) {
+        return sl_error_set(e, SL_CODE_INTERNAL, "cannot read the database: %.200s", found);
+    }
+    return fail_damaged(dir, found, e);
+}
+
 /* A disk that lost power and with it what it had said was synced may have spoiled the database: that is seen here
  * and not in the middle of the work. */
 static enum sl_code check_whole(struct sl_store *s, const char *dir, struct sl_error *e)
@@ -314,8 +337,8 @@ static enum sl_code check_whole(struct sl_store *s, const char *dir, struct sl_e
     if (sqlite3_prepare_v2(s->db, "PRAGMA integrity_check(1)", -1, &q, NULL) != SQLITE_OK ||
         sqlite3_step(q) != SQLITE_ROW) {
         code = sl_db_fail(s, "check the database", e);
-    } else if (strcmp((const char *)sqlite3_column_text(q, 0), "ok") != 0) {
-        code = fail_damaged(dir, (const char *)sqlite3_column_text(q, 0), e);
+    } else {
+        code = judge_check(dir, (const char *)sqlite3_column_text(q, 0), e);
     }
     sqlite3_finalize(q);
     code = code == SL_CODE_OK
@@ -330,11 +353,40 @@ static enum sl_code check_whole(struct sl_store *s, const char *dir, struct sl_e
     return code;
 }
 
-/* A sync that failed may have left pages of the log that this system holds for written and no disk has: what this
- * process finds in the log it writes once more, and syncs, before it builds on it. */
+/* The log that SQLite has open, over itself. */
+static int rewrite(sqlite3_file *log)
+{
+    static char piece[REWRITE_PIECE];
+    sqlite3_int64 size = 0;
+    int rc = log->pMethods->xFileSize(log, &size);
+    for (sqlite3_int64 at = 0; rc == SQLITE_OK && at < size; at += REWRITE_PIECE) {
+        int n = size - at < REWRITE_PIECE ? (int)(size - at) : REWRITE_PIECE;
+        rc = log->pMethods->xRead(log, piece, n, at);
+        rc = rc == SQLITE_OK ? log->pMethods->xWrite(log, piece, n, at) : rc;
+    }
+    return rc == SQLITE_OK ? log->pMethods->xSync(log, SQLITE_SYNC_NORMAL) : rc;
+}
+
+/* A sync that failed may have left pages of the log that this system holds for written and no disk has, and would not
+ * write at the next sync. They would be missing when the power fails after what they say has come into the database
+ * and before the log's new beginning is on the disk: its old beginning would then be carried out over what is newer. */
+static enum sl_code secure_log(struct sl_store *s, struct sl_error *e)
+{
+    sqlite3_file *log = NULL;
+    int rc = sqlite3_file_control(s->db, "main", SQLITE_FCNTL_JOURNAL_POINTER, &log);
+    SL_ASSERT(rc == SQLITE_OK && log != NULL);
+    rc = log->pMethods == NULL ? SQLITE_OK : rewrite(log);
+    return rc == SQLITE_OK
+               ? SL_CODE_OK
+               : sl_error_set(e, SL_CODE_INTERNAL, "cannot write the database's log once more: %s",
+                              sqlite3_errstr(rc));
+}
+
+/* What this process finds in the log it writes once more, and syncs, before it builds on it. */
 static enum sl_code take_over(struct sl_store *s, const char *dir, struct sl_error *e)
 {
     enum sl_code code = check_whole(s, dir, e);
+    code = code == SL_CODE_OK ? secure_log(s, e) : code;
     if (code == SL_CODE_OK && sqlite3_wal_checkpoint_v2(s->db, NULL, SQLITE_CHECKPOINT_TRUNCATE,
                                                         NULL, NULL) != SQLITE_OK) {
         code = sl_db_fail(s, "write to the database", e);

@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#define NODE_NUMBERS 14u /* as many there may be */
+
 static struct sl_json *parse(const char *text)
 {
     return sl_json_parse(text, strlen(text), NULL);
@@ -58,13 +60,13 @@ static void on_workload(struct sim *s, enum sim_event_kind kind, struct sim_chan
 
 /* --- checks of somebody else -------------------------------------------------------------------- */
 
-static bool waits_for_answer(const struct sl_json *w, size_t *at)
+static bool has_said(const struct sl_json *w, const char *said, size_t *at)
 {
     const struct sl_json *states = sl_json_path(w, "status.admissionChecks");
     for (size_t i = 0; i < sl_json_len(states); i++) {
         const struct sl_json *state = sl_json_at(states, i);
         if (strcmp(sl_json_path_text(state, "name", ""), "manual") == 0 &&
-            strcmp(sl_json_path_text(state, "state", ""), "Pending") == 0) {
+            strcmp(sl_json_path_text(state, "state", ""), said) == 0) {
             *at = i;
             return true;
         }
@@ -98,8 +100,27 @@ static bool answer_some(struct sim *s, struct sim_chance *c)
         size_t at;
         const struct sl_json *w = sl_json_at(list, i);
         bool asked = sl_condition_true(w, "QuotaReserved") && !sl_condition_true(w, "Finished");
-        if (asked && waits_for_answer(w, &at) && (c == NULL || sim_chance_of(c, 70))) {
+        if (asked && has_said(w, "Pending", &at) && (c == NULL || sim_chance_of(c, 70))) {
             answer(s, w, at, c == NULL ? "Ready" : states[sim_chance_below(c, 5)]);
+            any = true;
+        }
+    }
+    sl_json_free(list);
+    return any;
+}
+
+/* An answer that crossed an eviction keeps the workload out for as long as it stands: that is its controller's to end. */
+static bool take_back(struct sim *s)
+{
+    struct sl_json *list = sim_list(s, SL_KIND_WORKLOAD);
+    bool any = false;
+    for (size_t i = 0; i < sl_json_len(list); i++) {
+        size_t at;
+        const struct sl_json *w = sl_json_at(list, i);
+        bool waits = !sl_condition_true(w, "QuotaReserved") && !sl_condition_true(w, "Finished") &&
+                     sl_json_path_bool(w, "spec.active", true);
+        if (waits && (has_said(w, "Retry", &at) || has_said(w, "Rejected", &at))) {
+            answer(s, w, at, "Pending");
             any = true;
         }
     }
@@ -109,7 +130,8 @@ static bool answer_some(struct sim *s, struct sim_chance *c)
 
 bool sim_admin_answer_all(struct sim *s)
 {
-    return answer_some(s, NULL);
+    bool taken = take_back(s);
+    return answer_some(s, NULL) || taken;
 }
 
 static void change_check(struct sim *s, struct sim_chance *c)
@@ -328,7 +350,7 @@ static void move_node(struct sim *s, const struct sl_json *node, struct sim_chan
 static void on_node(struct sim *s, enum sim_event_kind kind, struct sim_chance *c)
 {
     if (kind == SIM_NODE_CREATE) {
-        sim_world_node(s, sim_chance_below(c, 14), c);
+        sim_world_node(s, sim_chance_below(c, NODE_NUMBERS), c);
         return;
     }
     struct sl_json *node = sim_pick(s, SL_KIND_NODE, c);
@@ -446,6 +468,46 @@ static void open_flavors(struct sim *s)
     sl_json_free(list);
 }
 
+static bool queue_ends(struct sim *s, const char *name)
+{
+    struct sl_json *q = NULL;
+    bool ends = sl_store_get(s->store, SL_KIND_CLUSTER_QUEUE, "", name, &q, NULL) == SL_CODE_OK &&
+                sl_object_deleting(q);
+    sl_json_free(q);
+    return ends;
+}
+
+/* Nobody looks for another place in a queue that is being deleted, and the queue is not gone before its workloads are:
+ * whoever stands on a failed node there is given up. */
+static void give_up_stranded(struct sim *s)
+{
+    struct sl_json *list = sim_list(s, SL_KIND_WORKLOAD);
+    for (size_t i = 0; i < sl_json_len(list); i++) {
+        const struct sl_json *w = sl_json_at(list, i);
+        bool stranded = !sl_condition_true(w, "Finished") &&
+                        sl_json_path_bool(w, "spec.active", true) &&
+                        sl_json_len(sl_json_path(w, "status.unhealthyNodes")) > 0;
+        if (stranded && queue_ends(s, sl_json_path_text(w, "status.admission.clusterQueue", ""))) {
+            (void)sim_patch(s, SL_KIND_WORKLOAD, w, false,
+                            spec_of("active", sl_json_new_bool(false)));
+        }
+    }
+    sl_json_free(list);
+}
+
+static void put_back_nodes(struct sim *s, struct sim_chance *c)
+{
+    for (unsigned i = 0; i < NODE_NUMBERS; i++) {
+        char name[16];
+        struct sl_json *node = NULL;
+        (void)snprintf(name, sizeof name, "n%u", i);
+        if (sl_store_get(s->store, SL_KIND_NODE, "", name, &node, NULL) == SL_CODE_NOT_FOUND) {
+            sim_world_node(s, i, c);
+        }
+        sl_json_free(node);
+    }
+}
+
 void sim_admin_calm(struct sim *s)
 {
     struct sim_chance c = {s->options->seed ^ 0xca13};
@@ -453,6 +515,10 @@ void sim_admin_calm(struct sim *s)
     create_queues(s, &c);
     start_all(s, SL_KIND_CLUSTER_QUEUE);
     start_all(s, SL_KIND_LOCAL_QUEUE);
+    give_up_stranded(s);
+    if (s->has_topology && !s->settings.policy.replace_failed) {
+        put_back_nodes(s, &c); /* whoever stands on one waits for that one */
+    }
     struct sl_json *nodes = sim_list(s, SL_KIND_NODE);
     for (size_t i = 0; i < sl_json_len(nodes); i++) {
         mend_node(s, sl_json_at(nodes, i));

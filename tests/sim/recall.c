@@ -98,17 +98,26 @@ void sim_recall_failed(void)
     recall.unsure = true;
 }
 
-/* Is the database itself whole? */
-bool sim_recall_sound(struct sim *s)
+static bool answers(struct sim *s, const char *question, const char *answer)
 {
     sqlite3_stmt *q = NULL;
     bool spared = sim_disk_spare(true);
-    bool sound =
-        sqlite3_prepare_v2(s->store->db, "PRAGMA integrity_check(1)", -1, &q, NULL) == SQLITE_OK &&
-        sqlite3_step(q) == SQLITE_ROW && strcmp((const char *)sqlite3_column_text(q, 0), "ok") == 0;
+    bool so = sqlite3_prepare_v2(s->store->db, question, -1, &q, NULL) == SQLITE_OK &&
+              sqlite3_step(q) == SQLITE_ROW &&
+              strcmp((const char *)sqlite3_column_text(q, 0), answer) == 0;
     (void)sqlite3_finalize(q);
     (void)sim_disk_spare(spared);
-    return sound;
+    return so;
+}
+
+/* Is the database itself whole? What the store asks where it has a reason to (src/store/db.c). */
+bool sim_recall_sound(struct sim *s)
+{
+    return answers(s, "PRAGMA integrity_check(1)", "ok") &&
+           answers(s,
+                   "SELECT count(*) FROM objects WHERE rv > (SELECT value FROM meta WHERE key = "
+                   "'revision')",
+                   "0");
 }
 
 static void check_state(struct sim *s, unsigned i)

@@ -149,10 +149,19 @@ static const struct sl_json *live_check(void)
     return sl_json_path(world_workload(&w, "a"), "status.admissionChecks.0");
 }
 
-/* A workload that is inactive and has stopped; then its check says so. */
-static void fail_while_inactive(const char *state)
+static void report(const char *state, int requeue_after_s)
 {
     char patch[256];
+    (void)snprintf(patch, sizeof patch,
+                   "{\"status\":{\"admissionChecks\":[{\"name\":\"gate\",\"state\":\"%s\","
+                   "\"message\":\"no\",\"requeueAfterSeconds\":%d}]}}",
+                   state, requeue_after_s);
+    (void)world_patch(&w, SL_KIND_WORKLOAD, "team", "a", patch);
+    world_settle(&w);
+}
+
+static void add_reserved(void)
+{
     world_add_flavor(&w, "spot", "{}");
     world_add_check(&w, "gate");
     world_add_cluster_queue(
@@ -162,29 +171,37 @@ static void fail_while_inactive(const char *state)
     sl_engine_synced(w.engine, w.now_ms);
     world_add_workload(&w, "a", "lq", 1, "1");
     world_settle(&w);
-    (void)world_patch(&w, SL_KIND_WORKLOAD, "team", "a", "{\"spec\":{\"active\":false}}");
-    world_settle(&w);
+}
+
+static void stop(void)
+{
     sl_engine_job_stopped(w.engine, world_workload(&w, "a"), w.now_ms);
     world_settle(&w);
-    (void)snprintf(patch, sizeof patch,
-                   "{\"status\":{\"admissionChecks\":[{\"name\":\"gate\",\"state\":\"%s\","
-                   "\"message\":\"no\",\"requeueAfterSeconds\":3600}]}}",
-                   state);
-    (void)world_patch(&w, SL_KIND_WORKLOAD, "team", "a", patch);
+}
+
+/* A workload that is inactive and has stopped; then its check says so. */
+static void fail_while_inactive(const char *state)
+{
+    add_reserved();
+    (void)world_patch(&w, SL_KIND_WORKLOAD, "team", "a", "{\"spec\":{\"active\":false}}");
     world_settle(&w);
+    stop();
+    report(state, 3600);
     assert_string_equal(sl_json_path_text(live_check(), "state", ""), state);
+}
+
+static void expect_state(const char *state, const char *message)
+{
+    assert_string_equal(sl_json_path_text(live_check(), "state", ""), state);
+    assert_string_equal(sl_json_path_text(live_check(), "message", ""), message);
 }
 
 static void expect_asked_anew(const char *message)
 {
     world_expect(&w, "a", "Requeued", "True", "Reactivated");
     world_expect(&w, "a", "QuotaReserved", "True", "QuotaReserved");
-    assert_string_equal(sl_json_path_text(live_check(), "state", ""), "Pending");
-    assert_string_equal(sl_json_path_text(live_check(), "message", ""), message);
-    (void)world_patch(&w, SL_KIND_WORKLOAD, "team", "a",
-                      "{\"status\":{\"admissionChecks\":[{\"name\":\"gate\",\"state\":\"Ready\","
-                      "\"message\":\"\"}]}}");
-    world_settle(&w);
+    expect_state("Pending", message);
+    report("Ready", 0);
     world_expect(&w, "a", "Admitted", "True", "Admitted");
 }
 
@@ -229,6 +246,69 @@ static void test_checks_in_rejected_while_inactive_stays_rejected_so_long(void *
     assert_false(sl_condition_true(world_workload(&w, "a"), "QuotaReserved"));
 }
 
+static const char *why_pending(void)
+{
+    const struct sl_json *c = sl_condition_find(world_workload(&w, "a"), "QuotaReserved");
+    return sl_json_path_text(c, "message", "");
+}
+
+/* An answer that crosses an eviction stands until its controller says otherwise, as Kueue's API has it, and whoever
+ * looks at the workload sees what it waits for. */
+static void keep_out(const char *state)
+{
+    add_reserved();
+    report("Retry", 0);
+    world_expect(&w, "a", "Evicted", "True", "AdmissionCheck");
+    report(state, 0);
+    stop();
+    world_pass(&w, 7200000);
+    expect_state(state, "no");
+    world_expect(&w, "a", "QuotaReserved", "False", "PendingEvaluation");
+    assert_string_equal(why_pending(),
+                        "an admission check asks to try again later, or has rejected it");
+    report("Pending", 0);
+    world_expect(&w, "a", "QuotaReserved", "True", "QuotaReserved");
+}
+
+static void test_checks_in_retry_after_the_eviction_keeps_out_and_is_told(void **state)
+{
+    (void)state;
+    keep_out("Retry");
+}
+
+static void test_checks_in_rejected_after_the_eviction_keeps_out_and_is_told(void **state)
+{
+    (void)state;
+    keep_out("Rejected");
+}
+
+static void hold_queue(const char *policy)
+{
+    char patch[128];
+    (void)snprintf(patch, sizeof patch, "{\"spec\":{\"stopPolicy\":\"%s\"}}", policy);
+    (void)world_patch(&w, SL_KIND_CLUSTER_QUEUE, "", "cq", patch);
+    world_settle(&w);
+}
+
+/* It was told something else before; and is, when the check has nothing against it any more. */
+static void test_checks_in_retry_while_pending_is_told_instead_of_what_was(void **state)
+{
+    (void)state;
+    add_reserved();
+    hold_queue("Hold");
+    world_expect(&w, "a", "QuotaReserved", "False", "Suspended");
+    report("Retry", 3600);
+    world_expect(&w, "a", "QuotaReserved", "False", "Suspended");
+    hold_queue("None");
+    world_expect(&w, "a", "QuotaReserved", "False", "PendingEvaluation");
+    assert_string_equal(why_pending(),
+                        "an admission check asks to try again later, or has rejected it");
+    report("Pending", 0); /* it may be considered then, in its time */
+    assert_string_equal(why_pending(), "the workload waits to be considered");
+    world_pass(&w, 3600000);
+    world_expect(&w, "a", "QuotaReserved", "True", "QuotaReserved");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -240,6 +320,12 @@ int main(void)
             test_checks_in_rejected_and_reactivated_while_away_is_asked_anew, setup, teardown),
         cmocka_unit_test_setup_teardown(
             test_checks_in_rejected_while_inactive_stays_rejected_so_long, setup, teardown),
+        cmocka_unit_test_setup_teardown(
+            test_checks_in_retry_after_the_eviction_keeps_out_and_is_told, setup, teardown),
+        cmocka_unit_test_setup_teardown(
+            test_checks_in_rejected_after_the_eviction_keeps_out_and_is_told, setup, teardown),
+        cmocka_unit_test_setup_teardown(
+            test_checks_in_retry_while_pending_is_told_instead_of_what_was, setup, teardown),
         cmocka_unit_test_setup_teardown(
             test_checks_in_queue_without_the_check_is_inactive_until_it_comes, setup, teardown),
         cmocka_unit_test_setup_teardown(test_checks_in_provisioning_delays_the_flavors_it_is_for,

@@ -201,6 +201,25 @@ static void test_journal_of_zeros_begins_anew(void **state)
     assert_int_equal(end, SL_JOURNAL_END);
 }
 
+/* Or anything but a beginning of what it begins with. */
+static void test_journal_of_a_beginning_and_zeros_is_no_reason_not_to_start(void **state)
+{
+    (void)state;
+    for (off_t begun = 1; begun < SL_JOURNAL_HEADER_SIZE; begun++) {
+        write_two();
+        off_t whole = size_of(path_of(1));
+        assert_int_equal(truncate(path_of(1), begun), 0);
+        assert_int_equal(truncate(path_of(1), whole), 0);
+        write_two();
+        enum sl_journal_end end;
+        bool anew = access(path_of(2), F_OK) == 0;
+        assert_int_equal(count_records(path_of(anew ? 2 : 1), &end), 2);
+        assert_int_equal(end, SL_JOURNAL_END);
+        (void)unlink(path_of(2));
+        (void)unlink(path_of(1));
+    }
+}
+
 /* Or when its first block had not, and a later one had. */
 static void test_journal_without_its_first_block_is_left_alone(void **state)
 {
@@ -523,6 +542,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_journal_zero_filled_tail_is_cut_off, setup, teardown),
         cmocka_unit_test_setup_teardown(test_journal_torn_header_begins_anew, setup, teardown),
         cmocka_unit_test_setup_teardown(test_journal_of_zeros_begins_anew, setup, teardown),
+        cmocka_unit_test_setup_teardown(
+            test_journal_of_a_beginning_and_zeros_is_no_reason_not_to_start, setup, teardown),
         cmocka_unit_test_setup_teardown(test_journal_without_its_first_block_is_left_alone, setup,
                                         teardown),
         cmocka_unit_test_setup_teardown(test_journal_bad_checksum_in_the_last_record_is_a_torn_tail,
