@@ -19,6 +19,7 @@
 #include "policy/outsiders.h"
 #include "policy/passes.h"
 #include "policy/readiness.h"
+#include "policy/restraint.h"
 #include "policy/shape.h"
 #include "policy/shares.h"
 #include "policy/sort.h"
@@ -144,6 +145,8 @@ void door_lists(const struct door *d)
     sl_outsiders_turn_away(id);
     sl_outsiders_forget(id);
     CHECK(!sl_outsiders_is(id) && !sl_outsiders_turned_away(id));
+    sl_restraint_set(id, true);
+    CHECK(!sl_restraint_holds(id));
 }
 
 static void rules_and_offers(const struct door *d)
