@@ -133,6 +133,8 @@ void door_lists(const struct door *d)
     sl_heads_set_preemptor(node, fit, true);
     sl_heads_doubt_preemptor(node, fit);
     sl_heads_forget(node, fit);
+    sl_heads_forget(node, id);
+    sl_heads_count_eviction(id);
     CHECK(sl_heads_first(node) == SL_NO_ID && !sl_heads_is_preemptor(node, fit));
     CHECK(!sl_heads_is_sticky(node, fit));
     CHECK(!sl_line_bring_to(id, SL_PLACE_HEAP));

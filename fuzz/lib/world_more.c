@@ -100,7 +100,7 @@ static void turn_away(struct producer *p)
     uint32_t how = producer_byte(p);
     if (sl_place_of(id) != SL_PLACE_NONE) {
         sl_outsiders_set(id, how % 2 != 0);
-        sl_restraint_set(id, how % 16 >= 12);
+        sl_restraint_set(id, how % 4 >= 2);
         sl_queues_retry(id, world_now_ms);
         sl_demand_set_single_pod(id, producer_byte(p) % 2 != 0);
     }
