@@ -19,6 +19,7 @@
 #include "policy/outsiders.h"
 #include "policy/passes.h"
 #include "policy/readiness.h"
+#include "policy/restraint.h"
 #include "policy/shape.h"
 #include "policy/shares.h"
 #include "policy/sort.h"
@@ -132,6 +133,8 @@ void door_lists(const struct door *d)
     sl_heads_set_preemptor(node, fit, true);
     sl_heads_doubt_preemptor(node, fit);
     sl_heads_forget(node, fit);
+    sl_heads_forget(node, id);
+    sl_heads_count_eviction(id);
     CHECK(sl_heads_first(node) == SL_NO_ID && !sl_heads_is_preemptor(node, fit));
     CHECK(!sl_heads_is_sticky(node, fit));
     CHECK(!sl_line_bring_to(id, SL_PLACE_HEAP));
@@ -144,6 +147,8 @@ void door_lists(const struct door *d)
     sl_outsiders_turn_away(id);
     sl_outsiders_forget(id);
     CHECK(!sl_outsiders_is(id) && !sl_outsiders_turned_away(id));
+    sl_restraint_set(id, true);
+    CHECK(!sl_restraint_holds(id));
 }
 
 static void rules_and_offers(const struct door *d)

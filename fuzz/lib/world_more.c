@@ -12,6 +12,7 @@
 #include "policy/offers.h"
 #include "policy/outsiders.h"
 #include "policy/queues.h"
+#include "policy/restraint.h"
 #include "policy/turns.h"
 #include "policy/usage.h"
 
@@ -96,9 +97,10 @@ static void give_back(struct producer *p)
 static void turn_away(struct producer *p)
 {
     sl_workload_id id = producer_below(p, SLOTS);
-    bool outsider = producer_byte(p) % 2 != 0;
+    uint32_t how = producer_byte(p);
     if (sl_place_of(id) != SL_PLACE_NONE) {
-        sl_outsiders_set(id, outsider);
+        sl_outsiders_set(id, how % 2 != 0);
+        sl_restraint_set(id, how % 4 >= 2);
         sl_queues_retry(id, world_now_ms);
         sl_demand_set_single_pod(id, producer_byte(p) % 2 != 0);
     }

@@ -259,6 +259,9 @@ static void totals(struct sl_buf *out, const struct sl_pages *p)
     single(out, "sluice_cycles_total", "counter", "Scheduling cycles", e.cycles);
     single(out, "sluice_core_events_total", "counter", "Events applied to the core", e.events);
     single(out, "sluice_core_refusals_total", "counter", "Events that the core refused", e.refused);
+    single(out, "sluice_preemptors_restrained_total", "counter",
+           "Times that a workload was to preempt nobody for a while, since it did in vain",
+           e.restrained);
     single(out, "sluice_core_bytes", "gauge", "Core state in use", e.core_bytes);
     single(out, "sluice_write_conflicts_total", "counter",
            "Decisions written again after a conflict", c.workloads.conflicts);

@@ -10,6 +10,7 @@
 #include "engine/follow.h"
 #include "engine/outcome.h"
 #include "engine/pack.h"
+#include "engine/restrain.h"
 #include "engine/state.h"
 #include "kernel/placement.h"
 #include "kernel/preempt.h"
@@ -20,6 +21,7 @@
 #include "policy/outsiders.h"
 #include "policy/passes.h"
 #include "policy/queues.h"
+#include "policy/restraint.h"
 #include "policy/shares.h"
 #include "policy/turns.h"
 #include "policy/usage.h"
@@ -296,6 +298,17 @@ static enum sl_status perform_usage(const struct sl_change *c)
     }
 }
 
+/* Whoever may preempt again is tried again. */
+static enum sl_status perform_restrain(const struct sl_change *c)
+{
+    sl_node_id queue = sl_queues_queue_of(c->word[0]);
+    sl_restraint_set(c->word[0], c->word[1] != 0);
+    if (c->word[1] == 0 && queue != SL_NO_ID) {
+        sl_queues_wake_queue(queue);
+    }
+    return SL_OK;
+}
+
 static enum sl_status perform_workload(struct sl_change *c)
 {
     switch (c->kind) {
@@ -318,6 +331,8 @@ static enum sl_status perform_workload(struct sl_change *c)
     case SL_CHANGE_RETRY:
         sl_queues_retry(c->word[0], c->number[0]);
         return SL_OK;
+    case SL_CHANGE_RESTRAIN:
+        return perform_restrain(c);
     case SL_CHANGE_OUTSIDER:
         sl_outsiders_set(c->word[0], c->word[1] != 0);
         sl_queues_retry(c->word[0], c->number[0]);
@@ -503,6 +518,7 @@ static enum sl_status run_cycle(struct sl_engine *g, const struct sl_change *c, 
     }
     (void)sl_cycle_end();
     sl_follow_granted(g, now_ms);
+    sl_restrain_settle(g, now_ms);
     g->cycle_ms = now_ms;
     g->idle_cycles = idle ? g->idle_cycles + 1 : 0;
     return SL_OK;

@@ -375,12 +375,20 @@ static struct sl_json *new_status_patch(struct sl_engine *g, sl_workload_id id,
     return patch;
 }
 
-/* A release that is written for a later decision has no words of its own. */
-static const char *message_for(const struct sl_decision *d, const struct sl_released *past)
+/* A release that is written for a later decision has no words of its own. An eviction that is written
+ * with the reservation, since both came in a row, has those of the newest decision. */
+static const char *message_for(const struct sl_engine *g, const struct sl_decision *d,
+                               const struct sl_released *past)
 {
-    bool about_it = past == NULL || (d->sequence <= past->sequence &&
-                                     d->kind != SL_DECIDE_RESERVE && d->kind != SL_DECIDE_ADMIT);
-    return about_it ? d->message : "";
+    bool reserves = d->kind == SL_DECIDE_RESERVE || d->kind == SL_DECIDE_ADMIT;
+    if (past != NULL) {
+        return d->sequence <= past->sequence && !reserves ? d->message : "";
+    }
+    if (reserves && sl_workloads[d->workload].phase == SL_PHASE_EVICTED) {
+        const char *newest = g->workloads[d->workload].message;
+        return newest != NULL ? newest : "";
+    }
+    return d->message;
 }
 
 struct sl_json *sl_patch_from_decision(struct sl_engine *g, const struct sl_decision *d,
@@ -402,7 +410,7 @@ struct sl_json *sl_patch_from_decision(struct sl_engine *g, const struct sl_deci
     record = past != NULL ? &past->record : record;
     struct sl_condition_view view = {.record = record,
                                      .cluster_queue = sl_engine_queue_of(g, d->workload),
-                                     .message = message_for(d, past),
+                                     .message = message_for(g, d, past),
                                      .granular = g->settings.granular_reasons,
                                      .queue_to_blame = sl_standing_queue_to_blame(g, d->workload),
                                      .other_trouble =

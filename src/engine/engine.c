@@ -127,6 +127,7 @@ void sl_engine_close(struct sl_engine *g)
     sl_mem_free(g->decisions);
     sl_mem_free(g->touched);
     sl_mem_free(g->granted);
+    sl_mem_free(g->restless);
     sl_mem_free(g->lent);
     sl_mem_free(g);
     opened = false;

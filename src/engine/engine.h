@@ -149,7 +149,7 @@ struct sl_json *sl_engine_pending(struct sl_engine *g, const char *cluster_queue
                                   const struct sl_pending_range *range /* NULL: all */);
 
 struct sl_engine_counters {
-    uint64_t cycles, events, refused, reserved, admitted, started, evicted, finished;
+    uint64_t cycles, events, refused, reserved, admitted, started, evicted, finished, restrained;
     uint32_t workloads, pending, holding;
     uint64_t core_bytes; /* resident core state, estimated from what is in use */
 };

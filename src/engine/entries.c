@@ -259,6 +259,7 @@ struct sl_workload_entry *sl_workload_entry_take(struct sl_engine *g, sl_workloa
                                     .ready_ms = SL_NEVER,
                                     .stop_ms = SL_NEVER,
                                     .retain_ms = SL_NEVER,
+                                    .restrained_ms = SL_NEVER,
                                     .object_generation = -1};
     g->counters.workloads++;
     return e;

@@ -11,6 +11,7 @@
 #include "engine/message.h"
 #include "engine/pack.h"
 #include "engine/released.h"
+#include "engine/restrain.h"
 #include "engine/rules.h"
 #include "engine/node_health.h"
 #include "engine/standing.h"
@@ -297,6 +298,7 @@ void sl_follow(struct sl_engine *g, sl_workload_id id, const struct sl_look *bef
     }
     sl_tally_update(g, id);
     follow_stands(g, id, before);
+    sl_restrain_note_service(g, id, before->phase, now_ms);
     if (w->phase == SL_PHASE_ABSENT || w->phase == SL_PHASE_FINISHED) {
         g->counters.finished += w->phase == SL_PHASE_FINISHED && before->phase != SL_PHASE_FINISHED;
         drop_grant(g, id);
@@ -442,6 +444,9 @@ void sl_follow_outcome(struct sl_engine *g, int64_t now_ms)
         break;
     case SL_CYCLE_PENDING:
         follow_pending(g, id, now_ms);
+        if (sl_cycle_evicted.count > 0) {
+            sl_restrain_note_preemptor(g, id);
+        }
         break;
     }
     follow_victims(g, now_ms);

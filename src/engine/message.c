@@ -5,6 +5,7 @@
 #include "engine/message.h"
 #include "api/quantity.h"
 #include "base/check.h"
+#include "base/clock.h"
 #include "engine/names.h"
 #include "engine/state.h"
 #include "kernel/placement.h"
@@ -280,6 +281,17 @@ void sl_message_from_outsider(const struct sl_engine *g, sl_node_id queue,
         g->nodes[queue]->name);
 }
 
+static void add_restraint(const struct sl_engine *g, char *out)
+{
+    const struct sl_workload_entry *e = &g->workloads[sl_cycle_outcome.workload];
+    if (e->restrained_ms != SL_NEVER) {
+        char until[32];
+        sl_clock_format(e->restrained_ms, until);
+        add(out, "; it preempts nobody until %s, since it did %u times and soon lost what it got",
+            until, e->vain_preemptions);
+    }
+}
+
 void sl_message_from_outcome(struct sl_engine *g, char out[static SL_MESSAGE_SIZE])
 {
     out[0] = '\0';
@@ -297,5 +309,6 @@ void sl_message_from_outcome(struct sl_engine *g, char out[static SL_MESSAGE_SIZ
             sl_cycle_outcome.victim_count == 1 ? "" : "s");
     } else {
         sl_message_from_assignment(g, out);
+        add_restraint(g, out);
     }
 }

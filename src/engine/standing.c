@@ -140,6 +140,13 @@ static void update_checks(struct sl_engine *g, sl_workload_id id, const struct s
 
 /* --- attaching -------------------------------------------------------------------------------- */
 
+/* As its object says it, to the second: after a restart nothing else is known, and nobody is to stand
+ * elsewhere then. */
+static int64_t told_ms(int64_t ms)
+{
+    return ms - ms % 1000;
+}
+
 /* The time by which it stands in its queue (FEATURES 3.3). Without priorities among queues, whom a
  * borrower has preempted stands just behind the borrower: they would take turns for ever. */
 static int64_t queued_at_ms(const struct sl_engine *g, sl_workload_id id)
@@ -153,9 +160,9 @@ static int64_t queued_at_ms(const struct sl_engine *g, sl_workload_id id)
         return g->workloads[id].created_ms;
     }
     if (late || w->evicted == SL_EVICT_ADMISSION_CHECK) {
-        return w->evicted_at_ms;
+        return told_ms(w->evicted_at_ms);
     }
-    return behind_borrower ? w->evicted_at_ms + 1 : g->workloads[id].created_ms;
+    return behind_borrower ? told_ms(w->evicted_at_ms) + 1 : g->workloads[id].created_ms;
 }
 
 struct sl_order_key sl_standing_key(const struct sl_engine *g, sl_workload_id id)

@@ -110,6 +110,8 @@ struct sl_workload_entry {
     int64_t ready_ms;          /* by when its pods must be ready, SL_NEVER = no matter */
     int64_t stop_ms;           /* by when its evicted job should stop, SL_NEVER = no matter */
     int64_t retain_ms;         /* when it is to be deleted, SL_NEVER = not */
+    int64_t restrained_ms;     /* until when it may preempt nobody, SL_NEVER = it may */
+    uint32_t vain_preemptions; /* cycles in which it did, since it last was served for a while */
     int64_t limited_ms; /* the admission whose execution time a timer watches, SL_NEVER = none */
     uint32_t pod_set_count;
     struct sl_pod_set *pod_sets;
@@ -175,6 +177,8 @@ struct sl_engine {
     uint32_t touched_cap;
     sl_workload_id *granted; /* in the running cycle, where checks depend on flavors */
     uint32_t granted_count;
+    sl_workload_id *restless; /* who is to be restrained once the running cycle is over */
+    uint32_t restless_count;
     sl_workload_id preemptor; /* of the victims that are being told just now; SL_NO_ID = none */
     char *lent;               /* the last name given out by sl_engine_next_touched */
     int64_t woken_ms;         /* when the last cycle that only woke ran */

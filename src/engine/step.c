@@ -12,6 +12,7 @@
 #include "engine/journal_turn.h"
 #include "engine/node_health.h"
 #include "engine/released.h"
+#include "engine/restrain.h"
 #include "engine/standing.h"
 #include "engine/topology_out.h"
 #include "engine/valid.h"
@@ -123,6 +124,11 @@ static void fire(struct sl_engine *g, const struct sl_timer *t, int64_t now_ms)
     case SL_TIMER_REWRITE:
         if (e->paused || e->rewrite) {
             resume(g, t->id, now_ms);
+        }
+        break;
+    case SL_TIMER_RESTRAINT:
+        if (e->restrained_ms == t->due_ms) {
+            sl_restrain_end(g, t->id, now_ms);
         }
         break;
     case SL_TIMER_SAMPLE:

@@ -16,6 +16,7 @@ enum sl_timer_kind {
     SL_TIMER_READY,     /* id = a workload: its pods should be ready by now */
     SL_TIMER_STOP,      /* id = a workload: its job should have stopped by now */
     SL_TIMER_RETAIN,    /* id = a workload: finished or deactivated long enough ago to be deleted */
+    SL_TIMER_RESTRAINT, /* id = a workload: it may preempt again */
     SL_TIMER_SAMPLE     /* no id: what LocalQueues use is to be summed up */
 };
 struct sl_timer {

@@ -141,7 +141,7 @@ void sl_cycle_put_back(enum sl_back why)
         sl_flavors_forget(id);
         sl_heads_set_preemptor(queue, id, strategy == SL_BEST_EFFORT_FIFO);
         if (sl_cycle_evicted.count != 0) {
-            sl_heads_count_eviction(queue);
+            sl_heads_count_eviction(id);
         }
     }
     if (why == SL_BACK_SKIPPED && !sl_settings.preserve_scan_progress) {

@@ -18,9 +18,9 @@ sl_workload_id sl_heads_first(sl_node_id queue);
 /* It replaces the queue's preemptor. */
 /*@ terminates \true; exits \false; assigns sl_hidden; */
 void sl_heads_set_preemptor(sl_node_id queue, sl_workload_id id, bool sticky);
-/* It evicted somebody in this cycle. */
+/* It evicted somebody in this cycle. Others of its queue may be preemptors in between. */
 /*@ terminates \true; exits \false; assigns sl_hidden; */
-void sl_heads_count_eviction(sl_node_id queue);
+void sl_heads_count_eviction(sl_workload_id id);
 /* Its spec changed: it is not known to be a preemptor any more, but stays sticky. */
 /*@ terminates \true; exits \false; assigns sl_hidden; */
 void sl_heads_doubt_preemptor(sl_node_id queue, sl_workload_id id);
@@ -28,7 +28,7 @@ void sl_heads_doubt_preemptor(sl_node_id queue, sl_workload_id id);
 /*@ terminates \true; exits \false; assigns sl_hidden; */
 void sl_heads_forget(sl_node_id queue, sl_workload_id id);
 /*@ terminates \true; exits \false; assigns \nothing;
-    ensures known: \result ==> queue < SL_NODES_MAX; */
+    ensures known: \result ==> queue < SL_NODES_MAX && id < SL_WORKLOADS_MAX; */
 bool sl_heads_is_preemptor(sl_node_id queue, sl_workload_id id);
 /* Does it go before those that wait for nobody? By the setting (PrioritizePreemptorWorkloads), or since
  * it has evicted in SL_THWARTED_MAX cycles and still was not served: Kueue would let the two take turns

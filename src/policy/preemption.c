@@ -8,6 +8,7 @@
 #include "policy/holders.h"
 #include "policy/preemption_classical.h"
 #include "policy/preemption_fair.h"
+#include "policy/restraint.h"
 #include "policy/settings.h"
 #include "policy/tentative.h"
 #include "policy/victims.h"
@@ -42,7 +43,7 @@ static bool asks_rightly(void)
 uint32_t sl_preemption_find(int64_t now_ms)
 {
     sl_victims.count = 0;
-    if (!asks_rightly()) {
+    if (!asks_rightly() || sl_restraint_holds(sl_preemption_question.preemptor)) {
         return 0;
     }
     return sl_settings.fair_sharing ? sl_preemption_find_fair(now_ms)

@@ -52,8 +52,8 @@ extern struct sl_victims sl_victims;
 */
 
 /* Find victims for sl_preemption_question; returns sl_victims.count, 0 = none would help. May be
- * asked inside a trial (which then counts as the state of the world). `now_ms` orders holders
- * whose reservation has no time yet. */
+ * asked inside a trial (which then counts as the state of the world). There are none for who is
+ * restrained (restraint.h). `now_ms` orders holders whose reservation has no time yet. */
 /*@ requires ready: PreemptionReady; terminates \true; exits \false;
     assigns sl_hidden, SL_SOUGHT;
     ensures ready: PreemptionReady && TakenBack{Pre, Post};

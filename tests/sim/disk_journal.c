@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #define TAIL_MAX 65536u
+#define SECTOR 512u /* is written whole, or not at all */
 
 ssize_t __real_write(int fd, const void *data, size_t n);
 ssize_t __wrap_write(int fd, const void *data, size_t n);
@@ -88,10 +89,12 @@ void sim_disk_cut_journal(const char *dir, struct sim_chance *c)
     case 0: /* all of it was written */
         break;
     case 1: /* the room was there, its contents were not */
-        put_zeros(fd, from, size);
+        put_zeros(fd, from - from % SECTOR, size);
         break;
     case 2: /* some block in between was not */
-        put_zeros(fd, from, from + (size - from) / 2);
+        from -= from % SECTOR;
+        size -= (size - from) / 2;
+        put_zeros(fd, from, size - size % SECTOR);
         break;
     default:
         if (__real_ftruncate(fd, (off_t)from) != 0) {

@@ -169,6 +169,7 @@ static void tally_engine(const struct sim *s)
     sim_tally_add(SIM_TALLY_CYCLES, n.cycles);
     sim_tally_add(SIM_TALLY_RESERVED, n.reserved);
     sim_tally_add(SIM_TALLY_EVICTED, n.evicted);
+    sim_tally_add(SIM_TALLY_RESTRAINED, n.restrained);
     sim_tally_add(SIM_TALLY_DECISIONS, n.reserved + n.admitted + n.evicted + n.finished);
 }
 

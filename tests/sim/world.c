@@ -21,6 +21,7 @@ static const char *pick(struct sim_chance *c, const char *const *list, uint32_t 
 void sim_world_settings(struct sim *s)
 {
     struct sim_chance c = {s->options->seed ^ 0x5e771e};
+    struct sim_chance gate = {s->options->seed ^ 0x6a7fc1};
     s->settings = sl_engine_settings_default();
     s->settings.paranoid = true;
     s->settings.policy.fair_sharing = sim_chance_of(&c, 30);
@@ -43,6 +44,8 @@ void sim_world_settings(struct sim *s)
         s->settings.retain_finished_ms = 600000;
         s->settings.retain_deactivated_ms = 900000;
     }
+    /* As the daemon has it where nothing is said, or as Kueue has it. */
+    s->settings.policy.prioritize_preemptors = sim_chance_of(&gate, 50);
     s->has_topology = sim_chance_of(&c, 50);
     s->has_check = sim_chance_of(&c, 40);
     s->has_provisioning = sim_chance_of(&c, 30);

@@ -63,6 +63,25 @@ static void test_preemption_victim_is_told_by_whom_and_why(void **state)
     assert_int_equal(sl_json_path_int(stats, "count", 0), 1);
 }
 
+static void test_preemption_victim_is_told_even_before_its_reservation_was_written(void **state)
+{
+    (void)state;
+    add_queue(LOWER);
+    add("low", 1, "8", 1);
+    (void)sl_engine_cycle(w.engine, w.now_ms);
+    add("high", 1, "8", 5);
+    (void)sl_engine_cycle(w.engine, w.now_ms);
+    world_settle(&w);
+    world_expect(&w, "low", "Evicted", "True", "Preempted");
+    const struct sl_json *low = world_workload(&w, "low");
+    assert_non_null(
+        strstr(sl_json_path_text(sl_condition_find(low, "Evicted"), "message", ""), "team/high"));
+    assert_non_null(
+        strstr(sl_json_path_text(sl_condition_find(low, "Preempted"), "message", ""), "team/high"));
+    assert_string_equal(sl_json_path_text(sl_condition_find(low, "QuotaReserved"), "message", ""),
+                        "Quota reserved in ClusterQueue cq");
+}
+
 static void test_preemption_decision_names_the_preemptor(void **state)
 {
     (void)state;
@@ -277,6 +296,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(test_preemption_victim_is_told_by_whom_and_why),
+        TEST(test_preemption_victim_is_told_even_before_its_reservation_was_written),
         TEST(test_preemption_decision_names_the_preemptor),
         TEST(test_preemption_preemptor_waits_and_follows),
         TEST(test_preemption_nobody_is_evicted_twice),

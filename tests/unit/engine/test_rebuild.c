@@ -382,6 +382,32 @@ static void test_rebuild_requeue_state_keeps_count_and_time(void **state)
     assert_null(sl_json_path(world_workload(&w, "a"), "status.requeueState.requeueAt"));
 }
 
+/* When it was evicted decides where it stands; its object says that to the second. */
+static void test_rebuild_leaves_the_evicted_where_they_stood_in_line(void **state)
+{
+    (void)state;
+    w.now_ms += 676;
+    world_add_check(&w, "check");
+    world_add_flavor(&w, "spot", "{}");
+    world_add_cluster_queue(&w, "cq", "spot", "10",
+                            ",\"queueingStrategy\":\"StrictFIFO\",\"admissionChecksStrategy\":{"
+                            "\"admissionChecks\":[{\"name\":\"check\"}]}");
+    world_add_local_queue(&w, "team", "lq", "cq");
+    sl_engine_synced(w.engine, w.now_ms);
+    world_add_workload(&w, "a", "lq", 1, "8");
+    world_settle(&w);
+    (void)world_patch(&w, SL_KIND_WORKLOAD, "team", "a",
+                      "{\"status\":{\"admissionChecks\":[{\"name\":\"check\",\"state\":\"Retry\","
+                      "\"message\":\"\"}]}}");
+    world_settle(&w);
+    world_expect(&w, "a", "Evicted", "True", "AdmissionCheck");
+    world_add_workload(&w, "too-large", "lq", 1, "20"); /* later in the same second */
+    sl_engine_job_stopped(w.engine, world_workload(&w, "a"), w.now_ms);
+    world_settle(&w);
+    world_expect(&w, "a", "QuotaReserved", "True", "QuotaReserved");
+    restart_and_compare(0);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
@@ -393,6 +419,7 @@ int main(void)
         TEST(test_rebuild_unwritten_admission_is_written),
         TEST(test_rebuild_requeue_state_keeps_count_and_time),
         TEST(test_rebuild_rejected_by_a_check_is_deactivated),
+        TEST(test_rebuild_leaves_the_evicted_where_they_stood_in_line),
         TEST(test_rebuild_random_histories_end_where_living_did),
         TEST(test_rebuild_random_histories_lose_no_wake_up),
         TEST(test_rebuild_random_histories_with_nodes_lose_no_wake_up),

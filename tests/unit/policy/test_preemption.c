@@ -4,6 +4,7 @@
 /* Classical preemption: who goes, by what right, in what order, and who is spared. */
 #include "preemption_world.h"
 
+#include "policy/restraint.h"
 #include "policy/usage.h"
 
 static sl_node_id lone_queue(int64_t cpu)
@@ -583,6 +584,38 @@ static void test_preemption_prospect_says_what_would_be(void **state)
     assert_int_equal(prospect.borrow_height, 0);
 }
 
+/* --- restraint ------------------------------------------------------------------------------- */
+
+static void test_preemption_restrained_workload_finds_none(void **state)
+{
+    (void)state;
+    sl_node_id queue = lone_queue(4);
+    (void)pw_holder(queue, -1, 4);
+    assert_int_equal(pw_ask(queue, 1, 2), 1);
+    sl_workload_id id = sl_preemption_question.preemptor;
+    sl_cell_id cell = sl_ledger_find_cell(queue, SPOT, CPU);
+    sl_restraint_set(id, true);
+    assert_int_equal(sl_preemption_find(fx_now), 0);
+    assert_int_equal(sl_preemption_prospect(id, queue, cell, 2, fx_now).possibility,
+                     SL_NO_CANDIDATES);
+    sl_restraint_set(id, false);
+    assert_int_equal(sl_preemption_find(fx_now), 1);
+}
+
+static void test_preemption_restraint_ends_with_the_workload(void **state)
+{
+    (void)state;
+    sl_workload_id id = fx_create();
+    sl_restraint_set(id, true);
+    assert_true(sl_restraint_holds(id));
+    assert_int_equal(fx_event(id, SL_EV_DELETE, 0, 0, 0), SL_OK);
+    fx_next_id = id;
+    assert_int_equal(fx_create(), id); /* the slot's next owner */
+    assert_false(sl_restraint_holds(id));
+    sl_restraint_set(SL_WORKLOADS_MAX, true);
+    assert_false(sl_restraint_holds(SL_WORKLOADS_MAX));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -625,6 +658,8 @@ int main(void)
         PW_TEST(test_preemption_full_trail_finds_none),
         PW_TEST(test_preemption_what_is_no_amount_of_a_cell_finds_none),
         PW_TEST(test_preemption_prospect_says_what_would_be),
+        PW_TEST(test_preemption_restrained_workload_finds_none),
+        PW_TEST(test_preemption_restraint_ends_with_the_workload),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

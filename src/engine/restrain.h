@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Sluice authors */
+
+/* Workloads that take turns: one evicts another and is evicted by it in turn, or others take what it
+ * made free, without end. Whoever has preempted others in 16 cycles and was not served for a while
+ * since then may preempt nobody for 100 ms, then for twice as long after each time, for an hour at
+ * most (decision 0022). Meanwhile it is served as soon as it fits, and the others run. */
+#ifndef SL_ENGINE_RESTRAIN_H
+#define SL_ENGINE_RESTRAIN_H
+#include "engine/state.h"
+
+/* It has evicted somebody in the running cycle. */
+void sl_restrain_note_preemptor(struct sl_engine *g, sl_workload_id id);
+/* The cycle is over: they are restrained now. */
+void sl_restrain_settle(struct sl_engine *g, int64_t now_ms);
+/* The time is over. */
+void sl_restrain_end(struct sl_engine *g, sl_workload_id id, int64_t now_ms);
+/* Its phase was `before`: has it been served for a while, or was it not preempted that ended it? */
+void sl_restrain_note_service(struct sl_engine *g, sl_workload_id id, enum sl_phase before,
+                              int64_t now_ms);
+#endif
