@@ -12,8 +12,9 @@ are as before. Each mutant is
   survived   every goal is proved: a hole in the contract, unless the table explains it.
 
 A search that ends: Z3 by triggers alone and to a limited depth, at several depths. One of them decides only where it
-proves the same goal of the function as it stands at one level less; otherwise Z3 and cvc5 have to give up for
-themselves. Of goals that are the same as before the cache knows the answer.
+proves the same goal of the function as it stands at one level less, and of a goal that is new where it proves all of
+them so; otherwise Z3 and cvc5 have to give up for themselves. Of goals that are the same as before the cache knows
+the answer.
 
 The table (specs/mutants.json) has an entry for each function of which all mutants were judged: what became of them,
 what survived and why, and what one mutant takes. A run without --sample judges what is not in the table, or was of
@@ -179,7 +180,7 @@ class Before:
 
     def __init__(self, args, path, function):
         self.args, self.path, self.function, self.busy = args, path, function, threading.Lock()
-        self.count, self.found, self.times = 0, None, None
+        self.count, self.found, self.deepest, self.times = 0, None, None, None
 
     def searched(self):
         """{goal that a search proves, or the simplifier without any: at which depth}"""
@@ -190,7 +191,13 @@ class Before:
                 for goal, said in run.said.items():
                     proved = [solver for solver, word in said.items() if word == "Valid"]
                     self.found.update({goal: int(re.sub(r"\D", "", solver) or 1) for solver in proved})
+                if not run.problem and not run.unproved():
+                    self.deepest = max(self.found.values(), default=None)
             return self.found
+
+    def depth(self, goal, count):
+        """At which depth a search proves the goal, and for one that is new all of them; None when it does not."""
+        return self.of(self.searched(), goal, count) or self.deepest
 
     def took(self):
         """{goal: what it took to be proved}"""
@@ -241,10 +248,9 @@ class Judge:
         if not self.counts(path, changed):
             return None
         before = self.before(path, mutant.function)
-        searched = before.searched()
 
         def ended(goal, said, count):
-            depth = before.of(searched, goal, count)
+            depth = before.depth(goal, count)
             return depth and "Valid" not in said.values() and any(
                 word == "Unknown" and int(solver[-1]) > depth for solver, word in said.items())
 

@@ -5,7 +5,7 @@
 becomes of mutants of specs/prove/canary_mutants.c.
 
 usage: mutants.py BUILD"""
-import argparse, contextlib, io, json, pathlib, sys, unittest
+import argparse, contextlib, io, json, pathlib, sys, unittest, unittest.mock
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 sys.path.insert(0, str(ROOT / "specs/prove"))
@@ -74,6 +74,18 @@ class Answers(unittest.TestCase):
         self.assertEqual(before.of(goals, "rte_2", 7), 3)
         self.assertIsNone(before.of(goals, "rte_2", 6))
         self.assertEqual(before.of(goals, "ensures", 6), 2)
+
+
+    def test_a_new_goal_is_judged_only_where_a_search_proves_all_that_there_were(self):
+        for left, depth in (({}, 3), ({"Search1": "Unknown"}, None)):
+            before = mutants.Before(None, "x.c", "f")
+            said = {"rte": {"Qed": "Valid"}, "ensures": {"Search3": "Valid"}, **({"rte_2": left} if left else {})}
+            with unittest.mock.patch.object(mutants, "search"), unittest.mock.patch.object(mutants, "Run") as run:
+                run.return_value.said, run.return_value.scheduled, run.return_value.problem = said, len(said), None
+                run.return_value.unproved.return_value = ["rte_2"] if left else []
+                self.assertEqual(before.depth("rte_3", 9), depth)
+                self.assertEqual(before.depth("ensures", 9), 3)
+                self.assertEqual(before.depth("rte", 9), 1)
 
 
 class Canary(unittest.TestCase):
