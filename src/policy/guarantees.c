@@ -71,18 +71,19 @@ struct sl_finding sl_guarantees_kernel(uint32_t limit)
     return (struct sl_finding){whole_rule(), 0};
 }
 
-/* Is it listed as a holder if it is one, and of the queue whose quota it holds? One that holds no amount of anything, since
- * it asks for nothing that has quota, is listed at the queue it waits in, if there is one. */
+/* Is it listed as a holder if it is one, and of the queue whose quota it holds? Only one that holds no amount of anything,
+ * since it asks for nothing that has quota, and that waits in no queue, is listed nowhere. */
 /*@ requires known: id < SL_WORKLOADS_MAX && ClaimCountsValid; terminates \true; exits \false;
     assigns \nothing; */
 static bool holder_right(sl_workload_id id)
 {
+    bool holds = sl_lifecycle_holds_quota(id);
     sl_node_id listed = sl_holders_queue_of(id);
     uint32_t count = sl_commit_claim_count(id);
     if (listed == SL_NO_ID) {
-        return count == 0;
+        return !holds || (count == 0 && sl_queues_queue_of(id) == SL_NO_ID);
     }
-    if (!sl_lifecycle_holds_quota(id)) {
+    if (!holds) {
         return false;
     }
     /*@ loop assigns i; loop variant count - i; */
