@@ -140,8 +140,9 @@ static void update_checks(struct sl_engine *g, sl_workload_id id, const struct s
 
 /* --- attaching -------------------------------------------------------------------------------- */
 
-/* The time by which it stands in its queue (FEATURES 3.3). Without priorities among queues, whom a
- * borrower has preempted stands just behind the borrower: they would take turns for ever. */
+/* The time by which it stands in its queue (FEATURES 3.3), in whole seconds, as its object says them: it stands there
+ * after a restart, too. Without priorities among queues, whom a borrower has preempted stands just behind the borrower:
+ * they would take turns for ever. */
 static int64_t queued_at_ms(const struct sl_engine *g, sl_workload_id id)
 {
     const struct sl_settings *policy = &g->settings.policy;
@@ -149,13 +150,14 @@ static int64_t queued_at_ms(const struct sl_engine *g, sl_workload_id id)
     bool late = w->evicted == SL_EVICT_PODS_READY_TIMEOUT && policy->requeue_at_eviction;
     bool behind_borrower = w->preempted == SL_PREEMPT_RECLAIM_WHILE_BORROWING &&
                            !policy->priority_sorting_within_cohort;
+    int64_t evicted_ms = w->evicted_at_ms - w->evicted_at_ms % 1000;
     if (w->evicted_at_ms == SL_NEVER) {
         return g->workloads[id].created_ms;
     }
     if (late || w->evicted == SL_EVICT_ADMISSION_CHECK) {
-        return w->evicted_at_ms;
+        return evicted_ms;
     }
-    return behind_borrower ? w->evicted_at_ms + 1 : g->workloads[id].created_ms;
+    return behind_borrower ? evicted_ms + 1 : g->workloads[id].created_ms;
 }
 
 struct sl_order_key sl_standing_key(const struct sl_engine *g, sl_workload_id id)
