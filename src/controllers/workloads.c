@@ -375,7 +375,11 @@ static void carry_out(struct carried *k)
     bool status = true;
     struct sl_json *patch = sl_patch_from_decision(k->c->engine, &k->d, live, &status);
     if (patch == NULL) {
-        already_so(k, live);
+        if (sl_engine_end_untold(k->c->engine, &k->d, live)) {
+            carried_end(k, SL_CODE_UNAVAILABLE);
+        } else {
+            already_so(k, live);
+        }
         sl_json_free(live);
         return;
     }

@@ -88,6 +88,10 @@ struct sl_json *sl_patch_from_decision(struct sl_engine *g, const struct sl_deci
 bool sl_engine_wrote_release_first(struct sl_engine *g, const struct sl_decision *d,
                                    const struct sl_json *written);
 /* How the write ended, by (id, generation): NOT_FOUND and CONFLICT included. */
+/* Does the object say that it has finished, which the engine has not been told? What is told is committed; this may yet
+ * be lost, and then the decision is still to be written. */
+bool sl_engine_end_untold(const struct sl_engine *g, const struct sl_decision *d,
+                          const struct sl_json *workload);
 void sl_engine_answer(struct sl_engine *g, const struct sl_decision *d, enum sl_code code,
                       int64_t now_ms);
 

@@ -398,6 +398,15 @@ void sl_engine_answer(struct sl_engine *g, const struct sl_decision *d, enum sl_
     sl_step_rewrite(g, d->workload, d->kind, now_ms);
 }
 
+bool sl_engine_end_untold(const struct sl_engine *g, const struct sl_decision *d,
+                          const struct sl_json *workload)
+{
+    SL_PRE(d->workload < g->workload_cap);
+    const struct sl_workload_entry *e = &g->workloads[d->workload];
+    return sl_condition_true(workload, "Finished") && e->uid != NULL &&
+           e->generation == d->generation && sl_workloads[d->workload].phase != SL_PHASE_FINISHED;
+}
+
 /* The one that the engine's own write has made is known. */
 bool sl_engine_unread(const struct sl_engine *g, const struct sl_decision *d)
 {

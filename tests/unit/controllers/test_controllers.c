@@ -138,6 +138,15 @@ void sl_engine_answer(struct sl_engine *g, const struct sl_decision *d, enum sl_
     (void)now_ms;
 }
 
+bool sl_engine_end_untold(const struct sl_engine *g, const struct sl_decision *d,
+                          const struct sl_json *workload)
+{
+    (void)g;
+    (void)d;
+    (void)workload;
+    return false;
+}
+
 bool sl_engine_unread(const struct sl_engine *g, const struct sl_decision *d)
 {
     (void)g;

@@ -16,6 +16,7 @@ static struct {
     unsigned count, at, patches, answers, observed;
     enum sl_code last_code;
     bool nothing_to_write;
+    bool end_untold;
     bool release_first;
     bool unread;
     uint64_t finished, started, started_by_observing;
@@ -71,6 +72,15 @@ void sl_engine_answer(struct sl_engine *g, const struct sl_decision *d, enum sl_
     assert_string_equal(d->name, "w");
     stub.answers++;
     stub.last_code = code;
+}
+
+bool sl_engine_end_untold(const struct sl_engine *g, const struct sl_decision *d,
+                          const struct sl_json *workload)
+{
+    (void)g;
+    (void)d;
+    (void)workload;
+    return stub.end_untold;
 }
 
 bool sl_engine_unread(const struct sl_engine *g, const struct sl_decision *d)
@@ -346,6 +356,18 @@ static void test_workloads_nothing_to_write_is_answered_ok(void **state)
     assert_int_equal(f->fake.write_count, 0);
 }
 
+/* The end that its object says is not committed: what was to be written is, should that be lost. */
+static void test_workloads_end_that_may_be_lost_is_no_answer(void **state)
+{
+    struct fixture *f = *state;
+    stub.nothing_to_write = stub.end_untold = true;
+    decide(SL_DECIDE_EVICT, "u");
+    step(f);
+    assert_int_equal(stub.answers, 1);
+    assert_int_equal(stub.last_code, SL_CODE_UNAVAILABLE);
+    assert_false(has_event(f, "EvictedDueToPreempted"));
+}
+
 static void hold(struct fixture *f, const char *type)
 {
     sl_condition_set(sl_json_path_make(fake_find(&f->fake, SL_KIND_WORKLOAD, "n", "w"), "status"),
@@ -602,6 +624,7 @@ int main(void)
         TEST(test_workloads_failed_write_is_answered_with_its_code),
         TEST(test_workloads_other_uid_of_that_name_is_not_found),
         TEST(test_workloads_nothing_to_write_is_answered_ok),
+        TEST(test_workloads_end_that_may_be_lost_is_no_answer),
         TEST(test_workloads_step_is_bounded),
         TEST(test_workloads_next_write_of_a_workload_waits_for_the_one_before),
         TEST(test_workloads_reasons_wait_for_their_budget_and_reservations_do_not),

@@ -190,6 +190,15 @@ static void fail_while_inactive(const char *state)
     assert_string_equal(sl_json_path_text(live_check(), "state", ""), state);
 }
 
+static void restart(void)
+{
+    static const enum sl_kind order[] = {SL_KIND_ADMISSION_CHECK, SL_KIND_RESOURCE_FLAVOR,
+                                         SL_KIND_CLUSTER_QUEUE, SL_KIND_LOCAL_QUEUE,
+                                         SL_KIND_WORKLOAD};
+    world_restart(&w, order, sizeof order / sizeof order[0]);
+    world_settle(&w);
+}
+
 static void expect_state(const char *state, const char *message)
 {
     assert_string_equal(sl_json_path_text(live_check(), "state", ""), state);
@@ -226,13 +235,9 @@ static void test_checks_in_retry_while_inactive_is_asked_anew_at_reactivation(vo
 static void test_checks_in_rejected_and_reactivated_while_away_is_asked_anew(void **state)
 {
     (void)state;
-    static const enum sl_kind order[] = {SL_KIND_ADMISSION_CHECK, SL_KIND_RESOURCE_FLAVOR,
-                                         SL_KIND_CLUSTER_QUEUE, SL_KIND_LOCAL_QUEUE,
-                                         SL_KIND_WORKLOAD};
     fail_while_inactive("Rejected");
     sl_json_set_bool(sl_json_get(world_workload(&w, "a"), "spec"), "active", true);
-    world_restart(&w, order, 5);
-    world_settle(&w);
+    restart();
     expect_asked_anew("Reset to Pending after reactivation. Previously: Rejected");
 }
 
@@ -309,6 +314,24 @@ static void test_checks_in_retry_while_pending_is_told_instead_of_what_was(void 
     world_expect(&w, "a", "QuotaReserved", "True", "QuotaReserved");
 }
 
+/* Its object says when it was evicted to the second, and who else came in that second stands before or behind it. */
+static void test_checks_in_evicted_stands_after_a_restart_where_it_stood(void **state)
+{
+    (void)state;
+    add_reserved();
+    w.now_ms += 737 - w.now_ms % 1000;
+    report("Retry", 3600);
+    stop();
+    world_expect(&w, "a", "Evicted", "True", "AdmissionCheck");
+    sl_workload_id id = sl_intern_find(w.engine->names, SL_INTERN_WORKLOAD, "team/a");
+    struct sl_order_key before = sl_order_of(id);
+    restart();
+    struct sl_order_key after =
+        sl_order_of(sl_intern_find(w.engine->names, SL_INTERN_WORKLOAD, "team/a"));
+    assert_true(before.queued_at_ms >= w.now_ms - 737);
+    assert_int_equal(after.queued_at_ms, before.queued_at_ms);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -320,6 +343,8 @@ int main(void)
             test_checks_in_rejected_and_reactivated_while_away_is_asked_anew, setup, teardown),
         cmocka_unit_test_setup_teardown(
             test_checks_in_rejected_while_inactive_stays_rejected_so_long, setup, teardown),
+        cmocka_unit_test_setup_teardown(
+            test_checks_in_evicted_stands_after_a_restart_where_it_stood, setup, teardown),
         cmocka_unit_test_setup_teardown(
             test_checks_in_retry_after_the_eviction_keeps_out_and_is_told, setup, teardown),
         cmocka_unit_test_setup_teardown(

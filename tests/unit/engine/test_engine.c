@@ -3,6 +3,7 @@
 
 /* The way of a workload through the engine: JSON objects in, patches out. */
 #include "world.h"
+#include "engine/state.h"
 
 static struct world w;
 
@@ -712,6 +713,28 @@ static void test_engine_check_that_rejects_while_pending_keeps_out_only_its_work
     world_expect(&w, "b", "Admitted", "True", "Admitted");
 }
 
+static void test_engine_end_that_it_was_not_told_is_no_end_yet(void **state)
+{
+    (void)state;
+    struct sl_error e;
+    world_add_basics(&w);
+    world_add_workload(&w, "a", "lq", 1, "1");
+    world_settle(&w);
+    sl_workload_id id = sl_intern_find(w.engine->names, SL_INTERN_WORKLOAD, "team/a");
+    struct sl_decision d = {.workload = id, .generation = w.engine->workloads[id].generation};
+    struct sl_json *o = sl_json_clone(world_workload(&w, "a"));
+    assert_false(sl_engine_end_untold(w.engine, &d, o));
+    sl_condition_set(sl_json_path_make(o, "status"), "Finished", true, "Succeeded", "", 0,
+                     w.now_ms);
+    assert_true(sl_engine_end_untold(w.engine, &d, o));
+    d.generation++; /* of one that is gone */
+    assert_false(sl_engine_end_untold(w.engine, &d, o));
+    d.generation--;
+    assert_int_equal(sl_engine_observe(w.engine, SL_KIND_WORKLOAD, o, w.now_ms, &e), SL_CODE_OK);
+    assert_false(sl_engine_end_untold(w.engine, &d, o));
+    sl_json_free(o);
+}
+
 /* --- bad objects ------------------------------------------------------------------------------ */
 
 static void test_engine_bad_quota_makes_the_queue_inactive(void **state)
@@ -935,6 +958,7 @@ int main(void)
         TEST(test_engine_rejected_check_deactivates_and_is_named),
         TEST(test_engine_deactivation_by_hand_blames_no_check),
         TEST(test_engine_check_dropped_by_the_queue_admits),
+        TEST(test_engine_end_that_it_was_not_told_is_no_end_yet),
         TEST(test_engine_check_that_rejects_while_pending_keeps_out_only_its_workload),
         TEST(test_engine_bad_quota_makes_the_queue_inactive),
         TEST(test_engine_negative_quota_is_refused),
