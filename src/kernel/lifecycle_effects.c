@@ -14,8 +14,7 @@
                       sl_workloads[id].checks[sl_workloads[id].check_count];
   ensures  checks:    ChecksValid(id);
   ensures  added:     HasCheck(id, check) && !ChecksReady(id);
-  ensures  last:      sl_workloads[id].check_count == \old(sl_workloads[id].check_count) + 1 &&
-                      CheckNew(id, \old(sl_workloads[id].check_count), check);
+  ensures  last:      CheckAdded{Pre,Post}(id, check);
 */
 static void add_check(sl_workload_id id, sl_check_id check)
 {
@@ -39,7 +38,7 @@ static void add_check(sl_workload_id id, sl_check_id check)
   assigns             sl_workloads[id].check_count,
                       sl_workloads[id].checks[0 .. SL_CHECKS_MAX - 1];
   ensures  checks:    ChecksValid(id);
-  ensures  dropped:   !HasCheck(id, check);
+  ensures  dropped:   !HasCheck(id, check) && CheckDropped{Pre,Post}(id, check);
   ensures  ready:     ChecksReady(id) <==> OthersReady{Pre}(id, check);
 */
 static void drop_check(sl_workload_id id, sl_check_id check)

@@ -38,6 +38,10 @@
   ensures  checks:    ChecksValid(ev.workload);
   ensures  done:      NoteDone{Pre,Post}(ev, step);
   ensures  noted:     ChecksNoted{Pre,Post}(ev);
+  ensures  added:     ev.kind == SL_EV_CHECK_ADD ==> CheckAdded{Pre,Post}(ev.workload, ev.index);
+  ensures  dropped:   ev.kind == SL_EV_CHECK_DROP ==> CheckDropped{Pre,Post}(ev.workload, ev.index);
+  ensures  reported:  ev.kind == SL_EV_CHECK_STATE ==>
+                        CheckReported{Pre,Post}(ev.workload, ev.index, ev.reason, ev.value);
   ensures  pending:   PendingNoted{Pre,Post}(ev);
   ensures  pods:      PodsNoted{Pre,Post}(ev);
   ensures  history:   HistoryNoted{Pre,Post}(ev, step);
@@ -55,6 +59,10 @@ void sl_lifecycle_note(struct sl_event ev, enum sl_step step);
                       sl_workloads[ev.workload].checks[0 .. SL_CHECKS_MAX - 1];
   ensures  checks:    ChecksValid(ev.workload);
   ensures  noted:     ChecksNoted{Pre,Post}(ev);
+  ensures  added:     ev.kind == SL_EV_CHECK_ADD ==> CheckAdded{Pre,Post}(ev.workload, ev.index);
+  ensures  dropped:   ev.kind == SL_EV_CHECK_DROP ==> CheckDropped{Pre,Post}(ev.workload, ev.index);
+  ensures  reported:  ev.kind == SL_EV_CHECK_STATE ==>
+                        CheckReported{Pre,Post}(ev.workload, ev.index, ev.reason, ev.value);
 */
 void sl_lifecycle_note_checks(struct sl_event ev);
 

@@ -136,11 +136,11 @@ static enum sl_status stage_pass(void)
   ensures  move:       \result == SL_OK ==> MoveAllowed(SL_EV_SECOND_PASS_FIT,
                          \old(sl_workloads[sl_topology_plan.workload].phase),
                          sl_workloads[sl_topology_plan.workload].phase);
+  ensures  admitted:   \result == SL_OK ==> PassAdmits{Pre,Post}(sl_topology_plan.workload, now_ms);
   ensures  holds:      \result == SL_OK ==> HoldsQuota(sl_topology_plan.workload);
   ensures  told:       \old(NeedsPass(sl_topology_plan.workload) && sl_trail_depth == 0 && TimeValid(now_ms) &&
                               sl_workloads[sl_topology_plan.workload].generation == generation) ==>
                          \result == SL_OK;
-  ensures  since:      \result == SL_OK ==> AdmittedSince{Pre,Post}(sl_topology_plan.workload, now_ms);
   ensures  kept:       \result == SL_OK ==>
                          UsageSame{Pre,Post} && ClaimsSame{Pre,Post}(sl_topology_plan.workload);
   ensures  closed:     sl_trail_depth == \old(sl_trail_depth);
@@ -170,6 +170,7 @@ static enum sl_status tell_record(uint32_t generation, int64_t now_ms)
   ensures  move:       \result == SL_OK ==> MoveAllowed(SL_EV_SECOND_PASS_FIT,
                          \old(sl_workloads[sl_topology_plan.workload].phase),
                          sl_workloads[sl_topology_plan.workload].phase);
+  ensures  admitted:   \result == SL_OK ==> PassAdmits{Pre,Post}(sl_topology_plan.workload, now_ms);
   ensures  quota:      \result == SL_OK ==> HoldsQuota(sl_topology_plan.workload) && UsageSame{Pre,Post} &&
                          ClaimsSame{Pre,Post}(sl_topology_plan.workload);
   ensures  placed:     \result == SL_OK ==> PlanInPlace{Pre,Post}(sl_topology_plan.workload, 1);

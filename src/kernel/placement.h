@@ -78,6 +78,7 @@ enum sl_status sl_placement_restore(void) SL_MUST_CHECK;
   ensures  move:       \result == SL_OK ==> MoveAllowed(SL_EV_SECOND_PASS_FIT,
                          \old(sl_workloads[sl_topology_plan.workload].phase),
                          sl_workloads[sl_topology_plan.workload].phase);
+  ensures  admitted:   \result == SL_OK ==> PassAdmits{Pre,Post}(sl_topology_plan.workload, now_ms);
   ensures  quota:      \result == SL_OK ==> HoldsQuota(sl_topology_plan.workload) && UsageSame{Pre,Post} &&
                          ClaimsSame{Pre,Post}(sl_topology_plan.workload);
   ensures  placed:     \result == SL_OK ==> PlanInPlace{Pre,Post}(sl_topology_plan.workload, 1);
@@ -105,6 +106,13 @@ enum sl_status sl_placement_second_pass(uint32_t generation, int64_t now_ms) SL_
                            \old(sl_workloads[ev.workload].phase), sl_workloads[ev.workload].phase);
   ensures  applied:    MustApply{Pre}(ev) && ev.kind != SL_EV_RESERVE && \old(sl_trail_depth) == 0 ==>
                          \result == SL_OK;
+  ensures  made:       \result == SL_OK ==> MoveMade(ev.kind,
+                         \old(sl_workloads[ev.workload].phase), sl_workloads[ev.workload].phase);
+  ensures  quota:      \result == SL_OK ==> QuotaMoved{Pre,Post}(ev.kind, ev.workload);
+  ensures  since:      \result == SL_OK ==> AdmittedSince{Pre,Post}(ev.workload, ev.now_ms);
+  ensures  missed:     \result == SL_OK && ev.kind == SL_EV_SECOND_PASS_MISS ==> \old(MissTold(ev)) &&
+                         MissMoves(ev.index, \old(sl_workloads[ev.workload].phase),
+                                   sl_workloads[ev.workload].phase);
   ensures  kept:       \result == SL_OK && HoldsQuota(ev.workload) ==> UsageSame{Pre,Post} &&
                          ClaimsSame{Pre,Post}(ev.workload) && TopologySame{Pre,Post};
   ensures  released:   \result == SL_OK && !HoldsQuota(ev.workload) ==> sl_claim_counts[ev.workload] == 0 &&

@@ -54,6 +54,8 @@ bool sl_second_pass_needed(sl_workload_id id);
                         \old(sl_second_pass_total) < SL_WORKLOADS_MAX ==> ArmedLive(id);
   ensures  unneeded:  id < SL_WORKLOADS_MAX && TimeValid(now_ms) && !NeedsPass(id) ==>
                         \result == SL_REFUSED_NOT_NEEDED;
+  ensures  unknown:   id >= SL_WORKLOADS_MAX ==> \result == SL_REFUSED_UNKNOWN_WORKLOAD;
+  ensures  clock:     id < SL_WORKLOADS_MAX && !TimeValid(now_ms) ==> \result == SL_REFUSED_BAD_ARGUMENT;
 */
 enum sl_status sl_second_pass_arm(sl_workload_id id, uint32_t iteration,
                                   int64_t now_ms) SL_MUST_CHECK;
