@@ -40,7 +40,7 @@ struct sl_topology_stand {
 uint32_t sl_topology_stand_count(sl_workload_id id);
 
 /*@
-  requires blocks:     BlocksSound;
+  requires block:      id < SL_WORKLOADS_MAX ==> BlockBounded(id);
   terminates           \true;
   exits                \false;
   assigns              \nothing;
@@ -68,7 +68,7 @@ struct sl_booking {
 uint32_t sl_booking_count(sl_workload_id id);
 
 /*@
-  requires blocks:     BlocksSound;
+  requires block:      id < SL_WORKLOADS_MAX ==> BlockBounded(id);
   terminates           \true;
   exits                \false;
   assigns              \nothing;
