@@ -40,12 +40,14 @@ static bool has_failed(sl_domain_id domain)
   terminates           \true;
   exits                \false;
   assigns              sl_plan_row_hints[0 .. SL_DOMAINS_MAX - 1];
+  ensures  noted:      RowsNoted(sl_topology_plan.sets[set].first_row, sl_topology_plan.sets[set].row_count);
 */
 static void note_rows(uint32_t set)
 {
     uint32_t first = sl_topology_plan.sets[set].first_row;
     /*@
       loop invariant index: 0 <= i <= sl_topology_plan.sets[set].row_count;
+      loop invariant noted: RowsNoted(first, i);
       loop assigns          i, sl_plan_row_hints[0 .. SL_DOMAINS_MAX - 1];
       loop variant          sl_topology_plan.sets[set].row_count - i;
     */
@@ -62,6 +64,7 @@ static void note_rows(uint32_t set)
   terminates           \true;
   exits                \false;
   assigns              \nothing;
+  ensures  hinted:     \result <==> RowKeeps(set, domain, pods, sl_plan_row_hints[domain]);
   ensures  kept:       \result ==> PlanKeeps(sl_topology_plan.sets[set].pod_set, domain, pods);
 */
 static bool keeps_row(uint32_t set, sl_domain_id domain, uint32_t pods)
@@ -80,6 +83,7 @@ static bool keeps_row(uint32_t set, sl_domain_id domain, uint32_t pods)
   terminates           \true;
   exits                \false;
   assigns              \nothing;
+  ensures  hinted:     \result <==> StandHinted(set, row);
   ensures  kept:       \result ==> StandKept(row);
 */
 static bool stand_kept(uint32_t set, uint32_t row)
@@ -102,6 +106,8 @@ static bool stand_kept(uint32_t set, uint32_t row)
   assigns              \nothing;
   ensures  index:      index <= \result <= sl_stand_counts[sl_topology_plan.workload];
   ensures  kept:       StandsKept(sl_topology_plan.workload, \result);
+  ensures  first:      \result < sl_stand_counts[sl_topology_plan.workload] ==>
+                         !StandHinted(set, sl_booking_firsts[sl_topology_plan.workload] + \result);
 */
 static uint32_t walk(uint32_t set, uint32_t index)
 {
