@@ -330,6 +330,19 @@ static enum sl_code check_whole(struct sl_store *s, const char *dir, struct sl_e
     return code;
 }
 
+/* All of the log is in the database. That the log is empty has to be on the disk, too: what the disk has of it may
+ * lack its end, and would bring back older pages beside newer ones after a power cut. Its header is overwritten, each
+ * time anew, as a system whose sync has failed may hold a truncation for done. */
+static bool void_log(struct sl_store *s)
+{
+    static const unsigned char no_header[32];
+    sqlite3_file *log = NULL;
+    return sqlite3_file_control(s->db, "main", SQLITE_FCNTL_JOURNAL_POINTER, &log) == SQLITE_OK &&
+           log != NULL && log->pMethods != NULL &&
+           log->pMethods->xWrite(log, no_header, sizeof no_header, 0) == SQLITE_OK &&
+           log->pMethods->xSync(log, SQLITE_SYNC_FULL) == SQLITE_OK;
+}
+
 /* A sync that failed may have left pages of the log that this system holds for written and no disk has: what this
  * process finds in the log it writes once more, and syncs, before it builds on it. */
 static enum sl_code take_over(struct sl_store *s, const char *dir, struct sl_error *e)
@@ -338,6 +351,10 @@ static enum sl_code take_over(struct sl_store *s, const char *dir, struct sl_err
     if (code == SL_CODE_OK && sqlite3_wal_checkpoint_v2(s->db, NULL, SQLITE_CHECKPOINT_TRUNCATE,
                                                         NULL, NULL) != SQLITE_OK) {
         code = sl_db_fail(s, "write to the database", e);
+    }
+    if (code == SL_CODE_OK && !void_log(s)) {
+        code =
+            sl_error_set(e, SL_CODE_INTERNAL, "cannot write to the log of the database in %s", dir);
     }
     if (code == SL_CODE_OK) {
         (void)sqlite3_db_config(s->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 0, NULL);

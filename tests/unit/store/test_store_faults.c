@@ -365,6 +365,22 @@ static void test_open_after_a_crash_moves_the_log_into_the_database(void **state
     assert_true(find_page_with(f, "\"name\":\"in-the-log\"") > 0);
 }
 
+/* What the disk has of the log may lack its end; it is not to come back over what is in the database now. */
+static void test_open_after_a_crash_voids_the_log(void **state)
+{
+    struct fixture *f = *state;
+    char path[128];
+    unsigned char header[32] = {1};
+    const unsigned char none[32] = {0};
+    die_with_queues(f, "SELECT 1");
+    assert_int_equal(sl_store_open(f->dir, &f->store, &f->e), SL_CODE_OK);
+    (void)snprintf(path, sizeof path, "%s/sluice.db-wal", f->dir);
+    int fd = open(path, O_RDONLY);
+    assert_int_equal(pread(fd, header, sizeof header, 0), sizeof header);
+    (void)close(fd);
+    assert_memory_equal(header, none, sizeof none);
+}
+
 static void test_open_after_a_crash_that_lost_the_revision_is_refused(void **state)
 {
     struct fixture *f = *state;
@@ -396,6 +412,7 @@ int main(void)
         CASE(test_open_after_a_crash_finds_what_was_committed),
         CASE(test_open_after_a_crash_that_lost_a_page_is_refused),
         CASE(test_open_after_a_crash_moves_the_log_into_the_database),
+        CASE(test_open_after_a_crash_voids_the_log),
         CASE(test_open_without_its_own_rows_is_refused),
         CASE(test_open_after_a_crash_that_lost_the_revision_is_refused),
         CASE(test_full_disk_loses_the_batch_whole),
