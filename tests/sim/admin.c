@@ -512,6 +512,7 @@ void sim_admin_calm(struct sim *s)
 {
     struct sim_chance c = {s->options->seed ^ 0xca13};
     open_flavors(s);
+    sim_world_checks(s); /* what was reserved before a check went would wait for it for ever */
     create_queues(s, &c);
     start_all(s, SL_KIND_CLUSTER_QUEUE);
     start_all(s, SL_KIND_LOCAL_QUEUE);

@@ -156,6 +156,7 @@ void sim_world_queue_spec(struct sim *s, struct sim_chance *c, struct sl_json *s
 void sim_world_local_queue(struct sim *s, unsigned number);
 void sim_world_topology(struct sim *s, bool racks);
 void sim_world_flavors(struct sim *s);
+void sim_world_checks(struct sim *s);
 void sim_world_node(struct sim *s, unsigned number, struct sim_chance *c);
 void sim_job_make(struct sim *s, struct sim_chance *c);
 unsigned sim_events_make(const struct sim_options *o, struct sim_event *out);

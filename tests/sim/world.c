@@ -254,13 +254,35 @@ static void make_hall(struct sim *s, struct sim_chance *c)
 
 /* --- all ---------------------------------------------------------------------------------------- */
 
-static void make_checks(struct sim *s, struct sim_chance *c)
+static void make_manual_check(struct sim *s)
 {
-    if (s->has_check) {
+    if (s->has_check && !exists(s, SL_KIND_ADMISSION_CHECK, "", "manual")) {
         (void)sim_create(s, SL_KIND_ADMISSION_CHECK,
                          "{\"metadata\":{\"name\":\"manual\"},\"spec\":{\"controllerName\":"
                          "\"example.com/manual\"}}");
     }
+}
+
+static void make_provisioning_check(struct sim *s)
+{
+    if (s->has_provisioning && !exists(s, SL_KIND_ADMISSION_CHECK, "", "prov")) {
+        (void)sim_create(s, SL_KIND_ADMISSION_CHECK,
+                         "{\"metadata\":{\"name\":\"prov\"},\"spec\":{\"controllerName\":"
+                         "\"kueue.x-k8s.io/"
+                         "provisioning-request\",\"parameters\":{\"apiGroup\":\"kueue.x-k8s.io\","
+                         "\"kind\":\"ProvisioningRequestConfig\",\"name\":\"conf\"}}}");
+    }
+}
+
+void sim_world_checks(struct sim *s)
+{
+    make_manual_check(s);
+    make_provisioning_check(s);
+}
+
+static void make_checks(struct sim *s, struct sim_chance *c)
+{
+    make_manual_check(s);
     if (s->has_provisioning) {
         (void)sim_create(
             s, SL_KIND_PROVISIONING_REQUEST_CONFIG,
@@ -270,12 +292,8 @@ static void make_checks(struct sim *s, struct sim_chance *c)
             "\"retryStrategy\":{"
             "\"backoffLimitCount\":2,\"backoffBaseSeconds\":5,\"backoffMaxSeconds\":60}}}",
             1 + sim_chance_below(c, 90), sim_chance_below(c, 4));
-        (void)sim_create(s, SL_KIND_ADMISSION_CHECK,
-                         "{\"metadata\":{\"name\":\"prov\"},\"spec\":{\"controllerName\":"
-                         "\"kueue.x-k8s.io/"
-                         "provisioning-request\",\"parameters\":{\"apiGroup\":\"kueue.x-k8s.io\","
-                         "\"kind\":\"ProvisioningRequestConfig\",\"name\":\"conf\"}}}");
     }
+    make_provisioning_check(s);
 }
 
 void sim_world_make(struct sim *s)
