@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#define NODE_NUMBERS 14u /* n0 and so on */
+
 static struct sl_json *parse(const char *text)
 {
     return sl_json_parse(text, strlen(text), NULL);
@@ -328,7 +330,7 @@ static void move_node(struct sim *s, const struct sl_json *node, struct sim_chan
 static void on_node(struct sim *s, enum sim_event_kind kind, struct sim_chance *c)
 {
     if (kind == SIM_NODE_CREATE) {
-        sim_world_node(s, sim_chance_below(c, 14), c);
+        sim_world_node(s, sim_chance_below(c, NODE_NUMBERS), c);
         return;
     }
     struct sl_json *node = sim_pick(s, SL_KIND_NODE, c);
@@ -446,6 +448,24 @@ static void open_flavors(struct sim *s)
     sl_json_free(list);
 }
 
+/* Where failed nodes are not replaced, those who stand on one that is gone wait until it is back. */
+static void put_nodes_back(struct sim *s)
+{
+    struct sim_chance c = {s->options->seed ^ 0x20de5};
+    if (!s->has_topology || s->settings.policy.replace_failed) {
+        return;
+    }
+    for (unsigned i = 0; i < NODE_NUMBERS; i++) {
+        char name[16];
+        struct sl_json *node = NULL;
+        (void)snprintf(name, sizeof name, "n%u", i);
+        if (sl_store_get(s->store, SL_KIND_NODE, "", name, &node, NULL) != SL_CODE_OK) {
+            sim_world_node(s, i, &c);
+        }
+        sl_json_free(node);
+    }
+}
+
 void sim_admin_calm(struct sim *s)
 {
     struct sim_chance c = {s->options->seed ^ 0xca13};
@@ -454,6 +474,7 @@ void sim_admin_calm(struct sim *s)
     create_queues(s, &c);
     start_all(s, SL_KIND_CLUSTER_QUEUE);
     start_all(s, SL_KIND_LOCAL_QUEUE);
+    put_nodes_back(s);
     struct sl_json *nodes = sim_list(s, SL_KIND_NODE);
     for (size_t i = 0; i < sl_json_len(nodes); i++) {
         mend_node(s, sl_json_at(nodes, i));
