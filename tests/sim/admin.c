@@ -517,8 +517,8 @@ void sim_admin_calm(struct sim *s)
     start_all(s, SL_KIND_CLUSTER_QUEUE);
     start_all(s, SL_KIND_LOCAL_QUEUE);
     give_up_stranded(s);
-    if (s->has_topology && !s->settings.policy.replace_failed) {
-        put_back_nodes(s, &c); /* whoever stands on one waits for that one */
+    if (s->has_topology && !(s->settings.policy.replace_failed && s->settings.policy.fail_fast)) {
+        put_back_nodes(s, &c); /* whoever stands on one waits for that one, or for room elsewhere */
     }
     struct sl_json *nodes = sim_list(s, SL_KIND_NODE);
     for (size_t i = 0; i < sl_json_len(nodes); i++) {
