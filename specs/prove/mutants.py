@@ -290,11 +290,22 @@ def here(path):
     return (ROOT / path).read_text() if (ROOT / path).exists() else ""
 
 
+def included(text, read):
+    """The headers of a file, those first that it includes itself."""
+    found, sources = [], [text]
+    while sources:
+        for header in re.findall(r'^#include "(\S+\.h)"', sources.pop(0), flags=re.M):
+            if f"src/{header}" not in found:
+                found.append(f"src/{header}")
+                sources.append(read(f"src/{header}"))
+    return found
+
+
 def digest(text, function, read=here):
-    """Of a function's text with its contract, in the file and in the headers that it includes itself."""
+    """Of a function's text with its contract, in the file and in its headers."""
     parts = [text[function.first:function.end]]
-    for header in re.findall(r'^#include "(\S+\.h)"', text, flags=re.M):
-        declared = read(f"src/{header}")
+    for header in included(text, read):
+        declared = read(header)
         for found in re.finditer(rf"\b{function.name}\(", mutations.code_of(declared)):
             comment = declared.rfind("/*@", 0, found.start())
             parts.append(declared[max(comment, 0):found.start()])

@@ -53,9 +53,12 @@ class What(unittest.TestCase):
         text = '#include "kernel/x.h"\nint f(void)\n{\n    g();\n}\n'
         function = next(mutations.functions(text))
         contracts = "/*@ a */\nint f(void);\n", "/*@ b */\nint f(void);\n", "/*@ a */\nint f(void);\nint g(void);\n"
-        marks = [mutants.digest(text, function, {"src/kernel/x.h": header}.get) for header in contracts]
-        self.assertEqual(marks[0], marks[2])
-        self.assertNotEqual(marks[0], marks[1])
+        around = {"src/kernel/x.h": '#include "kernel/y.h"\n', "src/kernel/y.h": '#include "kernel/x.h"\n'}
+        for headers in ([{"src/kernel/x.h": header} for header in contracts],
+                        [{**around, "src/kernel/y.h": around["src/kernel/y.h"] + header} for header in contracts]):
+            marks = [mutants.digest(text, function, read.get) for read in headers]
+            self.assertEqual(marks[0], marks[2])
+            self.assertNotEqual(marks[0], marks[1])
 
 
 class Answers(unittest.TestCase):
