@@ -231,12 +231,16 @@ static bool holds_nothing(sl_workload_id id)
     return sl_commit_claim_count(id) == 0 && sl_queues_queue_of(id) == SL_NO_ID;
 }
 
-/* What was not told to the indexes. */
+/* What was not told to the indexes, or was and is not so. */
 static void keep_from_indexes(struct producer *p)
 {
     sl_workload_id id = producer_below(p, SLOTS);
     sl_node_id queue = sl_holders_queue_of(id);
-    if (queue != SL_NO_ID) {
+    if (queue == SL_NO_ID) {
+        sl_holders_add(COHORTS, id);
+        CHECK(speaks() || holds_nothing(id));
+        sl_holders_remove(id);
+    } else {
         sl_holders_remove(id);
         CHECK(speaks() || holds_nothing(id));
         sl_holders_add(COHORTS + (queue + 1 - COHORTS) % (NODES - COHORTS), id);
