@@ -77,11 +77,11 @@ class Visibility(WorkScene):
 
     def test_discovery_and_openapi_are_merged(self):
         self.served()
+        both = {f"visibility.kueue.x-k8s.io/{version}" for version in ("v1beta2", "v1beta1")}
+        eventually(lambda: both <= set(self.plane.kubectl("api-versions").stdout.split()), 150,
+                   what="both versions in the merged discovery")  # asked for once a minute, each by itself
         shown = self.plane.kubectl("api-resources", "--api-group=visibility.kueue.x-k8s.io", "--no-headers", check=False)
         self.assertNotIn("unable to retrieve", shown.stderr)
-        versions = self.plane.kubectl("api-versions").stdout.split()
-        self.assertIn("visibility.kueue.x-k8s.io/v1beta2", versions)
-        self.assertIn("visibility.kueue.x-k8s.io/v1beta1", versions)
         index = eventually(lambda: {k: v for k, v in self.plane.get("/openapi/v3")["paths"].items()
                                     if "visibility" in k and k.endswith("v1beta2")}, 150, what="OpenAPI v3")
         document = self.plane.get(list(index.values())[0]["serverRelativeURL"])
