@@ -112,7 +112,8 @@ static void answer(struct carried *k, enum sl_code code, int64_t now_ms)
     struct sl_engine_counters before;
     sl_engine_answer(k->c->engine, &k->d, code, now_ms);
     if (sl_engine_unread(k->c->engine, &k->d) &&
-        client->get(client->self, SL_KIND_WORKLOAD, k->ns, k->name, &live, &e) == SL_CODE_OK) {
+        client->get(client->self, SL_KIND_WORKLOAD, k->ns, k->name, &live, &e) == SL_CODE_OK &&
+        sl_engine_was_told(k->c->engine, &k->d, live)) {
         sl_engine_count(k->c->engine, &before);
         (void)sl_engine_observe(k->c->engine, SL_KIND_WORKLOAD, live, now_ms, &e);
         sl_workloads_count_news(k->c, &before, live);

@@ -96,8 +96,11 @@ void sl_engine_answer(struct sl_engine *g, const struct sl_decision *d, enum sl_
                       int64_t now_ms);
 
 /* After each answer: has the object said something meanwhile that was not read, since it might have been what a
- * decision was about to change? Then observe it again. */
+ * decision was about to change? Then observe it again, as a watch has told it: a later version is not told yet, since
+ * it may still be lost, and is observed when it is. */
 bool sl_engine_unread(const struct sl_engine *g, const struct sl_decision *d);
+bool sl_engine_was_told(const struct sl_engine *g, const struct sl_decision *d,
+                        const struct sl_json *workload);
 
 /* Do pods that have ended for good give their quota back before the job ends? */
 bool sl_engine_reclaims(const struct sl_engine *g);

@@ -348,6 +348,18 @@ static void take_retention(struct sl_engine *g, sl_workload_id id, const struct 
 
 /* --- first sight, later sights ---------------------------------------------------------------- */
 
+/* A deactivation may have been found written, by whoever, in a batch that was then lost. */
+static void deactivate_again(struct sl_engine *g, sl_workload_id id, const struct sl_json *object,
+                             int64_t now_ms)
+{
+    const struct sl_workload_entry *e = &g->workloads[id];
+    const struct sl_workload *w = &sl_workloads[id];
+    if (!g->restoring && e->wants_active && w->active && w->deactivation != SL_CAUSE_NONE &&
+        sl_released_version(object) >= e->written_version) {
+        sl_decide(g, id, SL_DECIDE_DEACTIVATE, now_ms);
+    }
+}
+
 /* Before a decision is written, or written again, the object may say what is just being reset. */
 static bool is_settled(const struct sl_workload_entry *e)
 {
@@ -380,6 +392,7 @@ static enum sl_code follow_object(struct sl_engine *g, sl_workload_id id,
     enum sl_code code = take_demand(g, id, object, now_ms, e);
     sl_constraints_refine(g, id, object, now_ms);
     if (is_settled(&g->workloads[id])) {
+        deactivate_again(g, id, object, now_ms);
         sl_rebuild_checks(g, id, object, now_ms);
         sl_node_health_read(g, id, object, now_ms);
         take_pods_ready(g, id, object, now_ms);

@@ -20,11 +20,11 @@ void sl_restand_note(struct sl_engine *g, sl_workload_id id, const struct sl_jso
     }
 }
 
-/* Is the topology there of every pod set that stands in one? */
+/* Is the topology there of every pod set that stands in one, or waits for its place there? */
 static bool topologies_known(const struct sl_engine *g, const struct sl_grant *grant)
 {
     for (uint32_t i = 0; i < grant->pod_set_count; i++) {
-        bool known = grant->topology[i] == NULL;
+        bool known = grant->topology[i] == NULL && !grant->delayed[i];
         for (uint32_t c = 0; c < grant->choice_count; c++) {
             known = known || (grant->choices[c].pod_set == i &&
                               sl_names_level_count(g, grant->choices[c].flavor) > 0);

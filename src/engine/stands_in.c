@@ -143,7 +143,7 @@ static void list_set(struct sl_engine *g, sl_workload_id id, uint32_t pod_set,
     sl_tree_id tree = tree_of(g, assignment);
     struct sl_buf rows = {0};
     if (tree == SL_NO_ID) {
-        s->lost = s->lost || topology != NULL;
+        s->lost = true;
         return;
     }
     bool fits = topology != NULL && levels_fit(g, tree, topology);

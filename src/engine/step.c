@@ -417,6 +417,13 @@ bool sl_engine_unread(const struct sl_engine *g, const struct sl_decision *d)
            (e->unread_first != e->written_version || e->unread_last != e->written_version);
 }
 
+bool sl_engine_was_told(const struct sl_engine *g, const struct sl_decision *d,
+                        const struct sl_json *workload)
+{
+    SL_PRE(d->workload < g->workload_cap);
+    return sl_released_version(workload) <= g->workloads[d->workload].unread_last;
+}
+
 static bool stands_alone(const struct sl_json *workload)
 {
     const struct sl_json *owner = sl_object_controller_ref(workload);

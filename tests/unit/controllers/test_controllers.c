@@ -154,6 +154,15 @@ bool sl_engine_unread(const struct sl_engine *g, const struct sl_decision *d)
     return false;
 }
 
+bool sl_engine_was_told(const struct sl_engine *g, const struct sl_decision *d,
+                        const struct sl_json *workload)
+{
+    (void)g;
+    (void)d;
+    (void)workload;
+    return false;
+}
+
 void sl_engine_job_stopped(struct sl_engine *g, const struct sl_json *workload, int64_t now_ms)
 {
     (void)g;

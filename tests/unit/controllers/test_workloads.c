@@ -18,7 +18,7 @@ static struct {
     bool nothing_to_write;
     bool end_untold;
     bool release_first;
-    bool unread;
+    bool unread, untold;
     uint64_t finished, started, started_by_observing;
 } stub;
 
@@ -88,6 +88,15 @@ bool sl_engine_unread(const struct sl_engine *g, const struct sl_decision *d)
     (void)g;
     (void)d;
     return stub.unread;
+}
+
+bool sl_engine_was_told(const struct sl_engine *g, const struct sl_decision *d,
+                        const struct sl_json *workload)
+{
+    (void)g;
+    (void)d;
+    assert_string_equal(sl_object_name(workload), "w");
+    return !stub.untold;
 }
 
 enum sl_code sl_engine_observe(struct sl_engine *g, enum sl_kind kind, const struct sl_json *object,
@@ -187,6 +196,17 @@ static void test_workloads_unread_object_is_observed_again_after_the_answer(void
     step(f);
     assert_int_equal(stub.answers, 2);
     assert_int_equal(stub.observed, 1);
+}
+
+static void test_workloads_version_that_was_not_told_is_not_observed(void **state)
+{
+    struct fixture *f = *state;
+    stub.unread = true;
+    stub.untold = true;
+    decide(SL_DECIDE_RESERVE, "u");
+    step(f);
+    assert_int_equal(stub.answers, 1);
+    assert_int_equal(stub.observed, 0);
 }
 
 static void test_workloads_eviction_event_names_the_reason(void **state)
@@ -602,6 +622,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(test_workloads_reservation_is_written_answered_and_told),
         TEST(test_workloads_unread_object_is_observed_again_after_the_answer),
+        TEST(test_workloads_version_that_was_not_told_is_not_observed),
         TEST(test_workloads_eviction_event_names_the_reason),
         TEST(test_workloads_preemption_is_told_to_both),
         TEST(test_workloads_refusal_is_told_with_its_reason),

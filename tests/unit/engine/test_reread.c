@@ -51,10 +51,30 @@ static void test_reread_check_reported_before_the_answer_still_admits(void **sta
                       "\"message\":\"\"}]}}");
     sl_engine_answer(w.engine, &d, code, w.now_ms);
     if (sl_engine_unread(w.engine, &d)) {
+        assert_true(sl_engine_was_told(w.engine, &d, world_workload(&w, "a")));
         (void)world_observe(&w, SL_KIND_WORKLOAD, world_workload(&w, "a"), &(struct sl_error){0});
     }
     world_settle(&w);
     world_expect(&w, "a", "Admitted", "True", "Admitted");
+}
+
+/* What somebody else has staged since is no news yet: it may be lost. */
+static void test_reread_version_that_was_not_told_is_left_to_the_watch(void **state)
+{
+    (void)state;
+    add_basics("");
+    world_add_workload(&w, "a", "lq", 1, "1");
+    struct sl_decision d = next_decision();
+    enum sl_code code = world_write(&w, &d, world_workload(&w, "a"));
+    (void)world_patch(&w, SL_KIND_WORKLOAD, "team", "a",
+                      "{\"metadata\":{\"labels\":{\"x\":\"y\"}}}");
+    sl_engine_answer(w.engine, &d, code, w.now_ms);
+    struct sl_json *staged = sl_json_clone(world_workload(&w, "a"));
+    sl_json_set_text(sl_json_get(staged, "metadata"), "resourceVersion", "1000000");
+    assert_true(sl_engine_unread(w.engine, &d));
+    assert_true(sl_engine_was_told(w.engine, &d, world_workload(&w, "a")));
+    assert_false(sl_engine_was_told(w.engine, &d, staged));
+    sl_json_free(staged);
 }
 
 static void test_reread_answer_with_nothing_missed_asks_for_nothing(void **state)
@@ -119,14 +139,40 @@ static void test_reread_retry_that_is_being_reset_is_not_read_again(void **state
         "Pending");
 }
 
+/* Somebody else had deactivated it when the decision came to be written; that write was staged only, and was lost: the
+ * object is told again as it is. */
+static void test_reread_deactivation_that_was_lost_is_decided_again(void **state)
+{
+    (void)state;
+    add_basics(",\"admissionChecksStrategy\":{\"admissionChecks\":[{\"name\":\"prov\"}]}");
+    world_add_workload(&w, "a", "lq", 1, "1");
+    world_settle(&w);
+    (void)world_patch(&w, SL_KIND_WORKLOAD, "team", "a",
+                      "{\"status\":{\"admissionChecks\":[{\"name\":\"prov\",\"state\":\"Rejected\","
+                      "\"message\":\"\"}]}}");
+    struct sl_decision d = next_decision();
+    assert_int_equal(d.kind, SL_DECIDE_DEACTIVATE);
+    sl_engine_answer(w.engine, &d, SL_CODE_OK, w.now_ms);
+    world_settle(&w);
+    assert_true(sl_json_path_bool(world_workload(&w, "a"), "spec.active", true));
+    (void)world_observe(&w, SL_KIND_WORKLOAD, world_workload(&w, "a"), &(struct sl_error){0});
+    world_settle(&w);
+    assert_false(sl_json_path_bool(world_workload(&w, "a"), "spec.active", true));
+    world_expect(&w, "a", "Evicted", "True", "DeactivatedDueToAdmissionCheck");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_reread_check_reported_before_the_answer_still_admits,
                                         setup, teardown),
+        cmocka_unit_test_setup_teardown(test_reread_version_that_was_not_told_is_left_to_the_watch,
+                                        setup, teardown),
         cmocka_unit_test_setup_teardown(test_reread_answer_with_nothing_missed_asks_for_nothing,
                                         setup, teardown),
         cmocka_unit_test_setup_teardown(test_reread_retry_that_is_being_reset_is_not_read_again,
+                                        setup, teardown),
+        cmocka_unit_test_setup_teardown(test_reread_deactivation_that_was_lost_is_decided_again,
                                         setup, teardown),
         cmocka_unit_test_setup_teardown(test_reread_reservation_of_another_instance_is_taken_over,
                                         setup, teardown),

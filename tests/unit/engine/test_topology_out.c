@@ -296,6 +296,23 @@ static void test_topology_out_restart_between_the_phases_arms_the_second(void **
     assert_non_null(placed("a", "topologyAssignment"));
 }
 
+static void test_topology_out_restart_without_the_flavor_places_when_it_comes(void **state)
+{
+    (void)state;
+    reserve_in_first_phase();
+    cluster_put_node(&w, "n1", "b1", "r1", "2", "");
+    set_check("a", "Ready");
+    world_delete(&w, SL_KIND_RESOURCE_FLAVOR, "", "tas");
+    restart();
+    world_pass(&w, 1000);
+    world_expect(&w, "a", "Admitted", "False", "PendingDelayedTopologyRequests");
+    world_add_flavor(&w, "tas", FLAVOR);
+    world_settle(&w);
+    world_pass(&w, 30000);
+    world_expect(&w, "a", "Admitted", "True", "Admitted");
+    assert_non_null(placed("a", "topologyAssignment"));
+}
+
 static void
 test_topology_out_restart_with_a_malformed_assignment_keeps_the_reservation(void **state)
 {
@@ -523,6 +540,7 @@ int main(void)
         TEST(test_topology_out_check_that_retries_ends_the_second_phase),
         TEST(test_topology_out_restart_counts_rooms_and_writes_nothing),
         TEST(test_topology_out_restart_between_the_phases_arms_the_second),
+        TEST(test_topology_out_restart_without_the_flavor_places_when_it_comes),
         TEST(test_topology_out_restart_with_a_malformed_assignment_keeps_the_reservation),
         TEST(test_topology_out_restart_without_the_topology_keeps_the_words),
         TEST(test_restand_topology_that_comes_back_finds_its_workloads_in_place),
