@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/check.h"
+#include "base/fnv1a.h"
 #include "base/mem.h"
 
 #define SLOT_FREE 0u /* otherwise position + 1; a removed entry keeps its slot with key NULL */
@@ -29,10 +30,7 @@ struct sl_map {
 /* FNV-1a with a final mix, so that the low bits depend on every byte. */
 static uint64_t hash_text(const char *key)
 {
-    uint64_t h = 14695981039346656037u;
-    for (const unsigned char *p = (const unsigned char *)key; *p != 0; p++) {
-        h = (h ^ *p) * 1099511628211u;
-    }
+    uint64_t h = sl_fnv1a(SL_FNV1A_BASIS, key, strlen(key));
     h ^= h >> 33;
     h *= 0xff51afd7ed558ccdu;
     return h ^ (h >> 33);

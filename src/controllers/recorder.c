@@ -6,6 +6,7 @@
 #include "controllers/recorder.h"
 #include "base/check.h"
 #include "base/clock.h"
+#include "base/fnv1a.h"
 #include "base/log.h"
 #include "base/map.h"
 #include "base/mem.h"
@@ -132,19 +133,17 @@ void sl_recorder_load(struct sl_recorder *ev, int64_t now_ms)
     sl_mem_free(l.entries);
 }
 
-static uint64_t fnv(uint64_t hash, const char *text)
+static uint64_t add_text(uint64_t hash, const char *text)
 {
-    for (const char *c = text; *c != '\0'; c++) {
-        hash = (hash ^ (uint8_t)*c) * 1099511628211u;
-    }
-    return (hash ^ 0xff) * 1099511628211u; /* so that "ab","c" and "a","bc" differ */
+    hash = sl_fnv1a(hash, text, strlen(text));
+    return sl_fnv1a(hash, "\xff", 1); /* so that "ab","c" and "a","bc" differ */
 }
 
 void sl_recorder_name(const struct sl_json *about, const char *reason, const char *message,
                       char out[static 254])
 {
-    uint64_t hash = fnv(14695981039346656037u, sl_object_uid(about));
-    hash = fnv(fnv(hash, reason), message);
+    uint64_t hash = add_text(SL_FNV1A_BASIS, sl_object_uid(about));
+    hash = add_text(add_text(hash, reason), message);
     snprintf(out, 254, "%.*s.%016llx", (int)(253 - 1 - HASH_DIGITS), sl_object_name(about),
              (unsigned long long)hash);
 }

@@ -4,6 +4,7 @@
 /* Making, finding and giving back the engine's own records. Whatever is named by somebody has a
  * record, also before its object was seen: the order in which objects come in does not matter. */
 #include "base/check.h"
+#include "base/fnv1a.h"
 #include "base/mem.h"
 #include "engine/accounts.h"
 #include "engine/change.h"
@@ -22,10 +23,7 @@
  * their names. */
 static void set_resource_order(struct sl_engine *g, uint32_t id, const char *name, int64_t now_ms)
 {
-    uint64_t hash = 0xcbf29ce484222325u;
-    for (const char *p = name; *p != '\0'; p++) {
-        hash = (hash ^ (unsigned char)*p) * 0x100000001b3u;
-    }
+    uint64_t hash = sl_fnv1a(SL_FNV1A_BASIS, name, strlen(name));
     struct sl_change order = {
         .kind = SL_CHANGE_RESOURCE_ORDER, .word = {id}, .number = {(int64_t)hash}};
     (void)sl_change_apply(g, &order, now_ms);

@@ -7,6 +7,7 @@
  * checks. */
 #include "base/check.h"
 #include "base/clock.h"
+#include "base/fnv1a.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "engine/change.h"
@@ -416,10 +417,7 @@ static void read_uid(struct sl_workload_entry *e)
         }
     }
     if (digits != 32) {
-        half[0] = 14695981039346656037u;
-        for (const char *p = e->uid; *p != '\0'; p++) {
-            half[0] = (half[0] ^ (unsigned char)*p) * 1099511628211u;
-        }
+        half[0] = sl_fnv1a(SL_FNV1A_BASIS, e->uid, strlen(e->uid));
         half[1] = half[0] * 0x9e3779b97f4a7c15u;
     }
     e->uid_high = half[0];

@@ -7,6 +7,7 @@
  * collision costs the other one its own turn to be told so, and no more. */
 #include "engine/fingerprint.h"
 #include "api/pod_shape.h"
+#include "base/fnv1a.h"
 
 uint64_t sl_fingerprint(const struct sl_json *pod_set, const struct sl_json *pod_spec)
 {
@@ -14,13 +15,10 @@ uint64_t sl_fingerprint(const struct sl_json *pod_set, const struct sl_json *pod
     const struct sl_json *parts[] = {sl_json_get(pod_set, "name"), sl_json_get(pod_set, "minCount"),
                                      sl_json_get(pod_set, "topologyRequest"), shape};
     struct sl_buf text = {0};
-    uint64_t hash = 14695981039346656037u;
     for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
         sl_json_print_pretty(parts[i], &text); /* the printer that sorts keys */
     }
-    for (size_t i = 0; i < text.len; i++) {
-        hash = (hash ^ (unsigned char)text.data[i]) * 1099511628211u;
-    }
+    uint64_t hash = sl_fnv1a(SL_FNV1A_BASIS, text.data, text.len);
     sl_buf_fini(&text);
     sl_json_free(shape);
     return hash;

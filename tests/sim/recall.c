@@ -4,6 +4,7 @@
 /* What the store has told must be there when it comes back: the state after the last commit that went well, or after
  * one that failed or was under way when the process died. While syncs lie a power cut may lose commits from the end,
  * and what comes back is a state that once was, to the letter. */
+#include "base/fnv1a.h"
 #include "disk.h"
 #include "store/internal.h"
 #include <string.h>
@@ -23,16 +24,14 @@ static struct {
 static void add_row(void *context, const char *text, size_t n)
 {
     uint64_t *sum = context;
-    for (size_t i = 0; i < n; i++) {
-        *sum = (*sum ^ (unsigned char)text[i]) * 1099511628211u;
-    }
+    *sum = sl_fnv1a(*sum, text, n);
 }
 
 /* Of every object that there is. */
 static uint64_t sum_of(struct sim *s)
 {
     struct sl_error e = {0};
-    uint64_t sum = 14695981039346656037u;
+    uint64_t sum = SL_FNV1A_BASIS;
     bool spared = sim_disk_spare(true);
     for (int kind = 0; kind < (int)sl_kind_end(); kind++) {
         struct sl_store_list q = {.kind = (enum sl_kind)kind, .ns = ""};

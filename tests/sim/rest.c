@@ -5,6 +5,7 @@
  * nobody waits who would fit, the engine knows what the store has, and a restart changes nothing. */
 #include "admin.h"
 #include "disk.h"
+#include "base/fnv1a.h"
 #include "base/mem.h"
 #include "replicas.h"
 #include <stdio.h>
@@ -16,10 +17,7 @@
 
 static uint64_t add_text(uint64_t h, const char *text)
 {
-    for (const char *p = text; *p != '\0'; p++) {
-        h = (h ^ (unsigned char)*p) * 1099511628211u;
-    }
-    return h * 31 + 7;
+    return sl_fnv1a(h, text, strlen(text)) * 31 + 7;
 }
 
 /* Changes when any of these objects does. */

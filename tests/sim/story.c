@@ -4,6 +4,7 @@
 /* The story goes to stdout when it is asked for; its hash and its last lines are always kept. */
 #include "sim.h"
 #include "base/clock.h"
+#include "base/fnv1a.h"
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,15 +21,13 @@ static struct {
 void sim_story_begin(bool print)
 {
     story.print = print;
-    story.hash = 14695981039346656037u;
+    story.hash = SL_FNV1A_BASIS;
     story.lines = 0;
 }
 
 static void put(const char *line)
 {
-    for (const char *p = line; *p != '\0'; p++) {
-        story.hash = (story.hash ^ (unsigned char)*p) * 1099511628211u;
-    }
+    story.hash = sl_fnv1a(story.hash, line, strlen(line));
     story.lines++;
     if (story.print) {
         (void)puts(line);

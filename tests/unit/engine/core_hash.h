@@ -5,6 +5,7 @@
 #ifndef SL_TESTS_ENGINE_CORE_HASH_H
 #define SL_TESTS_ENGINE_CORE_HASH_H
 #include "base/buf.h"
+#include "base/fnv1a.h"
 #include "kernel/commit.h"
 #include "kernel/ledger.h"
 #include "kernel/lifecycle.h"
@@ -28,7 +29,6 @@ static inline void hash_print_stands(sl_workload_id id, struct sl_buf *all)
 /* A number for all that was decided: records, places, claims, usage, stands, rooms. */
 static inline uint64_t hash_core(void)
 {
-    uint64_t h = 14695981039346656037u;
     struct sl_buf all = {0};
     for (sl_workload_id id = 0; id < WORKLOADS_COMPARED; id++) {
         const struct sl_workload *r = &sl_workloads[id];
@@ -48,9 +48,7 @@ static inline uint64_t hash_core(void)
     for (sl_cell_id cell = 0; cell < CELLS_COMPARED; cell++) {
         sl_buf_print(&all, "%u=%lld ", sl_ledger_node_of(cell), (long long)sl_ledger_usage(cell));
     }
-    for (size_t i = 0; i < all.len; i++) {
-        h = (h ^ (unsigned char)all.data[i]) * 1099511628211u;
-    }
+    uint64_t h = sl_fnv1a(SL_FNV1A_BASIS, all.data, all.len);
     sl_buf_fini(&all);
     return h;
 }
