@@ -229,19 +229,25 @@ static void on_told(void *context, enum sl_watch_type type, enum sl_kind kind,
     }
 }
 
+/* A durable queue is watched, and its deletion staged but not yet committed. */
+static void watch_and_delete_kept(struct fixture *f, struct told *told)
+{
+    uint64_t id = 0;
+    make_queue(f, "kept", "");
+    commit(f);
+    assert_int_equal(
+        sl_store_watch(f->store, QUEUE, sl_store_durable(f->store), on_told, told, &id, &f->e),
+        SL_CODE_OK);
+    delete_queue(f, "kept", NULL);
+}
+
 /* Whoever read what was staged believes it; no other event would say that it is not so. */
 static void test_lost_writes_are_told_as_it_is_without_them(void **state)
 {
     struct fixture *f = *state;
     struct failing how;
     struct told told = {0};
-    uint64_t id = 0;
-    make_queue(f, "kept", "");
-    commit(f);
-    assert_int_equal(
-        sl_store_watch(f->store, QUEUE, sl_store_durable(f->store), on_told, &told, &id, &f->e),
-        SL_CODE_OK);
-    delete_queue(f, "kept", NULL);
+    watch_and_delete_kept(f, &told);
     make_queue(f, "never", "");
     assert_false(is_there(f, "kept"));
     assert_true(is_there(f, "never"));
@@ -260,13 +266,7 @@ static void test_lost_writes_that_cannot_be_read_are_told_later(void **state)
     struct fixture *f = *state;
     struct failing how;
     struct told told = {0};
-    uint64_t id = 0;
-    make_queue(f, "kept", "");
-    commit(f);
-    assert_int_equal(
-        sl_store_watch(f->store, QUEUE, sl_store_durable(f->store), on_told, &told, &id, &f->e),
-        SL_CODE_OK);
-    delete_queue(f, "kept", NULL);
+    watch_and_delete_kept(f, &told);
     break_off(f, &how, SL_SQL_SET_REVISION, 1);
     how.also = SL_SQL_GET;
     how.times = 2;
