@@ -8,8 +8,6 @@ package flavorassigner
 import (
 	"context"
 	"encoding/json"
-	"os"
-	"path/filepath"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
@@ -22,6 +20,7 @@ import (
 	"sigs.k8s.io/kueue/pkg/features"
 	"sigs.k8s.io/kueue/pkg/resources"
 	preemptioncommon "sigs.k8s.io/kueue/pkg/scheduler/preemption/common"
+	"sigs.k8s.io/kueue/pkg/util/answers"
 	utiltesting "sigs.k8s.io/kueue/pkg/util/testing"
 	"sigs.k8s.io/kueue/pkg/workload"
 )
@@ -164,28 +163,5 @@ func flavorsAsk(t *testing.T, c *flavorsCase) map[string]any {
 }
 
 func TestFlavorsOracle(t *testing.T) {
-	files, _ := filepath.Glob(filepath.Join(os.Getenv("ORACLE_IN"), "*.json"))
-	for _, f := range files {
-		t.Run(filepath.Base(f), func(t *testing.T) {
-			text, err := os.ReadFile(f)
-			if err != nil {
-				t.Fatal(err)
-			}
-			var c flavorsCase
-			if err := json.Unmarshal(text, &c); err != nil {
-				t.Fatal(err)
-			}
-			var whole map[string]json.RawMessage
-			_ = json.Unmarshal(text, &whole)
-			b, err := json.Marshal(flavorsAsk(t, &c))
-			if err != nil {
-				t.Fatal(err)
-			}
-			whole["expect"] = b
-			b, _ = json.Marshal(whole)
-			if err := os.WriteFile(filepath.Join(os.Getenv("ORACLE_OUT"), filepath.Base(f)), b, 0o644); err != nil {
-				t.Fatal(err)
-			}
-		})
-	}
+	answers.Write(t, flavorsAsk)
 }

@@ -10,7 +10,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
-	"path/filepath"
 	"slices"
 	"sort"
 	"strings"
@@ -35,6 +34,7 @@ import (
 	tasindexer "sigs.k8s.io/kueue/pkg/controller/tas/indexer"
 	"sigs.k8s.io/kueue/pkg/features"
 	preemptexpectations "sigs.k8s.io/kueue/pkg/scheduler/preemption/expectations"
+	"sigs.k8s.io/kueue/pkg/util/answers"
 	utilqueue "sigs.k8s.io/kueue/pkg/util/queue"
 	"sigs.k8s.io/kueue/pkg/util/routine"
 	utiltesting "sigs.k8s.io/kueue/pkg/util/testing"
@@ -452,31 +452,9 @@ func oracleStopJob(w *kueue.Workload, now time.Time) {
 }
 
 func TestOracle(t *testing.T) {
-	files, _ := filepath.Glob(filepath.Join(os.Getenv("ORACLE_IN"), "*.json"))
-	out := os.Getenv("ORACLE_OUT")
-	for _, f := range files {
-		t.Run(filepath.Base(f), func(t *testing.T) {
-			text, err := os.ReadFile(f)
-			if err != nil {
-				t.Fatal(err)
-			}
-			var c oracleCase
-			if err := json.Unmarshal(text, &c); err != nil {
-				t.Fatal(err)
-			}
-			var whole map[string]json.RawMessage
-			_ = json.Unmarshal(text, &whole)
-			e := oraclePlay(t, &c)
-			b, err := json.Marshal(e)
-			if err != nil {
-				t.Fatal(err)
-			}
-			whole["expect"] = b
-			b, _ = json.Marshal(whole)
-			if err := os.WriteFile(filepath.Join(out, filepath.Base(f)), b, 0o644); err != nil {
-				t.Fatal(err)
-			}
-			fmt.Fprint(os.Stderr, ".")
-		})
-	}
+	answers.Write(t, func(t *testing.T, c *oracleCase) *oracleExpect {
+		e := oraclePlay(t, c)
+		fmt.Fprint(os.Stderr, ".")
+		return e
+	})
 }

@@ -7,8 +7,6 @@ package preemption
 
 import (
 	"encoding/json"
-	"os"
-	"path/filepath"
 	"sort"
 	"testing"
 	"time"
@@ -24,6 +22,7 @@ import (
 	"sigs.k8s.io/kueue/pkg/features"
 	"sigs.k8s.io/kueue/pkg/scheduler/flavorassigner"
 	preemptexpectations "sigs.k8s.io/kueue/pkg/scheduler/preemption/expectations"
+	"sigs.k8s.io/kueue/pkg/util/answers"
 	utiltesting "sigs.k8s.io/kueue/pkg/util/testing"
 	"sigs.k8s.io/kueue/pkg/workload"
 )
@@ -143,29 +142,8 @@ func preemptionAsk(t *testing.T, c *preemptionCase) []preemptionTarget {
 }
 
 func TestPreemptionOracle(t *testing.T) {
-	files, _ := filepath.Glob(filepath.Join(os.Getenv("ORACLE_IN"), "*.json"))
-	for _, f := range files {
-		t.Run(filepath.Base(f), func(t *testing.T) {
-			text, err := os.ReadFile(f)
-			if err != nil {
-				t.Fatal(err)
-			}
-			var c preemptionCase
-			if err := json.Unmarshal(text, &c); err != nil {
-				t.Fatal(err)
-			}
-			var whole map[string]json.RawMessage
-			_ = json.Unmarshal(text, &whole)
-			targets := preemptionAsk(t, &c)
-			b, err := json.Marshal(map[string]any{"targets": targets, "count": len(targets)})
-			if err != nil {
-				t.Fatal(err)
-			}
-			whole["expect"] = b
-			b, _ = json.Marshal(whole)
-			if err := os.WriteFile(filepath.Join(os.Getenv("ORACLE_OUT"), filepath.Base(f)), b, 0o644); err != nil {
-				t.Fatal(err)
-			}
-		})
-	}
+	answers.Write(t, func(t *testing.T, c *preemptionCase) map[string]any {
+		targets := preemptionAsk(t, c)
+		return map[string]any{"targets": targets, "count": len(targets)}
+	})
 }

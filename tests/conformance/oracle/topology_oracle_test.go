@@ -7,8 +7,6 @@ package scheduler
 
 import (
 	"encoding/json"
-	"os"
-	"path/filepath"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
@@ -20,6 +18,7 @@ import (
 	tasindexer "sigs.k8s.io/kueue/pkg/controller/tas/indexer"
 	"sigs.k8s.io/kueue/pkg/features"
 	"sigs.k8s.io/kueue/pkg/resources"
+	"sigs.k8s.io/kueue/pkg/util/answers"
 	"sigs.k8s.io/kueue/pkg/util/tas"
 	utiltesting "sigs.k8s.io/kueue/pkg/util/testing"
 	"sigs.k8s.io/kueue/pkg/workload"
@@ -141,28 +140,7 @@ func topologyAsk(t *testing.T, c *topologyCase) map[string]topologyAnswer {
 }
 
 func TestTopologyOracle(t *testing.T) {
-	files, _ := filepath.Glob(filepath.Join(os.Getenv("ORACLE_IN"), "*.json"))
-	for _, f := range files {
-		t.Run(filepath.Base(f), func(t *testing.T) {
-			text, err := os.ReadFile(f)
-			if err != nil {
-				t.Fatal(err)
-			}
-			var c topologyCase
-			if err := json.Unmarshal(text, &c); err != nil {
-				t.Fatal(err)
-			}
-			var whole map[string]json.RawMessage
-			_ = json.Unmarshal(text, &whole)
-			b, err := json.Marshal(map[string]any{"podSets": topologyAsk(t, &c)})
-			if err != nil {
-				t.Fatal(err)
-			}
-			whole["expect"] = b
-			b, _ = json.Marshal(whole)
-			if err := os.WriteFile(filepath.Join(os.Getenv("ORACLE_OUT"), filepath.Base(f)), b, 0o644); err != nil {
-				t.Fatal(err)
-			}
-		})
-	}
+	answers.Write(t, func(t *testing.T, c *topologyCase) map[string]any {
+		return map[string]any{"podSets": topologyAsk(t, c)}
+	})
 }
