@@ -84,6 +84,11 @@ void sl_json_free(struct sl_json *v)
     json_object_put(raw(v));
 }
 
+void sl_json_free_value(void *v)
+{
+    sl_json_free(v);
+}
+
 bool sl_json_equal(const struct sl_json *a, const struct sl_json *b)
 {
     return a == b || json_object_equal(raw(a), raw(b)) != 0;

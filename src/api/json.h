@@ -44,7 +44,8 @@ struct sl_json *sl_json_new_bool(bool b);
 struct sl_json *sl_json_new_null(void);
 struct sl_json *sl_json_clone(const struct sl_json *v);
 struct sl_json *sl_json_ref(struct sl_json *v);
-void sl_json_free(struct sl_json *v);                                 /* NULL is fine */
+void sl_json_free(struct sl_json *v); /* NULL is fine */
+void sl_json_free_value(void *v);     /* the same, of a map's values */
 bool sl_json_equal(const struct sl_json *a, const struct sl_json *b); /* NULL = absent */
 
 enum sl_json_type sl_json_type(const struct sl_json *v); /* absent (NULL) reads as SL_JSON_NULL */

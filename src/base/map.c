@@ -54,6 +54,16 @@ void sl_map_free(struct sl_map *m)
     sl_mem_free(m);
 }
 
+void sl_map_free_with(struct sl_map *m, void (*free_value)(void *value))
+{
+    for (size_t i = 0; m != NULL && i < m->entry_count; i++) {
+        if (m->entries[i].key != NULL) {
+            free_value(m->entries[i].value.pointer);
+        }
+    }
+    sl_map_free(m);
+}
+
 static size_t free_slot(const struct sl_map *m, uint64_t hash)
 {
     size_t slot = hash & (m->slot_count - 1);

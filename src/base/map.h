@@ -16,6 +16,8 @@ union sl_map_value {
 struct sl_map; /* opaque */
 struct sl_map *sl_map_new(void);
 void sl_map_free(struct sl_map *m);
+/* The same, and every value's pointer is handed over first, in the order of iteration. */
+void sl_map_free_with(struct sl_map *m, void (*free_value)(void *value));
 bool sl_map_get(const struct sl_map *m, const char *key, union sl_map_value *value);
 void sl_map_put(struct sl_map *m, const char *key, union sl_map_value value);
 bool sl_map_remove(struct sl_map *m, const char *key,

@@ -38,8 +38,9 @@ struct sl_reviews *sl_reviews_new(const struct sl_reviews_options *options)
     return r;
 }
 
-static void free_entry(struct entry *x)
+static void free_entry(void *value)
 {
+    struct entry *x = value;
     if (x->exchange != NULL) {
         sl_transport_cancel(x->exchange);
     }
@@ -49,16 +50,10 @@ static void free_entry(struct entry *x)
 
 void sl_reviews_free(struct sl_reviews *r)
 {
-    size_t cursor = 0;
-    const char *key;
-    union sl_map_value value;
     if (r == NULL) {
         return;
     }
-    while (sl_map_next(r->entries, &cursor, &key, &value)) {
-        free_entry(value.pointer);
-    }
-    sl_map_free(r->entries);
+    sl_map_free_with(r->entries, free_entry);
     sl_mem_free(r);
 }
 

@@ -282,13 +282,7 @@ void sl_autoscaler_init(struct sl_autoscaler *a, const struct sl_client *client,
 
 void sl_autoscaler_fini(struct sl_autoscaler *a)
 {
-    size_t cursor = 0;
-    const char *key;
-    union sl_map_value value;
-    while (sl_map_next(a->nodes, &cursor, &key, &value)) {
-        sl_json_free(value.pointer);
-    }
-    sl_map_free(a->nodes);
+    sl_map_free_with(a->nodes, sl_json_free_value);
     sl_map_free(a->changed_ms);
     sl_reconciler_fini(&a->requests);
 }

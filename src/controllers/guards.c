@@ -197,16 +197,10 @@ void sl_guards_init(struct sl_guards *g, const struct sl_client *client, struct 
 
 void sl_guards_fini(struct sl_guards *g)
 {
-    size_t cursor = 0;
-    const char *key;
-    union sl_map_value value;
-    while (sl_map_next(g->named, &cursor, &key, &value)) {
-        sl_json_free(value.pointer);
-    }
+    sl_map_free_with(g->named, sl_json_free_value);
     for (size_t i = 0; i < SL_GUARDED_KINDS; i++) {
         sl_reconciler_fini(&g->kinds[i]);
     }
-    sl_map_free(g->named);
     sl_map_free(g->users);
     sl_map_free(g->leaving);
 }

@@ -17,26 +17,14 @@ struct sl_job_children *sl_job_children_new(void)
     return c;
 }
 
-static void free_texts(struct sl_map *children)
+static void free_texts(void *children)
 {
-    size_t cursor = 0;
-    const char *uid;
-    union sl_map_value value;
-    while (sl_map_next(children, &cursor, &uid, &value)) {
-        sl_mem_free(value.pointer);
-    }
-    sl_map_free(children);
+    sl_map_free_with(children, sl_mem_free);
 }
 
 void sl_job_children_free(struct sl_job_children *c)
 {
-    size_t cursor = 0;
-    const char *owner;
-    union sl_map_value value;
-    while (sl_map_next(c->owners, &cursor, &owner, &value)) {
-        free_texts(value.pointer);
-    }
-    sl_map_free(c->owners);
+    sl_map_free_with(c->owners, free_texts);
     sl_mem_free(c);
 }
 

@@ -26,8 +26,9 @@ static void clear_row(struct sl_node_row *row)
     sl_json_free(row->allocatable);
 }
 
-static void free_row(struct sl_node_row *row)
+static void free_row(void *value)
 {
+    struct sl_node_row *row = value;
     clear_row(row);
     sl_mem_free(row->name);
     sl_mem_free(row);
@@ -35,16 +36,10 @@ static void free_row(struct sl_node_row *row)
 
 void sl_nodebook_free(struct sl_nodebook *b)
 {
-    size_t cursor = 0;
-    const char *name;
-    union sl_map_value value;
     if (b == NULL) {
         return;
     }
-    while (sl_map_next(b->rows, &cursor, &name, &value)) {
-        free_row(value.pointer);
-    }
-    sl_map_free(b->rows);
+    sl_map_free_with(b->rows, free_row);
     sl_mem_free(b);
 }
 

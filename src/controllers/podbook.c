@@ -94,8 +94,9 @@ static void clear_row(struct sl_pod_row *row)
     sl_mem_free(row->requests);
 }
 
-static void free_row(struct sl_pod_row *row)
+static void free_row(void *value)
 {
+    struct sl_pod_row *row = value;
     clear_row(row);
     sl_mem_free(row->key);
     sl_mem_free(row);
@@ -103,22 +104,12 @@ static void free_row(struct sl_pod_row *row)
 
 void sl_podbook_free(struct sl_podbook *b)
 {
-    size_t cursor = 0;
-    const char *key;
-    union sl_map_value value;
     if (b == NULL) {
         return;
     }
-    while (sl_map_next(b->rows, &cursor, &key, &value)) {
-        free_row(value.pointer);
-    }
-    sl_map_free(b->rows);
+    sl_map_free_with(b->rows, free_row);
     for (int i = 0; i < SL_POD_LISTS; i++) {
-        cursor = 0;
-        while (sl_map_next(b->lists[i], &cursor, &key, &value)) {
-            sl_mem_free(value.pointer);
-        }
-        sl_map_free(b->lists[i]);
+        sl_map_free_with(b->lists[i], sl_mem_free);
     }
     sl_mem_free(b);
 }

@@ -263,15 +263,14 @@ void sl_podgroups_init(struct sl_podgroups *p, const struct sl_client *client,
     p->widows.reconcile = reconcile_widow;
 }
 
+static void free_members(void *members)
+{
+    sl_map_free(members);
+}
+
 void sl_podgroups_fini(struct sl_podgroups *p)
 {
-    size_t cursor = 0;
-    const char *key;
-    union sl_map_value value;
-    while (sl_map_next(p->members, &cursor, &key, &value)) {
-        sl_map_free(value.pointer);
-    }
-    sl_map_free(p->members);
+    sl_map_free_with(p->members, free_members);
     sl_reconciler_fini(&p->pods);
     sl_reconciler_fini(&p->groups);
     sl_reconciler_fini(&p->widows);

@@ -549,13 +549,7 @@ void sl_provisioning_init(struct sl_provisioning *p, const struct sl_client *cli
 
 void sl_provisioning_fini(struct sl_provisioning *p)
 {
-    size_t cursor = 0;
-    const char *key;
-    union sl_map_value value;
-    while (sl_map_next(p->known, &cursor, &key, &value)) {
-        sl_json_free(value.pointer);
-    }
-    sl_map_free(p->known);
+    sl_map_free_with(p->known, sl_json_free_value);
     sl_reconciler_fini(&p->workloads);
 }
 

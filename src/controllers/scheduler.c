@@ -160,13 +160,7 @@ void sl_scheduler_init(struct sl_scheduler *s, const struct sl_client *client,
 
 void sl_scheduler_fini(struct sl_scheduler *s)
 {
-    size_t cursor = 0;
-    const char *key;
-    union sl_map_value value;
-    while (sl_map_next(s->assumed, &cursor, &key, &value)) {
-        sl_mem_free(value.pointer);
-    }
-    sl_map_free(s->assumed);
+    sl_map_free_with(s->assumed, sl_mem_free);
     sl_reconciler_fini(&s->pods);
 }
 

@@ -34,8 +34,9 @@ struct sl_work *sl_work_new(void)
     return w;
 }
 
-static void item_free(struct item *it)
+static void item_free(void *value)
 {
+    struct item *it = value;
     sl_mem_free(it->key);
     sl_mem_free(it);
 }
@@ -45,13 +46,7 @@ void sl_work_free(struct sl_work *w)
     if (w == NULL) {
         return;
     }
-    size_t cursor = 0;
-    const char *key;
-    union sl_map_value value;
-    while (sl_map_next(w->items, &cursor, &key, &value)) {
-        item_free(value.pointer);
-    }
-    sl_map_free(w->items);
+    sl_map_free_with(w->items, item_free);
     sl_mem_free(w->heap);
     sl_mem_free(w);
 }

@@ -58,8 +58,9 @@ static struct carried *carried_new(struct sl_workloads *c, const struct sl_decis
     return k;
 }
 
-static void carried_free(struct carried *k)
+static void carried_free(void *value)
 {
+    struct carried *k = value;
     sl_mem_free(k->ns);
     sl_mem_free(k->name);
     sl_mem_free(k->uid);
@@ -72,13 +73,7 @@ static void carried_free(struct carried *k)
 
 void sl_workloads_fini(struct sl_workloads *c)
 {
-    size_t cursor = 0;
-    const char *key;
-    union sl_map_value value;
-    while (sl_map_next(c->untold_why, &cursor, &key, &value)) {
-        carried_free(value.pointer);
-    }
-    sl_map_free(c->untold_why);
+    sl_map_free_with(c->untold_why, carried_free);
     sl_work_free(c->untold);
     sl_map_free(c->last);
     sl_workload_meters_fini(&c->meters);

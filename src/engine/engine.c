@@ -104,16 +104,10 @@ void sl_engine_close(struct sl_engine *g)
     for (uint32_t i = 0; i < g->flavor_cap; i++) {
         sl_json_free(g->flavors[i].spec);
     }
-    size_t cursor = 0;
-    const char *key;
-    union sl_map_value value;
-    while (sl_map_next(g->namespaces, &cursor, &key, &value)) {
-        sl_json_free(value.pointer);
-    }
+    sl_map_free_with(g->namespaces, sl_json_free_value);
     for (uint32_t i = g->touched_first; i < g->touched_count; i++) {
         sl_mem_free(g->touched[i].key);
     }
-    sl_map_free(g->namespaces);
     sl_map_free(g->local_queues);
     sl_constraints_free(g->constraints);
     sl_limits_free(g->limits);

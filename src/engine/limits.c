@@ -31,8 +31,9 @@ struct sl_limits *sl_limits_new(void)
     return t;
 }
 
-static void free_ranges(struct ranges *r)
+static void free_ranges(void *value)
 {
+    struct ranges *r = value;
     sl_json_free(r->list);
     sl_json_free(r->summary);
     sl_mem_free(r);
@@ -40,18 +41,8 @@ static void free_ranges(struct ranges *r)
 
 void sl_limits_free(struct sl_limits *t)
 {
-    size_t cursor = 0;
-    const char *key;
-    union sl_map_value value;
-    while (sl_map_next(t->namespaces, &cursor, &key, &value)) {
-        free_ranges(value.pointer);
-    }
-    cursor = 0;
-    while (sl_map_next(t->classes, &cursor, &key, &value)) {
-        sl_json_free(value.pointer);
-    }
-    sl_map_free(t->namespaces);
-    sl_map_free(t->classes);
+    sl_map_free_with(t->namespaces, free_ranges);
+    sl_map_free_with(t->classes, sl_json_free_value);
     sl_mem_free(t);
 }
 

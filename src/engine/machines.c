@@ -24,8 +24,9 @@ struct sl_machine *sl_machines_take(struct sl_engine *g, const char *name)
     return m;
 }
 
-static void free_machine(struct sl_machine *m)
+static void free_machine(void *value)
 {
+    struct sl_machine *m = value;
     sl_json_free(m->labels);
     sl_json_free(m->taints);
     sl_amounts_fini(&m->allocatable);
@@ -46,13 +47,7 @@ void sl_machines_drop_unused(struct sl_engine *g, struct sl_machine *m)
 
 void sl_machines_free(struct sl_world *w)
 {
-    size_t cursor = 0;
-    const char *key;
-    union sl_map_value value;
-    while (sl_map_next(w->machines, &cursor, &key, &value)) {
-        free_machine(value.pointer);
-    }
-    sl_map_free(w->machines);
+    sl_map_free_with(w->machines, free_machine);
 }
 
 /* --- what is free ----------------------------------------------------------------------------- */

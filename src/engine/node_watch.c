@@ -33,34 +33,26 @@ struct sl_node_watch *sl_node_watch_new(void)
     return w;
 }
 
-static void free_host(struct sl_host *host)
+static void free_host(void *value)
 {
+    struct sl_host *host = value;
     sl_json_free(host->taints);
     sl_mem_free(host->name);
     sl_mem_free(host);
 }
 
-static void free_pod(struct sl_host_pod *pod)
+static void free_pod(void *value)
 {
+    struct sl_host_pod *pod = value;
     sl_mem_free(pod->workload);
     sl_mem_free(pod);
 }
 
 void sl_node_watch_free(struct sl_node_watch *w)
 {
-    union sl_map_value value;
-    const char *key;
-    size_t cursor = 0;
-    while (sl_map_next(w->pods, &cursor, &key, &value)) {
-        free_pod(value.pointer);
-    }
-    cursor = 0;
-    while (sl_map_next(w->hosts, &cursor, &key, &value)) {
-        free_host(value.pointer);
-    }
-    sl_map_free(w->pods);
+    sl_map_free_with(w->pods, free_pod);
+    sl_map_free_with(w->hosts, free_host);
     sl_map_free(w->nodes);
-    sl_map_free(w->hosts);
     sl_mem_free(w);
 }
 

@@ -16,21 +16,16 @@ struct sl_pod_use {
     struct sl_amounts amounts; /* with the pod itself */
 };
 
-static void free_use(struct sl_pod_use *use)
+static void free_use(void *value)
 {
+    struct sl_pod_use *use = value;
     sl_amounts_fini(&use->amounts);
     sl_mem_free(use);
 }
 
 void sl_pods_free(struct sl_world *w)
 {
-    size_t cursor = 0;
-    const char *key;
-    union sl_map_value value;
-    while (sl_map_next(w->pods, &cursor, &key, &value)) {
-        free_use(value.pointer);
-    }
-    sl_map_free(w->pods);
+    sl_map_free_with(w->pods, free_use);
 }
 
 /* What a topology workload owns is counted with its assignment. */

@@ -32,13 +32,7 @@ void sl_world_open(struct sl_engine *g)
 
 static void free_maps(struct sl_world *w)
 {
-    size_t cursor = 0;
-    const char *key;
-    union sl_map_value value;
-    while (sl_map_next(w->topologies, &cursor, &key, &value)) {
-        sl_mem_free(value.pointer);
-    }
-    sl_map_free(w->topologies);
+    sl_map_free_with(w->topologies, sl_mem_free);
     sl_map_free(w->hosts);
     sl_map_free(w->checks);
     sl_pods_free(w);

@@ -18,14 +18,8 @@ void sim_audit_turn(struct sim *s)
 
 static void end(struct sim *s)
 {
-    size_t cursor = 0;
-    const char *key;
-    union sl_map_value value;
     sim_life_close(s);
-    while (sl_map_next(s->told, &cursor, &key, &value)) {
-        sl_mem_free(value.pointer);
-    }
-    sl_map_free(s->told);
+    sl_map_free_with(s->told, sl_mem_free);
 }
 
 void sim_play(const struct sim_options *o)

@@ -115,6 +115,29 @@ static void test_map_many_puts_and_removes_stay_consistent(void **state)
     sl_map_free(m);
 }
 
+static char handed_over[8];
+
+static void hand_over(void *value)
+{
+    strcat(handed_over, value);
+}
+
+static void test_map_free_with_hands_over_what_is_in_it(void **state)
+{
+    (void)state;
+    char *values[] = {"a", "b", "c"};
+    struct sl_map *m = sl_map_new();
+    handed_over[0] = '\0';
+    for (size_t i = 0; i < 3; i++) {
+        sl_map_put(m, values[2 - i], (union sl_map_value){.pointer = values[2 - i]});
+    }
+    assert_true(sl_map_remove(m, "b", NULL));
+    sl_map_free_with(m, hand_over);
+    assert_string_equal(handed_over, "ca");
+    sl_map_free_with(NULL, hand_over);
+    assert_string_equal(handed_over, "ca");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -123,6 +146,7 @@ int main(void)
         cmocka_unit_test(test_map_iterates_in_insertion_order_past_holes),
         cmocka_unit_test(test_map_removing_the_entry_just_returned_keeps_the_iteration),
         cmocka_unit_test(test_map_many_puts_and_removes_stay_consistent),
+        cmocka_unit_test(test_map_free_with_hands_over_what_is_in_it),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
