@@ -38,6 +38,24 @@ void *sl_mem_grow(void *p, size_t count, size_t size)
     return grown;
 }
 
+void *sl_mem_reach(void *p, uint32_t *cap, uint32_t first, uint32_t index, size_t size)
+{
+    if (index < *cap) {
+        return p;
+    }
+    size_t grown = *cap == 0 ? first : *cap;
+    while (grown <= index) {
+        grown *= 2;
+    }
+    if (grown > UINT32_MAX) {
+        out_of_memory(grown, size);
+    }
+    p = sl_mem_grow(p, grown, size);
+    memset((char *)p + *cap * size, 0, (grown - *cap) * size);
+    *cap = (uint32_t)grown;
+    return p;
+}
+
 char *sl_mem_text(const char *text)
 {
     return text == NULL ? NULL : sl_mem_text_n(text, strlen(text));

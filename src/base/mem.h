@@ -6,10 +6,14 @@
 #ifndef SL_BASE_MEM_H
 #define SL_BASE_MEM_H
 #include <stddef.h>
+#include <stdint.h>
 
 void *sl_mem_new(size_t count, size_t size);           /* zeroed; never NULL */
 void *sl_mem_grow(void *p, size_t count, size_t size); /* never NULL; new room is not zeroed */
-char *sl_mem_text(const char *text);                   /* a copy; NULL stays NULL */
+/* An array of `*cap` members, with room for the one at `index` from now on: `*cap` is doubled as often
+ * as that takes, beginning with `first` where there are none. New members are zeroed. */
+void *sl_mem_reach(void *p, uint32_t *cap, uint32_t first, uint32_t index, size_t size);
+char *sl_mem_text(const char *text); /* a copy; NULL stays NULL */
 char *sl_mem_text_n(const char *text, size_t n);
 void sl_mem_free(void *p);
 #endif

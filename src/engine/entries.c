@@ -71,15 +71,7 @@ sl_node_id sl_node_take(struct sl_engine *g, bool is_cluster_queue, const char *
     if (id == SL_NO_ID) {
         return id;
     }
-    if (id >= g->node_cap) {
-        uint32_t cap = g->node_cap == 0 ? 64 : g->node_cap;
-        while (cap <= id) {
-            cap *= 2;
-        }
-        g->nodes = sl_mem_grow(g->nodes, cap, sizeof *g->nodes);
-        memset(g->nodes + g->node_cap, 0, (cap - g->node_cap) * sizeof *g->nodes);
-        g->node_cap = cap;
-    }
+    g->nodes = sl_mem_reach(g->nodes, &g->node_cap, 64, id, sizeof *g->nodes);
     if (g->nodes[id] == NULL) {
         struct sl_node_entry *n = sl_mem_new(1, sizeof *n);
         n->name = sl_mem_text(name);
@@ -235,15 +227,7 @@ void sl_local_queue_drop_unused(struct sl_engine *g, struct sl_local_queue *q, i
 struct sl_workload_entry *sl_workload_entry_take(struct sl_engine *g, sl_workload_id id,
                                                  const char *uid)
 {
-    if (id >= g->workload_cap) {
-        uint32_t cap = g->workload_cap == 0 ? 256 : g->workload_cap;
-        while (cap <= id) {
-            cap *= 2;
-        }
-        g->workloads = sl_mem_grow(g->workloads, cap, sizeof *g->workloads);
-        memset(g->workloads + g->workload_cap, 0, (cap - g->workload_cap) * sizeof *g->workloads);
-        g->workload_cap = cap;
-    }
+    g->workloads = sl_mem_reach(g->workloads, &g->workload_cap, 256, id, sizeof *g->workloads);
     struct sl_workload_entry *e = &g->workloads[id];
     SL_ASSERT(e->uid == NULL);
     *e = (struct sl_workload_entry){.uid = sl_mem_text(uid),

@@ -48,15 +48,7 @@ enum sl_code sl_event_from_flavor(struct sl_engine *g, const struct sl_json *obj
     if (id == SL_NO_ID) {
         return SL_CODE_TOO_MANY;
     }
-    if (id >= g->flavor_cap) {
-        uint32_t cap = g->flavor_cap == 0 ? 16 : g->flavor_cap;
-        while (cap <= id) {
-            cap *= 2;
-        }
-        g->flavors = sl_mem_grow(g->flavors, cap, sizeof *g->flavors);
-        memset(g->flavors + g->flavor_cap, 0, (cap - g->flavor_cap) * sizeof *g->flavors);
-        g->flavor_cap = cap;
-    }
+    g->flavors = sl_mem_reach(g->flavors, &g->flavor_cap, 16, id, sizeof *g->flavors);
     struct sl_flavor_entry *f = &g->flavors[id];
     const struct sl_json *spec = sl_json_get(object, "spec");
     if (gone ? f->spec == NULL : (f->spec != NULL && sl_json_equal(f->spec, spec))) {

@@ -76,15 +76,7 @@ void sl_world_close(struct sl_engine *g)
 struct sl_tree_entry *sl_world_tree(struct sl_engine *g, sl_tree_id tree)
 {
     struct sl_world *w = g->world;
-    if (tree >= w->tree_cap) {
-        uint32_t cap = w->tree_cap == 0 ? 16 : w->tree_cap;
-        while (cap <= tree) {
-            cap *= 2;
-        }
-        w->trees = sl_mem_grow(w->trees, cap, sizeof *w->trees);
-        memset(w->trees + w->tree_cap, 0, (cap - w->tree_cap) * sizeof *w->trees);
-        w->tree_cap = cap;
-    }
+    w->trees = sl_mem_reach(w->trees, &w->tree_cap, 16, tree, sizeof *w->trees);
     return &w->trees[tree];
 }
 
