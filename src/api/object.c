@@ -5,6 +5,7 @@
 #include "api/object.h"
 
 #include <stdint.h>
+#include <string.h>
 
 #include "base/clock.h"
 
@@ -57,6 +58,33 @@ const char *sl_object_annotation(const struct sl_json *o, const char *key)
 {
     return sl_json_text(sl_json_get(sl_json_get(sl_json_get(o, "metadata"), "annotations"), key),
                         NULL);
+}
+
+/* SIZE_MAX: it is not there. */
+static size_t finalizer_index(const struct sl_json *o, const char *name)
+{
+    const struct sl_json *list = sl_json_path(o, "metadata.finalizers");
+    for (size_t i = 0; i < sl_json_len(list); i++) {
+        if (strcmp(sl_json_text(sl_json_at(list, i), ""), name) == 0) {
+            return i;
+        }
+    }
+    return SIZE_MAX;
+}
+
+bool sl_object_has_finalizer(const struct sl_json *o, const char *name)
+{
+    return finalizer_index(o, name) != SIZE_MAX;
+}
+
+bool sl_object_drop_finalizer(struct sl_json *o, const char *name)
+{
+    size_t index = finalizer_index(o, name);
+    if (index == SIZE_MAX) {
+        return false;
+    }
+    sl_json_remove_at(sl_json_path(o, "metadata.finalizers"), index);
+    return true;
 }
 
 const struct sl_json *sl_object_controller_ref(const struct sl_json *o)

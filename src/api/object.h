@@ -19,6 +19,9 @@ const char *sl_object_label(const struct sl_json *o, const char *key); /* NULL w
 const char *sl_object_annotation(const struct sl_json *o, const char *key); /* NULL when absent */
 /* The owner reference with controller: true; NULL when there is none. */
 const struct sl_json *sl_object_controller_ref(const struct sl_json *o);
+bool sl_object_has_finalizer(const struct sl_json *o, const char *name);
+/* False when it was not there; an empty list stays. */
+bool sl_object_drop_finalizer(struct sl_json *o, const char *name);
 struct sl_json *sl_object_new(enum sl_kind kind, const char *ns,
                               const char *name); /* apiVersion, kind, metadata */
 

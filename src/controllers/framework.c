@@ -294,26 +294,12 @@ struct sl_json *sl_workload_pod_set(const struct sl_json *wl, size_t index)
     return sl_json_at(sl_json_path(wl, "spec.podSets"), index);
 }
 
-static size_t finalizer_index(const struct sl_json *wl)
-{
-    const struct sl_json *list = sl_json_path(wl, "metadata.finalizers");
-    for (size_t i = 0; i < sl_json_len(list); i++) {
-        if (strcmp(sl_json_text(sl_json_at(list, i), ""), SL_FINALIZER) == 0) {
-            return i;
-        }
-    }
-    return SIZE_MAX;
-}
-
 bool sl_workload_has_finalizer(const struct sl_json *wl)
 {
-    return finalizer_index(wl) != SIZE_MAX;
+    return sl_object_has_finalizer(wl, SL_FINALIZER);
 }
 
 void sl_workload_drop_finalizer(struct sl_json *wl)
 {
-    size_t index = finalizer_index(wl);
-    if (index != SIZE_MAX) {
-        sl_json_remove_at(sl_json_path(wl, "metadata.finalizers"), index);
-    }
+    (void)sl_object_drop_finalizer(wl, SL_FINALIZER);
 }

@@ -135,28 +135,14 @@ bool sl_podjob_ready(const struct sl_json *pod)
     return sl_condition_true(pod, "Ready");
 }
 
-static size_t finalizer_index(const struct sl_json *pod)
-{
-    const struct sl_json *list = sl_json_path(pod, "metadata.finalizers");
-    for (size_t i = 0; i < sl_json_len(list); i++) {
-        if (is(sl_json_text(sl_json_at(list, i), ""), SL_POD_MANAGED)) {
-            return i;
-        }
-    }
-    return SIZE_MAX;
-}
-
 bool sl_podjob_has_finalizer(const struct sl_json *pod)
 {
-    return finalizer_index(pod) != SIZE_MAX;
+    return sl_object_has_finalizer(pod, SL_POD_MANAGED);
 }
 
 void sl_podjob_drop_finalizer(struct sl_json *pod)
 {
-    size_t index = finalizer_index(pod);
-    if (index != SIZE_MAX) {
-        sl_json_remove_at(sl_json_path(pod, "metadata.finalizers"), index);
-    }
+    (void)sl_object_drop_finalizer(pod, SL_POD_MANAGED);
 }
 
 /* --- starting --------------------------------------------------------------------------------- */

@@ -164,7 +164,7 @@ static enum sl_code collect_foreground(struct sl_store *s, const char *uid, cons
     struct sl_json *object = NULL;
     enum sl_code code = sl_rows_get(s, owner->kind, owner->ns, owner->name, &object, e);
     bool waits = code == SL_CODE_OK && strcmp(sl_object_uid(object), uid) == 0 &&
-                 sl_prepare_has_finalizer(object, SL_FINALIZER_FOREGROUND);
+                 sl_object_has_finalizer(object, SL_FINALIZER_FOREGROUND);
     if (!waits && (code == SL_CODE_OK || code == SL_CODE_NOT_FOUND)) {
         sl_json_free(object);
         sl_db_bind_text(s, SL_SQL_COLLECTED, 1, uid); /* the finalizer was taken off by hand */

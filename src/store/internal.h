@@ -177,8 +177,8 @@ void sl_prepare_name(struct sl_store *s, struct sl_json *object); /* generateNam
 bool sl_prepare_spec_differs(const struct sl_json *a, const struct sl_json *b);
 /* Marks an object as being deleted; false when it was already. */
 bool sl_prepare_deletion(enum sl_kind kind, struct sl_json *object);
-bool sl_prepare_has_finalizer(const struct sl_json *object, const char *name);
 void sl_prepare_drop_owner(struct sl_json *object, const char *uid);
+/* With the list, when it was the last one. */
 void sl_prepare_drop_finalizer(struct sl_json *object, const char *name);
 
 /* --- client.c -------------------------------------------------------------------------------- */

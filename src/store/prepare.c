@@ -185,30 +185,10 @@ bool sl_prepare_deletion(enum sl_kind kind, struct sl_json *object)
     return true;
 }
 
-static size_t find_finalizer(const struct sl_json *object, const char *name)
-{
-    const struct sl_json *finalizers = sl_json_path(object, "metadata.finalizers");
-    size_t count = sl_json_len(finalizers), i = 0;
-    while (i < count && strcmp(sl_json_text(sl_json_at(finalizers, i), ""), name) != 0) {
-        i++;
-    }
-    return i < count ? i : SIZE_MAX;
-}
-
-bool sl_prepare_has_finalizer(const struct sl_json *object, const char *name)
-{
-    return find_finalizer(object, name) != SIZE_MAX;
-}
-
 void sl_prepare_drop_finalizer(struct sl_json *object, const char *name)
 {
-    size_t at = find_finalizer(object, name);
-    if (at == SIZE_MAX) {
-        return;
-    }
-    struct sl_json *finalizers = sl_json_path(object, "metadata.finalizers");
-    sl_json_remove_at(finalizers, at);
-    if (sl_json_len(finalizers) == 0) {
+    if (sl_object_drop_finalizer(object, name) &&
+        sl_json_len(sl_json_path(object, "metadata.finalizers")) == 0) {
         sl_json_remove(sl_json_get(object, "metadata"), "finalizers");
     }
 }

@@ -234,7 +234,7 @@ static enum sl_code check_finalizers(const struct sl_registry_call *c, const str
     const struct sl_json *now = sl_json_path(object, "metadata.finalizers");
     for (size_t i = 0; sl_object_deleting(old) && i < sl_json_len(now); i++) {
         const char *name = sl_json_text(sl_json_at(now, i), "");
-        if (!sl_prepare_has_finalizer(old, name)) {
+        if (!sl_object_has_finalizer(old, name)) {
             struct sl_error causes;
             sl_error_clear(&causes);
             sl_error_cause(

@@ -95,7 +95,7 @@ static enum sl_code wait_for_dependents(const struct sl_registry_call *c, struct
                                         struct sl_error *e)
 {
     struct sl_store *s = c->s;
-    if (!sl_prepare_has_finalizer(object, SL_FINALIZER_FOREGROUND)) {
+    if (!sl_object_has_finalizer(object, SL_FINALIZER_FOREGROUND)) {
         struct sl_json *finalizers = sl_json_path(object, "metadata.finalizers");
         if (finalizers == NULL) {
             finalizers = sl_json_new_list();

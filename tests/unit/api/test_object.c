@@ -68,6 +68,25 @@ static void test_object_without_metadata_reads_as_empty(void **state)
     assert_null(sl_object_controller_ref(NULL));
 }
 
+static void test_object_finalizer_is_found_and_dropped_by_name(void **state)
+{
+    (void)state;
+    struct sl_json *o = yaml("metadata: {finalizers: [a, b, 3]}");
+    assert_true(sl_object_has_finalizer(o, "a"));
+    assert_true(sl_object_has_finalizer(o, "b"));
+    assert_false(sl_object_has_finalizer(o, "c"));
+    assert_false(sl_object_has_finalizer(NULL, "a"));
+    assert_false(sl_object_drop_finalizer(o, "c"));
+    assert_true(sl_object_drop_finalizer(o, "b"));
+    assert_false(sl_object_drop_finalizer(o, "b"));
+    assert_json(o, "{\"metadata\":{\"finalizers\":[\"a\",3]}}");
+    sl_json_free(o);
+    o = yaml("metadata: {finalizers: [a]}");
+    assert_true(sl_object_drop_finalizer(o, "a"));
+    assert_json(o, "{\"metadata\":{\"finalizers\":[]}}");
+    sl_json_free(o);
+}
+
 static void test_object_new_has_type_and_name(void **state)
 {
     (void)state;
@@ -165,6 +184,7 @@ int main(void)
         cmocka_unit_test(test_kinds_are_found_by_every_name),
         cmocka_unit_test(test_object_metadata_is_read),
         cmocka_unit_test(test_object_without_metadata_reads_as_empty),
+        cmocka_unit_test(test_object_finalizer_is_found_and_dropped_by_name),
         cmocka_unit_test(test_object_new_has_type_and_name),
         cmocka_unit_test(test_condition_transition_time_moves_only_with_status),
         cmocka_unit_test(test_condition_message_is_cut_at_a_character),
