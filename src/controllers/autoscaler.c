@@ -49,12 +49,8 @@ static void write_status(struct sl_autoscaler *a, const struct sl_json *request,
         sl_json_path_make(patch, "metadata"), "resourceVersion",
         sl_object_resource_version(request)); /* the list of conditions is written whole */
     sl_json_set(patch, "status", sl_json_ref(status));
-    struct sl_write w = {.verb = SL_VERB_PATCH_STATUS_MERGE,
-                         .kind = SL_KIND_PROVISIONING_REQUEST,
-                         .ns = sl_object_namespace(request),
-                         .name = sl_object_name(request),
-                         .body = patch,
-                         .uid = sl_object_uid(request)};
+    struct sl_write w = sl_reconciler_write_of(SL_VERB_PATCH_STATUS_MERGE,
+                                               SL_KIND_PROVISIONING_REQUEST, request, patch);
     sl_map_put(a->changed_ms, r->current, (union sl_map_value){.number = (uint64_t)now_ms});
     sl_reconciler_write(r, &w, NULL);
     sl_json_free(patch);

@@ -236,11 +236,7 @@ static void give_up_prebuilt(struct sl_job_view *v)
 
 static void delete_workload(struct sl_job_view *v)
 {
-    struct sl_write w = {.verb = SL_VERB_DELETE,
-                         .kind = SL_KIND_WORKLOAD,
-                         .ns = sl_object_namespace(v->wl),
-                         .name = sl_object_name(v->wl),
-                         .uid = sl_object_uid(v->wl)};
+    struct sl_write w = sl_reconciler_write_of(SL_VERB_DELETE, SL_KIND_WORKLOAD, v->wl, NULL);
     struct sl_note note = sl_job_note(v, false, "DeletedWorkload");
     snprintf(note.message, sizeof note.message, "Deleted not matching Workload: %s/%s",
              sl_object_namespace(v->wl), sl_object_name(v->wl));

@@ -97,12 +97,8 @@ static int64_t leave_ms(const struct sl_node_row *node, const struct sl_json *po
 
 static void write_pod(struct sl_reconciler *r, enum sl_verb verb, struct sl_json *pod)
 {
-    struct sl_write w = {.verb = verb,
-                         .kind = SL_KIND_POD,
-                         .ns = sl_object_namespace(pod),
-                         .name = sl_object_name(pod),
-                         .body = verb == SL_VERB_DELETE ? NULL : pod,
-                         .uid = sl_object_uid(pod)};
+    struct sl_write w =
+        sl_reconciler_write_of(verb, SL_KIND_POD, pod, verb == SL_VERB_DELETE ? NULL : pod);
     sl_reconciler_write(r, &w, NULL);
 }
 

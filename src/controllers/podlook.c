@@ -35,11 +35,7 @@ void sl_pod_look_let_go(struct sl_pod_look *l, struct sl_json *pod)
 void sl_pod_look_delete(struct sl_pod_look *l, struct sl_json *pod, const char *reason,
                         const char *message)
 {
-    struct sl_write w = {.verb = SL_VERB_DELETE,
-                         .kind = SL_KIND_POD,
-                         .ns = sl_object_namespace(pod),
-                         .name = sl_object_name(pod),
-                         .uid = sl_object_uid(pod)};
+    struct sl_write w = sl_reconciler_write_of(SL_VERB_DELETE, SL_KIND_POD, pod, NULL);
     struct sl_note note = note_of(pod, reason);
     (void)snprintf(note.message, sizeof note.message, "%s", message);
     sl_reconciler_write(l->r, &w, &note);
@@ -374,11 +370,7 @@ static void act_deleted(struct sl_pod_look *l)
 
 static void give_up(struct sl_pod_look *l)
 {
-    struct sl_write w = {.verb = SL_VERB_DELETE,
-                         .kind = SL_KIND_WORKLOAD,
-                         .ns = sl_object_namespace(l->wl),
-                         .name = sl_object_name(l->wl),
-                         .uid = sl_object_uid(l->wl)};
+    struct sl_write w = sl_reconciler_write_of(SL_VERB_DELETE, SL_KIND_WORKLOAD, l->wl, NULL);
     sl_reconciler_write(l->r, &w, NULL);
 }
 

@@ -166,12 +166,8 @@ static void write_state(struct look *l, const struct sl_provreq_view *v, struct 
              "Admission check %.100s updated state from %s to %s%s%.300s",
              sl_json_path_text(state, "name", ""), old, now,
              message[0] == '\0' ? "" : " with message: ", message);
-    struct sl_write w = {.verb = SL_VERB_PATCH_STATUS_MERGE,
-                         .kind = SL_KIND_WORKLOAD,
-                         .ns = sl_object_namespace(l->workload),
-                         .name = sl_object_name(l->workload),
-                         .body = patch,
-                         .uid = sl_object_uid(l->workload)};
+    struct sl_write w =
+        sl_reconciler_write_of(SL_VERB_PATCH_STATUS_MERGE, SL_KIND_WORKLOAD, l->workload, patch);
     sl_reconciler_write(l->r, &w, &note);
     sl_json_free(patch);
 }
@@ -208,11 +204,8 @@ static bool delete_unused(struct look *l)
     for (size_t i = 0; i < sl_json_len(l->requests); i++) {
         const struct sl_json *request = sl_json_at(l->requests, i);
         if (!is_used(l, request)) {
-            struct sl_write w = {.verb = SL_VERB_DELETE,
-                                 .kind = SL_KIND_PROVISIONING_REQUEST,
-                                 .ns = sl_object_namespace(request),
-                                 .name = sl_object_name(request),
-                                 .uid = sl_object_uid(request)};
+            struct sl_write w =
+                sl_reconciler_write_of(SL_VERB_DELETE, SL_KIND_PROVISIONING_REQUEST, request, NULL);
             sl_reconciler_write(l->r, &w, NULL);
             return true;
         }

@@ -46,12 +46,8 @@ static void write_status(struct sl_queues *q, size_t index, struct sl_json *live
     struct sl_reconciler *r = &q->kinds[index];
     struct sl_json *patch = sl_json_new_map();
     sl_json_set(patch, "status", sl_json_ref(status));
-    struct sl_write w = {.verb = SL_VERB_PATCH_STATUS_MERGE,
-                         .kind = kinds[index],
-                         .ns = sl_object_namespace(live),
-                         .name = sl_object_name(live),
-                         .body = patch,
-                         .uid = sl_object_uid(live)};
+    struct sl_write w =
+        sl_reconciler_write_of(SL_VERB_PATCH_STATUS_MERGE, kinds[index], live, patch);
     sl_reconciler_write(r, &w, NULL);
     sl_json_free(patch);
 }

@@ -140,14 +140,20 @@ void sl_reconciler_write(struct sl_reconciler *r, const struct sl_write *w,
     r->client->write(r->client->self, w, written, f);
 }
 
+struct sl_write sl_reconciler_write_of(enum sl_verb verb, enum sl_kind kind,
+                                       const struct sl_json *object, struct sl_json *body)
+{
+    return (struct sl_write){.verb = verb,
+                             .kind = kind,
+                             .ns = sl_object_namespace(object),
+                             .name = sl_object_name(object),
+                             .body = body,
+                             .uid = sl_object_uid(object)};
+}
+
 void sl_reconciler_write_status(struct sl_reconciler *r, enum sl_kind kind, struct sl_json *object)
 {
-    struct sl_write w = {.verb = SL_VERB_UPDATE_STATUS,
-                         .kind = kind,
-                         .ns = sl_object_namespace(object),
-                         .name = sl_object_name(object),
-                         .body = object,
-                         .uid = sl_object_uid(object)};
+    struct sl_write w = sl_reconciler_write_of(SL_VERB_UPDATE_STATUS, kind, object, object);
     sl_reconciler_write(r, &w, NULL);
 }
 

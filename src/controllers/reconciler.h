@@ -49,6 +49,10 @@ struct sl_note {
 void sl_reconciler_write(struct sl_reconciler *r, const struct sl_write *w,
                          const struct sl_note *note);
 
+/* A write to `object`, whose texts it borrows, guarded by its uid. `body` is an object or a patch, as the
+ * verb wants it; NULL to delete. */
+struct sl_write sl_reconciler_write_of(enum sl_verb verb, enum sl_kind kind,
+                                       const struct sl_json *object, struct sl_json *body);
 /* The object's status as it stands there, guarded by its uid. */
 void sl_reconciler_write_status(struct sl_reconciler *r, enum sl_kind kind, struct sl_json *object);
 

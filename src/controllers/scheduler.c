@@ -118,12 +118,7 @@ static void bind(struct sl_scheduler *s, struct sl_json *pod, const char *node)
     struct sl_reconciler *r = &s->pods;
     sl_map_put(s->assumed, r->current, (union sl_map_value){.pointer = sl_mem_text(node)});
     sl_json_set_text(sl_json_path_make(pod, "spec"), "nodeName", node);
-    struct sl_write w = {.verb = SL_VERB_UPDATE,
-                         .kind = SL_KIND_POD,
-                         .ns = sl_object_namespace(pod),
-                         .name = sl_object_name(pod),
-                         .body = pod,
-                         .uid = sl_object_uid(pod)};
+    struct sl_write w = sl_reconciler_write_of(SL_VERB_UPDATE, SL_KIND_POD, pod, pod);
     sl_reconciler_write(r, &w, NULL);
 }
 

@@ -37,12 +37,7 @@ void sl_pod_ungate(struct sl_json *pod, const char *const *levels, char *const *
 static void write_pod(struct sl_reconciler *r, enum sl_verb verb, struct sl_json *pod,
                       const struct sl_note *note)
 {
-    struct sl_write w = {.verb = verb,
-                         .kind = SL_KIND_POD,
-                         .ns = sl_object_namespace(pod),
-                         .name = sl_object_name(pod),
-                         .body = pod,
-                         .uid = sl_object_uid(pod)};
+    struct sl_write w = sl_reconciler_write_of(verb, SL_KIND_POD, pod, pod);
     sl_reconciler_write(r, &w, note);
 }
 

@@ -139,6 +139,22 @@ static void test_reconciler_forbidden_write_is_tried_again_much_later(void **sta
     assert_true(sl_work_due_ms(f->r.work) == T0 + SL_FORBIDDEN_RETRY_MS);
 }
 
+static void test_reconciler_write_of_names_the_object_and_its_uid(void **state)
+{
+    (void)state;
+    struct sl_json *pod = sl_object_new(SL_KIND_POD, "n", "p"), *patch = sl_json_new_map();
+    sl_json_set_text(sl_json_get(pod, "metadata"), "uid", "u");
+    struct sl_write w = sl_reconciler_write_of(SL_VERB_PATCH_MERGE, SL_KIND_POD, pod, patch);
+    assert_int_equal(w.verb, SL_VERB_PATCH_MERGE);
+    assert_int_equal(w.kind, SL_KIND_POD);
+    assert_string_equal(w.ns, "n");
+    assert_string_equal(w.name, "p");
+    assert_string_equal(w.uid, "u");
+    assert_ptr_equal(w.body, patch);
+    sl_json_free(pod);
+    sl_json_free(patch);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 int main(void)
 {
@@ -149,6 +165,7 @@ int main(void)
         TEST(test_reconciler_failed_write_is_tried_again_later),
         TEST(test_reconciler_refused_write_is_not_tried_again),
         TEST(test_reconciler_forbidden_write_is_tried_again_much_later),
+        TEST(test_reconciler_write_of_names_the_object_and_its_uid),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
