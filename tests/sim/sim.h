@@ -84,6 +84,7 @@ struct sim {
     struct sim_relay *relay;
     struct sim_replicas *replicas; /* then there is no engine, controllers, relay: replicas.h */
     bool kicked;
+    bool troubled_before;    /* the last commit failed by a fault of the disk */
     bool spoiled;            /* power was cut from a disk that lied: the database may be damaged */
     struct sim_chance turns; /* when a turn ends with a commit */
     struct sl_map *told;     /* workload -> what the story last said of it */
