@@ -32,7 +32,7 @@ static bool claimed_before(uint32_t index)
 }
 
 /*@
-  requires inv:        UsageInv;
+  requires inv:        ask ==> CellsLinked && LimitsInRange && UsageInRange;
   requires index:      index < SL_CLAIMS_MAX;
   requires queue:      sl_plan.cluster_queue < SL_NODES_MAX;
   terminates           \true;
@@ -58,7 +58,7 @@ static enum sl_status check_claim(uint32_t index, bool ask)
 }
 
 /*@
-  requires inv:        UsageInv;
+  requires inv:        ask ==> CellsLinked && LimitsInRange && UsageInRange;
   terminates           \true;
   exits                \false;
   assigns              \nothing;
@@ -91,7 +91,7 @@ static enum sl_status check_claims(bool ask)
 
 /* Does the plan name a live workload that stands at `from`, which is a place where only pending ones stand? */
 /*@
-  requires places:     PlacesAgree;
+  requires place:      sl_plan.workload < SL_WORKLOADS_MAX ==> PlaceAgrees(sl_plan.workload);
   requires from:       from == SL_PLACE_IN_FLIGHT || from == SL_PLACE_ORPHANED;
   terminates           \true;
   exits                \false;
@@ -114,13 +114,17 @@ static enum sl_status check_workload(enum sl_place from)
 }
 
 /*@
-  requires inv:        CoreInv;
+  requires place:      sl_plan.workload < SL_WORKLOADS_MAX ==> PlaceAgrees(sl_plan.workload);
+  requires inv:        ask ==> CellsLinked && LimitsInRange && UsageInRange;
   requires from:       from == SL_PLACE_IN_FLIGHT || from == SL_PLACE_ORPHANED;
   terminates           \true;
   exits                \false;
   assigns              \nothing;
-  ensures  result:     \result == SL_OK <==> PlanNames(from) && PlanClaimsSound &&
-                         (ask ==> PlanAvailable) && sl_trail_depth == 0;
+  ensures  names:      \result == SL_OK ==> PlanNames(from);
+  ensures  closed:     \result == SL_OK ==> sl_trail_depth == 0;
+  ensures  claims:     \result == SL_OK ==> PlanClaimsSound && (ask ==> PlanAvailable);
+  ensures  fair:       PlanNames(from) && PlanClaimsSound && (ask ==> PlanAvailable) &&
+                         sl_trail_depth == 0 ==> \result == SL_OK;
 */
 static enum sl_status check(enum sl_place from, bool ask)
 {
@@ -153,9 +157,11 @@ enum sl_status sl_commit_check_form(void)
                        sl_trail_cell[0 .. SL_TRAIL_MAX - 1], sl_trail_own[0 .. SL_TRAIL_MAX - 1],
                        sl_trail_usage[0 .. SL_TRAIL_MAX - 1];
   ensures  inv:        UsageInv && TrailSound;
-  ensures  used:       \result == SL_OK ==> cell < SL_CELLS_MAX && sl_cell_home[cell] != 0;
+  ensures  known:      \result == SL_OK ==> cell < SL_CELLS_MAX;
+  ensures  used:       \result == SL_OK ==> sl_cell_home[cell] != 0;
   ensures  charged:    \result == SL_OK ==> \forall integer c; 0 <= c < SL_CELLS_MAX ==>
                          sl_cell_own[c] == \old(sl_cell_own[c]) + (c == cell ? amount : 0);
+  ensures  limits:     \result == SL_OK && ask ==> LimitsKept{Pre,Post};
   ensures  past:       sl_trail_depth > 0 ==> SamePast{Pre,Post}(0);
 */
 static enum sl_status charge(sl_cell_id cell, int64_t amount, bool ask)
@@ -178,6 +184,7 @@ static enum sl_status charge(sl_cell_id cell, int64_t amount, bool ask)
   ensures  used:       \result == SL_OK ==> ChargedCellsUsed;
   ensures  charged:    \result == SL_OK ==> \forall integer c; 0 <= c < SL_CELLS_MAX ==>
                          sl_cell_own[c] == \old(sl_cell_own[c]) + PlanSum(c, sl_plan.claim_count);
+  ensures  limits:     \result == SL_OK && ask ==> LimitsKept{Pre,Post};
   ensures  past:       SamePast{Pre,Post}(0);
 */
 static enum sl_status charge_claims(bool ask)
@@ -187,6 +194,7 @@ static enum sl_status charge_claims(bool ask)
       loop invariant inv:    UsageInv && TrailSound && ChargedCellsUsed;
       loop invariant sum:    \forall integer c; 0 <= c < SL_CELLS_MAX ==>
                                sl_cell_own[c] == \at(sl_cell_own[c], Pre) + PlanSum(c, i);
+      loop invariant limits: ask ==> LimitsKept{Pre,Here};
       loop invariant past:   SamePast{Pre,Here}(0);
       loop assigns           i, sl_cell_own[0 .. SL_CELLS_MAX - 1], sl_cell_usage[0 .. SL_CELLS_MAX - 1],
                              sl_total[0 .. SL_TOTALS_MAX - 1], sl_trail_count,
@@ -245,6 +253,7 @@ static enum sl_status reserve_record(void)
                          sl_workloads[sl_plan.workload] == \old(sl_workloads[sl_plan.workload]);
   ensures  charged:    \result == SL_OK ==> \forall integer c; 0 <= c < SL_CELLS_MAX ==>
                          sl_cell_own[c] == \old(sl_cell_own[c]) + PlanSum(c, sl_plan.claim_count);
+  ensures  limits:     \result == SL_OK && ask ==> LimitsKept{Pre,Post};
   ensures  holds:      \result == SL_OK ==> HoldsQuota(sl_plan.workload);
 */
 static enum sl_status charge_and_reserve(bool ask)
@@ -276,11 +285,16 @@ static enum sl_status charge_and_reserve(bool ask)
                        sl_claim_cells[sl_plan.workload][0 .. SL_CLAIMS_MAX - 1],
                        sl_claim_amounts[sl_plan.workload][0 .. SL_CLAIMS_MAX - 1],
                        sl_claim_workload_limit, sl_claim_cell_limit;
-  ensures  inv:        CoreInv && sl_trail_depth == 0;
+  ensures  records:    RecordsValid;
+  ensures  places:     PlacesAgree;
+  ensures  claims:     ClaimsValid && ClaimsHeld;
+  ensures  usage:      UsageInv && ChargedCellsUsed && TrailSound && sl_trail_depth == 0;
+  ensures  conserved:  Conserved;
   ensures  refused:    \result != SL_OK ==>
                          UsageSame{Pre,Post} && WorkloadSame{Pre,Post}(sl_plan.workload);
   ensures  charged:    \result == SL_OK ==> \forall integer c; 0 <= c < SL_CELLS_MAX ==>
                          sl_cell_own[c] == \old(sl_cell_own[c]) + PlanSum(c, sl_plan.claim_count);
+  ensures  limits:     \result == SL_OK && ask ==> LimitsKept{Pre,Post};
   ensures  stored:     \result == SL_OK ==> PlanStored(sl_plan.workload);
   ensures  holds:      \result == SL_OK ==> HoldsQuota(sl_plan.workload) &&
                          sl_places[sl_plan.workload] == SL_PLACE_HOLDING;

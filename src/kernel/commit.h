@@ -18,24 +18,30 @@
 
 /* Would sl_plan be accepted? No effect. */
 /*@
-  requires inv:        CoreInv;
+  requires place:      sl_plan.workload < SL_WORKLOADS_MAX ==> PlaceAgrees(sl_plan.workload);
+  requires inv:        CellsLinked && LimitsInRange && UsageInRange;
   terminates           \true;
   exits                \false;
   assigns              \nothing;
-  ensures  result:     \result == SL_OK <==>
-                         PlanNames(SL_PLACE_IN_FLIGHT) && PlanClaimsSound && PlanAvailable &&
-                         sl_trail_depth == 0;
+  ensures  names:      \result == SL_OK ==> PlanNames(SL_PLACE_IN_FLIGHT);
+  ensures  closed:     \result == SL_OK ==> sl_trail_depth == 0;
+  ensures  claims:     \result == SL_OK ==> PlanClaimsSound && PlanAvailable;
+  ensures  fair:       PlanNames(SL_PLACE_IN_FLIGHT) && PlanClaimsSound && PlanAvailable &&
+                         sl_trail_depth == 0 ==> \result == SL_OK;
 */
 enum sl_status sl_commit_check(void) SL_MUST_CHECK;
 
 /* The same without asking whether the claims are available: is it a plan for a head of the running cycle? */
 /*@
-  requires inv:        CoreInv;
+  requires place:      sl_plan.workload < SL_WORKLOADS_MAX ==> PlaceAgrees(sl_plan.workload);
   terminates           \true;
   exits                \false;
   assigns              \nothing;
-  ensures  result:     \result == SL_OK <==>
-                         PlanNames(SL_PLACE_IN_FLIGHT) && PlanClaimsSound && sl_trail_depth == 0;
+  ensures  names:      \result == SL_OK ==> PlanNames(SL_PLACE_IN_FLIGHT);
+  ensures  closed:     \result == SL_OK ==> sl_trail_depth == 0;
+  ensures  claims:     \result == SL_OK ==> PlanClaimsSound;
+  ensures  fair:       PlanNames(SL_PLACE_IN_FLIGHT) && PlanClaimsSound && sl_trail_depth == 0 ==>
+                         \result == SL_OK;
 */
 enum sl_status sl_commit_check_form(void) SL_MUST_CHECK;
 
@@ -57,6 +63,7 @@ enum sl_status sl_commit_check_form(void) SL_MUST_CHECK;
   ensures  refused:    \result != SL_OK ==>
                          UsageSame{Pre,Post} && WorkloadSame{Pre,Post}(sl_plan.workload);
   ensures  checked:    \result == SL_OK ==> \old(PlanNames(SL_PLACE_IN_FLIGHT) && PlanAvailable);
+  ensures  limits:     \result == SL_OK ==> LimitsKept{Pre,Post};
   ensures  charged:    \result == SL_OK ==> \forall integer c; 0 <= c < SL_CELLS_MAX ==>
                          sl_cell_own[c] == \old(sl_cell_own[c]) + PlanSum(c, sl_plan.claim_count);
   ensures  stored:     \result == SL_OK ==> PlanStored(sl_plan.workload);

@@ -197,14 +197,14 @@ static bool add_to_parent(sl_cell_id cell)
 
 /* The same for the total of its resource. */
 /*@
-  requires cell:       cell < sl_cell_limit <= SL_CELLS_MAX && CellSound(cell);
-  requires scratch:    ScratchInRange(cell);
+  requires cell:       cell < SL_CELLS_MAX;
+  requires range:      0 <= sl_cell_own[cell] <= SL_AMOUNT_MAX &&
+                       0 <= sl_check_total[cell_slot(cell)] <= SL_AMOUNT_MAX;
   terminates           \true;
   exits                \false;
   assigns              sl_check_total[cell_slot(cell)];
   ensures  total:      sl_check_total[cell_slot(cell)] ==
                        \old(sl_check_total[cell_slot(cell)]) + sl_cell_own[cell];
-  ensures  scratch:    \result ==> ScratchInRange(cell);
   ensures  fair:       \result <==> sl_check_total[cell_slot(cell)] <= SL_AMOUNT_MAX;
 */
 static bool add_to_total(sl_cell_id cell)

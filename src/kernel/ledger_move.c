@@ -85,7 +85,7 @@ static bool is_under(sl_node_id node, sl_node_id top)
   terminates           \true;
   exits                \false;
   assigns              sl_scratch_moves[0 .. SL_NODES_MAX - 1];
-  ensures  fit:        \result ==> LevelsFit(node, level);
+  ensures  fit:        \result <==> LevelsFit(node, level);
   ensures  moves:      \result ==> \forall integer i; 0 <= i < sl_node_limit ==> (sl_scratch_moves[i] <==> Under(i, node));
 */
 static bool plan_levels(sl_node_id node, uint32_t level)
@@ -248,7 +248,7 @@ static void link_cells(sl_node_id node)
   terminates           \true;
   exits                \false;
   assigns              sl_scratch_moves[0 .. SL_NODES_MAX - 1];
-  ensures  fit:        \result ==> LevelsFit(node, level);
+  ensures  fit:        \result <==> LevelsFit(node, level);
   ensures  moves:      \result && sl_node_children[node] != 0 ==> \forall integer i; 0 <= i < sl_node_limit ==>
                        (sl_scratch_moves[i] <==> Under(i, node));
 */
@@ -323,6 +323,7 @@ static void hang(sl_node_id node, uint32_t up, uint32_t level)
   ensures  own:        OwnElsewhere{Old, Post}(-1);
   ensures  cycle:      \result == SL_REFUSED_CYCLE <==> up != 0 && Under(up - 1, node);
   ensures  fit:        \result == SL_OK ==> LevelsFit(node, level);
+  ensures  deep:       \result == SL_REFUSED_TOO_DEEP ==> !LevelsFit{Pre}(node, level);
   ensures  moves:      \result == SL_OK && sl_node_children[node] != 0 ==>
                        \forall integer i; 0 <= i < sl_node_limit ==> (sl_scratch_moves[i] <==> Under(i, node));
   ensures  targets:    \result == SL_OK && up != 0 ==> TargetsFound(node, up - 1);

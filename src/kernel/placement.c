@@ -15,6 +15,7 @@
   ensures  refused:    \result != SL_OK ==> UsageSame{Pre,Post} && WorkloadSame{Pre,Post}(sl_plan.workload);
   ensures  named:      \result == SL_OK ==> (ask ? \old(PlanNames(SL_PLACE_IN_FLIGHT) && PlanAvailable)
                                                  : \old(PlanNames(SL_PLACE_ORPHANED)));
+  ensures  limits:     \result == SL_OK && ask ==> LimitsKept{Pre,Post};
   ensures  holds:      \result == SL_OK ==> PlanStored(sl_plan.workload) && HoldsQuota(sl_plan.workload);
   ensures  closed:     sl_trail_depth == \old(sl_trail_depth);
 */
@@ -34,6 +35,7 @@ static enum sl_status commit_quota(bool ask)
                          TopologySame{Pre,Post};
   ensures  named:      \result == SL_OK ==> (ask ? \old(PlanNames(SL_PLACE_IN_FLIGHT) && PlanAvailable)
                                                  : \old(PlanNames(SL_PLACE_ORPHANED)));
+  ensures  limits:     \result == SL_OK && ask ==> LimitsKept{Pre,Post};
   ensures  holds:      \result == SL_OK ==> PlanStored(sl_plan.workload) && HoldsQuota(sl_plan.workload);
   ensures  placed:     \result == SL_OK ==> sl_topology_plan.workload == sl_plan.workload &&
                          PlanInPlace{Pre,Post}(sl_plan.workload, ask);

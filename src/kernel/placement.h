@@ -32,6 +32,7 @@ extern uint32_t sl_plan_row_hints[SL_DOMAINS_MAX];
                          TopologySame{Pre,Post};
   ensures  quota:      \result == SL_OK ==> \old(PlanNames(SL_PLACE_IN_FLIGHT) && PlanAvailable) &&
                          PlanStored(sl_plan.workload) && HoldsQuota(sl_plan.workload);
+  ensures  limits:     \result == SL_OK ==> LimitsKept{Pre,Post};
   ensures  alone:      \result == SL_OK && sl_topology_plan.set_count == 0 ==> TopologySame{Pre,Post};
   ensures  placed:     \result == SL_OK && sl_topology_plan.set_count > 0 ==>
                          sl_topology_plan.workload == sl_plan.workload &&

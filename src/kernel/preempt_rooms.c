@@ -150,6 +150,8 @@ static bool all_suffice(void)
   assigns              SL_NEEDS;
   ensures  items:      NeedsInRange;
   ensures  listed:     \result == SL_OK ==> PlanItems;
+  ensures  none:       sl_topology_plan.set_count == 0 ==> \result == SL_OK;
+  ensures  refused:    \result != SL_OK ==> sl_need_count == 0;
 */
 static enum sl_status list_wanted(void)
 {

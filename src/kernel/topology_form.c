@@ -100,13 +100,32 @@ static bool rows_good(uint32_t set, bool whole)
     return pods == (int64_t)sl_topology_plan.sets[set].count;
 }
 
+/* A quotient asks the same as the product, which may need more than 64 bits. */
+/*@ ghost
+  /@ requires some:       0 < count;
+     terminates           \true;
+     exits                \false;
+     assigns              \nothing;
+     ensures  same:       0 <= per_pod <= SL_AMOUNT_MAX / count <==>
+                            0 <= per_pod && per_pod * count <= SL_AMOUNT_MAX;
+  @/
+  static void lemma_quotient(int64_t per_pod, uint32_t count)
+  {
+    /@ assert parts: SL_AMOUNT_MAX == (SL_AMOUNT_MAX / count) * count + SL_AMOUNT_MAX % count; @/
+    /@ assert rest: 0 <= SL_AMOUNT_MAX % count < count; @/
+    /@ assert below: per_pod <= SL_AMOUNT_MAX / count ==> per_pod * count <= (SL_AMOUNT_MAX / count) * count; @/
+    /@ assert above: per_pod >= SL_AMOUNT_MAX / count + 1 ==>
+         per_pod * count >= (SL_AMOUNT_MAX / count + 1) * count; @/
+  }
+*/
+
 /* Is `per_pod` for all those pods an amount? */
 /*@
   requires some:       0 < count;
   terminates           \true;
   exits                \false;
   assigns              \nothing;
-  ensures  result:     \result <==> 0 <= per_pod && per_pod * count <= SL_AMOUNT_MAX;
+  ensures  result:     \result <==> 0 <= per_pod <= SL_AMOUNT_MAX / count;
 */
 static bool amount_fits(int64_t per_pod, uint32_t count)
 {
@@ -128,6 +147,7 @@ static bool request_good(uint32_t set, uint32_t k)
         (k > 0 && sl_topology_plan.sets[set].requests[k - 1].measure >= measure)) {
         return false;
     }
+    //@ ghost lemma_quotient(sl_topology_plan.sets[set].requests[k].per_pod, sl_topology_plan.sets[set].count);
     return amount_fits(sl_topology_plan.sets[set].requests[k].per_pod,
                        sl_topology_plan.sets[set].count);
 }
