@@ -22,8 +22,8 @@ struct sl_pod_look {
 void sl_pod_look_act(struct sl_pod_look *l);
 
 /* --- podmatch.c --------------------------------------------------------------------------------------- */
-/* Before there is a Workload: pods that can run no more are let go, and those beyond the group's count deleted and taken
- * off the list. False: the group cannot get a Workload now. */
+/* Before there is a Workload: pods that can run no more are let go, and those beyond the group's count deleted. False:
+ * the group cannot get a Workload now. */
 bool sl_pod_look_gather(struct sl_pod_look *l);
 /* The list becomes the pods that the Workload is for: beyond its counts they are deleted, and those that were replaced
  * let go. False: it is not this group's Workload any more. */

@@ -151,6 +151,12 @@ static void gone(struct fixture *f, const char *name)
     sl_json_free(o);
 }
 
+static void annotate(struct fixture *f, const char *name, const char *key, const char *value)
+{
+    sl_json_set_text(sl_json_path_make(pod(f, name), "metadata.annotations"), key, value);
+    show(f, SL_KIND_POD, name);
+}
+
 static void test_podgroups_pod_gets_a_workload_and_starts_with_it(void **state)
 {
     struct fixture *f = *state;
@@ -258,6 +264,27 @@ static void test_podgroups_excess_pod_is_let_go_then_deleted(void **state)
     assert_null(pod(f, "b"));
 }
 
+static void
+test_podgroups_excess_pod_of_a_role_that_is_full_up_is_gone_before_the_workload(void **state)
+{
+    struct fixture *f = *state;
+    put_pod(f, "a", "g", "", "\"phase\":\"Pending\"");
+    put_pod(f, "b", "g", "", "\"phase\":\"Pending\"");
+    put_pod(f, "c", "g", "", "\"phase\":\"Pending\"");
+    annotate(f, "c", "kueue.x-k8s.io/role-hash", "other");
+    step(f);
+    assert_false(sl_podjob_has_finalizer(pod(f, "c")));
+    for (int i = 0; i < 4; i++) {
+        show(f, SL_KIND_POD, "c");
+        show(f, SL_KIND_WORKLOAD, "g");
+        step(f);
+    }
+    assert_null(pod(f, "c"));
+    show(f, SL_KIND_POD, "a");
+    step(f);
+    assert_true(sl_json_path_int(workload(f, "g"), "spec.podSets.0.count", 0) == 2);
+}
+
 static void test_podgroups_missing_pod_is_waited_for(void **state)
 {
     struct fixture *f = *state;
@@ -342,12 +369,6 @@ static void test_podgroups_unmanaged_pod_is_not_looked_at(void **state)
     step(f);
     assert_int_equal(f->fake.write_count, 0);
     assert_true(sl_podgroups_due_ms(&f->pods) == INT64_MAX);
-}
-
-static void annotate(struct fixture *f, const char *name, const char *key, const char *value)
-{
-    sl_json_set_text(sl_json_path_make(pod(f, name), "metadata.annotations"), key, value);
-    show(f, SL_KIND_POD, name);
 }
 
 static void put_prebuilt(struct fixture *f, const char *name, const char *more)
@@ -511,6 +532,7 @@ int main(void)
         TEST(test_podgroups_evicted_pod_behind_its_gate_stays_and_frees_the_quota),
         TEST(test_podgroups_group_waits_for_all_its_pods),
         TEST(test_podgroups_excess_pod_is_let_go_then_deleted),
+        TEST(test_podgroups_excess_pod_of_a_role_that_is_full_up_is_gone_before_the_workload),
         TEST(test_podgroups_missing_pod_is_waited_for),
         TEST(test_podgroups_succeeded_pods_are_reclaimable_and_end_the_group),
         TEST(test_podgroups_workload_of_somebody_else_is_left_alone),
