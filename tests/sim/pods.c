@@ -226,7 +226,8 @@ void sim_group_read(const struct sim *s, const struct sl_json *pods, const struc
     for (size_t i = 0; i < sl_json_len(pods); i++) {
         const struct sl_json *one = sl_json_at(pods, i);
         if (sim_group_has(out, one)) {
-            out->have[sim_pod_role(one)] += sl_podjob_counts(one) && !sl_object_deleting(one);
+            out->have[sim_pod_role(one)] +=
+                sl_podjob_counts(one) && (!sl_object_deleting(one) || sl_podjob_succeeded(one));
         }
     }
 }

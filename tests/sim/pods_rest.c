@@ -167,7 +167,7 @@ static void check_pod(struct sim *s, const struct sl_json *pod, const struct sl_
                       const struct sl_json *workloads)
 {
     const struct sl_json *workload = workload_of(workloads, pod);
-    if (sl_object_deleting(pod)) {
+    if (sl_object_deleting(pod) && !sl_podjob_succeeded(pod)) {
         complain(pod, "is being deleted");
     }
     if (sl_podjob_ended(pod)) {

@@ -50,7 +50,7 @@ void sim_world_settings(struct sim *s)
     s->has_topology = sim_chance_of(&c, 50);
     s->has_check = sim_chance_of(&c, 40);
     s->has_provisioning = sim_chance_of(&c, 30);
-    s->has_pods = !s->options->replicas && sim_chance_of(&pods, 25);
+    s->has_pods = sim_chance_of(&pods, 25);
 }
 
 /* --- queues ------------------------------------------------------------------------------------- */
