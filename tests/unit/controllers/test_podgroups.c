@@ -455,6 +455,66 @@ static void test_podgroups_group_owns_its_prebuilt_workload_and_lets_it_go(void 
     assert_false(sl_workload_has_finalizer(workload(f, "g")));
 }
 
+static void put_class(struct fixture *f, const char *name, int64_t value)
+{
+    struct sl_json *class = sl_object_new(SL_KIND_WORKLOAD_PRIORITY_CLASS, "", name);
+    sl_json_set_int(class, "value", value);
+    fake_put(&f->fake, SL_KIND_WORKLOAD_PRIORITY_CLASS, class);
+}
+
+static void label(struct fixture *f, const char *name, const char *key, const char *value)
+{
+    sl_json_set_text(sl_json_path_make(pod(f, name), "metadata.labels"), key, value);
+    show(f, SL_KIND_POD, name);
+}
+
+static void test_podgroups_workload_follows_its_pods_to_another_class_when_they_agree(void **state)
+{
+    struct fixture *f = *state;
+    put_class(f, "high", 100);
+    put_class(f, "low", 1);
+    put_pod(f, "a", "g", ",\"creationTimestamp\":\"2024-01-01T00:00:01Z\"",
+            "\"phase\":\"Pending\"");
+    put_pod(f, "b", "g", ",\"creationTimestamp\":\"2024-01-01T00:00:02Z\"",
+            "\"phase\":\"Pending\"");
+    step(f);
+    assert_int_equal(sl_json_path_int(workload(f, "g"), "spec.priority", -1), 0);
+    label(f, "a", SL_LABEL_PRIORITY_CLASS, "high");
+    step(f);
+    assert_int_equal(sl_json_path_int(workload(f, "g"), "spec.priority", -1), 0);
+    label(f, "b", SL_LABEL_PRIORITY_CLASS, "high");
+    step(f);
+    assert_int_equal(sl_json_path_int(workload(f, "g"), "spec.priority", -1), 100);
+    assert_string_equal(sl_json_path_text(workload(f, "g"), "spec.priorityClassRef.name", ""),
+                        "high");
+    assert_string_equal(sl_json_path_text(workload(f, "g"), "spec.priorityClassRef.kind", ""),
+                        "WorkloadPriorityClass");
+    say(f, "g", "QuotaReserved", true); /* it may change while quota is reserved */
+    label(f, "a", SL_LABEL_PRIORITY_CLASS, "low");
+    label(f, "b", SL_LABEL_PRIORITY_CLASS, "low");
+    step(f);
+    assert_int_equal(sl_json_path_int(workload(f, "g"), "spec.priority", -1), 1);
+}
+
+static void test_podgroups_workload_with_quota_and_no_class_is_given_none(void **state)
+{
+    struct fixture *f = *state;
+    put_class(f, "high", 100);
+    put_pod(f, "a", NULL, "", "\"phase\":\"Pending\"");
+    step(f);
+    char name[254];
+    (void)snprintf(name, sizeof name, "%s", only_workload(f));
+    say(f, name, "QuotaReserved", true);
+    label(f, "a", SL_LABEL_PRIORITY_CLASS, "high");
+    step(f);
+    assert_null(sl_json_path(workload(f, name), "spec.priorityClassRef"));
+    say(f, name, "QuotaReserved", false);
+    show(f, SL_KIND_POD, "a");
+    step(f);
+    assert_string_equal(sl_json_path_text(workload(f, name), "spec.priorityClassRef.name", ""),
+                        "high");
+}
+
 static void test_podgroups_admission_gates_of_the_pod_are_its_workloads(void **state)
 {
     struct fixture *f = *state;
@@ -542,6 +602,8 @@ int main(void)
         TEST(test_podgroups_prebuilt_workload_of_other_pods_is_given_up),
         TEST(test_podgroups_prebuilt_workload_of_another_owner_is_not_touched),
         TEST(test_podgroups_group_owns_its_prebuilt_workload_and_lets_it_go),
+        TEST(test_podgroups_workload_follows_its_pods_to_another_class_when_they_agree),
+        TEST(test_podgroups_workload_with_quota_and_no_class_is_given_none),
         TEST(test_podgroups_admission_gates_of_the_pod_are_its_workloads),
         TEST(test_podgroups_labels_are_copied_when_the_pods_agree),
         TEST(test_podgroups_pods_of_other_namespaces_are_left_alone),
