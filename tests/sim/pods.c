@@ -11,6 +11,7 @@
 
 #define PLAIN_NODES 3u
 #define QUEUE "kueue.x-k8s.io/queue-name"
+#define CLASS "kueue.x-k8s.io/priority-class"
 
 void sim_pods_nodes(struct sim *s)
 {
@@ -113,7 +114,7 @@ static struct sl_json *new_pod(const struct shape *h, unsigned role, const char 
     struct sl_json *containers = sl_json_new_list();
     sl_json_set_text(labels, QUEUE, queue);
     if (h->class[0] != '\0') {
-        sl_json_set_text(labels, "kueue.x-k8s.io/priority-class", h->class);
+        sl_json_set_text(labels, CLASS, h->class);
     }
     if (h->life_s > 0) {
         (void)snprintf(text, sizeof text, "%u", h->life_s);
@@ -329,22 +330,51 @@ static void mend(struct sim *s, const struct sl_json *pods, const struct sl_json
     }
 }
 
-/* A group's failed pods will not be replaced; a pod that waits goes to another queue. */
-static void change(struct sim *s, const struct sl_json *pod, struct sim_chance *c)
+static void change_class(struct sim *s, const struct sl_json *pods, const struct sl_json *pod,
+                         struct sim_chance *c)
 {
-    struct sl_json *patch = sl_json_new_map();
+    static const char *const classes[] = {"low", "mid", "high"};
+    const char *class = classes[sim_chance_below(c, 3)];
+    const char *group = sl_podjob_group(pod);
+    for (size_t i = 0; i < sl_json_len(pods); i++) {
+        const char *own = sl_podjob_group(sl_json_at(pods, i));
+        bool same =
+            group == NULL ? sl_json_at(pods, i) == pod : own != NULL && strcmp(own, group) == 0;
+        if (same) {
+            struct sl_json *patch = sl_json_new_map();
+            sl_json_set_text(sl_json_path_make(patch, "metadata.labels"), CLASS, class);
+            (void)sim_patch(s, SL_KIND_POD, sl_json_at(pods, i), false, patch);
+        }
+    }
+}
+
+static void move(struct sim *s, const struct sl_json *pod, struct sim_chance *c)
+{
     struct sl_json *queues = sim_list(s, SL_KIND_LOCAL_QUEUE);
     const struct sl_json *queue =
         sl_json_at(queues, sim_chance_below(c, (uint32_t)sl_json_len(queues)));
-    if (sl_podjob_group(pod) != NULL) {
+    if (strcmp(sl_object_namespace(pod), sl_object_namespace(queue)) == 0) {
+        struct sl_json *patch = sl_json_new_map();
+        sl_json_set_text(sl_json_path_make(patch, "metadata.labels"), QUEUE, sl_object_name(queue));
+        (void)sim_patch(s, SL_KIND_POD, pod, false, patch);
+    }
+    sl_json_free(queues);
+}
+
+/* Pods get another class, a pod that waits goes to another queue, or a group's failed pods will not be replaced. */
+static void change(struct sim *s, const struct sl_json *pods, const struct sl_json *pod,
+                   struct sim_chance *c)
+{
+    if (sim_chance_of(c, 60)) {
+        change_class(s, pods, pod, c);
+    } else if (sl_podjob_group(pod) == NULL && sl_podjob_gated(pod)) {
+        move(s, pod, c);
+    } else if (sl_podjob_group(pod) != NULL) {
+        struct sl_json *patch = sl_json_new_map();
         sl_json_set_text(sl_json_path_make(patch, "metadata.annotations"), SL_POD_RETRIABLE,
                          "false");
-    } else if (sl_podjob_gated(pod) &&
-               strcmp(sl_object_namespace(pod), sl_object_namespace(queue)) == 0) {
-        sl_json_set_text(sl_json_path_make(patch, "metadata.labels"), QUEUE, sl_object_name(queue));
+        (void)sim_patch(s, SL_KIND_POD, pod, false, patch);
     }
-    (void)sim_patch(s, SL_KIND_POD, pod, false, patch);
-    sl_json_free(queues);
 }
 
 static void act_on_one(struct sim *s, enum sim_event_kind kind, struct sim_chance *c)
@@ -357,10 +387,10 @@ static void act_on_one(struct sim *s, enum sim_event_kind kind, struct sim_chanc
     }
     if (kind == SIM_JOB_DELETE || (kind == SIM_JOB && sim_chance_of(c, 25))) {
         delete_some(s, pods, pod, c);
-    } else if (kind == SIM_JOB || sim_chance_of(c, 50)) {
+    } else if (kind == SIM_JOB || sim_chance_of(c, 35)) {
         mend(s, pods, pod, c);
     } else {
-        change(s, pod, c);
+        change(s, pods, pod, c);
     }
     sl_json_free(pods);
 }

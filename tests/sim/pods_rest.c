@@ -150,6 +150,13 @@ static bool is_late(struct sim *s, const struct sl_json *pod, const struct sl_js
     return over || succeeded == sl_podjob_total(pod);
 }
 
+static bool follows_class(const struct sl_json *workload, const struct sl_json *pod)
+{
+    const char *class = sl_object_label(pod, "kueue.x-k8s.io/priority-class");
+    return class == NULL ||
+           strcmp(class, sl_json_path_text(workload, "spec.priorityClassRef.name", "")) == 0;
+}
+
 static void check_waiting(const struct sl_json *pod, const struct sl_json *workload)
 {
     if (workload == NULL) {
@@ -157,6 +164,9 @@ static void check_waiting(const struct sl_json *pod, const struct sl_json *workl
     }
     if (sl_condition_true(workload, "Finished")) {
         complain(pod, "waits for a Workload that has finished");
+    }
+    if (sl_podjob_group(pod) == NULL && !follows_class(workload, pod)) {
+        complain(pod, "has another priority class than its Workload");
     }
     if (sl_condition_true(workload, "Admitted")) {
         complain(pod, "waits though it is admitted");
