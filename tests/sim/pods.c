@@ -190,7 +190,7 @@ static void make_group(struct sim *s, struct sim_chance *c, const char *ns, cons
             make_member(s, &g, i >= h.count[0], false);
         }
     }
-    if (sim_chance_of(c, 8)) {
+    if (sim_chance_of(c, 20)) {
         make_member(s, &g, h.count[1] > 0 && sim_chance_of(c, 50), false); /* one too many */
     }
     sim_tally(SIM_TALLY_POD_GROUPS);

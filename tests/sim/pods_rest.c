@@ -7,6 +7,15 @@
 #include "pods.h"
 #include <string.h>
 
+static void complain(const struct sl_json *pod, const char *what)
+{
+    struct sl_buf text = {0};
+    sl_json_print(pod, &text);
+    sim_story_tell("rest", "%s", text.data);
+    sim_story_violation("pod %s/%s %s at rest", sl_object_namespace(pod), sl_object_name(pod),
+                        what);
+}
+
 /* --- what users do -------------------------------------------------------------------------------- */
 
 static struct sl_json *get_workload(struct sim *s, const char *ns, const char *name)
@@ -14,6 +23,25 @@ static struct sl_json *get_workload(struct sim *s, const char *ns, const char *n
     struct sl_json *w = NULL;
     (void)sl_store_get(s->store, SL_KIND_WORKLOAD, ns, name, &w, NULL);
     return w;
+}
+
+/* Its group was over when it came, and its user has to see to it. */
+static bool is_late(struct sim *s, const struct sl_json *pod, const struct sl_json *pods)
+{
+    const char *group = sl_podjob_group(pod);
+    if (group == NULL) {
+        return false;
+    }
+    struct sl_json *w = get_workload(s, sl_object_namespace(pod), group);
+    bool over = w != NULL && sl_condition_true(w, "Finished");
+    int64_t succeeded = 0;
+    for (size_t i = 0; i < sl_json_len(pods) && w == NULL; i++) {
+        const char *own = sl_podjob_group(sl_json_at(pods, i));
+        succeeded +=
+            own != NULL && strcmp(own, group) == 0 && sl_podjob_succeeded(sl_json_at(pods, i));
+    }
+    sl_json_free(w);
+    return over || succeeded == sl_podjob_total(pod);
 }
 
 static bool is_first(const struct sl_json *pods, size_t at)
@@ -70,6 +98,15 @@ static bool calm_group(struct sim *s, const struct sl_json *pods, const struct s
     return true;
 }
 
+/* Nobody would miss a pod that was one too many: whoever lets it go deletes it. */
+static void check_kept(struct sim *s, const struct sl_json *pod, const struct sl_json *pods)
+{
+    if (sl_podjob_managed(pod) && sl_podjob_gated(pod) && !sl_podjob_has_finalizer(pod) &&
+        !is_late(s, pod, pods)) {
+        complain(pod, "waits and was let go");
+    }
+}
+
 bool sim_pods_calm(struct sim *s)
 {
     bool any = false;
@@ -80,6 +117,7 @@ bool sim_pods_calm(struct sim *s)
     struct sl_json *pods = sim_list(s, SL_KIND_POD);
     for (size_t i = 0; i < sl_json_len(pods); i++) {
         struct sim_group g;
+        check_kept(s, sl_json_at(pods, i), pods);
         if (sl_podjob_group(sl_json_at(pods, i)) != NULL && is_first(pods, i)) {
             sim_group_read(s, pods, sl_json_at(pods, i), &g);
             any = calm_group(s, pods, &g) || any;
@@ -113,15 +151,6 @@ static const struct sl_json *workload_of(const struct sl_json *workloads, const 
     return NULL;
 }
 
-static void complain(const struct sl_json *pod, const char *what)
-{
-    struct sl_buf text = {0};
-    sl_json_print(pod, &text);
-    sim_story_tell("rest", "%s", text.data);
-    sim_story_violation("pod %s/%s %s at rest", sl_object_namespace(pod), sl_object_name(pod),
-                        what);
-}
-
 /* Those that ended are held for as long as the others of their group are not over. */
 static void check_ended(const struct sl_json *pod, const struct sl_json *workload)
 {
@@ -129,25 +158,6 @@ static void check_ended(const struct sl_json *pod, const struct sl_json *workloa
     if (sl_podjob_has_finalizer(pod) && (over || sl_podjob_group(pod) == NULL)) {
         complain(pod, "has ended and is held");
     }
-}
-
-/* Its group was over when it came, and its user has to see to it. */
-static bool is_late(struct sim *s, const struct sl_json *pod, const struct sl_json *pods)
-{
-    const char *group = sl_podjob_group(pod);
-    if (group == NULL) {
-        return false;
-    }
-    struct sl_json *w = get_workload(s, sl_object_namespace(pod), group);
-    bool over = w != NULL && sl_condition_true(w, "Finished");
-    int64_t succeeded = 0;
-    for (size_t i = 0; i < sl_json_len(pods) && w == NULL; i++) {
-        const char *own = sl_podjob_group(sl_json_at(pods, i));
-        succeeded +=
-            own != NULL && strcmp(own, group) == 0 && sl_podjob_succeeded(sl_json_at(pods, i));
-    }
-    sl_json_free(w);
-    return over || succeeded == sl_podjob_total(pod);
 }
 
 static bool follows_class(const struct sl_json *workload, const struct sl_json *pod)

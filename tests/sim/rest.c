@@ -46,7 +46,7 @@ static void come_to_rest(struct sim *s)
     for (unsigned round = 0; quiet < QUIET_ROUNDS; round++) {
         uint64_t before = fingerprint(s);
         sim_admin_calm(s);
-        bool changed = sim_pods_calm(s);
+        bool changed = round > 0 && sim_pods_calm(s); /* when what had begun is done */
         sim_life_run(s, s->now_ms + ROUND_MS);
         changed = sim_admin_answer_all(s) || changed;
         quiet = changed || fingerprint(s) != before ? 0 : quiet + 1;
