@@ -72,12 +72,23 @@ static void stop_all(struct sl_pod_look *l, bool all, const char *reason, const 
     }
 }
 
-static void let_all_go(struct sl_pod_look *l)
+static bool let_all_go(struct sl_pod_look *l)
 {
+    bool any = false;
     for (size_t i = 0; i < l->count; i++) {
         if (sl_podjob_has_finalizer(l->pods[i])) {
             sl_pod_look_let_go(l, l->pods[i]);
+            any = true;
         }
+    }
+    return any;
+}
+
+/* The Workload goes after its pods: without it nobody would know that they are to go. */
+static void let_go_with_workload(struct sl_pod_look *l)
+{
+    if (!let_all_go(l) && sl_workload_has_finalizer(l->wl)) {
+        sl_job_release_workload(l->r, l->wl);
     }
 }
 
@@ -120,7 +131,7 @@ static bool finished(const struct sl_pod_look *l, bool *success, struct sl_buf *
 static void end(struct sl_pod_look *l, bool success, const char *message)
 {
     if (l->wl == NULL) {
-        let_all_go(l);
+        (void)let_all_go(l);
         return;
     }
     struct sl_note note = note_of(l->pods[0], "FinishedWorkload");
@@ -339,10 +350,7 @@ static void act_deleted(struct sl_pod_look *l)
         stop_all(l, true, "WorkloadDeleted", "Workload is deleted");
         return;
     }
-    let_all_go(l);
-    if (sl_workload_has_finalizer(l->wl)) {
-        sl_job_release_workload(l->r, l->wl);
-    }
+    let_go_with_workload(l);
 }
 
 static void give_up(struct sl_pod_look *l)
@@ -431,16 +439,13 @@ void sl_pod_look_act(struct sl_pod_look *l)
         return;
     }
     if (l->wl != NULL && sl_condition_true(l->wl, "Finished")) {
-        let_all_go(l);
-        if (sl_workload_has_finalizer(l->wl)) {
-            sl_job_release_workload(l->r, l->wl);
-        }
+        let_go_with_workload(l);
     } else if (l->wl != NULL && sl_object_deleting(l->wl)) {
         act_deleted(l);
     } else if (finished(l, &success, &message)) {
         end(l, success, message.len == 0 ? "" : message.data);
     } else if (l->group == NULL && sl_object_deleting(l->pods[0])) {
-        let_all_go(l);
+        (void)let_all_go(l);
     } else if (l->wl == NULL) {
         create(l);
     } else {

@@ -192,7 +192,32 @@ static void test_podgroups_ended_pod_finishes_its_workload_then_is_let_go(void *
     show(f, SL_KIND_WORKLOAD, name);
     step(f);
     assert_false(sl_podjob_has_finalizer(pod(f, "a")));
+    show(f, SL_KIND_POD, "a");
+    step(f);
     assert_int_equal(sl_json_len(sl_json_path(workload(f, name), "metadata.finalizers")), 0);
+}
+
+static void test_podgroups_deleted_workload_stays_until_its_pods_are_let_go(void **state)
+{
+    static const char deleted[] = ",\"deletionTimestamp\":\"2024-01-01T00:00:00Z\"";
+    struct fixture *f = *state;
+    put_pod(f, "a", "g", "", "\"phase\":\"Pending\"");
+    put_pod(f, "b", "g", "", "\"phase\":\"Pending\"");
+    step(f);
+    sl_json_set_text(sl_json_path_make(workload(f, "g"), "metadata"), "deletionTimestamp",
+                     "2024-01-01T00:00:00Z");
+    put_pod(f, "a", "g", deleted, "\"phase\":\"Succeeded\"");
+    put_pod(f, "b", "g", deleted, "\"phase\":\"Failed\"");
+    f->fake.next_code = SL_CODE_UNAVAILABLE;
+    step(f);
+    assert_true(sl_podjob_has_finalizer(pod(f, "a")) != sl_podjob_has_finalizer(pod(f, "b")));
+    assert_true(sl_workload_has_finalizer(workload(f, "g")));
+    for (int i = 0; i < 3; i++) {
+        show(f, SL_KIND_WORKLOAD, "g");
+        step(f);
+    }
+    assert_false(sl_podjob_has_finalizer(pod(f, "a")) || sl_podjob_has_finalizer(pod(f, "b")));
+    assert_false(sl_workload_has_finalizer(workload(f, "g")));
 }
 
 static void test_podgroups_evicted_pod_is_told_why_then_deleted(void **state)
@@ -588,6 +613,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(test_podgroups_pod_gets_a_workload_and_starts_with_it),
         TEST(test_podgroups_ended_pod_finishes_its_workload_then_is_let_go),
+        TEST(test_podgroups_deleted_workload_stays_until_its_pods_are_let_go),
         TEST(test_podgroups_evicted_pod_is_told_why_then_deleted),
         TEST(test_podgroups_evicted_pod_behind_its_gate_stays_and_frees_the_quota),
         TEST(test_podgroups_group_waits_for_all_its_pods),
