@@ -98,13 +98,37 @@ static bool calm_group(struct sim *s, const struct sl_json *pods, const struct s
     return true;
 }
 
+static bool owns(const struct sl_json *workload, const struct sl_json *pod)
+{
+    const struct sl_json *owners = sl_json_path(workload, "metadata.ownerReferences");
+    for (size_t i = 0; i < sl_json_len(owners); i++) {
+        if (strcmp(sl_json_path_text(sl_json_at(owners, i), "uid", ""), sl_object_uid(pod)) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static const struct sl_json *workload_of(const struct sl_json *workloads, const struct sl_json *pod)
+{
+    for (size_t i = 0; i < sl_json_len(workloads); i++) {
+        const struct sl_json *w = sl_json_at(workloads, i);
+        if (strcmp(sl_object_namespace(w), sl_object_namespace(pod)) == 0 && owns(w, pod)) {
+            return w;
+        }
+    }
+    return NULL;
+}
+
 /* Nobody would miss a pod that was one too many: whoever lets it go deletes it. */
 static void check_kept(struct sim *s, const struct sl_json *pod, const struct sl_json *pods)
 {
-    if (sl_podjob_managed(pod) && sl_podjob_gated(pod) && !sl_podjob_has_finalizer(pod) &&
-        !is_late(s, pod, pods)) {
+    struct sl_json *workloads = sim_list(s, SL_KIND_WORKLOAD);
+    if (workload_of(workloads, pod) == NULL && sl_podjob_managed(pod) && sl_podjob_gated(pod) &&
+        !sl_podjob_has_finalizer(pod) && !is_late(s, pod, pods)) {
         complain(pod, "waits and was let go");
     }
+    sl_json_free(workloads);
 }
 
 bool sim_pods_calm(struct sim *s)
@@ -128,28 +152,6 @@ bool sim_pods_calm(struct sim *s)
 }
 
 /* --- what is so then ------------------------------------------------------------------------------ */
-
-static bool owns(const struct sl_json *workload, const struct sl_json *pod)
-{
-    const struct sl_json *owners = sl_json_path(workload, "metadata.ownerReferences");
-    for (size_t i = 0; i < sl_json_len(owners); i++) {
-        if (strcmp(sl_json_path_text(sl_json_at(owners, i), "uid", ""), sl_object_uid(pod)) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
-static const struct sl_json *workload_of(const struct sl_json *workloads, const struct sl_json *pod)
-{
-    for (size_t i = 0; i < sl_json_len(workloads); i++) {
-        const struct sl_json *w = sl_json_at(workloads, i);
-        if (strcmp(sl_object_namespace(w), sl_object_namespace(pod)) == 0 && owns(w, pod)) {
-            return w;
-        }
-    }
-    return NULL;
-}
 
 /* Those that ended are held for as long as the others of their group are not over. */
 static void check_ended(const struct sl_json *pod, const struct sl_json *workload)
