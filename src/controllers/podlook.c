@@ -68,12 +68,23 @@ static void stop_all(struct sl_pod_look *l, bool all, const char *reason, const 
     }
 }
 
-static void let_all_go(struct sl_pod_look *l)
+static bool let_all_go(struct sl_pod_look *l)
 {
+    bool any = false;
     for (size_t i = 0; i < l->count; i++) {
         if (sl_podjob_has_finalizer(l->pods[i])) {
             sl_pod_look_let_go(l, l->pods[i]);
+            any = true;
         }
+    }
+    return any;
+}
+
+/* The Workload goes after its pods: without it nobody would know that they are to go. */
+static void let_go_with_workload(struct sl_pod_look *l)
+{
+    if (!let_all_go(l) && sl_workload_has_finalizer(l->wl)) {
+        sl_job_release_workload(l->r, l->wl);
     }
 }
 
@@ -116,7 +127,7 @@ static bool finished(const struct sl_pod_look *l, bool *success, struct sl_buf *
 static void end(struct sl_pod_look *l, bool success, const char *message)
 {
     if (l->wl == NULL) {
-        let_all_go(l);
+        (void)let_all_go(l);
         return;
     }
     struct sl_note note = note_of(l->pods[0], "FinishedWorkload");
@@ -127,33 +138,6 @@ static void end(struct sl_pod_look *l, bool success, const char *message)
 }
 
 /* --- making the Workload ---------------------------------------------------------------------- */
-
-/* False when the class does not exist (yet): looked at again a little later. */
-static bool find_priority(struct sl_pod_look *l, struct sl_priority *out)
-{
-    const char *ours = sl_object_label(l->pods[0], SL_LABEL_PRIORITY_CLASS);
-    bool named = ours != NULL && ours[0] != '\0';
-    enum sl_kind kind = named ? SL_KIND_WORKLOAD_PRIORITY_CLASS : SL_KIND_PRIORITY_CLASS;
-    const char *name = named ? ours : sl_json_path_text(l->pods[0], "spec.priorityClassName", "");
-    *out = (struct sl_priority){
-        .group = sl_kind_info(kind)->group, .kind = sl_kind_info(kind)->kind, .name = name};
-    if (name[0] == '\0') {
-        return true;
-    }
-    bool absent;
-    struct sl_json *class = sl_reconciler_get(l->r, kind, "", name, &absent);
-    if (class == NULL) {
-        char message[400];
-        (void)snprintf(message, sizeof message, "%s \"%.253s\" not found", out->kind, name);
-        sl_pod_look_report(l, named ? "WorkloadPriorityClassNotFound" : "PriorityClassNotFound",
-                           message);
-        sl_work_add(l->r->work, l->key, l->now_ms + SL_RETRY_MS);
-        return false;
-    }
-    out->value = sl_json_path_int(class, "value", 0);
-    sl_json_free(class);
-    return true;
-}
 
 static void make_group_workload(const struct sl_pod_look *l, struct sl_json *wl)
 {
@@ -209,7 +193,7 @@ static void write_new(struct sl_pod_look *l, const struct sl_pod_sets *sets)
                                     .sets = sets,
                                     .label_key_count = l->p->rules->label_key_count,
                                     .label_keys = l->p->rules->label_keys};
-    if (!find_priority(l, &plan.priority)) {
+    if (!sl_pod_look_priority(l, &plan.priority)) {
         return;
     }
     struct sl_json *wl = sl_framework_workload_new(&sl_pod_framework, l->pods[0], &plan);
@@ -362,10 +346,7 @@ static void act_deleted(struct sl_pod_look *l)
         stop_all(l, true, "WorkloadDeleted", "Workload is deleted");
         return;
     }
-    let_all_go(l);
-    if (sl_workload_has_finalizer(l->wl)) {
-        sl_job_release_workload(l->r, l->wl);
-    }
+    let_go_with_workload(l);
 }
 
 static void give_up(struct sl_pod_look *l)
@@ -406,7 +387,8 @@ static void act_with_workload(struct sl_pod_look *l)
                                "The prebuilt workload is out of sync with its user job", NULL);
     } else if (!same) {
         give_up(l);
-    } else if (sl_pod_look_tell_spec(l) || (l->group != NULL && sl_pod_look_tell_pods(l))) {
+    } else if (sl_pod_look_reprioritize(l) || sl_pod_look_tell_spec(l) ||
+               (l->group != NULL && sl_pod_look_tell_pods(l))) {
         return;
     } else if (sl_condition_true(l->wl, "Evicted")) {
         act_evicted(l);
@@ -449,16 +431,13 @@ void sl_pod_look_act(struct sl_pod_look *l)
         return;
     }
     if (l->wl != NULL && sl_condition_true(l->wl, "Finished")) {
-        let_all_go(l);
-        if (sl_workload_has_finalizer(l->wl)) {
-            sl_job_release_workload(l->r, l->wl);
-        }
+        let_go_with_workload(l);
     } else if (l->wl != NULL && sl_object_deleting(l->wl)) {
         act_deleted(l);
     } else if (finished(l, &success, &message)) {
         end(l, success, message.len == 0 ? "" : message.data);
     } else if (l->group == NULL && sl_object_deleting(l->pods[0])) {
-        let_all_go(l);
+        (void)let_all_go(l);
     } else if (l->wl == NULL) {
         create(l);
     } else {

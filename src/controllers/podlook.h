@@ -2,7 +2,7 @@
  * SPDX-FileCopyrightText: The Sluice authors */
 
 /* One look at a pod, or at the pods of a group, and their Workload. podgroups.c decides when to look; podlook.c what to
- * do; podmatch.c which pods of a group are kept. */
+ * do; podmatch.c which pods of a group are kept; podclass.c with which priority. */
 #ifndef SL_CONTROLLERS_PODLOOK_H
 #define SL_CONTROLLERS_PODLOOK_H
 #include "controllers/podgroups.h"
@@ -22,8 +22,8 @@ struct sl_pod_look {
 void sl_pod_look_act(struct sl_pod_look *l);
 
 /* --- podmatch.c --------------------------------------------------------------------------------------- */
-/* Before there is a Workload: pods that can run no more are let go, and those beyond the group's count deleted and taken
- * off the list. False: the group cannot get a Workload now. */
+/* Before there is a Workload: pods that can run no more are let go, and those beyond the group's count deleted. False:
+ * the group cannot get a Workload now. */
 bool sl_pod_look_gather(struct sl_pod_look *l);
 /* The list becomes the pods that the Workload is for: beyond its counts they are deleted, and those that were replaced
  * let go. False: it is not this group's Workload any more. */
@@ -40,6 +40,12 @@ bool sl_pod_look_tell_spec(struct sl_pod_look *l); /* owners, queue and admissio
 bool sl_pod_look_tell_pods(
     struct sl_pod_look *l); /* reclaimable pods, and whether some are missing */
 void sl_pod_look_tell_ready(struct sl_pod_look *l);
+
+/* --- podclass.c --------------------------------------------------------------------------------------- */
+/* What the first pod's class stands for. False when it does not exist (yet): looked at again a little later. */
+bool sl_pod_look_priority(struct sl_pod_look *l, struct sl_priority *out);
+/* The Workload follows its pods to another class; true when that had to be written. */
+bool sl_pod_look_reprioritize(struct sl_pod_look *l);
 
 /* --- for podmatch.c ----------------------------------------------------------------------------------- */
 void sl_pod_look_let_go(struct sl_pod_look *l, struct sl_json *pod); /* its finalizer goes */

@@ -144,8 +144,8 @@ bool sl_pod_look_gather(struct sl_pod_look *l)
         for (size_t i = (size_t)total; i < count; i++) {
             remove_excess(l, active[i]);
         }
-        count = count > (size_t)total ? (size_t)total : count;
-        put_first(l, active, count);
+        ok = count <= (size_t)total; /* a Workload of other roles would not know them any more */
+        put_first(l, active, ok ? count : (size_t)total);
     }
     sl_mem_free(active);
     return ok;

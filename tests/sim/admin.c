@@ -4,6 +4,7 @@
 /* Random administrators and users. What they pick may be gone by then: that is told, and nothing else happens. */
 #include "admin.h"
 #include "base/clock.h"
+#include "pods.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -328,14 +329,17 @@ static void break_node(struct sim *s, const struct sl_json *node, struct sim_cha
     (void)sim_patch(s, SL_KIND_NODE, node, way < 2 || way == 4, patch);
 }
 
+/* One of those that are not in the topology has room for all. */
 static void mend_node(struct sim *s, const struct sl_json *node)
 {
+    bool plain = sl_object_name(node)[0] == 'p';
     (void)sim_patch(s, SL_KIND_NODE, node, false,
                     parse("{\"spec\":{\"unschedulable\":null,\"taints\":null}}"));
     (void)sim_patch(s, SL_KIND_NODE, node, true,
-                    parse("{\"status\":{\"allocatable\":{\"cpu\":6},\"conditions\":[{\"type\":"
-                          "\"Ready\",\"status\":"
-                          "\"True\"}]}}"));
+                    parse(plain ? "{\"status\":{\"allocatable\":{\"cpu\":1000},\"conditions\":[{"
+                                  "\"type\":\"Ready\",\"status\":\"True\"}]}}"
+                                : "{\"status\":{\"allocatable\":{\"cpu\":6},\"conditions\":[{"
+                                  "\"type\":\"Ready\",\"status\":\"True\"}]}}"));
 }
 
 static void move_node(struct sim *s, const struct sl_json *node, struct sim_chance *c)
@@ -382,6 +386,9 @@ static void change_class(struct sim *s, struct sim_chance *c)
 
 void sim_admin_act(struct sim *s, enum sim_event_kind kind, struct sim_chance *c)
 {
+    if (sim_pods_act(s, kind, c)) {
+        return;
+    }
     switch (kind) {
     case SIM_JOB:
         sim_job_make(s, c);
@@ -432,7 +439,7 @@ void sim_admin_act(struct sim *s, enum sim_event_kind kind, struct sim_chance *c
         sim_life_run(s, s->now_ms + sim_chance_below(c, 3600000));
         break;
     default:
-        if (s->has_topology) {
+        if (s->has_topology || s->has_pods) {
             on_node(s, kind, c);
         }
         break;

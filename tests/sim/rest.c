@@ -7,6 +7,7 @@
 #include "disk.h"
 #include "base/fnv1a.h"
 #include "base/mem.h"
+#include "pods.h"
 #include "replicas.h"
 #include <stdio.h>
 #include <string.h>
@@ -43,9 +44,10 @@ static void come_to_rest(struct sim *s)
     for (unsigned round = 0; quiet < QUIET_ROUNDS; round++) {
         uint64_t before = fingerprint(s);
         sim_admin_calm(s);
+        bool changed = round > 0 && sim_pods_calm(s); /* when what had begun is done */
         sim_life_run(s, s->now_ms + ROUND_MS);
-        bool answered = sim_admin_answer_all(s);
-        quiet = answered || fingerprint(s) != before ? 0 : quiet + 1;
+        changed = sim_admin_answer_all(s) || changed;
+        quiet = changed || fingerprint(s) != before ? 0 : quiet + 1;
         if (round == ROUNDS_MAX) {
             sim_story_violation("no rest after %u hours without events",
                                 ROUNDS_MAX * ROUND_MS / 3600000u);
@@ -76,12 +78,26 @@ static int64_t quantity_of(const struct sl_json *v)
                                           : to_milli(sl_json_text(v, "0"));
 }
 
-/* May all pods have this flavor's nominal quota? */
-static bool flavor_holds(const struct sl_json *flavor, const struct sl_json *pod_set)
+/* What the pods of all sets ask for. */
+static int64_t request_of(const struct sl_json *sets, const char *resource)
+{
+    int64_t sum = 0;
+    for (size_t i = 0; i < sl_json_len(sets); i++) {
+        const struct sl_json *set = sl_json_at(sets, i);
+        const struct sl_json *requests =
+            sl_json_path(set, "template.spec.containers.0.resources.requests");
+        if (sl_json_has(requests, resource)) {
+            sum += quantity_of(sl_json_get(requests, resource)) * sl_json_path_int(set, "count", 0);
+        }
+    }
+    return sum;
+}
+
+/* May all pods have this flavor's nominal quota? All sets ask for the same resources. */
+static bool flavor_holds(const struct sl_json *flavor, const struct sl_json *sets)
 {
     const struct sl_json *requests =
-        sl_json_path(pod_set, "template.spec.containers.0.resources.requests");
-    int64_t count = sl_json_path_int(pod_set, "count", 0);
+        sl_json_path(sl_json_at(sets, 0), "template.spec.containers.0.resources.requests");
     void *it = NULL;
     const char *key;
     struct sl_json *value;
@@ -90,9 +106,8 @@ static bool flavor_holds(const struct sl_json *flavor, const struct sl_json *pod
         bool held = false;
         for (size_t i = 0; i < sl_json_len(quotas); i++) {
             const struct sl_json *q = sl_json_at(quotas, i);
-            held =
-                held || (strcmp(sl_json_path_text(q, "name", ""), key) == 0 &&
-                         quantity_of(value) * count <= quantity_of(sl_json_get(q, "nominalQuota")));
+            held = held || (strcmp(sl_json_path_text(q, "name", ""), key) == 0 &&
+                            request_of(sets, key) <= quantity_of(sl_json_get(q, "nominalQuota")));
         }
         if (!held) {
             return false;
@@ -149,7 +164,7 @@ static void check_waiting(struct sim *s, const struct sl_json *w)
     struct sl_json *cq = plain_queue_of(s, w);
     const struct sl_json *flavors = sl_json_path(cq, "spec.resourceGroups.0.flavors");
     for (size_t i = 0; i < sl_json_len(flavors); i++) {
-        if (flavor_holds(sl_json_at(flavors, i), sl_json_path(w, "spec.podSets.0"))) {
+        if (flavor_holds(sl_json_at(flavors, i), sl_json_path(w, "spec.podSets"))) {
             const struct sl_json *why = sl_condition_find(w, "QuotaReserved");
             sim_story_violation("%s/%s waits at rest and would fit into flavor %s of the idle "
                                 "queue %s; it was told: %s",
@@ -324,6 +339,7 @@ static void check_all(struct sim *s)
     if (check_workloads(s) == 0) {
         check_queues(s);
     }
+    sim_pods_check(s);
 }
 
 void sim_rest(struct sim *s)

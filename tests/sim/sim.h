@@ -90,8 +90,8 @@ struct sim {
     struct sl_map *told;     /* workload -> what the story last said of it */
     uint64_t told_watch;
     unsigned lives; /* how often it was opened */
-    unsigned long turn_count, job_count, settled_count;
-    bool has_topology, has_check, has_provisioning;
+    unsigned long turn_count, job_count, pod_count, settled_count;
+    bool has_topology, has_check, has_provisioning, has_pods;
 };
 
 struct sim_relay *sim_relay_new(struct sim *s, const struct sl_client *behind);

@@ -3,7 +3,7 @@
 
 /* The world that a seed stands for: settings, namespaces, flavors, nodes, cohorts, queues, priorities, checks. Names
  * are numbers, so that an event can speak of what may be missing. */
-#include "sim.h"
+#include "pods.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -22,6 +22,7 @@ void sim_world_settings(struct sim *s)
 {
     struct sim_chance c = {s->options->seed ^ 0x5e771e};
     struct sim_chance gate = {s->options->seed ^ 0x6a7fc1};
+    struct sim_chance pods = {s->options->seed ^ 0x90d5};
     s->settings = sl_engine_settings_default();
     s->settings.paranoid = true;
     s->settings.policy.fair_sharing = sim_chance_of(&c, 30);
@@ -49,6 +50,7 @@ void sim_world_settings(struct sim *s)
     s->has_topology = sim_chance_of(&c, 50);
     s->has_check = sim_chance_of(&c, 40);
     s->has_provisioning = sim_chance_of(&c, 30);
+    s->has_pods = sim_chance_of(&pods, 25);
 }
 
 /* --- queues ------------------------------------------------------------------------------------- */
@@ -310,6 +312,9 @@ void sim_world_make(struct sim *s)
     sim_world_flavors(s);
     if (s->has_topology) {
         make_hall(s, &c);
+    }
+    if (s->has_pods) {
+        sim_pods_nodes(s);
     }
     make_checks(s, &c);
     unsigned queues = s->options->queues > SIM_QUEUES_DEFAULT

@@ -151,6 +151,12 @@ static void gone(struct fixture *f, const char *name)
     sl_json_free(o);
 }
 
+static void annotate(struct fixture *f, const char *name, const char *key, const char *value)
+{
+    sl_json_set_text(sl_json_path_make(pod(f, name), "metadata.annotations"), key, value);
+    show(f, SL_KIND_POD, name);
+}
+
 static void test_podgroups_pod_gets_a_workload_and_starts_with_it(void **state)
 {
     struct fixture *f = *state;
@@ -186,7 +192,32 @@ static void test_podgroups_ended_pod_finishes_its_workload_then_is_let_go(void *
     show(f, SL_KIND_WORKLOAD, name);
     step(f);
     assert_false(sl_podjob_has_finalizer(pod(f, "a")));
+    show(f, SL_KIND_POD, "a");
+    step(f);
     assert_int_equal(sl_json_len(sl_json_path(workload(f, name), "metadata.finalizers")), 0);
+}
+
+static void test_podgroups_deleted_workload_stays_until_its_pods_are_let_go(void **state)
+{
+    static const char deleted[] = ",\"deletionTimestamp\":\"2024-01-01T00:00:00Z\"";
+    struct fixture *f = *state;
+    put_pod(f, "a", "g", "", "\"phase\":\"Pending\"");
+    put_pod(f, "b", "g", "", "\"phase\":\"Pending\"");
+    step(f);
+    sl_json_set_text(sl_json_path_make(workload(f, "g"), "metadata"), "deletionTimestamp",
+                     "2024-01-01T00:00:00Z");
+    put_pod(f, "a", "g", deleted, "\"phase\":\"Succeeded\"");
+    put_pod(f, "b", "g", deleted, "\"phase\":\"Failed\"");
+    f->fake.next_code = SL_CODE_UNAVAILABLE;
+    step(f);
+    assert_true(sl_podjob_has_finalizer(pod(f, "a")) != sl_podjob_has_finalizer(pod(f, "b")));
+    assert_true(sl_workload_has_finalizer(workload(f, "g")));
+    for (int i = 0; i < 3; i++) {
+        show(f, SL_KIND_WORKLOAD, "g");
+        step(f);
+    }
+    assert_false(sl_podjob_has_finalizer(pod(f, "a")) || sl_podjob_has_finalizer(pod(f, "b")));
+    assert_false(sl_workload_has_finalizer(workload(f, "g")));
 }
 
 static void test_podgroups_evicted_pod_is_told_why_then_deleted(void **state)
@@ -256,6 +287,27 @@ static void test_podgroups_excess_pod_is_let_go_then_deleted(void **state)
     show(f, SL_KIND_POD, "b");
     step(f);
     assert_null(pod(f, "b"));
+}
+
+static void
+test_podgroups_excess_pod_of_a_role_that_is_full_up_is_gone_before_the_workload(void **state)
+{
+    struct fixture *f = *state;
+    put_pod(f, "a", "g", "", "\"phase\":\"Pending\"");
+    put_pod(f, "b", "g", "", "\"phase\":\"Pending\"");
+    put_pod(f, "c", "g", "", "\"phase\":\"Pending\"");
+    annotate(f, "c", "kueue.x-k8s.io/role-hash", "other");
+    step(f);
+    assert_false(sl_podjob_has_finalizer(pod(f, "c")));
+    for (int i = 0; i < 4; i++) {
+        show(f, SL_KIND_POD, "c");
+        show(f, SL_KIND_WORKLOAD, "g");
+        step(f);
+    }
+    assert_null(pod(f, "c"));
+    show(f, SL_KIND_POD, "a");
+    step(f);
+    assert_true(sl_json_path_int(workload(f, "g"), "spec.podSets.0.count", 0) == 2);
 }
 
 static void test_podgroups_missing_pod_is_waited_for(void **state)
@@ -344,12 +396,6 @@ static void test_podgroups_unmanaged_pod_is_not_looked_at(void **state)
     assert_true(sl_podgroups_due_ms(&f->pods) == INT64_MAX);
 }
 
-static void annotate(struct fixture *f, const char *name, const char *key, const char *value)
-{
-    sl_json_set_text(sl_json_path_make(pod(f, name), "metadata.annotations"), key, value);
-    show(f, SL_KIND_POD, name);
-}
-
 static void put_prebuilt(struct fixture *f, const char *name, const char *more)
 {
     char text[600];
@@ -434,6 +480,66 @@ static void test_podgroups_group_owns_its_prebuilt_workload_and_lets_it_go(void 
     assert_false(sl_workload_has_finalizer(workload(f, "g")));
 }
 
+static void put_class(struct fixture *f, const char *name, int64_t value)
+{
+    struct sl_json *class = sl_object_new(SL_KIND_WORKLOAD_PRIORITY_CLASS, "", name);
+    sl_json_set_int(class, "value", value);
+    fake_put(&f->fake, SL_KIND_WORKLOAD_PRIORITY_CLASS, class);
+}
+
+static void label(struct fixture *f, const char *name, const char *key, const char *value)
+{
+    sl_json_set_text(sl_json_path_make(pod(f, name), "metadata.labels"), key, value);
+    show(f, SL_KIND_POD, name);
+}
+
+static void test_podgroups_workload_follows_its_pods_to_another_class_when_they_agree(void **state)
+{
+    struct fixture *f = *state;
+    put_class(f, "high", 100);
+    put_class(f, "low", 1);
+    put_pod(f, "a", "g", ",\"creationTimestamp\":\"2024-01-01T00:00:01Z\"",
+            "\"phase\":\"Pending\"");
+    put_pod(f, "b", "g", ",\"creationTimestamp\":\"2024-01-01T00:00:02Z\"",
+            "\"phase\":\"Pending\"");
+    step(f);
+    assert_int_equal(sl_json_path_int(workload(f, "g"), "spec.priority", -1), 0);
+    label(f, "a", SL_LABEL_PRIORITY_CLASS, "high");
+    step(f);
+    assert_int_equal(sl_json_path_int(workload(f, "g"), "spec.priority", -1), 0);
+    label(f, "b", SL_LABEL_PRIORITY_CLASS, "high");
+    step(f);
+    assert_int_equal(sl_json_path_int(workload(f, "g"), "spec.priority", -1), 100);
+    assert_string_equal(sl_json_path_text(workload(f, "g"), "spec.priorityClassRef.name", ""),
+                        "high");
+    assert_string_equal(sl_json_path_text(workload(f, "g"), "spec.priorityClassRef.kind", ""),
+                        "WorkloadPriorityClass");
+    say(f, "g", "QuotaReserved", true); /* it may change while quota is reserved */
+    label(f, "a", SL_LABEL_PRIORITY_CLASS, "low");
+    label(f, "b", SL_LABEL_PRIORITY_CLASS, "low");
+    step(f);
+    assert_int_equal(sl_json_path_int(workload(f, "g"), "spec.priority", -1), 1);
+}
+
+static void test_podgroups_workload_with_quota_and_no_class_is_given_none(void **state)
+{
+    struct fixture *f = *state;
+    put_class(f, "high", 100);
+    put_pod(f, "a", NULL, "", "\"phase\":\"Pending\"");
+    step(f);
+    char name[254];
+    (void)snprintf(name, sizeof name, "%s", only_workload(f));
+    say(f, name, "QuotaReserved", true);
+    label(f, "a", SL_LABEL_PRIORITY_CLASS, "high");
+    step(f);
+    assert_null(sl_json_path(workload(f, name), "spec.priorityClassRef"));
+    say(f, name, "QuotaReserved", false);
+    show(f, SL_KIND_POD, "a");
+    step(f);
+    assert_string_equal(sl_json_path_text(workload(f, name), "spec.priorityClassRef.name", ""),
+                        "high");
+}
+
 static void test_podgroups_admission_gates_of_the_pod_are_its_workloads(void **state)
 {
     struct fixture *f = *state;
@@ -507,10 +613,12 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(test_podgroups_pod_gets_a_workload_and_starts_with_it),
         TEST(test_podgroups_ended_pod_finishes_its_workload_then_is_let_go),
+        TEST(test_podgroups_deleted_workload_stays_until_its_pods_are_let_go),
         TEST(test_podgroups_evicted_pod_is_told_why_then_deleted),
         TEST(test_podgroups_evicted_pod_behind_its_gate_stays_and_frees_the_quota),
         TEST(test_podgroups_group_waits_for_all_its_pods),
         TEST(test_podgroups_excess_pod_is_let_go_then_deleted),
+        TEST(test_podgroups_excess_pod_of_a_role_that_is_full_up_is_gone_before_the_workload),
         TEST(test_podgroups_missing_pod_is_waited_for),
         TEST(test_podgroups_succeeded_pods_are_reclaimable_and_end_the_group),
         TEST(test_podgroups_workload_of_somebody_else_is_left_alone),
@@ -520,6 +628,8 @@ int main(void)
         TEST(test_podgroups_prebuilt_workload_of_other_pods_is_given_up),
         TEST(test_podgroups_prebuilt_workload_of_another_owner_is_not_touched),
         TEST(test_podgroups_group_owns_its_prebuilt_workload_and_lets_it_go),
+        TEST(test_podgroups_workload_follows_its_pods_to_another_class_when_they_agree),
+        TEST(test_podgroups_workload_with_quota_and_no_class_is_given_none),
         TEST(test_podgroups_admission_gates_of_the_pod_are_its_workloads),
         TEST(test_podgroups_labels_are_copied_when_the_pods_agree),
         TEST(test_podgroups_pods_of_other_namespaces_are_left_alone),
