@@ -2,9 +2,9 @@
  * SPDX-FileCopyrightText: The Sluice authors */
 
 /* Holders that were read while their topology was missing: their objects say where their pods
- * stand, or that their places are to be found there, and the core does not know it. Once the topology is there they are read again; one whose
- * place is gone, or given to others, is evicted. Owns the objects of such holders (struct
- * sl_grant). */
+ * stand, or that their places are to be found there, and the core does not know it. Once the
+ * topology is there they are read again; one whose place is gone, or given to others, is evicted.
+ * Owns the objects of such holders (struct sl_grant). */
 #ifndef SL_ENGINE_RESTAND_H
 #define SL_ENGINE_RESTAND_H
 #include "engine/state.h"
