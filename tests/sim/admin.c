@@ -332,14 +332,13 @@ static void break_node(struct sim *s, const struct sl_json *node, struct sim_cha
 /* One of those that are not in the topology has room for all. */
 static void mend_node(struct sim *s, const struct sl_json *node)
 {
-    bool plain = sl_object_name(node)[0] == 'p';
+    struct sl_json *status = parse("{\"status\":{\"allocatable\":{},\"conditions\":[{\"type\":"
+                                   "\"Ready\",\"status\":\"True\"}]}}");
+    sl_json_set_int(sl_json_path(status, "status.allocatable"), "cpu",
+                    sl_object_name(node)[0] == 'p' ? 1000 : 6);
     (void)sim_patch(s, SL_KIND_NODE, node, false,
                     parse("{\"spec\":{\"unschedulable\":null,\"taints\":null}}"));
-    (void)sim_patch(s, SL_KIND_NODE, node, true,
-                    parse(plain ? "{\"status\":{\"allocatable\":{\"cpu\":1000},\"conditions\":[{"
-                                  "\"type\":\"Ready\",\"status\":\"True\"}]}}"
-                                : "{\"status\":{\"allocatable\":{\"cpu\":6},\"conditions\":[{"
-                                  "\"type\":\"Ready\",\"status\":\"True\"}]}}"));
+    (void)sim_patch(s, SL_KIND_NODE, node, true, status);
 }
 
 static void move_node(struct sim *s, const struct sl_json *node, struct sim_chance *c)

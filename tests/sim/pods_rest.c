@@ -121,14 +121,13 @@ static const struct sl_json *workload_of(const struct sl_json *workloads, const 
 }
 
 /* Nobody would miss a pod that was one too many: whoever lets it go deletes it. */
-static void check_kept(struct sim *s, const struct sl_json *pod, const struct sl_json *pods)
+static void check_kept(struct sim *s, const struct sl_json *pod, const struct sl_json *pods,
+                       const struct sl_json *workloads)
 {
-    struct sl_json *workloads = sim_list(s, SL_KIND_WORKLOAD);
     if (workload_of(workloads, pod) == NULL && sl_podjob_managed(pod) && sl_podjob_gated(pod) &&
         !sl_podjob_has_finalizer(pod) && !is_late(s, pod, pods)) {
         complain(pod, "waits and was let go");
     }
-    sl_json_free(workloads);
 }
 
 bool sim_pods_calm(struct sim *s)
@@ -139,9 +138,13 @@ bool sim_pods_calm(struct sim *s)
     }
     sim_pods_nodes(s);
     struct sl_json *pods = sim_list(s, SL_KIND_POD);
+    struct sl_json *workloads = sim_list(s, SL_KIND_WORKLOAD);
+    for (size_t i = 0; i < sl_json_len(pods); i++) {
+        check_kept(s, sl_json_at(pods, i), pods, workloads);
+    }
+    sl_json_free(workloads);
     for (size_t i = 0; i < sl_json_len(pods); i++) {
         struct sim_group g;
-        check_kept(s, sl_json_at(pods, i), pods);
         if (sl_podjob_group(sl_json_at(pods, i)) != NULL && is_first(pods, i)) {
             sim_group_read(s, pods, sl_json_at(pods, i), &g);
             any = calm_group(s, pods, &g) || any;

@@ -10,15 +10,20 @@
 
 #include "base/mem.h"
 
+static void assert_zeroed(const int64_t *list, uint32_t first, uint32_t end)
+{
+    for (uint32_t i = first; i < end; i++) {
+        assert_int_equal(list[i], 0);
+    }
+}
+
 static void test_mem_reach_begins_with_the_first_size_and_zeroes(void **state)
 {
     (void)state;
     uint32_t cap = 0;
     int64_t *list = sl_mem_reach(NULL, &cap, 4, 0, sizeof *list);
     assert_int_equal(cap, 4);
-    for (uint32_t i = 0; i < cap; i++) {
-        assert_int_equal(list[i], 0);
-    }
+    assert_zeroed(list, 0, cap);
     sl_mem_free(list);
 }
 
@@ -32,9 +37,7 @@ static void test_mem_reach_doubles_until_the_index_has_room(void **state)
     list = sl_mem_reach(list, &cap, 4, 16, sizeof *list);
     assert_int_equal(cap, 32);
     assert_int_equal(list[3], 7);
-    for (uint32_t i = 4; i < cap; i++) {
-        assert_int_equal(list[i], 0);
-    }
+    assert_zeroed(list, 4, cap);
     sl_mem_free(list);
 }
 

@@ -5,6 +5,8 @@
  * written one. The models found both (model/second_pass.pml: NO_REREAD; model/leadership.pml: NO_ADOPTION). */
 #include "world.h"
 
+#define BEHIND_CHECK ",\"admissionChecksStrategy\":{\"admissionChecks\":[{\"name\":\"prov\"}]}"
+
 static struct world w;
 
 static int setup(void **state)
@@ -30,6 +32,16 @@ static void add_basics(const char *more)
     sl_engine_synced(w.engine, w.now_ms);
 }
 
+static void report_check(const char *check_state)
+{
+    char text[160];
+    (void)snprintf(text, sizeof text,
+                   "{\"status\":{\"admissionChecks\":[{\"name\":\"prov\",\"state\":\"%s\","
+                   "\"message\":\"\"}]}}",
+                   check_state);
+    (void)world_patch(&w, SL_KIND_WORKLOAD, "team", "a", text);
+}
+
 static struct sl_decision next_decision(void)
 {
     struct sl_decision d = {0};
@@ -42,13 +54,11 @@ static struct sl_decision next_decision(void)
 static void test_reread_check_reported_before_the_answer_still_admits(void **state)
 {
     (void)state;
-    add_basics(",\"admissionChecksStrategy\":{\"admissionChecks\":[{\"name\":\"prov\"}]}");
+    add_basics(BEHIND_CHECK);
     world_add_workload(&w, "a", "lq", 1, "1");
     struct sl_decision d = next_decision();
     enum sl_code code = world_write(&w, &d, world_workload(&w, "a"));
-    (void)world_patch(&w, SL_KIND_WORKLOAD, "team", "a",
-                      "{\"status\":{\"admissionChecks\":[{\"name\":\"prov\",\"state\":\"Ready\","
-                      "\"message\":\"\"}]}}");
+    report_check("Ready");
     sl_engine_answer(w.engine, &d, code, w.now_ms);
     if (sl_engine_unread(w.engine, &d)) {
         assert_true(sl_engine_was_told(w.engine, &d, world_workload(&w, "a")));
@@ -118,12 +128,10 @@ static void test_reread_reservation_of_another_instance_is_taken_over(void **sta
 static void test_reread_retry_that_is_being_reset_is_not_read_again(void **state)
 {
     (void)state;
-    add_basics(",\"admissionChecksStrategy\":{\"admissionChecks\":[{\"name\":\"prov\"}]}");
+    add_basics(BEHIND_CHECK);
     world_add_workload(&w, "a", "lq", 1, "1");
     world_settle(&w);
-    (void)world_patch(&w, SL_KIND_WORKLOAD, "team", "a",
-                      "{\"status\":{\"admissionChecks\":[{\"name\":\"prov\",\"state\":\"Retry\","
-                      "\"message\":\"\"}]}}");
+    report_check("Retry");
     struct sl_decision d = next_decision();
     while (d.kind != SL_DECIDE_EVICT) {
         sl_engine_answer(w.engine, &d, SL_CODE_OK, w.now_ms);
@@ -144,12 +152,10 @@ static void test_reread_retry_that_is_being_reset_is_not_read_again(void **state
 static void test_reread_deactivation_that_was_lost_is_decided_again(void **state)
 {
     (void)state;
-    add_basics(",\"admissionChecksStrategy\":{\"admissionChecks\":[{\"name\":\"prov\"}]}");
+    add_basics(BEHIND_CHECK);
     world_add_workload(&w, "a", "lq", 1, "1");
     world_settle(&w);
-    (void)world_patch(&w, SL_KIND_WORKLOAD, "team", "a",
-                      "{\"status\":{\"admissionChecks\":[{\"name\":\"prov\",\"state\":\"Rejected\","
-                      "\"message\":\"\"}]}}");
+    report_check("Rejected");
     struct sl_decision d = next_decision();
     assert_int_equal(d.kind, SL_DECIDE_DEACTIVATE);
     sl_engine_answer(w.engine, &d, SL_CODE_OK, w.now_ms);
