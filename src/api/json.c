@@ -178,6 +178,20 @@ size_t sl_json_len(const struct sl_json *v)
     return is_map(v) ? (size_t)json_object_object_length(raw(v)) : 0;
 }
 
+size_t sl_json_find_text(const struct sl_json *list, const char *text)
+{
+    size_t count = sl_json_len(list), i = 0;
+    while (i < count && strcmp(sl_json_text(sl_json_at(list, i), ""), text) != 0) {
+        i++;
+    }
+    return i;
+}
+
+bool sl_json_has_text(const struct sl_json *list, const char *text)
+{
+    return sl_json_find_text(list, text) < sl_json_len(list);
+}
+
 struct sl_json *sl_json_at(const struct sl_json *v, size_t index)
 {
     return index < sl_json_len(v) && is_list(v) ? wrap(json_object_array_get_idx(raw(v), index))

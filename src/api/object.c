@@ -5,7 +5,6 @@
 #include "api/object.h"
 
 #include <stdint.h>
-#include <string.h>
 
 #include "base/clock.h"
 
@@ -60,30 +59,19 @@ const char *sl_object_annotation(const struct sl_json *o, const char *key)
                         NULL);
 }
 
-/* SIZE_MAX: it is not there. */
-static size_t finalizer_index(const struct sl_json *o, const char *name)
-{
-    const struct sl_json *list = sl_json_path(o, "metadata.finalizers");
-    for (size_t i = 0; i < sl_json_len(list); i++) {
-        if (strcmp(sl_json_text(sl_json_at(list, i), ""), name) == 0) {
-            return i;
-        }
-    }
-    return SIZE_MAX;
-}
-
 bool sl_object_has_finalizer(const struct sl_json *o, const char *name)
 {
-    return finalizer_index(o, name) != SIZE_MAX;
+    return sl_json_has_text(sl_json_path(o, "metadata.finalizers"), name);
 }
 
 bool sl_object_drop_finalizer(struct sl_json *o, const char *name)
 {
-    size_t index = finalizer_index(o, name);
-    if (index == SIZE_MAX) {
+    struct sl_json *list = sl_json_path(o, "metadata.finalizers");
+    size_t index = sl_json_find_text(list, name);
+    if (index == sl_json_len(list)) {
         return false;
     }
-    sl_json_remove_at(sl_json_path(o, "metadata.finalizers"), index);
+    sl_json_remove_at(list, index);
     return true;
 }
 

@@ -163,13 +163,7 @@ static const char *counter_of(const struct sl_json *mapping)
 
 static bool has_class(const struct sl_json *mapping, const char *name)
 {
-    const struct sl_json *list = sl_json_get(mapping, "deviceClassNames");
-    for (size_t i = 0; i < sl_json_len(list); i++) {
-        if (strcmp(sl_json_text(sl_json_at(list, i), ""), name) == 0) {
-            return true;
-        }
-    }
-    return false;
+    return sl_json_has_text(sl_json_get(mapping, "deviceClassNames"), name);
 }
 
 /* A class may stand for two resources only when each counts another counter of it. */

@@ -17,15 +17,6 @@ static struct sl_json *nodes_of(const struct sl_autoscaler *a, const char *key)
     return sl_map_get(a->nodes, key, &value) ? value.pointer : NULL;
 }
 
-static size_t find_name(const struct sl_json *names, const char *name)
-{
-    size_t i = 0;
-    while (i < sl_json_len(names) && strcmp(sl_json_text(sl_json_at(names, i), ""), name) != 0) {
-        i++;
-    }
-    return i;
-}
-
 /* When `condition` became what it is. */
 static int64_t since_ms(const struct sl_autoscaler *a, const char *key,
                         const struct sl_json *request, const char *condition)
@@ -142,7 +133,7 @@ static void provide(struct sl_autoscaler *a, const struct sl_json *request,
     for (int64_t i = 0; i < plan->nodes; i++) {
         char name[64];
         sl_autoscaler_node_name(request, i, name);
-        if (find_name(names, name) == sl_json_len(names)) {
+        if (sl_json_find_text(names, name) == sl_json_len(names)) {
             create_node(a, request, i, now_ms);
             return;
         }
@@ -238,7 +229,7 @@ static void observe_node(struct sl_autoscaler *a, const struct sl_json *node, bo
         return;
     }
     struct sl_json *names = nodes_of(a, key);
-    size_t at = find_name(names, sl_object_name(node));
+    size_t at = sl_json_find_text(names, sl_object_name(node));
     if (names == NULL && !deleted) {
         names = sl_json_new_list();
         sl_map_put(a->nodes, key, (union sl_map_value){.pointer = names});

@@ -26,6 +26,9 @@ struct sl_json *sl_admission_injection_new(struct sl_reconciler *r, const struct
                                            size_t index, struct sl_error *e);
 void sl_job_write(struct sl_reconciler *r, enum sl_verb verb, enum sl_kind kind, struct sl_json *o,
                   const struct sl_note *note);
+/* The class of that kind, or none ("" as its name). False: it does not exist (yet), and *out has no value. */
+bool sl_priority_find(struct sl_reconciler *r, enum sl_kind kind, const char *name,
+                      struct sl_priority *out);
 struct sl_note sl_job_note(const struct sl_job_view *v, bool warning, const char *reason);
 /* An Event about the job. */
 void sl_job_report(const struct sl_job_view *v, const char *reason, const char *message);

@@ -62,24 +62,15 @@ static bool find_priority(struct sl_job_view *v, struct sl_priority *out)
 {
     enum sl_kind kind;
     const char *name = class_of(v, &kind);
-    *out = (struct sl_priority){
-        .group = sl_kind_info(kind)->group, .kind = sl_kind_info(kind)->kind, .name = name};
-    if (name[0] == '\0') {
-        return true;
-    }
-    bool absent;
-    struct sl_json *class = sl_reconciler_get(v->r, kind, "", name, &absent);
-    if (class == NULL) {
+    bool found = sl_priority_find(v->r, kind, name, out);
+    if (!found) {
         char message[512];
         bool ours = kind == SL_KIND_WORKLOAD_PRIORITY_CLASS;
         snprintf(message, sizeof message, "%s \"%s\" not found", out->kind, name);
         sl_job_report(v, ours ? "WorkloadPriorityClassNotFound" : "PriorityClassNotFound", message);
         sl_map_put(v->of->blocked, v->key, (union sl_map_value){.number = 0});
-        return false;
     }
-    out->value = sl_json_path_int(class, "value", 0);
-    sl_json_free(class);
-    return true;
+    return found;
 }
 
 static void report_cause(const struct sl_job_view *v, const char *reason, const struct sl_error *e)

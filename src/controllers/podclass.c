@@ -20,24 +20,15 @@ bool sl_pod_look_priority(struct sl_pod_look *l, struct sl_priority *out)
     bool named = ours[0] != '\0';
     enum sl_kind kind = named ? SL_KIND_WORKLOAD_PRIORITY_CLASS : SL_KIND_PRIORITY_CLASS;
     const char *name = named ? ours : sl_json_path_text(l->pods[0], "spec.priorityClassName", "");
-    *out = (struct sl_priority){
-        .group = sl_kind_info(kind)->group, .kind = sl_kind_info(kind)->kind, .name = name};
-    if (name[0] == '\0') {
-        return true;
-    }
-    bool absent;
-    struct sl_json *class = sl_reconciler_get(l->r, kind, "", name, &absent);
-    if (class == NULL) {
+    bool found = sl_priority_find(l->r, kind, name, out);
+    if (!found) {
         char message[400];
         (void)snprintf(message, sizeof message, "%s \"%.253s\" not found", out->kind, name);
         sl_pod_look_report(l, named ? "WorkloadPriorityClassNotFound" : "PriorityClassNotFound",
                            message);
         sl_work_add(l->r->work, l->key, l->now_ms + SL_RETRY_MS);
-        return false;
     }
-    out->value = sl_json_path_int(class, "value", 0);
-    sl_json_free(class);
-    return true;
+    return found;
 }
 
 /* Do all pods that have not ended name the same class as the first? */

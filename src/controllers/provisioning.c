@@ -51,15 +51,6 @@ static void forget(struct sl_provisioning *p, const char *key)
     }
 }
 
-static size_t find_name(const struct sl_json *names, const char *name)
-{
-    size_t i = 0;
-    while (i < sl_json_len(names) && strcmp(sl_json_text(sl_json_at(names, i), ""), name) != 0) {
-        i++;
-    }
-    return i;
-}
-
 /* --- reading -------------------------------------------------------------------------------- */
 
 /* False when something could not be read now; then the key comes again. */
@@ -469,7 +460,7 @@ static void observe_request(struct sl_provisioning *p, const struct sl_json *req
         return;
     }
     struct sl_json *names = know(p, key);
-    size_t at = find_name(names, sl_object_name(request));
+    size_t at = sl_json_find_text(names, sl_object_name(request));
     if (deleted && at < sl_json_len(names)) {
         sl_json_remove_at(names, at);
     } else if (!deleted && at == sl_json_len(names)) {

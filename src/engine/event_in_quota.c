@@ -15,7 +15,6 @@
 #include "engine/standing.h"
 #include "engine/trees_in.h"
 #include <stdio.h>
-#include <string.h>
 
 /* --- ResourceFlavor --------------------------------------------------------------------------- */
 

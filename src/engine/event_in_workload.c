@@ -353,10 +353,9 @@ static void take_retention(struct sl_engine *g, sl_workload_id id, const struct 
 static void deactivate_again(struct sl_engine *g, sl_workload_id id, const struct sl_json *object,
                              int64_t now_ms)
 {
-    const struct sl_workload_entry *e = &g->workloads[id];
     const struct sl_workload *w = &sl_workloads[id];
-    if (!g->restoring && e->wants_active && w->active && w->deactivation != SL_CAUSE_NONE &&
-        sl_released_version(object) >= e->written_version) {
+    if (!g->restoring && g->workloads[id].wants_active && w->active &&
+        w->deactivation != SL_CAUSE_NONE && sl_released_is_current(g, id, object)) {
         sl_decide(g, id, SL_DECIDE_DEACTIVATE, now_ms);
     }
 }

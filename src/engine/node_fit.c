@@ -35,16 +35,6 @@ bool sl_node_fit_selector(const struct sl_node_view *node, const struct sl_json 
     return true;
 }
 
-static bool is_listed(const struct sl_json *values, const char *label)
-{
-    for (size_t i = 0; i < sl_json_len(values); i++) {
-        if (strcmp(sl_json_text(sl_json_at(values, i), ""), label) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
 static bool compares(const char *op, const char *label, const struct sl_json *values)
 {
     long long have = 0;
@@ -62,7 +52,7 @@ static bool expression_holds(const struct sl_json *expression, const char *label
     const char *op = sl_json_path_text(expression, "operator", "");
     const struct sl_json *values = sl_json_get(expression, "values");
     if (strcmp(op, "NotIn") == 0) {
-        return label == NULL || !is_listed(values, label);
+        return label == NULL || !sl_json_has_text(values, label);
     }
     if (strcmp(op, "DoesNotExist") == 0) {
         return label == NULL;
@@ -71,7 +61,7 @@ static bool expression_holds(const struct sl_json *expression, const char *label
         return false;
     }
     if (strcmp(op, "In") == 0) {
-        return is_listed(values, label);
+        return sl_json_has_text(values, label);
     }
     return strcmp(op, "Exists") == 0 || compares(op, label, values);
 }

@@ -279,10 +279,7 @@ static bool expression_holds(const struct sl_json *expression, const char *label
 {
     const char *op = sl_json_path_text(expression, "operator", "");
     const struct sl_json *values = sl_json_get(expression, "values");
-    bool listed = false;
-    for (size_t i = 0; i < sl_json_len(values); i++) {
-        listed = listed || strcmp(sl_json_text(sl_json_at(values, i), ""), label) == 0;
-    }
+    bool listed = sl_json_has_text(values, label);
     if (strcmp(op, "In") == 0) {
         return listed;
     }

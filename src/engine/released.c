@@ -54,12 +54,18 @@ uint64_t sl_released_version(const struct sl_json *workload)
     return strtoull(sl_object_resource_version(workload), NULL, 10);
 }
 
+bool sl_released_is_current(const struct sl_engine *g, sl_workload_id id,
+                            const struct sl_json *workload)
+{
+    return sl_released_version(workload) >= g->workloads[id].written_version;
+}
+
 bool sl_released_by_others(const struct sl_engine *g, sl_workload_id id,
                            const struct sl_json *workload)
 {
     const struct sl_workload_entry *e = &g->workloads[id];
     return sl_workloads[id].has_admission && e->unwritten_count == 0 && !e->rewrite && !e->paused &&
-           sl_released_version(workload) >= e->written_version &&
+           sl_released_is_current(g, id, workload) &&
            !(sl_condition_true(workload, "QuotaReserved") &&
              sl_json_path(workload, "status.admission") != NULL);
 }
@@ -69,7 +75,7 @@ bool sl_reserved_by_others(const struct sl_engine *g, sl_workload_id id,
 {
     const struct sl_workload_entry *e = &g->workloads[id];
     return sl_workloads[id].phase == SL_PHASE_PENDING && e->unwritten_count == 0 && !e->rewrite &&
-           sl_released_version(workload) >= e->written_version &&
+           sl_released_is_current(g, id, workload) &&
            sl_condition_true(workload, "QuotaReserved") &&
            sl_json_path(workload, "status.admission") != NULL &&
            !sl_condition_true(workload, "Finished");

@@ -37,6 +37,9 @@ bool sl_reserved_by_others(const struct sl_engine *g, sl_workload_id id,
                            const struct sl_json *workload);
 /* Versions of one object grow. */
 uint64_t sl_released_version(const struct sl_json *workload);
+/* Nothing that the engine has written since is missing in it. */
+bool sl_released_is_current(const struct sl_engine *g, sl_workload_id id,
+                            const struct sl_json *workload);
 /* The decision has been carried out. */
 void sl_released_written(struct sl_engine *g, const struct sl_decision *d);
 #endif

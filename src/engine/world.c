@@ -8,7 +8,6 @@
 #include "engine/trees_in.h"
 #include "kernel/ledger.h"
 #include "policy/offers.h"
-#include <string.h>
 
 /* Most pods ask for these; the first is SL_MEASURE_PODS. */
 static const char *const first_measures[] = {"pods", "cpu", "memory"};

@@ -114,16 +114,6 @@ bool sl_front_proxy_knows(const struct sl_front_proxy *p)
 
 /* --- the certificate ------------------------------------------------------------------------- */
 
-static bool is_listed(const struct sl_json *names, const char *name)
-{
-    for (size_t i = 0; i < sl_json_len(names); i++) {
-        if (strcmp(sl_json_text(sl_json_at(names, i), ""), name) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
 static enum sl_code check_name(const struct sl_front_proxy *p, gnutls_x509_crt_t crt,
                                struct sl_error *e)
 {
@@ -134,7 +124,7 @@ static enum sl_code check_name(const struct sl_front_proxy *p, gnutls_x509_crt_t
     }
     int rc = gnutls_x509_crt_get_dn_by_oid(crt, GNUTLS_OID_X520_COMMON_NAME, 0, 0, name, &size);
     /* a name with a NUL in it is nobody's */
-    if (rc < 0 || strlen(name) != size || !is_listed(p->names, name)) {
+    if (rc < 0 || strlen(name) != size || !sl_json_has_text(p->names, name)) {
         return sl_error_set(e, SL_CODE_UNAUTHORIZED, "the client's certificate is \"%.64s\"'s",
                             rc < 0 ? "" : name);
     }
@@ -240,7 +230,8 @@ static void take_header(void *context, const char *name, const char *value)
 
 static void note_authenticated(struct sl_json *groups)
 {
-    if (!is_listed(groups, AUTHENTICATED) && !is_listed(groups, "system:unauthenticated")) {
+    if (!sl_json_has_text(groups, AUTHENTICATED) &&
+        !sl_json_has_text(groups, "system:unauthenticated")) {
         sl_json_append(groups, sl_json_new_text(AUTHENTICATED));
     }
 }

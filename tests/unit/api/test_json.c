@@ -219,6 +219,24 @@ static void test_json_clone_is_deep_and_equal_compares_values(void **state)
     sl_json_free(b);
 }
 
+static void test_json_find_text_says_where_a_list_has_it_first(void **state)
+{
+    (void)state;
+    struct sl_json *list = sl_json_new_list();
+    assert_int_equal(sl_json_find_text(list, "a"), 0);
+    assert_false(sl_json_has_text(list, "a"));
+    sl_json_append(list, sl_json_new_int(1));
+    sl_json_append(list, sl_json_new_text("a"));
+    sl_json_append(list, sl_json_new_text("a"));
+    assert_int_equal(sl_json_find_text(list, "a"), 1);
+    assert_true(sl_json_has_text(list, "a"));
+    assert_int_equal(sl_json_find_text(list, "b"), 3);
+    assert_false(sl_json_has_text(list, "b"));
+    assert_int_equal(sl_json_find_text(list, ""), 0); /* what is no text reads so */
+    assert_false(sl_json_has_text(NULL, ""));
+    sl_json_free(list);
+}
+
 static void test_json_ref_keeps_a_value_alive(void **state)
 {
     (void)state;
@@ -255,6 +273,7 @@ int main(void)
         cmocka_unit_test(test_json_path_make_replaces_what_is_no_map),
         cmocka_unit_test(test_json_lists_change_in_place),
         cmocka_unit_test(test_json_clone_is_deep_and_equal_compares_values),
+        cmocka_unit_test(test_json_find_text_says_where_a_list_has_it_first),
         cmocka_unit_test(test_json_ref_keeps_a_value_alive),
         cmocka_unit_test(test_json_pretty_sorts_keys_like_kubectl),
     };
