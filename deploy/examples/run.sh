@@ -17,7 +17,7 @@ stop() {
         kill -TERM "$daemon"
         wait "$daemon" || true
         echo
-        echo "Stopped. Everything is kept in $data; make run picks up there."
+        echo "Stopped. Everything is kept in $data; the same command picks up there."
     fi
     exit 0
 }
@@ -54,6 +54,10 @@ wait_until_up() {
     exit 1
 }
 
+if "$build/sluicectl" version >/dev/null 2>&1; then
+    echo "Something answers at $listen already: stop it, or give another LISTEN=ADDR:PORT." >&2
+    exit 1
+fi
 "$build/sluiced" --standalone --data "$data" --listen "$listen" >>"$log" 2>&1 &
 daemon=$!
 trap stop INT TERM HUP

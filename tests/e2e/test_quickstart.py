@@ -1,6 +1,6 @@
 """What `make run` does: play the quickstart, stay up, stop on Ctrl-C, and pick up where it was."""
 import os, pathlib, re, shutil, signal, subprocess, tempfile, unittest
-from daemon import BUILD, KUBECTL, ROOT, eventually, free_port
+from daemon import BUILD, KUBECTL, ROOT, Daemon, eventually, free_port
 
 
 class Quickstart(unittest.TestCase):
@@ -42,6 +42,15 @@ class Quickstart(unittest.TestCase):
         self.assertEqual(code, 0, text)
         self.assertRegex(text, r"\b0 created")
         self.assertRegex(text, r"All 40 workloads have finished")
+
+    def test_another_server_at_the_address_is_not_taken_for_ones_own(self):
+        other = Daemon().start()
+        self.addCleanup(other.close)
+        done = subprocess.run(["deploy/examples/run.sh", str(BUILD)], cwd=ROOT, capture_output=True, text=True, timeout=30,
+                              env={**os.environ, "DATA": str(self.home / "data"), "LISTEN": f"127.0.0.1:{other.port}"})
+        self.assertEqual(done.returncode, 1, done.stdout)
+        self.assertIn("answers at", done.stderr)
+        self.assertEqual(other.get("/apis/batch/v1/jobs")["items"], [])
 
 
 if __name__ == "__main__":
