@@ -136,7 +136,8 @@ static void note_loss(struct sl_store *s, struct sl_error *e)
     s->in_batch = false;
     sl_events_lose(s, s->durable);
     forget(s, &(struct mark){.revision = s->durable, .work_pending = s->work_pending});
-    sl_log(SL_LOG_ERROR, "staged writes were lost", "reason", e->text, NULL);
+    sl_log(SL_LOG_ERROR, "writes were refused, nothing acknowledged is lost", "reason", e->text,
+           NULL);
 }
 
 static enum sl_code dispatch(struct sl_registry_call *c, struct sl_error *e)
@@ -265,7 +266,8 @@ static enum sl_code make_durable(struct sl_store *s, struct sl_error *e)
         sl_db_rollback(s);
         sl_events_lose(s, s->durable);
         forget(s, &(struct mark){.revision = s->durable, .work_pending = true});
-        sl_log(SL_LOG_ERROR, "staged writes were lost", "reason", e->text, NULL);
+        sl_log(SL_LOG_ERROR, "writes were refused, nothing acknowledged is lost", "reason", e->text,
+               NULL);
         return code;
     }
     s->in_batch = s->bookkeeping = false;

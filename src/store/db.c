@@ -20,6 +20,7 @@
 #define APPLICATION_ID 0x534c5543 /* "SLUC" */
 #define PAGE_CACHE_KIB 8192
 #define REWRITE_PIECE 65536
+#define REMEDY "put a backup back, or move the directory away to begin anew"
 /* After an end that was none, revisions go on so much later: what a disk had forgotten when it lost power was told to
  * clients, and no revision may ever mean two states. */
 #define REVISIONS_FORGOTTEN_MAX (1u << 20)
@@ -63,15 +64,16 @@ enum sl_code sl_db_fail(struct sl_store *s, const char *doing, struct sl_error *
         why = "the disk is full";
         break;
     case SQLITE_READONLY:
-        why = "the data directory is read-only";
+        why = "the data directory, or a file in it, is read-only";
         break;
     case SQLITE_BUSY:
         why = "the database is in use by another process";
         break;
     case SQLITE_CORRUPT:
     case SQLITE_NOTADB:
-        why = "the database file is damaged or not a database";
-        break;
+        return sl_error_set(e, SL_CODE_INTERNAL,
+                            "cannot %s: %s is damaged or not a database: " REMEDY, doing,
+                            sqlite3_db_filename(s->db, "main"));
     default:
         break;
     }
@@ -308,9 +310,7 @@ static bool was_left_open(const char *path)
 static enum sl_code fail_damaged(const char *dir, const char *why, struct sl_error *e)
 {
     return sl_error_set(e, SL_CODE_INTERNAL,
-                        "the database %s/sluice.db is damaged (%.200s): put a backup back, or move "
-                        "the directory away to begin anew",
-                        dir, why);
+                        "the database %s/sluice.db is damaged (%.200s): " REMEDY, dir, why);
 }
 
 /* SQLite's check says in words what it found, and among them which pages it could not read for now. */

@@ -140,7 +140,7 @@ static void test_open_damaged_file_is_refused(void **state)
     int fd = open(path, O_WRONLY | O_TRUNC);
     assert_int_equal(write(fd, junk, sizeof junk), sizeof junk);
     (void)close(fd);
-    reopen_refused(f, f->dir, "damaged or not a database");
+    reopen_refused(f, f->dir, "sluice.db is damaged or not a database: put a backup back");
 }
 
 /* --- a full disk ----------------------------------------------------------------------------- */
