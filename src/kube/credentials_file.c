@@ -19,9 +19,11 @@ struct reading {
 
 static bool refuse(const struct reading *r, const char *field, const char *why)
 {
-    bool dot = field[0] != '\0' && r->where.len > 0;
-    sl_error_set(r->e, SL_CODE_BAD_REQUEST, "%s: %s%s%s: %s", r->path,
-                 r->where.len > 0 ? r->where.data : "", dot ? "." : "", field, why);
+    const char *where = r->where.len > 0 ? r->where.data : "";
+    bool dot = field[0] != '\0' && where[0] != '\0';
+    bool named = field[0] != '\0' || where[0] != '\0';
+    sl_error_set(r->e, SL_CODE_BAD_REQUEST, "%s: %s%s%s%s%s", r->path, where, dot ? "." : "", field,
+                 named ? ": " : "", why);
     return false;
 }
 
