@@ -90,7 +90,7 @@ enum sl_code sl_listen_open(const char *address, bool allow_remote, int *fd, uns
         return sl_error_set(
             e, SL_CODE_FORBIDDEN,
             "listen address \"%.100s\" is not a loopback address; the API has no authentication, "
-            "so remote access has to be allowed explicitly",
+            "so remote access has to be allowed (--allow-remote)",
             address);
     }
     int socket_fd = socket(a.any.sa_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);

@@ -400,7 +400,7 @@ static void test_http_start_refuses_bad_addresses(void **state)
                {"127.0.0.1:99999", "is not ADDR:PORT"},
                {"example.com:80", "is not ADDR:PORT"},
                {"[::1:80", "is not ADDR:PORT"},
-               {"0.0.0.0:0", "not a loopback address"},
+               {"0.0.0.0:0", "has to be allowed (--allow-remote)"},
                {"[::]:0", "not a loopback address"}};
     uv_loop_t loop;
     struct sl_error e;
