@@ -7,9 +7,11 @@
 #include "base/mem.h"
 #include "cli/config_table.h"
 #include "cli/manifest.h"
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #define WHY_MAX 1024
 
@@ -54,9 +56,19 @@ static bool see_document(void *context, const struct sl_document *d)
     return true;
 }
 
+static bool is_directory(const char *path)
+{
+    struct stat info;
+    return stat(path, &info) == 0 && S_ISDIR(info.st_mode);
+}
+
 static void read_document(struct sl_config *c, const char *file)
 {
     struct sl_error e = {0};
+    if (is_directory(file)) {
+        sl_config_refuse(c, "", "%s", strerror(EISDIR));
+        return;
+    }
     if (sl_manifest_read(file, see_document, c, &e) != SL_CODE_OK) {
         /* It names the file in front, as whoever prints these does. */
         size_t len = strlen(file);

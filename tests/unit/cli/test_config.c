@@ -498,6 +498,9 @@ static void test_config_files_that_are_no_configuration_are_refused(void **state
     struct sl_config *c = sl_config_load("/nowhere/kueue.yaml", NULL, false);
     assert_items(c->errors, "No such file");
     sl_config_free(c);
+    c = sl_config_load("/", NULL, false);
+    assert_items(c->errors, "Is a directory");
+    sl_config_free(c);
 }
 
 static void test_config_of_a_cluster_has_kueues_defaults(void **state)
