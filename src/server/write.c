@@ -51,7 +51,7 @@ static void warn_of_unknown(struct sl_request *r, const struct sl_json *body)
     struct sl_json *unknown = sl_json_new_list();
     sl_object_unknown(r->route.kind, body, unknown);
     for (size_t i = 0; i < sl_json_len(unknown); i++) {
-        sl_answer_warn(r, "unknown field %s: it is kept and has no effect",
+        sl_answer_warn(r, "unknown field %s: it has no effect",
                        sl_json_text(sl_json_at(unknown, i), ""));
     }
     sl_json_free(unknown);
@@ -62,14 +62,18 @@ static void write_and_answer(struct sl_request *r, const struct sl_store_write *
 {
     struct sl_error e;
     struct sl_json *result = NULL;
-    if (sl_store_apply(r->rest->store, w, &result, &e) != SL_CODE_OK) {
+    enum sl_code code = sl_store_apply(r->rest->store, w, &result, &e);
+    if (code == SL_CODE_OK) {
+        sl_answer_object(r, status, result);
+    } else {
         sl_answer_error(r, &e);
-        return;
     }
-    sl_answer_object(r, status, result);
     sl_json_free(result);
     if (w->patch_type != SL_PATCH_IS_JSON || w->verb != SL_VERB_PATCH_MERGE) {
-        warn_of_unknown(r, w->body);
+        warn_of_unknown(r, w->body); /* also when refused: what is misspelt may be why */
+    }
+    if (code != SL_CODE_OK) {
+        return;
     }
     r->wait =
         sl_store_dirty(r->rest->store); /* a write without effect waits for those that it saw */

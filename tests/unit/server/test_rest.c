@@ -166,7 +166,7 @@ static void test_rest_misspelt_fields_are_warned_of(void **state)
     struct sl_json *warnings = f->r.answer.warnings;
     assert_int_equal(sl_json_len(warnings), 2);
     assert_string_equal(sl_json_text(sl_json_at(warnings, 0), ""),
-                        "299 - \"unknown field spec.cohort?: it is kept and has no effect\"");
+                        "299 - \"unknown field spec.cohort?: it has no effect\"");
     assert_non_null(strstr(sl_json_text(sl_json_at(warnings, 1), ""),
                            "spec.resourceGroups[0].flavors[0].flavour"));
     assert_int_equal(post(f, "/apis/kueue.x-k8s.io/v1beta2/clusterqueues?fieldValidation=Ignore",
@@ -175,6 +175,10 @@ static void test_rest_misspelt_fields_are_warned_of(void **state)
     assert_null(f->r.answer.warnings);
     assert_int_equal(post(f, uri, "{\"metadata\":{\"name\":\"s\"},\"spec\":{}}"), 201);
     assert_null(f->r.answer.warnings);
+    const char *refused =
+        "{\"metadata\":{\"name\":\"t\"},\"spec\":{\"cohort\":\"c\",\"stopPolicy\":\"No\"}}";
+    assert_int_equal(post(f, uri, refused), 422);
+    assert_non_null(strstr(sl_json_text(sl_json_at(f->r.answer.warnings, 0), ""), "spec.cohort"));
 }
 
 static void test_rest_openapi_v2_as_protobuf_knows_no_kind(void **state)
