@@ -9,6 +9,7 @@
 struct batch {
     struct sl_ctl *c;
     bool failed;
+    bool any; /* the file had a document */
     /* what to do with one object; says what it did */
     enum sl_code (*act)(struct sl_ctl *c, enum sl_kind kind, struct sl_json *object,
                         struct sl_error *e);
@@ -123,6 +124,7 @@ static enum sl_code prepare(const struct sl_ctl *c, struct sl_json *object, enum
 static bool one_document(void *context, const struct sl_document *d)
 {
     struct batch *b = context;
+    b->any = true;
     struct sl_error e = d->error;
     enum sl_kind kind = SL_KIND_COUNT;
     enum sl_code code =
@@ -148,7 +150,13 @@ static int each_file(struct batch *b)
 {
     for (unsigned i = 0; i < b->c->files.count; i++) {
         struct sl_error e = {0};
-        if (sl_manifest_read(b->c->files.items[i], one_document, b, &e) != SL_CODE_OK) {
+        const char *file = b->c->files.items[i];
+        b->any = false;
+        enum sl_code code = sl_manifest_read(file, one_document, b, &e);
+        if (code == SL_CODE_OK && !b->any) {
+            code = sl_error_set(&e, SL_CODE_BAD_REQUEST, "%s: no objects in it", file);
+        }
+        if (code != SL_CODE_OK) {
             b->failed = true;
             sl_ctl_failed("", &e);
         }

@@ -108,13 +108,20 @@ static struct sl_json *local_queue_active(const struct sl_local_queue *q,
     if (q->stop != SL_STOP_NONE) {
         return new_active(false, "Stopped", "Can't admit new workloads: the LocalQueue is stopped");
     }
-    if (n == NULL || !n->exists) {
+    char text[320];
+    if (n == NULL) {
         return new_active(false, "ClusterQueueDoesNotExist",
-                          "Can't admit new workloads: the ClusterQueue does not exist");
+                          "Can't admit new workloads: spec.clusterQueue names no ClusterQueue");
+    }
+    if (!n->exists) {
+        (void)snprintf(text, sizeof text,
+                       "Can't admit new workloads: ClusterQueue %.255s does not exist", n->name);
+        return new_active(false, "ClusterQueueDoesNotExist", text);
     }
     if (!n->active) {
-        return new_active(false, "ClusterQueueIsInactive",
-                          "Can't admit new workloads: the ClusterQueue is inactive");
+        (void)snprintf(text, sizeof text,
+                       "Can't admit new workloads: ClusterQueue %.255s is inactive", n->name);
+        return new_active(false, "ClusterQueueIsInactive", text);
     }
     return new_active(true, "Ready", "Can admit new workloads");
 }

@@ -56,10 +56,13 @@ static enum sl_usable judge_queue(const struct sl_local_queue *q, char text[stat
 
 static enum sl_usable judge_cluster_queue(const struct sl_node_entry *n, char text[static 320])
 {
-    if (n == NULL || !n->exists || n->deleting) {
-        bool there = n != NULL && n->exists;
-        (void)snprintf(text, 320, "ClusterQueue %.255s %s", n == NULL ? "" : n->name,
-                       there ? "is being deleted" : "does not exist");
+    if (n == NULL) {
+        (void)snprintf(text, 320, "the LocalQueue names no ClusterQueue");
+        return SL_UNUSABLE_GONE;
+    }
+    if (!n->exists || n->deleting) {
+        (void)snprintf(text, 320, "ClusterQueue %.255s %s", n->name,
+                       n->exists ? "is being deleted" : "does not exist");
         return SL_UNUSABLE_GONE;
     }
     if (n->stop != SL_STOP_NONE) {

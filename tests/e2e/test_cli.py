@@ -81,6 +81,17 @@ spec:
         self.assertRegex(out, r"(?s)in no ClusterQueue: 1 pending.*default/job-astray-\S+ +Misconfigured: LocalQueue nosuch does not exist")
         self.ctl("delete", "job", "astray")
 
+    def test_a_local_queue_says_which_cluster_queue_it_misses(self):
+        for name, spec, says in [("lost", {"clusterQueue": "nosuch"}, "ClusterQueue nosuch does not exist"),
+                                 ("blank", {}, "names no ClusterQueue")]:
+            queue = {"apiVersion": "kueue.x-k8s.io/v1beta2", "kind": "LocalQueue", "metadata": {"name": name}, "spec": spec}
+            self.ctl("apply", "-f", "-", stdin=json.dumps(queue))
+            self.ctl("submit", "--queue", name, "--name", f"in-{name}")
+            eventually(lambda: says in self.ctl("describe", "lq", name).stdout, what=f"LocalQueue {name}: {says}")
+            eventually(lambda: says in self.ctl("pending").stdout, what=f"pending: {says}")
+            self.ctl("delete", "job", f"in-{name}")
+            self.ctl("delete", "lq", name)
+
     def test_dashboard_until_done_ends_when_what_is_left_cannot_start(self):
         self.ctl("submit", "--queue", "nosuch", "--name", "stuck", "--cpu", "1")
         out = self.ctl("dashboard", "--until-done").stdout
@@ -90,6 +101,11 @@ spec:
     def test_apply_warns_of_a_misspelt_field(self):
         done = self.ctl("apply", "-f", "-", stdin=json.dumps({**flavor("typo"), "spec": {"nodelabels": {"a": "b"}}}))
         self.assertIn("Warning: unknown field spec.nodelabels", done.stderr)
+
+    def test_apply_says_that_a_file_has_no_objects(self):
+        done = self.ctl("apply", "-f", "-", stdin="# nothing\n", check=False)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("no objects in it", done.stderr)
 
     def test_delete_removes(self):
         self.ctl("apply", "-f", "-", stdin=json.dumps(flavor("brief")))
