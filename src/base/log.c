@@ -63,8 +63,7 @@ static void add_head(struct sl_buf *line, enum sl_log_level level, const char *m
     char now[40];
     sl_clock_format_micro(sl_clock_now_ms(), now);
     if (as_json) {
-        sl_buf_print(line, "{\"time\":\"%s\",\"level\":\"%s\",\"message\":", now,
-                     level_names[level]);
+        sl_buf_print(line, "{\"time\":\"%s\",\"level\":\"%s\",\"msg\":", now, level_names[level]);
         add_quoted(line, message);
     } else {
         sl_buf_print(line, "%s %-5s %s", now, level_names[level], message);
