@@ -3,6 +3,7 @@
 
 /* Workloads that wait in no queue. */
 #include "cli/stray.h"
+#include <string.h>
 
 static void key_of(const char *ns, const char *name, struct sl_buf *out)
 {
@@ -30,6 +31,15 @@ static bool is_seen(const struct sl_map *seen, const struct sl_json *workload)
     return found;
 }
 
+/* Why one is deactivated stands where it was evicted for it. */
+static const char *message_of(const struct sl_json *workload, const struct sl_json *why)
+{
+    const struct sl_json *evicted = sl_condition_find(workload, "Evicted");
+    bool deactivated = strcmp(sl_json_path_text(why, "reason", ""), "Deactivated") == 0 &&
+                       strncmp(sl_json_path_text(evicted, "reason", ""), "Deactivated", 11) == 0;
+    return sl_json_path_text(deactivated ? evicted : why, "message", "");
+}
+
 static struct sl_json *item_new(const struct sl_json *workload, const struct sl_json *why,
                                 size_t position)
 {
@@ -40,7 +50,7 @@ static struct sl_json *item_new(const struct sl_json *workload, const struct sl_
     sl_json_set_int(item, "priority", sl_json_path_int(workload, "spec.priority", 0));
     sl_json_set_int(item, "positionInClusterQueue", (int64_t)position);
     sl_json_set_text(item, "reason", sl_json_path_text(why, "reason", ""));
-    sl_json_set_text(item, "message", sl_json_path_text(why, "message", ""));
+    sl_json_set_text(item, "message", message_of(workload, why));
     return item;
 }
 

@@ -30,6 +30,7 @@ static const char *const due_texts[] = {
 #include "model/deactivation_causes.def"
 };
 #undef SL_REASON
+static const char preempted_sentence[] = "preempted to make room for another workload";
 
 const char *sl_condition_pending_reason(const struct sl_workload *record)
 {
@@ -138,11 +139,26 @@ const char *sl_condition_pending_sentence(const struct sl_workload *record)
     }
 }
 
-const char *sl_condition_evict_sentence(enum sl_evict_reason reason)
+static const char *deactivation_sentence(enum sl_cause cause)
 {
-    switch (reason) {
+    switch (cause) {
+    case SL_CAUSE_ADMISSION_CHECK:
+        return "the workload is deactivated: an admission check has rejected it";
+    case SL_CAUSE_REQUEUING_LIMIT:
+        return "the workload is deactivated: its pods were not ready in time, and it has been put "
+               "back in line as often as it may be";
+    case SL_CAUSE_EXECUTION_TIME:
+        return "the workload is deactivated: it was admitted for its maximum execution time";
+    default:
+        return "the workload is deactivated";
+    }
+}
+
+const char *sl_condition_evict_sentence(const struct sl_workload *record)
+{
+    switch (record->evicted) {
     case SL_EVICT_PREEMPTED:
-        return "preempted to make room for another workload";
+        return preempted_sentence;
     case SL_EVICT_PODS_READY_TIMEOUT:
         return "the pods did not become ready in time";
     case SL_EVICT_ADMISSION_CHECK:
@@ -154,7 +170,7 @@ const char *sl_condition_evict_sentence(enum sl_evict_reason reason)
     case SL_EVICT_NODE_FAILURES:
         return "a node of the workload failed and could not be replaced";
     case SL_EVICT_DEACTIVATED:
-        return "the workload is deactivated";
+        return deactivation_sentence(record->deactivation);
     default:
         return "";
     }
@@ -313,7 +329,7 @@ static void write_evicted(struct sl_json *status, const struct sl_condition_view
             return; /* the cause is in the object, and after a restart only there */
         }
         hold_true(status, v, "Evicted", sl_condition_evict_reason(v->record),
-                  message_or(v, sl_condition_evict_sentence(v->record->evicted)));
+                  message_or(v, sl_condition_evict_sentence(v->record)));
     } else if (reserved(v->record)) {
         lay_down(status, v, "Evicted", "QuotaReserved");
     }
@@ -326,7 +342,7 @@ static void write_preempted(struct sl_json *status, const struct sl_condition_vi
         struct sl_condition_view plain = *v;
         plain.generation = 0;
         hold_true(status, &plain, "Preempted", preempt_texts[v->record->preempted],
-                  message_or(v, sl_condition_evict_sentence(SL_EVICT_PREEMPTED)));
+                  message_or(v, preempted_sentence));
     } else if (reserved(v->record) && v->record->phase != SL_PHASE_EVICTED) {
         lay_down(status, v, "Preempted", "QuotaReserved");
     }
@@ -340,8 +356,7 @@ static void write_requeued(struct sl_json *status, const struct sl_condition_vie
     } else if (v->record->requeued == SL_REQUEUED_FALSE) {
         const char *reason = sl_condition_evict_reason(v->record);
         if (!is(status, "Requeued", "False") || !has_reason(status, "Requeued", reason)) {
-            set(status, v, "Requeued", false, reason,
-                sl_condition_evict_sentence(v->record->evicted));
+            set(status, v, "Requeued", false, reason, sl_condition_evict_sentence(v->record));
         }
     }
 }

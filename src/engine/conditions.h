@@ -38,7 +38,7 @@ bool sl_condition_check_objects(const struct sl_workload *record);
 
 /* Said when no decision had more to say. */
 const char *sl_condition_pending_sentence(const struct sl_workload *record);
-const char *sl_condition_evict_sentence(enum sl_evict_reason reason);
+const char *sl_condition_evict_sentence(const struct sl_workload *record);
 
 /* Bring status.conditions in line with the record. */
 void sl_condition_write(struct sl_json *status, const struct sl_condition_view *v);

@@ -283,7 +283,7 @@ static void fill_message(struct sl_engine *g, struct sl_decision *d)
                     (w->evicted == SL_EVICT_ADMISSION_CHECK || w->evicted == SL_EVICT_PREEMPTED ||
                      w->evicted == SL_EVICT_NODE_FAILURES || w->evicted == SL_EVICT_DEACTIVATED)
                 ? own
-                : sl_condition_evict_sentence(w->evicted);
+                : sl_condition_evict_sentence(w);
         break;
     case SL_DECIDE_DEACTIVATE:
         text = own != NULL && w->deactivation == SL_CAUSE_ADMISSION_CHECK

@@ -50,10 +50,27 @@ static void test_stray_finished_holding_and_new_workloads_are_left_out(void **st
     sl_map_free(seen);
 }
 
+static void test_stray_deactivated_workload_says_what_deactivated_it(void **state)
+{
+    (void)state;
+    struct sl_map *seen = sl_map_new();
+    struct sl_json *all = parse("[{\"metadata\":{\"name\":\"a\"},\"status\":{\"conditions\":["
+                                "{\"type\":\"QuotaReserved\",\"status\":\"False\",\"reason\":"
+                                "\"Deactivated\",\"message\":\"m\"},"
+                                "{\"type\":\"Evicted\",\"status\":\"True\",\"reason\":"
+                                "\"DeactivatedDueToX\",\"message\":\"x\"}]}}]");
+    struct sl_json *strays = sl_stray_new(all, seen);
+    assert_string_equal(sl_json_path_text(sl_json_at(strays, 0), "message", ""), "x");
+    sl_json_free(strays);
+    sl_json_free(all);
+    sl_map_free(seen);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_stray_workload_that_no_queue_lists_is_told_with_its_reason),
+        cmocka_unit_test(test_stray_deactivated_workload_says_what_deactivated_it),
         cmocka_unit_test(test_stray_finished_holding_and_new_workloads_are_left_out),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

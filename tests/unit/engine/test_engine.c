@@ -596,6 +596,9 @@ static void test_engine_execution_time_over_deactivates(void **state)
     world_pass(&w, 1000);
     assert_false(sl_json_path_bool(world_workload(&w, "a"), "spec.active", true));
     world_expect(&w, "a", "Evicted", "True", "DeactivatedDueToMaximumExecutionTimeExceeded");
+    assert_string_equal(
+        sl_json_path_text(sl_condition_find(world_workload(&w, "a"), "Evicted"), "message", ""),
+        "the workload is deactivated: it was admitted for its maximum execution time");
     assert_null(sl_condition_find(world_workload(&w, "a"), "DeactivationTarget"));
 }
 
