@@ -24,6 +24,18 @@ static bool parse_until(const char *text, struct sl_replay_options *out)
     return true;
 }
 
+/* What was asked for and is not there: a slip of the pen, or another daemon's journal. */
+static void tell_absent(const struct sl_ctl *c, const struct sl_replay_result *r)
+{
+    fflush(stdout);
+    if (c->until != NULL && r->end == SL_REPLAY_SAME) {
+        fprintf(stderr, "sluicectl: replay: the journal ends before %s\n", c->until);
+    }
+    if (c->workload != NULL && r->told == 0) {
+        fprintf(stderr, "sluicectl: replay: nothing was decided about %s\n", c->workload);
+    }
+}
+
 static int conclude(const struct sl_replay_result *r)
 {
     static const char *const words[] = {[SL_REPLAY_SAME] = "the same",
@@ -62,5 +74,7 @@ int sl_ctl_replay(struct sl_ctl *c)
     if (sl_replay_run(&options, &result, &e) != SL_CODE_OK) {
         return sl_ctl_failed("replay", &e);
     }
-    return conclude(&result);
+    int status = conclude(&result);
+    tell_absent(c, &result);
+    return status;
 }

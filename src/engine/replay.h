@@ -33,6 +33,7 @@ struct sl_replay_result {
     uint64_t records;
     uint64_t lives, images; /* images: lives that were played from one on */
     uint64_t changes, refused, cycles, outcomes, decisions;
+    uint64_t told; /* decisions that have a line */
     char why[4096];
 };
 

@@ -131,6 +131,7 @@ void sl_story_decision(struct sl_life *life, const struct sl_journal_record *rec
     print_claims(life, d->workload);
     fprintf(life->options->out, " %.*s\n", (int)d->reason_len, d->reason);
     life->decided = d->workload;
+    life->result->told++;
     note_why(life);
     if (only != NULL) {
         print_why(life);

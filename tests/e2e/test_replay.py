@@ -61,6 +61,10 @@ class Replay(Scene):
         self.assertIn("    now: " + name + " is pending", done.stdout)
         self.assertIn("stopped behind record " + number[1:], done.stdout)
         self.assertIn("stopped behind cycle 1", self.replay(str(self.journal), "--until", "c1").stdout)
+        done = self.replay(str(self.journal), "--until", "c999999", "--workload", "default/nosuch")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("the journal ends before c999999", done.stderr)
+        self.assertIn("nothing was decided about default/nosuch", done.stderr)
 
     def change(self, edit):
         data = bytearray(self.journal.read_bytes())
