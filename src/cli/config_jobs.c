@@ -12,14 +12,19 @@
 
 #define MANAGED "managedJobsNamespaceSelector"
 
-static bool is_driven(const char *framework)
+bool sl_config_is_adapter(const char *framework)
 {
-    bool yes = strcmp(framework, sl_job_framework.name) == 0 ||
-               strcmp(framework, sl_pod_framework.name) == 0;
+    bool yes = false;
     for (size_t i = 0; i < sl_adapters_count() && !yes; i++) {
         yes = strcmp(framework, sl_adapters_at(i)->name) == 0;
     }
     return yes;
+}
+
+static bool is_driven(const char *framework)
+{
+    return strcmp(framework, sl_job_framework.name) == 0 ||
+           strcmp(framework, sl_pod_framework.name) == 0 || sl_config_is_adapter(framework);
 }
 
 void sl_config_check_frameworks(struct sl_config *c)

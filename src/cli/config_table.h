@@ -36,6 +36,7 @@ struct sl_config_field {
     const char *missing;     /* why the field changes nothing here; NULL: it does what it says */
     bool cluster;            /* in a cluster it does what it says all the same */
     const char *here;        /* the value that is so here anyway and needs no warning */
+    bool (*also)(const char *text); /* is a text that `values` has not allowed, too? */
 };
 
 /* A row of config_gates.def. */
@@ -71,6 +72,7 @@ bool sl_config_check_value(struct sl_config *c, const char *field,
                            const struct sl_config_field *row, const struct sl_json *v);
 /* "Kind.version.group"; NULL is fine. */
 void sl_config_check_kind(struct sl_config *c, const char *field, const char *text);
+bool sl_config_is_adapter(const char *framework);     /* --adapters brought it */
 void sl_config_check_frameworks(struct sl_config *c); /* warns of those that nothing drives */
 void sl_config_fill_jobs(struct sl_config *c);
 /* A document without complaints becomes settings. */

@@ -119,7 +119,8 @@ static void check_text(struct sl_config *c, const char *field, const struct sl_c
     if (*text == '\0') {
         return;
     }
-    if (row->values != NULL && !sl_config_listed(row->values, text)) {
+    if (row->values != NULL && !sl_config_listed(row->values, text) &&
+        (row->also == NULL || !row->also(text))) {
         refuse_unlisted(c, field, row->values, text);
     }
     const char *why = row->pattern == SL_PATTERN_NONE ? NULL : sl_format_check(row->pattern, text);

@@ -72,7 +72,7 @@ static void check_keys(struct check *c, const struct sl_json *map, const char *a
     }
     while (sl_json_next(map, &it, &key, &value)) {
         if (!is_word(allowed, key)) {
-            complain(c, key, "unknown field; may be one of%s", allowed);
+            complain(c, key, "unknown field; may be one of%.*s", (int)strlen(allowed) - 1, allowed);
         }
     }
 }

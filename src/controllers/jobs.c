@@ -4,6 +4,7 @@
 /* The job controller: which jobs are managed, who has to be looked at, and the Workloads that have lost their
  * job. */
 #include "controllers/jobs.h"
+#include "base/log.h"
 #include "base/map.h"
 #include "controllers/adapter.h"
 #include "controllers/job.h"
@@ -274,6 +275,8 @@ static void add_kind(struct sl_jobs *j, const struct sl_framework *f,
                      const struct sl_client *client, struct sl_recorder *events)
 {
     if (!is_enabled(&j->rules, f)) {
+        sl_log(SL_LOG_INFO, "left alone: integrations.frameworks does not name it", "framework",
+               f->name, NULL);
         return;
     }
     struct sl_jobs_of *of = &j->kinds[j->kind_count++];

@@ -66,6 +66,35 @@ static void test_config_jobs_framework_with_an_adapter_needs_no_warning(void **s
     sl_adapters_forget();
 }
 
+static void test_config_jobs_framework_of_an_adapters_own_name_is_known(void **state)
+{
+    (void)state;
+    struct sl_error e = {0};
+    const char *body = "integrations: {frameworks: [pod, example.com/sim]}\n";
+    char dir[] = "/tmp/sluice-adapters-XXXXXX", file[64];
+    assert_non_null(mkdtemp(dir));
+    (void)snprintf(file, sizeof file, "%s/sim.yaml", dir);
+    FILE *f = fopen(file, "w");
+    assert_non_null(f);
+    fputs("apiVersion: example.com/v1\nkind: Simulation\nplural: simulations\n"
+          "framework: example.com/sim\nsuspend: spec.suspend\n"
+          "podSets: [{name: main, template: spec.template}]\n"
+          "ready: [{condition: Ready}]\nactive: [{path: status.running, in: [true]}]\n"
+          "finished: [{when: [{condition: Done}]}]\n",
+          f);
+    assert_int_equal(fclose(f), 0);
+    struct sl_config *c = load_body(body);
+    assert_items(c->errors, "\"example.com/sim\" is not one of batch/job, ");
+    sl_config_free(c);
+    assert_int_equal(sl_adapters_load(dir, &e), SL_CODE_OK);
+    c = load_body(body);
+    assert_none(c->errors);
+    assert_none(c->warnings);
+    sl_config_free(c);
+    sl_adapters_forget();
+    assert_int_equal(remove(file) + rmdir(dir), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -73,6 +102,7 @@ int main(void)
         cmocka_unit_test(test_config_jobs_cluster_leaves_the_systems_namespaces_alone),
         cmocka_unit_test(test_config_jobs_are_as_the_file_says),
         cmocka_unit_test(test_config_jobs_framework_with_an_adapter_needs_no_warning),
+        cmocka_unit_test(test_config_jobs_framework_of_an_adapters_own_name_is_known),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
