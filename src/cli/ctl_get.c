@@ -280,19 +280,37 @@ static bool one_event(void *context, const char *line, size_t len)
     return !w->failed;
 }
 
+/* What there is, below the heading of all rows. */
+static void print_present(const struct watching *w, const struct sl_json *items)
+{
+    struct sl_buf text = {0};
+    const char *type = "EVENT";
+    sl_table_print(w->target->kind, items, w->c->output == SL_OUTPUT_WIDE,
+                   shows_namespace(w->c, w->target->kind), sl_clock_now_ms(), &text);
+    for (const char *row = text.data; row != NULL && *row != '\0'; type = "PRESENT") {
+        int len = (int)strcspn(row, "\n");
+        printf("%-9s %.*s\n", type, len, row);
+        row += row[len] == '\n' ? len + 1 : len;
+    }
+    sl_buf_fini(&text);
+}
+
 static void print_start(const struct watching *w, const struct sl_json *list)
 {
     const struct sl_json *items = sl_json_get(list, "items");
+    struct sl_json *those = sl_json_new_list();
     for (size_t i = 0; i < sl_json_len(items); i++) {
-        if (!wanted(w, sl_json_at(items, i))) {
-            continue;
-        }
-        if (is_data(w->c)) {
-            print_value(w->c, sl_json_at(items, i));
-        } else {
-            print_row(w, "PRESENT", sl_json_at(items, i));
+        const struct sl_json *item = sl_json_at(items, i);
+        if (wanted(w, item) && is_data(w->c)) {
+            print_value(w->c, item);
+        } else if (wanted(w, item)) {
+            sl_json_append(those, sl_json_clone(item));
         }
     }
+    if (!is_data(w->c)) {
+        print_present(w, those);
+    }
+    sl_json_free(those);
     fflush(stdout);
 }
 

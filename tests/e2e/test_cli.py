@@ -1,5 +1,5 @@
 """sluicectl: output for people, -o for programs, exit codes."""
-import json, pathlib, tempfile, unittest
+import json, pathlib, subprocess, tempfile, unittest
 from daemon import *
 
 
@@ -69,6 +69,15 @@ spec:
         self.assertEqual(json.loads(self.ctl("get", "cq", "team", "-o", "json").stdout)["kind"], "ClusterQueue")
         self.assertIn("kind: ClusterQueue", self.ctl("get", "cq", "team", "-o", "yaml").stdout)
         self.assertRegex(self.ctl("get", "lq", "-A").stdout, r"NAMESPACE\s+NAME")
+
+    def test_watch_has_a_heading_above_what_there_is(self):
+        watch = subprocess.Popen([BUILD / "sluicectl", "--server", self.daemon.url, "watch", "lq", "main"],
+                                 stdout=subprocess.PIPE, text=True)
+        self.addCleanup(watch.stdout.close)
+        self.addCleanup(watch.wait)
+        self.addCleanup(watch.kill)
+        self.assertRegex(watch.stdout.readline(), r"^EVENT +NAME +CLUSTERQUEUE")
+        self.assertRegex(watch.stdout.readline(), r"^PRESENT +main +team")
 
     def test_describe_shows_the_object(self):
         out = self.ctl("describe", "cq", "team").stdout
