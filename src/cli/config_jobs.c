@@ -35,7 +35,9 @@ void sl_config_check_frameworks(struct sl_config *c)
         if (name[0] != '\0' && !is_driven(name)) {
             char field[64];
             (void)snprintf(field, sizeof field, "integrations.frameworks[%zu]", i);
-            sl_config_warn(c, field, "neither built in nor described by a file in --adapters");
+            sl_config_warn(c, field,
+                           "\"%.64s\" is neither built in nor described by a file in --adapters",
+                           name);
         }
     }
 }
