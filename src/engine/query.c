@@ -156,10 +156,11 @@ static void add_share(const struct sl_engine *g, sl_node_id node, struct sl_json
     }
 }
 
+/* Not holder_count: that has also those that have finished, which keep their admission for the record. */
 uint32_t sl_engine_holders(const struct sl_engine *g, const char *cluster_queue)
 {
     sl_node_id node = sl_node_find(g, true, cluster_queue);
-    return node == SL_NO_ID ? 0 : g->nodes[node]->holder_count;
+    return node == SL_NO_ID ? 0 : g->nodes[node]->tally.reserving;
 }
 
 struct sl_json *sl_engine_queue_status(struct sl_engine *g, enum sl_kind kind, const char *ns,

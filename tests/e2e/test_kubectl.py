@@ -69,6 +69,14 @@ class Kubectl(unittest.TestCase):
         self.assertTrue(holds(w, "QuotaReserved"))
         self.assertTrue(holds(w, "Admitted"))
 
+    def test_cluster_queue_whose_jobs_have_finished_can_be_deleted(self):
+        self.apply(cluster_queue("brief", {"default-flavor": {"cpu": "1"}}))
+        self.apply(local_queue("brief", "brief"))
+        self.apply(job("last", queue="brief"))
+        eventually(lambda: holds(self.workload_of("last"), "Finished"), what="the end of the job")
+        self.daemon.kubectl("delete", "clusterqueue", "brief", "--timeout=10s")
+        self.assertTrue(holds(self.workload_of("last"), "Finished"))
+
     def test_describe_shows_conditions_and_events(self):
         self.apply(job("described"))
         self.daemon.kubectl("wait", "--for=condition=complete", "--timeout=20s", "job/described")

@@ -207,6 +207,7 @@ static void test_tallies_finished_workloads_are_counted_until_they_are_deleted(v
     assert_int_equal(figures(SL_KIND_CLUSTER_QUEUE, "cq").finished, 1);
     assert_int_equal(figures(SL_KIND_LOCAL_QUEUE, "lq").finished, 1);
     assert_int_equal(figures(SL_KIND_LOCAL_QUEUE, "lq").admitted, 1); /* the next one */
+    assert_int_equal(sl_engine_holders(w.engine, "cq"), 1);
     world_delete(&w, SL_KIND_CLUSTER_QUEUE, "", "cq");
     world_settle(&w);
     world_add_cluster_queue(&w, "cq", "spot", "10", "");
