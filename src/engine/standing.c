@@ -42,9 +42,13 @@ static bool namespace_taken(const struct sl_engine *g, const struct sl_node_entr
 
 static enum sl_usable judge_queue(const struct sl_local_queue *q, char text[static 320])
 {
-    if (!q->exists || q->deleting) {
-        (void)snprintf(text, 320, "LocalQueue %.255s %s", q->name,
-                       q->exists ? "is being deleted" : "does not exist");
+    if (!q->exists) { /* perhaps in another namespace */
+        (void)snprintf(text, 320, "LocalQueue %.200s does not exist in namespace %.63s", q->name,
+                       q->ns);
+        return SL_UNUSABLE_GONE;
+    }
+    if (q->deleting) {
+        (void)snprintf(text, 320, "LocalQueue %.255s is being deleted", q->name);
         return SL_UNUSABLE_GONE;
     }
     if (q->stop != SL_STOP_NONE) {

@@ -87,7 +87,7 @@ spec:
     def test_pending_tells_of_workloads_that_no_queue_lists(self):
         self.ctl("submit", "--queue", "nosuch", "--name", "astray", "--cpu", "1")
         out = eventually(lambda: (lambda text: "astray" in text and text)(self.ctl("pending").stdout), what="the stray")
-        self.assertRegex(out, r"(?s)in no ClusterQueue: 1 pending.*default/job-astray-\S+ +Misconfigured: LocalQueue nosuch does not exist")
+        self.assertRegex(out, r"(?s)in no ClusterQueue: 1 pending.*default/job-astray-\S+ +Misconfigured: LocalQueue nosuch does not exist in namespace default")
         self.ctl("delete", "job", "astray")
 
     def test_a_local_queue_says_which_cluster_queue_it_misses(self):
