@@ -339,6 +339,9 @@ static void check_object(struct sl_check *c, const struct sl_node *node,
         if (value == NULL && !child->field.required && before == NULL) {
             continue;
         }
+        if (value != NULL && value == before) {
+            continue; /* the very member that was checked when it was stored */
+        }
         size_t up = down_member(c, child->name);
         check_node(c, child, value, before);
         sl_check_up(c, up);
