@@ -177,12 +177,13 @@ static void stamp(struct sl_store *s, struct sl_json *object, struct sl_buf *tex
     sl_json_print(object, text);
 }
 
-/* Takes the text. */
+/* Takes the texts. */
 static void add_event(struct sl_store *s, enum sl_watch_type type, enum sl_kind kind,
-                      struct sl_buf *text, struct sl_buf *old)
+                      struct sl_json *object, struct sl_buf *text, struct sl_buf *old)
 {
     s->revision++;
-    struct sl_store_entry entry = {.type = type, .kind = kind, .revision = s->revision};
+    struct sl_store_entry entry = {
+        .type = type, .kind = kind, .revision = s->revision, .object = sl_json_ref(object)};
     entry.text_size = text->len;
     entry.text = sl_buf_take(text);
     if (old != NULL && old->len > 0) {
@@ -209,7 +210,8 @@ enum sl_code sl_rows_put(struct sl_store *s, enum sl_kind kind, struct sl_json *
         if (old != NULL && selectable_differs(kind, object, old)) {
             sl_json_print(old, &before);
         }
-        add_event(s, old == NULL ? SL_WATCH_ADDED : SL_WATCH_MODIFIED, kind, &text, &before);
+        add_event(s, old == NULL ? SL_WATCH_ADDED : SL_WATCH_MODIFIED, kind, object, &text,
+                  &before);
     }
     sl_buf_fini(&text);
     sl_buf_fini(&before);
@@ -254,7 +256,7 @@ enum sl_code sl_rows_remove(struct sl_store *s, enum sl_kind kind, struct sl_jso
     code = code == SL_CODE_OK ? note_removal(s, object, e) : code;
     if (code == SL_CODE_OK) {
         stamp(s, object, &text);
-        add_event(s, SL_WATCH_DELETED, kind, &text, NULL);
+        add_event(s, SL_WATCH_DELETED, kind, object, &text, NULL);
     }
     sl_buf_fini(&text);
     return code;
