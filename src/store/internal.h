@@ -85,6 +85,7 @@ struct sl_store {
     int64_t expiry_next_ms;
     uint64_t random;
     bool gate_pods;
+    struct sl_buf text; /* of the object being written; kept, so that it need not grow again */
     struct sl_store_log log;
     struct sl_store_watcher *watchers; /* id 0: free */
     size_t watcher_count;
