@@ -12,6 +12,7 @@
 #include "base/check.h"
 
 #define SEGMENT_MAX 256u
+#define WALK_MAX 12
 
 static struct json_object *raw(const struct sl_json *v)
 {
@@ -115,14 +116,29 @@ enum sl_json_type sl_json_type(const struct sl_json *v)
     return SL_JSON_NULL;
 }
 
+/* Most maps are small: to walk over their members is cheaper than to hash the key. */
+static const struct lh_entry *find(const struct sl_json *v, const char *key)
+{
+    struct lh_table *members = is_map(v) ? json_object_get_object(raw(v)) : NULL;
+    if (members == NULL || members->count > WALK_MAX) {
+        return members == NULL ? NULL : lh_table_lookup_entry(members, key);
+    }
+    const struct lh_entry *at = members->head;
+    while (at != NULL && (*(const char *)at->k != *key || strcmp(at->k, key) != 0)) {
+        at = at->next;
+    }
+    return at;
+}
+
 struct sl_json *sl_json_get(const struct sl_json *v, const char *key)
 {
-    return is_map(v) ? wrap(json_object_object_get(raw(v), key)) : NULL;
+    const struct lh_entry *member = find(v, key);
+    return member != NULL ? wrap(lh_entry_v(member)) : NULL;
 }
 
 bool sl_json_has(const struct sl_json *v, const char *key)
 {
-    return is_map(v) && json_object_object_get_ex(raw(v), key, NULL);
+    return find(v, key) != NULL;
 }
 
 void sl_json_set(struct sl_json *v, const char *key, struct sl_json *value)

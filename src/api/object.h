@@ -30,7 +30,8 @@ void sl_object_default(enum sl_kind kind, struct sl_json *o);
 /* The same on create: a Job with a queue name starts suspended, so that it cannot run before it
  * is admitted. */
 void sl_object_default_new(enum sl_kind kind, struct sl_json *o);
-/* All complaints at once, as causes. `old` is NULL on create; for immutability. */
+/* All complaints at once, as causes. `old` is NULL on create; for immutability, and members that `o`
+ * shares with it (the same in memory) are not checked again. */
 enum sl_code sl_object_validate(enum sl_kind kind, const struct sl_json *o,
                                 const struct sl_json *old, struct sl_error *e);
 /* Appends to `list` the paths, at most 16, of members of `o` (an object or a merge patch) that the

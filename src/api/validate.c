@@ -42,9 +42,22 @@ void sl_check_up(struct sl_check *c, size_t len)
     c->path[len] = '\0';
 }
 
+/* As much of it as there is room for. */
+static void append(struct sl_check *c, const char *text)
+{
+    size_t len = strlen(text), room = sizeof c->path - c->len - 1;
+    len = len < room ? len : room;
+    memcpy(c->path + c->len, text, len);
+    sl_check_up(c, c->len + len);
+}
+
+/* Every member that is checked comes by here: no formats. */
 static size_t down_member(struct sl_check *c, const char *name)
 {
-    return sl_check_down(c, "%s%s", c->len > 0 ? "." : "", name);
+    size_t before = c->len;
+    append(c, before > 0 ? "." : "");
+    append(c, name);
+    return before;
 }
 
 /* --- complaints ----------------------------------------------------------------------------- */
@@ -335,9 +348,12 @@ static void check_object(struct sl_check *c, const struct sl_node *node,
     }
     for (const struct sl_node *child = node->first; child != NULL; child = child->next) {
         const struct sl_json *value = sl_json_get(object, child->name);
-        const struct sl_json *before = sl_json_get(old, child->name);
-        if (value == NULL && !child->field.required && before == NULL) {
+        if (value == NULL && !child->field.required && !child->field.immutable) {
             continue;
+        }
+        const struct sl_json *before = sl_json_get(old, child->name);
+        if (value != NULL && value == before) {
+            continue; /* the very member that was checked when it was stored */
         }
         size_t up = down_member(c, child->name);
         check_node(c, child, value, before);

@@ -22,6 +22,27 @@
   predicate AnswerSound{L} = AssignmentSound && ChoicesSound && NeedsSound;
 */
 
+/* Before flavors are tried, so that answered() is about this workload as things are now. */
+/*@ terminates \true; exits \false; assigns sl_preemption_question.preemptor; */
+static void forget_question(void)
+{
+    sl_preemption_question.preemptor = SL_NO_ID;
+}
+
+/* Is what is needed just what the last flavor was tried with? Then its victims are known. */
+/*@ terminates \true; exits \false; assigns \nothing; */
+static bool answered(void)
+{
+    struct sl_need asked = sl_preemption_question.needs[0];
+    struct sl_need need = sl_assignment.needs[0];
+    return sl_preemption_question.preemptor == sl_assignment.workload &&
+           sl_preemption_question.cluster_queue == sl_assignment.cluster_queue &&
+           sl_preemption_question.need_count == 1 && sl_assignment.need_count == 1 &&
+           asked.cell == need.cell && asked.amount == need.amount &&
+           asked.contested == need.contested && !sl_preemption_question.places &&
+           sl_placement_question.set_count == 0;
+}
+
 /*@ requires ready: SearchReady && AnswerSound; terminates \true; exits \false;
     assigns sl_hidden, SL_SOUGHT, sl_preemption_question;
     ensures ready: SearchReady;
@@ -30,6 +51,9 @@ static bool find_victims(int64_t now_ms)
 {
     if (sl_assignment.mode != SL_MODE_PREEMPT || sl_assignment.need_count > SL_CLAIMS_MAX) {
         return false;
+    }
+    if (answered()) {
+        return sl_victims.count != 0;
     }
     sl_preemption_question.preemptor = sl_assignment.workload;
     sl_preemption_question.cluster_queue = sl_assignment.cluster_queue;
@@ -51,6 +75,7 @@ static bool find_victims(int64_t now_ms)
     ensures back: TakenBack{Pre, Post}; */
 static bool try_counts(sl_workload_id id, sl_node_id queue, int64_t now_ms)
 {
+    forget_question();
     sl_flavors_assign_counts(id, queue, now_ms);
     return find_victims(now_ms);
 }
@@ -128,6 +153,7 @@ static void place_for_later(bool preempts)
 
 bool sl_nominate(sl_workload_id id, sl_node_id queue, uint64_t cycle, int64_t now_ms)
 {
+    forget_question();
     sl_flavors_assign(id, queue, now_ms);
     bool preempts = find_victims(now_ms);
     //@ assert kept1: PastKept{Pre, Here};

@@ -198,15 +198,14 @@ static void apply(struct sl_request *r, struct sl_json *body, bool dry_run)
     }
     struct sl_json *metadata = sl_json_get(body, "metadata");
     sl_json_remove(metadata, "managedFields");
-    enum sl_code code =
-        sl_store_get(r->rest->store, r->route.kind, r->route.ns, r->route.name, &stored, &e);
-    sl_json_free(stored);
     struct sl_store_write w = write_of(r, SL_VERB_CREATE, body);
-    if (code == SL_CODE_OK || r->route.status) {
+    if (r->route.status || sl_store_get(r->rest->store, r->route.kind, r->route.ns, r->route.name,
+                                        &stored, &e) == SL_CODE_OK) {
         w.verb = r->route.status ? SL_VERB_PATCH_STATUS_MERGE : SL_VERB_PATCH_MERGE;
         w.patch_type =
             is_kueue(r->route.kind) && !r->route.status ? SL_PATCH_IS_MERGE : SL_PATCH_IS_STRATEGIC;
     }
+    sl_json_free(stored);
     w.dry_run = dry_run;
     write_and_answer(r, &w, w.verb == SL_VERB_CREATE ? 201 : 200);
 }

@@ -71,6 +71,7 @@ void sl_store_close(struct sl_store *s)
         sl_mem_free(s->lost[i].text);
     }
     sl_mem_free(s->lost);
+    sl_buf_fini(&s->text);
     sl_events_close(&s->log);
     sl_db_close(s);
     sl_mem_free(s);

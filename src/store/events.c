@@ -32,6 +32,7 @@ static void drop(struct sl_store_log *l, struct sl_store_entry *entry)
     l->bytes -= entry->text_size + entry->old_size;
     sl_mem_free(entry->text);
     sl_mem_free(entry->old);
+    sl_json_free(entry->object);
     l->count--;
 }
 
@@ -133,20 +134,16 @@ static struct sl_store_watcher *find_watcher(struct sl_store *s, uint64_t id)
  * nothing of the store is held by pointer over the call. */
 static void deliver(struct sl_store *s, uint64_t revision)
 {
-    struct sl_json *object = NULL;
-    const struct sl_store_entry *entry = sl_events_find(&s->log, revision);
-    SL_ASSERT(entry != NULL);
+    struct sl_store_entry *entry = sl_events_find(&s->log, revision);
+    SL_ASSERT(entry != NULL && entry->object != NULL);
     enum sl_kind kind = entry->kind;
     enum sl_watch_type type = entry->type;
+    struct sl_json *object = entry->object;
+    entry->object = NULL; /* later readers have the text */
     for (size_t i = 0; i < s->watcher_count; i++) {
         struct sl_store_watcher *w = &s->watchers[i];
         if (w->id == 0 || w->kind != kind || w->since >= revision) {
             continue;
-        }
-        if (object == NULL) {
-            entry = sl_events_find(&s->log, revision);
-            object = sl_json_parse(entry->text, entry->text_size, NULL);
-            SL_ASSERT(object != NULL);
         }
         w->since = revision;
         w->fn(w->context, type, kind, object);

@@ -37,6 +37,7 @@ struct sl_store_entry {
     uint64_t revision;
     char *text, *old; /* owned; old may be NULL */
     size_t text_size, old_size;
+    struct sl_json *object; /* what text says, until it is published; owned */
 };
 struct sl_store_log {
     struct sl_store_entry *ring;
@@ -84,6 +85,7 @@ struct sl_store {
     int64_t expiry_next_ms;
     uint64_t random;
     bool gate_pods;
+    struct sl_buf text; /* of the object being written; kept, so that it need not grow again */
     struct sl_store_log log;
     struct sl_store_watcher *watchers; /* id 0: free */
     size_t watcher_count;
@@ -127,8 +129,9 @@ bool sl_db_lost(const struct sl_store *s);
 /* --- events.c -------------------------------------------------------------------------------- */
 void sl_events_open(struct sl_store_log *l, uint64_t revision);
 void sl_events_close(struct sl_store_log *l);
-void sl_events_add(struct sl_store_log *l, struct sl_store_entry entry); /* takes the texts */
-void sl_events_truncate(struct sl_store_log *l, uint64_t revision);      /* forget what is later */
+void sl_events_add(struct sl_store_log *l,
+                   struct sl_store_entry entry); /* takes the texts and the object */
+void sl_events_truncate(struct sl_store_log *l, uint64_t revision); /* forget what is later */
 /* Forgets what is later than `revision` and was staged in a batch that is lost: whoever has read it while it was
  * staged believes what never came to be. */
 void sl_events_lose(struct sl_store *s, uint64_t revision);

@@ -169,6 +169,21 @@ static bool is_status_write(const struct sl_registry_call *c)
     return c->w->verb == SL_VERB_UPDATE_STATUS || c->w->verb == SL_VERB_PATCH_STATUS_MERGE;
 }
 
+/* A copy of the stored object to be changed. Members that nobody names, but for metadata, are shared with it: a Workload's
+ * pod sets are not copied, compared and checked again for a line in its status. */
+static struct sl_json *copy_to_change(const struct sl_json *old, const struct sl_json *named)
+{
+    struct sl_json *copy = sl_json_new_map();
+    void *it = NULL;
+    const char *key;
+    struct sl_json *value;
+    while (sl_json_next(old, &it, &key, &value)) {
+        bool own = strcmp(key, "metadata") == 0 || sl_json_has(named, key);
+        sl_json_set(copy, key, own ? sl_json_clone(value) : sl_json_ref(value));
+    }
+    return copy;
+}
+
 /* The object that the client wants: what it sent, or the stored one with its patch. */
 static enum sl_code wanted(const struct sl_registry_call *c, const struct sl_json *old,
                            struct sl_json **object, struct sl_error *e)
@@ -178,7 +193,8 @@ static enum sl_code wanted(const struct sl_registry_call *c, const struct sl_jso
         *object = sl_json_clone(c->w->body);
         return check_body(c, *object, e);
     }
-    *object = sl_json_clone(old);
+    bool by_path = c->w->patch_type == SL_PATCH_IS_JSON;
+    *object = by_path ? sl_json_clone(old) : copy_to_change(old, c->w->body);
     switch (c->w->patch_type) {
     case SL_PATCH_IS_JSON:
         code = sl_patch_json(object, c->w->body, e);
@@ -213,7 +229,7 @@ static struct sl_json *settle_status(const struct sl_registry_call *c, struct sl
                                      const struct sl_json *old)
 {
     const struct sl_json *from = is_status_write(c) ? object : old;
-    struct sl_json *to = is_status_write(c) ? sl_json_clone(old) : object;
+    struct sl_json *to = is_status_write(c) ? copy_to_change(old, NULL) : object;
     if (sl_kind_info(c->w->kind)->has_status) {
         struct sl_json *status = sl_json_get(from, "status");
         if (status == NULL) {

@@ -168,23 +168,26 @@ static bool selectable_differs(enum sl_kind kind, const struct sl_json *a, const
     }
 }
 
-static void stamp(struct sl_store *s, struct sl_json *object, struct sl_buf *text)
+/* Its text is in s->text then. */
+static void stamp(struct sl_store *s, struct sl_json *object)
 {
     char revision[24];
     uint64_t next = s->revision + 1;
     (void)snprintf(revision, sizeof revision, "%llu", (unsigned long long)next);
     sl_json_set_text(sl_json_path_make(object, "metadata"), "resourceVersion", revision);
-    sl_json_print(object, text);
+    sl_buf_reset(&s->text);
+    sl_json_print(object, &s->text);
 }
 
-/* Takes the text. */
+/* Of the object in s->text. Takes what it was before. */
 static void add_event(struct sl_store *s, enum sl_watch_type type, enum sl_kind kind,
-                      struct sl_buf *text, struct sl_buf *old)
+                      struct sl_json *object, struct sl_buf *old)
 {
     s->revision++;
-    struct sl_store_entry entry = {.type = type, .kind = kind, .revision = s->revision};
-    entry.text_size = text->len;
-    entry.text = sl_buf_take(text);
+    struct sl_store_entry entry = {
+        .type = type, .kind = kind, .revision = s->revision, .object = sl_json_ref(object)};
+    entry.text_size = s->text.len;
+    entry.text = sl_mem_text_n(s->text.data, s->text.len);
     if (old != NULL && old->len > 0) {
         entry.old_size = old->len;
         entry.old = sl_buf_take(old);
@@ -196,22 +199,21 @@ enum sl_code sl_rows_put(struct sl_store *s, enum sl_kind kind, struct sl_json *
                          const struct sl_json *old, struct sl_error *e)
 {
     SL_PRE(s->in_batch && object != NULL);
-    struct sl_buf text = {0}, before = {0};
+    struct sl_buf before = {0};
     enum sl_sql id = old == NULL ? SL_SQL_INSERT : SL_SQL_UPDATE;
-    stamp(s, object, &text);
+    stamp(s, object);
     bind_key(s, id, kind, sl_object_namespace(object), sl_object_name(object));
     sl_db_bind_text(s, id, 4, sl_object_uid(object));
     sl_db_bind_int(s, id, 5, (int64_t)(s->revision + 1));
-    sl_db_bind_text(s, id, 6, text.data);
+    sl_db_bind_text(s, id, 6, s->text.data);
     enum sl_code code = sl_db_run(s, id, e);
     code = code == SL_CODE_OK ? index_owners(s, kind, object, old, e) : code;
     if (code == SL_CODE_OK) {
         if (old != NULL && selectable_differs(kind, object, old)) {
             sl_json_print(old, &before);
         }
-        add_event(s, old == NULL ? SL_WATCH_ADDED : SL_WATCH_MODIFIED, kind, &text, &before);
+        add_event(s, old == NULL ? SL_WATCH_ADDED : SL_WATCH_MODIFIED, kind, object, &before);
     }
-    sl_buf_fini(&text);
     sl_buf_fini(&before);
     return code;
 }
@@ -247,15 +249,13 @@ enum sl_code sl_rows_remove(struct sl_store *s, enum sl_kind kind, struct sl_jso
                             struct sl_error *e)
 {
     SL_PRE(s->in_batch && object != NULL);
-    struct sl_buf text = {0};
     bind_key(s, SL_SQL_DELETE, kind, sl_object_namespace(object), sl_object_name(object));
     enum sl_code code = sl_db_run(s, SL_SQL_DELETE, e);
     code = code == SL_CODE_OK ? index_owners(s, kind, NULL, object, e) : code;
     code = code == SL_CODE_OK ? note_removal(s, object, e) : code;
     if (code == SL_CODE_OK) {
-        stamp(s, object, &text);
-        add_event(s, SL_WATCH_DELETED, kind, &text, NULL);
+        stamp(s, object);
+        add_event(s, SL_WATCH_DELETED, kind, object, NULL);
     }
-    sl_buf_fini(&text);
     return code;
 }

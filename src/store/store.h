@@ -33,8 +33,8 @@ struct sl_store_write {
     bool dry_run;
     const char *propagation; /* deletes: "Background" (default), "Foreground", "Orphan" */
 };
-/* Stage one write. On OK *result (caller frees) is the object as it will be. Defaults and
- * validation included. */
+/* Stage one write. On OK *result (caller frees) is the object as it will be, which push watches will be
+ * given, too: not to be changed. Defaults and validation included. */
 enum sl_code sl_store_apply(struct sl_store *s, const struct sl_store_write *w,
                             struct sl_json **result, struct sl_error *e);
 bool sl_store_dirty(const struct sl_store *s); /* is there anything for sl_store_commit to do? */

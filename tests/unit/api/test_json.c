@@ -6,6 +6,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 #include <cmocka.h>
 
@@ -162,6 +163,32 @@ static void test_json_getters_fall_back(void **state)
     sl_json_free(v);
 }
 
+/* Small maps are walked, large ones looked up. */
+static void test_json_members_are_found_in_maps_of_any_size(void **state)
+{
+    (void)state;
+    struct sl_json *map = sl_json_new_map();
+    for (int64_t size = 1; size <= 40; size++) {
+        char key[16], longer[24];
+        snprintf(key, sizeof key, "k%lld", (long long)size);
+        assert_null(sl_json_get(map, key));
+        assert_false(sl_json_has(map, key));
+        sl_json_set_int(map, key, size);
+        for (int64_t i = 1; i <= size; i++) {
+            snprintf(key, sizeof key, "k%lld", (long long)i);
+            snprintf(longer, sizeof longer, "%s-", key);
+            assert_int_equal(sl_json_int(sl_json_get(map, key), 0), i);
+            assert_true(sl_json_has(map, key));
+            assert_false(sl_json_has(map, longer));
+        }
+    }
+    sl_json_set(map, "k1", sl_json_new_null());
+    assert_true(sl_json_has(map, "k1"));
+    sl_json_remove(map, "k40");
+    assert_false(sl_json_has(map, "k40"));
+    sl_json_free(map);
+}
+
 static void test_json_path_walks_maps_and_lists(void **state)
 {
     (void)state;
@@ -269,6 +296,7 @@ int main(void)
         cmocka_unit_test(test_json_integer_past_64_bits_is_refused),
         cmocka_unit_test(test_json_depth_is_bounded),
         cmocka_unit_test(test_json_getters_fall_back),
+        cmocka_unit_test(test_json_members_are_found_in_maps_of_any_size),
         cmocka_unit_test(test_json_path_walks_maps_and_lists),
         cmocka_unit_test(test_json_path_make_replaces_what_is_no_map),
         cmocka_unit_test(test_json_lists_change_in_place),
