@@ -143,46 +143,27 @@ static void swap(uint32_t a, uint32_t b)
     list[b] = entry;
 }
 
-/* Up as long as it comes before its parent, but not above `top`. */
-/*@ requires known: CandidateList && top <= at < count; terminates \true; exits \false;
-    assigns list[0 .. SL_WORKLOADS_MAX - 1]; ensures list: CandidateList; */
-static void rise(uint32_t at, uint32_t top)
-{
-    /*@
-      loop invariant list: CandidateList && at < count;
-      loop assigns at, list[0 .. SL_WORKLOADS_MAX - 1];
-      loop variant at;
-    */
-    while (at > top && before(at, (at - 1) / 2)) {
-        swap(at, (at - 1) / 2);
-        at = (at - 1) / 2;
-    }
-}
-
-/* Down to a leaf, and from there up again: whoever is put in at the top comes from the bottom, as a
- * rule, so that comparing it on the way down would be in vain. */
-/*@ requires known: CandidateList && at < count && end <= count; terminates \true; exits \false;
+/*@ requires known: CandidateList && end <= count; terminates \true; exits \false;
     assigns list[0 .. SL_WORKLOADS_MAX - 1]; ensures list: CandidateList; */
 static void sink(uint32_t at, uint32_t end)
 {
-    struct entry entry = list[at];
-    uint32_t hole = at;
     /*@
       loop invariant list: CandidateList;
-      loop invariant hole: at <= hole < count;
-      loop assigns hole, list[0 .. SL_WORKLOADS_MAX - 1];
-      loop variant end - hole;
+      loop invariant at: \at(at, LoopEntry) <= at;
+      loop assigns at, list[0 .. SL_WORKLOADS_MAX - 1];
+      loop variant end - at;
     */
-    while (hole < end / 2) {
-        uint32_t child = 2 * hole + 1;
+    while (at < end / 2) {
+        uint32_t child = 2 * at + 1;
         if (child + 1 < end && before(child + 1, child)) {
             child++;
         }
-        list[hole] = list[child];
-        hole = child;
+        if (!before(child, at)) {
+            return;
+        }
+        swap(at, child);
+        at = child;
     }
-    list[hole] = entry;
-    rise(hole, at);
 }
 
 /*@ requires list: CandidateList; terminates \true; exits \false;
