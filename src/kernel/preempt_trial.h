@@ -37,13 +37,12 @@ bool sl_preempt_claims_available(void);
 
 /* Would no claim exceed the quota of its own cell, in the trial? */
 /*@
-  requires inv:        UsageInv;
-  requires plan:       PlanClaimsSound;
+  requires claims:     ClaimsAddable;
   terminates           \true;
   exits                \false;
   assigns              \nothing;
-  ensures  result:     \result <==> \forall integer k; 0 <= k < sl_plan.claim_count ==>
-                         ClaimWithinOwn(k);
+  ensures  within:     \result ==> \forall integer k; 0 <= k < sl_plan.claim_count ==> ClaimWithinOwn(k);
+  ensures  beyond:     !\result ==> \exists integer k; 0 <= k < sl_plan.claim_count && !ClaimWithinOwn(k);
 */
 bool sl_preempt_claims_within(void);
 #endif

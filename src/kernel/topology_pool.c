@@ -93,14 +93,25 @@ static void take_out(uint32_t row, uint32_t order)
   exits                \false;
   assigns              SL_POOL;
   ensures  links:      BlockLinks;
+  ensures  freed:      \forall integer k; order <= k < from ==> UpperListed(row, k);
+  ensures  smaller:    \forall integer k; 0 <= k < order <= from ==> sl_block_heads[k] == \old(sl_block_heads[k]);
+  ensures  larger:     \forall integer k; from <= k < SL_BLOCK_ORDERS ==>
+                         sl_block_heads[k] == \old(sl_block_heads[k]);
+  ensures  begun:      sl_blocks_begun == \old(sl_blocks_begun);
 */
 static void split(uint32_t row, uint32_t from, uint32_t order)
 {
     uint32_t k = from;
     /*@
-      loop invariant range: 0 <= k < SL_BLOCK_ORDERS;
+      loop invariant range: 0 <= k <= from && (order <= k || k == from);
       loop invariant links: BlockLinks;
-      loop assigns          k, SL_POOL;
+      loop invariant freed: \forall integer j; k <= j < from ==> UpperListed(row, j);
+      loop invariant smaller: \forall integer j; 0 <= j < k ==>
+                                sl_block_heads[j] == \at(sl_block_heads[j], Pre);
+      loop invariant larger: \forall integer j; from <= j < SL_BLOCK_ORDERS ==>
+                               sl_block_heads[j] == \at(sl_block_heads[j], Pre);
+      loop assigns          k, sl_block_heads[0 .. SL_BLOCK_ORDERS - 1], sl_block_next[0 .. SL_BOOKINGS_MAX - 1],
+                            sl_block_before[0 .. SL_BOOKINGS_MAX - 1], sl_block_orders[0 .. SL_BOOKINGS_MAX - 1];
       loop variant          k;
     */
     while (k > order) {

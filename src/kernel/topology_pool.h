@@ -27,6 +27,7 @@ extern bool sl_blocks_begun;
   assigns              SL_POOL;
   ensures  links:      BlockLinks;
   ensures  row:        \result < SL_BOOKINGS_MAX || \result == SL_NO_ID;
+  ensures  begun:      sl_blocks_begun;
 */
 uint32_t sl_topology_pool_take(uint32_t count);
 
