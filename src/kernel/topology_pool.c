@@ -15,9 +15,7 @@ bool sl_blocks_begun;
   terminates           \true;
   exits                \false;
   assigns              \nothing;
-  ensures  range:      \result < SL_BLOCK_ORDERS;
-  ensures  holds:      \result < SL_BLOCK_ORDERS - 1 ==> count <= (uint32_t)(1 << \result);
-  ensures  least:      \forall integer k; 0 <= k < \result ==> (uint32_t)(1 << k) < count;
+  ensures  least:      BlockOrder(\result, count);
 */
 static uint32_t order_of(uint32_t count)
 {
@@ -157,11 +155,13 @@ uint32_t sl_topology_pool_take(uint32_t count)
     }
     uint32_t from = first_order(order);
     if (from >= SL_BLOCK_ORDERS) {
+        //@ assert none: NoBlock{Pre}(order);
         return SL_NO_ID;
     }
     uint32_t row = sl_block_heads[from] - 1;
     take_out(row, from);
     split(row, from, order);
+    //@ assert taken: BlockTaken{Pre,Here}(row, order, from);
     return row;
 }
 
@@ -170,8 +170,9 @@ void sl_topology_pool_give(uint32_t first, uint32_t count)
     uint32_t row = first;
     uint32_t order = order_of(count);
     /*@
-      loop invariant range: row < SL_BOOKINGS_MAX && 0 <= order < SL_BLOCK_ORDERS;
+      loop invariant range: row <= first && \at(order, LoopEntry) <= order < SL_BLOCK_ORDERS;
       loop invariant links: BlockLinks;
+      loop invariant begun: sl_blocks_begun == \at(sl_blocks_begun, Pre);
       loop assigns          row, order, SL_POOL;
       loop variant          SL_BLOCK_ORDERS - order;
     */
@@ -185,4 +186,5 @@ void sl_topology_pool_give(uint32_t first, uint32_t count)
         order++;
     }
     push(row, order);
+    //@ assert free: BlockListed(row, order);
 }
