@@ -43,8 +43,7 @@ uint32_t sl_topology_pool_take(uint32_t count);
   exits                \false;
   assigns              SL_POOL;
   ensures  links:      BlockLinks;
-  ensures  free:       \exists integer row, least, order; 0 <= row <= first && least <= order < SL_BLOCK_ORDERS &&
-                         BlockOrder(least, count) && BlockListed(row, order);
+  ensures  given:      BlockGiven(first, count);
   ensures  begun:      sl_blocks_begun == \old(sl_blocks_begun);
 */
 void sl_topology_pool_give(uint32_t first, uint32_t count);
