@@ -118,6 +118,7 @@ static void split(uint32_t row, uint32_t from, uint32_t order)
         if (upper < SL_BOOKINGS_MAX) {
             push(upper, k);
         }
+        //@ assert listed: UpperListed(row, k);
     }
 }
 
