@@ -182,10 +182,14 @@ void sl_topology_pool_give(uint32_t first, uint32_t count)
         if (buddy >= SL_BOOKINGS_MAX || sl_block_orders[buddy] != order + 1) {
             break;
         }
+        //@ assert buddy: buddy == BuddyOf(row, order) && sl_block_orders[buddy] == order + 1;
         take_out(buddy, order);
         row = row < buddy ? row : buddy;
+        //@ assert first_half: row <= buddy && sl_block_orders[buddy] == 0;
         order++;
     }
+    /*@ assert whole: order == SL_BLOCK_ORDERS - 1 || BuddyOf(row, order) >= SL_BOOKINGS_MAX ||
+          sl_block_orders[BuddyOf(row, order)] != order + 1; */
     push(row, order);
     //@ assert free: BlockListed(row, order);
 }
