@@ -38,8 +38,12 @@ static bool claimed_before(uint32_t index)
   terminates           \true;
   exits                \false;
   assigns              \nothing;
-  ensures  result:     \result == SL_OK <==> PlanClaimSound(index) &&
-                         (ask ==> sl_plan.claims[index].amount <= available(sl_plan.claims[index].cell));
+  ensures  sound:      \result == SL_OK ==> PlanClaimSound(index);
+  ensures  fits:       \result == SL_OK && ask ==>
+                         sl_plan.claims[index].amount <= available(sl_plan.claims[index].cell);
+  ensures  fair:       PlanClaimSound(index) &&
+                         (ask ==> sl_plan.claims[index].amount <= available(sl_plan.claims[index].cell)) ==>
+                         \result == SL_OK;
 */
 static enum sl_status check_claim(uint32_t index, bool ask)
 {
@@ -52,6 +56,7 @@ static enum sl_status check_claim(uint32_t index, bool ask)
         return SL_REFUSED_AMOUNT;
     }
     if (ask && amount > sl_ledger_available(cell)) {
+        //@ assert beyond: amount > available(cell);
         return SL_REFUSED_QUOTA;
     }
     return SL_OK;

@@ -119,6 +119,7 @@ sl_node_id sl_ledger_parent_node(sl_node_id node);
   exits                \false;
   assigns              \nothing;
   ensures  result:     \result == (node < SL_NODES_MAX && sl_node_used[node] ? stop_at(node, -1) : SL_NO_ID);
+  ensures  range:      node < SL_NODES_MAX && sl_node_used[node] ==> \result < SL_NODES_MAX;
 */
 sl_node_id sl_ledger_root_node(sl_node_id node);
 

@@ -304,8 +304,10 @@ static bool add_all_cells(void)
   terminates           \true;
   exits                \false;
   assigns              \nothing;
-  ensures  cells:      \result <==> \forall integer c; 0 <= c < sl_cell_limit ==>
+  ensures  agree:      \result ==> \forall integer c; 0 <= c < sl_cell_limit ==>
                        sl_cell_usage[c] == sl_cell_own[c] + sl_check_stored[c] && cell_lent(c) == check_lent(c);
+  ensures  differ:     !\result ==> \exists integer c; 0 <= c < sl_cell_limit &&
+                       !(sl_cell_usage[c] == sl_cell_own[c] + sl_check_stored[c] && cell_lent(c) == check_lent(c));
 */
 static bool sums_agree(void)
 {

@@ -19,6 +19,7 @@ bool sl_heights_stale;
   ensures  cleared:    \forall integer n; 0 <= n < SL_NODES_MAX ==> sl_node_height[n] == 0;
   ensures  deepest:    \result < SL_LEVELS_MAX && \forall integer n; 0 <= n < sl_node_limit ==>
                        sl_node_level[n] <= \result;
+  ensures  used:       \result != 0 ==> \exists integer n; 0 <= n < sl_node_limit && sl_node_level[n] == \result;
 */
 static uint32_t clear_heights(void)
 {
@@ -29,6 +30,7 @@ static uint32_t clear_heights(void)
                               sl_node_height[n] == 0;
       loop invariant deepest: deepest < SL_LEVELS_MAX && \forall integer n; 0 <= n < node ==>
                               sl_node_level[n] <= deepest;
+      loop invariant used:    deepest != 0 ==> \exists integer n; 0 <= n < node && sl_node_level[n] == deepest;
       loop assigns node, deepest, sl_node_height[0 .. SL_NODES_MAX - 1];
       loop variant sl_node_limit - node;
     */

@@ -24,8 +24,10 @@ static void add_check(sl_workload_id id, sl_check_id check)
     sl_workloads[id].checks[i].retry_count = 0;
     sl_workloads[id].checks[i].retry_after_ms = 0;
     sl_workloads[id].check_count = i + 1;
-    /*@ assert last: sl_workloads[id].checks[sl_workloads[id].check_count - 1].check == check &&
-        !CheckReady(id, sl_workloads[id].check_count - 1); */
+    /*@ assert last: sl_workloads[id].checks[sl_workloads[id].check_count - 1].check == check; */
+    /*@ assert pending: sl_workloads[id].checks[sl_workloads[id].check_count - 1].state == SL_CHECK_PENDING; */
+    /*@ assert fresh: sl_workloads[id].checks[sl_workloads[id].check_count - 1].retry_count == 0 &&
+        sl_workloads[id].checks[sl_workloads[id].check_count - 1].retry_after_ms == 0; */
 }
 
 /* The last check takes the place of the dropped one: their order means nothing here. */

@@ -31,6 +31,8 @@ void sl_order_set(sl_workload_id id, struct sl_order_key key);
   exits               \false;
   assigns             \nothing;
   ensures  key:       id < SL_WORKLOADS_MAX ==> \result == sl_order_keys[id];
+  ensures  none:      id >= SL_WORKLOADS_MAX ==> \result.priority == 0 && \result.queued_at_ms == 0 &&
+                      \result.uid_high == 0 && \result.uid_low == 0;
 */
 struct sl_order_key sl_order_of(sl_workload_id id);
 

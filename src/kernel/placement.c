@@ -40,6 +40,7 @@ static enum sl_status commit_quota(bool ask)
   ensures  placed:     \result == SL_OK ==> sl_topology_plan.workload == sl_plan.workload &&
                          PlanInPlace{Pre,Post}(sl_plan.workload, ask);
   ensures  room:       ask ==> NoRoomOverfull{Pre,Post};
+  ensures  nothing:    sl_topology_plan.workload == sl_plan.workload ==> sl_stage_block == SL_NO_ID;
   ensures  closed:     sl_trail_depth == \old(sl_trail_depth);
 */
 static enum sl_status commit_both(bool ask)
@@ -111,6 +112,7 @@ static enum sl_status check_pass(uint32_t generation, int64_t now_ms)
   ensures  staged:     \result == SL_OK ==> PlanJudged(1) && BlockStaged;
   ensures  kept:       \result == SL_OK ==>
                          StandsKept(sl_topology_plan.workload, sl_stand_counts[sl_topology_plan.workload]);
+  ensures  nothing:    \result != SL_OK ==> sl_stage_block == SL_NO_ID;
 */
 static enum sl_status stage_pass(void)
 {
@@ -165,7 +167,7 @@ static enum sl_status tell_record(uint32_t generation, int64_t now_ms)
   requires kept:       StandsKept(sl_topology_plan.workload, sl_stand_counts[sl_topology_plan.workload]);
   terminates           \true;
   exits                \false;
-  assigns              SL_QUOTA, SL_RECORD(sl_topology_plan.workload), SL_BOOKING;
+  assigns              SL_QUOTA, SL_RECORD(sl_topology_plan.workload), SL_BOOKING, sl_stage_block;
   ensures  inv:        PlacementInv;
   ensures  refused:    \result != SL_OK ==> UsageSame{Pre,Post} &&
                          WorkloadSame{Pre,Post}(sl_topology_plan.workload) && TopologySame{Pre,Post};
@@ -178,6 +180,7 @@ static enum sl_status tell_record(uint32_t generation, int64_t now_ms)
   ensures  placed:     \result == SL_OK ==> PlanInPlace{Pre,Post}(sl_topology_plan.workload, 1);
   ensures  stay:       \result == SL_OK ==> StandsStay{Pre,Post}(sl_topology_plan.workload);
   ensures  room:       NoRoomOverfull{Pre,Post};
+  ensures  nothing:    sl_stage_block == SL_NO_ID;
   ensures  closed:     sl_trail_depth == \old(sl_trail_depth);
 */
 static enum sl_status carry_out(uint32_t generation, int64_t now_ms)

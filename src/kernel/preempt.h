@@ -85,7 +85,8 @@ enum sl_status sl_preempt_set_policy(sl_node_id node,
   assigns              \nothing;
   ensures  result:     node < SL_NODES_MAX ==> \result == sl_preempt_policies[node];
   ensures  beyond:     node >= SL_NODES_MAX ==> \result.within == SL_WITHIN_NEVER &&
-                         \result.reclaim == SL_RECLAIM_NEVER && \result.borrow_within == 0;
+                         \result.reclaim == SL_RECLAIM_NEVER && \result.borrow_within == 0 &&
+                         \result.has_threshold == 0 && \result.threshold == 0;
 */
 struct sl_preempt_policy sl_preempt_policy_of(sl_node_id node);
 

@@ -16,6 +16,7 @@ bool sl_preempt_claims_available(void)
     */
     for (uint32_t i = 0; i < sl_plan.claim_count; i++) {
         if (sl_plan.claims[i].amount > sl_ledger_available(sl_plan.claims[i].cell)) {
+            //@ assert beyond: sl_plan.claims[i].amount > available(sl_plan.claims[i].cell);
             return false;
         }
     }
@@ -33,6 +34,7 @@ bool sl_preempt_claims_within(void)
     for (uint32_t i = 0; i < sl_plan.claim_count; i++) {
         sl_cell_id cell = sl_plan.claims[i].cell;
         if (sl_cell_usage[cell] + sl_plan.claims[i].amount > sl_cell_subtree[cell]) {
+            //@ assert beyond: !ClaimWithinOwn(i);
             return false;
         }
     }

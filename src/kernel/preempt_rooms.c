@@ -251,12 +251,15 @@ static void give(sl_workload_id id)
   ensures  found:      \result ==> \exists integer r; 0 <= r < SL_ROOMS_MAX && 0 < sl_preempt_wanted[r] &&
                          sl_room_capacity[r] < sl_room_used[r] - sl_preempt_freed[r] + sl_preempt_wanted[r] +
                            (sl_preempt_plan.after_others ? sl_room_promised[r] - sl_preempt_left[r] : 0);
+  ensures  none:       !\result ==> \forall integer i; 0 <= i < sl_booking_counts[id] ==>
+                         RoomSuffices(sl_booking_rooms[sl_booking_firsts[id] + i]);
 */
 static bool overflows(sl_workload_id id)
 {
     uint32_t first = sl_booking_firsts[id];
     /*@
       loop invariant index:  0 <= i <= sl_booking_counts[id];
+      loop invariant none:   \forall integer j; 0 <= j < i ==> RoomSuffices(sl_booking_rooms[first + j]);
       loop assigns           i;
       loop variant           sl_booking_counts[id] - i;
     */
@@ -264,6 +267,7 @@ static bool overflows(sl_workload_id id)
         if (!suffices(sl_booking_rooms[first + i], sl_preempt_plan.after_others)) {
             return true;
         }
+        //@ assert enough: RoomSuffices(sl_booking_rooms[first + i]);
     }
     return false;
 }

@@ -26,24 +26,26 @@ enum sl_status sl_preempt_try(void) SL_MUST_CHECK;
 
 /* Is every claim available, in the trial? */
 /*@
-  requires inv:        UsageInv;
-  requires plan:       PlanClaimsSound;
+  requires inv:        CellsLinked && LimitsInRange && UsageInRange;
+  requires count:      sl_plan.claim_count <= SL_CLAIMS_MAX;
+  requires claims:     \forall integer k; 0 <= k < sl_plan.claim_count ==>
+                         sl_plan.claims[k].cell < SL_CELLS_MAX && 0 <= sl_plan.claims[k].amount <= SL_AMOUNT_MAX;
   terminates           \true;
   exits                \false;
   assigns              \nothing;
-  ensures  result:     \result <==> PlanAvailable;
+  ensures  available:  \result ==> PlanAvailable;
+  ensures  beyond:     PlanAvailable ==> \result;
 */
 bool sl_preempt_claims_available(void);
 
 /* Would no claim exceed the quota of its own cell, in the trial? */
 /*@
-  requires inv:        UsageInv;
-  requires plan:       PlanClaimsSound;
+  requires claims:     ClaimsAddable;
   terminates           \true;
   exits                \false;
   assigns              \nothing;
-  ensures  result:     \result <==> \forall integer k; 0 <= k < sl_plan.claim_count ==>
-                         ClaimWithinOwn(k);
+  ensures  within:     \result ==> \forall integer k; 0 <= k < sl_plan.claim_count ==> ClaimWithinOwn(k);
+  ensures  beyond:     !\result ==> \exists integer k; 0 <= k < sl_plan.claim_count && !ClaimWithinOwn(k);
 */
 bool sl_preempt_claims_within(void);
 #endif

@@ -87,7 +87,7 @@ static bool allowed_reclaim(sl_workload_id victim)
   terminates           \true;
   exits                \false;
   assigns              \nothing;
-  ensures  result:     \result ==> SameTree(a, b);
+  ensures  result:     \result <==> SameTree(a, b);
 */
 static bool same_tree(sl_node_id a, sl_node_id b)
 {
@@ -104,7 +104,7 @@ static bool same_tree(sl_node_id a, sl_node_id b)
   terminates           \true;
   exits                \false;
   assigns              \nothing;
-  ensures  result:     \result ==> AllowedFrom(victim, node);
+  ensures  result:     \result <==> AllowedFrom(victim, node);
 */
 static bool allowed_from(sl_workload_id victim, sl_node_id node)
 {
@@ -124,7 +124,8 @@ static bool allowed_from(sl_workload_id victim, sl_node_id node)
   terminates           \true;
   exits                \false;
   assigns              \nothing;
-  ensures  result:     \result ==> ClaimsAllowed(victim, sl_claim_counts[victim]);
+  ensures  allowed:    \result ==> ClaimsAllowed(victim, sl_claim_counts[victim]);
+  ensures  fair:       ClaimsAllowed(victim, sl_claim_counts[victim]) ==> \result;
 */
 static bool allowed_claims(sl_workload_id victim)
 {
@@ -132,6 +133,7 @@ static bool allowed_claims(sl_workload_id victim)
     /*@
       loop invariant index:   0 <= k <= sl_claim_counts[victim];
       loop invariant holds:   holds ==> \exists integer j; 0 <= j < k && sl_claim_amounts[victim][j] > 0;
+      loop invariant nothing: !holds ==> \forall integer j; 0 <= j < k ==> sl_claim_amounts[victim][j] <= 0;
       loop invariant allowed: \forall integer j; 0 <= j < k ==> ClaimAllowed(victim, j);
       loop assigns            k, holds;
       loop variant            sl_claim_counts[victim] - k;
@@ -179,7 +181,7 @@ static bool is_gone(sl_workload_id id, uint32_t count)
 }
 
 /*@
-  requires inv:        CoreInv && NodesLinked;
+  requires linked:     NodesLinked && CellsLinked && ClaimsValid;
   requires queue:      sl_plan.cluster_queue < SL_NODES_MAX;
   requires preemptor:  sl_plan.workload < SL_WORKLOADS_MAX;
   requires index:      index < SL_VICTIMS_MAX && VictimsIndexed(index);
@@ -187,6 +189,7 @@ static bool is_gone(sl_workload_id id, uint32_t count)
   exits                \false;
   assigns              \nothing;
   ensures  sound:      \result == SL_OK ==> VictimSound(index);
+  ensures  fair:       VictimSound(index) ==> \result == SL_OK;
 */
 static enum sl_status check_victim(uint32_t index)
 {
@@ -205,15 +208,13 @@ static enum sl_status check_victim(uint32_t index)
 }
 
 /*@
-  requires inv:        CoreInv && NodesLinked;
-  requires queue:      sl_plan.cluster_queue < SL_NODES_MAX;
-  requires preemptor:  sl_plan.workload < SL_WORKLOADS_MAX;
   requires index:      index < SL_VICTIMS_MAX && GoneIndexed(index);
   requires victims:    sl_preempt_plan.victim_count <= SL_VICTIMS_MAX && VictimsIndexed(sl_preempt_plan.victim_count);
   terminates           \true;
   exits                \false;
   assigns              \nothing;
   ensures  sound:      \result == SL_OK ==> GoneSound(index);
+  ensures  fair:       GoneSound(index) ==> \result == SL_OK;
 */
 static enum sl_status check_gone(uint32_t index)
 {
@@ -229,7 +230,7 @@ static enum sl_status check_gone(uint32_t index)
 }
 
 /*@
-  requires inv:        CoreInv && NodesLinked;
+  requires linked:     NodesLinked && CellsLinked && ClaimsValid;
   requires queue:      sl_plan.cluster_queue < SL_NODES_MAX;
   requires preemptor:  sl_plan.workload < SL_WORKLOADS_MAX;
   requires count:      sl_preempt_plan.victim_count <= SL_VICTIMS_MAX;
@@ -238,6 +239,7 @@ static enum sl_status check_gone(uint32_t index)
   assigns              sl_preempt_victim_index[0 .. SL_WORKLOADS_MAX - 1];
   ensures  sound:      \result == SL_OK ==> VictimsSound(sl_preempt_plan.victim_count) &&
                          VictimsIndexed(sl_preempt_plan.victim_count);
+  ensures  fair:       VictimsSound(sl_preempt_plan.victim_count) ==> \result == SL_OK;
 */
 static enum sl_status check_victims(void)
 {
@@ -259,15 +261,13 @@ static enum sl_status check_victims(void)
 }
 
 /*@
-  requires inv:        CoreInv && NodesLinked;
-  requires queue:      sl_plan.cluster_queue < SL_NODES_MAX;
-  requires preemptor:  sl_plan.workload < SL_WORKLOADS_MAX;
   requires counts:     sl_preempt_plan.gone_count <= SL_VICTIMS_MAX && sl_preempt_plan.victim_count <= SL_VICTIMS_MAX;
   requires victims:    VictimsIndexed(sl_preempt_plan.victim_count);
   terminates           \true;
   exits                \false;
   assigns              sl_preempt_gone_index[0 .. SL_WORKLOADS_MAX - 1];
   ensures  sound:      \result == SL_OK ==> AllGoneSound(sl_preempt_plan.gone_count);
+  ensures  fair:       AllGoneSound(sl_preempt_plan.gone_count) ==> \result == SL_OK;
 */
 static enum sl_status check_all_gone(void)
 {

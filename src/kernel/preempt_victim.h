@@ -11,13 +11,14 @@
 /* Are the plan's victims distinct and such as the policy of sl_plan's queue allows, and are those that are gone
  * distinct, evicted and no victims? Linear time. */
 /*@
-  requires inv:        CoreInv && NodesLinked;
+  requires linked:     NodesLinked && CellsLinked && ClaimsValid;
   requires queue:      sl_plan.cluster_queue < SL_NODES_MAX;
   requires preemptor:  sl_plan.workload < SL_WORKLOADS_MAX;
   terminates           \true;
   exits                \false;
   assigns              SL_PREEMPT_SCRATCH;
   ensures  sound:      \result == SL_OK ==> ListsSound;
+  ensures  fair:       ListsSound ==> \result == SL_OK;
 */
 enum sl_status sl_preempt_check_victims(void) SL_MUST_CHECK;
 #endif

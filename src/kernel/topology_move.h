@@ -26,6 +26,7 @@ uint32_t sl_bookings_reserve(void);
   exits                \false;
   assigns              SL_POOL;
   ensures  links:      BlockLinks;
+  ensures  given:      BlockGiven(first, sl_need_count);
 */
 void sl_bookings_unreserve(uint32_t first);
 
@@ -41,6 +42,8 @@ void sl_bookings_unreserve(uint32_t first);
                        sl_booking_counts[id], sl_stand_counts[id];
   ensures  inv:        BookingsInv && BlockLinks;
   ensures  none:       sl_booking_counts[id] == 0 && sl_stand_counts[id] == 0;
+  ensures  block:      \old(sl_booking_counts[id]) != 0 ==>
+                         BlockGiven(\old(sl_booking_firsts[id]), \old(sl_booking_counts[id]));
   ensures  given_back: \forall integer r; 0 <= r < SL_ROOMS_MAX ==> sl_room_used[r] ==
                          \old(sl_room_used[r] - OwnSum(id, r, sl_booking_counts[id]));
   ensures  others:     \forall integer b; 0 <= b < SL_BOOKINGS_MAX && \old(sl_booking_owners[b]) != id + 1 ==>

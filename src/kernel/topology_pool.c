@@ -15,9 +15,7 @@ bool sl_blocks_begun;
   terminates           \true;
   exits                \false;
   assigns              \nothing;
-  ensures  range:      \result < SL_BLOCK_ORDERS;
-  ensures  holds:      \result < SL_BLOCK_ORDERS - 1 ==> count <= (uint32_t)(1 << \result);
-  ensures  least:      \forall integer k; 0 <= k < \result ==> (uint32_t)(1 << k) < count;
+  ensures  least:      BlockOrder(\result, count);
 */
 static uint32_t order_of(uint32_t count)
 {
@@ -93,14 +91,25 @@ static void take_out(uint32_t row, uint32_t order)
   exits                \false;
   assigns              SL_POOL;
   ensures  links:      BlockLinks;
+  ensures  freed:      \forall integer k; order <= k < from ==> UpperListed(row, k);
+  ensures  smaller:    \forall integer k; 0 <= k < order <= from ==> sl_block_heads[k] == \old(sl_block_heads[k]);
+  ensures  larger:     \forall integer k; from <= k < SL_BLOCK_ORDERS ==>
+                         sl_block_heads[k] == \old(sl_block_heads[k]);
+  ensures  begun:      sl_blocks_begun == \old(sl_blocks_begun);
 */
 static void split(uint32_t row, uint32_t from, uint32_t order)
 {
     uint32_t k = from;
     /*@
-      loop invariant range: 0 <= k < SL_BLOCK_ORDERS;
+      loop invariant range: 0 <= k <= from && (order <= k || k == from);
       loop invariant links: BlockLinks;
-      loop assigns          k, SL_POOL;
+      loop invariant freed: \forall integer j; k <= j < from ==> UpperListed(row, j);
+      loop invariant smaller: \forall integer j; 0 <= j < k ==>
+                                sl_block_heads[j] == \at(sl_block_heads[j], Pre);
+      loop invariant larger: \forall integer j; from <= j < SL_BLOCK_ORDERS ==>
+                               sl_block_heads[j] == \at(sl_block_heads[j], Pre);
+      loop assigns          k, sl_block_heads[0 .. SL_BLOCK_ORDERS - 1], sl_block_next[0 .. SL_BOOKINGS_MAX - 1],
+                            sl_block_before[0 .. SL_BOOKINGS_MAX - 1], sl_block_orders[0 .. SL_BOOKINGS_MAX - 1];
       loop variant          k;
     */
     while (k > order) {
@@ -109,6 +118,7 @@ static void split(uint32_t row, uint32_t from, uint32_t order)
         if (upper < SL_BOOKINGS_MAX) {
             push(upper, k);
         }
+        //@ assert listed: UpperListed(row, k);
     }
 }
 
@@ -146,11 +156,13 @@ uint32_t sl_topology_pool_take(uint32_t count)
     }
     uint32_t from = first_order(order);
     if (from >= SL_BLOCK_ORDERS) {
+        //@ assert none: NoBlock{Pre}(order);
         return SL_NO_ID;
     }
     uint32_t row = sl_block_heads[from] - 1;
     take_out(row, from);
     split(row, from, order);
+    //@ assert taken: BlockTaken{Pre,Here}(row, order, from);
     return row;
 }
 
@@ -159,8 +171,9 @@ void sl_topology_pool_give(uint32_t first, uint32_t count)
     uint32_t row = first;
     uint32_t order = order_of(count);
     /*@
-      loop invariant range: row < SL_BOOKINGS_MAX && 0 <= order < SL_BLOCK_ORDERS;
+      loop invariant range: row <= first && \at(order, LoopEntry) <= order < SL_BLOCK_ORDERS;
       loop invariant links: BlockLinks;
+      loop invariant begun: sl_blocks_begun == \at(sl_blocks_begun, Pre);
       loop assigns          row, order, SL_POOL;
       loop variant          SL_BLOCK_ORDERS - order;
     */
@@ -169,9 +182,14 @@ void sl_topology_pool_give(uint32_t first, uint32_t count)
         if (buddy >= SL_BOOKINGS_MAX || sl_block_orders[buddy] != order + 1) {
             break;
         }
+        //@ assert buddy: buddy == BuddyOf(row, order) && sl_block_orders[buddy] == order + 1;
         take_out(buddy, order);
         row = row < buddy ? row : buddy;
+        //@ assert first_half: row <= buddy && sl_block_orders[buddy] == 0;
         order++;
     }
+    /*@ assert whole: order == SL_BLOCK_ORDERS - 1 || BuddyOf(row, order) >= SL_BOOKINGS_MAX ||
+          sl_block_orders[BuddyOf(row, order)] != order + 1; */
     push(row, order);
+    //@ assert free: BlockListed(row, order);
 }

@@ -27,6 +27,11 @@ extern bool sl_blocks_begun;
   assigns              SL_POOL;
   ensures  links:      BlockLinks;
   ensures  row:        \result < SL_BOOKINGS_MAX || \result == SL_NO_ID;
+  ensures  begun:      sl_blocks_begun;
+  ensures  taken:      \result != SL_NO_ID ==> \exists integer order, from;
+                         BlockOrder(order, count) && BlockTaken{Pre,Post}(\result, order, from);
+  ensures  none:       \result == SL_NO_ID ==> \exists integer order;
+                         BlockOrder(order, count) && NoBlock{Pre}(order);
 */
 uint32_t sl_topology_pool_take(uint32_t count);
 
@@ -38,6 +43,8 @@ uint32_t sl_topology_pool_take(uint32_t count);
   exits                \false;
   assigns              SL_POOL;
   ensures  links:      BlockLinks;
+  ensures  given:      BlockGiven(first, count);
+  ensures  begun:      sl_blocks_begun == \old(sl_blocks_begun);
 */
 void sl_topology_pool_give(uint32_t first, uint32_t count);
 #endif

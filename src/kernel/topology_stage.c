@@ -32,6 +32,7 @@ static enum sl_status judge(bool ask)
 
 enum sl_status sl_stage_begin(bool ask)
 {
+    sl_stage_block = SL_NO_ID;
     enum sl_status status = judge(ask);
     if (status != SL_OK) {
         return status;
@@ -43,11 +44,13 @@ enum sl_status sl_stage_begin(bool ask)
 void sl_stage_drop(void)
 {
     sl_bookings_unreserve(sl_stage_block);
+    sl_stage_block = SL_NO_ID;
 }
 
 void sl_stage_book(void)
 {
     sl_bookings_replace(sl_topology_plan.workload, sl_stage_block);
+    sl_stage_block = SL_NO_ID;
 }
 
 enum sl_status sl_topology_check(void)

@@ -20,6 +20,7 @@ extern uint32_t sl_stage_block;
   assigns              SL_NEEDS, sl_room_change[0 .. SL_ROOMS_MAX - 1], SL_POOL, sl_stage_block;
   ensures  inv:        TopologyInv;
   ensures  staged:     \result == SL_OK ==> PlanJudged(ask) && BlockStaged;
+  ensures  nothing:    \result != SL_OK ==> sl_stage_block == SL_NO_ID;
 */
 enum sl_status sl_stage_begin(bool ask) SL_MUST_CHECK;
 
@@ -28,8 +29,10 @@ enum sl_status sl_stage_begin(bool ask) SL_MUST_CHECK;
   requires staged:     BlockStaged;
   terminates           \true;
   exits                \false;
-  assigns              SL_POOL;
+  assigns              SL_POOL, sl_stage_block;
   ensures  inv:        TopologyInv;
+  ensures  given:      BlockGiven(\old(sl_stage_block), sl_need_count);
+  ensures  nothing:    sl_stage_block == SL_NO_ID;
 */
 void sl_stage_drop(void);
 
@@ -38,8 +41,9 @@ void sl_stage_drop(void);
   requires staged:     PlanStaged;
   terminates           \true;
   exits                \false;
-  assigns              SL_BOOKING;
+  assigns              SL_BOOKING, sl_stage_block;
   ensures  inv:        TopologyInv;
+  ensures  nothing:    sl_stage_block == SL_NO_ID;
   ensures  booked:     PlanBooked(sl_topology_plan.workload);
   ensures  used:       \forall integer r; 0 <= r < SL_ROOMS_MAX ==>
                          sl_room_used[r] == \old(sl_room_used[r] + More(sl_topology_plan.workload, r));
