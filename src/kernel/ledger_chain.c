@@ -42,6 +42,8 @@ void sl_chain_unlink(sl_cell_id cell)
   ensures  inv:        LedgerInv && TrailSound;
   ensures  own:        OwnElsewhere{Old, Post}(-1);
   ensures  result:     \result < SL_CELLS_MAX && HasName(\result, node, flavor, resource);
+  ensures  limits:     sl_cell_nominal[\result] == 0 && sl_cell_lending[\result] == SL_AMOUNT_UNLIMITED &&
+                       sl_cell_borrowing[\result] == SL_AMOUNT_UNLIMITED;
   ensures  kept:       NamesKept{Old, Post};
   ensures  elsewhere:  \forall integer i; 0 <= i < SL_CELLS_MAX && sl_cell_home[i] != \old(sl_cell_home)[i] ==>
                        sl_cell_home[i] == node + 1;
