@@ -43,8 +43,12 @@ static const char *const preempt_names[] = {
 };
 static const char *const pending_names[] = {
 #include "model/pending_reasons.def"
+};
+static const char *const cause_names[] = {
+#include "model/deactivation_causes.def"
 #undef SL_REASON
 };
+#define STAND_IN "-" /* no check has that name */
 #define COUNT_OF(names) (sizeof(names) / sizeof(names)[0])
 
 static uint32_t find_name(const char *const *names, size_t count, const char *text, uint32_t absent)
@@ -289,6 +293,10 @@ void sl_rebuild_say_rejection(struct sl_engine *g, sl_workload_id id, const stru
                          message[0] == '\0' ? "" : ": ", message);
         }
     }
+    if (text.len == 0) { /* it was taken back; the last run may have said it */
+        const struct sl_json *c = sl_condition_find(object, "DeactivationTarget");
+        sl_buf_text(&text, sl_json_path_text(c, "message", ""));
+    }
     sl_follow_say(g, id, text.len == 0 ? "" : text.data);
     sl_buf_fini(&text);
 }
@@ -350,6 +358,39 @@ static void restore_eviction(const struct past *p)
         (void)send(p, SL_EV_PREEMPT, 0, reason, 0, p->evicted_ms);
     } else if (p->evicted != SL_EVICT_NONE) {
         (void)send(p, SL_EV_RESTORE_EVICTED, 0, p->evicted, p->accumulated_ms, p->evicted_ms);
+    }
+}
+
+/* A check's answer that is not in the object any more: something has to stand for the check. */
+static void restore_rejection(const struct past *p)
+{
+    uint32_t check = sl_name_take(p->g, SL_INTERN_CHECK, STAND_IN, p->now_ms);
+    if (check != SL_NO_ID && send(p, SL_EV_CHECK_ADD, check, 0, 0, p->now_ms) == SL_OK) {
+        (void)send(p, SL_EV_CHECK_STATE, check, SL_CHECK_REJECTED, 0, p->now_ms);
+        (void)send(p, SL_EV_CHECK_DROP, check, 0, 0, p->now_ms);
+    }
+}
+
+/* It was to be deactivated, and what for may show nowhere else by now. */
+static void restore_target(const struct past *p)
+{
+    const struct sl_json *c = sl_condition_find(p->object, "DeactivationTarget");
+    if (p->evicted != SL_EVICT_NONE || !sl_condition_true(p->object, "DeactivationTarget")) {
+        return;
+    }
+    switch ((enum sl_cause)find_name(cause_names, COUNT_OF(cause_names),
+                                     sl_json_path_text(c, "reason", ""), SL_CAUSE_NONE)) {
+    case SL_CAUSE_ADMISSION_CHECK:
+        restore_rejection(p);
+        break;
+    case SL_CAUSE_EXECUTION_TIME:
+        (void)send(p, SL_EV_EXECUTION_TIMEOUT, 0, 0, 0, p->now_ms);
+        break;
+    case SL_CAUSE_REQUEUING_LIMIT:
+        (void)send(p, SL_EV_PODS_READY_TIMEOUT, 1, 0, 0, p->now_ms);
+        break;
+    case SL_CAUSE_NONE:
+        break;
     }
 }
 
@@ -438,7 +479,7 @@ void sl_rebuild_workload(struct sl_engine *g, sl_workload_id id, const struct sl
      * them, or the reservation would be an admission. */
     uint32_t stand_in = SL_NO_ID;
     if (!p.admitted && p.evicted != SL_EVICT_NONE && sl_workloads[id].check_count == 0) {
-        stand_in = sl_name_take(g, SL_INTERN_CHECK, "-", now_ms);
+        stand_in = sl_name_take(g, SL_INTERN_CHECK, STAND_IN, now_ms);
         (void)send(&p, SL_EV_CHECK_ADD, stand_in, 0, 0, now_ms);
     }
     if (restore_reservation(&p)) {
@@ -446,6 +487,7 @@ void sl_rebuild_workload(struct sl_engine *g, sl_workload_id id, const struct sl
             restore_checks(&p);
         }
         sl_node_health_read(g, id, object, now_ms);
+        restore_target(&p);
         restore_eviction(&p);
         evict_stray(&p);
     }
