@@ -458,6 +458,19 @@ static bool in_sync(struct sl_pod_look *l)
     return same;
 }
 
+/* What they wait for, although they have their quota. */
+static void tell_checks(struct sl_pod_look *l)
+{
+    struct sl_buf message = {0};
+    if (sl_condition_true(l->wl, "QuotaReserved") && sl_job_checks_say(l->wl, &message)) {
+        for (size_t i = 0; i < l->count; i++) {
+            sl_recorder_record(l->r->events, SL_KIND_POD, l->pods[i], false,
+                               "UpdatedAdmissionCheck", message.data, l->now_ms);
+        }
+    }
+    sl_buf_fini(&message);
+}
+
 static void act_with_workload(struct sl_pod_look *l)
 {
     bool admitted = sl_condition_true(l->wl, "Admitted");
@@ -474,6 +487,8 @@ static void act_with_workload(struct sl_pod_look *l)
         start_all(l);
     } else if (admitted) {
         sl_pod_look_tell_ready(l);
+    } else {
+        tell_checks(l);
     }
 }
 

@@ -594,6 +594,44 @@ static void test_podgroups_workload_follows_its_gated_pod_to_other_nodes(void **
                         "z");
 }
 
+static void test_podgroups_each_pod_is_told_what_checks_say(void **state)
+{
+    struct fixture *f = *state;
+    put_pod(f, "a", "g", "", "\"phase\":\"Pending\"");
+    put_pod(f, "b", "g", "", "\"phase\":\"Pending\"");
+    step(f);
+    unsigned before = fake_count(&f->fake, SL_KIND_EVENT);
+    sl_json_set(sl_json_path_make(workload(f, "g"), "status"), "admissionChecks",
+                parse("[{\"name\":\"one\",\"state\":\"Pending\",\"message\":\"ETA: noon\"},"
+                      "{\"name\":\"two\",\"state\":\"Ready\",\"message\":\"yes\"}]"));
+    show(f, SL_KIND_WORKLOAD, "g");
+    step(f);
+    assert_int_equal(fake_count(&f->fake, SL_KIND_EVENT), before); /* it has no quota */
+    say(f, "g", "QuotaReserved", true);
+    step(f);
+    assert_int_equal(fake_count(&f->fake, SL_KIND_EVENT), before + 2);
+    say(f, "g", "Admitted", true);
+    step(f);
+    assert_int_equal(fake_count(&f->fake, SL_KIND_EVENT), before + 4); /* they are started */
+}
+
+static void test_podgroups_index_beyond_the_group_is_refused(void **state)
+{
+    struct fixture *f = *state;
+    static const char *const wrong[] = {"2", "-1", "x", "", "1x"};
+    put_pod(f, "a", "g", "", "\"phase\":\"Pending\"");
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+        put_pod(f, "b", "g", "", "\"phase\":\"Pending\"");
+        label(f, "b", SL_POD_GROUP_INDEX, wrong[i]);
+        step(f);
+        assert_null(workload(f, "g"));
+    }
+    assert_true(fake_count(&f->fake, SL_KIND_EVENT) > 0);
+    label(f, "b", SL_POD_GROUP_INDEX, "1");
+    step(f);
+    assert_non_null(workload(f, "g"));
+}
+
 static void test_podgroups_pods_of_other_roles_get_another_workload_and_stay(void **state)
 {
     struct fixture *f = *state;
@@ -720,6 +758,8 @@ int main(void)
         TEST(test_podgroups_workload_with_quota_is_made_anew_for_another_limit),
         TEST(test_podgroups_running_pod_of_another_limit_is_stopped),
         TEST(test_podgroups_workload_follows_its_gated_pod_to_other_nodes),
+        TEST(test_podgroups_each_pod_is_told_what_checks_say),
+        TEST(test_podgroups_index_beyond_the_group_is_refused),
         TEST(test_podgroups_pods_of_other_roles_get_another_workload_and_stay),
         TEST(test_podgroups_workload_with_quota_and_no_class_is_given_none),
         TEST(test_podgroups_admission_gates_of_the_pod_are_its_workloads),
