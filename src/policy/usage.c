@@ -2,8 +2,8 @@
  * SPDX-FileCopyrightText: The Sluice authors */
 
 /* Accounts. An account has a row of resources it ever used; its score is the weighted sum over the
- * row, and two scores are compared after each was multiplied by the other's weight, in 192 bits,
- * so that nothing is divided and nothing rounded. */
+ * row, and two scores are compared after each was multiplied by the other's weight. Millionths of a
+ * thousandth are carried beside, so that 192 bits are enough and nothing is rounded. */
 #include "policy/usage.h"
 
 #include "policy/half_life.h"
@@ -15,8 +15,8 @@
 /* Of an account and one resource. */
 struct entry {
     uint32_t resource; /* id plus one; 0 = not used */
-    int64_t consumed;
-    int64_t pending;
+    struct sl_usage_amount consumed;
+    struct sl_usage_amount pending;
 };
 
 static struct entry entries[SL_ACCOUNTS_MAX][SL_USAGE_RESOURCES_MAX];
@@ -34,7 +34,7 @@ struct penalty {
     uint32_t next; /* link */
     sl_account_id account;
     sl_resource_id resource;
-    int64_t amount;
+    struct sl_usage_amount amount;
 };
 static struct penalty penalties[SL_PENALTIES_MAX];
 static uint32_t penalty_limit;
@@ -52,30 +52,75 @@ static struct {
 
 /* Memory that was never touched means a weight of one, and so it is kept as its distance to it. */
 /*@ requires distance: HEAVIEST <= distance <= NANO; terminates \true; exits \false;
-    assigns \nothing; */
+    assigns \nothing; ensures heft: \result <= INT64_MAX; */
 static uint64_t heft_of(int64_t distance)
 {
     return (uint64_t)(NANO - distance);
 }
 
-/*@ requires amounts: 0 <= a <= SL_USAGE_MAX && 0 <= b <= SL_USAGE_MAX; terminates \true;
-    exits \false; assigns \nothing; ensures amount: 0 <= \result <= SL_USAGE_MAX; */
-static int64_t add(int64_t a, int64_t b)
+static const struct sl_usage_amount nothing = {0, 0};
+
+struct sl_usage_amount sl_usage_add(struct sl_usage_amount a, struct sl_usage_amount b)
 {
-    return a > SL_USAGE_MAX - b ? SL_USAGE_MAX : a + b;
+    struct sl_usage_amount sum = {SL_USAGE_MAX, 0};
+    uint32_t parts = a.parts + b.parts;
+    uint32_t carry = parts >= SL_USAGE_PARTS ? 1 : 0;
+    if (a.milli + b.milli + carry < SL_USAGE_MAX) {
+        sum.milli = a.milli + b.milli + carry;
+        sum.parts = carry != 0 ? parts - SL_USAGE_PARTS : parts;
+    }
+    return sum;
+}
+
+/* `a` without `b`; nothing where that is more. */
+/*@ requires left: UsageAmount(a); requires right: UsageAmount(b); terminates \true; exits \false;
+    assigns \nothing; ensures amount: UsageAmount(\result); */
+static struct sl_usage_amount without(struct sl_usage_amount a, struct sl_usage_amount b)
+{
+    uint32_t borrowed = a.parts < b.parts ? 1 : 0;
+    if (a.milli < b.milli + borrowed) {
+        return nothing;
+    }
+    a.milli -= b.milli + borrowed;
+    a.parts = a.parts + borrowed * SL_USAGE_PARTS - b.parts;
+    return a;
+}
+
+/* amount times fraction (0 .. SL_FRACTION_ONE, else nothing), rounded down to a whole part. */
+/*@ requires amount: UsageAmount(amount); terminates \true; exits \false; assigns \nothing;
+    ensures amount: UsageAmount(\result); */
+static struct sl_usage_amount part_of(struct sl_usage_amount amount, uint64_t fraction)
+{
+    struct sl_usage_amount out = {sl_half_life_part(amount.milli, fraction), 0};
+    if (fraction > SL_FRACTION_ONE) {
+        return nothing;
+    }
+    uint64_t rest = sl_wide_multiply((uint64_t)amount.milli, fraction).low % SL_FRACTION_ONE;
+    struct sl_wide parts = sl_wide_add(sl_wide_multiply(rest, SL_USAGE_PARTS),
+                                       sl_wide_multiply(amount.parts, fraction));
+    uint64_t whole = parts.high % SL_FRACTION_ONE * 4 + parts.low / SL_FRACTION_ONE;
+    if (whole >= SL_USAGE_PARTS && out.milli < SL_USAGE_MAX) {
+        out.milli++;
+        whole -= SL_USAGE_PARTS;
+    }
+    out.parts = whole < SL_USAGE_PARTS ? (uint32_t)whole : SL_USAGE_PARTS - 1;
+    return out;
 }
 
 /*@ terminates \true; exits \false; assigns \nothing;
-    ensures amount: 0 <= \result <= SL_USAGE_MAX; */
-static int64_t in_thousandths(sl_resource_id resource, int64_t amount)
+    ensures amount: UsageAmount(\result); */
+static struct sl_usage_amount amount_of(sl_resource_id resource, int64_t amount)
 {
+    struct sl_usage_amount out = nothing;
     if (amount <= 0) {
-        return 0;
+        return out;
     }
     if (resource < SL_RESOURCES_MAX && resource_thousandths[resource]) {
-        return amount > SL_USAGE_MAX ? SL_USAGE_MAX : amount;
+        out.milli = amount > SL_USAGE_MAX ? SL_USAGE_MAX : amount;
+    } else {
+        out.milli = amount > SL_USAGE_MAX / 1000 ? SL_USAGE_MAX : amount * 1000;
     }
-    return amount > SL_USAGE_MAX / 1000 ? SL_USAGE_MAX : amount * 1000;
+    return out;
 }
 
 /* --- settings -------------------------------------------------------------------------------- */
@@ -131,7 +176,7 @@ void sl_usage_close(sl_account_id account)
     if (account >= SL_ACCOUNTS_MAX) {
         return;
     }
-    struct entry none = {0, 0, 0};
+    struct entry none = {0, {0, 0}, {0, 0}};
     /*@
       loop invariant rows: UsageRows;
       loop assigns i, ENTRIES;
@@ -171,13 +216,14 @@ static uint32_t place_of(sl_account_id account, sl_resource_id resource, bool ta
 }
 
 /*@ requires rows: UsageRows && account < SL_ACCOUNTS_MAX;
-    requires amount: 0 <= milli <= SL_USAGE_MAX; terminates \true; exits \false;
+    requires amount: UsageAmount(amount); terminates \true; exits \false;
     assigns ENTRIES; ensures rows: UsageRows; */
-static void add_consumed(sl_account_id account, sl_resource_id resource, int64_t milli)
+static void add_consumed(sl_account_id account, sl_resource_id resource,
+                         struct sl_usage_amount amount)
 {
     uint32_t i = place_of(account, resource, true);
     if (i < SL_USAGE_RESOURCES_MAX) {
-        entries[account][i].consumed = add(entries[account][i].consumed, milli);
+        entries[account][i].consumed = sl_usage_add(entries[account][i].consumed, amount);
     }
 }
 
@@ -202,7 +248,7 @@ void sl_usage_sample_begin(sl_account_id account, int64_t now_ms)
       loop variant SL_USAGE_RESOURCES_MAX - i;
     */
     for (uint32_t i = 0; i < SL_USAGE_RESOURCES_MAX; i++) {
-        entries[account][i].consumed = sl_half_life_part(entries[account][i].consumed, sample.left);
+        entries[account][i].consumed = part_of(entries[account][i].consumed, sample.left);
     }
 }
 
@@ -211,9 +257,8 @@ void sl_usage_sample_begin(sl_account_id account, int64_t now_ms)
 void sl_usage_sample_running(sl_resource_id resource, int64_t amount)
 {
     if (sample.account < SL_ACCOUNTS_MAX && half_life_ms != 0) {
-        int64_t milli = in_thousandths(resource, amount);
         add_consumed(sample.account, resource,
-                     sl_half_life_part(milli, SL_FRACTION_ONE - sample.left));
+                     part_of(amount_of(resource, amount), SL_FRACTION_ONE - sample.left));
     }
 }
 
@@ -225,11 +270,12 @@ void sl_usage_sample_end(void)
 
 /*@ requires rows: UsageRows; terminates \true; exits \false;
     assigns ENTRIES, sampled_at_ms[account]; ensures rows: UsageRows; */
-void sl_usage_restore(sl_account_id account, sl_resource_id resource, int64_t milli,
+void sl_usage_restore(sl_account_id account, sl_resource_id resource, struct sl_usage_amount amount,
                       int64_t sampled_ms)
 {
-    if (account < SL_ACCOUNTS_MAX && milli >= 0) {
-        add_consumed(account, resource, milli < SL_USAGE_MAX ? milli : SL_USAGE_MAX);
+    if (account < SL_ACCOUNTS_MAX && amount.milli >= 0 && amount.parts < SL_USAGE_PARTS) {
+        struct sl_usage_amount largest = {SL_USAGE_MAX, 0};
+        add_consumed(account, resource, amount.milli < SL_USAGE_MAX ? amount : largest);
         sampled_at_ms[account] = sampled_ms > 0 ? sampled_ms : 0;
     }
 }
@@ -262,32 +308,34 @@ void sl_usage_charge(sl_workload_id id, sl_account_id account, sl_resource_id re
         return;
     }
     uint64_t part = SL_FRACTION_ONE - sl_half_life_left(sampling_ms, half_life_ms);
-    int64_t milli = sl_half_life_part(in_thousandths(resource, amount), part);
+    struct sl_usage_amount penalty = part_of(amount_of(resource, amount), part);
     uint32_t i = place_of(account, resource, true);
-    if (i >= SL_USAGE_RESOURCES_MAX || milli > SL_USAGE_MAX - entries[account][i].pending) {
+    if (i >= SL_USAGE_RESOURCES_MAX ||
+        penalty.milli >= SL_USAGE_MAX - entries[account][i].pending.milli) {
         return;
     }
     uint32_t link = new_penalty();
     if (link == 0) {
         return;
     }
-    struct penalty noted = {penalty_first[id], account, resource, milli};
+    struct penalty noted = {penalty_first[id], account, resource, penalty};
     penalties[link - 1] = noted;
     penalty_first[id] = link;
-    entries[account][i].pending += milli;
+    entries[account][i].pending = sl_usage_add(entries[account][i].pending, penalty);
 }
 
 /* Take the workload's first penalty off its account. */
 /*@ requires rows: UsageRows; requires some: id < SL_WORKLOADS_MAX && penalty_first[id] != 0;
     terminates \true; exits \false; assigns ENTRIES, PENALTIES; ensures rows: UsageRows;
-    ensures taken: \result.account < SL_ACCOUNTS_MAX && 0 <= \result.amount <= SL_USAGE_MAX; */
+    ensures taken: \result.account < SL_ACCOUNTS_MAX && UsageAmount(\result.amount); */
 static struct penalty take_penalty(sl_workload_id id)
 {
     uint32_t link = penalty_first[id];
     struct penalty taken = penalties[link - 1];
     uint32_t i = place_of(taken.account, taken.resource, false);
-    if (i < SL_USAGE_RESOURCES_MAX && entries[taken.account][i].pending >= taken.amount) {
-        entries[taken.account][i].pending -= taken.amount;
+    if (i < SL_USAGE_RESOURCES_MAX) {
+        entries[taken.account][i].pending =
+            without(entries[taken.account][i].pending, taken.amount);
     }
     penalty_first[id] = taken.next;
     penalties[link - 1].next = penalty_spare;
@@ -329,33 +377,74 @@ void sl_usage_settle(sl_workload_id id)
 /* --- questions ------------------------------------------------------------------------------- */
 
 /*@ requires rows: UsageRows; terminates \true; exits \false; assigns ENTRIES; */
-int64_t sl_usage_consumed(sl_account_id account, sl_resource_id resource)
+struct sl_usage_amount sl_usage_consumed(sl_account_id account, sl_resource_id resource)
 {
     uint32_t i =
         account < SL_ACCOUNTS_MAX ? place_of(account, resource, false) : SL_USAGE_RESOURCES_MAX;
-    return i < SL_USAGE_RESOURCES_MAX ? entries[account][i].consumed : 0;
+    return i < SL_USAGE_RESOURCES_MAX ? entries[account][i].consumed : nothing;
 }
 
 /*@ requires rows: UsageRows; terminates \true; exits \false; assigns ENTRIES; */
-int64_t sl_usage_pending(sl_account_id account, sl_resource_id resource)
+struct sl_usage_amount sl_usage_pending(sl_account_id account, sl_resource_id resource)
 {
     uint32_t i =
         account < SL_ACCOUNTS_MAX ? place_of(account, resource, false) : SL_USAGE_RESOURCES_MAX;
-    return i < SL_USAGE_RESOURCES_MAX ? entries[account][i].pending : 0;
+    return i < SL_USAGE_RESOURCES_MAX ? entries[account][i].pending : nothing;
+}
+
+/* Of an account: thousandths, weighed, and parts of one of these beside (below SL_USAGE_PARTS). */
+struct score {
+    struct sl_wide milli;
+    uint64_t parts;
+};
+
+/* `parts` (below SL_USAGE_PARTS) times weight: thousandths, and the parts that are left. */
+/*@ requires parts: parts < SL_USAGE_PARTS; requires weight: weight <= INT64_MAX;
+    requires valid: \valid(left); terminates \true; exits \false; assigns *left;
+    ensures left: *left < SL_USAGE_PARTS;
+    ensures exact: \result * SL_USAGE_PARTS + *left == parts * weight; */
+static uint64_t weigh_parts(uint64_t parts, uint64_t weight, uint64_t *left)
+{
+    uint64_t high = parts * (weight / SL_USAGE_PARTS);
+    uint64_t low = parts * (weight % SL_USAGE_PARTS);
+    *left = low % SL_USAGE_PARTS;
+    return high + low / SL_USAGE_PARTS;
+}
+
+/*@ requires parts: score->parts < SL_USAGE_PARTS; requires valid: \valid(score);
+    requires amount: UsageAmount(amount); requires weight: weight <= INT64_MAX;
+    terminates \true; exits \false; assigns *score;
+    ensures parts: score->parts < SL_USAGE_PARTS; */
+static void add_weighed(struct score *score, struct sl_usage_amount amount, uint64_t weight)
+{
+    uint64_t left;
+    struct sl_wide more = {0, weigh_parts(amount.parts, weight, &left)};
+    score->parts += left;
+    if (score->parts >= SL_USAGE_PARTS) {
+        struct sl_wide one = {0, 1};
+        score->parts -= SL_USAGE_PARTS;
+        score->milli = sl_wide_add(score->milli, one);
+    }
+    score->milli = sl_wide_add(score->milli, more);
+    score->milli = sl_wide_add(score->milli, sl_wide_multiply((uint64_t)amount.milli, weight));
 }
 
 /*@ requires rows: UsageRows && account < SL_ACCOUNTS_MAX; terminates \true; exits \false;
-    assigns \nothing; */
-static struct sl_wide score_of(sl_account_id account)
+    assigns \nothing; ensures parts: \result.parts < SL_USAGE_PARTS; */
+static struct score score_of(sl_account_id account)
 {
-    struct sl_wide score = {0, 0};
-    /*@ loop assigns i, score; loop variant SL_USAGE_RESOURCES_MAX - i; */
+    struct score score = {{0, 0}, 0};
+    /*@
+      loop invariant parts: score.parts < SL_USAGE_PARTS;
+      loop assigns i, score;
+      loop variant SL_USAGE_RESOURCES_MAX - i;
+    */
     for (uint32_t i = 0; i < SL_USAGE_RESOURCES_MAX && entries[account][i].resource != 0; i++) {
         uint32_t resource = entries[account][i].resource - 1;
         uint64_t weight =
             resource < SL_RESOURCES_MAX ? heft_of(resource_lighter[resource]) : heft_of(0);
-        int64_t milli = add(entries[account][i].consumed, entries[account][i].pending);
-        score = sl_wide_add(score, sl_wide_multiply((uint64_t)milli, weight));
+        add_weighed(&score, sl_usage_add(entries[account][i].consumed, entries[account][i].pending),
+                    weight);
     }
     return score;
 }
@@ -371,6 +460,12 @@ int sl_usage_compare(sl_account_id a, sl_account_id b)
     if (weight_a == 0 || weight_b == 0) {
         return (weight_a == 0 ? 1 : 0) - (weight_b == 0 ? 1 : 0);
     }
-    return sl_wide_compare(sl_wide_scale(score_of(a), weight_b),
-                           sl_wide_scale(score_of(b), weight_a));
+    struct score score_a = score_of(a);
+    struct score score_b = score_of(b);
+    uint64_t left_a, left_b;
+    uint64_t more_a = weigh_parts(score_a.parts, weight_b, &left_a);
+    uint64_t more_b = weigh_parts(score_b.parts, weight_a, &left_b);
+    int sign = sl_wide_compare(sl_wide_carry(sl_wide_scale(score_a.milli, weight_b), more_a),
+                               sl_wide_carry(sl_wide_scale(score_b.milli, weight_a), more_b));
+    return sign != 0 ? sign : (left_a > left_b ? 1 : 0) - (left_a < left_b ? 1 : 0);
 }
