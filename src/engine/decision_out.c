@@ -76,6 +76,16 @@ static const struct sl_json *find_named(const struct sl_json *list, const char *
     return NULL;
 }
 
+/* How often it asked to retry, counted in the object, where a restart finds it; any other answer ends the count. */
+static void count_try(struct sl_json *item, const char *answer)
+{
+    if (strcmp(answer, "Retry") == 0) {
+        sl_json_set_int(item, "retryCount", sl_json_path_int(item, "retryCount", 0) + 1);
+    } else {
+        sl_json_remove(item, "retryCount");
+    }
+}
+
 /* One check as the record has it. A state that the core has reset keeps what it was in its message.
  */
 static struct sl_json *new_check(const struct sl_json *live, const char *name,
@@ -102,10 +112,8 @@ static struct sl_json *new_check(const struct sl_json *live, const char *name,
         sl_json_set_text(item, "lastTransitionTime", time);
         sl_json_set_text(item, "message", message.data);
         sl_json_remove(item, "podSetUpdates");
+        count_try(item, old);
         sl_buf_fini(&message);
-    }
-    if (check->retry_count > 0) {
-        sl_json_set_int(item, "retryCount", check->retry_count);
     }
     return item;
 }

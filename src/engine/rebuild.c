@@ -301,6 +301,16 @@ void sl_rebuild_say_rejection(struct sl_engine *g, sl_workload_id id, const stru
     sl_buf_fini(&text);
 }
 
+/* How long a check that asks to retry wants it to wait from now on: it counts from its answer, whenever that is read. */
+static int64_t retry_after_ms(const struct sl_json *item, int64_t now_ms)
+{
+    int64_t after_s = sl_json_path_int(item, "requeueAfterSeconds", 0);
+    int64_t at_ms = sl_clock_parse(sl_json_path_text(item, "lastTransitionTime", ""));
+    int64_t from_ms = at_ms < 0 || at_ms > now_ms ? now_ms : at_ms;
+    int64_t due_ms = after_s > 0 && after_s < INT32_MAX ? from_ms + after_s * 1000 : 0;
+    return due_ms > now_ms ? due_ms - now_ms : 0;
+}
+
 /* States as their controllers report them, for checks that the record has. */
 void sl_rebuild_checks(struct sl_engine *g, sl_workload_id id, const struct sl_json *object,
                        int64_t now_ms)
@@ -313,9 +323,7 @@ void sl_rebuild_checks(struct sl_engine *g, sl_workload_id id, const struct sl_j
             sl_intern_find(g->names, SL_INTERN_CHECK, sl_json_path_text(item, "name", ""));
         enum sl_check_state state = read_state(item);
         enum sl_check_state known;
-        int64_t after_s = sl_json_path_int(item, "requeueAfterSeconds", 0);
-        int64_t after_ms =
-            state == SL_CHECK_RETRY && after_s > 0 && after_s < INT32_MAX ? after_s * 1000 : 0;
+        int64_t after_ms = state == SL_CHECK_RETRY ? retry_after_ms(item, now_ms) : 0;
         if (check != SL_NO_ID && has_check(id, check, &known) && known != state) {
             sl_follow_say(g, id, sl_json_path_text(item, "message", ""));
             if (state == SL_CHECK_REJECTED) {
