@@ -347,8 +347,11 @@ static bool any_active(const struct sl_pod_look *l)
 static void act_evicted(struct sl_pod_look *l)
 {
     const struct sl_json *c = sl_condition_find(l->wl, "Evicted");
+    char reason[96];
     if (any_to_stop(l)) {
-        stop_all(l, false, "WorkloadEvicted", sl_json_path_text(c, "message", "Evicted"));
+        (void)snprintf(reason, sizeof reason, "WorkloadEvictedDueTo%.70s",
+                       sl_json_path_text(c, "reason", ""));
+        stop_all(l, false, reason, sl_json_path_text(c, "message", "Evicted"));
     } else if (any_active(l)) {
         sl_work_add(l->r->work, l->key, l->now_ms + SL_RETRY_MS); /* until its grace is over */
     } else if (sl_condition_true(l->wl, "QuotaReserved")) {

@@ -129,6 +129,19 @@ static struct sl_json *pod(struct fixture *f, const char *name)
     return fake_find(&f->fake, SL_KIND_POD, "ns", name);
 }
 
+static bool has_event(struct fixture *f, const char *reason, const char *message)
+{
+    size_t cursor = 0;
+    const char *key;
+    union sl_map_value value;
+    bool found = false;
+    while (sl_map_next(f->fake.objects, &cursor, &key, &value)) {
+        found = found || (strcmp(sl_json_path_text(value.pointer, "reason", ""), reason) == 0 &&
+                          strcmp(sl_json_path_text(value.pointer, "message", ""), message) == 0);
+    }
+    return found;
+}
+
 /* Write the condition into the Workload, as the engine's decisions would. */
 static void say(struct fixture *f, const char *name, const char *type, bool on)
 {
@@ -233,6 +246,7 @@ static void test_podgroups_evicted_pod_is_told_why_then_deleted(void **state)
     step(f);
     const struct sl_json *c = sl_condition_find(pod(f, "a"), "TerminationTarget");
     assert_string_equal(sl_json_path_text(c, "message", ""), "because");
+    assert_string_equal(sl_json_path_text(c, "reason", ""), "WorkloadEvictedDueToBecause");
     show(f, SL_KIND_POD, "a");
     step(f);
     assert_null(pod(f, "a"));
@@ -332,6 +346,7 @@ static void test_podgroups_missing_pod_is_waited_for(void **state)
     assert_false(sl_condition_true(workload(f, "g"), "WaitingForReplacementPods"));
     assert_false(sl_podjob_gated(pod(f, "c")));
     assert_int_equal(sl_json_len(sl_json_path(workload(f, "g"), "metadata.ownerReferences")), 3);
+    assert_true(has_event(f, "OwnerReferencesAdded", "Added 1 owner reference(s)"));
 }
 
 static void test_podgroups_succeeded_pods_are_reclaimable_and_end_the_group(void **state)
