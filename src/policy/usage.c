@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* Accounts. An account has a row of resources it ever used; its score is the weighted sum over the
- * row, and two scores are compared after each was multiplied by the other's weight. Millionths of a
- * thousandth are carried beside, so that 192 bits are enough and nothing is rounded. */
+/* Accounts. An account has a row of resources it ever used; its score (usage_amount.h) is the
+ * weighted sum over the row. */
 #include "policy/usage.h"
 
 #include "policy/half_life.h"
 #include "policy/offers.h"
-#include "policy/wide.h"
 
 #define NANO 1000000000LL
 
@@ -59,53 +57,6 @@ static uint64_t heft_of(int64_t distance)
 }
 
 static const struct sl_usage_amount nothing = {0, 0};
-
-struct sl_usage_amount sl_usage_add(struct sl_usage_amount a, struct sl_usage_amount b)
-{
-    struct sl_usage_amount sum = {SL_USAGE_MAX, 0};
-    uint32_t parts = a.parts + b.parts;
-    uint32_t carry = parts >= SL_USAGE_PARTS ? 1 : 0;
-    if (a.milli + b.milli + carry < SL_USAGE_MAX) {
-        sum.milli = a.milli + b.milli + carry;
-        sum.parts = carry != 0 ? parts - SL_USAGE_PARTS : parts;
-    }
-    return sum;
-}
-
-/* `a` without `b`; nothing where that is more. */
-/*@ requires left: UsageAmount(a); requires right: UsageAmount(b); terminates \true; exits \false;
-    assigns \nothing; ensures amount: UsageAmount(\result); */
-static struct sl_usage_amount without(struct sl_usage_amount a, struct sl_usage_amount b)
-{
-    uint32_t borrowed = a.parts < b.parts ? 1 : 0;
-    if (a.milli < b.milli + borrowed) {
-        return nothing;
-    }
-    a.milli -= b.milli + borrowed;
-    a.parts = a.parts + borrowed * SL_USAGE_PARTS - b.parts;
-    return a;
-}
-
-/* amount times fraction (0 .. SL_FRACTION_ONE, else nothing), rounded down to a whole part. */
-/*@ requires amount: UsageAmount(amount); terminates \true; exits \false; assigns \nothing;
-    ensures amount: UsageAmount(\result); */
-static struct sl_usage_amount part_of(struct sl_usage_amount amount, uint64_t fraction)
-{
-    struct sl_usage_amount out = {sl_half_life_part(amount.milli, fraction), 0};
-    if (fraction > SL_FRACTION_ONE) {
-        return nothing;
-    }
-    uint64_t rest = sl_wide_multiply((uint64_t)amount.milli, fraction).low % SL_FRACTION_ONE;
-    struct sl_wide parts = sl_wide_add(sl_wide_multiply(rest, SL_USAGE_PARTS),
-                                       sl_wide_multiply(amount.parts, fraction));
-    uint64_t whole = parts.high % SL_FRACTION_ONE * 4 + parts.low / SL_FRACTION_ONE;
-    if (whole >= SL_USAGE_PARTS && out.milli < SL_USAGE_MAX) {
-        out.milli++;
-        whole -= SL_USAGE_PARTS;
-    }
-    out.parts = whole < SL_USAGE_PARTS ? (uint32_t)whole : SL_USAGE_PARTS - 1;
-    return out;
-}
 
 /*@ terminates \true; exits \false; assigns \nothing;
     ensures amount: UsageAmount(\result); */
@@ -248,7 +199,7 @@ void sl_usage_sample_begin(sl_account_id account, int64_t now_ms)
       loop variant SL_USAGE_RESOURCES_MAX - i;
     */
     for (uint32_t i = 0; i < SL_USAGE_RESOURCES_MAX; i++) {
-        entries[account][i].consumed = part_of(entries[account][i].consumed, sample.left);
+        entries[account][i].consumed = sl_usage_part(entries[account][i].consumed, sample.left);
     }
 }
 
@@ -258,7 +209,7 @@ void sl_usage_sample_running(sl_resource_id resource, int64_t amount)
 {
     if (sample.account < SL_ACCOUNTS_MAX && half_life_ms != 0) {
         add_consumed(sample.account, resource,
-                     part_of(amount_of(resource, amount), SL_FRACTION_ONE - sample.left));
+                     sl_usage_part(amount_of(resource, amount), SL_FRACTION_ONE - sample.left));
     }
 }
 
@@ -308,7 +259,7 @@ void sl_usage_charge(sl_workload_id id, sl_account_id account, sl_resource_id re
         return;
     }
     uint64_t part = SL_FRACTION_ONE - sl_half_life_left(sampling_ms, half_life_ms);
-    struct sl_usage_amount penalty = part_of(amount_of(resource, amount), part);
+    struct sl_usage_amount penalty = sl_usage_part(amount_of(resource, amount), part);
     uint32_t i = place_of(account, resource, true);
     if (i >= SL_USAGE_RESOURCES_MAX ||
         penalty.milli >= SL_USAGE_MAX - entries[account][i].pending.milli) {
@@ -335,7 +286,7 @@ static struct penalty take_penalty(sl_workload_id id)
     uint32_t i = place_of(taken.account, taken.resource, false);
     if (i < SL_USAGE_RESOURCES_MAX) {
         entries[taken.account][i].pending =
-            without(entries[taken.account][i].pending, taken.amount);
+            sl_usage_without(entries[taken.account][i].pending, taken.amount);
     }
     penalty_first[id] = taken.next;
     penalties[link - 1].next = penalty_spare;
@@ -392,48 +343,11 @@ struct sl_usage_amount sl_usage_pending(sl_account_id account, sl_resource_id re
     return i < SL_USAGE_RESOURCES_MAX ? entries[account][i].pending : nothing;
 }
 
-/* Of an account: thousandths, weighed, and parts of one of these beside (below SL_USAGE_PARTS). */
-struct score {
-    struct sl_wide milli;
-    uint64_t parts;
-};
-
-/* `parts` (below SL_USAGE_PARTS) times weight: thousandths, and the parts that are left. */
-/*@ requires parts: parts < SL_USAGE_PARTS; requires weight: weight <= INT64_MAX;
-    requires valid: \valid(left); terminates \true; exits \false; assigns *left;
-    ensures left: *left < SL_USAGE_PARTS;
-    ensures exact: \result * SL_USAGE_PARTS + *left == parts * weight; */
-static uint64_t weigh_parts(uint64_t parts, uint64_t weight, uint64_t *left)
-{
-    uint64_t high = parts * (weight / SL_USAGE_PARTS);
-    uint64_t low = parts * (weight % SL_USAGE_PARTS);
-    *left = low % SL_USAGE_PARTS;
-    return high + low / SL_USAGE_PARTS;
-}
-
-/*@ requires parts: score->parts < SL_USAGE_PARTS; requires valid: \valid(score);
-    requires amount: UsageAmount(amount); requires weight: weight <= INT64_MAX;
-    terminates \true; exits \false; assigns *score;
-    ensures parts: score->parts < SL_USAGE_PARTS; */
-static void add_weighed(struct score *score, struct sl_usage_amount amount, uint64_t weight)
-{
-    uint64_t left;
-    struct sl_wide more = {0, weigh_parts(amount.parts, weight, &left)};
-    score->parts += left;
-    if (score->parts >= SL_USAGE_PARTS) {
-        struct sl_wide one = {0, 1};
-        score->parts -= SL_USAGE_PARTS;
-        score->milli = sl_wide_add(score->milli, one);
-    }
-    score->milli = sl_wide_add(score->milli, more);
-    score->milli = sl_wide_add(score->milli, sl_wide_multiply((uint64_t)amount.milli, weight));
-}
-
 /*@ requires rows: UsageRows && account < SL_ACCOUNTS_MAX; terminates \true; exits \false;
     assigns \nothing; ensures parts: \result.parts < SL_USAGE_PARTS; */
-static struct score score_of(sl_account_id account)
+static struct sl_usage_score score_of(sl_account_id account)
 {
-    struct score score = {{0, 0}, 0};
+    struct sl_usage_score score = {{0, 0}, 0};
     /*@
       loop invariant parts: score.parts < SL_USAGE_PARTS;
       loop assigns i, score;
@@ -443,8 +357,9 @@ static struct score score_of(sl_account_id account)
         uint32_t resource = entries[account][i].resource - 1;
         uint64_t weight =
             resource < SL_RESOURCES_MAX ? heft_of(resource_lighter[resource]) : heft_of(0);
-        add_weighed(&score, sl_usage_add(entries[account][i].consumed, entries[account][i].pending),
-                    weight);
+        struct sl_usage_amount used =
+            sl_usage_add(entries[account][i].consumed, entries[account][i].pending);
+        score = sl_usage_weigh(score, used, weight);
     }
     return score;
 }
@@ -460,12 +375,5 @@ int sl_usage_compare(sl_account_id a, sl_account_id b)
     if (weight_a == 0 || weight_b == 0) {
         return (weight_a == 0 ? 1 : 0) - (weight_b == 0 ? 1 : 0);
     }
-    struct score score_a = score_of(a);
-    struct score score_b = score_of(b);
-    uint64_t left_a, left_b;
-    uint64_t more_a = weigh_parts(score_a.parts, weight_b, &left_a);
-    uint64_t more_b = weigh_parts(score_b.parts, weight_a, &left_b);
-    int sign = sl_wide_compare(sl_wide_carry(sl_wide_scale(score_a.milli, weight_b), more_a),
-                               sl_wide_carry(sl_wide_scale(score_b.milli, weight_a), more_b));
-    return sign != 0 ? sign : (left_a > left_b ? 1 : 0) - (left_a < left_b ? 1 : 0);
+    return sl_usage_compare_scores(score_of(a), weight_b, score_of(b), weight_a);
 }

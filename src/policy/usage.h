@@ -11,35 +11,14 @@
 #define SL_POLICY_USAGE_H
 #include "kernel/status.h"
 #include "kernel/types.h"
+#include "policy/usage_amount.h"
 #include "specs/hidden.acsl"
 
 #define SL_ACCOUNTS_MAX 65536u
 #define SL_USAGE_RESOURCES_MAX 16u /* of one account; what else is used does not count */
 #define SL_PENALTIES_MAX 1048576u  /* of all workloads together; beyond, none is noted */
-#define SL_USAGE_MAX 1152921504606846976LL
 
 typedef uint32_t sl_account_id;
-
-/* Thousandths (0 .. SL_USAGE_MAX), and millionths of one of these (below SL_USAGE_PARTS) beside. */
-#define SL_USAGE_PARTS 1000000u
-struct sl_usage_amount {
-    int64_t milli;
-    uint32_t parts;
-};
-/*@
-  predicate UsageAmount(struct sl_usage_amount u) =
-    0 <= u.milli <= SL_USAGE_MAX && u.parts < SL_USAGE_PARTS;
-*/
-/* The sum; the largest amount where it is larger. */
-/*@
-  requires left:      UsageAmount(a);
-  requires right:     UsageAmount(b);
-  terminates          \true;
-  exits               \false;
-  assigns             \nothing;
-  ensures  amount:    UsageAmount(\result);
-*/
-struct sl_usage_amount sl_usage_add(struct sl_usage_amount a, struct sl_usage_amount b);
 
 /* How usage is remembered: half-life 0 = it is not. Penalties are the part of its requests that a
  * workload would add within one sampling interval. */

@@ -121,7 +121,7 @@ void sl_engine_count(const struct sl_engine *g, struct sl_engine_counters *out)
 }
 
 bool sl_engine_wrote_in_part(struct sl_engine *g, const struct sl_decision *d,
-                                   const struct sl_json *written)
+                             const struct sl_json *written)
 {
     (void)g;
     (void)d;

@@ -54,7 +54,7 @@ struct sl_json *sl_patch_from_decision(struct sl_engine *g, const struct sl_deci
 }
 
 bool sl_engine_wrote_in_part(struct sl_engine *g, const struct sl_decision *d,
-                                   const struct sl_json *written)
+                             const struct sl_json *written)
 {
     (void)g;
     (void)d;

@@ -65,6 +65,22 @@ static void test_half_life_at_its_edges_is_all_or_nothing(void **state)
     assert_int_equal(sl_half_life_part(7, SL_FRACTION_ONE), 7);
 }
 
+static void assert_carried(struct sl_wide3 a, struct sl_wide3 sum)
+{
+    struct sl_wide3 got = sl_wide_carry(a, 1);
+    assert_true(got.high == sum.high && got.middle == sum.middle && got.low == sum.low);
+}
+
+static void test_wide_carry_goes_through_all_limbs(void **state)
+{
+    (void)state;
+    const uint64_t full = UINT64_MAX;
+    assert_carried((struct sl_wide3){1, 2, 3}, (struct sl_wide3){1, 2, 4});
+    assert_carried((struct sl_wide3){1, 2, full}, (struct sl_wide3){1, 3, 0});
+    assert_carried((struct sl_wide3){1, full, full}, (struct sl_wide3){2, 0, 0});
+    assert_carried((struct sl_wide3){full, full, full}, (struct sl_wide3){full, full, full});
+}
+
 static void test_usage_of_a_steady_job_approaches_what_it_runs(void **state)
 {
     (void)state;
@@ -252,6 +268,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_half_life_against_libm_is_exact_to_rounding),
         cmocka_unit_test(test_half_life_at_its_edges_is_all_or_nothing),
+        cmocka_unit_test(test_wide_carry_goes_through_all_limbs),
         cmocka_unit_test_setup(test_usage_of_a_steady_job_approaches_what_it_runs, setup),
         cmocka_unit_test_setup(test_usage_without_half_life_forgets_the_past, setup),
         cmocka_unit_test_setup(test_usage_penalty_counts_until_dropped_or_settled, setup),
