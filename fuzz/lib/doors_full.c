@@ -98,10 +98,13 @@ static void fill_usage(const struct door *d)
     }
     for (sl_resource_id r = 0; r < SL_USAGE_RESOURCES_MAX + 2; r++) {
         sl_usage_charge(FIRST_FREE, account, r, SL_AMOUNT_MAX);
-        sl_usage_restore(account, r, INT64_MAX - d->other, (int64_t)d->how - 1);
+        sl_usage_restore(account, r,
+                         (struct sl_usage_amount){INT64_MAX - d->other, d->other % SL_USAGE_PARTS},
+                         (int64_t)d->how - 1);
     }
-    sl_usage_restore(account, SL_NO_ID, 1, world_now_ms);
-    sl_usage_restore(account, SL_RESOURCES_MAX + d->how, 1, world_now_ms);
+    sl_usage_restore(account, SL_NO_ID, (struct sl_usage_amount){1, 0}, world_now_ms);
+    sl_usage_restore(account, SL_RESOURCES_MAX + d->how, (struct sl_usage_amount){1, 0},
+                     world_now_ms);
     (void)sl_usage_compare(account, 0);
     if (d->how % 2 == 0) {
         sl_usage_settle(FIRST_FREE);

@@ -296,7 +296,7 @@ void door_events(const struct door *d)
 static void penalties(void)
 {
     sl_account_id account = NODES * ACCOUNTS + 9;
-    sl_usage_restore(account, SL_NO_ID, 1, 1);
+    sl_usage_restore(account, SL_NO_ID, (struct sl_usage_amount){1, 0}, 1);
     sl_usage_charge(FIRST_FREE, account, CPU, SL_AMOUNT_MAX / 4096);
     sl_usage_close(account);
     sl_usage_charge(FIRST_FREE + 1, account, CPU, 1);

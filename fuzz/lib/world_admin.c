@@ -71,6 +71,14 @@ static void change_settings(struct producer *p)
     }
 }
 
+/* Its parts are of all sizes, now and then one too many. */
+static void restore_usage(sl_account_id account, sl_resource_id resource, int64_t milli,
+                          int64_t at_ms)
+{
+    uint32_t parts = (uint32_t)((uint64_t)milli % (SL_USAGE_PARTS + 1));
+    sl_usage_restore(account, resource, (struct sl_usage_amount){milli, parts}, at_ms);
+}
+
 static void change_accounts(struct producer *p)
 {
     sl_account_id account = producer_below(p, NODES * ACCOUNTS);
@@ -81,8 +89,8 @@ static void change_accounts(struct producer *p)
         sl_usage_close(account);
         break;
     case 1:
-        sl_usage_restore(account, resource, producer_int64(p) >> producer_byte(p) % 64,
-                         world_now_ms - producer_byte(p) * 1000);
+        restore_usage(account, resource, producer_int64(p) >> producer_byte(p) % 64,
+                      world_now_ms - producer_byte(p) * 1000);
         break;
     case 2:
         CHECK(sl_usage_set_resource(CPU, producer_below(p, 4) * 1000000000LL, what & 8) == SL_OK);

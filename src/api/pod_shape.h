@@ -7,6 +7,11 @@
 #define SL_API_POD_SHAPE_H
 #include "api/json.h"
 
-/* A new map, its members in the order of their names, as Go prints maps; what is absent or empty is null. */
+/* A new map, its members in the order of their names, as Go prints maps; what is absent or empty is null, and quantities
+ * have their canonical form. */
 struct sl_json *sl_pod_shape_new(const struct sl_json *pod_spec);
+/* The same, with limits in place of requests that are missing. */
+struct sl_json *sl_pod_shape_with_limits_new(const struct sl_json *pod_spec);
+/* Bring the quantities of a resource list into their canonical form, in place; what is none stays. */
+void sl_resource_list_settle(struct sl_json *list);
 #endif

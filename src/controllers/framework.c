@@ -272,6 +272,29 @@ bool sl_pod_sets_wish_the_same(const struct sl_pod_sets *sets, const struct sl_j
     return true;
 }
 
+bool sl_workload_limit_matches(const struct sl_json *wl, const struct sl_json *job)
+{
+    return sl_json_path_int(wl, "spec.maximumExecutionTimeSeconds", 0) ==
+           sl_job_execution_s_max(job);
+}
+
+struct sl_json *sl_workload_respecified_new(const struct sl_json *wl, const struct sl_json *wanted)
+{
+    static const char *const members[] = {"queueName", "podSets", "priority", "priorityClassRef",
+                                          "maximumExecutionTimeSeconds"};
+    struct sl_json *o = sl_json_clone(wl);
+    struct sl_json *spec = sl_json_path_make(o, "spec");
+    for (size_t i = 0; i < sizeof members / sizeof members[0]; i++) {
+        const struct sl_json *value = sl_json_get(sl_json_get(wanted, "spec"), members[i]);
+        if (value == NULL) {
+            sl_json_remove(spec, members[i]);
+        } else {
+            sl_json_set(spec, members[i], sl_json_clone(value));
+        }
+    }
+    return o;
+}
+
 enum sl_code sl_pod_sets_check(const struct sl_pod_sets *sets, struct sl_error *e)
 {
     for (size_t i = 0; i < sets->count; i++) {

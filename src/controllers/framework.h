@@ -97,6 +97,10 @@ void sl_framework_own(const struct sl_framework *f, struct sl_json *object,
 bool sl_pod_sets_match(const struct sl_pod_sets *sets, const struct sl_json *wl, bool suspended);
 /* Do its pod sets ask the same of topologies, and would as few pods do? */
 bool sl_pod_sets_wish_the_same(const struct sl_pod_sets *sets, const struct sl_json *wl);
+/* Is it bounded by the time that the job's label says (or by none)? */
+bool sl_workload_limit_matches(const struct sl_json *wl, const struct sl_json *job);
+/* A copy that asks for what `wanted` does: queue, pod sets, priority, limit. */
+struct sl_json *sl_workload_respecified_new(const struct sl_json *wl, const struct sl_json *wanted);
 /* Do the topology annotations make sense? INVALID with causes otherwise. */
 enum sl_code sl_pod_sets_check(const struct sl_pod_sets *sets, struct sl_error *e);
 /* Fewer pods than it asked for, where the Workload allows that and was admitted so; else -1. */

@@ -5,6 +5,7 @@
 #include "controllers/job.h"
 #include "controllers/template.h"
 #include <ctype.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -137,6 +138,14 @@ int64_t sl_job_count_indexes(const char *completed, const char *failed, int64_t 
         count += at - first;
     }
     return count;
+}
+
+void sl_job_print_indexes(struct sl_buf *list, int64_t first, int64_t last)
+{
+    sl_buf_print(list, "%s%" PRId64, list->len > 0 ? "," : "", first);
+    if (last > first) {
+        sl_buf_print(list, "%c%" PRId64, last == first + 1 ? ',' : '-', last);
+    }
 }
 
 int64_t sl_job_reclaimable_pods(const struct sl_json *job)

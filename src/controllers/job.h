@@ -38,4 +38,7 @@ void sl_job_set_pods(struct sl_json *job, int64_t pods);
 /* How many whole numbers below `end` the lists name together: "0,2-5" as Indexed Jobs have them. What is malformed
  * is left out. */
 int64_t sl_job_count_indexes(const char *completed, const char *failed, int64_t end);
+/* Append the numbers from `first` to `last` to such a list, which ends before them and does not border on them: three or
+ * more as a range. */
+void sl_job_print_indexes(struct sl_buf *list, int64_t first, int64_t last);
 #endif

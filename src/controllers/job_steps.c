@@ -149,41 +149,29 @@ static void create(struct sl_job_view *v)
 }
 
 /* What was injected into a job that runs cannot change any more: Kubernetes keeps its template as it is. */
-static bool pods_match(struct sl_job_view *v)
+static bool job_matches(struct sl_job_view *v)
 {
-    return sl_pod_sets_match(&v->sets, v->wl, v->f->suspended(v->f, v->job));
+    return sl_workload_limit_matches(v->wl, v->job) &&
+           sl_pod_sets_match(&v->sets, v->wl, v->f->suspended(v->f, v->job));
 }
 
-/* Queue, class, topology and execution limit, which may change while nothing is reserved. */
+/* Queue, class and topology, which may change while nothing is reserved. */
 static bool wishes_match(const struct sl_job_view *v)
 {
     enum sl_kind kind;
     const char *class = class_of(v, &kind);
     return strcmp(sl_json_path_text(v->wl, "spec.queueName", ""), v->queue) == 0 &&
            strcmp(sl_json_path_text(v->wl, "spec.priorityClassRef.name", ""), class) == 0 &&
-           sl_json_path_int(v->wl, "spec.maximumExecutionTimeSeconds", 0) ==
-               sl_job_execution_s_max(v->job) &&
            sl_pod_sets_wish_the_same(&v->sets, v->wl);
 }
 
 static void update_workload(struct sl_job_view *v)
 {
-    static const char *const members[] = {"queueName", "podSets", "priority", "priorityClassRef",
-                                          "maximumExecutionTimeSeconds"};
     struct sl_json *wanted = wanted_new(v);
     if (wanted == NULL) {
         return;
     }
-    struct sl_json *o = sl_json_clone(v->wl);
-    struct sl_json *spec = sl_json_path_make(o, "spec");
-    for (size_t i = 0; i < sizeof members / sizeof members[0]; i++) {
-        const struct sl_json *value = sl_json_get(sl_json_get(wanted, "spec"), members[i]);
-        if (value == NULL) {
-            sl_json_remove(spec, members[i]);
-        } else {
-            sl_json_set(spec, members[i], sl_json_clone(value));
-        }
-    }
+    struct sl_json *o = sl_workload_respecified_new(v->wl, wanted);
     sl_json_free(wanted);
     struct sl_note note = sl_job_note(v, false, "UpdatedWorkload");
     snprintf(note.message, sizeof note.message,
@@ -234,7 +222,7 @@ static void delete_workload(struct sl_job_view *v)
     sl_reconciler_write(v->r, &w, &note);
 }
 
-/* The job asks for other pods than its Workload. Without a reservation the Workload follows; with one it is
+/* The job asks for other pods than its Workload, or for another limit. Without a reservation the Workload follows; with one it is
  * deleted, which gives the quota back, and made anew. */
 static void rematch(struct sl_job_view *v)
 {
@@ -344,7 +332,7 @@ static void act_suspended(struct sl_job_view *v)
 {
     if (sl_job_stopping(v)) {
         sl_job_stop(v, "");
-    } else if (!pods_match(v)) {
+    } else if (!job_matches(v)) {
         rematch(v);
     } else if (sl_condition_true(v->wl, "Admitted")) {
         sl_job_start(v);
@@ -362,7 +350,7 @@ static void act_running(struct sl_job_view *v)
 {
     if (!sl_condition_true(v->wl, "Admitted")) {
         sl_job_stop(v, "Not admitted by cluster queue");
-    } else if (!pods_match(v)) {
+    } else if (!job_matches(v)) {
         rematch(v);
     } else if (!reprioritize(v)) {
         sl_job_tell_ready(v);

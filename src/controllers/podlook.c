@@ -186,7 +186,8 @@ static bool copy_labels(struct sl_pod_look *l, struct sl_json *wl)
     return true;
 }
 
-static void write_new(struct sl_pod_look *l, const struct sl_pod_sets *sets)
+/* The Workload that the pods should have; NULL while something that it needs is missing. */
+static struct sl_json *compose_new(struct sl_pod_look *l, const struct sl_pod_sets *sets)
 {
     const char *queue = sl_job_queue(l->pods[0]);
     struct sl_workload_plan plan = {.queue = queue == NULL ? "" : queue,
@@ -194,16 +195,40 @@ static void write_new(struct sl_pod_look *l, const struct sl_pod_sets *sets)
                                     .label_key_count = l->p->rules->label_key_count,
                                     .label_keys = l->p->rules->label_keys};
     if (!sl_pod_look_priority(l, &plan.priority)) {
-        return;
+        return NULL;
     }
     struct sl_json *wl = sl_framework_workload_new(&sl_pod_framework, l->pods[0], &plan);
     if (l->group != NULL) {
         make_group_workload(l, wl);
     }
+    if (!copy_labels(l, wl)) {
+        sl_json_free(wl);
+        return NULL;
+    }
+    return wl;
+}
+
+static struct sl_json *wanted_new(struct sl_pod_look *l)
+{
+    struct sl_pod_sets sets = {.count = 0};
+    bool ok = (l->group == NULL || sl_pod_look_gather(l)) && read_sets(l, &sets);
+    struct sl_json *wl = ok ? compose_new(l, &sets) : NULL;
+    sl_pod_sets_fini(&sets);
+    return wl;
+}
+
+static void tell_workload(struct sl_note *note, const char *what, const struct sl_json *wl)
+{
+    (void)snprintf(note->message, sizeof note->message, "%s: %s/%s", what, sl_object_namespace(wl),
+                   sl_object_name(wl));
+}
+
+static void write_new(struct sl_pod_look *l)
+{
+    struct sl_json *wl = wanted_new(l);
     struct sl_note note = note_of(l->pods[0], "CreatedWorkload");
-    (void)snprintf(note.message, sizeof note.message, "Created Workload: %s/%s",
-                   sl_object_namespace(wl), sl_object_name(wl));
-    if (copy_labels(l, wl)) {
+    if (wl != NULL) {
+        tell_workload(&note, "Created Workload", wl);
         sl_job_write(l->r, SL_VERB_CREATE, SL_KIND_WORKLOAD, wl, &note);
     }
     sl_json_free(wl);
@@ -223,7 +248,6 @@ static bool any_to_stop(const struct sl_pod_look *l)
 
 static void create(struct sl_pod_look *l)
 {
-    struct sl_pod_sets sets = {.count = 0};
     if (any_to_stop(l)) {
         stop_all(l, false, "NoMatchingWorkload", "missing workload");
         return;
@@ -232,10 +256,7 @@ static void create(struct sl_pod_look *l)
         sl_work_add(l->r->work, l->key, l->now_ms + SL_RETRY_MS);
         return;
     }
-    if ((l->group == NULL || sl_pod_look_gather(l)) && read_sets(l, &sets)) {
-        write_new(l, &sets);
-    }
-    sl_pod_sets_fini(&sets);
+    write_new(l);
 }
 
 /* --- starting --------------------------------------------------------------------------------- */
@@ -326,8 +347,11 @@ static bool any_active(const struct sl_pod_look *l)
 static void act_evicted(struct sl_pod_look *l)
 {
     const struct sl_json *c = sl_condition_find(l->wl, "Evicted");
+    char reason[96];
     if (any_to_stop(l)) {
-        stop_all(l, false, "WorkloadEvicted", sl_json_path_text(c, "message", "Evicted"));
+        (void)snprintf(reason, sizeof reason, "WorkloadEvictedDueTo%.70s",
+                       sl_json_path_text(c, "reason", ""));
+        stop_all(l, false, reason, sl_json_path_text(c, "message", "Evicted"));
     } else if (any_active(l)) {
         sl_work_add(l->r->work, l->key, l->now_ms + SL_RETRY_MS); /* until its grace is over */
     } else if (sl_condition_true(l->wl, "QuotaReserved")) {
@@ -349,10 +373,48 @@ static void act_deleted(struct sl_pod_look *l)
     let_go_with_workload(l);
 }
 
+static void update_workload(struct sl_pod_look *l)
+{
+    struct sl_json *wanted = wanted_new(l);
+    if (wanted == NULL) {
+        return;
+    }
+    struct sl_json *o = sl_workload_respecified_new(l->wl, wanted);
+    struct sl_note note = note_of(l->pods[0], "UpdatedWorkload");
+    tell_workload(&note, "Updated not matching Workload for suspended job", o);
+    sl_job_write(l->r, SL_VERB_UPDATE, SL_KIND_WORKLOAD, o, &note);
+    sl_json_free(o);
+    sl_json_free(wanted);
+}
+
+/* Its finalizer first: a Workload that is seen to be deleted takes its pods along, and these stay. */
 static void give_up(struct sl_pod_look *l)
 {
+    if (sl_workload_has_finalizer(l->wl)) {
+        sl_job_release_workload(l->r, l->wl);
+        return;
+    }
     struct sl_write w = sl_reconciler_write_of(SL_VERB_DELETE, SL_KIND_WORKLOAD, l->wl, NULL);
-    sl_reconciler_write(l->r, &w, NULL);
+    struct sl_note note = note_of(l->pods[0], "DeletedWorkload");
+    tell_workload(&note, "Deleted not matching Workload", l->wl);
+    sl_reconciler_write(l->r, &w, &note);
+}
+
+/* The pods ask for something else than their Workload. Those that run stop; without a reservation the Workload
+ * follows, with one it is deleted, which gives the quota back, and made anew. */
+static void rematch(struct sl_pod_look *l)
+{
+    if (l->prebuilt != NULL) {
+        sl_job_finish_workload(l->r, l->wl, "OutOfSync",
+                               "The prebuilt workload is out of sync with its user job", NULL);
+    } else if (any_to_stop(l)) {
+        stop_all(l, false, "NoMatchingWorkload",
+                 "No matching Workload; restoring pod templates according to existent Workload");
+    } else if (!sl_condition_true(l->wl, "QuotaReserved")) {
+        update_workload(l);
+    } else {
+        give_up(l);
+    }
 }
 
 static bool any_to_start(const struct sl_pod_look *l)
@@ -365,28 +427,58 @@ static bool any_to_start(const struct sl_pod_look *l)
     return false;
 }
 
-/* Others rely on what a prebuilt Workload says. */
-static bool in_sync(struct sl_pod_look *l)
+/* Labels of a group change one pod after the other: its limit holds until the last pod asks for another. */
+static bool limit_matches(const struct sl_pod_look *l)
+{
+    for (size_t i = 0; i < l->count; i++) {
+        if (sl_workload_limit_matches(l->wl, l->pods[i])) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Behind its gate a pod may still be told where to go; a prebuilt Workload need not say that. */
+static bool same_pod(const struct sl_pod_look *l)
 {
     struct sl_pod_sets sets = {.count = 0};
-    if (l->group != NULL) {
-        return sl_pod_look_match(l);
-    }
-    bool same = l->prebuilt == NULL || !sl_podjob_gated(l->pods[0]) ||
-                (read_sets(l, &sets) && sl_pod_sets_match(&sets, l->wl, false));
+    struct sl_error e = {0};
+    bool gated = sl_podjob_gated(l->pods[0]);
+    bool same = sl_podjob_sets(l->pods, 1, 0, false, &sets, &e) == SL_CODE_OK &&
+                sl_pod_sets_match(&sets, l->wl, gated && l->prebuilt == NULL);
     sl_pod_sets_fini(&sets);
     return same;
+}
+
+static bool in_sync(struct sl_pod_look *l)
+{
+    if (l->group == NULL) {
+        return limit_matches(l) && same_pod(l);
+    }
+    size_t all = l->count;
+    bool same = (l->prebuilt != NULL || limit_matches(l)) && sl_pod_look_match(l);
+    l->count = same ? l->count : all;
+    return same;
+}
+
+/* What they wait for, although they have their quota. */
+static void tell_checks(struct sl_pod_look *l)
+{
+    struct sl_buf message = {0};
+    if (sl_condition_true(l->wl, "QuotaReserved") && sl_job_checks_say(l->wl, &message)) {
+        for (size_t i = 0; i < l->count; i++) {
+            sl_recorder_record(l->r->events, SL_KIND_POD, l->pods[i], false,
+                               "UpdatedAdmissionCheck", message.data, l->now_ms);
+        }
+    }
+    sl_buf_fini(&message);
 }
 
 static void act_with_workload(struct sl_pod_look *l)
 {
     bool admitted = sl_condition_true(l->wl, "Admitted");
-    bool same = in_sync(l);
-    if (!same && l->prebuilt != NULL) {
-        sl_job_finish_workload(l->r, l->wl, "OutOfSync",
-                               "The prebuilt workload is out of sync with its user job", NULL);
-    } else if (!same) {
-        give_up(l);
+    if (!in_sync(l)) {
+        rematch(l);
     } else if (sl_pod_look_reprioritize(l) || sl_pod_look_tell_spec(l) ||
                (l->group != NULL && sl_pod_look_tell_pods(l))) {
         return;
@@ -398,6 +490,8 @@ static void act_with_workload(struct sl_pod_look *l)
         start_all(l);
     } else if (admitted) {
         sl_pod_look_tell_ready(l);
+    } else {
+        tell_checks(l);
     }
 }
 

@@ -5,6 +5,8 @@
 #include "base/mem.h"
 #include "controllers/podjob.h"
 #include "controllers/podlook.h"
+#include <ctype.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -83,6 +85,18 @@ static void put_first(struct sl_pod_look *l, struct sl_json *const *pods, size_t
 
 /* --- before there is a Workload --------------------------------------------------------------- */
 
+/* The index by which the pods of a group are placed in order, if it has one: a whole number below the group's count. */
+static bool index_fits(const struct sl_json *pod, int64_t total)
+{
+    const char *text = sl_object_label(pod, SL_POD_GROUP_INDEX);
+    char *end;
+    if (text == NULL) {
+        return true;
+    }
+    long long index = strtoll(text, &end, 10);
+    return isdigit((unsigned char)text[0]) && *end == '\0' && index < total;
+}
+
 static bool agrees(struct sl_pod_look *l, const struct sl_json *pod, int64_t total)
 {
     char text[400];
@@ -98,6 +112,10 @@ static bool agrees(struct sl_pod_look *l, const struct sl_json *pod, int64_t tot
     } else if (sl_podjob_total(pod) != total) {
         (void)snprintf(text, sizeof text, "pods '%.80s' and '%.80s' have different values of %s",
                        sl_object_name(first), sl_object_name(pod), SL_POD_GROUP_COUNT);
+    } else if (!index_fits(pod, total)) {
+        (void)snprintf(text, sizeof text,
+                       "label %s of pod '%.80s' has to be a whole number below %" PRId64,
+                       SL_POD_GROUP_INDEX, sl_object_name(pod), total);
     } else {
         return true;
     }

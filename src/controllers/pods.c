@@ -155,13 +155,20 @@ static void make_pod(struct sl_pods *p, const struct sl_json *job, int64_t index
     sl_json_free(pod);
 }
 
-/* Which indexes are taken: by a pod that lives or has succeeded. The caller frees it. */
-static bool *taken_indexes(const struct sl_pods *p, const struct sl_json *job, int64_t n)
+static int64_t index_count(const struct sl_json *job)
+{
+    int64_t n = completions_of(job);
+    return n < INDEXES_MAX ? n : INDEXES_MAX;
+}
+
+/* Which indexes below n have a pod that has succeeded, or one that lives where these count. The caller frees it. */
+static bool *taken_indexes(const struct sl_pods *p, const struct sl_json *job, int64_t n,
+                           bool or_live)
 {
     bool *taken = sl_mem_new((size_t)n + 1, sizeof *taken);
     const struct sl_pod_row *row = sl_podbook_first(p->book, SL_PODS_OF_JOB, p->jobs.current);
     for (; row != NULL; row = row->next[SL_PODS_OF_JOB]) {
-        bool holds = sl_pod_row_live(row) || row->phase == SL_POD_SUCCEEDED;
+        bool holds = (or_live && sl_pod_row_live(row)) || row->phase == SL_POD_SUCCEEDED;
         if (is_of(row, job) && holds && row->index >= 0 && row->index < n) {
             taken[row->index] = true;
         }
@@ -173,10 +180,9 @@ static bool *taken_indexes(const struct sl_pods *p, const struct sl_json *job, i
 static void make_pods(struct sl_pods *p, const struct sl_json *job, int64_t missing, int64_t now_ms)
 {
     bool indexed = sl_job_indexed(job);
-    int64_t n = completions_of(job);
-    n = n < INDEXES_MAX ? n : INDEXES_MAX;
+    int64_t n = index_count(job);
     int64_t now = missing < WRITES_PER_LOOK ? missing : WRITES_PER_LOOK;
-    bool *taken = indexed ? taken_indexes(p, job, n) : NULL;
+    bool *taken = indexed ? taken_indexes(p, job, n, true) : NULL;
     int64_t index = 0;
     for (int64_t made = 0; made < now; made++) {
         while (indexed && index < n && taken[index]) {
@@ -227,6 +233,36 @@ static bool set_count(struct sl_json *status, const char *key, int64_t n)
     return true;
 }
 
+/* The indexes that are done, as the job controller lists them. */
+static bool set_completed_indexes(const struct sl_pods *p, const struct sl_json *job,
+                                  struct sl_json *status)
+{
+    if (!sl_job_indexed(job)) {
+        return false;
+    }
+    int64_t n = index_count(job);
+    struct sl_buf list = {0};
+    bool *done = taken_indexes(p, job, n, false);
+    for (int64_t first = 0; first < n; first++) {
+        int64_t end = first;
+        while (end < n && done[end]) {
+            end++;
+        }
+        if (end > first) {
+            sl_job_print_indexes(&list, first, end - 1);
+            first = end;
+        }
+    }
+    bool differs =
+        list.len > 0 && strcmp(sl_json_path_text(status, "completedIndexes", ""), list.data) != 0;
+    if (differs) {
+        sl_json_set_text(status, "completedIndexes", list.data);
+    }
+    sl_mem_free(done);
+    sl_buf_fini(&list);
+    return differs;
+}
+
 static void write_counts(struct sl_pods *p, struct sl_json *job, const struct tally *t)
 {
     struct sl_json *status = sl_json_path_make(job, "status");
@@ -234,6 +270,7 @@ static void write_counts(struct sl_pods *p, struct sl_json *job, const struct ta
     changed = set_count(status, "ready", t->ready) || changed;
     changed = set_count(status, "succeeded", t->succeeded) || changed;
     changed = set_count(status, "failed", t->failed) || changed;
+    changed = set_completed_indexes(p, job, status) || changed;
     if (changed) {
         sl_reconciler_write_status(&p->jobs, SL_KIND_JOB, job);
     }

@@ -179,6 +179,23 @@ static bool own(const struct sl_pod_look *l, struct sl_json *wl)
     return true;
 }
 
+static struct sl_note note_of_gates(const struct sl_pod_look *l)
+{
+    struct sl_note note = {.kind = SL_KIND_POD, .about = l->pods[0], .reason = "UpdatedWorkload"};
+    const char *value = sl_object_annotation(l->pods[0], SL_ANNOTATION_GATED_BY);
+    (void)snprintf(note.message, sizeof note.message, "Updated workload AdmissionGatedBy to \"%s\"",
+                   value == NULL ? "" : value);
+    return note;
+}
+
+static struct sl_note note_of_owners(const struct sl_pod_look *l, size_t owners)
+{
+    struct sl_note note = {
+        .kind = SL_KIND_WORKLOAD, .about = l->wl, .reason = "OwnerReferencesAdded"};
+    (void)snprintf(note.message, sizeof note.message, "Added %zu owner reference(s)", owners);
+    return note;
+}
+
 /* Members that came later own it too, and the queue may change while nothing is reserved; true when that had to be
  * written. */
 bool sl_pod_look_tell_spec(struct sl_pod_look *l)
@@ -187,20 +204,16 @@ bool sl_pod_look_tell_spec(struct sl_pod_look *l)
     struct sl_json *o = l->prebuilt == NULL ? sl_workload_with_gates_new(l->wl, l->pods[0]) : NULL;
     bool gates = o != NULL;
     o = gates ? o : sl_json_clone(l->wl);
-    bool differs = gates || own(l, o);
-    differs = (l->group != NULL && sl_pod_look_own_all(l, o) > 0) || differs;
+    size_t owners = l->group != NULL ? sl_pod_look_own_all(l, o) : 0;
+    bool differs = own(l, o) || gates || owners > 0;
     if (queue != NULL && !sl_condition_true(l->wl, "QuotaReserved") && !sl_pod_look_serves(l) &&
         l->prebuilt == NULL && strcmp(queue, sl_json_path_text(l->wl, "spec.queueName", "")) != 0) {
         sl_json_set_text(sl_json_path_make(o, "spec"), "queueName", queue);
         differs = true;
     }
     if (differs) {
-        struct sl_note note = {
-            .kind = SL_KIND_POD, .about = l->pods[0], .reason = "UpdatedWorkload"};
-        const char *value = sl_object_annotation(l->pods[0], SL_ANNOTATION_GATED_BY);
-        (void)snprintf(note.message, sizeof note.message,
-                       "Updated workload AdmissionGatedBy to \"%s\"", value == NULL ? "" : value);
-        sl_job_write(l->r, SL_VERB_UPDATE, SL_KIND_WORKLOAD, o, gates ? &note : NULL);
+        struct sl_note note = gates ? note_of_gates(l) : note_of_owners(l, owners);
+        sl_job_write(l->r, SL_VERB_UPDATE, SL_KIND_WORKLOAD, o, gates || owners > 0 ? &note : NULL);
     }
     sl_json_free(o);
     return differs;

@@ -59,10 +59,23 @@ void sl_runner_stop(struct sl_json *job, int64_t now_ms)
     sl_condition_set(status, "Suspended", true, "JobSuspended", "Job suspended", 0, now_ms);
 }
 
+/* Of all its completions. */
+static void write_completions(const struct sl_json *job, struct sl_json *status)
+{
+    int64_t parallelism = sl_json_path_int(job, "spec.parallelism", 1);
+    int64_t completions = sl_json_path_int(job, "spec.completions", parallelism);
+    struct sl_buf indexes = {0};
+    sl_json_set_int(status, "succeeded", completions);
+    if (sl_job_indexed(job) && completions > 0) {
+        sl_job_print_indexes(&indexes, 0, completions - 1);
+        sl_json_set_text(status, "completedIndexes", indexes.data);
+    }
+    sl_buf_fini(&indexes);
+}
+
 void sl_runner_end(struct sl_json *job, int64_t now_ms)
 {
     const char *fail = sl_object_annotation(job, SL_ANNOTATION_FAIL);
-    int64_t parallelism = sl_json_path_int(job, "spec.parallelism", 1);
     struct sl_json *status = sl_json_path_make(job, "status");
     no_pods(status);
     if (fail != NULL && strcmp(fail, "true") == 0) {
@@ -73,7 +86,7 @@ void sl_runner_end(struct sl_json *job, int64_t now_ms)
     }
     char time[32];
     sl_clock_format(now_ms, time);
-    sl_json_set_int(status, "succeeded", sl_json_path_int(job, "spec.completions", parallelism));
+    write_completions(job, status);
     sl_json_set_text(status, "completionTime", time);
     sl_condition_set(status, "Complete", true, "CompletionsReached",
                      "Reached expected number of succeeded pods", 0, now_ms);

@@ -3,6 +3,7 @@
 
 /* Injecting into and restoring pod templates. */
 #include "controllers/template.h"
+#include "api/pod_shape.h"
 #include "api/topology_request.h"
 #include "base/check.h"
 #include <string.h>
@@ -238,9 +239,40 @@ static bool same_at(const struct sl_json *a, const struct sl_json *b, const char
     return same(sl_json_path(a, path), sl_json_path(b, path));
 }
 
+static struct sl_json *settled_new(const struct sl_json *containers)
+{
+    struct sl_json *list = sl_json_clone(containers);
+    for (size_t i = 0; i < sl_json_len(list); i++) {
+        const struct sl_json *c = sl_json_at(list, i);
+        sl_resource_list_settle(sl_json_path(c, "resources.requests"));
+        sl_resource_list_settle(sl_json_path(c, "resources.limits"));
+    }
+    return list;
+}
+
+/* A Workload that somebody else has made may write a quantity in another way. */
+static bool same_containers(const struct sl_json *a, const struct sl_json *b)
+{
+    if (same(a, b)) {
+        return true;
+    }
+    if (sl_json_len(a) != sl_json_len(b)) {
+        return false;
+    }
+    struct sl_json *x = settled_new(a);
+    struct sl_json *y = settled_new(b);
+    bool equal = sl_json_equal(x, y);
+    sl_json_free(x);
+    sl_json_free(y);
+    return equal;
+}
+
 bool sl_template_same_containers(const struct sl_json *a, const struct sl_json *b)
 {
-    return same_at(a, b, "spec.containers") && same_at(a, b, "spec.initContainers");
+    return same_containers(sl_json_path(a, "spec.containers"),
+                           sl_json_path(b, "spec.containers")) &&
+           same_containers(sl_json_path(a, "spec.initContainers"),
+                           sl_json_path(b, "spec.initContainers"));
 }
 
 bool sl_template_same_placement(const struct sl_json *a, const struct sl_json *b)

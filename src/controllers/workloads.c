@@ -267,8 +267,8 @@ static void written(void *context, enum sl_code code, const struct sl_error *e,
         return;
     }
     if (code == SL_CODE_OK && k->d.kind != SL_DECIDE_DELETE &&
-        sl_engine_wrote_release_first(k->c->engine, &k->d, result)) {
-        log_decision(k, result, "released first");
+        sl_engine_wrote_in_part(k->c->engine, &k->d, result)) {
+        log_decision(k, result, "written in part");
         carry_out(k);
         return;
     }

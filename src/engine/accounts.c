@@ -12,8 +12,6 @@
 #include "policy/usage.h"
 #include <string.h>
 
-#define MILLI_NANO 1000000
-
 /* cpu is counted in thousandths by the core, all else in units. */
 static bool counted_in_thousandths(const char *resource)
 {
@@ -53,6 +51,31 @@ void sl_accounts_fini(struct sl_engine *g)
 
 /* --- one account ------------------------------------------------------------------------------ */
 
+static struct sl_usage_amount from_nano(__int128 nano)
+{
+    bool over = nano / SL_USAGE_PARTS >= SL_USAGE_MAX;
+    return (struct sl_usage_amount){over ? SL_USAGE_MAX : (int64_t)(nano / SL_USAGE_PARTS),
+                                    over ? 0 : (uint32_t)(nano % SL_USAGE_PARTS)};
+}
+
+static __int128 to_nano(struct sl_usage_amount amount)
+{
+    return (__int128)amount.milli * SL_USAGE_PARTS + amount.parts;
+}
+
+static bool restore_one(struct sl_engine *g, const struct sl_local_queue *q,
+                        sl_resource_id resource, struct sl_usage_amount amount, int64_t now_ms)
+{
+    struct sl_change whole = {.kind = SL_CHANGE_USAGE_RESTORE,
+                              .word = {q->account, resource},
+                              .number = {amount.milli, q->sampled_ms}};
+    struct sl_change rest = {.kind = SL_CHANGE_USAGE_PARTS,
+                             .word = {q->account, resource},
+                             .number = {amount.parts, q->sampled_ms}};
+    bool done = sl_change_apply(g, &whole, now_ms) == SL_OK;
+    return amount.parts == 0 ? done : sl_change_apply(g, &rest, now_ms) == SL_OK && done;
+}
+
 /* False when there is nothing that an earlier run has kept. */
 static bool restore(struct sl_engine *g, struct sl_local_queue *q, const struct sl_json *object,
                     int64_t now_ms)
@@ -68,12 +91,8 @@ static bool restore(struct sl_engine *g, struct sl_local_queue *q, const struct 
     while (sl_json_next(sl_json_get(kept, "consumedResources"), &it, &resource, &value)) {
         struct sl_quantity used = {0};
         if (sl_quantity_read(value, &used, NULL) == SL_CODE_OK && used.nano > 0) {
-            int64_t milli = sl_quantity_milli(used);
-            struct sl_change c = {
-                .kind = SL_CHANGE_USAGE_RESTORE,
-                .word = {q->account, sl_name_take(g, SL_INTERN_RESOURCE, resource, now_ms)},
-                .number = {milli > SL_USAGE_MAX ? SL_USAGE_MAX : milli, q->sampled_ms}};
-            any = sl_change_apply(g, &c, now_ms) == SL_OK || any;
+            sl_resource_id id = sl_name_take(g, SL_INTERN_RESOURCE, resource, now_ms);
+            any = restore_one(g, q, id, from_nano(used.nano), now_ms) || any;
         }
     }
     return any;
@@ -170,9 +189,9 @@ struct sl_json *sl_accounts_status_new(const struct sl_engine *g, const struct s
     struct sl_json *consumed = sl_json_new_map();
     uint32_t resources = sl_intern_count(g->names, SL_INTERN_RESOURCE);
     for (sl_resource_id r = 0; r < resources; r++) {
-        int64_t milli = sl_usage_consumed(q->account, r);
-        if (milli > 0) {
-            struct sl_quantity used = {(__int128)milli * MILLI_NANO, SL_QUANTITY_DECIMAL_SI};
+        struct sl_quantity used = {to_nano(sl_usage_consumed(q->account, r)),
+                                   SL_QUANTITY_DECIMAL_SI};
+        if (used.nano > 0) {
             sl_quantity_print(used, text);
             sl_json_set_text(consumed, sl_intern_name(g->names, SL_INTERN_RESOURCE, r), text);
         }

@@ -270,6 +270,16 @@ static enum sl_status perform_sample(const struct sl_change *c)
     return u.failed ? SL_REFUSED_BAD_ARGUMENT : SL_OK;
 }
 
+static enum sl_status restore_parts(const struct sl_change *c)
+{
+    if (c->number[0] < 0 || c->number[0] >= SL_USAGE_PARTS) {
+        return SL_REFUSED_BAD_ARGUMENT;
+    }
+    struct sl_usage_amount parts = {0, (uint32_t)c->number[0]};
+    sl_usage_restore(c->word[0], c->word[1], parts, c->number[1]);
+    return SL_OK;
+}
+
 static enum sl_status perform_usage(const struct sl_change *c)
 {
     switch (c->kind) {
@@ -289,8 +299,11 @@ static enum sl_status perform_usage(const struct sl_change *c)
         sl_usage_close(c->word[0]);
         return SL_OK;
     case SL_CHANGE_USAGE_RESTORE:
-        sl_usage_restore(c->word[0], c->word[1], c->number[0], c->number[1]);
+        sl_usage_restore(c->word[0], c->word[1], (struct sl_usage_amount){c->number[0], 0},
+                         c->number[1]);
         return SL_OK;
+    case SL_CHANGE_USAGE_PARTS:
+        return restore_parts(c);
     case SL_CHANGE_USAGE_SAMPLE:
         return perform_sample(c);
     default:

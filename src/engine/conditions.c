@@ -376,7 +376,7 @@ static void write_deactivation_target(struct sl_json *status, const struct sl_co
     enum sl_cause cause = v->record->deactivation;
     if (v->record->active && cause != SL_CAUSE_NONE && v->record->evicted != SL_EVICT_DEACTIVATED) {
         hold_true(status, v, "DeactivationTarget", cause_texts[cause],
-                  "the workload is to be deactivated");
+                  message_or(v, "the workload is to be deactivated"));
     } else {
         (void)sl_condition_remove(status, "DeactivationTarget");
     }

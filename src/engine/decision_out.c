@@ -76,6 +76,16 @@ static const struct sl_json *find_named(const struct sl_json *list, const char *
     return NULL;
 }
 
+/* How often it asked to retry, counted in the object, where a restart finds it; any other answer ends the count. */
+static void count_try(struct sl_json *item, const char *answer)
+{
+    if (strcmp(answer, "Retry") == 0) {
+        sl_json_set_int(item, "retryCount", sl_json_path_int(item, "retryCount", 0) + 1);
+    } else {
+        sl_json_remove(item, "retryCount");
+    }
+}
+
 /* One check as the record has it. A state that the core has reset keeps what it was in its message.
  */
 static struct sl_json *new_check(const struct sl_json *live, const char *name,
@@ -102,10 +112,8 @@ static struct sl_json *new_check(const struct sl_json *live, const char *name,
         sl_json_set_text(item, "lastTransitionTime", time);
         sl_json_set_text(item, "message", message.data);
         sl_json_remove(item, "podSetUpdates");
+        count_try(item, old);
         sl_buf_fini(&message);
-    }
-    if (check->retry_count > 0) {
-        sl_json_set_int(item, "retryCount", check->retry_count);
     }
     return item;
 }
@@ -345,6 +353,17 @@ static struct sl_json *wrap(const struct sl_json *workload, const char *part, st
     return whole;
 }
 
+/* Why it is to be deactivated stands in the object first: who goes on after a restart between this write and that of
+ * the eviction has it from there. */
+static bool says_why(const struct sl_json *workload, const struct sl_workload *record)
+{
+    const struct sl_json *c = sl_condition_find(workload, "DeactivationTarget");
+    return record->deactivation == SL_CAUSE_NONE ||
+           !sl_json_path_bool(workload, "spec.active", true) ||
+           (sl_condition_true(workload, "DeactivationTarget") &&
+            strcmp(sl_json_path_text(c, "reason", ""), sl_condition_cause(record)) == 0);
+}
+
 static struct sl_json *new_deactivation(const struct sl_json *workload)
 {
     if (!sl_json_path_bool(workload, "spec.active", true)) {
@@ -396,14 +415,14 @@ struct sl_json *sl_patch_from_decision(struct sl_engine *g, const struct sl_deci
 {
     SL_PRE(g != NULL && d != NULL && workload != NULL && status != NULL);
     const struct sl_workload *record = &sl_workloads[d->workload];
-    *status = d->kind != SL_DECIDE_DEACTIVATE;
+    *status = d->kind != SL_DECIDE_DEACTIVATE || !says_why(workload, record);
     if (d->kind == SL_DECIDE_DELETE || d->kind == SL_DECIDE_UNPLACED || d->kind == SL_DECIDE_LATE ||
         record->generation != d->generation || record->phase == SL_PHASE_ABSENT ||
         record->phase == SL_PHASE_FINISHED || sl_condition_true(workload, "Finished") ||
         strcmp(sl_object_uid(workload), g->workloads[d->workload].uid) != 0) {
         return NULL;
     }
-    if (d->kind == SL_DECIDE_DEACTIVATE) {
+    if (!*status) {
         return new_deactivation(workload);
     }
     const struct sl_released *past = sl_released_to_write(g, d, workload);

@@ -83,10 +83,10 @@ bool sl_engine_next_decision(struct sl_engine *g, struct sl_decision *out);
  * is so. */
 struct sl_json *sl_patch_from_decision(struct sl_engine *g, const struct sl_decision *d,
                                        const struct sl_json *workload, bool *status);
-/* Was that which made the live object `written` only a release which had to come first? Then the
- * decision itself is still to be carried out, by another patch. To be asked once per write. */
-bool sl_engine_wrote_release_first(struct sl_engine *g, const struct sl_decision *d,
-                                   const struct sl_json *written);
+/* Was that which made the live object `written` only what had to come first: a release, or why it is deactivated? Then
+ * the decision itself is still to be carried out, by another patch. To be asked once per write. */
+bool sl_engine_wrote_in_part(struct sl_engine *g, const struct sl_decision *d,
+                             const struct sl_json *written);
 /* How the write ended, by (id, generation): NOT_FOUND and CONFLICT included. */
 /* Does the object say that it has finished, which the engine has not been told? What is told is committed; this may yet
  * be lost, and then the decision is still to be written. */

@@ -115,9 +115,11 @@ bool sl_engine_queue_fair_usage(const struct sl_engine *g, const char *ns, const
     double sum = 0;
     uint32_t resources = sl_intern_count(g->names, SL_INTERN_RESOURCE);
     for (sl_resource_id r = 0; r < resources; r++) {
-        int64_t milli = sl_usage_consumed(q->account, r) + sl_usage_pending(q->account, r);
-        if (milli > 0) {
-            sum += weight_of(g, sl_intern_name(g->names, SL_INTERN_RESOURCE, r)) * (double)milli;
+        struct sl_usage_amount used =
+            sl_usage_add(sl_usage_consumed(q->account, r), sl_usage_pending(q->account, r));
+        if (used.milli > 0 || used.parts > 0) {
+            sum += weight_of(g, sl_intern_name(g->names, SL_INTERN_RESOURCE, r)) *
+                   ((double)used.milli + (double)used.parts / SL_USAGE_PARTS);
         }
     }
     *usage = q->weight_nano > 0 ? sum / 1000 / ((double)q->weight_nano / SL_WEIGHT_ONE) : INFINITY;

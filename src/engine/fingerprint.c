@@ -11,7 +11,7 @@
 
 uint64_t sl_fingerprint(const struct sl_json *pod_set, const struct sl_json *pod_spec)
 {
-    struct sl_json *shape = sl_pod_shape_new(pod_spec);
+    struct sl_json *shape = sl_pod_shape_with_limits_new(pod_spec);
     const struct sl_json *parts[] = {sl_json_get(pod_set, "name"), sl_json_get(pod_set, "minCount"),
                                      sl_json_get(pod_set, "topologyRequest"), shape};
     struct sl_buf text = {0};

@@ -9,6 +9,6 @@
 #include "api/json.h"
 
 /* Of its name, minCount and topologyRequest, and of the shape (api/pod_shape.h) of the spec that its
- * pods get, defaults and overhead filled in. The order of map keys does not matter. */
+ * pods get, defaults and overhead filled in, limits in place of missing requests. The order of map keys does not matter. */
 uint64_t sl_fingerprint(const struct sl_json *pod_set, const struct sl_json *pod_spec);
 #endif

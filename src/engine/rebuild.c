@@ -43,8 +43,12 @@ static const char *const preempt_names[] = {
 };
 static const char *const pending_names[] = {
 #include "model/pending_reasons.def"
+};
+static const char *const cause_names[] = {
+#include "model/deactivation_causes.def"
 #undef SL_REASON
 };
+#define STAND_IN "-" /* no check has that name */
 #define COUNT_OF(names) (sizeof(names) / sizeof(names)[0])
 
 static uint32_t find_name(const char *const *names, size_t count, const char *text, uint32_t absent)
@@ -289,8 +293,22 @@ void sl_rebuild_say_rejection(struct sl_engine *g, sl_workload_id id, const stru
                          message[0] == '\0' ? "" : ": ", message);
         }
     }
+    if (text.len == 0) { /* it was taken back; the last run may have said it */
+        const struct sl_json *c = sl_condition_find(object, "DeactivationTarget");
+        sl_buf_text(&text, sl_json_path_text(c, "message", ""));
+    }
     sl_follow_say(g, id, text.len == 0 ? "" : text.data);
     sl_buf_fini(&text);
+}
+
+/* How long a check that asks to retry wants it to wait from now on: it counts from its answer, whenever that is read. */
+static int64_t retry_after_ms(const struct sl_json *item, int64_t now_ms)
+{
+    int64_t after_s = sl_json_path_int(item, "requeueAfterSeconds", 0);
+    int64_t at_ms = sl_clock_parse(sl_json_path_text(item, "lastTransitionTime", ""));
+    int64_t from_ms = at_ms < 0 || at_ms > now_ms ? now_ms : at_ms;
+    int64_t due_ms = after_s > 0 && after_s < INT32_MAX ? from_ms + after_s * 1000 : 0;
+    return due_ms > now_ms ? due_ms - now_ms : 0;
 }
 
 /* States as their controllers report them, for checks that the record has. */
@@ -305,9 +323,7 @@ void sl_rebuild_checks(struct sl_engine *g, sl_workload_id id, const struct sl_j
             sl_intern_find(g->names, SL_INTERN_CHECK, sl_json_path_text(item, "name", ""));
         enum sl_check_state state = read_state(item);
         enum sl_check_state known;
-        int64_t after_s = sl_json_path_int(item, "requeueAfterSeconds", 0);
-        int64_t after_ms =
-            state == SL_CHECK_RETRY && after_s > 0 && after_s < INT32_MAX ? after_s * 1000 : 0;
+        int64_t after_ms = state == SL_CHECK_RETRY ? retry_after_ms(item, now_ms) : 0;
         if (check != SL_NO_ID && has_check(id, check, &known) && known != state) {
             sl_follow_say(g, id, sl_json_path_text(item, "message", ""));
             if (state == SL_CHECK_REJECTED) {
@@ -350,6 +366,39 @@ static void restore_eviction(const struct past *p)
         (void)send(p, SL_EV_PREEMPT, 0, reason, 0, p->evicted_ms);
     } else if (p->evicted != SL_EVICT_NONE) {
         (void)send(p, SL_EV_RESTORE_EVICTED, 0, p->evicted, p->accumulated_ms, p->evicted_ms);
+    }
+}
+
+/* A check's answer that is not in the object any more: something has to stand for the check. */
+static void restore_rejection(const struct past *p)
+{
+    uint32_t check = sl_name_take(p->g, SL_INTERN_CHECK, STAND_IN, p->now_ms);
+    if (check != SL_NO_ID && send(p, SL_EV_CHECK_ADD, check, 0, 0, p->now_ms) == SL_OK) {
+        (void)send(p, SL_EV_CHECK_STATE, check, SL_CHECK_REJECTED, 0, p->now_ms);
+        (void)send(p, SL_EV_CHECK_DROP, check, 0, 0, p->now_ms);
+    }
+}
+
+/* It was to be deactivated, and what for may show nowhere else by now. */
+static void restore_target(const struct past *p)
+{
+    const struct sl_json *c = sl_condition_find(p->object, "DeactivationTarget");
+    if (p->evicted != SL_EVICT_NONE || !sl_condition_true(p->object, "DeactivationTarget")) {
+        return;
+    }
+    switch ((enum sl_cause)find_name(cause_names, COUNT_OF(cause_names),
+                                     sl_json_path_text(c, "reason", ""), SL_CAUSE_NONE)) {
+    case SL_CAUSE_ADMISSION_CHECK:
+        restore_rejection(p);
+        break;
+    case SL_CAUSE_EXECUTION_TIME:
+        (void)send(p, SL_EV_EXECUTION_TIMEOUT, 0, 0, 0, p->now_ms);
+        break;
+    case SL_CAUSE_REQUEUING_LIMIT:
+        (void)send(p, SL_EV_PODS_READY_TIMEOUT, 1, 0, 0, p->now_ms);
+        break;
+    case SL_CAUSE_NONE:
+        break;
     }
 }
 
@@ -438,7 +487,7 @@ void sl_rebuild_workload(struct sl_engine *g, sl_workload_id id, const struct sl
      * them, or the reservation would be an admission. */
     uint32_t stand_in = SL_NO_ID;
     if (!p.admitted && p.evicted != SL_EVICT_NONE && sl_workloads[id].check_count == 0) {
-        stand_in = sl_name_take(g, SL_INTERN_CHECK, "-", now_ms);
+        stand_in = sl_name_take(g, SL_INTERN_CHECK, STAND_IN, now_ms);
         (void)send(&p, SL_EV_CHECK_ADD, stand_in, 0, 0, now_ms);
     }
     if (restore_reservation(&p)) {
@@ -446,6 +495,7 @@ void sl_rebuild_workload(struct sl_engine *g, sl_workload_id id, const struct sl
             restore_checks(&p);
         }
         sl_node_health_read(g, id, object, now_ms);
+        restore_target(&p);
         restore_eviction(&p);
         evict_stray(&p);
     }

@@ -104,16 +104,23 @@ void sl_released_written(struct sl_engine *g, const struct sl_decision *d)
     }
 }
 
-bool sl_engine_wrote_release_first(struct sl_engine *g, const struct sl_decision *d,
-                                   const struct sl_json *written)
+bool sl_engine_wrote_in_part(struct sl_engine *g, const struct sl_decision *d,
+                             const struct sl_json *written)
 {
     SL_PRE(g != NULL && d != NULL && d->workload < g->workload_cap);
     struct sl_workload_entry *e = &g->workloads[d->workload];
     if (e->uid != NULL && e->generation == d->generation) {
         e->written_version = sl_released_version(written);
     }
-    if (e->uid == NULL || e->generation != d->generation || e->released == NULL ||
-        d->sequence <= e->released->sequence || !reserves_anew(d->workload) || holds(written)) {
+    if (e->uid == NULL || e->generation != d->generation) {
+        return false;
+    }
+    if (d->kind == SL_DECIDE_DEACTIVATE) {
+        return sl_json_path_bool(written, "spec.active", true) &&
+               sl_condition_true(written, "DeactivationTarget");
+    }
+    if (e->released == NULL || d->sequence <= e->released->sequence ||
+        !reserves_anew(d->workload) || holds(written)) {
         return false;
     }
     sl_released_drop(e);

@@ -1,22 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* Accounts. An account has a row of resources it ever used; its score is the weighted sum over the
- * row, and two scores are compared after each was multiplied by the other's weight, in 192 bits,
- * so that nothing is divided and nothing rounded. */
+/* Accounts. An account has a row of resources it ever used; its score (usage_amount.h) is the
+ * weighted sum over the row. */
 #include "policy/usage.h"
 
 #include "policy/half_life.h"
 #include "policy/offers.h"
-#include "policy/wide.h"
 
 #define NANO 1000000000LL
 
 /* Of an account and one resource. */
 struct entry {
     uint32_t resource; /* id plus one; 0 = not used */
-    int64_t consumed;
-    int64_t pending;
+    struct sl_usage_amount consumed;
+    struct sl_usage_amount pending;
 };
 
 static struct entry entries[SL_ACCOUNTS_MAX][SL_USAGE_RESOURCES_MAX];
@@ -34,7 +32,7 @@ struct penalty {
     uint32_t next; /* link */
     sl_account_id account;
     sl_resource_id resource;
-    int64_t amount;
+    struct sl_usage_amount amount;
 };
 static struct penalty penalties[SL_PENALTIES_MAX];
 static uint32_t penalty_limit;
@@ -52,30 +50,28 @@ static struct {
 
 /* Memory that was never touched means a weight of one, and so it is kept as its distance to it. */
 /*@ requires distance: HEAVIEST <= distance <= NANO; terminates \true; exits \false;
-    assigns \nothing; */
+    assigns \nothing; ensures heft: \result <= INT64_MAX; */
 static uint64_t heft_of(int64_t distance)
 {
     return (uint64_t)(NANO - distance);
 }
 
-/*@ requires amounts: 0 <= a <= SL_USAGE_MAX && 0 <= b <= SL_USAGE_MAX; terminates \true;
-    exits \false; assigns \nothing; ensures amount: 0 <= \result <= SL_USAGE_MAX; */
-static int64_t add(int64_t a, int64_t b)
-{
-    return a > SL_USAGE_MAX - b ? SL_USAGE_MAX : a + b;
-}
+static const struct sl_usage_amount nothing = {0, 0};
 
 /*@ terminates \true; exits \false; assigns \nothing;
-    ensures amount: 0 <= \result <= SL_USAGE_MAX; */
-static int64_t in_thousandths(sl_resource_id resource, int64_t amount)
+    ensures amount: UsageAmount(\result); */
+static struct sl_usage_amount amount_of(sl_resource_id resource, int64_t amount)
 {
+    struct sl_usage_amount out = nothing;
     if (amount <= 0) {
-        return 0;
+        return out;
     }
     if (resource < SL_RESOURCES_MAX && resource_thousandths[resource]) {
-        return amount > SL_USAGE_MAX ? SL_USAGE_MAX : amount;
+        out.milli = amount > SL_USAGE_MAX ? SL_USAGE_MAX : amount;
+    } else {
+        out.milli = amount > SL_USAGE_MAX / 1000 ? SL_USAGE_MAX : amount * 1000;
     }
-    return amount > SL_USAGE_MAX / 1000 ? SL_USAGE_MAX : amount * 1000;
+    return out;
 }
 
 /* --- settings -------------------------------------------------------------------------------- */
@@ -131,7 +127,7 @@ void sl_usage_close(sl_account_id account)
     if (account >= SL_ACCOUNTS_MAX) {
         return;
     }
-    struct entry none = {0, 0, 0};
+    struct entry none = {0, {0, 0}, {0, 0}};
     /*@
       loop invariant rows: UsageRows;
       loop assigns i, ENTRIES;
@@ -171,13 +167,14 @@ static uint32_t place_of(sl_account_id account, sl_resource_id resource, bool ta
 }
 
 /*@ requires rows: UsageRows && account < SL_ACCOUNTS_MAX;
-    requires amount: 0 <= milli <= SL_USAGE_MAX; terminates \true; exits \false;
+    requires amount: UsageAmount(amount); terminates \true; exits \false;
     assigns ENTRIES; ensures rows: UsageRows; */
-static void add_consumed(sl_account_id account, sl_resource_id resource, int64_t milli)
+static void add_consumed(sl_account_id account, sl_resource_id resource,
+                         struct sl_usage_amount amount)
 {
     uint32_t i = place_of(account, resource, true);
     if (i < SL_USAGE_RESOURCES_MAX) {
-        entries[account][i].consumed = add(entries[account][i].consumed, milli);
+        entries[account][i].consumed = sl_usage_add(entries[account][i].consumed, amount);
     }
 }
 
@@ -202,7 +199,7 @@ void sl_usage_sample_begin(sl_account_id account, int64_t now_ms)
       loop variant SL_USAGE_RESOURCES_MAX - i;
     */
     for (uint32_t i = 0; i < SL_USAGE_RESOURCES_MAX; i++) {
-        entries[account][i].consumed = sl_half_life_part(entries[account][i].consumed, sample.left);
+        entries[account][i].consumed = sl_usage_part(entries[account][i].consumed, sample.left);
     }
 }
 
@@ -211,9 +208,8 @@ void sl_usage_sample_begin(sl_account_id account, int64_t now_ms)
 void sl_usage_sample_running(sl_resource_id resource, int64_t amount)
 {
     if (sample.account < SL_ACCOUNTS_MAX && half_life_ms != 0) {
-        int64_t milli = in_thousandths(resource, amount);
         add_consumed(sample.account, resource,
-                     sl_half_life_part(milli, SL_FRACTION_ONE - sample.left));
+                     sl_usage_part(amount_of(resource, amount), SL_FRACTION_ONE - sample.left));
     }
 }
 
@@ -225,11 +221,12 @@ void sl_usage_sample_end(void)
 
 /*@ requires rows: UsageRows; terminates \true; exits \false;
     assigns ENTRIES, sampled_at_ms[account]; ensures rows: UsageRows; */
-void sl_usage_restore(sl_account_id account, sl_resource_id resource, int64_t milli,
+void sl_usage_restore(sl_account_id account, sl_resource_id resource, struct sl_usage_amount amount,
                       int64_t sampled_ms)
 {
-    if (account < SL_ACCOUNTS_MAX && milli >= 0) {
-        add_consumed(account, resource, milli < SL_USAGE_MAX ? milli : SL_USAGE_MAX);
+    if (account < SL_ACCOUNTS_MAX && amount.milli >= 0 && amount.parts < SL_USAGE_PARTS) {
+        struct sl_usage_amount largest = {SL_USAGE_MAX, 0};
+        add_consumed(account, resource, amount.milli < SL_USAGE_MAX ? amount : largest);
         sampled_at_ms[account] = sampled_ms > 0 ? sampled_ms : 0;
     }
 }
@@ -262,32 +259,34 @@ void sl_usage_charge(sl_workload_id id, sl_account_id account, sl_resource_id re
         return;
     }
     uint64_t part = SL_FRACTION_ONE - sl_half_life_left(sampling_ms, half_life_ms);
-    int64_t milli = sl_half_life_part(in_thousandths(resource, amount), part);
+    struct sl_usage_amount penalty = sl_usage_part(amount_of(resource, amount), part);
     uint32_t i = place_of(account, resource, true);
-    if (i >= SL_USAGE_RESOURCES_MAX || milli > SL_USAGE_MAX - entries[account][i].pending) {
+    if (i >= SL_USAGE_RESOURCES_MAX ||
+        penalty.milli >= SL_USAGE_MAX - entries[account][i].pending.milli) {
         return;
     }
     uint32_t link = new_penalty();
     if (link == 0) {
         return;
     }
-    struct penalty noted = {penalty_first[id], account, resource, milli};
+    struct penalty noted = {penalty_first[id], account, resource, penalty};
     penalties[link - 1] = noted;
     penalty_first[id] = link;
-    entries[account][i].pending += milli;
+    entries[account][i].pending = sl_usage_add(entries[account][i].pending, penalty);
 }
 
 /* Take the workload's first penalty off its account. */
 /*@ requires rows: UsageRows; requires some: id < SL_WORKLOADS_MAX && penalty_first[id] != 0;
     terminates \true; exits \false; assigns ENTRIES, PENALTIES; ensures rows: UsageRows;
-    ensures taken: \result.account < SL_ACCOUNTS_MAX && 0 <= \result.amount <= SL_USAGE_MAX; */
+    ensures taken: \result.account < SL_ACCOUNTS_MAX && UsageAmount(\result.amount); */
 static struct penalty take_penalty(sl_workload_id id)
 {
     uint32_t link = penalty_first[id];
     struct penalty taken = penalties[link - 1];
     uint32_t i = place_of(taken.account, taken.resource, false);
-    if (i < SL_USAGE_RESOURCES_MAX && entries[taken.account][i].pending >= taken.amount) {
-        entries[taken.account][i].pending -= taken.amount;
+    if (i < SL_USAGE_RESOURCES_MAX) {
+        entries[taken.account][i].pending =
+            sl_usage_without(entries[taken.account][i].pending, taken.amount);
     }
     penalty_first[id] = taken.next;
     penalties[link - 1].next = penalty_spare;
@@ -329,33 +328,38 @@ void sl_usage_settle(sl_workload_id id)
 /* --- questions ------------------------------------------------------------------------------- */
 
 /*@ requires rows: UsageRows; terminates \true; exits \false; assigns ENTRIES; */
-int64_t sl_usage_consumed(sl_account_id account, sl_resource_id resource)
+struct sl_usage_amount sl_usage_consumed(sl_account_id account, sl_resource_id resource)
 {
     uint32_t i =
         account < SL_ACCOUNTS_MAX ? place_of(account, resource, false) : SL_USAGE_RESOURCES_MAX;
-    return i < SL_USAGE_RESOURCES_MAX ? entries[account][i].consumed : 0;
+    return i < SL_USAGE_RESOURCES_MAX ? entries[account][i].consumed : nothing;
 }
 
 /*@ requires rows: UsageRows; terminates \true; exits \false; assigns ENTRIES; */
-int64_t sl_usage_pending(sl_account_id account, sl_resource_id resource)
+struct sl_usage_amount sl_usage_pending(sl_account_id account, sl_resource_id resource)
 {
     uint32_t i =
         account < SL_ACCOUNTS_MAX ? place_of(account, resource, false) : SL_USAGE_RESOURCES_MAX;
-    return i < SL_USAGE_RESOURCES_MAX ? entries[account][i].pending : 0;
+    return i < SL_USAGE_RESOURCES_MAX ? entries[account][i].pending : nothing;
 }
 
 /*@ requires rows: UsageRows && account < SL_ACCOUNTS_MAX; terminates \true; exits \false;
-    assigns \nothing; */
-static struct sl_wide score_of(sl_account_id account)
+    assigns \nothing; ensures parts: \result.parts < SL_USAGE_PARTS; */
+static struct sl_usage_score score_of(sl_account_id account)
 {
-    struct sl_wide score = {0, 0};
-    /*@ loop assigns i, score; loop variant SL_USAGE_RESOURCES_MAX - i; */
+    struct sl_usage_score score = {{0, 0}, 0};
+    /*@
+      loop invariant parts: score.parts < SL_USAGE_PARTS;
+      loop assigns i, score;
+      loop variant SL_USAGE_RESOURCES_MAX - i;
+    */
     for (uint32_t i = 0; i < SL_USAGE_RESOURCES_MAX && entries[account][i].resource != 0; i++) {
         uint32_t resource = entries[account][i].resource - 1;
         uint64_t weight =
             resource < SL_RESOURCES_MAX ? heft_of(resource_lighter[resource]) : heft_of(0);
-        int64_t milli = add(entries[account][i].consumed, entries[account][i].pending);
-        score = sl_wide_add(score, sl_wide_multiply((uint64_t)milli, weight));
+        struct sl_usage_amount used =
+            sl_usage_add(entries[account][i].consumed, entries[account][i].pending);
+        score = sl_usage_weigh(score, used, weight);
     }
     return score;
 }
@@ -371,6 +375,5 @@ int sl_usage_compare(sl_account_id a, sl_account_id b)
     if (weight_a == 0 || weight_b == 0) {
         return (weight_a == 0 ? 1 : 0) - (weight_b == 0 ? 1 : 0);
     }
-    return sl_wide_compare(sl_wide_scale(score_of(a), weight_b),
-                           sl_wide_scale(score_of(b), weight_a));
+    return sl_usage_compare_scores(score_of(a), weight_b, score_of(b), weight_a);
 }

@@ -4,18 +4,19 @@
 /* Admission fair sharing: what each LocalQueue (an account here) has used lately. The past counts
  * less with every half-life; an admission counts at once, by an entry penalty that stands for the
  * usage that the next sample will see. Where a ClusterQueue admits by usage, accounts that used
- * less go first. Owns the accounts. All amounts in thousandths of the resource's unit, saturating
- * at SL_USAGE_MAX. */
+ * less go first. Owns the accounts. All amounts in billionths of the resource's unit, saturating
+ * at SL_USAGE_MAX thousandths: with a half-life of days what a single cpu adds in one sampling
+ * interval is less than a thousandth. */
 #ifndef SL_POLICY_USAGE_H
 #define SL_POLICY_USAGE_H
 #include "kernel/status.h"
 #include "kernel/types.h"
+#include "policy/usage_amount.h"
 #include "specs/hidden.acsl"
 
 #define SL_ACCOUNTS_MAX 65536u
 #define SL_USAGE_RESOURCES_MAX 16u /* of one account; what else is used does not count */
 #define SL_PENALTIES_MAX 1048576u  /* of all workloads together; beyond, none is noted */
-#define SL_USAGE_MAX 1152921504606846976LL
 
 typedef uint32_t sl_account_id;
 
@@ -53,9 +54,9 @@ void sl_usage_sample_begin(sl_account_id account, int64_t now_ms);
 void sl_usage_sample_running(sl_resource_id resource, int64_t amount);
 /*@ terminates \true; exits \false; assigns sl_hidden; */
 void sl_usage_sample_end(void);
-/* Take over what was remembered before a restart (thousandths). */
+/* Take over what was remembered before a restart; nothing where its parts are too many. */
 /*@ terminates \true; exits \false; assigns sl_hidden; */
-void sl_usage_restore(sl_account_id account, sl_resource_id resource, int64_t milli,
+void sl_usage_restore(sl_account_id account, sl_resource_id resource, struct sl_usage_amount amount,
                       int64_t sampled_at_ms);
 
 /* A workload got quota for this much (base units), one call a resource; again replaces nothing:
@@ -68,11 +69,11 @@ void sl_usage_drop(sl_workload_id id);
 /*@ terminates \true; exits \false; assigns sl_hidden; */
 void sl_usage_settle(sl_workload_id id);
 
-/* What the account has used of a resource, penalties apart (thousandths). */
-/*@ terminates \true; exits \false; assigns \nothing; */
-int64_t sl_usage_consumed(sl_account_id account, sl_resource_id resource);
-/*@ terminates \true; exits \false; assigns \nothing; */
-int64_t sl_usage_pending(sl_account_id account, sl_resource_id resource);
+/* What the account has used of a resource, penalties apart; then these alone. */
+/*@ terminates \true; exits \false; assigns \nothing; ensures amount: UsageAmount(\result); */
+struct sl_usage_amount sl_usage_consumed(sl_account_id account, sl_resource_id resource);
+/*@ terminates \true; exits \false; assigns \nothing; ensures amount: UsageAmount(\result); */
+struct sl_usage_amount sl_usage_pending(sl_account_id account, sl_resource_id resource);
 /* -1, 0, 1 as account a has used less than, as much as, or more than b, for its weight. */
 /*@ terminates \true; exits \false; assigns \nothing; ensures sign: -1 <= \result <= 1; */
 int sl_usage_compare(sl_account_id a, sl_account_id b);

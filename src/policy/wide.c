@@ -53,6 +53,26 @@ struct sl_wide3 sl_wide_scale(struct sl_wide a, uint64_t b)
     return product;
 }
 
+struct sl_wide3 sl_wide_carry(struct sl_wide3 a, uint64_t b)
+{
+    struct sl_wide3 largest = {UINT64_MAX, UINT64_MAX, UINT64_MAX};
+    if (a.low <= UINT64_MAX - b) {
+        a.low += b;
+        return a;
+    }
+    a.low -= UINT64_MAX - b + 1;
+    if (a.middle < UINT64_MAX) {
+        a.middle++;
+        return a;
+    }
+    if (a.high == UINT64_MAX) {
+        return largest;
+    }
+    a.middle = 0;
+    a.high++;
+    return a;
+}
+
 int sl_wide_compare(struct sl_wide3 a, struct sl_wide3 b)
 {
     if (a.high != b.high) {

@@ -54,6 +54,16 @@ struct sl_wide3 sl_wide_scale(struct sl_wide a, uint64_t b);
 */
 struct sl_wide sl_wide_add(struct sl_wide a, struct sl_wide b);
 
+/* The sum, or the largest there is. */
+/*@
+  terminates          \true;
+  exits               \false;
+  assigns             \nothing;
+  ensures  sum:       wide3_value(a) + b < limb * limb * limb ==>
+                        wide3_value(\result) == wide3_value(a) + b;
+*/
+struct sl_wide3 sl_wide_carry(struct sl_wide3 a, uint64_t b);
+
 /* -1, 0, 1 as a is less than, equal to, or greater than b. */
 /*@
   terminates          \true;

@@ -157,8 +157,12 @@ class Policies(Scene):
         path = f"/api/v1/namespaces/{self.namespace}/pods/alone"
         self.not_patched(path, {"metadata": {"labels": {"kueue.x-k8s.io/managed": "no"}}}, "managed")
         self.patched(path, {"metadata": {"labels": {QUEUE: "r"}}})
+        limit = "kueue.x-k8s.io/max-exec-time-seconds"
+        self.not_patched(path, {"metadata": {"labels": {limit: "1h"}}}, limit, "1h")
+        self.patched(path, {"metadata": {"labels": {limit: "60"}}})
         self.patched(path, {"spec": {"schedulingGates": None}, "metadata": {"finalizers": None}})
         self.not_patched(path, {"metadata": {"labels": {QUEUE: "s"}}}, QUEUE, "immutable")
+        self.not_patched(path, {"metadata": {"labels": {limit: "61"}}}, limit, "immutable")
 
     def test_pod_without_a_queue_or_of_a_job_is_left_alone(self):
         made = self.create(self.pod("free"))

@@ -469,7 +469,8 @@ static int64_t used(void)
     const struct sl_local_queue *q = sl_local_queue_find(w.engine, "team", "lq");
     sl_resource_id cpu = sl_intern_find(w.engine->names, SL_INTERN_RESOURCE, "cpu");
     assert_non_null(q);
-    return sl_usage_consumed(q->account, cpu) + sl_usage_pending(q->account, cpu);
+    return sl_usage_add(sl_usage_consumed(q->account, cpu), sl_usage_pending(q->account, cpu))
+        .milli;
 }
 
 static void test_S29_entry_penalty_is_charged_in_the_first_phase_only(void **state)

@@ -59,10 +59,43 @@ static void test_pod_shape_keeps_an_affinity_that_says_nothing(void **state)
     sl_json_free(spec);
 }
 
+static void test_pod_shape_has_quantities_of_one_form(void **state)
+{
+    (void)state;
+    struct sl_json *spec = yaml("{overhead: {cpu: 0.5}, containers: [{resources: {requests: {cpu: "
+                                "1000m, memory: 1024Mi, odd: [1]}}}]}");
+    struct sl_json *shape = sl_pod_shape_new(spec);
+    assert_json(sl_json_path(shape, "containers.0.resources.requests"),
+                "{\"cpu\":\"1\",\"memory\":\"1Gi\",\"odd\":[1]}");
+    assert_json(sl_json_get(shape, "overhead"), "{\"cpu\":\"500m\"}");
+    sl_json_free(shape);
+    sl_json_free(spec);
+}
+
+static void test_pod_shape_takes_limits_for_missing_requests_where_told(void **state)
+{
+    (void)state;
+    struct sl_json *spec = yaml(
+        "{resources: {limits: {cpu: '3'}}, initContainers: [{resources: {limits: {cpu: '2'}}}], "
+        "containers: [{resources: {requests: {cpu: '1'}, limits: {cpu: '4', memory: 1Gi}}}, "
+        "{resources: {requests: {cpu: '1'}}}, {}]}");
+    struct sl_json *shape = sl_pod_shape_with_limits_new(spec);
+    assert_json(sl_json_path(shape, "containers.0.resources.requests"),
+                "{\"cpu\":\"1\",\"memory\":\"1Gi\"}");
+    assert_json(sl_json_path(shape, "containers.1.resources.requests"), "{\"cpu\":\"1\"}");
+    assert_json(sl_json_path(shape, "containers.2.resources.requests"), "null");
+    assert_json(sl_json_path(shape, "initContainers.0.resources.requests"), "{\"cpu\":\"2\"}");
+    assert_json(sl_json_get(shape, "resources"), "{\"cpu\":\"3\"}");
+    sl_json_free(shape);
+    sl_json_free(spec);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_pod_shape_of_nothing_is_nulls),
+        cmocka_unit_test(test_pod_shape_has_quantities_of_one_form),
+        cmocka_unit_test(test_pod_shape_takes_limits_for_missing_requests_where_told),
         cmocka_unit_test(test_pod_shape_keeps_an_affinity_that_says_nothing),
         cmocka_unit_test(test_pod_shape_has_requests_and_ports_of_containers_and_the_pod)};
     return cmocka_run_group_tests(tests, NULL, NULL);

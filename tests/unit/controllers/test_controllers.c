@@ -120,8 +120,8 @@ void sl_engine_count(const struct sl_engine *g, struct sl_engine_counters *out)
     *out = (struct sl_engine_counters){0};
 }
 
-bool sl_engine_wrote_release_first(struct sl_engine *g, const struct sl_decision *d,
-                                   const struct sl_json *written)
+bool sl_engine_wrote_in_part(struct sl_engine *g, const struct sl_decision *d,
+                             const struct sl_json *written)
 {
     (void)g;
     (void)d;

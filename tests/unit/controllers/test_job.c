@@ -212,6 +212,19 @@ static void test_job_ended_indexes_are_counted_once(void **state)
     }
 }
 
+static void test_job_indexes_are_printed_as_ranges_of_three_or_more(void **state)
+{
+    (void)state;
+    struct sl_buf list = {0};
+    sl_job_print_indexes(&list, 0, 0);
+    assert_string_equal(list.data, "0");
+    sl_job_print_indexes(&list, 2, 3);
+    sl_job_print_indexes(&list, 5, 7);
+    assert_string_equal(list.data, "0,2,3,5-7");
+    assert_int_equal(sl_job_count_indexes(list.data, "", 100), 6);
+    sl_buf_fini(&list);
+}
+
 static void test_job_indexed_gives_back_what_failed_for_good_too(void **state)
 {
     (void)state;
@@ -267,6 +280,7 @@ int main(void)
         cmocka_unit_test(test_job_bad_time_limit_label_means_none),
         cmocka_unit_test(test_job_topology_annotations_and_index_become_the_request),
         cmocka_unit_test(test_job_ended_indexes_are_counted_once),
+        cmocka_unit_test(test_job_indexes_are_printed_as_ranges_of_three_or_more),
         cmocka_unit_test(test_job_indexed_gives_back_what_failed_for_good_too),
         cmocka_unit_test(test_job_labels_are_copied_where_they_are_named),
         cmocka_unit_test(test_workload_drop_finalizer_leaves_the_others),

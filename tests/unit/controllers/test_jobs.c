@@ -434,6 +434,18 @@ static void test_jobs_changed_while_reserved_the_workload_is_made_anew(void **st
     assert_true(sl_json_path_int(sl_workload_pod_set(workload(f), 0), "count", 0) == 1);
 }
 
+static void test_jobs_another_limit_while_reserved_the_workload_is_made_anew(void **state)
+{
+    struct fixture *f = *state;
+    put_our_job(f);
+    settle(f);
+    set(f, "QuotaReserved", true);
+    sl_json_set_text(sl_json_path(job(f), "metadata.labels"), SL_LABEL_MAX_EXEC_S, "60");
+    settle(f);
+    assert_false(sl_condition_true(workload(f), "QuotaReserved"));
+    assert_true(sl_json_path_int(workload(f), "spec.maximumExecutionTimeSeconds", 0) == 60);
+}
+
 static void test_jobs_missing_class_is_reported_and_waited_for(void **state)
 {
     struct fixture *f = *state;
@@ -630,6 +642,7 @@ int main(void)
         TEST(test_jobs_ended_job_finishes_and_releases_its_workload),
         TEST(test_jobs_changed_while_suspended_the_workload_follows),
         TEST(test_jobs_changed_while_reserved_the_workload_is_made_anew),
+        TEST(test_jobs_another_limit_while_reserved_the_workload_is_made_anew),
         TEST(test_jobs_missing_class_is_reported_and_waited_for),
         TEST(test_jobs_workload_that_runs_follows_to_another_class),
         TEST(test_jobs_workload_that_runs_without_a_class_gets_none),

@@ -129,6 +129,19 @@ static struct sl_json *pod(struct fixture *f, const char *name)
     return fake_find(&f->fake, SL_KIND_POD, "ns", name);
 }
 
+static bool has_event(struct fixture *f, const char *reason, const char *message)
+{
+    size_t cursor = 0;
+    const char *key;
+    union sl_map_value value;
+    bool found = false;
+    while (sl_map_next(f->fake.objects, &cursor, &key, &value)) {
+        found = found || (strcmp(sl_json_path_text(value.pointer, "reason", ""), reason) == 0 &&
+                          strcmp(sl_json_path_text(value.pointer, "message", ""), message) == 0);
+    }
+    return found;
+}
+
 /* Write the condition into the Workload, as the engine's decisions would. */
 static void say(struct fixture *f, const char *name, const char *type, bool on)
 {
@@ -233,6 +246,7 @@ static void test_podgroups_evicted_pod_is_told_why_then_deleted(void **state)
     step(f);
     const struct sl_json *c = sl_condition_find(pod(f, "a"), "TerminationTarget");
     assert_string_equal(sl_json_path_text(c, "message", ""), "because");
+    assert_string_equal(sl_json_path_text(c, "reason", ""), "WorkloadEvictedDueToBecause");
     show(f, SL_KIND_POD, "a");
     step(f);
     assert_null(pod(f, "a"));
@@ -332,6 +346,7 @@ static void test_podgroups_missing_pod_is_waited_for(void **state)
     assert_false(sl_condition_true(workload(f, "g"), "WaitingForReplacementPods"));
     assert_false(sl_podjob_gated(pod(f, "c")));
     assert_int_equal(sl_json_len(sl_json_path(workload(f, "g"), "metadata.ownerReferences")), 3);
+    assert_true(has_event(f, "OwnerReferencesAdded", "Added 1 owner reference(s)"));
 }
 
 static void test_podgroups_succeeded_pods_are_reclaimable_and_end_the_group(void **state)
@@ -521,6 +536,131 @@ static void test_podgroups_workload_follows_its_pods_to_another_class_when_they_
     assert_int_equal(sl_json_path_int(workload(f, "g"), "spec.priority", -1), 1);
 }
 
+static int64_t limit_of(struct fixture *f, const char *name)
+{
+    return sl_json_path_int(workload(f, name), "spec.maximumExecutionTimeSeconds", 0);
+}
+
+static void test_podgroups_workload_follows_to_another_limit_when_all_pods_ask_for_it(void **state)
+{
+    struct fixture *f = *state;
+    put_pod(f, "a", "g", "", "\"phase\":\"Pending\"");
+    put_pod(f, "b", "g", "", "\"phase\":\"Pending\"");
+    step(f);
+    sl_json_set_text(sl_json_path_make(workload(f, "g"), "metadata"), "uid", "first");
+    label(f, "a", SL_LABEL_MAX_EXEC_S, "10");
+    step(f);
+    assert_true(limit_of(f, "g") == 0);
+    label(f, "b", SL_LABEL_MAX_EXEC_S, "10");
+    step(f);
+    assert_true(limit_of(f, "g") == 10);
+    assert_string_equal(sl_object_uid(workload(f, "g")), "first");
+    assert_true(fake_count(&f->fake, SL_KIND_EVENT) == 2); /* it was made, it was updated */
+}
+
+static void test_podgroups_workload_with_quota_is_made_anew_for_another_limit(void **state)
+{
+    struct fixture *f = *state;
+    put_pod(f, "a", "g", "", "\"phase\":\"Pending\"");
+    put_pod(f, "b", "g", "", "\"phase\":\"Pending\"");
+    step(f);
+    say(f, "g", "QuotaReserved", true);
+    label(f, "a", SL_LABEL_MAX_EXEC_S, "10");
+    label(f, "b", SL_LABEL_MAX_EXEC_S, "10");
+    step(f);
+    assert_false(sl_workload_has_finalizer(workload(f, "g"))); /* before it is deleted */
+    show(f, SL_KIND_WORKLOAD, "g");
+    step(f);
+    assert_null(workload(f, "g"));
+    show(f, SL_KIND_POD, "a");
+    step(f);
+    assert_true(limit_of(f, "g") == 10);
+    assert_false(sl_condition_true(workload(f, "g"), "QuotaReserved"));
+    assert_true(sl_podjob_gated(pod(f, "a")) && sl_podjob_gated(pod(f, "b")));
+}
+
+static void test_podgroups_running_pod_of_another_limit_is_stopped(void **state)
+{
+    struct fixture *f = *state;
+    put_pod(f, "a", NULL, "", "\"phase\":\"Pending\"");
+    step(f);
+    admit(f, only_workload(f));
+    step(f);
+    assert_false(sl_podjob_gated(pod(f, "a")));
+    label(f, "a", SL_LABEL_MAX_EXEC_S, "10");
+    step(f);
+    const struct sl_json *c = sl_condition_find(pod(f, "a"), SL_TERMINATION_TARGET);
+    assert_string_equal(sl_json_path_text(c, "reason", ""), "NoMatchingWorkload");
+    show(f, SL_KIND_POD, "a");
+    step(f);
+    assert_null(pod(f, "a"));
+}
+
+static void test_podgroups_workload_follows_its_gated_pod_to_other_nodes(void **state)
+{
+    struct fixture *f = *state;
+    put_pod(f, "a", NULL, "", "\"phase\":\"Pending\"");
+    step(f);
+    sl_json_set_text(sl_json_path_make(pod(f, "a"), "spec.nodeSelector"), "zone", "z");
+    show(f, SL_KIND_POD, "a");
+    step(f);
+    assert_string_equal(sl_json_path_text(workload(f, only_workload(f)),
+                                          "spec.podSets.0.template.spec.nodeSelector.zone", ""),
+                        "z");
+}
+
+static void test_podgroups_each_pod_is_told_what_checks_say(void **state)
+{
+    struct fixture *f = *state;
+    put_pod(f, "a", "g", "", "\"phase\":\"Pending\"");
+    put_pod(f, "b", "g", "", "\"phase\":\"Pending\"");
+    step(f);
+    unsigned before = fake_count(&f->fake, SL_KIND_EVENT);
+    sl_json_set(sl_json_path_make(workload(f, "g"), "status"), "admissionChecks",
+                parse("[{\"name\":\"one\",\"state\":\"Pending\",\"message\":\"ETA: noon\"},"
+                      "{\"name\":\"two\",\"state\":\"Ready\",\"message\":\"yes\"}]"));
+    show(f, SL_KIND_WORKLOAD, "g");
+    step(f);
+    assert_int_equal(fake_count(&f->fake, SL_KIND_EVENT), before); /* it has no quota */
+    say(f, "g", "QuotaReserved", true);
+    step(f);
+    assert_int_equal(fake_count(&f->fake, SL_KIND_EVENT), before + 2);
+    say(f, "g", "Admitted", true);
+    step(f);
+    assert_int_equal(fake_count(&f->fake, SL_KIND_EVENT), before + 4); /* they are started */
+}
+
+static void test_podgroups_index_beyond_the_group_is_refused(void **state)
+{
+    struct fixture *f = *state;
+    static const char *const wrong[] = {"2", "-1", "x", "", "1x"};
+    put_pod(f, "a", "g", "", "\"phase\":\"Pending\"");
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+        put_pod(f, "b", "g", "", "\"phase\":\"Pending\"");
+        label(f, "b", SL_POD_GROUP_INDEX, wrong[i]);
+        step(f);
+        assert_null(workload(f, "g"));
+    }
+    assert_true(fake_count(&f->fake, SL_KIND_EVENT) > 0);
+    label(f, "b", SL_POD_GROUP_INDEX, "1");
+    step(f);
+    assert_non_null(workload(f, "g"));
+}
+
+static void test_podgroups_pods_of_other_roles_get_another_workload_and_stay(void **state)
+{
+    struct fixture *f = *state;
+    put_pod(f, "a", "g", "", "\"phase\":\"Pending\"");
+    put_pod(f, "b", "g", "", "\"phase\":\"Pending\"");
+    step(f);
+    annotate(f, "a", SL_POD_ROLE, "other");
+    annotate(f, "b", SL_POD_ROLE, "other");
+    step(f);
+    assert_string_equal(sl_json_path_text(workload(f, "g"), "spec.podSets.0.name", ""), "other");
+    assert_non_null(pod(f, "a"));
+    assert_non_null(pod(f, "b"));
+}
+
 static void test_podgroups_workload_with_quota_and_no_class_is_given_none(void **state)
 {
     struct fixture *f = *state;
@@ -629,6 +769,13 @@ int main(void)
         TEST(test_podgroups_prebuilt_workload_of_another_owner_is_not_touched),
         TEST(test_podgroups_group_owns_its_prebuilt_workload_and_lets_it_go),
         TEST(test_podgroups_workload_follows_its_pods_to_another_class_when_they_agree),
+        TEST(test_podgroups_workload_follows_to_another_limit_when_all_pods_ask_for_it),
+        TEST(test_podgroups_workload_with_quota_is_made_anew_for_another_limit),
+        TEST(test_podgroups_running_pod_of_another_limit_is_stopped),
+        TEST(test_podgroups_workload_follows_its_gated_pod_to_other_nodes),
+        TEST(test_podgroups_each_pod_is_told_what_checks_say),
+        TEST(test_podgroups_index_beyond_the_group_is_refused),
+        TEST(test_podgroups_pods_of_other_roles_get_another_workload_and_stay),
         TEST(test_podgroups_workload_with_quota_and_no_class_is_given_none),
         TEST(test_podgroups_admission_gates_of_the_pod_are_its_workloads),
         TEST(test_podgroups_labels_are_copied_when_the_pods_agree),

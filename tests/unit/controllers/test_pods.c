@@ -143,6 +143,25 @@ static void test_pods_job_ends_with_its_last_pod_and_clears_up(void **state)
     assert_int_equal(fake_count(&w->fake, SL_KIND_POD), 0);
 }
 
+static void test_pods_indexed_job_says_which_indexes_are_done(void **state)
+{
+    struct world *w = *state;
+    static const char path[] = "status.completedIndexes";
+    world_job(w, 5, true, "");
+    world_turn(w, T0);
+    sl_json_set_text(sl_json_path_make(world_pod(w, 1), "status"), "phase", "Succeeded");
+    sl_json_set_text(sl_json_path_make(world_pod(w, 3), "status"), "phase", "Succeeded");
+    world_turn(w, T0 + 1);
+    assert_string_equal(sl_json_path_text(world_get(w, SL_KIND_JOB, "j"), path, ""), "1,3");
+    sl_json_set_text(sl_json_path_make(world_pod(w, 4), "status"), "phase", "Succeeded");
+    sl_json_set_text(sl_json_path_make(world_pod(w, 2), "status"), "phase", "Failed");
+    world_turn(w, T0 + 2);
+    assert_string_equal(sl_json_path_text(world_get(w, SL_KIND_JOB, "j"), path, ""), "1,3,4");
+    set_phases(w, "Succeeded");
+    world_turn(w, T0 + 3);
+    assert_string_equal(sl_json_path_text(world_get(w, SL_KIND_JOB, "j"), path, ""), "0-4");
+}
+
 static void test_pods_job_that_is_stopped_when_all_have_succeeded_is_complete(void **state)
 {
     struct world *w = *state;
@@ -195,6 +214,7 @@ int main(void)
         TEST(test_pods_of_an_earlier_run_do_not_stop_what_the_runner_runs),
         TEST(test_pods_job_of_fewer_pods_loses_some),
         TEST(test_pods_job_ends_with_its_last_pod_and_clears_up),
+        TEST(test_pods_indexed_job_says_which_indexes_are_done),
         TEST(test_pods_job_that_is_stopped_when_all_have_succeeded_is_complete),
         TEST(test_pods_job_that_is_to_fail_fails_with_its_first_pod),
         TEST(test_pods_of_an_earlier_job_of_that_name_do_not_count),

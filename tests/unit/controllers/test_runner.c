@@ -83,6 +83,27 @@ static void test_runner_unsuspended_job_starts_and_completes_after_its_time(void
     assert_non_null(sl_json_path(job(f), "status.completionTime"));
 }
 
+static void test_runner_indexed_job_says_which_indexes_are_done(void **state)
+{
+    struct fixture *f = *state;
+    static const char *const done[] = {"0", "0,1", "0-2"};
+    for (int n = 1; n <= 3; n++) {
+        put_job(f, "", false, n);
+        sl_json_set_text(sl_json_get(job(f), "spec"), "completionMode", "Indexed");
+        step(f, T0);
+        assert_null(sl_json_path(job(f), "status.completedIndexes"));
+        step(f, T0 + 1000);
+        assert_string_equal(sl_json_path_text(job(f), "status.completedIndexes", ""), done[n - 1]);
+        step(f, T0 + 2000);
+    }
+    put_job(f, "\"sluice.dev/fail\":\"true\"", false, 2);
+    sl_json_set_text(sl_json_get(job(f), "spec"), "completionMode", "Indexed");
+    step(f, T0);
+    step(f, T0 + 1000);
+    assert_true(sl_condition_true(job(f), "Failed"));
+    assert_null(sl_json_path(job(f), "status.completedIndexes"));
+}
+
 static void test_runner_suspended_job_is_left_alone(void **state)
 {
     struct fixture *f = *state;
@@ -241,6 +262,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(test_runner_unsuspended_job_starts_and_completes_after_its_time),
+        TEST(test_runner_indexed_job_says_which_indexes_are_done),
         TEST(test_runner_suspended_job_is_left_alone),
         TEST(test_runner_failing_job_is_failed),
         TEST(test_runner_suspending_stops_it_and_resuming_starts_anew),

@@ -4,6 +4,7 @@
 /* Injecting into and restoring pod templates. */
 #include "t.h"
 #include "controllers/template.h"
+#include <stdio.h>
 
 static const char flavor_text[] =
     "{\"spec\":{\"nodeLabels\":{\"machine\":\"spot\"},"
@@ -153,6 +154,26 @@ static void test_template_restore_keeps_the_job_controllers_labels(void **state)
     sl_json_free(original);
 }
 
+static void test_template_same_compares_quantities_by_value(void **state)
+{
+    (void)state;
+    static const char form[] =
+        "{\"spec\":{\"containers\":[{\"resources\":{\"requests\":{\"cpu\":%s},"
+        "\"limits\":{\"memory\":\"%s\"}}}]}}";
+    static const char *const cpus[] = {"\"1\"", "1", "\"1\"", "\"2\""};
+    static const char *const memories[] = {"1Gi", "1024Mi", "2Gi", "1Gi"};
+    char text[200];
+    snprintf(text, sizeof text, form, cpus[0], memories[0]);
+    struct sl_json *a = parse(text);
+    for (size_t i = 0; i < 4; i++) {
+        snprintf(text, sizeof text, form, cpus[i], memories[i]);
+        struct sl_json *b = parse(text);
+        assert_int_equal(sl_template_same_containers(a, b), i < 2);
+        sl_json_free(b);
+    }
+    sl_json_free(a);
+}
+
 static void test_template_same_takes_absent_for_empty_and_sees_differences(void **state)
 {
     (void)state;
@@ -219,6 +240,7 @@ int main(void)
         cmocka_unit_test(test_template_restore_keeps_the_job_controllers_labels),
         cmocka_unit_test(test_injection_topology_gates_the_pods_and_restore_opens_them),
         cmocka_unit_test(test_injection_topology_that_was_not_asked_for_is_unconstrained),
+        cmocka_unit_test(test_template_same_compares_quantities_by_value),
         cmocka_unit_test(test_template_same_takes_absent_for_empty_and_sees_differences),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

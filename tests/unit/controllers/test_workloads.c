@@ -53,8 +53,8 @@ struct sl_json *sl_patch_from_decision(struct sl_engine *g, const struct sl_deci
                        "{\"type\":\"Preempted\",\"reason\":\"InClusterQueue\"}]}}");
 }
 
-bool sl_engine_wrote_release_first(struct sl_engine *g, const struct sl_decision *d,
-                                   const struct sl_json *written)
+bool sl_engine_wrote_in_part(struct sl_engine *g, const struct sl_decision *d,
+                             const struct sl_json *written)
 {
     (void)g;
     (void)d;

@@ -63,7 +63,7 @@ static int64_t consumed(const char *queue)
     const struct sl_local_queue *q = sl_local_queue_find(w.engine, "team", queue);
     sl_resource_id cpu = sl_intern_find(w.engine->names, SL_INTERN_RESOURCE, "cpu");
     assert_non_null(q);
-    return sl_usage_consumed(q->account, cpu);
+    return sl_usage_consumed(q->account, cpu).milli;
 }
 
 static void finish(const char *name)
@@ -213,6 +213,17 @@ static void test_accounts_without_a_configuration_age_decides(void **state)
     sl_json_free(status);
 }
 
+/* Only what the queue's status says is left. */
+static void open_again(void)
+{
+    struct sl_engine_options options = {.settings = &settings};
+    struct sl_error e = {0};
+    sl_engine_close(w.engine);
+    assert_int_equal(sl_engine_open(&options, &w.engine, &e), SL_CODE_OK);
+    (void)world_observe(&w, SL_KIND_LOCAL_QUEUE,
+                        world_get(&w, SL_KIND_LOCAL_QUEUE, "team", "greedy"), &e);
+}
+
 static void test_accounts_status_keeps_usage_over_a_restart(void **state)
 {
     (void)state;
@@ -229,13 +240,43 @@ static void test_accounts_status_keeps_usage_over_a_restart(void **state)
     (void)world_put(&w, SL_KIND_LOCAL_QUEUE, copy, NULL);
     int64_t then = consumed("greedy");
     assert_true(then > 0);
-    sl_engine_close(w.engine);
-    struct sl_engine_options options = {.settings = &settings};
-    struct sl_error e = {0};
-    assert_int_equal(sl_engine_open(&options, &w.engine, &e), SL_CODE_OK);
-    (void)world_observe(&w, SL_KIND_LOCAL_QUEUE,
-                        world_get(&w, SL_KIND_LOCAL_QUEUE, "team", "greedy"), &e);
+    open_again();
     assert_in_range(consumed("greedy"), then - 1, then + 1);
+}
+
+/* A week's half-life, and one cpu: what it has used is less than a thousandth. */
+static void test_accounts_little_usage_counts_and_is_kept_over_a_restart(void **state)
+{
+    (void)state;
+    settings.usage_half_life_ms = 168 * 60 * MINUTE;
+    settings.usage_sampling_ms = 5 * MINUTE;
+    open_world();
+    world_add_workload(&w, "a", "greedy", 1, "1");
+    world_settle(&w);
+    world_pass(&w, 1000);
+    world_add_workload(&w, "all", "modest", 1, "9");
+    world_settle(&w);
+    finish("a");
+    finish("all");
+    const struct sl_local_queue *greedy = sl_local_queue_find(w.engine, "team", "greedy");
+    sl_resource_id cpu = sl_intern_find(w.engine->names, SL_INTERN_RESOURCE, "cpu");
+    struct sl_usage_amount used = sl_usage_consumed(greedy->account, cpu);
+    assert_true(used.milli == 0 && used.parts > 0);
+    struct sl_json *status =
+        sl_engine_queue_status(w.engine, SL_KIND_LOCAL_QUEUE, "team", "greedy");
+    assert_string_equal(
+        sl_json_path_text(status, "fairSharing.admissionFairSharingStatus.consumedResources.cpu",
+                          ""),
+        "343763n");
+    struct sl_json *copy = sl_json_clone(world_get(&w, SL_KIND_LOCAL_QUEUE, "team", "greedy"));
+    sl_json_set(sl_json_path_make(copy, "status"), "fairSharing",
+                sl_json_clone(sl_json_get(status, "fairSharing")));
+    sl_json_free(status);
+    (void)world_put(&w, SL_KIND_LOCAL_QUEUE, copy, NULL);
+    open_again();
+    greedy = sl_local_queue_find(w.engine, "team", "greedy");
+    cpu = sl_intern_find(w.engine->names, SL_INTERN_RESOURCE, "cpu");
+    assert_true(sl_usage_consumed(greedy->account, cpu).parts == used.parts);
 }
 
 static void test_accounts_weight_is_read_and_negative_ones_refused(void **state)
@@ -293,6 +334,10 @@ static void test_accounts_sample_that_is_none_is_refused(void **state)
     struct sl_change c = {.kind = SL_CHANGE_USAGE_SAMPLE, .number = {w.now_ms}, .list = &list};
     assert_int_equal(sl_change_perform(&c), SL_REFUSED_BAD_ARGUMENT);
     sl_buf_fini(&list);
+    struct sl_change parts = {.kind = SL_CHANGE_USAGE_PARTS, .number = {SL_USAGE_PARTS}};
+    assert_int_equal(sl_change_perform(&parts), SL_REFUSED_BAD_ARGUMENT);
+    parts.number[0] = -1;
+    assert_int_equal(sl_change_perform(&parts), SL_REFUSED_BAD_ARGUMENT);
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
@@ -308,6 +353,7 @@ int main(void)
         TEST(test_accounts_weight_that_changes_the_head_has_it_tried),
         TEST(test_accounts_without_a_configuration_age_decides),
         TEST(test_accounts_status_keeps_usage_over_a_restart),
+        TEST(test_accounts_little_usage_counts_and_is_kept_over_a_restart),
         TEST(test_accounts_weight_is_read_and_negative_ones_refused),
         TEST(test_accounts_weighed_resource_counts_for_more),
         TEST(test_accounts_go_with_their_queue),

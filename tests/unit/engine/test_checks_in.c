@@ -332,6 +332,69 @@ static void test_checks_in_evicted_stands_after_a_restart_where_it_stood(void **
     assert_int_equal(after.queued_at_ms, before.queued_at_ms);
 }
 
+/* What its check says after three tries. */
+static void report_fourth(const char *state)
+{
+    struct sl_json *o = sl_json_clone(world_workload(&w, "a"));
+    struct sl_json *check = sl_json_path(o, "status.admissionChecks.0");
+    sl_json_set_int(check, "retryCount", 3);
+    sl_json_set_text(check, "state", state);
+    (void)world_put(&w, SL_KIND_WORKLOAD, o, NULL);
+    world_settle(&w);
+}
+
+/* As Kueue counts: in the object, which a restart leaves alone. */
+static void test_checks_in_tries_are_counted_on_after_a_restart(void **state)
+{
+    (void)state;
+    add_reserved();
+    restart();
+    report_fourth("Retry");
+    expect_state("Pending", "Reset to Pending after eviction. Previously: Retry");
+    assert_int_equal(sl_json_path_int(live_check(), "retryCount", 0), 4);
+}
+
+static void test_checks_in_tries_are_forgotten_after_another_answer(void **state)
+{
+    (void)state;
+    add_reserved();
+    report_fourth("Ready");
+    world_expect(&w, "a", "Admitted", "True", "Admitted");
+    (void)world_patch(&w, SL_KIND_WORKLOAD, "team", "a", "{\"spec\":{\"active\":false}}");
+    world_settle(&w);
+    expect_state("Pending", "Reset to Pending after eviction. Previously: Ready");
+    assert_false(sl_json_has(live_check(), "retryCount"));
+}
+
+/* The answer is a minute and a half old when it is read. */
+static void test_checks_in_time_to_retry_counts_from_the_answer(void **state)
+{
+    (void)state;
+    static const int waits[] = {300, 60};
+    char at[32], due[32];
+    for (int i = 0; i < 2; i++) {
+        char patch[256];
+        if (i > 0) {
+            world_close(&w);
+            (void)setup(state);
+        }
+        add_reserved();
+        sl_clock_format(w.now_ms - 90000, at);
+        sl_clock_format(w.now_ms + 210000, due);
+        (void)snprintf(patch, sizeof patch,
+                       "{\"status\":{\"admissionChecks\":[{\"name\":\"gate\",\"state\":\"Retry\","
+                       "\"message\":\"no\",\"lastTransitionTime\":\"%s\","
+                       "\"requeueAfterSeconds\":%d}]}}",
+                       at, waits[i]);
+        (void)world_patch(&w, SL_KIND_WORKLOAD, "team", "a", patch);
+        world_settle(&w);
+        world_expect(&w, "a", "Evicted", "True", "AdmissionCheck");
+        assert_string_equal(
+            sl_json_path_text(world_workload(&w, "a"), "status.requeueState.requeueAt", ""),
+            i == 0 ? due : "");
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -363,6 +426,12 @@ int main(void)
                                         teardown),
         cmocka_unit_test_setup_teardown(test_checks_in_check_that_is_not_active_stops_the_queue,
                                         setup, teardown),
+        cmocka_unit_test_setup_teardown(test_checks_in_tries_are_counted_on_after_a_restart, setup,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(test_checks_in_tries_are_forgotten_after_another_answer,
+                                        setup, teardown),
+        cmocka_unit_test_setup_teardown(test_checks_in_time_to_retry_counts_from_the_answer, setup,
+                                        teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -602,6 +602,37 @@ static void test_engine_execution_time_over_deactivates(void **state)
     assert_null(sl_condition_find(world_workload(&w, "a"), "DeactivationTarget"));
 }
 
+/* Two writes, and the first says why: a daemon that starts between them goes on from there. */
+static void test_engine_deactivation_says_why_before_it_is_one(void **state)
+{
+    (void)state;
+    world_add_basics(&w);
+    struct sl_json *o = world_new_workload("team", "a", "lq", 1, "1");
+    sl_json_set_int(sl_json_get(o, "spec"), "maximumExecutionTimeSeconds", 60);
+    (void)world_put(&w, SL_KIND_WORKLOAD, o, NULL);
+    world_settle(&w);
+    w.now_ms += 60000;
+    (void)sl_engine_cycle(w.engine, w.now_ms);
+    struct sl_decision d;
+    bool status = false;
+    assert_true(sl_engine_next_decision(w.engine, &d) && d.kind == SL_DECIDE_DEACTIVATE);
+    struct sl_json *live = sl_json_clone(world_workload(&w, "a"));
+    struct sl_json *first = sl_patch_from_decision(w.engine, &d, live, &status);
+    assert_true(status);
+    assert_int_equal(sl_patch_merge(&live, first, NULL), SL_CODE_OK);
+    const struct sl_json *c = sl_condition_find(live, "DeactivationTarget");
+    assert_string_equal(sl_json_path_text(c, "reason", ""), "MaximumExecutionTimeExceeded");
+    assert_true(sl_engine_wrote_in_part(w.engine, &d, live));
+    struct sl_json *second = sl_patch_from_decision(w.engine, &d, live, &status);
+    assert_false(status);
+    assert_int_equal(sl_patch_merge(&live, second, NULL), SL_CODE_OK);
+    assert_false(sl_json_path_bool(live, "spec.active", true));
+    assert_false(sl_engine_wrote_in_part(w.engine, &d, live));
+    sl_json_free(first);
+    sl_json_free(second);
+    sl_json_free(live);
+}
+
 /* --- admission checks ------------------------------------------------------------------------- */
 
 static void add_checked_basics(void)
@@ -956,6 +987,7 @@ int main(void)
         TEST(test_engine_deactivated_workload_is_evicted_and_comes_back),
         TEST(test_engine_reactivated_before_the_job_stopped_comes_back_after),
         TEST(test_engine_execution_time_over_deactivates),
+        TEST(test_engine_deactivation_says_why_before_it_is_one),
         TEST(test_engine_admission_waits_for_its_check),
         TEST(test_engine_check_that_asks_to_retry_evicts),
         TEST(test_engine_rejected_check_deactivates_and_is_named),

@@ -100,6 +100,15 @@ static void test_fingerprint_overlooks_what_decides_nothing(void **state)
                    "\"memory\":\"1Gi\"},\"limits\":{\"cpu\":\"2\"}}}]}"));
 }
 
+static void test_fingerprint_takes_limits_for_missing_requests(void **state)
+{
+    (void)state;
+    static const char limits[] =
+        "{\"containers\":[{\"resources\":{\"limits\":{\"memory\":\"1024Mi\",\"cpu\":\"1000m\"}}}],"
+        "\"nodeSelector\":{\"a\":\"1\",\"b\":\"2\"}}";
+    assert_true(of(SET, SPEC) == of(SET, limits));
+}
+
 /* --- what it does ----------------------------------------------------------------------------- */
 
 static sl_workload_id add(const char *name, const char *member, const char *value)
@@ -144,6 +153,19 @@ static void test_fingerprint_sets_apart_what_tolerates_or_selects_differently(vo
     expect_tried("selects", true);
 }
 
+static void test_fingerprint_parks_with_requests_what_has_only_limits(void **state)
+{
+    (void)state;
+    add_holder();
+    sl_workload_id requests = add("requests", NULL, NULL);
+    sl_workload_id limits =
+        add("limits", "containers", "[{\"resources\":{\"limits\":{\"cpu\":\"4000m\"}}}]");
+    assert_true(sl_shape_equal(requests, limits));
+    world_settle(&w);
+    expect_tried("requests", true);
+    expect_tried("limits", false);
+}
+
 static void test_fingerprint_stays_when_the_demand_is_made_for_other_flavors(void **state)
 {
     (void)state;
@@ -180,6 +202,9 @@ int main(void)
         cmocka_unit_test(test_fingerprint_sees_what_admission_looks_at),
         cmocka_unit_test(test_fingerprint_sees_name_least_count_and_topology),
         cmocka_unit_test(test_fingerprint_overlooks_what_decides_nothing),
+        cmocka_unit_test(test_fingerprint_takes_limits_for_missing_requests),
+        cmocka_unit_test_setup_teardown(test_fingerprint_parks_with_requests_what_has_only_limits,
+                                        setup, teardown),
         cmocka_unit_test_setup_teardown(
             test_fingerprint_sets_apart_what_tolerates_or_selects_differently, setup, teardown),
         cmocka_unit_test_setup_teardown(

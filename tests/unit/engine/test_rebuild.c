@@ -334,10 +334,8 @@ static void test_rebuild_unwritten_admission_is_written(void **state)
     world_expect(&w, "a", "Admitted", "True", "Admitted");
 }
 
-/* The last run ended between the answer of a check and what follows from it, while its queue was being deleted. */
-static void test_rebuild_rejected_by_a_check_is_deactivated(void **state)
+static void add_checked(void)
 {
-    (void)state;
     world_add_check(&w, "check");
     world_add_flavor(&w, "spot", "{}");
     world_add_cluster_queue(
@@ -348,6 +346,70 @@ static void test_rebuild_rejected_by_a_check_is_deactivated(void **state)
     world_add_workload(&w, "a", "lq", 1, "8");
     world_settle(&w);
     world_expect(&w, "a", "QuotaReserved", "True", "QuotaReserved");
+}
+
+/* The last run ended between the write that deactivated "a" and the one that evicts it. */
+static void deactivated_halfway(const char *cause, const char *message)
+{
+    struct sl_json *o = world_workload(&w, "a");
+    sl_json_set_bool(sl_json_get(o, "spec"), "active", false);
+    (void)sl_condition_set(sl_json_get(o, "status"), "DeactivationTarget", true, cause, message, 1,
+                           w.now_ms);
+    world_restart(&w, orders[0], 7);
+    world_settle(&w);
+}
+
+/* Its check is open again by then: only the condition still knows. */
+static void test_rebuild_eviction_says_which_answer_deactivated_it(void **state)
+{
+    (void)state;
+    add_checked();
+    deactivated_halfway("AdmissionCheck", "check said no");
+    world_expect(&w, "a", "Evicted", "True", "DeactivatedDueToAdmissionCheck");
+    const struct sl_json *c = sl_condition_find(world_workload(&w, "a"), "Evicted");
+    assert_string_equal(sl_json_path_text(c, "message", ""), "check said no");
+    assert_null(sl_condition_find(world_workload(&w, "a"), "DeactivationTarget"));
+    assert_int_equal(sl_workloads[0].check_count, 1); /* its own, and nothing in its place */
+}
+
+static void test_rebuild_eviction_says_that_its_time_was_over(void **state)
+{
+    (void)state;
+    world_add_basics(&w);
+    struct sl_json *o = world_new_workload("team", "a", "lq", 1, "1");
+    sl_json_set_int(sl_json_get(o, "spec"), "maximumExecutionTimeSeconds", 60);
+    (void)world_put(&w, SL_KIND_WORKLOAD, o, NULL);
+    world_settle(&w);
+    w.now_ms += 60000;
+    deactivated_halfway("MaximumExecutionTimeExceeded", "");
+    world_expect(&w, "a", "Evicted", "True", "DeactivatedDueToMaximumExecutionTimeExceeded");
+}
+
+static void test_rebuild_eviction_says_that_it_was_requeued_too_often(void **state)
+{
+    (void)state;
+    world_add_basics(&w);
+    world_add_workload(&w, "a", "lq", 1, "1");
+    world_settle(&w);
+    deactivated_halfway("RequeuingLimitExceeded", "");
+    world_expect(&w, "a", "Evicted", "True", "DeactivatedDueToRequeuingLimitExceeded");
+}
+
+static void test_rebuild_eviction_says_no_more_than_the_object_did(void **state)
+{
+    (void)state;
+    world_add_basics(&w);
+    world_add_workload(&w, "a", "lq", 1, "1");
+    world_settle(&w);
+    deactivated_halfway("SomethingElse", "");
+    world_expect(&w, "a", "Evicted", "True", "Deactivated");
+}
+
+/* The last run ended between the answer of a check and what follows from it, while its queue was being deleted. */
+static void test_rebuild_rejected_by_a_check_is_deactivated(void **state)
+{
+    (void)state;
+    add_checked();
     struct sl_json *o = world_workload(&w, "a");
     sl_json_set_text(sl_json_path(o, "status.admissionChecks.0"), "state", "Rejected");
     sl_json_set_text(sl_json_get(world_get(&w, SL_KIND_CLUSTER_QUEUE, "", "cq"), "metadata"),
@@ -418,6 +480,10 @@ int main(void)
         TEST(test_rebuild_reserved_without_admission_is_given_back),
         TEST(test_rebuild_unwritten_admission_is_written),
         TEST(test_rebuild_requeue_state_keeps_count_and_time),
+        TEST(test_rebuild_eviction_says_which_answer_deactivated_it),
+        TEST(test_rebuild_eviction_says_that_its_time_was_over),
+        TEST(test_rebuild_eviction_says_that_it_was_requeued_too_often),
+        TEST(test_rebuild_eviction_says_no_more_than_the_object_did),
         TEST(test_rebuild_rejected_by_a_check_is_deactivated),
         TEST(test_rebuild_leaves_the_evicted_where_they_stood_in_line),
         TEST(test_rebuild_random_histories_end_where_living_did),

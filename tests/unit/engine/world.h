@@ -167,7 +167,7 @@ static inline enum sl_code world_write(struct world *w, const struct sl_decision
     }
     sl_json_free(patch);
     (void)world_put(w, SL_KIND_WORKLOAD, copy, NULL);
-    return sl_engine_wrote_release_first(w->engine, d, copy) ? world_write(w, d, copy) : SL_CODE_OK;
+    return sl_engine_wrote_in_part(w->engine, d, copy) ? world_write(w, d, copy) : SL_CODE_OK;
 }
 
 static inline void world_check(struct world *w)

@@ -42,8 +42,8 @@ static void test_fronts_by_usage_alternate_between_accounts(void **state)
     assert_int_equal(sl_queues_heap_count(queue), 3);
     assert_int_equal(fx_cycle(), 1);
     fx_assert_place(a1, SL_PLACE_HOLDING);
-    assert_true(sl_usage_consumed(ALICE, CPU) + sl_usage_pending(ALICE, CPU) >= 0);
-    sl_usage_restore(ALICE, CPU, 1000, fx_now);
+    assert_true(sl_usage_consumed(ALICE, CPU).milli + sl_usage_pending(ALICE, CPU).milli >= 0);
+    sl_usage_restore(ALICE, CPU, (struct sl_usage_amount){1000, 0}, fx_now);
     assert_int_equal(fx_cycle(), 1);
     fx_assert_place(b1, SL_PLACE_HOLDING);
     assert_int_equal(fx_cycle(), 1);
@@ -57,10 +57,10 @@ static void test_fronts_by_usage_change_the_head_without_a_new_arrival(void **st
     sl_workload_id a = workload_of(ALICE, queue, 1, 1);
     sl_workload_id b = workload_of(BOB, queue, 2, 1);
     assert_int_equal(sl_fronts_first(queue, SL_NO_ID), a);
-    sl_usage_restore(ALICE, CPU, 5000, fx_now);
+    sl_usage_restore(ALICE, CPU, (struct sl_usage_amount){5000, 0}, fx_now);
     assert_int_equal(sl_fronts_first(queue, SL_NO_ID), b);
     assert_int_equal(sl_fronts_first(queue, a), b); /* sticky within its own account only */
-    sl_usage_restore(BOB, CPU, 9000, fx_now);
+    sl_usage_restore(BOB, CPU, (struct sl_usage_amount){9000, 0}, fx_now);
     assert_int_equal(sl_fronts_first(queue, b), a);
 }
 
@@ -88,7 +88,7 @@ static void test_fronts_of_a_queue_that_stops_ranking_by_usage_are_ordered_by_ti
     sl_node_id queue = queue_by_usage(1);
     sl_workload_id a = workload_of(ALICE, queue, 1, 1);
     (void)workload_of(BOB, queue, 2, 1);
-    sl_usage_restore(ALICE, CPU, 5000, fx_now);
+    sl_usage_restore(ALICE, CPU, (struct sl_usage_amount){5000, 0}, fx_now);
     struct sl_rules rules = sl_offers_rules(queue);
     rules.by_usage = false;
     assert_int_equal(sl_queues_configure(queue, rules, true), SL_OK);

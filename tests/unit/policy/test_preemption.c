@@ -111,7 +111,7 @@ static void test_preemption_local_queue_that_used_more_gives_first(void **state)
     sl_workload_id greedy = pw_holder(queue, 0, 2);
     sl_usage_set_account(thrifty, THRIFTY);
     sl_usage_set_account(greedy, GREEDY);
-    sl_usage_restore(GREEDY, CPU, 1000, fx_now);
+    sl_usage_restore(GREEDY, CPU, (struct sl_usage_amount){1000, 0}, fx_now);
     assert_int_equal(pw_ask(queue, 1, 2), 1);
     pw_assert_victim(thrifty, SL_PREEMPT_IN_CLUSTER_QUEUE);
     struct sl_rules rules = sl_offers_rules(queue);
