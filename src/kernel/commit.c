@@ -39,8 +39,7 @@ static bool claimed_before(uint32_t index)
   exits                \false;
   assigns              \nothing;
   ensures  sound:      \result == SL_OK ==> PlanClaimSound(index);
-  ensures  fits:       \result == SL_OK && ask ==>
-                         sl_plan.claims[index].amount <= available(sl_plan.claims[index].cell);
+  ensures  fits:       \result == SL_OK && ask ==> sl_plan.claims[index].amount <= available(sl_plan.claims[index].cell);
   ensures  fair:       PlanClaimSound(index) &&
                          (ask ==> sl_plan.claims[index].amount <= available(sl_plan.claims[index].cell)) ==>
                          \result == SL_OK;
