@@ -91,6 +91,31 @@ class Answers(unittest.TestCase):
                 self.assertEqual(before.depth("rte", 9), 1)
 
 
+class Patience(unittest.TestCase):
+    """Of a mutant with these answers of searches, where each goal of the function as it stands takes a search of depth 1."""
+
+    def judged(self, answers, again=False):
+        def run(_args, _path, _function, _options, enough):
+            goals = [f"goal {i}" for i in range(len(answers))]
+            asked = (goal for goal, said in zip(goals, answers) if enough(goal, said, len(goals)))
+            return argparse.Namespace(refused=None, problem=None, rejecting=next(asked, None), unproved=lambda: goals)
+
+        judge = mutants.Judge(argparse.Namespace(again=again), {})
+        judge.before = lambda *_: argparse.Namespace(depth=lambda *_: 1)
+        with unittest.mock.patch.object(mutants, "search"), unittest.mock.patch.object(mutants, "Run", run):
+            found = judge.by_search(argparse.Namespace(path="x.c", function="f"), "x.c")
+        return found and found[0]
+
+    def test_a_search_that_ends_one_level_deeper_rejects(self):
+        self.assertEqual(self.judged([{"Search1": "Timeout", "Search2": "Unknown"}]), "rejected")
+        self.assertIsNone(self.judged([{"Search1": "Unknown", "Search2": "Timeout"}]))
+
+    def test_after_two_goals_without_an_answer_it_is_left_until_it_is_asked_again(self):
+        answers = [{"Search2": "Timeout"}, {"Search2": "Timeout"}, {"Search2": "Unknown"}]
+        self.assertEqual(self.judged(answers), "late")
+        self.assertEqual(self.judged(answers, again=True), "rejected")
+
+
 class Canary(unittest.TestCase):
     """Runs the solvers."""
 
