@@ -1,5 +1,5 @@
 """Starts and stops a standalone sluiced on a free loopback port, and talks to it: by kubectl, sluicectl and HTTP."""
-import http.client, json, os, pathlib, shutil, signal, socket, subprocess, tempfile, time
+import http.client, json, os, pathlib, re, shutil, signal, socket, subprocess, tempfile, time
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BUILD = pathlib.Path(os.environ.get("BUILD", "build"))
@@ -172,9 +172,5 @@ def holds(obj, kind):
 
 def milli(quantity):
     """cpu quantity text as milli units"""
-    quantity = str(quantity)
-    if quantity.endswith("m"):
-        return int(quantity[:-1])
-    if quantity.endswith("k"):
-        return int(quantity[:-1]) * 1000000
-    return int(float(quantity) * 1000)
+    number, suffix = re.fullmatch(r"([\d.]+)([numk]?)", str(quantity)).groups()
+    return int(float(number) * {"n": 1e-6, "u": 1e-3, "m": 1, "": 1e3, "k": 1e6}[suffix])

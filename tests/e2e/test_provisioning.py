@@ -90,9 +90,10 @@ class Provisioning(Asking):
     def test_past_the_limit_the_workload_is_rejected(self):
         self.set_up()
         self.create(asking("a", provision_after="0", provision_fail="9"))
+        self.workload("a", lambda w: self.state("a").get("retryCount") == 1, "first retry")
         w = self.workload("a", lambda w: w["spec"].get("active") is False, "deactivation")
-        self.assertEqual(self.state("a")["retryCount"], 1)
         self.evicted("a", "DeactivatedDueToAdmissionCheck")
+        eventually(lambda: "retryCount" not in self.state("a"), what="a rejection ends the count")
         eventually(lambda: not self.requests(), what="no request is left")
         self.assertFalse(holds(w, "Finished"))
 
