@@ -7,18 +7,18 @@ are as before. Each mutant is
 
   rejected   a goal is left at which a solver's search came to its end without a proof;
   late       goals are left at which no search came to its end: no rejection. With --again there is more time for them;
-  outrun     of these, a goal that was proved before, and now is not in 20 times the time: no rejection either;
+  outrun     the same, but one of them was proved before, and now is not in 20 times the time: no rejection either;
   survived   every goal is proved: a hole in the contract, unless the table explains it.
 
 A search that ends: Z3 by triggers alone and to a limited depth, at several depths. One of them decides only where it
 proves the same goal of the function as it stands at one level less, and of a goal that is new where it proves all of
-them so; otherwise, with --again, Z3 and cvc5 have to give up for themselves. Of goals that are the same as before the
+them so; otherwise Z3 and cvc5 have to give up for themselves. Of goals that are the same as before the
 cache knows the answer. What the function promises is asked first: it rejects nine of ten, at two thirds of the cost.
 
 The table (specs/mutants.json) has an entry for each function of which all mutants were judged: what became of them,
 what survived and why, and what one mutant takes. A run without --sample judges what is not in the table, or was of
 another text, those with few goals first, and adds each function when it is judged. --again asks about those that
-were late or outrun once more, Z3 and cvc5 as well. --known with --sample draws from functions alone that are in the table as they stand and of
+were late or outrun once more, with more time and about all of their goals. --known with --sample draws from functions alone that are in the table as they stand and of
 which a mutant takes no more than --cost seconds.
 
 usage: mutants.py --build DIR [--table FILE] [--sample N [--seed S] [--known]] [--functions a,b] [--changed COMMIT]
@@ -251,11 +251,7 @@ class Judge:
         found = None if self.args.again else self.by_search(mutant, changed, PROMISES)
         if not found or found[0] == "survived":
             found = self.by_search(mutant, changed)
-        if found:
-            return found
-        before = self.before(path, mutant.function)
-        before.took()  # that it is proved as it stands
-        return self.by_time(mutant, changed, before) if self.args.again else ("late", "no search ends", SEARCH_S)
+        return found or self.by_time(mutant, changed, self.args.more if self.args.again else SEARCH_S)
 
     def by_search(self, mutant, changed, part=()):
         """What the searches make of these goals; None when they leave some of them open."""
@@ -276,9 +272,10 @@ class Judge:
             return ("late" if why in left else "rejected"), why, SEARCH_S
         return None if run.problem or run.unproved() else ("survived", "", SEARCH_S)
 
-    def by_time(self, mutant, changed, before):
-        """What Z3 and cvc5 make of it in more time than they have in the proofs."""
-        took, timeout = before.took(), self.args.more
+    def by_time(self, mutant, changed, timeout):
+        """What Z3 and cvc5 make of it."""
+        before = self.before(pathlib.Path(mutant.path), mutant.function)
+        took = before.took()
 
         def enough(goal, said, count):
             then = before.of(took, goal, count)
