@@ -300,11 +300,11 @@ static void print_start(const struct watching *w, const struct sl_json *list)
     const struct sl_json *items = sl_json_get(list, "items");
     struct sl_json *those = sl_json_new_list();
     for (size_t i = 0; i < sl_json_len(items); i++) {
-        const struct sl_json *item = sl_json_at(items, i);
+        struct sl_json *item = sl_json_at(items, i);
         if (wanted(w, item) && is_data(w->c)) {
             print_value(w->c, item);
         } else if (wanted(w, item)) {
-            sl_json_append(those, sl_json_clone(item));
+            sl_json_append(those, sl_json_ref(item));
         }
     }
     if (!is_data(w->c)) {

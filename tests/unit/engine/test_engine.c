@@ -586,9 +586,7 @@ static void test_engine_execution_time_over_deactivates(void **state)
 {
     (void)state;
     world_add_basics(&w);
-    struct sl_json *o = world_new_workload("team", "a", "lq", 1, "1");
-    sl_json_set_int(sl_json_get(o, "spec"), "maximumExecutionTimeSeconds", 60);
-    (void)world_put(&w, SL_KIND_WORKLOAD, o, NULL);
+    world_add_limited(&w, "a", 60);
     world_settle(&w);
     assert_int_equal(sl_engine_due_ms(w.engine), w.now_ms + 60000);
     world_pass(&w, 59000);
@@ -607,9 +605,7 @@ static void test_engine_deactivation_says_why_before_it_is_one(void **state)
 {
     (void)state;
     world_add_basics(&w);
-    struct sl_json *o = world_new_workload("team", "a", "lq", 1, "1");
-    sl_json_set_int(sl_json_get(o, "spec"), "maximumExecutionTimeSeconds", 60);
-    (void)world_put(&w, SL_KIND_WORKLOAD, o, NULL);
+    world_add_limited(&w, "a", 60);
     world_settle(&w);
     w.now_ms += 60000;
     (void)sl_engine_cycle(w.engine, w.now_ms);

@@ -376,9 +376,7 @@ static void test_rebuild_eviction_says_that_its_time_was_over(void **state)
 {
     (void)state;
     world_add_basics(&w);
-    struct sl_json *o = world_new_workload("team", "a", "lq", 1, "1");
-    sl_json_set_int(sl_json_get(o, "spec"), "maximumExecutionTimeSeconds", 60);
-    (void)world_put(&w, SL_KIND_WORKLOAD, o, NULL);
+    world_add_limited(&w, "a", 60);
     world_settle(&w);
     w.now_ms += 60000;
     deactivated_halfway("MaximumExecutionTimeExceeded", "");

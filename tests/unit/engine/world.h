@@ -332,6 +332,14 @@ static inline void world_add_workload(struct world *w, const char *name, const c
     (void)world_put(w, SL_KIND_WORKLOAD, world_new_workload("team", name, queue, count, cpu), NULL);
 }
 
+/* One pod of 1 cpu in team/lq that may run for so long. */
+static inline void world_add_limited(struct world *w, const char *name, int64_t limit_s)
+{
+    struct sl_json *o = world_new_workload("team", name, "lq", 1, "1");
+    sl_json_set_int(sl_json_get(o, "spec"), "maximumExecutionTimeSeconds", limit_s);
+    (void)world_put(w, SL_KIND_WORKLOAD, o, NULL);
+}
+
 /* "spot" with 10 cpu in queue "cq", LocalQueue "team/lq", everything seen. */
 static inline void world_add_basics(struct world *w)
 {
