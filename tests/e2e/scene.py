@@ -35,6 +35,11 @@ class Scene(unittest.TestCase):
         return self.workload(name, lambda w: (condition(w, "QuotaReserved") or {}).get("reason") == reason
                              and not holds(w, "QuotaReserved"), f"refusal with {reason}")
 
+    def was_evicted(self, name, reason):
+        """Counted as evicted for this, however short it was: it may be admitted again by now."""
+        return self.workload(name, lambda w: reason in [e["reason"] for e in w.get("status", {}).get(
+            "schedulingStats", {}).get("evictions", [])], f"eviction with {reason}")
+
     def evicted(self, name, reason):
         return self.workload(name, lambda w: (condition(w, "Evicted") or {}).get("reason") == reason,
                              f"eviction with {reason}")

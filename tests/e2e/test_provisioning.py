@@ -81,7 +81,7 @@ class Provisioning(Asking):
     def test_a_failure_is_tried_again_after_its_delay(self):
         self.set_up()
         self.create(asking("a", provision_after="0", provision_fail="1"))
-        self.evicted("a", "AdmissionCheck")
+        self.was_evicted("a", "AdmissionCheck")
         self.request("-prov-2", "second attempt")
         self.admitted("a")
         self.assertEqual(self.state("a")["retryCount"], 1)

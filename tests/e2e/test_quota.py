@@ -18,7 +18,7 @@ class Preemption(Scene):
                     local_queue("main", "team"))
         self.create(job("small", run_for="60s", labels=LOW), job("other", run_for="60s"))
         self.admitted("small", "other")
-        self.create(job("urgent", run_for="1s", labels=HIGH))
+        self.create(job("urgent", run_for="3s", labels=HIGH))
         victim = self.evicted("small", "Preempted")
         self.assertEqual(condition(victim, "Preempted")["reason"], "InClusterQueue")
         self.admitted("urgent")
@@ -168,7 +168,7 @@ class Readiness(Scene):
         stuck = job("stuck", run_for="60s")
         stuck["metadata"]["annotations"]["sluice.dev/ready-after"] = "1h"
         self.create(stuck)
-        self.evicted("stuck", "PodsReadyTimeout")
+        self.was_evicted("stuck", "PodsReadyTimeout")
         w = self.evicted("stuck", "DeactivatedDueToRequeuingLimitExceeded")
         self.assertFalse(w["spec"]["active"])
         name = w["metadata"]["name"]

@@ -53,7 +53,8 @@ static void test_reflector_events_in_pieces_are_put_together(void **state)
     const char *second = event("ADDED", workload("b", "u2", 12, ""));
     char both[1400];
     (void)snprintf(both, sizeof both, "%s\n%s", first, second);
-    for (size_t i = 0; both[i] != '\0'; i += 7) {
+    const size_t len = strlen(both);
+    for (size_t i = 0; i < len; i += 7) {
         char piece[8];
         (void)snprintf(piece, sizeof piece, "%.7s", both + i);
         bring(w, piece);
