@@ -39,10 +39,16 @@ static inline uint32_t producer_below(struct producer *p, uint32_t limit)
 }
 
 /* The next event of a program: FUZZ_EVENT bytes, fewer at the end. What an event does not read is of no matter; what
- * it reads beyond its bytes is 0. False = that was all. */
+ * it reads beyond its bytes is 0. False = that was all. FUZZ_BETWEEN is called before each, in builds that name it. */
 #ifdef FUZZ_EVENT
+#ifdef FUZZ_BETWEEN
+void FUZZ_BETWEEN(void);
+#else
+#define FUZZ_BETWEEN() ((void)0)
+#endif
 static inline bool producer_event(struct producer *program, struct producer *event)
 {
+    FUZZ_BETWEEN();
     size_t size = program->left < FUZZ_EVENT ? program->left : FUZZ_EVENT;
     *event = (struct producer){program->data, size};
     program->data += size;

@@ -5,6 +5,7 @@
 gives other machine code proves the function's goals again, and counts. Callers rely on its contract alone, so theirs
 are as before. Each mutant is
 
+  refuted    a run shows that a goal is false (refute.py); that is tried first;
   rejected   a goal is left at which a solver's search came to its end without a proof;
   late       goals are left at which no search came to its end: no rejection. With --again there is more time for them;
   outrun     the same, but one of them was proved before, and now is not in 20 times the time: no rejection either;
@@ -17,16 +18,18 @@ cache knows the answer. What the function promises is asked first: it rejects ni
 
 The table (specs/mutants.json) has an entry for each function of which all mutants were judged: what became of them,
 what survived and why, and what one mutant takes. A run without --sample judges what is not in the table, or was of
-another text, those with few goals first, and adds each function when it is judged. --again asks about those that
+another text, those with few goals first, and adds each function when it is judged. With --quick no solver is asked: what
+no run refutes is late, at 0 seconds, and --left asks solvers about those. --again asks about all that
 were late or outrun once more, with more time and about all of their goals. --known with --sample draws from functions alone that are in the table as they stand and of
 which a mutant takes no more than --cost seconds.
 
 usage: mutants.py --build DIR [--table FILE] [--sample N [--seed S] [--known]] [--functions a,b] [--changed COMMIT]
-                  [--again] FILE..."""
+                  [--quick] [--left] [--again] FILE..."""
 import argparse, concurrent.futures, fcntl, functools, hashlib, json, os, pathlib, random, re, resource, shutil
 import signal, subprocess, sys, threading, time
 
 import mutations
+import refute
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
@@ -38,7 +41,7 @@ SEARCH_S = 5
 PROMISES = ("-wp-prop=@ensures,@invariant,@assert",)
 PATIENCE = 2  # goals at which no search ends, until a mutant is left for --again
 FACTOR = 20
-KINDS = ("rejected", "outrun", "late", "survived")
+KINDS = ("refuted", "rejected", "outrun", "late", "survived")
 SOLVER = """
 [prover]
 command = "{command}"
@@ -217,10 +220,10 @@ class Before:
 
 
 class Judge:
-    """Judges mutants, and remembers how the functions do as they stand."""
+    """Judges mutants, and remembers how the functions do as they stand. Without a refuter nothing is run."""
 
-    def __init__(self, args, texts):
-        self.args, self.texts, self.code, self.base = args, texts, {}, {}
+    def __init__(self, args, texts, refuter=None):
+        self.args, self.texts, self.refuter, self.code, self.base = args, texts, refuter, {}, {}
 
     def machine_code(self, path):
         """What a compiler makes of it, or None when it does not take it."""
@@ -241,13 +244,18 @@ class Judge:
         return code is not None and code != self.code[path]
 
     def verdict(self, mutant, number):
-        """(verdict, why, seconds that the solvers had), or None for a mutant that does not count."""
+        """(verdict, why, seconds that the solvers had: 0 when none was asked), or None for one that does not count."""
         path = pathlib.Path(mutant.path)
         changed = self.args.build / "prove/mutant" / str(number) / path.name
         changed.parent.mkdir(parents=True, exist_ok=True)
         changed.write_text(mutant.applied(self.texts[path]))
         if not self.counts(path, changed):
             return None
+        why = self.refuter and self.refuter.refuted(mutant, changed.parent)
+        if why:
+            return "refuted", why, 0
+        if self.args.quick:
+            return "late", "no run refutes it", 0
         found = None if self.args.again else self.by_search(mutant, changed, PROMISES)
         if not found or found[0] == "survived":
             found = self.by_search(mutant, changed)
@@ -367,6 +375,7 @@ class Table:
             of = {kind: [m.key for m, verdict, _ in judged if verdict == kind] for kind in KINDS}
             had = {m.key: seconds for m, _, seconds in judged}
             return {"digest": mark, "mutants": len(judged), "rejected": len(of["rejected"]),
+                    "refuted": len(of["refuted"]),
                     "seconds": round(took / max(len(judged), 1), 1),
                     "outrun": {key: had[key] for key in of["outrun"]}, "late": {key: had[key] for key in of["late"]},
                     "survived": {key: whys.get(key, "") for key in of["survived"]}}
@@ -376,10 +385,12 @@ class Table:
     def judged_again(self, mutant, verdict, had):
         """Of one that was outrun or late."""
         def make(entry):
+            if verdict == "late" and not had:
+                return entry  # nobody was asked
             entry["outrun"].pop(mutant.key, None)
             entry["late"].pop(mutant.key, None)
-            if verdict == "rejected":
-                entry["rejected"] += 1
+            if verdict in ("refuted", "rejected"):
+                entry[verdict] = entry.get(verdict, 0) + 1
             elif verdict == "survived":
                 entry["survived"][mutant.key] = ""
             else:
@@ -400,9 +411,9 @@ class Table:
         return there, known
 
     def total(self):
-        """(mutants, rejected, outrun, late, survived) of the whole table."""
+        """(mutants, refuted, rejected, outrun, late, survived) of the whole table."""
         entries = [entry for functions in self.files.values() for entry in functions.values()]
-        return (*(sum(e[kind] for e in entries) for kind in ("mutants", "rejected")),
+        return (*(sum(e.get(kind, 0) for e in entries) for kind in ("mutants", "refuted", "rejected")),
                 *(sum(len(e[kind]) for e in entries) for kind in ("outrun", "late", "survived")))
 
     def unexplained(self):
@@ -410,9 +421,9 @@ class Table:
                    for why in e["survived"].values())
 
     def __str__(self):
-        mutants, rejected, outrun, late, survived = self.total()
-        share = [100 * count / max(mutants, 1) for count in (rejected, outrun)]
-        return (f"{mutants} mutants, {rejected} rejected ({share[0]:.1f} %), {outrun} outrun ({share[1]:.1f} %), "
+        mutants, refuted, rejected, outrun, late, survived = self.total()
+        share = 100 * (refuted + rejected) / max(mutants, 1)
+        return (f"{mutants} mutants, {refuted} refuted and {rejected} rejected ({share:.1f} %), {outrun} outrun, "
                 f"{late} late, {survived} survived, {self.unexplained()} of these not explained")
 
 
@@ -436,10 +447,11 @@ def choose(args, texts, table):
         if missing:
             sys.exit(f"mutants: no function {', '.join(sorted(missing))} in these files")
         everything = [row for row in everything if row[1].name in names]
-    if args.again:
+    if args.again or args.left:
+        most = args.more if args.again else 1
         return [], [m for path, f, found in everything if table.stands(path, texts[path], f)
                     for entry in [table.entry(path, f.name)] for m in found
-                    if min(entry["outrun"].get(m.key, args.more), entry["late"].get(m.key, args.more)) < args.more]
+                    if min(entry["outrun"].get(m.key, most), entry["late"].get(m.key, most)) < most]
     whole = everything if args.sample is None and not args.changed else []
     if args.changed:
         def then(path):
@@ -460,7 +472,7 @@ def choose(args, texts, table):
 
 class Report:
     def __init__(self, table, texts):
-        self.table, self.texts, self.counts, self.unexplained, self.new = table, texts, {}, 0, 0
+        self.table, self.texts, self.counts, self.unexplained, self.new, self.wrong = table, texts, {}, 0, 0, 0
 
     def tell(self, mutant, verdict, why, seconds):
         self.counts[verdict] = self.counts.get(verdict, 0) + 1
@@ -475,15 +487,18 @@ class Report:
             print(f"           {'because: ' + explained if explained else otherwise}", flush=True)
         elif why:
             print(f"           {why[:160]}")
+        if verdict == "refuted" and self.table.why(mutant):
+            print("           THE TABLE SAYS THAT IT IS PROVED: the proofs or the runs are wrong")
+            self.wrong += 1
 
     def end(self, shift):
-        rejected, outrun, late, survived = (self.counts.get(kind, 0) for kind in KINDS)
-        print(f"{rejected + outrun + late + survived} mutants: {rejected} rejected, {outrun} outrun, {late} late, "
+        refuted, rejected, outrun, late, survived = (self.counts.get(kind, 0) for kind in KINDS)
+        print(f"{sum(self.counts.values())} mutants: {refuted} refuted, {rejected} rejected, {outrun} outrun, {late} late, "
               f"{survived} survived ({survived - self.unexplained - self.new} of them explained, "
               f"{self.new} of functions that are not in the table yet)"
               + (f"; no time was left for {shift.skipped}" if shift.skipped else ""))
-        bad = self.unexplained + self.table.unexplained() + shift.unproved
-        print(f"mutants: {rejected + outrun + survived - self.unexplained} passed, {bad} failed")
+        bad = self.unexplained + self.table.unexplained() + shift.unproved + self.wrong
+        print(f"mutants: {refuted + rejected + outrun + survived - self.unexplained - self.wrong} passed, {bad} failed")
         return bad > 0
 
 
@@ -506,7 +521,7 @@ class Shift:
             return mutant, None, -1.0
         return mutant, self.judge.verdict(mutant, number), time.monotonic() - begin
 
-    def judged(self, pool, mutants):
+    def judged(self, pool, mutants, note=lambda mutant, verdict: None):
         """[(mutant, (verdict, why, had), seconds)] of those that count, and whether all were judged."""
         results, first, skipped = [], self.number, self.skipped
         self.number += len(mutants)
@@ -514,6 +529,7 @@ class Shift:
             self.skipped += seconds < 0
             if verdict:
                 results.append((mutant, verdict, seconds))
+                note(mutant, verdict)
                 self.report.tell(mutant, *verdict[:2], seconds)
         return results, self.skipped == skipped
 
@@ -532,10 +548,8 @@ class Shift:
                     table.write(path, function.name, digest(self.judge.texts[path], function),
                                 [(mutant, verdict[0], verdict[2]) for mutant, verdict, _ in results],
                                 processor_time() - used)
-            if self.args.again:
-                for mutant in rest:
-                    for _, verdict, _ in self.judged(pool, [mutant])[0]:
-                        table.judged_again(mutant, verdict[0], verdict[2])
+            if self.args.again or self.args.left:
+                self.judged(pool, rest, lambda mutant, verdict: table.judged_again(mutant, verdict[0], verdict[2]))
                 return
             wanted, self.begin = self.args.sample or 0, time.monotonic()
             while wanted and rest:  # those that do not compile or change nothing are not counted
@@ -563,8 +577,11 @@ def main():
     parser.add_argument("--fresh", action="store_true", help="also what is in the table as it stands")
     parser.add_argument("--timeout", type=int, default=20, help="seconds a solver has for one goal, as in make prove")
     parser.add_argument("--more", type=int, default=60, help="the same with --again")
+    parser.add_argument("--runs", type=int, default=20, help="seconds that runs have to refute a mutant; 0: none")
     parser.add_argument("--limit", type=int, default=900, help="seconds for one run of Frama-C")
     parser.add_argument("--jobs", type=int, default=2, help="mutants at a time")
+    parser.add_argument("--quick", action="store_true", help="ask no solver")
+    parser.add_argument("--left", action="store_true", help="ask solvers about those that --quick left")
     parser.add_argument("--again", action="store_true", help="more time for those that were outrun or late")
     parser.add_argument("--known", action="store_true", help="draw among functions in the table as they stand")
     parser.add_argument("--cost", type=float, default=10, help="with --known: of which a mutant takes no more seconds")
@@ -588,7 +605,9 @@ def main():
         return 0
     args.env = environment(args.build)
     report = Report(table, texts)
-    shift = Shift(args, Judge(args, texts), report)
+    refuter = refute.Refuter(args.build, texts, lambda path: [here(h) for h in included(texts[path], here)],
+                             args.runs) if args.runs else None
+    shift = Shift(args, Judge(args, texts, refuter), report)
     try:
         shift.run(whole, rest)
     except Unproved as problem:

@@ -81,14 +81,19 @@ class Mutants:
         known = [self.functions[f] for f in row["functions"] if f in self.functions]
         if not known:
             return 0.0, "", "no function of the row was judged"
-        made, killed = sum(k["mutants"] for k in known), sum(k["rejected"] for k in known)
+        made, killed = sum(k["mutants"] for k in known), sum(map(self.killed, known))
         text = f"{killed} of {made} mutants rejected, in {len(known)} of the row's {len(row['functions'])} functions"
         return part(killed, made) * part(len(known), len(row["functions"])), f"{killed}", text
 
     def overall(self):
         made = sum(k["mutants"] for k in self.functions.values())
-        killed = sum(k["rejected"] for k in self.functions.values())
+        killed = sum(map(self.killed, self.functions.values()))
         return f"{killed} of {made} mutants of {len(self.functions)} functions rejected"
+
+    @staticmethod
+    def killed(counts):
+        """By a goal that is not proved any more, or that a run shows to be false."""
+        return counts["rejected"] + counts.get("refuted", 0)
 
 
 class Models:

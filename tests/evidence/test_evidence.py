@@ -24,7 +24,7 @@ FILES = {
     "tests/defects/02-b.patch": "# Guarantee: G1\n",
     "specs/manifest.json": json.dumps({"goals": 35, "proved": 33, "files": {"a.c": {"goals": 35, "proved": 33, "functions": {
         "one": {"goals": 10, "proved": 10}, "two": {"goals": 20, "proved": 20}, "three": {"goals": 5, "proved": 3}}}}}),
-    "specs/mutants.json": json.dumps({"files": {"a.c": {"one": {"mutants": 8, "rejected": 6}}}}),
+    "specs/mutants.json": json.dumps({"files": {"a.c": {"one": {"mutants": 8, "rejected": 4, "refuted": 2}}}}),
     "specs/smoke.json": json.dumps({"files": {"a.c": {"tests": 11}, "b.c": {"tests": 6}}}),
     "build/model.json": json.dumps({"runs": [
         {"variant": None, "guarantees": ["G1"], "passed": True, "states": 2500},

@@ -5,15 +5,18 @@
 becomes of mutants of specs/prove/canary_mutants.c.
 
 usage: mutants.py BUILD"""
-import argparse, contextlib, io, json, pathlib, sys, unittest, unittest.mock
+import argparse, contextlib, io, json, pathlib, re, sys, unittest, unittest.mock
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 sys.path.insert(0, str(ROOT / "specs/prove"))
+import clauses
 import mutants
 import mutations
+import refute
 
 CANARY = pathlib.Path("specs/prove/canary_mutants.c")
 BUILD = pathlib.Path(sys.argv.pop()).resolve()
+OWN = BUILD / "canary"
 
 
 def keys(source):
@@ -121,9 +124,9 @@ class Canary(unittest.TestCase):
 
     def setUp(self):
         text = (ROOT / CANARY).read_text()
-        args = argparse.Namespace(build=BUILD, timeout=5, more=5, limit=300, again=False)
-        (BUILD / "prove").mkdir(parents=True, exist_ok=True)
-        args.env = mutants.environment(BUILD)
+        args = argparse.Namespace(build=OWN, timeout=5, more=5, limit=300, again=False, quick=False)
+        (OWN / "prove").mkdir(parents=True, exist_ok=True)
+        args.env = mutants.environment(OWN)
         self.judge = mutants.Judge(args, {CANARY: text})
         self.mutants = {m.key: m for _, found in mutations.mutants_of(CANARY, text) for m in found}
 
@@ -148,9 +151,83 @@ class Canary(unittest.TestCase):
         self.assertIsNone(self.verdict("return a {>=>>=} 5 ? 5 : a;"))
 
 
+class Runs(unittest.TestCase):
+    """Runs the core with one call of a changed function."""
+
+    def refuted(self, file, name, key):
+        path = pathlib.Path("src/kernel") / file
+        text = (ROOT / path).read_text()
+        headers = [mutants.here(h) for h in mutants.included(text, mutants.here)]
+        directory = OWN / "refute"
+        directory.mkdir(parents=True, exist_ok=True)
+        found = {m.key: m for f, ms in mutations.mutants_of(path, text) if f.name == name for m in ms}
+        refuter = refute.Refuter(BUILD, {path: text}, lambda _: headers, 20)
+        return refuter.refuted(found[key], directory) or ""
+
+    def test_a_checker_says_no(self):
+        self.assertIn("sl_ledger_valid says no", self.refuted(
+            "ledger_move.c", "unlink_cells", "{ sl_chain_unlink(link - 1);=> ;}"))
+
+    def test_a_run_time_error(self):
+        self.assertIn("run-time error", self.refuted("ledger_move.c", "unlink_cells",
+                      "for (uint32_t link = sl_node_first[node]; link {!==>==} 0; link = sl_cell_next[link - 1]) {"))
+
+    def test_a_promise_that_is_not_kept(self):
+        self.assertIn("ensures up", self.refuted("ledger_move.c", "move", "return {status=>SL_OK};"))
+
+    def test_another_answer_than_the_only_one(self):
+        self.assertIn("another answer", self.refuted("ledger_move.c", "is_under", "return at {===>!=} top;"))
+
+    def test_what_survives_the_proofs_is_not_refuted(self):
+        self.assertEqual(self.refuted(
+            "claims.c", "sl_claims_reduce", "return {status=>SL_OK};"), "")
+
+
+class Clauses(unittest.TestCase):
+    def said(self, ensures):
+        olds, found = clauses.promises(f"/*@ requires a: b; ensures {ensures}; */")
+        plain = [re.sub(r"\(\(__int128\)([^()]*)\)", r"\1", text) for _, text in found]
+        return [re.sub(r"\(\(__int128\)(.*?)\)$", r"\1", old) for old in olds], plain
+
+    def test_each_part_is_a_promise(self):
+        self.assertEqual(self.said("x: a < b && !c"), ([], ["(a < b)", "(!c)"]))
+        self.assertEqual(self.said("\\result ==> a && b"), ([], ["(!refute_result || a)", "(!refute_result || b)"]))
+
+    def test_what_hangs_together_stays_together(self):
+        self.assertEqual(self.said("a || b && c"), ([], ["(a || (b && c))"]))
+        self.assertEqual(self.said("a <==> b && c"), ([], ["(!a == !(b && c))"]))
+        self.assertEqual(self.said("a ==> b ==> c"), ([], ["(!a || (!b || c))"]))
+        self.assertEqual(self.said("a == (b ? c : d)"), ([], ["(a == (b ? c : d))"]))
+
+    def test_comparisons_in_a_row(self):
+        self.assertEqual(self.said("0 <= a < b"), ([], ["((0 <= a) && (a < b))"]))
+
+    def test_what_was_before_the_call(self):
+        self.assertEqual(self.said("a == \\old(b) + 1"), (["b"], ["(a == (refute_old_0 + 1))"]))
+        self.assertEqual(self.said("a == \\at(b, Pre)"), (["b"], ["(a == refute_old_0)"]))
+
+    def test_what_is_not_plain_is_left_out(self):
+        for clause in ("Sound(a)", "a ==> Sound{Pre,Post}(a)", "\\forall integer i; 0 <= i < a ==> b[i] == 0",
+                       "a <==> (\\exists integer i; b[i] == 0)", "a == \\at(b, Here)", "a || \\valid(b)"):
+            self.assertEqual(self.said(clause), ([], []), clause)
+        self.assertEqual(self.said("a && Sound(b) && \\forall integer i; b[i] || c"), ([], ["a"]))
+
+    def test_what_a_contract_leaves_no_choice_about(self):
+        own = "\\forall integer c; 0 <= c < SL_CELLS_MAX ==> sl_cell_own[c] == \\old(sl_cell_own[c])"
+        for clause, nothing, something in (
+                ("\\result <==> Sound(a)", 1, 0), ("\\result == sum(a)", 1, 0), ("\\result <==> LedgerChecked", 1, 1),
+                ("\\result == SL_OK <==> a", 0, 0), ("a ==> \\result == b", 0, 0), ("\\result == a || b", 0, 0),
+                (f"\\result == SL_OK ==> {own} + PlanSum(c, sl_plan.claim_count)", 2, 2),
+                (f"\\result == SL_OK ==> {own} + other(c)", 0, 0), ("\\result != SL_OK ==> UsageSame{Pre,Post} && a", 4, 4),
+                ("OwnElsewhere{Old, Post}(-1)", 12, 12), ("OwnElsewhere{Old, Post}(cell)", 0, 0)):
+            for assigned, fixed in (("\\nothing", nothing), ("x", something)):
+                contract = f"/*@ assigns {assigned};\n ensures result: {clause};\n*/"
+                self.assertEqual(refute.fixed(contract), fixed, contract)
+
+
 class TheTable(unittest.TestCase):
     def test_it_keeps_explanations_and_counts(self):
-        path = BUILD / "prove/table.json"
+        path = OWN / "prove/table.json"
         path.parent.mkdir(parents=True, exist_ok=True)
         path.unlink(missing_ok=True)
         one, two = (mutations.Mutant("x.c", "f", 0, 1, "", key) for key in ("one", "two"))
@@ -163,13 +240,15 @@ class TheTable(unittest.TestCase):
         table.write("x.c", "f", "mark", [(one, "outrun", 20), (two, "survived", 5)], 6.0)
         again.read()
         self.assertEqual(again.why(two), "the order does not matter")
-        self.assertEqual(again.total(), (2, 0, 1, 0, 1))
-        self.assertEqual(str(again), "2 mutants, 0 rejected (0.0 %), 1 outrun (50.0 %), 0 late, 1 survived, "
+        self.assertEqual(again.total(), (2, 0, 0, 1, 0, 1))
+        self.assertEqual(str(again), "2 mutants, 0 refuted and 0 rejected (0.0 %), 1 outrun, 0 late, 1 survived, "
                                      "0 of these not explained")
         self.assertEqual(again.entry("x.c", "f")["outrun"], {"one": 20})
         self.assertEqual(again.entry("x.c", "f")["seconds"], 3)
-        again.judged_again(one, "rejected", 60)
-        self.assertEqual(again.total(), (2, 1, 0, 0, 1))
+        again.judged_again(one, "late", 0)  # nobody was asked
+        self.assertEqual(again.total(), (2, 0, 0, 1, 0, 1))
+        again.judged_again(one, "refuted", 0)
+        self.assertEqual(again.total(), (2, 1, 0, 0, 0, 1))
         self.assertEqual(again.prune({pathlib.Path("x.c"): "void g(void)\n{\n}\n"}), (1, 0))
         self.assertEqual(again.files, {})
 
@@ -179,6 +258,14 @@ class TheTable(unittest.TestCase):
             with contextlib.redirect_stdout(io.StringIO()):
                 report.tell(mutations.Mutant("x.c", "f", 0, 1, "", "one"), "survived", "", 1.0)
             self.assertEqual((report.unexplained, report.new), (failed, 1 - failed))
+
+    def test_a_survivor_that_a_run_refutes_fails(self):
+        table = mutants.Table(None)
+        table.files = {"x.c": {"f": {"survived": {"one": "it is the same"}}}}
+        report = mutants.Report(table, {pathlib.Path("x.c"): "a\n"})
+        with contextlib.redirect_stdout(io.StringIO()):
+            report.tell(mutations.Mutant("x.c", "f", 0, 1, "", "one"), "refuted", "sl_ledger_valid says no", 1.0)
+        self.assertEqual(report.wrong, 1)
 
     def test_a_survivor_without_an_explanation_is_counted(self):
         table = mutants.Table(None)

@@ -1,0 +1,294 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Sluice authors */
+
+/* Plays the fuzzers' inputs on the core, at its real size, with now and then one call of a changed function.
+ * usage: refute CHECKERS FIXED SECONDS <list      CHECKERS: 0 none, 1 the ledger's, 2 all of the kernel's that are proved
+ *     equal to what every step keeps. FIXED, by the contract: 1 the answer; 2 what workloads hold, if it does not
+ *     refuse; 4, 8 that nothing of this changes, if it refuses and if not. list: lines of a target and a file.
+ * Prints one line: what was broken in which input, or how many calls were tried. Exit code 0; 2 when that failed. */
+#include "specs/prove/refute/refute.h"
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/time.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+#include "fuzz/lib/state.h"
+#include "kernel/cells.h"
+#include "kernel/commit.h"
+#include "kernel/ledger.h"
+#include "kernel/lifecycle.h"
+#include "kernel/placement.h"
+#include "kernel/second_pass.h"
+
+enum { SLOTS = 16, TRIES_MAX = 48, COPY_S = 1, HUNG_MAX = 12, INPUTS_MAX = 8192, REFUTED = 42 };
+
+#define FUZZ(target, event, rooms, what) int refute_##target(const uint8_t *data, size_t size);
+#include "refute_targets.def"
+#undef FUZZ
+
+static const struct {
+    const char *name;
+    int (*play)(const uint8_t *data, size_t size);
+} targets[] = {
+#define FUZZ(target, event, rooms, what) {#target, refute_##target},
+#include "refute_targets.def"
+#undef FUZZ
+};
+
+/* Shared by all copies. */
+static struct board {
+    char why[64];
+    struct refute_answer answer;
+    unsigned tries, spoilt, hung;
+} * board;
+
+enum { ANSWER = 1, HOLDS = 2, SAME_REFUSED = 4, SAME_DONE = 8 };
+/* Processor time that an input has: first little, then, when all had that, those that it was not enough for more. */
+static const struct timeval first_time = {0, 250000}, second_time = {4, 0};
+static struct input {
+    char target[32], path[256];
+    bool left;
+} inputs[INPUTS_MAX];
+
+static int checkers, fixed;
+static bool inside, copied, ended;
+static uint64_t held_before;
+static unsigned calls, tries; /* of this input */
+
+void fuzz_state_reset(void)
+{
+    /* each input has a process of its own */
+}
+
+static _Noreturn void refuted(const char *why)
+{
+    (void)snprintf(board->why, sizeof board->why, "%s", why);
+    _exit(REFUTED);
+}
+
+static void check_ledger(void)
+{
+    if (checkers > 0 && !sl_ledger_valid()) {
+        refuted("sl_ledger_valid says no");
+    }
+}
+
+static void check(void)
+{
+    check_ledger();
+    if (checkers < 2) {
+        return;
+    }
+    for (sl_workload_id id = 0; id < SLOTS; id++) {
+        if (!sl_lifecycle_valid(id)) {
+            refuted("sl_lifecycle_valid says no");
+        }
+        if (!sl_place_agrees(id)) {
+            refuted("sl_place_agrees says no");
+        }
+    }
+    if (!sl_commit_valid()) {
+        refuted("sl_commit_valid says no");
+    }
+    if (!sl_second_pass_valid()) {
+        refuted("sl_second_pass_valid says no");
+    }
+}
+
+/* Only the kernel is built with traps. */
+static void on_trap(int number)
+{
+    (void)number;
+    refuted("run-time error in the kernel");
+}
+
+/* Something that the harness demands is not so; it need not follow from a contract. Trials may be open. */
+static void on_abort(int number)
+{
+    (void)number;
+    if (ended) {
+        check_ledger();
+    }
+    _exit(0);
+}
+
+/* A fingerprint of what is charged to each cell by workloads of its own node; cells that hold nothing add nothing. */
+static uint64_t holds(void)
+{
+    uint64_t sum = 0;
+    for (uint64_t c = 0; c < sl_cell_limit; c++) {
+        uint64_t mixed = ((uint64_t)sl_cell_own[c] ^ c << 40) * UINT64_C(0x9E3779B97F4A7C15);
+        sum += sl_cell_own[c] != 0 ? mixed ^ mixed >> 29 : 0;
+    }
+    return sum;
+}
+
+bool refute_inside(void)
+{
+    return inside;
+}
+
+static bool worth_a_try(void)
+{
+    calls++;
+    return tries < TRIES_MAX && (calls <= TRIES_MAX / 2 || calls % 23 == 0);
+}
+
+bool refute_begin(struct refute_answer *a)
+{
+    *a = (struct refute_answer){0};
+    if (copied || !worth_a_try()) {
+        return false;
+    }
+    tries++;
+    board->tries++;
+    board->answer = *a;
+    pid_t copy = fork();
+    if (copy == 0) {
+        (void)signal(SIGILL, on_trap);
+        (void)signal(SIGABRT, on_abort);
+        (void)alarm(COPY_S);
+        inside = copied = true;
+        held_before = holds();
+        return true;
+    }
+    int status = 0;
+    if (copy < 0 || waitpid(copy, &status, 0) != copy) {
+        _exit(1);
+    }
+    if (WIFEXITED(status) && WEXITSTATUS(status) == REFUTED) {
+        _exit(REFUTED);
+    }
+    board->hung += WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM;
+    if (board->hung == HUNG_MAX) { /* it may never end, which no run shows */
+        _exit(0);
+    }
+    *a = board->answer;
+    return false;
+}
+
+void refute_broken(const char *promise)
+{
+    char why[sizeof board->why];
+    (void)snprintf(why, sizeof why, "not kept: ensures %s", promise);
+    refuted(why);
+}
+
+void refute_end(bool ok, const void *answer, size_t size)
+{
+    inside = false;
+    ended = true;
+    if (fixed & (ok ? SAME_DONE : SAME_REFUSED) && holds() != held_before) {
+        refuted("not kept: what workloads hold is the same");
+    }
+    if (ok && fixed & HOLDS) {
+        board->answer.held = true;
+        board->answer.holds = holds();
+    }
+    if (fixed & ANSWER && size > 0 && size <= REFUTE_ANSWER_MAX) {
+        board->answer.there = true;
+        memcpy(board->answer.bytes, answer, size);
+    }
+}
+
+void refute_compare(const struct refute_answer *a, bool ok, const void *answer, size_t size)
+{
+    if (a->there && memcmp(a->bytes, answer, size) != 0) {
+        refuted("another answer than the contract's");
+    }
+    if (a->held && ok && a->holds != holds()) {
+        refuted("not kept: what workloads hold is as the contract says");
+    }
+}
+
+void refute_between(void)
+{
+    if (ended) {
+        check();
+        _exit(0);
+    }
+}
+
+static void play(const struct input *input, struct timeval most)
+{
+    static uint8_t data[1 << 20];
+    FILE *file = fopen(input->path, "rb");
+    if (file == NULL) {
+        perror(input->path);
+        _exit(1);
+    }
+    size_t size = fread(data, 1, sizeof data, file);
+    for (size_t i = 0; i < sizeof targets / sizeof targets[0]; i++) {
+        if (strcmp(targets[i].name, input->target) == 0) {
+            (void)setitimer(ITIMER_PROF, &(struct itimerval){{0, 0}, most}, NULL);
+            (void)targets[i].play(data, size);
+            refute_between();
+            _exit(0);
+        }
+    }
+    fprintf(stderr, "refute: no target %s\n", input->target);
+    _exit(1);
+}
+
+/* True when something was broken. */
+static bool run(struct input *input, struct timeval most)
+{
+    pid_t copy = fork();
+    if (copy == 0) {
+        play(input, most);
+    }
+    int status = 0;
+    if (copy < 0 || waitpid(copy, &status, 0) != copy) {
+        perror("refute");
+        exit(2);
+    }
+    input->left = WIFSIGNALED(status) && WTERMSIG(status) == SIGPROF;
+    board->spoilt += !input->left && (!WIFEXITED(status) ||
+                                      (WEXITSTATUS(status) != 0 && WEXITSTATUS(status) != REFUTED));
+    return WIFEXITED(status) && WEXITSTATUS(status) == REFUTED;
+}
+
+/* The first of those that are left of which a run broke something, until the time is up; NULL when there is none. */
+static const struct input *run_all(size_t count, struct timeval most, time_t end)
+{
+    for (size_t i = 0; i < count && time(NULL) < end && board->hung < HUNG_MAX; i++) {
+        if (inputs[i].left && run(&inputs[i], most)) {
+            return &inputs[i];
+        }
+    }
+    return NULL;
+}
+
+int main(int argc, char **argv)
+{
+    size_t count = 0;
+    if (argc != 4) {
+        return 2;
+    }
+    checkers = atoi(argv[1]);
+    fixed = atoi(argv[2]);
+    time_t end = time(NULL) + atoi(argv[3]);
+    board = mmap(NULL, sizeof *board, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (board == MAP_FAILED) {
+        perror("mmap");
+        return 2;
+    }
+    while (count < INPUTS_MAX &&
+           scanf("%31s %255s", inputs[count].target, inputs[count].path) == 2) {
+        inputs[count++].left = true;
+    }
+    const struct input *by = run_all(count, first_time, end);
+    by = by == NULL ? run_all(count, second_time, end) : by;
+    if (by != NULL) {
+        printf("refuted: %s: %s %s\n", board->why, by->target, by->path);
+    } else {
+        printf("tried %u calls, of which %u did not end; %u inputs failed\n", board->tries,
+               board->hung, board->spoilt);
+    }
+    return 0;
+}
