@@ -1,41 +1,32 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: The Sluice authors
-"""What a contract in ACSL promises, as expressions of C, as far as it speaks of plain values: no quantifiers, and of
-predicates and logic functions only such as are plain themselves. What is not understood is left out, never changed.
-Integers are of 128 bits, so that nothing overflows; what is old is kept in variables before the call."""
+"""What a contract in ACSL promises, as C that says whether it was kept. Integers are of 128 bits, so that nothing
+overflows; what is old is read in the process that still has it (refute.h); predicates and logic functions become
+functions of C. What is not understood is left out, never changed.
+
+A quantifier is a loop between the bounds that it names. Where less of it can only make a promise weaker, the loop ends
+early (refute_bound); elsewhere, and where a sum takes too long, the promise counts as kept (refute_step). So what is
+said to be broken is broken."""
 import functools, pathlib, re
 
 SPECS = pathlib.Path(__file__).resolve().parent.parent
-
-TOKEN = re.compile(r"\s*(\\\w+|[A-Za-z_]\w*|\d+[uUlL]*|<==>|==>|->|<=|>=|==|!=|&&|\|\||[-+*/%<>!?:()\[\].,;{}&|^~=])")
-LEVELS = [["||"], ["&&"]]
+TOKEN = re.compile(r"\s*(\\\w+|[A-Za-z_]\w*|\d+(?:[uU]?[lL]{0,2})\b|<==>|==>|->|<=|>=|==|!=|&&|\|\||[-+*/%<>!?:()\[\].,;{}&|^~=])")
+PARTS = r"\b(requires|terminates|exits|assigns|ensures|behavior|assumes|complete|disjoint|decreases)\b"
 COMPARED = ("<", "<=", ">", ">=", "==", "!=")
 SUMS = [["+", "-"], ["*", "/", "%"]]
+CONSTANT = re.compile(r"[A-Z][A-Z0-9_]*|INT64_\w+|UINT\d+_MAX")
+NOW, OLD = "0", "1"
 
 
 class NotPlain(Exception):
     pass
 
 
-@functools.cache
-def definitions():
-    """{name: (parameters, body)} of predicates and logic functions of at most one state."""
-    found = {}
-    for path in sorted(SPECS.glob("*.acsl")):
-        text = re.sub(r"//[^\n@]*|/\*(?!@).*?\*/", " ", path.read_text(), flags=re.S)
-        for name, labels, parameters, body in re.findall(
-                r"\b(?:predicate|logic \w+)\s+(\w+)\s*(?:\{([^}]*)\})?\s*(?:\(([^)]*)\))?\s*=([^;]*);", text):
-            if "," not in labels:
-                found[name] = [p.split()[-1] for p in parameters.split(",") if p.strip()], " ".join(body.split())
-    return found
-
+# --- reading: trees as tuples ---
 
 class Reader:
-    """Of `names`, parameters of predicates, the values are known."""
-
-    def __init__(self, text, olds, names=None, depth=0):
-        self.tokens, self.at, self.olds, self.names, self.depth = [], 0, olds, names or {}, depth
-        end = 0
+    def __init__(self, text):
+        self.tokens, self.at, end = [], 0, 0
         text = text.strip()
         while end < len(text):
             found = TOKEN.match(text, end)
@@ -47,193 +38,348 @@ class Reader:
     def next(self):
         return self.tokens[self.at] if self.at < len(self.tokens) else ""
 
-    def take(self, *wanted):
-        if self.next() not in wanted:
-            return ""
+    def any(self):
         self.at += 1
-        return self.tokens[self.at - 1]
+        return self.tokens[self.at - 1] if self.at <= len(self.tokens) else ""
 
-    def need(self, wanted):
-        if not self.take(wanted):
+    def take(self, *wanted):
+        return self.any() if self.next() in wanted else ""
+
+    def need(self, *wanted):
+        if self.next() not in wanted:
             raise NotPlain(f"{wanted} instead of {self.next()}")
+        return self.any()
 
     def whole(self):
-        value = self.choice()
+        tree = self.choice()
         if self.next():
             raise NotPlain(self.next())
-        return value
+        return tree
 
     def choice(self):
-        value = self.same()
+        tree = self.same()
         if self.take("?"):
             first = self.choice()
             self.need(":")
-            value = f"({value} ? {first} : {self.choice()})"
-        return value
+            tree = "if", tree, first, self.choice()
+        return tree
 
     def same(self):
-        value = self.follows()
+        tree = self.follows()
         while self.take("<==>"):
-            value = f"(!{value} == !{self.follows()})"
-        return value
+            tree = "iff", tree, self.follows()
+        return tree
 
     def follows(self):
-        value = self.joined(0)
-        return f"(!{value} || {self.follows()})" if self.take("==>") else value
+        tree = self.either()
+        return ("imp", tree, self.follows()) if self.take("==>") else tree
 
-    def joined(self, level):
-        if level == len(LEVELS):
-            return self.compared()
-        value = self.joined(level + 1)
-        while operator := self.take(*LEVELS[level]):
-            value = f"({value} {operator} {self.joined(level + 1)})"
-        return value
+    def either(self):
+        trees = [self.both()]
+        while self.take("||"):
+            trees.append(self.both())
+        return ("or", *trees) if len(trees) > 1 else trees[0]
+
+    def both(self):
+        trees = [self.compared()]
+        while self.take("&&"):
+            trees.append(self.compared())
+        return ("and", *trees) if len(trees) > 1 else trees[0]
 
     def compared(self):
         """a <= b < c is two comparisons."""
-        value, parts = self.sum(0), []
+        trees, operators = [self.sum(0)], []
         while operator := self.take(*COMPARED):
-            other = self.sum(0)
-            parts.append(f"({value} {operator} {other})")
-            value = other
-        return f"({' && '.join(parts)})" if len(parts) > 1 else (parts or [value])[0]
+            operators.append(operator)
+            trees.append(self.sum(0))
+        return ("cmp", operators, trees) if operators else trees[0]
 
     def sum(self, level):
         if level == len(SUMS):
             return self.one()
-        value = self.sum(level + 1)
+        tree = self.sum(level + 1)
         while operator := self.take(*SUMS[level]):
-            value = f"({value} {operator} {self.sum(level + 1)})"
-        return value
+            tree = "sum", operator, tree, self.sum(level + 1)
+        return tree
 
     def one(self):
         if operator := self.take("!", "-"):
-            return f"({operator}{self.one()})"
+            return "not" if operator == "!" else "minus", self.one()
         if self.take("("):
-            value = self.choice()
+            tree = self.choice()
             self.need(")")
-            return value
-        if self.next() in ("\\old", "\\at"):
-            return self.old()
-        word = self.next()
-        self.at += 1
-        if word in ("\\true", "\\false"):
-            return "1" if word == "\\true" else "0"
-        if word == "\\result":
-            word = "refute_result"
-        elif re.fullmatch(r"\d+[uUlL]*", word):
-            return f"((__int128){word})"
-        elif not re.fullmatch(r"[A-Za-z_]\w*", word):
-            raise NotPlain(word)
-        elif word in self.names:
-            return self.names[word]
-        elif word in definitions():
-            return self.defined(word)
-        return f"((__int128){word}{self.parts()})"
-
-    def defined(self, word):
-        parameters, body = definitions()[word]
-        label = "Here"
-        if self.take("{"):
-            label = self.next()
-            self.at += 1
-            self.need("}")
-        values = []
-        if parameters:
+            return tree
+        word = self.any()
+        if word in ("\\forall", "\\exists"):
+            return self.quantified(word)
+        if word in ("\\old", "\\at"):
             self.need("(")
-            values.append(self.choice())
-            while self.take(","):
-                values.append(self.choice())
+            tree = self.choice()
+            label = self.any() if word == "\\at" and self.need(",") else "Old"
             self.need(")")
-        if len(values) != len(parameters) or label not in ("Here", "Post", "L", "Pre", "Old") or self.depth > 9:
+            return "at", label, tree
+        if word in ("\\true", "\\false"):
+            return "number", "1" if word == "\\true" else "0"
+        if re.match(r"\d", word):
+            return "number", word
+        if word != "\\result" and not re.match(r"[A-Za-z_]", word):
             raise NotPlain(word)
-        value = Reader(body, self.olds, dict(zip(parameters, values)), self.depth + 1).whole()
-        return self.kept(value) if label in ("Pre", "Old") else value
+        return self.named(word)
 
-    def kept(self, value):
-        if "refute_" in value:
-            raise NotPlain("an answer that is old")
-        self.olds.append(value)
-        return f"refute_old_{len(self.olds) - 1}"
+    def quantified(self, word):
+        kind, names = self.any(), [self.any()]
+        while self.take(","):
+            names.append(self.any())
+        self.need(";")
+        return "all" if word == "\\forall" else "some", kind, names, self.choice()
 
-    def parts(self):
-        text = ""
+    def named(self, word):
+        labels, values, parts = [], [], []
+        if self.take("{"):
+            labels.append(self.any())
+            while self.need(",", "}") == ",":
+                labels.append(self.any())
+        if self.take("("):
+            values.append(self.choice())
+            while self.need(",", ")") == ",":
+                values.append(self.choice())
+            return "call", word, labels, values
+        if labels:
+            return "call", word, labels, values
         while operator := self.take("[", ".", "->"):
+            parts.append((operator, self.choice() if operator == "[" else self.any()))
             if operator == "[":
-                text += f"[(long){self.choice()}]"
                 self.need("]")
-            else:
-                text += operator + self.next()
-                self.at += 1
-        if self.next() in ("(", "{"):
-            raise NotPlain("a predicate or a logic function")
-        return text
-
-    def old(self):
-        of_label = self.take("\\at")
-        self.at += not of_label
-        self.need("(")
-        value = self.choice()
-        if of_label:
-            self.need(",")
-            if not self.take("Pre", "Old"):
-                raise NotPlain(self.next())
-        self.need(")")
-        return self.kept(value)
+        return "name", word, parts
 
 
-def split(text, operators):
-    """At operators outside of brackets."""
-    parts, depth, last, tokens = [], 0, 0, list(TOKEN.finditer(text))
-    for token in tokens:
-        word = token.group(1)
-        depth += (word in "([{") - (word in ")]}") if len(word) == 1 else 0
-        if depth == 0 and word in operators:
-            parts.append(text[last:token.start(1)])
-            last = token.end()
-    return [*parts, text[last:]]
+@functools.cache
+def definitions():
+    """{name: (labels, parameters, body)} of predicates and logic functions."""
+    found = {}
+    for path in sorted(SPECS.glob("*.acsl")):
+        text = re.sub(r"//[^\n]*", " ", path.read_text())
+        for name, labels, parameters, body in re.findall(
+                r"\b(?:predicate|logic \w+)\s+(\w+)\s*(?:\{([^}]*)\})?\s*(?:\(([^)]*)\))?\s*="
+                r"(.*?);\s*(?=(?:@?\s*)*(?:predicate|logic|axiom|lemma|\}|\*/|@\*/|/\*))", text, flags=re.S):
+            found[name] = ([label.strip() for label in labels.split(",") if label.strip()],
+                           [p.split()[-1] for p in parameters.split(",") if p.strip()], body)
+    return found
 
 
-def conjuncts(clause):
+# --- writing ---
+
+class Scope:
+    """What names mean: values that are the same at any time, labels, and the label that counts."""
+
+    def __init__(self, values, labels, label):
+        self.values, self.labels, self.label = values, labels, label
+
+    def having(self, names):
+        return Scope(self.values | set(names), self.labels, self.label)
+
+    def at(self, name):
+        if name not in self.labels:
+            raise NotPlain(name)
+        return Scope(self.values, self.labels, self.labels[name])
+
+
+class Writer:
+    """Expressions for trees, and the functions that these call; `bad` ones are not understood by the compiler. `sign`
+    is 1 where a tree that holds less often weakens the promise no further than to be kept: 1 for the promise itself,
+    -1 under a negation, 0 for both."""
+
+    def __init__(self, bad=()):
+        self.functions, self.bad, self.count = {}, set(bad), 0
+
+    def write(self, tree, scope, sign):
+        return getattr(self, "write_" + tree[0])(tree, scope, sign)
+
+    def write_number(self, tree, _scope, _sign):
+        return f"((__int128){tree[1]})"
+
+    def write_if(self, tree, scope, sign):
+        return f"({self.write(tree[1], scope, 0)} ? {self.write(tree[2], scope, sign)} : {self.write(tree[3], scope, sign)})"
+
+    def write_iff(self, tree, scope, _sign):
+        return f"(!{self.write(tree[1], scope, 0)} == !{self.write(tree[2], scope, 0)})"
+
+    def write_imp(self, tree, scope, sign):
+        return f"(!{self.write(tree[1], scope, -sign)} || {self.write(tree[2], scope, sign)})"
+
+    def write_or(self, tree, scope, sign):
+        return "(" + " || ".join(self.write(part, scope, sign) for part in tree[1:]) + ")"
+
+    def write_and(self, tree, scope, sign):
+        return "(" + " && ".join(self.write(part, scope, sign) for part in tree[1:]) + ")"
+
+    def write_not(self, tree, scope, sign):
+        return f"(!{self.write(tree[1], scope, -sign)})"
+
+    def write_minus(self, tree, scope, _sign):
+        return f"(-{self.write(tree[1], scope, 0)})"
+
+    def write_sum(self, tree, scope, _sign):
+        return f"({self.write(tree[2], scope, 0)} {tree[1]} {self.write(tree[3], scope, 0)})"
+
+    def write_cmp(self, tree, scope, _sign):
+        values = [self.write(part, scope, 0) for part in tree[2]]
+        pairs = [f"({a} {operator} {b})" for a, operator, b in zip(values, tree[1], values[1:])]
+        return f"({' && '.join(pairs)})" if len(pairs) > 1 else pairs[0]
+
+    def write_at(self, tree, scope, sign):
+        return self.write(tree[2], scope.at(tree[1]), sign)
+
+    def write_name(self, tree, scope, sign):
+        _, word, parts = tree
+        if word in definitions() and word not in scope.values and not parts:
+            return self.write_call(("call", word, [], []), scope, sign)
+        text = "refute_result" if word == "\\result" else word
+        for operator, part in parts:
+            text += f"[(long){self.write(part, scope, 0)}]" if operator == "[" else operator + part
+        if word == "\\result" or word in scope.values and not any(o != "." for o, _ in parts) or \
+                CONSTANT.fullmatch(word) or scope.label == NOW:
+            return f"((__int128){text})"
+        if scope.label == OLD:
+            return f"((__int128)REFUTE_OLD({text}))"
+        return f"({scope.label} ? (__int128)REFUTE_OLD({text}) : (__int128){text})"
+
+    def write_call(self, tree, scope, sign):
+        _, word, labels, values = tree
+        if word not in definitions() or word in self.bad:
+            raise NotPlain(word)
+        own, parameters, _ = definitions()[word]
+        given = [scope.at(label).label for label in labels] or [scope.label] * max(len(own), 1)
+        if len(given) != max(len(own), 1) or len(values) != len(parameters):
+            raise NotPlain(word)
+        self.define(word, sign)
+        values = [self.write(value, scope, 0) for value in values]
+        return f"refute_{word}_{sign + 1}({', '.join(given + values)})"
+
+    def define(self, word, sign):
+        key = word, sign
+        if key in self.functions:
+            if self.functions[key] is None:
+                raise NotPlain(word)
+            return
+        own, parameters, body = definitions()[word]
+        labels = {label: f"at_{label}" for label in own or ["L"]}
+        self.functions[key] = ""  # it may call itself
+        try:
+            scope = Scope({f"v_{p}" for p in parameters}, {**labels, "Here": f"at_{(own or ['L'])[0]}"},
+                          f"at_{(own or ['L'])[0]}")
+            for parameter in parameters:
+                body = re.sub(rf"(?<![\w.>\\]){parameter}\b", f"v_{parameter}", body)
+            value = self.write(Reader(body).whole(), scope, sign)
+        except NotPlain:
+            self.functions[key] = None
+            raise
+        heads = ", ".join([f"int {label}" for label in labels.values()] + [f"__int128 v_{p}" for p in parameters])
+        name = f"static REFUTE_PLAIN __int128 refute_{word}_{sign + 1}({heads})"
+        self.functions[key] = f"{name};", f"{name} {{ REFUTE_CALL({value}) }}"
+
+    def write_all(self, tree, scope, sign):
+        return self.loop(tree, scope, sign, conditions(tree[3]), 1, sign <= 0)
+
+    def write_some(self, tree, scope, sign):
+        parts = tree[3][1:] if tree[3][0] == "and" else [tree[3]]
+        return self.loop(tree, scope, sign, parts, 0, sign >= 0)
+
+    def loop(self, tree, scope, sign, guards, otherwise, exact):
+        _, kind, names, body = tree
+        inner, opened, closed = scope, "", ""
+        for name in names:
+            low, high = bounds(name, guards, kind)
+            low, high = self.write(low, inner, 0), self.write(high, inner, 0)
+            inner = inner.having([name])
+            self.count += 1
+            i = self.count
+            opened += (f"({{ int ok_{i} = {otherwise}; __int128 end_{i} = {high}, {name} = {low}; "
+                       f"for (end_{i} = refute_bound({name}, end_{i}, {int(exact)}); "
+                       f"ok_{i} == {otherwise} && {name} < end_{i} && refute_step({int(exact)}); {name}++) ok_{i} = !!")
+            closed = f"; ok_{i}; }})" + closed
+        return opened + self.write(body, inner, sign) + closed
+
+    def lines(self):
+        made = [pair for pair in self.functions.values() if pair]
+        return [pair[0] for pair in made] + [pair[1] for pair in made]
+
+
+def conditions(tree):
+    """Of a ==> b && c ==> d: a, b and c."""
+    if tree[0] != "imp":
+        return []
+    return [*(tree[1][1:] if tree[1][0] == "and" else [tree[1]]), *conditions(tree[2])]
+
+
+def bounds(name, guards, kind):
+    """(first, one behind the last) that these say of a name."""
+    low, high, one = None, None, ("number", "1")
+    for guard in guards:
+        if guard[0] != "cmp":
+            continue
+        for operator, a, b in zip(guard[1], guard[2], guard[2][1:]):
+            if b == ("name", name, []) and operator in ("<", "<=") and not low:
+                low = a if operator == "<=" else ("sum", "+", a, one)
+            if a == ("name", name, []) and operator in ("<", "<=") and not high:
+                high = b if operator == "<" else ("sum", "+", b, one)
+    low = low or (("number", "0") if kind.startswith(("uint", "sl_")) else None)
+    if not low or not high:
+        raise NotPlain(f"no bounds of {name}")
+    return low, high
+
+
+# --- contracts ---
+
+def conjuncts(tree):
     """A && B, and C ==> A && B, are two promises each."""
-    sides = split(clause, ("==>",))
-    if len(split(clause, ("<==>", "?"))) > 1 or len(split(sides[-1], ("||",))) > 1:
-        return [clause]
-    return ["==>".join([*sides[:-1], part]) for part in split(sides[-1], ("&&",))]
+    if tree[0] == "and":
+        return [part for each in tree[1:] for part in conjuncts(each)]
+    if tree[0] == "imp":
+        return [("imp", tree[1], part) for part in conjuncts(tree[2])]
+    return [tree]
 
 
-def plain(kind, text, olds):
-    """([(name, expression)], whether that is all) of the clauses of a kind. A clause is read up to its first semicolon:
-    what stands before a quantifier is said for itself."""
-    found, whole = [], True
-    for name, clause in re.findall(rf"\b{kind}\s+(?:(\w+)\s*:)?([^;]*);", text):
-        for part in conjuncts(" ".join(clause.split())):
-            kept = len(olds)
-            try:
-                found.append((name or kind, Reader(part, olds).whole()))
-            except NotPlain:
-                del olds[kept:]
-                whole = False
+def trees(text, kind):
+    """[(name, tree)] of the clauses of a kind, and whether all could be read."""
+    found, whole, pieces = [], True, re.split(PARTS, text)
+    for head, clause in zip(pieces[1::2], pieces[2::2]):
+        if head != kind:
+            continue
+        name, clause = re.match(r"\s*(?:(\w+)\s*:(?!:))?(.*?);?\s*(?:\*/|@\*/)?\s*$", clause, flags=re.S).groups()
+        try:
+            found.append((name or kind, Reader(clause).whole()))
+        except NotPlain:
+            whole = False
     return found, whole
 
 
-def joined(clauses):
-    return f"({' && '.join(['1', *(clause for _, clause in clauses)])})"
-
-
-def promises(contract):
-    """([what is to be kept before the call], [(name, expression)]) of those that are plain."""
-    olds = []
+def promises(contract, parameters=(), bad=()):
+    """([lines of C that define functions], [(name, expression)]) of what can be said in C."""
+    scope = Scope(set(parameters), {"Pre": OLD, "Old": OLD, "Post": NOW, "Here": NOW}, NOW)
+    writer, found, ways = Writer(bad), [], []
+    contract = re.sub(r"//[^\n]*", " ", contract)
     common, *behaviors = re.split(r"\bbehavior\s+\w+\s*:", contract)
-    found, _ = plain("ensures", common, olds)
-    ways = []
+
+    def said(tree, sign, where):
+        try:
+            return writer.write(tree, where, sign)
+        except NotPlain:
+            return None
+
+    def ensured(text):
+        rows = [(name, said(part, 1, scope)) for name, tree in trees(text, "ensures")[0] for part in conjuncts(tree)]
+        return [(name, value) for name, value in rows if value]
+
+    found += ensured(common)
     for text in behaviors:
-        assumed, whole = plain("assumes", text, olds)
-        olds.append(joined(assumed))
-        applies = f"refute_old_{len(olds) - 1}"
-        ensured, _ = plain("ensures", text, olds)
-        ways.append(f"({applies} && {joined(ensured)})")
-        found += [(name, f"(!{applies} || {clause})") for name, clause in ensured if whole]
-    if "complete behaviors;" in contract:
+        assumed, whole = trees(text, "assumes")
+        values = [said(tree, -1, scope.at("Old")) for _, tree in assumed]
+        promised = ensured(text)
+        if whole and None not in values:
+            found += [(name, f"(!({' && '.join(values)}) || {value})") for name, value in promised]
+        weaker = [said(tree, 1, scope.at("Old")) for _, tree in assumed] + [value for _, value in promised]
+        ways.append(f"({' && '.join(['1', *(v for v in weaker if v)])})")
+    if re.search(r"complete\s+behaviors", contract):
         found.append(("behaviors", f"({' || '.join(ways)})"))
-    return olds, found
+    return writer.lines(), found

@@ -164,9 +164,17 @@ class Runs(unittest.TestCase):
         refuter = refute.Refuter(BUILD, {path: text}, lambda _: headers, 20)
         return refuter.refuted(found[key], directory) or ""
 
+    def without_promises(self, *mutant):
+        with unittest.mock.patch.object(clauses, "promises", lambda *_: ([], [])):
+            return self.refuted(*mutant)
+
     def test_a_checker_says_no(self):
-        self.assertIn("sl_ledger_valid says no", self.refuted(
+        self.assertIn("sl_ledger_valid says no", self.without_promises(
             "ledger_move.c", "unlink_cells", "{ sl_chain_unlink(link - 1);=> ;}"))
+
+    def test_another_answer_than_the_only_one(self):
+        self.assertIn("another answer", self.without_promises(
+            "ledger_check.c", "is_quota", "return {amount >= 0 && amount <= SL_AMOUNT_UNLIMITED=>not};"))
 
     def test_a_run_time_error(self):
         self.assertIn("run-time error", self.refuted("ledger_move.c", "unlink_cells",
@@ -175,8 +183,8 @@ class Runs(unittest.TestCase):
     def test_a_promise_that_is_not_kept(self):
         self.assertIn("ensures up", self.refuted("ledger_move.c", "move", "return {status=>SL_OK};"))
 
-    def test_another_answer_than_the_only_one(self):
-        self.assertIn("another answer", self.refuted("ledger_move.c", "is_under", "return at {===>!=} top;"))
+    def test_a_promise_about_what_was_before(self):
+        self.assertIn("ensures own", self.refuted("preempt_trial.c", "charge_promises", "if ({status != SL_OK=>not}) {"))
 
     def test_what_survives_the_proofs_is_not_refuted(self):
         self.assertEqual(self.refuted(
@@ -184,42 +192,68 @@ class Runs(unittest.TestCase):
 
 
 class Clauses(unittest.TestCase):
-    def said(self, ensures):
-        olds, found = clauses.promises(f"/*@ requires a: b; ensures {ensures}; */")
-        plain = [re.sub(r"\(\(__int128\)([^()]*)\)", r"\1", text) for _, text in found]
-        return [re.sub(r"\(\(__int128\)(.*?)\)$", r"\1", old) for old in olds], plain
+    """What contracts become in C; casts and the names of loops are left out here."""
+
+    def said(self, text, contract=""):
+        functions, found = clauses.promises(contract or f"/*@ requires a: b;\n ensures {text};\n*/", ["p"])
+        return [re.sub(r"\(\(__int128\)(REFUTE_OLD\([^()]*\)|[^()]*)\)", r"\1", value) for _, value in found]
 
     def test_each_part_is_a_promise(self):
-        self.assertEqual(self.said("x: a < b && !c"), ([], ["(a < b)", "(!c)"]))
-        self.assertEqual(self.said("\\result ==> a && b"), ([], ["(!refute_result || a)", "(!refute_result || b)"]))
+        self.assertEqual(self.said("x: a < b && !c"), ["(a < b)", "(!c)"])
+        self.assertEqual(self.said("\\result ==> a && b"), ["(!refute_result || a)", "(!refute_result || b)"])
 
     def test_what_hangs_together_stays_together(self):
-        self.assertEqual(self.said("a || b && c"), ([], ["(a || (b && c))"]))
-        self.assertEqual(self.said("a <==> b && c"), ([], ["(!a == !(b && c))"]))
-        self.assertEqual(self.said("a ==> b ==> c"), ([], ["(!a || (!b || c))"]))
-        self.assertEqual(self.said("a == (b ? c : d)"), ([], ["(a == (b ? c : d))"]))
+        self.assertEqual(self.said("a || b && c"), ["(a || (b && c))"])
+        self.assertEqual(self.said("a <==> b && c"), ["(!a == !(b && c))"])
+        self.assertEqual(self.said("a ==> b ==> c"), ["(!a || (!b || c))"])
+        self.assertEqual(self.said("a == (b ? c : d)"), ["(a == (b ? c : d))"])
+        self.assertEqual(self.said("a - 1 - b < c * 2"), ["(((a - 1) - b) < (c * 2))"])
 
     def test_comparisons_in_a_row(self):
-        self.assertEqual(self.said("0 <= a < b"), ([], ["((0 <= a) && (a < b))"]))
+        self.assertEqual(self.said("0 <= a < b"), ["((0 <= a) && (a < b))"])
 
     def test_what_was_before_the_call(self):
-        self.assertEqual(self.said("a == \\old(b) + 1"), (["b"], ["(a == (refute_old_0 + 1))"]))
-        self.assertEqual(self.said("a == \\at(b, Pre)"), (["b"], ["(a == refute_old_0)"]))
+        self.assertEqual(self.said("a == \\old(b) + 1"), ["(a == (REFUTE_OLD(b) + 1))"])
+        self.assertEqual(self.said("a == \\at(b[p], Pre)"), ["(a == ((__int128)REFUTE_OLD(b[(long)p])))"])
+        self.assertEqual(self.said("a == \\old(p + SL_X_MAX)"), ["(a == (p + SL_X_MAX))"])
 
-    def test_what_is_not_plain_is_left_out(self):
-        for clause in ("Sound(a)", "a ==> Sound{Pre,Post}(a)", "\\forall integer i; 0 <= i < a ==> b[i] == 0",
-                       "a <==> (\\exists integer i; b[i] == 0)", "a == \\at(b, Here)", "a || \\valid(b)"):
-            self.assertEqual(self.said(clause), ([], []), clause)
-        self.assertEqual(self.said("a && Sound(b) && \\forall integer i; b[i] || c"), ([], ["a"]))
+    def loops(self, clause):
+        """Of each loop: its bounds, and whether it has to go to its end."""
+        return re.findall(r"end_\d+ = (?!refute)(.*?), \w+ = (.*?); for .*?refute_bound\(\w+, \w+, (\d)\)", self.said(clause)[0])
 
-    def test_what_a_contract_leaves_no_choice_about(self):
-        own = "\\forall integer c; 0 <= c < SL_CELLS_MAX ==> sl_cell_own[c] == \\old(sl_cell_own[c])"
+    def test_a_loop_may_end_early_only_where_that_weakens_the_promise(self):
+        every, some = "(\\forall integer i; 0 <= i < a ==> b[i])", "(\\exists integer i; 0 < i <= a && b[i])"
+        self.assertEqual(self.loops(every), [("a", "0", "0")])
+        self.assertEqual(self.loops(some), [("(a + 1)", "(0 + 1)", "1")])
+        self.assertEqual(self.loops(f"{every} ==> c"), [("a", "0", "1")])
+        self.assertEqual(self.loops(f"!{some}"), [("(a + 1)", "(0 + 1)", "0")])
+        self.assertEqual(self.loops(f"c <==> {every}"), [("a", "0", "1")])
+        self.assertEqual(self.loops(f"c <==> {some}"), [("(a + 1)", "(0 + 1)", "1")])
+
+    def test_predicates_become_functions(self):
+        with unittest.mock.patch.object(clauses, "definitions", lambda: {
+                "Same": (["A", "B"], ["x"], "\\at(a[x], A) == \\at(a[x], B)"), "sum": (["L"], ["n"], "n <= 0 ? 0 : sum(n - 1) + a[n - 1]"),
+                "Odd": ([], [], "\\separated(a, b)")}):
+            self.assertEqual(self.said("Same{Pre,Post}(p) && Odd"), ["refute_Same_2(1, 0, p)"])
+            functions, _ = clauses.promises("/*@ ensures sum(p) == \\old(sum(p)); */", ["p"])
+            self.assertEqual(len(functions), 2)  # declared and defined
+            self.assertIn("refute_sum_1(at_L, ", functions[1])
+
+    def test_behaviors(self):
+        contract = ("/*@ behavior done: assumes a; ensures x: b; behavior refused: assumes Unknown(c); ensures d;"
+                    " complete behaviors; */")
+        self.assertEqual(self.said("", contract), ["(!(REFUTE_OLD(a)) || b)", "((1 && REFUTE_OLD(a) && b) || (1 && d))"])
+
+    def test_what_is_not_understood_is_left_out(self):
+        for clause in ("Unknown(a)", "a ==> Unknown{Pre,Post}(a)", "\\forall integer i; b[i] == 0", "a == \\at(b, Somewhere)",
+                       "a || \\valid(b)", "\\let x = a; x < b", "a <==> (\\exists integer i; b[i] == 0)"):
+            self.assertEqual(self.said(clause), [], clause)
+
+    def test_a_contract_that_leaves_one_answer(self):
         for clause, nothing, something in (
-                ("\\result <==> Sound(a)", 1, 0), ("\\result == sum(a)", 1, 0), ("\\result <==> LedgerChecked", 1, 1),
-                ("\\result == SL_OK <==> a", 0, 0), ("a ==> \\result == b", 0, 0), ("\\result == a || b", 0, 0),
-                (f"\\result == SL_OK ==> {own} + PlanSum(c, sl_plan.claim_count)", 2, 2),
-                (f"\\result == SL_OK ==> {own} + other(c)", 0, 0), ("\\result != SL_OK ==> UsageSame{Pre,Post} && a", 4, 4),
-                ("OwnElsewhere{Old, Post}(-1)", 12, 12), ("OwnElsewhere{Old, Post}(cell)", 0, 0)):
+                ("\\result <==> Sound(a)", True, False), ("\\result == sum(a)", True, False),
+                ("\\result <==> LedgerChecked", True, True), ("\\result == SL_OK <==> a", False, False),
+                ("a ==> \\result == b", False, False), ("\\result == a || b", False, False)):
             for assigned, fixed in (("\\nothing", nothing), ("x", something)):
                 contract = f"/*@ assigns {assigned};\n ensures result: {clause};\n*/"
                 self.assertEqual(refute.fixed(contract), fixed, contract)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* One call of a changed function in a run of the unchanged core (specs/prove/refute.py makes the caller). */
+/* One call of a changed function in a run of the unchanged core. specs/prove/refute.py makes the caller, and
+ * specs/prove/clauses.py what it asks about the contract. */
 #ifndef SL_REFUTE_H
 #define SL_REFUTE_H
 #include <stdbool.h>
@@ -10,24 +11,51 @@
 
 enum { REFUTE_ANSWER_MAX = 16 };
 struct refute_answer {
-    bool there; /* bytes are what it answered */
+    bool there;
     unsigned char bytes[REFUTE_ANSWER_MAX];
-    bool held; /* holds is what the nodes' workloads held then */
-    uint64_t holds;
 };
 
 /* True within the call of the changed function: what it calls itself is changed, too. */
 bool refute_inside(void);
 /* True in a copy of the process, made for this call: there the changed function is called, then refute_end, and the
  * copy goes on unchanged until the step of the harness ends. False in the process itself, after the copy has ended;
- * `a` is what it did, as far as the contract fixes that. Ends the process when the copy broke something. */
+ * `a` is what it answered, if the contract fixes that. Ends the process when the copy broke something. */
 bool refute_begin(struct refute_answer *a);
-/* In the copy: a promise of the contract is not kept. Ends it. */
-_Noreturn void refute_broken(const char *promise);
-/* In the copy, when all of them are; `ok`: it did not refuse. */
-void refute_end(bool ok, const void *answer, size_t size);
-/* In the process itself: what the unchanged function did. Ends the process when the changed one did otherwise. */
-void refute_compare(const struct refute_answer *a, bool ok, const void *answer, size_t size);
+/* In the copy, when the changed function has returned. */
+void refute_end(const void *answer, size_t size);
+/* In the process itself: what the unchanged function answers. Ends the process when the changed one said otherwise. */
+void refute_compare(const struct refute_answer *a, const void *answer, size_t size);
 /* Between two steps of the harness. */
 void refute_between(void);
+
+/* --- promises of the contract, asked in the copy between the call and refute_end --- */
+
+#define REFUTE_PLAIN __attribute__((unused, no_sanitize("undefined")))
+/* A promise counts as kept when it costs too much to find out, and is not asked again when that happens often. */
+#define REFUTE_PROMISE(number, name, promise)                                                      \
+    do {                                                                                           \
+        if (refute_ask(number)) {                                                                  \
+            refute_told(number, name, promise);                                                    \
+        }                                                                                          \
+    } while (0)
+bool refute_ask(unsigned number);
+void refute_told(unsigned number, const char *name, bool kept);
+
+/* What a variable was before the call; of at most 16 bytes. */
+#define REFUTE_OLD(place) (*(__typeof__(place) *)refute_old(&(place), sizeof(place)))
+const void *refute_old(const void *at, size_t size);
+
+/* A loop over [from, end): where it ends when it has to be `exact`, and when it may end early. */
+__int128 refute_bound(__int128 from, __int128 end, bool exact);
+bool refute_step(bool exact);
+/* A function of the specification. */
+#define REFUTE_CALL(value)                                                                         \
+    if (!refute_enter()) {                                                                         \
+        return 0;                                                                                  \
+    }                                                                                              \
+    __int128 value_of_it = (value);                                                                \
+    refute_leave();                                                                                \
+    return value_of_it;
+bool refute_enter(void);
+void refute_leave(void);
 #endif
