@@ -49,7 +49,7 @@ checks_of_text() {
     stage fuzz-afl 1200 env FUZZ_SEED=1 $make fuzz FUZZ_SECONDS=8 ENGINE=afl
     # Every mutant of what the last merge changed and 60 others, of functions whose mutants take little, other ones with
     # every commit, as far as time allows.
-    stage prove-mutants 1800 $make prove-mutants SAMPLE=60 KNOWN=1 COST=3 KEEP=1 BUDGET=240 PROVE_JOBS=1 \
+    stage prove-mutants 1800 $make prove-mutants SAMPLE=60 KNOWN=1 COST=3 RUNS=5 KEEP=1 BUDGET=240 PROVE_JOBS=1 \
         SEED="$(git rev-parse HEAD)" $(git rev-parse -q --verify HEAD^ >"$logs/before" && echo CHANGED=HEAD^)
 }
 checks_of_programs() {

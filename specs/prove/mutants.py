@@ -20,8 +20,9 @@ The table (specs/mutants.json) has an entry for each function of which all mutan
 what survived and why, and what one mutant takes. A run without --sample judges what is not in the table, or was of
 another text, those with few goals first, and adds each function when it is judged. With --quick no solver is asked: what
 no run refutes is late, at 0 seconds, and --left asks solvers about those. --again asks about all that
-were late or outrun once more, with more time and about all of their goals. --known with --sample draws from functions alone that are in the table as they stand and of
-which a mutant takes no more than --cost seconds.
+were late or outrun once more, with more time and about all of their goals. --known with --sample draws from functions
+alone that are in the table as they stand and of which a mutant takes no more than --cost seconds, and none that was
+late or outrun.
 
 usage: mutants.py --build DIR [--table FILE] [--sample N [--seed S] [--known]] [--functions a,b] [--changed COMMIT]
                   [--quick] [--left] [--again] FILE..."""
@@ -466,6 +467,9 @@ def choose(args, texts, table):
         drawn = [row for row in drawn if table.stands(row[0], texts[row[0]], row[1]) and
                  table.entry(row[0], row[1].name)["seconds"] <= args.cost]
     rest = [m for row in drawn for m in row[2]]
+    if args.known:
+        rest = [m for m in rest for entry in [table.entry(m.path, m.function)]
+                if m.key not in entry["late"] and m.key not in entry["outrun"]]
     random.Random(args.seed).shuffle(rest)
     return whole, rest
 

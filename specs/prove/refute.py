@@ -48,20 +48,21 @@ def contract_of(text, function, headers):
     for header in headers:
         at = re.search(rf"\b{function.name}\(", mutations.code_of(header))
         if at:
-            return header[max(header.rfind("/*@", 0, at.start()), 0):at.start()]
-    last = text[function.first:function.start].rpartition("/*@")[2]
+            return header[max(header.rfind("/*@", 0, at.start()), 0):at.start()].partition("*/")[0]
+    last = text[function.first:function.start].rpartition("/*@")[2].partition("*/")[0]
     return "" if re.match(r"\s*(ghost|predicate|logic|lemma|axiomatic|inductive)\b", last) else last
 
 
-def fixed(contract):
+def fixed(contract, boolean):
     """Does the contract leave only one answer, and is nothing else done? Checkers write notes that no predicate of
     these reads."""
     if "behavior" in contract:
         return False
     promised = [" ".join(clause.split()) for clause in re.findall(r"\bensures\s+(?:\w+\s*:)?([^;]*);", contract)]
-    only = r"\\result <==>|\\result == (?!.*(?:==>|\|\|))"
+    same = r"\\result (?:== 1 )?<==>" if boolean else r"\\result <==>"
+    only = rf"{same}|\\result == (?!.*(?:==>|\|\|))"
     if not re.search(r"\bassigns\s+\\nothing\s*;", contract):
-        only = rf"\\result <==> (?:{CHECKED})$"
+        only = rf"{same} (?:{CHECKED})$"
     return any(re.match(only, clause) for clause in promised)
 
 
@@ -162,8 +163,8 @@ class Refuter:
         subprocess.run([*COMPILE, "-c", "-o", str(own), str(source)], cwd=ROOT, check=True)
         others = [str(o) for o in self.objects if o != self.build / path.with_suffix(".o")]
         subprocess.run(["gcc", "-mcmodel=medium", "-o", str(program), str(own), *others], check=True)
-        answer = fixed(contract_of(self.texts[path], function, self.headers(path)))
-        done = subprocess.run([str(program), str(checkers(path)), str(answer), str(self.seconds)], cwd=ROOT,
+        answer = fixed(contract_of(self.texts[path], function, self.headers(path)), "bool" in function.returns)
+        done = subprocess.run([str(program), str(checkers(path)), str(int(answer)), str(self.seconds)], cwd=ROOT,
                               input=inputs, text=True, capture_output=True, check=True)
         program.unlink()
         return done.stdout.strip()

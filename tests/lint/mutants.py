@@ -174,7 +174,7 @@ class Runs(unittest.TestCase):
 
     def test_another_answer_than_the_only_one(self):
         self.assertIn("another answer", self.without_promises(
-            "ledger_check.c", "is_quota", "return {amount >= 0 && amount <= SL_AMOUNT_UNLIMITED=>not};"))
+            "ledger_check.c", "is_quota", "return amount >= {0=>1} && amount <= SL_AMOUNT_UNLIMITED;"))
 
     def test_a_run_time_error(self):
         self.assertIn("run-time error", self.refuted("ledger_move.c", "unlink_cells",
@@ -256,7 +256,9 @@ class Clauses(unittest.TestCase):
                 ("a ==> \\result == b", False, False), ("\\result == a || b", False, False)):
             for assigned, fixed in (("\\nothing", nothing), ("x", something)):
                 contract = f"/*@ assigns {assigned};\n ensures result: {clause};\n*/"
-                self.assertEqual(refute.fixed(contract), fixed, contract)
+                self.assertEqual(refute.fixed(contract, True), fixed, contract)
+        self.assertTrue(refute.fixed("assigns \\nothing; ensures \\result == 1 <==> a;", True))
+        self.assertFalse(refute.fixed("assigns \\nothing; ensures \\result == 1 <==> a;", False))
 
 
 class TheTable(unittest.TestCase):
