@@ -10,7 +10,8 @@ said to be broken is broken."""
 import functools, pathlib, re
 
 SPECS = pathlib.Path(__file__).resolve().parent.parent
-TOKEN = re.compile(r"\s*(\\\w+|[A-Za-z_]\w*|\d+(?:[uU]?[lL]{0,2})\b|<==>|==>|->|<=|>=|==|!=|&&|\|\||[-+*/%<>!?:()\[\].,;{}&|^~=])")
+TOKEN = re.compile(r"\s*(\\\w+|[A-Za-z_]\w*|\d+(?:[uU]?[lL]{0,2})\b|<==>|==>|->|<=|>=|==|!=|&&|\|\||"
+                   r"[-+*/%<>!?:()\[\].,;{}&|^~=])")
 PARTS = r"\b(requires|terminates|exits|assigns|ensures|behavior|assumes|complete|disjoint|decreases)\b"
 COMPARED = ("<", "<=", ">", ">=", "==", "!=")
 SUMS = [["+", "-"], ["*", "/", "%"]]
@@ -112,6 +113,11 @@ class Reader:
         word = self.any()
         if word in ("\\forall", "\\exists"):
             return self.quantified(word)
+        if word in ("\\min", "\\max"):
+            self.need("(")
+            first, _, second = self.choice(), self.need(","), self.choice()
+            self.need(")")
+            return "if", ("cmp", ["<" if word == "\\min" else ">"], [first, second]), first, second
         if word in ("\\old", "\\at"):
             self.need("(")
             tree = self.choice()
@@ -155,16 +161,18 @@ class Reader:
 
 @functools.cache
 def definitions():
-    """{name: (labels, parameters, body)} of predicates and logic functions."""
-    found = {}
+    """{(name, number of parameters): (labels, names of parameters, body)} of predicates and logic functions; none that
+    is defined twice."""
+    found, twice = {}, set()
     for path in sorted(SPECS.glob("*.acsl")):
         text = re.sub(r"//[^\n]*", " ", path.read_text())
         for name, labels, parameters, body in re.findall(
                 r"\b(?:predicate|logic \w+)\s+(\w+)\s*(?:\{([^}]*)\})?\s*(?:\(([^)]*)\))?\s*="
                 r"(.*?);\s*(?=(?:@?\s*)*(?:predicate|logic|axiom|lemma|\}|\*/|@\*/|/\*))", text, flags=re.S):
-            found[name] = ([label.strip() for label in labels.split(",") if label.strip()],
-                           [p.split()[-1] for p in parameters.split(",") if p.strip()], body)
-    return found
+            names = [p.split()[-1] for p in parameters.split(",") if p.strip()]
+            twice |= {(name, len(names))} & found.keys()
+            found[name, len(names)] = [label.strip() for label in labels.split(",") if label.strip()], names, body
+    return {key: found[key] for key in found if key not in twice}
 
 
 # --- writing ---
@@ -232,7 +240,7 @@ class Writer:
 
     def write_name(self, tree, scope, sign):
         _, word, parts = tree
-        if word in definitions() and word not in scope.values and not parts:
+        if (word, 0) in definitions() and word not in scope.values and not parts:
             return self.write_call(("call", word, [], []), scope, sign)
         text = "refute_result" if word == "\\result" else word
         for operator, part in parts:
@@ -246,23 +254,25 @@ class Writer:
 
     def write_call(self, tree, scope, sign):
         _, word, labels, values = tree
-        if word not in definitions() or word in self.bad:
+        defined = word, len(values)
+        if defined not in definitions() or word in self.bad:
             raise NotPlain(word)
-        own, parameters, _ = definitions()[word]
+        own = definitions()[defined][0]
         given = [scope.at(label).label for label in labels] or [scope.label] * max(len(own), 1)
-        if len(given) != max(len(own), 1) or len(values) != len(parameters):
+        if len(given) != max(len(own), 1):
             raise NotPlain(word)
-        self.define(word, sign)
+        self.define(defined, sign)
         values = [self.write(value, scope, 0) for value in values]
-        return f"refute_{word}_{sign + 1}({', '.join(given + values)})"
+        return f"refute_{word}_{len(values)}{sign + 1}({', '.join(given + values)})"
 
-    def define(self, word, sign):
-        key = word, sign
+    def define(self, defined, sign):
+        word, count = defined
+        key = defined, sign
         if key in self.functions:
             if self.functions[key] is None:
                 raise NotPlain(word)
             return
-        own, parameters, body = definitions()[word]
+        own, parameters, body = definitions()[defined]
         labels = {label: f"at_{label}" for label in own or ["L"]}
         self.functions[key] = ""  # it may call itself
         try:
@@ -275,7 +285,7 @@ class Writer:
             self.functions[key] = None
             raise
         heads = ", ".join([f"int {label}" for label in labels.values()] + [f"__int128 v_{p}" for p in parameters])
-        name = f"static REFUTE_PLAIN __int128 refute_{word}_{sign + 1}({heads})"
+        name = f"static REFUTE_PLAIN __int128 refute_{word}_{count}{sign + 1}({heads})"
         self.functions[key] = f"{name};", f"{name} {{ REFUTE_CALL({value}) }}"
 
     def write_all(self, tree, scope, sign):

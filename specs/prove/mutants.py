@@ -26,7 +26,7 @@ late or outrun.
 
 usage: mutants.py --build DIR [--table FILE] [--sample N [--seed S] [--known]] [--functions a,b] [--changed COMMIT]
                   [--quick] [--left] [--again] FILE..."""
-import argparse, concurrent.futures, fcntl, functools, hashlib, json, os, pathlib, random, re, resource, shutil
+import argparse, atexit, concurrent.futures, fcntl, functools, hashlib, json, os, pathlib, random, re, resource, shutil
 import signal, subprocess, sys, threading, time
 
 import mutations
@@ -247,7 +247,7 @@ class Judge:
     def verdict(self, mutant, number):
         """(verdict, why, seconds that the solvers had: 0 when none was asked), or None for one that does not count."""
         path = pathlib.Path(mutant.path)
-        changed = self.args.build / "prove/mutant" / str(number) / path.name
+        changed = self.args.work / str(number) / path.name
         changed.parent.mkdir(parents=True, exist_ok=True)
         changed.write_text(mutant.applied(self.texts[path]))
         if not self.counts(path, changed):
@@ -608,6 +608,8 @@ def main():
             print(f"{mutant.path} {mutant.function}: {mutant.key}")
         return 0
     args.env = environment(args.build)
+    args.work = args.build / "prove/mutant" / str(os.getpid())  # others may be at work in the same directory
+    atexit.register(shutil.rmtree, args.work, ignore_errors=True)
     report = Report(table, texts)
     refuter = refute.Refuter(args.build, texts, lambda path: [here(h) for h in included(texts[path], here)],
                              args.runs) if args.runs else None

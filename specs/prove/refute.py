@@ -2,8 +2,9 @@
 # SPDX-FileCopyrightText: The Sluice authors
 """Refutes a mutant by a run, where one is found: the unchanged core plays the fuzzers' inputs, and in a copy of the
 process one call of one function is changed. Until that call everything is as it is proved, and after it again. So when
-then the kernel makes a run-time error, or a checker of what every step keeps says no, or the call itself answers
-otherwise than the function's contract fixes, a goal of the changed function is false. No prover is asked.
+then the kernel makes a run-time error, or a promise of the function's contract is not kept (clauses.py), or the call
+answers otherwise than the contract fixes, or a checker of what every step keeps says no, a goal of the changed function
+is false. No prover is asked.
 
 Which checkers count depends on the file, since not every predicate is proved to be kept by every function
 (docs/guarantees.md): the ledger's by all, those of records, places, claims and second passes by all but the ledger's
@@ -67,6 +68,7 @@ def fixed(contract, boolean):
 
 
 def checkers(path):
+    """As refute.c takes it."""
     return 1 if re.search(r"/(ledger|trail)\w*\.c$", str(path)) else 2
 
 
@@ -83,8 +85,8 @@ def head_of(text, function):
 
 
 def caller(text, function, changed, promised):
-    """The text with the function's two bodies, and one that chooses: for each call of the function. `promised` is of
-    clauses.promises; each has a line of its own."""
+    """The text with the function's two bodies, and one that chooses at each call. `promised` is of clauses.promises;
+    each has a line of its own."""
     head = head_of(text, function)
     kept, returns = re.match(r"((?:static |inline )*)(.*)", head.group(1), flags=re.S).groups()
     parameters, names = parameters_of(text, function)
@@ -149,7 +151,7 @@ class Refuter:
             lines, before = source.read_text().splitlines(), len(bad)
             for number in re.findall(r"refute\.c:(\d+):\d+: error", done.stderr):
                 line = lines[int(number) - 1]
-                bad.update(re.findall(r"^static REFUTE_PLAIN __int128 refute_(\w+)_\d\(", line))
+                bad.update(re.findall(r"^static REFUTE_PLAIN __int128 refute_(\w+)_\d+\(", line))
                 bad.update(row for row in promised if line.endswith(f"{row[1]});"))
             if len(bad) == before:
                 raise RuntimeError(f"{path}: {function.name}: {done.stderr}")

@@ -124,7 +124,7 @@ class Canary(unittest.TestCase):
 
     def setUp(self):
         text = (ROOT / CANARY).read_text()
-        args = argparse.Namespace(build=OWN, timeout=5, more=5, limit=300, again=False, quick=False)
+        args = argparse.Namespace(build=OWN, work=OWN / "prove/mutant", timeout=5, more=5, limit=300, again=False, quick=False)
         (OWN / "prove").mkdir(parents=True, exist_ok=True)
         args.env = mutants.environment(OWN)
         self.judge = mutants.Judge(args, {CANARY: text})
@@ -207,6 +207,7 @@ class Clauses(unittest.TestCase):
         self.assertEqual(self.said("a <==> b && c"), ["(!a == !(b && c))"])
         self.assertEqual(self.said("a ==> b ==> c"), ["(!a || (!b || c))"])
         self.assertEqual(self.said("a == (b ? c : d)"), ["(a == (b ? c : d))"])
+        self.assertEqual(self.said("a == \\min(b, c)"), ["(a == ((b < c) ? b : c))"])
         self.assertEqual(self.said("a - 1 - b < c * 2"), ["(((a - 1) - b) < (c * 2))"])
 
     def test_comparisons_in_a_row(self):
@@ -232,12 +233,12 @@ class Clauses(unittest.TestCase):
 
     def test_predicates_become_functions(self):
         with unittest.mock.patch.object(clauses, "definitions", lambda: {
-                "Same": (["A", "B"], ["x"], "\\at(a[x], A) == \\at(a[x], B)"), "sum": (["L"], ["n"], "n <= 0 ? 0 : sum(n - 1) + a[n - 1]"),
-                "Odd": ([], [], "\\separated(a, b)")}):
-            self.assertEqual(self.said("Same{Pre,Post}(p) && Odd"), ["refute_Same_2(1, 0, p)"])
+                ("Same", 1): (["A", "B"], ["x"], "\\at(a[x], A) == \\at(a[x], B)"), ("sum", 1): (["L"], ["n"], "n <= 0 ? 0 : sum(n - 1) + a[n - 1]"),
+                ("Odd", 0): ([], [], "\\separated(a, b)")}):
+            self.assertEqual(self.said("Same{Pre,Post}(p) && Odd"), ["refute_Same_12(1, 0, p)"])
             functions, _ = clauses.promises("/*@ ensures sum(p) == \\old(sum(p)); */", ["p"])
             self.assertEqual(len(functions), 2)  # declared and defined
-            self.assertIn("refute_sum_1(at_L, ", functions[1])
+            self.assertIn("refute_sum_11(at_L, ", functions[1])
 
     def test_behaviors(self):
         contract = ("/*@ behavior done: assumes a; ensures x: b; behavior refused: assumes Unknown(c); ensures d;"
