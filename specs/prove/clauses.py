@@ -15,7 +15,7 @@ TOKEN = re.compile(r"\s*(\\\w+|[A-Za-z_]\w*|\d+(?:[uU]?[lL]{0,2})\b|<==>|==>|->|
 PARTS = r"\b(requires|terminates|exits|assigns|ensures|behavior|assumes|complete|disjoint|decreases)\b"
 COMPARED = ("<", "<=", ">", ">=", "==", "!=")
 SUMS = [["+", "-"], ["*", "/", "%"]]
-CONSTANT = re.compile(r"[A-Z][A-Z0-9_]*|INT64_\w+|UINT\d+_MAX")
+CONSTANT = re.compile(r"[A-Z][A-Z0-9_]*")
 NOW, OLD = "0", "1"
 
 
@@ -216,10 +216,10 @@ class Writer:
         return f"(!{self.write(tree[1], scope, -sign)} || {self.write(tree[2], scope, sign)})"
 
     def write_or(self, tree, scope, sign):
-        return "(" + " || ".join(self.write(part, scope, sign) for part in tree[1:]) + ")"
+        operator = " || " if tree[0] == "or" else " && "
+        return f"({operator.join(self.write(part, scope, sign) for part in tree[1:])})"
 
-    def write_and(self, tree, scope, sign):
-        return "(" + " && ".join(self.write(part, scope, sign) for part in tree[1:]) + ")"
+    write_and = write_or
 
     def write_not(self, tree, scope, sign):
         return f"(!{self.write(tree[1], scope, -sign)})"

@@ -135,19 +135,22 @@ class Refuter:
             raise RuntimeError(f"{path}: {function.name} is refuted as it stands ({again})")
         return f"{why} ({one})"
 
-    def plain(self, path, function, directory):
-        """The promises that a compiler understands: others name what only the proofs have."""
+    def asked(self, path, function, directory):
+        """(the promises that a compiler understands, since others name what only the proofs have; whether the answer is
+        fixed)"""
         key, bad, source = (path, function.name), set(), directory / "refute.c"
+        if key in self.known:
+            return self.known[key]
         contract = contract_of(self.texts[path], function, self.headers(path))
-        while key not in self.known:
+        while True:
             functions, promised = clauses.promises(contract, parameters_of(self.texts[path], function)[1], bad)
             promised = [row for row in promised if row not in bad]
             source.write_text(caller(self.texts[path], function, self.texts[path], (functions, promised)))
             done = subprocess.run([*COMPILE, "-fsyntax-only", str(source)], cwd=ROOT, check=False, text=True,
                                   capture_output=True)
             if done.returncode == 0:
-                self.known[key] = functions, promised
-                break
+                self.known[key] = (functions, promised), fixed(contract, "bool" in function.returns)
+                return self.known[key]
             lines, before = source.read_text().splitlines(), len(bad)
             for number in re.findall(r"refute\.c:(\d+):\d+: error", done.stderr):
                 line = lines[int(number) - 1]
@@ -155,17 +158,15 @@ class Refuter:
                 bad.update(row for row in promised if line.endswith(f"{row[1]});"))
             if len(bad) == before:
                 raise RuntimeError(f"{path}: {function.name}: {done.stderr}")
-        return self.known[key]
 
     def played(self, path, function, changed, directory, inputs):
         """What the program says of a text of the file."""
         source, own, program = directory / "refute.c", directory / "refute.o", directory / "refute"
-        promised = self.plain(path, function, directory)
+        promised, answer = self.asked(path, function, directory)
         source.write_text(caller(self.texts[path], function, changed, promised))
         subprocess.run([*COMPILE, "-c", "-o", str(own), str(source)], cwd=ROOT, check=True)
         others = [str(o) for o in self.objects if o != self.build / path.with_suffix(".o")]
         subprocess.run(["gcc", "-mcmodel=medium", "-o", str(program), str(own), *others], check=True)
-        answer = fixed(contract_of(self.texts[path], function, self.headers(path)), "bool" in function.returns)
         done = subprocess.run([str(program), str(checkers(path)), str(int(answer)), str(self.seconds)], cwd=ROOT,
                               input=inputs, text=True, capture_output=True, check=True)
         program.unlink()

@@ -165,6 +165,11 @@ def condition(obj, kind):
     return None
 
 
+def evictions(o):
+    """The reasons for which a Workload was ever evicted."""
+    return [e["reason"] for e in o.get("status", {}).get("schedulingStats", {}).get("evictions", [])]
+
+
 def holds(obj, kind):
     c = condition(obj, kind)
     return c is not None and c["status"] == "True"

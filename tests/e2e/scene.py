@@ -37,8 +37,7 @@ class Scene(unittest.TestCase):
 
     def was_evicted(self, name, reason):
         """Counted as evicted for this, however short it was: it may be admitted again by now."""
-        return self.workload(name, lambda w: reason in [e["reason"] for e in w.get("status", {}).get(
-            "schedulingStats", {}).get("evictions", [])], f"eviction with {reason}")
+        return self.workload(name, lambda w: reason in evictions(w), f"eviction with {reason}")
 
     def evicted(self, name, reason):
         return self.workload(name, lambda w: (condition(w, "Evicted") or {}).get("reason") == reason,

@@ -173,8 +173,7 @@ class AdmissionChecks(Example):
         self.apply()
         waiting = self.checked()
         self.approve(waiting, "Retry")
-        eventually(lambda: any(e["reason"] == "AdmissionCheck" for e in self.jobs()[waiting]["status"].get(
-            "schedulingStats", {}).get("evictions", [])), what="eviction")
+        eventually(lambda: "AdmissionCheck" in evictions(self.jobs()[waiting]), what="eviction")
         self.assertEqual(self.checked(), waiting)
 
     def test_admission_check_rejected_deactivates(self):

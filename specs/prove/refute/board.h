@@ -12,8 +12,8 @@ struct refute_board {
     char why[64];
     struct refute_answer answer;
     unsigned tries, spoilt, hung;
-    unsigned
-        costly[REFUTE_PROMISES_MAX]; /* how often it was not found out whether that one is kept */
+    /* How often it was not found out whether that one is kept. */
+    unsigned costly[REFUTE_PROMISES_MAX];
 };
 
 /* In a copy: the changed function is refuted. */

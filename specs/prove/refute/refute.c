@@ -18,22 +18,14 @@
 #include <time.h>
 #include <unistd.h>
 #include "fuzz/lib/state.h"
-#include "kernel/cells.h"
+#include "fuzz/lib/world.h"
 #include "kernel/commit.h"
 #include "kernel/ledger.h"
 #include "kernel/lifecycle.h"
 #include "kernel/placement.h"
 #include "kernel/second_pass.h"
 
-enum {
-    SLOTS = 16,
-    TRIES_MAX = 64,
-    FIRST = 16,
-    COPY_S = 1,
-    HUNG_MAX = 12,
-    INPUTS_MAX = 8192,
-    REFUTED = 42
-};
+enum { TRIES_MAX = 64, FIRST = 16, COPY_S = 1, HUNG_MAX = 12, INPUTS_MAX = 8192, REFUTED = 42 };
 
 #define FUZZ(target, event, rooms, what) int refute_##target(const uint8_t *data, size_t size);
 #include "refute_targets.def"
