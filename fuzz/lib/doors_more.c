@@ -102,7 +102,7 @@ void door_bad_demands(const struct door *d)
     CHECK(sl_demand_fingerprint(sl_demand_first_pod_set(a)) == 0);
     for (sl_workload_id id = a; id <= b; id++) {
         bool other = id == b;
-        CHECK(sl_demand_add_pod_set(id, 2 + (other && d->other % 8 == 1)) == SL_OK);
+        CHECK(sl_demand_add_pod_set(id, 2u + (other && d->other % 8 == 1)) == SL_OK);
         CHECK(sl_demand_set_group(id, other && d->other % 8 == 2 ? 5 : SL_NO_ID) == SL_OK);
         if (other && d->other % 8 == 3) {
             CHECK(sl_demand_set_min_count(id, 1) == SL_OK);

@@ -83,7 +83,7 @@ static void change_accounts(struct producer *p)
 {
     sl_account_id account = producer_below(p, NODES * ACCOUNTS);
     uint32_t what = producer_byte(p);
-    sl_resource_id resource = what & 64 ? 100 + producer_byte(p) : CPU + (what >> 5 & 1);
+    sl_resource_id resource = what & 64 ? 100u + producer_byte(p) : (uint32_t)CPU + (what >> 5 & 1);
     switch (what % 5) {
     case 0:
         sl_usage_close(account);

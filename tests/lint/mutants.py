@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: The Sluice authors
-"""Tests of specs/prove/mutants.py: what is changed, how answers of solvers are read, what the table keeps, and what
+"""Tests of specs/prove/mutants.py and what it is made of: what is changed, how answers of solvers are read, what the table keeps, and what
 becomes of mutants of specs/prove/canary_mutants.c.
 
 usage: mutants.py BUILD"""
@@ -10,9 +10,12 @@ import argparse, contextlib, io, json, pathlib, re, sys, unittest, unittest.mock
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 sys.path.insert(0, str(ROOT / "specs/prove"))
 import clauses
+import framac
 import mutants
 import mutations
 import refute
+from judge import Before, Judge, Unproved
+from table import Table, digest, here, included
 
 CANARY = pathlib.Path("specs/prove/canary_mutants.c")
 BUILD = pathlib.Path(sys.argv.pop()).resolve()
@@ -48,7 +51,7 @@ class What(unittest.TestCase):
 
     def test_a_function_is_known_by_its_text(self):
         one, other = "/*@ a */\nint f(void)\n{\n    g();\n}\n", "/*@ b */\nint f(void)\n{\n    g();\n}\n"
-        marks = [mutants.digest(text, next(mutations.functions(text))) for text in (one, "\n" + one, other)]
+        marks = [digest(text, next(mutations.functions(text))) for text in (one, "\n" + one, other)]
         self.assertEqual(marks[0], marks[1])
         self.assertNotEqual(marks[0], marks[2])
 
@@ -59,7 +62,7 @@ class What(unittest.TestCase):
         around = {"src/kernel/x.h": '#include "kernel/y.h"\n', "src/kernel/y.h": '#include "kernel/x.h"\n'}
         for headers in ([{"src/kernel/x.h": header} for header in contracts],
                         [{**around, "src/kernel/y.h": around["src/kernel/y.h"] + header} for header in contracts]):
-            marks = [mutants.digest(text, function, read.get) for read in headers]
+            marks = [digest(text, function, read.get) for read in headers]
             self.assertEqual(marks[0], marks[2])
             self.assertNotEqual(marks[0], marks[1])
 
@@ -69,24 +72,23 @@ class Answers(unittest.TestCase):
         log = ["[wp] [Z3 4.8.12] Goal a : Valid (Qed:2ms) (40ms) (108752) (cached)\n", "[wp] [Qed] Goal b : Valid (2ms)\n",
                "[wp] [Failed] Goal c\n", "  Z3 4.8.12: Timeout (Qed:1ms) (5s)\n", "  CVC5 1.0.3: Unknown (Qed:1ms)\n",
                "[wp] [Search4 1] Goal d : Unknown (Qed:1ms)\n", "[wp] Proved goals:   2 / 4\n"]
-        found = [row for row in mutants.judge_lines(log) if row[0]]
+        found = [row for row in framac.judge_lines(log) if row[0]]
         self.assertEqual(found, [("a", {"Z3": "Valid"}, 0.04), ("b", {"Qed": "Valid"}, 0.002),
                                  ("c", {"Z3": "Timeout", "CVC5": "Unknown"}, 0.0), ("d", {"Search4": "Unknown"}, 0.0)])
 
     def test_a_goal_with_a_number_is_the_same_only_among_as_many(self):
-        before = mutants.Before(None, "x.c", "f")
+        before = Before(None, "x.c", "f")
         before.count = 7
         goals = {"rte_2": 3, "ensures": 2}
         self.assertEqual(before.of(goals, "rte_2", 7), 3)
         self.assertIsNone(before.of(goals, "rte_2", 6))
         self.assertEqual(before.of(goals, "ensures", 6), 2)
 
-
     def test_a_new_goal_is_judged_only_where_a_search_proves_all_that_there_were(self):
         for left, depth in (({}, 3), ({"Search1": "Unknown"}, None)):
-            before = mutants.Before(None, "x.c", "f")
+            before = Before(None, "x.c", "f")
             said = {"rte": {"Qed": "Valid"}, "ensures": {"Search3": "Valid"}, **({"rte_2": left} if left else {})}
-            with unittest.mock.patch.object(mutants, "search"), unittest.mock.patch.object(mutants, "Run") as run:
+            with unittest.mock.patch("judge.search"), unittest.mock.patch("judge.Run") as run:
                 run.return_value.said, run.return_value.scheduled, run.return_value.problem = said, len(said), None
                 run.return_value.unproved.return_value = ["rte_2"] if left else []
                 self.assertEqual(before.depth("rte_3", 9), depth)
@@ -103,9 +105,9 @@ class Patience(unittest.TestCase):
             asked = (goal for goal, said in zip(goals, answers) if enough(goal, said, len(goals)))
             return argparse.Namespace(refused=None, problem=None, rejecting=next(asked, None), unproved=lambda: goals)
 
-        judge = mutants.Judge(argparse.Namespace(again=again), {})
+        judge = Judge(argparse.Namespace(again=again), {})
         judge.before = lambda *_: argparse.Namespace(depth=lambda *_: 1)
-        with unittest.mock.patch.object(mutants, "search"), unittest.mock.patch.object(mutants, "Run", run):
+        with unittest.mock.patch("judge.search"), unittest.mock.patch("judge.Run", run):
             found = judge.by_search(argparse.Namespace(path="x.c", function="f"), "x.c")
         return found and found[0]
 
@@ -126,8 +128,8 @@ class Canary(unittest.TestCase):
         text = (ROOT / CANARY).read_text()
         args = argparse.Namespace(build=OWN, work=OWN / "prove/mutant", timeout=5, more=5, limit=300, again=False, quick=False)
         (OWN / "prove").mkdir(parents=True, exist_ok=True)
-        args.env = mutants.environment(OWN)
-        self.judge = mutants.Judge(args, {CANARY: text})
+        args.env = framac.environment(OWN / "prove")
+        self.judge = Judge(args, {CANARY: text})
         self.mutants = {m.key: m for _, found in mutations.mutants_of(CANARY, text) for m in found}
 
     def verdict(self, key):
@@ -144,7 +146,7 @@ class Canary(unittest.TestCase):
         self.assertEqual(self.verdict("return a{ * => + }2u;"), "survived")
 
     def test_a_function_that_is_not_proved_judges_nothing(self):
-        with self.assertRaises(mutants.Unproved):
+        with self.assertRaises(Unproved):
             self.verdict("return a {<=>>=} 3;")
 
     def test_what_is_the_same_program_does_not_count(self):
@@ -157,7 +159,7 @@ class Runs(unittest.TestCase):
     def refuted(self, file, name, key):
         path = pathlib.Path("src/kernel") / file
         text = (ROOT / path).read_text()
-        headers = [mutants.here(h) for h in mutants.included(text, mutants.here)]
+        headers = [here(h) for h in included(text, here)]
         directory = OWN / "refute"
         directory.mkdir(parents=True, exist_ok=True)
         found = {m.key: m for f, ms in mutations.mutants_of(path, text) if f.name == name for m in ms}
@@ -268,11 +270,11 @@ class TheTable(unittest.TestCase):
         path.parent.mkdir(parents=True, exist_ok=True)
         path.unlink(missing_ok=True)
         one, two = (mutations.Mutant("x.c", "f", 0, 1, "", key) for key in ("one", "two"))
-        table = mutants.Table(path)
+        table = Table(path)
         table.write("x.c", "f", "mark", [(one, "rejected", 5), (two, "survived", 5)], 6.0)
         table.files["x.c"]["f"]["survived"]["two"] = "the order does not matter"
         path.write_text(json.dumps({"files": table.files}))
-        again = mutants.Table(path)
+        again = Table(path)
         table.files["x.c"]["f"]["survived"]["two"] = "forgotten"
         table.write("x.c", "f", "mark", [(one, "outrun", 20), (two, "survived", 5)], 6.0)
         again.read()
@@ -291,13 +293,13 @@ class TheTable(unittest.TestCase):
 
     def test_what_survives_of_a_function_that_is_not_in_the_table_fails_only_where_the_table_is_written(self):
         for keep, failed in ((True, 0), (False, 1)):
-            report = mutants.Report(mutants.Table(None, keep), {pathlib.Path("x.c"): "a\n"})
+            report = mutants.Report(Table(None, keep), {pathlib.Path("x.c"): "a\n"})
             with contextlib.redirect_stdout(io.StringIO()):
                 report.tell(mutations.Mutant("x.c", "f", 0, 1, "", "one"), "survived", "", 1.0)
             self.assertEqual((report.unexplained, report.new), (failed, 1 - failed))
 
     def test_a_survivor_that_a_run_refutes_fails(self):
-        table = mutants.Table(None)
+        table = Table(None)
         table.files = {"x.c": {"f": {"survived": {"one": "it is the same"}}}}
         report = mutants.Report(table, {pathlib.Path("x.c"): "a\n"})
         with contextlib.redirect_stdout(io.StringIO()):
@@ -305,7 +307,7 @@ class TheTable(unittest.TestCase):
         self.assertEqual(report.wrong, 1)
 
     def test_a_survivor_without_an_explanation_is_counted(self):
-        table = mutants.Table(None)
+        table = Table(None)
         table.files = {"x.c": {"f": {"survived": {"one": "", "two": "it is the same"}}}}
         self.assertEqual(table.unexplained(), 1)
 
