@@ -5,7 +5,7 @@
 #include "cli/daemon.h"
 #include "cli/confine.h"
 #include "cli/daemon_turns.h"
-#include "cli/pages.h"
+#include "cli/metrics.h"
 #include "cli/version.h"
 #include "cli/visibility.h"
 #include "controllers/podgroups.h"
@@ -23,14 +23,27 @@ struct daemon {
     struct sl_controllers *controllers;
     struct sl_server *server;
     struct sl_pages pages;
+    uint64_t refused; /* batches of writes, by the store */
+    bool refusing;    /* the last one */
 };
 
 /* Answers may have led to new decisions, or more may be staged. */
 static void on_commit(void *context, enum sl_code code, const struct sl_error *e)
 {
-    (void)code;
+    struct daemon *d = context;
     (void)e;
-    sl_turns_kick(context);
+    d->refusing = code != SL_CODE_OK;
+    d->refused += d->refusing;
+    sl_turns_kick(&d->turns);
+}
+
+static void print_metrics(void *context, struct sl_buf *out)
+{
+    const struct daemon *d = context;
+    sl_metrics_value(out, "sluice_store_refusals_total",
+                     "Batches of writes that could not be made durable", d->refused);
+    sl_metrics_value(out, "sluice_store_refusing", "1 when that became of the last batch",
+                     d->refusing);
 }
 
 static void on_signal(void *context, const char *name)
@@ -90,8 +103,11 @@ static void start_controllers(struct daemon *d, const struct sl_daemon_options *
     sl_store_client(d->store, sl_turns_kick, &d->turns, &options.client);
     d->controllers = sl_controllers_new(&options);
     d->turns.controllers = d->controllers;
-    d->pages = (struct sl_pages){
-        .client = options.client, .engine = d->engine, .controllers = d->controllers};
+    d->pages = (struct sl_pages){.client = options.client,
+                                 .engine = d->engine,
+                                 .controllers = d->controllers,
+                                 .metrics = print_metrics,
+                                 .context = d};
 }
 
 static enum sl_code open_all(struct daemon *d, const struct sl_daemon_options *options,
@@ -141,12 +157,12 @@ enum sl_code sl_daemon_run(const struct sl_daemon_options *options,
     enum sl_code code = open_all(&d, options, settings, e);
     if (code == SL_CODE_OK) {
         sl_turns_start(&d.turns);
-        sl_store_listen(d.store, on_commit, &d.turns);
+        sl_store_listen(d.store, on_commit, &d);
         log_start(&d, options);
         sl_controllers_start(d.controllers);
         sl_turns_kick(&d.turns);
         uv_run(&d.loop, UV_RUN_DEFAULT);
-        sl_store_unlisten(d.store, on_commit, &d.turns);
+        sl_store_unlisten(d.store, on_commit, &d);
         sl_log(SL_LOG_INFO, "stopped", NULL);
     }
     close_all(&d);

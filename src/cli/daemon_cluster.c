@@ -9,6 +9,7 @@
 #include "cli/daemon_turns.h"
 #include "cli/daemon_visibility.h"
 #include "cli/leader_mark.h"
+#include "cli/metrics.h"
 #include "cli/version.h"
 #include "kube/kube.h"
 #include "kube/lease.h"
@@ -18,7 +19,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -283,53 +283,29 @@ static bool is_ready(void *context)
     return !c->ending && sl_kube_synced(c->kube);
 }
 
-static void print_metric(struct sl_buf *out, const char *name, const char *text, uint64_t value)
-{
-    size_t len = strlen(name);
-    bool counter = len > 6 && strcmp(name + len - 6, "_total") == 0;
-    sl_buf_print(out, "# HELP %s %s\n# TYPE %s %s\n%s %" PRIu64 "\n", name, text, name,
-                 counter ? "counter" : "gauge", name, value);
-}
-
-static void print_process(struct sl_buf *out)
-{
-    size_t bytes = 0;
-    struct rusage u = {0};
-    (void)uv_resident_set_memory(&bytes);
-    (void)getrusage(RUSAGE_SELF, &u);
-    int64_t us = ((int64_t)u.ru_utime.tv_sec + u.ru_stime.tv_sec) * 1000000 + u.ru_utime.tv_usec +
-                 u.ru_stime.tv_usec;
-    print_metric(out, "process_resident_memory_bytes", "Resident memory", bytes);
-    sl_buf_print(out,
-                 "# HELP process_cpu_seconds_total CPU time\n# TYPE process_cpu_seconds_total "
-                 "counter\nprocess_cpu_seconds_total %" PRId64 ".%06" PRId64 "\n",
-                 us / 1000000, us % 1000000);
-}
-
 static void print_metrics(void *context, struct sl_buf *out)
 {
     const struct cluster *c = context;
     const struct sl_transport_counters *t = sl_transport_count(c->transport);
     struct sl_kube_counters k;
     sl_kube_count(c->kube, &k);
-    print_metric(out, "sluice_leader", "1 when this instance makes the decisions",
-                 c->controllers != NULL);
-    print_metric(out, "sluice_api_requests_total", "Requests to the API server", t->requests);
-    print_metric(out, "sluice_api_failures_total", "Requests without an answer", t->failures);
-    print_metric(out, "sluice_api_connections_total", "Connections made", t->connections);
-    print_metric(out, "sluice_api_received_bytes_total", "Bytes of answers", t->bytes_in);
-    print_metric(out, "sluice_api_lists_total", "Lists begun", k.lists);
-    print_metric(out, "sluice_api_relists_total", "Lists after a watch was too old", k.relists);
-    print_metric(out, "sluice_api_watch_events_total", "Watch events", k.events);
-    print_metric(out, "sluice_api_writes_total", "Writes", k.writes);
-    print_metric(out, "sluice_api_conflicts_total", "Writes refused as stale", k.conflicts);
-    print_metric(out, "sluice_api_retries_total", "Writes tried again", k.retries);
-    print_metric(out, "sluice_api_lost_answers_total", "Writes resolved by reading",
-                 k.lost_answers);
-    print_metric(out, "sluice_cached_objects", "Objects in the cache", k.objects);
-    print_metric(out, "sluice_writes_waiting", "Writes that wait", k.waiting);
-    print_metric(out, "sluice_writes_under_way", "Writes under way", k.under_way);
-    print_process(out);
+    sl_metrics_value(out, "sluice_leader", "1 when this instance makes the decisions",
+                     c->controllers != NULL);
+    sl_metrics_value(out, "sluice_api_requests_total", "Requests to the API server", t->requests);
+    sl_metrics_value(out, "sluice_api_failures_total", "Requests without an answer", t->failures);
+    sl_metrics_value(out, "sluice_api_connections_total", "Connections made", t->connections);
+    sl_metrics_value(out, "sluice_api_received_bytes_total", "Bytes of answers", t->bytes_in);
+    sl_metrics_value(out, "sluice_api_lists_total", "Lists begun", k.lists);
+    sl_metrics_value(out, "sluice_api_relists_total", "Lists after a watch was too old", k.relists);
+    sl_metrics_value(out, "sluice_api_watch_events_total", "Watch events", k.events);
+    sl_metrics_value(out, "sluice_api_writes_total", "Writes", k.writes);
+    sl_metrics_value(out, "sluice_api_conflicts_total", "Writes refused as stale", k.conflicts);
+    sl_metrics_value(out, "sluice_api_retries_total", "Writes tried again", k.retries);
+    sl_metrics_value(out, "sluice_api_lost_answers_total", "Writes resolved by reading",
+                     k.lost_answers);
+    sl_metrics_value(out, "sluice_cached_objects", "Objects in the cache", k.objects);
+    sl_metrics_value(out, "sluice_writes_waiting", "Writes that wait", k.waiting);
+    sl_metrics_value(out, "sluice_writes_under_way", "Writes under way", k.under_way);
 }
 
 /* --- all of it ------------------------------------------------------------------------------- */

@@ -11,16 +11,19 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <uv.h>
 
 void sl_metrics_help(struct sl_buf *out, const char *name, const char *type, const char *text)
 {
     sl_buf_print(out, "# HELP %s %s\n# TYPE %s %s\n", name, text, name, type);
 }
 
-static void single(struct sl_buf *out, const char *name, const char *type, const char *text,
-                   uint64_t value)
+void sl_metrics_value(struct sl_buf *out, const char *name, const char *text, uint64_t value)
 {
-    sl_metrics_help(out, name, type, text);
+    size_t len = strlen(name);
+    bool counter = len > 6 && strcmp(name + len - 6, "_total") == 0;
+    sl_metrics_help(out, name, counter ? "counter" : "gauge", text);
     sl_buf_print(out, "%s %" PRIu64 "\n", name, value);
 }
 
@@ -253,24 +256,26 @@ static void totals(struct sl_buf *out, const struct sl_pages *p)
         sl_meters_print(&c.meters->meters, meters[i].name, role_of(p), out);
     }
     sl_metrics_local_queues(p, c.meters, role_of(p), out);
-    single(out, "sluice_workloads", "gauge", "Workloads known to the core", e.workloads);
-    single(out, "sluice_workloads_pending", "gauge", "Workloads that wait for quota", e.pending);
-    single(out, "sluice_workloads_holding", "gauge", "Workloads that hold quota", e.holding);
-    single(out, "sluice_cycles_total", "counter", "Scheduling cycles", e.cycles);
-    single(out, "sluice_core_events_total", "counter", "Events applied to the core", e.events);
-    single(out, "sluice_core_refusals_total", "counter", "Events that the core refused", e.refused);
-    single(out, "sluice_preemptors_restrained_total", "counter",
-           "Times that a workload was to preempt nobody for a while, since it did in vain",
-           e.restrained);
-    single(out, "sluice_core_bytes", "gauge", "Core state in use", e.core_bytes);
-    single(out, "sluice_write_conflicts_total", "counter",
-           "Decisions written again after a conflict", c.workloads.conflicts);
-    single(out, "sluice_metrics_dropped_total", "counter",
-           "What was not counted because there are too many series", c.meters->meters.dropped);
-    single(out, "sluice_events_dropped_total", "counter", "Events over the writing budget",
-           c.events_dropped);
-    single(out, "sluice_jobs_queued", "gauge", "Jobs the job controller has to look at",
-           c.jobs_waiting);
+    sl_metrics_value(out, "sluice_workloads", "Workloads known to the core", e.workloads);
+    sl_metrics_value(out, "sluice_workloads_pending", "Workloads that wait for quota", e.pending);
+    sl_metrics_value(out, "sluice_workloads_holding", "Workloads that hold quota", e.holding);
+    sl_metrics_value(out, "sluice_cycles_total", "Scheduling cycles", e.cycles);
+    sl_metrics_value(out, "sluice_core_events_total", "Events applied to the core", e.events);
+    sl_metrics_value(out, "sluice_core_refusals_total", "Events that the core refused", e.refused);
+    sl_metrics_value(
+        out, "sluice_preemptors_restrained_total",
+        "Times that a workload was to preempt nobody for a while, since it did in vain",
+        e.restrained);
+    sl_metrics_value(out, "sluice_core_bytes", "Core state in use", e.core_bytes);
+    sl_metrics_value(out, "sluice_write_conflicts_total",
+                     "Decisions written again after a conflict", c.workloads.conflicts);
+    sl_metrics_value(out, "sluice_metrics_dropped_total",
+                     "What was not counted because there are too many series",
+                     c.meters->meters.dropped);
+    sl_metrics_value(out, "sluice_events_dropped_total", "Events over the writing budget",
+                     c.events_dropped);
+    sl_metrics_value(out, "sluice_jobs_queued", "Jobs the job controller has to look at",
+                     c.jobs_waiting);
 }
 
 static void decisions(struct sl_buf *out, const struct sl_pages *p)
@@ -298,6 +303,20 @@ static void decisions(struct sl_buf *out, const struct sl_pages *p)
     sl_json_free(q.items);
 }
 
+static void process(struct sl_buf *out)
+{
+    size_t bytes = 0;
+    struct rusage u = {0};
+    (void)uv_resident_set_memory(&bytes);
+    (void)getrusage(RUSAGE_SELF, &u);
+    int64_t us = ((int64_t)u.ru_utime.tv_sec + u.ru_stime.tv_sec) * 1000000 + u.ru_utime.tv_usec +
+                 u.ru_stime.tv_usec;
+    sl_metrics_value(out, "process_resident_memory_bytes", "Resident memory", bytes);
+    sl_metrics_help(out, "process_cpu_seconds_total", "counter", "CPU time");
+    sl_buf_print(out, "process_cpu_seconds_total %" PRId64 ".%06" PRId64 "\n", us / 1000000,
+                 us % 1000000);
+}
+
 void sl_pages_metrics(void *context, const char *path, const char *query,
                       struct sl_server_page *page)
 {
@@ -314,4 +333,5 @@ void sl_pages_metrics(void *context, const char *path, const char *query,
     if (p->metrics != NULL) {
         p->metrics(p->context, out);
     }
+    process(out);
 }

@@ -7,6 +7,8 @@
 #include "cli/pages.h"
 
 void sl_metrics_help(struct sl_buf *out, const char *name, const char *type, const char *text);
+/* A family of one value: a counter when its name ends in _total, else a gauge. */
+void sl_metrics_value(struct sl_buf *out, const char *name, const char *text, uint64_t value);
 /* A quantity in whole units with three decimals, as Kueue's metrics have cores and bytes; the line ends. */
 void sl_metrics_quantity(struct sl_buf *out, const char *text);
 /* The families kueue_local_queue_*, of the LocalQueues that have metrics of their own. */

@@ -1,5 +1,5 @@
 """What is wrong is refused with a Kubernetes Status that names the field; nothing is half applied."""
-import json, os, pathlib, resource, signal, sqlite3, subprocess, tempfile, unittest
+import json, os, pathlib, re, resource, signal, sqlite3, subprocess, tempfile, unittest
 from daemon import *
 
 BASE = "/apis/kueue.x-k8s.io/v1beta2"
@@ -161,6 +161,9 @@ class StartUp(unittest.TestCase):
         self.assertEqual(done.returncode, 1)
         self.assertRegex(done.stderr, "in use|locked|another")
 
+    def metric(self, d, name):
+        return int(re.search(rf"^{name} (\d+)$", d.request("GET", "/metrics")[1], flags=re.M).group(1))
+
     def test_full_disk_refuses_writes_and_loses_nothing(self):
         def limit():
             signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
@@ -186,10 +189,13 @@ class StartUp(unittest.TestCase):
                         break
             self.assertGreater(refused, 0)
             self.assertEqual(d.request("GET", "/healthz")[0], 200)
+            self.assertGreaterEqual(self.metric(d, "sluice_store_refusals_total"), refused)
+            self.assertEqual(self.metric(d, "sluice_store_refusing"), 1)
             d.kill()
             d.start()
             names = {i["metadata"]["name"] for i in d.get(f"{BASE}/resourceflavors")["items"]}
             self.assertEqual(names, set(stored))
+            self.assertEqual(self.metric(d, "sluice_store_refusals_total"), 0)
         finally:
             d.close()
 
