@@ -84,15 +84,12 @@ struct sl_config *sl_config_load(const char *file, const char *gates, bool clust
     struct sl_config *c = sl_mem_new(1, sizeof *c);
     c->cluster.on = cluster;
     c->settings = sl_engine_settings_default();
+    sl_config_preset_gates(c);
     /* Unlike Kueue: without it preemptors may take from each other what their victims free, round
      * after round. */
     c->settings.policy.prioritize_preemptors = true;
     c->errors = sl_json_new_list();
     c->warnings = sl_json_new_list();
-    c->quota_check_strategy = true;
-    c->admission_fair_sharing = true;
-    c->cleanup_requests = true;
-    c->metered.on = true;
     if (file != NULL) {
         read_document(c, file);
     }

@@ -41,7 +41,7 @@ struct sl_config {
     bool quota_check_strategy;
     bool admission_fair_sharing;
     bool cleanup_requests;              /* of evicted workloads; for the daemon */
-    struct sl_metered metered;          /* which LocalQueues have metrics; for the daemon */
+    struct sl_metered metered;          /* which queues have metrics; for the daemon */
     struct sl_selector *metered_queues; /* NULL: all */
     const char **prefixes;
     struct sl_transformation *transformations;

@@ -32,6 +32,20 @@ static const struct sl_config_gate *find(const char *name)
     return NULL;
 }
 
+static void set_target(struct sl_config *c, const struct sl_config_gate *gate, bool on)
+{
+    *(bool *)((char *)c + gate->target) = on;
+}
+
+void sl_config_preset_gates(struct sl_config *c)
+{
+    for (size_t i = 0; i < ROW_COUNT; i++) {
+        if (rows[i].way == SL_GATE_BOTH) {
+            set_target(c, &rows[i], rows[i].preset);
+        }
+    }
+}
+
 static void set_gate(struct sl_config *c, const char *field, const char *name, bool on)
 {
     const struct sl_config_gate *gate = find(name);
@@ -40,7 +54,7 @@ static void set_gate(struct sl_config *c, const char *field, const char *name, b
     } else if (gate->locked && on != gate->preset) {
         sl_config_refuse(c, field, "is locked to %s", gate->preset ? "true" : "false");
     } else if (gate->way == SL_GATE_BOTH) {
-        *(bool *)((char *)c + gate->target) = on;
+        set_target(c, gate, on);
     } else if (on != (gate->way == SL_GATE_ON)) {
         sl_config_warn(c, field,
                        on ? "this feature is not supported yet"

@@ -64,6 +64,8 @@ bool sl_config_listed(const char *values, const char *text);
 void sl_config_check_fields(struct sl_config *c); /* types, ranges, unknown names */
 void sl_config_check_rules(struct sl_config *c);  /* what a row cannot say */
 void sl_config_check_parts(struct sl_config *c);  /* the same for what is warned about */
+/* As Kueue has them. */
+void sl_config_preset_gates(struct sl_config *c);
 void sl_config_read_gates(struct sl_config *c, const char *cli); /* cli: NULL = none */
 /* The gate as given, else Kueue's default. */
 bool sl_config_gate(const struct sl_config *c, const char *name);

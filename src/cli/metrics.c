@@ -256,6 +256,9 @@ static void totals(struct sl_buf *out, const struct sl_pages *p)
         sl_meters_print(&c.meters->meters, meters[i].name, role_of(p), out);
     }
     sl_metrics_local_queues(p, c.meters, role_of(p), out);
+    if (c.meters->metered.cohorts) {
+        sl_metrics_tree(p->engine, role_of(p), out);
+    }
     sl_metrics_value(out, "sluice_workloads", "Workloads known to the core", e.workloads);
     sl_metrics_value(out, "sluice_workloads_pending", "Workloads that wait for quota", e.pending);
     sl_metrics_value(out, "sluice_workloads_holding", "Workloads that hold quota", e.holding);

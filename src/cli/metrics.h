@@ -11,6 +11,8 @@ void sl_metrics_help(struct sl_buf *out, const char *name, const char *type, con
 void sl_metrics_value(struct sl_buf *out, const char *name, const char *text, uint64_t value);
 /* A quantity in whole units with three decimals, as Kueue's metrics have cores and bytes; the line ends. */
 void sl_metrics_quantity(struct sl_buf *out, const char *text);
+/* The families kueue_cohort_info, kueue_cohort_subtree_* and kueue_cluster_queue_info. */
+void sl_metrics_tree(const struct sl_engine *engine, const char *role, struct sl_buf *out);
 /* The families kueue_local_queue_*, of the LocalQueues that have metrics of their own. */
 void sl_metrics_local_queues(const struct sl_pages *p, const struct sl_workload_meters *meters,
                              const char *role, struct sl_buf *out);

@@ -8,10 +8,11 @@
 #include "api/object.h"
 #include "controllers/meters.h"
 
-/* Which LocalQueues have metrics of their own. */
+/* Which LocalQueues have metrics of their own, and do cohorts? */
 struct sl_metered {
     bool on;
     const struct sl_selector *selector; /* lent; NULL: all of them */
+    bool cohorts;
 };
 
 struct sl_workload_meters {

@@ -134,6 +134,23 @@ struct sl_queue_usage {
 typedef void sl_usage_fn(void *context, const struct sl_queue_usage *usage);
 void sl_engine_queue_usages(const struct sl_engine *g, const char *ns, const char *name,
                             sl_usage_fn *visit, void *context);
+/* The tree as it is in force: ClusterQueues, and cohorts with or without objects. Names are lent. */
+struct sl_tree_node {
+    enum sl_kind kind;
+    const char *name;
+    const char *parent, *root; /* cohorts; "": none. A cohort without parent is its own root */
+    uint32_t admitted;         /* workloads that have not finished, here and below */
+};
+typedef void sl_tree_fn(void *context, const struct sl_tree_node *node);
+void sl_engine_tree(const struct sl_engine *g, sl_tree_fn *visit, void *context);
+/* What a cohort and all below it have of a flavor and resource, and what of that workloads have reserved, as amounts.
+ * What is not lent out of a part of the tree is not in `quota`; SL_AMOUNT_UNLIMITED: no limit. */
+struct sl_cohort_quota {
+    const char *cohort, *flavor, *resource;
+    int64_t quota, reserved;
+};
+typedef void sl_cohort_quota_fn(void *context, const struct sl_cohort_quota *quota);
+void sl_engine_cohort_quotas(const struct sl_engine *g, sl_cohort_quota_fn *visit, void *context);
 /* What a LocalQueue has used lately, in units of its resources by their weights and over its own, as admission fair
  * sharing compares it; INFINITY where its weight is 0. False without admission fair sharing. */
 bool sl_engine_queue_fair_usage(const struct sl_engine *g, const char *ns, const char *name,

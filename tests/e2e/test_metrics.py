@@ -63,7 +63,7 @@ class Metrics(Watched):
         self.one_queue()
         self.create(job("a"))
         self.finished("a")
-        self.assertTrue([k for k in self.series() if "local_queue" in k])
+        self.assertTrue([k for k in self.series() if "local_queue" in k or "_info{cohort" in k])
         self.assertEqual(self.daemon.request("DELETE", LQ)[0], 200)
         eventually(lambda: not [k for k in self.series() if "local_queue" in k], what="the end of its series")
 
@@ -85,11 +85,23 @@ class Metrics(Watched):
         self.finished("a")
 
 
-class Off(Watched):
-    options = ("--feature-gates", "LocalQueueMetrics=false")
+class Cohorts(Watched):
+    def test_a_cohort_has_what_lies_below_it(self):
+        self.one_queue(cohortName="org")
+        self.create(job("a", run_for="1h"))
+        self.admitted("a")
+        self.assertEqual(self.one("kueue_cohort_info", 'cohort="org"', 'root_cohort="org"'), 1)
+        self.assertEqual(self.one("kueue_cluster_queue_info", 'cluster_queue="team"', 'parent_cohort="org"'), 1)
+        self.assertEqual(self.one("kueue_cohort_subtree_quota", 'cohort="org"', 'flavor="f"', 'resource="cpu"'), 1)
+        self.assertEqual(self.one("kueue_cohort_subtree_resource_reservations", 'cohort="org"'), 1)
+        self.assertEqual(self.one("kueue_cohort_subtree_admitted_active_workloads", 'cohort="org"'), 1)
 
-    def test_local_queues_have_none(self):
-        self.one_queue()
+
+class Off(Watched):
+    options = ("--feature-gates", "LocalQueueMetrics=false,MetricsForCohorts=false")
+
+    def test_local_queues_and_cohorts_have_none(self):
+        self.one_queue(cohortName="org")
         self.create(job("a"))
         self.finished("a")
         self.assertEqual(self.one("kueue_finished_workloads_total", 'cluster_queue="team"'), 1)

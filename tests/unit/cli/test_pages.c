@@ -57,6 +57,20 @@ void sl_engine_queue_usages(const struct sl_engine *g, const char *ns, const cha
     visit(context, &(struct sl_queue_usage){"f", "cpu", 2500, 1000});
 }
 
+void sl_engine_tree(const struct sl_engine *g, sl_tree_fn *visit, void *context)
+{
+    (void)g;
+    visit(context, &(struct sl_tree_node){SL_KIND_CLUSTER_QUEUE, "team", "all", "org", 2});
+    visit(context, &(struct sl_tree_node){SL_KIND_COHORT, "all", "org", "org", 3});
+}
+
+void sl_engine_cohort_quotas(const struct sl_engine *g, sl_cohort_quota_fn *visit, void *context)
+{
+    (void)g;
+    visit(context, &(struct sl_cohort_quota){"all", "f", "cpu", 4000, 2500});
+    visit(context, &(struct sl_cohort_quota){"all", "g", "cpu", SL_AMOUNT_UNLIMITED, 0});
+}
+
 struct sl_json *sl_engine_queue_status(struct sl_engine *g, enum sl_kind kind, const char *ns,
                                        const char *name)
 {
@@ -185,10 +199,22 @@ static void test_pages_metrics_have_kueues_names_and_labels(void **state)
         "kueue_finished_workloads{cluster_queue=\"team\",replica_role=\"standalone\"} 6\n",
         "kueue_cluster_queue_borrowing_limit{cohort=\"all\",cluster_queue=\"team\",flavor=\"f\","
         "resource=\"cpu\",replica_role=\"standalone\"} +Inf\n",
+        "kueue_cluster_queue_info{cluster_queue=\"team\",parent_cohort=\"all\",root_cohort=\"org\","
+        "replica_role=\"standalone\"} 1\n",
+        "kueue_cohort_info{cohort=\"all\",parent_cohort=\"org\",root_cohort=\"org\","
+        "replica_role=\"standalone\"} 1\n",
+        "kueue_cohort_subtree_admitted_active_workloads{cohort=\"all\",replica_role="
+        "\"standalone\"} 3\n",
+        "kueue_cohort_subtree_quota{cohort=\"all\",flavor=\"f\",resource=\"cpu\",replica_role="
+        "\"standalone\"} 4\n",
+        "kueue_cohort_subtree_quota{cohort=\"all\",flavor=\"g\",resource=\"cpu\",replica_role="
+        "\"standalone\"} +Inf\n",
+        "kueue_cohort_subtree_resource_reservations{cohort=\"all\",flavor=\"f\",resource=\"cpu\","
+        "replica_role=\"standalone\"} 2.500\n",
         "sluice_metrics_dropped_total 0\n",
         "sluice_core_bytes 999\n",
         "sluice_events_dropped_total 1\n"};
-    sl_workload_meters_init(&stub.meters, (struct sl_metered){0});
+    sl_workload_meters_init(&stub.meters, (struct sl_metered){.cohorts = true});
     sl_meters_count(&stub.meters.meters,
                     &(struct sl_series){"kueue_evicted_workloads_total", "team",
                                         "cluster_queue=\"team\",reason="
@@ -203,6 +229,7 @@ static void test_pages_metrics_have_kueues_names_and_labels(void **state)
     for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++) {
         assert_has(page.body.data, lines[i]);
     }
+    assert_null(strstr(page.body.data, "reservations{cohort=\"all\",flavor=\"g\""));
     assert_null(strstr(page.body.data, "local_queue")); /* they are off */
     sl_buf_fini(&page.body);
 }
@@ -241,6 +268,7 @@ static void test_pages_metrics_of_local_queues_are_those_that_have_some(void **s
         assert_has(page.body.data, lines[i]);
     }
     assert_null(strstr(page.body.data, "gone"));
+    assert_null(strstr(page.body.data, "kueue_cohort_info")); /* they are off */
     sl_json_free(wl);
     sl_workload_meters_fini(&stub.meters);
     sl_buf_fini(&page.body);
