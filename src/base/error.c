@@ -7,6 +7,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/check.h"
 
@@ -93,6 +94,23 @@ int sl_code_http(enum sl_code code)
 {
     SL_PRE((size_t)code < sizeof codes / sizeof codes[0]);
     return codes[code].http;
+}
+
+enum sl_code sl_code_of_http(int status, const char *reason)
+{
+    enum sl_code found = status >= 500   ? SL_CODE_UNAVAILABLE
+                         : status >= 400 ? SL_CODE_BAD_REQUEST
+                                         : SL_CODE_INTERNAL;
+    for (size_t code = SL_CODE_BAD_REQUEST; code < sizeof codes / sizeof codes[0]; code++) {
+        if (codes[code].http == status) {
+            found =
+                (enum sl_code)code; /* 409 is two: a Conflict, unless the reason says otherwise */
+            if (strcmp(codes[code].reason, reason) == 0) {
+                break;
+            }
+        }
+    }
+    return found;
 }
 
 const char *sl_code_reason(enum sl_code code)

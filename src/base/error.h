@@ -51,5 +51,8 @@ enum sl_code sl_error_set(struct sl_error *e, enum sl_code code, const char *for
 void sl_error_cause(struct sl_error *e, const char *reason, const char *field, const char *format,
                     ...) __attribute__((format(printf, 4, 5)));
 int sl_code_http(enum sl_code code);
+/* What an HTTP status of 300 or more means, with the reason of the Status object that came with it ("": none).
+ * Another 4xx is BAD_REQUEST, another 5xx UNAVAILABLE, anything else INTERNAL. */
+enum sl_code sl_code_of_http(int status, const char *reason);
 const char *sl_code_reason(enum sl_code code); /* "NotFound", "AlreadyExists", ... */
 #endif

@@ -29,6 +29,12 @@ bool sl_log_on(enum sl_log_level level)
     return level >= lowest_level;
 }
 
+/* Would move the reader's cursor, or worse. */
+static bool is_control(unsigned char c)
+{
+    return c < 0x20 || c == 0x7f;
+}
+
 static void add_quoted(struct sl_buf *line, const char *text)
 {
     sl_buf_text(line, "\"");
@@ -38,7 +44,7 @@ static void add_quoted(struct sl_buf *line, const char *text)
             sl_buf_print(line, "\\%c", c);
         } else if (c == '\n') {
             sl_buf_text(line, "\\n");
-        } else if (c < 0x20) {
+        } else if (is_control(c)) {
             sl_buf_print(line, "\\u%04x", c);
         } else {
             sl_buf_add(line, p, 1);
@@ -47,11 +53,19 @@ static void add_quoted(struct sl_buf *line, const char *text)
     sl_buf_text(line, "\"");
 }
 
-/* In text form a value is quoted only where a reader could not see its end. */
+/* Can a reader see its end, and nothing else? */
+static bool is_plain(const char *value)
+{
+    const char *p = value;
+    while (*p != '\0' && strchr(" \"\\=", *p) == NULL && !is_control((unsigned char)*p)) {
+        p++;
+    }
+    return p > value && *p == '\0';
+}
+
 static void add_value(struct sl_buf *line, const char *value)
 {
-    bool plain = value[0] != '\0' && strpbrk(value, " \"\\=\n\t\r") == NULL;
-    if (plain && !as_json) {
+    if (!as_json && is_plain(value)) {
         sl_buf_text(line, value);
     } else {
         add_quoted(line, value);

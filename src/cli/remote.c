@@ -69,30 +69,11 @@ static enum sl_code unreachable(const struct sl_remote *r, CURLcode failure, str
                         curl_easy_strerror(failure));
 }
 
-static enum sl_code code_of(long http)
-{
-    for (int code = SL_CODE_BAD_REQUEST; code <= SL_CODE_TIMEOUT; code++) {
-        if (sl_code_http((enum sl_code)code) == (int)http) {
-            return (enum sl_code)code;
-        }
-    }
-    return SL_CODE_INTERNAL;
-}
-
-/* 409 is two codes; the Status object's reason tells which. */
-static enum sl_code code_of_status(const struct sl_json *status, long http)
-{
-    if (http == 409 && strcmp(sl_json_path_text(status, "reason", ""), "AlreadyExists") != 0) {
-        return SL_CODE_CONFLICT;
-    }
-    return code_of(http);
-}
-
 static enum sl_code refused(long http, const struct sl_buf *body, struct sl_error *e)
 {
     struct sl_json *status = body->len == 0 ? NULL : sl_json_parse(body->data, body->len, NULL);
     const char *message = sl_json_path_text(status, "message", "");
-    enum sl_code code = code_of_status(status, http);
+    enum sl_code code = sl_code_of_http((int)http, sl_json_path_text(status, "reason", ""));
     if (message[0] != '\0') {
         sl_error_set(e, code, "%s", message);
     } else {

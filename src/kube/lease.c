@@ -226,6 +226,9 @@ static void on_written(void *context, const struct sl_response *r)
 {
     struct sl_lease *l = context;
     l->exchange = NULL;
+    if (l->phase == OVER) {
+        return; /* too late: it was lost while this was under way */
+    }
     struct sl_json *object = object_in(r);
     if (object != NULL) {
         see(l, object);

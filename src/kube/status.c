@@ -6,38 +6,6 @@
 
 #include <string.h>
 
-static enum sl_code code_of(int status, const char *reason)
-{
-    switch (status) {
-    case 401:
-        return SL_CODE_UNAUTHORIZED;
-    case 403:
-        return SL_CODE_FORBIDDEN;
-    case 404:
-        return SL_CODE_NOT_FOUND;
-    case 405:
-        return SL_CODE_METHOD_NOT_ALLOWED;
-    case 409:
-        return strcmp(reason, "AlreadyExists") == 0 ? SL_CODE_ALREADY_EXISTS : SL_CODE_CONFLICT;
-    case 410:
-        return SL_CODE_GONE;
-    case 413:
-        return SL_CODE_TOO_LARGE;
-    case 415:
-        return SL_CODE_UNSUPPORTED_MEDIA;
-    case 422:
-        return SL_CODE_INVALID;
-    case 429:
-        return SL_CODE_TOO_MANY;
-    case 500:
-        return SL_CODE_INTERNAL;
-    case 504:
-        return SL_CODE_TIMEOUT;
-    default:
-        return status >= 400 && status < 500 ? SL_CODE_BAD_REQUEST : SL_CODE_UNAVAILABLE;
-    }
-}
-
 static void read_causes(const struct sl_json *causes, struct sl_error *e)
 {
     for (size_t i = 0; i < sl_json_len(causes); i++) {
@@ -60,7 +28,7 @@ enum sl_code sl_status_read(const struct sl_response *r, struct sl_error *e)
     struct sl_error malformed = {0};
     struct sl_json *body =
         r->body_len == 0 ? NULL : sl_json_parse(r->body, r->body_len, &malformed);
-    enum sl_code code = code_of(r->status, sl_json_path_text(body, "reason", ""));
+    enum sl_code code = sl_code_of_http(r->status, sl_json_path_text(body, "reason", ""));
     sl_error_set(e, code, "the API server answered %d", r->status);
     const char *message = sl_json_path_text(body, "message", NULL);
     if (code == SL_CODE_INVALID) {

@@ -213,19 +213,11 @@ enum sl_code sl_exchange_sign(struct sl_exchange *x, const struct sl_identity *i
 
 static enum sl_code code_of(int status, const struct sl_buf *answer)
 {
-    if (status == 409) {
-        struct sl_json *v =
-            answer->len == 0 ? NULL : sl_json_parse(answer->data, answer->len, NULL);
-        bool exists = strcmp(sl_json_path_text(v, "reason", ""), "AlreadyExists") == 0;
-        sl_json_free(v);
-        return exists ? SL_CODE_ALREADY_EXISTS : SL_CODE_CONFLICT;
-    }
-    for (int code = SL_CODE_BAD_REQUEST; code <= SL_CODE_TIMEOUT; code++) {
-        if (sl_code_http((enum sl_code)code) == status) {
-            return (enum sl_code)code;
-        }
-    }
-    return status >= 400 && status < 500 ? SL_CODE_BAD_REQUEST : SL_CODE_INTERNAL;
+    struct sl_json *v =
+        status != 409 || answer->len == 0 ? NULL : sl_json_parse(answer->data, answer->len, NULL);
+    enum sl_code code = sl_code_of_http(status, sl_json_path_text(v, "reason", ""));
+    sl_json_free(v);
+    return code;
 }
 
 static bool is_about_certificates(CURLcode result)

@@ -48,6 +48,17 @@ static void test_log_text_quotes_only_where_needed(void **state)
                               "why=\"fits \\\"now\\\"\" none=\"\"\n");
 }
 
+static void test_log_control_characters_do_not_reach_the_terminal(void **state)
+{
+    (void)state;
+    sl_log_setup(SL_LOG_INFO, false);
+    capture();
+    sl_log(SL_LOG_INFO, "seen", "name", "a\x1b[2Jb", "last", "\x7f", NULL);
+    release();
+    assert_string_equal(line, "1970-01-01T00:00:00.000000Z info  seen name=\"a\\u001b[2Jb\" "
+                              "last=\"\\u007f\"\n");
+}
+
 static void test_log_json_is_one_object_a_line(void **state)
 {
     (void)state;
@@ -92,6 +103,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_log_text_quotes_only_where_needed),
+        cmocka_unit_test(test_log_control_characters_do_not_reach_the_terminal),
         cmocka_unit_test(test_log_json_is_one_object_a_line),
         cmocka_unit_test(test_log_below_the_level_is_silent),
         cmocka_unit_test(test_log_numbers_stay_good_for_eight_calls),

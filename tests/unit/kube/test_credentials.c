@@ -5,6 +5,7 @@
 #include "web.h"
 #include "base/clock.h"
 #include "kube/credentials_parts.h"
+#include <signal.h>
 
 #define PEM(what) "-----BEGIN " what "-----\nMA==\n-----END " what "-----"
 #define CA_FILE PEM("CERTIFICATE") "\n"
@@ -300,6 +301,24 @@ static void test_credentials_plugin_is_told_and_its_token_kept(void **state)
     sl_mem_free(info);
 }
 
+static void test_credentials_plugin_ends_by_signals_that_the_daemon_ignores(void **state)
+{
+    (void)state;
+    void (*before)(int) = signal(SIGPIPE, SIG_IGN);
+    put_plugin("grep SigIgn /proc/self/status > ignored", "{\"token\":\"t\"}");
+    struct sl_credentials *c =
+        read_good("{server: 'https://h', certificate-authority-data: " PEM_BASE64 "}", PLUGIN);
+    assert_string_equal(identity(c, sl_clock_parse("2026-01-01T00:00:00Z"), false).token, "t");
+    sl_credentials_free(c);
+    (void)signal(SIGPIPE, before);
+    size_t len;
+    (void)snprintf(files.path, sizeof files.path, "%s/ignored", files.dir);
+    char *ignored = sl_secret_file(files.path, &len);
+    assert_non_null(ignored);
+    assert_int_equal(strtoull(ignored + sizeof "SigIgn:", NULL, 16) & 1u << (SIGPIPE - 1), 0);
+    sl_mem_free(ignored);
+}
+
 static void test_credentials_plugin_is_run_again_when_refused_but_not_at_once(void **state)
 {
     (void)state;
@@ -519,6 +538,7 @@ int main(void)
         T(test_credentials_bad_fields_are_named),
         T(test_credentials_bad_files_are_refused),
         T(test_credentials_plugin_is_told_and_its_token_kept),
+        T(test_credentials_plugin_ends_by_signals_that_the_daemon_ignores),
         T(test_credentials_plugin_is_run_again_when_refused_but_not_at_once),
         T(test_credentials_plugin_certificate_is_used),
         T(test_credentials_plugin_failures_are_said),

@@ -19,7 +19,7 @@ struct world {
     int version;
     bool down;           /* answers nothing */
     bool swallow_answer; /* carries the next write out, without an answer */
-    unsigned writes;
+    unsigned writes, hesitates_ms;
     char text[2048];
     struct sl_lease *lease;
     bool leading, lost, released;
@@ -78,6 +78,7 @@ static struct web_answer answer(void *context, const struct web_request *r)
     }
     store(w, r->body);
     w->writes++;
+    usleep(w->hesitates_ms * 1000); /* in which the lease's own timers do not run either */
     struct web_answer a = tell(w);
     a.status = w->swallow_answer ? 0 : 200;
     w->swallow_answer = false;
@@ -229,6 +230,24 @@ static void test_lease_not_renewable_is_lost_in_time(void **state)
     assert_int_equal(w->writes, writes); /* it does not come back */
 }
 
+/* The first renewal has no answer within half of renew_ms; the second is answered when the time is up. */
+static void test_lease_lost_while_a_renewal_is_under_way_does_not_come_back(void **state)
+{
+    struct world *w = *state;
+    begin(w);
+    assert_true(web_run_until(&w->web, &w->leading, 2000));
+    unsigned writes = w->writes;
+    w->down = true;
+    pass(w, 350);
+    w->down = false;
+    w->hesitates_ms = 250;
+    assert_true(web_run_until(&w->web, &w->lost, 1000));
+    assert_int_equal(w->writes, writes + 1);
+    pass(w, 300);
+    assert_false(sl_lease_held(w->lease));
+    assert_int_equal(w->writes, writes + 1);
+}
+
 static void test_lease_taken_by_another_is_lost(void **state)
 {
     struct world *w = *state;
@@ -337,6 +356,7 @@ int main(void)
         T(test_lease_of_another_is_taken_when_it_stands_still),
         T(test_lease_given_back_is_taken_at_once),
         T(test_lease_not_renewable_is_lost_in_time),
+        T(test_lease_lost_while_a_renewal_is_under_way_does_not_come_back),
         T(test_lease_taken_by_another_is_lost),
         T(test_lease_deleted_is_made_again_by_its_holder),
         T(test_lease_touched_by_a_third_is_renewed_after_reading),
