@@ -150,10 +150,29 @@ static const char *queue_of(struct sl_job_view *v)
     return o != NULL ? QUEUE_DEFAULT : "";
 }
 
+/* Without it the job may not start, and while the job runs it holds quota: whoever has one is managed to the end. */
+static bool owns_workload(const struct sl_jobs_of *of, const struct sl_json *job)
+{
+    char name[254];
+    struct sl_json *wl = NULL;
+    const struct sl_client *client = of->work.client;
+    workload_name(of->f, job, name);
+    enum sl_code code =
+        client->get(client->self, SL_KIND_WORKLOAD, sl_object_namespace(job), name, &wl, NULL);
+    bool yes = code == SL_CODE_OK && sl_job_owns(job, wl);
+    sl_json_free(wl);
+    return yes;
+}
+
 static bool is_managed(struct sl_job_view *v)
 {
-    if ((v->f->skips != NULL && v->f->skips(v->f, v->job)) ||
-        !sl_jobs_namespace_managed(&v->j->rules, v->r, sl_object_namespace(v->job)) ||
+    if (v->f->skips != NULL && v->f->skips(v->f, v->job)) {
+        return false;
+    }
+    if (owns_workload(v->of, v->job)) {
+        return true;
+    }
+    if (!sl_jobs_namespace_managed(&v->j->rules, v->r, sl_object_namespace(v->job)) ||
         is_child(v)) {
         return false;
     }
@@ -360,7 +379,8 @@ static void observe_job(struct sl_jobs_of *of, const struct sl_json *job, bool d
     if (child) {
         keep_child(of, job, sl_json_path_text(owner, "uid", ""), !deleted);
     }
-    if (sl_job_queue(job) == NULL && !of->all->rules.manage_all && !child) {
+    if (sl_job_queue(job) == NULL && !of->all->rules.manage_all && !child &&
+        !owns_workload(of, job)) {
         return;
     }
     if (!deleted) {

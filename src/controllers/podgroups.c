@@ -197,7 +197,7 @@ static void observe_pod(struct sl_podgroups *p, const struct sl_json *pod, bool 
     char name[254];
     const char *ns = sl_object_namespace(pod);
     const char *group = sl_podjob_group(pod);
-    if (!sl_podjob_managed(pod)) {
+    if (!sl_podjob_managed(pod) && !deleted) {
         return;
     }
     if (group == NULL && !deleted) {

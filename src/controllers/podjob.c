@@ -25,7 +25,7 @@ static bool is(const char *text, const char *wanted)
 
 bool sl_podjob_managed(const struct sl_json *pod)
 {
-    return is(sl_object_label(pod, SL_POD_MANAGED), "true");
+    return is(sl_object_label(pod, SL_POD_MANAGED), "true") || sl_podjob_has_finalizer(pod);
 }
 
 const char *sl_podjob_group(const struct sl_json *pod)

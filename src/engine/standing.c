@@ -42,6 +42,10 @@ static bool namespace_taken(const struct sl_engine *g, const struct sl_node_entr
 
 static enum sl_usable judge_queue(const struct sl_local_queue *q, char text[static 320])
 {
+    if (q->name[0] == '\0') {
+        (void)snprintf(text, 320, "the workload names no LocalQueue");
+        return SL_UNUSABLE_GONE;
+    }
     if (!q->exists) { /* perhaps in another namespace */
         (void)snprintf(text, 320, "LocalQueue %.200s does not exist in namespace %.63s", q->name,
                        q->ns);

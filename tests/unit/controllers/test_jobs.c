@@ -576,6 +576,46 @@ static void test_jobs_workload_of_deleted_job_is_finished_as_orphan(void **state
     sl_json_free(gone);
 }
 
+/* Somebody took its label away, or its namespace's: what has a Workload keeps to it. */
+static void test_jobs_running_job_without_its_label_is_managed_to_its_end(void **state)
+{
+    struct fixture *f = *state;
+    start_running(f);
+    sl_json_remove(sl_json_get(job(f), "metadata"), "labels");
+    settle(f);
+    assert_false(sl_job_suspended(job(f)));
+    assert_false(sl_condition_true(workload(f), "Finished"));
+    sl_condition_set(sl_json_get(job(f), "status"), "Complete", true, "R", "done", 0, T0);
+    settle(f);
+    assert_true(sl_condition_true(workload(f), "Finished"));
+}
+
+static void test_jobs_waiting_job_without_its_label_leaves_its_queue(void **state)
+{
+    struct fixture *f = *state;
+    put_our_job(f);
+    settle(f);
+    sl_json_remove(sl_json_get(job(f), "metadata"), "labels");
+    settle(f);
+    assert_string_equal(sl_json_path_text(workload(f), "spec.queueName", ""), "");
+    assert_true(sl_job_suspended(job(f)));
+}
+
+static void test_jobs_workload_of_deleted_job_without_label_is_finished(void **state)
+{
+    struct fixture *f = *state;
+    start_running(f);
+    struct sl_json *gone = sl_json_clone(job(f));
+    struct sl_write w = {.verb = SL_VERB_DELETE, .kind = SL_KIND_JOB, .ns = "n", .name = "j"};
+    sl_json_remove(sl_json_get(gone, "metadata"), "labels");
+    f->fake.client.write(&f->fake, &w, NULL, NULL);
+    sl_jobs_observe(&f->jobs, SL_KIND_JOB, gone, true, T0);
+    sl_jobs_step(&f->jobs, T0 + 5000, 16);
+    fake_flush(&f->fake);
+    assert_true(sl_condition_true(workload(f), "Finished"));
+    sl_json_free(gone);
+}
+
 /* Its dependents go first then, and the Workload is one: neither may wait for the other. */
 static void test_jobs_workload_of_a_job_deleted_in_the_foreground_does_not_wait_for_it(void **state)
 {
@@ -651,6 +691,9 @@ int main(void)
         TEST(test_jobs_missing_flavor_is_reported_and_tried_again),
         TEST(test_jobs_workload_being_deleted_goes_when_the_job_has_stopped),
         TEST(test_jobs_workload_of_deleted_job_is_finished_as_orphan),
+        TEST(test_jobs_running_job_without_its_label_is_managed_to_its_end),
+        TEST(test_jobs_waiting_job_without_its_label_leaves_its_queue),
+        TEST(test_jobs_workload_of_deleted_job_without_label_is_finished),
         TEST(test_jobs_workload_of_a_job_deleted_in_the_foreground_does_not_wait_for_it),
         TEST(test_jobs_evicted_workload_without_a_job_counts_as_stopped),
         TEST(test_jobs_refused_workload_is_reported_on_the_job),

@@ -411,6 +411,25 @@ static void test_podgroups_unmanaged_pod_is_not_looked_at(void **state)
     assert_true(sl_podgroups_due_ms(&f->pods) == INT64_MAX);
 }
 
+/* Only the finalizer says now whose it is. */
+static void test_podgroups_pod_without_its_label_is_let_go_at_its_end(void **state)
+{
+    struct fixture *f = *state;
+    put_pod(f, "a", NULL, "", "\"phase\":\"Pending\"");
+    step(f);
+    char name[254];
+    (void)snprintf(name, sizeof name, "%s", only_workload(f));
+    admit(f, name);
+    put_pod(f, "a", NULL, "", "\"phase\":\"Succeeded\"");
+    sl_json_remove(sl_json_path_make(pod(f, "a"), "metadata.labels"), "kueue.x-k8s.io/managed");
+    show(f, SL_KIND_POD, "a");
+    step(f);
+    assert_true(sl_condition_true(workload(f, name), "Finished"));
+    show(f, SL_KIND_WORKLOAD, name);
+    step(f);
+    assert_false(sl_podjob_has_finalizer(pod(f, "a")));
+}
+
 static void put_prebuilt(struct fixture *f, const char *name, const char *more)
 {
     char text[600];
@@ -764,6 +783,7 @@ int main(void)
         TEST(test_podgroups_workload_of_somebody_else_is_left_alone),
         TEST(test_podgroups_workload_without_pods_is_let_go),
         TEST(test_podgroups_unmanaged_pod_is_not_looked_at),
+        TEST(test_podgroups_pod_without_its_label_is_let_go_at_its_end),
         TEST(test_podgroups_pod_waits_for_its_prebuilt_workload_and_runs_with_it),
         TEST(test_podgroups_prebuilt_workload_of_other_pods_is_given_up),
         TEST(test_podgroups_prebuilt_workload_of_another_owner_is_not_touched),
