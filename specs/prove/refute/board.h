@@ -10,7 +10,6 @@ enum { REFUTE_PROMISES_MAX = 256 };
 /* Shared by all copies. */
 struct refute_board {
     char why[64];
-    struct refute_answer answer;
     unsigned tries, spoilt, hung;
     /* How often it was not found out whether that one is kept. */
     unsigned costly[REFUTE_PROMISES_MAX];

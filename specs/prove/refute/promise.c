@@ -11,7 +11,7 @@ enum {
     PAGE = 4096,
     PAGES_MAX = 1024,
     COSTLY_MAX = 3,
-    WORK_MAX = 20000,
+    WORK_MAX = 1000000,
     LOOP_MAX = 200,
     DEPTH_MAX = 10000
 };

@@ -17,14 +17,20 @@ struct refute_answer {
 
 /* True within the call of the changed function: what it calls itself is changed, too. */
 bool refute_inside(void);
-/* True in a copy of the process, made for this call: there the changed function is called, then refute_end, and the
- * copy goes on unchanged until the step of the harness ends. False in the process itself, after the copy has ended;
- * `a` is what it answered, if the contract fixes that. Ends the process when the copy broke something. */
-bool refute_begin(struct refute_answer *a);
-/* In the copy, when the changed function has returned. */
-void refute_end(const void *answer, size_t size);
-/* In the process itself: what the unchanged function answers. Ends the process when the changed one said otherwise. */
+
+/* Where the contract leaves one answer only, and nothing is written that anybody reads: at every call the changed
+ * function is called, too, and its answer noted. `a` is empty otherwise. */
+bool refute_compares(struct refute_answer *a);
+void refute_note(struct refute_answer *a, const void *answer, size_t size);
+/* What the unchanged function answers. Ends the process when the changed one said otherwise. */
 void refute_compare(const struct refute_answer *a, const void *answer, size_t size);
+
+/* Of other functions, at some calls. True in a copy of the process, made for this call: there the changed function is
+ * called, then refute_end, and the copy goes on unchanged until the step of the harness ends. False in the process
+ * itself, after the copy has ended. Ends the process when the copy broke something. */
+bool refute_begin(void);
+/* In the copy, when the changed function has returned. */
+void refute_end(void);
 /* Between two steps of the harness. */
 void refute_between(void);
 
