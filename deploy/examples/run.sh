@@ -77,7 +77,7 @@ cat <<TEXT
 
 The API listens at $SLUICE_SERVER. In another terminal:
 
-  export KUBECONFIG=$data/kubeconfig
+  export KUBECONFIG=$data/kubeconfig SLUICE_SERVER=$SLUICE_SERVER
   kubectl get clusterqueues,workloads -A          # any kubectl works
   $build/sluicectl get jobs -A
   $build/sluicectl submit --queue research --cpu 2 --run-for 5s --namespace lab

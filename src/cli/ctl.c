@@ -31,6 +31,7 @@ const char sl_ctl_usage[] =
     "needed):\n"
     "                           --until N a record, --until cN a cycle; --workload NS/NAME and "
     "why\n"
+    "  help                     this page\n"
     "  version                  of this program and of the server\n"
     "\n"
     "  --server URL             default: $SLUICE_SERVER, else http://127.0.0.1:8088\n"

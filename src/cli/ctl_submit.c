@@ -25,6 +25,22 @@ static enum sl_code submit_one(struct sl_ctl *c, const struct sl_submit *s, stru
     return code;
 }
 
+/* Not an error: it may be made yet, and the Job starts then. */
+static void warn_of_queue(struct sl_ctl *c)
+{
+    struct sl_buf path = {0};
+    struct sl_json *queue = NULL;
+    struct sl_error e = {0};
+    sl_ctl_path(SL_KIND_LOCAL_QUEUE, c->ns, c->queue, &path);
+    if (sl_remote_get(c->remote, path.data, &queue, &e) == SL_CODE_NOT_FOUND) {
+        fprintf(stderr,
+                "warning: there is no LocalQueue %s in namespace %s; nothing starts before\n",
+                c->queue, c->ns);
+    }
+    sl_json_free(queue);
+    sl_buf_fini(&path);
+}
+
 int sl_ctl_submit(struct sl_ctl *c)
 {
     struct sl_submit s = {.ns = c->ns,
@@ -56,6 +72,7 @@ int sl_ctl_submit(struct sl_ctl *c)
             return sl_ctl_failed("submit", &e);
         }
     }
+    warn_of_queue(c);
     return 0;
 }
 

@@ -34,7 +34,7 @@ int main(int argc, char *argv[])
     if (sl_ctl_parse(argc, argv, &ctl, &e) != SL_CODE_OK) {
         return sl_ctl_misused("%s", e.text);
     }
-    if (ctl.help) {
+    if (ctl.help || strcmp(ctl.command, "help") == 0) {
         fputs(sl_ctl_usage, stdout);
         return 0;
     }

@@ -59,10 +59,14 @@ spec:
         self.assertRegex(done.stderr, r"broken\.yaml.*line \d|broken\.yaml:\d")
 
     def test_submit_makes_a_job_that_runs(self):
-        out = self.ctl("submit", "--queue", "main", "--cpu", "1", "--run-for", "100ms", "--name", "quick").stdout
-        self.assertIn("quick", out)
+        done = self.ctl("submit", "--queue", "main", "--cpu", "1", "--run-for", "100ms", "--name", "quick")
+        self.assertIn("quick", done.stdout)
+        self.assertEqual(done.stderr, "")
         eventually(lambda: holds(self.daemon.get("/apis/batch/v1/namespaces/default/jobs/quick"), "Complete"),
                    what="completion")
+
+    def test_help_is_a_command_too(self):
+        self.assertEqual(self.ctl("help").stdout, self.ctl("--help").stdout)
 
     def test_get_formats(self):
         self.assertRegex(self.ctl("get", "cq").stdout, r"NAME\s+COHORT")
@@ -85,7 +89,8 @@ spec:
         self.assertIn("Active", out)
 
     def test_pending_tells_of_workloads_that_no_queue_lists(self):
-        self.ctl("submit", "--queue", "nosuch", "--name", "astray", "--cpu", "1")
+        done = self.ctl("submit", "--queue", "nosuch", "--name", "astray", "--cpu", "1")
+        self.assertIn("warning: there is no LocalQueue nosuch in namespace default", done.stderr)
         out = eventually(lambda: (lambda text: "astray" in text and text)(self.ctl("pending").stdout), what="the stray")
         self.assertRegex(out, r"(?s)in no ClusterQueue: 1 pending.*default/job-astray-\S+ +Misconfigured: LocalQueue nosuch does not exist in namespace default")
         self.ctl("delete", "job", "astray")
