@@ -9,19 +9,29 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* "N" is a record, "cN" a cycle, both as the story writes them ("#N" is taken too). */
-static bool parse_until(const char *text, struct sl_replay_options *out)
+/* What follows the number; NULL when there is none, or it is 0. */
+static const char *parse_number(const char *text, uint64_t *out)
 {
-    bool cycle = text[0] == 'c';
-    const char *digits = text[0] == 'c' || text[0] == '#' ? text + 1 : text;
     char *end = NULL;
     errno = 0;
-    unsigned long long n = strtoull(digits, &end, 10);
-    if (digits[0] < '0' || digits[0] > '9' || *end != '\0' || errno != 0 || n == 0) {
-        return false;
+    *out = text[0] >= '0' && text[0] <= '9' ? strtoull(text, &end, 10) : 0;
+    return errno != 0 || *out == 0 ? NULL : end;
+}
+
+/* "N" is a record, "cN" a cycle, both as the story writes them ("#N" is taken too); "S.cN" is the cycle after the
+ * journal's start number S. */
+static bool parse_until(const char *text, struct sl_replay_options *out)
+{
+    const char *end = NULL;
+    if (text[0] == 'c') {
+        end = parse_number(text + 1, &out->until_cycle);
+    } else if (strstr(text, ".c") != NULL) {
+        end = parse_number(text, &out->until_life);
+        end = end != NULL && end[0] == '.' ? parse_number(end + 2, &out->until_cycle) : NULL;
+    } else {
+        end = parse_number(text[0] == '#' ? text + 1 : text, &out->until_sequence);
     }
-    *(cycle ? &out->until_cycle : &out->until_sequence) = n;
-    return true;
+    return end != NULL && end[0] == '\0';
 }
 
 /* What was asked for and is not there: a slip of the pen, or another daemon's journal. */
@@ -66,7 +76,8 @@ int sl_ctl_replay(struct sl_ctl *c)
     struct sl_replay_options options = {
         .path = c->arguments.items[0], .workload = c->workload, .out = stdout};
     if (c->until != NULL && !parse_until(c->until, &options)) {
-        return sl_ctl_misused("--until: \"%.64s\" is no record (N) and no cycle (cN)", c->until);
+        return sl_ctl_misused("--until: \"%.64s\" is no record (N) and no cycle (cN, S.cN)",
+                              c->until);
     }
     if (c->workload != NULL && strchr(c->workload, '/') == NULL) {
         return sl_ctl_misused("--workload: \"%.64s\" is not NAMESPACE/NAME", c->workload);

@@ -76,8 +76,12 @@ static bool end_cycle(struct sl_life *life, const struct sl_journal_record *reco
 
 static bool begin_cycle(struct sl_life *life, struct sl_change *c)
 {
-    if (life->options->until_cycle > 0 && life->cycle == life->options->until_cycle) {
-        return ends(life, SL_REPLAY_STOPPED, "behind cycle %" PRIu64, life->cycle);
+    const struct sl_replay_options *o = life->options;
+    uint64_t number = life->result->lives;
+    if (o->until_cycle > 0 && life->cycle == o->until_cycle &&
+        (o->until_life == 0 || number == o->until_life)) {
+        return ends(life, SL_REPLAY_STOPPED, "behind cycle %" PRIu64 " of start %" PRIu64,
+                    life->cycle, number);
     }
     life->cycle++;
     life->result->cycles++;

@@ -17,6 +17,7 @@ struct sl_replay_options {
     const char *path;        /* a file of a journal, or its directory */
     uint64_t until_sequence; /* stop behind this record; 0 = at the end */
     uint64_t until_cycle; /* stop behind this cycle, counted from a life's start; 0 = at the end */
+    uint64_t until_life;  /* of this life, from 1; 0 = of the first that has so many */
     const char *workload; /* tell of NAMESPACE/NAME only, and why; NULL = of all */
     FILE *out;            /* where the story goes */
 };

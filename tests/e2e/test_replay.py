@@ -60,7 +60,12 @@ class Replay(Scene):
         self.assertIn(line, done.stdout)
         self.assertIn("    now: " + name + " is pending", done.stdout)
         self.assertIn("stopped behind record " + number[1:], done.stdout)
-        self.assertIn("stopped behind cycle 1", self.replay(str(self.journal), "--until", "c1").stdout)
+        self.assertIn("stopped behind cycle 1 of start 1:", self.replay(str(self.journal), "--until", "c1").stdout)
+        second = self.replay(str(self.journal), "--until", "2.c1").stdout
+        self.assertIn("stopped behind cycle 1 of start 2:", second)
+        self.assertIn("job-first", second)
+        for bad in ("2.c", ".c1", "0.c1", "2.d1", "2.c1x"):
+            self.assertEqual(self.replay(str(self.journal), "--until", bad).returncode, 2, bad)
         done = self.replay(str(self.journal), "--until", "c999999", "--workload", "default/nosuch")
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn("the journal ends before c999999", done.stderr)
@@ -108,7 +113,7 @@ class Replay(Scene):
 
     def test_wrong_usage_is_told(self):
         for words, text in ((["replay"], "replay takes one file or directory"),
-                            (["replay", "x", "--until", "soon"], '"soon" is no record (N) and no cycle (cN)'),
+                            (["replay", "x", "--until", "soon"], '"soon" is no record (N) and no cycle (cN, S.cN)'),
                             (["replay", "x", "--workload", "job"], '"job" is not NAMESPACE/NAME')):
             done = self.daemon.sluicectl(*words, check=False)
             self.assertEqual(done.returncode, 2)
