@@ -54,17 +54,11 @@ static enum sl_code parse_request(const struct sl_json *value, const char *field
 {
     struct sl_error why = {0};
     struct sl_quantity quantity = {0};
-    char number[32];
-    const char *text = sl_json_text(value, NULL);
-    if (text == NULL && sl_json_type(value) == SL_JSON_INT) {
-        (void)snprintf(number, sizeof number, "%lld", (long long)sl_json_int(value, 0));
-        text = number;
-    }
-    if (text == NULL || sl_quantity_parse(text, &quantity, &why) != SL_CODE_OK ||
-        quantity.nano < 0) {
+    bool good = sl_quantity_read(value, &quantity, &why) == SL_CODE_OK;
+    if (!good || quantity.nano < 0) {
         sl_error_cause(e, "FieldValueInvalid", field,
                        "request of %s is not a quantity of zero or more: %s", resource,
-                       text == NULL ? "not a text" : text);
+                       sl_json_text(value, good ? "a negative number" : why.text));
         return SL_CODE_INVALID;
     }
     *nano = quantity.nano;
