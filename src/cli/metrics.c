@@ -9,7 +9,6 @@
 #include "cli/metrics.h"
 #include "cli/version.h"
 #include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <uv.h>

@@ -155,9 +155,12 @@ int64_t sl_job_reclaimable_pods(const struct sl_json *job)
             ? sl_job_count_indexes(sl_json_path_text(job, "status.completedIndexes", ""),
                                    sl_json_path_text(job, "status.failedIndexes", ""), completions)
             : sl_json_path_int(job, "status.succeeded", 0);
+    if (parallelism <= 1 || ended <= 0) {
+        return 0;
+    }
     int64_t remaining = completions > ended ? completions - ended : 0;
     int64_t pods = sl_job_pods(job);
-    return parallelism > 1 && ended > 0 && remaining < pods ? pods - remaining : 0;
+    return remaining < pods ? pods - remaining : 0;
 }
 
 /* --- the framework ------------------------------------------------------------------------------------- */

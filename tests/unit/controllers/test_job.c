@@ -245,6 +245,15 @@ static void test_job_indexed_gives_back_what_failed_for_good_too(void **state)
     sl_json_free(job);
 }
 
+static void test_job_with_fewer_than_no_ended_pods_gives_none_back(void **state)
+{
+    (void)state;
+    struct sl_json *job = parse("{\"spec\":{\"parallelism\":4,\"completions\":4},"
+                                "\"status\":{\"succeeded\":-9223372036854775808}}");
+    assert_int_equal(sl_job_reclaimable_pods(job), 0);
+    sl_json_free(job);
+}
+
 static void test_job_labels_are_copied_where_they_are_named(void **state)
 {
     (void)state;
@@ -292,6 +301,7 @@ int main(void)
         cmocka_unit_test(test_job_ended_indexes_are_counted_once),
         cmocka_unit_test(test_job_indexes_are_printed_as_ranges_of_three_or_more),
         cmocka_unit_test(test_job_indexed_gives_back_what_failed_for_good_too),
+        cmocka_unit_test(test_job_with_fewer_than_no_ended_pods_gives_none_back),
         cmocka_unit_test(test_job_labels_are_copied_where_they_are_named),
         cmocka_unit_test(test_workload_drop_finalizer_leaves_the_others),
     };
