@@ -146,8 +146,9 @@ static const char *queue_of(struct sl_job_view *v)
     bool absent;
     struct sl_json *o = sl_reconciler_get(v->r, SL_KIND_LOCAL_QUEUE, sl_object_namespace(v->job),
                                           QUEUE_DEFAULT, &absent);
+    queue = o != NULL ? QUEUE_DEFAULT : "";
     sl_json_free(o);
-    return o != NULL ? QUEUE_DEFAULT : "";
+    return queue;
 }
 
 static bool is_managed(struct sl_job_view *v)
