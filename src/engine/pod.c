@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define NANO_MOST ((__int128)(~(unsigned __int128)0 >> 1))
+
 /* --- requests --------------------------------------------------------------------------------- */
 
 static int find_request(const struct sl_pod_requests *r, const char *resource)
@@ -40,6 +42,14 @@ __int128 *sl_pod_take_request(struct sl_pod_requests *r, const char *resource)
         r->items[at].nano = 0;
     }
     return &r->items[at].nano;
+}
+
+/* Stays at the largest number, which no amount of the core reaches. */
+static void add_nano(__int128 *sum, __int128 nano)
+{
+    if (__builtin_add_overflow(*sum, nano, sum)) {
+        *sum = NANO_MOST;
+    }
 }
 
 static enum sl_code too_many(const char *field, struct sl_error *e)
@@ -84,7 +94,7 @@ static enum sl_code add_list(const struct sl_json *list, const char *field, bool
         if (sum == NULL) {
             return too_many(field, e);
         }
-        *sum += nano;
+        add_nano(sum, nano);
     }
     return SL_CODE_OK;
 }
@@ -107,7 +117,7 @@ static enum sl_code add_all(struct sl_pod_requests *to, const struct sl_pod_requ
         if (sum == NULL) {
             return too_many(field, e);
         }
-        *sum += from->items[i].nano;
+        add_nano(sum, from->items[i].nano);
     }
     return SL_CODE_OK;
 }

@@ -145,6 +145,21 @@ static void test_requests_totals_saturate_and_are_too_large(void **state)
     expect_invalid("spec.podSets[0].template.spec", "larger than 2^60");
 }
 
+/* As sums they would not even be held by what counts in 10^-9. */
+static void test_requests_of_containers_too_large_together_stay_large(void **state)
+{
+    (void)state;
+    open_world();
+    assert_int_equal(
+        read(workload_of("[{\"name\":\"main\",\"count\":1,\"template\":{\"spec\":{"
+                         "\"containers\":[{\"resources\":{\"requests\":{\"cpu\":\"1e30\"}}},"
+                         "{\"resources\":{\"requests\":{\"cpu\":\"1e30\"}}}]}}}]")),
+        SL_CODE_OK);
+    assert_int_equal(amount_of("cpu"), INT64_MAX);
+    assert_int_equal(sl_requests_check_size(w.engine, got, got_count, &error), SL_CODE_INVALID);
+    expect_invalid(SPEC, "larger than 2^60");
+}
+
 static void test_requests_nineteen_pod_sets_are_too_many(void **state)
 {
     (void)state;
@@ -489,6 +504,7 @@ int main(void)
         TEST(test_requests_reclaimable_pods_count_where_the_gate_is_off),
         TEST(test_requests_negative_count_is_refused),
         TEST(test_requests_totals_saturate_and_are_too_large),
+        TEST(test_requests_of_containers_too_large_together_stay_large),
         TEST(test_requests_nineteen_pod_sets_are_too_many),
         TEST(test_requests_least_counts_and_groups_are_read),
         TEST(test_requests_reach_the_demand_with_counts_and_groups),
