@@ -17,11 +17,8 @@ static const char *const phase_colors[SL_BOARD_PHASES] = {"33", "36", "32", "90"
 
 static int64_t amount_of(const struct sl_json *value, const char *resource)
 {
-    char number[32];
     struct sl_quantity q;
-    snprintf(number, sizeof number, "%lld", (long long)sl_json_int(value, 0));
-    const char *text = sl_json_text(value, number);
-    return sl_quantity_parse(text, &q, NULL) == SL_CODE_OK ? sl_quantity_amount(q, resource) : 0;
+    return sl_quantity_read(value, &q, NULL) == SL_CODE_OK ? sl_quantity_amount(q, resource) : 0;
 }
 
 static struct sl_board_row *find_row(struct sl_board *b, const char *queue, const char *flavor,

@@ -9,7 +9,6 @@
 #include "cli/metrics.h"
 #include "cli/version.h"
 #include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <uv.h>
@@ -147,19 +146,21 @@ static void status_family(struct sl_buf *out, const struct queues *q)
     }
 }
 
-void sl_metrics_quantity(struct sl_buf *out, const char *text)
+static void print_quantity(struct sl_buf *out, struct sl_quantity quantity)
 {
-    struct sl_quantity quantity;
-    if (sl_quantity_parse(text, &quantity, NULL) != SL_CODE_OK) {
-        sl_buf_text(out, "0\n");
-        return;
-    }
     int64_t milli = sl_quantity_milli(quantity);
     if (milli % 1000 == 0) {
         sl_buf_print(out, "%" PRId64 "\n", milli / 1000);
     } else {
         sl_buf_print(out, "%" PRId64 ".%03" PRId64 "\n", milli / 1000, milli % 1000);
     }
+}
+
+void sl_metrics_quantity(struct sl_buf *out, const char *text)
+{
+    struct sl_quantity quantity = {0};
+    (void)sl_quantity_parse(text, &quantity, NULL);
+    print_quantity(out, quantity);
 }
 
 /* What the lines of a family have in common. */
@@ -176,8 +177,8 @@ static void resource_lines(struct sl_buf *out, const struct family *f, const str
         for (size_t r = 0; r < sl_json_len(resources); r++) {
             const struct sl_json *resource = sl_json_at(resources, r);
             const struct sl_json *value = sl_json_get(resource, f->member);
-            char number[32];
-            snprintf(number, sizeof number, "%" PRId64, sl_json_int(value, 0));
+            struct sl_quantity quantity = {0};
+            (void)sl_quantity_read(value, &quantity, NULL);
             sl_buf_print(out,
                          "%s{cohort=\"%s\",cluster_queue=\"%s\",flavor=\"%s\",resource=\"%s\","
                          "replica_role=\"%s\"} ",
@@ -187,7 +188,7 @@ static void resource_lines(struct sl_buf *out, const struct family *f, const str
             if (value == NULL) {
                 sl_buf_text(out, "+Inf\n"); /* no limit */
             } else {
-                sl_metrics_quantity(out, sl_json_text(value, number));
+                print_quantity(out, quantity);
             }
         }
     }

@@ -460,7 +460,10 @@ static int64_t reclaimable(const struct sl_framework *f, const struct sl_json *j
         const struct sl_json *item = sl_json_at(items, i);
         if (strcmp(sl_json_path_text(item, key, ""), ours) == 0) {
             int64_t ended = sl_json_path_int(item, sl_json_path_text(rule, "of", ""), 0);
-            return ended * sl_adapter_number(sl_json_get(rule, "times"), at_path(job, p->inner));
+            int64_t times = sl_adapter_number(sl_json_get(rule, "times"), at_path(job, p->inner));
+            int64_t pods;
+            bool over = __builtin_mul_overflow(ended, times, &pods);
+            return !over ? pods : (ended > 0) == (times > 0) ? INT64_MAX : INT64_MIN;
         }
     }
     return 0;

@@ -20,6 +20,21 @@ static int64_t product(const struct sl_json *list, const struct sl_json *object)
     return out;
 }
 
+static int64_t sum_of(int64_t a, int64_t b)
+{
+    int64_t sum;
+    return !__builtin_add_overflow(a, b, &sum) ? sum : a > 0 ? INT64_MAX : INT64_MIN;
+}
+
+static int64_t shifted(const struct sl_json *number, const struct sl_json *object)
+{
+    int64_t value = sl_json_path_int(object, sl_json_path_text(number, "path", ""),
+                                     sl_json_path_int(number, "default", 1));
+    int64_t difference;
+    bool over = __builtin_sub_overflow(value, sl_json_path_int(number, "minus", 0), &difference);
+    return !over ? difference : value > 0 ? INT64_MAX : INT64_MIN;
+}
+
 /* The least of those that the object has; 1 when it has none. */
 static int64_t least(const struct sl_json *list, const struct sl_json *object)
 {
@@ -48,9 +63,7 @@ int64_t sl_adapter_number(const struct sl_json *number, const struct sl_json *ob
         if (sl_json_has(number, "min")) {
             return least(sl_json_get(number, "min"), object);
         }
-        return sl_json_path_int(object, sl_json_path_text(number, "path", ""),
-                                sl_json_path_int(number, "default", 1)) -
-               sl_json_path_int(number, "minus", 0);
+        return shifted(number, object);
     default:
         return 1;
     }
@@ -82,7 +95,7 @@ static int64_t members_of(const struct sl_json *item, const struct sl_json *name
 {
     int64_t out = 0;
     for (size_t i = 0; i < sl_json_len(names); i++) {
-        out += sl_json_path_int(item, sl_json_text(sl_json_at(names, i), ""), 0);
+        out = sum_of(out, sl_json_path_int(item, sl_json_text(sl_json_at(names, i), ""), 0));
     }
     return out;
 }
@@ -94,13 +107,13 @@ static int64_t sum(const struct sl_json *spec, const struct sl_json *object)
     const struct sl_json *names = sl_json_get(spec, "of");
     int64_t out = 0;
     for (size_t i = 0; sl_json_type(all) == SL_JSON_LIST && i < sl_json_len(all); i++) {
-        out += members_of(sl_json_at(all, i), names);
+        out = sum_of(out, members_of(sl_json_at(all, i), names));
     }
     void *it = NULL;
     const char *key;
     struct sl_json *value;
     while (sl_json_type(all) == SL_JSON_MAP && sl_json_next(all, &it, &key, &value)) {
-        out += members_of(value, names);
+        out = sum_of(out, members_of(value, names));
     }
     return out;
 }

@@ -3,6 +3,7 @@
 
 /* Reading and changing batch/v1 Jobs. */
 #include "controllers/job.h"
+#include "base/mem.h"
 #include "controllers/template.h"
 #include <ctype.h>
 #include <inttypes.h>
@@ -78,65 +79,62 @@ void sl_job_set_pods(struct sl_json *job, int64_t pods)
 
 /* --- pods that have ended for good --------------------------------------------------------------------- */
 
-/* Reads "3" or "3-5" and the comma behind it; false when it is neither, or descends. */
-static bool read_interval(const char **text, int64_t *first, int64_t *last)
+struct interval {
+    int64_t first, last;
+};
+
+/* Reads "3" or "3-5" and the comma behind it; false when it is neither, descends, or goes beyond what indexes there
+ * are. */
+static bool read_interval(const char **text, struct interval *out)
 {
     char *end;
     const char *begin = *text;
-    *first = *last = strtoll(begin, &end, 10);
+    out->first = out->last = strtoll(begin, &end, 10);
     bool good = isdigit((unsigned char)begin[0]);
     if (good && *end == '-') {
         good = isdigit((unsigned char)end[1]);
-        *last = strtoll(end + 1, &end, 10);
+        out->last = strtoll(end + 1, &end, 10);
     }
-    good = good && (*end == ',' || *end == '\0') && *first <= *last;
+    good =
+        good && (*end == ',' || *end == '\0') && out->first <= out->last && out->last <= INT32_MAX;
     *text = begin + strcspn(begin, ",");
     *text += **text == ',';
     return good;
 }
 
-/* The first number from `from` on that the list does not name. */
-static int64_t skip_named(const char *list, int64_t from)
+static size_t read_intervals(const char *list, struct interval *out)
 {
-    int64_t first, last;
+    size_t count = 0;
     while (*list != '\0') {
-        if (read_interval(&list, &first, &last) && first <= from && from <= last) {
-            from = last + 1;
-        }
+        count += read_interval(&list, &out[count]);
     }
-    return from;
+    return count;
 }
 
-/* The least number from `from` on that the list names; INT64_MAX when there is none. */
-static int64_t next_named(const char *list, int64_t from)
+static int compare_intervals(const void *a, const void *b)
 {
-    int64_t first, last;
-    int64_t least = INT64_MAX;
-    while (*list != '\0') {
-        if (read_interval(&list, &first, &last) && last >= from) {
-            int64_t here = first > from ? first : from;
-            least = here < least ? here : least;
-        }
-    }
-    return least;
+    const struct interval *x = a;
+    const struct interval *y = b;
+    return x->first < y->first ? -1 : x->first > y->first;
 }
 
-/* From one stretch of named numbers to the next; both lists may name the same. */
+/* Both lists may name the same, and either of them in any order. */
 int64_t sl_job_count_indexes(const char *completed, const char *failed, int64_t end)
 {
+    size_t room = strlen(completed) / 2 + strlen(failed) / 2 + 2; /* a digit and a comma each */
+    struct interval *all = sl_mem_new(room, sizeof *all);
+    size_t total = read_intervals(completed, all);
+    total += read_intervals(failed, all + total);
+    qsort(all, total, sizeof *all, compare_intervals);
     int64_t count = 0;
     int64_t at = 0;
-    while (at < end) {
-        int64_t a = next_named(completed, at);
-        int64_t b = next_named(failed, at);
-        int64_t first = a < b ? a : b;
-        if (first >= end) {
-            break;
-        }
-        at = skip_named(a <= b ? completed : failed, first);
-        at = at < end ? at : end;
-        count += at - first;
+    for (size_t i = 0; i < total; i++) {
+        int64_t from = all[i].first > at ? all[i].first : at;
+        int64_t to = all[i].last < end ? all[i].last + 1 : end;
+        count += to > from ? to - from : 0;
+        at = to > at ? to : at;
     }
+    sl_mem_free(all);
     return count;
 }
 
@@ -157,9 +155,12 @@ int64_t sl_job_reclaimable_pods(const struct sl_json *job)
             ? sl_job_count_indexes(sl_json_path_text(job, "status.completedIndexes", ""),
                                    sl_json_path_text(job, "status.failedIndexes", ""), completions)
             : sl_json_path_int(job, "status.succeeded", 0);
+    if (parallelism <= 1 || ended <= 0) {
+        return 0;
+    }
     int64_t remaining = completions > ended ? completions - ended : 0;
     int64_t pods = sl_job_pods(job);
-    return parallelism > 1 && ended > 0 && remaining < pods ? pods - remaining : 0;
+    return remaining < pods ? pods - remaining : 0;
 }
 
 /* --- the framework ------------------------------------------------------------------------------------- */

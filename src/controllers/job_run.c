@@ -322,6 +322,7 @@ static struct sl_json *reclaimable_new(const struct sl_job_view *v, bool *differ
         int64_t pods = v->f->reclaimable(v->f, v->job, i);
         pods =
             pods < most ? pods : most; /* a job that was changed may have more than its Workload */
+        pods = pods > 0 ? pods : 0;    /* nothing has checked what the status of a job says */
         pods = held && pods < before ? before : pods;
         *differs = *differs || pods != before;
         if (pods > 0) {

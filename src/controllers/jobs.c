@@ -146,8 +146,9 @@ static const char *queue_of(struct sl_job_view *v)
     bool absent;
     struct sl_json *o = sl_reconciler_get(v->r, SL_KIND_LOCAL_QUEUE, sl_object_namespace(v->job),
                                           QUEUE_DEFAULT, &absent);
+    queue = o != NULL ? QUEUE_DEFAULT : "";
     sl_json_free(o);
-    return o != NULL ? QUEUE_DEFAULT : "";
+    return queue;
 }
 
 /* Without it the job may not start, and while the job runs it holds quota: whoever has one is managed to the end. */

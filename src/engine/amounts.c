@@ -5,7 +5,7 @@
 #include "engine/amounts.h"
 #include "base/mem.h"
 
-int64_t sl_amounts_get(const struct sl_amounts *a, sl_resource_id resource)
+static __int128 sum_of(const struct sl_amounts *a, sl_resource_id resource)
 {
     for (uint32_t i = 0; i < a->count; i++) {
         if (a->items[i].resource == resource) {
@@ -15,16 +15,13 @@ int64_t sl_amounts_get(const struct sl_amounts *a, sl_resource_id resource)
     return 0;
 }
 
-static int64_t add(int64_t a, int64_t b)
+int64_t sl_amounts_get(const struct sl_amounts *a, sl_resource_id resource)
 {
-    int64_t sum;
-    if (__builtin_add_overflow(a, b, &sum)) {
-        return a > 0 ? INT64_MAX : INT64_MIN;
-    }
-    return sum;
+    __int128 sum = sum_of(a, resource);
+    return sum > INT64_MAX ? INT64_MAX : sum < INT64_MIN ? INT64_MIN : (int64_t)sum;
 }
 
-void sl_amounts_add(struct sl_amounts *a, sl_resource_id resource, int64_t amount)
+static void add(struct sl_amounts *a, sl_resource_id resource, __int128 amount)
 {
     uint32_t at = 0;
     while (at < a->count && a->items[at].resource != resource) {
@@ -37,24 +34,25 @@ void sl_amounts_add(struct sl_amounts *a, sl_resource_id resource, int64_t amoun
         }
         a->items[a->count++] = (struct sl_amount){resource, 0};
     }
-    a->items[at].amount = add(a->items[at].amount, amount);
+    a->items[at].amount += amount;
+}
+
+void sl_amounts_add(struct sl_amounts *a, sl_resource_id resource, int64_t amount)
+{
+    add(a, resource, amount);
 }
 
 void sl_amounts_add_all(struct sl_amounts *a, const struct sl_amounts *b, int sign)
 {
     for (uint32_t i = 0; i < b->count; i++) {
-        int64_t amount = b->items[i].amount;
-        if (sign < 0) {
-            amount = amount == INT64_MIN ? INT64_MAX : -amount;
-        }
-        sl_amounts_add(a, b->items[i].resource, amount);
+        add(a, b->items[i].resource, sign < 0 ? -b->items[i].amount : b->items[i].amount);
     }
 }
 
 static bool covers(const struct sl_amounts *a, const struct sl_amounts *b)
 {
     for (uint32_t i = 0; i < b->count; i++) {
-        if (sl_amounts_get(a, b->items[i].resource) != b->items[i].amount) {
+        if (sum_of(a, b->items[i].resource) != b->items[i].amount) {
             return false;
         }
     }

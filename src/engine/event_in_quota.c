@@ -135,13 +135,11 @@ enum sl_code sl_event_parent(struct sl_engine *g, sl_node_id node, const char *c
 
 /* --- quotas ----------------------------------------------------------------------------------- */
 
-static enum sl_code refuse_quotas(const struct sl_node_entry *n, enum sl_status status,
-                                  struct sl_error *e)
+static enum sl_code refuse_quotas(enum sl_status status, struct sl_error *e)
 {
     sl_error_cause(e, "FieldValueInvalid", "spec.resourceGroups", "%s",
                    status == SL_FULL_CELLS ? "the daemon holds as many quotas as it can"
                                            : "a flavor and resource stand in it twice");
-    (void)n;
     return SL_CODE_INVALID;
 }
 
@@ -164,12 +162,13 @@ enum sl_code sl_event_quotas(struct sl_engine *g, sl_node_id node, const struct 
     }
     sl_quotas_free(&n->quotas);
     n->quotas = fresh;
+    n->quotas.refused = status != SL_OK;
     if (n->is_cluster_queue) {
         sl_checks_in_delay(g, node, now_ms);
         sl_standing_redemand(g, node, now_ms);
     }
     (void)sl_change_words(g, SL_CHANGE_WAKE_TREE, node, 0, now_ms);
-    return status == SL_OK ? SL_CODE_OK : refuse_quotas(n, status, e);
+    return status == SL_OK ? SL_CODE_OK : refuse_quotas(status, e);
 }
 
 /* --- Cohort ----------------------------------------------------------------------------------- */

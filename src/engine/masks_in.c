@@ -16,7 +16,20 @@
 
 /* --- verdicts --------------------------------------------------------------------------------- */
 
-/* The number of a taint's text; those beyond the capacity share the last one. */
+/* The last number is that of all taints for which there is none of their own. */
+#define TAINT_SHARED (SL_TAINTS_MAX - 1u)
+
+static uint32_t free_taint(const struct sl_world *w)
+{
+    uint32_t i = 0;
+    while (i < TAINT_SHARED && w->taints[i] != NULL) {
+        i++;
+    }
+    return i;
+}
+
+/* The number of a taint's text. Those that share the last one keep pods off like any other: only
+ * their text is not told. */
 static uint32_t taint_number(struct sl_world *w, const struct sl_json *taint)
 {
     const char *value = sl_json_path_text(taint, "value", "");
@@ -24,16 +37,41 @@ static uint32_t taint_number(struct sl_world *w, const struct sl_json *taint)
     uint32_t i = 0;
     sl_buf_print(&text, "%s%s%s:%s", sl_json_path_text(taint, "key", ""),
                  value[0] == '\0' ? "" : "=", value, sl_json_path_text(taint, "effect", ""));
-    while (i < w->taint_count && strcmp(w->taints[i], text.data) != 0) {
+    while (i < TAINT_SHARED && (w->taints[i] == NULL || strcmp(w->taints[i], text.data) != 0)) {
         i++;
     }
-    if (i == w->taint_count && i + 1 < SL_TAINTS_MAX) {
-        w->taints[w->taint_count++] = sl_buf_take(&text);
-    } else if (i == w->taint_count) {
-        w->taints[w->taint_count++] = sl_mem_text("(another taint)");
+    i = i < TAINT_SHARED ? i : free_taint(w);
+    if (w->taints[i] == NULL) {
+        w->taints[i] = i < TAINT_SHARED ? sl_buf_take(&text) : sl_mem_text("(another taint)");
     }
     sl_buf_fini(&text);
     return i;
+}
+
+/* Taints may carry times in their values. When all numbers are given out, those that no mask speaks
+ * of are free again. Linear in masks and sites, so not with every event; and never between a
+ * verdict and its way to the core. */
+static void forget_taints(struct sl_world *w)
+{
+    bool told[SL_TAINTS_MAX] = {false};
+    if (w->round < w->taints_swept_at + w->site_count || free_taint(w) < TAINT_SHARED) {
+        return;
+    }
+    w->taints_swept_at = w->round;
+    for (sl_mask_id mask = 0; mask < w->mask_limit; mask++) {
+        for (sl_site_id site = 0; w->masks[mask].used && site < w->site_count; site++) {
+            sl_verdict verdict = sl_masks_verdict(mask, site);
+            if (verdict >= SL_VERDICT_TAINT) {
+                told[verdict - SL_VERDICT_TAINT] = true;
+            }
+        }
+    }
+    for (uint32_t i = 0; i < TAINT_SHARED; i++) {
+        if (!told[i]) {
+            sl_mem_free(w->taints[i]);
+            w->taints[i] = NULL;
+        }
+    }
 }
 
 static sl_verdict verdict_of(struct sl_engine *g, const struct sl_mask_entry *mask,
@@ -101,6 +139,7 @@ static sl_mask_id make(struct sl_engine *g, uint32_t constraint, uint32_t tolera
     struct sl_world *w = g->world;
     sl_mask_id mask = 0;
     struct sl_buf list = {0};
+    forget_taints(w);
     while (mask < w->mask_limit && w->masks[mask].used) {
         mask++;
     }
@@ -184,6 +223,7 @@ void sl_masks_in_drop(struct sl_engine *g, uint32_t constraint, int64_t now_ms)
 
 void sl_masks_in_judge(struct sl_engine *g, sl_site_id site, int64_t now_ms)
 {
+    forget_taints(g->world);
     for (sl_mask_id mask = 0; mask < g->world->mask_limit; mask++) {
         struct sl_buf list = {0};
         if (g->world->masks[mask].used) {

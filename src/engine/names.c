@@ -173,5 +173,6 @@ sl_measure_id sl_names_take_measure(struct sl_engine *g, const char *resource, i
 
 const char *sl_names_taint(const struct sl_engine *g, uint32_t taint)
 {
-    return taint < g->world->taint_count ? g->world->taints[taint] : "";
+    const char *text = taint < SL_TAINTS_MAX ? g->world->taints[taint] : NULL;
+    return text == NULL ? "" : text;
 }

@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define NANO_MOST ((__int128)(~(unsigned __int128)0 >> 1))
+
 /* --- requests --------------------------------------------------------------------------------- */
 
 static int find_request(const struct sl_pod_requests *r, const char *resource)
@@ -42,6 +44,14 @@ __int128 *sl_pod_take_request(struct sl_pod_requests *r, const char *resource)
     return &r->items[at].nano;
 }
 
+/* Stays at the largest number, which no amount of the core reaches. */
+static void add_nano(__int128 *sum, __int128 nano)
+{
+    if (__builtin_add_overflow(*sum, nano, sum)) {
+        *sum = NANO_MOST;
+    }
+}
+
 static enum sl_code too_many(const char *field, struct sl_error *e)
 {
     sl_error_cause(e, "FieldValueInvalid", field, "more than %u different resources are requested",
@@ -54,17 +64,11 @@ static enum sl_code parse_request(const struct sl_json *value, const char *field
 {
     struct sl_error why = {0};
     struct sl_quantity quantity = {0};
-    char number[32];
-    const char *text = sl_json_text(value, NULL);
-    if (text == NULL && sl_json_type(value) == SL_JSON_INT) {
-        (void)snprintf(number, sizeof number, "%lld", (long long)sl_json_int(value, 0));
-        text = number;
-    }
-    if (text == NULL || sl_quantity_parse(text, &quantity, &why) != SL_CODE_OK ||
-        quantity.nano < 0) {
+    bool good = sl_quantity_read(value, &quantity, &why) == SL_CODE_OK;
+    if (!good || quantity.nano < 0) {
         sl_error_cause(e, "FieldValueInvalid", field,
                        "request of %s is not a quantity of zero or more: %s", resource,
-                       text == NULL ? "not a text" : text);
+                       sl_json_text(value, good ? "a negative number" : why.text));
         return SL_CODE_INVALID;
     }
     *nano = quantity.nano;
@@ -90,7 +94,7 @@ static enum sl_code add_list(const struct sl_json *list, const char *field, bool
         if (sum == NULL) {
             return too_many(field, e);
         }
-        *sum += nano;
+        add_nano(sum, nano);
     }
     return SL_CODE_OK;
 }
@@ -113,7 +117,7 @@ static enum sl_code add_all(struct sl_pod_requests *to, const struct sl_pod_requ
         if (sum == NULL) {
             return too_many(field, e);
         }
-        *sum += from->items[i].nano;
+        add_nano(sum, from->items[i].nano);
     }
     return SL_CODE_OK;
 }

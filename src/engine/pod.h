@@ -10,13 +10,15 @@
 
 #define SL_POD_RESOURCES_MAX 16u
 
+struct sl_pod_request {
+    const char *resource;
+    __int128 nano;
+};
+
 /* Requests of one pod, exact. Zero requests are kept: they were asked for. */
 struct sl_pod_requests {
     uint32_t count;
-    struct {
-        const char *resource;
-        __int128 nano;
-    } items[SL_POD_RESOURCES_MAX];
+    struct sl_pod_request items[SL_POD_RESOURCES_MAX];
 };
 
 /* The amount of a resource, made with zero when new; NULL when there is no more room. */

@@ -7,6 +7,7 @@
 #include "base/check.h"
 #include "base/mem.h"
 #include "engine/change.h"
+#include "kernel/ledger.h"
 #include "policy/offers.h"
 #include <stdio.h>
 #include <string.h>
@@ -164,7 +165,8 @@ static bool quota_equal(const struct sl_quota *a, const struct sl_quota *b)
 
 bool sl_quotas_equal(const struct sl_quotas *a, const struct sl_quotas *b)
 {
-    if (a->quota_count != b->quota_count || a->group_count != b->group_count) {
+    if (a->refused || b->refused || a->quota_count != b->quota_count ||
+        a->group_count != b->group_count) {
         return false;
     }
     for (uint32_t i = 0; i < a->quota_count; i++) {
@@ -226,16 +228,17 @@ enum sl_status sl_quotas_apply(struct sl_engine *g, sl_node_id node, const struc
 {
     enum sl_status status = SL_OK;
     for (uint32_t i = 0; i < old->quota_count && status == SL_OK; i++) {
-        if (find(new_quotas, old->quotas[i].flavor, old->quotas[i].resource) == NULL) {
-            struct sl_quota none = {old->quotas[i].flavor, old->quotas[i].resource, 0,
-                                    SL_AMOUNT_UNLIMITED, SL_AMOUNT_UNLIMITED};
+        struct sl_quota none = {old->quotas[i].flavor, old->quotas[i].resource, 0,
+                                SL_AMOUNT_UNLIMITED, SL_AMOUNT_UNLIMITED};
+        if (find(new_quotas, none.flavor, none.resource) == NULL &&
+            sl_ledger_find_cell(node, none.flavor, none.resource) != SL_NO_ID) {
             status = set_quota(g, node, &none, now_ms);
         }
     }
     for (uint32_t i = 0; i < new_quotas->quota_count && status == SL_OK; i++) {
         const struct sl_quota *q = &new_quotas->quotas[i];
         const struct sl_quota *before = find(old, q->flavor, q->resource);
-        if (before == NULL || !quota_equal(before, q)) {
+        if (before == NULL || old->refused || !quota_equal(before, q)) {
             status = set_quota(g, node, q, now_ms);
         }
     }

@@ -48,6 +48,7 @@ struct sl_group {
     sl_flavor_id *flavors;
 };
 struct sl_quotas {
+    bool refused; /* the core has not all of it */
     uint32_t quota_count;
     uint32_t group_count;
     struct sl_quota *quotas;

@@ -170,32 +170,39 @@ static void exclude(const struct sl_engine_settings *s, struct sl_pod_requests *
 
 /* --- one pod set ------------------------------------------------------------------------------ */
 
-static void to_amounts(struct sl_engine *g, const struct sl_pod_requests *one,
+static bool to_amount(struct sl_engine *g, const struct sl_pod_request *one,
+                      struct sl_request_amount *out)
+{
+    struct sl_quantity exact = {one->nano, SL_QUANTITY_DECIMAL_SI};
+    out->resource = sl_name_take(g, SL_INTERN_RESOURCE, one->resource, g->now_ms);
+    out->per_pod = sl_quantity_amount(exact, one->resource);
+    return out->resource != SL_NO_ID;
+}
+
+static bool to_amounts(struct sl_engine *g, const struct sl_pod_requests *one,
                        struct sl_requests *out)
 {
-    for (uint32_t i = 0; i < one->count; i++) {
-        struct sl_quantity exact = {one->items[i].nano, SL_QUANTITY_DECIMAL_SI};
-        const char *name = one->items[i].resource;
-        out->items[i].resource = sl_name_take(g, SL_INTERN_RESOURCE, name, g->now_ms);
-        out->items[i].per_pod = sl_quantity_amount(exact, name);
+    bool ok = true;
+    for (uint32_t i = 0; i < one->count && ok; i++) {
+        ok = to_amount(g, &one->items[i], &out->items[i]);
     }
-    out->count = one->count;
+    out->count = ok ? one->count : 0;
+    return ok;
 }
 
 /* Kept only where settings make of it something else. */
-static void keep_spec(struct sl_engine *g, const struct sl_pod_requests *given,
+static bool keep_spec(struct sl_engine *g, const struct sl_pod_requests *given,
                       struct sl_requests *out)
 {
+    bool ok = true;
     if (g->settings.excluded_prefix_count == 0 && g->settings.transformation_count == 0) {
-        return;
+        return true;
     }
-    for (uint32_t i = 0; i < given->count; i++) {
-        struct sl_quantity exact = {given->items[i].nano, SL_QUANTITY_DECIMAL_SI};
-        const char *name = given->items[i].resource;
-        out->spec[i].resource = sl_name_take(g, SL_INTERN_RESOURCE, name, g->now_ms);
-        out->spec[i].per_pod = sl_quantity_amount(exact, name);
+    for (uint32_t i = 0; i < given->count && ok; i++) {
+        ok = to_amount(g, &given->items[i], &out->spec[i]);
     }
-    out->spec_count = given->count;
+    out->spec_count = ok ? given->count : 0;
+    return ok;
 }
 
 static enum sl_code read_pods(struct sl_engine *g, const struct sl_json *spec, const char *field,
@@ -207,14 +214,18 @@ static enum sl_code read_pods(struct sl_engine *g, const struct sl_json *spec, c
     if (code != SL_CODE_OK) {
         return code;
     }
-    keep_spec(g, &given, out);
+    bool named = keep_spec(g, &given, out);
     exclude(&g->settings, &given);
     if (!transform(&g->settings, &given, &one)) {
         sl_error_cause(e, "FieldValueInvalid", field,
                        "its resources cannot be transformed: too many, or amounts too large");
         return SL_CODE_INVALID;
     }
-    to_amounts(g, &one, out);
+    if (!named || !to_amounts(g, &one, out)) {
+        sl_error_cause(e, "FieldValueInvalid", field,
+                       "there are as many different resource names as the daemon can hold");
+        return SL_CODE_INVALID;
+    }
     return SL_CODE_OK;
 }
 

@@ -9,25 +9,24 @@
 #include "engine/state.h"
 #include "policy/demand.h"
 
+struct sl_request_amount {
+    sl_resource_id resource;
+    int64_t per_pod; /* saturated */
+};
+
 struct sl_requests {
     uint32_t pod_count;   /* without those that are reclaimable */
     uint32_t min_count;   /* how few of them would do */
     uint32_t group;       /* the first pod set that must get the same flavors; SL_NO_ID = none */
     uint64_t fingerprint; /* see fingerprint.h */
     uint32_t count;
-    struct {
-        sl_resource_id resource;
-        int64_t per_pod; /* saturated */
-    } items[SL_REQUESTS_MAX];
+    struct sl_request_amount items[SL_REQUESTS_MAX];
     uint32_t spec_count; /* what the spec says of one pod, where items are something else; else 0 */
-    struct {
-        sl_resource_id resource;
-        int64_t per_pod;
-    } spec[SL_REQUESTS_MAX];
+    struct sl_request_amount spec[SL_REQUESTS_MAX];
 };
 
 /* All pod sets, SL_POD_SETS_MAX of them at most. INVALID with a cause naming the field: bad
- * quantities, a count below zero. */
+ * quantities, a count below zero, more resource names than can be held. */
 enum sl_code sl_requests_read(struct sl_engine *g, const struct sl_json *workload,
                               struct sl_requests *out, uint32_t *count, struct sl_error *e);
 /* How many pods of a pod set are not reclaimable: those that have ended for good need no quota. */

@@ -116,7 +116,8 @@ static bool add_requests(struct sl_engine *g, const struct sl_pod_set *set,
     bool ok = true;
     if (set->amounts.count > 0) {
         for (uint32_t i = 0; i < set->amounts.count && ok; i++) {
-            ok = add_request(g, d, set->amounts.items[i].resource, set->amounts.items[i].amount);
+            sl_resource_id resource = set->amounts.items[i].resource;
+            ok = add_request(g, d, resource, sl_amounts_get(&set->amounts, resource));
         }
         return ok;
     }

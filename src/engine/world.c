@@ -54,7 +54,7 @@ void sl_world_close(struct sl_engine *g)
         sl_mem_free(w->sites[i].key);
         sl_amounts_fini(&w->sites[i].free);
     }
-    for (uint32_t i = 0; i < w->taint_count; i++) {
+    for (uint32_t i = 0; i < SL_TAINTS_MAX; i++) {
         sl_mem_free(w->taints[i]);
     }
     for (uint32_t i = 1; i < w->tolerance_count; i++) {

@@ -118,9 +118,9 @@ struct sl_world {
     sl_resource_id measures[SL_MEASURES_MAX];
     uint64_t measured_at[SL_MEASURES_MAX]; /* the round in which it was last asked for */
     uint64_t round;                        /* how many objects were observed */
-    uint32_t taint_count;
-    char *taints[SL_TAINTS_MAX];
-    uint32_t tolerance_count; /* 0 is none */
+    char *taints[SL_TAINTS_MAX];           /* by number; NULL = free */
+    uint64_t taints_swept_at;              /* the round in which unused ones were last looked for */
+    uint32_t tolerance_count;              /* 0 is none */
     struct sl_json **tolerances;
     uint32_t mask_limit; /* no mask from here on is in use */
     struct sl_mask_entry *masks;

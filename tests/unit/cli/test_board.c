@@ -49,6 +49,20 @@ static void test_board_counts_phases_and_usage_of_what_holds_quota(void **state)
     assert_true(b.rows[1].used == 0);
 }
 
+static void test_board_quotas_are_texts_or_numbers(void **state)
+{
+    (void)state;
+    struct sl_board b;
+    struct sl_json *queues =
+        parse("[{\"metadata\":{\"name\":\"team\"},\"spec\":{\"resourceGroups\":[{\"flavors\":[{"
+              "\"name\":\"f\",\"resources\":[{\"name\":\"cpu\",\"nominalQuota\":1.5},"
+              "{\"name\":\"memory\",\"nominalQuota\":7}]}]}]}}]");
+    sl_board_fill(&b, NULL, queues);
+    assert_int_equal(b.rows[0].nominal, 1500);
+    assert_int_equal(b.rows[1].nominal, 7);
+    sl_json_free(queues);
+}
+
 static void test_board_line_has_counts_and_first_resource(void **state)
 {
     (void)state;
@@ -91,6 +105,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_board_counts_phases_and_usage_of_what_holds_quota),
+        cmocka_unit_test(test_board_quotas_are_texts_or_numbers),
         cmocka_unit_test(test_board_line_has_counts_and_first_resource),
         cmocka_unit_test(test_board_drawing_shows_borrowing_and_who_waits_why),
         cmocka_unit_test(test_board_of_nothing_is_drawn),

@@ -87,7 +87,7 @@ struct sl_json *sl_engine_queue_status(struct sl_engine *g, enum sl_kind kind, c
 static const char queue_text[] = "{\"metadata\":{\"name\":\"team\"},\"spec\":{\"cohortName\":"
                                  "\"all\",\"resourceGroups\":[{\"flavors\":["
                                  "{\"name\":\"f\",\"resources\":[{\"name\":\"cpu\","
-                                 "\"nominalQuota\":4,\"lendingLimit\":\"1\"}]}]}]}}";
+                                 "\"nominalQuota\":4,\"lendingLimit\":1.5}]}]}]}}";
 
 static enum sl_code get(void *self, enum sl_kind kind, const char *ns, const char *name,
                         struct sl_json **out, struct sl_error *e)
@@ -187,7 +187,7 @@ static void test_pages_metrics_have_kueues_names_and_labels(void **state)
         "kueue_cluster_queue_nominal_quota{cohort=\"all\",cluster_queue=\"team\",flavor=\"f\","
         "resource=\"cpu\",replica_role=\"standalone\"} 4\n",
         "kueue_cluster_queue_lending_limit{cohort=\"all\",cluster_queue=\"team\",flavor=\"f\","
-        "resource=\"cpu\",replica_role=\"standalone\"} 1\n",
+        "resource=\"cpu\",replica_role=\"standalone\"} 1.500\n",
         "kueue_cluster_queue_weighted_share{cluster_queue=\"team\",cohort=\"all\",replica_role="
         "\"standalone\"} 333\n",
         "kueue_evicted_workloads_total{cluster_queue=\"team\",reason=\"Preempted\",replica_role="

@@ -168,6 +168,28 @@ static void test_adapters_jobset_says_how_it_goes(void **state)
     sl_json_free(job);
 }
 
+/* They stay at the largest number, which is as many as anybody wants. */
+static void test_adapters_sums_too_large_to_count_are_large(void **state)
+{
+    (void)state;
+    const struct sl_framework *f = framework("jobset.x-k8s.io/jobset");
+    struct sl_json *job = yaml(jobset);
+    sl_json_set(job, "status",
+                yaml("{replicatedJobsStatus: [{name: Lead, active: 9223372036854775807,"
+                     " ready: 9223372036854775807, succeeded: 9223372036854775807},"
+                     " {name: w, active: 9223372036854775807, ready: 9223372036854775807,"
+                     " succeeded: 9223372036854775807}]}"));
+    assert_true(f->active(f, job));
+    assert_true(f->pods_ready(f, job));
+    assert_true(f->reclaimable(f, job, 1) > 4);
+    sl_json_set(job, "status",
+                yaml("{replicatedJobsStatus: [{name: w, active: -9223372036854775808,"
+                     " succeeded: -9223372036854775808}, {name: Lead, active: -1}]}"));
+    assert_false(f->active(f, job));
+    assert_true(f->reclaimable(f, job, 1) < 0);
+    sl_json_free(job);
+}
+
 static const char rayjob[] =
     "{metadata: {name: r, namespace: n, uid: u}, spec: {suspend: true, rayClusterSpec: {"
     " headGroupSpec: {template: {spec: {containers: [{name: h, image: ray}]}}},"
@@ -498,6 +520,7 @@ int main(void)
         CASE(test_adapters_jobset_has_a_pod_set_for_each_replicated_job),
         CASE(test_adapters_jobset_is_injected_and_restored),
         CASE(test_adapters_jobset_says_how_it_goes),
+        CASE(test_adapters_sums_too_large_to_count_are_large),
         CASE(test_adapters_rayjob_has_head_groups_and_submitter),
         CASE(test_adapters_rayjob_ends_with_its_deployment),
         CASE(test_adapters_pytorchjob_has_the_replicas_that_are_there),

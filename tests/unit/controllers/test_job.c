@@ -203,9 +203,19 @@ static void test_job_ended_indexes_are_counted_once(void **state)
     static const struct {
         const char *completed, *failed;
         int64_t end, count;
-    } rows[] = {{"", "", 5, 0},      {"0-2,4", "", 5, 4},    {"0-2", "1-3", 5, 4},
-                {"4,0-1", "", 5, 3}, {"0-9", "", 5, 5},      {"x,1-,3-2,2", "", 5, 1},
-                {"", "7", 5, 0},     {"0,2,4", "1,3", 5, 5}, {"1-1", "1", 5, 1}};
+    } rows[] = {{"", "", 5, 0},
+                {"0-2,4", "", 5, 4},
+                {"0-2", "1-3", 5, 4},
+                {"4,0-1", "", 5, 3},
+                {"0-9", "", 5, 5},
+                {"x,1-,3-2,2", "", 5, 1},
+                {"", "7", 5, 0},
+                {"0,2,4", "1,3", 5, 5},
+                {"1-1", "1", 5, 1},
+                {"0-9223372036854775807", "", 5, 0},
+                {"2147483648", "0-2147483647", 7, 7},
+                {"99999999999999999999,1", "3", 5, 2},
+                {",,,2,", ",", 5, 1}};
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         assert_int_equal(sl_job_count_indexes(rows[i].completed, rows[i].failed, rows[i].end),
                          rows[i].count);
@@ -232,6 +242,15 @@ static void test_job_indexed_gives_back_what_failed_for_good_too(void **state)
         parse("{\"spec\":{\"parallelism\":4,\"completions\":4,\"completionMode\":\"Indexed\"},"
               "\"status\":{\"succeeded\":1,\"completedIndexes\":\"0\",\"failedIndexes\":\"2\"}}");
     assert_int_equal(sl_job_reclaimable_pods(job), 2);
+    sl_json_free(job);
+}
+
+static void test_job_with_fewer_than_no_ended_pods_gives_none_back(void **state)
+{
+    (void)state;
+    struct sl_json *job = parse("{\"spec\":{\"parallelism\":4,\"completions\":4},"
+                                "\"status\":{\"succeeded\":-9223372036854775808}}");
+    assert_int_equal(sl_job_reclaimable_pods(job), 0);
     sl_json_free(job);
 }
 
@@ -282,6 +301,7 @@ int main(void)
         cmocka_unit_test(test_job_ended_indexes_are_counted_once),
         cmocka_unit_test(test_job_indexes_are_printed_as_ranges_of_three_or_more),
         cmocka_unit_test(test_job_indexed_gives_back_what_failed_for_good_too),
+        cmocka_unit_test(test_job_with_fewer_than_no_ended_pods_gives_none_back),
         cmocka_unit_test(test_job_labels_are_copied_where_they_are_named),
         cmocka_unit_test(test_workload_drop_finalizer_leaves_the_others),
     };

@@ -225,6 +225,29 @@ static void test_jobs_kinds_jobset_that_ends_finishes_its_workload(void **state)
     assert_false(sl_workload_has_finalizer(workload(f, "JobSet")));
 }
 
+/* Nobody has checked the status of a kind that Sluice does not know. */
+static void test_jobs_kinds_fewer_than_no_pods_have_ended_is_none(void **state)
+{
+    struct fixture *f = *state;
+    begin(f);
+    put_jobset(f);
+    settle(f);
+    unsigned before = f->fake.write_count;
+    sl_json_set(jobset(f), "status",
+                yaml("{replicatedJobsStatus: [{name: lead, succeeded: -1},"
+                     " {name: work, succeeded: -9223372036854775808}]}"));
+    show(f, f->jobset, "a");
+    sl_jobs_step(&f->jobs, T0, 16);
+    fake_flush(&f->fake);
+    assert_int_equal(f->fake.write_count, before);
+    sl_json_set(jobset(f), "status",
+                yaml("{replicatedJobsStatus: [{name: work, succeeded: 9223372036854775807}]}"));
+    settle(f);
+    const struct sl_json *list = sl_json_path(workload(f, "JobSet"), "status.reclaimablePods");
+    assert_int_equal(sl_json_len(list), 1);
+    assert_int_equal(sl_json_path_int(sl_json_at(list, 0), "count", 0), 2);
+}
+
 static void test_jobs_kinds_object_that_makes_no_sense_is_reported(void **state)
 {
     struct fixture *f = *state;
@@ -565,6 +588,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         CASE(test_jobs_kinds_jobset_runs_and_stops_by_one_write_each),
         CASE(test_jobs_kinds_jobset_that_ends_finishes_its_workload),
+        CASE(test_jobs_kinds_fewer_than_no_pods_have_ended_is_none),
         CASE(test_jobs_kinds_object_that_makes_no_sense_is_reported),
         CASE(test_jobs_kinds_child_has_no_workload_and_waits_for_its_owners),
         CASE(test_jobs_kinds_child_of_an_unmanaged_owner_is_left_alone),

@@ -24,7 +24,7 @@ static void test_amounts_what_is_not_listed_is_zero(void **state)
     sl_amounts_fini(&b);
 }
 
-static void test_amounts_sums_may_be_negative_and_saturate(void **state)
+static void test_amounts_sums_may_be_negative_and_are_told_within_range(void **state)
 {
     (void)state;
     struct sl_amounts a = {0};
@@ -44,11 +44,29 @@ static void test_amounts_sums_may_be_negative_and_saturate(void **state)
     assert_int_equal(a.count, 0);
 }
 
+static void test_amounts_what_was_added_can_be_taken_away_again(void **state)
+{
+    (void)state;
+    struct sl_amounts a = {0};
+    struct sl_amounts huge = {0};
+    sl_amounts_add(&huge, 1, INT64_MAX);
+    sl_amounts_add(&a, 1, 7);
+    sl_amounts_add_all(&a, &huge, 1);
+    sl_amounts_add_all(&a, &huge, 1);
+    sl_amounts_add_all(&a, &huge, -1);
+    assert_int_equal(sl_amounts_get(&a, 1), INT64_MAX);
+    sl_amounts_add_all(&a, &huge, -1);
+    assert_int_equal(sl_amounts_get(&a, 1), 7);
+    sl_amounts_fini(&a);
+    sl_amounts_fini(&huge);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_amounts_what_is_not_listed_is_zero),
-        cmocka_unit_test(test_amounts_sums_may_be_negative_and_saturate),
+        cmocka_unit_test(test_amounts_sums_may_be_negative_and_are_told_within_range),
+        cmocka_unit_test(test_amounts_what_was_added_can_be_taken_away_again),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

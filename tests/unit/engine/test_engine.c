@@ -798,6 +798,32 @@ static void test_engine_negative_quota_is_refused(void **state)
     assert_string_equal(e.causes[0].text, "must not be negative");
 }
 
+static void expect_trouble(const char *reason, const char *words)
+{
+    struct sl_json *status = sl_engine_queue_status(w.engine, SL_KIND_CLUSTER_QUEUE, "", "cq");
+    assert_string_equal(sl_json_path_text(status, "active.reason", ""), reason);
+    assert_non_null(strstr(sl_json_path_text(status, "active.message", ""), words));
+    sl_json_free(status);
+}
+
+static void test_engine_refused_quota_stays_refused_until_it_is_another(void **state)
+{
+    (void)state;
+    world_add_basics(&w);
+    struct sl_json *o = sl_json_clone(world_get(&w, SL_KIND_CLUSTER_QUEUE, "", "cq"));
+    struct sl_json *flavors = sl_json_path(o, "spec.resourceGroups.0.flavors");
+    sl_json_append(flavors, sl_json_clone(sl_json_at(flavors, 0)));
+    assert_int_equal(world_put(&w, SL_KIND_CLUSTER_QUEUE, o, NULL), SL_CODE_INVALID);
+    expect_trouble("InvalidSpec", "stand in it twice");
+    assert_int_equal(world_observe(&w, SL_KIND_CLUSTER_QUEUE, o, NULL), SL_CODE_INVALID);
+    expect_trouble("InvalidSpec", "stand in it twice");
+    world_add_cluster_queue(&w, "cq", "spot", "10", "");
+    expect_trouble("Ready", "");
+    world_add_workload(&w, "a", "lq", 1, "10");
+    world_settle(&w);
+    world_expect(&w, "a", "Admitted", "True", "Admitted");
+}
+
 static void test_engine_bad_request_keeps_the_workload_known(void **state)
 {
     (void)state;
@@ -993,6 +1019,7 @@ int main(void)
         TEST(test_engine_check_that_rejects_while_pending_keeps_out_only_its_workload),
         TEST(test_engine_bad_quota_makes_the_queue_inactive),
         TEST(test_engine_negative_quota_is_refused),
+        TEST(test_engine_refused_quota_stays_refused_until_it_is_another),
         TEST(test_engine_bad_request_keeps_the_workload_known),
         TEST(test_engine_absurd_request_is_refused_not_wrapped),
         TEST(test_engine_object_without_name_is_refused),

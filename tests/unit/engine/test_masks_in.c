@@ -113,6 +113,60 @@ static void test_masks_in_follow_labels_and_taints_of_nodes(void **state)
     assert_int_equal(verdict("picky", "n3"), SL_VERDICT_SELECTOR);
 }
 
+static void taint_node(const char *node, unsigned value)
+{
+    char more[96];
+    (void)snprintf(more, sizeof more,
+                   "\"taints\":[{\"key\":\"k\",\"value\":\"v%u\",\"effect\":\"NoSchedule\"}]",
+                   value);
+    cluster_put_node(&w, node, "b1", "r1", "4", more);
+}
+
+static void expect_taint(const char *workload, const char *node, const char *text)
+{
+    sl_verdict v = verdict(workload, node);
+    assert_true(v >= SL_VERDICT_TAINT);
+    assert_string_equal(sl_names_taint(w.engine, v - SL_VERDICT_TAINT), text);
+}
+
+static void test_masks_in_more_taints_than_can_be_told_apart_keep_pods_off(void **state)
+{
+    (void)state;
+    char node[16];
+    start();
+    for (unsigned i = 0; i < SL_TAINTS_MAX + 5; i++) {
+        (void)snprintf(node, sizeof node, "t%u", i);
+        taint_node(node, i);
+    }
+    add("plain", "");
+    add("tough", "\"tolerations\":[{\"key\":\"k\",\"value\":\"v254\"}],");
+    expect_taint("plain", "n2", "gpu=yes:NoSchedule");
+    expect_taint("plain", "t0", "k=v0:NoSchedule");
+    expect_taint("plain", "t253", "(another taint)");
+    expect_taint("plain", "t254", "(another taint)");
+    expect_taint("tough", "t253", "(another taint)");
+    assert_int_equal(verdict("tough", "t254"), SL_VERDICT_MAY);
+    taint_node("t254", 7);
+    expect_taint("plain", "t254", "k=v7:NoSchedule");
+    expect_taint("tough", "t254", "k=v7:NoSchedule");
+    assert_int_equal(verdict("plain", "n1"), SL_VERDICT_MAY);
+    assert_int_equal(w.engine->world->tolerance_count, 1);
+}
+
+static void test_masks_in_taints_that_no_node_has_any_more_are_forgotten(void **state)
+{
+    (void)state;
+    char text[32];
+    start();
+    add("plain", "");
+    for (unsigned i = 0; i < 3 * SL_TAINTS_MAX; i++) {
+        taint_node("n1", i);
+        (void)snprintf(text, sizeof text, "k=v%u:NoSchedule", i);
+        expect_taint("plain", "n1", text);
+        expect_taint("plain", "n2", "gpu=yes:NoSchedule");
+    }
+}
+
 static void test_masks_in_second_node_of_a_host_counts_when_the_first_leaves(void **state)
 {
     (void)state;
@@ -345,6 +399,10 @@ int main(void)
                                         teardown),
         cmocka_unit_test_setup_teardown(test_masks_in_flavors_tolerate_for_their_pods, setup,
                                         teardown),
+        cmocka_unit_test_setup_teardown(
+            test_masks_in_more_taints_than_can_be_told_apart_keep_pods_off, setup, teardown),
+        cmocka_unit_test_setup_teardown(
+            test_masks_in_taints_that_no_node_has_any_more_are_forgotten, setup, teardown),
         cmocka_unit_test_setup_teardown(
             test_masks_in_second_node_of_a_host_counts_when_the_first_leaves, setup, teardown),
         cmocka_unit_test_setup_teardown(

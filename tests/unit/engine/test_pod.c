@@ -81,6 +81,8 @@ static void test_pod_request_as_a_number_is_read(void **state)
 {
     (void)state;
     expect_cpu("{\"containers\":[{\"resources\":{\"requests\":{\"cpu\":2}}}]}", 2000);
+    expect_cpu("{\"containers\":[{\"resources\":{\"requests\":{\"cpu\":0.5}}}]}", 500);
+    expect_cpu("{\"containers\":[{\"resources\":{\"requests\":{\"cpu\":1e1}}}]}", 10000);
 }
 
 static void expect_refused(const char *spec, const char *part)
@@ -99,7 +101,8 @@ static void test_pod_malformed_request_is_refused(void **state)
     (void)state;
     expect_refused("{\"containers\":[" CPU("lots") "]}", "lots");
     expect_refused("{\"containers\":[" CPU("1") "],\"initContainers\":[" CPU("-1") "]}", "-1");
-    expect_refused("{\"containers\":[],\"overhead\":{\"cpu\":[]}}", "not a text");
+    expect_refused("{\"containers\":[],\"overhead\":{\"cpu\":[]}}", "must be a text or a number");
+    expect_refused("{\"containers\":[],\"overhead\":{\"cpu\":-0.5}}", "a negative number");
 }
 
 static void test_pod_more_resources_than_can_be_held_are_refused(void **state)

@@ -86,6 +86,29 @@ static void test_pods_more_than_the_node_has_leave_none(void **state)
     assert_int_equal(free_cpu("n1"), 1000);
 }
 
+static void test_pods_that_ask_for_everything_give_it_back_and_no_more(void **state)
+{
+    (void)state;
+    start();
+    cluster_put_pod(&w, "p1", "n1", "1", "Running");
+    for (int i = 0; i < 10; i++) {
+        char name[8];
+        (void)snprintf(name, sizeof name, "huge%d", i);
+        cluster_put_pod(&w, name, "n1", "9223372036854775807", "Running");
+    }
+    assert_int_equal(free_cpu("n1"), 0);
+    cluster_put_node(&w, "n1", "b1", "r1", "6", "");
+    for (int i = 0; i < 10; i++) {
+        char name[8];
+        (void)snprintf(name, sizeof name, "huge%d", i);
+        world_delete(&w, SL_KIND_POD, "team", name);
+    }
+    assert_int_equal(free_cpu("n1"), 5000);
+    world_delete(&w, SL_KIND_NODE, "", "n1");
+    cluster_put_node(&w, "n1", "b1", "r1", "4", "");
+    assert_int_equal(free_cpu("n1"), 3000);
+}
+
 static void test_pods_seen_before_their_node_count_there(void **state)
 {
     (void)state;
@@ -133,6 +156,8 @@ int main(void)
                                         setup, teardown),
         cmocka_unit_test_setup_teardown(test_pods_not_bound_yet_take_nothing, setup, teardown),
         cmocka_unit_test_setup_teardown(test_pods_of_topology_workloads_are_not_counted_twice,
+                                        setup, teardown),
+        cmocka_unit_test_setup_teardown(test_pods_that_ask_for_everything_give_it_back_and_no_more,
                                         setup, teardown),
         cmocka_unit_test_setup_teardown(test_pods_more_than_the_node_has_leave_none, setup,
                                         teardown),

@@ -145,6 +145,21 @@ static void test_requests_totals_saturate_and_are_too_large(void **state)
     expect_invalid("spec.podSets[0].template.spec", "larger than 2^60");
 }
 
+/* As sums they would not even be held by what counts in 10^-9. */
+static void test_requests_of_containers_too_large_together_stay_large(void **state)
+{
+    (void)state;
+    open_world();
+    assert_int_equal(
+        read(workload_of("[{\"name\":\"main\",\"count\":1,\"template\":{\"spec\":{"
+                         "\"containers\":[{\"resources\":{\"requests\":{\"cpu\":\"1e30\"}}},"
+                         "{\"resources\":{\"requests\":{\"cpu\":\"1e30\"}}}]}}}]")),
+        SL_CODE_OK);
+    assert_int_equal(amount_of("cpu"), INT64_MAX);
+    assert_int_equal(sl_requests_check_size(w.engine, got, got_count, &error), SL_CODE_INVALID);
+    expect_invalid(SPEC, "larger than 2^60");
+}
+
 static void test_requests_nineteen_pod_sets_are_too_many(void **state)
 {
     (void)state;
@@ -199,6 +214,50 @@ static void test_requests_reach_the_demand_with_counts_and_groups(void **state)
     assert_int_equal(sl_demand_min_count(first), 2);
     assert_int_equal(sl_demand_group(first), 0);
     assert_int_equal(sl_demand_per_pod(sl_demand_first_request(first)), 100000);
+}
+
+static void use_up_names(void)
+{
+    char name[32];
+    for (uint32_t i = 0; sl_intern_count(w.engine->names, SL_INTERN_RESOURCE) <
+                         sl_intern_capacity(SL_INTERN_RESOURCE);
+         i++) {
+        (void)snprintf(name, sizeof name, "example.com/r%u", i);
+        (void)sl_name_take(w.engine, SL_INTERN_RESOURCE, name, 1);
+    }
+}
+
+static void test_requests_of_more_resources_than_there_are_names_for_are_refused(void **state)
+{
+    (void)state;
+    open_world();
+    world_add_basics(&w);
+    use_up_names();
+    assert_int_equal(read(workload_with("{\"requests\":{\"example.com/r1\":\"2\"}}", "")),
+                     SL_CODE_OK);
+    assert_int_equal(read(workload_with("{\"requests\":{\"cpu\":\"1\",\"one/more\":\"2\"}}", "")),
+                     SL_CODE_INVALID);
+    expect_invalid(SPEC, "as many different resource names as the daemon can hold");
+    struct sl_json *o = workload_with("{\"requests\":{\"cpu\":\"1\",\"one/more\":\"2\"}}", "");
+    assert_int_equal(world_put(&w, SL_KIND_WORKLOAD, o, NULL), SL_CODE_INVALID);
+    world_add_workload(&w, "b", "lq", 1, "2");
+    world_settle(&w);
+    world_expect(&w, "a", "QuotaReserved", "False", "Misconfigured");
+    world_expect(&w, "b", "Admitted", "True", "Admitted");
+}
+
+/* What settings leave out of quota is still asked of nodes, by name. */
+static void test_requests_left_out_of_quota_need_names_too(void **state)
+{
+    (void)state;
+    static const char *prefixes[] = {"one/"};
+    settings.excluded_prefixes = prefixes;
+    settings.excluded_prefix_count = 1;
+    open_world();
+    use_up_names();
+    assert_int_equal(read(workload_with("{\"requests\":{\"cpu\":\"1\",\"one/more\":\"2\"}}", "")),
+                     SL_CODE_INVALID);
+    expect_invalid(SPEC, "as many different resource names as the daemon can hold");
 }
 
 /* --- limits ----------------------------------------------------------------------------------- */
@@ -445,9 +504,12 @@ int main(void)
         TEST(test_requests_reclaimable_pods_count_where_the_gate_is_off),
         TEST(test_requests_negative_count_is_refused),
         TEST(test_requests_totals_saturate_and_are_too_large),
+        TEST(test_requests_of_containers_too_large_together_stay_large),
         TEST(test_requests_nineteen_pod_sets_are_too_many),
         TEST(test_requests_least_counts_and_groups_are_read),
         TEST(test_requests_reach_the_demand_with_counts_and_groups),
+        TEST(test_requests_of_more_resources_than_there_are_names_for_are_refused),
+        TEST(test_requests_left_out_of_quota_need_names_too),
         TEST(test_requests_defaults_of_the_namespace_fill_in),
         TEST(test_requests_other_namespaces_have_no_defaults),
         TEST(test_requests_above_or_below_the_range_are_refused),
