@@ -273,6 +273,8 @@ static void totals(struct sl_buf *out, const struct sl_pages *p)
     sl_metrics_value(out, "sluice_core_bytes", "Core state in use", e.core_bytes);
     sl_metrics_value(out, "sluice_write_conflicts_total",
                      "Decisions written again after a conflict", c.workloads.conflicts);
+    sl_metrics_value(out, "sluice_journal_lost_total",
+                     "Records of the journal that the disk refused", e.journal_lost);
     sl_metrics_value(out, "sluice_metrics_dropped_total",
                      "What was not counted because there are too many series",
                      c.meters->meters.dropped);

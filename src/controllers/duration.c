@@ -87,17 +87,3 @@ enum sl_code sl_duration_parse(const char *text, int64_t *ms, struct sl_error *e
     *ms = (int64_t)(sum_ns / 1000000);
     return SL_CODE_OK;
 }
-
-void sl_duration_print(int64_t ms, char out[static 32])
-{
-    long long s = ms / 1000;
-    if (ms < 1000) {
-        snprintf(out, 32, "%lldms", (long long)ms);
-    } else if (s < 60) {
-        snprintf(out, 32, "%llds", s);
-    } else if (s < 3600) {
-        snprintf(out, 32, "%lldm%llds", s / 60, s % 60);
-    } else {
-        snprintf(out, 32, "%lldh%lldm", s / 3600, s / 60 % 60);
-    }
-}

@@ -11,6 +11,4 @@
 
 /* 0 .. SL_DURATION_MS_MAX, rounded down to milliseconds. Units: ns, us, ms, s, m, h; "0" needs none. */
 enum sl_code sl_duration_parse(const char *text, int64_t *ms, struct sl_error *e);
-/* For people: "850ms", "12s", "3m5s", "2h0m". */
-void sl_duration_print(int64_t ms, char out[static 32]);
 #endif

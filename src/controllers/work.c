@@ -175,12 +175,6 @@ int64_t sl_work_due_ms(const struct sl_work *w)
     return w->heap_count == 0 ? SL_WORK_NEVER : w->heap[0]->due_ms;
 }
 
-bool sl_work_holds(const struct sl_work *w, const char *key, int64_t now_ms)
-{
-    const struct item *it = find(w, key);
-    return it != NULL && (it->busy || it->due_ms <= now_ms);
-}
-
 size_t sl_work_count(const struct sl_work *w)
 {
     return sl_map_count(w->items);

@@ -25,8 +25,6 @@ const char *sl_work_take(struct sl_work *w, int64_t now_ms);
 void sl_work_done(struct sl_work *w, const char *key);
 /* When the next key is due; SL_WORK_NEVER when none waits. */
 int64_t sl_work_due_ms(const struct sl_work *w);
-/* Is the key waiting to be looked at right now, or busy? Keys that are due later do not count. */
-bool sl_work_holds(const struct sl_work *w, const char *key, int64_t now_ms);
 size_t sl_work_count(const struct sl_work *w);
 
 /* "namespace/name"; "/name" for what has no namespace. */

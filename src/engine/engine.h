@@ -175,7 +175,8 @@ struct sl_json *sl_engine_pending(struct sl_engine *g, const char *cluster_queue
 struct sl_engine_counters {
     uint64_t cycles, events, refused, reserved, admitted, started, evicted, finished, restrained;
     uint32_t workloads, pending, holding;
-    uint64_t core_bytes; /* resident core state, estimated from what is in use */
+    uint64_t journal_lost; /* records that the disk refused */
+    uint64_t core_bytes;   /* resident core state, estimated from what is in use */
 };
 void sl_engine_count(const struct sl_engine *g, struct sl_engine_counters *out);
 

@@ -130,6 +130,7 @@ bool sl_engine_queue_fair_usage(const struct sl_engine *g, const char *ns, const
 void sl_engine_count(const struct sl_engine *g, struct sl_engine_counters *out)
 {
     *out = g->counters;
+    out->journal_lost = g->journal == NULL ? 0 : sl_journal_lost(g->journal);
     uint64_t claims =
         (uint64_t)g->counters.holding * SL_CLAIMS_MAX * (sizeof(sl_cell_id) + sizeof(int64_t));
     uint64_t demands = sl_demand_sets_used() * 24ull + sl_demand_requests_used() * 16ull +

@@ -25,7 +25,8 @@ void sl_controllers_count(const struct sl_controllers *c, struct sl_controller_c
 void sl_engine_count(const struct sl_engine *g, struct sl_engine_counters *out)
 {
     (void)g;
-    *out = (struct sl_engine_counters){.finished = 3, .admitted = 4, .core_bytes = 999};
+    *out = (struct sl_engine_counters){
+        .finished = 3, .admitted = 4, .journal_lost = 2, .core_bytes = 999};
 }
 
 bool sl_engine_queue_figures(const struct sl_engine *g, enum sl_kind kind, const char *ns,
@@ -213,6 +214,7 @@ static void test_pages_metrics_have_kueues_names_and_labels(void **state)
         "replica_role=\"standalone\"} 2.500\n",
         "sluice_metrics_dropped_total 0\n",
         "sluice_core_bytes 999\n",
+        "sluice_journal_lost_total 2\n",
         "sluice_events_dropped_total 1\n"};
     sl_workload_meters_init(&stub.meters, (struct sl_metered){.cohorts = true});
     sl_meters_count(&stub.meters.meters,

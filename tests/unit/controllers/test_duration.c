@@ -63,26 +63,11 @@ static void test_duration_malformed_texts_are_refused_and_output_is_untouched(vo
     }
 }
 
-static void test_duration_print_is_short(void **state)
-{
-    (void)state;
-    char text[32];
-    sl_duration_print(850, text);
-    assert_string_equal(text, "850ms");
-    sl_duration_print(12999, text);
-    assert_string_equal(text, "12s");
-    sl_duration_print(185000, text);
-    assert_string_equal(text, "3m5s");
-    sl_duration_print(7200000, text);
-    assert_string_equal(text, "2h0m");
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_duration_valid_texts_are_read),
         cmocka_unit_test(test_duration_malformed_texts_are_refused_and_output_is_untouched),
-        cmocka_unit_test(test_duration_print_is_short),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
