@@ -216,6 +216,19 @@ static void test_json_path_make_replaces_what_is_no_map(void **state)
     sl_json_free(v);
 }
 
+static void test_json_path_make_replaces_lists_that_the_path_does_not_enter(void **state)
+{
+    (void)state;
+    struct sl_json *v = parse("{\"a\":[],\"b\":[{\"n\":1},2],\"c\":[{}]}");
+    sl_json_set_bool(sl_json_path_make(v, "a"), "done", true);
+    sl_json_set_bool(sl_json_path_make(v, "b.0"), "done", true);
+    sl_json_set_bool(sl_json_path_make(v, "b.1"), "done", true);
+    sl_json_set_bool(sl_json_path_make(v, "c.1"), "done", true);
+    assert_prints(v, "{\"a\":{\"done\":true},\"b\":[{\"n\":1,\"done\":true},{\"done\":true}],"
+                     "\"c\":{\"1\":{\"done\":true}}}");
+    sl_json_free(v);
+}
+
 static void test_json_lists_change_in_place(void **state)
 {
     (void)state;
@@ -299,6 +312,7 @@ int main(void)
         cmocka_unit_test(test_json_members_are_found_in_maps_of_any_size),
         cmocka_unit_test(test_json_path_walks_maps_and_lists),
         cmocka_unit_test(test_json_path_make_replaces_what_is_no_map),
+        cmocka_unit_test(test_json_path_make_replaces_lists_that_the_path_does_not_enter),
         cmocka_unit_test(test_json_lists_change_in_place),
         cmocka_unit_test(test_json_clone_is_deep_and_equal_compares_values),
         cmocka_unit_test(test_json_find_text_says_where_a_list_has_it_first),
