@@ -507,6 +507,9 @@ static void test_engine_namespace_selector_keeps_others_out(void **state)
     world_add_workload(&w, "a", "lq", 1, "1");
     world_settle(&w);
     world_expect(&w, "a", "QuotaReserved", "False", "Misconfigured");
+    (void)world_patch(&w, SL_KIND_NAMESPACE, "", "team", "{\"metadata\":{\"labels\":[\"dept\"]}}");
+    world_settle(&w);
+    world_expect(&w, "a", "QuotaReserved", "False", "Misconfigured");
     (void)world_patch(&w, SL_KIND_NAMESPACE, "", "team",
                       "{\"metadata\":{\"labels\":{\"dept\":\"x\"}}}");
     world_settle(&w);
