@@ -341,3 +341,28 @@ struct sl_json *sl_json_path_make(struct sl_json *v, const char *path)
     }
     return at;
 }
+
+bool sl_json_deeper_than(const struct sl_json *v, unsigned levels)
+{
+    enum sl_json_type type = sl_json_type(v);
+    if (type != SL_JSON_MAP && type != SL_JSON_LIST) {
+        return false;
+    }
+    if (levels == 0) {
+        return true;
+    }
+    for (size_t i = 0; type == SL_JSON_LIST && i < sl_json_len(v); i++) {
+        if (sl_json_deeper_than(sl_json_at(v, i), levels - 1)) {
+            return true;
+        }
+    }
+    void *it = NULL;
+    const char *key;
+    struct sl_json *value;
+    while (sl_json_next(v, &it, &key, &value)) {
+        if (sl_json_deeper_than(value, levels - 1)) {
+            return true;
+        }
+    }
+    return false;
+}

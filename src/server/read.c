@@ -285,8 +285,13 @@ static void answer_whole(struct sl_request *r, const struct list *l, const struc
     sl_buf_add(&whole, items->data != NULL ? items->data : "", items->len);
     sl_buf_text(&whole, "]}");
     if (r->accept.yaml || sl_request_flag(r, "pretty")) {
-        struct sl_json *value = sl_json_parse(whole.data, whole.len, NULL);
-        sl_answer_json(r, 200, value);
+        struct sl_error e;
+        struct sl_json *value = sl_json_parse(whole.data, whole.len, &e);
+        if (value != NULL) {
+            sl_answer_json(r, 200, value);
+        } else {
+            sl_answer_fail(r, SL_CODE_INTERNAL, "an object of the list is damaged: %.300s", e.text);
+        }
         sl_json_free(value);
         sl_buf_fini(&whole);
         return;

@@ -94,6 +94,24 @@ static enum sl_code check_metadata(const struct sl_registry_call *c, const struc
     return causes.cause_count == 0 ? SL_CODE_OK : invalid(c, sl_object_name(object), &causes, e);
 }
 
+static enum sl_code check_depth(const struct sl_registry_call *c, const struct sl_json *object,
+                                struct sl_error *e)
+{
+    struct sl_error causes;
+    sl_error_clear(&causes);
+    void *it = NULL;
+    const char *key;
+    struct sl_json *value;
+    while (sl_json_next(object, &it, &key, &value)) {
+        if (sl_json_deeper_than(value, SL_STORE_DEPTH_MAX - 1)) {
+            sl_error_cause(&causes, "FieldValueInvalid", key,
+                           "Invalid value: %s: an object must not be nested deeper than %u levels",
+                           type_name(sl_json_type(value)), SL_STORE_DEPTH_MAX);
+        }
+    }
+    return causes.cause_count == 0 ? SL_CODE_OK : invalid(c, sl_object_name(object), &causes, e);
+}
+
 static enum sl_code check_body(const struct sl_registry_call *c, const struct sl_json *object,
                                struct sl_error *e)
 {
@@ -116,7 +134,8 @@ static enum sl_code check_body(const struct sl_registry_call *c, const struct sl
             "the name of the object (%.100s) does not match the name on the URL (%.100s)", name,
             w->name);
     }
-    return check_metadata(c, object, e);
+    enum sl_code code = check_metadata(c, object, e);
+    return code == SL_CODE_OK ? check_depth(c, object, e) : code;
 }
 
 static enum sl_code check_namespace(const struct sl_registry_call *c, struct sl_error *e)

@@ -5,6 +5,8 @@
  * Kubernetes. */
 #include "fixture.h"
 
+#include <sqlite3.h>
+
 /* --- paths and discovery --------------------------------------------------------------------- */
 
 static void test_rest_unknown_paths_are_status_404(void **state)
@@ -318,6 +320,55 @@ static void test_rest_get_as_yaml_and_pretty(void **state)
     assert_int_equal(
         call(f, (struct call){.method = "GET", .uri = QUEUES, .accept = "application/yaml"}), 200);
     assert_non_null(strstr(f->r.answer.body.data, "kind: LocalQueueList"));
+}
+
+/* A LocalQueue that is nested so deep, itself among the levels. */
+static void print_deep_queue(char *out, size_t cap, int levels)
+{
+    char open[65] = {0}, close[65] = {0};
+    memset(open, '[', (size_t)levels - 2);
+    memset(close, ']', (size_t)levels - 2);
+    (void)snprintf(
+        out, cap,
+        "{\"metadata\":{\"name\":\"deep\"},\"spec\":{\"clusterQueue\":\"cq\",\"x\":%s%s}}", open,
+        close);
+}
+
+static void test_rest_deepest_object_is_read_in_every_shape(void **state)
+{
+    struct fixture *f = *state;
+    char body[256];
+    print_deep_queue(body, sizeof body, 61);
+    assert_int_equal(post(f, QUEUES, body), 422);
+    assert_string_equal(text(f, "details.causes.0.field"), "spec");
+    assert_non_null(strstr(text(f, "message"), "deeper than 60 levels"));
+    print_deep_queue(body, sizeof body, 60);
+    assert_int_equal(post(f, QUEUES, body), 201);
+    assert_int_equal(get(f, QUEUES "?pretty=true"), 200);
+    assert_int_equal(call(f, (struct call){.method = "GET",
+                                           .uri = QUEUES "?pretty=true&includeObject=Object",
+                                           .accept = TABLE_TYPE}),
+                     200);
+    assert_int_equal(
+        call(f, (struct call){.method = "GET", .uri = QUEUES, .accept = "application/yaml"}), 200);
+    assert_non_null(strstr(f->r.answer.body.data, "x:"));
+}
+
+/* Only another program can have written it. */
+static void test_rest_list_with_a_damaged_object_fails_to_print(void **state)
+{
+    struct fixture *f = *state;
+    char path[128];
+    sqlite3 *db = NULL;
+    make_queue(f, "q", "");
+    (void)snprintf(path, sizeof path, "%s/sluice.db", f->dir);
+    assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
+    assert_int_equal(
+        sqlite3_exec(db, "UPDATE objects SET body = '{' WHERE name = 'q'", NULL, NULL, NULL),
+        SQLITE_OK);
+    assert_int_equal(sqlite3_close(db), SQLITE_OK);
+    assert_int_equal(get(f, QUEUES "?pretty=true"), 500);
+    assert_non_null(strstr(text(f, "message"), "an object of the list is damaged"));
 }
 
 static void test_rest_protobuf_alone_is_406(void **state)
@@ -758,6 +809,8 @@ int main(void)
         CASE(test_rest_failed_commit_fails_the_writer_not_the_reader),
         CASE(test_rest_get_gives_the_object),
         CASE(test_rest_get_as_yaml_and_pretty),
+        CASE(test_rest_deepest_object_is_read_in_every_shape),
+        CASE(test_rest_list_with_a_damaged_object_fails_to_print),
         CASE(test_rest_protobuf_alone_is_406),
         CASE(test_rest_bad_bodies_are_refused),
         CASE(test_rest_body_too_large_is_413),
