@@ -262,7 +262,8 @@ static struct list *list_new(struct sl_request *r)
 {
     struct list *l = sl_mem_new(1, sizeof *l);
     unsigned long long n = strtoull(sl_request_arg(r, "limit", "0"), NULL, 10);
-    bool whole = r->accept.yaml || sl_request_flag(r, "pretty"); /* printed from one value */
+    /* Printed from one value; or only its headers go out, behind which a stream's end must not be sent. */
+    bool whole = r->accept.yaml || sl_request_flag(r, "pretty") || strcmp(r->method, "HEAD") == 0;
     *l = (struct list){.stream = {list_fill, list_ready, list_free},
                        .rest = r->rest,
                        .kind = r->route.kind,

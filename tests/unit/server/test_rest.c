@@ -608,6 +608,24 @@ static void test_rest_delete_collection_goes_on_over_commits(void **state)
     assert_string_equal(text(f, "items.0.metadata.name"), "q77");
 }
 
+static void test_rest_delete_collection_goes_on_over_pages_that_change_nothing(void **state)
+{
+    struct fixture *f = *state;
+    char name[16];
+    for (int i = 0; i < 300; i++) {
+        (void)snprintf(name, sizeof name, "a%d", i);
+        make_queue(f, name, ",\"finalizers\":[\"x/y\"]");
+    }
+    assert_int_equal(call(f, (struct call){.method = "DELETE", .uri = QUEUES}), 200);
+    make_queue(f, "z", "");
+    assert_int_equal(serve(f, (struct call){.method = "DELETE", .uri = QUEUES}), 200);
+    assert_false(f->r.wait);
+    assert_true(f->r.again); /* one page a turn */
+    assert_int_equal(call(f, (struct call){.method = "DELETE", .uri = QUEUES}), 200);
+    assert_int_equal(get(f, QUEUES "/z"), 404);
+    assert_int_equal(get(f, QUEUES "/a0"), 200);
+}
+
 /* --- lists ----------------------------------------------------------------------------------- */
 
 static void test_rest_list_limit_and_continue(void **state)
@@ -625,6 +643,21 @@ static void test_rest_list_limit_and_continue(void **state)
     assert_int_equal(sl_json_len(sl_json_get(f->reply, "items")), 1);
     assert_string_equal(text(f, "metadata.continue"), "(absent)");
     assert_int_equal(get(f, QUEUES "?continue=rubbish"), 400);
+}
+
+static void test_rest_head_of_a_long_list_has_no_stream(void **state)
+{
+    struct fixture *f = *state;
+    char name[16];
+    for (int i = 0; i < 150; i++) {
+        (void)snprintf(name, sizeof name, "q%d", i);
+        make_queue(f, name, "");
+    }
+    assert_int_equal(call(f, (struct call){.method = "HEAD", .uri = QUEUES}), 200);
+    assert_null(f->r.answer.stream);
+    assert_int_equal(sl_json_len(sl_json_get(f->reply, "items")), 150);
+    assert_int_equal(get(f, QUEUES), 200);
+    assert_non_null(f->r.answer.stream);
 }
 
 static void test_rest_list_across_namespaces(void **state)
@@ -825,7 +858,9 @@ int main(void)
         CASE(test_rest_delete_with_finalizer_gives_the_object),
         CASE(test_rest_delete_preconditions_conflict),
         CASE(test_rest_delete_collection_goes_on_over_commits),
+        CASE(test_rest_delete_collection_goes_on_over_pages_that_change_nothing),
         CASE(test_rest_list_limit_and_continue),
+        CASE(test_rest_head_of_a_long_list_has_no_stream),
         CASE(test_rest_list_across_namespaces),
         CASE(test_rest_list_selectors),
         CASE(test_rest_events_by_involved_object),
