@@ -293,6 +293,33 @@ static void test_rest_failed_commit_fails_the_writer_not_the_reader(void **state
     assert_int_equal(f->r.answer.status, 404);
 }
 
+/* Whether it keeps what it had of the first time, only a build with sanitizers sees. */
+static void test_rest_dry_run_is_served_again_when_the_commit_fails(void **state)
+{
+    struct fixture *f = *state;
+    struct sl_error full;
+    struct sl_json *result = NULL, *ns = sl_object_new(SL_KIND_NAMESPACE, "", "staged");
+    struct sl_store_write w = {
+        .verb = SL_VERB_CREATE, .kind = SL_KIND_NAMESPACE, .ns = "", .name = "staged", .body = ns};
+    assert_int_equal(sl_store_apply(f->rest.store, &w, &result, &f->e), SL_CODE_OK);
+    sl_json_free(result);
+    sl_json_free(ns);
+    (void)serve(f,
+                (struct call){
+                    .method = "POST",
+                    .uri = QUEUES "?dryRun=All",
+                    .type = "application/json",
+                    .body = "{\"metadata\":{\"name\":\"q\"},\"spec\":{\"clusterQueue\":\"cq\"}}"});
+    assert_true(f->r.wait && !f->r.wrote);
+    commit(f);
+    sl_error_clear(&full);
+    (void)sl_error_set(&full, SL_CODE_INTERNAL, "the disk is full");
+    sl_rest_committed(&f->r, full.code, &full);
+    assert_false(f->r.wait);
+    assert_int_equal(f->r.answer.status, 201);
+    assert_string_equal(f->r.subject, "q");
+}
+
 static void test_rest_get_gives_the_object(void **state)
 {
     struct fixture *f = *state;
@@ -840,6 +867,7 @@ int main(void)
         CASE(test_rest_wrong_method_is_405),
         CASE(test_rest_create_waits_for_the_commit),
         CASE(test_rest_failed_commit_fails_the_writer_not_the_reader),
+        CASE(test_rest_dry_run_is_served_again_when_the_commit_fails),
         CASE(test_rest_get_gives_the_object),
         CASE(test_rest_get_as_yaml_and_pretty),
         CASE(test_rest_deepest_object_is_read_in_every_shape),
