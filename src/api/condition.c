@@ -10,6 +10,7 @@
 #include "base/check.h"
 #include "base/clock.h"
 #include "base/mem.h"
+#include "base/utf8.h"
 
 #define MESSAGE_MAX 32768u
 
@@ -48,19 +49,17 @@ static bool set_text(struct sl_json *condition, const char *key, const char *tex
     return true;
 }
 
+/* As it will be stored, or the next comparison would find a change again. */
 static bool set_message(struct sl_json *condition, const char *message)
 {
     size_t len = strlen(message);
-    if (len <= MESSAGE_MAX) {
+    if (len <= MESSAGE_MAX && sl_utf8_valid(message, len)) {
         return set_text(condition, "message", message);
     }
-    len = MESSAGE_MAX;
-    while (len > 0 && ((unsigned char)message[len] & 0xC0u) == 0x80u) {
-        len--; /* not in the middle of a character */
-    }
-    char *cut = sl_mem_text_n(message, len);
-    bool changed = set_text(condition, "message", cut);
-    sl_mem_free(cut);
+    char *kept = sl_utf8_repair(message);
+    kept[sl_utf8_cut(kept, MESSAGE_MAX)] = '\0';
+    bool changed = set_text(condition, "message", kept);
+    sl_mem_free(kept);
     return changed;
 }
 

@@ -279,6 +279,11 @@ static size_t segment_index(const char *segment)
     return n;
 }
 
+static struct sl_json *step(const struct sl_json *v, const char *segment)
+{
+    return is_list(v) ? sl_json_at(v, segment_index(segment)) : sl_json_get(v, segment);
+}
+
 struct sl_json *sl_json_path(const struct sl_json *v, const char *path)
 {
     char segment[SEGMENT_MAX];
@@ -287,7 +292,7 @@ struct sl_json *sl_json_path(const struct sl_json *v, const char *path)
         if (!next_segment(&path, segment)) {
             return NULL;
         }
-        at = is_list(at) ? sl_json_at(at, segment_index(segment)) : sl_json_get(at, segment);
+        at = step(at, segment);
     }
     return wrap(raw(at));
 }
@@ -307,6 +312,15 @@ bool sl_json_path_bool(const struct sl_json *v, const char *path, bool fallback)
     return sl_json_bool(sl_json_path(v, path), fallback);
 }
 
+/* Whether a path that has come to `v` can go on as `rest` and end at a map: a list is only kept where it has the element
+ * that is named next. */
+static bool leads_on(const struct sl_json *v, const char *rest)
+{
+    char segment[SEGMENT_MAX];
+    return is_map(v) ||
+           (is_list(v) && next_segment(&rest, segment) && segment_index(segment) < sl_json_len(v));
+}
+
 struct sl_json *sl_json_path_make(struct sl_json *v, const char *path)
 {
     char segment[SEGMENT_MAX];
@@ -314,13 +328,41 @@ struct sl_json *sl_json_path_make(struct sl_json *v, const char *path)
     while (*path != '\0') {
         bool fits = next_segment(&path, segment);
         SL_PRE(fits);
-        struct sl_json *next =
-            is_list(at) ? sl_json_at(at, segment_index(segment)) : sl_json_get(at, segment);
-        if (!is_map(next) && !is_list(next)) {
+        struct sl_json *next = step(at, segment);
+        if (!leads_on(next, path)) {
             next = sl_json_new_map();
-            sl_json_set(at, segment, next);
+            if (is_list(at)) {
+                sl_json_put_at(at, segment_index(segment), next);
+            } else {
+                sl_json_set(at, segment, next);
+            }
         }
         at = next;
     }
     return at;
+}
+
+bool sl_json_deeper_than(const struct sl_json *v, unsigned levels)
+{
+    enum sl_json_type type = sl_json_type(v);
+    if (type != SL_JSON_MAP && type != SL_JSON_LIST) {
+        return false;
+    }
+    if (levels == 0) {
+        return true;
+    }
+    for (size_t i = 0; type == SL_JSON_LIST && i < sl_json_len(v); i++) {
+        if (sl_json_deeper_than(sl_json_at(v, i), levels - 1)) {
+            return true;
+        }
+    }
+    void *it = NULL;
+    const char *key;
+    struct sl_json *value;
+    while (sl_json_next(v, &it, &key, &value)) {
+        if (sl_json_deeper_than(value, levels - 1)) {
+            return true;
+        }
+    }
+    return false;
 }

@@ -79,6 +79,9 @@ struct sl_json *sl_json_path(const struct sl_json *v, const char *path);
 const char *sl_json_path_text(const struct sl_json *v, const char *path, const char *fallback);
 int64_t sl_json_path_int(const struct sl_json *v, const char *path, int64_t fallback);
 bool sl_json_path_bool(const struct sl_json *v, const char *path, bool fallback);
-/* The map at `path`, made (with everything above it) when absent. */
+/* The map at `path`, made (with everything above it) when absent or no map. Lists on the way stay where the path names an
+ * element that they have. `v` is a map. */
 struct sl_json *sl_json_path_make(struct sl_json *v, const char *path);
+/* Are there more lists and maps inside each other, `v` itself among them? */
+bool sl_json_deeper_than(const struct sl_json *v, unsigned levels);
 #endif

@@ -7,6 +7,7 @@
 #include "api/json.h"
 
 #include "api/json_plain.h"
+#include "base/utf8.h"
 #include <errno.h>
 #include <json-c/json.h>
 #include <limits.h>
@@ -68,7 +69,12 @@ static bool scan_string(struct scan *s)
             s->problem = "control character in a string";
             return false;
         }
-        s->at++;
+        size_t len = c < 0x80 ? 1 : sl_utf8_len(s->text + s->at, s->len - s->at);
+        if (len == 0) {
+            s->problem = "the text is not valid UTF-8";
+            return false;
+        }
+        s->at += len;
         if (c == '\\' && !scan_escape(s)) {
             return false;
         }

@@ -7,11 +7,13 @@
 #include "api/json.h"
 
 #include <json-c/json.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "api/yaml_scalar.h"
 #include "base/mem.h"
+#include "base/utf8.h"
 
 struct member {
     const char *key;
@@ -50,25 +52,37 @@ static unsigned control_at(const char *p)
     return c == 0xc2 && next >= 0x80 && next < 0xa0 ? next : 0;
 }
 
+/* Of ASCII, and as it is in a JSON string: nearly every byte. */
+static bool is_plain(char c)
+{
+    return c >= ' ' && c <= '~' && c != '"' && c != '\\';
+}
+
+/* The last door of everything that is stored, sent or answered: what comes out is UTF-8, whatever a value was made of. */
 static void print_text(const char *text, struct sl_buf *out)
 {
     sl_buf_add(out, "\"", 1);
     const char *start = text;
     const char *p = text;
-    for (; *p != '\0'; p++) {
+    while (*p != '\0') {
+        if (is_plain(*p)) {
+            p++;
+            continue;
+        }
         unsigned c = control_at(p);
-        if (c == 0 && *p != '"' && *p != '\\') {
+        size_t len = sl_utf8_len(p, SIZE_MAX);
+        if (len > 1 && c == 0) {
+            p += len;
             continue;
         }
         sl_buf_add(out, start, (size_t)(p - start));
-        p += c >= 0x80; /* it has two bytes */
-        start = p + 1;
-        const char *escape = escape_of((unsigned char)*p);
+        const char *escape = len > 0 ? escape_of((unsigned char)*p) : SL_UTF8_REPLACEMENT;
         if (escape != NULL) {
             sl_buf_text(out, escape);
         } else {
             sl_buf_print(out, "\\u%04x", c);
         }
+        start = p += len > 0 ? len : 1;
     }
     sl_buf_add(out, start, (size_t)(p - start));
     sl_buf_add(out, "\"", 1);
@@ -200,14 +214,20 @@ static bool plain_syntax(const char *text)
     return strstr(text, ": ") == NULL && strstr(text, " #") == NULL;
 }
 
-static bool has_control(const char *text)
+/* Whether a character begins there that can stand in YAML as it is, and how long it is; 0: none does. */
+static size_t printable_len(const char *p)
 {
-    for (; *text != '\0'; text++) {
-        if (control_at(text) != 0) {
-            return true;
-        }
+    return control_at(p) == 0 ? sl_utf8_len(p, SIZE_MAX) : 0;
+}
+
+static bool is_printable(const char *text)
+{
+    size_t len = 1;
+    while (*text != '\0' && len > 0) {
+        len = printable_len(text);
+        text += len;
     }
-    return false;
+    return *text == '\0';
 }
 
 /* Lines that a literal block can hold: printable, none that starts or ends with a blank. */
@@ -216,11 +236,13 @@ static bool fits_block(const char *text)
     if (strchr(text, '\n') == NULL || text[0] == ' ' || text[0] == '\n') {
         return false;
     }
-    for (const char *p = text; *p != '\0'; p++) {
+    for (const char *p = text; *p != '\0';) {
         bool blank_end = *p == ' ' && (p[1] == '\n' || p[1] == '\0');
-        if (blank_end || (*p != '\n' && control_at(p) != 0)) {
+        size_t len = *p == '\n' ? 1 : printable_len(p);
+        if (blank_end || len == 0) {
             return false;
         }
+        p += len;
     }
     return true;
 }
@@ -257,7 +279,7 @@ static void print_yaml_text(const char *text, unsigned columns, struct sl_buf *o
 {
     if (fits_block(text)) {
         print_block(text, columns, out);
-    } else if (has_control(text) || sl_yaml_resolve(text).kind != SL_YAML_TEXT ||
+    } else if (!is_printable(text) || sl_yaml_resolve(text).kind != SL_YAML_TEXT ||
                strcmp(text, "<<") == 0 || strcmp(text, "=") == 0) {
         print_text(text, out);
     } else if (plain_syntax(text)) {
@@ -278,7 +300,7 @@ static void print_yaml_map(const struct sl_json *v, unsigned columns, struct sl_
             sl_buf_text(out, "\n");
             indent(out, columns);
         }
-        if (has_control(members[i].key)) {
+        if (!is_printable(members[i].key)) {
             print_text(members[i].key, out); /* a key must stay on one line */
         } else {
             print_yaml_text(members[i].key, columns, out);

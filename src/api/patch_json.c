@@ -193,31 +193,6 @@ static bool must_exist(const struct patch *p, const struct place *at)
     return at->exists || fail(p, SL_CODE_INVALID, "the path does not exist");
 }
 
-static bool deeper_than(const struct sl_json *v, unsigned levels)
-{
-    enum sl_json_type type = sl_json_type(v);
-    if (type != SL_JSON_MAP && type != SL_JSON_LIST) {
-        return false;
-    }
-    if (levels == 0) {
-        return true;
-    }
-    for (size_t i = 0; type == SL_JSON_LIST && i < sl_json_len(v); i++) {
-        if (deeper_than(sl_json_at(v, i), levels - 1)) {
-            return true;
-        }
-    }
-    void *it = NULL;
-    const char *key;
-    struct sl_json *value;
-    while (sl_json_next(v, &it, &key, &value)) {
-        if (deeper_than(value, levels - 1)) {
-            return true;
-        }
-    }
-    return false;
-}
-
 /* The value at the end of the operation's path must not end deeper than what can be parsed
  * again. */
 static bool fits_depth(const struct patch *p, const struct sl_json *value)
@@ -226,7 +201,7 @@ static bool fits_depth(const struct patch *p, const struct sl_json *value)
     for (const char *c = p->path; *c != '\0'; c++) {
         levels += *c == '/';
     }
-    return (levels <= DEPTH_MAX && !deeper_than(value, DEPTH_MAX - levels)) ||
+    return (levels <= DEPTH_MAX && !sl_json_deeper_than(value, DEPTH_MAX - levels)) ||
            fail(p, SL_CODE_INVALID, "the outcome is nested deeper than 64 levels");
 }
 

@@ -35,16 +35,32 @@ static const struct {
     {"podIPs", "ip"},
     {"taints", "key"},
     {"admissionChecks", "name"},
+    {"ports", "containerPort"}, /* of a container */
+    {"ports", "port"},          /* of a service inside a custom kind */
 };
 
-static const char *merge_key(const char *field)
+static bool has_member(const struct sl_json *list, const char *key)
 {
+    bool found = false;
+    for (size_t i = 0; i < sl_json_len(list) && !found; i++) {
+        found = sl_json_get(sl_json_at(list, i), key) != NULL;
+    }
+    return found;
+}
+
+/* The member by which the items of `patch` find theirs: where there are several, one that they have. NULL: the list does
+ * not merge. */
+static const char *merge_key(const char *field, const struct sl_json *patch)
+{
+    const char *first = NULL;
     for (size_t i = 0; i < sizeof merge_keys / sizeof merge_keys[0]; i++) {
-        if (strcmp(merge_keys[i].field, field) == 0) {
+        bool named = strcmp(merge_keys[i].field, field) == 0;
+        if (named && has_member(patch, merge_keys[i].key)) {
             return merge_keys[i].key;
         }
+        first = named && first == NULL ? merge_keys[i].key : first;
     }
-    return strcmp(field, "ports") == 0 ? "containerPort" : NULL;
+    return first;
 }
 
 /* Lists of plain values that grow instead of being replaced. */
@@ -112,12 +128,20 @@ static struct sl_json *list_for(struct sl_json *o, const char *field, bool empty
     return sl_json_get(o, field);
 }
 
+/* Lists merge by the items' keys when maps are given for them. */
+static bool merges_items(const char *field, const struct sl_json *patch)
+{
+    return sl_json_type(patch) == SL_JSON_LIST && merge_key(field, patch) != NULL &&
+           (sl_json_len(patch) == 0 || sl_json_type(sl_json_at(patch, 0)) == SL_JSON_MAP);
+}
+
 static void merge_list(struct sl_json *o, const char *field, const struct sl_json *patch, int depth)
 {
+    const char *key = merge_key(field, patch);
     bool replace = replaces_list(patch);
     struct sl_json *list = list_for(o, field, replace);
     for (size_t i = replace ? 1 : 0; i < sl_json_len(patch); i++) {
-        merge_item(list, merge_key(field), sl_json_at(patch, i), depth);
+        merge_item(list, key, sl_json_at(patch, i), depth);
     }
 }
 
@@ -144,7 +168,8 @@ static void add_values(struct sl_json *o, const char *field, const struct sl_jso
 static void remove_values(struct sl_json *o, const char *field, const struct sl_json *patch)
 {
     struct sl_json *list = sl_json_get(o, field);
-    for (size_t i = sl_json_len(list); i-- > 0;) {
+    size_t count = sl_json_type(list) == SL_JSON_LIST ? sl_json_len(list) : 0;
+    for (size_t i = count; i-- > 0;) {
         if (has_value(patch, sl_json_at(list, i))) {
             sl_json_remove_at(list, i);
         }
@@ -197,8 +222,7 @@ static void merge_field(struct sl_json *o, const char *key, const struct sl_json
     } else if (type == SL_JSON_MAP && sl_json_type(old) == SL_JSON_MAP &&
                strcmp(directive(value), "replace") != 0) {
         merge_map(old, value, depth + 1);
-    } else if (type == SL_JSON_LIST && merge_key(key) != NULL &&
-               (sl_json_len(value) == 0 || sl_json_type(sl_json_at(value, 0)) == SL_JSON_MAP)) {
+    } else if (merges_items(key, value)) {
         merge_list(o, key, value, depth);
     } else if (type == SL_JSON_LIST && merges_values(key)) {
         add_values(o, key, value);
@@ -219,12 +243,61 @@ static void merge_map(struct sl_json *o, const struct sl_json *patch, int depth)
     }
 }
 
+static bool all_keyed(const struct sl_json *patch, struct sl_buf *path, struct sl_error *e);
+
+/* Does every item of a list that merges say which one it means? */
+static bool items_keyed(const char *field, const struct sl_json *patch, struct sl_buf *path,
+                        struct sl_error *e)
+{
+    const char *key = merge_key(field, patch);
+    bool good = true;
+    for (size_t i = replaces_list(patch) ? 1 : 0; good && i < sl_json_len(patch); i++) {
+        const struct sl_json *item = sl_json_at(patch, i);
+        size_t before = path->len;
+        sl_buf_print(path, "[%zu]", i);
+        if (sl_json_get(item, key) == NULL) {
+            sl_error_set(e, SL_CODE_BAD_REQUEST,
+                         "%.200s: an item of a list that merges has to be an object with its merge "
+                         "key \"%s\"",
+                         path->data, key);
+            return false;
+        }
+        good = all_keyed(item, path, e);
+        path->len = before;
+    }
+    return good;
+}
+
+/* Asked before anything is merged, so that a refusal needs no way back. */
+static bool all_keyed(const struct sl_json *patch, struct sl_buf *path, struct sl_error *e)
+{
+    bool good = true;
+    const char *key = NULL;
+    struct sl_json *value = NULL;
+    for (void *it = NULL; good && sl_json_next(patch, &it, &key, &value);) {
+        size_t before = path->len;
+        sl_buf_print(path, "%s%s", before > 0 ? "." : "", key);
+        if (key[0] != '$') {
+            good = merges_items(key, value) ? items_keyed(key, value, path, e)
+                                            : all_keyed(value, path, e);
+        }
+        path->len = before;
+    }
+    return good;
+}
+
 enum sl_code sl_patch_strategic(struct sl_json **o, const struct sl_json *patch, struct sl_error *e)
 {
     SL_PRE(o != NULL && sl_json_type(*o) == SL_JSON_MAP);
     if (sl_json_type(patch) != SL_JSON_MAP) {
         return sl_error_set(e, SL_CODE_BAD_REQUEST,
                             "a strategic merge patch must be a JSON object");
+    }
+    struct sl_buf path = {0};
+    bool keyed = all_keyed(patch, &path, e);
+    sl_buf_fini(&path);
+    if (!keyed) {
+        return SL_CODE_BAD_REQUEST;
     }
     struct sl_json *result = sl_json_clone(*o);
     merge_map(result, patch, 0);

@@ -15,6 +15,7 @@
 #include "api/status.h"
 #include "base/clock.h"
 #include "base/map.h"
+#include "base/utf8.h"
 
 #define ANNOTATION_BYTES_MAX 262144u
 #define SHOWN_MAX 100u /* of a value in a complaint */
@@ -80,11 +81,7 @@ static void show(const struct sl_json *value, char out[static SHOWN_MAX + 4])
     sl_json_print(value, &text);
     snprintf(out, SHOWN_MAX, "%s", text.data);
     if (text.len >= SHOWN_MAX) {
-        size_t end = SHOWN_MAX - 1;
-        while (end > 0 && ((unsigned char)text.data[end] & 0xC0u) == 0x80u) {
-            end--;
-        }
-        snprintf(out + end, 4, "...");
+        snprintf(out + sl_utf8_cut(text.data, SHOWN_MAX - 1), 4, "...");
     }
     sl_buf_fini(&text);
 }

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/check.h"
+#include "base/utf8.h"
 
 static const struct {
     int http;
@@ -34,21 +35,6 @@ static const struct {
     [SL_CODE_TIMEOUT] = {504, "Timeout"},
 };
 
-/* vsnprintf that ends a cut text at a character's boundary and with "...". */
-static void print_cut(char *out, size_t cap, const char *format, va_list args)
-{
-    int len = vsnprintf(out, cap, format, args);
-    SL_ASSERT(len >= 0);
-    if ((size_t)len < cap) {
-        return;
-    }
-    size_t end = cap - 4;
-    while (end > 0 && ((unsigned char)out[end] & 0xC0u) == 0x80u) {
-        end--;
-    }
-    snprintf(out + end, 4, "...");
-}
-
 void sl_error_clear(struct sl_error *e)
 {
     if (e != NULL) {
@@ -63,7 +49,7 @@ enum sl_code sl_error_set(struct sl_error *e, enum sl_code code, const char *for
     if (e != NULL) {
         va_list args;
         va_start(args, format);
-        print_cut(e->text, sizeof e->text, format, args);
+        sl_utf8_print_args(e->text, sizeof e->text, format, args);
         va_end(args);
         e->code = code;
     }
@@ -83,10 +69,10 @@ void sl_error_cause(struct sl_error *e, const char *reason, const char *field, c
     }
     struct sl_cause_entry *cause = &e->causes[index];
     snprintf(cause->reason, sizeof cause->reason, "%s", reason);
-    snprintf(cause->field, sizeof cause->field, "%s", field);
+    sl_utf8_print(cause->field, sizeof cause->field, "%s", field);
     va_list args;
     va_start(args, format);
-    print_cut(cause->text, sizeof cause->text, format, args);
+    sl_utf8_print_args(cause->text, sizeof cause->text, format, args);
     va_end(args);
 }
 

@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/utf8.h"
+
 struct unit {
     const char *name;
     int64_t ns;
@@ -27,8 +29,8 @@ static const struct unit *unit_at(const char *text)
 
 static enum sl_code bad(struct sl_error *e, const char *text, const char *why)
 {
-    return sl_error_set(e, SL_CODE_BAD_REQUEST, "\"%.64s\" is not a duration such as \"1m30s\": %s",
-                        text, why);
+    return sl_error_set(e, SL_CODE_BAD_REQUEST, "\"%.*s\" is not a duration such as \"1m30s\": %s",
+                        (int)sl_utf8_cut(text, 64), text, why);
 }
 
 /* One number with at most 18 digits in front of the point; the fraction is scaled to 10^9. */

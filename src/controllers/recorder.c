@@ -10,6 +10,7 @@
 #include "base/log.h"
 #include "base/map.h"
 #include "base/mem.h"
+#include "base/utf8.h"
 #include "controllers/budget.h"
 #include "controllers/work.h"
 #include <stdio.h>
@@ -212,7 +213,7 @@ static struct sl_json *event_new(const char *ns, const char *name, bool warning,
     char time[32];
     char text[MESSAGE_SIZE_MAX];
     sl_clock_format(sl_clock_now_ms(), time);
-    snprintf(text, sizeof text, "%s", message);
+    sl_utf8_print(text, sizeof text, "%s", message);
     struct sl_json *o = sl_object_new(SL_KIND_EVENT, ns, name);
     sl_json_set_text(o, "type", warning ? "Warning" : "Normal");
     sl_json_set_text(o, "reason", reason);

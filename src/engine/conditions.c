@@ -5,6 +5,7 @@
 #include "engine/conditions.h"
 #include "base/check.h"
 #include "base/clock.h"
+#include "base/utf8.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -245,8 +246,8 @@ static void lay_down(struct sl_json *status, const struct sl_condition_view *v, 
 {
     if (is(status, type, "True")) {
         char text[600];
-        (void)snprintf(text, sizeof text, "Previously: %s",
-                       sl_json_path_text(find(status, type), "message", ""));
+        sl_utf8_print(text, sizeof text, "Previously: %s",
+                      sl_json_path_text(find(status, type), "message", ""));
         set(status, v, type, false, reason, text);
     }
 }

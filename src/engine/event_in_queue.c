@@ -340,7 +340,8 @@ void sl_event_from_namespace(struct sl_engine *g, const struct sl_json *object, 
 {
     const char *name = sl_object_name(object);
     const struct sl_json *given = sl_json_path(object, "metadata.labels");
-    struct sl_json *labels = given == NULL ? sl_json_new_map() : sl_json_clone(given);
+    struct sl_json *labels =
+        sl_json_type(given) == SL_JSON_MAP ? sl_json_clone(given) : sl_json_new_map();
     union sl_map_value old = {0};
     bool known = sl_map_get(g->namespaces, name, &old);
     if (!sl_json_has(labels, "kubernetes.io/metadata.name")) {

@@ -10,6 +10,7 @@
 #include "base/fnv1a.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/utf8.h"
 #include "engine/change.h"
 #include "engine/constraints.h"
 #include "engine/event_in.h"
@@ -193,7 +194,7 @@ static bool says_gated(const struct sl_json *object)
 static void say_gate(struct sl_engine *g, sl_workload_id id, const char *gate)
 {
     char text[512];
-    (void)snprintf(text, sizeof text, "Admission is gated by: %s", gate);
+    sl_utf8_print(text, sizeof text, "Admission is gated by: %s", gate);
     sl_follow_say(g, id, text);
 }
 

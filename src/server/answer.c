@@ -9,6 +9,7 @@
 #include "base/check.h"
 #include "base/clock.h"
 #include "base/mem.h"
+#include "base/utf8.h"
 #include "server/rest.h"
 
 void sl_answer_reset(struct sl_answer *a)
@@ -56,7 +57,7 @@ void sl_answer_fail(struct sl_request *r, enum sl_code code, const char *format,
     char text[sizeof e.text];
     va_list args;
     va_start(args, format);
-    (void)vsnprintf(text, sizeof text, format, args);
+    sl_utf8_print_args(text, sizeof text, format, args);
     va_end(args);
     sl_error_clear(&e);
     (void)sl_error_set(&e, code, "%s", text);

@@ -8,6 +8,7 @@
 
 #include "base/check.h"
 #include "base/mem.h"
+#include "base/utf8.h"
 
 #define CHAIN_MAX 8u
 #define TAG_UTF8_STRING 0x0cUL
@@ -93,46 +94,12 @@ static bool is_text(const gnutls_x509_ava_st *ava)
     return tagged && ava->value.size > 0 && memchr(ava->value.data, 0, ava->value.size) == NULL;
 }
 
-/* How many bytes the character takes that begins there; 0: none does. */
-static size_t character(const unsigned char *at, size_t left)
-{
-    static const unsigned char lowest[] = {0xe0, 0xa0, 0xf0, 0x90};  /* else it is too long */
-    static const unsigned char highest[] = {0xed, 0x9f, 0xf4, 0x8f}; /* else there is no such one */
-    size_t len = at[0] < 0x80                     ? 1
-                 : at[0] >= 0xc2 && at[0] <= 0xdf ? 2
-                 : at[0] >= 0xe0 && at[0] <= 0xef ? 3
-                 : at[0] >= 0xf0 && at[0] <= 0xf4 ? 4
-                                                  : 0;
-    bool good = len > 0 && len <= left;
-    for (size_t i = 1; good && i < len; i++) {
-        good = (at[i] & 0xc0) == 0x80;
-    }
-    for (size_t i = 0; good && len > 2 && i < 4; i += 2) {
-        good = (at[0] != lowest[i] || at[1] >= lowest[i + 1]) &&
-               (at[0] != highest[i] || at[1] <= highest[i + 1]);
-    }
-    return good ? len : 0;
-}
-
-static bool is_utf8(const unsigned char *text, size_t size)
-{
-    size_t at = 0;
-    while (at < size) {
-        size_t len = character(text + at, size - at);
-        if (len == 0) {
-            return false;
-        }
-        at += len;
-    }
-    return true;
-}
-
 /* The text, if it can be one in JSON. */
 static void append(struct sl_json *list, const gnutls_datum_t *value)
 {
-    if (is_utf8(value->data, value->size)) {
-        char *text = sl_mem_new(value->size + 1u, 1);
-        memcpy(text, value->data, value->size);
+    const char *data = (const char *)value->data;
+    if (sl_utf8_valid(data, value->size)) {
+        char *text = sl_mem_text_n(data, value->size);
         sl_json_append(list, sl_json_new_text(text));
         sl_mem_free(text);
     }

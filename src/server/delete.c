@@ -140,7 +140,8 @@ static enum sl_code delete_page(struct sl_request *r, const struct options *o,
                               .fields = c->fields,
                               .limit = DELETED_PER_COMMIT,
                               .continue_token = r->token,
-                              .name = c->name};
+                              .name = c->name,
+                              .scan_max = SL_SCAN_MAX};
     enum sl_code code = sl_store_list(r->rest->store, &q, note_object, &found, NULL, &next, e);
     code = code == SL_CODE_OK ? delete_found(r, o, &found, e) : code;
     sl_mem_free(r->token);
@@ -163,7 +164,7 @@ void sl_write_delete_many(struct sl_request *r)
             sl_answer_success(r, NULL);
             r->wait = sl_store_dirty(r->rest->store);
             r->wrote = r->wait && !o.dry_run;
-            r->again = r->token != NULL;
+            r->again = r->token != NULL; /* also when all of a page wait for finalizers already */
         }
         sl_choice_fini(&choice);
     }

@@ -89,6 +89,14 @@ static void resume(struct exchange *x)
     MHD_resume_connection(x->connection);
 }
 
+/* A request that was served waits for the commit, for its next turn, or for nothing any more: false. */
+static bool waits(struct exchange *x)
+{
+    x->yields = x->request.again && !x->request.wait;
+    x->server->yielded = x->server->yielded || x->yields;
+    return x->request.wait || x->request.again;
+}
+
 /* Called first for each request; what it returns is passed to on_request. */
 static void *on_uri(void *context, const char *uri, struct MHD_Connection *connection)
 {
@@ -277,11 +285,11 @@ static enum MHD_Result on_request(void *context, struct MHD_Connection *connecti
     if (!x->served && !serve(x)) {
         return MHD_YES; /* sl_server_ask_again goes on */
     }
-    if (x->request.wait && x->server->stopping) {
-        return MHD_NO; /* no answer is better than one that may not come true */
-    }
-    if (x->request.wait) {
-        suspend(x); /* on_commit goes on */
+    if (waits(x)) {
+        if (x->server->stopping) {
+            return MHD_NO; /* no answer is better than one that may not come true */
+        }
+        suspend(x); /* on_commit goes on, or resume_yielded */
         return MHD_YES;
     }
     return queue_answer(x);
@@ -296,8 +304,8 @@ static void on_commit(void *context, enum sl_code code, const struct sl_error *e
     int64_t now_ms = sl_clock_now_ms();
     for (struct exchange *x = server->exchanges, *next; x != NULL; x = next) {
         next = x->next;
-        if (!x->suspended || x->asked) {
-            continue;
+        if (!x->suspended || x->asked || (x->yields && !x->streaming)) {
+            continue; /* it waits for something else */
         }
         if (x->streaming) {
             struct sl_stream *stream = x->request.answer.stream;
@@ -307,7 +315,7 @@ static void on_commit(void *context, enum sl_code code, const struct sl_error *e
             continue;
         }
         sl_rest_committed(&x->request, code, e);
-        if (!x->request.wait) {
+        if (!waits(x)) {
             resume(x);
         }
     }
@@ -397,14 +405,18 @@ static void on_readable(uv_poll_t *poll, int status, int events)
     run_daemon(poll->data);
 }
 
-/* Streams that gave others their turn go on. */
+/* Streams and requests that gave others their turn go on. */
 static void resume_yielded(struct sl_server *server)
 {
     server->yielded = false;
     for (struct exchange *x = server->exchanges; x != NULL; x = x->next) {
         if (x->suspended && x->yields) {
-            x->yields = false;
-            resume(x);
+            if (!x->streaming) {
+                sl_rest_serve(&x->request);
+            }
+            if (!waits(x)) {
+                resume(x);
+            }
         }
     }
 }

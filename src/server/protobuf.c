@@ -8,6 +8,7 @@
 
 #include "base/check.h"
 #include "base/mem.h"
+#include "base/utf8.h"
 
 #define DEPTH_MAX 8u
 
@@ -124,10 +125,24 @@ static const struct field *find_field(enum message message, uint64_t number)
     return NULL;
 }
 
-static struct sl_json *text_of(const struct wire *w)
+/* A NUL would cut the text, and other bytes than UTF-8 could not be answered in JSON. */
+static char *read_text(struct reader *r, const char *field, const struct wire *w)
 {
-    char *text = sl_mem_text_n((const char *)w->bytes, w->size);
-    struct sl_json *value = sl_json_new_text(text);
+    const char *bytes = w->size > 0 ? (const char *)w->bytes : "";
+    bool whole = memchr(bytes, '\0', w->size) == NULL;
+    if (!whole || !sl_utf8_valid(bytes, w->size)) {
+        (void)sl_error_set(r->e, SL_CODE_BAD_REQUEST, "the protobuf body's field \"%s\" %s", field,
+                           whole ? "is not valid UTF-8" : "must not contain a NUL character");
+        return NULL;
+    }
+    return sl_mem_text_n(bytes, w->size);
+}
+
+/* NULL when it is refused. */
+static struct sl_json *text_new(struct reader *r, const char *field, const struct wire *w)
+{
+    char *text = read_text(r, field, w);
+    struct sl_json *value = text != NULL ? sl_json_new_text(text) : NULL;
     sl_mem_free(text);
     return value;
 }
@@ -142,7 +157,7 @@ static struct sl_json *container(struct sl_json *map, const char *name, bool lis
 }
 
 /* A map's entry is a message {1: key, 2: value}; a quantity is a message {1: text}. */
-static bool read_entry(struct reader *outer, const struct wire *entry, bool quantity,
+static bool read_entry(struct reader *outer, const struct field *f, const struct wire *entry,
                        struct sl_json *map)
 {
     struct reader r = {entry->bytes, entry->bytes + entry->size, outer->e};
@@ -153,7 +168,7 @@ static bool read_entry(struct reader *outer, const struct wire *entry, bool quan
         }
         *(w.number == 1 ? &key : &value) = w;
     }
-    if (quantity && value.size > 0) {
+    if (f->type == TYPE_QUANTITY_MAP && value.size > 0) {
         r = (struct reader){value.bytes, value.bytes + value.size, outer->e};
         if (!read_wire(&r, &value) || !value.is_bytes) {
             return truncated(outer);
@@ -162,10 +177,13 @@ static bool read_entry(struct reader *outer, const struct wire *entry, bool quan
     if (key.bytes == NULL) {
         return truncated(outer);
     }
-    char *name = sl_mem_text_n((const char *)key.bytes, key.size);
-    sl_json_set(map, name, value.bytes != NULL ? text_of(&value) : sl_json_new_text(""));
+    char *name = read_text(outer, f->name, &key);
+    struct sl_json *text = name != NULL ? text_new(outer, f->name, &value) : NULL;
+    if (text != NULL) {
+        sl_json_set(map, name, text);
+    }
     sl_mem_free(name);
-    return true;
+    return text != NULL;
 }
 
 static bool read_message(struct reader *r, enum message message, unsigned depth,
@@ -191,18 +209,26 @@ static bool read_nested(struct reader *outer, const struct field *f, const struc
 static bool read_bytes(struct reader *r, const struct field *f, const struct wire *w,
                        unsigned depth, struct sl_json *out)
 {
+    struct sl_json *text;
     switch (f->type) {
     case TYPE_TEXT:
-        if (w->size > 0) { /* absent and empty are the same here */
-            sl_json_set(out, f->name, text_of(w));
+        if (w->size == 0) { /* absent and empty are the same here */
+            return true;
         }
-        return true;
+        text = text_new(r, f->name, w);
+        if (text != NULL) {
+            sl_json_set(out, f->name, text);
+        }
+        return text != NULL;
     case TYPE_TEXT_LIST:
-        sl_json_append(container(out, f->name, true), text_of(w));
-        return true;
+        text = text_new(r, f->name, w);
+        if (text != NULL) {
+            sl_json_append(container(out, f->name, true), text);
+        }
+        return text != NULL;
     case TYPE_TEXT_MAP:
     case TYPE_QUANTITY_MAP:
-        return read_entry(r, w, f->type == TYPE_QUANTITY_MAP, container(out, f->name, false));
+        return read_entry(r, f, w, container(out, f->name, false));
     case TYPE_MESSAGE:
     case TYPE_MESSAGE_LIST:
         return read_nested(r, f, w, depth, out);
@@ -272,7 +298,12 @@ static bool read_type(struct reader *outer, const struct wire *type, struct sl_j
         if (!read_wire(&r, &w) || !w.is_bytes) {
             return truncated(outer);
         }
-        sl_json_set(out, w.number == 1 ? "apiVersion" : "kind", text_of(&w));
+        const char *name = w.number == 1 ? "apiVersion" : "kind";
+        struct sl_json *text = text_new(outer, name, &w);
+        if (text == NULL) {
+            return false;
+        }
+        sl_json_set(out, name, text);
     }
     return true;
 }
@@ -282,8 +313,11 @@ static bool read_envelope(struct reader *r, struct sl_json *out)
 {
     struct wire w, raw = {.number = 0};
     while (r->at < r->end) {
-        if (!read_wire(r, &w) || (w.number == 1 && (!w.is_bytes || !read_type(r, &w, out)))) {
+        if (!read_wire(r, &w) || (w.number == 1 && !w.is_bytes)) {
             return truncated(r);
+        }
+        if (w.number == 1 && !read_type(r, &w, out)) {
+            return false;
         }
         if (w.number == 2 && w.is_bytes) {
             raw = w;

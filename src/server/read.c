@@ -262,7 +262,8 @@ static struct list *list_new(struct sl_request *r)
 {
     struct list *l = sl_mem_new(1, sizeof *l);
     unsigned long long n = strtoull(sl_request_arg(r, "limit", "0"), NULL, 10);
-    bool whole = r->accept.yaml || sl_request_flag(r, "pretty"); /* printed from one value */
+    /* Printed from one value; or only its headers go out, behind which a stream's end must not be sent. */
+    bool whole = r->accept.yaml || sl_request_flag(r, "pretty") || strcmp(r->method, "HEAD") == 0;
     *l = (struct list){.stream = {list_fill, list_ready, list_free},
                        .rest = r->rest,
                        .kind = r->route.kind,
@@ -285,8 +286,13 @@ static void answer_whole(struct sl_request *r, const struct list *l, const struc
     sl_buf_add(&whole, items->data != NULL ? items->data : "", items->len);
     sl_buf_text(&whole, "]}");
     if (r->accept.yaml || sl_request_flag(r, "pretty")) {
-        struct sl_json *value = sl_json_parse(whole.data, whole.len, NULL);
-        sl_answer_json(r, 200, value);
+        struct sl_error e;
+        struct sl_json *value = sl_json_parse(whole.data, whole.len, &e);
+        if (value != NULL) {
+            sl_answer_json(r, 200, value);
+        } else {
+            sl_answer_fail(r, SL_CODE_INTERNAL, "an object of the list is damaged: %.300s", e.text);
+        }
         sl_json_free(value);
         sl_buf_fini(&whole);
         return;

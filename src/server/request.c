@@ -7,6 +7,7 @@
 
 #include "base/check.h"
 #include "base/mem.h"
+#include "base/utf8.h"
 #include "server/rest.h"
 
 #define URI_BYTES_MAX 16384u
@@ -42,40 +43,10 @@ static bool decode(char *text, bool plus)
     return true;
 }
 
-/* How many bytes follow the first one of a character; 4: it is no first one. */
-static int utf8_follows(unsigned char first)
-{
-    return first < 0x80                       ? 0
-           : (first >= 0xc2 && first <= 0xdf) ? 1
-           : (first & 0xf0) == 0xe0           ? 2
-           : (first >= 0xf0 && first <= 0xf4) ? 3
-                                              : 4;
-}
-
-static bool may_be_second(unsigned char first, unsigned char second)
-{
-    unsigned char least = first == 0xe0 ? 0xa0 : first == 0xf0 ? 0x90 : 0x80;
-    unsigned char most = first == 0xed ? 0x9f : first == 0xf4 ? 0x8f : 0xbf;
-    return second >= least && second <= most;
-}
-
 /* Errors repeat what was asked for, in JSON, which cannot hold other bytes. */
 static bool is_utf8(const char *text)
 {
-    const unsigned char *at = (const unsigned char *)text;
-    while (*at != '\0') {
-        int follows = utf8_follows(*at);
-        if (follows == 4 || (follows > 0 && !may_be_second(at[0], at[1]))) {
-            return false;
-        }
-        for (int i = 2; i <= follows; i++) {
-            if ((at[i] & 0xc0) != 0x80) {
-                return false;
-            }
-        }
-        at += follows + 1;
-    }
-    return true;
+    return sl_utf8_valid(text, strlen(text));
 }
 
 static bool split_query(struct sl_request *r, char *query)

@@ -10,6 +10,7 @@
 
 #include "base/check.h"
 #include "base/clock.h"
+#include "base/log.h"
 #include "base/mem.h"
 #include "server/rest.h"
 
@@ -159,8 +160,13 @@ static void pass_event(struct watch *w, const struct sl_store_event *event)
         put_event(w, names[event->type], event->text, event->text_size);
         return;
     }
-    struct sl_json *object = sl_json_parse(event->text, event->text_size, NULL);
-    SL_ASSERT(object != NULL);
+    struct sl_error e;
+    struct sl_json *object = sl_json_parse(event->text, event->text_size, &e);
+    if (object == NULL) { /* one damaged object must not end what all others get */
+        sl_log(SL_LOG_ERROR, "an event is not passed to a watch: its object cannot be read", "kind",
+               sl_kind_info(w->kind)->kind, "error", e.text, NULL);
+        return;
+    }
     const char *type = type_for(w, event, object);
     if (type != NULL && w->shape == SL_SHAPE_OBJECT) {
         put_event(w, type, event->text, event->text_size);

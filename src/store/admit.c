@@ -27,6 +27,9 @@ static void append_missing(struct sl_json *parent, const char *key, const char *
         list = sl_json_new_list();
         sl_json_set(parent, key, list);
     }
+    if (sl_json_type(list) != SL_JSON_LIST) {
+        return; /* validation says what is wrong with it */
+    }
     for (size_t i = 0; i < sl_json_len(list); i++) {
         const struct sl_json *item = sl_json_at(list, i);
         const char *old =

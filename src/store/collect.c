@@ -185,17 +185,21 @@ static enum sl_code collect_foreground(struct sl_store *s, const char *uid, cons
     return code;
 }
 
-static bool next_owner(struct sl_store *s, char uid[static 64], struct key *owner)
+/* The one behind *uid, which it replaces. */
+static bool next_owner(struct sl_store *s, char **uid, struct key *owner)
 {
-    sl_db_bind_text(s, SL_SQL_COLLECT_NEXT, 1, uid);
+    sl_db_bind_text(s, SL_SQL_COLLECT_NEXT, 1, *uid);
     sqlite3_stmt *q = s->sql[SL_SQL_COLLECT_NEXT];
     bool found = sl_db_row(s, SL_SQL_COLLECT_NEXT);
     if (found) {
-        (void)snprintf(uid, 64, "%s", (const char *)sqlite3_column_text(q, 0));
+        char *next = sl_mem_text((const char *)sqlite3_column_text(q, 0));
         bool gone = sqlite3_column_type(q, 1) == SQLITE_NULL;
         owner->kind = gone ? SL_KIND_COUNT : sl_rows_kind(s, sqlite3_column_int64(q, 1));
         owner->ns = sl_mem_text((const char *)sqlite3_column_text(q, 2));
         owner->name = sl_mem_text((const char *)sqlite3_column_text(q, 3));
+        sqlite3_reset(q);
+        sl_mem_free(*uid);
+        *uid = next;
     }
     sqlite3_reset(q);
     sqlite3_clear_bindings(q);
@@ -204,15 +208,16 @@ static bool next_owner(struct sl_store *s, char uid[static 64], struct key *owne
 
 static enum sl_code collect_owners(struct sl_store *s, unsigned *budget, struct sl_error *e)
 {
-    char uid[64] = "";
+    char *uid = sl_mem_text("");
     struct key owner;
     enum sl_code code = SL_CODE_OK;
-    while (code == SL_CODE_OK && *budget > 0 && next_owner(s, uid, &owner)) {
+    while (code == SL_CODE_OK && *budget > 0 && next_owner(s, &uid, &owner)) {
         code = owner.kind == SL_KIND_COUNT ? collect_gone(s, uid, budget, e)
                                            : collect_foreground(s, uid, &owner, budget, e);
         sl_mem_free(owner.ns);
         sl_mem_free(owner.name);
     }
+    sl_mem_free(uid);
     return code;
 }
 

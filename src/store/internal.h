@@ -19,6 +19,8 @@
 #define SL_STORE_BACKGROUND_MAX 256u /* objects that one commit removes in the background */
 #define SL_STORE_EVENT_TTL_MS 3600000
 #define SL_STORE_LATE_RETRY_MS 1000
+/* Nesting of an object: a list or a table holds it some levels deeper, and has to be read again (api/json.h: 64). */
+#define SL_STORE_DEPTH_MAX 60u
 #define SL_FINALIZER_FOREGROUND "foregroundDeletion"
 
 /* SL_SQL(name, text): every statement, prepared once when the store opens. */

@@ -60,6 +60,58 @@ static enum sl_code invalid(const struct sl_registry_call *c, const char *name,
 
 /* --- create ---------------------------------------------------------------------------------- */
 
+static const char *type_name(enum sl_json_type type)
+{
+    return type == SL_JSON_MAP    ? "object"
+           : type == SL_JSON_LIST ? "array"
+           : type == SL_JSON_TEXT ? "string"
+           : type == SL_JSON_BOOL ? "boolean"
+                                  : "number";
+}
+
+/* What is written into before validation has to be of its type, or what the client sent there would be lost. */
+static enum sl_code check_metadata(const struct sl_registry_call *c, const struct sl_json *object,
+                                   struct sl_error *e)
+{
+    static const struct {
+        const char *key, *field;
+        enum sl_json_type type;
+    } members[] = {{"labels", "metadata.labels", SL_JSON_MAP},
+                   {"annotations", "metadata.annotations", SL_JSON_MAP},
+                   {"finalizers", "metadata.finalizers", SL_JSON_LIST},
+                   {"ownerReferences", "metadata.ownerReferences", SL_JSON_LIST}};
+    struct sl_error causes;
+    sl_error_clear(&causes);
+    for (size_t i = 0; i < sizeof members / sizeof members[0]; i++) {
+        enum sl_json_type type =
+            sl_json_type(sl_json_get(sl_json_get(object, "metadata"), members[i].key));
+        if (type != SL_JSON_NULL && type != members[i].type) {
+            sl_error_cause(&causes, "FieldValueTypeInvalid", members[i].field,
+                           "Invalid value: %s: must be %s", type_name(type),
+                           members[i].type == SL_JSON_MAP ? "an object" : "a list");
+        }
+    }
+    return causes.cause_count == 0 ? SL_CODE_OK : invalid(c, sl_object_name(object), &causes, e);
+}
+
+static enum sl_code check_depth(const struct sl_registry_call *c, const struct sl_json *object,
+                                struct sl_error *e)
+{
+    struct sl_error causes;
+    sl_error_clear(&causes);
+    void *it = NULL;
+    const char *key;
+    struct sl_json *value;
+    while (sl_json_next(object, &it, &key, &value)) {
+        if (sl_json_deeper_than(value, SL_STORE_DEPTH_MAX - 1)) {
+            sl_error_cause(&causes, "FieldValueInvalid", key,
+                           "Invalid value: %s: an object must not be nested deeper than %u levels",
+                           type_name(sl_json_type(value)), SL_STORE_DEPTH_MAX);
+        }
+    }
+    return causes.cause_count == 0 ? SL_CODE_OK : invalid(c, sl_object_name(object), &causes, e);
+}
+
 static enum sl_code check_body(const struct sl_registry_call *c, const struct sl_json *object,
                                struct sl_error *e)
 {
@@ -82,7 +134,8 @@ static enum sl_code check_body(const struct sl_registry_call *c, const struct sl
             "the name of the object (%.100s) does not match the name on the URL (%.100s)", name,
             w->name);
     }
-    return SL_CODE_OK;
+    enum sl_code code = check_metadata(c, object, e);
+    return code == SL_CODE_OK ? check_depth(c, object, e) : code;
 }
 
 static enum sl_code check_namespace(const struct sl_registry_call *c, struct sl_error *e)

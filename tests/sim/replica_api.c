@@ -111,7 +111,11 @@ int64_t sim_api_lease_written_ms(const struct sim_api *a)
 static void commit_for(struct sl_request *r)
 {
     struct sl_error e = {0};
-    for (unsigned i = 0; r->wait; i++) {
+    for (unsigned i = 0; r->wait || r->again; i++) {
+        if (!r->wait) {
+            sl_rest_serve(r);
+            continue;
+        }
         enum sl_code code = sl_store_commit(r->rest->store, &e);
         if (code != SL_CODE_OK || i == COMMITS_MAX) {
             sim_story_violation("a commit failed without a fault: %s", e.text);

@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "api/json.h"
+#include "base/utf8.h"
 
 static struct sl_json *parse(const char *text)
 {
@@ -67,6 +68,24 @@ static void test_json_compact_text_round_trips(void **state)
     round_trip("\"x\"");
 }
 
+static void test_json_prints_utf8_whatever_it_was_made_of(void **state)
+{
+    (void)state;
+    struct sl_json *v = sl_json_new_map();
+    struct sl_buf pretty = {0}, yaml = {0};
+    sl_json_set_text(v, "cut\xc3", "\xc3\xa9\xe2\x82|\xff");
+    sl_json_set_text(v, "l", "a\nb\xc3\n");
+    assert_prints(v, "{\"cut\xef\xbf\xbd\":\"\xc3\xa9\xef\xbf\xbd\xef\xbf\xbd|\xef\xbf\xbd\","
+                     "\"l\":\"a\\nb\xef\xbf\xbd\\n\"}");
+    sl_json_print_pretty(v, &pretty);
+    sl_json_print_yaml(v, &yaml);
+    assert_true(sl_utf8_valid(pretty.data, pretty.len));
+    assert_true(sl_utf8_valid(yaml.data, yaml.len));
+    sl_buf_fini(&pretty);
+    sl_buf_fini(&yaml);
+    sl_json_free(v);
+}
+
 static void test_json_escapes_are_decoded(void **state)
 {
     (void)state;
@@ -113,6 +132,8 @@ static void test_json_laxities_are_refused(void **state)
     refused("[\"\\x\"]", "column 4", "unknown escape");
     refused("[\"\\u0000\"]", "column 4", "NUL");
     refused("[\"\xff\"]", "line 1", "UTF-8");
+    refused("[\"a\xc0\xaf\"]", "column 4", "UTF-8");     /* longer than need be */
+    refused("[\"a\xed\xa0\x80\"]", "column 4", "UTF-8"); /* a surrogate */
     assert_refused("[1]\0", 4, "column 4", "unexpected character");
 }
 
@@ -216,6 +237,19 @@ static void test_json_path_make_replaces_what_is_no_map(void **state)
     sl_json_free(v);
 }
 
+static void test_json_path_make_replaces_lists_that_the_path_does_not_enter(void **state)
+{
+    (void)state;
+    struct sl_json *v = parse("{\"a\":[],\"b\":[{\"n\":1},2],\"c\":[{}]}");
+    sl_json_set_bool(sl_json_path_make(v, "a"), "done", true);
+    sl_json_set_bool(sl_json_path_make(v, "b.0"), "done", true);
+    sl_json_set_bool(sl_json_path_make(v, "b.1"), "done", true);
+    sl_json_set_bool(sl_json_path_make(v, "c.1"), "done", true);
+    assert_prints(v, "{\"a\":{\"done\":true},\"b\":[{\"n\":1,\"done\":true},{\"done\":true}],"
+                     "\"c\":{\"1\":{\"done\":true}}}");
+    sl_json_free(v);
+}
+
 static void test_json_lists_change_in_place(void **state)
 {
     (void)state;
@@ -290,6 +324,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_json_compact_text_round_trips),
+        cmocka_unit_test(test_json_prints_utf8_whatever_it_was_made_of),
         cmocka_unit_test(test_json_escapes_are_decoded),
         cmocka_unit_test(test_json_malformed_text_names_line_and_column),
         cmocka_unit_test(test_json_laxities_are_refused),
@@ -299,6 +334,7 @@ int main(void)
         cmocka_unit_test(test_json_members_are_found_in_maps_of_any_size),
         cmocka_unit_test(test_json_path_walks_maps_and_lists),
         cmocka_unit_test(test_json_path_make_replaces_what_is_no_map),
+        cmocka_unit_test(test_json_path_make_replaces_lists_that_the_path_does_not_enter),
         cmocka_unit_test(test_json_lists_change_in_place),
         cmocka_unit_test(test_json_clone_is_deep_and_equal_compares_values),
         cmocka_unit_test(test_json_find_text_says_where_a_list_has_it_first),

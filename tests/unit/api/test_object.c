@@ -125,6 +125,16 @@ static void test_condition_transition_time_moves_only_with_status(void **state)
     sl_json_free(o);
 }
 
+static void test_condition_message_is_repaired_once(void **state)
+{
+    (void)state;
+    struct sl_json *status = sl_json_new_map();
+    assert_true(sl_condition_set(status, "T", true, "R", "cut \xc3|", 0, 0));
+    assert_false(sl_condition_set(status, "T", true, "R", "cut \xc3|", 0, 0));
+    assert_string_equal(sl_json_path_text(status, "conditions.0.message", ""), "cut \xef\xbf\xbd|");
+    sl_json_free(status);
+}
+
 static void test_condition_message_is_cut_at_a_character(void **state)
 {
     (void)state;
@@ -187,6 +197,7 @@ int main(void)
         cmocka_unit_test(test_object_finalizer_is_found_and_dropped_by_name),
         cmocka_unit_test(test_object_new_has_type_and_name),
         cmocka_unit_test(test_condition_transition_time_moves_only_with_status),
+        cmocka_unit_test(test_condition_message_is_repaired_once),
         cmocka_unit_test(test_condition_message_is_cut_at_a_character),
         cmocka_unit_test(test_status_names_the_resource_or_the_kind),
         cmocka_unit_test(test_status_without_a_kind_has_no_details),

@@ -113,6 +113,52 @@ static void test_patch_strategic_of_a_list_is_refused_untouched(void **state)
     sl_json_free(p);
 }
 
+static void expect_refusal(const char *patch, const char *text)
+{
+    struct sl_error e;
+    sl_error_clear(&e);
+    struct sl_json *o = parse("{\"spec\":{\"containers\":[\"odd\",{\"name\":\"a\"}]}}"),
+                   *p = parse(patch);
+    struct sl_json *before = sl_json_clone(o);
+    assert_int_equal(sl_patch_strategic(&o, p, &e), SL_CODE_BAD_REQUEST);
+    assert_non_null(strstr(e.text, text));
+    assert_true(sl_json_equal(o, before));
+    sl_json_free(before);
+    sl_json_free(o);
+    sl_json_free(p);
+}
+
+static void test_patch_strategic_items_without_their_key_are_refused(void **state)
+{
+    (void)state;
+    expect_refusal("{\"spec\":{\"containers\":[{\"image\":\"i\"}]}}", "spec.containers[0]: ");
+    expect_refusal("{\"spec\":{\"containers\":[{\"name\":null}]}}", "merge key \"name\"");
+    expect_refusal("{\"spec\":{\"containers\":[{\"name\":\"a\"},\"b\"]}}", "spec.containers[1]: ");
+    expect_refusal("{\"spec\":{\"containers\":[{\"name\":\"a\",\"env\":[{\"value\":\"v\"}]}]}}",
+                   "spec.containers[0].env[0]: ");
+    expect_refusal("{\"spec\":{\"containers\":[{\"$patch\":\"replace\"},{\"image\":\"i\"}]}}",
+                   "spec.containers[1]: ");
+}
+
+static void test_patch_strategic_ports_merge_by_the_key_that_they_have(void **state)
+{
+    (void)state;
+    check(
+        "{\"ports\":[{\"containerPort\":1,\"name\":\"a\"},{\"containerPort\":2}]}",
+        "{\"ports\":[{\"containerPort\":2,\"name\":\"b\"}]}",
+        "{\"ports\":[{\"containerPort\":1,\"name\":\"a\"},{\"containerPort\":2,\"name\":\"b\"}]}");
+    check("{\"ports\":[{\"port\":1},{\"port\":2}]}",
+          "{\"ports\":[{\"port\":1},{\"port\":2,\"name\":\"b\"},{\"port\":3}]}",
+          "{\"ports\":[{\"port\":1},{\"port\":2,\"name\":\"b\"},{\"port\":3}]}");
+}
+
+static void test_patch_strategic_removal_from_what_is_no_list_removes_nothing(void **state)
+{
+    (void)state;
+    check("{\"a\":{\"b\":1}}", "{\"$deleteFromPrimitiveList/a\":[null]}", "{\"a\":{\"b\":1}}");
+    check("{\"a\":{\"b\":1}}", "{\"$deleteFromPrimitiveList/a\":{\"c\":1}}", "{\"a\":{\"b\":1}}");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -125,6 +171,9 @@ int main(void)
         cmocka_unit_test(test_patch_strategic_primitive_lists_grow_and_shrink),
         cmocka_unit_test(test_patch_strategic_retain_keys_drops_others),
         cmocka_unit_test(test_patch_strategic_of_a_list_is_refused_untouched),
+        cmocka_unit_test(test_patch_strategic_items_without_their_key_are_refused),
+        cmocka_unit_test(test_patch_strategic_ports_merge_by_the_key_that_they_have),
+        cmocka_unit_test(test_patch_strategic_removal_from_what_is_no_list_removes_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

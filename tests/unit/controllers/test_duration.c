@@ -3,6 +3,7 @@
 
 /* Go-style durations. */
 #include "t.h"
+#include "base/utf8.h"
 #include "controllers/duration.h"
 
 static void test_duration_valid_texts_are_read(void **state)
@@ -63,11 +64,26 @@ static void test_duration_malformed_texts_are_refused_and_output_is_untouched(vo
     }
 }
 
+static void test_duration_refusal_shows_whole_characters(void **state)
+{
+    (void)state;
+    int64_t ms = 0;
+    struct sl_error e;
+    char text[122] = "x";
+    for (size_t i = 1; i < 120; i += 2) {
+        memcpy(text + i, "\xc3\xa9", 3);
+    }
+    assert_int_equal(sl_duration_parse(text, &ms, &e), SL_CODE_BAD_REQUEST);
+    assert_true(sl_utf8_valid(e.text, strlen(e.text)));
+    assert_non_null(strstr(e.text, "\xc3\xa9\" is not a duration"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_duration_valid_texts_are_read),
         cmocka_unit_test(test_duration_malformed_texts_are_refused_and_output_is_untouched),
+        cmocka_unit_test(test_duration_refusal_shows_whole_characters),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

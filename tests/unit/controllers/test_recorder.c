@@ -4,6 +4,7 @@
 /* The event recorder over a fake client. */
 #include "t.h"
 #include "base/clock.h"
+#include "base/utf8.h"
 #include "controllers/recorder.h"
 #include "fake_client.h"
 
@@ -155,6 +156,22 @@ static void test_recorder_limited_neither_counts_up_nor_keeps(void **state)
     assert_false(sl_recorder_trim(f->recorder));
 }
 
+static void test_recorder_long_message_is_cut_at_a_character(void **state)
+{
+    struct fixture *f = *state;
+    char message[2001], name[254];
+    for (size_t i = 0; i < 2000; i += 2) {
+        memcpy(message + i, "\xc3\xa9", 3);
+    }
+    record(f, message);
+    sl_recorder_name(f->about, "Pending", message, name);
+    const char *kept =
+        sl_json_path_text(fake_find(&f->fake, SL_KIND_EVENT, "n", name), "message", "");
+    assert_in_range(strlen(kept), 1020, 1023);
+    assert_true(sl_utf8_valid(kept, strlen(kept)));
+    assert_string_equal(kept + strlen(kept) - 5, "\xc3\xa9...");
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 int main(void)
 {
@@ -165,6 +182,7 @@ int main(void)
         TEST(test_recorder_refused_event_is_counted_as_dropped),
         TEST(test_recorder_past_its_limit_the_oldest_go),
         TEST(test_recorder_name_of_long_object_is_cut),
+        TEST(test_recorder_long_message_is_cut_at_a_character),
         TEST(test_recorder_limited_neither_counts_up_nor_keeps),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

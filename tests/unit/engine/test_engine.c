@@ -507,6 +507,9 @@ static void test_engine_namespace_selector_keeps_others_out(void **state)
     world_add_workload(&w, "a", "lq", 1, "1");
     world_settle(&w);
     world_expect(&w, "a", "QuotaReserved", "False", "Misconfigured");
+    (void)world_patch(&w, SL_KIND_NAMESPACE, "", "team", "{\"metadata\":{\"labels\":[\"dept\"]}}");
+    world_settle(&w);
+    world_expect(&w, "a", "QuotaReserved", "False", "Misconfigured");
     (void)world_patch(&w, SL_KIND_NAMESPACE, "", "team",
                       "{\"metadata\":{\"labels\":{\"dept\":\"x\"}}}");
     world_settle(&w);
@@ -547,6 +550,25 @@ static void test_engine_gated_workload_waits_for_its_gate(void **state)
         "{\"metadata\":{\"annotations\":{\"kueue.x-k8s.io/admission-gated-by\":\"\"}}}");
     world_settle(&w);
     world_expect(&w, "a", "Admitted", "True", "Admitted");
+}
+
+static void test_engine_long_gate_is_told_in_whole_characters(void **state)
+{
+    (void)state;
+    char gate[1002] = "x";
+    for (size_t i = 1; i < 1000; i += 2) {
+        memcpy(gate + i, "\xc3\xa9", 3);
+    }
+    world_add_basics(&w);
+    struct sl_json *o = world_new_workload("team", "a", "lq", 1, "1");
+    sl_json_set_text(sl_json_path_make(o, "metadata.annotations"),
+                     "kueue.x-k8s.io/admission-gated-by", gate);
+    (void)world_put(&w, SL_KIND_WORKLOAD, o, NULL);
+    world_settle(&w);
+    world_expect(&w, "a", "QuotaReserved", "False", "AdmissionGated");
+    const char *message = sl_json_path_text(
+        sl_condition_find(world_workload(&w, "a"), "QuotaReserved"), "message", "");
+    assert_string_equal(message + strlen(message) - 5, "\xc3\xa9...");
 }
 
 static void test_engine_deactivated_workload_is_evicted_and_comes_back(void **state)
@@ -1006,6 +1028,7 @@ int main(void)
         TEST(test_engine_namespace_selector_keeps_others_out),
         TEST(test_engine_workload_moves_to_another_queue),
         TEST(test_engine_gated_workload_waits_for_its_gate),
+        TEST(test_engine_long_gate_is_told_in_whole_characters),
         TEST(test_engine_deactivated_workload_is_evicted_and_comes_back),
         TEST(test_engine_reactivated_before_the_job_stopped_comes_back_after),
         TEST(test_engine_execution_time_over_deactivates),

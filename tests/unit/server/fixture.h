@@ -108,9 +108,13 @@ static inline int serve(struct fixture *f, struct call c)
 static inline int call(struct fixture *f, struct call c)
 {
     (void)serve(f, c);
-    while (f->r.wait) {
-        enum sl_code code = sl_store_commit(f->rest.store, &f->e);
-        sl_rest_committed(&f->r, code, &f->e);
+    while (f->r.wait || f->r.again) {
+        if (f->r.wait) {
+            enum sl_code code = sl_store_commit(f->rest.store, &f->e);
+            sl_rest_committed(&f->r, code, &f->e);
+        } else {
+            sl_rest_serve(&f->r);
+        }
     }
     commit(f);
     const struct sl_buf *body = &f->r.answer.body;

@@ -337,10 +337,17 @@ static void test_http_long_list_arrives_whole(void **state)
         found++;
     }
     assert_int_equal(found, 520);
+    fd = dial(f);
+    request(fd, "HEAD", QUEUES, "", NULL);
+    request(fd, "GET", QUEUES "/q1", "", NULL);
+    sl_buf_reset(&in);
+    hear(fd, &in, "\"name\":\"q1\"");
+    (void)close(fd);
+    assert_null(strstr(in.data, "\r\n0\r\n")); /* no end of what did not come */
     sl_buf_fini(&in);
 }
 
-/* More objects than one step looks at, none of them selected: list and watch give way and go on. */
+/* More objects than one step looks at, none of them selected: list, watch and deletion give way and go on. */
 static void test_http_needle_in_a_haystack_is_found(void **state)
 {
     struct fixture *f = *state;
@@ -374,6 +381,9 @@ static void test_http_needle_in_a_haystack_is_found(void **state)
     sl_buf_reset(&in);
     hear(fd, &in, "\"name\":\"zz\"");
     (void)close(fd);
+    assert_int_equal(ask(f, "DELETE", QUEUES "?labelSelector=needle", NULL, &in), 200);
+    assert_int_equal(ask(f, "GET", QUEUES "/zz", NULL, &in), 404);
+    assert_int_equal(ask(f, "GET", QUEUES "/q1", NULL, &in), 200);
     sl_buf_fini(&in);
 }
 

@@ -232,6 +232,44 @@ static void test_protobuf_wrong_wire_type_is_refused(void **state)
     sl_buf_fini(&metadata);
 }
 
+/* A Namespace with one label, or another name. */
+static void expect_text_refused(const char *name, size_t name_size, const char *key,
+                                const char *value, const char *expected)
+{
+    struct sl_error e;
+    struct sl_buf object = {0}, metadata = {0}, entry = {0};
+    put_bytes(&metadata, 1, name, name_size);
+    put_text(&entry, 1, key);
+    put_text(&entry, 2, value);
+    put_message(&metadata, 11, &entry);
+    put_message(&object, 1, &metadata);
+    assert_null(parse("v1", "Namespace", &object, &e));
+    assert_int_equal(e.code, SL_CODE_BAD_REQUEST);
+    assert_string_equal(e.text, expected);
+    sl_buf_fini(&metadata);
+    sl_buf_fini(&entry);
+}
+
+static void test_protobuf_texts_that_json_cannot_hold_are_refused(void **state)
+{
+    (void)state;
+    expect_text_refused("a\xff", 2, "k", "v",
+                        "the protobuf body's field \"name\" is not valid UTF-8");
+    expect_text_refused("a\0b", 3, "k", "v",
+                        "the protobuf body's field \"name\" must not contain a NUL character");
+    expect_text_refused("a", 1, "k\xc3", "v",
+                        "the protobuf body's field \"labels\" is not valid UTF-8");
+    expect_text_refused("a", 1, "k", "\xed\xa0\x80",
+                        "the protobuf body's field \"labels\" is not valid UTF-8");
+    struct sl_error e;
+    struct sl_buf object = {0};
+    put_text(&object, 5, "\xff");
+    assert_null(parse("v1", "DeleteOptions", &object, &e));
+    assert_non_null(strstr(e.text, "\"dryRun\""));
+    assert_null(parse("v1", "Name\xff", &object, &e));
+    assert_non_null(strstr(e.text, "\"kind\""));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -243,6 +281,7 @@ int main(void)
         cmocka_unit_test(test_protobuf_unknown_kind_is_refused),
         cmocka_unit_test(test_protobuf_malformed_bodies_are_refused),
         cmocka_unit_test(test_protobuf_wrong_wire_type_is_refused),
+        cmocka_unit_test(test_protobuf_texts_that_json_cannot_hold_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,6 +5,8 @@
  * Kubernetes. */
 #include "fixture.h"
 
+#include <sqlite3.h>
+
 /* --- paths and discovery --------------------------------------------------------------------- */
 
 static void test_rest_unknown_paths_are_status_404(void **state)
@@ -291,6 +293,33 @@ static void test_rest_failed_commit_fails_the_writer_not_the_reader(void **state
     assert_int_equal(f->r.answer.status, 404);
 }
 
+/* Whether it keeps what it had of the first time, only a build with sanitizers sees. */
+static void test_rest_dry_run_is_served_again_when_the_commit_fails(void **state)
+{
+    struct fixture *f = *state;
+    struct sl_error full;
+    struct sl_json *result = NULL, *ns = sl_object_new(SL_KIND_NAMESPACE, "", "staged");
+    struct sl_store_write w = {
+        .verb = SL_VERB_CREATE, .kind = SL_KIND_NAMESPACE, .ns = "", .name = "staged", .body = ns};
+    assert_int_equal(sl_store_apply(f->rest.store, &w, &result, &f->e), SL_CODE_OK);
+    sl_json_free(result);
+    sl_json_free(ns);
+    (void)serve(f,
+                (struct call){
+                    .method = "POST",
+                    .uri = QUEUES "?dryRun=All",
+                    .type = "application/json",
+                    .body = "{\"metadata\":{\"name\":\"q\"},\"spec\":{\"clusterQueue\":\"cq\"}}"});
+    assert_true(f->r.wait && !f->r.wrote);
+    commit(f);
+    sl_error_clear(&full);
+    (void)sl_error_set(&full, SL_CODE_INTERNAL, "the disk is full");
+    sl_rest_committed(&f->r, full.code, &full);
+    assert_false(f->r.wait);
+    assert_int_equal(f->r.answer.status, 201);
+    assert_string_equal(f->r.subject, "q");
+}
+
 static void test_rest_get_gives_the_object(void **state)
 {
     struct fixture *f = *state;
@@ -318,6 +347,55 @@ static void test_rest_get_as_yaml_and_pretty(void **state)
     assert_int_equal(
         call(f, (struct call){.method = "GET", .uri = QUEUES, .accept = "application/yaml"}), 200);
     assert_non_null(strstr(f->r.answer.body.data, "kind: LocalQueueList"));
+}
+
+/* A LocalQueue that is nested so deep, itself among the levels. */
+static void print_deep_queue(char *out, size_t cap, int levels)
+{
+    char open[65] = {0}, close[65] = {0};
+    memset(open, '[', (size_t)levels - 2);
+    memset(close, ']', (size_t)levels - 2);
+    (void)snprintf(
+        out, cap,
+        "{\"metadata\":{\"name\":\"deep\"},\"spec\":{\"clusterQueue\":\"cq\",\"x\":%s%s}}", open,
+        close);
+}
+
+static void test_rest_deepest_object_is_read_in_every_shape(void **state)
+{
+    struct fixture *f = *state;
+    char body[256];
+    print_deep_queue(body, sizeof body, 61);
+    assert_int_equal(post(f, QUEUES, body), 422);
+    assert_string_equal(text(f, "details.causes.0.field"), "spec");
+    assert_non_null(strstr(text(f, "message"), "deeper than 60 levels"));
+    print_deep_queue(body, sizeof body, 60);
+    assert_int_equal(post(f, QUEUES, body), 201);
+    assert_int_equal(get(f, QUEUES "?pretty=true"), 200);
+    assert_int_equal(call(f, (struct call){.method = "GET",
+                                           .uri = QUEUES "?pretty=true&includeObject=Object",
+                                           .accept = TABLE_TYPE}),
+                     200);
+    assert_int_equal(
+        call(f, (struct call){.method = "GET", .uri = QUEUES, .accept = "application/yaml"}), 200);
+    assert_non_null(strstr(f->r.answer.body.data, "x:"));
+}
+
+/* Only another program can have written it. */
+static void test_rest_list_with_a_damaged_object_fails_to_print(void **state)
+{
+    struct fixture *f = *state;
+    char path[128];
+    sqlite3 *db = NULL;
+    make_queue(f, "q", "");
+    (void)snprintf(path, sizeof path, "%s/sluice.db", f->dir);
+    assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
+    assert_int_equal(
+        sqlite3_exec(db, "UPDATE objects SET body = '{' WHERE name = 'q'", NULL, NULL, NULL),
+        SQLITE_OK);
+    assert_int_equal(sqlite3_close(db), SQLITE_OK);
+    assert_int_equal(get(f, QUEUES "?pretty=true"), 500);
+    assert_non_null(strstr(text(f, "message"), "an object of the list is damaged"));
 }
 
 static void test_rest_protobuf_alone_is_406(void **state)
@@ -557,6 +635,24 @@ static void test_rest_delete_collection_goes_on_over_commits(void **state)
     assert_string_equal(text(f, "items.0.metadata.name"), "q77");
 }
 
+static void test_rest_delete_collection_goes_on_over_pages_that_change_nothing(void **state)
+{
+    struct fixture *f = *state;
+    char name[16];
+    for (int i = 0; i < 300; i++) {
+        (void)snprintf(name, sizeof name, "a%d", i);
+        make_queue(f, name, ",\"finalizers\":[\"x/y\"]");
+    }
+    assert_int_equal(call(f, (struct call){.method = "DELETE", .uri = QUEUES}), 200);
+    make_queue(f, "z", "");
+    assert_int_equal(serve(f, (struct call){.method = "DELETE", .uri = QUEUES}), 200);
+    assert_false(f->r.wait);
+    assert_true(f->r.again); /* one page a turn */
+    assert_int_equal(call(f, (struct call){.method = "DELETE", .uri = QUEUES}), 200);
+    assert_int_equal(get(f, QUEUES "/z"), 404);
+    assert_int_equal(get(f, QUEUES "/a0"), 200);
+}
+
 /* --- lists ----------------------------------------------------------------------------------- */
 
 static void test_rest_list_limit_and_continue(void **state)
@@ -574,6 +670,21 @@ static void test_rest_list_limit_and_continue(void **state)
     assert_int_equal(sl_json_len(sl_json_get(f->reply, "items")), 1);
     assert_string_equal(text(f, "metadata.continue"), "(absent)");
     assert_int_equal(get(f, QUEUES "?continue=rubbish"), 400);
+}
+
+static void test_rest_head_of_a_long_list_has_no_stream(void **state)
+{
+    struct fixture *f = *state;
+    char name[16];
+    for (int i = 0; i < 150; i++) {
+        (void)snprintf(name, sizeof name, "q%d", i);
+        make_queue(f, name, "");
+    }
+    assert_int_equal(call(f, (struct call){.method = "HEAD", .uri = QUEUES}), 200);
+    assert_null(f->r.answer.stream);
+    assert_int_equal(sl_json_len(sl_json_get(f->reply, "items")), 150);
+    assert_int_equal(get(f, QUEUES), 200);
+    assert_non_null(f->r.answer.stream);
 }
 
 static void test_rest_list_across_namespaces(void **state)
@@ -756,8 +867,11 @@ int main(void)
         CASE(test_rest_wrong_method_is_405),
         CASE(test_rest_create_waits_for_the_commit),
         CASE(test_rest_failed_commit_fails_the_writer_not_the_reader),
+        CASE(test_rest_dry_run_is_served_again_when_the_commit_fails),
         CASE(test_rest_get_gives_the_object),
         CASE(test_rest_get_as_yaml_and_pretty),
+        CASE(test_rest_deepest_object_is_read_in_every_shape),
+        CASE(test_rest_list_with_a_damaged_object_fails_to_print),
         CASE(test_rest_protobuf_alone_is_406),
         CASE(test_rest_bad_bodies_are_refused),
         CASE(test_rest_body_too_large_is_413),
@@ -772,7 +886,9 @@ int main(void)
         CASE(test_rest_delete_with_finalizer_gives_the_object),
         CASE(test_rest_delete_preconditions_conflict),
         CASE(test_rest_delete_collection_goes_on_over_commits),
+        CASE(test_rest_delete_collection_goes_on_over_pages_that_change_nothing),
         CASE(test_rest_list_limit_and_continue),
+        CASE(test_rest_head_of_a_long_list_has_no_stream),
         CASE(test_rest_list_across_namespaces),
         CASE(test_rest_list_selectors),
         CASE(test_rest_events_by_involved_object),

@@ -92,6 +92,18 @@ static void test_admit_pods_of_the_system_stay_as_they_are(void **state)
     expect_free(f, "kube-system", QUEUED, "");
 }
 
+static void test_admit_gates_that_are_no_list_are_invalid(void **state)
+{
+    struct fixture *f = *state;
+    sl_store_gate_pods(f->store, true);
+    assert_int_equal(code_of(f, create(SL_KIND_POD, "default"),
+                             "{\"metadata\":{\"name\":\"p\"" QUEUED
+                             "},\"spec\":{\"schedulingGates\":{},"
+                             "\"containers\":[{\"name\":\"c\",\"image\":\"i\"}]}}"),
+                     SL_CODE_INVALID);
+    assert_string_equal(f->e.causes[0].field, GATES);
+}
+
 static void test_admit_is_off_at_first(void **state)
 {
     struct fixture *f = *state;
@@ -173,6 +185,7 @@ int main(void)
         TEST(test_admit_pods_of_a_job_stay_as_they_are),
         TEST(test_admit_bound_pods_stay_as_they_are),
         TEST(test_admit_pods_of_the_system_stay_as_they_are),
+        TEST(test_admit_gates_that_are_no_list_are_invalid),
         TEST(test_admit_is_off_at_first),
         TEST(test_admit_job_without_a_queue_gets_the_default_one),
         TEST(test_admit_queued_job_without_a_class_gets_the_default_one),

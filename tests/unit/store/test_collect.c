@@ -134,6 +134,28 @@ static void test_collect_object_of_absent_owner_goes(void **state)
     assert_true(exists(f, "foreign")); /* a kind that is not known is not judged */
 }
 
+static void test_collect_absent_owner_with_a_long_uid_is_judged_once(void **state)
+{
+    struct fixture *f = *state;
+    char uid[255], metadata[512];
+    memset(uid, 'u', sizeof uid - 1);
+    uid[sizeof uid - 1] = '\0';
+    static const char owner[] =
+        ",\"ownerReferences\":[{\"apiVersion\":\"batch/v1\",\"kind\":\"Job\","
+        "\"name\":\"never\",\"uid\":\"%s\"}]";
+    (void)snprintf(metadata, sizeof metadata, owner, uid + 1);
+    make_queue(f, "orphan", metadata);
+    commit(f);
+    assert_false(exists(f, "orphan"));
+    char body[800];
+    (void)snprintf(metadata, sizeof metadata, owner, uid);
+    (void)snprintf(body, sizeof body,
+                   "{\"metadata\":{\"name\":\"q\"%s},\"spec\":{\"clusterQueue\":\"cq\"}}",
+                   metadata);
+    assert_int_equal(code_of(f, create(QUEUE, "default"), body), SL_CODE_INVALID);
+    assert_string_equal(f->e.causes[0].field, "metadata.ownerReferences[0].uid");
+}
+
 static void test_collect_orphan_policy_cuts_the_tie(void **state)
 {
     struct fixture *f = *state;
@@ -300,6 +322,7 @@ int main(void)
         CASE(test_collect_goes_on_after_a_restart),
         CASE(test_collect_second_owner_keeps_the_dependent),
         CASE(test_collect_object_of_absent_owner_goes),
+        CASE(test_collect_absent_owner_with_a_long_uid_is_judged_once),
         CASE(test_collect_orphan_policy_cuts_the_tie),
         CASE(test_collect_foreground_waits_for_dependents),
         CASE(test_collect_foreground_without_dependents_is_quick),

@@ -332,6 +332,33 @@ static void test_registry_node_keeps_status_on_create(void **state)
     sl_json_free(o);
 }
 
+static void test_registry_metadata_of_another_type_is_invalid(void **state)
+{
+    struct fixture *f = *state;
+    static const struct {
+        const char *metadata, *field;
+    } cases[] = {{"\"labels\":[]", "metadata.labels"},
+                 {"\"annotations\":\"x\"", "metadata.annotations"},
+                 {"\"finalizers\":{}", "metadata.finalizers"},
+                 {"\"ownerReferences\":7", "metadata.ownerReferences"}};
+    sl_store_gate_pods(f->store, true);
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        char body[256];
+        (void)snprintf(body, sizeof body, "{\"metadata\":{\"name\":\"n\",%s}}", cases[i].metadata);
+        assert_int_equal(code_of(f, create(SL_KIND_NAMESPACE, ""), body), SL_CODE_INVALID);
+        assert_string_equal(f->e.causes[0].field, cases[i].field);
+        assert_int_equal(code_of(f, create(SL_KIND_POD, "default"), body), SL_CODE_INVALID);
+        assert_string_equal(f->e.causes[0].field, cases[i].field);
+    }
+    must(f, create(SL_KIND_NAMESPACE, ""),
+         "{\"metadata\":{\"name\":\"n\",\"labels\":null},\"spec\":[],\"status\":[]}");
+    assert_int_equal(code_of(f, on(SL_VERB_PATCH_MERGE, SL_KIND_NAMESPACE, "", "n"),
+                             "{\"metadata\":{\"labels\":[]}}"),
+                     SL_CODE_INVALID);
+    assert_string_equal(f->e.text, "Namespace \"n\" is invalid: metadata.labels: Invalid value: "
+                                   "array: must be an object");
+}
+
 static void test_registry_seed_makes_uids_reproducible(void **state)
 {
     struct fixture *f = *state;
@@ -378,6 +405,7 @@ int main(void)
         CASE(test_registry_unknown_propagation_is_invalid),
         CASE(test_registry_default_namespace_cannot_be_deleted),
         CASE(test_registry_node_keeps_status_on_create),
+        CASE(test_registry_metadata_of_another_type_is_invalid),
         CASE(test_registry_seed_makes_uids_reproducible),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
