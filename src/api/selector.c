@@ -5,6 +5,8 @@
 #include "api/object.h"
 
 #include <ctype.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/check.h"
@@ -12,6 +14,7 @@
 
 #define REQUIREMENTS_MAX 64u
 #define VALUES_MAX 256u
+#define NUMBER_SIZE 24u
 
 enum operator{ OP_IN, OP_NOT_IN, OP_EXISTS, OP_NOT_EXISTS };
 
@@ -292,14 +295,50 @@ bool sl_selector_matches_labels(const struct sl_selector *s, const struct sl_jso
     return true;
 }
 
-/* An absent field reads as the empty text, a boolean as true or false. */
+/* Fields that Kubernetes gives a name or a value that does not stand so in the object. */
+static const struct derived {
+    const char *key, *path;
+    const char *second; /* path, where the first has nothing */
+    const char *absent; /* value */
+} derived_fields[] = {
+    {"status.successful", "status.succeeded", "", "0"},
+    {"source", "source.component", "reportingComponent", ""},
+    {"spec.unschedulable", "spec.unschedulable", "", "false"},
+};
+
+static struct derived derived_field(const char *key)
+{
+    for (size_t i = 0; i < sizeof derived_fields / sizeof derived_fields[0]; i++) {
+        if (strcmp(derived_fields[i].key, key) == 0) {
+            return derived_fields[i];
+        }
+    }
+    return (struct derived){key, key, "", ""};
+}
+
+/* As a text: of other values than texts, booleans and integers the empty one. */
+static const char *field_text(const struct sl_json *value, char number[static NUMBER_SIZE])
+{
+    switch (sl_json_type(value)) {
+    case SL_JSON_BOOL:
+        return sl_json_bool(value, false) ? "true" : "false";
+    case SL_JSON_INT:
+        (void)snprintf(number, NUMBER_SIZE, "%" PRId64, sl_json_int(value, 0));
+        return number;
+    default:
+        return sl_json_text(value, "");
+    }
+}
+
 static bool field_holds(const struct requirement *r, const struct sl_json *object)
 {
-    const struct sl_json *value = sl_json_path(object, r->key);
-    if (sl_json_type(value) == SL_JSON_BOOL) {
-        return holds(r, sl_json_bool(value, false) ? "true" : "false");
+    char number[NUMBER_SIZE];
+    struct derived field = derived_field(r->key);
+    const char *text = field_text(sl_json_path(object, field.path), number);
+    if (text[0] == '\0' && field.second[0] != '\0') {
+        text = field_text(sl_json_path(object, field.second), number);
     }
-    return holds(r, sl_json_text(value, ""));
+    return holds(r, text[0] != '\0' ? text : field.absent);
 }
 
 bool sl_selector_matches(const struct sl_selector *s, const struct sl_json *object)

@@ -58,7 +58,7 @@ static bool read_fields(struct sl_request *r, const char *text, struct sl_choice
                 term);
             return false;
         }
-        if (len > sizeof by_name && strncmp(term, by_name, sizeof by_name - 1) == 0) {
+        if (len >= sizeof by_name && strncmp(term, by_name, sizeof by_name - 1) == 0) {
             const char *value = term + sizeof by_name - 1;
             value += *value == '=';
             sl_mem_free(c->name);

@@ -687,6 +687,65 @@ static void test_rest_head_of_a_long_list_has_no_stream(void **state)
     assert_non_null(f->r.answer.stream);
 }
 
+static void expect_found(struct fixture *f, const char *uri, const char *names)
+{
+    struct sl_buf found = {0};
+    sl_buf_text(&found, "");
+    assert_int_equal(get(f, uri), 200);
+    const struct sl_json *items = sl_json_get(f->reply, "items");
+    for (size_t i = 0; i < sl_json_len(items); i++) {
+        sl_buf_print(&found, "%s ", sl_object_name(sl_json_at(items, i)));
+    }
+    if (strcmp(found.data, names) != 0) {
+        fail_msg("%s finds \"%s\"", uri, found.data);
+    }
+    sl_buf_fini(&found);
+}
+
+#define SELECT_JOBS "/apis/batch/v1/jobs?fieldSelector="
+#define SELECT_EVENTS "/api/v1/events?fieldSelector="
+#define SELECT_NODES "/api/v1/nodes?fieldSelector="
+
+static void test_rest_fields_of_other_names_and_types_are_selected(void **state)
+{
+    struct fixture *f = *state;
+    static const char *const jobs = "/apis/batch/v1/namespaces/default/jobs";
+    static const char *const events = "/api/v1/namespaces/default/events";
+    static const char job[] =
+        "{\"metadata\":{\"name\":\"%s\"},\"spec\":{\"template\":{\"spec\":{"
+        "\"restartPolicy\":\"Never\",\"containers\":[{\"name\":\"c\",\"image\":\"i\"}]}}}}";
+    char body[512];
+    (void)snprintf(body, sizeof body, job, "none");
+    assert_int_equal(post(f, jobs, body), 201);
+    (void)snprintf(body, sizeof body, job, "two");
+    assert_int_equal(post(f, jobs, body), 201);
+    assert_int_equal(patch(f, "/apis/batch/v1/namespaces/default/jobs/two/status",
+                           "application/merge-patch+json", "{\"status\":{\"succeeded\":2}}"),
+                     200);
+    expect_found(f, SELECT_JOBS "status.successful%3D2", "two ");
+    expect_found(f, SELECT_JOBS "status.successful%3D0", "none ");
+
+    assert_int_equal(post(f, events,
+                          "{\"metadata\":{\"name\":\"e\"},\"involvedObject\":{},"
+                          "\"source\":{\"component\":\"a\"},\"reportingComponent\":\"c\"}"),
+                     201);
+    assert_int_equal(post(f, events,
+                          "{\"metadata\":{\"name\":\"f\"},\"involvedObject\":{},"
+                          "\"reportingComponent\":\"b\"}"),
+                     201);
+    expect_found(f, SELECT_EVENTS "source%3Da", "e ");
+    expect_found(f, SELECT_EVENTS "source%3Db", "f ");
+    expect_found(f, SELECT_EVENTS "reportingComponent%3Dc", "e ");
+
+    assert_int_equal(post(f, "/api/v1/nodes", "{\"metadata\":{\"name\":\"m\"}}"), 201);
+    assert_int_equal(post(f, "/api/v1/nodes",
+                          "{\"metadata\":{\"name\":\"n\"},\"spec\":{\"unschedulable\":true}}"),
+                     201);
+    expect_found(f, SELECT_NODES "spec.unschedulable%3Dfalse", "m ");
+    expect_found(f, SELECT_NODES "spec.unschedulable%3Dtrue", "n ");
+    expect_found(f, SELECT_NODES "metadata.name%3Dm", "m ");
+}
+
 static void test_rest_list_across_namespaces(void **state)
 {
     struct fixture *f = *state;
@@ -889,6 +948,7 @@ int main(void)
         CASE(test_rest_delete_collection_goes_on_over_pages_that_change_nothing),
         CASE(test_rest_list_limit_and_continue),
         CASE(test_rest_head_of_a_long_list_has_no_stream),
+        CASE(test_rest_fields_of_other_names_and_types_are_selected),
         CASE(test_rest_list_across_namespaces),
         CASE(test_rest_list_selectors),
         CASE(test_rest_events_by_involved_object),
