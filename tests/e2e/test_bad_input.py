@@ -42,6 +42,23 @@ class BadInput(unittest.TestCase):
         self.assertNotEqual(done.returncode, 0)
         self.assertIn("Unicorn", done.stderr)
 
+    def test_misspelt_field_through_kubectl(self):
+        queue, work = cluster_queue("misspelt", {"f": {"cpu": "1"}}, cohort="c"), job("misspelt")
+        work["spec"]["paralelism"] = work["spec"].pop("parallelism")
+        for o, field in ((queue, "spec.cohort"), (work, "spec.paralelism")):
+            done = self.daemon.kubectl("apply", "-f", "-", check=False, stdin=json.dumps(o))
+            self.assertNotEqual(done.returncode, 0)
+            self.assertIn(f'strict decoding error: unknown field "{field}"', done.stderr)
+            done = self.daemon.kubectl("apply", "--validate=warn", "-f", "-", stdin=json.dumps(o))
+            self.assertIn(f"Warning: unknown field {field}", done.stderr)
+            done = self.daemon.kubectl("replace", "-f", "-", check=False, stdin=json.dumps(o))
+            self.assertIn("strict decoding error", done.stderr)
+            done = self.daemon.kubectl("apply", "--validate=ignore", "-f", "-", stdin=json.dumps(o))
+            self.assertNotIn(field, done.stderr)
+        mended = cluster_queue("misspelt", {"f": {"cpu": "1"}}, cohort_name="c")
+        self.daemon.kubectl("apply", "-f", "-", stdin=json.dumps(mended))
+        self.assertNotIn("cohort", self.daemon.get(f"{BASE}/clusterqueues/misspelt")["spec"])
+
     def test_wrong_kind_in_the_body_is_a_bad_request(self):
         self.refuse(flavor("x"), f"{BASE}/cohorts", 400, "BadRequest")
 

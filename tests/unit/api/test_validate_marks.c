@@ -162,10 +162,8 @@ static void test_marks_job_completions_follow_parallelism_of_indexed_jobs(void *
 static void test_marks_job_admitted_in_part_keeps_its_parallelism(void **state)
 {
     (void)state;
-#define LEAST(value)                                                                               \
-    "metadata: {labels: {" K "queue-name: q}, annotations: {" K "job-min-parallelism: '" value "'" \
-                                                                                               "}" \
-                                                                                               "}"
+#define PART(notes) "metadata: {labels: {" K "queue-name: q}, annotations: {" notes "}}"
+#define LEAST(value) PART(K "job-min-parallelism: '" value "'")
     static const struct rule rules[] = {
         {"{" LEAST("2") "}", "{}", NULL, NULL, NULL},
         {"{" LEAST("3") "}", "{}", NOTE("job-min-parallelism"), "FieldValueInvalid", "from 1 to 2"},
