@@ -522,7 +522,7 @@ static void check_rules(struct sl_check *c, enum sl_kind kind)
         break;
     default:
         if (kind >= SL_KIND_CUSTOM) {
-            sl_check_custom_marks(c, sl_kind_info(kind)->group);
+            sl_check_custom_marks(c, sl_kind_info(kind));
         }
         break;
     }

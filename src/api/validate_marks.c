@@ -136,30 +136,50 @@ static void check_class(struct sl_check *c, bool runs)
     }
 }
 
+static void check_job_values(struct sl_check *c)
+{
+    struct mark queue = label_of(c, QUEUE), limit = label_of(c, LIMIT);
+    struct mark prebuilt = either_of(c, PREBUILT);
+    check_name(c, &queue, "the name of a LocalQueue");
+    check_count(c, &limit);
+    check_name(c, &prebuilt, "the name of a Workload");
+}
+
 void sl_check_job_marks(struct sl_check *c)
 {
     struct mark queue = label_of(c, QUEUE), limit = label_of(c, LIMIT);
     struct mark prebuilt = either_of(c, PREBUILT);
     bool runs = !suspended(c->object);
-    check_name(c, &queue, "the name of a LocalQueue");
+    check_job_values(c);
     check_settled(c, &queue, runs, job_runs);
-    check_count(c, &limit);
     check_settled(c, &limit, runs || !suspended(c->old), job_runs);
     check_class(c, runs);
-    check_name(c, &prebuilt, "the name of a Workload");
     check_settled(c, &prebuilt, runs, job_runs);
 }
 
-/* Only of groups of which it is known how their jobs are suspended. */
-void sl_check_custom_marks(struct sl_check *c, const char *group)
+/* What may change when is said of those of which it is known where their flag is. */
+void sl_check_custom_marks(struct sl_check *c, const struct sl_kind_info *kind)
 {
-    static const char *const groups[] = {"jobset.x-k8s.io", "ray.io", "trainer.kubeflow.org",
-                                         "workload.codeflare.dev", "kubeflow.org"};
-    for (size_t i = 0; i < sizeof groups / sizeof groups[0]; i++) {
-        if (strcmp(group, groups[i]) == 0) {
+    static const char *const kinds[][2] = {
+        {"jobset.x-k8s.io", "JobSet"},
+        {"ray.io", "RayJob"},
+        {"ray.io", "RayCluster"},
+        {"trainer.kubeflow.org", "TrainJob"},
+        {"workload.codeflare.dev", "AppWrapper"},
+        {"kubeflow.org", "PyTorchJob"},
+        {"kubeflow.org", "TFJob"},
+        {"kubeflow.org", "XGBoostJob"},
+        {"kubeflow.org", "PaddleJob"},
+        {"kubeflow.org", "JAXJob"},
+        {"kubeflow.org", "MPIJob"},
+    };
+    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
+        if (strcmp(kind->group, kinds[i][0]) == 0 && strcmp(kind->kind, kinds[i][1]) == 0) {
             sl_check_job_marks(c);
+            return;
         }
     }
+    check_job_values(c);
 }
 
 /* --- batch/v1 Jobs ----------------------------------------------------------------------------- */
@@ -292,8 +312,8 @@ void sl_check_pod_marks(struct sl_check *c)
 {
     struct mark queue = label_of(c, QUEUE), limit = label_of(c, LIMIT);
     struct mark managed = label_of(c, MANAGED);
-    bool foreign = sl_object_controller_ref(c->object) != NULL && managed.now[0] == '\0';
-    if (foreign || (!is_queued(c->object) && !is_queued(c->old))) {
+    if (sl_object_controller_ref(c->object) != NULL ||
+        (!is_queued(c->object) && !is_queued(c->old))) {
         return; /* admission leaves it alone, whatever it says */
     }
     bool settled = !is_gated(c->object);

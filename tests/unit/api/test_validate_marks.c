@@ -187,7 +187,8 @@ static void test_marks_custom_jobs_have_the_same_rules(void **state)
                      SL_CODE_OK);
     assert_int_equal(sl_kind_register("kubeflow.org/v2beta1", "MPIJob", "mpijobs", &mpi, &e),
                      SL_CODE_OK);
-    assert_int_equal(sl_kind_register("example.com/v1", "Thing", "things", &other, &e), SL_CODE_OK);
+    assert_int_equal(sl_kind_register("ray.io/v1", "RayService", "rayservices", &other, &e),
+                     SL_CODE_OK);
     static const char base[] = "{metadata: {name: j, namespace: ns}, spec: {}}";
     static const struct rule sets[] = {
         {"{metadata: {labels: {" K "queue-name: Bad_Q}}, spec: {suspend: true}}", NULL,
@@ -199,10 +200,14 @@ static void test_marks_custom_jobs_have_the_same_rules(void **state)
         {"{" QUEUED ", spec: {runPolicy: {suspend: false}}}", "{}", LABEL("queue-name"),
          "FieldValueInvalid", IMMUTABLE},
     };
-    static const struct rule others[] = {{"{" QUEUED "}", "{}", NULL, NULL, NULL}};
+    static const struct rule others[] = {
+        {"{" QUEUED "}", "{}", NULL, NULL, NULL}, /* who knows how it is suspended? */
+        {"{metadata: {labels: {" K "queue-name: Bad_Q}}}", NULL, LABEL("queue-name"),
+         "FieldValueInvalid", "LocalQueue"},
+    };
     EXPECT(set, base, sets);
     EXPECT(mpi, base, mpis);
-    EXPECT(other, base, others); /* who knows how it is suspended? */
+    EXPECT(other, base, others);
     sl_kind_forget_custom();
 }
 
