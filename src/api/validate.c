@@ -518,6 +518,9 @@ static void check_rules(struct sl_check *c, enum sl_kind kind)
         sl_check_pod(c);
         break;
     default:
+        if (kind >= SL_KIND_CUSTOM) {
+            sl_check_custom_marks(c, sl_kind_info(kind));
+        }
         break;
     }
 }

@@ -38,6 +38,11 @@ void sl_check_topology(struct sl_check *c);
 void sl_check_admission_check(struct sl_check *c);
 void sl_check_node(struct sl_check *c);
 void sl_check_pod(struct sl_check *c);
+/* Labels and annotations about queues: of jobs of any kind, of batch/v1 Jobs besides, of a custom kind, of plain Pods. */
+void sl_check_job_marks(struct sl_check *c);
+void sl_check_batch_job_marks(struct sl_check *c);
+void sl_check_custom_marks(struct sl_check *c, const struct sl_kind_info *kind);
+void sl_check_pod_marks(struct sl_check *c);
 /* Tolerations at the place where the check is. */
 void sl_check_tolerations(struct sl_check *c, const struct sl_json *tolerations);
 /* No two taints at `path` with the same key and effect. */

@@ -3,7 +3,6 @@
 
 /* Rules of batch/v1 Jobs: what pods they may have, and which part of the template may change
  * when. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "api/quantity.h"
@@ -123,26 +122,6 @@ static void check_update(struct sl_check *c, const struct sl_json *spec)
     sl_check_up(c, up);
 }
 
-/* How few pods would do (partial admission): fewer than run at a time. */
-static void check_min_pods(struct sl_check *c, const struct sl_json *spec)
-{
-    static const char annotation[] = "kueue.x-k8s.io/job-min-parallelism";
-    const struct sl_json *value =
-        sl_json_get(sl_json_path(c->object, "metadata.annotations"), annotation);
-    if (value == NULL) {
-        return;
-    }
-    char *end = NULL;
-    const char *text = sl_json_text(value, "");
-    long least = strtol(text, &end, 10);
-    int64_t parallelism = sl_json_path_int(spec, "parallelism", 1);
-    if (text[0] == '\0' || *end != '\0' || least < 1 || least >= parallelism) {
-        size_t up = sl_check_down(c, "metadata.annotations[%s]", annotation);
-        sl_check_invalid(c, value, "must be a number from 1 to less than spec.parallelism");
-        sl_check_up(c, up);
-    }
-}
-
 /* A Job without a queue has its annotations read by nobody; later it may have fewer pods, as it was admitted. */
 static void check_topology(struct sl_check *c, const struct sl_json *spec)
 {
@@ -172,9 +151,9 @@ void sl_check_job(struct sl_check *c)
     }
     check_indexed(c, spec);
     check_topology(c, spec);
-    if (c->old == NULL) {
-        check_min_pods(c, spec); /* later its parallelism may be what it was admitted with */
-    } else {
+    sl_check_job_marks(c);
+    sl_check_batch_job_marks(c);
+    if (c->old != NULL) {
         check_update(c, spec);
     }
 }

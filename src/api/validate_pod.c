@@ -43,4 +43,5 @@ void sl_check_pod(struct sl_check *c)
     }
     sl_check_up(c, up);
     check_gates(c);
+    sl_check_pod_marks(c);
 }

@@ -40,28 +40,15 @@ static bool check_type(struct sl_request *r, const struct sl_json *body)
     return true;
 }
 
-/* Unknown fields are kept, but whoever misspelt one should hear of it. Workloads and built-in kinds
- * hold pod templates, of which the tables name only what matters here. */
-static void warn_of_unknown(struct sl_request *r, const struct sl_json *body)
-{
-    if (!is_kueue(r->route.kind) || r->route.kind == SL_KIND_WORKLOAD ||
-        strcmp(sl_request_arg(r, "fieldValidation", "Warn"), "Ignore") == 0) {
-        return;
-    }
-    struct sl_json *unknown = sl_json_new_list();
-    sl_object_unknown(r->route.kind, body, unknown);
-    for (size_t i = 0; i < sl_json_len(unknown); i++) {
-        sl_answer_warn(r, "unknown field %s: it has no effect",
-                       sl_json_text(sl_json_at(unknown, i), ""));
-    }
-    sl_json_free(unknown);
-}
-
 /* Stages the write and fills the answer with its result. */
 static void write_and_answer(struct sl_request *r, const struct sl_store_write *w, int status)
 {
     struct sl_error e;
-    struct sl_json *result = NULL;
+    struct sl_json *result = NULL, *unknown = sl_json_new_list();
+    if (!sl_fields_check(r, w, unknown)) {
+        sl_json_free(unknown);
+        return;
+    }
     enum sl_code code = sl_store_apply(r->rest->store, w, &result, &e);
     if (code == SL_CODE_OK) {
         sl_answer_object(r, status, result);
@@ -69,9 +56,8 @@ static void write_and_answer(struct sl_request *r, const struct sl_store_write *
         sl_answer_error(r, &e);
     }
     sl_json_free(result);
-    if (w->patch_type != SL_PATCH_IS_JSON || w->verb != SL_VERB_PATCH_MERGE) {
-        warn_of_unknown(r, w->body); /* also when refused: what is misspelt may be why */
-    }
+    sl_fields_warn(r, unknown); /* also when refused: what is misspelt may be why */
+    sl_json_free(unknown);
     if (code != SL_CODE_OK) {
         return;
     }

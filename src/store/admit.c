@@ -71,6 +71,20 @@ void sl_admit_job(struct sl_store *s, struct sl_json *job)
     }
 }
 
+enum sl_code sl_admit_job_change(struct sl_store *s, enum sl_kind kind, const struct sl_json *job,
+                                 const struct sl_json *old, struct sl_error *causes)
+{
+    bool is_job = kind == SL_KIND_JOB || kind >= SL_KIND_CUSTOM;
+    sl_error_clear(causes);
+    if (!is_job || has_label(job, QUEUE) || !has_label(old, QUEUE) ||
+        !sl_rows_has(s, SL_KIND_LOCAL_QUEUE, sl_object_namespace(old), DEFAULT_NAME, NULL)) {
+        return SL_CODE_OK;
+    }
+    sl_error_cause(causes, "FieldValueForbidden", "metadata.labels[" QUEUE "]",
+                   "Forbidden: must not be emptied in a namespace with a default queue");
+    return SL_CODE_INVALID;
+}
+
 void sl_admit_pod(struct sl_json *pod)
 {
     const char *queue = sl_object_label(pod, QUEUE);

@@ -177,6 +177,9 @@ enum sl_code sl_registry_check(const struct sl_registry_call *c, const struct sl
 void sl_prepare_create(struct sl_store *s, enum sl_kind kind, struct sl_json *object);
 void sl_admit_pod(struct sl_json *pod); /* admit.c */
 void sl_admit_job(struct sl_store *s, struct sl_json *job);
+/* INVALID, with a cause: a job leaves its queue where there is a default one. */
+enum sl_code sl_admit_job_change(struct sl_store *s, enum sl_kind kind, const struct sl_json *job,
+                                 const struct sl_json *old, struct sl_error *causes);
 void sl_prepare_update(enum sl_kind kind, struct sl_json *object, const struct sl_json *old);
 void sl_prepare_name(struct sl_store *s, struct sl_json *object); /* generateName */
 bool sl_prepare_spec_differs(const struct sl_json *a, const struct sl_json *b);

@@ -317,6 +317,14 @@ static enum sl_code check_finalizers(const struct sl_registry_call *c, const str
     return SL_CODE_OK;
 }
 
+static enum sl_code check_queue(const struct sl_registry_call *c, const struct sl_json *object,
+                                const struct sl_json *old, struct sl_error *e)
+{
+    struct sl_error causes;
+    enum sl_code code = sl_admit_job_change(c->s, c->w->kind, object, old, &causes);
+    return code == SL_CODE_OK ? code : invalid(c, sl_object_name(old), &causes, e);
+}
+
 static enum sl_code store_change(struct sl_registry_call *c, const struct sl_json *old,
                                  struct sl_error *e)
 {
@@ -360,6 +368,7 @@ enum sl_code sl_registry_change(struct sl_registry_call *c, struct sl_error *e)
         code = check_finalizers(c, c->result, old, e);
     }
     code = code == SL_CODE_OK ? sl_object_validate(w->kind, c->result, old, e) : code;
+    code = code == SL_CODE_OK ? check_queue(c, c->result, old, e) : code;
     code = code == SL_CODE_OK ? store_change(c, old, e) : code;
     sl_json_free(old);
     return code;

@@ -42,6 +42,23 @@ class BadInput(unittest.TestCase):
         self.assertNotEqual(done.returncode, 0)
         self.assertIn("Unicorn", done.stderr)
 
+    def test_misspelt_field_through_kubectl(self):
+        queue, work = cluster_queue("misspelt", {"f": {"cpu": "1"}}, cohort="c"), job("misspelt")
+        work["spec"]["paralelism"] = work["spec"].pop("parallelism")
+        for o, field in ((queue, "spec.cohort"), (work, "spec.paralelism")):
+            done = self.daemon.kubectl("apply", "-f", "-", check=False, stdin=json.dumps(o))
+            self.assertNotEqual(done.returncode, 0)
+            self.assertIn(f'strict decoding error: unknown field "{field}"', done.stderr)
+            done = self.daemon.kubectl("apply", "--validate=warn", "-f", "-", stdin=json.dumps(o))
+            self.assertIn(f"Warning: unknown field {field}", done.stderr)
+            done = self.daemon.kubectl("replace", "-f", "-", check=False, stdin=json.dumps(o))
+            self.assertIn("strict decoding error", done.stderr)
+            done = self.daemon.kubectl("apply", "--validate=ignore", "-f", "-", stdin=json.dumps(o))
+            self.assertNotIn(field, done.stderr)
+        mended = cluster_queue("misspelt", {"f": {"cpu": "1"}}, cohort_name="c")
+        self.daemon.kubectl("apply", "-f", "-", stdin=json.dumps(mended))
+        self.assertNotIn("cohort", self.daemon.get(f"{BASE}/clusterqueues/misspelt")["spec"])
+
     def test_wrong_kind_in_the_body_is_a_bad_request(self):
         self.refuse(flavor("x"), f"{BASE}/cohorts", 400, "BadRequest")
 
@@ -114,6 +131,82 @@ class BadInput(unittest.TestCase):
             self.assertTrue(code == 410 or '"code":410' in text.replace(" ", ""), (code, text[:300]))
         finally:
             daemon.close()
+
+
+class Marks(unittest.TestCase):
+    """Labels and annotations about queues are refused, and stay, as the policies of deploy/kubernetes do it."""
+    JOBS, PODS = "/apis/batch/v1/namespaces/default/jobs", "/api/v1/namespaces/default/pods"
+    IMMUTABLE = "field is immutable"
+
+    @classmethod
+    def setUpClass(cls):
+        cls.daemon = Daemon().start()
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.daemon.close()
+
+    def send(self, method, path, obj):
+        return self.daemon.request(method, path, obj, "application/merge-patch+json" if method == "PATCH" else
+                                   "application/json")
+
+    def change(self, path, refused=None, labels=None, spec=None):
+        patch = {"metadata": {"labels": {f"kueue.x-k8s.io/{k}": v for k, v in (labels or {}).items()}}, "spec": spec or {}}
+        code, answer = self.send("PATCH", path, patch)
+        self.assertEqual(code, 422 if refused else 200, answer)
+        if refused:
+            self.assertIn(refused, answer["message"])
+            self.assertIn(f"metadata.labels[kueue.x-k8s.io/{next(iter(labels))}]", answer["message"])
+
+    def make(self, path, obj, refused=None):
+        code, answer = self.send("POST", path, obj)
+        self.assertEqual(code, 422 if refused else 201, answer)
+        if refused:
+            self.assertIn(f"[kueue.x-k8s.io/{refused[0]}]", answer["details"]["causes"][0]["field"])
+            self.assertIn(refused[1], answer["message"])
+
+    def job(self, name, notes=None, **labels):
+        made = job(name, run_for="60s", labels={f"kueue.x-k8s.io/{k.replace('_', '-')}": v for k, v in labels.items()})
+        made["metadata"]["annotations"].update({f"kueue.x-k8s.io/{k}": v for k, v in (notes or {}).items()})
+        return made
+
+    def pod(self, name, labels=None, notes=None):
+        def marks(of):
+            return {f"kueue.x-k8s.io/{k}": v for k, v in (of or {}).items()}
+        return {"apiVersion": "v1", "kind": "Pod", "metadata": {
+            "name": name, "labels": marks({"queue-name": "main", **(labels or {})}), "annotations": marks(notes)},
+            "spec": {"containers": [{"name": "c", "image": "i"}]}}
+
+    def test_what_jobs_cannot_say(self):
+        self.make(self.JOBS, self.job("a", queue_name="Bad_Q"), ("queue-name", "must be the name of a LocalQueue"))
+        self.make(self.JOBS, self.job("a", max_exec_time_seconds="abc"), ("max-exec-time-seconds", "greater than 0"))
+        self.make(self.JOBS, self.job("a", prebuilt_workload_name="Bad_W"), ("prebuilt-workload-name", "a Workload"))
+        for value, why in (("maybe", "true or false"), ("true", "Indexed")):
+            self.make(self.JOBS, self.job("a", {"job-completions-equal-parallelism": value}),
+                      ("job-completions-equal-parallelism", why))
+
+    def test_what_jobs_cannot_change(self):
+        self.make(self.JOBS, self.job("b", priority_class="high"))
+        path = f"{self.JOBS}/b"
+        self.change(path, labels={"queue-name": "other"})
+        self.change(path, "cannot be removed", {"priority-class": None})
+        self.make(self.JOBS, self.job("free", queue_name=""))
+        self.change(f"{self.JOBS}/free", self.IMMUTABLE, {"queue-name": "other"})
+
+    def test_what_pods_cannot_say(self):
+        group, total = "pod-group-name", "pod-group-total-count"
+        self.make(self.PODS, self.pod("a", notes={total: "2"}), (group, "set together"))
+        self.make(self.PODS, self.pod("a", {group: "g"}), (total, "set together"))
+        self.make(self.PODS, self.pod("a", {group: "g"}, {total: "x"}), (total, "greater than 0"))
+        self.make(self.PODS, self.pod("a", {"queue-name": "Bad_Q"}), ("queue-name", "must be the name of a LocalQueue"))
+
+    def test_what_pods_cannot_change(self):
+        self.make(self.PODS, self.pod("b"))
+        path = f"{self.PODS}/b"
+        self.change(path, labels={"queue-name": "other"})
+        self.change(path, "can only be true", {"managed": "no"})
+        self.change(path, spec={"schedulingGates": None})
+        self.change(path, self.IMMUTABLE, {"queue-name": "main"})
 
 
 class StartUp(unittest.TestCase):

@@ -183,6 +183,149 @@ static void test_rest_misspelt_fields_are_warned_of(void **state)
     assert_non_null(strstr(sl_json_text(sl_json_at(f->r.answer.warnings, 0), ""), "spec.cohort"));
 }
 
+#define CLUSTER_QUEUES "/apis/kueue.x-k8s.io/v1beta2/clusterqueues"
+#define STRICT "fieldValidation=Strict"
+
+static void assert_strict(struct fixture *f, int status, const char *fields)
+{
+    assert_int_equal(status, 400);
+    assert_string_equal(text(f, "reason"), "BadRequest");
+    assert_non_null(strstr(text(f, "message"), fields));
+    assert_null(f->r.answer.warnings);
+}
+
+static void test_rest_strict_writes_name_no_unknown_fields(void **state)
+{
+    struct fixture *f = *state;
+    static const char good[] = "{\"metadata\":{\"name\":\"q\"},\"spec\":{\"cohortName\":\"c\"}}";
+    static const char bad[] =
+        "{\"metadata\":{\"name\":\"q\"},\"spec\":{\"cohort\":\"c\",\"more\":{}}}";
+    assert_strict(f, post(f, CLUSTER_QUEUES "?" STRICT, bad),
+                  "ClusterQueue in version \"v1beta2\" cannot be handled as a ClusterQueue: strict "
+                  "decoding error: unknown field \"spec.cohort\", unknown field \"spec.more\"");
+    assert_int_equal(get(f, CLUSTER_QUEUES "/q"), 404);
+    assert_int_equal(post(f, CLUSTER_QUEUES "?" STRICT, good), 201);
+    struct call put = {.method = "PUT", .uri = CLUSTER_QUEUES "/q?" STRICT};
+    put.body =
+        "{\"metadata\":{\"name\":\"q\",\"resourceVersion\":\"1\"},\"spec\":{\"cohort\":\"c\"}}";
+    assert_strict(f, call(f, put), "unknown field \"spec.cohort\"");
+    assert_strict(f,
+                  patch(f, CLUSTER_QUEUES "/q?fieldManager=x&" STRICT,
+                        "application/apply-patch+yaml", "{spec: {cohort: c}}"),
+                  "unknown field \"spec.cohort\"");
+    assert_int_equal(post(f, CLUSTER_QUEUES "?fieldValidation=Loose", good), 422);
+    assert_string_equal(text(f, "details.causes.0.field"), "fieldValidation");
+}
+
+static void test_rest_strict_patches_add_no_unknown_fields(void **state)
+{
+    struct fixture *f = *state;
+    const char *merge = "application/merge-patch+json", *json = "application/json-patch+json";
+    const char *uri = CLUSTER_QUEUES "/q?" STRICT;
+    assert_int_equal(
+        post(f, CLUSTER_QUEUES, "{\"metadata\":{\"name\":\"q\"},\"spec\":{\"old\":1,\"older\":1}}"),
+        201);
+    assert_strict(f, patch(f, uri, merge, "{\"spec\":{\"cohort\":\"c\"}}"),
+                  "unknown field \"spec.cohort\"");
+    assert_strict(
+        f, patch(f, uri, json, "[{\"op\":\"add\",\"path\":\"/spec/cohort\",\"value\":\"c\"}]"),
+        "unknown field \"spec.cohort\"");
+    /* What was kept may stay, and go. */
+    assert_int_equal(patch(f, uri, merge, "{\"spec\":{\"cohortName\":\"c\",\"old\":null}}"), 200);
+    assert_int_equal(
+        patch(f, uri, json, "[{\"op\":\"add\",\"path\":\"/spec/stopPolicy\",\"value\":\"Hold\"}]"),
+        200);
+    assert_int_equal(patch(f, uri, json, "[{\"op\":\"remove\",\"path\":\"/spec/older\"}]"), 200);
+    assert_int_equal(patch(f, CLUSTER_QUEUES "/q", json,
+                           "[{\"op\":\"add\",\"path\":\"/spec/cohort\",\"value\":\"c\"}]"),
+                     200);
+    assert_int_equal(sl_json_len(f->r.answer.warnings), 1);
+    assert_int_equal(patch(f, uri, json, "[{\"op\":\"test\",\"path\":\"/no\",\"value\":1}]"), 422);
+    assert_int_equal(patch(f, CLUSTER_QUEUES "/none?" STRICT, json, "[]"), 404);
+}
+
+static void expect_strict(struct fixture *f, const char *uri, const char *spec, const char *refused)
+{
+    struct sl_buf body = {0};
+    sl_buf_print(&body, "{\"metadata\":{\"name\":\"a\"},\"spec\":{%s}}", spec);
+    int status = post(f, uri, body.data);
+    sl_buf_fini(&body);
+    if (refused != NULL) {
+        assert_strict(f, status, refused);
+    } else {
+        assert_int_equal(status, 201);
+    }
+}
+
+#define STRICT_IN(path) "/apis/" path "?dryRun=All&" STRICT
+#define TEMPLATE(container)                                                                        \
+    "\"template\":{\"spec\":{\"restartPolicy\":\"Never\",\"volumes\":[{\"name\":\"v\","            \
+    "\"emptyDir\":{}}],"                                                                           \
+    "\"containers\":[{\"name\":\"c\",\"image\":\"i\",\"stdin\":true," container "}]}}"
+
+static void test_rest_strict_knows_jobs_above_their_pods_and_what_pods_ask_for(void **state)
+{
+    struct fixture *f = *state;
+    const char *jobs = STRICT_IN("batch/v1/namespaces/default/jobs");
+    const char *workloads = STRICT_IN("kueue.x-k8s.io/v1beta2/namespaces/default/workloads");
+    const char *pods = "/api/v1/namespaces/default/pods?dryRun=All&" STRICT;
+    const char *request = "unknown field \"spec.template.spec.containers[0].resources.request\"";
+    expect_strict(f, jobs, "\"paralelism\":1," TEMPLATE("\"tty\":true"),
+                  "unknown field \"spec.paralelism\"");
+    expect_strict(f, jobs, TEMPLATE("\"resources\":{\"request\":{\"cpu\":1}}"), request);
+    expect_strict(
+        f, jobs,
+        "\"parallelism\":1,\"completions\":1,\"activeDeadlineSeconds\":9,"
+        "\"podFailurePolicy\":{\"rules\":[]},\"successPolicy\":{\"rules\":[]},"
+        "\"backoffLimit\":1,\"backoffLimitPerIndex\":1,\"maxFailedIndexes\":1,"
+        "\"selector\":{},\"manualSelector\":true,\"ttlSecondsAfterFinished\":1,"
+        "\"completionMode\":\"Indexed\",\"suspend\":false,\"managedBy\":\"a/b\","
+        "\"podReplacementPolicy\":\"Failed\"," TEMPLATE(
+            "\"resources\":{\"requests\":{\"cpu\":1},\"limits\":{\"cpu\":1},\"claims\":[]}"),
+        NULL);
+    expect_strict(f, workloads,
+                  "\"podSets\":[{\"name\":\"m\",\"counts\":2," TEMPLATE("\"tty\":true") "}]",
+                  "unknown field \"spec.podSets[0].counts\"");
+    expect_strict(f, workloads,
+                  "\"podSets\":[{\"name\":\"m\",\"count\":2," TEMPLATE("\"tty\":true") "}]", NULL);
+    expect_strict(f, pods,
+                  "\"hostname\":\"h\",\"containers\":[{\"name\":\"c\",\"image\":\"i\","
+                  "\"resources\":{\"limit\":{}}}]",
+                  "unknown field \"spec.containers[0].resources.limit\"");
+    expect_strict(f, pods, "\"hostname\":\"h\",\"containers\":[{\"name\":\"c\",\"image\":\"i\"}]",
+                  NULL);
+}
+
+static void test_rest_strict_leaves_the_words_of_strategic_patches(void **state)
+{
+    struct fixture *f = *state;
+    const char *type = "application/strategic-merge-patch+json";
+    const char *jobs = "/apis/batch/v1/namespaces/default/jobs";
+    const char *uri = "/apis/batch/v1/namespaces/default/jobs/a?" STRICT;
+    expect_strict(f, jobs, TEMPLATE("\"tty\":true"), NULL);
+    assert_int_equal(patch(f, uri, type,
+                           "{\"spec\":{\"$retainKeys\":[\"parallelism\",\"completions\","
+                           "\"template\",\"backoffLimit\"],"
+                           "\"parallelism\":2}}"),
+                     200);
+    assert_strict(f, patch(f, uri, type, "{\"spec\":{\"paralelism\":2}}"),
+                  "unknown field \"spec.paralelism\"");
+}
+
+static void test_rest_long_unknown_fields_are_cut_between_characters(void **state)
+{
+    struct fixture *f = *state;
+    struct sl_buf body = {0};
+    sl_buf_text(&body, "{\"metadata\":{\"name\":\"q\"},\"spec\":{\"a");
+    for (int i = 0; i < 80; i++) {
+        sl_buf_text(&body, "\xc3\xa4");
+    }
+    sl_buf_text(&body, "\":1}}");
+    assert_int_equal(post(f, CLUSTER_QUEUES "?" STRICT, body.data), 400);
+    assert_non_null(strstr(text(f, "message"), "\xc3\xa4\""));
+    sl_buf_fini(&body);
+}
+
 static void test_rest_openapi_v2_as_protobuf_knows_no_kind(void **state)
 {
     struct fixture *f = *state;
@@ -920,6 +1063,11 @@ int main(void)
         CASE(test_rest_health_version_and_openapi),
         CASE(test_rest_openapi_explains_the_fields_of_kinds),
         CASE(test_rest_misspelt_fields_are_warned_of),
+        CASE(test_rest_strict_writes_name_no_unknown_fields),
+        CASE(test_rest_strict_patches_add_no_unknown_fields),
+        CASE(test_rest_strict_knows_jobs_above_their_pods_and_what_pods_ask_for),
+        CASE(test_rest_strict_leaves_the_words_of_strategic_patches),
+        CASE(test_rest_long_unknown_fields_are_cut_between_characters),
         CASE(test_rest_openapi_v2_as_protobuf_knows_no_kind),
         CASE(test_rest_access_reviews_allow_everything),
         CASE(test_rest_hooks_come_first),

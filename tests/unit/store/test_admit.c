@@ -176,6 +176,25 @@ static void test_admit_queued_job_without_a_class_gets_the_default_one(void **st
                "lq", "high");
 }
 
+static void test_admit_job_keeps_a_queue_where_there_is_a_default_one(void **state)
+{
+    struct fixture *f = *state;
+    static const char leave[] = "{\"metadata\":{\"labels\":{\"kueue.x-k8s.io/queue-name\":null}}}";
+    static const char change[] =
+        "{\"metadata\":{\"labels\":{\"kueue.x-k8s.io/queue-name\":\"other\"}}}";
+    expect_job(f, "free", QUEUED, "lq", "");
+    must(f, on(SL_VERB_PATCH_MERGE, SL_KIND_JOB, "default", "free"), leave);
+    put_named_default(f, SL_KIND_LOCAL_QUEUE, "default", "\"spec\":{\"clusterQueue\":\"cq\"}");
+    must(f, on(SL_VERB_PATCH_MERGE, SL_KIND_JOB, "default", "free"),
+         "{\"metadata\":{\"labels\":{\"a\":\"b\"}}}"); /* it had none before */
+    expect_job(f, "kept", QUEUED, "lq", "");
+    must(f, on(SL_VERB_PATCH_MERGE, SL_KIND_JOB, "default", "kept"), change);
+    assert_int_equal(code_of(f, on(SL_VERB_PATCH_MERGE, SL_KIND_JOB, "default", "kept"), leave),
+                     SL_CODE_INVALID);
+    assert_string_equal(f->e.causes[0].field, "metadata.labels[kueue.x-k8s.io/queue-name]");
+    assert_non_null(strstr(f->e.causes[0].text, "in a namespace with a default queue"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -189,6 +208,7 @@ int main(void)
         TEST(test_admit_is_off_at_first),
         TEST(test_admit_job_without_a_queue_gets_the_default_one),
         TEST(test_admit_queued_job_without_a_class_gets_the_default_one),
+        TEST(test_admit_job_keeps_a_queue_where_there_is_a_default_one),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

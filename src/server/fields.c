@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Sluice authors */
+
+/* Fields that a write names and its kind does not have, and what fieldValidation wants done about them: Ignore, Warn
+ * (which is meant when nothing is said), Strict. What is not refused is kept. */
+#include <string.h>
+
+#include "server/rest.h"
+
+/* Does its table name all fields, or say where it leaves them open? */
+static bool is_known(enum sl_kind kind)
+{
+    return strcmp(sl_kind_info(kind)->group, "kueue.x-k8s.io") == 0 || kind == SL_KIND_JOB ||
+           kind == SL_KIND_POD;
+}
+
+static bool has_text(const struct sl_json *list, const char *text)
+{
+    for (size_t i = 0; i < sl_json_len(list); i++) {
+        if (strcmp(sl_json_text(sl_json_at(list, i), ""), text) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* A patch by paths says only together with what is stored which fields it adds. */
+static void find_patched(const struct sl_request *r, const struct sl_json *body,
+                         struct sl_json *unknown)
+{
+    struct sl_error e;
+    struct sl_json *object = NULL;
+    struct sl_json *before = sl_json_new_list(), *now = sl_json_new_list();
+    if (sl_store_get(r->rest->store, r->route.kind, r->route.ns, r->route.name, &object, &e) ==
+        SL_CODE_OK) {
+        struct sl_json *stored = object; /* others may read it, too */
+        object = sl_json_clone(stored);
+        sl_json_free(stored);
+        sl_object_unknown(r->route.kind, object, before);
+        if (sl_patch_json(&object, body, &e) == SL_CODE_OK) {
+            sl_object_unknown(r->route.kind, object, now);
+        }
+    }
+    for (size_t i = 0; i < sl_json_len(now); i++) {
+        struct sl_json *path = sl_json_at(now, i);
+        if (!has_text(before, sl_json_text(path, ""))) {
+            sl_json_append(unknown, sl_json_ref(path));
+        }
+    }
+    sl_json_free(now);
+    sl_json_free(before);
+    sl_json_free(object);
+}
+
+static void refuse_directive(struct sl_request *r, const char *directive)
+{
+    struct sl_error e;
+    static const char allowed[] = "supported values: \"Ignore\", \"Strict\", \"Warn\"";
+    sl_error_clear(&e);
+    (void)sl_error_set(&e, SL_CODE_INVALID, "fieldValidation: Unsupported value: \"%.40s\": %s",
+                       directive, allowed);
+    sl_error_cause(&e, "FieldValueNotSupported", "fieldValidation",
+                   "Unsupported value: \"%.40s\": %s", directive, allowed);
+    sl_answer_error(r, &e);
+}
+
+static void refuse_unknown(struct sl_request *r, const struct sl_json *unknown)
+{
+    const struct sl_kind_info *info = sl_kind_info(r->route.kind);
+    struct sl_buf text = {0};
+    struct sl_error e;
+    for (size_t i = 0; i < sl_json_len(unknown); i++) {
+        sl_buf_print(&text, "%sunknown field \"%s\"", i > 0 ? ", " : "",
+                     sl_json_text(sl_json_at(unknown, i), ""));
+    }
+    sl_error_clear(&e);
+    (void)sl_error_set(&e, SL_CODE_BAD_REQUEST,
+                       "%s in version \"%s\" cannot be handled as a %s: strict decoding error: %s",
+                       info->kind, info->version, info->kind, text.data);
+    sl_answer_error(r, &e);
+    sl_buf_fini(&text);
+}
+
+bool sl_fields_check(struct sl_request *r, const struct sl_store_write *w, struct sl_json *unknown)
+{
+    const char *directive = sl_request_arg(r, "fieldValidation", "");
+    bool strict = strcmp(directive, "Strict") == 0;
+    bool ignore = strcmp(directive, "Ignore") == 0;
+    if (!strict && !ignore && directive[0] != '\0' && strcmp(directive, "Warn") != 0) {
+        refuse_directive(r, directive);
+        return false;
+    }
+    if (ignore || !is_known(w->kind)) {
+        return true;
+    }
+    if (w->verb == SL_VERB_PATCH_MERGE && w->patch_type == SL_PATCH_IS_JSON) {
+        find_patched(r, w->body, unknown);
+    } else {
+        sl_object_unknown(w->kind, w->body, unknown);
+    }
+    if (strict && sl_json_len(unknown) > 0) {
+        refuse_unknown(r, unknown);
+        return false;
+    }
+    return true;
+}
+
+void sl_fields_warn(struct sl_request *r, const struct sl_json *unknown)
+{
+    for (size_t i = 0; i < sl_json_len(unknown); i++) {
+        sl_answer_warn(r, "unknown field %s: it has no effect",
+                       sl_json_text(sl_json_at(unknown, i), ""));
+    }
+}
