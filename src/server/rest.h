@@ -95,10 +95,9 @@ struct sl_request {
     bool too_large;
     struct sl_route route;
     struct sl_answer answer;
-    bool wait;  /* the answer holds only after the next commit */
-    bool wrote; /* ... and is void when that fails; a read is served again */
-    bool
-        again; /* after the commit, or with nothing to wait for in another turn, it is served again (deletecollection) */
+    bool wait;     /* the answer holds only after the next commit */
+    bool wrote;    /* ... and is void when that fails; a read is served again */
+    bool again;    /* it is served again (deletecollection): after the commit, or in another turn */
     char *token;   /* where it goes on; owned */
     char *subject; /* the name in the body of a create, for errors; owned */
 };

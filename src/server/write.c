@@ -86,8 +86,7 @@ void sl_write_create(struct sl_request *r)
         }
         struct sl_store_write w = write_of(r, SL_VERB_CREATE, body);
         w.dry_run = dry_run;
-        sl_mem_free(
-            r->subject); /* of an earlier turn: a dry run is served again when the commit fails */
+        sl_mem_free(r->subject); /* a dry run is served again when the commit fails */
         r->subject = sl_mem_text(sl_object_name(body));
         write_and_answer(r, &w, 201);
     }
