@@ -38,7 +38,7 @@ const char sl_ctl_usage[] =
     "  -n, --namespace NS       default: default\n"
     "  -A, --all-namespaces\n"
     "  -l, --selector LABELS    such as app=web,tier!=db\n"
-    "  -o, --output FORMAT      table, wide, json or yaml\n"
+    "  -o, --output FORMAT      table or wide; get and pending: json or yaml, too\n"
     "  --plain                  dashboard, topology: draw as into a file, without colors\n";
 
 static enum sl_code parse_output(const char *text, enum sl_output *out, struct sl_error *e)

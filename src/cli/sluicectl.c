@@ -8,14 +8,16 @@
 struct command {
     const char *name;
     int (*run)(struct sl_ctl *c);
+    bool prints_objects; /* as JSON or YAML, where asked for */
 };
 static const struct command commands[] = {
-    {"apply", sl_ctl_apply},       {"get", sl_ctl_get},
-    {"describe", sl_ctl_describe}, {"delete", sl_ctl_delete},
-    {"watch", sl_ctl_watch},       {"submit", sl_ctl_submit},
-    {"pending", sl_ctl_pending},   {"dashboard", sl_ctl_dashboard},
-    {"node", sl_ctl_node},         {"topology", sl_ctl_topology},
-    {"replay", sl_ctl_replay},     {"version", sl_ctl_version}};
+    {"apply", sl_ctl_apply, false},       {"get", sl_ctl_get, true},
+    {"describe", sl_ctl_describe, false}, {"delete", sl_ctl_delete, false},
+    {"watch", sl_ctl_watch, false},       {"submit", sl_ctl_submit, false},
+    {"pending", sl_ctl_pending, true},    {"dashboard", sl_ctl_dashboard, false},
+    {"node", sl_ctl_node, false},         {"topology", sl_ctl_topology, false},
+    {"replay", sl_ctl_replay, false},     {"version", sl_ctl_version, false},
+};
 
 static const struct command *find(const char *name)
 {
@@ -41,6 +43,9 @@ int main(int argc, char *argv[])
     const struct command *command = find(ctl.command);
     if (command == NULL) {
         return sl_ctl_misused("there is no command \"%s\"", ctl.command);
+    }
+    if (ctl.output >= SL_OUTPUT_JSON && !command->prints_objects) {
+        return sl_ctl_misused("--output: %s prints nothing as JSON or YAML", command->name);
     }
     ctl.remote = sl_remote_open(ctl.server);
     int code = command->run(&ctl);

@@ -74,6 +74,12 @@ spec:
         self.assertIn("kind: ClusterQueue", self.ctl("get", "cq", "team", "-o", "yaml").stdout)
         self.assertRegex(self.ctl("get", "lq", "-A").stdout, r"NAMESPACE\s+NAME")
 
+    def test_what_prints_no_objects_refuses_to(self):
+        for command in (("topology",), ("node", "list"), ("version",), ("watch", "lq"), ("describe", "cq", "team")):
+            done = self.ctl(*command, "-o", "json", check=False)
+            self.assertEqual(done.returncode, 2, command)
+            self.assertIn(f"--output: {command[0]} prints nothing as JSON or YAML", done.stderr)
+
     def test_watch_has_a_heading_above_what_there_is(self):
         watch = subprocess.Popen([BUILD / "sluicectl", "--server", self.daemon.url, "watch", "lq", "main"],
                                  stdout=subprocess.PIPE, text=True)
