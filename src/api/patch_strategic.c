@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/check.h"
+#include "base/map.h"
 
 #define DEPTH_MAX 64
 
@@ -76,14 +77,38 @@ static const char *directive(const struct sl_json *patch)
 
 static void merge_map(struct sl_json *o, const struct sl_json *patch, int depth);
 
-static size_t find_item(const struct sl_json *list, const char *key, const struct sl_json *wanted)
+/* Where each item of a list is, by its member `key`, or by itself without one; of equal ones the first. Lists may be as
+ * long as a request allows: to look through them for every item of a patch would hold up everybody else. */
+static struct sl_map *places_new(const struct sl_json *list, const char *key)
 {
-    for (size_t i = 0; i < sl_json_len(list); i++) {
-        if (sl_json_equal(sl_json_get(sl_json_at(list, i), key), wanted)) {
-            return i;
-        }
+    struct sl_map *places = sl_map_new();
+    struct sl_buf text = {0};
+    for (size_t i = sl_json_len(list); i-- > 0;) {
+        const struct sl_json *item = sl_json_at(list, i);
+        sl_buf_reset(&text);
+        sl_json_print(key == NULL ? item : sl_json_get(item, key), &text);
+        sl_map_put(places, text.data, (union sl_map_value){.number = i});
     }
-    return SIZE_MAX;
+    sl_buf_fini(&text);
+    return places;
+}
+
+static size_t place_of(const struct sl_map *places, const struct sl_json *wanted)
+{
+    union sl_map_value at = {0};
+    struct sl_buf text = {0};
+    sl_json_print(wanted, &text);
+    bool found = sl_map_get(places, text.data, &at);
+    sl_buf_fini(&text);
+    return found ? (size_t)at.number : SIZE_MAX;
+}
+
+static void note_place(struct sl_map *places, const struct sl_json *value, size_t at)
+{
+    struct sl_buf text = {0};
+    sl_json_print(value, &text);
+    sl_map_put(places, text.data, (union sl_map_value){.number = at});
+    sl_buf_fini(&text);
 }
 
 /* A copy of a patch as a value of its own: nulls and directives have no meaning there. */
@@ -97,20 +122,39 @@ static struct sl_json *value_of(const struct sl_json *patch, int depth)
     return o;
 }
 
-static void merge_item(struct sl_json *list, const char *key, const struct sl_json *item, int depth)
+/* What is deleted leaves null, so that the others stay at their places; true: there is one more of those. */
+static bool merge_item(struct sl_json *list, struct sl_map *places, const char *key,
+                       const struct sl_json *item, int depth)
 {
-    size_t at = find_item(list, key, sl_json_get(item, key));
+    const struct sl_json *wanted = sl_json_get(item, key);
+    size_t at = place_of(places, wanted);
+    bool there = at != SIZE_MAX && sl_json_type(sl_json_at(list, at)) != SL_JSON_NULL;
     if (strcmp(directive(item), "delete") == 0) {
-        if (at != SIZE_MAX) {
-            sl_json_remove_at(list, at);
+        if (there) {
+            sl_json_put_at(list, at, NULL);
         }
-    } else if (at == SIZE_MAX) {
+        return there;
+    }
+    if (!there) {
+        note_place(places, wanted, sl_json_len(list));
         sl_json_append(list, value_of(item, depth));
     } else if (strcmp(directive(item), "replace") == 0) {
         sl_json_put_at(list, at, value_of(item, depth));
     } else {
         merge_map(sl_json_at(list, at), item, depth + 1);
     }
+    return false;
+}
+
+static struct sl_json *without_nulls_new(const struct sl_json *list)
+{
+    struct sl_json *kept = sl_json_new_list();
+    for (size_t i = 0; i < sl_json_len(list); i++) {
+        if (sl_json_type(sl_json_at(list, i)) != SL_JSON_NULL) {
+            sl_json_append(kept, sl_json_clone(sl_json_at(list, i)));
+        }
+    }
+    return kept;
 }
 
 /* [{"$patch": "replace"}, ...] replaces the whole list by the rest. */
@@ -139,52 +183,59 @@ static void merge_list(struct sl_json *o, const char *field, const struct sl_jso
 {
     const char *key = merge_key(field, patch);
     bool replace = replaces_list(patch);
+    bool gaps = false;
     struct sl_json *list = list_for(o, field, replace);
+    struct sl_map *places = places_new(list, key);
     for (size_t i = replace ? 1 : 0; i < sl_json_len(patch); i++) {
-        merge_item(list, key, sl_json_at(patch, i), depth);
+        gaps = merge_item(list, places, key, sl_json_at(patch, i), depth) || gaps;
     }
-}
-
-static bool has_value(const struct sl_json *list, const struct sl_json *value)
-{
-    for (size_t i = 0; i < sl_json_len(list); i++) {
-        if (sl_json_equal(sl_json_at(list, i), value)) {
-            return true;
-        }
+    if (gaps) {
+        sl_json_set(o, field, without_nulls_new(list));
     }
-    return false;
+    sl_map_free(places);
 }
 
 static void add_values(struct sl_json *o, const char *field, const struct sl_json *patch)
 {
     struct sl_json *list = list_for(o, field, false);
+    struct sl_map *places = places_new(list, NULL);
     for (size_t i = 0; i < sl_json_len(patch); i++) {
-        if (!has_value(list, sl_json_at(patch, i))) {
-            sl_json_append(list, sl_json_clone(sl_json_at(patch, i)));
+        const struct sl_json *value = sl_json_at(patch, i);
+        if (place_of(places, value) == SIZE_MAX) {
+            note_place(places, value, sl_json_len(list));
+            sl_json_append(list, sl_json_clone(value));
         }
     }
+    sl_map_free(places);
 }
 
 static void remove_values(struct sl_json *o, const char *field, const struct sl_json *patch)
 {
-    struct sl_json *list = sl_json_get(o, field);
-    size_t count = sl_json_type(list) == SL_JSON_LIST ? sl_json_len(list) : 0;
-    for (size_t i = count; i-- > 0;) {
-        if (has_value(patch, sl_json_at(list, i))) {
-            sl_json_remove_at(list, i);
+    const struct sl_json *list = sl_json_get(o, field);
+    if (sl_json_type(list) != SL_JSON_LIST) {
+        return;
+    }
+    struct sl_map *places = places_new(patch, NULL);
+    struct sl_json *kept = sl_json_new_list();
+    for (size_t i = 0; i < sl_json_len(list); i++) {
+        if (place_of(places, sl_json_at(list, i)) == SIZE_MAX) {
+            sl_json_append(kept, sl_json_clone(sl_json_at(list, i)));
         }
     }
+    sl_json_set(o, field, kept);
+    sl_map_free(places);
 }
 
 /* $retainKeys: only the fields it lists stay. */
 static void retain_keys(struct sl_json *o, const struct sl_json *keys)
 {
     struct sl_json *gone = sl_json_new_list();
+    struct sl_map *places = places_new(keys, NULL);
     const char *key = NULL;
     struct sl_json *value = NULL;
     for (void *it = NULL; sl_json_next(o, &it, &key, &value);) {
         struct sl_json *name = sl_json_new_text(key);
-        if (has_value(keys, name)) {
+        if (place_of(places, name) != SIZE_MAX) {
             sl_json_free(name);
         } else {
             sl_json_append(gone, name);
@@ -194,6 +245,7 @@ static void retain_keys(struct sl_json *o, const struct sl_json *keys)
         sl_json_remove(o, sl_json_text(sl_json_at(gone, i), ""));
     }
     sl_json_free(gone);
+    sl_map_free(places);
 }
 
 /* Fields that begin with $ steer the merge; true = dealt with. */

@@ -80,6 +80,16 @@ static bool let_all_go(struct sl_pod_look *l)
     return any;
 }
 
+/* Pods that will not run any more, of a group that cannot run now: nobody waits for their replacement. */
+static void let_stopped_go(struct sl_pod_look *l)
+{
+    for (size_t i = 0; i < l->count; i++) {
+        if (!sl_podjob_counts(l->pods[i]) && sl_podjob_has_finalizer(l->pods[i])) {
+            sl_pod_look_let_go(l, l->pods[i]);
+        }
+    }
+}
+
 /* The Workload goes after its pods: without it nobody would know that they are to go. */
 static void let_go_with_workload(struct sl_pod_look *l)
 {
@@ -253,6 +263,7 @@ static void create(struct sl_pod_look *l)
         return;
     }
     if (l->prebuilt != NULL) { /* somebody else makes it; nothing tells which pods it is for */
+        let_stopped_go(l);
         sl_work_add(l->r->work, l->key, l->now_ms + SL_RETRY_MS);
         return;
     }
@@ -504,12 +515,8 @@ static bool is_foreign(struct sl_pod_look *l)
     if (l->prebuilt != NULL && sl_object_controller_ref(l->wl) == NULL) {
         foreign = false;
     }
-    for (size_t i = 0; foreign && i < l->count; i++) {
-        if (!sl_podjob_counts(l->pods[i]) && sl_podjob_has_finalizer(l->pods[i])) {
-            sl_pod_look_let_go(l, l->pods[i]);
-        }
-    }
     if (foreign) {
+        let_stopped_go(l);
         sl_pod_look_report(l, "WorkloadNameConflict",
                            "a Workload of that name exists and belongs to something else");
     }

@@ -26,8 +26,9 @@ static void options_fini(struct options *o)
 
 static bool check_kind(struct sl_request *r, const struct sl_json *body)
 {
-    const char *kind = sl_json_text(sl_json_get(body, "kind"), "DeleteOptions");
-    if (sl_json_type(body) == SL_JSON_MAP && strcmp(kind, "DeleteOptions") == 0) {
+    bool map = sl_json_type(body) == SL_JSON_MAP;
+    const char *kind = map ? sl_json_text(sl_json_get(body, "kind"), "DeleteOptions") : "a list";
+    if (strcmp(kind, "DeleteOptions") == 0) {
         return true;
     }
     sl_answer_fail(r, SL_CODE_BAD_REQUEST,
@@ -35,19 +36,53 @@ static bool check_kind(struct sl_request *r, const struct sl_json *body)
     return false;
 }
 
+/* Whoever sends a dry run or a precondition does not want the object deleted without it: what is of another type is
+ * refused, not left out. */
+static bool check_types(struct sl_request *r, const struct sl_json *body)
+{
+    static const struct {
+        const char *path;
+        enum sl_json_type type;
+        const char *about;
+    } members[] = {{"gracePeriodSeconds", SL_JSON_INT, "a whole number"},
+                   {"preconditions", SL_JSON_MAP, "an object"},
+                   {"preconditions.uid", SL_JSON_TEXT, "a string"},
+                   {"preconditions.resourceVersion", SL_JSON_TEXT, "a string"},
+                   {"orphanDependents", SL_JSON_BOOL, "a boolean"},
+                   {"propagationPolicy", SL_JSON_TEXT, "a string"},
+                   {"dryRun", SL_JSON_LIST, "a list of strings"},
+                   {"dryRun.0", SL_JSON_TEXT, "a string"}};
+    for (size_t i = 0; i < sizeof members / sizeof members[0]; i++) {
+        enum sl_json_type type = sl_json_type(sl_json_path(body, members[i].path));
+        if (type != SL_JSON_NULL && type != members[i].type) {
+            sl_answer_fail(r, SL_CODE_BAD_REQUEST, "DeleteOptions: %s has to be %s",
+                           members[i].path, members[i].about);
+            return false;
+        }
+    }
+    return true;
+}
+
+/* The policy of the query, else of the body; orphanDependents is its older name for one of them. */
+static const char *propagation_of(const struct sl_request *r, const struct sl_json *body)
+{
+    bool orphan = sl_request_flag(r, "orphanDependents") ||
+                  sl_json_bool(sl_json_get(body, "orphanDependents"), false);
+    const char *policy = sl_request_arg(r, "propagationPolicy", "");
+    return policy[0] != '\0' ? policy
+                             : sl_json_text(sl_json_get(body, "propagationPolicy"),
+                                            orphan ? "Orphan" : "Background");
+}
+
 static bool options_init(struct sl_request *r, struct options *o)
 {
     *o = (struct options){.body = sl_body_parse(r, true)};
-    if (o->body == NULL || !check_kind(r, o->body) ||
+    if (o->body == NULL || !check_kind(r, o->body) || !check_types(r, o->body) ||
         !sl_request_dry_run(r, o->body, &o->dry_run)) {
         options_fini(o);
         return false;
     }
-    const char *orphan = sl_request_flag(r, "orphanDependents") ? "Orphan" : "";
-    o->propagation = sl_request_arg(r, "propagationPolicy", orphan);
-    if (o->propagation[0] == '\0') {
-        o->propagation = sl_json_text(sl_json_get(o->body, "propagationPolicy"), "Background");
-    }
+    o->propagation = propagation_of(r, o->body);
     const char *version = sl_json_path_text(o->body, "preconditions.resourceVersion", "");
     if (version[0] != '\0') {
         o->precondition = sl_json_new_map();

@@ -316,10 +316,22 @@ static bool read_since(struct sl_request *r, uint64_t *since)
     return true;
 }
 
-static struct watch *watch_new(struct sl_request *r, uint64_t since)
+/* A limit that cannot be read is not left out: who has set one does not wait for longer. */
+static bool read_timeout(struct sl_request *r, long long *timeout_s)
+{
+    const char *text = sl_request_arg(r, "timeoutSeconds", "0");
+    char *end = NULL;
+    *timeout_s = strtoll(text, &end, 10);
+    if (*end != '\0') {
+        sl_answer_fail(r, SL_CODE_BAD_REQUEST,
+                       "Invalid value: \"%.40s\": timeoutSeconds is not a whole number", text);
+    }
+    return *end == '\0';
+}
+
+static struct watch *watch_new(struct sl_request *r, uint64_t since, long long timeout_s)
 {
     int64_t now_ms = sl_clock_now_ms();
-    long long timeout_s = strtoll(sl_request_arg(r, "timeoutSeconds", "0"), NULL, 10);
     bool all = sl_request_flag(r, "sendInitialEvents");
     struct watch *w = sl_mem_new(1, sizeof *w);
     *w = (struct watch){.stream = {watch_fill, watch_ready, watch_free},
@@ -342,7 +354,8 @@ static struct watch *watch_new(struct sl_request *r, uint64_t since)
 void sl_watch_serve(struct sl_request *r)
 {
     uint64_t since = 0;
-    if (!check_initial_events(r) || !read_since(r, &since)) {
+    long long timeout_s = 0;
+    if (!check_initial_events(r) || !read_since(r, &since) || !read_timeout(r, &timeout_s)) {
         return;
     }
     if (r->rest->watch_count >= r->rest->watches_max) {
@@ -350,7 +363,7 @@ void sl_watch_serve(struct sl_request *r)
                        r->rest->watches_max);
         return;
     }
-    struct watch *w = watch_new(r, since);
+    struct watch *w = watch_new(r, since, timeout_s);
     if (!sl_choice_init(r, &w->choice)) {
         watch_free(&w->stream);
         return;

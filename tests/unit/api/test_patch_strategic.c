@@ -6,7 +6,9 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
+#include <stdio.h>
 #include <string.h>
+#include <time.h>
 #include "api/object.h"
 
 static struct sl_json *parse(const char *text)
@@ -159,6 +161,46 @@ static void test_patch_strategic_removal_from_what_is_no_list_removes_nothing(vo
     check("{\"a\":{\"b\":1}}", "{\"$deleteFromPrimitiveList/a\":{\"c\":1}}", "{\"a\":{\"b\":1}}");
 }
 
+/* As long as a request allows: each item is found at once, not by looking through the list. */
+static void test_patch_strategic_long_lists_merge_in_time(void **state)
+{
+    (void)state;
+    enum { ITEMS = 30000 };
+    static const char *const keys[] = {"name", NULL};
+    for (size_t k = 0; k < 2; k++) {
+        struct sl_json *o = sl_json_new_map(), *patch = sl_json_new_map();
+        const char *field = keys[k] != NULL ? "env" : "finalizers";
+        struct sl_json *old = sl_json_new_list(), *new = sl_json_new_list();
+        for (int i = 0; i < ITEMS; i++) {
+            char name[24];
+            (void)snprintf(name, sizeof name, "n/%d", i);
+            struct sl_json *item = keys[k] != NULL ? sl_json_new_map() : sl_json_new_text(name);
+            if (keys[k] != NULL) {
+                sl_json_set_text(item, keys[k], name);
+            }
+            sl_json_append(old, item);
+            sl_json_append(new, sl_json_clone(item));
+        }
+        sl_json_set(o, field, old);
+        sl_json_set(patch, field, new);
+        clock_t begin = clock();
+        assert_int_equal(sl_patch_strategic(&o, patch, NULL), SL_CODE_OK);
+        assert_true(clock() - begin < 2 * CLOCKS_PER_SEC);
+        assert_int_equal(sl_json_len(sl_json_get(o, field)), ITEMS);
+        sl_json_free(o);
+        sl_json_free(patch);
+    }
+}
+
+static void test_patch_strategic_deleted_item_may_come_again(void **state)
+{
+    (void)state;
+    check("{\"env\":[{\"name\":\"A\",\"value\":\"1\"},{\"name\":\"B\"},{\"name\":\"C\"}]}",
+          "{\"env\":[{\"name\":\"A\",\"$patch\":\"delete\"},{\"name\":\"C\",\"$patch\":\"delete\"},"
+          "{\"name\":\"A\",\"value\":\"2\"}]}",
+          "{\"env\":[{\"name\":\"B\"},{\"name\":\"A\",\"value\":\"2\"}]}");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -174,6 +216,8 @@ int main(void)
         cmocka_unit_test(test_patch_strategic_items_without_their_key_are_refused),
         cmocka_unit_test(test_patch_strategic_ports_merge_by_the_key_that_they_have),
         cmocka_unit_test(test_patch_strategic_removal_from_what_is_no_list_removes_nothing),
+        cmocka_unit_test(test_patch_strategic_long_lists_merge_in_time),
+        cmocka_unit_test(test_patch_strategic_deleted_item_may_come_again),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

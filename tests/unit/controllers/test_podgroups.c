@@ -460,6 +460,21 @@ static void test_podgroups_pod_waits_for_its_prebuilt_workload_and_runs_with_it(
     assert_false(sl_podjob_gated(pod(f, "a")));
 }
 
+static void test_podgroups_deleted_pod_goes_without_the_prebuilt_workload_of_its_group(void **state)
+{
+    struct fixture *f = *state;
+    put_pod(f, "a", "g", "", "\"phase\":\"Pending\"");
+    put_pod(f, "b", "g", "", "\"phase\":\"Pending\"");
+    annotate(f, "a", SL_LABEL_PREBUILT, "made");
+    annotate(f, "b", SL_LABEL_PREBUILT, "made");
+    sl_json_set_text(sl_json_get(pod(f, "a"), "metadata"), "deletionTimestamp",
+                     "2026-08-22T10:00:00Z");
+    show(f, SL_KIND_POD, "a");
+    step(f);
+    assert_false(sl_podjob_has_finalizer(pod(f, "a")));
+    assert_true(sl_podjob_has_finalizer(pod(f, "b")));
+}
+
 static void test_podgroups_prebuilt_workload_of_other_pods_is_given_up(void **state)
 {
     struct fixture *f = *state;
@@ -785,6 +800,7 @@ int main(void)
         TEST(test_podgroups_unmanaged_pod_is_not_looked_at),
         TEST(test_podgroups_pod_without_its_label_is_let_go_at_its_end),
         TEST(test_podgroups_pod_waits_for_its_prebuilt_workload_and_runs_with_it),
+        TEST(test_podgroups_deleted_pod_goes_without_the_prebuilt_workload_of_its_group),
         TEST(test_podgroups_prebuilt_workload_of_other_pods_is_given_up),
         TEST(test_podgroups_prebuilt_workload_of_another_owner_is_not_touched),
         TEST(test_podgroups_group_owns_its_prebuilt_workload_and_lets_it_go),

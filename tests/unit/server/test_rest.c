@@ -762,6 +762,51 @@ static void test_rest_delete_preconditions_conflict(void **state)
     assert_int_equal(call(f, c), 400);
 }
 
+static void test_rest_delete_options_of_another_type_delete_nothing(void **state)
+{
+    static const char *const bodies[] = {"{\"dryRun\":\"All\"}",
+                                         "{\"dryRun\":[true]}",
+                                         "{\"preconditions\":[\"u\"]}",
+                                         "{\"preconditions\":{\"uid\":1}}",
+                                         "{\"preconditions\":{\"resourceVersion\":1}}",
+                                         "{\"propagationPolicy\":1}",
+                                         "{\"orphanDependents\":\"true\"}",
+                                         "{\"gracePeriodSeconds\":\"0\"}",
+                                         "[]"};
+    struct fixture *f = *state;
+    make_queue(f, "q", "");
+    for (size_t i = 0; i < sizeof bodies / sizeof bodies[0]; i++) {
+        struct call c = {.method = "DELETE", .uri = QUEUES "/q", .body = bodies[i]};
+        assert_int_equal(call(f, c), 400);
+        c.uri = QUEUES;
+        assert_int_equal(call(f, c), 400);
+    }
+    assert_int_equal(call(f, (struct call){.method = "DELETE",
+                                           .uri = QUEUES "/q",
+                                           .body = "{\"dryRun\":null,\"preconditions\":"
+                                                   "{\"uid\":null}}"}),
+                     200);
+    assert_int_equal(get(f, QUEUES "/q"), 404);
+}
+
+static void test_rest_delete_may_ask_for_orphans_by_their_older_name(void **state)
+{
+    struct fixture *f = *state;
+    char owner[256];
+    make_queue(f, "q", "");
+    (void)snprintf(owner, sizeof owner,
+                   ",\"ownerReferences\":[{\"apiVersion\":\"kueue.x-k8s.io/v1beta2\",\"kind\":"
+                   "\"LocalQueue\",\"name\":\"q\",\"uid\":\"%s\"}]",
+                   text(f, "metadata.uid"));
+    make_queue(f, "child", owner);
+    assert_int_equal(call(f, (struct call){.method = "DELETE",
+                                           .uri = QUEUES "/q",
+                                           .body = "{\"orphanDependents\":true}"}),
+                     200);
+    assert_int_equal(get(f, QUEUES "/child"), 200);
+    assert_null(sl_json_path(f->reply, "metadata.ownerReferences"));
+}
+
 static void test_rest_delete_collection_goes_on_over_commits(void **state)
 {
     struct fixture *f = *state;
@@ -1092,6 +1137,8 @@ int main(void)
         CASE(test_rest_delete_says_success),
         CASE(test_rest_delete_with_finalizer_gives_the_object),
         CASE(test_rest_delete_preconditions_conflict),
+        CASE(test_rest_delete_options_of_another_type_delete_nothing),
+        CASE(test_rest_delete_may_ask_for_orphans_by_their_older_name),
         CASE(test_rest_delete_collection_goes_on_over_commits),
         CASE(test_rest_delete_collection_goes_on_over_pages_that_change_nothing),
         CASE(test_rest_list_limit_and_continue),

@@ -280,6 +280,8 @@ static void test_watch_bad_arguments_are_refused(void **state)
         int status;
         const char *uri;
     } bad[] = {{400, QUEUES "?watch=true&resourceVersion=abc"},
+               {400, QUEUES "?watch=true&timeoutSeconds=0.5"},
+               {400, QUEUES "?watch=true&timeoutSeconds=1m"},
                {504, QUEUES "?watch=true&resourceVersion=99999"},
                {400, QUEUES "?watch=true&fieldSelector=spec.x%3D1"},
                {422, QUEUES "?watch=true&resourceVersionMatch=Exact"}};
