@@ -15,6 +15,8 @@
 #include "base/mem.h"
 #include "base/utf8.h"
 
+#define SIMPLE_KEY_MAX 128u
+
 struct member {
     const char *key;
     const struct sl_json *value;
@@ -289,6 +291,24 @@ static void print_yaml_text(const char *text, unsigned columns, struct sl_buf *o
     }
 }
 
+/* Readers look for the colon behind a key within 1024 characters; longer than SIMPLE_KEY_MAX, like kubectl, it stands
+ * on a line of its own. */
+static void print_yaml_key(const char *key, unsigned columns, struct sl_buf *out)
+{
+    bool simple = strlen(key) <= SIMPLE_KEY_MAX;
+    sl_buf_text(out, simple ? "" : "? ");
+    if (!is_printable(key)) {
+        print_text(key, out); /* a key must stay on one line */
+    } else {
+        print_yaml_text(key, columns, out);
+    }
+    if (!simple) {
+        sl_buf_text(out, "\n");
+        indent(out, columns);
+    }
+    sl_buf_text(out, ":");
+}
+
 static void print_yaml(const struct sl_json *v, unsigned columns, struct sl_buf *out);
 
 static void print_yaml_map(const struct sl_json *v, unsigned columns, struct sl_buf *out)
@@ -300,12 +320,7 @@ static void print_yaml_map(const struct sl_json *v, unsigned columns, struct sl_
             sl_buf_text(out, "\n");
             indent(out, columns);
         }
-        if (!is_printable(members[i].key)) {
-            print_text(members[i].key, out); /* a key must stay on one line */
-        } else {
-            print_yaml_text(members[i].key, columns, out);
-        }
-        sl_buf_text(out, ":");
+        print_yaml_key(members[i].key, columns, out);
         if (is_container(value)) {
             bool list = sl_json_type(value) == SL_JSON_LIST;
             unsigned inner = list ? columns : columns + 2;

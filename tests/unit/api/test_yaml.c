@@ -255,6 +255,31 @@ static void test_yaml_what_is_printed_reads_back(void **state)
     }
 }
 
+/* A reader gives up a key that has no colon within 1024 characters. */
+static void test_yaml_long_keys_read_back(void **state)
+{
+    (void)state;
+    static const size_t lengths[] = {128, 129, 1023, 1024, 4000};
+    static const char *const values[] = {"0", "\"a\"", "{\"b\":{\"c\":1}}", "[1,{\"d\":2}]", "{}"};
+    char key[4001];
+    for (size_t i = 0; i < 5; i++) {
+        struct sl_json *v = sl_json_new_map(), *inner = sl_json_new_map();
+        for (size_t k = 0; k < 5; k++) {
+            memset(key, (int)('k' + k), lengths[i]);
+            key[lengths[i]] = '\0';
+            sl_json_set(inner, key, sl_json_parse(values[k], strlen(values[k]), NULL));
+        }
+        sl_json_set(v, "outer", inner);
+        struct sl_buf out = {0};
+        sl_json_print_yaml(v, &out);
+        struct sl_json *back = sl_json_parse_yaml(out.data, out.len, NULL);
+        assert_true(sl_json_equal(sl_json_at(back, 0), v));
+        sl_buf_fini(&out);
+        sl_json_free(back);
+        sl_json_free(v);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -269,6 +294,7 @@ int main(void)
         cmocka_unit_test(test_yaml_prints_like_kubectl),
         cmocka_unit_test(test_yaml_lone_text_of_lines_reads_back),
         cmocka_unit_test(test_yaml_what_is_printed_reads_back),
+        cmocka_unit_test(test_yaml_long_keys_read_back),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
