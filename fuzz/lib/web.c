@@ -14,13 +14,26 @@
 
 #include "fuzz/lib/check.h"
 
+/* A port that was left has to rest for a minute: in long campaigns one address has not enough of them. */
+static void bind_in_turn(int fd)
+{
+    static uint32_t turn;
+    const int on = 1;
+    struct sockaddr_in from = {.sin_family = AF_INET};
+    from.sin_addr.s_addr = htonl(INADDR_LOOPBACK + turn++ % 200);
+    CHECK(setsockopt(fd, IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT, &on, sizeof on) == 0);
+    CHECK(bind(fd, (struct sockaddr *)&from, sizeof from) == 0);
+}
+
 void web_open(struct web *w, unsigned port)
 {
     const int on = 1;
     struct sockaddr_in to = {.sin_family = AF_INET, .sin_port = htons((uint16_t)port)};
     to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
     *w = (struct web){.fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), .open = true};
-    CHECK(w->fd >= 0 && connect(w->fd, (struct sockaddr *)&to, sizeof to) == 0);
+    CHECK(w->fd >= 0);
+    bind_in_turn(w->fd);
+    CHECK(connect(w->fd, (struct sockaddr *)&to, sizeof to) == 0);
     CHECK(setsockopt(w->fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on) == 0);
 }
 

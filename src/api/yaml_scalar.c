@@ -12,8 +12,7 @@
 #include <string.h>
 
 #include "base/clock.h"
-
-#define NUMBER_MAX 64u /* longer texts are no numbers for us */
+#include "base/mem.h"
 
 static bool one_of(const char *text, const char *const *words)
 {
@@ -144,6 +143,25 @@ static bool is_time(const char *text)
     return sl_clock_parse(whole) != INT64_MIN;
 }
 
+/* Underscores between digits are for people. */
+static void resolve_number(const char *text, struct sl_yaml_scalar *out)
+{
+    size_t size = strlen(text), len = 0;
+    if (strspn(text, "+-._0123456789abcdefABCDEFxXoO") != size) {
+        return; /* as most texts; only what may be a number is copied, however long */
+    }
+    char *plain = sl_mem_new(size + 1, 1);
+    for (const char *p = text; *p != '\0'; p++) {
+        plain[len] = *p;
+        len += *p != '_';
+    }
+    plain[len] = '\0';
+    if (!resolve_int(plain, out)) {
+        (void)resolve_float(plain, out);
+    }
+    sl_mem_free(plain);
+}
+
 struct sl_yaml_scalar sl_yaml_resolve(const char *text)
 {
     struct sl_yaml_scalar out = {.kind = SL_YAML_TEXT};
@@ -154,18 +172,6 @@ struct sl_yaml_scalar sl_yaml_resolve(const char *text)
         out.kind = SL_YAML_TIME;
         return out;
     }
-    char plain[NUMBER_MAX];
-    size_t len = 0;
-    for (const char *p = text; *p != '\0'; p++) {
-        if (len + 1 >= sizeof plain) {
-            return out;
-        }
-        plain[len] = *p;
-        len += *p != '_';
-    }
-    plain[len] = '\0';
-    if (!resolve_int(plain, &out)) {
-        resolve_float(plain, &out);
-    }
+    resolve_number(text, &out);
     return out;
 }

@@ -255,6 +255,23 @@ static void test_yaml_what_is_printed_reads_back(void **state)
     }
 }
 
+static void test_yaml_numbers_of_many_digits_stay_numbers(void **state)
+{
+    (void)state;
+    char text[400];
+    memset(text, '1', sizeof text);
+    memcpy(text, "- 1_", 4);
+    static const size_t lengths[] = {60, 70, 300};
+    for (size_t i = 0; i < 3; i++) {
+        struct sl_json *v = sl_json_parse_yaml(text, lengths[i], NULL);
+        assert_int_equal(sl_json_type(sl_json_at(sl_json_at(v, 0), 0)), SL_JSON_DOUBLE);
+        sl_json_free(v);
+    }
+    struct sl_error e;
+    assert_null(sl_json_parse_yaml(text, sizeof text, &e)); /* greater than any double */
+    assert_non_null(strstr(e.text, "line 1"));
+}
+
 /* A reader gives up a key that has no colon within 1024 characters. */
 static void test_yaml_long_keys_read_back(void **state)
 {
@@ -294,6 +311,7 @@ int main(void)
         cmocka_unit_test(test_yaml_prints_like_kubectl),
         cmocka_unit_test(test_yaml_lone_text_of_lines_reads_back),
         cmocka_unit_test(test_yaml_what_is_printed_reads_back),
+        cmocka_unit_test(test_yaml_numbers_of_many_digits_stay_numbers),
         cmocka_unit_test(test_yaml_long_keys_read_back),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
