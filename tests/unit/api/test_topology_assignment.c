@@ -284,7 +284,7 @@ static void test_assignment_check_names_the_field_that_is_wrong(void **state)
     assert_refused("[{op: replace, path: /slices/0/valuesPerLevel/1/individual/prefix, value: 4}]",
                    "at.slices[0].valuesPerLevel[1].individual.prefix", "must be a text");
     assert_refused("[{op: replace, path: /slices/0/valuesPerLevel/1/individual/roots/1, value: "
-                   "0123456789012345678901234567890123456789012345678901234567890123}]",
+                   "n123456789012345678901234567890123456789012345678901234567890123}]",
                    "at.slices[0].valuesPerLevel[1].individual.roots[1]", "at most 63 bytes");
     assert_refused("[{op: remove, path: /slices/0/podCounts}]", "at.slices[0].podCounts",
                    "exactly one");
