@@ -20,7 +20,7 @@ const char sl_ctl_usage[] =
     "  submit --queue NAME      start a Job: --cpu 1 --memory 1Gi --parallelism 1 --count 1 "
     "--run-for 5s\n"
     "                           --priority-class NAME --name NAME --fail\n"
-    "  pending [CLUSTERQUEUE]   who waits, in which order, and why\n"
+    "  pending [CLUSTERQUEUE]   who waits, in which order, and why; -n: of one namespace\n"
     "  dashboard                workloads and quotas, redrawn; --until-done ends when all have "
     "finished\n"
     "  topology [FLAVOR]        who is where, rack by rack\n"
@@ -94,7 +94,6 @@ enum sl_code sl_ctl_parse(int argc, char *const argv[], struct sl_ctl *out, stru
     struct sl_flag_list words = {0};
     *out = (struct sl_ctl){.server = server != NULL && server[0] != '\0' ? server
                                                                          : "http://127.0.0.1:8088",
-                           .ns = "default",
                            .cpu = "1",
                            .parallelism = 1,
                            .count = 1};
@@ -102,6 +101,8 @@ enum sl_code sl_ctl_parse(int argc, char *const argv[], struct sl_ctl *out, stru
     if (code == SL_CODE_OK) {
         code = parse_output(output, &out->output, e);
     }
+    out->ns_given = out->ns != NULL && !out->all_namespaces;
+    out->ns = out->ns == NULL ? "default" : out->ns;
     if (code != SL_CODE_OK || out->help) {
         return code;
     }

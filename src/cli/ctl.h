@@ -18,6 +18,7 @@ struct sl_ctl {
     enum sl_output output;
     struct sl_flag_list files;
     bool all_namespaces, help;
+    bool ns_given; /* --namespace was: for commands that look into all namespaces otherwise */
     /* submit */
     const char *queue, *cpu, *memory, *priority_class, *run_for, *name;
     int64_t parallelism, count;

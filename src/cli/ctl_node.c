@@ -83,25 +83,28 @@ static enum sl_code put(struct sl_ctl *c, const char *path, const char *part,
     return code;
 }
 
-/* One try: the status first, as when a kubelet falls silent, then the taints. */
-static enum sl_code set_once(struct sl_ctl *c, const char *path, bool failed, bool *changed,
-                             struct sl_error *e)
+/* One part of a node, fetched anew and written where it changes. */
+static enum sl_code set_part(struct sl_ctl *c, const char *path, bool status, bool failed,
+                             bool *changed, struct sl_error *e)
 {
     struct sl_json *node = NULL;
     enum sl_code code = sl_remote_get(c->remote, path, &node, e);
-    if (code == SL_CODE_OK && sl_failure_set_ready(node, failed, sl_clock_now_ms())) {
+    if (code == SL_CODE_OK && (status ? sl_failure_set_ready(node, failed, sl_clock_now_ms())
+                                      : sl_failure_set_taints(node, failed))) {
         *changed = true;
-        code = put(c, path, "/status", node, e);
-        sl_json_free(node);
-        node = NULL;
-        code = code == SL_CODE_OK ? sl_remote_get(c->remote, path, &node, e) : code;
-    }
-    if (code == SL_CODE_OK && sl_failure_set_taints(node, failed)) {
-        *changed = true;
-        code = put(c, path, "", node, e);
+        code = put(c, path, status ? "/status" : "", node, e);
     }
     sl_json_free(node);
     return code;
+}
+
+/* One try. A failure begins with the status, as when a kubelet falls silent. A recovery begins with the taints: a node
+ * that is ready and still has NoExecute would lose the pods that it is to keep. */
+static enum sl_code set_once(struct sl_ctl *c, const char *path, bool failed, bool *changed,
+                             struct sl_error *e)
+{
+    enum sl_code code = set_part(c, path, failed, failed, changed, e);
+    return code == SL_CODE_OK ? set_part(c, path, !failed, failed, changed, e) : code;
 }
 
 static int set_nodes(struct sl_ctl *c, bool failed)

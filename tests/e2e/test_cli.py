@@ -101,6 +101,69 @@ spec:
         self.assertRegex(out, r"(?s)in no ClusterQueue: 1 pending.*default/job-astray-\S+ +Misconfigured: LocalQueue nosuch does not exist in namespace default")
         self.ctl("delete", "job", "astray")
 
+    def test_pending_prints_one_document_whatever_waits(self):
+        self.ctl("apply", "-f", "-", stdin=json.dumps(cluster_queue("second", {"f": {"cpu": "2"}})))
+        self.ctl("submit", "--queue", "nosuch", "--name", "apart", "--cpu", "1")
+        def summaries():
+            found = json.loads(self.ctl("pending", "-o", "json").stdout)
+            self.assertEqual(found["kind"], "List")
+            return {s.get("title", s["metadata"]["name"]): s["items"] for s in found["items"]}
+        found = eventually(lambda: (lambda all: all if "in no ClusterQueue" in all else None)(summaries()), what="the stray")
+        self.assertLessEqual({"team", "second"}, set(found))
+        self.assertIn("job-apart", found["in no ClusterQueue"][0]["metadata"]["name"])
+        one = json.loads(self.ctl("pending", "second", "-o", "json").stdout)
+        self.assertEqual((one["kind"], one["metadata"]["name"]), ("PendingWorkloadsSummary", "second"))
+        self.assertEqual(self.ctl("pending", "-o", "yaml").stdout.count("\nkind: List"), 1)
+        self.ctl("delete", "job", "apart")
+        self.ctl("delete", "cq", "second")
+
+    def test_pending_shows_who_is_in_no_line_of_the_queue(self):
+        self.ctl("apply", "-f", "-", stdin=json.dumps(local_queue("halted", "team")))
+        self.ctl("submit", "--queue", "halted", "--name", "wide", "--cpu", "9")
+        eventually(lambda: "job-wide" in self.ctl("pending", "team").stdout, what="the queue's list")
+        stopped = {**local_queue("halted", "team"), "spec": {"clusterQueue": "team", "stopPolicy": "Hold"}}
+        self.ctl("apply", "-f", "-", stdin=json.dumps(stopped))
+        eventually(lambda: "team, not in line: 1 pending" in self.ctl("pending", "team").stdout, what="who is not in line")
+        self.assertNotIn("job-wide", self.ctl("pending", "-n", "elsewhere").stdout)
+        self.assertIn("job-wide", self.ctl("pending", "-n", "default").stdout)
+        self.ctl("delete", "job", "wide")
+        self.ctl("delete", "lq", "halted")
+
+    def test_pending_names_jobs_that_have_no_workload(self):
+        self.ctl("submit", "--queue", "main", "--name", "ghost", "--priority-class", "nosuch")
+        out = eventually(lambda: (lambda text: "WorkloadPriorityClassNotFound" in text and text)(self.ctl("pending").stdout), what="the Job")
+        self.assertRegex(out, r"(?s)Jobs without a Workload: 1 pending.*default/ghost +WorkloadPriorityClassNotFound: .*nosuch")
+        self.ctl("delete", "job", "ghost")
+
+    def test_pending_shows_who_has_quota_and_waits_for_a_check(self):
+        check = {"apiVersion": "kueue.x-k8s.io/v1beta2", "kind": "AdmissionCheck", "metadata": {"name": "by-hand"}, "spec": {"controllerName": "example.com/by-hand"}}
+        checked = cluster_queue("checked", {"f": {"cpu": "2"}})
+        checked["spec"]["admissionChecksStrategy"] = {"admissionChecks": [{"name": "by-hand"}]}
+        for o in (check, checked, local_queue("checked", "checked")):
+            self.ctl("apply", "-f", "-", stdin=json.dumps(o))
+        active = {"status": {"conditions": [{"type": "Active", "status": "True", "reason": "r", "message": "m", "lastTransitionTime": "2026-01-01T00:00:00Z"}]}}
+        self.daemon.request("PATCH", "/apis/kueue.x-k8s.io/v1beta2/admissionchecks/by-hand/status", active, "application/merge-patch+json")
+        self.ctl("submit", "--queue", "checked", "--name", "held", "--cpu", "1")
+        for arguments in ((), ("checked",)):
+            eventually(lambda: "admission check by-hand is Pending" in self.ctl("pending", *arguments).stdout, what=f"the open check {arguments}")
+        self.ctl("delete", "job", "held")
+
+    def test_recovered_node_is_never_ready_with_a_taint_that_evicts(self):
+        self.ctl("apply", "-f", "-", stdin=json.dumps({"apiVersion": "v1", "kind": "Node", "metadata": {"name": "n1"}}))
+        before = self.daemon.get("/api/v1/nodes")["metadata"]["resourceVersion"]
+        self.ctl("node", "fail", "n1")
+        self.ctl("node", "recover", "n1")
+        _, text = self.daemon.request("GET", f"/api/v1/nodes?watch=1&timeoutSeconds=1&resourceVersion={before}")
+        states = []
+        for line in text.splitlines():
+            node = json.loads(line)["object"]
+            ready = any(c["type"] == "Ready" and c["status"] == "True" for c in node.get("status", {}).get("conditions", []))
+            states.append((ready, any(t["effect"] == "NoExecute" for t in node.get("spec", {}).get("taints", []))))
+        self.assertIn((False, True), states)
+        self.assertEqual(states[-1], (True, False))
+        self.assertNotIn((True, True), states)
+        self.ctl("delete", "node", "n1")
+
     def test_a_local_queue_says_which_cluster_queue_it_misses(self):
         for name, spec, says in [("lost", {"clusterQueue": "nosuch"}, "ClusterQueue nosuch does not exist"),
                                  ("blank", {}, "names no ClusterQueue")]:
