@@ -65,6 +65,10 @@ struct sl_json *sl_body_parse(struct sl_request *r, bool optional)
                        SL_BODY_BYTES_MAX);
         return NULL;
     }
+    if (r->crowded) {
+        sl_answer_fail(r, SL_CODE_TOO_MANY, "too many request bodies are on their way: try again");
+        return NULL;
+    }
     if (optional && r->body.len == 0) {
         return sl_json_new_map();
     }

@@ -5,22 +5,28 @@
 #include "server/entry.h"
 
 #include <string.h>
+#include <strings.h>
 
 #include "base/check.h"
 #include "base/log.h"
 #include "server/tls.h"
 
-void sl_entry_connection(void *tls, struct MHD_Connection *connection, void **socket_context,
-                         enum MHD_ConnectionNotificationCode code)
+struct sl_tls_identity *sl_entry_open(struct sl_tls *tls, struct MHD_Connection *connection)
 {
-    if (code == MHD_CONNECTION_NOTIFY_CLOSED) {
-        sl_tls_end(*socket_context);
-        return;
+    if (tls == NULL) {
+        return NULL;
     }
     const union MHD_ConnectionInfo *info =
         MHD_get_connection_info(connection, MHD_CONNECTION_INFO_GNUTLS_SESSION);
     SL_ASSERT(info != NULL && info->tls_session != NULL);
-    *socket_context = sl_tls_begin(tls, info->tls_session);
+    return sl_tls_begin(tls, info->tls_session);
+}
+
+void sl_entry_close(struct sl_tls_identity *identity)
+{
+    if (identity != NULL) {
+        sl_tls_end(identity);
+    }
 }
 
 /* Probes have no name to show. */
@@ -53,6 +59,33 @@ static void each_header(const struct sl_call *call, sl_header_fn *fn, void *cont
 {
     struct visit v = {fn, context};
     (void)MHD_get_connection_values(call->self, MHD_HEADER_KIND, visit_header, &v);
+}
+
+static enum MHD_Result note_length(void *context, enum MHD_ValueKind kind, const char *name,
+                                   const char *value)
+{
+    const char **first = context;
+    (void)kind;
+    if (strcasecmp(name, "Content-Length") != 0) {
+        return MHD_YES;
+    }
+    if (*first != NULL && (value == NULL || strcmp(*first, value) != 0)) {
+        *first = "";
+        return MHD_NO;
+    }
+    *first = value != NULL ? value : "";
+    return MHD_YES;
+}
+
+bool sl_entry_check_lengths(struct sl_request *r, struct MHD_Connection *connection)
+{
+    const char *length = NULL;
+    (void)MHD_get_connection_values(connection, MHD_HEADER_KIND, note_length, &length);
+    if (length != NULL && length[0] == '\0') {
+        sl_answer_fail(r, SL_CODE_BAD_REQUEST, "the request has more than one Content-Length");
+        return false;
+    }
+    return true;
 }
 
 static enum sl_verdict refuse(struct sl_request *r, const struct sl_error *e)

@@ -9,10 +9,14 @@
 
 #include "server/rest.h"
 #include "server/front_proxy.h"
+#include "server/tls.h"
 
-/* For MHD_OPTION_NOTIFY_CONNECTION; the context is a struct sl_tls. */
-void sl_entry_connection(void *tls, struct MHD_Connection *connection, void **socket_context,
-                         enum MHD_ConnectionNotificationCode code);
+/* A connection begins: what it shows, until sl_entry_close. NULL without TLS, which may be closed too. */
+struct sl_tls_identity *sl_entry_open(struct sl_tls *tls, struct MHD_Connection *connection);
+void sl_entry_close(struct sl_tls_identity *identity);
+/* False, and an answer, when the headers do not agree how long the body is: who is between here and the client may
+ * have read the other one. */
+bool sl_entry_check_lengths(struct sl_request *r, struct MHD_Connection *connection);
 /* Asked again after WAIT. After REFUSE the request has its answer. */
 enum sl_verdict sl_entry_ask(struct sl_request *r, struct MHD_Connection *connection,
                              const struct sl_server_guard *guard);

@@ -3,53 +3,28 @@
 
 /* HTTP on the caller's loop: libmicrohttpd without threads of its own, driven by its epoll
  * descriptor. An answer that has to wait (for a commit, or a watch for its next event) suspends its
- * connection. */
+ * connection. Connections are accepted here: libmicrohttpd, when it is full, looks away from its listening socket
+ * until something else makes it run again. */
 #include <errno.h>
-#include <microhttpd.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 #include "base/check.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/mem.h"
-#include "server/entry.h"
+#include "server/http_parts.h"
 #include "server/listen.h"
-#include "server/tls.h"
 
-#define CONNECTIONS_MAX_DEFAULT 1000u
-#define WATCHES_MAX_DEFAULT 800u
 #define RUN_NS_MAX 5000000u /* for requests and streams at a time */
-#define IDLE_SECONDS_MAX 120u
-#define DISCARD_BYTES_MAX (32u << 20) /* of too large a body; then the connection is cut */
-#define FILES_BESIDES 64u             /* open files that are no connections */
-#define TICK_MS 1000
 #define STREAM_BLOCK_BYTES 32768u
+#define TELL_MS 60000u
 
-struct exchange { /* one request on its way */
-    struct sl_request request;
-    struct sl_server *server;
-    struct MHD_Connection *connection;
-    struct exchange *previous, *next;
-    bool begun, served, suspended, streaming, stream_ended, yields;
-    bool asked;          /* suspended until the guard is asked again */
-    struct sl_buf piece; /* of the stream, and how much of it is out */
-    size_t piece_at, discarded;
-};
-
-struct sl_server {
-    struct sl_rest rest;
-    struct sl_server_guard guard;
-    struct MHD_Daemon *daemon;
-    uv_poll_t poll;
-    uv_prepare_t prepare;
-    uv_idle_t idle;
-    uv_timer_t timeout, tick;
-    unsigned handles_open, port;
-    bool allow_remote, stopping, resumed, yielded;
-    struct exchange *exchanges;
-};
+uint64_t sl_http_now_ms(void)
+{
+    return uv_hrtime() / 1000000u;
+}
 
 /* --- exchanges ------------------------------------------------------------------------------- */
 
@@ -81,7 +56,7 @@ static void suspend(struct exchange *x)
     MHD_suspend_connection(x->connection);
 }
 
-static void resume(struct exchange *x)
+void sl_http_resume(struct exchange *x)
 {
     SL_PRE(x->suspended);
     x->suspended = false;
@@ -104,6 +79,9 @@ static void *on_uri(void *context, const char *uri, struct MHD_Connection *conne
     x->server = context;
     x->connection = connection;
     x->request.uri = sl_mem_text(uri);
+    x->place =
+        MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT)->socket_context;
+    sl_connection_phase(x->place, SL_PHASE_HEADER, sl_http_now_ms());
     link_exchange(x->server, x);
     return x;
 }
@@ -118,6 +96,8 @@ static void on_completed(void *context, struct MHD_Connection *connection, void 
         return;
     }
     unlink_exchange(context, x);
+    sl_connection_phase(x->place, SL_PHASE_IDLE, sl_http_now_ms());
+    x->server->bodies -= x->held;
     sl_request_fini(&x->request);
     sl_buf_fini(&x->piece);
     sl_mem_free(x);
@@ -162,6 +142,7 @@ static struct MHD_Response *make_response(struct exchange *x)
     struct sl_answer *a = &x->request.answer;
     if (a->stream != NULL) {
         x->streaming = true;
+        sl_connection_phase(x->place, SL_PHASE_STREAM, sl_http_now_ms());
         x->piece = a->body; /* what comes before the stream's own */
         a->body = (struct sl_buf){.data = NULL};
         return MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, STREAM_BLOCK_BYTES, read_stream,
@@ -196,7 +177,7 @@ static enum MHD_Result queue_answer(struct exchange *x)
 
 /* --- requests -------------------------------------------------------------------------------- */
 
-static const char *header(const struct exchange *x, const char *name)
+const char *sl_http_header(const struct exchange *x, const char *name)
 {
     return MHD_lookup_connection_value(x->connection, MHD_HEADER_KIND, name);
 }
@@ -204,7 +185,7 @@ static const char *header(const struct exchange *x, const char *name)
 /* The API has no passwords on loopback, so a page of some web site must not be able to use it. */
 static bool check_caller(struct exchange *x)
 {
-    const char *host = header(x, "Host"), *origin = header(x, "Origin");
+    const char *host = sl_http_header(x, "Host"), *origin = sl_http_header(x, "Origin");
     if (x->server->allow_remote) {
         return true;
     }
@@ -225,23 +206,10 @@ static void begin(struct exchange *x, const char *method)
     x->begun = true;
     x->served = !sl_request_init(&x->request, &x->server->rest, method, uri);
     sl_mem_free(uri);
+    x->request.accept_text = sl_mem_text(sl_http_header(x, "Accept"));
+    x->request.content_type = sl_mem_text(sl_http_header(x, "Content-Type"));
     x->served = x->served || !check_caller(x);
-    x->request.accept_text = sl_mem_text(header(x, "Accept"));
-    x->request.content_type = sl_mem_text(header(x, "Content-Type"));
-}
-
-/* False when the client sends on and on. */
-static bool take_body(struct exchange *x, const char *data, size_t size)
-{
-    struct sl_request *r = &x->request;
-    if (r->too_large || r->body.len + size > SL_BODY_BYTES_MAX) {
-        r->too_large = true;
-        x->discarded += size;
-        sl_buf_fini(&r->body);
-        return x->discarded <= DISCARD_BYTES_MAX;
-    }
-    sl_buf_add(&r->body, data, size);
-    return true;
+    sl_http_body_begin(x);
 }
 
 /* False: not yet. */
@@ -272,16 +240,17 @@ static enum MHD_Result on_request(void *context, struct MHD_Connection *connecti
     SL_PRE(x != NULL);
     if (!x->begun) {
         begin(x, method);
-        return MHD_YES;
+        return x->served ? queue_answer(x) : MHD_YES;
     }
     if (*upload_size > 0) {
-        bool go_on = take_body(x, upload, *upload_size);
+        bool go_on = sl_http_body_take(x, upload, *upload_size);
         *upload_size = 0;
         return go_on ? MHD_YES : MHD_NO;
     }
     if (!x->served && x->server->stopping) {
         return MHD_NO;
     }
+    sl_connection_phase(x->place, SL_PHASE_ANSWER, sl_http_now_ms());
     if (!x->served && !serve(x)) {
         return MHD_YES; /* sl_server_ask_again goes on */
     }
@@ -289,7 +258,7 @@ static enum MHD_Result on_request(void *context, struct MHD_Connection *connecti
         if (x->server->stopping) {
             return MHD_NO; /* no answer is better than one that may not come true */
         }
-        suspend(x); /* on_commit goes on, or resume_yielded */
+        suspend(x); /* sl_http_on_commit goes on, or resume_yielded */
         return MHD_YES;
     }
     return queue_answer(x);
@@ -298,10 +267,10 @@ static enum MHD_Result on_request(void *context, struct MHD_Connection *connecti
 /* --- the loop -------------------------------------------------------------------------------- */
 
 /* After a commit: whoever waited for it has an answer; watches may have something to read. */
-static void on_commit(void *context, enum sl_code code, const struct sl_error *e)
+void sl_http_on_commit(void *context, enum sl_code code, const struct sl_error *e)
 {
     struct sl_server *server = context;
-    int64_t now_ms = sl_clock_now_ms();
+    int64_t clock_ms = sl_clock_now_ms();
     for (struct exchange *x = server->exchanges, *next; x != NULL; x = next) {
         next = x->next;
         if (!x->suspended || x->asked || (x->yields && !x->streaming)) {
@@ -309,14 +278,14 @@ static void on_commit(void *context, enum sl_code code, const struct sl_error *e
         }
         if (x->streaming) {
             struct sl_stream *stream = x->request.answer.stream;
-            if (stream->ready(stream, now_ms)) {
-                resume(x);
+            if (stream->ready(stream, clock_ms)) {
+                sl_http_resume(x);
             }
             continue;
         }
         sl_rest_committed(&x->request, code, e);
         if (!waits(x)) {
-            resume(x);
+            sl_http_resume(x);
         }
     }
 }
@@ -326,41 +295,50 @@ void sl_server_ask_again(struct sl_server *server)
     for (struct exchange *x = server->exchanges; x != NULL; x = x->next) {
         if (x->asked) {
             x->asked = false;
-            resume(x);
+            sl_http_resume(x);
         }
     }
 }
 
-static bool peer_is_gone(const struct exchange *x)
+/* Once a minute at most: who fills the places does so for long. */
+static void tell_crowding(struct sl_server *server)
 {
-    char byte;
-    const union MHD_ConnectionInfo *info =
-        MHD_get_connection_info(x->connection, MHD_CONNECTION_INFO_CONNECTION_FD);
-    if (info == NULL) {
-        return false;
+    struct sl_connections_tally tally = sl_connections_tally(server->connections);
+    uint64_t now_ms = sl_http_now_ms();
+    if (tally.for_room == server->told || now_ms < server->tell_at_ms) {
+        return;
     }
-    ssize_t n = recv(info->connect_fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT);
-    return n == 0 || (n < 0 && errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR);
+    sl_log(SL_LOG_WARN, "connections that asked for nothing were ended for others", "port",
+           sl_log_number(server->port), "ended",
+           sl_log_number((long long)(tally.for_room - server->told)), NULL);
+    server->told = tally.for_room;
+    server->tell_at_ms = now_ms + TELL_MS;
 }
 
 /* Suspended connections are nobody's: deadlines, bookmarks and clients that hung up are seen to
  * here. */
-static void on_tick(uv_timer_t *timer)
+void sl_http_on_tick(uv_timer_t *timer)
 {
     struct sl_server *server = timer->data;
-    int64_t now_ms = sl_clock_now_ms();
+    int64_t clock_ms = sl_clock_now_ms();
     for (struct exchange *x = server->exchanges, *next; x != NULL; x = next) {
         next = x->next;
         if (!x->suspended || !x->streaming) {
             continue;
         }
         struct sl_stream *stream = x->request.answer.stream;
-        if (peer_is_gone(x)) {
+        if (sl_connection_gone(x->place)) {
             x->stream_ended = true;
-            resume(x);
-        } else if (stream->ready(stream, now_ms)) {
-            resume(x);
+            sl_http_resume(x);
+        } else if (stream->ready(stream, clock_ms)) {
+            sl_http_resume(x);
         }
+    }
+    sl_connections_sweep(server->connections, sl_http_now_ms());
+    tell_crowding(server);
+    if (server->door_shut) {
+        server->door_shut = false;
+        (void)uv_poll_start(&server->door, UV_READABLE, sl_http_on_knock);
     }
 }
 
@@ -377,7 +355,7 @@ static void on_timeout(uv_timer_t *timer)
 
 /* A connection gets one piece of a stream out at a time: a watch that has much to tell is not left behind by the
  * turns that the controllers take in between. */
-static void run_daemon(struct sl_server *server)
+void sl_http_run(struct sl_server *server)
 {
     MHD_UNSIGNED_LONG_LONG wait_ms = 0;
     uint64_t start_ns = uv_hrtime();
@@ -398,11 +376,47 @@ static void run_daemon(struct sl_server *server)
     server->resumed = server->resumed || more;
 }
 
-static void on_readable(uv_poll_t *poll, int status, int events)
+void sl_http_on_readable(uv_poll_t *poll, int status, int events)
 {
     (void)status;
     (void)events;
-    run_daemon(poll->data);
+    sl_http_run(poll->data);
+}
+
+/* What a connection takes besides a place is short: somebody has to go. */
+static void shut_door(struct sl_server *server)
+{
+    int reason = errno;
+    if (reason == EAGAIN || reason == EWOULDBLOCK || reason == EINTR || reason == ECONNABORTED ||
+        sl_connections_end_one(server->connections, sl_http_now_ms())) {
+        return;
+    }
+    sl_log(SL_LOG_WARN, "a connection cannot be accepted", "reason", strerror(reason), NULL);
+    server->door_shut = true; /* until the next tick */
+    (void)uv_poll_stop(&server->door);
+}
+
+void sl_http_on_knock(uv_poll_t *door, int status, int events)
+{
+    struct sl_server *server = door->data;
+    (void)status;
+    (void)events;
+    for (unsigned i = 0; i < SL_ACCEPTED_AT_ONCE; i++) {
+        struct sockaddr_storage peer = {.ss_family = AF_UNSPEC};
+        socklen_t size = sizeof peer;
+        struct sockaddr *address = (struct sockaddr *)(void *)&peer;
+        int fd = accept4(server->listen_fd, address, &size, SOCK_NONBLOCK | SOCK_CLOEXEC);
+        if (fd < 0) {
+            shut_door(server);
+            break;
+        }
+        if (!sl_connections_make_room(server->connections, sl_http_now_ms())) {
+            (void)close(fd);
+            continue;
+        }
+        (void)MHD_add_connection(server->daemon, fd, address, size); /* closes it when it cannot */
+    }
+    sl_http_run(server);
 }
 
 /* Streams and requests that gave others their turn go on. */
@@ -415,7 +429,7 @@ static void resume_yielded(struct sl_server *server)
                 sl_rest_serve(&x->request);
             }
             if (!waits(x)) {
-                resume(x);
+                sl_http_resume(x);
             }
         }
     }
@@ -423,18 +437,19 @@ static void resume_yielded(struct sl_server *server)
 
 /* Just before the loop would block: what this turn's requests and controllers staged becomes
  * durable. */
-static void on_prepare(uv_prepare_t *prepare)
+void sl_http_on_prepare(uv_prepare_t *prepare)
 {
     struct sl_server *server = prepare->data;
     bool dirty = server->rest.store != NULL && sl_store_dirty(server->rest.store);
     if (dirty) {
-        (void)sl_store_commit(server->rest.store, NULL); /* told to whoever waits by on_commit */
+        (void)sl_store_commit(server->rest.store,
+                              NULL); /* told to whoever waits by sl_http_on_commit */
     }
     if (server->yielded) {
         resume_yielded(server);
     }
     if (server->resumed) {
-        run_daemon(server);
+        sl_http_run(server);
     }
     dirty = server->rest.store != NULL && sl_store_dirty(server->rest.store);
     if (dirty || server->resumed || server->yielded) {
@@ -444,157 +459,21 @@ static void on_prepare(uv_prepare_t *prepare)
     }
 }
 
-/* --- start and stop -------------------------------------------------------------------------- */
-
-static void on_daemon_log(void *context, const char *format, va_list args)
+static void on_connection(void *context, struct MHD_Connection *connection, void **place,
+                          enum MHD_ConnectionNotificationCode code)
 {
-    char text[256];
-    (void)context;
-    (void)vsnprintf(text, sizeof text, format, args);
-    text[strcspn(text, "\n")] = '\0';
-    sl_log(SL_LOG_DEBUG, "http", "text", text, NULL);
-}
-
-/* Each connection is a file: let there be as many as may be asked for. */
-static void allow_files(unsigned connections)
-{
-    struct rlimit limit;
-    rlim_t wanted = (rlim_t)connections + FILES_BESIDES;
-    if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= wanted) {
+    struct sl_server *server = context;
+    if (code == MHD_CONNECTION_NOTIFY_CLOSED) {
+        sl_entry_close(sl_connection_context(*place));
+        sl_connection_close(server->connections, *place);
         return;
     }
-    limit.rlim_cur = limit.rlim_max < wanted ? limit.rlim_max : wanted;
-    if (setrlimit(RLIMIT_NOFILE, &limit) != 0) {
-        sl_log(SL_LOG_WARN, "the limit of open files stays low", "reason", strerror(errno), NULL);
-    }
+    int fd = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd;
+    const struct sockaddr *peer =
+        MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS)->client_addr;
+    struct sl_connection *c = sl_connection_open(server->connections, fd, peer, sl_http_now_ms());
+    sl_connection_set_context(c, sl_entry_open(server->tls, connection));
+    *place = c;
 }
 
-static void prepare_tls(struct MHD_OptionItem out[static 5], struct sl_tls *tls)
-{
-    /* The certificate is only what the daemon insists on: each connection gets one of its own. */
-    const struct MHD_OptionItem items[5] = {
-        {MHD_OPTION_HTTPS_MEM_CERT, 0, (void *)(uintptr_t)sl_tls_certificate(tls)},
-        {MHD_OPTION_HTTPS_MEM_KEY, 0, (void *)(uintptr_t)sl_tls_key(tls)},
-        {MHD_OPTION_HTTPS_PRIORITIES, 0, (void *)(uintptr_t)SL_TLS_PRIORITIES},
-        {MHD_OPTION_NOTIFY_CONNECTION, (intptr_t)sl_entry_connection, tls},
-        {MHD_OPTION_END, 0, NULL}};
-    memcpy(out, items, sizeof items);
-}
-
-static enum sl_code start_daemon(struct sl_server *server, const struct sl_server_options *o,
-                                 int fd, struct sl_error *e)
-{
-    unsigned connections = o->connections_max != 0 ? o->connections_max : CONNECTIONS_MAX_DEFAULT;
-    struct MHD_OptionItem tls[5] = {{MHD_OPTION_END, 0, NULL}};
-    if (o->tls != NULL) {
-        prepare_tls(tls, o->tls);
-    }
-    allow_files(connections);
-    server->daemon = MHD_start_daemon(
-        MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ERROR_LOG |
-            (o->tls != NULL ? (unsigned)MHD_USE_TLS : 0u),
-        0, NULL, NULL, on_request, server, MHD_OPTION_EXTERNAL_LOGGER, on_daemon_log, server,
-        MHD_OPTION_LISTEN_SOCKET, fd, MHD_OPTION_ARRAY, tls, MHD_OPTION_CONNECTION_LIMIT,
-        connections, MHD_OPTION_CONNECTION_TIMEOUT, IDLE_SECONDS_MAX, MHD_OPTION_URI_LOG_CALLBACK,
-        on_uri, server, MHD_OPTION_NOTIFY_COMPLETED, on_completed, server, MHD_OPTION_END);
-    if (server->daemon == NULL) {
-        return sl_error_set(e, SL_CODE_INTERNAL, "cannot start the HTTP daemon: %s",
-                            strerror(errno));
-    }
-    return SL_CODE_OK;
-}
-
-static void start_handles(struct sl_server *server, uv_loop_t *loop)
-{
-    const union MHD_DaemonInfo *info =
-        MHD_get_daemon_info(server->daemon, MHD_DAEMON_INFO_EPOLL_FD);
-    SL_ASSERT(info != NULL);
-    int rc = uv_poll_init(loop, &server->poll, info->epoll_fd);
-    SL_ASSERT(rc == 0);
-    (void)uv_prepare_init(loop, &server->prepare);
-    (void)uv_idle_init(loop, &server->idle);
-    (void)uv_timer_init(loop, &server->timeout);
-    (void)uv_timer_init(loop, &server->tick);
-    server->poll.data = server->prepare.data = server->idle.data = server;
-    server->timeout.data = server->tick.data = server;
-    server->handles_open = 5;
-    (void)uv_poll_start(&server->poll, UV_READABLE, on_readable);
-    (void)uv_prepare_start(&server->prepare, on_prepare);
-    (void)uv_timer_start(&server->tick, on_tick, TICK_MS, TICK_MS);
-}
-
-enum sl_code sl_server_start(uv_loop_t *loop, struct sl_store *store,
-                             const struct sl_server_options *o, struct sl_server **out,
-                             struct sl_error *e)
-{
-    int fd = -1;
-    unsigned port = 0;
-    SL_PRE(loop != NULL && o != NULL && o->listen != NULL && out != NULL);
-    enum sl_code code = sl_listen_open(o->listen, o->allow_remote, &fd, &port, e);
-    if (code != SL_CODE_OK) {
-        return code;
-    }
-    struct sl_server *server = sl_mem_new(1, sizeof *server);
-    server->port = port;
-    server->allow_remote = o->allow_remote;
-    server->guard = o->guard;
-    server->rest =
-        (struct sl_rest){.store = store,
-                         .hook_count = o->hook_count,
-                         .watches_max = o->watches_max != 0 ? o->watches_max : WATCHES_MAX_DEFAULT,
-                         .version = o->version != NULL ? o->version : "0.0.0"};
-    server->rest.hooks = sl_mem_new(o->hook_count + 1, sizeof *server->rest.hooks);
-    for (size_t i = 0; i < o->hook_count; i++) {
-        server->rest.hooks[i] = o->hooks[i];
-    }
-    code = start_daemon(server, o, fd, e);
-    if (code != SL_CODE_OK) {
-        sl_mem_free(server->rest.hooks);
-        sl_mem_free(server);
-        return code;
-    }
-    if (store != NULL) {
-        sl_store_listen(store, on_commit, server);
-    }
-    start_handles(server, loop);
-    *out = server;
-    return SL_CODE_OK;
-}
-
-unsigned sl_server_port(const struct sl_server *server)
-{
-    return server->port;
-}
-
-static void on_closed(uv_handle_t *handle)
-{
-    struct sl_server *server = handle->data;
-    SL_ASSERT(server->handles_open > 0);
-    if (--server->handles_open == 0) {
-        sl_mem_free(server->rest.hooks);
-        sl_mem_free(server);
-    }
-}
-
-void sl_server_stop(struct sl_server *server)
-{
-    SL_PRE(!server->stopping);
-    if (server->rest.store != NULL) {
-        (void)sl_store_commit(server->rest.store, NULL); /* a last answer to those who wait */
-        sl_store_unlisten(server->rest.store, on_commit, server);
-    }
-    run_daemon(server);
-    server->stopping = true;
-    for (struct exchange *x = server->exchanges; x != NULL; x = x->next) {
-        if (x->suspended) {
-            resume(x);
-        }
-    }
-    (void)uv_poll_stop(&server->poll);
-    MHD_stop_daemon(server->daemon); /* also frees every exchange, by on_completed */
-    uv_close((uv_handle_t *)&server->poll, on_closed);
-    uv_close((uv_handle_t *)&server->prepare, on_closed);
-    uv_close((uv_handle_t *)&server->idle, on_closed);
-    uv_close((uv_handle_t *)&server->timeout, on_closed);
-    uv_close((uv_handle_t *)&server->tick, on_closed);
-}
+const struct sl_mhd_calls sl_http_calls = {on_request, on_connection, on_uri, on_completed, NULL};

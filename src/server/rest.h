@@ -92,7 +92,7 @@ struct sl_request {
     char *accept_text, *content_type; /* headers; owned, NULL when absent */
     struct sl_accept accept;
     struct sl_buf body;
-    bool too_large;
+    bool too_large, crowded; /* the body was not kept: it, or all bodies together, are too large */
     struct sl_route route;
     struct sl_answer answer;
     bool wait;     /* the answer holds only after the next commit */

@@ -47,10 +47,14 @@ struct sl_server_options {
     bool allow_remote;  /* else only loopback addresses are accepted, to listen and as Host */
     const struct sl_server_hook *hooks; /* copied; the strings are lent for the server's life */
     size_t hook_count;
-    unsigned connections_max; /* 0 = 1000 */
-    unsigned watches_max;     /* 0 = 800; more are refused with 429 */
-    const char *version;      /* of the program, for /version; NULL = "0.0.0" */
-    struct sl_tls *tls;       /* NULL: plain HTTP; else lent until the server has ended */
+    /* 0 = 1000, or what the limit of open files allows. When all are taken, a newcomer takes the place of a connection
+     * that asks for nothing, of the peer that has the most. */
+    unsigned connections_max;
+    unsigned header_ms_max, body_ms_max; /* for a request's header and its body; 0 = 10 s, 30 s */
+    size_t bodies_bytes_max;             /* of all bodies in memory; 0 = 64 MiB */
+    unsigned watches_max;                /* 0 = 800; more are refused with 429 */
+    const char *version;                 /* of the program, for /version; NULL = "0.0.0" */
+    struct sl_tls *tls; /* NULL: plain HTTP; else lent until the server has ended */
     struct sl_server_guard guard;
 };
 

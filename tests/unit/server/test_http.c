@@ -28,9 +28,9 @@ struct fixture {
     uv_loop_t loop;
     uv_async_t stop;
     struct sl_store *store;
-    struct sl_server *server;
+    struct sl_server *server, *pages; /* pages: without a store */
     pthread_t thread;
-    unsigned port;
+    unsigned port, pages_port;
     bool running;
 };
 
@@ -38,6 +38,7 @@ static void on_stop(uv_async_t *async)
 {
     struct fixture *f = async->data;
     sl_server_stop(f->server);
+    sl_server_stop(f->pages);
     uv_close((uv_handle_t *)async, NULL);
 }
 
@@ -52,13 +53,19 @@ static int setup(void **state)
 {
     struct fixture *f = sl_mem_new(1, sizeof *f);
     struct sl_error e;
-    struct sl_server_options o = {.listen = "127.0.0.1:0", .watches_max = 2};
+    struct sl_server_options o = {.listen = "127.0.0.1:0",
+                                  .watches_max = 2,
+                                  .header_ms_max = 2000,
+                                  .bodies_bytes_max = 5u << 20};
     (void)snprintf(f->dir, sizeof f->dir, "/tmp/sluice-test-XXXXXX");
     assert_non_null(mkdtemp(f->dir));
     assert_int_equal(uv_loop_init(&f->loop), 0);
     assert_int_equal(sl_store_open(f->dir, &f->store, &e), SL_CODE_OK);
     assert_int_equal(sl_server_start(&f->loop, f->store, &o, &f->server, &e), SL_CODE_OK);
     f->port = sl_server_port(f->server);
+    const struct sl_server_options pages = {.listen = "127.0.0.1:0", .connections_max = 4};
+    assert_int_equal(sl_server_start(&f->loop, NULL, &pages, &f->pages, &e), SL_CODE_OK);
+    f->pages_port = sl_server_port(f->pages);
     assert_int_equal(uv_async_init(&f->loop, &f->stop, on_stop), 0);
     f->stop.data = f;
     assert_int_equal(pthread_create(&f->thread, NULL, run_loop, f), 0);
@@ -95,15 +102,20 @@ static int teardown(void **state)
 
 /* --- a client -------------------------------------------------------------------------------- */
 
-static int dial(const struct fixture *f)
+static int dial_port(unsigned port)
 {
-    struct sockaddr_in a = {.sin_family = AF_INET, .sin_port = htons((uint16_t)f->port)};
+    struct sockaddr_in a = {.sin_family = AF_INET, .sin_port = htons((uint16_t)port)};
     struct timeval patience = {.tv_sec = 20};
     a.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
     int fd = socket(AF_INET, SOCK_STREAM, 0);
     assert_int_equal(setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience), 0);
     assert_int_equal(connect(fd, (struct sockaddr *)&a, sizeof a), 0);
     return fd;
+}
+
+static int dial(const struct fixture *f)
+{
+    return dial_port(f->port);
 }
 
 static void say(int fd, const char *text, size_t len)
@@ -284,6 +296,107 @@ static void test_http_body_over_the_limit_is_413(void **state)
     sl_buf_fini(&in);
 }
 
+static void test_http_unfinished_header_is_ended(void **state)
+{
+    struct fixture *f = *state;
+    struct sl_buf in = {0};
+    int fd = dial(f);
+    say(fd, "GET /api HTTP/1.1\r\nX: ", 22);
+    hear(fd, &in, NULL); /* returns: the connection is closed */
+    assert_int_equal(in.len, 0);
+    (void)close(fd);
+    assert_int_equal(ask(f, "GET", "/api", NULL, &in), 200);
+    sl_buf_fini(&in);
+}
+
+static void test_http_bodies_together_have_a_limit(void **state)
+{
+    struct fixture *f = *state;
+    struct sl_buf in = {0};
+    size_t size = (3u << 20) - 10;
+    char *body = sl_mem_new(1, size + 1);
+    int fds[4];
+    memset(body, ' ', size);
+    for (int i = 0; i < 4; i++) { /* each keeps its last bytes back */
+        fds[i] = dial(f);
+        static const char head[] =
+            "POST " QUEUES " HTTP/1.1\r\nHost: localhost\r\n"
+            "Content-Type: application/json\r\nContent-Length: 3145718\r\n\r\n";
+        say(fds[i], head, strlen(head));
+        say(fds[i], body, size - 100);
+    }
+    assert_int_equal(ask(f, "POST", QUEUES, queue_body("small"), &in), 201);
+    sl_buf_reset(&in);
+    hear(fds[0], &in, NULL); /* the oldest went */
+    assert_int_equal(in.len, 0);
+    for (int i = 0; i < 4; i++) {
+        (void)close(fds[i]);
+    }
+    sl_mem_free(body);
+    sl_buf_fini(&in);
+}
+
+static void test_http_two_lengths_are_refused(void **state)
+{
+    struct fixture *f = *state;
+    struct sl_buf in = {0};
+    static const char two[] = "POST " QUEUES " HTTP/1.1\r\nHost: localhost\r\nContent-Length: 3\r\n"
+                              "Content-Length: 5\r\n\r\n{}   ";
+    int fd = dial(f);
+    say(fd, two, strlen(two));
+    hear(fd, &in, "400 Bad Request");
+    (void)close(fd);
+    sl_buf_fini(&in);
+}
+
+static void test_http_pages_take_no_body(void **state)
+{
+    const struct fixture *f = *state;
+    static const char *const heads[] = {"Content-Length: 3000000\r\n",
+                                        "Transfer-Encoding: chunked\r\n"};
+    struct sl_buf in = {0};
+    for (size_t i = 0; i < 2; i++) {
+        int fd = dial_port(f->pages_port);
+        request(fd, "POST", "/healthz", heads[i], NULL);
+        sl_buf_reset(&in);
+        hear(fd, &in, "413 "); /* before there is any body */
+        (void)close(fd);
+    }
+    sl_buf_fini(&in);
+}
+
+static void test_http_newcomers_are_served_beside_idlers(void **state)
+{
+    const struct fixture *f = *state;
+    struct sl_buf in = {0};
+    int fds[20];
+    for (int i = 0; i < 20; i++) { /* five times as many as there are places */
+        fds[i] = dial_port(f->pages_port);
+    }
+    int fd = dial_port(f->pages_port);
+    request(fd, "GET", "/healthz", "Connection: close\r\n", NULL);
+    hear(fd, &in, "200 OK");
+    (void)close(fd);
+    for (int i = 0; i < 20; i++) {
+        (void)close(fds[i]);
+    }
+    sl_buf_fini(&in);
+}
+
+/* What comes before the body says that it is refused; the client does not have to send it. */
+static void test_http_refused_without_the_body(void **state)
+{
+    struct fixture *f = *state;
+    struct sl_buf in = {0};
+    static const char foreign[] = "POST " QUEUES " HTTP/1.1\r\nHost: localhost\r\n"
+                                  "Origin: https://example.com\r\nContent-Length: 3000000\r\n\r\n";
+    int fd = dial(f);
+    say(fd, foreign, strlen(foreign));
+    hear(fd, &in, "403 Forbidden");
+    (void)close(fd);
+    sl_buf_fini(&in);
+}
+
 static void test_http_foreign_pages_are_refused(void **state)
 {
     struct fixture *f = *state;
@@ -441,6 +554,12 @@ int main(void)
         CASE(test_http_watch_ends_at_its_timeout),
         CASE(test_http_watchers_that_hang_up_are_noticed),
         CASE(test_http_body_over_the_limit_is_413),
+        CASE(test_http_unfinished_header_is_ended),
+        CASE(test_http_bodies_together_have_a_limit),
+        CASE(test_http_two_lengths_are_refused),
+        CASE(test_http_pages_take_no_body),
+        CASE(test_http_newcomers_are_served_beside_idlers),
+        CASE(test_http_refused_without_the_body),
         CASE(test_http_foreign_pages_are_refused),
         CASE(test_http_long_list_arrives_whole),
         CASE(test_http_needle_in_a_haystack_is_found),

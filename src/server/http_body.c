@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Sluice authors */
+
+/* Bodies of requests: who may send one is asked before it is read, and there is a limit for one and for all of them. */
+#include <string.h>
+
+#include "server/http_parts.h"
+
+#define DISCARD_BYTES_MAX (32u << 20) /* of too large a body; then the connection is cut */
+
+static bool has_body(const struct exchange *x)
+{
+    const char *length = sl_http_header(x, "Content-Length");
+    return sl_http_header(x, "Transfer-Encoding") != NULL ||
+           (length != NULL && strcmp(length, "0") != 0);
+}
+
+/* What can be said without the body is said without it: who may not write fills no memory. */
+static void check(struct exchange *x)
+{
+    if (x->server->rest.store == NULL) {
+        sl_answer_fail(&x->request, SL_CODE_TOO_LARGE, "no request to this server has a body");
+        x->served = true;
+        return;
+    }
+    x->served = sl_entry_ask(&x->request, x->connection, &x->server->guard) == SL_VERDICT_REFUSE;
+}
+
+void sl_http_body_begin(struct exchange *x)
+{
+    bool body = has_body(x);
+    x->served = x->served || !sl_entry_check_lengths(&x->request, x->connection);
+    if (!x->served && body) {
+        check(x);
+    }
+    sl_connection_phase(x->place, body ? SL_PHASE_BODY : SL_PHASE_ANSWER, sl_http_now_ms());
+}
+
+static void hold_body(struct exchange *x)
+{
+    x->server->bodies += x->request.body.cap - x->held;
+    x->held = x->request.body.cap;
+}
+
+/* All bodies together are at their limit: the one that is longest on its way goes, and without any such this one. */
+static bool find_room(struct exchange *x)
+{
+    struct sl_server *server = x->server;
+    if (server->bodies <= server->bodies_max ||
+        sl_connections_end_body(server->connections, x->place)) {
+        return true;
+    }
+    x->request.crowded = true;
+    return false;
+}
+
+bool sl_http_body_take(struct exchange *x, const char *data, size_t size)
+{
+    struct sl_request *r = &x->request;
+    bool fits = !r->too_large && !r->crowded && r->body.len + size <= SL_BODY_BYTES_MAX;
+    r->too_large = !r->crowded && !fits;
+    if (!fits || !find_room(x)) {
+        x->discarded += size;
+        sl_buf_fini(&r->body);
+        hold_body(x);
+        return x->discarded <= DISCARD_BYTES_MAX;
+    }
+    sl_buf_add(&r->body, data, size);
+    hold_body(x);
+    return true;
+}

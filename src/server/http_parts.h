@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Sluice authors */
+
+/* What the files of the HTTP server share: http.c drives requests, http_body.c takes their bodies in, http_start.c starts
+ * and stops it all. Nobody else includes this. */
+#ifndef SL_SERVER_HTTP_PARTS_H
+#define SL_SERVER_HTTP_PARTS_H
+#include "server/connections.h"
+#include "server/entry.h"
+#include "server/mhd.h"
+
+#define SL_ACCEPTED_AT_ONCE 64u /* then those who were let in are heard */
+
+struct exchange { /* one request on its way */
+    struct sl_request request;
+    struct sl_server *server;
+    struct MHD_Connection *connection;
+    struct sl_connection *place;
+    struct exchange *previous, *next;
+    bool begun, served, suspended, streaming, stream_ended, yields;
+    bool asked;          /* suspended until the guard is asked again */
+    struct sl_buf piece; /* of the stream, and how much of it is out */
+    size_t piece_at, discarded;
+    size_t held; /* bytes of its body in memory, of the server's `bodies` */
+};
+
+struct sl_server {
+    struct sl_rest rest;
+    struct sl_server_guard guard;
+    struct MHD_Daemon *daemon;
+    struct sl_connections *connections;
+    uint64_t told, tell_at_ms; /* of connections that were ended for others */
+    struct sl_tls *tls;
+    size_t bodies, bodies_max; /* bytes of all bodies in memory */
+    int listen_fd;
+    uv_poll_t poll, door;
+    uv_prepare_t prepare;
+    uv_idle_t idle;
+    uv_timer_t timeout, tick;
+    unsigned handles_open, port, places;
+    bool allow_remote, stopping, resumed, yielded, door_shut;
+    struct exchange *exchanges;
+};
+
+uint64_t sl_http_now_ms(void); /* of no clock that can be set */
+const char *sl_http_header(const struct exchange *x, const char *name); /* NULL: absent */
+
+/* --- http_body.c ----------------------------------------------------------------------------- */
+/* A request's header is here: answers what can be said without the body. */
+void sl_http_body_begin(struct exchange *x);
+/* The next piece. False when the client sends on and on. */
+bool sl_http_body_take(struct exchange *x, const char *data, size_t size);
+
+/* --- http.c ---------------------------------------------------------------------------------- */
+extern const struct sl_mhd_calls sl_http_calls; /* but for the context */
+void sl_http_on_commit(void *context, enum sl_code code, const struct sl_error *e);
+void sl_http_on_knock(uv_poll_t *door, int status, int events);
+void sl_http_on_readable(uv_poll_t *poll, int status, int events);
+void sl_http_on_prepare(uv_prepare_t *prepare);
+void sl_http_on_tick(uv_timer_t *timer);
+void sl_http_run(struct sl_server *server);
+void sl_http_resume(struct exchange *x);
+#endif
