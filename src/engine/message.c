@@ -10,6 +10,8 @@
 #include "engine/state.h"
 #include "kernel/placement.h"
 #include "policy/cycle.h"
+#include "policy/demand.h"
+#include "policy/settings.h"
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -221,6 +223,18 @@ void sl_message_from_failed_nodes(struct sl_engine *g, char out[static SL_MESSAG
 
 /* --- why it waits ----------------------------------------------------------------------------- */
 
+/* What does not fit is told for all of its pods. */
+static bool makes_do_with_fewer(sl_workload_id id)
+{
+    for (uint32_t set = sl_demand_first_pod_set(id);
+         set != SL_NO_ID && sl_settings.partial_admission; set = sl_demand_next_pod_set(set)) {
+        if (sl_demand_min_count(set) < sl_demand_pod_count(set)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 void sl_message_from_assignment(struct sl_engine *g, char out[static SL_MESSAGE_SIZE])
 {
     const struct sl_workload_entry *e = &g->workloads[sl_assignment.workload];
@@ -243,6 +257,9 @@ void sl_message_from_assignment(struct sl_engine *g, char out[static SL_MESSAGE_
     if (sl_assignment.topology_failure.miss != SL_PLACEMENT_OK) {
         add(out, "%s", out[0] == '\0' ? "" : "; ");
         add_placement(g, sl_assignment.workload, out);
+    }
+    if (out[0] != '\0' && makes_do_with_fewer(sl_assignment.workload)) {
+        add(out, "; partial admission may start it with fewer pods");
     }
 }
 

@@ -12,45 +12,152 @@
 #include "policy/sort.h"
 #include "policy/turns.h"
 
-/* The sticky one comes first. */
-/*@ terminates \true; exits \false; assigns sl_hidden; */
-static void add_heap(sl_node_id node, sl_heap_id heap)
+/* The accounts of a list's workloads, where the queue admits by usage, and of each how many of these have used less,
+ * and one; 0 = not counted yet. */
+static sl_account_id accounts[SL_ACCOUNTS_MAX];
+static uint32_t account_count;
+static uint32_t turn_of[SL_ACCOUNTS_MAX];
+static bool noted[SL_ACCOUNTS_MAX];
+
+/* clang-format off */
+#define TURNS                                                                                      \
+    account_count, accounts[0 .. SL_ACCOUNTS_MAX - 1], turn_of[0 .. SL_ACCOUNTS_MAX - 1],          \
+        noted[0 .. SL_ACCOUNTS_MAX - 1]
+/* clang-format on */
+
+/*@
+  // What is noted is within the list, and known.
+  predicate Noted{L} = account_count <= SL_ACCOUNTS_MAX &&
+    (\forall integer i; 0 <= i < account_count ==> accounts[i] < SL_ACCOUNTS_MAX);
+*/
+
+/*@ requires noted: Noted; terminates \true; exits \false; assigns TURNS; ensures noted: Noted; */
+static void note_account(sl_node_id node, sl_workload_id id)
 {
-    uint32_t count = sl_heap_count(heap);
-    /*@ loop assigns i, sl_hidden; loop variant count - i; */
-    for (uint32_t i = 0; i < count; i++) {
-        sl_workload_id id = sl_heap_at(heap, i + 1);
-        sl_sort_add(id, sl_heads_is_sticky(node, id) ? 0 : 1, 0);
+    sl_account_id account = sl_fronts_account(node, id);
+    if (account < SL_ACCOUNTS_MAX && !noted[account] && account_count < SL_ACCOUNTS_MAX) {
+        noted[account] = true;
+        turn_of[account] = 0;
+        accounts[account_count] = account;
+        account_count++;
     }
 }
 
-/*@ terminates \true; exits \false; assigns sl_hidden; */
-static void add_lanes(sl_node_id node, bool shut)
+/*@ requires noted: Noted; terminates \true; exits \false; assigns TURNS; ensures noted: Noted; */
+static void forget_accounts(void)
+{
+    /*@
+      loop invariant noted: Noted;
+      loop assigns account_count, noted[0 .. SL_ACCOUNTS_MAX - 1];
+      loop variant account_count;
+    */
+    while (account_count > 0) {
+        account_count--;
+        noted[accounts[account_count]] = false;
+    }
+}
+
+/*@ requires noted: Noted; terminates \true; exits \false; assigns \nothing;
+    ensures bound: \result <= SL_ACCOUNTS_MAX; */
+static uint32_t count_less(sl_account_id account)
+{
+    uint32_t less = 0;
+    /*@
+      loop invariant less: less <= i <= account_count;
+      loop assigns i, less;
+      loop variant account_count - i;
+    */
+    for (uint32_t i = 0; i < account_count; i++) {
+        less += sl_usage_compare(accounts[i], account) < 0 ? 1 : 0;
+    }
+    return less;
+}
+
+/* Whoever used less comes first; among equals the sticky one does. */
+/*@ requires noted: Noted; terminates \true; exits \false; assigns turn_of[0 .. SL_ACCOUNTS_MAX - 1]; */
+static uint32_t rank_of(sl_node_id node, sl_workload_id id)
+{
+    uint32_t rank = sl_heads_is_sticky(node, id) ? 0 : 1;
+    sl_account_id account = sl_fronts_account(node, id);
+    if (account >= SL_ACCOUNTS_MAX) {
+        return rank;
+    }
+    if (turn_of[account] == 0) {
+        turn_of[account] = count_less(account) + 1;
+    }
+    return turn_of[account] * 2 + rank;
+}
+
+/* A list is made in two walks over the same heaps: their accounts first, then the workloads with their ranks. */
+enum walk { WALK_ACCOUNTS, WALK_WORKLOADS };
+
+/*@ requires noted: Noted; terminates \true; exits \false; assigns sl_hidden, TURNS;
+    ensures noted: Noted; */
+static void walk_heap(enum walk walk, sl_node_id node, sl_heap_id heap)
+{
+    uint32_t count = sl_heap_count(heap);
+    /*@
+      loop invariant noted: Noted;
+      loop assigns i, sl_hidden, TURNS;
+      loop variant count - i;
+    */
+    for (uint32_t i = 0; i < count; i++) {
+        sl_workload_id id = sl_heap_at(heap, i + 1);
+        if (walk == WALK_ACCOUNTS) {
+            note_account(node, id);
+        } else {
+            sl_sort_add(id, rank_of(node, id), 0);
+        }
+    }
+}
+
+/*@ requires noted: Noted; terminates \true; exits \false; assigns sl_hidden, TURNS;
+    ensures noted: Noted; */
+static void walk_lanes(enum walk walk, sl_node_id node, bool shut)
 {
     sl_lane_id lane = sl_lanes_first(node, shut);
-    /*@ loop assigns steps, lane, sl_hidden; loop variant SL_LANES_MAX - steps; */
+    /*@
+      loop invariant noted: Noted;
+      loop assigns steps, lane, sl_hidden, TURNS;
+      loop variant SL_LANES_MAX - steps;
+    */
     for (uint32_t steps = 0; lane != SL_NO_ID && steps < SL_LANES_MAX; steps++) {
-        add_heap(node, SL_HEAP_OF_LANE(lane));
+        walk_heap(walk, node, SL_HEAP_OF_LANE(lane));
         lane = sl_lanes_next(lane);
     }
 }
 
+/*@ requires noted: Noted && node < SL_NODES_MAX; terminates \true; exits \false;
+    assigns sl_hidden, TURNS; ensures noted: Noted; */
+static void walk_queue(enum walk walk, sl_node_id node)
+{
+    sl_heap_id heap = SL_HEAP_OF_QUEUE(node);
+    /*@
+      loop invariant noted: Noted;
+      loop assigns steps, heap, sl_hidden, TURNS;
+      loop variant SL_ACCOUNTS_MAX + 1 - steps;
+    */
+    for (uint32_t steps = 0; heap != SL_NO_ID && steps <= SL_ACCOUNTS_MAX; steps++) {
+        walk_heap(walk, node, heap);
+        heap = sl_fronts_next_heap(node, heap);
+    }
+    walk_heap(walk, node, SL_HEAP_OF_BACKOFF(node));
+    walk_heap(walk, node, SL_HEAP_OF_ALONE(node));
+    walk_lanes(walk, node, false);
+    walk_lanes(walk, node, true);
+}
+
+/*@ requires noted: Noted; terminates \true; exits \false; assigns sl_hidden, TURNS;
+    ensures noted: Noted; */
 uint32_t sl_queues_list(sl_node_id node)
 {
     sl_sort_clear();
     if (node >= SL_NODES_MAX) {
         return 0;
     }
-    sl_heap_id heap = SL_HEAP_OF_QUEUE(node);
-    /*@ loop assigns steps, heap, sl_hidden; loop variant SL_ACCOUNTS_MAX + 1 - steps; */
-    for (uint32_t steps = 0; heap != SL_NO_ID && steps <= SL_ACCOUNTS_MAX; steps++) {
-        add_heap(node, heap);
-        heap = sl_fronts_next_heap(node, heap);
-    }
-    add_heap(node, SL_HEAP_OF_BACKOFF(node));
-    add_heap(node, SL_HEAP_OF_ALONE(node));
-    add_lanes(node, false);
-    add_lanes(node, true);
+    walk_queue(WALK_ACCOUNTS, node);
+    walk_queue(WALK_WORKLOADS, node);
+    forget_accounts();
     sl_sort_run(true);
     return sl_sort_count();
 }

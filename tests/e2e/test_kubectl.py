@@ -92,6 +92,14 @@ class Kubectl(unittest.TestCase):
                             '[{"op":"add","path":"/spec/nodeLabels/b","value":"2"}]')
         self.assertEqual(self.get("rf", "patched")["spec"]["nodeLabels"], {"a": "1", "b": "2"})
 
+    def test_json_patch_that_cannot_be_applied_says_why(self):
+        self.apply(flavor("unpatched"))
+        done = self.daemon.kubectl("patch", "rf", "unpatched", "--type=json", "-p",
+                                   '[{"op":"remove","path":"/spec/nosuch"}]', check=False)
+        self.assertNotEqual(done.returncode, 0)
+        self.assertIn("JSON patch operation 0", done.stderr)
+        self.assertIn("the path does not exist", done.stderr)
+
     def test_replace_with_stale_resource_version_conflicts(self):
         self.apply(flavor("stale"))
         old = self.get("rf", "stale")

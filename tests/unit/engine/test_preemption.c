@@ -271,6 +271,24 @@ static void test_partial_admission_writes_the_reduced_count(void **state)
     world_expect(&w, "b", "QuotaReserved", "False", "WaitingForQuota");
 }
 
+static void test_partial_admission_is_not_told_that_it_can_never_fit(void **state)
+{
+    (void)state;
+    add_queue("");
+    world_add_workload(&w, "a", "lq", 5, "2");
+    world_settle(&w);
+    struct sl_json *o = world_new_workload("team", "b", "lq", 8, "2");
+    sl_json_set_int(sl_json_path(o, "spec.podSets.0"), "minCount", 3);
+    (void)world_put(&w, SL_KIND_WORKLOAD, o, NULL);
+    world_add_workload(&w, "c", "lq", 8, "2");
+    world_settle(&w);
+    const struct sl_json *some = sl_condition_find(world_workload(&w, "b"), "QuotaReserved");
+    const struct sl_json *all = sl_condition_find(world_workload(&w, "c"), "QuotaReserved");
+    const char *says = "partial admission may start it with fewer pods";
+    assert_non_null(strstr(sl_json_path_text(some, "message", ""), says));
+    assert_null(strstr(sl_json_path_text(all, "message", ""), says));
+}
+
 static void test_forced_cycle_looks_at_heads_that_wait(void **state)
 {
     (void)state;
@@ -307,6 +325,7 @@ int main(void)
         TEST(test_preemption_of_a_held_queue_waits_until_it_runs_again),
         TEST(test_preemption_survives_a_restart),
         TEST(test_partial_admission_writes_the_reduced_count),
+        TEST(test_partial_admission_is_not_told_that_it_can_never_fit),
         TEST(test_forced_cycle_looks_at_heads_that_wait),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -82,6 +82,27 @@ static void test_fronts_of_one_shape_are_parked_together_whatever_the_account(vo
     assert_true(sl_queues_valid());
 }
 
+static void test_fronts_are_listed_in_the_order_of_usage(void **state)
+{
+    (void)state;
+    sl_node_id queue = queue_by_usage(2);
+    sl_workload_id a1 = workload_of(ALICE, queue, 1, 5);
+    sl_workload_id a2 = workload_of(ALICE, queue, 2, 5);
+    sl_workload_id b = workload_of(BOB, queue, 3, 5);
+    assert_int_equal(fx_cycle(), 0);
+    sl_workload_id never_tried =
+        workload_of(12, queue, 4, 5); /* goes to its like, which are parked */
+    sl_usage_restore(ALICE, CPU, (struct sl_usage_amount){5000, 0}, fx_now);
+    sl_usage_restore(BOB, CPU, (struct sl_usage_amount){2000, 0}, fx_now);
+    const sl_workload_id order[] = {never_tried, b, a1, a2};
+    for (int again = 0; again < 2; again++) {
+        assert_int_equal(sl_queues_list(queue), 4);
+        for (uint32_t i = 0; i < 4; i++) {
+            assert_int_equal(sl_queues_listed(i), order[i]);
+        }
+    }
+}
+
 static void test_fronts_of_a_queue_that_stops_ranking_by_usage_are_ordered_by_time(void **state)
 {
     (void)state;
@@ -121,6 +142,7 @@ int main(void)
         FX_TEST(test_fronts_by_usage_alternate_between_accounts),
         FX_TEST(test_fronts_by_usage_change_the_head_without_a_new_arrival),
         FX_TEST(test_fronts_of_one_shape_are_parked_together_whatever_the_account),
+        FX_TEST(test_fronts_are_listed_in_the_order_of_usage),
         FX_TEST(test_fronts_of_a_queue_that_stops_ranking_by_usage_are_ordered_by_time),
         FX_TEST(test_fronts_of_an_account_that_moves_stand_at_the_new_queue),
     };
