@@ -105,10 +105,17 @@ bool sl_fields_check(struct sl_request *r, const struct sl_store_write *w, struc
     return true;
 }
 
-void sl_fields_warn(struct sl_request *r, const struct sl_json *unknown)
+void sl_fields_warn(struct sl_request *r, const struct sl_store_write *w,
+                    const struct sl_json *unknown)
 {
+    struct sl_json *idle = sl_json_new_list();
+    sl_object_idle(w->kind, w->body, idle);
     for (size_t i = 0; i < sl_json_len(unknown); i++) {
         sl_answer_warn(r, "unknown field %s: it has no effect",
                        sl_json_text(sl_json_at(unknown, i), ""));
     }
+    for (size_t i = 0; i < sl_json_len(idle); i++) {
+        sl_answer_warn(r, "%s", sl_json_text(sl_json_at(idle, i), ""));
+    }
+    sl_json_free(idle);
 }

@@ -56,7 +56,7 @@ static void write_and_answer(struct sl_request *r, const struct sl_store_write *
         sl_answer_error(r, &e);
     }
     sl_json_free(result);
-    sl_fields_warn(r, unknown); /* also when refused: what is misspelt may be why */
+    sl_fields_warn(r, w, unknown); /* also when refused: what is misspelt may be why */
     sl_json_free(unknown);
     if (code != SL_CODE_OK) {
         return;

@@ -184,6 +184,15 @@ class Policies(Scene):
         self.patched(path, {"metadata": {"finalizers": None}})
 
     # --- queues -------------------------------------------------------------------------------------------------
+    def test_fields_without_effect_are_warned_of(self):
+        queue = {"apiVersion": "kueue.x-k8s.io/v1beta2", "kind": "ClusterQueue", "metadata": {"name": "idle"},
+                 "spec": {"concurrentAdmissionPolicy": {"migration": {"mode": "RetainFirstAdmission"}}}}
+        elastic = job("elastic", queue="main")
+        elastic["metadata"]["annotations"] = {"kueue.x-k8s.io/elastic-job": "true"}
+        for o, says in ((queue, "spec.concurrentAdmissionPolicy has no effect"), (elastic, "elastic-job has no effect")):
+            eventually(lambda: says in self.plane.kubectl("create", "-n", self.namespace, "--dry-run=server", "-f", "-",
+                                                          stdin=json.dumps(o)).stderr, what=says)
+
     def test_bad_quotas_are_refused_by_field(self):
         def queue(**spec):
             return {"apiVersion": "kueue.x-k8s.io/v1beta2", "kind": "ClusterQueue", "metadata": {"name": "q"},

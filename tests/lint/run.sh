@@ -25,6 +25,7 @@ check guarantees tests/lint/guarantees.sh
 check mutants tests/lint/mutants.py -q What Answers Clauses TheTable "$build"
 check model tests/lint/model.sh --check
 check crds make --no-print-directory -s BUILD="$build" crds-check
+check idle tests/lint/idle.sh
 check way tests/lint/way.sh
 echo "lint: $passed passed, $failed failed"
 [ "$failed" -eq 0 ]

@@ -183,6 +183,26 @@ static void test_rest_misspelt_fields_are_warned_of(void **state)
     assert_non_null(strstr(sl_json_text(sl_json_at(f->r.answer.warnings, 0), ""), "spec.cohort"));
 }
 
+static void test_rest_fields_without_effect_are_warned_of(void **state)
+{
+    struct fixture *f = *state;
+    const char *queue = "{\"metadata\":{\"name\":\"q\"},\"spec\":{\"concurrentAdmissionPolicy\":"
+                        "{\"migration\":{\"mode\":\"RetainFirstAdmission\"}}}}";
+    assert_int_equal(post(f, "/apis/kueue.x-k8s.io/v1beta2/clusterqueues", queue), 201);
+    assert_int_equal(sl_json_len(f->r.answer.warnings), 1);
+    assert_string_equal(
+        sl_json_text(sl_json_at(f->r.answer.warnings, 0), ""),
+        "299 - \"spec.concurrentAdmissionPolicy has no effect: concurrent admission is "
+        "not supported\"");
+    const char *job =
+        "{\"metadata\":{\"name\":\"j\",\"annotations\":{\"kueue.x-k8s.io/elastic-job\":"
+        "\"true\"}},\"spec\":{\"template\":{\"spec\":{\"restartPolicy\":\"Never\","
+        "\"containers\":[{\"name\":\"c\",\"image\":\"i\"}]}}}}";
+    assert_int_equal(post(f, "/apis/batch/v1/namespaces/default/jobs", job), 201);
+    assert_non_null(
+        strstr(sl_json_text(sl_json_at(f->r.answer.warnings, 0), ""), "elastic-job has no effect"));
+}
+
 #define CLUSTER_QUEUES "/apis/kueue.x-k8s.io/v1beta2/clusterqueues"
 #define STRICT "fieldValidation=Strict"
 
@@ -1108,6 +1128,7 @@ int main(void)
         CASE(test_rest_health_version_and_openapi),
         CASE(test_rest_openapi_explains_the_fields_of_kinds),
         CASE(test_rest_misspelt_fields_are_warned_of),
+        CASE(test_rest_fields_without_effect_are_warned_of),
         CASE(test_rest_strict_writes_name_no_unknown_fields),
         CASE(test_rest_strict_patches_add_no_unknown_fields),
         CASE(test_rest_strict_knows_jobs_above_their_pods_and_what_pods_ask_for),
