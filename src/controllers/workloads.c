@@ -223,10 +223,24 @@ static void tell_evicted(const struct carried *k, const struct sl_json *wl)
     }
     if (k->preemptor != NULL) {
         char message[400];
-        snprintf(message, sizeof message, "Preempted workload %s/%s: %s", k->ns, k->name,
-                 sl_json_path_text(preempted, "reason", "?"));
+        snprintf(message, sizeof message, "Preempted workload %s/%s (UID: %s) in ClusterQueue %s",
+                 k->ns, k->name, k->uid, queue_of(wl));
         tell(k, k->preemptor, false, "PreemptedWorkload", message);
         count_preempted(k, sl_json_path_text(preempted, "reason", ""));
+    }
+}
+
+/* Its eviction follows, and is told as one. */
+static void tell_deactivated(const struct carried *k, const struct sl_json *wl)
+{
+    char message[600];
+    if (strcmp(k->reason, "AdmissionCheck") == 0) {
+        snprintf(message, sizeof message, "Deactivated due to %s", k->d.message);
+        tell(k, wl, true, "AdmissionCheckRejected", message);
+    } else if (strcmp(k->reason, "MaximumExecutionTimeExceeded") == 0) {
+        snprintf(message, sizeof message, "The maximum execution time (%llds) exceeded",
+                 (long long)sl_json_path_int(wl, "spec.maximumExecutionTimeSeconds", 0));
+        tell(k, wl, true, k->reason, message);
     }
 }
 
@@ -248,9 +262,11 @@ static void tell_all(const struct carried *k, const struct sl_json *wl)
     case SL_DECIDE_LATE:
         tell(k, wl, true, k->reason, k->d.message);
         break;
+    case SL_DECIDE_DEACTIVATE:
+        tell_deactivated(k, wl);
+        break;
     case SL_DECIDE_PLACE:
     case SL_DECIDE_RELEASE:
-    case SL_DECIDE_DEACTIVATE:
     case SL_DECIDE_REQUEUE:
     case SL_DECIDE_DELETE:
         break;

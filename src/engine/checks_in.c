@@ -7,9 +7,10 @@
 #include "engine/change.h"
 #include "engine/event_in.h"
 #include "engine/world.h"
+#include <stdlib.h>
 #include <string.h>
 
-/* What the map of checks holds, beside bit 8: it says that it is not active. */
+/* What the map of checks holds, beside bit 8: nobody says that it is active. */
 enum way { WAY_OTHER, WAY_PROVISIONING, WAY_ELSEWHERE };
 #define INACTIVE 8u
 
@@ -47,30 +48,7 @@ static bool is_inactive(const struct sl_engine *g, sl_check_id check)
     return (known(g, check) & INACTIVE) != 0;
 }
 
-static void list(const struct sl_engine *g, const struct sl_node_entry *n,
-                 bool (*is_so)(const struct sl_engine *, sl_check_id), struct sl_buf *out)
-{
-    for (uint32_t i = 0; i < n->check_count; i++) {
-        if (is_so(g, n->checks[i].check)) {
-            sl_buf_print(out, "%s%s", out->len == 0 ? "" : ", ",
-                         sl_intern_name(g->names, SL_INTERN_CHECK, n->checks[i].check));
-        }
-    }
-}
-
-void sl_checks_in_list_missing(const struct sl_engine *g, const struct sl_node_entry *n,
-                               struct sl_buf *out)
-{
-    list(g, n, is_missing, out);
-}
-
-void sl_checks_in_list_inactive(const struct sl_engine *g, const struct sl_node_entry *n,
-                                struct sl_buf *out)
-{
-    list(g, n, is_inactive, out);
-}
-
-static bool asks_of(const struct sl_check_rule *rule, sl_flavor_id flavor)
+static bool names_flavor(const struct sl_check_rule *rule, sl_flavor_id flavor)
 {
     for (uint32_t i = 0; i < rule->flavor_count; i++) {
         if (rule->flavors[i] == flavor) {
@@ -80,11 +58,64 @@ static bool asks_of(const struct sl_check_rule *rule, sl_flavor_id flavor)
     return rule->flavor_count == 0;
 }
 
+static bool is_for_all(const struct sl_node_entry *n, const struct sl_check_rule *rule)
+{
+    for (uint32_t i = 0; i < n->quotas.group_count; i++) {
+        const struct sl_group *group = &n->quotas.groups[i];
+        for (uint32_t f = 0; f < group->flavor_count; f++) {
+            if (!names_flavor(rule, group->flavors[f])) {
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
+static bool is_of_sort(const struct sl_engine *g, const struct sl_node_entry *n,
+                       const struct sl_check_rule *rule, enum sl_check_sort sort)
+{
+    switch (sort) {
+    case SL_CHECK_MISSING:
+        return is_missing(g, rule->check);
+    case SL_CHECK_INACTIVE:
+        return !is_missing(g, rule->check) && is_inactive(g, rule->check);
+    case SL_CHECK_PROVISIONED:
+        return way_of(g, rule->check) == WAY_PROVISIONING;
+    case SL_CHECK_ELSEWHERE:
+        return way_of(g, rule->check) == WAY_ELSEWHERE;
+    case SL_CHECK_PER_FLAVOR:
+        return way_of(g, rule->check) == WAY_ELSEWHERE && !is_for_all(n, rule);
+    }
+    return false;
+}
+
+static int by_name(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+void sl_checks_in_list(const struct sl_engine *g, const struct sl_node_entry *n,
+                       enum sl_check_sort sort, struct sl_buf *out)
+{
+    const char *names[SL_CHECKS_MAX];
+    size_t count = 0;
+    for (uint32_t i = 0; i < n->check_count; i++) {
+        if (is_of_sort(g, n, &n->checks[i], sort)) {
+            names[count++] = sl_intern_name(g->names, SL_INTERN_CHECK, n->checks[i].check);
+        }
+    }
+    qsort(names, count, sizeof *names, by_name);
+    for (size_t i = 0; i < count; i++) {
+        sl_buf_print(out, "%s%s", i == 0 ? "" : ",", names[i]);
+    }
+}
+
 static bool waits(const struct sl_engine *g, const struct sl_node_entry *n, sl_flavor_id flavor)
 {
     for (uint32_t i = 0; i < n->check_count; i++) {
         enum way way = way_of(g, n->checks[i].check);
-        if (way == WAY_ELSEWHERE || (way == WAY_PROVISIONING && asks_of(&n->checks[i], flavor))) {
+        if (way == WAY_ELSEWHERE ||
+            (way == WAY_PROVISIONING && names_flavor(&n->checks[i], flavor))) {
             return true;
         }
     }
@@ -133,8 +164,8 @@ static uint64_t read(const struct sl_json *object)
         strcmp(controller, "kueue.x-k8s.io/provisioning-request") == 0
             ? WAY_PROVISIONING
             : (strcmp(controller, "kueue.x-k8s.io/multikueue") == 0 ? WAY_ELSEWHERE : WAY_OTHER);
-    bool off = strcmp(sl_json_path_text(active, "status", ""), "False") == 0;
-    return off ? value | INACTIVE : value;
+    bool on = strcmp(sl_json_path_text(active, "status", ""), "True") == 0;
+    return on ? value : value | INACTIVE;
 }
 
 void sl_event_from_check(struct sl_engine *g, const struct sl_json *object, bool gone,

@@ -13,10 +13,15 @@
 void sl_checks_in_delay(struct sl_engine *g, sl_node_id node, int64_t now_ms);
 /* Is another cluster to place what the queue admits? */
 bool sl_checks_in_elsewhere(const struct sl_engine *g, const struct sl_node_entry *n);
-/* The names of its checks without an object, separated by commas. */
-void sl_checks_in_list_missing(const struct sl_engine *g, const struct sl_node_entry *n,
-                               struct sl_buf *out);
-/* The names of its checks whose objects say that they cannot be used, separated by commas. */
-void sl_checks_in_list_inactive(const struct sl_engine *g, const struct sl_node_entry *n,
-                                struct sl_buf *out);
+/* What may be said of a check that a ClusterQueue names. */
+enum sl_check_sort {
+    SL_CHECK_MISSING,     /* it has no object */
+    SL_CHECK_INACTIVE,    /* its controller has not said that it is active */
+    SL_CHECK_PROVISIONED, /* it is of the controller of ProvisioningRequests */
+    SL_CHECK_ELSEWHERE,   /* it is of MultiKueue */
+    SL_CHECK_PER_FLAVOR   /* it is of MultiKueue, and only some flavors ask for it */
+};
+/* The names of its checks of that sort, in their order, separated by commas. */
+void sl_checks_in_list(const struct sl_engine *g, const struct sl_node_entry *n,
+                       enum sl_check_sort sort, struct sl_buf *out);
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* One function per condition type; types and reasons are Kueue's, the sentences are ours. */
+/* One function per condition type. Types, reasons and sentences are Kueue's: programs compare them. */
 #include "engine/conditions.h"
 #include "base/check.h"
 #include "base/clock.h"
@@ -31,7 +31,7 @@ static const char *const due_texts[] = {
 #include "model/deactivation_causes.def"
 };
 #undef SL_REASON
-static const char preempted_sentence[] = "preempted to make room for another workload";
+static const char preempted_sentence[] = "Preempted to accommodate another workload";
 
 const char *sl_condition_pending_reason(const struct sl_workload *record)
 {
@@ -119,24 +119,38 @@ const char *sl_condition_pending_sentence(const struct sl_workload *record)
     switch (record->pending_reason) {
     case SL_PENDING_EVALUATION:
         return sl_condition_check_objects(record)
-                   ? "an admission check asks to try again later, or has rejected it"
-                   : "the workload waits to be considered";
+                   ? "The workload has failed admission checks"
+                   : "Workload is pending evaluation in the scheduling queue";
     case SL_PENDING_SUSPENDED:
-        return "the queue is stopped";
+        return "The queue is inactive";
     case SL_PENDING_MISCONFIGURED:
-        return "the LocalQueue or ClusterQueue is missing or cannot be used";
+        return "The LocalQueue or ClusterQueue doesn't exist";
     case SL_PENDING_GATED:
-        return "the workload is held back by its admission gates";
+        return "The workload is held back by its admission gates";
     case SL_PENDING_ON_HOLD:
-        return "the job is scaled to zero";
+        return "The job is scaled to zero";
     case SL_PENDING_DEACTIVATED:
-        return "the workload is deactivated";
+        return "The workload is deactivated";
     case SL_PENDING_PREEMPTED_WORKLOADS:
-        return "waits for preempted workloads to stop";
+        return "Pending the preemption of other workloads";
     case SL_PENDING_PODS_READY:
-        return "waits for all admitted workloads to have their pods ready";
+        return "waiting for all admitted workloads to be in PodsReady condition";
     default:
-        return "no quota was found for the workload";
+        return "No quota was found for the workload";
+    }
+}
+
+const char *sl_condition_cause_sentence(enum sl_cause cause)
+{
+    switch (cause) {
+    case SL_CAUSE_ADMISSION_CHECK:
+        return "AdmissionCheck in Rejected state";
+    case SL_CAUSE_REQUEUING_LIMIT:
+        return "exceeding the maximum number of re-queuing retries";
+    case SL_CAUSE_EXECUTION_TIME:
+        return "exceeding the maximum execution time";
+    default:
+        return "";
     }
 }
 
@@ -144,14 +158,14 @@ static const char *deactivation_sentence(enum sl_cause cause)
 {
     switch (cause) {
     case SL_CAUSE_ADMISSION_CHECK:
-        return "the workload is deactivated: an admission check has rejected it";
+        return "The workload is deactivated due to AdmissionCheck in Rejected state";
     case SL_CAUSE_REQUEUING_LIMIT:
-        return "the workload is deactivated: its pods were not ready in time, and it has been put "
-               "back in line as often as it may be";
+        return "The workload is deactivated due to exceeding the maximum number of re-queuing "
+               "retries";
     case SL_CAUSE_EXECUTION_TIME:
-        return "the workload is deactivated: it was admitted for its maximum execution time";
+        return "The workload is deactivated due to exceeding the maximum execution time";
     default:
-        return "the workload is deactivated";
+        return "The workload is deactivated";
     }
 }
 
@@ -161,19 +175,35 @@ const char *sl_condition_evict_sentence(const struct sl_workload *record)
     case SL_EVICT_PREEMPTED:
         return preempted_sentence;
     case SL_EVICT_PODS_READY_TIMEOUT:
-        return "the pods did not become ready in time";
+        return "Exceeded the PodsReady timeout";
     case SL_EVICT_ADMISSION_CHECK:
-        return "an admission check asked to try again";
+        return "Evicted due to AdmissionCheck in Retry state";
     case SL_EVICT_CLUSTER_QUEUE_STOPPED:
-        return "the ClusterQueue is stopped";
+        return "The ClusterQueue is stopped";
     case SL_EVICT_LOCAL_QUEUE_STOPPED:
-        return "the LocalQueue is stopped";
+        return "The LocalQueue is stopped";
     case SL_EVICT_NODE_FAILURES:
-        return "a node of the workload failed and could not be replaced";
+        return "Workload was evicted as there was no replacement for unhealthy node(s)";
     case SL_EVICT_DEACTIVATED:
         return deactivation_sentence(record->deactivation);
     default:
         return "";
+    }
+}
+
+const char *sl_condition_requeue_sentence(const struct sl_workload *record)
+{
+    switch (record->requeue_reason) {
+    case SL_REQUEUE_REACTIVATED:
+        return "The workload was reactivated";
+    case SL_REQUEUE_BACKOFF_FINISHED:
+        return "The workload backoff was finished";
+    case SL_REQUEUE_CLUSTER_QUEUE_RESTARTED:
+        return "The ClusterQueue was restarted after being stopped";
+    case SL_REQUEUE_LOCAL_QUEUE_RESTARTED:
+        return "The LocalQueue was restarted after being stopped";
+    default:
+        return "The workload may be considered again";
     }
 }
 
@@ -304,19 +334,24 @@ static const char *not_admitted_reason(const struct sl_condition_view *v)
     return v->granular ? "UnsatisfiedAdmissionChecks" : "UnsatisfiedChecks";
 }
 
+static const char *not_admitted_sentence(const struct sl_condition_view *v)
+{
+    if (!reserved(v->record)) {
+        return "The workload has no reservation";
+    }
+    return checks_ready(v->record) ? "There are pending delayed topology requests"
+                                   : "The workload has not all checks ready";
+}
+
 static void write_admitted(struct sl_json *status, const struct sl_condition_view *v)
 {
     if (v->record->was_admitted) {
-        char text[400];
-        (void)snprintf(text, sizeof text, "Admitted by ClusterQueue %s", v->cluster_queue);
-        hold_since(status, v, "Admitted", text, v->record->admitted_at_ms);
+        hold_since(status, v, "Admitted", "The workload is admitted", v->record->admitted_at_ms);
     } else if (find(status, "Admitted") != NULL ||
                (v->granular && find(status, "QuotaReserved") != NULL)) {
         const char *reason = not_admitted_reason(v);
         if (!is(status, "Admitted", "False") || !has_reason(status, "Admitted", reason)) {
-            set(status, v, "Admitted", false, reason,
-                reserved(v->record) ? "not everything that admission needs is ready"
-                                    : "the workload has no reservation");
+            set(status, v, "Admitted", false, reason, not_admitted_sentence(v));
         }
     }
 }
@@ -353,7 +388,7 @@ static void write_requeued(struct sl_json *status, const struct sl_condition_vie
 {
     if (v->record->requeued == SL_REQUEUED_TRUE && v->record->requeue_reason != SL_REQUEUE_NONE) {
         hold_true(status, v, "Requeued", requeue_texts[v->record->requeue_reason],
-                  "the workload may be considered again");
+                  sl_condition_requeue_sentence(v->record));
     } else if (v->record->requeued == SL_REQUEUED_FALSE) {
         const char *reason = sl_condition_evict_reason(v->record);
         if (!is(status, "Requeued", "False") || !has_reason(status, "Requeued", reason)) {
@@ -377,7 +412,7 @@ static void write_deactivation_target(struct sl_json *status, const struct sl_co
     enum sl_cause cause = v->record->deactivation;
     if (v->record->active && cause != SL_CAUSE_NONE && v->record->evicted != SL_EVICT_DEACTIVATED) {
         hold_true(status, v, "DeactivationTarget", cause_texts[cause],
-                  message_or(v, "the workload is to be deactivated"));
+                  message_or(v, sl_condition_cause_sentence(cause)));
     } else {
         (void)sl_condition_remove(status, "DeactivationTarget");
     }

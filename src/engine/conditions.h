@@ -16,8 +16,8 @@ struct sl_condition_view {
     const char *message;       /* of the newest decision; "" = a standard sentence */
     bool granular;             /* the settings' granular_reasons */
     bool queue_to_blame; /* when pending: its LocalQueue or ClusterQueue is missing or stopped */
-    bool other_trouble;  /* the message names what is wrong with the queues now: new, though the
-                            reason is not */
+    bool other_trouble;  /* the message names what is wrong with its queues now, which may be new
+                            though the reason is not */
     int64_t generation;  /* metadata.generation of the object */
     int64_t now_ms;
 };
@@ -39,6 +39,9 @@ bool sl_condition_check_objects(const struct sl_workload *record);
 /* Said when no decision had more to say. */
 const char *sl_condition_pending_sentence(const struct sl_workload *record);
 const char *sl_condition_evict_sentence(const struct sl_workload *record);
+const char *sl_condition_requeue_sentence(const struct sl_workload *record);
+/* What "is deactivated due to" goes on with; "" = nothing. */
+const char *sl_condition_cause_sentence(enum sl_cause cause);
 
 /* Bring status.conditions in line with the record. */
 void sl_condition_write(struct sl_json *status, const struct sl_condition_view *v);

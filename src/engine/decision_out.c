@@ -105,7 +105,7 @@ static struct sl_json *new_check(const struct sl_json *live, const char *name,
             sl_buf_print(&message, "Reset to %s after %s. Previously: %s", state,
                          reactivated ? "reactivation" : "eviction", old);
         } else {
-            sl_buf_text(&message, "waits for the check's controller");
+            sl_buf_text(&message, "");
         }
         sl_json_set_text(item, "name", name);
         sl_json_set_text(item, "state", state);
@@ -434,7 +434,8 @@ struct sl_json *sl_patch_from_decision(struct sl_engine *g, const struct sl_deci
                                      .queue_to_blame = sl_standing_queue_to_blame(g, d->workload),
                                      .other_trouble =
                                          d->kind == SL_DECIDE_PENDING &&
-                                         record->pending_reason == SL_PENDING_MISCONFIGURED,
+                                         (record->pending_reason == SL_PENDING_MISCONFIGURED ||
+                                          record->pending_reason == SL_PENDING_SUSPENDED),
                                      .generation = sl_object_generation(workload),
                                      .now_ms = d->now_ms};
     return wrap(workload, "status", new_status_patch(g, d->workload, workload, &view));

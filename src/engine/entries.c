@@ -259,6 +259,7 @@ void sl_workload_entry_drop(struct sl_engine *g, sl_workload_id id, int64_t now_
     sl_released_drop(e);
     sl_mem_free(e->trouble);
     sl_mem_free(e->uid);
+    sl_mem_free(e->job_uid);
     *e = (struct sl_workload_entry){0};
     sl_intern_drop(g->names, SL_INTERN_WORKLOAD, id);
     g->counters.workloads--;

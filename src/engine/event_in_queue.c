@@ -5,6 +5,7 @@
 #include "base/check.h"
 #include "base/mem.h"
 #include "engine/accounts.h"
+#include "engine/activity.h"
 #include "engine/change.h"
 #include "engine/checks_in.h"
 #include "engine/event_in.h"
@@ -26,105 +27,7 @@ enum sl_stop sl_event_read_stop(const struct sl_json *object)
     return strcmp(stop, "Hold") == 0 ? SL_STOP_HOLD : SL_STOP_NONE;
 }
 
-/* --- the Active condition of a ClusterQueue --------------------------------------------------- */
-
-static bool in_loop(const struct sl_engine *g, sl_node_id node)
-{
-    const struct sl_node_entry *n = g->nodes[node];
-    while (!n->looped && n->parent != SL_NO_ID) {
-        n = g->nodes[n->parent];
-    }
-    return n->looped;
-}
-
-static bool is_missing(const struct sl_engine *g, sl_flavor_id flavor)
-{
-    return flavor >= g->flavor_cap || g->flavors[flavor].spec == NULL;
-}
-
-/* The names of the flavors of which that is so, separated by commas. */
-static void list_flavors(const struct sl_engine *g, const struct sl_node_entry *n,
-                         bool (*is_so)(const struct sl_engine *, sl_flavor_id), struct sl_buf *out)
-{
-    for (uint32_t i = 0; i < n->quotas.group_count; i++) {
-        for (uint32_t f = 0; f < n->quotas.groups[i].flavor_count; f++) {
-            sl_flavor_id flavor = n->quotas.groups[i].flavors[f];
-            if (is_so(g, flavor)) {
-                sl_buf_print(out, "%s%s", out->len == 0 ? "" : ", ",
-                             sl_intern_name(g->names, SL_INTERN_FLAVOR, flavor));
-            }
-        }
-    }
-}
-
-/* What the queue names and is not there, or cannot be used; NULL = nothing. */
-static const char *judge_parts(const struct sl_engine *g, const struct sl_node_entry *n,
-                               struct sl_buf *text)
-{
-    struct sl_buf names = {0};
-    const char *reason = NULL;
-    list_flavors(g, n, is_missing, &names);
-    if (names.len > 0) {
-        sl_buf_print(text, "Can't admit new workloads: there is no ResourceFlavor %s", names.data);
-        reason = "FlavorNotFound";
-    }
-    if (reason == NULL) {
-        sl_checks_in_list_missing(g, n, &names);
-        if (names.len > 0) {
-            sl_buf_print(text, "Can't admit new workloads: there is no AdmissionCheck %s",
-                         names.data);
-            reason = "AdmissionCheckNotFound";
-        }
-    }
-    if (reason == NULL) {
-        sl_checks_in_list_inactive(g, n, &names);
-        if (names.len > 0) {
-            sl_buf_print(text, "Can't admit new workloads: AdmissionCheck %s is not active",
-                         names.data);
-            reason = "AdmissionCheckInactive";
-        }
-    }
-    if (reason == NULL && !sl_checks_in_elsewhere(g, n)) {
-        list_flavors(g, n, sl_trees_in_missing, &names);
-        if (names.len > 0) {
-            sl_buf_print(text,
-                         "Can't admit new workloads: there is no Topology for ResourceFlavor %s",
-                         names.data);
-            reason = "TopologyNotFound";
-        }
-    }
-    sl_buf_fini(&names);
-    return reason;
-}
-
-/* The reason of the Active condition; "Ready" when it is true. The sentence goes to `text`. */
-static const char *judge(const struct sl_engine *g, sl_node_id node, struct sl_buf *text)
-{
-    const struct sl_node_entry *n = g->nodes[node];
-    if (n->deleting) {
-        sl_buf_text(text, "Can't admit new workloads: the ClusterQueue is being deleted");
-        return "Terminating";
-    }
-    if (n->stop != SL_STOP_NONE) {
-        sl_buf_text(text, "Can't admit new workloads: the ClusterQueue is stopped");
-        return "Stopped";
-    }
-    if (in_loop(g, node)) {
-        sl_buf_text(text,
-                    "Can't admit new workloads: its cohorts form a cycle, or are nested too deep");
-        return "CohortCycle";
-    }
-    if (n->trouble != NULL) {
-        sl_buf_print(text, "Can't admit new workloads: %s", n->trouble);
-        return "InvalidSpec";
-    }
-    const char *reason = judge_parts(g, n, text);
-    if (reason == NULL) {
-        sl_buf_text(text, "Can admit new workloads");
-        reason = "Ready";
-    }
-    return reason;
-}
+/* --- is a ClusterQueue active? --------------------------------------------------------------- */
 
 /* Its rules and whether it is active matter to its whole tree: the workloads of a queue that is not
  * cannot be preempted. */
@@ -143,7 +46,7 @@ void sl_event_judge(struct sl_engine *g, sl_node_id node, int64_t now_ms)
 {
     struct sl_node_entry *n = g->nodes[node];
     struct sl_buf text = {0};
-    const char *reason = judge(g, node, &text);
+    const char *reason = sl_activity_judge(g, node, &text);
     bool active = strcmp(reason, "Ready") == 0;
     bool same =
         n->reason != NULL && strcmp(n->reason, reason) == 0 && strcmp(n->message, text.data) == 0;

@@ -178,6 +178,15 @@ static void take_active(struct sl_engine *g, sl_workload_id id, const struct sl_
     }
 }
 
+static void take_job(struct sl_workload_entry *e, const struct sl_json *object)
+{
+    const char *uid = sl_object_label(object, "kueue.x-k8s.io/job-uid");
+    if (uid == NULL || e->job_uid == NULL || strcmp(uid, e->job_uid) != 0) {
+        sl_mem_free(e->job_uid);
+        e->job_uid = uid == NULL ? NULL : sl_mem_text(uid);
+    }
+}
+
 static bool on_hold(const struct sl_json *object)
 {
     const struct sl_json *c = sl_condition_find(object, "QuotaReserved");
@@ -387,6 +396,7 @@ static enum sl_code follow_object(struct sl_engine *g, sl_workload_id id,
     take_release(g, id, object, now_ms);
     take_active(g, id, object, now_ms);
     take_flags(g, id, object, now_ms);
+    take_job(&g->workloads[id], object);
     take_queue(g, id, object, now_ms);
     take_priority(g, id, object, now_ms);
     sl_reclaim_take(g, id, object, now_ms);

@@ -344,7 +344,7 @@ static void follow_victims(struct sl_engine *g, int64_t now_ms)
         struct sl_look before = sl_follow_look(id);
         before.phase = sl_workloads[id].was_admitted ? SL_PHASE_ADMITTED : SL_PHASE_QUOTA_RESERVED;
         before.evicted = SL_EVICT_NONE;
-        sl_message_from_preemption(g, sl_cycle_evicted.reasons[i], text);
+        sl_message_from_preemption(g, id, sl_cycle_evicted.reasons[i], text);
         sl_follow_say(g, id, text);
         sl_follow(g, id, &before, now_ms);
     }

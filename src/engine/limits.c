@@ -271,12 +271,20 @@ static const char *find_above(const struct sl_json *amounts, const struct sl_jso
     return NULL;
 }
 
-static void complain(struct checker *c, const char *where, const char *resource, const char *what)
+/* Kueue's sentences: the first words say whether the pods contradict themselves or the namespace. */
+static const char own_limits[] = "resources validation failed";
+static const char ranges[] = "resources didn't satisfy LimitRange constraints";
+static const char too_much[] = "requests must not be above the limitRange max";
+static const char too_little[] = "requests must not be below the limitRange min";
+
+static void complain(struct checker *c, const char *where, const char *resource, const char *whose,
+                     const char *what)
 {
     if (resource != NULL) {
         char field[200];
         (void)snprintf(field, sizeof field, "%s%s", c->field, where);
-        sl_error_cause(c->e, "FieldValueInvalid", field, "the request of %s %s", resource, what);
+        sl_error_cause(c->e, "FieldValueInvalid", field, "%s: %s: Invalid value: [\"%s\"]: %s",
+                       whose, field, resource, what);
         c->code = SL_CODE_INVALID;
     }
 }
@@ -286,16 +294,17 @@ static void check_resources(struct checker *c, const struct sl_json *resources, 
 {
     const struct sl_json *requests = sl_json_get(resources, "requests");
     const struct sl_json *limits = sl_json_get(resources, "limits");
-    complain(c, where, find_above(requests, limits), "exceeds its limit");
+    complain(c, where, find_above(requests, limits), own_limits,
+             "requests must not exceed its limits");
     if (c->range == NULL) {
         return;
     }
     const struct sl_json *most = sl_json_get(c->range, "max");
     const struct sl_json *least = sl_json_get(c->range, "min");
-    complain(c, where, find_above(requests, most), "is above the maximum of the LimitRange");
-    complain(c, where, find_above(limits, most), "is above the maximum of the LimitRange");
-    complain(c, where, find_above(least, requests), "is below the minimum of the LimitRange");
-    complain(c, where, find_above(least, limits), "is below the minimum of the LimitRange");
+    complain(c, where, find_above(requests, most), ranges, too_much);
+    complain(c, where, find_above(limits, most), ranges, too_much);
+    complain(c, where, find_above(least, requests), ranges, too_little);
+    complain(c, where, find_above(least, limits), ranges, too_little);
 }
 
 static void check_containers(struct checker *c, const struct sl_json *pod_spec, const char *member)
@@ -320,8 +329,8 @@ static void check_pod(struct checker *c, const struct sl_json *pod_spec, const s
         const struct sl_json *lower = sl_json_get(least, resource);
         bool above = upper != NULL && total.items[i].nano > nano_of(upper);
         bool below = lower != NULL && total.items[i].nano < nano_of(lower);
-        complain(c, "", above ? resource : NULL, "is above the maximum of the LimitRange for pods");
-        complain(c, "", below ? resource : NULL, "is below the minimum of the LimitRange for pods");
+        complain(c, "", above ? resource : NULL, ranges, too_much);
+        complain(c, "", below ? resource : NULL, ranges, too_little);
     }
 }
 

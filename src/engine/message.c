@@ -49,16 +49,16 @@ static void add_clause(const struct sl_engine *g, const struct sl_detail *d, cha
     char amount[64];
     switch (d->miss) {
     case SL_MISS_NOT_OFFERED:
-        add(out, "the ClusterQueue offers no %s", resource);
+        add(out, "resource %s unavailable in ClusterQueue", resource);
         break;
     case SL_MISS_TAINT:
         add(out, "flavor %s has a taint that is not tolerated", flavor);
         break;
     case SL_MISS_AFFINITY:
-        add(out, "flavor %s does not match the node selector or affinity", flavor);
+        add(out, "flavor %s doesn't match node affinity", flavor);
         break;
     case SL_MISS_NO_FLAVOR:
-        add(out, "flavor %s does not exist", flavor);
+        add(out, "flavor %s not found", flavor);
         break;
     case SL_MISS_MAX_QUOTA:
         sl_quantity_print_amount(d->amount, resource, amount);
@@ -71,17 +71,16 @@ static void add_clause(const struct sl_engine *g, const struct sl_detail *d, cha
             amount);
         break;
     case SL_MISS_NO_TOPOLOGY:
-        add(out, "flavor %s has no topology, and the pods ask for one", flavor);
+        add(out, "Flavor \"%s\" does not support TopologyAwareScheduling", flavor);
         break;
     case SL_MISS_ONLY_TOPOLOGY:
-        add(out, "flavor %s has a topology, and the pods ask for none", flavor);
+        add(out, "Flavor \"%s\" supports only TopologyAwareScheduling", flavor);
         break;
     case SL_MISS_NO_LEVEL:
-        add(out, "the topology of flavor %s lacks the level that the pods ask for", flavor);
+        add(out, "Flavor \"%s\" does not contain the requested level", flavor);
         break;
     case SL_MISS_NO_TREE:
-        add(out, "flavor %s names Topology %s, which does not exist", flavor,
-            sl_names_topology(g, d->flavor));
+        add(out, "Flavor \"%s\" information missing in TAS cache", flavor);
         break;
     }
 }
@@ -211,13 +210,9 @@ void sl_message_from_placement(struct sl_engine *g, char out[static SL_MESSAGE_S
 void sl_message_from_failed_nodes(struct sl_engine *g, char out[static SL_MESSAGE_SIZE])
 {
     out[0] = '\0';
-    add(out, "no replacement for failed node%s ", sl_placement_failed_count == 1 ? "" : "s");
+    add(out, "Workload was evicted as there was no replacement for unhealthy node(s): ");
     for (uint32_t i = 0; i < sl_placement_failed_count; i++) {
-        add(out, "%s%s", i == 0 ? "" : ", ", sl_names_host(g, sl_placement_failed[i]));
-    }
-    if (sl_assignment.topology_failure.miss != SL_PLACEMENT_OK) {
-        add(out, ": ");
-        add_placement(g, sl_cycle_outcome.workload, out);
+        add(out, "%s%s", i == 0 ? "" : ",", sl_names_host(g, sl_placement_failed[i]));
     }
 }
 
@@ -267,36 +262,68 @@ static const char *rule_of(enum sl_preempt_reason reason)
 {
     switch (reason) {
     case SL_PREEMPT_IN_CLUSTER_QUEUE:
-        return "a workload of the same ClusterQueue that goes before it";
+        return "prioritization in the ClusterQueue";
     case SL_PREEMPT_RECLAMATION:
-        return "a ClusterQueue of the cohort reclaims its nominal quota";
+        return "reclamation within the cohort";
     case SL_PREEMPT_FAIR_SHARING:
-        return "fair sharing within the cohort";
+        return "Fair Sharing within the cohort";
     case SL_PREEMPT_RECLAIM_WHILE_BORROWING:
-        return "a workload of higher priority in the cohort, which borrows";
+        return "reclamation within the cohort while borrowing";
     case SL_PREEMPT_NONE:
         break;
     }
-    return "no rule";
+    return "UNKNOWN";
 }
 
-void sl_message_from_preemption(struct sl_engine *g, enum sl_preempt_reason reason,
-                                char out[static SL_MESSAGE_SIZE])
+/* From the root of its cohorts down to itself. */
+static void add_path(const struct sl_engine *g, sl_node_id queue, char *out)
+{
+    sl_node_id way[SL_LEVELS_MAX + 1];
+    uint32_t count = 0;
+    for (sl_node_id n = queue; n != SL_NO_ID && count <= SL_LEVELS_MAX; n = g->nodes[n]->parent) {
+        way[count++] = n;
+    }
+    add(out, "%s", count == 0 ? "UNKNOWN" : "");
+    while (count > 0) {
+        add(out, "/%s", g->nodes[way[--count]]->name);
+    }
+}
+
+void sl_message_from_preemption(struct sl_engine *g, sl_workload_id victim,
+                                enum sl_preempt_reason reason, char out[static SL_MESSAGE_SIZE])
 {
     const struct sl_workload_entry *e = &g->workloads[sl_cycle_outcome.workload];
     out[0] = '\0';
-    add(out, "Preempted to make room for workload %s (UID %s) in ClusterQueue %s: %s",
-        name_of(g, SL_INTERN_WORKLOAD, sl_cycle_outcome.workload), e->uid,
-        g->nodes[sl_cycle_outcome.cluster_queue]->name, rule_of(reason));
+    add(out, "Preempted to accommodate a workload (UID: %s, JobUID: %s) due to %s", e->uid,
+        e->job_uid == NULL ? "UNKNOWN" : e->job_uid, rule_of(reason));
+    add(out, "; preemptor path: ");
+    add_path(g, sl_cycle_outcome.cluster_queue, out);
+    add(out, "; preemptee path: ");
+    add_path(g, g->workloads[victim].held_at, out);
 }
 
-void sl_message_from_outsider(const struct sl_engine *g, sl_node_id queue,
-                              char out[static SL_MESSAGE_SIZE])
+void sl_message_from_checks(const struct sl_json *object, const char *state,
+                            char out[static SL_MESSAGE_SIZE])
 {
+    const struct sl_json *list = sl_json_path(object, "status.admissionChecks");
+    char parts[SL_MESSAGE_SIZE] = "";
+    uint32_t count = 0;
+    for (size_t i = 0; i < sl_json_len(list); i++) {
+        const struct sl_json *item = sl_json_at(list, i);
+        const char *message = sl_json_path_text(item, "message", "");
+        if (strcmp(sl_json_path_text(item, "state", ""), state) == 0) {
+            add(parts, "%s\"%s\"", count == 0 ? "" : "; ", sl_json_path_text(item, "name", ""));
+            add(parts, message[0] == '\0' ? "" : " (%s)", message);
+            count++;
+        }
+    }
     out[0] = '\0';
-    add(out, "the namespaceSelector of ClusterQueue %s does not take the namespace",
-        g->nodes[queue]->name);
+    if (count > 0) {
+        add(out, "AdmissionCheck%s in %s state: %s", count == 1 ? "" : "s", state, parts);
+    }
 }
+
+const char sl_message_outsider[] = "workload namespace doesn't match ClusterQueue selector";
 
 static void add_restraint(const struct sl_engine *g, char *out)
 {
@@ -313,17 +340,21 @@ void sl_message_from_outcome(struct sl_engine *g, char out[static SL_MESSAGE_SIZ
 {
     out[0] = '\0';
     if (sl_cycle_outcome.outsider) {
-        sl_message_from_outsider(g, sl_cycle_outcome.cluster_queue, out);
+        add(out, "%s", sl_message_outsider);
     } else if (sl_cycle_outcome.overtaken) {
-        add(out, "others of the same cycle took the quota that was free");
+        add(out, "Workload no longer fits after processing another workload");
     } else if (sl_cycle_outcome.status != SL_OK) {
         SL_ASSERT(sl_cycle_outcome.status < SL_STATUS_COUNT);
         add(out, "%s", sentences[sl_cycle_outcome.status]);
     } else if (sl_cycle_outcome.overlaps) {
-        add(out, "the workloads that it would preempt were chosen by another one in this cycle");
+        add(out, "Workload has overlapping preemption targets with another workload%s",
+            sl_cycle_outcome.reason == SL_PENDING_PREEMPTED_WORKLOADS
+                ? ", but will fit after these preemptions complete"
+                : "");
     } else if (sl_cycle_outcome.reason == SL_PENDING_PREEMPTED_WORKLOADS) {
-        add(out, "waits for %u preempted workload%s to stop", sl_cycle_outcome.victim_count,
-            sl_cycle_outcome.victim_count == 1 ? "" : "s");
+        sl_message_from_assignment(g, out);
+        add(out, "%sPending the preemption of %u workload(s)", out[0] == '\0' ? "" : ". ",
+            sl_cycle_outcome.victim_count);
     } else {
         sl_message_from_assignment(g, out);
         add_restraint(g, out);

@@ -4,6 +4,7 @@
 /* Why a workload waits, in words: what policy found in the way, per pod set and flavor. */
 #ifndef SL_ENGINE_MESSAGE_H
 #define SL_ENGINE_MESSAGE_H
+#include "api/json.h"
 #include "kernel/types.h"
 
 #define SL_MESSAGE_SIZE 512 /* longer texts end in "..." */
@@ -17,10 +18,12 @@ void sl_message_from_placement(struct sl_engine *g, char out[static SL_MESSAGE_S
 void sl_message_from_failed_nodes(struct sl_engine *g, char out[static SL_MESSAGE_SIZE]);
 /* From sl_assignment alone, right after sl_flavors_assign. */
 void sl_message_from_assignment(struct sl_engine *g, char out[static SL_MESSAGE_SIZE]);
-/* For an outsider of this ClusterQueue (policy/outsiders.h). */
-void sl_message_from_outsider(const struct sl_engine *g, sl_node_id queue,
-                              char out[static SL_MESSAGE_SIZE]);
-/* For a victim: who preempted it, and by which rule. From sl_cycle_outcome. */
-void sl_message_from_preemption(struct sl_engine *g, enum sl_preempt_reason reason,
-                                char out[static SL_MESSAGE_SIZE]);
+/* For an outsider of its ClusterQueue (policy/outsiders.h). */
+extern const char sl_message_outsider[];
+/* For a victim: for whom it was preempted, and by which rule. From sl_cycle_outcome. */
+void sl_message_from_preemption(struct sl_engine *g, sl_workload_id victim,
+                                enum sl_preempt_reason reason, char out[static SL_MESSAGE_SIZE]);
+/* The checks of the Workload that its object shows in that state, with what they say; "" when none is. */
+void sl_message_from_checks(const struct sl_json *object, const char *state,
+                            char out[static SL_MESSAGE_SIZE]);
 #endif

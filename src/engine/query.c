@@ -105,25 +105,17 @@ static struct sl_json *new_counts(const struct sl_engine *g, const struct sl_nod
 static struct sl_json *local_queue_active(const struct sl_local_queue *q,
                                           const struct sl_node_entry *n)
 {
+    static const char inactive[] = "Can't submit new workloads to clusterQueue";
     if (q->stop != SL_STOP_NONE) {
-        return new_active(false, "Stopped", "Can't admit new workloads: the LocalQueue is stopped");
+        return new_active(false, "Stopped", "LocalQueue is stopped");
     }
-    char text[320];
-    if (n == NULL) {
-        return new_active(false, "ClusterQueueDoesNotExist",
-                          "Can't admit new workloads: spec.clusterQueue names no ClusterQueue");
-    }
-    if (!n->exists) {
-        (void)snprintf(text, sizeof text,
-                       "Can't admit new workloads: ClusterQueue %.255s does not exist", n->name);
-        return new_active(false, "ClusterQueueDoesNotExist", text);
+    if (n == NULL || !n->exists) {
+        return new_active(false, "ClusterQueueDoesNotExist", inactive);
     }
     if (!n->active) {
-        (void)snprintf(text, sizeof text,
-                       "Can't admit new workloads: ClusterQueue %.255s is inactive", n->name);
-        return new_active(false, "ClusterQueueIsInactive", text);
+        return new_active(false, "ClusterQueueIsInactive", inactive);
     }
-    return new_active(true, "Ready", "Can admit new workloads");
+    return new_active(true, "Ready", "Can submit new workloads to localQueue");
 }
 
 static struct sl_json *local_queue_status(const struct sl_engine *g, const char *ns,
@@ -244,7 +236,7 @@ static void add_reason(struct sl_engine *g, sl_workload_id id, struct sl_json *i
     sl_node_id queue = sl_queues_queue_of(id);
     if (sl_outsiders_is(id)) {
         seen.pending_reason = SL_PENDING_MISCONFIGURED;
-        sl_message_from_outsider(g, queue, text);
+        (void)snprintf(text, sizeof text, "%s", sl_message_outsider);
     } else if (queue != SL_NO_ID && !sl_queues_in_backoff(id, seen.requeue_at_ms)) {
         sl_flavors_assign(id, queue, g->now_ms);
         if (sl_assignment.mode < SL_MODE_DEFERRED &&

@@ -12,6 +12,7 @@
 #include "engine/change.h"
 #include "engine/event_in.h"
 #include "engine/follow.h"
+#include "engine/message.h"
 #include "engine/node_health.h"
 #include "engine/quotas.h"
 #include "engine/restand.h"
@@ -282,23 +283,14 @@ static bool has_check(sl_workload_id id, sl_check_id check, enum sl_check_state 
 
 void sl_rebuild_say_rejection(struct sl_engine *g, sl_workload_id id, const struct sl_json *object)
 {
-    const struct sl_json *list = sl_json_path(object, "status.admissionChecks");
-    struct sl_buf text = {0};
-    for (size_t i = 0; i < sl_json_len(list); i++) {
-        const struct sl_json *item = sl_json_at(list, i);
-        const char *message = sl_json_path_text(item, "message", "");
-        if (read_state(item) == SL_CHECK_REJECTED) {
-            sl_buf_print(&text, "%sadmission check %s rejected the workload%s%s",
-                         text.len == 0 ? "" : "; ", sl_json_path_text(item, "name", ""),
-                         message[0] == '\0' ? "" : ": ", message);
-        }
-    }
-    if (text.len == 0) { /* it was taken back; the last run may have said it */
+    char text[SL_MESSAGE_SIZE];
+    sl_message_from_checks(object, "Rejected", text);
+    if (text[0] == '\0') { /* it was taken back; the last run may have said it */
         const struct sl_json *c = sl_condition_find(object, "DeactivationTarget");
-        sl_buf_text(&text, sl_json_path_text(c, "message", ""));
+        sl_follow_say(g, id, sl_json_path_text(c, "message", ""));
+        return;
     }
-    sl_follow_say(g, id, text.len == 0 ? "" : text.data);
-    sl_buf_fini(&text);
+    sl_follow_say(g, id, text);
 }
 
 /* How long a check that asks to retry wants it to wait from now on: it counts from its answer, whenever that is read. */
@@ -309,6 +301,15 @@ static int64_t retry_after_ms(const struct sl_json *item, int64_t now_ms)
     int64_t from_ms = at_ms < 0 || at_ms > now_ms ? now_ms : at_ms;
     int64_t due_ms = after_s > 0 && after_s < INT32_MAX ? from_ms + after_s * 1000 : 0;
     return due_ms > now_ms ? due_ms - now_ms : 0;
+}
+
+static void say_retry(struct sl_engine *g, sl_workload_id id, const struct sl_json *object)
+{
+    char checks[SL_MESSAGE_SIZE];
+    char text[SL_MESSAGE_SIZE + 32];
+    sl_message_from_checks(object, "Retry", checks);
+    (void)snprintf(text, sizeof text, "Evicted due to %s", checks);
+    sl_follow_say(g, id, checks[0] == '\0' ? "" : text);
 }
 
 /* States as their controllers report them, for checks that the record has. */
@@ -325,7 +326,7 @@ void sl_rebuild_checks(struct sl_engine *g, sl_workload_id id, const struct sl_j
         enum sl_check_state known;
         int64_t after_ms = state == SL_CHECK_RETRY ? retry_after_ms(item, now_ms) : 0;
         if (check != SL_NO_ID && has_check(id, check, &known) && known != state) {
-            sl_follow_say(g, id, sl_json_path_text(item, "message", ""));
+            say_retry(g, id, object);
             if (state == SL_CHECK_REJECTED) {
                 sl_rebuild_say_rejection(g, id, object);
             }

@@ -42,21 +42,16 @@ static bool namespace_taken(const struct sl_engine *g, const struct sl_node_entr
 
 static enum sl_usable judge_queue(const struct sl_local_queue *q, char text[static 320])
 {
-    if (q->name[0] == '\0') {
-        (void)snprintf(text, 320, "the workload names no LocalQueue");
-        return SL_UNUSABLE_GONE;
-    }
-    if (!q->exists) { /* perhaps in another namespace */
-        (void)snprintf(text, 320, "LocalQueue %.200s does not exist in namespace %.63s", q->name,
-                       q->ns);
+    if (!q->exists) {
+        (void)snprintf(text, 320, "LocalQueue %.255s doesn't exist", q->name);
         return SL_UNUSABLE_GONE;
     }
     if (q->deleting) {
-        (void)snprintf(text, 320, "LocalQueue %.255s is being deleted", q->name);
+        (void)snprintf(text, 320, "LocalQueue %.255s is terminating or missing", q->name);
         return SL_UNUSABLE_GONE;
     }
     if (q->stop != SL_STOP_NONE) {
-        (void)snprintf(text, 320, "LocalQueue %.255s is stopped", q->name);
+        (void)snprintf(text, 320, "LocalQueue %.255s is inactive", q->name);
         return SL_UNUSABLE_STOPPED;
     }
     return SL_USABLE;
@@ -65,22 +60,16 @@ static enum sl_usable judge_queue(const struct sl_local_queue *q, char text[stat
 static enum sl_usable judge_cluster_queue(const struct sl_node_entry *n, char text[static 320])
 {
     if (n == NULL) {
-        (void)snprintf(text, 320, "the LocalQueue names no ClusterQueue");
+        (void)snprintf(text, 320, "The LocalQueue names no ClusterQueue");
         return SL_UNUSABLE_GONE;
     }
-    if (!n->exists || n->deleting) {
-        (void)snprintf(text, 320, "ClusterQueue %.255s %s", n->name,
-                       n->exists ? "is being deleted" : "does not exist");
+    if (!n->exists) {
+        (void)snprintf(text, 320, "ClusterQueue %.255s doesn't exist", n->name);
         return SL_UNUSABLE_GONE;
     }
-    if (n->stop != SL_STOP_NONE) {
-        (void)snprintf(text, 320, "ClusterQueue %.255s is stopped", n->name);
-        return SL_UNUSABLE_STOPPED;
-    }
-    if (!n->active) {
-        (void)snprintf(text, 320, "ClusterQueue %.200s is inactive: %.90s", n->name,
-                       n->reason == NULL ? "" : n->reason);
-        return SL_UNUSABLE_INACTIVE;
+    if (n->deleting || n->stop != SL_STOP_NONE || !n->active) {
+        (void)snprintf(text, 320, "ClusterQueue %.255s is inactive", n->name);
+        return n->deleting || n->stop != SL_STOP_NONE ? SL_UNUSABLE_STOPPED : SL_UNUSABLE_INACTIVE;
     }
     return SL_USABLE;
 }
@@ -96,7 +85,7 @@ enum sl_usable sl_standing_judge(const struct sl_engine *g, sl_workload_id id,
     }
     if (usable == SL_USABLE && sl_condition_check_objects(&sl_workloads[id])) {
         /* The core would refuse any reservation; in line it would only stand in the way of its like. */
-        (void)snprintf(text, 320, "an admission check asks to try again later, or has rejected it");
+        (void)snprintf(text, 320, "The workload has failed admission checks");
         usable = SL_UNUSABLE_CHECK;
     }
     if (usable == SL_USABLE && e->trouble != NULL) {
@@ -211,21 +200,19 @@ static void detach(struct sl_engine *g, sl_workload_id id, int64_t now_ms)
     }
 }
 
-/* Was it told that the queue does not take its namespace: by a cycle of this run, or before? */
-static bool told_outsider(const struct sl_engine *g, sl_workload_id id)
+/* By this run, or before. */
+static bool was_told(const struct sl_engine *g, sl_workload_id id, const char *text)
 {
-    const struct sl_workload_entry *e = &g->workloads[id];
-    char text[SL_MESSAGE_SIZE];
-    sl_message_from_outsider(g, e->queue->cluster_queue, text);
-    return e->message != NULL && strcmp(e->message, text) == 0;
+    const char *told = g->workloads[id].message;
+    return told != NULL && strcmp(told, text) == 0;
 }
 
 /* Was it refused for its queues, and that no longer holds? */
 static bool reason_is_over(const struct sl_engine *g, sl_workload_id id, bool outsider)
 {
     enum sl_pending_reason reason = sl_workloads[id].pending_reason;
-    return reason == SL_PENDING_SUSPENDED ||
-           (reason == SL_PENDING_MISCONFIGURED && !(outsider && told_outsider(g, id)));
+    return reason == SL_PENDING_SUSPENDED || (reason == SL_PENDING_MISCONFIGURED &&
+                                              !(outsider && was_told(g, id, sl_message_outsider)));
 }
 
 static void update_outsider(struct sl_engine *g, sl_workload_id id, bool outsider, int64_t now_ms)
@@ -267,6 +254,7 @@ static void update_unusable(struct sl_engine *g, sl_workload_id id, enum sl_usab
 {
     const struct sl_workload *w = &sl_workloads[id];
     enum sl_pending_reason reason = why == SL_UNUSABLE_STOPPED     ? SL_PENDING_SUSPENDED
+                                    : why == SL_UNUSABLE_INACTIVE  ? SL_PENDING_SUSPENDED
                                     : why == SL_UNUSABLE_TOO_LARGE ? SL_PENDING_EXCEEDS_MAX_QUOTA
                                     : why == SL_UNUSABLE_CHECK     ? SL_PENDING_EVALUATION
                                                                    : SL_PENDING_MISCONFIGURED;
@@ -282,6 +270,9 @@ static void update_unusable(struct sl_engine *g, sl_workload_id id, enum sl_usab
         ev.reason = reason;
         sl_follow_say(g, id, text);
         (void)sl_change_event(g, ev);
+    } else if (waits && why != SL_UNUSABLE_CHECK && !was_told(g, id, text)) {
+        sl_follow_say(g, id, text); /* something else is missing by now */
+        sl_decide(g, id, SL_DECIDE_PENDING, now_ms);
     }
 }
 

@@ -10,8 +10,8 @@
 
 enum sl_usable {
     SL_USABLE,
-    SL_UNUSABLE_STOPPED,   /* the LocalQueue or ClusterQueue is stopped */
-    SL_UNUSABLE_GONE,      /* one of them is missing or being deleted */
+    SL_UNUSABLE_STOPPED,   /* the LocalQueue is stopped; the ClusterQueue is, or is being deleted */
+    SL_UNUSABLE_GONE,      /* one of them is missing, or the LocalQueue is being deleted */
     SL_UNUSABLE_INACTIVE,  /* the ClusterQueue cannot be used as it is */
     SL_UNUSABLE_CHECK,     /* an admission check asks to retry or has rejected it, before any
                               reservation */

@@ -74,7 +74,8 @@ struct sl_local_queue {
 
 struct sl_released;
 struct sl_workload_entry {
-    char *uid; /* NULL: the slot is free */
+    char *uid;     /* NULL: the slot is free */
+    char *job_uid; /* as its label says; NULL = it has none */
     uint32_t generation;
     int32_t priority;
     uint64_t uid_high;

@@ -259,12 +259,15 @@ static void say_place(const struct sl_engine *g, struct sl_decision *d)
                                        : "the workload's pods have their places");
 }
 
+static const char due_to[] = "The workload is deactivated due to ";
+
 static void fill_message(struct sl_engine *g, struct sl_decision *d)
 {
     const struct sl_released *past = sl_released_of(g, d->workload, d->sequence);
     const struct sl_workload *w = past != NULL ? &past->record : &sl_workloads[d->workload];
     const char *own = past != NULL ? past->message : g->workloads[d->workload].message;
     const char *text = "";
+    const char *before = "";
     switch (d->kind) {
     case SL_DECIDE_RESERVE:
     case SL_DECIDE_ADMIT:
@@ -278,6 +281,7 @@ static void fill_message(struct sl_engine *g, struct sl_decision *d)
             own != NULL && cycle_reason(w->pending_reason) ? own : sl_condition_pending_sentence(w);
         break;
     case SL_DECIDE_EVICT:
+        before = own != NULL && w->evicted == SL_EVICT_DEACTIVATED ? due_to : "";
         text =
             own != NULL &&
                     (w->evicted == SL_EVICT_ADMISSION_CHECK || w->evicted == SL_EVICT_PREEMPTED ||
@@ -288,13 +292,13 @@ static void fill_message(struct sl_engine *g, struct sl_decision *d)
     case SL_DECIDE_DEACTIVATE:
         text = own != NULL && w->deactivation == SL_CAUSE_ADMISSION_CHECK
                    ? own
-                   : "the workload is to be deactivated";
+                   : sl_condition_cause_sentence(w->deactivation);
         break;
     case SL_DECIDE_DELETE:
         text = "kept as long as the retention policy asks for";
         break;
     case SL_DECIDE_REQUEUE:
-        text = "the workload may be considered again";
+        text = sl_condition_requeue_sentence(w);
         break;
     case SL_DECIDE_PLACE:
         say_place(g, d);
@@ -306,7 +310,7 @@ static void fill_message(struct sl_engine *g, struct sl_decision *d)
         text = own != NULL ? own : "no place was found for the workload's pods";
         break;
     }
-    (void)snprintf(d->message, sizeof d->message, "%s", text);
+    (void)snprintf(d->message, sizeof d->message, "%s%s", before, text);
 }
 
 static const char *name_of(const struct sl_engine *g, sl_workload_id id)

@@ -156,11 +156,17 @@ class AdmissionChecks(Example):
         eventually(lambda: len(waiting()) == 1, what="one of the two waits for its check")
         return waiting()[0]
 
-    def approve(self, job_name, state):
-        name = self.jobs()[job_name]["metadata"]["name"]
-        done = subprocess.run([EXAMPLES / self.directory / "approve.sh", name, state], capture_output=True, text=True,
+    def say(self, *what):
+        done = subprocess.run([EXAMPLES / self.directory / "approve.sh", *what], capture_output=True, text=True,
                               env={**os.environ, "KUBECTL": f"{KUBECTL} --server {self.daemon.url}", "KUBECONFIG": "/dev/null"})
         self.assertEqual(done.returncode, 0, done.stderr)
+
+    def approve(self, job_name, state):
+        self.say(self.jobs()[job_name]["metadata"]["name"], state)
+
+    def apply(self):
+        super().apply()
+        self.say()
 
     def test_admission_check_holds_the_start_until_it_is_ready(self):
         self.apply()

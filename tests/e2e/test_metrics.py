@@ -70,6 +70,9 @@ class Metrics(Watched):
     def test_check_that_rejected_an_inactive_workload_is_asked_anew(self):
         self.create({"apiVersion": KUEUE, "kind": "AdmissionCheck", "metadata": {"name": "gate"},
                      "spec": {"controllerName": "example.com/gate"}})
+        self.patch("/apis/kueue.x-k8s.io/v1beta2/admissionchecks/gate/status", {"status": {"conditions": [
+            {"type": "Active", "status": "True", "reason": "Ready", "message": "",
+             "lastTransitionTime": "2026-01-01T00:00:00Z"}]}})
         self.one_queue(admissionChecksStrategy={"admissionChecks": [{"name": "gate"}]})
         self.create(job("a"))
         name = self.workload("a", lambda w: holds(w, "QuotaReserved"))["metadata"]["name"]

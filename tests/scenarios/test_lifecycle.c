@@ -100,7 +100,7 @@ static void test_S61_job_that_does_not_stop_is_told_in_time_and_its_quota_is_exp
     world_expect(&w, "high", "QuotaReserved", "False", "WaitingForPreemptedWorkloads");
     const char *text = sl_json_path_text(
         sl_condition_find(world_workload(&w, "high"), "QuotaReserved"), "message", "");
-    assert_non_null(strstr(text, "1 preempted workload"));
+    assert_non_null(strstr(text, "Pending the preemption of 1 workload(s)"));
     stop("stuck");
     world_expect(&w, "high", "Admitted", "True", "Admitted");
 }

@@ -370,7 +370,7 @@ static void test_S25_only_valid_heads_are_ordered_and_the_others_are_told_why_on
     world_settle(&w);
     assert_string_equal(reason_of("team", "valid"), "QuotaReserved");
     assert_string_equal(reason_of("team", "missing"), "Misconfigured");
-    assert_string_equal(reason_of("team", "stands-still"), "Misconfigured");
+    assert_string_equal(reason_of("team", "stands-still"), "Suspended");
     assert_string_equal(reason_of("out", "outside"), "Misconfigured");
     unsigned writes = w.writes;
     for (int i = 0; i < 5; i++) {

@@ -269,8 +269,7 @@ static void keep_out(const char *state)
     world_pass(&w, 7200000);
     expect_state(state, "no");
     world_expect(&w, "a", "QuotaReserved", "False", "PendingEvaluation");
-    assert_string_equal(why_pending(),
-                        "an admission check asks to try again later, or has rejected it");
+    assert_string_equal(why_pending(), "The workload has failed admission checks");
     report("Pending", 0);
     world_expect(&w, "a", "QuotaReserved", "True", "QuotaReserved");
 }
@@ -306,10 +305,9 @@ static void test_checks_in_retry_while_pending_is_told_instead_of_what_was(void 
     world_expect(&w, "a", "QuotaReserved", "False", "Suspended");
     hold_queue("None");
     world_expect(&w, "a", "QuotaReserved", "False", "PendingEvaluation");
-    assert_string_equal(why_pending(),
-                        "an admission check asks to try again later, or has rejected it");
+    assert_string_equal(why_pending(), "The workload has failed admission checks");
     report("Pending", 0); /* it may be considered then, in its time */
-    assert_string_equal(why_pending(), "the workload waits to be considered");
+    assert_string_equal(why_pending(), "Workload is pending evaluation in the scheduling queue");
     world_pass(&w, 3600000);
     world_expect(&w, "a", "QuotaReserved", "True", "QuotaReserved");
 }

@@ -303,7 +303,7 @@ static void test_engine_missing_flavor_makes_the_queue_inactive(void **state)
     sl_engine_synced(w.engine, w.now_ms);
     world_add_workload(&w, "a", "lq", 1, "1");
     world_settle(&w);
-    world_expect(&w, "a", "QuotaReserved", "False", "Misconfigured");
+    world_expect(&w, "a", "QuotaReserved", "False", "Suspended");
     struct sl_json *cq = sl_engine_queue_status(w.engine, SL_KIND_CLUSTER_QUEUE, "", "cq");
     struct sl_json *lq = sl_engine_queue_status(w.engine, SL_KIND_LOCAL_QUEUE, "team", "lq");
     assert_string_equal(sl_json_path_text(cq, "active.reason", ""), "FlavorNotFound");
@@ -351,7 +351,7 @@ static void test_engine_cyclic_cohorts_are_refused_and_heal(void **state)
     assert_string_equal(e.causes[0].field, "spec.parentName");
     world_add_workload(&w, "x", "lq", 1, "1");
     world_settle(&w);
-    world_expect(&w, "x", "QuotaReserved", "False", "Misconfigured");
+    world_expect(&w, "x", "QuotaReserved", "False", "Suspended");
     struct sl_json *cq = sl_engine_queue_status(w.engine, SL_KIND_CLUSTER_QUEUE, "", "cq");
     assert_string_equal(sl_json_path_text(cq, "active.reason", ""), "CohortCycle");
     sl_json_free(cq);
@@ -618,7 +618,7 @@ static void test_engine_execution_time_over_deactivates(void **state)
     world_expect(&w, "a", "Evicted", "True", "DeactivatedDueToMaximumExecutionTimeExceeded");
     assert_string_equal(
         sl_json_path_text(sl_condition_find(world_workload(&w, "a"), "Evicted"), "message", ""),
-        "the workload is deactivated: it was admitted for its maximum execution time");
+        "The workload is deactivated due to exceeding the maximum execution time");
     assert_null(sl_condition_find(world_workload(&w, "a"), "DeactivationTarget"));
 }
 
@@ -719,7 +719,7 @@ static void test_engine_rejected_check_deactivates_and_is_named(void **state)
     world_expect(&w, "a", "Evicted", "True", "DeactivatedDueToAdmissionCheck");
     assert_string_equal(
         sl_json_path_text(sl_condition_find(world_workload(&w, "a"), "Evicted"), "message", ""),
-        "admission check prov rejected the workload: because");
+        "The workload is deactivated due to AdmissionCheck in Rejected state: \"prov\" (because)");
 }
 
 static void test_engine_deactivation_by_hand_blames_no_check(void **state)
@@ -730,7 +730,7 @@ static void test_engine_deactivation_by_hand_blames_no_check(void **state)
     world_settle(&w);
     assert_string_equal(
         sl_json_path_text(sl_condition_find(world_workload(&w, "a"), "Evicted"), "message", ""),
-        "the workload is deactivated");
+        "The workload is deactivated");
 }
 
 static void test_engine_check_dropped_by_the_queue_admits(void **state)
@@ -802,7 +802,7 @@ static void test_engine_bad_quota_makes_the_queue_inactive(void **state)
                         "spec.resourceGroups[0].flavors[0].resources[0].nominalQuota");
     world_add_workload(&w, "a", "lq", 1, "1");
     world_settle(&w);
-    world_expect(&w, "a", "QuotaReserved", "False", "Misconfigured");
+    world_expect(&w, "a", "QuotaReserved", "False", "Suspended");
     struct sl_json *status = sl_engine_queue_status(w.engine, SL_KIND_CLUSTER_QUEUE, "", "cq");
     assert_string_equal(sl_json_path_text(status, "active.reason", ""), "InvalidSpec");
     sl_json_free(status);
@@ -897,7 +897,7 @@ static void test_engine_resource_the_queue_lacks_has_no_flavor(void **state)
     (void)world_put(&w, SL_KIND_WORKLOAD, o, NULL);
     world_settle(&w);
     world_expect(&w, "a", "QuotaReserved", "False", "NoMatchingFlavor");
-    assert_non_null(strstr(w.last_message, "the ClusterQueue offers no gpu"));
+    assert_non_null(strstr(w.last_message, "resource gpu unavailable in ClusterQueue"));
 }
 
 /* --- answers ---------------------------------------------------------------------------------- */

@@ -371,7 +371,7 @@ static void test_node_health_no_replacement_with_fail_fast_evicts_and_names_the_
     world_expect(&w, "a", "Evicted", "True", "NodeFailures");
     const char *text =
         sl_json_path_text(sl_condition_find(world_workload(&w, "a"), "Evicted"), "message", "");
-    if (strstr(text, "no replacement for failed node n2") == NULL) {
+    if (strstr(text, "there was no replacement for unhealthy node(s): n2") == NULL) {
         fail_msg("got: %s", text);
     }
     assert_marks("a", "");

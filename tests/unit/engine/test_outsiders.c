@@ -5,7 +5,7 @@
  * to them; tried as soon as that changes. */
 #include "world.h"
 
-#define REFUSAL "the namespaceSelector of ClusterQueue cq does not take the namespace"
+#define REFUSAL "workload namespace doesn't match ClusterQueue selector"
 
 static struct world w;
 

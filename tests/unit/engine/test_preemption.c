@@ -43,6 +43,20 @@ static void stop(const char *name)
 
 #define LOWER ",\"preemption\":{\"withinClusterQueue\":\"LowerPriority\"}"
 
+/* What clients of Kueue parse, too. */
+static void expect_told(const char *type, const char *job_uid, const char *path)
+{
+    char wanted[512];
+    (void)snprintf(
+        wanted, sizeof wanted,
+        "Preempted to accommodate a workload (UID: %s, JobUID: %s) due to prioritization "
+        "in the ClusterQueue; preemptor path: %s; preemptee path: %s",
+        sl_object_uid(world_workload(&w, "high")), job_uid, path, path);
+    assert_string_equal(
+        sl_json_path_text(sl_condition_find(world_workload(&w, "low"), type), "message", ""),
+        wanted);
+}
+
 static void test_preemption_victim_is_told_by_whom_and_why(void **state)
 {
     (void)state;
@@ -54,9 +68,7 @@ static void test_preemption_victim_is_told_by_whom_and_why(void **state)
     world_expect(&w, "low", "Evicted", "True", "Preempted");
     world_expect(&w, "low", "Preempted", "True", "InClusterQueue");
     world_expect(&w, "low", "QuotaReserved", "True", "QuotaReserved");
-    const char *text =
-        sl_json_path_text(sl_condition_find(world_workload(&w, "low"), "Preempted"), "message", "");
-    assert_non_null(strstr(text, "team/high"));
+    expect_told("Preempted", "UNKNOWN", "/cq");
     const struct sl_json *stats =
         sl_json_path(world_workload(&w, "low"), "status.schedulingStats.evictions.0");
     assert_string_equal(sl_json_path_text(stats, "reason", ""), "Preempted");
@@ -74,12 +86,26 @@ static void test_preemption_victim_is_told_even_before_its_reservation_was_writt
     world_settle(&w);
     world_expect(&w, "low", "Evicted", "True", "Preempted");
     const struct sl_json *low = world_workload(&w, "low");
-    assert_non_null(
-        strstr(sl_json_path_text(sl_condition_find(low, "Evicted"), "message", ""), "team/high"));
-    assert_non_null(
-        strstr(sl_json_path_text(sl_condition_find(low, "Preempted"), "message", ""), "team/high"));
+    expect_told("Evicted", "UNKNOWN", "/cq");
+    expect_told("Preempted", "UNKNOWN", "/cq");
     assert_string_equal(sl_json_path_text(sl_condition_find(low, "QuotaReserved"), "message", ""),
                         "Quota reserved in ClusterQueue cq");
+}
+
+static void test_preemption_victim_is_told_the_job_and_the_way_through_the_cohorts(void **state)
+{
+    (void)state;
+    world_add(&w, SL_KIND_COHORT,
+              "{\"metadata\":{\"name\":\"team\"},\"spec\":{\"parentName\":\"all\"}}");
+    add_queue(LOWER ",\"cohortName\":\"team\"");
+    add("low", 1, "8", 1);
+    world_settle(&w);
+    struct sl_json *o = world_new_workload("team", "high", "lq", 1, "8");
+    sl_json_set_int(sl_json_get(o, "spec"), "priority", 5);
+    sl_json_set_text(sl_json_path_make(o, "metadata.labels"), "kueue.x-k8s.io/job-uid", "job-1");
+    (void)world_put(&w, SL_KIND_WORKLOAD, o, NULL);
+    world_settle(&w);
+    expect_told("Preempted", "job-1", "/all/team/cq");
 }
 
 static void test_preemption_decision_names_the_preemptor(void **state)
@@ -115,7 +141,7 @@ static void test_preemption_preemptor_waits_and_follows(void **state)
     world_expect(&w, "high", "QuotaReserved", "False", "WaitingForPreemptedWorkloads");
     const char *text = sl_json_path_text(
         sl_condition_find(world_workload(&w, "high"), "QuotaReserved"), "message", "");
-    assert_non_null(strstr(text, "1 preempted workload"));
+    assert_non_null(strstr(text, "Pending the preemption of 1 workload(s)"));
     assert_non_null(sl_json_path(world_workload(&w, "high"), "status.resourceRequests"));
     stop("low");
     world_expect(&w, "high", "Admitted", "True", "Admitted");
@@ -315,6 +341,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(test_preemption_victim_is_told_by_whom_and_why),
         TEST(test_preemption_victim_is_told_even_before_its_reservation_was_written),
+        TEST(test_preemption_victim_is_told_the_job_and_the_way_through_the_cohorts),
         TEST(test_preemption_decision_names_the_preemptor),
         TEST(test_preemption_preemptor_waits_and_follows),
         TEST(test_preemption_nobody_is_evicted_twice),

@@ -194,7 +194,7 @@ static void test_ready_reactivated_workload_is_queued_again(void **state)
     world_expect(&w, "a", "Requeued", "False", "DeactivatedDueToRequeuingLimitExceeded");
     assert_non_null(strstr(
         sl_json_path_text(sl_condition_find(world_workload(&w, "a"), "Requeued"), "message", ""),
-        "its pods were not ready in time"));
+        "exceeding the maximum number of re-queuing retries"));
     (void)world_patch(&w, SL_KIND_WORKLOAD, "team", "a", "{\"spec\":{\"active\":true}}");
     world_settle(&w);
     world_expect(&w, "a", "Requeued", "True", "Reactivated");

@@ -367,7 +367,8 @@ static void test_rebuild_eviction_says_which_answer_deactivated_it(void **state)
     deactivated_halfway("AdmissionCheck", "check said no");
     world_expect(&w, "a", "Evicted", "True", "DeactivatedDueToAdmissionCheck");
     const struct sl_json *c = sl_condition_find(world_workload(&w, "a"), "Evicted");
-    assert_string_equal(sl_json_path_text(c, "message", ""), "check said no");
+    assert_string_equal(sl_json_path_text(c, "message", ""),
+                        "The workload is deactivated due to check said no");
     assert_null(sl_condition_find(world_workload(&w, "a"), "DeactivationTarget"));
     assert_int_equal(sl_workloads[0].check_count, 1); /* its own, and nothing in its place */
 }

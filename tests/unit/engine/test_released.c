@@ -180,7 +180,7 @@ static void test_released_eviction_that_was_overtaken_is_written_with_it(void **
     sl_engine_job_stopped(w.engine, world_workload(&w, "low"), w.now_ms);
     run_cycles();
     struct sl_decision d = next_of_low(SL_DECIDE_EVICT);
-    assert_non_null(strstr(d.message, "team/high"));
+    assert_non_null(strstr(d.message, "Preempted to accommodate a workload (UID: "));
     carry_out(&d);
     expect_released();
     d = next_of_low(SL_DECIDE_RELEASE);

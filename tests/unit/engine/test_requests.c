@@ -297,6 +297,9 @@ static void test_requests_other_namespaces_have_no_defaults(void **state)
     assert_int_equal(amount_of("cpu"), -1);
 }
 
+#define ABOVE "requests must not be above the limitRange max"
+#define BELOW "requests must not be below the limitRange min"
+
 static void test_requests_above_or_below_the_range_are_refused(void **state)
 {
     (void)state;
@@ -306,10 +309,10 @@ static void test_requests_above_or_below_the_range_are_refused(void **state)
     assert_int_equal(check(workload_with("{\"requests\":{\"cpu\":\"4\"}}", "")), SL_CODE_OK);
     assert_int_equal(check(workload_with("{\"requests\":{\"cpu\":\"4500m\"}}", "")),
                      SL_CODE_INVALID);
-    expect_invalid(SPEC ".containers[0]", "cpu is above the maximum");
+    expect_invalid(SPEC ".containers[0]", ABOVE);
     assert_int_equal(check(workload_with("{\"requests\":{\"cpu\":\"1500m\"}}", "")),
                      SL_CODE_INVALID);
-    expect_invalid(SPEC ".containers[0]", "cpu is below the minimum");
+    expect_invalid(SPEC ".containers[0]", BELOW);
     assert_int_equal(check(workload_with("{\"requests\":{\"memory\":\"1\"}}", "")), SL_CODE_OK);
 }
 
@@ -321,9 +324,11 @@ static void test_requests_of_the_whole_pod_are_held_against_its_range(void **sta
     assert_int_equal(
         check(workload_with("{\"requests\":{\"cpu\":\"3\"}}", ",\"overhead\":{\"cpu\":\"2\"}")),
         SL_CODE_INVALID);
-    expect_invalid(SPEC, "above the maximum of the LimitRange for pods");
+    expect_invalid(SPEC,
+                   "resources didn't satisfy LimitRange constraints: " SPEC ": Invalid value: "
+                   "[\"cpu\"]: requests must not be above the limitRange max");
     assert_int_equal(check(workload_with("{\"requests\":{\"cpu\":\"1\"}}", "")), SL_CODE_INVALID);
-    expect_invalid(SPEC, "below the minimum");
+    expect_invalid(SPEC, "requests must not be below the limitRange min");
 }
 
 static void test_requests_above_their_own_limit_are_refused(void **state)
@@ -333,11 +338,13 @@ static void test_requests_above_their_own_limit_are_refused(void **state)
     assert_int_equal(
         check(workload_with("{\"requests\":{\"cpu\":\"2\"},\"limits\":{\"cpu\":\"1\"}}", "")),
         SL_CODE_INVALID);
-    expect_invalid(SPEC ".containers[0]", "cpu exceeds its limit");
+    expect_invalid(SPEC ".containers[0]",
+                   "resources validation failed: " SPEC ".containers[0]: Invalid value: [\"cpu\"]: "
+                   "requests must not exceed its limits");
     assert_int_equal(check(workload_with("{}", ",\"resources\":{\"requests\":{\"cpu\":\"2\"},"
                                                "\"limits\":{\"cpu\":\"1\"}}")),
                      SL_CODE_INVALID);
-    expect_invalid(SPEC ".resources", "cpu exceeds its limit");
+    expect_invalid(SPEC ".resources", "requests must not exceed its limits");
 }
 
 static void test_requests_range_that_goes_lets_the_workload_in(void **state)
@@ -349,7 +356,7 @@ static void test_requests_range_that_goes_lets_the_workload_in(void **state)
     world_add_workload(&w, "a", "lq", 1, "2");
     world_settle(&w);
     world_expect(&w, "a", "QuotaReserved", "False", "Misconfigured");
-    assert_non_null(strstr(w.last_message, "above the maximum"));
+    assert_non_null(strstr(w.last_message, "must not be above"));
     world_delete(&w, SL_KIND_LIMIT_RANGE, "team", "a");
     (void)world_observe(&w, SL_KIND_WORKLOAD, world_workload(&w, "a"), NULL);
     world_settle(&w);

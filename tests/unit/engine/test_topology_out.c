@@ -121,7 +121,7 @@ static void test_topology_out_unknown_level_is_named(void **state)
     world_settle(&w);
     const struct sl_json *c = sl_condition_find(world_workload(&w, "a"), "QuotaReserved");
     const char *text = sl_json_path_text(c, "message", "");
-    if (strstr(text, "lacks the level that the pods ask for") == NULL) {
+    if (strstr(text, "does not contain the requested level") == NULL) {
         fail_msg("got: %s", text);
     }
 }

@@ -294,10 +294,11 @@ static inline void world_add_cluster_queue(struct world *w, const char *name, co
 static inline void world_add_check(struct world *w, const char *name)
 {
     char text[256];
-    (void)snprintf(
-        text, sizeof text,
-        "{\"metadata\":{\"name\":\"%s\"},\"spec\":{\"controllerName\":\"example.com/check\"}}",
-        name);
+    (void)snprintf(text, sizeof text,
+                   "{\"metadata\":{\"name\":\"%s\"},\"spec\":{\"controllerName\":"
+                   "\"example.com/check\"},\"status\":{\"conditions\":[{\"type\":\"Active\","
+                   "\"status\":\"True\"}]}}",
+                   name);
     world_add(w, SL_KIND_ADMISSION_CHECK, text);
 }
 
