@@ -227,6 +227,8 @@ static void create(struct sl_event ev, struct sl_outcome row)
   ensures  eviction:  row.to != SL_PHASE_ABSENT ==> EvictionSound(ev.workload);
   ensures  requeue:   RequeueSound(ev.workload);
   ensures  row_e:     row.reset == SL_RESET_EVICTION ==> RowE{Pre,Post}(ev.workload, ev.now_ms);
+  ensures  reason:    row.reset == SL_RESET_EVICTION ==>
+                        EvictedFor(ev, sl_workloads[ev.workload].evicted);
   ensures  active:    sl_workloads[ev.workload].active == ActiveAfter{Pre}(ev);
   ensures  take:      row.quota == SL_QUOTA_TAKE ==> HoldsQuota(ev.workload);
   ensures  keep:      row.quota == SL_QUOTA_KEEP ==>

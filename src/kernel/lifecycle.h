@@ -39,6 +39,8 @@ extern struct sl_workload sl_workloads[SL_WORKLOADS_MAX];
   ensures  created:   \result == SL_OK && ev.kind == SL_EV_CREATE ==> Admissible(ev.workload);
   ensures  row_e:     WasEvicted{Pre,Post}(ev.workload) ==>
                         RowE{Pre,Post}(ev.workload, ev.now_ms);
+  ensures  reason:    WasEvicted{Pre,Post}(ev.workload) ==>
+                        EvictedFor(ev, sl_workloads[ev.workload].evicted);
   ensures  quota:     \result == SL_OK ==> QuotaMoved{Pre,Post}(ev.kind, ev.workload);
   ensures  admitted:  sl_workloads[ev.workload].phase == SL_PHASE_ADMITTED &&
                         \old(sl_workloads[ev.workload].phase) != SL_PHASE_ADMITTED ==>

@@ -104,7 +104,7 @@ struct sl_verdict sl_guard_check_drop(struct sl_event ev)
     return sl_guard_step(SL_STEP_CHECKS, SL_EVICT_NONE);
 }
 
-/* What a new state of one check amounts to. */
+/* What a new state of one check amounts to. Whoever is to be deactivated is evicted by that alone. */
 /*@
   requires ready:     GuardReady(ev);
   requires kind:      ev.kind == SL_EV_CHECK_STATE;
@@ -121,12 +121,12 @@ struct sl_verdict sl_guard_check_drop(struct sl_event ev)
 static struct sl_verdict judge_check(struct sl_event ev)
 {
     enum sl_phase phase = sl_workloads[ev.workload].phase;
-    bool running = phase == SL_PHASE_QUOTA_RESERVED || phase == SL_PHASE_ADMITTED;
-    if (running && ev.reason == SL_CHECK_RETRY) {
+    bool stays = (phase == SL_PHASE_QUOTA_RESERVED || phase == SL_PHASE_ADMITTED) &&
+                 sl_workloads[ev.workload].deactivation == SL_CAUSE_NONE;
+    if (stays && ev.reason == SL_CHECK_RETRY) {
         return sl_guard_step(SL_STEP_CHECK_RETRY, SL_EVICT_ADMISSION_CHECK);
     }
-    if (running && ev.reason == SL_CHECK_REJECTED &&
-        sl_workloads[ev.workload].deactivation == SL_CAUSE_NONE) {
+    if (stays && ev.reason == SL_CHECK_REJECTED) {
         return sl_guard_step(SL_STEP_TARGET, SL_EVICT_NONE);
     }
     if (ev.reason == SL_CHECK_READY && last_open_check(ev.workload, ev.index)) {

@@ -176,6 +176,23 @@ static void test_lifecycle_check_retry_evicts_and_counts(void **state)
     }
 }
 
+/* It is evicted for the rejection, when it is deactivated. */
+static void test_lifecycle_check_retry_after_a_rejection_evicts_nobody(void **state)
+{
+    (void)state;
+    sl_workload_id ids[2] = {reserved(), admitted()};
+    for (int i = 0; i < 2; i++) {
+        enum sl_phase phase = sl_workloads[ids[i]].phase;
+        happens(ids[i], SL_EV_CHECK_ADD, CHECK_B, 0, 0);
+        happens(ids[i], SL_EV_CHECK_STATE, CHECK_B, SL_CHECK_REJECTED, 0);
+        happens(ids[i], SL_EV_CHECK_STATE, CHECK_A, SL_CHECK_RETRY, 30000);
+        is_in(ids[i], phase);
+        assert_int_equal(sl_workloads[ids[i]].deactivation, SL_CAUSE_ADMISSION_CHECK);
+        happens(ids[i], SL_EV_DEACTIVATE, 0, 0, 0);
+        assert_row_e(ids[i], SL_EVICT_DEACTIVATED, 1);
+    }
+}
+
 static void test_lifecycle_check_retry_beyond_time_saturates(void **state)
 {
     (void)state;
@@ -668,6 +685,7 @@ int main(void)
         cmocka_unit_test(test_lifecycle_all_checks_ready_with_topology_pending_waits),
         cmocka_unit_test(test_lifecycle_check_retry_while_pending_only_puts_off),
         cmocka_unit_test(test_lifecycle_check_retry_evicts_and_counts),
+        cmocka_unit_test(test_lifecycle_check_retry_after_a_rejection_evicts_nobody),
         cmocka_unit_test(test_lifecycle_check_retry_beyond_time_saturates),
         cmocka_unit_test(test_lifecycle_check_rejected_marks_for_deactivation),
         cmocka_unit_test(test_lifecycle_pods_ready_follows_start_and_recovery),
