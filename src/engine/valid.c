@@ -7,6 +7,7 @@
 #include "base/check.h"
 #include "base/log.h"
 #include "engine/tenants.h"
+#include "engine/valid_timers.h"
 #include "kernel/cells.h"
 #include "kernel/topology.h"
 #include "policy/guarantees.h"
@@ -121,7 +122,10 @@ static const char *find_broken(const struct sl_engine *g)
     if (!tallies_valid(g)) {
         return "G10: the engine's tallies are not what the core says";
     }
-    return places_valid(g) ? NULL : "G6: places and nodes do not say the same";
+    if (!places_valid(g)) {
+        return "G6: places and nodes do not say the same";
+    }
+    return sl_valid_timers(g);
 }
 
 bool sl_engine_valid(const struct sl_engine *g, const char **broken)

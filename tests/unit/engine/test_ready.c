@@ -164,6 +164,19 @@ static void test_ready_backoff_doubles_and_ends_by_itself(void **state)
     assert_in_range(at, evicted_ms + 119000, evicted_ms + 121000);
 }
 
+/* The backoff is over before the job has stopped: its timer is refused, and has to fire again. */
+static void test_ready_backoff_that_ends_before_the_job_stops_is_not_lost(void **state)
+{
+    (void)state;
+    start();
+    world_pass(&w, 5 * MINUTE);
+    world_expect(&w, "a", "Evicted", "True", "PodsReadyTimeout");
+    world_pass(&w, 3 * MINUTE); /* the backoff is one minute */
+    stop("a");
+    world_pass(&w, MINUTE);
+    world_expect(&w, "a", "Admitted", "True", "Admitted");
+}
+
 static void deactivate_by_limit(void)
 {
     settings.limit_requeues = true;
@@ -348,6 +361,7 @@ int main(void)
         TEST(test_ready_recovery_may_take_for_ever),
         TEST(test_ready_is_not_waited_for_where_that_is_off),
         TEST(test_ready_backoff_doubles_and_ends_by_itself),
+        TEST(test_ready_backoff_that_ends_before_the_job_stops_is_not_lost),
         TEST(test_ready_limit_of_requeues_deactivates),
         TEST(test_ready_reactivated_workload_is_queued_again),
         TEST(test_ready_reactivated_while_the_daemon_was_away_is_queued_again),
