@@ -49,10 +49,6 @@ void sl_rebuild_workload(struct sl_engine *g, sl_workload_id id, const struct sl
 /* Afterwards: decisions for what its object does not say yet. */
 void sl_rebuild_amend(struct sl_engine *g, sl_workload_id id, const struct sl_json *object,
                       int64_t now_ms);
-void sl_rebuild_checks(struct sl_engine *g, sl_workload_id id, const struct sl_json *object,
-                       int64_t now_ms);
-/* What the next decision says: which checks have rejected it, and why; nothing when none has. */
-void sl_rebuild_say_rejection(struct sl_engine *g, sl_workload_id id, const struct sl_json *object);
 /* reclaim.c: pods of a holder that its object says to have ended for good give their quota back. */
 void sl_reclaim_take(struct sl_engine *g, sl_workload_id id, const struct sl_json *object,
                      int64_t now_ms);

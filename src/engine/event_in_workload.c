@@ -11,6 +11,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/utf8.h"
+#include "engine/answers.h"
 #include "engine/change.h"
 #include "engine/constraints.h"
 #include "engine/event_in.h"
@@ -172,7 +173,7 @@ static void take_active(struct sl_engine *g, sl_workload_id id, const struct sl_
     if (!e->wants_active && sl_workloads[id].active) {
         sl_follow_say(g, id, "");
         if (sl_workloads[id].deactivation == SL_CAUSE_ADMISSION_CHECK) {
-            sl_rebuild_say_rejection(g, id, object);
+            sl_answers_say_rejection(g, id, object);
         }
         send(g, id, SL_EV_DEACTIVATE, 0, 0, now_ms);
     }
@@ -381,6 +382,7 @@ static void note_unread(struct sl_workload_entry *e, const struct sl_json *objec
 {
     uint64_t version = sl_released_version(object);
     bool read = is_settled(e);
+    e->seen_version = version;
     e->unread_last = read ? 0 : version;
     e->unread_first = read ? 0 : e->unread_first == 0 ? version : e->unread_first;
 }
@@ -404,7 +406,7 @@ static enum sl_code follow_object(struct sl_engine *g, sl_workload_id id,
     sl_constraints_refine(g, id, object, now_ms);
     if (is_settled(&g->workloads[id])) {
         deactivate_again(g, id, object, now_ms);
-        sl_rebuild_checks(g, id, object, now_ms);
+        sl_answers_take(g, id, object, now_ms);
         sl_node_health_read(g, id, object, now_ms);
         take_pods_ready(g, id, object, now_ms);
     }

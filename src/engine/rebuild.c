@@ -9,10 +9,10 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "engine/answers.h"
 #include "engine/change.h"
 #include "engine/event_in.h"
 #include "engine/follow.h"
-#include "engine/message.h"
 #include "engine/node_health.h"
 #include "engine/quotas.h"
 #include "engine/restand.h"
@@ -263,78 +263,6 @@ static bool restore_reservation(const struct past *p)
 
 /* --- admission checks ------------------------------------------------------------------------- */
 
-static enum sl_check_state read_state(const struct sl_json *check)
-{
-    static const char *const names[] = {"Pending", "Ready", "Retry", "Rejected"};
-    return (enum sl_check_state)find_name(names, COUNT_OF(names),
-                                          sl_json_path_text(check, "state", ""), 0);
-}
-
-static bool has_check(sl_workload_id id, sl_check_id check, enum sl_check_state *state)
-{
-    for (uint32_t i = 0; i < sl_workloads[id].check_count; i++) {
-        if (sl_workloads[id].checks[i].check == check) {
-            *state = sl_workloads[id].checks[i].state;
-            return true;
-        }
-    }
-    return false;
-}
-
-void sl_rebuild_say_rejection(struct sl_engine *g, sl_workload_id id, const struct sl_json *object)
-{
-    char text[SL_MESSAGE_SIZE];
-    sl_message_from_checks(object, "Rejected", text);
-    if (text[0] == '\0') { /* it was taken back; the last run may have said it */
-        const struct sl_json *c = sl_condition_find(object, "DeactivationTarget");
-        sl_follow_say(g, id, sl_json_path_text(c, "message", ""));
-        return;
-    }
-    sl_follow_say(g, id, text);
-}
-
-/* How long a check that asks to retry wants it to wait from now on: it counts from its answer, whenever that is read. */
-static int64_t retry_after_ms(const struct sl_json *item, int64_t now_ms)
-{
-    int64_t after_s = sl_json_path_int(item, "requeueAfterSeconds", 0);
-    int64_t at_ms = sl_clock_parse(sl_json_path_text(item, "lastTransitionTime", ""));
-    int64_t from_ms = at_ms < 0 || at_ms > now_ms ? now_ms : at_ms;
-    int64_t due_ms = after_s > 0 && after_s < INT32_MAX ? from_ms + after_s * 1000 : 0;
-    return due_ms > now_ms ? due_ms - now_ms : 0;
-}
-
-static void say_retry(struct sl_engine *g, sl_workload_id id, const struct sl_json *object)
-{
-    char checks[SL_MESSAGE_SIZE];
-    char text[SL_MESSAGE_SIZE + 32];
-    sl_message_from_checks(object, "Retry", checks);
-    (void)snprintf(text, sizeof text, "Evicted due to %s", checks);
-    sl_follow_say(g, id, checks[0] == '\0' ? "" : text);
-}
-
-/* States as their controllers report them, for checks that the record has. */
-void sl_rebuild_checks(struct sl_engine *g, sl_workload_id id, const struct sl_json *object,
-                       int64_t now_ms)
-{
-    struct past p = {.g = g, .id = id};
-    const struct sl_json *list = sl_json_path(object, "status.admissionChecks");
-    for (size_t i = 0; i < sl_json_len(list); i++) {
-        const struct sl_json *item = sl_json_at(list, i);
-        uint32_t check =
-            sl_intern_find(g->names, SL_INTERN_CHECK, sl_json_path_text(item, "name", ""));
-        enum sl_check_state state = read_state(item);
-        enum sl_check_state known;
-        int64_t after_ms = state == SL_CHECK_RETRY ? retry_after_ms(item, now_ms) : 0;
-        if (check != SL_NO_ID && has_check(id, check, &known) && known != state) {
-            say_retry(g, id, object);
-            if (state == SL_CHECK_REJECTED) {
-                sl_rebuild_say_rejection(g, id, object);
-            }
-            (void)send(&p, SL_EV_CHECK_STATE, check, state, after_ms, now_ms);
-        }
-    }
-}
-
 /* The checks themselves. Ready ones are so at once, since they decide whether the reservation is an
  * admission; of an evicted workload they are reports that came after it. */
 static void restore_checks(const struct past *p)
@@ -346,7 +274,7 @@ static void restore_checks(const struct past *p)
             sl_name_take(p->g, SL_INTERN_CHECK, sl_json_path_text(item, "name", ""), p->now_ms);
         if (check != SL_NO_ID) {
             (void)send(p, SL_EV_CHECK_ADD, check, 0, 0, p->now_ms);
-            if (read_state(item) == SL_CHECK_READY && p->evicted == SL_EVICT_NONE) {
+            if (sl_answers_state(item) == SL_CHECK_READY && p->evicted == SL_EVICT_NONE) {
                 (void)send(p, SL_EV_CHECK_STATE, check, SL_CHECK_READY, 0, p->now_ms);
             }
         }

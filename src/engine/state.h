@@ -93,6 +93,7 @@ struct sl_workload_entry {
     bool rewrite;       /* a write failed: decide again when its object was seen again */
     uint32_t unwritten_count;     /* decisions that are not answered yet */
     uint64_t written_version;     /* of its object, as the engine last made it; 0 = never yet */
+    uint64_t seen_version;        /* of its object, when it was last seen; 0 = never yet */
     uint64_t unread_first;        /* versions of its object that were seen while some were not */
     uint64_t unread_last;         /* answered, and so not read in full; 0 = none */
     struct sl_released *released; /* its newest release, until it is written; NULL = none */

@@ -4,6 +4,7 @@
 /* Time and turns: timers that are due, one scheduling cycle, decisions handed out, answers taken
  * back. */
 #include "base/check.h"
+#include "base/utf8.h"
 #include "engine/accounts.h"
 #include "engine/change.h"
 #include "engine/conditions.h"
@@ -310,7 +311,7 @@ static void fill_message(struct sl_engine *g, struct sl_decision *d)
         text = own != NULL ? own : "no place was found for the workload's pods";
         break;
     }
-    (void)snprintf(d->message, sizeof d->message, "%s%s", before, text);
+    sl_utf8_print(d->message, sizeof d->message, "%s%s", before, text);
 }
 
 static const char *name_of(const struct sl_engine *g, sl_workload_id id)

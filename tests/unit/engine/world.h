@@ -12,6 +12,7 @@
 #include "base/map.h"
 #include "base/mem.h"
 #include "engine/engine.h"
+#include "engine/mirror.h"
 #include "kernel/ledger.h"
 #include "kernel/lifecycle.h"
 #include "kernel/place.h"
@@ -166,6 +167,10 @@ static inline enum sl_code world_write(struct world *w, const struct sl_decision
                         sl_object_generation(live) + 1);
     }
     sl_json_free(patch);
+    const char *trouble = sl_mirror_written(w->engine, d, live, copy);
+    if (trouble != NULL) {
+        fail_msg("%s", trouble);
+    }
     (void)world_put(w, SL_KIND_WORKLOAD, copy, NULL);
     return sl_engine_wrote_in_part(w->engine, d, copy) ? world_write(w, d, copy) : SL_CODE_OK;
 }
@@ -173,8 +178,18 @@ static inline enum sl_code world_write(struct world *w, const struct sl_decision
 static inline void world_check(struct world *w)
 {
     const char *broken = NULL;
+    size_t cursor = 0;
+    const char *key;
+    union sl_map_value value;
     if (!sl_engine_valid(w->engine, &broken)) {
         fail_msg("guarantee broken: %s", broken);
+    }
+    while (sl_map_next(w->objects, &cursor, &key, &value)) {
+        broken =
+            atoi(key) == (int)SL_KIND_WORKLOAD ? sl_mirror_settled(w->engine, value.pointer) : NULL;
+        if (broken != NULL) {
+            fail_msg("%s", broken);
+        }
     }
 }
 
