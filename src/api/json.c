@@ -366,3 +366,18 @@ bool sl_json_deeper_than(const struct sl_json *v, unsigned levels)
     }
     return false;
 }
+
+size_t sl_json_values(const struct sl_json *v, size_t max)
+{
+    size_t count = 1;
+    for (size_t i = 0; count < max && is_list(v) && i < sl_json_len(v); i++) {
+        count += sl_json_values(sl_json_at(v, i), max - count);
+    }
+    void *it = NULL;
+    const char *key;
+    struct sl_json *value;
+    while (count < max && sl_json_next(v, &it, &key, &value)) {
+        count += sl_json_values(value, max - count);
+    }
+    return count;
+}

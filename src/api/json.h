@@ -32,6 +32,14 @@ struct sl_json *sl_json_parse(const char *text, size_t len, struct sl_error *e);
 /* Every document of a YAML (or JSON) text, in order, as a list value; line in the error. Anchors
  * are refused. */
 struct sl_json *sl_json_parse_yaml(const char *text, size_t len, struct sl_error *e);
+/* What a value of a text from outside weighs: more than its bytes, as `{},` becomes more than a kilobyte. */
+#define SL_JSON_WEIGHT_MAP 4u     /* others: 1, and 1 more for a name in a map */
+#define SL_JSON_WEIGHT_BYTES 350u /* of memory for each, about */
+/* Of a JSON text, which need not be well-formed; not more than it weighs when it is. */
+size_t sl_json_weigh(const char *text, size_t len);
+/* The same as sl_json_parse_yaml, and TOO_LARGE when it weighs more. */
+struct sl_json *sl_json_parse_yaml_within(const char *text, size_t len, size_t weight_max,
+                                          struct sl_error *e);
 void sl_json_print(const struct sl_json *v, struct sl_buf *out);        /* compact */
 void sl_json_print_pretty(const struct sl_json *v, struct sl_buf *out); /* as kubectl -o json */
 void sl_json_print_yaml(const struct sl_json *v, struct sl_buf *out);   /* as kubectl -o yaml */
@@ -84,4 +92,6 @@ bool sl_json_path_bool(const struct sl_json *v, const char *path, bool fallback)
 struct sl_json *sl_json_path_make(struct sl_json *v, const char *path);
 /* Are there more lists and maps inside each other, `v` itself among them? */
 bool sl_json_deeper_than(const struct sl_json *v, unsigned levels);
+/* How many values there are, `v` itself among them; not counted beyond `max`. */
+size_t sl_json_values(const struct sl_json *v, size_t max);
 #endif

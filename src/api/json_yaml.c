@@ -29,6 +29,7 @@ struct reader {
     struct sl_json *documents;
     struct level levels[DEPTH_MAX + 1]; /* [0] is the list of documents */
     unsigned depth;
+    size_t weight, weight_max;
     struct sl_error *e;
 };
 
@@ -183,8 +184,23 @@ static bool open_container(struct reader *r, const yaml_event_t *event, const ya
     return true;
 }
 
+static bool weighs_too_much(struct reader *r, const yaml_event_t *event)
+{
+    bool value = event->type == YAML_SCALAR_EVENT || event->type == YAML_SEQUENCE_START_EVENT;
+    r->weight += event->type == YAML_MAPPING_START_EVENT ? SL_JSON_WEIGHT_MAP : value;
+    if (r->weight <= r->weight_max) {
+        return false;
+    }
+    sl_error_set(r->e, SL_CODE_TOO_LARGE, "the YAML text has too many values, at line %zu",
+                 event->start_mark.line + 1);
+    return true;
+}
+
 static bool take_event(struct reader *r, const yaml_event_t *event)
 {
+    if (weighs_too_much(r, event)) {
+        return false;
+    }
     switch (event->type) {
     case YAML_ALIAS_EVENT:
         return refuse(r, &event->start_mark, "aliases are not supported",
@@ -224,7 +240,7 @@ static bool next_event(struct reader *r, bool *more)
 
 /* libyaml refuses the surrogate pairs of JSON's escapes, so that what starts like JSON is tried
  * as such. */
-static struct sl_json *as_json(const char *text, size_t len)
+static struct sl_json *as_json(const char *text, size_t len, size_t weight_max)
 {
     size_t blank = 0;
     while (blank < len && strchr(" \t\r\n", text[blank]) != NULL && text[blank] != '\0') {
@@ -233,13 +249,19 @@ static struct sl_json *as_json(const char *text, size_t len)
     if (blank == len || (text[blank] != '{' && text[blank] != '[')) {
         return NULL;
     }
-    return sl_json_parse(text, len, NULL);
+    return sl_json_weigh(text, len) <= weight_max ? sl_json_parse(text, len, NULL) : NULL;
 }
 
 struct sl_json *sl_json_parse_yaml(const char *text, size_t len, struct sl_error *e)
 {
-    struct reader r = {.documents = sl_json_new_list(), .e = e};
-    struct sl_json *json = as_json(text, len);
+    return sl_json_parse_yaml_within(text, len, SIZE_MAX, e);
+}
+
+struct sl_json *sl_json_parse_yaml_within(const char *text, size_t len, size_t weight_max,
+                                          struct sl_error *e)
+{
+    struct reader r = {.documents = sl_json_new_list(), .weight_max = weight_max, .e = e};
+    struct sl_json *json = as_json(text, len, weight_max);
     if (json != NULL) {
         sl_json_append(r.documents, json);
         return r.documents;

@@ -2,8 +2,8 @@
  * SPDX-FileCopyrightText: The Sluice authors */
 
 /* JSON patch, RFC 6902, with JSON pointers, RFC 6901. Works on a copy: a patch that fails
- * half-way leaves no trace. Bounds: operations, bytes copied by `copy`, depth of the outcome, so
- * that a small patch stays small. */
+ * half-way leaves no trace. Bounds: operations, bytes copied by `copy`, depth of the outcome, and values that are gone
+ * through, so that a small patch stays small and nobody waits for it. */
 #include "api/object.h"
 
 #include <stdint.h>
@@ -15,13 +15,15 @@
 #define OPERATIONS_MAX 10000u
 #define COPIED_BYTES_MAX 3145728u
 #define DEPTH_MAX 64u
+#define STEPS_MAX 400000u /* about 20 ms */
+#define MOVED_PER_STEP 8u /* items of a list that close a gap together */
 
 struct patch {
     struct sl_json *root; /* owned */
     size_t index;         /* of the operation at work */
     const char *op;
     const char *path;
-    size_t copied_bytes;
+    size_t copied_bytes, steps;
     struct sl_error *e;
 };
 
@@ -38,6 +40,13 @@ static bool fail(const struct patch *p, enum sl_code code, const char *why)
 {
     sl_error_set(p->e, code, "JSON patch operation %zu (%s %s): %s", p->index, p->op, p->path, why);
     return false;
+}
+
+static bool spend(struct patch *p, size_t steps)
+{
+    p->steps += steps;
+    return p->steps <= STEPS_MAX ||
+           fail(p, SL_CODE_TOO_LARGE, "the patch goes through more than 400000 values");
 }
 
 /* ~1 is a slash, ~0 a tilde, nothing else may follow a tilde. In place. */
@@ -158,6 +167,10 @@ static bool add_at(struct patch *p, struct place *at, struct sl_json *value)
         sl_json_free(value);
         return fail(p, SL_CODE_INVALID, "the list has no such index");
     }
+    if (!spend(p, sl_json_len(at->parent) - index)) {
+        sl_json_free(value);
+        return false;
+    }
     list_insert(at->parent, index, value);
     return true;
 }
@@ -168,6 +181,9 @@ static bool remove_at(struct patch *p, const struct place *at)
         return fail(p, SL_CODE_INVALID, "the whole document cannot be removed");
     }
     if (sl_json_type(at->parent) == SL_JSON_LIST) {
+        if (!spend(p, (sl_json_len(at->parent) - at->index) / MOVED_PER_STEP)) {
+            return false;
+        }
         sl_json_remove_at(at->parent, at->index);
     } else {
         sl_json_remove(at->parent, at->name);
@@ -195,9 +211,12 @@ static bool must_exist(const struct patch *p, const struct place *at)
 
 /* The value at the end of the operation's path must not end deeper than what can be parsed
  * again. */
-static bool fits_depth(const struct patch *p, const struct sl_json *value)
+static bool fits_depth(struct patch *p, const struct sl_json *value)
 {
     unsigned levels = 0;
+    if (!spend(p, sl_json_values(value, STEPS_MAX))) {
+        return false;
+    }
     for (const char *c = p->path; *c != '\0'; c++) {
         levels += *c == '/';
     }

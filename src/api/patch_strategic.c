@@ -12,6 +12,25 @@
 #include "base/map.h"
 
 #define DEPTH_MAX 64
+#define STEPS_MAX 200000u  /* items of lists that are looked at: about 50 ms */
+#define BYTES_PER_STEP 64u /* of what an item is found by */
+
+/* The work of one patch. An item may be named again and again, each time with the whole of a long list in it to look
+ * through. */
+struct merge {
+    size_t steps;
+    const char *field; /* where they were spent; NULL as long as there are some left */
+};
+
+/* False, and the outcome is void, when there has been enough. */
+static bool spend(struct merge *m, const char *field, size_t steps)
+{
+    m->steps += steps;
+    if (m->steps > STEPS_MAX && m->field == NULL) {
+        m->field = field;
+    }
+    return m->field == NULL;
+}
 
 /* Lists of maps that merge, by the field that holds them, as Kubernetes' types say. */
 static const struct {
@@ -75,15 +94,22 @@ static const char *directive(const struct sl_json *patch)
     return sl_json_text(sl_json_get(patch, "$patch"), "");
 }
 
-static void merge_map(struct sl_json *o, const struct sl_json *patch, int depth);
+static void merge_map(struct merge *m, struct sl_json *o, const struct sl_json *patch, int depth);
 
 /* Where each item of a list is, by its member `key`, or by itself without one; of equal ones the first. Lists may be as
- * long as a request allows: to look through them for every item of a patch would hold up everybody else. */
-static struct sl_map *places_new(const struct sl_json *list, const char *key)
+ * long as a request allows: to look through them for every item of a patch would hold up everybody else. NULL when there
+ * has been enough. */
+static struct sl_map *places_new(struct merge *m, const char *field, const struct sl_json *list,
+                                 const char *key)
 {
     struct sl_map *places = sl_map_new();
     struct sl_buf text = {0};
     for (size_t i = sl_json_len(list); i-- > 0;) {
+        if (!spend(m, field, 1 + text.len / BYTES_PER_STEP)) { /* the one before */
+            sl_buf_fini(&text);
+            sl_map_free(places);
+            return NULL;
+        }
         const struct sl_json *item = sl_json_at(list, i);
         sl_buf_reset(&text);
         sl_json_print(key == NULL ? item : sl_json_get(item, key), &text);
@@ -112,19 +138,19 @@ static void note_place(struct sl_map *places, const struct sl_json *value, size_
 }
 
 /* A copy of a patch as a value of its own: nulls and directives have no meaning there. */
-static struct sl_json *value_of(const struct sl_json *patch, int depth)
+static struct sl_json *value_of(struct merge *m, const struct sl_json *patch, int depth)
 {
     if (sl_json_type(patch) != SL_JSON_MAP) {
         return sl_json_clone(patch);
     }
     struct sl_json *o = sl_json_new_map();
-    merge_map(o, patch, depth + 1);
+    merge_map(m, o, patch, depth + 1);
     return o;
 }
 
 /* What is deleted leaves null, so that the others stay at their places; true: there is one more of those. */
-static bool merge_item(struct sl_json *list, struct sl_map *places, const char *key,
-                       const struct sl_json *item, int depth)
+static bool merge_item(struct merge *m, struct sl_json *list, struct sl_map *places,
+                       const char *key, const struct sl_json *item, int depth)
 {
     const struct sl_json *wanted = sl_json_get(item, key);
     size_t at = place_of(places, wanted);
@@ -137,11 +163,11 @@ static bool merge_item(struct sl_json *list, struct sl_map *places, const char *
     }
     if (!there) {
         note_place(places, wanted, sl_json_len(list));
-        sl_json_append(list, value_of(item, depth));
+        sl_json_append(list, value_of(m, item, depth));
     } else if (strcmp(directive(item), "replace") == 0) {
-        sl_json_put_at(list, at, value_of(item, depth));
+        sl_json_put_at(list, at, value_of(m, item, depth));
     } else {
-        merge_map(sl_json_at(list, at), item, depth + 1);
+        merge_map(m, sl_json_at(list, at), item, depth + 1);
     }
     return false;
 }
@@ -151,7 +177,7 @@ static struct sl_json *without_nulls_new(const struct sl_json *list)
     struct sl_json *kept = sl_json_new_list();
     for (size_t i = 0; i < sl_json_len(list); i++) {
         if (sl_json_type(sl_json_at(list, i)) != SL_JSON_NULL) {
-            sl_json_append(kept, sl_json_clone(sl_json_at(list, i)));
+            sl_json_append(kept, sl_json_ref(sl_json_at(list, i)));
         }
     }
     return kept;
@@ -179,15 +205,19 @@ static bool merges_items(const char *field, const struct sl_json *patch)
            (sl_json_len(patch) == 0 || sl_json_type(sl_json_at(patch, 0)) == SL_JSON_MAP);
 }
 
-static void merge_list(struct sl_json *o, const char *field, const struct sl_json *patch, int depth)
+static void merge_list(struct merge *m, struct sl_json *o, const char *field,
+                       const struct sl_json *patch, int depth)
 {
     const char *key = merge_key(field, patch);
     bool replace = replaces_list(patch);
     bool gaps = false;
     struct sl_json *list = list_for(o, field, replace);
-    struct sl_map *places = places_new(list, key);
+    struct sl_map *places = places_new(m, field, list, key);
+    if (places == NULL) {
+        return;
+    }
     for (size_t i = replace ? 1 : 0; i < sl_json_len(patch); i++) {
-        gaps = merge_item(list, places, key, sl_json_at(patch, i), depth) || gaps;
+        gaps = merge_item(m, list, places, key, sl_json_at(patch, i), depth) || gaps;
     }
     if (gaps) {
         sl_json_set(o, field, without_nulls_new(list));
@@ -195,10 +225,14 @@ static void merge_list(struct sl_json *o, const char *field, const struct sl_jso
     sl_map_free(places);
 }
 
-static void add_values(struct sl_json *o, const char *field, const struct sl_json *patch)
+static void add_values(struct merge *m, struct sl_json *o, const char *field,
+                       const struct sl_json *patch)
 {
     struct sl_json *list = list_for(o, field, false);
-    struct sl_map *places = places_new(list, NULL);
+    struct sl_map *places = places_new(m, field, list, NULL);
+    if (places == NULL) {
+        return;
+    }
     for (size_t i = 0; i < sl_json_len(patch); i++) {
         const struct sl_json *value = sl_json_at(patch, i);
         if (place_of(places, value) == SIZE_MAX) {
@@ -209,17 +243,21 @@ static void add_values(struct sl_json *o, const char *field, const struct sl_jso
     sl_map_free(places);
 }
 
-static void remove_values(struct sl_json *o, const char *field, const struct sl_json *patch)
+static void remove_values(struct merge *m, struct sl_json *o, const char *field,
+                          const struct sl_json *patch)
 {
     const struct sl_json *list = sl_json_get(o, field);
-    if (sl_json_type(list) != SL_JSON_LIST) {
+    if (sl_json_type(list) != SL_JSON_LIST || !spend(m, field, sl_json_values(list, STEPS_MAX))) {
         return;
     }
-    struct sl_map *places = places_new(patch, NULL);
+    struct sl_map *places = places_new(m, field, patch, NULL);
+    if (places == NULL) {
+        return;
+    }
     struct sl_json *kept = sl_json_new_list();
     for (size_t i = 0; i < sl_json_len(list); i++) {
         if (place_of(places, sl_json_at(list, i)) == SIZE_MAX) {
-            sl_json_append(kept, sl_json_clone(sl_json_at(list, i)));
+            sl_json_append(kept, sl_json_ref(sl_json_at(list, i)));
         }
     }
     sl_json_set(o, field, kept);
@@ -227,10 +265,14 @@ static void remove_values(struct sl_json *o, const char *field, const struct sl_
 }
 
 /* $retainKeys: only the fields it lists stay. */
-static void retain_keys(struct sl_json *o, const struct sl_json *keys)
+static void retain_keys(struct merge *m, struct sl_json *o, const struct sl_json *keys)
 {
+    struct sl_map *places =
+        spend(m, "$retainKeys", sl_json_len(o)) ? places_new(m, "$retainKeys", keys, NULL) : NULL;
+    if (places == NULL) {
+        return;
+    }
     struct sl_json *gone = sl_json_new_list();
-    struct sl_map *places = places_new(keys, NULL);
     const char *key = NULL;
     struct sl_json *value = NULL;
     for (void *it = NULL; sl_json_next(o, &it, &key, &value);) {
@@ -249,21 +291,22 @@ static void retain_keys(struct sl_json *o, const struct sl_json *keys)
 }
 
 /* Fields that begin with $ steer the merge; true = dealt with. */
-static bool obey(struct sl_json *o, const char *key, const struct sl_json *value)
+static bool obey(struct merge *m, struct sl_json *o, const char *key, const struct sl_json *value)
 {
     static const char removal[] = "$deleteFromPrimitiveList/";
     if (key[0] != '$') {
         return false;
     }
     if (strncmp(key, removal, sizeof removal - 1) == 0) {
-        remove_values(o, key + sizeof removal - 1, value);
+        remove_values(m, o, key + sizeof removal - 1, value);
     } else if (strcmp(key, "$retainKeys") == 0) {
-        retain_keys(o, value);
+        retain_keys(m, o, value);
     }
     return true;
 }
 
-static void merge_field(struct sl_json *o, const char *key, const struct sl_json *value, int depth)
+static void merge_field(struct merge *m, struct sl_json *o, const char *key,
+                        const struct sl_json *value, int depth)
 {
     struct sl_json *old = sl_json_get(o, key);
     enum sl_json_type type = sl_json_type(value);
@@ -273,24 +316,24 @@ static void merge_field(struct sl_json *o, const char *key, const struct sl_json
         sl_json_remove(o, key);
     } else if (type == SL_JSON_MAP && sl_json_type(old) == SL_JSON_MAP &&
                strcmp(directive(value), "replace") != 0) {
-        merge_map(old, value, depth + 1);
+        merge_map(m, old, value, depth + 1);
     } else if (merges_items(key, value)) {
-        merge_list(o, key, value, depth);
+        merge_list(m, o, key, value, depth);
     } else if (type == SL_JSON_LIST && merges_values(key)) {
-        add_values(o, key, value);
+        add_values(m, o, key, value);
     } else {
-        sl_json_set(o, key, value_of(value, depth));
+        sl_json_set(o, key, value_of(m, value, depth));
     }
 }
 
-static void merge_map(struct sl_json *o, const struct sl_json *patch, int depth)
+static void merge_map(struct merge *m, struct sl_json *o, const struct sl_json *patch, int depth)
 {
     SL_ASSERT(depth <= DEPTH_MAX + 2); /* the parser refuses deeper texts */
     const char *key = NULL;
     struct sl_json *value = NULL;
     for (void *it = NULL; sl_json_next(patch, &it, &key, &value);) {
-        if (!obey(o, key, value)) {
-            merge_field(o, key, value, depth);
+        if (!obey(m, o, key, value)) {
+            merge_field(m, o, key, value, depth);
         }
     }
 }
@@ -351,8 +394,15 @@ enum sl_code sl_patch_strategic(struct sl_json **o, const struct sl_json *patch,
     if (!keyed) {
         return SL_CODE_BAD_REQUEST;
     }
+    struct merge m = {0};
     struct sl_json *result = sl_json_clone(*o);
-    merge_map(result, patch, 0);
+    merge_map(&m, result, patch, 0);
+    if (m.field != NULL) {
+        sl_json_free(result);
+        return sl_error_set(e, SL_CODE_TOO_LARGE,
+                            "%.200s: the patch goes through more than %u items of lists", m.field,
+                            STEPS_MAX);
+    }
     sl_json_free(*o);
     *o = result;
     return SL_CODE_OK;

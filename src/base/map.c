@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "base/check.h"
-#include "base/fnv1a.h"
 #include "base/mem.h"
+#include "base/siphash.h"
 
 #define SLOT_FREE 0u /* otherwise position + 1; a removed entry keeps its slot with key NULL */
 #define SLOTS_MIN 16u
@@ -27,13 +27,10 @@ struct sl_map {
     size_t slot_count; /* a power of two, at most half full, holes included */
 };
 
-/* FNV-1a with a final mix, so that the low bits depend on every byte. */
+/* Keys are what others choose. Nothing depends on the hash but where a slot is: iteration knows no slots. */
 static uint64_t hash_text(const char *key)
 {
-    uint64_t h = sl_fnv1a(SL_FNV1A_BASIS, key, strlen(key));
-    h ^= h >> 33;
-    h *= 0xff51afd7ed558ccdu;
-    return h ^ (h >> 33);
+    return sl_siphash(sl_siphash_own_key(), key, strlen(key));
 }
 
 struct sl_map *sl_map_new(void)
@@ -171,4 +168,14 @@ bool sl_map_next(const struct sl_map *m, size_t *cursor, const char **key,
     *key = e->key;
     *value = e->value;
     return true;
+}
+
+size_t sl_map_longest(const struct sl_map *m)
+{
+    size_t longest = 0, run = 0;
+    for (size_t i = 0; i < m->slot_count; i++) {
+        run = m->slots[i] != SLOT_FREE ? run + 1 : 0;
+        longest = run > longest ? run : longest;
+    }
+    return longest;
 }

@@ -26,4 +26,6 @@ size_t sl_map_count(const struct sl_map *m);
 /* Start with *cursor = 0; false at the end. Removing the entry just returned is allowed. */
 bool sl_map_next(const struct sl_map *m, size_t *cursor, const char **key,
                  union sl_map_value *value);
+/* The most slots that a look-up goes through: small, whatever the keys are. */
+size_t sl_map_longest(const struct sl_map *m);
 #endif

@@ -74,3 +74,11 @@ void sl_mem_free(void *p)
 {
     free(p);
 }
+
+bool sl_mem_available(size_t bytes)
+{
+    void *volatile p = malloc(bytes); /* or the compiler would leave the attempt out */
+    bool available = p != NULL;
+    free(p);
+    return available;
+}

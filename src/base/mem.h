@@ -5,6 +5,7 @@
  * the journal and the store are durable, so a restart loses nothing. */
 #ifndef SL_BASE_MEM_H
 #define SL_BASE_MEM_H
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -16,4 +17,6 @@ void *sl_mem_reach(void *p, uint32_t *cap, uint32_t first, uint32_t index, size_
 char *sl_mem_text(const char *text); /* a copy; NULL stays NULL */
 char *sl_mem_text_n(const char *text, size_t n);
 void sl_mem_free(void *p);
+/* Could so much be had now? For what somebody else asks for: he can be told, before it is tried. */
+bool sl_mem_available(size_t bytes);
 #endif

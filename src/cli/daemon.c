@@ -40,6 +40,7 @@ static void on_commit(void *context, enum sl_code code, const struct sl_error *e
 static void print_metrics(void *context, struct sl_buf *out)
 {
     const struct daemon *d = context;
+    sl_turns_print(&d->turns, out);
     sl_metrics_value(out, "sluice_store_refusals_total",
                      "Batches of writes that could not be made durable", d->refused);
     sl_metrics_value(out, "sluice_store_refusing", "1 when that became of the last batch",

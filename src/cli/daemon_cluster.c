@@ -289,6 +289,7 @@ static void print_metrics(void *context, struct sl_buf *out)
     const struct sl_transport_counters *t = sl_transport_count(c->transport);
     struct sl_kube_counters k;
     sl_kube_count(c->kube, &k);
+    sl_turns_print(&c->turns, out);
     sl_metrics_value(out, "sluice_leader", "1 when this instance makes the decisions",
                      c->controllers != NULL);
     sl_metrics_value(out, "sluice_api_requests_total", "Requests to the API server", t->requests);

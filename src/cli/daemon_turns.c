@@ -5,10 +5,13 @@
 #include "cli/daemon_turns.h"
 #include "base/check.h"
 #include "base/clock.h"
+#include "base/log.h"
+#include "cli/metrics.h"
 #include <signal.h>
 
 #define TIMER_MS_MAX 60000 /* a clock that jumps is noticed within a minute */
-#define TURN_MS 15         /* of controllers' work, then requests get their turn */
+#define SLOW_NS 1000000000u
+#define TURN_MS 15 /* of controllers' work, then requests get their turn */
 
 /* A terminal that is closed ends the daemon like Ctrl-C does. */
 static const struct {
@@ -50,6 +53,26 @@ static void on_busy(uv_idle_t *handle)
     } while (uv_hrtime() - start_ns < (uint64_t)TURN_MS * 1000000u);
 }
 
+/* Once a turn, just before the loop waits. Its work is what the clock says, less what it waited. */
+static void on_turn(uv_prepare_t *handle)
+{
+    struct sl_turns *t = handle->data;
+    uint64_t now_ns = uv_hrtime(), idle_ns = uv_metrics_idle_time(t->loop);
+    uint64_t busy_ns = now_ns - t->turn_ns - (idle_ns - t->idle_ns);
+    bool first = t->turn_ns == 0;
+    t->turn_ns = now_ns;
+    t->idle_ns = idle_ns;
+    if (first || busy_ns > now_ns) {
+        return; /* or it waited a little less than it was told */
+    }
+    t->longest_ns = busy_ns > t->longest_ns ? busy_ns : t->longest_ns;
+    if (busy_ns > SLOW_NS) {
+        t->slow++;
+        sl_log(SL_LOG_WARN, "nothing else could be done for a while", "ms",
+               sl_log_number((long long)(busy_ns / 1000000u)), NULL);
+    }
+}
+
 static void on_signal(uv_signal_t *handle, int number)
 {
     struct sl_turns *t = handle->data;
@@ -67,6 +90,11 @@ void sl_turns_start(struct sl_turns *t)
     uv_idle_init(t->loop, &t->busy);
     uv_timer_init(t->loop, &t->timer);
     t->busy.data = t->timer.data = t;
+    (void)uv_loop_configure(t->loop, UV_METRICS_IDLE_TIME);
+    uv_prepare_init(t->loop, &t->turn);
+    t->turn.data = t;
+    uv_prepare_start(&t->turn, on_turn);
+    uv_unref((uv_handle_t *)&t->turn);
     for (size_t i = 0; i < SL_TURNS_SIGNALS; i++) {
         uv_signal_init(t->loop, &t->signals[i]);
         t->signals[i].data = t;
@@ -94,7 +122,16 @@ void sl_turns_close(struct sl_turns *t)
     sl_turns_stop(t);
     uv_close((uv_handle_t *)&t->busy, NULL);
     uv_close((uv_handle_t *)&t->timer, NULL);
+    uv_close((uv_handle_t *)&t->turn, NULL);
     for (size_t i = 0; i < SL_TURNS_SIGNALS; i++) {
         uv_close((uv_handle_t *)&t->signals[i], NULL);
     }
+}
+
+void sl_turns_print(const struct sl_turns *t, struct sl_buf *out)
+{
+    sl_metrics_value(out, "sluice_turn_longest_milliseconds",
+                     "The longest time in which nothing else could be done",
+                     t->longest_ns / 1000000u);
+    sl_metrics_value(out, "sluice_turns_slow_total", "Turns of more than a second", t->slow);
 }

@@ -14,6 +14,10 @@ struct sl_turns {
     uv_loop_t *loop;
     uv_idle_t busy; /* active while there is work: the loop then does not sleep */
     uv_timer_t timer;
+    uv_prepare_t turn; /* measures the turns */
+    uint64_t turn_ns,
+        idle_ns; /* when the last one began, and how long the loop had waited until then */
+    uint64_t longest_ns, slow; /* the longest turn, and how many took more than a second */
     uv_signal_t signals[SL_TURNS_SIGNALS];
     struct sl_controllers *controllers;                 /* NULL: there are none yet */
     bool (*may_go_on)(void *context);                   /* asked before each turn; NULL: always */
@@ -28,4 +32,5 @@ void sl_turns_kick(void *turns);
 /* No work any more; signals are still heard. */
 void sl_turns_stop(struct sl_turns *t);
 void sl_turns_close(struct sl_turns *t);
+void sl_turns_print(const struct sl_turns *t, struct sl_buf *out); /* its metrics */
 #endif

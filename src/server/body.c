@@ -6,8 +6,12 @@
 #include <string.h>
 
 #include "base/check.h"
+#include "base/mem.h"
 #include "server/protobuf.h"
 #include "server/rest.h"
+
+#define COPIES 4u /* the object, what was stored, their merger, its text */
+#define SMALL_BYTES (1u << 20)
 
 static bool type_is(const char *type, const char *wanted)
 {
@@ -15,11 +19,33 @@ static bool type_is(const char *type, const char *wanted)
     return strncmp(type, wanted, n) == 0 && (type[n] == '\0' || type[n] == ';' || type[n] == ' ');
 }
 
+/* Inside of a parser there is no way back when memory ends: so it is asked for before. */
+static bool has_memory(struct sl_request *r, size_t weight)
+{
+    size_t bytes = COPIES * (r->body.len + weight * SL_JSON_WEIGHT_BYTES);
+    if (bytes > SMALL_BYTES && !sl_mem_available(bytes)) {
+        sl_answer_fail(r, SL_CODE_UNAVAILABLE, "there is no memory for a body of this size now");
+        return false;
+    }
+    return true;
+}
+
+/* Of a text in a format that is not looked at before. */
+static size_t weight_most(size_t len)
+{
+    return len < SL_BODY_WEIGHT_MAX ? len : SL_BODY_WEIGHT_MAX;
+}
+
 static struct sl_json *parse_yaml(struct sl_request *r)
 {
     struct sl_error e;
     sl_error_clear(&e);
-    struct sl_json *documents = sl_json_parse_yaml(r->body.data, r->body.len, &e), *one = NULL;
+    if (!has_memory(r, weight_most(r->body.len))) {
+        return NULL;
+    }
+    struct sl_json *documents =
+                       sl_json_parse_yaml_within(r->body.data, r->body.len, SL_BODY_WEIGHT_MAX, &e),
+                   *one = NULL;
     if (documents == NULL) {
         sl_answer_error(r, &e);
     } else if (sl_json_len(documents) != 1) {
@@ -37,6 +63,17 @@ static struct sl_json *parse_json(struct sl_request *r)
 {
     struct sl_error e;
     sl_error_clear(&e);
+    size_t weight = sl_json_weigh(r->body.data, r->body.len);
+    if (weight > SL_BODY_WEIGHT_MAX) {
+        sl_answer_fail(r, SL_CODE_TOO_LARGE,
+                       "the body has too many values: they weigh %zu, and %u is the limit, where a "
+                       "map weighs %u, others 1, and a name 1",
+                       weight, SL_BODY_WEIGHT_MAX, SL_JSON_WEIGHT_MAP);
+        return NULL;
+    }
+    if (!has_memory(r, weight)) {
+        return NULL;
+    }
     struct sl_json *value = sl_json_parse(r->body.data, r->body.len, &e);
     if (value == NULL) {
         sl_answer_error(r, &e);
@@ -48,7 +85,10 @@ static struct sl_json *parse_protobuf(struct sl_request *r)
 {
     struct sl_error e;
     sl_error_clear(&e);
-    struct sl_json *value = sl_protobuf_parse(r->body.data, r->body.len, &e);
+    if (!has_memory(r, weight_most(r->body.len))) {
+        return NULL;
+    }
+    struct sl_json *value = sl_protobuf_parse(r->body.data, r->body.len, SL_BODY_WEIGHT_MAX, &e);
     if (value == NULL) {
         sl_answer_error(r, &e);
     }

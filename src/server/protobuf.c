@@ -63,6 +63,7 @@ static const struct field fields[] = {
 struct reader {
     const unsigned char *at, *end;
     struct sl_error *e;
+    size_t *weight; /* that is left, of the whole body */
 };
 /* One field as it stands on the wire: a number, or bytes. */
 struct wire {
@@ -74,6 +75,9 @@ struct wire {
 
 static bool truncated(struct reader *r)
 {
+    if (*r->weight == SIZE_MAX) {
+        return false; /* it is too large: that is why */
+    }
     (void)sl_error_set(r->e, SL_CODE_BAD_REQUEST, "the protobuf body is malformed");
     return false;
 }
@@ -101,6 +105,13 @@ static bool read_wire(struct reader *r, struct wire *w)
     }
     w->number = tag >> 3;
     w->is_bytes = (tag & 7) == 2;
+    size_t weight = w->is_bytes ? SL_JSON_WEIGHT_MAP : 1; /* as if it was a message */
+    if (weight > *r->weight) {
+        (void)sl_error_set(r->e, SL_CODE_TOO_LARGE, "the protobuf body has too many values");
+        *r->weight = SIZE_MAX;
+        return false;
+    }
+    *r->weight -= weight;
     if (((tag & 7) != 0 && !w->is_bytes) || !read_varint(r, &w->value)) {
         return truncated(r); /* Kubernetes' types have no fixed-width fields */
     }
@@ -160,7 +171,7 @@ static struct sl_json *container(struct sl_json *map, const char *name, bool lis
 static bool read_entry(struct reader *outer, const struct field *f, const struct wire *entry,
                        struct sl_json *map)
 {
-    struct reader r = {entry->bytes, entry->bytes + entry->size, outer->e};
+    struct reader r = {entry->bytes, entry->bytes + entry->size, outer->e, outer->weight};
     struct wire key = {.number = 0}, value = {.number = 0}, w;
     while (r.at < r.end) {
         if (!read_wire(&r, &w) || !w.is_bytes) {
@@ -169,7 +180,7 @@ static bool read_entry(struct reader *outer, const struct field *f, const struct
         *(w.number == 1 ? &key : &value) = w;
     }
     if (f->type == TYPE_QUANTITY_MAP && value.size > 0) {
-        r = (struct reader){value.bytes, value.bytes + value.size, outer->e};
+        r = (struct reader){value.bytes, value.bytes + value.size, outer->e, outer->weight};
         if (!read_wire(&r, &value) || !value.is_bytes) {
             return truncated(outer);
         }
@@ -192,7 +203,7 @@ static bool read_message(struct reader *r, enum message message, unsigned depth,
 static bool read_nested(struct reader *outer, const struct field *f, const struct wire *w,
                         unsigned depth, struct sl_json *out)
 {
-    struct reader r = {w->bytes, w->bytes + w->size, outer->e};
+    struct reader r = {w->bytes, w->bytes + w->size, outer->e, outer->weight};
     struct sl_json *nested = sl_json_new_map();
     if (depth == DEPTH_MAX || !read_message(&r, f->of, depth + 1, nested)) {
         sl_json_free(nested);
@@ -292,7 +303,7 @@ static enum message root_message(const char *api_version, const char *kind)
 /* The type is {1: apiVersion, 2: kind}. */
 static bool read_type(struct reader *outer, const struct wire *type, struct sl_json *out)
 {
-    struct reader r = {type->bytes, type->bytes + type->size, outer->e};
+    struct reader r = {type->bytes, type->bytes + type->size, outer->e, outer->weight};
     struct wire w;
     while (r.at < r.end) {
         if (!read_wire(&r, &w) || !w.is_bytes) {
@@ -332,11 +343,12 @@ static bool read_envelope(struct reader *r, struct sl_json *out)
             "application/json, application/yaml");
         return false;
     }
-    struct reader object = {raw.bytes, raw.bytes + raw.size, r->e};
+    struct reader object = {raw.bytes, raw.bytes + raw.size, r->e, r->weight};
     return read_message(&object, root, 0, out);
 }
 
-struct sl_json *sl_protobuf_parse(const char *data, size_t len, struct sl_error *e)
+struct sl_json *sl_protobuf_parse(const char *data, size_t len, size_t weight_max,
+                                  struct sl_error *e)
 {
     static const char magic[4] = {'k', '8', 's', '\0'};
     SL_PRE(data != NULL || len == 0);
@@ -345,7 +357,7 @@ struct sl_json *sl_protobuf_parse(const char *data, size_t len, struct sl_error 
         return NULL;
     }
     struct reader r = {(const unsigned char *)data + sizeof magic,
-                       (const unsigned char *)data + len, e};
+                       (const unsigned char *)data + len, e, &weight_max};
     struct sl_json *out = sl_json_new_map();
     if (!read_envelope(&r, out)) {
         sl_json_free(out);

@@ -10,6 +10,8 @@
 
 #define SL_PROTOBUF_TYPE "application/vnd.kubernetes.protobuf"
 
-/* NULL and UNSUPPORTED_MEDIA or BAD_REQUEST when it cannot be read. */
-struct sl_json *sl_protobuf_parse(const char *data, size_t len, struct sl_error *e);
+/* NULL and UNSUPPORTED_MEDIA or BAD_REQUEST when it cannot be read, TOO_LARGE when its values weigh more (json.h) than
+ * `weight_max`. */
+struct sl_json *sl_protobuf_parse(const char *data, size_t len, size_t weight_max,
+                                  struct sl_error *e);
 #endif

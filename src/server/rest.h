@@ -9,6 +9,7 @@
 #include "server/server.h"
 
 #define SL_BODY_BYTES_MAX (3u << 20)
+#define SL_BODY_WEIGHT_MAX 131072u /* of its values: json.h */
 #define SL_QUERY_ARGS_MAX 32u
 #define SL_SEGMENTS_MAX 10u
 #define SL_LIST_PAGE 500u

@@ -320,6 +320,33 @@ static void test_json_pretty_sorts_keys_like_kubectl(void **state)
     sl_json_free(v);
 }
 
+static size_t weigh(const char *text)
+{
+    return sl_json_weigh(text, strlen(text));
+}
+
+static void test_json_weight_is_known_before_it_is_read(void **state)
+{
+    (void)state;
+    assert_int_equal(weigh("1"), 1);
+    assert_int_equal(weigh("[1,2,[3]]"), 5);
+    assert_int_equal(weigh("{\"a\":1,\"b\":{\"c\":2}}"), 5 + 2 * SL_JSON_WEIGHT_MAP);
+    assert_int_equal(weigh("\"{[,\\\",{{\""), 1); /* in a text it is text */
+    assert_int_equal(weigh("\"\\"), 1);           /* and what has no end is looked at to the end */
+    assert_int_equal(weigh(""), 1);
+}
+
+static void test_json_values_are_counted_up_to_a_limit(void **state)
+{
+    (void)state;
+    static const char text[] = "{\"a\":[1,2,null],\"b\":{\"c\":\"d\"}}";
+    struct sl_json *v = sl_json_parse(text, strlen(text), NULL);
+    assert_int_equal(sl_json_values(v, 100), 7);
+    assert_int_equal(sl_json_values(v, 3), 3);
+    assert_int_equal(sl_json_values(NULL, 3), 1);
+    sl_json_free(v);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -340,6 +367,8 @@ int main(void)
         cmocka_unit_test(test_json_find_text_says_where_a_list_has_it_first),
         cmocka_unit_test(test_json_ref_keeps_a_value_alive),
         cmocka_unit_test(test_json_pretty_sorts_keys_like_kubectl),
+        cmocka_unit_test(test_json_weight_is_known_before_it_is_read),
+        cmocka_unit_test(test_json_values_are_counted_up_to_a_limit),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

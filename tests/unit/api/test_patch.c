@@ -150,6 +150,65 @@ static void test_patch_json_cannot_grow_without_bound(void **state)
     sl_buf_fini(&patch);
 }
 
+/* A list of so many zeros, in {"a": ...}. */
+static struct sl_json *zeros_new(unsigned count)
+{
+    struct sl_json *o = sl_json_new_map(), *list = sl_json_new_list();
+    for (unsigned i = 0; i < count; i++) {
+        sl_json_append(list, sl_json_new_int(0));
+    }
+    sl_json_set(o, "a", list);
+    return o;
+}
+
+/* So many times the same, two operations each. */
+static struct sl_json *operations_new(unsigned times, const char *first, const char *second)
+{
+    struct sl_json *patch = sl_json_new_list();
+    struct sl_json *one = yaml(first), *other = yaml(second);
+    for (unsigned i = 0; i < times; i++) {
+        sl_json_append(patch, sl_json_clone(one));
+        sl_json_append(patch, sl_json_clone(other));
+    }
+    sl_json_free(one);
+    sl_json_free(other);
+    return patch;
+}
+
+static enum sl_code patch_zeros(unsigned count, struct sl_json *patch, struct sl_error *e)
+{
+    struct sl_json *o = zeros_new(count), *before = sl_json_clone(o);
+    *e = (struct sl_error){0};
+    enum sl_code code = sl_patch_json(&o, patch, e);
+    assert_true(code == SL_CODE_OK || sl_json_equal(o, before));
+    sl_json_free(before);
+    sl_json_free(o);
+    sl_json_free(patch);
+    return code;
+}
+
+static void test_patch_json_has_a_limit_of_work(void **state)
+{
+    static const char *const pairs[][2] = {
+        {"{op: add, path: /a/0, value: 1}", "{op: remove, path: /a/0}"},
+        {"{op: move, from: /a, path: /b}", "{op: move, from: /b, path: /a}"},
+        {"{op: test, path: /a/0, value: 0}", "{op: move, from: /a/1, path: /a/0}"}};
+    struct sl_error e;
+    (void)state;
+    for (size_t i = 0; i < 3; i++) {
+        struct sl_json *many = operations_new(500, pairs[i][0], pairs[i][1]);
+        assert_int_equal(patch_zeros(10000, many, &e), SL_CODE_TOO_LARGE);
+        assert_non_null(strstr(e.text, "JSON patch operation "));
+        assert_non_null(strstr(e.text, "goes through more than"));
+        assert_int_equal(patch_zeros(100, operations_new(500, pairs[i][0], pairs[i][1]), &e),
+                         SL_CODE_OK);
+    }
+    /* Removals alone are cheap, but not for ever. */
+    struct sl_json *removals =
+        operations_new(5000, "{op: remove, path: /a/0}", "{op: remove, path: /a/0}");
+    assert_int_equal(patch_zeros(100000, removals, &e), SL_CODE_TOO_LARGE);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -158,6 +217,7 @@ int main(void)
         cmocka_unit_test(test_patch_json_operations_follow_the_rfc),
         cmocka_unit_test(test_patch_json_refusal_leaves_no_trace),
         cmocka_unit_test(test_patch_json_cannot_grow_without_bound),
+        cmocka_unit_test(test_patch_json_has_a_limit_of_work),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

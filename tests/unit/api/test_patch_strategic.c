@@ -199,6 +199,38 @@ static void test_patch_strategic_deleted_item_may_come_again(void **state)
           "{\"env\":[{\"name\":\"B\"},{\"name\":\"A\",\"value\":\"2\"}]}");
 }
 
+/* Each of many small items has the whole of a long list to look through, though there is only one such list. */
+static void test_patch_strategic_has_a_limit_of_work(void **state)
+{
+    static const char *const lists[] = {"env", "finalizers"};
+    (void)state;
+    for (size_t l = 0; l < 2; l++) {
+        struct sl_error e = {0};
+        struct sl_buf object = {0}, patch = {0};
+        sl_buf_print(&object, "{\"containers\":[{\"name\":\"a\",\"%s\":[", lists[l]);
+        for (unsigned i = 0; i < 1000; i++) {
+            sl_buf_print(&object, l == 0 ? "%s{\"name\":\"e%u\"}" : "%s\"e%u\"", i > 0 ? "," : "",
+                         i);
+        }
+        sl_buf_text(&object, "]}]}");
+        sl_buf_text(&patch, "{\"containers\":[");
+        for (unsigned i = 0; i < 1000; i++) {
+            sl_buf_print(&patch, "%s{\"name\":\"a\",\"%s\":[%s]}", i > 0 ? "," : "", lists[l],
+                         l == 0 ? "{\"name\":\"e1\"}" : "\"e1\"");
+        }
+        sl_buf_text(&patch, "]}");
+        struct sl_json *o = parse(object.data), *p = parse(patch.data), *before = sl_json_clone(o);
+        assert_int_equal(sl_patch_strategic(&o, p, &e), SL_CODE_TOO_LARGE);
+        assert_non_null(strstr(e.text, lists[l]));
+        assert_true(sl_json_equal(o, before));
+        sl_json_free(before);
+        sl_json_free(o);
+        sl_json_free(p);
+        sl_buf_fini(&object);
+        sl_buf_fini(&patch);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -216,6 +248,7 @@ int main(void)
         cmocka_unit_test(test_patch_strategic_removal_from_what_is_no_list_removes_nothing),
         cmocka_unit_test(test_patch_strategic_long_lists_merge),
         cmocka_unit_test(test_patch_strategic_deleted_item_may_come_again),
+        cmocka_unit_test(test_patch_strategic_has_a_limit_of_work),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -297,6 +297,21 @@ static void test_yaml_long_keys_read_back(void **state)
     }
 }
 
+static void test_yaml_weight_has_a_limit(void **state)
+{
+    static const char *const texts[] = {"a: [1, 2]\n", "{\"a\": [1, 2]}", "a: [1, 2,]\n---\n"};
+    (void)state;
+    for (size_t i = 0; i < 3; i++) {
+        struct sl_error e = {0};
+        const char *text = texts[i];
+        assert_null(sl_json_parse_yaml_within(text, strlen(text), 7, &e));
+        assert_int_equal(e.code, SL_CODE_TOO_LARGE);
+        struct sl_json *v = sl_json_parse_yaml_within(text, strlen(text), 9, &e);
+        assert_non_null(v);
+        sl_json_free(v);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -313,6 +328,7 @@ int main(void)
         cmocka_unit_test(test_yaml_what_is_printed_reads_back),
         cmocka_unit_test(test_yaml_numbers_of_many_digits_stay_numbers),
         cmocka_unit_test(test_yaml_long_keys_read_back),
+        cmocka_unit_test(test_yaml_weight_has_a_limit),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

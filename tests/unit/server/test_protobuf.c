@@ -60,11 +60,11 @@ static struct sl_json *parse(const char *api_version, const char *kind, struct s
     put_message(&body, 2, object);
     put_text(&body, 3, "");
     sl_error_clear(e);
-    struct sl_json *value = sl_protobuf_parse(body.data, body.len, e);
+    struct sl_json *value = sl_protobuf_parse(body.data, body.len, 1000, e);
     /* Every shorter text is refused or read, never more than that. */
     for (size_t len = 0; len < body.len; len++) {
         struct sl_error ignored;
-        sl_json_free(sl_protobuf_parse(body.data, len, &ignored));
+        sl_json_free(sl_protobuf_parse(body.data, len, 1000, &ignored));
     }
     sl_buf_fini(&body);
     sl_buf_fini(&type);
@@ -212,7 +212,7 @@ static void test_protobuf_malformed_bodies_are_refused(void **state)
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         struct sl_error e;
         sl_error_clear(&e);
-        assert_null(sl_protobuf_parse(bad[i].data, bad[i].len, &e));
+        assert_null(sl_protobuf_parse(bad[i].data, bad[i].len, 1000, &e));
         assert_int_equal(e.code, SL_CODE_BAD_REQUEST);
     }
 }
@@ -270,6 +270,18 @@ static void test_protobuf_texts_that_json_cannot_hold_are_refused(void **state)
     assert_non_null(strstr(e.text, "\"kind\""));
 }
 
+static void test_protobuf_weight_has_a_limit(void **state)
+{
+    struct sl_buf object = {0}, metadata = {0};
+    struct sl_error e;
+    (void)state;
+    for (int i = 0; i < 300; i++) { /* the same field again and again */
+        put_message(&object, 1, &metadata);
+    }
+    assert_null(parse("v1", "Namespace", &object, &e));
+    assert_int_equal(e.code, SL_CODE_TOO_LARGE);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -282,6 +294,7 @@ int main(void)
         cmocka_unit_test(test_protobuf_malformed_bodies_are_refused),
         cmocka_unit_test(test_protobuf_wrong_wire_type_is_refused),
         cmocka_unit_test(test_protobuf_texts_that_json_cannot_hold_are_refused),
+        cmocka_unit_test(test_protobuf_weight_has_a_limit),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1116,6 +1116,20 @@ static void test_rest_without_a_store_serves_health_only(void **state)
     assert_int_equal(queues, 404);
 }
 
+static void test_rest_body_of_too_many_values_is_413(void **state)
+{
+    struct fixture *f = *state;
+    struct sl_buf body = {0};
+    sl_buf_text(&body, "{\"metadata\":{\"name\":\"q\",\"x\":[");
+    for (int i = 0; i < 40000; i++) {
+        sl_buf_text(&body, "{},");
+    }
+    sl_buf_text(&body, "0]}}");
+    assert_int_equal(post(f, QUEUES, body.data), 413);
+    assert_non_null(strstr(f->r.answer.body.data, "too many values"));
+    sl_buf_fini(&body);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -1174,6 +1188,7 @@ int main(void)
         CASE(test_rest_invalid_object_is_named_with_its_causes),
         CASE(test_rest_large_objects_are_listed_in_small_pages),
         CASE(test_rest_without_a_store_serves_health_only),
+        CASE(test_rest_body_of_too_many_values_is_413),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
