@@ -4,6 +4,7 @@
 /* The server over real loopback sockets: deferred answers, watches, limits, callers, start and
  * stop. The server runs on a thread of its own; the test is its client. */
 #include <arpa/inet.h>
+#include <errno.h>
 #include <netinet/in.h>
 #include <pthread.h>
 #include <setjmp.h>
@@ -160,6 +161,14 @@ static void hear(int fd, struct sl_buf *in, const char *mark)
     }
 }
 
+/* The server ends it without a word; waiting for ever is none. */
+static void hear_the_end(int fd)
+{
+    char byte;
+    ssize_t n = recv(fd, &byte, 1, 0);
+    assert_true(n == 0 || (n < 0 && errno == ECONNRESET));
+}
+
 /* One request on a connection of its own; its whole answer. Returns the status. */
 static int ask(const struct fixture *f, const char *method, const char *uri, const char *body,
                struct sl_buf *in)
@@ -302,8 +311,7 @@ static void test_http_unfinished_header_is_ended(void **state)
     struct sl_buf in = {0};
     int fd = dial(f);
     say(fd, "GET /api HTTP/1.1\r\nX: ", 22);
-    hear(fd, &in, NULL); /* returns: the connection is closed */
-    assert_int_equal(in.len, 0);
+    hear_the_end(fd);
     (void)close(fd);
     assert_int_equal(ask(f, "GET", "/api", NULL, &in), 200);
     sl_buf_fini(&in);
@@ -326,9 +334,7 @@ static void test_http_bodies_together_have_a_limit(void **state)
         say(fds[i], body, size - 100);
     }
     assert_int_equal(ask(f, "POST", QUEUES, queue_body("small"), &in), 201);
-    sl_buf_reset(&in);
-    hear(fds[0], &in, NULL); /* the oldest went */
-    assert_int_equal(in.len, 0);
+    hear_the_end(fds[0]); /* the oldest went */
     for (int i = 0; i < 4; i++) {
         (void)close(fds[i]);
     }
