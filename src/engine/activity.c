@@ -21,7 +21,7 @@ static void find(struct findings *f, const char *reason, const char *before, con
     }
 }
 
-static bool in_loop(const struct sl_engine *g, sl_node_id node)
+bool sl_node_in_loop(const struct sl_engine *g, sl_node_id node)
 {
     const struct sl_node_entry *n = g->nodes[node];
     while (!n->looped && n->parent != SL_NO_ID) {
@@ -132,7 +132,7 @@ const char *sl_activity_judge(const struct sl_engine *g, sl_node_id node, struct
     }
     find(&f, "Stopped", "", n->stop != SL_STOP_NONE ? "is stopped" : "");
     find(&f, "CohortCycle", "",
-         in_loop(g, node) ? "its cohorts form a cycle, or are nested too deep" : "");
+         sl_node_in_loop(g, node) ? "its cohorts form a cycle, or are nested too deep" : "");
     find(&f, "InvalidSpec", "", n->trouble != NULL ? n->trouble : "");
     find_flavors(g, n, &f);
     find_checks(g, n, &f);

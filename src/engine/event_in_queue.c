@@ -69,8 +69,13 @@ void sl_event_judge(struct sl_engine *g, sl_node_id node, int64_t now_ms)
 void sl_event_judge_all(struct sl_engine *g, int64_t now_ms)
 {
     for (sl_node_id node = 0; node < g->node_cap; node++) {
-        if (g->nodes[node] != NULL && g->nodes[node]->is_cluster_queue && g->nodes[node]->exists) {
+        if (g->nodes[node] == NULL || !g->nodes[node]->exists) {
+            continue;
+        }
+        if (g->nodes[node]->is_cluster_queue) {
             sl_event_judge(g, node, now_ms);
+        } else {
+            sl_touch_node(g, node); /* a Cohort says itself what is wrong with its tree */
         }
     }
 }

@@ -6,6 +6,7 @@
 #include "base/check.h"
 #include "base/mem.h"
 #include "engine/accounts.h"
+#include "engine/activity.h"
 #include "engine/conditions.h"
 #include "engine/follow.h"
 #include "engine/message.h"
@@ -174,11 +175,12 @@ struct sl_json *sl_engine_queue_status(struct sl_engine *g, enum sl_kind kind, c
         return status;
     }
     struct sl_json *status = sl_json_new_map();
-    const char *trouble = n->trouble == NULL ? "" : n->trouble;
-    sl_json_set(status, "active",
-                n->looped            ? new_active(false, "CohortCycle", trouble)
-                : n->trouble != NULL ? new_active(false, "InvalidSpec", trouble)
-                                     : new_active(true, "Ready", "Quotas are in force"));
+    sl_json_set(
+        status, "active",
+        sl_node_in_loop(g, node)
+            ? new_active(false, "CohortCycle", "Its cohorts form a cycle, or are nested too deep")
+        : n->trouble != NULL ? new_active(false, "InvalidSpec", n->trouble)
+                             : new_active(true, "Ready", "Quotas are in force"));
     add_share(g, node, status);
     return status;
 }

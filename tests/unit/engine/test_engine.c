@@ -334,6 +334,13 @@ static void test_engine_queue_borrows_from_its_cohort(void **state)
     sl_json_free(cq);
 }
 
+static void expect_active(enum sl_kind kind, const char *name, const char *reason)
+{
+    struct sl_json *status = sl_engine_queue_status(w.engine, kind, "", name);
+    assert_string_equal(sl_json_path_text(status, "active.reason", ""), reason);
+    sl_json_free(status);
+}
+
 static void test_engine_cyclic_cohorts_are_refused_and_heal(void **state)
 {
     (void)state;
@@ -352,12 +359,14 @@ static void test_engine_cyclic_cohorts_are_refused_and_heal(void **state)
     world_add_workload(&w, "x", "lq", 1, "1");
     world_settle(&w);
     world_expect(&w, "x", "QuotaReserved", "False", "Suspended");
-    struct sl_json *cq = sl_engine_queue_status(w.engine, SL_KIND_CLUSTER_QUEUE, "", "cq");
-    assert_string_equal(sl_json_path_text(cq, "active.reason", ""), "CohortCycle");
-    sl_json_free(cq);
+    expect_active(SL_KIND_CLUSTER_QUEUE, "cq", "CohortCycle");
+    expect_active(SL_KIND_COHORT, "a", "CohortCycle");
+    expect_active(SL_KIND_COHORT, "b", "CohortCycle");
     assert_int_equal(world_patch(&w, SL_KIND_COHORT, "", "a", "{\"spec\":{\"parentName\":null}}"),
                      SL_CODE_OK);
     world_settle(&w);
+    expect_active(SL_KIND_COHORT, "a", "Ready");
+    expect_active(SL_KIND_COHORT, "b", "Ready");
     world_expect(&w, "x", "Admitted", "True", "Admitted");
 }
 
