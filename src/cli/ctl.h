@@ -68,6 +68,12 @@ void sl_ctl_print(const struct sl_buf *text); /* to stdout */
 /* Every object of the kind, in all namespaces, as a List; the caller frees it. */
 enum sl_code sl_ctl_fetch_list(struct sl_ctl *c, enum sl_kind kind, struct sl_json **out,
                                struct sl_error *e);
+/* Appends the queue's pending workloads, page by page, to the list. */
+enum sl_code sl_ctl_fetch_pending(struct sl_ctl *c, const char *queue, struct sl_json *items,
+                                  struct sl_error *e);
+/* Puts the reasons as they are now into the workloads that these queues list. */
+enum sl_code sl_ctl_freshen(struct sl_ctl *c, struct sl_json *workloads,
+                            const struct sl_json *cluster_queues, struct sl_error *e);
 /* How wide the terminal is; a default when there is none. */
 unsigned sl_ctl_width(void);
 #endif

@@ -6,8 +6,7 @@
 #include "cli/waiting.h"
 #include <string.h>
 
-#define PENDING_PAGE 1000 /* what is asked for at a time */
-#define EVENTS_MAX 20     /* Jobs of which the events are asked */
+#define EVENTS_MAX 20 /* Jobs of which the events are asked */
 
 /* Lists that are shown one after the other: each a PendingWorkloadsSummary with a title. */
 struct answer {
@@ -117,34 +116,10 @@ static void add_list(struct answer *a, const char *queue, const char *title, str
     sl_json_append(a->summaries, summary);
 }
 
-/* All pages of a queue's list. */
-static enum sl_code fetch_queue(struct answer *a, const char *queue, struct sl_json *items,
-                                struct sl_error *e)
-{
-    enum sl_code code = SL_CODE_OK;
-    size_t got = PENDING_PAGE;
-    for (size_t offset = 0; code == SL_CODE_OK && got == PENDING_PAGE; offset += got) {
-        struct sl_buf path = {0};
-        struct sl_json *page = NULL;
-        sl_buf_text(&path, "/apis/visibility.kueue.x-k8s.io/v1beta2/clusterqueues/");
-        sl_ctl_escape(queue, &path);
-        sl_buf_print(&path, "/pendingworkloads?limit=%d&offset=%zu", PENDING_PAGE, offset);
-        code = sl_remote_get(a->c->remote, path.data, &page, e);
-        const struct sl_json *found = sl_json_get(page, "items");
-        got = sl_json_len(found);
-        for (size_t i = 0; i < got; i++) {
-            sl_json_append(items, sl_json_clone(sl_json_at(found, i)));
-        }
-        sl_json_free(page);
-        sl_buf_fini(&path);
-    }
-    return code;
-}
-
 static enum sl_code add_queue(struct answer *a, const char *queue, struct sl_error *e)
 {
     struct sl_json *items = sl_json_new_list();
-    enum sl_code code = fetch_queue(a, queue, items, e);
+    enum sl_code code = sl_ctl_fetch_pending(a->c, queue, items, e);
     sl_waiting_see(a->seen, items);
     if (code != SL_CODE_OK) {
         sl_json_free(items);

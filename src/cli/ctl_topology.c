@@ -8,8 +8,8 @@
 #include <unistd.h>
 
 static const enum sl_kind kinds[] = {SL_KIND_RESOURCE_FLAVOR, SL_KIND_TOPOLOGY, SL_KIND_NODE,
-                                     SL_KIND_WORKLOAD};
-enum { FLAVORS, TOPOLOGIES, NODES, WORKLOADS, LISTS };
+                                     SL_KIND_WORKLOAD, SL_KIND_CLUSTER_QUEUE};
+enum { FLAVORS, TOPOLOGIES, NODES, WORKLOADS, QUEUES, LISTS };
 
 static const struct sl_json *find(const struct sl_json *items, const char *name)
 {
@@ -42,6 +42,7 @@ static int draw_all(const struct sl_ctl *c, struct sl_json *const lists[LISTS])
     const struct sl_json *flavors = sl_json_get(lists[FLAVORS], "items");
     const char *only = c->arguments.count > 0 ? c->arguments.items[0] : NULL;
     unsigned drawn = 0;
+    bool missing = false;
     for (size_t i = 0; i < sl_json_len(flavors); i++) {
         const struct sl_json *flavor = sl_json_at(flavors, i);
         const char *name = sl_json_path_text(flavor, "spec.topologyName", "");
@@ -54,24 +55,27 @@ static int draw_all(const struct sl_ctl *c, struct sl_json *const lists[LISTS])
         if (topology != NULL) {
             draw(c, lists, flavor, topology);
         } else if (name[0] == '\0') {
-            printf("ResourceFlavor \"%s\" has no topologyName\n", sl_object_name(flavor));
+            missing = true;
+            fprintf(stderr, "sluicectl: ResourceFlavor \"%s\" has no topologyName\n",
+                    sl_object_name(flavor));
         } else {
-            printf("ResourceFlavor \"%s\": there is no Topology \"%s\"\n", sl_object_name(flavor),
-                   name);
+            missing = true;
+            fprintf(stderr, "sluicectl: ResourceFlavor \"%s\": Topology \"%s\" does not exist\n",
+                    sl_object_name(flavor), name);
         }
     }
     if (drawn == 0 && only != NULL) {
-        fprintf(stderr, "sluicectl: there is no ResourceFlavor \"%s\"\n", only);
-        return 1;
+        fprintf(stderr, "sluicectl: ResourceFlavor \"%s\" does not exist\n", only);
+    } else if (drawn == 0) {
+        fprintf(stderr, "sluicectl: no ResourceFlavor has a topology\n");
     }
-    if (drawn == 0) {
-        printf("no ResourceFlavor has a topology\n");
+    if (only == NULL) { /* whoever waits may come to stand in any of them */
+        struct sl_buf text = {0};
+        sl_picture_draw_waiting(sl_json_get(lists[WORKLOADS], "items"), sl_ctl_width(), &text);
+        sl_ctl_print(&text);
+        sl_buf_fini(&text);
     }
-    struct sl_buf text = {0};
-    sl_picture_draw_waiting(sl_json_get(lists[WORKLOADS], "items"), sl_ctl_width(), &text);
-    sl_ctl_print(&text);
-    sl_buf_fini(&text);
-    return 0;
+    return drawn == 0 || missing ? 1 : 0;
 }
 
 int sl_ctl_topology(struct sl_ctl *c)
@@ -84,6 +88,10 @@ int sl_ctl_topology(struct sl_ctl *c)
     }
     for (int i = 0; i < LISTS && code == SL_CODE_OK; i++) {
         code = sl_ctl_fetch_list(c, kinds[i], &lists[i], &e);
+    }
+    if (code == SL_CODE_OK) {
+        code = sl_ctl_freshen(c, sl_json_get(lists[WORKLOADS], "items"),
+                              sl_json_get(lists[QUEUES], "items"), &e);
     }
     int result = code == SL_CODE_OK ? draw_all(c, lists) : sl_ctl_failed("topology", &e);
     for (int i = 0; i < LISTS; i++) {

@@ -180,8 +180,20 @@ static bool uses(const struct sl_json *pod_set, const char *flavor)
     return false;
 }
 
+/* Does any pod set of it stand in a topology, whichever that is? */
+static bool stands(const struct sl_json *workload)
+{
+    const struct sl_json *sets = sl_json_path(workload, "status.admission.podSetAssignments");
+    for (size_t i = 0; i < sl_json_len(sets); i++) {
+        if (sl_json_has(sl_json_at(sets, i), "topologyAssignment")) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static void fill_workload(struct sl_picture *p, const struct sl_map *cells,
-                          const struct sl_json *workload)
+                          const struct sl_json *workload, size_t number)
 {
     const struct sl_json *sets = sl_json_path(workload, "status.admission.podSetAssignments");
     struct sl_picture_workload *w = &p->workloads[p->workload_count];
@@ -194,8 +206,7 @@ static void fill_workload(struct sl_picture *p, const struct sl_map *cells,
         }
     }
     if (w->pods > 0) {
-        bool own = p->workload_count < sizeof marks - 1;
-        w->mark = own ? marks[p->workload_count] : MARK_OTHERS;
+        w->mark = number < sizeof marks - 1 ? marks[number] : MARK_OTHERS;
         p->workload_count++;
     }
 }
@@ -215,10 +226,12 @@ void sl_picture_fill(struct sl_picture *p, const struct sl_picture_source *sourc
     }
     fill_cells(p, source);
     struct sl_map *cells = index_cells(p);
+    size_t number = 0; /* over all pictures, so that a workload has the same mark in each */
     for (size_t i = 0; i < count; i++) {
         const struct sl_json *workload = sl_json_at(source->workloads, i);
-        if (!sl_condition_true(workload, "Finished")) {
-            fill_workload(p, cells, workload);
+        if (!sl_condition_true(workload, "Finished") && stands(workload)) {
+            fill_workload(p, cells, workload, number);
+            number++;
         }
     }
     sl_map_free(cells);

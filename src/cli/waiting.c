@@ -22,6 +22,31 @@ void sl_waiting_see(struct sl_map *seen, const struct sl_json *items)
     }
 }
 
+void sl_waiting_freshen(struct sl_json *workloads, const struct sl_json *pending)
+{
+    struct sl_map *listed = sl_map_new();
+    for (size_t i = 0; i < sl_json_len(pending); i++) {
+        struct sl_json *item = sl_json_at(pending, i);
+        struct sl_buf key = {0};
+        key_of(sl_object_namespace(item), sl_object_name(item), &key);
+        sl_map_put(listed, key.data, (union sl_map_value){.pointer = item});
+        sl_buf_fini(&key);
+    }
+    for (size_t i = 0; i < sl_json_len(workloads); i++) {
+        struct sl_json *workload = sl_json_at(workloads, i);
+        union sl_map_value value;
+        struct sl_buf key = {0};
+        key_of(sl_object_namespace(workload), sl_object_name(workload), &key);
+        if (sl_map_get(listed, key.data, &value) && !sl_condition_true(workload, "QuotaReserved")) {
+            (void)sl_condition_set(sl_json_path_make(workload, "status"), "QuotaReserved", false,
+                                   sl_json_path_text(value.pointer, "reason", ""),
+                                   sl_json_path_text(value.pointer, "message", ""), 0, 0);
+        }
+        sl_buf_fini(&key);
+    }
+    sl_map_free(listed);
+}
+
 /* Why one is deactivated stands where it was evicted for it. */
 static const char *message_of(const struct sl_json *workload, const struct sl_json *why)
 {

@@ -11,6 +11,10 @@
 /* Notes the items of a queue's list of pending workloads as "namespace/name". */
 void sl_waiting_see(struct sl_map *seen, const struct sl_json *items);
 
+/* Sets QuotaReserved of the listed workloads, in place, to the reason and message that their queue's list has: what stands
+ * in the object is as old as the last write. */
+void sl_waiting_freshen(struct sl_json *workloads, const struct sl_json *pending);
+
 /* Workloads without quota that are not in `seen`: their LocalQueue or ClusterQueue is missing or stopped, or they are
  * deactivated. The reason and message are those of QuotaReserved. A workload that has no such condition yet is about to
  * be queued and left out. With `queues` (LocalQueues) only those whose LocalQueue names `cluster_queue` are listed;

@@ -285,12 +285,16 @@ class Topology(Hall):
         self.assertRegex(nodes, r"r03-n02  NotReady  +0  node.kubernetes.io/not-ready:NoSchedule,")
 
     def test_sluicectl_says_what_is_wrong(self):
-        cases = [(("topology", "nowhere"), 1, 'no ResourceFlavor "nowhere"'), (("topology", "a", "b"), 2, "at most one"),
+        cases = [(("topology", "nowhere"), 1, 'ResourceFlavor "nowhere" does not exist'), (("topology", "a", "b"), 2, "at most one"),
                  (("node",), 2, "node takes list"), (("node", "fail"), 2, "names of nodes"),
                  (("node", "fail", ""), 2, "is empty"), (("node", "fail", "ghost"), 1, '"ghost" not found')]
         for arguments, code, text in cases:
             done = self.daemon.sluicectl(*arguments, check=False)
             self.assertEqual((done.returncode, text in done.stderr), (code, True), done.stderr)
+        self.daemon.kubectl("apply", "--validate=strict", "-f", "-", stdin=json.dumps(flavor("flat")))
+        for arguments, text in ((("topology", "flat"), 'ResourceFlavor "flat" has no topologyName'),):
+            done = self.daemon.sluicectl(*arguments, check=False)
+            self.assertEqual((done.returncode, text in done.stderr), (1, True), done.stderr)
         self.assertIn("already ready", self.daemon.sluicectl("node", "recover", "r01-n01").stdout)
 
 

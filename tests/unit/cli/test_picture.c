@@ -75,6 +75,18 @@ static const char *drawn(struct scene *s, unsigned width)
     return s->text.data;
 }
 
+static void test_picture_has_the_same_mark_for_a_workload_in_every_flavor(void **state)
+{
+    struct scene *s = *state;
+    add_node(s, "a", "r1", "n1", "True");
+    add_workload(s, "other", "n9", "{}"); /* of another flavor */
+    struct sl_json *sets =
+        sl_json_path(sl_json_at(s->workloads, 0), "status.admission.podSetAssignments.0.flavors");
+    sl_json_set_text(sets, "cpu", "elsewhere");
+    add_workload(s, "here", "n1", "{}");
+    assert_non_null(strstr(drawn(s, 80), "  B  n/here"));
+}
+
 static void test_picture_has_a_line_for_each_rack_in_order_of_people(void **state)
 {
     struct scene *s = *state;
@@ -207,6 +219,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(test_picture_has_a_line_for_each_rack_in_order_of_people),
+        TEST(test_picture_has_the_same_mark_for_a_workload_in_every_flavor),
         TEST(test_picture_marks_failed_closed_and_shared_nodes),
         TEST(test_picture_says_who_waits_and_why),
         TEST(test_picture_of_quota_without_a_place_names_the_open_check),

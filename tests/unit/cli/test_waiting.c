@@ -116,6 +116,27 @@ static void test_waiting_for_admission_names_every_open_check(void **state)
     sl_json_free(all);
 }
 
+static void test_waiting_workloads_get_the_reason_of_their_list(void **state)
+{
+    (void)state;
+    struct sl_json *all =
+        parse("[" WAITS("a") "," WAITS("b") ",{\"metadata\":{\"namespace\":\"lab\","
+                                            "\"name\":\"c\"}}]");
+    struct sl_json *listed = parse(
+        "[{\"metadata\":{\"namespace\":\"lab\",\"name\":\"a\"},\"reason\":\"r\",\"message\":\"m\"},"
+        "{\"metadata\":{\"namespace\":\"lab\",\"name\":\"c\"},\"reason\":\"s\",\"message\":\"n\"}"
+        "]");
+    sl_waiting_freshen(all, listed);
+    const char *reasons[] = {"r", "Misconfigured", "s"};
+    for (size_t i = 0; i < 3; i++) {
+        const struct sl_json *why = sl_condition_find(sl_json_at(all, i), "QuotaReserved");
+        assert_string_equal(sl_json_path_text(why, "reason", ""), reasons[i]);
+        assert_string_equal(sl_json_path_text(why, "status", ""), "False");
+    }
+    sl_json_free(listed);
+    sl_json_free(all);
+}
+
 #define JOB(name, uid, more)                                                                       \
     "{\"metadata\":{\"namespace\":\"lab\",\"name\":\"" name "\",\"uid\":\"" uid                    \
     "\",\"labels\":{\"kueue.x-k8s.io/queue-name\":\"q\"}},\"spec\":{\"suspend\":true}" more "}"
@@ -147,6 +168,7 @@ int main(void)
         cmocka_unit_test(test_waiting_finished_holding_and_new_workloads_are_left_out),
         cmocka_unit_test(test_waiting_of_a_queue_are_those_whose_local_queue_names_it),
         cmocka_unit_test(test_waiting_for_admission_names_every_open_check),
+        cmocka_unit_test(test_waiting_workloads_get_the_reason_of_their_list),
         cmocka_unit_test(test_waiting_jobs_without_a_workload_are_found_by_their_uid),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
