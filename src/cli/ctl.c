@@ -164,7 +164,7 @@ int sl_ctl_misused(const char *format, ...)
     return 2;
 }
 
-bool sl_ctl_target(const struct sl_ctl *c, struct sl_ctl_target *out)
+bool sl_ctl_target(struct sl_ctl *c, struct sl_ctl_target *out)
 {
     if (c->arguments.count == 0) {
         sl_ctl_misused("%s which kind of object?", c->command);
@@ -178,6 +178,9 @@ bool sl_ctl_target(const struct sl_ctl *c, struct sl_ctl_target *out)
     char kind[64];
     snprintf(kind, sizeof kind, "%.*s", (int)strcspn(word, "/"), word);
     out->kind = sl_kind_find_name(kind);
+    if (out->kind == SL_KIND_COUNT) {
+        out->kind = sl_ctl_discover(c, NULL, kind);
+    }
     if (out->kind == SL_KIND_COUNT) {
         sl_ctl_misused("there is no kind \"%s\"", kind);
         return false;

@@ -61,7 +61,10 @@ struct sl_ctl_target {
     enum sl_kind kind;
     char name[254];
 };
-bool sl_ctl_target(const struct sl_ctl *c, struct sl_ctl_target *out);
+bool sl_ctl_target(struct sl_ctl *c, struct sl_ctl_target *out);
+/* A namespaced kind that the table does not have, as the server's discovery names it, by kind, plural, singular or short name;
+ * of this apiVersion, or NULL for any. SL_KIND_COUNT: it has none either, or cannot be asked. */
+enum sl_kind sl_ctl_discover(struct sl_ctl *c, const char *api_version, const char *name);
 /* The namespace to use for a kind: "" for cluster-scoped ones. */
 const char *sl_ctl_namespace(const struct sl_ctl *c, enum sl_kind kind);
 void sl_ctl_print(const struct sl_buf *text); /* to stdout */

@@ -102,15 +102,19 @@ static enum sl_code delete_object(struct sl_ctl *c, enum sl_kind kind, struct sl
 }
 
 /* Find the kind, and put the object into its namespace. */
-static enum sl_code prepare(const struct sl_ctl *c, struct sl_json *object, enum sl_kind *kind,
+static enum sl_code prepare(struct sl_ctl *c, struct sl_json *object, enum sl_kind *kind,
                             struct sl_error *e)
 {
     const char *version = sl_json_path_text(object, "apiVersion", "");
     const char *name = sl_json_path_text(object, "kind", "");
     if (sl_json_type(object) != SL_JSON_MAP || version[0] == '\0' || name[0] == '\0') {
-        return sl_error_set(e, SL_CODE_BAD_REQUEST, "it is no object with apiVersion and kind");
+        return sl_error_set(e, SL_CODE_BAD_REQUEST,
+                            "not a Kubernetes object: apiVersion or kind is missing");
     }
     *kind = sl_kind_find_object(version, name);
+    if (*kind == SL_KIND_COUNT) {
+        *kind = sl_ctl_discover(c, version, name);
+    }
     if (*kind == SL_KIND_COUNT) {
         return sl_error_set(e, SL_CODE_BAD_REQUEST, "there is no kind \"%s\" in version \"%s\"",
                             name, version);

@@ -67,6 +67,15 @@ class Adapters(Scene):
         self.assertEqual(condition(self.finished("b"), "Finished")["message"], "done")
         self.suspended(path, False)  # the first has its turn again
 
+    def test_sluicectl_knows_the_kinds_that_the_server_serves(self):
+        self.queue("5")
+        self.create({**jobset("made", 1), "apiVersion": "jobset.x-k8s.io/v1alpha2", "kind": "JobSet"})
+        self.admitted("made")
+        for name in ("jobset", "jobsets", "JobSet"):
+            self.assertIn("made", self.daemon.sluicectl("get", name).stdout)
+        done = self.daemon.sluicectl("get", "nosuchkind", check=False)
+        self.assertEqual((done.returncode, 'there is no kind "nosuchkind"' in done.stderr), (2, True))
+
     def test_kinds_outlive_a_restart(self):
         self.queue("5")
         self.put(JOBSETS, jobset("a", 1))
