@@ -33,9 +33,10 @@ static void warn_of_queue(struct sl_ctl *c)
     struct sl_error e = {0};
     sl_ctl_path(SL_KIND_LOCAL_QUEUE, c->ns, c->queue, &path);
     if (sl_remote_get(c->remote, path.data, &queue, &e) == SL_CODE_NOT_FOUND) {
-        fprintf(stderr,
-                "warning: there is no LocalQueue %s in namespace %s; nothing starts before\n",
-                c->queue, c->ns);
+        fprintf(
+            stderr,
+            "warning: LocalQueue %s does not exist in namespace %s; the job waits until it does\n",
+            c->queue, c->ns);
     }
     sl_json_free(queue);
     sl_buf_fini(&path);

@@ -151,7 +151,7 @@ static enum sl_code check_cluster(const struct sl_daemon_options *o, struct sl_e
 {
     if (o->kubeconfig == NULL && getenv("KUBERNETES_SERVICE_HOST") == NULL) {
         return sl_error_set(e, SL_CODE_BAD_REQUEST,
-                            "this is no pod of a cluster: say --kubeconfig FILE or --standalone");
+                            "not running in a pod: give --kubeconfig FILE or --standalone");
     }
     if (o->context != NULL && o->kubeconfig == NULL) {
         return sl_error_set(e, SL_CODE_BAD_REQUEST, "--context: only with --kubeconfig");

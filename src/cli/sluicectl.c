@@ -45,7 +45,7 @@ int main(int argc, char *argv[])
         return sl_ctl_misused("there is no command \"%s\"", ctl.command);
     }
     if (ctl.output >= SL_OUTPUT_JSON && !command->prints_objects) {
-        return sl_ctl_misused("--output: %s prints nothing as JSON or YAML", command->name);
+        return sl_ctl_misused("%s does not support --output json or yaml", command->name);
     }
     ctl.remote = sl_remote_open(ctl.server);
     int code = command->run(&ctl);

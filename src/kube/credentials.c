@@ -278,7 +278,7 @@ enum sl_code sl_credentials_from_account(const char *dir, const char *host, cons
 {
     if (host == NULL || host[0] == '\0' || port == NULL || port[0] == '\0') {
         return sl_error_set(e, SL_CODE_BAD_REQUEST,
-                            "this is no pod of a cluster: KUBERNETES_SERVICE_HOST and "
+                            "not running in a pod: KUBERNETES_SERVICE_HOST and "
                             "KUBERNETES_SERVICE_PORT are not set");
     }
     struct sl_credentials *c = sl_mem_new(1, sizeof *c);

@@ -78,7 +78,7 @@ spec:
         for command in (("topology",), ("node", "list"), ("version",), ("watch", "lq"), ("describe", "cq", "team")):
             done = self.ctl(*command, "-o", "json", check=False)
             self.assertEqual(done.returncode, 2, command)
-            self.assertIn(f"--output: {command[0]} prints nothing as JSON or YAML", done.stderr)
+            self.assertIn(f"{command[0]} does not support --output json or yaml", done.stderr)
 
     def test_watch_has_a_heading_above_what_there_is(self):
         watch = subprocess.Popen([BUILD / "sluicectl", "--server", self.daemon.url, "watch", "lq", "main"],
@@ -96,7 +96,7 @@ spec:
 
     def test_pending_tells_of_workloads_that_no_queue_lists(self):
         done = self.ctl("submit", "--queue", "nosuch", "--name", "astray", "--cpu", "1")
-        self.assertIn("warning: there is no LocalQueue nosuch in namespace default", done.stderr)
+        self.assertIn("warning: LocalQueue nosuch does not exist in namespace default", done.stderr)
         out = eventually(lambda: (lambda text: "astray" in text and text)(self.ctl("pending").stdout), what="the stray")
         self.assertRegex(out, r"(?s)in no ClusterQueue: 1 pending.*default/job-astray-\S+ +Misconfigured: LocalQueue nosuch does not exist in namespace default")
         self.ctl("delete", "job", "astray")

@@ -512,7 +512,7 @@ static void test_credentials_account_outside_a_pod_is_refused(void **state)
     struct sl_error e;
     (void)state;
     assert_int_equal(from_account(NULL, &c, &e), SL_CODE_BAD_REQUEST);
-    assert_non_null(strstr(e.text, "this is no pod of a cluster"));
+    assert_non_null(strstr(e.text, "not running in a pod"));
     assert_int_equal(from_account("h", &c, &e), SL_CODE_BAD_REQUEST);
     assert_non_null(strstr(e.text, "ca.crt: No such file"));
 }
