@@ -62,6 +62,9 @@ enum sl_kind sl_ctl_discover(struct sl_ctl *c, const char *api_version, const ch
     struct sl_json *groups = NULL;
     struct sl_error e = {0};
     enum sl_kind kind = SL_KIND_COUNT;
+    if (c->remote == NULL) {
+        return kind;
+    }
     if (api_version != NULL) {
         return strchr(api_version, '/') == NULL ? kind : look_into(c, api_version, &w);
     }

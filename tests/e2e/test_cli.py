@@ -98,7 +98,7 @@ spec:
         done = self.ctl("submit", "--queue", "nosuch", "--name", "astray", "--cpu", "1")
         self.assertIn("warning: LocalQueue nosuch does not exist in namespace default", done.stderr)
         out = eventually(lambda: (lambda text: "astray" in text and text)(self.ctl("pending").stdout), what="the stray")
-        self.assertRegex(out, r"(?s)in no ClusterQueue: 1 pending.*default/job-astray-\S+ +Misconfigured: LocalQueue nosuch does not exist in namespace default")
+        self.assertRegex(out, r"(?s)in no ClusterQueue: 1 pending.*default/job-astray-\S+ +Misconfigured: LocalQueue nosuch doesn't exist")
         self.ctl("delete", "job", "astray")
 
     def test_pending_prints_one_document_whatever_waits(self):
@@ -165,12 +165,12 @@ spec:
         self.ctl("delete", "node", "n1")
 
     def test_a_local_queue_says_which_cluster_queue_it_misses(self):
-        for name, spec, says in [("lost", {"clusterQueue": "nosuch"}, "ClusterQueue nosuch does not exist"),
+        for name, spec, says in [("lost", {"clusterQueue": "nosuch"}, "ClusterQueue nosuch doesn't exist"),
                                  ("blank", {}, "names no ClusterQueue")]:
             queue = {"apiVersion": "kueue.x-k8s.io/v1beta2", "kind": "LocalQueue", "metadata": {"name": name}, "spec": spec}
             self.ctl("apply", "-f", "-", stdin=json.dumps(queue))
             self.ctl("submit", "--queue", name, "--name", f"in-{name}")
-            eventually(lambda: says in self.ctl("describe", "lq", name).stdout, what=f"LocalQueue {name}: {says}")
+            eventually(lambda: "ClusterQueueDoesNotExist" in self.ctl("describe", "lq", name).stdout, what=f"LocalQueue {name}")
             eventually(lambda: says in self.ctl("pending").stdout, what=f"pending: {says}")
             self.ctl("delete", "job", f"in-{name}")
             self.ctl("delete", "lq", name)

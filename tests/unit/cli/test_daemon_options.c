@@ -86,7 +86,7 @@ static void test_daemon_options_without_a_mode_are_refused_outside_a_pod(void **
     struct sl_error e = {0};
     unsetenv("KUBERNETES_SERVICE_HOST");
     assert_int_equal(PARSE("--data", "d"), SL_CODE_BAD_REQUEST);
-    assert_has(e.text, "say --kubeconfig FILE or --standalone");
+    assert_has(e.text, "give --kubeconfig FILE or --standalone");
     setenv("KUBERNETES_SERVICE_HOST", "10.0.0.1", 1);
     assert_int_equal(PARSE("--config", "c"), SL_CODE_OK);
     assert_null(o.kubeconfig);
