@@ -102,7 +102,9 @@ static bool assign_want(uint32_t first, uint32_t i)
     return false;
 }
 
-/* Where one resource has no place the group gets nothing, and only that is said. */
+/* Where one resource has no place the group gets nothing, and only that is said. Under
+ * PreemptionOverBorrowing a flavor of which one resource fits by borrowing counts as fitting even if
+ * another needs victims: as in Kueue it waits then, and nobody is preempted. */
 /*@ requires ready: SearchReady && Sound; terminates \true; exits \false;
     assigns SCANNED, SL_SETTLED, settled_groups;
     ensures ready: SearchReady && WantsInRange;
@@ -112,6 +114,7 @@ static bool assign_group(void)
 {
     struct sl_notes_mark before = sl_flavors_mark_notes();
     uint32_t first = sl_assignment.choice_count;
+    bool at_once = true;
     settled_groups = 0;
     sl_flavors_begin_reason();
     /*@
@@ -119,21 +122,23 @@ static bool assign_group(void)
       loop invariant back: TakenBack{Pre, Here};
       loop invariant more: sl_assignment.detail_count >= before.details &&
         sl_assignment.choice_count >= first;
-      loop assigns i, SCANNED, settled_groups;
+      loop assigns i, at_once, SCANNED, settled_groups;
       loop variant sl_want.count - i;
     */
     for (uint32_t i = 0; i < sl_want.count; i++) {
         struct sl_notes_mark here = sl_flavors_mark_notes();
+        uint32_t settled = settled_groups;
         bool placed = assign_want(first, i);
         //@ assert kept: PastKept{Pre, Here};
         //@ assert back: TakenBack{Pre, Here};
+        at_once = at_once && (settled_groups == settled || sl_scan.fit == SL_FIT_AT_ONCE);
         if (!placed) {
             sl_assignment.choice_count = first;
             sl_flavors_drop_notes(before, here);
             return false;
         }
     }
-    sl_flavors_settle(first);
+    sl_flavors_settle(first, at_once);
     return true;
 }
 

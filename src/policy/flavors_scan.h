@@ -110,10 +110,11 @@ void sl_flavors_gather(uint32_t index);
     ensures sound: AssignmentSound && ChoicesSound &&
       sl_assignment.choice_count >= \old(sl_assignment.choice_count); */
 void sl_flavors_choose(uint32_t first, uint32_t group);
-/* The choices from there on count: for the modes, and as used from now on. */
+/* The choices from there on count: as used from now on, and for the modes, unless all flavors that
+ * were found will do `at_once`. */
 /*@ requires sound: AssignmentSound && ChoicesSound && WantSound && WantsInRange;
     terminates \true; exits \false; assigns SL_SETTLED; ensures range: WantsInRange; */
-void sl_flavors_settle(uint32_t first);
+void sl_flavors_settle(uint32_t first, bool at_once);
 
 /* --- flavors_topology.c: may the pod set be given the flavor, as far as topology goes? */
 struct sl_mismatch {

@@ -276,7 +276,7 @@ void sl_flavors_choose(uint32_t first, uint32_t group)
     }
 }
 
-void sl_flavors_settle(uint32_t first)
+void sl_flavors_settle(uint32_t first, bool at_once)
 {
     /*@ loop assigns k, SL_MODES; loop variant sl_want.set_count - k; */
     for (uint32_t k = 0; k < sl_want.set_count; k++) {
@@ -291,7 +291,7 @@ void sl_flavors_settle(uint32_t first)
         struct sl_choice choice = sl_assignment.choices[i];
         int64_t assumed = sl_flavors_assumed[choice.cell] + choice.amount;
         sl_flavors_assumed[choice.cell] = assumed <= SL_AMOUNT_MAX ? assumed : SL_AMOUNT_MAX + 1;
-        if (choice.mode < sl_assignment.modes[choice.pod_set]) {
+        if (!at_once && choice.mode < sl_assignment.modes[choice.pod_set]) {
             sl_assignment.modes[choice.pod_set] = choice.mode;
         }
         if (choice.borrow_height > sl_assignment.borrow_height) {
