@@ -189,7 +189,7 @@ void sl_usage_sample_begin(sl_account_id account, int64_t now_ms)
     int64_t since_ms = sampled_at_ms[account] != 0 && now_ms > sampled_at_ms[account]
                            ? now_ms - sampled_at_ms[account]
                            : 0;
-    sample.left = sl_half_life_left(since_ms, half_life_ms);
+    sample.left = since_ms == 0 ? SL_FRACTION_ONE : sl_half_life_left(since_ms, half_life_ms);
     if (sampled_at_ms[account] < now_ms) {
         sampled_at_ms[account] = now_ms;
     }
@@ -255,8 +255,8 @@ static uint32_t new_penalty(void)
 void sl_usage_charge(sl_workload_id id, sl_account_id account, sl_resource_id resource,
                      int64_t amount)
 {
-    if (id >= SL_WORKLOADS_MAX || account >= SL_ACCOUNTS_MAX) {
-        return;
+    if (id >= SL_WORKLOADS_MAX || account >= SL_ACCOUNTS_MAX || half_life_ms == 0) {
+        return; /* without a half-life no sample will ever hold anything that it stands for */
     }
     uint64_t part = SL_FRACTION_ONE - sl_half_life_left(sampling_ms, half_life_ms);
     struct sl_usage_amount penalty = sl_usage_part(amount_of(resource, amount), part);

@@ -97,8 +97,12 @@ static void test_usage_without_half_life_forgets_the_past(void **state)
     (void)state;
     sl_usage_restore(0, CPU, (struct sl_usage_amount){5000, 0}, START_MS);
     sl_usage_configure(0, 1000);
+    sample(0, START_MS, 8000); /* no time has gone by */
+    assert_int_equal(sl_usage_consumed(0, CPU).milli, 5000);
     sample(0, START_MS + 1, 8000);
     assert_int_equal(sl_usage_consumed(0, CPU).milli, 0);
+    sl_usage_charge(5, 0, CPU, 10000);
+    assert_int_equal(sl_usage_pending(0, CPU).milli, 0);
 }
 
 static void test_usage_penalty_counts_until_dropped_or_settled(void **state)
