@@ -8,12 +8,12 @@ $(BUILD)/tests/conformance/%.o: tests/conformance/%.c
 	@echo "  CC    $<"
 	@$(CC) $(ALL_CFLAGS) -c $< -o $@
 # What flavor assignment asks of preemption is recorded in its cases, outcomes of a cycle are counted, and nobody
-# watches nodes there: the linker sends these calls to the runner.
+# watches nodes or sums up usage there: the linker sends these calls to the runner.
 NODE_HEALTH := node pod settle
 $(BUILD)/sluice-conformance: $(CONFORMANCE_OBJECTS) $(call archives,$(CONFORMANCE_ROOMS))
 	@echo "  LINK  $@"
 	@$(CC) $(CFLAGS) $(CONFORMANCE_OBJECTS) -Wl,--start-group $(filter %.a,$^) -Wl,--end-group \
-	    -Wl,--wrap=sl_preemption_prospect -Wl,--wrap=sl_cycle_next \
+	    -Wl,--wrap=sl_preemption_prospect -Wl,--wrap=sl_cycle_next -Wl,--wrap=sl_accounts_sample \
 	    $(NODE_HEALTH:%=-Wl,--wrap=sl_node_health_%) $(LIBS) -o $@
 
 .PHONY: conformance

@@ -124,6 +124,16 @@ static void count(struct sl_json *map, const char *key)
     sl_json_set_int(map, key, sl_json_int(sl_json_get(map, key), 0) + 1);
 }
 
+/* Kueue gives what victims of the same cycle still hold to somebody else, and the kernel does not.
+ * Whoever looks for the cause of a difference wants to know. */
+static void note_refusal(void)
+{
+    enum sl_status status = sl_cycle_outcome.status;
+    if (counted != NULL && (status == SL_REFUSED_QUOTA || status == SL_REFUSED_ROOM)) {
+        puts("# note: the kernel refused somebody what is not free yet");
+    }
+}
+
 bool __wrap_sl_cycle_next(void)
 {
     static const char *const results[] = {[SL_RECOMPUTED_NOT] = "",
@@ -133,6 +143,7 @@ bool __wrap_sl_cycle_next(void)
     if (!__real_sl_cycle_next()) {
         return false;
     }
+    note_refusal();
     if (counted != NULL && sl_cycle_outcome.cluster_queue != SL_NO_ID) {
         const char *queue = counted->g->nodes[sl_cycle_outcome.cluster_queue]->name;
         if (sl_cycle_outcome.skipped_preemption) {
@@ -171,6 +182,16 @@ void __wrap_sl_node_health_pod(struct sl_engine *g, const struct sl_json *pod, b
 }
 
 void __wrap_sl_node_health_settle(struct sl_engine *g, int64_t now_ms)
+{
+    (void)g, (void)now_ms;
+}
+
+/* --- nobody sums up what LocalQueues use ------------------------------------------------------ */
+
+/* That is another controller's, too: usage is what the case begins with and what penalties add to it. */
+void __wrap_sl_accounts_sample(struct sl_engine *g, int64_t now_ms);
+
+void __wrap_sl_accounts_sample(struct sl_engine *g, int64_t now_ms)
 {
     (void)g, (void)now_ms;
 }
