@@ -4,6 +4,7 @@
 /* Drives: the journal's writer and reader, sl_change_unpack and sl_image_put.
  * Oracle: what was noted is read back, record by record; after damage to one byte, or a cut, the records before it
  * are read as they were and none that was not written; a journal that is continued after a cut keeps what was good.
+ * Whatever stands where the newest file should, the journal is gone on with, in it or without it.
  * Any bytes at all can be read as a file, as a change, and as a part of an image.
  * Input: a byte for what is done, two for where; then payloads, each a length and its bytes. */
 #include <fcntl.h>
@@ -29,9 +30,19 @@ static struct {
 } records[RECORDS_MAX];
 static size_t record_count;
 
+static void remove_files(void)
+{
+    static const char *const names[] = {"journal-1.log", "journal-2.log", "journal-1.log.aside"};
+    char file[sizeof path];
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        (void)snprintf(file, sizeof file, "%s/%s", directory, names[i]);
+        (void)unlink(file);
+    }
+}
+
 static void remove_directory(void)
 {
-    (void)unlink(path);
+    remove_files();
     (void)rmdir(directory);
 }
 
@@ -45,7 +56,7 @@ static void make_directory(void)
         (void)atexit(remove_directory);
         made = true;
     }
-    (void)unlink(path);
+    remove_files();
 }
 
 static void write_journal(struct producer *p)
@@ -91,6 +102,16 @@ static size_t read_journal(enum sl_journal_end *end)
     return count;
 }
 
+static void check_goes_on(void)
+{
+    struct sl_journal *j = NULL;
+    struct sl_error e = {0};
+    CHECK(sl_journal_open(directory, &j, &e) == SL_CODE_OK);
+    (void)sl_journal_append(j, SL_JOURNAL_START, 5, NULL);
+    CHECK(sl_journal_flush(j) && sl_journal_lost(j) == 0);
+    sl_journal_close(j);
+}
+
 /* Flip bits of a byte; behind what place in the file. */
 static size_t damage(size_t where, uint8_t bits)
 {
@@ -124,6 +145,7 @@ static void check_damaged(size_t where, uint8_t bits)
     if (at >= SL_JOURNAL_HEADER_SIZE) {
         CHECK(count == whole_before(at) && end != SL_JOURNAL_END);
     }
+    check_goes_on();
 }
 
 static void check_cut(size_t where)
@@ -160,6 +182,7 @@ static void read_anything(const struct producer *p)
         CHECK(sl_journal_reader_offset(r) <= p->left);
         sl_journal_reader_close(r);
     }
+    check_goes_on();
 }
 
 static void unpack_anything(const struct producer *p)

@@ -8,8 +8,8 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "engine/journal_files.h"
 #include "engine/pack.h"
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -38,70 +38,11 @@ struct sl_journal {
     struct sl_buf pending;
     uint64_t pending_count;
     uint64_t lost;
-    bool in_image, image_failed;
+    bool in_image, image_failed, in_new_file;
     struct target before; /* the image, and its number */
     uint64_t sequence_before;
     int64_t image_not_before_ms;
 };
-
-static void path_of(const struct sl_journal *j, uint64_t number, struct sl_buf *out)
-{
-    sl_buf_reset(out);
-    sl_buf_print(out, "%s/journal-%" PRIu64 ".log", j->dir, number);
-}
-
-static bool parse_name(const char *name, uint64_t *number)
-{
-    char *end;
-    if (strncmp(name, "journal-", 8) != 0 || name[8] < '0' || name[8] > '9') {
-        return false;
-    }
-    errno = 0;
-    unsigned long long n = strtoull(name + 8, &end, 10);
-    if (errno != 0 || strcmp(end, ".log") != 0) {
-        return false;
-    }
-    *number = n;
-    return true;
-}
-
-/* The highest number in the directory (0 = no journal yet); files older than the newest KEEP are
- * removed. */
-static enum sl_code find_newest(struct sl_journal *j, uint64_t *newest, struct sl_error *e)
-{
-    DIR *dir = opendir(j->dir);
-    if (dir == NULL) {
-        return sl_error_set(e, SL_CODE_INTERNAL, "cannot read the journal directory %s: %s", j->dir,
-                            strerror(errno));
-    }
-    uint64_t number;
-    *newest = 0;
-    for (struct dirent *entry = readdir(dir); entry != NULL; entry = readdir(dir)) {
-        if (parse_name(entry->d_name, &number) && number > *newest) {
-            *newest = number;
-        }
-    }
-    closedir(dir);
-    return SL_CODE_OK;
-}
-
-static void remove_old(struct sl_journal *j)
-{
-    DIR *dir = opendir(j->dir);
-    if (dir == NULL) {
-        return;
-    }
-    struct sl_buf path = {0};
-    uint64_t number;
-    for (struct dirent *entry = readdir(dir); entry != NULL; entry = readdir(dir)) {
-        if (parse_name(entry->d_name, &number) && number + SL_JOURNAL_KEEP <= j->file.number) {
-            path_of(j, number, &path);
-            (void)unlink(path.data); /* tried again at the next rotation */
-        }
-    }
-    sl_buf_fini(&path);
-    closedir(dir);
-}
 
 static bool write_all(int fd, const char *data, size_t len)
 {
@@ -139,9 +80,10 @@ static enum sl_code open_file(struct sl_journal *j, uint64_t number, struct sl_e
     struct sl_buf path = {0};
     struct target old = j->file;
     enum sl_code code = SL_CODE_OK;
-    path_of(j, number, &path);
+    sl_journal_path(j->dir, number, &path);
     j->file = (struct target){.number = number, .size = SL_JOURNAL_HEADER_SIZE};
-    j->file.fd = open(path.data, O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0640);
+    j->file.fd =
+        open(path.data, O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0600);
     if (j->file.fd < 0 || !write_header(j)) {
         code = sl_error_set(e, SL_CODE_INTERNAL, "cannot write %s: %s", path.data, strerror(errno));
         if (j->file.fd >= 0) {
@@ -162,7 +104,7 @@ static enum sl_code begin_file(struct sl_journal *j, uint64_t number, struct sl_
         if (old >= 0) {
             close(old);
         }
-        remove_old(j);
+        sl_journal_remove_old(j->dir, j->file.number);
     }
     return code;
 }
@@ -192,69 +134,141 @@ static enum sl_code scan_file(struct sl_journal *j, const char *path, bool *dama
     return SL_CODE_OK;
 }
 
-/* Take up file `number` where its good part ends. */
-static enum sl_code continue_file(struct sl_journal *j, uint64_t number, struct sl_error *e)
+/* Not the file's own fault, and another one would fare no better. */
+static bool is_of_the_system(int why)
+{
+    return why == EMFILE || why == ENFILE || why == ENOMEM || why == ENOSPC || why == EDQUOT ||
+           why == EROFS;
+}
+
+/* Whatever has a journal's name: nothing is waited for, and no link is followed. */
+static enum sl_code open_found(struct sl_journal *j, const char *path, struct stat *st, bool *bad,
+                               struct sl_error *e)
+{
+    j->file.fd = open(path, O_RDWR | O_APPEND | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    int why = errno;
+    *bad = j->file.fd >= 0 || !is_of_the_system(why);
+    if (j->file.fd < 0) {
+        return sl_error_set(e, SL_CODE_INTERNAL, "cannot open %s: %s", path, strerror(why));
+    }
+    if (fstat(j->file.fd, st) != 0 || !S_ISREG(st->st_mode)) {
+        return sl_error_set(e, SL_CODE_INTERNAL, "%s is no file", path);
+    }
+    (void)fchmod(j->file.fd, 0600); /* older versions let others read it */
+    return SL_CODE_OK;
+}
+
+static void drop_file(struct sl_journal *j)
+{
+    if (j->file.fd >= 0) {
+        close(j->file.fd);
+    }
+    j->file.fd = -1;
+}
+
+/* Behind the good part of file `number`, in it or in the next one. */
+static enum sl_code go_on_behind(struct sl_journal *j, const char *path, size_t bad, bool damaged,
+                                 bool older, struct sl_error *e)
+{
+    if (bad > 0 || damaged) {
+        sl_log(SL_LOG_WARN,
+               damaged ? "journal damaged, a new file is begun" : "journal tail torn, cut off",
+               "file", path, "offset", sl_log_number((long long)j->file.size), "bytes",
+               sl_log_number((long long)bad), NULL);
+    }
+    if (damaged) {
+        j->sequence +=
+            bad / SL_JOURNAL_FRAME_SIZE; /* no number of a lost record is given out again */
+    }
+    if (damaged || older || j->file.size < SL_JOURNAL_HEADER_SIZE) {
+        return begin_file(j, damaged || older ? j->file.number + 1 : j->file.number, e);
+    }
+    return ftruncate(j->file.fd, (off_t)j->file.size) == 0
+               ? SL_CODE_OK
+               : sl_error_set(e, SL_CODE_INTERNAL, "cannot write %s: %s", path, strerror(errno));
+}
+
+/* Take up file `number` where its good part ends. *bad: that file cannot be gone on with, by nobody. */
+static enum sl_code continue_file(struct sl_journal *j, uint64_t number, bool *bad,
+                                  struct sl_error *e)
 {
     struct sl_buf path = {0};
-    struct stat st;
+    struct stat st = {0};
     bool damaged = false;
     bool older = false;
-    path_of(j, number, &path);
-    j->file.number = number;
-    enum sl_code code = scan_file(j, path.data, &damaged, &older, e);
-    if (code == SL_CODE_OK && stat(path.data, &st) != 0) {
-        code = sl_error_set(e, SL_CODE_INTERNAL, "cannot read %s: %s", path.data, strerror(errno));
-    }
+    sl_journal_path(j->dir, number, &path);
+    j->file = (struct target){.fd = -1, .number = number};
+    enum sl_code code = open_found(j, path.data, &st, bad, e);
+    code = code == SL_CODE_OK ? scan_file(j, path.data, &damaged, &older, e) : code;
     if (code == SL_CODE_OK) {
-        size_t bad = (size_t)st.st_size - j->file.size;
-        if (bad > 0 || damaged) {
-            sl_log(SL_LOG_WARN,
-                   damaged ? "journal damaged, a new file is begun" : "journal tail torn, cut off",
-                   "file", path.data, "offset", sl_log_number((long long)j->file.size), "bytes",
-                   sl_log_number((long long)bad), NULL);
-        }
-        if (damaged) {
-            j->sequence +=
-                bad / SL_JOURNAL_FRAME_SIZE; /* no number of a lost record is given out again */
-        }
-        if (damaged || older || j->file.size < SL_JOURNAL_HEADER_SIZE) {
-            code = begin_file(j, damaged || older ? number + 1 : number, e);
-        } else {
-            j->file.fd = open(path.data, O_WRONLY | O_APPEND | O_CLOEXEC);
-            if (j->file.fd < 0 || ftruncate(j->file.fd, (off_t)j->file.size) != 0) {
-                code = sl_error_set(e, SL_CODE_INTERNAL, "cannot write %s: %s", path.data,
-                                    strerror(errno));
-            }
-        }
+        *bad = false;
+        code = go_on_behind(j, path.data, (size_t)st.st_size - j->file.size, damaged, older, e);
+    } else {
+        j->sequence += (size_t)st.st_size / SL_JOURNAL_FRAME_SIZE;
+    }
+    if (code != SL_CODE_OK) {
+        drop_file(j);
     }
     sl_buf_fini(&path);
     return code;
 }
 
+/* On with the newest file that one can go on with, the others set aside; or with a new one. */
+static enum sl_code find_file(struct sl_journal *j, struct sl_error *e)
+{
+    uint64_t newest = 0;
+    uint64_t lost = 0; /* sequence numbers */
+    enum sl_code code = sl_journal_newest(j->dir, &newest, e);
+    while (code == SL_CODE_OK) {
+        bool bad = false;
+        bool aside = false;
+        j->sequence = 0;
+        code = newest == 0 ? begin_file(j, 1, e) : continue_file(j, newest, &bad, e);
+        if (code == SL_CODE_OK || !bad) {
+            break;
+        }
+        lost += j->sequence;
+        aside = sl_journal_set_aside(j->dir, newest, e->text);
+        code = aside ? sl_journal_newest(j->dir, &newest, e) : begin_file(j, newest + 1, e);
+        if (!aside) {
+            break;
+        }
+    }
+    j->sequence += lost;
+    return code;
+}
+
+static enum sl_code make_dir(const char *dir, struct sl_error *e)
+{
+    struct stat st;
+    if (mkdir(dir, 0700) == 0 || (errno == EEXIST && stat(dir, &st) == 0 && S_ISDIR(st.st_mode))) {
+        return SL_CODE_OK;
+    }
+    int why = errno == EEXIST ? ENOTDIR : errno;
+    return sl_error_set(e, why == ENOTDIR || why == ENOENT ? SL_CODE_BAD_REQUEST : SL_CODE_INTERNAL,
+                        "cannot make the journal directory %s: %s", dir, strerror(why));
+}
+
 enum sl_code sl_journal_open(const char *dir, struct sl_journal **out, struct sl_error *e)
 {
     SL_PRE(out != NULL);
+    struct sl_error why = {0};
     struct sl_journal *j = sl_mem_new(1, sizeof *j);
     j->file.fd = -1;
     j->limit = SL_JOURNAL_FILE_MAX;
     enum sl_code code = SL_CODE_OK;
     if (dir != NULL) {
-        uint64_t newest = 0;
         j->dir = sl_mem_text(dir);
-        if (mkdir(dir, 0750) != 0 && errno != EEXIST) {
-            code = sl_error_set(e, SL_CODE_INTERNAL, "cannot make the journal directory %s: %s",
-                                dir, strerror(errno));
+        code = make_dir(dir, &why);
+        if (code == SL_CODE_BAD_REQUEST) {
+            sl_journal_close(j);
+            return sl_error_set(e, code, "%s", why.text);
         }
-        if (code == SL_CODE_OK) {
-            code = find_newest(j, &newest, e);
-        }
-        if (code == SL_CODE_OK) {
-            code = newest == 0 ? begin_file(j, 1, e) : continue_file(j, newest, e);
-        }
+        code = code == SL_CODE_OK ? find_file(j, &why) : code;
     }
     if (code != SL_CODE_OK) {
-        sl_journal_close(j);
-        return code;
+        sl_log(SL_LOG_ERROR, "no journal is kept for now, tried again later", "reason", why.text,
+               NULL);
     }
     *out = j;
     return SL_CODE_OK;
@@ -282,6 +296,7 @@ uint64_t sl_journal_append(struct sl_journal *j, enum sl_journal_type type, int6
     SL_PRE(len <= SL_JOURNAL_RECORD_MAX);
     j->sequence++;
     if (j->file.fd < 0) {
+        j->lost += j->dir != NULL;
         return j->sequence;
     }
     size_t start = j->pending.len;
@@ -311,10 +326,9 @@ void sl_journal_limit(struct sl_journal *j, size_t bytes)
 static void cut_back(struct sl_journal *j)
 {
     if (ftruncate(j->file.fd, (off_t)j->file.size) != 0) {
-        sl_log(SL_LOG_ERROR, "journal cannot be cut back and is given up", "directory", j->dir,
-               NULL);
-        close(j->file.fd);
-        j->file.fd = -1;
+        sl_log(SL_LOG_ERROR, "journal cannot be cut back, another file is begun later", "directory",
+               j->dir, NULL);
+        drop_file(j);
     }
 }
 
@@ -332,7 +346,7 @@ static void drop_pending(struct sl_journal *j, int why)
 bool sl_journal_flush(struct sl_journal *j)
 {
     if (j->file.fd < 0 || j->pending.len == 0) {
-        return j->file.fd >= 0 || j->dir == NULL;
+        return true;
     }
     bool ok = !j->image_failed && write_all(j->file.fd, j->pending.data, j->pending.len);
     if (ok) {
@@ -356,18 +370,39 @@ static bool is_full(const struct sl_journal *j)
     return records >= j->limit && records >= j->file.image_bytes;
 }
 
+static bool is_without_file(const struct sl_journal *j)
+{
+    return j->file.fd < 0 && j->dir != NULL;
+}
+
 bool sl_journal_wants_image(const struct sl_journal *j, int64_t now_ms)
 {
-    return j->file.fd >= 0 && (j->gap || is_full(j)) && now_ms >= j->image_not_before_ms;
+    return (is_without_file(j) || (j->file.fd >= 0 && (j->gap || is_full(j)))) &&
+           now_ms >= j->image_not_before_ms;
+}
+
+/* Behind all that are there. */
+static enum sl_code begin_again(struct sl_journal *j, struct sl_error *e)
+{
+    uint64_t newest = 0;
+    enum sl_code code = make_dir(j->dir, e);
+    code = code == SL_CODE_OK ? sl_journal_newest(j->dir, &newest, e) : code;
+    return code == SL_CODE_OK ? open_file(j, newest + 1, e) : code;
 }
 
 enum sl_code sl_journal_begin_image(struct sl_journal *j, int64_t now_ms, struct sl_error *e)
 {
-    SL_PRE(j->file.fd >= 0 && !j->in_image && j->pending.len == 0);
+    SL_PRE((j->file.fd >= 0 || is_without_file(j)) && !j->in_image && j->pending.len == 0);
+    enum sl_code code = SL_CODE_OK;
     j->before = j->file;
     j->sequence_before = j->sequence;
     j->image_not_before_ms = now_ms + IMAGE_RETRY_MS; /* unless it succeeds */
-    enum sl_code code = is_full(j) ? open_file(j, j->file.number + 1, e) : SL_CODE_OK;
+    j->in_new_file = is_without_file(j) || is_full(j);
+    if (is_without_file(j)) {
+        code = begin_again(j, e);
+    } else if (j->in_new_file) {
+        code = open_file(j, j->file.number + 1, e);
+    }
     j->in_image = code == SL_CODE_OK;
     return code;
 }
@@ -375,35 +410,43 @@ enum sl_code sl_journal_begin_image(struct sl_journal *j, int64_t now_ms, struct
 static void give_new_file_up(struct sl_journal *j)
 {
     struct sl_buf path = {0};
-    path_of(j, j->file.number, &path);
+    sl_journal_path(j->dir, j->file.number, &path);
     close(j->file.fd);
     (void)unlink(path.data);
     sl_buf_fini(&path);
+}
+
+/* The file before has a successor. */
+static void leave_before(struct sl_journal *j)
+{
+    if (j->before.fd >= 0) {
+        close(j->before.fd);
+    }
+    sl_journal_remove_old(j->dir, j->file.number);
 }
 
 bool sl_journal_end_image(struct sl_journal *j)
 {
     SL_PRE(j->in_image);
     bool ok = sl_journal_flush(j) && !j->image_failed;
-    bool is_new = j->file.number != j->before.number;
     j->in_image = false;
     j->image_failed = false;
     if (ok) {
-        j->file.image_bytes += j->file.size - (is_new ? SL_JOURNAL_HEADER_SIZE : j->before.size);
+        j->file.image_bytes +=
+            j->file.size - (j->in_new_file ? SL_JOURNAL_HEADER_SIZE : j->before.size);
         j->gap = false;
         j->image_not_before_ms = INT64_MIN;
-        if (is_new) {
-            close(j->before.fd);
-            remove_old(j);
+        if (j->in_new_file) {
+            leave_before(j);
         }
         return true;
     }
-    if (is_new) {
+    if (j->in_new_file) {
         give_new_file_up(j);
     }
     j->file = j->before;
     j->sequence = j->sequence_before;
-    if (!is_new) {
+    if (!j->in_new_file) {
         cut_back(j);
     }
     return false;

@@ -35,8 +35,11 @@ enum sl_journal_type {
 struct sl_journal;
 
 /* Continue the newest file of `dir` (made when absent), a torn tail cut off; a file that is damaged
- * before its end, or of an older version, is left alone and a new one begun. NULL dir: count only.
- * Refused: a directory that cannot be written, a file of a newer version or of somebody else. */
+ * before its end, or of an older version, is left alone and a new one begun. One that cannot be read, or is
+ * of a newer version, or no journal, is renamed to journal-<n>.log.aside, with a line in the log. Where no file can be begun
+ * the journal goes without one, counts what it loses, and tries again with an image: nothing of all this keeps a daemon
+ * from deciding. NULL dir: count only. BAD_REQUEST, with *out unchanged: `dir` is something else than a directory,
+ * or where it should be made there is none. */
 enum sl_code sl_journal_open(const char *dir, struct sl_journal **out, struct sl_error *e);
 void sl_journal_close(struct sl_journal *j);
 /* Begin the next file after so many bytes instead of SL_JOURNAL_FILE_MAX. */
@@ -47,15 +50,15 @@ uint64_t sl_journal_append(struct sl_journal *j, enum sl_journal_type type, int6
                            const struct sl_buf *payload);
 
 /* Write what was noted. False when the disk refused: the records are dropped, and that is logged
- * once. */
+ * once. Without a file nothing is noted, and that goes well. */
 bool sl_journal_flush(struct sl_journal *j);
 
 /* --- images: journal_turn.c takes them --------------------------------------------------------- */
-/* Is the file full, or were records lost since the last image? A while after one that could not be
+/* Is the file full, or is there none, or were records lost since the last image? A while after one that could not be
  * written: no. */
 bool sl_journal_wants_image(const struct sl_journal *j, int64_t now_ms);
 /* All was flushed; what is appended until the end is the image. A full file is followed by the
- * next, which begins with it. */
+ * next, which begins with it, and so does one that is begun where there is none. */
 enum sl_code sl_journal_begin_image(struct sl_journal *j, int64_t now_ms, struct sl_error *e);
 /* False: it could not be written, and the journal goes on where it was before the image. */
 bool sl_journal_end_image(struct sl_journal *j);

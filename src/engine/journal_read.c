@@ -2,8 +2,7 @@
  * SPDX-FileCopyrightText: The Sluice authors */
 
 /* Reading a journal file: header, frames, checksums, and telling a torn tail (the process died
- * while writing) from damage (bytes changed later). The file is mapped, so records are lent without
- * a copy. */
+ * while writing) from damage (bytes changed later). Records are lent without a copy. */
 #include "engine/journal.h"
 #include "base/check.h"
 #include "base/mem.h"
@@ -17,7 +16,7 @@
 
 struct sl_journal_reader {
     unsigned char *data;
-    size_t size;
+    size_t size, room;
     size_t offset;
     uint64_t last_sequence;
     uint32_t version; /* 0: there is no whole header */
@@ -95,27 +94,56 @@ static enum sl_code check_header(struct sl_journal_reader *r, const char *path, 
     return SL_CODE_OK;
 }
 
-static enum sl_code map_file(struct sl_journal_reader *r, const char *path, struct sl_error *e)
+static bool read_all(int fd, unsigned char *to, size_t size, size_t *read_bytes)
 {
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    struct stat st;
-    if (fd < 0 || fstat(fd, &st) != 0) {
-        int why = errno;
-        if (fd >= 0) {
-            close(fd);
+    *read_bytes = 0;
+    while (*read_bytes < size) {
+        ssize_t n = read(fd, to + *read_bytes, size - *read_bytes);
+        if (n < 0 && errno == EINTR) {
+            continue;
         }
-        return sl_error_set(e, SL_CODE_INTERNAL, "cannot read %s: %s", path, strerror(why));
+        if (n <= 0) {
+            return n == 0; /* it has become shorter */
+        }
+        *read_bytes += (size_t)n;
     }
-    r->size = (size_t)st.st_size;
-    void *data = r->size == 0 ? NULL : mmap(NULL, r->size, PROT_READ, MAP_PRIVATE, fd, 0);
-    int why = errno;
-    close(fd);
+    return true;
+}
+
+/* Into memory of its own, which goes back at once: were the file mapped, a block that the disk cannot read any more would
+ * be the process's end. */
+static enum sl_code load(struct sl_journal_reader *r, int fd, const char *path, struct sl_error *e)
+{
+    struct stat st;
+    if (fstat(fd, &st) != 0) {
+        return sl_error_set(e, SL_CODE_INTERNAL, "cannot read %s: %s", path, strerror(errno));
+    }
+    if (!S_ISREG(st.st_mode)) {
+        return sl_error_set(e, SL_CODE_INTERNAL, "%s is no file", path);
+    }
+    if (st.st_size == 0) {
+        return SL_CODE_OK;
+    }
+    r->room = (size_t)st.st_size;
+    void *data = mmap(NULL, r->room, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (data == MAP_FAILED) {
-        r->size = 0;
-        return sl_error_set(e, SL_CODE_INTERNAL, "cannot map %s: %s", path, strerror(why));
+        return sl_error_set(e, SL_CODE_INTERNAL, "no memory for %s: %s", path, strerror(errno));
     }
     r->data = data;
-    return SL_CODE_OK;
+    return read_all(fd, r->data, r->room, &r->size)
+               ? SL_CODE_OK
+               : sl_error_set(e, SL_CODE_INTERNAL, "cannot read %s: %s", path, strerror(errno));
+}
+
+static enum sl_code load_file(struct sl_journal_reader *r, const char *path, struct sl_error *e)
+{
+    int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    if (fd < 0) {
+        return sl_error_set(e, SL_CODE_INTERNAL, "cannot read %s: %s", path, strerror(errno));
+    }
+    enum sl_code code = load(r, fd, path, e);
+    close(fd);
+    return code;
 }
 
 enum sl_code sl_journal_reader_open(const char *path, struct sl_journal_reader **out,
@@ -123,7 +151,7 @@ enum sl_code sl_journal_reader_open(const char *path, struct sl_journal_reader *
 {
     SL_PRE(path != NULL && out != NULL);
     struct sl_journal_reader *r = sl_mem_new(1, sizeof *r);
-    enum sl_code code = map_file(r, path, e);
+    enum sl_code code = load_file(r, path, e);
     if (code == SL_CODE_OK) {
         code = check_header(r, path, e);
     }
@@ -205,7 +233,7 @@ void sl_journal_reader_close(struct sl_journal_reader *r)
         return;
     }
     if (r->data != NULL) {
-        munmap(r->data, r->size);
+        munmap(r->data, r->room);
     }
     sl_mem_free(r);
 }

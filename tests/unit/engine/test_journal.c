@@ -267,16 +267,155 @@ static void test_journal_damaged_middle_is_left_alone(void **state)
     assert_int_equal(end, SL_JOURNAL_END);
 }
 
-static void test_journal_newer_version_is_refused(void **state)
+static bool put_image(struct sl_journal *j, size_t len)
+{
+    struct sl_error e = {0};
+    struct sl_buf payload = {0};
+    static char block[8192];
+    assert_int_equal(sl_journal_begin_image(j, 0, &e), SL_CODE_OK);
+    sl_buf_add(&payload, block, len);
+    (void)sl_journal_append(j, SL_JOURNAL_IMAGE, 0, &payload);
+    sl_buf_fini(&payload);
+    return sl_journal_end_image(j);
+}
+
+static bool exists(const char *path)
+{
+    struct stat st;
+    return lstat(path, &st) == 0;
+}
+
+static const char *aside_of(unsigned number)
+{
+    static char path[160];
+    (void)snprintf(path, sizeof path, "%s.aside", path_of(number));
+    return path;
+}
+
+/* Whatever stands where journal-1.log should: the next life is written all the same, and can be read. */
+static void check_goes_on_without_it(void)
+{
+    enum sl_journal_end end;
+    struct sl_journal *j = open_journal();
+    append_text(j, "third");
+    assert_true(sl_journal_flush(j));
+    sl_journal_close(j);
+    assert_true(exists(aside_of(1)));
+    assert_int_equal(count_records(path_of(1), &end), 1);
+    assert_int_equal(end, SL_JOURNAL_END);
+}
+
+static void test_journal_newer_version_is_set_aside(void **state)
 {
     (void)state;
     write_two();
     change_byte(path_of(1), 8, 0x02); /* 5 becomes 7 */
-    struct sl_journal *j = NULL;
+    check_goes_on_without_it();
+    struct sl_journal_reader *r = NULL;
     struct sl_error e = {0};
-    assert_int_equal(sl_journal_open(dir, &j, &e), SL_CODE_INTERNAL);
-    assert_null(j);
+    assert_int_equal(sl_journal_reader_open(aside_of(1), &r, &e), SL_CODE_INTERNAL);
     assert_non_null(strstr(e.text, "journal version 7, this program reads versions up to 5"));
+}
+
+static void test_journal_of_flipped_bytes_is_no_reason_not_to_start(void **state)
+{
+    (void)state;
+    for (off_t at = 0; at < SL_JOURNAL_HEADER_SIZE + 10; at++) {
+        write_two();
+        change_byte(path_of(1), at, 0x11);
+        struct sl_journal *j = open_journal();
+        append_text(j, "third");
+        assert_true(sl_journal_flush(j));
+        sl_journal_close(j);
+        (void)unlink(aside_of(1));
+        (void)unlink(path_of(2));
+        (void)unlink(path_of(1));
+    }
+}
+
+static void test_journal_that_is_a_directory_is_set_aside(void **state)
+{
+    (void)state;
+    assert_int_equal(mkdir(path_of(1), 0700), 0);
+    check_goes_on_without_it();
+}
+
+/* A pipe would be waited for, and what a link leads to is not ours. */
+static void test_journal_that_is_a_pipe_is_set_aside(void **state)
+{
+    (void)state;
+    assert_int_equal(mkfifo(path_of(1), 0600), 0);
+    check_goes_on_without_it();
+}
+
+static void test_journal_that_is_a_link_is_set_aside_and_what_it_leads_to_stays(void **state)
+{
+    (void)state;
+    char other[128];
+    (void)snprintf(other, sizeof other, "%s/empty", dir);
+    FILE *f = fopen(other, "w");
+    assert_non_null(f);
+    (void)fclose(f);
+    assert_int_equal(symlink(other, path_of(1)), 0);
+    check_goes_on_without_it();
+    assert_int_equal(size_of(other), 0);
+}
+
+static void test_journal_that_is_set_aside_leaves_the_file_before(void **state)
+{
+    (void)state;
+    enum sl_journal_end end;
+    write_two();
+    assert_int_equal(mkdir(path_of(2), 0700), 0);
+    struct sl_journal *j = open_journal();
+    append_text(j, "third");
+    sl_journal_close(j);
+    assert_int_equal(count_records(path_of(1), &end), 3);
+    assert_true(exists(aside_of(2)));
+}
+
+/* Nothing can be renamed or made there: decisions are made all the same, and later it is written again. */
+static void test_journal_that_cannot_be_begun_is_begun_later(void **state)
+{
+    (void)state;
+    struct rlimit old;
+    assert_int_equal(getrlimit(RLIMIT_NOFILE, &old), 0);
+    struct rlimit none = {3, old.rlim_max}; /* as good as a disk on which nothing can be made */
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &none), 0);
+    struct sl_journal *j = NULL;
+    enum sl_code code = sl_journal_open(dir, &j, NULL);
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &old), 0);
+    assert_int_equal(code, SL_CODE_OK);
+    append_text(j, "lost");
+    assert_true(sl_journal_flush(j));
+    assert_int_equal(sl_journal_lost(j), 1);
+    assert_true(sl_journal_wants_image(j, 0));
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &none), 0);
+    code = sl_journal_begin_image(j, 0, NULL);
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &old), 0);
+    assert_int_not_equal(code, SL_CODE_OK);
+    assert_false(sl_journal_wants_image(j, 59999));
+    assert_true(sl_journal_wants_image(j, 60000));
+    assert_true(put_image(j, 10));
+    append_text(j, "kept");
+    sl_journal_close(j);
+    enum sl_journal_end end;
+    assert_int_equal(count_records(path_of(1), &end), 2);
+}
+
+static void test_journal_of_others_eyes_is_closed_to_them(void **state)
+{
+    (void)state;
+    struct stat st;
+    mode_t mask = umask(0);
+    write_two();
+    assert_int_equal(stat(path_of(1), &st), 0);
+    assert_int_equal(st.st_mode & 0777, 0600);
+    assert_int_equal(chmod(path_of(1), 0644), 0);
+    write_two();
+    (void)umask(mask);
+    assert_int_equal(stat(path_of(1), &st), 0);
+    assert_int_equal(st.st_mode & 0777, 0600);
 }
 
 static void test_journal_older_version_is_left_alone_and_a_new_file_begun(void **state)
@@ -295,17 +434,16 @@ static void test_journal_older_version_is_left_alone_and_a_new_file_begun(void *
     assert_int_equal(count_records(path_of(2), &end), 1);
 }
 
-static void test_journal_foreign_file_is_refused(void **state)
+static void test_journal_foreign_file_is_set_aside(void **state)
 {
     (void)state;
-    FILE *f = fopen(path_of(1), "w");
-    assert_non_null(f);
-    (void)fputs("this is somebody else's file, and long enough\n", f);
-    (void)fclose(f);
-    struct sl_journal *j = NULL;
-    struct sl_error e = {0};
-    assert_int_equal(sl_journal_open(dir, &j, &e), SL_CODE_INTERNAL);
-    assert_non_null(strstr(e.text, "is not a Sluice journal"));
+    for (unsigned i = 0; i < 2; i++) { /* also where one was set aside before */
+        FILE *f = fopen(path_of(1), "w");
+        assert_non_null(f);
+        (void)fputs("this is somebody else's file, and long enough\n", f);
+        (void)fclose(f);
+        check_goes_on_without_it();
+    }
 }
 
 static void test_journal_directory_that_is_a_file_is_refused(void **state)
@@ -318,7 +456,7 @@ static void test_journal_directory_that_is_a_file_is_refused(void **state)
     struct sl_error e = {0};
     char path[128];
     (void)snprintf(path, sizeof path, "%s", path_of(7));
-    assert_int_equal(sl_journal_open(path, &j, &e), SL_CODE_INTERNAL);
+    assert_int_equal(sl_journal_open(path, &j, &e), SL_CODE_BAD_REQUEST);
     assert_non_null(strstr(e.text, path));
 }
 
@@ -348,18 +486,6 @@ static void test_journal_full_disk_drops_records_and_goes_on(void **state)
     enum sl_journal_end end;
     assert_int_equal(count_records(path_of(1), &end), 2);
     assert_int_equal(end, SL_JOURNAL_END);
-}
-
-static bool put_image(struct sl_journal *j, size_t len)
-{
-    struct sl_error e = {0};
-    struct sl_buf payload = {0};
-    static char block[8192];
-    assert_int_equal(sl_journal_begin_image(j, 0, &e), SL_CODE_OK);
-    sl_buf_add(&payload, block, len);
-    (void)sl_journal_append(j, SL_JOURNAL_IMAGE, 0, &payload);
-    sl_buf_fini(&payload);
-    return sl_journal_end_image(j);
 }
 
 static void test_journal_large_is_rotated_and_old_files_go(void **state)
@@ -549,10 +675,23 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_journal_bad_checksum_in_the_last_record_is_a_torn_tail,
                                         setup, teardown),
         cmocka_unit_test_setup_teardown(test_journal_damaged_middle_is_left_alone, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_journal_newer_version_is_refused, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_journal_newer_version_is_set_aside, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_journal_of_flipped_bytes_is_no_reason_not_to_start,
+                                        setup, teardown),
+        cmocka_unit_test_setup_teardown(test_journal_that_is_a_directory_is_set_aside, setup,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(test_journal_that_is_a_pipe_is_set_aside, setup, teardown),
+        cmocka_unit_test_setup_teardown(
+            test_journal_that_is_a_link_is_set_aside_and_what_it_leads_to_stays, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_journal_that_is_set_aside_leaves_the_file_before,
+                                        setup, teardown),
+        cmocka_unit_test_setup_teardown(test_journal_that_cannot_be_begun_is_begun_later, setup,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(test_journal_of_others_eyes_is_closed_to_them, setup,
+                                        teardown),
         cmocka_unit_test_setup_teardown(
             test_journal_older_version_is_left_alone_and_a_new_file_begun, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_journal_foreign_file_is_refused, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_journal_foreign_file_is_set_aside, setup, teardown),
         cmocka_unit_test_setup_teardown(test_journal_directory_that_is_a_file_is_refused, setup,
                                         teardown),
         cmocka_unit_test_setup_teardown(test_journal_full_disk_drops_records_and_goes_on, setup,
