@@ -33,6 +33,7 @@ static const struct {
     [SL_CODE_INTERNAL] = {500, "InternalError"},
     [SL_CODE_UNAVAILABLE] = {503, "ServiceUnavailable"},
     [SL_CODE_TIMEOUT] = {504, "Timeout"},
+    [SL_CODE_DAMAGED] = {500, "InternalError"},
 };
 
 void sl_error_clear(struct sl_error *e)
@@ -87,7 +88,7 @@ enum sl_code sl_code_of_http(int status, const char *reason)
     enum sl_code found = status >= 500   ? SL_CODE_UNAVAILABLE
                          : status >= 400 ? SL_CODE_BAD_REQUEST
                                          : SL_CODE_INTERNAL;
-    for (size_t code = SL_CODE_BAD_REQUEST; code < sizeof codes / sizeof codes[0]; code++) {
+    for (size_t code = SL_CODE_BAD_REQUEST; code <= SL_CODE_TIMEOUT; code++) {
         if (codes[code].http == status) {
             found =
                 (enum sl_code)code; /* 409 is two: a Conflict, unless the reason says otherwise */

@@ -25,7 +25,8 @@ enum sl_code {
     SL_CODE_TOO_MANY,           /* 429 */
     SL_CODE_INTERNAL,           /* 500 InternalError: failed I/O and the like */
     SL_CODE_UNAVAILABLE,        /* 503 ServiceUnavailable */
-    SL_CODE_TIMEOUT             /* 504 Timeout */
+    SL_CODE_TIMEOUT,            /* 504 Timeout */
+    SL_CODE_DAMAGED             /* 500 InternalError: what is stored is not what was written */
 };
 
 #define SL_CAUSES_MAX 16u

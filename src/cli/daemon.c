@@ -12,6 +12,7 @@
 #include "server/server.h"
 #include <signal.h>
 #include <string.h>
+#include <time.h>
 
 #define COMMITS_AT_END_MAX 8 /* writes that answers of the last batch led to */
 
@@ -25,6 +26,8 @@ struct daemon {
     struct sl_pages pages;
     uint64_t refused; /* batches of writes, by the store */
     bool refusing;    /* the last one */
+    uv_timer_t ending;
+    struct sl_error damage;
 };
 
 /* Answers may have led to new decisions, or more may be staged. */
@@ -47,6 +50,17 @@ static void print_metrics(void *context, struct sl_buf *out)
                      d->refusing);
 }
 
+static void stop(struct daemon *d)
+{
+    sl_turns_stop(&d->turns);
+    sl_server_stop(d->server);
+    for (int i = 0; i < COMMITS_AT_END_MAX && sl_store_dirty(d->store); i++) {
+        (void)sl_store_commit(d->store, NULL);
+    }
+    sl_turns_close(&d->turns);
+    uv_close((uv_handle_t *)&d->ending, NULL);
+}
+
 static void on_signal(void *context, const char *name)
 {
     struct daemon *d = context;
@@ -54,12 +68,26 @@ static void on_signal(void *context, const char *name)
         return;
     }
     sl_log(SL_LOG_INFO, "stopping", "signal", name, NULL);
-    sl_turns_stop(&d->turns);
-    sl_server_stop(d->server);
-    for (int i = 0; i < COMMITS_AT_END_MAX && sl_store_dirty(d->store); i++) {
-        (void)sl_store_commit(d->store, NULL);
+    stop(d);
+}
+
+static void on_ending(uv_timer_t *handle)
+{
+    struct daemon *d = handle->data;
+    if (!d->turns.stopped) {
+        stop(d);
     }
-    sl_turns_close(&d->turns);
+}
+
+/* Whoever found it is in the middle of something: the loop ends when it is at its beginning again. */
+static void on_damage(void *context, const struct sl_error *e)
+{
+    struct daemon *d = context;
+    d->damage = *e;
+    sl_log(SL_LOG_ERROR, "stopping, what is stored cannot be trusted", "reason", e->text, NULL);
+    if (d->ending.data != NULL) {
+        uv_timer_start(&d->ending, on_ending, 0, 0);
+    }
 }
 
 static enum sl_code start_server(struct daemon *d, const struct sl_daemon_options *options,
@@ -111,13 +139,43 @@ static void start_controllers(struct daemon *d, const struct sl_daemon_options *
                                  .context = d};
 }
 
+/* A second goes by, or one is asked to end: false. By handlers nobody would be asked yet, and as a container's first
+ * process the daemon would not hear of it at all. */
+static bool wait_a_second(void)
+{
+    static const struct timespec second = {.tv_sec = 1};
+    sigset_t ends, before;
+    sigemptyset(&ends);
+    sigaddset(&ends, SIGTERM);
+    sigaddset(&ends, SIGINT);
+    sigaddset(&ends, SIGHUP);
+    (void)sigprocmask(SIG_BLOCK, &ends, &before);
+    bool asked = sigtimedwait(&ends, NULL, &second) > 0;
+    (void)sigprocmask(SIG_SETMASK, &before, NULL);
+    return !asked;
+}
+
+/* A full disk is waited for: whoever starts the daemon again and again would give up some time. */
+static enum sl_code open_store(struct daemon *d, const char *dir, struct sl_error *e)
+{
+    enum sl_code code = sl_store_open(dir, &d->store, e);
+    if (code == SL_CODE_UNAVAILABLE) {
+        sl_log(SL_LOG_ERROR, "waiting for the disk, tried again each second", "reason", e->text,
+               NULL);
+    }
+    while (code == SL_CODE_UNAVAILABLE && wait_a_second()) {
+        code = sl_store_open(dir, &d->store, e);
+    }
+    return code;
+}
+
 static enum sl_code open_all(struct daemon *d, const struct sl_daemon_options *options,
                              const struct sl_engine_settings *settings, struct sl_error *e)
 {
     struct sl_engine_options engine_options = {.journal_dir = options->data_dir,
                                                .journal_file_bytes = (size_t)options->journal_bytes,
                                                .settings = settings};
-    enum sl_code code = sl_store_open(options->data_dir, &d->store, e);
+    enum sl_code code = open_store(d, options->data_dir, e);
     if (code != SL_CODE_OK) {
         return code;
     }
@@ -158,6 +216,9 @@ enum sl_code sl_daemon_run(const struct sl_daemon_options *options,
     enum sl_code code = open_all(&d, options, settings, e);
     if (code == SL_CODE_OK) {
         sl_turns_start(&d.turns);
+        uv_timer_init(&d.loop, &d.ending);
+        d.ending.data = &d;
+        sl_store_on_damage(d.store, on_damage, &d);
         sl_store_listen(d.store, on_commit, &d);
         log_start(&d, options);
         sl_controllers_start(d.controllers);
@@ -165,6 +226,8 @@ enum sl_code sl_daemon_run(const struct sl_daemon_options *options,
         uv_run(&d.loop, UV_RUN_DEFAULT);
         sl_store_unlisten(d.store, on_commit, &d);
         sl_log(SL_LOG_INFO, "stopped", NULL);
+        *e = d.damage;
+        code = e->code;
     }
     close_all(&d);
     (void)uv_loop_close(&d.loop);

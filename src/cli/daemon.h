@@ -10,7 +10,7 @@
 #include "engine/settings.h"
 
 /* Runs until SIGINT, SIGTERM or SIGHUP; the settings live as long. An error code other than OK: it could not
- * start, and *e says why. */
+ * start, and *e says why. DAMAGED: what is stored is not what was written, seen at the start or while it ran. */
 enum sl_code sl_daemon_run(const struct sl_daemon_options *options,
                            const struct sl_engine_settings *settings, struct sl_error *e);
 #endif

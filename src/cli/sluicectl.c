@@ -3,6 +3,7 @@
 
 /* sluicectl: options in, one command run. Exit codes: 0 done, 1 failed, 2 wrong usage. */
 #include "cli/ctl.h"
+#include <sys/stat.h>
 #include <string.h>
 
 struct command {
@@ -33,6 +34,7 @@ int main(int argc, char *argv[])
 {
     struct sl_ctl ctl;
     struct sl_error e = {0};
+    (void)umask(077);
     if (sl_ctl_parse(argc, argv, &ctl, &e) != SL_CODE_OK) {
         return sl_ctl_misused("%s", e.text);
     }

@@ -2,13 +2,16 @@
  * SPDX-FileCopyrightText: The Sluice authors */
 
 /* sluiced: options and configuration in, daemon on. Exit codes: 0 stopped cleanly, 1 could not start or lost its lease, 2 wrong
- * usage, 4 a guarantee was found broken (--paranoid). */
+ * usage, 3 the database is damaged, 4 a guarantee was found broken (--paranoid). */
 #include "cli/config.h"
 #include "cli/daemon.h"
 #include "cli/daemon_cluster.h"
 #include "cli/version.h"
 #include "controllers/adapter.h"
 #include <stdio.h>
+#include <sys/stat.h>
+
+#define STATUS_DAMAGED 3
 
 /* Errors are for whoever has just typed the command, warnings for the log. */
 static bool report(const struct sl_config *config, const char *file)
@@ -50,9 +53,10 @@ static int run(const struct sl_daemon_options *options)
         config->settings.paranoid = options->paranoid;
         enum sl_code code = options->standalone ? sl_daemon_run(&configured, &config->settings, &e)
                                                 : sl_daemon_cluster_run(options, config, &e);
-        status = code == SL_CODE_OK ? 0 : 1;
+        status = code == SL_CODE_OK ? 0 : code == SL_CODE_DAMAGED ? STATUS_DAMAGED : 1;
         if (code != SL_CODE_OK) {
-            fprintf(stderr, "sluiced: %s%s\n", options->standalone ? "cannot start: " : "", e.text);
+            bool says_all = !options->standalone || code == SL_CODE_DAMAGED;
+            fprintf(stderr, "sluiced: %s%s\n", says_all ? "" : "cannot start: ", e.text);
         }
     }
     sl_config_free(config);
@@ -64,6 +68,7 @@ int main(int argc, char *argv[])
 {
     struct sl_daemon_options options;
     struct sl_error e = {0};
+    (void)umask(077); /* what it stores is for nobody else */
     if (sl_daemon_options_parse(argc, argv, &options, &e) != SL_CODE_OK) {
         fprintf(stderr, "sluiced: %s (see sluiced --help)\n", e.text);
         return 2;

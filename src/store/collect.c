@@ -100,11 +100,27 @@ static enum sl_code disown(struct sl_store *s, const char *uid, const struct key
     return sl_db_run(s, SL_SQL_DISOWN, e);
 }
 
+/* The index is a hint: nothing is deleted that does not say itself whose it is. */
+static bool names_owner(const struct sl_json *object, const char *uid)
+{
+    const struct sl_json *owners = sl_json_path(object, "metadata.ownerReferences");
+    for (size_t i = 0; i < sl_json_len(owners); i++) {
+        if (strcmp(sl_json_path_text(sl_json_at(owners, i), "uid", ""), uid) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static enum sl_code collect_dependent(struct sl_store *s, const char *uid, const struct key *key,
                                       struct sl_error *e)
 {
     struct sl_json *old = NULL;
     enum sl_code code = sl_rows_get(s, key->kind, key->ns, key->name, &old, e);
+    if (code == SL_CODE_OK && !names_owner(old, uid)) {
+        sl_json_free(old);
+        return disown(s, uid, key, e);
+    }
     if (code == SL_CODE_OK && has_living_owner(s, old)) {
         struct sl_json *object = sl_json_clone(old);
         sl_prepare_drop_owner(object, uid);
@@ -341,8 +357,14 @@ static enum sl_code expire_events(struct sl_store *s, struct sl_error *e)
     sl_db_bind_int(s, SL_SQL_OLDEST, 1, EXPIRED_MAX);
     sqlite3_stmt *q = s->sql[SL_SQL_OLDEST];
     while (count < EXPIRED_MAX && sl_db_row(s, SL_SQL_OLDEST)) {
-        struct sl_json *event = sl_json_parse((const char *)sqlite3_column_text(q, 2),
-                                              (size_t)sqlite3_column_bytes(q, 2), NULL);
+        bool whole = sqlite3_column_int(q, 3) != 0;
+        struct sl_json *event = whole ? sl_json_parse((const char *)sqlite3_column_text(q, 2),
+                                                      (size_t)sqlite3_column_bytes(q, 2), NULL)
+                                      : NULL;
+        if (event == NULL) {
+            (void)sl_whole_fail(s, SL_KIND_EVENT, (const char *)sqlite3_column_text(q, 0),
+                                (const char *)sqlite3_column_text(q, 1), &s->unread);
+        }
         if (event == NULL || sl_object_created_ms(event) > now_ms - SL_STORE_EVENT_TTL_MS) {
             sl_json_free(event);
             break;

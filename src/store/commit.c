@@ -74,6 +74,7 @@ void sl_store_close(struct sl_store *s)
     sl_buf_fini(&s->text);
     sl_events_close(&s->log);
     sl_db_close(s);
+    sl_note_close(s, s->damage.code == SL_CODE_OK);
     sl_mem_free(s);
 }
 
@@ -198,8 +199,9 @@ enum sl_code sl_store_apply(struct sl_store *s, const struct sl_store_write *w,
     struct sl_error *error = e != NULL ? e : &local;
     struct sl_registry_call call = {.s = s, .w = w};
     sl_error_clear(error);
-    if (s->broken.code != SL_CODE_OK) {
-        *error = s->broken;
+    const struct sl_error *against = s->damage.code != SL_CODE_OK ? &s->damage : &s->broken;
+    if (against->code != SL_CODE_OK) {
+        *error = *against;
         return error->code;
     }
     enum sl_code code = sl_db_begin(s, error);
@@ -250,6 +252,20 @@ static void add_background_work(struct sl_store *s)
     (void)sl_db_run(s, SL_SQL_KEEP, &e);
 }
 
+/* After damage was found nothing is built on what was read. */
+static enum sl_code write_batch(struct sl_store *s, struct sl_error *e)
+{
+    if (s->damage.code != SL_CODE_OK) {
+        *e = s->damage;
+        return e->code;
+    }
+    sl_note_reserve(s);
+    sl_db_bind_int(s, SL_SQL_SET_REVISION, 1, (int64_t)s->revision);
+    enum sl_code code = sl_db_run(s, SL_SQL_SET_REVISION, e);
+    code = code == SL_CODE_OK ? sl_db_run(s, SL_SQL_SEAL, e) : code;
+    return code == SL_CODE_OK ? sl_db_run(s, SL_SQL_COMMIT, e) : code;
+}
+
 static enum sl_code make_durable(struct sl_store *s, struct sl_error *e)
 {
     if (s->broken.code != SL_CODE_OK) {
@@ -260,9 +276,7 @@ static enum sl_code make_durable(struct sl_store *s, struct sl_error *e)
     if (!s->in_batch) {
         return SL_CODE_OK;
     }
-    sl_db_bind_int(s, SL_SQL_SET_REVISION, 1, (int64_t)s->revision);
-    enum sl_code code = sl_db_run(s, SL_SQL_SET_REVISION, e);
-    code = code == SL_CODE_OK ? sl_db_run(s, SL_SQL_COMMIT, e) : code;
+    enum sl_code code = write_batch(s, e);
     if (code != SL_CODE_OK) {
         sl_db_rollback(s);
         sl_events_lose(s, s->durable);
@@ -272,7 +286,7 @@ static enum sl_code make_durable(struct sl_store *s, struct sl_error *e)
         return code;
     }
     s->in_batch = s->bookkeeping = false;
-    s->durable = s->revision;
+    s->durable = s->stored = s->revision;
     return SL_CODE_OK;
 }
 

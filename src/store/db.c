@@ -15,15 +15,11 @@
 #include <unistd.h>
 
 #include "base/check.h"
-#include "base/mem.h"
+#include "base/log.h"
 
 #define APPLICATION_ID 0x534c5543 /* "SLUC" */
 #define PAGE_CACHE_KIB 8192
 #define REWRITE_PIECE 65536
-#define REMEDY "put a backup back, or move the directory away to begin anew"
-/* After an end that was none, revisions go on so much later: what a disk had forgotten when it lost power was told to
- * clients, and no revision may ever mean two states. */
-#define REVISIONS_FORGOTTEN_MAX (1u << 20)
 
 static const char *const statements[SL_SQL_COUNT] = {
 #define SL_SQL(name, text) text,
@@ -38,7 +34,8 @@ static const char *const schema =
     "CREATE TABLE meta(key TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID;"
     "CREATE TABLE kinds(id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE);"
     "CREATE TABLE objects(id INTEGER PRIMARY KEY, kind INTEGER NOT NULL, ns TEXT NOT NULL,"
-    " name TEXT NOT NULL, uid TEXT NOT NULL, rv INTEGER NOT NULL, body TEXT NOT NULL);"
+    " name TEXT NOT NULL, uid TEXT NOT NULL, rv INTEGER NOT NULL, body TEXT NOT NULL,"
+    " sum INTEGER NOT NULL DEFAULT 0);"
     "CREATE UNIQUE INDEX objects_key ON objects(kind, ns, name);"
     "CREATE TABLE owners(uid TEXT NOT NULL, kind INTEGER NOT NULL, ns TEXT NOT NULL, name TEXT NOT "
     "NULL,"
@@ -48,36 +45,43 @@ static const char *const schema =
     "WITHOUT ROWID;"
     "INSERT INTO meta VALUES ('revision', 0);";
 
+/* What version 2 added. sum: of all rows, by triggers, which also keep a program from writing that does not know of
+ * checksums. seal: of the sum and the revision. identity: whose notes these are (note.c). */
+#define TRIGGER(name, event, table, change)                                                        \
+    "CREATE TRIGGER " name " AFTER " event " ON " table " BEGIN"                                   \
+    " UPDATE meta SET value = sluice_xor(value, " change ") WHERE key = 'sum'; END;"
+#define OWNERS_SUM(row) "sluice_sum('owners', " row ".uid, " row ".kind, " row ".ns, " row ".name)"
+#define COLLECT_SUM(row)                                                                           \
+    "sluice_sum('collect', " row ".uid, " row ".kind, " row ".ns, " row ".name)"
+#define ENDING_SUM(row) "sluice_sum('ending', " row ".name, " row ".kind, " row ".after)"
+#define KINDS_SUM(row) "sluice_sum('kinds', " row ".id, " row ".name)"
+static const char *const checksums =
+    "INSERT INTO meta VALUES ('sum', 0), ('seal', 0), ('identity', random());" TRIGGER(
+        "objects_in", "INSERT", "objects", "new.sum") TRIGGER("objects_on", "UPDATE", "objects",
+                                                              "old.sum, new.sum")
+        TRIGGER("objects_out", "DELETE", "objects", "old.sum") TRIGGER("owners_in", "INSERT",
+                                                                       "owners", OWNERS_SUM("new"))
+            TRIGGER("owners_on", "UPDATE", "owners", OWNERS_SUM("old") ", " OWNERS_SUM("new"))
+                TRIGGER("owners_out", "DELETE", "owners", OWNERS_SUM("old"))
+                    TRIGGER("collect_in", "INSERT", "collect", COLLECT_SUM("new"))
+                        TRIGGER("collect_on", "UPDATE", "collect",
+                                COLLECT_SUM("old") ", " COLLECT_SUM("new"))
+                            TRIGGER("collect_out", "DELETE", "collect", COLLECT_SUM("old"))
+                                TRIGGER("ending_in", "INSERT", "ending", ENDING_SUM("new"))
+                                    TRIGGER("ending_on", "UPDATE", "ending",
+                                            ENDING_SUM("old") ", " ENDING_SUM("new"))
+                                        TRIGGER("ending_out", "DELETE", "ending", ENDING_SUM("old"))
+                                            TRIGGER("kinds_in", "INSERT", "kinds", KINDS_SUM("new"))
+                                                TRIGGER("kinds_on", "UPDATE", "kinds",
+                                                        KINDS_SUM("old") ", " KINDS_SUM("new"))
+                                                    TRIGGER("kinds_out", "DELETE", "kinds",
+                                                            KINDS_SUM("old"));
+static const char *const seal = "UPDATE meta SET value = " SL_STORE_SEAL " WHERE key = 'seal'";
+
 static enum sl_code fail_io(const char *doing, const char *dir, int error, struct sl_error *e)
 {
     return sl_error_set(e, SL_CODE_INTERNAL, "cannot %s data directory %s: %s", doing, dir,
                         strerror(error));
-}
-
-enum sl_code sl_db_fail(struct sl_store *s, const char *doing, struct sl_error *e)
-{
-    SL_PRE(doing != NULL);
-    int rc = s->db == NULL ? SQLITE_NOMEM : sqlite3_extended_errcode(s->db);
-    const char *why = s->db == NULL ? "out of memory" : sqlite3_errmsg(s->db);
-    switch (rc & 0xff) {
-    case SQLITE_FULL:
-        why = "the disk is full";
-        break;
-    case SQLITE_READONLY:
-        why = "the data directory, or a file in it, is read-only";
-        break;
-    case SQLITE_BUSY:
-        why = "the database is in use by another process";
-        break;
-    case SQLITE_CORRUPT:
-    case SQLITE_NOTADB:
-        return sl_error_set(e, SL_CODE_INTERNAL,
-                            "cannot %s: %s is damaged or not a database: " REMEDY, doing,
-                            sqlite3_db_filename(s->db, "main"));
-    default:
-        break;
-    }
-    return sl_error_set(e, SL_CODE_INTERNAL, "cannot %s: %s", doing, why);
 }
 
 /* --- statements ------------------------------------------------------------------------------ */
@@ -134,9 +138,8 @@ enum sl_code sl_db_begin(struct sl_store *s, struct sl_error *e)
 
 void sl_db_rollback(struct sl_store *s)
 {
-    if (!sqlite3_get_autocommit(s->db)) {
-        struct sl_error ignored;
-        (void)sl_db_run(s, SL_SQL_ROLLBACK, &ignored);
+    if (!sqlite3_get_autocommit(s->db)) { /* also before any statement was prepared */
+        (void)sqlite3_exec(s->db, "ROLLBACK", NULL, NULL, NULL);
     }
     s->in_batch = false;
     SL_POST(sqlite3_get_autocommit(s->db));
@@ -169,7 +172,28 @@ static enum sl_code check_dir(const char *dir, struct sl_error *e)
     if (access(dir, R_OK | W_OK | X_OK) != 0) {
         return fail_io("write to", dir, errno, e);
     }
+    if ((st.st_mode & (S_IWGRP | S_IWOTH)) != 0) {
+        char remedy[4200];
+        (void)snprintf(remedy, sizeof remedy, "chmod 0700 %s", dir);
+        sl_log(SL_LOG_WARN, "others can write to the data directory, and so replace what is stored",
+               "remedy", remedy, NULL);
+    }
     return SL_CODE_OK;
+}
+
+/* Jobs have secrets in their environment, and older versions let others read them. Who has no right to change that is
+ * not the one who has made the files. */
+static void hide_files(const char *path)
+{
+    static const char *const suffixes[] = {"", "-wal", "-shm"};
+    char file[4096 + 8];
+    struct stat st;
+    for (size_t i = 0; i < sizeof suffixes / sizeof suffixes[0]; i++) {
+        (void)snprintf(file, sizeof file, "%s%s", path, suffixes[i]);
+        if (lstat(file, &st) == 0 && S_ISREG(st.st_mode) && (st.st_mode & 077) != 0) {
+            (void)chmod(file, 0600);
+        }
+    }
 }
 
 static enum sl_code lock_dir(struct sl_store *s, const char *dir, struct sl_error *e)
@@ -193,25 +217,21 @@ static enum sl_code lock_dir(struct sl_store *s, const char *dir, struct sl_erro
     return SL_CODE_OK;
 }
 
-static enum sl_code run_text(struct sl_store *s, const char *sql, const char *doing,
-                             struct sl_error *e)
+enum sl_code sl_db_run_text(struct sl_store *s, const char *sql, const char *doing,
+                            struct sl_error *e)
 {
     return sqlite3_exec(s->db, sql, NULL, NULL, NULL) == SQLITE_OK ? SL_CODE_OK
                                                                    : sl_db_fail(s, doing, e);
 }
 
-static enum sl_code read_int(struct sl_store *s, const char *sql, int64_t *out, struct sl_error *e)
+enum sl_code sl_db_read_int(struct sl_store *s, const char *sql, int64_t *out, struct sl_error *e)
 {
     sqlite3_stmt *q = NULL;
     int rc = sqlite3_prepare_v2(s->db, sql, -1, &q, NULL);
     rc = rc == SQLITE_OK ? sqlite3_step(q) : rc;
     if (rc != SQLITE_ROW) {
-        enum sl_code code =
-            rc == SQLITE_DONE
-                ? sl_error_set(
-                      e, SL_CODE_INTERNAL,
-                      "cannot read the database: it is damaged, a row of its own is missing")
-                : sl_db_fail(s, "read the database", e);
+        enum sl_code code = rc == SQLITE_DONE ? sl_db_damaged(s, "table meta: a row is missing", e)
+                                              : sl_db_fail(s, "read the database", e);
         sqlite3_finalize(q);
         return code;
     }
@@ -220,39 +240,67 @@ static enum sl_code read_int(struct sl_store *s, const char *sql, int64_t *out, 
     return SL_CODE_OK;
 }
 
-static enum sl_code make_schema(struct sl_store *s, struct sl_error *e)
+static enum sl_code set_version(struct sl_store *s, struct sl_error *e)
 {
     char sql[256];
     (void)snprintf(sql, sizeof sql, "PRAGMA application_id = %d; PRAGMA user_version = %d; COMMIT;",
                    APPLICATION_ID, SL_STORE_SCHEMA);
-    enum sl_code code = run_text(s, "BEGIN IMMEDIATE", "create the database", e);
-    code = code == SL_CODE_OK ? run_text(s, schema, "create the database", e) : code;
-    code = code == SL_CODE_OK ? run_text(s, sql, "create the database", e) : code;
+    enum sl_code code = sl_db_run_text(s, seal, "write to the database", e);
+    return code == SL_CODE_OK ? sl_db_run_text(s, sql, "write to the database", e) : code;
+}
+
+static enum sl_code make_schema(struct sl_store *s, struct sl_error *e)
+{
+    enum sl_code code = sl_db_run_text(s, "BEGIN IMMEDIATE", "create the database", e);
+    code = code == SL_CODE_OK ? sl_db_run_text(s, schema, "create the database", e) : code;
+    code = code == SL_CODE_OK ? sl_db_run_text(s, checksums, "create the database", e) : code;
+    return code == SL_CODE_OK ? set_version(s, e) : code;
+}
+
+/* Of version 1, whose rows have no checksums: all or nothing. */
+static enum sl_code upgrade(struct sl_store *s, struct sl_error *e)
+{
+    static const char *const steps[] = {
+        "BEGIN IMMEDIATE", "ALTER TABLE objects ADD COLUMN sum INTEGER NOT NULL DEFAULT 0",
+        "UPDATE objects SET sum = sluice_sum(kind, ns, name, uid, rv, body)"};
+    enum sl_code code = SL_CODE_OK;
+    for (size_t i = 0; i < sizeof steps / sizeof steps[0] && code == SL_CODE_OK; i++) {
+        code = sl_db_run_text(s, steps[i], "write to the database", e);
+    }
+    code = code == SL_CODE_OK ? sl_db_run_text(s, checksums, "write to the database", e) : code;
+    code = code == SL_CODE_OK ? sl_whole_begin(s, e) : code;
+    code = code == SL_CODE_OK ? set_version(s, e) : code;
+    if (code == SL_CODE_OK) {
+        sl_log(SL_LOG_INFO, "the database has checksums from now on", NULL);
+    }
     return code;
 }
 
-static enum sl_code check_schema(struct sl_store *s, const char *dir, struct sl_error *e)
+/* Which version it is of; 0: there is nothing in it. */
+static enum sl_code look_at_schema(struct sl_store *s, const char *dir, int64_t *version,
+                                   struct sl_error *e)
 {
-    int64_t version = 0, application = 0, tables = 0;
-    enum sl_code code = read_int(s, "PRAGMA user_version", &version, e);
-    code = code == SL_CODE_OK ? read_int(s, "PRAGMA application_id", &application, e) : code;
-    code =
-        code == SL_CODE_OK ? read_int(s, "SELECT count(*) FROM sqlite_master", &tables, e) : code;
+    int64_t application = 0, tables = 0;
+    enum sl_code code = sl_db_read_int(s, "PRAGMA user_version", version, e);
+    code = code == SL_CODE_OK ? sl_db_read_int(s, "PRAGMA application_id", &application, e) : code;
+    code = code == SL_CODE_OK ? sl_db_read_int(s, "SELECT count(*) FROM sqlite_master", &tables, e)
+                              : code;
     if (code != SL_CODE_OK) {
         return code;
     }
     if (tables == 0) {
-        return make_schema(s, e);
+        *version = 0;
+        return SL_CODE_OK;
     }
     if (application != APPLICATION_ID) {
         return sl_error_set(e, SL_CODE_INTERNAL, "%s/sluice.db is a database of another program",
                             dir);
     }
-    if (version != SL_STORE_SCHEMA) {
+    if (*version < 1 || *version > SL_STORE_SCHEMA) {
         return sl_error_set(
             e, SL_CODE_INTERNAL,
             "data directory %s was written by a %s version (schema %lld, this program reads %d)",
-            dir, version > SL_STORE_SCHEMA ? "newer" : "different", (long long)version,
+            dir, *version > SL_STORE_SCHEMA ? "newer" : "different", (long long)*version,
             SL_STORE_SCHEMA);
     }
     return SL_CODE_OK;
@@ -261,23 +309,27 @@ static enum sl_code check_schema(struct sl_store *s, const char *dir, struct sl_
 /* Each kind has a number in these files for ever, whatever its place in kinds.def is. */
 static enum sl_code number_kinds(struct sl_store *s, struct sl_error *e)
 {
-    for (int kind = 0; kind < (int)sl_kind_end(); kind++) {
-        char resource[128], sql[256];
+    char resource[128], sql[256];
+    int changes = sqlite3_total_changes(s->db);
+    enum sl_code code = sl_db_run_text(s, "BEGIN IMMEDIATE", "write to the database", e);
+    for (int kind = 0; kind < (int)sl_kind_end() && code == SL_CODE_OK; kind++) {
         sl_rows_resource((enum sl_kind)kind, resource);
         (void)snprintf(sql, sizeof sql, "INSERT OR IGNORE INTO kinds(name) VALUES ('%s')",
                        resource);
-        enum sl_code code = run_text(s, sql, "write to the database", e);
+        code = sl_db_run_text(s, sql, "write to the database", e);
         (void)snprintf(sql, sizeof sql, "SELECT id FROM kinds WHERE name = '%s'", resource);
-        code = code == SL_CODE_OK ? read_int(s, sql, &s->kind_ids[kind], e) : code;
-        if (code != SL_CODE_OK) {
-            return code;
-        }
+        code = code == SL_CODE_OK ? sl_db_read_int(s, sql, &s->kind_ids[kind], e) : code;
     }
-    char sql[256]; /* partial: only this kind pays for it */
-    (void)snprintf(sql, sizeof sql,
-                   "CREATE INDEX IF NOT EXISTS events_by_age ON objects(id) WHERE kind = %lld",
-                   (long long)s->kind_ids[SL_KIND_EVENT]);
-    return run_text(s, sql, "write to the database", e);
+    if (code == SL_CODE_OK) { /* partial: only this kind pays for it */
+        (void)snprintf(sql, sizeof sql,
+                       "CREATE INDEX IF NOT EXISTS events_by_age ON objects(id) WHERE kind = %lld",
+                       (long long)s->kind_ids[SL_KIND_EVENT]);
+        code = sl_db_run_text(s, sql, "write to the database", e);
+    }
+    if (code == SL_CODE_OK && sqlite3_total_changes(s->db) != changes) {
+        code = sl_db_run_text(s, seal, "write to the database", e); /* a full disk needs none */
+    }
+    return code == SL_CODE_OK ? sl_db_run_text(s, "COMMIT", "write to the database", e) : code;
 }
 
 static enum sl_code prepare_all(struct sl_store *s, struct sl_error *e)
@@ -305,52 +357,6 @@ static bool was_left_open(const char *path)
     (void)snprintf(log, sizeof log, "%s-wal", path);
     return vfs != NULL && vfs->xAccess(vfs, log, SQLITE_ACCESS_EXISTS, &there) == SQLITE_OK &&
            there != 0;
-}
-
-static enum sl_code fail_damaged(const char *dir, const char *why, struct sl_error *e)
-{
-    return sl_error_set(e, SL_CODE_INTERNAL,
-                        "the database %s/sluice.db is damaged (%.200s): " REMEDY, dir, why);
-}
-
-/* SQLite's check says in words what it found, and among them which pages it could not read for now. */
-static enum sl_code judge_check(const char *dir, const char *found, struct sl_error *e)
-{
-    static const char mark[] = "error code=";
-    const char *number = strstr(found, mark);
-    if (strcmp(found, "ok") == 0) {
-        return SL_CODE_OK;
-    }
-    if (number != NULL && (strtol(number + sizeof mark - 1, NULL, 10) & 0xff) == SQLITE_IOERR) {
-        return sl_error_set(e, SL_CODE_INTERNAL, "cannot read the database: %.200s", found);
-    }
-    return fail_damaged(dir, found, e);
-}
-
-/* A disk that lost power and with it what it had said was synced may have spoiled the database: that is seen here
- * and not in the middle of the work. */
-static enum sl_code check_whole(struct sl_store *s, const char *dir, struct sl_error *e)
-{
-    sqlite3_stmt *q = NULL;
-    int64_t late = 0;
-    enum sl_code code = SL_CODE_OK;
-    if (sqlite3_prepare_v2(s->db, "PRAGMA integrity_check(1)", -1, &q, NULL) != SQLITE_OK ||
-        sqlite3_step(q) != SQLITE_ROW) {
-        code = sl_db_fail(s, "check the database", e);
-    } else {
-        code = judge_check(dir, (const char *)sqlite3_column_text(q, 0), e);
-    }
-    sqlite3_finalize(q);
-    code = code == SL_CODE_OK
-               ? read_int(s,
-                          "SELECT count(*) FROM objects WHERE rv > (SELECT value FROM meta WHERE "
-                          "key = 'revision')",
-                          &late, e)
-               : code;
-    if (late > 0) {
-        code = fail_damaged(dir, "objects are newer than the last revision", e);
-    }
-    return code;
 }
 
 /* The log that SQLite has open, over itself. */
@@ -382,66 +388,98 @@ static enum sl_code secure_log(struct sl_store *s, struct sl_error *e)
                               sqlite3_errstr(rc));
 }
 
-/* What this process finds in the log it writes once more, and syncs, before it builds on it. */
-static enum sl_code take_over(struct sl_store *s, const char *dir, struct sl_error *e)
+/* What this process finds in the log it writes once more, and syncs, before it builds on it. That it comes into the
+ * database's file as well can wait for a disk with room. */
+static enum sl_code take_over(struct sl_store *s, struct sl_error *e)
 {
-    enum sl_code code = check_whole(s, dir, e);
-    code = code == SL_CODE_OK ? secure_log(s, e) : code;
-    if (code == SL_CODE_OK && sqlite3_wal_checkpoint_v2(s->db, NULL, SQLITE_CHECKPOINT_TRUNCATE,
-                                                        NULL, NULL) != SQLITE_OK) {
-        code = sl_db_fail(s, "write to the database", e);
+    enum sl_code code = secure_log(s, e);
+    if (code != SL_CODE_OK) {
+        return code;
     }
-    if (code == SL_CODE_OK) {
-        (void)sqlite3_db_config(s->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 0, NULL);
+    int rc = sqlite3_wal_checkpoint_v2(s->db, NULL, SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL);
+    if (rc != SQLITE_OK && (rc & 0xff) != SQLITE_FULL) {
+        return sl_db_fail(s, "write to the database", e);
     }
-    return code;
+    (void)sqlite3_db_config(s->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 0, NULL);
+    return SL_CODE_OK;
 }
 
 static enum sl_code open_file(struct sl_store *s, const char *dir, bool *left_open,
                               struct sl_error *e)
 {
     char path[4096], pragmas[512];
+    struct stat st;
     if (snprintf(path, sizeof path, "%s/sluice.db", dir) >= (int)sizeof path) {
         return fail_io("open", dir, ENAMETOOLONG, e);
     }
     *left_open = was_left_open(path);
+    sl_note_read(s, dir);
+    bool emptied = s->note.valid && !*left_open && stat(path, &st) == 0 && st.st_size == 0;
+    hide_files(path);
     int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX;
     if (sqlite3_open_v2(path, &s->db, flags, NULL) != SQLITE_OK) {
         return sl_db_fail(s, "open the database", e);
+    }
+    if (emptied) { /* whoever wants to begin anew removes it */
+        return sl_db_damaged(s, "the file is empty", e);
     }
     /* The log stays until all is known to be well, or the next start would not look. */
     (void)sqlite3_db_config(s->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, *left_open, NULL);
     (void)snprintf(pragmas, sizeof pragmas,
                    "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA cache_size = -%d;"
                    "PRAGMA temp_store = MEMORY; PRAGMA journal_size_limit = 67108864;"
-                   "PRAGMA busy_timeout = 2000;",
+                   "PRAGMA busy_timeout = 2000; PRAGMA recursive_triggers = ON;",
                    PAGE_CACHE_KIB);
-    return run_text(s, pragmas, "open the database", e);
+    enum sl_code code = sl_db_run_text(s, pragmas, "open the database", e);
+    hide_files(path);
+    return code;
+}
+
+/* The database as this program has it, and whole. */
+static enum sl_code open_whole(struct sl_store *s, const char *dir, bool left_open, bool *made,
+                               struct sl_error *e)
+{
+    int64_t version = 0;
+    enum sl_code code = sl_whole_functions(s, e);
+    code = code == SL_CODE_OK ? look_at_schema(s, dir, &version, e) : code;
+    if (code == SL_CODE_OK && version == SL_STORE_SCHEMA) {
+        code = sl_whole_check(s, e);
+    } else if (code == SL_CODE_OK && version > 0) {
+        code = sl_whole_check_old(s, e);
+    }
+    *made = version == 0;
+    code = code == SL_CODE_OK && left_open ? take_over(s, e) : code;
+    if (code == SL_CODE_OK && version != SL_STORE_SCHEMA) {
+        code = *made ? make_schema(s, e) : upgrade(s, e);
+    }
+    code = code == SL_CODE_OK ? number_kinds(s, e) : code;
+    return code == SL_CODE_OK ? prepare_all(s, e) : code;
 }
 
 enum sl_code sl_db_open(struct sl_store *s, const char *dir, struct sl_error *e)
 {
-    int64_t revision = 0, work = 0;
-    bool left_open = false;
-    s->lock_fd = -1;
+    int64_t revision = 0, identity = 0, work = 0;
+    bool left_open = false, made = false;
+    s->lock_fd = s->note.fd = -1;
     enum sl_code code = check_dir(dir, e);
     code = code == SL_CODE_OK ? lock_dir(s, dir, e) : code;
     code = code == SL_CODE_OK ? open_file(s, dir, &left_open, e) : code;
-    code = code == SL_CODE_OK ? check_schema(s, dir, e) : code;
-    code = code == SL_CODE_OK && left_open ? take_over(s, dir, e) : code;
-    code = code == SL_CODE_OK ? number_kinds(s, e) : code;
-    code = code == SL_CODE_OK ? prepare_all(s, e) : code;
+    code = code == SL_CODE_OK ? open_whole(s, dir, left_open, &made, e) : code;
     code = code == SL_CODE_OK
-               ? read_int(s, "SELECT value FROM meta WHERE key = 'revision'", &revision, e)
+               ? sl_db_read_int(s, "SELECT value FROM meta WHERE key = 'revision'", &revision, e)
                : code;
-    code =
-        code == SL_CODE_OK
-            ? read_int(s, "SELECT (SELECT count(*) FROM collect) + (SELECT count(*) FROM ending)",
-                       &work, e)
-            : code;
+    code = code == SL_CODE_OK
+               ? sl_db_read_int(s, "SELECT value FROM meta WHERE key = 'identity'", &identity, e)
+               : code;
+    code = code == SL_CODE_OK
+               ? sl_db_read_int(
+                     s, "SELECT (SELECT count(*) FROM collect) + (SELECT count(*) FROM ending)",
+                     &work, e)
+               : code;
     if (code == SL_CODE_OK) {
-        s->revision = s->durable = (uint64_t)revision + (left_open ? REVISIONS_FORGOTTEN_MAX : 0);
+        s->identity = (uint64_t)identity;
         s->work_pending = work > 0;
+        sl_note_open(s, dir, (uint64_t)revision, made, left_open);
     }
     return code;
 }

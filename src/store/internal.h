@@ -12,7 +12,7 @@
 
 #include "store/store.h"
 
-#define SL_STORE_SCHEMA 1 /* PRAGMA user_version of the files that this program writes */
+#define SL_STORE_SCHEMA 2 /* PRAGMA user_version of the files that this program writes */
 #define SL_STORE_LOG_EVENTS_MAX 16384u
 #define SL_STORE_LOG_BYTES_MAX (32u << 20)
 #define SL_STORE_LISTENERS_MAX 4u
@@ -21,6 +21,11 @@
 #define SL_STORE_LATE_RETRY_MS 1000
 /* Nesting of an object: a list or a table holds it some levels deeper, and has to be read again (api/json.h: 64). */
 #define SL_STORE_DEPTH_MAX 60u
+/* What the commit seals. */
+#define SL_STORE_SEAL                                                                              \
+    "sluice_sum((SELECT value FROM meta WHERE key = 'revision'),"                                  \
+    " (SELECT value FROM meta WHERE key = 'sum'),"                                                 \
+    " (SELECT value FROM meta WHERE key = 'identity'))"
 #define SL_FINALIZER_FOREGROUND "foregroundDeletion"
 
 /* SL_SQL(name, text): every statement, prepared once when the store opens. */
@@ -71,16 +76,30 @@ struct sl_store_reply {
     struct sl_error error;
 };
 
+/* Of the directory's last user. */
+struct sl_store_note {
+    int fd; /* -1: there is none */
+    char path[4096];
+    bool open, valid, closed;
+    uint64_t identity, told, stored;
+};
+
 struct sl_store {
     sqlite3 *db;
     sqlite3_stmt *sql[SL_SQL_COUNT];
     int lock_fd;
+    uint64_t identity;
+    uint64_t reserved, stored;       /* up to there revisions may be told; what the files say */
+    struct sl_store_note note;       /* as it was found */
     int64_t kind_ids[SL_KIND_COUNT]; /* how the files number the kinds */
     uint64_t revision, durable;      /* with and without what is staged */
     bool in_batch;                   /* a transaction is open */
     bool in_commit;
     bool bookkeeping;       /* rows other than objects are staged */
     struct sl_error broken; /* the open batch was lost for this reason; code OK when it was not */
+    struct sl_error damage; /* what was read is not what was written; code OK: all is well */
+    sl_store_damage_fn *on_damage;
+    void *damage_context;
     struct sl_error unread; /* the write under way could not read what it depends on */
     bool work_pending,
         work_blocked; /* background work: there may be some; it waits for a good commit */
@@ -112,6 +131,10 @@ struct sl_store {
  * nothing. */
 enum sl_code sl_db_open(struct sl_store *s, const char *dir, struct sl_error *e);
 void sl_db_close(struct sl_store *s);
+enum sl_code sl_db_run_text(struct sl_store *s, const char *sql, const char *doing,
+                            struct sl_error *e);
+/* The first column of the only row. */
+enum sl_code sl_db_read_int(struct sl_store *s, const char *sql, int64_t *out, struct sl_error *e);
 /* The error of the last SQLite call, in words that help an operator. */
 enum sl_code sl_db_fail(struct sl_store *s, const char *doing, struct sl_error *e);
 /* Runs a statement that gives no rows, and resets it. */
@@ -127,6 +150,34 @@ void sl_db_rollback(struct sl_store *s);
 bool sl_db_staged(const struct sl_store *s); /* is there anything in the batch? */
 /* Did SQLite itself give up the open transaction (disk full and the like)? */
 bool sl_db_lost(const struct sl_store *s);
+
+/* --- fault.c: what SQLite's results mean ------------------------------------------------------ */
+enum sl_fault {
+    SL_FAULT_PASSES, /* perhaps: what it was needed for is refused, and the next one is tried */
+    SL_FAULT_ROOM, /* the same, for want of room or memory, or because another process is in the way */
+    SL_FAULT_DAMAGE /* the end */
+};
+enum sl_fault sl_fault_of(int result);
+enum sl_code sl_db_fail_with(struct sl_store *s, int result, const char *doing, struct sl_error *e);
+enum sl_code sl_db_damaged(struct sl_store *s, const char *what, struct sl_error *e); /* DAMAGED */
+
+/* --- whole.c: checksums ------------------------------------------------------------------------ */
+enum sl_code sl_whole_functions(struct sl_store *s, struct sl_error *e); /* of the statements */
+enum sl_code sl_whole_check(struct sl_store *s, struct sl_error *e);     /* is it as written? */
+/* As far as that can be said of a file without checksums. */
+enum sl_code sl_whole_check_old(struct sl_store *s, struct sl_error *e);
+enum sl_code sl_whole_begin(struct sl_store *s, struct sl_error *e); /* the sum of all rows */
+/* That row's checksum is wrong. */
+enum sl_code sl_whole_fail(struct sl_store *s, enum sl_kind kind, const char *ns, const char *name,
+                           struct sl_error *e);
+
+/* --- note.c: what was told last ---------------------------------------------------------------- */
+void sl_note_read(struct sl_store *s, const char *dir); /* sets note.fd, also when there is none */
+/* Sets the revision from which this store goes on, whatever happened to the database's file since the directory was last
+ * used; `stored` is what it says itself. Notes that it is in use. made: it is a new one. */
+void sl_note_open(struct sl_store *s, const char *dir, uint64_t stored, bool made, bool left_open);
+void sl_note_reserve(struct sl_store *s);          /* before a revision is told */
+void sl_note_close(struct sl_store *s, bool well); /* after the database was closed */
 
 /* --- events.c -------------------------------------------------------------------------------- */
 void sl_events_open(struct sl_store_log *l, uint64_t revision);

@@ -83,7 +83,7 @@ static enum sl_code read_page(struct sl_store *s, const struct sl_store_list *q,
     sqlite3_stmt *sql = s->sql[id];
     int rc = sqlite3_step(sql);
     page->count = 0;
-    while (rc == SQLITE_ROW) {
+    while (rc == SQLITE_ROW && sqlite3_column_int(sql, 3) != 0) {
         struct row *row = &page->rows[page->count++];
         row->text_size = (size_t)sqlite3_column_bytes(sql, 2);
         row->ns = sl_mem_text(column(sql, 0));
@@ -96,8 +96,12 @@ static enum sl_code read_page(struct sl_store *s, const struct sl_store_list *q,
         rc = sqlite3_step(sql);
     }
     page->last = rc == SQLITE_DONE;
-    enum sl_code code =
-        rc == SQLITE_DONE || rc == SQLITE_ROW ? SL_CODE_OK : sl_db_fail(s, "read the database", e);
+    enum sl_code code = SL_CODE_OK;
+    if (rc == SQLITE_ROW && sqlite3_column_int(sql, 3) == 0) {
+        code = sl_whole_fail(s, q->kind, column(sql, 0), column(sql, 1), e);
+    } else if (rc != SQLITE_DONE && rc != SQLITE_ROW) {
+        code = sl_db_fail(s, "read the database", e);
+    }
     sqlite3_reset(sql);
     sqlite3_clear_bindings(sql);
     return code;

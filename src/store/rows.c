@@ -42,6 +42,17 @@ static void reset(struct sl_store *s, enum sl_sql id)
     sqlite3_clear_bindings(s->sql[id]);
 }
 
+/* Of a row with a body and whether it is whole. */
+static bool read_object(sqlite3_stmt *q, struct sl_json **out)
+{
+    struct sl_error ignored;
+    *out = sqlite3_column_int(q, 1) == 0
+               ? NULL
+               : sl_json_parse((const char *)sqlite3_column_text(q, 0),
+                               (size_t)sqlite3_column_bytes(q, 0), &ignored);
+    return *out != NULL;
+}
+
 enum sl_code sl_rows_get(struct sl_store *s, enum sl_kind kind, const char *ns, const char *name,
                          struct sl_json **out, struct sl_error *e)
 {
@@ -52,14 +63,7 @@ enum sl_code sl_rows_get(struct sl_store *s, enum sl_kind kind, const char *ns, 
     sqlite3_stmt *q = s->sql[SL_SQL_GET];
     int rc = sqlite3_step(q);
     if (rc == SQLITE_ROW) {
-        struct sl_json *object = sl_json_parse((const char *)sqlite3_column_text(q, 0),
-                                               (size_t)sqlite3_column_bytes(q, 0), e);
-        if (object == NULL) {
-            code = sl_error_set(e, SL_CODE_INTERNAL, "the stored %s \"%s\" is damaged",
-                                sl_rows_resource(kind, resource), name);
-        } else {
-            *out = object;
-        }
+        code = read_object(q, out) ? SL_CODE_OK : sl_whole_fail(s, kind, ns, name, e);
     } else if (rc == SQLITE_DONE) {
         code = sl_error_set(e, SL_CODE_NOT_FOUND, "%s \"%s\" not found",
                             sl_rows_resource(kind, resource), name);
@@ -76,6 +80,10 @@ bool sl_rows_has(struct sl_store *s, enum sl_kind kind, const char *ns, const ch
     bind_key(s, SL_SQL_HAS, kind, ns, name);
     sqlite3_stmt *q = s->sql[SL_SQL_HAS];
     bool has = sl_db_row(s, SL_SQL_HAS);
+    if (has && sqlite3_column_int(q, 1) == 0) {
+        (void)sl_whole_fail(s, kind, ns, name, &s->unread);
+        has = false;
+    }
     if (has && uid != NULL) {
         has = strcmp((const char *)sqlite3_column_text(q, 0), uid) == 0;
     }
@@ -195,6 +203,16 @@ static void add_event(struct sl_store *s, enum sl_watch_type type, enum sl_kind 
     sl_events_add(&s->log, entry);
 }
 
+/* The row that was read before is the one that is changed. */
+static enum sl_code run_on_one(struct sl_store *s, enum sl_sql id, enum sl_kind kind,
+                               const struct sl_json *object, struct sl_error *e)
+{
+    enum sl_code code = sl_db_run(s, id, e);
+    return code != SL_CODE_OK || sqlite3_changes(s->db) == 1
+               ? code
+               : sl_whole_fail(s, kind, sl_object_namespace(object), sl_object_name(object), e);
+}
+
 enum sl_code sl_rows_put(struct sl_store *s, enum sl_kind kind, struct sl_json *object,
                          const struct sl_json *old, struct sl_error *e)
 {
@@ -206,7 +224,7 @@ enum sl_code sl_rows_put(struct sl_store *s, enum sl_kind kind, struct sl_json *
     sl_db_bind_text(s, id, 4, sl_object_uid(object));
     sl_db_bind_int(s, id, 5, (int64_t)(s->revision + 1));
     sl_db_bind_text(s, id, 6, s->text.data);
-    enum sl_code code = sl_db_run(s, id, e);
+    enum sl_code code = run_on_one(s, id, kind, object, e);
     code = code == SL_CODE_OK ? index_owners(s, kind, object, old, e) : code;
     if (code == SL_CODE_OK) {
         if (old != NULL && selectable_differs(kind, object, old)) {
@@ -250,7 +268,7 @@ enum sl_code sl_rows_remove(struct sl_store *s, enum sl_kind kind, struct sl_jso
 {
     SL_PRE(s->in_batch && object != NULL);
     bind_key(s, SL_SQL_DELETE, kind, sl_object_namespace(object), sl_object_name(object));
-    enum sl_code code = sl_db_run(s, SL_SQL_DELETE, e);
+    enum sl_code code = run_on_one(s, SL_SQL_DELETE, kind, object, e);
     code = code == SL_CODE_OK ? index_owners(s, kind, NULL, object, e) : code;
     code = code == SL_CODE_OK ? note_removal(s, object, e) : code;
     if (code == SL_CODE_OK) {

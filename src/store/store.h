@@ -12,8 +12,9 @@
 
 struct sl_store;
 
-/* Opens or creates DIR. Clear errors for: not a directory, read-only, full, locked by another
- * process, written by a newer version. */
+/* Opens or creates DIR, and checks all that is there. Clear errors for: not a directory, read-only, locked by another
+ * process, written by a newer version. UNAVAILABLE: there is no room for what has to be written, or no memory; it can be
+ * tried again. DAMAGED: the database is not what was written to it. */
 enum sl_code sl_store_open(const char *dir, struct sl_store **out, struct sl_error *e);
 void sl_store_close(struct sl_store *s);
 /* Shall plain Pods that name a queue be marked and gated when they are created? Off at first. */
@@ -95,6 +96,11 @@ struct sl_store_event {
 enum sl_code sl_store_next(struct sl_store *s, enum sl_kind kind, uint64_t *since,
                            struct sl_store_event *event, bool *found, struct sl_error *e);
 uint64_t sl_store_durable(const struct sl_store *s); /* the last durable revision */
+
+/* Called once, when something is read that is not what was written. From then on nothing is written any more: whoever is
+ * told ends the process, when the call that found it has returned. */
+typedef void sl_store_damage_fn(void *context, const struct sl_error *e);
+void sl_store_on_damage(struct sl_store *s, sl_store_damage_fn *fn, void *context);
 
 /* Called after every attempt to commit, its watch events and client replies delivered: OK, or the
  * error by which everything staged was lost. At most 4 listeners. */

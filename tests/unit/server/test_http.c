@@ -86,7 +86,8 @@ static void stop(struct fixture *f)
 
 static int teardown(void **state)
 {
-    static const char *const files[] = {"sluice.db", "sluice.db-wal", "sluice.db-shm", "lock"};
+    static const char *const files[] = {"sluice.db", "sluice.db-wal", "sluice.db-shm", "lock",
+                                        "revision"};
     struct fixture *f = *state;
     char path[128];
     stop(f);

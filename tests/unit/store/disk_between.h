@@ -22,6 +22,7 @@ static struct {
     sqlite3_int64 log_rewritten; /* from its beginning, before the database was touched */
     bool log_synced;             /* after that, before the database was touched */
     bool database_written;
+    bool full; /* no file grows */
     /* So many fail: */
     unsigned fail_syncs;     /* of the log */
     unsigned fail_log_reads; /* of more than SQLite itself reads at once */
@@ -58,6 +59,11 @@ static inline int on_read(sqlite3_file *f, void *to, int n, sqlite3_int64 at)
 static inline int on_write(sqlite3_file *f, const void *data, int n, sqlite3_int64 at)
 {
     struct shim *s = shim_of(f);
+    sqlite3_int64 size = 0;
+    (void)s->below->pMethods->xFileSize(s->below, &size);
+    if (disk.full && at + n > size) {
+        return SQLITE_FULL;
+    }
     disk.database_written = disk.database_written || !s->is_log;
     if (s->is_log && !disk.database_written && at == disk.log_rewritten) {
         disk.log_rewritten += n;

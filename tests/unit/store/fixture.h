@@ -40,7 +40,8 @@ static inline int setup(void **state)
 
 static inline void remove_dir(const char *dir)
 {
-    static const char *const files[] = {"sluice.db", "sluice.db-wal", "sluice.db-shm", "lock"};
+    static const char *const files[] = {"sluice.db", "sluice.db-wal", "sluice.db-shm", "lock",
+                                        "revision"};
     char path[128];
     for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
         (void)snprintf(path, sizeof path, "%s/%s", dir, files[i]);
