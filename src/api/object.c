@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "base/clock.h"
+#include <string.h>
 
 static const char *metadata_text(const struct sl_json *o, const char *key)
 {
@@ -85,6 +86,13 @@ const struct sl_json *sl_object_controller_ref(const struct sl_json *o)
         }
     }
     return NULL;
+}
+
+bool sl_object_ref_is(const struct sl_json *ref, enum sl_kind kind)
+{
+    const struct sl_kind_info *info = sl_kind_info(kind);
+    return strcmp(sl_json_path_text(ref, "kind", ""), info->kind) == 0 &&
+           strcmp(sl_json_path_text(ref, "apiVersion", ""), info->api_version) == 0;
 }
 
 struct sl_json *sl_object_new(enum sl_kind kind, const char *ns, const char *name)

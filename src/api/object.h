@@ -18,6 +18,8 @@ bool sl_object_deleting(const struct sl_json *o);                      /* has a 
 const char *sl_object_label(const struct sl_json *o, const char *key); /* NULL when absent */
 const char *sl_object_annotation(const struct sl_json *o, const char *key); /* NULL when absent */
 /* The owner reference with controller: true; NULL when there is none. */
+/* Does an owner reference (or NULL) speak of an object of that kind, by its apiVersion too? */
+bool sl_object_ref_is(const struct sl_json *ref, enum sl_kind kind);
 const struct sl_json *sl_object_controller_ref(const struct sl_json *o);
 bool sl_object_has_finalizer(const struct sl_json *o, const char *name);
 /* False when it was not there; an empty list stays. */

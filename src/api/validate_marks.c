@@ -308,12 +308,19 @@ static void check_pod_notes(struct sl_check *c)
     }
 }
 
+static bool of_a_job(const struct sl_json *pod)
+{
+    const struct sl_json *owner = sl_object_controller_ref(pod);
+    enum sl_kind kind = sl_kind_find_object(sl_json_path_text(owner, "apiVersion", ""),
+                                            sl_json_path_text(owner, "kind", ""));
+    return kind == SL_KIND_JOB || (kind >= SL_KIND_CUSTOM && kind < SL_KIND_COUNT);
+}
+
 void sl_check_pod_marks(struct sl_check *c)
 {
     struct mark queue = label_of(c, QUEUE), limit = label_of(c, LIMIT);
     struct mark managed = label_of(c, MANAGED);
-    if (sl_object_controller_ref(c->object) != NULL ||
-        (!is_queued(c->object) && !is_queued(c->old))) {
+    if (of_a_job(c->object) || (!is_queued(c->object) && !is_queued(c->old))) {
         return; /* admission leaves it alone, whatever it says */
     }
     bool settled = !is_gated(c->object);

@@ -319,6 +319,22 @@ static const struct sl_json *unsuspended(const struct sl_framework *f, const str
     return copy;
 }
 
+/* What the file says that it cannot count: better not run at all than outside of quota. */
+static enum sl_code check_countable(const struct sl_framework *f, const struct sl_json *job,
+                                    struct sl_error *e)
+{
+    const struct sl_json *refusals = sl_json_get(doc_of(f), "refuse");
+    for (size_t i = 0; i < sl_json_len(refusals); i++) {
+        const struct sl_json *refusal = sl_json_at(refusals, i);
+        if (sl_adapter_all_hold(sl_json_get(refusal, "when"), job)) {
+            sl_error_cause(e, "FieldValueInvalid", sl_json_path_text(refusal, "field", ""), "%s",
+                           sl_json_path_text(refusal, "text", ""));
+            return SL_CODE_INVALID;
+        }
+    }
+    return SL_CODE_OK;
+}
+
 static enum sl_code read_pod_sets(const struct sl_framework *f, const struct sl_json *job,
                                   struct sl_pod_sets *out, struct sl_error *e)
 {
@@ -334,7 +350,7 @@ static enum sl_code read_pod_sets(const struct sl_framework *f, const struct sl_
                        places.count, SL_POD_SETS_MAX);
         return SL_CODE_INVALID;
     }
-    enum sl_code code = SL_CODE_OK;
+    enum sl_code code = check_countable(f, wanted, e);
     for (size_t i = 0; code == SL_CODE_OK && i < places.count; i++) {
         code = fill_set(out, &places.at[i], wanted, e);
     }
@@ -493,12 +509,25 @@ static const char *priority_class(const struct sl_framework *f, const struct sl_
     return "";
 }
 
+/* The file says GROUP/KIND: versions of one kind are one to its controller. "*" is every kind. */
+static bool makes(const struct sl_framework *f, enum sl_kind kind)
+{
+    const struct sl_json *kinds = sl_json_get(doc_of(f), "makes");
+    const struct sl_kind_info *info = sl_kind_info(kind);
+    struct sl_buf name = {0};
+    sl_buf_print(&name, "%s/%s", info->group, info->kind);
+    bool yes = sl_json_has_text(kinds, name.data) || sl_json_has_text(kinds, "*");
+    sl_buf_fini(&name);
+    return yes;
+}
+
 void sl_adapter_init(struct sl_adapter *a)
 {
     a->framework = (struct sl_framework){
         .kind = a->framework.kind,
         .name = sl_json_path_text(a->doc, "framework", sl_json_path_text(a->doc, "kind", "")),
         .self = a,
+        .makes = makes,
         .skips = skips,
         .suspended = is_suspended,
         .suspend = suspend,

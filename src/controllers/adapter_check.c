@@ -380,17 +380,51 @@ static void check_classes(struct check *c, const struct sl_json *doc)
     }
 }
 
+static void check_makes(struct check *c, const struct sl_json *doc)
+{
+    const struct sl_json *kinds = sl_json_get(doc, "makes");
+    check_type(c, doc, "makes", SL_JSON_LIST, "a list of kinds");
+    for (size_t i = 0; i < sl_json_len(kinds); i++) {
+        const char *kind = sl_json_text(sl_json_at(kinds, i), "");
+        const char *slash = strchr(kind, '/');
+        bool good = strcmp(kind, "*") == 0 || (slash != NULL && slash != kind && slash[1] != '\0' &&
+                                               strchr(slash + 1, '/') == NULL);
+        if (!good) {
+            complain(c, "makes",
+                     "must be kinds like batch/Job (their group, not their version), "
+                     "or \"*\" for all");
+        }
+    }
+}
+
+static void check_refusals(struct check *c, const struct sl_json *doc)
+{
+    const struct sl_json *refusals = sl_json_get(doc, "refuse");
+    check_type(c, doc, "refuse", SL_JSON_LIST, "a list");
+    for (size_t i = 0; i < sl_json_len(refusals); i++) {
+        size_t len = down(c, "refuse", i);
+        const struct sl_json *refusal = sl_json_at(refusals, i);
+        check_keys(c, refusal, " when field text ");
+        check_rules(c, refusal, "when", true);
+        check_path(c, refusal, "field", true);
+        check_text(c, refusal, "text", true);
+        up(c, len);
+    }
+}
+
 enum sl_code sl_adapter_check(const char *file, const struct sl_json *doc, struct sl_error *e)
 {
     struct check c = {.file = file, .e = e};
     check_keys(&c, doc,
-               " apiVersion kind plural framework skip suspend podSets priorityClass ready active "
-               "finished ");
+               " apiVersion kind plural framework makes skip refuse suspend podSets priorityClass "
+               "ready active finished ");
     check_text(&c, doc, "apiVersion", true);
     check_text(&c, doc, "kind", true);
     check_text(&c, doc, "plural", true);
     check_text(&c, doc, "framework", false);
+    check_makes(&c, doc);
     check_rules(&c, doc, "skip", false);
+    check_refusals(&c, doc);
     check_suspend(&c, doc);
     check_pod_sets(&c, doc);
     check_classes(&c, doc);

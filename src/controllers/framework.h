@@ -42,6 +42,8 @@ struct sl_framework {
     /* batch/v1: its template can be changed only while it is suspended and has no start time, so that stopping takes
      * more than one write. */
     bool forgets_start;
+    /* Does its controller make jobs of that kind, which then run with theirs? NULL: it makes pods and no jobs. */
+    bool (*makes)(const struct sl_framework *f, enum sl_kind kind);
     bool (*skips)(const struct sl_framework *f,
                   const struct sl_json *job); /* NULL: none is left alone */
     bool (*suspended)(const struct sl_framework *f, const struct sl_json *job);

@@ -373,6 +373,15 @@ static void act_with_workload(struct sl_job_view *v)
     }
 }
 
+/* What it asks for cannot be counted, so it must not run. */
+static void refuse(struct sl_job_view *v, const struct sl_error *e)
+{
+    report_cause(v, "ErrWorkloadCompose", e);
+    if (!v->f->suspended(v->f, v->job)) {
+        (void)sl_job_stop(v, "What it asks for cannot be counted");
+    }
+}
+
 void sl_job_act(struct sl_job_view *v)
 {
     SL_PRE(v->job != NULL);
@@ -387,7 +396,7 @@ void sl_job_act(struct sl_job_view *v)
     if (code == SL_CODE_GONE) {
         want_nothing(v);
     } else if (code != SL_CODE_OK) {
-        report_cause(v, "ErrWorkloadCompose", &e);
+        refuse(v, &e);
     } else if (v->wl == NULL) {
         create(v);
     } else {

@@ -37,6 +37,16 @@ static struct sl_jobs_of *of_object(struct sl_jobs *j, const struct sl_json *o)
     return of_kind(j, sl_json_path_text(o, "apiVersion", ""), sl_json_path_text(o, "kind", ""));
 }
 
+/* The kind of jobs whose controller has made the job of that kind: it makes such jobs, and the job says that it is
+ * controlled by one of them. NULL: nobody's child, whatever it says. */
+static struct sl_jobs_of *maker_of(struct sl_jobs *j, enum sl_kind kind, const struct sl_json *job)
+{
+    const struct sl_json *owner = sl_object_controller_ref(job);
+    struct sl_jobs_of *of = owner == NULL ? NULL : of_object(j, owner);
+    bool makes = of != NULL && of->f->makes != NULL && of->f->makes(of->f, kind);
+    return makes ? of : NULL;
+}
+
 static void workload_name(const struct sl_framework *f, const struct sl_json *job,
                           char out[static 254])
 {
@@ -48,9 +58,9 @@ static void workload_name(const struct sl_framework *f, const struct sl_json *jo
     }
 }
 
-/* The topmost owner that is managed itself, or NULL. *f is its framework; *too_deep: there are more owners than are
- * looked at. */
-static struct sl_json *ancestor_new(struct sl_jobs *j, struct sl_reconciler *r,
+/* The topmost owner of the job of that kind that is managed itself, or NULL. *f is its framework; *too_deep: there are
+ * more owners than are looked at. */
+static struct sl_json *ancestor_new(struct sl_jobs *j, struct sl_reconciler *r, enum sl_kind kind,
                                     const struct sl_json *job, const struct sl_framework **f,
                                     bool *too_deep)
 {
@@ -61,7 +71,7 @@ static struct sl_json *ancestor_new(struct sl_jobs *j, struct sl_reconciler *r,
     for (unsigned i = 0; i <= ANCESTORS_MAX; i++) {
         bool absent;
         const struct sl_json *owner = sl_object_controller_ref(below);
-        const struct sl_jobs_of *of = owner == NULL ? NULL : of_object(j, owner);
+        const struct sl_jobs_of *of = maker_of(j, kind, below);
         struct sl_json *parent =
             of == NULL ? NULL
                        : sl_reconciler_get(r, of->f->kind, sl_object_namespace(job),
@@ -71,6 +81,7 @@ static struct sl_json *ancestor_new(struct sl_jobs *j, struct sl_reconciler *r,
         sl_json_free(at);
         at = parent;
         below = parent;
+        kind = of == NULL ? kind : of->f->kind;
         *too_deep = same && i == ANCESTORS_MAX;
         if (!same) {
             break;
@@ -105,11 +116,12 @@ static bool is_child(struct sl_job_view *v)
 {
     const struct sl_framework *f = NULL;
     bool too_deep;
-    struct sl_json *owner = ancestor_new(v->j, v->r, v->job, &f, &too_deep);
+    struct sl_json *owner = ancestor_new(v->j, v->r, v->f->kind, v->job, &f, &too_deep);
     if (too_deep) {
         sl_job_report(v, "JobNestingTooDeep",
                       "Terminated search for Kueue-managed Job because ancestor depth exceeded "
                       "limit of 10");
+        sl_job_suspend_child(v); /* nobody knows whose quota it would run with */
         sl_json_free(owner);
         return true;
     }
@@ -376,7 +388,7 @@ static void observe_job(struct sl_jobs_of *of, const struct sl_json *job, bool d
                         int64_t now_ms)
 {
     const struct sl_json *owner = sl_object_controller_ref(job);
-    bool child = owner != NULL && of_object(of->all, owner) != NULL;
+    bool child = maker_of(of->all, of->f->kind, job) != NULL;
     if (child) {
         keep_child(of, job, sl_json_path_text(owner, "uid", ""), !deleted);
     }

@@ -146,7 +146,7 @@ static void read_lists(struct sl_pod_row *row, const struct sl_json *pod)
 {
     const char *ns = sl_object_namespace(pod);
     const struct sl_json *owner = sl_object_controller_ref(pod);
-    bool of_job = strcmp(sl_json_path_text(owner, "kind", ""), "Job") == 0;
+    bool of_job = sl_object_ref_is(owner, SL_KIND_JOB);
     const char *must = sl_json_text(sl_json_get(row->node_selector, HOSTNAME), "");
     row->job_uid = sl_mem_text(of_job ? sl_json_path_text(owner, "uid", "") : "");
     row->at[SL_PODS_OF_JOB] = key_text(ns, of_job ? sl_json_path_text(owner, "name", "") : NULL);

@@ -138,17 +138,14 @@ static bool is_group(const struct sl_json *wl)
     const char *mark = sl_object_annotation(wl, SL_GROUP_WORKLOAD);
     const struct sl_json *owner = sl_json_at(sl_json_path(wl, "metadata.ownerReferences"), 0);
     bool by_pods = owner != NULL && sl_object_controller_ref(wl) == NULL &&
-                   strcmp(sl_json_path_text(owner, "kind", ""), "Pod") == 0 &&
-                   strcmp(sl_json_path_text(owner, "apiVersion", ""), "v1") == 0;
+                   sl_object_ref_is(owner, SL_KIND_POD);
     return by_pods || (mark != NULL && strcmp(mark, "true") == 0);
 }
 
 static const struct sl_json *owner_pod(const struct sl_json *wl)
 {
     const struct sl_json *owner = sl_object_controller_ref(wl);
-    bool pod = owner != NULL && strcmp(sl_json_path_text(owner, "kind", ""), "Pod") == 0 &&
-               strcmp(sl_json_path_text(owner, "apiVersion", ""), "v1") == 0;
-    return pod ? owner : NULL;
+    return sl_object_ref_is(owner, SL_KIND_POD) ? owner : NULL;
 }
 
 static bool is_widow(struct sl_podgroups *p, struct sl_reconciler *r, const struct sl_json *wl)

@@ -374,7 +374,7 @@ void sl_pods_observe_pod(struct sl_pods *p, const struct sl_json *pod)
 {
     char key[SL_KEY_SIZE];
     const struct sl_json *owner = sl_object_controller_ref(pod);
-    if (strcmp(sl_json_path_text(owner, "kind", ""), "Job") == 0) {
+    if (sl_object_ref_is(owner, SL_KIND_JOB)) {
         sl_key_print(sl_object_namespace(pod), sl_json_path_text(owner, "name", ""), key);
         sl_work_add(p->jobs.work, key, SL_WORK_NOW);
     }

@@ -431,8 +431,7 @@ bool sl_engine_was_told(const struct sl_engine *g, const struct sl_decision *d,
 
 static bool stands_alone(const struct sl_json *workload)
 {
-    const struct sl_json *owner = sl_object_controller_ref(workload);
-    return owner != NULL && strcmp(sl_json_path_text(owner, "kind", ""), "Pod") == 0;
+    return sl_object_ref_is(sl_object_controller_ref(workload), SL_KIND_POD);
 }
 
 void sl_engine_job_stopped(struct sl_engine *g, const struct sl_json *workload, int64_t now_ms)

@@ -4,7 +4,7 @@
 /* What mutating admission policies do to jobs where there is an API server: in a namespace with the LocalQueue "default"
  * those that name no queue get that one, and those with a queue but without a priority class the WorkloadPriorityClass
  * "default", if there is one. Plain Pods that name a queue are marked and wait behind gates until their Workload is
- * admitted. What belongs to somebody else is left alone. */
+ * admitted. What belongs to a job is left alone. */
 #include "store/internal.h"
 
 #include <string.h>
@@ -56,10 +56,23 @@ static void set_label(struct sl_json *object, const char *key)
     sl_json_set_text(sl_json_path_make(object, "metadata.labels"), key, DEFAULT_NAME);
 }
 
-void sl_admit_job(struct sl_store *s, struct sl_json *job)
+/* Is the object of that kind controlled by a job that is there? What that one has made runs with it; a name alone is no owner. */
+static bool of_a_job(struct sl_store *s, enum sl_kind of, const struct sl_json *object)
+{
+    const struct sl_json *owner = sl_object_controller_ref(object);
+    enum sl_kind kind = sl_kind_find_object(sl_json_path_text(owner, "apiVersion", ""),
+                                            sl_json_path_text(owner, "kind", ""));
+    bool job = kind == SL_KIND_JOB && of == SL_KIND_POD; /* which makes pods only */
+    job = job || (kind >= SL_KIND_CUSTOM && kind < SL_KIND_COUNT);
+    return job &&
+           sl_rows_has(s, kind, sl_object_namespace(object), sl_json_path_text(owner, "name", ""),
+                       sl_json_path_text(owner, "uid", ""));
+}
+
+void sl_admit_job(struct sl_store *s, enum sl_kind kind, struct sl_json *job)
 {
     const char *ns = sl_object_namespace(job);
-    if (spared(ns) || sl_object_controller_ref(job) != NULL) {
+    if (spared(ns) || of_a_job(s, kind, job)) {
         return;
     }
     if (!has_label(job, QUEUE) && sl_rows_has(s, SL_KIND_LOCAL_QUEUE, ns, DEFAULT_NAME, NULL)) {
@@ -85,14 +98,13 @@ enum sl_code sl_admit_job_change(struct sl_store *s, enum sl_kind kind, const st
     return SL_CODE_INVALID;
 }
 
-void sl_admit_pod(struct sl_json *pod)
+void sl_admit_pod(struct sl_store *s, struct sl_json *pod)
 {
     const char *queue = sl_object_label(pod, QUEUE);
     struct sl_json *metadata = sl_json_path_make(pod, "metadata");
     struct sl_json *spec = sl_json_path_make(pod, "spec");
     if (queue == NULL || queue[0] == '\0' || spared(sl_object_namespace(pod)) ||
-        sl_object_controller_ref(pod) != NULL ||
-        sl_json_path_text(spec, "nodeName", "")[0] != '\0') {
+        of_a_job(s, SL_KIND_POD, pod)) {
         return;
     }
     sl_json_set_text(sl_json_path_make(metadata, "labels"), MANAGED, "true");

@@ -104,11 +104,11 @@ void sl_prepare_create(struct sl_store *s, enum sl_kind kind, struct sl_json *ob
     } else if (kind == SL_KIND_POD) {
         sl_json_set_text(sl_json_path_make(object, "status"), "phase", "Pending");
         if (s->gate_pods) {
-            sl_admit_job(s, object);
-            sl_admit_pod(object);
+            sl_admit_job(s, kind, object);
+            sl_admit_pod(s, object);
         }
     } else if (kind == SL_KIND_JOB || kind >= SL_KIND_CUSTOM) {
-        sl_admit_job(s, object);
+        sl_admit_job(s, kind, object);
     }
 }
 

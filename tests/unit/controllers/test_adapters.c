@@ -373,6 +373,43 @@ static void test_adapters_object_without_its_template_is_refused(void **state)
     sl_json_free(job);
 }
 
+static void test_adapters_make_the_kinds_that_their_files_name(void **state)
+{
+    (void)state;
+    enum sl_kind of_jobsets = sl_kind_find_object("jobset.x-k8s.io/v1alpha2", "JobSet");
+    const struct sl_framework *f = framework("jobset.x-k8s.io/jobset");
+    assert_true(f->makes(f, SL_KIND_JOB));
+    assert_false(f->makes(f, of_jobsets));
+    f = framework("trainer.kubeflow.org/trainjob");
+    assert_true(f->makes(f, of_jobsets));
+    assert_false(f->makes(f, SL_KIND_JOB));
+    f = framework("workload.codeflare.dev/appwrapper");
+    assert_true(f->makes(f, of_jobsets) && f->makes(f, SL_KIND_JOB));
+    f = framework("kubeflow.org/pytorchjob");
+    assert_false(f->makes(f, SL_KIND_JOB));
+}
+
+static void test_adapters_refuse_what_their_files_say_cannot_be_counted(void **state)
+{
+    (void)state;
+    static const char *const rows[][2] = {
+        {"{}", "spec.trainer.numNodes"},
+        {"{numNodes: 2}", "spec.trainer.resourcesPerNode"},
+        {"{resourcesPerNode: {requests: {cpu: 1}}}", "spec.trainer.numNodes"},
+    };
+    const struct sl_framework *f = framework("trainer.kubeflow.org/trainjob");
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct sl_pod_sets sets;
+        struct sl_error e = {0};
+        struct sl_json *job = yaml("{metadata: {name: t}, spec: {}}");
+        sl_json_set(sl_json_get(job, "spec"), "trainer", yaml(rows[i][0]));
+        assert_int_equal(f->pod_sets(f, job, &sets, &e), SL_CODE_INVALID);
+        assert_string_equal(e.causes[0].field, rows[i][1]);
+        sl_pod_sets_fini(&sets);
+        sl_json_free(job);
+    }
+}
+
 static void test_adapters_object_with_too_many_pod_sets_is_refused(void **state)
 {
     (void)state;
@@ -441,6 +478,18 @@ static void test_adapters_bad_files_are_refused_with_file_and_field(void **state
         {HEAD SETS TAIL "suspend: s\nfinished: [{success: true}]\n",
          "f.yaml: finished[0].when: is required"},
         {HEAD SETS TAIL "suspend: s\nfinished: yes\n", "f.yaml: finished: must be a list"},
+        {HEAD SETS TAIL "suspend: s\nmakes: batch/Job\n", "f.yaml: makes: must be a list of kinds"},
+        {HEAD SETS TAIL "suspend: s\nmakes: [Job]\n",
+         "f.yaml: makes: must be kinds like batch/Job"},
+        {HEAD SETS TAIL "suspend: s\nmakes: [batch/]\n", "f.yaml: makes: must be kinds like"},
+        {HEAD SETS TAIL "suspend: s\nmakes: [batch/v1/Job]\n", "f.yaml: makes: must be kinds like"},
+        {HEAD SETS TAIL "suspend: s\nrefuse: yes\n", "f.yaml: refuse: must be a list"},
+        {HEAD SETS TAIL "suspend: s\nrefuse: [{field: f, text: t}]\n",
+         "f.yaml: refuse[0].when: is required"},
+        {HEAD SETS TAIL "suspend: s\nrefuse: [{when: [{condition: C}], text: t}]\n",
+         "f.yaml: refuse[0].field: is required"},
+        {HEAD SETS TAIL "suspend: s\nrefuse: [{when: [{condition: C}], field: f}]\n",
+         "f.yaml: refuse[0].text: is required"},
         {HEAD SETS TAIL "suspend: s\npriorityClass: [1]\n",
          "f.yaml: priorityClass: must be a list"},
         {"apiVersion: v1\nkind: Thing\nplural: things\nsuspend: s\n" SETS TAIL,
@@ -530,6 +579,8 @@ int main(void)
         CASE(test_adapters_leaderworkerset_is_suspended_by_its_count),
         CASE(test_adapters_object_without_its_template_is_refused),
         CASE(test_adapters_object_with_too_many_pod_sets_is_refused),
+        CASE(test_adapters_make_the_kinds_that_their_files_name),
+        CASE(test_adapters_refuse_what_their_files_say_cannot_be_counted),
         CASE(test_adapters_bad_files_are_refused_with_file_and_field),
         CASE(test_adapters_own_kind_needs_no_more_than_a_file),
         CASE(test_adapters_directory_with_one_bad_file_loads_none),

@@ -520,21 +520,32 @@ static void test_jobs_kinds_running_child_stops_when_its_owners_workload_is_evic
     assert_string_equal(told(f, "Suspended"), "Kueue managed child job suspended");
 }
 
+/* AppWrappers, which may hold whatever there is. */
+static enum sl_kind link_kind(void)
+{
+    return sl_kind_find_object("workload.codeflare.dev/v1beta2", "AppWrapper");
+}
+
 static void put_link(struct fixture *f, unsigned i, unsigned last)
 {
     char text[500];
     char owner[200] = "";
     if (i < last) {
         snprintf(owner, sizeof owner,
-                 ", ownerReferences: [{apiVersion: batch/v1, kind: Job, name: j%u, uid: u%u,"
-                 " controller: true}]",
+                 ", ownerReferences: [{apiVersion: workload.codeflare.dev/v1beta2, kind: "
+                 "AppWrapper, name: j%u, uid: u%u, controller: true}]",
                  i + 1, i + 1);
     }
     snprintf(text, sizeof text,
              "{metadata: {name: j%u, namespace: ns, uid: u%u, labels: {" QUEUE "}%s}, spec:"
-             " {suspend: false, template: {spec: {containers: [{name: c}]}}}}",
+             " {suspend: false, components: []}}",
              i, i, owner);
-    put(f, SL_KIND_JOB, text);
+    put(f, link_kind(), text);
+}
+
+static bool link_suspended(struct fixture *f, const char *name)
+{
+    return sl_json_path_bool(fake_find(&f->fake, link_kind(), "ns", name), "spec.suspend", false);
 }
 
 static void test_jobs_kinds_job_with_too_many_owners_is_reported(void **state)
@@ -544,18 +555,53 @@ static void test_jobs_kinds_job_with_too_many_owners_is_reported(void **state)
     for (unsigned i = 0; i <= 11; i++) {
         put_link(f, i, 11);
     }
-    show(f, SL_KIND_JOB, "j1"); /* ten of them */
+    show(f, link_kind(), "j1"); /* ten of them */
     sl_jobs_step(&f->jobs, T0, 16);
     fake_flush(&f->fake);
     assert_string_equal(told(f, "JobNestingTooDeep"), "");
-    assert_true(sl_job_suspended(fake_find(&f->fake, SL_KIND_JOB, "ns", "j1")));
-    show(f, SL_KIND_JOB, "j0"); /* eleven */
+    assert_true(link_suspended(f, "j1"));
+    show(f, link_kind(), "j0"); /* eleven */
     sl_jobs_step(&f->jobs, T0, 16);
     fake_flush(&f->fake);
     assert_string_equal(told(f, "JobNestingTooDeep"),
                         "Terminated search for Kueue-managed Job because ancestor depth exceeded "
                         "limit of 10");
-    assert_false(sl_job_suspended(fake_find(&f->fake, SL_KIND_JOB, "ns", "j0")));
+    assert_true(link_suspended(f, "j0"));
+}
+
+static void test_jobs_kinds_job_that_names_a_job_as_its_owner_is_queued_by_itself(void **state)
+{
+    struct fixture *f = *state;
+    char name[254];
+    begin(f);
+    put(f, SL_KIND_JOB, JOB(QUEUE, "true"));
+    settle(f);
+    put(f, SL_KIND_JOB,
+        "{metadata: {name: child, namespace: ns, uid: c, labels: {" QUEUE "}, ownerReferences:"
+        " [{apiVersion: batch/v1, kind: Job, name: a, uid: u, controller: true}]}, spec:"
+        " {suspend: false, template: {spec: {containers: [{name: c}]}}}}");
+    settle(f);
+    sl_framework_workload_name(&sl_job_framework, "child", "c", name);
+    assert_non_null(fake_find(&f->fake, SL_KIND_WORKLOAD, "ns", name));
+    assert_true(sl_job_suspended(fake_find(&f->fake, SL_KIND_JOB, "ns", "child")));
+}
+
+static void test_jobs_kinds_job_that_cannot_be_counted_does_not_run(void **state)
+{
+    struct fixture *f = *state;
+    enum sl_kind kind = sl_kind_find_object("trainer.kubeflow.org/v1alpha1", "TrainJob");
+    begin(f);
+    put(f, kind,
+        "{metadata: {name: a, namespace: ns, uid: u, labels: {" QUEUE "}}, spec: {suspend: false,"
+        " trainer: {numNodes: 2}}}");
+    show(f, kind, "a");
+    sl_jobs_step(&f->jobs, T0, 16);
+    fake_flush(&f->fake);
+    assert_true(sl_json_path_bool(fake_find(&f->fake, kind, "ns", "a"), "spec.suspend", false));
+    assert_string_equal(told(f, "ErrWorkloadCompose"),
+                        "spec.trainer.resourcesPerNode: must be set: what only the TrainingRuntime "
+                        "says is not counted");
+    assert_null(workload(f, "TrainJob"));
 }
 
 static void test_jobs_kinds_counted_one_without_pods_has_no_workload(void **state)
@@ -605,6 +651,8 @@ int main(void)
         CASE(test_jobs_kinds_job_is_told_what_its_pending_checks_say),
         CASE(test_jobs_kinds_running_child_stops_when_its_owners_workload_is_evicted),
         CASE(test_jobs_kinds_job_with_too_many_owners_is_reported),
+        CASE(test_jobs_kinds_job_that_names_a_job_as_its_owner_is_queued_by_itself),
+        CASE(test_jobs_kinds_job_that_cannot_be_counted_does_not_run),
         CASE(test_jobs_kinds_counted_one_without_pods_has_no_workload),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

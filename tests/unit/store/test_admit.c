@@ -9,12 +9,13 @@
 static struct sl_json *create_pod(struct fixture *f, const char *ns, const char *metadata,
                                   const char *spec)
 {
+    static unsigned made;
     char body[1024];
     (void)snprintf(
         body, sizeof body,
-        "{\"metadata\":{\"name\":\"p\"%s},\"spec\":{\"containers\":[{\"name\":\"c\",\"image\":"
+        "{\"metadata\":{\"name\":\"p%u\"%s},\"spec\":{\"containers\":[{\"name\":\"c\",\"image\":"
         "\"i\"}]%s}}",
-        metadata, spec);
+        made++, metadata, spec);
     struct sl_json *o = apply(f, create(SL_KIND_POD, ns), body);
     if (o == NULL) {
         fail_msg("%s", f->e.text);
@@ -65,22 +66,56 @@ static void test_admit_pods_without_a_queue_stay_as_they_are(void **state)
     expect_free(f, "default", "", "");
 }
 
+/* Queued, and controlled by that. */
+static void owned_by(char out[static 300], const char *api_version, const char *kind,
+                     const char *uid)
+{
+    (void)snprintf(out, 300,
+                   QUEUED ",\"ownerReferences\":[{\"apiVersion\":\"%s\",\"kind\":\"%s\","
+                          "\"name\":\"j\",\"uid\":\"%s\",\"controller\":true}]",
+                   api_version, kind, uid);
+}
+
 static void test_admit_pods_of_a_job_stay_as_they_are(void **state)
 {
     struct fixture *f = *state;
+    char metadata[300];
+    struct sl_json *job = apply(f, create(SL_KIND_JOB, "default"),
+                                "{\"metadata\":{\"name\":\"j\"},\"spec\":{\"template\":{\"spec\":{"
+                                "\"restartPolicy\":\"Never\","
+                                "\"containers\":[{\"name\":\"c\",\"image\":\"i\"}]}}}}");
     sl_store_gate_pods(f->store, true);
-    expect_free(f, "default",
-                QUEUED
-                ",\"ownerReferences\":[{\"apiVersion\":\"batch/v1\",\"kind\":\"Job\",\"name\":"
-                "\"j\",\"uid\":\"u\",\"controller\":true}]",
-                "");
+    owned_by(metadata, "batch/v1", "Job", sl_object_uid(job));
+    expect_free(f, "default", metadata, "");
+    sl_json_free(job);
 }
 
-static void test_admit_bound_pods_stay_as_they_are(void **state)
+static void test_admit_pods_that_only_say_that_they_are_of_a_job_are_gated(void **state)
+{
+    struct fixture *f = *state;
+    static const char *const owners[][2] = {
+        {"whatever.example/v1", "Job"}, {"apps/v1", "ReplicaSet"}, {"batch/v1", "Job"}};
+    char metadata[300];
+    sl_store_gate_pods(f->store, true);
+    for (size_t i = 0; i < sizeof owners / sizeof owners[0]; i++) {
+        owned_by(metadata, owners[i][0], owners[i][1], "no-such-uid");
+        struct sl_json *pod = create_pod(f, "default", metadata, "");
+        assert_string_equal(sl_object_label(pod, "kueue.x-k8s.io/managed"), "true");
+        assert_int_equal(sl_json_len(sl_json_path(pod, GATES)), 2);
+        sl_json_free(pod);
+    }
+}
+
+static void test_admit_queued_pod_cannot_choose_its_node(void **state)
 {
     struct fixture *f = *state;
     sl_store_gate_pods(f->store, true);
-    expect_free(f, "default", QUEUED, ",\"nodeName\":\"n\"");
+    assert_int_equal(code_of(f, create(SL_KIND_POD, "default"),
+                             "{\"metadata\":{\"name\":\"p\"" QUEUED
+                             "},\"spec\":{\"nodeName\":\"n\","
+                             "\"containers\":[{\"name\":\"c\",\"image\":\"i\"}]}}"),
+                     SL_CODE_INVALID);
+    assert_string_equal(f->e.causes[0].field, "spec.nodeName");
 }
 
 static void test_admit_pods_of_the_system_stay_as_they_are(void **state)
@@ -156,7 +191,7 @@ static void test_admit_job_without_a_queue_gets_the_default_one(void **state)
     expect_job(f, "owned",
                ",\"ownerReferences\":[{\"apiVersion\":\"v1\",\"kind\":\"X\",\"name\":\"x\","
                "\"uid\":\"1\",\"controller\":true}]",
-               "", "");
+               "default", "");
     sl_store_gate_pods(f->store, true);
     struct sl_json *pod = create_pod(f, "default", "", "");
     assert_string_equal(sl_object_label(pod, "kueue.x-k8s.io/queue-name"), "default");
@@ -202,7 +237,8 @@ int main(void)
         TEST(test_admit_what_is_there_is_not_added_again),
         TEST(test_admit_pods_without_a_queue_stay_as_they_are),
         TEST(test_admit_pods_of_a_job_stay_as_they_are),
-        TEST(test_admit_bound_pods_stay_as_they_are),
+        TEST(test_admit_pods_that_only_say_that_they_are_of_a_job_are_gated),
+        TEST(test_admit_queued_pod_cannot_choose_its_node),
         TEST(test_admit_pods_of_the_system_stay_as_they_are),
         TEST(test_admit_gates_that_are_no_list_are_invalid),
         TEST(test_admit_is_off_at_first),
