@@ -15,7 +15,7 @@ struct sl_condition_view {
     const char *cluster_queue; /* "" when there is none */
     const char *message;       /* of the newest decision; "" = a standard sentence */
     bool granular;             /* the settings' granular_reasons */
-    bool queue_to_blame; /* when pending: its LocalQueue or ClusterQueue is missing or stopped */
+    bool queue_to_blame; /* when pending: its queues are missing or stopped, or it claims devices */
     bool other_trouble;  /* the message names what is wrong with its queues now, which may be new
                             though the reason is not */
     int64_t generation;  /* metadata.generation of the object */

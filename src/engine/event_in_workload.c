@@ -86,8 +86,7 @@ static bool owned_by_pod(const struct sl_json *object)
     const struct sl_json *owner = sl_json_at(owners, 0);
     const char *group = sl_object_annotation(object, GROUP_ANNOTATION);
     return sl_json_len(owners) == 1 && (group == NULL || strcmp(group, "true") != 0) &&
-           strcmp(sl_json_path_text(owner, "kind", ""), "Pod") == 0 &&
-           strcmp(sl_json_path_text(owner, "apiVersion", ""), "v1") == 0;
+           sl_object_ref_is(owner, SL_KIND_POD);
 }
 
 /* The demand in the core; none when it cannot be counted there. */
@@ -155,6 +154,10 @@ static enum sl_code take_demand(struct sl_engine *g, sl_workload_id id,
         expect_queue(g, entry);
         code = code == SL_CODE_OK ? make_demand(g, id, object, requests, count, e) : code;
         (void)sl_change_apply(g, &retry, now_ms);
+    }
+    if (code == SL_CODE_OK) {
+        code = sl_requests_check_claims(object, e);
+        entry->claims = code != SL_CODE_OK;
     }
     if (code == SL_CODE_OK) {
         code = sl_requests_check_limits(g, object, e);

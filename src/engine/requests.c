@@ -306,6 +306,35 @@ enum sl_code sl_requests_check_size(const struct sl_engine *g, const struct sl_r
     return SL_CODE_OK;
 }
 
+static bool claims_in(const struct sl_json *containers)
+{
+    for (size_t i = 0; i < sl_json_len(containers); i++) {
+        if (sl_json_len(sl_json_path(sl_json_at(containers, i), "resources.claims")) > 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+enum sl_code sl_requests_check_claims(const struct sl_json *workload, struct sl_error *e)
+{
+    size_t total = sl_json_len(sl_json_path(workload, "spec.podSets"));
+    for (size_t i = 0; i < total; i++) {
+        const struct sl_json *spec = pod_spec_at(workload, i);
+        if (sl_json_len(sl_json_get(spec, "resourceClaims")) > 0 ||
+            claims_in(sl_json_get(spec, "containers")) ||
+            claims_in(sl_json_get(spec, "initContainers"))) {
+            char field[64];
+            print_field(field, i);
+            sl_error_cause(e, "FieldValueInvalid", field,
+                           "Workload uses DRA resources but the KueueDRAIntegration feature gate "
+                           "is not enabled");
+            return SL_CODE_INVALID;
+        }
+    }
+    return SL_CODE_OK;
+}
+
 enum sl_code sl_requests_check_limits(const struct sl_engine *g, const struct sl_json *workload,
                                       struct sl_error *e)
 {

@@ -37,6 +37,8 @@ int64_t sl_requests_total(const struct sl_requests *r, uint32_t index);
 /* Can the core count it? INVALID with a cause: a total beyond 2^60. */
 enum sl_code sl_requests_check_size(const struct sl_engine *g, const struct sl_requests *r,
                                     uint32_t count, struct sl_error *e);
+/* Is all that they ask for counted? INVALID with a cause: claims of devices (resourceClaims) are not. */
+enum sl_code sl_requests_check_claims(const struct sl_json *workload, struct sl_error *e);
 /* May such pods be made in that namespace? INVALID with a cause: more than their own limits or the
  * LimitRanges allow. */
 enum sl_code sl_requests_check_limits(const struct sl_engine *g, const struct sl_json *workload,

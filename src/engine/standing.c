@@ -99,7 +99,7 @@ bool sl_standing_queue_to_blame(const struct sl_engine *g, sl_workload_id id)
 {
     char text[320];
     const struct sl_local_queue *q = g->workloads[id].queue;
-    return judge_queue(q, text) != SL_USABLE ||
+    return g->workloads[id].claims || judge_queue(q, text) != SL_USABLE ||
            judge_cluster_queue(cluster_queue_of(g, q), text) != SL_USABLE;
 }
 

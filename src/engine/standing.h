@@ -21,7 +21,8 @@ enum sl_usable {
 enum sl_usable sl_standing_judge(const struct sl_engine *g, sl_workload_id id,
                                  char text[static 320]);
 
-/* It cannot be tried because its queues are stopped, missing or unusable. */
+/* It cannot be tried because its queues are stopped, missing or unusable, or because it claims devices: no cycle looks
+ * at it, and Kueue says Inadmissible. */
 bool sl_standing_queue_to_blame(const struct sl_engine *g, sl_workload_id id);
 
 void sl_standing_update(struct sl_engine *g, sl_workload_id id, int64_t now_ms);

@@ -100,6 +100,7 @@ struct sl_workload_entry {
     enum sl_decision_kind rewrite_kind;
     char *message;              /* of its newest decision */
     char *trouble;              /* why its object cannot be used; NULL = it can */
+    bool claims;                /* it asks for devices by claims, which are not counted */
     bool oversized;             /* it asks for more than the core can count */
     bool reclaims;              /* the demand may leave out pods that ended; they may come back */
     struct sl_grant *grant;     /* NULL unless it holds quota */

@@ -126,6 +126,37 @@ static void test_requests_reclaimable_pods_count_where_the_gate_is_off(void **st
     assert_int_equal(got[0].pod_count, 5);
 }
 
+/* The first pod set's PodSpec is changed so. */
+static struct sl_json *with_claim(const char *member, const char *value)
+{
+    struct sl_json *o = world_new_workload("team", "a", "lq", 1, "1");
+    struct sl_json *spec =
+        sl_json_path(sl_json_at(sl_json_path(o, "spec.podSets"), 0), "template.spec");
+    sl_json_set(spec, member, world_parse(value));
+    return o;
+}
+
+static void test_requests_claims_are_refused_wherever_they_are_made(void **state)
+{
+    static const char *const claims[][2] = {
+        {"resourceClaims", "[{\"name\":\"gpu\",\"resourceClaimTemplateName\":\"t\"}]"},
+        {"resourceClaims", "[{\"name\":\"gpu\",\"resourceClaimName\":\"c\"}]"},
+        {"containers", "[{\"name\":\"c\",\"resources\":{\"claims\":[{\"name\":\"gpu\"}]}}]"},
+        {"initContainers", "[{\"name\":\"c\",\"resources\":{\"claims\":[{\"name\":\"gpu\"}]}}]"}};
+    (void)state;
+    open_world();
+    for (size_t i = 0; i < sizeof claims / sizeof claims[0]; i++) {
+        struct sl_json *o = with_claim(claims[i][0], claims[i][1]);
+        error = (struct sl_error){0};
+        assert_int_equal(sl_requests_check_claims(o, &error), SL_CODE_INVALID);
+        expect_invalid(SPEC, "DRA resources");
+        sl_json_free(o);
+    }
+    struct sl_json *none = with_claim("resourceClaims", "[]");
+    assert_int_equal(sl_requests_check_claims(none, &error), SL_CODE_OK);
+    sl_json_free(none);
+}
+
 static void test_requests_negative_count_is_refused(void **state)
 {
     (void)state;
@@ -509,6 +540,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(test_requests_reclaimable_pods_are_left_out),
         TEST(test_requests_reclaimable_pods_count_where_the_gate_is_off),
+        TEST(test_requests_claims_are_refused_wherever_they_are_made),
         TEST(test_requests_negative_count_is_refused),
         TEST(test_requests_totals_saturate_and_are_too_large),
         TEST(test_requests_of_containers_too_large_together_stay_large),

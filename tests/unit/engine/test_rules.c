@@ -253,6 +253,32 @@ static void test_rules_without_granular_reasons_kueues_old_ones_are_said(void **
     sl_json_free(list);
 }
 
+static void test_rules_workload_with_claims_is_inadmissible_as_kueue_says(void **state)
+{
+    (void)state;
+    static const char sentence[] =
+        "Workload uses DRA resources but the KueueDRAIntegration feature gate is not enabled";
+    struct sl_engine_settings s = sl_engine_settings_default();
+    s.granular_reasons = false;
+    world_close(&w);
+    world_open_with(&w, NULL, &s);
+    world_add_basics(&w);
+    struct sl_json *o = world_new_workload("team", "a", "lq", 1, "1");
+    sl_json_set(sl_json_path(sl_json_at(sl_json_path(o, "spec.podSets"), 0), "template.spec"),
+                "resourceClaims",
+                world_parse("[{\"name\":\"gpu\",\"resourceClaimTemplateName\":\"gpus\"}]"));
+    (void)world_put(&w, SL_KIND_WORKLOAD, o, NULL);
+    world_add_workload(&w, "b", "lq", 1, "1");
+    world_settle(&w);
+    world_expect(&w, "a", "QuotaReserved", "False", "Inadmissible");
+    assert_string_equal(
+        sl_json_path_text(sl_condition_find(world_workload(&w, "a"), "QuotaReserved"), "message",
+                          ""),
+        sentence);
+    assert_null(sl_json_path(world_workload(&w, "a"), "status.resourceRequests"));
+    world_expect(&w, "b", "Admitted", "True", "Admitted");
+}
+
 static void test_rules_refused_workload_shows_what_it_asked_for(void **state)
 {
     (void)state;
@@ -289,6 +315,7 @@ int main(void)
         TEST(test_rules_check_is_not_shown_before_the_flavor_is_known),
         TEST(test_rules_check_of_a_flavor_comes_and_goes_with_the_spec),
         TEST(test_rules_without_granular_reasons_kueues_old_ones_are_said),
+        TEST(test_rules_workload_with_claims_is_inadmissible_as_kueue_says),
         TEST(test_rules_refused_workload_shows_what_it_asked_for),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
