@@ -22,6 +22,8 @@ USERS = {  # token: (user, groups)
     "admin-token": ("admin", "system:masters"),
     "sluice-token": (ACCOUNT, f"system:serviceaccounts,system:serviceaccounts:{NAMESPACE},system:authenticated"),
     "user-token": ("jane", "system:authenticated"),
+    "tenant-token": ("alice", "system:authenticated"),
+    "controllers-token": ("system:kube-controller-manager", "system:authenticated"),
 }
 AUDIT = """apiVersion: audit.k8s.io/v1
 kind: Policy
@@ -202,8 +204,8 @@ class ControlPlane:
         peer = f"http://127.0.0.1:{self.peer_port}"
         admin = self.run / "admin.kubeconfig"
 
-        def controller(name, *more):
-            return [programs[name], f"--kubeconfig={admin}", f"--authentication-kubeconfig={admin}",
+        def controller(name, *more, config=admin):
+            return [programs[name], f"--kubeconfig={config}", f"--authentication-kubeconfig={admin}",
                     f"--authorization-kubeconfig={admin}", "--leader-elect=false", "--bind-address=127.0.0.1",
                     f"--secure-port={free_port()}", f"--cert-dir={self.run}/pki/{name}", "--kube-api-qps=1000",
                     "--kube-api-burst=2000", *more]
@@ -233,8 +235,8 @@ class ControlPlane:
                 f"--audit-policy-file={self.run}/audit.yaml", f"--audit-log-path={self.run}/log/audit.jsonl"],
             "kube-controller-manager": controller(
                 "kube-controller-manager", f"--service-account-private-key-file={self.run}/pki/sa.key",
-                f"--root-ca-file={self.run}/pki/ca.crt", "--use-service-account-credentials=false",
-                f"--controllers={CONTROLLERS}"),
+                f"--root-ca-file={self.run}/pki/ca.crt", "--use-service-account-credentials=true",
+                f"--controllers={CONTROLLERS}", config=self.run / "controllers.kubeconfig"),
             "kube-scheduler": controller("kube-scheduler"),
             "kwok": [programs["kwok"], f"--kubeconfig={admin}", "--manage-all-nodes=true",
                      f"--config={HERE}/stages.yaml", f"--server-address=127.0.0.1:{free_port()}",
