@@ -29,7 +29,8 @@ def plain_pod(name, cpu="1", queue="main", labels=None, annotations=None, owners
         meta["finalizers"] = finalizers
     return {"apiVersion": "v1", "kind": "Pod", "metadata": meta, "spec": {
         "restartPolicy": "Never", "terminationGracePeriodSeconds": 0, "containers": [
-            {"name": "main", "image": "busybox", "resources": {"requests": {"cpu": cpu}}}], **spec}}
+            {"name": "main", "image": "busybox", "resources": {"requests": {"cpu": cpu}}}],
+        **{k: v for k, v in spec.items() if v is not None}}}
 
 
 def long_job(name, cpu="1", queue="main", owners=None, finalizers=None, pod_spec=None, **more):

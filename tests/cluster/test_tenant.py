@@ -451,8 +451,9 @@ def devices_that_are_claimed(t):
     for name in "ab":
         yield lambda: (w := t.workload_of(name)) and "uses DRA resources" in (
             condition(w, "QuotaReserved") or {}).get("message", "")
-        if condition(t.workload_of(name), "QuotaReserved")["reason"] != "Inadmissible":
-            t.fault("its Workload does not say Inadmissible")
+        reason = condition(t.workload_of(name), "QuotaReserved")["reason"]
+        if reason not in ("Misconfigured", "Inadmissible"):  # the latter without Kueue's granular reasons
+            t.fault(f"its Workload says {reason}")
     t.done(t.make(long_job("c", "2")))
     yield t.runs("c")
 
@@ -501,6 +502,79 @@ def the_gates_of_a_pod_that_names_no_queue(t):
     yield lambda: True
 
 
+# --- whatever comes to mind ---------------------------------------------------------------------------------------
+STRANGE = ["kueue.x-k8s.io/prebuilt-workload-name", "kueue.x-k8s.io/pod-group-name", "kueue.x-k8s.io/managed",
+           "kueue.x-k8s.io/podset", "kueue.x-k8s.io/local-queue-name", "kueue.x-k8s.io/job-uid",
+           "kueue.x-k8s.io/priority-class", "kueue.x-k8s.io/max-exec-time-seconds", "job-name",
+           "batch.kubernetes.io/controller-uid", QUEUE]
+NOTES = ["kueue.x-k8s.io/pod-group-total-count", "kueue.x-k8s.io/pod-suspending-parent", "kueue.x-k8s.io/workload",
+         "kueue.x-k8s.io/stopping", "kueue.x-k8s.io/admission-gated-by", "kueue.x-k8s.io/is-group-workload",
+         "kueue.x-k8s.io/pod-group-fast-admission", "kueue.x-k8s.io/job-min-parallelism",
+         "kueue.x-k8s.io/pod-group-serving", "kueue.x-k8s.io/retriable-in-group"]
+
+
+class Whim:
+    """Random moves of a tenant: objects with parts of other objects, and changes of what is there."""
+
+    def __init__(self, t, seed):
+        self.t, self.random, self.made = t, random.Random(seed), 0
+
+    def there(self):
+        return [o for kind in ("Job", "Pod") for o in ({**o, "kind": kind} for o in self.t.list(kind))]
+
+    def value(self):
+        names = [w["metadata"]["name"] for w in self.t.workloads()] + [o["metadata"]["uid"] for o in self.there()]
+        return self.random.choice(["main", "true", "false", "1", "x", "", *names])
+
+    def marks(self, keys):
+        return {k: self.value() for k in self.random.sample(keys, self.random.choice((0, 0, 0, 1, 2)))}
+
+    def owners(self):
+        others = [o for o in self.there() if o["kind"] == "Job"]
+        if not others or self.random.random() < 0.7:
+            return None
+        version = self.random.choice(["batch/v1", "batch/v1", "whatever.example/v1", "jobset.x-k8s.io/v1alpha2"])
+        kind = self.random.choice(["Job", "Job", "JobSet", "ReplicaSet"])
+        return [owner(self.random.choice(others), apiVersion=version, kind=kind,
+                      controller=self.random.random() < 0.8)]
+
+    def meta(self):
+        return {"labels": self.marks(STRANGE), "annotations": self.marks(NOTES), "owners": self.owners(),
+                "finalizers": self.random.choice([None, None, None, ["orphan"], ["foregroundDeletion"]])}
+
+    def make(self):
+        self.made += 1
+        cpu = self.random.choice(["100m", "1", "1", "2", "3", "50"])
+        if self.random.random() < 0.4:
+            return self.t.make(plain_pod(f"p{self.made}", cpu, nodeName=self.random.choice(
+                [None, None, None, "kwok-0"]), **self.meta()))
+        return self.t.make(long_job(f"j{self.made}", cpu, parallelism=self.random.choice([0, 1, 1, 2]), **self.meta()))
+
+    def change(self):
+        some = self.there()
+        if not some:
+            return None
+        o = self.random.choice(some)
+        name, meta = o["metadata"]["name"], self.meta()
+        body = self.random.choice([
+            {"spec": {"suspend": False}}, {"spec": {"suspend": True}}, {"spec": {"parallelism": 5}},
+            {"spec": {"suspend": True, "parallelism": 3}}, {"spec": {"suspend": False, "parallelism": 4}},
+            {"spec": {"schedulingGates": None}}, {"metadata": {"finalizers": None}},
+            {"metadata": {"ownerReferences": meta["owners"]}}, {"metadata": {"labels": {QUEUE: None}}},
+            {"metadata": {"labels": {self.random.choice(STRANGE): self.random.choice([None, self.value()])}}},
+            {"metadata": {"annotations": {self.random.choice(NOTES): self.random.choice([None, self.value()])}}}])
+        if self.random.random() < 0.1:
+            return self.t.remove(o["kind"], name, {"propagationPolicy": self.random.choice(
+                ["Background", "Foreground", "Orphan"])})
+        return self.t.change(o["kind"], name, body)
+
+    def play(self, moves):
+        for _ in range(moves):
+            self.make() if self.random.random() < 0.45 else self.change()
+            time.sleep(self.random.choice((0, 0, 0, 0.05, 0.3)))
+            yield lambda: True
+
+
 class Tenants(WorkScene):
     """Everything that names a queue."""
     config = {"managedJobsNamespaceSelector": {"matchLabels": {"test/tenants": "true"}}}
@@ -532,6 +606,19 @@ class Tenants(WorkScene):
     def test_what_names_a_queue_runs_only_with_quota(self):
         self.try_all()
 
+    def whims(self):
+        """Seeds of five tenants: TENANT_SEED=n for others."""
+        first = int(os.environ.get("TENANT_SEED", "1"))
+        players = {}
+        for seed in range(first, first + 5):
+            t = self.tenant(f"w{seed}")
+            t.trick = f"seed {seed}"
+            players[t] = Whim(t, seed).play(40)
+        play(players)
+        for t in players:
+            with self.subTest(trick=t.trick):
+                self.assertFalse(t.faults, "\n".join(t.faults))
+
     def try_all(self):
         chosen = os.environ.get("TRICKS", "").split()
         players = {}
@@ -554,6 +641,9 @@ class TenantsOfAll(Tenants):
 
     def test_everything_runs_only_with_quota(self):
         self.try_all()
+
+    def test_whims_run_nothing_without_quota(self):
+        self.whims()
 
     @classmethod
     def setUpClass(cls):
