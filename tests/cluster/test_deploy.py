@@ -30,6 +30,28 @@ class Deploy(Scene):
         done = self.plane.kubectl("diff", "--server-side", "-k", ROOT / "deploy/kubernetes", check=False)
         self.assertEqual((done.returncode, done.stdout), (0, ""), done.stderr)
 
+    def network(self, *components):
+        """The NetworkPolicy, rendered with these components of manager/."""
+        overlay = self.plane.run / "network"
+        overlay.mkdir(exist_ok=True)
+        manager = os.path.relpath(ROOT / "deploy/kubernetes/manager", overlay.resolve())
+        (overlay / "kustomization.yaml").write_text(json.dumps({
+            "apiVersion": "kustomize.config.k8s.io/v1beta1", "kind": "Kustomization", "resources": [manager],
+            "components": [f"{manager}/{c}" for c in components]}))
+        made = self.plane.kubectl("apply", "--server-side", "--force-conflicts", "--dry-run=server", "-o", "json",
+                                  "-k", overlay).stdout
+        return next(o["spec"] for o in json.loads(made)["items"] if o["kind"] == "NetworkPolicy")
+
+    def test_network_lets_nobody_in_but_for_an_api_and_marked_namespaces(self):
+        """What rules say; no network is here to obey them."""
+        spec = self.network()
+        self.assertEqual(sorted(spec["policyTypes"]), ["Egress", "Ingress"])
+        anyone = [p["port"] for rule in spec["ingress"] if not rule.get("from") for p in rule["ports"]]
+        self.assertEqual(anyone, [8082])
+        strict = self.network("apiserver-only")
+        self.assertEqual([r for r in strict["ingress"] if not r.get("from")], [])
+        self.assertEqual([r for r in strict["egress"] if not r.get("to")], [])
+
     def test_users_see_workloads_but_not_quotas(self):
         self.create({"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "RoleBinding",
                      "metadata": {"name": "jane", "namespace": self.namespace},

@@ -520,7 +520,7 @@ class Whim:
         self.t, self.random, self.made = t, random.Random(seed), 0
 
     def there(self):
-        return [o for kind in ("Job", "Pod") for o in ({**o, "kind": kind} for o in self.t.list(kind))]
+        return [o for kind in ("Job", "Pod") for o in ({**o, "kind": kind, "apiVersion": "x"} for o in self.t.list(kind))]
 
     def value(self):
         names = [w["metadata"]["name"] for w in self.t.workloads()] + [o["metadata"]["uid"] for o in self.there()]
