@@ -22,7 +22,7 @@ static enum sl_code failed(struct sl_error *e, const char *what)
 }
 
 /* Not even a set-user-id program that we were made to run gives them back. */
-static enum sl_code drop_capabilities(struct sl_error *e)
+enum sl_code sl_confine_privileges(struct sl_error *e)
 {
     capng_clear(CAPNG_SELECT_BOTH);
     if (geteuid() == 0 && capng_apply(CAPNG_SELECT_BOTH) < 0) {
@@ -124,10 +124,7 @@ static enum sl_code restrict_calls(struct sl_error *e)
 
 enum sl_code sl_confine(const struct sl_confine_options *o, struct sl_error *e)
 {
-    enum sl_code code = drop_capabilities(e);
-    if (code != SL_CODE_OK || o->may_execute) {
-        return code;
-    }
-    code = restrict_files(o, e);
+    enum sl_code code = o->unprivileged ? SL_CODE_OK : sl_confine_privileges(e);
+    code = code == SL_CODE_OK ? restrict_files(o, e) : code;
     return code == SL_CODE_OK ? restrict_calls(e) : code;
 }

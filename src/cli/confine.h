@@ -13,9 +13,11 @@ struct sl_confine_options {
     const char
         *writable; /* a directory that exists, with all below it; NULL = nothing is written */
     const char *readable; /* one more besides the system's own; NULL = none */
-    bool
-        may_execute; /* plugins that give credentials: other programs may be run, and read what they like */
+    bool unprivileged;    /* sl_confine_privileges was called before */
 };
+/* The first part of it: capabilities, and the way back to them. What is forked afterwards has none either, but may still run programs
+ * and read files: a credential plugin's runner. */
+enum sl_code sl_confine_privileges(struct sl_error *e);
 /* For this process, before it has other threads. What the kernel does not offer is said in the log and left
  * out; an error (INTERNAL) when it offers it and it could not be done. */
 enum sl_code sl_confine(const struct sl_confine_options *o, struct sl_error *e);

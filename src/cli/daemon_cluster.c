@@ -317,12 +317,17 @@ static enum sl_code confine(struct cluster *c)
     const struct sl_confine_options o = {
         .writable = c->options->data_dir,
         .readable = c->options->kubeconfig != NULL ? "/" : c->options->tls_dir,
-        .may_execute = sl_credentials_runs_programs(c->credentials)};
+        .unprivileged = true};
     if (o.writable != NULL && mkdir(o.writable, 0700) != 0 && errno != EEXIST) {
         return sl_error_set(c->e, SL_CODE_UNAVAILABLE, "--data: %s cannot be made: %s", o.writable,
                             strerror(errno));
     }
-    return c->options->unconfined ? SL_CODE_OK : sl_confine(&o, c->e);
+    if (c->options->unconfined) {
+        return SL_CODE_OK;
+    }
+    enum sl_code code = sl_confine_privileges(c->e);
+    code = code == SL_CODE_OK ? sl_credentials_start_runner(c->credentials, c->e) : code;
+    return code == SL_CODE_OK ? sl_confine(&o, c->e) : code;
 }
 
 static enum sl_code start_servers(struct cluster *c)

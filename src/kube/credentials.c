@@ -121,11 +121,6 @@ const char *sl_credentials_server(const struct sl_credentials *c)
     return c->server;
 }
 
-bool sl_credentials_runs_programs(const struct sl_credentials *c)
-{
-    return c->exec.command != NULL;
-}
-
 const char *sl_credentials_namespace(const struct sl_credentials *c)
 {
     return c->ns == NULL ? "" : c->ns;

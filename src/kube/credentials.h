@@ -17,7 +17,9 @@ enum sl_code sl_credentials_in_cluster(struct sl_credentials **out, struct sl_er
 void sl_credentials_free(struct sl_credentials *c);
 
 const char *sl_credentials_server(const struct sl_credentials *c); /* https://host:port[/path] */
-bool sl_credentials_runs_programs(const struct sl_credentials *c); /* has an exec plugin */
+/* Where there is an exec plugin, fork a process that runs it from now on, so that this one may give up its right to run programs.
+ * Before there are other threads. It ends with us. INTERNAL when it cannot be made. */
+enum sl_code sl_credentials_start_runner(struct sl_credentials *c, struct sl_error *e);
 const char *
 sl_credentials_namespace(const struct sl_credentials *c); /* of the context; "" = none */
 

@@ -11,8 +11,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
-#include <signal.h>
-#include <spawn.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -20,7 +18,6 @@
 
 #define RUN_MS_MAX 30000
 #define OUTPUT_BYTES_MAX (1u << 20)
-#define ENV_MAX 4096u
 
 static int64_t steady_ms(void)
 {
@@ -33,89 +30,6 @@ static enum sl_code failed(const struct sl_exec *x, struct sl_error *e, const ch
 {
     return sl_error_set(e, SL_CODE_UNAVAILABLE, "the credential plugin %s %s%s%s", x->command, why,
                         x->hint == NULL ? "" : "; ", x->hint == NULL ? "" : x->hint);
-}
-
-static char *info_text(const struct sl_exec *x)
-{
-    struct sl_json *info = sl_json_new_map();
-    sl_json_set_text(info, "apiVersion", x->api_version);
-    sl_json_set_text(info, "kind", "ExecCredential");
-    sl_json_set_bool(sl_json_path_make(info, "spec"), "interactive", false);
-    if (x->cluster != NULL) {
-        sl_json_set(sl_json_path_make(info, "spec"), "cluster", sl_json_ref(x->cluster));
-    }
-    struct sl_buf out = {0};
-    sl_buf_text(&out, "KUBERNETES_EXEC_INFO=");
-    sl_json_print(info, &out);
-    sl_json_free(info);
-    return sl_buf_take(&out);
-}
-
-/* Ours, without what is set anew; the plugin's; what it is told. The first `*lent` texts are not to be freed. */
-static char **make_environment(const struct sl_exec *x, size_t *lent)
-{
-    char **out = sl_mem_new(ENV_MAX + sl_json_len(x->env) + 2, sizeof *out);
-    size_t n = 0;
-    for (char **at = environ; *at != NULL && n < ENV_MAX; at++) {
-        bool anew = strncmp(*at, "KUBERNETES_EXEC_INFO=", 21) == 0;
-        for (size_t i = 0; i < sl_json_len(x->env) && !anew; i++) {
-            const char *name = sl_json_path_text(sl_json_at(x->env, i), "name", "");
-            anew = strncmp(*at, name, strlen(name)) == 0 && (*at)[strlen(name)] == '=';
-        }
-        if (!anew) {
-            out[n++] = *at;
-        }
-    }
-    *lent = n;
-    for (size_t i = 0; i < sl_json_len(x->env); i++) {
-        const struct sl_json *entry = sl_json_at(x->env, i);
-        struct sl_buf line = {0};
-        sl_buf_print(&line, "%s=%s", sl_json_path_text(entry, "name", ""),
-                     sl_json_path_text(entry, "value", ""));
-        out[n++] = sl_buf_take(&line);
-    }
-    out[n] = info_text(x);
-    return out;
-}
-
-static void free_environment(char **environment, size_t lent)
-{
-    for (size_t i = lent; environment[i] != NULL; i++) {
-        sl_mem_free(environment[i]);
-    }
-    sl_mem_free(environment);
-}
-
-/* In a process group of its own, so that what it started itself can be ended with it. */
-static int spawn(const struct sl_exec *x, int output, pid_t *pid)
-{
-    posix_spawn_file_actions_t files;
-    posix_spawnattr_t attributes;
-    sigset_t none, usual; /* what is blocked; what this process ignores, and a plugin should not */
-    sigemptyset(&none);
-    sigemptyset(&usual);
-    sigaddset(&usual, SIGPIPE);
-    sigaddset(&usual, SIGXFSZ);
-    posix_spawn_file_actions_init(&files);
-    posix_spawnattr_init(&attributes);
-    posix_spawn_file_actions_addopen(&files, 0, "/dev/null", O_RDONLY, 0);
-    posix_spawn_file_actions_adddup2(&files, output, 1);
-    posix_spawnattr_setsigmask(&attributes, &none);
-    posix_spawnattr_setsigdefault(&attributes, &usual);
-    posix_spawnattr_setpgroup(&attributes, 0);
-    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK |
-                                              POSIX_SPAWN_SETSIGDEF);
-    size_t lent;
-    char **environment = make_environment(x, &lent);
-    char **argv = sl_mem_new(x->arg_count + 2, sizeof *argv);
-    argv[0] = x->command;
-    memcpy(argv + 1, x->args, x->arg_count * sizeof *argv);
-    int failure = posix_spawnp(pid, x->command, &files, &attributes, argv, environment);
-    sl_mem_free(argv);
-    free_environment(environment, lent);
-    posix_spawn_file_actions_destroy(&files);
-    posix_spawnattr_destroy(&attributes);
-    return failure;
 }
 
 /* What it has printed by now. *over: it prints no more. NULL, or what went wrong. */
@@ -139,18 +53,11 @@ static const char *collect(struct sl_exec *x, bool *over)
 /* Has it ended by itself? Then *status is how. */
 static bool ended(struct sl_exec *x, int *status, const char **why)
 {
-    pid_t who = waitpid(x->pid, status, WNOHANG);
-    if (who < 0 && errno != EINTR) {
+    int result = sl_plugin_ended(x, status);
+    if (result < 0) {
         *why = "cannot be waited for";
     }
-    return who == x->pid;
-}
-
-static void stop(struct sl_exec *x)
-{
-    int status;
-    (void)kill(-x->pid, SIGKILL);
-    (void)waitpid(x->pid, &status, 0);
+    return result > 0;
 }
 
 static void pause_until(const struct sl_exec *x, bool over, int64_t until_ms)
@@ -213,7 +120,7 @@ enum sl_code sl_exec_begin(struct sl_exec *x, struct sl_error *e)
     if (pipe2(ends, O_CLOEXEC) != 0) {
         return failed(x, e, strerror(errno));
     }
-    int failure = spawn(x, ends[1], &pid);
+    int failure = sl_plugin_spawn(x, ends[1], &pid);
     close(ends[1]);
     if (failure != 0) {
         close(ends[0]);
@@ -262,7 +169,7 @@ enum sl_code sl_exec_look(struct sl_exec *x, int64_t wait_ms, struct sl_error *e
             why = "did not end in time";
         }
         if (why != NULL) {
-            stop(x);
+            sl_plugin_stop(x);
             return finish(x, why, e);
         }
         if (steady_ms() >= until_ms) {
@@ -275,9 +182,12 @@ enum sl_code sl_exec_look(struct sl_exec *x, int64_t wait_ms, struct sl_error *e
 void sl_exec_fini(struct sl_exec *x)
 {
     if (x->pid != 0) {
-        stop(x);
+        sl_plugin_stop(x);
         close(x->output);
         sl_buf_fini(&x->text);
+    }
+    if (x->runner != 0) {
+        close(x->runner); /* at which it ends */
     }
     forget(x);
     sl_mem_free(x->failure);

@@ -43,8 +43,9 @@ struct sl_exec {
     int64_t expires_ms; /* INT64_MAX: it did not say */
     int64_t run_ms;     /* when it was run last */
     char *failure;      /* NULL: that went well */
+    int runner;         /* the socket of the process that runs it for us; 0: we do */
     /* while it runs */
-    pid_t pid; /* 0: it does not */
+    pid_t pid; /* 0: it does not; -1: the runner's */
     int output;
     int64_t end_ms; /* of the steady clock: when it is ended */
     struct sl_buf text;
@@ -55,6 +56,12 @@ enum sl_code sl_exec_begin(struct sl_exec *x, struct sl_error *e);
  * UNAVAILABLE: it has ended with that failure; what it said before is kept. */
 enum sl_code sl_exec_look(struct sl_exec *x, int64_t wait_ms, struct sl_error *e);
 void sl_exec_fini(struct sl_exec *x);
+
+/* plugin.c: run it, with its standard output there; 0 or an errno. */
+int sl_plugin_spawn(struct sl_exec *x, int output, pid_t *pid);
+/* Has it ended? 1 with *status as of waitpid, 0 not yet, -1 when nobody can tell. */
+int sl_plugin_ended(struct sl_exec *x, int *status);
+void sl_plugin_stop(struct sl_exec *x); /* with all that it has started */
 
 struct sl_credentials {
     char *server, *ns, *server_name, *proxy, *username, *password;

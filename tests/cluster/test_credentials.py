@@ -1,5 +1,5 @@
 """A daemon whose kubeconfig has an exec plugin that takes its time: the leader renews its lease all the while."""
-import time
+import pathlib, time
 
 from work_scene import *
 
@@ -31,6 +31,9 @@ class Credentials(WorkScene):
         d.kubeconfig.write_text(json.dumps(kubeconfig))
         d.start()
         wait_for_leader(self.plane, [d])
+        status = pathlib.Path(f"/proc/{d.process.pid}/status").read_text()
+        self.assertRegex(status, r"Seccomp:\t2\n")  # although it has to run a program
+        self.assertRegex(status, r"NoNewPrivs:\t1\n")
         lease = "/apis/coordination.k8s.io/v1/namespaces/kueue-system/leases/c1f6bfd2.kueue.x-k8s.io"
         before = self.plane.get(lease)["spec"]
         eventually(lambda: runs.read_text().count("run") >= 2, 40, what="the plugin run again")
