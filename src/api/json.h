@@ -29,6 +29,10 @@ enum sl_json_type {
 /* Whole text, nothing after it, not null; depth <= 64; integers beyond 64 bits and NULs are refused.
  * On failure NULL and an error with line and column. */
 struct sl_json *sl_json_parse(const char *text, size_t len, struct sl_error *e);
+/* A text that an API server sends: everything that Go's encoding/json writes, or passes on in raw messages, is read.
+ * What sl_json_parse refuses is held as follows: a NUL, half of a surrogate pair and bytes that are no UTF-8 as U+FFFD
+ * each; integers beyond 64 bits as numbers with a fraction, whose text stays; and values may be nested 10,000 deep. */
+struct sl_json *sl_json_parse_received(const char *text, size_t len, struct sl_error *e);
 /* Every document of a YAML (or JSON) text, in order, as a list value; line in the error. Anchors
  * are refused. */
 struct sl_json *sl_json_parse_yaml(const char *text, size_t len, struct sl_error *e);

@@ -20,6 +20,8 @@ struct scan {
     size_t len;
     size_t at;
     int depth;
+    int depth_max;
+    bool any_size;       /* numbers may be larger than a double can hold; their text stays */
     const char *problem; /* what is wrong at `at` */
 };
 
@@ -178,7 +180,7 @@ static bool scan_word(struct scan *s)
         s->problem = "the integer does not fit 64 bits";
         return false;
     }
-    if (!integer && !is_finite(word, len)) {
+    if (!integer && !s->any_size && !is_finite(word, len)) {
         s->problem = "the number is too large";
         return false;
     }
@@ -193,8 +195,9 @@ static bool scan_one(struct scan *s)
         return scan_string(s);
     case '{':
     case '[':
-        if (++s->depth > SL_JSON_DEPTH_MAX) {
-            s->problem = "nested deeper than 64 levels";
+        if (++s->depth > s->depth_max) {
+            s->problem = s->depth_max == SL_JSON_DEPTH_MAX ? "nested deeper than 64 levels"
+                                                           : "nested deeper than 10000 levels";
             return false;
         }
         break;
@@ -245,23 +248,10 @@ static size_t skip_blank(const char *text, size_t len, size_t at)
     return at;
 }
 
-struct sl_json *sl_json_parse(const char *text, size_t len, struct sl_error *e)
+/* The tree of a text whose words and strings have been looked at. */
+static struct sl_json *build(const char *text, size_t len, int depth_max, struct sl_error *e)
 {
-    struct scan s = {.text = text, .len = len};
-    if (len >= INT_MAX) {
-        sl_error_set(e, SL_CODE_TOO_LARGE, "a JSON text of %zu bytes is too large", len);
-        return NULL;
-    }
-    struct sl_json *plain = sl_json_parse_plain(text, len);
-    if (plain != NULL) {
-        return plain;
-    }
-    while (s.at < len) {
-        if (!scan_one(&s)) {
-            return refuse(text, s.at, s.problem, e);
-        }
-    }
-    struct json_tokener *tokener = json_tokener_new_ex(SL_JSON_DEPTH_MAX + 2);
+    struct json_tokener *tokener = json_tokener_new_ex(depth_max + 2);
     json_tokener_set_flags(tokener, JSON_TOKENER_STRICT | JSON_TOKENER_ALLOW_TRAILING_CHARS |
                                         JSON_TOKENER_VALIDATE_UTF8);
     struct json_object *value = json_tokener_parse_ex(tokener, text, (int)len);
@@ -284,4 +274,40 @@ struct sl_json *sl_json_parse(const char *text, size_t len, struct sl_error *e)
                       end < len ? "text after the end of the value" : "the value is null", e);
     }
     return (struct sl_json *)value;
+}
+
+static struct sl_json *parse(struct scan s, struct sl_error *e)
+{
+    while (s.at < s.len) {
+        if (!scan_one(&s)) {
+            return refuse(s.text, s.at, s.problem, e);
+        }
+    }
+    return build(s.text, s.len, s.depth_max, e);
+}
+
+static bool is_too_large(size_t len, struct sl_error *e)
+{
+    if (len < INT_MAX) {
+        return false;
+    }
+    sl_error_set(e, SL_CODE_TOO_LARGE, "a JSON text of %zu bytes is too large", len);
+    return true;
+}
+
+struct sl_json *sl_json_parse(const char *text, size_t len, struct sl_error *e)
+{
+    if (is_too_large(len, e)) {
+        return NULL;
+    }
+    struct sl_json *plain = sl_json_parse_plain(text, len);
+    struct scan s = {.text = text, .len = len, .depth_max = SL_JSON_DEPTH_MAX};
+    return plain != NULL ? plain : parse(s, e);
+}
+
+struct sl_json *sl_json_parse_repaired(const char *text, size_t len, struct sl_error *e)
+{
+    struct scan s = {
+        .text = text, .len = len, .depth_max = SL_JSON_RECEIVED_DEPTH_MAX, .any_size = true};
+    return is_too_large(len, e) ? NULL : parse(s, e);
 }

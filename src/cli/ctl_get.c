@@ -260,7 +260,7 @@ static bool one_event(void *context, const char *line, size_t len)
 {
     struct watching *w = context;
     struct sl_error e = {0};
-    struct sl_json *event = len == 0 ? NULL : sl_json_parse(line, len, &e);
+    struct sl_json *event = len == 0 ? NULL : sl_json_parse_received(line, len, &e);
     const struct sl_json *object = sl_json_get(event, "object");
     const char *type = sl_json_path_text(event, "type", "");
     if (strcmp(type, "ERROR") == 0) {

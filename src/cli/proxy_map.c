@@ -71,7 +71,7 @@ static void learn(struct sl_proxy_map *m, const struct sl_json *data)
 static void take_event(struct sl_proxy_map *m, const char *text, size_t len)
 {
     struct sl_error e = {0};
-    struct sl_json *event = sl_json_parse(text, len, &e);
+    struct sl_json *event = sl_json_parse_received(text, len, &e);
     const char *type = sl_json_path_text(event, "type", "");
     if (event == NULL || strcmp(type, "ERROR") == 0) {
         give_up(m, event == NULL ? e.text : sl_json_path_text(event, "object.message", "error"));
@@ -115,7 +115,7 @@ static void on_end(void *context, const struct sl_response *r)
     if (r->code != SL_CODE_OK && r->status == 0) {
         complain(m, "the API server does not answer"); /* others say why, again and again */
     } else if (r->code != SL_CODE_OK) {
-        struct sl_json *status = sl_json_parse(r->body, r->body_len, NULL);
+        struct sl_json *status = sl_json_parse_received(r->body, r->body_len, NULL);
         complain(m, sl_json_path_text(status, "message", "the watch was refused"));
         sl_json_free(status);
     }

@@ -71,7 +71,8 @@ static enum sl_code unreachable(const struct sl_remote *r, CURLcode failure, str
 
 static enum sl_code refused(long http, const struct sl_buf *body, struct sl_error *e)
 {
-    struct sl_json *status = body->len == 0 ? NULL : sl_json_parse(body->data, body->len, NULL);
+    struct sl_json *status =
+        body->len == 0 ? NULL : sl_json_parse_received(body->data, body->len, NULL);
     const char *message = sl_json_path_text(status, "message", "");
     enum sl_code code = sl_code_of_http((int)http, sl_json_path_text(status, "reason", ""));
     if (message[0] != '\0') {
@@ -105,7 +106,8 @@ static enum sl_code finish(struct sl_remote *r, const struct sl_buf *body, struc
         return SL_CODE_OK;
     }
     struct sl_error parse = {0};
-    struct sl_json *value = sl_json_parse(body->data == NULL ? "" : body->data, body->len, &parse);
+    struct sl_json *value =
+        sl_json_parse_received(body->data == NULL ? "" : body->data, body->len, &parse);
     if (value == NULL) {
         return sl_error_set(e, SL_CODE_INTERNAL, "%s did not answer with JSON: %s", r->server,
                             parse.text);

@@ -99,8 +99,9 @@ static bool make_room(struct sl_reviews *r)
 static void read_answer(struct entry *x, const struct sl_response *response)
 {
     struct sl_error e = {0};
-    struct sl_json *review =
-        response->status == 0 ? NULL : sl_json_parse(response->body, response->body_len, &e);
+    struct sl_json *review = response->status == 0
+                                 ? NULL
+                                 : sl_json_parse_received(response->body, response->body_len, &e);
     const struct sl_json *status = sl_json_get(review, "status");
     if (response->code == SL_CODE_OK && sl_json_type(status) == SL_JSON_MAP) {
         x->status = sl_json_clone(status);

@@ -72,7 +72,8 @@ static void wait_for_turn(struct sl_lease *l)
 
 static void complain(struct sl_lease *l, const char *what, const struct sl_response *r)
 {
-    struct sl_json *status = r->status == 0 ? NULL : sl_json_parse(r->body, r->body_len, NULL);
+    struct sl_json *status =
+        r->status == 0 ? NULL : sl_json_parse_received(r->body, r->body_len, NULL);
     const char *why = r->status == 0 ? r->reason : sl_json_path_text(status, "message", "");
     char complaint[sizeof l->complaint];
     (void)snprintf(complaint, sizeof complaint, "%s %d %s", what, r->status, why);
@@ -186,7 +187,7 @@ static void judge(struct sl_lease *l)
 /* NULL: an error, or no object. */
 static struct sl_json *object_in(const struct sl_response *r)
 {
-    return r->code == SL_CODE_OK ? sl_json_parse(r->body, r->body_len, NULL) : NULL;
+    return r->code == SL_CODE_OK ? sl_json_parse_received(r->body, r->body_len, NULL) : NULL;
 }
 
 static void on_read(void *context, const struct sl_response *r)

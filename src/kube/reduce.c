@@ -266,7 +266,7 @@ struct sl_json *sl_item_object(struct sl_item *item)
 {
     if (item->object == NULL) {
         struct sl_error e = {0};
-        item->object = sl_json_parse(item->text.data, item->text.len, &e);
+        item->object = sl_json_parse_received(item->text.data, item->text.len, &e);
     }
     return item->object;
 }

@@ -213,8 +213,9 @@ enum sl_code sl_exchange_sign(struct sl_exchange *x, const struct sl_identity *i
 
 static enum sl_code code_of(int status, const struct sl_buf *answer)
 {
-    struct sl_json *v =
-        status != 409 || answer->len == 0 ? NULL : sl_json_parse(answer->data, answer->len, NULL);
+    struct sl_json *v = status != 409 || answer->len == 0
+                            ? NULL
+                            : sl_json_parse_received(answer->data, answer->len, NULL);
     enum sl_code code = sl_code_of_http(status, sl_json_path_text(v, "reason", ""));
     sl_json_free(v);
     return code;
