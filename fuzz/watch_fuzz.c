@@ -27,7 +27,8 @@ struct sl_exchange { /* of a side there is at most one */
     sl_data_fn *data;
     sl_response_fn *done;
     void *context;
-    bool open, watch, faithful; /* faithful: nothing but the truth was said on this watch */
+    bool open, watch, get; /* get: one object is asked for, the one that the list lacks */
+    bool faithful;         /* nothing but the truth was said on this watch */
     uint64_t since;
     char token[64];
 };
@@ -80,6 +81,7 @@ struct sl_exchange *sl_transport_send(struct sl_transport *t, const struct sl_re
                                 .context = context,
                                 .open = true,
                                 .watch = data != NULL,
+                                .get = strchr(q->path, '?') == NULL,
                                 .since = number_behind(q->path, "&resourceVersion=")};
     s->x.faithful = s->x.watch && s->in_step && s->x.since == s->version;
     (void)snprintf(s->x.token, sizeof s->x.token, "%s", token == NULL ? "" : token + 10);
@@ -114,6 +116,9 @@ static void on_told(void *context, enum sl_watch_type type, enum sl_kind kind, s
         return;
     }
     CHECK(kind == s->r.cache.kind && o != NULL);
+    if (type == SL_WATCH_UNREADABLE) {
+        return;
+    }
     CHECK(strcmp(sl_json_path_text(o, "kind", ""), sl_kind_info(kind)->kind) == 0);
     CHECK(sl_json_has(s->told, key_of(o, key)) == (type != SL_WATCH_ADDED));
     if (type == SL_WATCH_DELETED) {
@@ -218,7 +223,7 @@ static bool honest_page(struct side *s)
     struct sl_buf page = {0};
     s->list_version = s->version;
     s->pure = s->pure || !next;
-    sl_buf_text(&page, "{\"kind\":\"List\",\"items\":[");
+    sl_buf_text(&page, "{\"items\":[");
     for (; at < APITEXT_NAMES && count < PAGE; at++) {
         if (s->truth[at].there) {
             sl_buf_text(&page, count++ == 0 ? "" : ",");
@@ -236,14 +241,46 @@ static bool honest_page(struct side *s)
     return at == APITEXT_NAMES;
 }
 
+/* The object that is asked for, or that there is none. */
+static void honest_object(struct side *s)
+{
+    struct sl_buf key = {0}, body = {0};
+    const char *asked = s->r.missing[s->r.missing_next];
+    for (uint32_t i = 0; i < APITEXT_NAMES && body.len == 0; i++) {
+        sl_buf_reset(&key);
+        apitext_key(&key, i);
+        if (s->truth[i].there && strcmp(key.data, asked) == 0) {
+            apitext_object(&body, i, &s->truth[i]);
+        }
+    }
+    if (body.len > 0) {
+        answer(s, 200, &body, 0);
+    } else {
+        sl_buf_text(&body,
+                    "{\"kind\":\"Status\",\"reason\":\"NotFound\",\"details\":{\"name\":\"x\"}}");
+        answer(s, 404, &body, 0);
+    }
+    sl_buf_fini(&key);
+    sl_buf_fini(&body);
+}
+
+/* A list is the truth when all that it lacks has been asked for, and nothing has happened meanwhile. */
+static bool is_listed(const struct side *s)
+{
+    return s->pure && s->r.next == SL_NEXT_WATCH && s->list_version == s->version;
+}
+
 /* What has happened since is told as one does whose log is short: not at all. */
 static void be_honest(struct side *s)
 {
     if (!s->x.open || s->r.broken) {
         return;
     }
-    if (!s->x.watch) {
-        s->in_step = honest_page(s) && s->pure;
+    if (s->x.get) {
+        honest_object(s);
+        s->in_step = is_listed(s);
+    } else if (!s->x.watch) {
+        s->in_step = honest_page(s) && is_listed(s);
     } else if (!s->x.faithful) {
         bring_text(s, gone_line);
     }

@@ -126,7 +126,7 @@ static void hostile_list_metadata(struct sl_buf *out, struct producer *p, uint64
 void apitext_hostile_page(struct sl_buf *out, struct producer *p, uint64_t near)
 {
     uint32_t shape = producer_byte(p);
-    sl_buf_text(out, "{\"kind\":\"List\",");
+    sl_buf_text(out, "{");
     if (shape % 2 == 0) {
         hostile_list_metadata(out, p, near);
         sl_buf_text(out, ",");

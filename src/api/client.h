@@ -14,7 +14,10 @@ enum sl_verb {
     SL_VERB_UPDATE_STATUS,
     SL_VERB_PATCH_MERGE,
     SL_VERB_PATCH_STATUS_MERGE,
-    SL_VERB_DELETE
+    SL_VERB_DELETE,
+    /* Writes nothing: reads the object at its source, after the writes to it that were asked for before. NOT_FOUND: it
+     * does not exist, whatever a cache says. Only where `cached` is set. */
+    SL_VERB_READ
 };
 
 struct sl_write {
@@ -31,7 +34,15 @@ struct sl_write {
 typedef void sl_reply_fn(void *context, enum sl_code code, const struct sl_error *e,
                          struct sl_json *result);
 
-enum sl_watch_type { SL_WATCH_ADDED, SL_WATCH_MODIFIED, SL_WATCH_DELETED, SL_WATCH_SYNCED };
+/* UNREADABLE: the object has a state that cannot be read. What was told of it last stays; it has not been deleted. What
+ * is lent then has its metadata's name, namespace, uid and resourceVersion, and nothing else. */
+enum sl_watch_type {
+    SL_WATCH_ADDED,
+    SL_WATCH_MODIFIED,
+    SL_WATCH_DELETED,
+    SL_WATCH_SYNCED,
+    SL_WATCH_UNREADABLE
+};
 /* First one ADDED per existing object, then one SYNCED (object NULL), then what happens. Objects
  * are lent. */
 typedef void sl_watch_fn(void *context, enum sl_watch_type type, enum sl_kind kind,
@@ -40,12 +51,16 @@ typedef void sl_visit_fn(void *context, struct sl_json *object); /* lent */
 
 struct sl_client {
     void *self;
+    /* Caller frees *out. UNAVAILABLE: not known yet, or there and unreadable. */
     enum sl_code (*get)(void *self, enum sl_kind kind, const char *ns, const char *name,
-                        struct sl_json **out, struct sl_error *e); /* caller frees *out */
+                        struct sl_json **out, struct sl_error *e);
     enum sl_code (*list)(void *self, enum sl_kind kind, const char *ns /* "" = all */,
                          sl_visit_fn *visit, void *context, struct sl_error *e);
     void (*watch)(void *self, enum sl_kind kind, sl_watch_fn *fn, void *context);
     void (*write)(void *self, const struct sl_write *w, sl_reply_fn *reply,
                   void *context); /* reply may be NULL */
+    /* Reads come from a cache: what is absent there may exist. What cannot be taken back follows from absence only after
+     * an SL_VERB_READ. */
+    bool cached;
 };
 #endif

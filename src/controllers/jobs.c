@@ -69,7 +69,7 @@ static struct sl_json *ancestor_new(struct sl_jobs *j, struct sl_reconciler *r, 
     const struct sl_json *below = job;
     *too_deep = false;
     for (unsigned i = 0; i <= ANCESTORS_MAX; i++) {
-        bool absent;
+        bool absent = true;
         const struct sl_json *owner = sl_object_controller_ref(below);
         const struct sl_jobs_of *of = maker_of(j, kind, below);
         struct sl_json *parent =
@@ -259,7 +259,8 @@ static void reconcile_job(void *self, struct sl_reconciler *r, const struct sl_k
 
 /* --- Workloads without a job --------------------------------------------------------------------------- */
 
-/* A Workload whose job is gone (*job_gone), or that never had one. False: somebody else looks after it. */
+/* A Workload whose job is gone (*job_gone), or that never had one. False: somebody else looks after it. What follows is
+ * the end of the Workload, with its quota: that a cache lacks the job is not enough. */
 static bool abandoned(struct sl_jobs *j, struct sl_reconciler *r, const struct sl_json *wl,
                       bool *job_gone)
 {
@@ -275,7 +276,9 @@ static bool abandoned(struct sl_jobs *j, struct sl_reconciler *r, const struct s
     bool absent;
     struct sl_json *job = sl_reconciler_get(r, of->f->kind, sl_object_namespace(wl),
                                             sl_json_path_text(owner, "name", ""), &absent);
-    *job_gone = absent || (job != NULL && !sl_job_owns(job, wl));
+    *job_gone =
+        (absent && sl_reconciler_confirm_gone(r, of->f->kind, sl_object_namespace(wl), owner)) ||
+        (job != NULL && !sl_job_owns(job, wl));
     sl_json_free(job);
     return *job_gone;
 }

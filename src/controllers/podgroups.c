@@ -10,6 +10,8 @@
 #include "controllers/podlook.h"
 #include <string.h>
 
+#define OWNERS_ASKED 8u
+
 /* --- who belongs together --------------------------------------------------------------------- */
 
 static struct sl_map *members_of(const struct sl_podgroups *p, const char *key)
@@ -148,12 +150,26 @@ static const struct sl_json *owner_pod(const struct sl_json *wl)
     return sl_object_ref_is(owner, SL_KIND_POD) ? owner : NULL;
 }
 
+/* Have the pods that own the Workload of a group been said to be gone? A cache that lacks them all because it was told a
+ * lie is found out by the first few. */
+static bool all_gone(struct sl_reconciler *r, const struct sl_json *wl)
+{
+    const struct sl_json *owners = sl_json_path(wl, "metadata.ownerReferences");
+    bool gone = true;
+    for (size_t i = 0; i < sl_json_len(owners) && i < OWNERS_ASKED && gone; i++) {
+        const struct sl_json *owner = sl_json_at(owners, i);
+        gone = strcmp(sl_json_path_text(owner, "kind", ""), "Pod") != 0 ||
+               sl_reconciler_confirm_gone(r, SL_KIND_POD, sl_object_namespace(wl), owner);
+    }
+    return gone;
+}
+
 static bool is_widow(struct sl_podgroups *p, struct sl_reconciler *r, const struct sl_json *wl)
 {
     bool absent;
     const struct sl_json *owner = owner_pod(wl);
     if (is_group(wl)) {
-        return members_of(p, r->current) == NULL;
+        return members_of(p, r->current) == NULL && all_gone(r, wl);
     }
     if (owner == NULL) {
         return false;
@@ -163,7 +179,8 @@ static bool is_widow(struct sl_podgroups *p, struct sl_reconciler *r, const stru
     bool other =
         pod != NULL && strcmp(sl_object_uid(pod), sl_json_path_text(owner, "uid", "")) != 0;
     sl_json_free(pod);
-    return absent || other;
+    return other ||
+           (absent && sl_reconciler_confirm_gone(r, SL_KIND_POD, sl_object_namespace(wl), owner));
 }
 
 /* Its owners are gone, and with the finalizer so is it. */

@@ -6,8 +6,15 @@
 #include "base/check.h"
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/map.h"
 #include "base/mem.h"
 #include <stdio.h>
+#include <string.h>
+
+#define CONFIRM_RETRY_MS 15000
+#define UID_SIZE 64u
+#define GONE_KEY_SIZE (SL_KEY_SIZE + UID_SIZE + 80u) /* with the kind's plural */
+#define GONE_MAX 10000u
 
 /* It ends when the look is over and every write has been answered. */
 struct sl_turn {
@@ -24,14 +31,19 @@ struct in_flight {
 void sl_reconciler_init(struct sl_reconciler *r, const char *title, const struct sl_client *client,
                         struct sl_recorder *events)
 {
-    *r = (struct sl_reconciler){
-        .title = title, .client = client, .events = events, .work = sl_work_new()};
+    *r = (struct sl_reconciler){.title = title,
+                                .client = client,
+                                .events = events,
+                                .work = sl_work_new(),
+                                .gone = sl_map_new()};
 }
 
 void sl_reconciler_fini(struct sl_reconciler *r)
 {
     sl_work_free(r->work);
+    sl_map_free(r->gone);
     r->work = NULL;
+    r->gone = NULL;
 }
 
 static void leave(struct sl_turn *turn)
@@ -119,8 +131,8 @@ static void written(void *context, enum sl_code code, const struct sl_error *e,
     sl_mem_free(f);
 }
 
-void sl_reconciler_write(struct sl_reconciler *r, const struct sl_write *w,
-                         const struct sl_note *note)
+/* The turn of the key that is being looked at; whoever takes part in it leaves it. */
+static struct sl_turn *enter(struct sl_reconciler *r)
 {
     SL_PRE(r->current != NULL);
     if (r->turn == NULL) {
@@ -129,9 +141,15 @@ void sl_reconciler_write(struct sl_reconciler *r, const struct sl_write *w,
         r->turn->open = 1;
         snprintf(r->turn->key, sizeof r->turn->key, "%s", r->current);
     }
+    r->turn->open++;
+    return r->turn;
+}
+
+void sl_reconciler_write(struct sl_reconciler *r, const struct sl_write *w,
+                         const struct sl_note *note)
+{
     struct in_flight *f = sl_mem_new(1, sizeof *f);
-    f->turn = r->turn;
-    f->turn->open++;
+    f->turn = enter(r);
     if (note != NULL) {
         f->has_note = true;
         f->note = *note;
@@ -174,4 +192,62 @@ struct sl_json *sl_reconciler_get(struct sl_reconciler *r, enum sl_kind kind, co
         sl_work_add(r->work, r->current, sl_clock_now_ms() + SL_RETRY_MS);
     }
     return NULL;
+}
+
+/* --- what is gone ------------------------------------------------------------------------------ */
+
+struct question {
+    struct sl_turn *turn;
+    char uid[UID_SIZE];
+    char object[GONE_KEY_SIZE];
+};
+
+static void note_gone(struct sl_reconciler *r, const char *object)
+{
+    if (sl_map_count(r->gone) == GONE_MAX) {
+        sl_map_free(r->gone); /* who needs it asks again */
+        r->gone = sl_map_new();
+    }
+    sl_map_put(r->gone, object, (union sl_map_value){.number = 0});
+}
+
+static void confirmed(void *context, enum sl_code code, const struct sl_error *e,
+                      struct sl_json *result)
+{
+    struct question *q = context;
+    struct sl_reconciler *r = q->turn->r;
+    int64_t due_ms = SL_WORK_NOW;
+    bool another = code == SL_CODE_OK && strcmp(sl_object_uid(result), q->uid) != 0;
+    if (code == SL_CODE_NOT_FOUND || another) {
+        note_gone(r, q->object);
+    } else {
+        due_ms = sl_clock_now_ms() + CONFIRM_RETRY_MS;
+        sl_log(SL_LOG_WARN,
+               code == SL_CODE_OK ? "an object that was taken for gone exists"
+                                  : "nobody can tell whether an object is gone, asking again",
+               "controller", r->title, "key", q->turn->key, "object", q->object, "error",
+               code == SL_CODE_OK ? "" : e->text, NULL);
+    }
+    sl_work_add(r->work, q->turn->key, due_ms);
+    leave(q->turn);
+    sl_mem_free(q);
+}
+
+bool sl_reconciler_confirm_gone(struct sl_reconciler *r, enum sl_kind kind, const char *ns,
+                                const struct sl_json *owner)
+{
+    struct question q = {0};
+    const char *name = sl_json_path_text(owner, "name", "");
+    (void)snprintf(q.uid, sizeof q.uid, "%s", sl_json_path_text(owner, "uid", ""));
+    (void)snprintf(q.object, sizeof q.object, "%s/%s/%s/%s", sl_kind_info(kind)->plural, ns, name,
+                   q.uid);
+    if (!r->client->cached || name[0] == '\0' || sl_map_get(r->gone, q.object, &(union sl_map_value){0})) {
+        return true;
+    }
+    q.turn = enter(r);
+    struct question *kept = sl_mem_new(1, sizeof *kept);
+    *kept = q;
+    struct sl_write w = {.verb = SL_VERB_READ, .kind = kind, .ns = ns, .name = name};
+    r->client->write(r->client->self, &w, confirmed, kept);
+    return false;
 }

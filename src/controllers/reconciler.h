@@ -12,6 +12,7 @@
 #define SL_RETRY_MS 2000 /* after a write or read that failed for another reason than a conflict */
 #define SL_FORBIDDEN_RETRY_MS 30000
 
+struct sl_map;
 struct sl_reconciler;
 struct sl_turn; /* the writes of one look that are under way */
 /* Look at one key: nothing is to be done, or sl_reconciler_write is called, for one object at most once. */
@@ -25,6 +26,7 @@ struct sl_reconciler {
     struct sl_work *work;
     sl_reconcile_fn *reconcile;
     void *self;
+    struct sl_map *gone; /* objects that the source has said to be gone; a uid does not come back */
     /* while a key is looked at: */
     const char *current;
     struct sl_turn *turn; /* NULL until something is written */
@@ -59,4 +61,10 @@ void sl_reconciler_write_status(struct sl_reconciler *r, enum sl_kind kind, stru
 /* The live object, or NULL: *absent tells whether it does not exist; otherwise the key is retried later. */
 struct sl_json *sl_reconciler_get(struct sl_reconciler *r, enum sl_kind kind, const char *ns,
                                   const char *name, bool *absent);
+
+/* For an object that sl_reconciler_get has found absent, or another one in its place, and from whose absence follows what
+ * cannot be taken back: is the one with this uid certain to be gone? Where reads come from a cache it is read at its source
+ * first; the current key is looked at again when that has said that it is gone, or some time later when it has not. */
+bool sl_reconciler_confirm_gone(struct sl_reconciler *r, enum sl_kind kind, const char *ns,
+                                const struct sl_json *owner);
 #endif

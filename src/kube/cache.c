@@ -5,6 +5,7 @@
  * a copy of the values would. They are read for watchers only when there are some: a standby has none. */
 #include "kube/cache.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/check.h"
@@ -13,8 +14,11 @@
 #include "base/mem.h"
 
 struct entry {
-    uint64_t version;
+    uint64_t version; /* of the text */
+    uint64_t
+        unread; /* of a newer state that cannot be read, or of the text when that cannot; 0 = none */
     uint32_t round; /* of the list that it was last seen in */
+    bool unknown;   /* the text itself cannot be read */
     size_t len;
     char text[]; /* and behind its NUL the uid */
 };
@@ -60,17 +64,22 @@ static bool is_as(const char *key, const struct sl_json *o)
 static struct sl_json *read_entry(const struct sl_cache *c, const char *key, const struct entry *e)
 {
     struct sl_error error = {0};
-    struct sl_json *o = sl_json_parse_received(e->text, e->len, &error);
+    struct sl_json *o = e->unknown ? NULL : sl_json_parse_received(e->text, e->len, &error);
     if (o != NULL && !is_as(key, o)) {
         sl_json_free(o);
         o = NULL;
         sl_error_set(&error, SL_CODE_BAD_REQUEST, "it has another name inside");
     }
-    if (o == NULL) {
+    if (o == NULL && !e->unknown) {
         sl_log(SL_LOG_ERROR, "a cached object cannot be read", "kind", sl_kind_info(c->kind)->kind,
                "key", key, "error", error.text, NULL);
     }
     return o;
+}
+
+static uint64_t newest_of(const struct entry *e)
+{
+    return e->unread > e->version ? e->unread : e->version;
 }
 
 /* --- telling --------------------------------------------------------------------------------- */
@@ -93,19 +102,58 @@ static void tell_gone(const struct sl_cache *c, const char *key, const struct en
     }
 }
 
+/* All that is known of it for certain. */
+static struct sl_json *stub_new(const struct sl_cache *c, const char *key, const struct entry *e)
+{
+    char version[32];
+    char *ns = sl_mem_text(key);
+    char *slash = strchr(ns, '/');
+    *slash = '\0';
+    struct sl_json *o = sl_object_new(c->kind, ns, slash + 1);
+    (void)snprintf(version, sizeof version, "%llu", (unsigned long long)newest_of(e));
+    sl_json_set_text(sl_json_get(o, "metadata"), "uid", uid_of(e));
+    sl_json_set_text(sl_json_get(o, "metadata"), "resourceVersion", version);
+    sl_mem_free(ns);
+    return o;
+}
+
+static void mark_unknown(struct sl_cache *c, struct entry *e)
+{
+    c->unreadable += e->unread == 0 ? 1 : 0;
+    c->unknown++;
+    e->unread = newest_of(e);
+    e->unknown = true;
+}
+
+/* Whatever is known of it may be told to the one who begins to watch. */
+static void tell_first(struct sl_cache *c, const char *key, struct entry *e,
+                       const struct sl_cache_watcher *w)
+{
+    struct sl_json *o = read_entry(c, key, e);
+    if (o == NULL && !e->unknown) {
+        mark_unknown(c, e);
+    }
+    if (o != NULL) {
+        w->fn(w->context, SL_WATCH_ADDED, c->kind, o);
+        sl_json_free(o);
+    }
+    if (e->unread != 0) {
+        o = stub_new(c, key, e);
+        w->fn(w->context, SL_WATCH_UNREADABLE, c->kind, o);
+        sl_json_free(o);
+    }
+}
+
 void sl_cache_watch(struct sl_cache *c, sl_watch_fn *fn, void *context)
 {
+    const struct sl_cache_watcher watcher = {fn, context};
     c->watchers = sl_mem_grow(c->watchers, c->watcher_count + 1, sizeof *c->watchers);
-    c->watchers[c->watcher_count++] = (struct sl_cache_watcher){fn, context};
+    c->watchers[c->watcher_count++] = watcher;
     size_t cursor = 0;
     const char *key;
     union sl_map_value value;
     while (sl_map_next(c->entries, &cursor, &key, &value)) {
-        struct sl_json *o = read_entry(c, key, value.pointer);
-        if (o != NULL) {
-            fn(context, SL_WATCH_ADDED, c->kind, o);
-            sl_json_free(o);
-        }
+        tell_first(c, key, value.pointer, &watcher);
     }
     if (c->synced) {
         fn(context, SL_WATCH_SYNCED, c->kind, NULL);
@@ -124,21 +172,38 @@ static struct entry *entry_new(const struct sl_cache *c, const struct sl_item *i
     return e;
 }
 
-static void store(struct sl_cache *c, const struct sl_item *item)
+static struct entry *store(struct sl_cache *c, const struct sl_item *item)
 {
-    sl_map_put(c->entries, item->key, (union sl_map_value){.pointer = entry_new(c, item)});
+    struct entry *e = entry_new(c, item);
+    sl_map_put(c->entries, item->key, (union sl_map_value){.pointer = e});
+    return e;
+}
+
+static void forget(struct sl_cache *c, struct entry *e)
+{
+    c->unreadable -= e->unread != 0 ? 1 : 0;
+    c->unknown -= e->unknown ? 1 : 0;
+    sl_mem_free(e);
+}
+
+/* It is gone, and watchers who know it are told. */
+static void drop(struct sl_cache *c, const char *key, struct entry *e)
+{
+    sl_map_remove(c->entries, key, NULL);
+    tell_gone(c, key, e);
+    forget(c, e);
 }
 
 static void replace(struct sl_cache *c, struct entry *old, struct sl_item *item)
 {
-    enum sl_watch_type type = SL_WATCH_MODIFIED;
+    enum sl_watch_type type = old->unknown ? SL_WATCH_ADDED : SL_WATCH_MODIFIED;
     if (strcmp(uid_of(old), item->uid) != 0) {
-        sl_map_remove(c->entries, item->key, NULL);
-        tell_gone(c, item->key, old);
+        drop(c, item->key, old);
         type = SL_WATCH_ADDED;
+    } else {
+        forget(c, old);
     }
-    sl_mem_free(old);
-    store(c, item);
+    (void)store(c, item);
     tell(c, type, item->object);
 }
 
@@ -169,15 +234,56 @@ static void note_version(struct sl_cache *c, const struct sl_item *item, enum sl
     c->newest = item->version > c->newest ? item->version : c->newest;
 }
 
-/* `e`: NULL when there is none. */
-static void leave_out(struct sl_cache *c, struct entry *e, const struct sl_item *item)
+static void tell_unreadable(const struct sl_cache *c, const char *key, const struct entry *e)
 {
-    sl_log(SL_LOG_WARN, "an object cannot be read and is left out", "kind",
-           sl_kind_info(c->kind)->kind, "key", item->key, NULL);
-    if (e != NULL && item->version >= e->version) {
-        sl_map_remove(c->entries, item->key, NULL);
-        tell_gone(c, item->key, e);
-        sl_mem_free(e);
+    struct sl_json *o = stub_new(c, key, e);
+    sl_log(SL_LOG_WARN,
+           e->unknown ? "an object cannot be read; nothing is known of it but that it is there"
+                      : "an object cannot be read; what was known of it before stays",
+           "kind", sl_kind_info(c->kind)->kind, "key", key, NULL);
+    tell(c, SL_WATCH_UNREADABLE, o);
+    sl_json_free(o);
+}
+
+/* `e`: NULL when there is none. Said once, until it can be read again. */
+static void keep_unread(struct sl_cache *c, struct entry *e, const struct sl_item *item,
+                        enum sl_source source)
+{
+    bool another = e != NULL && strcmp(uid_of(e), item->uid) != 0;
+    if (e != NULL) {
+        e->round = source == SL_FROM_LIST ? c->round : e->round;
+        if (item->version <= newest_of(e)) {
+            return;
+        }
+    }
+    if (another) {
+        drop(c, item->key, e);
+        e = NULL;
+    }
+    if (e == NULL && is_new(c, item, source)) {
+        e = store(c, item);
+        mark_unknown(c, e);
+        tell_unreadable(c, item->key, e);
+    } else if (e != NULL) {
+        bool first = e->unread == 0;
+        c->unreadable += first ? 1 : 0;
+        e->unread = item->version;
+        if (first) {
+            tell_unreadable(c, item->key, e);
+        }
+    }
+}
+
+static void put_known(struct sl_cache *c, struct entry *e, struct sl_item *item,
+                      enum sl_source source)
+{
+    /* What was known when the list was asked for is no newer than the list, unless the server has gone back. */
+    bool believe = source == SL_FROM_LIST && (c->reset || e->version <= c->asked);
+    e->round = source == SL_FROM_LIST ? c->round : e->round;
+    if (item->version > newest_of(e) || (believe && (e->unread != 0 || differs(e, item)))) {
+        replace(c, e, item);
+    } else if (item->version < e->version && source == SL_FROM_WATCH) {
+        c->stale++;
     }
 }
 
@@ -186,23 +292,12 @@ void sl_cache_put(struct sl_cache *c, struct sl_item *item, enum sl_source sourc
     struct entry *e = find(c, item->key);
     note_version(c, item, source);
     if (!is_readable(c, item)) {
-        leave_out(c, e, item);
-        return;
-    }
-    if (e == NULL) {
-        if (is_new(c, item, source)) {
-            store(c, item);
-            tell(c, SL_WATCH_ADDED, item->object);
-        }
-        return;
-    }
-    /* What was known when the list was asked for is no newer than the list, unless the server has gone back. */
-    bool believe = source == SL_FROM_LIST && (c->reset || e->version <= c->asked);
-    e->round = source == SL_FROM_LIST ? c->round : e->round;
-    if (item->version > e->version || (believe && differs(e, item))) {
-        replace(c, e, item);
-    } else if (item->version < e->version && source == SL_FROM_WATCH) {
-        c->stale++;
+        keep_unread(c, e, item, source);
+    } else if (e != NULL) {
+        put_known(c, e, item, source);
+    } else if (is_new(c, item, source)) {
+        (void)store(c, item);
+        tell(c, SL_WATCH_ADDED, item->object);
     }
 }
 
@@ -210,14 +305,14 @@ void sl_cache_remove(struct sl_cache *c, struct sl_item *item)
 {
     struct entry *e = find(c, item->key);
     note_version(c, item, SL_FROM_WATCH);
-    if (!is_readable(c, item)) {
-        leave_out(c, e, item);
-    } else if (e != NULL && item->version < e->version) {
+    if (e != NULL && item->version < newest_of(e)) {
         c->stale++;
-    } else if (e != NULL) {
+    } else if (e != NULL && !e->unknown && is_readable(c, item)) {
         sl_map_remove(c->entries, item->key, NULL);
-        sl_mem_free(e);
+        forget(c, e);
         tell(c, SL_WATCH_DELETED, item->object);
+    } else if (e != NULL) {
+        drop(c, item->key, e);
     }
 }
 
@@ -232,23 +327,47 @@ void sl_cache_list_begin(struct sl_cache *c, uint64_t version)
     c->reset = version < c->watched || version < c->asked;
 }
 
+static bool is_missing(const struct sl_cache *c, const struct entry *e, uint64_t version)
+{
+    return e->round != c->round && (newest_of(e) <= version || c->reset);
+}
+
+char **sl_cache_missing(const struct sl_cache *c, uint64_t version, size_t *count)
+{
+    size_t cursor = 0, cap = 0;
+    const char *key;
+    union sl_map_value value;
+    char **keys = NULL;
+    *count = 0;
+    while (sl_map_next(c->entries, &cursor, &key, &value)) {
+        if (is_missing(c, value.pointer, version)) {
+            if (*count == cap) {
+                cap = cap == 0 ? 16 : cap * 2;
+                keys = sl_mem_grow(keys, cap, sizeof *keys);
+            }
+            keys[(*count)++] = sl_mem_text(key);
+        }
+    }
+    return keys;
+}
+
+void sl_cache_vanish(struct sl_cache *c, const char *key, uint64_t version)
+{
+    struct entry *e = find(c, key);
+    if (e != NULL && is_missing(c, e, version)) {
+        drop(c, key, e);
+    }
+}
+
 void sl_cache_list_end(struct sl_cache *c, uint64_t version)
 {
     size_t cursor = 0;
     const char *key;
     union sl_map_value value;
     c->newest = c->reset ? 0 : c->newest;
-    while (sl_map_next(c->entries, &cursor, &key, &value)) {
-        struct entry *e = value.pointer;
-        if (e->round != c->round && (e->version <= version || c->reset)) {
-            char *gone = sl_mem_text(key);
-            sl_map_remove(c->entries, gone, NULL);
-            tell_gone(c, gone, e);
-            sl_mem_free(gone);
-            sl_mem_free(e);
-        } else if (c->reset && e->version > c->newest) {
-            c->newest = e->version;
-        }
+    while (c->reset && sl_map_next(c->entries, &cursor, &key, &value)) {
+        uint64_t newest = newest_of(value.pointer);
+        c->newest = newest > c->newest ? newest : c->newest;
     }
     c->watched = version;
     c->reset = false;
@@ -284,7 +403,12 @@ void sl_cache_list(const struct sl_cache *c, const char *ns, sl_visit_fn *visit,
     }
 }
 
+bool sl_cache_has(const struct sl_cache *c, const char *key)
+{
+    return find(c, key) != NULL;
+}
+
 size_t sl_cache_count(const struct sl_cache *c)
 {
-    return sl_map_count(c->entries);
+    return sl_map_count(c->entries) - c->unknown;
 }

@@ -25,6 +25,8 @@ struct sl_cache {
     uint32_t round; /* of listing */
     bool reset;     /* the list under way belongs to an older state of the server: believe it all */
     bool synced;    /* has been listed once */
+    size_t unreadable; /* objects whose newest state cannot be read */
+    size_t unknown;    /* of these, those of which no state could be read */
     struct sl_cache_watcher *watchers;
     size_t watcher_count;
 };
@@ -32,20 +34,26 @@ enum sl_source { SL_FROM_LIST, SL_FROM_WATCH, SL_FROM_WRITE };
 
 void sl_cache_init(struct sl_cache *c, enum sl_kind kind);
 void sl_cache_fini(struct sl_cache *c);
-/* One that the parser refuses (nested too deeply, a NUL in a text) counts as gone, and the log says so: whoever may
- * make such an object must not keep us from all others. */
+/* One that cannot be read is not gone: its last readable state stays, or nothing but that it is there, and watchers are
+ * told that it is UNREADABLE. Without watchers nothing is read, and the first one is told. */
 void sl_cache_put(struct sl_cache *c, struct sl_item *item, enum sl_source source);
 /* A watch says that it is gone; `item` is its last state. */
 void sl_cache_remove(struct sl_cache *c, struct sl_item *item);
 /* A list is asked for. */
 void sl_cache_list_ask(struct sl_cache *c);
-/* It begins, and its objects are as of `version`; at its end what was in no page has vanished. */
+/* It begins, and its objects are as of `version`. */
 void sl_cache_list_begin(struct sl_cache *c, uint64_t version);
+/* All pages have come: the keys of what is in none of them and should be if it existed. They stay until each has been
+ * asked for by itself, and it was said that there is no such object. Caller frees the keys and the array, NULL when there
+ * are none. */
+char **sl_cache_missing(const struct sl_cache *c, uint64_t version, size_t *count);
+void sl_cache_vanish(struct sl_cache *c, const char *key, uint64_t version);
 void sl_cache_list_end(struct sl_cache *c, uint64_t version);
 void sl_cache_watch(struct sl_cache *c, sl_watch_fn *fn, void *context);
 
-/* NULL: none. Else the object, which the caller frees. */
+/* NULL: none that can be read. Else the object, which the caller frees. */
 struct sl_json *sl_cache_get(const struct sl_cache *c, const char *key, uint64_t *version);
+bool sl_cache_has(const struct sl_cache *c, const char *key); /* readable or not */
 void sl_cache_list(const struct sl_cache *c, const char *ns, sl_visit_fn *visit, void *context);
-size_t sl_cache_count(const struct sl_cache *c);
+size_t sl_cache_count(const struct sl_cache *c); /* of those that can be read */
 #endif

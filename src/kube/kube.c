@@ -161,6 +161,8 @@ void sl_kube_count(const struct sl_kube *k, struct sl_kube_counters *out)
         if (k->reflectors[i] != NULL) {
             out->objects += sl_cache_count(&k->reflectors[i]->cache);
             out->stale_events += k->reflectors[i]->cache.stale;
+            out->unreadable += k->reflectors[i]->cache.unreadable;
+            out->kinds_unserved += k->reflectors[i]->unserved ? 1 : 0;
         }
     }
 }
@@ -183,6 +185,10 @@ static enum sl_code client_get(void *self, enum sl_kind kind, const char *ns, co
     if (r != NULL && !r->cache.synced) {
         return sl_error_set(e, SL_CODE_UNAVAILABLE, "%s have not been listed yet",
                             sl_kind_info(kind)->plural);
+    }
+    if (r != NULL && sl_cache_has(&r->cache, key)) {
+        return sl_error_set(e, SL_CODE_UNAVAILABLE, "%s \"%s\" exists and cannot be read",
+                            sl_kind_info(kind)->plural, name);
     }
     return sl_error_set(e, SL_CODE_NOT_FOUND, "%s \"%s\" not found", sl_kind_info(kind)->plural,
                         name);
@@ -219,5 +225,5 @@ static void client_write(void *self, const struct sl_write *w, sl_reply_fn *repl
 
 void sl_kube_client(struct sl_kube *k, struct sl_client *out)
 {
-    *out = (struct sl_client){k, client_get, client_list, client_watch, client_write};
+    *out = (struct sl_client){k, client_get, client_list, client_watch, client_write, true};
 }

@@ -9,7 +9,7 @@
  * so memory follows what is needed. What a write's answer says is in the cache before the reply is called (one
  * reads what one wrote), and is never undone by an older watch event. Of a kind that is not followed nothing can be
  * read: get answers NOT_FOUND and list visits nothing; writing works. Before a followed kind has been listed, get of
- * what is not there yet, and list, answer UNAVAILABLE.
+ * what is not there yet, and list, answer UNAVAILABLE; so does get of what is there and cannot be read.
  *
  * Writes are patches: an UPDATE becomes a merge patch of what differs from the cached object, so fields that
  * were reduced away stay; one that differs in nothing is answered without a request. A body with a resourceVersion
@@ -41,8 +41,9 @@ struct sl_kube_options {
 struct sl_kube *sl_kube_new(const struct sl_kube_options *options);
 /* No reply and no watch event arrives afterwards. */
 void sl_kube_free(struct sl_kube *k);
-/* Begin to list and watch a kind. A kind that the server does not serve (404) counts as empty and is looked for
- * again every 30 s; when it is forbidden (403) that is said in the log, and it is not synced. */
+/* Begin to list and watch a kind. When it is not served (404) or forbidden (403) that is said in the log, it is tried again,
+ * and what was known of it stays. An optional kind (ProvisioningRequest, those of adapters) of which nothing is known and
+ * that discovery does not list counts as empty and is looked for again every 30 s. */
 void sl_kube_follow(struct sl_kube *k, enum sl_kind kind);
 bool sl_kube_synced(const struct sl_kube *k); /* has every followed kind been listed? */
 /* List a followed kind anew: what a watch has not told yet, though it has happened, is known when
@@ -59,6 +60,8 @@ struct sl_kube_counters {
     uint64_t lists, watches, relists, events, stale_events;
     uint64_t writes, conflicts, retries, lost_answers;
     size_t objects, waiting, under_way;
+    size_t unreadable;     /* objects whose newest state cannot be read */
+    size_t kinds_unserved; /* followed kinds that the server answers with 404 */
 };
 void sl_kube_count(const struct sl_kube *k, struct sl_kube_counters *out);
 #endif

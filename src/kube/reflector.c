@@ -3,7 +3,7 @@
 
 /* One kind's cache kept like the server's. There is one exchange at a time, or a time at which the next one begins;
  * an exchange is never ended from within its own callbacks, but at the next step. */
-#include "kube/reflector.h"
+#include "kube/reflector_steps.h"
 
 #include <string.h>
 
@@ -14,8 +14,9 @@
 
 #define BACKOFF_FIRST_MS 800
 #define BACKOFF_MOST_MS 10000 /* a server that is back is noticed soon; a handful of kinds ask */
-#define ABSENT_MS 30000       /* a kind that is not served is looked for this often */
 #define PAGE_LIMIT 500
+#define PAGE_LIMIT_MIN 8u    /* objects of the largest size that etcd takes fit an answer then */
+#define OBJECTS_MAX 1000000u /* of a list: one that goes on is none */
 #define LIST_MS_MAX 60000
 #define WATCH_S_MIN 300
 #define WATCH_S_MAX 600
@@ -35,7 +36,7 @@ static int64_t now_ms(const struct sl_reflector *r)
     return (int64_t)uv_now(r->loop);
 }
 
-static void plan(struct sl_reflector *r, enum sl_reflector_next next, int64_t wait_ms)
+void sl_reflector_plan(struct sl_reflector *r, enum sl_reflector_next next, int64_t wait_ms)
 {
     r->next = next;
     r->due_ms = now_ms(r) + wait_ms;
@@ -44,6 +45,13 @@ static void plan(struct sl_reflector *r, enum sl_reflector_next next, int64_t wa
 
 static void forget_list(struct sl_reflector *r)
 {
+    for (size_t i = 0; i < r->missing_count; i++) {
+        sl_mem_free(r->missing[i]);
+    }
+    sl_mem_free(r->missing);
+    r->missing = NULL;
+    r->missing_count = r->missing_next = 0;
+    r->lacks = false;
     sl_mem_free(r->page);
     sl_mem_free(r->page_kept);
     r->page = r->page_kept = NULL;
@@ -57,7 +65,8 @@ void sl_reflector_init(struct sl_reflector *r, enum sl_kind kind, uint64_t seed)
     sl_cache_init(&r->cache, kind);
     sl_backoff_init(&r->backoff, BACKOFF_FIRST_MS, BACKOFF_MOST_MS, seed);
     r->relisted_ms = now_ms(r) - RELIST_MS_MIN;
-    plan(r, SL_NEXT_LIST, 0);
+    r->limit = PAGE_LIMIT;
+    sl_reflector_plan(r, SL_NEXT_LIST, 0);
 }
 
 void sl_reflector_fini(struct sl_reflector *r)
@@ -84,7 +93,7 @@ static bool is_news(struct sl_reflector *r, const struct sl_error *e)
     return !away && r->failures == 0;
 }
 
-static void reached(struct sl_reflector *r)
+void sl_reflector_reached(struct sl_reflector *r)
 {
     if (r->away) {
         r->away = false;
@@ -94,9 +103,9 @@ static void reached(struct sl_reflector *r)
     }
 }
 
-/* `least_ms`: what the server asks us to wait. */
-static void failed(struct sl_reflector *r, enum sl_reflector_next next, int64_t least_ms,
-                   const struct sl_error *e)
+/* Of all that is asked for, watches alone go on from where they were. */
+void sl_reflector_failed(struct sl_reflector *r, enum sl_reflector_next next, int64_t least_ms,
+                         const struct sl_error *e)
 {
     int64_t wait_ms = sl_backoff_next_ms(&r->backoff);
     wait_ms = wait_ms < least_ms ? least_ms : wait_ms;
@@ -105,7 +114,7 @@ static void failed(struct sl_reflector *r, enum sl_reflector_next next, int64_t 
            "kind", title(r), "in_ms", sl_log_number(wait_ms), "error", e->text, NULL);
     r->failures++;
     forget_list(r);
-    plan(r, next, wait_ms);
+    sl_reflector_plan(r, next, wait_ms);
 }
 
 /* `least_ms` as above. */
@@ -118,31 +127,17 @@ static void relist(struct sl_reflector *r, int64_t least_ms, const struct sl_err
     sl_log(SL_LOG_INFO, "listing anew", "kind", title(r), "reason", e->text, NULL);
     forget_list(r);
     /* At once the first time; a server that refuses what it has just listed must not be hammered. */
-    plan(r, SL_NEXT_LIST, wait_ms < least_ms ? least_ms : wait_ms);
+    sl_reflector_plan(r, SL_NEXT_LIST, wait_ms < least_ms ? least_ms : wait_ms);
 }
 
 static void recovered(struct sl_reflector *r)
 {
-    reached(r);
+    sl_reflector_reached(r);
     r->failures = 0;
     sl_backoff_reset(&r->backoff);
 }
 
 /* --- listing --------------------------------------------------------------------------------- */
-
-/* The server does not know the kind: there are none. */
-static void absent(struct sl_reflector *r)
-{
-    reached(r);
-    if (!r->cache.synced || sl_cache_count(&r->cache) > 0) {
-        sl_log(SL_LOG_INFO, "the API server does not serve this kind", "kind", title(r), NULL);
-    }
-    forget_list(r);
-    sl_cache_list_begin(&r->cache, 0);
-    sl_cache_list_end(&r->cache, 0);
-    r->stale = false;
-    plan(r, SL_NEXT_LIST, ABSENT_MS);
-}
 
 /* Tokens that come again go on for ever. Of the pages 1, 2, 4, 8 and so on the token is kept: in a circle, of whatever
  * length, one of them is seen again. */
@@ -157,26 +152,52 @@ static bool is_circle(struct sl_reflector *r)
     return again;
 }
 
+static void list_has_come(struct sl_reflector *r)
+{
+    if (r->unserved) {
+        sl_log(SL_LOG_INFO, "the API server serves this kind", "kind", title(r), NULL);
+        r->unserved = false;
+    }
+    r->missing = sl_cache_missing(&r->cache, r->list_version, &r->missing_count);
+    r->missing_next = 0;
+    if (r->missing_count > 0) {
+        sl_reflector_plan(r, SL_NEXT_CONFIRM, 0);
+    } else {
+        sl_reflector_listed(r);
+    }
+}
+
+void sl_reflector_listed(struct sl_reflector *r)
+{
+    sl_cache_list_end(&r->cache, r->list_version);
+    r->stale = false;
+    r->limit = PAGE_LIMIT;
+    forget_list(r);
+    sl_reflector_plan(r, SL_NEXT_WATCH, 0);
+}
+
 static void take_page(struct sl_reflector *r, const struct sl_response *response)
 {
     struct sl_error e = {0};
     struct sl_span body = {response->body, response->body_len};
-    reached(r);
+    sl_reflector_reached(r);
     sl_mem_free(r->page);
     r->page = NULL;
     if (sl_reflector_page(&r->cache, &r->item, body, &r->page, &r->list_version, &e) !=
         SL_CODE_OK) {
-        failed(r, SL_NEXT_LIST, 0, &e);
-    } else if (r->page != NULL && is_circle(r)) {
+        sl_reflector_failed(r, SL_NEXT_LIST, 0, &e);
+    } else if (r->page == NULL) {
+        list_has_come(r);
+    } else if (is_circle(r)) {
         sl_error_set(&e, SL_CODE_BAD_REQUEST, "the pages of the list come again and again");
-        failed(r, SL_NEXT_LIST, 0, &e);
-    } else if (r->page != NULL) {
-        plan(r, SL_NEXT_PAGE, 0);
+        sl_reflector_failed(r, SL_NEXT_LIST, 0, &e);
+    } else if (r->pages > OBJECTS_MAX / r->limit) {
+        sl_error_set(&e, SL_CODE_TOO_LARGE,
+                     "the list of %s does not end: it has more than %u pages",
+                     sl_kind_info(r->cache.kind)->plural, r->pages);
+        sl_reflector_failed(r, SL_NEXT_LIST, 0, &e);
     } else {
-        sl_cache_list_end(&r->cache, r->list_version);
-        r->stale = false;
-        forget_list(r);
-        plan(r, SL_NEXT_WATCH, 0);
+        sl_reflector_plan(r, SL_NEXT_PAGE, 0);
     }
 }
 
@@ -185,18 +206,17 @@ static void on_page(void *context, const struct sl_response *response)
     struct sl_reflector *r = context;
     struct sl_error e = {0};
     r->exchange = NULL;
-    switch (sl_status_read(response, &e)) {
-    case SL_CODE_OK:
+    enum sl_code code = sl_status_read(response, &e);
+    if (code == SL_CODE_OK) {
         take_page(r, response);
-        break;
-    case SL_CODE_NOT_FOUND:
-        absent(r);
-        break;
-    case SL_CODE_GONE: /* the list took longer than its version lived */
+    } else if (response->status == 404) {
+        sl_reflector_unserved(r, &e);
+    } else if (code == SL_CODE_GONE) { /* the list took longer than its version lived */
         relist(r, response->retry_ms, &e);
-        break;
-    default:
-        failed(r, SL_NEXT_LIST, response->retry_ms, &e);
+    } else {
+        bool halve = response->code == SL_CODE_TOO_LARGE && r->limit / 2 >= PAGE_LIMIT_MIN;
+        r->limit = halve ? r->limit / 2 : r->limit;
+        sl_reflector_failed(r, SL_NEXT_LIST, response->retry_ms, &e);
     }
 }
 
@@ -204,7 +224,7 @@ static void list(struct sl_reflector *r)
 {
     struct sl_buf path = {0};
     sl_status_path(&path, r->cache.kind, "", "", "");
-    sl_buf_print(&path, "?limit=%d", PAGE_LIMIT);
+    sl_buf_print(&path, "?limit=%u", r->limit);
     if (r->page != NULL) {
         sl_buf_text(&path, "&continue=");
         sl_status_escape(&path, r->page, strlen(r->page));
@@ -235,7 +255,7 @@ static void take_line(struct sl_reflector *r, const char *line, size_t len)
     }
     r->broken = true;
     if (code == SL_CODE_UNAVAILABLE) {
-        failed(r, SL_NEXT_WATCH, 0, &e);
+        sl_reflector_failed(r, SL_NEXT_WATCH, 0, &e);
     } else {
         relist(r, 0, &e);
     }
@@ -281,10 +301,11 @@ static void ended(struct sl_reflector *r)
     int64_t lasted_ms = now_ms(r) - r->watch_began_ms;
     if (r->heard || lasted_ms >= WATCH_MS_MIN) {
         recovered(r);
-        plan(r, SL_NEXT_WATCH, lasted_ms < WATCH_MS_MIN ? WATCH_MS_MIN - lasted_ms : 0);
+        sl_reflector_plan(r, SL_NEXT_WATCH,
+                          lasted_ms < WATCH_MS_MIN ? WATCH_MS_MIN - lasted_ms : 0);
     } else {
         sl_error_set(&e, SL_CODE_UNAVAILABLE, "the API server ended the watch at once");
-        failed(r, SL_NEXT_WATCH, 0, &e);
+        sl_reflector_failed(r, SL_NEXT_WATCH, 0, &e);
     }
 }
 
@@ -300,10 +321,10 @@ static void on_watch_end(void *context, const struct sl_response *response)
     bool hopeless = response->status >= 300 && r->failures >= FAILURES_MAX;
     if (code == SL_CODE_OK) {
         ended(r);
-    } else if (code == SL_CODE_GONE || code == SL_CODE_NOT_FOUND || hopeless) {
+    } else if (code == SL_CODE_GONE || response->status == 404 || hopeless) {
         relist(r, response->retry_ms, &e);
     } else {
-        failed(r, SL_NEXT_WATCH, response->retry_ms, &e);
+        sl_reflector_failed(r, SL_NEXT_WATCH, response->retry_ms, &e);
     }
 }
 
@@ -320,7 +341,7 @@ static void watch(struct sl_reflector *r)
                            .path = path.data,
                            .timeout_ms = (limit_s + 60) * 1000,
                            .idle_ms = WATCH_IDLE_MS_MAX};
-    sl_buf_reset(&r->line);
+    sl_buf_fini(&r->line);
     r->heard = false;
     r->watch_began_ms = now_ms(r);
     r->counters->watches++;
@@ -339,10 +360,23 @@ void sl_reflector_step(struct sl_reflector *r)
     }
     r->broken = false;
     r->due_ms = SL_NEVER_MS;
-    if (r->next == SL_NEXT_WATCH) {
-        watch(r);
-    } else {
+    switch (r->next) {
+    case SL_NEXT_LIST:
+    case SL_NEXT_PAGE:
         list(r);
+        break;
+    case SL_NEXT_CONFIRM:
+        sl_reflector_confirm(r);
+        break;
+    case SL_NEXT_WATCH:
+        watch(r);
+        break;
+    case SL_NEXT_GROUPS:
+        sl_reflector_ask_groups(r);
+        break;
+    case SL_NEXT_RESOURCES:
+        sl_reflector_ask_resources(r);
+        break;
     }
 }
 
@@ -354,5 +388,5 @@ void sl_reflector_refresh(struct sl_reflector *r)
     }
     r->stale = true;
     forget_list(r);
-    plan(r, SL_NEXT_LIST, 0);
+    sl_reflector_plan(r, SL_NEXT_LIST, 0);
 }

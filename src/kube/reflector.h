@@ -10,7 +10,14 @@
 
 #define SL_NEVER_MS INT64_MAX
 
-enum sl_reflector_next { SL_NEXT_LIST, SL_NEXT_PAGE, SL_NEXT_WATCH };
+enum sl_reflector_next {
+    SL_NEXT_LIST,
+    SL_NEXT_PAGE,
+    SL_NEXT_CONFIRM, /* ask for an object that the list lacks */
+    SL_NEXT_WATCH,
+    SL_NEXT_GROUPS,   /* ask which groups are served */
+    SL_NEXT_RESOURCES /* ask which resources the kind's group has */
+};
 struct sl_reflector {
     struct sl_cache cache;
     struct sl_transport *transport; /* lent, as is what follows */
@@ -23,10 +30,14 @@ struct sl_reflector {
     int64_t due_ms; /* when to do `next`; SL_NEVER_MS while an exchange is under way */
     enum sl_reflector_next next;
     struct sl_exchange *exchange;
-    bool broken;           /* what the exchange brings is not listened to any more */
-    char *page;            /* where the list goes on; NULL at its beginning */
-    char *page_kept;       /* an earlier one of these, to notice that they come again */
-    unsigned pages;        /* that have come */
+    bool broken;     /* what the exchange brings is not listened to any more */
+    char *page;      /* where the list goes on; NULL at its beginning */
+    char *page_kept; /* an earlier one of these, to notice that they come again */
+    unsigned pages;  /* that have come */
+    unsigned limit;  /* objects of a page that are asked for */
+    char **missing;  /* keys of what the list lacks, and how many have been asked for */
+    size_t missing_count, missing_next;
+    bool lacks;            /* one of them exists: the list is not believed */
     uint64_t list_version; /* of the list under way */
     bool stale;            /* a list that was asked for has not ended yet */
     struct sl_buf line;    /* the watch event that has begun to arrive */
@@ -34,6 +45,7 @@ struct sl_reflector {
     int64_t watch_began_ms, relisted_ms;
     bool heard;        /* has this watch told anything? */
     bool away;         /* is it one of *away_count? */
+    bool unserved;     /* the last list was answered with 404 */
     unsigned failures; /* in a row */
     struct sl_backoff backoff;
 };
@@ -45,7 +57,8 @@ void sl_reflector_step(struct sl_reflector *r);
  * reflector's exchange or its cache tells. */
 void sl_reflector_refresh(struct sl_reflector *r);
 
-/* A page of a list into the cache. BAD_REQUEST when it is malformed; then some of it may be in the cache.
+/* A page of a list into the cache. BAD_REQUEST when it is malformed or another kind's; then some of it may be in the
+ * cache.
  * *page: where the next one begins, caller frees; NULL when this was the last. `first`: the list begins. */
 enum sl_code sl_reflector_page(struct sl_cache *c, struct sl_item *item, struct sl_span body,
                                char **page, uint64_t *version, struct sl_error *e);

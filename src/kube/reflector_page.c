@@ -4,6 +4,8 @@
 /* What lists and watches say, into the cache, one object at a time. */
 #include "kube/reflector.h"
 
+#include <string.h>
+
 #include "base/mem.h"
 
 static enum sl_code malformed(struct sl_error *e, enum sl_kind kind, const char *what)
@@ -27,6 +29,20 @@ static enum sl_code put_items(struct sl_cache *c, struct sl_item *item, struct s
     return sl_scan_is_end(items, cursor) ? SL_CODE_OK : malformed(e, c->kind, "list");
 }
 
+/* A proxy that sends the wrong answer must not make another kind's objects ours. Custom kinds may name their lists as they
+ * like. */
+static bool is_of_kind(enum sl_kind kind, struct sl_span body)
+{
+    const struct sl_kind_info *info = sl_kind_info(kind);
+    struct sl_span version = sl_span_text(sl_scan_find(body, "apiVersion"));
+    struct sl_span found = sl_span_text(sl_scan_find(body, "kind"));
+    size_t len = strlen(info->kind);
+    bool list = found.len == len + 4 && memcmp(found.at, info->kind, len) == 0 &&
+                memcmp(found.at + len, "List", 4) == 0;
+    return (version.at == NULL || sl_span_is(version, info->api_version)) &&
+           (found.at == NULL || list || kind >= SL_KIND_CUSTOM);
+}
+
 enum sl_code sl_reflector_page(struct sl_cache *c, struct sl_item *item, struct sl_span body,
                                char **page, uint64_t *version, struct sl_error *e)
 {
@@ -34,8 +50,13 @@ enum sl_code sl_reflector_page(struct sl_cache *c, struct sl_item *item, struct 
     struct sl_span items = sl_scan_find(body, "items");
     struct sl_span next = sl_span_text(sl_scan_find(metadata, "continue"));
     uint64_t found = sl_span_number(sl_span_text(sl_scan_find(metadata, "resourceVersion")));
-    if (items.at == NULL || found == 0) {
+    if (items.at == NULL || found == 0 || !is_of_kind(c->kind, body)) {
         return malformed(e, c->kind, "list");
+    }
+    size_t begin = 0;
+    struct sl_span first;
+    if (next.at != NULL && next.len > 0 && !sl_scan_item(items, &begin, &first)) {
+        return malformed(e, c->kind, "list: a page that is not the last is empty");
     }
     if (*version == 0) {
         sl_cache_list_begin(c, found);

@@ -29,8 +29,11 @@ enum sl_code sl_status_read(const struct sl_response *r, struct sl_error *e)
     struct sl_json *body =
         r->body_len == 0 ? NULL : sl_json_parse_received(r->body, r->body_len, &malformed);
     enum sl_code code = sl_code_of_http(r->status, sl_json_path_text(body, "reason", ""));
-    sl_error_set(e, code, "the API server answered %d", r->status);
     const char *message = sl_json_path_text(body, "message", NULL);
+    if (code == SL_CODE_NOT_FOUND && sl_json_path_text(body, "details.name", "")[0] == '\0') {
+        code = SL_CODE_UNAVAILABLE;
+    }
+    sl_error_set(e, code, "the API server answered %d", r->status);
     if (code == SL_CODE_INVALID) {
         read_causes(sl_json_path(body, "details.causes"), e);
     }

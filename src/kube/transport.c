@@ -404,17 +404,19 @@ struct sl_exchange *sl_transport_send(struct sl_transport *t, const struct sl_re
 {
     SL_PRE(!t->closing && done != NULL && known_method(r->method) != NULL && r->path[0] == '/');
     struct sl_exchange *x = sl_mem_new(1, sizeof *x);
-    *x = (struct sl_exchange){.transport = t,
-                              .lane = &t->lanes[data != NULL ? SL_LANE_STREAMS : SL_LANE_CALLS],
-                              .easy = curl_easy_init(),
-                              .method = known_method(r->method),
-                              .path = sl_mem_text(r->path),
-                              .content_type = sl_mem_text(r->content_type),
-                              .timeout_ms = r->timeout_ms,
-                              .idle_ms = r->idle_ms,
-                              .data = data,
-                              .done = done,
-                              .context = context};
+    *x =
+        (struct sl_exchange){.transport = t,
+                             .lane = &t->lanes[data != NULL ? SL_LANE_STREAMS : SL_LANE_CALLS],
+                             .easy = curl_easy_init(),
+                             .method = known_method(r->method),
+                             .path = sl_mem_text(r->path),
+                             .content_type = sl_mem_text(r->content_type),
+                             .timeout_ms = r->timeout_ms,
+                             .idle_ms = r->idle_ms,
+                             .answer_max = r->answer_max == 0 ? SL_ANSWER_BYTES_MAX : r->answer_max,
+                             .data = data,
+                             .done = done,
+                             .context = context};
     SL_ASSERT(x->easy != NULL);
     if (r->content_type != NULL) {
         x->body = sl_mem_text_n(r->body, r->body_len);

@@ -8,6 +8,9 @@
 #include "kube/credentials.h"
 #include <uv.h>
 
+#define SL_ANSWER_BYTES_MAX (64u << 20) /* a server gone mad must not take all memory */
+#define SL_RETRY_AFTER_MS_MAX 30000 /* of what a server may ask for; a longer wait is cut to this */
+
 struct sl_transport;
 struct sl_exchange; /* one request under way */
 
@@ -19,13 +22,15 @@ struct sl_request {
     size_t body_len;
     int64_t timeout_ms; /* for the whole exchange; 0 = none (watches) */
     int64_t idle_ms;    /* without a byte: the connection counts as dead; 0 = none */
+    size_t answer_max;  /* bytes that are collected; 0 = SL_ANSWER_BYTES_MAX */
 };
 
 /* How an exchange ended. */
 struct sl_response {
-    enum sl_code code; /* OK for 2xx; UNAVAILABLE when there was no (whole) answer */
+    /* OK for 2xx; UNAVAILABLE when there was no (whole) answer; TOO_LARGE when it was more than answer_max */
+    enum sl_code code;
     int status; /* HTTP status; 0 = there was no answer: it may have been carried out or not */
-    int64_t retry_ms; /* from Retry-After; 0 = none */
+    int64_t retry_ms; /* from Retry-After, at most SL_RETRY_AFTER_MS_MAX; 0 = none */
     const char *body; /* what was not taken by `data`; lent */
     size_t body_len;
     const char *reason; /* for people when status is 0 */

@@ -18,8 +18,6 @@
 #define KEEPALIVE_EVERY_S 5L
 #define KEEPALIVE_COUNT 3
 #define UNACKNOWLEDGED_MS_MAX 30000
-#define ANSWER_BYTES_MAX                                                                           \
-    (256u << 20) /* of what is collected: a server gone mad must not take all memory */
 
 static size_t take_data(char *data, size_t size, size_t count, void *context)
 {
@@ -36,7 +34,8 @@ static size_t take_data(char *data, size_t size, size_t count, void *context)
         x->data(x->context, data, len);
         return x->cancelled ? 0 : len;
     }
-    if (x->answer.len + len > ANSWER_BYTES_MAX) {
+    if (x->answer.len + len > x->answer_max) {
+        x->too_large = true;
         return 0;
     }
     sl_buf_add(&x->answer, data, len);
@@ -233,6 +232,8 @@ static void say_why(const struct sl_exchange *x, CURLcode result, struct sl_buf 
     const char *words = x->why[0] != '\0' ? x->why : curl_easy_strerror(result);
     if (x->refusal != NULL) {
         sl_buf_text(out, x->refusal);
+    } else if (x->too_large) {
+        sl_buf_print(out, "%s: the answer is larger than %zu bytes", server, x->answer_max);
     } else if (x->idle) {
         sl_buf_print(out, "%s: nothing came for %lld s", server, (long long)x->idle_ms / 1000);
     } else if (result == CURLE_OPERATION_TIMEDOUT && x->local_port != 0) {
@@ -255,6 +256,14 @@ static void note_answer(const struct sl_exchange *x, const struct sl_response *r
     }
 }
 
+/* An hour would be an hour without knowing what happens, long after the server is well again. */
+static int64_t retry_ms_of(curl_off_t retry_s)
+{
+    return retry_s < 0                              ? 0
+           : retry_s > SL_RETRY_AFTER_MS_MAX / 1000 ? SL_RETRY_AFTER_MS_MAX
+                                                    : (int64_t)retry_s * 1000;
+}
+
 void sl_exchange_finish(struct sl_exchange *x, CURLcode result)
 {
     struct sl_response r = {.code = SL_CODE_UNAVAILABLE};
@@ -265,12 +274,13 @@ void sl_exchange_finish(struct sl_exchange *x, CURLcode result)
         curl_easy_getinfo(x->easy, CURLINFO_RESPONSE_CODE, &status);
         curl_easy_getinfo(x->easy, CURLINFO_RETRY_AFTER, &retry_s);
         r.status = (int)status;
-        r.retry_ms = retry_s < 0 || retry_s > 3600 ? 0 : (int64_t)retry_s * 1000;
+        r.retry_ms = retry_ms_of(retry_s);
         bool ok = status >= 200 && status < 300;
         r.code = ok ? SL_CODE_OK : code_of((int)status, &x->answer);
     } else {
         say_why(x, result, &why);
         r.reason = why.data;
+        r.code = x->too_large ? SL_CODE_TOO_LARGE : SL_CODE_UNAVAILABLE;
     }
     r.body = x->answer.data == NULL ? "" : x->answer.data;
     r.body_len = x->answer.len;

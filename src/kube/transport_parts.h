@@ -33,6 +33,7 @@ struct sl_exchange {
     const char *method;  /* one of a few literals */
     unsigned generation; /* of the identity that it carries */
     int64_t timeout_ms, idle_ms;
+    size_t answer_max;
     uint64_t heard_ms; /* of the loop's clock: when the last byte came */
     long local_port;   /* of its connection; 0 = it has none yet */
     struct sl_buf answer;
@@ -44,6 +45,7 @@ struct sl_exchange {
     bool added;                /* to libcurl */
     bool cancelled;            /* while libcurl was at work: it goes when that is over */
     bool idle;                 /* ended for that */
+    bool too_large;            /* likewise */
 };
 
 struct sl_transport {

@@ -149,7 +149,11 @@ static void begin(struct sl_change *c)
     } else if (code == SL_CODE_OK) {
         bool allowed = sl_flow_take(&c->owner->flow, sl_writes_now_ms(c->owner));
         SL_ASSERT(allowed);
-        sl_change_send(c);
+        if (c->verb == SL_VERB_READ) {
+            sl_change_check(c, SL_CODE_OK, c->error);
+        } else {
+            sl_change_send(c);
+        }
     } else {
         sl_change_check(c, code, c->error);
     }

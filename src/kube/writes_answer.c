@@ -179,6 +179,8 @@ static void found(struct sl_change *c, struct sl_json *live)
         finish(c, code, c->error);
     } else if (c->unsure && is_done(c, live)) {
         sl_change_finish(c, SL_CODE_OK, &none, live);
+    } else if (c->verb == SL_VERB_READ) {
+        sl_change_finish(c, SL_CODE_OK, &none, live);
     } else if (c->verdict != SL_CODE_OK) {
         sl_change_finish(c, c->verdict, c->error, live);
     } else if (c->verb == SL_VERB_CREATE) {

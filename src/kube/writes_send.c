@@ -92,7 +92,7 @@ enum sl_code sl_change_prepare(struct sl_change *c, bool *answered)
             return code;
         }
     }
-    if (c->verb != SL_VERB_DELETE) {
+    if (c->verb != SL_VERB_DELETE && c->verb != SL_VERB_READ) {
         c->patch = sl_json_ref(c->body); /* the body is ours */
     }
     if (c->verb == SL_VERB_PATCH_MERGE || c->verb == SL_VERB_PATCH_STATUS_MERGE) {
@@ -110,6 +110,8 @@ static const char *method_of(const struct sl_change *c)
         return "POST";
     case SL_VERB_DELETE:
         return "DELETE";
+    case SL_VERB_READ:
+        break;
     case SL_VERB_UPDATE:
     case SL_VERB_UPDATE_STATUS: {
         /* Of a kind that is not followed there is nothing to compare with. */

@@ -113,5 +113,5 @@ void sl_store_client(struct sl_store *s, void (*wake)(void *context), void *cont
     SL_PRE(out != NULL);
     s->wake = wake;
     s->wake_context = context;
-    *out = (struct sl_client){s, client_get, client_list, client_watch, client_write};
+    *out = (struct sl_client){s, client_get, client_list, client_watch, client_write, false};
 }

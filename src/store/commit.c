@@ -149,6 +149,8 @@ static enum sl_code dispatch(struct sl_registry_call *c, struct sl_error *e)
         return sl_registry_create(c, e);
     case SL_VERB_DELETE:
         return sl_registry_delete(c, e);
+    case SL_VERB_READ: /* reads of the store are no writes: sl_client.cached is not set */
+        return sl_error_set(e, SL_CODE_INTERNAL, "the store was asked to write a read");
     case SL_VERB_UPDATE:
     case SL_VERB_UPDATE_STATUS:
     case SL_VERB_PATCH_MERGE:

@@ -6,10 +6,10 @@ import asyncio, json, random, re, threading
 class Fault:
     """What happens to requests that match, `times` times or with a chance, until it is taken back."""
 
-    def __init__(self, kind, method=".", path=".", times=None, chance=1.0, status=503, delay=0.0, headers=None):
+    def __init__(self, kind, method=".", path=".", times=None, chance=1.0, status=503, delay=0.0, headers=None, body=None):
         self.kind, self.method, self.path = kind, re.compile(method), re.compile(path)
         self.times, self.chance, self.status, self.delay = times, chance, status, delay
-        self.headers = headers or {}
+        self.headers, self.body = headers or {}, body
         self.hits = 0
 
     def takes(self, method, path, dice):
@@ -39,6 +39,10 @@ class FaultProxy:
     def answer(self, status, **match):
         """Does not pass the request on."""
         return self.add(Fault("answer", status=status, **match))
+
+    def lie(self, body, **match):
+        """Does not pass the request on, and answers it with this text as if all were well."""
+        return self.add(Fault("answer", status=200, body=body, **match))
 
     def lose(self, **match):
         """Passes the request on, then closes the connection without an answer."""
@@ -163,6 +167,7 @@ def refusal(fault):
                504: "Timeout"}
     body = json.dumps({"kind": "Status", "apiVersion": "v1", "status": "Failure", "code": fault.status,
                        "reason": reasons.get(fault.status, ""), "message": "made by the test"}).encode()
+    body = body if fault.body is None else fault.body.encode()
     lines = [f"HTTP/1.1 {fault.status} Fault", "Content-Type: application/json", f"Content-Length: {len(body)}",
              *(f"{k}: {v}" for k, v in fault.headers.items())]
     return "\r\n".join(lines).encode() + b"\r\n\r\n" + body

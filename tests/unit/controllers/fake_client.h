@@ -25,6 +25,8 @@ struct fake {
     unsigned change_count;  /* writes of other things than Events */
     enum sl_code next_code; /* the outcome of the next write, then OK again */
     enum sl_code read_code; /* of every read while not OK */
+    bool hides; /* reads do not find objects of the kind `hidden`, and only SL_VERB_READ does */
+    enum sl_kind hidden;
     enum sl_verb last_verb;
     enum sl_kind last_kind;
     char last_version[32]; /* that the last body was read at */
@@ -59,6 +61,9 @@ static inline enum sl_code fake_get(void *self, enum sl_kind kind, const char *n
 {
     struct fake *f = self;
     struct sl_json *o = fake_find(f, kind, ns, name);
+    if (f->hides && kind == f->hidden) {
+        o = NULL;
+    }
     if (f->read_code != SL_CODE_OK) {
         return sl_error_set(e, f->read_code, "read refused by the test");
     }
@@ -109,6 +114,8 @@ static inline void fake_apply(struct fake *f, const struct sl_write *w)
         break;
     case SL_VERB_DELETE:
         fake_remove(f, w->kind, w->ns, w->name);
+        break;
+    case SL_VERB_READ:
         break;
     case SL_VERB_PATCH_MERGE:
     case SL_VERB_PATCH_STATUS_MERGE:
@@ -171,7 +178,7 @@ static inline void fake_watch(void *self, enum sl_kind kind, sl_watch_fn *fn, vo
 static inline void fake_init(struct fake *f)
 {
     *f = (struct fake){.objects = sl_map_new()};
-    f->client = (struct sl_client){f, fake_get, fake_list, fake_watch, fake_write};
+    f->client = (struct sl_client){f, fake_get, fake_list, fake_watch, fake_write, false};
 }
 
 static inline void fake_fini(struct fake *f)

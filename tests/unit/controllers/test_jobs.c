@@ -576,6 +576,44 @@ static void test_jobs_workload_of_deleted_job_is_finished_as_orphan(void **state
     sl_json_free(gone);
 }
 
+static bool is_orphan(struct fixture *f, int64_t wait_ms)
+{
+    for (int i = 0; i < 4; i++) {
+        sl_jobs_step(&f->jobs, T0 + wait_ms, 16);
+        fake_flush(&f->fake);
+    }
+    return sl_condition_true(workload(f), "Finished");
+}
+
+/* What a cache has lost sight of may run: its quota is given away only when the source says that it is gone. */
+static void test_jobs_workload_of_a_job_that_the_cache_lacks_is_kept(void **state)
+{
+    struct fixture *f = *state;
+    start_running(f);
+    f->fake.client.cached = f->fake.hides = true;
+    f->fake.hidden = SL_KIND_JOB;
+    sl_jobs_observe(&f->jobs, SL_KIND_JOB, job(f), true, T0);
+    assert_false(is_orphan(f, 5000));
+    assert_int_equal(f->fake.last_verb, SL_VERB_READ);
+    f->fake.next_code = SL_CODE_UNAVAILABLE; /* nobody can tell */
+    sl_jobs_observe(&f->jobs, SL_KIND_JOB, job(f), true, T0);
+    assert_false(is_orphan(f, 10000));
+    sl_json_set_text(sl_json_get(job(f), "metadata"), "uid", "another");
+    assert_true(is_orphan(f, INT64_MAX / 2));
+}
+
+static void test_jobs_workload_of_a_job_that_the_source_lacks_is_finished(void **state)
+{
+    struct fixture *f = *state;
+    start_running(f);
+    struct sl_json *gone = sl_json_clone(job(f));
+    f->fake.client.cached = true;
+    fake_remove(&f->fake, SL_KIND_JOB, "n", "j");
+    sl_jobs_observe(&f->jobs, SL_KIND_JOB, gone, true, T0);
+    assert_true(is_orphan(f, 5000));
+    sl_json_free(gone);
+}
+
 /* Somebody took its label away, or its namespace's: what has a Workload keeps to it. */
 static void test_jobs_running_job_without_its_label_is_managed_to_its_end(void **state)
 {
@@ -691,6 +729,8 @@ int main(void)
         TEST(test_jobs_missing_flavor_is_reported_and_tried_again),
         TEST(test_jobs_workload_being_deleted_goes_when_the_job_has_stopped),
         TEST(test_jobs_workload_of_deleted_job_is_finished_as_orphan),
+        TEST(test_jobs_workload_of_a_job_that_the_cache_lacks_is_kept),
+        TEST(test_jobs_workload_of_a_job_that_the_source_lacks_is_finished),
         TEST(test_jobs_running_job_without_its_label_is_managed_to_its_end),
         TEST(test_jobs_waiting_job_without_its_label_leaves_its_queue),
         TEST(test_jobs_workload_of_deleted_job_without_label_is_finished),

@@ -158,13 +158,20 @@ static void answer(struct sl_exchange *x, int status, const char *body)
     end_with(x, &r);
 }
 
+/* One that says NotFound means the object. */
 static void refuse(struct sl_exchange *x, int status, const char *reason)
 {
     char body[300];
-    (void)snprintf(body, sizeof body,
-                   "{\"kind\":\"Status\",\"reason\":\"%s\",\"message\":\"it said %s\",\"code\":%d}",
-                   reason, reason, status);
+    (void)snprintf(
+        body, sizeof body,
+        "{\"kind\":\"Status\",\"reason\":\"%s\",\"message\":\"it said %s\",\"code\":%d%s}", reason,
+        reason, status, strcmp(reason, "NotFound") == 0 ? ",\"details\":{\"name\":\"x\"}" : "");
     answer(x, status, body);
+}
+
+static inline void deny(struct sl_exchange *x)
+{
+    refuse(x, 404, "NotFound");
 }
 
 static void lose(struct sl_exchange *x)
@@ -232,7 +239,7 @@ static void on_told(void *context, enum sl_watch_type type, enum sl_kind kind,
                     struct sl_json *object)
 {
     (void)context;
-    static const char letters[] = {'+', '~', '-', '.'};
+    static const char letters[] = {'+', '~', '-', '.', '?'};
     size_t at = strlen(told);
     assert_true(kind < sl_kind_end());
     if (object == NULL) {

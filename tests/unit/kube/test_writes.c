@@ -520,9 +520,9 @@ static void test_writes_answer_that_cannot_be_read_is_ok_without_a_result(void *
     answer(expect("PATCH", "w"), 200, "nonsense");
     expect_replies("a:OK ");
     write_as("b", SL_VERB_PATCH_MERGE, "w", "{}", NULL);
-    answer(expect("PATCH", "w"), 200, workload("w", "u1", 11, "\"spec\":\"\\u0000\""));
+    answer(expect("PATCH", "w"), 200, workload("w", "u1", 11, "\"spec\":[1 2]"));
     expect_replies("b:OK ");
-    expect_told("-w@5 ");
+    expect_told("?w@11 ");
 }
 
 static void test_writes_live_object_that_cannot_be_read_is_read_again(void **state)
