@@ -179,6 +179,24 @@ static void test_transport_too_many_says_when_to_come_back(void **state)
     ask(w, &a);
     assert_int_equal(a.code, SL_CODE_TOO_MANY);
     assert_int_equal(a.retry_ms, 2000);
+    w->answer = (struct web_answer){.status = 503, .headers = "Retry-After: 3600\r\n"};
+    ask(w, &a);
+    assert_int_equal(a.retry_ms, SL_RETRY_AFTER_MS_MAX);
+    forget(&a);
+}
+
+static void test_transport_answer_larger_than_wanted_is_none(void **state)
+{
+    struct world *w = *state;
+    struct asked a = {0};
+    struct sl_request small = get;
+    small.answer_max = 4;
+    w->answer = (struct web_answer){.status = 200, .body = "0123456789"};
+    (void)sl_transport_send(w->transport, &small, NULL, on_done, &a);
+    assert_true(web_run_until(&w->web, &a.done, 4000));
+    assert_int_equal(a.code, SL_CODE_TOO_LARGE);
+    assert_int_equal(a.status, 0);
+    assert_non_null(strstr(a.reason, "larger than 4 bytes"));
     forget(&a);
 }
 
@@ -398,6 +416,7 @@ int main(void)
         T(test_transport_many_requests_reuse_a_connection),
         T(test_transport_refusals_have_their_codes),
         T(test_transport_too_many_says_when_to_come_back),
+        T(test_transport_answer_larger_than_wanted_is_none),
         T(test_transport_half_an_answer_is_none),
         T(test_transport_silent_server_times_out),
         T(test_transport_nobody_listens_is_said),
