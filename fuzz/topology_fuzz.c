@@ -4,8 +4,8 @@
 /* Drives: domains that open and close, capacities that change, plans of quota and rooms, second passes, promises and
  * events, on six workloads and eight nodes in four racks.
  * Oracle: the checkers after each step; what is used of each room against a sum over all that stand; a refusal
- * changes no room; a plan that was asked for room leaves none overfull that was not; who holds no quota has booked
- * nothing; a second pass moves nobody from a node that has not failed; at the end everything is given back.
+ * changes no room; a plan that was asked for room leaves none overfull that was not; who has no job left to stop has
+ * booked nothing; a second pass moves nobody from a node that has not failed; at the end everything is given back.
  * Input: events of an operation byte and its own fields. */
 #include <string.h>
 #include "fuzz/lib/check.h"
@@ -121,7 +121,7 @@ static void step_plan(struct producer *p, sl_workload_id id)
     enum sl_status status = restore ? sl_placement_restore() : sl_placement_commit();
     fuzz_guarantees_step(SLOTS, !restore);
     check_rooms(status, !restore);
-    CHECK(status == SL_OK || sl_booking_count(id) == 0 || sl_lifecycle_holds_quota(id));
+    CHECK(status == SL_OK || sl_booking_count(id) == 0 || sl_lifecycle_holds_rooms(id));
     CHECK(status != SL_OK || sl_topology_stand_count(id) == sl_topology_plan.row_count);
 }
 

@@ -255,6 +255,9 @@ static enum sl_status perform_link(const struct sl_change *c)
     case SL_CHANGE_MEASURE_RANK:
         sl_placement_rank_measure(c->word[0], c->word[1]);
         return SL_OK;
+    case SL_CHANGE_WAKE_PASSES:
+        sl_passes_note_room(c->word[0], c->number[0]);
+        return SL_OK;
     case SL_CHANGE_DEMAND_MASK:
         return set_demand_mask(c->word[0], c->word[1], c->word[2]);
     default:

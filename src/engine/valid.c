@@ -44,15 +44,15 @@ static bool tallies_valid(const struct sl_engine *g)
     return known == g->counters.workloads && holding == g->counters.holding;
 }
 
-/* Who stands on nodes is listed there; nobody stands anywhere without quota, or without it being
- * said. */
+/* Who stands on nodes is listed there; nobody stands anywhere once its job has stopped, or without it
+ * being said. */
 static bool places_valid(const struct sl_engine *g)
 {
     for (sl_workload_id id = 0; id < g->workload_cap; id++) {
         uint32_t count = sl_topology_stand_count(id);
         const struct sl_grant *grant = g->workloads[id].grant;
         if (sl_tenants_listed(g->tenants, id) != (count > 0) ||
-            (count > 0 && (grant == NULL || !sl_lifecycle_holds_quota(id)))) {
+            (count > 0 && (grant == NULL || !sl_lifecycle_holds_rooms(id)))) {
             return false;
         }
         for (uint32_t i = 0; i < count; i++) {

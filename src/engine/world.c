@@ -7,6 +7,7 @@
 #include "engine/change.h"
 #include "engine/trees_in.h"
 #include "kernel/ledger.h"
+#include "kernel/second_pass.h"
 #include "policy/offers.h"
 
 /* Most pods ask for these; the first is SL_MEASURE_PODS. */
@@ -126,6 +127,9 @@ void sl_world_flush(struct sl_engine *g, int64_t now_ms)
         struct sl_tree_entry *t = &w->trees[tree];
         if (t->woken || t->roused) {
             tell_users(g, tree, t->woken ? SL_CHANGE_WAKE_TREE : SL_CHANGE_ROUSE_TREE, now_ms);
+        }
+        if (t->woken && sl_second_pass_count() != 0) {
+            (void)sl_change_words(g, SL_CHANGE_WAKE_PASSES, tree, 0, now_ms);
         }
         t->woken = false;
         t->roused = false;

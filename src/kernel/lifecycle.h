@@ -70,6 +70,16 @@ enum sl_status sl_lifecycle_apply(struct sl_event ev) SL_MUST_CHECK;
 */
 bool sl_lifecycle_holds_quota(sl_workload_id id);
 
+/* Reserved, admitted, or evicted with a job that has not stopped yet: may its pods still be on their nodes? True of all
+ * that hold quota, and of those that were deactivated and have not stopped. */
+/*@
+  terminates          \true;
+  exits               \false;
+  assigns             \nothing;
+  ensures  result:    \result == 1 <==> id < SL_WORKLOADS_MAX && HoldsRooms(id);
+*/
+bool sl_lifecycle_holds_rooms(sl_workload_id id);
+
 /* May it be put into a queue's heap: pending, active, not gated, not on hold, not about to be deactivated? */
 /*@
   terminates          \true;

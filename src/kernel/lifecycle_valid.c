@@ -233,6 +233,11 @@ bool sl_lifecycle_holds_quota(sl_workload_id id)
            phase_reserved(sl_workloads[id].phase);
 }
 
+bool sl_lifecycle_holds_rooms(sl_workload_id id)
+{
+    return id < SL_WORKLOADS_MAX && phase_reserved(sl_workloads[id].phase);
+}
+
 bool sl_lifecycle_admissible(sl_workload_id id)
 {
     return id < SL_WORKLOADS_MAX && sl_workloads[id].phase == SL_PHASE_PENDING &&

@@ -54,7 +54,7 @@ static enum sl_status commit_both(bool ask)
     }
     status = commit_quota(ask);
     /*@ assert held: \forall integer w; 0 <= w < SL_WORKLOADS_MAX && sl_booking_counts[w] > 0 ==>
-          HoldsQuota(w); */
+          HoldsRooms(w); */
     if (status == SL_OK) {
         sl_stage_book();
     } else {
@@ -222,7 +222,7 @@ enum sl_status sl_placement_second_pass(uint32_t generation, int64_t now_ms)
 enum sl_status sl_placement_event(struct sl_event ev)
 {
     enum sl_status status = sl_commit_event(ev);
-    if (status == SL_OK && !sl_lifecycle_holds_quota(ev.workload)) {
+    if (status == SL_OK && !sl_lifecycle_holds_rooms(ev.workload)) {
         sl_bookings_release(ev.workload);
     }
     return status;

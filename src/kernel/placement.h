@@ -89,7 +89,8 @@ enum sl_status sl_placement_restore(void) SL_MUST_CHECK;
 */
 enum sl_status sl_placement_second_pass(uint32_t generation, int64_t now_ms) SL_MUST_CHECK;
 
-/* As sl_commit_event; rooms are given back together with the quota. */
+/* As sl_commit_event; rooms are given back when its pods are gone, which is together with the quota, or later where
+ * it was deactivated. */
 /*@
   requires inv:        PlacementInv;
   terminates           \true;
@@ -114,15 +115,18 @@ enum sl_status sl_placement_second_pass(uint32_t generation, int64_t now_ms) SL_
   ensures  missed:     \result == SL_OK && ev.kind == SL_EV_SECOND_PASS_MISS ==> \old(MissTold(ev)) &&
                          MissMoves(ev.index, \old(sl_workloads[ev.workload].phase),
                                    sl_workloads[ev.workload].phase);
-  ensures  kept:       \result == SL_OK && HoldsQuota(ev.workload) ==> UsageSame{Pre,Post} &&
-                         ClaimsSame{Pre,Post}(ev.workload) && TopologySame{Pre,Post};
-  ensures  released:   \result == SL_OK && !HoldsQuota(ev.workload) ==> sl_claim_counts[ev.workload] == 0 &&
+  ensures  kept:       \result == SL_OK && HoldsQuota(ev.workload) ==>
+                         UsageSame{Pre,Post} && ClaimsSame{Pre,Post}(ev.workload);
+  ensures  stays:      \result == SL_OK && HoldsRooms(ev.workload) ==> TopologySame{Pre,Post};
+  ensures  released:   \result == SL_OK && !HoldsQuota(ev.workload) ==> sl_claim_counts[ev.workload] == 0;
+  ensures  left:       \result == SL_OK && !HoldsRooms(ev.workload) ==>
                          sl_booking_counts[ev.workload] == 0 && sl_stand_counts[ev.workload] == 0;
   ensures  given_back: \result == SL_OK && !HoldsQuota(ev.workload) ==>
-                         (\forall integer c; 0 <= c < SL_CELLS_MAX ==> sl_cell_own[c] ==
-                            \old(sl_cell_own[c] - RowSum(ev.workload, c, sl_claim_counts[ev.workload]))) &&
-                         (\forall integer r; 0 <= r < SL_ROOMS_MAX ==> sl_room_used[r] ==
-                            \old(sl_room_used[r] - OwnSum(ev.workload, r, sl_booking_counts[ev.workload])));
+                         \forall integer c; 0 <= c < SL_CELLS_MAX ==> sl_cell_own[c] ==
+                           \old(sl_cell_own[c] - RowSum(ev.workload, c, sl_claim_counts[ev.workload]));
+  ensures  room_back:  \result == SL_OK && !HoldsRooms(ev.workload) ==>
+                         \forall integer r; 0 <= r < SL_ROOMS_MAX ==> sl_room_used[r] ==
+                           \old(sl_room_used[r] - OwnSum(ev.workload, r, sl_booking_counts[ev.workload]));
   ensures  closed:     sl_trail_depth == \old(sl_trail_depth);
 */
 enum sl_status sl_placement_event(struct sl_event ev) SL_MUST_CHECK;

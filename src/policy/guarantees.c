@@ -34,7 +34,8 @@ static enum sl_rule record_rule(sl_workload_id id)
     if (!holds && sl_commit_claim_count(id) != 0) {
         return SL_RULE_LEAK;
     }
-    return !holds && sl_booking_count(id) != 0 ? SL_RULE_ROOM_LEAK : SL_RULE_NONE;
+    return sl_booking_count(id) != 0 && !sl_lifecycle_holds_rooms(id) ? SL_RULE_ROOM_LEAK
+                                                                      : SL_RULE_NONE;
 }
 
 /*@ terminates \true; exits \false; assigns SL_CHECK_SCRATCH;

@@ -35,24 +35,6 @@ static bool soonest_known;
     \forall integer i; 0 <= i < SL_WORKLOADS_MAX ==> taken[i] < SL_WORKLOADS_MAX;
 */
 
-/*@ requires known: id < SL_WORKLOADS_MAX; terminates \true; exits \false;
-    assigns sl_hidden, GRANTS, ITERATIONS; */
-static void forget(sl_workload_id id)
-{
-    /*@
-      loop assigns i, sl_hidden, granted_tree[id][0 .. SL_POD_SETS_MAX - 1],
-        granted_pods[id][0 .. SL_POD_SETS_MAX - 1];
-      loop variant SL_POD_SETS_MAX - i;
-    */
-    for (uint32_t i = 0; i < SL_POD_SETS_MAX && is_granted[id]; i++) {
-        sl_queues_note_room(sl_passes_tree(id, i), true);
-        granted_tree[id][i] = 0;
-        granted_pods[id][i] = 0;
-    }
-    is_granted[id] = false;
-    iterations[id] = 0;
-}
-
 /* The pass of this workload was due at that time, and is now at another, or armed, or not. */
 /*@ requires entries: EntriesInv; terminates \true; exits \false; assigns SOONEST; */
 static void note_change(sl_workload_id id, int64_t before_ms)
@@ -69,6 +51,60 @@ static void note_change(sl_workload_id id, int64_t before_ms)
     }
 }
 
+/*@ terminates \true; exits \false; assigns \nothing; */
+static bool stands_on(sl_workload_id id, sl_tree_id tree)
+{
+    bool found = false;
+    /*@ loop assigns i, found; loop variant SL_POD_SETS_MAX - i; */
+    for (uint32_t i = 0; i < SL_POD_SETS_MAX && !found; i++) {
+        found = tree != SL_NO_ID && sl_passes_tree(id, i) == tree;
+    }
+    return found;
+}
+
+/* From the end on: one that is armed anew comes last, and the last one takes its place. How often it failed is not
+ * forgotten. */
+/*@ requires entries: EntriesInv && RecordsValid; terminates \true; exits \false;
+    assigns SL_PASS_TIMERS, SOONEST; ensures entries: EntriesInv; */
+void sl_passes_note_room(sl_tree_id tree, int64_t now_ms)
+{
+    /*@ loop invariant entries: EntriesInv; loop assigns i, SL_PASS_TIMERS, SOONEST;
+        loop variant i; */
+    for (uint32_t i = sl_second_pass_count(); i > 0; i--) {
+        sl_workload_id id = sl_second_pass_at(i - 1);
+        int64_t before_ms = sl_second_pass_due_ms(id);
+        if (stands_on(id, tree) && before_ms > SL_PASS_AFTER_ROOM_MS &&
+            before_ms - SL_PASS_AFTER_ROOM_MS > now_ms) {
+            sl_second_pass_cancel(id);
+            (void)!sl_second_pass_arm(id, 0, now_ms); /* unless it needs none any more */
+            note_change(id, before_ms);
+        }
+    }
+}
+
+/* It has left its rooms. */
+/*@ requires known: id < SL_WORKLOADS_MAX; requires entries: EntriesInv && RecordsValid;
+    terminates \true; exits \false;
+    assigns sl_hidden, SL_PASS_TIMERS, GRANTS, ITERATIONS, SOONEST; ensures entries: EntriesInv; */
+static void forget(sl_workload_id id, int64_t now_ms)
+{
+    /*@
+      loop invariant entries: EntriesInv;
+      loop assigns i, sl_hidden, SL_PASS_TIMERS, SOONEST,
+        granted_tree[id][0 .. SL_POD_SETS_MAX - 1], granted_pods[id][0 .. SL_POD_SETS_MAX - 1];
+      loop variant SL_POD_SETS_MAX - i;
+    */
+    for (uint32_t i = 0; i < SL_POD_SETS_MAX && is_granted[id]; i++) {
+        sl_tree_id tree = sl_passes_tree(id, i);
+        granted_tree[id][i] = 0;
+        granted_pods[id][i] = 0;
+        sl_queues_note_room(tree, true);
+        sl_passes_note_room(tree, now_ms);
+    }
+    is_granted[id] = false;
+    iterations[id] = 0;
+}
+
 /*@ requires entries: EntriesInv && RecordsValid; terminates \true; exits \false;
     assigns sl_hidden, SL_PASS_TIMERS, GRANTS, ITERATIONS, SOONEST; */
 void sl_passes_settle(sl_workload_id id, int64_t now_ms)
@@ -77,8 +113,8 @@ void sl_passes_settle(sl_workload_id id, int64_t now_ms)
         return;
     }
     int64_t before_ms = sl_second_pass_due_ms(id);
-    if (!sl_lifecycle_holds_quota(id)) {
-        forget(id);
+    if (!sl_lifecycle_holds_rooms(id)) {
+        forget(id, now_ms);
     }
     if (!sl_second_pass_needed(id)) {
         sl_second_pass_cancel(id);

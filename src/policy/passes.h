@@ -46,6 +46,13 @@ sl_workload_id sl_passes_taken(uint32_t index);
     assigns sl_hidden, SL_PASS_TIMERS; ensures entries: EntriesInv; */
 void sl_passes_miss(sl_workload_id id, int64_t now_ms);
 
+/* Room may have come up on the tree: nodes came or got free, or somebody left. Whoever is to be placed on it tries
+ * again at the latest after SL_PASS_AFTER_ROOM_MS, and not only when its backoff is over (Kueue waits for that). */
+#define SL_PASS_AFTER_ROOM_MS 1000 /* as the first pass: nodes do not come alone */
+/*@ requires entries: EntriesInv && RecordsValid; terminates \true; exits \false;
+    assigns sl_hidden, SL_PASS_TIMERS; ensures entries: EntriesInv; */
+void sl_passes_note_room(sl_tree_id tree, int64_t now_ms);
+
 /* What a holder was granted. The cycle notes it by itself; after a restart whoever restores the
  * plan says it, pod set by pod set (index in the workload), for those with a topology or one
  * that is still pending. Forgotten when the workload holds nothing any more (settle), which

@@ -148,6 +148,11 @@ struct sl_json *sim_list(struct sim *s, enum sl_kind kind); /* a list value; the
 struct sl_json *sim_pick(struct sim *s, enum sl_kind kind,
                          struct sim_chance *c); /* NULL = none; the caller's */
 
+/* --- stands.c: where pods stand by what the store says; nobody is put where there is no room -------- */
+void sim_stands_begin(struct sim *s);                    /* with the store that is open */
+void sim_stands_see(const struct sl_json *w, bool gone); /* a Workload that changed, or is gone */
+void sim_stands_end(void);
+
 /* --- world.c, admin.c, events.c, rest.c, audit.c ------------------------------------------------- */
 void sim_world_settings(struct sim *s);
 void sim_world_make(struct sim *s);

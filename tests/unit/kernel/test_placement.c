@@ -283,13 +283,32 @@ static void test_placement_rooms_stay_until_quota_is_given_back(void **state)
 static void test_placement_rooms_are_given_back_with_quota(void **state)
 {
     (void)state;
-    static const enum sl_event_kind ends[] = {SL_EV_FINISH, SL_EV_DELETE, SL_EV_DEACTIVATE,
-                                              SL_EV_WRITE_FAILED};
+    static const enum sl_event_kind ends[] = {SL_EV_FINISH, SL_EV_DELETE, SL_EV_WRITE_FAILED};
     for (uint32_t i = 0; i < sizeof ends / sizeof *ends; i++) {
         sl_workload_id id = placed();
         happens(id, ends[i], 0, ends[i] == SL_EV_FINISH ? SL_FINISH_SUCCEEDED : 0);
         assert_empty(id);
         assert_int_equal(sl_ledger_usage(cell), 0);
+    }
+}
+
+/* Its quota is free at once, its nodes when its pods are gone: whatever ends the wait for that. */
+static void test_placement_deactivated_keeps_its_rooms_until_the_job_has_stopped(void **state)
+{
+    (void)state;
+    static const enum sl_event_kind ends[] = {SL_EV_JOB_STOPPED, SL_EV_FINISH, SL_EV_DELETE};
+    for (uint32_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+        for (uint32_t evicted = 0; evicted < 2; evicted++) {
+            sl_workload_id id = placed();
+            if (evicted == 1) {
+                happens(id, SL_EV_PREEMPT, 0, SL_PREEMPT_RECLAMATION);
+            }
+            happens(id, SL_EV_DEACTIVATE, 0, 0);
+            assert_int_equal(sl_ledger_usage(cell), 0);
+            assert_used(0, 2, 80);
+            happens(id, ends[i], 0, ends[i] == SL_EV_FINISH ? SL_FINISH_SUCCEEDED : 0);
+            assert_empty(id);
+        }
     }
 }
 
@@ -573,6 +592,7 @@ int main(void)
         TEST(domain_with_pods_cannot_close),
         TEST(rooms_stay_until_quota_is_given_back),
         TEST(rooms_are_given_back_with_quota),
+        TEST(deactivated_keeps_its_rooms_until_the_job_has_stopped),
         TEST(refused_event_gives_nothing_back),
         TEST(second_pass_places_what_was_delayed),
         TEST(second_pass_refusals_change_nothing),
