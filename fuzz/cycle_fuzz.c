@@ -3,7 +3,8 @@
 
 /* Drives: everything of the core together, through the policy's cycle: workloads that come, change and go, every
  * lifecycle event, quotas, parents, rules, policies and hosts that change, second passes, cycles (fuzz/lib/world.h).
- * Oracle: all guarantees after every step; each cycle's outcomes against the records; cycles come to an end; with
+ * Oracle: all guarantees after every step; each cycle's outcomes against the records; cycles come to an end, and then nobody
+ * waits who would be served; with
  * everybody gone nothing is held, booked, asked for or armed.
  * Input: events; the first says the settings. */
 #include "fuzz/lib/check.h"

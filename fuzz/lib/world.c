@@ -349,6 +349,37 @@ uint32_t world_cycle(bool all)
     return served;
 }
 
+static bool anybody_evicted(void)
+{
+    bool found = false;
+    for (sl_workload_id id = 0; id < SLOTS; id++) {
+        found = found || sl_workloads[id].phase == SL_PHASE_EVICTED;
+    }
+    return found;
+}
+
+/* At rest a wake-up of everybody admits nobody (G13): who could be served was looked at before. Not asked while
+ * somebody is evicted, for whose end others may wait, nor of those who are served because others are evicted now.
+ * Without TASHandleOverlappingFlavors pod sets of one workload get in each other's way, and one more workload on their
+ * nodes may move them apart. */
+static void probe_quiescence(void)
+{
+    bool evicted = anybody_evicted() || !sl_settings.overlapping_flavors;
+    for (sl_node_id n = 0; !evicted && n < NODES; n++) {
+        sl_queues_wake_tree(n);
+    }
+    for (uint32_t cycles = 0; !evicted && cycles < 100 && sl_queues_ready(); cycles++) {
+        (void)sl_cycle_begin(world_now_ms);
+        while (sl_cycle_next()) {
+            check_outcome();
+            evicted = evicted || sl_cycle_evicted.count != 0 ||
+                      sl_cycle_outcome.result == SL_CYCLE_EVICTED;
+            CHECK(evicted || sl_cycle_outcome.result != SL_CYCLE_RESERVED);
+        }
+        (void)sl_cycle_end();
+    }
+}
+
 void world_rest(void)
 {
     idle_cycles = 0;
@@ -359,6 +390,7 @@ void world_rest(void)
         CHECK(cycles < 2000);
         (void)world_cycle(false);
     }
+    probe_quiescence();
 }
 
 bool world_step(struct producer *p)

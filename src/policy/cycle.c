@@ -287,6 +287,7 @@ static void give_back(void)
     for (uint32_t i = 0; i < pass_count; i++) {
         sl_passes_settle(sl_passes_taken(i), sl_cycle_now_ms);
     }
+    sl_cycle_tell_left();
 }
 
 /*@ requires listed: HeadsListed; terminates \true; exits \false;

@@ -16,6 +16,21 @@
 #include "policy/settings.h"
 #include "policy/turns.h"
 
+/* Trees on which a pass of this cycle left failed sites. */
+static sl_tree_id left[SL_USED_FLAVORS_MAX];
+static uint32_t left_count;
+static bool is_left[SL_USED_FLAVORS_MAX];
+
+/* clang-format off */
+#define LEFT left[0 .. SL_USED_FLAVORS_MAX - 1], left_count, is_left[0 .. SL_USED_FLAVORS_MAX - 1]
+/* clang-format on */
+
+/*@
+  // The list names trees.
+  predicate LeftListed{L} = left_count <= SL_USED_FLAVORS_MAX &&
+    \forall integer i; 0 <= i < SL_USED_FLAVORS_MAX ==> left[i] < SL_USED_FLAVORS_MAX;
+*/
+
 /*@ requires known: id < SL_WORKLOADS_MAX; terminates \true; exits \false; assigns \nothing; */
 static bool lost_nodes(sl_workload_id id)
 {
@@ -314,6 +329,37 @@ static void try_commit(sl_workload_id id, sl_node_id queue)
     }
 }
 
+/* What it left is free for others when the cycle is over: they are told then. */
+/*@ requires left: LeftListed; terminates \true; exits \false; assigns LEFT;
+    ensures left: LeftListed; */
+static void note_left(sl_workload_id id)
+{
+    /*@ loop invariant left: LeftListed; loop assigns i, LEFT;
+        loop variant SL_POD_SETS_MAX - i; */
+    for (uint32_t i = 0; sl_placement_failed_count != 0 && i < SL_POD_SETS_MAX; i++) {
+        sl_tree_id tree = sl_passes_tree(id, i);
+        if (tree < SL_USED_FLAVORS_MAX && !is_left[tree] && left_count < SL_USED_FLAVORS_MAX) {
+            is_left[tree] = true;
+            left[left_count] = tree;
+            left_count++;
+        }
+    }
+}
+
+/*@ requires left: LeftListed; requires entries: EntriesInv && RecordsValid; terminates \true;
+    exits \false; assigns sl_hidden, SL_PASS_TIMERS, LEFT; ensures left: LeftListed && EntriesInv; */
+void sl_cycle_tell_left(void)
+{
+    /*@ loop invariant left: LeftListed && EntriesInv;
+        loop assigns left_count, sl_hidden, SL_PASS_TIMERS, LEFT; loop variant left_count; */
+    while (left_count != 0) {
+        left_count--;
+        is_left[left[left_count]] = false;
+        sl_queues_note_room(left[left_count], true);
+        sl_passes_note_room(left[left_count], sl_cycle_now_ms);
+    }
+}
+
 /*@ requires ready: StepReady && EntriesInv && id < SL_WORKLOADS_MAX; terminates \true;
     exits \false; assigns sl_hidden, sl_cycle_outcome, SL_TOLD, SL_PASS_TIMERS;
     ensures ready: StepReady && EntriesInv; */
@@ -328,6 +374,8 @@ static void evict(sl_workload_id id)
     end_outcome(id, SL_CYCLE_EVICTED);
 }
 
+/*@ requires left: LeftListed; terminates \true; exits \false; assigns LEFT;
+    ensures left: LeftListed; */
 void sl_cycle_process_pass(uint32_t entry)
 {
     sl_workload_id id = sl_entries[entry].workload;
@@ -338,6 +386,7 @@ void sl_cycle_process_pass(uint32_t entry)
     if (sl_assignment.mode == SL_MODE_FIT && sl_cycle_outcome.status == SL_OK) {
         sl_passes_settle(id, sl_cycle_now_ms);
         sl_cycle_note_taken();
+        note_left(id);
         end_outcome(id, SL_CYCLE_PLACED);
     } else if (sl_assignment.mode != SL_MODE_FIT && sl_settings.fail_fast && lost_nodes(id)) {
         evict(id);

@@ -10,6 +10,7 @@
 #include "kernel/place.h"
 #include "kernel/placement.h"
 #include "policy/heads.h"
+#include "policy/holders.h"
 #include "policy/settings.h"
 #include "policy/turns.h"
 
@@ -45,6 +46,9 @@ enum sl_put sl_cycle_back_to(enum sl_strategy strategy, enum sl_back why, bool l
 /* When the scan of each workload's flavors began at the first one. */
 static uint64_t scan_began[SL_WORKLOADS_MAX];
 static bool scan_resumed[SL_WORKLOADS_MAX];
+/* After which change of holders, plus one, a fresh scan was owed to it last, in which incarnation of its slot. */
+static uint64_t fresh_scan[SL_WORKLOADS_MAX];
+static uint32_t fresh_generation[SL_WORKLOADS_MAX];
 
 /* How often each was put back to the heap, one time after the other, in which incarnation of its slot. */
 #define RETURNS_MAX 256u
@@ -52,6 +56,7 @@ static uint32_t returns[SL_WORKLOADS_MAX];
 static uint32_t returned_generation[SL_WORKLOADS_MAX];
 
 /* clang-format off */
+#define FRESH fresh_scan[0 .. SL_WORKLOADS_MAX - 1], fresh_generation[0 .. SL_WORKLOADS_MAX - 1]
 #define RETURNS returns[0 .. SL_WORKLOADS_MAX - 1], returned_generation[0 .. SL_WORKLOADS_MAX - 1]
 /* clang-format on */
 
@@ -72,6 +77,25 @@ void sl_cycle_note_scan(sl_workload_id id)
 static bool scan_is_outdated(sl_workload_id id, sl_node_id queue)
 {
     return scan_resumed[id] && sl_turns_woken_since(queue, scan_began[id]);
+}
+
+/* It ended a scan that an earlier cycle began: from the first flavor on it may fit. Its pod sets, each of which went on
+ * where it was, may also have passed by the only flavors that fit them together. Nothing that happens tells of that,
+ * so it is tried again: once, until somebody else begins or ends to hold quota. Two who outdo each other come to rest. */
+/*@ requires nodes: NodesLinked && id < SL_WORKLOADS_MAX; terminates \true; exits \false;
+    assigns sl_hidden, FRESH; */
+static void owe_fresh_scan(sl_workload_id id, sl_node_id queue)
+{
+    uint64_t now = sl_holders_change_number() + 1;
+    uint32_t generation = sl_workloads[id].generation;
+    bool had_one = fresh_scan[id] == now && fresh_generation[id] == generation;
+    if (scan_is_outdated(id, queue)) {
+        sl_queues_owe(id);
+    } else if (scan_resumed[id] && !had_one) {
+        fresh_scan[id] = now;
+        fresh_generation[id] = generation;
+        sl_queues_owe(id);
+    }
 }
 
 /* One more return to the heap; false = there were too many. */
@@ -125,7 +149,8 @@ void sl_cycle_begin_outcome(sl_workload_id id)
     };
 }
 
-/*@ terminates \true; exits \false; assigns RETURNS; */
+/*@ terminates \true; exits \false;
+    assigns RETURNS, FRESH; */
 void sl_cycle_put_back(enum sl_back why)
 {
     sl_workload_id id = sl_cycle_outcome.workload;
@@ -148,8 +173,8 @@ void sl_cycle_put_back(enum sl_back why)
         sl_flavors_forget(id);
     }
     enum sl_put to = back_to(id, queue, why);
-    if (to != SL_PUT_HEAP && scan_is_outdated(id, queue)) {
-        sl_queues_owe(id);
+    if (to != SL_PUT_HEAP) {
+        owe_fresh_scan(id, queue);
     }
     if (sl_cycle_outcome.changed && !sl_settings.preserve_scan_progress) {
         sl_flavors_forget(id); /* Kueue forgets when it sees its own write */

@@ -141,6 +141,11 @@ bool sl_cycle_nominate_pass(sl_workload_id id);
       sl_assignment, sl_placement_question, sl_cycle_outcome, sl_cycle_evicted.count;
     ensures ready: EntriesReady && EntriesInv; */
 void sl_cycle_process_pass(uint32_t entry);
+/* The cycle ends, and with it what is kept of the sites that its passes left: whoever waits for room on their trees
+ * is told. */
+/*@ requires entries: EntriesInv && RecordsValid; terminates \true; exits \false;
+    assigns sl_hidden, SL_PASS_TIMERS; ensures entries: EntriesInv; */
+void sl_cycle_tell_left(void);
 
 /* --- cycle_promises.c: until the cycle ends nobody else is given what the entry needs; or, of what
  * somebody needs who cannot preempt, what is free and cannot be reclaimed later. */

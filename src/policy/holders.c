@@ -10,12 +10,13 @@ static uint32_t counts[SL_NODES_MAX];
 static uint32_t owner_link[SL_WORKLOADS_MAX]; /* the queue in whose list it is */
 static uint32_t next_link[SL_WORKLOADS_MAX];
 static uint32_t prev_link[SL_WORKLOADS_MAX];
+static uint64_t change_number;
 
 /* clang-format off */
 #define HOLDERS                                                                                    \
     first_link[0 .. SL_NODES_MAX - 1], counts[0 .. SL_NODES_MAX - 1],                              \
         owner_link[0 .. SL_WORKLOADS_MAX - 1], next_link[0 .. SL_WORKLOADS_MAX - 1],               \
-        prev_link[0 .. SL_WORKLOADS_MAX - 1]
+        prev_link[0 .. SL_WORKLOADS_MAX - 1], change_number
 /* clang-format on */
 
 /*@
@@ -55,6 +56,7 @@ void sl_holders_add(sl_node_id queue, sl_workload_id id)
     }
     first_link[queue] = id + 1;
     counts[queue]++;
+    change_number++;
 }
 
 /*@
@@ -81,6 +83,12 @@ void sl_holders_remove(sl_workload_id id)
     next_link[id] = 0;
     prev_link[id] = 0;
     counts[queue]--;
+    change_number++;
+}
+
+uint64_t sl_holders_change_number(void)
+{
+    return change_number;
 }
 
 /*@ requires links: HolderLinks; terminates \true; exits \false; assigns \nothing; */

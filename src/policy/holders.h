@@ -33,6 +33,10 @@ sl_node_id sl_holders_queue_of(sl_workload_id id); /* SL_NO_ID = it holds nothin
 /*@ terminates \true; exits \false; assigns \nothing; */
 uint32_t sl_holders_count(sl_node_id queue);
 
+/* Grows whenever somebody begins or ends to hold quota. */
+/*@ terminates \true; exits \false; assigns \nothing; */
+uint64_t sl_holders_change_number(void);
+
 /*@ terminates \true; exits \false; assigns \nothing; */
 bool sl_holders_valid(void); /* are the lists sound? Linear in nodes and holders */
 #endif

@@ -83,9 +83,10 @@ def fuzz(name, tree):
     shutil.rmtree(work, ignore_errors=True)
     (work / "corpus").mkdir(parents=True)
     dictionary = [f"-dict=fuzz/dict/{target}.dict"] if (tree / f"fuzz/dict/{target}.dict").exists() else []
+    regressions = [r for r in [f"fuzz/regress/{target}"] if (tree / r).exists()]
     code, out = call([f"build/fuzz/libfuzzer/{target}", "-seed=1", f"-runs={runs}", "-max_len=4096",
                       "-timeout=60", "-entropic=0", *dictionary, f"-artifact_prefix={work}/", str(work / "corpus"),
-                      f"fuzz/corpus/{target}"], tree, LIMIT_S["fuzz"])
+                      f"fuzz/corpus/{target}", *regressions], tree, LIMIT_S["fuzz"])
     found = [p for p in work.iterdir() if p.name.startswith(("crash-", "timeout-"))]
     if code == 0:
         return "accepted", tail(out)
