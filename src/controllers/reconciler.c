@@ -241,7 +241,8 @@ bool sl_reconciler_confirm_gone(struct sl_reconciler *r, enum sl_kind kind, cons
     (void)snprintf(q.uid, sizeof q.uid, "%s", sl_json_path_text(owner, "uid", ""));
     (void)snprintf(q.object, sizeof q.object, "%s/%s/%s/%s", sl_kind_info(kind)->plural, ns, name,
                    q.uid);
-    if (!r->client->cached || name[0] == '\0' || sl_map_get(r->gone, q.object, &(union sl_map_value){0})) {
+    if (!r->client->cached || name[0] == '\0' ||
+        sl_map_get(r->gone, q.object, &(union sl_map_value){0})) {
         return true;
     }
     q.turn = enter(r);
