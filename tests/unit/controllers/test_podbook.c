@@ -85,7 +85,8 @@ static void test_podbook_row_says_what_the_pod_is(void **state)
     struct sl_json *pod = parse(
         "{\"metadata\":{\"name\":\"p\",\"namespace\":\"n\",\"uid\":\"u\",\"annotations\":{"
         "\"kueue.x-k8s.io/pod-index-offset\":\"1\",\"" SL_LABEL_INDEX "\":\"7\"},"
-        "\"ownerReferences\":[{\"kind\":\"Job\",\"name\":\"j\",\"uid\":\"ju\","
+        "\"ownerReferences\":[{\"apiVersion\":\"batch/"
+        "v1\",\"kind\":\"Job\",\"name\":\"j\",\"uid\":\"ju\","
         "\"controller\":true}]},\"spec\":{\"nodeSelector\":{\"kubernetes.io/hostname\":\"h9\"},"
         "\"containers\":[{\"name\":\"a\",\"resources\":{\"requests\":{\"cpu\":\"250m\"}}}]},"
         "\"status\":{\"phase\":\"Running\",\"startTime\":\"2023-11-14T22:13:20Z\","
