@@ -395,6 +395,7 @@ static void carry_out(struct carried *k)
         sl_json_free(live);
         return;
     }
+    sl_engine_check_patch(k->c->engine, &k->d, live, patch);
     struct sl_write w = {.verb = status ? SL_VERB_PATCH_STATUS_MERGE : SL_VERB_PATCH_MERGE,
                          .kind = SL_KIND_WORKLOAD,
                          .ns = k->ns,

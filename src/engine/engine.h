@@ -83,6 +83,10 @@ bool sl_engine_next_decision(struct sl_engine *g, struct sl_decision *out);
  * is so. */
 struct sl_json *sl_patch_from_decision(struct sl_engine *g, const struct sl_decision *d,
                                        const struct sl_json *workload, bool *status);
+/* With settings.paranoid: does the patch make of the live object what its record says (mirror.h)? Otherwise the process
+ * ends with SL_EXIT_BROKEN before it is written. */
+void sl_engine_check_patch(const struct sl_engine *g, const struct sl_decision *d,
+                           const struct sl_json *workload, const struct sl_json *patch);
 /* Was that which made the live object `written` only what had to come first: a release, or why it is deactivated? Then
  * the decision itself is still to be carried out, by another patch. To be asked once per write. */
 bool sl_engine_wrote_in_part(struct sl_engine *g, const struct sl_decision *d,

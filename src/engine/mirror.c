@@ -9,6 +9,7 @@
 #include "engine/mirror_places.h"
 #include "engine/names.h"
 #include "engine/released.h"
+#include "engine/state.h"
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>

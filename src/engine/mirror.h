@@ -7,7 +7,7 @@
  * the daemon where settings.paranoid is set. */
 #ifndef SL_ENGINE_MIRROR_H
 #define SL_ENGINE_MIRROR_H
-#include "engine/state.h"
+#include "engine/engine.h"
 
 /* What is wrong, as a sentence that is valid until the next question; NULL = nothing. */
 

@@ -6,6 +6,7 @@
 #include "engine/valid.h"
 #include "base/check.h"
 #include "base/log.h"
+#include "engine/mirror.h"
 #include "engine/tenants.h"
 #include "engine/valid_timers.h"
 #include "kernel/cells.h"
@@ -160,4 +161,18 @@ void sl_valid_after_cycle(const struct sl_engine *g)
         stop_if(say(g, sl_guarantees_step(g->workload_cap, true)));
         stop_if(find_broken(g));
     }
+}
+
+void sl_engine_check_patch(const struct sl_engine *g, const struct sl_decision *d,
+                           const struct sl_json *workload, const struct sl_json *patch)
+{
+    struct sl_error ignored = {0};
+    if (!g->settings.paranoid) {
+        return;
+    }
+    struct sl_json *after = sl_json_clone(workload);
+    if (sl_patch_merge(&after, patch, &ignored) == SL_CODE_OK) {
+        stop_if(sl_mirror_written(g, d, workload, after));
+    }
+    sl_json_free(after);
 }

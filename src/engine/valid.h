@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* With settings.paranoid: all checkers before and after each cycle. The first guarantee that does not hold is named
+/* With settings.paranoid: all checkers before and after each cycle, and each object against
+ * its record before it is written (sl_engine_check_patch). The first guarantee that does not hold is named
  * in the log, with its object, and the process ends with SL_EXIT_BROKEN before anything is written. */
 #ifndef SL_ENGINE_VALID_H
 #define SL_ENGINE_VALID_H

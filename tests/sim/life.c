@@ -71,6 +71,7 @@ static void on_workload(void *context, enum sl_watch_type type, enum sl_kind kin
         return;
     }
     sim_stands_see(w, type == SL_WATCH_DELETED);
+    sim_mirror_told(s, type == SL_WATCH_DELETED, w);
     (void)snprintf(key, sizeof key, "%s/%s", sl_object_namespace(w), sl_object_name(w));
     sl_buf_text(&text, type == SL_WATCH_DELETED ? " deleted" : "");
     if (type != SL_WATCH_DELETED) {
@@ -185,6 +186,7 @@ void sim_life_close(struct sim *s)
         return;
     }
     tally_engine(s);
+    sim_mirror_forget(s);
     sl_store_close(s->store);
     sl_controllers_free(s->controllers);
     sl_engine_close(s->engine);
@@ -218,6 +220,7 @@ static void settle(struct sim *s)
         }
     }
     s->settled_count++;
+    sim_mirror_look(s);
 }
 
 int64_t sim_life_due_ms(const struct sim *s)

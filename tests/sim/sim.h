@@ -88,6 +88,7 @@ struct sim {
     bool spoiled;            /* power was cut from a disk that lied: the database may be damaged */
     struct sim_chance turns; /* when a turn ends with a commit */
     struct sl_map *told;     /* workload -> what the story last said of it */
+    struct sl_map *seen;     /* workload -> its newest version that was told in this life */
     uint64_t told_watch;
     unsigned lives; /* how often it was opened */
     unsigned long turn_count, job_count, pod_count, settled_count;
@@ -116,6 +117,11 @@ void sim_recall_failed(void);         /* a commit did */
 /* After a restart; with `lost`, a disk that lied has lost power. */
 void sim_recall_check(struct sim *s, bool lost);
 bool sim_recall_sound(struct sim *s);
+
+/* --- mirror.c: objects against their records ------------------------------------------------------ */
+void sim_mirror_told(struct sim *s, bool deleted, const struct sl_json *workload);
+void sim_mirror_look(struct sim *s);   /* at an instant at which nothing is left to do */
+void sim_mirror_forget(struct sim *s); /* what comes next need not follow what was told */
 
 /* --- life.c: the process: opened, stepped, ended, killed ---------------------------------------- */
 void sim_life_open(struct sim *s);
