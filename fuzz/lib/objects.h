@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Sluice authors */
+
+/* A little API server for the engine alone: objects of a fixed cast, each kept as the newest version that was written,
+ * and decisions carried out on them as the controllers do. Every write is compared with the record (engine/mirror.h).
+ * One world at a time. */
+#ifndef SL_FUZZ_OBJECTS_H
+#define SL_FUZZ_OBJECTS_H
+#include "api/object.h"
+#include "engine/engine.h"
+
+enum { OBJECTS_WORKLOADS = 6, OBJECTS_NODES = 4, OBJECTS_CHECKS = 3 };
+
+struct objects_setup {
+    bool topology;   /* the flavor's nodes are in racks of two, with 2 cpu each */
+    bool wait_ready; /* pods must be ready within 5 minutes, five tries */
+    bool granular, fail_fast;
+    uint32_t
+        checks; /* how many admission checks the ClusterQueue has; the first makes places wait */
+};
+void objects_open(const struct objects_setup *setup);
+void objects_close(void);
+/* The daemon ends, and another begins with what the objects say. */
+void objects_restart(void);
+
+/* NULL = there is none. Lent until the next write. */
+const struct sl_json *objects_workload(uint32_t number);
+/* Takes the object: a new version, which the engine sees. */
+void objects_put_workload(uint32_t number, struct sl_json *object);
+/* The same while no daemon runs: objects_restart has to be next. */
+void objects_put_unseen(uint32_t number, struct sl_json *object);
+void objects_delete_workload(uint32_t number);
+void objects_put_node(uint32_t number, bool ready);
+void objects_delete_node(uint32_t number);
+void objects_put_queue(uint32_t checks, const char *cluster_stop, const char *local_stop);
+void objects_stop_job(uint32_t number);
+
+/* The next writes end like that and are not made; OK: all are made again. */
+void objects_fail(enum sl_code code, uint32_t writes);
+void objects_pass(int64_t ms);
+/* Cycles and writes until nothing is left to do now; then all guarantees, and each object against its record. */
+void objects_settle(void);
+/* One cycle, and at most so many decisions carried out. */
+void objects_step(uint32_t decisions);
+int64_t objects_now_ms(void);
+#endif
