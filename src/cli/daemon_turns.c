@@ -17,7 +17,9 @@
 static const struct {
     int number;
     const char *name;
-} ending[SL_TURNS_SIGNALS] = {{SIGINT, "SIGINT"}, {SIGTERM, "SIGTERM"}, {SIGHUP, "SIGHUP"}};
+} ending[] = {{SIGINT, "SIGINT"}, {SIGTERM, "SIGTERM"}, {SIGHUP, "SIGHUP"}};
+#define ENDING_COUNT (sizeof ending / sizeof ending[0])
+_Static_assert(SL_TURNS_SIGNALS == ENDING_COUNT + 1, "and SIGUSR2");
 
 static void on_timer(uv_timer_t *handle)
 {
@@ -76,7 +78,13 @@ static void on_turn(uv_prepare_t *handle)
 static void on_signal(uv_signal_t *handle, int number)
 {
     struct sl_turns *t = handle->data;
-    for (size_t i = 0; i < SL_TURNS_SIGNALS; i++) {
+    if (number == SIGUSR2) {
+        if (t->controllers != NULL) {
+            sl_controllers_log_state(t->controllers);
+        }
+        return;
+    }
+    for (size_t i = 0; i < ENDING_COUNT; i++) {
         if (ending[i].number == number) {
             t->signalled(t->context, ending[i].name);
             return;
@@ -98,7 +106,7 @@ void sl_turns_start(struct sl_turns *t)
     for (size_t i = 0; i < SL_TURNS_SIGNALS; i++) {
         uv_signal_init(t->loop, &t->signals[i]);
         t->signals[i].data = t;
-        uv_signal_start(&t->signals[i], on_signal, ending[i].number);
+        uv_signal_start(&t->signals[i], on_signal, i < ENDING_COUNT ? ending[i].number : SIGUSR2);
     }
 }
 

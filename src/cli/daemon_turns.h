@@ -2,13 +2,14 @@
  * SPDX-FileCopyrightText: The Sluice authors */
 
 /* The daemon's turns on its loop: the controllers work for some milliseconds, then requests and answers have their
- * turn; when there is nothing to do the loop sleeps until something is due. And the signals that end it. */
+ * turn; when there is nothing to do the loop sleeps until something is due. And the signals: those that end it, and SIGUSR2, which
+ * writes its state into the log. */
 #ifndef SL_CLI_DAEMON_TURNS_H
 #define SL_CLI_DAEMON_TURNS_H
 #include "controllers/controllers.h"
 #include <uv.h>
 
-#define SL_TURNS_SIGNALS 3
+#define SL_TURNS_SIGNALS 4
 
 struct sl_turns {
     uv_loop_t *loop;

@@ -270,6 +270,17 @@ static void totals(struct sl_buf *out, const struct sl_pages *p)
         out, "sluice_preemptors_restrained_total",
         "Times that a workload was to preempt nobody for a while, since it did in vain",
         e.restrained);
+    sl_metrics_value(out, "sluice_second_passes_armed",
+                     "Workloads that hold quota and wait for a place for their pods",
+                     e.passes_armed);
+    sl_metrics_value(out, "sluice_second_passes_placed_total",
+                     "Second passes that found a place and admitted", e.passes_placed);
+    sl_metrics_value(out, "sluice_second_passes_failed_total",
+                     "Second passes that found no place, or none off failed nodes",
+                     e.passes_failed);
+    sl_metrics_value(out, "sluice_replacements_total",
+                     "Times that pods of a workload were given places off failed nodes",
+                     e.replacements);
     sl_metrics_value(out, "sluice_core_bytes", "Core state in use", e.core_bytes);
     sl_metrics_value(out, "sluice_write_conflicts_total",
                      "Decisions written again after a conflict", c.workloads.conflicts);

@@ -4,6 +4,7 @@
 /* Wiring of the controllers: watch events in, work in bounded steps. */
 #include "controllers/controllers.h"
 #include "base/check.h"
+#include "controllers/state_log.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/mem.h"
@@ -185,6 +186,9 @@ static void feed_workload(struct sl_controllers *c, const struct sl_json *object
     if (sl_controllers_ready(c)) {
         sl_workloads_count_news(&c->workloads, &before, object);
     }
+    if (deleted && sl_controllers_ready(c)) {
+        sl_workloads_log_gone(object);
+    }
 }
 
 static void on_watch(void *context, enum sl_watch_type type, enum sl_kind kind,
@@ -313,4 +317,9 @@ void sl_controllers_count(const struct sl_controllers *c, struct sl_controller_c
                                            .meters = &c->workloads.meters,
                                            .events_dropped = sl_recorder_dropped(c->events),
                                            .jobs_waiting = sl_jobs_waiting(&c->jobs)};
+}
+
+void sl_controllers_log_state(const struct sl_controllers *c)
+{
+    sl_state_log(c->options.engine, &c->options.client);
 }

@@ -49,4 +49,6 @@ struct sl_controller_counters {
     size_t jobs_waiting; /* keys in the work queues */
 };
 void sl_controllers_count(const struct sl_controllers *c, struct sl_controller_counters *out);
+/* What is going on, into the log: state_log.h. */
+void sl_controllers_log_state(const struct sl_controllers *c);
 #endif

@@ -3,10 +3,12 @@
 
 /* Decision -> patch -> write -> answer, Event and one line in the log. */
 #include "controllers/workloads.h"
+#include "api/topology_assignment.h"
 #include "base/check.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/utf8.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -21,6 +23,7 @@ struct carried {
     bool recovers; /* its pods had been ready once when the decision was written */
 };
 
+#define PLACES_SIZE 300 /* of a line in the log, for where pods stand */
 static const char deactivated[] = "DeactivatedDueTo";
 static const char *const decision_names[] = {
     [SL_DECIDE_RESERVE] = "reserve", [SL_DECIDE_ADMIT] = "admit",
@@ -140,16 +143,61 @@ static const char *queue_of(const struct sl_json *wl)
     return sl_json_path_text(wl, "status.admission.clusterQueue", "");
 }
 
+/* Where its pods stand, "n1: 2, n2: 1": as many as there is room for. */
+static void list_places(const struct sl_json *wl, char out[static PLACES_SIZE])
+{
+    const struct sl_json *sets = sl_json_path(wl, "status.admission.podSetAssignments");
+    struct sl_assignment_reader r;
+    struct sl_error ignored = {0};
+    struct sl_buf text = {0};
+    for (size_t i = 0; i < sl_json_len(sets); i++) {
+        const struct sl_json *assignment = sl_json_get(sl_json_at(sets, i), "topologyAssignment");
+        if (assignment == NULL ||
+            sl_topology_assignment_check(assignment, "", &ignored) != SL_CODE_OK) {
+            continue;
+        }
+        sl_assignment_reader_start(&r, assignment);
+        while (text.len < PLACES_SIZE && sl_assignment_reader_next(&r)) {
+            sl_buf_print(&text, "%s%s: %u", text.len == 0 ? "" : ", ", r.values[r.level_count - 1],
+                         r.count);
+        }
+    }
+    sl_utf8_print(out, PLACES_SIZE, "%s", text.len == 0 ? "" : text.data);
+    sl_buf_fini(&text);
+}
+
 static void log_decision(const struct carried *k, const struct sl_json *wl, const char *outcome)
 {
     if (!sl_log_on(SL_LOG_INFO)) {
         return;
     }
     char key[400];
+    char places[PLACES_SIZE] = "";
     snprintf(key, sizeof key, "%s/%s", k->ns, k->name);
+    if (k->d.kind == SL_DECIDE_RESERVE || k->d.kind == SL_DECIDE_ADMIT ||
+        k->d.kind == SL_DECIDE_PLACE) {
+        list_places(wl, places);
+    }
     sl_log(SL_LOG_INFO, decision_names[k->d.kind], "cycle", sl_log_number((long long)k->d.cycle),
            "workload", key, "queue", sl_json_path_text(wl, "spec.queueName", ""), "cluster_queue",
-           queue_of(wl), "reason", k->reason, "outcome", outcome, "message", k->d.message, NULL);
+           queue_of(wl), "reason", k->reason, "outcome", outcome, "message", k->d.message,
+           places[0] == '\0' ? NULL : "places", places, NULL);
+}
+
+/* Somebody else has ended it: that is no decision, and has a line of its own. */
+static void log_end(const char *what, const struct sl_json *wl)
+{
+    char key[SL_KEY_SIZE];
+    sl_key_print(sl_object_namespace(wl), sl_object_name(wl), key);
+    const struct sl_json *c = sl_condition_find(wl, "Finished");
+    sl_log(SL_LOG_INFO, what, "workload", key, "uid", sl_object_uid(wl), "queue",
+           sl_json_path_text(wl, "spec.queueName", ""), "cluster_queue", queue_of(wl), "reason",
+           sl_json_path_text(c, "reason", ""), NULL);
+}
+
+void sl_workloads_log_gone(const struct sl_json *wl)
+{
+    log_end("gone", wl);
 }
 
 static void tell(const struct carried *k, const struct sl_json *wl, bool warning,
@@ -473,6 +521,7 @@ void sl_workloads_count_news(struct sl_workloads *c, const struct sl_engine_coun
     struct sl_engine_counters now;
     sl_engine_count(c->engine, &now);
     if (now.finished > before->finished) {
+        log_end("finished", wl);
         sl_workload_meters_finished(&c->meters, wl);
     }
     if (now.started > before->started) {

@@ -43,6 +43,8 @@ void sl_workloads_init(struct sl_workloads *c, const struct sl_client *client,
 void sl_workloads_fini(struct sl_workloads *c);
 /* Take decisions and start writing them; true when more wait that could be taken at once. */
 bool sl_workloads_step(struct sl_workloads *c, int64_t now_ms, unsigned limit);
+/* A Workload was deleted, by whomever: one line in the log. */
+void sl_workloads_log_gone(const struct sl_json *wl);
 /* The engine has just seen this Workload: counts what it was the first to say. `before` that, these were the figures. */
 void sl_workloads_count_news(struct sl_workloads *c, const struct sl_engine_counters *before,
                              const struct sl_json *wl);

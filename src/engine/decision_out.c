@@ -388,6 +388,8 @@ static struct sl_json *new_status_patch(struct sl_engine *g, sl_workload_id id,
     write_resource_requests(g, wanted, workload, v);
     if (newly_evicted) {
         count_eviction(wanted, workload, v->record);
+        sl_json_remove(wanted, "clusterName"); /* a dispatcher chooses anew */
+        sl_json_remove(wanted, "nominatedClusterNames");
     }
     struct sl_json *patch = new_difference(live, wanted);
     sl_json_free(wanted);

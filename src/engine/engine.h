@@ -178,6 +178,10 @@ struct sl_json *sl_engine_pending(struct sl_engine *g, const char *cluster_queue
 
 struct sl_engine_counters {
     uint64_t cycles, events, refused, reserved, admitted, started, evicted, finished, restrained;
+    uint64_t passes_placed,
+        passes_failed;     /* second passes that found a place, and that found none */
+    uint64_t replacements; /* moves of pods off nodes that failed */
+    uint32_t passes_armed; /* second passes that are awaited */
     uint32_t workloads, pending, holding;
     uint64_t journal_lost; /* records that the disk refused */
     uint64_t core_bytes;   /* resident core state, estimated from what is in use */

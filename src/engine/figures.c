@@ -5,6 +5,7 @@
 #include "base/check.h"
 #include "engine/follow.h"
 #include "engine/state.h"
+#include "kernel/second_pass.h"
 #include "policy/demand.h"
 #include "policy/queues.h"
 #include "policy/shares.h"
@@ -130,6 +131,7 @@ bool sl_engine_queue_fair_usage(const struct sl_engine *g, const char *ns, const
 void sl_engine_count(const struct sl_engine *g, struct sl_engine_counters *out)
 {
     *out = g->counters;
+    out->passes_armed = sl_second_pass_count();
     out->journal_lost = g->journal == NULL ? 0 : sl_journal_lost(g->journal);
     uint64_t claims =
         (uint64_t)g->counters.holding * SL_CLAIMS_MAX * (sizeof(sl_cell_id) + sizeof(int64_t));

@@ -390,7 +390,10 @@ static void follow_placed(struct sl_engine *g, sl_workload_id id, int64_t now_ms
     sl_follow_say(g, id, "");
     sl_follow(g, id, &before, now_ms);
     if (before.phase == sl_workloads[id].phase) {
+        g->counters.replacements++;
         sl_decide(g, id, SL_DECIDE_PLACE, now_ms);
+    } else {
+        g->counters.passes_placed++;
     }
 }
 
@@ -400,6 +403,7 @@ static void follow_evicted(struct sl_engine *g, sl_workload_id id, int64_t now_m
     char text[SL_MESSAGE_SIZE];
     struct sl_look before = sl_follow_look(id);
     before.phase = SL_PHASE_ADMITTED; /* only such have failed nodes */
+    g->counters.passes_failed++;
     before.evicted = SL_EVICT_NONE;
     sl_message_from_failed_nodes(g, text);
     sl_follow_say(g, id, text);
@@ -411,6 +415,7 @@ static void follow_unplaced(struct sl_engine *g, sl_workload_id id, int64_t now_
     char text[SL_MESSAGE_SIZE];
     sl_message_from_placement(g, text);
     sl_follow_say(g, id, text);
+    g->counters.passes_failed++;
     sl_decide(g, id, SL_DECIDE_UNPLACED, now_ms);
 }
 

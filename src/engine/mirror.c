@@ -338,9 +338,12 @@ const char *sl_mirror_evicted(const struct sl_json *before, const struct sl_json
             return said;
         }
     }
-    if (sl_json_len(sl_json_path(after, "status.unhealthyNodes")) > 0) {
-        (void)say(&m, "after the eviction status.unhealthyNodes", "there", "that it is gone");
-        return said;
+    static const char *const gone[] = {"unhealthyNodes", "clusterName", "nominatedClusterNames"};
+    for (size_t i = 0; i < sizeof gone / sizeof gone[0]; i++) {
+        if (sl_json_has(sl_json_get(after, "status"), gone[i])) {
+            (void)say(&m, gone[i], "there after the eviction", "that it is gone");
+            return said;
+        }
     }
     return NULL;
 }

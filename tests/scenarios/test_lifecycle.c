@@ -147,6 +147,56 @@ static void test_S62_what_the_first_victim_frees_is_held_for_the_preemptor(void 
     world_expect(&w, "high", "Admitted", "True", "Admitted");
 }
 
+/* One of two victims has stopped, and what it freed is held for "high", which is in a LocalQueue of its own. */
+static void wait_for_victims(void)
+{
+    open_cohort();
+    world_add_local_queue(&w, "team", "lh", "cq");
+    add("a", "lq", "4", 1);
+    add("b", "lq", "4", 1);
+    world_settle(&w);
+    add("high", "lh", "8", 5);
+    world_settle(&w);
+    add("small", "lq", "4", 4);
+    stop("a");
+    world_expect(&w, "high", "QuotaReserved", "False", "WaitingForPreemptedWorkloads");
+    assert_false(sl_condition_true(world_workload(&w, "small"), "QuotaReserved"));
+}
+
+static void expect_free(void)
+{
+    world_settle(&w);
+    world_expect(&w, "small", "Admitted", "True", "Admitted");
+    assert_int_equal(world_count_cq(&w, "reservingWorkloads"), 2); /* b has still to stop */
+    stop("b");
+    assert_int_equal(world_count_cq(&w, "reservingWorkloads"), 2);
+}
+
+static void test_S62_preemptor_that_is_deleted_leaves_what_was_held(void **state)
+{
+    (void)state;
+    wait_for_victims();
+    world_delete(&w, SL_KIND_WORKLOAD, "team", "high");
+    expect_free();
+}
+
+static void test_S62_preemptor_that_is_deactivated_leaves_what_was_held(void **state)
+{
+    (void)state;
+    wait_for_victims();
+    (void)world_patch(&w, SL_KIND_WORKLOAD, "team", "high", "{\"spec\":{\"active\":false}}");
+    expect_free();
+}
+
+static void test_S62_preemptor_whose_queue_is_held_leaves_what_was_held(void **state)
+{
+    (void)state;
+    wait_for_victims();
+    (void)world_patch(&w, SL_KIND_LOCAL_QUEUE, "team", "lh",
+                      "{\"spec\":{\"stopPolicy\":\"Hold\"}}");
+    expect_free();
+}
+
 /* Its victims belong to another queue, are older, and age decides between queues: the first to stop
  * would be served again at once, and be preempted again. */
 static void test_S62_a_victim_does_not_take_back_what_it_freed(void **state)
@@ -191,6 +241,9 @@ int main(void)
         TEST(test_S61_job_that_does_not_stop_is_told_in_time_and_its_quota_is_explicit),
         TEST(test_S62_what_the_first_victim_frees_is_held_for_the_preemptor),
         TEST(test_S62_a_victim_does_not_take_back_what_it_freed),
+        TEST(test_S62_preemptor_that_is_deleted_leaves_what_was_held),
+        TEST(test_S62_preemptor_that_is_deactivated_leaves_what_was_held),
+        TEST(test_S62_preemptor_whose_queue_is_held_leaves_what_was_held),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

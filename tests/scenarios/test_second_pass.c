@@ -238,7 +238,8 @@ static void test_S10_pass_after_a_replacement_does_not_replace_it_again(void **s
     scene_expect_untouched(&w, "a");
 }
 
-/* One patch, whatever the way of the eviction: here preemption of a workload with a mark. */
+/* One patch, whatever the way of the eviction (engine/mirror.h looks at all): here deactivation of a workload with a
+ * mark. */
 static void test_S11_eviction_resets_checks_and_marks_in_one_patch(void **state)
 {
     (void)state;
@@ -257,6 +258,9 @@ static void test_S11_eviction_resets_checks_and_marks_in_one_patch(void **state)
     scene_delete_node(&w, node);
     world_pass(&w, SETTLE_MS);
     assert_string_equal(scene_marked(&w, "a"), node);
+    (void)world_patch(&w, SL_KIND_WORKLOAD, "team", "a",
+                      "{\"status\":{\"clusterName\":\"worker\","
+                      "\"nominatedClusterNames\":[\"worker\"]}}");
     unsigned writes = w.writes;
     (void)world_patch(&w, SL_KIND_WORKLOAD, "team", "a", "{\"spec\":{\"active\":false}}");
     world_settle(&w);

