@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* One line an event, made whole in memory and given to stderr in one write, so that lines never
+/* One line an event, made whole in memory and given to stderr whole, so that lines never
  * mix. */
 #include "base/log.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/buf.h"
 #include "base/check.h"
 #include "base/clock.h"
+#include "base/log_out.h"
 
 static enum sl_log_level lowest_level = SL_LOG_INFO;
 static bool as_json;
@@ -108,10 +108,18 @@ void sl_log(enum sl_log_level level, const char *message, ...)
     }
     va_end(args);
     sl_buf_text(&line, as_json ? "}\n" : "\n");
-    /* A log that cannot be written has nowhere to complain to. */
-    ssize_t written = write(STDERR_FILENO, line.data, line.len);
-    (void)written;
+    sl_log_out(line.data, line.len);
     sl_buf_fini(&line);
+}
+
+bool sl_log_catch_up(void)
+{
+    unsigned long lost = sl_log_kept() ? sl_log_flush(0) : 0;
+    if (lost > 0) {
+        sl_log(SL_LOG_WARN, "log lines were lost: nobody read them", "lines",
+               sl_log_number((long long)lost), NULL);
+    }
+    return sl_log_kept();
 }
 
 const char *sl_log_number(long long n)

@@ -10,6 +10,7 @@
 #include <signal.h>
 
 #define TIMER_MS_MAX 60000 /* a clock that jumps is noticed within a minute */
+#define LOG_MS 500
 #define SLOW_NS 1000000000u
 #define TURN_MS 15 /* of controllers' work, then requests get their turn */
 
@@ -55,6 +56,20 @@ static void on_busy(uv_idle_t *handle)
     } while (uv_hrtime() - start_ns < (uint64_t)TURN_MS * 1000000u);
 }
 
+static void on_log(uv_timer_t *handle)
+{
+    (void)handle; /* it is for on_turn that the loop wakes up */
+}
+
+/* Whoever reads the log may take his time. */
+static void catch_up(struct sl_turns *t)
+{
+    if (sl_log_catch_up()) {
+        uv_timer_start(&t->log, on_log, LOG_MS, 0);
+        uv_unref((uv_handle_t *)&t->log);
+    }
+}
+
 /* Once a turn, just before the loop waits. Its work is what the clock says, less what it waited. */
 static void on_turn(uv_prepare_t *handle)
 {
@@ -62,6 +77,7 @@ static void on_turn(uv_prepare_t *handle)
     uint64_t now_ns = uv_hrtime(), idle_ns = uv_metrics_idle_time(t->loop);
     uint64_t busy_ns = now_ns - t->turn_ns - (idle_ns - t->idle_ns);
     bool first = t->turn_ns == 0;
+    catch_up(t);
     t->turn_ns = now_ns;
     t->idle_ns = idle_ns;
     if (first || busy_ns > now_ns) {
@@ -98,6 +114,7 @@ void sl_turns_start(struct sl_turns *t)
     uv_idle_init(t->loop, &t->busy);
     uv_timer_init(t->loop, &t->timer);
     t->busy.data = t->timer.data = t;
+    uv_timer_init(t->loop, &t->log);
     (void)uv_loop_configure(t->loop, UV_METRICS_IDLE_TIME);
     uv_prepare_init(t->loop, &t->turn);
     t->turn.data = t;
@@ -131,6 +148,7 @@ void sl_turns_close(struct sl_turns *t)
     uv_close((uv_handle_t *)&t->busy, NULL);
     uv_close((uv_handle_t *)&t->timer, NULL);
     uv_close((uv_handle_t *)&t->turn, NULL);
+    uv_close((uv_handle_t *)&t->log, NULL);
     for (size_t i = 0; i < SL_TURNS_SIGNALS; i++) {
         uv_close((uv_handle_t *)&t->signals[i], NULL);
     }

@@ -13,9 +13,9 @@
 
 struct sl_turns {
     uv_loop_t *loop;
-    uv_idle_t busy; /* active while there is work: the loop then does not sleep */
-    uv_timer_t timer;
-    uv_prepare_t turn; /* measures the turns */
+    uv_idle_t busy;        /* active while there is work: the loop then does not sleep */
+    uv_timer_t timer, log; /* log: while lines of it wait */
+    uv_prepare_t turn;     /* measures the turns */
     uint64_t turn_ns,
         idle_ns; /* when the last one began, and how long the loop had waited until then */
     uint64_t longest_ns, slow; /* the longest turn, and how many took more than a second */

@@ -100,6 +100,26 @@ class HostileClients(unittest.TestCase):
             s.close()
         self.assertTrue(answers(d, 20))
 
+    def test_nobody_reading_the_log_holds_nothing_up(self):
+        d = daemon.Daemon(options=["--log-level=debug"])
+        self.addCleanup(d.close)
+        unread, d.log = os.pipe()
+        self.addCleanup(os.close, unread)
+        command = [daemon.BUILD / "sluiced", "--standalone", "--data", d.data, "--listen", f"127.0.0.1:{d.port}", *d.options]
+        d.process = subprocess.Popen(command, stdout=d.log, stderr=d.log)
+        d.log = os.fdopen(d.log, "wb")
+        d.wait_ready()
+        for i in range(600):
+            status, _ = d.request("POST", "/api/v1/namespaces", {"metadata": {"name": f"{'n' * 50}-{i}"}})
+            self.assertEqual(status, 201)
+            status, _ = d.request("POST", f"/apis/kueue.x-k8s.io/v1beta2/namespaces/{'n' * 50}-{i}/localqueues",
+                                  {"metadata": {"name": "q" * 60}, "spec": {"clusterQueue": "c" * 60}})
+            status, _ = d.request("POST", f"/apis/batch/v1/namespaces/{'n' * 50}-{i}/jobs", {
+                "metadata": {"name": f"{'j' * 40}-{i}", "labels": {"kueue.x-k8s.io/queue-name": "q" * 60}},
+                "spec": {"suspend": True, "template": {"spec": {"restartPolicy": "Never", "containers": [{"name": "c", "image": "i"}]}}}})
+            self.assertEqual(status, 201)
+        self.assertEqual(d.stop(20), 0)
+
     def test_too_few_descriptors_are_said_at_start(self):
         d = Limited(16)
         self.addCleanup(d.close)

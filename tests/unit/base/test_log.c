@@ -9,6 +9,7 @@
 #include <string.h>
 #include <cmocka.h>
 
+#include <fcntl.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -99,6 +100,54 @@ static void test_log_numbers_stay_good_for_eight_calls(void **state)
     }
 }
 
+/* Reads what there is; how many lines, and how many were lost by what they say. */
+static unsigned drain(unsigned *lost)
+{
+    static char text[1 << 20];
+    size_t len = 0;
+    unsigned lines = 0;
+    for (ssize_t n = 1; n > 0 && len < sizeof text - 1;) {
+        n = read(pipe_ends[0], text + len, sizeof text - 1 - len);
+        len += n > 0 ? (size_t)n : 0;
+    }
+    text[len] = '\0';
+    for (const char *at = text; (at = strchr(at, '\n')) != NULL; at++) {
+        lines++;
+    }
+    const char *told = strstr(text, "lines were lost: nobody read them lines=");
+    *lost = told == NULL ? 0 : (unsigned)atoi(strrchr(told, '=') + 1);
+    return lines;
+}
+
+static void test_log_waits_for_no_reader(void **state)
+{
+    const unsigned count = 10000;
+    unsigned lost = 0, later = 0, still = 0;
+    (void)state;
+    (void)alarm(60); /* a line that waits would wait for ever */
+    sl_log_setup(SL_LOG_INFO, false);
+    capture();
+    assert_int_equal(fcntl(pipe_ends[0], F_SETFL, O_NONBLOCK), 0);
+    for (unsigned i = 0; i < count; i++) {
+        sl_log(SL_LOG_INFO, "a line that nobody reads, and that is not very short", NULL);
+    }
+    unsigned lines = drain(&lost);
+    assert_in_range(lines, 1, count - 1);
+    assert_int_equal(lost, 0);
+    while (sl_log_catch_up()) { /* there is a reader again */
+        lines += drain(&still);
+        later += still;
+    }
+    lines += drain(&lost) - 1;
+    lost += later;
+    dup2(saved_stderr, STDERR_FILENO);
+    (void)close(saved_stderr);
+    (void)close(pipe_ends[0]);
+    (void)alarm(0);
+    assert_true(lost > 0);
+    assert_int_equal(lines + lost, count);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -107,6 +156,7 @@ int main(void)
         cmocka_unit_test(test_log_json_is_one_object_a_line),
         cmocka_unit_test(test_log_below_the_level_is_silent),
         cmocka_unit_test(test_log_numbers_stay_good_for_eight_calls),
+        cmocka_unit_test(test_log_waits_for_no_reader),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
