@@ -9,8 +9,16 @@ WARNINGS := -Wall -Wextra -Wconversion -Wshadow -Werror
 # for large arrays cannot be linked at any address.
 IS_CLANG := $(findstring clang,$(CC))
 MODEL    := -mcmodel=medium $(if $(IS_CLANG),-fno-pie)
-ALL_CFLAGS = -std=c17 -D_GNU_SOURCE $(WARNINGS) $(MODEL) $(CFLAGS) -Isrc -I. -MMD -MP
-CORE_CFLAGS = -ffreestanding -fno-builtin
+# What makes a defect in memory an end instead of a way in; make lint looks whether the programs have it. Sanitizers see
+# more than the checks of FORTIFY_SOURCE, and these need an optimiser.
+MACHINE  := $(shell uname -m)
+UNSANITIZED = $(if $(findstring sanitize,$(CFLAGS)),,yes)
+HARDENING = $(if $(UNSANITIZED),-fstack-protector-strong -fstack-clash-protection $(if $(filter x86_64,$(MACHINE)),-fcf-protection) \
+    $(if $(filter -O1 -O2 -O3 -Os,$(CFLAGS)),-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2))
+ALL_CFLAGS = -std=c17 -D_GNU_SOURCE $(WARNINGS) $(MODEL) $(HARDENING) $(CFLAGS) -Isrc -I. -MMD -MP
+# FORTIFY_SOURCE would call functions of libc that the core may not use.
+CORE_CFLAGS = -ffreestanding -fno-builtin -U_FORTIFY_SOURCE
+HARDENED_LINK = -Wl,-z,relro,-z,now,-z,noexecstack
 LIBS     := $(if $(IS_CLANG),-no-pie) -ljson-c -lmicrohttpd -lgnutls -lsqlite3 -luv -lyaml -lseccomp -lcap-ng -lm -lpthread
 
 # The daemon parses and prints all day: docs/decisions/0016. Sanitizers bring an allocator of their own.
@@ -48,7 +56,12 @@ clean: ## remove everything that was built
 	rm -rf $(BUILD)
 
 $(BUILD)/kernel/%.o $(BUILD)/policy/%.o: ALL_CFLAGS += $(CORE_CFLAGS)
-$(BUILD)/%.o: src/%.c
+# Objects are made anew when the flags change.
+$(BUILD)/hardening: ALL_FLAGS = $(HARDENING) $(CORE_CFLAGS) $(HARDENED_LINK)
+$(BUILD)/hardening: Makefile
+	@mkdir -p $(@D)
+	@echo '$(ALL_FLAGS)' | cmp -s - $@ || echo '$(ALL_FLAGS)' >$@
+$(BUILD)/%.o: src/%.c $(BUILD)/hardening
 	@mkdir -p $(@D)
 	@echo "  CC    $<"
 	@$(CC) $(ALL_CFLAGS) -c $< -o $@
@@ -56,7 +69,7 @@ $(BUILD)/%.o: src/%.c
 # Objects of the core say where their variables are, and the engine has a table of them, for images of the core in the
 # journal: docs/decisions/0018.
 CORE_OBJECTS := $(call objects_of,kernel) $(call objects_of,policy)
-$(CORE_OBJECTS): $(BUILD)/%.o: src/%.c src/engine/journal_core.sh
+$(CORE_OBJECTS): $(BUILD)/%.o: src/%.c src/engine/journal_core.sh $(BUILD)/hardening
 	@mkdir -p $(@D)
 	@echo "  CC    $<"
 	@$(CC) $(ALL_CFLAGS) -c $< -o $@ && src/engine/journal_core.sh mark $@ || { rm -f $@; false; }
@@ -76,10 +89,10 @@ $(foreach r,$(ROOMS),$(eval $(call ROOM,$(r))))
 
 $(BUILD)/sluiced: $(BUILD)/cli/sluiced.o $(call archives,$(NEEDS_cli))
 	@echo "  LINK  $@"
-	@$(CC) $(MODEL) $(CFLAGS) $< -Wl,--start-group $(filter %.a,$^) -Wl,--end-group $(LIBS) -lcurl $(ALLOCATOR) -o $@
+	@$(CC) $(MODEL) $(CFLAGS) $(HARDENED_LINK) $< -Wl,--start-group $(filter %.a,$^) -Wl,--end-group $(LIBS) -lcurl $(ALLOCATOR) -o $@
 $(BUILD)/sluicectl: $(BUILD)/cli/sluicectl.o $(call archives,$(NEEDS_cli))
 	@echo "  LINK  $@"
-	@$(CC) $(MODEL) $(CFLAGS) $< -Wl,--start-group $(filter %.a,$^) -Wl,--end-group $(LIBS) -lcurl -o $@
+	@$(CC) $(MODEL) $(CFLAGS) $(HARDENED_LINK) $< -Wl,--start-group $(filter %.a,$^) -Wl,--end-group $(LIBS) -lcurl -o $@
 
 # Unit tests: tests/unit/<room>/test_<module>.c, one cmocka program each.
 define UNIT

@@ -109,7 +109,7 @@ class HostileClients(unittest.TestCase):
         d.process = subprocess.Popen(command, stdout=d.log, stderr=d.log)
         d.log = os.fdopen(d.log, "wb")
         d.wait_ready()
-        for i in range(600):
+        for i in range(250):
             status, _ = d.request("POST", "/api/v1/namespaces", {"metadata": {"name": f"{'n' * 50}-{i}"}})
             self.assertEqual(status, 201)
             status, _ = d.request("POST", f"/apis/kueue.x-k8s.io/v1beta2/namespaces/{'n' * 50}-{i}/localqueues",

@@ -16,6 +16,7 @@ check() { # NAME COMMAND...
 sources=$(git ls-files -co --exclude-standard -- 'src/*.c' 'src/*.h' 'src/*.def')
 check layers awk -f tests/lint/layers.awk $sources
 check core-symbols tests/lint/core_symbols.sh "$build"
+check hardened tests/lint/hardened.sh "$build"
 check core-state tests/lint/core_state.sh "$build"
 check words tests/lint/words.sh
 check sizes tests/lint/sizes.py
