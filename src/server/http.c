@@ -182,19 +182,30 @@ const char *sl_http_header(const struct exchange *x, const char *name)
     return MHD_lookup_connection_value(x->connection, MHD_HEADER_KIND, name);
 }
 
-/* The API has no passwords on loopback, so a page of some web site must not be able to use it. */
+static bool is_reading(const char *method)
+{
+    return strcmp(method, "GET") == 0 || strcmp(method, "HEAD") == 0;
+}
+
+/* The API has no passwords, so a page of some web site must not be able to use it. One of another port of this machine
+ * may ask, as its browser lets it read nothing; but it may not write. */
 static bool check_caller(struct exchange *x)
 {
     const char *host = sl_http_header(x, "Host"), *origin = sl_http_header(x, "Origin");
-    if (x->server->allow_remote) {
-        return true;
-    }
+    const char *fetch = sl_http_header(x, "Sec-Fetch-Site");
     const char *site = origin == NULL ? NULL : strstr(origin, "://");
-    if ((host != NULL && !sl_listen_is_loopback_name(host)) ||
-        (origin != NULL && (site == NULL || !sl_listen_is_loopback_name(site + 3)))) {
-        sl_answer_fail(
-            &x->request, SL_CODE_FORBIDDEN,
-            "only requests to a loopback name and from this machine's own pages are served");
+    bool here = host == NULL || sl_listen_is_loopback_name(host);
+    bool own = site != NULL && host != NULL && strcmp(site + 3, host) == 0;
+    bool local = site != NULL && here && sl_listen_is_loopback_name(site + 3);
+    bool reads = is_reading(x->request.method);
+    bool other = fetch != NULL && strcmp(fetch, "same-origin") != 0 && strcmp(fetch, "none") != 0;
+    if ((!here && !x->server->allow_remote) || (origin != NULL && !own && !(local && reads)) ||
+        (other && !reads)) {
+        sl_answer_fail(&x->request, SL_CODE_FORBIDDEN,
+                       x->server->allow_remote
+                           ? "only pages of this server itself may use it"
+                           : "only requests to a loopback name and from this machine's own pages "
+                             "are served, and only from pages of this server when they write");
         return false;
     }
     return true;

@@ -115,6 +115,14 @@ bool sl_listen_is_loopback_name(const char *host)
     if (len >= sizeof name || len > strlen(host)) {
         return false;
     }
+    const char *rest =
+        host + len; /* a port, or nothing: "localhost:80@elsewhere" is no name of ours */
+    if (*rest == ':') {
+        rest += 1 + strspn(rest + 1, "0123456789");
+    }
+    if (*rest != '\0') {
+        return false;
+    }
     memcpy(name, host, len);
     name[len] = '\0';
     struct in_addr v4;

@@ -417,6 +417,28 @@ static void test_http_foreign_pages_are_refused(void **state)
         hear(fd, &in, "403 Forbidden");
         (void)close(fd);
     }
+    static const char *const others[] = {"Origin: http://localhost:3000\r\n",
+                                         "Sec-Fetch-Site: same-site\r\n"};
+    for (size_t i = 0; i < 2; i++) { /* a page of another port of this machine */
+        int other = dial(f);
+        request(other, "POST", QUEUES, others[i], queue_body("q"));
+        sl_buf_reset(&in);
+        hear(other, &in, "403 Forbidden");
+        (void)close(other);
+    }
+    int own = dial(f);
+    request(own, "POST", QUEUES, "Origin: http://localhost\r\nSec-Fetch-Site: same-origin\r\n",
+            queue_body("q"));
+    sl_buf_reset(&in);
+    hear(own, &in, "201 Created");
+    (void)close(own);
+    static const char disguised[] =
+        "GET /api HTTP/1.1\r\nHost: localhost:80@evil.example.com\r\nConnection: close\r\n\r\n";
+    int hidden = dial(f);
+    say(hidden, disguised, strlen(disguised));
+    sl_buf_reset(&in);
+    hear(hidden, &in, "403 Forbidden");
+    (void)close(hidden);
     static const char rebound[] =
         "GET /api HTTP/1.1\r\nHost: evil.example.com\r\nConnection: close\r\n\r\n";
     int fd = dial(f);
