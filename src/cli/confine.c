@@ -11,6 +11,7 @@
 #include <seccomp.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -21,9 +22,19 @@ static enum sl_code failed(struct sl_error *e, const char *what)
                         strerror(errno));
 }
 
+/* Memory has tokens, keys and what jobs say in their environment. */
+static enum sl_code forbid_cores(struct sl_error *e)
+{
+    const struct rlimit none = {0, 0};
+    return setrlimit(RLIMIT_CORE, &none) == 0 ? SL_CODE_OK : failed(e, "RLIMIT_CORE");
+}
+
 /* Not even a set-user-id program that we were made to run gives them back. */
 enum sl_code sl_confine_privileges(struct sl_error *e)
 {
+    if (forbid_cores(e) != SL_CODE_OK) {
+        return e->code;
+    }
     capng_clear(CAPNG_SELECT_BOTH);
     if (geteuid() == 0 && capng_apply(CAPNG_SELECT_BOTH) < 0) {
         return failed(e, "giving capabilities up");

@@ -3,6 +3,7 @@
 
 /* sluicectl dashboard: fetches, counts and draws until interrupted, or until every workload has finished. */
 #include "base/clock.h"
+#include "cli/screen.h"
 #include "cli/board.h"
 #include "cli/ctl.h"
 #include "controllers/job.h"
@@ -65,7 +66,7 @@ static void show(const struct sl_ctl *c, const struct sl_board *board, bool term
         sl_board_line(board, &text);
         sl_buf_text(&text, "\n");
     }
-    sl_ctl_print(&text);
+    sl_screen_paint(&text);
     fflush(stdout);
     sl_buf_fini(&text);
 }

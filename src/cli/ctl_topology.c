@@ -2,6 +2,7 @@
  * SPDX-FileCopyrightText: The Sluice authors */
 
 /* sluicectl topology: a picture of each flavor with a topology, or of the named one. */
+#include "cli/screen.h"
 #include "cli/ctl.h"
 #include "cli/picture.h"
 #include <string.h>
@@ -32,7 +33,7 @@ static void draw(const struct sl_ctl *c, struct sl_json *const lists[LISTS],
                                        .workloads = sl_json_get(lists[WORKLOADS], "items")};
     sl_picture_fill(&picture, &source);
     sl_picture_draw(&picture, !c->plain && isatty(STDOUT_FILENO), sl_ctl_width(), &text);
-    sl_ctl_print(&text);
+    sl_screen_paint(&text);
     sl_buf_fini(&text);
     sl_picture_fini(&picture);
 }

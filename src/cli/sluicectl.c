@@ -3,8 +3,9 @@
 
 /* sluicectl: options in, one command run. Exit codes: 0 done, 1 failed, 2 wrong usage. */
 #include "cli/ctl.h"
-#include <sys/stat.h>
+#include "cli/screen.h"
 #include <string.h>
+#include <sys/stat.h>
 
 struct command {
     const char *name;
@@ -35,6 +36,7 @@ int main(int argc, char *argv[])
     struct sl_ctl ctl;
     struct sl_error e = {0};
     (void)umask(077);
+    sl_screen_guard();
     if (sl_ctl_parse(argc, argv, &ctl, &e) != SL_CODE_OK) {
         return sl_ctl_misused("%s", e.text);
     }

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ptrace.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -85,6 +86,13 @@ static bool program_run(void)
 static bool program_run_by_child(void)
 {
     return system("exit 0") == 0;
+}
+
+/* What is in memory, tokens among it, is written to no file. */
+static bool core_dumped(void)
+{
+    struct rlimit limit;
+    return getrlimit(RLIMIT_CORE, &limit) != 0 || limit.rlim_max > 0;
 }
 
 static bool process_traced(void)
@@ -241,6 +249,13 @@ static int remove_dir(void **state)
     return rmdir(dir);
 }
 
+static void test_confine_dumps_no_core(void **state)
+{
+    (void)state;
+    assert_false(confined(core_dumped, false));
+    assert_false(confined(core_dumped, true));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -251,6 +266,7 @@ int main(void)
         cmocka_unit_test(test_confine_a_plugin_is_run_by_a_process_of_its_own),
         cmocka_unit_test(test_confine_unused_calls_are_refused),
         cmocka_unit_test(test_confine_capabilities_are_gone),
+        cmocka_unit_test(test_confine_dumps_no_core),
     };
     return cmocka_run_group_tests(tests, make_dir, remove_dir);
 }
