@@ -18,6 +18,11 @@ crds-check: $(CRDS_TOOL) ## check that deploy/kubernetes/crds is what the schema
 	@diff -ru --exclude=kustomization.yaml deploy/kubernetes/crds $(BUILD)/crds || { echo "crds-check: run 'make crds'"; exit 1; }
 	@echo "crds-check: deploy/kubernetes/crds is up to date"
 
+.PHONY: sbom
+sbom: $(BUILD)/sluiced ## write BUILD/sluiced.spdx.json: the program, and the packages of the libraries it is linked with
+	@deploy/container/sbom.py $< >$(BUILD)/sluiced.spdx.json.new && mv $(BUILD)/sluiced.spdx.json.new $(BUILD)/sluiced.spdx.json
+	@echo "sbom: $$(grep -c '"versionInfo"' $(BUILD)/sluiced.spdx.json) packages in $(BUILD)/sluiced.spdx.json"
+
 .PHONY: topology
 ##@ Use
 topology: $(BUILD)/sluiced $(BUILD)/sluicectl ## play the example of a topology: 640 nodes, drawn step by step

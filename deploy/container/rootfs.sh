@@ -17,6 +17,7 @@ for plugin in libnss_dns.so.2 libnss_files.so.2 libresolv.so.2; do
     [ -z "$path" ] || [ -e "$root$path" ] || install -D -m 0755 "$(readlink -f "$path")" "$root$path"
 done
 cp /etc/ssl/certs/ca-certificates.crt "$root/etc/ssl/certs/"
+"$(dirname "$0")/sbom.py" "$program" >"$root/usr/share/sluice/sbom.spdx.json"
 echo 'hosts: files dns' >"$root/etc/nsswitch.conf"
 printf 'root:x:0:0::/:/none\nsluice:x:65532:65532::/:/none\n' >"$root/etc/passwd"
 printf 'root:x:0:\nsluice:x:65532:\n' >"$root/etc/group"

@@ -39,6 +39,13 @@ inside() { # COMMAND...
         exec unshare --root="$root" --wd=/ --setgid 65532 --setuid 65532 "$@"' inside "$root" "$here/data" "$@"
 }
 
+has_bill() { # every library of the image is a file of a package in the list
+    local library bill=$root/usr/share/sluice/sbom.spdx.json
+    python3 -m json.tool "$bill" >/dev/null || return 1
+    ldd "$here/sluiced" | awk '$3 ~ "^/" { print $3 } $1 ~ "^/" { print $1 }' | while read -r library; do
+        grep -qF "$(basename "$(readlink -f "$library")")" "$bill" || { echo "$library is not in $bill"; exit 1; }
+    done
+}
 is_small() { [ "$(du -sm "$root" | cut -f1)" -le 40 ]; }
 has_no_shell() { [ -z "$(find "$root" \( -name sh -o -name bash -o -name busybox -o -perm /6000 \) -print -quit)" ]; }
 tells_version() { (inside /usr/bin/sluiced --version) | grep -q '^sluiced '; }
@@ -90,6 +97,7 @@ rm -rf "$here" && mkdir -p "$here/data" && chown 65532:65532 "$here/data"
 strip -o "$here/sluiced" "$build/sluiced"
 check "the root can be filled" deploy/container/rootfs.sh "$here/sluiced" "$root"
 check "the root is at most 40 MB" is_small
+check "the root has a bill of materials" has_bill
 check "the root has no shell and nothing setuid" has_no_shell
 [ "${ENGINE:-}" = buildah ] && check "an image of it runs" image_runs
 mkdir -p "$root/data" "$root/proc" "$root/dev" # where an engine mounts
