@@ -24,7 +24,9 @@
 
 #define WAIT_MS 20u
 #define DRAIN_MS_MAX 2000u /* at the end: for the answers to what has been written */
-/* What is for people only is written sparingly: the API server is others' too. */
+/* What is for people only is written sparingly: the API server is others' too. Who says how many requests it takes may
+ * have a part of these for each of them. */
+#define PART_FOR_PEOPLE 4
 #define EVENTS_PER_S 1u
 #define EVENTS_BURST 50u
 #define STATUSES_PER_S 3u
@@ -135,6 +137,12 @@ static bool may_go_on(void *context)
     return false;
 }
 
+static unsigned most(unsigned standard, double given)
+{
+    double part = given / PART_FOR_PEOPLE;
+    return part <= standard ? standard : part > 10000 ? 10000 : (unsigned)part;
+}
+
 static void begin(struct cluster *c)
 {
     const struct sl_engine_options engine = {.journal_dir = c->options->data_dir,
@@ -146,17 +154,19 @@ static void begin(struct cluster *c)
         fail(c, code);
         return;
     }
+    double per_s = c->config->cluster.qps;
+    double burst = per_s > 0 ? c->config->cluster.burst : 0;
     const struct sl_controllers_options o = {.client = c->client,
                                              .engine = c->engine,
                                              .job_rules = c->config->jobs,
                                              .keep_requests = !c->config->cleanup_requests,
                                              .metered = c->config->metered,
-                                             .events_per_s = EVENTS_PER_S,
-                                             .events_burst = EVENTS_BURST,
-                                             .statuses_per_s = STATUSES_PER_S,
-                                             .statuses_burst = STATUSES_BURST,
-                                             .reasons_per_s = REASONS_PER_S,
-                                             .reasons_burst = REASONS_BURST,
+                                             .events_per_s = most(EVENTS_PER_S, per_s),
+                                             .events_burst = most(EVENTS_BURST, burst),
+                                             .statuses_per_s = most(STATUSES_PER_S, per_s),
+                                             .statuses_burst = most(STATUSES_BURST, burst),
+                                             .reasons_per_s = most(REASONS_PER_S, per_s),
+                                             .reasons_burst = most(REASONS_BURST, burst),
                                              .kick = sl_turns_kick,
                                              .kick_context = &c->turns};
     c->controllers = sl_controllers_new(&o);

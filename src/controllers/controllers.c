@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "controllers/adapter.h"
+#include "controllers/classes.h"
 #include "controllers/podgroups.h"
 #include <string.h>
 
@@ -42,6 +43,7 @@ struct sl_controllers {
     struct sl_workloads workloads;
     struct sl_queues queues;
     struct sl_guards guards;
+    struct sl_classes classes;
     struct sl_podgroups podgroups;
     struct sl_jobs jobs;
     struct sl_runner runner;
@@ -87,6 +89,7 @@ struct sl_controllers *sl_controllers_new(const struct sl_controllers_options *o
     c->workloads.context = c;
     sl_queues_init(&c->queues, client, c->events, options->engine);
     sl_guards_init(&c->guards, client, c->events, options->engine);
+    sl_classes_init(&c->classes, client);
     c->queues.guards = &c->guards;
     c->queues.budget = sl_budget_new(options->statuses_per_s, options->statuses_burst);
     sl_jobs_init(&c->jobs, client, c->events, options->engine, &options->job_rules);
@@ -108,6 +111,7 @@ void sl_controllers_free(struct sl_controllers *c)
     sl_jobs_fini(&c->jobs);
     sl_podgroups_fini(&c->podgroups);
     sl_guards_fini(&c->guards);
+    sl_classes_fini(&c->classes);
     sl_queues_fini(&c->queues);
     sl_workloads_fini(&c->workloads);
     sl_recorder_free(c->events);
@@ -215,6 +219,7 @@ static void on_watch(void *context, enum sl_watch_type type, enum sl_kind kind,
         sl_cluster_observe(&c->cluster, kind, object, deleted, sl_clock_now_ms());
         sl_capacity_observe(&c->capacity, kind, object, deleted);
         sl_guards_observe(&c->guards, kind, object, deleted);
+        sl_classes_observe(&c->classes, kind, object, deleted);
         sl_podgroups_observe(&c->podgroups, kind, object, deleted);
         if (kind == SL_KIND_JOB && c->options.run_jobs) {
             sl_runner_observe(&c->runner, object, deleted);

@@ -192,9 +192,9 @@ static bool is_managed(struct sl_job_view *v)
     return v->j->rules.manage_all || sl_job_queue(v->job) != NULL;
 }
 
-/* What becomes of a Workload that no job needs any more. */
-static void tidy_up(struct sl_jobs *j, struct sl_reconciler *r, struct sl_json *wl, bool job_gone,
-                    int64_t now_ms)
+/* What becomes of a Workload that no job needs any more. One that never had a job is its maker's: when it is evicted, it
+ * holds its quota until the maker has stopped what runs, and takes the reservation back. */
+static void tidy_up(struct sl_reconciler *r, struct sl_json *wl, bool job_gone)
 {
     bool finished = sl_condition_true(wl, "Finished");
     if (sl_object_deleting(wl) || (finished && job_gone)) {
@@ -204,9 +204,6 @@ static void tidy_up(struct sl_jobs *j, struct sl_reconciler *r, struct sl_json *
     } else if (!finished && job_gone) {
         sl_job_finish_workload(r, wl, "OwnerNotFound",
                                "The Job of this Workload does not exist any more", NULL);
-    } else if (!finished && sl_condition_true(wl, "Evicted") &&
-               sl_condition_true(wl, "QuotaReserved")) {
-        sl_engine_job_stopped(j->engine, wl, now_ms); /* it has no Job: nothing runs */
     }
 }
 
@@ -219,7 +216,7 @@ static void let_go(struct sl_job_view *v, const struct sl_key *key)
     workload_name(v->f, v->job, name);
     v->wl = sl_reconciler_get(v->r, SL_KIND_WORKLOAD, key->ns, name, &absent);
     if (v->wl != NULL && sl_job_owns(v->job, v->wl)) {
-        tidy_up(v->j, v->r, v->wl, true, v->now_ms);
+        tidy_up(v->r, v->wl, true);
     }
 }
 
@@ -286,11 +283,12 @@ static bool abandoned(struct sl_jobs *j, struct sl_reconciler *r, const struct s
 static void reconcile_leftover(void *self, struct sl_reconciler *r, const struct sl_key *key,
                                int64_t now_ms)
 {
+    (void)now_ms;
     bool absent;
     bool job_gone;
     struct sl_json *wl = sl_reconciler_get(r, SL_KIND_WORKLOAD, key->ns, key->name, &absent);
     if (wl != NULL && abandoned(self, r, wl, &job_gone)) {
-        tidy_up(self, r, wl, job_gone, now_ms);
+        tidy_up(r, wl, job_gone);
     }
     sl_json_free(wl);
 }

@@ -27,6 +27,9 @@ struct sl_json *sl_queue_status_merge(const struct sl_json *live, const struct s
     const char *key;
     struct sl_json *value;
     while (sl_json_next(seen, &it, &key, &value)) {
+        if (sl_json_type(value) == SL_JSON_NULL && !sl_json_has(old, key)) {
+            continue;
+        }
         if (strcmp(key, "active") != 0) {
             sl_json_set(status, key, sl_json_clone(value));
             continue;

@@ -29,7 +29,8 @@ bool sl_queues_step(struct sl_queues *q, int64_t now_ms, unsigned limit);
 int64_t sl_queues_due_ms(const struct sl_queues *q);
 /* Forget a queue that was deleted. */
 void sl_queues_forget(struct sl_queues *q, enum sl_kind kind, const struct sl_json *object);
-/* The status that the object should have: `live`'s with what the engine says put over it (a new map). */
+/* The status that the object should have: `live`'s with what the engine says put over it (a new map). Null where
+ * something is to go. */
 struct sl_json *sl_queue_status_merge(const struct sl_json *live, const struct sl_json *seen,
                                       int64_t now_ms);
 #endif

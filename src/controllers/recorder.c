@@ -227,8 +227,10 @@ static struct sl_json *event_new(const char *ns, const char *name, bool warning,
     return o;
 }
 
-void sl_recorder_record(struct sl_recorder *ev, enum sl_kind kind, const struct sl_json *about,
-                        bool warning, const char *reason, const char *message, int64_t now_ms)
+/* What has the same words happened again. */
+static void record(struct sl_recorder *ev, enum sl_kind kind, const struct sl_json *about,
+                   bool warning, const char *reason, const char *message, const char *words,
+                   int64_t now_ms)
 {
     SL_PRE(reason[0] != '\0');
     if (!sl_budget_has(&ev->budget, now_ms)) {
@@ -237,7 +239,7 @@ void sl_recorder_record(struct sl_recorder *ev, enum sl_kind kind, const struct 
     }
     sl_budget_spend(&ev->budget, now_ms);
     char name[254];
-    sl_recorder_name(about, reason, message, name);
+    sl_recorder_name(about, reason, words, name);
     const char *ns = sl_kind_info(kind)->namespaced ? sl_object_namespace(about) : "default";
     struct sl_json *o = event_new(ns, name, warning, reason, message);
     sl_json_set(o, "involvedObject", involved(kind, about));
@@ -251,6 +253,18 @@ void sl_recorder_record(struct sl_recorder *ev, enum sl_kind kind, const struct 
         .verb = SL_VERB_CREATE, .kind = SL_KIND_EVENT, .ns = ns, .name = name, .body = o};
     ev->client->write(ev->client->self, &w, written, p);
     sl_json_free(o);
+}
+
+void sl_recorder_record(struct sl_recorder *ev, enum sl_kind kind, const struct sl_json *about,
+                        bool warning, const char *reason, const char *message, int64_t now_ms)
+{
+    record(ev, kind, about, warning, reason, message, message, now_ms);
+}
+
+void sl_recorder_record_once(struct sl_recorder *ev, enum sl_kind kind, const struct sl_json *about,
+                             const char *reason, const char *message, int64_t now_ms)
+{
+    record(ev, kind, about, false, reason, message, "", now_ms);
 }
 
 static void trim_one(struct sl_recorder *ev)

@@ -26,6 +26,9 @@ void sl_recorder_load(struct sl_recorder *ev, int64_t now_ms);
 /* Record that something happened to `about`. `warning`: type Warning instead of Normal. */
 void sl_recorder_record(struct sl_recorder *ev, enum sl_kind kind, const struct sl_json *about,
                         bool warning, const char *reason, const char *message, int64_t now_ms);
+/* For what happens to it many times at once: one Normal event, with the first of the messages. */
+void sl_recorder_record_once(struct sl_recorder *ev, enum sl_kind kind, const struct sl_json *about,
+                             const char *reason, const char *message, int64_t now_ms);
 /* Delete what is too many, oldest first, a bounded number at a time; true when more is left to delete. */
 bool sl_recorder_trim(struct sl_recorder *ev);
 uint64_t sl_recorder_dropped(const struct sl_recorder *ev);

@@ -273,7 +273,8 @@ static void tell_evicted(const struct carried *k, const struct sl_json *wl)
         char message[400];
         snprintf(message, sizeof message, "Preempted workload %s/%s (UID: %s) in ClusterQueue %s",
                  k->ns, k->name, k->uid, queue_of(wl));
-        tell(k, k->preemptor, false, "PreemptedWorkload", message);
+        sl_recorder_record_once(k->c->events, SL_KIND_WORKLOAD, k->preemptor, "PreemptedWorkload",
+                                message, sl_clock_now_ms());
         count_preempted(k, sl_json_path_text(preempted, "reason", ""));
     }
 }

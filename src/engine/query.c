@@ -97,6 +97,11 @@ static struct sl_json *new_counts(const struct sl_engine *g, const struct sl_nod
     sl_json_set_int(status, "pendingWorkloads", tally->pending);
     sl_json_set_int(status, "reservingWorkloads", tally->reserving);
     sl_json_set_int(status, "admittedWorkloads", tally->admitted);
+    if (n == NULL || !n->exists) { /* there is nothing that could be used */
+        sl_json_set(status, "flavorsReservation", sl_json_new_null());
+        sl_json_set(status, "flavorsUsage", sl_json_new_null());
+        return status;
+    }
     sl_json_set(status, "flavorsReservation", new_usages(&q));
     q.admitted = true;
     sl_json_set(status, "flavorsUsage", new_usages(&q));

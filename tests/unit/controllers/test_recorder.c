@@ -75,6 +75,25 @@ static void test_recorder_same_event_again_counts_up(void **state)
     assert_true(sl_json_path_int(event, "count", 0) == 3);
 }
 
+static void test_recorder_what_happens_many_times_at_once_is_one_event(void **state)
+{
+    struct fixture *f = *state;
+    char name[254];
+    for (int i = 0; i < 8; i++) {
+        char message[32];
+        (void)snprintf(message, sizeof message, "victim %d", i);
+        sl_recorder_record_once(f->recorder, SL_KIND_WORKLOAD, f->about, "PreemptedWorkload",
+                                message, T0);
+        fake_flush(&f->fake);
+    }
+    sl_recorder_name(f->about, "PreemptedWorkload", "", name);
+    assert_int_equal(fake_count(&f->fake, SL_KIND_EVENT), 1);
+    struct sl_json *event = fake_find(&f->fake, SL_KIND_EVENT, "n", name);
+    assert_int_equal(sl_json_path_int(event, "count", 0), 8);
+    assert_string_equal(sl_json_path_text(event, "message", ""), "victim 0");
+    assert_string_equal(sl_json_path_text(event, "type", ""), "Normal");
+}
+
 static void test_recorder_over_budget_drops_and_counts(void **state)
 {
     struct fixture *f = *state;
@@ -178,6 +197,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(test_recorder_event_names_its_object_reason_and_message),
         TEST(test_recorder_same_event_again_counts_up),
+        TEST(test_recorder_what_happens_many_times_at_once_is_one_event),
         TEST(test_recorder_over_budget_drops_and_counts),
         TEST(test_recorder_refused_event_is_counted_as_dropped),
         TEST(test_recorder_past_its_limit_the_oldest_go),

@@ -147,6 +147,9 @@ static void test_activity_local_queue_follows_its_cluster_queue(void **state)
     (void)state;
     world_add_local_queue(&w, "team", "lq", "cq");
     expect(SL_KIND_LOCAL_QUEUE, "team", "lq", "ClusterQueueDoesNotExist", no);
+    struct sl_json *status = sl_engine_queue_status(w.engine, SL_KIND_LOCAL_QUEUE, "team", "lq");
+    assert_int_equal(sl_json_type(sl_json_get(status, "flavorsUsage")), SL_JSON_NULL);
+    sl_json_free(status);
     add_queue("", "");
     expect(SL_KIND_LOCAL_QUEUE, "team", "lq", "ClusterQueueIsInactive", no);
     world_add_flavor(&w, "spot", "{}");
