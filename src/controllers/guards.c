@@ -162,6 +162,29 @@ static void drop_finalizer(struct sl_reconciler *r, enum sl_kind kind, struct sl
     write_finalizers(r, kind, object, sl_json_clone(sl_json_path(object, "metadata.finalizers")));
 }
 
+/* Flavors and checks are guarded at first sight and not again, as in Kueue: who takes the finalizer off wants the object
+ * to go, whoever uses it. */
+static bool was_let_go(const struct sl_guards *g, enum sl_kind kind, const char *name)
+{
+    char key[NAMED_KEY_SIZE];
+    union sl_map_value value;
+    key_of(kind, name, key);
+    return (kind == SL_KIND_RESOURCE_FLAVOR || kind == SL_KIND_ADMISSION_CHECK) &&
+           sl_map_get(g->guarded, key, &value);
+}
+
+static void note_guarded(struct sl_guards *g, enum sl_kind kind, const struct sl_json *object,
+                         bool deleted)
+{
+    char key[NAMED_KEY_SIZE];
+    key_of(kind, sl_object_name(object), key);
+    if (deleted) {
+        (void)sl_map_remove(g->guarded, key, NULL);
+    } else if (sl_workload_has_finalizer(object)) {
+        sl_map_put(g->guarded, key, (union sl_map_value){0});
+    }
+}
+
 static void reconcile(void *self, struct sl_reconciler *r, const struct sl_key *key, int64_t now_ms)
 {
     struct sl_guards *g = self;
@@ -173,7 +196,7 @@ static void reconcile(void *self, struct sl_reconciler *r, const struct sl_key *
         return;
     }
     bool guarded = sl_workload_has_finalizer(object);
-    if (!sl_object_deleting(object) && !guarded) {
+    if (!sl_object_deleting(object) && !guarded && !was_let_go(g, kind, key->name)) {
         set_finalizer(r, kind, object);
     } else if (sl_object_deleting(object) && guarded && !in_use(g, kind, key->name)) {
         drop_finalizer(r, kind, object);
@@ -186,8 +209,11 @@ static void reconcile(void *self, struct sl_reconciler *r, const struct sl_key *
 void sl_guards_init(struct sl_guards *g, const struct sl_client *client, struct sl_recorder *events,
                     struct sl_engine *engine)
 {
-    *g = (struct sl_guards){
-        .named = sl_map_new(), .users = sl_map_new(), .leaving = sl_map_new(), .engine = engine};
+    *g = (struct sl_guards){.named = sl_map_new(),
+                            .users = sl_map_new(),
+                            .leaving = sl_map_new(),
+                            .guarded = sl_map_new(),
+                            .engine = engine};
     for (size_t i = 0; i < SL_GUARDED_KINDS; i++) {
         sl_reconciler_init(&g->kinds[i], "guard", client, events);
         g->kinds[i].self = g;
@@ -203,6 +229,7 @@ void sl_guards_fini(struct sl_guards *g)
     }
     sl_map_free(g->users);
     sl_map_free(g->leaving);
+    sl_map_free(g->guarded);
 }
 
 static void note_leaving(struct sl_guards *g, const struct sl_json *object, bool deleted)
@@ -221,6 +248,7 @@ void sl_guards_observe(struct sl_guards *g, enum sl_kind kind, const struct sl_j
         return;
     }
     note_user(g, kind, object, deleted);
+    note_guarded(g, kind, object, deleted);
     if (kind == SL_KIND_CLUSTER_QUEUE) {
         note_leaving(g, object, deleted);
     }

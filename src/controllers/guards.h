@@ -17,6 +17,7 @@ struct sl_guards {
     struct sl_map *named;   /* "kind/name" of a user -> list of the "kind/name" that it names */
     struct sl_map *users;   /* "kind/name" of what is named -> how many name it */
     struct sl_map *leaving; /* names of ClusterQueues that are being deleted */
+    struct sl_map *guarded; /* "kind/name" of what has been seen with the finalizer */
     struct sl_engine *engine;
 };
 void sl_guards_init(struct sl_guards *g, const struct sl_client *client, struct sl_recorder *events,

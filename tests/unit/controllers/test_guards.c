@@ -173,6 +173,20 @@ static void test_guards_deleted_queue_stays_until_nobody_holds_its_quota(void **
     assert_false(guarded(f, SL_KIND_CLUSTER_QUEUE, "cq"));
 }
 
+static void test_guards_finalizer_that_is_taken_off_a_flavor_stays_off(void **state)
+{
+    struct fixture *f = *state;
+    put(f, SL_KIND_RESOURCE_FLAVOR, FLAVOR);
+    assert_true(guarded(f, SL_KIND_RESOURCE_FLAVOR, "f"));
+    put(f, SL_KIND_RESOURCE_FLAVOR,
+        "{\"metadata\":{\"name\":\"f\",\"finalizers\":[\"" GUARD "\"]}}"); /* as it was written */
+    put(f, SL_KIND_RESOURCE_FLAVOR, FLAVOR);
+    assert_false(guarded(f, SL_KIND_RESOURCE_FLAVOR, "f"));
+    lose(f, SL_KIND_RESOURCE_FLAVOR, FLAVOR);
+    put(f, SL_KIND_RESOURCE_FLAVOR, FLAVOR); /* another one of that name */
+    assert_true(guarded(f, SL_KIND_RESOURCE_FLAVOR, "f"));
+}
+
 static void test_guards_conflict_is_tried_again(void **state)
 {
     struct fixture *f = *state;
@@ -191,6 +205,7 @@ int main(void)
         TEST(test_guards_deleted_flavor_and_check_stay_until_no_queue_names_them),
         TEST(test_guards_second_user_keeps_the_flavor),
         TEST(test_guards_deleted_queue_stays_until_nobody_holds_its_quota),
+        TEST(test_guards_finalizer_that_is_taken_off_a_flavor_stays_off),
         TEST(test_guards_conflict_is_tried_again),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
