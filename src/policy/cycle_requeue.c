@@ -176,7 +176,8 @@ void sl_cycle_put_back(enum sl_back why)
     if (to != SL_PUT_HEAP) {
         owe_fresh_scan(id, queue);
     }
-    if (sl_cycle_outcome.changed && !sl_settings.preserve_scan_progress) {
+    bool news = sl_cycle_tells_news(id, why) || sl_cycle_outcome.changed;
+    if (news && !sl_settings.preserve_scan_progress) {
         sl_flavors_forget(id); /* Kueue forgets when it sees its own write */
     }
     sl_queues_put_back(id, to);

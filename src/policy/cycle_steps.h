@@ -31,6 +31,11 @@ void sl_cycle_begin_outcome(sl_workload_id id);
     ensures ready: StepReady && sl_cycle_outcome.workload == \old(sl_cycle_outcome.workload); */
 void sl_cycle_put_back(enum sl_back why);
 
+/* Is what the outcome at hand says of what is in the way something else than the one before said?
+ * Finer than its reason: which flavors, and how much is missing. */
+/*@ requires known: id < SL_WORKLOADS_MAX; terminates \true; exits \false; assigns sl_hidden; */
+bool sl_cycle_tells_news(sl_workload_id id, enum sl_back why);
+
 /* The entries in order; SL_NO_ID = no more. */
 /*@ requires sound: EntriesSound; terminates \true; exits \false;
     assigns sl_hidden, sl_entries[0 .. SL_ENTRIES_MAX - 1]; ensures sound: EntriesSound; */

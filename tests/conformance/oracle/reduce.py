@@ -43,7 +43,7 @@ def smaller(case):
             yield without(case, *pods[i:i + size])
         size //= 2
     for o in case["objects"]:
-        if o["kind"] != "Namespace":
+        if o["kind"] not in ("Namespace", "Topology", "ResourceFlavor"):
             yield without(case, o)
     for name in case["featureGates"]:
         out = copy.deepcopy(case)
@@ -56,7 +56,7 @@ def smaller(case):
             yield out
     for i, o in enumerate(case["objects"]):
         spec = o["spec"]
-        for key in [k for k in ("flavorFungibility", "cohortName", "parentName", "resourceGroups", "fairSharing", "preemption", "nodeLabels")
+        for key in [k for k in ("flavorFungibility", "cohortName", "parentName", "resourceGroups", "fairSharing", "preemption")
                     if k in spec and not (o["kind"] == "ClusterQueue" and k == "resourceGroups")]:
             out = copy.deepcopy(case)
             del out["objects"][i]["spec"][key]

@@ -34,6 +34,7 @@ class World:
     """One world of the profile `quota`; others change some of its parts."""
     namespace = "team-ns"
     suite = "generated-quota"
+    sharing = .95  # how many ClusterQueues are in a cohort
 
     def __init__(self, r):
         self.r, self.objects, self.queues, self.taken, self.used, self.quota = r, [], [], set(), {}, {}
@@ -93,13 +94,16 @@ class World:
 
     # --- cohorts and queues
 
+    def roots(self):
+        return self.r.choice([1, 1, 2])
+
     def make_cohorts(self):
         self.cohorts = []
         weighted = self.config["fairSharing"]["enable"] and self.chance(.5)
         level = [None]
         for depth in range(self.r.choice([0, 1, 2, 3, 3, 4, 4])):
             made = []
-            for i in range(self.r.choice([1, 1, 2]) if depth == 0 else self.r.choice([2, 2, 3])):
+            for i in range(self.roots() if depth == 0 else self.r.choice([2, 2, 3])):
                 name, parent = f"c{depth}-{i}", self.r.choice(level)
                 spec = {"parentName": parent} if parent else {}
                 if self.chance(.5):
@@ -134,7 +138,7 @@ class World:
     def make_queues(self):
         for i in range(self.r.randint(2, 8)):
             name = f"q{i}"
-            cohort = self.r.choice(self.cohorts[-5:] + self.cohorts) if self.cohorts and self.chance(.95) else None
+            cohort = self.r.choice(self.cohorts[-5:] + self.cohorts) if self.cohorts and self.chance(self.sharing) else None
             spec = {"namespaceSelector": {}, "preemption": self.preemption(), "flavorFungibility": self.fungibility(),
                     "queueingStrategy": self.r.choice(["StrictFIFO", "BestEffortFIFO", "BestEffortFIFO"]),
                     "resourceGroups": self.groups(13, cohort is not None, True)}

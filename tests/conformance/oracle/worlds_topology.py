@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: The Sluice authors
-"""Random worlds with nodes and topologies for worlds.py: racks and blocks, slices, groups of pod sets, failed nodes."""
+"""Random worlds with nodes and topologies for worlds.py: racks and blocks, slices, groups of pod sets, failed nodes. Under fair
+sharing there is one tree of cohorts and no second pass: Kueue serves trees in random order, and forgets second passes."""
 from worlds import World
 
 LEVELS = [f"example.com/{name}" for name in ("dc", "block", "rack")]
@@ -9,10 +10,11 @@ HOST = "kubernetes.io/hostname"
 
 class TopologyWorld(World):
     suite = "generated-tas"
+    sharing = 1
 
     def __init__(self, r):
         super().__init__(r)
-        self.room, self.failed = {}, []
+        self.room = {}
 
     def make_flavors(self):
         self.fancy, self.memory = False, self.chance(.3)
@@ -33,6 +35,20 @@ class TopologyWorld(World):
         self.flavors["example.com/gpu"] = []
         self.make_nodes()
 
+    def roots(self):
+        return 1
+
+    def choose_config(self):
+        if self.chance(.3):
+            super().choose_config()
+        self.fair = self.config["fairSharing"]["enable"]
+
+    def make_cohorts(self):
+        super().make_cohorts()
+        if self.fair and not self.cohorts:
+            self.add("Cohort", "c0-0", {})
+            self.cohorts.append("c0-0")
+
     def make_nodes(self):
         for i in range(self.r.randint(2, 16)):
             dc, block, rack = f"d{i // 8}", f"d{i // 8}b{i // 4 % 2}", f"d{i // 8}b{i // 4 % 2}r{i // 2 % 2}"
@@ -42,11 +58,12 @@ class TopologyWorld(World):
             spec = {"taints": [{"key": "maint", "value": "x", "effect": "NoSchedule"}]} if self.chance(.05) else {}
             if self.chance(.03):
                 spec["unschedulable"] = True
+            ready = self.chance(.97)
             room = {"cpu": str(cpu), "memory": f"{2 * cpu}Gi", "pods": str(pods)}
             node = self.add("Node", name, spec, api="v1", status={
-                "allocatable": room, "conditions": [{"type": "Ready", "status": "True" if self.chance(.97) else "False"}]})
+                "allocatable": room, "conditions": [{"type": "Ready", "status": "True" if ready else "False"}]})
             node["metadata"]["labels"] = labels
-            if not spec:
+            if ready and not spec:
                 self.room[name] = [cpu, 2 * cpu, pods, pool, labels]
             if self.chance(.06):
                 self.add("Pod", f"other-{i}", {"nodeName": name, "containers": [
@@ -79,6 +96,17 @@ class TopologyWorld(World):
                 p["topologyRequest"] = request
         return out
 
+    def where(self, p):
+        """The nodes that pods of a running pod set may stand on, and in portions of how many: all slices in one domain."""
+        request, names = p.get("topologyRequest", {}), sorted(self.room)
+        self.r.shuffle(names)
+        slices = request.get("podSetSliceRequiredTopology")
+        for level in (request.get("required"), slices if slices != HOST else None):
+            if level and names:
+                domain = self.room[names[0]][4][level]
+                names = [n for n in names if self.room[n][4][level] == domain]
+        return names, request["podSetSliceSize"] if slices == HOST else 1
+
     def assign(self, p, spec):
         a = super().assign(p, spec)
         flavor = a and a["flavors"]["cpu"]
@@ -87,12 +115,11 @@ class TopologyWorld(World):
         requests = p["template"]["spec"]["containers"][0]["resources"]["requests"]
         cpu, memory = int(requests["cpu"]), int(requests.get("memory", "0Gi").removesuffix("Gi"))
         per, left = {}, p["count"]
-        # Wherever there is room: where the request wanted it or not, as a world may have become since.
-        names = sorted(self.room, key=lambda n: self.r.random())
+        names, size = self.where(p)
         for name in names:
             room = self.room[name]
             fits = min(room[0] // cpu, room[1] // memory if memory else 99, room[2]) if room[3] == flavor[-1] else 0
-            n = min(fits, left)
+            n = min(fits, left) // size * size
             if n > 0:
                 per[name], left = n, left - n
                 room[0], room[1], room[2] = room[0] - n * cpu, room[1] - n * memory, room[2] - n
@@ -114,7 +141,7 @@ class TopologyWorld(World):
     def admit(self, w, queue, spec):
         super().admit(w, queue, spec)
         status = w.get("status", {})
-        if "admission" not in status or len(status["conditions"]) > 2 or not self.chance(.12) or self.levels[-1] != HOST:
+        if self.fair or "admission" not in status or len(status["conditions"]) > 2 or not self.chance(.12) or self.levels[-1] != HOST:
             return
         nodes = [s["valuesPerLevel"][0]["universal"] for a in status["admission"]["podSetAssignments"]
                  for s in a.get("topologyAssignment", {}).get("slices", [])]
