@@ -149,6 +149,7 @@ static void send(struct sl_engine *g, sl_workload_id id, enum sl_event_kind kind
                           .workload = id,
                           .generation = g->workloads[id].generation,
                           .index = site,
+                          .value = g->settings.policy.replace_several ? 0 : 1,
                           .now_ms = now_ms};
     (void)sl_change_event(g, ev);
 }

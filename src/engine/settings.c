@@ -51,6 +51,7 @@ static const size_t switches[] = {
     offsetof(struct sl_settings, replace_failed),
     offsetof(struct sl_settings, fail_fast),
     offsetof(struct sl_settings, skip_single_pod),
+    offsetof(struct sl_settings, replace_several),
 };
 #define SWITCH_COUNT (sizeof switches / sizeof switches[0])
 

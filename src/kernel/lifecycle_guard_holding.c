@@ -238,17 +238,19 @@ uint32_t sl_guard_find_node(sl_workload_id id, sl_host_id host)
     return i;
 }
 
-/* Failed nodes are marked and replaced, all at once; one more than can be marked is an eviction. */
+/* Failed nodes are marked and replaced, all at once; one more than are replaced is an eviction. */
 struct sl_verdict sl_guard_node_failed(struct sl_event ev)
 {
     uint32_t count = sl_workloads[ev.workload].unhealthy_count;
+    bool fewer = ev.value > 0 && ev.value < (int64_t)SL_UNHEALTHY_MAX;
+    int64_t most = fewer ? ev.value : (int64_t)SL_UNHEALTHY_MAX;
     if (ev.index == SL_NO_ID) {
         return sl_guard_refuse(SL_REFUSED_BAD_ARGUMENT);
     }
     if (sl_guard_find_node(ev.workload, ev.index) < count) {
         return sl_guard_refuse(SL_REFUSED_NO_CHANGE);
     }
-    if (count < SL_UNHEALTHY_MAX) {
+    if ((int64_t)count < most) {
         return sl_guard_step(SL_STEP_NODE, SL_EVICT_NONE);
     }
     return sl_guard_step(SL_STEP_NODE_EVICT, SL_EVICT_NODE_FAILURES);

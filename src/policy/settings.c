@@ -13,8 +13,8 @@
         .prioritize_non_borrowing = true, .equivalence_hashing = true,                             \
         .preserve_scan_progress = true, .recompute_on_overlap = true, .reclaimable_pods = true,    \
         .topology = true, .multi_layer = true, .profile_mixed = true, .overlapping_flavors = true, \
-        .recompute_placement = true, .replace_failed = true, .fail_fast = true,                    \
-        .skip_single_pod = true,                                                                   \
+        .recompute_placement = true, .replace_failed = true, .replace_several = true,              \
+        .fail_fast = true, .skip_single_pod = true,                                                \
     }
 
 struct sl_settings sl_settings = DEFAULTS;

@@ -44,6 +44,7 @@ struct sl_settings {
     bool overlapping_flavors; /* TASHandleOverlappingFlavors */
     bool recompute_placement; /* TASRecomputeAssignmentWithinSchedulingCycle */
     bool replace_failed;      /* TASFailedNodeReplacement */
+    bool replace_several;     /* TASReplaceSeveralFailedNodes, Sluice's own: off as in Kueue */
     bool fail_fast;           /* TASFailedNodeReplacementFailFast */
     bool skip_single_pod;     /* SkipReassignmentForPodOwnedWorkloads */
 };

@@ -222,6 +222,42 @@ static void test_S46_several_failed_nodes_without_a_place_evict_and_name_both(vo
     assert_non_null(strstr(text, "x2"));
 }
 
+/* As Kueue does it, where that is asked for. */
+static void test_S46_second_failed_node_evicts_where_one_is_replaced(void **state)
+{
+    (void)state;
+    settings.policy.replace_several = false;
+    reopen();
+    start(PREFERRED_RACK);
+    lose("x1");
+    assert_string_equal(scene_marked(&w, "a"), "x1");
+    lose("x2");
+    world_expect(&w, "a", "Evicted", "True", "NodeFailures");
+    const char *text =
+        sl_json_path_text(sl_condition_find(world_workload(&w, "a"), "Evicted"), "message", "");
+    assert_non_null(strstr(text, "x1"));
+    assert_non_null(strstr(text, "x2"));
+    scene_stop(&w, "a");
+    world_expect(&w, "a", "Admitted", "True", "Admitted");
+}
+
+static void test_S46_one_failed_node_after_the_other_is_replaced_where_one_is(void **state)
+{
+    (void)state;
+    settings.policy.replace_several = false;
+    reopen();
+    start(REQUIRED_RACK);
+    lose("x1");
+    world_pass(&w, SECOND);
+    expect_where("a", "x2=1 x3=1 x4=1 x5=1");
+    scene_add_node(&w, "x6", "r1", 1);
+    world_settle(&w);
+    lose("x2");
+    world_pass(&w, SECOND);
+    expect_where("a", "x3=1 x4=1 x5=1 x6=1");
+    scene_expect_untouched(&w, "a");
+}
+
 /* --- when a node counts as failed ------------------------------------------------------------- */
 
 static void test_S47_unready_node_is_marked_once_its_pod_is_gone(void **state)
@@ -433,6 +469,8 @@ int main(void)
         TEST(test_S45_without_fail_fast_it_tries_until_a_node_is_free),
         TEST(test_S46_several_failed_nodes_are_replaced_in_one_pass),
         TEST(test_S46_several_failed_nodes_without_a_place_evict_and_name_both),
+        TEST(test_S46_second_failed_node_evicts_where_one_is_replaced),
+        TEST(test_S46_one_failed_node_after_the_other_is_replaced_where_one_is),
         TEST(test_S47_unready_node_is_marked_once_its_pod_is_gone),
         TEST(test_S47_a_pod_that_is_terminating_does_not_hold_up_the_mark),
         TEST(test_S48_tolerated_eviction_taint_marks_once_the_pods_are_gone),

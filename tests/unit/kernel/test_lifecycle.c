@@ -551,6 +551,21 @@ static void test_lifecycle_more_failed_nodes_than_marks_evicts(void **state)
     assert_int_equal(sl_workloads[id].requeue_reason, SL_REQUEUE_NODE_FAILURES);
 }
 
+/* As many as the event says, if that is fewer than can be marked. */
+static void test_lifecycle_more_failed_nodes_than_are_replaced_evicts(void **state)
+{
+    (void)state;
+    for (uint32_t most = 1; most <= SL_UNHEALTHY_MAX; most++) {
+        sl_workload_id id = admitted();
+        for (uint32_t i = 0; i < most; i++) {
+            happens(id, SL_EV_NODE_FAILED, HOST_A + i, 0, most);
+            is_in(id, SL_PHASE_ADMITTED);
+        }
+        happens(id, SL_EV_NODE_FAILED, HOST_A + most, 0, most);
+        assert_row_e(id, SL_EVICT_NODE_FAILURES, 1);
+    }
+}
+
 static void test_lifecycle_second_pass_replaces_retries_or_evicts(void **state)
 {
     (void)state;
@@ -713,6 +728,7 @@ int main(void)
         cmocka_unit_test(test_lifecycle_node_failed_marks_and_recovery_unmarks),
         cmocka_unit_test(test_lifecycle_failed_nodes_are_marked_side_by_side),
         cmocka_unit_test(test_lifecycle_more_failed_nodes_than_marks_evicts),
+        cmocka_unit_test(test_lifecycle_more_failed_nodes_than_are_replaced_evicts),
         cmocka_unit_test(test_lifecycle_second_pass_replaces_retries_or_evicts),
         cmocka_unit_test(test_lifecycle_finish_from_every_live_phase_is_final),
         cmocka_unit_test(test_lifecycle_delete_ends_incarnation_in_every_phase),
