@@ -6,7 +6,13 @@
 #define SL_BASE_CLOCK_H
 #include <stdint.h>
 
-int64_t sl_clock_now_ms(void);             /* wall clock, ms since the epoch */
+/* What everything is decided by and objects are stamped with: ms since the epoch, from 0 to the year 9000 at the process's
+ * start. It goes as the system's wall clock, but never jumps: when that one is set it runs on by the steady clock and
+ * draws nearer by at most one part in 128, so that no duration is another for it. */
+int64_t sl_clock_now_ms(void);
+int64_t
+sl_clock_wall_ms(void);    /* what the system says: for what others compare with their clocks */
+void sl_clock_begin(void); /* as at the process's start; sl_clock_now_ms does it by itself */
 int64_t sl_clock_monotonic_us(void);       /* real time from some point on, to measure with */
 void sl_clock_set_virtual(int64_t now_ms); /* from now on: this */
 void sl_clock_format(int64_t ms, char out[static 32]); /* RFC 3339, seconds: 2026-08-22T10:00:00Z */

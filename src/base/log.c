@@ -75,7 +75,7 @@ static void add_value(struct sl_buf *line, const char *value)
 static void add_head(struct sl_buf *line, enum sl_log_level level, const char *message)
 {
     char now[40];
-    sl_clock_format_micro(sl_clock_now_ms(), now);
+    sl_clock_format_micro(sl_clock_wall_ms(), now);
     if (as_json) {
         sl_buf_print(line, "{\"time\":\"%s\",\"level\":\"%s\",\"msg\":", now, level_names[level]);
         add_quoted(line, message);

@@ -9,9 +9,10 @@
 #include "cli/metrics.h"
 #include <signal.h>
 
-#define TIMER_MS_MAX 60000 /* a clock that jumps is noticed within a minute */
+#define TIMER_MS_MAX 60000 /* a clock that is set is noticed within a minute */
 #define LOG_MS 500
 #define SLOW_NS 1000000000u
+#define JUMP_MS 2000
 #define TURN_MS 15 /* of controllers' work, then requests get their turn */
 
 /* A terminal that is closed ends the daemon like Ctrl-C does. */
@@ -27,8 +28,22 @@ static void on_timer(uv_timer_t *handle)
     sl_turns_kick(handle->data);
 }
 
+/* Somebody has set the system's clock: times in objects are another's for a while. */
+static void note_jump(struct sl_turns *t)
+{
+    int64_t off_ms = sl_clock_wall_ms() - sl_clock_now_ms();
+    if (off_ms - t->off_ms > JUMP_MS || t->off_ms - off_ms > JUMP_MS) {
+        sl_log(SL_LOG_WARN,
+               "the system's clock was set; durations go on, times come nearer to it slowly, or at "
+               "the next start",
+               "off_ms", sl_log_number(off_ms), NULL);
+        t->off_ms = off_ms;
+    }
+}
+
 static void set_timer(struct sl_turns *t)
 {
+    note_jump(t);
     int64_t due_ms = sl_controllers_due_ms(t->controllers);
     int64_t now_ms = sl_clock_now_ms();
     int64_t wait_ms = due_ms <= now_ms ? 0 : due_ms - now_ms;

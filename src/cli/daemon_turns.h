@@ -25,6 +25,7 @@ struct sl_turns {
     void (*signalled)(void *context, const char *name); /* may be called again */
     void *context;
     bool stopped;
+    int64_t off_ms; /* of the system's clock, when that was last said */
 };
 /* The other fields are the caller's; the object stays where it is. */
 void sl_turns_start(struct sl_turns *t);

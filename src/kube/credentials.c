@@ -285,7 +285,7 @@ enum sl_code sl_credentials_from_account(const char *dir, const char *host, cons
     account_file(&c->token, dir, "token");
     struct sl_secret ns = {0};
     account_file(&ns, dir, "namespace");
-    enum sl_code code = read_files(c, sl_clock_now_ms(), false, e);
+    enum sl_code code = read_files(c, sl_clock_wall_ms(), false, e);
     if (code == SL_CODE_OK && sl_secret_read(&ns, 0, 0, NULL) == SL_CODE_OK) {
         c->ns = sl_mem_text(ns.text);
     }

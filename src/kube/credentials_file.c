@@ -147,7 +147,7 @@ static bool set_file(const struct reading *r, struct sl_secret *s, const char *f
     sl_buf_print(&name, "%s: %s.%s", r->path, r->where.data, field);
     s->field = sl_buf_take(&name);
     s->path = resolve(r, path);
-    return sl_secret_read(s, sl_clock_now_ms(), 0, r->e) == SL_CODE_OK;
+    return sl_secret_read(s, sl_clock_wall_ms(), 0, r->e) == SL_CODE_OK;
 }
 
 /* FIELD-data, in base64, wins over FIELD, a path. */

@@ -287,7 +287,7 @@ static void fill_spec(const struct sl_lease *l, struct sl_json *spec)
     char now[40];
     bool ours = is_ours(l);
     int64_t transitions = sl_json_path_int(spec, "leaseTransitions", 0);
-    sl_clock_format_micro(sl_clock_now_ms(), now);
+    sl_clock_format_micro(sl_clock_wall_ms(), now);
     if (!ours || l->releasing) {
         sl_json_set_text(spec, "acquireTime", now);
     }

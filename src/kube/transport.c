@@ -65,7 +65,7 @@ static void begin(struct sl_exchange *x)
     t->rejected = false;
     t->generation += rejected;
     x->generation = t->generation;
-    if (sl_credentials_identity(t->credentials, sl_clock_now_ms(), rejected, &identity, &e) !=
+    if (sl_credentials_identity(t->credentials, sl_clock_wall_ms(), rejected, &identity, &e) !=
         SL_CODE_OK) {
         x->refusal = sl_mem_text(e.text);
         t->rejected = rejected;
