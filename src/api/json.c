@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/check.h"
+#include "base/mem.h"
 
 #define SEGMENT_MAX 256u
 #define WALK_MAX 12
@@ -36,28 +37,28 @@ static bool is_list(const struct sl_json *v)
 
 struct sl_json *sl_json_new_map(void)
 {
-    return wrap(json_object_new_object());
+    return wrap(sl_mem_got(json_object_new_object()));
 }
 
 struct sl_json *sl_json_new_list(void)
 {
-    return wrap(json_object_new_array_ext(4));
+    return wrap(sl_mem_got(json_object_new_array_ext(4)));
 }
 
 struct sl_json *sl_json_new_text(const char *text)
 {
     SL_PRE(text != NULL);
-    return wrap(json_object_new_string(text));
+    return wrap(sl_mem_got(json_object_new_string(text)));
 }
 
 struct sl_json *sl_json_new_int(int64_t n)
 {
-    return wrap(json_object_new_int64(n));
+    return wrap(sl_mem_got(json_object_new_int64(n)));
 }
 
 struct sl_json *sl_json_new_bool(bool b)
 {
-    return wrap(json_object_new_boolean(b));
+    return wrap(sl_mem_got(json_object_new_boolean(b)));
 }
 
 struct sl_json *sl_json_new_null(void)
@@ -69,8 +70,7 @@ struct sl_json *sl_json_clone(const struct sl_json *v)
 {
     struct json_object *copy = NULL;
     if (v != NULL) {
-        int failed = json_object_deep_copy(raw(v), &copy, NULL);
-        SL_ASSERT(failed == 0);
+        sl_mem_done(json_object_deep_copy(raw(v), &copy, NULL) == 0);
     }
     return wrap(copy);
 }
@@ -144,7 +144,7 @@ bool sl_json_has(const struct sl_json *v, const char *key)
 void sl_json_set(struct sl_json *v, const char *key, struct sl_json *value)
 {
     SL_PRE(is_map(v));
-    json_object_object_add(raw(v), key, raw(value));
+    sl_mem_done(json_object_object_add(raw(v), key, raw(value)) == 0);
 }
 
 void sl_json_set_text(struct sl_json *v, const char *key, const char *text)
@@ -217,13 +217,13 @@ struct sl_json *sl_json_at(const struct sl_json *v, size_t index)
 void sl_json_append(struct sl_json *v, struct sl_json *value)
 {
     SL_PRE(is_list(v));
-    json_object_array_add(raw(v), raw(value));
+    sl_mem_done(json_object_array_add(raw(v), raw(value)) == 0);
 }
 
 void sl_json_put_at(struct sl_json *v, size_t index, struct sl_json *value)
 {
     SL_PRE(is_list(v) && index <= sl_json_len(v));
-    json_object_array_put_idx(raw(v), index, raw(value));
+    sl_mem_done(json_object_array_put_idx(raw(v), index, raw(value)) == 0);
 }
 
 void sl_json_remove_at(struct sl_json *v, size_t index)

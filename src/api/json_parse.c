@@ -7,6 +7,7 @@
 #include "api/json.h"
 
 #include "api/json_plain.h"
+#include "base/mem.h"
 #include "base/utf8.h"
 #include <errno.h>
 #include <json-c/json.h>
@@ -251,7 +252,8 @@ static size_t skip_blank(const char *text, size_t len, size_t at)
 /* The tree of a text whose words and strings have been looked at. */
 static struct sl_json *build(const char *text, size_t len, int depth_max, struct sl_error *e)
 {
-    struct json_tokener *tokener = json_tokener_new_ex(depth_max + 2);
+    struct json_tokener *tokener = sl_mem_got(json_tokener_new_ex(depth_max + 2));
+    errno = 0;
     json_tokener_set_flags(tokener, JSON_TOKENER_STRICT | JSON_TOKENER_ALLOW_TRAILING_CHARS |
                                         JSON_TOKENER_VALIDATE_UTF8);
     struct json_object *value = json_tokener_parse_ex(tokener, text, (int)len);
@@ -263,6 +265,7 @@ static struct sl_json *build(const char *text, size_t len, int depth_max, struct
         error =
             json_tokener_get_error(tokener) == json_tokener_success ? json_tokener_success : error;
     }
+    sl_mem_done(errno != ENOMEM); /* json-c leaves out what it has no memory for */
     json_tokener_free(tokener);
     if (error != json_tokener_success) {
         return refuse(text, end, grammar_problem(error), e);

@@ -9,6 +9,8 @@
 #include <json-c/json.h>
 #include <string.h>
 
+#include "base/mem.h"
+
 #define KEY_SIZE 256 /* a longer key is not plain */
 #define DIGITS_MAX 18
 
@@ -64,8 +66,8 @@ static bool read_text(struct plain *p, struct json_object **out)
     if (!read_string(p, &start, &len) || len > INT32_MAX) {
         return false;
     }
-    *out = json_object_new_string_len(start, (int)len);
-    return *out != NULL;
+    *out = sl_mem_got(json_object_new_string_len(start, (int)len));
+    return true;
 }
 
 static bool read_member(struct plain *p, struct json_object *map)
@@ -80,12 +82,13 @@ static bool read_member(struct plain *p, struct json_object *map)
     }
     memcpy(key, start, len);
     key[len] = '\0';
-    return json_object_object_add(map, key, value) == 0;
+    sl_mem_done(json_object_object_add(map, key, value) == 0);
+    return true;
 }
 
 static bool read_map(struct plain *p, struct json_object **out)
 {
-    *out = json_object_new_object();
+    *out = sl_mem_got(json_object_new_object());
     if (take(p, '}')) {
         return true;
     }
@@ -99,7 +102,7 @@ static bool read_map(struct plain *p, struct json_object **out)
 
 static bool read_list(struct plain *p, struct json_object **out)
 {
-    *out = json_object_new_array_ext(4);
+    *out = sl_mem_got(json_object_new_array_ext(4));
     if (take(p, ']')) {
         return true;
     }
@@ -108,7 +111,7 @@ static bool read_list(struct plain *p, struct json_object **out)
         if (!read_value(p, &value)) {
             return false;
         }
-        json_object_array_add(*out, value);
+        sl_mem_done(json_object_array_add(*out, value) == 0);
     } while (take(p, ','));
     return take(p, ']');
 }
@@ -131,7 +134,7 @@ static bool read_integer(struct plain *p, struct json_object **out)
     if (p->at == first || !at_border(p) || (*first == '0' && (negative || p->at - first > 1))) {
         return false;
     }
-    *out = json_object_new_int64(negative ? -n : n);
+    *out = sl_mem_got(json_object_new_int64(negative ? -n : n));
     return true;
 }
 
@@ -149,10 +152,10 @@ static bool read_scalar(struct plain *p, struct json_object **out)
 {
     switch (*p->at) {
     case 't':
-        *out = json_object_new_boolean(true);
+        *out = sl_mem_got(json_object_new_boolean(true));
         return read_word(p, "true");
     case 'f':
-        *out = json_object_new_boolean(false);
+        *out = sl_mem_got(json_object_new_boolean(false));
         return read_word(p, "false");
     case 'n':
         return read_word(p, "null");

@@ -103,7 +103,8 @@ static void print_scalar(const struct sl_json *v, struct sl_buf *out)
         sl_buf_text(out, sl_json_bool(v, false) ? "true" : "false");
         break;
     case SL_JSON_DOUBLE:
-        sl_buf_text(out, json_object_to_json_string((struct json_object *)(uintptr_t)v));
+        sl_buf_text(out, sl_mem_got((void *)(uintptr_t)json_object_to_json_string(
+                             (struct json_object *)(uintptr_t)v)));
         break;
     default:
         sl_buf_text(out, "null");

@@ -52,7 +52,7 @@ static struct sl_json *new_double(double real)
             break;
         }
     }
-    return (struct sl_json *)json_object_new_double_s(real, text);
+    return sl_mem_got(json_object_new_double_s(real, text));
 }
 
 static bool scalar_value(const struct reader *r, const yaml_event_t *event, struct sl_json **out)
@@ -227,6 +227,7 @@ static bool next_event(struct reader *r, bool *more)
 {
     yaml_event_t event;
     if (yaml_parser_parse(&r->parser, &event) == 0) {
+        sl_mem_done(r->parser.error != YAML_MEMORY_ERROR);
         const char *problem = r->parser.problem != NULL ? r->parser.problem : "unreadable";
         yaml_mark_t mark =
             r->parser.error == YAML_READER_ERROR ? r->parser.mark : r->parser.problem_mark;
@@ -267,8 +268,7 @@ struct sl_json *sl_json_parse_yaml_within(const char *text, size_t len, size_t w
         return r.documents;
     }
     r.levels[0].value = r.documents;
-    int ready = yaml_parser_initialize(&r.parser);
-    SL_ASSERT(ready == 1);
+    sl_mem_done(yaml_parser_initialize(&r.parser) == 1);
     yaml_parser_set_encoding(&r.parser, YAML_UTF8_ENCODING);
     yaml_parser_set_input_string(&r.parser, (const unsigned char *)text, len);
     bool fine = true, more = true;

@@ -9,11 +9,20 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
+
+/* Without a buffer, and without what runs at a usual exit: that may want memory, too. */
+static _Noreturn void end(const char *why)
+{
+    (void)dprintf(STDERR_FILENO, "out of memory: %s\n", why);
+    _exit(70); /* EX_SOFTWARE: a supervisor starts us again and nothing durable is lost */
+}
 
 static _Noreturn void out_of_memory(size_t count, size_t size)
 {
-    fprintf(stderr, "out of memory: %zu times %zu bytes\n", count, size);
-    exit(70); /* EX_SOFTWARE: a supervisor starts us again and nothing durable is lost */
+    char why[64];
+    (void)snprintf(why, sizeof why, "%zu times %zu bytes", count, size);
+    end(why);
 }
 
 void *sl_mem_new(size_t count, size_t size)
@@ -81,4 +90,19 @@ bool sl_mem_available(size_t bytes)
     bool available = p != NULL;
     free(p);
     return available;
+}
+
+void *sl_mem_got(void *p)
+{
+    if (p == NULL) {
+        end("a library got none");
+    }
+    return p;
+}
+
+void sl_mem_done(bool done)
+{
+    if (!done) {
+        end("a library got none");
+    }
 }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* The only place of the shell that calls malloc. Out of memory ends the process with a message:
- * the journal and the store are durable, so a restart loses nothing. */
+/* The only place of the shell that calls malloc. Out of memory ends the process with a message and exit code 70:
+ * the journal and the store are durable, so a restart loses nothing. Libraries that say that they got none
+ * end it as well, or are refused what they were to do (SQLite). */
 #ifndef SL_BASE_MEM_H
 #define SL_BASE_MEM_H
 #include <stdbool.h>
@@ -19,4 +20,8 @@ char *sl_mem_text_n(const char *text, size_t n);
 void sl_mem_free(void *p);
 /* Could so much be had now? For what somebody else asks for: he can be told, before it is tried. */
 bool sl_mem_available(size_t bytes);
+/* Of what a library has allocated: p, never NULL. */
+void *sl_mem_got(void *p);
+/* Of a library that could not do something, and for want of memory alone. */
+void sl_mem_done(bool done);
 #endif
