@@ -48,6 +48,22 @@ void sl_mem_free(void *p)
     (void)p;
 }
 
+/* A library that gets none ends the process. */
+void *sl_mem_got(void *p)
+{
+    if (p == 0) {
+        exit(1);
+    }
+    return p;
+}
+
+void sl_mem_done(bool done)
+{
+    if (!done) {
+        exit(1);
+    }
+}
+
 /* --- formats ---------------------------------------------------------------------------------- */
 
 /* What stands between a '%' and its conversion. */
