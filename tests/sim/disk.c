@@ -112,6 +112,14 @@ struct sim_file *sim_disk_find(const char *name)
     return NULL;
 }
 
+void sim_disk_reset(struct sim_file *f, const char *data, size_t size)
+{
+    forget_written(f);
+    image_resize(&f->now, 0);
+    image_put(&f->now, 0, data, size);
+    image_copy(&f->synced, &f->now);
+}
+
 struct sim_file *sim_disk_make(const char *name)
 {
     for (size_t i = 0; i < FILES_MAX; i++) {

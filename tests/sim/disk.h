@@ -66,11 +66,16 @@ void sim_disk_revive(void);
 void sim_disk_power_cut(struct sim_chance *c);
 /* Put the files back as they were when the disk began to lie: what an operator does with a damaged database. */
 void sim_disk_restore_backup(void);
+/* While no process lives: the database's file is not what was written to it: bits, bytes, a page of zeros, two in each
+ * other's place, or one as it was when this was called before. Back to what was written. */
+bool sim_disk_rot(const char *database, struct sim_chance *c); /* false: there is none */
+void sim_disk_unrot(const char *database);
 void sim_disk_calm(void); /* no trouble, no lies; all is synced */
 
 /* --- for disk_vfs.c and disk_journal.c: results are SQLite's ------------------------------------- */
 struct sim_file *sim_disk_find(const char *name); /* NULL = there is none */
 struct sim_file *sim_disk_make(const char *name);
+void sim_disk_reset(struct sim_file *f, const char *data, size_t size); /* written and synced */
 int sim_disk_read(struct sim_file *f, void *out, size_t n, size_t offset);
 int sim_disk_write(struct sim_file *f, const void *data, size_t n, size_t offset);
 int sim_disk_truncate(struct sim_file *f, size_t size);

@@ -318,6 +318,39 @@ static void cut_power(struct sim *s)
     sim_disk_lie(SIM_LIE_NONE); /* it got another disk */
 }
 
+static bool is_said(const char *text)
+{
+    return strstr(text, "damaged") != NULL || strstr(text, "version") != NULL ||
+           strstr(text, "another program") != NULL;
+}
+
+/* A process that ended cleanly finds a database that is not what it wrote: it says so, or nothing is another for it. It is
+ * put right again before the next process. */
+static void try_rotten(struct sim *s)
+{
+    char database[600], log[620];
+    struct sl_error e = {0};
+    (void)snprintf(database, sizeof database, "%s/sluice.db", s->options->dir);
+    (void)snprintf(log, sizeof log, "%s-wal", database);
+    const struct sim_file *wal = sim_disk_find(log);
+    if ((wal != NULL && wal->now.size > 0) || !sim_disk_rot(database, &s->rot)) {
+        return;
+    }
+    bool spared = sim_disk_spare(true);
+    if (sl_store_open(s->options->dir, &s->store, &e) == SL_CODE_OK) {
+        sim_recall_compare(s);
+        sl_store_close(s->store);
+        s->store = NULL;
+    } else if (is_said(e.text)) {
+        sim_tally(SIM_TALLY_ROT_NOTICED);
+    } else {
+        sim_story_violation("a database that is not what was written is told as: %s", e.text);
+    }
+    (void)sim_disk_spare(spared);
+    sim_disk_unrot(database);
+    sim_tally(SIM_TALLY_ROTS);
+}
+
 void sim_life_restart(struct sim *s, enum sim_death death)
 {
     static const enum sim_tally tallies[] = {SIM_TALLY_DEATHS_CLEAN, SIM_TALLY_DEATHS_CRASH,
@@ -340,6 +373,9 @@ void sim_life_restart(struct sim *s, enum sim_death death)
     }
     sim_life_close(s);
     sim_disk_revive();
+    if (death == SIM_DEATH_CLEAN && sim_disk_lies() == SIM_LIE_NONE) {
+        try_rotten(s);
+    }
     if (death == SIM_DEATH_POWER) {
         cut_power(s);
     } else {

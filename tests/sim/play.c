@@ -26,7 +26,10 @@ static void end(struct sim *s)
 void sim_play(const struct sim_options *o)
 {
     static struct sim_event events[SIM_EVENTS_MAX];
-    struct sim s = {.options = o, .now_ms = SIM_START_MS, .turns = {o->seed ^ 0x70125}};
+    struct sim s = {.options = o,
+                    .now_ms = SIM_START_MS,
+                    .turns = {o->seed ^ 0x70125},
+                    .rot = {o->seed ^ 0x2077}};
     unsigned count = sim_events_make(o, events);
     sl_clock_set_virtual(s.now_ms);
     sl_log_setup(SL_LOG_ERROR, false);

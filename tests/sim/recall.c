@@ -119,6 +119,17 @@ bool sim_recall_sound(struct sim *s)
                    "0");
 }
 
+/* To the letter what was told last, where that is known. */
+void sim_recall_compare(struct sim *s)
+{
+    unsigned last = recall.count - 1;
+    if (!recall.unsure && recall.states[last].sum != 0 &&
+        (recall.states[last].revision != stored_revision(s) ||
+         recall.states[last].sum != sum_of(s))) {
+        sim_story_violation("a database that is not what was written is served");
+    }
+}
+
 static void check_state(struct sim *s, unsigned i)
 {
     if (!recall.unsure && recall.states[i].sum != 0 && sum_of(s) != recall.states[i].sum) {

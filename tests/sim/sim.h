@@ -87,6 +87,7 @@ struct sim {
     bool troubled_before;    /* the last commit failed by a fault of the disk */
     bool spoiled;            /* power was cut from a disk that lied: the database may be damaged */
     struct sim_chance turns; /* when a turn ends with a commit */
+    struct sim_chance rot;   /* what becomes of the database between two lives */
     struct sl_map *told;     /* workload -> what the story last said of it */
     struct sl_map *seen;     /* workload -> its newest version that was told in this life */
     uint64_t told_watch;
@@ -116,6 +117,7 @@ void sim_recall_watch(struct sim *s); /* the commits of the store that is open *
 void sim_recall_failed(void);         /* a commit did */
 /* After a restart; with `lost`, a disk that lied has lost power. */
 void sim_recall_check(struct sim *s, bool lost);
+void sim_recall_compare(struct sim *s); /* what is there, with what was told last */
 bool sim_recall_sound(struct sim *s);
 
 /* --- mirror.c: objects against their records ------------------------------------------------------ */
