@@ -73,7 +73,7 @@ static int end_of(void (*before)(void), void (*after)(void))
     pid_t child = fork();
     assert_true(child >= 0);
     if (child == 0) {
-        (void)freopen("/dev/null", "w", stderr);
+        assert_non_null(freopen("/dev/null", "w", stderr));
         before();
         sl_valid_before_cycle(w.engine);
         after();
