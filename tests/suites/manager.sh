@@ -1,6 +1,6 @@
 #!/bin/bash
 # What the suites start: the daemon on a kubeconfig (or KUEUE_MANAGER, Kueue's own); prints READY once it decides.
-# usage: manager.sh KUBECONFIG    environment: SLUICED, KUBEBUILDER_ASSETS, SUITES_OUT, CONFIG, PORT
+# usage: manager.sh KUBECONFIG    environment: SLUICED, KUBEBUILDER_ASSETS, SUITES_OUT, CONFIG, GATES, PORT
 set -eu
 dir=$(mktemp -d "$SUITES_OUT/run.XXXXXX")
 port=${PORT:-18081}
@@ -31,7 +31,7 @@ else
 metrics: {enableClusterQueueResources: true}
 ${CONFIG:-}
 YAML
-    "$SLUICED" --kubeconfig "$1" --config "$dir/config.yaml" --listen "127.0.0.1:$port" >"$dir/log" 2>&1 &
+    "$SLUICED" --kubeconfig "$1" --config "$dir/config.yaml" --feature-gates "TASReplaceSeveralFailedNodes=false${GATES:+,$GATES}" --listen "127.0.0.1:$port" >"$dir/log" 2>&1 &
 fi
 pid=$!
 trap 'kill $pid; wait $pid || true; exit 0' TERM INT
