@@ -346,8 +346,10 @@ static void written(void *context, enum sl_code code, const struct sl_error *e,
         tell_all(k, result);
     } else {
         k->c->counters.failed++;
-        sl_log(SL_LOG_WARN, "decision not written", "decision", decision_names[k->d.kind],
-               "namespace", k->ns, "workload", k->name, "error", e->text, NULL);
+        bool again = sl_engine_refusals(k->c->engine, &k->d) > 0;
+        sl_log(again ? SL_LOG_DEBUG : SL_LOG_WARN, "decision not written", "decision",
+               decision_names[k->d.kind], "namespace", k->ns, "workload", k->name, "error", e->text,
+               NULL);
     }
     carried_end(k, code);
 }

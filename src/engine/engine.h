@@ -92,6 +92,9 @@ void sl_engine_check_patch(const struct sl_engine *g, const struct sl_decision *
 bool sl_engine_wrote_in_part(struct sl_engine *g, const struct sl_decision *d,
                              const struct sl_json *written);
 /* How the write ended, by (id, generation): NOT_FOUND and CONFLICT included. */
+/* How often in a row a decision of this kind about the workload has been refused for what it says. It is tried again after
+ * 1, 2, 4 s and so on, at most every 30 s. */
+uint32_t sl_engine_refusals(const struct sl_engine *g, const struct sl_decision *d);
 /* Does the object say that it has finished, which the engine has not been told? What is told is committed; this may yet
  * be lost, and then the decision is still to be written. */
 bool sl_engine_end_untold(const struct sl_engine *g, const struct sl_decision *d,

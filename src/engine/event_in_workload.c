@@ -503,6 +503,9 @@ static enum sl_code first_sight(struct sl_engine *g, const char *key, const stru
 static void repeat_writes(struct sl_engine *g, sl_workload_id id, int64_t now_ms)
 {
     struct sl_workload_entry *e = &g->workloads[id];
+    if (e->refusals > 0 && (e->paused || e->rewrite)) {
+        return; /* when its time comes: seeing the object changes nothing about a policy */
+    }
     e->paused = false;
     if (e->rewrite) {
         e->rewrite = false;

@@ -98,6 +98,9 @@ struct sl_workload_entry {
     uint64_t unread_last;         /* answered, and so not read in full; 0 = none */
     struct sl_released *released; /* its newest release, until it is written; NULL = none */
     enum sl_decision_kind rewrite_kind;
+    uint32_t
+        refusals; /* in a row, of decisions of the kind refused_kind: each is written again later */
+    enum sl_decision_kind refused_kind;
     char *message;              /* of its newest decision */
     char *trouble;              /* why its object cannot be used; NULL = it can */
     bool claims;                /* it asks for devices by claims, which are not counted */
@@ -234,6 +237,7 @@ bool sl_world_woken(const struct sl_engine *g); /* is there anybody to be woken?
 /* The ClusterQueue whose quota the workload holds, or that it waits for; "" = not known. */
 const char *sl_engine_queue_of(const struct sl_engine *g, sl_workload_id id);
 /* step.c: a write has failed; come back to it. */
+/* Decides it again after `wait_ms`, or when its object was seen again, unless that was refused before. */
 void sl_step_rewrite(struct sl_engine *g, sl_workload_id id, enum sl_decision_kind kind,
-                     int64_t now_ms);
+                     int64_t wait_ms, int64_t now_ms);
 #endif

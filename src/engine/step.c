@@ -25,6 +25,7 @@
 #include <string.h>
 
 #define REWRITE_MS 1000
+#define REFUSED_MS_MAX 30000 /* between tries of what a policy refuses */
 #define WAKE_MS_MAX 100
 #define WAKE_PENDING_PER_MS 500u
 #define IDLE_CYCLES_MAX 600u
@@ -33,12 +34,12 @@
 /* --- timers ----------------------------------------------------------------------------------- */
 
 void sl_step_rewrite(struct sl_engine *g, sl_workload_id id, enum sl_decision_kind kind,
-                     int64_t now_ms)
+                     int64_t wait_ms, int64_t now_ms)
 {
     struct sl_workload_entry *e = &g->workloads[id];
     e->rewrite = true;
     e->rewrite_kind = kind;
-    sl_timers_arm(&g->timers, now_ms + REWRITE_MS, SL_TIMER_REWRITE, id, e->generation);
+    sl_timers_arm(&g->timers, now_ms + wait_ms, SL_TIMER_REWRITE, id, e->generation);
 }
 
 static enum sl_status send(struct sl_engine *g, sl_workload_id id, enum sl_event_kind kind,
@@ -366,6 +367,24 @@ static bool in_doubt(enum sl_code code)
     return code == SL_CODE_TIMEOUT || code == SL_CODE_UNAVAILABLE || code == SL_CODE_INTERNAL;
 }
 
+/* What was refused for what it says is refused again, until somebody changes a policy or a right: later and later. */
+static int64_t rewrite_wait_ms(struct sl_workload_entry *e, enum sl_decision_kind kind,
+                               enum sl_code code)
+{
+    bool refused = code == SL_CODE_FORBIDDEN || code == SL_CODE_INVALID ||
+                   code == SL_CODE_BAD_REQUEST || code == SL_CODE_TOO_LARGE;
+    int64_t wait_ms = REWRITE_MS;
+    if (!refused) {
+        return wait_ms;
+    }
+    e->refusals = e->refused_kind == kind ? e->refusals + 1 : 1;
+    e->refused_kind = kind;
+    for (uint32_t i = 1; i < e->refusals && wait_ms < REFUSED_MS_MAX; i++) {
+        wait_ms *= 2;
+    }
+    return wait_ms < REFUSED_MS_MAX ? wait_ms : REFUSED_MS_MAX;
+}
+
 void sl_engine_answer(struct sl_engine *g, const struct sl_decision *d, enum sl_code code,
                       int64_t now_ms)
 {
@@ -377,6 +396,7 @@ void sl_engine_answer(struct sl_engine *g, const struct sl_decision *d, enum sl_
     SL_PRE(e->unwritten_count > 0);
     e->unwritten_count--;
     if (code == SL_CODE_OK) {
+        e->refusals = d->kind == e->refused_kind ? 0 : e->refusals;
         sl_released_written(g, d);
         return;
     }
@@ -387,20 +407,28 @@ void sl_engine_answer(struct sl_engine *g, const struct sl_decision *d, enum sl_
         sl_event_drop_workload(g, d->workload, now_ms);
         return;
     }
+    int64_t wait_ms = rewrite_wait_ms(e, d->kind, code);
     enum sl_phase phase = sl_workloads[d->workload].phase;
     bool holds = phase == SL_PHASE_QUOTA_RESERVED || phase == SL_PHASE_ADMITTED;
     if (d->kind == SL_DECIDE_RESERVE && holds && !in_doubt(code)) {
-        /* Out of the queue until its object was seen again, or for a second: else it would spin. */
+        /* Out of the queue until its object was seen again, or for a while: else it would spin. */
         e->paused = true;
         if (sl_queues_queue_of(d->workload) != SL_NO_ID) {
             (void)sl_change_words(g, SL_CHANGE_DETACH, d->workload, 0, now_ms);
         }
         (void)send(g, d->workload, SL_EV_WRITE_FAILED, now_ms);
-        sl_timers_arm(&g->timers, now_ms + REWRITE_MS, SL_TIMER_REWRITE, d->workload,
-                      e->generation);
+        sl_timers_arm(&g->timers, now_ms + wait_ms, SL_TIMER_REWRITE, d->workload, e->generation);
         return;
     }
-    sl_step_rewrite(g, d->workload, d->kind, now_ms);
+    sl_step_rewrite(g, d->workload, d->kind, wait_ms, now_ms);
+}
+
+uint32_t sl_engine_refusals(const struct sl_engine *g, const struct sl_decision *d)
+{
+    SL_PRE(d->workload < g->workload_cap);
+    const struct sl_workload_entry *e = &g->workloads[d->workload];
+    bool same = e->generation == d->generation && e->refused_kind == d->kind;
+    return same ? e->refusals : 0;
 }
 
 bool sl_engine_end_untold(const struct sl_engine *g, const struct sl_decision *d,

@@ -53,6 +53,13 @@ struct sl_json *sl_patch_from_decision(struct sl_engine *g, const struct sl_deci
                        "{\"type\":\"Preempted\",\"reason\":\"InClusterQueue\"}]}}");
 }
 
+uint32_t sl_engine_refusals(const struct sl_engine *g, const struct sl_decision *d)
+{
+    (void)g;
+    (void)d;
+    return 0;
+}
+
 bool sl_engine_wrote_in_part(struct sl_engine *g, const struct sl_decision *d,
                              const struct sl_json *written)
 {

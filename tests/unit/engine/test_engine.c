@@ -926,6 +926,30 @@ static void test_engine_refused_reservation_is_tried_again_later(void **state)
     world_expect(&w, "a", "Admitted", "True", "Admitted");
 }
 
+/* What a policy refuses is not written twice a second for ever, whatever else happens to the object. */
+static void test_engine_reservation_refused_by_a_policy_is_tried_later_and_later(void **state)
+{
+    (void)state;
+    static const int64_t waits_ms[] = {1000, 2000, 4000, 8000, 16000, 30000, 30000};
+    world_add_basics(&w);
+    w.fail_next = SL_CODE_FORBIDDEN;
+    world_add_workload(&w, "a", "lq", 1, "1");
+    world_settle(&w);
+    for (size_t i = 0; i < sizeof waits_ms / sizeof waits_ms[0]; i++) {
+        w.fail_next = SL_CODE_INVALID;
+        world_pass(&w, waits_ms[i] - 1);
+        (void)world_patch(&w, SL_KIND_WORKLOAD, "team", "a",
+                          "{\"metadata\":{\"labels\":{\"seen\":\"again\"}}}");
+        world_settle(&w);
+        assert_int_equal(w.fail_next, SL_CODE_INVALID); /* nothing was written */
+        world_pass(&w, 1);
+        assert_int_equal(w.fail_next, SL_CODE_OK);
+        assert_false(sl_condition_true(world_workload(&w, "a"), "QuotaReserved"));
+    }
+    world_pass(&w, 30000);
+    world_expect(&w, "a", "Admitted", "True", "Admitted");
+}
+
 static void test_engine_reservation_in_doubt_is_kept_and_written_again(void **state)
 {
     (void)state;
@@ -1057,6 +1081,7 @@ int main(void)
         TEST(test_engine_object_without_name_is_refused),
         TEST(test_engine_resource_the_queue_lacks_has_no_flavor),
         TEST(test_engine_refused_reservation_is_tried_again_later),
+        TEST(test_engine_reservation_refused_by_a_policy_is_tried_later_and_later),
         TEST(test_engine_reservation_in_doubt_is_kept_and_written_again),
         TEST(test_engine_reservation_of_a_vanished_workload_is_dropped),
         TEST(test_engine_refused_eviction_is_written_again),
