@@ -275,6 +275,7 @@ static void start_client(struct cluster *c)
                                       .qps = k->qps,
                                       .burst = k->burst,
                                       .seed = uv_hrtime(),
+                                      .all_jobs = c->config->jobs.manage_all,
                                       .replied = sl_turns_kick,
                                       .may_write = may_write,
                                       .context = &c->turns};

@@ -117,6 +117,7 @@ void sl_kube_follow(struct sl_kube *k, enum sl_kind kind)
                                .counters = &k->counters,
                                .away_count = &k->away_count,
                                .loop = k->options.loop,
+                               .item = {.all_jobs = k->options.all_jobs},
                                .wake = wake,
                                .wake_context = k};
     k->reflectors[kind] = r;

@@ -31,6 +31,7 @@ struct sl_kube_options {
     double qps;                     /* writes a second; 0 = no limit */
     unsigned burst;
     uint64_t seed; /* of the jitter */
+    bool all_jobs; /* Jobs without a queue are managed too, and so kept whole */
     void (*replied)(
         void *context); /* after each reply: who waited for it may go on; NULL: nobody asks */
     /* Asked before a write is begun or sent again; false: nothing becomes of it, as after sl_kube_stop_writing, which

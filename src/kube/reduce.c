@@ -10,12 +10,28 @@
 
 #include "base/check.h"
 
-#define NODES_MAX 160
+#define NODES_MAX 400
 #define DEPTH_MAX 32 /* lists do not go down in the tree: they alone could nest without end */
 
 enum capture { CAPTURE_NONE, CAPTURE_NAME, CAPTURE_NS, CAPTURE_UID, CAPTURE_VERSION, CAPTURES };
-enum table { TABLE_ANY, TABLE_NODE, TABLE_POD, TABLE_POD_STATUS, TABLES };
-enum tree { TREE_ANY, TREE_NODE, TREE_POD, TREE_QUEUED_POD, TREES };
+enum table {
+    TABLE_ANY,
+    TABLE_NODE,
+    TABLE_POD,
+    TABLE_POD_STATUS,
+    TABLE_FOREIGN,
+    TABLE_FOREIGN_JOB,
+    TABLES
+};
+enum tree {
+    TREE_ANY,
+    TREE_NODE,
+    TREE_POD,
+    TREE_QUEUED_POD,
+    TREE_FOREIGN_POD,
+    TREE_FOREIGN_JOB,
+    TREES
+};
 
 /* A key on the way to what is left out; siblings and children are indexes, 0 = none. */
 struct node {
@@ -73,9 +89,13 @@ static bool holds(enum tree tree, enum table table)
     case TABLE_NODE:
         return tree == TREE_NODE;
     case TABLE_POD:
-        return tree == TREE_POD;
+        return tree == TREE_POD || tree == TREE_FOREIGN_POD;
     case TABLE_POD_STATUS:
-        return tree == TREE_POD || tree == TREE_QUEUED_POD;
+        return tree == TREE_POD || tree == TREE_QUEUED_POD || tree == TREE_FOREIGN_POD;
+    case TABLE_FOREIGN:
+        return tree == TREE_FOREIGN_POD || tree == TREE_FOREIGN_JOB;
+    case TABLE_FOREIGN_JOB:
+        return tree == TREE_FOREIGN_JOB;
     case TABLE_ANY:
     case TABLES:
         break;
@@ -206,13 +226,25 @@ static bool is_queued(struct sl_span pod)
     return false;
 }
 
-static enum tree tree_of(enum sl_kind kind, struct sl_span source)
+/* No label, annotation, gate or finalizer of Kueue's stands anywhere in it. A Job that was started by us has a mark in
+ * its template; one that lost its queue before holds nothing. */
+static bool is_foreign(struct sl_span source)
+{
+    static const char mark[] = "kueue.x-k8s.io/";
+    return memmem(source.at, source.len, mark, sizeof mark - 1) == NULL;
+}
+
+static enum tree tree_of(enum sl_kind kind, struct sl_span source, bool all_jobs)
 {
     switch (kind) {
     case SL_KIND_NODE:
         return TREE_NODE;
     case SL_KIND_POD:
-        return is_queued(source) ? TREE_QUEUED_POD : TREE_POD;
+        return is_foreign(source)  ? TREE_FOREIGN_POD
+               : is_queued(source) ? TREE_QUEUED_POD
+                                   : TREE_POD;
+    case SL_KIND_JOB:
+        return !all_jobs && is_foreign(source) ? TREE_FOREIGN_JOB : TREE_ANY;
     default:
         return TREE_ANY;
     }
@@ -252,8 +284,8 @@ enum sl_code sl_item_reduce(struct sl_item *item, enum sl_kind kind, struct sl_s
     sl_buf_print(&item->text, "{\"apiVersion\":\"%s\",\"kind\":\"%s\"", info->api_version,
                  info->kind);
     const char *at = sl_scan_blank(given.at, r.end);
-    bool fine =
-        at != r.end && *at == '{' && reduce_members(&r, at + 1, tree_of(kind, given), true) != NULL;
+    bool fine = at != r.end && *at == '{' &&
+                reduce_members(&r, at + 1, tree_of(kind, given, item->all_jobs), true) != NULL;
     if (!fine || !identify(&r, item)) {
         return sl_error_set(e, SL_CODE_BAD_REQUEST,
                             "the server sent a %s that cannot be read: %.100s", info->kind,
@@ -275,5 +307,5 @@ void sl_item_fini(struct sl_item *item)
 {
     sl_json_free(item->object);
     sl_buf_fini(&item->text);
-    *item = (struct sl_item){0};
+    *item = (struct sl_item){.all_jobs = item->all_jobs};
 }

@@ -16,6 +16,7 @@
 /* One object as it came, reduced. Zero-initialise, use again and again, sl_item_fini. */
 struct sl_item {
     enum sl_kind kind;
+    bool all_jobs; /* the caller says so: Jobs are kept whole without a mark of Kueue's too */
     char key[SL_ITEM_KEY_SIZE];
     char uid[SL_ITEM_UID_SIZE];
     uint64_t version; /* its resourceVersion */

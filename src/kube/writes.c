@@ -31,6 +31,7 @@ struct sl_writes *sl_writes_new(const struct sl_writes_options *options)
     w->kube = *options->kube;
     w->kube.in_flight = w->kube.in_flight == 0 ? IN_FLIGHT : w->kube.in_flight;
     w->seed = w->kube.seed;
+    w->item.all_jobs = w->kube.all_jobs;
     w->lanes = sl_map_new();
     sl_flow_init(&w->flow, w->kube.qps, w->kube.burst, sl_writes_now_ms(w));
     return w;

@@ -57,6 +57,41 @@ static void test_reduce_every_kind_loses_bookkeeping(void **state)
     assert_int_equal(item.version, 42);
 }
 
+#define HEAVY                                                                                      \
+    "\"annotations\":{\"x\":\"HEAVY\"},\"name\":\"j\",\"namespace\":\"n\",\"uid\":\"u\","          \
+    "\"resourceVersion\":\"4\""
+#define HEAVY_SPEC                                                                                 \
+    "{\"suspend\":true,\"template\":{\"metadata\":{\"annotations\":{\"x\":\"HEAVY\"}},\"spec\":{"  \
+    "\"containers\":[{\"name\":\"c\",\"args\":[\"HEAVY\"],\"env\":[\"HEAVY\"],\"resources\":{"     \
+    "\"requests\":{\"cpu\":\"1\"}}}],\"volumes\":[\"HEAVY\"]}}}"
+
+/* A user without any queue must not fill the memory of the controller. */
+static void test_reduce_job_without_a_mark_keeps_what_matters(void **state)
+{
+    (void)state;
+    const char *text = reduce(SL_KIND_JOB, "{\"metadata\":{" HEAVY "},\"spec\":" HEAVY_SPEC "}");
+    assert_null(strstr(text, "HEAVY"));
+    assert_non_null(strstr(text, "\"suspend\":true"));
+    assert_non_null(strstr(text, "{\"requests\":{\"cpu\":\"1\"}}"));
+    text = reduce(SL_KIND_POD, "{\"metadata\":{" HEAVY "},\"spec\":{}}");
+    assert_null(strstr(text, "HEAVY"));
+}
+
+static void test_reduce_job_with_a_mark_is_kept_whole(void **state)
+{
+    (void)state;
+    static const char marked[] =
+        "{\"metadata\":{" HEAVY ",\"labels\":{\"kueue.x-k8s.io/queue-name\":"
+        "\"q\"}},\"spec\":" HEAVY_SPEC "}";
+    const char *text = reduce(SL_KIND_JOB, marked);
+    assert_non_null(strstr(text, HEAVY_SPEC));
+    assert_non_null(strstr(text, "\"annotations\":{\"x\":\"HEAVY\"},\"name\""));
+    item.all_jobs = true;
+    text = reduce(SL_KIND_JOB, "{\"metadata\":{" HEAVY "},\"spec\":" HEAVY_SPEC "}");
+    assert_non_null(strstr(text, HEAVY_SPEC));
+    item.all_jobs = false;
+}
+
 static void test_reduce_type_of_item_is_written_once(void **state)
 {
     (void)state;
@@ -244,6 +279,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_reduce_every_kind_loses_bookkeeping),
+        cmocka_unit_test(test_reduce_job_without_a_mark_keeps_what_matters),
+        cmocka_unit_test(test_reduce_job_with_a_mark_is_kept_whole),
         cmocka_unit_test(test_reduce_type_of_item_is_written_once),
         cmocka_unit_test(test_reduce_pod_keeps_requests_and_loses_the_rest_of_containers),
         cmocka_unit_test(test_reduce_pod_of_a_queue_keeps_its_spec_whole),
