@@ -210,7 +210,7 @@ static void replace(struct sl_cache *c, struct entry *old, struct sl_item *item)
 /* An answer to a write may come after the watch has told that the object is gone. */
 static bool is_new(const struct sl_cache *c, const struct sl_item *item, enum sl_source source)
 {
-    return source != SL_FROM_WRITE || item->version > c->watched;
+    return source != SL_FROM_WRITE || (item->version > c->watched && item->version > c->gone);
 }
 
 /* A server that went back may use a version again. */
@@ -355,6 +355,7 @@ void sl_cache_vanish(struct sl_cache *c, const char *key, uint64_t version)
 {
     struct entry *e = find(c, key);
     if (e != NULL && is_missing(c, e, version)) {
+        c->gone = version; /* an answer to a write that comes only now does not bring it back */
         drop(c, key, e);
     }
 }
@@ -370,6 +371,7 @@ void sl_cache_list_end(struct sl_cache *c, uint64_t version)
         c->newest = newest > c->newest ? newest : c->newest;
     }
     c->watched = version;
+    c->gone = 0;
     c->reset = false;
     if (!c->synced) {
         c->synced = true;

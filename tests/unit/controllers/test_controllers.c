@@ -120,6 +120,13 @@ void sl_engine_count(const struct sl_engine *g, struct sl_engine_counters *out)
     *out = (struct sl_engine_counters){0};
 }
 
+uint32_t sl_engine_refusals(const struct sl_engine *g, const struct sl_decision *d)
+{
+    (void)g;
+    (void)d;
+    return 0;
+}
+
 bool sl_engine_wrote_in_part(struct sl_engine *g, const struct sl_decision *d,
                              const struct sl_json *written)
 {

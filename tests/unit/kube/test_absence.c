@@ -177,6 +177,36 @@ static void test_absence_object_made_again_since_the_list_is_no_lie(void **state
     expect("GET", "resourceVersion=30&");
 }
 
+/* It was on its way when the object was deleted; the list has not come to its end. */
+static void test_absence_late_answer_does_not_bring_back_what_has_vanished(void **state)
+{
+    (void)state;
+    char items[900];
+    (void)snprintf(items, sizeof items, "%s,%s", workload("a", "u1", 5, ""),
+                   workload("b", "u2", 6, ""));
+    refuse(open_workloads(10, items), 410, "Expired");
+    struct sl_json *o = sl_object_new(SL_KIND_WORKLOAD, "n", "a");
+    struct sl_write write = {
+        .verb = SL_VERB_PATCH_MERGE, .kind = SL_KIND_WORKLOAD, .ns = "n", .name = "a", .body = o};
+    client.write(client.self, &write, NULL, NULL);
+    struct sl_exchange *late = expect("PATCH", "/workloads/a");
+    struct sl_exchange *list_of = expect("GET", "?limit=500");
+    answer(list_of, 200, list(30, "", ""));
+    for (int i = 0; i < 2; i++) {
+        struct sl_exchange *x = find("GET", "/workloads/a");
+        deny(x != NULL ? x : expect("GET", "/workloads/b"));
+        if (i == 0 && x != NULL) {
+            answer(late, 200, workload("a", "u1", 20, ""));
+            late = NULL;
+        }
+    }
+    if (late != NULL) {
+        answer(late, 200, workload("a", "u1", 20, ""));
+    }
+    sl_json_free(o);
+    assert_int_equal(counters().objects, 0);
+}
+
 static void test_absence_lists_of_something_else_are_no_lists(void **state)
 {
     (void)state;
@@ -358,6 +388,7 @@ int main(void)
         TEST(list_that_lacks_what_exists_is_not_believed),
         TEST(object_of_which_nobody_can_tell_stays),
         TEST(object_made_again_since_the_list_is_no_lie),
+        TEST(late_answer_does_not_bring_back_what_has_vanished),
         TEST(lists_of_something_else_are_no_lists),
         TEST(list_too_large_is_asked_for_in_smaller_pages),
         TEST(list_without_an_end_is_given_up),
