@@ -152,7 +152,9 @@ bool sl_topology_in_list(struct sl_engine *g, struct sl_pod_set *set,
         keep_amounts(set, requests);
     }
     bool asked = set->ask != NULL && set->ask->asked;
-    set->placed = g->settings.policy.topology && (asked || offers_topology(g, offered));
+    /* who has its quota and waits for its place may be in a queue that offers no topology any more */
+    bool offered_once = set->placed || offers_topology(g, offered);
+    set->placed = g->settings.policy.topology && (asked || offered_once);
     if (!set->placed) {
         return true;
     }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* Scenarios S63 to S65: rooms on nodes that are given back late, and nodes that come while somebody
+/* Scenarios S63 to S66: rooms on nodes that are given back late, and nodes that come while somebody
  * waits for them. Racks r1 and r2 have two nodes of two cpu each: x1, x2 and x3, x4. */
 #include "scene.h"
 
@@ -156,6 +156,26 @@ static void test_S65_nodes_that_another_leaves_make_the_next_pass_due_in_a_secon
     world_expect(&w, "a", "Admitted", "True", "Admitted");
 }
 
+/* It asks for no topology, and was granted a flavor that has one; its queue offers that no more when nodes come. */
+static void test_S66_queue_without_its_topology_places_it_by_all_that_its_pods_ask(void **state)
+{
+    (void)state;
+    scene_add_check(&w, "prov");
+    scene_add_queue(&w, "4", CHECKED);
+    world_add_flavor(&w, "plain", "{}");
+    sl_engine_synced(w.engine, w.now_ms);
+    (void)world_put(&w, SL_KIND_WORKLOAD, world_new_workload("team", "a", "lq", 4, "1"), NULL);
+    world_settle(&w);
+    scene_set_check(&w, "a", "Ready");
+    assert_string_equal(scene_delayed(&w, "a"), "Pending");
+    world_add_cluster_queue(&w, "cq", "plain", "4", CHECKED);
+    world_settle(&w);
+    scene_add_racks(&w);
+    world_pass(&w, 60 * SECOND);
+    world_expect(&w, "a", "Admitted", "True", "Admitted");
+    assert_string_equal(scene_where(&w, "a"), "x1=2 x2=2");
+}
+
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 int main(void)
 {
@@ -166,6 +186,7 @@ int main(void)
         TEST(test_S64_nodes_that_come_make_the_next_pass_due_in_a_second),
         TEST(test_S64_a_node_that_does_not_suffice_does_not_begin_the_backoff_anew),
         TEST(test_S64_a_node_elsewhere_wakes_nobody),
+        TEST(test_S66_queue_without_its_topology_places_it_by_all_that_its_pods_ask),
         TEST(test_S65_nodes_that_another_leaves_make_the_next_pass_due_in_a_second),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
