@@ -18,6 +18,8 @@ if [ -n "${KUEUE_MANAGER:-}" ]; then
     mkdir -p "$dir/certs"
     openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -subj /CN=localhost -days 2 \
         -keyout "$dir/certs/tls.key" -out "$dir/certs/tls.crt" >/dev/null 2>&1
+    # it looks for its metrics' certificate there and nowhere else
+    [ -f /etc/kueue/metrics/certs/tls.crt ] || { mkdir -p /etc/kueue/metrics/certs && cp "$dir"/certs/tls.* /etc/kueue/metrics/certs/; }
     cat >>"$dir/config.yaml" <<YAML
 health: {healthProbeBindAddress: "127.0.0.1:$port"}
 metrics: {bindAddress: "0", enableClusterQueueResources: true}

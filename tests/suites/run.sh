@@ -25,6 +25,7 @@ fi
 
 export KUBEBUILDER_ASSETS=$root/${BUILD:-build}/e2e/bin
 export EXTERNAL_MANAGER=$here/manager.sh EXTERNAL_CRDS=$root/deploy/kubernetes/crds
+[ -z "${KUEUE_MANAGER:-}" ] || EXTERNAL_CRDS=$KUEUE/config/components/crd/bases
 export SLUICED=$root/${BUILD:-build}/sluiced SUITES_OUT=$out
 cd "$KUEUE/test/integration/singlecluster/$suite"
 "$out/$name.test" -ginkgo.no-color -ginkgo.succinct -ginkgo.poll-progress-after=0 -ginkgo.timeout=60m \
