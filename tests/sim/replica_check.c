@@ -117,13 +117,19 @@ unsigned sim_check_leader(const struct sim_check *k)
 
 /* --- quota -------------------------------------------------------------------------------------- */
 
+/* Quota, or the nodes that it is for. */
+static bool exceeded(struct sim *s, struct sl_buf *where)
+{
+    return sim_quota_exceeded(s, where) || sim_stands_exceeded(where);
+}
+
 /* What the leader takes back it gives away at once, and writes to different objects go side by side: a reservation
  * may arrive before the release that made room for it, and is soon followed by it. What a leader that did not know of
  * a reservation has given away stays given. */
 static void look_at_quota(struct sim_check *k, bool excused)
 {
     struct sl_buf where = {0};
-    bool over = sim_quota_exceeded(k->sim, &where);
+    bool over = exceeded(k->sim, &where);
     if (over && !k->over) {
         sim_story_tell("quota", "%s%s", where.data, excused ? ": a write was late" : "");
         sim_tally(excused ? SIM_TALLY_LATE_EXCESSES : SIM_TALLY_SHORT_EXCESSES);
@@ -141,7 +147,7 @@ void sim_check_quota(struct sim_check *k, int64_t leads_soundly_ms)
         return;
     }
     struct sl_buf where = {0};
-    k->over = sim_quota_exceeded(k->sim, &where);
+    k->over = exceeded(k->sim, &where);
     if (k->over) {
         sim_story_violation("for %lld ms %s, though no write of a former leader was late",
                             (long long)(k->sim->now_ms - k->over_ms), where.data);
@@ -173,7 +179,7 @@ void sim_check_arrived(void *check, unsigned life, const struct sim_frame *f, in
 void sim_check_rest(struct sim_check *k)
 {
     struct sl_buf where = {0};
-    if (sim_quota_exceeded(k->sim, &where)) {
+    if (exceeded(k->sim, &where)) {
         sim_story_violation("at rest %s", where.data);
     }
     sl_buf_fini(&where);

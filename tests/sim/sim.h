@@ -159,6 +159,8 @@ struct sl_json *sim_pick(struct sim *s, enum sl_kind kind,
 /* --- stands.c: where pods stand by what the store says; nobody is put where there is no room -------- */
 void sim_stands_begin(struct sim *s);                    /* with the store that is open */
 void sim_stands_see(const struct sl_json *w, bool gone); /* a Workload that changed, or is gone */
+/* Is a node given to more than it ever had? Then it says where. */
+bool sim_stands_exceeded(struct sl_buf *where);
 void sim_stands_end(void);
 
 /* --- world.c, admin.c, events.c, rest.c, audit.c ------------------------------------------------- */

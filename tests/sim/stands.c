@@ -14,6 +14,8 @@
 static struct sl_map *stands; /* workload -> { node: { "pods", "milli" } } */
 static struct sl_map *nodes;  /* name -> { "pods", "milli" }: the most that it ever had */
 static bool is_blind;
+static bool
+    has_replicas; /* then writes go side by side, and replica_check.c judges how long an excess lasts */
 
 static void free_json(void *value)
 {
@@ -89,7 +91,7 @@ static void check(const char *w, const char *node, const char *what, int64_t mor
 {
     union sl_map_value most;
     int64_t sum = in_all(node, what);
-    if (!is_blind && more > 0 && sl_map_get(nodes, node, &most) &&
+    if (!is_blind && !has_replicas && more > 0 && sl_map_get(nodes, node, &most) &&
         sum > sl_json_path_int(most.pointer, what, 0)) {
         sim_story_violation(
             "%s was put on node %s: %s there now %lld, and it never had more than %lld", w, node,
@@ -116,6 +118,26 @@ void sim_stands_see(const struct sl_json *w, bool gone)
               sl_json_path_int(sum, "milli", 0) - sl_json_path_int(had, "milli", 0));
     }
     sl_json_free(before.pointer);
+}
+
+bool sim_stands_exceeded(struct sl_buf *where)
+{
+    static const char *const measures[] = {"pods", "milli"};
+    size_t cursor = 0;
+    const char *node;
+    union sl_map_value most;
+    while (!is_blind && sl_map_next(nodes, &cursor, &node, &most)) {
+        for (size_t i = 0; i < 2; i++) {
+            int64_t sum = in_all(node, measures[i]);
+            int64_t bound = sl_json_path_int(most.pointer, measures[i], 0);
+            if (sum > bound) {
+                sl_buf_print(where, "node %s has %s %lld, and never had more than %lld", node,
+                             measures[i], (long long)sum, (long long)bound);
+                return true;
+            }
+        }
+    }
+    return false;
 }
 
 static void see_node(const struct sl_json *node)
@@ -155,6 +177,7 @@ void sim_stands_begin(struct sim *s)
     static const enum sl_kind kinds[] = {SL_KIND_NODE, SL_KIND_TOPOLOGY, SL_KIND_RESOURCE_FLAVOR};
     static uint64_t watches[sizeof kinds / sizeof kinds[0]];
     nodes = nodes == NULL ? sl_map_new() : nodes;
+    has_replicas = s->replicas != NULL;
     if (stands != NULL) {
         sl_map_free_with(stands, free_json);
     }
