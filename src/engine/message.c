@@ -313,7 +313,9 @@ void sl_message_from_checks(const struct sl_json *object, const char *state,
         const char *message = sl_json_path_text(item, "message", "");
         if (strcmp(sl_json_path_text(item, "state", ""), state) == 0) {
             add(parts, "%s\"%s\"", count == 0 ? "" : "; ", sl_json_path_text(item, "name", ""));
-            add(parts, message[0] == '\0' ? "" : " (%s)", message);
+            if (message[0] != '\0') {
+                add(parts, " (%s)", message);
+            }
             count++;
         }
     }
