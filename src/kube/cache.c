@@ -162,19 +162,19 @@ void sl_cache_watch(struct sl_cache *c, sl_watch_fn *fn, void *context)
 
 /* --- changes --------------------------------------------------------------------------------- */
 
-static struct entry *entry_new(const struct sl_cache *c, const struct sl_item *item)
+static struct entry *entry_new(const struct sl_item *item, uint32_t round)
 {
     size_t uid_size = strlen(item->uid) + 1;
     struct entry *e = sl_mem_new(1, sizeof *e + item->text.len + 1 + uid_size);
-    *e = (struct entry){.version = item->version, .round = c->round, .len = item->text.len};
+    *e = (struct entry){.version = item->version, .round = round, .len = item->text.len};
     memcpy(e->text, item->text.data, item->text.len);
     memcpy(e->text + item->text.len + 1, item->uid, uid_size);
     return e;
 }
 
-static struct entry *store(struct sl_cache *c, const struct sl_item *item)
+static struct entry *store(struct sl_cache *c, const struct sl_item *item, uint32_t round)
 {
-    struct entry *e = entry_new(c, item);
+    struct entry *e = entry_new(item, round);
     sl_map_put(c->entries, item->key, (union sl_map_value){.pointer = e});
     return e;
 }
@@ -194,8 +194,15 @@ static void drop(struct sl_cache *c, const char *key, struct entry *e)
     forget(c, e);
 }
 
+/* Only a list says that an object is in it: an answer to a write that comes meanwhile does not. */
+static uint32_t round_of(const struct sl_cache *c, enum sl_source source)
+{
+    return source == SL_FROM_LIST ? c->round : c->round - 1;
+}
+
 static void replace(struct sl_cache *c, struct entry *old, struct sl_item *item)
 {
+    uint32_t round = old->round;
     enum sl_watch_type type = old->unknown ? SL_WATCH_ADDED : SL_WATCH_MODIFIED;
     if (strcmp(uid_of(old), item->uid) != 0) {
         drop(c, item->key, old);
@@ -203,14 +210,14 @@ static void replace(struct sl_cache *c, struct entry *old, struct sl_item *item)
     } else {
         forget(c, old);
     }
-    (void)store(c, item);
+    (void)store(c, item, round);
     tell(c, type, item->object);
 }
 
-/* An answer to a write may come after the watch has told that the object is gone. */
+/* An answer to a write may come after a watch has told that the object is gone, or a list has come without it. */
 static bool is_new(const struct sl_cache *c, const struct sl_item *item, enum sl_source source)
 {
-    return source != SL_FROM_WRITE || (item->version > c->watched && item->version > c->gone);
+    return source != SL_FROM_WRITE || (item->version > c->watched && item->version > c->lists);
 }
 
 /* A server that went back may use a version again. */
@@ -261,7 +268,7 @@ static void keep_unread(struct sl_cache *c, struct entry *e, const struct sl_ite
         e = NULL;
     }
     if (e == NULL && is_new(c, item, source)) {
-        e = store(c, item);
+        e = store(c, item, round_of(c, source));
         mark_unknown(c, e);
         tell_unreadable(c, item->key, e);
     } else if (e != NULL) {
@@ -296,7 +303,7 @@ void sl_cache_put(struct sl_cache *c, struct sl_item *item, enum sl_source sourc
     } else if (e != NULL) {
         put_known(c, e, item, source);
     } else if (is_new(c, item, source)) {
-        (void)store(c, item);
+        (void)store(c, item, round_of(c, source));
         tell(c, SL_WATCH_ADDED, item->object);
     }
 }
@@ -324,6 +331,7 @@ void sl_cache_list_ask(struct sl_cache *c)
 void sl_cache_list_begin(struct sl_cache *c, uint64_t version)
 {
     c->round++;
+    c->lists = version;
     c->reset = version < c->watched || version < c->asked;
 }
 
@@ -355,7 +363,6 @@ void sl_cache_vanish(struct sl_cache *c, const char *key, uint64_t version)
 {
     struct entry *e = find(c, key);
     if (e != NULL && is_missing(c, e, version)) {
-        c->gone = version; /* an answer to a write that comes only now does not bring it back */
         drop(c, key, e);
     }
 }
@@ -371,7 +378,7 @@ void sl_cache_list_end(struct sl_cache *c, uint64_t version)
         c->newest = newest > c->newest ? newest : c->newest;
     }
     c->watched = version;
-    c->gone = 0;
+    c->lists = 0;
     c->reset = false;
     if (!c->synced) {
         c->synced = true;

@@ -19,8 +19,8 @@ struct sl_cache {
     enum sl_kind kind;
     struct sl_map *entries;
     uint64_t watched; /* all that happened up to this version has been told */
-    uint64_t gone; /* of the list under way, once something has vanished for it; 0 = nothing has */
-    uint64_t newest; /* of the versions that objects had */
+    uint64_t lists;   /* the version of the list under way; 0 = none is */
+    uint64_t newest;  /* of the versions that objects had */
     uint64_t asked; /* that, when the list under way was asked for: the server is at least as new */
     uint64_t stale; /* events that were older than what is here */
     uint32_t round; /* of listing */

@@ -222,10 +222,11 @@ void sim_net_end(struct sim_net *n, unsigned replica, uint32_t lost)
 
 /* --- at the API server -------------------------------------------------------------------------- */
 
+/* A 404 that names no object says nothing about any: it comes from somebody who does not know the kind. */
 static void refuse(struct line *l, struct sim_reply *reply)
 {
-    static const int codes[] = {429, 500, 503};
-    int code = codes[sim_chance_below(&l->chance, 3)];
+    static const int codes[] = {429, 500, 503, 404};
+    int code = codes[sim_chance_below(&l->chance, 4)];
     *reply = (struct sim_reply){.status = code};
     sl_buf_print(&reply->body,
                  "{\"kind\":\"Status\",\"apiVersion\":\"v1\",\"status\":\"Failure\",\"message\":"

@@ -207,6 +207,42 @@ static void test_absence_late_answer_does_not_bring_back_what_has_vanished(void 
     assert_int_equal(counters().objects, 0);
 }
 
+/* The same, told before the object itself has been asked for: an answer to a write is no word of a list. */
+static void test_absence_answer_on_its_way_does_not_keep_what_the_list_lacks(void **state)
+{
+    (void)state;
+    refuse(open_workloads(10, workload("a", "u1", 5, "")), 410, "Expired");
+    struct sl_json *o = sl_object_new(SL_KIND_WORKLOAD, "n", "a");
+    struct sl_write write = {
+        .verb = SL_VERB_PATCH_MERGE, .kind = SL_KIND_WORKLOAD, .ns = "n", .name = "a", .body = o};
+    client.write(client.self, &write, NULL, NULL);
+    struct sl_exchange *late = expect("PATCH", "/workloads/a");
+    answer(expect("GET", "?limit=500"), 200, list(30, "", ""));
+    struct sl_exchange *asked = expect("GET", "/workloads/a");
+    answer(late, 200, workload("a", "u1", 20, ""));
+    deny(asked);
+    sl_json_free(o);
+    assert_int_equal(counters().objects, 0);
+}
+
+/* Made and deleted while nobody watched: the list is newer than the answer that tells of it. */
+static void test_absence_late_answer_does_not_make_what_the_list_lacks(void **state)
+{
+    (void)state;
+    refuse(open_workloads(10, workload("a", "u1", 5, "")), 410, "Expired");
+    struct sl_json *o = sl_object_new(SL_KIND_WORKLOAD, "n", "b");
+    struct sl_write write = {
+        .verb = SL_VERB_PATCH_MERGE, .kind = SL_KIND_WORKLOAD, .ns = "n", .name = "b", .body = o};
+    client.write(client.self, &write, NULL, NULL);
+    struct sl_exchange *late = expect("PATCH", "/workloads/b");
+    answer(expect("GET", "?limit=500"), 200, list(30, "", ""));
+    struct sl_exchange *asked = expect("GET", "/workloads/a");
+    answer(late, 200, workload("b", "u2", 20, ""));
+    deny(asked);
+    sl_json_free(o);
+    assert_int_equal(counters().objects, 0);
+}
+
 static void test_absence_lists_of_something_else_are_no_lists(void **state)
 {
     (void)state;
@@ -389,6 +425,8 @@ int main(void)
         TEST(object_of_which_nobody_can_tell_stays),
         TEST(object_made_again_since_the_list_is_no_lie),
         TEST(late_answer_does_not_bring_back_what_has_vanished),
+        TEST(answer_on_its_way_does_not_keep_what_the_list_lacks),
+        TEST(late_answer_does_not_make_what_the_list_lacks),
         TEST(lists_of_something_else_are_no_lists),
         TEST(list_too_large_is_asked_for_in_smaller_pages),
         TEST(list_without_an_end_is_given_up),
