@@ -57,6 +57,7 @@ checks_of_programs() {
     stage clang 900 $make clang
     stage unit 1800 $make unit
     stage scenarios 600 $make scenarios
+    stage received 600 $make received
     stage sim 900 $make sim SEEDS=60
     stage asan 2400 $make asan
     stage e2e 1800 $make e2e-standalone
