@@ -51,8 +51,7 @@ unsigned sl_mhd_take_files(unsigned wanted, struct sl_error *e)
         (void)sl_error_set(e, SL_CODE_INTERNAL,
                            "only %llu files may be open at a time, and %llu are needed at least "
                            "(ulimit -n, or LimitNOFILE of the unit)",
-                           (unsigned long long)limit,
-                           (unsigned long long)others + CONNECTIONS_MIN);
+                           (unsigned long long)limit, (unsigned long long)others + CONNECTIONS_MIN);
         return 0;
     }
     if (taken < wanted) {
