@@ -358,13 +358,15 @@ static bool anybody_evicted(void)
     return found;
 }
 
-/* A check that stops objecting to somebody who waits wakes nobody, as in Kueue: it may have done so since. */
-static bool anybody_waits_with_checks(void)
+/* Somebody was set aside for a check, which may have stopped objecting since: that wakes nobody, as in Kueue. */
+static bool anybody_set_aside_for_checks(void)
 {
     bool found = false;
     for (sl_workload_id id = 0; id < SLOTS; id++) {
-        found = found ||
-                (sl_workloads[id].phase == SL_PHASE_PENDING && sl_workloads[id].check_count > 0);
+        found =
+            found || (sl_workloads[id].phase == SL_PHASE_PENDING &&
+                      sl_workloads[id].pending_reason == SL_PENDING_EVALUATION &&
+                      sl_workloads[id].check_count > 0 && sl_place_of(id) == SL_PLACE_INADMISSIBLE);
     }
     return found;
 }
@@ -376,7 +378,7 @@ static bool anybody_waits_with_checks(void)
 static void probe_quiescence(void)
 {
     bool evicted =
-        anybody_evicted() || anybody_waits_with_checks() || !sl_settings.overlapping_flavors;
+        anybody_evicted() || anybody_set_aside_for_checks() || !sl_settings.overlapping_flavors;
     for (sl_node_id n = 0; !evicted && n < NODES; n++) {
         sl_queues_wake_tree(n);
     }
