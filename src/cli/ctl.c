@@ -198,6 +198,22 @@ const char *sl_ctl_namespace(const struct sl_ctl *c, enum sl_kind kind)
     return sl_kind_info(kind)->namespaced ? c->ns : "";
 }
 
+bool sl_ctl_is_data(const struct sl_ctl *c)
+{
+    return c->output == SL_OUTPUT_JSON || c->output == SL_OUTPUT_YAML;
+}
+
+void sl_ctl_print_value(const struct sl_ctl *c, const struct sl_json *value)
+{
+    struct sl_buf text = {0};
+    (c->output == SL_OUTPUT_JSON ? sl_json_print_pretty : sl_json_print_yaml)(value, &text);
+    if (text.len > 0 && text.data[text.len - 1] != '\n') {
+        sl_buf_text(&text, "\n");
+    }
+    sl_ctl_print(&text);
+    sl_buf_fini(&text);
+}
+
 void sl_ctl_print(const struct sl_buf *text)
 {
     if (text->len > 0) {

@@ -68,6 +68,8 @@ enum sl_kind sl_ctl_discover(struct sl_ctl *c, const char *api_version, const ch
 /* The namespace to use for a kind: "" for cluster-scoped ones. */
 const char *sl_ctl_namespace(const struct sl_ctl *c, enum sl_kind kind);
 void sl_ctl_print(const struct sl_buf *text); /* to stdout */
+bool sl_ctl_is_data(const struct sl_ctl *c);  /* is JSON or YAML asked for? */
+void sl_ctl_print_value(const struct sl_ctl *c, const struct sl_json *value); /* as that */
 /* Every object of the kind, in all namespaces, as a List; the caller frees it. */
 enum sl_code sl_ctl_fetch_list(struct sl_ctl *c, enum sl_kind kind, struct sl_json **out,
                                struct sl_error *e);

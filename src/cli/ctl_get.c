@@ -14,26 +14,6 @@ static void append_query(struct sl_buf *path, const char *name, const char *valu
     sl_ctl_escape(value, path);
 }
 
-static void print_value(const struct sl_ctl *c, const struct sl_json *value)
-{
-    struct sl_buf text = {0};
-    if (c->output == SL_OUTPUT_JSON) {
-        sl_json_print_pretty(value, &text);
-    } else {
-        sl_json_print_yaml(value, &text);
-    }
-    if (text.len > 0 && text.data[text.len - 1] != '\n') {
-        sl_buf_text(&text, "\n");
-    }
-    sl_ctl_print(&text);
-    sl_buf_fini(&text);
-}
-
-static bool is_data(const struct sl_ctl *c)
-{
-    return c->output == SL_OUTPUT_JSON || c->output == SL_OUTPUT_YAML;
-}
-
 static bool shows_namespace(const struct sl_ctl *c, enum sl_kind kind)
 {
     return c->all_namespaces && sl_kind_info(kind)->namespaced;
@@ -50,8 +30,8 @@ static void print_table(const struct sl_ctl *c, enum sl_kind kind, const struct 
 
 static void print_one(const struct sl_ctl *c, enum sl_kind kind, struct sl_json *object)
 {
-    if (is_data(c)) {
-        print_value(c, object);
+    if (sl_ctl_is_data(c)) {
+        sl_ctl_print_value(c, object);
         return;
     }
     struct sl_json *list = sl_json_new_list();
@@ -63,8 +43,8 @@ static void print_one(const struct sl_ctl *c, enum sl_kind kind, struct sl_json 
 static void print_list(const struct sl_ctl *c, enum sl_kind kind, const struct sl_json *list)
 {
     const struct sl_json *items = sl_json_get(list, "items");
-    if (is_data(c)) {
-        print_value(c, list);
+    if (sl_ctl_is_data(c)) {
+        sl_ctl_print_value(c, list);
     } else if (sl_json_len(items) == 0) {
         fprintf(stderr, "No %s found%s%s.\n", sl_kind_info(kind)->plural,
                 sl_kind_info(kind)->namespaced && !c->all_namespaces ? " in namespace " : "",
@@ -269,8 +249,8 @@ static bool one_event(void *context, const char *line, size_t len)
         sl_ctl_failed("", &e);
         w->failed = true;
     } else if (object != NULL && wanted(w, object)) {
-        if (is_data(w->c)) {
-            print_value(w->c, object);
+        if (sl_ctl_is_data(w->c)) {
+            sl_ctl_print_value(w->c, object);
         } else {
             print_row(w, type, object);
         }
@@ -301,13 +281,13 @@ static void print_start(const struct watching *w, const struct sl_json *list)
     struct sl_json *those = sl_json_new_list();
     for (size_t i = 0; i < sl_json_len(items); i++) {
         struct sl_json *item = sl_json_at(items, i);
-        if (wanted(w, item) && is_data(w->c)) {
-            print_value(w->c, item);
+        if (wanted(w, item) && sl_ctl_is_data(w->c)) {
+            sl_ctl_print_value(w->c, item);
         } else if (wanted(w, item)) {
             sl_json_append(those, sl_json_ref(item));
         }
     }
-    if (!is_data(w->c)) {
+    if (!sl_ctl_is_data(w->c)) {
         print_present(w, those);
     }
     sl_json_free(those);

@@ -63,27 +63,18 @@ static void print_summary(const struct sl_json *summary)
 /* Always one document: the summary itself where there is one, else a List of them. */
 static void print_data(const struct answer *a)
 {
-    struct sl_buf text = {0};
     struct sl_json *list = sl_json_new_map();
-    const struct sl_json *value = list;
+    bool one = sl_json_len(a->summaries) == 1;
     sl_json_set_text(list, "apiVersion", "v1");
     sl_json_set_text(list, "kind", "List");
     sl_json_set(list, "items", sl_json_ref(a->summaries));
-    if (sl_json_len(a->summaries) == 1) {
-        value = sl_json_at(a->summaries, 0);
-    }
-    (a->c->output == SL_OUTPUT_JSON ? sl_json_print_pretty : sl_json_print_yaml)(value, &text);
-    sl_ctl_print(&text);
-    if (a->c->output == SL_OUTPUT_JSON) {
-        putchar('\n');
-    }
-    sl_buf_fini(&text);
+    sl_ctl_print_value(a->c, one ? sl_json_at(a->summaries, 0) : list);
     sl_json_free(list);
 }
 
 static void print_all(const struct answer *a)
 {
-    if (a->c->output == SL_OUTPUT_JSON || a->c->output == SL_OUTPUT_YAML) {
+    if (sl_ctl_is_data(a->c)) {
         print_data(a);
         return;
     }

@@ -11,14 +11,18 @@ static void key_of(const char *ns, const char *name, struct sl_buf *out)
     sl_buf_print(out, "%s/%s", ns, name);
 }
 
+static void note(struct sl_map *map, const struct sl_json *object, union sl_map_value value)
+{
+    struct sl_buf key = {0};
+    key_of(sl_object_namespace(object), sl_object_name(object), &key);
+    sl_map_put(map, key.data, value);
+    sl_buf_fini(&key);
+}
+
 void sl_waiting_see(struct sl_map *seen, const struct sl_json *items)
 {
     for (size_t i = 0; i < sl_json_len(items); i++) {
-        const struct sl_json *item = sl_json_at(items, i);
-        struct sl_buf key = {0};
-        key_of(sl_object_namespace(item), sl_object_name(item), &key);
-        sl_map_put(seen, key.data, (union sl_map_value){.number = 1});
-        sl_buf_fini(&key);
+        note(seen, sl_json_at(items, i), (union sl_map_value){.number = 1});
     }
 }
 
@@ -27,10 +31,7 @@ void sl_waiting_freshen(struct sl_json *workloads, const struct sl_json *pending
     struct sl_map *listed = sl_map_new();
     for (size_t i = 0; i < sl_json_len(pending); i++) {
         struct sl_json *item = sl_json_at(pending, i);
-        struct sl_buf key = {0};
-        key_of(sl_object_namespace(item), sl_object_name(item), &key);
-        sl_map_put(listed, key.data, (union sl_map_value){.pointer = item});
-        sl_buf_fini(&key);
+        note(listed, item, (union sl_map_value){.pointer = item});
     }
     for (size_t i = 0; i < sl_json_len(workloads); i++) {
         struct sl_json *workload = sl_json_at(workloads, i);
@@ -78,10 +79,7 @@ static struct sl_map *queues_of(const struct sl_json *queues, const char *cluste
     for (size_t i = 0; i < sl_json_len(queues); i++) {
         const struct sl_json *queue = sl_json_at(queues, i);
         if (strcmp(sl_json_path_text(queue, "spec.clusterQueue", ""), cluster_queue) == 0) {
-            struct sl_buf key = {0};
-            key_of(sl_object_namespace(queue), sl_object_name(queue), &key);
-            sl_map_put(map, key.data, (union sl_map_value){.number = 1});
-            sl_buf_fini(&key);
+            note(map, queue, (union sl_map_value){.number = 1});
         }
     }
     return map;

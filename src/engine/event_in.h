@@ -58,6 +58,10 @@ enum sl_code sl_event_quotas(struct sl_engine *g, sl_node_id node, const struct 
                              int64_t now_ms, struct sl_error *e);
 enum sl_code sl_event_parent(struct sl_engine *g, sl_node_id node, const char *cohort,
                              const char *field, int64_t now_ms, struct sl_error *e);
+/* What its own quotas and rules have wrong, in the words of that cause: a cycle of cohorts is judged apart, since others
+ * can mend it. */
+void sl_event_trouble(struct sl_node_entry *n, enum sl_code code, const struct sl_error *e,
+                      unsigned first_cause);
 /* Judge a ClusterQueue's Active condition, and tell policy and workloads when it changed. */
 void sl_event_judge(struct sl_engine *g, sl_node_id node, int64_t now_ms);
 void sl_event_judge_all(struct sl_engine *g, int64_t now_ms);

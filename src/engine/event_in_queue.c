@@ -140,9 +140,7 @@ enum sl_code sl_event_from_cluster_queue(struct sl_engine *g, const struct sl_js
     code = first_bad(code, read_selector(n, object, &changed, e));
     code = first_bad(code, sl_rules_read_checks(g, n, object, &changed, now_ms, e));
     code = first_bad(code, sl_rules_share(g, node, object, now_ms, e));
-    sl_mem_free(n->trouble);
-    n->trouble =
-        code == SL_CODE_OK ? NULL : sl_mem_text(e->cause_count > 0 ? e->causes[0].text : e->text);
+    sl_event_trouble(n, code, e, 0);
     sl_checks_in_delay(g, node, now_ms);
     sl_event_judge(g, node, now_ms);
     if (reconfigured) {

@@ -173,9 +173,8 @@ enum sl_code sl_event_quotas(struct sl_engine *g, sl_node_id node, const struct 
 
 /* --- Cohort ----------------------------------------------------------------------------------- */
 
-/* What its own quotas and weight have wrong: a cycle is judged apart, since others can mend it. */
-static void set_trouble(struct sl_node_entry *n, enum sl_code code, const struct sl_error *e,
-                        unsigned first_cause)
+void sl_event_trouble(struct sl_node_entry *n, enum sl_code code, const struct sl_error *e,
+                      unsigned first_cause)
 {
     const char *text = first_cause < e->cause_count ? e->causes[first_cause].text : e->text;
     sl_mem_free(n->trouble);
@@ -203,7 +202,7 @@ enum sl_code sl_event_from_cohort(struct sl_engine *g, const struct sl_json *obj
     enum sl_code read = sl_event_quotas(g, node, object, now_ms, e);
     enum sl_code shared = sl_rules_share(g, node, object, now_ms, e);
     enum sl_code own = read != SL_CODE_OK ? read : shared;
-    set_trouble(n, own, e, causes_of_move);
+    sl_event_trouble(n, own, e, causes_of_move);
     sl_touch_node(g, node);
     return moved != SL_CODE_OK ? moved : own;
 }
@@ -221,7 +220,7 @@ void sl_event_cohort_gone(struct sl_engine *g, const struct sl_json *object, int
     n->exists = false;
     (void)sl_quotas_apply(g, node, &n->quotas, &none, now_ms);
     sl_quotas_free(&n->quotas);
-    set_trouble(n, SL_CODE_OK, &ignored, 0);
+    sl_event_trouble(n, SL_CODE_OK, &ignored, 0);
     (void)sl_rules_share(g, node, NULL, now_ms, &ignored);
     (void)sl_event_parent(g, node, "", "spec.parentName", now_ms, &ignored);
     (void)sl_change_words(g, SL_CHANGE_WAKE_TREE, node, 0, now_ms);

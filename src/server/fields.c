@@ -14,16 +14,6 @@ static bool is_known(enum sl_kind kind)
            kind == SL_KIND_POD;
 }
 
-static bool has_text(const struct sl_json *list, const char *text)
-{
-    for (size_t i = 0; i < sl_json_len(list); i++) {
-        if (strcmp(sl_json_text(sl_json_at(list, i), ""), text) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
 /* A patch by paths says only together with what is stored which fields it adds. */
 static void find_patched(const struct sl_request *r, const struct sl_json *body,
                          struct sl_json *unknown)
@@ -43,7 +33,7 @@ static void find_patched(const struct sl_request *r, const struct sl_json *body,
     }
     for (size_t i = 0; i < sl_json_len(now); i++) {
         struct sl_json *path = sl_json_at(now, i);
-        if (!has_text(before, sl_json_text(path, ""))) {
+        if (!sl_json_has_text(before, sl_json_text(path, ""))) {
             sl_json_append(unknown, sl_json_ref(path));
         }
     }
