@@ -70,7 +70,7 @@ static void on_workload(void *context, enum sl_watch_type type, enum sl_kind kin
     if (type == SL_WATCH_SYNCED) {
         return;
     }
-    sim_stands_see(w, type == SL_WATCH_DELETED);
+    sim_placed_see(w, type == SL_WATCH_DELETED);
     sim_mirror_told(s, type == SL_WATCH_DELETED, w);
     (void)snprintf(key, sizeof key, "%s/%s", sl_object_namespace(w), sl_object_name(w));
     sl_buf_text(&text, type == SL_WATCH_DELETED ? " deleted" : "");
@@ -130,7 +130,7 @@ void sim_life_tell(struct sim *s)
     if (s->told == NULL) {
         s->told = sl_map_new();
     }
-    sim_stands_begin(s);
+    sim_placed_begin(s);
     (void)sl_store_watch(s->store, SL_KIND_WORKLOAD, sl_store_durable(s->store), on_workload, s,
                          &s->told_watch, NULL);
 }

@@ -20,7 +20,7 @@ static void end(struct sim *s)
 {
     sim_life_close(s);
     sl_map_free_with(s->told, sl_mem_free);
-    sim_stands_end();
+    sim_placed_end();
 }
 
 void sim_play(const struct sim_options *o)

@@ -120,7 +120,7 @@ unsigned sim_check_leader(const struct sim_check *k)
 /* Quota, or the nodes that it is for. */
 static bool exceeded(struct sim *s, struct sl_buf *where)
 {
-    return sim_quota_exceeded(s, where) || sim_stands_exceeded(where);
+    return sim_quota_exceeded(s, where) || sim_placed_exceeded(where);
 }
 
 /* What the leader takes back it gives away at once, and writes to different objects go side by side: a reservation

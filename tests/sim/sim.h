@@ -157,11 +157,11 @@ struct sl_json *sim_pick(struct sim *s, enum sl_kind kind,
                          struct sim_chance *c); /* NULL = none; the caller's */
 
 /* --- stands.c: where pods stand by what the store says; nobody is put where there is no room -------- */
-void sim_stands_begin(struct sim *s);                    /* with the store that is open */
-void sim_stands_see(const struct sl_json *w, bool gone); /* a Workload that changed, or is gone */
+void sim_placed_begin(struct sim *s);                    /* with the store that is open */
+void sim_placed_see(const struct sl_json *w, bool gone); /* a Workload that changed, or is gone */
 /* Is a node given to more than it ever had? Then it says where. */
-bool sim_stands_exceeded(struct sl_buf *where);
-void sim_stands_end(void);
+bool sim_placed_exceeded(struct sl_buf *where);
+void sim_placed_end(void);
 
 /* --- world.c, admin.c, events.c, rest.c, audit.c ------------------------------------------------- */
 void sim_world_settings(struct sim *s);

@@ -99,7 +99,7 @@ static void check(const char *w, const char *node, const char *what, int64_t mor
     }
 }
 
-void sim_stands_see(const struct sl_json *w, bool gone)
+void sim_placed_see(const struct sl_json *w, bool gone)
 {
     char key[600];
     union sl_map_value before = {.pointer = NULL};
@@ -120,7 +120,7 @@ void sim_stands_see(const struct sl_json *w, bool gone)
     sl_json_free(before.pointer);
 }
 
-bool sim_stands_exceeded(struct sl_buf *where)
+bool sim_placed_exceeded(struct sl_buf *where)
 {
     static const char *const measures[] = {"pods", "milli"};
     size_t cursor = 0;
@@ -172,7 +172,7 @@ static void on_place(void *context, enum sl_watch_type type, enum sl_kind kind,
     }
 }
 
-void sim_stands_begin(struct sim *s)
+void sim_placed_begin(struct sim *s)
 {
     static const enum sl_kind kinds[] = {SL_KIND_NODE, SL_KIND_TOPOLOGY, SL_KIND_RESOURCE_FLAVOR};
     static uint64_t watches[sizeof kinds / sizeof kinds[0]];
@@ -190,13 +190,13 @@ void sim_stands_begin(struct sim *s)
     bool was_blind = is_blind;
     is_blind = true; /* this is what there was before */
     for (size_t i = 0; i < sl_json_len(list); i++) {
-        sim_stands_see(sl_json_at(list, i), false);
+        sim_placed_see(sl_json_at(list, i), false);
     }
     is_blind = was_blind;
     sl_json_free(list);
 }
 
-void sim_stands_end(void)
+void sim_placed_end(void)
 {
     sl_map_free_with(stands, free_json);
     sl_map_free_with(nodes, free_json);
