@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* Drives: the journal's writer and reader, sl_change_unpack and sl_image_put.
+/* Drives: the journal's writer and reader, sl_call_unpack and sl_image_put.
  * Oracle: what was noted is read back, record by record; after damage to one byte, or a cut, the records before it
  * are read as they were and none that was not written; a journal that is continued after a cut keeps what was good.
  * Whatever stands where the newest file should, the journal is gone on with, in it or without it.
@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "base/log.h"
-#include "engine/change.h"
+#include "engine/calls/call.h"
 #include "engine/journal.h"
 #include "engine/journal_image.h"
 #include "fuzz/lib/check.h"
@@ -73,7 +73,7 @@ static void write_journal(struct producer *p)
         records[record_count].len = len;
         p->data += len;
         p->left -= len;
-        CHECK(sl_journal_append(j, SL_JOURNAL_CHANGE, 5, &payload) == record_count + 1);
+        CHECK(sl_journal_append(j, SL_JOURNAL_CALL, 5, &payload) == record_count + 1);
         sl_buf_fini(&payload);
     }
     CHECK(sl_journal_flush(j) && sl_journal_lost(j) == 0);
@@ -187,11 +187,11 @@ static void read_anything(const struct producer *p)
 
 static void unpack_anything(const struct producer *p)
 {
-    struct sl_change change;
+    struct sl_call call;
     struct sl_buf list = {0};
     enum sl_status answer;
-    if (sl_change_unpack(p->data, p->left, &change, &list, &answer)) {
-        CHECK(change.kind < SL_CHANGE_KIND_COUNT);
+    if (sl_call_unpack(p->data, p->left, &call, &list, &answer)) {
+        CHECK(call.kind < SL_CALL_KIND_COUNT);
     }
     sl_buf_fini(&list);
     struct sl_image_part part;

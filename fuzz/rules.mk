@@ -84,16 +84,26 @@ $(BUILD)/fuzz/events_%.so: fuzz/lib/events.c
 	@clang -O2 -fPIC -shared -DFUZZ_EVENT=$* -DFUZZ_AFL_LIBRARY $< -o $@
 FUZZ_MUTATORS := $(patsubst %,$(BUILD)/fuzz/events_%.so,$(filter-out 0,$(sort $(foreach t,$(FUZZ_ALL),$(call fuzz_event,$(t))))))
 
+# Seeds are kept as an archive a target, beside those that were made by hand.
+define FUZZ_SEEDS
+$(BUILD)/fuzz/seeds/$(1).unpacked: $(wildcard fuzz/corpus/$(1).tar.gz fuzz/corpus/$(1) fuzz/corpus/$(1)/*)
+	@mkdir -p $$(@D)
+	@fuzz/lib/unpack.sh $(1) $$(@:.unpacked=)
+	@touch $$@
+endef
+$(foreach t,$(FUZZ_ALL),$(eval $(call FUZZ_SEEDS,$(t))))
+seeds_of = $(patsubst %,$(BUILD)/fuzz/seeds/%.unpacked,$(1))
+
 .PHONY: fuzz fuzz-replay fuzz-canary fuzz-cmin fuzz-coverage
 .SECONDARY:
 ##@ Fuzz
-fuzz: $(FUZZ_TARGETS:%=$(BUILD)/fuzz/$(ENGINE)/%) $(FUZZ_MUTATORS) ## campaign: FUZZ_SECONDS=n FUZZ_TARGETS="a b" ENGINE=libfuzzer|afl
+fuzz: $(FUZZ_TARGETS:%=$(BUILD)/fuzz/$(ENGINE)/%) $(FUZZ_MUTATORS) $(call seeds_of,$(FUZZ_TARGETS)) ## campaign: FUZZ_SECONDS=n FUZZ_TARGETS="a b" ENGINE=libfuzzer|afl
 	@fuzz/lib/campaign.sh $(BUILD) $(ENGINE) $(FUZZ_SECONDS) $(FUZZ_TARGETS)
-fuzz-replay: $(FUZZ_ALL:%=$(BUILD)/fuzz/replay/%) ## run every seed and every crash ever found, no engine needed
+fuzz-replay: $(FUZZ_ALL:%=$(BUILD)/fuzz/replay/%) $(call seeds_of,$(FUZZ_ALL)) ## run every seed and every crash ever found, no engine needed
 	@fuzz/lib/replay.sh $(BUILD) $(FUZZ_ALL)
 fuzz-canary: $(BUILD)/fuzz/libfuzzer/canary $(BUILD)/fuzz/afl/canary $(BUILD)/fuzz/events_4.so ## both engines must find the planted defect
 	@fuzz/lib/canary.sh $(BUILD)
-fuzz-cmin: $(FUZZ_TARGETS:%=$(BUILD)/fuzz/libfuzzer/%) ## minimise what campaigns found into fuzz/corpus
+fuzz-cmin: $(FUZZ_TARGETS:%=$(BUILD)/fuzz/libfuzzer/%) $(call seeds_of,$(FUZZ_TARGETS)) ## minimise what campaigns found into fuzz/corpus
 	@fuzz/lib/cmin.sh $(BUILD) $(FUZZ_TARGETS)
-fuzz-coverage: $(FUZZ_ALL:%=$(BUILD)/fuzz/coverage/%) ## what of the core the seeds and regressions reach
+fuzz-coverage: $(FUZZ_ALL:%=$(BUILD)/fuzz/coverage/%) $(call seeds_of,$(FUZZ_ALL)) ## what of the core the seeds and regressions reach
 	@fuzz/lib/coverage.sh $(BUILD) $(FUZZ_ALL)

@@ -23,4 +23,4 @@ endef
 $(foreach t,$(REFUTE_TARGETS),$(eval $(call REFUTE_TARGET,$(t))))
 
 .PHONY: refute-objects
-refute-objects: $(REFUTE_OBJECTS)
+refute-objects: $(REFUTE_OBJECTS) $(call seeds_of,$(REFUTE_TARGETS))

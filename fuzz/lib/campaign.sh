@@ -13,7 +13,7 @@ run_libfuzzer() { # TARGET WORK LOG
     local dict=()
     [ -f "fuzz/dict/$1.dict" ] && dict=("-dict=fuzz/dict/$1.dict")
     timeout $((seconds + 60)) "$build/fuzz/libfuzzer/$1" -max_total_time="$seconds" -max_len=4096 "${dict[@]}" \
-        -seed="${FUZZ_SEED:-0}" -timeout=20 -entropic=0 -print_final_stats=1 -artifact_prefix="$2/crashes/" "$2/corpus" "fuzz/corpus/$1" >"$3" 2>&1
+        -seed="${FUZZ_SEED:-0}" -timeout=20 -entropic=0 -print_final_stats=1 -artifact_prefix="$2/crashes/" "$2/corpus" "$build/fuzz/seeds/$1" >"$3" 2>&1
     code=$?
     executions=$(sed -n 's/^stat::number_of_executed_units: *//p' "$3")
     rate=$(sed -n 's/^stat::average_exec_per_sec: *//p' "$3")
@@ -29,7 +29,7 @@ run_afl() { # TARGET WORK LOG
     [ "$size" != 0 ] && export AFL_CUSTOM_MUTATOR_LIBRARY=$build/fuzz/events_$size.so
     [ "$size" = 0 ] && unset AFL_CUSTOM_MUTATOR_LIBRARY
     rm -rf "$2/afl"
-    timeout $((seconds + 60)) afl-fuzz -V "$seconds" ${FUZZ_SEED:+-s "$FUZZ_SEED"} "${dict[@]}" -i "fuzz/corpus/$1" -o "$2/afl" -m none -t 2000+ \
+    timeout $((seconds + 60)) afl-fuzz -V "$seconds" ${FUZZ_SEED:+-s "$FUZZ_SEED"} "${dict[@]}" -i "$build/fuzz/seeds/$1" -o "$2/afl" -m none -t 2000+ \
         "$build/fuzz/afl/$1" >"$3" 2>&1
     code=$?
     local stats=$2/afl/default/fuzzer_stats

@@ -8,7 +8,7 @@ work=$build/fuzz/coverage
 passed=0 failed=0 profiles=() binaries=()
 mkdir -p "$work/profiles"
 for target in "$@"; do
-    paths=("fuzz/corpus/$target")
+    paths=("$build/fuzz/seeds/$target")
     [ -d "fuzz/regress/$target" ] && paths+=("fuzz/regress/$target")
     if LLVM_PROFILE_FILE=$work/profiles/$target.raw "$work/$target" "${paths[@]}" >"$work/$target.log" 2>&1; then
         passed=$((passed + 1))

@@ -5,7 +5,7 @@ build=$1
 shift
 passed=0 failed=0
 for target in "$@"; do
-    paths=("fuzz/corpus/$target")
+    paths=("$build/fuzz/seeds/$target")
     [ -d "fuzz/regress/$target" ] && paths+=("fuzz/regress/$target")
     if out=$(timeout 300 "$build/fuzz/replay/$target" "${paths[@]}" 2>&1); then
         echo "$target: $out"

@@ -358,27 +358,13 @@ static bool anybody_evicted(void)
     return found;
 }
 
-/* Somebody was set aside for a check, which may have stopped objecting since: that wakes nobody, as in Kueue. */
-static bool anybody_set_aside_for_checks(void)
-{
-    bool found = false;
-    for (sl_workload_id id = 0; id < SLOTS; id++) {
-        found =
-            found || (sl_workloads[id].phase == SL_PHASE_PENDING &&
-                      sl_workloads[id].pending_reason == SL_PENDING_EVALUATION &&
-                      sl_workloads[id].check_count > 0 && sl_place_of(id) == SL_PLACE_INADMISSIBLE);
-    }
-    return found;
-}
-
 /* At rest a wake-up of everybody admits nobody (G13): who could be served was looked at before. Not asked while
  * somebody is evicted, for whose end others may wait, nor of those who are served because others are evicted now.
  * Without TASHandleOverlappingFlavors pod sets of one workload get in each other's way, and one more workload on their
  * nodes may move them apart. */
 static void probe_quiescence(void)
 {
-    bool evicted =
-        anybody_evicted() || anybody_set_aside_for_checks() || !sl_settings.overlapping_flavors;
+    bool evicted = anybody_evicted() || !sl_settings.overlapping_flavors;
     for (sl_node_id n = 0; !evicted && n < NODES; n++) {
         sl_queues_wake_tree(n);
     }

@@ -2,6 +2,7 @@
 # SPDX-FileCopyrightText: The Sluice authors
 """Runs of Frama-C on one function with solvers of one's own, read line by line while they go on."""
 import os, pathlib, re, shutil, signal, subprocess, threading
+import answers
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
@@ -140,6 +141,6 @@ def search(args, path, depths):
             "-wp-cache", "update", "-wp-cache-dir", str(cache)]
 
 
-def solvers(path, timeout):
+def solvers(args, path, timeout):
     return ["-wp-prover", "z3,cvc5", "-wp-timeout", str(timeout),
-            "-wp-cache", "replay", "-wp-cache-dir", str(ROOT / "specs/cache" / path.stem)]
+            "-wp-cache", "replay", "-wp-cache-dir", str(answers.directory(args.build, path.stem))]

@@ -43,7 +43,7 @@ class Before:
         """{goal: what it took to be proved}"""
         with self.busy:
             if self.times is None:
-                run = Run(self.args, self.path, self.function, solvers(self.path, self.args.timeout))
+                run = Run(self.args, self.path, self.function, solvers(self.args, self.path, self.args.timeout))
                 if run.problem or run.unproved():
                     raise Unproved(f"{self.path}: {self.function} is not proved as it stands: make prove first "
                                    f"({run.problem or ', '.join(run.unproved())})")
@@ -128,7 +128,7 @@ class Judge:
             return "Valid" not in said and ("Unknown" in said or said == {"Timeout"} and
                                             then is not None and then * FACTOR <= timeout)
 
-        run = Run(self.args, changed, mutant.function, solvers(changed, timeout), enough)
+        run = Run(self.args, changed, mutant.function, solvers(self.args, changed, timeout), enough)
         if run.rejecting:
             kind = "rejected" if "Unknown" in run.said[run.rejecting].values() else "outrun"
             return kind, run.rejecting, timeout

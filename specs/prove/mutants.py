@@ -28,6 +28,7 @@ usage: mutants.py --build DIR [--table FILE] [--sample N [--seed S] [--known]] [
                   [--quick] [--left] [--again] FILE..."""
 import argparse, atexit, concurrent.futures, json, os, pathlib, random, resource, shutil, signal, sys, time
 
+import answers
 import framac
 import mutations
 import refute
@@ -216,6 +217,7 @@ def main():
     args.work = args.build / "prove/mutant" / str(os.getpid())  # others may be at work in the same directory
     atexit.register(shutil.rmtree, args.work, ignore_errors=True)
     args.env = framac.environment(args.work)
+    answers.unpack(args.build)
     report = Report(table, texts)
     refuter = refute.Refuter(args.build, texts, lambda path: [here(h) for h in included(texts[path], here)],
                              args.runs) if args.runs else None

@@ -15,6 +15,7 @@ not run again until their text, the options or the tools change.
 usage: prove.py --build DIR [--jobs N] [--cache update|replay|cleanup|none] [--fct F] [--fresh] [--manifest check|write]
                 [--smoke [--record]] FILE..."""
 import argparse, concurrent.futures, hashlib, json, os, pathlib, re, signal, subprocess, sys, time
+import answers
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
@@ -137,16 +138,11 @@ def name_of(path):
     return f"{path.parent.name}_{path.stem}" if clashes else path.stem
 
 
-def session(name, out_dir):
-    """WP's session directory of a module; its cache is the committed one. Only so can WP clean it up."""
-    cache = ROOT / "specs/cache" / name
+def session(name, build):
+    """WP's session directory of a module. Only if the cache lies in it can WP clean it up."""
+    cache = answers.directory(build, name)
     cache.mkdir(parents=True, exist_ok=True)
-    directory = out_dir / "session" / name
-    directory.mkdir(parents=True, exist_ok=True)
-    link = directory / "cache"
-    if not link.is_symlink():
-        link.symlink_to(cache)
-    return directory
+    return cache.parent
 
 
 def known(path, args, mark):
@@ -174,7 +170,7 @@ def ways(name, args):
     alone = ["-wp-par", str(SOLVERS)]
     if args.smoke or args.cache == "none":
         return [alone]
-    where = ["-wp-session", str(session(name, args.build / "prove")), "-wp-cache"]
+    where = ["-wp-session", str(session(name, args.build)), "-wp-cache"]
     offline = [["-wp-par", str(LOOKUPS), *where, "offline"]] if args.cache == "replay" else []
     return [*offline, [*alone, *where, args.cache]]
 
@@ -320,6 +316,7 @@ def main():
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, stop)
     env = environment(args.build)
+    answers.unpack(args.build)
     args.tools = tools(args.smoke)
     results, bad = {}, 0
     pool = concurrent.futures.ThreadPoolExecutor(max_workers=args.jobs)
@@ -330,6 +327,8 @@ def main():
         for problem in result["problems"]:
             print(f"    {problem[:300]}")
         bad += bool(result["problems"])
+    if not args.smoke and args.cache in ("update", "cleanup"):
+        answers.pack(args.build)
     if args.manifest:
         bad += compare_manifest(args.manifest, results)
     if args.record:

@@ -118,8 +118,8 @@ class Refuter:
         draw, inputs = random.Random(1), []
         for target in targets:
             mine = []
-            for kind in ("regress", "corpus"):  # what somebody chose comes first
-                found = [path.relative_to(ROOT) for path in sorted((ROOT / "fuzz" / kind / target).glob("*"))]
+            for kind in (ROOT / "fuzz/regress", build / "fuzz/seeds"):  # what somebody chose comes first
+                found = sorted((kind / target).glob("*"))
                 mine += draw.sample(found, len(found))
             share = 3 if target == "doors" else 1  # its inputs take their time
             inputs += [(i * share, target, path) for i, path in enumerate(mine)]  # in turn, if there is not time for all

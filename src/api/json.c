@@ -11,6 +11,7 @@
 
 #include "base/check.h"
 #include "base/mem.h"
+#include "base/effort.h"
 
 #define SEGMENT_MAX 256u
 #define WALK_MAX 12
@@ -66,11 +67,21 @@ struct sl_json *sl_json_new_null(void)
     return NULL;
 }
 
+static int copy_one(struct json_object *value, struct json_object *parent, const char *key,
+                    size_t index, struct json_object **copy)
+{
+    sl_effort_add(1);
+    if (json_object_is_type(value, json_type_string)) {
+        sl_effort_text((size_t)json_object_get_string_len(value));
+    }
+    return json_c_shallow_copy_default(value, parent, key, index, copy);
+}
+
 struct sl_json *sl_json_clone(const struct sl_json *v)
 {
     struct json_object *copy = NULL;
     if (v != NULL) {
-        sl_mem_done(json_object_deep_copy(raw(v), &copy, NULL) == 0);
+        sl_mem_done(json_object_deep_copy(raw(v), &copy, copy_one) == 0);
     }
     return wrap(copy);
 }
@@ -88,11 +99,6 @@ void sl_json_free(struct sl_json *v)
 void sl_json_free_value(void *v)
 {
     sl_json_free(v);
-}
-
-bool sl_json_equal(const struct sl_json *a, const struct sl_json *b)
-{
-    return a == b || json_object_equal(raw(a), raw(b)) != 0;
 }
 
 enum sl_json_type sl_json_type(const struct sl_json *v)
@@ -120,6 +126,7 @@ enum sl_json_type sl_json_type(const struct sl_json *v)
 static const struct lh_entry *find(const struct sl_json *v, const char *key)
 {
     struct lh_table *members = is_map(v) ? json_object_get_object(raw(v)) : NULL;
+    sl_effort_add(1);
     if (members == NULL || members->count > WALK_MAX) {
         return members == NULL ? NULL : lh_table_lookup_entry(members, key);
     }
@@ -200,6 +207,7 @@ size_t sl_json_find_text(const struct sl_json *list, const char *text)
     while (i < count && strcmp(sl_json_text(sl_json_at(list, i), ""), text) != 0) {
         i++;
     }
+    sl_effort_add(i);
     return i;
 }
 
@@ -212,6 +220,40 @@ struct sl_json *sl_json_at(const struct sl_json *v, size_t index)
 {
     return index < sl_json_len(v) && is_list(v) ? wrap(json_object_array_get_idx(raw(v), index))
                                                 : NULL;
+}
+
+static bool maps_equal(const struct sl_json *a, const struct sl_json *b)
+{
+    void *it = NULL;
+    const char *key;
+    struct sl_json *value;
+    while (sl_json_next(a, &it, &key, &value)) {
+        const struct lh_entry *other = find(b, key);
+        if (other == NULL || !sl_json_equal(value, wrap(lh_entry_v(other)))) {
+            return false;
+        }
+    }
+    return true;
+}
+
+bool sl_json_equal(const struct sl_json *a, const struct sl_json *b)
+{
+    sl_effort_add(1);
+    if (a == b || sl_json_type(a) != sl_json_type(b) || sl_json_len(a) != sl_json_len(b)) {
+        return a == b;
+    }
+    if (is_map(a)) {
+        return maps_equal(a, b);
+    }
+    if (!is_list(a)) {
+        sl_effort_text(strlen(sl_json_text(a, "")));
+        return json_object_equal(raw(a), raw(b)) != 0;
+    }
+    size_t i = 0, count = sl_json_len(a);
+    while (i < count && sl_json_equal(sl_json_at(a, i), sl_json_at(b, i))) {
+        i++;
+    }
+    return i == count;
 }
 
 void sl_json_append(struct sl_json *v, struct sl_json *value)
@@ -345,6 +387,7 @@ struct sl_json *sl_json_path_make(struct sl_json *v, const char *path)
 bool sl_json_deeper_than(const struct sl_json *v, unsigned levels)
 {
     enum sl_json_type type = sl_json_type(v);
+    sl_effort_add(1);
     if (type != SL_JSON_MAP && type != SL_JSON_LIST) {
         return false;
     }
@@ -370,6 +413,7 @@ bool sl_json_deeper_than(const struct sl_json *v, unsigned levels)
 size_t sl_json_values(const struct sl_json *v, size_t max)
 {
     size_t count = 1;
+    sl_effort_add(1);
     for (size_t i = 0; count < max && is_list(v) && i < sl_json_len(v); i++) {
         count += sl_json_values(sl_json_at(v, i), max - count);
     }
@@ -380,4 +424,21 @@ size_t sl_json_values(const struct sl_json *v, size_t max)
         count += sl_json_values(value, max - count);
     }
     return count;
+}
+
+size_t sl_json_weight(const struct sl_json *v, size_t max)
+{
+    size_t weight = is_map(v) ? SL_JSON_WEIGHT_MAP : 1;
+    sl_effort_add(1);
+    for (size_t i = 0; weight <= max && is_list(v) && i < sl_json_len(v); i++) {
+        weight += sl_json_weight(sl_json_at(v, i), max - weight);
+    }
+    void *it = NULL;
+    const char *key;
+    struct sl_json *value;
+    while (weight <= max && sl_json_next(v, &it, &key, &value)) {
+        weight++;
+        weight += weight <= max ? sl_json_weight(value, max - weight) : 0;
+    }
+    return weight;
 }

@@ -29,6 +29,9 @@ enum sl_json_type {
 /* Whole text, nothing after it, not null; depth <= 64; integers beyond 64 bits and NULs are refused.
  * On failure NULL and an error with line and column. */
 struct sl_json *sl_json_parse(const char *text, size_t len, struct sl_error *e);
+/* Where the text that `v` was parsed from, and that ends with a NUL, names a member twice: a list of up to 16 paths
+ * ("spec.podSets[0].count"), which the caller frees; NULL: nowhere. */
+struct sl_json *sl_json_twice(const char *text, const struct sl_json *v);
 /* A text that an API server sends: everything that Go's encoding/json writes, or passes on in raw messages, is read.
  * What sl_json_parse refuses is held as follows: a NUL, half of a surrogate pair and bytes that are no UTF-8 as U+FFFD
  * each; integers beyond 64 bits as numbers with a fraction, whose text stays; and values may be nested 10,000 deep. */
@@ -41,6 +44,8 @@ struct sl_json *sl_json_parse_yaml(const char *text, size_t len, struct sl_error
 #define SL_JSON_WEIGHT_BYTES 350u /* of memory for each, about */
 /* Of a JSON text, which need not be well-formed; not more than it weighs when it is. */
 size_t sl_json_weigh(const char *text, size_t len);
+/* The same of a value; not counted on where it is more than `max`. */
+size_t sl_json_weight(const struct sl_json *v, size_t max);
 /* The same as sl_json_parse_yaml, and TOO_LARGE when it weighs more. */
 struct sl_json *sl_json_parse_yaml_within(const char *text, size_t len, size_t weight_max,
                                           struct sl_error *e);

@@ -9,6 +9,7 @@
 #include "api/json_plain.h"
 #include "base/mem.h"
 #include "base/utf8.h"
+#include "base/effort.h"
 #include <errno.h>
 #include <json-c/json.h>
 #include <limits.h>
@@ -281,7 +282,9 @@ static struct sl_json *build(const char *text, size_t len, int depth_max, struct
 
 static struct sl_json *parse(struct scan s, struct sl_error *e)
 {
+    sl_effort_text(s.len);
     while (s.at < s.len) {
+        sl_effort_add(1);
         if (!scan_one(&s)) {
             return refuse(s.text, s.at, s.problem, e);
         }

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/effort.h"
 
 #define KEY_SIZE 256 /* a longer key is not plain */
 #define DIGITS_MAX 18
@@ -40,12 +41,17 @@ static bool take(struct plain *p, char c)
     return true;
 }
 
-/* What stands between the quotes, the opening one taken already. */
-static bool read_string(struct plain *p, const char **start, size_t *len)
+/* What stands between the quotes, the opening one taken already. `escapes`: whether there are any, counted; NULL: they are
+ * not plain. */
+static bool read_string(struct plain *p, const char **start, size_t *len, size_t *escapes)
 {
     const char *at = p->at;
     while (at < p->end && *at != '"') {
-        if (*at < 0x20 || *at > 0x7e || *at == '\\') {
+        if (*at == '\\' && escapes != NULL && at + 1 < p->end) {
+            at++; /* which one it is, unescape looks at */
+            ++*escapes;
+        }
+        if (*at < 0x20 || *at > 0x7e || (*at == '\\' && escapes == NULL)) {
             return false;
         }
         at++;
@@ -59,15 +65,41 @@ static bool read_string(struct plain *p, const char **start, size_t *len)
     return true;
 }
 
+/* Code points in hexadecimal are not plain. `to` has room for all of `from`; the new length, or SIZE_MAX. */
+static size_t unescape(const char *from, size_t len, char *to)
+{
+    static const char names[] = "\"\\/bfnrt", values[] = "\"\\/\b\f\n\r\t";
+    size_t size = 0;
+    for (size_t i = 0; i < len; i++) {
+        char c = from[i];
+        if (c == '\\') {
+            const char *name = i + 1 < len ? strchr(names, from[i + 1]) : NULL;
+            if (name == NULL) {
+                return SIZE_MAX;
+            }
+            c = values[name - names];
+            i++;
+        }
+        to[size++] = c;
+    }
+    return size;
+}
+
 static bool read_text(struct plain *p, struct json_object **out)
 {
     const char *start;
-    size_t len;
-    if (!read_string(p, &start, &len) || len > INT32_MAX) {
+    size_t len, escapes = 0;
+    if (!read_string(p, &start, &len, &escapes) || len > INT32_MAX) {
         return false;
     }
-    *out = sl_mem_got(json_object_new_string_len(start, (int)len));
-    return true;
+    char *text = escapes > 0 ? sl_mem_new(len, 1) : NULL;
+    len = text != NULL ? unescape(start, len, text) : len;
+    bool plain = len != SIZE_MAX;
+    if (plain) {
+        *out = sl_mem_got(json_object_new_string_len(text != NULL ? text : start, (int)len));
+    }
+    sl_mem_free(text);
+    return plain;
 }
 
 static bool read_member(struct plain *p, struct json_object *map)
@@ -76,8 +108,8 @@ static bool read_member(struct plain *p, struct json_object *map)
     const char *start;
     size_t len;
     struct json_object *value = NULL;
-    if (!take(p, '"') || !read_string(p, &start, &len) || len >= sizeof key || !take(p, ':') ||
-        !read_value(p, &value)) {
+    if (!take(p, '"') || !read_string(p, &start, &len, NULL) || len >= sizeof key ||
+        !take(p, ':') || !read_value(p, &value)) {
         return false;
     }
     memcpy(key, start, len);
@@ -189,6 +221,7 @@ static bool read_by_first(struct plain *p, struct json_object **out)
 static bool read_value(struct plain *p, struct json_object **out)
 {
     struct json_object *value = NULL;
+    sl_effort_add(1);
     skip_blank(p);
     if (p->at == p->end || !read_by_first(p, &value)) {
         json_object_put(value);
@@ -202,7 +235,9 @@ struct sl_json *sl_json_parse_plain(const char *text, size_t len)
 {
     struct plain p = {.at = text, .end = text + len};
     struct json_object *value = NULL;
-    if (len == 0 || !read_value(&p, &value)) {
+    bool read = len > 0 && read_value(&p, &value);
+    sl_effort_text((size_t)(p.at - text));
+    if (!read) {
         return NULL;
     }
     skip_blank(&p);

@@ -8,39 +8,43 @@
 
 #include <json-c/json.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "api/yaml_scalar.h"
 #include "base/mem.h"
 #include "base/utf8.h"
+#include "base/effort.h"
 
 #define SIMPLE_KEY_MAX 128u
+#define ODD_SIZE 8u /* of a character that is printed in another way */
+#define PIECE_BYTES 256u
 
 struct member {
     const char *key;
     const struct sl_json *value;
 };
 
-static const char *escape_of(unsigned char c)
+/* The letter that stands for a character behind a backslash; 0: none does. */
+static char escape_of(char c)
 {
     switch (c) {
     case '"':
-        return "\\\"";
     case '\\':
-        return "\\\\";
+        return c;
     case '\n':
-        return "\\n";
+        return 'n';
     case '\r':
-        return "\\r";
+        return 'r';
     case '\t':
-        return "\\t";
+        return 't';
     case '\b':
-        return "\\b";
+        return 'b';
     case '\f':
-        return "\\f";
+        return 'f';
     default:
-        return NULL;
+        return '\0';
     }
 }
 
@@ -60,34 +64,50 @@ static bool is_plain(char c)
     return c >= ' ' && c <= '~' && c != '"' && c != '\\';
 }
 
+/* The character at `p`, which is not plain: as it is, escaped, or replaced. Its length; what it becomes goes to `out`. */
+static size_t print_odd(const char *p, char out[static ODD_SIZE], size_t *size)
+{
+    unsigned c = control_at(p);
+    size_t len = sl_utf8_len(p, SIZE_MAX);
+    if (escape_of(*p) != '\0') {
+        out[0] = '\\';
+        out[1] = escape_of(*p);
+        *size = 2;
+    } else if (len == 0) {
+        *size = strlen(SL_UTF8_REPLACEMENT);
+        memcpy(out, SL_UTF8_REPLACEMENT, *size);
+    } else if (c != 0) {
+        *size = (size_t)snprintf(out, ODD_SIZE, "\\u%04x", c);
+    } else {
+        *size = len;
+        memcpy(out, p, len);
+    }
+    return len > 0 ? len : 1;
+}
+
 /* The last door of everything that is stored, sent or answered: what comes out is UTF-8, whatever a value was made of. */
 static void print_text(const char *text, struct sl_buf *out)
 {
-    sl_buf_add(out, "\"", 1);
-    const char *start = text;
+    char piece[PIECE_BYTES];
+    size_t filled = 0;
+    piece[filled++] = '"';
     const char *p = text;
     while (*p != '\0') {
         if (is_plain(*p)) {
-            p++;
-            continue;
-        }
-        unsigned c = control_at(p);
-        size_t len = sl_utf8_len(p, SIZE_MAX);
-        if (len > 1 && c == 0) {
-            p += len;
-            continue;
-        }
-        sl_buf_add(out, start, (size_t)(p - start));
-        const char *escape = len > 0 ? escape_of((unsigned char)*p) : SL_UTF8_REPLACEMENT;
-        if (escape != NULL) {
-            sl_buf_text(out, escape);
+            piece[filled++] = *p++;
         } else {
-            sl_buf_print(out, "\\u%04x", c);
+            size_t size = 0;
+            p += print_odd(p, piece + filled, &size);
+            filled += size;
         }
-        start = p += len > 0 ? len : 1;
+        if (filled > PIECE_BYTES - ODD_SIZE) {
+            sl_buf_add(out, piece, filled);
+            filled = 0;
+        }
     }
-    sl_buf_add(out, start, (size_t)(p - start));
-    sl_buf_add(out, "\"", 1);
+    sl_effort_text((size_t)(p - text));
+    piece[filled++] = '"';
+    sl_buf_add(out, piece, filled);
 }
 
 static void print_scalar(const struct sl_json *v, struct sl_buf *out)
@@ -115,6 +135,7 @@ static void print_scalar(const struct sl_json *v, struct sl_buf *out)
 void sl_json_print(const struct sl_json *v, struct sl_buf *out)
 {
     enum sl_json_type type = sl_json_type(v);
+    sl_effort_add(1);
     if (type == SL_JSON_MAP) {
         void *it = NULL;
         const char *key, *separator = "{";
@@ -149,6 +170,7 @@ static struct member *sorted(const struct sl_json *v)
 {
     struct member *members = sl_mem_new(sl_json_len(v), sizeof *members);
     size_t count = 0;
+    sl_effort_add(sl_json_len(v));
     void *it = NULL;
     const char *key;
     struct sl_json *value;

@@ -15,6 +15,7 @@
 #include "api/yaml_scalar.h"
 #include "base/check.h"
 #include "base/mem.h"
+#include "base/effort.h"
 
 #define DEPTH_MAX 64u
 
@@ -198,6 +199,7 @@ static bool weighs_too_much(struct reader *r, const yaml_event_t *event)
 
 static bool take_event(struct reader *r, const yaml_event_t *event)
 {
+    sl_effort_add(1);
     if (weighs_too_much(r, event)) {
         return false;
     }
@@ -268,6 +270,7 @@ struct sl_json *sl_json_parse_yaml_within(const char *text, size_t len, size_t w
         return r.documents;
     }
     r.levels[0].value = r.documents;
+    sl_effort_text(len);
     sl_mem_done(yaml_parser_initialize(&r.parser) == 1);
     yaml_parser_set_encoding(&r.parser, YAML_UTF8_ENCODING);
     yaml_parser_set_input_string(&r.parser, (const unsigned char *)text, len);

@@ -2,8 +2,8 @@
  * SPDX-FileCopyrightText: The Sluice authors */
 
 /* JSON patch, RFC 6902, with JSON pointers, RFC 6901. Works on a copy: a patch that fails
- * half-way leaves no trace. Bounds: operations, bytes copied by `copy`, depth of the outcome, and values that are gone
- * through, so that a small patch stays small and nobody waits for it. */
+ * half-way leaves no trace. Bounds: operations, depth of the outcome, and the work (base/effort.h), so that a small patch
+ * stays small and nobody waits for it. */
 #include "api/object.h"
 
 #include <stdint.h>
@@ -11,11 +11,11 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/effort.h"
 
 #define OPERATIONS_MAX 10000u
-#define COPIED_BYTES_MAX 3145728u
 #define DEPTH_MAX 64u
-#define STEPS_MAX 400000u /* about 20 ms */
+#define STEPS_MAX 40000u  /* of work; a copy of the largest object is less than half of that */
 #define MOVED_PER_STEP 8u /* items of a list that close a gap together */
 
 struct patch {
@@ -23,7 +23,7 @@ struct patch {
     size_t index;         /* of the operation at work */
     const char *op;
     const char *path;
-    size_t copied_bytes, steps;
+    uint64_t begin; /* of its work */
     struct sl_error *e;
 };
 
@@ -44,9 +44,10 @@ static bool fail(const struct patch *p, enum sl_code code, const char *why)
 
 static bool spend(struct patch *p, size_t steps)
 {
-    p->steps += steps;
-    return p->steps <= STEPS_MAX ||
-           fail(p, SL_CODE_TOO_LARGE, "the patch goes through more than 400000 values");
+    sl_effort_add(steps);
+    return sl_effort_steps - p->begin <= STEPS_MAX ||
+           fail(p, SL_CODE_TOO_LARGE,
+                "the patch is too much work: it goes through more than 40000 values");
 }
 
 /* ~1 is a slash, ~0 a tilde, nothing else may follow a tilde. In place. */
@@ -214,8 +215,8 @@ static bool must_exist(const struct patch *p, const struct place *at)
 static bool fits_depth(struct patch *p, const struct sl_json *value)
 {
     unsigned levels = 0;
-    if (!spend(p, sl_json_values(value, STEPS_MAX))) {
-        return false;
+    if (sl_json_values(value, STEPS_MAX) >= STEPS_MAX || !spend(p, 0)) {
+        return spend(p, STEPS_MAX);
     }
     for (const char *c = p->path; *c != '\0'; c++) {
         levels += *c == '/';
@@ -251,16 +252,6 @@ static bool apply_simple(struct patch *p, const struct sl_json *operation)
     return done;
 }
 
-static bool within_copy_limit(struct patch *p, const struct sl_json *value)
-{
-    struct sl_buf text = {0};
-    sl_json_print(value, &text);
-    p->copied_bytes += text.len;
-    sl_buf_fini(&text);
-    return p->copied_bytes <= COPIED_BYTES_MAX ||
-           fail(p, SL_CODE_TOO_LARGE, "the patch copies more than 3 MiB");
-}
-
 static bool is_prefix(const char *from, const char *path)
 {
     size_t len = strlen(from);
@@ -288,8 +279,8 @@ static bool apply_transfer(struct patch *p, const struct sl_json *operation)
         value = sl_json_ref(value_at(p, &source));
         done = remove_at(p, &source);
     } else if (done) {
-        done = within_copy_limit(p, value_at(p, &source));
-        value = done ? sl_json_clone(value_at(p, &source)) : NULL;
+        value = sl_json_clone(value_at(p, &source));
+        done = spend(p, 0);
     }
     sl_mem_free(source.name);
     if (!done || !locate(p, p->path, &target)) {
@@ -324,7 +315,7 @@ static bool apply(struct patch *p, const struct sl_json *operation)
 enum sl_code sl_patch_json(struct sl_json **o, const struct sl_json *patch, struct sl_error *e)
 {
     struct sl_error local;
-    struct patch p = {.e = e != NULL ? e : &local};
+    struct patch p = {.begin = sl_effort_steps, .e = e != NULL ? e : &local};
     if (sl_json_type(patch) != SL_JSON_LIST) {
         return sl_error_set(e, SL_CODE_BAD_REQUEST, "a JSON patch must be a list of operations");
     }

@@ -12,7 +12,7 @@
 #include "base/map.h"
 
 #define DEPTH_MAX 64
-#define STEPS_MAX 200000u  /* items of lists that are looked at: about 50 ms */
+#define STEPS_MAX 20000u   /* items of lists that are looked at */
 #define BYTES_PER_STEP 64u /* of what an item is found by */
 
 /* The work of one patch. An item may be named again and again, each time with the whole of a long list in it to look
@@ -233,13 +233,17 @@ static void add_values(struct merge *m, struct sl_json *o, const char *field,
     if (places == NULL) {
         return;
     }
+    struct sl_buf text = {0};
     for (size_t i = 0; i < sl_json_len(patch); i++) {
         const struct sl_json *value = sl_json_at(patch, i);
-        if (place_of(places, value) == SIZE_MAX) {
-            note_place(places, value, sl_json_len(list));
+        sl_buf_reset(&text);
+        sl_json_print(value, &text);
+        if (!sl_map_get(places, text.data, NULL)) {
+            sl_map_put(places, text.data, (union sl_map_value){.number = sl_json_len(list)});
             sl_json_append(list, sl_json_clone(value));
         }
     }
+    sl_buf_fini(&text);
     sl_map_free(places);
 }
 

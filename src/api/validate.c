@@ -16,6 +16,7 @@
 #include "base/clock.h"
 #include "base/map.h"
 #include "base/utf8.h"
+#include "base/effort.h"
 
 #define ANNOTATION_BYTES_MAX 262144u
 #define SHOWN_MAX 100u /* of a value in a complaint */
@@ -403,6 +404,7 @@ static void check_value(struct sl_check *c, const struct sl_node *node, const st
 static void check_node(struct sl_check *c, const struct sl_node *node, const struct sl_json *value,
                        const struct sl_json *old)
 {
+    sl_effort_add(1);
     if (node->field.immutable && c->old != NULL) {
         sl_check_immutable(c, value, old);
     }

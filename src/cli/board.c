@@ -4,6 +4,7 @@
 /* Counting and drawing. */
 #include "cli/board.h"
 #include "api/quantity.h"
+#include "controllers/queues.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -43,6 +44,7 @@ static void add_rows(struct sl_board *b, const struct sl_json *cq, const struct 
         struct sl_board_row *row = &b->rows[b->row_count++];
         *row = (struct sl_board_row){.nominal =
                                          amount_of(sl_json_get(resource, "nominalQuota"), name)};
+        row->exceeded = sl_condition_true(cq, SL_QUEUE_EXCEEDED);
         snprintf(row->queue, sizeof row->queue, "%s", sl_object_name(cq));
         snprintf(row->cohort, sizeof row->cohort, "%s",
                  sl_json_path_text(cq, "spec.cohortName", ""));
@@ -208,7 +210,8 @@ static void draw_row(const struct sl_board_row *row, bool same_queue, bool color
     sl_buf_print(out, "%-14s %-12s %-8s ", same_queue ? "" : row->queue, row->flavor,
                  row->resource);
     draw_bar(row, colors, out);
-    sl_buf_print(out, " %7s / %s\n", used, nominal);
+    bool exceeded = row->exceeded && row->used > row->nominal;
+    sl_buf_print(out, " %7s / %s%s\n", used, nominal, exceeded ? "  more than it may" : "");
 }
 
 void sl_board_draw(const struct sl_board *b, bool colors, unsigned width, struct sl_buf *out)

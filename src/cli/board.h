@@ -20,6 +20,7 @@ enum sl_board_phase {
 struct sl_board_row { /* one quota: of a ClusterQueue for a flavor and resource */
     char queue[64], cohort[64], flavor[64], resource[64];
     int64_t nominal, used; /* in the core's units */
+    bool exceeded;         /* its ClusterQueue says that it holds more than it may */
 };
 struct sl_board {
     unsigned count[SL_BOARD_PHASES];

@@ -34,11 +34,15 @@ const char sl_ctl_usage[] =
     "  help                     this page\n"
     "  version                  of this program and of the server\n"
     "\n"
-    "  --server URL             default: $SLUICE_SERVER, else http://127.0.0.1:8088\n"
+    "  --server URL             default: $SLUICE_SERVER, else what the kubeconfig says, else "
+    "http://127.0.0.1:8088\n"
+    "  --kubeconfig FILE        with the token and certificate of a server that asks for them, as "
+    "sluiced writes it\n"
+    "                           into its data directory; default: $SLUICE_KUBECONFIG, else none\n"
     "  -n, --namespace NS       default: default\n"
     "  -A, --all-namespaces\n"
     "  -l, --selector LABELS    such as app=web,tier!=db\n"
-    "  -o, --output FORMAT      table or wide; get and pending: json or yaml, too\n"
+    "  -o, --output FORMAT      table or wide; get, pending and topology: json or yaml, too\n"
     "  --plain                  dashboard, topology: draw as into a file, without colors\n";
 
 static enum sl_code parse_output(const char *text, enum sl_output *out, struct sl_error *e)
@@ -62,6 +66,7 @@ static enum sl_code parse_flags(int argc, char *const argv[], struct sl_ctl *out
 {
     const struct sl_flag table[] = {
         {"--server", "-s", SL_FLAG_TEXT, &out->server},
+        {"--kubeconfig", NULL, SL_FLAG_TEXT, &out->kubeconfig},
         {"--namespace", "-n", SL_FLAG_TEXT, &out->ns},
         {"--all-namespaces", "-A", SL_FLAG_SWITCH, &out->all_namespaces},
         {"--selector", "-l", SL_FLAG_TEXT, &out->selector},
@@ -90,16 +95,21 @@ static enum sl_code parse_flags(int argc, char *const argv[], struct sl_ctl *out
 enum sl_code sl_ctl_parse(int argc, char *const argv[], struct sl_ctl *out, struct sl_error *e)
 {
     const char *output = "table";
-    const char *server = getenv("SLUICE_SERVER");
+    const char *server = getenv("SLUICE_SERVER"), *kubeconfig = getenv("SLUICE_KUBECONFIG");
+    bool told = server != NULL && server[0] != '\0';
     struct sl_flag_list words = {0};
-    *out = (struct sl_ctl){.server = server != NULL && server[0] != '\0' ? server
-                                                                         : "http://127.0.0.1:8088",
+    *out = (struct sl_ctl){.server = told ? server : NULL,
+                           .kubeconfig =
+                               kubeconfig != NULL && kubeconfig[0] != '\0' ? kubeconfig : NULL,
                            .cpu = "1",
                            .parallelism = 1,
                            .count = 1};
     enum sl_code code = parse_flags(argc, argv, out, &output, &words, e);
     if (code == SL_CODE_OK) {
         code = parse_output(output, &out->output, e);
+    }
+    if (out->server == NULL && out->kubeconfig == NULL) {
+        out->server = "http://127.0.0.1:8088";
     }
     out->ns_given = out->ns != NULL && !out->all_namespaces;
     out->ns = out->ns == NULL ? "default" : out->ns;

@@ -15,6 +15,7 @@ struct sl_ctl {
     const char *command;
     struct sl_flag_list arguments; /* after the command */
     const char *server, *ns, *selector;
+    const char *kubeconfig; /* NULL: none, and nothing is shown to the server */
     enum sl_output output;
     struct sl_flag_list files;
     bool all_namespaces, help;
@@ -76,9 +77,11 @@ enum sl_code sl_ctl_fetch_list(struct sl_ctl *c, enum sl_kind kind, struct sl_js
 /* Appends the queue's pending workloads, page by page, to the list. */
 enum sl_code sl_ctl_fetch_pending(struct sl_ctl *c, const char *queue, struct sl_json *items,
                                   struct sl_error *e);
-/* Puts the reasons as they are now into the workloads that these queues list. */
+/* Puts the reasons as they are now into the workloads that go first in these queues, and those workloads first: so many of
+ * each queue, until there are `in_all`. */
 enum sl_code sl_ctl_freshen(struct sl_ctl *c, struct sl_json *workloads,
-                            const struct sl_json *cluster_queues, struct sl_error *e);
+                            const struct sl_json *cluster_queues, size_t of_each, size_t in_all,
+                            struct sl_error *e);
 /* How wide the terminal is; a default when there is none. */
 unsigned sl_ctl_width(void);
 #endif

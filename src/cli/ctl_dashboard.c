@@ -24,8 +24,8 @@ static enum sl_code fetch(struct sl_ctl *c, struct sl_board *board, struct sl_er
     enum sl_code code = sl_ctl_fetch_list(c, SL_KIND_WORKLOAD, &l.workloads, e);
     code = code == SL_CODE_OK ? sl_ctl_fetch_list(c, SL_KIND_CLUSTER_QUEUE, &l.queues, e) : code;
     if (code == SL_CODE_OK) {
-        code =
-            sl_ctl_freshen(c, sl_json_get(l.workloads, "items"), sl_json_get(l.queues, "items"), e);
+        code = sl_ctl_freshen(c, sl_json_get(l.workloads, "items"), sl_json_get(l.queues, "items"),
+                              SL_BOARD_WAITING_MAX, SL_BOARD_WAITING_MAX, e);
     }
     if (code == SL_CODE_OK) {
         sl_board_fill(board, sl_json_get(l.workloads, "items"), sl_json_get(l.queues, "items"));

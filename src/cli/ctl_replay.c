@@ -53,10 +53,10 @@ static int conclude(const struct sl_replay_result *r)
                                         [SL_REPLAY_DIFFERS] = "DIFFERENT",
                                         [SL_REPLAY_PARTIAL] = "the same as far as it goes"};
     printf("%s%s%s: %" PRIu64 " records, %" PRIu64 " starts (%" PRIu64 " with an image), %" PRIu64
-           " changes (%" PRIu64 " refused), %" PRIu64 " cycles with %" PRIu64 " outcomes, %" PRIu64
+           " calls (%" PRIu64 " refused), %" PRIu64 " cycles with %" PRIu64 " outcomes, %" PRIu64
            " decisions\n",
            words[r->end], r->end == SL_REPLAY_STOPPED ? " " : "",
-           r->end == SL_REPLAY_STOPPED ? r->why : "", r->records, r->lives, r->images, r->changes,
+           r->end == SL_REPLAY_STOPPED ? r->why : "", r->records, r->lives, r->images, r->calls,
            r->refused, r->cycles, r->outcomes, r->decisions);
     if (r->end == SL_REPLAY_SAME || r->end == SL_REPLAY_STOPPED) {
         return 0;

@@ -5,8 +5,11 @@
 #include "cli/screen.h"
 #include "cli/ctl.h"
 #include "cli/picture.h"
+#include <stdint.h>
 #include <string.h>
 #include <unistd.h>
+
+#define FRESH_OF_EACH 100u /* of a queue: not all of them ask for a topology */
 
 static const enum sl_kind kinds[] = {SL_KIND_RESOURCE_FLAVOR, SL_KIND_TOPOLOGY, SL_KIND_NODE,
                                      SL_KIND_WORKLOAD, SL_KIND_CLUSTER_QUEUE};
@@ -22,8 +25,9 @@ static const struct sl_json *find(const struct sl_json *items, const char *name)
     return NULL;
 }
 
+/* Into `data`, where data is asked for. */
 static void draw(const struct sl_ctl *c, struct sl_json *const lists[LISTS],
-                 const struct sl_json *flavor, const struct sl_json *topology)
+                 const struct sl_json *flavor, const struct sl_json *topology, struct sl_json *data)
 {
     struct sl_picture picture;
     struct sl_buf text = {0};
@@ -32,13 +36,19 @@ static void draw(const struct sl_ctl *c, struct sl_json *const lists[LISTS],
                                        .nodes = sl_json_get(lists[NODES], "items"),
                                        .workloads = sl_json_get(lists[WORKLOADS], "items")};
     sl_picture_fill(&picture, &source);
-    sl_picture_draw(&picture, !c->plain && isatty(STDOUT_FILENO), sl_ctl_width(), &text);
-    sl_screen_paint(&text);
+    if (data != NULL) {
+        sl_json_append(data, sl_picture_json_new(&picture));
+    } else {
+        sl_picture_draw(&picture, !c->plain && isatty(STDOUT_FILENO), sl_ctl_width(), &text);
+        sl_screen_paint(&text);
+    }
     sl_buf_fini(&text);
     sl_picture_fini(&picture);
 }
 
-static int draw_all(const struct sl_ctl *c, struct sl_json *const lists[LISTS])
+/* In each flavor that has a topology, or in the one that was named; as text, or as an item of `data`. */
+static int draw_all(const struct sl_ctl *c, struct sl_json *const lists[LISTS],
+                    struct sl_json *data)
 {
     const struct sl_json *flavors = sl_json_get(lists[FLAVORS], "items");
     const char *only = c->arguments.count > 0 ? c->arguments.items[0] : NULL;
@@ -54,7 +64,7 @@ static int draw_all(const struct sl_ctl *c, struct sl_json *const lists[LISTS])
         }
         drawn++;
         if (topology != NULL) {
-            draw(c, lists, flavor, topology);
+            draw(c, lists, flavor, topology, data);
         } else if (name[0] == '\0') {
             missing = true;
             fprintf(stderr, "sluicectl: ResourceFlavor \"%s\" has no topologyName\n",
@@ -70,7 +80,7 @@ static int draw_all(const struct sl_ctl *c, struct sl_json *const lists[LISTS])
     } else if (drawn == 0) {
         fprintf(stderr, "sluicectl: no ResourceFlavor has a topology\n");
     }
-    if (only == NULL) { /* whoever waits may come to stand in any of them */
+    if (only == NULL && data == NULL) { /* whoever waits may come to stand in any of them */
         struct sl_buf text = {0};
         sl_picture_draw_waiting(sl_json_get(lists[WORKLOADS], "items"), sl_ctl_width(), &text);
         sl_ctl_print(&text);
@@ -92,9 +102,17 @@ int sl_ctl_topology(struct sl_ctl *c)
     }
     if (code == SL_CODE_OK) {
         code = sl_ctl_freshen(c, sl_json_get(lists[WORKLOADS], "items"),
-                              sl_json_get(lists[QUEUES], "items"), &e);
+                              sl_json_get(lists[QUEUES], "items"), FRESH_OF_EACH, SIZE_MAX, &e);
     }
-    int result = code == SL_CODE_OK ? draw_all(c, lists) : sl_ctl_failed("topology", &e);
+    struct sl_json *items = sl_ctl_is_data(c) ? sl_json_new_list() : NULL;
+    int result = code == SL_CODE_OK ? draw_all(c, lists, items) : sl_ctl_failed("topology", &e);
+    if (items != NULL && code == SL_CODE_OK) {
+        struct sl_json *data = sl_json_new_map();
+        sl_json_set(data, "items", sl_json_ref(items));
+        sl_ctl_print_value(c, data);
+        sl_json_free(data);
+    }
+    sl_json_free(items);
     for (int i = 0; i < LISTS; i++) {
         sl_json_free(lists[i]);
     }

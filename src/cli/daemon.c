@@ -4,6 +4,7 @@
 /* The standalone daemon. */
 #include "cli/daemon.h"
 #include "cli/confine.h"
+#include "cli/daemon_door.h"
 #include "cli/daemon_turns.h"
 #include "cli/metrics.h"
 #include "cli/version.h"
@@ -23,6 +24,7 @@ struct daemon {
     struct sl_engine *engine;
     struct sl_controllers *controllers;
     struct sl_server *server;
+    struct sl_door door;
     struct sl_pages pages;
     uint64_t refused; /* batches of writes, by the store */
     bool refusing;    /* the last one */
@@ -97,12 +99,19 @@ static enum sl_code start_server(struct daemon *d, const struct sl_daemon_option
         {"/metrics", sl_pages_metrics, &d->pages},
         {"/readyz", sl_pages_ready, &d->pages},
         {SL_VISIBILITY_GROUP_PATH "/", sl_visibility_serve, &d->pages}};
-    const struct sl_server_options o = {.listen = options->listen,
-                                        .allow_remote = options->allow_remote,
-                                        .hooks = hooks,
-                                        .hook_count = sizeof hooks / sizeof hooks[0],
-                                        .version = SL_VERSION};
-    return sl_server_start(&d->loop, d->store, &o, &d->server, e);
+    struct sl_server_options o = {.listen = options->listen,
+                                  .allow_remote = options->allow_remote,
+                                  .hooks = hooks,
+                                  .hook_count = sizeof hooks / sizeof hooks[0],
+                                  .version = SL_VERSION};
+    enum sl_code code = sl_door_open(&d->door, options, e);
+    if (code != SL_CODE_OK) {
+        return code;
+    }
+    sl_door_guard(&d->door, &o);
+    code = sl_server_start(&d->loop, d->store, &o, &d->server, e);
+    return code == SL_CODE_OK ? sl_door_tell(&d->door, options, sl_server_port(d->server), e)
+                              : code;
 }
 
 static void log_start(const struct daemon *d, const struct sl_daemon_options *options)
@@ -188,7 +197,8 @@ static enum sl_code open_all(struct daemon *d, const struct sl_daemon_options *o
     if (code != SL_CODE_OK || options->unconfined) {
         return code;
     }
-    const struct sl_confine_options confine = {.writable = options->data_dir};
+    const struct sl_confine_options confine = {.writable = options->data_dir,
+                                               .readable = options->tls_dir};
     return sl_confine(&confine, e);
 }
 
@@ -230,6 +240,7 @@ enum sl_code sl_daemon_run(const struct sl_daemon_options *options,
         code = e->code;
     }
     close_all(&d);
+    sl_door_close(&d.door);
     (void)uv_loop_close(&d.loop);
     return code;
 }

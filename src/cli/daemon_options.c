@@ -39,14 +39,23 @@ const char sl_daemon_usage[] =
     "Standalone mode:\n"
     "  --standalone          run without a Kubernetes cluster\n"
     "  --data DIR            where everything is kept (default: sluice-data)\n"
+    "  --token-file FILE     serve with TLS, and only who shows the token in FILE, which is made "
+    "when "
+    "it is not there;\n"
+    "                        with --allow-remote always (default there: token of the data "
+    "directory)\n"
+    "  --tls-dir DIR         tls.crt and tls.key for that, read again when they change (default: "
+    "made in the data\n"
+    "                        directory)\n"
     "\n"
     "Both:\n"
     "  --listen ADDR:PORT    where the API listens (default: 127.0.0.1:8088; port 0: any free "
     "one); "
     "in cluster mode\n"
     "                        metrics, health and pending workloads\n"
-    "  --allow-remote        listen on other addresses than loopback too; there is no "
-    "authentication\n"
+    "  --allow-remote        listen on other addresses than loopback too; in cluster mode who "
+    "asks is not asked for\n"
+    "                        a name\n"
     "  --journal-file SIZE   begin the journal's next file after so much, as in 256Mi (default: "
     "64Mi); the newest\n"
     "                        four are kept\n"
@@ -134,13 +143,17 @@ static enum sl_code check_standalone(struct sl_daemon_options *o, struct sl_erro
                    {o->elect_leader != SL_FLAG_UNSAID, "--leader-elect"},
                    {o->metrics_port != 0, "--metricsPort"},
                    {o->visibility_listen != NULL, "--visibility-listen"},
-                   {o->tls_dir != NULL, "--tls-dir"},
                    {o->topology != SL_FLAG_UNSAID, "--enableTAS"}};
     for (size_t i = 0; i < sizeof strange / sizeof strange[0]; i++) {
         if (strange[i].given) {
             return sl_error_set(e, SL_CODE_BAD_REQUEST, "%s: not with --standalone",
                                 strange[i].flag);
         }
+    }
+    if (o->tls_dir != NULL && !o->allow_remote && o->token_file == NULL) {
+        return sl_error_set(e, SL_CODE_BAD_REQUEST,
+                            "--tls-dir: with --standalone only beside --allow-remote or "
+                            "--token-file");
     }
     o->data_dir = o->data_dir == NULL ? "sluice-data" : o->data_dir;
     o->listen = o->listen == NULL ? "127.0.0.1:8088" : o->listen;
@@ -152,6 +165,9 @@ static enum sl_code check_cluster(const struct sl_daemon_options *o, struct sl_e
     if (o->kubeconfig == NULL && getenv("KUBERNETES_SERVICE_HOST") == NULL) {
         return sl_error_set(e, SL_CODE_BAD_REQUEST,
                             "not running in a pod: give --kubeconfig FILE or --standalone");
+    }
+    if (o->token_file != NULL) {
+        return sl_error_set(e, SL_CODE_BAD_REQUEST, "--token-file: only with --standalone");
     }
     if (o->context != NULL && o->kubeconfig == NULL) {
         return sl_error_set(e, SL_CODE_BAD_REQUEST, "--context: only with --kubeconfig");
@@ -179,7 +195,8 @@ static enum sl_code check_names(const struct sl_daemon_options *o, struct sl_err
         const char *flag, *value, *what;
     } names[] = {{"--data", o->data_dir, "directory"},     {"--config", o->config, "file"},
                  {"--adapters", o->adapters, "directory"}, {"--kubeconfig", o->kubeconfig, "file"},
-                 {"--tls-dir", o->tls_dir, "directory"},   {"--context", o->context, "context"}};
+                 {"--tls-dir", o->tls_dir, "directory"},   {"--context", o->context, "context"},
+                 {"--token-file", o->token_file, "file"}};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         if (names[i].value != NULL && names[i].value[0] == '\0') {
             return sl_error_set(e, SL_CODE_BAD_REQUEST, "%s: the %s's name is empty", names[i].flag,
@@ -202,6 +219,7 @@ enum sl_code sl_daemon_options_parse(int argc, char *const argv[], struct sl_dae
         {"--journal-file", NULL, SL_FLAG_TEXT, &journal},
         {"--listen", NULL, SL_FLAG_TEXT, &out->listen},
         {"--allow-remote", NULL, SL_FLAG_SWITCH, &out->allow_remote},
+        {"--token-file", NULL, SL_FLAG_TEXT, &out->token_file},
         {"--no-confinement", NULL, SL_FLAG_SWITCH, &out->unconfined},
         {"--paranoid", NULL, SL_FLAG_SWITCH, &out->paranoid},
         {"--config", NULL, SL_FLAG_TEXT, &out->config},

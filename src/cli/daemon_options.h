@@ -16,6 +16,8 @@ struct sl_daemon_options {
     const char *
         listen; /* ADDR:PORT; port 0 = let the system choose. NULL in cluster mode: see metrics_port */
     bool allow_remote;
+    const char *
+        token_file; /* standalone: who shows what is in it is served, over TLS; NULL: see allow_remote */
     const char *config;        /* NULL: Kueue's defaults */
     const char *feature_gates; /* NULL: those of the configuration */
     enum sl_log_level log_level;

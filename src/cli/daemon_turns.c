@@ -6,8 +6,10 @@
 #include "base/check.h"
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/effort.h"
 #include "cli/metrics.h"
 #include <signal.h>
+#include <time.h>
 
 #define TIMER_MS_MAX 60000 /* a clock that is set is noticed within a minute */
 #define LOG_MS 500
@@ -85,6 +87,30 @@ static void catch_up(struct sl_turns *t)
     }
 }
 
+static uint64_t cpu_ns(void)
+{
+    struct timespec t = {0};
+    (void)clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+static void raise_to(uint64_t *most, uint64_t value)
+{
+    *most = value > *most ? value : *most;
+}
+
+/* What the last turn did itself: neither the disk nor other processes are in it. */
+static void measure_work(struct sl_turns *t, bool first)
+{
+    uint64_t now_ns = cpu_ns();
+    if (!first) {
+        raise_to(&t->longest_cpu_ns, now_ns - t->turn_cpu_ns);
+        raise_to(&t->longest_steps, sl_effort_steps - t->turn_steps);
+    }
+    t->turn_cpu_ns = now_ns;
+    t->turn_steps = sl_effort_steps;
+}
+
 /* Once a turn, just before the loop waits. Its work is what the clock says, less what it waited. */
 static void on_turn(uv_prepare_t *handle)
 {
@@ -93,12 +119,13 @@ static void on_turn(uv_prepare_t *handle)
     uint64_t busy_ns = now_ns - t->turn_ns - (idle_ns - t->idle_ns);
     bool first = t->turn_ns == 0;
     catch_up(t);
+    measure_work(t, first);
     t->turn_ns = now_ns;
     t->idle_ns = idle_ns;
     if (first || busy_ns > now_ns) {
         return; /* or it waited a little less than it was told */
     }
-    t->longest_ns = busy_ns > t->longest_ns ? busy_ns : t->longest_ns;
+    raise_to(&t->longest_ns, busy_ns);
     if (busy_ns > SLOW_NS) {
         t->slow++;
         sl_log(SL_LOG_WARN, "nothing else could be done for a while", "ms",
@@ -174,5 +201,11 @@ void sl_turns_print(const struct sl_turns *t, struct sl_buf *out)
     sl_metrics_value(out, "sluice_turn_longest_milliseconds",
                      "The longest time in which nothing else could be done",
                      t->longest_ns / 1000000u);
+    sl_metrics_value(out, "sluice_turn_longest_cpu_milliseconds",
+                     "The most time of the processor that one turn took",
+                     t->longest_cpu_ns / 1000000u);
+    sl_metrics_value(out, "sluice_turn_longest_steps",
+                     "The most work in one turn: values read, made, copied, compared, printed",
+                     t->longest_steps);
     sl_metrics_value(out, "sluice_turns_slow_total", "Turns of more than a second", t->slow);
 }

@@ -18,7 +18,10 @@ struct sl_turns {
     uv_prepare_t turn;     /* measures the turns */
     uint64_t turn_ns,
         idle_ns; /* when the last one began, and how long the loop had waited until then */
+    uint64_t turn_cpu_ns,
+        turn_steps; /* what the thread had done until then: time, and work (base/effort.h) */
     uint64_t longest_ns, slow; /* the longest turn, and how many took more than a second */
+    uint64_t longest_cpu_ns, longest_steps; /* the most that one turn did */
     uv_signal_t signals[SL_TURNS_SIGNALS];
     struct sl_controllers *controllers;                 /* NULL: there are none yet */
     bool (*may_go_on)(void *context);                   /* asked before each turn; NULL: always */

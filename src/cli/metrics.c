@@ -310,6 +310,8 @@ static void decisions(struct sl_buf *out, const struct sl_pages *p)
                     "Reserved quota");
     resource_family(out, &q, "kueue_cluster_queue_resource_usage", "flavorsUsage",
                     "Quota used by admitted workloads");
+    resource_family(out, &q, "sluice_cluster_queue_quota_excess", "quotaExcess",
+                    "Quota that is held beyond what is allowed, since some was lowered");
     quota_family(out, &q, "kueue_cluster_queue_nominal_quota", "nominalQuota", "Nominal quota");
     quota_family(out, &q, "kueue_cluster_queue_borrowing_limit", "borrowingLimit",
                  "Borrowing limit");

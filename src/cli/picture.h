@@ -43,6 +43,8 @@ void sl_picture_fill(struct sl_picture *p, const struct sl_picture_source *sourc
 void sl_picture_fini(struct sl_picture *p);
 /* Many lines, none longer than `width` where that is possible; ANSI colours when asked. */
 void sl_picture_draw(const struct sl_picture *p, bool colors, unsigned width, struct sl_buf *out);
+/* The same as data: its domains in that order, and its workloads. */
+struct sl_json *sl_picture_json_new(const struct sl_picture *p);
 /* A line for each workload that asks for a topology and has no place, and why; nothing when there is none. */
 void sl_picture_draw_waiting(const struct sl_json *workloads, unsigned width, struct sl_buf *out);
 #endif

@@ -12,6 +12,7 @@
 #define MARK_FAILED '!'
 #define MARK_CLOSED '-'
 #define MARK_SEVERAL '*'
+#define CLOSED_NAMED_MAX 8u
 
 static const char *const palette[] = {"32", "36", "33", "35", "34", "92", "96", "93", "95", "94"};
 #define PALETTE_COUNT (sizeof palette / sizeof palette[0])
@@ -121,7 +122,9 @@ static void draw_head(const struct sl_picture *p, struct sl_buf *out)
     size_t nodes = 0;
     size_t failed = 0;
     size_t used = 0;
+    size_t closed = 0;
     for (size_t i = 0; i < p->cell_count; i++) {
+        closed += p->cells[i].closed;
         nodes += p->cells[i].nodes;
         failed += p->cells[i].failed;
         used += p->cells[i].workload_count > 0;
@@ -131,7 +134,30 @@ static void draw_head(const struct sl_picture *p, struct sl_buf *out)
     if (failed > 0) {
         sl_buf_print(out, ", %zu not ready", failed);
     }
+    if (closed > 0) {
+        sl_buf_print(out, ", %zu closed", closed);
+    }
     sl_buf_text(out, "\n");
+}
+
+/* They are drawn with the mark of who stands there. */
+static void draw_closed_in_use(const struct sl_picture *p, struct sl_buf *out)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < p->cell_count; i++) {
+        const struct sl_picture_cell *cell = &p->cells[i];
+        if (cell->closed == 0 || cell->workload_count == 0) {
+            continue;
+        }
+        if (count++ < CLOSED_NAMED_MAX) {
+            sl_buf_print(out, "%s%s", count == 1 ? "  closed and in use: " : ", ",
+                         cell->values[p->level_count - 1]);
+        }
+    }
+    if (count > CLOSED_NAMED_MAX) {
+        sl_buf_print(out, " and %zu more", count - CLOSED_NAMED_MAX);
+    }
+    sl_buf_text(out, count > 0 ? "\n" : "");
 }
 
 /* The last part of a label key: "rack" of "cloud.example.com/rack". */
@@ -208,6 +234,7 @@ void sl_picture_draw(const struct sl_picture *p, bool colors, unsigned width, st
     }
     sl_buf_print(out, "  %c free  %c several  %c closed  %c not ready\n", MARK_FREE, MARK_SEVERAL,
                  MARK_CLOSED, MARK_FAILED);
+    draw_closed_in_use(p, out);
     for (size_t i = 0; i < p->workload_count; i++) {
         draw_workload(p, &p->workloads[i], colors, out);
     }

@@ -15,7 +15,7 @@
 
 struct sl_remote {
     CURL *curl;
-    char *server;
+    char *server, *token, *ca;
 };
 
 struct sl_remote *sl_remote_open(const char *server)
@@ -33,8 +33,16 @@ struct sl_remote *sl_remote_open(const char *server)
     return r;
 }
 
+void sl_remote_trust(struct sl_remote *r, const char *token, const char *ca)
+{
+    r->token = token != NULL ? sl_mem_text(token) : NULL;
+    r->ca = ca != NULL ? sl_mem_text(ca) : NULL;
+}
+
 void sl_remote_close(struct sl_remote *r)
 {
+    sl_mem_free(r->token);
+    sl_mem_free(r->ca);
     curl_easy_cleanup(r->curl);
     curl_global_cleanup();
     sl_mem_free(r->server);
@@ -61,6 +69,15 @@ static void prepare(struct sl_remote *r, const char *path, struct sl_buf *url)
     curl_easy_setopt(r->curl, CURLOPT_NOPROXY, "127.0.0.1,localhost,::1");
     curl_easy_setopt(r->curl, CURLOPT_CONNECTTIMEOUT_MS, CONNECT_MS_MAX);
     curl_easy_setopt(r->curl, CURLOPT_USERAGENT, "sluicectl");
+    if (r->ca != NULL) {
+        struct curl_blob ca = {r->ca, strlen(r->ca), CURL_BLOB_NOCOPY};
+        curl_easy_setopt(r->curl, CURLOPT_CAINFO_BLOB, &ca);
+        curl_easy_setopt(r->curl, CURLOPT_CAPATH, NULL);
+    }
+    if (r->token != NULL) {
+        curl_easy_setopt(r->curl, CURLOPT_HTTPAUTH, CURLAUTH_BEARER);
+        curl_easy_setopt(r->curl, CURLOPT_XOAUTH2_BEARER, r->token);
+    }
 }
 
 static enum sl_code unreachable(const struct sl_remote *r, CURLcode failure, struct sl_error *e)

@@ -11,13 +11,17 @@
 #include <string.h>
 
 #define ANSWER_MS_MAX 5000
+/* Questions whose answer was yes not long ago have places of their own: those of who is known do not wait behind guesses. */
+#define RESERVED 8u
+#define YES_MS_MAX 300000
 
 struct entry {
     struct sl_reviews *reviews;
     struct sl_exchange *exchange; /* NULL: it has been answered */
     struct sl_json *status;       /* NULL then: in vain */
     char why[160];
-    int64_t until_ms;
+    bool yes;         /* the last answer */
+    int64_t until_ms; /* it is not asked again; a yes is remembered for longer */
 };
 struct sl_reviews {
     struct sl_reviews_options o;
@@ -65,30 +69,40 @@ static void drop(struct sl_reviews *r, const char *key, struct entry *x)
     free_entry(x);
 }
 
-/* Without answers that are too old; without the oldest one that nobody waits for, if there are still too many. */
-static bool make_room(struct sl_reviews *r)
+static void forget(struct sl_reviews *r, const char *key)
 {
-    size_t cursor = 0;
-    const char *key;
     union sl_map_value value;
-    if (r->counters.under_way >= r->o.under_way_max) {
+    if (sl_map_get(r->entries, key, &value)) {
+        drop(r, key, value.pointer);
+    }
+}
+
+static bool is_old(const struct entry *x)
+{
+    return x->until_ms + (x->yes ? YES_MS_MAX : 0) <= now_ms();
+}
+
+/* Answers that go first: those that are too old, then those that were no, then any. */
+static bool goes(const struct entry *x, int round)
+{
+    return x->exchange == NULL && (is_old(x) || (round == 1 && !x->yes) || round == 2);
+}
+
+/* For a question that is new, or `known` to have been answered with yes. */
+static bool make_room(struct sl_reviews *r, bool known)
+{
+    if (r->counters.under_way >= r->o.under_way_max + (known ? RESERVED : 0)) {
         return false;
     }
-    if (sl_map_count(r->entries) < SL_REVIEWS_MAX) {
-        return true;
-    }
-    while (sl_map_next(r->entries, &cursor, &key, &value)) {
-        struct entry *x = value.pointer;
-        if (x->exchange == NULL && x->until_ms <= now_ms()) {
-            drop(r, key, x);
-        }
-    }
-    cursor = 0;
-    while (sl_map_count(r->entries) >= SL_REVIEWS_MAX &&
-           sl_map_next(r->entries, &cursor, &key, &value)) {
-        struct entry *x = value.pointer;
-        if (x->exchange == NULL) {
-            drop(r, key, x);
+    for (int round = 0; round < 3 && sl_map_count(r->entries) >= SL_REVIEWS_MAX; round++) {
+        size_t cursor = 0;
+        const char *key;
+        union sl_map_value value;
+        while ((round == 0 || sl_map_count(r->entries) >= SL_REVIEWS_MAX) &&
+               sl_map_next(r->entries, &cursor, &key, &value)) {
+            if (goes(value.pointer, round)) {
+                drop(r, key, value.pointer);
+            }
         }
     }
     return sl_map_count(r->entries) < SL_REVIEWS_MAX;
@@ -105,6 +119,8 @@ static void read_answer(struct entry *x, const struct sl_response *response)
     const struct sl_json *status = sl_json_get(review, "status");
     if (response->code == SL_CODE_OK && sl_json_type(status) == SL_JSON_MAP) {
         x->status = sl_json_clone(status);
+        x->yes = sl_json_path_bool(status, "authenticated", false) ||
+                 sl_json_path_bool(status, "allowed", false);
     } else if (response->status == 0) {
         (void)snprintf(x->why, sizeof x->why, "%s", response->reason);
     } else {
@@ -146,18 +162,20 @@ static void ask(struct sl_reviews *r, const char *key, const char *path, const s
     x->exchange = sl_transport_send(r->o.transport, &request, NULL, on_answer, x);
 }
 
+/* `known`: it is not there any more, and was yes. */
 static const struct sl_json *look_up(struct sl_reviews *r, const char *key, bool *there,
-                                     struct sl_error *e)
+                                     bool *known, struct sl_error *e)
 {
     union sl_map_value value;
     *there = sl_map_get(r->entries, key, &value);
+    *known = false;
     struct entry *x = *there ? value.pointer : NULL;
     if (x == NULL || x->exchange != NULL) {
         return NULL;
     }
     if (x->until_ms <= now_ms()) {
-        drop(r, key, x);
         *there = false;
+        *known = x->yes && !is_old(x);
         return NULL;
     }
     if (x->status == NULL) {
@@ -169,14 +187,15 @@ static const struct sl_json *look_up(struct sl_reviews *r, const char *key, bool
 const struct sl_json *sl_reviews_ask(struct sl_reviews *r, const char *path,
                                      const struct sl_json *review, struct sl_error *e)
 {
-    bool there;
+    bool there, known;
     struct sl_buf body = {0}, key = {0};
     SL_PRE(r != NULL && path != NULL && review != NULL && e != NULL);
     sl_error_clear(e);
     sl_json_print(review, &body);
     sl_buf_print(&key, "%s\n%s", path, body.data);
-    const struct sl_json *status = look_up(r, key.data, &there, e);
-    if (!there && make_room(r)) {
+    const struct sl_json *status = look_up(r, key.data, &there, &known, e);
+    if (!there && make_room(r, known)) {
+        forget(r, key.data);
         ask(r, key.data, path, &body);
     } else if (!there) {
         (void)sl_error_set(e, SL_CODE_TOO_MANY, "too many requests wait to be let in");

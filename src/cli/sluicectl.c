@@ -3,7 +3,9 @@
 
 /* sluicectl: options in, one command run. Exit codes: 0 done, 1 failed, 2 wrong usage. */
 #include "cli/ctl.h"
+#include "base/clock.h"
 #include "cli/screen.h"
+#include "kube/credentials.h"
 #include <string.h>
 #include <sys/stat.h>
 
@@ -17,7 +19,7 @@ static const struct command commands[] = {
     {"describe", sl_ctl_describe, false}, {"delete", sl_ctl_delete, false},
     {"watch", sl_ctl_watch, false},       {"submit", sl_ctl_submit, false},
     {"pending", sl_ctl_pending, true},    {"dashboard", sl_ctl_dashboard, false},
-    {"node", sl_ctl_node, false},         {"topology", sl_ctl_topology, false},
+    {"node", sl_ctl_node, false},         {"topology", sl_ctl_topology, true},
     {"replay", sl_ctl_replay, false},     {"version", sl_ctl_version, false},
 };
 
@@ -29,6 +31,34 @@ static const struct command *find(const char *name)
         }
     }
     return NULL;
+}
+
+/* The server, and what it wants to be shown. A token goes only where it can be read by nobody on the way. */
+static bool open_remote(struct sl_ctl *c, struct sl_error *e)
+{
+    struct sl_credentials *credentials = NULL;
+    struct sl_identity who = {0};
+    bool good = true;
+    if (c->kubeconfig != NULL) {
+        good =
+            sl_credentials_from_file(c->kubeconfig, NULL, &credentials, e) == SL_CODE_OK &&
+            sl_credentials_identity(credentials, sl_clock_wall_ms(), false, &who, e) == SL_CODE_OK;
+        if (good && c->server != NULL && who.token != NULL &&
+            strncmp(c->server, "https://", 8) != 0) {
+            good = false;
+            (void)sl_error_set(e, SL_CODE_BAD_REQUEST, "the token is not shown to %.200s: no https",
+                               c->server);
+        }
+    }
+    if (good) {
+        c->remote =
+            sl_remote_open(c->server != NULL ? c->server : sl_credentials_server(credentials));
+        sl_remote_trust(c->remote, who.token, who.ca);
+    }
+    if (credentials != NULL) {
+        sl_credentials_free(credentials);
+    }
+    return good;
 }
 
 int main(int argc, char *argv[])
@@ -51,7 +81,9 @@ int main(int argc, char *argv[])
     if (ctl.output >= SL_OUTPUT_JSON && !command->prints_objects) {
         return sl_ctl_misused("%s does not support --output json or yaml", command->name);
     }
-    ctl.remote = sl_remote_open(ctl.server);
+    if (!open_remote(&ctl, &e)) {
+        return sl_ctl_failed("--kubeconfig", &e);
+    }
     int code = command->run(&ctl);
     sl_remote_close(ctl.remote);
     return code;

@@ -4,32 +4,13 @@
 /* Bearer tokens. */
 #include "cli/tokens.h"
 #include "base/check.h"
-#include <string.h>
-#include <strings.h>
+#include "server/bearer.h"
 
 #define REVIEWS_PATH "/apis/authentication.k8s.io/v1/tokenreviews"
-#define SCHEME "Bearer "
-
-static void find_token(void *context, const char *name, const char *value)
-{
-    const char **token = context;
-    if (strcasecmp(name, "Authorization") == 0 && strncasecmp(value, SCHEME, strlen(SCHEME)) == 0) {
-        *token = value + strlen(SCHEME);
-    }
-}
-
-/* Lent by the request; NULL: none. */
-static const char *token_of(const struct sl_call *call)
-{
-    const char *token = NULL;
-    call->each_header(call, find_token, &token);
-    token = token != NULL ? token + strspn(token, " ") : NULL;
-    return token != NULL && token[0] != '\0' ? token : NULL;
-}
 
 bool sl_token_shown(const struct sl_call *call)
 {
-    return token_of(call) != NULL;
+    return sl_bearer_of(call) != NULL;
 }
 
 static struct sl_json *review_new(const char *token)
@@ -58,7 +39,7 @@ static struct sl_json *caller_new(const struct sl_json *user)
 enum sl_verdict sl_token_ask(struct sl_reviews *reviews, const struct sl_call *call,
                              struct sl_json **caller, struct sl_error *e)
 {
-    const char *token = token_of(call);
+    const char *token = sl_bearer_of(call);
     SL_PRE(token != NULL && caller != NULL && e != NULL);
     struct sl_json *review = review_new(token);
     const struct sl_json *status = sl_reviews_ask(reviews, REVIEWS_PATH, review, e);

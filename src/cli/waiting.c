@@ -3,6 +3,7 @@
 
 /* Who waits without standing in a ClusterQueue's list. */
 #include "cli/waiting.h"
+#include "base/mem.h"
 #include "controllers/job.h"
 #include <string.h>
 
@@ -26,25 +27,44 @@ void sl_waiting_see(struct sl_map *seen, const struct sl_json *items)
     }
 }
 
+/* Its place among the listed ones, from 1; 0 = it is not listed. */
+static size_t place_of(const struct sl_map *listed, const struct sl_json *workload)
+{
+    union sl_map_value value = {0};
+    struct sl_buf key = {0};
+    key_of(sl_object_namespace(workload), sl_object_name(workload), &key);
+    bool found = sl_map_get(listed, key.data, &value);
+    sl_buf_fini(&key);
+    return found ? (size_t)value.number : 0;
+}
+
 void sl_waiting_freshen(struct sl_json *workloads, const struct sl_json *pending)
 {
     struct sl_map *listed = sl_map_new();
-    for (size_t i = 0; i < sl_json_len(pending); i++) {
-        struct sl_json *item = sl_json_at(pending, i);
-        note(listed, item, (union sl_map_value){.pointer = item});
+    size_t count = sl_json_len(workloads);
+    size_t listed_count = sl_json_len(pending);
+    struct sl_json **order = sl_mem_new(listed_count + count + 1, sizeof(struct sl_json *));
+    for (size_t i = 0; i < listed_count; i++) {
+        note(listed, sl_json_at(pending, i), (union sl_map_value){.number = i + 1});
     }
-    for (size_t i = 0; i < sl_json_len(workloads); i++) {
+    for (size_t i = 0; i < count; i++) {
         struct sl_json *workload = sl_json_at(workloads, i);
-        union sl_map_value value;
-        struct sl_buf key = {0};
-        key_of(sl_object_namespace(workload), sl_object_name(workload), &key);
-        if (sl_map_get(listed, key.data, &value) && !sl_condition_true(workload, "QuotaReserved")) {
+        size_t place = place_of(listed, workload);
+        bool first = place > 0 && order[place - 1] == NULL;
+        order[first ? place - 1 : listed_count + i] = sl_json_ref(workload);
+        if (place > 0 && !sl_condition_true(workload, "QuotaReserved")) {
+            const struct sl_json *item = sl_json_at(pending, place - 1);
             (void)sl_condition_set(sl_json_path_make(workload, "status"), "QuotaReserved", false,
-                                   sl_json_path_text(value.pointer, "reason", ""),
-                                   sl_json_path_text(value.pointer, "message", ""), 0, 0);
+                                   sl_json_path_text(item, "reason", ""),
+                                   sl_json_path_text(item, "message", ""), 0, 0);
         }
-        sl_buf_fini(&key);
     }
+    for (size_t i = 0, at = 0; i < listed_count + count; i++) {
+        if (order[i] != NULL) {
+            sl_json_put_at(workloads, at++, order[i]);
+        }
+    }
+    sl_mem_free(order);
     sl_map_free(listed);
 }
 

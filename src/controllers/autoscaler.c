@@ -172,10 +172,10 @@ static bool remove_stale(struct sl_autoscaler *a, const struct sl_json *request)
 {
     const struct sl_json *names = nodes_of(a, a->requests.current);
     char prefix[64];
-    int length = snprintf(prefix, sizeof prefix, "node-%.8s-", sl_object_uid(request));
+    sl_autoscaler_prefix(request, prefix);
     for (size_t i = 0; i < sl_json_len(names); i++) {
         const char *name = sl_json_text(sl_json_at(names, i), "");
-        if (strncmp(name, prefix, (size_t)length) != 0) {
+        if (strncmp(name, prefix, strlen(prefix)) != 0) {
             delete_node(a, name);
             return true;
         }

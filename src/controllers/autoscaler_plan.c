@@ -90,9 +90,18 @@ static enum sl_code fill(const struct sl_json *request, struct sl_json *node, st
     return code;
 }
 
+void sl_autoscaler_prefix(const struct sl_json *request, char out[static 64])
+{
+    const char *uid = sl_object_uid(request);
+    size_t len = strlen(uid);
+    snprintf(out, 64, "node-%.8s-", len > 8 ? uid + len - 8 : uid);
+}
+
 void sl_autoscaler_node_name(const struct sl_json *request, int64_t index, char out[static 64])
 {
-    snprintf(out, 64, "node-%.8s-%lld", sl_object_uid(request), (long long)index);
+    char prefix[64];
+    sl_autoscaler_prefix(request, prefix);
+    snprintf(out, 64, "%.20s%lld", prefix, (long long)index);
 }
 
 struct sl_json *sl_autoscaler_node_new(const struct sl_json *request, int64_t index, int64_t now_ms,

@@ -14,7 +14,8 @@ struct sl_autoscaler_plan {
 /* INVALID with the parameter's name when one cannot be read. */
 enum sl_code sl_autoscaler_plan_read(const struct sl_json *request, struct sl_autoscaler_plan *out,
                                      struct sl_error *e);
-/* node-<8 of the uid>-<index> */
+/* node-<last 8 of the uid>-<index>, and what all of its nodes begin with: UIDs of one time begin alike. */
+void sl_autoscaler_prefix(const struct sl_json *request, char out[static 64]);
 void sl_autoscaler_node_name(const struct sl_json *request, int64_t index, char out[static 64]);
 /* A new Node of the request; NULL: *e says which parameter makes no sense. */
 struct sl_json *sl_autoscaler_node_new(const struct sl_json *request, int64_t index, int64_t now_ms,

@@ -174,11 +174,12 @@ static void read_again(struct sl_controllers *c, enum sl_kind kind, const struct
     struct sl_error e = {0};
     const struct sl_client *client = &c->options.client;
     bool limits = kind == SL_KIND_LIMIT_RANGE || kind == SL_KIND_RUNTIME_CLASS;
-    bool moved = sl_engine_wants_workloads(c->options.engine); /* a topology was laid out anew */
+    bool moved = sl_engine_wants_workloads(c->options.engine); /* or a check is asked for anew */
+    const char *ns = moved ? "" : sl_object_namespace(object);
     if ((limits || moved) && c->synced[SL_KIND_WORKLOAD] &&
-        client->list(client->self, SL_KIND_WORKLOAD, sl_object_namespace(object), feed_again, c,
-                     &e) != SL_CODE_OK) {
+        client->list(client->self, SL_KIND_WORKLOAD, ns, feed_again, c, &e) != SL_CODE_OK) {
         sl_log(SL_LOG_WARN, "workloads cannot be read again", "error", e.text, NULL);
+        sl_engine_want_workloads(c->options.engine); /* with what is told next */
     }
 }
 
@@ -277,12 +278,15 @@ bool sl_controllers_step(struct sl_controllers *c, int64_t now_ms)
         c->events_loaded = true;
         sl_recorder_load(c->events, now_ms);
     }
-    /* Jobs before the runner: a Job that must not run is suspended before it could start. */
     bool more = sl_jobs_step(&c->jobs, now_ms, STEP_LIMIT);
+    bool looked_at_all = !more;
     more = run_cycles(c, now_ms) || more;
     more = sl_workloads_step(&c->workloads, now_ms, STEP_LIMIT) || more;
-    more = sl_runner_step(&c->runner, now_ms, STEP_LIMIT) || more;
-    more = sl_cluster_step(&c->cluster, now_ms, STEP_LIMIT) || more;
+    /* What runs Jobs comes after: one that must not run is suspended before it could start. */
+    if (looked_at_all) {
+        more = sl_runner_step(&c->runner, now_ms, STEP_LIMIT) || more;
+        more = sl_cluster_step(&c->cluster, now_ms, STEP_LIMIT) || more;
+    }
     more = sl_capacity_step(&c->capacity, now_ms, STEP_LIMIT) || more;
     more = sl_queues_step(&c->queues, now_ms, STEP_LIMIT) || more;
     more = sl_guards_step(&c->guards, now_ms, STEP_LIMIT) || more;

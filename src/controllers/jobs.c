@@ -58,16 +58,20 @@ static void workload_name(const struct sl_framework *f, const struct sl_json *jo
     }
 }
 
-/* The topmost owner of the job of that kind that is managed itself, or NULL. *f is its framework; *too_deep: there are
- * more owners than are looked at. */
+/* Up from a job. */
+struct line {
+    const struct sl_framework *f; /* of the topmost owner that is managed */
+    bool too_deep;                /* there are more owners than are looked at */
+    bool unread;                  /* some of it cannot be read now, and will be looked at again */
+};
+
+/* The topmost owner of the job of that kind that is managed itself, or NULL. */
 static struct sl_json *ancestor_new(struct sl_jobs *j, struct sl_reconciler *r, enum sl_kind kind,
-                                    const struct sl_json *job, const struct sl_framework **f,
-                                    bool *too_deep)
+                                    const struct sl_json *job, struct line *line)
 {
     struct sl_json *top = NULL;
     struct sl_json *at = NULL;
     const struct sl_json *below = job;
-    *too_deep = false;
     for (unsigned i = 0; i <= ANCESTORS_MAX; i++) {
         bool absent = true;
         const struct sl_json *owner = sl_object_controller_ref(below);
@@ -78,18 +82,19 @@ static struct sl_json *ancestor_new(struct sl_jobs *j, struct sl_reconciler *r, 
                                            sl_json_path_text(owner, "name", ""), &absent);
         bool same = parent != NULL &&
                     strcmp(sl_object_uid(parent), sl_json_path_text(owner, "uid", "")) == 0;
+        line->unread = parent == NULL && !absent;
         sl_json_free(at);
         at = parent;
         below = parent;
         kind = of == NULL ? kind : of->f->kind;
-        *too_deep = same && i == ANCESTORS_MAX;
+        line->too_deep = same && i == ANCESTORS_MAX;
         if (!same) {
             break;
         }
         if (j->rules.manage_all || sl_job_queue(parent) != NULL) {
             sl_json_free(top);
             top = sl_json_ref(parent);
-            *f = of->f;
+            line->f = of->f;
         }
     }
     sl_json_free(at);
@@ -97,42 +102,36 @@ static struct sl_json *ancestor_new(struct sl_jobs *j, struct sl_reconciler *r, 
 }
 
 /* Is the Workload of the owner admitted? */
-static bool admitted(struct sl_reconciler *r, const struct sl_framework *f,
-                     const struct sl_json *owner)
+static bool admitted(struct sl_reconciler *r, const struct sl_json *owner, struct line *line)
 {
     bool absent;
     char name[254];
-    workload_name(f, owner, name);
+    workload_name(line->f, owner, name);
     struct sl_json *wl =
         sl_reconciler_get(r, SL_KIND_WORKLOAD, sl_object_namespace(owner), name, &absent);
     bool yes =
         wl != NULL && sl_condition_true(wl, "Admitted") && !sl_condition_true(wl, "Finished");
+    line->unread = wl == NULL && !absent;
     sl_json_free(wl);
     return yes;
 }
 
-/* Does it belong to another managed job? Then it runs with that one. */
+/* Does it belong to another managed job? Then it runs with that one. While that cannot be told it stays as it is. */
 static bool is_child(struct sl_job_view *v)
 {
-    const struct sl_framework *f = NULL;
-    bool too_deep;
-    struct sl_json *owner = ancestor_new(v->j, v->r, v->f->kind, v->job, &f, &too_deep);
-    if (too_deep) {
+    struct line line = {0};
+    struct sl_json *owner = ancestor_new(v->j, v->r, v->f->kind, v->job, &line);
+    bool child = owner != NULL || line.too_deep || line.unread;
+    if (line.too_deep) {
         sl_job_report(v, "JobNestingTooDeep",
                       "Terminated search for Kueue-managed Job because ancestor depth exceeded "
                       "limit of 10");
         sl_job_suspend_child(v); /* nobody knows whose quota it would run with */
-        sl_json_free(owner);
-        return true;
-    }
-    if (owner == NULL) {
-        return false;
-    }
-    if (!admitted(v->r, f, owner)) {
+    } else if (owner != NULL && !line.unread && !admitted(v->r, owner, &line) && !line.unread) {
         sl_job_suspend_child(v);
     }
     sl_json_free(owner);
-    return true;
+    return child;
 }
 
 bool sl_jobs_namespace_managed(const struct sl_job_rules *rules, struct sl_reconciler *r,

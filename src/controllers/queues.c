@@ -3,7 +3,9 @@
 
 /* Writing the status of queues and cohorts. */
 #include "controllers/queues.h"
+#include "base/buf.h"
 #include "base/map.h"
+#include <stdio.h>
 #include <string.h>
 
 static const enum sl_kind kinds[3] = {SL_KIND_CLUSTER_QUEUE, SL_KIND_LOCAL_QUEUE, SL_KIND_COHORT};
@@ -18,6 +20,48 @@ static size_t index_of(enum sl_kind kind)
     return SIZE_MAX;
 }
 
+/* "10 cpu of flavor spot, ..." into `out`. False: nothing is. */
+static bool list_excess(const struct sl_json *flavors, struct sl_buf *out)
+{
+    for (size_t f = 0; f < sl_json_len(flavors); f++) {
+        const struct sl_json *flavor = sl_json_at(flavors, f);
+        const struct sl_json *resources = sl_json_get(flavor, "resources");
+        for (size_t r = 0; r < sl_json_len(resources); r++) {
+            const struct sl_json *item = sl_json_at(resources, r);
+            const char *total = sl_json_path_text(item, "total", "0");
+            if (strcmp(total, "0") != 0) {
+                sl_buf_print(out, "%s%s %s of flavor %s", out->len == 0 ? "" : ", ", total,
+                             sl_json_path_text(item, "name", ""),
+                             sl_json_path_text(flavor, "name", ""));
+            }
+        }
+    }
+    return out->len > 0;
+}
+
+/* Said from when a quota was lowered below what is held until as much has ended; a queue to which that never happened
+ * has no such condition. */
+static void say_excess(const struct sl_json *live, const struct sl_json *flavors,
+                       struct sl_json *status, int64_t now_ms)
+{
+    struct sl_buf excess = {0};
+    bool exceeded = list_excess(flavors, &excess);
+    char text[600] = "What is held is within the quota";
+    if (exceeded) {
+        (void)snprintf(
+            text, sizeof text,
+            "%.400s held beyond what the quota allows now; what runs goes on, and starts "
+            "wait until as much has ended",
+            excess.data);
+    }
+    if (exceeded || sl_condition_true(live, SL_QUEUE_EXCEEDED)) {
+        sl_condition_set(status, SL_QUEUE_EXCEEDED, exceeded,
+                         exceeded ? "MoreThanQuota" : "WithinQuota", text,
+                         sl_object_generation(live), now_ms);
+    }
+    sl_buf_fini(&excess);
+}
+
 struct sl_json *sl_queue_status_merge(const struct sl_json *live, const struct sl_json *seen,
                                       int64_t now_ms)
 {
@@ -28,6 +72,10 @@ struct sl_json *sl_queue_status_merge(const struct sl_json *live, const struct s
     struct sl_json *value;
     while (sl_json_next(seen, &it, &key, &value)) {
         if (sl_json_type(value) == SL_JSON_NULL && !sl_json_has(old, key)) {
+            continue;
+        }
+        if (strcmp(key, "quotaExcess") == 0) {
+            say_excess(live, value, status, now_ms);
             continue;
         }
         if (strcmp(key, "active") != 0) {
@@ -43,15 +91,31 @@ struct sl_json *sl_queue_status_merge(const struct sl_json *live, const struct s
     return status;
 }
 
+/* An Event for administrators when the condition begins; NULL = none is due. */
+static const struct sl_note *note_excess(struct sl_json *live, const struct sl_json *patch,
+                                         struct sl_note *note)
+{
+    if (sl_condition_true(live, SL_QUEUE_EXCEEDED) ||
+        !sl_condition_true(patch, SL_QUEUE_EXCEEDED)) {
+        return NULL;
+    }
+    *note = (struct sl_note){
+        .kind = SL_KIND_CLUSTER_QUEUE, .about = live, .warning = true, .reason = SL_QUEUE_EXCEEDED};
+    snprintf(note->message, sizeof note->message, "%s",
+             sl_json_path_text(sl_condition_find(patch, SL_QUEUE_EXCEEDED), "message", ""));
+    return note;
+}
+
 static void write_status(struct sl_queues *q, size_t index, struct sl_json *live,
                          struct sl_json *status)
 {
+    struct sl_note note;
     struct sl_reconciler *r = &q->kinds[index];
     struct sl_json *patch = sl_json_new_map();
     sl_json_set(patch, "status", sl_json_ref(status));
     struct sl_write w =
         sl_reconciler_write_of(SL_VERB_PATCH_STATUS_MERGE, kinds[index], live, patch);
-    sl_reconciler_write(r, &w, NULL);
+    sl_reconciler_write(r, &w, note_excess(live, patch, &note));
     sl_json_free(patch);
 }
 

@@ -12,6 +12,8 @@
 #include "engine/engine.h"
 
 #define SL_QUEUE_STATUS_MS 1000
+#define SL_QUEUE_EXCEEDED                                                                          \
+    "QuotaExceeded" /* a condition, and the reason of the Event when it begins */
 
 struct sl_queues {
     struct sl_reconciler kinds[3]; /* ClusterQueue, LocalQueue, Cohort */

@@ -3,6 +3,7 @@
 
 /* Releasing gated pods, and failing late ones. */
 #include "controllers/ungater.h"
+#include "api/topology_request.h"
 #include "base/mem.h"
 #include "controllers/template.h"
 #include "controllers/ungate_plan.h"
@@ -247,6 +248,27 @@ static bool stands_on(const struct sl_json *wl, const char *node)
     return found;
 }
 
+/* Did its pod set ask for a topology? Else its owner may have pinned it. */
+static bool asks_for_place(const struct sl_json *pod)
+{
+    static const char *const keys[] = {SL_TOPOLOGY_REQUIRED, SL_TOPOLOGY_PREFERRED,
+                                       SL_TOPOLOGY_UNCONSTRAINED, SL_TOPOLOGY_SLICE_REQUIRED,
+                                       SL_TOPOLOGY_SLICE_LAYERS};
+    bool asks = false;
+    for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
+        asks = asks || sl_object_annotation(pod, keys[i]) != NULL;
+    }
+    return asks;
+}
+
+/* Nothing holds it back, and its workload, which is to be admitted yet, stands nowhere. */
+static bool is_stray(const struct sl_json *wl, const struct sl_json *pod)
+{
+    return asks_for_place(pod) && sl_json_len(sl_json_path(pod, "spec.schedulingGates")) == 0 &&
+           sl_json_path(wl, "status.admission") == NULL && !sl_condition_true(wl, "Finished") &&
+           !sl_condition_true(wl, "Evicted");
+}
+
 static bool is_late(struct sl_ungater *u, const struct sl_pod_row *row, const struct sl_json *pod)
 {
     struct sl_key key;
@@ -259,7 +281,8 @@ static bool is_late(struct sl_ungater *u, const struct sl_pod_row *row, const st
     struct sl_json *wl = sl_reconciler_get(&u->late, SL_KIND_WORKLOAD, key.ns, key.name, &absent);
     bool runs = wl != NULL && is_placed(wl);
     bool closed = known != NULL && !sl_node_takes(known, sl_json_path(pod, "spec.tolerations"));
-    bool late = runs && (closed || !stands_on(wl, node));
+    bool late =
+        runs ? closed || !stands_on(wl, node) : wl != NULL && known != NULL && is_stray(wl, pod);
     sl_json_free(wl);
     return late;
 }

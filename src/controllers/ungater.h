@@ -4,7 +4,8 @@
 /* The topology ungater: pods of an admitted workload with a topology assignment wait behind a scheduling gate; here
  * they are released onto their domains, never onto a node that the workload has marked as unhealthy. A pod that was
  * released onto a node which its workload has since left, or which takes no pods any more, and that is bound
- * nowhere, is late: it is marked as failed, so that another takes its place. */
+ * nowhere, is late: it is marked as failed, so that another takes its place. So is one that asked for a topology and
+ * is pinned to a node although its workload has no admission. */
 #ifndef SL_CONTROLLERS_UNGATER_H
 #define SL_CONTROLLERS_UNGATER_H
 #include "controllers/nodebook.h"

@@ -5,7 +5,7 @@
 #include "engine/accounts.h"
 #include "api/quantity.h"
 #include "base/clock.h"
-#include "engine/change.h"
+#include "engine/calls/call.h"
 #include "engine/follow.h"
 #include "engine/rules.h"
 #include "policy/shares.h"
@@ -20,11 +20,8 @@ static bool counted_in_thousandths(const char *resource)
 
 static void weigh(struct sl_engine *g, const char *resource, int64_t weight_nano)
 {
-    struct sl_change c = {.kind = SL_CHANGE_USAGE_RESOURCE,
-                          .word = {sl_name_take(g, SL_INTERN_RESOURCE, resource, 0),
-                                   counted_in_thousandths(resource) ? 1u : 0u},
-                          .number = {weight_nano}};
-    (void)sl_change_apply(g, &c, 0);
+    sl_expect(g, 0, usage_resource, .resource = sl_name_take(g, SL_INTERN_RESOURCE, resource, 0),
+              .weight_nano = weight_nano, .thousandths = counted_in_thousandths(resource));
 }
 
 void sl_accounts_configure(struct sl_engine *g)
@@ -33,9 +30,8 @@ void sl_accounts_configure(struct sl_engine *g)
     if (!s->policy.admission_fair_sharing) {
         return;
     }
-    struct sl_change c = {.kind = SL_CHANGE_USAGE,
-                          .number = {s->usage_half_life_ms, s->usage_sampling_ms}};
-    (void)sl_change_apply(g, &c, 0);
+    sl_tell(g, 0, usage, .half_life_ms = s->usage_half_life_ms,
+            .sampling_ms = s->usage_sampling_ms);
     weigh(g, "cpu", SL_WEIGHT_ONE);
     for (size_t i = 0; i < s->usage_weight_count; i++) {
         weigh(g, s->usage_weight_resources[i], s->usage_weights_nano[i]);
@@ -66,14 +62,9 @@ static __int128 to_nano(struct sl_usage_amount amount)
 static bool restore_one(struct sl_engine *g, const struct sl_local_queue *q,
                         sl_resource_id resource, struct sl_usage_amount amount, int64_t now_ms)
 {
-    struct sl_change whole = {.kind = SL_CHANGE_USAGE_RESTORE,
-                              .word = {q->account, resource},
-                              .number = {amount.milli, q->sampled_ms}};
-    struct sl_change rest = {.kind = SL_CHANGE_USAGE_PARTS,
-                             .word = {q->account, resource},
-                             .number = {amount.parts, q->sampled_ms}};
-    bool done = sl_change_apply(g, &whole, now_ms) == SL_OK;
-    return amount.parts == 0 ? done : sl_change_apply(g, &rest, now_ms) == SL_OK && done;
+    return sl_call(g, now_ms, usage_restore, .account = q->account, .resource = resource,
+                   .milli = amount.milli, .parts = amount.parts,
+                   .sampled_ms = q->sampled_ms) == SL_OK;
 }
 
 /* False when there is nothing that an earlier run has kept. */
@@ -102,13 +93,11 @@ static void sample(struct sl_engine *g, struct sl_local_queue *q, int64_t now_ms
 {
     struct sl_buf list = {0};
     for (uint32_t i = 0; i < q->tally.usage_count; i++) {
-        sl_change_list_request(&list, q->tally.usages[i].resource, q->tally.usages[i].usage);
+        sl_item_add(&list, request, .resource = q->tally.usages[i].resource,
+                    .amount = q->tally.usages[i].usage);
     }
-    struct sl_change c = {.kind = SL_CHANGE_USAGE_SAMPLE,
-                          .word = {q->account, q->cluster_queue},
-                          .number = {now_ms},
-                          .list = &list};
-    (void)sl_change_apply(g, &c, now_ms);
+    sl_expect(g, now_ms, usage_sample, .account = q->account, .cluster_queue = q->cluster_queue,
+              .now_ms = now_ms, .list = &list);
     sl_buf_fini(&list);
     q->sampled_ms = now_ms;
     sl_touch_queue(g, q);
@@ -133,11 +122,9 @@ enum sl_code sl_accounts_take(struct sl_engine *g, struct sl_local_queue *q,
     }
     enum sl_code code = sl_rules_read_weight(object, &weight_nano, e);
     if (weight_nano != q->weight_nano) {
-        struct sl_change c = {.kind = SL_CHANGE_USAGE_WEIGHT,
-                              .word = {q->account, q->cluster_queue},
-                              .number = {weight_nano}};
         q->weight_nano = weight_nano;
-        (void)sl_change_apply(g, &c, now_ms);
+        sl_tell(g, now_ms, usage_weight, .account = q->account, .cluster_queue = q->cluster_queue,
+                .nano = weight_nano);
     }
     return code;
 }
@@ -145,7 +132,7 @@ enum sl_code sl_accounts_take(struct sl_engine *g, struct sl_local_queue *q,
 void sl_accounts_drop(struct sl_engine *g, struct sl_local_queue *q, int64_t now_ms)
 {
     if (q->account != SL_NO_ID) {
-        (void)sl_change_words(g, SL_CHANGE_USAGE_CLOSE, q->account, 0, now_ms);
+        sl_tell(g, now_ms, usage_close, .account = q->account);
         sl_intern_drop(g->names, SL_INTERN_ACCOUNT, q->account);
         q->account = SL_NO_ID;
     }
@@ -155,7 +142,7 @@ void sl_accounts_assign(struct sl_engine *g, sl_workload_id id, int64_t now_ms)
 {
     sl_account_id account = g->workloads[id].queue->account;
     if (sl_usage_account_of(id) != account) {
-        (void)sl_change_words(g, SL_CHANGE_USAGE_ACCOUNT, id, account, now_ms);
+        sl_tell(g, now_ms, usage_account, .workload = id, .account = account);
     }
 }
 

@@ -5,9 +5,10 @@
  * the others. */
 #include "engine/answers.h"
 #include "base/clock.h"
-#include "engine/change.h"
+#include "engine/calls/call.h"
 #include "engine/follow.h"
 #include "engine/message.h"
+#include "engine/released.h"
 #include "kernel/reports.h"
 #include <stdio.h>
 #include <string.h>
@@ -33,14 +34,15 @@ enum sl_check_state sl_answers_state(const struct sl_json *check)
 
 void sl_answers_say_rejection(struct sl_engine *g, sl_workload_id id, const struct sl_json *object)
 {
+    struct sl_words *words = &g->workloads[id].words;
     char text[SL_MESSAGE_SIZE];
     sl_message_from_checks(object, "Rejected", text);
     if (text[0] == '\0') { /* it was taken back; the last run may have said it */
         const struct sl_json *c = sl_condition_find(object, "DeactivationTarget");
-        sl_follow_say(g, id, sl_json_path_text(c, "message", ""));
+        sl_words_say_stopping(words, SL_EVICT_DEACTIVATED, sl_json_path_text(c, "message", ""));
         return;
     }
-    sl_follow_say(g, id, text);
+    sl_words_say_stopping(words, SL_EVICT_DEACTIVATED, text);
 }
 
 static void say_retry(struct sl_engine *g, sl_workload_id id, const struct sl_json *object)
@@ -49,7 +51,8 @@ static void say_retry(struct sl_engine *g, sl_workload_id id, const struct sl_js
     char text[SL_MESSAGE_SIZE + 32];
     sl_message_from_checks(object, "Retry", checks);
     (void)snprintf(text, sizeof text, "Evicted due to %s", checks);
-    sl_follow_say(g, id, checks[0] == '\0' ? "" : text);
+    sl_words_say_stopping(&g->workloads[id].words, SL_EVICT_ADMISSION_CHECK,
+                          checks[0] == '\0' ? "" : text);
 }
 
 /* --- what is gathered ------------------------------------------------------------------------- */
@@ -109,11 +112,18 @@ static bool is_of_before(sl_workload_id id, const struct sl_json *object)
     return sl_workloads[id].evicted != SL_EVICT_NONE && !sl_condition_true(object, "Evicted");
 }
 
+bool sl_answers_unread(const struct sl_engine *g, sl_workload_id id, const struct sl_json *object)
+{
+    return sl_released_version(object) > g->workloads[id].answers_version &&
+           !is_of_before(id, object);
+}
+
 static void say(struct sl_engine *g, sl_workload_id id, const struct sl_json *object,
                 enum sl_check_state state)
 {
     const struct sl_workload *w = &sl_workloads[id];
     bool running = w->phase == SL_PHASE_QUOTA_RESERVED || w->phase == SL_PHASE_ADMITTED;
+    g->workloads[id].news_version = sl_released_version(object);
     if (state == SL_CHECK_REJECTED) {
         sl_answers_say_rejection(g, id, object);
     } else if (state == SL_CHECK_RETRY && running && w->deactivation == SL_CAUSE_NONE) {
@@ -142,7 +152,7 @@ void sl_answers_take(struct sl_engine *g, sl_workload_id id, const struct sl_jso
             .value = r.state == SL_CHECK_RETRY ? sl_reports_wait_ms(a.reports, a.count) : 0,
             .now_ms = now_ms};
         say(g, id, object, r.state);
-        (void)sl_change_event(g, ev);
+        sl_expect(g, ev.now_ms, event, .event = ev);
         a.reports[first] = a.reports[--a.count];
     }
 }

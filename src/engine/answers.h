@@ -14,6 +14,9 @@ enum sl_check_state sl_answers_state(const struct sl_json *check);
  * workload is unwritten. */
 void sl_answers_take(struct sl_engine *g, sl_workload_id id, const struct sl_json *object,
                      int64_t now_ms);
+/* Has a check of that version of the object answered since answers were last read? Then its answer is not the record's to
+ * reset, but for an eviction, which ends it. */
+bool sl_answers_unread(const struct sl_engine *g, sl_workload_id id, const struct sl_json *object);
 /* What the next decision says: which checks have rejected it, and why; nothing when none has. */
 void sl_answers_say_rejection(struct sl_engine *g, sl_workload_id id, const struct sl_json *object);
 #endif

@@ -5,7 +5,7 @@
  * keeps its number and its place among its siblings until they are gone or its value comes back. */
 #include "base/check.h"
 #include "base/mem.h"
-#include "engine/change.h"
+#include "engine/calls/call.h"
 #include "engine/world.h"
 #include <string.h>
 
@@ -173,9 +173,8 @@ static bool show(struct sl_engine *g, sl_domain_id domain, int64_t now_ms)
     struct siblings s = siblings_of(g, a->tree, a->parent);
     bool found;
     uint32_t at = search(w, *s.items, *s.count, a->value, &found);
-    struct sl_change c = {.kind = SL_CHANGE_OPEN_DOMAIN,
-                          .word = {domain, a->tree, a->parent, shown_before(w, s, at), a->site}};
-    if (sl_change_apply(g, &c, now_ms) != SL_OK) {
+    if (sl_call(g, now_ms, open_domain, .domain = domain, .tree = a->tree, .parent = a->parent,
+                .before = shown_before(w, s, at), .site = a->site) != SL_OK) {
         return false;
     }
     a->shown = true;
@@ -249,7 +248,7 @@ static void hide(struct sl_engine *g, sl_domain_id domain, int64_t now_ms)
 {
     struct sl_world *w = g->world;
     struct sl_area *a = &w->areas[domain];
-    enum sl_status status = sl_change_words(g, SL_CHANGE_CLOSE_DOMAIN, domain, 0, now_ms);
+    enum sl_status status = sl_call(g, now_ms, close_domain, .domain = domain);
     SL_ASSERT(status == SL_OK);
     a->shown = false;
     if (a->parent != SL_NO_ID) {

@@ -4,7 +4,7 @@
 /* A check without an object is nobody's whose ways were known: it counts as one of another
  * controller, and keeps its ClusterQueue inactive. */
 #include "engine/checks_in.h"
-#include "engine/change.h"
+#include "engine/calls/call.h"
 #include "engine/event_in.h"
 #include "engine/world.h"
 #include <stdlib.h>
@@ -128,7 +128,7 @@ void sl_checks_in_delay(struct sl_engine *g, sl_node_id node, int64_t now_ms)
     for (sl_cell_id cell = sl_offers_first(node); cell != SL_NO_ID; cell = sl_offers_next(cell)) {
         bool delayed = waits(g, n, sl_ledger_flavor_of(cell));
         if (delayed != sl_offers_is_delayed(cell)) {
-            (void)sl_change_words(g, SL_CHANGE_DELAYED, cell, delayed ? 1 : 0, now_ms);
+            sl_tell(g, now_ms, delayed, .cell = cell, .is = delayed);
         }
     }
 }
@@ -151,7 +151,7 @@ static void tell_queues(struct sl_engine *g, const char *name, int64_t now_ms)
         if (n != NULL && n->is_cluster_queue && n->exists && names_check(n, check)) {
             sl_checks_in_delay(g, node, now_ms);
             sl_event_judge(g, node, now_ms);
-            (void)sl_change_words(g, SL_CHANGE_WAKE_TREE, node, 0, now_ms);
+            sl_tell(g, now_ms, wake_tree, .node = node);
         }
     }
 }

@@ -6,6 +6,7 @@
 #include "base/check.h"
 #include "base/clock.h"
 #include "base/utf8.h"
+#include "engine/words.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -207,11 +208,6 @@ const char *sl_condition_requeue_sentence(const struct sl_workload *record)
     }
 }
 
-static const char *message_or(const struct sl_condition_view *v, const char *standard)
-{
-    return v->message[0] != '\0' ? v->message : standard;
-}
-
 static void set(struct sl_json *status, const struct sl_condition_view *v, const char *type,
                 bool value, const char *reason, const char *message)
 {
@@ -302,15 +298,14 @@ static void write_quota_reserved(struct sl_json *status, const struct sl_conditi
     if (pending == SL_PENDING_EVALUATION && find(status, "QuotaReserved") == NULL) {
         return; /* nothing was decided yet */
     }
-    const char *standard = sl_condition_pending_sentence(v->record);
+    const char *message = sl_words_waiting(v->words, v->record);
     bool news = v->other_trouble ||
-                (pending == SL_PENDING_EVALUATION && !says(status, "QuotaReserved", standard));
+                (pending == SL_PENDING_EVALUATION && !says(status, "QuotaReserved", message));
     if (!news && is(status, "QuotaReserved", "False") &&
         has_reason(status, "QuotaReserved", reason)) {
         return; /* only the numbers in the sentence would change: not worth a write */
     }
-    set(status, v, "QuotaReserved", false, reason,
-        pending == SL_PENDING_EVALUATION ? standard : message_or(v, standard));
+    set(status, v, "QuotaReserved", false, reason, message);
 }
 
 static bool checks_ready(const struct sl_workload *w)
@@ -364,8 +359,9 @@ static void write_evicted(struct sl_json *status, const struct sl_condition_view
                 0) {
             return; /* the cause is in the object, and after a restart only there */
         }
-        hold_true(status, v, "Evicted", sl_condition_evict_reason(v->record),
-                  message_or(v, sl_condition_evict_sentence(v->record)));
+        char text[SL_MESSAGE_SIZE];
+        sl_words_stopping(v->words, v->record, text);
+        hold_true(status, v, "Evicted", sl_condition_evict_reason(v->record), text);
     } else if (reserved(v->record)) {
         lay_down(status, v, "Evicted", "QuotaReserved");
     }
@@ -377,8 +373,10 @@ static void write_preempted(struct sl_json *status, const struct sl_condition_vi
     if (v->record->preempted != SL_PREEMPT_NONE) {
         struct sl_condition_view plain = *v;
         plain.generation = 0;
+        char text[SL_MESSAGE_SIZE];
+        sl_words_stopping(v->words, v->record, text);
         hold_true(status, &plain, "Preempted", preempt_texts[v->record->preempted],
-                  message_or(v, preempted_sentence));
+                  v->record->evicted == SL_EVICT_PREEMPTED ? text : preempted_sentence);
     } else if (reserved(v->record) && v->record->phase != SL_PHASE_EVICTED) {
         lay_down(status, v, "Preempted", "QuotaReserved");
     }
@@ -403,7 +401,7 @@ static void write_pods_ready(struct sl_json *status, const struct sl_condition_v
     bool ended = v->record->phase != SL_PHASE_ADMITTED && find(status, "PodsReady") != NULL;
     if (ended &&
         !(is(status, "PodsReady", "False") && has_reason(status, "PodsReady", "WaitForStart"))) {
-        set(status, v, "PodsReady", false, "WaitForStart", "the pods have not started");
+        set(status, v, "PodsReady", false, "WaitForStart", "Not all pods are ready or succeeded");
     }
 }
 
@@ -412,7 +410,7 @@ static void write_deactivation_target(struct sl_json *status, const struct sl_co
     enum sl_cause cause = v->record->deactivation;
     if (v->record->active && cause != SL_CAUSE_NONE && v->record->evicted != SL_EVICT_DEACTIVATED) {
         hold_true(status, v, "DeactivationTarget", cause_texts[cause],
-                  message_or(v, sl_condition_cause_sentence(cause)));
+                  sl_words_target(v->words, v->record));
     } else {
         (void)sl_condition_remove(status, "DeactivationTarget");
     }
@@ -420,7 +418,7 @@ static void write_deactivation_target(struct sl_json *status, const struct sl_co
 
 void sl_condition_write(struct sl_json *status, const struct sl_condition_view *v)
 {
-    SL_PRE(v->record->phase != SL_PHASE_ABSENT && v->message != NULL && v->cluster_queue != NULL);
+    SL_PRE(v->record->phase != SL_PHASE_ABSENT && v->words != NULL && v->cluster_queue != NULL);
     write_preempted(status, v);
     write_evicted(status, v);
     write_quota_reserved(status, v);

@@ -10,11 +10,12 @@
 #include "engine/engine.h"
 #include "kernel/types.h"
 
+struct sl_words;
 struct sl_condition_view {
     const struct sl_workload *record;
-    const char *cluster_queue; /* "" when there is none */
-    const char *message;       /* of the newest decision; "" = a standard sentence */
-    bool granular;             /* the settings' granular_reasons */
+    const char *cluster_queue;    /* "" when there is none */
+    const struct sl_words *words; /* said of that record */
+    bool granular;                /* the settings' granular_reasons */
     bool queue_to_blame; /* when pending: its queues are missing or stopped, or it claims devices */
     bool other_trouble;  /* the message names what is wrong with its queues now, which may be new
                             though the reason is not */

@@ -1,113 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* A counted table of constraints, keyed by their JSON text; number 0 is "none at all" and never
- * freed. */
 #include "engine/constraints.h"
-#include "base/check.h"
 #include "base/mem.h"
-#include "engine/change.h"
+#include "engine/calls/call.h"
 #include "engine/masks_in.h"
 #include "engine/pod.h"
 #include "engine/topology_in.h"
 #include "policy/demand.h"
 #include <string.h>
 
-struct constraint {
-    char *key; /* NULL: the number is free */
-    struct sl_json *value;
-    uint32_t user_count;
-    uint32_t next_free;
-};
-
-struct sl_constraints {
-    struct sl_map *numbers;
-    struct constraint *items;
-    uint32_t count;
-    uint32_t cap;
-    uint32_t first_free; /* SL_NO_ID = none */
-};
-
-struct sl_constraints *sl_constraints_new(void)
-{
-    struct sl_constraints *t = sl_mem_new(1, sizeof *t);
-    t->numbers = sl_map_new();
-    t->first_free = SL_NO_ID;
-    return t;
-}
-
-void sl_constraints_free(struct sl_constraints *t)
-{
-    if (t == NULL) {
-        return;
-    }
-    for (uint32_t i = 0; i < t->count; i++) {
-        sl_json_free(t->items[i].value);
-        sl_mem_free(t->items[i].key);
-    }
-    sl_map_free(t->numbers);
-    sl_mem_free(t->items);
-    sl_mem_free(t);
-}
-
-static uint32_t take_slot(struct sl_constraints *t)
-{
-    if (t->first_free != SL_NO_ID) {
-        uint32_t slot = t->first_free;
-        t->first_free = t->items[slot].next_free;
-        return slot;
-    }
-    if (t->count == t->cap) {
-        t->cap = t->cap == 0 ? 16 : t->cap * 2;
-        t->items = sl_mem_grow(t->items, t->cap, sizeof *t->items);
-    }
-    return t->count++;
-}
-
-/* The number of the constraint, whose value becomes the table's; 0 for one that asks for nothing.
- */
-static uint32_t take(struct sl_constraints *t, struct sl_json *value)
-{
-    union sl_map_value number;
-    struct sl_buf key = {0};
-    if (sl_json_len(value) == 0) {
-        sl_json_free(value);
-        return 0;
-    }
-    sl_json_print(value, &key);
-    if (sl_map_get(t->numbers, key.data, &number)) {
-        sl_json_free(value);
-        sl_buf_fini(&key);
-        t->items[number.number].user_count++;
-        return (uint32_t)number.number + 1;
-    }
-    uint32_t slot = take_slot(t);
-    sl_map_put(t->numbers, key.data, (union sl_map_value){.number = slot});
-    t->items[slot] = (struct constraint){sl_buf_take(&key), value, 1, SL_NO_ID};
-    return slot + 1;
-}
-
 static void give(struct sl_engine *g, uint32_t number)
 {
-    struct sl_constraints *t = g->constraints;
-    if (number == 0) {
-        return;
-    }
-    struct constraint *c = &t->items[number - 1];
-    SL_ASSERT(c->user_count > 0);
-    if (--c->user_count == 0) {
+    if (sl_constraints_has_one_user(g->constraints, number)) {
         sl_masks_in_drop(g, number, g->now_ms);
-        (void)sl_map_remove(t->numbers, c->key, NULL);
-        sl_mem_free(c->key);
-        sl_json_free(c->value);
-        *c = (struct constraint){.next_free = t->first_free};
-        t->first_free = number - 1;
     }
-}
-
-const struct sl_json *sl_constraints_value(const struct sl_engine *g, uint32_t number)
-{
-    return number == 0 ? NULL : g->constraints->items[number - 1].value;
+    sl_constraints_drop(g->constraints, number);
 }
 
 static void release(struct sl_engine *g, struct sl_pod_set *sets, uint32_t count)
@@ -140,6 +48,18 @@ static struct sl_json *constraint_new(const struct sl_engine *g, const struct sl
     return c;
 }
 
+/* What it holds was given to it with a topology, by its object or by what is not written yet. */
+static bool granted_topology(const struct sl_grant *grant, const struct sl_json *workload,
+                             uint32_t pod_set)
+{
+    const struct sl_json *list = sl_json_path(workload, "status.admission.podSetAssignments");
+    const struct sl_json *item = sl_json_at(list, pod_set);
+    bool live = grant != NULL && pod_set < grant->pod_set_count &&
+                (grant->delayed[pod_set] || grant->topology[pod_set] != NULL);
+    return live || sl_json_has(item, "topologyAssignment") ||
+           sl_json_has(item, "delayedTopologyRequest");
+}
+
 void sl_constraints_take(struct sl_engine *g, struct sl_workload_entry *e,
                          const struct sl_json *workload)
 {
@@ -151,9 +71,10 @@ void sl_constraints_take(struct sl_engine *g, struct sl_workload_entry *e,
     for (uint32_t i = 0; i < e->pod_set_count; i++) {
         const struct sl_json *item = sl_json_at(list, i);
         e->pod_sets[i].name = sl_mem_text(sl_json_path_text(item, "name", "main"));
-        e->pod_sets[i].constraint =
-            take(g->constraints, constraint_new(g, sl_json_path(item, "template.spec")));
+        e->pod_sets[i].constraint = sl_constraints_number(
+            g->constraints, constraint_new(g, sl_json_path(item, "template.spec")));
         sl_topology_in_take(g, &e->pod_sets[i], item, g->now_ms);
+        e->pod_sets[i].placed = granted_topology(e->grant, workload, i);
     }
     release(g, old, old_count); /* last: what stays the same is not made anew */
 }
@@ -198,7 +119,7 @@ static uint32_t refined(struct sl_engine *g, const struct sl_pod_set *set,
             }
         }
     }
-    uint32_t number = take(g->constraints, c);
+    uint32_t number = sl_constraints_number(g->constraints, c);
     if (number == set->constraint) {
         give(g, number);
         return 0;
@@ -212,9 +133,8 @@ static bool set_mask(struct sl_engine *g, sl_workload_id id, uint32_t index, uin
 {
     uint32_t own = g->workloads[id].pod_sets[index].constraint;
     sl_mask_id mask = sl_masks_in_take(g, refined_as != 0 ? refined_as : own, now_ms);
-    struct sl_change c = {.kind = SL_CHANGE_DEMAND_MASK, .word = {id, index, mask}};
     if (mask != SL_NO_ID) {
-        (void)sl_change_apply(g, &c, now_ms);
+        sl_expect(g, now_ms, demand_mask, .workload = id, .pod_set = index, .mask = mask);
     }
     return mask != SL_NO_ID;
 }
@@ -269,7 +189,7 @@ static void list_exclusions(const struct sl_engine *g, uint32_t constraint,
             sl_flavor_id flavor = offered->groups[i].flavors[f];
             enum sl_exclusion why = exclusion_of(g, constraint, flavor);
             if (why != SL_EXCLUDED_NOT) {
-                sl_change_list_exclusion(list, flavor, (uint32_t)why);
+                sl_item_add(list, exclusion, .flavor = flavor, .why = why);
             }
         }
     }
@@ -277,16 +197,16 @@ static void list_exclusions(const struct sl_engine *g, uint32_t constraint,
 
 static void list_pod_set(const struct sl_requests *r, struct sl_buf *list)
 {
-    sl_change_list_pod_set(list, r->pod_count);
+    sl_item_add(list, pod_set, .count = r->pod_count);
     if (r->min_count != r->pod_count) {
-        sl_change_list_min_count(list, r->min_count);
+        sl_item_add(list, min_count, .count = r->min_count);
     }
     if (r->group != SL_NO_ID) {
-        sl_change_list_group(list, r->group);
+        sl_item_add(list, group, .group = r->group);
     }
-    sl_change_list_fingerprint(list, r->fingerprint);
+    sl_item_add(list, fingerprint, .of = r->fingerprint);
     for (uint32_t i = 0; i < r->count; i++) {
-        sl_change_list_request(list, r->items[i].resource, r->items[i].per_pod);
+        sl_item_add(list, request, .resource = r->items[i].resource, .amount = r->items[i].per_pod);
     }
 }
 
@@ -334,10 +254,10 @@ enum sl_status sl_constraints_demand(struct sl_engine *g, sl_workload_id id,
             known = sl_demand_next_pod_set(known);
         }
     }
-    struct sl_change c = {.kind = SL_CHANGE_DEMAND, .word = {id}, .list = held ? &list : NULL};
     enum sl_status status = SL_FULL_WORKLOADS;
     if (held || requests != NULL) { /* what it asked for before counts no longer */
-        enum sl_status answer = sl_change_apply(g, &c, now_ms);
+        enum sl_status answer =
+            sl_call(g, now_ms, demand, .workload = id, .list = held ? &list : NULL);
         status = held ? answer : status;
     }
     sl_buf_fini(&list);

@@ -7,6 +7,7 @@
 #include "api/quantity.h"
 #include "base/check.h"
 #include "base/clock.h"
+#include "engine/answers.h"
 #include "engine/conditions.h"
 #include "engine/released.h"
 #include "engine/requests.h"
@@ -27,6 +28,16 @@ static void add_choice(struct sl_engine *g, struct sl_json *flavors, struct sl_j
     sl_json_set_text(usage, resource, amount);
 }
 
+/* Absent where it would be empty, as Kueue writes it: one who shares the object would own a part of it else. */
+static void set_filled(struct sl_json *item, const char *key, struct sl_json *map)
+{
+    if (sl_json_len(map) > 0) {
+        sl_json_set(item, key, map);
+    } else {
+        sl_json_free(map);
+    }
+}
+
 static struct sl_json *new_pod_set_assignment(struct sl_engine *g, sl_workload_id id,
                                               uint32_t pod_set, const char *name)
 {
@@ -40,8 +51,8 @@ static struct sl_json *new_pod_set_assignment(struct sl_engine *g, sl_workload_i
         }
     }
     sl_json_set_text(item, "name", name);
-    sl_json_set(item, "flavors", flavors);
-    sl_json_set(item, "resourceUsage", usage);
+    set_filled(item, "flavors", flavors);
+    set_filled(item, "resourceUsage", usage);
     sl_json_set_int(item, "count", a->counts[pod_set]);
     sl_topology_out_write(g, id, pod_set, item);
     return item;
@@ -89,7 +100,8 @@ static void count_try(struct sl_json *item, const char *answer)
 /* One check as the record has it. A state that the core has reset keeps what it was in its message.
  */
 static struct sl_json *new_check(const struct sl_json *live, const char *name,
-                                 const struct sl_check *check, const struct sl_condition_view *v)
+                                 const struct sl_check *check, const struct sl_condition_view *v,
+                                 bool unread)
 {
     const struct sl_workload *w = v->record;
     bool reactivated =
@@ -97,7 +109,7 @@ static struct sl_json *new_check(const struct sl_json *live, const char *name,
     const char *state = check_states[check->state];
     const char *old = sl_json_path_text(live, "state", "");
     struct sl_json *item = live == NULL ? sl_json_new_map() : sl_json_clone(live);
-    if (strcmp(old, state) != 0) {
+    if (strcmp(old, state) != 0 && !(unread && live != NULL)) {
         char time[32];
         struct sl_buf message = {0};
         sl_clock_format(v->now_ms, time);
@@ -143,7 +155,7 @@ static bool may_not_apply(const struct sl_engine *g, sl_workload_id id,
 }
 
 static void write_checks(struct sl_engine *g, struct sl_json *status, sl_workload_id id,
-                         const struct sl_condition_view *v)
+                         const struct sl_condition_view *v, bool unread)
 {
     const struct sl_workload *record = v->record;
     const struct sl_json *live = sl_json_get(status, "admissionChecks");
@@ -152,7 +164,7 @@ static void write_checks(struct sl_engine *g, struct sl_json *status, sl_workloa
         const char *name = sl_intern_name(g->names, SL_INTERN_CHECK, record->checks[i].check);
         const struct sl_json *old = find_named(live, name);
         if (old != NULL || !may_not_apply(g, id, record, record->checks[i].check)) {
-            insert_sorted(list, new_check(old, name, &record->checks[i], v));
+            insert_sorted(list, new_check(old, name, &record->checks[i], v, unread));
         }
     }
     if (sl_json_len(list) == 0) {
@@ -286,10 +298,10 @@ static void write_resource_requests(struct sl_engine *g, struct sl_json *status,
 }
 
 static void write_rest(struct sl_engine *g, struct sl_json *status, sl_workload_id id,
-                       const struct sl_condition_view *v)
+                       const struct sl_condition_view *v, bool unread)
 {
     const struct sl_workload *record = v->record;
-    write_checks(g, status, id, v);
+    write_checks(g, status, id, v, unread);
     write_requeue_state(status, record);
     sl_topology_out_write_failed(g, record, status);
     if (record->accumulated_ms > 0) {
@@ -384,7 +396,7 @@ static struct sl_json *new_status_patch(struct sl_engine *g, sl_workload_id id,
         v->record->evicted != SL_EVICT_NONE && !sl_condition_true(workload, "Evicted");
     sl_condition_write(wanted, v);
     write_admission(g, wanted, id, v->record, workload);
-    write_rest(g, wanted, id, v);
+    write_rest(g, wanted, id, v, !newly_evicted && sl_answers_unread(g, id, workload));
     write_resource_requests(g, wanted, workload, v);
     if (newly_evicted) {
         count_eviction(wanted, workload, v->record);
@@ -396,22 +408,6 @@ static struct sl_json *new_status_patch(struct sl_engine *g, sl_workload_id id,
     return patch;
 }
 
-/* A release that is written for a later decision has no words of its own. An eviction that is written
- * with the reservation, since both came in a row, has those of the newest decision. */
-static const char *message_for(const struct sl_engine *g, const struct sl_decision *d,
-                               const struct sl_released *past)
-{
-    bool reserves = d->kind == SL_DECIDE_RESERVE || d->kind == SL_DECIDE_ADMIT;
-    if (past != NULL) {
-        return d->sequence <= past->sequence && !reserves ? d->message : "";
-    }
-    if (reserves && sl_workloads[d->workload].phase == SL_PHASE_EVICTED) {
-        const char *newest = g->workloads[d->workload].message;
-        return newest != NULL ? newest : "";
-    }
-    return d->message;
-}
-
 struct sl_json *sl_patch_from_decision(struct sl_engine *g, const struct sl_decision *d,
                                        const struct sl_json *workload, bool *status)
 {
@@ -421,24 +417,26 @@ struct sl_json *sl_patch_from_decision(struct sl_engine *g, const struct sl_deci
     if (d->kind == SL_DECIDE_DELETE || d->kind == SL_DECIDE_UNPLACED || d->kind == SL_DECIDE_LATE ||
         record->generation != d->generation || record->phase == SL_PHASE_ABSENT ||
         record->phase == SL_PHASE_FINISHED || sl_condition_true(workload, "Finished") ||
-        strcmp(sl_object_uid(workload), g->workloads[d->workload].uid) != 0) {
+        strcmp(sl_object_uid(workload), g->workloads[d->workload].uid) != 0 ||
+        sl_reserved_meanwhile(g, d, workload)) {
         return NULL;
     }
+    g->workloads[d->workload].base_version = sl_released_version(workload);
     if (!*status) {
         return new_deactivation(workload);
     }
     const struct sl_released *past = sl_released_to_write(g, d, workload);
     record = past != NULL ? &past->record : record;
-    struct sl_condition_view view = {.record = record,
-                                     .cluster_queue = sl_engine_queue_of(g, d->workload),
-                                     .message = message_for(g, d, past),
-                                     .granular = g->settings.granular_reasons,
-                                     .queue_to_blame = sl_standing_queue_to_blame(g, d->workload),
-                                     .other_trouble =
-                                         d->kind == SL_DECIDE_PENDING &&
-                                         (record->pending_reason == SL_PENDING_MISCONFIGURED ||
-                                          record->pending_reason == SL_PENDING_SUSPENDED),
-                                     .generation = sl_object_generation(workload),
-                                     .now_ms = d->now_ms};
+    struct sl_condition_view view = {
+        .record = record,
+        .cluster_queue = sl_engine_queue_of(g, d->workload),
+        .words = past != NULL ? &past->words : &g->workloads[d->workload].words,
+        .granular = g->settings.granular_reasons,
+        .queue_to_blame = sl_standing_queue_to_blame(g, d->workload),
+        .other_trouble =
+            d->kind == SL_DECIDE_PENDING && (record->pending_reason == SL_PENDING_MISCONFIGURED ||
+                                             record->pending_reason == SL_PENDING_SUSPENDED),
+        .generation = sl_object_generation(workload),
+        .now_ms = d->now_ms};
     return wrap(workload, "status", new_status_patch(g, d->workload, workload, &view));
 }

@@ -7,9 +7,10 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "engine/accounts.h"
-#include "engine/change.h"
+#include "engine/calls/call.h"
 #include "engine/constraints.h"
 #include "engine/event_in.h"
+#include "engine/follow.h"
 #include "engine/journal_turn.h"
 #include "engine/limits.h"
 #include "engine/node_health.h"
@@ -45,18 +46,18 @@ enum sl_code sl_engine_open(const struct sl_engine_options *options, struct sl_e
     g->local_queues = sl_map_new();
     g->namespaces = sl_map_new();
     g->preemptor = SL_NO_ID;
+    g->watcher = &sl_follow_watcher;
+    g->reading = SL_NO_ID;
     g->constraints = sl_constraints_new();
     g->limits = sl_limits_new();
     (void)sl_journal_append(g->journal, SL_JOURNAL_START, 0, NULL);
-    enum sl_status set = sl_change_settings(g, &g->settings.policy);
+    enum sl_status set = sl_call(g, 0, settings, .settings = g->settings.policy);
     SL_PRE(set == SL_OK);
     sl_accounts_configure(g);
     sl_world_open(g);
     g->tenants = sl_tenants_new();
     g->health = sl_node_health_new();
-    struct sl_change pods = {.kind = SL_CHANGE_PODS,
-                             .word = {sl_name_take(g, SL_INTERN_RESOURCE, "pods", 0)}};
-    (void)sl_change_apply(g, &pods, 0);
+    sl_tell(g, 0, pods_resource, .resource = sl_name_take(g, SL_INTERN_RESOURCE, "pods", 0));
     *out = g;
     return SL_CODE_OK;
 }
@@ -118,6 +119,9 @@ void sl_engine_close(struct sl_engine *g)
     sl_mem_free(g->flavors);
     sl_mem_free(g->nodes);
     sl_mem_free(g->workloads);
+    for (uint32_t i = 0; i < g->decision_count; i++) {
+        sl_mem_free(g->decisions[(g->decision_first + i) % g->decision_cap].message);
+    }
     sl_mem_free(g->decisions);
     sl_mem_free(g->touched);
     sl_mem_free(g->granted);
@@ -268,11 +272,4 @@ void sl_engine_synced(struct sl_engine *g, int64_t now_ms)
     g->sweep = true;
     sl_node_sweep(g, now_ms);
     sl_journal_end_turn(g, now_ms);
-}
-
-const char *sl_engine_queue_of(const struct sl_engine *g, sl_workload_id id)
-{
-    const struct sl_workload_entry *e = &g->workloads[id];
-    sl_node_id node = e->held_at != SL_NO_ID ? e->held_at : e->queue->cluster_queue;
-    return node == SL_NO_ID ? "" : g->nodes[node]->name;
 }

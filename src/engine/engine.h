@@ -35,6 +35,8 @@ enum sl_code sl_engine_observe(struct sl_engine *g, enum sl_kind kind, const str
 /* Has an object that was observed just now changed the places under some Workloads? Then observe
  * all of them again before the next cycle. Asked once. */
 bool sl_engine_wants_workloads(struct sl_engine *g);
+/* They could not be shown: it goes on wanting them. */
+void sl_engine_want_workloads(struct sl_engine *g);
 void sl_engine_forget(struct sl_engine *g, enum sl_kind kind, const struct sl_json *object,
                       int64_t now_ms);
 
@@ -119,7 +121,8 @@ void sl_engine_job_stopped(struct sl_engine *g, const struct sl_json *workload, 
 
 /* --- what is going on, for status, tables, metrics -------------------------------------------- */
 /* status of a ClusterQueue / LocalQueue / Cohort as the engine sees it (a new map):
- * pendingWorkloads, reservingWorkloads, admittedWorkloads, flavorsReservation, flavorsUsage, and
+ * pendingWorkloads, reservingWorkloads, admittedWorkloads, flavorsReservation, flavorsUsage, of a ClusterQueue
+ * quotaExcess (the same for what is held beyond all that quotas allow now, since one was lowered), and
  * the Active condition's {status, reason, message} under "active". NULL when unknown. */
 struct sl_json *sl_engine_queue_status(struct sl_engine *g, enum sl_kind kind, const char *ns,
                                        const char *name);

@@ -4,46 +4,18 @@
 /* Making, finding and giving back the engine's own records. Whatever is named by somebody has a
  * record, also before its object was seen: the order in which objects come in does not matter. */
 #include "base/check.h"
-#include "base/fnv1a.h"
 #include "base/mem.h"
 #include "engine/accounts.h"
-#include "engine/change.h"
+#include "engine/calls/call.h"
 #include "engine/constraints.h"
 #include "engine/follow.h"
 #include "engine/quotas.h"
 #include "engine/released.h"
-#include "engine/roll.h"
 #include "engine/rules.h"
 #include "engine/state.h"
 #include "kernel/commit.h"
 #include <stdio.h>
 #include <string.h>
-
-/* Resources are looked at in the order in which Kueue goes through them: by the FNV-1a hash of
- * their names. */
-static void set_resource_order(struct sl_engine *g, uint32_t id, const char *name, int64_t now_ms)
-{
-    uint64_t hash = sl_fnv1a(SL_FNV1A_BASIS, name, strlen(name));
-    struct sl_change order = {
-        .kind = SL_CHANGE_RESOURCE_ORDER, .word = {id}, .number = {(int64_t)hash}};
-    (void)sl_change_apply(g, &order, now_ms);
-}
-
-uint32_t sl_name_take(struct sl_engine *g, enum sl_intern_class c, const char *name, int64_t now_ms)
-{
-    bool is_new;
-    uint32_t id = sl_intern_add(g->names, c, name, &is_new);
-    if (is_new) {
-        struct sl_buf payload = {0};
-        sl_roll_pack(&payload, c, id, name);
-        (void)sl_journal_append(g->journal, SL_JOURNAL_NAME, now_ms, &payload);
-        sl_buf_fini(&payload);
-        if (c == SL_INTERN_RESOURCE) {
-            set_resource_order(g, id, name, now_ms);
-        }
-    }
-    return id;
-}
 
 static char *join(const char *a, const char *b)
 {
@@ -87,7 +59,7 @@ bool sl_node_open(struct sl_engine *g, sl_node_id node, int64_t now_ms)
 {
     struct sl_node_entry *n = g->nodes[node];
     if (!n->open) {
-        n->open = sl_change_words(g, SL_CHANGE_OPEN_NODE, node, 0, now_ms) == SL_OK;
+        n->open = sl_call(g, now_ms, open_node, .node = node) == SL_OK;
     }
     return n->open;
 }
@@ -120,13 +92,14 @@ void sl_node_drop_unused(struct sl_engine *g, sl_node_id node, int64_t now_ms)
         (void)sl_rules_share(g, node, NULL, now_ms,
                              &ignored); /* the number may be another's soon */
         if (n->is_cluster_queue) {
-            (void)sl_change_words(g, SL_CHANGE_NO_OFFERS, node, 0, now_ms);
+            sl_tell(g, now_ms, no_offers, .cluster_queue = node);
         }
-        if (sl_change_words(g, SL_CHANGE_CLOSE_NODE, node, 0, now_ms) != SL_OK) {
+        if (sl_call(g, now_ms, close_node, .node = node) != SL_OK) {
             return; /* something is charged to it still */
         }
     }
     g->looped_count -= n->looped;
+    g->exceeded_count -= n->exceeded;
     free_node(g, node);
     sl_intern_drop(g->names, SL_INTERN_NODE, node);
     if (parent != SL_NO_ID) {
@@ -255,7 +228,7 @@ void sl_workload_entry_drop(struct sl_engine *g, sl_workload_id id, int64_t now_
     sl_workload_hold(g, e, SL_NO_ID);
     sl_constraints_release(g, e);
     sl_grant_free(e->grant);
-    sl_mem_free(e->message);
+    sl_words_fini(&e->words);
     sl_released_drop(e);
     sl_mem_free(e->trouble);
     sl_mem_free(e->uid);

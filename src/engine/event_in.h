@@ -39,9 +39,10 @@ enum sl_code sl_event_from_workload(struct sl_engine *g, const struct sl_json *o
                                     int64_t now_ms, struct sl_error *e);
 void sl_event_workload_gone(struct sl_engine *g, const struct sl_json *object, int64_t now_ms);
 /* Its record is made anew from `known`; what that says and `object` does not is written (again).
- * `message`: of its newest decision, or NULL. */
+ * `words`: of its newest decisions. */
 void sl_event_workload_again(struct sl_engine *g, sl_workload_id id, const struct sl_json *known,
-                             const struct sl_json *object, const char *message, int64_t now_ms);
+                             const struct sl_json *object, const struct sl_words *words,
+                             int64_t now_ms);
 void sl_event_drop_workload(struct sl_engine *g, sl_workload_id id, int64_t now_ms);
 /* rebuild.c: bring a record that was just created to what its object says was decided before. */
 void sl_rebuild_workload(struct sl_engine *g, sl_workload_id id, const struct sl_json *object,

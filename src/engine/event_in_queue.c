@@ -6,7 +6,7 @@
 #include "base/mem.h"
 #include "engine/accounts.h"
 #include "engine/activity.h"
-#include "engine/change.h"
+#include "engine/calls/call.h"
 #include "engine/checks_in.h"
 #include "engine/event_in.h"
 #include "engine/follow.h"
@@ -34,12 +34,8 @@ enum sl_stop sl_event_read_stop(const struct sl_json *object)
 static void configure(struct sl_engine *g, sl_node_id node, int64_t now_ms)
 {
     const struct sl_node_entry *n = g->nodes[node];
-    struct sl_change c = {.kind = SL_CHANGE_CONFIGURE,
-                          .word = {node, n->rules.strategy, n->rules.when_can_borrow,
-                                   n->rules.when_can_preempt, n->rules.preference,
-                                   n->rules.by_usage ? 1u : 0u, n->active ? 1u : 0u}};
-    (void)sl_change_apply(g, &c, now_ms);
-    (void)sl_change_words(g, SL_CHANGE_WAKE_TREE, node, 0, now_ms);
+    sl_expect(g, now_ms, configure, .cluster_queue = node, .rules = n->rules, .active = n->active);
+    sl_tell(g, now_ms, wake_tree, .node = node);
 }
 
 void sl_event_judge(struct sl_engine *g, sl_node_id node, int64_t now_ms)
@@ -171,7 +167,7 @@ void sl_event_cluster_queue_gone(struct sl_engine *g, const struct sl_json *obje
     (void)sl_rules_share(g, node, NULL, now_ms, &ignored);
     configure(g, node, now_ms);
     sl_standing_update_cluster_queue(g, node, now_ms);
-    (void)sl_change_words(g, SL_CHANGE_NO_OFFERS, node, 0, now_ms);
+    sl_tell(g, now_ms, no_offers, .cluster_queue = node);
     (void)sl_quotas_apply(g, node, &n->quotas, &none, now_ms);
     sl_quotas_free(&n->quotas);
     (void)sl_event_parent(g, node, "", "spec.cohortName", now_ms, &ignored);

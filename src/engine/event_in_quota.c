@@ -6,7 +6,7 @@
  * with every move. */
 #include "base/check.h"
 #include "base/mem.h"
-#include "engine/change.h"
+#include "engine/calls/call.h"
 #include "engine/checks_in.h"
 #include "engine/event_in.h"
 #include "engine/follow.h"
@@ -35,7 +35,7 @@ void sl_event_flavor_users(struct sl_engine *g, sl_flavor_id flavor, int64_t now
         if (n != NULL && n->is_cluster_queue && n->exists && offers_flavor(n, flavor)) {
             sl_standing_redemand(g, node, now_ms);
             sl_event_judge(g, node, now_ms);
-            (void)sl_change_words(g, SL_CHANGE_WAKE_TREE, node, 0, now_ms);
+            sl_tell(g, now_ms, wake_tree, .node = node);
         }
     }
 }
@@ -68,14 +68,15 @@ static bool hang(struct sl_engine *g, sl_node_id node, int64_t now_ms)
 {
     struct sl_node_entry *n = g->nodes[node];
     bool was = n->looped;
-    enum sl_status status = sl_change_words(g, SL_CHANGE_MOVE_NODE, node, n->parent, now_ms);
+    enum sl_status status = sl_call(g, now_ms, move_node, .node = node, .parent = n->parent);
     n->looped = status != SL_OK;
     if (n->looped) {
-        (void)sl_change_words(g, SL_CHANGE_MOVE_NODE, node, SL_NO_ID, now_ms);
+        sl_expect(g, now_ms, move_node, .node = node, .parent = SL_NO_ID);
     }
     g->looped_count += n->looped;
     g->looped_count -= was;
-    (void)sl_change_words(g, SL_CHANGE_WAKE_TREE, node, 0, now_ms);
+    sl_tell(g, now_ms, wake_tree, .node = node);
+    sl_touch_holders(g);
     return was != n->looped;
 }
 
@@ -103,7 +104,7 @@ static void set_parent(struct sl_engine *g, sl_node_id node, sl_node_id parent, 
     bool changed = hang(g, node, now_ms);
     changed = hang_refused(g, now_ms) || changed;
     if (old != SL_NO_ID) {
-        (void)sl_change_words(g, SL_CHANGE_WAKE_TREE, old, 0, now_ms); /* less is used there now */
+        sl_tell(g, now_ms, wake_tree, .node = old); /* less is used there now */
         g->nodes[old]->child_count--;
         sl_node_drop_unused(g, old, now_ms);
     }
@@ -167,7 +168,8 @@ enum sl_code sl_event_quotas(struct sl_engine *g, sl_node_id node, const struct 
         sl_checks_in_delay(g, node, now_ms);
         sl_standing_redemand(g, node, now_ms);
     }
-    (void)sl_change_words(g, SL_CHANGE_WAKE_TREE, node, 0, now_ms);
+    sl_tell(g, now_ms, wake_tree, .node = node);
+    sl_touch_holders(g);
     return status == SL_OK ? SL_CODE_OK : refuse_quotas(status, e);
 }
 
@@ -223,6 +225,7 @@ void sl_event_cohort_gone(struct sl_engine *g, const struct sl_json *object, int
     sl_event_trouble(n, SL_CODE_OK, &ignored, 0);
     (void)sl_rules_share(g, node, NULL, now_ms, &ignored);
     (void)sl_event_parent(g, node, "", "spec.parentName", now_ms, &ignored);
-    (void)sl_change_words(g, SL_CHANGE_WAKE_TREE, node, 0, now_ms);
+    sl_tell(g, now_ms, wake_tree, .node = node);
+    sl_touch_holders(g);
     sl_node_drop_unused(g, node, now_ms);
 }

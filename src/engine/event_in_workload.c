@@ -12,7 +12,8 @@
 #include "base/mem.h"
 #include "base/utf8.h"
 #include "engine/answers.h"
-#include "engine/change.h"
+#include "engine/boost.h"
+#include "engine/calls/call.h"
 #include "engine/constraints.h"
 #include "engine/event_in.h"
 #include "engine/follow.h"
@@ -39,7 +40,7 @@ static void send(struct sl_engine *g, sl_workload_id id, enum sl_event_kind kind
                           .index = index,
                           .reason = reason,
                           .now_ms = now_ms};
-    (void)sl_change_event(g, ev);
+    sl_expect(g, ev.now_ms, event, .event = ev);
 }
 
 /* --- the demand ------------------------------------------------------------------------------- */
@@ -99,8 +100,7 @@ static enum sl_code make_demand(struct sl_engine *g, sl_workload_id id,
     entry->oversized = code != SL_CODE_OK;
     sl_constraints_take(g, entry, object);
     if (entry->oversized) {
-        struct sl_change none = {.kind = SL_CHANGE_DEMAND, .word = {id}};
-        (void)sl_change_apply(g, &none, g->now_ms);
+        sl_expect(g, g->now_ms, demand, .workload = id, .list = NULL);
         return code;
     }
     enum sl_status status = sl_constraints_demand(g, id, requests, entry->demand_at, g->now_ms);
@@ -110,7 +110,7 @@ static enum sl_code make_demand(struct sl_engine *g, sl_workload_id id,
         return SL_CODE_INVALID;
     }
     if (owned_by_pod(object)) {
-        (void)sl_change_words(g, SL_CHANGE_SINGLE_POD, id, 1, g->now_ms);
+        sl_tell(g, g->now_ms, single_pod, .workload = id, .is = true);
     }
     return SL_CODE_OK;
 }
@@ -124,8 +124,7 @@ static bool demand_is_fresh(const struct sl_engine *g, const struct sl_workload_
            entry->limits_version == sl_limits_version(g->limits);
 }
 
-/* At first sight the demand is made for the ClusterQueue that it will be attached to: once is
- * enough. */
+/* At first sight the demand is made for the ClusterQueue that it will be attached to. */
 static void expect_queue(struct sl_engine *g, struct sl_workload_entry *entry)
 {
     sl_node_id node = entry->queue->cluster_queue;
@@ -149,11 +148,10 @@ static enum sl_code take_demand(struct sl_engine *g, sl_workload_id id,
     entry->limits_version = sl_limits_version(g->limits);
     entry->reclaims = sl_json_path(object, "status.reclaimablePods") != NULL;
     if (code != SL_CODE_OK || !same_spec || entry->oversized || !same_demand(id, requests, count)) {
-        struct sl_change retry = {.kind = SL_CHANGE_RETRY, .word = {id}, .number = {now_ms}};
         entry->object_generation = sl_object_generation(object);
         expect_queue(g, entry);
         code = code == SL_CODE_OK ? make_demand(g, id, object, requests, count, e) : code;
-        (void)sl_change_apply(g, &retry, now_ms);
+        sl_tell(g, now_ms, retry, .workload = id, .now_ms = now_ms);
     }
     if (code == SL_CODE_OK) {
         code = sl_requests_check_claims(object, e);
@@ -174,7 +172,7 @@ static void take_active(struct sl_engine *g, sl_workload_id id, const struct sl_
     struct sl_workload_entry *e = &g->workloads[id];
     e->wants_active = sl_json_path_bool(object, "spec.active", true);
     if (!e->wants_active && sl_workloads[id].active) {
-        sl_follow_say(g, id, "");
+        sl_words_say_stopping(&e->words, SL_EVICT_DEACTIVATED, "");
         if (sl_workloads[id].deactivation == SL_CAUSE_ADMISSION_CHECK) {
             sl_answers_say_rejection(g, id, object);
         }
@@ -208,7 +206,7 @@ static void say_gate(struct sl_engine *g, sl_workload_id id, const char *gate)
 {
     char text[512];
     sl_utf8_print(text, sizeof text, "Admission is gated by: %s", gate);
-    sl_follow_say(g, id, text);
+    sl_words_say_waiting(&g->workloads[id].words, SL_PENDING_GATED, text);
 }
 
 static void take_flags(struct sl_engine *g, sl_workload_id id, const struct sl_json *object,
@@ -220,8 +218,6 @@ static void take_flags(struct sl_engine *g, sl_workload_id id, const struct sl_j
     if (gated != sl_workloads[id].gated) {
         if (gated) {
             say_gate(g, id, gate);
-        } else {
-            sl_follow_say(g, id, "");
         }
         g->workloads[id].gate_untold = gated && g->restoring && !says_gated(object);
         send(g, id, gated ? SL_EV_GATE : SL_EV_UNGATE, 0, 0, now_ms);
@@ -256,22 +252,26 @@ static bool take_finished(struct sl_engine *g, sl_workload_id id, const struct s
     return true;
 }
 
+static int32_t priority_of(const struct sl_engine *g, const struct sl_json *object)
+{
+    int64_t own = sl_json_path_int(object, "spec.priority", 0);
+    own = own > INT32_MAX ? INT32_MAX : own < INT32_MIN ? INT32_MIN : own;
+    own += g->settings.priority_boost ? sl_boost_of(object) : 0;
+    return own > INT32_MAX ? INT32_MAX : own < INT32_MIN ? INT32_MIN : (int32_t)own;
+}
+
 static void take_priority(struct sl_engine *g, sl_workload_id id, const struct sl_json *object,
                           int64_t now_ms)
 {
     struct sl_workload_entry *e = &g->workloads[id];
-    int64_t priority = sl_json_path_int(object, "spec.priority", 0);
-    int32_t bounded = priority > INT32_MAX   ? INT32_MAX
-                      : priority < INT32_MIN ? INT32_MIN
-                                             : (int32_t)priority;
-    if (bounded != e->priority) {
-        e->priority = bounded;
+    int32_t priority = priority_of(g, object);
+    if (priority != e->priority) {
+        e->priority = priority;
         send(g, id, SL_EV_RESCALE, 0, 0, now_ms);
     }
 }
 
-/* queueName is the user's to change while nothing is reserved; the API holds it fixed after that.
- */
+/* queueName is the user's to change while nothing is reserved; after that the API holds it fixed. */
 static void take_queue(struct sl_engine *g, sl_workload_id id, const struct sl_json *object,
                        int64_t now_ms)
 {
@@ -283,7 +283,7 @@ static void take_queue(struct sl_engine *g, sl_workload_id id, const struct sl_j
     }
     send(g, id, SL_EV_QUEUE_MOVED, 0, 0, now_ms);
     if (sl_queues_queue_of(id) != SL_NO_ID) {
-        (void)sl_change_words(g, SL_CHANGE_DETACH, id, 0, now_ms);
+        sl_tell(g, now_ms, detach, .workload = id);
     }
     sl_tally_move(g, id, sl_local_queue_take(g, old->ns, name));
     sl_local_queue_drop_unused(g, old, now_ms);
@@ -320,7 +320,7 @@ static void take_release(struct sl_engine *g, sl_workload_id id, const struct sl
         bool evicted = sl_workloads[id].phase == SL_PHASE_EVICTED;
         sl_log(SL_LOG_WARN, "its reservation was taken back by somebody else", "workload",
                sl_intern_name(g->names, SL_INTERN_WORKLOAD, id), NULL);
-        sl_follow_say(g, id, "");
+        sl_words_fini(&g->workloads[id].words);
         send(g, id, evicted ? SL_EV_JOB_STOPPED : SL_EV_WRITE_FAILED, 0, 0, now_ms);
     }
 }
@@ -410,6 +410,7 @@ static enum sl_code follow_object(struct sl_engine *g, sl_workload_id id,
     if (is_settled(&g->workloads[id])) {
         deactivate_again(g, id, object, now_ms);
         sl_answers_take(g, id, object, now_ms);
+        g->workloads[id].answers_version = sl_released_version(object);
         sl_node_health_read(g, id, object, now_ms);
         take_pods_ready(g, id, object, now_ms);
     }
@@ -448,7 +449,7 @@ static enum sl_status create(struct sl_engine *g, sl_workload_id id, const struc
                           .generation = sl_workloads[id].generation,
                           .value = seconds > 0 && seconds < INT32_MAX ? seconds * 1000 : 0,
                           .now_ms = now_ms};
-    enum sl_status status = sl_change_event(g, ev);
+    enum sl_status status = sl_call(g, ev.now_ms, event, .event = ev);
     g->workloads[id].generation = sl_workloads[id].generation;
     return status;
 }
@@ -467,7 +468,7 @@ static enum sl_code enter(struct sl_engine *g, const char *key, const struct sl_
     entry->seen_ms = now_ms;
     entry->created_ms = sl_object_created_ms(object);
     entry->created_ms = entry->created_ms < 0 ? now_ms : entry->created_ms;
-    entry->priority = (int32_t)sl_json_path_int(object, "spec.priority", 0);
+    entry->priority = priority_of(g, object);
     g->restoring = true;
     enum sl_code code = SL_CODE_OK;
     if (create(g, id, object, now_ms) != SL_OK) {
@@ -513,6 +514,18 @@ static void repeat_writes(struct sl_engine *g, sl_workload_id id, int64_t now_ms
     }
 }
 
+/* Where it belongs by now; of checks that it is asked for there, and was not before, its object may know more. */
+static void stand(struct sl_engine *g, sl_workload_id id, const struct sl_json *object,
+                  int64_t now_ms)
+{
+    g->reading = id;
+    sl_standing_update(g, id, now_ms);
+    g->reading = SL_NO_ID;
+    if (is_settled(&g->workloads[id]) && sl_workloads[id].phase != SL_PHASE_FINISHED) {
+        sl_answers_take(g, id, object, now_ms);
+    }
+}
+
 enum sl_code sl_event_from_workload(struct sl_engine *g, const struct sl_json *object,
                                     int64_t now_ms, struct sl_error *e)
 {
@@ -538,14 +551,15 @@ enum sl_code sl_event_from_workload(struct sl_engine *g, const struct sl_json *o
     sl_buf_fini(&key);
     if (id != SL_NO_ID) {
         sl_restand_note(g, id, object);
-        sl_standing_update(g, id, now_ms);
+        stand(g, id, object, now_ms);
         sl_restand_meet(g, id, now_ms);
     }
     return code;
 }
 
 void sl_event_workload_again(struct sl_engine *g, sl_workload_id id, const struct sl_json *known,
-                             const struct sl_json *object, const char *message, int64_t now_ms)
+                             const struct sl_json *object, const struct sl_words *words,
+                             int64_t now_ms)
 {
     struct sl_error ignored = {0};
     char *key = sl_mem_text(sl_intern_name(g->names, SL_INTERN_WORKLOAD, id));
@@ -556,8 +570,12 @@ void sl_event_workload_again(struct sl_engine *g, sl_workload_id id, const struc
     if (id == SL_NO_ID) {
         return;
     }
-    if (message != NULL && g->workloads[id].message == NULL) {
-        sl_follow_say(g, id, message);
+    struct sl_words *own = &g->workloads[id].words;
+    if (own->waiting == NULL) {
+        sl_words_say_waiting(own, words->waits_for, words->waiting);
+    }
+    if (own->stopping == NULL) {
+        sl_words_say_stopping(own, words->stopped_by, words->stopping);
     }
     sl_rebuild_amend(g, id, object, now_ms);
     sl_standing_update(g, id, now_ms);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* Record before, record after: which decision is that? */
+/* Record before, record after: which decision is that? And what follows from a cycle. */
 #include "engine/follow.h"
 #include "base/check.h"
 #include "base/log.h"
 #include "base/mem.h"
-#include "engine/change.h"
+#include "engine/calls/call.h"
 #include "engine/conditions.h"
 #include "engine/message.h"
 #include "engine/pack.h"
@@ -14,6 +14,7 @@
 #include "engine/restrain.h"
 #include "engine/rules.h"
 #include "engine/node_health.h"
+#include "engine/outcome.h"
 #include "engine/standing.h"
 #include "engine/tenants.h"
 #include "engine/topology_out.h"
@@ -86,7 +87,8 @@ static void push(struct sl_engine *g, struct sl_queued_decision d)
     g->decisions[(g->decision_first + g->decision_count++) % g->decision_cap] = d;
 }
 
-void sl_decide(struct sl_engine *g, sl_workload_id id, enum sl_decision_kind kind, int64_t now_ms)
+static void decide_saying(struct sl_engine *g, sl_workload_id id, enum sl_decision_kind kind,
+                          const char *message, int64_t now_ms)
 {
     struct sl_workload_entry *e = &g->workloads[id];
     const char *reason = reason_of(g, id, kind);
@@ -102,8 +104,9 @@ void sl_decide(struct sl_engine *g, sl_workload_id id, enum sl_decision_kind kin
         sl_released_note(g, id, sequence);
     }
     sl_workload_id by = kind == SL_DECIDE_EVICT ? g->preemptor : SL_NO_ID;
-    push(g, (struct sl_queued_decision){sequence, g->cycle, now_ms, reason, kind, id, e->generation,
-                                        by, by == SL_NO_ID ? 0 : g->workloads[by].generation});
+    push(g, (struct sl_queued_decision){sequence, g->cycle, now_ms, reason, sl_mem_text(message),
+                                        kind, id, e->generation, by,
+                                        by == SL_NO_ID ? 0 : g->workloads[by].generation});
     if (sl_log_on(SL_LOG_DEBUG)) {
         sl_log(SL_LOG_DEBUG, "decided", "cycle", sl_log_number((long long)g->cycle), "workload",
                sl_intern_name(g->names, SL_INTERN_WORKLOAD, id), "queue", e->queue->key, "reason",
@@ -111,11 +114,11 @@ void sl_decide(struct sl_engine *g, sl_workload_id id, enum sl_decision_kind kin
     }
 }
 
-void sl_follow_say(struct sl_engine *g, sl_workload_id id, const char *message)
+void sl_decide(struct sl_engine *g, sl_workload_id id, enum sl_decision_kind kind, int64_t now_ms)
 {
-    struct sl_workload_entry *e = &g->workloads[id];
-    sl_mem_free(e->message);
-    e->message = message[0] == '\0' ? NULL : sl_mem_text(message);
+    char message[SL_MESSAGE_SIZE];
+    sl_words_of_decision(g, id, kind, message);
+    decide_saying(g, id, kind, message, now_ms);
 }
 
 static bool reserved(enum sl_phase phase)
@@ -216,28 +219,40 @@ static int64_t ready_by_ms(const struct sl_engine *g, sl_workload_id id)
     return SL_NEVER;
 }
 
-static void arm_ready(struct sl_engine *g, sl_workload_id id)
+/* An eviction is over when the job has stopped. One that does not is not waited for in silence. */
+static int64_t stopped_by_ms(const struct sl_workload *w)
 {
-    struct sl_workload_entry *e = &g->workloads[id];
-    int64_t due_ms = ready_by_ms(g, id);
-    if (due_ms != e->ready_ms) {
-        e->ready_ms = due_ms;
-        if (due_ms != SL_NEVER) {
-            sl_timers_arm(&g->timers, due_ms, SL_TIMER_READY, id, e->generation);
-        }
-    }
+    return w->phase == SL_PHASE_EVICTED ? w->evicted_at_ms + STOP_MS_MAX : SL_NEVER;
 }
 
-/* An eviction is over when the job has stopped. One that does not is not waited for in silence. */
-static void arm_stop(struct sl_engine *g, sl_workload_id id)
+static int64_t executed_by_ms(const struct sl_workload *w)
 {
-    struct sl_workload_entry *e = &g->workloads[id];
-    const struct sl_workload *w = &sl_workloads[id];
-    int64_t due_ms = w->phase == SL_PHASE_EVICTED ? w->evicted_at_ms + STOP_MS_MAX : SL_NEVER;
-    if (due_ms != e->stop_ms) {
-        e->stop_ms = due_ms;
+    int64_t left_ms = w->execution_ms_max - w->accumulated_ms;
+    return w->phase == SL_PHASE_ADMITTED && w->execution_ms_max > 0
+               ? w->admitted_at_ms + (left_ms > 0 ? left_ms : 0)
+               : SL_NEVER;
+}
+
+static int64_t backed_off_by_ms(const struct sl_workload *w)
+{
+    if (w->phase == SL_PHASE_ABSENT || w->phase == SL_PHASE_FINISHED) {
+        return SL_NEVER;
+    }
+    bool waits =
+        w->phase == SL_PHASE_PENDING && w->requeued == SL_REQUEUED_FALSE &&
+        (w->evicted == SL_EVICT_PODS_READY_TIMEOUT || w->evicted == SL_EVICT_ADMISSION_CHECK);
+    return waits && w->requeue_at_ms == SL_NEVER ? 0
+                                                 : w->requeue_at_ms; /* no time given: at once */
+}
+
+/* A timer that fires at another time than `armed_ms` is one of before, and does nothing. */
+static void arm_at(struct sl_engine *g, sl_workload_id id, int64_t *armed_ms, int64_t due_ms,
+                   enum sl_timer_kind kind)
+{
+    if (due_ms != *armed_ms) {
+        *armed_ms = due_ms;
         if (due_ms != SL_NEVER) {
-            sl_timers_arm(&g->timers, due_ms, SL_TIMER_STOP, id, e->generation);
+            sl_timers_arm(&g->timers, due_ms, kind, id, g->workloads[id].generation);
         }
     }
 }
@@ -246,26 +261,10 @@ static void arm(struct sl_engine *g, sl_workload_id id)
 {
     struct sl_workload_entry *e = &g->workloads[id];
     const struct sl_workload *w = &sl_workloads[id];
-    bool waits =
-        w->phase == SL_PHASE_PENDING && w->requeued == SL_REQUEUED_FALSE &&
-        (w->evicted == SL_EVICT_PODS_READY_TIMEOUT || w->evicted == SL_EVICT_ADMISSION_CHECK);
-    int64_t due_ms =
-        waits && w->requeue_at_ms == SL_NEVER ? 0 : w->requeue_at_ms; /* no time given: at once */
-    if (due_ms != e->backoff_ms) {
-        e->backoff_ms = due_ms;
-        if (due_ms != SL_NEVER) {
-            sl_timers_arm(&g->timers, due_ms, SL_TIMER_BACKOFF, id, e->generation);
-        }
-    }
-    if (w->phase == SL_PHASE_ADMITTED && w->execution_ms_max > 0 &&
-        w->admitted_at_ms != e->limited_ms) {
-        e->limited_ms = w->admitted_at_ms;
-        int64_t left_ms = w->execution_ms_max - w->accumulated_ms;
-        sl_timers_arm(&g->timers, w->admitted_at_ms + (left_ms > 0 ? left_ms : 0),
-                      SL_TIMER_EXECUTION, id, e->generation);
-    }
-    arm_ready(g, id);
-    arm_stop(g, id);
+    arm_at(g, id, &e->backoff_ms, backed_off_by_ms(w), SL_TIMER_BACKOFF);
+    arm_at(g, id, &e->limited_ms, executed_by_ms(w), SL_TIMER_EXECUTION);
+    arm_at(g, id, &e->ready_ms, ready_by_ms(g, id), SL_TIMER_READY);
+    arm_at(g, id, &e->stop_ms, stopped_by_ms(w), SL_TIMER_STOP);
 }
 
 static void drop_grant(struct sl_engine *g, sl_workload_id id)
@@ -301,6 +300,7 @@ void sl_follow(struct sl_engine *g, sl_workload_id id, const struct sl_look *bef
     sl_restrain_note_service(g, id, before->phase, now_ms);
     if (w->phase == SL_PHASE_ABSENT || w->phase == SL_PHASE_FINISHED) {
         g->counters.finished += w->phase == SL_PHASE_FINISHED && before->phase != SL_PHASE_FINISHED;
+        arm(g, id); /* nothing is waited for any more */
         drop_grant(g, id);
         return;
     }
@@ -318,6 +318,23 @@ void sl_follow(struct sl_engine *g, sl_workload_id id, const struct sl_look *bef
     }
     drop_grant(g, id);
 }
+
+/* --- calls ------------------------------------------------------------------------------------ */
+
+static struct sl_look seen; /* before the call that is being made */
+
+static void look(sl_workload_id id)
+{
+    seen = sl_follow_look(id);
+}
+
+static void follow_call(struct sl_engine *g, sl_workload_id id, int64_t now_ms)
+{
+    struct sl_look before = seen; /* what follows may make calls of its own */
+    sl_follow(g, id, &before, now_ms);
+}
+
+const struct sl_call_watcher sl_follow_watcher = {.before = look, .after = follow_call};
 
 /* --- outcomes of a cycle ---------------------------------------------------------------------- */
 
@@ -345,7 +362,7 @@ static void follow_victims(struct sl_engine *g, int64_t now_ms)
         before.phase = sl_workloads[id].was_admitted ? SL_PHASE_ADMITTED : SL_PHASE_QUOTA_RESERVED;
         before.evicted = SL_EVICT_NONE;
         sl_message_from_preemption(g, id, sl_cycle_evicted.reasons[i], text);
-        sl_follow_say(g, id, text);
+        sl_words_say_stopping(&g->workloads[id].words, SL_EVICT_PREEMPTED, text);
         sl_follow(g, id, &before, now_ms);
     }
     g->preemptor = SL_NO_ID;
@@ -370,7 +387,7 @@ static void follow_reserved(struct sl_engine *g, sl_workload_id id, int64_t now_
     sl_workload_hold(g, e, sl_cycle_outcome.cluster_queue);
     sl_topology_out_note(g, id);
     sl_node_health_moved(g, id);
-    sl_follow_say(g, id, "");
+    sl_words_fini(&e->words);
     sl_follow(g, id, &before, now_ms);
     note_granted(g, id, sl_cycle_outcome.cluster_queue);
 }
@@ -387,7 +404,7 @@ static void follow_placed(struct sl_engine *g, sl_workload_id id, int64_t now_ms
     }
     sl_topology_out_note(g, id);
     sl_node_health_moved(g, id);
-    sl_follow_say(g, id, "");
+    sl_words_fini(&g->workloads[id].words);
     sl_follow(g, id, &before, now_ms);
     if (before.phase == sl_workloads[id].phase) {
         g->counters.replacements++;
@@ -406,7 +423,7 @@ static void follow_evicted(struct sl_engine *g, sl_workload_id id, int64_t now_m
     g->counters.passes_failed++;
     before.evicted = SL_EVICT_NONE;
     sl_message_from_failed_nodes(g, text);
-    sl_follow_say(g, id, text);
+    sl_words_say_stopping(&g->workloads[id].words, SL_EVICT_NODE_FAILURES, text);
     sl_follow(g, id, &before, now_ms);
 }
 
@@ -414,9 +431,8 @@ static void follow_unplaced(struct sl_engine *g, sl_workload_id id, int64_t now_
 {
     char text[SL_MESSAGE_SIZE];
     sl_message_from_placement(g, text);
-    sl_follow_say(g, id, text);
     g->counters.passes_failed++;
-    sl_decide(g, id, SL_DECIDE_UNPLACED, now_ms);
+    decide_saying(g, id, SL_DECIDE_UNPLACED, text, now_ms);
 }
 
 static void follow_pending(struct sl_engine *g, sl_workload_id id, int64_t now_ms)
@@ -424,12 +440,12 @@ static void follow_pending(struct sl_engine *g, sl_workload_id id, int64_t now_m
     char text[SL_MESSAGE_SIZE];
     if (sl_cycle_outcome.changed) {
         sl_message_from_outcome(g, text);
-        sl_follow_say(g, id, text);
+        sl_words_say_waiting(&g->workloads[id].words, sl_workloads[id].pending_reason, text);
         sl_decide(g, id, SL_DECIDE_PENDING, now_ms);
     }
 }
 
-void sl_follow_outcome(struct sl_engine *g, int64_t now_ms)
+static void follow_outcome(struct sl_engine *g, int64_t now_ms)
 {
     sl_workload_id id = sl_cycle_outcome.workload;
     const struct sl_workload_entry *e = &g->workloads[id];
@@ -457,11 +473,41 @@ void sl_follow_outcome(struct sl_engine *g, int64_t now_ms)
     follow_victims(g, now_ms);
 }
 
-void sl_follow_granted(struct sl_engine *g, int64_t now_ms)
+static void follow_granted(struct sl_engine *g, int64_t now_ms)
 {
     for (uint32_t i = 0; i < g->granted_count; i++) {
         sl_standing_update(g, g->granted[i], now_ms);
     }
     g->granted_count = 0;
     sl_node_health_settle(g, now_ms);
+}
+
+static void note_outcome(struct sl_engine *g, int64_t now_ms)
+{
+    struct sl_buf payload = {0};
+    sl_outcome_pack(&payload);
+    (void)sl_journal_append(g->journal, SL_JOURNAL_OUTCOME, now_ms, &payload);
+    sl_buf_fini(&payload);
+}
+
+static bool decides_nothing(void)
+{
+    return sl_cycle_outcome.result == SL_CYCLE_PENDING && sl_cycle_evicted.count == 0;
+}
+
+/* A cycle's outcomes are noted and followed one by one, while policy still says what it found. */
+void sl_follow_cycle(struct sl_engine *g, bool all_heads, int64_t now_ms)
+{
+    bool idle = true;
+    sl_call_cycle(g, &(struct sl_call_cycle){.all_heads = all_heads, .now_ms = now_ms});
+    while (sl_cycle_next()) {
+        idle = idle && decides_nothing();
+        note_outcome(g, now_ms);
+        follow_outcome(g, now_ms);
+    }
+    (void)sl_cycle_end();
+    follow_granted(g, now_ms);
+    sl_restrain_settle(g, now_ms);
+    g->cycle_ms = now_ms;
+    g->idle_cycles = idle ? g->idle_cycles + 1 : 0;
 }

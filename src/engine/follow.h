@@ -27,15 +27,14 @@ struct sl_look {
 struct sl_look sl_follow_look(sl_workload_id id);
 void sl_follow(struct sl_engine *g, sl_workload_id id, const struct sl_look *before,
                int64_t now_ms);
-/* The same for the outcome that policy's cycle shows. */
-void sl_follow_outcome(struct sl_engine *g, int64_t now_ms);
-/* After the cycle: those whose admission checks depend on the flavors that they were given. */
-void sl_follow_granted(struct sl_engine *g, int64_t now_ms);
+/* The same for each call that moves a record. */
+struct sl_call_watcher;
+extern const struct sl_call_watcher sl_follow_watcher;
+/* A cycle, and what follows from each of its outcomes. */
+void sl_follow_cycle(struct sl_engine *g, bool all_heads, int64_t now_ms);
 
 /* --- decisions -------------------------------------------------------------------------------- */
 void sl_decide(struct sl_engine *g, sl_workload_id id, enum sl_decision_kind kind, int64_t now_ms);
-/* What the next decision about it says to people; "" = a standard sentence. */
-void sl_follow_say(struct sl_engine *g, sl_workload_id id, const char *message);
 
 /* --- tallies.c -------------------------------------------------------------------------------- */
 struct sl_tally;
@@ -50,5 +49,7 @@ void sl_tally_move(struct sl_engine *g, sl_workload_id id, struct sl_local_queue
 /* So many pods of that pod set of a holder have ended for good. */
 void sl_tally_reclaim(struct sl_engine *g, sl_workload_id id, uint32_t pod_set, int64_t gone);
 void sl_touch_node(struct sl_engine *g, sl_node_id node);
+/* Some quota has changed: each that holds something may hold more than it may now. */
+void sl_touch_holders(struct sl_engine *g);
 void sl_touch_queue(struct sl_engine *g, struct sl_local_queue *q);
 #endif

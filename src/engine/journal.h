@@ -14,7 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define SL_JOURNAL_VERSION 5u
+#define SL_JOURNAL_VERSION 6u
 #define SL_JOURNAL_FILE_MAX (64u * 1024u * 1024u)
 #define SL_JOURNAL_RECORD_MAX (4u * 1024u * 1024u)
 #define SL_JOURNAL_KEEP 4u
@@ -25,7 +25,7 @@ enum sl_journal_type {
     SL_JOURNAL_START = 1,   /* a process began with an empty core */
     SL_JOURNAL_NAME = 2,    /* a name got an id: class, id, text */
     SL_JOURNAL_OBSERVE = 3, /* an object came in: kind, deleted or not, resourceVersion, ns, name */
-    SL_JOURNAL_CHANGE = 4,  /* one change of the core's state and how it was answered */
+    SL_JOURNAL_CALL = 4,    /* a call into the core and its answer */
     SL_JOURNAL_DECISION = 5, /* a decision was handed out: what a replay has to come to again */
     SL_JOURNAL_OUTCOME =
         6, /* what a cycle came to for one of its heads (outcome.h); from version 4 on */

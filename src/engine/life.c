@@ -48,7 +48,7 @@ static bool unreadable(struct sl_life *life, const struct sl_journal_record *rec
                 record->sequence, what);
 }
 
-/* --- changes ---------------------------------------------------------------------------------- */
+/* --- calls ------------------------------------------------------------------------------------ */
 
 /* The cycle before is over: the core must have nothing to add to it. */
 static bool end_cycle(struct sl_life *life, const struct sl_journal_record *record)
@@ -74,7 +74,7 @@ static bool end_cycle(struct sl_life *life, const struct sl_journal_record *reco
     return true;
 }
 
-static bool begin_cycle(struct sl_life *life, struct sl_change *c)
+static bool begin_cycle(struct sl_life *life, const struct sl_call_cycle *v)
 {
     const struct sl_replay_options *o = life->options;
     uint64_t number = life->result->lives;
@@ -86,42 +86,39 @@ static bool begin_cycle(struct sl_life *life, struct sl_change *c)
     life->cycle++;
     life->result->cycles++;
     sl_buf_reset(&life->outcome);
-    if (life->outcomes) {
-        sl_change_begin_cycle(c);
-        life->in_cycle = true;
-        return true;
-    }
-    (void)sl_change_perform(c);
+    sl_call_begin_cycle(v);
+    life->in_cycle = true;
     return true;
 }
 
-static bool play_change(struct sl_life *life, const struct sl_journal_record *record)
+static bool play_call(struct sl_life *life, const struct sl_journal_record *record)
 {
-    struct sl_change c;
+    struct sl_call c;
     enum sl_status recorded;
-    if (!sl_change_unpack(record->payload, record->len, &c, &life->list, &recorded)) {
-        return unreadable(life, record, "change");
+    if (!sl_call_unpack(record->payload, record->len, &c, &life->list, &recorded)) {
+        return unreadable(life, record, "call");
     }
     if (!end_cycle(life, record)) {
         return false;
     }
-    life->result->changes++;
-    sl_story_note_change(life, &c);
-    if (c.kind == SL_CHANGE_CYCLE) {
-        return begin_cycle(life, &c);
+    life->result->calls++;
+    sl_story_note_call(life, &c);
+    if (c.kind == SL_CALL_cycle) {
+        return begin_cycle(life, &c.cycle);
     }
-    sl_cell_id cell = c.word[3]; /* that an opened one became */
-    enum sl_status now = sl_change_perform(&c);
+    sl_cell_id cell = c.open_cell.cell; /* that an opened one became */
+    enum sl_status now = sl_call_carry_out(&c);
     life->result->refused += now != SL_OK;
-    if (c.kind == SL_CHANGE_OPEN_CELL && now == SL_OK && now == recorded && c.word[3] != cell) {
+    if (c.kind == SL_CALL_open_cell && now == SL_OK && now == recorded &&
+        c.open_cell.cell != cell) {
         return ends(life, SL_REPLAY_DIFFERS,
-                    "record %" PRIu64 ", change %s:\n  recorded: cell %u\n  now:      cell %u",
-                    record->sequence, life->change.data, cell, c.word[3]);
+                    "record %" PRIu64 ", call %s:\n  recorded: cell %u\n  now:      cell %u",
+                    record->sequence, life->call.data, cell, c.open_cell.cell);
     }
     return now == recorded ||
            ends(life, SL_REPLAY_DIFFERS,
-                "record %" PRIu64 ", change %s:\n  recorded: %s\n  now:      %s", record->sequence,
-                life->change.data, status_name(recorded), status_name(now));
+                "record %" PRIu64 ", call %s:\n  recorded: %s\n  now:      %s", record->sequence,
+                life->call.data, status_name(recorded), status_name(now));
 }
 
 /* --- outcomes --------------------------------------------------------------------------------- */
@@ -220,8 +217,7 @@ static bool play_decision(struct sl_life *life, const struct sl_journal_record *
     }
     life->result->decisions++;
     sl_story_decision(life, record, &d);
-    /* Without outcomes a cycle was made in one go: the record is past what the decision was about. */
-    return !life->outcomes || compare_decision(life, record, &d);
+    return compare_decision(life, record, &d);
 }
 
 /* --- images ----------------------------------------------------------------------------------- */
@@ -272,8 +268,8 @@ static bool play(struct sl_life *life, const struct sl_journal_record *record)
     case SL_JOURNAL_OBSERVE:
         sl_story_note_observed(life, record);
         return true;
-    case SL_JOURNAL_CHANGE:
-        return play_change(life, record);
+    case SL_JOURNAL_CALL:
+        return play_call(life, record);
     case SL_JOURNAL_OUTCOME:
         return play_outcome(life, record);
     case SL_JOURNAL_DECISION:
@@ -316,7 +312,7 @@ void sl_life_fini(struct sl_life *life)
     sl_roll_fini(&life->names);
     sl_buf_fini(&life->list);
     sl_buf_fini(&life->observed);
-    sl_buf_fini(&life->change);
+    sl_buf_fini(&life->call);
     sl_buf_fini(&life->outcome);
     sl_buf_fini(&life->why);
 }

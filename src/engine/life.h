@@ -6,7 +6,7 @@
 #ifndef SL_ENGINE_LIFE_H
 #define SL_ENGINE_LIFE_H
 #include "base/buf.h"
-#include "engine/change.h"
+#include "engine/calls/call.h"
 #include "engine/journal.h"
 #include "engine/replay.h"
 #include "engine/roll.h"
@@ -18,12 +18,12 @@ struct sl_life {
     uint64_t sequence; /* of the last record */
     uint64_t cycle;    /* how many there were */
     bool in_cycle;     /* begun, and its outcomes are being compared */
-    bool outcomes;     /* the journal has them: from version 4 on */
     bool restoring;    /* it begins with an image, of which `part` is the next one; no change yet */
     uint32_t part;
     struct sl_buf list;
     struct sl_buf observed; /* what was seen last */
-    struct sl_buf change;   /* what was made last, in words */
+    struct sl_buf call;     /* the one that was made last, in words */
+    bool is_cycle;          /* that one is */
     struct sl_buf outcome;  /* the newest of the last cycle, as bytes */
     struct sl_buf why;      /* the decision that was told last was made, in words */
     sl_workload_id decided; /* of whom it was; SL_NO_ID = nothing was told yet */
@@ -49,6 +49,6 @@ void sl_story_decision(struct sl_life *life, const struct sl_journal_record *rec
 /* Of whom the last line was: why, and what the core says of the workload now. */
 void sl_story_stop(const struct sl_life *life);
 void sl_story_note_observed(struct sl_life *life, const struct sl_journal_record *record);
-void sl_story_note_change(struct sl_life *life, const struct sl_change *c);
+void sl_story_note_call(struct sl_life *life, const struct sl_call *c);
 const char *sl_story_kind(uint8_t decision_kind); /* "?" when there is none */
 #endif

@@ -7,8 +7,8 @@
 #include "base/check.h"
 #include "base/log.h"
 #include "base/mem.h"
-#include "engine/change.h"
-#include "engine/constraints.h"
+#include "engine/calls/call.h"
+#include "engine/constraint_table.h"
 #include "engine/node_fit.h"
 #include "engine/world.h"
 #include "policy/tolerances.h"
@@ -107,18 +107,11 @@ static void list_site(struct sl_engine *g, sl_mask_id mask, sl_site_id site, boo
         score = sl_node_fit_score(&node, sl_json_get(c, "preferred"));
     }
     if (verdict != (anew ? SL_VERDICT_MAY : sl_masks_verdict(mask, site))) {
-        sl_change_list_verdict(list, site, verdict);
+        sl_item_add(list, verdict, .site = site, .verdict = verdict);
     }
     if (score != (anew ? 0 : sl_masks_score(mask, site))) {
-        sl_change_list_score(list, site, score);
+        sl_item_add(list, score, .site = site, .score = score);
     }
-}
-
-static bool tell(struct sl_engine *g, sl_mask_id mask, bool anew, struct sl_buf *list,
-                 int64_t now_ms)
-{
-    struct sl_change c = {.kind = SL_CHANGE_MASK, .word = {mask, anew ? 1u : 0u}, .list = list};
-    return sl_change_apply(g, &c, now_ms) == SL_OK;
 }
 
 /* --- making and dropping ---------------------------------------------------------------------- */
@@ -152,7 +145,7 @@ static sl_mask_id make(struct sl_engine *g, uint32_t constraint, uint32_t tolera
     for (sl_site_id site = 0; site < w->site_count; site++) {
         list_site(g, mask, site, true, &list);
     }
-    (void)tell(g, mask, true, &list, now_ms);
+    sl_expect(g, now_ms, mask, .mask = mask, .anew = true, .list = &list);
     sl_buf_fini(&list);
     return mask;
 }
@@ -161,7 +154,7 @@ static sl_mask_id make(struct sl_engine *g, uint32_t constraint, uint32_t tolera
 static void drop(struct sl_engine *g, sl_mask_id mask, int64_t now_ms)
 {
     if (sl_masks_prefers(mask)) {
-        (void)tell(g, mask, true, NULL, now_ms);
+        sl_expect(g, now_ms, mask, .mask = mask, .anew = true, .list = NULL);
     }
     g->world->masks[mask].used = false;
 }
@@ -169,8 +162,7 @@ static void drop(struct sl_engine *g, sl_mask_id mask, int64_t now_ms)
 static void link_masks(struct sl_engine *g, sl_mask_id base, uint32_t tolerance, sl_mask_id mask,
                        int64_t now_ms)
 {
-    struct sl_change c = {.kind = SL_CHANGE_MASK_LINK, .word = {base, tolerance, mask}};
-    (void)sl_change_apply(g, &c, now_ms);
+    sl_expect(g, now_ms, mask_link, .base = base, .tolerance = tolerance, .mask = mask);
 }
 
 /* The one for that tolerance beside the base. */
@@ -230,7 +222,7 @@ void sl_masks_in_judge(struct sl_engine *g, sl_site_id site, int64_t now_ms)
             list_site(g, mask, site, false, &list);
         }
         if (list.len > 0) {
-            (void)tell(g, mask, false, &list, now_ms);
+            sl_expect(g, now_ms, mask, .mask = mask, .anew = false, .list = &list);
         }
         sl_buf_fini(&list);
     }

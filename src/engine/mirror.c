@@ -19,7 +19,8 @@ struct glass {
     const struct sl_json *object;
     const struct sl_workload *record;
     sl_workload_id id;
-    char *text; /* SL_MIRROR_TEXT bytes */
+    char *text;                   /* SL_MIRROR_TEXT bytes */
+    const struct sl_json *before; /* that the object was made of; NULL = it is not known */
 };
 
 static char said[SL_MIRROR_TEXT]; /* until the next question */
@@ -189,6 +190,27 @@ static const struct sl_check *find_check(const struct glass *m, const char *name
     return NULL;
 }
 
+static const struct sl_json *find_named(const struct sl_json *list, const char *name)
+{
+    for (size_t i = 0; i < sl_json_len(list); i++) {
+        if (strcmp(sl_json_path_text(sl_json_at(list, i), "name", ""), name) == 0) {
+            return sl_json_at(list, i);
+        }
+    }
+    return NULL;
+}
+
+/* An answer that was not read yet stays as it was given, but for an eviction. */
+static bool is_still_to_be_read(const struct glass *m, const struct sl_json *check)
+{
+    const char *name = sl_json_path_text(check, "name", "");
+    return m->before != NULL &&
+           (sl_condition_true(m->before, "Evicted") || !sl_condition_true(m->object, "Evicted")) &&
+           sl_released_version(m->before) > m->g->workloads[m->id].answers_version &&
+           sl_json_equal(check,
+                         find_named(sl_json_path(m->before, "status.admissionChecks"), name));
+}
+
 /* Checks that only one of them knows are of no concern here: which there are is written with the next decision. */
 static bool checks_agree(const struct glass *m, bool known)
 {
@@ -200,13 +222,56 @@ static bool checks_agree(const struct glass *m, bool known)
         if (check == NULL && known) {
             return say(m, "status.admissionChecks", name, "that nobody asks for it");
         }
-        if (check != NULL && strcmp(state, check_states[check->state]) != 0) {
+        if (check != NULL && strcmp(state, check_states[check->state]) != 0 &&
+            !is_still_to_be_read(m, sl_json_at(list, i))) {
             char field[128];
             (void)snprintf(field, sizeof field, "the state of check %.80s", name);
             return say(m, field, state, check_states[check->state]);
         }
     }
     return true;
+}
+
+/* A check that has rejected what still holds its reservation: then it is to be deactivated (rule 13). NULL = none. */
+static const char *rejection(const struct glass *m, const struct sl_json *object)
+{
+    const struct sl_json *list = sl_json_path(object, "status.admissionChecks");
+    for (size_t i = 0; i < sl_json_len(list); i++) {
+        const char *name = sl_json_path_text(sl_json_at(list, i), "name", "");
+        if (strcmp(sl_json_path_text(sl_json_at(list, i), "state", ""), "Rejected") == 0 &&
+            find_check(m, name) != NULL) {
+            return name;
+        }
+    }
+    return NULL;
+}
+
+static bool say_forgotten(const struct glass *m, const char *check)
+{
+    char field[128];
+    (void)snprintf(field, sizeof field, "the state of check %.80s", check);
+    return say(m, field, "Rejected", "nothing that deactivates it");
+}
+
+static bool rejections_count(const struct glass *m)
+{
+    const struct sl_workload *w = m->record;
+    bool stays = w->phase == SL_PHASE_QUOTA_RESERVED || w->phase == SL_PHASE_ADMITTED;
+    const char *check = rejection(m, m->object);
+    return !stays || check == NULL || w->deactivation != SL_CAUSE_NONE || !w->active ||
+           say_forgotten(m, check);
+}
+
+/* An eviction that checks have asked for, written over the very version in which they did: one of them that rejected
+ * there would have been first. */
+static bool rejections_were_heard(const struct glass *m, const struct sl_json *before)
+{
+    const struct sl_workload_entry *e = &m->g->workloads[m->id];
+    const char *check = rejection(m, before);
+    bool asked = m->record->evicted == SL_EVICT_ADMISSION_CHECK &&
+                 !sl_condition_true(before, "Evicted") &&
+                 e->news_version == sl_released_version(before);
+    return !asked || check == NULL || say_forgotten(m, check);
 }
 
 /* What has been decided is shown, and what is reserved asks for all its checks. */
@@ -287,24 +352,14 @@ const char *sl_mirror_written(const struct sl_engine *g, const struct sl_decisio
     bool older = past != NULL && sl_json_path(after, "status.admission") == NULL &&
                  sl_workloads[d->workload].has_admission;
     const struct sl_workload *record = older ? &past->record : &sl_workloads[d->workload];
-    struct glass m = {g, after, record, d->workload, said};
+    struct glass m = {g, after, record, d->workload, said, before};
     if (d->kind == SL_DECIDE_DEACTIVATE && !sl_json_path_bool(after, "spec.active", true)) {
         return NULL; /* the spec was written; what follows from it is another decision */
     }
     bool agrees = status_agrees(&m) && backoff_agrees(&m) && failed_nodes_are_known(&m) &&
                   target_agrees(&m) && checks_agree(&m, true) && checks_are_shown(&m) &&
-                  (older || admission_agrees(&m));
+                  rejections_were_heard(&m, before) && (older || admission_agrees(&m));
     return agrees ? sl_mirror_evicted(before, after) : said;
-}
-
-static const struct sl_json *find_named(const struct sl_json *list, const char *name)
-{
-    for (size_t i = 0; i < sl_json_len(list); i++) {
-        if (strcmp(sl_json_path_text(sl_json_at(list, i), "name", ""), name) == 0) {
-            return sl_json_at(list, i);
-        }
-    }
-    return NULL;
 }
 
 /* All checks are asked again; those that asked to retry have one more try behind them. */
@@ -354,12 +409,14 @@ const char *sl_mirror_settled(const struct sl_engine *g, const struct sl_json *o
     (void)snprintf(key, sizeof key, "%s/%s", sl_object_namespace(object), sl_object_name(object));
     sl_workload_id id = sl_intern_find(g->names, SL_INTERN_WORKLOAD, key);
     const struct sl_workload_entry *e = id == SL_NO_ID ? NULL : &g->workloads[id];
-    if (!g->synced || e == NULL || e->uid == NULL || strcmp(e->uid, sl_object_uid(object)) != 0 ||
-        e->unwritten_count > 0 || e->rewrite || e->paused || e->unread_first != 0 ||
-        e->seen_version != sl_released_version(object) ||
+    if (!g->synced || g->wants_workloads || e == NULL || e->uid == NULL ||
+        strcmp(e->uid, sl_object_uid(object)) != 0 || e->unwritten_count > 0 || e->rewrite ||
+        e->paused || e->unread_first != 0 || e->seen_version != sl_released_version(object) ||
         sl_workloads[id].phase == SL_PHASE_FINISHED || sl_condition_true(object, "Finished")) {
         return NULL;
     }
-    struct glass m = {g, object, &sl_workloads[id], id, said};
-    return status_agrees(&m) && checks_agree(&m, false) && admission_agrees(&m) ? NULL : said;
+    struct glass m = {g, object, &sl_workloads[id], id, said, NULL};
+    bool agrees = status_agrees(&m) && checks_agree(&m, false) && rejections_count(&m) &&
+                  admission_agrees(&m);
+    return agrees ? NULL : said;
 }

@@ -5,7 +5,7 @@
  * event costs the workloads that stand on that node. */
 #include "engine/node_health.h"
 #include "base/mem.h"
-#include "engine/change.h"
+#include "engine/calls/call.h"
 #include "engine/constraints.h"
 #include "engine/follow.h"
 #include "engine/names.h"
@@ -151,7 +151,7 @@ static void send(struct sl_engine *g, sl_workload_id id, enum sl_event_kind kind
                           .index = site,
                           .value = g->settings.policy.replace_several ? 0 : 1,
                           .now_ms = now_ms};
-    (void)sl_change_event(g, ev);
+    sl_expect(g, ev.now_ms, event, .event = ev);
 }
 
 /* The core evicts when there are too many: then this is why. */
@@ -162,7 +162,7 @@ static void mark(struct sl_engine *g, sl_workload_id id, sl_site_id site, int64_
     sl_topology_out_list_failed(g, id, sizeof failed, failed);
     (void)snprintf(text, sizeof text, "too many nodes have failed: %s%s%s", failed,
                    failed[0] == '\0' ? "" : ", ", sl_names_host(g, site));
-    sl_follow_say(g, id, text);
+    sl_words_say_stopping(&g->workloads[id].words, SL_EVICT_NODE_FAILURES, text);
     send(g, id, SL_EV_NODE_FAILED, site, now_ms);
 }
 

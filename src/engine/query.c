@@ -12,6 +12,7 @@
 #include "engine/message.h"
 #include "engine/standing.h"
 #include "engine/state.h"
+#include "kernel/excess.h"
 #include "policy/outsiders.h"
 #include "policy/queues.h"
 #include "policy/shares.h"
@@ -45,7 +46,8 @@ struct usage_question {
     const struct sl_engine *g;
     const struct sl_node_entry *n; /* whose flavors are listed */
     const struct sl_tally *tally;
-    bool admitted; /* usage, else reservation */
+    sl_node_id node;
+    enum { RESERVED, USED, EXCESS } what;
     bool borrowed; /* say what is borrowed as well */
 };
 
@@ -54,9 +56,12 @@ static struct sl_json *new_resource(const struct usage_question *q, sl_flavor_id
 {
     char text[64];
     const struct sl_usage *u = sl_tally_find(q->tally, flavor, resource);
-    int64_t total = u == NULL ? 0 : q->admitted ? u->usage : u->reservation;
+    int64_t total = u == NULL ? 0 : q->what == USED ? u->usage : u->reservation;
     const char *name = sl_intern_name(q->g->names, SL_INTERN_RESOURCE, resource);
     struct sl_json *item = sl_json_new_map();
+    if (q->what == EXCESS) {
+        total = sl_excess_of(sl_ledger_find_cell(q->node, flavor, resource));
+    }
     sl_json_set_text(item, "name", name);
     sl_quantity_print_amount(total, name, text);
     sl_json_set_text(item, "total", text);
@@ -93,7 +98,7 @@ static struct sl_json *new_counts(const struct sl_engine *g, const struct sl_nod
                                   const struct sl_tally *tally, bool borrowed)
 {
     struct sl_json *status = sl_json_new_map();
-    struct usage_question q = {g, n, tally, false, borrowed};
+    struct usage_question q = {g, n, tally, SL_NO_ID, RESERVED, borrowed};
     sl_json_set_int(status, "pendingWorkloads", tally->pending);
     sl_json_set_int(status, "reservingWorkloads", tally->reserving);
     sl_json_set_int(status, "admittedWorkloads", tally->admitted);
@@ -103,7 +108,7 @@ static struct sl_json *new_counts(const struct sl_engine *g, const struct sl_nod
         return status;
     }
     sl_json_set(status, "flavorsReservation", new_usages(&q));
-    q.admitted = true;
+    q.what = USED;
     sl_json_set(status, "flavorsUsage", new_usages(&q));
     return status;
 }
@@ -145,6 +150,22 @@ static struct sl_json *local_queue_status(const struct sl_engine *g, const char 
     return status;
 }
 
+/* What it holds beyond all that its quota and its cohorts allow, since some quota was lowered. */
+static void add_excess(struct sl_engine *g, sl_node_id node, struct sl_json *status)
+{
+    struct sl_node_entry *n = g->nodes[node];
+    struct usage_question q = {g, n, &n->tally, node, EXCESS, false};
+    bool exceeded = false;
+    for (uint32_t i = 0; i < n->quotas.quota_count && !exceeded; i++) {
+        const struct sl_quota *quota = &n->quotas.quotas[i];
+        exceeded = sl_excess_of(sl_ledger_find_cell(node, quota->flavor, quota->resource)) > 0;
+    }
+    sl_json_set(status, "quotaExcess", new_usages(&q));
+    g->exceeded_count += exceeded;
+    g->exceeded_count -= n->exceeded;
+    n->exceeded = exceeded; /* it is touched until that is over (tallies.c) */
+}
+
 /* How much of the cohort's spare quota it uses, for its weight, as Kueue shows it. */
 static void add_share(const struct sl_engine *g, sl_node_id node, struct sl_json *status)
 {
@@ -177,6 +198,7 @@ struct sl_json *sl_engine_queue_status(struct sl_engine *g, enum sl_kind kind, c
         struct sl_json *status = new_counts(g, n, &n->tally, true);
         sl_json_set(status, "active", new_active(n->active, n->reason, n->message));
         add_share(g, node, status);
+        add_excess(g, node, status);
         return status;
     }
     struct sl_json *status = sl_json_new_map();
@@ -254,8 +276,7 @@ static void add_reason(struct sl_engine *g, sl_workload_id id, struct sl_json *i
         }
     }
     if (text[0] == '\0') {
-        (void)snprintf(text, sizeof text, "%s",
-                       e->message != NULL ? e->message : sl_condition_pending_sentence(&seen));
+        (void)snprintf(text, sizeof text, "%s", sl_words_waiting(&e->words, &seen));
     }
     sl_json_set_text(
         item, "reason",

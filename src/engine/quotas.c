@@ -6,7 +6,7 @@
 #include "api/quantity.h"
 #include "base/check.h"
 #include "base/mem.h"
-#include "engine/change.h"
+#include "engine/calls/call.h"
 #include "kernel/ledger.h"
 #include "policy/offers.h"
 #include <stdio.h>
@@ -199,13 +199,12 @@ static const struct sl_quota *find(const struct sl_quotas *q, sl_flavor_id flavo
     return NULL;
 }
 
-static enum sl_status open_cell(struct sl_engine *g, sl_node_id node, const struct sl_quota *q,
-                                sl_cell_id *cell, int64_t now_ms)
+enum sl_status sl_quotas_open(struct sl_engine *g, sl_node_id node, sl_flavor_id flavor,
+                              sl_resource_id resource, sl_cell_id *cell, int64_t now_ms)
 {
-    struct sl_change c = {.kind = SL_CHANGE_OPEN_CELL,
-                          .word = {node, q->flavor, q->resource, SL_NO_ID}};
-    enum sl_status status = sl_change_apply(g, &c, now_ms);
-    *cell = c.word[3];
+    struct sl_call c = {.kind = SL_CALL_open_cell, .open_cell = {node, flavor, resource, SL_NO_ID}};
+    enum sl_status status = sl_call_make(g, &c, now_ms);
+    *cell = c.open_cell.cell;
     return status;
 }
 
@@ -213,14 +212,12 @@ static enum sl_status set_quota(struct sl_engine *g, sl_node_id node, const stru
                                 int64_t now_ms)
 {
     sl_cell_id cell;
-    enum sl_status status = open_cell(g, node, q, &cell, now_ms);
+    enum sl_status status = sl_quotas_open(g, node, q->flavor, q->resource, &cell, now_ms);
     if (status != SL_OK) {
         return status;
     }
-    struct sl_change c = {.kind = SL_CHANGE_SET_QUOTA,
-                          .word = {cell},
-                          .number = {q->nominal, q->lending, q->borrowing}};
-    return sl_change_apply(g, &c, now_ms);
+    return sl_call(g, now_ms, set_quota, .cell = cell, .nominal = q->nominal, .lending = q->lending,
+                   .borrowing = q->borrowing);
 }
 
 enum sl_status sl_quotas_apply(struct sl_engine *g, sl_node_id node, const struct sl_quotas *old,
@@ -248,18 +245,17 @@ enum sl_status sl_quotas_apply(struct sl_engine *g, sl_node_id node, const struc
 enum sl_status sl_quotas_offer(struct sl_engine *g, sl_node_id node, const struct sl_quotas *q,
                                int64_t now_ms)
 {
-    enum sl_status status = sl_change_words(g, SL_CHANGE_NO_OFFERS, node, 0, now_ms);
+    enum sl_status status = SL_OK;
+    sl_tell(g, now_ms, no_offers, .cluster_queue = node);
     for (uint32_t i = 0; i < q->group_count; i++) {
         const struct sl_group *group = &q->groups[i];
         uint32_t pairs = group->flavor_count * group->resource_count;
         for (uint32_t p = 0; p < pairs && status == SL_OK; p++) {
-            struct sl_quota pair = {.flavor = group->flavors[p / group->resource_count],
-                                    .resource = group->resources[p % group->resource_count]};
             sl_cell_id cell;
-            status = open_cell(g, node, &pair, &cell, now_ms);
+            status = sl_quotas_open(g, node, group->flavors[p / group->resource_count],
+                                    group->resources[p % group->resource_count], &cell, now_ms);
             if (status == SL_OK) {
-                struct sl_change c = {.kind = SL_CHANGE_OFFER, .word = {node, i, cell}};
-                status = sl_change_apply(g, &c, now_ms);
+                status = sl_call(g, now_ms, offer, .cluster_queue = node, .group = i, .cell = cell);
             }
         }
     }

@@ -18,6 +18,9 @@ void sl_quotas_free(struct sl_quotas *q);
 enum sl_status sl_quotas_apply(struct sl_engine *g, sl_node_id node, const struct sl_quotas *old,
                                const struct sl_quotas *new_quotas, int64_t now_ms);
 /* The same for what a ClusterQueue offers, in the order of the spec. */
+/* The cell of that flavor and resource, opened where there is none yet. */
+enum sl_status sl_quotas_open(struct sl_engine *g, sl_node_id node, sl_flavor_id flavor,
+                              sl_resource_id resource, sl_cell_id *cell, int64_t now_ms);
 enum sl_status sl_quotas_offer(struct sl_engine *g, sl_node_id node, const struct sl_quotas *q,
                                int64_t now_ms);
 #endif

@@ -10,7 +10,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "engine/answers.h"
-#include "engine/change.h"
+#include "engine/calls/call.h"
 #include "engine/event_in.h"
 #include "engine/follow.h"
 #include "engine/node_health.h"
@@ -62,12 +62,12 @@ static uint32_t find_name(const char *const *names, size_t count, const char *te
     return absent;
 }
 
-static enum sl_status send(const struct past *p, enum sl_event_kind kind, uint32_t index,
-                           uint32_t reason, int64_t value, int64_t at_ms)
+static bool send(const struct past *p, enum sl_event_kind kind, uint32_t index, uint32_t reason,
+                 int64_t value, int64_t at_ms)
 {
     struct sl_event ev = {kind,  p->id, p->g->workloads[p->id].generation, index, reason,
                           value, at_ms};
-    return sl_change_event(p->g, ev);
+    return sl_expect(p->g, ev.now_ms, event, .event = ev);
 }
 
 /* When a condition last changed; `absent` when that is not known. */
@@ -149,10 +149,8 @@ static bool read_choice(const struct past *p, sl_node_id node, const struct sl_j
     out->resource = sl_name_take(p->g, SL_INTERN_RESOURCE, resource, p->now_ms);
     out->flavor = sl_name_take(p->g, SL_INTERN_FLAVOR, flavor, p->now_ms);
     out->amount = sl_quantity_amount(quantity, resource);
-    struct sl_change open = {.kind = SL_CHANGE_OPEN_CELL,
-                             .word = {node, out->flavor, out->resource, SL_NO_ID}};
-    enum sl_status status = sl_change_apply(p->g, &open, p->now_ms);
-    out->cell = open.word[3];
+    enum sl_status status =
+        sl_quotas_open(p->g, node, out->flavor, out->resource, &out->cell, p->now_ms);
     return status == SL_OK && out->amount <= SL_AMOUNT_MAX;
 }
 
@@ -200,17 +198,15 @@ static enum sl_status commit_list(const struct past *p, sl_node_id node,
 {
     struct sl_buf list = {0};
     for (uint32_t i = 0; i < claims->count; i++) {
-        sl_change_list_claim(&list, claims->items[i]);
+        sl_item_add(&list, claim, .cell = claims->items[i].cell, .amount = claims->items[i].amount);
     }
     if (stands->list.len > 0) {
         sl_buf_add(&list, stands->list.data, stands->list.len);
     }
-    struct sl_change c = {.kind = SL_CHANGE_RESTORE,
-                          .word = {p->id, p->g->workloads[p->id].generation, node,
-                                   stands->pending && !p->admitted ? 1u : 0u},
-                          .number = {at_ms},
-                          .list = &list};
-    enum sl_status status = sl_change_apply(p->g, &c, p->now_ms);
+    enum sl_status status =
+        sl_call(p->g, p->now_ms, restore, .workload = p->id,
+                .generation = p->g->workloads[p->id].generation, .cluster_queue = node,
+                .topology_pending = stands->pending && !p->admitted, .at_ms = at_ms, .list = &list);
     sl_buf_fini(&list);
     return status;
 }
@@ -273,9 +269,9 @@ static void restore_checks(const struct past *p)
         uint32_t check =
             sl_name_take(p->g, SL_INTERN_CHECK, sl_json_path_text(item, "name", ""), p->now_ms);
         if (check != SL_NO_ID) {
-            (void)send(p, SL_EV_CHECK_ADD, check, 0, 0, p->now_ms);
+            send(p, SL_EV_CHECK_ADD, check, 0, 0, p->now_ms);
             if (sl_answers_state(item) == SL_CHECK_READY && p->evicted == SL_EVICT_NONE) {
-                (void)send(p, SL_EV_CHECK_STATE, check, SL_CHECK_READY, 0, p->now_ms);
+                send(p, SL_EV_CHECK_STATE, check, SL_CHECK_READY, 0, p->now_ms);
             }
         }
     }
@@ -287,14 +283,14 @@ static void restore_eviction(const struct past *p)
 {
     const struct sl_json *preempted = sl_condition_find(p->object, "Preempted");
     if (p->evicted == SL_EVICT_DEACTIVATED) {
-        (void)send(p, SL_EV_DEACTIVATE, 0, 0, 0, p->evicted_ms);
+        send(p, SL_EV_DEACTIVATE, 0, 0, 0, p->evicted_ms);
     } else if (p->evicted == SL_EVICT_PREEMPTED && sl_condition_true(p->object, "Preempted")) {
         uint32_t reason =
             find_name(preempt_names, COUNT_OF(preempt_names),
                       sl_json_path_text(preempted, "reason", ""), SL_PREEMPT_IN_CLUSTER_QUEUE);
-        (void)send(p, SL_EV_PREEMPT, 0, reason, 0, p->evicted_ms);
+        send(p, SL_EV_PREEMPT, 0, reason, 0, p->evicted_ms);
     } else if (p->evicted != SL_EVICT_NONE) {
-        (void)send(p, SL_EV_RESTORE_EVICTED, 0, p->evicted, p->accumulated_ms, p->evicted_ms);
+        send(p, SL_EV_RESTORE_EVICTED, 0, p->evicted, p->accumulated_ms, p->evicted_ms);
     }
 }
 
@@ -302,9 +298,9 @@ static void restore_eviction(const struct past *p)
 static void restore_rejection(const struct past *p)
 {
     uint32_t check = sl_name_take(p->g, SL_INTERN_CHECK, STAND_IN, p->now_ms);
-    if (check != SL_NO_ID && send(p, SL_EV_CHECK_ADD, check, 0, 0, p->now_ms) == SL_OK) {
-        (void)send(p, SL_EV_CHECK_STATE, check, SL_CHECK_REJECTED, 0, p->now_ms);
-        (void)send(p, SL_EV_CHECK_DROP, check, 0, 0, p->now_ms);
+    if (check != SL_NO_ID && send(p, SL_EV_CHECK_ADD, check, 0, 0, p->now_ms)) {
+        send(p, SL_EV_CHECK_STATE, check, SL_CHECK_REJECTED, 0, p->now_ms);
+        send(p, SL_EV_CHECK_DROP, check, 0, 0, p->now_ms);
     }
 }
 
@@ -321,10 +317,10 @@ static void restore_target(const struct past *p)
         restore_rejection(p);
         break;
     case SL_CAUSE_EXECUTION_TIME:
-        (void)send(p, SL_EV_EXECUTION_TIMEOUT, 0, 0, 0, p->now_ms);
+        send(p, SL_EV_EXECUTION_TIMEOUT, 0, 0, 0, p->now_ms);
         break;
     case SL_CAUSE_REQUEUING_LIMIT:
-        (void)send(p, SL_EV_PODS_READY_TIMEOUT, 1, 0, 0, p->now_ms);
+        send(p, SL_EV_PODS_READY_TIMEOUT, 1, 0, 0, p->now_ms);
         break;
     case SL_CAUSE_NONE:
         break;
@@ -336,9 +332,8 @@ static void evict_stray(const struct past *p)
 {
     const char *trouble = sl_restand_trouble(p->g, p->id);
     if (trouble != NULL) {
-        sl_follow_say(p->g, p->id, trouble);
-        (void)send(p, SL_EV_RESTORE_EVICTED, 0, SL_EVICT_NODE_FAILURES, p->accumulated_ms,
-                   p->now_ms);
+        sl_words_say_stopping(&p->g->workloads[p->id].words, SL_EVICT_NODE_FAILURES, trouble);
+        send(p, SL_EV_RESTORE_EVICTED, 0, SL_EVICT_NODE_FAILURES, p->accumulated_ms, p->now_ms);
     }
 }
 
@@ -346,22 +341,22 @@ static void restore_pending(const struct past *p)
 {
     const struct sl_json *c = sl_condition_find(p->object, "QuotaReserved");
     if (p->evicted != SL_EVICT_NONE || p->requeued != SL_REQUEUED_UNSET || p->accumulated_ms > 0) {
-        (void)send(p, SL_EV_RESTORE_EVICTED, p->requeued, p->evicted, p->accumulated_ms,
-                   p->evicted_ms);
+        send(p, SL_EV_RESTORE_EVICTED, p->requeued, p->evicted, p->accumulated_ms, p->evicted_ms);
     }
     /* Switched on again while nobody looked: off once more, so that it is seen to be switched
      * on. */
     if (p->evicted == SL_EVICT_DEACTIVATED && p->requeued == SL_REQUEUED_FALSE &&
         sl_json_path_bool(p->object, "spec.active", true)) {
-        (void)send(p, SL_EV_DEACTIVATE, 0, 0, 0, p->evicted_ms);
+        send(p, SL_EV_DEACTIVATE, 0, 0, 0, p->evicted_ms);
         return;
     }
     uint32_t reason = find_name(pending_names, COUNT_OF(pending_names),
                                 sl_json_path_text(c, "reason", ""), SL_PENDING_EVALUATION);
     if (reason != SL_PENDING_EVALUATION &&
         strcmp(sl_json_path_text(c, "status", ""), "False") == 0) {
-        (void)send(p, SL_EV_REFUSE, 0, reason, 0, p->now_ms);
-        sl_follow_say(p->g, p->id, sl_json_path_text(c, "message", ""));
+        send(p, SL_EV_REFUSE, 0, reason, 0, p->now_ms);
+        sl_words_say_waiting(&p->g->workloads[p->id].words, reason,
+                             sl_json_path_text(c, "message", ""));
     }
 }
 
@@ -397,7 +392,7 @@ void sl_rebuild_workload(struct sl_engine *g, sl_workload_id id, const struct sl
     }
     if (count > 0 || p.requeue_at_ms != SL_NEVER) {
         uint32_t bounded = count < 0 ? 0 : count > INT32_MAX ? INT32_MAX : (uint32_t)count;
-        (void)send(&p, SL_EV_RESTORE_REQUEUE, bounded, 0, p.requeue_at_ms, now_ms);
+        send(&p, SL_EV_RESTORE_REQUEUE, bounded, 0, p.requeue_at_ms, now_ms);
     }
     if (!p.reserved) {
         restore_checks(&p);
@@ -406,8 +401,8 @@ void sl_rebuild_workload(struct sl_engine *g, sl_workload_id id, const struct sl
     }
     if (p.requeued == SL_REQUEUED_TRUE || p.accumulated_ms > 0) {
         bool again = p.requeued == SL_REQUEUED_TRUE;
-        (void)send(&p, SL_EV_RESTORE_EVICTED, again ? SL_REQUEUED_TRUE : SL_REQUEUED_UNSET,
-                   again ? evicted_before(object) : SL_EVICT_NONE, p.accumulated_ms, now_ms);
+        send(&p, SL_EV_RESTORE_EVICTED, again ? SL_REQUEUED_TRUE : SL_REQUEUED_UNSET,
+             again ? evicted_before(object) : SL_EVICT_NONE, p.accumulated_ms, now_ms);
     }
     if (!p.admitted) {
         restore_checks(&p);
@@ -417,7 +412,7 @@ void sl_rebuild_workload(struct sl_engine *g, sl_workload_id id, const struct sl
     uint32_t stand_in = SL_NO_ID;
     if (!p.admitted && p.evicted != SL_EVICT_NONE && sl_workloads[id].check_count == 0) {
         stand_in = sl_name_take(g, SL_INTERN_CHECK, STAND_IN, now_ms);
-        (void)send(&p, SL_EV_CHECK_ADD, stand_in, 0, 0, now_ms);
+        send(&p, SL_EV_CHECK_ADD, stand_in, 0, 0, now_ms);
     }
     if (restore_reservation(&p)) {
         if (p.admitted) {
@@ -429,7 +424,7 @@ void sl_rebuild_workload(struct sl_engine *g, sl_workload_id id, const struct sl
         evict_stray(&p);
     }
     if (stand_in != SL_NO_ID) {
-        (void)send(&p, SL_EV_CHECK_DROP, stand_in, 0, 0, now_ms);
+        send(&p, SL_EV_CHECK_DROP, stand_in, 0, 0, now_ms);
     }
 }
 

@@ -5,7 +5,7 @@
  * for good. Their part of what was granted is given back, claim by claim, and is not taken again
  * before the next admission: the API refuses to count them back while quota is held. */
 #include "base/check.h"
-#include "engine/change.h"
+#include "engine/calls/call.h"
 #include "engine/event_in.h"
 #include "engine/follow.h"
 #include "engine/requests.h"
@@ -38,10 +38,8 @@ static void reduce_claims(struct sl_engine *g, sl_workload_id id, int64_t now_ms
         struct sl_claim claim = sl_commit_claim(id, i);
         int64_t left = amount_left(e->grant, claim.cell);
         if (left < claim.amount) {
-            struct sl_change c = {
-                .kind = SL_CHANGE_REDUCE, .word = {id, e->generation, i}, .number = {left}};
-            enum sl_status status = sl_change_apply(g, &c, now_ms);
-            SL_ASSERT(status == SL_OK);
+            sl_expect(g, now_ms, reduce, .workload = id, .generation = e->generation, .claim = i,
+                      .amount = left);
         }
     }
 }

@@ -17,7 +17,7 @@ static bool reserves_anew(sl_workload_id id)
 void sl_released_drop(struct sl_workload_entry *e)
 {
     if (e->released != NULL) {
-        sl_mem_free(e->released->message);
+        sl_words_fini(&e->released->words);
         sl_mem_free(e->released);
         e->released = NULL;
     }
@@ -32,7 +32,7 @@ void sl_released_note(struct sl_engine *g, sl_workload_id id, uint64_t sequence)
     sl_released_drop(e);
     e->released = sl_mem_new(1, sizeof *e->released);
     e->released->record = sl_workloads[id];
-    e->released->message = e->message == NULL ? NULL : sl_mem_text(e->message);
+    e->released->words = sl_words_copy(&e->words);
     e->released->sequence = sequence;
 }
 
@@ -70,15 +70,28 @@ bool sl_released_by_others(const struct sl_engine *g, sl_workload_id id,
              sl_json_path(workload, "status.admission") != NULL);
 }
 
+static bool found_reserved(const struct sl_engine *g, sl_workload_id id,
+                           const struct sl_json *workload)
+{
+    return sl_workloads[id].phase == SL_PHASE_PENDING && sl_released_is_current(g, id, workload) &&
+           sl_condition_true(workload, "QuotaReserved") &&
+           sl_json_path(workload, "status.admission") != NULL &&
+           !sl_condition_true(workload, "Finished");
+}
+
 bool sl_reserved_by_others(const struct sl_engine *g, sl_workload_id id,
                            const struct sl_json *workload)
 {
     const struct sl_workload_entry *e = &g->workloads[id];
-    return sl_workloads[id].phase == SL_PHASE_PENDING && e->unwritten_count == 0 && !e->rewrite &&
-           sl_released_is_current(g, id, workload) &&
-           sl_condition_true(workload, "QuotaReserved") &&
-           sl_json_path(workload, "status.admission") != NULL &&
-           !sl_condition_true(workload, "Finished");
+    return e->unwritten_count == 0 && !e->rewrite && found_reserved(g, id, workload);
+}
+
+bool sl_reserved_meanwhile(const struct sl_engine *g, const struct sl_decision *d,
+                           const struct sl_json *workload)
+{
+    const struct sl_workload_entry *e = &g->workloads[d->workload];
+    return d->kind == SL_DECIDE_PENDING && e->unwritten_count <= 1 && e->released == NULL &&
+           !e->rewrite && found_reserved(g, d->workload, workload);
 }
 
 const struct sl_released *sl_released_to_write(struct sl_engine *g, const struct sl_decision *d,
@@ -111,6 +124,9 @@ bool sl_engine_wrote_in_part(struct sl_engine *g, const struct sl_decision *d,
     struct sl_workload_entry *e = &g->workloads[d->workload];
     if (e->uid != NULL && e->generation == d->generation) {
         e->written_version = sl_released_version(written);
+        if (e->base_version <= e->answers_version) { /* else it has kept what is still to be read */
+            e->answers_version = e->written_version;
+        }
     }
     if (e->uid == NULL || e->generation != d->generation) {
         return false;

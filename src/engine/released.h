@@ -11,8 +11,8 @@
 /* How a workload stood when its newest release was decided. */
 struct sl_released {
     struct sl_workload record;
-    char *message;     /* of its newest decision then; NULL = none */
-    uint64_t sequence; /* of that decision */
+    struct sl_words words; /* of its newest decisions then */
+    uint64_t sequence;     /* of that decision */
 };
 
 /* Its release was decided just now. */
@@ -34,6 +34,10 @@ bool sl_released_by_others(const struct sl_engine *g, sl_workload_id id,
 /* Does the object hold a reservation that the record knows nothing of, all of what was decided being written? It is
  * one of the last leader's, which was on its way for long. */
 bool sl_reserved_by_others(const struct sl_engine *g, sl_workload_id id,
+                           const struct sl_json *workload);
+/* The same while the decision is being carried out, which is the only one and says but that the workload waits: there is
+ * nothing to write, and the object is read once that is answered. */
+bool sl_reserved_meanwhile(const struct sl_engine *g, const struct sl_decision *d,
                            const struct sl_json *workload);
 /* Versions of one object grow. */
 uint64_t sl_released_version(const struct sl_json *workload);

@@ -15,8 +15,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define OUTCOMES_SINCE 4u /* the version of the format that brought them */
-
 /* --- in the child ----------------------------------------------------------------------------- */
 
 /* From its start record, or an image, to the next start, or to where nothing can be read. */
@@ -25,7 +23,6 @@ static void play_life(const struct sl_replay_options *options, struct sl_replay_
 {
     struct sl_life life = {.options = options,
                            .result = result,
-                           .outcomes = tape->version >= OUTCOMES_SINCE,
                            .restoring = record.type == SL_JOURNAL_IMAGE,
                            .decided = SL_NO_ID};
     bool more = sl_life_play(&life, &record);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* A journal played again (G11): its changes are made in a fresh core, and every answer, every
+/* A journal played again (G11): its calls are made in a fresh core, and every answer, every
  * outcome of a cycle and every decision that the journal holds is compared with what the core comes
  * to now. On the way each decision is told in a line. Each life (from one start record to the next,
  * or from an image of the core when its start is not there any more) is played in a process of its
@@ -33,7 +33,7 @@ struct sl_replay_result {
     uint64_t sequence; /* of the last record that was played */
     uint64_t records;
     uint64_t lives, images; /* images: lives that were played from one on */
-    uint64_t changes, refused, cycles, outcomes, decisions;
+    uint64_t calls, refused, cycles, outcomes, decisions;
     uint64_t told; /* decisions that have a line */
     char why[4096];
 };

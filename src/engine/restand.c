@@ -91,13 +91,13 @@ static void read_again(struct sl_engine *g, sl_workload_id id, int64_t now_ms)
     struct sl_workload_entry *e = &g->workloads[id];
     struct sl_json *object = e->grant->object;
     struct sl_json *known = object_with_decisions(g, id, object, now_ms);
-    char *message = e->message;
+    struct sl_words words = e->words;
     e->grant->object = NULL;
-    e->message = NULL;
+    e->words = (struct sl_words){0};
     sl_log(SL_LOG_INFO, "its topology is there: read again", "workload",
            sl_intern_name(g->names, SL_INTERN_WORKLOAD, id), NULL);
-    sl_event_workload_again(g, id, known, object, message, now_ms);
-    sl_mem_free(message);
+    sl_event_workload_again(g, id, known, object, &words, now_ms);
+    sl_words_fini(&words);
     sl_json_free(known);
     sl_json_free(object);
 }
@@ -134,6 +134,11 @@ bool sl_engine_wants_workloads(struct sl_engine *g)
     bool wants = g->wants_workloads;
     g->wants_workloads = false;
     return wants;
+}
+
+void sl_engine_want_workloads(struct sl_engine *g)
+{
+    g->wants_workloads = true;
 }
 
 void sl_restand_meet(struct sl_engine *g, sl_workload_id id, int64_t now_ms)

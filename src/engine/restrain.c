@@ -5,7 +5,7 @@
 #include "engine/restrain.h"
 #include "base/log.h"
 #include "base/mem.h"
-#include "engine/change.h"
+#include "engine/calls/call.h"
 
 #define VAIN_MAX 16u /* twice as often as a thwarted preemptor needs to go first (policy/heads.h) */
 #define FIRST_MS 100
@@ -37,7 +37,7 @@ static void restrain(struct sl_engine *g, sl_workload_id id, int64_t now_ms)
     struct sl_workload_entry *e = &g->workloads[id];
     int64_t ms = restraint_ms(e);
     e->restrained_ms = now_ms + ms;
-    (void)sl_change_words(g, SL_CHANGE_RESTRAIN, id, 1, now_ms);
+    sl_tell(g, now_ms, restrain, .workload = id, .is = true);
     sl_timers_arm(&g->timers, e->restrained_ms, SL_TIMER_RESTRAINT, id, e->generation);
     g->counters.restrained++;
     sl_log(SL_LOG_INFO, "it preempts again and again, and loses what it gets", "workload",
@@ -57,7 +57,7 @@ void sl_restrain_settle(struct sl_engine *g, int64_t now_ms)
 void sl_restrain_end(struct sl_engine *g, sl_workload_id id, int64_t now_ms)
 {
     g->workloads[id].restrained_ms = SL_NEVER;
-    (void)sl_change_words(g, SL_CHANGE_RESTRAIN, id, 0, now_ms);
+    sl_tell(g, now_ms, restrain, .workload = id, .is = false);
 }
 
 static bool holds(enum sl_phase phase)

@@ -6,7 +6,7 @@
 #include "engine/rules.h"
 #include "api/quantity.h"
 #include "base/mem.h"
-#include "engine/change.h"
+#include "engine/calls/call.h"
 #include "policy/shares.h"
 #include <string.h>
 
@@ -111,11 +111,7 @@ static bool set_preemption(struct sl_engine *g, sl_node_id node, struct sl_preem
         return false;
     }
     n->preemption = p;
-    struct sl_change c = {.kind = SL_CHANGE_PREEMPTION,
-                          .word = {node, p.within, p.reclaim,
-                                   (p.borrow_within ? 1u : 0u) | (p.has_threshold ? 2u : 0u),
-                                   (uint32_t)p.threshold}};
-    return sl_change_apply(g, &c, now_ms) == SL_OK;
+    return sl_call(g, now_ms, preemption, .cluster_queue = node, .policy = p) == SL_OK;
 }
 
 static bool set_weight(struct sl_engine *g, sl_node_id node, int64_t weight_nano, int64_t now_ms)
@@ -125,8 +121,7 @@ static bool set_weight(struct sl_engine *g, sl_node_id node, int64_t weight_nano
         return false;
     }
     n->weight_nano = weight_nano;
-    struct sl_change c = {.kind = SL_CHANGE_WEIGHT, .word = {node}, .number = {weight_nano}};
-    return sl_change_apply(g, &c, now_ms) == SL_OK;
+    return sl_call(g, now_ms, weight, .node = node, .nano = weight_nano) == SL_OK;
 }
 
 enum sl_code sl_rules_share(struct sl_engine *g, sl_node_id node, const struct sl_json *object,
@@ -138,7 +133,7 @@ enum sl_code sl_rules_share(struct sl_engine *g, sl_node_id node, const struct s
                    set_preemption(g, node, read_preemption(object), now_ms);
     changed = set_weight(g, node, weight_nano, now_ms) || changed;
     if (changed) {
-        (void)sl_change_words(g, SL_CHANGE_WAKE_TREE, node, 0, now_ms);
+        sl_tell(g, now_ms, wake_tree, .node = node);
     }
     return code;
 }

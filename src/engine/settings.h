@@ -53,6 +53,7 @@ struct sl_engine_settings {
     int64_t retain_deactivated_ms;
 
     bool granular_reasons; /* UnadmittedWorkloadsObservability */
+    bool priority_boost;   /* PriorityBoost */
     bool paranoid;         /* --paranoid: see engine/valid.h */
 };
 

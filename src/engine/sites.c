@@ -6,7 +6,7 @@
  * tree counts for itself: then the tree is part of the host's key. */
 #include "base/check.h"
 #include "base/mem.h"
-#include "engine/change.h"
+#include "engine/calls/call.h"
 #include "engine/masks_in.h"
 #include "engine/world.h"
 #include "policy/topology_demand.h"
@@ -117,8 +117,7 @@ static bool publish(struct sl_engine *g, sl_site_id site, sl_measure_id measure,
     if (bounded == old) {
         return false;
     }
-    struct sl_change c = {.kind = SL_CHANGE_ROOM, .word = {site, measure}, .number = {bounded}};
-    (void)sl_change_apply(g, &c, now_ms);
+    sl_expect(g, now_ms, capacity, .site = site, .measure = measure, .amount = bounded);
     return bounded > old;
 }
 
@@ -150,7 +149,7 @@ static void rank_measures(struct sl_engine *g, int64_t now_ms)
         for (sl_measure_id other = 0; other < g->world->measure_count; other++) {
             rank += strcmp(measure_name(g, other), text) < 0;
         }
-        (void)sl_change_words(g, SL_CHANGE_MEASURE_RANK, m, rank, now_ms);
+        sl_tell(g, now_ms, measure_rank, .measure = m, .rank = rank);
     }
 }
 
@@ -189,7 +188,7 @@ static sl_measure_id take_measure(struct sl_engine *g, int64_t now_ms)
     mark_used(g, used);
     for (sl_measure_id m = 0; m < SL_MEASURES_MAX; m++) {
         if (!used[m]) {
-            (void)sl_change_words(g, SL_CHANGE_MEASURE, w->measures[m], SL_NO_ID, now_ms);
+            sl_tell(g, now_ms, measure, .resource = w->measures[m], .measure = SL_NO_ID);
             return m;
         }
     }
@@ -209,7 +208,7 @@ sl_measure_id sl_sites_measure(struct sl_engine *g, sl_resource_id resource, int
         return measure;
     }
     w->measures[measure] = resource;
-    (void)sl_change_words(g, SL_CHANGE_MEASURE, resource, measure, now_ms);
+    sl_tell(g, now_ms, measure, .resource = resource, .measure = measure);
     rank_measures(g, now_ms);
     for (sl_site_id site = 0; site < w->site_count; site++) {
         (void)publish(g, site, measure, now_ms);

@@ -6,7 +6,7 @@
 #include "engine/standing.h"
 #include "base/check.h"
 #include "engine/accounts.h"
-#include "engine/change.h"
+#include "engine/calls/call.h"
 #include "engine/conditions.h"
 #include "engine/constraints.h"
 #include "engine/follow.h"
@@ -113,7 +113,8 @@ static struct sl_event event_for(const struct sl_engine *g, sl_workload_id id,
 /* --- admission checks ------------------------------------------------------------------------- */
 
 /* The checks that the queue asks for, no more and no less. Before its flavors are known a workload
- * has all of them, since the core admits at once what has none. */
+ * has all of them, since the core admits at once what has none. What a check that it is asked for anew has answered may
+ * stand in its object from before: whoever answers would not say it again. */
 static void update_checks(struct sl_engine *g, sl_workload_id id, const struct sl_node_entry *n,
                           int64_t now_ms)
 {
@@ -122,7 +123,7 @@ static void update_checks(struct sl_engine *g, sl_workload_id id, const struct s
     for (uint32_t i = sl_workloads[id].check_count; i > 0; i--) {
         ev.index = sl_workloads[id].checks[i - 1].check;
         if (!sl_rules_ask(n, ev.index, grant)) {
-            (void)sl_change_event(g, ev);
+            sl_expect(g, ev.now_ms, event, .event = ev);
         }
     }
     ev.kind = SL_EV_CHECK_ADD;
@@ -133,7 +134,8 @@ static void update_checks(struct sl_engine *g, sl_workload_id id, const struct s
         }
         ev.index = n->checks[i].check;
         if (!has && sl_rules_ask(n, ev.index, grant)) {
-            (void)sl_change_event(g, ev);
+            sl_expect(g, ev.now_ms, event, .event = ev);
+            g->wants_workloads = g->wants_workloads || g->reading != id;
         }
     }
 }
@@ -184,26 +186,27 @@ static void attach(struct sl_engine *g, sl_workload_id id, sl_node_id node, int6
     struct sl_order_key key = sl_standing_key(g, id);
     if (sl_queues_queue_of(id) != node) {
         sl_accounts_assign(g, id, now_ms);
-        (void)sl_change_key(g, SL_CHANGE_ATTACH, id, node, key, now_ms);
+        sl_expect(g, now_ms, attach, .workload = id, .cluster_queue = node, .key = key,
+                  .now_ms = now_ms);
         return;
     }
     struct sl_order_key old = sl_order_of(id);
     if (old.priority != key.priority || old.queued_at_ms != key.queued_at_ms) {
-        (void)sl_change_key(g, SL_CHANGE_SET_KEY, id, node, key, now_ms);
+        sl_tell(g, now_ms, set_key, .workload = id, .key = key);
     }
 }
 
 static void detach(struct sl_engine *g, sl_workload_id id, int64_t now_ms)
 {
     if (sl_queues_queue_of(id) != SL_NO_ID) {
-        (void)sl_change_words(g, SL_CHANGE_DETACH, id, 0, now_ms);
+        sl_tell(g, now_ms, detach, .workload = id);
     }
 }
 
 /* By this run, or before. */
 static bool was_told(const struct sl_engine *g, sl_workload_id id, const char *text)
 {
-    const char *told = g->workloads[id].message;
+    const char *told = g->workloads[id].words.waiting;
     return told != NULL && strcmp(told, text) == 0;
 }
 
@@ -218,9 +221,7 @@ static bool reason_is_over(const struct sl_engine *g, sl_workload_id id, bool ou
 static void update_outsider(struct sl_engine *g, sl_workload_id id, bool outsider, int64_t now_ms)
 {
     if (sl_outsiders_is(id) != outsider) {
-        struct sl_change c = {
-            .kind = SL_CHANGE_OUTSIDER, .word = {id, outsider ? 1u : 0u}, .number = {now_ms}};
-        (void)sl_change_apply(g, &c, now_ms);
+        sl_tell(g, now_ms, outsider, .workload = id, .is = outsider, .now_ms = now_ms);
     }
 }
 
@@ -236,14 +237,14 @@ static void update_usable(struct sl_engine *g, sl_workload_id id, int64_t now_ms
          w->evicted == SL_EVICT_LOCAL_QUEUE_STOPPED)) {
         struct sl_event ev = event_for(g, id, SL_EV_QUEUE_RESTARTED, now_ms);
         ev.reason = w->evicted;
-        (void)sl_change_event(g, ev);
+        sl_expect(g, ev.now_ms, event, .event = ev);
     }
     if (w->phase == SL_PHASE_PENDING && w->active && !w->gated && !w->on_hold &&
         reason_is_over(g, id, outsider)) {
         struct sl_event ev = event_for(g, id, SL_EV_REFUSE, now_ms);
         ev.reason = SL_PENDING_EVALUATION;
-        sl_follow_say(g, id, "");
-        (void)sl_change_event(g, ev);
+        sl_words_say_waiting(&g->workloads[id].words, SL_PENDING_EVALUATION, "");
+        sl_expect(g, ev.now_ms, event, .event = ev);
     }
     attach(g, id, e->queue->cluster_queue, now_ms);
     update_outsider(g, id, outsider, now_ms);
@@ -258,6 +259,7 @@ static void update_unusable(struct sl_engine *g, sl_workload_id id, enum sl_usab
                                     : why == SL_UNUSABLE_TOO_LARGE ? SL_PENDING_EXCEEDS_MAX_QUOTA
                                     : why == SL_UNUSABLE_CHECK     ? SL_PENDING_EVALUATION
                                                                    : SL_PENDING_MISCONFIGURED;
+    struct sl_words *words = &g->workloads[id].words;
     bool waits = w->phase == SL_PHASE_PENDING && w->active && !w->gated && !w->on_hold;
     bool lost = w->phase == SL_PHASE_QUOTA_RESERVED &&
                 (why == SL_UNUSABLE_STOPPED || why == SL_UNUSABLE_GONE);
@@ -268,10 +270,10 @@ static void update_unusable(struct sl_engine *g, sl_workload_id id, enum sl_usab
                                       : SL_EV_QUEUE_UNUSABLE;
         struct sl_event ev = event_for(g, id, kind, now_ms);
         ev.reason = reason;
-        sl_follow_say(g, id, text);
-        (void)sl_change_event(g, ev);
+        sl_words_say_waiting(words, reason, text);
+        sl_expect(g, ev.now_ms, event, .event = ev);
     } else if (waits && why != SL_UNUSABLE_CHECK && !was_told(g, id, text)) {
-        sl_follow_say(g, id, text); /* something else is missing by now */
+        sl_words_say_waiting(words, reason, text); /* something else is missing by now */
         sl_decide(g, id, SL_DECIDE_PENDING, now_ms);
     }
 }
@@ -290,8 +292,8 @@ static void drain(struct sl_engine *g, sl_workload_id id, int64_t now_ms)
     } else {
         return;
     }
-    sl_follow_say(g, id, "");
-    (void)sl_change_event(g, ev);
+    sl_words_say_stopping(&g->workloads[id].words, ev.reason, "");
+    sl_expect(g, ev.now_ms, event, .event = ev);
 }
 
 /* What came with gates is told so once there are decisions; later gates are told as they come. */
@@ -314,10 +316,10 @@ static void reactivate(struct sl_engine *g, sl_workload_id id, int64_t now_ms)
     for (uint32_t i = 0; i < sl_workloads[id].check_count; i++) {
         if (sl_workloads[id].checks[i].state >= SL_CHECK_RETRY) {
             ev.index = sl_workloads[id].checks[i].check;
-            (void)sl_change_event(g, ev);
+            sl_expect(g, ev.now_ms, event, .event = ev);
         }
     }
-    (void)sl_change_event(g, event_for(g, id, SL_EV_REACTIVATE, now_ms));
+    sl_expect(g, now_ms, event, .event = event_for(g, id, SL_EV_REACTIVATE, now_ms));
 }
 
 void sl_standing_update(struct sl_engine *g, sl_workload_id id, int64_t now_ms)
@@ -391,9 +393,8 @@ void sl_standing_redemand(struct sl_engine *g, sl_node_id node, int64_t now_ms)
         for (sl_workload_id id = q->first; id != SL_NO_ID; id = g->workloads[id].next) {
             if (g->workloads[id].demand_at == node && sl_workloads[id].phase != SL_PHASE_FINISHED) {
                 /* It leaves the company of those it was like: after it has become unlike them. */
-                struct sl_change c = {.kind = SL_CHANGE_RETRY, .word = {id}, .number = {now_ms}};
                 (void)sl_constraints_demand(g, id, NULL, node, now_ms);
-                (void)sl_change_apply(g, &c, now_ms);
+                sl_tell(g, now_ms, retry, .workload = id, .now_ms = now_ms);
             }
         }
     }

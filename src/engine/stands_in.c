@@ -7,7 +7,7 @@
 #include "api/topology_assignment.h"
 #include "base/log.h"
 #include "base/mem.h"
-#include "engine/change.h"
+#include "engine/calls/call.h"
 #include "engine/names.h"
 #include "policy/topology_demand.h"
 #include <stdio.h>
@@ -93,7 +93,7 @@ static uint32_t list_rows(struct sl_engine *g, sl_tree_id tree, const struct sl_
         s->lost = s->lost || domain == SL_NO_ID;
         if (domain != SL_NO_ID) {
             note_domain(s, domain);
-            sl_change_list_stand(rows, domain, r.count);
+            sl_item_add(rows, assigned_row, .domain = domain, .count = r.count);
             pods += r.count;
         }
     }
@@ -151,12 +151,14 @@ static void list_set(struct sl_engine *g, sl_workload_id id, uint32_t pod_set,
     uint32_t pods = fits ? list_rows(g, tree, topology, s, &rows) : 0;
     int64_t count = sl_json_path_int(assignment, "count", 0);
     uint32_t all = count < 0 || count > INT32_MAX ? 0 : (uint32_t)count;
-    sl_change_list_stand_set(&s->list, pod_set, tree, pods > 0 ? pods : all);
+    sl_item_add(&s->list, assigned_set, .pod_set = pod_set, .tree = tree,
+                .count = pods > 0 ? pods : all);
     if (pods > 0) {
         struct takes t = takes_of(g, record_of(id, pod_set), g->now_ms);
         sl_buf_add(&s->list, rows.data, rows.len);
         for (uint32_t i = 0; i < t.count; i++) {
-            sl_change_list_stand_request(&s->list, t.items[i].measure, t.items[i].per_pod);
+            sl_item_add(&s->list, assigned_need, .measure = t.items[i].measure,
+                        .per_pod = t.items[i].per_pod);
         }
     }
     sl_buf_fini(&rows);

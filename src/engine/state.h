@@ -13,6 +13,7 @@
 #include "engine/journal.h"
 #include "engine/records.h"
 #include "engine/timers.h"
+#include "engine/words.h"
 #include "kernel/ledger.h"
 #include "kernel/lifecycle.h"
 #include "kernel/place.h"
@@ -31,13 +32,13 @@ struct sl_node_entry {
     bool active;   /* ClusterQueue: workloads may be admitted */
     bool restated; /* stop policy or deletion changed with the object just read */
     bool touched;
+    bool exceeded; /* ClusterQueue: its status was told to hold more than quotas allow */
     enum sl_stop stop;
     sl_node_id parent;     /* as the object names it; SL_NO_ID = none */
     uint32_t child_count;  /* nodes that name this one as their parent */
     uint32_t holder_count; /* workloads whose admission names this ClusterQueue */
     char *trouble;         /* why the object cannot be used; NULL = it can */
-    const char
-        *reason; /* of the Active condition, and its sentence; NULL until it was first judged */
+    const char *reason;    /* of the Active condition; NULL until it was first judged */
     char *message;
     struct sl_quotas quotas;
     struct sl_json *namespace_selector;  /* as given, to see whether it changed */
@@ -91,17 +92,19 @@ struct sl_workload_entry {
     bool gate_untold;   /* its object does not say yet that its gates hold it back */
     bool paused;        /* its reservation could not be written: out of the queue for a while */
     bool rewrite;       /* a write failed: decide again when its object was seen again */
-    uint32_t unwritten_count;     /* decisions that are not answered yet */
-    uint64_t written_version;     /* of its object, as the engine last made it; 0 = never yet */
-    uint64_t seen_version;        /* of its object, when it was last seen; 0 = never yet */
-    uint64_t unread_first;        /* versions of its object that were seen while some were not */
-    uint64_t unread_last;         /* answered, and so not read in full; 0 = none */
+    uint32_t unwritten_count; /* decisions that are not answered yet */
+    uint64_t written_version; /* of its object, as the engine last made it; 0 = never yet */
+    uint64_t base_version;    /* that the newest patch was made of */
+    uint64_t answers_version; /* up to which the answers of its checks have been read */
+    uint64_t seen_version;    /* of its object, when it was last seen; 0 = never yet */
+    uint64_t unread_first;    /* versions of its object that were seen while some were not */
+    uint64_t unread_last;     /* answered, and so not read in full; 0 = none */
+    uint64_t news_version; /* of its object, when its checks' answers were last news; 0 = never */
     struct sl_released *released; /* its newest release, until it is written; NULL = none */
     enum sl_decision_kind rewrite_kind;
-    uint32_t
-        refusals; /* in a row, of decisions of the kind refused_kind: each is written again later */
+    uint32_t refusals; /* in a row, of decisions of refused_kind: each is written again later */
     enum sl_decision_kind refused_kind;
-    char *message;              /* of its newest decision */
+    struct sl_words words;      /* of its newest decisions */
     char *trouble;              /* why its object cannot be used; NULL = it can */
     bool claims;                /* it asks for devices by claims, which are not counted */
     bool oversized;             /* it asks for more than the core can count */
@@ -118,7 +121,7 @@ struct sl_workload_entry {
     int64_t retain_ms;         /* when it is to be deleted, SL_NEVER = not */
     int64_t restrained_ms;     /* until when it may preempt nobody, SL_NEVER = it may */
     uint32_t vain_preemptions; /* cycles in which it did, since it last was served for a while */
-    int64_t limited_ms; /* the admission whose execution time a timer watches, SL_NEVER = none */
+    int64_t limited_ms;        /* when a timer ends its execution, SL_NEVER = none */
     uint32_t pod_set_count;
     struct sl_pod_set *pod_sets;
 };
@@ -128,6 +131,7 @@ struct sl_queued_decision {
     uint64_t cycle;
     int64_t now_ms;
     const char *reason;
+    char *message; /* of the same look; owned */
     enum sl_decision_kind kind;
     sl_workload_id workload;
     uint32_t generation;
@@ -152,10 +156,11 @@ struct sl_engine {
     struct sl_journal *journal;
     int64_t now_ms; /* of the last call that said what time it is */
     bool synced;
-    bool restanding;      /* somebody is read again whose topology was missing */
-    bool wants_workloads; /* somebody stands in a tree that was laid out anew */
-    bool restoring; /* records are being brought to what the API says: nothing to be written about
-                       that */
+    bool restanding; /* somebody is read again whose topology was missing */
+    bool
+        wants_workloads; /* a tree was laid out anew, or a check is asked for anew: sl_engine_wants_workloads */
+    sl_workload_id reading; /* whose object is at hand, and read when it stands where it belongs */
+    bool restoring; /* records are brought to what the API says: nothing is to be written of that */
     uint64_t cycle;
     struct sl_flavor_entry *flavors; /* by id */
     uint32_t flavor_cap;
@@ -175,6 +180,7 @@ struct sl_engine {
     struct sl_world *world;        /* nodes, pods and topologies: world.h */
     struct sl_tenants *tenants;    /* who stands on which node: tenants.h */
     struct sl_node_health *health; /* which nodes have failed: node_health.h */
+    uint32_t exceeded_count;       /* ClusterQueues that were told to be so */
     uint32_t looped_count;         /* nodes whose parent was refused */
     bool sweep;                    /* a node that only waited for its holders may be free now */
     struct sl_touched *touched;
@@ -186,17 +192,18 @@ struct sl_engine {
     sl_workload_id *restless; /* who is to be restrained once the running cycle is over */
     uint32_t restless_count;
     sl_workload_id preemptor; /* of the victims that are being told just now; SL_NO_ID = none */
-    char *lent;               /* the last name given out by sl_engine_next_touched */
-    int64_t woken_ms;         /* when the last cycle that only woke ran */
-    int64_t cycle_ms;         /* when the last cycle ran */
-    uint64_t idle_cycles;     /* that decided nothing, since something was decided or changed */
+    const struct sl_call_watcher *watcher;
+    char *lent;           /* the last name given out by sl_engine_next_touched */
+    int64_t woken_ms;     /* when the last cycle that only woke ran */
+    int64_t cycle_ms;     /* when the last cycle ran */
+    uint64_t idle_cycles; /* that decided nothing, since something was decided or changed */
     struct sl_engine_counters counters;
 };
 
-/* --- entries.c: finding, making and dropping what stands above -------------------------------- */
-/* The id of a name, noted in the journal when it is new; SL_NO_ID = the class is full. */
+/* name_take.c: the id of a name, noted in the journal when it is new; SL_NO_ID = the class is full. */
 uint32_t sl_name_take(struct sl_engine *g, enum sl_intern_class c, const char *name,
                       int64_t now_ms);
+/* --- entries.c: finding, making and dropping what stands above -------------------------------- */
 sl_node_id sl_node_find(const struct sl_engine *g, bool is_cluster_queue, const char *name);
 sl_node_id sl_node_take(struct sl_engine *g, bool is_cluster_queue, const char *name,
                         int64_t now_ms);
@@ -226,7 +233,7 @@ void sl_grant_free(struct sl_grant *grant); /* NULL is fine */
 /* What is still held for a choice. */
 int64_t sl_grant_amount(const struct sl_grant *grant, uint32_t choice);
 
-/* --- world.c: nodes, pods and topologies ------------------------------------------------------ */
+/* --- world.c, world_life.c: nodes, pods and topologies ---------------------------------------- */
 void sl_world_open(struct sl_engine *g);
 /* Everything is taken back from the core. */
 void sl_world_close(struct sl_engine *g);
@@ -236,8 +243,7 @@ bool sl_world_woken(const struct sl_engine *g); /* is there anybody to be woken?
 
 /* The ClusterQueue whose quota the workload holds, or that it waits for; "" = not known. */
 const char *sl_engine_queue_of(const struct sl_engine *g, sl_workload_id id);
-/* step.c: a write has failed; come back to it. */
-/* Decides it again after `wait_ms`, or when its object was seen again, unless that was refused before. */
+/* step.c: a write has failed. Decides it again after `wait_ms`, or when its object was seen again, unless that was refused before. */
 void sl_step_rewrite(struct sl_engine *g, sl_workload_id id, enum sl_decision_kind kind,
                      int64_t wait_ms, int64_t now_ms);
 #endif

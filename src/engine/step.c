@@ -4,9 +4,9 @@
 /* Time and turns: timers that are due, one scheduling cycle, decisions handed out, answers taken
  * back. */
 #include "base/check.h"
-#include "base/utf8.h"
+#include "base/mem.h"
 #include "engine/accounts.h"
-#include "engine/change.h"
+#include "engine/calls/call.h"
 #include "engine/conditions.h"
 #include "engine/event_in.h"
 #include "engine/follow.h"
@@ -42,12 +42,11 @@ void sl_step_rewrite(struct sl_engine *g, sl_workload_id id, enum sl_decision_ki
     sl_timers_arm(&g->timers, now_ms + wait_ms, SL_TIMER_REWRITE, id, e->generation);
 }
 
-static enum sl_status send(struct sl_engine *g, sl_workload_id id, enum sl_event_kind kind,
-                           int64_t now_ms)
+static struct sl_event event_for(const struct sl_engine *g, sl_workload_id id,
+                                 enum sl_event_kind kind, int64_t now_ms)
 {
-    struct sl_event ev = {
+    return (struct sl_event){
         .kind = kind, .workload = id, .generation = g->workloads[id].generation, .now_ms = now_ms};
-    return sl_change_event(g, ev);
 }
 
 static void resume(struct sl_engine *g, sl_workload_id id, int64_t now_ms)
@@ -82,8 +81,11 @@ static void pods_are_late(struct sl_engine *g, sl_workload_id id, int64_t now_ms
                           .index = over ? 1u : 0u,
                           .value = now_ms + delay_ms,
                           .now_ms = now_ms};
-    sl_follow_say(g, id, "");
-    (void)sl_change_event(g, ev);
+    char text[640]; /* two names of 253 */
+    (void)snprintf(text, sizeof text, "Exceeded the PodsReady timeout %s",
+                   sl_intern_name(g->names, SL_INTERN_WORKLOAD, id));
+    sl_words_say_stopping(&g->workloads[id].words, SL_EVICT_PODS_READY_TIMEOUT, over ? "" : text);
+    sl_expect(g, ev.now_ms, event, .event = ev);
 }
 
 /* A timer of an earlier incarnation, or of what is no longer so, does nothing (G9). */
@@ -99,13 +101,16 @@ static void fire(struct sl_engine *g, const struct sl_timer *t, int64_t now_ms)
     }
     switch (t->kind) {
     case SL_TIMER_BACKOFF:
-        if (e->backoff_ms == t->due_ms && send(g, t->id, SL_EV_BACKOFF_OVER, now_ms) != SL_OK) {
+        if (e->backoff_ms == t->due_ms &&
+            sl_call(g, now_ms, event, .event = event_for(g, t->id, SL_EV_BACKOFF_OVER, now_ms)) !=
+                SL_OK) {
             e->backoff_ms = SL_NEVER; /* not now: armed again when the record next changes */
         }
         break;
     case SL_TIMER_EXECUTION:
-        if (e->limited_ms == sl_workloads[t->id].admitted_at_ms) {
-            (void)send(g, t->id, SL_EV_EXECUTION_TIMEOUT, now_ms);
+        if (e->limited_ms == t->due_ms) {
+            sl_expect(g, now_ms, event,
+                      .event = event_for(g, t->id, SL_EV_EXECUTION_TIMEOUT, now_ms));
         }
         break;
     case SL_TIMER_READY:
@@ -177,12 +182,10 @@ static int64_t cycle_due_ms(const struct sl_engine *g)
 
 static void run_cycle(struct sl_engine *g, bool all_heads, int64_t now_ms)
 {
-    struct sl_change c = {
-        .kind = SL_CHANGE_CYCLE, .word = {all_heads ? 1u : 0u}, .number = {now_ms}};
     g->cycle++;
     g->counters.cycles++;
     sl_valid_before_cycle(g);
-    (void)sl_change_apply(g, &c, now_ms);
+    sl_follow_cycle(g, all_heads, now_ms);
     sl_valid_after_cycle(g);
 }
 
@@ -237,84 +240,6 @@ int64_t sl_engine_due_ms(const struct sl_engine *g)
 
 /* --- decisions out, answers in ---------------------------------------------------------------- */
 
-static bool cycle_reason(enum sl_pending_reason reason)
-{
-    return reason == SL_PENDING_NO_MATCHING_FLAVOR || reason == SL_PENDING_EXCEEDS_MAX_QUOTA ||
-           reason == SL_PENDING_WAITING_FOR_QUOTA || reason == SL_PENDING_TOPOLOGY_FAILED ||
-           reason == SL_PENDING_MISCONFIGURED || reason == SL_PENDING_SUSPENDED ||
-           reason == SL_PENDING_PREEMPTED_WORKLOADS || reason == SL_PENDING_GATED;
-}
-
-/* Which nodes are to be left, or that there is a place, or none yet. */
-static void say_place(const struct sl_engine *g, struct sl_decision *d)
-{
-    const struct sl_workload *w = &sl_workloads[d->workload];
-    char failed[400];
-    if (w->unhealthy_count > 0) {
-        sl_topology_out_list_failed(g, d->workload, sizeof failed, failed);
-        (void)snprintf(d->message, sizeof d->message, "its pods leave failed node%s %s",
-                       w->unhealthy_count == 1 ? "" : "s", failed);
-        return;
-    }
-    (void)snprintf(d->message, sizeof d->message, "%s",
-                   w->topology_pending ? "the workload waits for a place for its pods"
-                                       : "the workload's pods have their places");
-}
-
-static const char due_to[] = "The workload is deactivated due to ";
-
-static void fill_message(struct sl_engine *g, struct sl_decision *d)
-{
-    const struct sl_released *past = sl_released_of(g, d->workload, d->sequence);
-    const struct sl_workload *w = past != NULL ? &past->record : &sl_workloads[d->workload];
-    const char *own = past != NULL ? past->message : g->workloads[d->workload].message;
-    const char *text = "";
-    const char *before = "";
-    switch (d->kind) {
-    case SL_DECIDE_RESERVE:
-    case SL_DECIDE_ADMIT:
-        (void)snprintf(d->message, sizeof d->message, "%s ClusterQueue %s",
-                       d->kind == SL_DECIDE_ADMIT ? "Admitted by" : "Quota reserved in",
-                       sl_engine_queue_of(g, d->workload));
-        return;
-    case SL_DECIDE_PENDING:
-    case SL_DECIDE_RELEASE:
-        text =
-            own != NULL && cycle_reason(w->pending_reason) ? own : sl_condition_pending_sentence(w);
-        break;
-    case SL_DECIDE_EVICT:
-        before = own != NULL && w->evicted == SL_EVICT_DEACTIVATED ? due_to : "";
-        text =
-            own != NULL &&
-                    (w->evicted == SL_EVICT_ADMISSION_CHECK || w->evicted == SL_EVICT_PREEMPTED ||
-                     w->evicted == SL_EVICT_NODE_FAILURES || w->evicted == SL_EVICT_DEACTIVATED)
-                ? own
-                : sl_condition_evict_sentence(w);
-        break;
-    case SL_DECIDE_DEACTIVATE:
-        text = own != NULL && w->deactivation == SL_CAUSE_ADMISSION_CHECK
-                   ? own
-                   : sl_condition_cause_sentence(w->deactivation);
-        break;
-    case SL_DECIDE_DELETE:
-        text = "kept as long as the retention policy asks for";
-        break;
-    case SL_DECIDE_REQUEUE:
-        text = sl_condition_requeue_sentence(w);
-        break;
-    case SL_DECIDE_PLACE:
-        say_place(g, d);
-        return;
-    case SL_DECIDE_LATE:
-        text = "evicted, and its job has not stopped for long; its quota is held until it has";
-        break;
-    case SL_DECIDE_UNPLACED:
-        text = own != NULL ? own : "no place was found for the workload's pods";
-        break;
-    }
-    sl_utf8_print(d->message, sizeof d->message, "%s%s", before, text);
-}
-
 static const char *name_of(const struct sl_engine *g, sl_workload_id id)
 {
     const char *key = sl_intern_name(g->names, SL_INTERN_WORKLOAD, id);
@@ -341,6 +266,7 @@ bool sl_engine_next_decision(struct sl_engine *g, struct sl_decision *out)
         g->decision_count--;
         const struct sl_workload_entry *e = &g->workloads[q.workload];
         if (e->uid == NULL || e->generation != q.generation) {
+            sl_mem_free(q.message);
             continue; /* it is gone: nobody is left to be told */
         }
         *out = (struct sl_decision){.sequence = q.sequence,
@@ -353,8 +279,9 @@ bool sl_engine_next_decision(struct sl_engine *g, struct sl_decision *out)
                                     .name = name_of(g, q.workload),
                                     .uid = e->uid,
                                     .reason = q.reason};
+        (void)snprintf(out->message, sizeof out->message, "%s", q.message);
+        sl_mem_free(q.message);
         fill_preemptor(g, &q, out);
-        fill_message(g, out);
         return true;
     }
     return false;
@@ -414,9 +341,9 @@ void sl_engine_answer(struct sl_engine *g, const struct sl_decision *d, enum sl_
         /* Out of the queue until its object was seen again, or for a while: else it would spin. */
         e->paused = true;
         if (sl_queues_queue_of(d->workload) != SL_NO_ID) {
-            (void)sl_change_words(g, SL_CHANGE_DETACH, d->workload, 0, now_ms);
+            sl_tell(g, now_ms, detach, .workload = d->workload);
         }
-        (void)send(g, d->workload, SL_EV_WRITE_FAILED, now_ms);
+        sl_expect(g, now_ms, event, .event = event_for(g, d->workload, SL_EV_WRITE_FAILED, now_ms));
         sl_timers_arm(&g->timers, now_ms + wait_ms, SL_TIMER_REWRITE, d->workload, e->generation);
         return;
     }
@@ -477,6 +404,6 @@ void sl_engine_job_stopped(struct sl_engine *g, const struct sl_json *workload, 
                           .generation = g->workloads[id].generation,
                           .index = stands_alone(workload) ? 1u : 0u,
                           .now_ms = now_ms};
-    (void)sl_change_event(g, ev);
+    sl_expect(g, ev.now_ms, event, .event = ev);
     sl_standing_update(g, id, now_ms);
 }

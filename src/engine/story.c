@@ -23,11 +23,6 @@ static const char *const kinds[] = {
     [SL_DECIDE_REQUEUE] = "Requeue", [SL_DECIDE_DELETE] = "Delete",
     [SL_DECIDE_PLACE] = "Place",     [SL_DECIDE_UNPLACED] = "Unplaced",
     [SL_DECIDE_LATE] = "Late"};
-static const char *const changes[] = {
-#define SL_CHANGE(constant, name, words, longs, text) [constant] = name,
-#include "engine/changes.def"
-#undef SL_CHANGE
-};
 static const char *const phases[] = {[SL_PHASE_ABSENT] = "absent",
                                      [SL_PHASE_PENDING] = "pending",
                                      [SL_PHASE_QUOTA_RESERVED] = "quota reserved",
@@ -58,11 +53,12 @@ void sl_story_note_observed(struct sl_life *life, const struct sl_journal_record
                  (int)version_len, version);
 }
 
-void sl_story_note_change(struct sl_life *life, const struct sl_change *c)
+void sl_story_note_call(struct sl_life *life, const struct sl_call *c)
 {
-    sl_buf_reset(&life->change);
-    sl_buf_text(&life->change, changes[c->kind]);
-    if (c->kind == SL_CHANGE_CYCLE) {
+    sl_buf_reset(&life->call);
+    sl_call_print(&life->call, c, &life->names);
+    life->is_cycle = c->kind == SL_CALL_cycle;
+    if (life->is_cycle) {
         sl_buf_reset(&life->observed); /* what was seen before it did not set it off alone */
     }
 }
@@ -101,10 +97,10 @@ static void note_why(struct sl_life *life)
 {
     struct sl_buf *why = &life->why;
     sl_buf_reset(why);
-    if (life->outcome.len > 0 && strcmp(life->change.data, changes[SL_CHANGE_CYCLE]) == 0) {
+    if (life->outcome.len > 0 && life->is_cycle) {
         (void)sl_outcome_print(life->outcome.data, life->outcome.len, &life->names, why);
     } else {
-        sl_buf_print(why, "change %s", life->change.len > 0 ? life->change.data : "none");
+        sl_buf_print(why, "call %s", life->call.len > 0 ? life->call.data : "none");
         if (life->observed.len > 0) {
             sl_buf_print(why, " after %s", life->observed.data);
         }

@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "engine/follow.h"
 #include "engine/state.h"
+#include "kernel/ledger.h"
 
 static void touch(struct sl_engine *g, struct sl_touched t)
 {
@@ -17,13 +18,47 @@ static void touch(struct sl_engine *g, struct sl_touched t)
     g->touched[g->touched_count++] = t;
 }
 
-void sl_touch_node(struct sl_engine *g, sl_node_id node)
+static void touch_one(struct sl_engine *g, sl_node_id node)
 {
-    struct sl_node_entry *n = node == SL_NO_ID ? NULL : g->nodes[node];
+    struct sl_node_entry *n = g->nodes[node];
     if (n != NULL && !n->touched) {
         n->touched = true;
         touch(g, (struct sl_touched){n->is_cluster_queue ? SL_KIND_CLUSTER_QUEUE : SL_KIND_COHORT,
                                      node, NULL});
+    }
+}
+
+/* With fair sharing its cohorts, too: what they show of their share is what their queues use. */
+static void touch_node(struct sl_engine *g, sl_node_id node)
+{
+    touch_one(g, node);
+    for (sl_node_id above = sl_ledger_parent_node(node);
+         g->settings.policy.fair_sharing && above != SL_NO_ID;
+         above = sl_ledger_parent_node(above)) {
+        touch_one(g, above);
+    }
+}
+
+void sl_touch_node(struct sl_engine *g, sl_node_id node)
+{
+    if (node == SL_NO_ID) {
+        return;
+    }
+    touch_node(g, node);
+    /* What ends in one queue of a cohort may be what another one held too much. */
+    for (sl_node_id n = 0; g->exceeded_count > 0 && n < g->node_cap; n++) {
+        if (g->nodes[n] != NULL && g->nodes[n]->exceeded) {
+            touch_node(g, n);
+        }
+    }
+}
+
+void sl_touch_holders(struct sl_engine *g)
+{
+    for (sl_node_id n = 0; g->synced && n < g->node_cap; n++) {
+        if (g->nodes[n] != NULL && g->nodes[n]->tally.reserving > 0) {
+            touch_node(g, n);
+        }
     }
 }
 

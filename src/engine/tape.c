@@ -59,10 +59,10 @@ static enum sl_code check_files(const struct sl_tape *t, struct sl_error *e)
         struct sl_journal_reader *r = NULL;
         code = sl_journal_reader_open(t->paths[i], &r, e);
         uint32_t version = code == SL_CODE_OK ? sl_journal_reader_version(r) : 0;
-        if (version > 0 && version < SL_TAPE_VERSION_MIN) {
+        if (version > 0 && version < SL_JOURNAL_VERSION) {
             code = sl_error_set(e, SL_CODE_INTERNAL,
-                                "%s has journal version %u, this program plays versions %u to %u",
-                                t->paths[i], version, SL_TAPE_VERSION_MIN, SL_JOURNAL_VERSION);
+                                "%s has journal version %u, this program plays version %u",
+                                t->paths[i], version, SL_JOURNAL_VERSION);
         }
         sl_journal_reader_close(r);
     }
@@ -106,7 +106,6 @@ enum sl_journal_end sl_tape_next(struct sl_tape *t, struct sl_journal_record *ou
             t->at++;
             return SL_JOURNAL_DAMAGED;
         }
-        t->version = sl_journal_reader_version(t->reader);
         enum sl_journal_end end = sl_journal_reader_next(t->reader, out);
         if (end == SL_JOURNAL_RECORD) {
             return end;

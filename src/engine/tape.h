@@ -8,14 +8,12 @@
 #include "engine/journal.h"
 
 #define SL_TAPE_FILES_MAX 64u
-#define SL_TAPE_VERSION_MIN 3u /* what changes meant before is not known any more */
 
 struct sl_tape {
     char *paths[SL_TAPE_FILES_MAX];
     size_t count, at; /* at: the file that is being read */
     struct sl_journal_reader *reader;
-    uint32_t version; /* of the file that is being read */
-    bool told;        /* that the rest of it cannot be read */
+    bool told; /* that the rest of it cannot be read */
 };
 
 /* Refused: what cannot be read, is no journal, or has a version that is not known; no matter which

@@ -5,7 +5,7 @@
  * leave quota as the spec has it, the demand's own requests say it. */
 #include "engine/topology_in.h"
 #include "base/mem.h"
-#include "engine/change.h"
+#include "engine/calls/call.h"
 #include "engine/masks_in.h"
 #include "engine/names.h"
 #include "engine/trees_in.h"
@@ -144,6 +144,19 @@ static struct sl_topology_demand start_demand(const struct sl_pod_set *set, uint
     return d;
 }
 
+static void list_topology(struct sl_buf *list, const struct sl_topology_demand *d)
+{
+    for (uint32_t i = 0; i < d->layer_count; i++) {
+        sl_item_add(list, layer, .level = d->layers[i].level, .size = d->layers[i].size);
+    }
+    for (uint32_t i = 0; i < d->request_count; i++) {
+        sl_item_add(list, need, .measure = d->requests[i].measure,
+                    .per_pod = d->requests[i].per_pod);
+    }
+    sl_item_add(list, topology, .together = d->together, .level = d->level, .asked = d->asked,
+                .mask = d->mask, .rank_group = d->rank_group);
+}
+
 bool sl_topology_in_list(struct sl_engine *g, struct sl_pod_set *set,
                          const struct sl_requests *requests, const struct sl_quotas *offered,
                          struct sl_buf *list)
@@ -164,6 +177,6 @@ bool sl_topology_in_list(struct sl_engine *g, struct sl_pod_set *set,
     if (d.mask == SL_NO_ID || !add_requests(g, set, requests, &d)) {
         return false;
     }
-    sl_change_list_topology(list, &d);
+    list_topology(list, &d);
     return true;
 }

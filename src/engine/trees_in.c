@@ -5,8 +5,7 @@
  * and leave it. */
 #include "engine/trees_in.h"
 #include "base/mem.h"
-#include "engine/change.h"
-#include "engine/event_in.h"
+#include "engine/calls/call.h"
 #include "engine/masks_in.h"
 #include "engine/world.h"
 #include <string.h>
@@ -44,25 +43,18 @@ static const struct sl_topology_levels *find_topology(const struct sl_engine *g,
     return sl_map_get(g->world->topologies, name, &value) ? value.pointer : NULL;
 }
 
-static bool levels_equal(const struct sl_topology_levels *a, const struct sl_topology_levels *b)
-{
-    return a->count == b->count && memcmp(a->levels, b->levels, a->count * sizeof *a->levels) == 0;
-}
-
 /* Tell the core the levels that the tree has from now on; none when the Topology is missing. */
 static void configure(struct sl_engine *g, sl_tree_id tree, int64_t now_ms)
 {
     struct sl_tree_entry *t = sl_world_tree(g, tree);
-    struct sl_change c = {.kind = SL_CHANGE_TREE,
-                          .word = {tree,
-                                   (t->topology != NULL ? 1u : 0u) | (t->ends_at_nodes ? 2u : 0u),
-                                   t->level_count}};
-    memcpy(&c.word[3], t->levels, t->level_count * sizeof *t->levels);
-    t->known = sl_change_apply(g, &c, now_ms) == SL_OK && t->level_count > 0;
+    struct sl_tree_levels levels = {.count = t->level_count};
+    memcpy(levels.ids, t->levels, t->level_count * sizeof *t->levels);
+    t->known = sl_call(g, now_ms, tree, .tree = tree, .asked = t->topology != NULL,
+                       .levels = levels, .ends_at_nodes = t->ends_at_nodes) == SL_OK &&
+               t->level_count > 0;
 }
 
-/* The tree has other levels now, or a Topology at last, or none any more. */
-static void lay_out(struct sl_engine *g, sl_tree_id tree, int64_t now_ms)
+void sl_trees_in_lay_out(struct sl_engine *g, sl_tree_id tree, int64_t now_ms)
 {
     struct sl_tree_entry *t = sl_world_tree(g, tree);
     const struct sl_topology_levels *levels =
@@ -79,73 +71,6 @@ static void lay_out(struct sl_engine *g, sl_tree_id tree, int64_t now_ms)
     sl_areas_sweep(g);
     sl_world_wake(g, tree);
     g->world->relaid = true;
-}
-
-/* --- Topology --------------------------------------------------------------------------------- */
-
-static enum sl_code read_levels(struct sl_engine *g, const struct sl_json *object,
-                                struct sl_topology_levels *out, int64_t now_ms, struct sl_error *e)
-{
-    const struct sl_json *list = sl_json_path(object, "spec.levels");
-    size_t count = sl_json_len(list);
-    const char *key = "";
-    if (count == 0 || count > SL_DEPTHS_MAX) {
-        sl_error_cause(e, "FieldValueInvalid", "spec.levels", "must be from 1 to %u levels",
-                       SL_DEPTHS_MAX);
-        return SL_CODE_INVALID;
-    }
-    for (size_t i = 0; i < count; i++) {
-        key = sl_json_path_text(sl_json_at(list, i), "nodeLabel", "");
-        sl_level_id level = sl_name_take(g, SL_INTERN_LEVEL, key, now_ms);
-        if (key[0] == '\0' || level == SL_NO_ID) {
-            sl_error_cause(e, "FieldValueInvalid", "spec.levels",
-                           key[0] == '\0' ? "nodeLabel must not be empty"
-                                          : "more labels are used as levels than can be held");
-            return SL_CODE_INVALID;
-        }
-        out->levels[out->count++] = level;
-    }
-    out->ends_at_nodes = strcmp(key, SL_HOST_LABEL) == 0;
-    return SL_CODE_OK;
-}
-
-static void tell_trees(struct sl_engine *g, const char *topology, int64_t now_ms)
-{
-    for (sl_tree_id tree = 0; tree < g->world->tree_cap; tree++) {
-        const struct sl_tree_entry *t = sl_world_find_tree(g, tree);
-        if (t != NULL && strcmp(t->topology, topology) == 0) {
-            lay_out(g, tree, now_ms);
-            sl_event_flavor_users(g, tree, now_ms);
-        }
-    }
-}
-
-enum sl_code sl_event_from_topology(struct sl_engine *g, const struct sl_json *object, bool gone,
-                                    int64_t now_ms, struct sl_error *e)
-{
-    struct sl_topology_levels fresh = {0};
-    const char *name = sl_object_name(object);
-    union sl_map_value value;
-    enum sl_code code = gone ? SL_CODE_OK : read_levels(g, object, &fresh, now_ms, e);
-    bool known = sl_map_get(g->world->topologies, name, &value);
-    if (gone || code != SL_CODE_OK) {
-        if (known) {
-            (void)sl_map_remove(g->world->topologies, name, NULL);
-            sl_mem_free(value.pointer);
-            tell_trees(g, name, now_ms);
-        }
-        return code;
-    }
-    if (known && levels_equal(value.pointer, &fresh)) {
-        return SL_CODE_OK;
-    }
-    struct sl_topology_levels *levels = known ? value.pointer : sl_mem_new(1, sizeof *levels);
-    *levels = fresh;
-    if (!known) {
-        sl_map_put(g->world->topologies, name, (union sl_map_value){.pointer = levels});
-    }
-    tell_trees(g, name, now_ms);
-    return SL_CODE_OK;
 }
 
 /* --- ResourceFlavor --------------------------------------------------------------------------- */
@@ -165,7 +90,7 @@ static void rank_trees(struct sl_engine *g, int64_t now_ms)
             rank += sl_world_find_tree(g, other) != NULL && strcmp(text, name) < 0;
         }
         if (sl_trees_rank(tree) != rank) {
-            (void)sl_change_words(g, SL_CHANGE_TREE_RANK, tree, rank, now_ms);
+            sl_tell(g, now_ms, tree_rank, .tree = tree, .rank = rank);
         }
     }
 }
@@ -178,7 +103,7 @@ static void set_tolerance(struct sl_engine *g, sl_tree_id tree, const struct sl_
     if (tolerance != t->tolerance) {
         uint32_t old = t->tolerance;
         t->tolerance = tolerance;
-        (void)sl_change_words(g, SL_CHANGE_TOLERANCE, tree, tolerance, now_ms);
+        sl_expect(g, now_ms, tolerance, .tree = tree, .tolerance = tolerance);
         sl_masks_in_leave_tolerance(g, old, now_ms);
         sl_world_wake(g, tree);
     }
@@ -208,7 +133,7 @@ void sl_trees_in_flavor(struct sl_engine *g, sl_flavor_id flavor, const struct s
     if (renamed) {
         sl_mem_free(t->topology);
         t->topology = topology[0] == '\0' ? NULL : sl_mem_text(topology);
-        lay_out(g, flavor, now_ms);
+        sl_trees_in_lay_out(g, flavor, now_ms);
         rank_trees(g, now_ms);
     } else if (relabelled) {
         for_all_machines(g, flavor, now_ms, sl_machines_place);

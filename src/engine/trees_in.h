@@ -10,6 +10,8 @@
 /* The flavor's object (spec NULL: gone) was seen: its tree is as that says. */
 void sl_trees_in_flavor(struct sl_engine *g, sl_flavor_id flavor, const struct sl_json *spec,
                         int64_t now_ms);
+/* The tree has other levels now, or a Topology at last, or none any more. */
+void sl_trees_in_lay_out(struct sl_engine *g, sl_tree_id tree, int64_t now_ms);
 /* Does the flavor name a Topology, or none at all? */
 bool sl_trees_in_asked(const struct sl_engine *g, sl_flavor_id flavor);
 /* It names one, and that is missing. */

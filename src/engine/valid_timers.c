@@ -44,7 +44,7 @@ static bool is_of_use(const struct sl_engine *g, const struct sl_timer *t)
     case SL_TIMER_BACKOFF:
         return t->due_ms == e->backoff_ms && (t->due_ms <= w->requeue_at_ms || t->due_ms == 0);
     case SL_TIMER_EXECUTION:
-        return e->limited_ms == w->admitted_at_ms && t->due_ms <= limit_ms(w);
+        return t->due_ms == e->limited_ms && t->due_ms <= limit_ms(w);
     case SL_TIMER_READY:
         return t->due_ms == e->ready_ms;
     case SL_TIMER_STOP:

@@ -1,77 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* Opening and closing of what world.h describes, and who is woken by it. */
+/* Trees of the world, and who is woken by what happens in them. */
 #include "engine/world.h"
 #include "base/mem.h"
-#include "engine/change.h"
-#include "engine/trees_in.h"
+#include "engine/calls/call.h"
 #include "kernel/ledger.h"
 #include "kernel/second_pass.h"
 #include "policy/offers.h"
-
-/* Most pods ask for these; the first is SL_MEASURE_PODS. */
-static const char *const first_measures[] = {"pods", "cpu", "memory"};
-
-void sl_world_open(struct sl_engine *g)
-{
-    struct sl_world *w = sl_mem_new(1, sizeof *w);
-    w->machines = sl_map_new();
-    w->pods = sl_map_new();
-    w->topologies = sl_map_new();
-    w->hosts = sl_map_new();
-    w->checks = sl_map_new();
-    w->masks = sl_mem_new(SL_MASKS_MAX, sizeof *w->masks);
-    w->tolerance_count = 1;
-    g->world = w;
-    for (size_t i = 0; i < sizeof first_measures / sizeof first_measures[0]; i++) {
-        sl_resource_id resource = sl_name_take(g, SL_INTERN_RESOURCE, first_measures[i], 0);
-        (void)sl_sites_measure(g, resource, 0);
-    }
-}
-
-static void free_maps(struct sl_world *w)
-{
-    sl_map_free_with(w->topologies, sl_mem_free);
-    sl_map_free(w->hosts);
-    sl_map_free(w->checks);
-    sl_pods_free(w);
-    sl_machines_free(w);
-}
-
-void sl_world_close(struct sl_engine *g)
-{
-    struct sl_world *w = g->world;
-    for (sl_tree_id tree = 0; tree < w->tree_cap; tree++) {
-        sl_trees_in_flavor(g, tree, NULL, 0);
-        sl_mem_free(w->trees[tree].tops);
-    }
-    free_maps(w);
-    for (uint32_t i = 0; i < w->area_count; i++) {
-        sl_mem_free(w->areas[i].value);
-        sl_mem_free(w->areas[i].children);
-    }
-    for (uint32_t i = 0; i < w->site_count; i++) {
-        sl_mem_free(w->sites[i].key);
-        sl_amounts_fini(&w->sites[i].free);
-    }
-    for (uint32_t i = 0; i < SL_TAINTS_MAX; i++) {
-        sl_mem_free(w->taints[i]);
-    }
-    for (uint32_t i = 1; i < w->tolerance_count; i++) {
-        sl_json_free(w->tolerances[i]);
-    }
-    sl_mem_free(w->tolerances);
-    sl_mem_free(w->trees);
-    sl_mem_free(w->areas);
-    sl_mem_free(w->free_areas);
-    sl_mem_free(w->relics);
-    sl_mem_free(w->sites);
-    sl_mem_free(w->masks);
-    sl_mem_free(w->lent);
-    sl_mem_free(w);
-    g->world = NULL;
-}
 
 struct sl_tree_entry *sl_world_tree(struct sl_engine *g, sl_tree_id tree)
 {
@@ -101,8 +37,7 @@ void sl_world_rouse(struct sl_engine *g, sl_tree_id tree)
 }
 
 /* Those of one cohort wake together. */
-static void tell_users(struct sl_engine *g, sl_tree_id tree, enum sl_change_kind kind,
-                       int64_t now_ms)
+static void tell_users(struct sl_engine *g, sl_tree_id tree, bool wake, int64_t now_ms)
 {
     sl_node_id told = SL_NO_ID;
     for (sl_cell_id cell = sl_offers_first_of(tree); cell != SL_NO_ID;
@@ -110,7 +45,11 @@ static void tell_users(struct sl_engine *g, sl_tree_id tree, enum sl_change_kind
         sl_node_id node = sl_ledger_node_of(cell);
         if (sl_ledger_root_node(node) != told) {
             told = sl_ledger_root_node(node);
-            (void)sl_change_words(g, kind, node, 0, now_ms);
+            if (wake) {
+                sl_tell(g, now_ms, wake_tree, .node = node);
+            } else {
+                sl_tell(g, now_ms, rouse_tree, .node = node);
+            }
         }
     }
 }
@@ -126,10 +65,10 @@ void sl_world_flush(struct sl_engine *g, int64_t now_ms)
     for (sl_tree_id tree = 0; w->woken && tree < w->tree_cap; tree++) {
         struct sl_tree_entry *t = &w->trees[tree];
         if (t->woken || t->roused) {
-            tell_users(g, tree, t->woken ? SL_CHANGE_WAKE_TREE : SL_CHANGE_ROUSE_TREE, now_ms);
+            tell_users(g, tree, t->woken, now_ms);
         }
         if (t->woken && sl_second_pass_count() != 0) {
-            (void)sl_change_words(g, SL_CHANGE_WAKE_PASSES, tree, 0, now_ms);
+            sl_tell(g, now_ms, wake_passes, .flavor = tree, .now_ms = now_ms);
         }
         t->woken = false;
         t->roused = false;

@@ -13,6 +13,7 @@
 #include "policy/entry_places.h"
 #include "policy/heads.h"
 #include "policy/nominate.h"
+#include "policy/objections.h"
 #include "policy/outsiders.h"
 #include "policy/passes.h"
 #include "policy/settings.h"
@@ -106,18 +107,6 @@ uint32_t sl_cycle_begin_all(int64_t now_ms)
 
 /* --- nomination ------------------------------------------------------------------------------ */
 
-bool sl_cycle_checks_failed(sl_workload_id id)
-{
-    uint32_t count = sl_workloads[id].check_count;
-    bool failed = false;
-    /*@ loop assigns i, failed; loop variant SL_CHECKS_MAX - i; */
-    for (uint32_t i = 0; i < count && i < SL_CHECKS_MAX && !failed; i++) {
-        enum sl_check_state state = sl_workloads[id].checks[i].state;
-        failed = state == SL_CHECK_RETRY || state == SL_CHECK_REJECTED;
-    }
-    return failed;
-}
-
 /*@ requires sound: EntriesSound && AssignmentSound && VictimsSound && PlanBounded && NodesLinked &&
       PlacesAgree; terminates \true; exits \false;
     assigns sl_hidden, PLACES, sl_entries[0 .. SL_ENTRIES_MAX - 1];
@@ -178,7 +167,8 @@ static bool find_place(sl_workload_id id, sl_node_id queue)
 static bool nominate(sl_workload_id id)
 {
     sl_node_id queue = sl_queues_queue_of(id);
-    if (sl_cycle_checks_failed(id)) {
+    if (sl_objections_any(id)) {
+        sl_objections_note(id);
         turn_away(id, SL_PENDING_EVALUATION, SL_BACK_INVALID);
         return true;
     }

@@ -13,6 +13,7 @@
 #include "policy/entry_places.h"
 #include "policy/holders.h"
 #include "policy/joined_plans.h"
+#include "policy/objections.h"
 #include "policy/settings.h"
 #include "policy/turns.h"
 
@@ -100,8 +101,7 @@ static void name_failed(sl_workload_id id)
     }
 }
 
-/* For the pod sets that stand somewhere (keeping all pods that can stay), or for those that do
- * not. */
+/* For the pod sets that stand somewhere, whose pods stay where they can, or for those that do not. */
 /*@ requires blocks: BlocksSound && AssignmentSound; terminates \true; exits \false;
     assigns sl_assignment, sl_placement_question; ensures sound: AssignmentSound; */
 static void ask(sl_workload_id id, bool standing)
@@ -242,7 +242,7 @@ static bool add_entry(sl_node_id queue)
 bool sl_cycle_nominate_pass(sl_workload_id id)
 {
     sl_node_id queue = sl_holders_queue_of(id);
-    if (queue != SL_NO_ID && sl_turns_is_active(queue) && !sl_cycle_checks_failed(id)) {
+    if (queue != SL_NO_ID && sl_turns_is_active(queue) && !sl_objections_any(id)) {
         find(id, queue);
         if (add_entry(queue)) {
             return false;
@@ -265,11 +265,12 @@ static enum sl_status tell_record(enum sl_event_kind kind, sl_workload_id id, ui
     return sl_placement_event(ev);
 }
 
-/* What it gives up on sites that have failed is not given to others in this cycle, as in Kueue. */
+/* What it gives up on sites that have failed is not given to others in this cycle, as in Kueue: it
+ * is as if taken, apart from what the workload has booked there again. */
 /*@ requires ready: TopologyInv && AssumedInRange && id < SL_WORKLOADS_MAX;
     requires failed: sl_placement_failed_count <= SL_UNHEALTHY_MAX; terminates \true; exits \false;
     assigns sl_hidden, SL_ASSUMED; ensures ready: AssumedInRange; */
-static bool keep_failed_rooms(sl_workload_id id)
+static bool keep_failed_rooms(sl_workload_id id, bool again)
 {
     bool done = true;
     uint32_t count = sl_booking_count(id);
@@ -281,7 +282,8 @@ static bool keep_failed_rooms(sl_workload_id id)
             loop variant sl_placement_failed_count - k; */
         for (uint32_t k = 0; k < sl_placement_failed_count && done; k++) {
             done = booking.site != sl_placement_failed[k] ||
-                   sl_assumed_add(booking.site, booking.measure, booking.amount);
+                   sl_assumed_add(booking.site, booking.measure,
+                                  again ? -booking.amount : booking.amount);
         }
     }
     return done;
@@ -300,11 +302,13 @@ static enum sl_status commit(sl_workload_id id)
     sl_topology_plan.workload = id;
     uint32_t mark = sl_assumed_mark();
     enum sl_status status = SL_FULL_BOOKINGS;
-    if (keep_failed_rooms(id)) {
+    if (keep_failed_rooms(id, false)) {
         status = sl_placement_second_pass(sl_workloads[id].generation, sl_cycle_now_ms);
     }
     if (status != SL_OK) {
         sl_assumed_back(mark);
+    } else {
+        (void)keep_failed_rooms(id, true);
     }
     return status;
 }

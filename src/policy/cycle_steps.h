@@ -15,10 +15,6 @@ extern uint64_t sl_cycle_number;
 /*@ requires known: id < SL_WORKLOADS_MAX; terminates \true; exits \false; assigns sl_hidden; */
 void sl_cycle_note_scan(sl_workload_id id);
 
-/* Does an admission check stand against it? */
-/*@ requires known: id < SL_WORKLOADS_MAX; terminates \true; exits \false; assigns \nothing; */
-bool sl_cycle_checks_failed(sl_workload_id id);
-
 /* Begin the outcome of this workload: pending, WAITING_FOR_QUOTA. */
 /*@ requires known: id < SL_WORKLOADS_MAX; terminates \true; exits \false;
     assigns sl_cycle_outcome, sl_cycle_evicted.count;

@@ -16,6 +16,42 @@ static uint64_t mixed(uint64_t sum, uint64_t value)
     return product ^ (product >> 29);
 }
 
+/* Kueue names the nodes that were left out, too, and counts them by cause. */
+/*@ terminates \true; exits \false; assigns \nothing; */
+static uint64_t sum_of_nodes_left_out(void)
+{
+    uint64_t sum = mixed(sl_assignment.topology_failure.total_sites,
+                         sl_assignment.topology_failure.by_selector);
+    sum = mixed(mixed(sum, sl_assignment.topology_failure.by_affinity),
+                sl_assignment.topology_failure.by_domain);
+    /*@ loop assigns i, sum; loop variant SL_TAINTS_MAX - i; */
+    for (uint32_t i = 0; i < SL_TAINTS_MAX; i++) {
+        sum = mixed(sum, sl_assignment.topology_failure.by_taint[i]);
+    }
+    /*@ loop assigns i, sum; loop variant SL_MEASURES_MAX - i; */
+    for (uint32_t i = 0; i < SL_MEASURES_MAX; i++) {
+        sum = mixed(sum, sl_assignment.topology_failure.by_measure[i]);
+    }
+    return sum;
+}
+
+/* Why there is no place; without a failure its figures are those of another question. */
+/*@ terminates \true; exits \false; assigns \nothing; */
+static uint64_t sum_of_failure(void)
+{
+    const struct sl_placement_failure *failure = &sl_assignment.topology_failure;
+    if (failure->miss == SL_PLACEMENT_OK) {
+        return 0;
+    }
+    uint64_t sum = mixed(mixed((uint64_t)failure->miss, failure->pod_set), failure->tree);
+    sum = mixed(mixed(sum, failure->fit), failure->of);
+    /*@ loop assigns i, sum; loop variant SL_LAYERS_MAX - i; */
+    for (uint32_t i = 0; i < SL_LAYERS_MAX; i++) {
+        sum = mixed(mixed(sum, failure->levels[i].fit), failure->levels[i].of);
+    }
+    return mixed(sum, sum_of_nodes_left_out());
+}
+
 /* In any order: Kueue sorts its reasons. */
 /*@ terminates \true; exits \false; assigns \nothing; */
 static uint64_t sum_of_details(void)
@@ -27,7 +63,7 @@ static uint64_t sum_of_details(void)
         uint64_t one = mixed(detail->pod_set, (uint64_t)detail->miss);
         sum += mixed(mixed(mixed(one, detail->flavor), detail->resource), (uint64_t)detail->amount);
     }
-    return mixed(mixed(sum, sl_assignment.topology_failure.fit), sl_assignment.topology_failure.of);
+    return mixed(sum, sum_of_failure());
 }
 
 /*@ requires known: id < SL_WORKLOADS_MAX; terminates \true; exits \false; assigns told[id]; */

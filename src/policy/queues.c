@@ -18,6 +18,7 @@
 #include "policy/holders.h"
 #include "policy/lanes.h"
 #include "policy/line.h"
+#include "policy/objections.h"
 #include "policy/outsiders.h"
 #include "policy/readiness.h"
 #include "policy/turns.h"
@@ -80,6 +81,7 @@ static void leave_for_good(sl_workload_id id)
         sl_heads_forget(queue_link[id] - 1, id);
         sl_flavors_forget(id);
         sl_outsiders_forget(id);
+        sl_objections_forget(id);
         free_claims(queue_link[id] - 1, id, true);
         leave_line(id);
     }
@@ -107,6 +109,7 @@ static bool stands_aside(sl_workload_id id, int64_t now_ms)
 static void enter_line(sl_workload_id id, int64_t now_ms)
 {
     sl_node_id queue = node_of(queue_link[id]);
+    sl_objections_forget(id);
     if (queue == SL_NO_ID) {
         return;
     }
@@ -157,6 +160,13 @@ static bool in_right_heap(sl_workload_id id, int64_t now_ms)
     return heap != SL_NO_ID && waits == stands_aside(id, now_ms);
 }
 
+/* Does it wait where it should, and for what is still so? */
+/*@ requires known: id < SL_WORKLOADS_MAX; terminates \true; exits \false; assigns \nothing; */
+static bool waits_rightly(sl_workload_id id, int64_t now_ms)
+{
+    return in_right_heap(id, now_ms) && !sl_objections_over(id);
+}
+
 /* Whoever belongs to no queue and might be in line is an orphan. */
 /*@ requires places: PlacesAgree; terminates \true; exits \false; assigns PLACES;
     ensures places: PlacesAgree; */
@@ -188,7 +198,7 @@ void sl_queues_settle(sl_workload_id id, int64_t now_ms)
         settle_unattached(id);
     } else if (place == SL_PLACE_ORPHANED) {
         enter_line(id, now_ms);
-    } else if (in_line(place) && place != SL_PLACE_IN_FLIGHT && !in_right_heap(id, now_ms)) {
+    } else if (in_line(place) && place != SL_PLACE_IN_FLIGHT && !waits_rightly(id, now_ms)) {
         leave_line(id);
         enter_line(id, now_ms);
     }

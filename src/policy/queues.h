@@ -87,8 +87,8 @@ void sl_queues_detach(sl_workload_id id);
       sl_order_keys[0 .. SL_WORKLOADS_MAX - 1]; ensures places: PlacesAgree; */
 void sl_queues_set_key(sl_workload_id id, struct sl_order_key key);
 /* Bring the indexes in line with record and place, and put a pending workload in line that is
- * attached and may be tried: into the heap, or aside while its backoff lasts. Changes nothing
- * the second time. When the slot has become free the demand is forgotten too. */
+ * attached and may be tried: into the heap, or aside while its backoff lasts. One that was turned
+ * away for a check (objections.h) may be tried again once none objects. Changes nothing the second time. When the slot has become free the demand is forgotten too. */
 /*@ requires ledger: NodesLinked && PlacesAgree && ClaimCountsValid; terminates \true;
     exits \false; assigns sl_hidden, sl_places[0 .. SL_WORKLOADS_MAX - 1];
     ensures places: PlacesAgree; */

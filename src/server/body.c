@@ -77,6 +77,9 @@ static struct sl_json *parse_json(struct sl_request *r)
     struct sl_json *value = sl_json_parse(r->body.data, r->body.len, &e);
     if (value == NULL) {
         sl_answer_error(r, &e);
+    } else {
+        sl_json_free(r->twice); /* it may be served again */
+        r->twice = sl_json_twice(r->body.data, value);
     }
     return value;
 }

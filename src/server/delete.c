@@ -176,7 +176,8 @@ static enum sl_code delete_page(struct sl_request *r, const struct options *o,
                               .limit = DELETED_PER_COMMIT,
                               .continue_token = r->token,
                               .name = c->name,
-                              .scan_max = SL_SCAN_MAX};
+                              .scan_max = SL_SCAN_MAX,
+                              .work_max = SL_SLICE_STEPS};
     enum sl_code code = sl_store_list(r->rest->store, &q, note_object, &found, NULL, &next, e);
     code = code == SL_CODE_OK ? delete_found(r, o, &found, e) : code;
     sl_mem_free(r->token);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* Fields that a write names and its kind does not have, and what fieldValidation wants done about them: Ignore, Warn
+/* Fields that a write names and its kind does not have, or names twice, and what fieldValidation wants done about them: Ignore, Warn
  * (which is meant when nothing is said), Strict. What is not refused is kept. */
 #include <string.h>
 
@@ -14,12 +14,13 @@ static bool is_known(enum sl_kind kind)
            kind == SL_KIND_POD;
 }
 
-/* A patch by paths says only together with what is stored which fields it adds. */
-static void find_patched(const struct sl_request *r, const struct sl_json *body,
-                         struct sl_json *unknown)
+/* A patch by paths says only together with what is stored which fields it adds. False, and an answer: it is more work than
+ * one may be, which need not be found once more. */
+static bool find_patched(struct sl_request *r, const struct sl_json *body, struct sl_json *unknown)
 {
     struct sl_error e;
     struct sl_json *object = NULL;
+    enum sl_code code = SL_CODE_OK;
     struct sl_json *before = sl_json_new_list(), *now = sl_json_new_list();
     if (sl_store_get(r->rest->store, r->route.kind, r->route.ns, r->route.name, &object, &e) ==
         SL_CODE_OK) {
@@ -27,8 +28,11 @@ static void find_patched(const struct sl_request *r, const struct sl_json *body,
         object = sl_json_clone(stored);
         sl_json_free(stored);
         sl_object_unknown(r->route.kind, object, before);
-        if (sl_patch_json(&object, body, &e) == SL_CODE_OK) {
+        code = sl_patch_json(&object, body, &e);
+        if (code == SL_CODE_OK) {
             sl_object_unknown(r->route.kind, object, now);
+        } else if (code == SL_CODE_TOO_LARGE) {
+            sl_answer_error(r, &e);
         }
     }
     for (size_t i = 0; i < sl_json_len(now); i++) {
@@ -40,6 +44,7 @@ static void find_patched(const struct sl_request *r, const struct sl_json *body,
     sl_json_free(now);
     sl_json_free(before);
     sl_json_free(object);
+    return code != SL_CODE_TOO_LARGE;
 }
 
 static void refuse_directive(struct sl_request *r, const char *directive)
@@ -54,15 +59,21 @@ static void refuse_directive(struct sl_request *r, const char *directive)
     sl_answer_error(r, &e);
 }
 
-static void refuse_unknown(struct sl_request *r, const struct sl_json *unknown)
+static void list_fields(struct sl_buf *text, const char *what, const struct sl_json *paths)
+{
+    for (size_t i = 0; i < sl_json_len(paths); i++) {
+        sl_buf_print(text, "%s%s field \"%s\"", text->len > 0 ? ", " : "", what,
+                     sl_json_text(sl_json_at(paths, i), ""));
+    }
+}
+
+static void refuse_fields(struct sl_request *r, const struct sl_json *unknown)
 {
     const struct sl_kind_info *info = sl_kind_info(r->route.kind);
     struct sl_buf text = {0};
     struct sl_error e;
-    for (size_t i = 0; i < sl_json_len(unknown); i++) {
-        sl_buf_print(&text, "%sunknown field \"%s\"", i > 0 ? ", " : "",
-                     sl_json_text(sl_json_at(unknown, i), ""));
-    }
+    list_fields(&text, "unknown", unknown);
+    list_fields(&text, "duplicate", r->twice);
     sl_error_clear(&e);
     (void)sl_error_set(&e, SL_CODE_BAD_REQUEST,
                        "%s in version \"%s\" cannot be handled as a %s: strict decoding error: %s",
@@ -80,16 +91,21 @@ bool sl_fields_check(struct sl_request *r, const struct sl_store_write *w, struc
         refuse_directive(r, directive);
         return false;
     }
-    if (ignore || !is_known(w->kind)) {
+    if (ignore) {
+        sl_json_free(r->twice);
+        r->twice = NULL;
         return true;
     }
-    if (w->verb == SL_VERB_PATCH_MERGE && w->patch_type == SL_PATCH_IS_JSON) {
-        find_patched(r, w->body, unknown);
-    } else {
+    bool known = is_known(w->kind);
+    bool by_path = w->verb == SL_VERB_PATCH_MERGE && w->patch_type == SL_PATCH_IS_JSON;
+    if (known && by_path && !find_patched(r, w->body, unknown)) {
+        return false;
+    }
+    if (known && !by_path) {
         sl_object_unknown(w->kind, w->body, unknown);
     }
-    if (strict && sl_json_len(unknown) > 0) {
-        refuse_unknown(r, unknown);
+    if (strict && sl_json_len(unknown) + sl_json_len(r->twice) > 0) {
+        refuse_fields(r, unknown);
         return false;
     }
     return true;
@@ -103,6 +119,10 @@ void sl_fields_warn(struct sl_request *r, const struct sl_store_write *w,
     for (size_t i = 0; i < sl_json_len(unknown); i++) {
         sl_answer_warn(r, "unknown field %s: it has no effect",
                        sl_json_text(sl_json_at(unknown, i), ""));
+    }
+    for (size_t i = 0; i < sl_json_len(r->twice); i++) {
+        sl_answer_warn(r, "duplicate field %s: the last one counts",
+                       sl_json_text(sl_json_at(r->twice, i), ""));
     }
     for (size_t i = 0; i < sl_json_len(idle); i++) {
         sl_answer_warn(r, "%s", sl_json_text(sl_json_at(idle, i), ""));

@@ -89,8 +89,8 @@ enum sl_code sl_listen_open(const char *address, bool allow_remote, int *fd, uns
     if (!allow_remote && !is_loopback(&a)) {
         return sl_error_set(
             e, SL_CODE_FORBIDDEN,
-            "listen address \"%.100s\" is not a loopback address; the API has no authentication, "
-            "so remote access has to be allowed (--allow-remote)",
+            "listen address \"%.100s\" is not a loopback address: remote access has to be allowed "
+            "(--allow-remote)",
             address);
     }
     int socket_fd = socket(a.any.sa_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);

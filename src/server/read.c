@@ -12,7 +12,8 @@
 #include "server/rest.h"
 
 #define FIRST_PAGE 100u
-#define TABLE_PAGE 100u       /* rows need parsed objects, which are large */
+#define WHOLE_STEPS 2500u /* of a list that is made in one piece: what it takes to read its texts */
+#define TABLE_PAGE 100u   /* rows need parsed objects, which are large */
 #define PAGE_BYTES (1u << 20) /* what a page should come to, going by the ones before */
 
 void sl_read_get(struct sl_request *r)
@@ -45,6 +46,7 @@ struct list {
     uint32_t left; /* of the client's limit; 0 with `limited` = done */
     uint32_t page; /* items to read next */
     bool limited, done;
+    bool whole;        /* it is printed from one value: as YAML, or with blanks */
     uint64_t revision; /* of the first page */
     size_t items;
     struct sl_buf *out;   /* while a page is read */
@@ -140,7 +142,8 @@ static enum sl_code read_page(struct list *l, struct sl_buf *out, struct sl_erro
                               .limit = l->limited && l->left < l->page ? l->left : l->page,
                               .continue_token = l->token,
                               .name = l->choice.name,
-                              .scan_max = l->page == UINT32_MAX ? 0 : SL_SCAN_MAX};
+                              .scan_max = SL_SCAN_MAX,
+                              .work_max = l->whole ? WHOLE_STEPS : SL_SLICE_STEPS};
     l->out = out;
     enum sl_code code = read_shape(l, &q, &revision, &next, e);
     if (code != SL_CODE_OK) {
@@ -258,12 +261,16 @@ static bool check_limit(struct sl_request *r)
     return true;
 }
 
+static bool is_head(const struct sl_request *r)
+{
+    return strcmp(r->method, "HEAD") == 0;
+}
+
 static struct list *list_new(struct sl_request *r)
 {
     struct list *l = sl_mem_new(1, sizeof *l);
     unsigned long long n = strtoull(sl_request_arg(r, "limit", "0"), NULL, 10);
-    /* Printed from one value; or only its headers go out, behind which a stream's end must not be sent. */
-    bool whole = r->accept.yaml || sl_request_flag(r, "pretty") || strcmp(r->method, "HEAD") == 0;
+    bool whole = r->accept.yaml || sl_request_flag(r, "pretty");
     *l = (struct list){.stream = {list_fill, list_ready, list_free},
                        .rest = r->rest,
                        .kind = r->route.kind,
@@ -271,7 +278,10 @@ static struct list *list_new(struct sl_request *r)
                        .ns = sl_mem_text(r->route.ns),
                        .include = sl_mem_text(sl_request_arg(r, "includeObject", "Metadata")),
                        .token = sl_mem_text(sl_request_arg(r, "continue", "")),
-                       .page = whole ? UINT32_MAX : FIRST_PAGE,
+                       .page = is_head(r) ? 1
+                               : whole    ? SL_SCAN_MAX
+                                          : FIRST_PAGE,
+                       .whole = whole,
                        .limited = n > 0,
                        .left = n < UINT32_MAX ? (uint32_t)n : UINT32_MAX};
     return l;
@@ -318,10 +328,17 @@ void sl_read_list(struct sl_request *r)
     if (read_page(l, &items, &e) != SL_CODE_OK) {
         sl_answer_error(r, &e);
         list_free(&l->stream);
-    } else if (l->done) {
-        answer_whole(r, l, &items);
+    } else if (l->done || is_head(r)) {
+        answer_whole(r, l, &items); /* only headers go out of a HEAD: no stream's end may follow */
         list_free(&l->stream);
-    } else {
+    } else if (r->accept.yaml) {
+        sl_answer_fail(r, SL_CODE_TOO_LARGE,
+                       "the list is too long to be given as YAML: ask for JSON, or by pieces with "
+                       "limit=%zu",
+                       l->items > 0 ? l->items : 1);
+        list_free(&l->stream);
+    } else { /* a long one is not pretty */
+        l->whole = false;
         r->answer = (struct sl_answer){.status = 200, .content_type = "application/json"};
         print_head(l, &r->answer.body);
         sl_buf_text(&r->answer.body, items_key(l));

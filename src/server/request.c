@@ -115,6 +115,7 @@ void sl_request_fini(struct sl_request *r)
     sl_mem_free(r->content_type);
     sl_mem_free(r->token);
     sl_mem_free(r->subject);
+    sl_json_free(r->twice);
     sl_buf_fini(&r->body);
 }
 

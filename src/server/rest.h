@@ -8,8 +8,11 @@
 #define SL_SERVER_REST_H
 #include "server/server.h"
 
-#define SL_BODY_BYTES_MAX (3u << 20)
-#define SL_BODY_WEIGHT_MAX 131072u /* of its values: json.h */
+#define SL_BODY_BYTES_MAX (3u << 19) /* more than that etcd does not take either */
+#define SL_BODY_WEIGHT_MAX 16384u    /* of its values: json.h */
+/* Of work (base/effort.h) that one request may be in a turn of the loop: 50 ms at most. */
+#define SL_TURN_STEPS_MAX 120000u
+#define SL_SLICE_STEPS 20000u /* of what can be done in slices: a list, a watch */
 #define SL_QUERY_ARGS_MAX 32u
 #define SL_SEGMENTS_MAX 10u
 #define SL_LIST_PAGE 500u
@@ -93,6 +96,7 @@ struct sl_request {
     char *accept_text, *content_type; /* headers; owned, NULL when absent */
     struct sl_accept accept;
     struct sl_buf body;
+    struct sl_json *twice;   /* paths that the body has more than once; NULL: none */
     bool too_large, crowded; /* the body was not kept: it, or all bodies together, are too large */
     struct sl_route route;
     struct sl_answer answer;

@@ -4,6 +4,7 @@
 /* Certificates of a listener. A connection keeps the one it began with: GnuTLS does not copy it. */
 #include "server/tls.h"
 
+#include <arpa/inet.h>
 #include <errno.h>
 #include <gnutls/crypto.h>
 #include <gnutls/x509.h>
@@ -11,12 +12,14 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "base/buf.h"
 #include "base/check.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "server/bearer.h"
 
 #define FILE_BYTES_MAX (1u << 20)
 #define LOOK_MS 1000 /* the files are looked at no more often */
@@ -165,6 +168,19 @@ static void look(struct sl_tls *t)
 
 /* --- made here ------------------------------------------------------------------------------- */
 
+/* A DNS name or an IP address. */
+static int name_it(gnutls_x509_crt_t crt, const char *name, unsigned how)
+{
+    unsigned char ip[16];
+    int family = strchr(name, ':') != NULL ? AF_INET6 : AF_INET;
+    if (inet_pton(family, name, ip) == 1) {
+        return gnutls_x509_crt_set_subject_alt_name(crt, GNUTLS_SAN_IPADDRESS, ip,
+                                                    family == AF_INET6 ? 16 : 4, how);
+    }
+    return gnutls_x509_crt_set_subject_alt_name(crt, GNUTLS_SAN_DNSNAME, name,
+                                                (unsigned)strlen(name), how);
+}
+
 static int describe(gnutls_x509_crt_t crt, gnutls_x509_privkey_t key, const char *name)
 {
     unsigned char serial[16];
@@ -178,12 +194,10 @@ static int describe(gnutls_x509_crt_t crt, gnutls_x509_privkey_t key, const char
     rc = rc < 0 ? rc
                 : gnutls_x509_crt_set_dn_by_oid(crt, GNUTLS_OID_X520_COMMON_NAME, 0, name,
                                                 (unsigned)strlen(name));
-    rc = rc < 0 ? rc
-                : gnutls_x509_crt_set_subject_alt_name(crt, GNUTLS_SAN_DNSNAME, name,
-                                                       (unsigned)strlen(name), GNUTLS_FSAN_SET);
-    rc = rc < 0 ? rc
-                : gnutls_x509_crt_set_subject_alt_name(crt, GNUTLS_SAN_DNSNAME, "localhost", 9,
-                                                       GNUTLS_FSAN_APPEND);
+    rc = rc < 0 ? rc : name_it(crt, name, GNUTLS_FSAN_SET);
+    rc = rc < 0 ? rc : name_it(crt, "localhost", GNUTLS_FSAN_APPEND);
+    rc = rc < 0 ? rc : name_it(crt, "127.0.0.1", GNUTLS_FSAN_APPEND);
+    rc = rc < 0 ? rc : name_it(crt, "::1", GNUTLS_FSAN_APPEND);
     rc = rc < 0 ? rc : gnutls_x509_crt_set_key_purpose_oid(crt, GNUTLS_KP_TLS_WWW_SERVER, 0);
     rc = rc < 0 ? rc : gnutls_x509_crt_set_key(crt, key);
     return rc < 0 ? rc : gnutls_x509_crt_sign2(crt, crt, key, GNUTLS_DIG_SHA256, 0);
@@ -245,6 +259,35 @@ enum sl_code sl_tls_open(const char *dir, const char *name, struct sl_tls **out,
     return SL_CODE_OK;
 }
 
+enum sl_code sl_tls_make_files(const char *dir, const char *name, struct sl_error *e)
+{
+    struct sl_buf certificate = {0}, key = {0};
+    struct sl_tls t = {.newest = NULL};
+    SL_PRE(dir != NULL && name != NULL);
+    sl_buf_print(&certificate, "%s/tls.crt", dir);
+    sl_buf_print(&key, "%s/tls.key", dir);
+    enum sl_code code = SL_CODE_OK;
+    bool there = access(certificate.data, F_OK) == 0 && access(key.data, F_OK) == 0;
+    if (!there && mkdir(dir, 0700) != 0 && errno != EEXIST) {
+        code = sl_error_set(e, SL_CODE_BAD_REQUEST, "%s cannot be made: %s", dir, strerror(errno));
+    } else if (!there) {
+        code = make(&t, name, e);
+    }
+    if (code == SL_CODE_OK && t.newest != NULL) {
+        code = sl_bearer_write(key.data, t.newest->key, strlen(t.newest->key), e);
+    }
+    if (code == SL_CODE_OK && t.newest != NULL) {
+        const char *text = t.newest->certificate;
+        code = sl_bearer_write(certificate.data, text, strlen(text), e);
+    }
+    if (t.newest != NULL) {
+        sl_tls_end(t.newest);
+    }
+    sl_buf_fini(&certificate);
+    sl_buf_fini(&key);
+    return code;
+}
+
 void sl_tls_free(struct sl_tls *t)
 {
     if (t == NULL) {
@@ -267,6 +310,17 @@ const char *sl_tls_certificate(struct sl_tls *t)
 const char *sl_tls_key(struct sl_tls *t)
 {
     return t->newest->key;
+}
+
+void sl_tls_print_base64(struct sl_tls *t, struct sl_buf *out)
+{
+    const char *text = sl_tls_certificate(t);
+    const gnutls_datum_t plain = {(unsigned char *)(uintptr_t)text, (unsigned)strlen(text)};
+    gnutls_datum_t coded = {NULL, 0};
+    int rc = gnutls_base64_encode2(&plain, &coded);
+    SL_ASSERT(rc == GNUTLS_E_SUCCESS);
+    sl_buf_add(out, (const char *)coded.data, coded.size);
+    gnutls_free(coded.data);
 }
 
 struct sl_tls_identity *sl_tls_begin(struct sl_tls *t, gnutls_session_t session)

@@ -8,6 +8,7 @@
 #define SL_SERVER_TLS_H
 #include <gnutls/gnutls.h>
 
+#include "base/buf.h"
 #include "base/error.h"
 
 #define SL_TLS_PRIORITIES "NORMAL:-VERS-ALL:+VERS-TLS1.3:+VERS-TLS1.2"
@@ -17,12 +18,17 @@ struct sl_tls;
  * with it. */
 enum sl_code sl_tls_open(const char *dir, const char *name, struct sl_tls **out,
                          struct sl_error *e);
+/* Makes tls.crt and tls.key there for `name`, which may be an IP address, unless there are such files: connections that
+ * have learnt the certificate find it again after a restart. */
+enum sl_code sl_tls_make_files(const char *dir, const char *name, struct sl_error *e);
 /* After all that was begun has ended. */
 void sl_tls_free(struct sl_tls *t);
 
 /* The certificate as of now, and its key, as PEM text; lent until the next call. */
 const char *sl_tls_certificate(struct sl_tls *t);
 const char *sl_tls_key(struct sl_tls *t);
+/* The certificate for a kubeconfig's certificate-authority-data. */
+void sl_tls_print_base64(struct sl_tls *t, struct sl_buf *out);
 
 /* What a connection shows, as long as it lives. */
 struct sl_tls_identity;

@@ -12,6 +12,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/effort.h"
 #include "server/rest.h"
 
 #define PIECE_BYTES 65536u
@@ -181,7 +182,8 @@ static enum sl_stream_step fill_live(struct watch *w, size_t until)
     struct sl_error e;
     struct sl_store_event event;
     bool found = true;
-    while (found && w->out->len < until) {
+    uint64_t begin = sl_effort_steps;
+    while (found && w->out->len < until && sl_effort_steps - begin < SL_SLICE_STEPS) {
         if (sl_store_next(w->rest->store, w->kind, &w->since, &event, &found, &e) != SL_CODE_OK) {
             put_error(w, &e);
             return SL_STREAM_END;
@@ -223,7 +225,8 @@ static enum sl_stream_step fill_initial(struct watch *w)
                               .limit = INITIAL_PAGE,
                               .continue_token = w->token,
                               .name = w->choice.name,
-                              .scan_max = SL_SCAN_MAX};
+                              .scan_max = SL_SCAN_MAX,
+                              .work_max = SL_SLICE_STEPS};
     if (sl_store_list(w->rest->store, &q, pass_existing, w, &revision, &next, &e) != SL_CODE_OK) {
         put_error(w, &e);
         return SL_STREAM_END;

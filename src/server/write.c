@@ -73,7 +73,8 @@ static struct sl_store_write write_of(const struct sl_request *r, enum sl_verb v
                                    .kind = r->route.kind,
                                    .ns = r->route.ns,
                                    .name = r->route.name,
-                                   .body = body};
+                                   .body = body,
+                                   .weight_max = SL_BODY_WEIGHT_MAX};
 }
 
 void sl_write_create(struct sl_request *r)

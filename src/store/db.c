@@ -16,6 +16,7 @@
 
 #include "base/check.h"
 #include "base/log.h"
+#include "base/mem.h"
 
 #define APPLICATION_ID 0x534c5543 /* "SLUC" */
 #define PAGE_CACHE_KIB 8192
@@ -139,7 +140,8 @@ enum sl_code sl_db_begin(struct sl_store *s, struct sl_error *e)
 void sl_db_rollback(struct sl_store *s)
 {
     if (!sqlite3_get_autocommit(s->db)) { /* also before any statement was prepared */
-        (void)sqlite3_exec(s->db, "ROLLBACK", NULL, NULL, NULL);
+        int rc = sqlite3_exec(s->db, "ROLLBACK", NULL, NULL, NULL);
+        sl_mem_done(rc != SQLITE_NOMEM); /* nothing of the batch was acknowledged */
     }
     s->in_batch = false;
     SL_POST(sqlite3_get_autocommit(s->db));

@@ -11,6 +11,7 @@
 
 #include "base/check.h"
 #include "base/mem.h"
+#include "base/effort.h"
 
 #define PAGE_ROWS 64
 #define PAGE_BYTES (1u << 20)
@@ -27,6 +28,10 @@ struct page {
 };
 struct cursor {
     char ns[256], name[256];
+};
+struct tally {
+    uint32_t visited, scanned;
+    uint64_t begin; /* of the work */
 };
 struct visitor {
     sl_visit_fn *object; /* one of the two */
@@ -118,9 +123,11 @@ static void free_page(struct page *page)
 }
 
 /* Is it time to stop, with more to come? */
-static bool is_enough(const struct sl_store_list *q, uint32_t visited, uint32_t scanned)
+static bool is_enough(const struct sl_store_list *q, const struct tally *t)
 {
-    return (q->limit > 0 && visited == q->limit) || (q->scan_max > 0 && scanned == q->scan_max);
+    return (q->limit > 0 && t->visited == q->limit) ||
+           (q->scan_max > 0 && t->scanned == q->scan_max) ||
+           (q->work_max > 0 && sl_effort_steps - t->begin >= q->work_max);
 }
 
 /* Whether the row was for the visitor. */
@@ -131,6 +138,7 @@ static bool visit_row(const struct sl_store_list *q, const struct row *row, cons
     }
     struct sl_json *object = NULL;
     bool wanted = true;
+    sl_effort_text(row->text_size);
     if (v->object != NULL || q->labels != NULL || q->fields != NULL) {
         object = sl_json_parse(row->text, row->text_size, NULL);
         wanted = object != NULL && (q->labels == NULL || sl_selector_matches(q->labels, object)) &&
@@ -157,17 +165,18 @@ static enum sl_code list(struct sl_store *s, const struct sl_store_list *q, cons
 {
     struct cursor at;
     struct page page = {.count = 0};
-    uint32_t visited = 0, scanned = 0;
+    struct tally tally = {.begin = sl_effort_steps};
     sl_error_clear(e);
     enum sl_code code = read_token(q->continue_token, &at, e);
     char *token = NULL;
     while (code == SL_CODE_OK && !page.last && token == NULL) {
         code = read_page(s, q, &at, &page, e);
         for (size_t i = 0; i < page.count && code == SL_CODE_OK && token == NULL; i++) {
-            visited += visit_row(q, &page.rows[i], v);
+            tally.visited += visit_row(q, &page.rows[i], v);
             (void)snprintf(at.ns, sizeof at.ns, "%s", page.rows[i].ns);
             (void)snprintf(at.name, sizeof at.name, "%s", page.rows[i].name);
-            if (is_enough(q, visited, ++scanned) && !(page.last && i + 1 == page.count)) {
+            tally.scanned++;
+            if (is_enough(q, &tally) && !(page.last && i + 1 == page.count)) {
                 token = make_token(&at);
             }
         }

@@ -24,11 +24,13 @@ static uint64_t random_next(struct sl_store *s)
     return z ^ (z >> 31);
 }
 
+/* A UUID of version 8: it begins with the revision, so that UIDs are in the order in which objects were made, whatever the
+ * clock says. Times of creation are whole seconds, and of two in one second the smaller UID goes first. */
 static void make_uid(struct sl_store *s, char out[static 40])
 {
-    uint64_t a = random_next(s), b = random_next(s);
-    (void)snprintf(out, 40, "%08x-%04x-4%03x-%04x-%012llx", (unsigned)(a >> 32),
-                   (unsigned)(a >> 16) & 0xffff, (unsigned)a & 0xfff,
+    uint64_t order = s->revision + 1, a = random_next(s), b = random_next(s);
+    (void)snprintf(out, 40, "%08x-%04x-8%03x-%04x-%012llx", (unsigned)(order >> 16),
+                   (unsigned)order & 0xffff, (unsigned)a & 0xfff,
                    (unsigned)((b >> 48) & 0x3fff) | 0x8000u,
                    (unsigned long long)(b & 0xffffffffffffu));
 }

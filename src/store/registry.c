@@ -112,6 +112,26 @@ static enum sl_code check_depth(const struct sl_registry_call *c, const struct s
     return causes.cause_count == 0 ? SL_CODE_OK : invalid(c, sl_object_name(object), &causes, e);
 }
 
+/* What is stored is read, copied and told again and again, and patch upon patch would make it as large as one likes. What
+ * we write ourselves may be larger, and what is may stay. */
+static enum sl_code check_weight(const struct sl_registry_call *c, const struct sl_json *object,
+                                 const struct sl_json *old, struct sl_error *e)
+{
+    size_t max = c->w->weight_max;
+    if (max == 0 || sl_json_weight(object, max) <= max) {
+        return SL_CODE_OK;
+    }
+    size_t before = sl_json_weight(old, SIZE_MAX);
+    if (before > max && sl_json_weight(object, before) <= before) {
+        return SL_CODE_OK;
+    }
+    return sl_error_set(
+        e, SL_CODE_TOO_LARGE,
+        "the object would have too many values: they may weigh %zu, where a map weighs "
+        "%u, others 1, and a name 1",
+        max, SL_JSON_WEIGHT_MAP);
+}
+
 static enum sl_code check_body(const struct sl_registry_call *c, const struct sl_json *object,
                                struct sl_error *e)
 {
@@ -353,6 +373,7 @@ enum sl_code sl_registry_change(struct sl_registry_call *c, struct sl_error *e)
         return code;
     }
     code = wanted(c, old, &c->result, e);
+    code = code == SL_CODE_OK ? check_weight(c, c->result, old, e) : code;
     code = code == SL_CODE_OK ? check_type(c, c->result, e) : code;
     if (code == SL_CODE_OK) {
         code = sl_registry_check(c, old, w->uid, NULL, e);
@@ -365,9 +386,9 @@ enum sl_code sl_registry_change(struct sl_registry_call *c, struct sl_error *e)
         c->result = settle_status(c, c->result, old);
         sl_object_default(w->kind, c->result);
         sl_prepare_update(w->kind, c->result, old);
-        code = check_finalizers(c, c->result, old, e);
+        code = sl_object_validate(w->kind, c->result, old, e);
     }
-    code = code == SL_CODE_OK ? sl_object_validate(w->kind, c->result, old, e) : code;
+    code = code == SL_CODE_OK ? check_finalizers(c, c->result, old, e) : code;
     code = code == SL_CODE_OK ? check_queue(c, c->result, old, e) : code;
     code = code == SL_CODE_OK ? store_change(c, old, e) : code;
     sl_json_free(old);

@@ -32,6 +32,8 @@ struct sl_store_write {
         SL_PATCH_IS_STRATEGIC
     } patch_type; /* for patch verbs */
     bool dry_run;
+    size_t
+        weight_max; /* the object must not weigh more than that (json.h), or what it weighs already; 0 = no limit */
     const char *propagation; /* deletes: "Background" (default), "Foreground", "Orphan" */
 };
 /* Stage one write. On OK *result (caller frees) is the object as it will be, which push watches will be
@@ -56,6 +58,7 @@ struct sl_store_list {
     /* 0 = no bound; else the list ends, with a token, after looking at so many objects, selected or
      * not: nobody has to wait while one list looks for a needle. */
     uint32_t scan_max;
+    uint64_t work_max; /* the same of steps of work (base/effort.h), with one object at least */
 };
 /* In (namespace, name) order. *resource_version: the revision the list is of; *next (caller frees):
  * the continue token, or NULL at the end. */
@@ -110,7 +113,7 @@ void sl_store_unlisten(struct sl_store *s, sl_store_commit_fn *fn, void *context
 
 /* Refuse to grow past this size, just as if the disk were full. 0 = no limit. */
 void sl_store_set_size_max(struct sl_store *s, uint64_t bytes);
-/* Makes uids and generated names a function of the seed (simulation, tests). */
+/* Makes uids and generated names a function of the seed and of how many writes there were (simulation, tests). */
 void sl_store_seed(struct sl_store *s, uint64_t seed);
 
 /* The client interface over this store (see api/client.h). `wake` is called when a write was

@@ -212,6 +212,14 @@ class Policies(Scene):
                 (queue(cohortName="c", resourceGroups=[group(["cpu"], ("f", {"lendingLimit": "5"}))]),
                  ("lendingLimit",)),
                 (queue(fairSharing={"weight": "-1"}), ("weight",)),
+                (queue(fairSharing={"weight": "1n"}), ("weight",)),
+                (queue(fairSharing={"weight": "0.0000000001"}), ("weight",)),
+                (queue(namespaceSelector={"matchLabels": {"no^=@": "x"}}), ("namespaceSelector",)),
+                (queue(namespaceSelector={"matchLabels": {"team": "no spaces"}}), ("namespaceSelector",)),
+                (queue(namespaceSelector={"matchExpressions": [{"key": "team", "operator": "In"}]}),
+                 ("namespaceSelector",)),
+                (queue(namespaceSelector={"matchExpressions": [{"key": "team", "operator": "Near"}]}),
+                 ("namespaceSelector",)),
                 (queue(resourceGroups=[{"coveredResources": ["cpu", "memory"], "flavors": [
                     {"name": "f", "resources": [{"name": "memory", "nominalQuota": "1"},
                                                 {"name": "cpu", "nominalQuota": "1"}]}]}]), ("same order",)),
@@ -223,7 +231,10 @@ class Policies(Scene):
                   "spec": {"resourceGroups": [group(["cpu"], ("f", {"lendingLimit": "1"}))]}}, ("parentName",))):
             with self.subTest(parts=parts):
                 self.refuse(bad, *parts)
-        self.create(queue(cohortName="c", resourceGroups=[
+        self.create(queue(cohortName="c", fairSharing={"weight": "2n"}, namespaceSelector={
+            "matchLabels": {"example.com/team": "a_B.c", "kubernetes.io/metadata.name": ""},
+            "matchExpressions": [{"key": "team", "operator": "NotIn", "values": ["x"]},
+                                 {"key": "team", "operator": "Exists"}]}, resourceGroups=[
             group(["cpu", "memory"], ("f", {"lendingLimit": "4", "borrowingLimit": "9"})), group(["gpu"], ("g", {}))]))
 
     # --- workloads ----------------------------------------------------------------------------------------------
@@ -266,6 +277,16 @@ class Policies(Scene):
         self.patched(status, {"status": {"conditions": [self.reserved("False")], "admission": None,
                                          "reclaimablePods": None}})
         self.patched(path, {"spec": {"queueName": "s"}})
+
+    def test_admission_of_what_asks_for_nothing_may_lose_its_empty_parts(self):
+        self.create(self.workload())
+        status = f"{KUEUE}/namespaces/{self.namespace}/workloads/w/status"
+        bare = {"clusterQueue": "cq", "podSetAssignments": [{"name": "main", "count": 2}]}
+        empty = {"clusterQueue": "cq", "podSetAssignments": [
+            {"name": "main", "count": 2, "flavors": {}, "resourceUsage": {}}]}
+        self.patched(status, {"status": {"conditions": [self.reserved()], "admission": empty}})
+        self.patched(status, {"status": {"admission": bare}})
+        self.not_patched(status, {"status": {"admission": self.admission()}}, "status.admission")
 
     def test_bad_workloads_are_refused(self):
         two = self.workload()

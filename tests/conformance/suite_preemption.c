@@ -3,7 +3,7 @@
 
 /* Victims for a given assignment, and what their eviction does to their objects. */
 #include "conformance.h"
-#include "engine/change.h"
+#include "engine/calls/call.h"
 #include "policy/demand.h"
 #include "policy/holders.h"
 #include "policy/preemption.h"
@@ -100,7 +100,8 @@ static void issue(struct conf_world *w)
                               .generation = w->g->workloads[id].generation,
                               .reason = sl_victims.reasons[i],
                               .now_ms = w->now_ms};
-        if (sl_workloads[id].phase != SL_PHASE_EVICTED && sl_change_event(w->g, ev) != SL_OK) {
+        if (sl_workloads[id].phase != SL_PHASE_EVICTED &&
+            sl_call(w->g, ev.now_ms, event, .event = ev) != SL_OK) {
             conf_differ(sl_intern_name(w->g->names, SL_INTERN_WORKLOAD, id), "evicted", "refused");
         }
     }

@@ -10,10 +10,11 @@ FORMS = [
     ("fuzz:TARGET:RUNS", "the fuzz target crashes within so many executions, from its seeds, under sanitizers and with the guarantees "
                          "checked after every step"),
     ("conformance", "a recorded outcome of Kueue differs"),
+    ("sim:SEEDS", "one of the simulator's seeds from 1 on fails"),
     ("crash:ROUNDS", "what was acknowledged is lost, or a Workload admitted twice, where the daemon is killed so many times under load"),
     ("model:NAME", "Spin finds a counterexample in `model/NAME.pml`, which has the lifecycle's table from the same file as the code"),
 ]
-LIMIT_S = {"unit": 120, "prove": 900, "fuzz": 900, "conformance": 300, "crash": 300, "model": 1800}
+LIMIT_S = {"unit": 120, "prove": 900, "fuzz": 900, "conformance": 300, "sim": 900, "crash": 300, "model": 1800}
 BUILD_LIMIT_S = 3000
 
 
@@ -76,7 +77,7 @@ def prove(name, tree):
 
 def fuzz(name, tree):
     target, runs = name.split(":")
-    problem = build(f"build/fuzz/libfuzzer/{target}", tree)
+    problem = build(f"build/fuzz/libfuzzer/{target}", tree) or build(f"build/fuzz/seeds/{target}.unpacked", tree)
     if problem:
         return "failed", problem
     work = tree / "build/defect-fuzz"
@@ -86,7 +87,7 @@ def fuzz(name, tree):
     regressions = [r for r in [f"fuzz/regress/{target}"] if (tree / r).exists()]
     code, out = call([f"build/fuzz/libfuzzer/{target}", "-seed=1", f"-runs={runs}", "-max_len=4096",
                       "-timeout=60", "-entropic=0", *dictionary, f"-artifact_prefix={work}/", str(work / "corpus"),
-                      f"fuzz/corpus/{target}", *regressions], tree, LIMIT_S["fuzz"])
+                      f"build/fuzz/seeds/{target}", *regressions], tree, LIMIT_S["fuzz"])
     found = [p for p in work.iterdir() if p.name.startswith(("crash-", "timeout-"))]
     if code == 0:
         return "accepted", tail(out)
@@ -100,6 +101,17 @@ def conformance(_, tree):
     code, out = call(["make", "--no-print-directory", "-s", "BUILD=build", "conformance"], tree, LIMIT_S["conformance"],
                      {"MAKEFLAGS": "", "MAKELEVEL": ""})
     if not re.search(r"^(ok|not ok) ", out, re.MULTILINE):
+        return "failed", tail(out)
+    return ("accepted" if code == 0 else "rejected"), tail(out)
+
+
+def sim(seeds, tree):
+    problem = build("build/sluice-sim", tree)
+    if problem:
+        return "failed", problem
+    code, out = call(["build/sluice-sim", "--seeds", seeds, "--base", "1", "--processes", "2"], tree, LIMIT_S["sim"])
+    last = re.search(r"^(\d+) passed, (\d+) failed$", out, re.MULTILINE)
+    if code is None or not last:
         return "failed", tail(out)
     return ("accepted" if code == 0 else "rejected"), tail(out)
 
@@ -124,7 +136,7 @@ def model(name, tree):
     return ("rejected" if broken else "failed"), tail(out)
 
 
-KINDS = {"unit": unit, "prove": prove, "fuzz": fuzz, "conformance": conformance, "crash": crash, "model": model}
+KINDS = {"unit": unit, "prove": prove, "fuzz": fuzz, "conformance": conformance, "sim": sim, "crash": crash, "model": model}
 
 
 def ask(name, tree):

@@ -7,7 +7,7 @@ built from the broken version is built anew."""
 import filecmp, hashlib, os, pathlib, shutil, subprocess
 
 # What says nothing about what runs.
-APART = ("docs/", "specs/cache/", "README.md", "tests/defects/")
+APART = ("docs/", "specs/answers.txt", "README.md", "tests/defects/")
 ROOMS = ("base", "kernel", "policy", "api", "engine", "store", "kube", "server", "controllers", "tests")
 FUZZ = ("fuzz/include", "fuzz/libfuzzer")
 
@@ -49,7 +49,7 @@ class Copy:
         known = set(self.names)
         for path in [p for room in ("src", "tests", "fuzz", "specs", "model") for p in (self.tree / room).rglob("*")]:
             name = str(path.relative_to(self.tree))
-            if path.is_file() and name not in known and not name.startswith(("specs/cache/", "specs/prove/__pyc")):
+            if path.is_file() and name not in known and not name.startswith("specs/prove/__pyc"):
                 path.unlink()
 
     def digest(self):

@@ -201,7 +201,9 @@ class Marks(unittest.TestCase):
         self.make(self.PODS, self.pod("a", {"queue-name": "Bad_Q"}), ("queue-name", "must be the name of a LocalQueue"))
 
     def test_what_pods_cannot_change(self):
-        self.make(self.PODS, self.pod("b"))
+        kept = self.pod("b")  # though the daemon deletes it as soon as it runs without quota
+        kept["metadata"]["finalizers"] = ["example.com/kept"]
+        self.make(self.PODS, kept)
         path = f"{self.PODS}/b"
         self.change(path, labels={"queue-name": "other"})
         self.change(path, "can only be true", {"managed": "no"})

@@ -40,6 +40,26 @@ class Preemption(Scene):
         self.assertEqual(len(victims), 1)
         self.assertEqual(condition(self.workloads()[victims[0]], "Preempted")["reason"], "InCohortReclamation")
 
+    def test_a_quota_that_is_lowered_below_what_is_held_is_told(self):
+        self.create(flavor("f"), cluster_queue("team", {"f": {"cpu": "4"}}), local_queue("main", "team"))
+        self.create(job("a", cpu="3", run_for="60s"))
+        self.admitted("a")
+        path = "/apis/kueue.x-k8s.io/v1beta2/clusterqueues/team"
+        mark = lambda: condition(self.daemon.get(path), "QuotaExceeded") or {}
+        groups = self.daemon.get(path)["spec"]["resourceGroups"]
+        groups[0]["flavors"][0]["resources"][0]["nominalQuota"] = "1"
+        self.assertEqual(mark(), {})
+        self.patch(path, {"spec": {"resourceGroups": groups}})
+        eventually(lambda: mark().get("status") == "True", what="the mark")
+        self.assertIn("2 cpu of flavor f held beyond what the quota allows now", mark()["message"])
+        events = self.daemon.get("/api/v1/events")["items"]
+        self.assertEqual([e["type"] for e in events if e["reason"] == "QuotaExceeded"], ["Warning"])
+        self.assertTrue(holds(self.workloads()["a"], "Admitted"))
+        self.assertRegex(str(self.daemon.request("GET", "/metrics")[1]),
+                         'sluice_cluster_queue_quota_excess{[^}]*cluster_queue="team"[^}]*} 2')
+        self.daemon.request("DELETE", "/apis/batch/v1/namespaces/default/jobs/a")
+        eventually(lambda: mark().get("reason") == "WithinQuota", what="its end")
+
     def test_without_a_policy_nobody_is_preempted(self):
         self.create(*priorities(), flavor("f"), cluster_queue("team", {"f": {"cpu": "1"}}), local_queue("main", "team"))
         self.create(job("small", run_for="60s", labels=LOW))

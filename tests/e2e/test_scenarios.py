@@ -1,5 +1,5 @@
 """Scenarios of docs/scenarios.md that are about time, restarts, deletions and shutdown, against the whole daemon."""
-import http.client, threading
+import http.client, sqlite3, threading
 from scene import *
 from test_provisioning import RACK as CLOUD_RACK, POOL, check, checked_queue, config
 from test_topology import Hall, RACK, TOPOLOGY, job as placed
@@ -8,6 +8,17 @@ from test_topology import Hall, RACK, TOPOLOGY, job as placed
 def state_of(daemon):
     """What stands in the data directory: name -> size and time of the last change."""
     return {p.name: (p.stat().st_size, p.stat().st_mtime_ns) for p in daemon.data.iterdir() if p.is_file()}
+
+
+def stored(daemon, kind, name):
+    """The object as the daemon, which is dead, has left it."""
+    with tempfile.TemporaryDirectory() as copy:
+        for p in daemon.data.iterdir():
+            if p.is_file():
+                shutil.copy(p, copy)
+        with sqlite3.connect(next(pathlib.Path(copy).glob("*.db"))) as db:
+            rows = [json.loads(text) for text, in db.execute("SELECT body FROM objects")]
+    return next(o for o in rows if o["kind"] == kind and name in o["metadata"]["name"])
 
 
 class Vanished(Scene):
@@ -233,6 +244,9 @@ class TwoPhases(Scene):
         eventually(lambda: self.workloads()["wide"]["status"].get("admissionChecks", [{}])[0].get("state") == "Ready",
                    what="the check is ready")
         self.daemon.kill()
+        left = stored(self.daemon, "Workload", "wide")["status"]
+        self.assertEqual(left["admissionChecks"][0]["state"], "Ready")
+        self.assertEqual(left["admission"]["podSetAssignments"][0]["delayedTopologyRequest"], "Pending")
         self.daemon.start()
         w = self.admitted("wide")
         self.assertEqual(self.assignment()["delayedTopologyRequest"], "Ready")
@@ -242,6 +256,41 @@ class TwoPhases(Scene):
         time.sleep(1.5)
         admitted = [e for e in self.daemon.get("/api/v1/namespaces/default/events")["items"] if e["reason"] == "Admitted"]
         self.assertEqual(sum(e.get("count", 1) for e in admitted), 1)
+
+    def test_S38_stop_with_an_armed_pass_and_writes_under_way_goes_on_where_it_was(self):
+        self.start(**{"provision-after": "0", "provision-nodes": "2", "node-allocatable": "cpu=2",
+                      "node-labels": f"{POOL}=x,{CLOUD_RACK}=r1"})
+        acknowledged, stop = [], threading.Event()
+
+        def write_on():
+            for i in range(100000):
+                try:
+                    status, _ = self.daemon.request("POST", "/apis/batch/v1/namespaces/default/jobs", job(f"late-{i}"))
+                except (OSError, http.client.HTTPException):
+                    return
+                if status == 201:
+                    acknowledged.append(f"late-{i}")
+                if stop.is_set():
+                    return
+        writer = threading.Thread(target=write_on, daemon=True)
+        eventually(lambda: self.workloads()["wide"]["status"].get("admissionChecks", [{}])[0].get("state") == "Ready",
+                   what="the check is ready")
+        armed = re.search(r"sluice_second_passes_armed (\d+)", str(self.daemon.request("GET", "/metrics")[1]))
+        self.assertEqual(armed[1], "1")
+        writer.start()
+        eventually(lambda: len(acknowledged) > 3, what="writes under way")
+        self.assertEqual(self.daemon.stop(), 0)
+        stop.set()
+        writer.join(10)
+        left = stored(self.daemon, "Workload", "wide")["status"]
+        self.assertEqual(left["admission"]["podSetAssignments"][0]["delayedTopologyRequest"], "Pending")
+        at_the_end = state_of(self.daemon)
+        time.sleep(1.5)  # the pass would have come due
+        self.assertEqual(state_of(self.daemon), at_the_end)
+        self.daemon.start()
+        self.admitted("wide")
+        there = {j["metadata"]["name"] for j in self.daemon.get("/apis/batch/v1/namespaces/default/jobs")["items"]}
+        self.assertLessEqual(set(acknowledged), there)
 
 
 if __name__ == "__main__":

@@ -190,6 +190,21 @@ class Scheduling(Scene):
         self.assertIn("next", out)
         self.assertIn("WaitingForQuota", out)
 
+    def test_jobs_of_one_moment_go_in_the_order_in_which_they_came(self):
+        self.one_queue("1")
+        self.create(job("running", run_for="60s"))
+        self.admitted("running")
+        names = [f"j{i}" for i in (7, 2, 9, 4, 1, 8, 3, 6, 0, 5)]
+        self.create(*(job(n, run_for="60s") for n in names))
+        path = "/apis/visibility.kueue.x-k8s.io/v1beta2/clusterqueues/team/pendingworkloads"
+        line = lambda: [w["metadata"]["name"].split("-")[1] for w in self.daemon.get(path)["items"]]
+        eventually(lambda: len(line()) == len(names), what="all wait")
+        self.assertEqual(line(), names)
+        self.daemon.kill()
+        self.daemon.start()
+        eventually(lambda: len(line()) == len(names), what="all wait again")
+        self.assertEqual(line(), names)
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -212,6 +212,9 @@ class Topology(Hall):
         for a in (admission, after):
             del a["podSetAssignments"][0]["topologyAssignment"]
         self.assertEqual(after, admission)
+        metrics = str(self.daemon.request("GET", "/metrics")[1])
+        self.assertRegex(metrics, r"sluice_replacements_total 1\b")
+        self.assertRegex(metrics, r"sluice_second_passes_failed_total 0\b")
         self.daemon.sluicectl("node", "recover", before[1])
         self.submit(job("k", 1, {TOPOLOGY % "required": RACK}))
         self.assertEqual(self.running("k", 1), ["r01-n02"])
@@ -280,6 +283,11 @@ class Topology(Hall):
         self.assertIn("  block-1/rack-1  AAAA  4/4\n  block-1/rack-2  ....  0/4\n  block-1/rack-3  .!..  0/4\n", out)
         self.assertIn("  A  hall/j: 4 pods on 4, required in one rack\n", out)
         self.assertIn("  ~  hall/big waits: ", out)
+        self.daemon.kubectl("cordon", "r01-n03")
+        self.assertIn("  closed and in use: r01-n03\n", self.daemon.sluicectl("topology").stdout)
+        hall = json.loads(self.daemon.sluicectl("topology", "-o", "json").stdout)["items"][0]
+        self.assertEqual((len(hall["domains"]), hall["workloads"][0]["pods"]), (12, 4))
+        self.assertEqual([d["values"][-1] for d in hall["domains"] if d["closed"]], ["r01-n03"])
         nodes = self.daemon.sluicectl("node", "list").stdout
         self.assertRegex(nodes, r"r01-n01  Ready  +1  -\n")
         self.assertRegex(nodes, r"r03-n02  NotReady  +0  node.kubernetes.io/not-ready:NoSchedule,")

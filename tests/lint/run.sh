@@ -15,6 +15,7 @@ check() { # NAME COMMAND...
 }
 sources=$(git ls-files -co --exclude-standard -- 'src/*.c' 'src/*.h' 'src/*.def')
 check layers awk -f tests/lint/layers.awk $sources
+check groups tests/lint/groups.py "$build"
 check core-symbols tests/lint/core_symbols.sh "$build"
 check hardened tests/lint/hardened.sh "$build"
 check core-state tests/lint/core_state.sh "$build"
@@ -27,6 +28,8 @@ check guarantees tests/lint/guarantees.sh
 check mutants tests/lint/mutants.py -q What Answers Clauses TheTable "$build"
 check model tests/lint/model.sh --check
 check crds make --no-print-directory -s BUILD="$build" crds-check
+check answers env LC_ALL=C sort -c -u specs/answers.txt
+check cases tests/conformance/format.py --check tests/conformance/cases/*/*.json
 check idle tests/lint/idle.sh
 check way tests/lint/way.sh
 echo "lint: $passed passed, $failed failed"

@@ -73,6 +73,18 @@ static inline void scene_add_racks(struct world *w)
     scene_add_node(w, "x4", "r2", 2);
 }
 
+/* What metrics say of second passes since the engine was opened, and how many are awaited. */
+static inline void scene_expect_passes(struct world *w, unsigned placed, unsigned failed,
+                                       unsigned replaced, unsigned armed)
+{
+    struct sl_engine_counters c;
+    sl_engine_count(w->engine, &c);
+    assert_int_equal(c.passes_placed, placed);
+    assert_int_equal(c.passes_failed, failed);
+    assert_int_equal(c.replacements, replaced);
+    assert_int_equal(c.passes_armed, armed);
+}
+
 /* --- workloads -------------------------------------------------------------------------------- */
 
 /* `request` is the pod set's topologyRequest as JSON. */

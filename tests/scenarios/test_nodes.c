@@ -120,6 +120,7 @@ static void test_S42_only_the_pod_of_the_deleted_node_moves_within_the_rack(void
     scene_expect_untouched(&w, "a");
     assert_true(sl_json_equal(admitted, sl_condition_find(world_workload(&w, "a"), "Admitted")));
     sl_json_free(admitted);
+    scene_expect_passes(&w, 0, 0, 1, 0);
 }
 
 static void test_S43_preferred_rack_that_is_full_lets_it_move_to_another(void **state)
@@ -190,6 +191,7 @@ static void test_S45_without_fail_fast_it_tries_until_a_node_is_free(void **stat
     expect_where("a", "x2=1 x3=1 x4=1 x6=1");
     assert_string_equal(scene_marked(&w, "a"), "");
     scene_expect_untouched(&w, "a");
+    scene_expect_passes(&w, 0, 7, 1, 0);
 }
 
 /* Kueue evicts at the second failure. */
@@ -459,9 +461,42 @@ static void test_S59_replacement_never_preempts(void **state)
 }
 
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+/* --- S34: a victim that stands on the nodes, and vanishes while its eviction is written --------- */
+
+/* Nobody tells of its deletion but the write: that it is not found has to free its nodes. */
+static void test_S34_victim_on_nodes_that_is_not_found_leaves_them_to_the_preemptor(void **state)
+{
+    (void)state;
+    struct sl_decision d;
+    bool evicting = false;
+    start(REQUIRED_RACK);
+    (void)world_put(&w, SL_KIND_WORKLOAD, scene_new("high", 10, UNCONSTRAINED), NULL);
+    (void)world_patch(&w, SL_KIND_WORKLOAD, "team", "high", "{\"spec\":{\"priority\":5}}");
+    (void)sl_engine_cycle(w.engine, w.now_ms);
+    while (sl_engine_next_decision(w.engine, &d)) {
+        bool victim = strcmp(d.name, "a") == 0;
+        evicting = evicting || (victim && d.kind == SL_DECIDE_EVICT);
+        enum sl_code code =
+            victim ? SL_CODE_NOT_FOUND
+                   : world_write(&w, &d, world_get(&w, SL_KIND_WORKLOAD, d.ns, d.name));
+        sl_engine_answer(w.engine, &d, code, w.now_ms);
+    }
+    assert_true(evicting);
+    assert_int_equal(world_count_cq(&w, "reservingWorkloads"), 0);
+    for (int i = 0; i < 3; i++) {
+        (void)sl_engine_cycle(w.engine, w.now_ms);
+    }
+    assert_int_equal(world_count_cq(&w, "reservingWorkloads"), 1);
+    world_delete(&w, SL_KIND_WORKLOAD, "team", "a"); /* told late */
+    world_settle(&w);
+    world_expect(&w, "high", "Admitted", "True", "Admitted");
+    expect_where("high", "x1=1 x2=1 x3=1 x4=1 x5=1 y1=1 y2=1 y3=1 y4=1 y5=1");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        TEST(test_S34_victim_on_nodes_that_is_not_found_leaves_them_to_the_preemptor),
         TEST(test_S42_only_the_pod_of_the_deleted_node_moves_within_the_rack),
         TEST(test_S43_preferred_rack_that_is_full_lets_it_move_to_another),
         TEST(test_S44_required_rack_that_is_full_evicts_and_places_elsewhere),

@@ -22,9 +22,9 @@ static int teardown(void **state)
     return 0;
 }
 
-static const enum sl_kind order[] = {SL_KIND_TOPOLOGY,    SL_KIND_RESOURCE_FLAVOR,
-                                     SL_KIND_NODE,        SL_KIND_CLUSTER_QUEUE,
-                                     SL_KIND_LOCAL_QUEUE, SL_KIND_WORKLOAD};
+static const enum sl_kind order[] = {
+    SL_KIND_TOPOLOGY,      SL_KIND_RESOURCE_FLAVOR, SL_KIND_ADMISSION_CHECK, SL_KIND_NODE,
+    SL_KIND_CLUSTER_QUEUE, SL_KIND_LOCAL_QUEUE,     SL_KIND_WORKLOAD};
 
 /* "a" stands on all nodes and is deactivated; "b" wants the same nodes, and there is quota for both. */
 static void deactivate(void)
@@ -157,9 +157,8 @@ static void test_S65_nodes_that_another_leaves_make_the_next_pass_due_in_a_secon
 }
 
 /* It asks for no topology, and was granted a flavor that has one; its queue offers that no more when nodes come. */
-static void test_S66_queue_without_its_topology_places_it_by_all_that_its_pods_ask(void **state)
+static void lose_the_topology(void)
 {
-    (void)state;
     scene_add_check(&w, "prov");
     scene_add_queue(&w, "4", CHECKED);
     world_add_flavor(&w, "plain", "{}");
@@ -170,10 +169,75 @@ static void test_S66_queue_without_its_topology_places_it_by_all_that_its_pods_a
     assert_string_equal(scene_delayed(&w, "a"), "Pending");
     world_add_cluster_queue(&w, "cq", "plain", "4", CHECKED);
     world_settle(&w);
-    scene_add_racks(&w);
-    world_pass(&w, 60 * SECOND);
+}
+
+static void expect_placed(void)
+{
     world_expect(&w, "a", "Admitted", "True", "Admitted");
     assert_string_equal(scene_where(&w, "a"), "x1=2 x2=2");
+}
+
+static void test_S66_queue_without_its_topology_places_it_by_all_that_its_pods_ask(void **state)
+{
+    (void)state;
+    lose_the_topology();
+    scene_add_racks(&w);
+    world_pass(&w, 60 * SECOND);
+    expect_placed();
+}
+
+static void test_S66_the_same_after_a_restart(void **state)
+{
+    (void)state;
+    lose_the_topology();
+    world_restart(&w, order, sizeof order / sizeof order[0]);
+    world_settle(&w);
+    scene_add_racks(&w);
+    world_pass(&w, 60 * SECOND);
+    expect_placed();
+}
+
+/* Its priority was changed, so that its demand is made anew while it waits for nodes. */
+static void test_S66_the_same_where_its_object_is_changed_meanwhile(void **state)
+{
+    (void)state;
+    lose_the_topology();
+    (void)world_patch(&w, SL_KIND_WORKLOAD, "team", "a", "{\"spec\":{\"priority\":3}}");
+    world_settle(&w);
+    scene_add_racks(&w);
+    world_pass(&w, 60 * SECOND);
+    expect_placed();
+}
+
+/* Evicted, it asks for no topology again, and has what its queue offers now. */
+static void test_S66_evicted_it_takes_what_its_queue_offers(void **state)
+{
+    (void)state;
+    lose_the_topology();
+    (void)world_patch(&w, SL_KIND_WORKLOAD, "team", "a", "{\"spec\":{\"active\":false}}");
+    world_settle(&w);
+    scene_stop(&w, "a");
+    (void)world_patch(&w, SL_KIND_WORKLOAD, "team", "a", "{\"spec\":{\"active\":true}}");
+    world_settle(&w);
+    scene_set_check(&w, "a", "Ready");
+    world_expect(&w, "a", "Admitted", "True", "Admitted");
+    assert_string_equal(scene_where(&w, "a"), "");
+}
+
+/* It stands on nodes: what it leaves after one has failed is as much as its pods ask for. */
+static void test_S66_its_pods_move_by_all_that_they_ask_after_a_restart(void **state)
+{
+    (void)state;
+    lose_the_topology();
+    scene_add_racks(&w);
+    world_pass(&w, 60 * SECOND);
+    expect_placed();
+    world_restart(&w, order, sizeof order / sizeof order[0]);
+    world_settle(&w);
+    world_delete(&w, SL_KIND_NODE, "", "x1");
+    world_settle(&w);
+    world_pass(&w, 60 * SECOND);
+    assert_string_equal(scene_where(&w, "a"), "x2=2 x3=2");
 }
 
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
@@ -187,6 +251,10 @@ int main(void)
         TEST(test_S64_a_node_that_does_not_suffice_does_not_begin_the_backoff_anew),
         TEST(test_S64_a_node_elsewhere_wakes_nobody),
         TEST(test_S66_queue_without_its_topology_places_it_by_all_that_its_pods_ask),
+        TEST(test_S66_the_same_after_a_restart),
+        TEST(test_S66_the_same_where_its_object_is_changed_meanwhile),
+        TEST(test_S66_evicted_it_takes_what_its_queue_offers),
+        TEST(test_S66_its_pods_move_by_all_that_they_ask_after_a_restart),
         TEST(test_S65_nodes_that_another_leaves_make_the_next_pass_due_in_a_second),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -122,7 +122,9 @@ static void test_S17_without_nodes_it_tries_again_at_growing_delays(void **state
     (void)state;
     static const int delays[] = {2, 4, 8, 16, 30, 30};
     start();
+    scene_expect_passes(&w, 0, 0, 0, 0);
     scene_set_check(&w, "a", "Ready");
+    scene_expect_passes(&w, 0, 0, 0, 1);
     world_pass(&w, SECOND);
     for (size_t i = 0; i < sizeof delays / sizeof delays[0]; i++) {
         unsigned writes = w.writes;
@@ -132,9 +134,11 @@ static void test_S17_without_nodes_it_tries_again_at_growing_delays(void **state
         expect_first_phase("a");
         assert_int_equal(quota_of("cq"), 4);
     }
+    scene_expect_passes(&w, 0, 7, 0, 1);
     scene_add_racks(&w);
     world_pass(&w, 30 * SECOND);
     world_expect(&w, "a", "Admitted", "True", "Admitted");
+    scene_expect_passes(&w, 1, 7, 0, 0);
 }
 
 /* S13 reserves the whole quota: the second phase asks for none. */

@@ -61,68 +61,92 @@ static void on_workload(struct sim *s, enum sim_event_kind kind, struct sim_chan
 
 /* --- checks of somebody else -------------------------------------------------------------------- */
 
-static bool has_said(const struct sl_json *w, const char *said, size_t *at)
+static bool is_others(const struct sl_json *check)
 {
-    const struct sl_json *states = sl_json_path(w, "status.admissionChecks");
-    for (size_t i = 0; i < sl_json_len(states); i++) {
-        const struct sl_json *state = sl_json_at(states, i);
-        if (strcmp(sl_json_path_text(state, "name", ""), "manual") == 0 &&
-            strcmp(sl_json_path_text(state, "state", ""), said) == 0) {
-            *at = i;
+    for (unsigned i = 0; i < SIM_CHECKS_MAX; i++) {
+        if (strcmp(sl_json_path_text(check, "name", ""), sim_world_check_name(i)) == 0) {
             return true;
         }
     }
     return false;
 }
 
-static void answer(struct sim *s, const struct sl_json *w, size_t at, const char *state)
+static bool says(const struct sl_json *check, const char *state)
+{
+    return strcmp(sl_json_path_text(check, "state", ""), state) == 0;
+}
+
+static void set_state(struct sim *s, struct sl_json *check, const char *state)
 {
     char now[32];
-    struct sl_json *states = sl_json_clone(sl_json_path(w, "status.admissionChecks"));
-    struct sl_json *patch = sl_json_new_map();
-    struct sl_json *one = sl_json_at(states, at);
     sl_clock_format(s->now_ms, now);
-    sl_json_set_text(one, "state", state);
-    sl_json_set_text(one, "message", "as the simulator likes");
-    sl_json_set_text(one, "lastTransitionTime", now);
+    sl_json_set_text(check, "state", state);
+    sl_json_set_text(check, "message", "as the simulator likes");
+    sl_json_set_text(check, "lastTransitionTime", now);
+}
+
+static bool is_asked(const struct sl_json *w)
+{
+    return sl_condition_true(w, "QuotaReserved") && !sl_condition_true(w, "Finished");
+}
+
+/* What a check's controller says next, NULL = nothing. Most answer when they are asked; some have not seen yet that the
+ * reservation is gone, and some change their minds. */
+static const char *next_answer(const struct sl_json *w, const struct sl_json *check,
+                               struct sim_chance *c)
+{
+    static const char *const states[] = {"Ready", "Ready", "Ready", "Retry", "Rejected"};
+    const char *state = states[sim_chance_below(c, 5)];
+    bool open = says(check, "Pending");
+    uint32_t percent = !is_asked(w) ? 8 : open ? 70 : 8;
+    return !sim_chance_of(c, percent) || says(check, state) ? NULL : state;
+}
+
+/* At rest: all say Ready to those who ask, and nobody stands in the way of those who wait. An answer that crossed an
+ * eviction keeps the workload out for as long as it stands: that is its controller's to end. */
+static const char *last_answer(const struct sl_json *w, const struct sl_json *check)
+{
+    bool objects = says(check, "Retry") || says(check, "Rejected");
+    bool waits = !is_asked(w) && sl_json_path_bool(w, "spec.active", true);
+    return is_asked(w) && says(check, "Pending") ? "Ready" : waits && objects ? "Pending" : NULL;
+}
+
+/* The answers of all checks in one version of the object, as who is far behind sees them; c NULL: those at rest. */
+static bool answer(struct sim *s, const struct sl_json *w, struct sim_chance *c)
+{
+    struct sl_json *states = sl_json_clone(sl_json_path(w, "status.admissionChecks"));
+    bool any = false;
+    for (size_t i = 0; i < sl_json_len(states); i++) {
+        struct sl_json *check = sl_json_at(states, i);
+        const char *state = !is_others(check) ? NULL
+                            : c == NULL       ? last_answer(w, check)
+                                              : next_answer(w, check, c);
+        if (state != NULL) {
+            set_state(s, check, state);
+            any = true;
+        }
+    }
+    if (!any) {
+        sl_json_free(states);
+        return false;
+    }
+    struct sl_json *patch = sl_json_new_map();
     sl_json_set(sl_json_path_make(patch, "status"), "admissionChecks", states);
     /* Whoever answers has read the Workload: lists are replaced by merge patches as they are. */
     sl_json_set_text(sl_json_path_make(patch, "metadata"), "resourceVersion",
                      sl_object_resource_version(w));
     (void)sim_patch(s, SL_KIND_WORKLOAD, w, true, patch);
+    return true;
 }
 
 static bool answer_some(struct sim *s, struct sim_chance *c)
 {
-    static const char *const states[] = {"Ready", "Ready", "Ready", "Retry", "Rejected"};
     struct sl_json *list = sim_list(s, SL_KIND_WORKLOAD);
     bool any = false;
     for (size_t i = 0; i < sl_json_len(list); i++) {
-        size_t at;
         const struct sl_json *w = sl_json_at(list, i);
-        bool asked = sl_condition_true(w, "QuotaReserved") && !sl_condition_true(w, "Finished");
-        if (asked && has_said(w, "Pending", &at) && (c == NULL || sim_chance_of(c, 70))) {
-            answer(s, w, at, c == NULL ? "Ready" : states[sim_chance_below(c, 5)]);
-            any = true;
-        }
-    }
-    sl_json_free(list);
-    return any;
-}
-
-/* An answer that crossed an eviction keeps the workload out for as long as it stands: that is its controller's to end. */
-static bool take_back(struct sim *s)
-{
-    struct sl_json *list = sim_list(s, SL_KIND_WORKLOAD);
-    bool any = false;
-    for (size_t i = 0; i < sl_json_len(list); i++) {
-        size_t at;
-        const struct sl_json *w = sl_json_at(list, i);
-        bool waits = !sl_condition_true(w, "QuotaReserved") && !sl_condition_true(w, "Finished") &&
-                     sl_json_path_bool(w, "spec.active", true);
-        if (waits && (has_said(w, "Retry", &at) || has_said(w, "Rejected", &at))) {
-            answer(s, w, at, "Pending");
-            any = true;
+        if (!sl_condition_true(w, "Finished")) {
+            any = answer(s, w, c) || any;
         }
     }
     sl_json_free(list);
@@ -131,8 +155,7 @@ static bool take_back(struct sim *s)
 
 bool sim_admin_answer_all(struct sim *s)
 {
-    bool taken = take_back(s);
-    return answer_some(s, NULL) || taken;
+    return answer_some(s, NULL);
 }
 
 static void change_check(struct sim *s, struct sim_chance *c)
@@ -140,10 +163,8 @@ static void change_check(struct sim *s, struct sim_chance *c)
     struct sl_json *check = sim_pick(s, SL_KIND_ADMISSION_CHECK, c);
     if (check != NULL && sim_chance_of(c, 40)) {
         (void)sim_delete(s, SL_KIND_ADMISSION_CHECK, check, NULL);
-    } else if (s->has_check) {
-        (void)sim_create(s, SL_KIND_ADMISSION_CHECK,
-                         "{\"metadata\":{\"name\":\"manual\"},\"spec\":{\"controllerName\":"
-                         "\"example.com/manual\"}}");
+    } else {
+        sim_world_others_checks(s);
     }
     sl_json_free(check);
 }

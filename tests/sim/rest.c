@@ -9,6 +9,7 @@
 #include "base/mem.h"
 #include "pods.h"
 #include "replicas.h"
+#include "wake.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -334,6 +335,25 @@ static void compare(const char *before, const char *after)
                         (int)strcspn(after + line, "\n"), after + line);
 }
 
+/* A fresh look at all queues serves nobody (G13): who could be served was looked at when that came about. */
+static void probe_wake_ups(struct sim *s)
+{
+    struct sl_engine_counters before, after;
+    if (s->replicas != NULL) {
+        return;
+    }
+    sl_engine_count(s->engine, &before);
+    sim_wake_all(s->engine, s->now_ms);
+    s->kicked = true;
+    sim_life_run(s, s->now_ms);
+    sl_engine_count(s->engine, &after);
+    if (after.reserved != before.reserved) {
+        sim_story_violation(
+            "G13: a wake-up was lost: at rest a fresh look at all queues serves %llu",
+            (unsigned long long)(after.reserved - before.reserved));
+    }
+}
+
 static void check_all(struct sim *s)
 {
     if (check_workloads(s) == 0) {
@@ -355,6 +375,7 @@ void sim_rest(struct sim *s)
     sim_story_tell("rest", "nothing moves");
     check_all(s);
     check_jobs(s);
+    probe_wake_ups(s);
     char *before = decisions(s);
     sim_life_restart(s, SIM_DEATH_CLEAN);
     sim_life_run(s, s->now_ms + ROUND_MS);

@@ -13,6 +13,7 @@
 #define SIM_EVENTS_MAX 4096u
 #define SIM_EXIT_VIOLATION 1
 #define SIM_QUEUES_DEFAULT 6u
+#define SIM_CHECKS_MAX 3u
 
 /* --- tally.c: what happened how often ------------------------------------------------------------ */
 enum sim_tally {
@@ -94,6 +95,8 @@ struct sim {
     unsigned lives; /* how often it was opened */
     unsigned long turn_count, job_count, pod_count, settled_count;
     bool has_topology, has_check, has_provisioning, has_pods;
+    unsigned
+        check_count; /* of checks that somebody else answers; those after the first come with it */
 };
 
 struct sim_relay *sim_relay_new(struct sim *s, const struct sl_client *behind);
@@ -173,6 +176,8 @@ void sim_world_local_queue(struct sim *s, unsigned number);
 void sim_world_topology(struct sim *s, bool racks);
 void sim_world_flavors(struct sim *s);
 void sim_world_checks(struct sim *s);
+void sim_world_others_checks(struct sim *s);
+const char *sim_world_check_name(unsigned number); /* below SIM_CHECKS_MAX */
 void sim_world_node(struct sim *s, unsigned number, struct sim_chance *c);
 void sim_job_make(struct sim *s, struct sim_chance *c);
 unsigned sim_events_make(const struct sim_options *o, struct sim_event *out);

@@ -23,6 +23,7 @@ void sim_world_settings(struct sim *s)
     struct sim_chance c = {s->options->seed ^ 0x5e771e};
     struct sim_chance gate = {s->options->seed ^ 0x6a7fc1};
     struct sim_chance pods = {s->options->seed ^ 0x90d5};
+    struct sim_chance checks = {s->options->seed ^ 0xc4ec5};
     s->settings = sl_engine_settings_default();
     s->settings.paranoid = true;
     s->settings.policy.fair_sharing = sim_chance_of(&c, 30);
@@ -51,6 +52,7 @@ void sim_world_settings(struct sim *s)
     s->has_check = sim_chance_of(&c, 40);
     s->has_provisioning = sim_chance_of(&c, 30);
     s->has_pods = sim_chance_of(&pods, 25);
+    s->check_count = s->has_check ? 1 + sim_chance_below(&checks, SIM_CHECKS_MAX) : 0;
 }
 
 /* --- queues ------------------------------------------------------------------------------------- */
@@ -112,16 +114,37 @@ static struct sl_json *make_groups(struct sim *s, struct sim_chance *c, bool in_
     return groups;
 }
 
+/* Some go before the provisioning check by name, some after it: which of several answers counts is not to depend on
+ * that. The first alone is there in worlds with one check. */
+const char *sim_world_check_name(unsigned number)
+{
+    static const char *const names[SIM_CHECKS_MAX] = {"manual", "budget", "zone"};
+    return names[number];
+}
+
+static void add_check(struct sl_json *spec, const char *name)
+{
+    struct sl_json *strategy = sl_json_path_make(spec, "admissionChecksStrategy");
+    struct sl_json *check = sl_json_new_map();
+    if (!sl_json_has(strategy, "admissionChecks")) {
+        sl_json_set(strategy, "admissionChecks", sl_json_new_list());
+    }
+    sl_json_set_text(check, "name", name);
+    sl_json_append(sl_json_get(strategy, "admissionChecks"), check);
+}
+
 static void add_checks(struct sim *s, struct sim_chance *c, struct sl_json *spec)
 {
     bool manual = s->has_check && sim_chance_of(c, 40);
     bool provisioned = s->has_provisioning && sim_chance_of(c, 40);
-    char text[256];
-    if (manual || provisioned) {
-        (void)snprintf(text, sizeof text, "{\"admissionChecks\":[%s%s%s]}",
-                       manual ? "{\"name\":\"manual\"}" : "", manual && provisioned ? "," : "",
-                       provisioned ? "{\"name\":\"prov\"}" : "");
-        sl_json_set(spec, "admissionChecksStrategy", sl_json_parse(text, strlen(text), NULL));
+    struct sim_chance more = {c->state ^ 0xc4ec5};
+    for (unsigned i = 0; i < s->check_count; i++) {
+        if (i == 0 ? manual : sim_chance_of(&more, manual ? 70 : 20)) {
+            add_check(spec, sim_world_check_name(i));
+        }
+    }
+    if (provisioned) {
+        add_check(spec, "prov");
     }
 }
 
@@ -256,12 +279,29 @@ static void make_hall(struct sim *s, struct sim_chance *c)
 
 /* --- all ---------------------------------------------------------------------------------------- */
 
-static void make_manual_check(struct sim *s)
+/* Their controller says that they work: without that their queues take nothing. */
+static void say_active(struct sim *s, const char *name)
 {
-    if (s->has_check && !exists(s, SL_KIND_ADMISSION_CHECK, "", "manual")) {
-        (void)sim_create(s, SL_KIND_ADMISSION_CHECK,
-                         "{\"metadata\":{\"name\":\"manual\"},\"spec\":{\"controllerName\":"
-                         "\"example.com/manual\"}}");
+    static const char text[] =
+        "{\"status\":{\"conditions\":[{\"type\":\"Active\",\"status\":\"True\",\"reason\":"
+        "\"Active\",\"message\":\"\",\"lastTransitionTime\":\"2027-01-15T08:00:00Z\"}]}}";
+    struct sl_json *check = sl_object_new(SL_KIND_ADMISSION_CHECK, "", name);
+    (void)sim_patch(s, SL_KIND_ADMISSION_CHECK, check, true,
+                    sl_json_parse(text, sizeof text - 1, NULL));
+    sl_json_free(check);
+}
+
+void sim_world_others_checks(struct sim *s)
+{
+    for (unsigned i = 0; i < s->check_count; i++) {
+        const char *name = sim_world_check_name(i);
+        if (!exists(s, SL_KIND_ADMISSION_CHECK, "", name)) {
+            (void)sim_create(s, SL_KIND_ADMISSION_CHECK,
+                             "{\"metadata\":{\"name\":\"%s\"},\"spec\":{\"controllerName\":"
+                             "\"example.com/manual\"}}",
+                             name);
+        }
+        say_active(s, name);
     }
 }
 
@@ -278,13 +318,13 @@ static void make_provisioning_check(struct sim *s)
 
 void sim_world_checks(struct sim *s)
 {
-    make_manual_check(s);
+    sim_world_others_checks(s);
     make_provisioning_check(s);
 }
 
 static void make_checks(struct sim *s, struct sim_chance *c)
 {
-    make_manual_check(s);
+    sim_world_others_checks(s);
     if (s->has_provisioning) {
         (void)sim_create(
             s, SL_KIND_PROVISIONING_REQUEST_CONFIG,

@@ -1,19 +1,37 @@
 #!/bin/bash
 # What the suites start: the daemon on a kubeconfig (or KUEUE_MANAGER, Kueue's own); prints READY once it decides.
-# usage: manager.sh KUBECONFIG    environment: SLUICED, KUBEBUILDER_ASSETS, SUITES_OUT, CONFIG, GATES, PORT
+# usage: manager.sh KUBECONFIG    environment: SLUICED, KUBEBUILDER_ASSETS, SUITES_OUT, CONFIG, GATES, PORT, POLICIES, FRAMEWORKS;
+# SUITE_CONFIG and SUITE_GATES: what the suite would configure in its own process
 set -eu
 dir=$(mktemp -d "$SUITES_OUT/run.XXXXXX")
 port=${PORT:-18081}
-"$KUBEBUILDER_ASSETS/kubectl" --kubeconfig "$1" create namespace kueue-system >/dev/null 2>&1 || true
-cat >"$dir/config.yaml" <<YAML
+kubectl=("$KUBEBUILDER_ASSETS/kubectl" --kubeconfig "$1")
+"${kubectl[@]}" create namespace kueue-system >/dev/null 2>&1 || true
+[ -z "${POLICIES:-}" ] || "${kubectl[@]}" apply --server-side -k "$POLICIES" >"$dir/policies.log" 2>&1
+given=${CONFIG:-}
+# Its rules of fair sharing have to be named in a configuration, though not in Kueue's process.
+rules='"preemptionStrategies":["LessThanOrEqualToFinalShare","LessThanInitialShare"]'
+[ -z "${SUITE_CONFIG:-}" ] || given+=$'\n'${SUITE_CONFIG/'"preemptionStrategies":null'/$rules}
+gates=${GATES:-}${SUITE_GATES:+${GATES:+,}$SUITE_GATES}
+
+# One that a failed spec has left behind is in the way.
+[ ! -f "$SUITES_OUT/manager.$port" ] || kill "$(cat "$SUITES_OUT/manager.$port")" 2>/dev/null && sleep 1 || true
+
+# A line of the configuration, unless the suite has its own under that key.
+setting() {
+    grep -q "^${1%%:*}:" <<<"$given" || echo "$1"
+}
+{
+    cat <<YAML
 apiVersion: config.kueue.x-k8s.io/v1beta2
 kind: Configuration
 namespace: kueue-system
 leaderElection: {leaderElect: false}
 clientConnection: {qps: 300, burst: 500}
-integrations: {frameworks: ["batch/job"]}
-resources: {transformations: [{input: kueue.x-k8s.io/cpu, strategy: Replace, outputs: {cpu: "2"}}]}
 YAML
+    setting "integrations: {frameworks: [${FRAMEWORKS:-\"batch/job\"}]}"
+    setting 'resources: {transformations: [{input: kueue.x-k8s.io/cpu, strategy: Replace, outputs: {cpu: "2"}}]}'
+} >"$dir/config.yaml"
 if [ -n "${KUEUE_MANAGER:-}" ]; then
     mkdir -p "$dir/certs"
     openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -subj /CN=localhost -days 2 \
@@ -25,18 +43,17 @@ health: {healthProbeBindAddress: "127.0.0.1:$port"}
 metrics: {bindAddress: "0", enableClusterQueueResources: true}
 webhook: {host: 127.0.0.1, port: $((port + 1)), certDir: $dir/certs}
 internalCertManagement: {enable: false}
-${CONFIG:-}
+$(grep -v '^metrics:' <<<"$given" || true)
 YAML
-    "$KUEUE_MANAGER" --kubeconfig "$1" --config "$dir/config.yaml" --feature-gates=VisibilityOnDemand=false >"$dir/log" 2>&1 &
+    "$KUEUE_MANAGER" --kubeconfig "$1" --config "$dir/config.yaml" --feature-gates="VisibilityOnDemand=false${gates:+,$gates}" >"$dir/log" 2>&1 &
 else
-    cat >>"$dir/config.yaml" <<YAML
-metrics: {enableClusterQueueResources: true}
-${CONFIG:-}
-YAML
-    "$SLUICED" --kubeconfig "$1" --config "$dir/config.yaml" --feature-gates "TASReplaceSeveralFailedNodes=false${GATES:+,$GATES}" --listen "127.0.0.1:$port" >"$dir/log" 2>&1 &
+    setting 'metrics: {enableClusterQueueResources: true}' >>"$dir/config.yaml"
+    echo "$given" >>"$dir/config.yaml"
+    "$SLUICED" --kubeconfig "$1" --config "$dir/config.yaml" --feature-gates "TASReplaceSeveralFailedNodes=false${gates:+,$gates}" --listen "127.0.0.1:$port" >"$dir/log" 2>&1 &
 fi
 pid=$!
-trap 'kill $pid; wait $pid || true; exit 0' TERM INT
+echo $pid >"$SUITES_OUT/manager.$port"
+trap 'kill $pid 2>/dev/null; rm -f "$SUITES_OUT/manager.$port"; wait $pid || true; exit 0' TERM INT
 for _ in $(seq 300); do
     curl -sf "http://127.0.0.1:$port/readyz" >/dev/null && break
     kill -0 $pid 2>/dev/null || { tail -5 "$dir/log" >&2; exit 1; }

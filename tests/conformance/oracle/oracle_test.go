@@ -348,9 +348,19 @@ func oraclePlay(t *testing.T, c *oracleCase) *oracleExpect {
 		}
 		before = list()
 		recorder.RecordedEvents = nil
-		cctx, cancel := context.WithTimeout(ctx, 300*time.Millisecond)
+		dump := queues.Dump()
+		had := len(dump) > 0 || (n == 0 && len(second) > 0)
+		wait := 20 * time.Millisecond // no head comes: a scheduler that waits for one is to stop
+		if len(second) > 0 {
+			wait = 300 * time.Millisecond
+		}
+		for q := range dump {
+			if cache.ClusterQueueActive(q) {
+				wait = 3 * time.Second
+			}
+		}
+		cctx, cancel := context.WithTimeout(ctx, wait)
 		go queues.CleanUpOnContext(cctx)
-		had := len(queues.Dump()) > 0 || (n == 0 && len(second) > 0)
 		sched.schedule(cctx)
 		wg.Wait()
 		cancel()

@@ -6,7 +6,7 @@ limits on every level, several flavors and pod sets, partial admission, all poli
 and several cycles in a row. The same seed gives the same worlds.
 
 usage: worlds.py PROFILE SEED COUNT OUT
-PROFILE: quota, usage (admission fair sharing), topology (worlds_topology.py)"""
+PROFILE: quota, usage (admission fair sharing), topology (worlds_topology.py), deep and deep-topology (worlds_deep.py)"""
 import json, pathlib, random, sys
 
 API = "kueue.x-k8s.io/v1beta2"
@@ -97,11 +97,14 @@ class World:
     def roots(self):
         return self.r.choice([1, 1, 2])
 
+    def depths(self):
+        return self.r.choice([0, 1, 2, 3, 3, 4, 4])
+
     def make_cohorts(self):
         self.cohorts = []
         weighted = self.config["fairSharing"]["enable"] and self.chance(.5)
         level = [None]
-        for depth in range(self.r.choice([0, 1, 2, 3, 3, 4, 4])):
+        for depth in range(self.depths()):
             made = []
             for i in range(self.roots() if depth == 0 else self.r.choice([2, 2, 3])):
                 name, parent = f"c{depth}-{i}", self.r.choice(level)
@@ -265,6 +268,9 @@ class World:
         if self.chance(.4):
             return {}
         out = {self.r.choice(GATES_OFF): False}
+        return self.more_gates(out)
+
+    def more_gates(self, out):
         if self.chance(.2):
             out[self.r.choice(GATES_OFF)] = False
         if self.chance(.15):
@@ -314,7 +320,8 @@ class UsageWorld(World):
 
 def profiles():
     from worlds_topology import TopologyWorld
-    return {"quota": World, "usage": UsageWorld, "topology": TopologyWorld}
+    from worlds_deep import DeepTopologyWorld, DeepWorld
+    return {"quota": World, "usage": UsageWorld, "topology": TopologyWorld, "deep": DeepWorld, "deep-topology": DeepTopologyWorld}
 
 
 def main(profile, seed, count, out):

@@ -96,6 +96,12 @@ class TopologyWorld(World):
                 p["topologyRequest"] = request
         return out
 
+    def admits(self, p, flavor, spec):
+        """A flavor takes pod sets with a request for a topology when it has one, and others when it has none, or when all
+        flavors of the queue have one."""
+        mixed = any(f["name"] == "plain" for group in spec["resourceGroups"] for f in group["flavors"])
+        return flavor != "plain" if "topologyRequest" in p else flavor == "plain" or not mixed
+
     def where(self, p):
         """The nodes that pods of a running pod set may stand on, and in portions of how many: all slices in one domain."""
         request, names = p.get("topologyRequest", {}), sorted(self.room)
@@ -110,7 +116,9 @@ class TopologyWorld(World):
     def assign(self, p, spec):
         a = super().assign(p, spec)
         flavor = a and a["flavors"]["cpu"]
-        if not a or flavor == "plain":
+        if not a or not self.admits(p, flavor, spec):
+            return None
+        if flavor == "plain":
             return a
         requests = p["template"]["spec"]["containers"][0]["resources"]["requests"]
         cpu, memory = int(requests["cpu"]), int(requests.get("memory", "0Gi").removesuffix("Gi"))
@@ -141,7 +149,7 @@ class TopologyWorld(World):
     def admit(self, w, queue, spec):
         super().admit(w, queue, spec)
         status = w.get("status", {})
-        if self.fair or "admission" not in status or len(status["conditions"]) > 2 or not self.chance(.12) or self.levels[-1] != HOST:
+        if self.fair or "stopPolicy" in spec or "admission" not in status or len(status["conditions"]) > 2 or not self.chance(.12) or self.levels[-1] != HOST:
             return
         nodes = [s["valuesPerLevel"][0]["universal"] for a in status["admission"]["podSetAssignments"]
                  for s in a.get("topologyAssignment", {}).get("slices", [])]

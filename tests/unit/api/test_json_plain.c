@@ -41,6 +41,8 @@ static void test_json_plain_values_are_read(void **state)
     taken("[[],[[]],{}]", "[[],[[]],{}]");
     taken("999999999999999999", "999999999999999999");
     taken("\"/\"", "\"/\"");
+    taken("[\"\\\"a\\\\b\\/\\b\\f\\n\\r\\t\\\\\",\"x\"]",
+          "[\"\\\"a\\\\b/\\b\\f\\n\\r\\t\\\\\",\"x\"]");
 }
 
 static void test_json_plain_repeated_key_keeps_the_last(void **state)
@@ -52,7 +54,11 @@ static void test_json_plain_repeated_key_keeps_the_last(void **state)
 static void test_json_plain_correct_but_not_plain_is_left_alone(void **state)
 {
     (void)state;
-    left("[\"\\n\"]");
+    left("[\"\\u000a\"]");
+    left("[\"\\x\"]");
+    left("[\"\\\"]");
+    left("[\"\\\n\"]");
+    left("{\"\\n\":1}");
     left("{\"\\u0061\":1}");
     left("[\"\xc3\xa4\"]");
     left("[\"\x7f\"]");

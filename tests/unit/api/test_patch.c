@@ -135,7 +135,7 @@ static void test_patch_json_cannot_grow_without_bound(void **state)
     }
     sl_buf_text(&patch, "]");
     refuses("{a: 0123456789012345678901234567890123456789}", patch.data, SL_CODE_TOO_LARGE,
-            "3 MiB");
+            "goes through more than");
     sl_buf_reset(&patch);
     sl_buf_text(&patch, "[");
     for (int i = 0; i < 70; i++) {
@@ -200,7 +200,7 @@ static void test_patch_json_has_a_limit_of_work(void **state)
         assert_int_equal(patch_zeros(10000, many, &e), SL_CODE_TOO_LARGE);
         assert_non_null(strstr(e.text, "JSON patch operation "));
         assert_non_null(strstr(e.text, "goes through more than"));
-        assert_int_equal(patch_zeros(100, operations_new(500, pairs[i][0], pairs[i][1]), &e),
+        assert_int_equal(patch_zeros(100, operations_new(50, pairs[i][0], pairs[i][1]), &e),
                          SL_CODE_OK);
     }
     /* Removals alone are cheap, but not for ever. */

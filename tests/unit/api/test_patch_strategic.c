@@ -160,12 +160,11 @@ static void test_patch_strategic_removal_from_what_is_no_list_removes_nothing(vo
     check("{\"a\":{\"b\":1}}", "{\"$deleteFromPrimitiveList/a\":{\"c\":1}}", "{\"a\":{\"b\":1}}");
 }
 
-/* As long as a request allows: each item is found at once, not by looking through the list. */
 /* As long as a request allows. No time is measured: it took minutes when each item was looked for in the whole list. */
 static void test_patch_strategic_long_lists_merge(void **state)
 {
     (void)state;
-    enum { ITEMS = 30000 };
+    enum { ITEMS = 10000 };
     static const char *const keys[] = {"name", NULL};
     for (size_t k = 0; k < 2; k++) {
         struct sl_json *o = sl_json_new_map(), *patch = sl_json_new_map();

@@ -49,6 +49,30 @@ static void test_board_counts_phases_and_usage_of_what_holds_quota(void **state)
     assert_true(b.rows[1].used == 0);
 }
 
+/* Only where it holds more than its quota, and its ClusterQueue says that this is too much. */
+static void test_board_marks_what_holds_more_than_it_may(void **state)
+{
+    (void)state;
+    static const char mark[] = "5500m / 4  more than it may\n";
+    struct sl_board b;
+    struct sl_buf out = {0};
+    fill(&b);
+    sl_board_draw(&b, false, 80, &out);
+    assert_null(strstr(out.data, "more than it may"));
+    sl_buf_reset(&out);
+    struct sl_json *workloads = parse(workloads_text);
+    struct sl_json *queues = parse(queues_text);
+    sl_json_set(sl_json_at(queues, 0), "status",
+                parse("{\"conditions\":[" TRUE("QuotaExceeded") "]}"));
+    sl_board_fill(&b, workloads, queues);
+    sl_board_draw(&b, false, 80, &out);
+    assert_non_null(strstr(out.data, mark));
+    assert_null(strstr(strstr(out.data, mark) + sizeof mark - 1, "more than it may"));
+    sl_buf_fini(&out);
+    sl_json_free(workloads);
+    sl_json_free(queues);
+}
+
 static void test_board_quotas_are_texts_or_numbers(void **state)
 {
     (void)state;
@@ -105,6 +129,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_board_counts_phases_and_usage_of_what_holds_quota),
+        cmocka_unit_test(test_board_marks_what_holds_more_than_it_may),
         cmocka_unit_test(test_board_quotas_are_texts_or_numbers),
         cmocka_unit_test(test_board_line_has_counts_and_first_resource),
         cmocka_unit_test(test_board_drawing_shows_borrowing_and_who_waits_why),

@@ -48,6 +48,22 @@ static void test_daemon_options_all_given_are_taken(void **state)
     assert_string_equal(o.feature_gates, "A=true,B=false");
 }
 
+static void test_daemon_options_a_token_and_its_tls(void **state)
+{
+    (void)state;
+    struct sl_daemon_options o;
+    struct sl_error e = {0};
+    assert_int_equal(PARSE("--standalone", "--token-file=f", "--tls-dir", "d"), SL_CODE_OK);
+    assert_string_equal(o.token_file, "f");
+    assert_string_equal(o.tls_dir, "d");
+    assert_int_equal(PARSE("--standalone", "--allow-remote", "--tls-dir=d"), SL_CODE_OK);
+    assert_null(o.token_file);
+    assert_int_equal(PARSE("--standalone", "--tls-dir=d"), SL_CODE_BAD_REQUEST);
+    assert_has(e.text, "only beside --allow-remote or --token-file");
+    assert_int_equal(PARSE("--standalone", "--token-file="), SL_CODE_BAD_REQUEST);
+    assert_has(e.text, "--token-file: the file's name is empty");
+}
+
 static void test_daemon_options_bad_values_are_refused_and_named(void **state)
 {
     (void)state;
@@ -133,6 +149,7 @@ static void test_daemon_options_bad_values_for_a_cluster_are_refused_and_named(v
                  {"--tls-dir=", NULL, "--tls-dir: the directory's name is empty"},
                  {"--context=", NULL, "--context: the context's name is empty"},
                  {"--kubeconfig=", NULL, "--kubeconfig: the file's name is empty"},
+                 {"--token-file=f", NULL, "--token-file: only with --standalone"},
                  {"--standalone", NULL, "--kubeconfig: not with --standalone"}};
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct sl_daemon_options o;
@@ -146,12 +163,8 @@ static void test_daemon_options_bad_values_for_a_cluster_are_refused_and_named(v
 static void test_daemon_options_of_a_cluster_are_refused_in_standalone_mode(void **state)
 {
     (void)state;
-    static const char *const words[] = {"--context=c",
-                                        "--leader-elect=false",
-                                        "--metricsPort=1",
-                                        "--enableTAS",
-                                        "--visibility-listen=127.0.0.1:1",
-                                        "--tls-dir=d"};
+    static const char *const words[] = {"--context=c", "--leader-elect=false", "--metricsPort=1",
+                                        "--enableTAS", "--visibility-listen=127.0.0.1:1"};
     for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
         struct sl_daemon_options o;
         struct sl_error e = {0};
@@ -176,6 +189,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_daemon_options_standalone_alone_takes_the_defaults),
         cmocka_unit_test(test_daemon_options_all_given_are_taken),
+        cmocka_unit_test(test_daemon_options_a_token_and_its_tls),
         cmocka_unit_test(test_daemon_options_bad_values_are_refused_and_named),
         cmocka_unit_test(test_daemon_options_without_a_mode_are_refused_outside_a_pod),
         cmocka_unit_test(test_daemon_options_cluster_takes_those_of_kueues_load_generator),

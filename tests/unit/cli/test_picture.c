@@ -116,11 +116,49 @@ static void test_picture_marks_failed_closed_and_shared_nodes(void **state)
     sl_json_set(sl_json_path(sl_json_at(s->workloads, 2), "status"), "unhealthyNodes",
                 parse("[{\"name\":\"h1\"}]"));
     const char *text = drawn(s, 100);
-    assert_has(text, ", 1 not ready\n");
+    assert_has(text, ", 1 not ready, 1 closed\n");
     assert_has(text, "  r  !-*  2/3\n");
     assert_has(text, "n/v: 2 pods on 1, preferred in one rack\n");
     assert_has(text, "n/w: 2 pods on 1, unconstrained\n");
     assert_has(text, "required in one rack, slices of 2 in a rack; leaves h1\n");
+    assert_null(strstr(text, "in use:"));
+}
+
+/* Its mark is that of the workload; that no new pods come there is said below. */
+static void test_picture_names_nodes_that_are_closed_while_in_use(void **state)
+{
+    struct scene *s = *state;
+    for (int i = 0; i < 10; i++) {
+        char host[16];
+        (void)snprintf(host, sizeof host, "h%d", i);
+        add_node(s, "a", "r", host, "True");
+        sl_json_set_bool(sl_json_path(sl_json_at(s->nodes, (size_t)i), "spec"), "unschedulable",
+                         i != 3);
+        add_workload(s, "w", host, "{}");
+    }
+    const char *text = drawn(s, 100);
+    assert_has(text, "10 nodes, 10 of 10 domains in use, 9 closed\n");
+    assert_has(text, "  closed and in use: h0, h1, h2, h4, h5, h6, h7, h8 and 1 more\n");
+}
+
+static void test_picture_as_data_says_what_is_drawn(void **state)
+{
+    struct scene *s = *state;
+    add_node(s, "a", "r", "h1", "False");
+    add_node(s, "a", "r", "h2", "True");
+    sl_json_set_bool(sl_json_path(sl_json_at(s->nodes, 1), "spec"), "unschedulable", true);
+    add_workload(s, "v", "h2", "{}");
+    (void)drawn(s, 100);
+    struct sl_json *data = sl_picture_json_new(&s->picture);
+    struct sl_json *wanted = parse(
+        "{\"flavor\":\"tas\",\"topology\":\"hall\",\"levels\":[\"x.io/rack\","
+        "\"kubernetes.io/hostname\"],\"domains\":[{\"values\":[\"r\",\"h1\"],\"nodes\":1,"
+        "\"notReady\":1,\"closed\":0,\"pods\":0,\"workloads\":0},{\"values\":[\"r\",\"h2\"],"
+        "\"nodes\":1,\"notReady\":0,\"closed\":1,\"pods\":2,\"workloads\":1}],\"workloads\":[{"
+        "\"namespace\":\"n\",\"name\":\"v\",\"pods\":2,\"domains\":1,\"unhealthyNodes\":[]}]}");
+    assert_true(sl_json_equal(data, wanted));
+    sl_json_free(wanted);
+    sl_json_free(data);
 }
 
 static void test_picture_says_who_waits_and_why(void **state)
@@ -221,6 +259,8 @@ int main(void)
         TEST(test_picture_has_a_line_for_each_rack_in_order_of_people),
         TEST(test_picture_has_the_same_mark_for_a_workload_in_every_flavor),
         TEST(test_picture_marks_failed_closed_and_shared_nodes),
+        TEST(test_picture_names_nodes_that_are_closed_while_in_use),
+        TEST(test_picture_as_data_says_what_is_drawn),
         TEST(test_picture_says_who_waits_and_why),
         TEST(test_picture_of_quota_without_a_place_names_the_open_check),
         TEST(test_picture_breaks_lines_that_are_too_wide),

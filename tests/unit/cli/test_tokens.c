@@ -23,6 +23,13 @@ static void each_header(const struct sl_call *call, sl_header_fn *visit, void *c
     }
 }
 
+static uint64_t fake_now_ms = 1000;
+
+uint64_t uv_hrtime(void)
+{
+    return fake_now_ms * 1000000;
+}
+
 static void on_known(void *context)
 {
     assert_non_null(context);
@@ -114,6 +121,37 @@ static void test_tokens_that_nobody_could_be_asked_about_are_refused_for_now(voi
     assert_int_equal(w->e.code, SL_CODE_UNAVAILABLE);
 }
 
+/* Whoever was let in is asked about anew beside all who guess. */
+static void test_tokens_that_were_known_do_not_wait_behind_guesses(void **state)
+{
+    struct world *w = *state;
+    char guess[32];
+    assert_int_equal(ask(w), SL_VERDICT_WAIT);
+    fake_answer(fake_last(), 201,
+                "{\"status\":{\"authenticated\":true,\"user\":{\"username\":\"jane\"}}}");
+    assert_int_equal(ask(w), SL_VERDICT_PASS);
+    fake_now_ms += SL_REVIEW_KEEP_MS;
+    w->authorization = guess;
+    for (int i = 0; i < 1100; i++) { /* more than answers are kept of */
+        (void)snprintf(guess, sizeof guess, "Bearer answered%d", i);
+        assert_int_equal(ask(w), SL_VERDICT_WAIT);
+        fake_answer(fake_last(), 201, "{\"status\":{}}");
+        assert_int_equal(ask(w), SL_VERDICT_REFUSE);
+    }
+    for (int i = 0; i < 20; i++) {
+        (void)snprintf(guess, sizeof guess, "Bearer guess%d", i);
+        assert_int_equal(ask(w), i < 8 ? SL_VERDICT_WAIT : SL_VERDICT_REFUSE);
+    }
+    assert_int_equal(w->e.code, SL_CODE_TOO_MANY);
+    w->authorization = "Bearer abc";
+    assert_int_equal(ask(w), SL_VERDICT_WAIT);
+    fake_answer(fake_last(), 201, "{\"status\":{\"authenticated\":false}}");
+    assert_int_equal(ask(w), SL_VERDICT_REFUSE); /* he is not let in any more */
+    fake_now_ms += SL_REVIEW_KEEP_MS;
+    assert_int_equal(ask(w), SL_VERDICT_REFUSE);
+    assert_int_equal(w->e.code, SL_CODE_TOO_MANY);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -121,6 +159,7 @@ int main(void)
         TEST(test_tokens_are_shown_in_one_header_of_one_scheme),
         TEST(test_tokens_that_are_known_name_their_user),
         TEST(test_tokens_that_are_unknown_are_unauthorized),
+        TEST(test_tokens_that_were_known_do_not_wait_behind_guesses),
         TEST(test_tokens_that_nobody_could_be_asked_about_are_refused_for_now),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -123,13 +123,17 @@ static void test_waiting_workloads_get_the_reason_of_their_list(void **state)
         parse("[" WAITS("a") "," WAITS("b") ",{\"metadata\":{\"namespace\":\"lab\","
                                             "\"name\":\"c\"}}]");
     struct sl_json *listed = parse(
-        "[{\"metadata\":{\"namespace\":\"lab\",\"name\":\"a\"},\"reason\":\"r\",\"message\":\"m\"},"
-        "{\"metadata\":{\"namespace\":\"lab\",\"name\":\"c\"},\"reason\":\"s\",\"message\":\"n\"}"
+        "[{\"metadata\":{\"namespace\":\"lab\",\"name\":\"c\"},\"reason\":\"s\",\"message\":\"n\"},"
+        "{\"metadata\":{\"namespace\":\"lab\",\"name\":\"gone\"}},"
+        "{\"metadata\":{\"namespace\":\"lab\",\"name\":\"a\"},\"reason\":\"r\",\"message\":\"m\"}"
         "]");
     sl_waiting_freshen(all, listed);
-    const char *reasons[] = {"r", "Misconfigured", "s"};
+    const char *names[] = {"c", "a", "b"}; /* who goes first comes first */
+    const char *reasons[] = {"s", "r", "Misconfigured"};
+    assert_int_equal(sl_json_len(all), 3);
     for (size_t i = 0; i < 3; i++) {
         const struct sl_json *why = sl_condition_find(sl_json_at(all, i), "QuotaReserved");
+        assert_string_equal(sl_object_name(sl_json_at(all, i)), names[i]);
         assert_string_equal(sl_json_path_text(why, "reason", ""), reasons[i]);
         assert_string_equal(sl_json_path_text(why, "status", ""), "False");
     }

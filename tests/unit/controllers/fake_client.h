@@ -25,6 +25,8 @@ struct fake {
     unsigned change_count;  /* writes of other things than Events */
     enum sl_code next_code; /* the outcome of the next write, then OK again */
     enum sl_code read_code; /* of every read while not OK */
+    bool unread_one;        /* only reads of the kind `unread` have that outcome */
+    enum sl_kind unread;
     bool hides; /* reads do not find objects of the kind `hidden`, and only SL_VERB_READ does */
     enum sl_kind hidden;
     enum sl_verb last_verb;
@@ -64,7 +66,7 @@ static inline enum sl_code fake_get(void *self, enum sl_kind kind, const char *n
     if (f->hides && kind == f->hidden) {
         o = NULL;
     }
-    if (f->read_code != SL_CODE_OK) {
+    if (f->read_code != SL_CODE_OK && (!f->unread_one || kind == f->unread)) {
         return sl_error_set(e, f->read_code, "read refused by the test");
     }
     if (o == NULL) {

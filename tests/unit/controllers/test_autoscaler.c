@@ -43,7 +43,7 @@ static struct sl_json *request(const char *name, const char *class, const char *
 {
     char text[1024];
     snprintf(text, sizeof text,
-             "{\"metadata\":{\"name\":\"%s\",\"namespace\":\"n\",\"uid\":\"12345678-9\","
+             "{\"metadata\":{\"name\":\"%s\",\"namespace\":\"n\",\"uid\":\"00000000-12345678\","
              "\"resourceVersion\":\"7\"},"
              "\"spec\":{\"provisioningClassName\":\"%s\",\"parameters\":{%s}}}",
              name, class, parameters);
@@ -137,7 +137,7 @@ static void test_autoscaler_request_is_accepted_then_provisioned_after_its_delay
     run(f, T0 + 2000);
     assert_true(sl_condition_true(now(f, "w-c-1"), "Provisioned"));
     assert_json(sl_json_path(now(f, "w-c-1"), "status.provisioningClassDetails"),
-                "{\"request\":\"12345678-9\"}");
+                "{\"request\":\"00000000-12345678\"}");
 }
 
 static void test_autoscaler_other_class_is_left_alone(void **state)
@@ -160,7 +160,7 @@ static void test_autoscaler_nodes_are_added_before_provisioned(void **state)
     const struct sl_json *node = fake_find(&f->fake, SL_KIND_NODE, "", "node-12345678-1");
     assert_json(sl_json_path(node, "metadata.labels"),
                 "{\"rack\":\"r1\",\"block\":\"b\",\"kubernetes.io/hostname\":\"node-12345678-1\","
-                "\"sluice.dev/request\":\"12345678-9\"}");
+                "\"sluice.dev/request\":\"00000000-12345678\"}");
     assert_json(sl_json_path(node, "status.allocatable"), "{\"cpu\":\"4\",\"pods\":\"8\"}");
     assert_true(sl_condition_true(node, "Ready"));
     assert_true(sl_condition_true(now(f, "w-c-1"), "Provisioned"));

@@ -520,6 +520,45 @@ static void test_jobs_kinds_running_child_stops_when_its_owners_workload_is_evic
     assert_string_equal(told(f, "Suspended"), "Kueue managed child job suspended");
 }
 
+static void refuse_reads_of(struct fixture *f, enum sl_kind kind)
+{
+    f->fake.read_code = SL_CODE_UNAVAILABLE;
+    f->fake.unread_one = true;
+    f->fake.unread = kind;
+}
+
+/* Nobody knows whose child it is, or whether its owner may run: it stays as it is until that can be read. */
+static void test_jobs_kinds_child_of_an_unreadable_owner_stays_as_it_is(void **state)
+{
+    struct fixture *f = *state;
+    char name[254];
+    begin(f);
+    put_jobset(f);
+    settle(f);
+    admit_jobset(f);
+    settle(f);
+    put_child(f, QUEUE);
+    refuse_reads_of(f, f->jobset);
+    show(f, SL_KIND_JOB, "child");
+    sl_jobs_step(&f->jobs, T0, 16);
+    fake_flush(&f->fake);
+    sl_framework_workload_name(&sl_job_framework, "child", "c", name);
+    assert_null(fake_find(&f->fake, SL_KIND_WORKLOAD, "ns", name));
+    assert_false(sl_job_suspended(fake_find(&f->fake, SL_KIND_JOB, "ns", "child")));
+    refuse_reads_of(f, SL_KIND_WORKLOAD);
+    sl_jobs_step(&f->jobs, T0 + 10000, 16);
+    fake_flush(&f->fake);
+    assert_false(sl_job_suspended(fake_find(&f->fake, SL_KIND_JOB, "ns", "child")));
+
+    f->fake.read_code = SL_CODE_OK;
+    sl_condition_set(sl_json_path_make(workload(f, "JobSet"), "status"), "Admitted", false, "R", "",
+                     0, T0);
+    sl_jobs_step(&f->jobs, T0 + 20000, 16); /* nothing has happened: it was to be read again */
+    fake_flush(&f->fake);
+    assert_true(sl_job_suspended(fake_find(&f->fake, SL_KIND_JOB, "ns", "child")));
+    assert_null(fake_find(&f->fake, SL_KIND_WORKLOAD, "ns", name));
+}
+
 /* AppWrappers, which may hold whatever there is. */
 static enum sl_kind link_kind(void)
 {
@@ -650,6 +689,7 @@ int main(void)
         CASE(test_jobs_kinds_admission_gates_of_the_job_are_its_workloads),
         CASE(test_jobs_kinds_job_is_told_what_its_pending_checks_say),
         CASE(test_jobs_kinds_running_child_stops_when_its_owners_workload_is_evicted),
+        CASE(test_jobs_kinds_child_of_an_unreadable_owner_stays_as_it_is),
         CASE(test_jobs_kinds_job_with_too_many_owners_is_reported),
         CASE(test_jobs_kinds_job_that_names_a_job_as_its_owner_is_queued_by_itself),
         CASE(test_jobs_kinds_job_that_cannot_be_counted_does_not_run),

@@ -12,6 +12,7 @@
 static struct {
     bool touched;
     int pending;
+    const char *excess; /* NULL = "0" */
 } stub;
 
 bool sl_engine_next_touched(struct sl_engine *g, enum sl_kind *kind, const char **ns,
@@ -33,11 +34,13 @@ struct sl_json *sl_engine_queue_status(struct sl_engine *g, enum sl_kind kind, c
     (void)kind;
     (void)ns;
     (void)name;
-    char text[200];
-    snprintf(text, sizeof text,
-             "{\"pendingWorkloads\":%d,\"active\":{\"status\":\"True\",\"reason\":\"Ready\","
-             "\"message\":\"m\"}}",
-             stub.pending);
+    char text[400];
+    snprintf(
+        text, sizeof text,
+        "{\"pendingWorkloads\":%d,\"active\":{\"status\":\"True\",\"reason\":\"Ready\","
+        "\"message\":\"m\"},\"quotaExcess\":[{\"name\":\"f\",\"resources\":[{\"name\":\"memory\","
+        "\"total\":\"0\"},{\"name\":\"cpu\",\"total\":\"%s\"}]}]}",
+        stub.pending, stub.excess == NULL ? "0" : stub.excess);
     return parse(text);
 }
 
@@ -129,6 +132,35 @@ static void test_queues_unchanged_status_is_not_written(void **state)
     assert_int_equal(f->fake.write_count, before);
 }
 
+static const struct sl_json *exceeded(struct fixture *f)
+{
+    return sl_condition_find(fake_find(&f->fake, SL_KIND_CLUSTER_QUEUE, "", "cq"),
+                             SL_QUEUE_EXCEEDED);
+}
+
+static void test_queues_quota_below_what_is_held_is_said_and_told_once(void **state)
+{
+    struct fixture *f = *state;
+    touch(f, 1, T0);
+    assert_null(exceeded(f));
+    assert_int_equal(fake_count(&f->fake, SL_KIND_EVENT), 0);
+    stub.excess = "10";
+    touch(f, 2, T0 + 2000);
+    assert_string_equal(sl_json_path_text(exceeded(f), "status", ""), "True");
+    assert_non_null(
+        strstr(sl_json_path_text(exceeded(f), "message", ""), "10 cpu of flavor f held"));
+    assert_int_equal(fake_count(&f->fake, SL_KIND_EVENT), 1);
+    stub.excess = "3";
+    touch(f, 2, T0 + 4000);
+    assert_non_null(strstr(sl_json_path_text(exceeded(f), "message", ""), "3 cpu"));
+    assert_int_equal(fake_count(&f->fake, SL_KIND_EVENT), 1);
+    stub.excess = NULL;
+    touch(f, 2, T0 + 6000);
+    assert_string_equal(sl_json_path_text(exceeded(f), "status", ""), "False");
+    assert_string_equal(sl_json_path_text(exceeded(f), "reason", ""), "WithinQuota");
+    assert_int_equal(fake_count(&f->fake, SL_KIND_EVENT), 1);
+}
+
 static void test_queues_deleted_queue_is_no_trouble(void **state)
 {
     struct fixture *f = *state;
@@ -183,6 +215,7 @@ int main(void)
         TEST(test_queues_further_changes_wait_a_second_and_are_written_once),
         TEST(test_queues_unchanged_status_is_not_written),
         TEST(test_queues_over_the_budget_wait_until_there_is_some),
+        TEST(test_queues_quota_below_what_is_held_is_said_and_told_once),
         TEST(test_queues_deleted_queue_is_no_trouble),
         TEST(test_queue_status_merge_keeps_what_others_wrote),
     };

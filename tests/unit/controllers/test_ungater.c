@@ -157,6 +157,70 @@ static void test_ungater_pod_without_its_workload_is_left_alone(void **state)
     assert_int_equal(world_count(w, "Failed", ""), 0);
 }
 
+/* A pod that somebody else's scheduler has not bound yet, pinned to h1; `about` are its annotations. */
+static void put_pinned(struct world *w, const char *about, const char *gates)
+{
+    char text[700];
+    snprintf(
+        text, sizeof text,
+        "{\"metadata\":{\"name\":\"p\",\"namespace\":\"n\",\"annotations\":{%s}},"
+        "\"spec\":{\"schedulerName\":\"somebody-slow\",\"schedulingGates\":[%s],"
+        "\"nodeSelector\":{\"kubernetes.io/hostname\":\"h1\"},\"containers\":[{\"name\":\"c\"}]},"
+        "\"status\":{\"phase\":\"Pending\"}}",
+        about, gates);
+    fake_put(&w->fake, SL_KIND_POD, parse(text));
+}
+
+static void put_unplaced(struct world *w, const char *status)
+{
+    char text[400];
+    snprintf(text, sizeof text,
+             "{\"metadata\":{\"name\":\"w\",\"namespace\":\"n\"},"
+             "\"spec\":{\"podSets\":[{\"name\":\"main\",\"count\":1}]},\"status\":{%s}}",
+             status);
+    fake_put(&w->fake, SL_KIND_WORKLOAD, parse(text));
+}
+
+#define OF_W "\"kueue.x-k8s.io/workload\":\"w\""
+#define OF_W_PLACED OF_W ",\"kueue.x-k8s.io/podset-unconstrained-topology\":\"true\""
+
+/* Its workload has no admission: whatever released it, it has no place there. */
+static void test_ungater_pinned_pod_of_a_workload_without_admission_is_failed(void **state)
+{
+    struct world *w = *state;
+    put_unplaced(w, "");
+    put_pinned(w, OF_W_PLACED, "");
+    world_turn(w, T0);
+    world_turn(w, T0 + 500);
+    assert_int_equal(world_count(w, "Failed", ""), 0); /* no node of that name is known */
+    world_node(w, "h1", "a", true);
+    world_turn(w, T0 + 1000);
+    world_turn(w, T0 + 1500);
+    assert_int_equal(world_count(w, "Failed", ""), 1);
+}
+
+static void test_ungater_pinned_pod_that_waits_or_asked_for_no_topology_is_left_alone(void **state)
+{
+    struct world *w = *state;
+    static const struct {
+        const char *about, *gates, *status;
+    } cases[] = {
+        {OF_W, "", ""}, /* its owner's own wish */
+        {OF_W_PLACED, "{\"name\":\"kueue.x-k8s.io/admission\"}", ""},
+        {OF_W_PLACED, "", "\"conditions\":[{\"type\":\"Evicted\",\"status\":\"True\"}]"},
+        {OF_W_PLACED, "", "\"conditions\":[{\"type\":\"Finished\",\"status\":\"True\"}]"},
+        {OF_W_PLACED, "", "\"admission\":{\"podSetAssignments\":[{\"name\":\"main\"}]}"},
+    };
+    world_node(w, "h1", "a", true);
+    for (int i = 0; i < 5; i++) {
+        put_unplaced(w, cases[i].status);
+        put_pinned(w, cases[i].about, cases[i].gates);
+        world_turn(w, T0 + i * 1000);
+        world_turn(w, T0 + i * 1000 + 500);
+        assert_int_equal(world_count(w, "Failed", ""), 0);
+    }
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 int main(void)
 {
@@ -170,6 +234,8 @@ int main(void)
         TEST(test_ungater_pod_for_a_node_that_was_left_is_failed_and_replaced),
         TEST(test_ungater_pod_that_its_node_takes_no_more_is_failed),
         TEST(test_ungater_pod_without_its_workload_is_left_alone),
+        TEST(test_ungater_pinned_pod_of_a_workload_without_admission_is_failed),
+        TEST(test_ungater_pinned_pod_that_waits_or_asked_for_no_topology_is_left_alone),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

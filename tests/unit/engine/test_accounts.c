@@ -2,7 +2,7 @@
  * SPDX-FileCopyrightText: The Sluice authors */
 
 /* Admission fair sharing from settings and LocalQueues to the order of admission. */
-#include "engine/change.h"
+#include "engine/calls/call.h"
 #include "engine/state.h"
 #include "policy/usage.h"
 #include "world.h"
@@ -330,14 +330,13 @@ static void test_accounts_sample_that_is_none_is_refused(void **state)
     (void)state;
     open_world();
     struct sl_buf list = {0};
-    sl_change_list_group(&list, 1);
-    struct sl_change c = {.kind = SL_CHANGE_USAGE_SAMPLE, .number = {w.now_ms}, .list = &list};
-    assert_int_equal(sl_change_perform(&c), SL_REFUSED_BAD_ARGUMENT);
+    sl_item_add(&list, group, .group = 1);
+    struct sl_call c = {.kind = SL_CALL_usage_sample,
+                        .usage_sample = {.now_ms = w.now_ms, .list = &list}};
+    assert_int_equal(sl_call_carry_out(&c), SL_REFUSED_BAD_ARGUMENT);
     sl_buf_fini(&list);
-    struct sl_change parts = {.kind = SL_CHANGE_USAGE_PARTS, .number = {SL_USAGE_PARTS}};
-    assert_int_equal(sl_change_perform(&parts), SL_REFUSED_BAD_ARGUMENT);
-    parts.number[0] = -1;
-    assert_int_equal(sl_change_perform(&parts), SL_REFUSED_BAD_ARGUMENT);
+    struct sl_call past = {.kind = SL_CALL_usage_restore, .usage_restore.parts = SL_USAGE_PARTS};
+    assert_int_equal(sl_call_carry_out(&past), SL_REFUSED_BAD_ARGUMENT);
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)

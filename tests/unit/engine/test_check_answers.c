@@ -3,6 +3,7 @@
 
 /* Several admission checks of one workload that answer at once: which of them counts does not depend on their names,
  * and whatever an eviction ends is asked anew. world.h compares every object that is written with its record. */
+#include "engine/mirror.h"
 #include "world.h"
 
 static struct world w;
@@ -310,6 +311,212 @@ static void test_answers_after_the_eviction_are_kept(void **state)
     expect_states("RPP");
 }
 
+/* --- which checks there are ------------------------------------------------------------------- */
+
+static void ask_for(const char *checks)
+{
+    char patch[256];
+    (void)snprintf(patch, sizeof patch,
+                   "{\"spec\":{\"admissionChecksStrategy\":{\"admissionChecks\":[%s]}}}", checks);
+    (void)world_patch(&w, SL_KIND_CLUSTER_QUEUE, "", "cq", patch);
+}
+
+static void read_again(void)
+{
+    struct sl_error e = {0};
+    (void)sl_engine_observe(w.engine, SL_KIND_WORKLOAD, world_workload(&w, "wl"), w.now_ms, &e);
+    world_settle(&w);
+}
+
+static void offer(const char *cpu)
+{
+    char patch[256];
+    (void)snprintf(
+        patch, sizeof patch,
+        "{\"spec\":{\"resourceGroups\":[{\"coveredResources\":[\"cpu\"],\"flavors\":[{"
+        "\"name\":\"spot\",\"resources\":[{\"name\":\"cpu\",\"nominalQuota\":\"%s\"}]}]}]}}",
+        cpu);
+    (void)world_patch(&w, SL_KIND_CLUSTER_QUEUE, "", "cq", patch);
+}
+
+/* It waits, and its checks have been reset. */
+static void wait_again(void)
+{
+    begin();
+    answer("TPP");
+    offer("1");
+    sl_engine_job_stopped(w.engine, world_workload(&w, "wl"), w.now_ms);
+    world_settle(&w);
+    expect_states("PPP");
+}
+
+/* What it said before stands in the object, and it would not say it again: a restart would find it there. */
+static void test_answers_of_a_check_that_is_asked_for_anew_are_read(void **state)
+{
+    (void)state;
+    wait_again();
+    answer("RPP");
+    read_again();
+    ask_for("{\"name\":\"b\"},{\"name\":\"c\"}");
+    assert_false(sl_engine_wants_workloads(w.engine));
+    ask_for("{\"name\":\"a\"},{\"name\":\"b\"},{\"name\":\"c\"}");
+    assert_true(sl_engine_wants_workloads(w.engine));
+    read_again();
+    assert_null(sl_mirror_settled(w.engine, world_workload(&w, "wl")));
+    offer("4");
+    world_settle(&w);
+    world_expect(&w, "wl", "QuotaReserved", "True", "QuotaReserved");
+    expect_states("RPP");
+}
+
+/* --- the oracle ------------------------------------------------------------------------------- */
+
+/* That it was evicted because a check asked to retry, over the very version in which another had rejected. */
+static void test_answers_forgotten_rejection_is_told_by_the_oracle(void **state)
+{
+    (void)state;
+    begin();
+    (void)world_put(&w, SL_KIND_WORKLOAD, answered("TPP"), NULL);
+    struct sl_decision d;
+    bool status = true;
+    while (sl_engine_next_decision(w.engine, &d) && d.kind != SL_DECIDE_EVICT) {
+    }
+    struct sl_json *before =
+        answered("TJP"); /* it had not been read so, and yet has this version */
+    struct sl_json *after = sl_json_clone(before);
+    struct sl_json *patch = sl_patch_from_decision(w.engine, &d, before, &status);
+    struct sl_error e = {0};
+    assert_int_equal(sl_patch_merge(&after, patch, &e), SL_CODE_OK);
+    const char *broken = sl_mirror_written(w.engine, &d, before, after);
+    assert_non_null(broken);
+    assert_non_null(
+        strstr(broken, "check b is Rejected, the record says nothing that deactivates it"));
+    sl_engine_answer(w.engine, &d, SL_CODE_CONFLICT, w.now_ms);
+    sl_json_free(patch);
+    sl_json_free(before);
+    sl_json_free(after);
+    read_again();
+    world_expect(&w, "wl", "Evicted", "True", "AdmissionCheck");
+}
+
+/* --- answers that come while something else is being written ---------------------------------- */
+
+/* The queue asks for one check more, which is decided and taken, and not written yet. */
+static struct sl_decision ask_for_another(void)
+{
+    struct sl_decision d;
+    world_add_check(&w, "d");
+    (void)world_patch(
+        &w, SL_KIND_CLUSTER_QUEUE, "", "cq",
+        "{\"spec\":{\"admissionChecksStrategy\":{\"admissionChecks\":[{\"name\":\"a\"},"
+        "{\"name\":\"b\"},{\"name\":\"c\"},{\"name\":\"d\"}]}}}");
+    (void)sl_engine_cycle(w.engine, w.now_ms);
+    assert_true(sl_engine_next_decision(w.engine, &d));
+    assert_int_equal(d.kind, SL_DECIDE_RESERVE);
+    return d;
+}
+
+/* As the controllers do it: what was not read meanwhile is read after the answer. */
+static void write_and_read(const struct sl_decision *d)
+{
+    enum sl_code code = world_write(&w, d, world_workload(&w, "wl"));
+    sl_engine_answer(w.engine, d, code, w.now_ms);
+    if (sl_engine_unread(w.engine, d)) {
+        struct sl_error e = {0};
+        (void)world_observe(&w, SL_KIND_WORKLOAD, world_workload(&w, "wl"), &e);
+    }
+    world_settle(&w);
+}
+
+static const char *state_of(const char *check)
+{
+    const struct sl_json *list = sl_json_path(world_workload(&w, "wl"), "status.admissionChecks");
+    for (size_t i = 0; i < sl_json_len(list); i++) {
+        if (strcmp(sl_json_path_text(sl_json_at(list, i), "name", ""), check) == 0) {
+            return sl_json_path_text(sl_json_at(list, i), "state", "");
+        }
+    }
+    return "none";
+}
+
+static void test_answers_that_are_unread_outlive_a_write_that_evicts_nobody(void **state)
+{
+    (void)state;
+    begin();
+    struct sl_decision d = ask_for_another();
+    (void)world_put(&w, SL_KIND_WORKLOAD, answered("RPP"), NULL);
+    write_and_read(&d);
+    assert_string_equal(state_of("a"), "Ready");
+    assert_string_equal(state_of("b"), "Pending");
+    assert_string_equal(state_of("d"), "Pending");
+    (void)world_patch(&w, SL_KIND_WORKLOAD, "team", "wl",
+                      "{\"status\":{\"admissionChecks\":[{\"name\":\"a\",\"state\":\"Ready\"},"
+                      "{\"name\":\"b\",\"state\":\"Ready\"},{\"name\":\"c\",\"state\":\"Ready\"},"
+                      "{\"name\":\"d\",\"state\":\"Ready\"}]}}");
+    world_settle(&w);
+    world_expect(&w, "wl", "Admitted", "True", "Admitted"); /* it was read */
+}
+
+/* Twice in a row: what was kept by the first write is still unread at the second. */
+static void test_answers_that_are_unread_outlive_two_writes(void **state)
+{
+    (void)state;
+    begin();
+    struct sl_decision first = ask_for_another();
+    struct sl_decision second;
+    world_add_check(&w, "e");
+    (void)world_patch(
+        &w, SL_KIND_CLUSTER_QUEUE, "", "cq",
+        "{\"spec\":{\"admissionChecksStrategy\":{\"admissionChecks\":[{\"name\":\"a\"},"
+        "{\"name\":\"b\"},{\"name\":\"c\"},{\"name\":\"d\"},{\"name\":\"e\"}]}}}");
+    (void)sl_engine_cycle(w.engine, w.now_ms);
+    assert_true(sl_engine_next_decision(w.engine, &second));
+    (void)world_put(&w, SL_KIND_WORKLOAD, answered("RPP"), NULL);
+    (void)world_write(&w, &first, world_workload(&w, "wl"));
+    sl_engine_answer(w.engine, &first, SL_CODE_OK, w.now_ms);
+    assert_string_equal(state_of("a"), "Ready");
+    write_and_read(&second);
+    assert_string_equal(state_of("a"), "Ready");
+    assert_string_equal(state_of("e"), "Pending");
+}
+
+/* It waits again, a check answers, and the reservation is written over that: it ends the eviction. */
+static void test_answers_that_are_unread_outlive_a_reservation(void **state)
+{
+    (void)state;
+    struct sl_decision d;
+    wait_again();
+    offer("4");
+    (void)sl_engine_cycle(w.engine, w.now_ms);
+    while (sl_engine_next_decision(w.engine, &d) && d.kind != SL_DECIDE_RESERVE) {
+        sl_engine_answer(w.engine, &d, SL_CODE_OK, w.now_ms);
+    }
+    assert_int_equal(d.kind, SL_DECIDE_RESERVE);
+    (void)world_put(&w, SL_KIND_WORKLOAD, answered("RPP"), NULL);
+    write_and_read(&d);
+    world_expect(&w, "wl", "QuotaReserved", "True", "QuotaReserved");
+    assert_string_equal(state_of("a"), "Ready");
+}
+
+/* A better one takes its quota at that moment: what it was answered before is asked anew. */
+static void test_answers_that_are_unread_do_not_outlive_an_eviction(void **state)
+{
+    (void)state;
+    struct sl_decision d;
+    begin();
+    struct sl_json *high = world_new_workload("team", "high", "lq", 4, "1");
+    sl_json_set_int(sl_json_get(high, "spec"), "priority", 5);
+    (void)world_put(&w, SL_KIND_WORKLOAD, high, NULL);
+    (void)sl_engine_cycle(w.engine, w.now_ms);
+    while (sl_engine_next_decision(w.engine, &d) && d.kind != SL_DECIDE_EVICT) {
+        sl_engine_answer(w.engine, &d, SL_CODE_OK, w.now_ms);
+    }
+    assert_int_equal(d.kind, SL_DECIDE_EVICT);
+    (void)world_put(&w, SL_KIND_WORKLOAD, answered("RPP"), NULL);
+    write_and_read(&d);
+    expect_states("PPP");
+}
+
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 
 int main(void)
@@ -327,6 +534,12 @@ int main(void)
         TEST(test_answers_deactivation_while_the_daemon_was_away_resets_them),
         TEST(test_answers_given_while_the_daemon_was_away_count_as_ever),
         TEST(test_answers_after_the_eviction_are_kept),
+        TEST(test_answers_that_are_unread_outlive_a_write_that_evicts_nobody),
+        TEST(test_answers_that_are_unread_outlive_two_writes),
+        TEST(test_answers_that_are_unread_do_not_outlive_an_eviction),
+        TEST(test_answers_that_are_unread_outlive_a_reservation),
+        TEST(test_answers_of_a_check_that_is_asked_for_anew_are_read),
+        TEST(test_answers_forgotten_rejection_is_told_by_the_oracle),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

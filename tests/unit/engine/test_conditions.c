@@ -13,9 +13,12 @@
 #include <cmocka.h>
 
 #include "base/clock.h"
+#include "engine/words.h"
 
 #define OLD "2026-01-15T12:00:00Z"
 #define NEW "2026-01-15T12:05:00Z"
+
+static const struct sl_words no_words;
 
 static struct sl_workload admitted_at(const char *reserved, const char *admitted)
 {
@@ -30,7 +33,7 @@ static void write(struct sl_json *status, const struct sl_workload *record, cons
 {
     struct sl_condition_view view = {.record = record,
                                      .cluster_queue = "team",
-                                     .message = "",
+                                     .words = &no_words,
                                      .generation = 1,
                                      .granular = true,
                                      .now_ms = sl_clock_parse(now)};

@@ -3,7 +3,7 @@
 
 /* src/engine/replay.c, life.c, story.c, tape.c: the journal of a random history is played again and
  * comes out the same; whatever is changed in it is told. */
-#include "engine/change.h"
+#include "engine/calls/call.h"
 #include "engine/journal.h"
 #include "engine/pack.h"
 #include "engine/replay.h"
@@ -169,7 +169,7 @@ static void test_replay_histories_come_out_the_same(void **state)
         if (r.end != SL_REPLAY_SAME) {
             fail_msg("seed %u: %s", seed, r.why);
         }
-        assert_true(r.cycles > 10 && r.decisions > 20 && r.changes > 100);
+        assert_true(r.cycles > 10 && r.decisions > 20 && r.calls > 100);
         outcomes += r.outcomes;
         assert_int_equal(r.lives, 1);
         unsigned lines = 0;
@@ -191,18 +191,6 @@ static void test_replay_each_start_has_a_fresh_core(void **state)
     assert_int_equal(both.end, SL_REPLAY_SAME);
     assert_int_equal(both.lives, 2);
     assert_true(both.outcomes > one.outcomes && both.sequence == both.records);
-}
-
-static void test_replay_version_3_is_played_without_outcomes(void **state)
-{
-    (void)state;
-    live(2);
-    struct edit edit = {.drop = SL_JOURNAL_OUTCOME, .renumber = true, .version = 3};
-    edit_journal(&edit);
-    struct sl_replay_result r = play((struct sl_replay_options){0});
-    assert_int_equal(r.end, SL_REPLAY_SAME);
-    assert_int_equal(r.outcomes, 0);
-    assert_true(r.cycles > 20 && r.decisions > 20);
 }
 
 /* --- something else ---------------------------------------------------------------------------- */
@@ -242,7 +230,7 @@ static void test_replay_missing_and_superfluous_outcomes_are_told(void **state)
     (void)unlink(path);
     live(2);
     /* a change before it is gone: the cycle has fewer heads, or others */
-    struct edit event = {SL_JOURNAL_CHANGE, 60, .drop_that_one = true, .renumber = true};
+    struct edit event = {SL_JOURNAL_CALL, 60, .drop_that_one = true, .renumber = true};
     edit_journal(&event);
     assert_int_equal(play((struct sl_replay_options){0}).end, SL_REPLAY_DIFFERS);
 }
@@ -250,23 +238,23 @@ static void test_replay_missing_and_superfluous_outcomes_are_told(void **state)
 static void test_replay_changed_answer_is_told(void **state)
 {
     (void)state;
-    expect_difference((struct edit){SL_JOURNAL_CHANGE, 10, .at = 1, .bits = 1},
+    expect_difference((struct edit){SL_JOURNAL_CALL, 10, .at = 1, .bits = 1},
                       "recorded: UnknownWorkload", "now:      OK");
 }
 
-/* The cell that a change openCell became: what follows names it. */
+/* The cell that a call open_cell became: what follows names it. */
 static void test_replay_another_cell_is_told(void **state)
 {
     (void)state;
     struct sl_journal_reader *reader = NULL;
     struct sl_journal_record r;
-    struct edit edit = {.type = SL_JOURNAL_CHANGE, .at = 15, .bits = 1};
+    struct edit edit = {.type = SL_JOURNAL_CALL, .at = 15, .bits = 1};
     live(2);
     assert_int_equal(sl_journal_reader_open(path, &reader, NULL), SL_CODE_OK);
     do {
         assert_int_equal(sl_journal_reader_next(reader, &r), SL_JOURNAL_RECORD);
-        edit.nth += r.type == SL_JOURNAL_CHANGE;
-    } while (r.type != SL_JOURNAL_CHANGE || r.payload[0] != SL_CHANGE_OPEN_CELL);
+        edit.nth += r.type == SL_JOURNAL_CALL;
+    } while (r.type != SL_JOURNAL_CALL || r.payload[0] != SL_CALL_open_cell);
     sl_journal_reader_close(reader);
     (void)unlink(path);
     expect_difference(edit, "recorded: cell ", "now:      cell ");
@@ -278,7 +266,7 @@ static void test_replay_records_that_make_no_sense_are_told(void **state)
     expect_difference((struct edit){SL_JOURNAL_NAME, 3, .at = 0, .bits = 0x40}, "no name",
                       "checksum is right");
     (void)unlink(path);
-    expect_difference((struct edit){SL_JOURNAL_CHANGE, 3, .at = 0, .bits = 0x80}, "no change",
+    expect_difference((struct edit){SL_JOURNAL_CALL, 3, .at = 0, .bits = 0x80}, "no call",
                       "checksum is right");
 }
 
@@ -335,10 +323,10 @@ static void test_replay_unknown_version_is_refused(void **state)
     live(2);
     flip(8, 0x40);
     assert_int_not_equal(run((struct sl_replay_options){.path = dir}, &r, &e), SL_CODE_OK);
-    assert_non_null(strstr(e.text, "has journal version 69, this program reads versions up to 5"));
-    flip(8, 0x47); /* 69 becomes 2 */
+    assert_non_null(strstr(e.text, "has journal version 70, this program reads versions up to 6"));
+    flip(8, 0x43); /* 70 becomes 5 */
     assert_int_not_equal(run((struct sl_replay_options){0}, &r, &e), SL_CODE_OK);
-    assert_non_null(strstr(e.text, "has journal version 2, this program plays versions 3 to 5"));
+    assert_non_null(strstr(e.text, "has journal version 5, this program plays version 6"));
 }
 
 static void test_replay_what_is_no_journal_is_refused(void **state)
@@ -361,7 +349,7 @@ static void test_replay_lost_records_and_no_start_are_told(void **state)
 {
     (void)state;
     live(2);
-    struct edit lost = {SL_JOURNAL_CHANGE, 50, .drop_that_one = true};
+    struct edit lost = {SL_JOURNAL_CALL, 50, .drop_that_one = true};
     edit_journal(&lost);
     struct sl_replay_result r = play((struct sl_replay_options){0});
     assert_int_equal(r.end, SL_REPLAY_PARTIAL);
@@ -462,7 +450,6 @@ int main(void)
     const struct CMUnitTest tests[] = {
         WITH_DIRECTORY(test_replay_histories_come_out_the_same),
         WITH_DIRECTORY(test_replay_each_start_has_a_fresh_core),
-        WITH_DIRECTORY(test_replay_version_3_is_played_without_outcomes),
         WITH_DIRECTORY(test_replay_changed_decision_is_told),
         WITH_DIRECTORY(test_replay_changed_outcome_is_told),
         WITH_DIRECTORY(test_replay_missing_and_superfluous_outcomes_are_told),

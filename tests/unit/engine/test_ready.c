@@ -59,6 +59,23 @@ static const char *evicted_status(void)
     return sl_json_path_text(sl_condition_find(world_workload(&w, "a"), "Evicted"), "status", "");
 }
 
+/* Its eviction is written with its reservation, which was long on its way. */
+static void test_ready_workload_that_was_late_before_it_was_written_says_so(void **state)
+{
+    (void)state;
+    world_open_with(&w, NULL, &settings);
+    world_add_basics(&w);
+    world_add_workload(&w, "a", "lq", 1, "1");
+    while (sl_engine_cycle(w.engine, w.now_ms)) {
+    }
+    w.now_ms += 5 * MINUTE;
+    sl_clock_set_virtual(w.now_ms);
+    world_settle(&w);
+    const struct sl_json *evicted = sl_condition_find(world_workload(&w, "a"), "Evicted");
+    assert_string_equal(sl_json_path_text(evicted, "message", ""),
+                        "Exceeded the PodsReady timeout team/a");
+}
+
 static void test_ready_workload_that_never_starts_is_evicted_in_time(void **state)
 {
     (void)state;
@@ -111,6 +128,9 @@ static void test_ready_workload_that_does_not_recover_is_evicted(void **state)
     world_pass(&w, 1);
     world_expect(&w, "a", "Evicted", "True", "PodsReadyTimeout");
     world_expect(&w, "a", "PodsReady", "False", "WaitForStart");
+    const struct sl_json *ready = sl_condition_find(world_workload(&w, "a"), "PodsReady");
+    assert_string_equal(sl_json_path_text(ready, "message", ""),
+                        "Not all pods are ready or succeeded");
     const struct sl_json *stats =
         sl_json_path(world_workload(&w, "a"), "status.schedulingStats.evictions.0");
     assert_string_equal(sl_json_path_text(stats, "underlyingCause", ""), "WaitForRecovery");
@@ -354,6 +374,7 @@ static void test_retention_reactivated_workload_stays(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        TEST(test_ready_workload_that_was_late_before_it_was_written_says_so),
         TEST(test_ready_workload_that_never_starts_is_evicted_in_time),
         TEST(test_ready_workload_of_before_the_start_has_its_time_from_then),
         TEST(test_ready_workload_is_left_alone),

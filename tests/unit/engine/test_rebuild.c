@@ -3,7 +3,7 @@
 
 /* G10: an engine rebuilt from the objects is where living through the events has brought the old
  * one. */
-#include "engine/change.h"
+#include "engine/calls/call.h"
 #include "engine/intern.h"
 #include "engine/state.h"
 #include "history.h"
@@ -169,7 +169,7 @@ static void wake_and_compare(void)
     describe(&w, &rested);
     for (sl_node_id node = 0; node < w.engine->node_cap; node++) {
         if (w.engine->nodes[node] != NULL) {
-            (void)sl_change_words(w.engine, SL_CHANGE_WAKE_TREE, node, 0, w.now_ms);
+            sl_tell(w.engine, w.now_ms, wake_tree, .node = node);
         }
     }
     world_settle(&w);

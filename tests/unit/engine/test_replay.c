@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* G11: the changes of a journal, fed to a fresh core in a process of its own, are answered as
+/* G11: the calls of a journal, fed to a fresh core in a process of its own, are answered as
  * before and end in the same state. */
-#include "engine/change.h"
+#include "engine/calls/call.h"
 #include "engine/journal.h"
 #include "engine/journal_image.h"
 #include "engine/tape.h"
@@ -22,30 +22,30 @@ static int replay(const char *path, uint64_t *hash)
     struct sl_journal_record record;
     struct sl_error e = {0};
     struct sl_buf list = {0};
-    unsigned changes = 0;
+    unsigned calls = 0;
     if (sl_tape_open(path, &tape, &e) != SL_CODE_OK) {
         return 1;
     }
     while (sl_tape_next(&tape, &record) == SL_JOURNAL_RECORD) {
-        struct sl_change c;
+        struct sl_call c;
         enum sl_status answer;
-        if (record.type == SL_JOURNAL_IMAGE && changes == 0 &&
+        if (record.type == SL_JOURNAL_IMAGE && calls == 0 &&
             !sl_image_put(record.payload, record.len)) {
             return 5;
         }
-        if (record.type != SL_JOURNAL_CHANGE) {
+        if (record.type != SL_JOURNAL_CALL) {
             continue;
         }
-        if (!sl_change_unpack(record.payload, record.len, &c, &list, &answer)) {
+        if (!sl_call_unpack(record.payload, record.len, &c, &list, &answer)) {
             return 2;
         }
-        if (sl_change_perform(&c) != answer) {
+        if (sl_call_carry_out(&c) != answer) {
             return 3;
         }
-        changes++;
+        calls++;
     }
     *hash = hash_core();
-    return changes > 100 ? 0 : 4;
+    return calls > 100 ? 0 : 4;
 }
 
 static uint64_t run_child(int (*body)(const char *, uint64_t *), const char *path)
@@ -154,14 +154,14 @@ static void test_replay_from_an_image_gives_the_same_answers_and_state(void **st
 static void test_replay_change_that_is_none_is_refused(void **state)
 {
     (void)state;
-    static const unsigned char bad[] = {SL_CHANGE_KIND_COUNT, 0, 0, 0, 0, 0, 0};
-    static const unsigned char short_one[] = {SL_CHANGE_EVENT, 0, 0, 1};
-    struct sl_change c;
+    static const unsigned char bad[] = {SL_CALL_KIND_COUNT, 0, 0, 0, 0, 0, 0};
+    static const unsigned char short_one[] = {SL_CALL_event, 0, 0, 1};
+    struct sl_call c;
     struct sl_buf list = {0};
     enum sl_status answer;
-    assert_false(sl_change_unpack(bad, sizeof bad, &c, &list, &answer));
-    assert_false(sl_change_unpack(short_one, sizeof short_one, &c, &list, &answer));
-    assert_false(sl_change_unpack(bad, 0, &c, &list, &answer));
+    assert_false(sl_call_unpack(bad, sizeof bad, &c, &list, &answer));
+    assert_false(sl_call_unpack(short_one, sizeof short_one, &c, &list, &answer));
+    assert_false(sl_call_unpack(bad, 0, &c, &list, &answer));
 }
 
 static int setup(void **state)

@@ -124,6 +124,52 @@ static void test_reread_reservation_of_another_instance_is_taken_over(void **sta
     world_expect(&w, "c", "Admitted", "True", "Admitted");
 }
 
+static void reserve_by_others(const char *assignment)
+{
+    char text[600];
+    (void)snprintf(
+        text, sizeof text,
+        "{\"status\":{\"conditions\":[{\"type\":\"QuotaReserved\",\"status\":\"True\","
+        "\"reason\":\"QuotaReserved\",\"message\":\"\","
+        "\"lastTransitionTime\":\"2026-01-01T00:00:00Z\"}],\"admission\":{"
+        "\"clusterQueue\":\"cq\",\"podSetAssignments\":[{\"name\":\"main\",\"count\":1%s}]}}}",
+        assignment);
+    (void)world_patch(&w, SL_KIND_WORKLOAD, "team", "a", text);
+}
+
+/* It appears while the daemon was about to write that the workload waits: that must not erase it. */
+static void test_reread_reservation_of_another_instance_is_not_written_over(void **state)
+{
+    (void)state;
+    add_basics("");
+    world_add_workload(&w, "a", "nowhere", 1, "1");
+    struct sl_decision d = next_decision();
+    assert_int_equal(d.kind, SL_DECIDE_PENDING);
+    reserve_by_others(",\"flavors\":{\"cpu\":\"spot\"},\"resourceUsage\":{\"cpu\":\"1\"}");
+    enum sl_code code = world_write(&w, &d, world_workload(&w, "a"));
+    sl_engine_answer(w.engine, &d, code, w.now_ms);
+    assert_true(sl_engine_unread(w.engine, &d));
+    (void)world_observe(&w, SL_KIND_WORKLOAD, world_workload(&w, "a"), &(struct sl_error){0});
+    world_settle(&w);
+    world_expect(&w, "a", "Admitted", "True", "Admitted");
+    assert_non_null(sl_json_path(world_workload(&w, "a"), "status.admission"));
+    assert_int_equal(world_count_cq(&w, "admittedWorkloads"), 1);
+}
+
+/* What a pod set has no quota of is not in the object at all: to add it would be to own a part of the admission. */
+static void test_reread_admission_that_was_taken_over_is_not_added_to(void **state)
+{
+    (void)state;
+    static const char path[] = "status.admission.podSetAssignments.0";
+    add_basics("");
+    world_add_workload(&w, "a", "nowhere", 1, "1");
+    world_settle(&w);
+    reserve_by_others("");
+    world_settle(&w);
+    world_expect(&w, "a", "Admitted", "True", "Admitted");
+    assert_int_equal(sl_json_len(sl_json_path(world_workload(&w, "a"), path)), 2);
+}
+
 /* What was reset is not written yet, and the object still says Retry: the next try must not wait for that one. */
 static void test_reread_retry_that_is_being_reset_is_not_read_again(void **state)
 {
@@ -181,6 +227,10 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_reread_deactivation_that_was_lost_is_decided_again,
                                         setup, teardown),
         cmocka_unit_test_setup_teardown(test_reread_reservation_of_another_instance_is_taken_over,
+                                        setup, teardown),
+        cmocka_unit_test_setup_teardown(
+            test_reread_reservation_of_another_instance_is_not_written_over, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_reread_admission_that_was_taken_over_is_not_added_to,
                                         setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

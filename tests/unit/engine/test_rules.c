@@ -2,7 +2,7 @@
  * SPDX-FileCopyrightText: The Sluice authors */
 
 /* Settings, rules, preemption policies, weights and admission checks on their way to the core. */
-#include "engine/change.h"
+#include "engine/calls/call.h"
 #include "engine/rules.h"
 #include "policy/settings.h"
 #include "policy/shares.h"
@@ -57,12 +57,14 @@ static void test_rules_settings_reach_the_policy(void **state)
 static void test_rules_settings_that_are_none_are_refused(void **state)
 {
     (void)state;
-    struct sl_change c = {.kind = SL_CHANGE_SETTINGS, .word = {0, 3, 0, 0}};
-    assert_int_equal(sl_change_perform(&c), SL_REFUSED_BAD_ARGUMENT);
-    c = (struct sl_change){.kind = SL_CHANGE_SETTINGS, .word = {1u << 31, 1, 0, 0}};
-    assert_int_equal(sl_change_perform(&c), SL_REFUSED_BAD_ARGUMENT);
-    c = (struct sl_change){.kind = SL_CHANGE_SETTINGS, .word = {0, 1, 9, 0}};
-    assert_int_equal(sl_change_perform(&c), SL_REFUSED_BAD_ARGUMENT);
+    struct sl_call c = {.kind = SL_CALL_settings, .settings.settings = sl_settings_default()};
+    c.settings.settings.share_rule_count = 3;
+    assert_int_equal(sl_call_carry_out(&c), SL_REFUSED_BAD_ARGUMENT);
+    c.settings.settings.share_rule_count = 0;
+    assert_int_equal(sl_call_carry_out(&c), SL_REFUSED_BAD_ARGUMENT);
+    c.settings.settings.share_rule_count = 1;
+    c.settings.settings.share_rules[0] = (enum sl_share_rule)9;
+    assert_int_equal(sl_call_carry_out(&c), SL_REFUSED_BAD_ARGUMENT);
 }
 
 /* --- rules ------------------------------------------------------------------------------------ */
@@ -232,6 +234,98 @@ static void test_rules_check_of_a_flavor_comes_and_goes_with_the_spec(void **sta
     world_expect(&w, "a", "Admitted", "True", "Admitted");
 }
 
+/* --- priority boost --------------------------------------------------------------------------- */
+
+static void open_with_boost(bool on)
+{
+    struct sl_engine_settings s = sl_engine_settings_default();
+    s.priority_boost = on;
+    world_close(&w);
+    world_open_with(&w, NULL, &s);
+    world_add_flavor(&w, "spot", "{}");
+    world_add_cluster_queue(&w, "cq", "spot", "1",
+                            ",\"preemption\":{\"withinClusterQueue\":\"LowerPriority\"}");
+    world_add_local_queue(&w, "team", "lq", "cq");
+    sl_engine_synced(w.engine, w.now_ms);
+}
+
+static void add_with_priority(const char *name, int64_t priority, const char *boost)
+{
+    struct sl_json *o = world_new_workload("team", name, "lq", 1, "1");
+    sl_json_set_int(sl_json_get(o, "spec"), "priority", priority);
+    if (boost != NULL) {
+        struct sl_json *annotations = sl_json_path_make(o, "metadata.annotations");
+        sl_json_set_text(annotations, "kueue.x-k8s.io/priority-boost", boost);
+    }
+    (void)world_put(&w, SL_KIND_WORKLOAD, o, NULL);
+}
+
+static void boost(const char *name, const char *by)
+{
+    char patch[200];
+    (void)snprintf(patch, sizeof patch,
+                   "{\"metadata\":{\"annotations\":{\"kueue.x-k8s.io/priority-boost\":\"%s\"}}}",
+                   by);
+    (void)world_patch(&w, SL_KIND_WORKLOAD, "team", name, patch);
+    world_settle(&w);
+}
+
+static void test_rules_boost_counts_on_top_of_the_priority(void **state)
+{
+    (void)state;
+    open_with_boost(true);
+    add_with_priority("mid", 10, NULL);
+    world_settle(&w);
+    add_with_priority("low", 0, "+9");
+    world_settle(&w);
+    assert_false(sl_condition_true(world_workload(&w, "mid"), "Evicted"));
+    boost("low", "much"); /* no number: as if it were not there */
+    assert_false(sl_condition_true(world_workload(&w, "mid"), "Evicted"));
+    boost("low", "2147483648"); /* too large a one, too */
+    assert_false(sl_condition_true(world_workload(&w, "mid"), "Evicted"));
+    boost("low", "11");
+    world_expect(&w, "mid", "Evicted", "True", "Preempted");
+}
+
+static void test_rules_boost_of_an_admitted_workload_protects_it(void **state)
+{
+    (void)state;
+    open_with_boost(true);
+    add_with_priority("low", 0, "11");
+    world_settle(&w);
+    add_with_priority("mid", 10, NULL);
+    world_settle(&w);
+    assert_false(sl_condition_true(world_workload(&w, "low"), "Evicted"));
+    boost("low", "-5");
+    world_expect(&w, "low", "Evicted", "True", "Preempted");
+}
+
+/* So does a class of priorities that is lowered. */
+static void test_rules_holder_that_falls_in_priority_is_preempted(void **state)
+{
+    (void)state;
+    open_with_boost(false);
+    add_with_priority("low", 20, NULL);
+    world_settle(&w);
+    add_with_priority("mid", 10, NULL);
+    world_settle(&w);
+    assert_false(sl_condition_true(world_workload(&w, "low"), "Evicted"));
+    (void)world_patch(&w, SL_KIND_WORKLOAD, "team", "low", "{\"spec\":{\"priority\":5}}");
+    world_settle(&w);
+    world_expect(&w, "low", "Evicted", "True", "Preempted");
+}
+
+static void test_rules_boost_without_its_gate_is_nothing(void **state)
+{
+    (void)state;
+    open_with_boost(false);
+    add_with_priority("mid", 10, NULL);
+    world_settle(&w);
+    add_with_priority("low", 0, "100");
+    world_settle(&w);
+    assert_false(sl_condition_true(world_workload(&w, "mid"), "Evicted"));
+}
+
 /* --- reasons ---------------------------------------------------------------------------------- */
 
 static void test_rules_without_granular_reasons_kueues_old_ones_are_said(void **state)
@@ -314,6 +408,10 @@ int main(void)
         TEST(test_rules_check_of_another_flavor_is_not_asked_for),
         TEST(test_rules_check_is_not_shown_before_the_flavor_is_known),
         TEST(test_rules_check_of_a_flavor_comes_and_goes_with_the_spec),
+        TEST(test_rules_boost_counts_on_top_of_the_priority),
+        TEST(test_rules_boost_of_an_admitted_workload_protects_it),
+        TEST(test_rules_holder_that_falls_in_priority_is_preempted),
+        TEST(test_rules_boost_without_its_gate_is_nothing),
         TEST(test_rules_without_granular_reasons_kueues_old_ones_are_said),
         TEST(test_rules_workload_with_claims_is_inadmissible_as_kueue_says),
         TEST(test_rules_refused_workload_shows_what_it_asked_for),

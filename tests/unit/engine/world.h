@@ -140,6 +140,54 @@ static inline void world_delete(struct world *w, enum sl_kind kind, const char *
     sl_json_free(old.pointer);
 }
 
+/* A reason and its message come from one look: what only some reasons may say beside them. */
+static inline void world_told_once(const char *reason, const char *message)
+{
+    static const char *const pairs[][2] = {
+        {"is pending evaluation in", " PendingEvaluation Pending "},
+        {"has failed admission checks", " PendingEvaluation Pending "},
+        {" is inactive", " Suspended Inadmissible "},
+        {"quota for", " WaitingForQuota ExceedsMaxQuota NoMatchingFlavor TopologyPlacementFailed "
+                      "WaitingForPreemptedWorkloads Pending "},
+        {"unavailable in ClusterQueue",
+         " NoMatchingFlavor ExceedsMaxQuota WaitingForQuota Pending "},
+        {"gated by", " AdmissionGated "},
+        {"has room for",
+         " TopologyPlacementFailed WaitingForQuota NoMatchingFlavor ExceedsMaxQuota "
+         "WaitingForPreemptedWorkloads SecondPassFailed Pending "},
+        {"Preempted to accommodate", " Preempted InClusterQueue InCohortReclamation "
+                                     "InCohortFairSharing InCohortReclaimWhileBorrowing "},
+        {"failed node", " NodeFailures "},
+        {"nodes have failed", " NodeFailures "},
+        {"unhealthy node", " NodeFailures "},
+        {"have their places", " TopologyAssigned "},
+        {"waits for a place", " PendingDelayedTopologyRequests "},
+        {"in Retry state", " AdmissionCheck "},
+        {"PodsReady timeout", " PodsReadyTimeout "},
+        {"is deactivated", " Deactivated DeactivatedDueToAdmissionCheck "
+                           "DeactivatedDueToRequeuingLimitExceeded "
+                           "DeactivatedDueToMaximumExecutionTimeExceeded Pending "},
+        {"The ClusterQueue is stopped", " ClusterQueueStopped "},
+        {"The LocalQueue is stopped", " LocalQueueStopped "}};
+    char wanted[80];
+    (void)snprintf(wanted, sizeof wanted, " %s ", reason);
+    for (size_t i = 0; i < sizeof pairs / sizeof pairs[0]; i++) {
+        if (strncmp(message, "Previously: ", 12) != 0 && strstr(message, pairs[i][0]) != NULL &&
+            strstr(pairs[i][1], wanted) == NULL) {
+            fail_msg("%s says: %s", reason, message);
+        }
+    }
+}
+
+static inline void world_conditions_told_once(const struct sl_json *object)
+{
+    const struct sl_json *list = sl_json_path(object, "status.conditions");
+    for (size_t i = 0; i < sl_json_len(list); i++) {
+        const struct sl_json *c = sl_json_at(list, i);
+        world_told_once(sl_json_path_text(c, "reason", ""), sl_json_path_text(c, "message", ""));
+    }
+}
+
 static inline enum sl_code world_write(struct world *w, const struct sl_decision *d,
                                        struct sl_json *live)
 {
@@ -171,6 +219,7 @@ static inline enum sl_code world_write(struct world *w, const struct sl_decision
     if (trouble != NULL) {
         fail_msg("%s", trouble);
     }
+    world_conditions_told_once(copy);
     (void)world_put(w, SL_KIND_WORKLOAD, copy, NULL);
     return sl_engine_wrote_in_part(w->engine, d, copy) ? world_write(w, d, copy) : SL_CODE_OK;
 }
@@ -203,6 +252,7 @@ static inline void world_settle(struct world *w)
         more = sl_engine_cycle(w->engine, w->now_ms);
         while (sl_engine_next_decision(w->engine, &d)) {
             more = true;
+            world_told_once(d.reason, d.message);
             (void)snprintf(w->last_message, sizeof w->last_message, "%s", d.message);
             (void)snprintf(w->last_reason, sizeof w->last_reason, "%s", d.reason);
             w->last_kind = d.kind;

@@ -15,7 +15,7 @@
 
 #include <cmocka.h>
 
-#define EXCHANGES_MAX 256
+#define EXCHANGES_MAX 2100
 
 struct sl_transport {
     int unused;

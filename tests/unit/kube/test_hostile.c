@@ -26,6 +26,27 @@ static void test_hostile_pages_that_repeat_are_a_failure(void **state)
     assert_true(sl_kube_synced(kube));
 }
 
+static void test_hostile_pages_without_an_end_are_a_failure(void **state)
+{
+    (void)state;
+    char token[24] = "t";
+    kube_open(&(struct sl_kube_options){0});
+    sl_kube_follow(kube, SL_KIND_WORKLOAD);
+    answer(expect("GET", "?limit=500"), 200, list(10, token, workload("x", "u1", 5, "")));
+    int pages = 0;
+    for (; pages < 10000 && find("GET", "continue") != NULL; pages++) {
+        (void)snprintf(token, sizeof token, "t%d", pages);
+        answer(expect("GET", "continue"), 200, list(10, token, workload("x", "u1", 5, "")));
+    }
+    assert_in_range(pages, 1999, 2001); /* as many as a million objects need */
+    assert_int_equal(open_count(), 0);
+    assert_false(sl_kube_synced(kube));
+    pass_ms(1200);
+    lose(expect("GET", "?limit=500"));
+    pass_ms(1200);
+    assert_int_equal(open_count(), 0); /* later and later */
+}
+
 static void test_hostile_items_with_something_between_them_are_no_list(void **state)
 {
     (void)state;
@@ -167,6 +188,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(pages_that_repeat_are_a_failure),
+        TEST(pages_without_an_end_are_a_failure),
         TEST(items_with_something_between_them_are_no_list),
         TEST(object_newer_than_its_list_does_not_stay),
         TEST(list_asked_for_after_a_write_is_believed),

@@ -294,13 +294,13 @@ static void test_http_body_over_the_limit_is_413(void **state)
 {
     struct fixture *f = *state;
     struct sl_buf in = {0};
-    size_t size = (3u << 20) + 1000;
+    size_t size = (3u << 19) + 1000;
     char *body = sl_mem_new(1, size + 1);
     memset(body, ' ', size);
     assert_int_equal(ask(f, "POST", QUEUES, body, &in), 413);
     assert_non_null(strstr(in.data, "RequestEntityTooLarge"));
     memcpy(body, queue_body("big"), strlen(queue_body("big")));
-    body[(3u << 20) - 10] = '\0'; /* white space up to the limit is fine */
+    body[(3u << 19) - 10] = '\0'; /* white space up to the limit is fine */
     assert_int_equal(ask(f, "POST", QUEUES, body, &in), 201);
     sl_mem_free(body);
     sl_buf_fini(&in);
@@ -322,7 +322,7 @@ static void test_http_bodies_together_have_a_limit(void **state)
 {
     struct fixture *f = *state;
     struct sl_buf in = {0};
-    size_t size = (3u << 20) - 10;
+    size_t size = (3u << 19) - 10;
     char *body = sl_mem_new(1, size + 1);
     int fds[4];
     memset(body, ' ', size);
@@ -330,7 +330,7 @@ static void test_http_bodies_together_have_a_limit(void **state)
         fds[i] = dial(f);
         static const char head[] =
             "POST " QUEUES " HTTP/1.1\r\nHost: localhost\r\n"
-            "Content-Type: application/json\r\nContent-Length: 3145718\r\n\r\n";
+            "Content-Type: application/json\r\nContent-Length: 1572854\r\n\r\n";
         say(fds[i], head, strlen(head));
         say(fds[i], body, size - 100);
     }

@@ -154,6 +154,40 @@ static void test_rest_openapi_explains_the_fields_of_kinds(void **state)
                         "ClusterQueue");
 }
 
+static void test_rest_fields_named_twice_are_refused_or_warned_of(void **state)
+{
+    struct fixture *f = *state;
+    static const char jobs[] = "/apis/batch/v1/namespaces/default/jobs";
+    const char *body =
+        "{\"metadata\":{\"name\":\"twice\",\"labels\":{\"a\":\"1\",\"a\":\"2\"}},\"spec\":{"
+        "\"suspend\":true,"
+        "\"suspen\\u0064\":true,\"template\":{\"spec\":{\"containers\":[{\"name\":\"x\",\"image\":"
+        "\"a:{,\"},"
+        "{\"name\":\"c\",\"image\":\"i\",\"image\":\"k\"}],\"restartPolicy\":\"Never\"}}}}";
+    char uri[120];
+    (void)snprintf(uri, sizeof uri, "%s?fieldValidation=Strict", jobs);
+    assert_int_equal(post(f, uri, body), 400);
+    assert_string_equal(text(f, "message"),
+                        "Job in version \"v1\" cannot be handled as a Job: strict decoding error: "
+                        "duplicate field \"metadata.labels.a\", duplicate field \"spec.suspend\", "
+                        "duplicate field \"spec.template.spec.containers[1].image\"");
+    (void)snprintf(uri, sizeof uri, "%s?fieldValidation=Ignore&dryRun=All", jobs);
+    assert_int_equal(post(f, uri, body), 201);
+    assert_null(f->r.answer.warnings);
+    assert_int_equal(post(f, jobs, body), 201);
+    const struct sl_json *warnings = f->r.answer.warnings;
+    assert_int_equal(sl_json_len(warnings), 3);
+    assert_string_equal(sl_json_text(sl_json_at(warnings, 1), ""),
+                        "299 - \"duplicate field spec.suspend: the last one counts\"");
+    assert_string_equal(text(f, "metadata.labels.a"), "2");
+    (void)snprintf(uri, sizeof uri, "%s/twice?fieldValidation=Strict", jobs);
+    assert_int_equal(
+        call(f, (struct call){"PATCH", uri, "{\"spec\":{\"parallelism\":1,\"parallelism\":2}}",
+                              "application/merge-patch+json", NULL}),
+        400);
+    assert_non_null(strstr(text(f, "message"), "duplicate field \"spec.parallelism\""));
+}
+
 static void test_rest_misspelt_fields_are_warned_of(void **state)
 {
     struct fixture *f = *state;
@@ -894,7 +928,6 @@ static void test_rest_head_of_a_long_list_has_no_stream(void **state)
     }
     assert_int_equal(call(f, (struct call){.method = "HEAD", .uri = QUEUES}), 200);
     assert_null(f->r.answer.stream);
-    assert_int_equal(sl_json_len(sl_json_get(f->reply, "items")), 150);
     assert_int_equal(get(f, QUEUES), 200);
     assert_non_null(f->r.answer.stream);
 }
@@ -1103,7 +1136,7 @@ static void test_rest_large_objects_are_listed_in_small_pages(void **state)
     (void)serve(f, (struct call){.method = "GET", .uri = QUEUES});
     size_t first = f->r.answer.body.len;
     assert_int_equal(f->r.answer.stream->fill(f->r.answer.stream, &whole), SL_STREAM_MORE);
-    assert_true(first > 10000000 && whole.len < 2000000);
+    assert_true(first > 1000000 && first < 2000000 && whole.len < 2000000);
     sl_buf_fini(&body);
     sl_buf_fini(&whole);
 }
@@ -1145,6 +1178,7 @@ int main(void)
         CASE(test_rest_aggregated_discovery_when_asked),
         CASE(test_rest_health_version_and_openapi),
         CASE(test_rest_openapi_explains_the_fields_of_kinds),
+        CASE(test_rest_fields_named_twice_are_refused_or_warned_of),
         CASE(test_rest_misspelt_fields_are_warned_of),
         CASE(test_rest_fields_without_effect_are_warned_of),
         CASE(test_rest_strict_writes_name_no_unknown_fields),

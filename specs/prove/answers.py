@@ -1,0 +1,78 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: The Sluice authors
+"""The solvers' answers: one sorted text file in the repository, WP's many small files under the build directory.
+
+A line of specs/answers.txt is an answer: module, digest of the goal, solver, verdict, seconds, steps ("-" where WP
+wrote none). WP reads and writes BUILD/prove/session/MODULE/cache/DIGEST.json.
+
+usage: answers.py unpack|pack BUILD"""
+import contextlib, fcntl, hashlib, json, pathlib, shutil, sys
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+ANSWERS = ROOT / "specs/answers.txt"
+FIELDS = ("prover", "verdict", "time", "steps")
+
+
+def directory(build, module):
+    """Where WP looks for a module's answers."""
+    return build / "prove/session" / module / "cache"
+
+
+def read_answer(text):
+    """WP writes `20.` for a number, which is no JSON."""
+    return json.loads(text.replace(". }", ".0 }").replace(".,", ".0,"), parse_float=str, parse_int=str)
+
+
+def write_answer(fields):
+    values = {name: value for name, value in zip(FIELDS, fields) if value != "-"}
+    quoted = (f'"{name}": ' + (f'"{value}"' if name in FIELDS[:2] else value) for name, value in values.items())
+    return "{ " + ", ".join(quoted) + " }\n"
+
+
+def digest():
+    return hashlib.sha256(ANSWERS.read_bytes()).hexdigest() if ANSWERS.exists() else ""
+
+
+@contextlib.contextmanager
+def alone(build):
+    """Two tools may begin in one build directory at the same time."""
+    (build / "prove").mkdir(parents=True, exist_ok=True)
+    with open(build / "prove/answers.lock", "w", encoding="ascii") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield build / "prove/answers.digest"
+
+
+def unpack(build):
+    """Makes WP's files those of the committed text, if that is another one than last time: what a run that was
+    interrupted has learned stays otherwise."""
+    with alone(build) as mark:
+        if mark.exists() and mark.read_text() == digest():
+            return
+        shutil.rmtree(build / "prove/session", ignore_errors=True)
+        for line in ANSWERS.read_text().splitlines() if ANSWERS.exists() else []:
+            module, goal, *fields = line.split()
+            where = directory(build, module)
+            where.mkdir(parents=True, exist_ok=True)
+            (where / f"{goal}.json").write_text(write_answer(fields))
+        mark.write_text(digest())
+
+
+def pack(build):
+    """Writes the text anew from WP's files. The text keeps its time stamp if there is nothing new."""
+    with alone(build) as mark:
+        lines = []
+        for path in (build / "prove/session").glob("*/cache/*.json"):
+            answer = read_answer(path.read_text())
+            fields = [answer.get(name, "-") for name in FIELDS]
+            lines.append(" ".join([path.parent.parent.name, path.stem, *fields]))
+        text = "".join(f"{line}\n" for line in sorted(lines))
+        if not ANSWERS.exists() or ANSWERS.read_text() != text:
+            ANSWERS.write_text(text)
+        mark.write_text(digest())
+
+
+if __name__ == "__main__":
+    if len(sys.argv) != 3 or sys.argv[1] not in ("unpack", "pack"):
+        sys.exit(__doc__)
+    {"unpack": unpack, "pack": pack}[sys.argv[1]](pathlib.Path(sys.argv[2]).resolve())

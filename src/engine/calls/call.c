@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Sluice authors */
+
+#include "engine/calls/call.h"
+#include "base/check.h"
+#include "base/log.h"
+#include "engine/state.h"
+
+static const char *const statuses[] = {
+#define SL_STATUS(constant, name, text) [constant] = text,
+#include "kernel/status.def"
+#undef SL_STATUS
+};
+
+static void note(struct sl_engine *g, const struct sl_call *c, enum sl_status answer,
+                 int64_t now_ms)
+{
+    struct sl_buf payload = {0};
+    sl_call_pack(&payload, c, answer);
+    (void)sl_journal_append(g->journal, SL_JOURNAL_CALL, now_ms, &payload);
+    sl_buf_fini(&payload);
+}
+
+/* The workload whose record the call may move; SL_NO_ID = none. */
+static sl_workload_id subject(const struct sl_call *c)
+{
+    switch (c->kind) {
+    case SL_CALL_event:
+        return c->event.event.workload;
+    case SL_CALL_restore:
+        return c->restore.workload;
+    case SL_CALL_attach:
+        return c->attach.workload;
+    case SL_CALL_detach:
+        return c->detach.workload;
+    default:
+        return SL_NO_ID;
+    }
+}
+
+void sl_call_cycle(struct sl_engine *g, const struct sl_call_cycle *v)
+{
+    struct sl_call c = {.kind = SL_CALL_cycle, .cycle = *v};
+    note(g, &c, SL_OK, v->now_ms);
+    sl_call_begin_cycle(v);
+}
+
+enum sl_status sl_call_make(struct sl_engine *g, struct sl_call *c, int64_t now_ms)
+{
+    SL_PRE(g != NULL && c->kind < SL_CALL_KIND_COUNT);
+    g->idle_cycles = 0;
+    sl_workload_id id = subject(c);
+    if (id != SL_NO_ID) {
+        g->watcher->before(id);
+    }
+    enum sl_status status = sl_call_carry_out(c);
+    note(g, c, status, now_ms);
+    g->counters.events += c->kind == SL_CALL_event;
+    g->counters.refused += status != SL_OK;
+    if (id != SL_NO_ID && status == SL_OK) {
+        g->watcher->after(g, id, now_ms);
+    }
+    return status;
+}
+
+bool sl_call_expect(struct sl_engine *g, struct sl_call *c, int64_t now_ms)
+{
+    enum sl_status status = sl_call_make(g, c, now_ms);
+    if (status != SL_OK) {
+        sl_workload_id id = subject(c);
+        sl_log(SL_LOG_WARN, "the core refused a call that it should not refuse", "call",
+               sl_call_name(c->kind), "workload",
+               id == SL_NO_ID ? "" : sl_intern_name(g->names, SL_INTERN_WORKLOAD, id), "reason",
+               statuses[status], NULL);
+        SL_ASSERT(!g->settings.paranoid);
+    }
+    return status == SL_OK;
+}

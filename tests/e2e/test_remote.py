@@ -1,0 +1,157 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: The Sluice authors
+"""A standalone daemon that others can reach: TLS, and a token for everybody. 127.0.0.2 stands for another machine's address."""
+import http.client, json, os, pathlib, ssl, stat, subprocess, unittest
+
+import daemon
+
+HOST = "127.0.0.2"
+JOBS = "/apis/batch/v1/namespaces/default/jobs"
+
+
+class Remote(daemon.Daemon):
+    """Started with --allow-remote, or with what `flags` say."""
+
+    def __init__(self, *flags, data=None):
+        super().__init__(data=data)
+        self.flags = flags or ("--allow-remote",)
+
+    def start(self, wait=True):
+        self.log = open(self.log_path, "ab")
+        self.process = subprocess.Popen(
+            [daemon.BUILD / "sluiced", "--standalone", "--data", self.data, "--listen", f"{HOST}:{self.port}", *self.flags],
+            stdout=self.log, stderr=self.log)
+        if wait:
+            self.wait_ready()
+        return self
+
+    @property
+    def kubeconfig(self):
+        return self.data / "kubeconfig"
+
+    def token(self):
+        return (self.data / "token").read_text().strip()
+
+    def request(self, method, path, body=None, content_type="application/json", headers=None):
+        context = ssl.create_default_context()
+        if (self.data / "tls/tls.crt").exists():
+            context.load_verify_locations(self.data / "tls/tls.crt")
+        connection = http.client.HTTPSConnection(HOST, self.port, timeout=30, context=context)
+        try:
+            connection.request(method, path, json.dumps(body) if body else None, {"Content-Type": content_type, **(headers or {})})
+            response = connection.getresponse()
+            text = response.read().decode()
+        finally:
+            connection.close()
+        return response.status, text
+
+    def status(self, token=None, path=JOBS, method="GET", body=None):
+        return self.request(method, path, body, headers={"Authorization": f"Bearer {token}"} if token is not None else {})[0]
+
+
+class RemoteAccess(unittest.TestCase):
+    def start(self, *flags, **rest):
+        d = Remote(*flags, **rest)
+        self.addCleanup(d.close)
+        return d.start()
+
+    def refused(self, *flags, code=1, data=None):
+        """What it says when it does not start."""
+        d = Remote(*flags, data=data)
+        self.addCleanup(d.close)
+        d.start(wait=False)
+        self.assertEqual(d.process.wait(20), code, d.log_text())
+        d.log.close()
+        return d.log_text()
+
+    def test_nobody_is_served_without_the_token(self):
+        d = self.start()
+        token = d.token()
+        self.assertEqual(d.status(token), 200)
+        self.assertEqual(d.status(), 401)
+        for bad in ("", "x", token[:-1], token + "0", token.upper() if token.upper() != token else token.lower(), "0" * len(token)):
+            self.assertEqual(d.status(bad), 401, bad)
+        for path in ("/metrics", "/version", "/apis", "/openapi/v2", "/apis/visibility.kueue.x-k8s.io/v1beta2/"):
+            self.assertEqual(d.status(path=path), 401, path)
+        self.assertEqual(d.status(path=JOBS, method="POST", body={"metadata": {"name": "x"}}), 401)
+        for path in ("/healthz", "/livez", "/readyz"):
+            self.assertEqual(d.status(path=path), 200, path)
+
+    def test_files_are_for_their_owner_and_stay(self):
+        d = self.start()
+        first = {name: (d.data / name).read_text() for name in ("token", "tls/tls.crt", "tls/tls.key", "kubeconfig")}
+        for name in first:
+            self.assertEqual(stat.S_IMODE((d.data / name).stat().st_mode), 0o600, name)
+        self.assertGreaterEqual(len(d.token()), 32)
+        self.assertEqual(d.stop(), 0)
+        d.start()
+        self.assertEqual({name: (d.data / name).read_text() for name in first}, first)
+        self.assertNotIn(d.token(), d.log_text())
+
+    def test_kubectl_and_sluicectl_use_the_kubeconfig(self):
+        d = self.start()
+        env = {**os.environ, "KUBECONFIG": str(d.kubeconfig), "HOME": str(d.home)}
+        env.pop("SLUICE_SERVER", None)
+        job = json.dumps(daemon.job("remote"))
+        done = subprocess.run([daemon.KUBECTL, "apply", "-f", "-"], input=job, text=True, capture_output=True, env=env, timeout=60)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        done = subprocess.run([daemon.BUILD / "sluicectl", "get", "jobs", "--kubeconfig", d.kubeconfig], text=True,
+                              capture_output=True, env=env, timeout=60)
+        self.assertIn("remote", done.stdout, done.stderr)
+        env["SLUICE_KUBECONFIG"] = str(d.kubeconfig)
+        done = subprocess.run([daemon.BUILD / "sluicectl", "get", "jobs"], text=True, capture_output=True, env=env, timeout=60)
+        self.assertIn("remote", done.stdout, done.stderr)
+        env["SLUICE_SERVER"] = f"http://{HOST}:{d.port}"
+        done = subprocess.run([daemon.BUILD / "sluicectl", "get", "jobs"], text=True, capture_output=True, env=env, timeout=60)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("no https", done.stderr)
+
+    def test_plain_http_is_not_served(self):
+        d = self.start()
+        connection = http.client.HTTPConnection(HOST, d.port, timeout=10)
+        self.addCleanup(connection.close)
+        with self.assertRaises((OSError, http.client.HTTPException)):
+            connection.request("GET", JOBS, headers={"Authorization": f"Bearer {d.token()}"})
+            connection.getresponse()
+
+    def test_a_token_file_may_be_named_and_asked_for_on_loopback(self):
+        d = Remote("--token-file", "TOKEN")
+        self.addCleanup(d.close)
+        d.home.mkdir(exist_ok=True)
+        file = d.home / "own token"
+        file.write_text("0123456789abcdef\n")
+        file.chmod(0o600)
+        d.flags = ("--token-file", str(file))
+        d.start()
+        self.assertEqual(d.status("0123456789abcdef"), 200)
+        self.assertEqual(d.status(), 401)
+        self.assertFalse((d.data / "token").exists())
+
+    def test_what_is_no_secret_is_refused(self):
+        d = Remote()
+        self.addCleanup(d.close)
+        d.home.mkdir(exist_ok=True)
+        file = d.home / "token"
+        file.write_text("0123456789abcdef\n")
+        file.chmod(0o644)
+        self.assertIn("can be read by others (mode 0644)", self.refused("--token-file", str(file)))
+        file.chmod(0o600)
+        for text in ("", "short\n", "0123456789 abcdef\n", "0123456789abcdef\n0123456789abcdef\n", "x" * 2000):
+            file.write_text(text)
+            self.assertIn("holds no token", self.refused("--token-file", str(file)))
+        file.unlink()
+        file.mkdir()
+        self.assertIn("token", self.refused("--token-file", str(file)))
+        self.assertIn("--tls-dir", self.refused("--tls-dir", "/nowhere", code=2))
+
+    def test_without_them_loopback_is_as_it_was(self):
+        d = daemon.Daemon()
+        self.addCleanup(d.close)
+        d.start()
+        self.assertEqual(d.request("GET", JOBS)[0], 200)
+        self.assertFalse((d.data / "token").exists())
+        self.assertFalse((d.data / "kubeconfig").exists())
+
+
+if __name__ == "__main__":
+    unittest.main()

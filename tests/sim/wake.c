@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Sluice authors */
+
+/* Apart from sim.h: what the engine keeps and what controllers keep of pod sets have one name. */
+#include "wake.h"
+#include "engine/calls/call.h"
+#include "engine/state.h"
+
+void sim_wake_all(struct sl_engine *g, int64_t now_ms)
+{
+    for (sl_node_id node = 0; node < g->node_cap; node++) {
+        if (g->nodes[node] != NULL) {
+            sl_tell(g, now_ms, wake_tree, .node = node);
+        }
+    }
+}
