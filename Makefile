@@ -69,16 +69,16 @@ $(BUILD)/%.o: src/%.c $(BUILD)/hardening
 # Objects of the core say where their variables are, and the engine has a table of them, for images of the core in the
 # journal: docs/decisions/0018.
 CORE_OBJECTS := $(call objects_of,kernel) $(call objects_of,policy)
-$(CORE_OBJECTS): $(BUILD)/%.o: src/%.c src/engine/journal_core.sh $(BUILD)/hardening
+$(CORE_OBJECTS): $(BUILD)/%.o: src/%.c src/engine/journal/journal_core.sh $(BUILD)/hardening
 	@mkdir -p $(@D)
 	@echo "  CC    $<"
-	@$(CC) $(ALL_CFLAGS) -c $< -o $@ && src/engine/journal_core.sh mark $@ || { rm -f $@; false; }
-$(BUILD)/engine/journal_core.c: $(CORE_OBJECTS)
+	@$(CC) $(ALL_CFLAGS) -c $< -o $@ && src/engine/journal/journal_core.sh mark $@ || { rm -f $@; false; }
+$(BUILD)/engine/journal/journal_core.c: $(CORE_OBJECTS)
 	@mkdir -p $(@D)
-	@src/engine/journal_core.sh table $^ >$@.new && mv $@.new $@
-$(BUILD)/engine/journal_core.o: $(BUILD)/engine/journal_core.c
+	@src/engine/journal/journal_core.sh table $^ >$@.new && mv $@.new $@
+$(BUILD)/engine/journal/journal_core.o: $(BUILD)/engine/journal/journal_core.c
 	@$(CC) $(ALL_CFLAGS) -c $< -o $@
-EXTRA_engine := $(BUILD)/engine/journal_core.o
+EXTRA_engine := $(BUILD)/engine/journal/journal_core.o
 
 define ROOM
 $(BUILD)/lib$(1).a: $$(call objects_of,$(1)) $$(EXTRA_$(1))

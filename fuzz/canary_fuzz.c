@@ -6,8 +6,8 @@
 #include "fuzz/lib/check.h"
 #include "fuzz/lib/producer.h"
 #include "fuzz/lib/state.h"
-#include "kernel/ledger.h"
-#include "policy/open_cell.h"
+#include "kernel/ledger/ledger.h"
+#include "policy/flavors/open_cell.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

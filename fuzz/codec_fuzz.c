@@ -7,7 +7,7 @@
  * Input: a byte for the kind, and a JSON text; when the first byte is odd, instead of a text a program that builds
  * an object out of the words of the API. */
 #include <string.h>
-#include "api/object.h"
+#include "api/objects/object.h"
 #include "fuzz/lib/check.h"
 #include "fuzz/lib/value.h"
 

@@ -10,8 +10,8 @@
 #include "fuzz/lib/check.h"
 #include "fuzz/lib/play.h"
 #include "fuzz/lib/world.h"
-#include "kernel/second_pass.h"
-#include "policy/demand.h"
+#include "kernel/lifecycle/second_pass.h"
+#include "policy/demand/demand.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -11,12 +11,12 @@
 #include "fuzz/lib/check.h"
 #include "fuzz/lib/state.h"
 #include "fuzz/lib/world.h"
-#include "kernel/ledger.h"
-#include "kernel/order.h"
-#include "kernel/placement.h"
-#include "policy/open_cell.h"
-#include "policy/settings.h"
-#include "policy/queues.h"
+#include "kernel/ledger/ledger.h"
+#include "kernel/base/order.h"
+#include "kernel/commit/placement.h"
+#include "policy/flavors/open_cell.h"
+#include "policy/common/settings.h"
+#include "policy/queues/queues.h"
 
 enum { CLAIMS = 8 };
 

@@ -13,8 +13,8 @@
 #include "fuzz/lib/plans.h"
 #include "fuzz/lib/play.h"
 #include "fuzz/lib/world.h"
-#include "kernel/ledger.h"
-#include "kernel/place.h"
+#include "kernel/ledger/ledger.h"
+#include "kernel/commit/place.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -13,8 +13,8 @@
 #include <unistd.h>
 #include "base/log.h"
 #include "engine/calls/call.h"
-#include "engine/journal.h"
-#include "engine/journal_image.h"
+#include "engine/journal/journal.h"
+#include "engine/journal/journal_image.h"
 #include "fuzz/lib/check.h"
 #include "fuzz/lib/producer.h"
 

@@ -9,9 +9,9 @@
 #include "fuzz/lib/check.h"
 #include "fuzz/lib/producer.h"
 #include "fuzz/lib/state.h"
-#include "kernel/ledger.h"
-#include "kernel/trail.h"
-#include "policy/open_cell.h"
+#include "kernel/ledger/ledger.h"
+#include "kernel/ledger/trail.h"
+#include "policy/flavors/open_cell.h"
 
 #define NODES 8u
 #define CELLS (2 * NODES)

@@ -4,7 +4,7 @@
 /* Drives: the engine by whole Workload objects: made, changed by everybody who may, deleted; checks that answer in any
  * order, jobs that stop, nodes that fail, writes that fail, restarts with changes in between.
  * Oracle: each object that is written says what its record says, an eviction leaves what row E of docs/lifecycle.md
- * says, and whoever waits for a time has a timer (engine/mirror.h, sl_engine_valid).
+ * says, and whoever waits for a time has a timer (engine/conditions/mirror.h, sl_engine_valid).
  * Input: events of an operation, a workload, two bytes of arguments, and how far things go on afterwards. */
 #include "base/clock.h"
 #include "fuzz/lib/check.h"

@@ -12,14 +12,14 @@
 #include "fuzz/lib/check.h"
 #include "fuzz/lib/producer.h"
 #include "fuzz/lib/state.h"
-#include "kernel/placement.h"
-#include "kernel/second_pass.h"
-#include "policy/masks.h"
-#include "policy/open_cell.h"
-#include "policy/placement.h"
-#include "policy/settings.h"
-#include "policy/tolerances.h"
-#include "policy/trees.h"
+#include "kernel/commit/placement.h"
+#include "kernel/lifecycle/second_pass.h"
+#include "policy/topology/masks.h"
+#include "policy/flavors/open_cell.h"
+#include "policy/placement/placement.h"
+#include "policy/common/settings.h"
+#include "policy/topology/tolerances.h"
+#include "policy/topology/trees.h"
 
 enum { SLOTS = 6, HOSTS = 90, MASKS = 2, CPU = 1, MEMORY = 2, SETS = 4, ANY = 77 };
 enum { TREE = 1, FLAT = 2, NO_TREE = 9 };

@@ -12,11 +12,11 @@
 #include "fuzz/lib/check.h"
 #include "fuzz/lib/play.h"
 #include "fuzz/lib/world.h"
-#include "kernel/order.h"
-#include "kernel/preempt.h"
-#include "policy/passes.h"
-#include "policy/preemption.h"
-#include "policy/queues.h"
+#include "kernel/base/order.h"
+#include "kernel/preempt/preempt.h"
+#include "policy/queues/passes.h"
+#include "policy/preemption/preemption.h"
+#include "policy/queues/queues.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

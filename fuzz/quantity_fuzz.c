@@ -6,7 +6,7 @@
  * in 128 bits; milli and value are the number rounded away from zero.
  * Input: a text. */
 #include <string.h>
-#include "api/quantity.h"
+#include "api/objects/quantity.h"
 #include "fuzz/lib/check.h"
 
 enum { TEXT_MAX = 200 };

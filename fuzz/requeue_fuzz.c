@@ -7,7 +7,7 @@
  * one byte in front of it. */
 #include "fuzz/lib/check.h"
 #include "fuzz/lib/producer.h"
-#include "kernel/requeue.h"
+#include "kernel/lifecycle/requeue.h"
 
 typedef __int128 wide;
 

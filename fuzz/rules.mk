@@ -7,7 +7,7 @@ SANITIZE     := address,undefined
 
 # A core whose capacities are 256 times smaller: so small that sanitizers' shadow memory has room beside it, that a
 # fresh one for each input is cheap, and that what happens when it is full happens.
-FUZZ_HEADERS := $(patsubst src/%,$(BUILD)/fuzz/include/%,$(wildcard src/kernel/*.h src/policy/*.h))
+FUZZ_HEADERS := $(patsubst src/%,$(BUILD)/fuzz/include/%,$(wildcard src/kernel/*/*.h src/policy/*/*.h))
 $(BUILD)/fuzz/include/%.h: src/%.h fuzz/lib/shrink.awk
 	@mkdir -p $(@D)
 	@awk -f fuzz/lib/shrink.awk $< >$@.new && mv $@.new $@

@@ -10,9 +10,9 @@
 #include "fuzz/lib/check.h"
 #include "fuzz/lib/producer.h"
 #include "fuzz/lib/state.h"
-#include "kernel/placement.h"
-#include "kernel/second_pass.h"
-#include "policy/open_cell.h"
+#include "kernel/commit/placement.h"
+#include "kernel/lifecycle/second_pass.h"
+#include "policy/flavors/open_cell.h"
 
 enum { SLOTS = 8, HOSTS = 3, CHECKS = SL_CHECKS_MAX + 2 };
 

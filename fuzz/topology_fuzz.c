@@ -11,8 +11,8 @@
 #include "fuzz/lib/check.h"
 #include "fuzz/lib/producer.h"
 #include "fuzz/lib/state.h"
-#include "kernel/placement.h"
-#include "policy/open_cell.h"
+#include "kernel/commit/placement.h"
+#include "policy/flavors/open_cell.h"
 
 enum { SLOTS = 6, NODES = 8, RACKS = 4, TREE = 1, RACK = 10, NODE = 20, CPU = 1, QUOTA = 64 };
 

@@ -5,7 +5,7 @@
  * Oracle: what was read is printed as YAML and as JSON, and both read as the same; a refusal names a line.
  * Input: a text. */
 #include <stdlib.h>
-#include "api/json.h"
+#include "api/json/json.h"
 #include "fuzz/lib/check.h"
 #include "fuzz/lib/value.h"
 

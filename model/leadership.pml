@@ -184,7 +184,7 @@ end:
     od
 }
 
-/* cli/daemon_cluster.c, the engine, controllers/workloads.c, kube/writes.c */
+/* cli/daemon/daemon_cluster.c, the engine, controllers/control/workloads.c, kube/writes.c */
 proctype decider(byte r)
 {
     byte w = 0;

@@ -4,7 +4,7 @@
 /* What clients send: objects that are valid but for what the program changes in them, patches, options. */
 #ifndef SL_FUZZ_BODY_H
 #define SL_FUZZ_BODY_H
-#include "api/object.h"
+#include "api/objects/object.h"
 #include "fuzz/lib/producer.h"
 
 /* What a client has learnt: texts are never NULL. */

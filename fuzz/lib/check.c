@@ -2,14 +2,14 @@
  * SPDX-FileCopyrightText: The Sluice authors */
 
 #include "fuzz/lib/check.h"
-#include "policy/guarantees.h"
+#include "policy/guarantees/guarantees.h"
 
 static const struct {
     unsigned guarantee;
     const char *kind, *text;
 } rules[SL_RULE_COUNT] = {
 #define SL_RULE(constant, guarantee, kind, text) [constant] = {guarantee, #kind, text},
-#include "policy/guarantee_rules.def"
+#include "policy/guarantees/guarantee_rules.def"
 #undef SL_RULE
 };
 

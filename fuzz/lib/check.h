@@ -19,7 +19,7 @@ static inline void fuzz_check(bool holds, const char *what, const char *file, in
     }
 }
 
-/* Names the guarantee and the object and aborts when one is broken (policy/guarantees.h). */
+/* Names the guarantee and the object and aborts when one is broken (policy/guarantees/guarantees.h). */
 void fuzz_guarantees_kernel(uint32_t limit);
 void fuzz_guarantees_policy(uint32_t limit);
 void fuzz_guarantees_step(uint32_t limit, bool decided);

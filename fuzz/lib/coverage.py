@@ -17,6 +17,12 @@ import sys
 NEVER = "never called"
 
 
+def in_src(path):
+    """Room, folder and file."""
+    parts = pathlib.Path(path).parts
+    return "/".join(parts[len(parts) - parts[::-1].index("src"):])
+
+
 def percent(covered, count):
     return 100 * covered / count if count else 100.0
 
@@ -25,7 +31,7 @@ class Source:
     """A file of the core: its text, how often each line ran, and how far its functions go."""
 
     def __init__(self, path):
-        self.name = f"{path.parent.name}/{path.name}"
+        self.name = in_src(path)
         self.text = path.read_text().splitlines()
         self.lines = {}
         self.functions = []
@@ -134,7 +140,7 @@ def main():
     explained = read_explained(sys.argv[3])
     rooms, found, reported = {}, {}, 0
     for path, source in sources.items():
-        room = pathlib.Path(path).parent.name
+        room = in_src(path).split("/")[0]
         rooms[room] = [a + b for a, b in zip(rooms.get(room, [0] * 4), source.totals)]
         for function in source.functions:
             entries = collections.Counter(unreached(source, function))

@@ -5,14 +5,14 @@
 #include "fuzz/lib/check.h"
 #include "fuzz/lib/doors.h"
 #include "fuzz/lib/world.h"
-#include "kernel/cells.h"
-#include "kernel/ledger.h"
-#include "kernel/ledger_view.h"
-#include "kernel/order.h"
-#include "kernel/placement.h"
-#include "kernel/preempt.h"
-#include "kernel/second_pass.h"
-#include "kernel/trail.h"
+#include "kernel/ledger/cells.h"
+#include "kernel/ledger/ledger.h"
+#include "kernel/ledger/ledger_view.h"
+#include "kernel/base/order.h"
+#include "kernel/commit/placement.h"
+#include "kernel/preempt/preempt.h"
+#include "kernel/lifecycle/second_pass.h"
+#include "kernel/ledger/trail.h"
 
 #define REFUSED(call) CHECK((call) != SL_OK)
 

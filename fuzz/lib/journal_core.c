@@ -3,7 +3,7 @@
 
 /* In place of the table of the core's variables that other programs are built with: fuzz programs take no images of
  * the core (their journals stay small), but read some into this room. */
-#include "engine/journal_image.h"
+#include "engine/journal/journal_image.h"
 
 static unsigned char zeroed[10000];
 static unsigned char initialised[20] = {1, 2, 3};

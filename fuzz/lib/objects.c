@@ -6,7 +6,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/mem.h"
-#include "engine/mirror.h"
+#include "engine/conditions/mirror.h"
 #include "fuzz/lib/check.h"
 #include "fuzz/lib/state.h"
 #include <stdarg.h>

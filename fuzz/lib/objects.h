@@ -2,11 +2,11 @@
  * SPDX-FileCopyrightText: The Sluice authors */
 
 /* A little API server for the engine alone: objects of a fixed cast, each kept as the newest version that was written,
- * and decisions carried out on them as the controllers do. Every write is compared with the record (engine/mirror.h).
+ * and decisions carried out on them as the controllers do. Every write is compared with the record (engine/conditions/mirror.h).
  * One world at a time. */
 #ifndef SL_FUZZ_OBJECTS_H
 #define SL_FUZZ_OBJECTS_H
-#include "api/object.h"
+#include "api/objects/object.h"
 #include "engine/engine.h"
 
 enum { OBJECTS_WORKLOADS = 6, OBJECTS_NODES = 4, OBJECTS_CHECKS = 3 };

@@ -5,11 +5,11 @@
 #include <string.h>
 #include "fuzz/lib/check.h"
 #include "fuzz/lib/world.h"
-#include "kernel/cells.h"
-#include "kernel/placement.h"
-#include "kernel/preempt.h"
-#include "policy/passes.h"
-#include "policy/queues.h"
+#include "kernel/ledger/cells.h"
+#include "kernel/commit/placement.h"
+#include "kernel/preempt/preempt.h"
+#include "policy/queues/passes.h"
+#include "policy/queues/queues.h"
 
 enum { HOST = 20, RACK = 10 };
 

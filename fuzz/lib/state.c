@@ -9,9 +9,9 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 #include "fuzz/lib/state_bounds.h"
-#include "kernel/cells.h"
-#include "kernel/lifecycle.h"
-#include "policy/settings.h"
+#include "kernel/ledger/cells.h"
+#include "kernel/lifecycle/lifecycle.h"
+#include "policy/common/settings.h"
 
 #define DATA_MAX 1048576u /* sanitizers keep their notes there, too */
 

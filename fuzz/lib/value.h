@@ -4,7 +4,7 @@
 /* Values built out of the words of the API, and what holds of every value: what is printed is read as the same. */
 #ifndef SL_FUZZ_VALUE_H
 #define SL_FUZZ_VALUE_H
-#include "api/json.h"
+#include "api/json/json.h"
 #include "fuzz/lib/producer.h"
 
 const char *value_word(struct producer *p); /* a key */

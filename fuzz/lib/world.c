@@ -3,12 +3,12 @@
 
 #include "fuzz/lib/world.h"
 #include "fuzz/lib/check.h"
-#include "kernel/preempt.h"
-#include "policy/branches.h"
-#include "policy/cycle.h"
-#include "policy/open_cell.h"
-#include "policy/settings.h"
-#include "policy/shares.h"
+#include "kernel/preempt/preempt.h"
+#include "policy/fair/branches.h"
+#include "policy/cycle/cycle.h"
+#include "policy/flavors/open_cell.h"
+#include "policy/common/settings.h"
+#include "policy/fair/shares.h"
 
 int64_t world_now_ms;
 struct forest world_forest;
@@ -331,7 +331,7 @@ static void check_outcome(void)
 }
 
 /* Cycles in which nothing was decided, one after the other. Heads may take each other's reservations and scans along
- * for ever, as in Kueue; the engine waits between such cycles (engine/step.c). */
+ * for ever, as in Kueue; the engine waits between such cycles (engine/turn/step.c). */
 static uint32_t idle_cycles;
 
 uint32_t world_cycle(bool all)

@@ -10,7 +10,7 @@
 #include <stdint.h>
 #include "fuzz/lib/forest.h"
 #include "fuzz/lib/producer.h"
-#include "kernel/types.h"
+#include "kernel/base/types.h"
 
 enum { COHORTS = 3, NODES = 9, SLOTS = 16, HOSTS = 8, ACCOUNTS = 2 };
 enum { PLAIN = 1, PLACED = 2, CPU = 1, MEMORY = 2, UNDECLARED = 3, NAMES = FOREST_NAMES };
@@ -21,7 +21,7 @@ extern struct forest
 
 /* The core is reset before. */
 void world_open(struct producer *settings);
-/* One event; true when it was one after which whatever grew must fit (policy/guarantees.h). */
+/* One event; true when it was one after which whatever grew must fit (policy/guarantees/guarantees.h). */
 bool world_step(struct producer *event);
 /* One cycle, of all heads or of those that something happened to; how many got quota. */
 uint32_t world_cycle(bool all);

@@ -5,16 +5,16 @@
  * change, accounts that are closed or remembered, resources that count otherwise, weights. */
 #include "fuzz/lib/check.h"
 #include "fuzz/lib/world.h"
-#include "kernel/commit.h"
-#include "policy/branches.h"
-#include "policy/masks.h"
-#include "policy/offers.h"
-#include "policy/outsiders.h"
-#include "policy/queues.h"
-#include "policy/settings.h"
-#include "policy/shares.h"
-#include "policy/turns.h"
-#include "policy/usage.h"
+#include "kernel/commit/commit.h"
+#include "policy/fair/branches.h"
+#include "policy/topology/masks.h"
+#include "policy/demand/offers.h"
+#include "policy/queues/outsiders.h"
+#include "policy/queues/queues.h"
+#include "policy/common/settings.h"
+#include "policy/fair/shares.h"
+#include "policy/queues/turns.h"
+#include "policy/fair/usage.h"
 
 /* A queue goes as it may: nobody waits in it, nothing is charged to it. What its workloads hold of it is nothing. */
 static void close_queue(sl_node_id node)

@@ -5,16 +5,16 @@
  * that give back early, offers that are said anew. */
 #include "fuzz/lib/check.h"
 #include "fuzz/lib/world.h"
-#include "kernel/commit.h"
-#include "policy/demand.h"
-#include "policy/flavors.h"
-#include "policy/masks.h"
-#include "policy/offers.h"
-#include "policy/outsiders.h"
-#include "policy/queues.h"
-#include "policy/restraint.h"
-#include "policy/turns.h"
-#include "policy/usage.h"
+#include "kernel/commit/commit.h"
+#include "policy/demand/demand.h"
+#include "policy/flavors/flavors.h"
+#include "policy/topology/masks.h"
+#include "policy/demand/offers.h"
+#include "policy/queues/outsiders.h"
+#include "policy/queues/queues.h"
+#include "policy/preemption/restraint.h"
+#include "policy/queues/turns.h"
+#include "policy/fair/usage.h"
 
 enum { MASKS = 2 };
 

@@ -5,13 +5,13 @@
  * such racks. The other flavor may have a topology, too: the same hosts without racks. */
 #include "fuzz/lib/check.h"
 #include "fuzz/lib/world.h"
-#include "policy/cycle.h"
-#include "policy/offers.h"
-#include "policy/placement.h"
-#include "policy/queues.h"
-#include "policy/tolerances.h"
-#include "policy/topology_demand.h"
-#include "policy/trees.h"
+#include "policy/cycle/cycle.h"
+#include "policy/demand/offers.h"
+#include "policy/placement/placement.h"
+#include "policy/queues/queues.h"
+#include "policy/topology/tolerances.h"
+#include "policy/demand/topology_demand.h"
+#include "policy/topology/trees.h"
 
 enum { LEVEL_RACK = 1, LEVEL_HOST = 2, LEVEL_BLOCK = 3, LEVEL_NONE = 9 };
 enum { RACK = 10, HOST = 20, BLOCK = 30, BARE_HOST = 40, HOST_PODS = 6, HOST_CPU = 12 };

@@ -51,7 +51,7 @@ def shrink(limits, out):
     for limit in limits.split():
         name, value = limit.split("=")
         define = re.compile(rf"^(#define SL_{name}) [^/\n]*", re.M)
-        found = [h for h in ROOT.glob("src/*/*.h") if define.search(h.read_text())]
+        found = [h for h in ROOT.glob("src/**/*.h") if define.search(h.read_text())]
         if len(found) != 1:
             sys.exit(f"cbmc: {len(found)} headers define SL_{name}")
         copy = out / found[0].relative_to(ROOT)

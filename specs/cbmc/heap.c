@@ -4,8 +4,8 @@
 /* Six workloads of any order are put into a heap, and any one of them is taken out again: the heap holds who is in it
  * and nobody else, and its first is whom no other one goes before (G8; of heaps it is proved only that they end and
  * make no run-time error). Names mean nothing but in the order, which is any: so they may come in a row. */
-#include "policy/heap.h"
-#include "kernel/order.h"
+#include "policy/queues/heap.h"
+#include "kernel/base/order.h"
 #include "specs/cbmc/look.h"
 
 #define HEAP SL_HEAP_OF_QUEUE(0)
@@ -14,7 +14,7 @@
 static uint8_t rank[SL_WORKLOADS_MAX];
 static bool in[SL_WORKLOADS_MAX]; /* what the heap should say */
 
-/* Instead of kernel/order.c, which the unit "order" looks at. */
+/* Instead of kernel/base/order.c, which the unit "order" looks at. */
 bool sl_order_before(sl_workload_id a, sl_workload_id b)
 {
     return rank[a] < rank[b];

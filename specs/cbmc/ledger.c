@@ -5,7 +5,7 @@
  * (amounts up to 60): a reservation is granted exactly when the definition says that there is so much on the way to
  * the root; usage still follows from what is charged, nothing else is charged, and giving back, or taking the trial
  * back, restores every number (G2, G3). */
-#include "kernel/ledger.h"
+#include "kernel/ledger/ledger.h"
 #include "specs/cbmc/look.h"
 
 #define CELLS 3u

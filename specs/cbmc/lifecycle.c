@@ -3,7 +3,7 @@
 
 /* Any sound record and any event (G1, G5, G7, G9, G12). What may follow is said here once more, from
  * docs/lifecycle.md by hand: neither model/lifecycle.def nor the contracts are looked at. */
-#include "kernel/lifecycle.h"
+#include "kernel/lifecycle/lifecycle.h"
 #include "specs/cbmc/look.h"
 #include "specs/cbmc/record.h"
 

@@ -3,7 +3,7 @@
 
 /* Three workloads with any keys: who is tried before whom is one strict order of all of them, as the fields say one
  * after the other; and who may preempt for being older or more important goes before (G4, G8). */
-#include "kernel/order.h"
+#include "kernel/base/order.h"
 #include "specs/cbmc/look.h"
 
 #define ALL SL_WORKLOADS_MAX

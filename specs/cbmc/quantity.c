@@ -3,7 +3,7 @@
 
 /* Every text of up to three bytes, but for exponents, as a quantity, which needs 128 bits that Frama-C does not know: a
  * number with one letter is worth what the letter says, and a text without a digit is refused. */
-#include "api/quantity.h"
+#include "api/objects/quantity.h"
 #include "specs/cbmc/look.h"
 #include <string.h>
 

@@ -4,8 +4,8 @@
 /* A workload's record as the harnesses see it: any, sound, the same; what its words mean is said here once more. */
 #ifndef SL_SPECS_CBMC_RECORD_H
 #define SL_SPECS_CBMC_RECORD_H
-#include "kernel/types.h"
-#include "kernel/reasons.h"
+#include "kernel/base/types.h"
+#include "kernel/base/reasons.h"
 
 struct sl_workload nondet_workload(void);
 struct sl_event nondet_event(void);

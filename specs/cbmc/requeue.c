@@ -3,7 +3,7 @@
 
 /* The backoff (G7), for up to four evictions: what doubling step by step and capping at the end gives, never
  * shrinking. A jitter only adds its share; it is looked at for delays of up to a minute, and for the longest one. */
-#include "kernel/requeue.h"
+#include "kernel/lifecycle/requeue.h"
 #include "specs/cbmc/look.h"
 
 #define TIMES 4u

@@ -4,7 +4,7 @@
 /* Two workloads with any records that change as they please between three calls (G5, G9): a second pass is taken only
  * for the incarnation that it was armed for, not before it is due, and only while the live record needs it; nobody
  * has two, and what is not due waits. */
-#include "kernel/second_pass.h"
+#include "kernel/lifecycle/second_pass.h"
 #include "specs/cbmc/look.h"
 #include "specs/cbmc/record.h"
 
@@ -19,7 +19,7 @@ static bool armed[ALL];
 static uint32_t armed_for[ALL];
 static int64_t due_ms[ALL];
 
-/* Instead of kernel/lifecycle_valid.c. */
+/* Instead of kernel/lifecycle/lifecycle_valid.c. */
 bool sl_lifecycle_needs_pass(sl_workload_id id)
 {
     return need[id];

@@ -2,7 +2,7 @@
  * SPDX-FileCopyrightText: The Sluice authors */
 
 /* The strict look at JSON texts, which are not ended by a NUL. */
-#include "api/json_parse.c"
+#include "api/json/json_parse.c"
 #include "specs/eva/any.h"
 
 void eva_json(void)

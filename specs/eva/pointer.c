@@ -2,7 +2,7 @@
  * SPDX-FileCopyrightText: The Sluice authors */
 
 /* JSON pointers of patches: escapes and indexes. */
-#include "api/patch_json.c"
+#include "api/patch/patch_json.c"
 #include "specs/eva/any.h"
 
 void eva_pointer(void)

@@ -38,7 +38,7 @@ MERGED = re.compile(r"found two contracts .*Merging them|is not present in all a
                     r"found two different terminates clauses")
 started = set()
 # Files in which there is nothing for a smoke test: no precondition, no statement that a branch could leave dead.
-NO_SMOKE = {"src/kernel/ledger_view.c", "src/kernel/topology_rooms.c"}
+NO_SMOKE = {"src/kernel/ledger/ledger_view.c", "src/kernel/topology/topology_rooms.c"}
 FORBIDDEN = re.compile(r"\badmit\b\s*(?:[\w]+\s*:|\\|\()|\baxiomatic\b|\baxiom\b")
 
 
@@ -134,8 +134,9 @@ def per_function(report):
 
 def name_of(path):
     """Of a file's cache and reports: its own, with its room when the kernel has a file of that name, too."""
-    clashes = path.parent.name != "kernel" and (ROOT / "src/kernel" / path.name).exists()
-    return f"{path.parent.name}_{path.stem}" if clashes else path.stem
+    room = path.resolve().relative_to(ROOT).parts[1]
+    clashes = room != "kernel" and any((ROOT / "src/kernel").glob(f"*/{path.name}"))
+    return f"{room}_{path.stem}" if clashes else path.stem
 
 
 def session(name, build):

@@ -3,8 +3,8 @@
 
 /* What follows from the checkers' contracts alone; nothing here is part of the program. Whatever the kernel's proofs
  * keep, the checkers accept: they look below their limits only, and beyond them there is nothing to be added. */
-#include "kernel/commit.h"
-#include "kernel/ledger.h"
+#include "kernel/commit/commit.h"
+#include "kernel/ledger/ledger.h"
 
 /*@
   requires inv:        LedgerInv;

@@ -4,7 +4,7 @@
 /* What follows from the ledger's contracts alone; nothing here is part of the program.
  * G2, the round trip: releasing what was reserved restores every usage exactly, since usage is a function of
  * what is charged to the cells. Shown from the deepest level upwards. */
-#include "kernel/ledger.h"
+#include "kernel/ledger/ledger.h"
 
 /*@
   requires inv:        UsageInv && TrailSound && sl_trail_depth == 0;

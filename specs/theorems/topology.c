@@ -4,8 +4,8 @@
 /* What follows from topology's contracts alone; nothing here is part of the program. Nodes that come and go,
  * capacities that change, and preemptions keep what holds between any two calls; nobody is left standing on a closed
  * domain. */
-#include "kernel/placement.h"
-#include "kernel/preempt.h"
+#include "kernel/commit/placement.h"
+#include "kernel/preempt/preempt.h"
 
 /* A domain that nobody is counted on has nobody. */
 /*@ ghost

@@ -2,9 +2,9 @@
  * SPDX-FileCopyrightText: The Sluice authors */
 
 /* sluicectl: options in, one command run. Exit codes: 0 done, 1 failed, 2 wrong usage. */
-#include "cli/ctl.h"
+#include "cli/ctl/ctl.h"
 #include "base/clock.h"
-#include "cli/screen.h"
+#include "cli/screen/screen.h"
 #include "kube/credentials.h"
 #include <string.h>
 #include <sys/stat.h>

@@ -3,11 +3,11 @@
 
 /* sluiced: options and configuration in, daemon on. Exit codes: 0 stopped cleanly, 1 could not start or lost its lease, 2 wrong
  * usage, 3 the database is damaged, 4 a guarantee was found broken (--paranoid). */
-#include "cli/config.h"
-#include "cli/daemon.h"
-#include "cli/daemon_cluster.h"
-#include "cli/version.h"
-#include "controllers/adapter.h"
+#include "cli/config/config.h"
+#include "cli/daemon/daemon.h"
+#include "cli/daemon/daemon_cluster.h"
+#include "cli/common/version.h"
+#include "controllers/adapters/adapter.h"
 #include <stdio.h>
 #include <sys/stat.h>
 

@@ -7,9 +7,9 @@
  * G12 in the shell. */
 #ifndef SL_ENGINE_ENGINE_H
 #define SL_ENGINE_ENGINE_H
-#include "api/object.h"
-#include "engine/settings.h"
-#include "kernel/types.h"
+#include "api/objects/object.h"
+#include "engine/quota/settings.h"
+#include "kernel/base/types.h"
 
 struct sl_engine;
 struct sl_engine_options {
@@ -136,7 +136,7 @@ struct sl_queue_figures {
 };
 bool sl_engine_queue_figures(const struct sl_engine *g, enum sl_kind kind, const char *ns,
                              const char *name, struct sl_queue_figures *out);
-/* What a LocalQueue uses of each flavor and resource of its ClusterQueue, as amounts (api/quantity.h). */
+/* What a LocalQueue uses of each flavor and resource of its ClusterQueue, as amounts (api/objects/quantity.h). */
 struct sl_queue_usage {
     const char *flavor, *resource;
     int64_t reservation, usage;

@@ -6,19 +6,19 @@
  * room only. */
 #ifndef SL_ENGINE_STATE_H
 #define SL_ENGINE_STATE_H
-#include "api/object.h"
+#include "api/objects/object.h"
 #include "base/map.h"
 #include "engine/engine.h"
-#include "engine/intern.h"
-#include "engine/journal.h"
-#include "engine/records.h"
-#include "engine/timers.h"
-#include "engine/words.h"
-#include "kernel/ledger.h"
-#include "kernel/lifecycle.h"
-#include "kernel/place.h"
-#include "kernel/preempt.h"
-#include "policy/offers.h"
+#include "engine/journal/intern.h"
+#include "engine/journal/journal.h"
+#include "engine/records/records.h"
+#include "engine/records/timers.h"
+#include "engine/conditions/words.h"
+#include "kernel/ledger/ledger.h"
+#include "kernel/lifecycle/lifecycle.h"
+#include "kernel/commit/place.h"
+#include "kernel/preempt/preempt.h"
+#include "policy/demand/offers.h"
 
 struct sl_local_queue;
 /* A Cohort or ClusterQueue, by node id; it stands here as soon as somebody names it. */

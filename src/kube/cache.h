@@ -7,7 +7,7 @@
  * the server. */
 #ifndef SL_KUBE_CACHE_H
 #define SL_KUBE_CACHE_H
-#include "api/client.h"
+#include "api/objects/client.h"
 #include "kube/reduce.h"
 
 struct sl_map;

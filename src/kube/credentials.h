@@ -5,7 +5,7 @@
  * that we run in. Pure reading of files, but for exec plugins, which are run when a token is asked for. */
 #ifndef SL_KUBE_CREDENTIALS_H
 #define SL_KUBE_CREDENTIALS_H
-#include "api/json.h"
+#include "api/json/json.h"
 
 struct sl_credentials;
 /* From a kubeconfig (`context` NULL: its current one). BAD_REQUEST names the file, the field and the reason;

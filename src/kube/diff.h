@@ -4,7 +4,7 @@
 /* Merge patches (RFC 7386) from two states of a value, and whether a patch is there already. */
 #ifndef SL_KUBE_DIFF_H
 #define SL_KUBE_DIFF_H
-#include "api/client.h"
+#include "api/objects/client.h"
 
 /* What makes `after` of `before`, both maps; NULL when nothing does. Caller frees. */
 struct sl_json *sl_diff_new(const struct sl_json *before, const struct sl_json *after);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* The client interface (api/client.h) over a real API server.
+/* The client interface (api/objects/client.h) over a real API server.
  *
  * Reads come from a cache that lists and watches keep: every kind is listed by pages and watched from there,
  * with bookmarks; a watch that ends is resumed, one that is too old (410) is listed anew; failures are tried
@@ -20,7 +20,7 @@
  * `burst` are begun; the others wait. */
 #ifndef SL_KUBE_KUBE_H
 #define SL_KUBE_KUBE_H
-#include "api/client.h"
+#include "api/objects/client.h"
 #include "kube/transport.h"
 
 struct sl_kube;

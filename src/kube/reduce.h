@@ -6,8 +6,8 @@
  * that are copied into other objects are kept whole, because the copies would lack what was left out. */
 #ifndef SL_KUBE_REDUCE_H
 #define SL_KUBE_REDUCE_H
-#include "api/json.h"
-#include "api/kinds.h"
+#include "api/json/json.h"
+#include "api/objects/kinds.h"
 #include "kube/scan.h"
 
 #define SL_ITEM_KEY_SIZE 320u /* namespace/name */

@@ -4,7 +4,7 @@
 /* What a server's refusal says, and the addresses of what we ask for. */
 #ifndef SL_KUBE_STATUS_H
 #define SL_KUBE_STATUS_H
-#include "api/kinds.h"
+#include "api/objects/kinds.h"
 #include "kube/transport.h"
 
 /* From the HTTP status and the metav1.Status in the body, causes included; UNAVAILABLE when there was no answer.

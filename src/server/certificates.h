@@ -6,7 +6,7 @@
 #define SL_SERVER_CERTIFICATES_H
 #include <gnutls/x509.h>
 
-#include "api/json.h"
+#include "api/json/json.h"
 
 struct sl_authority;
 /* One or more certificates, PEM. NULL and BAD_REQUEST that names `key` when there is none in it. */

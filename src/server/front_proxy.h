@@ -9,7 +9,7 @@
 #define SL_SERVER_FRONT_PROXY_H
 #include <gnutls/gnutls.h>
 
-#include "api/json.h"
+#include "api/json/json.h"
 
 /* What is looked at of a request. */
 typedef void sl_header_fn(void *context, const char *name, const char *value);

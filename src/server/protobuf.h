@@ -6,7 +6,7 @@
  * know is refused, never dropped. */
 #ifndef SL_SERVER_PROTOBUF_H
 #define SL_SERVER_PROTOBUF_H
-#include "api/json.h"
+#include "api/json/json.h"
 
 #define SL_PROTOBUF_TYPE "application/vnd.kubernetes.protobuf"
 

@@ -19,7 +19,7 @@
 #define SL_STORE_BACKGROUND_MAX 256u /* objects that one commit removes in the background */
 #define SL_STORE_EVENT_TTL_MS 3600000
 #define SL_STORE_LATE_RETRY_MS 1000
-/* Nesting of an object: a list or a table holds it some levels deeper, and has to be read again (api/json.h: 64). */
+/* Nesting of an object: a list or a table holds it some levels deeper, and has to be read again (api/json/json.h: 64). */
 #define SL_STORE_DEPTH_MAX 60u
 /* What the commit seals. */
 #define SL_STORE_SEAL                                                                              \

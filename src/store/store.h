@@ -8,7 +8,7 @@
  * status subresource, dry run. */
 #ifndef SL_STORE_STORE_H
 #define SL_STORE_STORE_H
-#include "api/client.h"
+#include "api/objects/client.h"
 
 struct sl_store;
 
@@ -116,7 +116,7 @@ void sl_store_set_size_max(struct sl_store *s, uint64_t bytes);
 /* Makes uids and generated names a function of the seed and of how many writes there were (simulation, tests). */
 void sl_store_seed(struct sl_store *s, uint64_t seed);
 
-/* The client interface over this store (see api/client.h). `wake` is called when a write was
+/* The client interface over this store (see api/objects/client.h). `wake` is called when a write was
  * staged, so that the loop knows to commit. Replies are delivered after the commit. */
 void sl_store_client(struct sl_store *s, void (*wake)(void *context), void *context,
                      struct sl_client *out);

@@ -12,17 +12,17 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "kernel/commit.h"
-#include "kernel/ledger.h"
-#include "kernel/lifecycle.h"
-#include "kernel/place.h"
-#include "kernel/preempt.h"
-#include "policy/branches.h"
-#include "policy/cycle.h"
-#include "policy/demand.h"
-#include "policy/open_cell.h"
-#include "policy/queues.h"
-#include "policy/settings.h"
+#include "kernel/commit/commit.h"
+#include "kernel/ledger/ledger.h"
+#include "kernel/lifecycle/lifecycle.h"
+#include "kernel/commit/place.h"
+#include "kernel/preempt/preempt.h"
+#include "policy/fair/branches.h"
+#include "policy/cycle/cycle.h"
+#include "policy/demand/demand.h"
+#include "policy/flavors/open_cell.h"
+#include "policy/queues/queues.h"
+#include "policy/common/settings.h"
 
 enum { CPU = 1, FLAVOR = 1 };
 #define NOW_MS 1700000000000LL

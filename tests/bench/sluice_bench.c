@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include "api/json.h"
+#include "api/json/json.h"
 #include "base/check.h"
 #include "store/store.h"
 #include "tests/bench/cycle_bench.h"

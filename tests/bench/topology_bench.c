@@ -11,9 +11,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "policy/demand.h"
-#include "policy/placement.h"
-#include "policy/settings.h"
+#include "policy/demand/demand.h"
+#include "policy/placement/placement.h"
+#include "policy/common/settings.h"
 
 enum { TREE = 1, WORKLOAD = 1, RACK_NODES = 50, BLOCK_RACKS = 20, NODE_PODS = 8 };
 enum { BLOCK, RACK, HOST, LEVELS };

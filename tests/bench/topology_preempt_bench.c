@@ -10,16 +10,16 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "kernel/order.h"
-#include "kernel/placement.h"
-#include "kernel/preempt.h"
-#include "policy/branches.h"
-#include "policy/cycle.h"
-#include "policy/demand.h"
-#include "policy/open_cell.h"
-#include "policy/queues.h"
-#include "policy/settings.h"
-#include "policy/topology_demand.h"
+#include "kernel/base/order.h"
+#include "kernel/commit/placement.h"
+#include "kernel/preempt/preempt.h"
+#include "policy/fair/branches.h"
+#include "policy/cycle/cycle.h"
+#include "policy/demand/demand.h"
+#include "policy/flavors/open_cell.h"
+#include "policy/queues/queues.h"
+#include "policy/common/settings.h"
+#include "policy/demand/topology_demand.h"
 #include "tests/bench/topology_bench.h"
 
 #define NOW_MS 1000

@@ -2,7 +2,7 @@
  * SPDX-FileCopyrightText: The Sluice authors */
 
 /* Comparing what was recorded with what came out, by meaning: sets as sets, quantities by value. */
-#include "api/quantity.h"
+#include "api/objects/quantity.h"
 #include "base/mem.h"
 #include "conformance.h"
 #include <inttypes.h>

@@ -6,10 +6,10 @@
  * output. */
 #ifndef CONFORMANCE_H
 #define CONFORMANCE_H
-#include "api/client.h"
-#include "api/object.h"
-#include "controllers/workloads.h"
-#include "engine/settings.h"
+#include "api/objects/client.h"
+#include "api/objects/object.h"
+#include "controllers/control/workloads.h"
+#include "engine/quota/settings.h"
 #include "engine/state.h"
 
 /* One case in one variant. Everything is lent by the file's JSON. */

@@ -2,7 +2,7 @@
  * SPDX-FileCopyrightText: The Sluice authors */
 
 /* A case's gates and config as the engine's settings. */
-#include "api/quantity.h"
+#include "api/objects/quantity.h"
 #include "base/mem.h"
 #include "conformance.h"
 #include <stddef.h>

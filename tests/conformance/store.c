@@ -7,7 +7,7 @@
 #include "base/buf.h"
 #include "base/mem.h"
 #include "conformance.h"
-#include "controllers/recorder.h"
+#include "controllers/work/recorder.h"
 #include <stdio.h>
 #include <string.h>
 

@@ -5,14 +5,14 @@
  * so, and what was written comes back to the engine as the watch would bring it. */
 #include "base/clock.h"
 #include "conformance.h"
-#include "engine/quotas.h"
-#include "engine/standing.h"
-#include "kernel/second_pass.h"
-#include "policy/cycle.h"
-#include "policy/flavors.h"
-#include "policy/line.h"
-#include "policy/queues.h"
-#include "policy/turns.h"
+#include "engine/quota/quotas.h"
+#include "engine/decisions/standing.h"
+#include "kernel/lifecycle/second_pass.h"
+#include "policy/cycle/cycle.h"
+#include "policy/flavors/flavors.h"
+#include "policy/queues/line.h"
+#include "policy/queues/queues.h"
+#include "policy/queues/turns.h"
 #include <stdio.h>
 #include <string.h>
 

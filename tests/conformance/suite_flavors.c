@@ -3,12 +3,12 @@
 
 /* Flavor assignment of one workload, with the recorded answers to what preemption could do: the
  * linker sends the calls of sl_preemption_prospect here, and those of other suites go on to it. */
-#include "api/quantity.h"
+#include "api/objects/quantity.h"
 #include "conformance.h"
-#include "engine/constraints.h"
-#include "policy/demand.h"
-#include "policy/flavors.h"
-#include "policy/reducer.h"
+#include "engine/topology/constraints.h"
+#include "policy/demand/demand.h"
+#include "policy/flavors/flavors.h"
+#include "policy/flavors/reducer.h"
 #include <stdio.h>
 #include <string.h>
 

@@ -4,9 +4,9 @@
 /* Victims for a given assignment, and what their eviction does to their objects. */
 #include "conformance.h"
 #include "engine/calls/call.h"
-#include "policy/demand.h"
-#include "policy/holders.h"
-#include "policy/preemption.h"
+#include "policy/demand/demand.h"
+#include "policy/queues/holders.h"
+#include "policy/preemption/preemption.h"
 #include <stdio.h>
 #include <string.h>
 

@@ -4,11 +4,11 @@
 /* Small questions about queues, each asked of the part of the program that answers it. */
 #include "base/clock.h"
 #include "conformance.h"
-#include "engine/standing.h"
-#include "kernel/second_pass.h"
-#include "policy/cycle_steps.h"
-#include "policy/heads.h"
-#include "policy/lanes.h"
+#include "engine/decisions/standing.h"
+#include "kernel/lifecycle/second_pass.h"
+#include "policy/cycle/cycle_steps.h"
+#include "policy/queues/heads.h"
+#include "policy/queues/lanes.h"
 #include <stdio.h>
 #include <string.h>
 

@@ -3,7 +3,7 @@
 
 /* Quota questions: what is available in a ClusterQueue, and dominant resource shares. */
 #include "conformance.h"
-#include "policy/shares.h"
+#include "policy/fair/shares.h"
 #include <stdio.h>
 #include <string.h>
 

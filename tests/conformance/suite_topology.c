@@ -3,9 +3,9 @@
 
 /* Where the pods of a workload are placed in one topology, or why they are not, in figures. */
 #include "base/check.h"
-#include "kernel/placement.h"
-#include "policy/demand.h"
-#include "policy/settings.h"
+#include "kernel/commit/placement.h"
+#include "policy/demand/demand.h"
+#include "policy/common/settings.h"
 #include "topology_world.h"
 #include <stdio.h>
 #include <stdlib.h>

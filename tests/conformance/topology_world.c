@@ -3,13 +3,13 @@
 
 /* From a case's Nodes and Pods straight into the core, without the engine. */
 #include "topology_world.h"
-#include "api/quantity.h"
-#include "api/topology_assignment.h"
-#include "engine/node_fit.h"
-#include "engine/pod.h"
-#include "kernel/placement.h"
-#include "policy/assumed.h"
-#include "policy/open_cell.h"
+#include "api/objects/quantity.h"
+#include "api/objects/topology_assignment.h"
+#include "engine/records/node_fit.h"
+#include "engine/records/pod.h"
+#include "kernel/commit/placement.h"
+#include "policy/topology/assumed.h"
+#include "policy/flavors/open_cell.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

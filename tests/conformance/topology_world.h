@@ -6,7 +6,7 @@
 #ifndef CONFORMANCE_TOPOLOGY_WORLD_H
 #define CONFORMANCE_TOPOLOGY_WORLD_H
 #include "conformance.h"
-#include "policy/placement.h"
+#include "policy/placement/placement.h"
 
 #define CONF_NODES_MAX 512u
 #define CONF_LEVELS_MAX SL_DEPTHS_MAX

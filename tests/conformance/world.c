@@ -5,14 +5,14 @@
  * they are brought into the form in which the API would hold them: creation times that are absent
  * are the oldest, UIDs are UUIDs in the same order, every Workload that holds quota names a
  * LocalQueue, and one that has no check to wait for is admitted as soon as it holds quota. */
-#include "api/quantity.h"
+#include "api/objects/quantity.h"
 #include "base/clock.h"
 #include "base/mem.h"
 #include "conformance.h"
-#include "engine/follow.h"
-#include "engine/intern.h"
-#include "engine/standing.h"
-#include "policy/open_cell.h"
+#include "engine/decisions/follow.h"
+#include "engine/journal/intern.h"
+#include "engine/decisions/standing.h"
+#include "policy/flavors/open_cell.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

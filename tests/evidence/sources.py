@@ -122,7 +122,7 @@ class Rules:
     """Guarantees that are checked after every step, by name of the list of rules."""
 
     def __init__(self, root):
-        text = (root / "src/policy/guarantee_rules.def").read_text()
+        text = (root / "src/policy/guarantees/guarantee_rules.def").read_text()
         self.count = {}
         for number in re.findall(r"^SL_RULE\(\w+, (\d+),", text, re.MULTILINE):
             self.count[f"G{number}"] = self.count.get(f"G{number}", 0) + 1

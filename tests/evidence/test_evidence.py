@@ -17,7 +17,7 @@ GUARANTEES = """
 FILES = {
     "docs/guarantees.md": GUARANTEES,
     "docs/soundness.md": "",
-    "src/policy/guarantee_rules.def": 'SL_RULE(A, 1, CORE, "a")\nSL_RULE(B, 1, CORE, "b")\n',
+    "src/policy/guarantees/guarantee_rules.def": 'SL_RULE(A, 1, CORE, "a")\nSL_RULE(B, 1, CORE, "b")\n',
     "fuzz/whole_fuzz.c": '#include "fuzz/lib/world.h"\n',
     "fuzz/text_fuzz.c": "\n",
     "tests/defects/01-a.patch": "# Guarantee: G1\n",

@@ -88,7 +88,7 @@ def main():
             name, _, reason = line.partition(" ")
             listed[name] = reason.strip()
     recursive = {}
-    kernel = sorted((ROOT / "src/kernel").glob("*.[ch]"))
+    kernel = sorted((ROOT / "src/kernel").rglob("*.[ch]"))
     for path in kernel:
         text = path.read_text()
         code = code_of(text)

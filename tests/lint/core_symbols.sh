@@ -3,7 +3,7 @@
 # compiler's: where a function's frame was written over, the program ends there.
 # usage: core_symbols.sh BUILD-DIR
 set -euo pipefail
-objects=("$1"/kernel/*.o "$1"/policy/*.o)
+objects=("$1"/kernel/*/*.o "$1"/policy/*/*.o)
 defined=$(nm --defined-only "${objects[@]}" | awk 'NF == 3 {print $3}' | sort -u)
 outside=$(nm -u "${objects[@]}" | awk '$1 == "U" {print $2}' | sort -u |
     grep -vxF -e memcpy -e memset -e memmove -e memcmp -e __stack_chk_fail -e _GLOBAL_OFFSET_TABLE_ | grep -vxFf <(printf '%s\n' "$defined") || true)

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "api/object.h"
+#include "api/objects/object.h"
 
 static int write_crd(const char *directory, enum sl_kind kind)
 {

@@ -3,7 +3,7 @@
 # SPDX-FileCopyrightText: The Sluice authors
 """Is a feature gate on where what it stands for is done, and off where it is not?
 
-src/cli/config_gates.def says for each of Kueue's gates whether it can be set here; docs/configuration.md has the same table
+src/cli/config/config_gates.def says for each of Kueue's gates whether it can be set here; docs/configuration.md has the same table
 (tests/unit/cli/test_config_table.c compares them). A gate that can be set is looked up in the code by its member. For one
 that is always on, and one that is always off though Kueue has it on, this file says by which words the code can be told:
 they have to be there, or must not be. The parts of the code are named by globs."""
@@ -11,45 +11,45 @@ import pathlib, re, sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 ON = {
-    "AdmissionGatedBy": ("src/engine/event_in_workload.c", "admission-gated-by"),
-    "AssignQueueLabelsForPods": ("src/controllers/job_run.c", "LABEL_LOCAL_QUEUE, local"),
-    "FinishOrphanedWorkloads": ("src/controllers/jobs.c", "OwnerNotFound"),
-    "KueueDRARejectWorkloadsWhenDRADisabled": ("src/engine/requests.c", "resourceClaims"),
-    "ManagedJobsNamespaceSelectorAlwaysRespected": ("src/controllers/*.c", "namespace_selector|managed_namespaces|selector"),
-    "PodIntegrationValidateGroupOwner": ("src/controllers/podlook.c", "is_foreign"),
+    "AdmissionGatedBy": ("src/engine/events/event_in_workload.c", "admission-gated-by"),
+    "AssignQueueLabelsForPods": ("src/controllers/jobs/job_run.c", "LABEL_LOCAL_QUEUE, local"),
+    "FinishOrphanedWorkloads": ("src/controllers/jobs/jobs.c", "OwnerNotFound"),
+    "KueueDRARejectWorkloadsWhenDRADisabled": ("src/engine/requests/requests.c", "resourceClaims"),
+    "ManagedJobsNamespaceSelectorAlwaysRespected": ("src/controllers/**/*.c", "namespace_selector|managed_namespaces|selector"),
+    "PodIntegrationValidateGroupOwner": ("src/controllers/podgroups/podlook.c", "is_foreign"),
     "RejectUpdatesToCQWithInvalidOnFlavors": ("deploy/kubernetes/policies/queues.yaml", "onFlavors"),
-    "RemoveFinalizersWithStrictPatch": ("src/controllers/*.c", "resourceVersion"),
-    "SkipAncestorCheckForDeletedWorkloads": ("src/controllers/jobs.c", "sl_object_deleting"),
-    "TASAssignmentsEncodingByHostnamePrefix": ("src/api/topology_compact.c", "prefix"),
-    "TASCacheNodeMatchResults": ("src/policy/masks.c", "mask"),
-    "TASCacheTopologyTree": ("src/policy/trees.c", "tree"),
-    "TASCachingRemainingResources": ("src/kernel/topology_rooms.c", "room"),
-    "TASReplaceNodeOnNodeTaints": ("src/engine/node_*.c", "NoExecute|taint"),
-    "TASReplaceNodeOnPodTermination": ("src/engine/node_health.c", "pod"),
-    "TASValidateWorkloadSliceSize": ("src/api/topology_request.c", "slice|Slice"),
-    "TLSOptions": ("src/cli/config_fields.def", "tls"),
+    "RemoveFinalizersWithStrictPatch": ("src/controllers/**/*.c", "resourceVersion"),
+    "SkipAncestorCheckForDeletedWorkloads": ("src/controllers/jobs/jobs.c", "sl_object_deleting"),
+    "TASAssignmentsEncodingByHostnamePrefix": ("src/api/objects/topology_compact.c", "prefix"),
+    "TASCacheNodeMatchResults": ("src/policy/topology/masks.c", "mask"),
+    "TASCacheTopologyTree": ("src/policy/topology/trees.c", "tree"),
+    "TASCachingRemainingResources": ("src/kernel/topology/topology_rooms.c", "room"),
+    "TASReplaceNodeOnNodeTaints": ("src/engine/**/node_*.c", "NoExecute|taint"),
+    "TASReplaceNodeOnPodTermination": ("src/engine/decisions/node_health.c", "pod"),
+    "TASValidateWorkloadSliceSize": ("src/api/validate/topology_request.c", "slice|Slice"),
+    "TLSOptions": ("src/cli/config/config_fields.def", "tls"),
     "ValidateRayAndSparkJobUpdates": ("deploy/kubernetes/policies/jobs.yaml", "rayjobs|RayJob"),
-    "VectorizedResourceRequests": ("src/policy/demand.c", "request"),
-    "VisibilityOnDemand": ("src/cli/visibility.c", "pendingworkloads"),
-    "WorkloadIdentifierAnnotations": ("src/controllers/framework.c", "prebuilt"),
+    "VectorizedResourceRequests": ("src/policy/demand/demand.c", "request"),
+    "VisibilityOnDemand": ("src/cli/pages/visibility.c", "pendingworkloads"),
+    "WorkloadIdentifierAnnotations": ("src/controllers/work/framework.c", "prebuilt"),
     "WorkloadPriorityClassDefaulting": ("deploy/kubernetes/policies/defaults.yaml", "sluice-default-priority"),
-    "WorkloadValidateResourcesAreNonNegative": ("src/api/*.c", "negative"),
+    "WorkloadValidateResourcesAreNonNegative": ("src/api/**/*.c", "negative"),
     "WorkloadValidationForPodSetMetadata": ("src/api/schema/pod_template.def", "labels"),
 }
 OFF = {
-    "DeferRayServiceFinalizationForRedisCleanup": ("src/controllers/*.c", "[Rr]edis"),
-    "ElasticJobsViaWorkloadSlices": ("src/controllers/*.c", "elastic-job"),
-    "KueueDRAIntegration": ("src/engine/*.c", "ResourceSlice|deviceClassName"),
-    "KueueDRAIntegrationExtendedResource": ("src/engine/requests.c", "deviceClass"),
-    "KueueDRAIntegrationPartitionableDevices": ("src/engine/requests.c", "partition"),
+    "DeferRayServiceFinalizationForRedisCleanup": ("src/controllers/**/*.c", "[Rr]edis"),
+    "ElasticJobsViaWorkloadSlices": ("src/controllers/**/*.c", "elastic-job"),
+    "KueueDRAIntegration": ("src/engine/**/*.c", "ResourceSlice|deviceClassName"),
+    "KueueDRAIntegrationExtendedResource": ("src/engine/requests/requests.c", "deviceClass"),
+    "KueueDRAIntegrationPartitionableDevices": ("src/engine/requests/requests.c", "partition"),
     "LWSImmutableGroupSize": ("deploy/kubernetes/policies/*.yaml", "leaderWorkerTemplate.size"),
-    "MetricForWorkloadCreationLatency": ("src/c*/*.c", "creation_latency"),
-    "MultiKueue": ("src/controllers/*.c", "MultiKueueConfig"),
-    "MultiKueueAdaptersForCustomJobs": ("src/controllers/*.c", "MultiKueueConfig"),
-    "MultiKueueIncrementalDispatcherConfig": ("src/controllers/*.c", "incremental"),
-    "MultiKueueIncrementalDispatcherRespectConfigOrder": ("src/controllers/*.c", "incremental"),
-    "MultiKueueKubeConfigPathValidation": ("src/controllers/*.c", "MultiKueueCluster"),
-    "MultiKueueRemoteSpecSync": ("src/controllers/*.c", "MultiKueueCluster"),
+    "MetricForWorkloadCreationLatency": ("src/c*/**/*.c", "creation_latency"),
+    "MultiKueue": ("src/controllers/**/*.c", "MultiKueueConfig"),
+    "MultiKueueAdaptersForCustomJobs": ("src/controllers/**/*.c", "MultiKueueConfig"),
+    "MultiKueueIncrementalDispatcherConfig": ("src/controllers/**/*.c", "incremental"),
+    "MultiKueueIncrementalDispatcherRespectConfigOrder": ("src/controllers/**/*.c", "incremental"),
+    "MultiKueueKubeConfigPathValidation": ("src/controllers/**/*.c", "MultiKueueCluster"),
+    "MultiKueueRemoteSpecSync": ("src/controllers/**/*.c", "MultiKueueCluster"),
 }
 
 
@@ -61,8 +61,8 @@ def found(where, words):
 def main():
     problems = []
     rows = re.findall(r"^SL_GATE\((\w+), (true|false), (?:(ON|OFF|LOCKED)|SET\(([\w.]+)\))\)$",
-                      (ROOT / "src/cli/config_gates.def").read_text(), re.MULTILINE)
-    code = "\n".join(f.read_text() for f in (ROOT / "src").glob("*/*.[ch]"))
+                      (ROOT / "src/cli/config/config_gates.def").read_text(), re.MULTILINE)
+    code = "\n".join(f.read_text() for f in (ROOT / "src").rglob("*.[ch]"))
     for name, preset, way, member in rows:
         fixed_on = way in ("ON", "LOCKED")
         table = ON if fixed_on else OFF if way == "OFF" and preset == "true" else None

@@ -4,7 +4,7 @@
 """Groups of files that all need each other, room by room, from the symbols of the objects.
 
 A group of more than five has to stand in groups.txt with its files and the reason, and nothing stands there that is
-no group any more: what has been cut cannot grow together again.
+no group any more: what has been cut cannot grow together again. Nor does a file use what lies in a higher folder.
 
 usage: groups.py BUILD [--print]"""
 import pathlib, subprocess, sys
@@ -55,6 +55,17 @@ def allowed():
     return {(room, frozenset(names.split())) for room, names in (line.split(":") for line in lines)}
 
 
+def uses_upward(room, graph):
+    """What a file uses of a folder that folders.txt has above its own."""
+    lines = dict(line.split(":") for line in (HERE / "folders.txt").read_text().splitlines() if ":" in line.split("#")[0])
+    height = {folder: i for i, folder in enumerate(lines.get(room, "").split())}
+    for name, others in sorted(graph.items()):
+        for other in sorted(others):
+            here, there = (height.get(str(pathlib.PurePath(of).parent), -1) for of in (name, other))
+            if there > here >= 0:
+                yield f"{room}/{name} uses {room}/{other}, which lies above it in folders.txt"
+
+
 def main(build, show):
     found = {(room, group) for room in ROOMS for group in groups(needs(symbols(build, room)))}
     if show:
@@ -64,9 +75,12 @@ def main(build, show):
     large = {(room, group) for room, group in found if len(group) > LARGEST}
     for room, group in sorted(large - allowed(), key=str):
         print(f"groups: {room} has {len(group)} files that all need each other: {' '.join(sorted(group))}")
+    upward = [use for room in ROOMS for use in uses_upward(room, needs(symbols(build, room)))]
+    for use in upward:
+        print(f"groups: {use}")
     for room, group in sorted(allowed() - large, key=str):
         print(f"groups: groups.txt has a group of {len(group)} files in {room} that is none any more: {' '.join(sorted(group))}")
-    return large != allowed()
+    return large != allowed() or bool(upward)
 
 
 sys.exit(main(pathlib.Path(sys.argv[1]), "--print" in sys.argv))

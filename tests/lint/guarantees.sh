@@ -8,7 +8,7 @@ import json, pathlib, re, sys
 
 problems = []
 specs = "\n".join(p.read_text() for p in pathlib.Path("specs").glob("*.acsl"))
-headers = "\n".join(p.read_text() for p in pathlib.Path("src").glob("*/*.h"))
+headers = "\n".join(p.read_text() for p in pathlib.Path("src").rglob("*.h"))
 manifest = json.loads(pathlib.Path("specs/manifest.json").read_text())
 functions = {}
 for name, file in manifest["files"].items():

@@ -14,7 +14,7 @@ check() { # NAME COMMAND...
     fi
 }
 sources=$(git ls-files -co --exclude-standard -- 'src/*.c' 'src/*.h' 'src/*.def')
-check layers awk -f tests/lint/layers.awk $sources
+check layers awk -f tests/lint/layers.awk tests/lint/folders.txt $sources
 check groups tests/lint/groups.py "$build"
 check core-symbols tests/lint/core_symbols.sh "$build"
 check hardened tests/lint/hardened.sh "$build"

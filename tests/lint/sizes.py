@@ -8,6 +8,7 @@ CORE = {"kernel", "policy"}
 FILE_MAX = {True: 400, False: 600}
 HEADER_MAX = 250
 FUNCTION_MAX = {True: 50, False: 70}
+FOLDER_MAX = 15
 
 
 def blank(match):
@@ -29,6 +30,17 @@ def functions(text):
         yield m.group(1), code.count("\n", 0, m.start()) + 1, sum(1 for line in body if line.strip()) + 2
 
 
+def crowded(root):
+    """Folders with too many modules; a module is a source with its header and its table. A schema's files are data."""
+    bad = 0
+    for folder in sorted({path.parent for path in root.glob("src/*/*/*.[ch]")} - {root / "src/api/schema"}):
+        modules = {path.stem for path in folder.iterdir()}
+        if len(modules) > FOLDER_MAX:
+            bad += 1
+            print(f"{folder}: {len(modules)} modules, limit {FOLDER_MAX}")
+    return bad
+
+
 def main(root):
     bad, file_lengths, function_lengths = 0, [], []
     for path in sorted(root.glob("src/**/*.[ch]")):
@@ -46,6 +58,7 @@ def main(root):
                 if length > FUNCTION_MAX[core]:
                     bad += 1
                     print(f"{path}:{line}: {name} has {length} lines, limit {FUNCTION_MAX[core]}")
+    bad += crowded(root)
     p95 = statistics.quantiles(function_lengths, n=20)[-1]
     print(f"sizes: {len(file_lengths)} files, median {statistics.median(file_lengths):.0f} lines; "
           f"{len(function_lengths)} functions, median {statistics.median(function_lengths):.0f}, p95 {p95:.0f}")

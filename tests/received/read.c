@@ -3,7 +3,7 @@
 
 /* Reads JSON texts from an API server, one a line, and answers each with a line: the text that the value is printed as,
  * or "!" and why it cannot be read. */
-#include "api/json.h"
+#include "api/json/json.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -6,8 +6,8 @@
 #ifndef SL_TESTS_SCENARIOS_SCENE_H
 #define SL_TESTS_SCENARIOS_SCENE_H
 #include "../unit/engine/world.h"
-#include "api/topology_assignment.h"
-#include "kernel/second_pass.h"
+#include "api/objects/topology_assignment.h"
+#include "kernel/lifecycle/second_pass.h"
 
 #define RACK "example.com/rack"
 #define SECOND 1000

@@ -238,7 +238,7 @@ static void test_S10_pass_after_a_replacement_does_not_replace_it_again(void **s
     scene_expect_untouched(&w, "a");
 }
 
-/* One patch, whatever the way of the eviction (engine/mirror.h looks at all): here deactivation of a workload with a
+/* One patch, whatever the way of the eviction (engine/conditions/mirror.h looks at all): here deactivation of a workload with a
  * mark. */
 static void test_S11_eviction_resets_checks_and_marks_in_one_patch(void **state)
 {

@@ -4,7 +4,7 @@
 /* Scenarios S13 to S29: quota first, the place of the pods once a ProvisioningRequest is through. The
  * cluster has no node at first; the checks' answers are set by hand. */
 #include "engine/state.h"
-#include "policy/usage.h"
+#include "policy/fair/usage.h"
 #include "scene.h"
 
 static struct world w;

@@ -4,8 +4,8 @@
 /* Scenarios S34 to S41: what happens around workloads and queues that vanish, and that the same
  * events give the same decisions. */
 #include "../unit/engine/history.h"
-#include "kernel/second_pass.h"
-#include "policy/queues.h"
+#include "kernel/lifecycle/second_pass.h"
+#include "policy/queues/queues.h"
 #include <sys/wait.h>
 #include <unistd.h>
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* The process that is simulated: wired as the daemon is (cli/daemon.c), its loop's turns one by one, the virtual
+/* The process that is simulated: wired as the daemon is (cli/daemon/daemon.c), its loop's turns one by one, the virtual
  * clock moved to what is due next, and its ends. */
 #include "disk.h"
 #include "base/clock.h"
 #include "base/mem.h"
-#include "controllers/podgroups.h"
+#include "controllers/podgroups/podgroups.h"
 #include "replicas.h"
 #include <stdio.h>
 #include <string.h>

@@ -2,8 +2,8 @@
  * SPDX-FileCopyrightText: The Sluice authors */
 
 /* What people see of a Workload against what the engine holds: each version that is told after the one before it, and
- * the newest one whenever nothing is on its way (engine/mirror.h). */
-#include "engine/mirror.h"
+ * the newest one whenever nothing is on its way (engine/conditions/mirror.h). */
+#include "engine/conditions/mirror.h"
 #include "sim.h"
 #include <stdio.h>
 #include <string.h>

@@ -6,7 +6,7 @@
 #include "replica_process.h"
 #include "base/clock.h"
 #include "base/mem.h"
-#include "cli/daemon_cluster.h"
+#include "cli/daemon/daemon_cluster.h"
 #include "engine/engine.h"
 #include "kube/kube.h"
 #include "replica_wire.h"

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* The process of a replica: the daemon of a cluster itself (cli/daemon_cluster.h), with a virtual clock, and with a
+/* The process of a replica: the daemon of a cluster itself (cli/daemon/daemon_cluster.h), with a virtual clock, and with a
  * socket to the simulator where its connections to the API server would be. */
 #ifndef SL_TESTS_SIM_REPLICA_PROCESS_H
 #define SL_TESTS_SIM_REPLICA_PROCESS_H
-#include "engine/settings.h"
+#include "engine/quota/settings.h"
 #include <stdint.h>
 
 struct sim_process {

@@ -3,7 +3,7 @@
 
 /* Quota as the API shows it, computed from the objects alone and by other means than the core's: what Workloads have
  * reserved goes up the tree of cohorts, flavor by flavor and resource by resource. */
-#include "api/quantity.h"
+#include "api/objects/quantity.h"
 #include "base/mem.h"
 #include "replica.h"
 #include <stdio.h>

@@ -4,9 +4,9 @@
 /* The cluster around the replicas: jobs run, pods are made, bound and run, machines are provided. It has no faults of
  * its own. */
 #include "base/mem.h"
-#include "controllers/autoscaler.h"
-#include "controllers/cluster.h"
-#include "controllers/runner.h"
+#include "controllers/checks/autoscaler.h"
+#include "controllers/cluster/cluster.h"
+#include "controllers/cluster/runner.h"
 #include "replica.h"
 
 #define STEP_LIMIT 32u

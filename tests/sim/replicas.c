@@ -6,7 +6,7 @@
 #include "replicas.h"
 #include "base/clock.h"
 #include "base/mem.h"
-#include "controllers/podgroups.h"
+#include "controllers/podgroups/podgroups.h"
 #include "replica.h"
 #include <stdio.h>
 #include <string.h>

@@ -6,7 +6,7 @@
  * rest. What the modules share. */
 #ifndef SL_TESTS_SIM_SIM_H
 #define SL_TESTS_SIM_SIM_H
-#include "controllers/controllers.h"
+#include "controllers/control/controllers.h"
 #include "store/store.h"
 
 #define SIM_START_MS 1800000000000LL

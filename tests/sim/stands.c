@@ -4,8 +4,8 @@
 /* Where pods stand, from outside: what the Workloads in the store say, whose jobs have not been told to have stopped.
  * Nobody is put on a node beyond what that node ever had. Not asked any more once a Topology or a flavor was deleted:
  * what stands in a topology that is missing is in nobody's way until it is back. */
-#include "api/quantity.h"
-#include "api/topology_assignment.h"
+#include "api/objects/quantity.h"
+#include "api/objects/topology_assignment.h"
 #include "base/mem.h"
 #include "sim.h"
 #include <stdio.h>

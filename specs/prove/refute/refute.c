@@ -19,11 +19,11 @@
 #include <unistd.h>
 #include "fuzz/lib/state.h"
 #include "fuzz/lib/world.h"
-#include "kernel/commit.h"
-#include "kernel/ledger.h"
-#include "kernel/lifecycle.h"
-#include "kernel/placement.h"
-#include "kernel/second_pass.h"
+#include "kernel/commit/commit.h"
+#include "kernel/ledger/ledger.h"
+#include "kernel/lifecycle/lifecycle.h"
+#include "kernel/commit/placement.h"
+#include "kernel/lifecycle/second_pass.h"
 
 enum { TRIES_MAX = 64, FIRST = 16, COPY_S = 1, HUNG_MAX = 12, INPUTS_MAX = 8192, REFUTED = 42 };
 

@@ -8,7 +8,7 @@
 
 static const char *const statuses[] = {
 #define SL_STATUS(constant, name, text) [constant] = text,
-#include "kernel/status.def"
+#include "kernel/base/status.def"
 #undef SL_STATUS
 };
 

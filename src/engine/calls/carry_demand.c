@@ -3,9 +3,9 @@
 
 /* What workloads ask for, of quota and of nodes. */
 #include "engine/calls/carry.h"
-#include "policy/demand.h"
-#include "policy/topology_demand.h"
-#include "policy/turns.h"
+#include "policy/demand/demand.h"
+#include "policy/demand/topology_demand.h"
+#include "policy/queues/turns.h"
 
 static enum sl_status add_layer(struct sl_topology_demand *d, struct sl_item_layer layer)
 {

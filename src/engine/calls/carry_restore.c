@@ -3,10 +3,10 @@
 
 /* Quota and nodes that a workload held before this daemon was there. */
 #include "engine/calls/carry.h"
-#include "kernel/commit.h"
-#include "kernel/placement.h"
-#include "policy/passes.h"
-#include "policy/queues.h"
+#include "kernel/commit/commit.h"
+#include "kernel/commit/placement.h"
+#include "policy/queues/passes.h"
+#include "policy/queues/queues.h"
 
 static struct {
     uint32_t count;

@@ -4,7 +4,7 @@
 /* How the fields of calls, items and values go to bytes and back; `v` is the struct that has them. */
 #ifndef SL_ENGINE_CALLS_FIELDS_H
 #define SL_ENGINE_CALLS_FIELDS_H
-#include "engine/pack.h"
+#include "engine/journal/pack.h"
 
 #define PACK_FIELD(type, name) pack_number(out, (uint64_t)v->name, sizeof v->name);
 #define PACK_ARRAY(type, name, length)                                                             \

@@ -5,11 +5,11 @@
 #ifndef SL_ENGINE_CALLS_ITEM_H
 #define SL_ENGINE_CALLS_ITEM_H
 #include "base/buf.h"
-#include "engine/pack.h"
-#include "kernel/topology.h"
-#include "policy/demand.h"
-#include "policy/masks.h"
-#include "policy/topology_demand.h"
+#include "engine/journal/pack.h"
+#include "kernel/topology/topology.h"
+#include "policy/demand/demand.h"
+#include "policy/topology/masks.h"
+#include "policy/demand/topology_demand.h"
 
 enum sl_item_kind {
     SL_ITEM_none, /* no list has it */

@@ -4,7 +4,7 @@
 /* Objects from YAML, and what validation says about them. */
 #ifndef SL_TESTS_UNIT_API_FIXTURE_H
 #define SL_TESTS_UNIT_API_FIXTURE_H
-#include "api/object.h"
+#include "api/objects/object.h"
 
 static inline struct sl_json *yaml(const char *text)
 {

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "api/json.h"
+#include "api/json/json.h"
 #include "base/utf8.h"
 
 static struct sl_json *parse(const char *text)

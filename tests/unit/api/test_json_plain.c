@@ -9,7 +9,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "api/json_plain.h"
+#include "api/json/json_plain.h"
 
 static void taken(const char *text, const char *printed)
 {

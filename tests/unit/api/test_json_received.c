@@ -11,7 +11,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "api/json.h"
+#include "api/json/json.h"
 
 #define CORPUS "tests/received/corpus"
 

@@ -8,7 +8,7 @@
 #include <cmocka.h>
 #include <stdio.h>
 #include <string.h>
-#include "api/object.h"
+#include "api/objects/object.h"
 
 static struct sl_json *parse(const char *text)
 {

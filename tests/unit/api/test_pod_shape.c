@@ -9,7 +9,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "api/pod_shape.h"
+#include "api/objects/pod_shape.h"
 #include "fixture.h"
 
 static void assert_shape(const char *spec, const char *shape)

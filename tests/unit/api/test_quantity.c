@@ -9,7 +9,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "api/quantity.h"
+#include "api/objects/quantity.h"
 
 #define COUNT(a) (sizeof(a) / sizeof(a)[0])
 

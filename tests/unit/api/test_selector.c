@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 #include <string.h>
-#include "api/object.h"
+#include "api/objects/object.h"
 
 static struct sl_json *parse(const char *text)
 {

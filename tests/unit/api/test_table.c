@@ -9,7 +9,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "api/cells.h"
+#include "api/kinds/cells.h"
 #include "base/clock.h"
 #include "fixture.h"
 

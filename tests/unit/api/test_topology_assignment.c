@@ -10,7 +10,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "api/topology_assignment.h"
+#include "api/objects/topology_assignment.h"
 #include "base/mem.h"
 #include "fixture.h"
 

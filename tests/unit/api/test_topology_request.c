@@ -10,7 +10,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "api/topology_request.h"
+#include "api/validate/topology_request.h"
 #include "fixture.h"
 
 #define K "kueue.x-k8s.io/podset-"

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "api/json.h"
+#include "api/json/json.h"
 
 static struct sl_json *parse(const char *text)
 {

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 #include "base/buf.h"
-#include "cli/config_table.h"
+#include "cli/config/config_table.h"
 
 #define HEAD "apiVersion: config.kueue.x-k8s.io/v1beta2\nkind: Configuration\n"
 

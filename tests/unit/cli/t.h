@@ -10,7 +10,7 @@
 #include <stdint.h>
 #include <string.h>
 #include <cmocka.h>
-#include "api/object.h"
+#include "api/objects/object.h"
 #include "base/mem.h"
 
 /* The words of a command line behind the program's name. main's argv is not const, though nobody writes to it. */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* src/cli/access.c over src/cli/reviews.c: what the API server is asked, how often, and what its answers mean. */
+/* src/cli/pages/access.c over src/cli/pages/reviews.c: what the API server is asked, how often, and what its answers mean. */
 #include "t.h"
-#include "cli/access.h"
+#include "cli/pages/access.h"
 #include "fake_transport.h"
 
 #define CQ "/apis/visibility.kueue.x-k8s.io/v1beta2/clusterqueues/team/pendingworkloads"

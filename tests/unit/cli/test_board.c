@@ -3,7 +3,7 @@
 
 /* The dashboard's numbers and lines. */
 #include "t.h"
-#include "cli/board.h"
+#include "cli/screen/board.h"
 
 static const char queues_text[] =
     "[{\"metadata\":{\"name\":\"team\"},\"spec\":{\"resourceGroups\":[{\"flavors\":["

@@ -3,7 +3,7 @@
 
 /* Which jobs are managed, as the configuration says it. */
 #include "config_world.h"
-#include "controllers/adapter.h"
+#include "controllers/adapters/adapter.h"
 
 static bool manages(const struct sl_config *c, const char *ns)
 {

@@ -5,7 +5,7 @@
  * Landlock or no seccomp the daemon runs without, and so these tests have nothing to look at: they fail. */
 #include "t.h"
 #include "base/log.h"
-#include "cli/confine.h"
+#include "cli/daemon/confine.h"
 #include "kube/credentials.h"
 #include <errno.h>
 #include <fcntl.h>

@@ -4,7 +4,7 @@
 /* Options, paths and targets of sluicectl. */
 #include "t.h"
 #include <stdlib.h>
-#include "cli/ctl.h"
+#include "cli/ctl/ctl.h"
 
 #define PARSE(...) sl_ctl_parse(ARGC(__VA_ARGS__), ARGV(__VA_ARGS__), &c, &e)
 

@@ -4,7 +4,7 @@
 /* The options of sluiced, and with them the flag parser. */
 #include "t.h"
 #include <stdlib.h>
-#include "cli/daemon_options.h"
+#include "cli/daemon/daemon_options.h"
 
 #define PARSE(...) sl_daemon_options_parse(ARGC(__VA_ARGS__), ARGV(__VA_ARGS__), &o, &e)
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* src/cli/daemon_pages.c: which pages are served where in cluster mode. Everything stays on loopback. */
+/* src/cli/daemon/daemon_pages.c: which pages are served where in cluster mode. Everything stays on loopback. */
 #include "t.h"
-#include "cli/daemon_pages.h"
-#include "cli/visibility.h"
+#include "cli/daemon/daemon_pages.h"
+#include "cli/pages/visibility.h"
 #include <arpa/inet.h>
 #include <stdio.h>
 #include <unistd.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* src/cli/daemon_visibility.c: where it listens, and what it does not start with. All on loopback. */
+/* src/cli/daemon/daemon_visibility.c: where it listens, and what it does not start with. All on loopback. */
 #include "t.h"
-#include "cli/daemon_visibility.h"
+#include "cli/daemon/daemon_visibility.h"
 #include "fake_transport.h"
 #include <arpa/inet.h>
 #include <unistd.h>

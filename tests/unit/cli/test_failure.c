@@ -3,7 +3,7 @@
 
 /* A node that is made to fail and to recover. */
 #include "t.h"
-#include "cli/failure.h"
+#include "cli/common/failure.h"
 
 static void assert_json(const struct sl_json *value, const char *expected)
 {

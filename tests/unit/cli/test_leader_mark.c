@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* src/cli/leader_mark.c: the label says who leads, whatever becomes of a write. */
+/* src/cli/pages/leader_mark.c: the label says who leads, whatever becomes of a write. */
 #include "t.h"
-#include "cli/leader_mark.h"
+#include "cli/pages/leader_mark.h"
 #include "fake_transport.h"
 
 #define OFF "{\"metadata\":{\"labels\":{\"sluice.dev/leader\":null}}}"

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include "cli/manifest.h"
+#include "cli/common/manifest.h"
 
 struct seen {
     unsigned count, bad, stop_after;

@@ -21,7 +21,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
-#include "controllers/controllers.h"
+#include "controllers/control/controllers.h"
 #include "engine/engine.h"
 #include "store/store.h"
 

@@ -3,7 +3,7 @@
 
 /* /readyz and /metrics; engine, controllers and client are stubs. */
 #include "t.h"
-#include "cli/pages.h"
+#include "cli/pages/pages.h"
 
 static struct {
     bool ready;

@@ -3,7 +3,7 @@
 
 /* The picture of a topology: which node is in which line, whose mark it has, and what the legend says. */
 #include "t.h"
-#include "cli/picture.h"
+#include "cli/screen/picture.h"
 #include <stdio.h>
 
 struct scene {

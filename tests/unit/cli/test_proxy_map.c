@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* src/cli/proxy_map.c: the ConfigMap is followed, whatever becomes of the watch. Time passes on a real loop. */
+/* src/cli/pages/proxy_map.c: the ConfigMap is followed, whatever becomes of the watch. Time passes on a real loop. */
 #include "t.h"
 #include "../server/pki.h"
-#include "cli/proxy_map.h"
+#include "cli/pages/proxy_map.h"
 #include "fake_transport.h"
 
 struct world {

@@ -3,7 +3,7 @@
 
 /* Nothing that others wrote steers the terminal. */
 #include "t.h"
-#include "cli/screen.h"
+#include "cli/screen/screen.h"
 #include <stdio.h>
 #include <string.h>
 #include <sys/wait.h>

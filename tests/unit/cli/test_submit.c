@@ -3,7 +3,7 @@
 
 /* The Job that submit makes, and what it refuses to make. */
 #include "t.h"
-#include "cli/submit.h"
+#include "cli/ctl/submit.h"
 
 static void test_submit_job_carries_all_that_was_asked_for(void **state)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* src/cli/tokens.c: what is asked about a token, and who it says that asks. */
+/* src/cli/pages/tokens.c: what is asked about a token, and who it says that asks. */
 #include "t.h"
-#include "cli/tokens.h"
+#include "cli/pages/tokens.h"
 #include "fake_transport.h"
 
 struct world {

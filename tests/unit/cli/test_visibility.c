@@ -3,7 +3,7 @@
 
 /* Pending workloads and what describes the API; engine and client are stubs. */
 #include "t.h"
-#include "cli/visibility.h"
+#include "cli/pages/visibility.h"
 
 #define BASE SL_VISIBILITY_GROUP_PATH "/"
 #define TEAM BASE "v1beta2/clusterqueues/team/pendingworkloads"

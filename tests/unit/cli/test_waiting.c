@@ -3,7 +3,7 @@
 
 /* Who waits without standing in a ClusterQueue's list. */
 #include "t.h"
-#include "cli/waiting.h"
+#include "cli/ctl/waiting.h"
 
 #define WAITS(name)                                                                                \
     "{\"metadata\":{\"namespace\":\"lab\",\"name\":\"" name "\"},\"spec\":{\"priority\":7},"       \

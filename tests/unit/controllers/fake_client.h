@@ -6,7 +6,7 @@
 #ifndef SL_TESTS_UNIT_CONTROLLERS_FAKE_CLIENT_H
 #define SL_TESTS_UNIT_CONTROLLERS_FAKE_CLIENT_H
 #include <stdio.h>
-#include "api/client.h"
+#include "api/objects/client.h"
 #include "base/map.h"
 
 #define FAKE_REPLIES_MAX 64

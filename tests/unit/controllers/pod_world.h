@@ -6,9 +6,9 @@
 #ifndef SL_TESTS_UNIT_CONTROLLERS_POD_WORLD_H
 #define SL_TESTS_UNIT_CONTROLLERS_POD_WORLD_H
 #include "base/clock.h"
-#include "controllers/cluster.h"
-#include "controllers/job.h"
-#include "controllers/template.h"
+#include "controllers/cluster/cluster.h"
+#include "controllers/jobs/job.h"
+#include "controllers/work/template.h"
 #include "fake_client.h"
 #include "t.h"
 #include <stdlib.h>

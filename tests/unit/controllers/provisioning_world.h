@@ -8,8 +8,8 @@
 #include "t.h"
 #include "base/clock.h"
 #include "base/log.h"
-#include "controllers/provisioning.h"
-#include "controllers/provisioning_state.h"
+#include "controllers/checks/provisioning.h"
+#include "controllers/checks/provisioning_state.h"
 #include "fake_client.h"
 
 #define T0 1700000000000

@@ -10,7 +10,7 @@
 #include <stdint.h>
 #include <string.h>
 #include <cmocka.h>
-#include "api/object.h"
+#include "api/objects/object.h"
 #include "base/mem.h"
 
 static inline struct sl_json *parse(const char *text)

@@ -3,7 +3,7 @@
 
 /* Adapter files: those that are shipped, over objects of their kinds, and those that are refused. */
 #include "t.h"
-#include "controllers/adapter.h"
+#include "controllers/adapters/adapter.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>

@@ -4,7 +4,7 @@
 /* The condition Active of AdmissionChecks. */
 #include "t.h"
 #include "base/clock.h"
-#include "controllers/admission_checks.h"
+#include "controllers/checks/admission_checks.h"
 #include "fake_client.h"
 
 #define T0 1700000000000

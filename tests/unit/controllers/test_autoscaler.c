@@ -5,8 +5,8 @@
 #include "t.h"
 #include "base/clock.h"
 #include "base/log.h"
-#include "controllers/autoscaler.h"
-#include "controllers/autoscaler_plan.h"
+#include "controllers/checks/autoscaler.h"
+#include "controllers/checks/autoscaler_plan.h"
 #include "fake_client.h"
 
 #define T0 1700000000000

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* src/controllers/budget.c. */
+/* src/controllers/work/budget.c. */
 #include "t.h"
-#include "controllers/budget.h"
+#include "controllers/work/budget.h"
 
 #define T0 1700000000000
 

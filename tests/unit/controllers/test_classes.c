@@ -3,7 +3,7 @@
 
 /* A WorkloadPriorityClass with another value, and who follows it. */
 #include "t.h"
-#include "controllers/classes.h"
+#include "controllers/work/classes.h"
 #include "fake_client.h"
 
 struct fixture {

@@ -6,7 +6,7 @@
 #include "t.h"
 #include "base/clock.h"
 #include "base/log.h"
-#include "controllers/controllers.h"
+#include "controllers/control/controllers.h"
 #include "fake_client.h"
 
 #define T0 1700000000000

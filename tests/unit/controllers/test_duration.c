@@ -4,7 +4,7 @@
 /* Go-style durations. */
 #include "t.h"
 #include "base/utf8.h"
-#include "controllers/duration.h"
+#include "controllers/work/duration.h"
 
 static void test_duration_valid_texts_are_read(void **state)
 {

@@ -4,7 +4,7 @@
 /* Finalizers: set at first sight, gone with the last user of what is being deleted. */
 #include "t.h"
 #include "base/clock.h"
-#include "controllers/guards.h"
+#include "controllers/jobs/guards.h"
 #include "fake_client.h"
 
 #define T0 1700000000000

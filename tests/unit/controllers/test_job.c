@@ -3,7 +3,7 @@
 
 /* Reading Jobs and building Workloads from them. */
 #include "t.h"
-#include "controllers/job.h"
+#include "controllers/jobs/job.h"
 
 static const char job_text[] =
     "{\"apiVersion\":\"batch/"

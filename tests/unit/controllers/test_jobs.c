@@ -4,8 +4,8 @@
 /* The job controller, step by step, over a fake client. The engine is a stub that counts what it is told. */
 #include "t.h"
 #include "base/clock.h"
-#include "controllers/job.h"
-#include "controllers/jobs.h"
+#include "controllers/jobs/job.h"
+#include "controllers/jobs/jobs.h"
 #include "fake_client.h"
 
 #define T0 1700000000000

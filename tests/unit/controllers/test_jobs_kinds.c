@@ -5,9 +5,9 @@
  * queue name, Workloads that somebody else has made. The engine is a stub. */
 #include "t.h"
 #include "base/clock.h"
-#include "controllers/adapter.h"
-#include "controllers/job.h"
-#include "controllers/jobs.h"
+#include "controllers/adapters/adapter.h"
+#include "controllers/jobs/job.h"
+#include "controllers/jobs/jobs.h"
 #include "fake_client.h"
 
 #define T0 1700000000000

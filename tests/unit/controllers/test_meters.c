@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* src/controllers/meters.c. */
+/* src/controllers/work/meters.c. */
 #include "t.h"
-#include "controllers/meters.h"
+#include "controllers/work/meters.h"
 
 static char *print(const struct sl_meters *m, const char *name)
 {

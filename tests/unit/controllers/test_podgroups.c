@@ -4,8 +4,8 @@
 /* The pod controller over an in-memory client: its writes, one look after the other. */
 #include "t.h"
 #include "base/clock.h"
-#include "controllers/podgroups.h"
-#include "controllers/podjob.h"
+#include "controllers/podgroups/podgroups.h"
+#include "controllers/podgroups/podjob.h"
 #include "fake_client.h"
 
 #define T0 1700000000000

@@ -3,7 +3,7 @@
 
 /* Pods as jobs of their own: what they say, their roles and pod sets, starting them. */
 #include "t.h"
-#include "controllers/podjob.h"
+#include "controllers/podgroups/podjob.h"
 #include <stdio.h>
 
 #define CPU1                                                                                       \

@@ -3,7 +3,7 @@
 
 /* Names and contents of ProvisioningRequests, and how long to wait for the next one. */
 #include "t.h"
-#include "controllers/provisioning_state.h"
+#include "controllers/checks/provisioning_state.h"
 #include <stdio.h>
 
 static void test_provisioning_request_name_tells_its_attempt(void **state)

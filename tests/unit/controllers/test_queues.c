@@ -4,7 +4,7 @@
 /* Queue status: coalesced, and written only when something differs. */
 #include "t.h"
 #include "base/clock.h"
-#include "controllers/queues.h"
+#include "controllers/control/queues.h"
 #include "fake_client.h"
 
 #define T0 1700000000000

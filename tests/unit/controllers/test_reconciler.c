@@ -6,7 +6,7 @@
 #include "t.h"
 #include "base/clock.h"
 #include "base/log.h"
-#include "controllers/reconciler.h"
+#include "controllers/work/reconciler.h"
 #include "fake_client.h"
 
 #define T0 1700000000000

@@ -5,7 +5,7 @@
 #include "t.h"
 #include "base/clock.h"
 #include "base/utf8.h"
-#include "controllers/recorder.h"
+#include "controllers/work/recorder.h"
 #include "fake_client.h"
 
 #define T0 1700000000000

@@ -4,7 +4,7 @@
 /* The job runner over a fake client and a virtual clock. */
 #include "t.h"
 #include "base/clock.h"
-#include "controllers/runner.h"
+#include "controllers/cluster/runner.h"
 #include "fake_client.h"
 
 #define T0 1700000000000

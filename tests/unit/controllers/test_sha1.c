@@ -3,7 +3,7 @@
 
 /* SHA-1, by the standard's examples. */
 #include "t.h"
-#include "controllers/sha1.h"
+#include "controllers/work/sha1.h"
 
 static void hash(const char *text, size_t size, char out[static 41])
 {

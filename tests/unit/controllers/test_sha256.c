@@ -3,7 +3,7 @@
 
 /* Against the examples of FIPS 180-4, and lengths around a block. */
 #include "t.h"
-#include "controllers/sha256.h"
+#include "controllers/work/sha256.h"
 
 static void expect(const char *text, const char *hex)
 {

@@ -3,7 +3,7 @@
 
 /* Injecting into and restoring pod templates. */
 #include "t.h"
-#include "controllers/template.h"
+#include "controllers/work/template.h"
 #include <stdio.h>
 
 static const char flavor_text[] =

@@ -3,8 +3,8 @@
 
 /* Which gated pod goes where: by rank, in order, and when ranks cannot be used. */
 #include "t.h"
-#include "controllers/job.h"
-#include "controllers/ungate_plan.h"
+#include "controllers/jobs/job.h"
+#include "controllers/cluster/ungate_plan.h"
 #include <stdio.h>
 
 #define PODS_MAX 8

@@ -3,7 +3,7 @@
 
 /* The keyed work queue. */
 #include "t.h"
-#include "controllers/work.h"
+#include "controllers/work/work.h"
 #include <stdio.h>
 
 static void test_work_same_key_twice_is_handed_out_once(void **state)

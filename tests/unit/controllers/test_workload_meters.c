@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* src/controllers/workload_meters.c. */
+/* src/controllers/work/workload_meters.c. */
 #include "t.h"
-#include "controllers/workload_meters.h"
+#include "controllers/work/workload_meters.h"
 #include <stdio.h>
 
 #define T0 1767225600000 /* 2026-01-01T00:00:00Z */

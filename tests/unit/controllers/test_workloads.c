@@ -5,7 +5,7 @@
 #include "t.h"
 #include "base/clock.h"
 #include "base/log.h"
-#include "controllers/workloads.h"
+#include "controllers/control/workloads.h"
 #include <stdlib.h>
 #include "fake_client.h"
 

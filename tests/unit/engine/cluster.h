@@ -4,10 +4,10 @@
 /* Nodes, Topologies and Pods for the little world of world.h. */
 #ifndef SL_TESTS_ENGINE_CLUSTER_H
 #define SL_TESTS_ENGINE_CLUSTER_H
-#include "engine/names.h"
+#include "engine/records/names.h"
 #include "engine/state.h"
-#include "kernel/topology.h"
-#include "policy/trees.h"
+#include "kernel/topology/topology.h"
+#include "policy/topology/trees.h"
 #include "world.h"
 
 /* Block, rack, host. */

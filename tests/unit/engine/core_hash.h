@@ -6,11 +6,11 @@
 #define SL_TESTS_ENGINE_CORE_HASH_H
 #include "base/buf.h"
 #include "base/fnv1a.h"
-#include "kernel/commit.h"
-#include "kernel/ledger.h"
-#include "kernel/lifecycle.h"
-#include "kernel/place.h"
-#include "kernel/topology.h"
+#include "kernel/commit/commit.h"
+#include "kernel/ledger/ledger.h"
+#include "kernel/lifecycle/lifecycle.h"
+#include "kernel/commit/place.h"
+#include "kernel/topology/topology.h"
 #include <stddef.h>
 #include <stdint.h>
 

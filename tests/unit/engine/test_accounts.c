@@ -4,7 +4,7 @@
 /* Admission fair sharing from settings and LocalQueues to the order of admission. */
 #include "engine/calls/call.h"
 #include "engine/state.h"
-#include "policy/usage.h"
+#include "policy/fair/usage.h"
 #include "world.h"
 
 #define MINUTE 60000

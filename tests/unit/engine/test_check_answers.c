@@ -3,7 +3,7 @@
 
 /* Several admission checks of one workload that answer at once: which of them counts does not depend on their names,
  * and whatever an eviction ends is asked anew. world.h compares every object that is written with its record. */
-#include "engine/mirror.h"
+#include "engine/conditions/mirror.h"
 #include "world.h"
 
 static struct world w;

@@ -2,7 +2,7 @@
  * SPDX-FileCopyrightText: The Sluice authors */
 
 #include "cluster.h"
-#include "policy/offers.h"
+#include "policy/demand/offers.h"
 
 static struct world w;
 

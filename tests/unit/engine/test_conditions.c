@@ -2,7 +2,7 @@
  * SPDX-FileCopyrightText: The Sluice authors */
 
 /* Conditions of a Workload as its record wants them. */
-#include "engine/conditions.h"
+#include "engine/conditions/conditions.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -13,7 +13,7 @@
 #include <cmocka.h>
 
 #include "base/clock.h"
-#include "engine/words.h"
+#include "engine/conditions/words.h"
 
 #define OLD "2026-01-15T12:00:00Z"
 #define NEW "2026-01-15T12:05:00Z"

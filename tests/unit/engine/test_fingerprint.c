@@ -2,10 +2,10 @@
  * SPDX-FileCopyrightText: The Sluice authors */
 
 /* Fingerprints of pod sets, and what they do to workloads that wait. */
-#include "engine/fingerprint.h"
+#include "engine/requests/fingerprint.h"
 #include "engine/state.h"
-#include "policy/demand.h"
-#include "policy/shape.h"
+#include "policy/demand/demand.h"
+#include "policy/demand/shape.h"
 #include "world.h"
 
 static struct world w;

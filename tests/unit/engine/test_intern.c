@@ -2,8 +2,8 @@
  * SPDX-FileCopyrightText: The Sluice authors */
 
 /* Names, ids and timers. */
-#include "engine/intern.h"
-#include "engine/timers.h"
+#include "engine/journal/intern.h"
+#include "engine/records/timers.h"
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

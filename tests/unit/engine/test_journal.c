@@ -3,9 +3,9 @@
 
 /* The journal's file: what was flushed is read back; a torn tail is cut off, damage is kept apart.
  */
-#include "engine/journal.h"
+#include "engine/journal/journal.h"
 #include "base/log.h"
-#include "engine/pack.h"
+#include "engine/journal/pack.h"
 #include <fcntl.h>
 #include <setjmp.h>
 #include <signal.h>

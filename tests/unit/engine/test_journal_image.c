@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* src/engine/journal_image.c: what was taken from the core's variables comes back into them, in
+/* src/engine/journal/journal_image.c: what was taken from the core's variables comes back into them, in
  * however many parts; what is no image is refused. */
-#include "engine/journal_image.h"
+#include "engine/journal/journal_image.h"
 #include "base/mem.h"
-#include "engine/journal.h"
-#include "kernel/lifecycle.h"
-#include "policy/settings.h"
+#include "engine/journal/journal.h"
+#include "kernel/lifecycle/lifecycle.h"
+#include "policy/common/settings.h"
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

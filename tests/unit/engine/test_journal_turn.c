@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* src/engine/journal_turn.c, journal_image.c, and what replay.c makes of images: a journal whose
+/* src/engine/journal/journal_turn.c, journal_image.c, and what replay.c makes of images: a journal whose
  * start was rotated away is played from an image of the core on, and each of its files by itself.
  */
-#include "engine/journal.h"
-#include "engine/journal_image.h"
-#include "engine/pack.h"
-#include "engine/replay.h"
+#include "engine/journal/journal.h"
+#include "engine/journal/journal_image.h"
+#include "engine/journal/pack.h"
+#include "engine/replay/replay.h"
 #include "history.h"
 #include "engine/state.h"
 #include <signal.h>

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* src/engine/replay.c, life.c, story.c, tape.c: the journal of a random history is played again and
+/* src/engine/replay/replay.c, life.c, story.c, tape.c: the journal of a random history is played again and
  * comes out the same; whatever is changed in it is told. */
 #include "engine/calls/call.h"
-#include "engine/journal.h"
-#include "engine/pack.h"
-#include "engine/replay.h"
+#include "engine/journal/journal.h"
+#include "engine/journal/pack.h"
+#include "engine/replay/replay.h"
 #include "history.h"
 #include <sys/resource.h>
 #include <sys/stat.h>

@@ -2,7 +2,7 @@
  * SPDX-FileCopyrightText: The Sluice authors */
 
 #include "cluster.h"
-#include "engine/world.h"
+#include "engine/records/world.h"
 
 static const char FLAVOR[] = "{\"topologyName\":\"topo\"}";
 static struct world w;

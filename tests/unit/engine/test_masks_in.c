@@ -2,10 +2,10 @@
  * SPDX-FileCopyrightText: The Sluice authors */
 
 #include "cluster.h"
-#include "engine/world.h"
-#include "policy/demand.h"
-#include "policy/tolerances.h"
-#include "policy/topology_demand.h"
+#include "engine/records/world.h"
+#include "policy/demand/demand.h"
+#include "policy/topology/tolerances.h"
+#include "policy/demand/topology_demand.h"
 
 static struct world w;
 

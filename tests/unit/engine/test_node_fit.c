@@ -2,7 +2,7 @@
  * SPDX-FileCopyrightText: The Sluice authors */
 
 #include "base/error.h"
-#include "engine/node_fit.h"
+#include "engine/records/node_fit.h"
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

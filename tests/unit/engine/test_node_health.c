@@ -3,7 +3,7 @@
 
 /* Nodes that fail under workloads: when they are marked, what replaces them, and what is left alone. */
 #include "cluster.h"
-#include "kernel/second_pass.h"
+#include "kernel/lifecycle/second_pass.h"
 
 static const char FLAVOR[] = "{\"topologyName\":\"topo\"}";
 static struct world w;

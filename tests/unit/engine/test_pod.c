@@ -2,7 +2,7 @@
  * SPDX-FileCopyrightText: The Sluice authors */
 
 /* What pods ask for and which flavors they accept. */
-#include "engine/pod.h"
+#include "engine/records/pod.h"
 #include "world.h"
 
 static __int128 sum_of(const char *spec, const char *resource)

@@ -4,10 +4,10 @@
 /* G10: an engine rebuilt from the objects is where living through the events has brought the old
  * one. */
 #include "engine/calls/call.h"
-#include "engine/intern.h"
+#include "engine/journal/intern.h"
 #include "engine/state.h"
 #include "history.h"
-#include "kernel/commit.h"
+#include "kernel/commit/commit.h"
 
 static struct world w;
 

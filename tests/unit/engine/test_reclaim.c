@@ -3,7 +3,7 @@
 
 /* Reclaimable pods of holders: what they held is free, counted so everywhere, also after a restart. */
 #include "engine/state.h"
-#include "kernel/commit.h"
+#include "kernel/commit/commit.h"
 #include "world.h"
 
 static struct world w;

@@ -4,9 +4,9 @@
 /* G11: the calls of a journal, fed to a fresh core in a process of its own, are answered as
  * before and end in the same state. */
 #include "engine/calls/call.h"
-#include "engine/journal.h"
-#include "engine/journal_image.h"
-#include "engine/tape.h"
+#include "engine/journal/journal.h"
+#include "engine/journal/journal_image.h"
+#include "engine/journal/tape.h"
 #include "core_hash.h"
 #include "history.h"
 #include <sys/wait.h>

@@ -3,7 +3,7 @@
 
 /* From Workloads to demands: counts, groups, limits of the namespace, overhead, excluded and
  * transformed resources. */
-#include "engine/requests.h"
+#include "engine/requests/requests.h"
 #include "world.h"
 
 static struct world w;

@@ -8,7 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "engine/replay.h"
+#include "engine/replay/replay.h"
 #include "engine/state.h"
 
 static struct world w;

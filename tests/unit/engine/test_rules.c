@@ -3,9 +3,9 @@
 
 /* Settings, rules, preemption policies, weights and admission checks on their way to the core. */
 #include "engine/calls/call.h"
-#include "engine/rules.h"
-#include "policy/settings.h"
-#include "policy/shares.h"
+#include "engine/records/rules.h"
+#include "policy/common/settings.h"
+#include "policy/fair/shares.h"
 #include "world.h"
 
 static struct world w;

@@ -3,7 +3,7 @@
 
 /* Who stands on which node, as workloads come and go. */
 #include "cluster.h"
-#include "engine/tenants.h"
+#include "engine/records/tenants.h"
 
 static struct world w;
 

@@ -2,8 +2,8 @@
  * SPDX-FileCopyrightText: The Sluice authors */
 
 #include "cluster.h"
-#include "policy/demand.h"
-#include "policy/topology_demand.h"
+#include "policy/demand/demand.h"
+#include "policy/demand/topology_demand.h"
 
 static struct world w;
 

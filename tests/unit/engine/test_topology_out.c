@@ -4,7 +4,7 @@
 /* Where workloads stand: what their objects say of it, when it is decided, in two phases, and after a
  * restart. */
 #include "cluster.h"
-#include "kernel/second_pass.h"
+#include "kernel/lifecycle/second_pass.h"
 
 static const char FLAVOR[] = "{\"topologyName\":\"topo\"}";
 static struct world w;

@@ -8,10 +8,10 @@
 #include <unistd.h>
 
 #include "engine/state.h"
-#include "engine/valid.h"
-#include "kernel/cells.h"
-#include "kernel/claims.h"
-#include "policy/guarantees.h"
+#include "engine/turn/valid.h"
+#include "kernel/ledger/cells.h"
+#include "kernel/commit/claims.h"
+#include "policy/guarantees/guarantees.h"
 
 static struct world w;
 

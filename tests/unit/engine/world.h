@@ -6,16 +6,16 @@
  * then sees again. */
 #ifndef SL_TESTS_ENGINE_WORLD_H
 #define SL_TESTS_ENGINE_WORLD_H
-#include "api/object.h"
+#include "api/objects/object.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/map.h"
 #include "base/mem.h"
 #include "engine/engine.h"
-#include "engine/mirror.h"
-#include "kernel/ledger.h"
-#include "kernel/lifecycle.h"
-#include "kernel/place.h"
+#include "engine/conditions/mirror.h"
+#include "kernel/ledger/ledger.h"
+#include "kernel/lifecycle/lifecycle.h"
+#include "kernel/commit/place.h"
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

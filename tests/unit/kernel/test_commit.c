@@ -10,12 +10,12 @@
 
 #include <cmocka.h>
 
-#include "kernel/commit.h"
-#include "kernel/ledger.h"
-#include "kernel/lifecycle.h"
-#include "kernel/place.h"
-#include "kernel/trail.h"
-#include "policy/open_cell.h"
+#include "kernel/commit/commit.h"
+#include "kernel/ledger/ledger.h"
+#include "kernel/lifecycle/lifecycle.h"
+#include "kernel/commit/place.h"
+#include "kernel/ledger/trail.h"
+#include "policy/flavors/open_cell.h"
 
 enum { CPU = 1, MEMORY = 2, FLAVOR = 3 };
 

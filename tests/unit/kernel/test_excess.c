@@ -8,11 +8,11 @@
 
 #include <cmocka.h>
 
-#include "kernel/cells.h"
-#include "kernel/excess.h"
-#include "kernel/ledger.h"
-#include "kernel/trail.h"
-#include "policy/open_cell.h"
+#include "kernel/ledger/cells.h"
+#include "kernel/lifecycle/excess.h"
+#include "kernel/ledger/ledger.h"
+#include "kernel/ledger/trail.h"
+#include "policy/flavors/open_cell.h"
 
 #define NONE SL_AMOUNT_UNLIMITED
 

@@ -8,9 +8,9 @@
 
 #include <cmocka.h>
 
-#include "kernel/cells.h"
-#include "kernel/ledger.h"
-#include "policy/open_cell.h"
+#include "kernel/ledger/cells.h"
+#include "kernel/ledger/ledger.h"
+#include "policy/flavors/open_cell.h"
 
 enum { COHORT, QUEUE, OTHER, UNUSED, NODES };
 enum { FLAVOR = 7, CPU = 9, MEMORY = 10 };

@@ -3,7 +3,7 @@
 
 /* Every refusal code of the lifecycle, every bound of every field, and that no event is left without an answer. */
 #include "workload_fixture.h"
-#include "kernel/reasons.h"
+#include "kernel/base/reasons.h"
 
 static void assert_refused(sl_workload_id id, enum sl_event_kind kind, uint32_t index,
                            uint32_t reason, int64_t value, enum sl_status expected)

@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "kernel/lifecycle_table.h"
+#include "kernel/lifecycle/lifecycle_table.h"
 
 static bool holds(enum sl_phase phase)
 {

@@ -9,9 +9,9 @@
 
 #include <cmocka.h>
 
-#include "kernel/commit.h"
-#include "kernel/lifecycle.h"
-#include "kernel/place.h"
+#include "kernel/commit/commit.h"
+#include "kernel/lifecycle/lifecycle.h"
+#include "kernel/commit/place.h"
 
 static sl_workload_id next_id = 100;
 

@@ -4,9 +4,9 @@
 /* Quota and rooms together: both or neither, given back together, and what a second pass may change. */
 #include "topology_fixture.h"
 
-#include "kernel/ledger.h"
-#include "kernel/placement.h"
-#include "policy/open_cell.h"
+#include "kernel/ledger/ledger.h"
+#include "kernel/commit/placement.h"
+#include "policy/flavors/open_cell.h"
 
 enum { FLAVOR = 3, QUOTA = 1000, CHECK = 9, NOW = 5000 };
 

@@ -4,9 +4,9 @@
 /* A replacement keeps every pod where it is that does not stand on a failed node: as many as there were, not only one. */
 #include "topology_fixture.h"
 
-#include "kernel/ledger.h"
-#include "kernel/placement.h"
-#include "policy/open_cell.h"
+#include "kernel/ledger/ledger.h"
+#include "kernel/commit/placement.h"
+#include "policy/flavors/open_cell.h"
 
 enum { QUEUE = 10, FLAVOR = 3, WORKLOAD = 7, NOW = 5000 };
 

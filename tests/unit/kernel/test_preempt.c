@@ -11,11 +11,11 @@
 
 #include <cmocka.h>
 
-#include "kernel/commit.h"
-#include "kernel/order.h"
-#include "kernel/preempt.h"
-#include "kernel/reasons.h"
-#include "policy/open_cell.h"
+#include "kernel/commit/commit.h"
+#include "kernel/base/order.h"
+#include "kernel/preempt/preempt.h"
+#include "kernel/base/reasons.h"
+#include "policy/flavors/open_cell.h"
 
 enum { CPU = 1, MEMORY = 2, FLAVOR = 3 };
 

@@ -11,10 +11,10 @@
 
 #include <cmocka.h>
 
-#include "kernel/order.h"
-#include "kernel/placement.h"
-#include "kernel/preempt.h"
-#include "policy/open_cell.h"
+#include "kernel/base/order.h"
+#include "kernel/commit/placement.h"
+#include "kernel/preempt/preempt.h"
+#include "policy/flavors/open_cell.h"
 
 enum { CPU = 1, FLAVOR = 3, NODE_A = 7, NODE_B = 8, DOMAIN_A = 1, DOMAIN_B = 2 };
 

@@ -11,8 +11,8 @@
 
 #include <cmocka.h>
 
-#include "kernel/commit.h"
-#include "policy/open_cell.h"
+#include "kernel/commit/commit.h"
+#include "policy/flavors/open_cell.h"
 
 enum { CPU = 1, MEMORY = 2, FLAVOR = 3 };
 

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "kernel/reports.h"
+#include "kernel/commit/reports.h"
 
 /* All answers of three checks there are. */
 static void test_reports_rejection_goes_first_then_retry(void **state)

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "kernel/requeue.h"
+#include "kernel/lifecycle/requeue.h"
 
 static void test_requeue_delay_doubles_up_to_an_hour(void **state)
 {

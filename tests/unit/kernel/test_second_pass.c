@@ -4,7 +4,7 @@
 /* The second pass: who needs one, and that no timer does what the live workload does not need. */
 #include "workload_fixture.h"
 
-#include "kernel/second_pass.h"
+#include "kernel/lifecycle/second_pass.h"
 
 static sl_workload_id marked(void)
 {

@@ -8,9 +8,9 @@
 
 #include <cmocka.h>
 
-#include "kernel/ledger.h"
-#include "kernel/trail.h"
-#include "policy/open_cell.h"
+#include "kernel/ledger/ledger.h"
+#include "kernel/ledger/trail.h"
+#include "policy/flavors/open_cell.h"
 
 enum { TOP, QUEUE, OTHER };
 

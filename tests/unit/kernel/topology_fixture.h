@@ -13,7 +13,7 @@
 
 #include <cmocka.h>
 
-#include "kernel/topology.h"
+#include "kernel/topology/topology.h"
 
 enum {
     TREE = 3,

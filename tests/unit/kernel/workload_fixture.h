@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "kernel/lifecycle.h"
+#include "kernel/lifecycle/lifecycle.h"
 
 enum { NOW_MS = 1000000, CHECK_A = 7, CHECK_B = 8, HOST_A = 21, HOST_B = 22 };
 

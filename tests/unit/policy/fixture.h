@@ -13,22 +13,22 @@
 
 #include <cmocka.h>
 
-#include "kernel/commit.h"
-#include "kernel/ledger.h"
-#include "kernel/lifecycle.h"
-#include "kernel/place.h"
-#include "kernel/placement.h"
-#include "policy/branches.h"
-#include "policy/cycle.h"
-#include "policy/demand.h"
-#include "policy/flavors.h"
-#include "policy/heap.h"
-#include "policy/lanes.h"
-#include "policy/offers.h"
-#include "policy/passes.h"
-#include "policy/queues.h"
-#include "policy/settings.h"
-#include "policy/open_cell.h"
+#include "kernel/commit/commit.h"
+#include "kernel/ledger/ledger.h"
+#include "kernel/lifecycle/lifecycle.h"
+#include "kernel/commit/place.h"
+#include "kernel/commit/placement.h"
+#include "policy/fair/branches.h"
+#include "policy/cycle/cycle.h"
+#include "policy/demand/demand.h"
+#include "policy/flavors/flavors.h"
+#include "policy/queues/heap.h"
+#include "policy/queues/lanes.h"
+#include "policy/demand/offers.h"
+#include "policy/queues/passes.h"
+#include "policy/queues/queues.h"
+#include "policy/common/settings.h"
+#include "policy/flavors/open_cell.h"
 
 enum { CPU = 1, MEMORY = 2, PODS = 3, SPOT = 1, ON_DEMAND = 2 };
 

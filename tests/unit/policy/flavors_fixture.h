@@ -7,8 +7,8 @@
 #define SL_TESTS_POLICY_FLAVORS_FIXTURE_H
 #include "fixture.h"
 
-#include "policy/preemption.h"
-#include "policy/settings.h"
+#include "policy/preemption/preemption.h"
+#include "policy/common/settings.h"
 
 /* What preemption would find for a flavor's cpu; what was asked last. */
 static struct sl_prospect fl_prospects[8];

@@ -14,12 +14,12 @@
 
 #include <cmocka.h>
 
-#include "kernel/placement.h"
-#include "policy/assumed.h"
-#include "policy/demand.h"
-#include "policy/open_cell.h"
-#include "policy/placement.h"
-#include "policy/settings.h"
+#include "kernel/commit/placement.h"
+#include "policy/topology/assumed.h"
+#include "policy/demand/demand.h"
+#include "policy/flavors/open_cell.h"
+#include "policy/placement/placement.h"
+#include "policy/common/settings.h"
 
 enum {
     TREE = 3,

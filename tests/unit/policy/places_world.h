@@ -7,10 +7,10 @@
 #define SL_TESTS_POLICY_PLACES_WORLD_H
 #include "fixture.h"
 
-#include "policy/assumed.h"
-#include "policy/passes.h"
-#include "policy/topology_demand.h"
-#include "policy/trees.h"
+#include "policy/topology/assumed.h"
+#include "policy/queues/passes.h"
+#include "policy/demand/topology_demand.h"
+#include "policy/topology/trees.h"
 
 enum { LEVEL_RACK = 1, LEVEL_HOST = 2, LEVEL_OTHER = 3, MEASURE_CPU = 1 };
 #define PODS_A_HOST 100

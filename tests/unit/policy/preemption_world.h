@@ -9,13 +9,13 @@
 
 #include <string.h>
 
-#include "kernel/cells.h"
-#include "kernel/order.h"
-#include "kernel/preempt.h"
-#include "policy/holders.h"
-#include "policy/preemption.h"
-#include "policy/settings.h"
-#include "policy/shares.h"
+#include "kernel/ledger/cells.h"
+#include "kernel/base/order.h"
+#include "kernel/preempt/preempt.h"
+#include "policy/queues/holders.h"
+#include "policy/preemption/preemption.h"
+#include "policy/common/settings.h"
+#include "policy/fair/shares.h"
 
 #define UNLIMITED SL_AMOUNT_UNLIMITED
 

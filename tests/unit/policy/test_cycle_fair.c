@@ -4,7 +4,7 @@
 /* The order of a cycle under fair sharing: the tournament in a cohort tree. */
 #include "fixture.h"
 
-#include "policy/shares.h"
+#include "policy/fair/shares.h"
 
 static void expect_order(const sl_workload_id *ids, uint32_t count)
 {

@@ -5,8 +5,8 @@
  * reserved meanwhile, and that nothing spins while victims stop. */
 #include "fixture.h"
 
-#include "kernel/preempt.h"
-#include "policy/heads.h"
+#include "kernel/preempt/preempt.h"
+#include "policy/queues/heads.h"
 
 static sl_node_id queue_with(sl_node_id cohort, enum sl_strategy strategy, int64_t cpu,
                              enum sl_preempt_within within, enum sl_preempt_reclaim reclaim)

@@ -5,8 +5,8 @@
  * rooms that will be its own. */
 #include "places_world.h"
 
-#include "kernel/preempt.h"
-#include "policy/cycle_steps.h"
+#include "kernel/preempt/preempt.h"
+#include "policy/cycle/cycle_steps.h"
 
 static sl_node_id preempting_queue(sl_node_id cohort, struct pw_tree t, int64_t cpu)
 {

@@ -4,7 +4,7 @@
 /* What queues offer and what workloads ask for: lists, refusals, pools that come back. */
 #include "fixture.h"
 
-#include "policy/shape.h"
+#include "policy/demand/shape.h"
 
 static void test_offers_keep_the_order_in_which_they_were_added(void **state)
 {

@@ -4,7 +4,7 @@
 /* Entries of a cycle: what was answered comes back as it was, and full pools say so. */
 #include "fixture.h"
 
-#include "policy/entries.h"
+#include "policy/entries/entries.h"
 
 /* An answer with something in every list. */
 static void answer(sl_workload_id id, uint32_t size)

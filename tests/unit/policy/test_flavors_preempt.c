@@ -5,7 +5,7 @@
  * better one. */
 #include "flavors_fixture.h"
 
-#include "kernel/preempt.h"
+#include "kernel/preempt/preempt.h"
 
 static void set_policy(sl_node_id queue, enum sl_preempt_reclaim reclaim, bool borrow_within)
 {

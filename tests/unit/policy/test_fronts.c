@@ -4,8 +4,8 @@
 /* Queues that admit by usage: whose account used less goes first. */
 #include "fixture.h"
 
-#include "policy/fronts.h"
-#include "policy/settings.h"
+#include "policy/queues/fronts.h"
+#include "policy/common/settings.h"
 
 enum { ALICE = 10, BOB = 11 };
 

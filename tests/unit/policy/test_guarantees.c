@@ -7,13 +7,13 @@
 
 #include <string.h>
 
-#include "kernel/cells.h"
-#include "kernel/claims.h"
-#include "kernel/promise.h"
-#include "kernel/second_pass.h"
-#include "policy/guarantees.h"
-#include "policy/holders.h"
-#include "policy/holders.c" /* its lists are nobody else's: only from within can they be broken */
+#include "kernel/ledger/cells.h"
+#include "kernel/commit/claims.h"
+#include "kernel/commit/promise.h"
+#include "kernel/lifecycle/second_pass.h"
+#include "policy/guarantees/guarantees.h"
+#include "policy/queues/holders.h"
+#include "policy/queues/holders.c" /* its lists are nobody else's: only from within can they be broken */
 
 static struct pw_tree tree;
 static sl_node_id queue;

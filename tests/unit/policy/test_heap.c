@@ -9,9 +9,9 @@
 
 #include <cmocka.h>
 
-#include "policy/heap.h"
-#include "kernel/order.h"
-#include "policy/sort.h"
+#include "policy/queues/heap.h"
+#include "kernel/base/order.h"
+#include "policy/common/sort.h"
 
 #define IDS 300u
 #define BASE 500000u

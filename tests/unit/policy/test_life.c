@@ -6,7 +6,7 @@
  * place. */
 #include "fixture.h"
 
-#include "kernel/preempt.h"
+#include "kernel/preempt/preempt.h"
 
 #define QUEUES 6
 #define LIVES 120

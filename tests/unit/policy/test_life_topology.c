@@ -5,7 +5,7 @@
  * and nobody waits who would fit. */
 #include "places_world.h"
 
-#include "kernel/preempt.h"
+#include "kernel/preempt/preempt.h"
 
 enum { QUEUES = 5, LIVING_MAX = 40, STEPS = 400, HOSTS = 4 };
 

@@ -4,7 +4,7 @@
 /* Objections: who waits while a check objects is turned away, and is looked at again when none objects any more. */
 #include "fixture.h"
 
-#include "policy/objections.h"
+#include "policy/queues/objections.h"
 
 #define CHECK 7u
 

@@ -4,7 +4,7 @@
 /* Outsiders: each is turned away when a cycle comes to it, once, and stands in nobody's way. */
 #include "fixture.h"
 
-#include "policy/outsiders.h"
+#include "policy/queues/outsiders.h"
 
 static sl_workload_id new_outsider(sl_node_id queue, int64_t queued_at_ms, int64_t cpu)
 {

@@ -4,7 +4,7 @@
 /* Second passes: when they are due, in a cycle, and what becomes of those that find no place. */
 #include "places_world.h"
 
-#include "kernel/preempt.h"
+#include "kernel/preempt/preempt.h"
 
 enum { CHECK = 7 };
 

@@ -4,8 +4,8 @@
 /* Classical preemption: who goes, by what right, in what order, and who is spared. */
 #include "preemption_world.h"
 
-#include "policy/restraint.h"
-#include "policy/usage.h"
+#include "policy/preemption/restraint.h"
+#include "policy/fair/usage.h"
 
 static sl_node_id lone_queue(int64_t cpu)
 {

@@ -4,9 +4,9 @@
 /* Queues: who is in line where after whatever happened, wake-ups, lanes, and nobody lost. */
 #include "fixture.h"
 
-#include "policy/heads.h"
-#include "policy/settings.h"
-#include "policy/turns.h"
+#include "policy/queues/heads.h"
+#include "policy/common/settings.h"
+#include "policy/queues/turns.h"
 
 static void assert_listed(sl_node_id queue, const sl_workload_id *ids, uint32_t count)
 {

@@ -4,7 +4,7 @@
 /* The search for reduced counts: which are tried, in what order, and which are found. */
 #include "fixture.h"
 
-#include "policy/reducer.h"
+#include "policy/flavors/reducer.h"
 
 static uint32_t probes;
 static uint32_t probed[64]; /* of the first pod set */

@@ -4,8 +4,8 @@
 /* What a cycle has promised and whom it has evicted, tree by tree. */
 #include "fixture.h"
 
-#include "kernel/promise.h"
-#include "policy/tentative.h"
+#include "kernel/commit/promise.h"
+#include "policy/preemption/tentative.h"
 
 static int forget_all(void **state)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-#include "policy/tolerances.h"
+#include "policy/topology/tolerances.h"
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -10,9 +10,9 @@
 
 #include <cmocka.h>
 
-#include "policy/half_life.h"
-#include "policy/offers.h"
-#include "policy/usage.h"
+#include "policy/fair/half_life.h"
+#include "policy/demand/offers.h"
+#include "policy/fair/usage.h"
 
 enum { CPU = 1, MEMORY = 2 };
 #define NANO 1000000000LL

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Sluice authors */
+
+/* Defaults: what the tables say, and the few that depend on other fields. */
+#include <string.h>
+
+#include "api/objects/quantity.h"
+#include "api/objects/schema.h"
+
+static void fill(const struct sl_node *node, struct sl_json *v)
+{
+    if (!node->has_presets) {
+        return;
+    }
+    for (size_t i = 0; node->item != NULL && i < sl_json_len(v); i++) {
+        fill(node->item, sl_json_at(v, i));
+    }
+    if (node->item != NULL || sl_json_type(v) != SL_JSON_MAP) {
+        return;
+    }
+    for (const struct sl_node *child = node->first; child != NULL; child = child->next) {
+        struct sl_json *value = child->has_presets ? sl_json_get(v, child->name) : NULL;
+        if (value == NULL && child->preset != NULL) {
+            value = sl_json_clone(child->preset);
+            sl_json_set(v, child->name, value);
+        }
+        fill(child, value);
+    }
+}
+
+/* The canonical text of a quantity; NULL where it is that already or is none. */
+static struct sl_json *canonical(const struct sl_json *v)
+{
+    struct sl_quantity q;
+    char text[64];
+    if (v == NULL || sl_quantity_read(v, &q, NULL) != SL_CODE_OK) {
+        return NULL;
+    }
+    sl_quantity_print(q, text);
+    return strcmp(sl_json_text(v, ""), text) == 0 ? NULL : sl_json_new_text(text);
+}
+
+/* Built-in kinds have their quantities rewritten, as Kubernetes does; custom ones keep the
+ * user's text. */
+static void rewrite(const struct sl_node *node, struct sl_json *v)
+{
+    if (!node->has_quantities || v == NULL) {
+        return;
+    }
+    if (node->field.type == SL_TYPE_LIST) {
+        for (size_t i = 0; i < sl_json_len(v); i++) {
+            rewrite(node->item, sl_json_at(v, i));
+        }
+        return;
+    }
+    bool map = node->field.type == SL_TYPE_MAP;
+    void *it = NULL;
+    const char *key;
+    struct sl_json *value;
+    while (map && sl_json_next(v, &it, &key, &value)) {
+        struct sl_json *text = node->item->field.type == SL_TYPE_QUANTITY ? canonical(value) : NULL;
+        if (text != NULL) {
+            sl_json_set(v, key,
+                        text); /* replaces the value of the entry at hand: the walk goes on */
+        }
+    }
+    for (const struct sl_node *child = node->first; child != NULL; child = child->next) {
+        rewrite(child, sl_json_get(v, child->name));
+    }
+}
+
+/* Without both counts a job is one pod; with a parallelism alone it is a work queue without a
+ * count. */
+static void default_job(struct sl_json *o)
+{
+    struct sl_json *spec = sl_json_get(o, "spec");
+    if (sl_json_type(spec) == SL_JSON_MAP && sl_json_get(spec, "completions") == NULL &&
+        sl_json_get(spec, "parallelism") == NULL) {
+        sl_json_set_int(spec, "completions", 1);
+    }
+}
+
+void sl_object_default(enum sl_kind kind, struct sl_json *o)
+{
+    const struct sl_node *schema = sl_schema(kind);
+    if (kind == SL_KIND_JOB) {
+        default_job(o);
+    }
+    fill(schema, o);
+    if (strcmp(sl_kind_info(kind)->group, "kueue.x-k8s.io") != 0) {
+        rewrite(schema, o);
+    }
+}
+
+void sl_object_default_new(enum sl_kind kind, struct sl_json *o)
+{
+    const char *queue = sl_object_label(o, "kueue.x-k8s.io/queue-name");
+    struct sl_json *spec = sl_json_get(o, "spec");
+    if (kind == SL_KIND_JOB && queue != NULL && queue[0] != '\0' &&
+        sl_json_type(spec) == SL_JSON_MAP) {
+        sl_json_set_bool(spec, "suspend", true);
+    }
+    sl_object_default(kind, o);
+}

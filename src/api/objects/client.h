@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Sluice authors */
+
+/* The one client interface: controllers do not know whether a SQLite store in this process or a
+ * real API server is behind it. Everything runs on the loop's thread; replies and watch events
+ * arrive there. */
+#ifndef SL_API_CLIENT_H
+#define SL_API_CLIENT_H
+#include "api/objects/object.h"
+
+enum sl_verb {
+    SL_VERB_CREATE,
+    SL_VERB_UPDATE,
+    SL_VERB_UPDATE_STATUS,
+    SL_VERB_PATCH_MERGE,
+    SL_VERB_PATCH_STATUS_MERGE,
+    SL_VERB_DELETE,
+    /* Writes nothing: reads the object at its source, after the writes to it that were asked for before. NOT_FOUND: it
+     * does not exist, whatever a cache says. Only where `cached` is set. */
+    SL_VERB_READ
+};
+
+struct sl_write {
+    enum sl_verb verb;
+    enum sl_kind kind;
+    const char *ns;   /* "" for cluster-scoped kinds */
+    const char *name; /* "" on create with generateName */
+    struct sl_json
+        *body; /* lent; object or patch. A resourceVersion in its metadata is a precondition */
+    const char *uid; /* precondition, or NULL */
+};
+
+/* Called once, after the write is durable (code OK, `result` lent) or refused. */
+typedef void sl_reply_fn(void *context, enum sl_code code, const struct sl_error *e,
+                         struct sl_json *result);
+
+/* UNREADABLE: the object has a state that cannot be read. What was told of it last stays; it has not been deleted. What
+ * is lent then has its metadata's name, namespace, uid and resourceVersion, and nothing else. */
+enum sl_watch_type {
+    SL_WATCH_ADDED,
+    SL_WATCH_MODIFIED,
+    SL_WATCH_DELETED,
+    SL_WATCH_SYNCED,
+    SL_WATCH_UNREADABLE
+};
+/* First one ADDED per existing object, then one SYNCED (object NULL), then what happens. Objects
+ * are lent. */
+typedef void sl_watch_fn(void *context, enum sl_watch_type type, enum sl_kind kind,
+                         struct sl_json *object);
+typedef void sl_visit_fn(void *context, struct sl_json *object); /* lent */
+
+struct sl_client {
+    void *self;
+    /* Caller frees *out. UNAVAILABLE: not known yet, or there and unreadable. */
+    enum sl_code (*get)(void *self, enum sl_kind kind, const char *ns, const char *name,
+                        struct sl_json **out, struct sl_error *e);
+    enum sl_code (*list)(void *self, enum sl_kind kind, const char *ns /* "" = all */,
+                         sl_visit_fn *visit, void *context, struct sl_error *e);
+    void (*watch)(void *self, enum sl_kind kind, sl_watch_fn *fn, void *context);
+    void (*write)(void *self, const struct sl_write *w, sl_reply_fn *reply,
+                  void *context); /* reply may be NULL */
+    /* Reads come from a cache: what is absent there may exist. What cannot be taken back follows from absence only after
+     * an SL_VERB_READ. */
+    bool cached;
+};
+#endif

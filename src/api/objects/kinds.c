@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Sluice authors */
+
+/* Look-ups in the table of kinds, and the slots of those that are named at start. A dozen rows: a
+ * straight search beats a hash here. */
+#include "api/objects/kinds.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+#include "api/objects/format.h"
+#include "base/check.h"
+
+static struct sl_kind_info kinds[SL_KIND_COUNT] = {
+#define SL_KIND(constant, group_, version_, kind_, plural_, singular_, shorts_, namespaced_,       \
+                status_)                                                                           \
+    [constant] = {.id = constant,                                                                  \
+                  .group = group_,                                                                 \
+                  .version = version_,                                                             \
+                  .kind = kind_,                                                                   \
+                  .plural = plural_,                                                               \
+                  .singular = singular_,                                                           \
+                  .shorts = shorts_,                                                               \
+                  .namespaced = namespaced_,                                                       \
+                  .has_status = status_,                                                           \
+                  .api_version = sizeof(group_) > 1 ? group_ "/" version_ : version_},
+#include "api/objects/kinds.def"
+#undef SL_KIND
+};
+static unsigned end = SL_KIND_CUSTOM;
+
+/* The texts of the custom kinds. */
+struct custom {
+    char group[61], version[21], kind[64], plural[64], singular[64], api_version[96];
+};
+static struct custom customs[SL_KIND_CUSTOM_MAX];
+
+enum sl_kind sl_kind_end(void)
+{
+    return (enum sl_kind)end;
+}
+
+const struct sl_kind_info *sl_kind_info(enum sl_kind kind)
+{
+    SL_PRE((unsigned)kind < end);
+    return &kinds[kind];
+}
+
+enum sl_kind sl_kind_find(const char *group, const char *version, const char *resource)
+{
+    for (size_t i = 0; i < end; i++) {
+        if (strcmp(kinds[i].plural, resource) == 0 && strcmp(kinds[i].group, group) == 0 &&
+            strcmp(kinds[i].version, version) == 0) {
+            return kinds[i].id;
+        }
+    }
+    return SL_KIND_COUNT;
+}
+
+enum sl_kind sl_kind_find_object(const char *api_version, const char *kind)
+{
+    for (size_t i = 0; i < end; i++) {
+        if (strcmp(kinds[i].kind, kind) == 0 && strcmp(kinds[i].api_version, api_version) == 0) {
+            return kinds[i].id;
+        }
+    }
+    return SL_KIND_COUNT;
+}
+
+static bool among(const char *names, const char *name)
+{
+    size_t len = strlen(name);
+    while (*names != '\0') {
+        size_t one = strcspn(names, ",");
+        if (one == len && strncasecmp(names, name, len) == 0) {
+            return true;
+        }
+        names += one + (names[one] == ',');
+    }
+    return false;
+}
+
+enum sl_kind sl_kind_find_name(const char *name)
+{
+    for (size_t i = 0; i < end; i++) {
+        if (strcasecmp(kinds[i].kind, name) == 0 || strcasecmp(kinds[i].plural, name) == 0 ||
+            strcasecmp(kinds[i].singular, name) == 0 || among(kinds[i].shorts, name)) {
+            return kinds[i].id;
+        }
+    }
+    return SL_KIND_COUNT;
+}
+
+/* --- kinds that are named at start ------------------------------------------------------------ */
+
+static enum sl_code check_name(enum sl_pattern pattern, const char *what, const char *name,
+                               struct sl_error *e)
+{
+    const char *problem = sl_format_check(pattern, name);
+    return problem == NULL ? SL_CODE_OK
+                           : sl_error_set(e, SL_CODE_INVALID, "%s \"%s\": %s", what, name, problem);
+}
+
+/* A Kind is a label but for its capitals. */
+static void lower(const char *kind, char out[static 64])
+{
+    size_t i = 0;
+    for (; kind[i] != '\0' && i < 63; i++) {
+        out[i] = (char)(kind[i] >= 'A' && kind[i] <= 'Z' ? kind[i] - 'A' + 'a' : kind[i]);
+    }
+    out[i] = '\0';
+}
+
+static enum sl_code fill(struct custom *c, const char *api_version, const char *kind,
+                         const char *plural, struct sl_error *e)
+{
+    const char *slash = strchr(api_version, '/');
+    size_t group = slash == NULL ? 0 : (size_t)(slash - api_version);
+    const char *version = slash == NULL ? api_version : slash + 1;
+    *c = (struct custom){0};
+    if (group == 0 || group >= sizeof c->group || strlen(version) >= sizeof c->version) {
+        return sl_error_set(
+            e, SL_CODE_INVALID,
+            "apiVersion \"%s\": must be GROUP/VERSION, of no more than 60 and 20 bytes",
+            api_version);
+    }
+    if (strlen(kind) >= sizeof c->kind || strlen(plural) >= sizeof c->plural) {
+        return sl_error_set(e, SL_CODE_INVALID, "kind and plural: must be no more than 63 bytes");
+    }
+    (void)snprintf(c->group, sizeof c->group, "%.*s", (int)group, api_version);
+    (void)snprintf(c->version, sizeof c->version, "%s", version);
+    (void)snprintf(c->api_version, sizeof c->api_version, "%s", api_version);
+    (void)snprintf(c->kind, sizeof c->kind, "%s", kind);
+    (void)snprintf(c->plural, sizeof c->plural, "%s", plural);
+    lower(kind, c->singular);
+    enum sl_code code = check_name(SL_PATTERN_DNS_SUBDOMAIN, "group", c->group, e);
+    code = code == SL_CODE_OK ? check_name(SL_PATTERN_DNS_LABEL, "version", c->version, e) : code;
+    code = code == SL_CODE_OK ? check_name(SL_PATTERN_DNS_LABEL, "kind", c->singular, e) : code;
+    return code == SL_CODE_OK ? check_name(SL_PATTERN_DNS_LABEL, "plural", c->plural, e) : code;
+}
+
+/* The same kind, or one that would answer at the same address. */
+static enum sl_code settle_known(const struct custom *c, enum sl_kind *out, struct sl_error *e)
+{
+    enum sl_kind object = sl_kind_find_object(c->api_version, c->kind);
+    enum sl_kind resource = sl_kind_find(c->group, c->version, c->plural);
+    if (object != resource) {
+        return sl_error_set(e, SL_CODE_CONFLICT, "%s %s with plural \"%s\": %s is known otherwise",
+                            c->api_version, c->kind, c->plural,
+                            object != SL_KIND_COUNT ? "the kind" : "the plural");
+    }
+    *out = object;
+    return SL_CODE_OK;
+}
+
+enum sl_code sl_kind_register(const char *api_version, const char *kind, const char *plural,
+                              enum sl_kind *out, struct sl_error *e)
+{
+    struct custom c;
+    enum sl_code code = fill(&c, api_version, kind, plural, e);
+    code = code == SL_CODE_OK ? settle_known(&c, out, e) : code;
+    if (code != SL_CODE_OK || *out != SL_KIND_COUNT) {
+        return code;
+    }
+    if (end == SL_KIND_COUNT) {
+        return sl_error_set(e, SL_CODE_INTERNAL, "%s %s: no more than %d custom kinds", api_version,
+                            kind, SL_KIND_CUSTOM_MAX);
+    }
+    struct custom *kept = &customs[end - SL_KIND_CUSTOM];
+    *kept = c;
+    kinds[end] = (struct sl_kind_info){.id = (enum sl_kind)end,
+                                       .group = kept->group,
+                                       .version = kept->version,
+                                       .kind = kept->kind,
+                                       .plural = kept->plural,
+                                       .singular = kept->singular,
+                                       .shorts = "",
+                                       .namespaced = true,
+                                       .has_status = true,
+                                       .api_version = kept->api_version};
+    *out = (enum sl_kind)end++;
+    return SL_CODE_OK;
+}
+
+void sl_kind_forget_custom(void)
+{
+    end = SL_KIND_CUSTOM;
+}

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Sluice authors */
+
+/* Kueue's configuration file: reading it, and what is found wrong with it. */
+#include "cli/config/config.h"
+#include "base/buf.h"
+#include "base/mem.h"
+#include "cli/config/config_table.h"
+#include "cli/common/manifest.h"
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#define WHY_MAX 1024
+
+static void add(struct sl_json *list, const char *field, const char *format, va_list values)
+{
+    char why[WHY_MAX];
+    (void)vsnprintf(why, sizeof why, format, values);
+    struct sl_json *item = sl_json_new_map();
+    sl_json_set_text(item, "field", field);
+    sl_json_set_text(item, "why", why);
+    sl_json_append(list, item);
+}
+
+void sl_config_refuse(struct sl_config *c, const char *field, const char *format, ...)
+{
+    va_list values;
+    va_start(values, format);
+    add(c->errors, field, format, values);
+    va_end(values);
+}
+
+void sl_config_warn(struct sl_config *c, const char *field, const char *format, ...)
+{
+    va_list values;
+    va_start(values, format);
+    add(c->warnings, field, format, values);
+    va_end(values);
+}
+
+static bool see_document(void *context, const struct sl_document *d)
+{
+    struct sl_config *c = context;
+    if (d->object == NULL) {
+        sl_config_refuse(c, "", "%s", d->error.text);
+    } else if (sl_json_type(d->object) != SL_JSON_MAP) {
+        sl_config_refuse(c, "", "line %u: not a map with apiVersion and kind", d->line);
+    } else if (c->document != NULL) {
+        sl_config_refuse(c, "", "line %u: a second document; one Configuration is all", d->line);
+    } else {
+        c->document = sl_json_clone(d->object);
+    }
+    return true;
+}
+
+static bool is_directory(const char *path)
+{
+    struct stat info;
+    return stat(path, &info) == 0 && S_ISDIR(info.st_mode);
+}
+
+static void read_document(struct sl_config *c, const char *file)
+{
+    struct sl_error e = {0};
+    if (is_directory(file)) {
+        sl_config_refuse(c, "", "%s", strerror(EISDIR));
+        return;
+    }
+    if (sl_manifest_read(file, see_document, c, &e) != SL_CODE_OK) {
+        /* It names the file in front, as whoever prints these does. */
+        size_t len = strlen(file);
+        bool named = strncmp(e.text, file, len) == 0 && e.text[len] == ':';
+        sl_config_refuse(c, "", "%s", named ? e.text + len + 2 : e.text);
+    } else if (c->document == NULL && sl_json_len(c->errors) == 0) {
+        sl_config_refuse(c, "", "the file is empty");
+    }
+}
+
+struct sl_config *sl_config_load(const char *file, const char *gates, bool cluster)
+{
+    struct sl_config *c = sl_mem_new(1, sizeof *c);
+    c->cluster.on = cluster;
+    c->settings = sl_engine_settings_default();
+    sl_config_preset_gates(c);
+    /* Unlike Kueue: without it preemptors may take from each other what their victims free, round
+     * after round. */
+    c->settings.policy.prioritize_preemptors = true;
+    c->errors = sl_json_new_list();
+    c->warnings = sl_json_new_list();
+    if (file != NULL) {
+        read_document(c, file);
+    }
+    sl_config_read_gates(c, gates);
+    if (c->document != NULL) {
+        sl_config_check_fields(c);
+        sl_config_check_rules(c);
+        sl_config_check_parts(c);
+    }
+    if (sl_json_len(c->errors) == 0) {
+        sl_config_fill(c);
+        sl_config_fill_jobs(c);
+    }
+    return c;
+}
+
+void sl_config_free(struct sl_config *c)
+{
+    sl_json_free(c->document);
+    sl_json_free(c->gates);
+    sl_json_free(c->errors);
+    sl_json_free(c->warnings);
+    sl_mem_free(c->prefixes);
+    sl_mem_free(c->transformations);
+    sl_mem_free(c->outputs);
+    sl_mem_free(c->weight_resources);
+    sl_mem_free(c->weights_nano);
+    sl_selector_free(c->managed_namespaces);
+    sl_selector_free(c->metered_queues);
+    sl_mem_free(c->frameworks);
+    sl_mem_free(c->label_keys);
+    sl_mem_free(c);
+}

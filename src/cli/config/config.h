@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Sluice authors */
+
+/* Kueue's configuration file, config.kueue.x-k8s.io/v1beta2 Configuration: YAML or JSON in, the
+ * engine's settings out. Every field and feature gate of Kueue is known; what is unknown or does
+ * not fit is refused with its path, all complaints at once; what is known but changes nothing here
+ * yet is named in a warning. docs/configuration.md lists which is which. */
+#ifndef SL_CLI_CONFIG_H
+#define SL_CLI_CONFIG_H
+#include "api/json/json.h"
+#include "controllers/jobs/jobs.h"
+#include "controllers/work/workload_meters.h"
+#include "engine/quota/settings.h"
+
+/* What only cluster mode wants to know. Texts are lent by the document; NULL or 0: it does not say. */
+struct sl_config_cluster {
+    bool on; /* this is cluster mode */
+    bool elect_given, elect;
+    int64_t lease_ms, renew_ms, retry_ms; /* Kueue's defaults, if it does not say */
+    const char *lease_name, *lease_namespace;
+    double qps;
+    unsigned burst;
+    const char *metrics_address, *health_address;
+    const char *readiness_name, *liveness_name;
+    const char *visibility_address; /* an IP */
+    unsigned visibility_port;
+};
+
+struct sl_config {
+    struct sl_engine_settings settings; /* its strings live as long as this object */
+    struct sl_json *errors;             /* a list of {field, why}; not empty: use nothing else */
+    struct sl_json *warnings;           /* the same, one a field */
+
+    struct sl_config_cluster cluster;
+    struct sl_job_rules
+        jobs; /* which jobs are managed; what it lends lives as long as this object */
+    /* Read, and kept for what the settings lend. */
+    struct sl_json *document; /* NULL without a file */
+    struct sl_json *gates;    /* as given */
+    bool wait_for_pods_ready_off;
+    bool quota_check_strategy;
+    bool admission_fair_sharing;
+    bool cleanup_requests;              /* of evicted workloads; for the daemon */
+    struct sl_metered metered;          /* which queues have metrics; for the daemon */
+    struct sl_selector *metered_queues; /* NULL: all */
+    const char **prefixes;
+    struct sl_transformation *transformations;
+    struct sl_transformation_output *outputs;
+    const char **weight_resources;
+    int64_t *weights_nano;
+    struct sl_selector *managed_namespaces; /* NULL: all */
+    const char **frameworks;
+    const char **label_keys;
+};
+
+/* `file` NULL: Kueue's defaults. `cluster`: for cluster mode, else for standalone mode. `gates` NULL or as Kueue's --feature-gates takes them: "A=true,B=false".
+ * Never NULL; the caller ends it with sl_config_free. */
+struct sl_config *sl_config_load(const char *file, const char *gates, bool cluster);
+void sl_config_free(struct sl_config *c);
+#endif

@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Sluice authors */
+
+/* Feature gates, from the file or from the command line. */
+#include "base/buf.h"
+#include "cli/config/config_table.h"
+#include <string.h>
+
+#define OFF .way = SL_GATE_OFF
+#define ON .way = SL_GATE_ON
+#define LOCKED .way = SL_GATE_ON, .locked = true
+#define SET(member) .way = SL_GATE_BOTH, .target = offsetof(struct sl_config, member)
+#define SL_GATE(name_, preset_, ...) {.name = #name_, .preset = preset_, __VA_ARGS__},
+static const struct sl_config_gate rows[] = {
+#include "cli/config/config_gates.def"
+};
+#define ROW_COUNT (sizeof rows / sizeof rows[0])
+
+const struct sl_config_gate *sl_config_gate_rows(size_t *count)
+{
+    *count = ROW_COUNT;
+    return rows;
+}
+
+static const struct sl_config_gate *find(const char *name)
+{
+    for (size_t i = 0; i < ROW_COUNT; i++) {
+        if (strcmp(rows[i].name, name) == 0) {
+            return &rows[i];
+        }
+    }
+    return NULL;
+}
+
+static void set_target(struct sl_config *c, const struct sl_config_gate *gate, bool on)
+{
+    *(bool *)((char *)c + gate->target) = on;
+}
+
+void sl_config_preset_gates(struct sl_config *c)
+{
+    for (size_t i = 0; i < ROW_COUNT; i++) {
+        if (rows[i].way == SL_GATE_BOTH) {
+            set_target(c, &rows[i], rows[i].preset);
+        }
+    }
+}
+
+static void set_gate(struct sl_config *c, const char *field, const char *name, bool on)
+{
+    const struct sl_config_gate *gate = find(name);
+    if (gate == NULL) {
+        sl_config_refuse(c, field, "unknown feature gate");
+    } else if (gate->locked && on != gate->preset) {
+        sl_config_refuse(c, field, "is locked to %s", gate->preset ? "true" : "false");
+    } else if (gate->way == SL_GATE_BOTH) {
+        set_target(c, gate, on);
+    } else if (on != (gate->way == SL_GATE_ON)) {
+        sl_config_warn(c, field,
+                       on ? "this feature is not supported yet"
+                          : "this feature cannot be turned off");
+    }
+}
+
+bool sl_config_gate(const struct sl_config *c, const char *name)
+{
+    const struct sl_config_gate *gate = find(name);
+    return sl_json_bool(sl_json_get(c->gates, name), gate != NULL && gate->preset);
+}
+
+/* Values of another type are refused with the other fields. */
+static void set_all(struct sl_config *c, const char *where)
+{
+    void *it = NULL;
+    const char *name;
+    struct sl_json *value;
+    struct sl_buf field = {0};
+    while (sl_json_next(c->gates, &it, &name, &value)) {
+        sl_buf_reset(&field);
+        sl_buf_print(&field, "%s[%.100s]", where, name);
+        if (sl_json_type(value) == SL_JSON_BOOL) {
+            set_gate(c, field.data, name, sl_json_bool(value, false));
+        } else if (find(name) == NULL) {
+            sl_config_refuse(c, field.data, "unknown feature gate");
+        }
+    }
+    sl_buf_fini(&field);
+    /* Both are on in Kueue: whoever turns TAS off has to turn its profile off as well. */
+    if (!sl_config_gate(c, "TopologyAwareScheduling") && sl_config_gate(c, "TASProfileMixed")) {
+        sl_config_refuse(c, where, "TASProfileMixed must be false when TopologyAwareScheduling is");
+    }
+}
+
+/* One "Name=value" of `len` bytes. */
+static void parse_pair(struct sl_config *c, const char *text, size_t len, struct sl_json *gates)
+{
+    struct sl_buf name = {0};
+    sl_buf_add(&name, text, len);
+    char *equals = strchr(name.data, '=');
+    const char *value = equals == NULL ? NULL : equals + 1;
+    if (equals != NULL) {
+        *equals = '\0';
+    }
+    bool on = value != NULL && sl_config_listed("1|t|T|true|TRUE|True", value);
+    if (on || (value != NULL && sl_config_listed("0|f|F|false|FALSE|False", value))) {
+        sl_json_set_bool(gates, name.data, on);
+    } else {
+        sl_config_refuse(c, "--feature-gates", "\"%.64s\" needs =true or =false behind it",
+                         name.data);
+    }
+    sl_buf_fini(&name);
+}
+
+void sl_config_read_gates(struct sl_config *c, const char *cli)
+{
+    const struct sl_json *in_file = sl_json_get(c->document, "featureGates");
+    if (cli == NULL || *cli == '\0') {
+        c->gates = sl_json_type(in_file) == SL_JSON_MAP ? sl_json_clone(in_file) : NULL;
+        set_all(c, "featureGates");
+        return;
+    }
+    if (in_file != NULL) {
+        sl_config_refuse(c, "featureGates", "cannot be given together with --feature-gates");
+    }
+    c->gates = sl_json_new_map();
+    for (const char *at = cli; *at != '\0'; at += *at == ',') {
+        size_t len = strcspn(at, ",");
+        if (len > 0) {
+            parse_pair(c, at, len, c->gates);
+        }
+        at += len;
+    }
+    set_all(c, "--feature-gates");
+}

@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Sluice authors */
+
+/* Rules of the configuration between fields, and those of values that no row can say: queues, jobs,
+ * servers. MultiKueue, metrics and devices have theirs in config_parts.c. */
+#include "api/objects/object.h"
+#include "cli/config/config_table.h"
+#include "controllers/work/duration.h"
+#include <arpa/inet.h>
+#include <stdio.h>
+#include <string.h>
+
+#define SYSTEM_NAMESPACE "kube-system"
+#define DEFAULT_NAMESPACE "kueue-system"
+
+/* Other than a set, the order says which rule is tried first. */
+static void check_fair_sharing(struct sl_config *c)
+{
+    const struct sl_json *list = sl_json_path(c->document, "fairSharing.preemptionStrategies");
+    const char *first = sl_json_text(sl_json_at(list, 0), "");
+    size_t len = sl_json_len(list);
+    if (len > 2 || (len == 2 &&
+                    (strcmp(first, "LessThanOrEqualToFinalShare") != 0 ||
+                     strcmp(sl_json_text(sl_json_at(list, 1), ""), "LessThanInitialShare") != 0))) {
+        sl_config_refuse(c, "fairSharing.preemptionStrategies",
+                         "must be one of [LessThanOrEqualToFinalShare], [LessThanInitialShare], "
+                         "[LessThanOrEqualToFinalShare, LessThanInitialShare]");
+    }
+}
+
+static void check_quota_strategy(struct sl_config *c)
+{
+    const char *strategy = sl_json_path_text(c->document, "resources.quotaCheckStrategy", "");
+    if (c->quota_check_strategy && strcmp(strategy, "IgnoreUndeclared") == 0 &&
+        sl_json_len(sl_json_path(c->document, "resources.excludeResourcePrefixes")) > 0) {
+        sl_config_refuse(c, "resources.quotaCheckStrategy",
+                         "IgnoreUndeclared cannot be combined with excludeResourcePrefixes");
+    }
+}
+
+static bool is_refused(const struct sl_config *c, const char *path)
+{
+    for (size_t i = 0; i < sl_json_len(c->errors); i++) {
+        const char *field = sl_json_path_text(sl_json_at(c->errors, i), "field", "");
+        if (strncmp(field, path, strlen(path)) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* NULL when there is none, or none that can be used. */
+static struct sl_selector *selector_at(struct sl_config *c, const char *path)
+{
+    const struct sl_json *v = is_refused(c, path) ? NULL : sl_json_path(c->document, path);
+    struct sl_error e = {0};
+    struct sl_selector *s = sl_json_type(v) == SL_JSON_MAP ? sl_selector_from_json(v, &e) : NULL;
+    if (s == NULL && e.text[0] != '\0') {
+        sl_config_refuse(c, path, "%s", e.text);
+    }
+    return s;
+}
+
+static void check_exempt(struct sl_config *c, const struct sl_selector *s, const char *ns)
+{
+    struct sl_json *labels = sl_json_new_map();
+    sl_json_set_text(labels, "kubernetes.io/metadata.name", ns);
+    if (sl_selector_matches_labels(s, labels)) {
+        sl_config_refuse(c, "managedJobsNamespaceSelector",
+                         "must not match the namespace \"%.64s\"", ns);
+    }
+    sl_json_free(labels);
+}
+
+static void check_selectors(struct sl_config *c)
+{
+    struct sl_selector *s = selector_at(c, "managedJobsNamespaceSelector");
+    if (s != NULL) {
+        check_exempt(c, s, SYSTEM_NAMESPACE);
+        check_exempt(c, s, sl_json_path_text(c->document, "namespace", DEFAULT_NAMESPACE));
+        sl_selector_free(s);
+    }
+    c->metered_queues = selector_at(c, "metrics.localQueueMetrics.localQueueSelector");
+}
+
+static void check_frameworks(struct sl_config *c)
+{
+    const struct sl_json *list = sl_json_path(c->document, "integrations.externalFrameworks");
+    for (size_t i = 0; i < sl_json_len(list); i++) {
+        char field[64];
+        (void)snprintf(field, sizeof field, "integrations.externalFrameworks[%zu]", i);
+        sl_config_check_kind(c, field, sl_json_text(sl_json_at(list, i), NULL));
+    }
+}
+
+static void check_certificates(struct sl_config *c)
+{
+    static const char at[] = "internalCertManagement";
+    const struct sl_json *v = sl_json_get(c->document, at);
+    if (!sl_json_path_bool(v, "enable", true)) {
+        return;
+    }
+    const char *service = sl_json_path_text(v, "webhookServiceName", "a");
+    const char *why = *service >= '0' && *service <= '9'
+                          ? "must start with a letter"
+                          : sl_format_check(SL_PATTERN_DNS_LABEL, service);
+    if (why != NULL) {
+        sl_config_refuse(c, "internalCertManagement.webhookServiceName", "%s", why);
+    }
+    why = sl_format_check(SL_PATTERN_DNS_SUBDOMAIN, sl_json_path_text(v, "webhookSecretName", "a"));
+    if (why != NULL) {
+        sl_config_refuse(c, "internalCertManagement.webhookSecretName", "%s", why);
+    }
+}
+
+static void check_servers(struct sl_config *c)
+{
+    const char *version = sl_json_path_text(c->document, "tls.minVersion", "");
+    if (strcmp(version, "VersionTLS13") == 0 &&
+        sl_json_len(sl_json_path(c->document, "tls.cipherSuites")) > 0) {
+        sl_config_refuse(c, "tls.cipherSuites",
+                         "must not be given when minVersion is VersionTLS13");
+    }
+    const char *address = sl_json_path_text(c->document, "visibilityServer.bindAddress", NULL);
+    unsigned char ip[sizeof(struct in6_addr)];
+    if (address != NULL && inet_pton(AF_INET, address, ip) != 1 &&
+        inet_pton(AF_INET6, address, ip) != 1) {
+        sl_config_refuse(c, "visibilityServer.bindAddress", "\"%.64s\" is not an IP address",
+                         address);
+    }
+}
+
+static int64_t duration_ms(const struct sl_config *c, const char *path, int64_t preset_ms)
+{
+    int64_t ms = 0;
+    const char *text = is_refused(c, path) ? NULL : sl_json_path_text(c->document, path, NULL);
+    return text != NULL && sl_duration_parse(text, &ms, NULL) == SL_CODE_OK && ms > 0 ? ms
+                                                                                      : preset_ms;
+}
+
+/* One holder stops before the next begins, and each has more than one try before that. */
+static void check_election(struct sl_config *c)
+{
+    const char *lock = sl_json_path_text(c->document, "leaderElection.resourceLock", "");
+    int64_t lease_ms = duration_ms(c, "leaderElection.leaseDuration", 15000);
+    int64_t renew_ms = duration_ms(c, "leaderElection.renewDeadline", 10000);
+    int64_t retry_ms = duration_ms(c, "leaderElection.retryPeriod", 2000);
+    if (!c->cluster.on) {
+        return;
+    }
+    if (lock[0] != '\0' && strcmp(lock, "leases") != 0) {
+        sl_config_refuse(c, "leaderElection.resourceLock", "only leases can be used");
+    }
+    if (lease_ms < 1000) {
+        sl_config_refuse(c, "leaderElection.leaseDuration", "must be a second at least");
+    }
+    if (renew_ms >= lease_ms) {
+        sl_config_refuse(c, "leaderElection.renewDeadline", "must be less than leaseDuration");
+    }
+    if (retry_ms * 6 >= renew_ms * 5) {
+        sl_config_refuse(c, "leaderElection.retryPeriod",
+                         "must be less than five sixths of renewDeadline");
+    }
+}
+
+void sl_config_check_kind(struct sl_config *c, const char *field, const char *text)
+{
+    const char *dot = text == NULL ? NULL : strchr(text, '.');
+    if (text != NULL && (dot == NULL || strchr(dot + 1, '.') == NULL)) {
+        sl_config_refuse(c, field, "\"%.64s\" is not Kind.version.group, as in Job.v1.batch", text);
+    }
+}
+
+void sl_config_check_rules(struct sl_config *c)
+{
+    check_fair_sharing(c);
+    check_quota_strategy(c);
+    check_selectors(c);
+    check_frameworks(c);
+    sl_config_check_frameworks(c);
+    check_certificates(c);
+    check_servers(c);
+    check_election(c);
+}

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Sluice authors */
+
+/* What the parts of the configuration reader share: the rows of config_fields.def and
+ * config_gates.def, and where complaints go. Inside src/cli/config*.c and its test only. */
+#ifndef SL_CLI_CONFIG_TABLE_H
+#define SL_CLI_CONFIG_TABLE_H
+#include "api/objects/format.h"
+#include "cli/config/config.h"
+
+enum sl_config_type {
+    SL_CONFIG_LIST,
+    SL_CONFIG_MAP,
+    SL_CONFIG_OBJECT,
+    SL_CONFIG_TEXT,
+    SL_CONFIG_BOOL,
+    SL_CONFIG_INT32,
+    SL_CONFIG_INT64,
+    SL_CONFIG_NUMBER,
+    SL_CONFIG_QUANTITY,
+    SL_CONFIG_DURATION
+};
+
+/* A row of config_fields.def. In a path `[]` is the item of a list, `{}` the value of a map; what a
+ * path passes through needs a row only when it has attributes of its own. */
+struct sl_config_field {
+    const char *path;
+    enum sl_config_type type;
+    bool required;           /* wherever what it stands in is there */
+    bool distinct;           /* a list's items */
+    const char *distinct_by; /* a list's items, by this member */
+    bool has_min, has_max;   /* of numbers, quantities, and of the length of texts, lists, maps */
+    int64_t min, max;
+    enum sl_pattern pattern; /* of a text that is not empty */
+    const char *values;      /* the texts allowed: "A|B" */
+    const char *missing;     /* why the field changes nothing here; NULL: it does what it says */
+    bool cluster;            /* in a cluster it does what it says all the same */
+    const char *here;        /* the value that is so here anyway and needs no warning */
+    bool (*also)(const char *text); /* is a text that `values` has not allowed, too? */
+};
+
+/* A row of config_gates.def. */
+enum sl_config_gate_way { SL_GATE_OFF, SL_GATE_ON, SL_GATE_BOTH }; /* what Sluice can be set to */
+struct sl_config_gate {
+    const char *name;
+    bool preset; /* Kueue's default */
+    bool locked; /* to that default */
+    enum sl_config_gate_way way;
+    size_t target; /* with SL_GATE_BOTH: a bool of struct sl_config */
+};
+
+const struct sl_config_field *sl_config_fields(size_t *count);
+const struct sl_config_gate *sl_config_gate_rows(size_t *count);
+
+/* Complaints: `field` is the path as the user would write it. */
+void sl_config_refuse(struct sl_config *c, const char *field, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+void sl_config_warn(struct sl_config *c, const char *field, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* Is `text` one of "A|B|C"? */
+bool sl_config_listed(const char *values, const char *text);
+/* Each of these goes over c->document and complains about what it finds. */
+void sl_config_check_fields(struct sl_config *c); /* types, ranges, unknown names */
+void sl_config_check_rules(struct sl_config *c);  /* what a row cannot say */
+void sl_config_check_parts(struct sl_config *c);  /* the same for what is warned about */
+/* As Kueue has them. */
+void sl_config_preset_gates(struct sl_config *c);
+void sl_config_read_gates(struct sl_config *c, const char *cli); /* cli: NULL = none */
+/* The gate as given, else Kueue's default. */
+bool sl_config_gate(const struct sl_config *c, const char *name);
+/* One value against its row. False: it is of another type, so that what is in it says nothing. */
+bool sl_config_check_value(struct sl_config *c, const char *field,
+                           const struct sl_config_field *row, const struct sl_json *v);
+/* "Kind.version.group"; NULL is fine. */
+void sl_config_check_kind(struct sl_config *c, const char *field, const char *text);
+bool sl_config_is_adapter(const char *framework);     /* --adapters brought it */
+void sl_config_check_frameworks(struct sl_config *c); /* warns of those that nothing drives */
+void sl_config_fill_jobs(struct sl_config *c);
+/* A document without complaints becomes settings. */
+void sl_config_fill(struct sl_config *c);
+#endif

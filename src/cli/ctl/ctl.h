@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Sluice authors */
+
+/* sluicectl: the options that all its commands share, and the commands. Each command returns the process's exit
+ * code: 0 done, 1 something failed (and was said on stderr), 2 wrong usage. */
+#ifndef SL_CLI_CTL_H
+#define SL_CLI_CTL_H
+#include "cli/common/flags.h"
+#include "cli/ctl/remote.h"
+#include <stdio.h>
+
+enum sl_output { SL_OUTPUT_TABLE, SL_OUTPUT_WIDE, SL_OUTPUT_JSON, SL_OUTPUT_YAML };
+
+struct sl_ctl {
+    const char *command;
+    struct sl_flag_list arguments; /* after the command */
+    const char *server, *ns, *selector;
+    const char *kubeconfig; /* NULL: none, and nothing is shown to the server */
+    enum sl_output output;
+    struct sl_flag_list files;
+    bool all_namespaces, help;
+    bool ns_given; /* --namespace was: for commands that look into all namespaces otherwise */
+    /* submit */
+    const char *queue, *cpu, *memory, *priority_class, *run_for, *name;
+    int64_t parallelism, count;
+    bool fail;
+    /* dashboard */
+    bool until_done, plain;
+    /* replay */
+    const char *until, *workload;
+    struct sl_remote *remote; /* opened by main */
+};
+/* BAD_REQUEST with a sentence for the user. No command is an error too. */
+enum sl_code sl_ctl_parse(int argc, char *const argv[], struct sl_ctl *out, struct sl_error *e);
+extern const char sl_ctl_usage[];
+
+int sl_ctl_apply(struct sl_ctl *c);
+int sl_ctl_delete(struct sl_ctl *c);
+int sl_ctl_get(struct sl_ctl *c);
+int sl_ctl_describe(struct sl_ctl *c);
+int sl_ctl_watch(struct sl_ctl *c);
+int sl_ctl_submit(struct sl_ctl *c);
+int sl_ctl_pending(struct sl_ctl *c);
+int sl_ctl_dashboard(struct sl_ctl *c);
+int sl_ctl_node(struct sl_ctl *c);
+int sl_ctl_topology(struct sl_ctl *c);
+int sl_ctl_replay(struct sl_ctl *c);
+int sl_ctl_version(struct sl_ctl *c);
+
+/* --- for the commands ---------------------------------------------------------------------------------- */
+
+/* /apis/GROUP/VERSION/namespaces/NS/PLURAL/NAME; ns "" = all namespaces, name "" = the collection. */
+void sl_ctl_path(enum sl_kind kind, const char *ns, const char *name, struct sl_buf *out);
+/* Appends text with everything but unreserved characters as %XX. */
+void sl_ctl_escape(const char *text, struct sl_buf *out);
+/* "sluicectl: WHAT: text", then the causes that the text does not mention, one a line. Returns 1. */
+int sl_ctl_failed(const char *what, const struct sl_error *e);
+/* "sluicectl: text (see sluicectl --help)". Returns 2. */
+int sl_ctl_misused(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* The kind and name from "KIND NAME" or "KIND/NAME"; name "" when absent. False: said on stderr. */
+struct sl_ctl_target {
+    enum sl_kind kind;
+    char name[254];
+};
+bool sl_ctl_target(struct sl_ctl *c, struct sl_ctl_target *out);
+/* A namespaced kind that the table does not have, as the server's discovery names it, by kind, plural, singular or short name;
+ * of this apiVersion, or NULL for any. SL_KIND_COUNT: it has none either, or cannot be asked. */
+enum sl_kind sl_ctl_discover(struct sl_ctl *c, const char *api_version, const char *name);
+/* The namespace to use for a kind: "" for cluster-scoped ones. */
+const char *sl_ctl_namespace(const struct sl_ctl *c, enum sl_kind kind);
+void sl_ctl_print(const struct sl_buf *text); /* to stdout */
+bool sl_ctl_is_data(const struct sl_ctl *c);  /* is JSON or YAML asked for? */
+void sl_ctl_print_value(const struct sl_ctl *c, const struct sl_json *value); /* as that */
+/* Every object of the kind, in all namespaces, as a List; the caller frees it. */
+enum sl_code sl_ctl_fetch_list(struct sl_ctl *c, enum sl_kind kind, struct sl_json **out,
+                               struct sl_error *e);
+/* Appends the queue's pending workloads, page by page, to the list. */
+enum sl_code sl_ctl_fetch_pending(struct sl_ctl *c, const char *queue, struct sl_json *items,
+                                  struct sl_error *e);
+/* Puts the reasons as they are now into the workloads that go first in these queues, and those workloads first: so many of
+ * each queue, until there are `in_all`. */
+enum sl_code sl_ctl_freshen(struct sl_ctl *c, struct sl_json *workloads,
+                            const struct sl_json *cluster_queues, size_t of_each, size_t in_all,
+                            struct sl_error *e);
+/* How wide the terminal is; a default when there is none. */
+unsigned sl_ctl_width(void);
+#endif

@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Sluice authors */
+
+/* sluicectl apply, and delete by file or by name. */
+#include "cli/ctl/ctl.h"
+#include "cli/common/manifest.h"
+#include <string.h>
+
+struct batch {
+    struct sl_ctl *c;
+    bool failed;
+    bool any; /* the file had a document */
+    /* what to do with one object; says what it did */
+    enum sl_code (*act)(struct sl_ctl *c, enum sl_kind kind, struct sl_json *object,
+                        struct sl_error *e);
+};
+
+static void done(enum sl_kind kind, const char *name, const char *what)
+{
+    printf("%s/%s %s\n", sl_kind_info(kind)->singular, name, what);
+}
+
+static enum sl_code create(struct sl_ctl *c, enum sl_kind kind, struct sl_json *object,
+                           struct sl_error *e)
+{
+    struct sl_buf path = {0};
+    struct sl_json *result = NULL;
+    sl_ctl_path(kind, sl_object_namespace(object), "", &path);
+    struct sl_call call = {.method = "POST", .path = path.data, .body = object};
+    enum sl_code code = sl_remote_call(c->remote, &call, &result, e);
+    sl_buf_fini(&path);
+    if (code == SL_CODE_OK) {
+        done(kind, sl_object_name(result), "created");
+        sl_json_free(result);
+    }
+    return code;
+}
+
+static enum sl_code merge(struct sl_ctl *c, enum sl_kind kind, const char *path,
+                          const struct sl_json *object, const struct sl_json *live,
+                          struct sl_error *e)
+{
+    struct sl_json *result = NULL;
+    struct sl_call call = {.method = "PATCH",
+                           .path = path,
+                           .content_type = "application/merge-patch+json",
+                           .body = object};
+    enum sl_code code = sl_remote_call(c->remote, &call, &result, e);
+    if (code == SL_CODE_OK) {
+        bool same =
+            strcmp(sl_object_resource_version(live), sl_object_resource_version(result)) == 0;
+        done(kind, sl_object_name(result), same ? "unchanged" : "configured");
+        sl_json_free(result);
+    }
+    return code;
+}
+
+static enum sl_code apply_object(struct sl_ctl *c, enum sl_kind kind, struct sl_json *object,
+                                 struct sl_error *e)
+{
+    const char *name = sl_object_name(object);
+    if (name[0] == '\0') {
+        return create(c, kind, object, e); /* generateName, or an error from the server */
+    }
+    struct sl_buf path = {0};
+    struct sl_json *live = NULL;
+    sl_ctl_path(kind, sl_object_namespace(object), name, &path);
+    enum sl_code code = sl_remote_get(c->remote, path.data, &live, e);
+    if (code == SL_CODE_NOT_FOUND) {
+        sl_error_clear(e);
+        code = create(c, kind, object, e);
+    } else if (code == SL_CODE_OK) {
+        code = merge(c, kind, path.data, object, live, e);
+    }
+    sl_json_free(live);
+    sl_buf_fini(&path);
+    return code;
+}
+
+static enum sl_code delete_named(struct sl_ctl *c, enum sl_kind kind, const char *ns,
+                                 const char *name, struct sl_error *e)
+{
+    struct sl_buf path = {0};
+    sl_ctl_path(kind, ns, name, &path);
+    struct sl_call call = {.method = "DELETE", .path = path.data};
+    enum sl_code code = sl_remote_call(c->remote, &call, NULL, e);
+    sl_buf_fini(&path);
+    if (code == SL_CODE_OK) {
+        done(kind, name, "deleted");
+    }
+    return code;
+}
+
+static enum sl_code delete_object(struct sl_ctl *c, enum sl_kind kind, struct sl_json *object,
+                                  struct sl_error *e)
+{
+    const char *name = sl_object_name(object);
+    if (name[0] == '\0') {
+        return sl_error_set(e, SL_CODE_BAD_REQUEST, "metadata.name is missing");
+    }
+    return delete_named(c, kind, sl_object_namespace(object), name, e);
+}
+
+/* Find the kind, and put the object into its namespace. */
+static enum sl_code prepare(struct sl_ctl *c, struct sl_json *object, enum sl_kind *kind,
+                            struct sl_error *e)
+{
+    const char *version = sl_json_path_text(object, "apiVersion", "");
+    const char *name = sl_json_path_text(object, "kind", "");
+    if (sl_json_type(object) != SL_JSON_MAP || version[0] == '\0' || name[0] == '\0') {
+        return sl_error_set(e, SL_CODE_BAD_REQUEST,
+                            "not a Kubernetes object: apiVersion or kind is missing");
+    }
+    *kind = sl_kind_find_object(version, name);
+    if (*kind == SL_KIND_COUNT) {
+        *kind = sl_ctl_discover(c, version, name);
+    }
+    if (*kind == SL_KIND_COUNT) {
+        return sl_error_set(e, SL_CODE_BAD_REQUEST, "there is no kind \"%s\" in version \"%s\"",
+                            name, version);
+    }
+    if (sl_kind_info(*kind)->namespaced && sl_object_namespace(object)[0] == '\0') {
+        sl_json_set_text(sl_json_path_make(object, "metadata"), "namespace", c->ns);
+    }
+    return SL_CODE_OK;
+}
+
+static bool one_document(void *context, const struct sl_document *d)
+{
+    struct batch *b = context;
+    b->any = true;
+    struct sl_error e = d->error;
+    enum sl_kind kind = SL_KIND_COUNT;
+    enum sl_code code =
+        d->object == NULL ? SL_CODE_BAD_REQUEST : prepare(b->c, d->object, &kind, &e);
+    if (code == SL_CODE_OK) {
+        code = b->act(b->c, kind, d->object, &e);
+    }
+    if (code != SL_CODE_OK) {
+        struct sl_buf what = {0};
+        sl_buf_print(&what, "%s:%u", d->file, d->line);
+        const char *name = d->object == NULL ? "" : sl_object_name(d->object);
+        if (name[0] != '\0') {
+            sl_buf_print(&what, ": %s/%s", sl_json_path_text(d->object, "kind", "?"), name);
+        }
+        b->failed = true;
+        sl_ctl_failed(what.data, &e);
+        sl_buf_fini(&what);
+    }
+    return code != SL_CODE_UNAVAILABLE; /* no server: the rest would fail alike */
+}
+
+static int each_file(struct batch *b)
+{
+    for (unsigned i = 0; i < b->c->files.count; i++) {
+        struct sl_error e = {0};
+        const char *file = b->c->files.items[i];
+        b->any = false;
+        enum sl_code code = sl_manifest_read(file, one_document, b, &e);
+        if (code == SL_CODE_OK && !b->any) {
+            code = sl_error_set(&e, SL_CODE_BAD_REQUEST, "%s: no objects in it", file);
+        }
+        if (code != SL_CODE_OK) {
+            b->failed = true;
+            sl_ctl_failed("", &e);
+        }
+    }
+    return b->failed ? 1 : 0;
+}
+
+int sl_ctl_apply(struct sl_ctl *c)
+{
+    if (c->files.count == 0 || c->arguments.count > 0) {
+        return sl_ctl_misused("apply needs -f FILE");
+    }
+    struct batch b = {.c = c, .act = apply_object};
+    return each_file(&b);
+}
+
+int sl_ctl_delete(struct sl_ctl *c)
+{
+    struct batch b = {.c = c, .act = delete_object};
+    struct sl_ctl_target target;
+    struct sl_error e = {0};
+    if (c->files.count > 0) {
+        return c->arguments.count > 0
+                   ? sl_ctl_misused("delete takes -f FILE or KIND NAME, not both")
+                   : each_file(&b);
+    }
+    if (!sl_ctl_target(c, &target)) {
+        return 2;
+    }
+    if (target.name[0] == '\0') {
+        return sl_ctl_misused("delete which %s?", sl_kind_info(target.kind)->singular);
+    }
+    if (delete_named(c, target.kind, sl_ctl_namespace(c, target.kind), target.name, &e) !=
+        SL_CODE_OK) {
+        return sl_ctl_failed("", &e);
+    }
+    return 0;
+}

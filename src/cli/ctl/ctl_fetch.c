@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Sluice authors */
+
+/* What several commands of sluicectl fetch and ask of the terminal. */
+#include "cli/ctl/ctl.h"
+#include "cli/ctl/waiting.h"
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#define WIDTH_DEFAULT 100u
+#define PENDING_PAGE 1000 /* what is asked for at a time */
+
+enum sl_code sl_ctl_fetch_list(struct sl_ctl *c, enum sl_kind kind, struct sl_json **out,
+                               struct sl_error *e)
+{
+    struct sl_buf path = {0};
+    sl_ctl_path(kind, "", "", &path);
+    enum sl_code code = sl_remote_get(c->remote, path.data, out, e);
+    sl_buf_fini(&path);
+    return code;
+}
+
+static enum sl_code fetch_page(struct sl_ctl *c, const char *queue, size_t limit, size_t offset,
+                               struct sl_json *items, struct sl_error *e)
+{
+    struct sl_buf path = {0};
+    struct sl_json *page = NULL;
+    sl_buf_text(&path, "/apis/visibility.kueue.x-k8s.io/v1beta2/clusterqueues/");
+    sl_ctl_escape(queue, &path);
+    sl_buf_print(&path, "/pendingworkloads?limit=%zu&offset=%zu", limit, offset);
+    enum sl_code code = sl_remote_get(c->remote, path.data, &page, e);
+    const struct sl_json *found = sl_json_get(page, "items");
+    for (size_t i = 0; i < sl_json_len(found); i++) {
+        sl_json_append(items, sl_json_clone(sl_json_at(found, i)));
+    }
+    sl_json_free(page);
+    sl_buf_fini(&path);
+    return code;
+}
+
+enum sl_code sl_ctl_fetch_pending(struct sl_ctl *c, const char *queue, struct sl_json *items,
+                                  struct sl_error *e)
+{
+    enum sl_code code = SL_CODE_OK;
+    size_t before = sl_json_len(items);
+    size_t got = PENDING_PAGE;
+    for (size_t offset = 0; code == SL_CODE_OK && got == PENDING_PAGE; offset += got) {
+        code = fetch_page(c, queue, PENDING_PAGE, offset, items, e);
+        got = sl_json_len(items) - before - offset;
+    }
+    return code;
+}
+
+enum sl_code sl_ctl_freshen(struct sl_ctl *c, struct sl_json *workloads,
+                            const struct sl_json *cluster_queues, size_t of_each, size_t in_all,
+                            struct sl_error *e)
+{
+    struct sl_json *items = sl_json_new_list();
+    enum sl_code code = SL_CODE_OK;
+    for (size_t i = 0; i < sl_json_len(cluster_queues) && code == SL_CODE_OK; i++) {
+        const struct sl_json *queue = sl_json_at(cluster_queues, i);
+        if (sl_json_path_int(queue, "status.pendingWorkloads", 1) == 0) {
+            continue;
+        }
+        if (sl_json_len(items) >= in_all) {
+            break;
+        }
+        code = fetch_page(c, sl_object_name(queue), of_each, 0, items, e);
+        code = code == SL_CODE_NOT_FOUND ? SL_CODE_OK : code; /* it has gone meanwhile */
+    }
+    sl_waiting_freshen(workloads, items);
+    sl_json_free(items);
+    return code;
+}
+
+unsigned sl_ctl_width(void)
+{
+    struct winsize size = {0};
+    bool known = ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 20;
+    return known ? size.ws_col : WIDTH_DEFAULT;
+}

@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Sluice authors */
+
+/* sluicectl pending: the queues' own lists from the server, then whoever waits without standing in one. */
+#include "cli/ctl/ctl.h"
+#include "cli/ctl/waiting.h"
+#include <string.h>
+
+#define EVENTS_MAX 20 /* Jobs of which the events are asked */
+
+/* Lists that are shown one after the other: each a PendingWorkloadsSummary with a title. */
+struct answer {
+    struct sl_ctl *c;
+    struct sl_json *summaries;
+    struct sl_map *seen;                /* "namespace/name" of all that a queue lists */
+    struct sl_json *workloads, *queues; /* Workloads and LocalQueues, as items */
+};
+
+/* --- output -------------------------------------------------------------------------------------------- */
+
+static void print_row(const struct sl_json *item, int width)
+{
+    const char *reason = sl_json_path_text(item, "reason", "");
+    const char *message = sl_json_path_text(item, "message", "");
+    char name[600], position[24] = "-";
+    if (sl_json_has(item, "positionInClusterQueue")) {
+        snprintf(position, sizeof position, "%lld",
+                 (long long)sl_json_path_int(item, "positionInClusterQueue", 0) + 1);
+    }
+    snprintf(name, sizeof name, "%s/%s", sl_object_namespace(item), sl_object_name(item));
+    printf("  %4s  %8lld  %-*s  %s%s%s\n", position,
+           (long long)sl_json_path_int(item, "priority", 0), width, name, reason,
+           message[0] == '\0' ? "" : ": ", message);
+}
+
+static int name_width(const struct sl_json *items)
+{
+    size_t width = 8;
+    for (size_t i = 0; i < sl_json_len(items); i++) {
+        const struct sl_json *item = sl_json_at(items, i);
+        size_t len = strlen(sl_object_namespace(item)) + 1 + strlen(sl_object_name(item));
+        width = len > width ? len : width;
+    }
+    return width > 60 ? 60 : (int)width;
+}
+
+static void print_summary(const struct sl_json *summary)
+{
+    const struct sl_json *items = sl_json_get(summary, "items");
+    const char *title = sl_json_path_text(summary, "title", sl_object_name(summary));
+    if (sl_json_len(items) == 0) {
+        printf("%s: nothing is pending\n", title);
+        return;
+    }
+    int width = name_width(items);
+    printf("%s: %zu pending\n", title, sl_json_len(items));
+    printf("  %4s  %8s  %-*s  %s\n", "POS", "PRIORITY", width, "WORKLOAD", "REASON");
+    for (size_t i = 0; i < sl_json_len(items); i++) {
+        print_row(sl_json_at(items, i), width);
+    }
+}
+
+/* Always one document: the summary itself where there is one, else a List of them. */
+static void print_data(const struct answer *a)
+{
+    struct sl_json *list = sl_json_new_map();
+    bool one = sl_json_len(a->summaries) == 1;
+    sl_json_set_text(list, "apiVersion", "v1");
+    sl_json_set_text(list, "kind", "List");
+    sl_json_set(list, "items", sl_json_ref(a->summaries));
+    sl_ctl_print_value(a->c, one ? sl_json_at(a->summaries, 0) : list);
+    sl_json_free(list);
+}
+
+static void print_all(const struct answer *a)
+{
+    if (sl_ctl_is_data(a->c)) {
+        print_data(a);
+        return;
+    }
+    for (size_t i = 0; i < sl_json_len(a->summaries); i++) {
+        print_summary(sl_json_at(a->summaries, i));
+    }
+}
+
+/* --- lists --------------------------------------------------------------------------------------------- */
+
+/* Takes the items. The title tells apart the lists of one queue, and names those of none. */
+static void add_list(struct answer *a, const char *queue, const char *title, struct sl_json *items)
+{
+    struct sl_json *summary = sl_json_new_map();
+    if (a->c->ns_given) {
+        sl_waiting_keep_namespace(items, a->c->ns);
+    }
+    if (title != NULL && sl_json_len(items) == 0) {
+        sl_json_free(items);
+        sl_json_free(summary);
+        return;
+    }
+    sl_json_set_text(summary, "apiVersion", "visibility.kueue.x-k8s.io/v1beta2");
+    sl_json_set_text(summary, "kind", "PendingWorkloadsSummary");
+    sl_json_set_text(sl_json_path_make(summary, "metadata"), "name", queue);
+    if (title != NULL) {
+        sl_json_set_text(summary, "title", title);
+    }
+    sl_json_set(summary, "items", items);
+    sl_json_append(a->summaries, summary);
+}
+
+static enum sl_code add_queue(struct answer *a, const char *queue, struct sl_error *e)
+{
+    struct sl_json *items = sl_json_new_list();
+    enum sl_code code = sl_ctl_fetch_pending(a->c, queue, items, e);
+    sl_waiting_see(a->seen, items);
+    if (code != SL_CODE_OK) {
+        sl_json_free(items);
+        return code;
+    }
+    add_list(a, queue, NULL, items);
+    return SL_CODE_OK;
+}
+
+/* Of a queue that was asked for: those who are not in its line. */
+static void add_others(struct answer *a, const char *queue)
+{
+    char title[400];
+    snprintf(title, sizeof title, "%s, not in line", queue);
+    add_list(a, queue, title, sl_waiting_unlisted(a->workloads, a->seen, a->queues, queue));
+    snprintf(title, sizeof title, "%s, with quota but not admitted", queue);
+    add_list(a, queue, title, sl_waiting_for_admission(a->workloads, queue));
+}
+
+/* What the Job's newest warning says. */
+static void add_warning(struct answer *a, struct sl_json *item)
+{
+    struct sl_buf path = {0};
+    struct sl_json *events = NULL;
+    struct sl_error e = {0};
+    sl_ctl_path(SL_KIND_EVENT, sl_object_namespace(item), "", &path);
+    sl_buf_text(&path, "?fieldSelector=involvedObject.kind%3DJob%2CinvolvedObject.name%3D");
+    sl_ctl_escape(sl_object_name(item), &path);
+    if (sl_remote_get(a->c->remote, path.data, &events, &e) == SL_CODE_OK) {
+        const struct sl_json *list = sl_json_get(events, "items");
+        for (size_t i = 0; i < sl_json_len(list); i++) {
+            const struct sl_json *event = sl_json_at(list, i);
+            if (strcmp(sl_json_path_text(event, "type", ""), "Warning") == 0) {
+                sl_json_set_text(item, "reason", sl_json_path_text(event, "reason", ""));
+                sl_json_set_text(item, "message", sl_json_path_text(event, "message", ""));
+            }
+        }
+    }
+    sl_json_free(events);
+    sl_buf_fini(&path);
+}
+
+static enum sl_code add_jobs(struct answer *a, struct sl_error *e)
+{
+    struct sl_json *jobs = NULL;
+    enum sl_code code = sl_ctl_fetch_list(a->c, SL_KIND_JOB, &jobs, e);
+    struct sl_json *items = sl_waiting_without_workload(sl_json_get(jobs, "items"), a->workloads);
+    for (size_t i = 0; i < sl_json_len(items) && i < EVENTS_MAX; i++) {
+        add_warning(a, sl_json_at(items, i));
+    }
+    add_list(a, "", "Jobs without a Workload", items);
+    sl_json_free(jobs);
+    return code;
+}
+
+static enum sl_code add_queues(struct answer *a, struct sl_error *e)
+{
+    struct sl_json *queues = NULL;
+    enum sl_code code = SL_CODE_OK;
+    for (unsigned i = 0; i < a->c->arguments.count && code == SL_CODE_OK; i++) {
+        code = add_queue(a, a->c->arguments.items[i], e);
+    }
+    if (a->c->arguments.count > 0) {
+        return code;
+    }
+    code = sl_ctl_fetch_list(a->c, SL_KIND_CLUSTER_QUEUE, &queues, e);
+    const struct sl_json *items = sl_json_get(queues, "items");
+    for (size_t i = 0; i < sl_json_len(items) && code == SL_CODE_OK; i++) {
+        code = add_queue(a, sl_object_name(sl_json_at(items, i)), e);
+    }
+    sl_json_free(queues);
+    return code;
+}
+
+static enum sl_code add_rest(struct answer *a, struct sl_error *e)
+{
+    for (unsigned i = 0; i < a->c->arguments.count; i++) {
+        add_others(a, a->c->arguments.items[i]);
+    }
+    if (a->c->arguments.count > 0) {
+        return SL_CODE_OK;
+    }
+    add_list(a, "", "in no ClusterQueue", sl_waiting_unlisted(a->workloads, a->seen, NULL, ""));
+    add_list(a, "", "with quota but not admitted", sl_waiting_for_admission(a->workloads, NULL));
+    return add_jobs(a, e);
+}
+
+int sl_ctl_pending(struct sl_ctl *c)
+{
+    struct sl_error e = {0};
+    struct sl_json *workloads = NULL, *queues = NULL;
+    struct answer a = {.c = c, .summaries = sl_json_new_list(), .seen = sl_map_new()};
+    enum sl_code code = add_queues(&a, &e);
+    /* Fetched last: what has been admitted meanwhile is not taken for one that no queue lists. */
+    code = code == SL_CODE_OK ? sl_ctl_fetch_list(c, SL_KIND_WORKLOAD, &workloads, &e) : code;
+    code = code == SL_CODE_OK ? sl_ctl_fetch_list(c, SL_KIND_LOCAL_QUEUE, &queues, &e) : code;
+    a.workloads = sl_json_get(workloads, "items");
+    a.queues = sl_json_get(queues, "items");
+    if (code == SL_CODE_OK) {
+        code = add_rest(&a, &e);
+    }
+    if (code == SL_CODE_OK) {
+        print_all(&a);
+    }
+    sl_map_free(a.seen);
+    sl_json_free(a.summaries);
+    sl_json_free(workloads);
+    sl_json_free(queues);
+    return code == SL_CODE_OK ? 0 : sl_ctl_failed("", &e);
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Sluice authors */
+
+/* The API server as sluicectl sees it: HTTP calls with JSON in and out. A call that fails gives the server's own
+ * Status message and causes; one that does not get there says so and names the server. */
+#ifndef SL_CLI_REMOTE_H
+#define SL_CLI_REMOTE_H
+#include "api/objects/object.h"
+
+struct sl_remote;
+/* `server` is a URL such as http://127.0.0.1:8088 */
+struct sl_remote *sl_remote_open(const char *server);
+/* Shows that token, and believes only in servers with that certificate (PEM) behind them; NULL: none, and those that the
+ * system believes in. */
+void sl_remote_trust(struct sl_remote *r, const char *token, const char *ca);
+void sl_remote_close(struct sl_remote *r);
+const char *sl_remote_server(const struct sl_remote *r);
+
+/* One call. body may be NULL; *out (caller frees) may be NULL when the answer is of no interest. */
+struct sl_call {
+    const char *method, *path, *content_type;
+    const struct sl_json *body;
+};
+enum sl_code sl_remote_call(struct sl_remote *r, const struct sl_call *call, struct sl_json **out,
+                            struct sl_error *e);
+enum sl_code sl_remote_get(struct sl_remote *r, const char *path, struct sl_json **out,
+                           struct sl_error *e);
+
+/* Read a response line by line as it comes, until the server ends it or `line` returns false. */
+typedef bool sl_line_fn(void *context, const char *line, size_t len);
+enum sl_code sl_remote_stream(struct sl_remote *r, const char *path, sl_line_fn *line,
+                              void *context, struct sl_error *e);
+#endif

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Sluice authors */
+
+/* Who waits without standing in a ClusterQueue's list, in the form of such a list: items with metadata, priority,
+ * reason and message. Pure functions over objects that were fetched; what they return the caller frees. */
+#ifndef SL_CLI_WAITING_H
+#define SL_CLI_WAITING_H
+#include "api/objects/object.h"
+#include "base/map.h"
+
+/* Notes the items of a queue's list of pending workloads as "namespace/name". */
+void sl_waiting_see(struct sl_map *seen, const struct sl_json *items);
+
+/* Sets QuotaReserved of the listed workloads, in place, to the reason and message that their queue's list has: what stands
+ * in the object is as old as the last write. They come first then, in that order: of those that wait they go first. */
+void sl_waiting_freshen(struct sl_json *workloads, const struct sl_json *pending);
+
+/* Workloads without quota that are not in `seen`: their LocalQueue or ClusterQueue is missing or stopped, or they are
+ * deactivated. The reason and message are those of QuotaReserved. A workload that has no such condition yet is about to
+ * be queued and left out. With `queues` (LocalQueues) only those whose LocalQueue names `cluster_queue` are listed;
+ * NULL lists all. */
+struct sl_json *sl_waiting_unlisted(const struct sl_json *workloads, const struct sl_map *seen,
+                                    const struct sl_json *queues, const char *cluster_queue);
+
+/* Workloads that hold quota, of the ClusterQueue if one is given, and are not admitted yet: admission checks are open,
+ * or they wait for their places. */
+struct sl_json *sl_waiting_for_admission(const struct sl_json *workloads,
+                                         const char *cluster_queue);
+
+/* Suspended batch Jobs that name a queue and own none of the workloads. They have the reason NoWorkload and no message. */
+struct sl_json *sl_waiting_without_workload(const struct sl_json *jobs,
+                                            const struct sl_json *workloads);
+
+/* Takes out the items of other namespaces. */
+void sl_waiting_keep_namespace(struct sl_json *items, const char *ns);
+#endif

@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Sluice authors */
+
+/* The standalone daemon. */
+#include "cli/daemon/daemon.h"
+#include "cli/daemon/confine.h"
+#include "cli/daemon/daemon_door.h"
+#include "cli/daemon/daemon_turns.h"
+#include "cli/pages/metrics.h"
+#include "cli/common/version.h"
+#include "cli/pages/visibility.h"
+#include "controllers/podgroups/podgroups.h"
+#include "server/server.h"
+#include <signal.h>
+#include <string.h>
+#include <time.h>
+
+#define COMMITS_AT_END_MAX 8 /* writes that answers of the last batch led to */
+
+struct daemon {
+    uv_loop_t loop;
+    struct sl_turns turns;
+    struct sl_store *store;
+    struct sl_engine *engine;
+    struct sl_controllers *controllers;
+    struct sl_server *server;
+    struct sl_door door;
+    struct sl_pages pages;
+    uint64_t refused; /* batches of writes, by the store */
+    bool refusing;    /* the last one */
+    uv_timer_t ending;
+    struct sl_error damage;
+};
+
+/* Answers may have led to new decisions, or more may be staged. */
+static void on_commit(void *context, enum sl_code code, const struct sl_error *e)
+{
+    struct daemon *d = context;
+    (void)e;
+    d->refusing = code != SL_CODE_OK;
+    d->refused += d->refusing;
+    sl_turns_kick(&d->turns);
+}
+
+static void print_metrics(void *context, struct sl_buf *out)
+{
+    const struct daemon *d = context;
+    sl_turns_print(&d->turns, out);
+    sl_metrics_value(out, "sluice_store_refusals_total",
+                     "Batches of writes that could not be made durable", d->refused);
+    sl_metrics_value(out, "sluice_store_refusing", "1 when that became of the last batch",
+                     d->refusing);
+}
+
+static void stop(struct daemon *d)
+{
+    sl_turns_stop(&d->turns);
+    sl_server_stop(d->server);
+    for (int i = 0; i < COMMITS_AT_END_MAX && sl_store_dirty(d->store); i++) {
+        (void)sl_store_commit(d->store, NULL);
+    }
+    sl_turns_close(&d->turns);
+    uv_close((uv_handle_t *)&d->ending, NULL);
+}
+
+static void on_signal(void *context, const char *name)
+{
+    struct daemon *d = context;
+    if (d->turns.stopped) {
+        return;
+    }
+    sl_log(SL_LOG_INFO, "stopping", "signal", name, NULL);
+    stop(d);
+}
+
+static void on_ending(uv_timer_t *handle)
+{
+    struct daemon *d = handle->data;
+    if (!d->turns.stopped) {
+        stop(d);
+    }
+}
+
+/* Whoever found it is in the middle of something: the loop ends when it is at its beginning again. */
+static void on_damage(void *context, const struct sl_error *e)
+{
+    struct daemon *d = context;
+    d->damage = *e;
+    sl_log(SL_LOG_ERROR, "stopping, what is stored cannot be trusted", "reason", e->text, NULL);
+    if (d->ending.data != NULL) {
+        uv_timer_start(&d->ending, on_ending, 0, 0);
+    }
+}
+
+static enum sl_code start_server(struct daemon *d, const struct sl_daemon_options *options,
+                                 struct sl_error *e)
+{
+    const struct sl_server_hook hooks[] = {
+        {"/metrics", sl_pages_metrics, &d->pages},
+        {"/readyz", sl_pages_ready, &d->pages},
+        {SL_VISIBILITY_GROUP_PATH "/", sl_visibility_serve, &d->pages}};
+    struct sl_server_options o = {.listen = options->listen,
+                                  .allow_remote = options->allow_remote,
+                                  .hooks = hooks,
+                                  .hook_count = sizeof hooks / sizeof hooks[0],
+                                  .version = SL_VERSION};
+    enum sl_code code = sl_door_open(&d->door, options, e);
+    if (code != SL_CODE_OK) {
+        return code;
+    }
+    sl_door_guard(&d->door, &o);
+    code = sl_server_start(&d->loop, d->store, &o, &d->server, e);
+    return code == SL_CODE_OK ? sl_door_tell(&d->door, options, sl_server_port(d->server), e)
+                              : code;
+}
+
+static void log_start(const struct daemon *d, const struct sl_daemon_options *options)
+{
+    sl_log(SL_LOG_INFO, "limits", "workloads", sl_log_number(SL_WORKLOADS_MAX), "quota_nodes",
+           sl_log_number(SL_NODES_MAX), "quota_cells", sl_log_number(SL_CELLS_MAX), "cohort_depth",
+           sl_log_number(SL_LEVELS_MAX), "claims_per_workload", sl_log_number(SL_CLAIMS_MAX),
+           "checks_per_workload", sl_log_number(SL_CHECKS_MAX), "events_kept",
+           sl_log_number(SL_EVENTS_KEPT_MAX), "events_per_s", sl_log_number(SL_EVENTS_PER_S), NULL);
+    sl_log(SL_LOG_INFO, "listening", "listen", options->listen, "port",
+           sl_log_number(sl_server_port(d->server)), "data", options->data_dir, "version",
+           SL_VERSION, NULL);
+}
+
+static void start_controllers(struct daemon *d, const struct sl_daemon_options *given)
+{
+    struct sl_controllers_options options = {.engine = d->engine,
+                                             .run_jobs = true,
+                                             .keep_requests = given->keep_requests,
+                                             .metered = given->metered,
+                                             .kick = sl_turns_kick,
+                                             .kick_context = &d->turns};
+    if (given->jobs != NULL) {
+        options.job_rules = *given->jobs;
+    }
+    sl_store_gate_pods(d->store, sl_podgroups_wanted(&options.job_rules));
+    sl_store_client(d->store, sl_turns_kick, &d->turns, &options.client);
+    d->controllers = sl_controllers_new(&options);
+    d->turns.controllers = d->controllers;
+    d->pages = (struct sl_pages){.client = options.client,
+                                 .engine = d->engine,
+                                 .controllers = d->controllers,
+                                 .metrics = print_metrics,
+                                 .context = d};
+}
+
+/* A second goes by, or one is asked to end: false. By handlers nobody would be asked yet, and as a container's first
+ * process the daemon would not hear of it at all. */
+static bool wait_a_second(void)
+{
+    static const struct timespec second = {.tv_sec = 1};
+    sigset_t ends, before;
+    sigemptyset(&ends);
+    sigaddset(&ends, SIGTERM);
+    sigaddset(&ends, SIGINT);
+    sigaddset(&ends, SIGHUP);
+    (void)sigprocmask(SIG_BLOCK, &ends, &before);
+    bool asked = sigtimedwait(&ends, NULL, &second) > 0;
+    (void)sigprocmask(SIG_SETMASK, &before, NULL);
+    return !asked;
+}
+
+/* A full disk is waited for: whoever starts the daemon again and again would give up some time. */
+static enum sl_code open_store(struct daemon *d, const char *dir, struct sl_error *e)
+{
+    enum sl_code code = sl_store_open(dir, &d->store, e);
+    if (code == SL_CODE_UNAVAILABLE) {
+        sl_log(SL_LOG_ERROR, "waiting for the disk, tried again each second", "reason", e->text,
+               NULL);
+    }
+    while (code == SL_CODE_UNAVAILABLE && wait_a_second()) {
+        code = sl_store_open(dir, &d->store, e);
+    }
+    return code;
+}
+
+static enum sl_code open_all(struct daemon *d, const struct sl_daemon_options *options,
+                             const struct sl_engine_settings *settings, struct sl_error *e)
+{
+    struct sl_engine_options engine_options = {.journal_dir = options->data_dir,
+                                               .journal_file_bytes = (size_t)options->journal_bytes,
+                                               .settings = settings};
+    enum sl_code code = open_store(d, options->data_dir, e);
+    if (code != SL_CODE_OK) {
+        return code;
+    }
+    code = sl_engine_open(&engine_options, &d->engine, e);
+    if (code != SL_CODE_OK) {
+        return code;
+    }
+    start_controllers(d, options);
+    code = start_server(d, options, e);
+    if (code != SL_CODE_OK || options->unconfined) {
+        return code;
+    }
+    const struct sl_confine_options confine = {.writable = options->data_dir,
+                                               .readable = options->tls_dir};
+    return sl_confine(&confine, e);
+}
+
+static void close_all(struct daemon *d)
+{
+    if (d->store != NULL) {
+        sl_store_close(d->store); /* first: nothing arrives at the controllers any more */
+    }
+    sl_controllers_free(d->controllers);
+    if (d->engine != NULL) {
+        sl_engine_close(d->engine);
+    }
+}
+
+enum sl_code sl_daemon_run(const struct sl_daemon_options *options,
+                           const struct sl_engine_settings *settings, struct sl_error *e)
+{
+    static struct daemon d;
+    d.turns = (struct sl_turns){.loop = &d.loop, .signalled = on_signal, .context = &d};
+    signal(SIGPIPE, SIG_IGN);
+    signal(SIGXFSZ, SIG_IGN); /* a file at its size limit is a failed write, as a full disk is */
+    if (uv_loop_init(&d.loop) != 0) {
+        return sl_error_set(e, SL_CODE_INTERNAL, "the event loop could not be created");
+    }
+    enum sl_code code = open_all(&d, options, settings, e);
+    if (code == SL_CODE_OK) {
+        sl_turns_start(&d.turns);
+        uv_timer_init(&d.loop, &d.ending);
+        d.ending.data = &d;
+        sl_store_on_damage(d.store, on_damage, &d);
+        sl_store_listen(d.store, on_commit, &d);
+        log_start(&d, options);
+        sl_controllers_start(d.controllers);
+        sl_turns_kick(&d.turns);
+        uv_run(&d.loop, UV_RUN_DEFAULT);
+        sl_store_unlisten(d.store, on_commit, &d);
+        sl_log(SL_LOG_INFO, "stopped", NULL);
+        *e = d.damage;
+        code = e->code;
+    }
+    close_all(&d);
+    sl_door_close(&d.door);
+    (void)uv_loop_close(&d.loop);
+    return code;
+}

@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Sluice authors */
+
+#include "cli/daemon/daemon_door.h"
+#include "api/json/json.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "server/bearer.h"
+#include "server/tls.h"
+#include <string.h>
+#include <unistd.h>
+
+#define HOST_SIZE 256u
+
+/* By which address it is found: that of --listen, or, where it listens on all of them, the machine's name. */
+static void host_of(const char *listen, char host[static HOST_SIZE])
+{
+    size_t len = (size_t)(strrchr(listen, ':') - listen);
+    bool brackets = len > 1 && listen[0] == '[';
+    listen += brackets;
+    len -= brackets ? 2u : 0u;
+    len = len < HOST_SIZE ? len : HOST_SIZE - 1;
+    memcpy(host, listen, len);
+    host[len] = '\0';
+    bool all = strcmp(host, "0.0.0.0") == 0 || strcmp(host, "::") == 0;
+    if (all && (gethostname(host, HOST_SIZE) != 0 || memchr(host, '\0', HOST_SIZE) == NULL)) {
+        memcpy(host, "localhost", sizeof "localhost");
+    }
+}
+
+static enum sl_code open_tls(struct sl_door *door, const struct sl_daemon_options *options,
+                             struct sl_error *e)
+{
+    char host[HOST_SIZE];
+    struct sl_buf dir = {0};
+    enum sl_code code = SL_CODE_OK;
+    host_of(options->listen, host);
+    if (options->tls_dir != NULL) {
+        sl_buf_text(&dir, options->tls_dir);
+    } else {
+        sl_buf_print(&dir, "%s/tls", options->data_dir);
+        code = sl_tls_make_files(dir.data, host, e);
+    }
+    code = code == SL_CODE_OK ? sl_tls_open(dir.data, host, &door->tls, e) : code;
+    sl_buf_fini(&dir);
+    return code;
+}
+
+enum sl_code sl_door_open(struct sl_door *door, const struct sl_daemon_options *options,
+                          struct sl_error *e)
+{
+    struct sl_buf path = {0};
+    *door = (struct sl_door){.token = NULL};
+    if (!options->allow_remote && options->token_file == NULL) {
+        return SL_CODE_OK;
+    }
+    if (options->token_file != NULL) {
+        sl_buf_text(&path, options->token_file);
+    } else {
+        sl_buf_print(&path, "%s/token", options->data_dir);
+    }
+    enum sl_code code = sl_bearer_open(path.data, &door->token, e);
+    sl_buf_fini(&path);
+    return code == SL_CODE_OK ? open_tls(door, options, e) : code;
+}
+
+static enum sl_verdict ask(void *context, const struct sl_call *call, struct sl_error *e)
+{
+    const struct sl_door *door = context;
+    if (sl_bearer_is(call, door->token)) {
+        return SL_VERDICT_PASS;
+    }
+    (void)sl_error_set(e, SL_CODE_UNAUTHORIZED, "Unauthorized");
+    return SL_VERDICT_REFUSE;
+}
+
+void sl_door_guard(struct sl_door *door, struct sl_server_options *o)
+{
+    if (door->token != NULL) {
+        o->tls = door->tls;
+        o->guard = (struct sl_server_guard){ask, door};
+    }
+}
+
+/* A list of one: {name: sluice, <key>: value}. */
+static void set_named(struct sl_json *config, const char *list, const char *key,
+                      struct sl_json *value)
+{
+    struct sl_json *one = sl_json_new_map(), *all = sl_json_new_list();
+    sl_json_set_text(one, "name", "sluice");
+    sl_json_set(one, key, value);
+    sl_json_append(all, one);
+    sl_json_set(config, list, all);
+}
+
+static struct sl_json *config_new(struct sl_door *door, const char *server)
+{
+    struct sl_buf authority = {0};
+    struct sl_json *config = sl_json_new_map(), *cluster = sl_json_new_map();
+    struct sl_json *user = sl_json_new_map(), *context = sl_json_new_map();
+    sl_tls_print_base64(door->tls, &authority);
+    sl_json_set_text(config, "apiVersion", "v1");
+    sl_json_set_text(config, "kind", "Config");
+    sl_json_set_text(config, "current-context", "sluice");
+    sl_json_set_text(cluster, "server", server);
+    sl_json_set_text(cluster, "certificate-authority-data", authority.data);
+    sl_json_set_text(user, "token", door->token);
+    sl_json_set_text(context, "cluster", "sluice");
+    sl_json_set_text(context, "user", "sluice");
+    set_named(config, "clusters", "cluster", cluster);
+    set_named(config, "users", "user", user);
+    set_named(config, "contexts", "context", context);
+    sl_buf_fini(&authority);
+    return config;
+}
+
+enum sl_code sl_door_tell(struct sl_door *door, const struct sl_daemon_options *options,
+                          unsigned port, struct sl_error *e)
+{
+    char host[HOST_SIZE];
+    struct sl_buf path = {0}, server = {0}, text = {0};
+    if (door->token == NULL) {
+        return SL_CODE_OK;
+    }
+    host_of(options->listen, host);
+    sl_buf_print(&server, strchr(host, ':') != NULL ? "https://[%s]:%u" : "https://%s:%u", host,
+                 port);
+    sl_buf_print(&path, "%s/kubeconfig", options->data_dir);
+    struct sl_json *config = config_new(door, server.data);
+    sl_json_print_yaml(config, &text);
+    enum sl_code code = sl_bearer_write(path.data, text.data, text.len, e);
+    if (code == SL_CODE_OK) {
+        sl_log(SL_LOG_INFO, "who shows the token is served", "server", server.data, "kubeconfig",
+               path.data, NULL);
+    }
+    sl_json_free(config);
+    sl_buf_fini(&path);
+    sl_buf_fini(&server);
+    sl_buf_fini(&text);
+    return code;
+}
+
+void sl_door_close(struct sl_door *door)
+{
+    sl_tls_free(door->tls);
+    sl_mem_free(door->token);
+    *door = (struct sl_door){.token = NULL};
+}

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Sluice authors */
+
+/* The options of sluiced. */
+#ifndef SL_CLI_DAEMON_OPTIONS_H
+#define SL_CLI_DAEMON_OPTIONS_H
+#include "base/error.h"
+#include "base/log.h"
+#include "cli/common/flags.h"
+#include "controllers/work/workload_meters.h"
+
+struct sl_job_rules;
+struct sl_daemon_options {
+    const char *data_dir;  /* cluster mode: of the journal; NULL = none */
+    int64_t journal_bytes; /* of a file of the journal */
+    const char *
+        listen; /* ADDR:PORT; port 0 = let the system choose. NULL in cluster mode: see metrics_port */
+    bool allow_remote;
+    const char *
+        token_file; /* standalone: who shows what is in it is served, over TLS; NULL: see allow_remote */
+    const char *config;        /* NULL: Kueue's defaults */
+    const char *feature_gates; /* NULL: those of the configuration */
+    enum sl_log_level log_level;
+    bool log_json;
+    bool keep_requests; /* of evicted workloads; the configuration says so, not the command line */
+    const struct sl_job_rules *jobs; /* the same; NULL: the defaults */
+    struct sl_metered metered;       /* the same */
+    /* Without --standalone: a cluster. */
+    const char *kubeconfig; /* NULL: we run in one of its pods */
+    const char *context;    /* NULL: the kubeconfig's own */
+    enum sl_flag_choice elect_leader;
+    int64_t
+        metrics_port; /* on 127.0.0.1; 0 = where the configuration says, and nowhere outside the cluster */
+    const char
+        *visibility_listen; /* ADDR:PORT with TLS; "0" = nowhere; NULL: as the configuration says in
+                                      a pod, else nowhere */
+    const char *tls_dir;    /* tls.crt and tls.key; NULL: they are made at start */
+    enum sl_flag_choice topology; /* for those used to Kueue's; topology is always placed */
+    const char *adapters;         /* a directory of adapter files; NULL: none */
+    bool unconfined;              /* with all that the user who started it may do */
+    bool paranoid;                /* all guarantees are checked around each cycle */
+    bool standalone, show_version, show_help;
+};
+/* BAD_REQUEST with a sentence for the user; the options then are not to be used. */
+enum sl_code sl_daemon_options_parse(int argc, char *const argv[], struct sl_daemon_options *out,
+                                     struct sl_error *e);
+extern const char sl_daemon_usage[];
+#endif

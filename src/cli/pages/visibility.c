@@ -1,0 +1,314 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Sluice authors */
+
+/* Pending workloads, and the API's discovery. */
+#include "cli/pages/visibility.h"
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define LIMIT_PRESET 1000
+#define LIMIT_MAX 10000 /* each costs 20 us, and decisions wait meanwhile; Kueue answers 100,000 */
+#define NAME_MAX_LEN 254
+
+const char *const sl_visibility_versions[] = {"v1beta2", "v1beta1", NULL};
+
+static void answer(struct sl_server_page *page, int status, struct sl_json *value)
+{
+    page->status = status;
+    sl_json_print(value, &page->body);
+    sl_json_free(value);
+}
+
+static void refuse(struct sl_server_page *page, const struct sl_error *e)
+{
+    answer(page, sl_code_http(e->code), sl_status_new(e, SL_KIND_COUNT, ""));
+}
+
+void sl_visibility_not_found(struct sl_server_page *page)
+{
+    struct sl_error e = {0};
+    (void)sl_error_set(&e, SL_CODE_NOT_FOUND, "the server could not find the requested resource");
+    refuse(page, &e);
+}
+
+/* --- paths and queries ----------------------------------------------------------------------- */
+
+struct question {
+    const char *version;
+    bool local;
+    char ns[NAME_MAX_LEN], name[NAME_MAX_LEN]; /* of the queue */
+    int64_t limit, offset;
+};
+
+/* The next segment of a path; false at its end, and when it is too long. */
+static bool take_segment(const char **path, char out[static NAME_MAX_LEN])
+{
+    size_t len = strcspn(*path, "/");
+    if (len == 0 || len >= NAME_MAX_LEN) {
+        return false;
+    }
+    memcpy(out, *path, len);
+    out[len] = '\0';
+    *path += (*path)[len] == '/' ? len + 1 : len;
+    return true;
+}
+
+static bool take_word(const char **path, const char *word)
+{
+    char segment[NAME_MAX_LEN];
+    const char *at = *path;
+    if (!take_segment(&at, segment) || strcmp(segment, word) != 0) {
+        return false;
+    }
+    *path = at;
+    return true;
+}
+
+/* From behind the group on. */
+static bool take_version(const char **path, const char **version)
+{
+    for (const char *const *v = sl_visibility_versions; *v != NULL; v++) {
+        if (take_word(path, *v)) {
+            *version = *v;
+            return true;
+        }
+    }
+    return false;
+}
+
+/* From behind the version on. */
+static bool read_path(const char *path, struct question *q)
+{
+    q->local = take_word(&path, "namespaces");
+    if (q->local && !take_segment(&path, q->ns)) {
+        return false;
+    }
+    return take_word(&path, q->local ? "localqueues" : "clusterqueues") &&
+           take_segment(&path, q->name) && take_word(&path, "pendingworkloads") && *path == '\0';
+}
+
+static bool read_number(const char *text, size_t len, int64_t *out)
+{
+    char *end;
+    errno = 0;
+    long long n = strtoll(text, &end, 10);
+    *out = n;
+    return end == text + len && len > 0 && errno == 0 && text[0] != ' ' && text[0] != '+';
+}
+
+/* Kueue's rules, but for the highest limit: 0 is none given, what is negative is 0. */
+static enum sl_code read_query(const char *query, struct question *q, struct sl_error *e)
+{
+    q->limit = q->offset = 0;
+    for (const char *at = query; *at != '\0';) {
+        size_t len = strcspn(at, "&"), name_len = strcspn(at, "=&");
+        const char *value = at[name_len] == '=' ? at + name_len + 1 : "";
+        int64_t *out = name_len == 5 && strncmp(at, "limit", 5) == 0    ? &q->limit
+                       : name_len == 6 && strncmp(at, "offset", 6) == 0 ? &q->offset
+                                                                        : NULL;
+        if (out != NULL && at[name_len] == '=' && !read_number(value, len - name_len - 1, out)) {
+            return sl_error_set(e, SL_CODE_BAD_REQUEST, "%.*s: \"%.*s\" is not a whole number",
+                                (int)name_len, at, (int)(len - name_len - 1), value);
+        }
+        at += at[len] == '&' ? len + 1 : len;
+    }
+    q->limit = q->limit == 0 ? LIMIT_PRESET : q->limit;
+    q->limit = q->limit < 0 ? 0 : q->limit > LIMIT_MAX ? LIMIT_MAX : q->limit;
+    q->offset = q->offset < 0 ? 0 : q->offset;
+    return SL_CODE_OK;
+}
+
+/* --- pending workloads ----------------------------------------------------------------------- */
+
+/* What the Workload says about itself. */
+static void add_metadata(const struct sl_client *client, struct sl_json *metadata)
+{
+    static const char *const members[] = {"creationTimestamp", "ownerReferences"};
+    struct sl_json *workload = NULL;
+    struct sl_error e = {0};
+    enum sl_code code =
+        client->get(client->self, SL_KIND_WORKLOAD, sl_json_path_text(metadata, "namespace", ""),
+                    sl_json_path_text(metadata, "name", ""), &workload, &e);
+    for (size_t i = 0; code == SL_CODE_OK && i < sizeof members / sizeof members[0]; i++) {
+        const struct sl_json *value = sl_json_get(sl_json_get(workload, "metadata"), members[i]);
+        if (value != NULL) {
+            sl_json_set(metadata, members[i], sl_json_clone(value));
+        }
+    }
+    sl_json_free(workload);
+}
+
+static struct sl_json *item_new(const struct sl_client *client, const struct sl_json *pending)
+{
+    static const char *const members[] = {
+        "priority", "localQueueName", "positionInClusterQueue", "positionInLocalQueue", "place",
+        "reason",   "message"};
+    struct sl_json *item = sl_json_new_map();
+    struct sl_json *metadata = sl_json_path_make(item, "metadata");
+    sl_json_set_text(metadata, "name", sl_json_path_text(pending, "name", ""));
+    sl_json_set_text(metadata, "namespace", sl_json_path_text(pending, "namespace", ""));
+    add_metadata(client, metadata);
+    for (size_t i = 0; i < sizeof members / sizeof members[0]; i++) {
+        const struct sl_json *value = sl_json_get(pending, members[i]);
+        if (value != NULL) {
+            sl_json_set(item, members[i], sl_json_clone(value));
+        }
+    }
+    return item;
+}
+
+static struct sl_json *summary_new(const struct sl_client *client, const struct sl_json *pending,
+                                   const char *api_version)
+{
+    char version[64];
+    struct sl_json *items = sl_json_new_list();
+    for (size_t i = 0; i < sl_json_len(pending); i++) {
+        sl_json_append(items, item_new(client, sl_json_at(pending, i)));
+    }
+    struct sl_json *summary = sl_json_new_map();
+    (void)snprintf(version, sizeof version, SL_VISIBILITY_GROUP "/%s", api_version);
+    sl_json_set_text(summary, "kind", "PendingWorkloadsSummary");
+    sl_json_set_text(summary, "apiVersion", version);
+    sl_json_set(summary, "metadata", sl_json_new_map());
+    sl_json_set(summary, "items", items);
+    return summary;
+}
+
+static void no_queue(struct sl_server_page *page, const struct question *q)
+{
+    struct sl_error e = {0};
+    const char *kind = q->local ? "localqueue" : "clusterqueue";
+    (void)sl_error_set(&e, SL_CODE_NOT_FOUND, "%s." SL_VISIBILITY_GROUP " \"%s\" not found", kind,
+                       q->name);
+    struct sl_json *status = sl_status_new(&e, SL_KIND_COUNT, "");
+    struct sl_json *details = sl_json_path_make(status, "details");
+    sl_json_set_text(details, "name", q->name);
+    sl_json_set_text(details, "group", SL_VISIBILITY_GROUP);
+    sl_json_set_text(details, "kind", kind);
+    answer(page, 404, status);
+}
+
+static void serve_pending(const struct sl_pages *p, const struct question *q,
+                          struct sl_server_page *page)
+{
+    struct sl_error e = {0};
+    struct sl_json *queue = NULL;
+    if (p->engine == NULL) {
+        (void)sl_error_set(&e, SL_CODE_UNAVAILABLE,
+                           "another instance makes the decisions, or none yet");
+        refuse(page, &e);
+        return;
+    }
+    enum sl_kind kind = q->local ? SL_KIND_LOCAL_QUEUE : SL_KIND_CLUSTER_QUEUE;
+    if (p->client.get(p->client.self, kind, q->ns, q->name, &queue, &e) != SL_CODE_OK) {
+        no_queue(page, q);
+        return;
+    }
+    const struct sl_pending_range range = {q->local ? q->ns : NULL, q->local ? q->name : NULL,
+                                           q->offset, q->limit};
+    struct sl_json *pending = sl_engine_pending(
+        p->engine, q->local ? sl_json_path_text(queue, "spec.clusterQueue", "") : q->name, &range);
+    answer(page, 200, summary_new(&p->client, pending, q->version));
+    sl_json_free(pending);
+    sl_json_free(queue);
+}
+
+/* --- discovery ------------------------------------------------------------------------------- */
+
+static void add_resource(struct sl_json *resources, const char *name, bool local, bool pending)
+{
+    struct sl_json *r = sl_json_new_map();
+    struct sl_json *verbs = sl_json_new_list();
+    char full[64];
+    (void)snprintf(full, sizeof full, "%ss%s", name, pending ? "/pendingworkloads" : "");
+    if (pending) {
+        sl_json_append(verbs, sl_json_new_text("get"));
+    }
+    sl_json_set_text(r, "name", full);
+    sl_json_set_text(r, "singularName", pending ? "" : name);
+    sl_json_set_bool(r, "namespaced", local);
+    sl_json_set_text(r, "kind", "PendingWorkloadsSummary");
+    sl_json_set(r, "verbs", verbs);
+    sl_json_append(resources, r);
+}
+
+static struct sl_json *resources_new(const char *version)
+{
+    char text[64];
+    struct sl_json *list = sl_json_new_map();
+    struct sl_json *resources = sl_json_new_list();
+    (void)snprintf(text, sizeof text, SL_VISIBILITY_GROUP "/%s", version);
+    sl_json_set_text(list, "kind", "APIResourceList");
+    sl_json_set_text(list, "apiVersion", "v1");
+    sl_json_set_text(list, "groupVersion", text);
+    add_resource(resources, "clusterqueue", false, false);
+    add_resource(resources, "clusterqueue", false, true);
+    add_resource(resources, "localqueue", true, false);
+    add_resource(resources, "localqueue", true, true);
+    sl_json_set(list, "resources", resources);
+    return list;
+}
+
+static struct sl_json *version_new(const char *version)
+{
+    char text[64];
+    struct sl_json *v = sl_json_new_map();
+    (void)snprintf(text, sizeof text, SL_VISIBILITY_GROUP "/%s", version);
+    sl_json_set_text(v, "groupVersion", text);
+    sl_json_set_text(v, "version", version);
+    return v;
+}
+
+static struct sl_json *group_new(void)
+{
+    struct sl_json *group = sl_json_new_map();
+    struct sl_json *versions = sl_json_new_list();
+    for (const char *const *v = sl_visibility_versions; *v != NULL; v++) {
+        sl_json_append(versions, version_new(*v));
+    }
+    sl_json_set_text(group, "kind", "APIGroup");
+    sl_json_set_text(group, "apiVersion", "v1");
+    sl_json_set_text(group, "name", SL_VISIBILITY_GROUP);
+    sl_json_set(group, "versions", versions);
+    sl_json_set(group, "preferredVersion", version_new(sl_visibility_versions[0]));
+    return group;
+}
+
+void sl_visibility_groups(void *context, const char *path, const char *query,
+                          struct sl_server_page *page)
+{
+    (void)context;
+    (void)query;
+    if (strcmp(path, "/apis") != 0) {
+        answer(page, 200, group_new());
+        return;
+    }
+    struct sl_json *list = sl_json_new_map();
+    struct sl_json *groups = sl_json_new_list();
+    sl_json_append(groups, group_new());
+    sl_json_set_text(list, "kind", "APIGroupList");
+    sl_json_set_text(list, "apiVersion", "v1");
+    sl_json_set(list, "groups", groups);
+    answer(page, 200, list);
+}
+
+void sl_visibility_serve(void *context, const char *path, const char *query,
+                         struct sl_server_page *page)
+{
+    struct question q = {0};
+    struct sl_error e = {0};
+    const char *at = path + strlen(SL_VISIBILITY_GROUP_PATH "/");
+    if (!take_version(&at, &q.version)) {
+        sl_visibility_not_found(page);
+    } else if (*at == '\0') {
+        answer(page, 200, resources_new(q.version));
+    } else if (!read_path(at, &q)) {
+        sl_visibility_not_found(page);
+    } else if (read_query(query, &q, &e) != SL_CODE_OK) {
+        refuse(page, &e);
+    } else {
+        serve_pending(context, &q, page);
+    }
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Sluice authors */
+
+/* What the dashboard shows: how many workloads are in which phase, and how much of which quota is in use. Counted
+ * from the objects themselves, so that one frame agrees with itself. Pure functions. */
+#ifndef SL_CLI_BOARD_H
+#define SL_CLI_BOARD_H
+#include "api/objects/object.h"
+
+#define SL_BOARD_ROWS_MAX 64u
+#define SL_BOARD_WAITING_MAX 4u
+
+enum sl_board_phase {
+    SL_BOARD_PENDING,
+    SL_BOARD_RESERVED,
+    SL_BOARD_ADMITTED,
+    SL_BOARD_FINISHED,
+    SL_BOARD_PHASES
+};
+struct sl_board_row { /* one quota: of a ClusterQueue for a flavor and resource */
+    char queue[64], cohort[64], flavor[64], resource[64];
+    int64_t nominal, used; /* in the core's units */
+    bool exceeded;         /* its ClusterQueue says that it holds more than it may */
+};
+struct sl_board {
+    unsigned count[SL_BOARD_PHASES];
+    unsigned total;
+    struct sl_board_row rows[SL_BOARD_ROWS_MAX];
+    unsigned row_count;
+    char waiting[SL_BOARD_WAITING_MAX][256]; /* some that wait, and why */
+    unsigned waiting_count;
+};
+/* From the items of two lists. */
+void sl_board_fill(struct sl_board *b, const struct sl_json *workloads,
+                   const struct sl_json *cluster_queues);
+/* The whole picture, many lines; ANSI colours when asked. */
+void sl_board_draw(const struct sl_board *b, bool colors, unsigned width, struct sl_buf *out);
+/* One line without a line end: for logs and pipes. */
+void sl_board_line(const struct sl_board *b, struct sl_buf *out);
+#endif

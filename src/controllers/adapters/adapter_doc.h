@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Sluice authors */
+
+/* An adapter's document, in parts: adapter_check.c says whether it makes sense, adapter_rule.c answers its rules and
+ * numbers about an object, adapter.c is the framework over it. Inside the adapters only. */
+#ifndef SL_CONTROLLERS_ADAPTER_DOC_H
+#define SL_CONTROLLERS_ADAPTER_DOC_H
+#include "controllers/adapters/adapter.h"
+
+struct sl_adapter {
+    struct sl_framework framework; /* its `self` is the adapter */
+    struct sl_json *doc;
+};
+
+/* INVALID: *e says "FILE: FIELD: what is wrong", of the first thing that is. */
+enum sl_code sl_adapter_check(const char *file, const struct sl_json *doc, struct sl_error *e);
+/* Fill the functions of the framework. */
+void sl_adapter_init(struct sl_adapter *a);
+
+/* A number: 3, a path, {path, default, minus}, {min: [numbers]} or a list of numbers, their product. */
+int64_t sl_adapter_number(const struct sl_json *number, const struct sl_json *object);
+/* Does the rule hold? {condition}, {path, in|present, default} or {sum, of, above|atLeast}, each with an optional
+ * `not`. */
+bool sl_adapter_holds(const struct sl_json *rule, const struct sl_json *object);
+bool sl_adapter_all_hold(const struct sl_json *rules, const struct sl_json *object);
+bool sl_adapter_any_holds(const struct sl_json *rules, const struct sl_json *object);
+/* A copy of `pattern` in which each {$path: P} is the object's value at P and each {$inject: M} the injection's
+ * member M; members without a value are left out. `injection` may be NULL. */
+struct sl_json *sl_adapter_expand(const struct sl_json *pattern, const struct sl_json *object,
+                                  const struct sl_json *injection);
+#endif

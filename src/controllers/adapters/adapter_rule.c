@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Sluice authors */
+
+/* Numbers, rules and patterns of adapter files, answered about one object. What a file may say has been checked when
+ * it was loaded; what an object says has not, so that everything that is absent or of another type has a meaning. */
+#include "controllers/adapters/adapter_doc.h"
+#include <string.h>
+
+/* --- numbers ------------------------------------------------------------------------------------------- */
+
+static int64_t product(const struct sl_json *list, const struct sl_json *object)
+{
+    int64_t out = 1;
+    for (size_t i = 0; i < sl_json_len(list); i++) {
+        int64_t factor = sl_adapter_number(sl_json_at(list, i), object);
+        if (__builtin_mul_overflow(out, factor, &out)) {
+            return INT32_MAX; /* no job has so many pods: it will not fit */
+        }
+    }
+    return out;
+}
+
+static int64_t sum_of(int64_t a, int64_t b)
+{
+    int64_t sum;
+    return !__builtin_add_overflow(a, b, &sum) ? sum : a > 0 ? INT64_MAX : INT64_MIN;
+}
+
+static int64_t shifted(const struct sl_json *number, const struct sl_json *object)
+{
+    int64_t value = sl_json_path_int(object, sl_json_path_text(number, "path", ""),
+                                     sl_json_path_int(number, "default", 1));
+    int64_t difference;
+    bool over = __builtin_sub_overflow(value, sl_json_path_int(number, "minus", 0), &difference);
+    return !over ? difference : value > 0 ? INT64_MAX : INT64_MIN;
+}
+
+/* The least of those that the object has; 1 when it has none. */
+static int64_t least(const struct sl_json *list, const struct sl_json *object)
+{
+    int64_t out = INT64_MAX;
+    for (size_t i = 0; i < sl_json_len(list); i++) {
+        const struct sl_json *one = sl_json_at(list, i);
+        const char *path = sl_json_text(one, sl_json_path_text(one, "path", ""));
+        bool known = sl_json_has(one, "default") || path[0] == '\0' ||
+                     sl_json_type(sl_json_path(object, path)) == SL_JSON_INT;
+        int64_t value = known ? sl_adapter_number(one, object) : INT64_MAX;
+        out = value < out ? value : out;
+    }
+    return out == INT64_MAX ? 1 : out;
+}
+
+int64_t sl_adapter_number(const struct sl_json *number, const struct sl_json *object)
+{
+    switch (sl_json_type(number)) {
+    case SL_JSON_INT:
+        return sl_json_int(number, 1);
+    case SL_JSON_TEXT:
+        return sl_json_path_int(object, sl_json_text(number, ""), 1);
+    case SL_JSON_LIST:
+        return product(number, object);
+    case SL_JSON_MAP:
+        if (sl_json_has(number, "min")) {
+            return least(sl_json_get(number, "min"), object);
+        }
+        return shifted(number, object);
+    default:
+        return 1;
+    }
+}
+
+/* --- rules --------------------------------------------------------------------------------------------- */
+
+static bool is_in(const struct sl_json *list, const struct sl_json *value)
+{
+    for (size_t i = 0; i < sl_json_len(list); i++) {
+        if (sl_json_equal(sl_json_at(list, i), value)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool path_holds(const struct sl_json *rule, const struct sl_json *object)
+{
+    const struct sl_json *value = sl_json_path(object, sl_json_path_text(rule, "path", ""));
+    if (sl_json_has(rule, "present")) {
+        return (sl_json_type(value) != SL_JSON_NULL) == sl_json_path_bool(rule, "present", true);
+    }
+    value = sl_json_type(value) == SL_JSON_NULL ? sl_json_get(rule, "default") : value;
+    return is_in(sl_json_get(rule, "in"), value);
+}
+
+static int64_t members_of(const struct sl_json *item, const struct sl_json *names)
+{
+    int64_t out = 0;
+    for (size_t i = 0; i < sl_json_len(names); i++) {
+        out = sum_of(out, sl_json_path_int(item, sl_json_text(sl_json_at(names, i), ""), 0));
+    }
+    return out;
+}
+
+/* Of all items of a list, or of all values of a map. */
+static int64_t sum(const struct sl_json *spec, const struct sl_json *object)
+{
+    const struct sl_json *all = sl_json_path(object, sl_json_path_text(spec, "sum", ""));
+    const struct sl_json *names = sl_json_get(spec, "of");
+    int64_t out = 0;
+    for (size_t i = 0; sl_json_type(all) == SL_JSON_LIST && i < sl_json_len(all); i++) {
+        out = sum_of(out, members_of(sl_json_at(all, i), names));
+    }
+    void *it = NULL;
+    const char *key;
+    struct sl_json *value;
+    while (sl_json_type(all) == SL_JSON_MAP && sl_json_next(all, &it, &key, &value)) {
+        out = sum_of(out, members_of(value, names));
+    }
+    return out;
+}
+
+static bool sum_holds(const struct sl_json *rule, const struct sl_json *object)
+{
+    const struct sl_json *least_wanted = sl_json_get(rule, "atLeast");
+    if (sl_json_has(least_wanted, "sum")) {
+        return sum(rule, object) >= sum(least_wanted, object);
+    }
+    return least_wanted != NULL ? sum(rule, object) >= sl_adapter_number(least_wanted, object)
+                                : sum(rule, object) > sl_json_path_int(rule, "above", 0);
+}
+
+bool sl_adapter_holds(const struct sl_json *rule, const struct sl_json *object)
+{
+    bool holds;
+    if (sl_json_has(rule, "condition")) {
+        holds = sl_condition_true(object, sl_json_path_text(rule, "condition", ""));
+    } else if (sl_json_has(rule, "sum")) {
+        holds = sum_holds(rule, object);
+    } else {
+        holds = path_holds(rule, object);
+    }
+    return holds != sl_json_path_bool(rule, "not", false);
+}
+
+bool sl_adapter_all_hold(const struct sl_json *rules, const struct sl_json *object)
+{
+    for (size_t i = 0; i < sl_json_len(rules); i++) {
+        if (!sl_adapter_holds(sl_json_at(rules, i), object)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+bool sl_adapter_any_holds(const struct sl_json *rules, const struct sl_json *object)
+{
+    for (size_t i = 0; i < sl_json_len(rules); i++) {
+        if (sl_adapter_holds(sl_json_at(rules, i), object)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* --- patterns ------------------------------------------------------------------------------------------ */
+
+struct expansion {
+    const struct sl_json *object, *injection;
+};
+
+static struct sl_json *expand(const struct expansion *x, const struct sl_json *pattern,
+                              unsigned depth);
+
+static void expand_members(const struct expansion *x, const struct sl_json *pattern,
+                           struct sl_json *out, unsigned depth)
+{
+    void *it = NULL;
+    const char *key;
+    struct sl_json *value;
+    while (sl_json_next(pattern, &it, &key, &value)) {
+        struct sl_json *copy = expand(x, value, depth);
+        if (copy != NULL) {
+            sl_json_set(out, key, copy);
+        }
+    }
+}
+
+static struct sl_json *expand(const struct expansion *x, const struct sl_json *pattern,
+                              unsigned depth)
+{
+    if (sl_json_type(pattern) == SL_JSON_LIST && depth > 0) {
+        struct sl_json *list = sl_json_new_list();
+        for (size_t i = 0; i < sl_json_len(pattern); i++) {
+            struct sl_json *copy = expand(x, sl_json_at(pattern, i), depth - 1);
+            if (copy != NULL) {
+                sl_json_append(list, copy);
+            }
+        }
+        return list;
+    }
+    if (sl_json_type(pattern) != SL_JSON_MAP || depth == 0) {
+        return sl_json_clone(pattern);
+    }
+    const struct sl_json *value = NULL;
+    if (sl_json_has(pattern, "$path")) {
+        value = sl_json_path(x->object, sl_json_path_text(pattern, "$path", ""));
+        return value == NULL ? NULL : sl_json_clone(value);
+    }
+    if (sl_json_has(pattern, "$inject")) {
+        value = sl_json_get(x->injection, sl_json_path_text(pattern, "$inject", ""));
+        return value == NULL ? NULL : sl_json_clone(value);
+    }
+    struct sl_json *map = sl_json_new_map();
+    expand_members(x, pattern, map, depth - 1);
+    return map;
+}
+
+struct sl_json *sl_adapter_expand(const struct sl_json *pattern, const struct sl_json *object,
+                                  const struct sl_json *injection)
+{
+    const struct expansion x = {.object = object, .injection = injection};
+    return expand(&x, pattern, 64);
+}

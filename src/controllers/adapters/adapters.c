@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Sluice authors */
+
+/* The adapters that are loaded: read from files, checked, and given the slots of their kinds. */
+#include "base/buf.h"
+#include "base/mem.h"
+#include "controllers/adapters/adapter_doc.h"
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#define PATH_SIZE 1024
+#define FILE_BYTES_MAX 262144u
+
+static struct sl_adapter *loaded[SL_KIND_CUSTOM_MAX];
+static size_t loaded_count;
+
+size_t sl_adapters_count(void)
+{
+    return loaded_count;
+}
+
+const struct sl_framework *sl_adapters_at(size_t index)
+{
+    return index < loaded_count ? &loaded[index]->framework : NULL;
+}
+
+void sl_adapters_forget(void)
+{
+    for (size_t i = 0; i < loaded_count; i++) {
+        sl_json_free(loaded[i]->doc);
+        sl_mem_free(loaded[i]);
+    }
+    loaded_count = 0;
+    sl_kind_forget_custom();
+}
+
+static bool is_loaded(enum sl_kind kind)
+{
+    for (size_t i = 0; i < loaded_count; i++) {
+        if (loaded[i]->framework.kind == kind) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The kind of the document, new to Sluice. */
+static enum sl_code register_kind(const char *file, const struct sl_json *doc, enum sl_kind *kind,
+                                  struct sl_error *e)
+{
+    struct sl_error why = {0};
+    const char *version = sl_json_path_text(doc, "apiVersion", "");
+    const char *name = sl_json_path_text(doc, "kind", "");
+    enum sl_code code =
+        sl_kind_register(version, name, sl_json_path_text(doc, "plural", ""), kind, &why);
+    if (code != SL_CODE_OK) {
+        return sl_error_set(e, SL_CODE_INVALID, "%s: %s", file, why.text);
+    }
+    if (*kind < SL_KIND_CUSTOM || is_loaded(*kind)) {
+        return sl_error_set(e, SL_CODE_INVALID, "%s: kind: %s %s is %s already", file, version,
+                            name,
+                            *kind < SL_KIND_CUSTOM ? "built in" : "described by another file");
+    }
+    return SL_CODE_OK;
+}
+
+/* Takes a reference to the document. */
+static enum sl_code add_document(const char *file, struct sl_json *doc, struct sl_error *e)
+{
+    enum sl_kind kind = SL_KIND_COUNT;
+    enum sl_code code = sl_adapter_check(file, doc, e);
+    code = code == SL_CODE_OK ? register_kind(file, doc, &kind, e) : code;
+    if (code != SL_CODE_OK) {
+        return code;
+    }
+    struct sl_adapter *a = sl_mem_new(1, sizeof *a);
+    a->doc = sl_json_ref(doc);
+    a->framework.kind = kind;
+    sl_adapter_init(a);
+    loaded[loaded_count++] = a;
+    return SL_CODE_OK;
+}
+
+enum sl_code sl_adapters_add(const char *file, const char *text, size_t len, struct sl_error *e)
+{
+    struct sl_error why = {0};
+    struct sl_json *documents = sl_json_parse_yaml(text, len, &why);
+    if (documents == NULL) {
+        return sl_error_set(e, SL_CODE_INVALID, "%s: %s", file, why.text);
+    }
+    enum sl_code code = SL_CODE_OK;
+    for (size_t i = 0; code == SL_CODE_OK && i < sl_json_len(documents); i++) {
+        code = add_document(file, sl_json_at(documents, i), e);
+    }
+    sl_json_free(documents);
+    return code;
+}
+
+/* --- files --------------------------------------------------------------------------------------------- */
+
+static enum sl_code read_text(const char *path, struct sl_buf *out, struct sl_error *e)
+{
+    char part[4096];
+    size_t got;
+    FILE *file = fopen(path, "r");
+    if (file == NULL) {
+        return sl_error_set(e, SL_CODE_INVALID, "%s: cannot be read: %s", path, strerror(errno));
+    }
+    while (out->len <= FILE_BYTES_MAX && (got = fread(part, 1, sizeof part, file)) > 0) {
+        sl_buf_add(out, part, got);
+    }
+    bool bad = ferror(file) != 0;
+    fclose(file);
+    if (bad || out->len == 0 || out->len > FILE_BYTES_MAX) {
+        const char *what = bad ? "cannot be read" : out->len == 0 ? "is empty" : "is too long";
+        return sl_error_set(e, SL_CODE_INVALID, "%s: %s", path, what);
+    }
+    return SL_CODE_OK;
+}
+
+static int is_yaml(const struct dirent *entry)
+{
+    const char *dot = strrchr(entry->d_name, '.');
+    return entry->d_name[0] != '.' && dot != NULL && strcmp(dot, ".yaml") == 0;
+}
+
+static enum sl_code load_file(const char *dir, const char *name, struct sl_error *e)
+{
+    char path[PATH_SIZE];
+    struct sl_buf text = {0};
+    if (snprintf(path, sizeof path, "%s/%s", dir, name) >= (int)sizeof path) {
+        return sl_error_set(e, SL_CODE_INVALID, "%s: the path is too long", name);
+    }
+    enum sl_code code = read_text(path, &text, e);
+    code = code == SL_CODE_OK ? sl_adapters_add(path, text.data, text.len, e) : code;
+    sl_buf_fini(&text);
+    return code;
+}
+
+enum sl_code sl_adapters_load(const char *dir, struct sl_error *e)
+{
+    struct dirent **entries = NULL;
+    int count = scandir(dir, &entries, is_yaml, alphasort);
+    if (count < 0) {
+        return sl_error_set(e, SL_CODE_NOT_FOUND, "%s: %s", dir, strerror(errno));
+    }
+    enum sl_code code = SL_CODE_OK;
+    for (int i = 0; i < count; i++) {
+        code = code == SL_CODE_OK ? load_file(dir, entries[i]->d_name, e) : code;
+        sl_mem_free(entries[i]);
+    }
+    sl_mem_free(entries);
+    if (code != SL_CODE_OK) {
+        sl_adapters_forget();
+    }
+    return code;
+}

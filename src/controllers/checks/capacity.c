@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Sluice authors */
+
+/* The three controllers of capacity side by side. */
+#include "controllers/checks/capacity.h"
+
+void sl_capacity_init(struct sl_capacity *c, const struct sl_client *client,
+                      struct sl_recorder *events, bool stand_in, bool keep_evicted)
+{
+    c->stand_in = stand_in;
+    sl_admission_checks_init(&c->checks, client, events);
+    sl_provisioning_init(&c->provisioning, client, events);
+    sl_autoscaler_init(&c->autoscaler, client, events);
+    c->provisioning.keep_evicted = keep_evicted;
+}
+
+void sl_capacity_fini(struct sl_capacity *c)
+{
+    sl_autoscaler_fini(&c->autoscaler);
+    sl_provisioning_fini(&c->provisioning);
+    sl_admission_checks_fini(&c->checks);
+}
+
+void sl_capacity_observe(struct sl_capacity *c, enum sl_kind kind, const struct sl_json *object,
+                         bool deleted)
+{
+    sl_admission_checks_observe(&c->checks, kind, object, deleted);
+    sl_provisioning_observe(&c->provisioning, kind, object, deleted);
+    if (c->stand_in) {
+        sl_autoscaler_observe(&c->autoscaler, kind, object, deleted);
+    }
+}
+
+bool sl_capacity_step(struct sl_capacity *c, int64_t now_ms, unsigned limit)
+{
+    bool more = sl_admission_checks_step(&c->checks, now_ms, limit);
+    more = sl_provisioning_step(&c->provisioning, now_ms, limit) || more;
+    return sl_autoscaler_step(&c->autoscaler, now_ms, limit) || more;
+}
+
+int64_t sl_capacity_due_ms(const struct sl_capacity *c)
+{
+    int64_t due_ms = sl_admission_checks_due_ms(&c->checks);
+    int64_t next_ms = sl_provisioning_due_ms(&c->provisioning);
+    due_ms = next_ms < due_ms ? next_ms : due_ms;
+    next_ms = sl_autoscaler_due_ms(&c->autoscaler);
+    return next_ms < due_ms ? next_ms : due_ms;
+}

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Sluice authors */
+
+/* Who is told what, and in which order they act. */
+#include "controllers/cluster/cluster.h"
+
+void sl_cluster_init(struct sl_cluster *c, const struct sl_client *client,
+                     struct sl_recorder *events, bool simulated)
+{
+    *c = (struct sl_cluster){
+        .pods = sl_podbook_new(), .nodes = sl_nodebook_new(), .simulated = simulated};
+    sl_ungater_init(&c->ungater, client, events, c->pods, c->nodes);
+    sl_pods_init(&c->makers, client, events, c->pods);
+    sl_scheduler_init(&c->scheduler, client, events, c->pods, c->nodes);
+    sl_kubelet_init(&c->kubelet, client, events, c->pods, c->nodes);
+}
+
+void sl_cluster_fini(struct sl_cluster *c)
+{
+    sl_kubelet_fini(&c->kubelet);
+    sl_scheduler_fini(&c->scheduler);
+    sl_pods_fini(&c->makers);
+    sl_ungater_fini(&c->ungater);
+    sl_nodebook_free(c->nodes);
+    sl_podbook_free(c->pods);
+}
+
+static void observe_pod(struct sl_cluster *c, const struct sl_json *pod, bool deleted,
+                        int64_t now_ms)
+{
+    if (deleted) {
+        sl_podbook_forget(c->pods, pod);
+    } else {
+        sl_podbook_observe(c->pods, pod);
+    }
+    sl_ungater_observe_pod(&c->ungater, pod, now_ms);
+    if (c->simulated) {
+        sl_pods_observe_pod(&c->makers, pod);
+        sl_scheduler_observe_pod(&c->scheduler, pod);
+        sl_kubelet_observe_pod(&c->kubelet, pod);
+    }
+}
+
+static void observe_node(struct sl_cluster *c, const struct sl_json *node, bool deleted,
+                         int64_t now_ms)
+{
+    if (deleted) {
+        sl_nodebook_forget(c->nodes, sl_object_name(node));
+    } else {
+        sl_nodebook_observe(c->nodes, node, now_ms);
+    }
+    sl_ungater_observe_node(&c->ungater, sl_object_name(node), now_ms);
+    if (c->simulated) {
+        sl_kubelet_observe_node(&c->kubelet, sl_object_name(node));
+    }
+}
+
+void sl_cluster_observe(struct sl_cluster *c, enum sl_kind kind, const struct sl_json *object,
+                        bool deleted, int64_t now_ms)
+{
+    switch (kind) {
+    case SL_KIND_POD:
+        observe_pod(c, object, deleted, now_ms);
+        break;
+    case SL_KIND_NODE:
+        observe_node(c, object, deleted, now_ms);
+        break;
+    case SL_KIND_WORKLOAD:
+        sl_ungater_observe_workload(&c->ungater, object, deleted);
+        break;
+    case SL_KIND_JOB:
+        if (c->simulated) {
+            sl_pods_observe_job(&c->makers, object, deleted);
+        }
+        break;
+    default:
+        break;
+    }
+}
+
+bool sl_cluster_step(struct sl_cluster *c, int64_t now_ms, unsigned limit)
+{
+    bool more = sl_pods_step(&c->makers, now_ms, limit);
+    more = sl_ungater_step(&c->ungater, now_ms, limit) || more;
+    more = sl_scheduler_step(&c->scheduler, now_ms, limit) || more;
+    return sl_kubelet_step(&c->kubelet, now_ms, limit) || more;
+}
+
+static int64_t earlier(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+int64_t sl_cluster_due_ms(const struct sl_cluster *c)
+{
+    int64_t due = earlier(sl_pods_due_ms(&c->makers), sl_ungater_due_ms(&c->ungater));
+    due = earlier(due, sl_scheduler_due_ms(&c->scheduler));
+    return earlier(due, sl_kubelet_due_ms(&c->kubelet));
+}

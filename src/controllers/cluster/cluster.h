@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Sluice authors */
+
+/* Everything about pods and nodes together: the books of both, the ungater and, in standalone mode, what stands in
+ * for a Kubernetes cluster: the makers of pods, the scheduler and the kubelets. */
+#ifndef SL_CONTROLLERS_CLUSTER_H
+#define SL_CONTROLLERS_CLUSTER_H
+#include "controllers/cluster/kubelet.h"
+#include "controllers/cluster/pods.h"
+#include "controllers/cluster/scheduler.h"
+#include "controllers/cluster/ungater.h"
+
+struct sl_cluster {
+    struct sl_podbook *pods;
+    struct sl_nodebook *nodes;
+    struct sl_ungater ungater;
+    bool simulated; /* standalone mode; otherwise the rest has nothing to do */
+    struct sl_pods makers;
+    struct sl_scheduler scheduler;
+    struct sl_kubelet kubelet;
+};
+void sl_cluster_init(struct sl_cluster *c, const struct sl_client *client,
+                     struct sl_recorder *events, bool simulated);
+void sl_cluster_fini(struct sl_cluster *c);
+/* A Job, Workload, Pod or Node was added, changed or deleted; other kinds do not matter. */
+void sl_cluster_observe(struct sl_cluster *c, enum sl_kind kind, const struct sl_json *object,
+                        bool deleted, int64_t now_ms);
+/* Look at up to `limit` keys of each sort; true when more are due. Only after every Node and Pod was seen. */
+bool sl_cluster_step(struct sl_cluster *c, int64_t now_ms, unsigned limit);
+int64_t sl_cluster_due_ms(const struct sl_cluster *c);
+#endif

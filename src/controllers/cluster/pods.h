@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Sluice authors */
+
+/* The pods of standalone mode's Jobs: stands in for the part of Kubernetes' job controller that makes Pods, for
+ * Jobs whose template carries the topology gate. As many live pods as the Job's parallelism asks for; a pod that
+ * failed or was deleted is replaced; none is left when the Job is suspended or over. What the pods do afterwards is
+ * the business of the ungater, the scheduler and the kubelet. Jobs without the gate have no pods (see runner.h). */
+#ifndef SL_CONTROLLERS_PODS_H
+#define SL_CONTROLLERS_PODS_H
+#include "controllers/cluster/podbook.h"
+#include "controllers/work/reconciler.h"
+
+struct sl_pods {
+    struct sl_reconciler jobs;
+    const struct sl_podbook *book; /* lent */
+    uint64_t made;                 /* pods so far: no two names are alike */
+};
+void sl_pods_init(struct sl_pods *p, const struct sl_client *client, struct sl_recorder *events,
+                  const struct sl_podbook *book);
+void sl_pods_fini(struct sl_pods *p);
+void sl_pods_observe_job(struct sl_pods *p, const struct sl_json *job, bool deleted);
+/* Before the book forgets a deleted pod, or after it has observed one. */
+void sl_pods_observe_pod(struct sl_pods *p, const struct sl_json *pod);
+bool sl_pods_step(struct sl_pods *p, int64_t now_ms, unsigned limit);
+int64_t sl_pods_due_ms(const struct sl_pods *p);
+
+/* Does the Job have real pods? */
+bool sl_job_has_pods(const struct sl_json *job);
+/* The pod with that completion index (-1: none) and name (a new object). */
+struct sl_json *sl_pod_new(const struct sl_json *job, int64_t index, const char *name);
+#endif

@@ -1,0 +1,334 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Sluice authors */
+
+/* Wiring of the controllers: watch events in, work in bounded steps. */
+#include "controllers/control/controllers.h"
+#include "base/check.h"
+#include "controllers/work/state_log.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "controllers/adapters/adapter.h"
+#include "controllers/work/classes.h"
+#include "controllers/podgroups/podgroups.h"
+#include <string.h>
+
+#define STEP_LIMIT 32u /* keys or decisions per controller and step */
+#define CYCLES_PER_STEP 16u
+
+/* Nodes, queues and classes come before Workloads, Pods and Jobs: a restart then rebuilds bottom up. */
+static const enum sl_kind watched[] = {SL_KIND_NAMESPACE,
+                                       SL_KIND_LIMIT_RANGE,
+                                       SL_KIND_RUNTIME_CLASS,
+                                       SL_KIND_TOPOLOGY,
+                                       SL_KIND_NODE,
+                                       SL_KIND_RESOURCE_FLAVOR,
+                                       SL_KIND_PROVISIONING_REQUEST_CONFIG,
+                                       SL_KIND_ADMISSION_CHECK,
+                                       SL_KIND_COHORT,
+                                       SL_KIND_CLUSTER_QUEUE,
+                                       SL_KIND_LOCAL_QUEUE,
+                                       SL_KIND_PRIORITY_CLASS,
+                                       SL_KIND_WORKLOAD_PRIORITY_CLASS,
+                                       SL_KIND_WORKLOAD,
+                                       SL_KIND_POD_TEMPLATE,
+                                       SL_KIND_PROVISIONING_REQUEST,
+                                       SL_KIND_POD,
+                                       SL_KIND_JOB};
+#define WATCHED_COUNT (sizeof watched / sizeof watched[0])
+
+struct sl_controllers {
+    struct sl_controllers_options options;
+    struct sl_recorder *events;
+    struct sl_workloads workloads;
+    struct sl_queues queues;
+    struct sl_guards guards;
+    struct sl_classes classes;
+    struct sl_podgroups podgroups;
+    struct sl_jobs jobs;
+    struct sl_runner runner;
+    struct sl_cluster cluster;
+    struct sl_capacity capacity;
+    bool synced[SL_KIND_COUNT];
+    size_t synced_count;
+    bool cycle_due;
+    bool events_loaded; /* those of earlier runs; not before the start is over */
+};
+
+static void look_at_job_again(void *context, struct sl_json *workload)
+{
+    struct sl_controllers *c = context;
+    sl_jobs_observe(&c->jobs, SL_KIND_WORKLOAD, workload, false, sl_clock_now_ms());
+}
+
+const enum sl_kind *sl_controllers_kinds(size_t *count)
+{
+    static enum sl_kind kinds[WATCHED_COUNT + SL_KIND_CUSTOM_MAX];
+    memcpy(kinds, watched, sizeof watched);
+    *count = WATCHED_COUNT;
+    for (size_t i = 0; i < sl_adapters_count(); i++) {
+        kinds[(*count)++] = sl_adapters_at(i)->kind;
+    }
+    return kinds;
+}
+
+struct sl_controllers *sl_controllers_new(const struct sl_controllers_options *options)
+{
+    SL_PRE(options->engine != NULL && options->client.watch != NULL);
+    struct sl_controllers *c = sl_mem_new(1, sizeof *c);
+    c->options = *options;
+    const struct sl_client *client = &c->options.client;
+    c->events = sl_recorder_new(client);
+    if (options->events_per_s > 0) {
+        sl_recorder_limit(c->events, options->events_per_s, options->events_burst);
+    }
+    sl_workloads_init(&c->workloads, client, c->events, options->engine);
+    c->workloads.budget = sl_budget_new(options->reasons_per_s, options->reasons_burst);
+    c->workloads.meters.metered = options->metered;
+    c->workloads.evicted_already = look_at_job_again;
+    c->workloads.context = c;
+    sl_queues_init(&c->queues, client, c->events, options->engine);
+    sl_guards_init(&c->guards, client, c->events, options->engine);
+    sl_classes_init(&c->classes, client);
+    c->queues.guards = &c->guards;
+    c->queues.budget = sl_budget_new(options->statuses_per_s, options->statuses_burst);
+    sl_jobs_init(&c->jobs, client, c->events, options->engine, &options->job_rules);
+    sl_podgroups_init(&c->podgroups, client, c->events, options->engine, &c->options.job_rules);
+    sl_runner_init(&c->runner, client, c->events);
+    sl_cluster_init(&c->cluster, client, c->events, options->run_jobs);
+    sl_capacity_init(&c->capacity, client, c->events, options->run_jobs, options->keep_requests);
+    return c;
+}
+
+void sl_controllers_free(struct sl_controllers *c)
+{
+    if (c == NULL) {
+        return;
+    }
+    sl_capacity_fini(&c->capacity);
+    sl_cluster_fini(&c->cluster);
+    sl_runner_fini(&c->runner);
+    sl_jobs_fini(&c->jobs);
+    sl_podgroups_fini(&c->podgroups);
+    sl_guards_fini(&c->guards);
+    sl_classes_fini(&c->classes);
+    sl_queues_fini(&c->queues);
+    sl_workloads_fini(&c->workloads);
+    sl_recorder_free(c->events);
+    sl_mem_free(c);
+}
+
+static void kick(struct sl_controllers *c)
+{
+    if (c->options.kick != NULL) {
+        c->options.kick(c->options.kick_context);
+    }
+}
+
+static void note_synced(struct sl_controllers *c, enum sl_kind kind)
+{
+    if (c->synced[kind]) {
+        return;
+    }
+    c->synced[kind] = true;
+    if (++c->synced_count == WATCHED_COUNT + sl_adapters_count()) {
+        sl_engine_synced(c->options.engine, sl_clock_now_ms());
+        c->cycle_due = true;
+        sl_log(SL_LOG_INFO, "all objects have been read, decisions begin", NULL);
+    }
+}
+
+static void feed_engine(struct sl_controllers *c, enum sl_kind kind, const struct sl_json *object,
+                        bool deleted)
+{
+    int64_t now_ms = sl_clock_now_ms();
+    if (kind == SL_KIND_JOB || kind >= SL_KIND_CUSTOM || kind == SL_KIND_POD_TEMPLATE ||
+        kind == SL_KIND_PROVISIONING_REQUEST || kind == SL_KIND_PROVISIONING_REQUEST_CONFIG) {
+        return; /* the engine knows what their controllers write into Workloads */
+    }
+    c->cycle_due = true;
+    if (deleted) {
+        sl_engine_forget(c->options.engine, kind, object, now_ms);
+        sl_queues_forget(&c->queues, kind, object);
+        return;
+    }
+    struct sl_error e = {0};
+    if (sl_engine_observe(c->options.engine, kind, object, now_ms, &e) != SL_CODE_OK) {
+        sl_log(SL_LOG_WARN, "object cannot be used", "kind", sl_kind_info(kind)->kind, "namespace",
+               sl_object_namespace(object), "name", sl_object_name(object), "error",
+               e.cause_count > 0 ? e.causes[0].text : e.text, NULL);
+        sl_recorder_record(c->events, kind, object, true, "Unusable",
+                           e.cause_count > 0 ? e.causes[0].text : e.text, now_ms);
+    }
+}
+
+static void feed_again(void *context, struct sl_json *workload)
+{
+    feed_engine(context, SL_KIND_WORKLOAD, workload, false);
+}
+
+/* Workloads are read with the limits of their namespace and the overhead of their class: again, when these
+ * change. */
+static void read_again(struct sl_controllers *c, enum sl_kind kind, const struct sl_json *object)
+{
+    struct sl_error e = {0};
+    const struct sl_client *client = &c->options.client;
+    bool limits = kind == SL_KIND_LIMIT_RANGE || kind == SL_KIND_RUNTIME_CLASS;
+    bool moved = sl_engine_wants_workloads(c->options.engine); /* or a check is asked for anew */
+    const char *ns = moved ? "" : sl_object_namespace(object);
+    if ((limits || moved) && c->synced[SL_KIND_WORKLOAD] &&
+        client->list(client->self, SL_KIND_WORKLOAD, ns, feed_again, c, &e) != SL_CODE_OK) {
+        sl_log(SL_LOG_WARN, "workloads cannot be read again", "error", e.text, NULL);
+        sl_engine_want_workloads(c->options.engine); /* with what is told next */
+    }
+}
+
+static void feed_workload(struct sl_controllers *c, const struct sl_json *object, bool deleted)
+{
+    struct sl_engine_counters before;
+    sl_engine_count(c->options.engine, &before);
+    feed_engine(c, SL_KIND_WORKLOAD, object, deleted);
+    if (sl_controllers_ready(c)) {
+        sl_workloads_count_news(&c->workloads, &before, object);
+    }
+    if (deleted && sl_controllers_ready(c)) {
+        sl_workloads_log_gone(object);
+    }
+}
+
+static void on_watch(void *context, enum sl_watch_type type, enum sl_kind kind,
+                     struct sl_json *object)
+{
+    struct sl_controllers *c = context;
+    if (type == SL_WATCH_SYNCED) {
+        note_synced(c, kind);
+    } else if (type == SL_WATCH_UNREADABLE) {
+        sl_recorder_record(c->events, kind, object, true, "Unreadable",
+                           "This state of the object cannot be read: what was known of it before "
+                           "stays, and what it holds",
+                           sl_clock_now_ms());
+    } else {
+        bool deleted = type == SL_WATCH_DELETED;
+        if (kind == SL_KIND_WORKLOAD) {
+            feed_workload(c, object, deleted);
+        } else {
+            feed_engine(c, kind, object, deleted);
+            sl_workload_meters_observe(&c->workloads.meters, kind, object, deleted);
+        }
+        read_again(c, kind, object);
+        sl_jobs_observe(&c->jobs, kind, object, deleted, sl_clock_now_ms());
+        sl_cluster_observe(&c->cluster, kind, object, deleted, sl_clock_now_ms());
+        sl_capacity_observe(&c->capacity, kind, object, deleted);
+        sl_guards_observe(&c->guards, kind, object, deleted);
+        sl_classes_observe(&c->classes, kind, object, deleted);
+        sl_podgroups_observe(&c->podgroups, kind, object, deleted);
+        if (kind == SL_KIND_JOB && c->options.run_jobs) {
+            sl_runner_observe(&c->runner, object, deleted);
+        }
+    }
+    kick(c);
+}
+
+void sl_controllers_start(struct sl_controllers *c)
+{
+    const struct sl_client *client = &c->options.client;
+    size_t count;
+    const enum sl_kind *kinds = sl_controllers_kinds(&count);
+    for (size_t i = 0; i < count; i++) {
+        client->watch(client->self, kinds[i], on_watch, c);
+    }
+}
+
+/* An attempt is a cycle that looked at somebody. */
+static bool attempt(struct sl_controllers *c, int64_t now_ms)
+{
+    struct sl_engine *engine = c->options.engine;
+    struct sl_engine_counters before;
+    struct sl_engine_counters after;
+    int64_t began_us = sl_clock_monotonic_us();
+    sl_engine_count(engine, &before);
+    bool more = sl_engine_cycle(engine, now_ms);
+    sl_engine_count(engine, &after);
+    if (after.cycles > before.cycles) {
+        sl_workload_meters_attempt(&c->workloads.meters, after.reserved > before.reserved,
+                                   sl_clock_monotonic_us() - began_us);
+    }
+    return more;
+}
+
+/* Cycles until the engine has nothing more to decide at once; true when it has. */
+static bool run_cycles(struct sl_controllers *c, int64_t now_ms)
+{
+    c->cycle_due = false;
+    for (unsigned i = 0; i < CYCLES_PER_STEP; i++) {
+        if (!attempt(c, now_ms)) {
+            return false;
+        }
+    }
+    c->cycle_due = true;
+    return true;
+}
+
+bool sl_controllers_step(struct sl_controllers *c, int64_t now_ms)
+{
+    if (!sl_controllers_ready(c)) {
+        return false;
+    }
+    if (!c->events_loaded) {
+        c->events_loaded = true;
+        sl_recorder_load(c->events, now_ms);
+    }
+    bool more = sl_jobs_step(&c->jobs, now_ms, STEP_LIMIT);
+    bool looked_at_all = !more;
+    more = run_cycles(c, now_ms) || more;
+    more = sl_workloads_step(&c->workloads, now_ms, STEP_LIMIT) || more;
+    /* What runs Jobs comes after: one that must not run is suspended before it could start. */
+    if (looked_at_all) {
+        more = sl_runner_step(&c->runner, now_ms, STEP_LIMIT) || more;
+        more = sl_cluster_step(&c->cluster, now_ms, STEP_LIMIT) || more;
+    }
+    more = sl_capacity_step(&c->capacity, now_ms, STEP_LIMIT) || more;
+    more = sl_queues_step(&c->queues, now_ms, STEP_LIMIT) || more;
+    more = sl_guards_step(&c->guards, now_ms, STEP_LIMIT) || more;
+    more = sl_podgroups_step(&c->podgroups, now_ms, STEP_LIMIT) || more;
+    return sl_recorder_trim(c->events) || more;
+}
+
+static int64_t earlier(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+int64_t sl_controllers_due_ms(const struct sl_controllers *c)
+{
+    if (!sl_controllers_ready(c)) {
+        return INT64_MAX;
+    }
+    int64_t due = c->cycle_due ? INT64_MIN : sl_engine_due_ms(c->options.engine);
+    due = earlier(due, sl_workloads_due_ms(&c->workloads));
+    due = earlier(due, sl_jobs_due_ms(&c->jobs));
+    due = earlier(due, sl_runner_due_ms(&c->runner));
+    due = earlier(due, sl_cluster_due_ms(&c->cluster));
+    due = earlier(due, sl_capacity_due_ms(&c->capacity));
+    due = earlier(due, sl_guards_due_ms(&c->guards));
+    due = earlier(due, sl_podgroups_due_ms(&c->podgroups));
+    return earlier(due, sl_queues_due_ms(&c->queues));
+}
+
+bool sl_controllers_ready(const struct sl_controllers *c)
+{
+    return c->synced_count == WATCHED_COUNT + sl_adapters_count();
+}
+
+void sl_controllers_count(const struct sl_controllers *c, struct sl_controller_counters *out)
+{
+    *out = (struct sl_controller_counters){.workloads = c->workloads.counters,
+                                           .meters = &c->workloads.meters,
+                                           .events_dropped = sl_recorder_dropped(c->events),
+                                           .jobs_waiting = sl_jobs_waiting(&c->jobs)};
+}
+
+void sl_controllers_log_state(const struct sl_controllers *c)
+{
+    sl_state_log(c->options.engine, &c->options.client);
+}

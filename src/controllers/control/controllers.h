@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Sluice authors */
+
+/* All controllers together: they watch through the one client interface, feed the engine, and do a bounded
+ * amount of work at a time. Whoever has the loop calls sl_controllers_step while it returns true, and again
+ * when sl_controllers_due_ms is reached; `kick` says that there is new work. One thread; time comes in. */
+#ifndef SL_CONTROLLERS_CONTROLLERS_H
+#define SL_CONTROLLERS_CONTROLLERS_H
+#include "controllers/checks/capacity.h"
+#include "controllers/cluster/cluster.h"
+#include "controllers/jobs/jobs.h"
+#include "controllers/control/queues.h"
+#include "controllers/cluster/runner.h"
+#include "controllers/control/workloads.h"
+
+struct sl_controllers_options {
+    struct sl_client client;
+    struct sl_engine *engine; /* lent */
+    /* Stand in for Kubernetes' job controller, scheduler and kubelets, and for a cluster autoscaler. */
+    bool run_jobs;
+    struct sl_job_rules job_rules; /* which jobs are managed; zeroed: those with a queue name */
+    bool keep_requests;            /* ProvisioningRequests of evicted Workloads stay */
+    struct sl_metered metered;     /* zeroed: neither LocalQueues nor cohorts */
+    unsigned events_per_s;         /* 0: a store of our own, see recorder.h */
+    unsigned events_burst;
+    unsigned statuses_per_s; /* of queues and cohorts, all together; 0: no limit */
+    unsigned statuses_burst;
+    unsigned reasons_per_s; /* why Workloads wait; 0: no limit */
+    unsigned reasons_burst;
+    void (*kick)(void *context); /* called when something has to be done soon; may be NULL */
+    void *kick_context;
+};
+struct sl_controllers;
+/* The kinds that they watch. */
+const enum sl_kind *sl_controllers_kinds(size_t *count);
+struct sl_controllers *sl_controllers_new(const struct sl_controllers_options *options);
+void sl_controllers_free(
+    struct sl_controllers *c); /* no watch event or reply may arrive afterwards */
+/* Start watching; decisions begin when every kind's objects have been seen. */
+void sl_controllers_start(struct sl_controllers *c);
+bool sl_controllers_step(struct sl_controllers *c, int64_t now_ms);
+int64_t sl_controllers_due_ms(const struct sl_controllers *c);
+bool sl_controllers_ready(const struct sl_controllers *c); /* are decisions being made? */
+
+struct sl_controller_counters {
+    struct sl_workload_counters workloads;
+    const struct sl_workload_meters *meters;
+    uint64_t events_dropped;
+    size_t jobs_waiting; /* keys in the work queues */
+};
+void sl_controllers_count(const struct sl_controllers *c, struct sl_controller_counters *out);
+/* What is going on, into the log: state_log.h. */
+void sl_controllers_log_state(const struct sl_controllers *c);
+#endif

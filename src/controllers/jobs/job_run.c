@@ -1,0 +1,357 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Sluice authors */
+
+/* Starting and stopping. Kubernetes lets the template of a Job change only while the Job is suspended and has no
+ * start time, so stopping one takes up to three writes: suspend; when no pod runs any more, forget the start
+ * time; then restore the template. The annotation `stopping` marks a Job that is on this way. Jobs of other kinds
+ * are suspended and restored at once. */
+#include "controllers/jobs/job_run.h"
+#include "base/check.h"
+#include "controllers/work/template.h"
+#include <stdio.h>
+#include <string.h>
+
+#define STOPPING "kueue.x-k8s.io/stopping"
+#define LABEL_LOCAL_QUEUE "kueue.x-k8s.io/local-queue-name"
+#define LABEL_CLUSTER_QUEUE "kueue.x-k8s.io/cluster-queue-name"
+#define LABEL_LENGTH_MAX 63
+
+void sl_job_write(struct sl_reconciler *r, enum sl_verb verb, enum sl_kind kind, struct sl_json *o,
+                  const struct sl_note *note)
+{
+    struct sl_write w = {.verb = verb,
+                         .kind = kind,
+                         .ns = sl_object_namespace(o),
+                         .name = sl_object_name(o),
+                         .body = o,
+                         .uid = sl_object_uid(o)[0] == '\0' ? NULL : sl_object_uid(o)};
+    sl_reconciler_write(r, &w, note);
+}
+
+bool sl_priority_find(struct sl_reconciler *r, enum sl_kind kind, const char *name,
+                      struct sl_priority *out)
+{
+    *out = (struct sl_priority){
+        .group = sl_kind_info(kind)->group, .kind = sl_kind_info(kind)->kind, .name = name};
+    if (name[0] == '\0') {
+        return true;
+    }
+    bool absent;
+    struct sl_json *class = sl_reconciler_get(r, kind, "", name, &absent);
+    bool found = class != NULL;
+    out->value = sl_json_path_int(class, "value", 0);
+    sl_json_free(class);
+    return found;
+}
+
+struct sl_note sl_job_note(const struct sl_job_view *v, bool warning, const char *reason)
+{
+    return (struct sl_note){
+        .kind = v->f->kind, .about = v->job, .warning = warning, .reason = reason};
+}
+
+void sl_job_report(const struct sl_job_view *v, const char *reason, const char *message)
+{
+    sl_recorder_record(v->r->events, v->f->kind, v->job, true, reason, message, v->now_ms);
+}
+
+/* --- stopping ------------------------------------------------------------------------------------------ */
+
+bool sl_job_stopping(const struct sl_job_view *v)
+{
+    return v->f->forgets_start && sl_object_annotation(v->job, STOPPING) != NULL;
+}
+
+static bool started(const struct sl_job_view *v)
+{
+    return v->f->forgets_start && sl_json_path(v->job, "status.startTime") != NULL;
+}
+
+static void restore_all(const struct sl_job_view *v, struct sl_json *o)
+{
+    for (size_t i = 0; v->wl != NULL && i < v->sets.count; i++) {
+        const struct sl_json *pod_set = sl_workload_pod_set(v->wl, i);
+        if (pod_set != NULL) {
+            v->f->restore(v->f, o, i, pod_set);
+        }
+    }
+}
+
+static void suspend(struct sl_job_view *v, const char *why)
+{
+    struct sl_json *o = sl_json_clone(v->job);
+    struct sl_note note = sl_job_note(v, false, "Stopped");
+    snprintf(note.message, sizeof note.message, "%s", why);
+    v->f->suspend(v->f, o, true);
+    if (!v->f->forgets_start) {
+        restore_all(v, o);
+    } else if (v->wl != NULL || started(v) || v->f->active(v->f, o)) {
+        sl_json_set_text(sl_json_path_make(o, "metadata.annotations"), STOPPING, "true");
+    }
+    sl_job_write(v->r, SL_VERB_UPDATE, v->f->kind, o, &note);
+    sl_json_free(o);
+}
+
+static void forget_start(struct sl_job_view *v)
+{
+    struct sl_json *o = sl_json_clone(v->job);
+    sl_json_remove(sl_json_get(o, "status"), "startTime");
+    sl_job_write(v->r, SL_VERB_UPDATE_STATUS, v->f->kind, o, NULL);
+    sl_json_free(o);
+}
+
+static void restore(struct sl_job_view *v)
+{
+    struct sl_json *o = sl_json_clone(v->job);
+    restore_all(v, o);
+    struct sl_json *annotations = sl_json_path(o, "metadata.annotations");
+    sl_json_remove(annotations, STOPPING);
+    if (sl_json_len(annotations) == 0) {
+        sl_json_remove(sl_json_get(o, "metadata"), "annotations");
+    }
+    sl_job_write(v->r, SL_VERB_UPDATE, v->f->kind, o, NULL);
+    sl_json_free(o);
+}
+
+bool sl_job_stop(struct sl_job_view *v, const char *why)
+{
+    if (!v->f->suspended(v->f, v->job)) {
+        suspend(v, why);
+        return false;
+    }
+    if (v->f->active(v->f, v->job)) {
+        return false; /* whoever runs the pods reports when they have ended */
+    }
+    if (!sl_job_stopping(v)) {
+        return true;
+    }
+    if (started(v)) {
+        forget_start(v);
+    } else {
+        restore(v);
+    }
+    return false;
+}
+
+/* --- starting ------------------------------------------------------------------------------------------ */
+
+static enum sl_code add_flavors(struct sl_reconciler *r, const struct sl_json *assignment,
+                                struct sl_json *injection, struct sl_error *e)
+{
+    enum sl_code code = SL_CODE_OK;
+    void *it = NULL;
+    const char *resource;
+    struct sl_json *name;
+    while (code == SL_CODE_OK &&
+           sl_json_next(sl_json_get(assignment, "flavors"), &it, &resource, &name)) {
+        bool absent;
+        struct sl_json *flavor =
+            sl_reconciler_get(r, SL_KIND_RESOURCE_FLAVOR, "", sl_json_text(name, ""), &absent);
+        code = flavor != NULL
+                   ? sl_injection_add_flavor(injection, flavor, e)
+                   : sl_error_set(e, SL_CODE_NOT_FOUND, "ResourceFlavor \"%s\" does not exist",
+                                  sl_json_text(name, ""));
+        sl_json_free(flavor);
+    }
+    return code;
+}
+
+/* The podSetUpdates of that pod set, of every check. */
+static enum sl_code add_updates(const struct sl_json *wl, const char *pod_set,
+                                struct sl_json *injection, struct sl_error *e)
+{
+    enum sl_code code = SL_CODE_OK;
+    const struct sl_json *checks = sl_json_path(wl, "status.admissionChecks");
+    for (size_t i = 0; i < sl_json_len(checks); i++) {
+        const struct sl_json *updates = sl_json_path(sl_json_at(checks, i), "podSetUpdates");
+        for (size_t k = 0; code == SL_CODE_OK && k < sl_json_len(updates); k++) {
+            const struct sl_json *update = sl_json_at(updates, k);
+            if (strcmp(sl_json_path_text(update, "name", ""), pod_set) == 0) {
+                code = sl_injection_add_update(injection, update, e);
+            }
+        }
+    }
+    return code;
+}
+
+/* Whose pods they are, and which queues let them in. */
+static void add_labels(const struct sl_json *wl, const char *pod_set, struct sl_json *injection)
+{
+    struct sl_json *labels = sl_json_path_make(injection, "labels");
+    const char *local = sl_json_path_text(wl, "spec.queueName", "");
+    const char *cluster = sl_json_path_text(wl, "status.admission.clusterQueue", "");
+    sl_json_set_text(labels, SL_LABEL_POD_SET, pod_set);
+    if (local[0] != '\0' && strlen(local) <= LABEL_LENGTH_MAX) {
+        sl_json_set_text(labels, LABEL_LOCAL_QUEUE, local);
+    }
+    if (cluster[0] != '\0' && strlen(cluster) <= LABEL_LENGTH_MAX && strchr(cluster, '.') == NULL) {
+        sl_json_set_text(labels, LABEL_CLUSTER_QUEUE, cluster);
+    }
+}
+
+struct sl_json *sl_admission_injection_new(struct sl_reconciler *r, const struct sl_json *wl,
+                                           size_t index, struct sl_error *e)
+{
+    const struct sl_json *assignment =
+        sl_json_at(sl_json_path(wl, "status.admission.podSetAssignments"), index);
+    const char *pod_set = sl_json_path_text(sl_workload_pod_set(wl, index), "name", "");
+    struct sl_json *injection = sl_json_new_map();
+    enum sl_code code = add_flavors(r, assignment, injection, e);
+    code = code == SL_CODE_OK ? add_updates(wl, pod_set, injection, e) : code;
+    if (code != SL_CODE_OK) {
+        sl_json_free(injection);
+        return NULL;
+    }
+    add_labels(wl, pod_set, injection);
+    if (sl_json_get(assignment, "topologyAssignment") != NULL) {
+        sl_injection_add_topology(injection, sl_object_name(wl), pod_set,
+                                  sl_json_get(sl_workload_pod_set(wl, index), "topologyRequest"));
+    }
+    return injection;
+}
+
+static enum sl_code inject_all(struct sl_job_view *v, struct sl_json *o, struct sl_error *e)
+{
+    enum sl_code code = SL_CODE_OK;
+    for (size_t i = 0; code == SL_CODE_OK && i < v->sets.count; i++) {
+        struct sl_json *injection = sl_admission_injection_new(v->r, v->wl, i, e);
+        code = injection == NULL ? e->code : v->f->inject(v->f, o, i, injection, e);
+        sl_json_free(injection);
+        int64_t reduced = sl_workload_reduced_pods(v->wl, i);
+        if (code == SL_CODE_OK && reduced > 0 && v->f->set_count != NULL) {
+            v->f->set_count(v->f, o, reduced);
+        }
+    }
+    return code;
+}
+
+static void cannot_start(struct sl_job_view *v, const struct sl_error *e)
+{
+    if (e->code == SL_CODE_INVALID) {
+        struct sl_note note = sl_job_note(v, true, "FailedToStart");
+        snprintf(note.message, sizeof note.message, "%s", e->text);
+        sl_job_finish_workload(v->r, v->wl, "FailedToStart", e->text, &note);
+        return;
+    }
+    sl_job_report(v, "FailedToStart", e->text);
+    sl_work_add(v->r->work, v->key, v->now_ms + SL_RETRY_MS);
+}
+
+void sl_job_start(struct sl_job_view *v)
+{
+    if (started(v)) {
+        forget_start(v); /* or Kubernetes would refuse to change the template */
+        return;
+    }
+    struct sl_error e = {0};
+    struct sl_json *o = sl_json_clone(v->job);
+    if (inject_all(v, o, &e) != SL_CODE_OK) {
+        cannot_start(v, &e);
+    } else {
+        struct sl_note note = sl_job_note(v, false, "Started");
+        snprintf(note.message, sizeof note.message, "Admitted by clusterQueue %s",
+                 sl_json_path_text(v->wl, "status.admission.clusterQueue", "?"));
+        v->f->suspend(v->f, o, false);
+        sl_job_write(v->r, SL_VERB_UPDATE, v->f->kind, o, &note);
+    }
+    sl_json_free(o);
+}
+
+bool sl_job_checks_say(const struct sl_json *wl, struct sl_buf *out)
+{
+    const struct sl_json *checks = sl_json_path(wl, "status.admissionChecks");
+    bool any = false;
+    for (size_t i = 0; i < sl_json_len(checks); i++) {
+        const struct sl_json *check = sl_json_at(checks, i);
+        const char *message = sl_json_path_text(check, "message", "");
+        if (message[0] == '\0' || strcmp(sl_json_path_text(check, "state", ""), "Pending") != 0) {
+            continue;
+        }
+        if (out != NULL) {
+            sl_buf_print(out, "%s%s: %s", any ? "; " : "", sl_json_path_text(check, "name", ""),
+                         message);
+        }
+        any = true;
+    }
+    return any;
+}
+
+/* --- how its pods are ---------------------------------------------------------------------------------- */
+
+void sl_job_tell_ready(struct sl_job_view *v)
+{
+    const struct sl_json *condition = sl_condition_find(v->wl, "PodsReady");
+    bool was = sl_condition_true(v->wl, "PodsReady");
+    bool is = v->f->pods_ready(v->f, v->job);
+    if (was == is || !sl_engine_waits_for_pods(v->j->engine)) {
+        return;
+    }
+    const char *before = sl_json_text(sl_json_get(condition, "reason"), "");
+    bool recovered = strcmp(before, "WaitForRecovery") == 0;
+    const char *reason = !is ? "WaitForRecovery" : recovered ? "Recovered" : "Started";
+    struct sl_json *o = sl_json_clone(v->wl);
+    sl_condition_set(sl_json_path_make(o, "status"), "PodsReady", is, reason,
+                     is ? "All pods reached readiness and the workload is running"
+                        : "At least one pod has failed, waiting for recovery",
+                     sl_object_generation(v->wl), v->now_ms);
+    sl_job_write(v->r, SL_VERB_UPDATE_STATUS, SL_KIND_WORKLOAD, o, NULL);
+    sl_json_free(o);
+}
+
+static int64_t reclaimed_before(const struct sl_json *wl, const char *pod_set)
+{
+    const struct sl_json *list = sl_json_path(wl, "status.reclaimablePods");
+    for (size_t i = 0; i < sl_json_len(list); i++) {
+        if (strcmp(sl_json_path_text(sl_json_at(list, i), "name", ""), pod_set) == 0) {
+            return sl_json_path_int(sl_json_at(list, i), "count", 0);
+        }
+    }
+    return 0;
+}
+
+/* The whole list, and whether it says something else than before. */
+static struct sl_json *reclaimable_new(const struct sl_job_view *v, bool *differs)
+{
+    bool held = sl_condition_true(v->wl, "QuotaReserved");
+    struct sl_json *list = sl_json_new_list();
+    *differs = false;
+    for (size_t i = 0; i < v->sets.count; i++) {
+        const char *name = v->sets.at[i].name;
+        int64_t most = sl_json_path_int(sl_workload_pod_set(v->wl, i), "count", 1);
+        int64_t before = reclaimed_before(v->wl, name);
+        int64_t pods = v->f->reclaimable(v->f, v->job, i);
+        pods =
+            pods < most ? pods : most; /* a job that was changed may have more than its Workload */
+        pods = pods > 0 ? pods : 0;    /* nothing has checked what the status of a job says */
+        pods = held && pods < before ? before : pods;
+        *differs = *differs || pods != before;
+        if (pods > 0) {
+            struct sl_json *item = sl_json_new_map();
+            sl_json_set_text(item, "name", name);
+            sl_json_set_int(item, "count", pods);
+            sl_json_append(list, item);
+        }
+    }
+    return list;
+}
+
+bool sl_job_reclaim(struct sl_job_view *v)
+{
+    bool differs = false;
+    if (v->f->reclaimable == NULL || !sl_engine_reclaims(v->j->engine)) {
+        return false;
+    }
+    struct sl_json *list = reclaimable_new(v, &differs);
+    if (differs) {
+        struct sl_json *o = sl_json_clone(v->wl);
+        struct sl_json *status = sl_json_path_make(o, "status");
+        sl_json_remove(status, "reclaimablePods");
+        if (sl_json_len(list) > 0) {
+            sl_json_set(status, "reclaimablePods", sl_json_ref(list));
+        }
+        sl_job_write(v->r, SL_VERB_UPDATE_STATUS, SL_KIND_WORKLOAD, o, NULL);
+        sl_json_free(o);
+    }
+    sl_json_free(list);
+    return differs;
+}

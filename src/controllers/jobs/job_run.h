@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Sluice authors */
+
+/* Starting and stopping the job of a look, and telling its Workload how its pods are. For job_steps.c. */
+#ifndef SL_CONTROLLERS_JOB_RUN_H
+#define SL_CONTROLLERS_JOB_RUN_H
+#include "controllers/jobs/job_steps.h"
+
+/* Is it on its way from running to stopped and restored? */
+bool sl_job_stopping(const struct sl_job_view *v);
+/* One step towards a stopped, restored job; true when there is nothing left to do. */
+bool sl_job_stop(struct sl_job_view *v, const char *why);
+/* What the pending admission checks of the Workload say, "check: message; ..." (out may be NULL); false: nothing. */
+bool sl_job_checks_say(const struct sl_json *wl, struct sl_buf *out);
+/* Unsuspend it with what admission adds to its pods, in one write. */
+void sl_job_start(struct sl_job_view *v);
+/* Say whether all pods are ready, where somebody waits for that. */
+void sl_job_tell_ready(struct sl_job_view *v);
+/* Say how many pods have ended for good; true when that had to be written. While quota is held the count only
+ * grows: what was given back may be somebody else's by now. */
+bool sl_job_reclaim(struct sl_job_view *v);
+
+/* What the flavors and checks of the admission add to the pods of the set with that number (template.h); NULL: *e says
+ * why not. */
+struct sl_json *sl_admission_injection_new(struct sl_reconciler *r, const struct sl_json *wl,
+                                           size_t index, struct sl_error *e);
+void sl_job_write(struct sl_reconciler *r, enum sl_verb verb, enum sl_kind kind, struct sl_json *o,
+                  const struct sl_note *note);
+/* The class of that kind, or none ("" as its name). False: it does not exist (yet), and *out has no value. */
+bool sl_priority_find(struct sl_reconciler *r, enum sl_kind kind, const char *name,
+                      struct sl_priority *out);
+struct sl_note sl_job_note(const struct sl_job_view *v, bool warning, const char *reason);
+/* An Event about the job. */
+void sl_job_report(const struct sl_job_view *v, const char *reason, const char *message);
+#endif

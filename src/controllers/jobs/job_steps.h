@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Sluice authors */
+
+/* One look at one job and its Workload. jobs.c decides when to look; job_steps.c what to do. */
+#ifndef SL_CONTROLLERS_JOB_STEPS_H
+#define SL_CONTROLLERS_JOB_STEPS_H
+#include "controllers/jobs/jobs.h"
+
+/* The live objects of one look; wl is NULL when there is none. */
+struct sl_job_view {
+    struct sl_jobs *j;
+    const struct sl_jobs_of *of;
+    const struct sl_framework *f;
+    struct sl_reconciler *r;
+    const char *key;
+    const char *queue; /* "" = none */
+    struct sl_json *job, *wl;
+    struct sl_pod_sets sets; /* what the job asks for now */
+    int64_t now_ms;
+};
+void sl_job_act(struct sl_job_view *v);
+/* Suspend the job of an owner that is not admitted; true when that had to be written. */
+void sl_job_suspend_child(struct sl_job_view *v);
+/* Write the Finished condition on the Workload. */
+void sl_job_finish_workload(struct sl_reconciler *r, const struct sl_json *wl, const char *reason,
+                            const char *message, const struct sl_note *note);
+/* Write the object without Sluice's finalizer. */
+void sl_job_release_workload(struct sl_reconciler *r, const struct sl_json *wl);
+#endif

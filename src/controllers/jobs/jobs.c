@@ -1,0 +1,520 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Sluice authors */
+
+/* The job controller: which jobs are managed, who has to be looked at, and the Workloads that have lost their
+ * job. */
+#include "controllers/jobs/jobs.h"
+#include "base/log.h"
+#include "base/map.h"
+#include "controllers/adapters/adapter.h"
+#include "controllers/jobs/job.h"
+#include "controllers/jobs/job_run.h"
+#include "controllers/jobs/job_steps.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define LEFTOVER_DELAY_MS 1000 /* the garbage collector goes first */
+#define ANCESTORS_MAX 10u      /* of a job, that are looked at */
+#define QUEUE_DEFAULT "default"
+
+/* --- which jobs are managed ---------------------------------------------------------------------------- */
+
+static struct sl_jobs_of *of_kind(struct sl_jobs *j, const char *api_version, const char *kind)
+{
+    enum sl_kind id = sl_kind_find_object(api_version, kind);
+    for (size_t i = 0; i < j->kind_count; i++) {
+        if (j->kinds[i].f->kind == id) {
+            return &j->kinds[i];
+        }
+    }
+    return NULL;
+}
+
+/* The kind of jobs that an owner reference (or any object) speaks of. */
+static struct sl_jobs_of *of_object(struct sl_jobs *j, const struct sl_json *o)
+{
+    return of_kind(j, sl_json_path_text(o, "apiVersion", ""), sl_json_path_text(o, "kind", ""));
+}
+
+/* The kind of jobs whose controller has made the job of that kind: it makes such jobs, and the job says that it is
+ * controlled by one of them. NULL: nobody's child, whatever it says. */
+static struct sl_jobs_of *maker_of(struct sl_jobs *j, enum sl_kind kind, const struct sl_json *job)
+{
+    const struct sl_json *owner = sl_object_controller_ref(job);
+    struct sl_jobs_of *of = owner == NULL ? NULL : of_object(j, owner);
+    bool makes = of != NULL && of->f->makes != NULL && of->f->makes(of->f, kind);
+    return makes ? of : NULL;
+}
+
+static void workload_name(const struct sl_framework *f, const struct sl_json *job,
+                          char out[static 254])
+{
+    const char *name = sl_job_prebuilt(job);
+    if (name != NULL) {
+        memcpy(out, name, strlen(name) + 1);
+    } else {
+        sl_framework_workload_name(f, sl_object_name(job), sl_object_uid(job), out);
+    }
+}
+
+/* Up from a job. */
+struct line {
+    const struct sl_framework *f; /* of the topmost owner that is managed */
+    bool too_deep;                /* there are more owners than are looked at */
+    bool unread;                  /* some of it cannot be read now, and will be looked at again */
+};
+
+/* The topmost owner of the job of that kind that is managed itself, or NULL. */
+static struct sl_json *ancestor_new(struct sl_jobs *j, struct sl_reconciler *r, enum sl_kind kind,
+                                    const struct sl_json *job, struct line *line)
+{
+    struct sl_json *top = NULL;
+    struct sl_json *at = NULL;
+    const struct sl_json *below = job;
+    for (unsigned i = 0; i <= ANCESTORS_MAX; i++) {
+        bool absent = true;
+        const struct sl_json *owner = sl_object_controller_ref(below);
+        const struct sl_jobs_of *of = maker_of(j, kind, below);
+        struct sl_json *parent =
+            of == NULL ? NULL
+                       : sl_reconciler_get(r, of->f->kind, sl_object_namespace(job),
+                                           sl_json_path_text(owner, "name", ""), &absent);
+        bool same = parent != NULL &&
+                    strcmp(sl_object_uid(parent), sl_json_path_text(owner, "uid", "")) == 0;
+        line->unread = parent == NULL && !absent;
+        sl_json_free(at);
+        at = parent;
+        below = parent;
+        kind = of == NULL ? kind : of->f->kind;
+        line->too_deep = same && i == ANCESTORS_MAX;
+        if (!same) {
+            break;
+        }
+        if (j->rules.manage_all || sl_job_queue(parent) != NULL) {
+            sl_json_free(top);
+            top = sl_json_ref(parent);
+            line->f = of->f;
+        }
+    }
+    sl_json_free(at);
+    return top;
+}
+
+/* Is the Workload of the owner admitted? */
+static bool admitted(struct sl_reconciler *r, const struct sl_json *owner, struct line *line)
+{
+    bool absent;
+    char name[254];
+    workload_name(line->f, owner, name);
+    struct sl_json *wl =
+        sl_reconciler_get(r, SL_KIND_WORKLOAD, sl_object_namespace(owner), name, &absent);
+    bool yes =
+        wl != NULL && sl_condition_true(wl, "Admitted") && !sl_condition_true(wl, "Finished");
+    line->unread = wl == NULL && !absent;
+    sl_json_free(wl);
+    return yes;
+}
+
+/* Does it belong to another managed job? Then it runs with that one. While that cannot be told it stays as it is. */
+static bool is_child(struct sl_job_view *v)
+{
+    struct line line = {0};
+    struct sl_json *owner = ancestor_new(v->j, v->r, v->f->kind, v->job, &line);
+    bool child = owner != NULL || line.too_deep || line.unread;
+    if (line.too_deep) {
+        sl_job_report(v, "JobNestingTooDeep",
+                      "Terminated search for Kueue-managed Job because ancestor depth exceeded "
+                      "limit of 10");
+        sl_job_suspend_child(v); /* nobody knows whose quota it would run with */
+    } else if (owner != NULL && !line.unread && !admitted(v->r, owner, &line) && !line.unread) {
+        sl_job_suspend_child(v);
+    }
+    sl_json_free(owner);
+    return child;
+}
+
+bool sl_jobs_namespace_managed(const struct sl_job_rules *rules, struct sl_reconciler *r,
+                               const char *ns)
+{
+    if (rules->namespaces == NULL) {
+        return true;
+    }
+    bool absent;
+    struct sl_json *o = sl_reconciler_get(r, SL_KIND_NAMESPACE, "", ns, &absent);
+    bool yes = o != NULL && sl_selector_matches(rules->namespaces, o);
+    sl_json_free(o);
+    return yes;
+}
+
+/* One that names no queue goes to the queue "default" where there is one. */
+static const char *queue_of(struct sl_job_view *v)
+{
+    const char *queue = sl_job_queue(v->job);
+    if (queue != NULL) {
+        return queue;
+    }
+    bool absent;
+    struct sl_json *o = sl_reconciler_get(v->r, SL_KIND_LOCAL_QUEUE, sl_object_namespace(v->job),
+                                          QUEUE_DEFAULT, &absent);
+    queue = o != NULL ? QUEUE_DEFAULT : "";
+    sl_json_free(o);
+    return queue;
+}
+
+/* Without it the job may not start, and while the job runs it holds quota: whoever has one is managed to the end. */
+static bool owns_workload(const struct sl_jobs_of *of, const struct sl_json *job)
+{
+    char name[254];
+    struct sl_json *wl = NULL;
+    const struct sl_client *client = of->work.client;
+    workload_name(of->f, job, name);
+    enum sl_code code =
+        client->get(client->self, SL_KIND_WORKLOAD, sl_object_namespace(job), name, &wl, NULL);
+    bool yes = code == SL_CODE_OK && sl_job_owns(job, wl);
+    sl_json_free(wl);
+    return yes;
+}
+
+static bool is_managed(struct sl_job_view *v)
+{
+    if (v->f->skips != NULL && v->f->skips(v->f, v->job)) {
+        return false;
+    }
+    if (owns_workload(v->of, v->job)) {
+        return true;
+    }
+    if (!sl_jobs_namespace_managed(&v->j->rules, v->r, sl_object_namespace(v->job)) ||
+        is_child(v)) {
+        return false;
+    }
+    return v->j->rules.manage_all || sl_job_queue(v->job) != NULL;
+}
+
+/* What becomes of a Workload that no job needs any more. One that never had a job is its maker's: when it is evicted, it
+ * holds its quota until the maker has stopped what runs, and takes the reservation back. */
+static void tidy_up(struct sl_reconciler *r, struct sl_json *wl, bool job_gone)
+{
+    bool finished = sl_condition_true(wl, "Finished");
+    if (sl_object_deleting(wl) || (finished && job_gone)) {
+        if (sl_workload_has_finalizer(wl)) {
+            sl_job_release_workload(r, wl);
+        }
+    } else if (!finished && job_gone) {
+        sl_job_finish_workload(r, wl, "OwnerNotFound",
+                               "The Job of this Workload does not exist any more", NULL);
+    }
+}
+
+/* Its owner is on the way out, which in the foreground waits for what it owns: the Workload must not wait for the
+ * job in turn. */
+static void let_go(struct sl_job_view *v, const struct sl_key *key)
+{
+    bool absent;
+    char name[254];
+    workload_name(v->f, v->job, name);
+    v->wl = sl_reconciler_get(v->r, SL_KIND_WORKLOAD, key->ns, name, &absent);
+    if (v->wl != NULL && sl_job_owns(v->job, v->wl)) {
+        tidy_up(v->r, v->wl, true);
+    }
+}
+
+static void reconcile_job(void *self, struct sl_reconciler *r, const struct sl_key *key,
+                          int64_t now_ms)
+{
+    struct sl_jobs_of *of = self;
+    struct sl_job_view v = {
+        .j = of->all, .of = of, .f = of->f, .r = r, .key = r->current, .now_ms = now_ms};
+    bool absent;
+    char name[254];
+    v.job = sl_reconciler_get(r, of->f->kind, key->ns, key->name, &absent);
+    if (v.job == NULL) {
+        return;
+    }
+    if (sl_object_deleting(v.job)) {
+        let_go(&v, key);
+    } else if (is_managed(&v)) {
+        v.queue = queue_of(&v);
+        workload_name(of->f, v.job, name);
+        v.wl = sl_reconciler_get(r, SL_KIND_WORKLOAD, key->ns, name, &absent);
+        bool ours = v.wl != NULL && sl_job_owns(v.job, v.wl);
+        bool free = v.wl != NULL && sl_object_controller_ref(v.wl) == NULL;
+        bool named = sl_job_prebuilt(v.job) != NULL;
+        if (v.wl != NULL && named && !ours && !free) {
+            sl_json_free(v.wl); /* as if there were none: without one of its own it may not run */
+            v.wl = NULL;
+            absent = true;
+        }
+        if (absent || ours || (free && named)) {
+            sl_job_act(&v);
+        }
+    }
+    sl_json_free(v.wl);
+    sl_json_free(v.job);
+}
+
+/* --- Workloads without a job --------------------------------------------------------------------------- */
+
+/* A Workload whose job is gone (*job_gone), or that never had one. False: somebody else looks after it. What follows is
+ * the end of the Workload, with its quota: that a cache lacks the job is not enough. */
+static bool abandoned(struct sl_jobs *j, struct sl_reconciler *r, const struct sl_json *wl,
+                      bool *job_gone)
+{
+    const struct sl_json *owner = sl_object_controller_ref(wl);
+    *job_gone = sl_object_label(wl, SL_LABEL_JOB_UID) != NULL;
+    if (owner == NULL) { /* a group of Pods owns its Workload without controlling it */
+        return sl_json_len(sl_json_path(wl, "metadata.ownerReferences")) == 0;
+    }
+    const struct sl_jobs_of *of = of_object(j, owner);
+    if (of == NULL) {
+        return false;
+    }
+    bool absent;
+    struct sl_json *job = sl_reconciler_get(r, of->f->kind, sl_object_namespace(wl),
+                                            sl_json_path_text(owner, "name", ""), &absent);
+    *job_gone =
+        (absent && sl_reconciler_confirm_gone(r, of->f->kind, sl_object_namespace(wl), owner)) ||
+        (job != NULL && !sl_job_owns(job, wl));
+    sl_json_free(job);
+    return *job_gone;
+}
+
+static void reconcile_leftover(void *self, struct sl_reconciler *r, const struct sl_key *key,
+                               int64_t now_ms)
+{
+    (void)now_ms;
+    bool absent;
+    bool job_gone;
+    struct sl_json *wl = sl_reconciler_get(r, SL_KIND_WORKLOAD, key->ns, key->name, &absent);
+    if (wl != NULL && abandoned(self, r, wl, &job_gone)) {
+        tidy_up(r, wl, job_gone);
+    }
+    sl_json_free(wl);
+}
+
+/* --- making and ending --------------------------------------------------------------------------------- */
+
+static bool is_enabled(const struct sl_job_rules *rules, const struct sl_framework *f)
+{
+    bool yes = rules->framework_count == 0 || strchr(f->name, '/') == NULL;
+    for (size_t i = 0; i < rules->framework_count && !yes; i++) {
+        yes = strcmp(rules->frameworks[i], f->name) == 0;
+    }
+    return yes;
+}
+
+static void add_kind(struct sl_jobs *j, const struct sl_framework *f,
+                     const struct sl_client *client, struct sl_recorder *events)
+{
+    if (!is_enabled(&j->rules, f)) {
+        sl_log(SL_LOG_INFO, "left alone: integrations.frameworks does not name it", "framework",
+               f->name, NULL);
+        return;
+    }
+    struct sl_jobs_of *of = &j->kinds[j->kind_count++];
+    of->all = j;
+    of->f = f;
+    of->blocked = sl_map_new();
+    sl_reconciler_init(&of->work, f->name, client, events);
+    of->work.self = of;
+    of->work.reconcile = reconcile_job;
+}
+
+void sl_jobs_init(struct sl_jobs *j, const struct sl_client *client, struct sl_recorder *events,
+                  struct sl_engine *engine, const struct sl_job_rules *rules)
+{
+    *j = (struct sl_jobs){.engine = engine,
+                          .children = sl_job_children_new(),
+                          .default_classes = sl_map_new(),
+                          .made = sl_map_new()};
+    if (rules != NULL) {
+        j->rules = *rules;
+    }
+    add_kind(j, &sl_job_framework, client, events);
+    for (size_t i = 0; i < sl_adapters_count(); i++) {
+        add_kind(j, sl_adapters_at(i), client, events);
+    }
+    sl_reconciler_init(&j->leftovers, "leftover workload", client, events);
+    j->leftovers.self = j;
+    j->leftovers.reconcile = reconcile_leftover;
+}
+
+void sl_jobs_fini(struct sl_jobs *j)
+{
+    for (size_t i = 0; i < j->kind_count; i++) {
+        sl_reconciler_fini(&j->kinds[i].work);
+        sl_map_free(j->kinds[i].blocked);
+    }
+    sl_reconciler_fini(&j->leftovers);
+    sl_job_children_free(j->children);
+    sl_map_free(j->default_classes);
+    sl_map_free(j->made);
+}
+
+/* --- what happens -------------------------------------------------------------------------------------- */
+
+static void wake(struct sl_jobs_of *of, const char *ns, const char *name)
+{
+    char key[SL_KEY_SIZE];
+    sl_key_print(ns, name, key);
+    sl_work_add(of->work.work, key, SL_WORK_NOW);
+}
+
+static void keep_child(struct sl_jobs_of *of, const struct sl_json *job, const char *owner,
+                       bool there)
+{
+    char child[SL_KEY_SIZE + 16];
+    (void)snprintf(child, sizeof child, "%zu/%s/%s", (size_t)(of - of->all->kinds),
+                   sl_object_namespace(job), sl_object_name(job));
+    sl_job_children_put(of->all->children, owner, sl_object_uid(job), child, there);
+}
+
+/* A child may have to stop, or may run again, when its owner's Workload has changed; and so its own children. */
+static void wake_children(struct sl_jobs *j, const char *owner, unsigned depth)
+{
+    size_t cursor = 0;
+    const char *uid;
+    const char *child;
+    while (depth < ANCESTORS_MAX &&
+           sl_job_children_next(j->children, owner, &cursor, &uid, &child)) {
+        char *key = NULL;
+        size_t kind = strtoul(child, &key, 10);
+        sl_work_add(j->kinds[kind].work.work, key + 1, SL_WORK_NOW);
+        wake_children(j, uid, depth + 1);
+    }
+}
+
+static void observe_job(struct sl_jobs_of *of, const struct sl_json *job, bool deleted,
+                        int64_t now_ms)
+{
+    const struct sl_json *owner = sl_object_controller_ref(job);
+    bool child = maker_of(of->all, of->f->kind, job) != NULL;
+    if (child) {
+        keep_child(of, job, sl_json_path_text(owner, "uid", ""), !deleted);
+    }
+    if (sl_job_queue(job) == NULL && !of->all->rules.manage_all && !child &&
+        !owns_workload(of, job)) {
+        return;
+    }
+    if (!deleted) {
+        wake(of, sl_object_namespace(job), sl_object_name(job));
+        return;
+    }
+    char name[254];
+    char key[SL_KEY_SIZE];
+    workload_name(of->f, job, name);
+    sl_key_print(sl_object_namespace(job), name, key);
+    sl_work_add(of->all->leftovers.work, key, now_ms + LEFTOVER_DELAY_MS);
+}
+
+/* May its job have to do something now? What a job needs to know without this comes with its own events. */
+static bool concerns_job(const struct sl_json *wl)
+{
+    if (sl_condition_true(wl, "Finished")) {
+        return sl_workload_has_finalizer(wl);
+    }
+    if (sl_object_deleting(wl) || sl_condition_true(wl, "Evicted")) {
+        return true;
+    }
+    if (sl_condition_true(wl, "Admitted")) {
+        return !sl_condition_true(wl, "PodsReady");
+    }
+    bool reserved = sl_condition_true(wl, "QuotaReserved");
+    return reserved ? sl_job_checks_say(wl, NULL) : sl_object_generation(wl) > 1;
+}
+
+/* May jobs below its job not run (any more)? */
+static bool concerns_children(const struct sl_json *wl, bool deleted)
+{
+    return deleted || sl_object_deleting(wl) || sl_condition_true(wl, "Evicted") ||
+           !sl_condition_true(wl, "Admitted");
+}
+
+static void observe_workload(struct sl_jobs *j, const struct sl_json *wl, bool deleted)
+{
+    char key[SL_KEY_SIZE];
+    const struct sl_json *owner = sl_object_controller_ref(wl);
+    struct sl_jobs_of *of = owner == NULL ? NULL : of_object(j, owner);
+    if (of != NULL && (deleted || concerns_job(wl))) {
+        wake(of, sl_object_namespace(wl), sl_json_path_text(owner, "name", ""));
+    }
+    if (of != NULL && concerns_children(wl, deleted)) {
+        wake_children(j, sl_json_path_text(owner, "uid", ""), 0);
+    }
+    bool lonely = owner == NULL && (sl_condition_true(wl, "Evicted") ||
+                                    sl_object_label(wl, SL_LABEL_JOB_UID) != NULL);
+    if (!deleted && (lonely || sl_object_deleting(wl))) {
+        sl_key_print(sl_object_namespace(wl), sl_object_name(wl), key);
+        sl_work_add(j->leftovers.work, key, SL_WORK_NOW);
+    }
+}
+
+static void unblock(struct sl_jobs_of *of)
+{
+    size_t cursor = 0;
+    const char *key;
+    union sl_map_value value;
+    while (sl_map_next(of->blocked, &cursor, &key, &value)) {
+        sl_work_add(of->work.work, key, SL_WORK_NOW);
+        sl_map_remove(of->blocked, key, NULL);
+    }
+}
+
+static void observe_class(struct sl_jobs *j, enum sl_kind kind, const struct sl_json *class,
+                          bool deleted)
+{
+    if (kind == SL_KIND_PRIORITY_CLASS) {
+        if (!deleted && sl_json_path_bool(class, "globalDefault", false)) {
+            sl_map_put(j->default_classes, sl_object_name(class),
+                       (union sl_map_value){.number = 0});
+        } else {
+            sl_map_remove(j->default_classes, sl_object_name(class), NULL);
+        }
+    }
+    for (size_t i = 0; !deleted && i < j->kind_count; i++) {
+        unblock(&j->kinds[i]);
+    }
+}
+
+void sl_jobs_observe(struct sl_jobs *j, enum sl_kind kind, const struct sl_json *object,
+                     bool deleted, int64_t now_ms)
+{
+    if (kind == SL_KIND_WORKLOAD) {
+        observe_workload(j, object, deleted);
+    } else if (kind == SL_KIND_PRIORITY_CLASS || kind == SL_KIND_WORKLOAD_PRIORITY_CLASS) {
+        observe_class(j, kind, object, deleted);
+    }
+    for (size_t i = 0; i < j->kind_count; i++) {
+        if (j->kinds[i].f->kind == kind) {
+            observe_job(&j->kinds[i], object, deleted, now_ms);
+        }
+    }
+}
+
+bool sl_jobs_step(struct sl_jobs *j, int64_t now_ms, unsigned limit)
+{
+    bool more = false;
+    for (size_t i = 0; i < j->kind_count; i++) {
+        more = sl_reconciler_step(&j->kinds[i].work, now_ms, limit) || more;
+    }
+    return sl_reconciler_step(&j->leftovers, now_ms, limit) || more;
+}
+
+int64_t sl_jobs_due_ms(const struct sl_jobs *j)
+{
+    int64_t due = sl_work_due_ms(j->leftovers.work);
+    for (size_t i = 0; i < j->kind_count; i++) {
+        int64_t next = sl_work_due_ms(j->kinds[i].work.work);
+        due = next < due ? next : due;
+    }
+    return due;
+}
+
+size_t sl_jobs_waiting(const struct sl_jobs *j)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < j->kind_count; i++) {
+        count += sl_work_count(j->kinds[i].work.work);
+    }
+    return count;
+}

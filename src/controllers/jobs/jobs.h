@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Sluice authors */
+
+/* The job controller: a job with a queue name gets a Workload, stays suspended until that is admitted, is
+ * started with the flavors' node selectors and tolerations, stopped and restored when evicted, and finishes
+ * its Workload when it ends. Jobs without a queue name are left alone, unless they are to be managed too; so is a
+ * job that belongs to another managed job, but that it is suspended while its owner is not admitted. One work queue for
+ * each kind of jobs. Level-triggered: each look compares the live job with its live Workload and makes at most one
+ * write. No scheduling decisions are made here. */
+#ifndef SL_CONTROLLERS_JOBS_H
+#define SL_CONTROLLERS_JOBS_H
+#include "controllers/work/framework.h"
+#include "controllers/jobs/job_children.h"
+#include "controllers/work/reconciler.h"
+#include "engine/engine.h"
+
+#define SL_FRAMEWORKS_MAX (1 + SL_KIND_CUSTOM_MAX)
+
+/* From the Configuration; what is pointed to is lent. */
+struct sl_job_rules {
+    bool manage_all;                      /* manageJobsWithoutQueueName */
+    const struct sl_selector *namespaces; /* managedJobsNamespaceSelector; NULL = all namespaces */
+    size_t framework_count;               /* integrations.frameworks; 0 = all that there are */
+    const char *const *frameworks;
+    size_t label_key_count; /* integrations.labelKeysToCopy */
+    const char *const *label_keys;
+};
+
+struct sl_jobs;
+/* The jobs of one kind. */
+struct sl_jobs_of {
+    struct sl_jobs *all;
+    const struct sl_framework *f;
+    struct sl_reconciler work; /* keys are jobs */
+    struct sl_map *blocked;    /* jobs that wait for a priority class that does not exist */
+};
+struct sl_jobs {
+    struct sl_jobs_of kinds[SL_FRAMEWORKS_MAX];
+    size_t kind_count;
+    struct sl_reconciler leftovers; /* keys are Workloads whose job may be gone */
+    struct sl_engine *engine;
+    struct sl_job_rules rules;
+    struct sl_job_children *children;
+    struct sl_map *default_classes; /* PriorityClasses with globalDefault */
+    struct sl_map *made;   /* jobs: how often their Workload was made in the second that ends ... */
+    int64_t made_until_ms; /* ... then */
+};
+
+/* Jobs of batch/v1 and of all adapters that are loaded, as far as the rules (NULL: the defaults) enable them. */
+void sl_jobs_init(struct sl_jobs *j, const struct sl_client *client, struct sl_recorder *events,
+                  struct sl_engine *engine, const struct sl_job_rules *rules);
+void sl_jobs_fini(struct sl_jobs *j);
+/* Are jobs of that namespace managed? */
+bool sl_jobs_namespace_managed(const struct sl_job_rules *rules, struct sl_reconciler *r,
+                               const char *ns);
+/* A job, Workload, PriorityClass or WorkloadPriorityClass was added, changed or deleted. */
+void sl_jobs_observe(struct sl_jobs *j, enum sl_kind kind, const struct sl_json *object,
+                     bool deleted, int64_t now_ms);
+/* Look at up to `limit` keys of each sort; true when more are due. */
+bool sl_jobs_step(struct sl_jobs *j, int64_t now_ms, unsigned limit);
+int64_t sl_jobs_due_ms(const struct sl_jobs *j);
+size_t sl_jobs_waiting(const struct sl_jobs *j); /* keys of jobs that are still to be looked at */
+#endif

@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Sluice authors */
+
+/* Reading pods; roles are named by a hash of what Kueue hashes, in the form that it hashes it in. */
+#include "controllers/podgroups/podjob.h"
+#include "api/objects/pod_shape.h"
+#include "base/clock.h"
+#include "controllers/work/sha256.h"
+#include "controllers/work/template.h"
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define POD_SET_ANNOTATIONS "kueue.x-k8s.io/podset-"
+
+const struct sl_framework sl_pod_framework = {.kind = SL_KIND_POD, .name = "pod"};
+
+/* --- what it says ----------------------------------------------------------------------------- */
+
+static bool is(const char *text, const char *wanted)
+{
+    return text != NULL && strcmp(text, wanted) == 0;
+}
+
+bool sl_podjob_managed(const struct sl_json *pod)
+{
+    return is(sl_object_label(pod, SL_POD_MANAGED), "true") || sl_podjob_has_finalizer(pod);
+}
+
+const char *sl_podjob_group(const struct sl_json *pod)
+{
+    const char *name = sl_object_annotation(pod, SL_POD_GROUP); /* longer than labels may be */
+    if (name == NULL || name[0] == '\0') {
+        name = sl_object_label(pod, SL_POD_GROUP);
+    }
+    return name != NULL && name[0] != '\0' ? name : NULL;
+}
+
+bool sl_podjob_says(const struct sl_json *pod, const char *annotation, const char *value)
+{
+    return is(sl_object_annotation(pod, annotation), value);
+}
+
+int64_t sl_podjob_total(const struct sl_json *pod)
+{
+    const char *text = sl_object_annotation(pod, SL_POD_GROUP_COUNT);
+    char *end;
+    if (text == NULL || text[0] < '0' || text[0] > '9') {
+        return 0;
+    }
+    errno = 0;
+    long value = strtol(text, &end, 10);
+    return *end == '\0' && errno == 0 && value <= INT32_MAX ? value : 0;
+}
+
+/* --- its role --------------------------------------------------------------------------------- */
+
+void sl_podjob_role(const struct sl_json *pod, char out[static SL_ROLE_SIZE])
+{
+    const char *known = sl_object_annotation(pod, SL_POD_ROLE);
+    char hex[65];
+    if (known != NULL && known[0] != '\0' && strlen(known) < SL_ROLE_SIZE) {
+        memcpy(out, known, strlen(known) + 1);
+        return;
+    }
+    struct sl_json *whole = sl_json_new_map();
+    struct sl_buf text = {0};
+    sl_json_set(whole, "spec", sl_pod_shape_new(sl_json_get(pod, "spec")));
+    sl_json_print(whole, &text);
+    sl_sha256_hex(text.data, text.len, hex);
+    (void)snprintf(out, SL_ROLE_SIZE, "%.8s", hex);
+    sl_buf_fini(&text);
+    sl_json_free(whole);
+}
+
+void sl_podjob_keep_role(struct sl_json *pod)
+{
+    char role[SL_ROLE_SIZE];
+    sl_podjob_role(pod, role);
+    sl_json_set_text(sl_json_path_make(pod, "metadata.annotations"), SL_POD_ROLE, role);
+}
+
+/* --- how it stands ---------------------------------------------------------------------------- */
+
+static bool has_gate(const struct sl_json *pod, const char *gate, size_t *at)
+{
+    const struct sl_json *gates = sl_json_path(pod, "spec.schedulingGates");
+    for (size_t i = 0; i < sl_json_len(gates); i++) {
+        if (is(sl_json_path_text(sl_json_at(gates, i), "name", ""), gate)) {
+            *at = i;
+            return true;
+        }
+    }
+    return false;
+}
+
+bool sl_podjob_gated(const struct sl_json *pod)
+{
+    size_t at;
+    return has_gate(pod, SL_POD_GATE, &at);
+}
+
+static bool phase_is(const struct sl_json *pod, const char *phase)
+{
+    return is(sl_json_path_text(pod, "status.phase", ""), phase);
+}
+
+bool sl_podjob_succeeded(const struct sl_json *pod)
+{
+    return phase_is(pod, "Succeeded");
+}
+
+bool sl_podjob_ended(const struct sl_json *pod)
+{
+    return phase_is(pod, "Succeeded") || phase_is(pod, "Failed");
+}
+
+bool sl_podjob_counts(const struct sl_json *pod)
+{
+    bool never = sl_object_deleting(pod) && sl_json_path_text(pod, "spec.nodeName", "")[0] == '\0';
+    return !never && !phase_is(pod, "Failed");
+}
+
+bool sl_podjob_active(const struct sl_json *pod, int64_t now_ms)
+{
+    int64_t grace_s = sl_json_path_int(pod, "metadata.deletionGracePeriodSeconds", 0);
+    int64_t since = sl_clock_parse(sl_json_path_text(pod, "metadata.deletionTimestamp", ""));
+    bool overdue = sl_object_deleting(pod) && since >= 0 && now_ms >= since + grace_s * 1000;
+    return phase_is(pod, "Running") && !overdue;
+}
+
+bool sl_podjob_ready(const struct sl_json *pod)
+{
+    return sl_condition_true(pod, "Ready");
+}
+
+bool sl_podjob_has_finalizer(const struct sl_json *pod)
+{
+    return sl_object_has_finalizer(pod, SL_POD_MANAGED);
+}
+
+void sl_podjob_drop_finalizer(struct sl_json *pod)
+{
+    (void)sl_object_drop_finalizer(pod, SL_POD_MANAGED);
+}
+
+/* --- starting --------------------------------------------------------------------------------- */
+
+static void drop_gate(struct sl_json *pod, const char *gate)
+{
+    size_t at;
+    if (has_gate(pod, gate, &at)) {
+        sl_json_remove_at(sl_json_path(pod, "spec.schedulingGates"), at);
+    }
+}
+
+/* A pod gets no new gates: without the one for topologies it goes where its selector lets it. */
+enum sl_code sl_podjob_start(struct sl_json *pod, const struct sl_json *injection,
+                             struct sl_error *e)
+{
+    struct sl_json *without = sl_json_clone(injection);
+    bool placed = sl_json_len(sl_json_get(without, "schedulingGates")) > 0;
+    sl_json_remove(without, "schedulingGates");
+    sl_podjob_keep_role(pod);
+    enum sl_code code = sl_template_inject(pod, without, e);
+    sl_json_free(without);
+    if (code != SL_CODE_OK) {
+        return code;
+    }
+    drop_gate(pod, SL_POD_GATE);
+    if (!placed) {
+        drop_gate(pod, SL_GATE_TOPOLOGY);
+    }
+    return SL_CODE_OK;
+}
+
+/* --- pod sets --------------------------------------------------------------------------------- */
+
+/* Its spec, and what its annotations ask of a topology. */
+static struct sl_json *template_new(const struct sl_json *pod)
+{
+    struct sl_json *template = sl_json_new_map();
+    void *it = NULL;
+    const char *key;
+    struct sl_json *value;
+    while (sl_json_next(sl_json_path(pod, "metadata.annotations"), &it, &key, &value)) {
+        if (strncmp(key, POD_SET_ANNOTATIONS, sizeof POD_SET_ANNOTATIONS - 1) == 0) {
+            sl_json_set(sl_json_path_make(template, "metadata.annotations"), key,
+                        sl_json_clone(value));
+        }
+    }
+    sl_json_set(template, "spec", sl_json_clone(sl_json_get(pod, "spec")));
+    return template;
+}
+
+static enum sl_code add_to_set(const struct sl_json *pod, const char *role, int64_t count,
+                               struct sl_pod_sets *out, struct sl_error *e)
+{
+    size_t at = 0;
+    while (at < out->count && strcmp(out->at[at].name, role) != 0) {
+        at++;
+    }
+    if (at == SL_POD_SETS_MAX) {
+        return sl_error_set(e, SL_CODE_INVALID, "the pods of the group have more than %u roles",
+                            SL_POD_SETS_MAX);
+    }
+    if (at == out->count) {
+        struct sl_json *template = template_new(pod);
+        sl_json_append(out->made, template);
+        out->at[out->count++] =
+            (struct sl_pod_set){.template = template, .index_label = SL_POD_GROUP_INDEX};
+        (void)snprintf(out->at[at].name, sizeof out->at[at].name, "%.63s", role);
+        (void)snprintf(out->at[at].where, sizeof out->at[at].where, "%s", "");
+    }
+    out->at[at].count += count;
+    return SL_CODE_OK;
+}
+
+static int by_name(const void *a, const void *b)
+{
+    return strcmp(((const struct sl_pod_set *)a)->name, ((const struct sl_pod_set *)b)->name);
+}
+
+enum sl_code sl_podjob_sets(struct sl_json *const *pods, size_t count, int64_t total, bool group,
+                            struct sl_pod_sets *out, struct sl_error *e)
+{
+    enum sl_code code = SL_CODE_OK;
+    *out = (struct sl_pod_sets){.made = sl_json_new_list()};
+    for (size_t i = 0; i < count && code == SL_CODE_OK && (total == 0 || out->count == 0); i++) {
+        char role[SL_ROLE_SIZE] = "main";
+        if (group && !sl_podjob_counts(pods[i])) {
+            continue;
+        }
+        if (group) {
+            sl_podjob_role(pods[i], role);
+        }
+        code = add_to_set(pods[i], role, total > 0 ? total : 1, out, e);
+    }
+    if (code == SL_CODE_OK && out->count == 0) {
+        return sl_error_set(e, SL_CODE_INVALID, "the group has no pod that can run");
+    }
+    qsort(out->at, out->count, sizeof out->at[0], by_name);
+    return code;
+}

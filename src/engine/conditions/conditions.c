@@ -1,0 +1,432 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Sluice authors */
+
+/* One function per condition type. Types, reasons and sentences are Kueue's: programs compare them. */
+#include "engine/conditions/conditions.h"
+#include "base/check.h"
+#include "base/clock.h"
+#include "base/utf8.h"
+#include "engine/conditions/words.h"
+#include <stdio.h>
+#include <string.h>
+
+#define SL_REASON(constant, text) [constant] = text,
+static const char *const pending_texts[] = {
+#include "model/pending_reasons.def"
+};
+static const char *const evict_texts[] = {
+#include "model/evict_reasons.def"
+};
+static const char *const cause_texts[] = {
+#include "model/deactivation_causes.def"
+};
+static const char *const preempt_texts[] = {
+#include "model/preempt_reasons.def"
+};
+static const char *const requeue_texts[] = {
+#include "model/requeue_reasons.def"
+};
+#undef SL_REASON
+#define SL_REASON(constant, text) [constant] = "DeactivatedDueTo" text,
+static const char *const due_texts[] = {
+#include "model/deactivation_causes.def"
+};
+#undef SL_REASON
+static const char preempted_sentence[] = "Preempted to accommodate another workload";
+
+const char *sl_condition_pending_reason(const struct sl_workload *record)
+{
+    return pending_texts[record->pending_reason];
+}
+
+const char *sl_condition_legacy_reason(enum sl_pending_reason reason, bool queue_to_blame)
+{
+    switch (reason) {
+    case SL_PENDING_PODS_READY:
+        return "Waiting";
+    case SL_PENDING_SUSPENDED:
+        return "Inadmissible";
+    case SL_PENDING_MISCONFIGURED:
+        return queue_to_blame ? "Inadmissible" : "Pending";
+    case SL_PENDING_GATED:
+    case SL_PENDING_ON_HOLD:
+        return pending_texts[reason];
+    default:
+        return "Pending";
+    }
+}
+
+const char *sl_condition_evict_reason(const struct sl_workload *record)
+{
+    bool due = record->evicted == SL_EVICT_DEACTIVATED && record->deactivation != SL_CAUSE_NONE;
+    return due ? due_texts[record->deactivation] : evict_texts[record->evicted];
+}
+
+const char *sl_condition_requeue_reason(const struct sl_workload *record)
+{
+    return record->requeued == SL_REQUEUED_TRUE ? requeue_texts[record->requeue_reason]
+                                                : sl_condition_evict_reason(record);
+}
+
+const char *sl_condition_cause(const struct sl_workload *record)
+{
+    return cause_texts[record->deactivation];
+}
+
+const char *sl_condition_decision_reason(const struct sl_workload *record,
+                                         enum sl_decision_kind kind)
+{
+    switch (kind) {
+    case SL_DECIDE_RESERVE:
+        return "QuotaReserved";
+    case SL_DECIDE_ADMIT:
+        return "Admitted";
+    case SL_DECIDE_EVICT:
+        return sl_condition_evict_reason(record);
+    case SL_DECIDE_DEACTIVATE:
+        return sl_condition_cause(record);
+    case SL_DECIDE_REQUEUE:
+        return sl_condition_requeue_reason(record);
+    case SL_DECIDE_DELETE:
+        return record->phase == SL_PHASE_FINISHED ? "Finished" : "Deactivated";
+    case SL_DECIDE_PLACE:
+        return record->unhealthy_count > 0 ? "NodeFailures"
+               : record->topology_pending  ? "PendingDelayedTopologyRequests"
+                                           : "TopologyAssigned";
+    case SL_DECIDE_UNPLACED:
+        return "SecondPassFailed";
+    case SL_DECIDE_LATE:
+        return "StillRunning";
+    case SL_DECIDE_PENDING:
+    case SL_DECIDE_RELEASE:
+        break;
+    }
+    return NULL;
+}
+
+bool sl_condition_check_objects(const struct sl_workload *record)
+{
+    for (uint32_t i = 0; i < record->check_count; i++) {
+        if (record->checks[i].state >= SL_CHECK_RETRY) {
+            return record->phase == SL_PHASE_PENDING;
+        }
+    }
+    return false;
+}
+
+/* Said when no decision had more to say. */
+const char *sl_condition_pending_sentence(const struct sl_workload *record)
+{
+    switch (record->pending_reason) {
+    case SL_PENDING_EVALUATION:
+        return sl_condition_check_objects(record)
+                   ? "The workload has failed admission checks"
+                   : "Workload is pending evaluation in the scheduling queue";
+    case SL_PENDING_SUSPENDED:
+        return "The queue is inactive";
+    case SL_PENDING_MISCONFIGURED:
+        return "The LocalQueue or ClusterQueue doesn't exist";
+    case SL_PENDING_GATED:
+        return "The workload is held back by its admission gates";
+    case SL_PENDING_ON_HOLD:
+        return "The job is scaled to zero";
+    case SL_PENDING_DEACTIVATED:
+        return "The workload is deactivated";
+    case SL_PENDING_PREEMPTED_WORKLOADS:
+        return "Pending the preemption of other workloads";
+    case SL_PENDING_PODS_READY:
+        return "waiting for all admitted workloads to be in PodsReady condition";
+    default:
+        return "No quota was found for the workload";
+    }
+}
+
+const char *sl_condition_cause_sentence(enum sl_cause cause)
+{
+    switch (cause) {
+    case SL_CAUSE_ADMISSION_CHECK:
+        return "AdmissionCheck in Rejected state";
+    case SL_CAUSE_REQUEUING_LIMIT:
+        return "exceeding the maximum number of re-queuing retries";
+    case SL_CAUSE_EXECUTION_TIME:
+        return "exceeding the maximum execution time";
+    default:
+        return "";
+    }
+}
+
+static const char *deactivation_sentence(enum sl_cause cause)
+{
+    switch (cause) {
+    case SL_CAUSE_ADMISSION_CHECK:
+        return "The workload is deactivated due to AdmissionCheck in Rejected state";
+    case SL_CAUSE_REQUEUING_LIMIT:
+        return "The workload is deactivated due to exceeding the maximum number of re-queuing "
+               "retries";
+    case SL_CAUSE_EXECUTION_TIME:
+        return "The workload is deactivated due to exceeding the maximum execution time";
+    default:
+        return "The workload is deactivated";
+    }
+}
+
+const char *sl_condition_evict_sentence(const struct sl_workload *record)
+{
+    switch (record->evicted) {
+    case SL_EVICT_PREEMPTED:
+        return preempted_sentence;
+    case SL_EVICT_PODS_READY_TIMEOUT:
+        return "Exceeded the PodsReady timeout";
+    case SL_EVICT_ADMISSION_CHECK:
+        return "Evicted due to AdmissionCheck in Retry state";
+    case SL_EVICT_CLUSTER_QUEUE_STOPPED:
+        return "The ClusterQueue is stopped";
+    case SL_EVICT_LOCAL_QUEUE_STOPPED:
+        return "The LocalQueue is stopped";
+    case SL_EVICT_NODE_FAILURES:
+        return "Workload was evicted as there was no replacement for unhealthy node(s)";
+    case SL_EVICT_DEACTIVATED:
+        return deactivation_sentence(record->deactivation);
+    default:
+        return "";
+    }
+}
+
+const char *sl_condition_requeue_sentence(const struct sl_workload *record)
+{
+    switch (record->requeue_reason) {
+    case SL_REQUEUE_REACTIVATED:
+        return "The workload was reactivated";
+    case SL_REQUEUE_BACKOFF_FINISHED:
+        return "The workload backoff was finished";
+    case SL_REQUEUE_CLUSTER_QUEUE_RESTARTED:
+        return "The ClusterQueue was restarted after being stopped";
+    case SL_REQUEUE_LOCAL_QUEUE_RESTARTED:
+        return "The LocalQueue was restarted after being stopped";
+    default:
+        return "The workload may be considered again";
+    }
+}
+
+static void set(struct sl_json *status, const struct sl_condition_view *v, const char *type,
+                bool value, const char *reason, const char *message)
+{
+    (void)sl_condition_set(status, type, value, reason, message, v->generation, v->now_ms);
+}
+
+static const struct sl_json *find(const struct sl_json *status, const char *type)
+{
+    const struct sl_json *list = sl_json_get(status, "conditions");
+    for (size_t i = 0; i < sl_json_len(list); i++) {
+        const struct sl_json *c = sl_json_at(list, i);
+        if (strcmp(sl_json_path_text(c, "type", ""), type) == 0) {
+            return c;
+        }
+    }
+    return NULL;
+}
+
+static bool is(const struct sl_json *status, const char *type, const char *value)
+{
+    const struct sl_json *c = find(status, type);
+    return c != NULL && strcmp(sl_json_path_text(c, "status", ""), value) == 0;
+}
+
+static bool says(const struct sl_json *status, const char *type, const char *message)
+{
+    return strcmp(sl_json_path_text(find(status, type), "message", ""), message) == 0;
+}
+
+static bool has_reason(const struct sl_json *status, const char *type, const char *reason)
+{
+    return strcmp(sl_json_path_text(find(status, type), "reason", ""), reason) == 0;
+}
+
+/* Condition `type` is true with this reason. One that is so already keeps its sentence and its
+ * time. */
+static void hold_true(struct sl_json *status, const struct sl_condition_view *v, const char *type,
+                      const char *reason, const char *message)
+{
+    if (!is(status, type, "True") || !has_reason(status, type, reason)) {
+        set(status, v, type, true, reason, message);
+    }
+}
+
+/* The same for what has been so since then. One write may carry out several decisions: what the
+ * object still says of an earlier time has been false in between. */
+static void hold_since(struct sl_json *status, const struct sl_condition_view *v, const char *type,
+                       const char *message, int64_t since_ms)
+{
+    int64_t told_ms =
+        sl_clock_parse(sl_json_path_text(find(status, type), "lastTransitionTime", ""));
+    if (is(status, type, "True") && told_ms != SL_NEVER && since_ms != SL_NEVER &&
+        told_ms / 1000 < since_ms / 1000) {
+        set(status, v, type, false, type, message);
+    }
+    hold_true(status, v, type, type, message);
+}
+
+/* What was true is history now: false, with what it said. */
+static void lay_down(struct sl_json *status, const struct sl_condition_view *v, const char *type,
+                     const char *reason)
+{
+    if (is(status, type, "True")) {
+        char text[600];
+        sl_utf8_print(text, sizeof text, "Previously: %s",
+                      sl_json_path_text(find(status, type), "message", ""));
+        set(status, v, type, false, reason, text);
+    }
+}
+
+static bool reserved(const struct sl_workload *w)
+{
+    return w->phase == SL_PHASE_QUOTA_RESERVED || w->phase == SL_PHASE_ADMITTED ||
+           w->phase == SL_PHASE_EVICTED;
+}
+
+static void write_quota_reserved(struct sl_json *status, const struct sl_condition_view *v)
+{
+    if (reserved(v->record)) {
+        char text[400];
+        (void)snprintf(text, sizeof text, "Quota reserved in ClusterQueue %s", v->cluster_queue);
+        hold_since(status, v, "QuotaReserved", text, v->record->reserved_at_ms);
+        return;
+    }
+    enum sl_pending_reason pending = v->record->pending_reason;
+    const char *reason = v->granular ? sl_condition_pending_reason(v->record)
+                                     : sl_condition_legacy_reason(pending, v->queue_to_blame);
+    if (pending == SL_PENDING_EVALUATION && find(status, "QuotaReserved") == NULL) {
+        return; /* nothing was decided yet */
+    }
+    const char *message = sl_words_waiting(v->words, v->record);
+    bool news = v->other_trouble ||
+                (pending == SL_PENDING_EVALUATION && !says(status, "QuotaReserved", message));
+    if (!news && is(status, "QuotaReserved", "False") &&
+        has_reason(status, "QuotaReserved", reason)) {
+        return; /* only the numbers in the sentence would change: not worth a write */
+    }
+    set(status, v, "QuotaReserved", false, reason, message);
+}
+
+static bool checks_ready(const struct sl_workload *w)
+{
+    for (uint32_t i = 0; i < w->check_count; i++) {
+        if (w->checks[i].state != SL_CHECK_READY) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static const char *not_admitted_reason(const struct sl_condition_view *v)
+{
+    if (!reserved(v->record)) {
+        return "NoReservation";
+    }
+    if (v->record->topology_pending && checks_ready(v->record)) {
+        return "PendingDelayedTopologyRequests";
+    }
+    return v->granular ? "UnsatisfiedAdmissionChecks" : "UnsatisfiedChecks";
+}
+
+static const char *not_admitted_sentence(const struct sl_condition_view *v)
+{
+    if (!reserved(v->record)) {
+        return "The workload has no reservation";
+    }
+    return checks_ready(v->record) ? "There are pending delayed topology requests"
+                                   : "The workload has not all checks ready";
+}
+
+static void write_admitted(struct sl_json *status, const struct sl_condition_view *v)
+{
+    if (v->record->was_admitted) {
+        hold_since(status, v, "Admitted", "The workload is admitted", v->record->admitted_at_ms);
+    } else if (find(status, "Admitted") != NULL ||
+               (v->granular && find(status, "QuotaReserved") != NULL)) {
+        const char *reason = not_admitted_reason(v);
+        if (!is(status, "Admitted", "False") || !has_reason(status, "Admitted", reason)) {
+            set(status, v, "Admitted", false, reason, not_admitted_sentence(v));
+        }
+    }
+}
+
+static void write_evicted(struct sl_json *status, const struct sl_condition_view *v)
+{
+    if (v->record->evicted != SL_EVICT_NONE) {
+        if (v->record->evicted == SL_EVICT_DEACTIVATED && is(status, "Evicted", "True") &&
+            strncmp(sl_json_path_text(find(status, "Evicted"), "reason", ""), "Deactivated", 11) ==
+                0) {
+            return; /* the cause is in the object, and after a restart only there */
+        }
+        char text[SL_MESSAGE_SIZE];
+        sl_words_stopping(v->words, v->record, text);
+        hold_true(status, v, "Evicted", sl_condition_evict_reason(v->record), text);
+    } else if (reserved(v->record)) {
+        lay_down(status, v, "Evicted", "QuotaReserved");
+    }
+}
+
+/* While it is true Kueue gives it, alone of all conditions, no observedGeneration. */
+static void write_preempted(struct sl_json *status, const struct sl_condition_view *v)
+{
+    if (v->record->preempted != SL_PREEMPT_NONE) {
+        struct sl_condition_view plain = *v;
+        plain.generation = 0;
+        char text[SL_MESSAGE_SIZE];
+        sl_words_stopping(v->words, v->record, text);
+        hold_true(status, &plain, "Preempted", preempt_texts[v->record->preempted],
+                  v->record->evicted == SL_EVICT_PREEMPTED ? text : preempted_sentence);
+    } else if (reserved(v->record) && v->record->phase != SL_PHASE_EVICTED) {
+        lay_down(status, v, "Preempted", "QuotaReserved");
+    }
+}
+
+static void write_requeued(struct sl_json *status, const struct sl_condition_view *v)
+{
+    if (v->record->requeued == SL_REQUEUED_TRUE && v->record->requeue_reason != SL_REQUEUE_NONE) {
+        hold_true(status, v, "Requeued", requeue_texts[v->record->requeue_reason],
+                  sl_condition_requeue_sentence(v->record));
+    } else if (v->record->requeued == SL_REQUEUED_FALSE) {
+        const char *reason = sl_condition_evict_reason(v->record);
+        if (!is(status, "Requeued", "False") || !has_reason(status, "Requeued", reason)) {
+            set(status, v, "Requeued", false, reason, sl_condition_evict_sentence(v->record));
+        }
+    }
+}
+
+/* Readiness is the job controller's to report; what an eviction ended is reset here. */
+static void write_pods_ready(struct sl_json *status, const struct sl_condition_view *v)
+{
+    bool ended = v->record->phase != SL_PHASE_ADMITTED && find(status, "PodsReady") != NULL;
+    if (ended &&
+        !(is(status, "PodsReady", "False") && has_reason(status, "PodsReady", "WaitForStart"))) {
+        set(status, v, "PodsReady", false, "WaitForStart", "Not all pods are ready or succeeded");
+    }
+}
+
+static void write_deactivation_target(struct sl_json *status, const struct sl_condition_view *v)
+{
+    enum sl_cause cause = v->record->deactivation;
+    if (v->record->active && cause != SL_CAUSE_NONE && v->record->evicted != SL_EVICT_DEACTIVATED) {
+        hold_true(status, v, "DeactivationTarget", cause_texts[cause],
+                  sl_words_target(v->words, v->record));
+    } else {
+        (void)sl_condition_remove(status, "DeactivationTarget");
+    }
+}
+
+void sl_condition_write(struct sl_json *status, const struct sl_condition_view *v)
+{
+    SL_PRE(v->record->phase != SL_PHASE_ABSENT && v->words != NULL && v->cluster_queue != NULL);
+    write_preempted(status, v);
+    write_evicted(status, v);
+    write_quota_reserved(status, v);
+    write_admitted(status, v);
+    write_requeued(status, v);
+    write_pods_ready(status, v);
+    write_deactivation_target(status, v);
+    if (reserved(v->record)) {
+        lay_down(status, v, "BlockedOnPreemptionGates", "QuotaReserved");
+    }
+}

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Sluice authors */
+
+/* The status of a Workload object as its record in the core wants it. Level-triggered: whatever the
+ * object says now, the result says what the record says, so that a repeated or late write does no
+ * harm. */
+#ifndef SL_ENGINE_CONDITIONS_H
+#define SL_ENGINE_CONDITIONS_H
+#include "api/objects/object.h"
+#include "engine/engine.h"
+#include "kernel/base/types.h"
+
+struct sl_words;
+struct sl_condition_view {
+    const struct sl_workload *record;
+    const char *cluster_queue;    /* "" when there is none */
+    const struct sl_words *words; /* said of that record */
+    bool granular;                /* the settings' granular_reasons */
+    bool queue_to_blame; /* when pending: its queues are missing or stopped, or it claims devices */
+    bool other_trouble;  /* the message names what is wrong with its queues now, which may be new
+                            though the reason is not */
+    int64_t generation;  /* metadata.generation of the object */
+    int64_t now_ms;
+};
+
+/* The strings that the API uses, from model/. Evict: with DeactivatedDueTo<Cause>. */
+const char *sl_condition_pending_reason(const struct sl_workload *record);
+/* The same as Kueue said it before it had granular reasons. */
+const char *sl_condition_legacy_reason(enum sl_pending_reason reason, bool queue_to_blame);
+const char *sl_condition_evict_reason(const struct sl_workload *record);
+const char *sl_condition_requeue_reason(const struct sl_workload *record);
+const char *sl_condition_cause(const struct sl_workload *record);
+/* Of a decision about it; NULL for those that say why it is pending: pending and release. */
+const char *sl_condition_decision_reason(const struct sl_workload *record,
+                                         enum sl_decision_kind kind);
+
+/* Does a check keep it from being considered at all? */
+bool sl_condition_check_objects(const struct sl_workload *record);
+
+/* Said when no decision had more to say. */
+const char *sl_condition_pending_sentence(const struct sl_workload *record);
+const char *sl_condition_evict_sentence(const struct sl_workload *record);
+const char *sl_condition_requeue_sentence(const struct sl_workload *record);
+/* What "is deactivated due to" goes on with; "" = nothing. */
+const char *sl_condition_cause_sentence(enum sl_cause cause);
+
+/* Bring status.conditions in line with the record. */
+void sl_condition_write(struct sl_json *status, const struct sl_condition_view *v);
+#endif

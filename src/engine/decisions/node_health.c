@@ -1,0 +1,358 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Sluice authors */
+
+/* What was observed of nodes and pods (node_watch.h), held against who stands where (tenants.h). An
+ * event costs the workloads that stand on that node. */
+#include "engine/decisions/node_health.h"
+#include "base/mem.h"
+#include "engine/calls/call.h"
+#include "engine/topology/constraints.h"
+#include "engine/decisions/follow.h"
+#include "engine/records/names.h"
+#include "engine/topology/node_watch.h"
+#include "engine/records/pod.h"
+#include "engine/records/tenants.h"
+#include "engine/topology/topology_out.h"
+#include "policy/demand/demand.h"
+#include <stdio.h>
+#include <string.h>
+
+struct sl_node_health {
+    struct sl_node_watch *watch;
+    sl_workload_id *moved; /* stand elsewhere, or run, since the last settle */
+    uint32_t moved_count;
+    uint32_t moved_cap;
+};
+
+struct sl_node_health *sl_node_health_new(void)
+{
+    struct sl_node_health *h = sl_mem_new(1, sizeof *h);
+    h->watch = sl_node_watch_new();
+    return h;
+}
+
+void sl_node_health_free(struct sl_node_health *h)
+{
+    if (h != NULL) {
+        sl_node_watch_free(h->watch);
+        sl_mem_free(h->moved);
+        sl_mem_free(h);
+    }
+}
+
+/* --- what is so of one workload on one node --------------------------------------------------- */
+
+enum health { HEALTH_GOOD, HEALTH_OPEN, HEALTH_FAILED };
+
+/* Of the tolerations those that hold for ever. */
+static struct sl_json *lasting_new(const struct sl_json *tolerations)
+{
+    struct sl_json *list = sl_json_new_list();
+    for (size_t i = 0; i < sl_json_len(tolerations); i++) {
+        struct sl_json *item = sl_json_at(tolerations, i);
+        if (sl_json_get(item, "tolerationSeconds") == NULL) {
+            sl_json_append(list, sl_json_ref(item));
+        }
+    }
+    return list;
+}
+
+enum toleration { TOLERATED, TOLERATED_FOR_A_TIME, TOLERATED_NOT };
+
+static enum toleration tolerates(const struct sl_json *own, const struct sl_json *flavors,
+                                 const struct sl_json *taints)
+{
+    enum toleration worst = TOLERATED;
+    struct sl_json *lasting = lasting_new(own);
+    struct sl_json *flavors_lasting = lasting_new(flavors);
+    for (size_t i = 0; i < sl_json_len(taints); i++) {
+        const struct sl_json *taint = sl_json_at(taints, i);
+        if (!sl_pod_tolerates(own, taint) && !sl_pod_tolerates(flavors, taint)) {
+            worst = TOLERATED_NOT;
+        } else if (worst == TOLERATED && !sl_pod_tolerates(lasting, taint) &&
+                   !sl_pod_tolerates(flavors_lasting, taint)) {
+            worst = TOLERATED_FOR_A_TIME;
+        }
+    }
+    sl_json_free(lasting);
+    sl_json_free(flavors_lasting);
+    return worst;
+}
+
+/* By those of its pod sets that stand there, each with the flavor that it stands there for. */
+static enum toleration workload_tolerates(const struct sl_engine *g, sl_workload_id id,
+                                          sl_site_id site, const struct sl_json *taints)
+{
+    const struct sl_workload_entry *e = &g->workloads[id];
+    enum toleration worst = TOLERATED;
+    uint32_t count = sl_json_len(taints) == 0 ? 0 : sl_topology_stand_count(id);
+    for (uint32_t i = 0; i < count; i++) {
+        struct sl_topology_stand s = sl_topology_stand_at(id, i);
+        sl_tree_id tree = sl_domain_tree(s.domain);
+        if (sl_domain_site(s.domain) != site || s.pod_set >= e->pod_set_count) {
+            continue;
+        }
+        const struct sl_json *spec = tree < g->flavor_cap ? g->flavors[tree].spec : NULL;
+        const struct sl_pod_set *set = &e->pod_sets[s.pod_set];
+        const struct sl_json *constraint =
+            sl_constraints_value(g, set->refined != 0 ? set->refined : set->constraint);
+        enum toleration t = tolerates(sl_json_get(constraint, "tolerations"),
+                                      sl_json_get(spec, "tolerations"), taints);
+        worst = t > worst ? t : worst;
+    }
+    return worst;
+}
+
+static enum health judge(const struct sl_engine *g, sl_workload_id id, uint32_t row)
+{
+    sl_site_id site = sl_tenants_site(g->tenants, row);
+    const char *name = sl_names_host(g, site);
+    const struct sl_host *host = sl_node_watch_find(g->health->watch, name);
+    if (name[0] == '\0') {
+        return HEALTH_GOOD; /* several nodes */
+    }
+    if (host == NULL || host->node_count == 0 || host->ready == SL_READY_UNSAID) {
+        return HEALTH_FAILED;
+    }
+    bool under_way = sl_node_watch_has_pod(host, sl_intern_name(g->names, SL_INTERN_WORKLOAD, id));
+    if (host->ready == SL_READY_NOT) {
+        return under_way ? HEALTH_OPEN : HEALTH_FAILED;
+    }
+    switch (workload_tolerates(g, id, site, host->taints)) {
+    case TOLERATED_NOT:
+        return under_way ? HEALTH_OPEN : HEALTH_FAILED;
+    case TOLERATED_FOR_A_TIME:
+        return !under_way && sl_tenants_has_lost(g->tenants, row) ? HEALTH_FAILED : HEALTH_OPEN;
+    case TOLERATED:
+        break;
+    }
+    return HEALTH_GOOD;
+}
+
+/* --- what follows ----------------------------------------------------------------------------- */
+
+static bool is_marked(sl_workload_id id, sl_site_id site)
+{
+    const struct sl_workload *w = &sl_workloads[id];
+    for (uint32_t i = 0; i < w->unhealthy_count; i++) {
+        if (w->unhealthy[i] == site) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void send(struct sl_engine *g, sl_workload_id id, enum sl_event_kind kind, sl_site_id site,
+                 int64_t now_ms)
+{
+    struct sl_event ev = {.kind = kind,
+                          .workload = id,
+                          .generation = g->workloads[id].generation,
+                          .index = site,
+                          .value = g->settings.policy.replace_several ? 0 : 1,
+                          .now_ms = now_ms};
+    sl_expect(g, ev.now_ms, event, .event = ev);
+}
+
+/* The core evicts when there are too many: then this is why. */
+static void mark(struct sl_engine *g, sl_workload_id id, sl_site_id site, int64_t now_ms)
+{
+    char failed[400];
+    char text[500];
+    sl_topology_out_list_failed(g, id, sizeof failed, failed);
+    (void)snprintf(text, sizeof text, "too many nodes have failed: %s%s%s", failed,
+                   failed[0] == '\0' ? "" : ", ", sl_names_host(g, site));
+    sl_words_say_stopping(&g->workloads[id].words, SL_EVICT_NODE_FAILURES, text);
+    send(g, id, SL_EV_NODE_FAILED, site, now_ms);
+}
+
+/* A workload of a single Pod ends with its node: there is nothing to replace. */
+static bool moves(const struct sl_engine *g, sl_workload_id id)
+{
+    return !(g->settings.policy.skip_single_pod && sl_demand_is_single_pod(id));
+}
+
+static void act(struct sl_engine *g, uint32_t row, int64_t now_ms)
+{
+    sl_workload_id id = sl_tenants_workload(g->tenants, row);
+    sl_site_id site = sl_tenants_site(g->tenants, row);
+    bool marked = is_marked(id, site);
+    if (sl_workloads[id].phase != SL_PHASE_ADMITTED || !g->settings.policy.replace_failed) {
+        return;
+    }
+    enum health health = judge(g, id, row);
+    if (health == HEALTH_FAILED && !marked && moves(g, id)) {
+        mark(g, id, site, now_ms);
+    } else if (health == HEALTH_GOOD && marked) {
+        send(g, id, SL_EV_NODE_RECOVERED, site, now_ms);
+    }
+}
+
+/* Sites of a host, one after the other: one for all trees, or one in each. Start with *tree = 0. */
+static sl_site_id next_site(const struct sl_engine *g, const char *host, sl_tree_id *tree)
+{
+    while (*tree < g->flavor_cap) {
+        sl_site_id site = sl_names_find_host_in(g, (*tree)++, host);
+        if (site != SL_NO_ID) {
+            *tree = g->settings.policy.overlapping_flavors ? g->flavor_cap : *tree;
+            return site;
+        }
+    }
+    return SL_NO_ID;
+}
+
+/* An event moves nobody from where he stands before the next cycle: the rows stay. */
+static void look_at_site(struct sl_engine *g, sl_site_id site, int64_t now_ms)
+{
+    for (uint32_t row = sl_tenants_first(g->tenants, site); row != SL_NO_ID;) {
+        uint32_t next = sl_tenants_next(g->tenants, row);
+        act(g, row, now_ms);
+        row = next;
+    }
+}
+
+static void look_at_host(struct sl_engine *g, const char *host, int64_t now_ms)
+{
+    sl_tree_id tree = 0;
+    sl_site_id site = g->synced ? next_site(g, host, &tree) : SL_NO_ID;
+    while (site != SL_NO_ID) {
+        look_at_site(g, site, now_ms);
+        site = next_site(g, host, &tree);
+    }
+}
+
+static void look_at_workload(struct sl_engine *g, sl_workload_id id, int64_t now_ms)
+{
+    for (uint32_t row = sl_tenants_first_of(g->tenants, id); row != SL_NO_ID;) {
+        uint32_t next = sl_tenants_next_of(g->tenants, row);
+        act(g, row, now_ms);
+        row = next;
+    }
+}
+
+void sl_node_health_moved(struct sl_engine *g, sl_workload_id id)
+{
+    struct sl_node_health *h = g->health;
+    bool listed = sl_tenants_listed(g->tenants, id);
+    if (!listed && sl_topology_stand_count(id) == 0) {
+        return;
+    }
+    sl_tenants_list(g->tenants, id);
+    if (h->moved_count == h->moved_cap) {
+        h->moved_cap = h->moved_cap == 0 ? 64 : h->moved_cap * 2;
+        h->moved = sl_mem_grow(h->moved, h->moved_cap, sizeof *h->moved);
+    }
+    h->moved[h->moved_count++] = id;
+}
+
+bool sl_node_health_waits(const struct sl_engine *g)
+{
+    return g->synced && g->health->moved_count > 0;
+}
+
+void sl_node_health_settle(struct sl_engine *g, int64_t now_ms)
+{
+    struct sl_node_health *h = g->health;
+    for (uint32_t i = 0; g->synced && i < h->moved_count; i++) {
+        look_at_workload(g, h->moved[i], now_ms); /* may append */
+    }
+    h->moved_count = g->synced ? 0 : h->moved_count;
+}
+
+/* --- what was observed ------------------------------------------------------------------------ */
+
+void sl_node_health_node(struct sl_engine *g, const struct sl_json *node, bool gone, int64_t now_ms)
+{
+    struct sl_node_watch *w = g->health->watch;
+    const char *host = sl_node_watch_name(node);
+    char *left = sl_node_watch_leave(w, node, gone);
+    if (left != NULL) {
+        look_at_host(g, left, now_ms);
+        sl_mem_free(left);
+    }
+    if (!gone && sl_node_watch_enter(w, node)) {
+        look_at_host(g, host, now_ms);
+    }
+}
+
+/* A pod of the workload has ended there, or leaves. */
+static void note_loss(struct sl_engine *g, const char *workload, const char *host, int64_t now_ms)
+{
+    sl_tree_id tree = 0;
+    sl_workload_id id = sl_intern_find(g->names, SL_INTERN_WORKLOAD, workload);
+    sl_site_id site = id == SL_NO_ID ? SL_NO_ID : next_site(g, host, &tree);
+    while (site != SL_NO_ID) {
+        uint32_t row = sl_tenants_find(g->tenants, id, site);
+        if (row != SL_NO_ID) {
+            sl_tenants_note_loss(g->tenants, row);
+            if (g->synced) {
+                act(g, row, now_ms);
+            }
+        }
+        site = next_site(g, host, &tree);
+    }
+}
+
+void sl_node_health_pod(struct sl_engine *g, const struct sl_json *pod, bool gone, int64_t now_ms)
+{
+    struct sl_pod_loss loss;
+    if (sl_node_watch_pod(g->health->watch, pod, gone, &loss)) {
+        note_loss(g, loss.workload, loss.host, now_ms);
+        sl_mem_free(loss.workload);
+        sl_mem_free(loss.host);
+    }
+}
+
+/* --- marks of others -------------------------------------------------------------------------- */
+
+static bool names_host(const struct sl_json *list, const char *host)
+{
+    for (size_t i = 0; i < sl_json_len(list); i++) {
+        if (strcmp(sl_json_path_text(sl_json_at(list, i), "name", ""), host) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* A mark that somebody has taken away comes back if the node has failed. */
+static void read_removed(struct sl_engine *g, sl_workload_id id, const struct sl_json *list,
+                         int64_t now_ms)
+{
+    struct sl_workload seen = sl_workloads[id];
+    for (uint32_t i = 0; i < seen.unhealthy_count; i++) {
+        sl_site_id site = seen.unhealthy[i];
+        uint32_t row = sl_tenants_find(g->tenants, id, site);
+        if (names_host(list, sl_names_host(g, site))) {
+            continue;
+        }
+        if (row != SL_NO_ID && judge(g, id, row) == HEALTH_FAILED) {
+            sl_decide(g, id, SL_DECIDE_PLACE, now_ms);
+        } else {
+            send(g, id, SL_EV_NODE_RECOVERED, site, now_ms);
+        }
+    }
+}
+
+void sl_node_health_read(struct sl_engine *g, sl_workload_id id, const struct sl_json *workload,
+                         int64_t now_ms)
+{
+    const struct sl_json *list = sl_json_path(workload, "status.unhealthyNodes");
+    if (sl_workloads[id].phase != SL_PHASE_ADMITTED) {
+        return;
+    }
+    if (!g->restoring) {
+        read_removed(g, id, list, now_ms);
+    }
+    for (size_t i = 0; i < sl_json_len(list); i++) {
+        sl_tree_id tree = 0;
+        const char *host = sl_json_path_text(sl_json_at(list, i), "name", "");
+        sl_site_id site = next_site(g, host, &tree);
+        while (site != SL_NO_ID) {
+            if (!is_marked(id, site) && sl_tenants_find(g->tenants, id, site) != SL_NO_ID) {
+                mark(g, id, site, now_ms);
+            }
+            site = next_site(g, host, &tree);
+        }
+    }
+}

@@ -1,0 +1,402 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Sluice authors */
+
+/* Attaching workloads to their queues, and telling those whose queue is stopped, missing or
+ * unsuitable. */
+#include "engine/decisions/standing.h"
+#include "base/check.h"
+#include "engine/quota/accounts.h"
+#include "engine/calls/call.h"
+#include "engine/conditions/conditions.h"
+#include "engine/topology/constraints.h"
+#include "engine/decisions/follow.h"
+#include "engine/quota/tallies.h"
+#include "engine/conditions/message.h"
+#include "engine/records/rules.h"
+#include "policy/queues/outsiders.h"
+#include "policy/queues/queues.h"
+#include <stdio.h>
+#include <string.h>
+
+static struct sl_node_entry *cluster_queue_of(const struct sl_engine *g,
+                                              const struct sl_local_queue *q)
+{
+    return q->cluster_queue == SL_NO_ID ? NULL : g->nodes[q->cluster_queue];
+}
+
+static bool namespace_taken(const struct sl_engine *g, const struct sl_node_entry *n,
+                            const char *ns)
+{
+    union sl_map_value labels;
+    if (n->namespaces == NULL) {
+        return false;
+    }
+    if (sl_map_get(g->namespaces, ns, &labels)) {
+        return sl_selector_matches_labels(n->namespaces, labels.pointer);
+    }
+    struct sl_json *name_only = sl_json_new_map();
+    sl_json_set_text(name_only, "kubernetes.io/metadata.name", ns);
+    bool taken = sl_selector_matches_labels(n->namespaces, name_only);
+    sl_json_free(name_only);
+    return taken;
+}
+
+static enum sl_usable judge_queue(const struct sl_local_queue *q, char text[static 320])
+{
+    if (!q->exists) {
+        (void)snprintf(text, 320, "LocalQueue %.255s doesn't exist", q->name);
+        return SL_UNUSABLE_GONE;
+    }
+    if (q->deleting) {
+        (void)snprintf(text, 320, "LocalQueue %.255s is terminating or missing", q->name);
+        return SL_UNUSABLE_GONE;
+    }
+    if (q->stop != SL_STOP_NONE) {
+        (void)snprintf(text, 320, "LocalQueue %.255s is inactive", q->name);
+        return SL_UNUSABLE_STOPPED;
+    }
+    return SL_USABLE;
+}
+
+static enum sl_usable judge_cluster_queue(const struct sl_node_entry *n, char text[static 320])
+{
+    if (n == NULL) {
+        (void)snprintf(text, 320, "The LocalQueue names no ClusterQueue");
+        return SL_UNUSABLE_GONE;
+    }
+    if (!n->exists) {
+        (void)snprintf(text, 320, "ClusterQueue %.255s doesn't exist", n->name);
+        return SL_UNUSABLE_GONE;
+    }
+    if (n->deleting || n->stop != SL_STOP_NONE || !n->active) {
+        (void)snprintf(text, 320, "ClusterQueue %.255s is inactive", n->name);
+        return n->deleting || n->stop != SL_STOP_NONE ? SL_UNUSABLE_STOPPED : SL_UNUSABLE_INACTIVE;
+    }
+    return SL_USABLE;
+}
+
+enum sl_usable sl_standing_judge(const struct sl_engine *g, sl_workload_id id,
+                                 char text[static 320])
+{
+    const struct sl_workload_entry *e = &g->workloads[id];
+    const struct sl_node_entry *n = cluster_queue_of(g, e->queue);
+    enum sl_usable usable = judge_queue(e->queue, text);
+    if (usable == SL_USABLE) {
+        usable = judge_cluster_queue(n, text);
+    }
+    if (usable == SL_USABLE && sl_condition_check_objects(&sl_workloads[id])) {
+        /* The core would refuse any reservation; in line it would only stand in the way of its like. */
+        (void)snprintf(text, 320, "The workload has failed admission checks");
+        usable = SL_UNUSABLE_CHECK;
+    }
+    if (usable == SL_USABLE && e->trouble != NULL) {
+        (void)snprintf(text, 320, "%s", e->trouble);
+        usable = e->oversized ? SL_UNUSABLE_TOO_LARGE : SL_UNUSABLE_WORKLOAD;
+    }
+    return usable;
+}
+
+bool sl_standing_queue_to_blame(const struct sl_engine *g, sl_workload_id id)
+{
+    char text[320];
+    const struct sl_local_queue *q = g->workloads[id].queue;
+    return g->workloads[id].claims || judge_queue(q, text) != SL_USABLE ||
+           judge_cluster_queue(cluster_queue_of(g, q), text) != SL_USABLE;
+}
+
+static struct sl_event event_for(const struct sl_engine *g, sl_workload_id id,
+                                 enum sl_event_kind kind, int64_t now_ms)
+{
+    return (struct sl_event){
+        .kind = kind, .workload = id, .generation = g->workloads[id].generation, .now_ms = now_ms};
+}
+
+/* --- admission checks ------------------------------------------------------------------------- */
+
+/* The checks that the queue asks for, no more and no less. Before its flavors are known a workload
+ * has all of them, since the core admits at once what has none. What a check that it is asked for anew has answered may
+ * stand in its object from before: whoever answers would not say it again. */
+static void update_checks(struct sl_engine *g, sl_workload_id id, const struct sl_node_entry *n,
+                          int64_t now_ms)
+{
+    const struct sl_grant *grant = g->workloads[id].grant;
+    struct sl_event ev = event_for(g, id, SL_EV_CHECK_DROP, now_ms);
+    for (uint32_t i = sl_workloads[id].check_count; i > 0; i--) {
+        ev.index = sl_workloads[id].checks[i - 1].check;
+        if (!sl_rules_ask(n, ev.index, grant)) {
+            sl_expect(g, ev.now_ms, event, .event = ev);
+        }
+    }
+    ev.kind = SL_EV_CHECK_ADD;
+    for (uint32_t i = 0; i < n->check_count; i++) {
+        bool has = false;
+        for (uint32_t k = 0; k < sl_workloads[id].check_count; k++) {
+            has = has || sl_workloads[id].checks[k].check == n->checks[i].check;
+        }
+        ev.index = n->checks[i].check;
+        if (!has && sl_rules_ask(n, ev.index, grant)) {
+            sl_expect(g, ev.now_ms, event, .event = ev);
+            g->wants_workloads = g->wants_workloads || g->reading != id;
+        }
+    }
+}
+
+/* --- attaching -------------------------------------------------------------------------------- */
+
+/* As its object says it, to the second: after a restart nothing else is known, and nobody is to stand
+ * elsewhere then. */
+static int64_t told_ms(int64_t ms)
+{
+    return ms - ms % 1000;
+}
+
+/* The time by which it stands in its queue (FEATURES 3.3). Without priorities among queues, whom a
+ * borrower has preempted stands just behind the borrower: they would take turns for ever. */
+static int64_t queued_at_ms(const struct sl_engine *g, sl_workload_id id)
+{
+    const struct sl_settings *policy = &g->settings.policy;
+    const struct sl_workload *w = &sl_workloads[id];
+    bool late = w->evicted == SL_EVICT_PODS_READY_TIMEOUT && policy->requeue_at_eviction;
+    bool behind_borrower = w->preempted == SL_PREEMPT_RECLAIM_WHILE_BORROWING &&
+                           !policy->priority_sorting_within_cohort;
+    if (w->evicted_at_ms == SL_NEVER) {
+        return g->workloads[id].created_ms;
+    }
+    if (late || w->evicted == SL_EVICT_ADMISSION_CHECK) {
+        return told_ms(w->evicted_at_ms);
+    }
+    return behind_borrower ? told_ms(w->evicted_at_ms) + 1 : g->workloads[id].created_ms;
+}
+
+struct sl_order_key sl_standing_key(const struct sl_engine *g, sl_workload_id id)
+{
+    const struct sl_workload_entry *e = &g->workloads[id];
+    return (struct sl_order_key){.priority = e->priority,
+                                 .queued_at_ms = queued_at_ms(g, id),
+                                 .uid_high = e->uid_high,
+                                 .uid_low = e->uid_low};
+}
+
+static void attach(struct sl_engine *g, sl_workload_id id, sl_node_id node, int64_t now_ms)
+{
+    struct sl_workload_entry *e = &g->workloads[id];
+    if (e->demand_at != node) {
+        e->demand_at = node;
+        (void)sl_constraints_demand(g, id, NULL, node, now_ms);
+    }
+    struct sl_order_key key = sl_standing_key(g, id);
+    if (sl_queues_queue_of(id) != node) {
+        sl_accounts_assign(g, id, now_ms);
+        sl_expect(g, now_ms, attach, .workload = id, .cluster_queue = node, .key = key,
+                  .now_ms = now_ms);
+        return;
+    }
+    struct sl_order_key old = sl_order_of(id);
+    if (old.priority != key.priority || old.queued_at_ms != key.queued_at_ms) {
+        sl_tell(g, now_ms, set_key, .workload = id, .key = key);
+    }
+}
+
+static void detach(struct sl_engine *g, sl_workload_id id, int64_t now_ms)
+{
+    if (sl_queues_queue_of(id) != SL_NO_ID) {
+        sl_tell(g, now_ms, detach, .workload = id);
+    }
+}
+
+/* By this run, or before. */
+static bool was_told(const struct sl_engine *g, sl_workload_id id, const char *text)
+{
+    const char *told = g->workloads[id].words.waiting;
+    return told != NULL && strcmp(told, text) == 0;
+}
+
+/* Was it refused for its queues, and that no longer holds? */
+static bool reason_is_over(const struct sl_engine *g, sl_workload_id id, bool outsider)
+{
+    enum sl_pending_reason reason = sl_workloads[id].pending_reason;
+    return reason == SL_PENDING_SUSPENDED || (reason == SL_PENDING_MISCONFIGURED &&
+                                              !(outsider && was_told(g, id, sl_message_outsider)));
+}
+
+static void update_outsider(struct sl_engine *g, sl_workload_id id, bool outsider, int64_t now_ms)
+{
+    if (sl_outsiders_is(id) != outsider) {
+        sl_tell(g, now_ms, outsider, .workload = id, .is = outsider, .now_ms = now_ms);
+    }
+}
+
+static void update_usable(struct sl_engine *g, sl_workload_id id, int64_t now_ms)
+{
+    const struct sl_workload *w = &sl_workloads[id];
+    const struct sl_workload_entry *e = &g->workloads[id];
+    const struct sl_node_entry *n = g->nodes[e->queue->cluster_queue];
+    bool outsider = !namespace_taken(g, n, e->queue->ns);
+    update_checks(g, id, n, now_ms);
+    if (w->requeued == SL_REQUEUED_FALSE && w->active &&
+        (w->evicted == SL_EVICT_CLUSTER_QUEUE_STOPPED ||
+         w->evicted == SL_EVICT_LOCAL_QUEUE_STOPPED)) {
+        struct sl_event ev = event_for(g, id, SL_EV_QUEUE_RESTARTED, now_ms);
+        ev.reason = w->evicted;
+        sl_expect(g, ev.now_ms, event, .event = ev);
+    }
+    if (w->phase == SL_PHASE_PENDING && w->active && !w->gated && !w->on_hold &&
+        reason_is_over(g, id, outsider)) {
+        struct sl_event ev = event_for(g, id, SL_EV_REFUSE, now_ms);
+        ev.reason = SL_PENDING_EVALUATION;
+        sl_words_say_waiting(&g->workloads[id].words, SL_PENDING_EVALUATION, "");
+        sl_expect(g, ev.now_ms, event, .event = ev);
+    }
+    attach(g, id, e->queue->cluster_queue, now_ms);
+    update_outsider(g, id, outsider, now_ms);
+}
+
+static void update_unusable(struct sl_engine *g, sl_workload_id id, enum sl_usable why,
+                            const char *text, int64_t now_ms)
+{
+    const struct sl_workload *w = &sl_workloads[id];
+    enum sl_pending_reason reason = why == SL_UNUSABLE_STOPPED     ? SL_PENDING_SUSPENDED
+                                    : why == SL_UNUSABLE_INACTIVE  ? SL_PENDING_SUSPENDED
+                                    : why == SL_UNUSABLE_TOO_LARGE ? SL_PENDING_EXCEEDS_MAX_QUOTA
+                                    : why == SL_UNUSABLE_CHECK     ? SL_PENDING_EVALUATION
+                                                                   : SL_PENDING_MISCONFIGURED;
+    struct sl_words *words = &g->workloads[id].words;
+    bool waits = w->phase == SL_PHASE_PENDING && w->active && !w->gated && !w->on_hold;
+    bool lost = w->phase == SL_PHASE_QUOTA_RESERVED &&
+                (why == SL_UNUSABLE_STOPPED || why == SL_UNUSABLE_GONE);
+    detach(g, id, now_ms);
+    if (lost || (waits && w->pending_reason != reason)) {
+        enum sl_event_kind kind = why == SL_UNUSABLE_TOO_LARGE || why == SL_UNUSABLE_CHECK
+                                      ? SL_EV_REFUSE
+                                      : SL_EV_QUEUE_UNUSABLE;
+        struct sl_event ev = event_for(g, id, kind, now_ms);
+        ev.reason = reason;
+        sl_words_say_waiting(words, reason, text);
+        sl_expect(g, ev.now_ms, event, .event = ev);
+    } else if (waits && why != SL_UNUSABLE_CHECK && !was_told(g, id, text)) {
+        sl_words_say_waiting(words, reason, text); /* something else is missing by now */
+        sl_decide(g, id, SL_DECIDE_PENDING, now_ms);
+    }
+}
+
+/* Draining evicts what is admitted, by the LocalQueue it names or the ClusterQueue whose quota it
+ * holds. */
+static void drain(struct sl_engine *g, sl_workload_id id, int64_t now_ms)
+{
+    const struct sl_workload_entry *e = &g->workloads[id];
+    struct sl_event ev = event_for(g, id, SL_EV_DRAIN, now_ms);
+    if (e->held_at != SL_NO_ID && g->nodes[e->held_at]->exists &&
+        g->nodes[e->held_at]->stop == SL_STOP_DRAIN) {
+        ev.reason = SL_EVICT_CLUSTER_QUEUE_STOPPED;
+    } else if (e->queue->exists && e->queue->stop == SL_STOP_DRAIN) {
+        ev.reason = SL_EVICT_LOCAL_QUEUE_STOPPED;
+    } else {
+        return;
+    }
+    sl_words_say_stopping(&g->workloads[id].words, ev.reason, "");
+    sl_expect(g, ev.now_ms, event, .event = ev);
+}
+
+/* What came with gates is told so once there are decisions; later gates are told as they come. */
+static void tell_gate(struct sl_engine *g, sl_workload_id id, int64_t now_ms)
+{
+    const struct sl_workload *w = &sl_workloads[id];
+    bool waits = w->phase == SL_PHASE_PENDING && w->pending_reason == SL_PENDING_GATED;
+    if (g->workloads[id].gate_untold && waits) {
+        sl_decide(g, id, SL_DECIDE_PENDING, now_ms);
+    }
+    g->workloads[id].gate_untold = false;
+}
+
+/* Who reactivates wants it tried anew. A check that failed it while it was inactive, when nothing was asked of anybody,
+ * starts again like those that an eviction resets; else nobody would ever look at it again. */
+static void reactivate(struct sl_engine *g, sl_workload_id id, int64_t now_ms)
+{
+    struct sl_event ev = event_for(g, id, SL_EV_CHECK_STATE, now_ms);
+    ev.reason = SL_CHECK_PENDING;
+    for (uint32_t i = 0; i < sl_workloads[id].check_count; i++) {
+        if (sl_workloads[id].checks[i].state >= SL_CHECK_RETRY) {
+            ev.index = sl_workloads[id].checks[i].check;
+            sl_expect(g, ev.now_ms, event, .event = ev);
+        }
+    }
+    sl_expect(g, now_ms, event, .event = event_for(g, id, SL_EV_REACTIVATE, now_ms));
+}
+
+void sl_standing_update(struct sl_engine *g, sl_workload_id id, int64_t now_ms)
+{
+    char text[320];
+    enum sl_phase phase = sl_workloads[id].phase;
+    if (!g->synced || phase == SL_PHASE_ABSENT) {
+        return;
+    }
+    if (phase == SL_PHASE_FINISHED || g->workloads[id].paused) {
+        sl_tally_update(g, id); /* its queue may be another, or gone */
+        return;
+    }
+    if (phase == SL_PHASE_PENDING && g->workloads[id].wants_active && !sl_workloads[id].active) {
+        reactivate(g, id, now_ms);
+    }
+    if (phase == SL_PHASE_ADMITTED) {
+        drain(g, id, now_ms);
+    }
+    tell_gate(g, id, now_ms);
+    enum sl_usable why = sl_standing_judge(g, id, text);
+    if (why == SL_UNUSABLE_CHECK) {
+        update_checks(g, id, g->nodes[g->workloads[id].queue->cluster_queue], now_ms);
+        why = sl_standing_judge(g, id, text); /* perhaps the queue no longer asks for it */
+    }
+    if (why == SL_USABLE) {
+        update_usable(g, id, now_ms);
+    } else {
+        update_unusable(g, id, why, text, now_ms);
+    }
+    sl_tally_update(g, id);
+}
+
+void sl_standing_update_queue(struct sl_engine *g, struct sl_local_queue *q, int64_t now_ms)
+{
+    sl_touch_queue(g, q);
+    sl_workload_id id = q->first;
+    while (id != SL_NO_ID) {
+        sl_workload_id next = g->workloads[id].next;
+        sl_standing_update(g, id, now_ms);
+        id = next;
+    }
+}
+
+/* Holders whose LocalQueue is gone, or names another ClusterQueue by now, are drained with the one
+ * they hold. */
+static void drain_strays(struct sl_engine *g, sl_node_id node, int64_t now_ms)
+{
+    for (sl_workload_id id = 0; id < g->workload_cap; id++) {
+        const struct sl_workload_entry *e = &g->workloads[id];
+        if (e->uid != NULL && e->held_at == node && e->queue->cluster_queue != node) {
+            sl_standing_update(g, id, now_ms);
+        }
+    }
+}
+
+void sl_standing_update_cluster_queue(struct sl_engine *g, sl_node_id node, int64_t now_ms)
+{
+    const struct sl_node_entry *n = g->nodes[node];
+    for (struct sl_local_queue *q = n->first_queue; q != NULL; q = q->next) {
+        sl_standing_update_queue(g, q, now_ms);
+    }
+    if (n->exists && n->stop == SL_STOP_DRAIN && n->holder_count > 0) {
+        drain_strays(g, node, now_ms);
+    }
+}
+
+void sl_standing_redemand(struct sl_engine *g, sl_node_id node, int64_t now_ms)
+{
+    for (struct sl_local_queue *q = g->nodes[node]->first_queue; q != NULL; q = q->next) {
+        for (sl_workload_id id = q->first; id != SL_NO_ID; id = g->workloads[id].next) {
+            if (g->workloads[id].demand_at == node && sl_workloads[id].phase != SL_PHASE_FINISHED) {
+                /* It leaves the company of those it was like: after it has become unlike them. */
+                (void)sl_constraints_demand(g, id, NULL, node, now_ms);
+                sl_tell(g, now_ms, retry, .workload = id, .now_ms = now_ms);
+            }
+        }
+    }
+}

@@ -1,0 +1,600 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Sluice authors */
+
+/* Workloads. The engine is the only writer of reservation and eviction, so what an object says
+ * about those is an echo and looked at once, when the workload is first seen (rebuild.c).
+ * Everything else belongs to others: spec, gates, Finished, PodsReady, OnHold, states of admission
+ * checks. */
+#include "base/check.h"
+#include "base/clock.h"
+#include "base/fnv1a.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "base/utf8.h"
+#include "engine/conditions/answers.h"
+#include "engine/events/boost.h"
+#include "engine/calls/call.h"
+#include "engine/topology/constraints.h"
+#include "engine/records/event_in.h"
+#include "engine/decisions/follow.h"
+#include "engine/quota/tallies.h"
+#include "engine/requests/limits.h"
+#include "engine/decisions/node_health.h"
+#include "engine/conditions/released.h"
+#include "engine/events/restand.h"
+#include "engine/decisions/standing.h"
+#include "policy/demand/demand.h"
+#include "policy/queues/queues.h"
+#include <stdio.h>
+#include <string.h>
+
+#define GATE_ANNOTATION "kueue.x-k8s.io/admission-gated-by"
+#define GROUP_ANNOTATION "kueue.x-k8s.io/is-group-workload"
+
+static void send(struct sl_engine *g, sl_workload_id id, enum sl_event_kind kind, uint32_t index,
+                 uint32_t reason, int64_t now_ms)
+{
+    struct sl_event ev = {.kind = kind,
+                          .workload = id,
+                          .generation = g->workloads[id].generation,
+                          .index = index,
+                          .reason = reason,
+                          .now_ms = now_ms};
+    sl_expect(g, ev.now_ms, event, .event = ev);
+}
+
+/* --- the demand ------------------------------------------------------------------------------- */
+
+static bool same_requests(uint32_t pod_set, const struct sl_requests *r)
+{
+    uint32_t i = 0;
+    uint32_t known = sl_demand_first_request(pod_set);
+    for (; known != SL_NO_ID && i < r->count; known = sl_demand_next_request(known), i++) {
+        if (sl_demand_resource(known) != r->items[i].resource ||
+            sl_demand_per_pod(known) != r->items[i].per_pod) {
+            return false;
+        }
+    }
+    return known == SL_NO_ID && i == r->count && sl_demand_pod_count(pod_set) == r->pod_count &&
+           sl_demand_min_count(pod_set) == r->min_count && sl_demand_group(pod_set) == r->group &&
+           sl_demand_fingerprint(pod_set) == r->fingerprint;
+}
+
+static bool same_demand(sl_workload_id id, const struct sl_requests *r, uint32_t count)
+{
+    uint32_t pod_set = sl_demand_first_pod_set(id);
+    for (uint32_t i = 0; i < count; i++) {
+        if (pod_set == SL_NO_ID || !same_requests(pod_set, &r[i])) {
+            return false;
+        }
+        pod_set = sl_demand_next_pod_set(pod_set);
+    }
+    return pod_set == SL_NO_ID;
+}
+
+static void set_trouble(struct sl_workload_entry *entry, enum sl_code code,
+                        const struct sl_error *e)
+{
+    sl_mem_free(entry->trouble);
+    entry->trouble =
+        code == SL_CODE_OK ? NULL : sl_mem_text(e->cause_count > 0 ? e->causes[0].text : e->text);
+}
+
+/* Does it belong to one Pod and nothing else? Such a Pod cannot move. */
+static bool owned_by_pod(const struct sl_json *object)
+{
+    const struct sl_json *owners = sl_json_path(object, "metadata.ownerReferences");
+    const struct sl_json *owner = sl_json_at(owners, 0);
+    const char *group = sl_object_annotation(object, GROUP_ANNOTATION);
+    return sl_json_len(owners) == 1 && (group == NULL || strcmp(group, "true") != 0) &&
+           sl_object_ref_is(owner, SL_KIND_POD);
+}
+
+/* The demand in the core; none when it cannot be counted there. */
+static enum sl_code make_demand(struct sl_engine *g, sl_workload_id id,
+                                const struct sl_json *object, const struct sl_requests *requests,
+                                uint32_t count, struct sl_error *e)
+{
+    struct sl_workload_entry *entry = &g->workloads[id];
+    enum sl_code code = sl_requests_check_size(g, requests, count, e);
+    entry->oversized = code != SL_CODE_OK;
+    sl_constraints_take(g, entry, object);
+    if (entry->oversized) {
+        sl_expect(g, g->now_ms, demand, .workload = id, .list = NULL);
+        return code;
+    }
+    enum sl_status status = sl_constraints_demand(g, id, requests, entry->demand_at, g->now_ms);
+    if (status != SL_OK) {
+        sl_error_cause(e, "FieldValueInvalid", "spec.podSets",
+                       "the daemon cannot hold what they ask for");
+        return SL_CODE_INVALID;
+    }
+    if (owned_by_pod(object)) {
+        sl_tell(g, g->now_ms, single_pod, .workload = id, .is = true);
+    }
+    return SL_CODE_OK;
+}
+
+/* Nothing in the object or around it has changed that the demand is made of. */
+static bool demand_is_fresh(const struct sl_engine *g, const struct sl_workload_entry *entry,
+                            const struct sl_json *object)
+{
+    return sl_object_generation(object) == entry->object_generation && !entry->reclaims &&
+           sl_json_path(object, "status.reclaimablePods") == NULL &&
+           entry->limits_version == sl_limits_version(g->limits);
+}
+
+/* At first sight the demand is made for the ClusterQueue that it will be attached to. */
+static void expect_queue(struct sl_engine *g, struct sl_workload_entry *entry)
+{
+    sl_node_id node = entry->queue->cluster_queue;
+    if (entry->demand_at == SL_NO_ID && node != SL_NO_ID && g->nodes[node]->exists) {
+        entry->demand_at = node;
+    }
+}
+
+/* A workload whose pod sets cannot be used stays known, and out of the queue, with that reason. */
+static enum sl_code take_demand(struct sl_engine *g, sl_workload_id id,
+                                const struct sl_json *object, int64_t now_ms, struct sl_error *e)
+{
+    static struct sl_requests requests[SL_POD_SETS_MAX];
+    struct sl_workload_entry *entry = &g->workloads[id];
+    uint32_t count = 0;
+    if (demand_is_fresh(g, entry, object)) {
+        return SL_CODE_OK;
+    }
+    bool same_spec = sl_object_generation(object) == entry->object_generation;
+    enum sl_code code = sl_requests_read(g, object, requests, &count, e);
+    entry->limits_version = sl_limits_version(g->limits);
+    entry->reclaims = sl_json_path(object, "status.reclaimablePods") != NULL;
+    if (code != SL_CODE_OK || !same_spec || entry->oversized || !same_demand(id, requests, count)) {
+        entry->object_generation = sl_object_generation(object);
+        expect_queue(g, entry);
+        code = code == SL_CODE_OK ? make_demand(g, id, object, requests, count, e) : code;
+        sl_tell(g, now_ms, retry, .workload = id, .now_ms = now_ms);
+    }
+    if (code == SL_CODE_OK) {
+        code = sl_requests_check_claims(object, e);
+        entry->claims = code != SL_CODE_OK;
+    }
+    if (code == SL_CODE_OK) {
+        code = sl_requests_check_limits(g, object, e);
+    }
+    set_trouble(entry, code, e);
+    return code;
+}
+
+/* --- what others say -------------------------------------------------------------------------- */
+
+static void take_active(struct sl_engine *g, sl_workload_id id, const struct sl_json *object,
+                        int64_t now_ms)
+{
+    struct sl_workload_entry *e = &g->workloads[id];
+    e->wants_active = sl_json_path_bool(object, "spec.active", true);
+    if (!e->wants_active && sl_workloads[id].active) {
+        sl_words_say_stopping(&e->words, SL_EVICT_DEACTIVATED, "");
+        if (sl_workloads[id].deactivation == SL_CAUSE_ADMISSION_CHECK) {
+            sl_answers_say_rejection(g, id, object);
+        }
+        send(g, id, SL_EV_DEACTIVATE, 0, 0, now_ms);
+    }
+}
+
+static void take_job(struct sl_workload_entry *e, const struct sl_json *object)
+{
+    const char *uid = sl_object_label(object, "kueue.x-k8s.io/job-uid");
+    if (uid == NULL || e->job_uid == NULL || strcmp(uid, e->job_uid) != 0) {
+        sl_mem_free(e->job_uid);
+        e->job_uid = uid == NULL ? NULL : sl_mem_text(uid);
+    }
+}
+
+static bool on_hold(const struct sl_json *object)
+{
+    const struct sl_json *c = sl_condition_find(object, "QuotaReserved");
+    return strcmp(sl_json_path_text(c, "status", ""), "False") == 0 &&
+           strcmp(sl_json_path_text(c, "reason", ""), "OnHold") == 0;
+}
+
+static bool says_gated(const struct sl_json *object)
+{
+    const struct sl_json *c = sl_condition_find(object, "QuotaReserved");
+    return strcmp(sl_json_path_text(c, "reason", ""), "AdmissionGated") == 0;
+}
+
+static void say_gate(struct sl_engine *g, sl_workload_id id, const char *gate)
+{
+    char text[512];
+    sl_utf8_print(text, sizeof text, "Admission is gated by: %s", gate);
+    sl_words_say_waiting(&g->workloads[id].words, SL_PENDING_GATED, text);
+}
+
+static void take_flags(struct sl_engine *g, sl_workload_id id, const struct sl_json *object,
+                       int64_t now_ms)
+{
+    const char *gate = sl_object_annotation(object, GATE_ANNOTATION);
+    bool gated = gate != NULL && gate[0] != '\0';
+    bool hold = on_hold(object);
+    if (gated != sl_workloads[id].gated) {
+        if (gated) {
+            say_gate(g, id, gate);
+        }
+        g->workloads[id].gate_untold = gated && g->restoring && !says_gated(object);
+        send(g, id, gated ? SL_EV_GATE : SL_EV_UNGATE, 0, 0, now_ms);
+    }
+    /* The reason OnHold is another's; where the engine itself wrote the condition it is not there.
+     */
+    if (hold != sl_workloads[id].on_hold && g->workloads[id].unwritten_count == 0) {
+        send(g, id, hold ? SL_EV_HOLD : SL_EV_UNHOLD, 0, 0, now_ms);
+    }
+}
+
+static bool take_finished(struct sl_engine *g, sl_workload_id id, const struct sl_json *object,
+                          int64_t now_ms)
+{
+    static const char *const names[] = {
+#define SL_REASON(constant, text) [constant] = text,
+#include "model/finish_reasons.def"
+#undef SL_REASON
+    };
+    if (sl_workloads[id].phase == SL_PHASE_FINISHED) {
+        return true;
+    }
+    if (!sl_condition_true(object, "Finished")) {
+        return false;
+    }
+    const char *text = sl_json_path_text(sl_condition_find(object, "Finished"), "reason", "");
+    uint32_t reason = SL_FINISH_SUCCEEDED;
+    for (uint32_t i = 1; i < sizeof names / sizeof names[0]; i++) {
+        reason = strcmp(names[i], text) == 0 ? i : reason;
+    }
+    send(g, id, SL_EV_FINISH, 0, reason, now_ms);
+    return true;
+}
+
+static int32_t priority_of(const struct sl_engine *g, const struct sl_json *object)
+{
+    int64_t own = sl_json_path_int(object, "spec.priority", 0);
+    own = own > INT32_MAX ? INT32_MAX : own < INT32_MIN ? INT32_MIN : own;
+    own += g->settings.priority_boost ? sl_boost_of(object) : 0;
+    return own > INT32_MAX ? INT32_MAX : own < INT32_MIN ? INT32_MIN : (int32_t)own;
+}
+
+static void take_priority(struct sl_engine *g, sl_workload_id id, const struct sl_json *object,
+                          int64_t now_ms)
+{
+    struct sl_workload_entry *e = &g->workloads[id];
+    int32_t priority = priority_of(g, object);
+    if (priority != e->priority) {
+        e->priority = priority;
+        send(g, id, SL_EV_RESCALE, 0, 0, now_ms);
+    }
+}
+
+/* queueName is the user's to change while nothing is reserved; after that the API holds it fixed. */
+static void take_queue(struct sl_engine *g, sl_workload_id id, const struct sl_json *object,
+                       int64_t now_ms)
+{
+    struct sl_workload_entry *e = &g->workloads[id];
+    struct sl_local_queue *old = e->queue;
+    const char *name = sl_json_path_text(object, "spec.queueName", "");
+    if (strcmp(name, old->name) == 0 || sl_workloads[id].phase != SL_PHASE_PENDING) {
+        return;
+    }
+    send(g, id, SL_EV_QUEUE_MOVED, 0, 0, now_ms);
+    if (sl_queues_queue_of(id) != SL_NO_ID) {
+        sl_tell(g, now_ms, detach, .workload = id);
+    }
+    sl_tally_move(g, id, sl_local_queue_take(g, old->ns, name));
+    sl_local_queue_drop_unused(g, old, now_ms);
+}
+
+static void take_pods_ready(struct sl_engine *g, sl_workload_id id, const struct sl_json *object,
+                            int64_t now_ms)
+{
+    const struct sl_workload *w = &sl_workloads[id];
+    const struct sl_json *c = sl_condition_find(object, "PodsReady");
+    if (c == NULL || w->phase != SL_PHASE_ADMITTED) {
+        return;
+    }
+    bool ready = strcmp(sl_json_path_text(c, "status", ""), "True") == 0;
+    bool recovers = strcmp(sl_json_path_text(c, "reason", ""), "WaitForRecovery") == 0;
+    bool was = w->pods_ready == SL_PODS_STARTED || w->pods_ready == SL_PODS_RECOVERED;
+    int64_t at = sl_clock_parse(sl_json_path_text(c, "lastTransitionTime", ""));
+    at = at < 0 || at > now_ms ? now_ms : at;
+    if (recovers && w->pods_ready == SL_PODS_UNKNOWN) {
+        send(g, id, SL_EV_PODS_READY, 1, 0, at);
+        was = true;
+    }
+    if (ready != was || w->pods_ready == SL_PODS_UNKNOWN) {
+        send(g, id, SL_EV_PODS_READY, ready ? 1 : 0, 0, at);
+    }
+}
+
+/* Its reservation was taken back by somebody else: it waits again, and others may have the quota. A
+ * job that is being stopped is waited for no longer. */
+static void take_release(struct sl_engine *g, sl_workload_id id, const struct sl_json *object,
+                         int64_t now_ms)
+{
+    if (!g->restoring && !on_hold(object) && sl_released_by_others(g, id, object)) {
+        bool evicted = sl_workloads[id].phase == SL_PHASE_EVICTED;
+        sl_log(SL_LOG_WARN, "its reservation was taken back by somebody else", "workload",
+               sl_intern_name(g->names, SL_INTERN_WORKLOAD, id), NULL);
+        sl_words_fini(&g->workloads[id].words);
+        send(g, id, evicted ? SL_EV_JOB_STOPPED : SL_EV_WRITE_FAILED, 0, 0, now_ms);
+    }
+}
+
+/* --- retention -------------------------------------------------------------------------------- */
+
+/* When it finished, or was deactivated by a rule of the daemon's; SL_NEVER = neither. */
+static int64_t ended_ms(const struct sl_json *object, int64_t now_ms, bool *finished)
+{
+    const struct sl_json *evicted = sl_condition_find(object, "Evicted");
+    *finished = sl_condition_true(object, "Finished");
+    bool by_rule = !sl_json_path_bool(object, "spec.active", true) &&
+                   sl_condition_true(object, "Evicted") &&
+                   strncmp(sl_json_path_text(evicted, "reason", ""), "DeactivatedDueTo", 16) == 0;
+    if (!*finished && !by_rule) {
+        return SL_NEVER;
+    }
+    const struct sl_json *c = *finished ? sl_condition_find(object, "Finished") : evicted;
+    int64_t at = sl_clock_parse(sl_json_path_text(c, "lastTransitionTime", ""));
+    return at < 0 || at > now_ms ? now_ms : at;
+}
+
+/* What ended is deleted some time later, where the settings say so. */
+static void take_retention(struct sl_engine *g, sl_workload_id id, const struct sl_json *object,
+                           int64_t now_ms)
+{
+    struct sl_workload_entry *e = &g->workloads[id];
+    bool finished;
+    int64_t at_ms = ended_ms(object, now_ms, &finished);
+    int64_t keep_ms = finished ? g->settings.retain_finished_ms : g->settings.retain_deactivated_ms;
+    int64_t due_ms =
+        at_ms == SL_NEVER || keep_ms < 0 || sl_object_deleting(object) ? SL_NEVER : at_ms + keep_ms;
+    if (due_ms != e->retain_ms) {
+        e->retain_ms = due_ms;
+        if (due_ms != SL_NEVER) {
+            sl_timers_arm(&g->timers, due_ms, SL_TIMER_RETAIN, id, e->generation);
+        }
+    }
+}
+
+/* --- first sight, later sights ---------------------------------------------------------------- */
+
+/* A deactivation may have been found written, by whoever, in a batch that was then lost. */
+static void deactivate_again(struct sl_engine *g, sl_workload_id id, const struct sl_json *object,
+                             int64_t now_ms)
+{
+    const struct sl_workload *w = &sl_workloads[id];
+    if (!g->restoring && g->workloads[id].wants_active && w->active &&
+        w->deactivation != SL_CAUSE_NONE && sl_released_is_current(g, id, object)) {
+        sl_decide(g, id, SL_DECIDE_DEACTIVATE, now_ms);
+    }
+}
+
+/* Before a decision is written, or written again, the object may say what is just being reset. */
+static bool is_settled(const struct sl_workload_entry *e)
+{
+    return e->unwritten_count == 0 && !e->rewrite;
+}
+
+/* What is not read while decisions are unwritten is read once they are (sl_engine_unread). */
+static void note_unread(struct sl_workload_entry *e, const struct sl_json *object)
+{
+    uint64_t version = sl_released_version(object);
+    bool read = is_settled(e);
+    e->seen_version = version;
+    e->unread_last = read ? 0 : version;
+    e->unread_first = read ? 0 : e->unread_first == 0 ? version : e->unread_first;
+}
+
+static enum sl_code follow_object(struct sl_engine *g, sl_workload_id id,
+                                  const struct sl_json *object, int64_t now_ms, struct sl_error *e)
+{
+    g->workloads[id].observed_sequence = sl_journal_sequence(g->journal);
+    take_retention(g, id, object, now_ms);
+    if (take_finished(g, id, object, now_ms)) {
+        return SL_CODE_OK;
+    }
+    take_release(g, id, object, now_ms);
+    take_active(g, id, object, now_ms);
+    take_flags(g, id, object, now_ms);
+    take_job(&g->workloads[id], object);
+    take_queue(g, id, object, now_ms);
+    take_priority(g, id, object, now_ms);
+    sl_reclaim_take(g, id, object, now_ms);
+    enum sl_code code = take_demand(g, id, object, now_ms, e);
+    sl_constraints_refine(g, id, object, now_ms);
+    if (is_settled(&g->workloads[id])) {
+        deactivate_again(g, id, object, now_ms);
+        sl_answers_take(g, id, object, now_ms);
+        g->workloads[id].answers_version = sl_released_version(object);
+        sl_node_health_read(g, id, object, now_ms);
+        take_pods_ready(g, id, object, now_ms);
+    }
+    note_unread(&g->workloads[id], object);
+    return code;
+}
+
+/* The UID's 16 bytes as two numbers; what is no UUID is spread over them by a hash. */
+static void read_uid(struct sl_workload_entry *e)
+{
+    uint64_t half[2] = {0, 0};
+    unsigned digits = 0;
+    for (const char *p = e->uid; *p != '\0'; p++) {
+        int value = *p >= '0' && *p <= '9' ? *p - '0' : *p >= 'a' && *p <= 'f' ? *p - 'a' + 10 : -1;
+        if (value >= 0 && digits < 32) {
+            half[digits / 16] = half[digits / 16] << 4 | (uint64_t)value;
+            digits++;
+        } else if (*p != '-') {
+            digits = 33;
+        }
+    }
+    if (digits != 32) {
+        half[0] = sl_fnv1a(SL_FNV1A_BASIS, e->uid, strlen(e->uid));
+        half[1] = half[0] * 0x9e3779b97f4a7c15u;
+    }
+    e->uid_high = half[0];
+    e->uid_low = half[1];
+}
+
+static enum sl_status create(struct sl_engine *g, sl_workload_id id, const struct sl_json *object,
+                             int64_t now_ms)
+{
+    int64_t seconds = sl_json_path_int(object, "spec.maximumExecutionTimeSeconds", 0);
+    struct sl_event ev = {.kind = SL_EV_CREATE,
+                          .workload = id,
+                          .generation = sl_workloads[id].generation,
+                          .value = seconds > 0 && seconds < INT32_MAX ? seconds * 1000 : 0,
+                          .now_ms = now_ms};
+    enum sl_status status = sl_call(g, ev.now_ms, event, .event = ev);
+    g->workloads[id].generation = sl_workloads[id].generation;
+    return status;
+}
+
+static enum sl_code enter(struct sl_engine *g, const char *key, const struct sl_json *object,
+                          int64_t now_ms, struct sl_error *e)
+{
+    sl_workload_id id = sl_name_take(g, SL_INTERN_WORKLOAD, key, now_ms);
+    if (id == SL_NO_ID) {
+        return sl_error_set(e, SL_CODE_TOO_MANY, "the daemon holds as many workloads as it can");
+    }
+    struct sl_workload_entry *entry = sl_workload_entry_take(g, id, sl_object_uid(object));
+    const char *queue = sl_json_path_text(object, "spec.queueName", "");
+    sl_workload_enlist(g, id, sl_local_queue_take(g, sl_object_namespace(object), queue));
+    read_uid(entry);
+    entry->seen_ms = now_ms;
+    entry->created_ms = sl_object_created_ms(object);
+    entry->created_ms = entry->created_ms < 0 ? now_ms : entry->created_ms;
+    entry->priority = priority_of(g, object);
+    g->restoring = true;
+    enum sl_code code = SL_CODE_OK;
+    if (create(g, id, object, now_ms) != SL_OK) {
+        sl_workload_entry_drop(g, id, now_ms);
+        code =
+            sl_error_set(e, SL_CODE_TOO_MANY, "the slot of the workload cannot be given out again");
+    } else {
+        code = sl_json_path(object, "status.admission") == NULL
+                   ? SL_CODE_OK /* what its pods take of nodes is known before they stand on them */
+                   : take_demand(g, id, object, now_ms, e);
+        sl_rebuild_workload(g, id, object, now_ms);
+        enum sl_code rest = follow_object(g, id, object, now_ms, e);
+        code = code == SL_CODE_OK ? rest : code;
+    }
+    g->restoring = false;
+    return code;
+}
+
+static enum sl_code first_sight(struct sl_engine *g, const char *key, const struct sl_json *object,
+                                int64_t now_ms, struct sl_error *e)
+{
+    enum sl_code code = enter(g, key, object, now_ms, e);
+    sl_workload_id id = sl_intern_find(g->names, SL_INTERN_WORKLOAD, key);
+    if (id != SL_NO_ID) {
+        sl_rebuild_amend(g, id, object, now_ms);
+        if (g->workloads[id].gate_untold) {
+            say_gate(g, id, sl_object_annotation(object, GATE_ANNOTATION));
+        }
+    }
+    return code;
+}
+
+static void repeat_writes(struct sl_engine *g, sl_workload_id id, int64_t now_ms)
+{
+    struct sl_workload_entry *e = &g->workloads[id];
+    if (e->refusals > 0 && (e->paused || e->rewrite)) {
+        return; /* when its time comes: seeing the object changes nothing about a policy */
+    }
+    e->paused = false;
+    if (e->rewrite) {
+        e->rewrite = false;
+        sl_decide(g, id, e->rewrite_kind, now_ms);
+    }
+}
+
+/* Where it belongs by now; of checks that it is asked for there, and was not before, its object may know more. */
+static void stand(struct sl_engine *g, sl_workload_id id, const struct sl_json *object,
+                  int64_t now_ms)
+{
+    g->reading = id;
+    sl_standing_update(g, id, now_ms);
+    g->reading = SL_NO_ID;
+    if (is_settled(&g->workloads[id]) && sl_workloads[id].phase != SL_PHASE_FINISHED) {
+        sl_answers_take(g, id, object, now_ms);
+    }
+}
+
+enum sl_code sl_event_from_workload(struct sl_engine *g, const struct sl_json *object,
+                                    int64_t now_ms, struct sl_error *e)
+{
+    struct sl_buf key = {0};
+    enum sl_code code;
+    sl_buf_print(&key, "%s/%s", sl_object_namespace(object), sl_object_name(object));
+    sl_workload_id id = sl_intern_find(g->names, SL_INTERN_WORKLOAD, key.data);
+    if (id != SL_NO_ID && strcmp(g->workloads[id].uid, sl_object_uid(object)) != 0) {
+        sl_event_drop_workload(g, id, now_ms); /* deleted and made again in between */
+        id = SL_NO_ID;
+    } else if (id != SL_NO_ID && sl_reserved_by_others(g, id, object)) {
+        sl_log(SL_LOG_WARN, "it was reserved by somebody else", "workload", key.data, NULL);
+        sl_event_drop_workload(g, id, now_ms); /* and is taken over as at a start */
+        id = SL_NO_ID;
+    }
+    if (id == SL_NO_ID) {
+        code = first_sight(g, key.data, object, now_ms, e);
+        id = sl_intern_find(g->names, SL_INTERN_WORKLOAD, key.data);
+    } else {
+        code = follow_object(g, id, object, now_ms, e);
+        repeat_writes(g, id, now_ms);
+    }
+    sl_buf_fini(&key);
+    if (id != SL_NO_ID) {
+        sl_restand_note(g, id, object);
+        stand(g, id, object, now_ms);
+        sl_restand_meet(g, id, now_ms);
+    }
+    return code;
+}
+
+void sl_event_workload_again(struct sl_engine *g, sl_workload_id id, const struct sl_json *known,
+                             const struct sl_json *object, const struct sl_words *words,
+                             int64_t now_ms)
+{
+    struct sl_error ignored = {0};
+    char *key = sl_mem_text(sl_intern_name(g->names, SL_INTERN_WORKLOAD, id));
+    sl_event_drop_workload(g, id, now_ms);
+    (void)enter(g, key, known, now_ms, &ignored);
+    id = sl_intern_find(g->names, SL_INTERN_WORKLOAD, key);
+    sl_mem_free(key);
+    if (id == SL_NO_ID) {
+        return;
+    }
+    struct sl_words *own = &g->workloads[id].words;
+    if (own->waiting == NULL) {
+        sl_words_say_waiting(own, words->waits_for, words->waiting);
+    }
+    if (own->stopping == NULL) {
+        sl_words_say_stopping(own, words->stopped_by, words->stopping);
+    }
+    sl_rebuild_amend(g, id, object, now_ms);
+    sl_standing_update(g, id, now_ms);
+}
+
+void sl_event_drop_workload(struct sl_engine *g, sl_workload_id id, int64_t now_ms)
+{
+    send(g, id, SL_EV_DELETE, 0, 0, now_ms);
+    SL_ASSERT(sl_workloads[id].phase == SL_PHASE_ABSENT);
+    sl_workload_entry_drop(g, id, now_ms);
+}
+
+void sl_event_workload_gone(struct sl_engine *g, const struct sl_json *object, int64_t now_ms)
+{
+    struct sl_buf key = {0};
+    sl_buf_print(&key, "%s/%s", sl_object_namespace(object), sl_object_name(object));
+    sl_workload_id id = sl_intern_find(g->names, SL_INTERN_WORKLOAD, key.data);
+    sl_buf_fini(&key);
+    if (id != SL_NO_ID && strcmp(g->workloads[id].uid, sl_object_uid(object)) == 0) {
+        sl_event_drop_workload(g, id, now_ms);
+    }
+}

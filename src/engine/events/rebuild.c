@@ -1,0 +1,452 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Sluice authors */
+
+/* A workload seen for the first time may have a past: another run of the daemon reserved, evicted
+ * or refused it. Its object says so, and here its record gets there by the core's own events, so
+ * that a restart ends where living through it would have (G10). */
+#include "api/objects/quantity.h"
+#include "base/check.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "engine/conditions/answers.h"
+#include "engine/calls/call.h"
+#include "engine/records/event_in.h"
+#include "engine/decisions/follow.h"
+#include "engine/decisions/node_health.h"
+#include "engine/quota/quotas.h"
+#include "engine/events/restand.h"
+#include "engine/topology/stands_in.h"
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+struct past {
+    struct sl_engine *g;
+    const struct sl_json *object;
+    sl_workload_id id;
+    int64_t now_ms;
+    bool reserved;
+    bool admitted;
+    enum sl_evict_reason evicted;
+    enum sl_requeued requeued;
+    int64_t evicted_ms;
+    int64_t requeue_at_ms; /* SL_NEVER = not set */
+    int64_t accumulated_ms;
+};
+
+static const char *const evict_names[] = {
+#define SL_REASON(constant, text) [constant] = text,
+#include "model/evict_reasons.def"
+};
+static const char *const preempt_names[] = {
+#include "model/preempt_reasons.def"
+};
+static const char *const pending_names[] = {
+#include "model/pending_reasons.def"
+};
+static const char *const cause_names[] = {
+#include "model/deactivation_causes.def"
+#undef SL_REASON
+};
+#define STAND_IN "-" /* no check has that name */
+#define COUNT_OF(names) (sizeof(names) / sizeof(names)[0])
+
+static uint32_t find_name(const char *const *names, size_t count, const char *text, uint32_t absent)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        if (strcmp(names[i], text) == 0) {
+            return i;
+        }
+    }
+    return absent;
+}
+
+static bool send(const struct past *p, enum sl_event_kind kind, uint32_t index, uint32_t reason,
+                 int64_t value, int64_t at_ms)
+{
+    struct sl_event ev = {kind,  p->id, p->g->workloads[p->id].generation, index, reason,
+                          value, at_ms};
+    return sl_expect(p->g, ev.now_ms, event, .event = ev);
+}
+
+/* When a condition last changed; `absent` when that is not known. */
+static int64_t time_of(const struct sl_json *object, const char *type, int64_t absent)
+{
+    int64_t at = sl_clock_parse(
+        sl_json_path_text(sl_condition_find(object, type), "lastTransitionTime", ""));
+    return at < 0 ? absent : at;
+}
+
+static enum sl_requeued read_requeued(const struct sl_json *object)
+{
+    const char *status = sl_json_path_text(sl_condition_find(object, "Requeued"), "status", "");
+    if (strcmp(status, "True") == 0) {
+        return SL_REQUEUED_TRUE;
+    }
+    return strcmp(status, "False") == 0 ? SL_REQUEUED_FALSE : SL_REQUEUED_UNSET;
+}
+
+static struct past read_past(struct sl_engine *g, sl_workload_id id, const struct sl_json *object,
+                             int64_t now_ms)
+{
+    struct past p = {.g = g, .object = object, .id = id, .now_ms = now_ms};
+    int64_t at = sl_clock_parse(sl_json_path_text(object, "status.requeueState.requeueAt", ""));
+    int64_t seconds = sl_json_path_int(object, "status.accumulatedPastExecutionTimeSeconds", 0);
+    p.reserved = sl_condition_true(object, "QuotaReserved") &&
+                 sl_json_path(object, "status.admission") != NULL;
+    p.admitted = p.reserved && sl_condition_true(object, "Admitted");
+    p.requeued = read_requeued(object);
+    p.requeue_at_ms = at < 0 ? SL_NEVER : at;
+    p.accumulated_ms = seconds > 0 && seconds < INT32_MAX ? seconds * 1000 : 0;
+    p.evicted_ms = time_of(object, "Evicted", now_ms);
+    if (sl_condition_true(object, "Evicted")) {
+        const char *reason = sl_json_path_text(sl_condition_find(object, "Evicted"), "reason", "");
+        bool off = strncmp(reason, "Deactivated", 11) == 0;
+        p.evicted = off ? SL_EVICT_DEACTIVATED
+                        : (enum sl_evict_reason)find_name(evict_names, COUNT_OF(evict_names),
+                                                          reason, SL_EVICT_PREEMPTED);
+    }
+    return p;
+}
+
+/* --- the reservation -------------------------------------------------------------------------- */
+
+struct claims {
+    struct sl_grant *grant;
+    struct sl_claim items[SL_CLAIMS_MAX];
+    uint32_t count;
+};
+
+static bool add_claim(struct claims *c, sl_cell_id cell, int64_t amount)
+{
+    for (uint32_t i = 0; i < c->count; i++) {
+        if (c->items[i].cell == cell) {
+            c->items[i].amount += amount;
+            return c->items[i].amount <= SL_AMOUNT_MAX;
+        }
+    }
+    if (c->count == SL_CLAIMS_MAX) {
+        return false;
+    }
+    c->items[c->count++] = (struct sl_claim){cell, amount};
+    return true;
+}
+
+/* One flavor and resource of one pod set: the cell that paid for it, opened where its quota is not
+ * known yet. */
+static bool read_choice(const struct past *p, sl_node_id node, const struct sl_json *assignment,
+                        const char *resource, struct sl_choice *out)
+{
+    struct sl_error ignored = {0};
+    struct sl_quantity quantity = {0};
+    const struct sl_json *used = sl_json_get(sl_json_get(assignment, "resourceUsage"), resource);
+    const char *flavor =
+        sl_json_text(sl_json_get(sl_json_get(assignment, "flavors"), resource), "");
+    if (sl_quantity_read(used, &quantity, &ignored) != SL_CODE_OK || quantity.nano < 0) {
+        return false;
+    }
+    out->resource = sl_name_take(p->g, SL_INTERN_RESOURCE, resource, p->now_ms);
+    out->flavor = sl_name_take(p->g, SL_INTERN_FLAVOR, flavor, p->now_ms);
+    out->amount = sl_quantity_amount(quantity, resource);
+    enum sl_status status =
+        sl_quotas_open(p->g, node, out->flavor, out->resource, &out->cell, p->now_ms);
+    return status == SL_OK && out->amount <= SL_AMOUNT_MAX;
+}
+
+static bool read_assignment(const struct past *p, sl_node_id node, const struct sl_json *assignment,
+                            uint32_t index, struct claims *out)
+{
+    void *it = NULL;
+    const char *resource;
+    struct sl_json *flavor;
+    out->grant->counts[index] = sl_json_path_int(assignment, "count", 0);
+    while (sl_json_next(sl_json_get(assignment, "flavors"), &it, &resource, &flavor)) {
+        struct sl_choice *choice = &out->grant->choices[out->grant->choice_count];
+        choice->pod_set = index;
+        if (!read_choice(p, node, assignment, resource, choice) ||
+            (choice->amount > 0 && !add_claim(out, choice->cell, choice->amount))) {
+            return false;
+        }
+        out->grant->choice_count++;
+    }
+    return true;
+}
+
+static bool read_claims(const struct past *p, sl_node_id node, struct claims *out)
+{
+    const struct sl_json *list = sl_json_path(p->object, "status.admission.podSetAssignments");
+    uint32_t pod_sets = (uint32_t)sl_json_len(list);
+    size_t choices = 0;
+    for (uint32_t i = 0; i < pod_sets; i++) {
+        choices += sl_json_len(sl_json_get(sl_json_at(list, i), "flavors"));
+    }
+    out->grant = sl_grant_new(pod_sets, (uint32_t)choices);
+    out->grant->choice_count = 0;
+    for (uint32_t i = 0; i < pod_sets; i++) {
+        if (!read_assignment(p, node, sl_json_at(list, i), i, out)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Claims, and where the pods stand; what cannot be placed is charged all the same. */
+static enum sl_status commit_list(const struct past *p, sl_node_id node,
+                                  const struct claims *claims, const struct sl_stands_in *stands,
+                                  int64_t at_ms)
+{
+    struct sl_buf list = {0};
+    for (uint32_t i = 0; i < claims->count; i++) {
+        sl_item_add(&list, claim, .cell = claims->items[i].cell, .amount = claims->items[i].amount);
+    }
+    if (stands->list.len > 0) {
+        sl_buf_add(&list, stands->list.data, stands->list.len);
+    }
+    enum sl_status status =
+        sl_call(p->g, p->now_ms, restore, .workload = p->id,
+                .generation = p->g->workloads[p->id].generation, .cluster_queue = node,
+                .topology_pending = stands->pending && !p->admitted, .at_ms = at_ms, .list = &list);
+    sl_buf_fini(&list);
+    return status;
+}
+
+static bool commit_claims(const struct past *p, sl_node_id node, struct claims *claims,
+                          int64_t at_ms)
+{
+    struct sl_workload_entry *e = &p->g->workloads[p->id];
+    struct sl_stands_in stands;
+    sl_stands_in_read(p->g, p->id, p->object, claims->grant, &stands, p->now_ms);
+    e->grant = claims->grant;
+    sl_workload_hold(p->g, e, node);
+    enum sl_status status = commit_list(p, node, claims, &stands, at_ms);
+    if (status != SL_OK && stands.list.len > 0) {
+        sl_log(SL_LOG_WARN, "where the workload stands cannot be taken over", "workload",
+               sl_intern_name(p->g->names, SL_INTERN_WORKLOAD, p->id), NULL);
+        sl_buf_reset(&stands.list);
+        stands.lost = true;
+        status = commit_list(p, node, claims, &stands, at_ms);
+    }
+    e->grant->unplaced = stands.lost;
+    sl_stands_in_end(p->g, &stands, p->now_ms);
+    if (status != SL_OK) {
+        e->grant = NULL;
+        sl_workload_hold(p->g, e, SL_NO_ID);
+    }
+    sl_node_health_moved(p->g, p->id);
+    return status == SL_OK;
+}
+
+/* Quota found reserved is charged whether or not it is available now: it is in use. */
+static bool restore_reservation(const struct past *p)
+{
+    const char *name = sl_json_path_text(p->object, "status.admission.clusterQueue", "");
+    sl_node_id node = name[0] == '\0' ? SL_NO_ID : sl_node_take(p->g, true, name, p->now_ms);
+    int64_t at = time_of(p->object, p->admitted ? "Admitted" : "QuotaReserved", p->now_ms);
+    struct claims claims = {0};
+    if (p->requeue_at_ms != SL_NEVER && p->requeue_at_ms > at) {
+        at = p->requeue_at_ms; /* the core reserves nothing before; the time only orders holders */
+    }
+    if (node == SL_NO_ID || !sl_node_open(p->g, node, p->now_ms) ||
+        !read_claims(p, node, &claims) || !commit_claims(p, node, &claims, at)) {
+        sl_grant_free(claims.grant);
+        sl_log(SL_LOG_WARN, "reservation cannot be taken over and is given back", "workload",
+               sl_intern_name(p->g->names, SL_INTERN_WORKLOAD, p->id), "queue", name, NULL);
+        return false;
+    }
+    return true;
+}
+
+/* --- admission checks ------------------------------------------------------------------------- */
+
+/* The checks themselves. Ready ones are so at once, since they decide whether the reservation is an
+ * admission; of an evicted workload they are reports that came after it. */
+static void restore_checks(const struct past *p)
+{
+    const struct sl_json *list = sl_json_path(p->object, "status.admissionChecks");
+    for (size_t i = 0; i < sl_json_len(list) && i < SL_CHECKS_MAX; i++) {
+        const struct sl_json *item = sl_json_at(list, i);
+        uint32_t check =
+            sl_name_take(p->g, SL_INTERN_CHECK, sl_json_path_text(item, "name", ""), p->now_ms);
+        if (check != SL_NO_ID) {
+            send(p, SL_EV_CHECK_ADD, check, 0, 0, p->now_ms);
+            if (sl_answers_state(item) == SL_CHECK_READY && p->evicted == SL_EVICT_NONE) {
+                send(p, SL_EV_CHECK_STATE, check, SL_CHECK_READY, 0, p->now_ms);
+            }
+        }
+    }
+}
+
+/* --- the whole past --------------------------------------------------------------------------- */
+
+static void restore_eviction(const struct past *p)
+{
+    const struct sl_json *preempted = sl_condition_find(p->object, "Preempted");
+    if (p->evicted == SL_EVICT_DEACTIVATED) {
+        send(p, SL_EV_DEACTIVATE, 0, 0, 0, p->evicted_ms);
+    } else if (p->evicted == SL_EVICT_PREEMPTED && sl_condition_true(p->object, "Preempted")) {
+        uint32_t reason =
+            find_name(preempt_names, COUNT_OF(preempt_names),
+                      sl_json_path_text(preempted, "reason", ""), SL_PREEMPT_IN_CLUSTER_QUEUE);
+        send(p, SL_EV_PREEMPT, 0, reason, 0, p->evicted_ms);
+    } else if (p->evicted != SL_EVICT_NONE) {
+        send(p, SL_EV_RESTORE_EVICTED, 0, p->evicted, p->accumulated_ms, p->evicted_ms);
+    }
+}
+
+/* A check's answer that is not in the object any more: something has to stand for the check. */
+static void restore_rejection(const struct past *p)
+{
+    uint32_t check = sl_name_take(p->g, SL_INTERN_CHECK, STAND_IN, p->now_ms);
+    if (check != SL_NO_ID && send(p, SL_EV_CHECK_ADD, check, 0, 0, p->now_ms)) {
+        send(p, SL_EV_CHECK_STATE, check, SL_CHECK_REJECTED, 0, p->now_ms);
+        send(p, SL_EV_CHECK_DROP, check, 0, 0, p->now_ms);
+    }
+}
+
+/* It was to be deactivated, and what for may show nowhere else by now. */
+static void restore_target(const struct past *p)
+{
+    const struct sl_json *c = sl_condition_find(p->object, "DeactivationTarget");
+    if (p->evicted != SL_EVICT_NONE || !sl_condition_true(p->object, "DeactivationTarget")) {
+        return;
+    }
+    switch ((enum sl_cause)find_name(cause_names, COUNT_OF(cause_names),
+                                     sl_json_path_text(c, "reason", ""), SL_CAUSE_NONE)) {
+    case SL_CAUSE_ADMISSION_CHECK:
+        restore_rejection(p);
+        break;
+    case SL_CAUSE_EXECUTION_TIME:
+        send(p, SL_EV_EXECUTION_TIMEOUT, 0, 0, 0, p->now_ms);
+        break;
+    case SL_CAUSE_REQUEUING_LIMIT:
+        send(p, SL_EV_PODS_READY_TIMEOUT, 1, 0, 0, p->now_ms);
+        break;
+    case SL_CAUSE_NONE:
+        break;
+    }
+}
+
+/* Pods that nobody knows the place of, or that stand where others do by now, are not left there. */
+static void evict_stray(const struct past *p)
+{
+    const char *trouble = sl_restand_trouble(p->g, p->id);
+    if (trouble != NULL) {
+        sl_words_say_stopping(&p->g->workloads[p->id].words, SL_EVICT_NODE_FAILURES, trouble);
+        send(p, SL_EV_RESTORE_EVICTED, 0, SL_EVICT_NODE_FAILURES, p->accumulated_ms, p->now_ms);
+    }
+}
+
+static void restore_pending(const struct past *p)
+{
+    const struct sl_json *c = sl_condition_find(p->object, "QuotaReserved");
+    if (p->evicted != SL_EVICT_NONE || p->requeued != SL_REQUEUED_UNSET || p->accumulated_ms > 0) {
+        send(p, SL_EV_RESTORE_EVICTED, p->requeued, p->evicted, p->accumulated_ms, p->evicted_ms);
+    }
+    /* Switched on again while nobody looked: off once more, so that it is seen to be switched
+     * on. */
+    if (p->evicted == SL_EVICT_DEACTIVATED && p->requeued == SL_REQUEUED_FALSE &&
+        sl_json_path_bool(p->object, "spec.active", true)) {
+        send(p, SL_EV_DEACTIVATE, 0, 0, 0, p->evicted_ms);
+        return;
+    }
+    uint32_t reason = find_name(pending_names, COUNT_OF(pending_names),
+                                sl_json_path_text(c, "reason", ""), SL_PENDING_EVALUATION);
+    if (reason != SL_PENDING_EVALUATION &&
+        strcmp(sl_json_path_text(c, "status", ""), "False") == 0) {
+        send(p, SL_EV_REFUSE, 0, reason, 0, p->now_ms);
+        sl_words_say_waiting(&p->g->workloads[p->id].words, reason,
+                             sl_json_path_text(c, "message", ""));
+    }
+}
+
+/* The eviction after which Requeued came to say what it says: the reservation that follows ends it.
+ */
+static enum sl_evict_reason evicted_before(const struct sl_json *object)
+{
+    const char *reason = sl_json_path_text(sl_condition_find(object, "Requeued"), "reason", "");
+    static const struct {
+        const char *requeued;
+        enum sl_evict_reason evicted;
+    } pairs[] = {{"Preempted", SL_EVICT_PREEMPTED},
+                 {"NodeFailures", SL_EVICT_NODE_FAILURES},
+                 {"Reactivated", SL_EVICT_DEACTIVATED},
+                 {"ClusterQueueRestarted", SL_EVICT_CLUSTER_QUEUE_STOPPED},
+                 {"LocalQueueRestarted", SL_EVICT_LOCAL_QUEUE_STOPPED}};
+    for (size_t i = 0; i < COUNT_OF(pairs); i++) {
+        if (strcmp(pairs[i].requeued, reason) == 0) {
+            return pairs[i].evicted;
+        }
+    }
+    return SL_EVICT_PODS_READY_TIMEOUT;
+}
+
+void sl_rebuild_workload(struct sl_engine *g, sl_workload_id id, const struct sl_json *object,
+                         int64_t now_ms)
+{
+    SL_PRE(g->restoring && sl_workloads[id].phase == SL_PHASE_PENDING);
+    struct past p = read_past(g, id, object, now_ms);
+    int64_t count = sl_json_path_int(object, "status.requeueState.count", 0);
+    if (sl_condition_true(object, "Finished")) {
+        return;
+    }
+    if (count > 0 || p.requeue_at_ms != SL_NEVER) {
+        uint32_t bounded = count < 0 ? 0 : count > INT32_MAX ? INT32_MAX : (uint32_t)count;
+        send(&p, SL_EV_RESTORE_REQUEUE, bounded, 0, p.requeue_at_ms, now_ms);
+    }
+    if (!p.reserved) {
+        restore_checks(&p);
+        restore_pending(&p);
+        return;
+    }
+    if (p.requeued == SL_REQUEUED_TRUE || p.accumulated_ms > 0) {
+        bool again = p.requeued == SL_REQUEUED_TRUE;
+        send(&p, SL_EV_RESTORE_EVICTED, again ? SL_REQUEUED_TRUE : SL_REQUEUED_UNSET,
+             again ? evicted_before(object) : SL_EVICT_NONE, p.accumulated_ms, now_ms);
+    }
+    if (!p.admitted) {
+        restore_checks(&p);
+    }
+    /* Evicted before it was admitted, and its checks are gone since: something has to stand for
+     * them, or the reservation would be an admission. */
+    uint32_t stand_in = SL_NO_ID;
+    if (!p.admitted && p.evicted != SL_EVICT_NONE && sl_workloads[id].check_count == 0) {
+        stand_in = sl_name_take(g, SL_INTERN_CHECK, STAND_IN, now_ms);
+        send(&p, SL_EV_CHECK_ADD, stand_in, 0, 0, now_ms);
+    }
+    if (restore_reservation(&p)) {
+        if (p.admitted) {
+            restore_checks(&p);
+        }
+        sl_node_health_read(g, id, object, now_ms);
+        restore_target(&p);
+        restore_eviction(&p);
+        evict_stray(&p);
+    }
+    if (stand_in != SL_NO_ID) {
+        send(&p, SL_EV_CHECK_DROP, stand_in, 0, 0, now_ms);
+    }
+}
+
+/* What the object lacks of what the record now says: the last run did not come to write it. */
+void sl_rebuild_amend(struct sl_engine *g, sl_workload_id id, const struct sl_json *object,
+                      int64_t now_ms)
+{
+    const struct sl_workload *w = &sl_workloads[id];
+    if (sl_condition_true(object, "Finished")) {
+        return;
+    }
+    if (w->phase == SL_PHASE_PENDING && sl_condition_true(object, "QuotaReserved")) {
+        sl_decide(g, id, SL_DECIDE_RELEASE, now_ms);
+    } else if (w->phase == SL_PHASE_ADMITTED && !sl_condition_true(object, "Admitted")) {
+        sl_decide(g, id, SL_DECIDE_ADMIT, now_ms);
+    } else if (w->phase == SL_PHASE_EVICTED && !sl_condition_true(object, "Evicted")) {
+        sl_decide(g, id, SL_DECIDE_EVICT, now_ms);
+    } else if (!w->active && w->evicted != SL_EVICT_NONE && !sl_condition_true(object, "Evicted")) {
+        sl_decide(g, id, SL_DECIDE_EVICT, now_ms);
+    }
+    if (w->active &&
+        (w->deactivation != SL_CAUSE_NONE || sl_condition_true(object, "DeactivationTarget"))) {
+        sl_decide(g, id, SL_DECIDE_DEACTIVATE, now_ms);
+    }
+}

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Sluice authors */
+
+/* Reclaimable pods of a holder: status.reclaimablePods says how many pods of a pod set have ended
+ * for good. Their part of what was granted is given back, claim by claim, and is not taken again
+ * before the next admission: the API refuses to count them back while quota is held. */
+#include "base/check.h"
+#include "engine/calls/call.h"
+#include "engine/records/event_in.h"
+#include "engine/quota/tallies.h"
+#include "engine/requests/requests.h"
+#include "kernel/commit/commit.h"
+
+bool sl_engine_reclaims(const struct sl_engine *g)
+{
+    return g->settings.policy.reclaimable_pods;
+}
+
+bool sl_engine_waits_for_pods(const struct sl_engine *g)
+{
+    return g->settings.wait_for_pods_ready;
+}
+
+/* Of that cell, for all pod sets. */
+static int64_t amount_left(const struct sl_grant *grant, sl_cell_id cell)
+{
+    int64_t sum = 0;
+    for (uint32_t i = 0; i < grant->choice_count; i++) {
+        sum += grant->choices[i].cell == cell ? sl_grant_amount(grant, i) : 0;
+    }
+    return sum;
+}
+
+static void reduce_claims(struct sl_engine *g, sl_workload_id id, int64_t now_ms)
+{
+    const struct sl_workload_entry *e = &g->workloads[id];
+    for (uint32_t i = 0; i < sl_commit_claim_count(id); i++) {
+        struct sl_claim claim = sl_commit_claim(id, i);
+        int64_t left = amount_left(e->grant, claim.cell);
+        if (left < claim.amount) {
+            sl_expect(g, now_ms, reduce, .workload = id, .generation = e->generation, .claim = i,
+                      .amount = left);
+        }
+    }
+}
+
+/* A pod set that was admitted with fewer pods than it has gives back once fewer than those are
+ * left. */
+void sl_reclaim_take(struct sl_engine *g, sl_workload_id id, const struct sl_json *object,
+                     int64_t now_ms)
+{
+    const struct sl_grant *grant = g->workloads[id].grant;
+    size_t known = sl_json_len(sl_json_path(object, "spec.podSets"));
+    bool fewer = false;
+    if (grant == NULL || !sl_lifecycle_holds_quota(id)) {
+        return;
+    }
+    for (uint32_t i = 0; i < grant->pod_set_count && i < known; i++) {
+        int64_t gone = grant->counts[i] - sl_requests_pods_left(g, object, i);
+        if (gone > grant->reclaimed[i]) {
+            sl_tally_reclaim(g, id, i, gone);
+            fewer = true;
+        }
+    }
+    if (fewer) {
+        reduce_claims(g, id, now_ms);
+    }
+}

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Sluice authors */
+
+/* What the engine is told once, at its start: the parts of Kueue's Configuration and feature gates
+ * that change what it does. Plain data, owned by whoever made it; strings live as long as the
+ * settings do. */
+#ifndef SL_ENGINE_SETTINGS_H
+#define SL_ENGINE_SETTINGS_H
+#include "policy/common/settings.h"
+#include <stddef.h>
+#include <stdint.h>
+
+/* resources.transformations[]: one unit of `input` becomes the outputs. */
+struct sl_transformation_output {
+    const char *resource;
+    int64_t value_milli; /* amount per unit of input, in thousandths */
+};
+struct sl_transformation {
+    const char *input;
+    bool retain;             /* strategy: Retain; false = Replace */
+    const char *multiply_by; /* a resource whose amount multiplies; NULL = none */
+    size_t output_count;
+    const struct sl_transformation_output *outputs;
+};
+
+struct sl_engine_settings {
+    struct sl_settings policy;
+
+    /* waitForPodsReady */
+    bool wait_for_pods_ready;
+    int64_t ready_ms_max;    /* timeout */
+    int64_t recovery_ms_max; /* recoveryTimeout; 0 = wait for ever */
+    bool limit_requeues;
+    uint32_t requeues_max;   /* backoffLimitCount, with limit_requeues */
+    int64_t backoff_base_ms; /* backoffBaseSeconds */
+    int64_t backoff_ms_max;  /* backoffMaxSeconds */
+
+    /* resources */
+    size_t excluded_prefix_count;
+    const char *const *excluded_prefixes;
+    size_t transformation_count;
+    const struct sl_transformation *transformations;
+
+    /* admissionFairSharing */
+    int64_t usage_half_life_ms; /* 0 = usage is not remembered */
+    int64_t usage_sampling_ms;
+    size_t usage_weight_count;
+    const char *const *usage_weight_resources;
+    const int64_t *usage_weights_nano; /* in units of 1e-9 */
+
+    /* objectRetentionPolicies.workloads; -1 = for ever */
+    int64_t retain_finished_ms;
+    int64_t retain_deactivated_ms;
+
+    bool granular_reasons; /* UnadmittedWorkloadsObservability */
+    bool priority_boost;   /* PriorityBoost */
+    bool paranoid;         /* --paranoid: see engine/turn/valid.h */
+};
+
+/* Kueue's defaults. */
+struct sl_engine_settings sl_engine_settings_default(void);
+#endif

@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Sluice authors */
+
+/* How many workloads each queue has in which state, and how much they use: kept up to date change
+ * by change, so that a status costs nothing but its printing. */
+#include "base/check.h"
+#include "base/mem.h"
+#include "engine/quota/tallies.h"
+#include "engine/state.h"
+#include "kernel/ledger/ledger.h"
+
+static void touch(struct sl_engine *g, struct sl_touched t)
+{
+    if (g->touched_count == g->touched_cap) {
+        g->touched_cap = g->touched_cap == 0 ? 64 : g->touched_cap * 2;
+        g->touched = sl_mem_grow(g->touched, g->touched_cap, sizeof *g->touched);
+    }
+    g->touched[g->touched_count++] = t;
+}
+
+static void touch_one(struct sl_engine *g, sl_node_id node)
+{
+    struct sl_node_entry *n = g->nodes[node];
+    if (n != NULL && !n->touched) {
+        n->touched = true;
+        touch(g, (struct sl_touched){n->is_cluster_queue ? SL_KIND_CLUSTER_QUEUE : SL_KIND_COHORT,
+                                     node, NULL});
+    }
+}
+
+/* With fair sharing its cohorts, too: what they show of their share is what their queues use. */
+static void touch_node(struct sl_engine *g, sl_node_id node)
+{
+    touch_one(g, node);
+    for (sl_node_id above = sl_ledger_parent_node(node);
+         g->settings.policy.fair_sharing && above != SL_NO_ID;
+         above = sl_ledger_parent_node(above)) {
+        touch_one(g, above);
+    }
+}
+
+void sl_touch_node(struct sl_engine *g, sl_node_id node)
+{
+    if (node == SL_NO_ID) {
+        return;
+    }
+    touch_node(g, node);
+    /* What ends in one queue of a cohort may be what another one held too much. */
+    for (sl_node_id n = 0; g->exceeded_count > 0 && n < g->node_cap; n++) {
+        if (g->nodes[n] != NULL && g->nodes[n]->exceeded) {
+            touch_node(g, n);
+        }
+    }
+}
+
+void sl_touch_holders(struct sl_engine *g)
+{
+    for (sl_node_id n = 0; g->synced && n < g->node_cap; n++) {
+        if (g->nodes[n] != NULL && g->nodes[n]->tally.reserving > 0) {
+            touch_node(g, n);
+        }
+    }
+}
+
+void sl_touch_queue(struct sl_engine *g, struct sl_local_queue *q)
+{
+    if (!q->touched) {
+        q->touched = true;
+        touch(g, (struct sl_touched){SL_KIND_LOCAL_QUEUE, SL_NO_ID, sl_mem_text(q->key)});
+    }
+}
+
+static enum sl_standing standing_of(sl_workload_id id)
+{
+    const struct sl_workload *w = &sl_workloads[id];
+    if (sl_lifecycle_holds_quota(id)) {
+        return w->was_admitted ? SL_STANDING_ADMITTED : SL_STANDING_RESERVING;
+    }
+    if (w->phase == SL_PHASE_FINISHED) {
+        return SL_STANDING_FINISHED;
+    }
+    return w->phase == SL_PHASE_PENDING && sl_lifecycle_admissible(id) ? SL_STANDING_PENDING
+                                                                       : SL_STANDING_NONE;
+}
+
+struct sl_usage *sl_tally_find(const struct sl_tally *t, sl_flavor_id flavor,
+                               sl_resource_id resource)
+{
+    for (uint32_t i = 0; i < t->usage_count; i++) {
+        if (t->usages[i].flavor == flavor && t->usages[i].resource == resource) {
+            return &t->usages[i];
+        }
+    }
+    return NULL;
+}
+
+static struct sl_usage *take_usage(struct sl_tally *t, sl_flavor_id flavor, sl_resource_id resource)
+{
+    struct sl_usage *known = sl_tally_find(t, flavor, resource);
+    if (known != NULL) {
+        return known;
+    }
+    t->usages = sl_mem_grow(t->usages, t->usage_count + 1, sizeof *t->usages);
+    t->usages[t->usage_count] = (struct sl_usage){flavor, resource, 0, 0};
+    return &t->usages[t->usage_count++];
+}
+
+/* sign is 1 or -1. */
+static void count(struct sl_tally *t, enum sl_standing standing, const struct sl_grant *grant,
+                  int sign)
+{
+    bool admitted = standing == SL_STANDING_ADMITTED;
+    bool holds = admitted || standing == SL_STANDING_RESERVING;
+    t->finished += standing == SL_STANDING_FINISHED ? (uint32_t)sign : 0;
+    t->pending += standing == SL_STANDING_PENDING ? (uint32_t)sign : 0;
+    t->reserving += holds ? (uint32_t)sign : 0;
+    t->admitted += admitted ? (uint32_t)sign : 0;
+    for (uint32_t i = 0; holds && grant != NULL && i < grant->choice_count; i++) {
+        struct sl_usage *u = take_usage(t, grant->choices[i].flavor, grant->choices[i].resource);
+        int64_t amount = sl_grant_amount(grant, i);
+        u->reservation += sign * amount;
+        u->usage += admitted ? sign * amount : 0;
+        SL_ASSERT(u->reservation >= 0 && u->usage >= 0 && u->usage <= u->reservation);
+    }
+}
+
+static void count_everywhere(struct sl_engine *g, const struct sl_workload_entry *e, int sign)
+{
+    count(&e->queue->tally, e->standing, e->grant, sign);
+    if (e->counted_at != SL_NO_ID) {
+        count(&g->nodes[e->counted_at]->tally, e->standing, e->grant, sign);
+        sl_touch_node(g, e->counted_at);
+    }
+    sl_touch_queue(g, e->queue);
+    g->counters.pending += e->standing == SL_STANDING_PENDING ? (uint32_t)sign : 0;
+    g->counters.holding += e->standing >= SL_STANDING_RESERVING ? (uint32_t)sign : 0;
+}
+
+/* Holders count where their quota is, the others where they would be tried, or were: what is wrong with the ClusterQueue, or
+ * with themselves, makes them wait there. A stopped LocalQueue is not looked into, as in Kueue: nobody waits in it. */
+static sl_node_id place_to_count(const struct sl_engine *g, const struct sl_workload_entry *e,
+                                 enum sl_standing standing)
+{
+    const struct sl_local_queue *q = e->queue;
+    if (standing >= SL_STANDING_RESERVING) {
+        return e->held_at;
+    }
+    bool known = g->synced && q->exists && q->cluster_queue != SL_NO_ID &&
+                 g->nodes[q->cluster_queue]->exists;
+    bool there = standing == SL_STANDING_FINISHED ||
+                 (standing == SL_STANDING_PENDING && q->stop == SL_STOP_NONE);
+    return known && there ? q->cluster_queue : SL_NO_ID;
+}
+
+void sl_tally_update(struct sl_engine *g, sl_workload_id id)
+{
+    struct sl_workload_entry *e = &g->workloads[id];
+    enum sl_standing standing = standing_of(id);
+    sl_node_id at = place_to_count(g, e, standing);
+    if (standing == e->standing && at == e->counted_at) {
+        return;
+    }
+    if (e->standing != SL_STANDING_NONE) {
+        count_everywhere(g, e, -1);
+    }
+    e->standing = standing;
+    e->counted_at = at;
+    if (standing != SL_STANDING_NONE) {
+        count_everywhere(g, e, 1);
+    }
+}
+
+void sl_tally_move(struct sl_engine *g, sl_workload_id id, struct sl_local_queue *to)
+{
+    struct sl_workload_entry *e = &g->workloads[id];
+    if (e->standing != SL_STANDING_NONE) {
+        count_everywhere(g, e, -1);
+    }
+    sl_workload_unlist(g, id);
+    sl_workload_enlist(g, id, to);
+    if (e->standing != SL_STANDING_NONE) {
+        count_everywhere(g, e, 1);
+    }
+}
+
+void sl_tally_reclaim(struct sl_engine *g, sl_workload_id id, uint32_t pod_set, int64_t gone)
+{
+    struct sl_workload_entry *e = &g->workloads[id];
+    SL_PRE(e->grant != NULL && pod_set < e->grant->pod_set_count);
+    if (e->standing != SL_STANDING_NONE) {
+        count_everywhere(g, e, -1);
+    }
+    e->grant->reclaimed[pod_set] = gone;
+    if (e->standing != SL_STANDING_NONE) {
+        count_everywhere(g, e, 1);
+    }
+}

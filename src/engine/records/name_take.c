@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Sluice authors */
+
+/* Numbers for names, which the core knows instead: given out, and noted in the journal. */
+#include "base/fnv1a.h"
+#include "engine/calls/call.h"
+#include "engine/journal/roll.h"
+#include "engine/state.h"
+#include <string.h>
+
+/* Resources are looked at in the order in which Kueue goes through them: by the FNV-1a hash of
+ * their names. */
+static void set_resource_order(struct sl_engine *g, uint32_t id, const char *name, int64_t now_ms)
+{
+    uint64_t hash = sl_fnv1a(SL_FNV1A_BASIS, name, strlen(name));
+    sl_tell(g, now_ms, resource_order, .resource = id, .key = hash);
+}
+
+uint32_t sl_name_take(struct sl_engine *g, enum sl_intern_class c, const char *name, int64_t now_ms)
+{
+    bool is_new;
+    uint32_t id = sl_intern_add(g->names, c, name, &is_new);
+    if (is_new) {
+        struct sl_buf payload = {0};
+        sl_roll_pack(&payload, c, id, name);
+        (void)sl_journal_append(g->journal, SL_JOURNAL_NAME, now_ms, &payload);
+        sl_buf_fini(&payload);
+        if (c == SL_INTERN_RESOURCE) {
+            set_resource_order(g, id, name, now_ms);
+        }
+    }
+    return id;
+}

@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Sluice authors */
+
+/* Looks up what world.h holds. */
+#include "engine/records/names.h"
+#include "base/check.h"
+#include "base/mem.h"
+#include "engine/records/world.h"
+#include <string.h>
+
+/* --- hosts ------------------------------------------------------------------------------------ */
+
+const char *sl_names_host(const struct sl_engine *g, sl_site_id site)
+{
+    struct sl_world *w = g->world;
+    if (site >= w->site_count || w->sites[site].key == NULL) {
+        return "";
+    }
+    if (strlen(w->sites[site].key) == w->sites[site].host_len) {
+        return w->sites[site].key;
+    }
+    sl_mem_free(w->lent);
+    w->lent = sl_mem_text_n(w->sites[site].key, w->sites[site].host_len);
+    return w->lent;
+}
+
+sl_site_id sl_names_find_host(const struct sl_engine *g, const char *host)
+{
+    sl_site_id site = SL_NO_ID;
+    for (sl_tree_id tree = 0; site == SL_NO_ID && tree < g->world->tree_cap; tree++) {
+        if (sl_world_find_tree(g, tree) != NULL) {
+            site = sl_sites_find(g, tree, host);
+        }
+    }
+    return site;
+}
+
+sl_site_id sl_names_find_host_in(const struct sl_engine *g, sl_tree_id tree, const char *host)
+{
+    return sl_world_find_tree(g, tree) == NULL ? SL_NO_ID : sl_sites_find(g, tree, host);
+}
+
+/* --- trees and levels ------------------------------------------------------------------------- */
+
+uint32_t sl_names_level_count(const struct sl_engine *g, sl_tree_id tree)
+{
+    const struct sl_tree_entry *t = sl_world_find_tree(g, tree);
+    return t != NULL && t->known ? t->level_count : 0;
+}
+
+const char *sl_names_level_key(const struct sl_engine *g, uint32_t level)
+{
+    const char *key = sl_intern_name(g->names, SL_INTERN_LEVEL, level);
+    return key == NULL ? "" : key;
+}
+
+const char *sl_names_level(const struct sl_engine *g, sl_tree_id tree, uint32_t depth)
+{
+    return depth < sl_names_level_count(g, tree)
+               ? sl_names_level_key(g, sl_world_find_tree(g, tree)->levels[depth])
+               : "";
+}
+
+const char *sl_names_topology(const struct sl_engine *g, sl_tree_id tree)
+{
+    const struct sl_tree_entry *t = sl_world_find_tree(g, tree);
+    return t == NULL ? "" : t->topology;
+}
+
+/* --- domains ---------------------------------------------------------------------------------- */
+
+const char *sl_names_value(const struct sl_engine *g, sl_domain_id domain)
+{
+    const struct sl_world *w = g->world;
+    return domain < w->area_count && w->areas[domain].value != NULL ? w->areas[domain].value : "";
+}
+
+/* A host stands in the tree where it is shown, or else where a workload still stands on it. */
+static sl_domain_id find_host_domain(const struct sl_engine *g, sl_tree_id tree, const char *host)
+{
+    sl_site_id site = sl_sites_find(g, tree, host);
+    sl_domain_id domain = site == SL_NO_ID ? SL_NO_ID : sl_trees_domain_on(tree, site);
+    for (uint32_t i = 0; domain == SL_NO_ID && site != SL_NO_ID && i < g->world->relic_count; i++) {
+        const struct sl_area *a = &g->world->areas[g->world->relics[i]];
+        if (a->value != NULL && a->tree == tree && a->site == site) {
+            domain = g->world->relics[i];
+        }
+    }
+    return domain;
+}
+
+sl_domain_id sl_names_find_domain(const struct sl_engine *g, sl_tree_id tree,
+                                  const char *const *values, uint32_t count)
+{
+    const struct sl_tree_entry *t = sl_world_find_tree(g, tree);
+    sl_domain_id domain = SL_NO_ID;
+    if (t == NULL || !t->known || count == 0) {
+        return SL_NO_ID;
+    }
+    if (t->ends_at_nodes) {
+        return find_host_domain(g, tree, values[count - 1]);
+    }
+    for (uint32_t depth = 0; depth < count; depth++) {
+        domain = sl_areas_find(g, tree, domain, values[depth]);
+        if (domain == SL_NO_ID) {
+            return SL_NO_ID;
+        }
+    }
+    return count == t->level_count ? domain : SL_NO_ID;
+}
+
+/* The values of a domain that is not shown, from the top; false: they are not those of its tree any
+ * more. */
+static bool path_of(const struct sl_engine *g, const struct sl_tree_entry *t, sl_domain_id domain,
+                    const char *values[static SL_DEPTHS_MAX])
+{
+    uint32_t depth = t->level_count;
+    while (domain != SL_NO_ID && depth > 0) {
+        values[--depth] = g->world->areas[domain].value;
+        domain = g->world->areas[domain].parent;
+    }
+    return domain == SL_NO_ID && depth == 0;
+}
+
+sl_domain_id sl_names_take_domain(struct sl_engine *g, sl_tree_id tree, const char *const *values,
+                                  uint32_t count, int64_t now_ms)
+{
+    const struct sl_tree_entry *t = sl_world_find_tree(g, tree);
+    const char *all[SL_DEPTHS_MAX];
+    sl_domain_id domain = sl_names_find_domain(g, tree, values, count);
+    if (domain != SL_NO_ID && g->world->areas[domain].shown) {
+        return domain;
+    }
+    if (t == NULL || !t->known || count == 0 || count > t->level_count) {
+        return SL_NO_ID;
+    }
+    /* One that is hidden is shown until it is settled: else it may go before anybody stands
+     * there. */
+    if (domain == SL_NO_ID || !path_of(g, t, domain, all)) {
+        uint32_t given = t->level_count - count; /* what is above it is not said */
+        for (uint32_t depth = 0; depth < t->level_count; depth++) {
+            all[depth] = depth < given ? "" : values[depth - given];
+        }
+    }
+    return sl_areas_open(g, tree, all, now_ms);
+}
+
+void sl_names_settle_domains(struct sl_engine *g, const sl_domain_id *domains, uint32_t count,
+                             int64_t now_ms)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        sl_areas_close(g, domains[i], now_ms);
+    }
+    sl_areas_sweep(g);
+}
+
+/* --- measures and taints ---------------------------------------------------------------------- */
+
+const char *sl_names_measure(const struct sl_engine *g, sl_measure_id measure)
+{
+    const struct sl_world *w = g->world;
+    const char *name = measure < w->measure_count
+                           ? sl_intern_name(g->names, SL_INTERN_RESOURCE, w->measures[measure])
+                           : NULL;
+    return name == NULL ? "" : name;
+}
+
+sl_measure_id sl_names_take_measure(struct sl_engine *g, const char *resource, int64_t now_ms)
+{
+    sl_resource_id id = sl_name_take(g, SL_INTERN_RESOURCE, resource, now_ms);
+    return id == SL_NO_ID ? SL_NO_ID : sl_sites_measure(g, id, now_ms);
+}
+
+const char *sl_names_taint(const struct sl_engine *g, uint32_t taint)
+{
+    const char *text = taint < SL_TAINTS_MAX ? g->world->taints[taint] : NULL;
+    return text == NULL ? "" : text;
+}

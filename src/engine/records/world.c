@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Sluice authors */
+
+/* Trees of the world, and who is woken by what happens in them. */
+#include "engine/records/world.h"
+#include "base/mem.h"
+#include "engine/calls/call.h"
+#include "kernel/ledger/ledger.h"
+#include "kernel/lifecycle/second_pass.h"
+#include "policy/demand/offers.h"
+
+struct sl_tree_entry *sl_world_tree(struct sl_engine *g, sl_tree_id tree)
+{
+    struct sl_world *w = g->world;
+    w->trees = sl_mem_reach(w->trees, &w->tree_cap, 16, tree, sizeof *w->trees);
+    return &w->trees[tree];
+}
+
+struct sl_tree_entry *sl_world_find_tree(const struct sl_engine *g, sl_tree_id tree)
+{
+    struct sl_world *w = g->world;
+    return tree < w->tree_cap && w->trees[tree].topology != NULL ? &w->trees[tree] : NULL;
+}
+
+/* --- waking ----------------------------------------------------------------------------------- */
+
+void sl_world_wake(struct sl_engine *g, sl_tree_id tree)
+{
+    g->world->trees[tree].woken = true;
+    g->world->woken = true;
+}
+
+void sl_world_rouse(struct sl_engine *g, sl_tree_id tree)
+{
+    g->world->trees[tree].roused = true;
+    g->world->woken = true;
+}
+
+/* Those of one cohort wake together. */
+static void tell_users(struct sl_engine *g, sl_tree_id tree, bool wake, int64_t now_ms)
+{
+    sl_node_id told = SL_NO_ID;
+    for (sl_cell_id cell = sl_offers_first_of(tree); cell != SL_NO_ID;
+         cell = sl_offers_next_of(cell)) {
+        sl_node_id node = sl_ledger_node_of(cell);
+        if (sl_ledger_root_node(node) != told) {
+            told = sl_ledger_root_node(node);
+            if (wake) {
+                sl_tell(g, now_ms, wake_tree, .node = node);
+            } else {
+                sl_tell(g, now_ms, rouse_tree, .node = node);
+            }
+        }
+    }
+}
+
+bool sl_world_woken(const struct sl_engine *g)
+{
+    return g->world->woken;
+}
+
+void sl_world_flush(struct sl_engine *g, int64_t now_ms)
+{
+    struct sl_world *w = g->world;
+    for (sl_tree_id tree = 0; w->woken && tree < w->tree_cap; tree++) {
+        struct sl_tree_entry *t = &w->trees[tree];
+        if (t->woken || t->roused) {
+            tell_users(g, tree, t->woken, now_ms);
+        }
+        if (t->woken && sl_second_pass_count() != 0) {
+            sl_tell(g, now_ms, wake_passes, .flavor = tree, .now_ms = now_ms);
+        }
+        t->woken = false;
+        t->roused = false;
+    }
+    w->woken = false;
+}

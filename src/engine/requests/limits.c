@@ -1,0 +1,354 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Sluice authors */
+
+/* Per namespace the ranges as given, sorted by name, and their summary {type: {member: {resource:
+ * quantity}}}, made anew when one of them changes. */
+#include "engine/requests/limits.h"
+#include "api/objects/quantity.h"
+#include "base/map.h"
+#include "base/mem.h"
+#include "engine/records/pod.h"
+#include <stdio.h>
+#include <string.h>
+
+struct ranges {
+    struct sl_json *list;    /* [{name, limits}], by name */
+    struct sl_json *summary; /* {"Container": {...}, "Pod": {...}} */
+};
+
+struct sl_limits {
+    struct sl_map *namespaces; /* -> struct ranges * */
+    struct sl_map *classes;    /* -> overhead.podFixed, a struct sl_json * */
+    uint64_t version;
+};
+
+struct sl_limits *sl_limits_new(void)
+{
+    struct sl_limits *t = sl_mem_new(1, sizeof *t);
+    t->namespaces = sl_map_new();
+    t->classes = sl_map_new();
+    t->version = 1;
+    return t;
+}
+
+static void free_ranges(void *value)
+{
+    struct ranges *r = value;
+    sl_json_free(r->list);
+    sl_json_free(r->summary);
+    sl_mem_free(r);
+}
+
+void sl_limits_free(struct sl_limits *t)
+{
+    sl_map_free_with(t->namespaces, free_ranges);
+    sl_map_free_with(t->classes, sl_json_free_value);
+    sl_mem_free(t);
+}
+
+uint64_t sl_limits_version(const struct sl_limits *t)
+{
+    return t->version;
+}
+
+/* --- summing up ------------------------------------------------------------------------------- */
+
+enum keep { KEEP_FIRST, KEEP_LEAST, KEEP_MOST };
+
+static __int128 nano_of(const struct sl_json *v)
+{
+    struct sl_quantity q = {0};
+    return sl_quantity_read(v, &q, NULL) == SL_CODE_OK ? q.nano : 0;
+}
+
+static void merge(struct sl_json *into, const struct sl_json *from, enum keep keep)
+{
+    void *it = NULL;
+    const char *resource;
+    struct sl_json *value;
+    while (sl_json_next(from, &it, &resource, &value)) {
+        const struct sl_json *old = sl_json_get(into, resource);
+        bool better = old == NULL || (keep == KEEP_LEAST && nano_of(value) < nano_of(old)) ||
+                      (keep == KEEP_MOST && nano_of(value) > nano_of(old));
+        if (better) {
+            sl_json_set(into, resource, sl_json_clone(value));
+        }
+    }
+}
+
+static void add_item(struct sl_json *summary, const struct sl_json *item)
+{
+    static const struct {
+        const char *member;
+        enum keep keep;
+    } members[] = {{"max", KEEP_LEAST},
+                   {"min", KEEP_MOST},
+                   {"default", KEEP_FIRST},
+                   {"defaultRequest", KEEP_FIRST}};
+    struct sl_json *type = sl_json_path_make(summary, sl_json_path_text(item, "type", ""));
+    for (size_t i = 0; i < sizeof members / sizeof members[0]; i++) {
+        merge(sl_json_path_make(type, members[i].member), sl_json_get(item, members[i].member),
+              members[i].keep);
+    }
+}
+
+static void sum_up(struct ranges *r)
+{
+    sl_json_free(r->summary);
+    r->summary = sl_json_new_map();
+    for (size_t i = 0; i < sl_json_len(r->list); i++) {
+        const struct sl_json *limits = sl_json_get(sl_json_at(r->list, i), "limits");
+        for (size_t k = 0; k < sl_json_len(limits); k++) {
+            const struct sl_json *item = sl_json_at(limits, k);
+            const char *type = sl_json_path_text(item, "type", "");
+            if (strcmp(type, "Pod") == 0 || strcmp(type, "Container") == 0) {
+                add_item(r->summary, item);
+            }
+        }
+    }
+}
+
+/* --- objects in ------------------------------------------------------------------------------- */
+
+/* The list without the range of that name, and with the new one (NULL = none) in its place. */
+static struct sl_json *new_list(const struct sl_json *old, const char *name, struct sl_json *fresh)
+{
+    struct sl_json *list = sl_json_new_list();
+    for (size_t i = 0; i < sl_json_len(old); i++) {
+        int order = strcmp(sl_json_path_text(sl_json_at(old, i), "name", ""), name);
+        if (order > 0 && fresh != NULL) {
+            sl_json_append(list, fresh);
+            fresh = NULL;
+        }
+        if (order != 0) {
+            sl_json_append(list, sl_json_ref(sl_json_at(old, i)));
+        }
+    }
+    if (fresh != NULL) {
+        sl_json_append(list, fresh);
+    }
+    return list;
+}
+
+static struct ranges *take_ranges(struct sl_limits *t, const char *ns)
+{
+    union sl_map_value value;
+    if (sl_map_get(t->namespaces, ns, &value)) {
+        return value.pointer;
+    }
+    struct ranges *r = sl_mem_new(1, sizeof *r);
+    sl_map_put(t->namespaces, ns, (union sl_map_value){.pointer = r});
+    return r;
+}
+
+void sl_limits_take_range(struct sl_limits *t, const struct sl_json *object, bool gone)
+{
+    const char *ns = sl_object_namespace(object);
+    struct ranges *r = take_ranges(t, ns);
+    struct sl_json *fresh = NULL;
+    if (!gone) {
+        const struct sl_json *limits = sl_json_path(object, "spec.limits");
+        fresh = sl_json_new_map();
+        sl_json_set_text(fresh, "name", sl_object_name(object));
+        sl_json_set(fresh, "limits", limits == NULL ? sl_json_new_list() : sl_json_clone(limits));
+    }
+    struct sl_json *list = new_list(r->list, sl_object_name(object), fresh);
+    if (r->list != NULL && sl_json_equal(list, r->list)) {
+        sl_json_free(list);
+        return;
+    }
+    sl_json_free(r->list);
+    r->list = list;
+    sum_up(r);
+    t->version++;
+    if (sl_json_len(list) == 0) {
+        (void)sl_map_remove(t->namespaces, ns, NULL);
+        free_ranges(r);
+    }
+}
+
+void sl_limits_take_class(struct sl_limits *t, const struct sl_json *object, bool gone)
+{
+    const char *name = sl_object_name(object);
+    const struct sl_json *fixed = gone ? NULL : sl_json_path(object, "overhead.podFixed");
+    union sl_map_value old = {0};
+    bool known = sl_map_get(t->classes, name, &old);
+    if (fixed == NULL ? !known : known && sl_json_equal(old.pointer, fixed)) {
+        return;
+    }
+    if (known) {
+        (void)sl_map_remove(t->classes, name, NULL);
+        sl_json_free(old.pointer);
+    }
+    if (fixed != NULL) {
+        sl_map_put(t->classes, name, (union sl_map_value){.pointer = sl_json_clone(fixed)});
+    }
+    t->version++;
+}
+
+/* --- filling in ------------------------------------------------------------------------------- */
+
+static const struct sl_json *summary_of(const struct sl_limits *t, const char *ns, const char *type)
+{
+    union sl_map_value value;
+    if (!sl_map_get(t->namespaces, ns, &value)) {
+        return NULL;
+    }
+    const struct ranges *r = value.pointer;
+    return sl_json_get(r->summary, type);
+}
+
+static const struct sl_json *overhead_of(const struct sl_limits *t, const struct sl_json *pod_spec)
+{
+    union sl_map_value value;
+    const char *class = sl_json_path_text(pod_spec, "runtimeClassName", "");
+    if (class[0] == '\0' || sl_json_len(sl_json_get(pod_spec, "overhead")) > 0 ||
+        !sl_map_get(t->classes, class, &value)) {
+        return NULL;
+    }
+    return value.pointer;
+}
+
+static void fill(struct sl_json *holder, const struct sl_json *type)
+{
+    merge(sl_json_path_make(holder, "resources.limits"), sl_json_get(type, "default"), KEEP_FIRST);
+    merge(sl_json_path_make(holder, "resources.requests"), sl_json_get(type, "defaultRequest"),
+          KEEP_FIRST);
+}
+
+static void fill_all(struct sl_json *pod_spec, const char *member, const struct sl_json *type)
+{
+    struct sl_json *list = sl_json_get(pod_spec, member);
+    for (size_t i = 0; i < sl_json_len(list); i++) {
+        fill(sl_json_at(list, i), type);
+    }
+}
+
+struct sl_json *sl_limits_applied_new(const struct sl_limits *t, const char *ns,
+                                      const struct sl_json *pod_spec)
+{
+    const struct sl_json *container = summary_of(t, ns, "Container");
+    const struct sl_json *pod = summary_of(t, ns, "Pod");
+    const struct sl_json *overhead = overhead_of(t, pod_spec);
+    if (pod_spec == NULL || (container == NULL && pod == NULL && overhead == NULL)) {
+        return NULL;
+    }
+    struct sl_json *spec = sl_json_clone(pod_spec);
+    if (container != NULL) {
+        fill_all(spec, "initContainers", container);
+        fill_all(spec, "containers", container);
+    }
+    if (pod != NULL && sl_json_has(spec, "resources")) {
+        fill(spec, pod);
+    }
+    if (overhead != NULL) {
+        sl_json_set(spec, "overhead", sl_json_clone(overhead));
+    }
+    return spec;
+}
+
+/* --- checking --------------------------------------------------------------------------------- */
+
+struct checker {
+    const struct sl_json *range; /* of containers; NULL = none */
+    const char *field;
+    struct sl_error *e;
+    enum sl_code code;
+};
+
+/* The first resource of which `amounts` has more than `bounds`; NULL = none. */
+static const char *find_above(const struct sl_json *amounts, const struct sl_json *bounds)
+{
+    void *it = NULL;
+    const char *resource;
+    struct sl_json *value;
+    while (sl_json_next(amounts, &it, &resource, &value)) {
+        const struct sl_json *bound = sl_json_get(bounds, resource);
+        if (bound != NULL && nano_of(value) > nano_of(bound)) {
+            return resource;
+        }
+    }
+    return NULL;
+}
+
+/* Kueue's sentences: the first words say whether the pods contradict themselves or the namespace. */
+static const char own_limits[] = "resources validation failed";
+static const char ranges[] = "resources didn't satisfy LimitRange constraints";
+static const char too_much[] = "requests must not be above the limitRange max";
+static const char too_little[] = "requests must not be below the limitRange min";
+
+static void complain(struct checker *c, const char *where, const char *resource, const char *whose,
+                     const char *what)
+{
+    if (resource != NULL) {
+        char field[200];
+        (void)snprintf(field, sizeof field, "%s%s", c->field, where);
+        sl_error_cause(c->e, "FieldValueInvalid", field, "%s: %s: Invalid value: [\"%s\"]: %s",
+                       whose, field, resource, what);
+        c->code = SL_CODE_INVALID;
+    }
+}
+
+/* A limit stands in for a missing request, so a request above its limit was written so. */
+static void check_resources(struct checker *c, const struct sl_json *resources, const char *where)
+{
+    const struct sl_json *requests = sl_json_get(resources, "requests");
+    const struct sl_json *limits = sl_json_get(resources, "limits");
+    complain(c, where, find_above(requests, limits), own_limits,
+             "requests must not exceed its limits");
+    if (c->range == NULL) {
+        return;
+    }
+    const struct sl_json *most = sl_json_get(c->range, "max");
+    const struct sl_json *least = sl_json_get(c->range, "min");
+    complain(c, where, find_above(requests, most), ranges, too_much);
+    complain(c, where, find_above(limits, most), ranges, too_much);
+    complain(c, where, find_above(least, requests), ranges, too_little);
+    complain(c, where, find_above(least, limits), ranges, too_little);
+}
+
+static void check_containers(struct checker *c, const struct sl_json *pod_spec, const char *member)
+{
+    const struct sl_json *list = sl_json_get(pod_spec, member);
+    for (size_t i = 0; i < sl_json_len(list) && c->code == SL_CODE_OK; i++) {
+        char where[64];
+        (void)snprintf(where, sizeof where, ".%s[%zu]", member, i);
+        check_resources(c, sl_json_get(sl_json_at(list, i), "resources"), where);
+    }
+}
+
+static void check_pod(struct checker *c, const struct sl_json *pod_spec, const struct sl_json *pod)
+{
+    struct sl_pod_requests total = {0};
+    const struct sl_json *most = sl_json_get(pod, "max");
+    const struct sl_json *least = sl_json_get(pod, "min");
+    c->code = sl_pod_sum_requests(pod_spec, c->field, &total, c->e);
+    for (uint32_t i = 0; i < total.count && c->code == SL_CODE_OK; i++) {
+        const char *resource = total.items[i].resource;
+        const struct sl_json *upper = sl_json_get(most, resource);
+        const struct sl_json *lower = sl_json_get(least, resource);
+        bool above = upper != NULL && total.items[i].nano > nano_of(upper);
+        bool below = lower != NULL && total.items[i].nano < nano_of(lower);
+        complain(c, "", above ? resource : NULL, ranges, too_much);
+        complain(c, "", below ? resource : NULL, ranges, too_little);
+    }
+}
+
+enum sl_code sl_limits_check(const struct sl_limits *t, const char *ns,
+                             const struct sl_json *pod_spec, const char *field, struct sl_error *e)
+{
+    const struct sl_json *pod = summary_of(t, ns, "Pod");
+    struct checker c = {summary_of(t, ns, "Container"), field, e, SL_CODE_OK};
+    check_containers(&c, pod_spec, "initContainers");
+    if (c.code == SL_CODE_OK) {
+        check_containers(&c, pod_spec, "containers");
+    }
+    c.range = NULL;
+    if (c.code == SL_CODE_OK) {
+        check_resources(&c, sl_json_get(pod_spec, "resources"), ".resources");
+    }
+    if (c.code == SL_CODE_OK && pod != NULL) {
+        check_pod(&c, pod_spec, pod);
+    }
+    return c.code;
+}

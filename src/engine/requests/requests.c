@@ -1,0 +1,353 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Sluice authors */
+
+/* From a pod template to a demand. Everything is exact until the amount of one pod is rounded up to
+ * what the core counts in. */
+#include "engine/requests/requests.h"
+#include "api/objects/quantity.h"
+#include "base/check.h"
+#include "engine/requests/fingerprint.h"
+#include "engine/requests/limits.h"
+#include "engine/records/pod.h"
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#define NANO 1000000000LL
+
+_Static_assert(SL_POD_RESOURCES_MAX <= SL_REQUESTS_MAX, "a demand holds what a pod may ask for");
+
+/* --- counts ----------------------------------------------------------------------------------- */
+
+/* status.reclaimablePods: pods that have ended and will not come back. */
+static int64_t reclaimable(const struct sl_json *workload, const char *pod_set)
+{
+    const struct sl_json *list = sl_json_path(workload, "status.reclaimablePods");
+    for (size_t i = 0; i < sl_json_len(list); i++) {
+        const struct sl_json *item = sl_json_at(list, i);
+        if (strcmp(sl_json_path_text(item, "name", ""), pod_set) == 0) {
+            return sl_json_path_int(item, "count", 0);
+        }
+    }
+    return 0;
+}
+
+int64_t sl_requests_pods_left(const struct sl_engine *g, const struct sl_json *workload,
+                              size_t index)
+{
+    const struct sl_json *pod_set = sl_json_at(sl_json_path(workload, "spec.podSets"), index);
+    const char *name = sl_json_path_text(pod_set, "name", "main");
+    int64_t count = sl_json_path_int(pod_set, "count", 1);
+    int64_t gone = g->settings.policy.reclaimable_pods ? reclaimable(workload, name) : 0;
+    return gone <= 0 ? count : (gone < count ? count - gone : 0);
+}
+
+static enum sl_code read_counts(const struct sl_engine *g, const struct sl_json *workload,
+                                size_t index, struct sl_requests *out, struct sl_error *e)
+{
+    const struct sl_json *pod_set = sl_json_at(sl_json_path(workload, "spec.podSets"), index);
+    int64_t count = sl_json_path_int(pod_set, "count", 1);
+    if (count < 0 || count > INT32_MAX) {
+        char field[64];
+        (void)snprintf(field, sizeof field, "spec.podSets[%zu].count", index);
+        sl_error_cause(e, "FieldValueInvalid", field, "must be from 0 to %d, not %" PRId64,
+                       INT32_MAX, count);
+        return SL_CODE_INVALID;
+    }
+    count = sl_requests_pods_left(g, workload, index);
+    int64_t least = sl_json_path_int(pod_set, "minCount", count);
+    out->pod_count = (uint32_t)count;
+    out->min_count = (uint32_t)(least < 0 ? 0 : least < count ? least : count);
+    return SL_CODE_OK;
+}
+
+/* Pod sets with the same podSetGroupName are placed together and so get the same flavors. */
+static uint32_t find_group(const struct sl_json *pod_sets, size_t index)
+{
+    static const char path[] = "topologyRequest.podSetGroupName";
+    const char *name = sl_json_path_text(sl_json_at(pod_sets, index), path, "");
+    for (size_t i = 0; name[0] != '\0' && i <= index; i++) {
+        if (strcmp(sl_json_path_text(sl_json_at(pod_sets, i), path, ""), name) == 0) {
+            return (uint32_t)i;
+        }
+    }
+    return SL_NO_ID;
+}
+
+/* --- transformations -------------------------------------------------------------------------- */
+
+static bool is_excluded(const struct sl_engine_settings *s, const char *resource)
+{
+    for (size_t i = 0; i < s->excluded_prefix_count; i++) {
+        if (strncmp(resource, s->excluded_prefixes[i], strlen(s->excluded_prefixes[i])) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static const struct sl_transformation *find_transformation(const struct sl_engine_settings *s,
+                                                           const char *resource)
+{
+    for (size_t i = 0; i < s->transformation_count; i++) {
+        if (strcmp(s->transformations[i].input, resource) == 0) {
+            return &s->transformations[i];
+        }
+    }
+    return NULL;
+}
+
+/* *product = a * b of numbers in 1e-9, rounded up; false when it cannot be held. */
+static bool multiply(__int128 a, __int128 b, __int128 *product)
+{
+    __int128 whole;
+    if (b % NANO == 0) {
+        return !__builtin_mul_overflow(a, b / NANO, product);
+    }
+    if (__builtin_mul_overflow(a, b, &whole)) {
+        return false;
+    }
+    *product = whole / NANO + (whole % NANO > 0);
+    return true;
+}
+
+/* Add what one unit of a transformed resource becomes, `nano` times. */
+static bool add_outputs(const struct sl_transformation *t, __int128 nano,
+                        struct sl_pod_requests *out)
+{
+    for (size_t i = 0; i < t->output_count; i++) {
+        __int128 value;
+        __int128 *sum = sl_pod_take_request(out, t->outputs[i].resource);
+        if (sum == NULL || !multiply(nano, (__int128)t->outputs[i].value_milli * 1000000, &value) ||
+            __builtin_add_overflow(*sum, value, sum)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool add_to(struct sl_pod_requests *out, const char *resource, __int128 nano)
+{
+    __int128 *sum = sl_pod_take_request(out, resource);
+    return sum != NULL && !__builtin_add_overflow(*sum, nano, sum);
+}
+
+/* Outputs may be negative, and cancel each other, but never what was asked for itself. */
+static bool transform(const struct sl_engine_settings *s, const struct sl_pod_requests *in,
+                      struct sl_pod_requests *out)
+{
+    struct sl_pod_requests made = {0};
+    bool ok = true;
+    out->count = 0;
+    for (uint32_t i = 0; i < in->count && ok; i++) {
+        const struct sl_transformation *t = find_transformation(s, in->items[i].resource);
+        __int128 nano = in->items[i].nano;
+        if (t != NULL && t->multiply_by != NULL) {
+            const __int128 *times = sl_pod_find_request(in, t->multiply_by);
+            ok = times == NULL || multiply(nano, *times, &nano);
+        }
+        ok = ok && (t == NULL || add_outputs(t, nano, &made));
+        if (ok && (t == NULL || t->retain)) {
+            ok = add_to(out, in->items[i].resource, in->items[i].nano);
+        }
+    }
+    for (uint32_t i = 0; i < made.count && ok; i++) {
+        ok = add_to(out, made.items[i].resource, made.items[i].nano > 0 ? made.items[i].nano : 0);
+    }
+    return ok;
+}
+
+static void exclude(const struct sl_engine_settings *s, struct sl_pod_requests *r)
+{
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < r->count; i++) {
+        if (!is_excluded(s, r->items[i].resource)) {
+            r->items[kept++] = r->items[i];
+        }
+    }
+    r->count = kept;
+}
+
+/* --- one pod set ------------------------------------------------------------------------------ */
+
+static bool to_amount(struct sl_engine *g, const struct sl_pod_request *one,
+                      struct sl_request_amount *out)
+{
+    struct sl_quantity exact = {one->nano, SL_QUANTITY_DECIMAL_SI};
+    out->resource = sl_name_take(g, SL_INTERN_RESOURCE, one->resource, g->now_ms);
+    out->per_pod = sl_quantity_amount(exact, one->resource);
+    return out->resource != SL_NO_ID;
+}
+
+static bool to_amounts(struct sl_engine *g, const struct sl_pod_requests *one,
+                       struct sl_requests *out)
+{
+    bool ok = true;
+    for (uint32_t i = 0; i < one->count && ok; i++) {
+        ok = to_amount(g, &one->items[i], &out->items[i]);
+    }
+    out->count = ok ? one->count : 0;
+    return ok;
+}
+
+/* Kept only where settings make of it something else. */
+static bool keep_spec(struct sl_engine *g, const struct sl_pod_requests *given,
+                      struct sl_requests *out)
+{
+    bool ok = true;
+    if (g->settings.excluded_prefix_count == 0 && g->settings.transformation_count == 0) {
+        return true;
+    }
+    for (uint32_t i = 0; i < given->count && ok; i++) {
+        ok = to_amount(g, &given->items[i], &out->spec[i]);
+    }
+    out->spec_count = ok ? given->count : 0;
+    return ok;
+}
+
+static enum sl_code read_pods(struct sl_engine *g, const struct sl_json *spec, const char *field,
+                              struct sl_requests *out, struct sl_error *e)
+{
+    struct sl_pod_requests given = {0};
+    struct sl_pod_requests one = {0};
+    enum sl_code code = sl_pod_sum_requests(spec, field, &given, e);
+    if (code != SL_CODE_OK) {
+        return code;
+    }
+    bool named = keep_spec(g, &given, out);
+    exclude(&g->settings, &given);
+    if (!transform(&g->settings, &given, &one)) {
+        sl_error_cause(e, "FieldValueInvalid", field,
+                       "its resources cannot be transformed: too many, or amounts too large");
+        return SL_CODE_INVALID;
+    }
+    if (!named || !to_amounts(g, &one, out)) {
+        sl_error_cause(e, "FieldValueInvalid", field,
+                       "there are as many different resource names as the daemon can hold");
+        return SL_CODE_INVALID;
+    }
+    return SL_CODE_OK;
+}
+
+static const struct sl_json *pod_spec_at(const struct sl_json *workload, size_t index)
+{
+    return sl_json_path(sl_json_at(sl_json_path(workload, "spec.podSets"), index), "template.spec");
+}
+
+static void print_field(char out[static 64], size_t index)
+{
+    (void)snprintf(out, 64, "spec.podSets[%zu].template.spec", index);
+}
+
+static enum sl_code read_pod_set(struct sl_engine *g, const struct sl_json *workload, size_t index,
+                                 struct sl_requests *out, struct sl_error *e)
+{
+    char field[64];
+    const struct sl_json *spec = pod_spec_at(workload, index);
+    struct sl_json *applied = sl_limits_applied_new(g->limits, sl_object_namespace(workload), spec);
+    print_field(field, index);
+    *out = (struct sl_requests){.group = find_group(sl_json_path(workload, "spec.podSets"), index)};
+    enum sl_code code = read_counts(g, workload, index, out, e);
+    if (code == SL_CODE_OK) {
+        code = read_pods(g, applied == NULL ? spec : applied, field, out, e);
+        out->fingerprint = sl_fingerprint(sl_json_at(sl_json_path(workload, "spec.podSets"), index),
+                                          applied == NULL ? spec : applied);
+    }
+    sl_json_free(applied);
+    return code;
+}
+
+enum sl_code sl_requests_read(struct sl_engine *g, const struct sl_json *workload,
+                              struct sl_requests *out, uint32_t *count, struct sl_error *e)
+{
+    SL_PRE(out != NULL && count != NULL);
+    size_t total = sl_json_len(sl_json_path(workload, "spec.podSets"));
+    *count = 0;
+    if (total > SL_POD_SETS_MAX) {
+        sl_error_cause(e, "FieldValueInvalid", "spec.podSets", "more than %u pod sets",
+                       SL_POD_SETS_MAX);
+        return SL_CODE_INVALID;
+    }
+    for (size_t i = 0; i < total; i++) {
+        enum sl_code code = read_pod_set(g, workload, i, &out[i], e);
+        if (code != SL_CODE_OK) {
+            return code;
+        }
+    }
+    *count = (uint32_t)total;
+    return SL_CODE_OK;
+}
+
+/* --- checks ----------------------------------------------------------------------------------- */
+
+int64_t sl_requests_total(const struct sl_requests *r, uint32_t index)
+{
+    int64_t total;
+    bool over = __builtin_mul_overflow(r->items[index].per_pod, (int64_t)r->pod_count, &total);
+    return over ? INT64_MAX : total;
+}
+
+enum sl_code sl_requests_check_size(const struct sl_engine *g, const struct sl_requests *r,
+                                    uint32_t count, struct sl_error *e)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        for (uint32_t k = 0; k < r[i].count; k++) {
+            if (sl_requests_total(&r[i], k) > SL_AMOUNT_MAX ||
+                r[i].items[k].per_pod > SL_AMOUNT_MAX) {
+                char field[64];
+                print_field(field, i);
+                sl_error_cause(
+                    e, "FieldValueInvalid", field, "the total request of %s is larger than 2^60",
+                    sl_intern_name(g->names, SL_INTERN_RESOURCE, r[i].items[k].resource));
+                return SL_CODE_INVALID;
+            }
+        }
+    }
+    return SL_CODE_OK;
+}
+
+static bool claims_in(const struct sl_json *containers)
+{
+    for (size_t i = 0; i < sl_json_len(containers); i++) {
+        if (sl_json_len(sl_json_path(sl_json_at(containers, i), "resources.claims")) > 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+enum sl_code sl_requests_check_claims(const struct sl_json *workload, struct sl_error *e)
+{
+    size_t total = sl_json_len(sl_json_path(workload, "spec.podSets"));
+    for (size_t i = 0; i < total; i++) {
+        const struct sl_json *spec = pod_spec_at(workload, i);
+        if (sl_json_len(sl_json_get(spec, "resourceClaims")) > 0 ||
+            claims_in(sl_json_get(spec, "containers")) ||
+            claims_in(sl_json_get(spec, "initContainers"))) {
+            char field[64];
+            print_field(field, i);
+            sl_error_cause(e, "FieldValueInvalid", field,
+                           "Workload uses DRA resources but the KueueDRAIntegration feature gate "
+                           "is not enabled");
+            return SL_CODE_INVALID;
+        }
+    }
+    return SL_CODE_OK;
+}
+
+enum sl_code sl_requests_check_limits(const struct sl_engine *g, const struct sl_json *workload,
+                                      struct sl_error *e)
+{
+    const char *ns = sl_object_namespace(workload);
+    enum sl_code code = SL_CODE_OK;
+    size_t total = sl_json_len(sl_json_path(workload, "spec.podSets"));
+    for (size_t i = 0; i < total && code == SL_CODE_OK; i++) {
+        char field[64];
+        const struct sl_json *spec = pod_spec_at(workload, i);
+        struct sl_json *applied = sl_limits_applied_new(g->limits, ns, spec);
+        print_field(field, i);
+        code = sl_limits_check(g->limits, ns, applied == NULL ? spec : applied, field, e);
+        sl_json_free(applied);
+    }
+    return code;
+}

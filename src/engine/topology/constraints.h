@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Sluice authors */
+
+/* Node selectors, affinities and tolerations of pod sets. From them, and from what the flavors say,
+ * comes which flavors a demand excludes. */
+#ifndef SL_ENGINE_CONSTRAINTS_H
+#define SL_ENGINE_CONSTRAINTS_H
+#include "engine/records/constraint_table.h"
+#include "engine/requests/requests.h"
+#include "engine/state.h"
+
+/* What admission checks that are ready have added to the pod sets (podSetUpdates): their pods may
+ * stand on other nodes from now on. */
+void sl_constraints_refine(struct sl_engine *g, sl_workload_id id, const struct sl_json *workload,
+                           int64_t now_ms);
+
+/* Take over the pod sets of a Workload object (names and constraints) in place of those known. */
+void sl_constraints_take(struct sl_engine *g, struct sl_workload_entry *e,
+                         const struct sl_json *workload);
+void sl_constraints_release(struct sl_engine *g, struct sl_workload_entry *e);
+
+/* Make the demand anew, as one change: counts and requests of `requests` (one per pod set), or,
+ * when NULL, those that the demand has; exclusions from the flavors that the ClusterQueue `node`
+ * offers now. */
+enum sl_status sl_constraints_demand(struct sl_engine *g, sl_workload_id id,
+                                     const struct sl_requests *requests, sl_node_id node,
+                                     int64_t now_ms);
+#endif

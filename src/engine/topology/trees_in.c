@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Sluice authors */
+
+/* A tree is laid out anew when its levels change; when only the flavor's labels do, machines enter
+ * and leave it. */
+#include "engine/topology/trees_in.h"
+#include "base/mem.h"
+#include "engine/calls/call.h"
+#include "engine/records/masks_in.h"
+#include "engine/records/world.h"
+#include <string.h>
+
+bool sl_trees_in_asked(const struct sl_engine *g, sl_flavor_id flavor)
+{
+    return sl_world_find_tree(g, flavor) != NULL;
+}
+
+bool sl_trees_in_missing(const struct sl_engine *g, sl_flavor_id flavor)
+{
+    const struct sl_tree_entry *t = sl_world_find_tree(g, flavor);
+    return t != NULL && !t->known;
+}
+
+/* --- machines of a tree ----------------------------------------------------------------------- */
+
+static void for_all_machines(struct sl_engine *g, sl_tree_id tree, int64_t now_ms,
+                             void (*what)(struct sl_engine *, struct sl_machine *, sl_tree_id,
+                                          int64_t))
+{
+    size_t cursor = 0;
+    const char *key;
+    union sl_map_value value;
+    while (sl_map_next(g->world->machines, &cursor, &key, &value)) {
+        what(g, value.pointer, tree, now_ms);
+    }
+}
+
+/* --- levels ----------------------------------------------------------------------------------- */
+
+static const struct sl_topology_levels *find_topology(const struct sl_engine *g, const char *name)
+{
+    union sl_map_value value;
+    return sl_map_get(g->world->topologies, name, &value) ? value.pointer : NULL;
+}
+
+/* Tell the core the levels that the tree has from now on; none when the Topology is missing. */
+static void configure(struct sl_engine *g, sl_tree_id tree, int64_t now_ms)
+{
+    struct sl_tree_entry *t = sl_world_tree(g, tree);
+    struct sl_tree_levels levels = {.count = t->level_count};
+    memcpy(levels.ids, t->levels, t->level_count * sizeof *t->levels);
+    t->known = sl_call(g, now_ms, tree, .tree = tree, .asked = t->topology != NULL,
+                       .levels = levels, .ends_at_nodes = t->ends_at_nodes) == SL_OK &&
+               t->level_count > 0;
+}
+
+void sl_trees_in_lay_out(struct sl_engine *g, sl_tree_id tree, int64_t now_ms)
+{
+    struct sl_tree_entry *t = sl_world_tree(g, tree);
+    const struct sl_topology_levels *levels =
+        t->topology == NULL ? NULL : find_topology(g, t->topology);
+    for_all_machines(g, tree, now_ms, sl_machines_leave);
+    sl_areas_cut(g, tree, now_ms);
+    t->level_count = levels == NULL ? 0 : levels->count;
+    t->ends_at_nodes = levels != NULL && levels->ends_at_nodes;
+    if (levels != NULL) {
+        memcpy(t->levels, levels->levels, sizeof t->levels);
+    }
+    configure(g, tree, now_ms);
+    for_all_machines(g, tree, now_ms, sl_machines_place);
+    sl_areas_sweep(g);
+    sl_world_wake(g, tree);
+    g->world->relaid = true;
+}
+
+/* --- ResourceFlavor --------------------------------------------------------------------------- */
+
+/* Trees are looked at in the order of their flavors' names. */
+static void rank_trees(struct sl_engine *g, int64_t now_ms)
+{
+    const struct sl_world *w = g->world;
+    for (sl_tree_id tree = 0; tree < w->tree_cap; tree++) {
+        uint32_t rank = 0;
+        if (sl_world_find_tree(g, tree) == NULL) {
+            continue;
+        }
+        const char *name = sl_intern_name(g->names, SL_INTERN_FLAVOR, tree);
+        for (sl_tree_id other = 0; other < w->tree_cap; other++) {
+            const char *text = sl_intern_name(g->names, SL_INTERN_FLAVOR, other);
+            rank += sl_world_find_tree(g, other) != NULL && strcmp(text, name) < 0;
+        }
+        if (sl_trees_rank(tree) != rank) {
+            sl_tell(g, now_ms, tree_rank, .tree = tree, .rank = rank);
+        }
+    }
+}
+
+static void set_tolerance(struct sl_engine *g, sl_tree_id tree, const struct sl_json *tolerations,
+                          int64_t now_ms)
+{
+    uint32_t tolerance = sl_masks_in_tolerance(g, tolerations, now_ms);
+    struct sl_tree_entry *t = sl_world_tree(g, tree);
+    if (tolerance != t->tolerance) {
+        uint32_t old = t->tolerance;
+        t->tolerance = tolerance;
+        sl_expect(g, now_ms, tolerance, .tree = tree, .tolerance = tolerance);
+        sl_masks_in_leave_tolerance(g, old, now_ms);
+        sl_world_wake(g, tree);
+    }
+}
+
+static void set_labels(struct sl_tree_entry *t, const struct sl_json *labels)
+{
+    sl_json_free(t->node_labels);
+    t->node_labels = labels == NULL ? NULL : sl_json_clone(labels);
+}
+
+void sl_trees_in_flavor(struct sl_engine *g, sl_flavor_id flavor, const struct sl_json *spec,
+                        int64_t now_ms)
+{
+    const char *topology =
+        g->settings.policy.topology ? sl_json_path_text(spec, "topologyName", "") : "";
+    const struct sl_json *labels = sl_json_get(spec, "nodeLabels");
+    const struct sl_tree_entry *old = sl_world_find_tree(g, flavor);
+    if (topology[0] == '\0' && old == NULL) {
+        return;
+    }
+    struct sl_tree_entry *t = sl_world_tree(g, flavor);
+    bool renamed = t->topology == NULL || strcmp(t->topology, topology) != 0;
+    bool relabelled = !sl_json_equal(t->node_labels, labels);
+    set_labels(t, labels);
+    set_tolerance(g, flavor, sl_json_get(spec, "tolerations"), now_ms);
+    if (renamed) {
+        sl_mem_free(t->topology);
+        t->topology = topology[0] == '\0' ? NULL : sl_mem_text(topology);
+        sl_trees_in_lay_out(g, flavor, now_ms);
+        rank_trees(g, now_ms);
+    } else if (relabelled) {
+        for_all_machines(g, flavor, now_ms, sl_machines_place);
+        sl_areas_sweep(g);
+    }
+}

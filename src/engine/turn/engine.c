@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Sluice authors */
+
+/* Opening and closing, and the doors through which objects come in. */
+#include "engine/engine.h"
+#include "base/check.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "engine/quota/accounts.h"
+#include "engine/calls/call.h"
+#include "engine/topology/constraints.h"
+#include "engine/records/event_in.h"
+#include "engine/decisions/follow.h"
+#include "engine/journal/journal_turn.h"
+#include "engine/requests/limits.h"
+#include "engine/decisions/node_health.h"
+#include "engine/events/restand.h"
+#include "engine/records/tenants.h"
+#include "engine/journal/pack.h"
+#include "engine/quota/quotas.h"
+#include "engine/decisions/standing.h"
+#include "engine/records/world.h"
+#include "policy/queues/queues.h"
+#include <string.h>
+
+static bool opened; /* the core's state is one per process */
+
+enum sl_code sl_engine_open(const struct sl_engine_options *options, struct sl_engine **out,
+                            struct sl_error *e)
+{
+    SL_PRE(!opened && out != NULL);
+    struct sl_engine *g = sl_mem_new(1, sizeof *g);
+    bool given = options != NULL && options->settings != NULL;
+    g->settings = given ? *options->settings : sl_engine_settings_default();
+    enum sl_code code =
+        sl_journal_open(options == NULL ? NULL : options->journal_dir, &g->journal, e);
+    if (code != SL_CODE_OK) {
+        sl_mem_free(g);
+        return code;
+    }
+    if (options != NULL && options->journal_file_bytes > 0) {
+        sl_journal_limit(g->journal, options->journal_file_bytes);
+    }
+    opened = true;
+    g->names = sl_intern_new();
+    g->local_queues = sl_map_new();
+    g->namespaces = sl_map_new();
+    g->preemptor = SL_NO_ID;
+    g->watcher = &sl_follow_watcher;
+    g->reading = SL_NO_ID;
+    g->constraints = sl_constraints_new();
+    g->limits = sl_limits_new();
+    (void)sl_journal_append(g->journal, SL_JOURNAL_START, 0, NULL);
+    enum sl_status set = sl_call(g, 0, settings, .settings = g->settings.policy);
+    SL_PRE(set == SL_OK);
+    sl_accounts_configure(g);
+    sl_world_open(g);
+    g->tenants = sl_tenants_new();
+    g->health = sl_node_health_new();
+    sl_tell(g, 0, pods_resource, .resource = sl_name_take(g, SL_INTERN_RESOURCE, "pods", 0));
+    *out = g;
+    return SL_CODE_OK;
+}
+
+/* Leave the core as it was before anything was observed, so that another engine may be opened. */
+static void empty_core(struct sl_engine *g)
+{
+    for (sl_workload_id id = 0; id < g->workload_cap; id++) {
+        if (g->workloads[id].uid != NULL) {
+            sl_event_drop_workload(g, id, 0);
+        }
+    }
+    size_t cursor = 0;
+    const char *key;
+    union sl_map_value value;
+    while (sl_map_next(g->local_queues, &cursor, &key, &value)) {
+        struct sl_local_queue *q = value.pointer;
+        q->exists = false;
+        sl_local_queue_drop_unused(g, q, 0);
+    }
+    for (sl_node_id node = 0; node < g->node_cap; node++) {
+        if (g->nodes[node] != NULL) {
+            struct sl_error ignored = {0};
+            g->nodes[node]->exists = false;
+            (void)sl_event_parent(g, node, "", "", 0, &ignored);
+        }
+    }
+    sl_queues_flush();
+    g->sweep = true;
+    sl_node_sweep(g, 0);
+}
+
+void sl_engine_close(struct sl_engine *g)
+{
+    if (g == NULL) {
+        return;
+    }
+    sl_journal_close(g->journal); /* what follows is no history */
+    (void)sl_journal_open(NULL, &g->journal, NULL);
+    g->synced = false;
+    empty_core(g);
+    sl_world_close(g);
+    sl_accounts_fini(g);
+    sl_journal_close(g->journal);
+    for (uint32_t i = 0; i < g->flavor_cap; i++) {
+        sl_json_free(g->flavors[i].spec);
+    }
+    sl_map_free_with(g->namespaces, sl_json_free_value);
+    for (uint32_t i = g->touched_first; i < g->touched_count; i++) {
+        sl_mem_free(g->touched[i].key);
+    }
+    sl_map_free(g->local_queues);
+    sl_constraints_free(g->constraints);
+    sl_limits_free(g->limits);
+    sl_node_health_free(g->health);
+    sl_tenants_free(g->tenants);
+    sl_timers_fini(&g->timers);
+    sl_intern_free(g->names);
+    sl_mem_free(g->flavors);
+    sl_mem_free(g->nodes);
+    sl_mem_free(g->workloads);
+    for (uint32_t i = 0; i < g->decision_count; i++) {
+        sl_mem_free(g->decisions[(g->decision_first + i) % g->decision_cap].message);
+    }
+    sl_mem_free(g->decisions);
+    sl_mem_free(g->touched);
+    sl_mem_free(g->granted);
+    sl_mem_free(g->restless);
+    sl_mem_free(g->lent);
+    sl_mem_free(g);
+    opened = false;
+}
+
+static void note_object(struct sl_engine *g, enum sl_kind kind, const struct sl_json *object,
+                        bool gone, int64_t now_ms)
+{
+    struct sl_buf payload = {0};
+    pack_u8(&payload, (uint8_t)kind);
+    pack_u8(&payload, gone ? 1 : 0);
+    pack_text(&payload, sl_object_resource_version(object));
+    pack_text(&payload, sl_object_namespace(object));
+    pack_text(&payload, sl_object_name(object));
+    (void)sl_journal_append(g->journal, SL_JOURNAL_OBSERVE, now_ms, &payload);
+    sl_buf_fini(&payload);
+}
+
+/* A Node or a Pod: what is free, and then who is concerned. */
+static enum sl_code observe_machine(struct sl_engine *g, enum sl_kind kind,
+                                    const struct sl_json *object, bool gone, int64_t now_ms,
+                                    struct sl_error *e)
+{
+    enum sl_code code;
+    if (kind == SL_KIND_NODE) {
+        code = sl_event_from_machine(g, object, gone, now_ms, e);
+        sl_node_health_node(g, object, gone, now_ms);
+    } else {
+        code = sl_event_from_pod(g, object, gone, now_ms, e);
+        sl_node_health_pod(g, object, gone, now_ms);
+    }
+    return code;
+}
+
+enum sl_code sl_engine_observe(struct sl_engine *g, enum sl_kind kind, const struct sl_json *object,
+                               int64_t now_ms, struct sl_error *e)
+{
+    struct sl_error local = {0};
+    struct sl_error *why = e == NULL ? &local : e;
+    SL_PRE(g != NULL && object != NULL && now_ms >= 0);
+    if (sl_object_name(object)[0] == '\0') {
+        return sl_error_set(why, SL_CODE_BAD_REQUEST, "the object has no name");
+    }
+    enum sl_code code;
+    g->now_ms = now_ms;
+    g->world->round++;
+    note_object(g, kind, object, false, now_ms);
+    switch (kind) {
+    case SL_KIND_NAMESPACE:
+        sl_event_from_namespace(g, object, false, now_ms);
+        return SL_CODE_OK;
+    case SL_KIND_LIMIT_RANGE:
+        sl_limits_take_range(g->limits, object, false);
+        return SL_CODE_OK;
+    case SL_KIND_RUNTIME_CLASS:
+        sl_limits_take_class(g->limits, object, false);
+        return SL_CODE_OK;
+    case SL_KIND_RESOURCE_FLAVOR:
+        code = sl_event_from_flavor(g, object, false, now_ms);
+        sl_restand_settle(g, now_ms);
+        return code;
+    case SL_KIND_COHORT:
+        return sl_event_from_cohort(g, object, now_ms, why);
+    case SL_KIND_CLUSTER_QUEUE:
+        return sl_event_from_cluster_queue(g, object, now_ms, why);
+    case SL_KIND_LOCAL_QUEUE:
+        return sl_event_from_local_queue(g, object, now_ms, why);
+    case SL_KIND_WORKLOAD:
+        return sl_event_from_workload(g, object, now_ms, why);
+    case SL_KIND_TOPOLOGY:
+        code = sl_event_from_topology(g, object, false, now_ms, why);
+        sl_restand_settle(g, now_ms);
+        return code;
+    case SL_KIND_NODE:
+    case SL_KIND_POD:
+        return observe_machine(g, kind, object, false, now_ms, why);
+    case SL_KIND_ADMISSION_CHECK:
+        sl_event_from_check(g, object, false, now_ms);
+        return SL_CODE_OK;
+    default:
+        return SL_CODE_OK; /* priority classes: their value stands in each Workload's spec.priority
+                            */
+    }
+}
+
+void sl_engine_forget(struct sl_engine *g, enum sl_kind kind, const struct sl_json *object,
+                      int64_t now_ms)
+{
+    SL_PRE(g != NULL && object != NULL && now_ms >= 0);
+    g->now_ms = now_ms;
+    note_object(g, kind, object, true, now_ms);
+    switch (kind) {
+    case SL_KIND_NAMESPACE:
+        sl_event_from_namespace(g, object, true, now_ms);
+        break;
+    case SL_KIND_LIMIT_RANGE:
+        sl_limits_take_range(g->limits, object, true);
+        break;
+    case SL_KIND_RUNTIME_CLASS:
+        sl_limits_take_class(g->limits, object, true);
+        break;
+    case SL_KIND_RESOURCE_FLAVOR:
+        (void)sl_event_from_flavor(g, object, true, now_ms);
+        break;
+    case SL_KIND_COHORT:
+        sl_event_cohort_gone(g, object, now_ms);
+        break;
+    case SL_KIND_CLUSTER_QUEUE:
+        sl_event_cluster_queue_gone(g, object, now_ms);
+        break;
+    case SL_KIND_LOCAL_QUEUE:
+        sl_event_local_queue_gone(g, object, now_ms);
+        break;
+    case SL_KIND_WORKLOAD:
+        sl_event_workload_gone(g, object, now_ms);
+        break;
+    case SL_KIND_TOPOLOGY:
+        (void)sl_event_from_topology(g, object, true, now_ms, NULL);
+        break;
+    case SL_KIND_NODE:
+    case SL_KIND_POD:
+        (void)observe_machine(g, kind, object, true, now_ms, NULL);
+        break;
+    case SL_KIND_ADMISSION_CHECK:
+        sl_event_from_check(g, object, true, now_ms);
+        break;
+    default:
+        break;
+    }
+}
+
+void sl_engine_synced(struct sl_engine *g, int64_t now_ms)
+{
+    if (g->synced) {
+        return;
+    }
+    g->synced = true;
+    for (sl_workload_id id = 0; id < g->workload_cap; id++) {
+        if (g->workloads[id].uid != NULL) {
+            sl_standing_update(g, id, now_ms);
+        }
+    }
+    sl_accounts_sample(g, now_ms);
+    g->sweep = true;
+    sl_node_sweep(g, now_ms);
+    sl_journal_end_turn(g, now_ms);
+}

@@ -1,0 +1,408 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Sluice authors */
+
+/* What is going on: statuses of queues, what waits and why, and figures. */
+#include "api/objects/quantity.h"
+#include "base/check.h"
+#include "base/mem.h"
+#include "engine/quota/accounts.h"
+#include "engine/events/activity.h"
+#include "engine/conditions/conditions.h"
+#include "engine/quota/tallies.h"
+#include "engine/conditions/message.h"
+#include "engine/decisions/standing.h"
+#include "engine/state.h"
+#include "kernel/lifecycle/excess.h"
+#include "policy/queues/outsiders.h"
+#include "policy/queues/queues.h"
+#include "policy/fair/shares.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* --- statuses --------------------------------------------------------------------------------- */
+
+static struct sl_json *new_active(bool active, const char *reason, const char *message)
+{
+    struct sl_json *a = sl_json_new_map();
+    sl_json_set_text(a, "status", active ? "True" : "False");
+    sl_json_set_text(a, "reason", reason);
+    sl_json_set_text(a, "message", message);
+    return a;
+}
+
+static int64_t nominal_of(const struct sl_node_entry *n, sl_flavor_id flavor,
+                          sl_resource_id resource)
+{
+    for (uint32_t i = 0; i < n->quotas.quota_count; i++) {
+        if (n->quotas.quotas[i].flavor == flavor && n->quotas.quotas[i].resource == resource) {
+            return n->quotas.quotas[i].nominal;
+        }
+    }
+    return 0;
+}
+
+struct usage_question {
+    const struct sl_engine *g;
+    const struct sl_node_entry *n; /* whose flavors are listed */
+    const struct sl_tally *tally;
+    sl_node_id node;
+    enum { RESERVED, USED, EXCESS } what;
+    bool borrowed; /* say what is borrowed as well */
+};
+
+static struct sl_json *new_resource(const struct usage_question *q, sl_flavor_id flavor,
+                                    sl_resource_id resource)
+{
+    char text[64];
+    const struct sl_usage *u = sl_tally_find(q->tally, flavor, resource);
+    int64_t total = u == NULL ? 0 : q->what == USED ? u->usage : u->reservation;
+    const char *name = sl_intern_name(q->g->names, SL_INTERN_RESOURCE, resource);
+    struct sl_json *item = sl_json_new_map();
+    if (q->what == EXCESS) {
+        total = sl_excess_of(sl_ledger_find_cell(q->node, flavor, resource));
+    }
+    sl_json_set_text(item, "name", name);
+    sl_quantity_print_amount(total, name, text);
+    sl_json_set_text(item, "total", text);
+    if (q->borrowed) {
+        int64_t over = total - nominal_of(q->n, flavor, resource);
+        sl_quantity_print_amount(over > 0 && q->n->parent != SL_NO_ID ? over : 0, name, text);
+        sl_json_set_text(item, "borrowed", text);
+    }
+    return item;
+}
+
+/* In the order of the ClusterQueue's spec. */
+static struct sl_json *new_usages(const struct usage_question *q)
+{
+    struct sl_json *list = sl_json_new_list();
+    for (uint32_t i = 0; q->n != NULL && i < q->n->quotas.group_count; i++) {
+        const struct sl_group *group = &q->n->quotas.groups[i];
+        for (uint32_t f = 0; f < group->flavor_count; f++) {
+            struct sl_json *flavor = sl_json_new_map();
+            struct sl_json *resources = sl_json_new_list();
+            for (uint32_t r = 0; r < group->resource_count; r++) {
+                sl_json_append(resources, new_resource(q, group->flavors[f], group->resources[r]));
+            }
+            sl_json_set_text(flavor, "name",
+                             sl_intern_name(q->g->names, SL_INTERN_FLAVOR, group->flavors[f]));
+            sl_json_set(flavor, "resources", resources);
+            sl_json_append(list, flavor);
+        }
+    }
+    return list;
+}
+
+static struct sl_json *new_counts(const struct sl_engine *g, const struct sl_node_entry *n,
+                                  const struct sl_tally *tally, bool borrowed)
+{
+    struct sl_json *status = sl_json_new_map();
+    struct usage_question q = {g, n, tally, SL_NO_ID, RESERVED, borrowed};
+    sl_json_set_int(status, "pendingWorkloads", tally->pending);
+    sl_json_set_int(status, "reservingWorkloads", tally->reserving);
+    sl_json_set_int(status, "admittedWorkloads", tally->admitted);
+    if (n == NULL || !n->exists) { /* there is nothing that could be used */
+        sl_json_set(status, "flavorsReservation", sl_json_new_null());
+        sl_json_set(status, "flavorsUsage", sl_json_new_null());
+        return status;
+    }
+    sl_json_set(status, "flavorsReservation", new_usages(&q));
+    q.what = USED;
+    sl_json_set(status, "flavorsUsage", new_usages(&q));
+    return status;
+}
+
+static struct sl_json *local_queue_active(const struct sl_local_queue *q,
+                                          const struct sl_node_entry *n)
+{
+    static const char inactive[] = "Can't submit new workloads to clusterQueue";
+    if (q->stop != SL_STOP_NONE) {
+        return new_active(false, "Stopped", "LocalQueue is stopped");
+    }
+    if (n == NULL || !n->exists) {
+        return new_active(false, "ClusterQueueDoesNotExist", inactive);
+    }
+    if (!n->active) {
+        return new_active(false, "ClusterQueueIsInactive", inactive);
+    }
+    return new_active(true, "Ready", "Can submit new workloads to localQueue");
+}
+
+static struct sl_json *local_queue_status(const struct sl_engine *g, const char *ns,
+                                          const char *name)
+{
+    const struct sl_local_queue *q = sl_local_queue_find(g, ns, name);
+    if (q == NULL || !q->exists) {
+        return NULL;
+    }
+    const struct sl_node_entry *n =
+        q->cluster_queue == SL_NO_ID ? NULL : g->nodes[q->cluster_queue];
+    struct sl_json *status = new_counts(g, n, &q->tally, false);
+    if (q->stop != SL_STOP_NONE) {
+        sl_json_set_int(status, "pendingWorkloads", 0); /* see tallies.c */
+    }
+    sl_json_set(status, "active", local_queue_active(q, n));
+    struct sl_json *share = sl_accounts_status_new(g, q);
+    if (share != NULL) {
+        sl_json_set(status, "fairSharing", share);
+    }
+    return status;
+}
+
+/* What it holds beyond all that its quota and its cohorts allow, since some quota was lowered. */
+static void add_excess(struct sl_engine *g, sl_node_id node, struct sl_json *status)
+{
+    struct sl_node_entry *n = g->nodes[node];
+    struct usage_question q = {g, n, &n->tally, node, EXCESS, false};
+    bool exceeded = false;
+    for (uint32_t i = 0; i < n->quotas.quota_count && !exceeded; i++) {
+        const struct sl_quota *quota = &n->quotas.quotas[i];
+        exceeded = sl_excess_of(sl_ledger_find_cell(node, quota->flavor, quota->resource)) > 0;
+    }
+    sl_json_set(status, "quotaExcess", new_usages(&q));
+    g->exceeded_count += exceeded;
+    g->exceeded_count -= n->exceeded;
+    n->exceeded = exceeded; /* it is touched until that is over (tallies.c) */
+}
+
+/* How much of the cohort's spare quota it uses, for its weight, as Kueue shows it. */
+static void add_share(const struct sl_engine *g, sl_node_id node, struct sl_json *status)
+{
+    if (g->settings.policy.fair_sharing) {
+        sl_json_set_int(sl_json_path_make(status, "fairSharing"), "weightedShare",
+                        sl_shares_shown(sl_shares_of(node)));
+    }
+}
+
+/* Not holder_count: that has also those that have finished, which keep their admission for the record. */
+uint32_t sl_engine_holders(const struct sl_engine *g, const char *cluster_queue)
+{
+    sl_node_id node = sl_node_find(g, true, cluster_queue);
+    return node == SL_NO_ID ? 0 : g->nodes[node]->tally.reserving;
+}
+
+struct sl_json *sl_engine_queue_status(struct sl_engine *g, enum sl_kind kind, const char *ns,
+                                       const char *name)
+{
+    SL_PRE(g != NULL && name != NULL);
+    if (kind == SL_KIND_LOCAL_QUEUE) {
+        return local_queue_status(g, ns == NULL ? "" : ns, name);
+    }
+    sl_node_id node = sl_node_find(g, kind == SL_KIND_CLUSTER_QUEUE, name);
+    if (node == SL_NO_ID || !g->nodes[node]->exists) {
+        return NULL;
+    }
+    const struct sl_node_entry *n = g->nodes[node];
+    if (kind == SL_KIND_CLUSTER_QUEUE) {
+        struct sl_json *status = new_counts(g, n, &n->tally, true);
+        sl_json_set(status, "active", new_active(n->active, n->reason, n->message));
+        add_share(g, node, status);
+        add_excess(g, node, status);
+        return status;
+    }
+    struct sl_json *status = sl_json_new_map();
+    sl_json_set(
+        status, "active",
+        sl_node_in_loop(g, node)
+            ? new_active(false, "CohortCycle", "Its cohorts form a cycle, or are nested too deep")
+        : n->trouble != NULL ? new_active(false, "InvalidSpec", n->trouble)
+                             : new_active(true, "Ready", "Quotas are in force"));
+    add_share(g, node, status);
+    return status;
+}
+
+bool sl_engine_next_touched(struct sl_engine *g, enum sl_kind *kind, const char **ns,
+                            const char **name)
+{
+    while (g->touched_first < g->touched_count) {
+        struct sl_touched t = g->touched[g->touched_first++];
+        sl_mem_free(g->lent);
+        g->lent = t.key;
+        *kind = t.kind;
+        *ns = "";
+        if (t.key == NULL) {
+            if (g->nodes[t.node] == NULL || !g->nodes[t.node]->touched) {
+                continue; /* given back, or its number is another's by now */
+            }
+            g->nodes[t.node]->touched = false;
+            *name = g->nodes[t.node]->name;
+            return true;
+        }
+        char *slash = strchr(t.key, '/');
+        *slash = '\0';
+        struct sl_local_queue *q = sl_local_queue_find(g, t.key, slash + 1);
+        if (q != NULL) {
+            q->touched = false;
+        }
+        *ns = t.key;
+        *name = slash + 1;
+        return true;
+    }
+    g->touched_first = 0;
+    g->touched_count = 0;
+    return false;
+}
+
+/* --- what waits ------------------------------------------------------------------------------- */
+
+static const char *const place_names[] = {[SL_PLACE_NONE] = "none",
+                                          [SL_PLACE_HEAP] = "queued",
+                                          [SL_PLACE_INADMISSIBLE] = "parked",
+                                          [SL_PLACE_IN_FLIGHT] = "inFlight",
+                                          [SL_PLACE_HOLDING] = "holding",
+                                          [SL_PLACE_SECOND_PASS] = "secondPass",
+                                          [SL_PLACE_ORPHANED] = "orphaned",
+                                          [SL_PLACE_DORMANT] = "dormant",
+                                          [SL_PLACE_DONE] = "done"};
+
+/* The reason as last written; for one that waits behind its like, what it would be told now. */
+static void add_reason(struct sl_engine *g, sl_workload_id id, struct sl_json *item)
+{
+    struct sl_workload seen = sl_workloads[id];
+    const struct sl_workload_entry *e = &g->workloads[id];
+    char text[SL_MESSAGE_SIZE] = "";
+    sl_node_id queue = sl_queues_queue_of(id);
+    if (sl_outsiders_is(id)) {
+        seen.pending_reason = SL_PENDING_MISCONFIGURED;
+        (void)snprintf(text, sizeof text, "%s", sl_message_outsider);
+    } else if (queue != SL_NO_ID && !sl_queues_in_backoff(id, seen.requeue_at_ms)) {
+        sl_flavors_assign(id, queue, g->now_ms);
+        if (sl_assignment.mode < SL_MODE_DEFERRED &&
+            seen.pending_reason != SL_PENDING_PREEMPTED_WORKLOADS) {
+            bool never = sl_assignment.mode == SL_MODE_NO_FIT;
+            seen.pending_reason = never ? sl_assignment.reason : SL_PENDING_WAITING_FOR_QUOTA;
+            sl_message_from_assignment(g, text);
+        }
+    }
+    if (text[0] == '\0') {
+        (void)snprintf(text, sizeof text, "%s", sl_words_waiting(&e->words, &seen));
+    }
+    sl_json_set_text(
+        item, "reason",
+        g->settings.granular_reasons
+            ? sl_condition_pending_reason(&seen)
+            : sl_condition_legacy_reason(seen.pending_reason, sl_standing_queue_to_blame(g, id)));
+    sl_json_set_text(item, "message", text);
+}
+
+struct listing {
+    struct sl_engine *g;
+    const struct sl_local_queue *queue; /* NULL: all of them */
+    int64_t passed, offset, limit;
+    int64_t position;
+    struct sl_json *list;
+};
+
+static void add_pending(struct listing *l, sl_workload_id id)
+{
+    struct sl_engine *g = l->g;
+    const struct sl_workload_entry *e = &g->workloads[id];
+    const char *key = sl_intern_name(g->names, SL_INTERN_WORKLOAD, id);
+    int64_t in_all = l->position++;
+    int64_t in_queue = e->queue->listed_count++;
+    if ((l->queue != NULL && l->queue != e->queue) || l->passed++ < l->offset) {
+        return;
+    }
+    struct sl_json *item = sl_json_new_map();
+    sl_json_set_text(item, "namespace", e->queue->ns);
+    sl_json_set_text(item, "name", key + strlen(e->queue->ns) + 1);
+    sl_json_set_int(item, "priority", e->priority);
+    sl_json_set_text(item, "localQueueName", e->queue->name);
+    sl_json_set_int(item, "positionInClusterQueue", in_all);
+    sl_json_set_int(item, "positionInLocalQueue", in_queue);
+    sl_json_set_text(item, "place", place_names[sl_place_of(id)]);
+    add_reason(g, id, item);
+    sl_json_append(l->list, item);
+}
+
+static bool has_all(const struct listing *l)
+{
+    return (int64_t)sl_json_len(l->list) >= l->limit;
+}
+
+static void list_standing(struct listing *l, sl_node_id node)
+{
+    uint32_t count = sl_queues_list(node);
+    for (uint32_t i = 0; i < count && !has_all(l); i++) {
+        add_pending(l, sl_queues_listed(i));
+    }
+}
+
+/* Somebody who waits, but stands in no line. */
+struct apart {
+    struct sl_order_key key;
+    sl_workload_id id;
+};
+
+static int compare(uint64_t a, uint64_t b)
+{
+    return a < b ? -1 : a > b;
+}
+
+/* As the kernel orders those who stand in line (kernel/base/order.h). */
+static int compare_apart(const void *left, const void *right)
+{
+    const struct apart *a = left;
+    const struct apart *b = right;
+    if (a->key.priority != b->key.priority) {
+        return a->key.priority > b->key.priority ? -1 : 1;
+    }
+    if (a->key.queued_at_ms != b->key.queued_at_ms) {
+        return a->key.queued_at_ms < b->key.queued_at_ms ? -1 : 1;
+    }
+    int by_uid = compare(a->key.uid_high, b->key.uid_high);
+    by_uid = by_uid != 0 ? by_uid : compare(a->key.uid_low, b->key.uid_low);
+    return by_uid != 0 ? by_uid : compare(a->id, b->id);
+}
+
+/* Those who are counted in the ClusterQueue and in no line: all, where it is stopped or cannot be used; else those who
+ * cannot be tried for what they are themselves. They come last. */
+static void list_apart(struct listing *l, sl_node_id node)
+{
+    const struct sl_engine *g = l->g;
+    uint32_t standing = sl_queues_list(node);
+    uint32_t all = g->nodes[node]->tally.pending;
+    uint32_t count = 0;
+    if (all <= standing || has_all(l)) {
+        return;
+    }
+    struct apart *list = sl_mem_new(all, sizeof *list);
+    for (struct sl_local_queue *q = g->nodes[node]->first_queue; q != NULL; q = q->next) {
+        for (sl_workload_id id = q->first; id != SL_NO_ID && count < all;
+             id = g->workloads[id].next) {
+            if (g->workloads[id].standing == SL_STANDING_PENDING &&
+                g->workloads[id].counted_at == node && sl_place_of(id) == SL_PLACE_ORPHANED) {
+                list[count++] = (struct apart){sl_standing_key(g, id), id};
+            }
+        }
+    }
+    qsort(list, count, sizeof *list, compare_apart);
+    for (uint32_t i = 0; i < count && !has_all(l); i++) {
+        add_pending(l, list[i].id);
+    }
+    sl_mem_free(list);
+}
+
+struct sl_json *sl_engine_pending(struct sl_engine *g, const char *cluster_queue,
+                                  const struct sl_pending_range *range)
+{
+    struct listing l = {.g = g, .limit = INT64_MAX, .list = sl_json_new_list()};
+    sl_node_id node = sl_node_find(g, true, cluster_queue);
+    if (range != NULL) {
+        l.offset = range->offset;
+        l.limit = range->limit;
+        l.queue = range->local_queue == NULL
+                      ? NULL
+                      : sl_local_queue_find(g, range->ns, range->local_queue);
+    }
+    if (node == SL_NO_ID || (range != NULL && range->local_queue != NULL && l.queue == NULL)) {
+        return l.list;
+    }
+    for (struct sl_local_queue *q = g->nodes[node]->first_queue; q != NULL; q = q->next) {
+        q->listed_count = 0;
+    }
+    list_standing(&l, node);
+    list_apart(&l, node);
+    return l.list;
+}

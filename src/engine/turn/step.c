@@ -1,0 +1,409 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Sluice authors */
+
+/* Time and turns: timers that are due, one scheduling cycle, decisions handed out, answers taken
+ * back. */
+#include "base/check.h"
+#include "base/mem.h"
+#include "engine/quota/accounts.h"
+#include "engine/calls/call.h"
+#include "engine/conditions/conditions.h"
+#include "engine/records/event_in.h"
+#include "engine/decisions/follow.h"
+#include "engine/journal/journal_turn.h"
+#include "engine/decisions/node_health.h"
+#include "engine/conditions/released.h"
+#include "engine/decisions/restrain.h"
+#include "engine/decisions/standing.h"
+#include "engine/topology/topology_out.h"
+#include "engine/turn/valid.h"
+#include "kernel/lifecycle/requeue.h"
+#include "policy/queues/passes.h"
+#include "policy/queues/queues.h"
+#include "policy/queues/turns.h"
+#include <stdio.h>
+#include <string.h>
+
+#define REWRITE_MS 1000
+#define REFUSED_MS_MAX 30000 /* between tries of what a policy refuses */
+#define WAKE_MS_MAX 100
+#define WAKE_PENDING_PER_MS 500u
+#define IDLE_CYCLES_MAX 600u
+#define IDLE_MS 100
+
+/* --- timers ----------------------------------------------------------------------------------- */
+
+void sl_step_rewrite(struct sl_engine *g, sl_workload_id id, enum sl_decision_kind kind,
+                     int64_t wait_ms, int64_t now_ms)
+{
+    struct sl_workload_entry *e = &g->workloads[id];
+    e->rewrite = true;
+    e->rewrite_kind = kind;
+    sl_timers_arm(&g->timers, now_ms + wait_ms, SL_TIMER_REWRITE, id, e->generation);
+}
+
+static struct sl_event event_for(const struct sl_engine *g, sl_workload_id id,
+                                 enum sl_event_kind kind, int64_t now_ms)
+{
+    return (struct sl_event){
+        .kind = kind, .workload = id, .generation = g->workloads[id].generation, .now_ms = now_ms};
+}
+
+static void resume(struct sl_engine *g, sl_workload_id id, int64_t now_ms)
+{
+    struct sl_workload_entry *e = &g->workloads[id];
+    e->paused = false;
+    if (e->rewrite) {
+        e->rewrite = false;
+        sl_decide(g, id, e->rewrite_kind, now_ms);
+    }
+    sl_standing_update(g, id, now_ms);
+}
+
+/* Spreads those that wait equally long, the same way in every replay. */
+static uint32_t jitter_of(const struct sl_workload_entry *e, uint32_t count)
+{
+    return (uint32_t)((e->uid_low ^ e->uid_high * 31u ^ count * 2654435761u) %
+                      (SL_JITTER_PPM_MAX + 1u));
+}
+
+static void pods_are_late(struct sl_engine *g, sl_workload_id id, int64_t now_ms)
+{
+    const struct sl_engine_settings *s = &g->settings;
+    const struct sl_workload_entry *e = &g->workloads[id];
+    uint32_t count = sl_workloads[id].requeue_count;
+    bool over = sl_requeue_limit_reached(count, s->limit_requeues ? (int64_t)s->requeues_max : -1);
+    int64_t delay_ms =
+        sl_requeue_delay_ms(s->backoff_base_ms, s->backoff_ms_max, count + 1, jitter_of(e, count));
+    struct sl_event ev = {.kind = SL_EV_PODS_READY_TIMEOUT,
+                          .workload = id,
+                          .generation = e->generation,
+                          .index = over ? 1u : 0u,
+                          .value = now_ms + delay_ms,
+                          .now_ms = now_ms};
+    char text[640]; /* two names of 253 */
+    (void)snprintf(text, sizeof text, "Exceeded the PodsReady timeout %s",
+                   sl_intern_name(g->names, SL_INTERN_WORKLOAD, id));
+    sl_words_say_stopping(&g->workloads[id].words, SL_EVICT_PODS_READY_TIMEOUT, over ? "" : text);
+    sl_expect(g, ev.now_ms, event, .event = ev);
+}
+
+/* A timer of an earlier incarnation, or of what is no longer so, does nothing (G9). */
+static void fire(struct sl_engine *g, const struct sl_timer *t, int64_t now_ms)
+{
+    if (t->kind == SL_TIMER_SAMPLE) {
+        sl_accounts_sample(g, now_ms);
+        return;
+    }
+    struct sl_workload_entry *e = t->id < g->workload_cap ? &g->workloads[t->id] : NULL;
+    if (e == NULL || e->uid == NULL || e->generation != t->generation) {
+        return;
+    }
+    switch (t->kind) {
+    case SL_TIMER_BACKOFF:
+        if (e->backoff_ms == t->due_ms &&
+            sl_call(g, now_ms, event, .event = event_for(g, t->id, SL_EV_BACKOFF_OVER, now_ms)) !=
+                SL_OK) {
+            e->backoff_ms = SL_NEVER; /* not now: armed again when the record next changes */
+        }
+        break;
+    case SL_TIMER_EXECUTION:
+        if (e->limited_ms == t->due_ms) {
+            sl_expect(g, now_ms, event,
+                      .event = event_for(g, t->id, SL_EV_EXECUTION_TIMEOUT, now_ms));
+        }
+        break;
+    case SL_TIMER_READY:
+        if (e->ready_ms == t->due_ms) {
+            pods_are_late(g, t->id, now_ms);
+        }
+        break;
+    case SL_TIMER_STOP:
+        if (e->stop_ms == t->due_ms) {
+            sl_decide(g, t->id, SL_DECIDE_LATE, now_ms);
+        }
+        break;
+    case SL_TIMER_RETAIN:
+        if (e->retain_ms == t->due_ms) {
+            sl_decide(g, t->id, SL_DECIDE_DELETE, now_ms);
+        }
+        break;
+    case SL_TIMER_REWRITE:
+        if (e->paused || e->rewrite) {
+            resume(g, t->id, now_ms);
+        }
+        break;
+    case SL_TIMER_RESTRAINT:
+        if (e->restrained_ms == t->due_ms) {
+            sl_restrain_end(g, t->id, now_ms);
+        }
+        break;
+    case SL_TIMER_SAMPLE:
+        break;
+    }
+}
+
+/* --- cycles ----------------------------------------------------------------------------------- */
+
+/* Everybody has been tried, and tried again: heads that only take each other's reservations and
+ * scans along would go on for ever. Kueue waits after any cycle that admits nobody. */
+static bool turns_in_circles(const struct sl_engine *g)
+{
+    return g->idle_cycles > IDLE_CYCLES_MAX + 2 * (uint64_t)g->counters.pending;
+}
+
+/* Wake-ups alone are worth a cycle at once, and then none for a while that grows with how many
+ * would have to be looked at again. Heads that were never tried do not wait. */
+static int64_t heads_due_ms(const struct sl_engine *g)
+{
+    if (!sl_queues_ready()) {
+        return INT64_MAX;
+    }
+    if (turns_in_circles(g)) {
+        return g->cycle_ms + IDLE_MS;
+    }
+    if (sl_turns_first_ready() != SL_NO_ID) {
+        return INT64_MIN;
+    }
+    int64_t window_ms = g->counters.pending / WAKE_PENDING_PER_MS;
+    return g->woken_ms + (window_ms > WAKE_MS_MAX ? WAKE_MS_MAX : window_ms);
+}
+
+/* Second passes come at their own time. */
+static int64_t cycle_due_ms(const struct sl_engine *g)
+{
+    if (!g->synced) {
+        return INT64_MAX;
+    }
+    int64_t heads_ms = heads_due_ms(g);
+    int64_t passes_ms = sl_passes_due_ms();
+    return passes_ms != SL_NEVER && passes_ms < heads_ms ? passes_ms : heads_ms;
+}
+
+static void run_cycle(struct sl_engine *g, bool all_heads, int64_t now_ms)
+{
+    g->cycle++;
+    g->counters.cycles++;
+    sl_valid_before_cycle(g);
+    sl_follow_cycle(g, all_heads, now_ms);
+    sl_valid_after_cycle(g);
+}
+
+static void fire_timers(struct sl_engine *g, int64_t now_ms)
+{
+    struct sl_timer timer;
+    g->now_ms = now_ms;
+    while (g->synced && sl_timers_take(&g->timers, now_ms, &timer)) {
+        fire(g, &timer, now_ms);
+    }
+}
+
+void sl_engine_force_cycle(struct sl_engine *g, int64_t now_ms)
+{
+    SL_PRE(g != NULL && g->synced);
+    fire_timers(g, now_ms);
+    sl_node_health_settle(g, now_ms);
+    sl_world_flush(g, now_ms);
+    run_cycle(g, true, now_ms);
+    sl_journal_end_turn(g, now_ms);
+}
+
+bool sl_engine_cycle(struct sl_engine *g, int64_t now_ms)
+{
+    SL_PRE(g != NULL);
+    fire_timers(g, now_ms);
+    if (g->synced) {
+        sl_node_health_settle(g, now_ms);
+        sl_world_flush(g, now_ms);
+    }
+    if (cycle_due_ms(g) <= now_ms) {
+        g->woken_ms = sl_turns_first_ready() == SL_NO_ID ? now_ms : g->woken_ms;
+        run_cycle(g, false, now_ms);
+    }
+    sl_node_sweep(g, now_ms);
+    sl_journal_end_turn(g, now_ms);
+    return cycle_due_ms(g) <= now_ms;
+}
+
+int64_t sl_engine_due_ms(const struct sl_engine *g)
+{
+    if (!g->synced) {
+        return INT64_MAX;
+    }
+    if (sl_world_woken(g) || sl_node_health_waits(g)) {
+        return INT64_MIN;
+    }
+    int64_t timers_ms = sl_timers_due_ms(&g->timers);
+    int64_t cycle_ms = cycle_due_ms(g);
+    return timers_ms < cycle_ms ? timers_ms : cycle_ms;
+}
+
+/* --- decisions out, answers in ---------------------------------------------------------------- */
+
+static const char *name_of(const struct sl_engine *g, sl_workload_id id)
+{
+    const char *key = sl_intern_name(g->names, SL_INTERN_WORKLOAD, id);
+    return key + strlen(g->workloads[id].queue->ns) + 1;
+}
+
+static void fill_preemptor(const struct sl_engine *g, const struct sl_queued_decision *q,
+                           struct sl_decision *out)
+{
+    const struct sl_workload_entry *by =
+        q->preemptor == SL_NO_ID ? NULL : &g->workloads[q->preemptor];
+    if (by != NULL && by->uid != NULL && by->generation == q->preemptor_generation) {
+        out->by_ns = by->queue->ns;
+        out->by_name = name_of(g, q->preemptor);
+        out->by_uid = by->uid;
+    }
+}
+
+bool sl_engine_next_decision(struct sl_engine *g, struct sl_decision *out)
+{
+    while (g->synced && g->decision_count > 0) {
+        struct sl_queued_decision q = g->decisions[g->decision_first];
+        g->decision_first = (g->decision_first + 1) % g->decision_cap;
+        g->decision_count--;
+        const struct sl_workload_entry *e = &g->workloads[q.workload];
+        if (e->uid == NULL || e->generation != q.generation) {
+            sl_mem_free(q.message);
+            continue; /* it is gone: nobody is left to be told */
+        }
+        *out = (struct sl_decision){.sequence = q.sequence,
+                                    .cycle = q.cycle,
+                                    .kind = q.kind,
+                                    .workload = q.workload,
+                                    .generation = q.generation,
+                                    .now_ms = q.now_ms,
+                                    .ns = e->queue->ns,
+                                    .name = name_of(g, q.workload),
+                                    .uid = e->uid,
+                                    .reason = q.reason};
+        (void)snprintf(out->message, sizeof out->message, "%s", q.message);
+        sl_mem_free(q.message);
+        fill_preemptor(g, &q, out);
+        return true;
+    }
+    return false;
+}
+
+/* The API may have taken the write and only the reply was lost: what was reserved stays reserved.
+ */
+static bool in_doubt(enum sl_code code)
+{
+    return code == SL_CODE_TIMEOUT || code == SL_CODE_UNAVAILABLE || code == SL_CODE_INTERNAL;
+}
+
+/* What was refused for what it says is refused again, until somebody changes a policy or a right: later and later. */
+static int64_t rewrite_wait_ms(struct sl_workload_entry *e, enum sl_decision_kind kind,
+                               enum sl_code code)
+{
+    bool refused = code == SL_CODE_FORBIDDEN || code == SL_CODE_INVALID ||
+                   code == SL_CODE_BAD_REQUEST || code == SL_CODE_TOO_LARGE;
+    int64_t wait_ms = REWRITE_MS;
+    if (!refused) {
+        return wait_ms;
+    }
+    e->refusals = e->refused_kind == kind ? e->refusals + 1 : 1;
+    e->refused_kind = kind;
+    for (uint32_t i = 1; i < e->refusals && wait_ms < REFUSED_MS_MAX; i++) {
+        wait_ms *= 2;
+    }
+    return wait_ms < REFUSED_MS_MAX ? wait_ms : REFUSED_MS_MAX;
+}
+
+void sl_engine_answer(struct sl_engine *g, const struct sl_decision *d, enum sl_code code,
+                      int64_t now_ms)
+{
+    SL_PRE(d->workload < g->workload_cap);
+    struct sl_workload_entry *e = &g->workloads[d->workload];
+    if (e->uid == NULL || e->generation != d->generation) {
+        return;
+    }
+    SL_PRE(e->unwritten_count > 0);
+    e->unwritten_count--;
+    if (code == SL_CODE_OK) {
+        e->refusals = d->kind == e->refused_kind ? 0 : e->refusals;
+        sl_released_written(g, d);
+        return;
+    }
+    if (code != SL_CODE_NOT_FOUND && (d->kind == SL_DECIDE_UNPLACED || d->kind == SL_DECIDE_LATE)) {
+        return; /* nothing was to be written */
+    }
+    if (code == SL_CODE_NOT_FOUND) {
+        sl_event_drop_workload(g, d->workload, now_ms);
+        return;
+    }
+    int64_t wait_ms = rewrite_wait_ms(e, d->kind, code);
+    enum sl_phase phase = sl_workloads[d->workload].phase;
+    bool holds = phase == SL_PHASE_QUOTA_RESERVED || phase == SL_PHASE_ADMITTED;
+    if (d->kind == SL_DECIDE_RESERVE && holds && !in_doubt(code)) {
+        /* Out of the queue until its object was seen again, or for a while: else it would spin. */
+        e->paused = true;
+        if (sl_queues_queue_of(d->workload) != SL_NO_ID) {
+            sl_tell(g, now_ms, detach, .workload = d->workload);
+        }
+        sl_expect(g, now_ms, event, .event = event_for(g, d->workload, SL_EV_WRITE_FAILED, now_ms));
+        sl_timers_arm(&g->timers, now_ms + wait_ms, SL_TIMER_REWRITE, d->workload, e->generation);
+        return;
+    }
+    sl_step_rewrite(g, d->workload, d->kind, wait_ms, now_ms);
+}
+
+uint32_t sl_engine_refusals(const struct sl_engine *g, const struct sl_decision *d)
+{
+    SL_PRE(d->workload < g->workload_cap);
+    const struct sl_workload_entry *e = &g->workloads[d->workload];
+    bool same = e->generation == d->generation && e->refused_kind == d->kind;
+    return same ? e->refusals : 0;
+}
+
+bool sl_engine_end_untold(const struct sl_engine *g, const struct sl_decision *d,
+                          const struct sl_json *workload)
+{
+    SL_PRE(d->workload < g->workload_cap);
+    const struct sl_workload_entry *e = &g->workloads[d->workload];
+    return sl_condition_true(workload, "Finished") && e->uid != NULL &&
+           e->generation == d->generation && sl_workloads[d->workload].phase != SL_PHASE_FINISHED;
+}
+
+/* The one that the engine's own write has made is known. */
+bool sl_engine_unread(const struct sl_engine *g, const struct sl_decision *d)
+{
+    SL_PRE(d->workload < g->workload_cap);
+    const struct sl_workload_entry *e = &g->workloads[d->workload];
+    return e->uid != NULL && e->generation == d->generation && e->unwritten_count == 0 &&
+           !e->rewrite && e->unread_first != 0 &&
+           (e->unread_first != e->written_version || e->unread_last != e->written_version);
+}
+
+bool sl_engine_was_told(const struct sl_engine *g, const struct sl_decision *d,
+                        const struct sl_json *workload)
+{
+    SL_PRE(d->workload < g->workload_cap);
+    return sl_released_version(workload) <= g->workloads[d->workload].unread_last;
+}
+
+static bool stands_alone(const struct sl_json *workload)
+{
+    return sl_object_ref_is(sl_object_controller_ref(workload), SL_KIND_POD);
+}
+
+void sl_engine_job_stopped(struct sl_engine *g, const struct sl_json *workload, int64_t now_ms)
+{
+    struct sl_buf key = {0};
+    sl_buf_print(&key, "%s/%s", sl_object_namespace(workload), sl_object_name(workload));
+    sl_workload_id id = sl_intern_find(g->names, SL_INTERN_WORKLOAD, key.data);
+    sl_buf_fini(&key);
+    if (id == SL_NO_ID || strcmp(g->workloads[id].uid, sl_object_uid(workload)) != 0 ||
+        sl_workloads[id].phase != SL_PHASE_EVICTED) {
+        return;
+    }
+    struct sl_event ev = {.kind = SL_EV_JOB_STOPPED,
+                          .workload = id,
+                          .generation = g->workloads[id].generation,
+                          .index = stands_alone(workload) ? 1u : 0u,
+                          .now_ms = now_ms};
+    sl_expect(g, ev.now_ms, event, .event = ev);
+    sl_standing_update(g, id, now_ms);
+}

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Sluice authors */
+
+/* A plan: what policy would like to happen to one workload. Policy fills sl_plan, commit judges it. */
+#ifndef SL_KERNEL_PLAN_H
+#define SL_KERNEL_PLAN_H
+#include "kernel/base/types.h"
+
+struct sl_plan {
+    sl_workload_id workload;
+    uint32_t generation;
+    sl_node_id cluster_queue; /* every claim must be on a cell of this node */
+    bool topology_pending;    /* first phase of two: quota now, topology later */
+    uint32_t claim_count;
+    struct sl_claim claims[SL_CLAIMS_MAX];
+    int64_t now_ms;
+};
+
+extern struct sl_plan sl_plan;
+#endif

@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Sluice authors */
+
+/* The checker of the claims: adds them up cell by cell and compares with what the ledger says. */
+#include "kernel/commit/commit.h"
+
+int64_t sl_claim_sums[SL_CELLS_MAX];
+
+/* More claims never take less: so a sum that has become too large stays too large. */
+/*@ ghost
+  /@ requires known:      0 <= id < SL_WORKLOADS_MAX && ClaimRowSound(id);
+     terminates           \true;
+     exits                \false;
+     assigns              \nothing;
+     ensures  grows:      \forall integer c, k; 0 <= k <= sl_claim_counts[id] ==>
+                            0 <= RowSum(id, c, k) <= RowSum(id, c, sl_claim_counts[id]);
+  @/
+  void lemma_row_grows(sl_workload_id id)
+  {
+    /@ loop invariant index: 0 <= i <= sl_claim_counts[id];
+       loop invariant grows: \forall integer c, k; 0 <= k <= i ==> 0 <= RowSum(id, c, k) <= RowSum(id, c, i);
+       loop assigns          i;
+       loop variant          sl_claim_counts[id] - i;
+    @/
+    for (uint32_t i = 0; i < sl_claim_counts[id]; i++) {
+      /@ assert next: \forall integer c; RowSum(id, c, i) <= RowSum(id, c, i + 1); @/
+      ;
+    }
+  }
+*/
+
+/*@ ghost
+  /@ requires limit:      0 <= n <= SL_WORKLOADS_MAX && ClaimRowsSound(n);
+     terminates           \true;
+     exits                \false;
+     assigns              \nothing;
+     ensures  grows:      \forall integer c, w; 0 <= w <= n ==> 0 <= Claimed(c, w) <= Claimed(c, n);
+  @/
+  void lemma_claims_grow(uint32_t n)
+  {
+    /@ loop invariant index: 0 <= i <= n;
+       loop invariant grows: \forall integer c, w; 0 <= w <= i ==> 0 <= Claimed(c, w) <= Claimed(c, i);
+       loop assigns          i;
+       loop variant          n - i;
+    @/
+    for (uint32_t i = 0; i < n; i++) {
+      /@ assert sound: ClaimRowSound(i); @/
+      lemma_row_grows(i);
+      /@ assert next: \forall integer c; Claimed(c, i) <= Claimed(c, i + 1); @/
+    }
+  }
+*/
+
+/*@
+  requires limit:      sl_claim_cell_limit <= SL_CELLS_MAX;
+  terminates           \true;
+  exits                \false;
+  assigns              sl_claim_sums[0 .. SL_CELLS_MAX - 1];
+  ensures  zero:       \forall integer c; 0 <= c < sl_claim_cell_limit ==> sl_claim_sums[c] == 0;
+*/
+static void clear_sums(void)
+{
+    /*@
+      loop invariant index:  0 <= cell <= sl_claim_cell_limit;
+      loop invariant zero:   \forall integer c; 0 <= c < cell ==> sl_claim_sums[c] == 0;
+      loop assigns           cell, sl_claim_sums[0 .. SL_CELLS_MAX - 1];
+      loop variant           sl_claim_cell_limit - cell;
+    */
+    for (uint32_t cell = 0; cell < sl_claim_cell_limit; cell++) {
+        sl_claim_sums[cell] = 0;
+    }
+}
+
+/* Are there few enough, each on a cell below the limit and an amount? */
+/*@
+  requires known:      id < SL_WORKLOADS_MAX;
+  terminates           \true;
+  exits                \false;
+  assigns              \nothing;
+  ensures  result:     \result <==> ClaimRowSound(id);
+*/
+static bool row_is_sound(sl_workload_id id)
+{
+    if (sl_claim_counts[id] > SL_CLAIMS_MAX) {
+        return false;
+    }
+    /*@
+      loop invariant index:  0 <= i <= sl_claim_counts[id];
+      loop invariant sound:  \forall integer k; 0 <= k < i ==>
+                               sl_claim_cells[id][k] < sl_claim_cell_limit &&
+                               0 <= sl_claim_amounts[id][k] <= SL_AMOUNT_MAX;
+      loop assigns           i;
+      loop variant           sl_claim_counts[id] - i;
+    */
+    for (uint32_t i = 0; i < sl_claim_counts[id]; i++) {
+        if (sl_claim_cells[id][i] >= sl_claim_cell_limit || sl_claim_amounts[id][i] < 0 ||
+            sl_claim_amounts[id][i] > SL_AMOUNT_MAX) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Add the claims of one workload; false when a sum becomes too large. */
+/*@
+  requires known:      id < SL_WORKLOADS_MAX && ClaimRowSound(id);
+  requires limit:      sl_claim_cell_limit <= SL_CELLS_MAX;
+  requires range:      \forall integer c; 0 <= c < sl_claim_cell_limit ==>
+                         0 <= sl_claim_sums[c] <= SL_AMOUNT_MAX;
+  terminates           \true;
+  exits                \false;
+  assigns              sl_claim_sums[0 .. SL_CELLS_MAX - 1];
+  ensures  range:      \forall integer c; 0 <= c < sl_claim_cell_limit ==>
+                         0 <= sl_claim_sums[c] <= SL_AMOUNT_MAX;
+  ensures  sum:        \result ==> \forall integer c; 0 <= c < sl_claim_cell_limit ==>
+                         sl_claim_sums[c] == \old(sl_claim_sums[c]) + RowSum(id, c, sl_claim_counts[id]);
+  ensures  fair:       !\result ==> \exists integer c; 0 <= c < sl_claim_cell_limit &&
+                         \old(sl_claim_sums)[c] + RowSum(id, c, sl_claim_counts[id]) > SL_AMOUNT_MAX;
+*/
+static bool add_claims(sl_workload_id id)
+{
+    //@ ghost lemma_row_grows(id);
+    /*@
+      loop invariant index:  0 <= i <= sl_claim_counts[id];
+      loop invariant range:  \forall integer c; 0 <= c < sl_claim_cell_limit ==>
+                               0 <= sl_claim_sums[c] <= SL_AMOUNT_MAX;
+      loop invariant sum:    \forall integer c; 0 <= c < sl_claim_cell_limit ==>
+                               sl_claim_sums[c] == \at(sl_claim_sums[c], Pre) + RowSum(id, c, i);
+      loop assigns           i, sl_claim_sums[0 .. SL_CELLS_MAX - 1];
+      loop variant           sl_claim_counts[id] - i;
+    */
+    for (uint32_t i = 0; i < sl_claim_counts[id]; i++) {
+        sl_cell_id cell = sl_claim_cells[id][i];
+        int64_t amount = sl_claim_amounts[id][i];
+        if (sl_claim_sums[cell] > SL_AMOUNT_MAX - amount) {
+            /*@ assert large: \at(sl_claim_sums, Pre)[cell] + RowSum(id, cell, i + 1) > SL_AMOUNT_MAX; */
+            return false;
+        }
+        sl_claim_sums[cell] += amount;
+    }
+    return true;
+}
+
+/*@
+  requires limits:     sl_claim_workload_limit <= SL_WORKLOADS_MAX && sl_claim_cell_limit <= SL_CELLS_MAX;
+  terminates           \true;
+  exits                \false;
+  assigns              \nothing;
+  ensures  result:     \result <==> ClaimRowsSound(sl_claim_workload_limit);
+*/
+static bool rows_are_sound(void)
+{
+    /*@
+      loop invariant index:  0 <= id <= sl_claim_workload_limit;
+      loop invariant sound:  ClaimRowsSound(id);
+      loop assigns           id;
+      loop variant           sl_claim_workload_limit - id;
+    */
+    for (uint32_t id = 0; id < sl_claim_workload_limit; id++) {
+        if (!row_is_sound(id)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/*@
+  requires limits:     sl_claim_workload_limit <= SL_WORKLOADS_MAX && sl_claim_cell_limit <= SL_CELLS_MAX;
+  requires rows:       ClaimRowsSound(sl_claim_workload_limit);
+  terminates           \true;
+  exits                \false;
+  assigns              sl_claim_sums[0 .. SL_CELLS_MAX - 1];
+  ensures  range:      \forall integer c; 0 <= c < sl_claim_cell_limit ==>
+                         0 <= sl_claim_sums[c] <= SL_AMOUNT_MAX;
+  ensures  sum:        \result ==> \forall integer c; 0 <= c < sl_claim_cell_limit ==>
+                         sl_claim_sums[c] == Claimed(c, sl_claim_workload_limit);
+  ensures  fair:       !\result ==> \exists integer c; 0 <= c < sl_claim_cell_limit &&
+                         Claimed(c, sl_claim_workload_limit) > SL_AMOUNT_MAX;
+*/
+static bool add_all_claims(void)
+{
+    clear_sums();
+    //@ ghost lemma_claims_grow(sl_claim_workload_limit);
+    /*@
+      loop invariant index:  0 <= id <= sl_claim_workload_limit;
+      loop invariant range:  \forall integer c; 0 <= c < sl_claim_cell_limit ==>
+                               0 <= sl_claim_sums[c] <= SL_AMOUNT_MAX;
+      loop invariant sum:    \forall integer c; 0 <= c < sl_claim_cell_limit ==>
+                               sl_claim_sums[c] == Claimed(c, id);
+      loop assigns           id, sl_claim_sums[0 .. SL_CELLS_MAX - 1];
+      loop variant           sl_claim_workload_limit - id;
+    */
+    for (uint32_t id = 0; id < sl_claim_workload_limit; id++) {
+        //@ assert row: ClaimRowSound(id);
+        /*@ assert step: \forall integer c;
+              Claimed(c, id + 1) == Claimed(c, id) + RowSum(id, c, sl_claim_counts[id]); */
+        if (!add_claims(id)) {
+            /*@ assert last: \exists integer c; 0 <= c < sl_claim_cell_limit &&
+                  Claimed(c, id) + RowSum(id, c, sl_claim_counts[id]) > SL_AMOUNT_MAX; */
+            /*@ assert large: \exists integer c; 0 <= c < sl_claim_cell_limit &&
+                  Claimed(c, id + 1) > SL_AMOUNT_MAX; */
+            return false;
+        }
+    }
+    return true;
+}
+
+bool sl_commit_valid(void)
+{
+    if (sl_claim_workload_limit > SL_WORKLOADS_MAX || sl_claim_cell_limit > SL_CELLS_MAX ||
+        !rows_are_sound() || !add_all_claims()) {
+        return false;
+    }
+    /*@
+      loop invariant index:  0 <= cell <= sl_claim_cell_limit;
+      loop invariant same:   \forall integer c; 0 <= c < cell ==> sl_claim_sums[c] == sl_cell_own[c];
+      loop assigns           cell;
+      loop variant           sl_claim_cell_limit - cell;
+    */
+    for (uint32_t cell = 0; cell < sl_claim_cell_limit; cell++) {
+        if (sl_claim_sums[cell] != sl_ledger_own(cell)) {
+            return false;
+        }
+    }
+    return true;
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Sluice authors */
+
+/* For preempt only: who may be a victim. */
+#ifndef SL_KERNEL_PREEMPT_VICTIM_H
+#define SL_KERNEL_PREEMPT_VICTIM_H
+#include "kernel/preempt/preempt.h"
+#include "kernel/base/status.h"
+#include "kernel/base/types.h"
+
+/* Are the plan's victims distinct and such as the policy of sl_plan's queue allows, and are those that are gone
+ * distinct, evicted and no victims? Linear time. */
+/*@
+  requires linked:     NodesLinked && CellsLinked && ClaimsValid;
+  requires queue:      sl_plan.cluster_queue < SL_NODES_MAX;
+  requires preemptor:  sl_plan.workload < SL_WORKLOADS_MAX;
+  terminates           \true;
+  exits                \false;
+  assigns              SL_PREEMPT_SCRATCH;
+  ensures  sound:      \result == SL_OK ==> ListsSound;
+  ensures  fair:       ListsSound ==> \result == SL_OK;
+*/
+enum sl_status sl_preempt_check_victims(void) SL_MUST_CHECK;
+#endif

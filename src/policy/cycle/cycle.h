@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Sluice authors */
+
+/* The scheduling cycle (FEATURES 3): one head of every queue with something to try is nominated
+ * (nominate.h) on the ledger as it stands. Then, in order (lower borrow height, higher priority,
+ * earlier, smaller UID; under fair sharing as in tournament.h), each is checked again against
+ * what the cycle has decided before, planned, and committed: quota is taken, or victims are
+ * evicted and their quota is promised. Owns the running cycle.
+ *
+ *     sl_cycle_begin(now);
+ *     while (sl_cycle_next()) { ... look at sl_cycle_outcome and sl_assignment ... }
+ *     again = sl_cycle_end();
+ *
+ * Without fair sharing those that find no place come first, in no particular order. All is over
+ * when next says false: no workload is left in flight (end puts back those of a cycle that was left
+ * early). The record of each pending one gets SL_EV_REFUSE with its reason in the cycle itself.
+ * Events come between cycles. */
+#ifndef SL_POLICY_CYCLE_H
+#define SL_POLICY_CYCLE_H
+#include "kernel/commit/placement.h"
+#include "kernel/preempt/preempt.h"
+#include "kernel/base/status.h"
+#include "kernel/base/types.h"
+#include "policy/topology/assumed.h"
+#include "policy/entries/entries.h"
+#include "policy/flavors/flavors.h"
+#include "policy/entries/nominate.h"
+#include "policy/queues/passes.h"
+#include "policy/queues/queues.h"
+#include "specs/cycle.acsl"
+#include "specs/trial.acsl"
+
+enum sl_cycle_result {
+    /* Committed: sl_assignment.choices, counts, borrow_height. Where its pods stand says
+     * sl_topology_stand_at (kernel/topology/topology.h), which pod sets wait for the second phase says
+     * sl_assignment.delayed. */
+    SL_CYCLE_RESERVED,
+    /* No place: reason, sl_assignment.details and topology_failure. */
+    SL_CYCLE_PENDING,
+    /* Second pass, committed: sl_topology_stand_at. The quota is as before, and of sl_assignment
+     * only counts, tree and topology_failure are set. */
+    SL_CYCLE_PLACED,
+    /* Second pass: found nothing, stays reserved or admitted, and is tried again later;
+     * sl_assignment.topology_failure (miss OK: nothing was looked for, its queue does not run). */
+    SL_CYCLE_UNPLACED,
+    /* Second pass: no replacement for failed nodes, and it does not wait (fail fast): evicted,
+     * NodeFailures. */
+    SL_CYCLE_EVICTED
+};
+
+/* What came of looking for other victims, since others in the cycle had chosen some of its own
+ * (Kueue's metric preemption_target_recomputation). */
+enum sl_recomputed {
+    SL_RECOMPUTED_NOT,
+    SL_RECOMPUTED_DEFERRED, /* it fits once the others' victims are gone */
+    SL_RECOMPUTED_NEW_VICTIMS,
+    SL_RECOMPUTED_SKIPPED /* there are none, or they are not enough */
+};
+
+struct sl_cycle_outcome {
+    sl_workload_id workload;
+    uint32_t generation;
+    sl_node_id cluster_queue;
+    enum sl_cycle_result result;
+    enum sl_status status;         /* SL_OK, or with which the kernel refused the plan */
+    enum sl_pending_reason reason; /* when pending */
+    bool changed;                  /* the record's pending reason is new */
+    bool outsider;                 /* its ClusterQueue does not take its namespace (outsiders.h) */
+    bool overtaken;                /* it fitted until others of this cycle took the quota */
+    bool overlaps;                 /* its victims are those of others of this cycle */
+    bool skipped_preemption;       /* it would have preempted but for these (metrics) */
+    enum sl_recomputed recomputed;
+    uint32_t victim_count; /* whom it waits for, those who were being evicted before included */
+    enum sl_place place;   /* where it is now: HOLDING, HEAP or INADMISSIBLE */
+};
+extern struct sl_cycle_outcome sl_cycle_outcome;
+
+/* Whom the outcome at hand evicted just now (those that were being evicted before are not
+ * listed), for the workload of the outcome. Reason: SL_PENDING_PREEMPTED_WORKLOADS. */
+struct sl_cycle_evicted {
+    uint32_t count;
+    sl_workload_id workloads[SL_VICTIMS_MAX];
+    enum sl_preempt_reason reasons[SL_VICTIMS_MAX];
+};
+extern struct sl_cycle_evicted sl_cycle_evicted;
+
+/* For metrics, of the cycle at hand or just ended: preemptions that were skipped, and victims
+ * that were looked for again, because of others in the cycle. */
+extern uint32_t sl_cycle_skipped_preemptions;
+extern uint32_t sl_cycle_recomputed_victims;
+
+/* Why a head goes back to its queue (Kueue's RequeueReason), and where it goes (FEATURES 3.6);
+ * `left`: flavors are left to try. */
+enum sl_back {
+    SL_BACK_INVALID,    /* it was not nominated */
+    SL_BACK_NO_FIT,     /* no flavor will do */
+    SL_BACK_NO_VICTIMS, /* preemption is called for, and there is nobody to preempt */
+    SL_BACK_SKIPPED,    /* it was nominated, and failed because of others in the cycle */
+    SL_BACK_PREEMPTING, /* victims are on their way out; it is the queue's preemptor now */
+    SL_BACK_OUTSIDER    /* its ClusterQueue does not take its namespace */
+};
+/*@ terminates \true; exits \false; assigns \nothing; */
+enum sl_put sl_cycle_back_to(enum sl_strategy strategy, enum sl_back why, bool left);
+
+/* Apply what was woken and take the heads, and the second passes that are due (passes.h);
+ * returns how many there are in all. Those of begin_all hold up their queues too (turns.h): a
+ * cycle as Kueue would run it, at a cost linear in queues. */
+/*@ requires ready: CycleReady; terminates \true; exits \false;
+    assigns sl_hidden, SL_PASS_TIMERS, SL_ASSUMED, sl_promises, SL_ROOMS_PROMISED,
+      sl_places[0 .. SL_WORKLOADS_MAX - 1], sl_cycle_skipped_preemptions,
+      sl_cycle_recomputed_victims;
+    ensures ready: CycleReady; */
+uint32_t sl_cycle_begin(int64_t now_ms);
+/*@ requires ready: CycleReady; terminates \true; exits \false;
+    assigns sl_hidden, SL_PASS_TIMERS, SL_ASSUMED, sl_promises, SL_ROOMS_PROMISED,
+      sl_places[0 .. SL_WORKLOADS_MAX - 1], sl_cycle_skipped_preemptions,
+      sl_cycle_recomputed_victims;
+    ensures ready: CycleReady; */
+uint32_t sl_cycle_begin_all(int64_t now_ms);
+/* Deal with one more entry: its outcome is in sl_cycle_outcome and sl_assignment. False = all
+ * are done. */
+/*@ requires ready: CycleReady; terminates \true; exits \false;
+    assigns sl_hidden, SL_NOMINATED, SL_FAILED, SL_PASS_TIMERS, SL_TOLD, SL_SETTLED, SL_SERVED,
+      SL_HELD, SL_EVICTED, sl_entries[0 .. SL_ENTRIES_MAX - 1], sl_cycle_outcome,
+      sl_cycle_recomputed_victims, sl_cycle_skipped_preemptions;
+    ensures ready: CycleReady; */
+bool sl_cycle_next(void);
+/* Close the cycle; true = another one would have something to try. */
+/*@ requires ready: CycleReady; terminates \true; exits \false;
+    assigns sl_hidden, SL_PASS_TIMERS, SL_ASSUMED, sl_promises, SL_ROOMS_PROMISED,
+      sl_places[0 .. SL_WORKLOADS_MAX - 1];
+    ensures ready: CycleReady; */
+bool sl_cycle_end(void);
+#endif

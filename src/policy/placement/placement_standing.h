@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Sluice authors */
+
+/* Where pods of the pod set in question stand: for replacement only. Owns the list. */
+#ifndef SL_POLICY_PLACEMENT_STANDING_H
+#define SL_POLICY_PLACEMENT_STANDING_H
+#include "policy/search/placement_state.h"
+
+/*@ requires within: spot < SL_SPOTS_MAX && IsFit(pods); terminates \true; exits \false;
+    assigns sl_hidden; */
+void sl_standing_add(uint32_t spot, int64_t pods); /* more pods, on that spot */
+/*@ terminates \true; exits \false; assigns sl_hidden; */
+void sl_standing_clear(void); /* they stand nowhere */
+/*@ requires spot: spot < SL_SPOTS_MAX; terminates \true; exits \false; assigns \nothing;
+    ensures fit: IsFit(\result); */
+int64_t sl_standing_pods(uint32_t spot);
+/* The spot that was the first to be added; SL_NO_ID = they stand nowhere. */
+/*@ terminates \true; exits \false; assigns \nothing;
+    ensures known: \result < SL_SPOTS_MAX || \result == SL_NO_ID; */
+uint32_t sl_standing_first(void);
+/* All spots where they stand are the chosen ones, in order. */
+/*@ terminates \true; exits \false; assigns sl_hidden, sl_chosen; ensures chosen: ChosenSound; */
+void sl_standing_choose(void);
+/* The first domain of the layer whose slices are broken, and whole with so many pods more; `own`
+ * before all others. SL_NO_ID = there is none. */
+/*@ requires ready: PlacingSound && layer.size > 0; terminates \true; exits \false;
+    assigns sl_hidden; */
+sl_domain_id sl_standing_broken(struct sl_topology_layer layer, uint32_t more, sl_domain_id own);
+#endif

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Sluice authors */
+
+/* For preemption only: what the preemptor contests, and who stands in its way: nodes that use more
+ * of it than their quota, workloads that hold some of it. Reads sl_preemption_question; owns who
+ * is passed over. */
+#ifndef SL_POLICY_CONTEST_H
+#define SL_POLICY_CONTEST_H
+#include "kernel/commit/commit.h"
+#include "kernel/ledger/ledger.h"
+#include "kernel/base/types.h"
+#include "policy/preemption/preemption.h"
+
+/* Does the node's subtree use more than its quota of anything contested? */
+/*@ requires question: QuestionSound && ListsInv; terminates \true; exits \false;
+    assigns \nothing; */
+bool sl_contest_exceeded(sl_node_id node);
+/* Does the preemptor's own queue? */
+/*@ requires question: QuestionSound && ListsInv; terminates \true; exits \false;
+    assigns \nothing; */
+bool sl_contest_own_exceeded(void);
+/* Does that queue use less than its quota of everything contested? */
+/*@ requires question: QuestionSound; terminates \true; exits \false; assigns \nothing; */
+bool sl_contest_own_below(void);
+
+/* May the holder go, by the policy of the preemptor's queue, and is anything contested that it
+ * holds? */
+/*@ requires question: QuestionSound; requires claims: ClaimCountsValid; terminates \true;
+    exits \false; assigns \nothing; */
+bool sl_contest_allows(sl_workload_id holder, sl_node_id queue);
+#endif

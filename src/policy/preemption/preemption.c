@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Sluice authors */
+
+/* Preemption: which algorithm answers, and the oracle, which asks the same question of one cell. */
+#include "policy/preemption/preemption.h"
+
+#include "kernel/ledger/ledger.h"
+#include "policy/queues/holders.h"
+#include "policy/preemption/preemption_classical.h"
+#include "policy/preemption/preemption_fair.h"
+#include "policy/preemption/restraint.h"
+#include "policy/common/settings.h"
+#include "policy/preemption/tentative.h"
+#include "policy/preemption/victims.h"
+
+struct sl_preemption_question sl_preemption_question;
+
+/* Does it ask for amounts of cells? Nothing else could be had, whoever goes. */
+/*@ terminates \true; exits \false; assigns \nothing; ensures asked: \result ==> QuestionAsked; */
+static bool asks_rightly(void)
+{
+    if (sl_preemption_question.preemptor >= SL_WORKLOADS_MAX ||
+        sl_preemption_question.cluster_queue >= SL_NODES_MAX ||
+        sl_preemption_question.need_count > SL_CLAIMS_MAX) {
+        return false;
+    }
+    /*@
+      loop invariant asked: \forall integer j; 0 <= j < i ==>
+        sl_preemption_question.needs[j].cell < SL_CELLS_MAX &&
+        0 <= sl_preemption_question.needs[j].amount <= SL_AMOUNT_MAX;
+      loop assigns i;
+      loop variant sl_preemption_question.need_count - i;
+    */
+    for (uint32_t i = 0; i < sl_preemption_question.need_count; i++) {
+        struct sl_need need = sl_preemption_question.needs[i];
+        if (need.cell >= SL_CELLS_MAX || need.amount < 0 || need.amount > SL_AMOUNT_MAX) {
+            return false;
+        }
+    }
+    return true;
+}
+
+uint32_t sl_preemption_find(int64_t now_ms)
+{
+    sl_victims.count = 0;
+    if (!asks_rightly() || sl_restraint_holds(sl_preemption_question.preemptor)) {
+        return 0;
+    }
+    return sl_settings.fair_sharing ? sl_preemption_find_fair(now_ms)
+                                    : sl_preemption_find_classical(now_ms);
+}
+
+/*@ requires victims: VictimsSound; terminates \true; exits \false; assigns \nothing; */
+static bool any_victim_of(sl_node_id queue)
+{
+    /*@ loop assigns i; loop variant sl_victims.count - i; */
+    for (uint32_t i = 0; i < sl_victims.count; i++) {
+        if (sl_holders_queue_of(sl_victims.workloads[i]) == queue) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* How high the preemptor would borrow with all victims gone. */
+/*@ requires ready: PreemptionReady && HeightsInv && VictimsSound; terminates \true; exits \false;
+    assigns SL_TRIED, sl_trail_depth, SL_HEIGHTS;
+    ensures ready: PreemptionReady && HeightsInv;
+    ensures back: TakenBack{Pre, Post}; */
+static uint32_t height_without_victims(sl_cell_id cell, int64_t amount)
+{
+    uint32_t mark = sl_trail_begin();
+    /*@
+      loop invariant ledger: LedgerReady && PastKept{Pre, Here} && SamePast{Pre, Here}(mark);
+      loop assigns i, SL_TRIED;
+      loop variant sl_victims.count - i;
+    */
+    for (uint32_t i = 0; i < sl_victims.count; i++) {
+        (void)sl_tentative_free(sl_victims.workloads[i]);
+    }
+    uint32_t height = sl_ledger_borrow_height(cell, amount);
+    sl_trail_rollback(mark);
+    //@ assert same: UsageSame{Pre, Here};
+    return height;
+}
+
+struct sl_prospect sl_preemption_prospect(sl_workload_id preemptor, sl_node_id cluster_queue,
+                                          sl_cell_id cell, int64_t amount, int64_t now_ms)
+{
+    struct sl_prospect prospect = {SL_NO_CANDIDATES, 0};
+    sl_preemption_question.preemptor = preemptor;
+    sl_preemption_question.cluster_queue = cluster_queue;
+    sl_preemption_question.places = false; /* quota alone is asked for */
+    sl_preemption_question.need_count = 1;
+    sl_preemption_question.needs[0] = (struct sl_need){cell, amount, true};
+    if (sl_preemption_find(now_ms) != 0) {
+        prospect.possibility = any_victim_of(cluster_queue) ? SL_PREEMPT : SL_RECLAIM;
+    }
+    prospect.borrow_height = height_without_victims(cell, amount);
+    //@ assert same: UsageSame{Pre, Here};
+    //@ assert past: PastKept{Pre, Here};
+    return prospect;
+}

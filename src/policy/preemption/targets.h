@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Sluice authors */
+
+/* For fair preemption only: whose turn it is to give something up. From the root down, the child
+ * with the largest share, until that is a ClusterQueue with candidates left. Owns which of
+ * sl_candidates are left in each queue, and the shares as they stand in the trial. */
+#ifndef SL_POLICY_TARGETS_H
+#define SL_POLICY_TARGETS_H
+#include "kernel/base/types.h"
+#include "policy/fair/shares.h"
+#include "policy/preemption/tentative.h"
+
+/* Begin with what sl_candidates holds: sorted, one group per queue. */
+/*@ terminates \true; exits \false; assigns sl_hidden; */
+void sl_targets_begin(int64_t now_ms);
+/* Begin anew with those that were kept for later. */
+/*@ terminates \true; exits \false; assigns sl_hidden; */
+void sl_targets_begin_again(void);
+
+/* The queue whose turn it is; SL_NO_ID = none is left. A queue that is not popped or dropped comes
+ * again. */
+/*@ requires ledger: SharesReady; terminates \true; exits \false; assigns sl_hidden; */
+sl_node_id sl_targets_next(void);
+/* The queue's next candidate; SL_NO_ID = none is left. */
+/*@ terminates \true; exits \false; assigns sl_hidden; */
+sl_workload_id sl_targets_pop(sl_node_id queue);
+/* Keep it for the second beginning; only the first one of a queue matters there. */
+/*@ terminates \true; exits \false; assigns sl_hidden; */
+void sl_targets_keep(sl_node_id queue, sl_workload_id id);
+/*@ terminates \true; exits \false; assigns sl_hidden; */
+void sl_targets_drop(sl_node_id queue);
+/* A workload of the queue was released: shares from there to the root are to be found anew. */
+/*@ terminates \true; exits \false; assigns sl_hidden; */
+void sl_targets_changed(sl_node_id queue);
+
+/* The shares that are compared: of the two nodes, above the preemptor and above the queue, that
+ * stand right under the lowest cohort that both are in. */
+/*@ requires ledger: SharesReady; terminates \true; exits \false; assigns sl_hidden; */
+struct sl_share sl_targets_preemptor_share(sl_node_id queue);
+/*@ requires ledger: SharesReady; terminates \true; exits \false; assigns sl_hidden; */
+struct sl_share sl_targets_share(sl_node_id queue);
+/* What the latter would be without the workload. */
+/*@ requires trial: TrialReady; terminates \true; exits \false;
+    assigns sl_hidden, SL_TRIED, sl_trail_depth;
+    ensures trial: TrialReady && PastKept{Pre, Post} && sl_trail_depth == \old(sl_trail_depth); */
+struct sl_share sl_targets_share_without(sl_node_id queue, sl_workload_id id);
+#endif
