@@ -65,6 +65,15 @@ func (a *api) do(ctx context.Context, method, path, contentType string, body any
 
 // Repeats what the server was too busy for. An object that exists already is fine: an earlier try made it.
 func (a *api) write(ctx context.Context, method, path, contentType string, body any) error {
+	return a.send(ctx, method, path, contentType, body, false)
+}
+
+// The same for a body that names its resourceVersion: a conflict is no error.
+func (a *api) writeIfCurrent(ctx context.Context, method, path, contentType string, body any) error {
+	return a.send(ctx, method, path, contentType, body, true)
+}
+
+func (a *api) send(ctx context.Context, method, path, contentType string, body any, conflicts bool) error {
 	for try := 0; ; try++ {
 		r, err := a.do(ctx, method, path, contentType, body)
 		if err != nil {
@@ -73,7 +82,7 @@ func (a *api) write(ctx context.Context, method, path, contentType string, body 
 		text, _ := io.ReadAll(io.LimitReader(r.Body, 1<<16))
 		r.Body.Close()
 		switch {
-		case r.StatusCode < 300 || (try > 0 && r.StatusCode == http.StatusConflict):
+		case r.StatusCode < 300 || ((conflicts || try > 0) && r.StatusCode == http.StatusConflict):
 			return nil
 		case (r.StatusCode == http.StatusTooManyRequests || r.StatusCode >= 500) && try < 20:
 			time.Sleep(100 * time.Millisecond)

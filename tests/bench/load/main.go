@@ -3,7 +3,8 @@
 
 // Load puts queues and Workloads on an API server at the pace that a file asks for, lets admitted Workloads run
 // for their time, marks them finished, and prints how long all of it took. It is a client like any other: what decides,
-// Sluice or something else, only has to set the conditions Admitted and Evicted.
+// Sluice or something else, only has to set the conditions Admitted and Evicted. These Workloads have no job, so that
+// nobody else gives back the quota of one that was evicted.
 package main
 
 import (
@@ -49,6 +50,7 @@ type generator struct {
 	lost                       float64 // what evicted ones had run for
 	done                       chan struct{}
 	finish                     chan string
+	release                    chan *event
 }
 
 func (g *generator) fail(err error) {
@@ -109,6 +111,9 @@ func (g *generator) seen(e *event) {
 	g.mutex.Lock()
 	defer g.mutex.Unlock()
 	l := g.lives[key]
+	if l != nil && !l.finished && holds(e, "Evicted") && holds(e, "QuotaReserved") {
+		g.release <- e
+	}
 	if l == nil || l.finished || l.admitted == admitted {
 		return
 	}
@@ -150,6 +155,31 @@ func (g *generator) finisher(ctx context.Context) {
 		}
 		g.mutex.Unlock()
 	}
+}
+
+func (g *generator) releaser(ctx context.Context) {
+	for e := range g.release {
+		g.fail(g.releaseOne(ctx, e))
+	}
+}
+
+// What the controller of a job does once its pods are gone. Of an object that has changed since, the next event asks again.
+func (g *generator) releaseOne(ctx context.Context, e *event) error {
+	var status struct{ Conditions []object }
+	if err := json.Unmarshal(e.Object.Status, &status); err != nil {
+		return err
+	}
+	for _, c := range status.Conditions {
+		if c["type"] == "QuotaReserved" || c["type"] == "Admitted" {
+			c["status"], c["reason"], c["message"] = "False", "Pending", "Evicted by the generator"
+			c["lastTransitionTime"] = time.Now().UTC().Format(time.RFC3339)
+		}
+	}
+	of := e.Object.Metadata
+	patch := object{"metadata": object{"resourceVersion": of.ResourceVersion},
+		"status": object{"admission": nil, "conditions": status.Conditions}}
+	path := "/apis/kueue.x-k8s.io/v1beta2/namespaces/" + of.Namespace + "/workloads/" + of.Name + "/status"
+	return g.finishes.writeIfCurrent(ctx, "PATCH", path, "application/merge-patch+json", patch)
 }
 
 // As small as an admission can be.
@@ -209,7 +239,8 @@ func main() {
 		}
 	}
 	g := &generator{creates: apis[0], finishes: apis[1], watches: apis[2], load: l, floor: *floor, lives: map[string]*life{}, classes: map[string]*tally{}, left: l.workloads(),
-		done: make(chan struct{}), finish: make(chan string, l.workloads())}
+		done: make(chan struct{}), finish: make(chan string, l.workloads()),
+		release: make(chan *event, 4*l.workloads())}
 	for _, c := range l.Classes {
 		g.classes[c.Name] = &tally{}
 	}
@@ -223,6 +254,7 @@ func (g *generator) play(limit time.Duration, writers int) int {
 	go func() { g.fail(g.watches.watch(ctx, "/apis/kueue.x-k8s.io/v1beta2/workloads", g.seen)) }()
 	for range writers {
 		go g.finisher(ctx)
+		go g.releaser(ctx)
 	}
 	start := time.Now()
 	var filling sync.WaitGroup
