@@ -7,7 +7,7 @@ BEGIN {
     may["cli"] = "controllers engine store server kube api base"
     core = "<stdint.h> <stdbool.h> <stddef.h> "
     own["json-c"] = "api"; own["yaml.h"] = "api"; own["microhttpd.h"] = "server"; own["sqlite3.h"] = "store"
-    own["seccomp.h"] = own["cap-ng.h"] = "cli"; own["curl"] = "kube cli"; own["uv.h"] = "server kube cli"; own["gnutls"] = "server"
+    own["seccomp.h"] = own["cap-ng.h"] = "cli"; own["curl"] = "kube cli"; own["uv.h"] = "server kube cli"; own["gnutls"] = "base server"
 }
 FILENAME ~ /folders\.txt$/ {
     if ($1 == "except") { excepted[$2, $3] = 1; given[$2 " " $3] = 0; next }

@@ -6,7 +6,7 @@
 #include "base/mem.h"
 #include "controllers/jobs/job.h"
 #include "controllers/cluster/runner.h"
-#include "controllers/work/sha1.h"
+#include "base/digest.h"
 #include "controllers/work/template.h"
 #include <inttypes.h>
 #include <stdio.h>
@@ -130,15 +130,12 @@ static void remove_pod(struct sl_reconciler *r, const struct sl_pod_row *row)
 
 static void make_pod(struct sl_pods *p, const struct sl_json *job, int64_t index, int64_t now_ms)
 {
-    struct sl_sha1 hash;
     char text[128];
     char hex[41];
     char name[NAME_BASE_MAX + 32];
     snprintf(text, sizeof text, "%.64s/%" PRId64 "/%" PRId64 "/%" PRIu64, sl_object_uid(job), index,
              now_ms, p->made++);
-    sl_sha1_init(&hash);
-    sl_sha1_add(&hash, text, strlen(text));
-    sl_sha1_hex(&hash, hex);
+    sl_sha1_hex(text, strlen(text), hex);
     if (index >= 0) {
         snprintf(name, sizeof name, "%.*s-%" PRId64 "-%.5s", NAME_BASE_MAX, sl_object_name(job),
                  index, hex);

@@ -5,7 +5,7 @@
 #include "controllers/podgroups/podjob.h"
 #include "api/objects/pod_shape.h"
 #include "base/clock.h"
-#include "controllers/work/sha256.h"
+#include "base/digest.h"
 #include "controllers/work/template.h"
 #include <errno.h>
 #include <stdio.h>

@@ -4,9 +4,10 @@
 /* What is the same for all kinds of jobs: the Workload that stands for one, and whether both still match. */
 #include "controllers/work/framework.h"
 #include "api/validate/topology_request.h"
+#include "base/buf.h"
 #include "base/check.h"
 #include "controllers/work/provisioning_request.h"
-#include "controllers/work/sha1.h"
+#include "base/digest.h"
 #include "controllers/work/template.h"
 #include <ctype.h>
 #include <stdio.h>
@@ -53,15 +54,12 @@ void sl_framework_workload_name(const struct sl_framework *f, const char *job_na
                                 const char *job_uid, char out[static 254])
 {
     const struct sl_kind_info *info = sl_kind_info(f->kind);
-    struct sl_sha1 hash;
+    struct sl_buf text = {0};
     char hex[41];
     char prefix[NAME_LENGTH_MAX + 80];
-    const char *parts[] = {info->kind, "\n", info->group, "\n", job_name, "\n", job_uid};
-    sl_sha1_init(&hash);
-    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
-        sl_sha1_add(&hash, parts[i], strlen(parts[i]));
-    }
-    sl_sha1_hex(&hash, hex);
+    sl_buf_print(&text, "%s\n%s\n%s\n%s", info->kind, info->group, job_name, job_uid);
+    sl_sha1_hex(text.data, text.len, hex);
+    sl_buf_fini(&text);
     snprintf(prefix, sizeof prefix, "%s-%s", info->kind, job_name);
     for (size_t i = 0; info->kind[i] != '\0'; i++) {
         prefix[i] = (char)tolower((unsigned char)prefix[i]);

@@ -3,7 +3,7 @@
 
 /* Building and reading ProvisioningRequests. */
 #include "controllers/work/provisioning_request.h"
-#include "controllers/work/sha1.h"
+#include "base/digest.h"
 #include "controllers/work/template.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,15 +17,12 @@
 
 static void limit(const char *name, char out[static SL_NAME_SIZE])
 {
-    struct sl_sha1 hash;
     char hex[41];
     if (strlen(name) <= PREFIX_LENGTH_MAX) {
         snprintf(out, SL_NAME_SIZE, "%.247s", name);
         return;
     }
-    sl_sha1_init(&hash);
-    sl_sha1_add(&hash, name, strlen(name));
-    sl_sha1_hex(&hash, hex);
+    sl_sha1_hex(name, strlen(name), hex);
     snprintf(out, SL_NAME_SIZE, "%.247s-%.*s", name, HASH_LENGTH, hex);
 }
 

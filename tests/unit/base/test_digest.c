@@ -2,14 +2,34 @@
  * SPDX-FileCopyrightText: The Sluice authors */
 
 /* Against the examples of FIPS 180-4, and lengths around a block. */
-#include "t.h"
-#include "controllers/work/sha256.h"
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <cmocka.h>
+#include "base/digest.h"
 
 static void expect(const char *text, const char *hex)
 {
     char out[65];
     sl_sha256_hex(text, strlen(text), out);
     assert_string_equal(out, hex);
+}
+
+static void test_sha1_examples_of_the_standard(void **state)
+{
+    (void)state;
+    static const char *const examples[][2] = {
+        {"abc", "a9993e364706816aba3e25717850c26c9cd0d89d"},
+        {"", "da39a3ee5e6b4b0d3255bfef95601890afd80709"},
+        {"abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq",
+         "84983e441c3bd26ebaae4aa1f95129e5e54670f1"}};
+    for (size_t i = 0; i < sizeof examples / sizeof examples[0]; i++) {
+        char out[41];
+        sl_sha1_hex(examples[i][0], strlen(examples[i][0]), out);
+        assert_string_equal(out, examples[i][1]);
+    }
 }
 
 static void test_sha256_examples_of_the_standard(void **state)
@@ -45,6 +65,7 @@ static void test_sha256_lengths_around_a_block(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_sha1_examples_of_the_standard),
         cmocka_unit_test(test_sha256_examples_of_the_standard),
         cmocka_unit_test(test_sha256_lengths_around_a_block),
     };
