@@ -147,7 +147,7 @@ bool sl_jobs_namespace_managed(const struct sl_job_rules *rules, struct sl_recon
     return yes;
 }
 
-/* One that names no queue goes to the queue "default" where there is one. */
+/* One that names no queue goes to the queue "default" where there is one. NULL: whether there is cannot be told. */
 static const char *queue_of(struct sl_job_view *v)
 {
     const char *queue = sl_job_queue(v->job);
@@ -157,9 +157,11 @@ static const char *queue_of(struct sl_job_view *v)
     bool absent;
     struct sl_json *o = sl_reconciler_get(v->r, SL_KIND_LOCAL_QUEUE, sl_object_namespace(v->job),
                                           QUEUE_DEFAULT, &absent);
-    queue = o != NULL ? QUEUE_DEFAULT : "";
-    sl_json_free(o);
-    return queue;
+    if (o != NULL) {
+        sl_json_free(o);
+        return QUEUE_DEFAULT;
+    }
+    return absent ? "" : NULL;
 }
 
 /* Without it the job may not start, and while the job runs it holds quota: whoever has one is managed to the end. */
@@ -219,6 +221,25 @@ static void let_go(struct sl_job_view *v, const struct sl_key *key)
     }
 }
 
+static void act_on_workload(struct sl_job_view *v, const char *ns)
+{
+    bool absent;
+    char name[254];
+    workload_name(v->f, v->job, name);
+    v->wl = sl_reconciler_get(v->r, SL_KIND_WORKLOAD, ns, name, &absent);
+    bool ours = v->wl != NULL && sl_job_owns(v->job, v->wl);
+    bool free = v->wl != NULL && sl_object_controller_ref(v->wl) == NULL;
+    bool named = sl_job_prebuilt(v->job) != NULL;
+    if (v->wl != NULL && named && !ours && !free) {
+        sl_json_free(v->wl); /* as if there were none: without one of its own it may not run */
+        v->wl = NULL;
+        absent = true;
+    }
+    if (absent || ours || (free && named)) {
+        sl_job_act(v);
+    }
+}
+
 static void reconcile_job(void *self, struct sl_reconciler *r, const struct sl_key *key,
                           int64_t now_ms)
 {
@@ -226,28 +247,14 @@ static void reconcile_job(void *self, struct sl_reconciler *r, const struct sl_k
     struct sl_job_view v = {
         .j = of->all, .of = of, .f = of->f, .r = r, .key = r->current, .now_ms = now_ms};
     bool absent;
-    char name[254];
     v.job = sl_reconciler_get(r, of->f->kind, key->ns, key->name, &absent);
     if (v.job == NULL) {
         return;
     }
     if (sl_object_deleting(v.job)) {
         let_go(&v, key);
-    } else if (is_managed(&v)) {
-        v.queue = queue_of(&v);
-        workload_name(of->f, v.job, name);
-        v.wl = sl_reconciler_get(r, SL_KIND_WORKLOAD, key->ns, name, &absent);
-        bool ours = v.wl != NULL && sl_job_owns(v.job, v.wl);
-        bool free = v.wl != NULL && sl_object_controller_ref(v.wl) == NULL;
-        bool named = sl_job_prebuilt(v.job) != NULL;
-        if (v.wl != NULL && named && !ours && !free) {
-            sl_json_free(v.wl); /* as if there were none: without one of its own it may not run */
-            v.wl = NULL;
-            absent = true;
-        }
-        if (absent || ours || (free && named)) {
-            sl_job_act(&v);
-        }
+    } else if (is_managed(&v) && (v.queue = queue_of(&v)) != NULL) {
+        act_on_workload(&v, key->ns);
     }
     sl_json_free(v.wl);
     sl_json_free(v.job);

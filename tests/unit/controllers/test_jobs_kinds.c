@@ -527,6 +527,23 @@ static void refuse_reads_of(struct fixture *f, enum sl_kind kind)
     f->fake.unread = kind;
 }
 
+/* Whether there is a queue "default" cannot be told: what the Workload says of its queue stays. */
+static void test_jobs_kinds_default_queue_that_is_unread_is_not_absent(void **state)
+{
+    struct fixture *f = *state;
+    f->rules.manage_all = true;
+    begin(f);
+    put(f, SL_KIND_LOCAL_QUEUE, "{metadata: {name: default, namespace: ns}}");
+    put(f, SL_KIND_JOB, JOB("", "true"));
+    settle(f);
+    assert_string_equal(sl_json_path_text(workload(f, "Job"), "spec.queueName", ""), "default");
+    refuse_reads_of(f, SL_KIND_LOCAL_QUEUE);
+    show(f, SL_KIND_JOB, "a");
+    sl_jobs_step(&f->jobs, T0, 16);
+    fake_flush(&f->fake);
+    assert_string_equal(sl_json_path_text(workload(f, "Job"), "spec.queueName", ""), "default");
+}
+
 /* Nobody knows whose child it is, or whether its owner may run: it stays as it is until that can be read. */
 static void test_jobs_kinds_child_of_an_unreadable_owner_stays_as_it_is(void **state)
 {
@@ -689,6 +706,7 @@ int main(void)
         CASE(test_jobs_kinds_admission_gates_of_the_job_are_its_workloads),
         CASE(test_jobs_kinds_job_is_told_what_its_pending_checks_say),
         CASE(test_jobs_kinds_running_child_stops_when_its_owners_workload_is_evicted),
+        CASE(test_jobs_kinds_default_queue_that_is_unread_is_not_absent),
         CASE(test_jobs_kinds_child_of_an_unreadable_owner_stays_as_it_is),
         CASE(test_jobs_kinds_job_with_too_many_owners_is_reported),
         CASE(test_jobs_kinds_job_that_names_a_job_as_its_owner_is_queued_by_itself),
