@@ -1,7 +1,8 @@
 # The proofs. Every run of Frama-C is under a time limit and uses two cores at most.
 KERNEL_SOURCES := $(wildcard src/kernel/*/*.c)
 # Of policy: it ends, and makes no run-time error; of some of it more is said.
-POLICY_SOURCES := $(wildcard src/policy/*/*.c)
+# (A file of variables alone has no function, so no line that begins with a brace, and nothing to prove.)
+POLICY_SOURCES := $(shell grep -l '^{' src/policy/*/*.c)
 # What follows from the contracts alone is proved beside them.
 PROVED := $(KERNEL_SOURCES) $(wildcard specs/theorems/*.c) $(POLICY_SOURCES)
 # Developers add to the prover's cache, CI only reads it.
