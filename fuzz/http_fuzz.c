@@ -61,7 +61,7 @@ static void make_default_namespace(void)
 {
     struct sl_error e;
     struct sl_json *result = NULL, *ns = sl_object_new(SL_KIND_NAMESPACE, "", "default");
-    struct sl_store_write w = {
+    struct sl_write w = {
         .verb = SL_VERB_CREATE, .kind = SL_KIND_NAMESPACE, .ns = "", .name = "default", .body = ns};
     CHECK(sl_store_apply(store, &w, &result, &e) == SL_CODE_OK);
     CHECK(sl_store_commit(store, &e) == SL_CODE_OK);

@@ -92,16 +92,16 @@ static bool options_init(struct sl_request *r, struct options *o)
     return true;
 }
 
-static struct sl_store_write write_of(const struct sl_request *r, const struct options *o)
+static struct sl_write write_of(const struct sl_request *r, const struct options *o)
 {
-    return (struct sl_store_write){.verb = SL_VERB_DELETE,
-                                   .kind = r->route.kind,
-                                   .ns = r->route.ns,
-                                   .name = r->route.name,
-                                   .body = o->precondition,
-                                   .uid = sl_json_path_text(o->body, "preconditions.uid", NULL),
-                                   .dry_run = o->dry_run,
-                                   .propagation = o->propagation};
+    return (struct sl_write){.verb = SL_VERB_DELETE,
+                             .kind = r->route.kind,
+                             .ns = r->route.ns,
+                             .name = r->route.name,
+                             .body = o->precondition,
+                             .uid = sl_json_path_text(o->body, "preconditions.uid", NULL),
+                             .dry_run = o->dry_run,
+                             .propagation = o->propagation};
 }
 
 void sl_write_delete(struct sl_request *r)
@@ -112,7 +112,7 @@ void sl_write_delete(struct sl_request *r)
     if (!options_init(r, &o)) {
         return;
     }
-    struct sl_store_write w = write_of(r, &o);
+    struct sl_write w = write_of(r, &o);
     if (sl_store_apply(r->rest->store, &w, &result, &e) != SL_CODE_OK) {
         sl_answer_error(r, &e);
     } else {
@@ -150,7 +150,7 @@ static enum sl_code delete_found(struct sl_request *r, const struct options *o, 
     enum sl_code code = SL_CODE_OK;
     for (size_t i = 0; i < f->count; i++) {
         struct sl_json *result = NULL;
-        struct sl_store_write w = write_of(r, o);
+        struct sl_write w = write_of(r, o);
         w.ns = f->ns[i];
         w.name = f->name[i];
         if (code == SL_CODE_OK) {

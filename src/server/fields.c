@@ -82,7 +82,7 @@ static void refuse_fields(struct sl_request *r, const struct sl_json *unknown)
     sl_buf_fini(&text);
 }
 
-bool sl_fields_check(struct sl_request *r, const struct sl_store_write *w, struct sl_json *unknown)
+bool sl_fields_check(struct sl_request *r, const struct sl_write *w, struct sl_json *unknown)
 {
     const char *directive = sl_request_arg(r, "fieldValidation", "");
     bool strict = strcmp(directive, "Strict") == 0;
@@ -111,8 +111,7 @@ bool sl_fields_check(struct sl_request *r, const struct sl_store_write *w, struc
     return true;
 }
 
-void sl_fields_warn(struct sl_request *r, const struct sl_store_write *w,
-                    const struct sl_json *unknown)
+void sl_fields_warn(struct sl_request *r, const struct sl_write *w, const struct sl_json *unknown)
 {
     struct sl_json *idle = sl_json_new_list();
     sl_object_idle(w->kind, w->body, idle);

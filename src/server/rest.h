@@ -143,10 +143,9 @@ void sl_answer_object(struct sl_request *r, int status, struct sl_json *object);
 
 /* Appends to `unknown` the fields that the write names and its kind does not have. False, and an answer, when
  * fieldValidation=Strict refuses them, or says something else than Kubernetes knows. */
-bool sl_fields_check(struct sl_request *r, const struct sl_store_write *w, struct sl_json *unknown);
+bool sl_fields_check(struct sl_request *r, const struct sl_write *w, struct sl_json *unknown);
 /* Warns of these, and of fields that Kueue acts on and Sluice does not. */
-void sl_fields_warn(struct sl_request *r, const struct sl_store_write *w,
-                    const struct sl_json *unknown);
+void sl_fields_warn(struct sl_request *r, const struct sl_write *w, const struct sl_json *unknown);
 
 /* What list, watch and deletecollection select. Free with sl_choice_fini. */
 struct sl_choice {

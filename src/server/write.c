@@ -41,7 +41,7 @@ static bool check_type(struct sl_request *r, const struct sl_json *body)
 }
 
 /* Stages the write and fills the answer with its result. */
-static void write_and_answer(struct sl_request *r, const struct sl_store_write *w, int status)
+static void write_and_answer(struct sl_request *r, const struct sl_write *w, int status)
 {
     struct sl_error e;
     struct sl_json *result = NULL, *unknown = sl_json_new_list();
@@ -66,15 +66,14 @@ static void write_and_answer(struct sl_request *r, const struct sl_store_write *
     r->wrote = r->wait && !w->dry_run;
 }
 
-static struct sl_store_write write_of(const struct sl_request *r, enum sl_verb verb,
-                                      struct sl_json *body)
+static struct sl_write write_of(const struct sl_request *r, enum sl_verb verb, struct sl_json *body)
 {
-    return (struct sl_store_write){.verb = verb,
-                                   .kind = r->route.kind,
-                                   .ns = r->route.ns,
-                                   .name = r->route.name,
-                                   .body = body,
-                                   .weight_max = SL_BODY_WEIGHT_MAX};
+    return (struct sl_write){.verb = verb,
+                             .kind = r->route.kind,
+                             .ns = r->route.ns,
+                             .name = r->route.name,
+                             .body = body,
+                             .weight_max = SL_BODY_WEIGHT_MAX};
 }
 
 void sl_write_create(struct sl_request *r)
@@ -85,7 +84,7 @@ void sl_write_create(struct sl_request *r)
         if (sl_json_type(sl_json_get(body, "metadata")) == SL_JSON_NULL) {
             sl_json_set(body, "metadata", sl_json_new_map()); /* then the name is what is missing */
         }
-        struct sl_store_write w = write_of(r, SL_VERB_CREATE, body);
+        struct sl_write w = write_of(r, SL_VERB_CREATE, body);
         w.dry_run = dry_run;
         sl_mem_free(r->subject); /* a dry run is served again when the commit fails */
         r->subject = sl_mem_text(sl_object_name(body));
@@ -124,7 +123,7 @@ void sl_write_update(struct sl_request *r)
     struct sl_json *body = sl_body_parse(r, false);
     if (body != NULL && check_type(r, body) && check_version_given(r, body) &&
         sl_request_dry_run(r, NULL, &dry_run)) {
-        struct sl_store_write w =
+        struct sl_write w =
             write_of(r, r->route.status ? SL_VERB_UPDATE_STATUS : SL_VERB_UPDATE, body);
         w.dry_run = dry_run;
         write_and_answer(r, &w, 200);
@@ -186,7 +185,7 @@ static void apply(struct sl_request *r, struct sl_json *body, bool dry_run)
     }
     struct sl_json *metadata = sl_json_get(body, "metadata");
     sl_json_remove(metadata, "managedFields");
-    struct sl_store_write w = write_of(r, SL_VERB_CREATE, body);
+    struct sl_write w = write_of(r, SL_VERB_CREATE, body);
     if (r->route.status || sl_store_get(r->rest->store, r->route.kind, r->route.ns, r->route.name,
                                         &stored, &e) == SL_CODE_OK) {
         w.verb = r->route.status ? SL_VERB_PATCH_STATUS_MERGE : SL_VERB_PATCH_MERGE;
@@ -216,7 +215,7 @@ void sl_write_patch(struct sl_request *r)
     } else if (type != PATCH_JSON && sl_json_type(body) != SL_JSON_MAP) {
         sl_answer_fail(r, SL_CODE_BAD_REQUEST, "a merge patch has to be an object");
     } else {
-        struct sl_store_write w =
+        struct sl_write w =
             write_of(r, r->route.status ? SL_VERB_PATCH_STATUS_MERGE : SL_VERB_PATCH_MERGE, body);
         w.patch_type = type == PATCH_JSON        ? SL_PATCH_IS_JSON
                        : type == PATCH_STRATEGIC ? SL_PATCH_IS_STRATEGIC

@@ -89,14 +89,8 @@ void sl_client_try_late(struct sl_store *s)
 static void client_write(void *self, const struct sl_write *w, sl_reply_fn *reply, void *context)
 {
     struct sl_store *s = self;
-    struct sl_store_write write = {.verb = w->verb,
-                                   .kind = w->kind,
-                                   .ns = w->ns,
-                                   .name = w->name,
-                                   .body = w->body,
-                                   .uid = w->uid};
     struct sl_store_reply r = {.fn = reply, .context = context};
-    (void)sl_store_apply(s, &write, &r.result, &r.error);
+    (void)sl_store_apply(s, w, &r.result, &r.error);
     if (s->reply_count == s->reply_cap) {
         s->reply_cap = s->reply_cap == 0 ? 64 : s->reply_cap * 2;
         s->replies = sl_mem_grow(s->replies, s->reply_cap, sizeof *s->replies);

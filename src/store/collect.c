@@ -60,7 +60,7 @@ static void read_dependents(struct sl_store *s, const char *uid, unsigned budget
 
 static enum sl_code delete_key(struct sl_store *s, const struct key *key, struct sl_error *e)
 {
-    struct sl_store_write w = {
+    struct sl_write w = {
         .verb = SL_VERB_DELETE, .kind = key->kind, .ns = key->ns, .name = key->name};
     struct sl_registry_call call = {.s = s, .w = &w};
     enum sl_code code = sl_registry_delete(&call, e);

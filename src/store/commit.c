@@ -26,7 +26,7 @@ static enum sl_code ensure_default_namespace(struct sl_store *s, struct sl_error
         return e->code;
     }
     struct sl_json *result = NULL, *ns = sl_object_new(SL_KIND_NAMESPACE, "", "default");
-    struct sl_store_write w = {
+    struct sl_write w = {
         .verb = SL_VERB_CREATE, .kind = SL_KIND_NAMESPACE, .ns = "", .name = "default", .body = ns};
     enum sl_code code = sl_store_apply(s, &w, &result, e);
     code = code == SL_CODE_OK ? sl_store_commit(s, e) : code;
@@ -193,8 +193,8 @@ static enum sl_code apply_marked(struct sl_registry_call *c, struct sl_error *e)
     return code;
 }
 
-enum sl_code sl_store_apply(struct sl_store *s, const struct sl_store_write *w,
-                            struct sl_json **result, struct sl_error *e)
+enum sl_code sl_store_apply(struct sl_store *s, const struct sl_write *w, struct sl_json **result,
+                            struct sl_error *e)
 {
     SL_PRE(w->kind < SL_KIND_COUNT && w->ns != NULL && result != NULL);
     struct sl_error local;

@@ -214,7 +214,7 @@ enum sl_kind sl_rows_kind(const struct sl_store *s, int64_t id);
 /* --- registry.c, remove.c -------------------------------------------------------------------- */
 struct sl_registry_call {
     struct sl_store *s;
-    const struct sl_store_write *w;
+    const struct sl_write *w;
     struct sl_json *result; /* the object as it will be; owned */
 };
 enum sl_code sl_registry_create(struct sl_registry_call *c, struct sl_error *e);

@@ -135,7 +135,7 @@ static enum sl_code check_weight(const struct sl_registry_call *c, const struct 
 static enum sl_code check_body(const struct sl_registry_call *c, const struct sl_json *object,
                                struct sl_error *e)
 {
-    const struct sl_store_write *w = c->w;
+    const struct sl_write *w = c->w;
     const char *ns = sl_object_namespace(object), *name = sl_object_name(object);
     if (sl_json_type(object) != SL_JSON_MAP ||
         sl_json_type(sl_json_get(object, "metadata")) != SL_JSON_MAP) {
@@ -207,7 +207,7 @@ static enum sl_code give_name(const struct sl_registry_call *c, struct sl_json *
 enum sl_code sl_registry_create(struct sl_registry_call *c, struct sl_error *e)
 {
     char resource[128];
-    const struct sl_store_write *w = c->w;
+    const struct sl_write *w = c->w;
     struct sl_json *object = c->result = sl_json_clone(w->body);
     enum sl_code code = check_body(c, object, e);
     if (code == SL_CODE_OK && sl_object_resource_version(object)[0] != '\0') {
@@ -365,7 +365,7 @@ static enum sl_code store_change(struct sl_registry_call *c, const struct sl_jso
 
 enum sl_code sl_registry_change(struct sl_registry_call *c, struct sl_error *e)
 {
-    const struct sl_store_write *w = c->w;
+    const struct sl_write *w = c->w;
     struct sl_json *old = NULL;
     SL_PRE(w->name != NULL);
     enum sl_code code = sl_rows_get(c->s, w->kind, w->ns, w->name, &old, e);

@@ -9,14 +9,14 @@
 
 #include "base/check.h"
 
-static bool policy_is(const struct sl_store_write *w, const char *policy)
+static bool policy_is(const struct sl_write *w, const char *policy)
 {
     return w->propagation != NULL && strcmp(w->propagation, policy) == 0;
 }
 
 static enum sl_code check_policy(const struct sl_registry_call *c, struct sl_error *e)
 {
-    const struct sl_store_write *w = c->w;
+    const struct sl_write *w = c->w;
     if (w->propagation != NULL && w->propagation[0] != '\0' && !policy_is(w, "Background") &&
         !policy_is(w, "Foreground") && !policy_is(w, "Orphan")) {
         sl_error_set(e, SL_CODE_INVALID,
@@ -120,7 +120,7 @@ static enum sl_code begin_ending(struct sl_store *s, const struct sl_json *ns, s
 
 enum sl_code sl_registry_delete(struct sl_registry_call *c, struct sl_error *e)
 {
-    const struct sl_store_write *w = c->w;
+    const struct sl_write *w = c->w;
     struct sl_json *old = NULL;
     SL_PRE(w->name != NULL);
     enum sl_code code = check_policy(c, e);

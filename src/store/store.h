@@ -20,26 +20,10 @@ void sl_store_close(struct sl_store *s);
 /* Shall plain Pods that name a queue be marked and gated when they are created? Off at first. */
 void sl_store_gate_pods(struct sl_store *s, bool on);
 
-struct sl_store_write {
-    enum sl_verb verb;
-    enum sl_kind kind;
-    const char *ns, *name;
-    struct sl_json *body; /* lent */
-    const char *uid;      /* precondition or NULL */
-    enum {
-        SL_PATCH_IS_MERGE,
-        SL_PATCH_IS_JSON,
-        SL_PATCH_IS_STRATEGIC
-    } patch_type; /* for patch verbs */
-    bool dry_run;
-    size_t
-        weight_max; /* the object must not weigh more than that (json.h), or what it weighs already; 0 = no limit */
-    const char *propagation; /* deletes: "Background" (default), "Foreground", "Orphan" */
-};
 /* Stage one write. On OK *result (caller frees) is the object as it will be, which push watches will be
  * given, too: not to be changed. Defaults and validation included. */
-enum sl_code sl_store_apply(struct sl_store *s, const struct sl_store_write *w,
-                            struct sl_json **result, struct sl_error *e);
+enum sl_code sl_store_apply(struct sl_store *s, const struct sl_write *w, struct sl_json **result,
+                            struct sl_error *e);
 bool sl_store_dirty(const struct sl_store *s); /* is there anything for sl_store_commit to do? */
 /* Make all staged writes durable, then publish their watch events. On failure nothing of the batch
  * exists. Each commit also carries a bounded piece of background work (garbage collection by owner,

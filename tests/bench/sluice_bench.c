@@ -52,8 +52,7 @@ static void stage(struct sl_store *store, enum sl_kind kind, const char *ns, con
     if (body == NULL) {
         die(&e);
     }
-    struct sl_store_write w = {
-        .verb = SL_VERB_CREATE, .kind = kind, .ns = ns, .name = "", .body = body};
+    struct sl_write w = {.verb = SL_VERB_CREATE, .kind = kind, .ns = ns, .name = "", .body = body};
     if (sl_store_apply(store, &w, &result, &e) != SL_CODE_OK) {
         die(&e);
     }

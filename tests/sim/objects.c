@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static enum sl_code apply(struct sim *s, const struct sl_store_write *w, const char *verb)
+static enum sl_code apply(struct sim *s, const struct sl_write *w, const char *verb)
 {
     struct sl_error e = {0};
     struct sl_json *result = NULL;
@@ -28,11 +28,11 @@ enum sl_code sim_create_object(struct sim *s, enum sl_kind kind, struct sl_json 
 {
     sl_json_set_text(object, "apiVersion", sl_kind_info(kind)->api_version);
     sl_json_set_text(object, "kind", sl_kind_info(kind)->kind);
-    struct sl_store_write w = {.verb = SL_VERB_CREATE,
-                               .kind = kind,
-                               .ns = sl_object_namespace(object),
-                               .name = sl_object_name(object),
-                               .body = object};
+    struct sl_write w = {.verb = SL_VERB_CREATE,
+                         .kind = kind,
+                         .ns = sl_object_namespace(object),
+                         .name = sl_object_name(object),
+                         .body = object};
     enum sl_code code = apply(s, &w, "create");
     sl_json_free(object);
     return code;
@@ -59,11 +59,11 @@ enum sl_code sim_patch(struct sim *s, enum sl_kind kind, const struct sl_json *o
     struct sl_buf text = {0};
     sl_buf_text(&text, "patch ");
     sl_json_print(patch, &text);
-    struct sl_store_write w = {.verb = status ? SL_VERB_PATCH_STATUS_MERGE : SL_VERB_PATCH_MERGE,
-                               .kind = kind,
-                               .ns = sl_object_namespace(of),
-                               .name = sl_object_name(of),
-                               .body = patch};
+    struct sl_write w = {.verb = status ? SL_VERB_PATCH_STATUS_MERGE : SL_VERB_PATCH_MERGE,
+                         .kind = kind,
+                         .ns = sl_object_namespace(of),
+                         .name = sl_object_name(of),
+                         .body = patch};
     enum sl_code code = apply(s, &w, text.data);
     sl_buf_fini(&text);
     sl_json_free(patch);
@@ -73,11 +73,11 @@ enum sl_code sim_patch(struct sim *s, enum sl_kind kind, const struct sl_json *o
 enum sl_code sim_delete(struct sim *s, enum sl_kind kind, const struct sl_json *object,
                         const char *propagation)
 {
-    struct sl_store_write w = {.verb = SL_VERB_DELETE,
-                               .kind = kind,
-                               .ns = sl_object_namespace(object),
-                               .name = sl_object_name(object),
-                               .propagation = propagation};
+    struct sl_write w = {.verb = SL_VERB_DELETE,
+                         .kind = kind,
+                         .ns = sl_object_namespace(object),
+                         .name = sl_object_name(object),
+                         .propagation = propagation};
     return apply(s, &w, "delete");
 }
 

@@ -20,6 +20,7 @@ enum sl_verb {
     SL_VERB_READ
 };
 
+/* What follows the uid is for requests of others that are passed on to a store; who writes itself leaves it zeroed. */
 struct sl_write {
     enum sl_verb verb;
     enum sl_kind kind;
@@ -28,6 +29,15 @@ struct sl_write {
     struct sl_json
         *body; /* lent; object or patch. A resourceVersion in its metadata is a precondition */
     const char *uid; /* precondition, or NULL */
+    enum {
+        SL_PATCH_IS_MERGE,
+        SL_PATCH_IS_JSON,
+        SL_PATCH_IS_STRATEGIC
+    } patch_type; /* for patch verbs */
+    bool dry_run;
+    size_t
+        weight_max; /* the object must not weigh more than that (json.h), or what it weighs already; 0 = no limit */
+    const char *propagation; /* deletes: "Background" (default), "Foreground", "Orphan" */
 };
 
 /* Called once, after the write is durable (code OK, `result` lent) or refused. */

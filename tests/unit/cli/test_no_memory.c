@@ -150,7 +150,7 @@ static void write_object(struct sl_store *s, size_t i)
     if (body == NULL) {
         _exit(9); /* it is well-formed: whatever was missing, it was not read for something else */
     }
-    struct sl_store_write w = {
+    struct sl_write w = {
         .verb = SL_VERB_CREATE, .kind = o->kind, .ns = o->ns, .name = o->name, .body = body};
     enum sl_code code = sl_store_apply(s, &w, &result, &e);
     code = code == SL_CODE_OK ? sl_store_commit(s, &e) : code;

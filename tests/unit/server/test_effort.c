@@ -197,10 +197,10 @@ static void test_effort_of_what_is_stored_is_bounded(void **state)
     sl_buf_print(&patch, "{\"metadata\":{\"name\":\"own\"}," SPEC ",\"x\":[");
     repeat(&patch, SL_BODY_WEIGHT_MAX, "0");
     sl_buf_text(&patch, "]}");
-    struct sl_store_write w = {.verb = SL_VERB_CREATE,
-                               .kind = SL_KIND_JOB,
-                               .ns = "default",
-                               .body = sl_json_parse(patch.data, patch.len, &f->e)};
+    struct sl_write w = {.verb = SL_VERB_CREATE,
+                         .kind = SL_KIND_JOB,
+                         .ns = "default",
+                         .body = sl_json_parse(patch.data, patch.len, &f->e)};
     assert_int_equal(sl_store_apply(f->rest.store, &w, &big, &f->e), SL_CODE_OK);
     sl_json_free(w.body);
     sl_json_free(big);

@@ -496,7 +496,7 @@ static void test_rest_dry_run_is_served_again_when_the_commit_fails(void **state
     struct fixture *f = *state;
     struct sl_error full;
     struct sl_json *result = NULL, *ns = sl_object_new(SL_KIND_NAMESPACE, "", "staged");
-    struct sl_store_write w = {
+    struct sl_write w = {
         .verb = SL_VERB_CREATE, .kind = SL_KIND_NAMESPACE, .ns = "", .name = "staged", .body = ns};
     assert_int_equal(sl_store_apply(f->rest.store, &w, &result, &f->e), SL_CODE_OK);
     sl_json_free(result);

@@ -241,11 +241,11 @@ static void test_watch_of_quiet_kind_keeps_up_with_the_log(void **state)
         struct sl_json *result = NULL;
         (void)snprintf(body, sizeof body, "{\"metadata\":{\"labels\":{\"n\":\"%d\"}}}", i);
         struct sl_json *patch_body = sl_json_parse(body, strlen(body), NULL);
-        struct sl_store_write write = {.verb = SL_VERB_PATCH_MERGE,
-                                       .kind = SL_KIND_LOCAL_QUEUE,
-                                       .ns = "default",
-                                       .name = "a",
-                                       .body = patch_body};
+        struct sl_write write = {.verb = SL_VERB_PATCH_MERGE,
+                                 .kind = SL_KIND_LOCAL_QUEUE,
+                                 .ns = "default",
+                                 .name = "a",
+                                 .body = patch_body};
         assert_int_equal(sl_store_apply(f->rest.store, &write, &result, &f->e), SL_CODE_OK);
         sl_json_free(result);
         sl_json_free(patch_body);

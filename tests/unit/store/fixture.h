@@ -72,7 +72,7 @@ static inline struct sl_json *json(const char *text)
 }
 
 /* One write; the caller frees the result, NULL when refused (see f->e). */
-static inline struct sl_json *apply(struct fixture *f, struct sl_store_write w, const char *body)
+static inline struct sl_json *apply(struct fixture *f, struct sl_write w, const char *body)
 {
     struct sl_json *result = NULL;
     w.body = body != NULL ? json(body) : NULL;
@@ -85,7 +85,7 @@ static inline struct sl_json *apply(struct fixture *f, struct sl_store_write w, 
     return result;
 }
 
-static inline enum sl_code code_of(struct fixture *f, struct sl_store_write w, const char *body)
+static inline enum sl_code code_of(struct fixture *f, struct sl_write w, const char *body)
 {
     sl_json_free(apply(f, w, body));
     return f->e.code;
@@ -98,18 +98,18 @@ static inline void commit(struct fixture *f)
     }
 }
 
-static inline struct sl_store_write create(enum sl_kind kind, const char *ns)
+static inline struct sl_write create(enum sl_kind kind, const char *ns)
 {
-    return (struct sl_store_write){.verb = SL_VERB_CREATE, .kind = kind, .ns = ns, .name = ""};
+    return (struct sl_write){.verb = SL_VERB_CREATE, .kind = kind, .ns = ns, .name = ""};
 }
 
-static inline struct sl_store_write on(enum sl_verb verb, enum sl_kind kind, const char *ns,
-                                       const char *name)
+static inline struct sl_write on(enum sl_verb verb, enum sl_kind kind, const char *ns,
+                                 const char *name)
 {
-    return (struct sl_store_write){.verb = verb, .kind = kind, .ns = ns, .name = name};
+    return (struct sl_write){.verb = verb, .kind = kind, .ns = ns, .name = name};
 }
 
-static inline void must(struct fixture *f, struct sl_store_write w, const char *body)
+static inline void must(struct fixture *f, struct sl_write w, const char *body)
 {
     if (code_of(f, w, body) != SL_CODE_OK) {
         fail_msg("%s", f->e.text);

@@ -39,7 +39,7 @@ static bool exists(struct fixture *f, const char *name)
 
 static void delete_with(struct fixture *f, const char *name, const char *propagation)
 {
-    struct sl_store_write w = on(SL_VERB_DELETE, QUEUE, "default", name);
+    struct sl_write w = on(SL_VERB_DELETE, QUEUE, "default", name);
     w.propagation = propagation;
     must(f, w, NULL);
 }

@@ -153,7 +153,7 @@ static void write_in_callback(void *context, enum sl_watch_type type, enum sl_ki
     if (type == SL_WATCH_ADDED && strcmp(sl_object_name(object), "a") == 0) {
         struct sl_json *result = NULL,
                        *body = json("{\"metadata\":{\"labels\":{\"seen\":\"yes\"}}}");
-        struct sl_store_write w = on(SL_VERB_PATCH_MERGE, QUEUE, "default", "a");
+        struct sl_write w = on(SL_VERB_PATCH_MERGE, QUEUE, "default", "a");
         w.body = body;
         assert_int_equal(sl_store_apply(seen->store, &w, &result, NULL), SL_CODE_OK);
         assert_int_equal(sl_store_commit(seen->store, NULL), SL_CODE_OK);

@@ -63,7 +63,7 @@ static void commit_some(struct fixture *f)
 
 static void delete_queue(struct fixture *f, const char *name, const char *propagation)
 {
-    struct sl_store_write w = on(SL_VERB_DELETE, QUEUE, "default", name);
+    struct sl_write w = on(SL_VERB_DELETE, QUEUE, "default", name);
     w.propagation = propagation;
     must(f, w, NULL);
 }
@@ -162,7 +162,7 @@ static void test_orphan_dependents_that_cannot_be_read_refuse_the_deletion(void 
     make_queue(f, "owner", "");
     make_owned(f, "child", "owner");
     commit(f);
-    struct sl_store_write w = on(SL_VERB_DELETE, QUEUE, "default", "owner");
+    struct sl_write w = on(SL_VERB_DELETE, QUEUE, "default", "owner");
     w.propagation = "Orphan";
     break_off(f, &how, SL_SQL_OWNED, 1);
     assert_int_equal(code_of(f, w, NULL), SL_CODE_INTERNAL);

@@ -97,7 +97,7 @@ static void test_registry_dry_run_leaves_no_trace(void **state)
 {
     struct fixture *f = *state;
     uint64_t before = sl_store_revision(f->store);
-    struct sl_store_write w = create(QUEUE, "default");
+    struct sl_write w = create(QUEUE, "default");
     w.dry_run = true;
     struct sl_json *o =
         apply(f, w, "{\"metadata\":{\"name\":\"q\"},\"spec\":{\"clusterQueue\":\"cq\"}}");
@@ -142,7 +142,7 @@ static void test_registry_write_with_other_uid_conflicts(void **state)
 {
     struct fixture *f = *state;
     make_queue(f, "q", "");
-    struct sl_store_write w = on(SL_VERB_PATCH_MERGE, QUEUE, "default", "q");
+    struct sl_write w = on(SL_VERB_PATCH_MERGE, QUEUE, "default", "q");
     w.uid = "00000000-0000-4000-8000-000000000000";
     assert_int_equal(code_of(f, w, "{\"metadata\":{\"labels\":{\"a\":\"b\"}}}"), SL_CODE_CONFLICT);
     w.verb = SL_VERB_DELETE;
@@ -308,7 +308,7 @@ static void test_registry_unknown_propagation_is_invalid(void **state)
 {
     struct fixture *f = *state;
     make_queue(f, "q", "");
-    struct sl_store_write w = on(SL_VERB_DELETE, QUEUE, "default", "q");
+    struct sl_write w = on(SL_VERB_DELETE, QUEUE, "default", "q");
     w.propagation = "Sideways";
     assert_int_equal(code_of(f, w, NULL), SL_CODE_INVALID);
     assert_string_equal(f->e.causes[0].field, "propagationPolicy");
