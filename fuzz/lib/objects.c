@@ -276,13 +276,14 @@ static struct sl_json **find_workload(const struct sl_decision *d)
     return NULL;
 }
 
-static enum sl_code carry_out(const struct sl_decision *d, struct sl_json **live)
+static enum sl_code carry_out(const struct sl_decision *d, struct sl_json **live, bool *written)
 {
-    bool status = true;
     struct sl_error e = {0};
-    struct sl_json *patch = sl_patch_from_decision(engine, d, *live, &status);
+    struct sl_json *patch;
+    enum sl_to_write what = sl_engine_write(engine, d, *live, &patch);
+    *written = false;
     if (patch == NULL) {
-        return SL_CODE_OK;
+        return what == SL_TO_WRITE_LATER ? SL_CODE_UNAVAILABLE : SL_CODE_OK;
     }
     if (fail_count > 0) {
         fail_count--;
@@ -292,13 +293,14 @@ static enum sl_code carry_out(const struct sl_decision *d, struct sl_json **live
     struct sl_json *after = sl_json_clone(*live);
     CHECK(sl_patch_merge(&after, patch, &e) == SL_CODE_OK);
     sl_json_free(patch);
-    if (!status) {
+    if (what == SL_TO_WRITE_SPEC) {
         sl_json_set_int(sl_json_get(after, "metadata"), "generation",
                         sl_object_generation(*live) + 1);
     }
     demand(sl_mirror_written(engine, d, *live, after));
     objects_put_workload((uint32_t)(live - workloads), after);
-    return sl_engine_wrote_in_part(engine, d, after) ? carry_out(d, live) : SL_CODE_OK;
+    *written = true;
+    return SL_CODE_OK;
 }
 
 static bool decide(void)
@@ -307,12 +309,17 @@ static bool decide(void)
     if (!sl_engine_next_decision(engine, &d)) {
         return false;
     }
+    enum sl_then then = SL_THEN_ASK;
+    for (unsigned parts = 0; then == SL_THEN_ASK; parts++) {
+        bool written = false;
+        struct sl_json **live = find_workload(&d);
+        CHECK(parts < 3);
+        enum sl_code code = live == NULL ? SL_CODE_NOT_FOUND : carry_out(&d, live, &written);
+        then = sl_engine_written(engine, &d, code, written ? *live : NULL, now_ms);
+    }
     struct sl_json **live = find_workload(&d);
-    enum sl_code code = live == NULL ? SL_CODE_NOT_FOUND : carry_out(&d, live);
-    sl_engine_answer(engine, &d, code, now_ms);
-    live = find_workload(&d);
-    if (live != NULL && sl_engine_unread(engine, &d)) {
-        observe(SL_KIND_WORKLOAD, *live);
+    if (live != NULL && then == SL_THEN_SHOW) {
+        sl_engine_show(engine, *live, now_ms);
     }
     return true;
 }

@@ -39,6 +39,12 @@ bool sl_engine_wants_workloads(struct sl_engine *g);
 void sl_engine_want_workloads(struct sl_engine *g);
 void sl_engine_forget(struct sl_engine *g, enum sl_kind kind, const struct sl_json *object,
                       int64_t now_ms);
+/* What has happened in the last call of sl_engine_observe, sl_engine_show or sl_engine_cycle, for figures. */
+#define SL_NEWS_FINISHED 1u /* the Workload has finished */
+#define SL_NEWS_STARTED 2u  /* its pods are ready for the first time since it was admitted */
+#define SL_NEWS_CYCLE 4u    /* heads were tried, and */
+#define SL_NEWS_RESERVED 8u /* one has reserved quota */
+unsigned sl_engine_news(const struct sl_engine *g);
 
 /* Every kind's initial list has been observed: from now on decisions are made (G10). */
 void sl_engine_synced(struct sl_engine *g, int64_t now_ms);
@@ -76,40 +82,53 @@ struct sl_decision {
     const char *ns, *name, *uid;          /* lent until the next call into the engine */
     const char *reason;                   /* API reason string */
     const char *by_ns, *by_name, *by_uid; /* EVICT: the Workload that preempted it; NULL = none */
-    char message[512];                    /* for people: what was missing, per flavor */
+    uint32_t refusals;                    /* how often in a row it was refused before */
+    bool put_off;      /* by who carries it out: it was answered with OK, and is written later */
+    char message[512]; /* for people: what was missing, per flavor */
 };
 /* The oldest decision not yet taken; false when there is none. */
 bool sl_engine_next_decision(struct sl_engine *g, struct sl_decision *out);
-/* The merge patch that carries it out, given the live Workload; *status tells whether it goes to
- * the status subresource. It includes metadata.resourceVersion. NULL when the live object already
- * is so. */
-struct sl_json *sl_patch_from_decision(struct sl_engine *g, const struct sl_decision *d,
-                                       const struct sl_json *workload, bool *status);
-/* With settings.paranoid: does the patch make of the live object what its record says (mirror.h)? Otherwise the process
- * ends with SL_EXIT_BROKEN before it is written. */
-void sl_engine_check_patch(const struct sl_engine *g, const struct sl_decision *d,
-                           const struct sl_json *workload, const struct sl_json *patch);
-/* Was that which made the live object `written` only what had to come first: a release, or why it is deactivated? Then
- * the decision itself is still to be carried out, by another patch. To be asked once per write. */
-bool sl_engine_wrote_in_part(struct sl_engine *g, const struct sl_decision *d,
-                             const struct sl_json *written);
-/* How the write ended, by (id, generation): NOT_FOUND and CONFLICT included. */
-/* How often in a row a decision of this kind about the workload has been refused for what it says. It is tried again after
- * 1, 2, 4 s and so on, at most every 30 s. */
-uint32_t sl_engine_refusals(const struct sl_engine *g, const struct sl_decision *d);
-/* Does the object say that it has finished, which the engine has not been told? What is told is committed; this may yet
- * be lost, and then the decision is still to be written. */
-bool sl_engine_end_untold(const struct sl_engine *g, const struct sl_decision *d,
-                          const struct sl_json *workload);
-void sl_engine_answer(struct sl_engine *g, const struct sl_decision *d, enum sl_code code,
-                      int64_t now_ms);
 
-/* After each answer: has the object said something meanwhile that was not read, since it might have been what a
- * decision was about to change? Then observe it again, as a watch has told it: a later version is not told yet, since
- * it may still be lost, and is observed when it is. */
-bool sl_engine_unread(const struct sl_engine *g, const struct sl_decision *d);
-bool sl_engine_was_told(const struct sl_engine *g, const struct sl_decision *d,
-                        const struct sl_json *workload);
+/* --- carrying a decision out: what is to be written, and how it ended (docs/internals/writes.md) --- */
+enum sl_to_write {
+    SL_TO_WRITE_NOTHING, /* the object says it already, or nothing of it is written: it is done */
+    SL_TO_WRITE_STATUS,  /* the patch, to the status subresource */
+    SL_TO_WRITE_SPEC,    /* the patch, to the object itself */
+    SL_TO_WRITE_DELETE,  /* the object is to be deleted: there is no patch */
+    SL_TO_WRITE_LATER /* the object says that it has finished, which no watch has told and may yet be lost: it is to
+                            be answered with UNAVAILABLE */
+};
+/* Given the live Workload of that uid. *patch (caller frees): a merge patch with metadata.resourceVersion; NULL where none
+ * is to be written. With settings.paranoid the process ends with SL_EXIT_BROKEN where the patch would not make of the
+ * object what its record says (mirror.h). */
+enum sl_to_write sl_engine_write(struct sl_engine *g, const struct sl_decision *d,
+                                 const struct sl_json *live, struct sl_json **patch);
+
+enum sl_then {
+    SL_THEN_NOTHING, /* it is answered; if it has failed it is decided once more in its time */
+    SL_THEN_ASK, /* only what had to come first was written (a release, or why it is deactivated): look at the object
+                        and ask once more what is to be written */
+    SL_THEN_SHOW /* it is answered, and its object has said something meanwhile that was not read, since it might
+                        have been what the decision was about to change: look at the object and show it */
+};
+/* `code`: of the write, or of the look before it; NOT_FOUND: there is no Workload of that uid any more. `written`: what the
+ * write has made of it; NULL: nothing was written, or it is not known. What is refused for what it says is tried again
+ * after 1, 2, 4 s and so on, at most every 30 s. */
+enum sl_then sl_engine_written(struct sl_engine *g, const struct sl_decision *d, enum sl_code code,
+                               const struct sl_json *written, int64_t now_ms);
+/* The Workload as it was looked at is observed, unless that is a later version than a watch has told: it may still be lost,
+ * and is observed when it is told. */
+void sl_engine_show(struct sl_engine *g, const struct sl_json *workload, int64_t now_ms);
+
+/* What a Workload is that a watch has told, before it is observed. */
+enum sl_sight {
+    SL_SIGHT_NEWS,   /* to be observed */
+    SL_SIGHT_UNSURE, /* a write of it is under way, and may have made this version: to be observed once the answer has come,
+                        or none has come with it */
+    SL_SIGHT_ECHO /* the engine's own write has made it, of a version that was read: nothing is to be observed */
+};
+enum sl_sight sl_engine_recognise(struct sl_engine *g, const struct sl_json *workload,
+                                  int64_t now_ms);
 
 /* Do pods that have ended for good give their quota back before the job ends? */
 bool sl_engine_reclaims(const struct sl_engine *g);
@@ -184,6 +203,8 @@ struct sl_json *sl_engine_pending(struct sl_engine *g, const char *cluster_queue
 
 struct sl_engine_counters {
     uint64_t cycles, events, refused, reserved, admitted, started, evicted, finished, restrained;
+    uint64_t workloads_read,
+        echoes; /* Workloads observed; own writes that were recognised instead */
     uint64_t passes_placed,
         passes_failed;     /* second passes that found a place, and that found none */
     uint64_t replacements; /* moves of pods off nodes that failed */

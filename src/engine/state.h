@@ -95,6 +95,9 @@ struct sl_workload_entry {
     uint32_t unwritten_count; /* decisions that are not answered yet */
     uint64_t written_version; /* of its object, as the engine last made it; 0 = never yet */
     uint64_t base_version;    /* that the newest patch was made of */
+    uint64_t asked;           /* the decision whose patch is under way, by its sequence; 0 = none */
+    bool plain; /* what that patch makes of the object says nothing that is not known */
+    bool echo;  /* the same of written_version, which no watch has told yet */
     uint64_t answers_version; /* up to which the answers of its checks have been read */
     uint64_t seen_version;    /* of its object, when it was last seen; 0 = never yet */
     uint64_t unread_first;    /* versions of its object that were seen while some were not */
@@ -104,13 +107,12 @@ struct sl_workload_entry {
     enum sl_decision_kind rewrite_kind;
     uint32_t refusals; /* in a row, of decisions of refused_kind: each is written again later */
     enum sl_decision_kind refused_kind;
-    struct sl_words words;      /* of its newest decisions */
-    char *trouble;              /* why its object cannot be used; NULL = it can */
-    bool claims;                /* it asks for devices by claims, which are not counted */
-    bool oversized;             /* it asks for more than the core can count */
-    bool reclaims;              /* the demand may leave out pods that ended; they may come back */
-    struct sl_grant *grant;     /* NULL unless it holds quota */
-    uint64_t observed_sequence; /* of the journal, when its object was last seen */
+    struct sl_words words;  /* of its newest decisions */
+    char *trouble;          /* why its object cannot be used; NULL = it can */
+    bool claims;            /* it asks for devices by claims, which are not counted */
+    bool oversized;         /* it asks for more than the core can count */
+    bool reclaims;          /* the demand may leave out pods that ended; they may come back */
+    struct sl_grant *grant; /* NULL unless it holds quota */
     int64_t created_ms;
     int64_t seen_ms;           /* first, by this daemon */
     int64_t backoff_ms;        /* what is armed for it, SL_NEVER = nothing */
@@ -155,6 +157,7 @@ struct sl_engine {
     struct sl_intern *names;
     struct sl_journal *journal;
     int64_t now_ms; /* of the last call that said what time it is */
+    unsigned news;  /* SL_NEWS_ of the last call that has any */
     bool synced;
     bool restanding; /* somebody is read again whose topology was missing */
     bool

@@ -324,7 +324,7 @@ static void take_decisions(struct conf_world *w)
         if (own) {
             sl_json_append(kept, sl_json_new_int(d.workload));
         }
-        sl_engine_answer(w->g, &d, SL_CODE_OK, w->now_ms);
+        (void)sl_engine_written(w->g, &d, SL_CODE_OK, NULL, w->now_ms);
     }
     for (size_t i = 0; i < sl_json_len(kept); i++) {
         sl_decide(w->g, (sl_workload_id)sl_json_int(sl_json_at(kept, i), 0), SL_DECIDE_PENDING,

@@ -479,7 +479,7 @@ static void test_S34_victim_on_nodes_that_is_not_found_leaves_them_to_the_preemp
         enum sl_code code =
             victim ? SL_CODE_NOT_FOUND
                    : world_write(&w, &d, world_get(&w, SL_KIND_WORKLOAD, d.ns, d.name));
-        sl_engine_answer(w.engine, &d, code, w.now_ms);
+        (void)world_answer(&w, &d, code);
     }
     assert_true(evicting);
     assert_int_equal(world_count_cq(&w, "reservingWorkloads"), 0);

@@ -58,10 +58,10 @@ static void test_S34_victim_deleted_meanwhile_counts_as_gone_within_one_cycle(vo
     while (sl_engine_next_decision(w.engine, &d)) {
         if (d.kind == SL_DECIDE_EVICT) { /* it is deleted before this can be written */
             evicting = true;
-            sl_engine_answer(w.engine, &d, SL_CODE_NOT_FOUND, w.now_ms);
+            (void)world_answer(&w, &d, SL_CODE_NOT_FOUND);
         } else {
             (void)world_write(&w, &d, world_get(&w, SL_KIND_WORKLOAD, d.ns, d.name));
-            sl_engine_answer(w.engine, &d, SL_CODE_OK, w.now_ms);
+            (void)world_answer(&w, &d, SL_CODE_OK);
         }
     }
     assert_true(evicting);
@@ -106,7 +106,7 @@ static void test_S37_queue_deleted_with_a_reservation_in_flight_leaves_nothing(v
     assert_true(sl_engine_next_decision(w.engine, &d));
     assert_int_equal(d.kind, SL_DECIDE_RESERVE);
     world_delete(&w, SL_KIND_CLUSTER_QUEUE, "", "cq");
-    sl_engine_answer(w.engine, &d, SL_CODE_NOT_FOUND, w.now_ms);
+    (void)world_answer(&w, &d, SL_CODE_NOT_FOUND);
     world_delete(&w, SL_KIND_WORKLOAD, "team", "a");
     world_delete(&w, SL_KIND_LOCAL_QUEUE, "team", "lq");
     world_settle(&w);
@@ -162,9 +162,8 @@ static void write_decisions(int to, uint64_t seed)
                          (unsigned long long)d.cycle, (int)d.kind, d.ns, d.name, d.reason,
                          d.message);
             struct sl_json *live = world_get(&own, SL_KIND_WORKLOAD, d.ns, d.name);
-            sl_engine_answer(own.engine, &d,
-                             live == NULL ? SL_CODE_NOT_FOUND : world_write(&own, &d, live),
-                             own.now_ms);
+            (void)world_answer(&own, &d,
+                               live == NULL ? SL_CODE_NOT_FOUND : world_write(&own, &d, live));
         }
     }
     for (size_t at = 0; at < text.len;) {

@@ -174,6 +174,8 @@ static void tally_engine(const struct sim *s)
     sl_engine_count(s->engine, &n);
     sim_tally_add(SIM_TALLY_CYCLES, n.cycles);
     sim_tally_add(SIM_TALLY_RESERVED, n.reserved);
+    sim_tally_add(SIM_TALLY_WORKLOADS_READ, n.workloads_read);
+    sim_tally_add(SIM_TALLY_ECHOES, n.echoes);
     sim_tally_add(SIM_TALLY_EVICTED, n.evicted);
     sim_tally_add(SIM_TALLY_RESTRAINED, n.restrained);
     sim_tally_add(SIM_TALLY_DECISIONS, n.reserved + n.admitted + n.evicted + n.finished);

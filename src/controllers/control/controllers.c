@@ -52,6 +52,8 @@ struct sl_controllers {
     bool synced[SL_KIND_COUNT];
     size_t synced_count;
     bool cycle_due;
+    struct sl_map
+        *unsure; /* "namespace/name" -> a Workload that may be an echo: sl_engine_recognise */
     bool events_loaded; /* those of earlier runs; not before the start is over */
 };
 
@@ -79,6 +81,7 @@ struct sl_controllers *sl_controllers_new(const struct sl_controllers_options *o
     c->options = *options;
     const struct sl_client *client = &c->options.client;
     c->events = sl_recorder_new(client);
+    c->unsure = sl_map_new();
     if (options->events_per_s > 0) {
         sl_recorder_limit(c->events, options->events_per_s, options->events_burst);
     }
@@ -114,6 +117,7 @@ void sl_controllers_free(struct sl_controllers *c)
     sl_classes_fini(&c->classes);
     sl_queues_fini(&c->queues);
     sl_workloads_fini(&c->workloads);
+    sl_map_free_with(c->unsure, sl_json_free_value);
     sl_recorder_free(c->events);
     sl_mem_free(c);
 }
@@ -160,6 +164,61 @@ static void feed_engine(struct sl_controllers *c, enum sl_kind kind, const struc
         sl_recorder_record(c->events, kind, object, true, "Unusable",
                            e.cause_count > 0 ? e.causes[0].text : e.text, now_ms);
     }
+    if (kind == SL_KIND_WORKLOAD && sl_controllers_ready(c)) {
+        sl_workloads_count_news(&c->workloads, object);
+    }
+}
+
+/* --- what may be an echo ---------------------------------------------------------------------- */
+
+/* Watches tell a version just before the answer comes to the write that has made it. So a Workload of which a write is
+ * under way is fed when all has been told, and not at all if it was that one. */
+
+static void feed_or_recognise(struct sl_controllers *c, struct sl_json *workload)
+{
+    int64_t now_ms = sl_clock_now_ms();
+    if (sl_engine_recognise(c->options.engine, workload, now_ms) != SL_SIGHT_ECHO) {
+        feed_engine(c, SL_KIND_WORKLOAD, workload, false);
+    }
+}
+
+static void feed_unsure_one(struct sl_controllers *c, const char *key)
+{
+    union sl_map_value held;
+    if (sl_map_remove(c->unsure, key, &held)) {
+        feed_or_recognise(c, held.pointer);
+        sl_json_free(held.pointer);
+    }
+}
+
+static void feed_unsure(struct sl_controllers *c)
+{
+    size_t cursor = 0;
+    const char *key;
+    union sl_map_value held;
+    while (sl_map_count(c->unsure) > 0 && sl_map_next(c->unsure, &cursor, &key, &held)) {
+        sl_map_remove(c->unsure, key, NULL);
+        feed_or_recognise(c, held.pointer);
+        sl_json_free(held.pointer);
+    }
+}
+
+/* Versions of one Workload are fed in their order. */
+static void feed_workload(struct sl_controllers *c, struct sl_json *object, bool deleted)
+{
+    char key[SL_KEY_SIZE];
+    sl_key_print(sl_object_namespace(object), sl_object_name(object), key);
+    feed_unsure_one(c, key);
+    enum sl_sight sight =
+        deleted ? SL_SIGHT_NEWS : sl_engine_recognise(c->options.engine, object, sl_clock_now_ms());
+    if (sight == SL_SIGHT_NEWS) {
+        feed_engine(c, SL_KIND_WORKLOAD, object, deleted);
+    } else if (sight == SL_SIGHT_UNSURE) {
+        sl_map_put(c->unsure, key, (union sl_map_value){.pointer = sl_json_ref(object)});
+    }
+    if (deleted && sl_controllers_ready(c)) {
+        sl_workloads_log_gone(object);
+    }
 }
 
 static void feed_again(void *context, struct sl_json *workload)
@@ -176,23 +235,13 @@ static void read_again(struct sl_controllers *c, enum sl_kind kind, const struct
     bool limits = kind == SL_KIND_LIMIT_RANGE || kind == SL_KIND_RUNTIME_CLASS;
     bool moved = sl_engine_wants_workloads(c->options.engine); /* or a check is asked for anew */
     const char *ns = moved ? "" : sl_object_namespace(object);
-    if ((limits || moved) && c->synced[SL_KIND_WORKLOAD] &&
-        client->list(client->self, SL_KIND_WORKLOAD, ns, feed_again, c, &e) != SL_CODE_OK) {
+    if (!(limits || moved) || !c->synced[SL_KIND_WORKLOAD]) {
+        return;
+    }
+    feed_unsure(c);
+    if (client->list(client->self, SL_KIND_WORKLOAD, ns, feed_again, c, &e) != SL_CODE_OK) {
         sl_log(SL_LOG_WARN, "workloads cannot be read again", "error", e.text, NULL);
         sl_engine_want_workloads(c->options.engine); /* with what is told next */
-    }
-}
-
-static void feed_workload(struct sl_controllers *c, const struct sl_json *object, bool deleted)
-{
-    struct sl_engine_counters before;
-    sl_engine_count(c->options.engine, &before);
-    feed_engine(c, SL_KIND_WORKLOAD, object, deleted);
-    if (sl_controllers_ready(c)) {
-        sl_workloads_count_news(&c->workloads, &before, object);
-    }
-    if (deleted && sl_controllers_ready(c)) {
-        sl_workloads_log_gone(object);
     }
 }
 
@@ -242,15 +291,11 @@ void sl_controllers_start(struct sl_controllers *c)
 /* An attempt is a cycle that looked at somebody. */
 static bool attempt(struct sl_controllers *c, int64_t now_ms)
 {
-    struct sl_engine *engine = c->options.engine;
-    struct sl_engine_counters before;
-    struct sl_engine_counters after;
     int64_t began_us = sl_clock_monotonic_us();
-    sl_engine_count(engine, &before);
-    bool more = sl_engine_cycle(engine, now_ms);
-    sl_engine_count(engine, &after);
-    if (after.cycles > before.cycles) {
-        sl_workload_meters_attempt(&c->workloads.meters, after.reserved > before.reserved,
+    bool more = sl_engine_cycle(c->options.engine, now_ms);
+    unsigned news = sl_engine_news(c->options.engine);
+    if ((news & SL_NEWS_CYCLE) != 0) {
+        sl_workload_meters_attempt(&c->workloads.meters, (news & SL_NEWS_RESERVED) != 0,
                                    sl_clock_monotonic_us() - began_us);
     }
     return more;
@@ -278,6 +323,7 @@ bool sl_controllers_step(struct sl_controllers *c, int64_t now_ms)
         c->events_loaded = true;
         sl_recorder_load(c->events, now_ms);
     }
+    feed_unsure(c);
     bool more = sl_jobs_step(&c->jobs, now_ms, STEP_LIMIT);
     bool looked_at_all = !more;
     more = run_cycles(c, now_ms) || more;
@@ -304,7 +350,8 @@ int64_t sl_controllers_due_ms(const struct sl_controllers *c)
     if (!sl_controllers_ready(c)) {
         return INT64_MAX;
     }
-    int64_t due = c->cycle_due ? INT64_MIN : sl_engine_due_ms(c->options.engine);
+    bool at_once = c->cycle_due || sl_map_count(c->unsure) > 0;
+    int64_t due = at_once ? INT64_MIN : sl_engine_due_ms(c->options.engine);
     due = earlier(due, sl_workloads_due_ms(&c->workloads));
     due = earlier(due, sl_jobs_due_ms(&c->jobs));
     due = earlier(due, sl_runner_due_ms(&c->runner));

@@ -1,37 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* Decision -> patch -> write -> answer, Event and one line in the log. */
+/* Decision -> patch -> write -> answer: what happens and what is done then, by the table of write_steps.def. */
 #include "controllers/control/workloads.h"
-#include "api/objects/topology_assignment.h"
 #include "base/check.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/mem.h"
-#include "base/utf8.h"
-#include <stdio.h>
+#include "controllers/control/carried.h"
 #include <string.h>
 
-struct carried {
-    struct sl_workloads *c;
-    struct sl_decision d; /* ns, name, uid and reason point to the copies below */
-    char *ns, *name, *uid, *reason, *by_ns, *by_name;
-    struct sl_json *preemptor; /* as much of it as an Event needs; NULL = none */
-    struct carried *next;      /* of the same Workload, to be carried out afterwards */
-    unsigned tries;
-    bool answered; /* the engine does not wait for this one */
-    bool recovers; /* its pods had been ready once when the decision was written */
+/* What an event comes with. */
+struct what {
+    enum sl_code code;
+    const struct sl_error *error;
+    struct sl_json *workload; /* as it is, or as the write has made it; lent */
+    struct sl_json *patch;
+    enum sl_verb verb;
 };
-
-#define PLACES_SIZE 300 /* of a line in the log, for where pods stand */
-static const char deactivated[] = "DeactivatedDueTo";
-static const char *const decision_names[] = {
-    [SL_DECIDE_RESERVE] = "reserve", [SL_DECIDE_ADMIT] = "admit",
-    [SL_DECIDE_PENDING] = "pending", [SL_DECIDE_EVICT] = "evict",
-    [SL_DECIDE_RELEASE] = "release", [SL_DECIDE_DEACTIVATE] = "deactivate",
-    [SL_DECIDE_REQUEUE] = "requeue", [SL_DECIDE_DELETE] = "delete",
-    [SL_DECIDE_PLACE] = "place",     [SL_DECIDE_UNPLACED] = "unplaced",
-    [SL_DECIDE_LATE] = "late"};
 
 void sl_workloads_init(struct sl_workloads *c, const struct sl_client *client,
                        struct sl_recorder *events, struct sl_engine *engine)
@@ -43,146 +29,16 @@ void sl_workloads_init(struct sl_workloads *c, const struct sl_client *client,
     c->untold_why = sl_map_new();
 }
 
-static struct carried *carried_new(struct sl_workloads *c, const struct sl_decision *d)
-{
-    struct carried *k = sl_mem_new(1, sizeof *k);
-    k->c = c;
-    k->d = *d;
-    k->d.ns = k->ns = sl_mem_text(d->ns);
-    k->d.name = k->name = sl_mem_text(d->name);
-    k->d.uid = k->uid = sl_mem_text(d->uid);
-    k->d.reason = k->reason = sl_mem_text(d->reason == NULL ? "" : d->reason);
-    if (d->by_name != NULL) {
-        k->d.by_ns = k->by_ns = sl_mem_text(d->by_ns);
-        k->d.by_name = k->by_name = sl_mem_text(d->by_name);
-        k->preemptor = sl_object_new(SL_KIND_WORKLOAD, d->by_ns, d->by_name);
-        sl_json_set_text(sl_json_path_make(k->preemptor, "metadata"), "uid", d->by_uid);
-    }
-    return k;
-}
-
-static void carried_free(void *value)
-{
-    struct carried *k = value;
-    sl_mem_free(k->ns);
-    sl_mem_free(k->name);
-    sl_mem_free(k->uid);
-    sl_mem_free(k->reason);
-    sl_mem_free(k->by_ns);
-    sl_mem_free(k->by_name);
-    sl_json_free(k->preemptor);
-    sl_mem_free(k);
-}
-
 void sl_workloads_fini(struct sl_workloads *c)
 {
-    sl_map_free_with(c->untold_why, carried_free);
+    sl_map_free_with(c->untold_why, sl_carried_free);
     sl_work_free(c->untold);
     sl_map_free(c->last);
     sl_workload_meters_fini(&c->meters);
     *c = (struct sl_workloads){0};
 }
 
-static void carry_out(struct carried *k);
-
-/* After the decisions about its Workload that are still to be written. */
-static void carry_out_in_turn(struct carried *k)
-{
-    char key[SL_KEY_SIZE];
-    union sl_map_value last = {0};
-    sl_key_print(k->ns, k->name, key);
-    bool behind = sl_map_get(k->c->last, key, &last);
-    k->c->in_flight++;
-    sl_map_put(k->c->last, key, (union sl_map_value){.pointer = k});
-    if (behind) {
-        ((struct carried *)last.pointer)->next = k;
-    } else {
-        carry_out(k);
-    }
-}
-
-/* What its object said meanwhile was not read; no watch event will say it again. */
-static void answer(struct carried *k, enum sl_code code, int64_t now_ms)
-{
-    const struct sl_client *client = k->c->client;
-    struct sl_json *live = NULL;
-    struct sl_error e = {0};
-    struct sl_engine_counters before;
-    sl_engine_answer(k->c->engine, &k->d, code, now_ms);
-    if (sl_engine_unread(k->c->engine, &k->d) &&
-        client->get(client->self, SL_KIND_WORKLOAD, k->ns, k->name, &live, &e) == SL_CODE_OK &&
-        sl_engine_was_told(k->c->engine, &k->d, live)) {
-        sl_engine_count(k->c->engine, &before);
-        (void)sl_engine_observe(k->c->engine, SL_KIND_WORKLOAD, live, now_ms, &e);
-        sl_workloads_count_news(k->c, &before, live);
-    }
-    sl_json_free(live);
-}
-
-static void carried_end(struct carried *k, enum sl_code code)
-{
-    char key[SL_KEY_SIZE];
-    struct carried *next = k->next;
-    SL_PRE(k->c->in_flight > 0);
-    k->c->in_flight--;
-    if (!k->answered) {
-        answer(k, code, sl_clock_now_ms());
-    }
-    if (next == NULL) {
-        sl_key_print(k->ns, k->name, key);
-        sl_map_remove(k->c->last, key, NULL);
-    }
-    carried_free(k);
-    if (next != NULL) {
-        carry_out(next);
-    }
-}
-
-static const char *queue_of(const struct sl_json *wl)
-{
-    return sl_json_path_text(wl, "status.admission.clusterQueue", "");
-}
-
-/* Where its pods stand, "n1: 2, n2: 1": as many as there is room for. */
-static void list_places(const struct sl_json *wl, char out[static PLACES_SIZE])
-{
-    const struct sl_json *sets = sl_json_path(wl, "status.admission.podSetAssignments");
-    struct sl_assignment_reader r;
-    struct sl_error ignored = {0};
-    struct sl_buf text = {0};
-    for (size_t i = 0; i < sl_json_len(sets); i++) {
-        const struct sl_json *assignment = sl_json_get(sl_json_at(sets, i), "topologyAssignment");
-        if (assignment == NULL ||
-            sl_topology_assignment_check(assignment, "", &ignored) != SL_CODE_OK) {
-            continue;
-        }
-        sl_assignment_reader_start(&r, assignment);
-        while (text.len < PLACES_SIZE && sl_assignment_reader_next(&r)) {
-            sl_buf_print(&text, "%s%s: %u", text.len == 0 ? "" : ", ", r.values[r.level_count - 1],
-                         r.count);
-        }
-    }
-    sl_utf8_print(out, PLACES_SIZE, "%s", text.len == 0 ? "" : text.data);
-    sl_buf_fini(&text);
-}
-
-static void log_decision(const struct carried *k, const struct sl_json *wl, const char *outcome)
-{
-    if (!sl_log_on(SL_LOG_INFO)) {
-        return;
-    }
-    char key[400];
-    char places[PLACES_SIZE] = "";
-    snprintf(key, sizeof key, "%s/%s", k->ns, k->name);
-    if (k->d.kind == SL_DECIDE_RESERVE || k->d.kind == SL_DECIDE_ADMIT ||
-        k->d.kind == SL_DECIDE_PLACE) {
-        list_places(wl, places);
-    }
-    sl_log(SL_LOG_INFO, decision_names[k->d.kind], "cycle", sl_log_number((long long)k->d.cycle),
-           "workload", key, "queue", sl_json_path_text(wl, "spec.queueName", ""), "cluster_queue",
-           queue_of(wl), "reason", k->reason, "outcome", outcome, "message", k->d.message,
-           places[0] == '\0' ? NULL : "places", places, NULL);
-}
+/* --- what was read for the first time --------------------------------------------------------- */
 
 /* Somebody else has ended it: that is no decision, and has a line of its own. */
 static void log_end(const char *what, const struct sl_json *wl)
@@ -191,7 +47,8 @@ static void log_end(const char *what, const struct sl_json *wl)
     sl_key_print(sl_object_namespace(wl), sl_object_name(wl), key);
     const struct sl_json *c = sl_condition_find(wl, "Finished");
     sl_log(SL_LOG_INFO, what, "workload", key, "uid", sl_object_uid(wl), "queue",
-           sl_json_path_text(wl, "spec.queueName", ""), "cluster_queue", queue_of(wl), "reason",
+           sl_json_path_text(wl, "spec.queueName", ""), "cluster_queue",
+           sl_json_path_text(wl, "status.admission.clusterQueue", ""), "reason",
            sl_json_path_text(c, "reason", ""), NULL);
 }
 
@@ -200,165 +57,137 @@ void sl_workloads_log_gone(const struct sl_json *wl)
     log_end("gone", wl);
 }
 
-static void tell(const struct carried *k, const struct sl_json *wl, bool warning,
-                 const char *reason, const char *message)
+void sl_workloads_count_news(struct sl_workloads *c, const struct sl_json *wl)
 {
-    sl_recorder_record(k->c->events, SL_KIND_WORKLOAD, wl, warning, reason, message,
-                       sl_clock_now_ms());
-}
-
-static void tell_reserved(const struct carried *k, const struct sl_json *wl)
-{
-    char message[400];
-    const char *queue = queue_of(wl);
-    if (k->d.kind == SL_DECIDE_RESERVE) {
-        sl_workload_meters_reserved(&k->c->meters, wl, sl_clock_now_ms());
-        snprintf(message, sizeof message, "Quota reserved in ClusterQueue %s", queue);
-        tell(k, wl, false, "QuotaReserved", message);
+    unsigned news = sl_engine_news(c->engine);
+    if ((news & SL_NEWS_FINISHED) != 0) {
+        log_end("finished", wl);
+        sl_workload_meters_finished(&c->meters, wl);
     }
-    if (sl_condition_true(wl, "Admitted")) {
-        sl_workload_meters_admitted(&k->c->meters, wl, sl_clock_now_ms());
-        snprintf(message, sizeof message, "Admitted by ClusterQueue %s", queue);
-        tell(k, wl, false, "Admitted", message);
+    if ((news & SL_NEWS_STARTED) != 0) {
+        sl_workload_meters_ready(&c->meters, wl, sl_clock_now_ms());
     }
 }
 
-/* The ClusterQueue for which somebody was preempted: that of the preemptor's LocalQueue. */
-static void count_preempted(const struct carried *k, const char *reason)
+/* --- the steps -------------------------------------------------------------------------------- */
+
+typedef void action_fn(struct sl_carried *k, struct what *w);
+static action_fn look, look_again, look_on, send, tell, tell_said, complain, end;
+static action_fn *const actions[SL_WRITE_ACTION_COUNT] = {
+    [SL_WRITE_LOOK] = look,         [SL_WRITE_LOOK_AGAIN] = look_again,
+    [SL_WRITE_LOOK_ON] = look_on,   [SL_WRITE_SEND] = send,
+    [SL_WRITE_TELL] = tell,         [SL_WRITE_TELL_SAID] = tell_said,
+    [SL_WRITE_COMPLAIN] = complain, [SL_WRITE_END] = end};
+
+/* It may have ended, and be gone, afterwards. */
+static void happen(struct sl_carried *k, enum sl_write_event event, struct what *w)
+{
+    const struct sl_write_step *step = sl_write_step(k->state, event);
+    SL_ASSERT(step != NULL);
+    k->state = step->next;
+    actions[step->action](k, w);
+}
+
+/* After the decisions about its Workload that are still to be written. */
+static void carry_out_in_turn(struct sl_carried *k)
+{
+    char key[SL_KEY_SIZE];
+    union sl_map_value last = {0};
+    sl_key_print(k->ns, k->name, key);
+    bool behind = sl_map_get(k->c->last, key, &last);
+    k->c->in_flight++;
+    sl_map_put(k->c->last, key, (union sl_map_value){.pointer = k});
+    if (behind) {
+        ((struct sl_carried *)last.pointer)->next = k;
+    } else {
+        happen(k, SL_WRITE_TURN, &(struct what){0});
+    }
+}
+
+/* --- the look --------------------------------------------------------------------------------- */
+
+static enum sl_write_event ask(struct sl_carried *k, struct what *w)
+{
+    const struct sl_json *ready = sl_condition_find(w->workload, "PodsReady");
+    k->recovers = strcmp(sl_json_path_text(ready, "reason", ""), "WaitForRecovery") == 0;
+    switch (sl_engine_write(k->c->engine, &k->d, w->workload, &w->patch)) {
+    case SL_TO_WRITE_STATUS:
+        w->verb = SL_VERB_PATCH_STATUS_MERGE;
+        return SL_WRITE_PATCH;
+    case SL_TO_WRITE_SPEC:
+        w->verb = SL_VERB_PATCH_MERGE;
+        return SL_WRITE_PATCH;
+    case SL_TO_WRITE_DELETE:
+        w->verb = SL_VERB_DELETE;
+        return SL_WRITE_DELETE;
+    case SL_TO_WRITE_LATER:
+        w->code = SL_CODE_UNAVAILABLE;
+        return SL_WRITE_LATER;
+    case SL_TO_WRITE_NOTHING:
+        break;
+    }
+    return SL_WRITE_NOTHING;
+}
+
+static void look(struct sl_carried *k, struct what *before)
 {
     const struct sl_client *client = k->c->client;
-    struct sl_json *winner = NULL;
-    struct sl_json *queue = NULL;
     struct sl_error e = {0};
-    if (client->get(client->self, SL_KIND_WORKLOAD, k->d.by_ns, k->d.by_name, &winner, &e) ==
-        SL_CODE_OK) {
-        const char *name = sl_json_path_text(winner, "spec.queueName", "");
-        (void)client->get(client->self, SL_KIND_LOCAL_QUEUE, k->d.by_ns, name, &queue, &e);
+    struct what w = {.error = &e};
+    (void)before;
+    w.code = client->get(client->self, SL_KIND_WORKLOAD, k->ns, k->name, &w.workload, &e);
+    if (w.code == SL_CODE_OK && strcmp(sl_object_uid(w.workload), k->uid) != 0) {
+        w.code = SL_CODE_NOT_FOUND; /* another one of that name */
     }
-    sl_workload_meters_preempted(&k->c->meters, sl_json_path_text(queue, "spec.clusterQueue", ""),
-                                 reason);
-    sl_json_free(queue);
-    sl_json_free(winner);
+    enum sl_write_event event = w.code == SL_CODE_OK ? ask(k, &w) : SL_WRITE_UNSEEN;
+    happen(k, event, &w);
+    sl_json_free(w.patch);
+    sl_json_free(w.workload);
 }
 
-/* As in status.schedulingStats: what led to a deactivation is its cause, and what pods that are late had to do. */
-static const char *cause_of(const struct carried *k)
+static void look_again(struct sl_carried *k, struct what *w)
 {
-    if (strncmp(k->reason, deactivated, sizeof deactivated - 1) == 0) {
-        return k->reason + sizeof deactivated - 1;
-    }
-    if (strcmp(k->reason, "PodsReadyTimeout") == 0) {
-        return k->recovers ? "WaitForRecovery" : "WaitForStart";
-    }
-    return "";
+    k->c->counters.conflicts++;
+    look(k, w);
 }
 
-static void count_evicted(const struct carried *k, const struct sl_json *wl)
+static void look_on(struct sl_carried *k, struct what *w)
 {
-    bool caused = strncmp(k->reason, deactivated, sizeof deactivated - 1) == 0;
-    sl_workload_meters_evicted(&k->c->meters, wl, caused ? "Deactivated" : k->reason, cause_of(k));
+    sl_carried_log(k, w->workload, "written in part");
+    look(k, w);
 }
 
-static void tell_evicted(const struct carried *k, const struct sl_json *wl)
-{
-    char reason[96];
-    count_evicted(k, wl);
-    snprintf(reason, sizeof reason, "EvictedDueTo%s", k->reason);
-    tell(k, wl, false, reason, k->d.message);
-    const struct sl_json *preempted = sl_condition_find(wl, "Preempted");
-    if (strcmp(k->reason, "Preempted") == 0 && preempted != NULL) {
-        tell(k, wl, false, "Preempted", sl_json_path_text(preempted, "message", k->d.message));
-    }
-    if (k->preemptor != NULL) {
-        char message[400];
-        snprintf(message, sizeof message, "Preempted workload %s/%s (UID: %s) in ClusterQueue %s",
-                 k->ns, k->name, k->uid, queue_of(wl));
-        sl_recorder_record_once(k->c->events, SL_KIND_WORKLOAD, k->preemptor, "PreemptedWorkload",
-                                message, sl_clock_now_ms());
-        count_preempted(k, sl_json_path_text(preempted, "reason", ""));
-    }
-}
+/* --- the write -------------------------------------------------------------------------------- */
 
-/* Its eviction follows, and is told as one. */
-static void tell_deactivated(const struct carried *k, const struct sl_json *wl)
+/* What the answer comes to. Of a deletion it is no answer about the Workload, which is forgotten when it is seen to be
+ * gone. */
+static enum sl_write_event outcome_of(struct sl_carried *k, const struct what *w)
 {
-    char message[600];
-    if (strcmp(k->reason, "AdmissionCheck") == 0) {
-        snprintf(message, sizeof message, "Deactivated due to %s", k->d.message);
-        tell(k, wl, true, "AdmissionCheckRejected", message);
-    } else if (strcmp(k->reason, "MaximumExecutionTimeExceeded") == 0) {
-        snprintf(message, sizeof message, "The maximum execution time (%llds) exceeded",
-                 (long long)sl_json_path_int(wl, "spec.maximumExecutionTimeSeconds", 0));
-        tell(k, wl, true, k->reason, message);
+    bool deletes = k->d.kind == SL_DECIDE_DELETE;
+    bool absent = deletes && w->code == SL_CODE_NOT_FOUND;
+    if (w->code == SL_CODE_CONFLICT && ++k->tries < SL_CONFLICT_TRIES) {
+        return SL_WRITE_CONFLICT;
     }
-}
-
-/* `wl` is the Workload as it is now. */
-static void tell_all(const struct carried *k, const struct sl_json *wl)
-{
-    switch (k->d.kind) {
-    case SL_DECIDE_RESERVE:
-    case SL_DECIDE_ADMIT:
-        tell_reserved(k, wl);
-        break;
-    case SL_DECIDE_PENDING:
-        tell(k, wl, true, k->reason, k->d.message);
-        break;
-    case SL_DECIDE_EVICT:
-        tell_evicted(k, wl);
-        break;
-    case SL_DECIDE_UNPLACED:
-    case SL_DECIDE_LATE:
-        tell(k, wl, true, k->reason, k->d.message);
-        break;
-    case SL_DECIDE_DEACTIVATE:
-        tell_deactivated(k, wl);
-        break;
-    case SL_DECIDE_PLACE:
-    case SL_DECIDE_RELEASE:
-    case SL_DECIDE_REQUEUE:
-    case SL_DECIDE_DELETE:
-        break;
+    enum sl_then then = sl_engine_written(k->c->engine, &k->d, absent ? SL_CODE_OK : w->code,
+                                          deletes ? NULL : w->workload, sl_clock_now_ms());
+    if (then == SL_THEN_ASK) {
+        return SL_WRITE_PART;
     }
+    k->answered = true;
+    k->shown = then == SL_THEN_SHOW;
+    return absent ? SL_WRITE_ABSENT : w->code == SL_CODE_OK ? SL_WRITE_WRITTEN : SL_WRITE_FAILED;
 }
 
 static void written(void *context, enum sl_code code, const struct sl_error *e,
                     struct sl_json *result)
 {
-    struct carried *k = context;
-    if (code == SL_CODE_CONFLICT && ++k->tries < SL_CONFLICT_TRIES) {
-        k->c->counters.conflicts++;
-        carry_out(k);
-        return;
-    }
-    if (code == SL_CODE_OK && k->d.kind != SL_DECIDE_DELETE &&
-        sl_engine_wrote_in_part(k->c->engine, &k->d, result)) {
-        log_decision(k, result, "written in part");
-        carry_out(k);
-        return;
-    }
-    if (code == SL_CODE_OK && k->d.kind == SL_DECIDE_DELETE) {
-        log_decision(k, NULL, "deleted");
-    } else if (code == SL_CODE_NOT_FOUND && k->d.kind == SL_DECIDE_DELETE) {
-        code = SL_CODE_OK; /* gone already */
-    } else if (code == SL_CODE_OK) {
-        log_decision(k, result, "written");
-        tell_all(k, result);
-    } else {
-        k->c->counters.failed++;
-        bool again = sl_engine_refusals(k->c->engine, &k->d) > 0;
-        sl_log(again ? SL_LOG_DEBUG : SL_LOG_WARN, "decision not written", "decision",
-               decision_names[k->d.kind], "namespace", k->ns, "workload", k->name, "error", e->text,
-               NULL);
-    }
-    carried_end(k, code);
+    struct what w = {.code = code, .error = e, .workload = result};
+    happen(context, outcome_of(context, &w), &w);
 }
 
-/* What has ended goes: the Workload, or the Job of one that was deactivated, which takes it along. Its answer is
- * no answer about the Workload: that one is forgotten when it is seen to be gone. */
-static void delete_ended(struct carried *k, const struct sl_json *live)
+/* What has ended goes: the Workload, or the Job of one that was deactivated, which takes it along. */
+static void aim_deletion(struct sl_carried *k, const struct sl_json *live, struct sl_write *w)
 {
-    const struct sl_client *client = k->c->client;
     const struct sl_json *owner = sl_object_controller_ref(live);
     enum sl_kind kind = owner == NULL
                             ? SL_KIND_COUNT
@@ -366,115 +195,123 @@ static void delete_ended(struct carried *k, const struct sl_json *live)
                                                   sl_json_path_text(owner, "kind", ""));
     bool whole_job = !sl_condition_true(live, "Finished") &&
                      (kind == SL_KIND_JOB || (kind >= SL_KIND_CUSTOM && kind < SL_KIND_COUNT));
-    struct sl_write w = {
-        .verb = SL_VERB_DELETE, .kind = SL_KIND_WORKLOAD, .ns = k->ns, .name = k->name};
-    w.uid = k->uid;
     if (whole_job) {
-        w.kind = kind;
-        w.name = sl_json_path_text(owner, "name", "");
-        w.uid = sl_json_path_text(owner, "uid", "");
+        w->kind = kind;
+        w->name = sl_json_path_text(owner, "name", "");
+        w->uid = sl_json_path_text(owner, "uid", "");
     }
-    tell(k, live, false, "Deleted",
-         whole_job ? "Its Job is deleted: deactivated long enough ago"
-                   : "Deleted: it ended long enough ago");
-    client->write(client->self, &w, written, k);
+    sl_carried_tell_deleted(k, live, whole_job);
 }
 
-/* A write says all that is known of a workload, so it may have carried this decision out along with the one before:
- * then it is told all the same. */
-static bool holds(const struct carried *k, const struct sl_json *live)
+static void send(struct sl_carried *k, struct what *w)
 {
-    switch (k->d.kind) {
-    case SL_DECIDE_RESERVE:
-        return sl_condition_true(live, "QuotaReserved");
-    case SL_DECIDE_ADMIT:
-        return sl_condition_true(live, "Admitted");
-    case SL_DECIDE_EVICT:
-        return sl_condition_true(live, "Evicted");
-    case SL_DECIDE_UNPLACED:
-    case SL_DECIDE_LATE:
-        return true; /* nothing of it is written */
-    default:
-        return false;
+    const struct sl_client *client = k->c->client;
+    struct sl_write write = {.verb = w->verb,
+                             .kind = SL_KIND_WORKLOAD,
+                             .ns = k->ns,
+                             .name = k->name,
+                             .body = w->patch,
+                             .uid = k->uid};
+    if (w->verb == SL_VERB_DELETE) {
+        aim_deletion(k, w->workload, &write);
     }
+    if (k->d.kind == SL_DECIDE_PENDING) {
+        sl_budget_spend(&k->c->budget, sl_clock_now_ms());
+    }
+    client->write(client->self, &write, written, k);
 }
 
-static void already_so(struct carried *k, struct sl_json *live)
-{
-    struct sl_workloads *c = k->c;
-    bool evicted = k->d.kind == SL_DECIDE_EVICT && c->evicted_already != NULL;
-    log_decision(k, live, "already so");
-    if (holds(k, live)) {
-        tell_all(k, live);
-    }
-    carried_end(k, SL_CODE_OK);
-    if (evicted) {
-        c->evicted_already(c->context, live);
-    }
-}
+/* --- the end ---------------------------------------------------------------------------------- */
 
-/* Look at the live object, ask the engine what to write, write it. */
-static void carry_out(struct carried *k)
+/* What its object said meanwhile was not read, and no watch event will say it again. */
+static void show(struct sl_carried *k)
 {
     const struct sl_client *client = k->c->client;
     struct sl_json *live = NULL;
     struct sl_error e = {0};
-    enum sl_code code = client->get(client->self, SL_KIND_WORKLOAD, k->ns, k->name, &live, &e);
-    if (code == SL_CODE_OK && strcmp(sl_object_uid(live), k->uid) != 0) {
-        code = SL_CODE_NOT_FOUND; /* another one of that name */
+    if (client->get(client->self, SL_KIND_WORKLOAD, k->ns, k->name, &live, &e) == SL_CODE_OK) {
+        sl_engine_show(k->c->engine, live, sl_clock_now_ms());
+        sl_workloads_count_news(k->c, live);
     }
-    if (code != SL_CODE_OK) {
-        sl_json_free(live);
-        carried_end(k, code);
-        return;
-    }
-    if (k->d.kind == SL_DECIDE_DELETE) {
-        delete_ended(k, live);
-        sl_json_free(live);
-        return;
-    }
-    const struct sl_json *ready = sl_condition_find(live, "PodsReady");
-    k->recovers = strcmp(sl_json_path_text(ready, "reason", ""), "WaitForRecovery") == 0;
-    bool status = true;
-    struct sl_json *patch = sl_patch_from_decision(k->c->engine, &k->d, live, &status);
-    if (patch == NULL) {
-        if (sl_engine_end_untold(k->c->engine, &k->d, live)) {
-            carried_end(k, SL_CODE_UNAVAILABLE);
-        } else {
-            already_so(k, live);
-        }
-        sl_json_free(live);
-        return;
-    }
-    sl_engine_check_patch(k->c->engine, &k->d, live, patch);
-    struct sl_write w = {.verb = status ? SL_VERB_PATCH_STATUS_MERGE : SL_VERB_PATCH_MERGE,
-                         .kind = SL_KIND_WORKLOAD,
-                         .ns = k->ns,
-                         .name = k->name,
-                         .body = patch,
-                         .uid = k->uid};
-    if (k->d.kind == SL_DECIDE_PENDING) {
-        sl_budget_spend(&k->c->budget, sl_clock_now_ms());
-    }
-    client->write(client->self, &w, written, k);
-    sl_json_free(patch);
     sl_json_free(live);
 }
+
+static void answer(struct sl_carried *k, enum sl_code code)
+{
+    k->answered = true;
+    k->shown =
+        sl_engine_written(k->c->engine, &k->d, code, NULL, sl_clock_now_ms()) == SL_THEN_SHOW;
+}
+
+static void end(struct sl_carried *k, struct what *w)
+{
+    char key[SL_KEY_SIZE];
+    struct sl_carried *next = k->next;
+    SL_PRE(k->c->in_flight > 0);
+    k->c->in_flight--;
+    if (!k->answered) {
+        answer(k, w->code);
+    }
+    if (k->shown) {
+        show(k);
+    }
+    if (next == NULL) {
+        sl_key_print(k->ns, k->name, key);
+        sl_map_remove(k->c->last, key, NULL);
+    }
+    sl_carried_free(k);
+    if (next != NULL) {
+        happen(next, SL_WRITE_TURN, &(struct what){0});
+    }
+}
+
+static void tell(struct sl_carried *k, struct what *w)
+{
+    if (k->d.kind == SL_DECIDE_DELETE) {
+        sl_carried_log(k, NULL, "deleted");
+    } else {
+        sl_carried_log(k, w->workload, "written");
+        sl_carried_tell(k, w->workload);
+    }
+    end(k, w);
+}
+
+static void tell_said(struct sl_carried *k, struct what *w)
+{
+    struct sl_workloads *c = k->c;
+    bool evicted = k->d.kind == SL_DECIDE_EVICT && c->evicted_already != NULL;
+    sl_carried_tell_said(k, w->workload);
+    end(k, w);
+    if (evicted) {
+        c->evicted_already(c->context, w->workload);
+    }
+}
+
+static void complain(struct sl_carried *k, struct what *w)
+{
+    k->c->counters.failed++;
+    sl_carried_complain(k, w->error);
+    end(k, w);
+}
+
+/* --- turns ------------------------------------------------------------------------------------ */
 
 /* Only the last reason counts. The engine takes it for written: nothing depends on it. */
 static void put_off(struct sl_workloads *c, const struct sl_decision *d, int64_t now_ms)
 {
     char key[SL_KEY_SIZE];
     union sl_map_value before = {0};
-    struct carried *k = carried_new(c, d);
+    struct sl_carried *k = sl_carried_new(c, d);
     sl_key_print(d->ns, d->name, key);
     if (sl_map_get(c->untold_why, key, &before)) {
-        carried_free(before.pointer);
+        sl_carried_free(before.pointer);
     }
     sl_map_put(c->untold_why, key, (union sl_map_value){.pointer = k});
     sl_work_add(c->untold, key, SL_WORK_NOW);
-    k->answered = true;
-    answer(k, SL_CODE_OK, now_ms);
+    if (sl_engine_written(c->engine, &k->d, SL_CODE_OK, NULL, now_ms) == SL_THEN_SHOW) {
+        show(k);
+    }
+    k->d.put_off = true;
 }
 
 static bool can_tell(struct sl_workloads *c, int64_t now_ms)
@@ -512,24 +349,10 @@ bool sl_workloads_step(struct sl_workloads *c, int64_t now_ms, unsigned limit)
         if (d.kind == SL_DECIDE_PENDING && !sl_budget_has(&c->budget, now_ms)) {
             put_off(c, &d, now_ms);
         } else {
-            carry_out_in_turn(carried_new(c, &d));
+            carry_out_in_turn(sl_carried_new(c, &d));
         }
     }
     return true;
-}
-
-void sl_workloads_count_news(struct sl_workloads *c, const struct sl_engine_counters *before,
-                             const struct sl_json *wl)
-{
-    struct sl_engine_counters now;
-    sl_engine_count(c->engine, &now);
-    if (now.finished > before->finished) {
-        log_end("finished", wl);
-        sl_workload_meters_finished(&c->meters, wl);
-    }
-    if (now.started > before->started) {
-        sl_workload_meters_ready(&c->meters, wl, sl_clock_now_ms());
-    }
 }
 
 int64_t sl_workloads_due_ms(const struct sl_workloads *c)

@@ -45,8 +45,7 @@ void sl_workloads_fini(struct sl_workloads *c);
 bool sl_workloads_step(struct sl_workloads *c, int64_t now_ms, unsigned limit);
 /* A Workload was deleted, by whomever: one line in the log. */
 void sl_workloads_log_gone(const struct sl_json *wl);
-/* The engine has just seen this Workload: counts what it was the first to say. `before` that, these were the figures. */
-void sl_workloads_count_news(struct sl_workloads *c, const struct sl_engine_counters *before,
-                             const struct sl_json *wl);
+/* The engine has just seen this Workload: counts what it was the first to say (sl_engine_news). */
+void sl_workloads_count_news(struct sl_workloads *c, const struct sl_json *wl);
 int64_t sl_workloads_due_ms(const struct sl_workloads *c);
 #endif

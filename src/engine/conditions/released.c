@@ -117,20 +117,10 @@ void sl_released_written(struct sl_engine *g, const struct sl_decision *d)
     }
 }
 
-bool sl_engine_wrote_in_part(struct sl_engine *g, const struct sl_decision *d,
-                             const struct sl_json *written)
+bool sl_released_in_part(struct sl_engine *g, const struct sl_decision *d,
+                         const struct sl_json *written)
 {
-    SL_PRE(g != NULL && d != NULL && d->workload < g->workload_cap);
     struct sl_workload_entry *e = &g->workloads[d->workload];
-    if (e->uid != NULL && e->generation == d->generation) {
-        e->written_version = sl_released_version(written);
-        if (e->base_version <= e->answers_version) { /* else it has kept what is still to be read */
-            e->answers_version = e->written_version;
-        }
-    }
-    if (e->uid == NULL || e->generation != d->generation) {
-        return false;
-    }
     if (d->kind == SL_DECIDE_DEACTIVATE) {
         return sl_json_path_bool(written, "spec.active", true) &&
                sl_condition_true(written, "DeactivationTarget");

@@ -44,6 +44,10 @@ uint64_t sl_released_version(const struct sl_json *workload);
 /* Nothing that the engine has written since is missing in it. */
 bool sl_released_is_current(const struct sl_engine *g, sl_workload_id id,
                             const struct sl_json *workload);
+/* Was that which made the live object `written` only what had to come first: a release, or why it is deactivated? Then
+ * the decision itself is still to be carried out, by another patch. To be asked once per write. */
+bool sl_released_in_part(struct sl_engine *g, const struct sl_decision *d,
+                         const struct sl_json *written);
 /* The decision has been carried out. */
 void sl_released_written(struct sl_engine *g, const struct sl_decision *d);
 #endif

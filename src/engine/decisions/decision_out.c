@@ -10,6 +10,7 @@
 #include "engine/conditions/answers.h"
 #include "engine/conditions/conditions.h"
 #include "engine/conditions/released.h"
+#include "engine/decisions/decision_out.h"
 #include "engine/requests/requests.h"
 #include "engine/records/rules.h"
 #include "engine/decisions/standing.h"

@@ -128,6 +128,12 @@ static bool reserved(enum sl_phase phase)
            phase == SL_PHASE_EVICTED;
 }
 
+static void note_news(struct sl_engine *g, unsigned news, uint64_t *counter, bool is_so)
+{
+    *counter += is_so ? 1 : 0;
+    g->news |= is_so ? news : 0;
+}
+
 /* A change of phase is one decision: whatever else changed goes into the same write. */
 static bool decide_phase(struct sl_engine *g, sl_workload_id id, enum sl_phase from, int64_t now_ms)
 {
@@ -144,7 +150,7 @@ static bool decide_phase(struct sl_engine *g, sl_workload_id id, enum sl_phase f
         g->counters.admitted++;
         sl_decide(g, id, SL_DECIDE_ADMIT, now_ms);
     } else if (reserved(to)) {
-        g->counters.reserved++;
+        note_news(g, SL_NEWS_RESERVED, &g->counters.reserved, true);
         g->counters.admitted += to == SL_PHASE_ADMITTED;
         sl_decide(g, id, SL_DECIDE_RESERVE, now_ms);
     }
@@ -300,13 +306,14 @@ void sl_follow(struct sl_engine *g, sl_workload_id id, const struct sl_look *bef
     follow_stands(g, id, before);
     sl_restrain_note_service(g, id, before->phase, now_ms);
     if (w->phase == SL_PHASE_ABSENT || w->phase == SL_PHASE_FINISHED) {
-        g->counters.finished += w->phase == SL_PHASE_FINISHED && before->phase != SL_PHASE_FINISHED;
+        note_news(g, SL_NEWS_FINISHED, &g->counters.finished,
+                  w->phase == SL_PHASE_FINISHED && before->phase != SL_PHASE_FINISHED);
         arm(g, id); /* nothing is waited for any more */
         drop_grant(g, id);
         return;
     }
-    g->counters.started +=
-        w->pods_ready == SL_PODS_STARTED && before->pods_ready != SL_PODS_STARTED;
+    note_news(g, SL_NEWS_STARTED, &g->counters.started,
+              w->pods_ready == SL_PODS_STARTED && before->pods_ready != SL_PODS_STARTED);
     arm(g, id);
     if (!g->restoring) {
         if (!decide_phase(g, id, before->phase, now_ms)) {

@@ -380,7 +380,7 @@ static bool is_settled(const struct sl_workload_entry *e)
     return e->unwritten_count == 0 && !e->rewrite;
 }
 
-/* What is not read while decisions are unwritten is read once they are (sl_engine_unread). */
+/* What is not read while decisions are unwritten is read once they are (sl_engine_written). */
 static void note_unread(struct sl_workload_entry *e, const struct sl_json *object)
 {
     uint64_t version = sl_released_version(object);
@@ -393,7 +393,6 @@ static void note_unread(struct sl_workload_entry *e, const struct sl_json *objec
 static enum sl_code follow_object(struct sl_engine *g, sl_workload_id id,
                                   const struct sl_json *object, int64_t now_ms, struct sl_error *e)
 {
-    g->workloads[id].observed_sequence = sl_journal_sequence(g->journal);
     take_retention(g, id, object, now_ms);
     if (take_finished(g, id, object, now_ms)) {
         return SL_CODE_OK;
@@ -531,6 +530,7 @@ enum sl_code sl_event_from_workload(struct sl_engine *g, const struct sl_json *o
 {
     struct sl_buf key = {0};
     enum sl_code code;
+    g->counters.workloads_read++;
     sl_buf_print(&key, "%s/%s", sl_object_namespace(object), sl_object_name(object));
     sl_workload_id id = sl_intern_find(g->names, SL_INTERN_WORKLOAD, key.data);
     if (id != SL_NO_ID && strcmp(g->workloads[id].uid, sl_object_uid(object)) != 0) {

@@ -7,6 +7,7 @@
 #include "base/check.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "engine/decisions/decision_out.h"
 #include "engine/records/event_in.h"
 #include "engine/records/names.h"
 #include "engine/records/world.h"

@@ -128,6 +128,11 @@ bool sl_engine_queue_fair_usage(const struct sl_engine *g, const char *ns, const
     return true;
 }
 
+unsigned sl_engine_news(const struct sl_engine *g)
+{
+    return g->news;
+}
+
 void sl_engine_count(const struct sl_engine *g, struct sl_engine_counters *out)
 {
     *out = g->counters;

@@ -171,6 +171,7 @@ enum sl_code sl_engine_observe(struct sl_engine *g, enum sl_kind kind, const str
     }
     enum sl_code code;
     g->now_ms = now_ms;
+    g->news = 0;
     g->world->round++;
     note_object(g, kind, object, false, now_ms);
     switch (kind) {

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* Time and turns: timers that are due, one scheduling cycle, decisions handed out, answers taken
- * back. */
+/* Time and turns: timers that are due, one scheduling cycle, decisions handed out. */
 #include "base/check.h"
 #include "base/mem.h"
 #include "engine/quota/accounts.h"
@@ -24,8 +23,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#define REWRITE_MS 1000
-#define REFUSED_MS_MAX 30000 /* between tries of what a policy refuses */
 #define WAKE_MS_MAX 100
 #define WAKE_PENDING_PER_MS 500u
 #define IDLE_CYCLES_MAX 600u
@@ -184,6 +181,7 @@ static void run_cycle(struct sl_engine *g, bool all_heads, int64_t now_ms)
 {
     g->cycle++;
     g->counters.cycles++;
+    g->news |= SL_NEWS_CYCLE;
     sl_valid_before_cycle(g);
     sl_follow_cycle(g, all_heads, now_ms);
     sl_valid_after_cycle(g);
@@ -211,6 +209,7 @@ void sl_engine_force_cycle(struct sl_engine *g, int64_t now_ms)
 bool sl_engine_cycle(struct sl_engine *g, int64_t now_ms)
 {
     SL_PRE(g != NULL);
+    g->news = 0;
     fire_timers(g, now_ms);
     if (g->synced) {
         sl_node_health_settle(g, now_ms);
@@ -238,7 +237,7 @@ int64_t sl_engine_due_ms(const struct sl_engine *g)
     return timers_ms < cycle_ms ? timers_ms : cycle_ms;
 }
 
-/* --- decisions out, answers in ---------------------------------------------------------------- */
+/* --- decisions out ---------------------------------------------------------------------------- */
 
 static const char *name_of(const struct sl_engine *g, sl_workload_id id)
 {
@@ -278,110 +277,14 @@ bool sl_engine_next_decision(struct sl_engine *g, struct sl_decision *out)
                                     .ns = e->queue->ns,
                                     .name = name_of(g, q.workload),
                                     .uid = e->uid,
-                                    .reason = q.reason};
+                                    .reason = q.reason,
+                                    .refusals = e->refused_kind == q.kind ? e->refusals : 0};
         (void)snprintf(out->message, sizeof out->message, "%s", q.message);
         sl_mem_free(q.message);
         fill_preemptor(g, &q, out);
         return true;
     }
     return false;
-}
-
-/* The API may have taken the write and only the reply was lost: what was reserved stays reserved.
- */
-static bool in_doubt(enum sl_code code)
-{
-    return code == SL_CODE_TIMEOUT || code == SL_CODE_UNAVAILABLE || code == SL_CODE_INTERNAL;
-}
-
-/* What was refused for what it says is refused again, until somebody changes a policy or a right: later and later. */
-static int64_t rewrite_wait_ms(struct sl_workload_entry *e, enum sl_decision_kind kind,
-                               enum sl_code code)
-{
-    bool refused = code == SL_CODE_FORBIDDEN || code == SL_CODE_INVALID ||
-                   code == SL_CODE_BAD_REQUEST || code == SL_CODE_TOO_LARGE;
-    int64_t wait_ms = REWRITE_MS;
-    if (!refused) {
-        return wait_ms;
-    }
-    e->refusals = e->refused_kind == kind ? e->refusals + 1 : 1;
-    e->refused_kind = kind;
-    for (uint32_t i = 1; i < e->refusals && wait_ms < REFUSED_MS_MAX; i++) {
-        wait_ms *= 2;
-    }
-    return wait_ms < REFUSED_MS_MAX ? wait_ms : REFUSED_MS_MAX;
-}
-
-void sl_engine_answer(struct sl_engine *g, const struct sl_decision *d, enum sl_code code,
-                      int64_t now_ms)
-{
-    SL_PRE(d->workload < g->workload_cap);
-    struct sl_workload_entry *e = &g->workloads[d->workload];
-    if (e->uid == NULL || e->generation != d->generation) {
-        return;
-    }
-    SL_PRE(e->unwritten_count > 0);
-    e->unwritten_count--;
-    if (code == SL_CODE_OK) {
-        e->refusals = d->kind == e->refused_kind ? 0 : e->refusals;
-        sl_released_written(g, d);
-        return;
-    }
-    if (code != SL_CODE_NOT_FOUND && (d->kind == SL_DECIDE_UNPLACED || d->kind == SL_DECIDE_LATE)) {
-        return; /* nothing was to be written */
-    }
-    if (code == SL_CODE_NOT_FOUND) {
-        sl_event_drop_workload(g, d->workload, now_ms);
-        return;
-    }
-    int64_t wait_ms = rewrite_wait_ms(e, d->kind, code);
-    enum sl_phase phase = sl_workloads[d->workload].phase;
-    bool holds = phase == SL_PHASE_QUOTA_RESERVED || phase == SL_PHASE_ADMITTED;
-    if (d->kind == SL_DECIDE_RESERVE && holds && !in_doubt(code)) {
-        /* Out of the queue until its object was seen again, or for a while: else it would spin. */
-        e->paused = true;
-        if (sl_queues_queue_of(d->workload) != SL_NO_ID) {
-            sl_tell(g, now_ms, detach, .workload = d->workload);
-        }
-        sl_expect(g, now_ms, event, .event = event_for(g, d->workload, SL_EV_WRITE_FAILED, now_ms));
-        sl_timers_arm(&g->timers, now_ms + wait_ms, SL_TIMER_REWRITE, d->workload, e->generation);
-        return;
-    }
-    sl_step_rewrite(g, d->workload, d->kind, wait_ms, now_ms);
-}
-
-uint32_t sl_engine_refusals(const struct sl_engine *g, const struct sl_decision *d)
-{
-    SL_PRE(d->workload < g->workload_cap);
-    const struct sl_workload_entry *e = &g->workloads[d->workload];
-    bool same = e->generation == d->generation && e->refused_kind == d->kind;
-    return same ? e->refusals : 0;
-}
-
-bool sl_engine_end_untold(const struct sl_engine *g, const struct sl_decision *d,
-                          const struct sl_json *workload)
-{
-    SL_PRE(d->workload < g->workload_cap);
-    const struct sl_workload_entry *e = &g->workloads[d->workload];
-    return sl_condition_true(workload, "Finished") && e->uid != NULL &&
-           e->generation == d->generation && sl_workloads[d->workload].phase != SL_PHASE_FINISHED;
-}
-
-/* The one that the engine's own write has made is known. */
-bool sl_engine_unread(const struct sl_engine *g, const struct sl_decision *d)
-{
-    SL_PRE(d->workload < g->workload_cap);
-    const struct sl_workload_entry *e = &g->workloads[d->workload];
-    return e->uid != NULL && e->generation == d->generation && e->unwritten_count == 0 &&
-           !e->rewrite && e->unread_first != 0 &&
-           (e->unread_first != e->written_version || e->unread_last != e->written_version);
-}
-
-bool sl_engine_was_told(const struct sl_engine *g, const struct sl_decision *d,
-                        const struct sl_json *workload)
-{
-    SL_PRE(d->workload < g->workload_cap);
-    return sl_released_version(workload) <= g->workloads[d->workload].unread_last;
 }
 
 static bool stands_alone(const struct sl_json *workload)

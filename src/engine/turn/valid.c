@@ -163,8 +163,8 @@ void sl_valid_after_cycle(const struct sl_engine *g)
     }
 }
 
-void sl_engine_check_patch(const struct sl_engine *g, const struct sl_decision *d,
-                           const struct sl_json *workload, const struct sl_json *patch)
+void sl_valid_patch(const struct sl_engine *g, const struct sl_decision *d,
+                    const struct sl_json *workload, const struct sl_json *patch)
 {
     struct sl_error ignored = {0};
     if (!g->settings.paranoid) {

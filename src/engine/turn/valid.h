@@ -2,7 +2,7 @@
  * SPDX-FileCopyrightText: The Sluice authors */
 
 /* With settings.paranoid: all checkers before and after each cycle, and each object against
- * its record before it is written (sl_engine_check_patch). The first guarantee that does not hold is named
+ * its record before it is written (sl_valid_patch). The first guarantee that does not hold is named
  * in the log, with its object, and the process ends with SL_EXIT_BROKEN before anything is written. */
 #ifndef SL_ENGINE_VALID_H
 #define SL_ENGINE_VALID_H
@@ -14,4 +14,7 @@
 void sl_valid_before_cycle(const struct sl_engine *g);
 /* What the cycle has done. */
 void sl_valid_after_cycle(const struct sl_engine *g);
+/* Does the patch make of the live object what its record says? */
+void sl_valid_patch(const struct sl_engine *g, const struct sl_decision *d,
+                    const struct sl_json *workload, const struct sl_json *patch);
 #endif

@@ -24,6 +24,7 @@ struct fake {
     unsigned reply_count, write_count;
     unsigned change_count;  /* writes of other things than Events */
     enum sl_code next_code; /* the outcome of the next write, then OK again */
+    bool next_code_stays;   /* of all that follow as well */
     enum sl_code read_code; /* of every read while not OK */
     bool unread_one;        /* only reads of the kind `unread` have that outcome */
     enum sl_kind unread;
@@ -135,7 +136,7 @@ static inline void fake_write(void *self, const struct sl_write *w, sl_reply_fn 
 {
     struct fake *f = self;
     enum sl_code code = f->next_code;
-    f->next_code = SL_CODE_OK;
+    f->next_code = f->next_code_stays ? code : SL_CODE_OK;
     f->write_count++;
     f->change_count += w->kind != SL_KIND_EVENT;
     f->last_verb = w->verb;

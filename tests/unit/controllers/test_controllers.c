@@ -15,6 +15,7 @@ static struct {
     unsigned observed, forgotten, synced, cycles;
     int64_t due_ms;
     bool unusable;
+    enum sl_sight sight;
 } stub;
 
 enum sl_code sl_engine_observe(struct sl_engine *g, enum sl_kind kind, const struct sl_json *object,
@@ -109,70 +110,53 @@ struct sl_json *sl_engine_queue_status(struct sl_engine *g, enum sl_kind kind, c
     return NULL;
 }
 
-struct sl_json *sl_patch_from_decision(struct sl_engine *g, const struct sl_decision *d,
-                                       const struct sl_json *workload, bool *status)
+enum sl_to_write sl_engine_write(struct sl_engine *g, const struct sl_decision *d,
+                                 const struct sl_json *live, struct sl_json **patch)
 {
     (void)g;
     (void)d;
+    (void)live;
+    *patch = NULL;
+    return SL_TO_WRITE_NOTHING;
+}
+
+enum sl_then sl_engine_written(struct sl_engine *g, const struct sl_decision *d, enum sl_code code,
+                               const struct sl_json *written, int64_t now_ms)
+{
+    (void)g;
+    (void)d;
+    (void)code;
+    (void)written;
+    (void)now_ms;
+    return SL_THEN_NOTHING;
+}
+
+void sl_engine_show(struct sl_engine *g, const struct sl_json *workload, int64_t now_ms)
+{
+    (void)g;
     (void)workload;
-    (void)status;
-    return NULL;
+    (void)now_ms;
+}
+
+unsigned sl_engine_news(const struct sl_engine *g)
+{
+    (void)g;
+    return 0;
+}
+
+enum sl_sight sl_engine_recognise(struct sl_engine *g, const struct sl_json *workload,
+                                  int64_t now_ms)
+{
+    (void)g;
+    (void)workload;
+    (void)now_ms;
+    return stub.sight;
 }
 
 void sl_engine_count(const struct sl_engine *g, struct sl_engine_counters *out)
 {
     (void)g;
     *out = (struct sl_engine_counters){0};
-}
-
-uint32_t sl_engine_refusals(const struct sl_engine *g, const struct sl_decision *d)
-{
-    (void)g;
-    (void)d;
-    return 0;
-}
-
-bool sl_engine_wrote_in_part(struct sl_engine *g, const struct sl_decision *d,
-                             const struct sl_json *written)
-{
-    (void)g;
-    (void)d;
-    (void)written;
-    return false;
-}
-
-void sl_engine_answer(struct sl_engine *g, const struct sl_decision *d, enum sl_code code,
-                      int64_t now_ms)
-{
-    (void)g;
-    (void)d;
-    (void)code;
-    (void)now_ms;
-}
-
-bool sl_engine_end_untold(const struct sl_engine *g, const struct sl_decision *d,
-                          const struct sl_json *workload)
-{
-    (void)g;
-    (void)d;
-    (void)workload;
-    return false;
-}
-
-bool sl_engine_unread(const struct sl_engine *g, const struct sl_decision *d)
-{
-    (void)g;
-    (void)d;
-    return false;
-}
-
-bool sl_engine_was_told(const struct sl_engine *g, const struct sl_decision *d,
-                        const struct sl_json *workload)
-{
-    (void)g;
-    (void)d;
-    (void)workload;
-    return false;
 }
 
 void sl_engine_job_stopped(struct sl_engine *g, const struct sl_json *workload, int64_t now_ms)
@@ -192,15 +176,6 @@ bool sl_engine_reclaims(const struct sl_engine *g)
 {
     (void)g;
     return true;
-}
-
-void sl_engine_check_patch(const struct sl_engine *g, const struct sl_decision *d,
-                           const struct sl_json *workload, const struct sl_json *patch)
-{
-    (void)g;
-    (void)d;
-    (void)workload;
-    (void)patch;
 }
 
 bool sl_engine_queue_figures(const struct sl_engine *g, enum sl_kind kind, const char *ns,
@@ -319,6 +294,35 @@ static void test_controllers_feed_the_engine_and_kick(void **state)
     sl_json_free(wl);
 }
 
+/* It is told just before the answer to the write that may have made it. */
+static void test_controllers_what_may_be_an_echo_is_fed_when_the_answers_are_in(void **state)
+{
+    struct fixture *f = *state;
+    struct sl_json *wl = parse("{\"metadata\":{\"name\":\"w\",\"namespace\":\"n\"}}");
+    sync_all_but(SL_KIND_COUNT);
+    stub.sight = SL_SIGHT_UNSURE;
+    deliver(SL_KIND_WORKLOAD, SL_WATCH_MODIFIED, wl);
+    assert_int_equal(stub.observed, 0);
+    assert_true(sl_controllers_due_ms(f->controllers) == INT64_MIN);
+    sl_controllers_step(f->controllers, T0); /* no answer came: it is news */
+    assert_int_equal(stub.observed, 1);
+
+    deliver(SL_KIND_WORKLOAD, SL_WATCH_MODIFIED, wl);
+    stub.sight = SL_SIGHT_ECHO;
+    sl_controllers_step(f->controllers, T0);
+    sl_controllers_step(f->controllers, T0);
+    assert_int_equal(stub.observed, 1);
+
+    stub.sight = SL_SIGHT_UNSURE; /* one after the other, and before it is gone */
+    deliver(SL_KIND_WORKLOAD, SL_WATCH_MODIFIED, wl);
+    deliver(SL_KIND_WORKLOAD, SL_WATCH_MODIFIED, wl);
+    assert_int_equal(stub.observed, 2);
+    deliver(SL_KIND_WORKLOAD, SL_WATCH_DELETED, wl);
+    assert_int_equal(stub.observed, 3);
+    assert_int_equal(stub.forgotten, 1);
+    sl_json_free(wl);
+}
+
 static void test_controllers_unusable_object_gets_an_event(void **state)
 {
     struct fixture *f = *state;
@@ -373,6 +377,7 @@ int main(void)
         TEST(test_controllers_decide_nothing_before_every_kind_is_read),
         TEST(test_controllers_synced_twice_counts_once),
         TEST(test_controllers_feed_the_engine_and_kick),
+        TEST(test_controllers_what_may_be_an_echo_is_fed_when_the_answers_are_in),
         TEST(test_controllers_unusable_object_gets_an_event),
         TEST(test_controllers_due_is_the_engines_when_nothing_else_waits),
         TEST(test_controllers_start_by_hand_runs_nothing_however_many_jobs_wait),

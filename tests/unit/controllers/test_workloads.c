@@ -13,19 +13,19 @@
 
 static struct {
     struct sl_decision list[8];
-    unsigned count, at, patches, answers, observed;
+    unsigned count, at, patches, answers, shown;
     enum sl_code last_code;
     bool nothing_to_write;
     bool end_untold;
     bool release_first;
-    bool unread, untold;
-    uint64_t finished, started, started_by_observing;
+    bool unread;
+    unsigned news, news_by_showing;
 } stub;
 
-void sl_engine_count(const struct sl_engine *g, struct sl_engine_counters *out)
+unsigned sl_engine_news(const struct sl_engine *g)
 {
     (void)g;
-    *out = (struct sl_engine_counters){.finished = stub.finished, .started = stub.started};
+    return stub.news;
 }
 
 bool sl_engine_next_decision(struct sl_engine *g, struct sl_decision *out)
@@ -38,94 +38,51 @@ bool sl_engine_next_decision(struct sl_engine *g, struct sl_decision *out)
     return true;
 }
 
-struct sl_json *sl_patch_from_decision(struct sl_engine *g, const struct sl_decision *d,
-                                       const struct sl_json *workload, bool *status)
+enum sl_to_write sl_engine_write(struct sl_engine *g, const struct sl_decision *d,
+                                 const struct sl_json *live, struct sl_json **patch)
 {
     (void)g;
-    (void)d;
-    (void)workload;
+    assert_string_equal(sl_object_name(live), "w");
+    *patch = NULL;
+    if (d->kind == SL_DECIDE_DELETE) {
+        return SL_TO_WRITE_DELETE;
+    }
     stub.patches++;
-    *status = true;
-    return stub.nothing_to_write
-               ? NULL
-               : parse("{\"status\":{\"admission\":{\"clusterQueue\":\"cq\"},\"conditions\":["
-                       "{\"type\":\"Admitted\",\"status\":\"True\"},"
-                       "{\"type\":\"Preempted\",\"reason\":\"InClusterQueue\"}]}}");
+    if (stub.nothing_to_write) {
+        return stub.end_untold ? SL_TO_WRITE_LATER : SL_TO_WRITE_NOTHING;
+    }
+    *patch = parse("{\"status\":{\"admission\":{\"clusterQueue\":\"cq\"},\"conditions\":["
+                   "{\"type\":\"Admitted\",\"status\":\"True\"},"
+                   "{\"type\":\"Preempted\",\"reason\":\"InClusterQueue\"}]}}");
+    return SL_TO_WRITE_STATUS;
 }
 
-uint32_t sl_engine_refusals(const struct sl_engine *g, const struct sl_decision *d)
-{
-    (void)g;
-    (void)d;
-    return 0;
-}
-
-void sl_engine_check_patch(const struct sl_engine *g, const struct sl_decision *d,
-                           const struct sl_json *workload, const struct sl_json *patch)
-{
-    (void)g;
-    (void)d;
-    (void)workload;
-    (void)patch;
-}
-
-bool sl_engine_wrote_in_part(struct sl_engine *g, const struct sl_decision *d,
-                             const struct sl_json *written)
-{
-    (void)g;
-    (void)d;
-    bool first = stub.release_first;
-    assert_non_null(written);
-    stub.release_first = false;
-    return first;
-}
-
-void sl_engine_answer(struct sl_engine *g, const struct sl_decision *d, enum sl_code code,
-                      int64_t now_ms)
+enum sl_then sl_engine_written(struct sl_engine *g, const struct sl_decision *d, enum sl_code code,
+                               const struct sl_json *written, int64_t now_ms)
 {
     (void)g;
     (void)now_ms;
     assert_string_equal(d->name, "w");
+    if (stub.release_first) {
+        assert_non_null(written);
+        stub.release_first = false;
+        return SL_THEN_ASK;
+    }
+    if (d->put_off) {
+        return SL_THEN_NOTHING;
+    }
     stub.answers++;
     stub.last_code = code;
+    return stub.unread ? SL_THEN_SHOW : SL_THEN_NOTHING;
 }
 
-bool sl_engine_end_untold(const struct sl_engine *g, const struct sl_decision *d,
-                          const struct sl_json *workload)
-{
-    (void)g;
-    (void)d;
-    (void)workload;
-    return stub.end_untold;
-}
-
-bool sl_engine_unread(const struct sl_engine *g, const struct sl_decision *d)
-{
-    (void)g;
-    (void)d;
-    return stub.unread;
-}
-
-bool sl_engine_was_told(const struct sl_engine *g, const struct sl_decision *d,
-                        const struct sl_json *workload)
-{
-    (void)g;
-    (void)d;
-    assert_string_equal(sl_object_name(workload), "w");
-    return !stub.untold;
-}
-
-enum sl_code sl_engine_observe(struct sl_engine *g, enum sl_kind kind, const struct sl_json *object,
-                               int64_t now_ms, struct sl_error *e)
+void sl_engine_show(struct sl_engine *g, const struct sl_json *workload, int64_t now_ms)
 {
     (void)g;
     (void)now_ms;
-    (void)e;
-    assert_int_equal(kind, SL_KIND_WORKLOAD);
-    assert_string_equal(sl_object_name(object), "w");
-    stub.observed++;
-    stub.started += stub.started_by_observing;
-    return SL_CODE_OK;
+    assert_string_equal(sl_object_name(workload), "w");
+    stub.shown++;
+    stub.news = stub.news_by_showing;
 }
 
 struct fixture {
@@ -201,28 +158,17 @@ static void test_workloads_reservation_is_written_answered_and_told(void **state
     assert_int_equal(f->workloads.in_flight, 0);
 }
 
-static void test_workloads_unread_object_is_observed_again_after_the_answer(void **state)
+static void test_workloads_unread_object_is_shown_after_the_answer(void **state)
 {
     struct fixture *f = *state;
     decide(SL_DECIDE_RESERVE, "u");
     step(f);
-    assert_int_equal(stub.observed, 0);
+    assert_int_equal(stub.shown, 0);
     stub.unread = true;
     decide(SL_DECIDE_RESERVE, "u");
     step(f);
     assert_int_equal(stub.answers, 2);
-    assert_int_equal(stub.observed, 1);
-}
-
-static void test_workloads_version_that_was_not_told_is_not_observed(void **state)
-{
-    struct fixture *f = *state;
-    stub.unread = true;
-    stub.untold = true;
-    decide(SL_DECIDE_RESERVE, "u");
-    step(f);
-    assert_int_equal(stub.answers, 1);
-    assert_int_equal(stub.observed, 0);
+    assert_int_equal(stub.shown, 1);
 }
 
 static void test_workloads_eviction_event_names_the_reason(void **state)
@@ -350,6 +296,21 @@ static void test_workloads_conflict_is_looked_at_again(void **state)
     assert_int_equal(stub.answers, 1);
     assert_int_equal(stub.last_code, SL_CODE_OK);
     assert_int_equal(f->workloads.counters.conflicts, 1);
+}
+
+static void test_workloads_conflict_without_end_is_handed_to_the_engine(void **state)
+{
+    struct fixture *f = *state;
+    decide(SL_DECIDE_RESERVE, "u");
+    f->fake.next_code = SL_CODE_CONFLICT;
+    f->fake.next_code_stays = true;
+    step(f);
+    assert_int_equal(stub.patches, SL_CONFLICT_TRIES);
+    assert_int_equal(stub.answers, 1);
+    assert_int_equal(stub.last_code, SL_CODE_CONFLICT);
+    assert_int_equal(f->workloads.counters.conflicts, SL_CONFLICT_TRIES - 1);
+    assert_int_equal(f->workloads.counters.failed, 1);
+    assert_int_equal(f->workloads.in_flight, 0);
 }
 
 static void test_workloads_release_that_came_first_is_followed_by_the_reservation(void **state)
@@ -527,21 +488,19 @@ static void test_workloads_waits_are_timed_where_their_start_is_known(void **sta
     assert_int_equal(timed(f, "kueue_admission_checks_wait_time_seconds"), 0);
 }
 
-static void test_workloads_news_that_the_engine_counts_are_counted(void **state)
+static void test_workloads_news_of_the_engine_are_counted(void **state)
 {
     struct fixture *f = *state;
     struct sl_json *wl = parse("{\"metadata\":{\"creationTimestamp\":\"2023-11-14T22:13:00Z\"},"
                                "\"status\":{\"admission\":{\"clusterQueue\":\"cq\"}}}");
-    struct sl_engine_counters before = {0};
-    sl_workloads_count_news(&f->workloads, &before, wl);
+    sl_workloads_count_news(&f->workloads, wl);
     assert_int_equal(f->workloads.meters.meters.series, 0);
-    stub.finished = 1;
-    sl_workloads_count_news(&f->workloads, &before, wl);
+    stub.news = SL_NEWS_FINISHED;
+    sl_workloads_count_news(&f->workloads, wl);
     assert_int_equal(counted(f, "kueue_finished_workloads_total{cluster_queue=\"cq\","), 1);
     assert_int_equal(timed(f, "kueue_ready_wait_time_seconds"), 0);
-    stub.started = 1;
-    before.finished = 1;
-    sl_workloads_count_news(&f->workloads, &before, wl);
+    stub.news = SL_NEWS_STARTED;
+    sl_workloads_count_news(&f->workloads, wl);
     assert_int_equal(counted(f, "kueue_finished_workloads_total{cluster_queue=\"cq\","), 1);
     assert_int_equal(timed(f, "kueue_ready_wait_time_seconds"), 1);
     sl_json_free(wl);
@@ -554,10 +513,10 @@ static void test_workloads_news_that_were_not_read_at_once_are_counted(void **st
     sl_json_set_text(sl_json_path_make(fake_find(&f->fake, SL_KIND_WORKLOAD, "n", "w"), "metadata"),
                      "creationTimestamp", "2023-11-14T22:13:00Z");
     stub.unread = true;
-    stub.started_by_observing = 1;
+    stub.news_by_showing = SL_NEWS_STARTED;
     decide(SL_DECIDE_ADMIT, "u");
     step(f);
-    assert_int_equal(stub.observed, 1);
+    assert_int_equal(stub.shown, 1);
     assert_int_equal(timed(f, "kueue_ready_wait_time_seconds"), 1);
 }
 
@@ -637,8 +596,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(test_workloads_reservation_is_written_answered_and_told),
-        TEST(test_workloads_unread_object_is_observed_again_after_the_answer),
-        TEST(test_workloads_version_that_was_not_told_is_not_observed),
+        TEST(test_workloads_unread_object_is_shown_after_the_answer),
         TEST(test_workloads_eviction_event_names_the_reason),
         TEST(test_workloads_preemption_is_told_to_both),
         TEST(test_workloads_refusal_is_told_with_its_reason),
@@ -650,13 +608,14 @@ int main(void)
         TEST(test_workloads_counts_have_kueues_labels),
         TEST(test_workloads_late_pods_are_counted_by_what_they_were_to_do),
         TEST(test_workloads_waits_are_timed_where_their_start_is_known),
-        TEST(test_workloads_news_that_the_engine_counts_are_counted),
+        TEST(test_workloads_news_of_the_engine_are_counted),
         TEST(test_workloads_news_that_were_not_read_at_once_are_counted),
         TEST(test_workloads_finished_long_ago_is_deleted_without_its_job),
         TEST(test_workloads_deactivated_long_ago_is_deleted_with_its_job),
         TEST(test_workloads_deactivated_long_ago_is_deleted_with_its_job_of_any_kind),
         TEST(test_workloads_deleting_what_is_gone_is_answered_ok),
         TEST(test_workloads_conflict_is_looked_at_again),
+        TEST(test_workloads_conflict_without_end_is_handed_to_the_engine),
         TEST(test_workloads_release_that_came_first_is_followed_by_the_reservation),
         TEST(test_workloads_failed_write_is_answered_with_its_code),
         TEST(test_workloads_other_uid_of_that_name_is_not_found),

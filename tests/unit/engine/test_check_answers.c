@@ -5,6 +5,7 @@
  * and whatever an eviction ends is asked anew. world.h compares every object that is written with its record. */
 #include "engine/conditions/mirror.h"
 #include "world.h"
+#include "engine/decisions/decision_out.h"
 
 static struct world w;
 static struct sl_engine_settings settings;
@@ -391,7 +392,7 @@ static void test_answers_forgotten_rejection_is_told_by_the_oracle(void **state)
     assert_non_null(broken);
     assert_non_null(
         strstr(broken, "check b is Rejected, the record says nothing that deactivates it"));
-    sl_engine_answer(w.engine, &d, SL_CODE_CONFLICT, w.now_ms);
+    (void)world_answer(&w, &d, SL_CODE_CONFLICT);
     sl_json_free(patch);
     sl_json_free(before);
     sl_json_free(after);
@@ -420,10 +421,8 @@ static struct sl_decision ask_for_another(void)
 static void write_and_read(const struct sl_decision *d)
 {
     enum sl_code code = world_write(&w, d, world_workload(&w, "wl"));
-    sl_engine_answer(w.engine, d, code, w.now_ms);
-    if (sl_engine_unread(w.engine, d)) {
-        struct sl_error e = {0};
-        (void)world_observe(&w, SL_KIND_WORKLOAD, world_workload(&w, "wl"), &e);
+    if (world_answer(&w, d, code) == SL_THEN_SHOW) {
+        sl_engine_show(w.engine, world_workload(&w, "wl"), w.now_ms);
     }
     world_settle(&w);
 }
@@ -473,7 +472,7 @@ static void test_answers_that_are_unread_outlive_two_writes(void **state)
     assert_true(sl_engine_next_decision(w.engine, &second));
     (void)world_put(&w, SL_KIND_WORKLOAD, answered("RPP"), NULL);
     (void)world_write(&w, &first, world_workload(&w, "wl"));
-    sl_engine_answer(w.engine, &first, SL_CODE_OK, w.now_ms);
+    (void)world_answer(&w, &first, SL_CODE_OK);
     assert_string_equal(state_of("a"), "Ready");
     write_and_read(&second);
     assert_string_equal(state_of("a"), "Ready");
@@ -489,7 +488,7 @@ static void test_answers_that_are_unread_outlive_a_reservation(void **state)
     offer("4");
     (void)sl_engine_cycle(w.engine, w.now_ms);
     while (sl_engine_next_decision(w.engine, &d) && d.kind != SL_DECIDE_RESERVE) {
-        sl_engine_answer(w.engine, &d, SL_CODE_OK, w.now_ms);
+        (void)world_answer(&w, &d, SL_CODE_OK);
     }
     assert_int_equal(d.kind, SL_DECIDE_RESERVE);
     (void)world_put(&w, SL_KIND_WORKLOAD, answered("RPP"), NULL);
@@ -509,7 +508,7 @@ static void test_answers_that_are_unread_do_not_outlive_an_eviction(void **state
     (void)world_put(&w, SL_KIND_WORKLOAD, high, NULL);
     (void)sl_engine_cycle(w.engine, w.now_ms);
     while (sl_engine_next_decision(w.engine, &d) && d.kind != SL_DECIDE_EVICT) {
-        sl_engine_answer(w.engine, &d, SL_CODE_OK, w.now_ms);
+        (void)world_answer(&w, &d, SL_CODE_OK);
     }
     assert_int_equal(d.kind, SL_DECIDE_EVICT);
     (void)world_put(&w, SL_KIND_WORKLOAD, answered("RPP"), NULL);

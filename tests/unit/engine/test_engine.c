@@ -641,20 +641,18 @@ static void test_engine_deactivation_says_why_before_it_is_one(void **state)
     w.now_ms += 60000;
     (void)sl_engine_cycle(w.engine, w.now_ms);
     struct sl_decision d;
-    bool status = false;
+    struct sl_json *first, *second;
     assert_true(sl_engine_next_decision(w.engine, &d) && d.kind == SL_DECIDE_DEACTIVATE);
     struct sl_json *live = sl_json_clone(world_workload(&w, "a"));
-    struct sl_json *first = sl_patch_from_decision(w.engine, &d, live, &status);
-    assert_true(status);
+    assert_int_equal(sl_engine_write(w.engine, &d, live, &first), SL_TO_WRITE_STATUS);
     assert_int_equal(sl_patch_merge(&live, first, NULL), SL_CODE_OK);
     const struct sl_json *c = sl_condition_find(live, "DeactivationTarget");
     assert_string_equal(sl_json_path_text(c, "reason", ""), "MaximumExecutionTimeExceeded");
-    assert_true(sl_engine_wrote_in_part(w.engine, &d, live));
-    struct sl_json *second = sl_patch_from_decision(w.engine, &d, live, &status);
-    assert_false(status);
+    assert_int_equal(sl_engine_written(w.engine, &d, SL_CODE_OK, live, w.now_ms), SL_THEN_ASK);
+    assert_int_equal(sl_engine_write(w.engine, &d, live, &second), SL_TO_WRITE_SPEC);
     assert_int_equal(sl_patch_merge(&live, second, NULL), SL_CODE_OK);
     assert_false(sl_json_path_bool(live, "spec.active", true));
-    assert_false(sl_engine_wrote_in_part(w.engine, &d, live));
+    assert_int_equal(sl_engine_written(w.engine, &d, SL_CODE_OK, live, w.now_ms), SL_THEN_NOTHING);
     sl_json_free(first);
     sl_json_free(second);
     sl_json_free(live);
@@ -783,16 +781,16 @@ static void test_engine_end_that_it_was_not_told_is_no_end_yet(void **state)
     world_settle(&w);
     sl_workload_id id = sl_intern_find(w.engine->names, SL_INTERN_WORKLOAD, "team/a");
     struct sl_decision d = {.workload = id, .generation = w.engine->workloads[id].generation};
-    struct sl_json *o = sl_json_clone(world_workload(&w, "a"));
-    assert_false(sl_engine_end_untold(w.engine, &d, o));
+    struct sl_json *o = sl_json_clone(world_workload(&w, "a")), *patch;
+    assert_int_equal(sl_engine_write(w.engine, &d, o, &patch), SL_TO_WRITE_NOTHING);
     sl_condition_set(sl_json_path_make(o, "status"), "Finished", true, "Succeeded", "", 0,
                      w.now_ms);
-    assert_true(sl_engine_end_untold(w.engine, &d, o));
+    assert_int_equal(sl_engine_write(w.engine, &d, o, &patch), SL_TO_WRITE_LATER);
     d.generation++; /* of one that is gone */
-    assert_false(sl_engine_end_untold(w.engine, &d, o));
+    assert_int_equal(sl_engine_write(w.engine, &d, o, &patch), SL_TO_WRITE_NOTHING);
     d.generation--;
     assert_int_equal(sl_engine_observe(w.engine, SL_KIND_WORKLOAD, o, w.now_ms, &e), SL_CODE_OK);
-    assert_false(sl_engine_end_untold(w.engine, &d, o));
+    assert_int_equal(sl_engine_write(w.engine, &d, o, &patch), SL_TO_WRITE_NOTHING);
     sl_json_free(o);
 }
 

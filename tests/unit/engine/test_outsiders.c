@@ -54,7 +54,7 @@ static void test_outsiders_are_refused_one_a_cycle(void **state)
     assert_true(sl_engine_next_decision(w.engine, &d));
     assert_string_equal(d.name, "a");
     assert_string_equal(d.message, REFUSAL);
-    sl_engine_answer(w.engine, &d, world_write(&w, &d, world_workload(&w, "a")), w.now_ms);
+    (void)world_answer(&w, &d, world_write(&w, &d, world_workload(&w, "a")));
     assert_false(sl_engine_next_decision(w.engine, &d));
     world_settle(&w);
     assert_refused("a");

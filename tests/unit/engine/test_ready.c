@@ -303,11 +303,12 @@ static bool asked_to_delete(const char *name)
     (void)sl_engine_cycle(w.engine, w.now_ms);
     while (sl_engine_next_decision(w.engine, &d)) {
         asked = asked || (d.kind == SL_DECIDE_DELETE && strcmp(d.name, name) == 0);
-        bool status;
-        assert_null(d.kind == SL_DECIDE_DELETE
-                        ? sl_patch_from_decision(w.engine, &d, world_workload(&w, name), &status)
-                        : NULL);
-        sl_engine_answer(w.engine, &d, SL_CODE_OK, w.now_ms);
+        struct sl_json *patch = NULL;
+        assert_true(d.kind != SL_DECIDE_DELETE ||
+                    sl_engine_write(w.engine, &d, world_workload(&w, name), &patch) ==
+                        SL_TO_WRITE_DELETE);
+        assert_null(patch);
+        (void)world_answer(&w, &d, SL_CODE_OK);
     }
     return asked;
 }

@@ -70,7 +70,7 @@ static struct sl_decision next_of_low(enum sl_decision_kind kind)
         if (strcmp(d.name, "low") == 0 && d.kind == kind) {
             return d;
         }
-        sl_engine_answer(w.engine, &d, world_write(&w, &d, world_workload(&w, d.name)), w.now_ms);
+        (void)world_answer(&w, &d, world_write(&w, &d, world_workload(&w, d.name)));
     }
     fail_msg("no decision of kind %d", (int)kind);
     return d;
@@ -78,7 +78,7 @@ static struct sl_decision next_of_low(enum sl_decision_kind kind)
 
 static void carry_out(const struct sl_decision *d)
 {
-    sl_engine_answer(w.engine, d, world_write(&w, d, world_workload(&w, "low")), w.now_ms);
+    (void)world_answer(&w, d, world_write(&w, d, world_workload(&w, "low")));
 }
 
 static void expect_released(void)
@@ -143,7 +143,7 @@ static void test_released_write_in_doubt_is_not_repeated(void **state)
     reserve_anew_unwritten();
     struct sl_decision d = next_of_low(SL_DECIDE_RELEASE);
     (void)world_write(&w, &d, world_workload(&w, "low"));
-    sl_engine_answer(w.engine, &d, SL_CODE_TIMEOUT, w.now_ms);
+    (void)world_answer(&w, &d, SL_CODE_TIMEOUT);
     d = next_of_low(SL_DECIDE_RESERVE);
     unsigned writes = w.writes;
     carry_out(&d);

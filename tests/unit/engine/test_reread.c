@@ -59,13 +59,132 @@ static void test_reread_check_reported_before_the_answer_still_admits(void **sta
     struct sl_decision d = next_decision();
     enum sl_code code = world_write(&w, &d, world_workload(&w, "a"));
     report_check("Ready");
-    sl_engine_answer(w.engine, &d, code, w.now_ms);
-    if (sl_engine_unread(w.engine, &d)) {
-        assert_true(sl_engine_was_told(w.engine, &d, world_workload(&w, "a")));
-        (void)world_observe(&w, SL_KIND_WORKLOAD, world_workload(&w, "a"), &(struct sl_error){0});
-    }
+    assert_int_equal(world_answer(&w, &d, code), SL_THEN_SHOW);
+    sl_engine_show(w.engine, world_workload(&w, "a"), w.now_ms);
     world_settle(&w);
     world_expect(&w, "a", "Admitted", "True", "Admitted");
+}
+
+static uint64_t workloads_read(void)
+{
+    struct sl_engine_counters n;
+    sl_engine_count(w.engine, &n);
+    return n.workloads_read;
+}
+
+/* --- what the engine itself has written ------------------------------------------------------- */
+
+static struct sl_json *as_version(const struct sl_json *object, const char *version)
+{
+    struct sl_json *copy = sl_json_clone(object);
+    sl_json_set_text(sl_json_get(copy, "metadata"), "resourceVersion", version);
+    return copy;
+}
+
+/* The patch of the decision goes to the API: what that makes of the object, which no watch has told yet. */
+static struct sl_json *send(const struct sl_decision *d, const char *version)
+{
+    struct sl_json *patch;
+    struct sl_json *made = as_version(world_workload(&w, "a"), version);
+    assert_int_equal(sl_engine_write(w.engine, d, world_workload(&w, "a"), &patch),
+                     SL_TO_WRITE_STATUS);
+    sl_json_remove(patch, "metadata");
+    assert_int_equal(sl_patch_merge(&made, patch, NULL), SL_CODE_OK);
+    sl_json_free(patch);
+    return made;
+}
+
+static enum sl_sight sight_of(const struct sl_json *object)
+{
+    return sl_engine_recognise(w.engine, object, w.now_ms);
+}
+
+static enum sl_then answer_with(const struct sl_decision *d, const struct sl_json *made)
+{
+    return sl_engine_written(w.engine, d, SL_CODE_OK, made, w.now_ms);
+}
+
+static void test_reread_own_write_is_not_read(void **state)
+{
+    (void)state;
+    struct sl_engine_counters n;
+    add_basics("");
+    world_add_workload(&w, "a", "lq", 1, "1");
+    assert_int_equal(workloads_read(), 1);
+    struct sl_decision d = next_decision();
+    struct sl_json *made = send(&d, "1000");
+    assert_int_equal(sight_of(made), SL_SIGHT_UNSURE);
+    assert_int_equal(answer_with(&d, made), SL_THEN_NOTHING);
+    assert_int_equal(sight_of(made), SL_SIGHT_ECHO);
+    assert_int_equal(workloads_read(), 1);
+    sl_engine_count(w.engine, &n);
+    assert_int_equal(n.echoes, 1);
+    assert_null(sl_mirror_settled(w.engine, made));  /* and yet it has been seen */
+    assert_int_equal(sight_of(made), SL_SIGHT_NEWS); /* somebody wants it read once more */
+    sl_json_free(made);
+}
+
+/* Its pods are ready, or anything else, before what the engine has written is told. */
+static void test_reread_version_after_ones_own_is_read(void **state)
+{
+    (void)state;
+    add_basics("");
+    world_add_workload(&w, "a", "lq", 1, "1");
+    struct sl_decision d = next_decision();
+    struct sl_json *made = send(&d, "1000");
+    struct sl_json *later = as_version(made, "1001");
+    assert_int_equal(answer_with(&d, made), SL_THEN_NOTHING);
+    assert_int_equal(sight_of(later), SL_SIGHT_NEWS);
+    assert_int_equal(sl_engine_observe(w.engine, SL_KIND_WORKLOAD, later, w.now_ms, NULL),
+                     SL_CODE_OK);
+    assert_int_equal(sight_of(made), SL_SIGHT_NEWS); /* late, and no echo any more */
+    sl_json_free(later);
+    sl_json_free(made);
+}
+
+/* The write was made of what somebody else had staged: that was told first, while it was under way, and read in part. */
+static void test_reread_own_write_upon_what_was_not_read_is_read(void **state)
+{
+    (void)state;
+    add_basics("");
+    world_add_workload(&w, "a", "lq", 1, "1");
+    struct sl_decision d = next_decision();
+    (void)world_patch(&w, SL_KIND_WORKLOAD, "team", "a",
+                      "{\"metadata\":{\"labels\":{\"x\":\"y\"}}}");
+    struct sl_json *made = send(&d, "1000");
+    assert_int_equal(answer_with(&d, made), SL_THEN_SHOW);
+    assert_int_equal(sight_of(made), SL_SIGHT_NEWS);
+    sl_json_free(made);
+}
+
+/* Nobody knows whether it was written: what comes is read. */
+static void test_reread_write_in_doubt_has_no_echo(void **state)
+{
+    (void)state;
+    add_basics("");
+    world_add_workload(&w, "a", "lq", 1, "1");
+    struct sl_decision d = next_decision();
+    struct sl_json *made = send(&d, "1000");
+    (void)sl_engine_written(w.engine, &d, SL_CODE_TIMEOUT, NULL, w.now_ms);
+    assert_int_equal(sight_of(made), SL_SIGHT_NEWS);
+    sl_json_free(made);
+}
+
+/* When it may be deleted follows from what an eviction writes. */
+static void test_reread_eviction_is_read(void **state)
+{
+    (void)state;
+    add_basics("");
+    world_add_workload(&w, "a", "lq", 1, "1");
+    world_settle(&w);
+    (void)world_patch(&w, SL_KIND_WORKLOAD, "team", "a", "{\"spec\":{\"active\":false}}");
+    struct sl_decision d = next_decision();
+    assert_int_equal(d.kind, SL_DECIDE_EVICT);
+    struct sl_json *made = send(&d, "1000");
+    assert_int_equal(sight_of(made), SL_SIGHT_NEWS);
+    (void)answer_with(&d, made);
+    assert_int_equal(sight_of(made), SL_SIGHT_NEWS);
+    sl_json_free(made);
 }
 
 /* What somebody else has staged since is no news yet: it may be lost. */
@@ -78,12 +197,14 @@ static void test_reread_version_that_was_not_told_is_left_to_the_watch(void **st
     enum sl_code code = world_write(&w, &d, world_workload(&w, "a"));
     (void)world_patch(&w, SL_KIND_WORKLOAD, "team", "a",
                       "{\"metadata\":{\"labels\":{\"x\":\"y\"}}}");
-    sl_engine_answer(w.engine, &d, code, w.now_ms);
+    assert_int_equal(world_answer(&w, &d, code), SL_THEN_SHOW);
     struct sl_json *staged = sl_json_clone(world_workload(&w, "a"));
     sl_json_set_text(sl_json_get(staged, "metadata"), "resourceVersion", "1000000");
-    assert_true(sl_engine_unread(w.engine, &d));
-    assert_true(sl_engine_was_told(w.engine, &d, world_workload(&w, "a")));
-    assert_false(sl_engine_was_told(w.engine, &d, staged));
+    uint64_t before = workloads_read();
+    sl_engine_show(w.engine, staged, w.now_ms);
+    assert_int_equal(workloads_read(), before);
+    sl_engine_show(w.engine, world_workload(&w, "a"), w.now_ms);
+    assert_int_equal(workloads_read(), before + 1);
     sl_json_free(staged);
 }
 
@@ -93,7 +214,7 @@ static void test_reread_answer_with_nothing_missed_asks_for_nothing(void **state
     add_basics("");
     world_add_workload(&w, "a", "lq", 1, "1");
     struct sl_decision d = next_decision();
-    sl_engine_answer(w.engine, &d, world_write(&w, &d, world_workload(&w, "a")), w.now_ms);
+    (void)world_answer(&w, &d, world_write(&w, &d, world_workload(&w, "a")));
     world_settle(&w);
     world_expect(&w, "a", "Admitted", "True", "Admitted");
     assert_int_equal(w.writes, 1);
@@ -147,8 +268,7 @@ static void test_reread_reservation_of_another_instance_is_not_written_over(void
     assert_int_equal(d.kind, SL_DECIDE_PENDING);
     reserve_by_others(",\"flavors\":{\"cpu\":\"spot\"},\"resourceUsage\":{\"cpu\":\"1\"}");
     enum sl_code code = world_write(&w, &d, world_workload(&w, "a"));
-    sl_engine_answer(w.engine, &d, code, w.now_ms);
-    assert_true(sl_engine_unread(w.engine, &d));
+    assert_int_equal(world_answer(&w, &d, code), SL_THEN_SHOW);
     (void)world_observe(&w, SL_KIND_WORKLOAD, world_workload(&w, "a"), &(struct sl_error){0});
     world_settle(&w);
     world_expect(&w, "a", "Admitted", "True", "Admitted");
@@ -180,11 +300,11 @@ static void test_reread_retry_that_is_being_reset_is_not_read_again(void **state
     report_check("Retry");
     struct sl_decision d = next_decision();
     while (d.kind != SL_DECIDE_EVICT) {
-        sl_engine_answer(w.engine, &d, SL_CODE_OK, w.now_ms);
+        (void)world_answer(&w, &d, SL_CODE_OK);
         d = next_decision();
     }
-    sl_engine_answer(w.engine, &d, SL_CODE_TIMEOUT, w.now_ms);
-    assert_false(sl_engine_unread(w.engine, &d)); /* it is decided again first */
+    /* It is decided again first. */
+    assert_int_equal(world_answer(&w, &d, SL_CODE_TIMEOUT), SL_THEN_NOTHING);
     (void)world_observe(&w, SL_KIND_WORKLOAD, world_workload(&w, "a"), &(struct sl_error){0});
     world_settle(&w);
     world_expect(&w, "a", "QuotaReserved", "True", "QuotaReserved");
@@ -204,7 +324,7 @@ static void test_reread_deactivation_that_was_lost_is_decided_again(void **state
     report_check("Rejected");
     struct sl_decision d = next_decision();
     assert_int_equal(d.kind, SL_DECIDE_DEACTIVATE);
-    sl_engine_answer(w.engine, &d, SL_CODE_OK, w.now_ms);
+    (void)world_answer(&w, &d, SL_CODE_OK);
     world_settle(&w);
     assert_true(sl_json_path_bool(world_workload(&w, "a"), "spec.active", true));
     (void)world_observe(&w, SL_KIND_WORKLOAD, world_workload(&w, "a"), &(struct sl_error){0});
@@ -216,6 +336,13 @@ static void test_reread_deactivation_that_was_lost_is_decided_again(void **state
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_reread_own_write_is_not_read, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_reread_version_after_ones_own_is_read, setup,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(test_reread_own_write_upon_what_was_not_read_is_read, setup,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(test_reread_write_in_doubt_has_no_echo, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_reread_eviction_is_read, setup, teardown),
         cmocka_unit_test_setup_teardown(test_reread_check_reported_before_the_answer_still_admits,
                                         setup, teardown),
         cmocka_unit_test_setup_teardown(test_reread_version_that_was_not_told_is_left_to_the_watch,

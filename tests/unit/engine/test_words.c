@@ -47,7 +47,7 @@ static void write_taken(void)
 {
     for (size_t i = 0; i < taken_count; i++) {
         struct sl_json *live = world_get(&w, SL_KIND_WORKLOAD, taken[i].ns, taken[i].name);
-        sl_engine_answer(w.engine, &taken[i], world_write(&w, &taken[i], live), w.now_ms);
+        (void)world_answer(&w, &taken[i], world_write(&w, &taken[i], live));
     }
     taken_count = 0;
     world_settle(&w);

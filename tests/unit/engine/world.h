@@ -34,7 +34,8 @@ struct world {
     int64_t now_ms;
     long version;
     unsigned writes;
-    enum sl_code fail_next; /* the next write is refused so; OK = none */
+    enum sl_code fail_next;  /* the next write is refused so; OK = none */
+    struct sl_json *written; /* what the last write has made, until it is answered; NULL = none */
     char last_message[512];
     char last_reason[64];
     enum sl_decision_kind last_kind;
@@ -191,11 +192,15 @@ static inline void world_conditions_told_once(const struct sl_json *object)
 static inline enum sl_code world_write(struct world *w, const struct sl_decision *d,
                                        struct sl_json *live)
 {
-    bool status;
     struct sl_error e = {0};
-    struct sl_json *patch = sl_patch_from_decision(w->engine, d, live, &status);
+    struct sl_json *patch;
+    enum sl_to_write what = sl_engine_write(w->engine, d, live, &patch);
+    bool status = what == SL_TO_WRITE_STATUS;
+    sl_json_free(w->written);
+    w->written = NULL;
+    assert_int_equal(patch != NULL, status || what == SL_TO_WRITE_SPEC);
     if (patch == NULL) {
-        return SL_CODE_OK;
+        return what == SL_TO_WRITE_LATER ? SL_CODE_UNAVAILABLE : SL_CODE_OK;
     }
     assert_string_equal(sl_json_path_text(patch, "metadata.resourceVersion", ""),
                         sl_object_resource_version(live));
@@ -220,8 +225,24 @@ static inline enum sl_code world_write(struct world *w, const struct sl_decision
         fail_msg("%s", trouble);
     }
     world_conditions_told_once(copy);
+    w->written = sl_json_clone(copy);
     (void)world_put(w, SL_KIND_WORKLOAD, copy, NULL);
-    return sl_engine_wrote_in_part(w->engine, d, copy) ? world_write(w, d, copy) : SL_CODE_OK;
+    return SL_CODE_OK;
+}
+
+/* What was only the first part of it is followed by the rest. */
+static inline enum sl_then world_answer(struct world *w, const struct sl_decision *d,
+                                        enum sl_code code)
+{
+    const struct sl_json *written = code == SL_CODE_OK ? w->written : NULL;
+    enum sl_then then = sl_engine_written(w->engine, d, code, written, w->now_ms);
+    if (then == SL_THEN_ASK) {
+        struct sl_json *live = world_get(w, SL_KIND_WORKLOAD, d->ns, d->name);
+        then = world_answer(w, d, world_write(w, d, live));
+    }
+    sl_json_free(w->written);
+    w->written = NULL;
+    return then;
 }
 
 static inline void world_check(struct world *w)
@@ -257,9 +278,7 @@ static inline void world_settle(struct world *w)
             (void)snprintf(w->last_reason, sizeof w->last_reason, "%s", d.reason);
             w->last_kind = d.kind;
             struct sl_json *live = world_get(w, SL_KIND_WORKLOAD, d.ns, d.name);
-            sl_engine_answer(w->engine, &d,
-                             live == NULL ? SL_CODE_NOT_FOUND : world_write(w, &d, live),
-                             w->now_ms);
+            (void)world_answer(w, &d, live == NULL ? SL_CODE_NOT_FOUND : world_write(w, &d, live));
         }
     }
     world_check(w);
@@ -303,6 +322,7 @@ static inline void world_close(struct world *w)
     const char *key;
     union sl_map_value value;
     sl_engine_close(w->engine);
+    sl_json_free(w->written);
     while (sl_map_next(w->objects, &cursor, &key, &value)) {
         sl_json_free(value.pointer);
     }

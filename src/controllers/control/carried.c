@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Sluice authors */
+
+/* Log lines, Events and figures of a decision: of each when it has been written, once. */
+#include "controllers/control/carried.h"
+#include "api/objects/topology_assignment.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "base/utf8.h"
+#include <stdio.h>
+#include <string.h>
+
+#define PLACES_SIZE 300 /* of a line in the log, for where pods stand */
+static const char deactivated[] = "DeactivatedDueTo";
+static const char *const decision_names[] = {
+    [SL_DECIDE_RESERVE] = "reserve", [SL_DECIDE_ADMIT] = "admit",
+    [SL_DECIDE_PENDING] = "pending", [SL_DECIDE_EVICT] = "evict",
+    [SL_DECIDE_RELEASE] = "release", [SL_DECIDE_DEACTIVATE] = "deactivate",
+    [SL_DECIDE_REQUEUE] = "requeue", [SL_DECIDE_DELETE] = "delete",
+    [SL_DECIDE_PLACE] = "place",     [SL_DECIDE_UNPLACED] = "unplaced",
+    [SL_DECIDE_LATE] = "late"};
+
+struct sl_carried *sl_carried_new(struct sl_workloads *c, const struct sl_decision *d)
+{
+    struct sl_carried *k = sl_mem_new(1, sizeof *k);
+    k->c = c;
+    k->d = *d;
+    k->d.ns = k->ns = sl_mem_text(d->ns);
+    k->d.name = k->name = sl_mem_text(d->name);
+    k->d.uid = k->uid = sl_mem_text(d->uid);
+    k->d.reason = k->reason = sl_mem_text(d->reason == NULL ? "" : d->reason);
+    if (d->by_name != NULL) {
+        k->d.by_ns = k->by_ns = sl_mem_text(d->by_ns);
+        k->d.by_name = k->by_name = sl_mem_text(d->by_name);
+        k->preemptor = sl_object_new(SL_KIND_WORKLOAD, d->by_ns, d->by_name);
+        sl_json_set_text(sl_json_path_make(k->preemptor, "metadata"), "uid", d->by_uid);
+    }
+    return k;
+}
+
+void sl_carried_free(void *value)
+{
+    struct sl_carried *k = value;
+    sl_mem_free(k->ns);
+    sl_mem_free(k->name);
+    sl_mem_free(k->uid);
+    sl_mem_free(k->reason);
+    sl_mem_free(k->by_ns);
+    sl_mem_free(k->by_name);
+    sl_json_free(k->preemptor);
+    sl_mem_free(k);
+}
+
+static const char *queue_of(const struct sl_json *wl)
+{
+    return sl_json_path_text(wl, "status.admission.clusterQueue", "");
+}
+
+/* Where its pods stand, "n1: 2, n2: 1": as many as there is room for. */
+static void list_places(const struct sl_json *wl, char out[static PLACES_SIZE])
+{
+    const struct sl_json *sets = sl_json_path(wl, "status.admission.podSetAssignments");
+    struct sl_assignment_reader r;
+    struct sl_error ignored = {0};
+    struct sl_buf text = {0};
+    for (size_t i = 0; i < sl_json_len(sets); i++) {
+        const struct sl_json *assignment = sl_json_get(sl_json_at(sets, i), "topologyAssignment");
+        if (assignment == NULL ||
+            sl_topology_assignment_check(assignment, "", &ignored) != SL_CODE_OK) {
+            continue;
+        }
+        sl_assignment_reader_start(&r, assignment);
+        while (text.len < PLACES_SIZE && sl_assignment_reader_next(&r)) {
+            sl_buf_print(&text, "%s%s: %u", text.len == 0 ? "" : ", ", r.values[r.level_count - 1],
+                         r.count);
+        }
+    }
+    sl_utf8_print(out, PLACES_SIZE, "%s", text.len == 0 ? "" : text.data);
+    sl_buf_fini(&text);
+}
+
+void sl_carried_log(const struct sl_carried *k, const struct sl_json *wl, const char *outcome)
+{
+    if (!sl_log_on(SL_LOG_INFO)) {
+        return;
+    }
+    char key[400];
+    char places[PLACES_SIZE] = "";
+    snprintf(key, sizeof key, "%s/%s", k->ns, k->name);
+    if (k->d.kind == SL_DECIDE_RESERVE || k->d.kind == SL_DECIDE_ADMIT ||
+        k->d.kind == SL_DECIDE_PLACE) {
+        list_places(wl, places);
+    }
+    sl_log(SL_LOG_INFO, decision_names[k->d.kind], "cycle", sl_log_number((long long)k->d.cycle),
+           "workload", key, "queue", sl_json_path_text(wl, "spec.queueName", ""), "cluster_queue",
+           queue_of(wl), "reason", k->reason, "outcome", outcome, "message", k->d.message,
+           places[0] == '\0' ? NULL : "places", places, NULL);
+}
+
+static void tell(const struct sl_carried *k, const struct sl_json *wl, bool warning,
+                 const char *reason, const char *message)
+{
+    sl_recorder_record(k->c->events, SL_KIND_WORKLOAD, wl, warning, reason, message,
+                       sl_clock_now_ms());
+}
+
+static void tell_reserved(const struct sl_carried *k, const struct sl_json *wl)
+{
+    char message[400];
+    const char *queue = queue_of(wl);
+    if (k->d.kind == SL_DECIDE_RESERVE) {
+        sl_workload_meters_reserved(&k->c->meters, wl, sl_clock_now_ms());
+        snprintf(message, sizeof message, "Quota reserved in ClusterQueue %s", queue);
+        tell(k, wl, false, "QuotaReserved", message);
+    }
+    if (sl_condition_true(wl, "Admitted")) {
+        sl_workload_meters_admitted(&k->c->meters, wl, sl_clock_now_ms());
+        snprintf(message, sizeof message, "Admitted by ClusterQueue %s", queue);
+        tell(k, wl, false, "Admitted", message);
+    }
+}
+
+/* The ClusterQueue for which somebody was preempted: that of the preemptor's LocalQueue. */
+static void count_preempted(const struct sl_carried *k, const char *reason)
+{
+    const struct sl_client *client = k->c->client;
+    struct sl_json *winner = NULL;
+    struct sl_json *queue = NULL;
+    struct sl_error e = {0};
+    if (client->get(client->self, SL_KIND_WORKLOAD, k->d.by_ns, k->d.by_name, &winner, &e) ==
+        SL_CODE_OK) {
+        const char *name = sl_json_path_text(winner, "spec.queueName", "");
+        (void)client->get(client->self, SL_KIND_LOCAL_QUEUE, k->d.by_ns, name, &queue, &e);
+    }
+    sl_workload_meters_preempted(&k->c->meters, sl_json_path_text(queue, "spec.clusterQueue", ""),
+                                 reason);
+    sl_json_free(queue);
+    sl_json_free(winner);
+}
+
+/* As in status.schedulingStats: what led to a deactivation is its cause, and what pods that are late had to do. */
+static const char *cause_of(const struct sl_carried *k)
+{
+    if (strncmp(k->reason, deactivated, sizeof deactivated - 1) == 0) {
+        return k->reason + sizeof deactivated - 1;
+    }
+    if (strcmp(k->reason, "PodsReadyTimeout") == 0) {
+        return k->recovers ? "WaitForRecovery" : "WaitForStart";
+    }
+    return "";
+}
+
+static void count_evicted(const struct sl_carried *k, const struct sl_json *wl)
+{
+    bool caused = strncmp(k->reason, deactivated, sizeof deactivated - 1) == 0;
+    sl_workload_meters_evicted(&k->c->meters, wl, caused ? "Deactivated" : k->reason, cause_of(k));
+}
+
+static void tell_evicted(const struct sl_carried *k, const struct sl_json *wl)
+{
+    char reason[96];
+    count_evicted(k, wl);
+    snprintf(reason, sizeof reason, "EvictedDueTo%s", k->reason);
+    tell(k, wl, false, reason, k->d.message);
+    const struct sl_json *preempted = sl_condition_find(wl, "Preempted");
+    if (strcmp(k->reason, "Preempted") == 0 && preempted != NULL) {
+        tell(k, wl, false, "Preempted", sl_json_path_text(preempted, "message", k->d.message));
+    }
+    if (k->preemptor != NULL) {
+        char message[400];
+        snprintf(message, sizeof message, "Preempted workload %s/%s (UID: %s) in ClusterQueue %s",
+                 k->ns, k->name, k->uid, queue_of(wl));
+        sl_recorder_record_once(k->c->events, SL_KIND_WORKLOAD, k->preemptor, "PreemptedWorkload",
+                                message, sl_clock_now_ms());
+        count_preempted(k, sl_json_path_text(preempted, "reason", ""));
+    }
+}
+
+/* Its eviction follows, and is told as one. */
+static void tell_deactivated(const struct sl_carried *k, const struct sl_json *wl)
+{
+    char message[600];
+    if (strcmp(k->reason, "AdmissionCheck") == 0) {
+        snprintf(message, sizeof message, "Deactivated due to %s", k->d.message);
+        tell(k, wl, true, "AdmissionCheckRejected", message);
+    } else if (strcmp(k->reason, "MaximumExecutionTimeExceeded") == 0) {
+        snprintf(message, sizeof message, "The maximum execution time (%llds) exceeded",
+                 (long long)sl_json_path_int(wl, "spec.maximumExecutionTimeSeconds", 0));
+        tell(k, wl, true, k->reason, message);
+    }
+}
+
+void sl_carried_tell(const struct sl_carried *k, const struct sl_json *wl)
+{
+    switch (k->d.kind) {
+    case SL_DECIDE_RESERVE:
+    case SL_DECIDE_ADMIT:
+        tell_reserved(k, wl);
+        break;
+    case SL_DECIDE_PENDING:
+        tell(k, wl, true, k->reason, k->d.message);
+        break;
+    case SL_DECIDE_EVICT:
+        tell_evicted(k, wl);
+        break;
+    case SL_DECIDE_UNPLACED:
+    case SL_DECIDE_LATE:
+        tell(k, wl, true, k->reason, k->d.message);
+        break;
+    case SL_DECIDE_DEACTIVATE:
+        tell_deactivated(k, wl);
+        break;
+    case SL_DECIDE_PLACE:
+    case SL_DECIDE_RELEASE:
+    case SL_DECIDE_REQUEUE:
+    case SL_DECIDE_DELETE:
+        break;
+    }
+}
+
+/* A write says all that is known of a workload, so it may have carried this decision out along with the one before:
+ * then it is told all the same. */
+static bool holds(const struct sl_carried *k, const struct sl_json *live)
+{
+    switch (k->d.kind) {
+    case SL_DECIDE_RESERVE:
+        return sl_condition_true(live, "QuotaReserved");
+    case SL_DECIDE_ADMIT:
+        return sl_condition_true(live, "Admitted");
+    case SL_DECIDE_EVICT:
+        return sl_condition_true(live, "Evicted");
+    case SL_DECIDE_UNPLACED:
+    case SL_DECIDE_LATE:
+        return true; /* nothing of it is written */
+    default:
+        return false;
+    }
+}
+
+void sl_carried_tell_said(const struct sl_carried *k, const struct sl_json *live)
+{
+    sl_carried_log(k, live, "already so");
+    if (holds(k, live)) {
+        sl_carried_tell(k, live);
+    }
+}
+
+void sl_carried_tell_deleted(const struct sl_carried *k, const struct sl_json *live, bool whole_job)
+{
+    tell(k, live, false, "Deleted",
+         whole_job ? "Its Job is deleted: deactivated long enough ago"
+                   : "Deleted: it ended long enough ago");
+}
+
+void sl_carried_complain(const struct sl_carried *k, const struct sl_error *e)
+{
+    sl_log(k->d.refusals > 0 ? SL_LOG_DEBUG : SL_LOG_WARN, "decision not written", "decision",
+           decision_names[k->d.kind], "namespace", k->ns, "workload", k->name, "error", e->text,
+           NULL);
+}

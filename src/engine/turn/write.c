@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Sluice authors */
+
+/* What is to be written for a decision, and what follows from how that has ended (docs/internals/writes.md). */
+#include "base/check.h"
+#include "engine/calls/call.h"
+#include "engine/conditions/released.h"
+#include "engine/decisions/decision_out.h"
+#include "engine/decisions/standing.h"
+#include "engine/records/event_in.h"
+#include "engine/state.h"
+#include "engine/turn/valid.h"
+#include "policy/queues/queues.h"
+#include <string.h>
+
+#define REWRITE_MS 1000
+#define REFUSED_MS_MAX 30000 /* between tries of what a policy refuses */
+
+static bool is_about(const struct sl_engine *g, const struct sl_decision *d)
+{
+    SL_PRE(d->workload < g->workload_cap);
+    const struct sl_workload_entry *e = &g->workloads[d->workload];
+    return e->uid != NULL && e->generation == d->generation;
+}
+
+/* --- what is to be written -------------------------------------------------------------------- */
+
+/* The object says that it has finished, and the engine has not been told. What is told is committed; this may yet be
+ * lost. */
+static bool end_is_untold(const struct sl_engine *g, const struct sl_decision *d,
+                          const struct sl_json *live)
+{
+    return sl_condition_true(live, "Finished") && is_about(g, d) &&
+           sl_workloads[d->workload].phase != SL_PHASE_FINISHED;
+}
+
+/* Will the object say nothing then that is not known, if it says nothing more than the patch makes of it? What an
+ * eviction or a release leaves, and what becomes of checks, is read. */
+static bool is_plain(const struct sl_engine *g, const struct sl_decision *d,
+                     const struct sl_json *patch)
+{
+    const struct sl_workload *w = &sl_workloads[d->workload];
+    bool plain =
+        d->kind == SL_DECIDE_RESERVE || d->kind == SL_DECIDE_ADMIT || d->kind == SL_DECIDE_PENDING;
+    return plain && g->workloads[d->workload].released == NULL && w->active &&
+           w->evicted == SL_EVICT_NONE && w->deactivation == SL_CAUSE_NONE &&
+           sl_json_path(patch, "status.admissionChecks") == NULL;
+}
+
+enum sl_to_write sl_engine_write(struct sl_engine *g, const struct sl_decision *d,
+                                 const struct sl_json *live, struct sl_json **patch)
+{
+    SL_PRE(g != NULL && d != NULL && live != NULL && patch != NULL);
+    bool status = true;
+    *patch = NULL;
+    if (d->kind == SL_DECIDE_DELETE) {
+        return SL_TO_WRITE_DELETE;
+    }
+    *patch = sl_patch_from_decision(g, d, live, &status);
+    if (*patch == NULL) {
+        return end_is_untold(g, d, live) ? SL_TO_WRITE_LATER : SL_TO_WRITE_NOTHING;
+    }
+    sl_valid_patch(g, d, live, *patch);
+    g->workloads[d->workload].asked = d->sequence;
+    g->workloads[d->workload].plain = status && is_plain(g, d, *patch);
+    return status ? SL_TO_WRITE_STATUS : SL_TO_WRITE_SPEC;
+}
+
+/* --- how it ended ----------------------------------------------------------------------------- */
+
+static void note_written(struct sl_workload_entry *e, const struct sl_json *written)
+{
+    e->written_version = sl_released_version(written);
+    if (e->base_version <= e->answers_version) { /* else it has kept what is still to be read */
+        e->answers_version = e->written_version;
+    }
+    e->echo = e->plain && written != NULL;
+}
+
+/* The API may have taken the write and only the reply was lost: what was reserved stays reserved. */
+static bool in_doubt(enum sl_code code)
+{
+    return code == SL_CODE_TIMEOUT || code == SL_CODE_UNAVAILABLE || code == SL_CODE_INTERNAL;
+}
+
+/* What was refused for what it says is refused again, until somebody changes a policy or a right: later and later. */
+static int64_t rewrite_wait_ms(struct sl_workload_entry *e, enum sl_decision_kind kind,
+                               enum sl_code code)
+{
+    bool refused = code == SL_CODE_FORBIDDEN || code == SL_CODE_INVALID ||
+                   code == SL_CODE_BAD_REQUEST || code == SL_CODE_TOO_LARGE;
+    int64_t wait_ms = REWRITE_MS;
+    if (!refused) {
+        return wait_ms;
+    }
+    e->refusals = e->refused_kind == kind ? e->refusals + 1 : 1;
+    e->refused_kind = kind;
+    for (uint32_t i = 1; i < e->refusals && wait_ms < REFUSED_MS_MAX; i++) {
+        wait_ms *= 2;
+    }
+    return wait_ms < REFUSED_MS_MAX ? wait_ms : REFUSED_MS_MAX;
+}
+
+/* Out of the queue until its object was seen again, or for a while: else it would spin. */
+static void pause_reservation(struct sl_engine *g, sl_workload_id id, int64_t wait_ms,
+                              int64_t now_ms)
+{
+    struct sl_workload_entry *e = &g->workloads[id];
+    struct sl_event ev = {
+        .kind = SL_EV_WRITE_FAILED, .workload = id, .generation = e->generation, .now_ms = now_ms};
+    e->paused = true;
+    if (sl_queues_queue_of(id) != SL_NO_ID) {
+        sl_tell(g, now_ms, detach, .workload = id);
+    }
+    sl_expect(g, now_ms, event, .event = ev);
+    sl_timers_arm(&g->timers, now_ms + wait_ms, SL_TIMER_REWRITE, id, e->generation);
+}
+
+static void take_failure(struct sl_engine *g, const struct sl_decision *d, enum sl_code code,
+                         int64_t now_ms)
+{
+    struct sl_workload_entry *e = &g->workloads[d->workload];
+    if (code == SL_CODE_NOT_FOUND) {
+        sl_event_drop_workload(g, d->workload, now_ms);
+        return;
+    }
+    if (d->kind == SL_DECIDE_UNPLACED || d->kind == SL_DECIDE_LATE) {
+        return; /* nothing was to be written */
+    }
+    int64_t wait_ms = rewrite_wait_ms(e, d->kind, code);
+    enum sl_phase phase = sl_workloads[d->workload].phase;
+    bool holds = phase == SL_PHASE_QUOTA_RESERVED || phase == SL_PHASE_ADMITTED;
+    if (d->kind == SL_DECIDE_RESERVE && holds && !in_doubt(code)) {
+        pause_reservation(g, d->workload, wait_ms, now_ms);
+    } else {
+        sl_step_rewrite(g, d->workload, d->kind, wait_ms, now_ms);
+    }
+}
+
+static void take_answer(struct sl_engine *g, const struct sl_decision *d, enum sl_code code,
+                        int64_t now_ms)
+{
+    struct sl_workload_entry *e = &g->workloads[d->workload];
+    SL_PRE(e->unwritten_count > 0);
+    e->unwritten_count--;
+    if (code == SL_CODE_OK) {
+        e->refusals = d->kind == e->refused_kind ? 0 : e->refusals;
+        sl_released_written(g, d);
+    } else {
+        take_failure(g, d, code, now_ms);
+    }
+}
+
+/* Has the object said something while decisions were unwritten that was not read? The version that the engine's own
+ * write has made is known. */
+static bool is_unread(const struct sl_engine *g, const struct sl_decision *d)
+{
+    const struct sl_workload_entry *e = &g->workloads[d->workload];
+    return is_about(g, d) && e->unwritten_count == 0 && !e->rewrite && e->unread_first != 0 &&
+           (e->unread_first != e->written_version || e->unread_last != e->written_version);
+}
+
+enum sl_then sl_engine_written(struct sl_engine *g, const struct sl_decision *d, enum sl_code code,
+                               const struct sl_json *written, int64_t now_ms)
+{
+    SL_PRE(g != NULL && d != NULL && now_ms >= 0);
+    if (!is_about(g, d)) {
+        return SL_THEN_NOTHING;
+    }
+    struct sl_workload_entry *e = &g->workloads[d->workload];
+    bool asked = e->asked == d->sequence;
+    e->asked = asked ? 0 : e->asked;
+    if (asked && code == SL_CODE_OK) {
+        note_written(e, written);
+        if (sl_released_in_part(g, d, written)) {
+            return SL_THEN_ASK;
+        }
+    }
+    if (d->put_off) {
+        return SL_THEN_NOTHING;
+    }
+    take_answer(g, d, code, now_ms);
+    return is_unread(g, d) ? SL_THEN_SHOW : SL_THEN_NOTHING;
+}
+
+/* --- what comes back -------------------------------------------------------------------------- */
+
+static sl_workload_id find(const struct sl_engine *g, const struct sl_json *workload)
+{
+    struct sl_buf key = {0};
+    sl_buf_print(&key, "%s/%s", sl_object_namespace(workload), sl_object_name(workload));
+    sl_workload_id id = sl_intern_find(g->names, SL_INTERN_WORKLOAD, key.data);
+    sl_buf_fini(&key);
+    bool same = id != SL_NO_ID && g->workloads[id].uid != NULL &&
+                strcmp(g->workloads[id].uid, sl_object_uid(workload)) == 0;
+    return same ? id : SL_NO_ID;
+}
+
+void sl_engine_show(struct sl_engine *g, const struct sl_json *workload, int64_t now_ms)
+{
+    SL_PRE(g != NULL && workload != NULL && now_ms >= 0);
+    sl_workload_id id = find(g, workload);
+    g->news = 0;
+    if (id != SL_NO_ID && sl_released_version(workload) <= g->workloads[id].unread_last) {
+        (void)sl_engine_observe(g, SL_KIND_WORKLOAD, workload, now_ms, NULL);
+    }
+}
+
+/* Nothing is open that seeing the object again would go on with. */
+static bool is_at_rest(const struct sl_workload_entry *e)
+{
+    bool again = e->grant != NULL && (e->grant->unplaced || e->grant->displaced);
+    return e->unwritten_count == 0 && !e->rewrite && !e->paused && e->unread_first == 0 && !again;
+}
+
+enum sl_sight sl_engine_recognise(struct sl_engine *g, const struct sl_json *workload,
+                                  int64_t now_ms)
+{
+    SL_PRE(g != NULL && workload != NULL && now_ms >= 0);
+    sl_workload_id id = find(g, workload);
+    struct sl_workload_entry *e = id == SL_NO_ID ? NULL : &g->workloads[id];
+    uint64_t version = sl_released_version(workload);
+    if (e == NULL || version <= e->seen_version || e->seen_version != e->base_version) {
+        return SL_SIGHT_NEWS; /* between what the patch was made of and this there may be more */
+    }
+    if (e->asked != 0 && e->plain) {
+        return SL_SIGHT_UNSURE;
+    }
+    if (!e->echo || version != e->written_version || !is_at_rest(e)) {
+        return SL_SIGHT_NEWS;
+    }
+    e->echo = false;
+    e->seen_version = version;
+    g->counters.echoes++;
+    sl_standing_update(g, id, now_ms);
+    return SL_SIGHT_ECHO;
+}
