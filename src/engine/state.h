@@ -96,8 +96,7 @@ struct sl_workload_entry {
     uint64_t written_version; /* of its object, as the engine last made it; 0 = never yet */
     uint64_t base_version;    /* that the newest patch was made of */
     uint64_t asked;           /* the decision whose patch is under way, by its sequence; 0 = none */
-    bool plain; /* what that patch makes of the object says nothing that is not known */
-    bool echo;  /* the same of written_version, which no watch has told yet */
+    bool plain, echo;         /* says nothing new: that patch; written_version, not told yet */
     uint64_t answers_version; /* up to which the answers of its checks have been read */
     uint64_t seen_version;    /* of its object, when it was last seen; 0 = never yet */
     uint64_t unread_first;    /* versions of its object that were seen while some were not */
@@ -159,9 +158,8 @@ struct sl_engine {
     int64_t now_ms; /* of the last call that said what time it is */
     unsigned news;  /* SL_NEWS_ of the last call that has any */
     bool synced;
-    bool restanding; /* somebody is read again whose topology was missing */
-    bool
-        wants_workloads; /* a tree was laid out anew, or a check is asked for anew: sl_engine_wants_workloads */
+    bool restanding;        /* somebody is read again whose topology was missing */
+    bool wants_workloads;   /* see sl_engine_wants_workloads */
     sl_workload_id reading; /* whose object is at hand, and read when it stands where it belongs */
     bool restoring; /* records are brought to what the API says: nothing is to be written of that */
     uint64_t cycle;

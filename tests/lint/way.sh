@@ -1,5 +1,6 @@
 #!/bin/bash
-# "The way of one workload" in docs/architecture.md is true: each file it names defines the function it names.
+# "The way of one workload" in docs/architecture.md is true: each file it names defines the function it names. So is the
+# table in docs/internals/writes.md.
 set -u
 cd "$(dirname "$0")/../.."
 failed=0 steps=0
@@ -10,4 +11,8 @@ while IFS='|' read -r _ _ place _; do
         { echo "way: src/${BASH_REMATCH[1]} has no ${BASH_REMATCH[2]}"; failed=1; }
 done < <(sed -n '/way of one workload/,/^## /p' docs/architecture.md)
 [ "$steps" -ge 8 ] || { echo "way: docs/architecture.md names only $steps steps"; failed=1; }
+steps_of() { sed -nE "$2" "$1" | tr -d ' '; }
+diff <(steps_of src/controllers/control/write_steps.def 's/^SL_WRITE_STEP\((.*)\)$/\1/p') \
+    <(steps_of docs/internals/writes.md 's/^\| ([A-Z]+) \| ([A-Z]+) \| ([A-Z]+) \| ([A-Z_]+) \|.*/\1,\2,\3,\4/p') ||
+    { echo "way: docs/internals/writes.md has other rows than write_steps.def"; failed=1; }
 exit $failed
