@@ -185,9 +185,7 @@ struct sl_engine {
     uint32_t looped_count;         /* nodes whose parent was refused */
     bool sweep;                    /* a node that only waited for its holders may be free now */
     struct sl_touched *touched;
-    uint32_t touched_first;
-    uint32_t touched_count;
-    uint32_t touched_cap;
+    uint32_t touched_first, touched_count, touched_cap;
     sl_workload_id *granted; /* in the running cycle, where checks depend on flavors */
     uint32_t granted_count;
     sl_workload_id *restless; /* who is to be restrained once the running cycle is over */
@@ -221,6 +219,8 @@ void sl_local_queue_drop_unused(struct sl_engine *g, struct sl_local_queue *q, i
 void sl_local_queue_point(struct sl_engine *g, struct sl_local_queue *q, sl_node_id cluster_queue,
                           int64_t now_ms);
 
+sl_workload_id sl_workload_find(const struct sl_engine *g,
+                                const struct sl_json *object); /* by uid */
 struct sl_workload_entry *sl_workload_entry_take(struct sl_engine *g, sl_workload_id id,
                                                  const char *uid);
 void sl_workload_entry_drop(struct sl_engine *g, sl_workload_id id, int64_t now_ms);

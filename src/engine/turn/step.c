@@ -294,12 +294,8 @@ static bool stands_alone(const struct sl_json *workload)
 
 void sl_engine_job_stopped(struct sl_engine *g, const struct sl_json *workload, int64_t now_ms)
 {
-    struct sl_buf key = {0};
-    sl_buf_print(&key, "%s/%s", sl_object_namespace(workload), sl_object_name(workload));
-    sl_workload_id id = sl_intern_find(g->names, SL_INTERN_WORKLOAD, key.data);
-    sl_buf_fini(&key);
-    if (id == SL_NO_ID || strcmp(g->workloads[id].uid, sl_object_uid(workload)) != 0 ||
-        sl_workloads[id].phase != SL_PHASE_EVICTED) {
+    sl_workload_id id = sl_workload_find(g, workload);
+    if (id == SL_NO_ID || sl_workloads[id].phase != SL_PHASE_EVICTED) {
         return;
     }
     struct sl_event ev = {.kind = SL_EV_JOB_STOPPED,

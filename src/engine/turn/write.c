@@ -185,21 +185,10 @@ enum sl_then sl_engine_written(struct sl_engine *g, const struct sl_decision *d,
 
 /* --- what comes back -------------------------------------------------------------------------- */
 
-static sl_workload_id find(const struct sl_engine *g, const struct sl_json *workload)
-{
-    struct sl_buf key = {0};
-    sl_buf_print(&key, "%s/%s", sl_object_namespace(workload), sl_object_name(workload));
-    sl_workload_id id = sl_intern_find(g->names, SL_INTERN_WORKLOAD, key.data);
-    sl_buf_fini(&key);
-    bool same = id != SL_NO_ID && g->workloads[id].uid != NULL &&
-                strcmp(g->workloads[id].uid, sl_object_uid(workload)) == 0;
-    return same ? id : SL_NO_ID;
-}
-
 void sl_engine_show(struct sl_engine *g, const struct sl_json *workload, int64_t now_ms)
 {
     SL_PRE(g != NULL && workload != NULL && now_ms >= 0);
-    sl_workload_id id = find(g, workload);
+    sl_workload_id id = sl_workload_find(g, workload);
     g->news = 0;
     if (id != SL_NO_ID && sl_released_version(workload) <= g->workloads[id].unread_last) {
         (void)sl_engine_observe(g, SL_KIND_WORKLOAD, workload, now_ms, NULL);
@@ -217,7 +206,7 @@ enum sl_sight sl_engine_recognise(struct sl_engine *g, const struct sl_json *wor
                                   int64_t now_ms)
 {
     SL_PRE(g != NULL && workload != NULL && now_ms >= 0);
-    sl_workload_id id = find(g, workload);
+    sl_workload_id id = sl_workload_find(g, workload);
     struct sl_workload_entry *e = id == SL_NO_ID ? NULL : &g->workloads[id];
     uint64_t version = sl_released_version(workload);
     if (e == NULL || version <= e->seen_version || e->seen_version != e->base_version) {
