@@ -34,6 +34,8 @@ for seed in 1 44 702 1504 1538 1660 2105 4793 4811 5313 5600 6126 6533 8087 9479
     fi
 done
 play "$1/sim.json" "$seeds"
+# The engine's own writes are not read again (docs/internals/writes.md): else nobody would notice.
+grep -q '"own_writes_recognised": [1-9]' "$1/sim.json" || { echo "no own write was recognised"; failed=$((failed + 1)); }
 play "$1/sim_replicas.json" $(((seeds + 3) / 4)) --replicas
 echo "$passed passed, $failed failed"
 [ "$failed" -eq 0 ]
