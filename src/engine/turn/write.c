@@ -51,7 +51,10 @@ enum sl_to_write sl_engine_write(struct sl_engine *g, const struct sl_decision *
                                  const struct sl_json *live, struct sl_json **patch)
 {
     SL_PRE(g != NULL && d != NULL && live != NULL && patch != NULL);
+    SL_PRE(d->workload < g->workload_cap);
     bool status = true;
+    struct sl_workload_entry *e = &g->workloads[d->workload];
+    e->asked = e->asked == d->sequence ? 0 : e->asked; /* the write before met a conflict */
     *patch = NULL;
     if (d->kind == SL_DECIDE_DELETE) {
         return SL_TO_WRITE_DELETE;
@@ -61,8 +64,8 @@ enum sl_to_write sl_engine_write(struct sl_engine *g, const struct sl_decision *
         return end_is_untold(g, d, live) ? SL_TO_WRITE_LATER : SL_TO_WRITE_NOTHING;
     }
     sl_valid_patch(g, d, live, *patch);
-    g->workloads[d->workload].asked = d->sequence;
-    g->workloads[d->workload].plain = status && is_plain(g, d, *patch);
+    e->asked = d->sequence;
+    e->plain = status && is_plain(g, d, *patch);
     return status ? SL_TO_WRITE_STATUS : SL_TO_WRITE_SPEC;
 }
 

@@ -4,6 +4,7 @@
 /* What an object says at a bad moment: while a decision about it is being written, or after another instance has
  * written one. The models found both (model/second_pass.pml: NO_REREAD; model/leadership.pml: NO_ADOPTION). */
 #include "world.h"
+#include "engine/state.h"
 
 #define BEHIND_CHECK ",\"admissionChecksStrategy\":{\"admissionChecks\":[{\"name\":\"prov\"}]}"
 
@@ -166,6 +167,24 @@ static void test_reread_write_in_doubt_has_no_echo(void **state)
     struct sl_decision d = next_decision();
     struct sl_json *made = send(&d, "1000");
     (void)sl_engine_written(w.engine, &d, SL_CODE_TIMEOUT, NULL, w.now_ms);
+    assert_int_equal(sight_of(made), SL_SIGHT_NEWS);
+    sl_json_free(made);
+}
+
+/* It met a conflict with itself: the first answer was lost. There is nothing left to write, and nothing has been written
+ * in part. */
+static void test_reread_write_that_is_found_done_is_answered(void **state)
+{
+    (void)state;
+    struct sl_json *patch;
+    add_basics("");
+    world_add_workload(&w, "a", "lq", 1, "1");
+    struct sl_decision d = next_decision();
+    struct sl_json *made = send(&d, "1000");
+    assert_int_equal(sl_engine_write(w.engine, &d, made, &patch), SL_TO_WRITE_NOTHING);
+    assert_int_equal(w.engine->workloads[d.workload].asked, 0);
+    assert_int_equal(answer_with(&d, NULL), SL_THEN_NOTHING);
+    assert_int_equal(w.engine->workloads[d.workload].unwritten_count, 0);
     assert_int_equal(sight_of(made), SL_SIGHT_NEWS);
     sl_json_free(made);
 }
@@ -343,6 +362,8 @@ int main(void)
                                         teardown),
         cmocka_unit_test_setup_teardown(test_reread_write_in_doubt_has_no_echo, setup, teardown),
         cmocka_unit_test_setup_teardown(test_reread_eviction_is_read, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_reread_write_that_is_found_done_is_answered, setup,
+                                        teardown),
         cmocka_unit_test_setup_teardown(test_reread_check_reported_before_the_answer_still_admits,
                                         setup, teardown),
         cmocka_unit_test_setup_teardown(test_reread_version_that_was_not_told_is_left_to_the_watch,
