@@ -52,6 +52,8 @@ struct sl_controllers {
     bool synced[SL_KIND_COUNT];
     size_t synced_count;
     bool cycle_due;
+    int64_t
+        reread_due_ms; /* Workloads could not be read again: when they are to be; INT64_MAX = never */
     struct sl_map
         *unsure; /* "namespace/name" -> a Workload that may be an echo: sl_engine_recognise */
     bool events_loaded; /* those of earlier runs; not before the start is over */
@@ -82,6 +84,7 @@ struct sl_controllers *sl_controllers_new(const struct sl_controllers_options *o
     const struct sl_client *client = &c->options.client;
     c->events = sl_recorder_new(client);
     c->unsure = sl_map_new();
+    c->reread_due_ms = INT64_MAX;
     if (options->events_per_s > 0) {
         sl_recorder_limit(c->events, options->events_per_s, options->events_burst);
     }
@@ -241,7 +244,8 @@ static void read_again(struct sl_controllers *c, enum sl_kind kind, const struct
     feed_unsure(c);
     if (client->list(client->self, SL_KIND_WORKLOAD, ns, feed_again, c, &e) != SL_CODE_OK) {
         sl_log(SL_LOG_WARN, "workloads cannot be read again", "error", e.text, NULL);
-        sl_engine_want_workloads(c->options.engine); /* with what is told next */
+        sl_engine_want_workloads(c->options.engine);
+        c->reread_due_ms = sl_clock_now_ms() + SL_RETRY_MS;
     }
 }
 
@@ -324,6 +328,10 @@ bool sl_controllers_step(struct sl_controllers *c, int64_t now_ms)
         sl_recorder_load(c->events, now_ms);
     }
     feed_unsure(c);
+    if (now_ms >= c->reread_due_ms) {
+        c->reread_due_ms = INT64_MAX;
+        read_again(c, SL_KIND_WORKLOAD, NULL);
+    }
     bool more = sl_jobs_step(&c->jobs, now_ms, STEP_LIMIT);
     bool looked_at_all = !more;
     more = run_cycles(c, now_ms) || more;
@@ -352,6 +360,7 @@ int64_t sl_controllers_due_ms(const struct sl_controllers *c)
     }
     bool at_once = c->cycle_due || sl_map_count(c->unsure) > 0;
     int64_t due = at_once ? INT64_MIN : sl_engine_due_ms(c->options.engine);
+    due = earlier(due, c->reread_due_ms);
     due = earlier(due, sl_workloads_due_ms(&c->workloads));
     due = earlier(due, sl_jobs_due_ms(&c->jobs));
     due = earlier(due, sl_runner_due_ms(&c->runner));

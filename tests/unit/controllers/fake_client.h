@@ -26,6 +26,7 @@ struct fake {
     enum sl_code next_code; /* the outcome of the next write, then OK again */
     bool next_code_stays;   /* of all that follow as well */
     enum sl_code read_code; /* of every read while not OK */
+    enum sl_code list_code; /* of every list */
     bool unread_one;        /* only reads of the kind `unread` have that outcome */
     enum sl_kind unread;
     bool hides; /* reads do not find objects of the kind `hidden`, and only SL_VERB_READ does */
@@ -87,7 +88,9 @@ static inline enum sl_code fake_list(void *self, enum sl_kind kind, const char *
     const char *key;
     union sl_map_value value;
     (void)ns;
-    (void)e;
+    if (f->list_code != SL_CODE_OK) {
+        return sl_error_set(e, f->list_code, "list refused by the test");
+    }
     snprintf(prefix, sizeof prefix, "%d/", (int)kind);
     while (sl_map_next(f->objects, &cursor, &key, &value)) {
         if (strncmp(key, prefix, strlen(prefix)) == 0) {

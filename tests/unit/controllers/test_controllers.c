@@ -15,6 +15,7 @@ static struct {
     unsigned observed, forgotten, synced, cycles;
     int64_t due_ms;
     bool unusable;
+    bool wants_workloads;
     enum sl_sight sight;
 } stub;
 
@@ -85,12 +86,15 @@ bool sl_engine_next_touched(struct sl_engine *g, enum sl_kind *kind, const char 
 void sl_engine_want_workloads(struct sl_engine *g)
 {
     (void)g;
+    stub.wants_workloads = true;
 }
 
 bool sl_engine_wants_workloads(struct sl_engine *g)
 {
     (void)g;
-    return false;
+    bool wants = stub.wants_workloads;
+    stub.wants_workloads = false;
+    return wants;
 }
 
 uint32_t sl_engine_holders(const struct sl_engine *g, const char *cluster_queue)
@@ -323,6 +327,35 @@ static void test_controllers_what_may_be_an_echo_is_fed_when_the_answers_are_in(
     sl_json_free(wl);
 }
 
+/* No watch event need come: the read itself is tried again. */
+static void test_controllers_workloads_that_could_not_be_read_again_are_read_later(void **state)
+{
+    struct fixture *f = *state;
+    fake_put(&f->fake, SL_KIND_WORKLOAD,
+             parse("{\"metadata\":{\"name\":\"w\",\"namespace\":\"n\"}}"));
+    sync_all_but(SL_KIND_COUNT);
+    sl_controllers_step(f->controllers, T0);
+    unsigned before = stub.observed;
+    stub.due_ms = INT64_MAX;
+    stub.wants_workloads = true;
+    f->fake.list_code = SL_CODE_UNAVAILABLE;
+    struct sl_json *namespace = parse("{\"metadata\":{\"name\":\"n\"}}");
+    deliver(SL_KIND_NAMESPACE, SL_WATCH_MODIFIED, namespace);
+    sl_json_free(namespace);
+    assert_int_equal(stub.observed, before + 1);
+    sl_controllers_step(f->controllers, T0);
+    int64_t due_ms = sl_controllers_due_ms(f->controllers);
+    assert_true(due_ms > T0 && due_ms < INT64_MAX);
+
+    sl_controllers_step(f->controllers, due_ms); /* it fails once more */
+    f->fake.list_code = SL_CODE_OK;
+    due_ms = sl_controllers_due_ms(f->controllers);
+    assert_true(due_ms < INT64_MAX);
+    sl_controllers_step(f->controllers, due_ms);
+    assert_int_equal(stub.observed, before + 2);
+    assert_true(sl_controllers_due_ms(f->controllers) == INT64_MAX);
+}
+
 static void test_controllers_unusable_object_gets_an_event(void **state)
 {
     struct fixture *f = *state;
@@ -379,6 +412,7 @@ int main(void)
         TEST(test_controllers_feed_the_engine_and_kick),
         TEST(test_controllers_what_may_be_an_echo_is_fed_when_the_answers_are_in),
         TEST(test_controllers_unusable_object_gets_an_event),
+        TEST(test_controllers_workloads_that_could_not_be_read_again_are_read_later),
         TEST(test_controllers_due_is_the_engines_when_nothing_else_waits),
         TEST(test_controllers_start_by_hand_runs_nothing_however_many_jobs_wait),
     };
