@@ -16,7 +16,7 @@
 #include "engine/conditions/words.h"
 #include "kernel/ledger/ledger.h"
 #include "kernel/lifecycle/lifecycle.h"
-#include "kernel/commit/place.h"
+#include "kernel/commit/transition.h"
 #include "kernel/preempt/preempt.h"
 #include "policy/demand/offers.h"
 
@@ -191,7 +191,7 @@ struct sl_engine {
     sl_workload_id *restless; /* who is to be restrained once the running cycle is over */
     uint32_t restless_count;
     sl_workload_id preemptor; /* of the victims that are being told just now; SL_NO_ID = none */
-    const struct sl_call_watcher *watcher;
+    void (*follow)(struct sl_engine *, sl_workload_id, const struct sl_transition *, int64_t);
     char *lent;           /* the last name given out by sl_engine_next_touched */
     int64_t woken_ms;     /* when the last cycle that only woke ran */
     int64_t cycle_ms;     /* when the last cycle ran */

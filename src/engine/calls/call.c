@@ -21,7 +21,7 @@ static void note(struct sl_engine *g, const struct sl_call *c, enum sl_status an
     sl_buf_fini(&payload);
 }
 
-/* The workload whose record the call may move; SL_NO_ID = none. */
+/* The workload whose record or queue the call may change; SL_NO_ID = none. */
 static sl_workload_id subject(const struct sl_call *c)
 {
     switch (c->kind) {
@@ -50,17 +50,14 @@ enum sl_status sl_call_make(struct sl_engine *g, struct sl_call *c, int64_t now_
     SL_PRE(g != NULL && c->kind < SL_CALL_KIND_COUNT);
     g->idle_cycles = 0;
     sl_workload_id id = subject(c);
-    if (id != SL_NO_ID) {
-        g->watcher->before(id);
-    }
-    enum sl_status status = sl_call_carry_out(c);
-    note(g, c, status, now_ms);
+    struct sl_transition did = sl_call_carry_out(c);
+    note(g, c, did.status, now_ms);
     g->counters.events += c->kind == SL_CALL_event;
-    g->counters.refused += status != SL_OK;
-    if (id != SL_NO_ID && status == SL_OK) {
-        g->watcher->after(g, id, now_ms);
+    g->counters.refused += did.status != SL_OK;
+    if (id != SL_NO_ID && did.status == SL_OK) {
+        g->follow(g, id, &did, now_ms);
     }
-    return status;
+    return did.status;
 }
 
 bool sl_call_expect(struct sl_engine *g, struct sl_call *c, int64_t now_ms)

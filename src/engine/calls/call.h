@@ -13,6 +13,7 @@
 #include "kernel/base/order.h"
 #include "kernel/preempt/preempt.h"
 #include "kernel/base/status.h"
+#include "kernel/commit/transition.h"
 #include "kernel/topology/topology.h"
 #include "policy/demand/offers.h"
 #include "policy/common/settings.h"
@@ -69,18 +70,12 @@ enum {
 /* Whether it was carried out. */
 bool sl_call_expect(struct sl_engine *g, struct sl_call *c, int64_t now_ms);
 
-/* Who is told of calls that may move a workload's record: right before, and when it was carried
- * out. Set once, when the engine is opened. */
-struct sl_call_watcher {
-    void (*before)(sl_workload_id id);
-    void (*after)(struct sl_engine *g, sl_workload_id id, int64_t now_ms);
-};
-
 /* Note a cycle and begin it; sl_cycle_next and sl_cycle_end do the rest. */
 void sl_call_cycle(struct sl_engine *g, const struct sl_call_cycle *v);
 
-/* Carry out only: what a replay does with the calls of a journal. */
-enum sl_status sl_call_carry_out(struct sl_call *c) SL_MUST_CHECK;
+/* Carry out only: what a replay does with the calls of a journal. The status is the answer; those
+ * that move a workload's record say how, too. */
+struct sl_transition sl_call_carry_out(struct sl_call *c) SL_MUST_CHECK;
 void sl_call_begin_cycle(const struct sl_call_cycle *v);
 
 /* --- record.c: as bytes of the journal, and in words ------------------------------------------ */

@@ -22,12 +22,12 @@
 
 /* Indexes follow the record. What belongs to no queue and may be queued again is an orphan, not
  * parked. */
-static enum sl_status carry_event(const struct sl_call_event *v)
+static struct sl_transition carry_event(const struct sl_call_event *v)
 {
     sl_workload_id id = v->event.workload;
-    enum sl_status status = sl_placement_event(v->event);
-    if (status != SL_OK) {
-        return status;
+    struct sl_transition did = sl_transition_event(v->event);
+    if (did.status != SL_OK) {
+        return did;
     }
     sl_queues_settle(id, v->event.now_ms);
     sl_passes_settle(id, v->event.now_ms);
@@ -35,7 +35,7 @@ static enum sl_status carry_event(const struct sl_call_event *v)
         enum sl_status moved = sl_place_move(id, SL_PLACE_INADMISSIBLE, SL_PLACE_ORPHANED);
         SL_ASSERT(moved == SL_OK);
     }
-    return SL_OK;
+    return did;
 }
 
 static enum sl_status carry_attach(const struct sl_call_attach *v)
@@ -165,10 +165,15 @@ static enum sl_status carry_tree(const struct sl_call_tree *v)
 
 /* ---------------------------------------------------------------------------------------------- */
 
-enum sl_status sl_call_carry_out(struct sl_call *c)
+struct sl_transition sl_call_carry_out(struct sl_call *c)
 {
     switch (c->kind) {
 #define SL_CALL(name, fields, does)                                                                \
+    case SL_CALL_##name: {                                                                         \
+        struct sl_call_##name *v = &c->name;                                                       \
+        return (struct sl_transition){.status = does};                                             \
+    }
+#define SL_MOVE(name, fields, does)                                                                \
     case SL_CALL_##name: {                                                                         \
         struct sl_call_##name *v = &c->name;                                                       \
         return does;                                                                               \
@@ -177,11 +182,11 @@ enum sl_status sl_call_carry_out(struct sl_call *c)
     case SL_CALL_##name: {                                                                         \
         struct sl_call_##name *v = &c->name;                                                       \
         does;                                                                                      \
-        return SL_OK;                                                                              \
+        return (struct sl_transition){.status = SL_OK};                                            \
     }
 #include "engine/calls/calls.def"
     case SL_CALL_KIND_COUNT:
         break;
     }
-    return SL_REFUSED_BAD_ARGUMENT;
+    return (struct sl_transition){.status = SL_REFUSED_BAD_ARGUMENT};
 }

@@ -12,6 +12,6 @@ enum sl_status sl_carry_demand(const struct sl_call_demand *v);
 enum sl_status sl_carry_demand_mask(const struct sl_call_demand_mask *v);
 enum sl_status sl_carry_mask(const struct sl_call_mask *v);
 /* Claims, and the nodes that its pods are on. */
-enum sl_status sl_carry_restore(const struct sl_call_restore *v);
+struct sl_transition sl_carry_restore(const struct sl_call_restore *v);
 enum sl_status sl_carry_sample(const struct sl_call_usage_sample *v);
 #endif

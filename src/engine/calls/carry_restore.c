@@ -99,22 +99,22 @@ static enum sl_status read_plan(const struct sl_call_restore *v)
     return u.failed ? SL_REFUSED_BAD_ARGUMENT : status;
 }
 
-enum sl_status sl_carry_restore(const struct sl_call_restore *v)
+struct sl_transition sl_carry_restore(const struct sl_call_restore *v)
 {
     sl_plan.workload = v->workload;
     sl_plan.generation = v->generation;
     sl_plan.cluster_queue = v->cluster_queue;
     sl_plan.topology_pending = v->topology_pending;
     sl_plan.now_ms = v->at_ms;
-    enum sl_status status = read_plan(v);
-    if (status == SL_OK) {
-        status = sl_placement_restore();
+    struct sl_transition did = {.status = read_plan(v)};
+    if (did.status == SL_OK) {
+        did = sl_transition_restore();
     }
-    for (uint32_t i = 0; status == SL_OK && i < granted.count; i++) {
+    for (uint32_t i = 0; did.status == SL_OK && i < granted.count; i++) {
         sl_passes_grant(v->workload, granted.sets[i].pod_set, granted.sets[i].tree,
                         granted.sets[i].count);
     }
     sl_queues_settle(v->workload, v->at_ms);
     sl_passes_settle(v->workload, v->at_ms);
-    return status;
+    return did;
 }

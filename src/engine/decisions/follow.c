@@ -1,17 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* Record before, record after: which decision is that? And what follows from a cycle. */
+/* What follows from what the core says that it did: to one workload, and in a cycle. */
 #include "engine/decisions/follow.h"
 #include "engine/quota/tallies.h"
 #include "base/check.h"
-#include "base/log.h"
 #include "base/mem.h"
 #include "engine/calls/call.h"
-#include "engine/conditions/conditions.h"
 #include "engine/conditions/message.h"
-#include "engine/journal/pack.h"
-#include "engine/conditions/released.h"
 #include "engine/decisions/restrain.h"
 #include "engine/records/rules.h"
 #include "engine/decisions/node_health.h"
@@ -20,185 +16,8 @@
 #include "engine/records/tenants.h"
 #include "engine/topology/topology_out.h"
 #include "policy/cycle/cycle.h"
-#include <stdlib.h>
-#include <string.h>
 
 #define STOP_MS_MAX 600000 /* for the job of an evicted workload to stop, before people are told */
-
-static bool waits_for_place(const struct sl_workload *w)
-{
-    if (w->phase != SL_PHASE_QUOTA_RESERVED || !w->topology_pending) {
-        return false;
-    }
-    for (uint32_t i = 0; i < w->check_count; i++) {
-        if (w->checks[i].state != SL_CHECK_READY) {
-            return false;
-        }
-    }
-    return true;
-}
-
-struct sl_look sl_follow_look(sl_workload_id id)
-{
-    const struct sl_workload *w = &sl_workloads[id];
-    struct sl_look look = {.phase = w->phase,
-                           .active = w->active,
-                           .generation = w->generation,
-                           .pending_reason = w->pending_reason,
-                           .evicted = w->evicted,
-                           .requeued = w->requeued,
-                           .deactivation = w->deactivation,
-                           .pods_ready = w->pods_ready,
-                           .check_count = w->check_count,
-                           .check_objects = sl_condition_check_objects(w),
-                           .waits_for_place = waits_for_place(w),
-                           .unhealthy_count = w->unhealthy_count};
-    memcpy(look.unhealthy, w->unhealthy, w->unhealthy_count * sizeof look.unhealthy[0]);
-    return look;
-}
-
-/* --- decisions -------------------------------------------------------------------------------- */
-
-static const char *reason_of(const struct sl_engine *g, sl_workload_id id,
-                             enum sl_decision_kind kind)
-{
-    const struct sl_workload *w = &sl_workloads[id];
-    const char *reason = sl_condition_decision_reason(w, kind);
-    if (reason != NULL) {
-        return reason;
-    }
-    return g->settings.granular_reasons
-               ? sl_condition_pending_reason(w)
-               : sl_condition_legacy_reason(w->pending_reason, sl_standing_queue_to_blame(g, id));
-}
-
-static void push(struct sl_engine *g, struct sl_queued_decision d)
-{
-    if (g->decision_count == g->decision_cap) {
-        uint32_t cap = g->decision_cap == 0 ? 256 : g->decision_cap * 2;
-        struct sl_queued_decision *ring = sl_mem_new(cap, sizeof *ring);
-        for (uint32_t i = 0; i < g->decision_count; i++) {
-            ring[i] = g->decisions[(g->decision_first + i) % g->decision_cap];
-        }
-        sl_mem_free(g->decisions);
-        g->decisions = ring;
-        g->decision_first = 0;
-        g->decision_cap = cap;
-    }
-    g->decisions[(g->decision_first + g->decision_count++) % g->decision_cap] = d;
-}
-
-static void decide_saying(struct sl_engine *g, sl_workload_id id, enum sl_decision_kind kind,
-                          const char *message, int64_t now_ms)
-{
-    struct sl_workload_entry *e = &g->workloads[id];
-    const char *reason = reason_of(g, id, kind);
-    struct sl_buf payload = {0};
-    pack_u8(&payload, (uint8_t)kind);
-    pack_u32(&payload, id);
-    pack_u32(&payload, e->generation);
-    pack_text(&payload, reason);
-    uint64_t sequence = sl_journal_append(g->journal, SL_JOURNAL_DECISION, now_ms, &payload);
-    sl_buf_fini(&payload);
-    e->unwritten_count++;
-    if (kind == SL_DECIDE_RELEASE) {
-        sl_released_note(g, id, sequence);
-    }
-    sl_workload_id by = kind == SL_DECIDE_EVICT ? g->preemptor : SL_NO_ID;
-    push(g, (struct sl_queued_decision){sequence, g->cycle, now_ms, reason, sl_mem_text(message),
-                                        kind, id, e->generation, by,
-                                        by == SL_NO_ID ? 0 : g->workloads[by].generation});
-    if (sl_log_on(SL_LOG_DEBUG)) {
-        sl_log(SL_LOG_DEBUG, "decided", "cycle", sl_log_number((long long)g->cycle), "workload",
-               sl_intern_name(g->names, SL_INTERN_WORKLOAD, id), "queue", e->queue->key, "reason",
-               reason, NULL);
-    }
-}
-
-void sl_decide(struct sl_engine *g, sl_workload_id id, enum sl_decision_kind kind, int64_t now_ms)
-{
-    char message[SL_MESSAGE_SIZE];
-    sl_words_of_decision(g, id, kind, message);
-    decide_saying(g, id, kind, message, now_ms);
-}
-
-static bool reserved(enum sl_phase phase)
-{
-    return phase == SL_PHASE_QUOTA_RESERVED || phase == SL_PHASE_ADMITTED ||
-           phase == SL_PHASE_EVICTED;
-}
-
-static void note_news(struct sl_engine *g, unsigned news, uint64_t *counter, bool is_so)
-{
-    *counter += is_so ? 1 : 0;
-    g->news |= is_so ? news : 0;
-}
-
-/* A change of phase is one decision: whatever else changed goes into the same write. */
-static bool decide_phase(struct sl_engine *g, sl_workload_id id, enum sl_phase from, int64_t now_ms)
-{
-    enum sl_phase to = sl_workloads[id].phase;
-    if (from == to) {
-        return false;
-    }
-    if (to == SL_PHASE_EVICTED) {
-        g->counters.evicted++;
-        sl_decide(g, id, SL_DECIDE_EVICT, now_ms);
-    } else if (to == SL_PHASE_PENDING && reserved(from)) {
-        sl_decide(g, id, SL_DECIDE_RELEASE, now_ms);
-    } else if (to == SL_PHASE_ADMITTED && from == SL_PHASE_QUOTA_RESERVED) {
-        g->counters.admitted++;
-        sl_decide(g, id, SL_DECIDE_ADMIT, now_ms);
-    } else if (reserved(to)) {
-        note_news(g, SL_NEWS_RESERVED, &g->counters.reserved, true);
-        g->counters.admitted += to == SL_PHASE_ADMITTED;
-        sl_decide(g, id, SL_DECIDE_RESERVE, now_ms);
-    }
-    return true;
-}
-
-static bool other_nodes_failed(const struct sl_workload *w, const struct sl_look *before)
-{
-    return w->unhealthy_count != before->unhealthy_count ||
-           memcmp(w->unhealthy, before->unhealthy, w->unhealthy_count * sizeof w->unhealthy[0]) !=
-               0;
-}
-
-/* What of its topology is to be written, where nothing else is: failed nodes are marked in the
- * object as soon as they are known, and what it waits for is said where people ask for such
- * detail. */
-static bool topology_is_news(const struct sl_engine *g, const struct sl_workload *w,
-                             const struct sl_look *before)
-{
-    return (w->phase == SL_PHASE_ADMITTED && other_nodes_failed(w, before)) ||
-           (g->settings.granular_reasons && waits_for_place(w) && !before->waits_for_place);
-}
-
-static bool pending_is_news(const struct sl_workload *w, const struct sl_look *before)
-{
-    return w->phase == SL_PHASE_PENDING &&
-           (before->pending_reason != w->pending_reason ||
-            (w->pending_reason == SL_PENDING_EVALUATION &&
-             before->check_objects != sl_condition_check_objects(w)));
-}
-
-static void decide_rest(struct sl_engine *g, sl_workload_id id, const struct sl_look *before,
-                        int64_t now_ms)
-{
-    const struct sl_workload *w = &sl_workloads[id];
-    if (w->evicted != SL_EVICT_NONE && before->evicted != w->evicted) {
-        g->counters.evicted++;
-        sl_decide(g, id, SL_DECIDE_EVICT, now_ms);
-    } else if (w->requeued == SL_REQUEUED_TRUE && before->requeued != SL_REQUEUED_TRUE) {
-        sl_decide(g, id, SL_DECIDE_REQUEUE, now_ms);
-    } else if (pending_is_news(w, before)) {
-        sl_decide(g, id, SL_DECIDE_PENDING, now_ms);
-    } else if (reserved(w->phase) && before->check_count != w->check_count) {
-        sl_decide(g, id, SL_DECIDE_RESERVE, now_ms); /* the same reservation with other checks */
-    } else if (topology_is_news(g, w, before)) {
-        sl_decide(g, id, SL_DECIDE_PLACE, now_ms);
-    }
-}
 
 /* --- timers and the rest ---------------------------------------------------------------------- */
 
@@ -285,17 +104,23 @@ static void drop_grant(struct sl_engine *g, sl_workload_id id)
 }
 
 /* Nodes count for a workload that runs: those that it stands on are looked at once it does. */
-static void follow_stands(struct sl_engine *g, sl_workload_id id, const struct sl_look *before)
+static void follow_stands(struct sl_engine *g, sl_workload_id id, const struct sl_transition *did)
 {
-    bool runs_now =
-        sl_workloads[id].phase == SL_PHASE_ADMITTED && before->phase != SL_PHASE_ADMITTED;
+    bool runs_now = did->to == SL_PHASE_ADMITTED && did->from != SL_PHASE_ADMITTED;
     bool left = sl_tenants_listed(g->tenants, id) && sl_topology_stand_count(id) == 0;
     if (runs_now || left) {
         sl_node_health_moved(g, id);
     }
 }
 
-void sl_follow(struct sl_engine *g, sl_workload_id id, const struct sl_look *before, int64_t now_ms)
+static void note_news(struct sl_engine *g, unsigned news, uint64_t *counter, bool is_so)
+{
+    *counter += is_so ? 1 : 0;
+    g->news |= is_so ? news : 0;
+}
+
+void sl_follow(struct sl_engine *g, sl_workload_id id, const struct sl_transition *did,
+               int64_t now_ms)
 {
     struct sl_workload_entry *e = &g->workloads[id];
     const struct sl_workload *w = &sl_workloads[id];
@@ -303,46 +128,22 @@ void sl_follow(struct sl_engine *g, sl_workload_id id, const struct sl_look *bef
         return; /* the slot was given back; its entry is gone already */
     }
     sl_tally_update(g, id);
-    follow_stands(g, id, before);
-    sl_restrain_note_service(g, id, before->phase, now_ms);
+    follow_stands(g, id, did);
+    sl_restrain_note_service(g, id, did->from, now_ms);
     if (w->phase == SL_PHASE_ABSENT || w->phase == SL_PHASE_FINISHED) {
         note_news(g, SL_NEWS_FINISHED, &g->counters.finished,
-                  w->phase == SL_PHASE_FINISHED && before->phase != SL_PHASE_FINISHED);
+                  did->to == SL_PHASE_FINISHED && did->from != SL_PHASE_FINISHED);
         arm(g, id); /* nothing is waited for any more */
         drop_grant(g, id);
         return;
     }
-    note_news(g, SL_NEWS_STARTED, &g->counters.started,
-              w->pods_ready == SL_PODS_STARTED && before->pods_ready != SL_PODS_STARTED);
+    note_news(g, SL_NEWS_STARTED, &g->counters.started, did->news[SL_CHANGED_START]);
     arm(g, id);
     if (!g->restoring) {
-        if (!decide_phase(g, id, before->phase, now_ms)) {
-            decide_rest(g, id, before, now_ms);
-        }
-        if (w->active && w->deactivation != SL_CAUSE_NONE &&
-            before->deactivation == SL_CAUSE_NONE) {
-            sl_decide(g, id, SL_DECIDE_DEACTIVATE, now_ms);
-        }
+        sl_decide_after(g, id, did, now_ms);
     }
     drop_grant(g, id);
 }
-
-/* --- calls ------------------------------------------------------------------------------------ */
-
-static struct sl_look seen; /* before the call that is being made */
-
-static void look(sl_workload_id id)
-{
-    seen = sl_follow_look(id);
-}
-
-static void follow_call(struct sl_engine *g, sl_workload_id id, int64_t now_ms)
-{
-    struct sl_look before = seen; /* what follows may make calls of its own */
-    sl_follow(g, id, &before, now_ms);
-}
-
-const struct sl_call_watcher sl_follow_watcher = {.before = look, .after = follow_call};
 
 /* --- outcomes of a cycle ---------------------------------------------------------------------- */
 
@@ -366,12 +167,10 @@ static void follow_victims(struct sl_engine *g, int64_t now_ms)
     for (uint32_t i = 0; i < sl_cycle_evicted.count; i++) {
         char text[SL_MESSAGE_SIZE];
         sl_workload_id id = sl_cycle_evicted.workloads[i];
-        struct sl_look before = sl_follow_look(id);
-        before.phase = sl_workloads[id].was_admitted ? SL_PHASE_ADMITTED : SL_PHASE_QUOTA_RESERVED;
-        before.evicted = SL_EVICT_NONE;
+        struct sl_transition did = {.from = sl_cycle_evicted.from[i], .to = SL_PHASE_EVICTED};
         sl_message_from_preemption(g, id, sl_cycle_evicted.reasons[i], text);
         sl_words_say_stopping(&g->workloads[id].words, SL_EVICT_PREEMPTED, text);
-        sl_follow(g, id, &before, now_ms);
+        sl_follow(g, id, &did, now_ms);
     }
     g->preemptor = SL_NO_ID;
 }
@@ -389,50 +188,34 @@ static void note_granted(struct sl_engine *g, sl_workload_id id, sl_node_id queu
 static void follow_reserved(struct sl_engine *g, sl_workload_id id, int64_t now_ms)
 {
     struct sl_workload_entry *e = &g->workloads[id];
-    struct sl_look before = sl_follow_look(id);
-    before.phase = SL_PHASE_PENDING; /* only such are tried */
     e->grant = grant_from_assignment();
     sl_workload_hold(g, e, sl_cycle_outcome.cluster_queue);
     sl_topology_out_note(g, id);
     sl_node_health_moved(g, id);
     sl_words_fini(&e->words);
-    sl_follow(g, id, &before, now_ms);
+    sl_follow(g, id, &sl_cycle_outcome.did, now_ms);
     note_granted(g, id, sl_cycle_outcome.cluster_queue);
 }
 
 /* Placed for the first time, and so admitted; or stands elsewhere since nodes have failed. */
 static void follow_placed(struct sl_engine *g, sl_workload_id id, int64_t now_ms)
 {
-    const struct sl_grant *grant = g->workloads[id].grant;
-    struct sl_look before = sl_follow_look(id);
-    for (uint32_t i = 0; i < grant->pod_set_count; i++) {
-        if (grant->delayed[i] && grant->topology[i] == NULL) {
-            before.phase = SL_PHASE_QUOTA_RESERVED;
-        }
-    }
     sl_topology_out_note(g, id);
     sl_node_health_moved(g, id);
     sl_words_fini(&g->workloads[id].words);
-    sl_follow(g, id, &before, now_ms);
-    if (before.phase == sl_workloads[id].phase) {
-        g->counters.replacements++;
-        sl_decide(g, id, SL_DECIDE_PLACE, now_ms);
-    } else {
-        g->counters.passes_placed++;
-    }
+    g->counters.replacements += sl_cycle_outcome.did.from == SL_PHASE_ADMITTED;
+    g->counters.passes_placed += sl_cycle_outcome.did.from != SL_PHASE_ADMITTED;
+    sl_follow(g, id, &sl_cycle_outcome.did, now_ms);
 }
 
 /* There was nowhere to go from its failed nodes, and it is not to wait for a place. */
 static void follow_evicted(struct sl_engine *g, sl_workload_id id, int64_t now_ms)
 {
     char text[SL_MESSAGE_SIZE];
-    struct sl_look before = sl_follow_look(id);
-    before.phase = SL_PHASE_ADMITTED; /* only such have failed nodes */
     g->counters.passes_failed++;
-    before.evicted = SL_EVICT_NONE;
     sl_message_from_failed_nodes(g, text);
     sl_words_say_stopping(&g->workloads[id].words, SL_EVICT_NODE_FAILURES, text);
-    sl_follow(g, id, &before, now_ms);
+    sl_follow(g, id, &sl_cycle_outcome.did, now_ms);
 }
 
 static void follow_unplaced(struct sl_engine *g, sl_workload_id id, int64_t now_ms)
@@ -440,13 +223,13 @@ static void follow_unplaced(struct sl_engine *g, sl_workload_id id, int64_t now_
     char text[SL_MESSAGE_SIZE];
     sl_message_from_placement(g, text);
     g->counters.passes_failed++;
-    decide_saying(g, id, SL_DECIDE_UNPLACED, text, now_ms);
+    sl_decide_saying(g, id, SL_DECIDE_UNPLACED, text, now_ms);
 }
 
 static void follow_pending(struct sl_engine *g, sl_workload_id id, int64_t now_ms)
 {
     char text[SL_MESSAGE_SIZE];
-    if (sl_cycle_outcome.changed) {
+    if (sl_cycle_outcome.did.news[SL_CHANGED_REASON]) {
         sl_message_from_outcome(g, text);
         sl_words_say_waiting(&g->workloads[id].words, sl_workloads[id].pending_reason, text);
         sl_decide(g, id, SL_DECIDE_PENDING, now_ms);

@@ -98,6 +98,7 @@ void sl_outcome_pack(struct sl_buf *out)
 {
     const struct sl_cycle_outcome *o = &sl_cycle_outcome;
     bool reserved = o->result == SL_CYCLE_RESERVED;
+    bool news = o->did.news[SL_CHANGED_REASON];
     bool own = sl_assignment.workload == o->workload && !o->outsider && !o->overtaken;
     pack_u32(out, o->workload);
     pack_u32(out, o->generation);
@@ -105,7 +106,7 @@ void sl_outcome_pack(struct sl_buf *out)
     pack_u8(out, (uint8_t)o->result);
     pack_u16(out, (uint16_t)o->status);
     pack_u8(out, o->result == SL_CYCLE_PENDING ? (uint8_t)o->reason : 0);
-    pack_u8(out, (uint8_t)((o->changed ? CHANGED : 0) | (o->outsider ? OUTSIDER : 0) |
+    pack_u8(out, (uint8_t)((news ? CHANGED : 0) | (o->outsider ? OUTSIDER : 0) |
                            (o->overtaken ? OVERTAKEN : 0) | (o->overlaps ? OVERLAPS : 0) |
                            (o->skipped_preemption ? SKIPPED : 0)));
     pack_u8(out, (uint8_t)o->place);
@@ -113,7 +114,7 @@ void sl_outcome_pack(struct sl_buf *out)
     pack_evicted(out);
     pack_choices(out, reserved);
     pack_stands(out, o->workload, reserved || o->result == SL_CYCLE_PLACED);
-    pack_details(out, own && o->result == SL_CYCLE_PENDING && o->changed);
+    pack_details(out, own && o->result == SL_CYCLE_PENDING && news);
 }
 
 /* --- telling ---------------------------------------------------------------------------------- */

@@ -107,7 +107,7 @@ static bool play_call(struct sl_life *life, const struct sl_journal_record *reco
         return begin_cycle(life, &c.cycle);
     }
     sl_cell_id cell = c.open_cell.cell; /* that an opened one became */
-    enum sl_status now = sl_call_carry_out(&c);
+    enum sl_status now = sl_call_carry_out(&c).status;
     life->result->refused += now != SL_OK;
     if (c.kind == SL_CALL_open_cell && now == SL_OK && now == recorded &&
         c.open_cell.cell != cell) {

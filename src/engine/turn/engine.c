@@ -46,7 +46,7 @@ enum sl_code sl_engine_open(const struct sl_engine_options *options, struct sl_e
     g->local_queues = sl_map_new();
     g->namespaces = sl_map_new();
     g->preemptor = SL_NO_ID;
-    g->watcher = &sl_follow_watcher;
+    g->follow = sl_follow;
     g->reading = SL_NO_ID;
     g->constraints = sl_constraints_new();
     g->limits = sl_limits_new();

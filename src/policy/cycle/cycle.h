@@ -27,6 +27,7 @@
 #include "policy/entries/nominate.h"
 #include "policy/queues/passes.h"
 #include "policy/queues/queues.h"
+#include "kernel/commit/transition.h"
 #include "specs/cycle.acsl"
 #include "specs/trial.acsl"
 
@@ -63,8 +64,8 @@ struct sl_cycle_outcome {
     sl_node_id cluster_queue;
     enum sl_cycle_result result;
     enum sl_status status;         /* SL_OK, or with which the kernel refused the plan */
+    struct sl_transition did;      /* what became of its record */
     enum sl_pending_reason reason; /* when pending */
-    bool changed;                  /* the record's pending reason is new */
     bool outsider;                 /* its ClusterQueue does not take its namespace (outsiders.h) */
     bool overtaken;                /* it fitted until others of this cycle took the quota */
     bool overlaps;                 /* its victims are those of others of this cycle */
@@ -81,6 +82,7 @@ struct sl_cycle_evicted {
     uint32_t count;
     sl_workload_id workloads[SL_VICTIMS_MAX];
     enum sl_preempt_reason reasons[SL_VICTIMS_MAX];
+    enum sl_phase from[SL_VICTIMS_MAX]; /* in which phase it was */
 };
 extern struct sl_cycle_evicted sl_cycle_evicted;
 

@@ -6,7 +6,6 @@
  * failed keeps the pods that stand elsewhere. */
 #include "policy/cycle/cycle_steps.h"
 
-#include "kernel/commit/placement.h"
 #include "policy/topology/assumed.h"
 #include "policy/demand/demand.h"
 #include "policy/entries/entries.h"
@@ -258,11 +257,12 @@ bool sl_cycle_nominate_pass(sl_workload_id id)
 /* --- processing ------------------------------------------------------------------------------ */
 
 /*@ requires ready: StepReady && id < SL_WORKLOADS_MAX; terminates \true; exits \false;
-    assigns SL_TOLD; ensures ready: StepReady; */
-static enum sl_status tell_record(enum sl_event_kind kind, sl_workload_id id, uint32_t index)
+    assigns SL_TOLD, sl_cycle_outcome; ensures ready: StepReady; */
+static void tell_record(enum sl_event_kind kind, sl_workload_id id, uint32_t index)
 {
     struct sl_event ev = {kind, id, sl_workloads[id].generation, index, 0, 0, sl_cycle_now_ms};
-    return sl_placement_event(ev);
+    sl_cycle_outcome.did = sl_transition_event(ev);
+    sl_cycle_outcome.status = sl_cycle_outcome.did.status;
 }
 
 /* What it gives up on sites that have failed is not given to others in this cycle, as in Kueue: it
@@ -290,46 +290,46 @@ static bool keep_failed_rooms(sl_workload_id id, bool again)
 }
 
 /*@ requires ready: StepReady && AssumedInRange && id < SL_WORKLOADS_MAX; terminates \true;
-    exits \false;
-    assigns sl_hidden, SL_FAILED, SL_ASSUMED, SL_TOLD, SL_SETTLED, sl_topology_plan.workload;
+    exits \false; assigns sl_hidden, SL_FAILED, SL_ASSUMED, SL_TOLD, SL_SETTLED,
+      sl_topology_plan.workload, sl_cycle_outcome;
     ensures ready: StepReady && AssumedInRange; */
-static enum sl_status commit(sl_workload_id id)
+static void commit(sl_workload_id id)
 {
+    if (sl_assignment.mode != SL_MODE_FIT) {
+        return;
+    }
     if (stays(id)) {
-        return tell_record(SL_EV_SECOND_PASS_FIT, id, 0);
+        tell_record(SL_EV_SECOND_PASS_FIT, id, 0);
+        return;
     }
     name_failed(id);
     sl_topology_plan.workload = id;
     uint32_t mark = sl_assumed_mark();
-    enum sl_status status = SL_FULL_BOOKINGS;
+    sl_cycle_outcome.status = SL_FULL_BOOKINGS;
     if (keep_failed_rooms(id, false)) {
-        status = sl_placement_second_pass(sl_workloads[id].generation, sl_cycle_now_ms);
+        sl_cycle_outcome.did =
+            sl_transition_second_pass(sl_workloads[id].generation, sl_cycle_now_ms);
+        sl_cycle_outcome.status = sl_cycle_outcome.did.status;
     }
-    if (status != SL_OK) {
+    if (sl_cycle_outcome.status != SL_OK) {
         sl_assumed_back(mark);
     } else {
         (void)keep_failed_rooms(id, true);
     }
-    return status;
 }
 
 /* Where others of this cycle took the rooms, look again. */
 /*@ requires ready: StepReady && AssumedInRange && PlanBounded && AssignmentSound &&
-      id < SL_WORKLOADS_MAX;
-    terminates \true; exits \false;
+      id < SL_WORKLOADS_MAX; terminates \true; exits \false;
     assigns sl_hidden, SL_FAILED, SL_ASSUMED, SL_TOLD, SL_SETTLED, SL_PLACED, sl_assignment,
       sl_placement_question, sl_cycle_outcome;
     ensures ready: StepReady && AssumedInRange && PlanBounded && AssignmentSound; */
 static void try_commit(sl_workload_id id, sl_node_id queue)
 {
-    if (sl_assignment.mode == SL_MODE_FIT) {
-        sl_cycle_outcome.status = commit(id);
-    }
+    commit(id);
     if (sl_cycle_outcome.status == SL_REFUSED_ROOM && sl_settings.recompute_placement) {
         find(id, queue);
-        if (sl_assignment.mode == SL_MODE_FIT) {
-            sl_cycle_outcome.status = commit(id);
-        }
+        commit(id);
     }
 }
 
@@ -369,7 +369,7 @@ void sl_cycle_tell_left(void)
     ensures ready: StepReady && EntriesInv; */
 static void evict(sl_workload_id id)
 {
-    sl_cycle_outcome.status = tell_record(SL_EV_SECOND_PASS_MISS, id, 1);
+    tell_record(SL_EV_SECOND_PASS_MISS, id, 1);
     if (sl_cycle_outcome.status != SL_OK) {
         miss(id);
         return;

@@ -103,7 +103,8 @@ static void fill_preempt_plan(uint32_t entry)
         loop assigns i, evicted, sl_preempt_plan.victims[0 .. SL_VICTIMS_MAX - 1],
           sl_preempt_plan.reasons[0 .. SL_VICTIMS_MAX - 1],
           sl_cycle_evicted.workloads[0 .. SL_VICTIMS_MAX - 1],
-          sl_cycle_evicted.reasons[0 .. SL_VICTIMS_MAX - 1];
+          sl_cycle_evicted.reasons[0 .. SL_VICTIMS_MAX - 1],
+          sl_cycle_evicted.from[0 .. SL_VICTIMS_MAX - 1];
         loop variant count - i; */
     for (uint32_t i = 0; i < count; i++) {
         sl_workload_id id = sl_entries_victim(entry, i);
@@ -113,6 +114,7 @@ static void fill_preempt_plan(uint32_t entry)
         if (id < SL_WORKLOADS_MAX && sl_workloads[id].phase != SL_PHASE_EVICTED) {
             sl_cycle_evicted.workloads[evicted] = id;
             sl_cycle_evicted.reasons[evicted] = reason;
+            sl_cycle_evicted.from[evicted] = sl_workloads[id].phase;
             evicted++;
         }
     }
@@ -175,7 +177,8 @@ static void serve(uint32_t entry)
 {
     sl_workload_id id = sl_cycle_outcome.workload;
     fill_plan(entry);
-    sl_cycle_outcome.status = sl_placement_commit();
+    sl_cycle_outcome.did = sl_transition_commit();
+    sl_cycle_outcome.status = sl_cycle_outcome.did.status;
     if (sl_cycle_outcome.status != SL_OK) {
         sl_cycle_outcome.overtaken = sl_cycle_outcome.status == SL_REFUSED_QUOTA ||
                                      sl_cycle_outcome.status == SL_REFUSED_ROOM;

@@ -156,12 +156,10 @@ void sl_cycle_put_back(enum sl_back why)
     sl_workload_id id = sl_cycle_outcome.workload;
     sl_node_id queue = sl_cycle_outcome.cluster_queue;
     enum sl_strategy strategy = sl_offers_rules(queue).strategy;
-    enum sl_pending_reason before = sl_workloads[id].pending_reason;
     struct sl_event ev = {
         SL_EV_REFUSE,   id, sl_cycle_outcome.generation, 0, (uint32_t)sl_cycle_outcome.reason, 0,
         sl_cycle_now_ms};
-    sl_cycle_outcome.changed =
-        sl_placement_event(ev) == SL_OK && sl_workloads[id].pending_reason != before;
+    sl_cycle_outcome.did = sl_transition_event(ev);
     if (why == SL_BACK_PREEMPTING) {
         sl_flavors_forget(id);
         sl_heads_set_preemptor(queue, id, strategy == SL_BEST_EFFORT_FIFO);
@@ -176,7 +174,7 @@ void sl_cycle_put_back(enum sl_back why)
     if (to != SL_PUT_HEAP) {
         owe_fresh_scan(id, queue);
     }
-    bool news = sl_cycle_tells_news(id, why) || sl_cycle_outcome.changed;
+    bool news = sl_cycle_tells_news(id, why) || sl_cycle_outcome.did.news[SL_CHANGED_REASON];
     if (news && !sl_settings.preserve_scan_progress) {
         sl_flavors_forget(id); /* Kueue forgets when it sees its own write */
     }

@@ -333,10 +333,10 @@ static void test_accounts_sample_that_is_none_is_refused(void **state)
     sl_item_add(&list, group, .group = 1);
     struct sl_call c = {.kind = SL_CALL_usage_sample,
                         .usage_sample = {.now_ms = w.now_ms, .list = &list}};
-    assert_int_equal(sl_call_carry_out(&c), SL_REFUSED_BAD_ARGUMENT);
+    assert_int_equal(sl_call_carry_out(&c).status, SL_REFUSED_BAD_ARGUMENT);
     sl_buf_fini(&list);
     struct sl_call past = {.kind = SL_CALL_usage_restore, .usage_restore.parts = SL_USAGE_PARTS};
-    assert_int_equal(sl_call_carry_out(&past), SL_REFUSED_BAD_ARGUMENT);
+    assert_int_equal(sl_call_carry_out(&past).status, SL_REFUSED_BAD_ARGUMENT);
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)

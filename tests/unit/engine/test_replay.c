@@ -39,7 +39,7 @@ static int replay(const char *path, uint64_t *hash)
         if (!sl_call_unpack(record.payload, record.len, &c, &list, &answer)) {
             return 2;
         }
-        if (sl_call_carry_out(&c) != answer) {
+        if (sl_call_carry_out(&c).status != answer) {
             return 3;
         }
         calls++;

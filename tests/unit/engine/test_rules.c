@@ -59,12 +59,12 @@ static void test_rules_settings_that_are_none_are_refused(void **state)
     (void)state;
     struct sl_call c = {.kind = SL_CALL_settings, .settings.settings = sl_settings_default()};
     c.settings.settings.share_rule_count = 3;
-    assert_int_equal(sl_call_carry_out(&c), SL_REFUSED_BAD_ARGUMENT);
+    assert_int_equal(sl_call_carry_out(&c).status, SL_REFUSED_BAD_ARGUMENT);
     c.settings.settings.share_rule_count = 0;
-    assert_int_equal(sl_call_carry_out(&c), SL_REFUSED_BAD_ARGUMENT);
+    assert_int_equal(sl_call_carry_out(&c).status, SL_REFUSED_BAD_ARGUMENT);
     c.settings.settings.share_rule_count = 1;
     c.settings.settings.share_rules[0] = (enum sl_share_rule)9;
-    assert_int_equal(sl_call_carry_out(&c), SL_REFUSED_BAD_ARGUMENT);
+    assert_int_equal(sl_call_carry_out(&c).status, SL_REFUSED_BAD_ARGUMENT);
 }
 
 /* --- rules ------------------------------------------------------------------------------------ */

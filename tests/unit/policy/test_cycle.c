@@ -207,11 +207,11 @@ static void test_cycle_reason_is_reported_as_changed_once(void **state)
     sl_node_id queue = fx_queue(SL_NO_ID, SL_BEST_EFFORT_FIFO, 4);
     sl_workload_id id = fx_workload(queue, 0, 1, 9);
     (void)fx_cycle();
-    assert_true(outcome_of(id)->changed);
+    assert_true(outcome_of(id)->did.news[SL_CHANGED_REASON]);
     assert_int_equal(outcome_of(id)->reason, SL_PENDING_EXCEEDS_MAX_QUOTA);
     sl_queues_wake_queue(queue);
     (void)fx_cycle();
-    assert_false(outcome_of(id)->changed);
+    assert_false(outcome_of(id)->did.news[SL_CHANGED_REASON]);
 }
 
 static void test_cycle_several_pod_sets_of_one_flavor_make_one_claim(void **state)

@@ -91,7 +91,7 @@ static void test_cycle_who_is_being_evicted_is_not_evicted_again(void **state)
     assert_int_equal(sl_cycle_evicted.count, 0);
     assert_int_equal(sl_cycle_outcome.victim_count, 1);
     assert_int_equal(sl_cycle_outcome.reason, SL_PENDING_PREEMPTED_WORKLOADS);
-    assert_false(sl_cycle_outcome.changed);
+    assert_false(sl_cycle_outcome.did.news[SL_CHANGED_REASON]);
     assert_false(sl_cycle_next());
     assert_false(sl_cycle_end());
 }

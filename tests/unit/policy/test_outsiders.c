@@ -37,7 +37,7 @@ static void test_outsiders_are_turned_away_one_a_cycle(void **state)
         assert_int_equal(fx_outcomes[0].workload, first);
         assert_int_equal(fx_outcomes[0].reason, SL_PENDING_MISCONFIGURED);
         assert_true(fx_outcomes[0].outsider);
-        assert_true(fx_outcomes[0].changed);
+        assert_true(fx_outcomes[0].did.news[SL_CHANGED_REASON]);
         assert_turned_away(first, queue);
         assert_int_not_equal(sl_workloads[second].pending_reason, SL_PENDING_MISCONFIGURED);
         assert_int_equal(fx_rest(), 1);
