@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* Drives: sl_placement_event with every kind of event, reservations by plan, and the second-pass gate, on eight workloads.
+/* Drives: sl_transition_event with every kind of event, reservations by plan, and the second-pass gate, on eight workloads.
  * Oracle: the proved checkers after each step; a refusal leaves the record byte-identical; need against a
  * reference written from the rule; an entry is taken only when due, live and needed; arming and taking never
- * change a record; finished is final; quota appears by reservation only.
+ * change a record; finished is final; quota appears by reservation only; a door says of a record what a comparison finds.
  * Input: events of an operation byte, a workload byte and their own fields. */
 #include <string.h>
 #include "fuzz/lib/check.h"
 #include "fuzz/lib/producer.h"
 #include "fuzz/lib/state.h"
-#include "kernel/commit/placement.h"
+#include "kernel/commit/transition.h"
 #include "kernel/lifecycle/second_pass.h"
 #include "policy/flavors/open_cell.h"
 
@@ -60,6 +60,41 @@ static enum sl_status reserve(sl_workload_id id, struct sl_event ev)
     return sl_commit_apply();
 }
 
+static bool objects(const struct sl_workload *w)
+{
+    bool any = false;
+    for (uint32_t i = 0; i < w->check_count; i++) {
+        any =
+            any || w->checks[i].state == SL_CHECK_RETRY || w->checks[i].state == SL_CHECK_REJECTED;
+    }
+    return any && w->phase == SL_PHASE_PENDING && w->pending_reason == SL_PENDING_EVALUATION;
+}
+
+/* What the door says that it did is what the records say. */
+static enum sl_status tell(struct sl_event ev)
+{
+    struct sl_workload b = sl_workloads[ev.workload];
+    struct sl_transition did = sl_transition_event(ev);
+    const struct sl_workload *w = &sl_workloads[ev.workload];
+    CHECK(did.from == b.phase && did.to == w->phase);
+    CHECK(did.news[SL_CHANGED_EVICTION] ==
+          (w->evicted != b.evicted && w->evicted != SL_EVICT_NONE));
+    CHECK(did.news[SL_CHANGED_REQUEUE] ==
+          (w->requeued != b.requeued && w->requeued == SL_REQUEUED_TRUE));
+    CHECK(did.news[SL_CHANGED_REASON] == (w->pending_reason != b.pending_reason));
+    CHECK(did.news[SL_CHANGED_CHECKS] == (w->check_count != b.check_count));
+    CHECK(did.from == SL_PHASE_ABSENT ||
+          did.news[SL_CHANGED_NODES] ==
+              (w->unhealthy_count != b.unhealthy_count ||
+               memcmp(w->unhealthy, b.unhealthy, w->unhealthy_count * sizeof b.unhealthy[0]) != 0));
+    CHECK(did.from != did.to || b.pending_reason != w->pending_reason ||
+          did.news[SL_CHANGED_OBJECTION] == (objects(&b) != objects(w)));
+    CHECK(!did.news[SL_CHANGED_WAIT] || (reference_need(w) && !reference_need(&b)));
+    CHECK(!did.news[SL_CHANGED_TARGET] || (w->deactivation != b.deactivation && w->active));
+    CHECK(!did.news[SL_CHANGED_START] || w->pods_ready == SL_PODS_STARTED);
+    return did.status;
+}
+
 static void step_event(struct producer *p, sl_workload_id id)
 {
     struct sl_workload before = sl_workloads[id];
@@ -75,7 +110,7 @@ static void step_event(struct producer *p, sl_workload_id id)
     }
     bool restored = ev.kind == SL_EV_RESERVE && sl_places[id] == SL_PLACE_ORPHANED;
     fuzz_guarantees_step(SLOTS, false);
-    enum sl_status status = ev.kind == SL_EV_RESERVE ? reserve(id, ev) : sl_placement_event(ev);
+    enum sl_status status = ev.kind == SL_EV_RESERVE ? reserve(id, ev) : tell(ev);
     fuzz_guarantees_step(SLOTS, !restored);
     if (status != SL_OK) {
         CHECK(memcmp(&before, &sl_workloads[id], sizeof before) == 0);

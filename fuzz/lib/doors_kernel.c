@@ -9,7 +9,7 @@
 #include "kernel/ledger/ledger.h"
 #include "kernel/ledger/ledger_view.h"
 #include "kernel/base/order.h"
-#include "kernel/commit/placement.h"
+#include "kernel/commit/transition.h"
 #include "kernel/preempt/preempt.h"
 #include "kernel/lifecycle/second_pass.h"
 #include "kernel/ledger/trail.h"
@@ -131,7 +131,7 @@ void door_records(const struct door *d)
     struct sl_event ev = {.kind = SL_EV_DELETE, .workload = id, .now_ms = world_now_ms};
     door_events(d);
     REFUSED(sl_lifecycle_apply(ev));
-    REFUSED(sl_placement_event(ev));
+    REFUSED(sl_transition_event(ev).status);
     ev = (struct sl_event){SL_EV_RESERVE, fit, generation, 0, 0, 0, world_now_ms};
     REFUSED(sl_commit_event(ev));
     ev.kind = (enum sl_event_kind)(SL_EVENT_COUNT + d->how);

@@ -6,7 +6,7 @@
 #include "fuzz/lib/check.h"
 #include "fuzz/lib/world.h"
 #include "kernel/ledger/cells.h"
-#include "kernel/commit/placement.h"
+#include "kernel/commit/transition.h"
 #include "kernel/preempt/preempt.h"
 #include "policy/queues/passes.h"
 #include "policy/queues/queues.h"
@@ -336,16 +336,16 @@ static enum sl_status hand_in(uint32_t door, sl_workload_id id)
     enum sl_status status = SL_OK;
     switch (door % 4) {
     case 0:
-        status = sl_placement_commit();
+        status = sl_transition_commit().status;
         break;
     case 1:
-        status = sl_placement_restore();
+        status = sl_transition_restore().status;
         break;
     case 2:
         sl_placement_failed_count =
             door / 4 == 63 ? SL_UNHEALTHY_MAX + 1 : sl_workloads[id].unhealthy_count;
         memcpy(sl_placement_failed, sl_workloads[id].unhealthy, sizeof sl_placement_failed);
-        status = sl_placement_second_pass(sl_plan.generation, sl_plan.now_ms);
+        status = sl_transition_second_pass(sl_plan.generation, sl_plan.now_ms).status;
         break;
     default:
         status = sl_preempt_commit();
