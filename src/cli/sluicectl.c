@@ -46,7 +46,7 @@ static bool open_remote(struct sl_ctl *c, struct sl_error *e)
         if (good && c->server != NULL && who.token != NULL &&
             strncmp(c->server, "https://", 8) != 0) {
             good = false;
-            (void)sl_error_set(e, SL_CODE_BAD_REQUEST, "the token is not shown to %.200s: no https",
+            (void)sl_error_set(e, SL_CODE_BAD_REQUEST, "the token is not sent to %.200s: not https",
                                c->server);
         }
     }

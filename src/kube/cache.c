@@ -245,8 +245,8 @@ static void tell_unreadable(const struct sl_cache *c, const char *key, const str
 {
     struct sl_json *o = stub_new(c, key, e);
     sl_log(SL_LOG_WARN,
-           e->unknown ? "an object cannot be read; nothing is known of it but that it is there"
-                      : "an object cannot be read; what was known of it before stays",
+           e->unknown ? "an object cannot be read; only its existence is known"
+                      : "an object cannot be read; its last known state is kept",
            "kind", sl_kind_info(c->kind)->kind, "key", key, NULL);
     tell(c, SL_WATCH_UNREADABLE, o);
     sl_json_free(o);

@@ -106,7 +106,7 @@ static enum sl_code take_answer(struct sl_exec *x, const struct sl_json *answer,
     x->expires_ms = expiry[0] == '\0' ? INT64_MAX : sl_clock_parse(expiry);
     if (x->expires_ms == INT64_MIN) {
         forget(x);
-        return failed(x, e, "gave an expirationTimestamp that is no time");
+        return failed(x, e, "gave an expirationTimestamp that is not a time");
     }
     x->known = true;
     return SL_CODE_OK;

@@ -174,7 +174,7 @@ static bool is_taken(const struct sl_lease *l)
 static void judge(struct sl_lease *l)
 {
     if (l->phase == HOLDER && !is_ours(l)) {
-        sl_log(SL_LOG_ERROR, "the lease was taken by somebody else", "lease", l->path, "holder",
+        sl_log(SL_LOG_ERROR, "another instance took the lease", "lease", l->path, "holder",
                l->holder, NULL);
         lose(l);
     } else if (is_taken(l)) {

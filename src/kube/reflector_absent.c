@@ -92,10 +92,9 @@ static void keep_all(struct sl_reflector *r)
     if (!r->unserved) {
         r->unserved = true;
         sl_log(SL_LOG_WARN,
-               r->cache.synced
-                   ? "the API server does not serve this kind any more; what is known of "
-                     "its objects stays, and their quota with it"
-                   : "the API server does not serve this kind; waiting for it",
+               r->cache.synced ? "the API server does not serve this kind any more; its last known "
+                                 "objects are kept, with their quota"
+                               : "the API server does not serve this kind; waiting for it",
                "kind", sl_kind_info(r->cache.kind)->kind, "api_version",
                sl_kind_info(r->cache.kind)->api_version, NULL);
     }

@@ -7,7 +7,7 @@
 
 #include "server/rest.h"
 
-#define REASON "the standalone daemon refuses nobody"
+#define REASON "the standalone daemon allows every request"
 
 static struct sl_json *list_of_all(void)
 {

@@ -204,8 +204,8 @@ static bool check_caller(struct exchange *x)
         sl_answer_fail(&x->request, SL_CODE_FORBIDDEN,
                        x->server->allow_remote
                            ? "only pages of this server itself may use it"
-                           : "only requests to a loopback name and from this machine's own pages "
-                             "are served, and only from pages of this server when they write");
+                           : "only requests to a loopback name and from pages of this machine "
+                             "are served; only pages of this server may write");
         return false;
     }
     return true;
@@ -319,7 +319,7 @@ static void tell_crowding(struct sl_server *server)
     if (tally.for_room == server->told || now_ms < server->tell_at_ms) {
         return;
     }
-    sl_log(SL_LOG_WARN, "connections that asked for nothing were ended for others", "port",
+    sl_log(SL_LOG_WARN, "idle connections were closed to make room for others", "port",
            sl_log_number(server->port), "ended",
            sl_log_number((long long)(tally.for_room - server->told)), NULL);
     server->told = tally.for_room;

@@ -19,7 +19,7 @@ static bool has_body(const struct exchange *x)
 static void check(struct exchange *x)
 {
     if (x->server->rest.store == NULL) {
-        sl_answer_fail(&x->request, SL_CODE_TOO_LARGE, "no request to this server has a body");
+        sl_answer_fail(&x->request, SL_CODE_TOO_LARGE, "this server accepts no request bodies");
         x->served = true;
         return;
     }

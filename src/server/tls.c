@@ -162,7 +162,7 @@ static void look(struct sl_tls *t)
     if (load(t, &e) == SL_CODE_OK) {
         sl_log(SL_LOG_INFO, "the certificate was read again", "file", t->certificate_path, NULL);
     } else {
-        sl_log(SL_LOG_WARN, "the certificate stays the old one", "why", e.text, NULL);
+        sl_log(SL_LOG_WARN, "the old certificate stays in use", "why", e.text, NULL);
     }
 }
 

@@ -177,8 +177,9 @@ static enum sl_code check_dir(const char *dir, struct sl_error *e)
     if ((st.st_mode & (S_IWGRP | S_IWOTH)) != 0) {
         char remedy[4200];
         (void)snprintf(remedy, sizeof remedy, "chmod 0700 %s", dir);
-        sl_log(SL_LOG_WARN, "others can write to the data directory, and so replace what is stored",
-               "remedy", remedy, NULL);
+        sl_log(SL_LOG_WARN,
+               "other users can write to the data directory and replace what is stored", "remedy",
+               remedy, NULL);
     }
     return SL_CODE_OK;
 }

@@ -169,7 +169,8 @@ struct sl_json *sl_waiting_for_admission(const struct sl_json *workloads, const 
         }
         print_open_checks(workload, &message);
         if (message.len == 0) {
-            sl_buf_text(&message, sl_json_path_text(why, "message", "waiting for its places"));
+            sl_buf_text(&message,
+                        sl_json_path_text(why, "message", "waiting for its topology assignment"));
         }
         add(list, workload, sl_json_path_text(why, "reason", "WaitingForAdmission"), message.data);
         sl_buf_fini(&message);

@@ -18,7 +18,7 @@
 
 static enum sl_code failed(struct sl_error *e, const char *what)
 {
-    return sl_error_set(e, SL_CODE_INTERNAL, "%s failed: %s (--no-confinement goes without)", what,
+    return sl_error_set(e, SL_CODE_INTERNAL, "%s failed: %s (--no-confinement skips it)", what,
                         strerror(errno));
 }
 

@@ -48,7 +48,7 @@ static void print_metrics(void *context, struct sl_buf *out)
     sl_turns_print(&d->turns, out);
     sl_metrics_value(out, "sluice_store_refusals_total",
                      "Batches of writes that could not be made durable", d->refused);
-    sl_metrics_value(out, "sluice_store_refusing", "1 when that became of the last batch",
+    sl_metrics_value(out, "sluice_store_refusing", "1 when the last batch was not made durable",
                      d->refusing);
 }
 
@@ -86,7 +86,7 @@ static void on_damage(void *context, const struct sl_error *e)
 {
     struct daemon *d = context;
     d->damage = *e;
-    sl_log(SL_LOG_ERROR, "stopping, what is stored cannot be trusted", "reason", e->text, NULL);
+    sl_log(SL_LOG_ERROR, "stopping: the stored data cannot be trusted", "reason", e->text, NULL);
     if (d->ending.data != NULL) {
         uv_timer_start(&d->ending, on_ending, 0, 0);
     }

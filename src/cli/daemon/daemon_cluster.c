@@ -317,11 +317,12 @@ static void print_metrics(void *context, struct sl_buf *out)
                      k.lost_answers);
     sl_metrics_value(out, "sluice_cached_objects", "Objects in the cache", k.objects);
     sl_metrics_value(out, "sluice_unreadable_objects",
-                     "Objects whose newest state cannot be read: what they held stays",
+                     "Objects whose newest state cannot be read; the last one is kept",
                      k.unreadable);
-    sl_metrics_value(out, "sluice_kinds_not_served",
-                     "Kinds that the API server answers with 404: what is known of them stays",
-                     k.kinds_unserved);
+    sl_metrics_value(
+        out, "sluice_kinds_not_served",
+        "Kinds that the API server answers with 404; their last known objects are kept",
+        k.kinds_unserved);
     sl_metrics_value(out, "sluice_writes_waiting", "Writes that wait", k.waiting);
     sl_metrics_value(out, "sluice_writes_under_way", "Writes under way", k.under_way);
 }

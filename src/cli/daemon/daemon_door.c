@@ -130,8 +130,8 @@ enum sl_code sl_door_tell(struct sl_door *door, const struct sl_daemon_options *
     sl_json_print_yaml(config, &text);
     enum sl_code code = sl_bearer_write(path.data, text.data, text.len, e);
     if (code == SL_CODE_OK) {
-        sl_log(SL_LOG_INFO, "who shows the token is served", "server", server.data, "kubeconfig",
-               path.data, NULL);
+        sl_log(SL_LOG_INFO, "only requests with the token are served", "server", server.data,
+               "kubeconfig", path.data, NULL);
     }
     sl_json_free(config);
     sl_buf_fini(&path);

@@ -37,7 +37,7 @@ static enum sl_verdict identify(struct sl_daemon_visibility *v, const struct sl_
     if (sl_token_shown(call)) {
         return sl_token_ask(v->tokens, call, caller, e);
     }
-    sl_log(SL_LOG_DEBUG, "a request was not believed", "path", call->path, "why", why.text,
+    sl_log(SL_LOG_DEBUG, "a request was not authenticated", "path", call->path, "why", why.text,
            "of its own", own.text, NULL);
     (void)sl_error_set(e, SL_CODE_UNAUTHORIZED, "Unauthorized");
     return SL_VERDICT_REFUSE;

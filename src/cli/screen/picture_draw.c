@@ -302,13 +302,13 @@ static void draw_waiting(const struct sl_json *workload, unsigned width, struct 
     if (sl_json_path(workload, "status.admission") == NULL) {
         const struct sl_json *why = sl_condition_find(workload, "QuotaReserved");
         snprintf(line, sizeof line, "%s/%s waits: %s", sl_object_namespace(workload),
-                 job_name(workload), sl_json_path_text(why, "message", "not looked at yet"));
+                 job_name(workload), sl_json_path_text(why, "message", "not tried yet"));
     } else if (check != NULL) {
         snprintf(line, sizeof line, "%s/%s has quota and waits for the check %s: %s",
                  sl_object_namespace(workload), job_name(workload),
                  sl_json_path_text(check, "name", ""), sl_json_path_text(check, "message", ""));
     } else {
-        snprintf(line, sizeof line, "%s/%s has quota and waits for a place",
+        snprintf(line, sizeof line, "%s/%s has quota and waits for a topology assignment",
                  sl_object_namespace(workload), job_name(workload));
     }
     line[strcspn(line, "\n")] = '\0';

@@ -257,8 +257,8 @@ static void on_watch(void *context, enum sl_watch_type type, enum sl_kind kind,
         note_synced(c, kind);
     } else if (type == SL_WATCH_UNREADABLE) {
         sl_recorder_record(c->events, kind, object, true, "Unreadable",
-                           "This state of the object cannot be read: what was known of it before "
-                           "stays, and what it holds",
+                           "This state of the object cannot be read: its last known state "
+                           "is kept, with the quota that it holds",
                            sl_clock_now_ms());
     } else {
         bool deleted = type == SL_WATCH_DELETED;

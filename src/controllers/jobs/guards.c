@@ -157,8 +157,8 @@ static void set_finalizer(struct sl_reconciler *r, enum sl_kind kind, struct sl_
 static void drop_finalizer(struct sl_reconciler *r, enum sl_kind kind, struct sl_json *object)
 {
     sl_workload_drop_finalizer(object);
-    sl_log(SL_LOG_INFO, "nobody uses it any more, it may go", "kind", sl_kind_info(kind)->kind,
-           "name", sl_object_name(object), NULL);
+    sl_log(SL_LOG_INFO, "no longer in use, its finalizer is removed", "kind",
+           sl_kind_info(kind)->kind, "name", sl_object_name(object), NULL);
     write_finalizers(r, kind, object, sl_json_clone(sl_json_path(object, "metadata.finalizers")));
 }
 

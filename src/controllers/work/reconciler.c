@@ -223,8 +223,8 @@ static void confirmed(void *context, enum sl_code code, const struct sl_error *e
     } else {
         due_ms = sl_clock_now_ms() + CONFIRM_RETRY_MS;
         sl_log(SL_LOG_WARN,
-               code == SL_CODE_OK ? "an object that was taken for gone exists"
-                                  : "nobody can tell whether an object is gone, asking again",
+               code == SL_CODE_OK ? "an object that seemed to be deleted exists"
+                                  : "it is unknown whether an object was deleted, asking again",
                "controller", r->title, "key", q->turn->key, "object", q->object, "error",
                code == SL_CODE_OK ? "" : e->text, NULL);
     }
