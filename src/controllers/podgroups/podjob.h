@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* Pods that are jobs of their own, alone or as a group (FEATURES: plain Pods): what their labels and annotations say,
+/* Pods that are jobs of their own, alone or as a group (Kueue's pkg/controller/jobs/pod): what their labels and annotations say,
  * how they stand, the role that a pod has in its group, and the pod sets that they make together. Pure functions over
  * objects; no I/O. */
 #ifndef SL_CONTROLLERS_PODJOB_H

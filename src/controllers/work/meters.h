@@ -30,7 +30,7 @@ struct sl_meters {
 /* One series. The labels as they are printed, without braces: `cluster_queue="a",priority_class="b"`. */
 struct sl_series {
     const char *name;
-    const char *owner; /* "namespace/name" of a LocalQueue, name of a ClusterQueue; "": nobody's */
+    const char *owner; /* "namespace/name" of a LocalQueue, name of a ClusterQueue; "": none */
     const char *labels;
 };
 void sl_meters_init(struct sl_meters *m);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* Which nodes have failed, for the workloads that stand on them (FEATURES 2.6). A node that is
+/* Which nodes have failed, for the workloads that stand on them (Kueue's node_controller.go). A node that is
  * gone, or says nothing of its readiness, has failed at once. One that is not ready, or has a taint
  * that the workload does not tolerate, has failed for a workload as soon as none of its pods is
  * still under way there; so has one with a taint that is tolerated for a time, once its pods there

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* The scheduling cycle (FEATURES 3): one head of every queue with something to try is nominated
- * (nominate.h) on the ledger as it stands. Then, in order (lower borrow height, higher priority,
- * earlier, smaller UID; under fair sharing as in tournament.h), each is checked again against
- * what the cycle has decided before, planned, and committed: quota is taken, or victims are
+/* The scheduling cycle (Kueue's Scheduler.schedule): one head of every queue with something to try
+ * is nominated (nominate.h) on the ledger as it stands. Then, in order (lower borrow height, higher
+ * priority, earlier, smaller UID; under fair sharing as in tournament.h), each is checked again
+ * against what the cycle has decided before, planned, and committed: quota is taken, or victims are
  * evicted and their quota is promised. Owns the running cycle.
  *
  *     sl_cycle_begin(now);
@@ -89,8 +89,8 @@ extern struct sl_cycle_evicted sl_cycle_evicted;
 extern uint32_t sl_cycle_skipped_preemptions;
 extern uint32_t sl_cycle_recomputed_victims;
 
-/* Why a head goes back to its queue (Kueue's RequeueReason), and where it goes (FEATURES 3.6);
- * `left`: flavors are left to try. */
+/* Why a head goes back to its queue (Kueue's RequeueReason), and where it goes (its
+ * requeueIfNotPresent); `left`: flavors are left to try. */
 enum sl_back {
     SL_BACK_INVALID,    /* it was not nominated */
     SL_BACK_NO_FIT,     /* no flavor will do */

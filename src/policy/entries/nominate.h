@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* Nomination (FEATURES 3.1): with which flavors a workload would fit at once; else with which
- * victims gone; else, partially, with how many fewer pods. */
+/* Nomination (Kueue's Scheduler.nominate): with which flavors a workload would fit at once; else
+ * without which victims; else, partially, with how many fewer pods. */
 #ifndef SL_POLICY_NOMINATE_H
 #define SL_POLICY_NOMINATE_H
 #include "kernel/base/types.h"

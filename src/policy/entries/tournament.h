@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* Whose entry is next under fair sharing (FEATURES 3.4): in each cohort of the tree, from the
- * leaves upwards, the one whose branch would borrow nothing, or else have the lowest share, with
- * the entry served. All entries of one tree take part, several of one queue too. */
+/* Which entry is next under fair sharing (Kueue's runTournament): in each cohort of the tree, from
+ * the leaves upwards, the one whose branch would borrow nothing, or else have the lowest share,
+ * with the entry served. All entries of one tree take part, several of one queue too. */
 #ifndef SL_POLICY_TOURNAMENT_H
 #define SL_POLICY_TOURNAMENT_H
 #include "kernel/commit/commit.h"

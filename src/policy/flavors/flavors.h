@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* Flavor assignment (FEATURES 3.2): which flavor each pod set gets of each resource group of its
- * ClusterQueue, judged on the live ledger, trials included. Owns sl_assignment, the result of the
- * last question, and how far the flavors were scanned for each pending workload. */
+/* Flavor assignment (Kueue's flavorassigner.Assign): which flavor each pod set gets of each
+ * resource group of its ClusterQueue, judged on the live ledger, trials included. Owns
+ * sl_assignment, the result of the last question, and how far the flavors were scanned for each
+ * pending workload. */
 #ifndef SL_POLICY_FLAVORS_H
 #define SL_POLICY_FLAVORS_H
 #include "kernel/ledger/ledger.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* Placement (FEATURES 3.10): on which domains the pods of a workload could stand, in the world that
- * assumed.h shows. Owns the question and the answer. */
+/* Placement (Kueue's FindTopologyAssignmentsForFlavor): to which domains the pods of a workload
+ * could be assigned, in the state that assumed.h shows. Owns the question and the answer. */
 #ifndef SL_POLICY_PLACEMENT_H
 #define SL_POLICY_PLACEMENT_H
 #include "kernel/topology/topology.h"

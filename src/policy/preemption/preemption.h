@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* Which workloads would have to go so that one fits (FEATURES 3.8): classical preemption and fair
- * sharing, tried on the live ledger under the undo trail and taken back exactly. Owns the
- * question, the answer, and who is passed over. */
+/* Which workloads would have to be preempted so that one fits (Kueue's Preemptor.GetTargets):
+ * classical preemption and fair sharing, tried on the live ledger under the undo trail and taken
+ * back exactly. Owns the question, the answer, and who is passed over. */
 #ifndef SL_POLICY_PREEMPTION_H
 #define SL_POLICY_PREEMPTION_H
 #include "kernel/commit/commit.h"

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* Second passes (FEATURES 2.5): workloads that hold quota and are to be placed on their topology
- * once their checks are ready, or whose nodes have failed. Keeps the kernel's timers
- * (kernel/lifecycle/second_pass.h) in step with the records, and remembers what each holder was granted:
- * on which tree each of its pod sets stands or shall stand, and with how many pods. Owns the
- * grants and the iterations. */
+/* Second passes (Kueue's second_pass_queue.go): workloads that hold quota and are to be placed on
+ * their topology once their checks are ready, or whose nodes have failed. Keeps the kernel's timers
+ * (kernel/lifecycle/second_pass.h) in step with the records, and remembers what each holder was
+ * granted: on which tree each of its pod sets stands or shall stand, and with how many pods. Owns
+ * the grants and the iterations. */
 #ifndef SL_POLICY_PASSES_H
 #define SL_POLICY_PASSES_H
 #include "kernel/commit/commit.h"
