@@ -33,7 +33,7 @@ static const struct command *find(const char *name)
     return NULL;
 }
 
-/* The server, and what it wants to be shown. A token goes only where it can be read by nobody on the way. */
+/* The server and its credentials. A token is sent only where nobody can read it on the way. */
 static bool open_remote(struct sl_ctl *c, struct sl_error *e)
 {
     struct sl_credentials *credentials = NULL;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* Objects are kept as their texts, a fraction of what their values take; who asks for one reads it, which costs what
- * a copy of the values would. They are read for watchers only when there are some: a standby has none. */
+/* Objects are kept as their texts, a fraction of what their values take; reading one costs about as
+ * much as a copy of its values would. They are read for watchers only when there are some: a
+ * standby has none. */
 #include "kube/cache.h"
 
 #include <stdio.h>

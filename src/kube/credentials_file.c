@@ -284,7 +284,7 @@ static bool read_token(const struct reading *r, const struct sl_json *user)
     return true;
 }
 
-/* What is not understood must not be ignored: requests would be made as somebody else. */
+/* What is not understood must not be ignored: requests would be made as another user. */
 static bool has_no_strange_fields(const struct reading *r, const struct sl_json *user)
 {
     static const char *const strange[] = {"auth-provider", "as", "as-uid", "as-groups",

@@ -293,8 +293,8 @@ static void on_data(void *context, const char *data, size_t len)
     }
 }
 
-/* The server ends watches now and then; that is no failure. They do not follow each other faster than one that has
- * told nothing may end. */
+/* The server ends watches now and then; that is no failure. They do not follow each other faster
+ * than a watch without events may end. */
 static void ended(struct sl_reflector *r)
 {
     struct sl_error e = {0};

@@ -155,7 +155,7 @@ static void destroy(struct sl_transport *t)
     curl_global_cleanup();
 }
 
-/* Whoever is told how an exchange ended may free the transport then. */
+/* The callback for the end of an exchange may free the transport. */
 static void leave(struct sl_transport *t)
 {
     t->busy--;
@@ -261,8 +261,8 @@ static long port_of(curl_socket_t socket)
     return ntohs(address.any.sa_family == AF_INET6 ? address.v6.sin6_port : address.v4.sin_port);
 }
 
-/* Others on the same connection may be alive: only when nobody has heard anything there, it is cut, which ends them
- * too, so that no later request is sent into the void. */
+/* Others on the same connection may be alive: only when none has received anything there, it is
+ * closed, which ends them too, so that no later request is lost on it. */
 static void cut(struct sl_transport *t, const struct sl_exchange *x)
 {
     for (struct sl_link *at = t->sockets.next; at != &t->sockets; at = at->next) {

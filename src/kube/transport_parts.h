@@ -73,7 +73,7 @@ struct sl_transport {
 /* Give the handle everything but the identity; then the identity. */
 void sl_exchange_setup(struct sl_exchange *x);
 enum sl_code sl_exchange_sign(struct sl_exchange *x, const struct sl_identity *identity);
-/* What became of it, for the one who asked; nothing of it is left afterwards. */
+/* Its outcome, for the caller; nothing of it is left afterwards. */
 void sl_exchange_finish(struct sl_exchange *x, CURLcode result);
 void sl_exchange_free(struct sl_exchange *x);
 /* URL, CONNECT_TO and Host from the server and the name that its certificate has. */

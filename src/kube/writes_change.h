@@ -36,9 +36,9 @@ struct sl_change {
     struct sl_backoff backoff;
     int64_t due_ms;
     unsigned tries;
-    bool unsure;            /* was there a try of which nobody knows what became of it? */
+    bool unsure;            /* was there a try whose outcome is unknown? */
     bool check_first;       /* after resting */
-    enum sl_code verdict;   /* why it is checked; OK: nobody knows what became of it */
+    enum sl_code verdict;   /* why it is checked; OK: its outcome is unknown */
     struct sl_error *error; /* that goes with the verdict or the answer; NULL = none yet */
     struct sl_json *result; /* of an answer without a request */
 };

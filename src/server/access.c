@@ -2,7 +2,7 @@
  * SPDX-FileCopyrightText: The Sluice authors */
 
 /* What a client may do (kubectl auth can-i). The standalone daemon knows no users and refuses
- * nobody, so the answer to either review is yes, and nothing is kept of it. */
+ * nobody, so the answer to either review is yes, and nothing is stored of it. */
 #include <string.h>
 
 #include "server/rest.h"

@@ -16,7 +16,7 @@
 #define USER_CA_FILE "client-ca-file"
 
 struct sl_front_proxy {
-    struct sl_authority *trusted, *of_users; /* NULL: nobody */
+    struct sl_authority *trusted, *of_users; /* NULL: none */
     /* Lists of texts; `names` empty: any. */
     struct sl_json *names, *user_headers, *uid_headers, *group_headers, *extra_prefixes;
 };
@@ -123,7 +123,7 @@ static enum sl_code check_name(const struct sl_front_proxy *p, gnutls_x509_crt_t
         return SL_CODE_OK;
     }
     int rc = gnutls_x509_crt_get_dn_by_oid(crt, GNUTLS_OID_X520_COMMON_NAME, 0, 0, name, &size);
-    /* a name with a NUL in it is nobody's */
+    /* a name with a NUL in it is no user's */
     if (rc < 0 || strlen(name) != size || !sl_json_has_text(p->names, name)) {
         return sl_error_set(e, SL_CODE_UNAUTHORIZED, "the client's certificate is for \"%.64s\"",
                             rc < 0 ? "" : name);

@@ -277,7 +277,7 @@ static enum MHD_Result on_request(void *context, struct MHD_Connection *connecti
 
 /* --- the loop -------------------------------------------------------------------------------- */
 
-/* After a commit: whoever waited for it has an answer; watches may have something to read. */
+/* After a commit: requests that waited for it are answered; watches may have something to read. */
 void sl_http_on_commit(void *context, enum sl_code code, const struct sl_error *e)
 {
     struct sl_server *server = context;
@@ -311,7 +311,7 @@ void sl_server_ask_again(struct sl_server *server)
     }
 }
 
-/* Once a minute at most: who fills the places does so for long. */
+/* Once a minute at most: a flood of connections lasts. */
 static void tell_crowding(struct sl_server *server)
 {
     struct sl_connections_tally tally = sl_connections_tally(server->connections);
@@ -326,8 +326,8 @@ static void tell_crowding(struct sl_server *server)
     server->tell_at_ms = now_ms + TELL_MS;
 }
 
-/* Suspended connections are nobody's: deadlines, bookmarks and clients that hung up are seen to
- * here. */
+/* The library does not look after suspended connections: deadlines, bookmarks and clients that hung
+ * up are handled here. */
 void sl_http_on_tick(uv_timer_t *timer)
 {
     struct sl_server *server = timer->data;
@@ -364,8 +364,8 @@ static void on_timeout(uv_timer_t *timer)
     server->resumed = true; /* lets the next turn run the daemon */
 }
 
-/* A connection gets one piece of a stream out at a time: a watch that has much to tell is not left behind by the
- * turns that the controllers take in between. */
+/* A connection gets one piece of a stream out at a time: a watch with many events does not fall
+ * behind because the controllers take turns in between. */
 void sl_http_run(struct sl_server *server)
 {
     MHD_UNSIGNED_LONG_LONG wait_ms = 0;
@@ -394,7 +394,7 @@ void sl_http_on_readable(uv_poll_t *poll, int status, int events)
     sl_http_run(poll->data);
 }
 
-/* What a connection takes besides a place is short: somebody has to go. */
+/* A resource other than places is short: a connection has to go. */
 static void shut_door(struct sl_server *server)
 {
     int reason = errno;
@@ -454,7 +454,7 @@ void sl_http_on_prepare(uv_prepare_t *prepare)
     bool dirty = server->rest.store != NULL && sl_store_dirty(server->rest.store);
     if (dirty) {
         (void)sl_store_commit(server->rest.store,
-                              NULL); /* told to whoever waits by sl_http_on_commit */
+                              NULL); /* sent to waiting requests by sl_http_on_commit */
     }
     if (server->yielded) {
         resume_yielded(server);

@@ -9,7 +9,7 @@
 #include "server/entry.h"
 #include "server/mhd.h"
 
-#define SL_ACCEPTED_AT_ONCE 64u /* then those who were let in are heard */
+#define SL_ACCEPTED_AT_ONCE 64u /* then requests of known users are read */
 
 struct exchange { /* one request on its way */
     struct sl_request request;

@@ -134,7 +134,7 @@ void sl_server_stop(struct sl_server *server)
 {
     SL_PRE(!server->stopping);
     if (server->rest.store != NULL) {
-        (void)sl_store_commit(server->rest.store, NULL); /* a last answer to those who wait */
+        (void)sl_store_commit(server->rest.store, NULL); /* a last answer to waiting requests */
         sl_store_unlisten(server->rest.store, sl_http_on_commit, server);
     }
     sl_http_run(server);

@@ -68,7 +68,7 @@ void sl_waiting_freshen(struct sl_json *workloads, const struct sl_json *pending
     sl_map_free(listed);
 }
 
-/* Why one is deactivated stands where it was evicted for it. */
+/* The cause of a deactivation is in the condition Evicted. */
 static const char *message_of(const struct sl_json *workload, const struct sl_json *why)
 {
     const struct sl_json *evicted = sl_condition_find(workload, "Evicted");

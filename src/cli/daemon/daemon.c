@@ -148,8 +148,8 @@ static void start_controllers(struct daemon *d, const struct sl_daemon_options *
                                  .context = d};
 }
 
-/* A second goes by, or one is asked to end: false. By handlers nobody would be asked yet, and as a container's first
- * process the daemon would not hear of it at all. */
+/* Waits a second; false when a signal asks to end. Signal handlers would not run yet, and as a
+ * container's first process the daemon would ignore the signal. */
 static bool wait_a_second(void)
 {
     static const struct timespec second = {.tv_sec = 1};
@@ -164,7 +164,7 @@ static bool wait_a_second(void)
     return !asked;
 }
 
-/* A full disk is waited for: whoever starts the daemon again and again would give up some time. */
+/* A full disk is waited for: a supervisor that restarts the daemon would give up some time. */
 static enum sl_code open_store(struct daemon *d, const char *dir, struct sl_error *e)
 {
     enum sl_code code = sl_store_open(dir, &d->store, e);

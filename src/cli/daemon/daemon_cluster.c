@@ -92,7 +92,7 @@ static void on_lost(void *context)
                          c->config->cluster.lease_name));
 }
 
-/* What has been decided is written before somebody else decides. */
+/* What has been decided is written before another instance decides. */
 static void on_drain(uv_timer_t *timer)
 {
     struct cluster *c = timer->data;
@@ -390,7 +390,7 @@ static enum sl_code open_all(struct cluster *c)
            "leader_election", elected ? lease_namespace(c) : "off", "version", SL_VERSION, NULL);
     c->leads = !elected;
     if (elected) {
-        c->pages.role = "leader"; /* who does not lead shows no decisions */
+        c->pages.role = "leader"; /* a standby shows no decisions */
         start_election(c);
     }
     uv_timer_start(&c->wait, on_wait, 0, WAIT_MS);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* Who is let in to the standalone daemon: everybody of this machine by plain HTTP, or, where it is reached from elsewhere
- * or asked for, who shows its token, over TLS. */
+/* Authentication of the standalone daemon: every user of this machine by plain HTTP; where it is
+ * reached from elsewhere, or on request, only clients with its token, over TLS. */
 #ifndef SL_CLI_DAEMON_DOOR_H
 #define SL_CLI_DAEMON_DOOR_H
 #include "cli/daemon/daemon_options.h"

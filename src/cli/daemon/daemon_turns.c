@@ -79,7 +79,7 @@ static void on_log(uv_timer_t *handle)
     (void)handle; /* it is for on_turn that the loop wakes up */
 }
 
-/* Whoever reads the log may take his time. */
+/* The log's reader may be slow. */
 static void catch_up(struct sl_turns *t)
 {
     if (sl_log_catch_up()) {
@@ -124,7 +124,7 @@ static void on_turn(uv_prepare_t *handle)
     t->turn_ns = now_ns;
     t->idle_ns = idle_ns;
     if (first || busy_ns > now_ns) {
-        return; /* or it waited a little less than it was told */
+        return; /* or it waited a little less than it should */
     }
     raise_to(&t->longest_ns, busy_ns);
     if (busy_ns > SLOW_NS) {

@@ -11,7 +11,8 @@
 #include <string.h>
 
 #define ANSWER_MS_MAX 5000
-/* Questions whose answer was yes not long ago have places of their own: those of who is known do not wait behind guesses. */
+/* Questions that were answered with yes lately have slots of their own: known users do not wait
+ * behind guesses. */
 #define RESERVED 8u
 #define YES_MS_MAX 300000
 

@@ -140,7 +140,7 @@ static void draw_head(const struct sl_picture *p, struct sl_buf *out)
     sl_buf_text(out, "\n");
 }
 
-/* They are drawn with the mark of who stands there. */
+/* They are drawn with the mark of the workload there. */
 static void draw_closed_in_use(const struct sl_picture *p, struct sl_buf *out)
 {
     size_t count = 0;
@@ -240,7 +240,7 @@ void sl_picture_draw(const struct sl_picture *p, bool colors, unsigned width, st
     }
 }
 
-/* --- who waits ----------------------------------------------------------------------------------------- */
+/* --- pending workloads --------------------------------------------------------------------------------- */
 
 static bool asks_for_topology(const struct sl_json *workload)
 {
