@@ -69,8 +69,8 @@ enum {
 /* Whether it was carried out. */
 bool sl_call_expect(struct sl_engine *g, struct sl_call *c, int64_t now_ms);
 
-/* Who is told of calls that may move a workload's record: right before, and when it was carried
- * out. Set once, when the engine is opened. */
+/* Callbacks for calls that may change a workload's record: right before the call, and after it was
+ * carried out. Set once, when the engine is opened. */
 struct sl_call_watcher {
     void (*before)(sl_workload_id id);
     void (*after)(struct sl_engine *g, sl_workload_id id, int64_t now_ms);

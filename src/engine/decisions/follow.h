@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* What follows from a change of a workload's record: it is counted elsewhere, its timer is armed,
- * and what the API has to be told becomes a decision. Nothing here touches the core. */
+/* What follows from a change of a workload's record: the counts change, its timer is armed, and
+ * what has to be written to the API becomes a decision. Nothing here changes the core. */
 #ifndef SL_ENGINE_FOLLOW_H
 #define SL_ENGINE_FOLLOW_H
 #include "engine/engine.h"
 #include "kernel/base/types.h"
 
-/* The parts of a record whose change is somebody's business. */
+/* The parts of a record whose change has consequences. */
 struct sl_look {
     enum sl_phase phase;
     bool active;
