@@ -13,7 +13,7 @@
 
 #define STATUS_DAMAGED 3
 
-/* Errors are for whoever has just typed the command, warnings for the log. */
+/* Errors go to the terminal where the command was typed, warnings to the log. */
 static bool report(const struct sl_config *config, const char *file)
 {
     for (size_t i = 0; i < sl_json_len(config->errors); i++) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* What a client may do (kubectl auth can-i). The standalone daemon knows no users and refuses
- * nobody, so the answer to either review is yes, and nothing is stored of it. */
+/* What a client may do (kubectl auth can-i). The standalone daemon has no users and refuses no
+ * request, so the answer to either review is yes, and nothing is stored of it. */
 #include <string.h>
 
 #include "server/rest.h"

@@ -3,7 +3,7 @@
 
 /* JSON and YAML values. The parser's own types stay inside src/api: all other rooms use struct
  * sl_json. Ownership: a function that returns `struct sl_json *` under a name with new, parse,
- * clone or ref gives it to the caller, who ends it with sl_json_free; getters lend. Numbers keep
+ * clone or ref gives it to the caller, which frees it with sl_json_free; getters lend. Numbers keep
  * 64-bit integers exactly. */
 #ifndef SL_API_JSON_H
 #define SL_API_JSON_H
