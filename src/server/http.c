@@ -347,9 +347,9 @@ void sl_http_on_tick(uv_timer_t *timer)
     }
     sl_connections_sweep(server->connections, sl_http_now_ms());
     tell_crowding(server);
-    if (server->door_shut) {
-        server->door_shut = false;
-        (void)uv_poll_start(&server->door, UV_READABLE, sl_http_on_knock);
+    if (server->accept_paused) {
+        server->accept_paused = false;
+        (void)uv_poll_start(&server->accept, UV_READABLE, sl_http_on_accept);
     }
 }
 
@@ -394,8 +394,9 @@ void sl_http_on_readable(uv_poll_t *poll, int status, int events)
     sl_http_run(poll->data);
 }
 
-/* A resource other than places is short: a connection has to go. */
-static void shut_door(struct sl_server *server)
+/* After accept4 has failed: where a resource other than places is short, another connection is ended
+ * for it; where there is none to end, none is accepted until the next tick. */
+static void on_accept_failure(struct sl_server *server)
 {
     int reason = errno;
     if (reason == EAGAIN || reason == EWOULDBLOCK || reason == EINTR || reason == ECONNABORTED ||
@@ -403,13 +404,13 @@ static void shut_door(struct sl_server *server)
         return;
     }
     sl_log(SL_LOG_WARN, "a connection cannot be accepted", "reason", strerror(reason), NULL);
-    server->door_shut = true; /* until the next tick */
-    (void)uv_poll_stop(&server->door);
+    server->accept_paused = true;
+    (void)uv_poll_stop(&server->accept);
 }
 
-void sl_http_on_knock(uv_poll_t *door, int status, int events)
+void sl_http_on_accept(uv_poll_t *accept, int status, int events)
 {
-    struct sl_server *server = door->data;
+    struct sl_server *server = accept->data;
     (void)status;
     (void)events;
     for (unsigned i = 0; i < SL_ACCEPTED_AT_ONCE; i++) {
@@ -418,7 +419,7 @@ void sl_http_on_knock(uv_poll_t *door, int status, int events)
         struct sockaddr *address = (struct sockaddr *)(void *)&peer;
         int fd = accept4(server->listen_fd, address, &size, SOCK_NONBLOCK | SOCK_CLOEXEC);
         if (fd < 0) {
-            shut_door(server);
+            on_accept_failure(server);
             break;
         }
         if (!sl_connections_make_room(server->connections, sl_http_now_ms())) {

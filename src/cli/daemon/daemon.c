@@ -4,7 +4,7 @@
 /* The standalone daemon. */
 #include "cli/daemon/daemon.h"
 #include "cli/daemon/confine.h"
-#include "cli/daemon/daemon_door.h"
+#include "cli/daemon/daemon_auth.h"
 #include "cli/daemon/daemon_turns.h"
 #include "cli/pages/metrics.h"
 #include "cli/common/version.h"
@@ -24,7 +24,7 @@ struct daemon {
     struct sl_engine *engine;
     struct sl_controllers *controllers;
     struct sl_server *server;
-    struct sl_door door;
+    struct sl_daemon_auth auth;
     struct sl_pages pages;
     uint64_t refused; /* batches of writes, by the store */
     bool refusing;    /* the last one */
@@ -104,14 +104,15 @@ static enum sl_code start_server(struct daemon *d, const struct sl_daemon_option
                                   .hooks = hooks,
                                   .hook_count = sizeof hooks / sizeof hooks[0],
                                   .version = SL_VERSION};
-    enum sl_code code = sl_door_open(&d->door, options, e);
+    enum sl_code code = sl_daemon_auth_open(&d->auth, options, e);
     if (code != SL_CODE_OK) {
         return code;
     }
-    sl_door_guard(&d->door, &o);
+    sl_daemon_auth_guard(&d->auth, &o);
     code = sl_server_start(&d->loop, d->store, &o, &d->server, e);
-    return code == SL_CODE_OK ? sl_door_tell(&d->door, options, sl_server_port(d->server), e)
-                              : code;
+    return code == SL_CODE_OK
+               ? sl_daemon_auth_write(&d->auth, options, sl_server_port(d->server), e)
+               : code;
 }
 
 static void log_start(const struct daemon *d, const struct sl_daemon_options *options)
@@ -240,7 +241,7 @@ enum sl_code sl_daemon_run(const struct sl_daemon_options *options,
         code = e->code;
     }
     close_all(&d);
-    sl_door_close(&d.door);
+    sl_daemon_auth_close(&d.auth);
     (void)uv_loop_close(&d.loop);
     return code;
 }
