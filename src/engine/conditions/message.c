@@ -161,7 +161,7 @@ static void add_placement(const struct sl_engine *g, sl_workload_id id, char *ou
     add(out, "pod set %s: ", pod_set_name(g, id, f->pod_set));
     switch (f->miss) {
     case SL_PLACEMENT_OK:
-        add(out, "other workloads took the place in this cycle; it will be tried again");
+        add(out, "other workloads were assigned there in this cycle; it will be tried again");
         break;
     case SL_PLACEMENT_NO_FIT:
         add_fit(g, id, out);

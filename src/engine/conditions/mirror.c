@@ -331,7 +331,7 @@ static bool admission_agrees(const struct glass *m)
         }
     }
     const char *trouble = sl_mirror_places(m->g, m->id, sets);
-    return trouble == NULL || say(m, "topologyAssignment", trouble, "where its pods stand");
+    return trouble == NULL || say(m, "topologyAssignment", trouble, "its topology assignment");
 }
 
 /* --- the questions ---------------------------------------------------------------------------- */
