@@ -148,7 +148,7 @@ bool sl_jobs_namespace_managed(const struct sl_job_rules *rules, struct sl_recon
     return yes;
 }
 
-/* One that names no queue goes to the queue "default" where there is one. NULL: whether there is cannot be told. */
+/* One that names no queue goes to the queue "default" where there is one. NULL: that is not known. */
 static const char *queue_of(struct sl_job_view *v)
 {
     const char *queue = sl_job_queue(v->job);

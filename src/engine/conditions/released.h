@@ -2,7 +2,7 @@
  * SPDX-FileCopyrightText: The Sluice authors */
 
 /* Releases that are not written yet. An admission may not be replaced in the object, only removed
- * and set again: where a workload reserves anew before its release was written, that release is
+ * and set again: where a workload reserves again before its release was written, that release is
  * still written as it was, and the reservation after it. */
 #ifndef SL_ENGINE_RELEASED_H
 #define SL_ENGINE_RELEASED_H
