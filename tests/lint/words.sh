@@ -26,7 +26,8 @@ forbid '^//[^@]|[;{})][ \t]*//([^@]|$)' 'comments are /* */; inside ACSL //' ':(
 forbid '\b(admit|axiomatic)\b *[{;:]|\baxiom\b' 'no admitted goals, no axioms' src ':(glob)specs/*.acsl'
 
 # English as people write it, in docs, in messages and help. A workload is "it", never "who".
-prose=(README.md SECURITY.md ':(glob)docs/*.md' ':(glob)docs/internals/*.md' ':(exclude)docs/defects.md')
+prose=(README.md SECURITY.md ':(glob)docs/*.md' ':(glob)docs/internals/*.md' ':(exclude)docs/defects.md'
+    ':(glob)deploy/**/*.md' ':(glob)deploy/**/*.yaml')
 code=(':(glob)src/**/*.c' ':(glob)src/**/*.h' ':(glob)src/**/*.def' ':(glob)model/*.def')
 persons='([Ww]hoever|[Ww]hom|[Nn]obody|[Ss]omebody|[Aa]nybody|[Ee]verybody)'
 foreign='(anew|told apart|stands? (in|behind|there|on|off)|is gone|are gone|it is no|that (is|are) no|looked at anew)'
