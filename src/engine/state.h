@@ -158,9 +158,9 @@ struct sl_engine {
     int64_t now_ms; /* of the last call that said what time it is */
     unsigned news;  /* SL_NEWS_ of the last call that has any */
     bool synced;
-    bool restanding;        /* somebody is read again whose topology was missing */
+    bool restanding;        /* a workload is read again whose topology was missing */
     bool wants_workloads;   /* see sl_engine_wants_workloads */
-    sl_workload_id reading; /* whose object is at hand, and read when it stands where it belongs */
+    sl_workload_id reading; /* its object is at hand, and read when its domains are there */
     bool restoring; /* records are brought to what the API says: nothing is to be written of that */
     uint64_t cycle;
     struct sl_flavor_entry *flavors; /* by id */
