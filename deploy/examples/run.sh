@@ -81,7 +81,7 @@ The API listens at $SLUICE_SERVER. In another terminal:
   kubectl get clusterqueues,workloads -A          # any kubectl works
   $build/sluicectl get jobs -A
   $build/sluicectl submit --queue research --cpu 2 --run-for 5s --namespace lab
-  $build/sluicectl pending                        # who waits, in which order, and why
+  $build/sluicectl pending                        # pending workloads in their order, and why they wait
 
 Log: $log    Metrics: $SLUICE_SERVER/metrics
 Ctrl-C stops it.

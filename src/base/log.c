@@ -116,7 +116,7 @@ bool sl_log_catch_up(void)
 {
     unsigned long lost = sl_log_kept() ? sl_log_flush(0) : 0;
     if (lost > 0) {
-        sl_log(SL_LOG_WARN, "log lines were lost: nobody read them", "lines",
+        sl_log(SL_LOG_WARN, "log lines were lost: stderr was not read", "lines",
                sl_log_number((long long)lost), NULL);
     }
     return sl_log_kept();

@@ -12,8 +12,8 @@ bool sl_log_on(enum sl_log_level level);
 /* Pairs of key and text value, ended by NULL: sl_log(SL_LOG_INFO, "admitted", "workload", key,
  * NULL). */
 void sl_log(enum sl_log_level level, const char *message, ...) __attribute__((sentinel));
-/* Lines that whoever reads stderr did not take are written as far as he does now; what was lost meanwhile is said. True:
- * there is more, so it should be called again. */
+/* Writes lines that stderr did not take before, as far as it takes them now, and reports how many
+ * were lost. True: there is more, so call it again. */
 bool sl_log_catch_up(void);
 const char *sl_log_number(long long n); /* text of n, good for the next 8 calls on this thread */
 #endif

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* O_NONBLOCK would be for everybody who has the same terminal or pipe: so it is asked before whether there is room. */
+/* O_NONBLOCK would affect all processes that share the terminal or pipe. So it is polled for room
+ * before. */
 #include "base/log_out.h"
 
 #include <errno.h>

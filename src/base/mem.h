@@ -18,7 +18,8 @@ void *sl_mem_reach(void *p, uint32_t *cap, uint32_t first, uint32_t index, size_
 char *sl_mem_text(const char *text); /* a copy; NULL stays NULL */
 char *sl_mem_text_n(const char *text, size_t n);
 void sl_mem_free(void *p);
-/* Could so much be had now? For what somebody else asks for: he can be told, before it is tried. */
+/* Could so much be had now? For sizes that a client chooses: the request can be refused before it
+ * is tried. */
 bool sl_mem_available(size_t bytes);
 /* Of what a library has allocated: p, never NULL. */
 void *sl_mem_got(void *p);

@@ -33,7 +33,7 @@ static const struct command *find(const char *name)
     return NULL;
 }
 
-/* The server, and what it wants to be shown. A token goes only where it can be read by nobody on the way. */
+/* The server and its credentials. A token is sent only where nobody can read it on the way. */
 static bool open_remote(struct sl_ctl *c, struct sl_error *e)
 {
     struct sl_credentials *credentials = NULL;
@@ -46,7 +46,7 @@ static bool open_remote(struct sl_ctl *c, struct sl_error *e)
         if (good && c->server != NULL && who.token != NULL &&
             strncmp(c->server, "https://", 8) != 0) {
             good = false;
-            (void)sl_error_set(e, SL_CODE_BAD_REQUEST, "the token is not shown to %.200s: no https",
+            (void)sl_error_set(e, SL_CODE_BAD_REQUEST, "the token is not sent to %.200s: not https",
                                c->server);
         }
     }

@@ -13,7 +13,7 @@
 
 #define STATUS_DAMAGED 3
 
-/* Errors are for whoever has just typed the command, warnings for the log. */
+/* Errors go to the terminal where the command was typed, warnings to the log. */
 static bool report(const struct sl_config *config, const char *file)
 {
     for (size_t i = 0; i < sl_json_len(config->errors); i++) {
@@ -68,7 +68,7 @@ int main(int argc, char *argv[])
 {
     struct sl_daemon_options options;
     struct sl_error e = {0};
-    (void)umask(077); /* what it stores is for nobody else */
+    (void)umask(077); /* its files are for their owner alone */
     if (sl_daemon_options_parse(argc, argv, &options, &e) != SL_CODE_OK) {
         fprintf(stderr, "sluiced: %s (see sluiced --help)\n", e.text);
         return 2;

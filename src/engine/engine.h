@@ -27,9 +27,9 @@ void sl_engine_close(struct sl_engine *g);
  * LocalQueue, Workload, WorkloadPriorityClass, PriorityClass, Topology, Node, Pod, AdmissionCheck.
  * Workloads are read with the LimitRanges and RuntimeClasses known by then: when one of these
  * changes, observe those Workloads again. Initial lists: Topologies, Nodes and ResourceFlavors
- * before Workloads, which stand on what these make. INVALID with causes when something in it cannot
- * be used (e.g. a cyclic cohort); the object then is known as inactive with that reason, nothing is
- * lost. */
+ * before Workloads, whose assignments refer to them. INVALID with causes when something in it
+ * cannot be used (e.g. a cyclic cohort); the object then is known as inactive with that reason,
+ * nothing is lost. */
 enum sl_code sl_engine_observe(struct sl_engine *g, enum sl_kind kind, const struct sl_json *object,
                                int64_t now_ms, struct sl_error *e);
 /* Has an object that was observed just now changed the places under some Workloads? Then observe

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* What the engine knows beside the core: names, texts, who belongs to whom. Everything that decides
- * is in the core; what stands here is needed to speak with the outside. Shared by the files of this
- * room only. */
+/* What the engine knows beside the core: names, texts, and which object belongs to which.
+ * Everything that decides is in the core; this is needed to read and write objects. Shared by the
+ * files of this room only. */
 #ifndef SL_ENGINE_STATE_H
 #define SL_ENGINE_STATE_H
 #include "api/objects/object.h"
@@ -21,18 +21,18 @@
 #include "policy/demand/offers.h"
 
 struct sl_local_queue;
-/* A Cohort or ClusterQueue, by node id; it stands here as soon as somebody names it. */
+/* A Cohort or ClusterQueue, by node id; it is here as soon as an object names it. */
 struct sl_node_entry {
     char *name;
     bool is_cluster_queue;
-    bool exists;   /* its object was seen and is not gone */
+    bool exists;   /* its object was seen and was not deleted */
     bool deleting; /* the object carries a deletionTimestamp */
     bool open;     /* the ledger has the node */
     bool looped;   /* its parent was refused, as a cycle or too deep: the ledger has it as a root */
     bool active;   /* ClusterQueue: workloads may be admitted */
     bool restated; /* stop policy or deletion changed with the object just read */
     bool touched;
-    bool exceeded; /* ClusterQueue: its status was told to hold more than quotas allow */
+    bool exceeded; /* ClusterQueue: its status says that it holds more than quotas allow */
     enum sl_stop stop;
     sl_node_id parent;     /* as the object names it; SL_NO_ID = none */
     uint32_t child_count;  /* nodes that name this one as their parent */
@@ -115,12 +115,12 @@ struct sl_workload_entry {
     int64_t created_ms;
     int64_t seen_ms;           /* first, by this daemon */
     int64_t backoff_ms;        /* what is armed for it, SL_NEVER = nothing */
-    int64_t object_generation; /* whose pod sets the demand is made of; -1 = none */
+    int64_t object_generation; /* of the pod sets in the demand; -1 = none */
     uint64_t limits_version;   /* with which limits */
     int64_t ready_ms;          /* by when its pods must be ready, SL_NEVER = no matter */
     int64_t stop_ms;           /* by when its evicted job should stop, SL_NEVER = no matter */
     int64_t retain_ms;         /* when it is to be deleted, SL_NEVER = not */
-    int64_t restrained_ms;     /* until when it may preempt nobody, SL_NEVER = it may */
+    int64_t restrained_ms;     /* until when it may not preempt; SL_NEVER = it may */
     uint32_t vain_preemptions; /* cycles in which it did, since it last was served for a while */
     int64_t limited_ms;        /* when a timer ends its execution, SL_NEVER = none */
     uint32_t pod_set_count;
@@ -158,9 +158,9 @@ struct sl_engine {
     int64_t now_ms; /* of the last call that said what time it is */
     unsigned news;  /* SL_NEWS_ of the last call that has any */
     bool synced;
-    bool restanding;        /* somebody is read again whose topology was missing */
+    bool restanding;        /* a workload is read again whose topology was missing */
     bool wants_workloads;   /* see sl_engine_wants_workloads */
-    sl_workload_id reading; /* whose object is at hand, and read when it stands where it belongs */
+    sl_workload_id reading; /* its object is at hand, and read when its domains are there */
     bool restoring; /* records are brought to what the API says: nothing is to be written of that */
     uint64_t cycle;
     struct sl_flavor_entry *flavors; /* by id */
@@ -179,18 +179,18 @@ struct sl_engine {
     struct sl_constraints *constraints;
     struct sl_limits *limits;
     struct sl_world *world;        /* nodes, pods and topologies: world.h */
-    struct sl_tenants *tenants;    /* who stands on which node: tenants.h */
+    struct sl_tenants *tenants;    /* which workloads have pods on which node: tenants.h */
     struct sl_node_health *health; /* which nodes have failed: node_health.h */
-    uint32_t exceeded_count;       /* ClusterQueues that were told to be so */
+    uint32_t exceeded_count;       /* ClusterQueues that were reported so */
     uint32_t looped_count;         /* nodes whose parent was refused */
     bool sweep;                    /* a node that only waited for its holders may be free now */
     struct sl_touched *touched;
     uint32_t touched_first, touched_count, touched_cap;
     sl_workload_id *granted; /* in the running cycle, where checks depend on flavors */
     uint32_t granted_count;
-    sl_workload_id *restless; /* who is to be restrained once the running cycle is over */
+    sl_workload_id *restless; /* workloads to be restrained once the running cycle is over */
     uint32_t restless_count;
-    sl_workload_id preemptor; /* of the victims that are being told just now; SL_NO_ID = none */
+    sl_workload_id preemptor; /* of the victims that are being reported now; SL_NO_ID = none */
     void (*follow)(struct sl_engine *, sl_workload_id, const struct sl_transition *, int64_t);
     char *lent;           /* the last name given out by sl_engine_next_touched */
     int64_t woken_ms;     /* when the last cycle that only woke ran */
@@ -202,7 +202,7 @@ struct sl_engine {
 /* name_take.c: the id of a name, noted in the journal when it is new; SL_NO_ID = the class is full. */
 uint32_t sl_name_take(struct sl_engine *g, enum sl_intern_class c, const char *name,
                       int64_t now_ms);
-/* --- entries.c: finding, making and dropping what stands above -------------------------------- */
+/* --- entries.c: finding, making and dropping the entries above -------------------------------- */
 sl_node_id sl_node_find(const struct sl_engine *g, bool is_cluster_queue, const char *name);
 sl_node_id sl_node_take(struct sl_engine *g, bool is_cluster_queue, const char *name,
                         int64_t now_ms);
@@ -226,8 +226,8 @@ struct sl_workload_entry *sl_workload_entry_take(struct sl_engine *g, sl_workloa
 void sl_workload_entry_drop(struct sl_engine *g, sl_workload_id id, int64_t now_ms);
 void sl_workload_enlist(struct sl_engine *g, sl_workload_id id, struct sl_local_queue *q);
 void sl_workload_unlist(struct sl_engine *g, sl_workload_id id);
-/* Which ClusterQueue's quota the workload holds: SL_NO_ID = none. A queue that is gone but for its
- * holders is looked at again when the last one lets go. */
+/* Which ClusterQueue's quota the workload holds: SL_NO_ID = none. A deleted queue that still has
+ * holders is checked again when the last one releases its quota. */
 void sl_workload_hold(struct sl_engine *g, struct sl_workload_entry *e, sl_node_id node);
 struct sl_grant *sl_grant_new(uint32_t pod_set_count, uint32_t choice_count);
 void sl_grant_free(struct sl_grant *grant); /* NULL is fine */
@@ -240,7 +240,7 @@ void sl_world_open(struct sl_engine *g);
 void sl_world_close(struct sl_engine *g);
 /* Wake the queues for which something has changed in a tree that they offer; before a cycle. */
 void sl_world_flush(struct sl_engine *g, int64_t now_ms);
-bool sl_world_woken(const struct sl_engine *g); /* is there anybody to be woken? */
+bool sl_world_woken(const struct sl_engine *g); /* are there workloads to be woken? */
 
 /* The ClusterQueue whose quota the workload holds, or that it waits for; "" = not known. */
 const char *sl_engine_queue_of(const struct sl_engine *g, sl_workload_id id);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* Objects are kept as their texts, a fraction of what their values take; who asks for one reads it, which costs what
- * a copy of the values would. They are read for watchers only when there are some: a standby has none. */
+/* Objects are kept as their texts, a fraction of what their values take; reading one costs about as
+ * much as a copy of its values would. They are read for watchers only when there are some: a
+ * standby has none. */
 #include "kube/cache.h"
 
 #include <stdio.h>
@@ -86,7 +87,7 @@ static uint64_t newest_of(const struct entry *e)
 
 static void tell(const struct sl_cache *c, enum sl_watch_type type, struct sl_json *object)
 {
-    /* Who begins to watch from within is told of everything there is, this change included. */
+    /* A watch that begins within a callback gets all objects, this change included. */
     size_t count = c->watcher_count;
     for (size_t i = 0; i < count; i++) {
         c->watchers[i].fn(c->watchers[i].context, type, c->kind, object);
@@ -125,7 +126,7 @@ static void mark_unknown(struct sl_cache *c, struct entry *e)
     e->unknown = true;
 }
 
-/* Whatever is known of it may be told to the one who begins to watch. */
+/* What is known of it may be passed to a new watcher. */
 static void tell_first(struct sl_cache *c, const char *key, struct entry *e,
                        const struct sl_cache_watcher *w)
 {
@@ -186,7 +187,7 @@ static void forget(struct sl_cache *c, struct entry *e)
     sl_mem_free(e);
 }
 
-/* It is gone, and watchers who know it are told. */
+/* It was deleted, and watchers that know it are called. */
 static void drop(struct sl_cache *c, const char *key, struct entry *e)
 {
     sl_map_remove(c->entries, key, NULL);
@@ -214,7 +215,8 @@ static void replace(struct sl_cache *c, struct entry *old, struct sl_item *item)
     tell(c, type, item->object);
 }
 
-/* An answer to a write may come after a watch has told that the object is gone, or a list has come without it. */
+/* An answer to a write may come after a watch has shown that the object was deleted, or a list has
+ * come without it. */
 static bool is_new(const struct sl_cache *c, const struct sl_item *item, enum sl_source source)
 {
     return source != SL_FROM_WRITE || (item->version > c->watched && item->version > c->lists);
@@ -245,8 +247,8 @@ static void tell_unreadable(const struct sl_cache *c, const char *key, const str
 {
     struct sl_json *o = stub_new(c, key, e);
     sl_log(SL_LOG_WARN,
-           e->unknown ? "an object cannot be read; nothing is known of it but that it is there"
-                      : "an object cannot be read; what was known of it before stays",
+           e->unknown ? "an object cannot be read; only its existence is known"
+                      : "an object cannot be read; its last known state is kept",
            "kind", sl_kind_info(c->kind)->kind, "key", key, NULL);
     tell(c, SL_WATCH_UNREADABLE, o);
     sl_json_free(o);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* The objects of one kind as texts, and who is told of their changes. They come from three sides (lists, watch
- * events, answers to writes), each with a resourceVersion: of two states of an object the newer one stays, and
- * what is gone does not come back. Versions are compared as numbers: they count the changes of the store behind
- * the server. */
+/* The objects of one kind as texts, and the watchers of their changes. They come from three sides
+ * (lists, watch events, answers to writes), each with a resourceVersion: of two states of an object
+ * the newer one is kept, and a deleted object does not come back. Versions are compared as numbers:
+ * they count the changes of the store behind the server. */
 #ifndef SL_KUBE_CACHE_H
 #define SL_KUBE_CACHE_H
 #include "api/objects/client.h"
@@ -18,7 +18,7 @@ struct sl_cache_watcher {
 struct sl_cache {
     enum sl_kind kind;
     struct sl_map *entries;
-    uint64_t watched; /* all that happened up to this version has been told */
+    uint64_t watched; /* all events up to this version have been passed on */
     uint64_t lists;   /* the version of the list under way; 0 = none is */
     uint64_t newest;  /* of the versions that objects had */
     uint64_t asked; /* that, when the list under way was asked for: the server is at least as new */
@@ -35,10 +35,11 @@ enum sl_source { SL_FROM_LIST, SL_FROM_WATCH, SL_FROM_WRITE };
 
 void sl_cache_init(struct sl_cache *c, enum sl_kind kind);
 void sl_cache_fini(struct sl_cache *c);
-/* One that cannot be read is not gone: its last readable state stays, or nothing but that it is there, and watchers are
- * told that it is UNREADABLE. Without watchers nothing is read, and the first one is told. */
+/* One that cannot be read does not count as deleted: its last readable state is kept, or only its
+ * existence, and watchers get UNREADABLE. Without watchers nothing is read, and the first watcher
+ * gets it. */
 void sl_cache_put(struct sl_cache *c, struct sl_item *item, enum sl_source source);
-/* A watch says that it is gone; `item` is its last state. */
+/* A watch says that it was deleted; `item` is its last state. */
 void sl_cache_remove(struct sl_cache *c, struct sl_item *item);
 /* A list is asked for. */
 void sl_cache_list_ask(struct sl_cache *c);

@@ -160,7 +160,8 @@ static void note_failure(struct sl_exec *x, enum sl_code code, const struct sl_e
     x->failure = code == SL_CODE_OK ? NULL : sl_mem_text(e->text);
 }
 
-/* Start it when it is time to. Not again and again: whoever is refused asks for each request. */
+/* Start it when it is time to. Not again and again: after a refusal the caller asks for each
+ * request. */
 static void start_plugin(struct sl_exec *x, int64_t now_ms)
 {
     struct sl_error e = {0};

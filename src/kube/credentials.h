@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* How to reach an API server and who we are there: a kubeconfig's context, or the service account of the pod
- * that we run in. Pure reading of files, but for exec plugins, which are run when a token is asked for. */
+/* How to reach an API server, and as which user: a kubeconfig's context, or the service account of
+ * the pod that we run in. Pure reading of files, but for exec plugins, which are run when a token
+ * is asked for. */
 #ifndef SL_KUBE_CREDENTIALS_H
 #define SL_KUBE_CREDENTIALS_H
 #include "api/json/json.h"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* An exec plugin of a kubeconfig (client.authentication.k8s.io): it is run, told what is wanted in
- * KUBERNETES_EXEC_INFO, and prints an ExecCredential. It may take half a minute; nobody has to wait for it: whoever
- * asks looks how far it is. */
+/* An exec plugin of a kubeconfig (client.authentication.k8s.io): it is run with the request in
+ * KUBERNETES_EXEC_INFO, and prints an ExecCredential. It may take half a minute. The caller does
+ * not wait but polls. */
 #include "base/check.h"
 #include "base/clock.h"
 #include "base/mem.h"
@@ -64,7 +64,7 @@ static void pause_until(const struct sl_exec *x, bool over, int64_t until_ms)
 {
     struct pollfd watched = {.fd = x->output, .events = POLLIN};
     int64_t left_ms = until_ms - steady_ms();
-    left_ms = over && left_ms > 5 ? 5 : left_ms; /* nothing tells when it ends */
+    left_ms = over && left_ms > 5 ? 5 : left_ms; /* its end is not signalled */
     (void)poll(&watched, over ? 0 : 1, left_ms > 0 ? (int)left_ms : 0);
 }
 
@@ -106,7 +106,7 @@ static enum sl_code take_answer(struct sl_exec *x, const struct sl_json *answer,
     x->expires_ms = expiry[0] == '\0' ? INT64_MAX : sl_clock_parse(expiry);
     if (x->expires_ms == INT64_MIN) {
         forget(x);
-        return failed(x, e, "gave an expirationTimestamp that is no time");
+        return failed(x, e, "gave an expirationTimestamp that is not a time");
     }
     x->known = true;
     return SL_CODE_OK;

@@ -72,7 +72,7 @@ static const struct sl_json *find(struct reading *r, const char *list, const cha
         }
     }
     struct sl_buf why = {0};
-    sl_buf_print(&why, "there is none with the name \"%s\"", name);
+    sl_buf_print(&why, "none has the name \"%s\"", name);
     refuse(r, list, why.data);
     sl_buf_fini(&why);
     return NULL;
@@ -255,7 +255,7 @@ static bool read_exec(struct reading *r, const struct sl_json *exec)
                       "it is neither client.authentication.k8s.io/v1 nor /v1beta1");
     }
     if (mode != NULL && strcmp(mode, "Always") == 0) {
-        return refuse(r, "interactiveMode", "there is nobody to answer a plugin's questions");
+        return refuse(r, "interactiveMode", "a plugin cannot ask questions here");
     }
     const char *command;
     if (!text_of(r, exec, "command", &command)) {
@@ -284,7 +284,7 @@ static bool read_token(const struct reading *r, const struct sl_json *user)
     return true;
 }
 
-/* What is not understood must not be ignored: requests would be made as somebody else. */
+/* What is not understood must not be ignored: requests would be made as another user. */
 static bool has_no_strange_fields(const struct reading *r, const struct sl_json *user)
 {
     static const char *const strange[] = {"auth-provider", "as", "as-uid", "as-groups",

@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <sys/types.h>
 
-/* Text that was given inline, or stands in a file that somebody else may replace. */
+/* Text that was given inline, or is in a file that another program may replace. */
 struct sl_secret {
     char *field; /* for errors: "kubeconfig: users[a].user.tokenFile" */
     char *path;  /* NULL: inline */
@@ -35,7 +35,8 @@ struct sl_exec {
     size_t arg_count;
     int64_t run_ms_max;      /* 0: half a minute */
     struct sl_json *env;     /* [{name, value}] */
-    struct sl_json *cluster; /* what the plugin is told about the cluster; NULL: it did not ask */
+    struct sl_json *cluster; /* what the plugin gets to know about the cluster; NULL: it did not
+                              * ask */
     /* what it said */
     char *token, *certificate, *key;
     bool known;
@@ -59,7 +60,7 @@ void sl_exec_fini(struct sl_exec *x);
 
 /* plugin.c: run it, with its standard output there; 0 or an errno. */
 int sl_plugin_spawn(struct sl_exec *x, int output, pid_t *pid);
-/* Has it ended? 1 with *status as of waitpid, 0 not yet, -1 when nobody can tell. */
+/* Has it ended? 1 with *status as of waitpid, 0 not yet, -1 when unknown. */
 int sl_plugin_ended(struct sl_exec *x, int *status);
 void sl_plugin_stop(struct sl_exec *x); /* with all that it has started */
 

@@ -15,7 +15,7 @@ static void put_changed(struct sl_json *patch, const char *key, const struct sl_
             sl_json_set(patch, key, inner);
         }
     } else if (!sl_json_equal(before, after)) {
-        sl_json_set(patch, key, sl_json_clone(after)); /* null where it is gone */
+        sl_json_set(patch, key, sl_json_clone(after)); /* null where it was removed */
     }
 }
 

@@ -12,7 +12,7 @@
 #include <time.h>
 
 #define RELEASE_MS_MAX 1000
-#define RELEASED_DURATION_S 1 /* client-go's, of a lease that nobody holds */
+#define RELEASED_DURATION_S 1 /* client-go's, of a lease without a holder */
 
 enum phase { CANDIDATE, HOLDER, OVER };
 
@@ -137,7 +137,7 @@ static void renewed(struct sl_lease *l)
     }
 }
 
-/* Since when the record looks as it does is what a candidate goes by, never the times that stand in it. */
+/* A candidate measures for how long the record has not changed, and never uses the times in it. */
 static void see(struct sl_lease *l, struct sl_json *object)
 {
     if (l->seen == NULL ||
@@ -162,7 +162,7 @@ static bool is_ours(const struct sl_lease *l)
     return l->seen != NULL && strcmp(l->holder, l->identity) == 0;
 }
 
-/* The holder said for how long its lease is; who gave it back holds nothing. */
+/* The holder said for how long its lease is; after releasing it holds nothing. */
 static bool is_taken(const struct sl_lease *l)
 {
     int64_t duration_s = sl_json_path_int(l->seen, "spec.leaseDurationSeconds", 0);
@@ -174,7 +174,7 @@ static bool is_taken(const struct sl_lease *l)
 static void judge(struct sl_lease *l)
 {
     if (l->phase == HOLDER && !is_ours(l)) {
-        sl_log(SL_LOG_ERROR, "the lease was taken by somebody else", "lease", l->path, "holder",
+        sl_log(SL_LOG_ERROR, "another instance took the lease", "lease", l->path, "holder",
                l->holder, NULL);
         lose(l);
     } else if (is_taken(l)) {
@@ -199,7 +199,7 @@ static void on_read(void *context, const struct sl_response *r)
         see(l, object);
         judge(l);
     } else if (r->code == SL_CODE_NOT_FOUND) {
-        l->absent = true; /* deleted, it may be: whoever makes a new one leads */
+        l->absent = true; /* it may have been deleted: the instance that creates a new one leads */
         sl_json_free(l->seen);
         l->seen = NULL;
         step(l);
@@ -234,7 +234,7 @@ static void on_written(void *context, const struct sl_response *r)
     if (object != NULL) {
         see(l, object);
         if (l->releasing) {
-            step(l); /* a renewal was under way, or nobody holds it now */
+            step(l); /* a renewal was under way, or it has no holder now */
         } else {
             renewed(l);
         }

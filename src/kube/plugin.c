@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* Running an exec plugin: by this process itself, or by a runner, which was forked before this process gave up its right to
- * run programs. The runner knows the plugin from the fork on and takes no names of programs from us, so that whoever gets
- * hold of us can have it run the plugin and nothing else. One short question and its answer at a time. */
+/* Running an exec plugin: by this process itself, or by a runner, which was forked before this
+ * process gave up its right to run programs. The runner knows the plugin from the fork on and takes
+ * no names of programs from us, so that an attacker who controls this process can have it run the
+ * plugin and nothing else. One short question and its answer at a time. */
 #include "base/mem.h"
 #include "kube/credentials_parts.h"
 #include <errno.h>
@@ -44,7 +45,8 @@ static char *info_text(const struct sl_exec *x)
     return sl_buf_take(&out);
 }
 
-/* Ours, without what is set anew; the plugin's; what it is told. The first `*lent` texts are not to be freed. */
+/* Ours, without what is replaced; the plugin's; the request to it. The first `*lent` texts are not
+ * to be freed. */
 static char **make_environment(const struct sl_exec *x, size_t *lent)
 {
     char **out = sl_mem_new(ENV_MAX + sl_json_len(x->env) + 2, sizeof *out);
@@ -131,7 +133,7 @@ union control { /* room for one descriptor, aligned as the kernel wants it */
     struct cmsghdr align;
 };
 
-/* False: whom it runs for is gone. *output is -1 when none came along. */
+/* False: the process that it runs for has ended. *output is -1 when none came along. */
 static bool hear(int socket, struct question *q, int *output)
 {
     union control control;
@@ -225,7 +227,7 @@ enum sl_code sl_credentials_start_runner(struct sl_credentials *c, struct sl_err
 
 /* --- asking it ----------------------------------------------------------------------------------------- */
 
-/* `output` -1: none goes along. False: it is gone. */
+/* `output` -1: none goes along. False: it has ended. */
 static bool ask(const struct sl_exec *x, enum order order, int output, struct answer *a)
 {
     struct question q = {order};

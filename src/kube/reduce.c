@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* Objects are reduced in one pass over their text: the tables of reduce.def are a tree of keys, a value that has no
- * node in it is copied as it is, and one that has is gone into. */
+/* Objects are reduced in one pass over their text: the tables of reduce.def are a tree of keys, a
+ * value that has no node in it is copied as it is, and one that has is descended into. */
 #include "kube/reduce.h"
 
 #include <stdio.h>
@@ -226,8 +226,8 @@ static bool is_queued(struct sl_span pod)
     return false;
 }
 
-/* No label, annotation, gate or finalizer of Kueue's stands anywhere in it. A Job that was started by us has a mark in
- * its template; one that lost its queue before holds nothing. */
+/* It has no label, annotation, gate or finalizer of Kueue's. A Job that was started by us has a
+ * mark in its template; one that lost its queue before holds nothing. */
 static bool is_foreign(struct sl_span source)
 {
     static const char mark[] = "kueue.x-k8s.io/";

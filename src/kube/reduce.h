@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* What is kept of an object that an API server sends: what Sluice reads, as text. The tables are in reduce.def.
- * A list that somebody in Sluice writes is kept whole, because a merge patch replaces lists whole; and templates
- * that are copied into other objects are kept whole, because the copies would lack what was left out. */
+/* What is kept of an object that an API server sends: what Sluice reads, as text. The tables are in
+ * reduce.def. A list that Sluice writes is kept whole, because a merge patch replaces lists whole;
+ * and templates that are copied into other objects are kept whole, because the copies would lack
+ * what was left out. */
 #ifndef SL_KUBE_REDUCE_H
 #define SL_KUBE_REDUCE_H
 #include "api/json/json.h"

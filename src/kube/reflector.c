@@ -124,7 +124,7 @@ static void relist(struct sl_reflector *r, int64_t least_ms, const struct sl_err
     int64_t wait_ms = at_once ? 0 : sl_backoff_next_ms(&r->backoff);
     r->relisted_ms = at_once ? now_ms(r) : r->relisted_ms;
     r->counters->relists++;
-    sl_log(SL_LOG_INFO, "listing anew", "kind", title(r), "reason", e->text, NULL);
+    sl_log(SL_LOG_INFO, "listing again", "kind", title(r), "reason", e->text, NULL);
     forget_list(r);
     /* At once the first time; a server that refuses what it has just listed must not be hammered. */
     sl_reflector_plan(r, SL_NEXT_LIST, wait_ms < least_ms ? least_ms : wait_ms);
@@ -293,8 +293,8 @@ static void on_data(void *context, const char *data, size_t len)
     }
 }
 
-/* The server ends watches now and then; that is no failure. They do not follow each other faster than one that has
- * told nothing may end. */
+/* The server ends watches now and then; that is no failure. They do not follow each other faster
+ * than a watch without events may end. */
 static void ended(struct sl_reflector *r)
 {
     struct sl_error e = {0};

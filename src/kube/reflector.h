@@ -43,7 +43,7 @@ struct sl_reflector {
     struct sl_buf line;    /* the watch event that has begun to arrive */
     struct sl_item item;
     int64_t watch_began_ms, relisted_ms;
-    bool heard;        /* has this watch told anything? */
+    bool heard;        /* has this watch had any event? */
     bool away;         /* is it one of *away_count? */
     bool unserved;     /* the last list was answered with 404 */
     unsigned failures; /* in a row */
@@ -53,8 +53,8 @@ struct sl_reflector {
 void sl_reflector_init(struct sl_reflector *r, enum sl_kind kind, uint64_t seed);
 void sl_reflector_fini(struct sl_reflector *r);
 void sl_reflector_step(struct sl_reflector *r);
-/* List anew at once: `stale` until a list that begins after this call has ended. Not from within what this
- * reflector's exchange or its cache tells. */
+/* List again at once: `stale` until a list that begins after this call has ended. Not from within a
+ * callback of this reflector's exchange or its cache. */
 void sl_reflector_refresh(struct sl_reflector *r);
 
 /* A page of a list into the cache. BAD_REQUEST when it is malformed or another kind's; then some of it may be in the
@@ -62,7 +62,7 @@ void sl_reflector_refresh(struct sl_reflector *r);
  * *page: where the next one begins, caller frees; NULL when this was the last. `first`: the list begins. */
 enum sl_code sl_reflector_page(struct sl_cache *c, struct sl_item *item, struct sl_span body,
                                char **page, uint64_t *version, struct sl_error *e);
-/* One watch event, a line. GONE: list anew. */
+/* One watch event, a line. GONE: list again. */
 enum sl_code sl_reflector_event(struct sl_cache *c, struct sl_item *item, struct sl_span line,
                                 struct sl_error *e);
 #endif

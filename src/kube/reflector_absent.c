@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* What is not there. Quota is given back for what is gone, so that is concluded from nothing less than an answer that
- * speaks of the object itself: a watch that says DELETED, or a GET that says that there is no such object.
- * - A list that lacks an object that was there before may come from a server that has not got its objects together. Each
- *   one is asked for; if one exists, the list is not believed.
- * - A kind that is answered with 404 may be one whose CustomResourceDefinition is being set up, or hidden by a proxy. What
- *   is known of it stays. Only an optional kind of which nothing is known, and that discovery does not list, counts as one
- *   without objects. */
+/* Absent objects. The quota of a deleted object is released, so a deletion is concluded only from
+ * an answer about the object itself: a watch that says DELETED, or a GET that says that there is no
+ * such object.
+ * - A list that lacks an object that was there before may come from a server that does not have all
+ *   its objects yet. Each one is asked for; if one exists, the list is ignored.
+ * - A kind that is answered with 404 may be one whose CustomResourceDefinition is being set up, or
+ *   hidden by a proxy. Its last known objects are kept. Only an optional kind of which nothing is
+ *   known, and that discovery does not list, counts as one without objects. */
 #include "kube/reflector_steps.h"
 
 #include <string.h>
@@ -92,10 +93,9 @@ static void keep_all(struct sl_reflector *r)
     if (!r->unserved) {
         r->unserved = true;
         sl_log(SL_LOG_WARN,
-               r->cache.synced
-                   ? "the API server does not serve this kind any more; what is known of "
-                     "its objects stays, and their quota with it"
-                   : "the API server does not serve this kind; waiting for it",
+               r->cache.synced ? "the API server does not serve this kind any more; its last known "
+                                 "objects are kept, with their quota"
+                               : "the API server does not serve this kind; waiting for it",
                "kind", sl_kind_info(r->cache.kind)->kind, "api_version",
                sl_kind_info(r->cache.kind)->api_version, NULL);
     }

@@ -8,7 +8,8 @@
 #include "kube/reflector.h"
 
 void sl_reflector_plan(struct sl_reflector *r, enum sl_reflector_next next, int64_t wait_ms);
-/* `next` again, later and later; `least_ms`: what the server asks us to wait. A list begins anew. */
+/* `next` again, later and later; `least_ms`: how long the server asks us to wait. A list begins
+ * again. */
 void sl_reflector_failed(struct sl_reflector *r, enum sl_reflector_next next, int64_t least_ms,
                          const struct sl_error *e);
 void sl_reflector_reached(struct sl_reflector *r); /* the server has answered */

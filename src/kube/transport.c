@@ -19,7 +19,7 @@
 struct polled {
     struct sl_link link; /* first */
     uv_poll_t poll;
-    struct sl_lane *lane;
+    struct sl_pool *pool;
     curl_socket_t socket;
     uint64_t heard_ms; /* when there was something to read */
 };
@@ -76,7 +76,7 @@ static void begin(struct sl_exchange *x)
     }
     sl_exchange_setup(x);
     if (sl_exchange_sign(x, &identity) != SL_CODE_OK ||
-        curl_multi_add_handle(x->lane->multi, x->easy) != CURLM_OK) {
+        curl_multi_add_handle(x->pool->multi, x->easy) != CURLM_OK) {
         x->refusal = sl_mem_text("the request could not be made");
         return;
     }
@@ -93,7 +93,7 @@ static void drop(struct sl_exchange *x)
 {
     link_remove(&x->link);
     if (x->added) {
-        curl_multi_remove_handle(x->lane->multi, x->easy);
+        curl_multi_remove_handle(x->pool->multi, x->easy);
     }
     sl_exchange_free(x);
 }
@@ -102,7 +102,7 @@ static void complete(struct sl_exchange *x, CURLcode result)
 {
     link_remove(&x->link);
     if (x->added) {
-        curl_multi_remove_handle(x->lane->multi, x->easy);
+        curl_multi_remove_handle(x->pool->multi, x->easy);
     }
     if (x->cancelled) {
         sl_exchange_free(x);
@@ -111,11 +111,11 @@ static void complete(struct sl_exchange *x, CURLcode result)
     }
 }
 
-static void read_messages(struct sl_lane *lane)
+static void read_messages(struct sl_pool *pool)
 {
     CURLMsg *message;
     int left;
-    while ((message = curl_multi_info_read(lane->multi, &left)) != NULL) {
+    while ((message = curl_multi_info_read(pool->multi, &left)) != NULL) {
         struct sl_exchange *x = NULL;
         if (message->msg == CURLMSG_DONE &&
             curl_easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, (char **)&x) == CURLE_OK) {
@@ -140,9 +140,9 @@ static void settle(struct sl_transport *t)
 
 static void destroy(struct sl_transport *t)
 {
-    for (size_t i = 0; i < SL_LANE_COUNT; i++) {
-        curl_multi_cleanup(t->lanes[i].multi);
-        uv_close((uv_handle_t *)t->lanes[i].timer, on_closed);
+    for (size_t i = 0; i < SL_POOL_COUNT; i++) {
+        curl_multi_cleanup(t->pools[i].multi);
+        uv_close((uv_handle_t *)t->pools[i].timer, on_closed);
     }
     SL_ASSERT(t->sockets.next == &t->sockets);
     uv_close((uv_handle_t *)t->sweep_timer, on_closed);
@@ -155,7 +155,7 @@ static void destroy(struct sl_transport *t)
     curl_global_cleanup();
 }
 
-/* Whoever is told how an exchange ended may free the transport then. */
+/* The callback for the end of an exchange may free the transport. */
 static void leave(struct sl_transport *t)
 {
     t->busy--;
@@ -164,16 +164,16 @@ static void leave(struct sl_transport *t)
     }
 }
 
-static void act(struct sl_lane *lane, curl_socket_t socket, int events)
+static void act(struct sl_pool *pool, curl_socket_t socket, int events)
 {
-    struct sl_transport *t = lane->transport;
+    struct sl_transport *t = pool->transport;
     int running;
     t->busy++;
     t->depth++;
-    (void)curl_multi_socket_action(lane->multi, socket, events, &running);
+    (void)curl_multi_socket_action(pool->multi, socket, events, &running);
     t->depth--;
     settle(t);
-    read_messages(lane);
+    read_messages(pool);
     leave(t);
 }
 
@@ -184,12 +184,12 @@ static void on_curl_timer(uv_timer_t *timer)
 
 static int set_curl_timer(CURLM *multi, long wait_ms, void *context)
 {
-    const struct sl_lane *lane = context;
+    const struct sl_pool *pool = context;
     (void)multi;
-    if (wait_ms < 0 || lane->transport->closing) {
-        uv_timer_stop(lane->timer);
+    if (wait_ms < 0 || pool->transport->closing) {
+        uv_timer_stop(pool->timer);
     } else {
-        uv_timer_start(lane->timer, on_curl_timer, (uint64_t)wait_ms, 0);
+        uv_timer_start(pool->timer, on_curl_timer, (uint64_t)wait_ms, 0);
     }
     return 0;
 }
@@ -201,31 +201,31 @@ static void on_poll(uv_poll_t *poll, int status, int events)
     flags |= (events & UV_READABLE) != 0 ? CURL_CSELECT_IN : 0;
     flags |= (events & UV_WRITABLE) != 0 ? CURL_CSELECT_OUT : 0;
     if ((events & UV_READABLE) != 0) {
-        p->heard_ms = uv_now(p->lane->transport->loop);
+        p->heard_ms = uv_now(p->pool->transport->loop);
     }
-    act(p->lane, p->socket, flags);
+    act(p->pool, p->socket, flags);
 }
 
 static void unpoll(struct polled *p)
 {
-    curl_multi_assign(p->lane->multi, p->socket, NULL);
+    curl_multi_assign(p->pool->multi, p->socket, NULL);
     link_remove(&p->link);
     uv_poll_stop(&p->poll);
     uv_close((uv_handle_t *)&p->poll, on_poll_closed);
 }
 
-static struct polled *new_polled(struct sl_lane *lane, curl_socket_t socket)
+static struct polled *new_polled(struct sl_pool *pool, curl_socket_t socket)
 {
-    struct sl_transport *t = lane->transport;
+    struct sl_transport *t = pool->transport;
     struct polled *p = sl_mem_new(1, sizeof *p);
     int failure = uv_poll_init_socket(t->loop, &p->poll, socket);
     SL_ASSERT(failure == 0);
-    p->lane = lane;
+    p->pool = pool;
     p->socket = socket;
     p->poll.data = p;
     p->heard_ms = uv_now(t->loop);
     link_add(&t->sockets, &p->link);
-    curl_multi_assign(lane->multi, socket, p);
+    curl_multi_assign(pool->multi, socket, p);
     return p;
 }
 
@@ -261,8 +261,8 @@ static long port_of(curl_socket_t socket)
     return ntohs(address.any.sa_family == AF_INET6 ? address.v6.sin6_port : address.v4.sin_port);
 }
 
-/* Others on the same connection may be alive: only when nobody has heard anything there, it is cut, which ends them
- * too, so that no later request is sent into the void. */
+/* Others on the same connection may be alive: only when none has received anything there, it is
+ * closed, which ends them too, so that no later request is lost on it. */
 static void cut(struct sl_transport *t, const struct sl_exchange *x)
 {
     for (struct sl_link *at = t->sockets.next; at != &t->sockets; at = at->next) {
@@ -339,17 +339,17 @@ static uv_timer_t *new_timer(struct sl_transport *t)
     return timer;
 }
 
-static void init_lane(struct sl_transport *t, struct sl_lane *lane)
+static void init_pool(struct sl_transport *t, struct sl_pool *pool)
 {
-    *lane = (struct sl_lane){.transport = t, .multi = curl_multi_init(), .timer = new_timer(t)};
-    SL_ASSERT(lane->multi != NULL);
-    lane->timer->data = lane;
-    curl_multi_setopt(lane->multi, CURLMOPT_SOCKETFUNCTION, set_socket);
-    curl_multi_setopt(lane->multi, CURLMOPT_SOCKETDATA, lane);
-    curl_multi_setopt(lane->multi, CURLMOPT_TIMERFUNCTION, set_curl_timer);
-    curl_multi_setopt(lane->multi, CURLMOPT_TIMERDATA, lane);
-    curl_multi_setopt(lane->multi, CURLMOPT_PIPELINING, (long)CURLPIPE_MULTIPLEX);
-    curl_multi_setopt(lane->multi, CURLMOPT_MAX_CONCURRENT_STREAMS, STREAMS_MAX);
+    *pool = (struct sl_pool){.transport = t, .multi = curl_multi_init(), .timer = new_timer(t)};
+    SL_ASSERT(pool->multi != NULL);
+    pool->timer->data = pool;
+    curl_multi_setopt(pool->multi, CURLMOPT_SOCKETFUNCTION, set_socket);
+    curl_multi_setopt(pool->multi, CURLMOPT_SOCKETDATA, pool);
+    curl_multi_setopt(pool->multi, CURLMOPT_TIMERFUNCTION, set_curl_timer);
+    curl_multi_setopt(pool->multi, CURLMOPT_TIMERDATA, pool);
+    curl_multi_setopt(pool->multi, CURLMOPT_PIPELINING, (long)CURLPIPE_MULTIPLEX);
+    curl_multi_setopt(pool->multi, CURLMOPT_MAX_CONCURRENT_STREAMS, STREAMS_MAX);
 }
 
 struct sl_transport *sl_transport_new(uv_loop_t *loop, struct sl_credentials *credentials,
@@ -366,8 +366,8 @@ struct sl_transport *sl_transport_new(uv_loop_t *loop, struct sl_credentials *cr
     link_init(&t->beginning);
     link_init(&t->under_way);
     link_init(&t->sockets);
-    for (size_t i = 0; i < SL_LANE_COUNT; i++) {
-        init_lane(t, &t->lanes[i]);
+    for (size_t i = 0; i < SL_POOL_COUNT; i++) {
+        init_pool(t, &t->pools[i]);
     }
     return t;
 }
@@ -406,7 +406,7 @@ struct sl_exchange *sl_transport_send(struct sl_transport *t, const struct sl_re
     struct sl_exchange *x = sl_mem_new(1, sizeof *x);
     *x =
         (struct sl_exchange){.transport = t,
-                             .lane = &t->lanes[data != NULL ? SL_LANE_STREAMS : SL_LANE_CALLS],
+                             .pool = &t->pools[data != NULL ? SL_POOL_STREAMS : SL_POOL_CALLS],
                              .easy = curl_easy_init(),
                              .method = known_method(r->method),
                              .path = sl_mem_text(r->path),

@@ -8,7 +8,7 @@
 #include "kube/credentials.h"
 #include <uv.h>
 
-#define SL_ANSWER_BYTES_MAX (64u << 20) /* a server gone mad must not take all memory */
+#define SL_ANSWER_BYTES_MAX (64u << 20) /* a faulty server must not take all memory */
 #define SL_RETRY_AFTER_MS_MAX 30000 /* of what a server may ask for; a longer wait is cut to this */
 
 struct sl_transport;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* One exchange: what libcurl is told, and what the one who asked is told. */
+/* One exchange: the options for libcurl, and the answer to the caller. */
 #include "base/check.h"
 #include "base/mem.h"
 #include "kube/credentials_parts.h"
@@ -50,7 +50,7 @@ static size_t take_header(char *data, size_t size, size_t count, void *context)
     return size * count;
 }
 
-/* Exchanges share connections; the port tells which one this is on. */
+/* Exchanges share connections; the port identifies the connection. */
 static int note_connection(void *context, char *remote_ip, char *local_ip, int remote_port,
                            int local_port)
 {

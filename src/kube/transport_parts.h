@@ -13,19 +13,19 @@ struct sl_link {
     struct sl_link *next, *prev;
 };
 
-/* Exchanges that may share connections. Streams have theirs: on a busy connection a server writes their pieces too
- * late for its own patience, and ends them. */
-struct sl_lane {
+/* Connections, and the exchanges that share them. Streams have a pool of their own: on a busy
+ * connection a server sends their pieces so late that it ends them by its own timeout. */
+struct sl_pool {
     struct sl_transport *transport;
     CURLM *multi;
     uv_timer_t *timer; /* libcurl's */
 };
-enum { SL_LANE_CALLS, SL_LANE_STREAMS, SL_LANE_COUNT };
+enum { SL_POOL_CALLS, SL_POOL_STREAMS, SL_POOL_COUNT };
 
 struct sl_exchange {
     struct sl_link link; /* first: a link is its exchange */
     struct sl_transport *transport;
-    struct sl_lane *lane;
+    struct sl_pool *pool;
     CURL *easy;
     struct curl_slist *headers;
     char *path, *body, *content_type;
@@ -57,7 +57,7 @@ struct sl_transport {
     char *host;                      /* the Host header, where that is another one */
     struct curl_slist *connect_list; /* and where to connect to then */
     bool local;                      /* the server is on this machine: no proxy */
-    struct sl_lane lanes[SL_LANE_COUNT];
+    struct sl_pool pools[SL_POOL_COUNT];
     uv_timer_t *sweep_timer, *begin_timer;
     struct sl_link waiting, beginning, under_way;
     struct sl_link sockets;
@@ -73,7 +73,7 @@ struct sl_transport {
 /* Give the handle everything but the identity; then the identity. */
 void sl_exchange_setup(struct sl_exchange *x);
 enum sl_code sl_exchange_sign(struct sl_exchange *x, const struct sl_identity *identity);
-/* What became of it, for the one who asked; nothing of it is left afterwards. */
+/* Its outcome, for the caller; nothing of it is left afterwards. */
 void sl_exchange_finish(struct sl_exchange *x, CURLcode result);
 void sl_exchange_free(struct sl_exchange *x);
 /* URL, CONNECT_TO and Host from the server and the name that its certificate has. */

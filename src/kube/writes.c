@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* The queue of writes. A lane holds the writes to one object; a lane whose first write is not under way is ready, and
- * the ready lanes take turns. */
+/* The queue of writes. A target is an object with its writes, in order; a target whose first write
+ * is not under way is ready, and the ready targets take turns. */
 #include "kube/writes.h"
 
 #include <stdio.h>
@@ -16,12 +16,12 @@
 #define IN_FLIGHT 64u
 #define BACKOFF_FIRST_MS 200
 #define BACKOFF_MOST_MS 5000
-#define LANE_KEY_SIZE (SL_ITEM_KEY_SIZE + 16u)
+#define TARGET_KEY_SIZE (SL_ITEM_KEY_SIZE + 16u)
 
-struct sl_lane {
-    char key[LANE_KEY_SIZE];
+struct sl_write_target {
+    char key[TARGET_KEY_SIZE];
     struct sl_change *first, *last;
-    struct sl_lane *next; /* among the ready ones */
+    struct sl_write_target *next; /* among the ready ones */
 };
 
 struct sl_writes *sl_writes_new(const struct sl_writes_options *options)
@@ -32,7 +32,7 @@ struct sl_writes *sl_writes_new(const struct sl_writes_options *options)
     w->kube.in_flight = w->kube.in_flight == 0 ? IN_FLIGHT : w->kube.in_flight;
     w->seed = w->kube.seed;
     w->item.all_jobs = w->kube.all_jobs;
-    w->lanes = sl_map_new();
+    w->targets = sl_map_new();
     sl_flow_init(&w->flow, w->kube.qps, w->kube.burst, sl_writes_now_ms(w));
     return w;
 }
@@ -60,22 +60,22 @@ void sl_change_keep(struct sl_change *c, enum sl_code code, const struct sl_erro
     c->error->code = code;
 }
 
-/* --- lanes ----------------------------------------------------------------------------------- */
+/* --- targets ----------------------------------------------------------------------------------- */
 
-static void set_ready(struct sl_writes *w, struct sl_lane *lane)
+static void set_ready(struct sl_writes *w, struct sl_write_target *target)
 {
-    lane->next = NULL;
+    target->next = NULL;
     if (w->ready_first == NULL) {
-        w->ready_first = lane;
+        w->ready_first = target;
     } else {
-        w->ready_last->next = lane;
+        w->ready_last->next = target;
     }
-    w->ready_last = lane;
+    w->ready_last = target;
 }
 
-static struct sl_lane *lane_of(struct sl_writes *w, const struct sl_write *write)
+static struct sl_write_target *target_of(struct sl_writes *w, const struct sl_write *write)
 {
-    char key[LANE_KEY_SIZE];
+    char key[TARGET_KEY_SIZE];
     union sl_map_value value;
     if (write->name[0] == '\0') {
         (void)snprintf(key, sizeof key, "%d/ %llu", (int)write->kind,
@@ -83,26 +83,26 @@ static struct sl_lane *lane_of(struct sl_writes *w, const struct sl_write *write
     } else {
         (void)snprintf(key, sizeof key, "%d/%s/%s", (int)write->kind, write->ns, write->name);
     }
-    if (sl_map_get(w->lanes, key, &value)) {
+    if (sl_map_get(w->targets, key, &value)) {
         return value.pointer;
     }
-    struct sl_lane *lane = sl_mem_new(1, sizeof *lane);
-    (void)snprintf(lane->key, sizeof lane->key, "%s", key);
-    sl_map_put(w->lanes, key, (union sl_map_value){.pointer = lane});
-    return lane;
+    struct sl_write_target *target = sl_mem_new(1, sizeof *target);
+    (void)snprintf(target->key, sizeof target->key, "%s", key);
+    sl_map_put(w->targets, key, (union sl_map_value){.pointer = target});
+    return target;
 }
 
-static void leave_lane(struct sl_change *c)
+static void leave_target(struct sl_change *c)
 {
     struct sl_writes *w = c->owner;
-    struct sl_lane *lane = c->lane;
-    SL_PRE(lane->first == c);
-    lane->first = c->next;
-    if (lane->first == NULL) {
-        sl_map_remove(w->lanes, lane->key, NULL);
-        sl_mem_free(lane);
+    struct sl_write_target *target = c->target;
+    SL_PRE(target->first == c);
+    target->first = c->next;
+    if (target->first == NULL) {
+        sl_map_remove(w->targets, target->key, NULL);
+        sl_mem_free(target);
     } else {
-        set_ready(w, lane);
+        set_ready(w, target);
     }
 }
 
@@ -174,9 +174,9 @@ static bool has_room(const struct sl_writes *w)
 static void begin_ready(struct sl_writes *w)
 {
     while (has_room(w) && sl_flow_wait_ms(&w->flow, sl_writes_now_ms(w)) == 0) {
-        struct sl_lane *lane = w->ready_first;
-        w->ready_first = lane->next;
-        begin(lane->first);
+        struct sl_write_target *target = w->ready_first;
+        w->ready_first = target->next;
+        begin(target->first);
     }
     w->options.wake(w->options.context);
 }
@@ -205,7 +205,7 @@ void sl_writes_add(struct sl_writes *w, const struct sl_write *write, sl_reply_f
     bool is_update = write->verb == SL_VERB_UPDATE || write->verb == SL_VERB_UPDATE_STATUS;
     struct sl_change *c = sl_mem_new(1, sizeof *c);
     *c = (struct sl_change){.owner = w,
-                            .lane = lane_of(w, write),
+                            .target = target_of(w, write),
                             .verb = write->verb,
                             .kind = write->kind,
                             .ns = sl_mem_text(write->ns),
@@ -217,13 +217,13 @@ void sl_writes_add(struct sl_writes *w, const struct sl_write *write, sl_reply_f
                             .context = context};
     sl_backoff_init(&c->backoff, BACKOFF_FIRST_MS, BACKOFF_MOST_MS, sl_backoff_random(&w->seed));
     w->options.counters->waiting++;
-    if (c->lane->first == NULL) {
-        c->lane->first = c;
-        set_ready(w, c->lane);
+    if (c->target->first == NULL) {
+        c->target->first = c;
+        set_ready(w, c->target);
     } else {
-        c->lane->last->next = c;
+        c->target->last->next = c;
     }
-    c->lane->last = c;
+    c->target->last = c;
     begin_ready(w);
     if (is_update) {
         own_body(c);
@@ -235,7 +235,7 @@ void sl_change_finish(struct sl_change *c, enum sl_code code, const struct sl_er
 {
     struct sl_writes *w = c->owner;
     leave_active(c);
-    leave_lane(c);
+    leave_target(c);
     sl_change_keep(c, code, e);
     if (c->reply != NULL) {
         c->reply(c->context, code, c->error, result);
@@ -253,7 +253,7 @@ void sl_change_drop(struct sl_change *c)
         sl_transport_cancel(c->exchange);
     }
     leave_active(c);
-    leave_lane(c);
+    leave_target(c);
     change_free(c);
 }
 
@@ -299,16 +299,16 @@ int64_t sl_writes_due_ms(const struct sl_writes *w)
     return due_ms;
 }
 
-/* Frees what is not under way, in all lanes. */
+/* Frees what is not under way, in all targets. */
 static void drop_queued(struct sl_writes *w)
 {
     size_t cursor = 0;
     const char *key;
     union sl_map_value value;
-    while (sl_map_next(w->lanes, &cursor, &key, &value)) {
-        struct sl_lane *lane = value.pointer;
-        bool is_ready = lane->first->state == SL_CHANGE_QUEUED;
-        struct sl_change *c = is_ready ? lane->first : lane->first->next;
+    while (sl_map_next(w->targets, &cursor, &key, &value)) {
+        struct sl_write_target *target = value.pointer;
+        bool is_ready = target->first->state == SL_CHANGE_QUEUED;
+        struct sl_change *c = is_ready ? target->first : target->first->next;
         while (c != NULL) {
             struct sl_change *next = c->next;
             w->options.counters->waiting--;
@@ -316,11 +316,11 @@ static void drop_queued(struct sl_writes *w)
             c = next;
         }
         if (is_ready) {
-            sl_map_remove(w->lanes, key, NULL);
-            sl_mem_free(lane);
+            sl_map_remove(w->targets, key, NULL);
+            sl_mem_free(target);
         } else {
-            lane->first->next = NULL;
-            lane->last = lane->first;
+            target->first->next = NULL;
+            target->last = target->first;
         }
     }
     w->ready_first = w->ready_last = NULL;
@@ -347,7 +347,7 @@ void sl_writes_free(struct sl_writes *w)
     while (w->active != NULL) {
         sl_change_drop(w->active);
     }
-    sl_map_free(w->lanes);
+    sl_map_free(w->targets);
     sl_item_fini(&w->item);
     sl_mem_free(w);
 }

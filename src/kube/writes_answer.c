@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* What answers mean. A refusal that says that the object is not what the writer thinks is passed on with the live
- * object in the cache; where nobody knows whether a write was carried out, the live object tells. */
+/* What answers mean. A refusal that says that the object is not what the writer thinks is passed on
+ * with the live object in the cache; where it is unknown whether a write was carried out, the live
+ * object shows it. */
 #include "kube/writes_change.h"
 
 #include <string.h>
@@ -46,7 +47,8 @@ static bool is_status_object(const struct sl_response *r)
 static void succeed(struct sl_change *c, const struct sl_response *r)
 {
     struct sl_error none = {0};
-    /* A deletion that is complete is answered with its outcome; the watch tells that the object is gone. */
+    /* A deletion that is complete is answered with its outcome; the watch then shows that the
+     * object was deleted. */
     bool outcome = c->verb == SL_VERB_DELETE && (r->body_len == 0 || is_status_object(r));
     struct sl_json *o = outcome ? NULL : sl_json_ref(take(c, r));
     sl_change_finish(c, SL_CODE_OK, &none, o);
@@ -100,7 +102,7 @@ static void conflict(struct sl_change *c, const struct sl_error *e)
     }
 }
 
-/* Who creates again when he does not see it in the cache must see it there. */
+/* A caller that creates again when the cache lacks it must find it there. */
 static void exists(struct sl_change *c, const struct sl_error *e)
 {
     bool followed = c->owner->options.cache_of(c->owner->options.context, c->kind) != NULL;
@@ -233,7 +235,7 @@ void sl_change_check(struct sl_change *c, enum sl_code verdict, const struct sl_
     c->verdict = verdict;
     sl_change_keep(c, verdict, e);
     if (c->name[0] == '\0') {
-        /* The server has named it, and did not get to tell us. */
+        /* The server has named it, but its answer was lost. */
         finish(c, verdict == SL_CODE_OK ? SL_CODE_UNAVAILABLE : verdict, c->error);
         return;
     }

@@ -15,11 +15,11 @@ enum sl_change_state {
     SL_CHANGE_ANSWERED  /* without a request; its reply is called at the next step */
 };
 
-struct sl_lane;
+struct sl_write_target;
 struct sl_change {
     struct sl_writes *owner;
-    struct sl_lane *lane;
-    struct sl_change *next;          /* in its lane */
+    struct sl_write_target *target;
+    struct sl_change *next;          /* in its target */
     struct sl_change *after, *prior; /* among those under way */
     enum sl_change_state state;
 
@@ -36,9 +36,9 @@ struct sl_change {
     struct sl_backoff backoff;
     int64_t due_ms;
     unsigned tries;
-    bool unsure;            /* was there a try of which nobody knows what became of it? */
+    bool unsure;            /* was there a try whose outcome is unknown? */
     bool check_first;       /* after resting */
-    enum sl_code verdict;   /* why it is checked; OK: nobody knows what became of it */
+    enum sl_code verdict;   /* why it is checked; OK: its outcome is unknown */
     struct sl_error *error; /* that goes with the verdict or the answer; NULL = none yet */
     struct sl_json *result; /* of an answer without a request */
 };
@@ -46,9 +46,10 @@ struct sl_change {
 struct sl_writes {
     struct sl_writes_options options;
     struct sl_kube_options kube;
-    struct sl_map *lanes; /* "kind/namespace/name" -> struct sl_lane *, those that have a change */
-    struct sl_lane *ready_first, *ready_last; /* whose first change may begin */
-    struct sl_change *active, *active_last;   /* under way, in the order in which they began */
+    struct sl_map
+        *targets; /* "kind/namespace/name" -> struct sl_write_target *, those that have a change */
+    struct sl_write_target *ready_first, *ready_last; /* whose first change may begin */
+    struct sl_change *active, *active_last; /* under way, in the order in which they began */
     struct sl_flow flow;
     struct sl_item item;
     uint64_t unnamed; /* creations without a name so far */
@@ -69,7 +70,7 @@ void sl_change_answered(void *context, const struct sl_response *r); /* of what 
 /* Reads the live object; `verdict` is its answer unless that says otherwise. */
 void sl_change_check(struct sl_change *c, enum sl_code verdict, const struct sl_error *e);
 void sl_change_drop(struct sl_change *c); /* without a reply */
-/* Ends it: the reply is called, it is freed, and the next one of its lane may begin. */
+/* Ends it: the reply is called, it is freed, and the next one of its target may begin. */
 void sl_change_finish(struct sl_change *c, enum sl_code code, const struct sl_error *e,
                       struct sl_json *result);
 /* Remembers `e`, which may be its own already, with `code`. */

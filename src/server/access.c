@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* What a client may do (kubectl auth can-i). The standalone daemon knows no users and refuses
- * nobody, so the answer to either review is yes, and nothing is kept of it. */
+/* What a client may do (kubectl auth can-i). The standalone daemon has no users and refuses no
+ * request, so the answer to either review is yes, and nothing is stored of it. */
 #include <string.h>
 
 #include "server/rest.h"
 
-#define REASON "the standalone daemon refuses nobody"
+#define REASON "the standalone daemon allows every request"
 
 static struct sl_json *list_of_all(void)
 {

@@ -105,7 +105,7 @@ static enum sl_code read_token(const char *path, int fd, char **token, struct sl
     char text[TOKEN_MAX + 3];
     struct stat s;
     if (fstat(fd, &s) != 0 || !S_ISREG(s.st_mode)) {
-        return sl_error_set(e, SL_CODE_BAD_REQUEST, "%s is no file", path);
+        return sl_error_set(e, SL_CODE_BAD_REQUEST, "%s is not a file", path);
     }
     if ((s.st_mode & 077u) != 0) {
         return sl_error_set(e, SL_CODE_BAD_REQUEST,

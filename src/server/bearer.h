@@ -8,7 +8,7 @@
 
 /* Lent by the request; NULL: it shows none. */
 const char *sl_bearer_of(const struct sl_call *call);
-/* Whether it is that one; how long that takes does not tell how much of it is right. */
+/* Whether it is that one; how long that takes does not reveal how much of it is right. */
 bool sl_bearer_is(const struct sl_call *call, const char *token);
 /* The token in the file, which is made with a new one when it is not there, for its owner alone. The caller frees it.
  * Refused with the file and the reason: others may read it, it is no file, it holds no token (16 to 1024 characters without

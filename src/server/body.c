@@ -24,7 +24,7 @@ static bool has_memory(struct sl_request *r, size_t weight)
 {
     size_t bytes = COPIES * (r->body.len + weight * SL_JSON_WEIGHT_BYTES);
     if (bytes > SMALL_BYTES && !sl_mem_available(bytes)) {
-        sl_answer_fail(r, SL_CODE_UNAVAILABLE, "there is no memory for a body of this size now");
+        sl_answer_fail(r, SL_CODE_UNAVAILABLE, "not enough memory for a body of this size now");
         return false;
     }
     return true;

@@ -51,9 +51,10 @@ static enum sl_code check_chain(const struct sl_authority *a, gnutls_x509_crt_t 
     unsigned status = 0;
     int rc = gnutls_x509_trust_list_verify_crt2(a->list, chain, len, &purpose, 1, 0, &status, NULL);
     if (rc < 0 || status != 0) {
-        return sl_error_set(e, SL_CODE_UNAUTHORIZED,
-                            "no authority stands behind the client's certificate (%s, 0x%x)",
-                            gnutls_strerror(rc), status);
+        return sl_error_set(
+            e, SL_CODE_UNAUTHORIZED,
+            "the client's certificate is not signed by a known authority (%s, 0x%x)",
+            gnutls_strerror(rc), status);
     }
     return SL_CODE_OK;
 }

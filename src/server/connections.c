@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* A connection is ended by shutting its socket down: whoever drives it finds it closed and closes it. */
+/* A connection is ended by shutting its socket down: its driver finds it closed and closes it. */
 #include "server/connections.h"
 
 #include <errno.h>
@@ -170,7 +170,7 @@ static void end(struct sl_connections *all, struct sl_connection *c, uint64_t *t
     (void)shutdown(c->fd, SHUT_RDWR);
 }
 
-/* Nobody misses it who plays by the rules: the client has not asked yet, or does not read. */
+/* No proper client misses it: it has not asked yet, or does not read. */
 static bool may_go(const struct sl_connection *c, uint64_t now_ms)
 {
     switch (c->phase) {

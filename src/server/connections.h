@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* The connections of a server, and which of them has to go: one that does not finish its request in time, one whose
- * client hung up, and, when all places are taken, one of those that the busiest peer holds without asking for anything.
- * A newcomer is let in rather than an idler kept, so that nobody can hold all places. */
+/* The connections of a server, and which of them has to go: one that does not finish its request in
+ * time, one whose client hung up, and, when all places are taken, one of those that the busiest
+ * peer holds without asking for anything. A new connection is preferred to an idle one, so that no
+ * peer can hold all places. */
 #ifndef SL_SERVER_CONNECTIONS_H
 #define SL_SERVER_CONNECTIONS_H
 #include <stdbool.h>
@@ -39,7 +40,7 @@ struct sl_connection *sl_connection_open(struct sl_connections *all, int fd,
                                          const struct sockaddr *peer, uint64_t now_ms);
 void sl_connection_close(struct sl_connections *all, struct sl_connection *c);
 void sl_connection_phase(struct sl_connection *c, enum sl_phase phase, uint64_t now_ms);
-/* What belongs to it for whoever opened it; NULL at first. */
+/* Its owner's data; NULL at first. */
 void sl_connection_set_context(struct sl_connection *c, void *context);
 void *sl_connection_context(const struct sl_connection *c);
 /* Has its client hung up, with nothing left to read? */

@@ -117,7 +117,7 @@ void sl_write_delete(struct sl_request *r)
         sl_answer_error(r, &e);
     } else {
         if (sl_object_deleting(result)) {
-            sl_answer_object(r, 200, result); /* it stays until its finalizers are gone */
+            sl_answer_object(r, 200, result); /* it stays until its finalizers are removed */
         } else {
             sl_answer_success(r, result);
         }

@@ -260,7 +260,7 @@ static void serve_version(struct sl_request *r)
     char git[80];
     struct sl_json *o = sl_json_new_map();
     (void)snprintf(git, sizeof git, "v1.36.0+sluice-%.40s", r->rest->version);
-    sl_json_set_text(o, "major", "1"); /* the Kubernetes version whose conventions are spoken */
+    sl_json_set_text(o, "major", "1"); /* the Kubernetes version whose conventions are followed */
     sl_json_set_text(o, "minor", "36");
     sl_json_set_text(o, "gitVersion", git);
     sl_json_set_text(o, "platform", "linux");

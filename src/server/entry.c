@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* Connections with TLS, and who is let in. */
+/* Connections with TLS, and authentication. */
 #include "server/entry.h"
 
 #include <string.h>

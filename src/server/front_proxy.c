@@ -16,7 +16,7 @@
 #define USER_CA_FILE "client-ca-file"
 
 struct sl_front_proxy {
-    struct sl_authority *trusted, *of_users; /* NULL: nobody */
+    struct sl_authority *trusted, *of_users; /* NULL: none */
     /* Lists of texts; `names` empty: any. */
     struct sl_json *names, *user_headers, *uid_headers, *group_headers, *extra_prefixes;
 };
@@ -123,9 +123,9 @@ static enum sl_code check_name(const struct sl_front_proxy *p, gnutls_x509_crt_t
         return SL_CODE_OK;
     }
     int rc = gnutls_x509_crt_get_dn_by_oid(crt, GNUTLS_OID_X520_COMMON_NAME, 0, 0, name, &size);
-    /* a name with a NUL in it is nobody's */
+    /* a name with a NUL in it is no user's */
     if (rc < 0 || strlen(name) != size || !sl_json_has_text(p->names, name)) {
-        return sl_error_set(e, SL_CODE_UNAUTHORIZED, "the client's certificate is \"%.64s\"'s",
+        return sl_error_set(e, SL_CODE_UNAUTHORIZED, "the client's certificate is for \"%.64s\"",
                             rc < 0 ? "" : name);
     }
     return SL_CODE_OK;
@@ -270,7 +270,7 @@ static struct sl_json *user_new(gnutls_x509_crt_t own, struct sl_error *e)
         sl_json_set_text(caller, "user",
                          sl_json_text(sl_json_at(names, sl_json_len(names) - 1), ""));
     } else {
-        (void)sl_error_set(e, SL_CODE_UNAUTHORIZED, "the client's certificate names nobody");
+        (void)sl_error_set(e, SL_CODE_UNAUTHORIZED, "the client's certificate names no user");
     }
     sl_json_free(names);
     return caller;

@@ -204,8 +204,8 @@ static bool check_caller(struct exchange *x)
         sl_answer_fail(&x->request, SL_CODE_FORBIDDEN,
                        x->server->allow_remote
                            ? "only pages of this server itself may use it"
-                           : "only requests to a loopback name and from this machine's own pages "
-                             "are served, and only from pages of this server when they write");
+                           : "only requests to a loopback name and from pages of this machine "
+                             "are served; only pages of this server may write");
         return false;
     }
     return true;
@@ -277,7 +277,7 @@ static enum MHD_Result on_request(void *context, struct MHD_Connection *connecti
 
 /* --- the loop -------------------------------------------------------------------------------- */
 
-/* After a commit: whoever waited for it has an answer; watches may have something to read. */
+/* After a commit: requests that waited for it are answered; watches may have something to read. */
 void sl_http_on_commit(void *context, enum sl_code code, const struct sl_error *e)
 {
     struct sl_server *server = context;
@@ -311,7 +311,7 @@ void sl_server_ask_again(struct sl_server *server)
     }
 }
 
-/* Once a minute at most: who fills the places does so for long. */
+/* Once a minute at most: a flood of connections lasts. */
 static void tell_crowding(struct sl_server *server)
 {
     struct sl_connections_tally tally = sl_connections_tally(server->connections);
@@ -319,15 +319,15 @@ static void tell_crowding(struct sl_server *server)
     if (tally.for_room == server->told || now_ms < server->tell_at_ms) {
         return;
     }
-    sl_log(SL_LOG_WARN, "connections that asked for nothing were ended for others", "port",
+    sl_log(SL_LOG_WARN, "idle connections were closed to make room for others", "port",
            sl_log_number(server->port), "ended",
            sl_log_number((long long)(tally.for_room - server->told)), NULL);
     server->told = tally.for_room;
     server->tell_at_ms = now_ms + TELL_MS;
 }
 
-/* Suspended connections are nobody's: deadlines, bookmarks and clients that hung up are seen to
- * here. */
+/* The library does not look after suspended connections: deadlines, bookmarks and clients that hung
+ * up are handled here. */
 void sl_http_on_tick(uv_timer_t *timer)
 {
     struct sl_server *server = timer->data;
@@ -347,9 +347,9 @@ void sl_http_on_tick(uv_timer_t *timer)
     }
     sl_connections_sweep(server->connections, sl_http_now_ms());
     tell_crowding(server);
-    if (server->door_shut) {
-        server->door_shut = false;
-        (void)uv_poll_start(&server->door, UV_READABLE, sl_http_on_knock);
+    if (server->accept_paused) {
+        server->accept_paused = false;
+        (void)uv_poll_start(&server->accept, UV_READABLE, sl_http_on_accept);
     }
 }
 
@@ -364,8 +364,8 @@ static void on_timeout(uv_timer_t *timer)
     server->resumed = true; /* lets the next turn run the daemon */
 }
 
-/* A connection gets one piece of a stream out at a time: a watch that has much to tell is not left behind by the
- * turns that the controllers take in between. */
+/* A connection gets one piece of a stream out at a time: a watch with many events does not fall
+ * behind because the controllers take turns in between. */
 void sl_http_run(struct sl_server *server)
 {
     MHD_UNSIGNED_LONG_LONG wait_ms = 0;
@@ -394,8 +394,9 @@ void sl_http_on_readable(uv_poll_t *poll, int status, int events)
     sl_http_run(poll->data);
 }
 
-/* What a connection takes besides a place is short: somebody has to go. */
-static void shut_door(struct sl_server *server)
+/* After accept4 has failed: where a resource other than places is short, another connection is ended
+ * for it; where there is none to end, none is accepted until the next tick. */
+static void on_accept_failure(struct sl_server *server)
 {
     int reason = errno;
     if (reason == EAGAIN || reason == EWOULDBLOCK || reason == EINTR || reason == ECONNABORTED ||
@@ -403,13 +404,13 @@ static void shut_door(struct sl_server *server)
         return;
     }
     sl_log(SL_LOG_WARN, "a connection cannot be accepted", "reason", strerror(reason), NULL);
-    server->door_shut = true; /* until the next tick */
-    (void)uv_poll_stop(&server->door);
+    server->accept_paused = true;
+    (void)uv_poll_stop(&server->accept);
 }
 
-void sl_http_on_knock(uv_poll_t *door, int status, int events)
+void sl_http_on_accept(uv_poll_t *accept, int status, int events)
 {
-    struct sl_server *server = door->data;
+    struct sl_server *server = accept->data;
     (void)status;
     (void)events;
     for (unsigned i = 0; i < SL_ACCEPTED_AT_ONCE; i++) {
@@ -418,7 +419,7 @@ void sl_http_on_knock(uv_poll_t *door, int status, int events)
         struct sockaddr *address = (struct sockaddr *)(void *)&peer;
         int fd = accept4(server->listen_fd, address, &size, SOCK_NONBLOCK | SOCK_CLOEXEC);
         if (fd < 0) {
-            shut_door(server);
+            on_accept_failure(server);
             break;
         }
         if (!sl_connections_make_room(server->connections, sl_http_now_ms())) {
@@ -454,7 +455,7 @@ void sl_http_on_prepare(uv_prepare_t *prepare)
     bool dirty = server->rest.store != NULL && sl_store_dirty(server->rest.store);
     if (dirty) {
         (void)sl_store_commit(server->rest.store,
-                              NULL); /* told to whoever waits by sl_http_on_commit */
+                              NULL); /* sent to waiting requests by sl_http_on_commit */
     }
     if (server->yielded) {
         resume_yielded(server);

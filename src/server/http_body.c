@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* Bodies of requests: who may send one is asked before it is read, and there is a limit for one and for all of them. */
+/* Bodies of requests: authorization comes before reading, and there is a limit for each and for all
+ * together. */
 #include <string.h>
 
 #include "server/http_parts.h"
@@ -15,11 +16,12 @@ static bool has_body(const struct exchange *x)
            (length != NULL && strcmp(length, "0") != 0);
 }
 
-/* What can be said without the body is said without it: who may not write fills no memory. */
+/* What can be answered without the body is answered without it: clients that may not write take no
+ * memory. */
 static void check(struct exchange *x)
 {
     if (x->server->rest.store == NULL) {
-        sl_answer_fail(&x->request, SL_CODE_TOO_LARGE, "no request to this server has a body");
+        sl_answer_fail(&x->request, SL_CODE_TOO_LARGE, "this server accepts no request bodies");
         x->served = true;
         return;
     }

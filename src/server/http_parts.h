@@ -9,7 +9,7 @@
 #include "server/entry.h"
 #include "server/mhd.h"
 
-#define SL_ACCEPTED_AT_ONCE 64u /* then those who were let in are heard */
+#define SL_ACCEPTED_AT_ONCE 64u /* then requests of known users are read */
 
 struct exchange { /* one request on its way */
     struct sl_request request;
@@ -33,12 +33,12 @@ struct sl_server {
     struct sl_tls *tls;
     size_t bodies, bodies_max; /* bytes of all bodies in memory */
     int listen_fd;
-    uv_poll_t poll, door;
+    uv_poll_t poll, accept;
     uv_prepare_t prepare;
     uv_idle_t idle;
     uv_timer_t timeout, tick;
     unsigned handles_open, port, places;
-    bool allow_remote, stopping, resumed, yielded, door_shut;
+    bool allow_remote, stopping, resumed, yielded, accept_paused;
     struct exchange *exchanges;
 };
 
@@ -54,7 +54,7 @@ bool sl_http_body_take(struct exchange *x, const char *data, size_t size);
 /* --- http.c ---------------------------------------------------------------------------------- */
 extern const struct sl_mhd_calls sl_http_calls; /* but for the context */
 void sl_http_on_commit(void *context, enum sl_code code, const struct sl_error *e);
-void sl_http_on_knock(uv_poll_t *door, int status, int events);
+void sl_http_on_accept(uv_poll_t *accept, int status, int events);
 void sl_http_on_readable(uv_poll_t *poll, int status, int events);
 void sl_http_on_prepare(uv_prepare_t *prepare);
 void sl_http_on_tick(uv_timer_t *timer);

@@ -61,16 +61,16 @@ static void start_handles(struct sl_server *server, uv_loop_t *loop)
     SL_ASSERT(info != NULL);
     int rc = uv_poll_init(loop, &server->poll, info->epoll_fd);
     SL_ASSERT(rc == 0);
-    rc = uv_poll_init(loop, &server->door, server->listen_fd);
+    rc = uv_poll_init(loop, &server->accept, server->listen_fd);
     SL_ASSERT(rc == 0);
     (void)uv_prepare_init(loop, &server->prepare);
     (void)uv_idle_init(loop, &server->idle);
     (void)uv_timer_init(loop, &server->timeout);
     (void)uv_timer_init(loop, &server->tick);
     server->poll.data = server->prepare.data = server->idle.data = server;
-    server->timeout.data = server->tick.data = server->door.data = server;
+    server->timeout.data = server->tick.data = server->accept.data = server;
     server->handles_open = 6;
-    (void)uv_poll_start(&server->door, UV_READABLE, sl_http_on_knock);
+    (void)uv_poll_start(&server->accept, UV_READABLE, sl_http_on_accept);
     (void)uv_poll_start(&server->poll, UV_READABLE, sl_http_on_readable);
     (void)uv_prepare_start(&server->prepare, sl_http_on_prepare);
     (void)uv_timer_start(&server->tick, sl_http_on_tick, TICK_MS, TICK_MS);
@@ -134,7 +134,7 @@ void sl_server_stop(struct sl_server *server)
 {
     SL_PRE(!server->stopping);
     if (server->rest.store != NULL) {
-        (void)sl_store_commit(server->rest.store, NULL); /* a last answer to those who wait */
+        (void)sl_store_commit(server->rest.store, NULL); /* a last answer to waiting requests */
         sl_store_unlisten(server->rest.store, sl_http_on_commit, server);
     }
     sl_http_run(server);
@@ -145,10 +145,10 @@ void sl_server_stop(struct sl_server *server)
         }
     }
     (void)uv_poll_stop(&server->poll);
-    (void)uv_poll_stop(&server->door);
+    (void)uv_poll_stop(&server->accept);
     MHD_stop_daemon(server->daemon); /* also frees every exchange, by on_completed */
     uv_close((uv_handle_t *)&server->poll, on_closed);
-    uv_close((uv_handle_t *)&server->door, on_closed);
+    uv_close((uv_handle_t *)&server->accept, on_closed);
     uv_close((uv_handle_t *)&server->prepare, on_closed);
     uv_close((uv_handle_t *)&server->idle, on_closed);
     uv_close((uv_handle_t *)&server->timeout, on_closed);

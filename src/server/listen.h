@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* The listening socket, and who may talk to it: loopback addresses unless told otherwise, and no
- * web page that a browser on this machine happens to show. */
+/* The listening socket, and which clients may use it: loopback addresses unless configured
+ * otherwise, and no foreign web page in a browser on this machine. */
 #ifndef SL_SERVER_LISTEN_H
 #define SL_SERVER_LISTEN_H
 #include <stdbool.h>

@@ -55,7 +55,8 @@ unsigned sl_mhd_take_files(unsigned wanted, struct sl_error *e)
         return 0;
     }
     if (taken < wanted) {
-        sl_log(SL_LOG_WARN, "fewer connections than usual are served: few files may be open",
+        sl_log(SL_LOG_WARN,
+               "fewer connections than usual are served: the limit of open files is low",
                "connections", sl_log_number(taken), "files", sl_log_number((long long)limit), NULL);
     }
     files_taken += taken;

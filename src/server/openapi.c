@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* OpenAPI, as little as clients need: each kind's schema, and the query arguments that tell kubectl
- * that this server validates and dry-runs itself. */
+/* OpenAPI, as little as clients need: each kind's schema, and the query arguments from which
+ * kubectl learns that this server validates and dry-runs itself. */
 #include <stdio.h>
 #include <string.h>
 

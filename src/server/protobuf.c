@@ -65,7 +65,7 @@ struct reader {
     struct sl_error *e;
     size_t *weight; /* that is left, of the whole body */
 };
-/* One field as it stands on the wire: a number, or bytes. */
+/* One field as it is on the wire: a number, or bytes. */
 struct wire {
     uint64_t number, value;
     const unsigned char *bytes;

@@ -30,8 +30,7 @@ struct sl_rest {
 /* --- answers --------------------------------------------------------------------------------- */
 
 /* A body that comes in pieces. fill appends to `out` and says what next (MORE with nothing appended
- * gives others their turn); ready tells whether fill,
- * after it said WAIT, would have something now. */
+ * lets others go on); ready says whether fill, after WAIT, would have something now. */
 enum sl_stream_step { SL_STREAM_MORE, SL_STREAM_WAIT, SL_STREAM_END, SL_STREAM_ABORT };
 struct sl_stream {
     enum sl_stream_step (*fill)(struct sl_stream *self, struct sl_buf *out);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* From a request to whoever answers it: hooks first, then the route's resource and the method. */
+/* From a request to its handler: hooks first, then the route's resource and the method. */
 #include <string.h>
 
 #include "base/check.h"

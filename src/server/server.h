@@ -37,7 +37,7 @@ enum sl_verdict {
 struct sl_call; /* front_proxy.h */
 struct sl_server_guard {
     enum sl_verdict (*ask)(void *context, const struct sl_call *call,
-                           struct sl_error *e); /* NULL: everybody may have everything */
+                           struct sl_error *e); /* NULL: every request is allowed */
     void *context;
 };
 

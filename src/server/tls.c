@@ -142,8 +142,8 @@ static enum sl_code load(struct sl_tls *t, struct sl_error *e)
     return code;
 }
 
-/* Both files are written by somebody else, perhaps right now: a pair that does not fit is tried again once one of
- * them has changed. */
+/* Another program writes both files, perhaps right now: a pair that does not match is tried again
+ * once one of them has changed. */
 static void look(struct sl_tls *t)
 {
     int64_t now_ms = sl_clock_now_ms();
@@ -162,7 +162,7 @@ static void look(struct sl_tls *t)
     if (load(t, &e) == SL_CODE_OK) {
         sl_log(SL_LOG_INFO, "the certificate was read again", "file", t->certificate_path, NULL);
     } else {
-        sl_log(SL_LOG_WARN, "the certificate stays the old one", "why", e.text, NULL);
+        sl_log(SL_LOG_WARN, "the old certificate stays in use", "why", e.text, NULL);
     }
 }
 
@@ -329,7 +329,8 @@ struct sl_tls_identity *sl_tls_begin(struct sl_tls *t, gnutls_session_t session)
     int rc = gnutls_credentials_set(session, GNUTLS_CRD_CERTIFICATE, t->newest->credentials);
     SL_ASSERT(rc == GNUTLS_E_SUCCESS);
     gnutls_certificate_server_set_request(session, GNUTLS_CERT_REQUEST);
-    gnutls_certificate_send_x509_rdn_sequence(session, 1); /* no list of whom we would believe */
+    gnutls_certificate_send_x509_rdn_sequence(session, 1); /* no list of accepted authorities is
+                                                            * sent */
     t->newest->uses++;
     return t->newest;
 }

@@ -319,7 +319,8 @@ static bool read_since(struct sl_request *r, uint64_t *since)
     return true;
 }
 
-/* A limit that cannot be read is not left out: who has set one does not wait for longer. */
+/* A limit that cannot be read is not ignored: a client that sets one does not want to wait for
+ * longer. */
 static bool read_timeout(struct sl_request *r, long long *timeout_s)
 {
     const char *text = sl_request_arg(r, "timeoutSeconds", "0");

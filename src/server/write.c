@@ -93,7 +93,7 @@ void sl_write_create(struct sl_request *r)
     sl_json_free(body);
 }
 
-/* Custom resources are only updated by who says which version was read. */
+/* Updates of custom resources have to name the version that was read. */
 static bool check_version_given(struct sl_request *r, const struct sl_json *body)
 {
     struct sl_error e;

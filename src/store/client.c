@@ -73,8 +73,9 @@ bool sl_client_is_late(const struct sl_store *s)
     return s->late_count + s->lost_count > 0 && sl_clock_now_ms() >= s->late_next_ms;
 }
 
-/* What was lost and could not be read, and lists. What was told before one broke off is told again. Whoever is told may write, and a list shows what is staged:
- * then the next one waits for the next commit. */
+/* What was lost and could not be read, and lists. Objects that were passed on before a list broke
+ * off are passed on again. A watcher may write, and a list shows what is staged: then the next list
+ * waits for the next commit. */
 void sl_client_try_late(struct sl_store *s)
 {
     if (sl_client_is_late(s) && !sl_db_staged(s)) {

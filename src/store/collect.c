@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* Background work, a bounded piece with each commit: dependents of owners that are gone, owners
- * that wait for their dependents (foreground deletion), namespaces being emptied, and Events past
- * their time. What is still to do is in the tables collect and ending, so a restart goes on with
- * it. */
+/* Background work, a bounded piece with each commit: dependents of deleted owners, owners that wait
+ * for their dependents (foreground deletion), namespaces being emptied, and Events past their time.
+ * What is still to do is in the tables collect and ending, so a restart goes on with it. */
 #include "store/internal.h"
 
 #include <stdio.h>
@@ -68,7 +67,7 @@ static enum sl_code delete_key(struct sl_store *s, const struct key *key, struct
     return code == SL_CODE_NOT_FOUND ? SL_CODE_OK : code;
 }
 
-/* --- owners that are gone -------------------------------------------------------------------- */
+/* --- deleted owners -------------------------------------------------------------------------- */
 
 static bool owner_exists(struct sl_store *s, const struct sl_json *owner, const char *ns)
 {
@@ -100,7 +99,7 @@ static enum sl_code disown(struct sl_store *s, const char *uid, const struct key
     return sl_db_run(s, SL_SQL_DISOWN, e);
 }
 
-/* The index is a hint: nothing is deleted that does not say itself whose it is. */
+/* The index is a hint: an object is deleted only if it names its owner itself. */
 static bool names_owner(const struct sl_json *object, const char *uid)
 {
     const struct sl_json *owners = sl_json_path(object, "metadata.ownerReferences");
@@ -132,7 +131,7 @@ static enum sl_code collect_dependent(struct sl_store *s, const char *uid, const
         code = SL_CODE_OK;
     }
     sl_json_free(old);
-    /* Also when it stays until its finalizers are gone: nothing is left to do for this owner. */
+    /* Also when it stays until its finalizers are removed: nothing is left to do for this owner. */
     return code == SL_CODE_OK ? disown(s, uid, key, e) : code;
 }
 
@@ -318,7 +317,7 @@ static bool is_empty(struct sl_store *s, const char *ns)
     return empty;
 }
 
-/* Its contents are gone; now its own finalizers count. */
+/* Its contents are deleted; now its own finalizers count. */
 static enum sl_code end_namespace(struct sl_store *s, const char *name, struct sl_error *e)
 {
     struct sl_json *ns = NULL;

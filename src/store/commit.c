@@ -127,8 +127,8 @@ static void forget(struct sl_store *s, const struct mark *mark)
     sl_events_truncate(&s->log, mark->revision);
 }
 
-/* SQLite gave up the transaction: everything staged so far is gone, and sl_store_commit has to say
- * so. */
+/* SQLite gave up the transaction: everything staged so far is lost, and sl_store_commit has to
+ * report it. */
 static void note_loss(struct sl_store *s, struct sl_error *e)
 {
     if (e->code == SL_CODE_OK) {

@@ -2,7 +2,7 @@
  * SPDX-FileCopyrightText: The Sluice authors */
 
 /* The data directory: the lock file, the SQLite file and its schema, the open transaction, and
- * SQLite's errors in words that tell an operator what to do. */
+ * SQLite's errors in words that say what to do. */
 #include "store/internal.h"
 
 #include <errno.h>
@@ -29,8 +29,8 @@ static const char *const statements[SL_SQL_COUNT] = {
 };
 
 /* kinds: numbers of the kinds in these files, so that the program may reorder its own. owners:
- * which objects name this uid as owner. collect: owners that are gone (kind NULL) or wait for their
- * dependents (foreground deletion). ending: namespaces being emptied, and how far. */
+ * which objects name this uid as owner. collect: owners that were deleted (kind NULL) or wait for
+ * their dependents (foreground deletion). ending: namespaces being emptied, and how far. */
 static const char *const schema =
     "CREATE TABLE meta(key TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID;"
     "CREATE TABLE kinds(id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE);"
@@ -46,8 +46,9 @@ static const char *const schema =
     "WITHOUT ROWID;"
     "INSERT INTO meta VALUES ('revision', 0);";
 
-/* What version 2 added. sum: of all rows, by triggers, which also keep a program from writing that does not know of
- * checksums. seal: of the sum and the revision. identity: whose notes these are (note.c). */
+/* What version 2 added. sum: of all rows, by triggers, which also keep a program from writing that
+ * does not know of checksums. seal: of the sum and the revision. identity: which database the notes
+ * belong to (note.c). */
 #define TRIGGER(name, event, table, change)                                                        \
     "CREATE TRIGGER " name " AFTER " event " ON " table " BEGIN"                                   \
     " UPDATE meta SET value = sluice_xor(value, " change ") WHERE key = 'sum'; END;"
@@ -177,14 +178,15 @@ static enum sl_code check_dir(const char *dir, struct sl_error *e)
     if ((st.st_mode & (S_IWGRP | S_IWOTH)) != 0) {
         char remedy[4200];
         (void)snprintf(remedy, sizeof remedy, "chmod 0700 %s", dir);
-        sl_log(SL_LOG_WARN, "others can write to the data directory, and so replace what is stored",
-               "remedy", remedy, NULL);
+        sl_log(SL_LOG_WARN,
+               "other users can write to the data directory and replace what is stored", "remedy",
+               remedy, NULL);
     }
     return SL_CODE_OK;
 }
 
-/* Jobs have secrets in their environment, and older versions let others read them. Who has no right to change that is
- * not the one who has made the files. */
+/* Jobs have secrets in their environment, and older versions let others read them. A process
+ * without the right to change that has not made the files. */
 static void hide_files(const char *path)
 {
     static const char *const suffixes[] = {"", "-wal", "-shm"};
@@ -422,7 +424,7 @@ static enum sl_code open_file(struct sl_store *s, const char *dir, bool *left_op
     if (sqlite3_open_v2(path, &s->db, flags, NULL) != SQLITE_OK) {
         return sl_db_fail(s, "open the database", e);
     }
-    if (emptied) { /* whoever wants to begin anew removes it */
+    if (emptied) { /* to start empty, remove it */
         return sl_db_damaged(s, "the file is empty", e);
     }
     /* The log stays until all is known to be well, or the next start would not look. */

@@ -3,8 +3,8 @@
 
 /* The watch log: the last events in memory, bounded in count and bytes, and the watches that are
  * pushed or read from it. Revisions in the ring are consecutive, so an event is found by
- * subtraction. What is staged but not yet durable sits behind the durable part and is seen by
- * nobody. */
+ * subtraction. Events that are staged but not yet durable come after the durable part and are not
+ * visible. */
 #include "store/internal.h"
 
 #include <string.h>
@@ -165,8 +165,8 @@ void sl_store_publish(struct sl_store *s)
     trim(&s->log);
 }
 
-/* A revision that is still to come was told by a database that was put back to an older state: what happened
- * between the two is not known here. */
+/* A revision that is still to come was used by a database that was since restored to an older
+ * state: what happened between the two is not known here. */
 static enum sl_code check_since(const struct sl_store *s, uint64_t since, struct sl_error *e)
 {
     sl_error_clear(e);

@@ -11,7 +11,7 @@
 #include "base/check.h"
 #include "base/log.h"
 
-#define REMEDY "put a backup back, or move the directory away to begin anew"
+#define REMEDY "restore a backup, or move the directory away to start empty"
 
 struct fault {
     int result; /* SQLite's, primary or extended */
@@ -23,9 +23,9 @@ struct fault {
  * is not what the program made of it: no write after it can be trusted. */
 static const struct fault faults[] = {
     {SQLITE_FULL, SL_FAULT_ROOM, "the disk is full"},
-    {SQLITE_IOERR_NOMEM, SL_FAULT_ROOM, "there is no memory"},
+    {SQLITE_IOERR_NOMEM, SL_FAULT_ROOM, "not enough memory"},
     {SQLITE_IOERR_SHMSIZE, SL_FAULT_ROOM, "the disk is full, there is no room for the log's index"},
-    {SQLITE_NOMEM, SL_FAULT_ROOM, "there is no memory"},
+    {SQLITE_NOMEM, SL_FAULT_ROOM, "not enough memory"},
     {SQLITE_BUSY, SL_FAULT_ROOM, "the database is in use by another process"},
     {SQLITE_LOCKED, SL_FAULT_ROOM, "the database is in use by another process"},
     {SQLITE_PROTOCOL, SL_FAULT_ROOM, "the database is in use by another process"},

@@ -89,7 +89,7 @@ struct sl_store {
     sqlite3_stmt *sql[SL_SQL_COUNT];
     int lock_fd;
     uint64_t identity;
-    uint64_t reserved, stored;       /* up to there revisions may be told; what the files say */
+    uint64_t reserved, stored;       /* up to there revisions may be used; as in the files */
     struct sl_store_note note;       /* as it was found */
     int64_t kind_ids[SL_KIND_COUNT]; /* how the files number the kinds */
     uint64_t revision, durable;      /* with and without what is staged */
@@ -171,12 +171,12 @@ enum sl_code sl_whole_begin(struct sl_store *s, struct sl_error *e); /* the sum 
 enum sl_code sl_whole_fail(struct sl_store *s, enum sl_kind kind, const char *ns, const char *name,
                            struct sl_error *e);
 
-/* --- note.c: what was told last ---------------------------------------------------------------- */
+/* --- note.c: the last revision that was used --------------------------------------------------- */
 void sl_note_read(struct sl_store *s, const char *dir); /* sets note.fd, also when there is none */
 /* Sets the revision from which this store goes on, whatever happened to the database's file since the directory was last
  * used; `stored` is what it says itself. Notes that it is in use. made: it is a new one. */
 void sl_note_open(struct sl_store *s, const char *dir, uint64_t stored, bool made, bool left_open);
-void sl_note_reserve(struct sl_store *s);          /* before a revision is told */
+void sl_note_reserve(struct sl_store *s);          /* before a revision is sent to a client */
 void sl_note_close(struct sl_store *s, bool well); /* after the database was closed */
 
 /* --- events.c -------------------------------------------------------------------------------- */
@@ -185,8 +185,8 @@ void sl_events_close(struct sl_store_log *l);
 void sl_events_add(struct sl_store_log *l,
                    struct sl_store_entry entry); /* takes the texts and the object */
 void sl_events_truncate(struct sl_store_log *l, uint64_t revision); /* forget what is later */
-/* Forgets what is later than `revision` and was staged in a batch that is lost: whoever has read it while it was
- * staged believes what never came to be. */
+/* Forgets what is later than `revision` and was staged in a batch that is lost: a reader of the
+ * staged state has seen what was never stored. */
 void sl_events_lose(struct sl_store *s, uint64_t revision);
 /* Tells push watches of such objects again, as they are; one that never came to be is DELETED. */
 void sl_events_tell_lost(struct sl_store *s);

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* A note beside the database, DIR/revision: whose it is, and up to where revisions may have been told. A database that was
- * put back from a backup does not know what it has told since; a revision that is given out twice would mean two states,
- * and whoever has seen the first would never learn of the second. So where the note and the database do not say the same,
- * revisions go on behind both. */
+/* A note beside the database, DIR/revision: which database it belongs to, and up to where revisions
+ * may have been sent to clients. A database that was restored from a backup does not know the
+ * revisions it has used since. A revision that is used twice would mean two states, and a client
+ * that has seen the first would never learn of the second. So where note and database differ,
+ * revisions continue above both. */
 #include "store/internal.h"
 
 #include <fcntl.h>
@@ -18,7 +19,7 @@
 
 #define NOTE_SIZE 96
 #define LEAP (1u << 20)
-/* Without a note: nobody has written so often for all the time since 1970. */
+/* Without a note: more than all writes since 1970 could have used. */
 #define WRITES_PER_MS 16
 
 static void path_of(const char *dir, char out[static 4096])

@@ -97,7 +97,7 @@ void sl_prepare_create(struct sl_store *s, enum sl_kind kind, struct sl_json *ob
     if (has_generation(kind)) {
         sl_json_set_int(metadata, "generation", 1);
     }
-    /* Kubelets (and whoever plays one) register their node together with its status. */
+    /* Kubelets register their node together with its status. */
     if (sl_kind_info(kind)->has_status && kind != SL_KIND_NODE) {
         sl_json_remove(object, "status");
     }

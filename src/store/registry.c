@@ -112,8 +112,8 @@ static enum sl_code check_depth(const struct sl_registry_call *c, const struct s
     return causes.cause_count == 0 ? SL_CODE_OK : invalid(c, sl_object_name(object), &causes, e);
 }
 
-/* What is stored is read, copied and told again and again, and patch upon patch would make it as large as one likes. What
- * we write ourselves may be larger, and what is may stay. */
+/* Objects are read, copied and sent again and again, and many patches could make them as large as a
+ * client likes. What we write ourselves may be larger, and existing objects may stay so. */
 static enum sl_code check_weight(const struct sl_registry_call *c, const struct sl_json *object,
                                  const struct sl_json *old, struct sl_error *e)
 {
@@ -242,8 +242,9 @@ static bool is_status_write(const struct sl_registry_call *c)
     return c->w->verb == SL_VERB_UPDATE_STATUS || c->w->verb == SL_VERB_PATCH_STATUS_MERGE;
 }
 
-/* A copy of the stored object to be changed. Members that nobody names, but for metadata, are shared with it: a Workload's
- * pod sets are not copied, compared and checked again for a line in its status. */
+/* A copy of the stored object to be changed. Members that are not named, but for metadata, are
+ * shared with it: a Workload's pod sets are not copied, compared and checked again for a line in
+ * its status. */
 static struct sl_json *copy_to_change(const struct sl_json *old, const struct sl_json *named)
 {
     struct sl_json *copy = sl_json_new_map();
@@ -358,7 +359,7 @@ static enum sl_code store_change(struct sl_registry_call *c, const struct sl_jso
         c->s->work_pending = true; /* it may have waited for this */
     }
     if (sl_object_deleting(old) && !held) {
-        return sl_rows_remove(c->s, c->w->kind, object, e); /* the last finalizer has gone */
+        return sl_rows_remove(c->s, c->w->kind, object, e); /* the last finalizer was removed */
     }
     return sl_rows_put(c->s, c->w->kind, object, old, e);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* Delete: at once, or marked until the finalizers are gone, with what the propagation policy asks
- * for. */
+/* Delete: at once, or marked until the finalizers are removed, with what the propagation policy
+ * requests. */
 #include "store/internal.h"
 
 #include <string.h>

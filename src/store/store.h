@@ -2,8 +2,8 @@
  * SPDX-FileCopyrightText: The Sluice authors */
 
 /* Objects in SQLite (WAL, full synchronisation) and the log of what changed. One thread. Writes are
- * staged in an open transaction and become durable together at sl_store_commit (group commit);
- * whoever answers a client must wait for that. Implements Kubernetes' registry semantics: uid,
+ * staged in an open transaction and become durable together at sl_store_commit (group commit); an
+ * answer to a client must wait for that. Implements Kubernetes' registry semantics: uid,
  * resourceVersion, generation, creationTimestamp, finalizers, owner-reference garbage collection,
  * status subresource, dry run. */
 #ifndef SL_STORE_STORE_H
@@ -40,7 +40,7 @@ struct sl_store_list {
     const char *continue_token;                /* NULL or "" = from the start */
     const char *name; /* NULL or "" = all; else only objects of this name */
     /* 0 = no bound; else the list ends, with a token, after looking at so many objects, selected or
-     * not: nobody has to wait while one list looks for a needle. */
+     * not: a list that selects few objects does not delay other requests. */
     uint32_t scan_max;
     uint64_t work_max; /* the same of steps of work (base/effort.h), with one object at least */
 };
@@ -55,15 +55,13 @@ typedef void sl_store_text_fn(void *context, const char *text, size_t text_size)
 enum sl_code sl_store_list_text(struct sl_store *s, const struct sl_store_list *q,
                                 sl_store_text_fn *visit, void *context, uint64_t *resource_version,
                                 char **next, struct sl_error *e);
-/* The last revision, staged writes included. Whoever tells it to a client waits for the commit
- * first. */
+/* The last revision, staged writes included. Wait for the commit before sending it to a client. */
 uint64_t sl_store_revision(const struct sl_store *s);
 
 /* Watch events after `since` that are still in the log, then live ones, published from
- * sl_store_commit. GONE when `since` is older than the log reaches, or still to come.
- * Returns an id > 0 through *watch. Objects
- * whose staged writes were lost are told again as they are: whoever read them while they were staged
- * learns it (DELETED for what never came to be). */
+ * sl_store_commit. GONE when `since` is older than the log reaches, or still to come. Returns an id
+ * > 0 through *watch. Objects whose staged writes were lost are passed on again as they are, for
+ * those that have read the staged state (DELETED for objects that were never stored). */
 enum sl_code sl_store_watch(struct sl_store *s, enum sl_kind kind, uint64_t since, sl_watch_fn *fn,
                             void *context, uint64_t *watch, struct sl_error *e);
 void sl_store_unwatch(struct sl_store *s, uint64_t watch);
@@ -71,8 +69,8 @@ void sl_store_unwatch(struct sl_store *s, uint64_t watch);
 /* The watch log read at the reader's own pace, for readers that may be slow: *since moves forward
  * over what was looked at; OK with *found false when there is no later durable event of this kind;
  * GONE when the log has moved past *since. The texts are lent until the next call on the store.
- * `old` is the object before a modification, when a selector could tell the difference, else NULL.
- */
+ * `old` is the object before a modification, when a selector could distinguish the two, else
+ * NULL. */
 struct sl_store_event {
     enum sl_watch_type type;
     enum sl_kind kind;
@@ -84,8 +82,8 @@ enum sl_code sl_store_next(struct sl_store *s, enum sl_kind kind, uint64_t *sinc
                            struct sl_store_event *event, bool *found, struct sl_error *e);
 uint64_t sl_store_durable(const struct sl_store *s); /* the last durable revision */
 
-/* Called once, when something is read that is not what was written. From then on nothing is written any more: whoever is
- * told ends the process, when the call that found it has returned. */
+/* Called once, when something is read that is not what was written. From then on nothing is written
+ * any more: the callback has to end the process, after the call that found it has returned. */
 typedef void sl_store_damage_fn(void *context, const struct sl_error *e);
 void sl_store_on_damage(struct sl_store *s, sl_store_damage_fn *fn, void *context);
 

@@ -9,5 +9,5 @@ bench: all ## figures of this machine, ratios within one run, into build/bench.j
 bench-load: all ## a load of 15,000 workloads against the standalone daemon [LOAD=reference|topology|large] [DIVISOR=n]
 	@BUILD=$(BUILD) tests/bench/load.py
 
-bench-hostile: all ## for how long requests at their limits hold up everybody else
+bench-hostile: all ## for how long requests at their limits delay all others
 	@BUILD=$(BUILD) tests/bench/hostile.py

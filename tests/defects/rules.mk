@@ -5,5 +5,5 @@ defects: ## does some instrument reject each seeded defect? [DEFECTS="a b"] [SAM
 	@tests/defects/run.py --build $(BUILD) $(if $(SAMPLE),--sample $(SAMPLE)) --seed $(or $(SEED),1) \
 	    $(if $(EVERY),--every) $(DEFECTS)
 ##@ Maintain
-defects-table: ## write docs/defects.md anew from the patches
+defects-table: ## write docs/defects.md again from the patches
 	@tests/defects/run.py --build $(BUILD) --table write

@@ -212,7 +212,7 @@ spec:
     def test_dashboard_until_done_ends_when_what_is_left_cannot_start(self):
         self.ctl("submit", "--queue", "nosuch", "--name", "stuck", "--cpu", "1")
         out = self.ctl("dashboard", "--until-done").stdout
-        self.assertIn("what is left cannot start as things are", out)
+        self.assertIn("the others cannot start at present", out)
         self.ctl("delete", "job", "stuck")
 
     def test_apply_warns_of_a_misspelt_field(self):

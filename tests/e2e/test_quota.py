@@ -51,7 +51,7 @@ class Preemption(Scene):
         self.assertEqual(mark(), {})
         self.patch(path, {"spec": {"resourceGroups": groups}})
         eventually(lambda: mark().get("status") == "True", what="the mark")
-        self.assertIn("2 cpu of flavor f held beyond what the quota allows now", mark()["message"])
+        self.assertIn("2 cpu of flavor f used beyond the quota", mark()["message"])
         events = self.daemon.get("/api/v1/events")["items"]
         self.assertEqual([e["type"] for e in events if e["reason"] == "QuotaExceeded"], ["Warning"])
         self.assertTrue(holds(self.workloads()["a"], "Admitted"))

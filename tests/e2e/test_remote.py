@@ -104,7 +104,7 @@ class RemoteAccess(unittest.TestCase):
         env["SLUICE_SERVER"] = f"http://{HOST}:{d.port}"
         done = subprocess.run([daemon.BUILD / "sluicectl", "get", "jobs"], text=True, capture_output=True, env=env, timeout=60)
         self.assertEqual(done.returncode, 1)
-        self.assertIn("no https", done.stderr)
+        self.assertIn("not https", done.stderr)
 
     def test_plain_http_is_not_served(self):
         d = self.start()

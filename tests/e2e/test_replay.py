@@ -113,7 +113,7 @@ class Replay(Scene):
 
     def test_wrong_usage_is_told(self):
         for words, text in ((["replay"], "replay takes one file or directory"),
-                            (["replay", "x", "--until", "soon"], '"soon" is no record (N) and no cycle (cN, S.cN)'),
+                            (["replay", "x", "--until", "soon"], '"soon" is neither a record (N) nor a cycle (cN, S.cN)'),
                             (["replay", "x", "--workload", "job"], '"job" is not NAMESPACE/NAME')):
             done = self.daemon.sluicectl(*words, check=False)
             self.assertEqual(done.returncode, 2)

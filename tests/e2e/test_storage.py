@@ -70,7 +70,7 @@ class Storage(unittest.TestCase):
         self.assertEqual(self.d.stop(), 0)
         self.change_body()
         self.d.start(wait=False)
-        self.ends_with(3, str(self.d.data / "sluice.db"), "is damaged", "marked-job", "put a backup back")
+        self.ends_with(3, str(self.d.data / "sluice.db"), "is damaged", "marked-job", "restore a backup")
 
     def test_a_database_that_changes_while_it_runs_ends_the_daemon(self):
         self.d.start()
@@ -82,7 +82,7 @@ class Storage(unittest.TestCase):
             db.execute("UPDATE objects SET body = replace(body, 'marked-job', 'Marked-job')")
         code, body = self.d.request("GET", JOBS)
         self.assertEqual(code, 500, body)
-        self.ends_with(3, "is damaged", "marked-job", "put a backup back")
+        self.ends_with(3, "is damaged", "marked-job", "restore a backup")
 
     def test_a_backup_that_was_put_back_repeats_no_revision(self):
         self.d.start()

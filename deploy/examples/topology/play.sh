@@ -64,7 +64,7 @@ ctl node fail "$one" "$two"
 sleep 1.3
 ctl topology
 say "   Only their pods move, each within what its job requires; all others stay"
-until_count "the pods have moved" 0 "; leaves |waits for a place" topology
+until_count "the pods have moved" 0 "; leaves |waits for a topology assignment" topology
 until_count "all pods run again" 258 ' Running ' get pods -n hall
 ctl topology
 ctl node recover "$one" "$two"

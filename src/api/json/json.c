@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* Values: a thin coat over json-c. A JSON null is a NULL pointer there and here; only
- * sl_json_has tells a null member from an absent one. Integers stay 64-bit, doubles keep the
- * text they were read from. */
+/* Values: a thin layer over json-c. A JSON null is a NULL pointer there and here; only sl_json_has
+ * distinguishes a null member from an absent one. Integers stay 64-bit, doubles keep the text they
+ * were read from. */
 #include "api/json/json.h"
 
 #include <json-c/json.h>

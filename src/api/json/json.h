@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* JSON and YAML values. The parser's own types stay inside src/api: everybody else holds a
- * struct sl_json. Ownership: a function that returns `struct sl_json *` under a name with new,
- * parse, clone or ref gives it to the caller, who ends it with sl_json_free; getters lend.
- * Numbers keep 64-bit integers exactly. */
+/* JSON and YAML values. The parser's own types stay inside src/api: all other rooms use struct
+ * sl_json. Ownership: a function that returns `struct sl_json *` under a name with new, parse,
+ * clone or ref gives it to the caller, which frees it with sl_json_free; getters lend. Numbers keep
+ * 64-bit integers exactly. */
 #ifndef SL_API_JSON_H
 #define SL_API_JSON_H
 #include <stdbool.h>
@@ -24,17 +24,18 @@ enum sl_json_type {
     SL_JSON_MAP
 };
 
-/* A JSON null is a NULL pointer, so that reading it is like reading what is absent; only sl_json_has and
- * iteration tell them apart. */
+/* A JSON null is a NULL pointer, so that reading it is like reading an absent member; only
+ * sl_json_has and iteration distinguish the two. */
 /* Whole text, nothing after it, not null; depth <= 64; integers beyond 64 bits and NULs are refused.
  * On failure NULL and an error with line and column. */
 struct sl_json *sl_json_parse(const char *text, size_t len, struct sl_error *e);
 /* Where the text that `v` was parsed from, and that ends with a NUL, names a member twice: a list of up to 16 paths
  * ("spec.podSets[0].count"), which the caller frees; NULL: nowhere. */
 struct sl_json *sl_json_twice(const char *text, const struct sl_json *v);
-/* A text that an API server sends: everything that Go's encoding/json writes, or passes on in raw messages, is read.
- * What sl_json_parse refuses is held as follows: a NUL, half of a surrogate pair and bytes that are no UTF-8 as U+FFFD
- * each; integers beyond 64 bits as numbers with a fraction, whose text stays; and values may be nested 10,000 deep. */
+/* A text that an API server sends: everything that Go's encoding/json writes, or passes on in raw
+ * messages, is read. What sl_json_parse refuses is held as follows: a NUL, half of a surrogate pair
+ * and bytes that are not UTF-8 as U+FFFD each; integers beyond 64 bits as numbers with a fraction,
+ * whose text stays; and values may be nested 10,000 deep. */
 struct sl_json *sl_json_parse_received(const char *text, size_t len, struct sl_error *e);
 /* Every document of a YAML (or JSON) text, in order, as a list value; line in the error. Anchors
  * are refused. */

@@ -143,7 +143,7 @@ static bool in_range(const char *word, size_t len)
     return errno == 0;
 }
 
-/* Whether a number that is no integer fits a double. Longer ones than this nobody writes. */
+/* Whether a number that is not an integer fits a double. Longer ones do not occur in practice. */
 static bool is_finite(const char *word, size_t len)
 {
     char copy[400];
@@ -250,7 +250,7 @@ static size_t skip_blank(const char *text, size_t len, size_t at)
     return at;
 }
 
-/* The tree of a text whose words and strings have been looked at. */
+/* The tree of a text whose words and strings have been checked. */
 static struct sl_json *build(const char *text, size_t len, int depth_max, struct sl_error *e)
 {
     struct json_tokener *tokener = sl_mem_got(json_tokener_new_ex(depth_max + 2));

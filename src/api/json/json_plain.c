@@ -41,8 +41,8 @@ static bool take(struct plain *p, char c)
     return true;
 }
 
-/* What stands between the quotes, the opening one taken already. `escapes`: whether there are any, counted; NULL: they are
- * not plain. */
+/* The text between the quotes; the opening one has been read. `escapes`: whether there are any,
+ * counted; NULL: they are not plain. */
 static bool read_string(struct plain *p, const char **start, size_t *len, size_t *escapes)
 {
     const char *at = p->at;

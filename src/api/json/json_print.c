@@ -26,7 +26,7 @@ struct member {
     const struct sl_json *value;
 };
 
-/* The letter that stands for a character behind a backslash; 0: none does. */
+/* The letter that represents a character behind a backslash; 0: none does. */
 static char escape_of(char c)
 {
     switch (c) {
@@ -48,7 +48,7 @@ static char escape_of(char c)
     }
 }
 
-/* C0, DEL or C1, which YAML does not allow to stand as they are. Their code point, or 0. */
+/* C0, DEL or C1, which YAML does not allow unescaped. Their code point, or 0. */
 static unsigned control_at(const char *p)
 {
     unsigned char c = (unsigned char)p[0], next = c != 0 ? (unsigned char)p[1] : 0;
@@ -222,7 +222,7 @@ void sl_json_print_pretty(const struct sl_json *v, struct sl_buf *out)
     sl_buf_text(out, "\n");
 }
 
-/* Whether `text` can stand unquoted where the grammar is concerned. */
+/* Whether the grammar allows `text` without quotes. */
 static bool plain_syntax(const char *text)
 {
     size_t len = strlen(text);
@@ -239,7 +239,7 @@ static bool plain_syntax(const char *text)
     return strstr(text, ": ") == NULL && strstr(text, " #") == NULL;
 }
 
-/* Whether a character begins there that can stand in YAML as it is, and how long it is; 0: none does. */
+/* The length of the character that begins there, if YAML allows it unescaped; else 0. */
 static size_t printable_len(const char *p)
 {
     return control_at(p) == 0 ? sl_utf8_len(p, SIZE_MAX) : 0;
@@ -314,8 +314,8 @@ static void print_yaml_text(const char *text, unsigned columns, struct sl_buf *o
     }
 }
 
-/* Readers look for the colon behind a key within 1024 characters; longer than SIMPLE_KEY_MAX, like kubectl, it stands
- * on a line of its own. */
+/* Readers look for the colon behind a key within 1024 characters; a key longer than SIMPLE_KEY_MAX
+ * gets a line of its own, as in kubectl. */
 static void print_yaml_key(const char *key, unsigned columns, struct sl_buf *out)
 {
     bool simple = strlen(key) <= SIMPLE_KEY_MAX;
@@ -358,7 +358,7 @@ static void print_yaml_map(const struct sl_json *v, unsigned columns, struct sl_
     sl_mem_free(members);
 }
 
-/* Starts where the cursor stands, in column `columns`; writes no newline at the end. */
+/* Starts at the cursor, in column `columns`; writes no newline at the end. */
 static void print_yaml(const struct sl_json *v, unsigned columns, struct sl_buf *out)
 {
     if (sl_json_type(v) == SL_JSON_TEXT) {
@@ -381,7 +381,8 @@ static void print_yaml(const struct sl_json *v, unsigned columns, struct sl_buf 
 
 void sl_json_print_yaml(const struct sl_json *v, struct sl_buf *out)
 {
-    /* The lines of a text stand deeper than its document, where "---" would be another one. */
+    /* The lines of a text are indented more than its document, where "---" would begin another
+     * one. */
     print_yaml(v, sl_json_type(v) == SL_JSON_TEXT ? 2 : 0, out);
     sl_buf_text(out, "\n");
 }

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* Texts from an API server. Kubernetes stores strings with NULs, Go's encoder replaces what is no UTF-8 but copies raw
- * messages as they are, and large floats are written as integers. An object must not vanish for that: whoever may write
- * its annotations could make us lose sight of it. So what the strict reader refuses is repaired and read once more.
+/* Texts from an API server. Kubernetes stores strings with NULs, Go's encoder replaces what is not
+ * UTF-8 but copies raw messages as they are, and large floats are written as integers. An object
+ * must not be lost for that: a user who may write its annotations could hide it from us. So what
+ * the strict reader refuses is repaired and read once more.
  *
- * A NUL becomes U+FFFD because values are C strings here. To cut the string there would make it equal to another one,
- * "queue\0x" to "queue"; no name and no label that Kubernetes accepts holds a U+FFFD, so this one is equal to none. */
+ * A NUL becomes U+FFFD because values are C strings here. To cut the string there would make it
+ * equal to another one, "queue\0x" to "queue"; no name and no label that Kubernetes accepts holds a
+ * U+FFFD, so this one is equal to none. */
 #include "api/json/json_plain.h"
 
 #include "base/utf8.h"

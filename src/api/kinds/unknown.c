@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* Members that no row of the kind's table names. They are kept, but somebody should be told. */
+/* Members that no row of the kind's table names. They are kept, but the client gets a warning. */
 #include <string.h>
 
 #include "api/objects/schema.h"
@@ -54,7 +54,8 @@ static bool opens(const struct walk *w, const char *key, bool open)
                       (w->kind == SL_KIND_POD && w->path.len == 0 && strcmp(key, "spec") == 0);
 }
 
-/* "$patch" and the like are words of strategic patches; claims of devices are left to whoever gives them out. */
+/* "$patch" and the like are words of strategic patches; claims of devices are left to the component
+ * that allocates them. */
 static bool is_foreign(const struct sl_node *node, const char *key)
 {
     return key[0] == '$' || (strcmp(key, "claims") == 0 && strcmp(node->name, "resources") == 0);

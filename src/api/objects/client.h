@@ -44,8 +44,9 @@ struct sl_write {
 typedef void sl_reply_fn(void *context, enum sl_code code, const struct sl_error *e,
                          struct sl_json *result);
 
-/* UNREADABLE: the object has a state that cannot be read. What was told of it last stays; it has not been deleted. What
- * is lent then has its metadata's name, namespace, uid and resourceVersion, and nothing else. */
+/* UNREADABLE: the object has a state that cannot be read. Its last known state is kept; it has not
+ * been deleted. What is lent then has its metadata's name, namespace, uid and resourceVersion, and
+ * nothing else. */
 enum sl_watch_type {
     SL_WATCH_ADDED,
     SL_WATCH_MODIFIED,

@@ -51,7 +51,7 @@ struct sl_field {
 
 struct sl_node {
     const char *name;             /* in its object; "" for the root, items and values */
-    struct sl_field field;        /* path NULL where no row stands */
+    struct sl_field field;        /* path NULL where there is no row */
     struct sl_node *first, *next; /* members, in the order of the rows */
     struct sl_node *item;         /* of a list or map */
     struct sl_json *preset;       /* parsed */

@@ -295,7 +295,7 @@ bool sl_selector_matches_labels(const struct sl_selector *s, const struct sl_jso
     return true;
 }
 
-/* Fields that Kubernetes gives a name or a value that does not stand so in the object. */
+/* Fields whose name or value in Kubernetes' selectors differs from the object. */
 static const struct derived {
     const char *key, *path;
     const char *second; /* path, where the first has nothing */

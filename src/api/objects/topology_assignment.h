@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* How an admission says on which domains of a topology the pods of a pod set stand: the compressed
- * form of v1beta2 (levels, and slices of domains that share a prefix, a suffix, a value or a count),
- * and the plain rows behind it. */
+/* How an admission says to which domains of a topology the pods of a pod set are assigned: the
+ * compressed form of v1beta2 (levels, and slices of domains that share a prefix, a suffix, a value
+ * or a count), and the plain rows behind it. */
 #ifndef SL_API_TOPOLOGY_ASSIGNMENT_H
 #define SL_API_TOPOLOGY_ASSIGNMENT_H
 #include "api/json/json.h"

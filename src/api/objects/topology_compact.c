@@ -151,8 +151,8 @@ static int by_name(const void *a, const void *b)
     return strcmp(((const struct named *)a)->name, ((const struct named *)b)->name);
 }
 
-/* Of every row, how many dashes of its name lie in a beginning that some other row has as well. In
- * sorted order that other row stands beside it. */
+/* Of every row, how many dashes of its name lie in a prefix that some other row has as well. In
+ * sorted order that row is next to it. */
 static void find_shared(const struct sl_assignment_rows *rows, uint32_t *shared)
 {
     struct named *sorted = sl_mem_new(rows->row_count, sizeof *sorted);

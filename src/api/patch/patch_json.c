@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* JSON patch, RFC 6902, with JSON pointers, RFC 6901. Works on a copy: a patch that fails
- * half-way leaves no trace. Bounds: operations, depth of the outcome, and the work (base/effort.h), so that a small patch
- * stays small and nobody waits for it. */
+/* JSON patch, RFC 6902, with JSON pointers, RFC 6901. Works on a copy: a patch that fails half-way
+ * leaves no trace. Bounds: operations, depth of the outcome, and the work (base/effort.h), so that
+ * a small patch costs little and delays no other request. */
 #include "api/objects/object.h"
 
 #include <stdint.h>

@@ -96,9 +96,9 @@ static const char *directive(const struct sl_json *patch)
 
 static void merge_map(struct merge *m, struct sl_json *o, const struct sl_json *patch, int depth);
 
-/* Where each item of a list is, by its member `key`, or by itself without one; of equal ones the first. Lists may be as
- * long as a request allows: to look through them for every item of a patch would hold up everybody else. NULL when there
- * has been enough. */
+/* Where each item of a list is, by its member `key`, or by itself without one; of equal ones the
+ * first. Lists may be as long as a request allows: to search them for every item of a patch would
+ * delay all other requests. NULL when the limit is reached. */
 static struct sl_map *places_new(struct merge *m, const char *field, const struct sl_json *list,
                                  const char *key)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* What the annotations of a pod template ask of a topology: kueue.x-k8s.io/podset-*. Their rules, and the
- * topologyRequest of a pod set that they stand for. */
+/* What the annotations of a pod template ask of a topology: kueue.x-k8s.io/podset-*. Their rules,
+ * and the topologyRequest of a pod set that follows from them. */
 #ifndef SL_API_TOPOLOGY_REQUEST_H
 #define SL_API_TOPOLOGY_REQUEST_H
 #include "api/json/json.h"

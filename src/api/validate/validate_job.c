@@ -122,7 +122,8 @@ static void check_update(struct sl_check *c, const struct sl_json *spec)
     sl_check_up(c, up);
 }
 
-/* A Job without a queue has its annotations read by nobody; later it may have fewer pods, as it was admitted. */
+/* The annotations of a Job without a queue are not read; later it may have fewer pods, as it was
+ * admitted. */
 static void check_topology(struct sl_check *c, const struct sl_json *spec)
 {
     int64_t parallelism = sl_json_path_int(spec, "parallelism", 1);

@@ -235,7 +235,7 @@ void sl_check_batch_job_marks(struct sl_check *c)
     struct mark follow = note_of(c, FOLLOW), least = note_of(c, LEAST);
     check_least(c);
     if (label_of(c, QUEUE).now[0] == '\0') {
-        return; /* nobody reads the others */
+        return; /* the others are not read */
     }
     check_follow(c);
     check_settled(c, &follow, ran, job_runs);

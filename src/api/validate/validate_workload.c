@@ -206,7 +206,7 @@ static void check_admission(struct sl_check *c, const struct sl_json *pod_sets)
     sl_check_up(c, up);
 }
 
-/* What was given back may be somebody else's by now, so it cannot be taken back unsaid. */
+/* What was released may be held by another workload now, so the release cannot be undone. */
 static void check_reclaimable_kept(struct sl_check *c)
 {
     const struct sl_json *list = sl_json_path(c->object, "status.reclaimablePods");

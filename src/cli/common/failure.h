@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* A node that fails, as Kubernetes' node controller would say it: the condition Ready is False, and the taints
- * node.kubernetes.io/not-ready with effects NoSchedule and NoExecute stand beside the node's own. Recovery takes both
- * back. Pure functions. */
+/* A node that fails, as Kubernetes' node controller would say it: the condition Ready is False, and
+ * the taints node.kubernetes.io/not-ready with effects NoSchedule and NoExecute are added to the
+ * node's own. Recovery takes both back. Pure functions. */
 #ifndef SL_CLI_FAILURE_H
 #define SL_CLI_FAILURE_H
 #include "api/objects/object.h"

@@ -70,7 +70,7 @@ static void read_document(struct sl_config *c, const char *file)
         return;
     }
     if (sl_manifest_read(file, see_document, c, &e) != SL_CODE_OK) {
-        /* It names the file in front, as whoever prints these does. */
+        /* It puts the file's name in front, as the printer of the others does. */
         size_t len = strlen(file);
         bool named = strncmp(e.text, file, len) == 0 && e.text[len] == ':';
         sl_config_refuse(c, "", "%s", named ? e.text + len + 2 : e.text);

@@ -32,7 +32,7 @@ static __int128 nano_of(const struct sl_json *v)
     return q.nano;
 }
 
-/* A timeout of zero stands for the default, as in Kueue; a recovery timeout of zero for none. */
+/* A timeout of zero means the default, as in Kueue; a recovery timeout of zero means none. */
 static void fill_readiness(struct sl_config *c)
 {
     struct sl_engine_settings *s = &c->settings;
@@ -103,7 +103,7 @@ static void fill_prefixes(struct sl_config *c)
     c->settings.excluded_prefixes = c->prefixes;
 }
 
-/* Outputs of all transformations stand one behind the other; returns how many these are. */
+/* Outputs of all transformations are stored one after the other; returns their number. */
 static size_t fill_outputs(struct sl_transformation_output *at, const struct sl_json *outputs)
 {
     void *it = NULL;
@@ -148,7 +148,7 @@ static void fill_transformations(struct sl_config *c)
     c->settings.transformations = c->transformations;
 }
 
-/* A duration of zero stands for the default, as in Kueue. */
+/* A duration of zero means the default, as in Kueue. */
 static int64_t duration_or(const struct sl_json *v, const char *path, int64_t preset_ms)
 {
     int64_t ms = duration_at(v, path, 0);

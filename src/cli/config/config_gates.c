@@ -85,7 +85,7 @@ static void set_all(struct sl_config *c, const char *where)
         }
     }
     sl_buf_fini(&field);
-    /* Both are on in Kueue: whoever turns TAS off has to turn its profile off as well. */
+    /* Both are on in Kueue: where TAS is turned off its profile has to be turned off as well. */
     if (!sl_config_gate(c, "TopologyAwareScheduling") && sl_config_gate(c, "TASProfileMixed")) {
         sl_config_refuse(c, where, "TASProfileMixed must be false when TopologyAwareScheduling is");
     }

@@ -166,7 +166,7 @@ static bool has_class(const struct sl_json *mapping, const char *name)
     return sl_json_has_text(sl_json_get(mapping, "deviceClassNames"), name);
 }
 
-/* A class may stand for two resources only when each counts another counter of it. */
+/* A class may be mapped to two resources only when each counts another counter of it. */
 static void check_class(struct sl_config *c, const struct sl_json *list, size_t index, size_t at)
 {
     const struct sl_json *mapping = sl_json_at(list, index);

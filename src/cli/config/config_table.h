@@ -26,7 +26,7 @@ enum sl_config_type {
 struct sl_config_field {
     const char *path;
     enum sl_config_type type;
-    bool required;           /* wherever what it stands in is there */
+    bool required;           /* wherever its parent is present */
     bool distinct;           /* a list's items */
     const char *distinct_by; /* a list's items, by this member */
     bool has_min, has_max;   /* of numbers, quantities, and of the length of texts, lists, maps */

@@ -18,7 +18,7 @@ struct walk {
     struct sl_config *config;
     struct sl_buf field;   /* as the user wrote it: a.b[3].c */
     struct sl_buf pattern; /* as the table has it: a.b[].c */
-    bool warned;           /* something that this stands in was warned about */
+    bool warned;           /* a parent of this was warned about */
 };
 struct place {
     size_t field, pattern;

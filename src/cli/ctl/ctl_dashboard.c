@@ -85,7 +85,7 @@ static bool is_still(const struct sl_board *now, const struct sl_board *before, 
 static void summary(const struct sl_board *board, bool still, int64_t start_ms)
 {
     if (still) {
-        printf("%u of %u workloads have finished; what is left cannot start as things are: see "
+        printf("%u of %u workloads have finished; the others cannot start at present: see "
                "sluicectl pending and the events of its Jobs.\n",
                board->count[SL_BOARD_FINISHED], board->total);
         return;

@@ -83,7 +83,7 @@ static enum sl_code put(struct sl_ctl *c, const char *path, const char *part,
     return code;
 }
 
-/* One part of a node, fetched anew and written where it changes. */
+/* One part of a node, fetched again and written where it changes. */
 static enum sl_code set_part(struct sl_ctl *c, const char *path, bool status, bool failed,
                              bool *changed, struct sl_error *e)
 {

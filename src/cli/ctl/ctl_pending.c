@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* sluicectl pending: the queues' own lists from the server, then whoever waits without standing in one. */
+/* sluicectl pending: the queues' own lists from the server, then the workloads that wait without
+ * being in one. */
 #include "cli/ctl/ctl.h"
 #include "cli/ctl/waiting.h"
 #include <string.h>
@@ -85,7 +86,7 @@ static void print_all(const struct answer *a)
 
 /* --- lists --------------------------------------------------------------------------------------------- */
 
-/* Takes the items. The title tells apart the lists of one queue, and names those of none. */
+/* Takes the items. The title distinguishes the lists of one queue, and names those of none. */
 static void add_list(struct answer *a, const char *queue, const char *title, struct sl_json *items)
 {
     struct sl_json *summary = sl_json_new_map();
@@ -120,7 +121,7 @@ static enum sl_code add_queue(struct answer *a, const char *queue, struct sl_err
     return SL_CODE_OK;
 }
 
-/* Of a queue that was asked for: those who are not in its line. */
+/* Of the queue that was asked for: workloads that are not in its line. */
 static void add_others(struct answer *a, const char *queue)
 {
     char title[400];

@@ -76,7 +76,7 @@ int sl_ctl_replay(struct sl_ctl *c)
     struct sl_replay_options options = {
         .path = c->arguments.items[0], .workload = c->workload, .out = stdout};
     if (c->until != NULL && !parse_until(c->until, &options)) {
-        return sl_ctl_misused("--until: \"%.64s\" is no record (N) and no cycle (cN, S.cN)",
+        return sl_ctl_misused("--until: \"%.64s\" is neither a record (N) nor a cycle (cN, S.cN)",
                               c->until);
     }
     if (c->workload != NULL && strchr(c->workload, '/') == NULL) {

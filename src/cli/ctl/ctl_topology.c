@@ -80,7 +80,7 @@ static int draw_all(const struct sl_ctl *c, struct sl_json *const lists[LISTS],
     } else if (drawn == 0) {
         fprintf(stderr, "sluicectl: no ResourceFlavor has a topology\n");
     }
-    if (only == NULL && data == NULL) { /* whoever waits may come to stand in any of them */
+    if (only == NULL && data == NULL) { /* a pending workload may be assigned to any of them */
         struct sl_buf text = {0};
         sl_picture_draw_waiting(sl_json_get(lists[WORKLOADS], "items"), sl_ctl_width(), &text);
         sl_ctl_print(&text);

@@ -68,7 +68,7 @@ void sl_waiting_freshen(struct sl_json *workloads, const struct sl_json *pending
     sl_map_free(listed);
 }
 
-/* Why one is deactivated stands where it was evicted for it. */
+/* The cause of a deactivation is in the condition Evicted. */
 static const char *message_of(const struct sl_json *workload, const struct sl_json *why)
 {
     const struct sl_json *evicted = sl_condition_find(workload, "Evicted");
@@ -169,7 +169,8 @@ struct sl_json *sl_waiting_for_admission(const struct sl_json *workloads, const 
         }
         print_open_checks(workload, &message);
         if (message.len == 0) {
-            sl_buf_text(&message, sl_json_path_text(why, "message", "waiting for its places"));
+            sl_buf_text(&message,
+                        sl_json_path_text(why, "message", "waiting for its topology assignment"));
         }
         add(list, workload, sl_json_path_text(why, "reason", "WaitingForAdmission"), message.data);
         sl_buf_fini(&message);

@@ -11,8 +11,9 @@
 /* Notes the items of a queue's list of pending workloads as "namespace/name". */
 void sl_waiting_see(struct sl_map *seen, const struct sl_json *items);
 
-/* Sets QuotaReserved of the listed workloads, in place, to the reason and message that their queue's list has: what stands
- * in the object is as old as the last write. They come first then, in that order: of those that wait they go first. */
+/* Sets QuotaReserved of the listed workloads, in place, to the reason and message that their
+ * queue's list has: the object's own is as old as the last write. They are moved to the front, in
+ * that order. */
 void sl_waiting_freshen(struct sl_json *workloads, const struct sl_json *pending);
 
 /* Workloads without quota that are not in `seen`: their LocalQueue or ClusterQueue is missing or stopped, or they are

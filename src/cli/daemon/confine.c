@@ -18,7 +18,7 @@
 
 static enum sl_code failed(struct sl_error *e, const char *what)
 {
-    return sl_error_set(e, SL_CODE_INTERNAL, "%s failed: %s (--no-confinement goes without)", what,
+    return sl_error_set(e, SL_CODE_INTERNAL, "%s failed: %s (--no-confinement skips it)", what,
                         strerror(errno));
 }
 
@@ -49,7 +49,7 @@ enum sl_code sl_confine_privileges(struct sl_error *e)
 #define WRITE_RIGHTS                                                                               \
     (LANDLOCK_ACCESS_FS_WRITE_FILE | LANDLOCK_ACCESS_FS_REMOVE_DIR |                               \
      LANDLOCK_ACCESS_FS_REMOVE_FILE | LANDLOCK_ACCESS_FS_MAKE_DIR | LANDLOCK_ACCESS_FS_MAKE_REG)
-/* The first version's other rights: nobody here has them. */
+/* The first version's other rights: this process never has them. */
 #define NO_RIGHTS                                                                                  \
     (LANDLOCK_ACCESS_FS_EXECUTE | LANDLOCK_ACCESS_FS_MAKE_CHAR | LANDLOCK_ACCESS_FS_MAKE_SOCK |    \
      LANDLOCK_ACCESS_FS_MAKE_FIFO | LANDLOCK_ACCESS_FS_MAKE_BLOCK | LANDLOCK_ACCESS_FS_MAKE_SYM)

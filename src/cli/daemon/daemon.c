@@ -4,7 +4,7 @@
 /* The standalone daemon. */
 #include "cli/daemon/daemon.h"
 #include "cli/daemon/confine.h"
-#include "cli/daemon/daemon_door.h"
+#include "cli/daemon/daemon_auth.h"
 #include "cli/daemon/daemon_turns.h"
 #include "cli/pages/metrics.h"
 #include "cli/common/version.h"
@@ -24,7 +24,7 @@ struct daemon {
     struct sl_engine *engine;
     struct sl_controllers *controllers;
     struct sl_server *server;
-    struct sl_door door;
+    struct sl_daemon_auth auth;
     struct sl_pages pages;
     uint64_t refused; /* batches of writes, by the store */
     bool refusing;    /* the last one */
@@ -48,7 +48,7 @@ static void print_metrics(void *context, struct sl_buf *out)
     sl_turns_print(&d->turns, out);
     sl_metrics_value(out, "sluice_store_refusals_total",
                      "Batches of writes that could not be made durable", d->refused);
-    sl_metrics_value(out, "sluice_store_refusing", "1 when that became of the last batch",
+    sl_metrics_value(out, "sluice_store_refusing", "1 when the last batch was not made durable",
                      d->refusing);
 }
 
@@ -86,7 +86,7 @@ static void on_damage(void *context, const struct sl_error *e)
 {
     struct daemon *d = context;
     d->damage = *e;
-    sl_log(SL_LOG_ERROR, "stopping, what is stored cannot be trusted", "reason", e->text, NULL);
+    sl_log(SL_LOG_ERROR, "stopping: the stored data cannot be trusted", "reason", e->text, NULL);
     if (d->ending.data != NULL) {
         uv_timer_start(&d->ending, on_ending, 0, 0);
     }
@@ -104,14 +104,15 @@ static enum sl_code start_server(struct daemon *d, const struct sl_daemon_option
                                   .hooks = hooks,
                                   .hook_count = sizeof hooks / sizeof hooks[0],
                                   .version = SL_VERSION};
-    enum sl_code code = sl_door_open(&d->door, options, e);
+    enum sl_code code = sl_daemon_auth_open(&d->auth, options, e);
     if (code != SL_CODE_OK) {
         return code;
     }
-    sl_door_guard(&d->door, &o);
+    sl_daemon_auth_guard(&d->auth, &o);
     code = sl_server_start(&d->loop, d->store, &o, &d->server, e);
-    return code == SL_CODE_OK ? sl_door_tell(&d->door, options, sl_server_port(d->server), e)
-                              : code;
+    return code == SL_CODE_OK
+               ? sl_daemon_auth_write(&d->auth, options, sl_server_port(d->server), e)
+               : code;
 }
 
 static void log_start(const struct daemon *d, const struct sl_daemon_options *options)
@@ -148,8 +149,8 @@ static void start_controllers(struct daemon *d, const struct sl_daemon_options *
                                  .context = d};
 }
 
-/* A second goes by, or one is asked to end: false. By handlers nobody would be asked yet, and as a container's first
- * process the daemon would not hear of it at all. */
+/* Waits a second; false when a signal asks to end. Signal handlers would not run yet, and as a
+ * container's first process the daemon would ignore the signal. */
 static bool wait_a_second(void)
 {
     static const struct timespec second = {.tv_sec = 1};
@@ -164,7 +165,7 @@ static bool wait_a_second(void)
     return !asked;
 }
 
-/* A full disk is waited for: whoever starts the daemon again and again would give up some time. */
+/* A full disk is waited for: a supervisor that restarts the daemon would give up some time. */
 static enum sl_code open_store(struct daemon *d, const char *dir, struct sl_error *e)
 {
     enum sl_code code = sl_store_open(dir, &d->store, e);
@@ -240,7 +241,7 @@ enum sl_code sl_daemon_run(const struct sl_daemon_options *options,
         code = e->code;
     }
     close_all(&d);
-    sl_door_close(&d.door);
+    sl_daemon_auth_close(&d.auth);
     (void)uv_loop_close(&d.loop);
     return code;
 }

@@ -92,7 +92,7 @@ static void on_lost(void *context)
                          c->config->cluster.lease_name));
 }
 
-/* What has been decided is written before somebody else decides. */
+/* What has been decided is written before another instance decides. */
 static void on_drain(uv_timer_t *timer)
 {
     struct cluster *c = timer->data;
@@ -317,11 +317,12 @@ static void print_metrics(void *context, struct sl_buf *out)
                      k.lost_answers);
     sl_metrics_value(out, "sluice_cached_objects", "Objects in the cache", k.objects);
     sl_metrics_value(out, "sluice_unreadable_objects",
-                     "Objects whose newest state cannot be read: what they held stays",
+                     "Objects whose newest state cannot be read; the last one is kept",
                      k.unreadable);
-    sl_metrics_value(out, "sluice_kinds_not_served",
-                     "Kinds that the API server answers with 404: what is known of them stays",
-                     k.kinds_unserved);
+    sl_metrics_value(
+        out, "sluice_kinds_not_served",
+        "Kinds that the API server answers with 404; their last known objects are kept",
+        k.kinds_unserved);
     sl_metrics_value(out, "sluice_writes_waiting", "Writes that wait", k.waiting);
     sl_metrics_value(out, "sluice_writes_under_way", "Writes under way", k.under_way);
 }
@@ -389,7 +390,7 @@ static enum sl_code open_all(struct cluster *c)
            "leader_election", elected ? lease_namespace(c) : "off", "version", SL_VERSION, NULL);
     c->leads = !elected;
     if (elected) {
-        c->pages.role = "leader"; /* who does not lead shows no decisions */
+        c->pages.role = "leader"; /* a standby shows no decisions */
         start_election(c);
     }
     uv_timer_start(&c->wait, on_wait, 0, WAIT_MS);

@@ -16,8 +16,9 @@ struct sl_daemon_options {
     const char *
         listen; /* ADDR:PORT; port 0 = let the system choose. NULL in cluster mode: see metrics_port */
     bool allow_remote;
-    const char *
-        token_file; /* standalone: who shows what is in it is served, over TLS; NULL: see allow_remote */
+    const char
+        *token_file; /* standalone: only requests with the token in it are served, over TLS; NULL:
+                     * see allow_remote */
     const char *config;        /* NULL: Kueue's defaults */
     const char *feature_gates; /* NULL: those of the configuration */
     enum sl_log_level log_level;
@@ -37,7 +38,7 @@ struct sl_daemon_options {
     const char *tls_dir;    /* tls.crt and tls.key; NULL: they are made at start */
     enum sl_flag_choice topology; /* for those used to Kueue's; topology is always placed */
     const char *adapters;         /* a directory of adapter files; NULL: none */
-    bool unconfined;              /* with all that the user who started it may do */
+    bool unconfined;              /* with all rights of the user that started it */
     bool paranoid;                /* all guarantees are checked around each cycle */
     bool standalone, show_version, show_help;
 };

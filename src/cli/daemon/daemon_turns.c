@@ -35,10 +35,11 @@ static void note_jump(struct sl_turns *t)
 {
     int64_t off_ms = sl_clock_wall_ms() - sl_clock_now_ms();
     if (off_ms - t->off_ms > JUMP_MS || t->off_ms - off_ms > JUMP_MS) {
-        sl_log(SL_LOG_WARN,
-               "the system's clock was set; durations go on, times come nearer to it slowly, or at "
-               "the next start",
-               "off_ms", sl_log_number(off_ms), NULL);
+        sl_log(
+            SL_LOG_WARN,
+            "the system's clock was set; durations are unaffected, times approach it slowly, or at "
+            "the next start",
+            "off_ms", sl_log_number(off_ms), NULL);
         t->off_ms = off_ms;
     }
 }
@@ -78,7 +79,7 @@ static void on_log(uv_timer_t *handle)
     (void)handle; /* it is for on_turn that the loop wakes up */
 }
 
-/* Whoever reads the log may take his time. */
+/* The log's reader may be slow. */
 static void catch_up(struct sl_turns *t)
 {
     if (sl_log_catch_up()) {
@@ -123,12 +124,12 @@ static void on_turn(uv_prepare_t *handle)
     t->turn_ns = now_ns;
     t->idle_ns = idle_ns;
     if (first || busy_ns > now_ns) {
-        return; /* or it waited a little less than it was told */
+        return; /* or it waited a little less than it should */
     }
     raise_to(&t->longest_ns, busy_ns);
     if (busy_ns > SLOW_NS) {
         t->slow++;
-        sl_log(SL_LOG_WARN, "nothing else could be done for a while", "ms",
+        sl_log(SL_LOG_WARN, "a turn of the loop took long", "ms",
                sl_log_number((long long)(busy_ns / 1000000u)), NULL);
     }
 }
@@ -198,12 +199,10 @@ void sl_turns_close(struct sl_turns *t)
 
 void sl_turns_print(const struct sl_turns *t, struct sl_buf *out)
 {
-    sl_metrics_value(out, "sluice_turn_longest_milliseconds",
-                     "The longest time in which nothing else could be done",
+    sl_metrics_value(out, "sluice_turn_longest_milliseconds", "The longest turn of the loop",
                      t->longest_ns / 1000000u);
     sl_metrics_value(out, "sluice_turn_longest_cpu_milliseconds",
-                     "The most time of the processor that one turn took",
-                     t->longest_cpu_ns / 1000000u);
+                     "The most CPU time that one turn took", t->longest_cpu_ns / 1000000u);
     sl_metrics_value(out, "sluice_turn_longest_steps",
                      "The most work in one turn: values read, made, copied, compared, printed",
                      t->longest_steps);

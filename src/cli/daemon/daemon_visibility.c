@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* The server of the Visibility API: TLS, who asks, whether they may, and the pages. */
+/* The server of the Visibility API: TLS, authentication, authorization, and the pages. */
 #include "cli/daemon/daemon_visibility.h"
 #include "base/log.h"
 #include "cli/pages/access.h"
@@ -20,7 +20,8 @@
 #define ACCESS_UNDER_WAY_MAX 64u
 #define TOKENS_UNDER_WAY_MAX 8u
 
-/* As the API server does it: who it asks for, then his own certificate, then a token. */
+/* In the API server's order: the user that it names, then the client's certificate, then a
+ * token. */
 static enum sl_verdict identify(struct sl_daemon_visibility *v, const struct sl_call *call,
                                 struct sl_json **caller, struct sl_error *e)
 {
@@ -37,7 +38,7 @@ static enum sl_verdict identify(struct sl_daemon_visibility *v, const struct sl_
     if (sl_token_shown(call)) {
         return sl_token_ask(v->tokens, call, caller, e);
     }
-    sl_log(SL_LOG_DEBUG, "a request was not believed", "path", call->path, "why", why.text,
+    sl_log(SL_LOG_DEBUG, "a request was not authenticated", "path", call->path, "why", why.text,
            "of its own", own.text, NULL);
     (void)sl_error_set(e, SL_CODE_UNAUTHORIZED, "Unauthorized");
     return SL_VERDICT_REFUSE;
@@ -107,7 +108,7 @@ static enum sl_code serve(struct sl_daemon_visibility *v, uv_loop_t *loop,
         {SL_VISIBILITY_GROUP_PATH "/", sl_visibility_serve, place->pages},
         {"/openapi/", sl_visibility_openapi, place->pages},
         {"/metrics", sl_pages_metrics, place->pages}};
-    struct sl_server_options o = {.allow_remote = true, /* nobody is served without a name */
+    struct sl_server_options o = {.allow_remote = true, /* no request is served without a user */
                                   .hooks = hooks,
                                   .hook_count = sizeof hooks / sizeof hooks[0],
                                   .connections_max = CONNECTIONS_MAX,

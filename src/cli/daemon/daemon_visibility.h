@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* The Visibility API as the API server's own, and metrics: served with TLS to whom the API server passes on, or who
- * shows a token that it knows, as far as its authorizers let them. In a pod at the configuration's address and port, or [::]:8082; else where
- * --visibility-listen says. */
+/* The Visibility API as the API server's own, and metrics: served with TLS to requests that the API
+ * server forwards, and to clients with a token that it accepts, as far as its authorizers allow. In
+ * a pod at the configuration's address and port, or [::]:8082; else where --visibility-listen
+ * says. */
 #ifndef SL_CLI_DAEMON_VISIBILITY_H
 #define SL_CLI_DAEMON_VISIBILITY_H
 #include "cli/config/config.h"
@@ -16,7 +17,7 @@ struct sl_daemon_visibility {
     struct sl_tls *tls;
     struct sl_front_proxy *proxy;
     struct sl_proxy_map *map;
-    struct sl_reviews *access, *tokens; /* apart: anybody can send tokens */
+    struct sl_reviews *access, *tokens; /* apart: any client can send tokens */
 };
 struct sl_visibility_place {
     const struct sl_daemon_options *options;

@@ -11,7 +11,7 @@
 
 #define REVIEWS_PATH "/apis/authorization.k8s.io/v1/subjectaccessreviews"
 #define SEGMENTS_MAX 10u
-#define EVERYTHING "system:masters" /* Kubernetes' servers ask nobody about these either */
+#define EVERYTHING "system:masters" /* Kubernetes' servers do not authorize these either */
 
 struct attributes {
     bool resource; /* else only a path */

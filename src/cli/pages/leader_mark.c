@@ -65,8 +65,8 @@ static void on_answer(void *context, const struct sl_response *r)
     m->written = false;
     if (!m->complained) {
         m->complained = true;
-        sl_log(SL_LOG_WARN, "our pod could not be marked", "path", m->path, "status",
-               sl_log_number(r->status), NULL);
+        sl_log(SL_LOG_WARN, "the leader's label could not be set on this pod", "path", m->path,
+               "status", sl_log_number(r->status), NULL);
     }
     uv_timer_start(&m->timer, on_timer, (uint64_t)sl_backoff_next_ms(&m->backoff), 0);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* A label on the pod that we run in, while we lead: a Service can lead to whoever decides. Only in a pod whose name
- * and namespace are in POD_NAME and POD_NAMESPACE. */
+/* A label on the pod that we run in, while we lead: so a Service can select the leader. Only in a
+ * pod whose name and namespace are in POD_NAME and POD_NAMESPACE. */
 #ifndef SL_CLI_LEADER_MARK_H
 #define SL_CLI_LEADER_MARK_H
 #include "kube/transport.h"

@@ -266,20 +266,22 @@ static void totals(struct sl_buf *out, const struct sl_pages *p)
     sl_metrics_value(out, "sluice_cycles_total", "Scheduling cycles", e.cycles);
     sl_metrics_value(out, "sluice_core_events_total", "Events applied to the core", e.events);
     sl_metrics_value(out, "sluice_core_refusals_total", "Events that the core refused", e.refused);
-    sl_metrics_value(
-        out, "sluice_preemptors_restrained_total",
-        "Times that a workload was to preempt nobody for a while, since it did in vain",
-        e.restrained);
+    sl_metrics_value(out, "sluice_preemptors_restrained_total",
+                     "Times that a workload was kept from preempting for a while, since it had "
+                     "preempted in vain",
+                     e.restrained);
     sl_metrics_value(out, "sluice_second_passes_armed",
-                     "Workloads that hold quota and wait for a place for their pods",
+                     "Workloads that hold quota and wait for a topology assignment",
                      e.passes_armed);
     sl_metrics_value(out, "sluice_second_passes_placed_total",
-                     "Second passes that found a place and admitted", e.passes_placed);
-    sl_metrics_value(out, "sluice_second_passes_failed_total",
-                     "Second passes that found no place, or none off failed nodes",
-                     e.passes_failed);
+                     "Second passes that found a topology assignment and admitted",
+                     e.passes_placed);
+    sl_metrics_value(
+        out, "sluice_second_passes_failed_total",
+        "Second passes that found no topology assignment, or none without failed nodes",
+        e.passes_failed);
     sl_metrics_value(out, "sluice_replacements_total",
-                     "Times that pods of a workload were given places off failed nodes",
+                     "Times that pods of a workload were reassigned from failed nodes",
                      e.replacements);
     sl_metrics_value(out, "sluice_core_bytes", "Core state in use", e.core_bytes);
     sl_metrics_value(out, "sluice_write_conflicts_total",
@@ -287,7 +289,7 @@ static void totals(struct sl_buf *out, const struct sl_pages *p)
     sl_metrics_value(out, "sluice_journal_lost_total",
                      "Records of the journal that the disk refused", e.journal_lost);
     sl_metrics_value(out, "sluice_metrics_dropped_total",
-                     "What was not counted because there are too many series",
+                     "Samples that were not counted because there are too many series",
                      c.meters->meters.dropped);
     sl_metrics_value(out, "sluice_events_dropped_total", "Events over the writing budget",
                      c.events_dropped);
@@ -311,7 +313,7 @@ static void decisions(struct sl_buf *out, const struct sl_pages *p)
     resource_family(out, &q, "kueue_cluster_queue_resource_usage", "flavorsUsage",
                     "Quota used by admitted workloads");
     resource_family(out, &q, "sluice_cluster_queue_quota_excess", "quotaExcess",
-                    "Quota that is held beyond what is allowed, since some was lowered");
+                    "Usage beyond the limits, after a quota was lowered");
     quota_family(out, &q, "kueue_cluster_queue_nominal_quota", "nominalQuota", "Nominal quota");
     quota_family(out, &q, "kueue_cluster_queue_borrowing_limit", "borrowingLimit",
                  "Borrowing limit");

@@ -142,7 +142,7 @@ static void resource_family(const struct locals *l, const char *metric, bool usa
 static void fair_family(const struct locals *l)
 {
     static const char metric[] = "kueue_local_queue_admission_fair_sharing_usage";
-    sl_metrics_help(l->out, metric, "gauge", "What was used lately, by weight");
+    sl_metrics_help(l->out, metric, "gauge", "Recent usage, weighted");
     for (size_t i = 0; i < l->count; i++) {
         const struct local *q = &l->list[i];
         const char *cluster_queue;

@@ -9,7 +9,7 @@
 struct family {
     struct sl_buf *out;
     const char *metric, *role;
-    enum sl_kind kind; /* of whom it speaks */
+    enum sl_kind kind; /* the series' labels */
     bool reserved;     /* of amounts: what is reserved, else the quota */
 };
 

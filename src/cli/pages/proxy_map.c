@@ -35,7 +35,7 @@ static void complain(struct sl_proxy_map *m, const char *why)
 {
     if (strncmp(m->complaint, why, sizeof m->complaint - 1) != 0) {
         (void)snprintf(m->complaint, sizeof m->complaint, "%s", why);
-        sl_log(SL_LOG_WARN, "whom the API server speaks for cannot be learnt", "configmap",
+        sl_log(SL_LOG_WARN, "requests of the API server cannot be authenticated", "configmap",
                "kube-system/" MAP_NAME, "why", why, NULL);
     }
 }
@@ -64,7 +64,7 @@ static void learn(struct sl_proxy_map *m, const struct sl_json *data)
     if (!sl_front_proxy_knows(m->proxy)) {
         complain(m, "the API server has no requestheader-client-ca-file");
     } else if (!knew) {
-        sl_log(SL_LOG_INFO, "requests that the API server passes on are believed", NULL);
+        sl_log(SL_LOG_INFO, "requests of the API server can be authenticated", NULL);
     }
 }
 

@@ -11,7 +11,8 @@
 #include <string.h>
 
 #define ANSWER_MS_MAX 5000
-/* Questions whose answer was yes not long ago have places of their own: those of who is known do not wait behind guesses. */
+/* Questions that were answered with yes lately have slots of their own: known users do not wait
+ * behind guesses. */
 #define RESERVED 8u
 #define YES_MS_MAX 300000
 
@@ -140,7 +141,7 @@ static void on_answer(void *context, const struct sl_response *response)
     x->until_ms = now_ms() + (x->status != NULL ? SL_REVIEW_KEEP_MS : SL_REVIEW_KEEP_FAILED_MS);
     if (x->status == NULL) {
         r->counters.failed++;
-        sl_log(SL_LOG_WARN, "the API server could not be asked who may do what", "why", x->why,
+        sl_log(SL_LOG_WARN, "the API server could not be asked for authorization", "why", x->why,
                NULL);
     }
     r->o.known(r->o.context);
@@ -198,7 +199,7 @@ const struct sl_json *sl_reviews_ask(struct sl_reviews *r, const char *path,
         forget(r, key.data);
         ask(r, key.data, path, &body);
     } else if (!there) {
-        (void)sl_error_set(e, SL_CODE_TOO_MANY, "too many requests wait to be let in");
+        (void)sl_error_set(e, SL_CODE_TOO_MANY, "too many requests wait for authorization");
     }
     sl_buf_fini(&body);
     sl_buf_fini(&key);

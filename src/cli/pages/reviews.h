@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* Questions that the API server answers (SubjectAccessReviews and their kin), with the answers of the last seconds.
- * Who asks and has to wait asks again when he is told to. Bounded: old answers make room for new questions. */
+/* Questions that the API server answers (SubjectAccessReviews and the like), with the answers of
+ * the last seconds. A caller that has to wait asks again when it is called back. Bounded: old
+ * answers make room for new questions. */
 #ifndef SL_CLI_REVIEWS_H
 #define SL_CLI_REVIEWS_H
 #include "api/json/json.h"
@@ -10,12 +11,12 @@
 
 #define SL_REVIEWS_MAX 1024u
 #define SL_REVIEW_KEEP_MS 10000       /* as Kubernetes' own servers */
-#define SL_REVIEW_KEEP_FAILED_MS 1000 /* then it is tried anew */
+#define SL_REVIEW_KEEP_FAILED_MS 1000 /* then it is tried again */
 
 struct sl_reviews;
 struct sl_reviews_options {
     struct sl_transport *transport; /* lent */
-    unsigned under_way_max;         /* questions at a time; who asks more is refused (TOO_MANY) */
+    unsigned under_way_max;         /* questions at a time; more are refused (TOO_MANY) */
     void (*known)(void *context);   /* an answer has come, or none will */
     void *context;
 };
@@ -23,8 +24,8 @@ struct sl_reviews *sl_reviews_new(const struct sl_reviews_options *options);
 /* While the transport lives. */
 void sl_reviews_free(struct sl_reviews *r);
 
-/* The `status` of the review that a POST of `review` to `path` gives; lent until the next call. NULL with code OK in
- * *e: ask again when told to; else *e says why there is none. */
+/* The `status` of the review that a POST of `review` to `path` gives; lent until the next call.
+ * NULL with code OK in *e: ask again when called back; else *e says why there is none. */
 const struct sl_json *sl_reviews_ask(struct sl_reviews *r, const char *path,
                                      const struct sl_json *review, struct sl_error *e);
 

@@ -113,8 +113,8 @@ static void add_waiting(struct sl_board *b, const struct sl_json *wl)
     const struct sl_json *condition = sl_condition_find(wl, "QuotaReserved");
     snprintf(b->waiting[b->waiting_count++], sizeof b->waiting[0], "%s/%s  %s%s%s",
              sl_object_namespace(wl), sl_object_name(wl),
-             sl_json_path_text(condition, "reason", "not looked at yet"),
-             condition == NULL ? "" : ": ", essence(sl_json_path_text(condition, "message", "")));
+             sl_json_path_text(condition, "reason", "not tried yet"), condition == NULL ? "" : ": ",
+             essence(sl_json_path_text(condition, "message", "")));
 }
 
 void sl_board_fill(struct sl_board *b, const struct sl_json *workloads,
@@ -211,7 +211,7 @@ static void draw_row(const struct sl_board_row *row, bool same_queue, bool color
                  row->resource);
     draw_bar(row, colors, out);
     bool exceeded = row->exceeded && row->used > row->nominal;
-    sl_buf_print(out, " %7s / %s%s\n", used, nominal, exceeded ? "  more than it may" : "");
+    sl_buf_print(out, " %7s / %s%s\n", used, nominal, exceeded ? "  over its quota" : "");
 }
 
 void sl_board_draw(const struct sl_board *b, bool colors, unsigned width, struct sl_buf *out)

@@ -180,7 +180,7 @@ static bool uses(const struct sl_json *pod_set, const char *flavor)
     return false;
 }
 
-/* Does any pod set of it stand in a topology, whichever that is? */
+/* Is any pod set of it assigned to a topology, whichever that is? */
 static bool stands(const struct sl_json *workload)
 {
     const struct sl_json *sets = sl_json_path(workload, "status.admission.podSetAssignments");

@@ -140,7 +140,7 @@ static void draw_head(const struct sl_picture *p, struct sl_buf *out)
     sl_buf_text(out, "\n");
 }
 
-/* They are drawn with the mark of who stands there. */
+/* They are drawn with the mark of the workload there. */
 static void draw_closed_in_use(const struct sl_picture *p, struct sl_buf *out)
 {
     size_t count = 0;
@@ -240,7 +240,7 @@ void sl_picture_draw(const struct sl_picture *p, bool colors, unsigned width, st
     }
 }
 
-/* --- who waits ----------------------------------------------------------------------------------------- */
+/* --- pending workloads --------------------------------------------------------------------------------- */
 
 static bool asks_for_topology(const struct sl_json *workload)
 {
@@ -302,13 +302,13 @@ static void draw_waiting(const struct sl_json *workload, unsigned width, struct 
     if (sl_json_path(workload, "status.admission") == NULL) {
         const struct sl_json *why = sl_condition_find(workload, "QuotaReserved");
         snprintf(line, sizeof line, "%s/%s waits: %s", sl_object_namespace(workload),
-                 job_name(workload), sl_json_path_text(why, "message", "not looked at yet"));
+                 job_name(workload), sl_json_path_text(why, "message", "not tried yet"));
     } else if (check != NULL) {
         snprintf(line, sizeof line, "%s/%s has quota and waits for the check %s: %s",
                  sl_object_namespace(workload), job_name(workload),
                  sl_json_path_text(check, "name", ""), sl_json_path_text(check, "message", ""));
     } else {
-        snprintf(line, sizeof line, "%s/%s has quota and waits for a place",
+        snprintf(line, sizeof line, "%s/%s has quota and waits for a topology assignment",
                  sl_object_namespace(workload), job_name(workload));
     }
     line[strcspn(line, "\n")] = '\0';

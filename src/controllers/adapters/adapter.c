@@ -132,7 +132,7 @@ static bool has_finished(const struct sl_framework *f, const struct sl_json *job
 
 /* --- pod sets ------------------------------------------------------------------------------------------ */
 
-/* One pod set of one job: its entry in the file and where in the object it stands. */
+/* One pod set of one job: its entry in the file and its path in the object. */
 struct place {
     const struct sl_json *entry;
     char outer[PATH_SIZE]; /* the item of the first list that `each` names; "" without one */
@@ -140,7 +140,7 @@ struct place {
 };
 struct places {
     size_t count;
-    struct place at[SL_POD_SETS_MAX + 1]; /* one more than there may be tells of too many */
+    struct place at[SL_POD_SETS_MAX + 1]; /* one more than allowed, to notice too many */
 };
 
 static void join(char out[static PATH_SIZE], const char *base, const char *path)
@@ -156,7 +156,7 @@ static const struct sl_json *at_path(const struct sl_json *job, const char *path
     return path[0] == '\0' ? job : sl_json_path(job, path);
 }
 
-/* Where the template stands; "" when the object has no place for one. */
+/* The template's path; "" when the object has none. */
 static void template_path(const struct place *p, const struct sl_json *job,
                           char out[static PATH_SIZE])
 {
@@ -240,7 +240,8 @@ static void find_places(const struct sl_framework *f, const struct sl_json *job,
     }
 }
 
-/* "$object" and "$index" in the name of a file's entry stand for the object's name and the pod set's number. */
+/* "$object" and "$index" in the name of a file's entry are replaced by the object's name and the
+ * pod set's number. */
 static void name_of(const struct place *p, size_t index, const struct sl_json *job,
                     char out[static 64])
 {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* Kinds of jobs that are described by a file instead of code: where in an object stand its suspend flag, its pod
- * sets, whether it is ready and how it ended. docs/adapters.md says what may stand in a file. */
+/* Kinds of jobs that are described by a file instead of code: where in an object to find its
+ * suspend flag, its pod sets, whether it is ready and how it ended. docs/adapters.md describes the
+ * files. */
 #ifndef SL_CONTROLLERS_ADAPTER_H
 #define SL_CONTROLLERS_ADAPTER_H
 #include "controllers/work/framework.h"

@@ -146,7 +146,7 @@ static void take_back(struct sl_autoscaler *a, const struct sl_json *request,
 {
     if (plan->expire_ms >= 0 && !sl_condition_true(request, "BookingExpired") &&
         is_time(a, request, "Provisioned", plan->expire_ms, now_ms)) {
-        say(a, request, "BookingExpired", "Nobody used the nodes in time", now_ms);
+        say(a, request, "BookingExpired", "The nodes were not used in time", now_ms);
     } else if (plan->revoke_ms >= 0 &&
                is_time(a, request, "Provisioned", plan->revoke_ms, now_ms)) {
         say(a, request, "CapacityRevoked", "The nodes are taken away", now_ms);

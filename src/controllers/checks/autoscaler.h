@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* The autoscaler of standalone mode stands in for a cluster autoscaler: it answers ProvisioningRequests of the class
- * fake.sluice.dev as their parameters say, and leaves all others alone. Parameters, all optional:
+/* The autoscaler of standalone mode replaces a cluster autoscaler: it answers ProvisioningRequests
+ * of the class fake.sluice.dev as their parameters say, and leaves all others alone. Parameters,
+ * all optional:
  *   provision-after   how long it takes ("2s"; default a second)
  *   provision-nodes   Nodes that are added (default 0); they go when the request goes or is revoked
  *   node-labels       their labels, "key=value,key=value"
  *   node-allocatable  what each has, "cpu=8,memory=32Gi,pods=110" (this is the default, but for pods)
  *   provision-fail    so many attempts fail before one succeeds
  *   revoke-after, expire-after   when, after provisioning, capacity is revoked or the booking expires
- * Nodes are labelled sluice.dev/request with the request's uid, which the request tells as the detail "request". */
+ * Nodes are labelled sluice.dev/request with the request's uid, which is also in the request's
+ * detail "request". */
 #ifndef SL_CONTROLLERS_AUTOSCALER_H
 #define SL_CONTROLLERS_AUTOSCALER_H
 #include "base/map.h"

@@ -39,8 +39,9 @@ static enum sl_code read_count(const struct sl_json *request, const char *name, 
     if (*end == '\0' && *count >= 0 && *count <= max) {
         return SL_CODE_OK;
     }
-    return sl_error_set(e, SL_CODE_INVALID, "parameter %s: \"%.100s\" is no number from 0 to %lld",
-                        name, text, (long long)max);
+    return sl_error_set(e, SL_CODE_INVALID,
+                        "parameter %s: \"%.100s\" is not a number from 0 to %lld", name, text,
+                        (long long)max);
 }
 
 /* "key=value,key=value" into a map. */

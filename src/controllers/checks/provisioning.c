@@ -127,7 +127,7 @@ static bool read_checks(struct look *l)
     return true;
 }
 
-/* --- writing; each tells whether it wrote --------------------------------------------------- */
+/* --- writing; each returns whether it wrote ------------------------------------------------- */
 
 static struct sl_note note_about(const struct look *l, bool warning, const char *reason)
 {
@@ -233,7 +233,7 @@ static struct sl_json *injection_new(struct look *l, const char *pod_set, struct
             bool absent;
             struct sl_json *flavor = sl_reconciler_get(l->r, SL_KIND_RESOURCE_FLAVOR, "",
                                                        sl_json_text(name, ""), &absent);
-            /* one that is gone adds nothing: the queue stops until it is back */
+            /* a deleted one adds nothing: the queue stops until it is back */
             good = flavor != NULL ? sl_injection_add_flavor(injection, flavor, e) == SL_CODE_OK
                                   : absent;
             sl_json_free(flavor);
@@ -263,7 +263,7 @@ static bool is_owned_by(const struct sl_json *o, const struct sl_json *owner)
     return strcmp(uid, sl_object_uid(owner)) == 0;
 }
 
-/* Made anew, or over one that an earlier request of the same name left behind. */
+/* Created, or written over one that an earlier request of the same name left behind. */
 static void write_template(struct look *l, const struct sl_json *pod_set, const char *name,
                            const struct sl_json *old)
 {
@@ -316,8 +316,9 @@ static bool has_templates(struct look *l, const struct sl_provreq_view *v, const
     return all;
 }
 
-/* May a request of that name be made? One of ours that is there already will show up soon, and somebody else's has
- * to go first: names of Workloads and checks can add up to the same. */
+/* May a request of that name be made? If it exists and is ours, the cache will show it soon; one of
+ * another Workload has to be deleted first, since names of Workloads and checks can add up to the
+ * same. */
 static bool is_free(struct look *l, const char *name)
 {
     bool absent;

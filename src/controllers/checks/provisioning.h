@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* The provisioning controller: for every Workload that holds quota and waits for a check of the controller
- * kueue.x-k8s.io/provisioning-request it makes PodTemplates and a ProvisioningRequest, and writes what becomes of
- * the request into the check's state. Requests that are out of date, of Workloads that have ended, or (unless
- * told otherwise) that were evicted, are deleted. Each step is one write; its watch event leads to the next. */
+/* The provisioning controller: for every Workload that holds quota and waits for a check of the
+ * controller kueue.x-k8s.io/provisioning-request it makes PodTemplates and a ProvisioningRequest,
+ * and writes what becomes of the request into the check's state. Requests that are out of date, of
+ * Workloads that have ended, or (unless configured otherwise) that were evicted, are deleted. Each
+ * step is one write; its watch event leads to the next. */
 #ifndef SL_CONTROLLERS_PROVISIONING_H
 #define SL_CONTROLLERS_PROVISIONING_H
 #include "base/map.h"

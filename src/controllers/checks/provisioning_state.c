@@ -35,8 +35,8 @@ int64_t sl_provreq_backoff_s(const struct sl_json *config, int64_t failed_attemp
     return delay_s;
 }
 
-/* Failed or expired: again after a while, or never. An attempt that was answered with Retry before, which its
- * count tells, waits for the next one. */
+/* Failed or expired: again after a while, or never. An attempt that was answered with Retry before,
+ * as its count shows, waits for the next one. */
 static void retry(const struct sl_provreq_view *v, const char *condition, const char *what,
                   struct sl_json *out)
 {
@@ -117,7 +117,7 @@ static void judge_request(const struct sl_provreq_view *v, struct sl_json *out)
     if (sl_condition_true(request, "Failed")) {
         retry(v, "Failed", "failure", out);
     } else if (sl_condition_true(request, "CapacityRevoked")) {
-        /* its nodes are gone: pods that are replaced would wait for ever */
+        /* its nodes are removed: pods that are replaced would wait for ever */
         if (sl_json_path_bool(v->workload, "spec.active", true)) {
             set(out, "Rejected", message_of(request, "CapacityRevoked"));
         }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* Who is told what, and in which order they act. */
+/* Which part observes what, and in which order they act. */
 #include "controllers/cluster/cluster.h"
 
 void sl_cluster_init(struct sl_cluster *c, const struct sl_client *client,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* Everything about pods and nodes together: the books of both, the ungater and, in standalone mode, what stands in
- * for a Kubernetes cluster: the makers of pods, the scheduler and the kubelets. */
+/* Everything about pods and nodes together: the books of both, the ungater and, in standalone mode,
+ * what replaces a Kubernetes cluster: the makers of pods, the scheduler and the kubelets. */
 #ifndef SL_CONTROLLERS_CLUSTER_H
 #define SL_CONTROLLERS_CLUSTER_H
 #include "controllers/cluster/kubelet.h"

@@ -54,7 +54,7 @@ void sl_pod_end(struct sl_json *pod, int64_t now_ms)
     set_ready(pod, false, "PodCompleted", now_ms);
 }
 
-/* It was deleted and somebody keeps it: its containers are stopped all the same. */
+/* It was deleted and a finalizer keeps it: its containers are stopped all the same. */
 static void terminate(struct sl_json *pod, int64_t now_ms)
 {
     sl_json_set_text(sl_json_path_make(pod, "status"), "phase", "Failed");

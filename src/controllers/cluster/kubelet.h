@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* The kubelets of standalone mode, and what Kubernetes does when one falls silent. A bound pod runs: it is ready at
- * once or when sluice.dev/ready-after has passed, and succeeds (or fails, with sluice.dev/fail: "true") when
- * sluice.dev/run-for has passed since it was bound; without that annotation it runs on. On a node that is not ready
- * nothing happens to pods, until after SL_NODE_GRACE_MS they are deleted; where the node is gone, or has a taint with
- * effect NoExecute that they do not tolerate, they are deleted at once. */
+/* The kubelets of standalone mode, and what Kubernetes does when one falls silent. A bound pod
+ * runs: it is ready at once or when sluice.dev/ready-after has passed, and succeeds (or fails, with
+ * sluice.dev/fail: "true") when sluice.dev/run-for has passed since it was bound; without that
+ * annotation it runs on. On a node that is not ready nothing happens to pods, until after
+ * SL_NODE_GRACE_MS they are deleted; where the node was deleted, or has a taint with effect
+ * NoExecute that they do not tolerate, they are deleted at once. */
 #ifndef SL_CONTROLLERS_KUBELET_H
 #define SL_CONTROLLERS_KUBELET_H
 #include "controllers/cluster/nodebook.h"

@@ -23,8 +23,8 @@ const struct sl_node_row *sl_nodebook_find(const struct sl_nodebook *b, const ch
 /* In the order in which they came: *cursor = 0 first; NULL at the end. */
 const struct sl_node_row *sl_nodebook_next(const struct sl_nodebook *b, size_t *cursor);
 
-/* Does a pod with these tolerations (a list) stand every taint that keeps new pods away? With `execute` only those
- * count that drive running pods away too. */
+/* Do these tolerations (a list) tolerate every taint that keeps new pods away? With `execute` only
+ * those count that drive running pods away too. */
 bool sl_node_tolerated(const struct sl_node_row *node, const struct sl_json *tolerations,
                        bool execute);
 /* Is it there, ready, and tolerated? `node` may be NULL. */

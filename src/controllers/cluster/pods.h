@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* The pods of standalone mode's Jobs: stands in for the part of Kubernetes' job controller that makes Pods, for
- * Jobs whose template carries the topology gate. As many live pods as the Job's parallelism asks for; a pod that
- * failed or was deleted is replaced; none is left when the Job is suspended or over. What the pods do afterwards is
- * the business of the ungater, the scheduler and the kubelet. Jobs without the gate have no pods (see runner.h). */
+/* The pods of standalone mode's Jobs: replaces the part of Kubernetes' job controller that makes
+ * Pods, for Jobs whose template carries the topology gate. As many live pods as the Job's
+ * parallelism asks for; a pod that failed or was deleted is replaced; none is left when the Job is
+ * suspended or over. What the pods do afterwards is the business of the ungater, the scheduler and
+ * the kubelet. Jobs without the gate have no pods (see runner.h). */
 #ifndef SL_CONTROLLERS_PODS_H
 #define SL_CONTROLLERS_PODS_H
 #include "controllers/cluster/podbook.h"

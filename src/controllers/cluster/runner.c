@@ -123,7 +123,7 @@ static void begin(struct sl_runner *n, struct sl_json *job, int64_t now_ms)
     sl_reconciler_write_status(&n->jobs, SL_KIND_JOB, job);
 }
 
-/* When the running Job was started; INT64_MIN when nobody knows. */
+/* When the running Job was started; INT64_MIN when unknown. */
 static int64_t start_ms(const struct sl_runner *n, const char *key, const struct sl_json *job)
 {
     union sl_map_value known;

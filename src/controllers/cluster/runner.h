@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* The job runner of standalone mode stands in for Kubernetes' job controller and kubelet: an unsuspended Job
- * runs for as long as the annotation sluice.dev/run-for says (default a second), then it is Complete, or
- * Failed when sluice.dev/fail is "true". Its pods are ready at once, or when sluice.dev/ready-after has passed.
- * Suspending stops it. It makes no Pods: Jobs that have some are left to pods.h. Across a restart a run goes on from its start time. */
+/* The job runner of standalone mode replaces Kubernetes' job controller and kubelet: an unsuspended
+ * Job runs for as long as the annotation sluice.dev/run-for says (default a second), then it is
+ * Complete, or Failed when sluice.dev/fail is "true". Its pods are ready at once, or when
+ * sluice.dev/ready-after has passed. Suspending stops it. It makes no Pods: Jobs that have some are
+ * left to pods.h. Across a restart a run goes on from its start time. */
 #ifndef SL_CONTROLLERS_RUNNER_H
 #define SL_CONTROLLERS_RUNNER_H
 #include "controllers/work/reconciler.h"

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* The scheduler of standalone mode: binds each pod without gates to a node that has the labels of its node selector,
- * takes pods, and has room for its requests; the first such node. Affinity, spreading and priorities are not looked
- * at: where the pods of a queue stand was decided before. A pod that fits nowhere is tried again. */
+/* The scheduler of standalone mode: binds each pod without gates to a node that has the labels of
+ * its node selector, takes pods, and has room for its requests; the first such node. Affinity,
+ * spreading and priorities are ignored: the topology assignment was decided before. A pod that fits
+ * nowhere is tried again. */
 #ifndef SL_CONTROLLERS_SCHEDULER_H
 #define SL_CONTROLLERS_SCHEDULER_H
 #include "controllers/cluster/nodebook.h"

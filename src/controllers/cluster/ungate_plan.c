@@ -58,7 +58,7 @@ const char *sl_stand_node(const struct sl_stand_list *list, uint32_t row)
     return is_node ? list->rows[row].values[last] : NULL;
 }
 
-/* --- where the released pods stand --------------------------------------------------------------------- */
+/* --- domains of the ungated pods ----------------------------------------------------------------------- */
 
 /* Values of all levels in one text; no label value has a comma. */
 static void add_value(struct sl_buf *id, const char *value)
@@ -145,7 +145,8 @@ static uint32_t *rows_by_rank(const struct sl_stand_list *list)
     return row_at;
 }
 
-/* False when ranks cannot be used: a pod has none, two have the same, or one stands elsewhere already. */
+/* False when ranks cannot be used: a pod has none, two have the same, or one is elsewhere
+ * already. */
 static bool plan_by_rank(const struct sl_ungate_question *q, const struct sl_map *domains,
                          uint32_t *rows)
 {

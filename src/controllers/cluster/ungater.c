@@ -261,7 +261,7 @@ static bool asks_for_place(const struct sl_json *pod)
     return asks;
 }
 
-/* Nothing holds it back, and its workload, which is to be admitted yet, stands nowhere. */
+/* It is not gated, and its workload, which is not admitted yet, has no assignment. */
 static bool is_stray(const struct sl_json *wl, const struct sl_json *pod)
 {
     return asks_for_place(pod) && sl_json_len(sl_json_path(pod, "spec.schedulingGates")) == 0 &&

@@ -236,7 +236,7 @@ static void read_again(struct sl_controllers *c, enum sl_kind kind, const struct
     struct sl_error e = {0};
     const struct sl_client *client = &c->options.client;
     bool limits = kind == SL_KIND_LIMIT_RANGE || kind == SL_KIND_RUNTIME_CLASS;
-    bool moved = sl_engine_wants_workloads(c->options.engine); /* or a check is asked for anew */
+    bool moved = sl_engine_wants_workloads(c->options.engine); /* or a check is requested again */
     const char *ns = moved ? "" : sl_object_namespace(object);
     if (!(limits || moved) || !c->synced[SL_KIND_WORKLOAD]) {
         return;
@@ -257,8 +257,8 @@ static void on_watch(void *context, enum sl_watch_type type, enum sl_kind kind,
         note_synced(c, kind);
     } else if (type == SL_WATCH_UNREADABLE) {
         sl_recorder_record(c->events, kind, object, true, "Unreadable",
-                           "This state of the object cannot be read: what was known of it before "
-                           "stays, and what it holds",
+                           "This state of the object cannot be read: its last known state "
+                           "is kept, with the quota that it holds",
                            sl_clock_now_ms());
     } else {
         bool deleted = type == SL_WATCH_DELETED;
@@ -292,7 +292,7 @@ void sl_controllers_start(struct sl_controllers *c)
     }
 }
 
-/* An attempt is a cycle that looked at somebody. */
+/* An attempt is a cycle that considered a workload. */
 static bool attempt(struct sl_controllers *c, int64_t now_ms)
 {
     int64_t began_us = sl_clock_monotonic_us();

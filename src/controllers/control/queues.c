@@ -46,12 +46,12 @@ static void say_excess(const struct sl_json *live, const struct sl_json *flavors
 {
     struct sl_buf excess = {0};
     bool exceeded = list_excess(flavors, &excess);
-    char text[600] = "What is held is within the quota";
+    char text[600] = "Usage is within the quota";
     if (exceeded) {
         (void)snprintf(
             text, sizeof text,
-            "%.400s held beyond what the quota allows now; what runs goes on, and starts "
-            "wait until as much has ended",
+            "%.400s used beyond the quota; running workloads go on, others wait until usage "
+            "is within the quota",
             excess.data);
     }
     if (exceeded || sl_condition_true(live, SL_QUEUE_EXCEEDED)) {

@@ -18,10 +18,10 @@
 struct sl_queues {
     struct sl_reconciler kinds[3]; /* ClusterQueue, LocalQueue, Cohort */
     struct sl_map *written_ms[3];  /* when each was last written */
-    struct sl_budget budget;       /* no limit, unless somebody sets one */
+    struct sl_budget budget;       /* no limit, unless one is set */
     size_t turn; /* the kind that is looked at first: none is starved by the budget */
     struct sl_engine *engine;
-    struct sl_guards *guards; /* told of ClusterQueues that have changed; may be NULL */
+    struct sl_guards *guards; /* called for ClusterQueues that have changed; may be NULL */
 };
 void sl_queues_init(struct sl_queues *q, const struct sl_client *client, struct sl_recorder *events,
                     struct sl_engine *engine);

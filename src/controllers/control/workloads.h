@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* The workload controller: carries the engine's decisions out on the live Workloads and tells the engine how
- * each write ended. It judges nothing: what to write comes from the engine, and so does what follows from a
- * conflict. At most SL_DECISIONS_IN_FLIGHT writes are under way at a time, one of each Workload: the next one is
- * made from what the one before has left. Why a Workload waits is written within a budget, and what has been
- * overtaken by then is not: reservations are never behind it. */
+/* The workload controller: carries the engine's decisions out on the live Workloads and reports to
+ * the engine how each write ended. It judges nothing: what to write comes from the engine, and so
+ * does what follows from a conflict. At most SL_DECISIONS_IN_FLIGHT writes are under way at a time,
+ * one of each Workload: the next one is made from what the one before has left. Why a Workload
+ * waits is written within a budget, and what has been overtaken by then is not: reservations are
+ * never behind it. */
 #ifndef SL_CONTROLLERS_WORKLOADS_H
 #define SL_CONTROLLERS_WORKLOADS_H
 #include "base/map.h"
@@ -28,13 +29,13 @@ struct sl_workloads {
     struct sl_engine *engine;
     unsigned in_flight;
     struct sl_workload_counters counters;
-    struct sl_workload_meters meters; /* metered: set by whoever owns this, before the start */
+    struct sl_workload_meters meters; /* metered: set by the owner, before the start */
     struct sl_map *last;       /* "namespace/name" -> the last decision that is not written */
-    struct sl_budget budget;   /* for PENDING; no limit, unless somebody sets one */
+    struct sl_budget budget;   /* for PENDING; no limit, unless one is set */
     struct sl_work *untold;    /* Workloads whose PENDING waits for it, and */
     struct sl_map *untold_why; /* the decision */
-    /* Told of an eviction that its Workload shows already, from one before: no watch event will say so, and its
-     * job has to be looked at again. NULL: nobody cares. */
+    /* Called for an eviction that the Workload shows already, from one before: no watch event will
+     * follow, and its job has to be reconciled. May be NULL. */
     sl_visit_fn *evicted_already;
     void *context; /* of evicted_already */
 };

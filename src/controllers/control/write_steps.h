@@ -26,7 +26,7 @@ enum sl_write_event {
     SL_WRITE_PART,     /* sl_engine_written: only what had to come first was written */
     SL_WRITE_WRITTEN,
     SL_WRITE_ABSENT, /* what was to be deleted was gone */
-    SL_WRITE_FAILED, /* refused, or nobody knows: the engine decides it once more in its time */
+    SL_WRITE_FAILED, /* refused, or the outcome is unknown: the engine decides it once more in its time */
     SL_WRITE_EVENT_COUNT
 };
 enum sl_write_action {

@@ -37,7 +37,7 @@ static void look_at(struct sl_guards *g, enum sl_kind kind, const char *name)
     sl_work_add(g->kinds[index_of(kind)].work, key, SL_WORK_NOW);
 }
 
-/* --- who names whom --------------------------------------------------------------------------- */
+/* --- which object names which ----------------------------------------------------------------- */
 
 static void name_one(struct sl_json *list, enum sl_kind kind, const char *name)
 {
@@ -157,13 +157,13 @@ static void set_finalizer(struct sl_reconciler *r, enum sl_kind kind, struct sl_
 static void drop_finalizer(struct sl_reconciler *r, enum sl_kind kind, struct sl_json *object)
 {
     sl_workload_drop_finalizer(object);
-    sl_log(SL_LOG_INFO, "nobody uses it any more, it may go", "kind", sl_kind_info(kind)->kind,
-           "name", sl_object_name(object), NULL);
+    sl_log(SL_LOG_INFO, "no longer in use, its finalizer is removed", "kind",
+           sl_kind_info(kind)->kind, "name", sl_object_name(object), NULL);
     write_finalizers(r, kind, object, sl_json_clone(sl_json_path(object, "metadata.finalizers")));
 }
 
-/* Flavors and checks are guarded at first sight and not again, as in Kueue: who takes the finalizer off wants the object
- * to go, whoever uses it. */
+/* Flavors and checks are guarded at first sight and not again, as in Kueue: a user who removes the
+ * finalizer wants the object to be deleted, even in use. */
 static bool was_let_go(const struct sl_guards *g, enum sl_kind kind, const char *name)
 {
     char key[NAMED_KEY_SIZE];
@@ -252,7 +252,7 @@ void sl_guards_observe(struct sl_guards *g, enum sl_kind kind, const struct sl_j
     if (kind == SL_KIND_CLUSTER_QUEUE) {
         note_leaving(g, object, deleted);
     }
-    /* One that stands as it should is not read again. */
+    /* One that is as it should be is not read again. */
     if (!deleted && sl_object_deleting(object) == sl_workload_has_finalizer(object)) {
         look_at(g, kind, sl_object_name(object));
     }

@@ -2,9 +2,10 @@
  * SPDX-FileCopyrightText: The Sluice authors */
 
 /* What is in use cannot be deleted: Topologies that a ResourceFlavor names, ResourceFlavors and
- * AdmissionChecks that a ClusterQueue names, and ClusterQueues whose quota somebody holds carry the
- * finalizer kueue.x-k8s.io/resource-in-use. It is set at first sight; of an object that is being
- * deleted it goes with the last user. Owns who names whom. */
+ * AdmissionChecks that a ClusterQueue names, and ClusterQueues whose quota a workload holds carry
+ * the finalizer kueue.x-k8s.io/resource-in-use. It is set at first sight, and removed from an
+ * object that is being deleted when its last user is deleted. Owns the index of which object names
+ * which. */
 #ifndef SL_CONTROLLERS_GUARDS_H
 #define SL_CONTROLLERS_GUARDS_H
 #include "controllers/work/reconciler.h"
@@ -26,7 +27,7 @@ void sl_guards_fini(struct sl_guards *g);
 /* Kinds it wants to see: Topology, ResourceFlavor, AdmissionCheck, ClusterQueue. */
 void sl_guards_observe(struct sl_guards *g, enum sl_kind kind, const struct sl_json *object,
                        bool deleted);
-/* The engine has counted something else for the ClusterQueue: perhaps nobody holds its quota any
+/* The engine's count for the ClusterQueue has changed: perhaps no workload holds its quota any
  * more. */
 void sl_guards_touch(struct sl_guards *g, const char *cluster_queue);
 bool sl_guards_step(struct sl_guards *g, int64_t now_ms, unsigned limit);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* Which jobs belong to which: the jobs that an object controls, by its uid. A child has to be looked at again when the
- * Workload of its owner changes, and nothing else tells it so. */
+/* Which jobs belong to which: the jobs that an object controls, by its uid. A child has to be
+ * reconciled when the Workload of its owner changes, and no event of its own says so. */
 #ifndef SL_CONTROLLERS_JOB_CHILDREN_H
 #define SL_CONTROLLERS_JOB_CHILDREN_H
 #include <stdbool.h>

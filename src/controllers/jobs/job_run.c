@@ -120,7 +120,7 @@ bool sl_job_stop(struct sl_job_view *v, const char *why)
         return false;
     }
     if (v->f->active(v->f, v->job)) {
-        return false; /* whoever runs the pods reports when they have ended */
+        return false; /* the component that runs the pods reports when they have ended */
     }
     if (!sl_job_stopping(v)) {
         return true;

@@ -14,10 +14,10 @@ bool sl_job_stop(struct sl_job_view *v, const char *why);
 bool sl_job_checks_say(const struct sl_json *wl, struct sl_buf *out);
 /* Unsuspend it with what admission adds to its pods, in one write. */
 void sl_job_start(struct sl_job_view *v);
-/* Say whether all pods are ready, where somebody waits for that. */
+/* Say whether all pods are ready, where that is waited for. */
 void sl_job_tell_ready(struct sl_job_view *v);
-/* Say how many pods have ended for good; true when that had to be written. While quota is held the count only
- * grows: what was given back may be somebody else's by now. */
+/* Say how many pods have ended for good; true when that had to be written. While quota is held the
+ * count only grows: what was released may be held by another workload now. */
 bool sl_job_reclaim(struct sl_job_view *v);
 
 /* What the flavors and checks of the admission add to the pods of the set with that number (template.h); NULL: *e says

@@ -104,8 +104,8 @@ static struct sl_json *wanted_new(struct sl_job_view *v)
     return sl_framework_workload_new(v->f, v->job, &plan);
 }
 
-/* Not faster than that: what is deleted at once, since its job is gone and our watch has not told, would be made again and
- * again. */
+/* Not faster than that: a Workload that is deleted at once, since its job was deleted and our watch
+ * has not shown it, would be created again and again. */
 static bool may_make(struct sl_job_view *v)
 {
     struct sl_jobs *j = v->j;
@@ -132,7 +132,7 @@ static void create(struct sl_job_view *v)
                                        : "Missing Workload; unable to restore pod templates")) {
         return;
     }
-    if (waits) { /* somebody else makes it; nothing tells which job it is for */
+    if (waits) { /* it is prebuilt; nothing in it says which job it is for */
         sl_work_add(v->r->work, v->key, v->now_ms + SL_RETRY_MS);
         return;
     }
@@ -222,8 +222,8 @@ static void delete_workload(struct sl_job_view *v)
     sl_reconciler_write(v->r, &w, &note);
 }
 
-/* The job asks for other pods than its Workload, or for another limit. Without a reservation the Workload follows; with one it is
- * deleted, which gives the quota back, and made anew. */
+/* The job asks for other pods than its Workload, or for another limit. Without a reservation the
+ * Workload is updated; with one it is deleted, which releases the quota, and created again. */
 static void rematch(struct sl_job_view *v)
 {
     if (!v->f->suspended(v->f, v->job)) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* The job controller: which jobs are managed, who has to be looked at, and the Workloads that have lost their
- * job. */
+/* The job controller: which jobs are managed, which have to be reconciled, and the Workloads that
+ * have lost their job. */
 #include "controllers/jobs/jobs.h"
 #include "base/log.h"
 #include "base/map.h"
@@ -37,8 +37,8 @@ static struct sl_jobs_of *of_object(struct sl_jobs *j, const struct sl_json *o)
     return of_kind(j, sl_json_path_text(o, "apiVersion", ""), sl_json_path_text(o, "kind", ""));
 }
 
-/* The kind of jobs whose controller has made the job of that kind: it makes such jobs, and the job says that it is
- * controlled by one of them. NULL: nobody's child, whatever it says. */
+/* The kind of jobs whose controller has made the job of that kind: it makes such jobs, and the job
+ * says that it is controlled by one of them. NULL: not a child, whatever it says. */
 static struct sl_jobs_of *maker_of(struct sl_jobs *j, enum sl_kind kind, const struct sl_json *job)
 {
     const struct sl_json *owner = sl_object_controller_ref(job);
@@ -116,7 +116,8 @@ static bool admitted(struct sl_reconciler *r, const struct sl_json *owner, struc
     return yes;
 }
 
-/* Does it belong to another managed job? Then it runs with that one. While that cannot be told it stays as it is. */
+/* Does it belong to another managed job? Then it runs with that one. While that is unknown it stays
+ * as it is. */
 static bool is_child(struct sl_job_view *v)
 {
     struct line line = {0};
@@ -126,7 +127,7 @@ static bool is_child(struct sl_job_view *v)
         sl_job_report(v, "JobNestingTooDeep",
                       "Terminated search for Kueue-managed Job because ancestor depth exceeded "
                       "limit of 10");
-        sl_job_suspend_child(v); /* nobody knows whose quota it would run with */
+        sl_job_suspend_child(v); /* it is unknown with whose quota it would run */
     } else if (owner != NULL && !line.unread && !admitted(v->r, owner, &line) && !line.unread) {
         sl_job_suspend_child(v);
     }
@@ -147,7 +148,7 @@ bool sl_jobs_namespace_managed(const struct sl_job_rules *rules, struct sl_recon
     return yes;
 }
 
-/* One that names no queue goes to the queue "default" where there is one. NULL: whether there is cannot be told. */
+/* One that names no queue goes to the queue "default" where there is one. NULL: that is not known. */
 static const char *queue_of(struct sl_job_view *v)
 {
     const char *queue = sl_job_queue(v->job);
@@ -164,7 +165,8 @@ static const char *queue_of(struct sl_job_view *v)
     return absent ? "" : NULL;
 }
 
-/* Without it the job may not start, and while the job runs it holds quota: whoever has one is managed to the end. */
+/* Without it the job may not start, and while the job runs it holds quota: a job that has one is
+ * managed to the end. */
 static bool owns_workload(const struct sl_jobs_of *of, const struct sl_json *job)
 {
     char name[254];
@@ -262,8 +264,9 @@ static void reconcile_job(void *self, struct sl_reconciler *r, const struct sl_k
 
 /* --- Workloads without a job --------------------------------------------------------------------------- */
 
-/* A Workload whose job is gone (*job_gone), or that never had one. False: somebody else looks after it. What follows is
- * the end of the Workload, with its quota: that a cache lacks the job is not enough. */
+/* A Workload whose job was deleted (*job_gone), or that never had one. False: another controller is
+ * responsible. What follows is the end of the Workload, with its quota: that a cache lacks the job
+ * is not enough. */
 static bool abandoned(struct sl_jobs *j, struct sl_reconciler *r, const struct sl_json *wl,
                       bool *job_gone)
 {

@@ -37,7 +37,7 @@ struct sl_jobs_of {
 struct sl_jobs {
     struct sl_jobs_of kinds[SL_FRAMEWORKS_MAX];
     size_t kind_count;
-    struct sl_reconciler leftovers; /* keys are Workloads whose job may be gone */
+    struct sl_reconciler leftovers; /* keys are Workloads whose job may be deleted */
     struct sl_engine *engine;
     struct sl_job_rules rules;
     struct sl_job_children *children;

@@ -12,7 +12,7 @@
 
 #define OWNERS_ASKED 8u
 
-/* --- who belongs together --------------------------------------------------------------------- */
+/* --- groups ----------------------------------------------------------------------------------- */
 
 static struct sl_map *members_of(const struct sl_podgroups *p, const char *key)
 {
@@ -69,7 +69,7 @@ static void look(struct sl_pod_look *l, const char *ns, const char *workload)
     sl_json_free(l->wl);
 }
 
-/* The Workload of a pod that stands alone. */
+/* The Workload of a pod without a group. */
 static void name_of(const struct sl_json *pod, char out[static 254])
 {
     const char *prebuilt = sl_job_prebuilt(pod);
@@ -134,7 +134,7 @@ static void reconcile_group(void *self, struct sl_reconciler *r, const struct sl
 
 /* --- Workloads without pods ------------------------------------------------------------------- */
 
-/* Marked as such, or one that somebody else has made and pods own without controlling it. */
+/* Marked as such, or a prebuilt one that pods own without controlling it. */
 static bool is_group(const struct sl_json *wl)
 {
     const char *mark = sl_object_annotation(wl, SL_GROUP_WORKLOAD);
@@ -150,8 +150,8 @@ static const struct sl_json *owner_pod(const struct sl_json *wl)
     return sl_object_ref_is(owner, SL_KIND_POD) ? owner : NULL;
 }
 
-/* Have the pods that own the Workload of a group been said to be gone? A cache that lacks them all because it was told a
- * lie is found out by the first few. */
+/* Are the pods that own the Workload of a group certain to be deleted? A cache that lacks them all
+ * by mistake is found out by asking about the first few. */
 static bool all_gone(struct sl_reconciler *r, const struct sl_json *wl)
 {
     const struct sl_json *owners = sl_json_path(wl, "metadata.ownerReferences");
@@ -183,7 +183,7 @@ static bool is_widow(struct sl_podgroups *p, struct sl_reconciler *r, const stru
            (absent && sl_reconciler_confirm_gone(r, SL_KIND_POD, sl_object_namespace(wl), owner));
 }
 
-/* Its owners are gone, and with the finalizer so is it. */
+/* Its owners are deleted; without the finalizer it is, too. */
 static void reconcile_widow(void *self, struct sl_reconciler *r, const struct sl_key *key,
                             int64_t now_ms)
 {

@@ -15,9 +15,9 @@
 bool sl_podgroups_wanted(const struct sl_job_rules *rules);
 
 struct sl_podgroups {
-    struct sl_reconciler pods;   /* keys are pods that stand alone */
+    struct sl_reconciler pods;   /* keys are pods without a group */
     struct sl_reconciler groups; /* keys are "namespace/group" */
-    struct sl_reconciler widows; /* keys are Workloads whose pods may all be gone */
+    struct sl_reconciler widows; /* keys are Workloads whose pods may all be deleted */
     struct sl_map *members;      /* "namespace/group" -> struct sl_map * of the names of its pods */
     struct sl_engine *engine;
     const struct sl_job_rules *rules; /* lent */

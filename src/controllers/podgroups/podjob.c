@@ -81,7 +81,7 @@ void sl_podjob_keep_role(struct sl_json *pod)
     sl_json_set_text(sl_json_path_make(pod, "metadata.annotations"), SL_POD_ROLE, role);
 }
 
-/* --- how it stands ---------------------------------------------------------------------------- */
+/* --- its state -------------------------------------------------------------------------------- */
 
 static bool has_gate(const struct sl_json *pod, const char *gate, size_t *at)
 {

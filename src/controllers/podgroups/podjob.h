@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* Pods that are jobs of their own, alone or as a group (FEATURES: plain Pods): what their labels and annotations say,
- * how they stand, the role that a pod has in its group, and the pod sets that they make together. Pure functions over
- * objects; no I/O. */
+/* Pods that are jobs of their own, alone or as a group (Kueue's pkg/controller/jobs/pod): what
+ * their labels and annotations say, their state, the role that a pod has in its group, and the pod
+ * sets that they make together. Pure functions over objects; no I/O. */
 #ifndef SL_CONTROLLERS_PODJOB_H
 #define SL_CONTROLLERS_PODJOB_H
 #include "controllers/work/framework.h"
@@ -25,7 +25,7 @@
 extern const struct sl_framework sl_pod_framework;
 
 bool sl_podjob_managed(const struct sl_json *pod);      /* admission has marked it */
-const char *sl_podjob_group(const struct sl_json *pod); /* NULL: it stands alone */
+const char *sl_podjob_group(const struct sl_json *pod); /* NULL: it has no group */
 bool sl_podjob_says(const struct sl_json *pod, const char *annotation, const char *value);
 /* The total count of its group, at least 1; 0: the annotation is missing or no such number. */
 int64_t sl_podjob_total(const struct sl_json *pod);
@@ -39,7 +39,7 @@ bool sl_podjob_succeeded(const struct sl_json *pod);
 bool sl_podjob_ended(const struct sl_json *pod); /* succeeded or failed */
 /* Does it run, may it still, or has it succeeded? */
 bool sl_podjob_counts(const struct sl_json *pod);
-/* Does it run, and not overdue to be gone? */
+/* Does it run, and is its deletion not overdue? */
 bool sl_podjob_active(const struct sl_json *pod, int64_t now_ms);
 bool sl_podjob_ready(const struct sl_json *pod);
 bool sl_podjob_has_finalizer(const struct sl_json *pod);

@@ -80,7 +80,8 @@ static bool let_all_go(struct sl_pod_look *l)
     return any;
 }
 
-/* Pods that will not run any more, of a group that cannot run now: nobody waits for their replacement. */
+/* Pods that will not run any more, of a group that cannot run now: their replacement is not waited
+ * for. */
 static void let_stopped_go(struct sl_pod_look *l)
 {
     for (size_t i = 0; i < l->count; i++) {
@@ -90,7 +91,7 @@ static void let_stopped_go(struct sl_pod_look *l)
     }
 }
 
-/* The Workload goes after its pods: without it nobody would know that they are to go. */
+/* The Workload is deleted after its pods: only it says that they have to be deleted. */
 static void let_go_with_workload(struct sl_pod_look *l)
 {
     if (!let_all_go(l) && sl_workload_has_finalizer(l->wl)) {
@@ -262,7 +263,7 @@ static void create(struct sl_pod_look *l)
         stop_all(l, false, "NoMatchingWorkload", "missing workload");
         return;
     }
-    if (l->prebuilt != NULL) { /* somebody else makes it; nothing tells which pods it is for */
+    if (l->prebuilt != NULL) { /* it is prebuilt; nothing in it says which pods it is for */
         let_stopped_go(l);
         sl_work_add(l->r->work, l->key, l->now_ms + SL_RETRY_MS);
         return;
@@ -370,7 +371,7 @@ static void act_evicted(struct sl_pod_look *l)
     }
 }
 
-/* The pods of a Workload that somebody deletes are deleted with it. */
+/* When a Workload is deleted, its pods are deleted with it. */
 static void act_deleted(struct sl_pod_look *l)
 {
     bool gone = true;
@@ -411,8 +412,8 @@ static void give_up(struct sl_pod_look *l)
     sl_reconciler_write(l->r, &w, &note);
 }
 
-/* The pods ask for something else than their Workload. Those that run stop; without a reservation the Workload
- * follows, with one it is deleted, which gives the quota back, and made anew. */
+/* The pods ask for something else than their Workload. Those that run stop. Without a reservation
+ * the Workload is updated; with one it is deleted, which releases the quota, and created again. */
 static void rematch(struct sl_pod_look *l)
 {
     if (l->prebuilt != NULL) {
@@ -449,7 +450,7 @@ static bool limit_matches(const struct sl_pod_look *l)
     return false;
 }
 
-/* Behind its gate a pod may still be told where to go; a prebuilt Workload need not say that. */
+/* The node selector of a gated pod may still change; a prebuilt Workload need not have it. */
 static bool same_pod(const struct sl_pod_look *l)
 {
     struct sl_pod_sets sets = {.count = 0};

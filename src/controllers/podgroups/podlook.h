@@ -11,8 +11,8 @@ struct sl_pod_look {
     struct sl_podgroups *p;
     struct sl_reconciler *r;
     const char *key;
-    const char *group;    /* its name; NULL: a pod that stands alone */
-    const char *prebuilt; /* the Workload that somebody else makes for them; NULL: none */
+    const char *group;    /* its name; NULL: a pod without a group */
+    const char *prebuilt; /* their prebuilt Workload; NULL: none */
     struct sl_json **pods;
     size_t count;       /* at least one */
     struct sl_json *wl; /* NULL when there is none */
@@ -42,7 +42,8 @@ bool sl_pod_look_tell_pods(
 void sl_pod_look_tell_ready(struct sl_pod_look *l);
 
 /* --- podclass.c --------------------------------------------------------------------------------------- */
-/* What the first pod's class stands for. False when it does not exist (yet): looked at again a little later. */
+/* The priority of the first pod's class. False when it does not exist (yet): retried a little
+ * later. */
 bool sl_pod_look_priority(struct sl_pod_look *l, struct sl_priority *out);
 /* The Workload follows its pods to another class; true when that had to be written. */
 bool sl_pod_look_reprioritize(struct sl_pod_look *l);

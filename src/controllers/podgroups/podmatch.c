@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* Which pods of a group count: those that it had first, and that have gone furthest. */
+/* Which pods of a group count: those that it had first, and that have progressed furthest. */
 #include "base/mem.h"
 #include "controllers/podgroups/podjob.h"
 #include "controllers/podgroups/podlook.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* What a Workload is told of its pods: who owns it, which of them have ended for good or need a replacement, whether
- * all are ready. */
+/* What a Workload says of its pods: its owners, which pods have ended for good or need a
+ * replacement, whether all are ready. */
 #include "controllers/jobs/job_run.h"
 #include "controllers/podgroups/podjob.h"
 #include "controllers/podgroups/podlook.h"
@@ -167,7 +167,7 @@ void sl_pod_look_tell_ready(struct sl_pod_look *l)
     write_status(l, o);
 }
 
-/* What somebody else has made becomes the pod's own. */
+/* The pods become owners of a prebuilt Workload. */
 static bool own(const struct sl_pod_look *l, struct sl_json *wl)
 {
     if (l->prebuilt == NULL || l->group != NULL || sl_object_controller_ref(wl) != NULL) {

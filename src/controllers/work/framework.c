@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* What is the same for all kinds of jobs: the Workload that stands for one, and whether both still match. */
+/* What is the same for all kinds of jobs: its Workload, and whether both still match. */
 #include "controllers/work/framework.h"
 #include "api/validate/topology_request.h"
 #include "base/buf.h"

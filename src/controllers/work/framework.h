@@ -111,7 +111,7 @@ int64_t sl_workload_reduced_pods(const struct sl_json *wl, size_t index);
 /* The label's value when it is a whole positive number of seconds, else 0 (no limit). */
 int64_t sl_job_execution_s_max(const struct sl_json *job);
 const char *sl_job_queue(const struct sl_json *job); /* NULL: no label, or an empty one */
-/* The Workload that the job says somebody else makes for it: of the annotation, or else of the label; NULL: none. */
+/* The name of the prebuilt Workload: from the annotation, or else from the label; NULL: none. */
 const char *sl_job_prebuilt(const struct sl_json *job);
 /* A copy of the Workload with the admission gates of its job; NULL when they are the same already. */
 struct sl_json *sl_workload_with_gates_new(const struct sl_json *wl, const struct sl_json *job);

@@ -30,7 +30,7 @@ struct sl_meters {
 /* One series. The labels as they are printed, without braces: `cluster_queue="a",priority_class="b"`. */
 struct sl_series {
     const char *name;
-    const char *owner; /* "namespace/name" of a LocalQueue, name of a ClusterQueue; "": nobody's */
+    const char *owner; /* "namespace/name" of a LocalQueue, name of a ClusterQueue; "": none */
     const char *labels;
 };
 void sl_meters_init(struct sl_meters *m);
@@ -39,7 +39,7 @@ void sl_meters_count(struct sl_meters *m, const struct sl_series *s);
 /* A time before zero counts as zero. A name has one scale. */
 void sl_meters_time(struct sl_meters *m, const struct sl_series *s, enum sl_meter_scale scale,
                     int64_t took_us);
-/* The owner is gone: its series end. */
+/* The owner was deleted: its series end. */
 void sl_meters_forget(struct sl_meters *m, const char *owner);
 /* All series of that name, each with the label of the role that this process has. */
 void sl_meters_print(const struct sl_meters *m, const char *name, const char *role,

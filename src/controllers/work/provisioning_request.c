@@ -282,7 +282,7 @@ struct sl_json *sl_provreq_new(const struct sl_json *workload, const struct sl_j
     return o;
 }
 
-/* An autoscaler counts requests; limits stand in where there are none. */
+/* An autoscaler counts requests; limits are used where there are none. */
 static void limits_as_requests(struct sl_json *containers)
 {
     for (size_t i = 0; i < sl_json_len(containers); i++) {

@@ -87,7 +87,7 @@ static void failed(struct in_flight *f, enum sl_code code, const struct sl_error
     const char *key = f->turn->key;
     int64_t now_ms = sl_clock_now_ms();
     switch (code) {
-    case SL_CODE_NOT_FOUND: /* whatever it was is gone; its deletion wakes whoever cares */
+    case SL_CODE_NOT_FOUND: /* the object was deleted; its deletion wakes what depends on it */
         return;
     case SL_CODE_CONFLICT:
     case SL_CODE_ALREADY_EXISTS:
@@ -131,7 +131,7 @@ static void written(void *context, enum sl_code code, const struct sl_error *e,
     sl_mem_free(f);
 }
 
-/* The turn of the key that is being looked at; whoever takes part in it leaves it. */
+/* The turn of the key that is being reconciled; every function called in it leaves it. */
 static struct sl_turn *enter(struct sl_reconciler *r)
 {
     SL_PRE(r->current != NULL);
@@ -194,7 +194,7 @@ struct sl_json *sl_reconciler_get(struct sl_reconciler *r, enum sl_kind kind, co
     return NULL;
 }
 
-/* --- what is gone ------------------------------------------------------------------------------ */
+/* --- deleted objects --------------------------------------------------------------------------- */
 
 struct question {
     struct sl_turn *turn;
@@ -205,7 +205,7 @@ struct question {
 static void note_gone(struct sl_reconciler *r, const char *object)
 {
     if (sl_map_count(r->gone) == GONE_MAX) {
-        sl_map_free(r->gone); /* who needs it asks again */
+        sl_map_free(r->gone); /* the caller asks again */
         r->gone = sl_map_new();
     }
     sl_map_put(r->gone, object, (union sl_map_value){.number = 0});
@@ -223,8 +223,8 @@ static void confirmed(void *context, enum sl_code code, const struct sl_error *e
     } else {
         due_ms = sl_clock_now_ms() + CONFIRM_RETRY_MS;
         sl_log(SL_LOG_WARN,
-               code == SL_CODE_OK ? "an object that was taken for gone exists"
-                                  : "nobody can tell whether an object is gone, asking again",
+               code == SL_CODE_OK ? "an object that seemed to be deleted exists"
+                                  : "it is unknown whether an object was deleted, asking again",
                "controller", r->title, "key", q->turn->key, "object", q->object, "error",
                code == SL_CODE_OK ? "" : e->text, NULL);
     }

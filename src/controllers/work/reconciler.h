@@ -26,7 +26,8 @@ struct sl_reconciler {
     struct sl_work *work;
     sl_reconcile_fn *reconcile;
     void *self;
-    struct sl_map *gone; /* objects that the source has said to be gone; a uid does not come back */
+    struct sl_map *gone; /* objects that the source has said to be deleted; a uid does not come
+                          * back */
     /* while a key is looked at: */
     const char *current;
     struct sl_turn *turn; /* NULL until something is written */
@@ -55,16 +56,18 @@ void sl_reconciler_write(struct sl_reconciler *r, const struct sl_write *w,
  * verb wants it; NULL to delete. */
 struct sl_write sl_reconciler_write_of(enum sl_verb verb, enum sl_kind kind,
                                        const struct sl_json *object, struct sl_json *body);
-/* The object's status as it stands there, guarded by its uid. */
+/* The object's status as it is in `object`, guarded by its uid. */
 void sl_reconciler_write_status(struct sl_reconciler *r, enum sl_kind kind, struct sl_json *object);
 
-/* The live object, or NULL: *absent tells whether it does not exist; otherwise the key is retried later. */
+/* The live object, or NULL: *absent says whether it does not exist; otherwise the key is retried
+ * later. */
 struct sl_json *sl_reconciler_get(struct sl_reconciler *r, enum sl_kind kind, const char *ns,
                                   const char *name, bool *absent);
 
-/* For an object that sl_reconciler_get has found absent, or another one in its place, and from whose absence follows what
- * cannot be taken back: is the one with this uid certain to be gone? Where reads come from a cache it is read at its source
- * first; the current key is looked at again when that has said that it is gone, or some time later when it has not. */
+/* For an object that sl_reconciler_get has found absent, or another one in its place, and whose
+ * absence has consequences that cannot be undone: is the one with this uid certain to be deleted?
+ * Where reads come from a cache it is read at its source first. The current key is reconciled again
+ * when the source has confirmed the deletion, or some time later when it has not. */
 bool sl_reconciler_confirm_gone(struct sl_reconciler *r, enum sl_kind kind, const char *ns,
                                 const struct sl_json *owner);
 #endif

@@ -250,7 +250,7 @@ static struct sl_json *settled_new(const struct sl_json *containers)
     return list;
 }
 
-/* A Workload that somebody else has made may write a quantity in another way. */
+/* A prebuilt Workload may write a quantity in another way. */
 static bool same_containers(const struct sl_json *a, const struct sl_json *b)
 {
     if (same(a, b)) {

@@ -17,8 +17,9 @@ enum sl_code sl_injection_add_flavor(struct sl_json *injection, const struct sl_
 /* Add one podSetUpdate of an admission check. */
 enum sl_code sl_injection_add_update(struct sl_json *injection, const struct sl_json *update,
                                      struct sl_error *e);
-/* Add what pods carry that wait for their place in a topology: the gate, and whose pods they are. `request` is the
- * pod set's topologyRequest; one that did not ask for a topology is marked as unconstrained. */
+/* Add what pods carry that wait for their place in a topology: the gate, and the workload that they
+ * belong to. `request` is the pod set's topologyRequest; one that did not ask for a topology is
+ * marked as unconstrained. */
 void sl_injection_add_topology(struct sl_json *injection, const char *workload, const char *pod_set,
                                const struct sl_json *request);
 /* Does the template, or pod, carry the topology gate? */

@@ -67,7 +67,7 @@ bool sl_workload_meters_has(const struct sl_workload_meters *m, const char *ns, 
 /* Something about a Workload: counted in the family `counted`, timed in `timed`; either may be NULL. */
 struct fact {
     const char *counted, *timed;
-    int64_t took_ms; /* INT64_MIN: nobody knows */
+    int64_t took_ms; /* INT64_MIN: unknown */
     enum sl_meter_scale scale, local_scale;
     const char *more; /* labels between the queue and the priority class */
 };

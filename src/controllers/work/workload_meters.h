@@ -22,7 +22,7 @@ struct sl_workload_meters {
 };
 void sl_workload_meters_init(struct sl_workload_meters *m, struct sl_metered metered);
 void sl_workload_meters_fini(struct sl_workload_meters *m);
-/* A queue was seen or is gone; other kinds are none of its business. */
+/* A queue was seen or deleted; other kinds are ignored. */
 void sl_workload_meters_observe(struct sl_workload_meters *m, enum sl_kind kind,
                                 const struct sl_json *object, bool gone);
 bool sl_workload_meters_has(const struct sl_workload_meters *m, const char *ns, const char *queue);
@@ -40,6 +40,6 @@ void sl_workload_meters_evicted(struct sl_workload_meters *m, const struct sl_js
 void sl_workload_meters_preempted(struct sl_workload_meters *m, const char *preempting_queue,
                                   const char *reason);
 void sl_workload_meters_finished(struct sl_workload_meters *m, const struct sl_json *wl);
-/* A cycle that looked at somebody. */
+/* A cycle that considered a workload. */
 void sl_workload_meters_attempt(struct sl_workload_meters *m, bool success, int64_t took_us);
 #endif

@@ -161,7 +161,7 @@ static void add_placement(const struct sl_engine *g, sl_workload_id id, char *ou
     add(out, "pod set %s: ", pod_set_name(g, id, f->pod_set));
     switch (f->miss) {
     case SL_PLACEMENT_OK:
-        add(out, "other workloads took the place in this cycle; it will be tried again");
+        add(out, "other workloads were assigned there in this cycle; it will be tried again");
         break;
     case SL_PLACEMENT_NO_FIT:
         add_fit(g, id, out);
@@ -181,17 +181,17 @@ static void add_placement(const struct sl_engine *g, sl_workload_id id, char *ou
         add(out, "its slices have no size, or sizes that do not divide each other and the pods");
         break;
     case SL_PLACEMENT_STALE:
-        add(out, "it also stands on %s, which is gone from topology %s",
-            sl_names_value(g, f->domain), topology);
+        add(out, "it also uses %s, which topology %s no longer has", sl_names_value(g, f->domain),
+            topology);
         break;
     case SL_PLACEMENT_NO_TREE:
-        add(out, "of the flavors that it would get not exactly one has a topology");
+        add(out, "not exactly one of the flavors that it would get has a topology");
         break;
     case SL_PLACEMENT_NO_DOMAINS:
         add(out, "topology %s has no domains", topology);
         break;
     case SL_PLACEMENT_FULL:
-        add(out, "it would stand on more domains than the daemon can hold");
+        add(out, "it would use more domains than the daemon can hold");
         break;
     }
 }
@@ -333,7 +333,9 @@ static void add_restraint(const struct sl_engine *g, char *out)
     if (e->restrained_ms != SL_NEVER) {
         char until[32];
         sl_clock_format(e->restrained_ms, until);
-        add(out, "; it preempts nobody until %s, since it did %u times and soon lost what it got",
+        add(out,
+            "; it may not preempt until %s: %u times it soon lost the quota that it got by "
+            "preemption",
             until, e->vain_preemptions);
     }
 }

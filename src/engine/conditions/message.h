@@ -20,7 +20,8 @@ void sl_message_from_failed_nodes(struct sl_engine *g, char out[static SL_MESSAG
 void sl_message_from_assignment(struct sl_engine *g, char out[static SL_MESSAGE_SIZE]);
 /* For an outsider of its ClusterQueue (policy/queues/outsiders.h). */
 extern const char sl_message_outsider[];
-/* For a victim: for whom it was preempted, and by which rule. From sl_cycle_outcome. */
+/* For a victim: the workload for which it was preempted, and by which rule. From
+ * sl_cycle_outcome. */
 void sl_message_from_preemption(struct sl_engine *g, sl_workload_id victim,
                                 enum sl_preempt_reason reason, char out[static SL_MESSAGE_SIZE]);
 /* The checks of the Workload that its object shows in that state, with what they say; "" when none is. */

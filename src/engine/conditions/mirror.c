@@ -220,7 +220,7 @@ static bool checks_agree(const struct glass *m, bool known)
         const char *state = sl_json_path_text(sl_json_at(list, i), "state", "");
         const struct sl_check *check = find_check(m, name);
         if (check == NULL && known) {
-            return say(m, "status.admissionChecks", name, "that nobody asks for it");
+            return say(m, "status.admissionChecks", name, "that no ClusterQueue requires it");
         }
         if (check != NULL && strcmp(state, check_states[check->state]) != 0 &&
             !is_still_to_be_read(m, sl_json_at(list, i))) {
@@ -331,7 +331,7 @@ static bool admission_agrees(const struct glass *m)
         }
     }
     const char *trouble = sl_mirror_places(m->g, m->id, sets);
-    return trouble == NULL || say(m, "topologyAssignment", trouble, "where its pods stand");
+    return trouble == NULL || say(m, "topologyAssignment", trouble, "its topology assignment");
 }
 
 /* --- the questions ---------------------------------------------------------------------------- */
@@ -396,7 +396,7 @@ const char *sl_mirror_evicted(const struct sl_json *before, const struct sl_json
     static const char *const gone[] = {"unhealthyNodes", "clusterName", "nominatedClusterNames"};
     for (size_t i = 0; i < sizeof gone / sizeof gone[0]; i++) {
         if (sl_json_has(sl_json_get(after, "status"), gone[i])) {
-            (void)say(&m, gone[i], "there after the eviction", "that it is gone");
+            (void)say(&m, gone[i], "there after the eviction", "that it was removed");
             return said;
         }
     }

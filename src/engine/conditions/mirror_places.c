@@ -57,7 +57,7 @@ const char *sl_mirror_places(const struct sl_engine *g, sl_workload_id id,
         const struct sl_json *assignment = sl_json_get(sl_json_at(sets, i), "topologyAssignment");
         const char *delayed = sl_json_path_text(sl_json_at(sets, i), "delayedTopologyRequest", "");
         if (strcmp(delayed, "Pending") == 0 && assignment != NULL) {
-            return "there while the place is still to be found";
+            return "there while the topology assignment is pending";
         }
         if (assignment == NULL && standing(g, id, i, NULL) > 0) {
             return "absent";

@@ -2,13 +2,13 @@
  * SPDX-FileCopyrightText: The Sluice authors */
 
 /* Releases that are not written yet. An admission may not be replaced in the object, only removed
- * and set again: where a workload reserves anew before its release was written, that release is
+ * and set again: where a workload reserves again before its release was written, that release is
  * still written as it was, and the reservation after it. */
 #ifndef SL_ENGINE_RELEASED_H
 #define SL_ENGINE_RELEASED_H
 #include "engine/state.h"
 
-/* How a workload stood when its newest release was decided. */
+/* The state of a workload when its newest release was decided. */
 struct sl_released {
     struct sl_workload record;
     struct sl_words words; /* of its newest decisions then */
@@ -27,8 +27,8 @@ const struct sl_released *sl_released_of(const struct sl_engine *g, sl_workload_
  * has to write the release first. */
 const struct sl_released *sl_released_to_write(struct sl_engine *g, const struct sl_decision *d,
                                                const struct sl_json *workload);
-/* Does the object say that it holds nothing, though the record holds quota, and all of what was decided about it is
- * written and seen? Then somebody else has taken the reservation back. */
+/* Does the object say that it holds nothing, though the record holds quota, and is all that was
+ * decided about it written and seen? Then another client has removed the reservation. */
 bool sl_released_by_others(const struct sl_engine *g, sl_workload_id id,
                            const struct sl_json *workload);
 /* Does the object hold a reservation that the record knows nothing of, all of what was decided being written? It is

@@ -102,8 +102,8 @@ static void say_place(const struct sl_engine *g, sl_workload_id id,
         return;
     }
     (void)snprintf(out, SL_MESSAGE_SIZE, "%s",
-                   w->topology_pending ? "the workload waits for a place for its pods"
-                                       : "the workload's pods have their places");
+                   w->topology_pending ? "the workload waits for its topology assignment"
+                                       : "the workload has its topology assignment");
 }
 
 const char *sl_engine_queue_of(const struct sl_engine *g, sl_workload_id id)
@@ -149,7 +149,7 @@ void sl_words_of_decision(struct sl_engine *g, sl_workload_id id, enum sl_decisi
         text = "evicted, and its job has not stopped for long; its quota is held until it has";
         break;
     case SL_DECIDE_UNPLACED:
-        text = "no place was found for the workload's pods";
+        text = "no topology assignment was found for the workload";
         break;
     }
     sl_utf8_print(out, SL_MESSAGE_SIZE, "%s", text);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* What people are told beside a reason. A text belongs to the reason that it was said of: where the record has another
- * by now, a standard sentence takes its place, so that a reason and its message always come from one look. */
+/* The message beside a reason. A text belongs to the reason that it was written for: where the
+ * record has another one by now, a standard sentence is used instead. So a reason and its message
+ * always come from the same attempt. */
 #ifndef SL_ENGINE_WORDS_H
 #define SL_ENGINE_WORDS_H
 #include "engine/engine.h"

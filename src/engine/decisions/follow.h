@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* What follows from a change of a workload's record: it is counted elsewhere, its timer is armed,
- * and what the API has to be told becomes a decision. Nothing here touches the core. */
+/* What follows from a change of a workload's record: the counts change, its timer is armed, and
+ * what has to be written to the API becomes a decision. Nothing here changes the core. */
 #ifndef SL_ENGINE_FOLLOW_H
 #define SL_ENGINE_FOLLOW_H
 #include "engine/decisions/decide.h"

@@ -41,10 +41,12 @@ static void restrain(struct sl_engine *g, sl_workload_id id, int64_t now_ms)
     sl_tell(g, now_ms, restrain, .workload = id, .is = true);
     sl_timers_arm(&g->timers, e->restrained_ms, SL_TIMER_RESTRAINT, id, e->generation);
     g->counters.restrained++;
-    sl_log(SL_LOG_INFO, "it preempts again and again, and loses what it gets", "workload",
-           sl_intern_name(g->names, SL_INTERN_WORKLOAD, id), "times",
-           sl_log_number((long long)e->vain_preemptions), "restrainedMs",
-           sl_log_number((long long)ms), NULL);
+    sl_log(
+        SL_LOG_INFO,
+        "kept from preempting for a while: it preempted again and again, and soon lost the quota",
+        "workload", sl_intern_name(g->names, SL_INTERN_WORKLOAD, id), "times",
+        sl_log_number((long long)e->vain_preemptions), "restrainedMs", sl_log_number((long long)ms),
+        NULL);
 }
 
 void sl_restrain_settle(struct sl_engine *g, int64_t now_ms)

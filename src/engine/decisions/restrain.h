@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* Workloads that take turns: one evicts another and is evicted by it in turn, or others take what it
- * made free, without end. Whoever has preempted others in 16 cycles and was not served for a while
- * since then may preempt nobody for 100 ms, then for twice as long after each time, for an hour at
- * most (decision 0022). Meanwhile it is served as soon as it fits, and the others run. */
+/* Workloads that take turns: one evicts another and is evicted by it in turn, or others take what
+ * it made free, without end. A workload that has preempted others in 16 cycles and was not admitted
+ * for a while since then may not preempt for 100 ms, then for twice as long each further time, for
+ * an hour at most (decision 0022). Meanwhile it is admitted as soon as it fits, and the others
+ * run. */
 #ifndef SL_ENGINE_RESTRAIN_H
 #define SL_ENGINE_RESTRAIN_H
 #include "engine/state.h"
 
-/* It has evicted somebody in the running cycle. */
+/* It has evicted a workload in the running cycle. */
 void sl_restrain_note_preemptor(struct sl_engine *g, sl_workload_id id);
 /* The cycle is over: they are restrained now. */
 void sl_restrain_settle(struct sl_engine *g, int64_t now_ms);

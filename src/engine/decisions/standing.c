@@ -150,8 +150,9 @@ static int64_t told_ms(int64_t ms)
     return ms - ms % 1000;
 }
 
-/* The time by which it stands in its queue (FEATURES 3.3). Without priorities among queues, whom a
- * borrower has preempted stands just behind the borrower: they would take turns for ever. */
+/* The time by which it is ordered in its queue (Kueue's GetQueueOrderTimestamp). Without priorities
+ * among queues, a workload that a borrower has preempted is ordered just behind the borrower: they
+ * would take turns for ever. */
 static int64_t queued_at_ms(const struct sl_engine *g, sl_workload_id id)
 {
     const struct sl_settings *policy = &g->settings.policy;

@@ -140,7 +140,7 @@ static enum sl_code refuse_quotas(enum sl_status status, struct sl_error *e)
 {
     sl_error_cause(e, "FieldValueInvalid", "spec.resourceGroups", "%s",
                    status == SL_FULL_CELLS ? "the daemon holds as many quotas as it can"
-                                           : "a flavor and resource stand in it twice");
+                                           : "it lists a flavor and resource twice");
     return SL_CODE_INVALID;
 }
 

@@ -318,7 +318,7 @@ static void take_release(struct sl_engine *g, sl_workload_id id, const struct sl
 {
     if (!g->restoring && !on_hold(object) && sl_released_by_others(g, id, object)) {
         bool evicted = sl_workloads[id].phase == SL_PHASE_EVICTED;
-        sl_log(SL_LOG_WARN, "its reservation was taken back by somebody else", "workload",
+        sl_log(SL_LOG_WARN, "its reservation was removed by another client", "workload",
                sl_intern_name(g->names, SL_INTERN_WORKLOAD, id), NULL);
         sl_words_fini(&g->workloads[id].words);
         send(g, id, evicted ? SL_EV_JOB_STOPPED : SL_EV_WRITE_FAILED, 0, 0, now_ms);
@@ -537,7 +537,7 @@ enum sl_code sl_event_from_workload(struct sl_engine *g, const struct sl_json *o
         sl_event_drop_workload(g, id, now_ms); /* deleted and made again in between */
         id = SL_NO_ID;
     } else if (id != SL_NO_ID && sl_reserved_by_others(g, id, object)) {
-        sl_log(SL_LOG_WARN, "it was reserved by somebody else", "workload", key.data, NULL);
+        sl_log(SL_LOG_WARN, "its quota was reserved by another client", "workload", key.data, NULL);
         sl_event_drop_workload(g, id, now_ms); /* and is taken over as at a start */
         id = SL_NO_ID;
     }

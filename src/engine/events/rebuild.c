@@ -221,7 +221,7 @@ static bool commit_claims(const struct past *p, sl_node_id node, struct claims *
     sl_workload_hold(p->g, e, node);
     enum sl_status status = commit_list(p, node, claims, &stands, at_ms);
     if (status != SL_OK && stands.list.len > 0) {
-        sl_log(SL_LOG_WARN, "where the workload stands cannot be taken over", "workload",
+        sl_log(SL_LOG_WARN, "the topology assignment cannot be taken over", "workload",
                sl_intern_name(p->g->names, SL_INTERN_WORKLOAD, p->id), NULL);
         sl_buf_reset(&stands.list);
         stands.lost = true;

@@ -58,11 +58,11 @@ const char *sl_restand_trouble(const struct sl_engine *g, sl_workload_id id)
         return NULL;
     }
     if (grant->unplaced) {
-        return topologies_known(g, grant) ? "the topology no longer has the places of its pods"
+        return topologies_known(g, grant) ? "the topology no longer has the domains of its pods"
                                           : NULL;
     }
     return g->restanding && crowded(id)
-               ? "the places of its pods were given to others while its topology was missing"
+               ? "the domains of its pods were given to others while its topology was missing"
                : NULL;
 }
 

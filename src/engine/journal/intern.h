@@ -2,8 +2,8 @@
  * SPDX-FileCopyrightText: The Sluice authors */
 
 /* Names to dense ids and back: the core deals in ids, never in strings. Owns the tables. An id that
- * was dropped is given out again, the lowest last; for workloads the kernel's generation tells the
- * incarnations apart. Same calls in the same order give the same ids (G11). */
+ * was dropped is used again, the lowest last; for workloads the kernel's generation distinguishes
+ * the incarnations. Same calls in the same order give the same ids (G11). */
 #ifndef SL_ENGINE_INTERN_H
 #define SL_ENGINE_INTERN_H
 #include "kernel/base/types.h"

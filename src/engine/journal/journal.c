@@ -152,7 +152,7 @@ static enum sl_code open_found(struct sl_journal *j, const char *path, struct st
         return sl_error_set(e, SL_CODE_INTERNAL, "cannot open %s: %s", path, strerror(why));
     }
     if (fstat(j->file.fd, st) != 0 || !S_ISREG(st->st_mode)) {
-        return sl_error_set(e, SL_CODE_INTERNAL, "%s is no file", path);
+        return sl_error_set(e, SL_CODE_INTERNAL, "%s is not a file", path);
     }
     (void)fchmod(j->file.fd, 0600); /* older versions let others read it */
     return SL_CODE_OK;

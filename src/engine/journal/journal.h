@@ -19,7 +19,7 @@
 #define SL_JOURNAL_RECORD_MAX (4u * 1024u * 1024u)
 #define SL_JOURNAL_KEEP 4u
 #define SL_JOURNAL_HEADER_SIZE 32u
-#define SL_JOURNAL_FRAME_SIZE 26u /* what stands before each payload */
+#define SL_JOURNAL_FRAME_SIZE 26u /* what comes before each payload */
 
 enum sl_journal_type {
     SL_JOURNAL_START = 1,   /* a process began with an empty core */

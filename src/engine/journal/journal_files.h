@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* The names of the journal's files: which there are, which are too old, and which are put aside because nobody can go on
- * with them. */
+/* The names of the journal's files: which there are, which are too old, and which are set aside
+ * because they cannot be continued. */
 #ifndef SL_ENGINE_JOURNAL_FILES_H
 #define SL_ENGINE_JOURNAL_FILES_H
 #include "base/buf.h"

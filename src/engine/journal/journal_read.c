@@ -119,7 +119,7 @@ static enum sl_code load(struct sl_journal_reader *r, int fd, const char *path, 
         return sl_error_set(e, SL_CODE_INTERNAL, "cannot read %s: %s", path, strerror(errno));
     }
     if (!S_ISREG(st.st_mode)) {
-        return sl_error_set(e, SL_CODE_INTERNAL, "%s is no file", path);
+        return sl_error_set(e, SL_CODE_INTERNAL, "%s is not a file", path);
     }
     if (st.st_size == 0) {
         return SL_CODE_OK;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* The end of a turn, for the journal: what was noted is written, and where the journal wants one,
- * an image of the core with the names of what its ids stand for. */
+/* The end of a turn, for the journal: pending records are written and, where the journal needs one,
+ * an image of the core with the names of its ids. */
 #ifndef SL_ENGINE_JOURNAL_TURN_H
 #define SL_ENGINE_JOURNAL_TURN_H
 #include <stdint.h>

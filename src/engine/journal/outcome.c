@@ -196,12 +196,12 @@ static void print_why(struct unpack *u, uint8_t result, struct sl_buf *out)
     if (result == SL_CYCLE_PENDING) {
         sl_buf_print(out, ", %s, place %u", NAME_OF(pending_reasons, reason), place);
     }
-    sl_buf_print(out, "%s%s%s%s%s%s", (flags & CHANGED) != 0 ? "; news" : "",
-                 (flags & OUTSIDER) != 0 ? "; its namespace is not taken by the ClusterQueue" : "",
-                 (flags & OVERTAKEN) != 0 ? "; others of the cycle took the quota" : "",
-                 (flags & OVERLAPS) != 0 ? "; its victims are those of others of the cycle" : "",
-                 (flags & SKIPPED) != 0 ? "; its preemption was put off" : "",
-                 status == SL_OK ? "" : "; ");
+    sl_buf_print(
+        out, "%s%s%s%s%s%s", (flags & CHANGED) != 0 ? "; news" : "",
+        (flags & OUTSIDER) != 0 ? "; its namespace is not selected by the ClusterQueue" : "",
+        (flags & OVERTAKEN) != 0 ? "; other workloads of the cycle took the quota" : "",
+        (flags & OVERLAPS) != 0 ? "; other workloads of the cycle have the same victims" : "",
+        (flags & SKIPPED) != 0 ? "; its preemption was put off" : "", status == SL_OK ? "" : "; ");
     if (status != SL_OK) {
         sl_buf_text(out, NAME_OF(statuses, status));
     }

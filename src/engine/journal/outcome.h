@@ -13,8 +13,8 @@
 /* From sl_cycle_outcome and what belongs to it, right after sl_cycle_next. */
 void sl_outcome_pack(struct sl_buf *out);
 
-/* In words, names from the roll: what, why, with which flavors, whom it evicts. False when the bytes
- * are no outcome; what could be read of it is there. */
+/* In words, with names from the roll: what, why, with which flavors, which workloads it evicts.
+ * False when the bytes are not an outcome; the part that could be read is there. */
 bool sl_outcome_print(const void *payload, size_t len, const struct sl_roll *names,
                       struct sl_buf *out);
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* The names of a journal: what its ids stand for, as its name records say. Owns the texts. */
+/* The names of a journal: the names of its ids, from its name records. Owns the texts. */
 #ifndef SL_ENGINE_ROLL_H
 #define SL_ENGINE_ROLL_H
 #include "base/buf.h"

@@ -10,7 +10,7 @@
  * negative, a name is missing, there are more groups than SL_GROUPS_MAX or names are used up. */
 enum sl_code sl_quotas_read(struct sl_engine *g, const struct sl_json *object,
                             struct sl_quotas *out, int64_t now_ms, struct sl_error *e);
-/* Never equal when the core has refused one of them: then it is to be told again. */
+/* Never equal when the core has refused one of them: then it has to be set again. */
 bool sl_quotas_equal(const struct sl_quotas *a, const struct sl_quotas *b);
 void sl_quotas_free(struct sl_quotas *q);
 /* Bring the ledger's cells of `node` from what `old` says to what `new` says; the first refusal, or

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* What the engine is told once, at its start: the parts of Kueue's Configuration and feature gates
- * that change what it does. Plain data, owned by whoever made it; strings live as long as the
- * settings do. */
+/* The engine's settings, fixed at its start: the parts of Kueue's Configuration and feature gates
+ * that change what it does. Plain data, owned by the caller; strings live as long as the settings
+ * do. */
 #ifndef SL_ENGINE_SETTINGS_H
 #define SL_ENGINE_SETTINGS_H
 #include "policy/common/settings.h"

@@ -2,7 +2,7 @@
  * SPDX-FileCopyrightText: The Sluice authors */
 
 /* A few resources and how much of each; what is not listed is zero. Sums may be negative, and are
- * exact, so that what was added can be taken away again; only what is told of them saturates. */
+ * exact, so that what was added can be taken away again; only values for the core saturate. */
 #ifndef SL_ENGINE_AMOUNTS_H
 #define SL_ENGINE_AMOUNTS_H
 #include "kernel/base/types.h"

@@ -17,7 +17,7 @@ void sl_constraints_free(struct sl_constraints *t);
 /* The number of the constraint, for one user more; the value becomes the table's. 0 for one that
  * asks for nothing. */
 uint32_t sl_constraints_number(struct sl_constraints *t, struct sl_json *value);
-/* One user less; a number that nobody uses is given out again. */
+/* One user less; a number without users is used again. */
 void sl_constraints_drop(struct sl_constraints *t, uint32_t number);
 bool sl_constraints_has_one_user(const struct sl_constraints *t, uint32_t number);
 

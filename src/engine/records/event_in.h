@@ -38,7 +38,7 @@ void sl_event_from_check(struct sl_engine *g, const struct sl_json *object, bool
 enum sl_code sl_event_from_workload(struct sl_engine *g, const struct sl_json *object,
                                     int64_t now_ms, struct sl_error *e);
 void sl_event_workload_gone(struct sl_engine *g, const struct sl_json *object, int64_t now_ms);
-/* Its record is made anew from `known`; what that says and `object` does not is written (again).
+/* Its record is made again from `known`; what that says and `object` does not is written (again).
  * `words`: of its newest decisions. */
 void sl_event_workload_again(struct sl_engine *g, sl_workload_id id, const struct sl_json *known,
                              const struct sl_json *object, const struct sl_words *words,
@@ -63,7 +63,8 @@ enum sl_code sl_event_parent(struct sl_engine *g, sl_node_id node, const char *c
  * can mend it. */
 void sl_event_trouble(struct sl_node_entry *n, enum sl_code code, const struct sl_error *e,
                       unsigned first_cause);
-/* Judge a ClusterQueue's Active condition, and tell policy and workloads when it changed. */
+/* Judge a ClusterQueue's Active condition, and pass it on to policy and workloads when it
+ * changed. */
 void sl_event_judge(struct sl_engine *g, sl_node_id node, int64_t now_ms);
 void sl_event_judge_all(struct sl_engine *g, int64_t now_ms);
 enum sl_stop sl_event_read_stop(const struct sl_json *object);

@@ -277,8 +277,9 @@ uint32_t sl_masks_in_tolerance(struct sl_engine *g, const struct sl_json *tolera
     }
     number = free_tolerance(w);
     if (number >= SL_TOLERANCES_MAX) {
-        sl_log(SL_LOG_WARN, "flavors tolerate in more ways than can be told apart", "leftOut",
-               "the tolerations of one", NULL);
+        sl_log(SL_LOG_WARN,
+               "flavors have more different sets of tolerations than the daemon can hold",
+               "leftOut", "the tolerations of one", NULL);
         return 0;
     }
     if (number == w->tolerance_count) {

@@ -31,9 +31,9 @@ const char *sl_names_value(const struct sl_engine *g, sl_domain_id domain);
  * host name alone where the tree ends at nodes. SL_NO_ID = there is none. */
 sl_domain_id sl_names_find_domain(const struct sl_engine *g, sl_tree_id tree,
                                   const char *const *values, uint32_t count);
-/* The same, opened when there is none: a workload stands on a node that is gone. It holds nothing.
- * SL_NO_ID = there is no such tree. Settle what was taken once the workload stands there (or does
- * not): such a domain then goes with the last workload on it. */
+/* The same, opened when there is none: a workload has pods on a node that was deleted. It holds
+ * nothing. SL_NO_ID = there is no such tree. Settle what was taken once the workload is assigned to
+ * it (or is not): such a domain is closed with the last workload on it. */
 sl_domain_id sl_names_take_domain(struct sl_engine *g, sl_tree_id tree, const char *const *values,
                                   uint32_t count, int64_t now_ms);
 void sl_names_settle_domains(struct sl_engine *g, const sl_domain_id *domains, uint32_t count,

@@ -27,7 +27,7 @@ const __int128 *sl_pod_find_request(const struct sl_pod_requests *r, const char 
 
 /* Sum of the containers, or the largest init step where that is more (init containers with
  * restartPolicy Always keep running and count on both sides), pod-level requests in place of both,
- * plus overhead. A limit stands in for a missing request. INVALID when a quantity is malformed or
+ * plus overhead. A limit replaces a missing request. INVALID when a quantity is malformed or
  * negative, or there are more than SL_POD_RESOURCES_MAX resources; `field` is the path of the
  * PodSpec for the causes. */
 enum sl_code sl_pod_sum_requests(const struct sl_json *pod_spec, const char *field,

@@ -55,16 +55,16 @@ struct sl_quotas {
     struct sl_group *groups;
 };
 
-/* An admission check that a ClusterQueue asks for; without flavors, of everybody. */
+/* An admission check that a ClusterQueue requires; without flavors, of all workloads. */
 struct sl_check_rule {
     sl_check_id check;
     uint32_t flavor_count;
     sl_flavor_id *flavors;
 };
 
-/* What a holder was given: the choices of its plan, how many pods each pod set was counted with,
- * how many of those have ended for good since, so that they hold nothing any more, and where each
- * pod set stands. */
+/* The admission of a workload: the choices of its plan, how many pods each pod set was counted
+ * with, how many of those have ended for good since and hold nothing any more, and the topology
+ * assignment of each pod set. */
 struct sl_grant {
     uint32_t pod_set_count;
     uint32_t choice_count;
@@ -73,7 +73,7 @@ struct sl_grant {
     char **topology; /* its topologyAssignment as JSON; NULL = none, or none yet */
     bool *delayed;   /* its topology waits, or has waited, for the second phase */
     bool unplaced;   /* restored, and the core does not know all places of its pods: restand.h */
-    bool displaced;  /* its tree was laid out anew under it: it is to be read again */
+    bool displaced;  /* its tree was changed: it has to be read again */
     struct sl_json *object; /* its Workload, where it is to be read again; else NULL */
     struct sl_choice *choices;
 };

@@ -11,7 +11,7 @@
 void sl_rules_default(struct sl_node_entry *n);
 
 /* strategy, flavorFungibility and admissionScope of a ClusterQueue, into the entry; true when they
- * changed. The caller tells the core, with whether the queue is active. */
+ * changed. The caller passes it to the core, with whether the queue is active. */
 bool sl_rules_read(const struct sl_engine *g, struct sl_node_entry *n,
                    const struct sl_json *object);
 /* preemption and fairSharing.weight, into the entry and the core, whose tree is woken when they

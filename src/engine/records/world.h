@@ -16,7 +16,7 @@
 
 #define SL_HOST_LABEL "kubernetes.io/hostname"
 
-/* Where a machine stands: one bottom domain per tree it is in. */
+/* The domains of a node (a machine here): one bottom domain per tree that it is in. */
 struct sl_foothold {
     sl_tree_id tree;
     sl_domain_id domain;
@@ -42,19 +42,19 @@ struct sl_site_entry {
     char *key;                  /* in the map of hosts; NULL: no host */
     uint32_t host_len;          /* the host's name is the first part of the key */
     uint32_t area_count;        /* domains that end here, relics included */
-    struct sl_machine *machine; /* of a host: whose labels and taints count; NULL = none */
+    struct sl_machine *machine; /* of a host: the node whose labels and taints count; NULL = none */
     struct sl_amounts free;     /* sum of what its members have and do not need for other pods */
     uint32_t next_free;
 };
 
-/* A domain by its value. Children (and the tops of a tree) stand in the order of their values. */
+/* A domain by its value. Children (and the tops of a tree) are in the order of their values. */
 struct sl_area {
     sl_tree_id tree;
     sl_domain_id parent; /* SL_NO_ID = at the top */
     sl_site_id site;     /* SL_NO_ID = no bottom one */
     char *value;         /* NULL: the number is free */
     uint32_t machine_count;
-    bool shown;           /* open in the core, and no relic that workloads stand on */
+    bool shown;           /* open in the core, and not a relic that is still in use */
     uint32_t shown_count; /* of its children */
     uint32_t child_count;
     uint32_t child_cap;
@@ -64,10 +64,10 @@ struct sl_area {
 /* The topology of a ResourceFlavor, by its id. */
 struct sl_tree_entry {
     char *topology; /* that the flavor names; NULL = none */
-    bool known;     /* the Topology is there: its levels stand here and in the core */
+    bool known;     /* the Topology exists: its levels are here and in the core */
     bool ends_at_nodes;
-    bool woken;  /* something in it may help those who wait */
-    bool roused; /* something in it is less: who counts on it looks again */
+    bool woken;  /* something in it may help pending workloads */
+    bool roused; /* it has less capacity: workloads that count on it are tried again */
     uint32_t level_count;
     sl_level_id levels[SL_DEPTHS_MAX];
     struct sl_json *node_labels; /* of the flavor */
@@ -103,7 +103,7 @@ struct sl_world {
     uint32_t free_area_count;
     uint32_t free_area_cap;
     sl_domain_id *free_areas;
-    uint32_t relic_count; /* domains that are closed but for those who stand on them */
+    uint32_t relic_count; /* domains that are closed except for the workloads assigned to them */
     uint32_t relic_cap;
     sl_domain_id *relics;
     uint32_t site_count; /* numbers below this were given out */
@@ -131,7 +131,7 @@ struct sl_world {
 struct sl_tree_entry *sl_world_tree(struct sl_engine *g, sl_tree_id tree); /* made when new */
 /* NULL when the flavor names no Topology. */
 struct sl_tree_entry *sl_world_find_tree(const struct sl_engine *g, sl_tree_id tree);
-/* Who waits for the tree may find something now; told before the next cycle, by sl_world_flush. */
+/* Workloads that wait for the tree may fit now; woken before the next cycle, by sl_world_flush. */
 void sl_world_wake(struct sl_engine *g, sl_tree_id tree);
 /* There is less than before: heads that wait for what they count on look again, and may let go. */
 void sl_world_rouse(struct sl_engine *g, sl_tree_id tree);
@@ -159,8 +159,8 @@ sl_domain_id sl_areas_open(struct sl_engine *g, sl_tree_id tree, const char *con
                            int64_t now_ms);
 /* No machine is in it any more: it is closed, and what is above it if nothing else is there. */
 void sl_areas_close(struct sl_engine *g, sl_domain_id domain, int64_t now_ms);
-/* Give back the numbers of relics that nobody stands on any more; after every event that closed
- * some. Linear in relics. */
+/* Release the numbers of relics that no workload is assigned to any more; after every event that
+ * closed some. Linear in relics. */
 void sl_areas_sweep(struct sl_engine *g);
 /* The tree's levels are to change: its domains are all closed, and what stays does so apart. */
 void sl_areas_cut(struct sl_engine *g, sl_tree_id tree, int64_t now_ms);

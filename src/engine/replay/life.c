@@ -44,7 +44,7 @@ static bool unreadable(struct sl_life *life, const struct sl_journal_record *rec
 {
     return ends(life, SL_REPLAY_DIFFERS,
                 "record %" PRIu64
-                ": its checksum is right, but it is no %s that this program knows",
+                ": its checksum is right, but there is no %s in it that this program knows",
                 record->sequence, what);
 }
 

@@ -25,8 +25,8 @@ struct sl_life {
     struct sl_buf call;     /* the one that was made last, in words */
     bool is_cycle;          /* that one is */
     struct sl_buf outcome;  /* the newest of the last cycle, as bytes */
-    struct sl_buf why;      /* the decision that was told last was made, in words */
-    sl_workload_id decided; /* of whom it was; SL_NO_ID = nothing was told yet */
+    struct sl_buf why;      /* the decision that was reported last was made, in words */
+    sl_workload_id decided; /* its workload; SL_NO_ID = nothing was reported yet */
 };
 struct sl_told_decision {
     uint8_t kind;
@@ -46,7 +46,7 @@ void sl_life_fini(struct sl_life *life);
 /* A line for a decision: time, record, cycle, kind, workload, queue, flavors, reason. */
 void sl_story_decision(struct sl_life *life, const struct sl_journal_record *record,
                        const struct sl_told_decision *d);
-/* Of whom the last line was: why, and what the core says of the workload now. */
+/* Of the workload in the last line: why, and its state in the core now. */
 void sl_story_stop(const struct sl_life *life);
 void sl_story_note_observed(struct sl_life *life, const struct sl_journal_record *record);
 void sl_story_note_call(struct sl_life *life, const struct sl_call *c);

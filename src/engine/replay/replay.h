@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* A journal played again (G11): its calls are made in a fresh core, and every answer, every
- * outcome of a cycle and every decision that the journal holds is compared with what the core comes
- * to now. On the way each decision is told in a line. Each life (from one start record to the next,
- * or from an image of the core when its start is not there any more) is played in a process of its
- * own, since a core can be fresh only once. */
+/* A journal played again (G11): its calls are made in a fresh core, and every answer, every outcome
+ * of a cycle and every decision that the journal holds is compared with what the core comes to now.
+ * On the way each decision is printed in a line. Each life (from one start record to the next, or
+ * from an image of the core when its start is missing) is played in a process of its own, since a
+ * core can be fresh only once. */
 #ifndef SL_ENGINE_REPLAY_H
 #define SL_ENGINE_REPLAY_H
 #include "base/error.h"
@@ -18,7 +18,7 @@ struct sl_replay_options {
     uint64_t until_sequence; /* stop behind this record; 0 = at the end */
     uint64_t until_cycle; /* stop behind this cycle, counted from a life's start; 0 = at the end */
     uint64_t until_life;  /* of this life, from 1; 0 = of the first that has so many */
-    const char *workload; /* tell of NAMESPACE/NAME only, and why; NULL = of all */
+    const char *workload; /* print only NAMESPACE/NAME, and why; NULL = all */
     FILE *out;            /* where the story goes */
 };
 

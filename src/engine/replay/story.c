@@ -49,7 +49,7 @@ void sl_story_note_observed(struct sl_life *life, const struct sl_journal_record
     sl_buf_reset(&life->observed);
     sl_buf_print(&life->observed, "%s %.*s%s%.*s %s (resourceVersion %.*s)",
                  kind < SL_KIND_COUNT ? sl_kind_info((enum sl_kind)kind)->kind : "?", (int)ns_len,
-                 ns, ns_len > 0 ? "/" : "", (int)name_len, name, gone ? "is gone" : "seen",
+                 ns, ns_len > 0 ? "/" : "", (int)name_len, name, gone ? "deleted" : "seen",
                  (int)version_len, version);
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* A number for what a pod set says beside what the core is told of it: two pod sets for which Kueue
- * has different scheduling equivalence hashes have different numbers, or different demands. Pure
+/* A hash of what a pod set says beside what the core knows of it: two pod sets for which Kueue has
+ * different scheduling equivalence hashes have different numbers, or different demands. Pure
  * function of its arguments. docs/decisions/0021 */
 #ifndef SL_ENGINE_FINGERPRINT_H
 #define SL_ENGINE_FINGERPRINT_H

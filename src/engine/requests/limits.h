@@ -13,7 +13,7 @@ struct sl_limits;
 struct sl_limits *sl_limits_new(void);
 void sl_limits_free(struct sl_limits *t);
 
-/* An object was seen or is gone. */
+/* An object was seen or deleted. */
 void sl_limits_take_range(struct sl_limits *t, const struct sl_json *object, bool gone);
 void sl_limits_take_class(struct sl_limits *t, const struct sl_json *object, bool gone);
 /* Grows whenever one of them changed: demands made before may be out of date. */

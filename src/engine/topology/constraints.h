@@ -10,7 +10,7 @@
 #include "engine/state.h"
 
 /* What admission checks that are ready have added to the pod sets (podSetUpdates): their pods may
- * stand on other nodes from now on. */
+ * go to other nodes from now on. */
 void sl_constraints_refine(struct sl_engine *g, sl_workload_id id, const struct sl_json *workload,
                            int64_t now_ms);
 
@@ -19,7 +19,7 @@ void sl_constraints_take(struct sl_engine *g, struct sl_workload_entry *e,
                          const struct sl_json *workload);
 void sl_constraints_release(struct sl_engine *g, struct sl_workload_entry *e);
 
-/* Make the demand anew, as one change: counts and requests of `requests` (one per pod set), or,
+/* Make the demand again, as one change: counts and requests of `requests` (one per pod set), or,
  * when NULL, those that the demand has; exclusions from the flavors that the ClusterQueue `node`
  * offers now. */
 enum sl_status sl_constraints_demand(struct sl_engine *g, sl_workload_id id,

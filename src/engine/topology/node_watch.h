@@ -29,8 +29,8 @@ bool sl_node_watch_has_pod(const struct sl_host *host, const char *workload);
 
 /* The host name of a Node; lent. */
 const char *sl_node_watch_name(const struct sl_json *node);
-/* The Node is gone, or has another host name than before: the host that it was, which the caller
- * frees; NULL = neither. */
+/* The Node was deleted, or has another host name than before: returns its former host name, which
+ * the caller frees; NULL = neither. */
 char *sl_node_watch_leave(struct sl_node_watch *w, const struct sl_json *node, bool gone);
 /* Take the Node as it is now; false: nothing is new. */
 bool sl_node_watch_enter(struct sl_node_watch *w, const struct sl_json *node);
@@ -39,7 +39,7 @@ struct sl_pod_loss { /* the caller frees both */
     char *workload;
     char *host;
 };
-/* Take a Pod as it is now, or as gone. True: it was under way on a node and is so no longer. */
+/* Take a Pod as it is now, or as deleted. True: it was under way on a node and is so no longer. */
 bool sl_node_watch_pod(struct sl_node_watch *w, const struct sl_json *pod, bool gone,
                        struct sl_pod_loss *loss);
 #endif

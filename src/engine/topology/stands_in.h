@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* Where a workload stands, as its object says it after a restart: into the list of a RESTORE. What
- * can be counted is; what cannot (its topology is gone, the text is malformed) costs no
- * reservation. */
+/* The topology assignment of a workload, read from its object after a restart into the list of a
+ * RESTORE. What can be counted is counted; what cannot (its topology is missing, the text is
+ * malformed) does not end the reservation. */
 #ifndef SL_ENGINE_STANDS_IN_H
 #define SL_ENGINE_STANDS_IN_H
 #include "engine/state.h"
@@ -11,7 +11,7 @@
 struct sl_stands_in {
     struct sl_buf list; /* to be appended to that of the RESTORE */
     bool pending;       /* some pod set still waits for the second phase */
-    bool lost;          /* some pods stand where no domain is known */
+    bool lost;          /* some pods are assigned to unknown domains */
     uint32_t domain_count;
     uint32_t domain_cap;
     sl_domain_id *domains; /* taken for it */
@@ -20,6 +20,6 @@ struct sl_stands_in {
 /* From status.admission. The grant keeps the texts. */
 void sl_stands_in_read(struct sl_engine *g, sl_workload_id id, const struct sl_json *workload,
                        struct sl_grant *grant, struct sl_stands_in *out, int64_t now_ms);
-/* The workload stands there now, or the core has refused it. */
+/* The workload is assigned there now, or the core has refused it. */
 void sl_stands_in_end(struct sl_engine *g, struct sl_stands_in *s, int64_t now_ms);
 #endif

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* Where a workload stands, as its object says it: status.admission's topologyAssignment and
- * delayedTopologyRequest, and status.unhealthyNodes. An assignment is put into words once, when it
- * is decided, and kept in the grant: names may change afterwards, where the pods stand does not. */
+/* The topology assignment of a workload, as its object has it: status.admission's
+ * topologyAssignment and delayedTopologyRequest, and status.unhealthyNodes. An assignment is
+ * written as text once, when it is decided, and kept in the grant: names may change afterwards, the
+ * assignment does not. */
 #ifndef SL_ENGINE_TOPOLOGY_OUT_H
 #define SL_ENGINE_TOPOLOGY_OUT_H
 #include "engine/state.h"
 
-/* Put into words where the pod sets of the workload, which has a grant, stand now. */
+/* Write the current assignment of the workload's pod sets as text. It has a grant. */
 void sl_topology_out_note(struct sl_engine *g, sl_workload_id id);
 /* Complete the assignment of a pod set. */
 void sl_topology_out_write(const struct sl_engine *g, sl_workload_id id, uint32_t pod_set,

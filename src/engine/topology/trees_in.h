@@ -7,7 +7,7 @@
 #define SL_ENGINE_TREES_IN_H
 #include "engine/state.h"
 
-/* The flavor's object (spec NULL: gone) was seen: its tree is as that says. */
+/* The flavor's object (spec NULL: deleted) was seen: its tree is as that says. */
 void sl_trees_in_flavor(struct sl_engine *g, sl_flavor_id flavor, const struct sl_json *spec,
                         int64_t now_ms);
 /* The tree has other levels now, or a Topology at last, or none any more. */

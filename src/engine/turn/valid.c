@@ -124,7 +124,7 @@ static const char *find_broken(const struct sl_engine *g)
         return "G10: the engine's tallies are not what the core says";
     }
     if (!places_valid(g)) {
-        return "G6: places and nodes do not say the same";
+        return "G6: topology assignments and tenants of nodes differ";
     }
     return sl_valid_timers(g);
 }

@@ -9,7 +9,7 @@
 
 struct sl_order_key {
     int32_t priority;     /* effective priority */
-    int64_t queued_at_ms; /* creation, or the eviction that sends it to the back (FEATURES 3.3) */
+    int64_t queued_at_ms; /* creation, or the eviction that sends it to the back */
     uint64_t uid_high;    /* the UID's 16 bytes, big-endian */
     uint64_t uid_low;
 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* How long the lists of reasons are: whoever takes a reason from outside checks it against these. */
+/* How long the lists of reasons are: a reason from outside is checked against these. */
 #ifndef SL_KERNEL_REASONS_H
 #define SL_KERNEL_REASONS_H
 

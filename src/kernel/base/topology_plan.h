@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* The plan: where the pods of one workload shall stand. Policy fills it, the kernel judges it. */
+/* The plan: the topology assignment of one workload. Policy fills it, the kernel judges it. */
 #ifndef SL_KERNEL_TOPOLOGY_PLAN_H
 #define SL_KERNEL_TOPOLOGY_PLAN_H
 #include "kernel/base/types.h"
@@ -43,7 +43,7 @@ struct sl_topology_set {
     uint32_t layer_count;
     /* outermost first; each size is a multiple of the next */
     struct sl_topology_layer layers[SL_LAYERS_MAX];
-    /* right after the rows of the set before; those of one domain of a layer stand together */
+    /* right after the rows of the set before; those of one domain of a layer are adjacent */
     uint32_t first_row;
     uint32_t row_count;
     uint32_t request_count;

@@ -138,8 +138,8 @@ enum sl_status sl_commit_restore(void) SL_MUST_CHECK;
 */
 enum sl_status sl_commit_event(struct sl_event ev) SL_MUST_CHECK;
 
-/* A holder needs less than it was given: the claim becomes `amount` and the difference is free. Never more than
- * it is, since nobody asks here what is available. */
+/* A holder needs less than it was given: the claim becomes `amount` and the difference is free.
+ * Never more than it is, since availability is not checked here. */
 /*@
   requires inv:        CoreInv;
   terminates           \true;

@@ -63,7 +63,7 @@ enum sl_status sl_place_move(sl_workload_id id, enum sl_place from, enum sl_plac
 */
 void sl_place_hold(sl_workload_id id);
 
-/* For commit only: after an event, put the workload where its record now belongs; one that stands in a
+/* For commit only: after an event, put the workload where its record now belongs; one that is in a
  * fitting place stays there. */
 /*@
   requires known:      id < SL_WORKLOADS_MAX;

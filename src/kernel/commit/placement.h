@@ -10,8 +10,8 @@
 #include "kernel/lifecycle/second_pass.h"
 #include "kernel/topology/topology_stage.h"
 
-/* The sites that have failed, for sl_placement_second_pass, of the plan's workload: policy says them; a row that is
- * dropped must stand on one of them. */
+/* The sites that have failed, for sl_placement_second_pass, of the plan's workload: policy says
+ * them; a row that is dropped must be on one of them. */
 extern uint32_t sl_placement_failed_count;
 extern sl_site_id sl_placement_failed[SL_UNHEALTHY_MAX];
 
@@ -60,10 +60,11 @@ enum sl_status sl_placement_commit(void) SL_MUST_CHECK;
 */
 enum sl_status sl_placement_restore(void) SL_MUST_CHECK;
 
-/* Commit sl_topology_plan as a second pass of its workload (`generation`): only one that needs it (NeedsPass on the
- * live record), changes nothing but topology: quota stays as it is. Where nodes have failed, every row on a site
- * that has not failed stays with at least as many pods as before; the pods of the failed ones may stand anywhere
- * the plan says. The record gets SL_EV_SECOND_PASS_FIT. All or nothing. */
+/* Commit sl_topology_plan as a second pass of its workload (`generation`): only one that needs it
+ * (NeedsPass on the live record), changes nothing but topology: quota stays as it is. Where nodes
+ * have failed, every row on a site that has not failed stays with at least as many pods as before;
+ * the pods of the failed ones may go wherever the plan says. The record gets SL_EV_SECOND_PASS_FIT.
+ * All or nothing. */
 /*@
   requires inv:        PlacementInv;
   terminates           \true;
@@ -89,8 +90,8 @@ enum sl_status sl_placement_restore(void) SL_MUST_CHECK;
 */
 enum sl_status sl_placement_second_pass(uint32_t generation, int64_t now_ms) SL_MUST_CHECK;
 
-/* As sl_commit_event; rooms are given back when its pods are gone, which is together with the quota, or later where
- * it was deactivated. */
+/* As sl_commit_event; rooms are released when its pods have stopped, which is together with the
+ * quota, or later where it was deactivated. */
 /*@
   requires inv:        PlacementInv;
   terminates           \true;

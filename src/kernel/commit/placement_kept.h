@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* Does a plan that replaces failed sites leave alone what stands on others? For placement only. */
+/* Does a plan that replaces failed sites leave the pods on other sites alone? For placement
+ * only. */
 #ifndef SL_KERNEL_PLACEMENT_KEPT_H
 #define SL_KERNEL_PLACEMENT_KEPT_H
 #include "kernel/commit/placement.h"

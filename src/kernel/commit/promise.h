@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* Promises: quota that the running cycle has promised to workloads that wait for their victims to stop. Nothing
- * is charged for them; who comes later in the cycle counts them as taken. Owns the list. */
+/* Promises: quota that the running cycle has promised to workloads that wait for their victims to
+ * stop. Nothing is charged for them; later workloads of the cycle count them as taken. Owns the
+ * list. */
 #ifndef SL_KERNEL_PROMISE_H
 #define SL_KERNEL_PROMISE_H
 #include "kernel/ledger/cells.h"

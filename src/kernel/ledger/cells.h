@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* The ledger's arrays, for the files that make up the ledger and for nobody else. A link is an id plus one,
- * so that memory that was never touched already says "no link", "not in use". Written by:
- * trail.c own, usage, totals; ledger_quota.c limits and what follows from them, links between cells;
+/* The ledger's arrays, only for the files that make up the ledger. A link is an id plus one, so
+ * that memory that was never touched already says "no link", "not in use". Written by: trail.c own,
+ * usage, totals; ledger_quota.c limits and what follows from them, links between cells;
  * ledger_cells.c which cells exist; ledger_tree.c the nodes; ledger_height.c their heights. */
 #ifndef SL_KERNEL_CELLS_H
 #define SL_KERNEL_CELLS_H
@@ -55,7 +55,7 @@ extern sl_node_id sl_scratch_path[SL_LEVELS_MAX];  /* the nodes, upwards, that m
 extern sl_cell_id sl_scratch_target[SL_CELLS_MAX]; /* what this cell will hang under */
 extern bool sl_scratch_moves[SL_NODES_MAX]; /* does this node lie under the one that moves? */
 
-/* What the checker adds up anew. */
+/* What the checker adds up again. */
 extern int64_t sl_check_stored[SL_CELLS_MAX];
 extern int64_t sl_check_lent_low[SL_CELLS_MAX];
 extern int64_t sl_check_lent_high[SL_CELLS_MAX];

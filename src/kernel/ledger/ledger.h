@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* Quota and usage: a forest of cells, one per (quota node, flavor, resource) in use, each linked to the cell
- * of the same flavor and resource in its node's parent. Usage beyond what a node keeps for itself is stored
- * in its parent (FEATURES 3.9). Owns the nodes and cells. Carries G2, G3. */
+/* Quota and usage: a forest of cells, one per (quota node, flavor, resource) in use, each linked to
+ * the cell of the same flavor and resource in its node's parent. Usage beyond what a node keeps for
+ * itself is stored in its parent (Kueue's resource_node.go). Owns the nodes and cells. Carries G2,
+ * G3. */
 #ifndef SL_KERNEL_LEDGER_H
 #define SL_KERNEL_LEDGER_H
 #include "kernel/ledger/cells.h"

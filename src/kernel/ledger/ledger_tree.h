@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* For the ledger only: the forest of nodes. Owns which nodes are in use and who is whose parent. */
+/* For the ledger only: the forest of nodes. Owns which nodes are in use, and their parents. */
 #ifndef SL_KERNEL_LEDGER_TREE_H
 #define SL_KERNEL_LEDGER_TREE_H
 #include "kernel/ledger/cells.h"

@@ -102,7 +102,7 @@ void sl_lifecycle_evict(struct sl_event ev, enum sl_evict_reason reason);
 */
 void sl_lifecycle_reserve(struct sl_event ev);
 
-/* The reservation is gone; the time it was admitted is added up when `counted`. */
+/* The reservation ends; the time it was admitted is added up when `counted`. */
 /*@
   requires ready:     ev.workload < SL_WORKLOADS_MAX && TimeValid(ev.now_ms);
   requires times:     TimesValid(ev.workload);

@@ -21,7 +21,7 @@ enum sl_reset {
     SL_RESET_CREATION,    /* a record as new */
     SL_RESET_RESERVATION, /* earlier eviction and failed nodes are history */
     SL_RESET_EVICTION,    /* row E */
-    SL_RESET_RELEASE,     /* the reservation is gone, time spent admitted is added up (rule 18) */
+    SL_RESET_RELEASE,     /* the reservation ends, time spent admitted is added up (rule 18) */
     SL_RESET_UNWRITTEN,   /* the reservation never was: nothing to add up (rule 4) */
     SL_RESET_DELETION     /* the incarnation ends */
 };

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* Preemption plans (G4): victims hold quota and may be preempted under the policy of the preemptor's queue; with
- * them gone the preemptor fits, quota and rooms; no single one of them could have been spared. Policy fills
- * sl_preempt_plan beside sl_plan and sl_topology_plan (who wants what, and where; no sets: nowhere); check judges both without effect, commit evicts the victims or refuses the
- * plan whole. Owns the queues' preemption policies, the plan, and what was promised in the running cycle. */
+/* Preemption plans (G4): victims hold quota and may be preempted under the policy of the
+ * preemptor's queue; without them the preemptor fits, quota and rooms; no single one of them could
+ * have been spared. Policy fills sl_preempt_plan beside sl_plan and sl_topology_plan (the
+ * preemptor, its requests and its assignment; no sets: none); check judges both without effect,
+ * commit evicts the victims or refuses the plan whole. Owns the queues' preemption policies, the
+ * plan, and what was promised in the running cycle. */
 #ifndef SL_KERNEL_PREEMPT_H
 #define SL_KERNEL_PREEMPT_H
 #include "kernel/commit/commit.h"
@@ -46,14 +48,14 @@ struct sl_preempt_plan {
 };
 extern struct sl_preempt_plan sl_preempt_plan;
 
-/* For the kernel: each node's policy; and where a workload stands in the plan's lists, which is right only when
- * the list says so, too, and so never has to be cleared. */
+/* For the kernel: each node's policy; and a workload's index in the plan's lists, which counts only
+ * when the list agrees, and so never has to be cleared. */
 extern struct sl_preempt_policy sl_preempt_policies[SL_NODES_MAX];
 extern uint32_t sl_preempt_victim_index[SL_WORKLOADS_MAX];
 extern uint32_t sl_preempt_gone_index[SL_WORKLOADS_MAX];
 
-/* For preempt only, all zero between calls: what sl_topology_plan wants of a room, what its victims have booked
- * there, and what those have that are gone because of earlier plans. */
+/* For preempt only, all zero between calls: what sl_topology_plan wants of a room, what its victims
+ * have booked there, and what those have that left because of earlier plans. */
 extern int64_t sl_preempt_wanted[SL_ROOMS_MAX];
 extern int64_t sl_preempt_freed[SL_ROOMS_MAX];
 extern int64_t sl_preempt_left[SL_ROOMS_MAX];
@@ -90,8 +92,8 @@ enum sl_status sl_preempt_set_policy(sl_node_id node,
 */
 struct sl_preempt_policy sl_preempt_policy_of(sl_node_id node);
 
-/* Would sl_plan and sl_preempt_plan be accepted? The ledger is as it was afterwards. Linear in what victims, those
- * that are gone, promises and the plan name. */
+/* Would sl_plan and sl_preempt_plan be accepted? The ledger is as it was afterwards. Linear in what
+ * victims, those of earlier plans, promises and the plan name. */
 /*@
   requires inv:        CoreInv && NodesLinked;
   requires promises:   PromisesValid;

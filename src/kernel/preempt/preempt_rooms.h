@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* For preempt only: the rooms that sl_topology_plan wants, in the world where victims are gone. Nothing is booked or
- * released for it. Owns the scratch arrays of rooms. */
+/* For preempt only: the rooms that sl_topology_plan wants, without the victims' bookings. Nothing
+ * is booked or released for it. Owns the scratch arrays of rooms. */
 #ifndef SL_KERNEL_PREEMPT_ROOMS_H
 #define SL_KERNEL_PREEMPT_ROOMS_H
 #include "kernel/preempt/preempt.h"
 #include "kernel/base/status.h"
 
-/* With victims gone and promises kept, is there room for sl_topology_plan (one without sets wants nothing)? Refused:
- * BAD_ARGUMENT (form), FULL_BOOKINGS, ROOM. To be closed afterwards in any case. Linear in the plan and in what
- * victims and those gone have booked. */
+/* Without the victims and with promises kept, is there capacity for sl_topology_plan (one without
+ * sets wants nothing)? Refused: BAD_ARGUMENT (form), FULL_BOOKINGS, ROOM. To be closed afterwards
+ * in any case. Linear in the plan and in what victims and those of earlier plans have booked. */
 /*@
   requires ready:      RoomsReady && TopologyReady;
   requires zero:       ScratchZero;
@@ -22,7 +22,8 @@
 */
 enum sl_status sl_preempt_rooms_open(void) SL_MUST_CHECK;
 
-/* For open only: sum up the items, and what victims and those gone have booked. False: a sum is out of bounds. */
+/* For open only: sum up the items, and what victims and those of earlier plans have booked. False:
+ * a sum is out of bounds. */
 /*@
   requires ready:      RoomsReady && NeedsInRange;
   requires zero:       ScratchZero;

@@ -7,7 +7,7 @@
 #include "kernel/preempt/preempt.h"
 #include "kernel/base/status.h"
 
-/* With the victims gone, does sl_plan fit, and would it not if any one of them stayed? */
+/* Without the victims, does sl_plan fit, and would it not if any one of them stayed? */
 /*@
   requires inv:        UsageInv && TrailSound && ClaimsValid && Conserved && sl_trail_depth == 0;
   requires plan:       PlanClaimsSound;

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* For preempt only: who may be a victim. */
+/* For preempt only: which workloads may be victims. */
 #ifndef SL_KERNEL_PREEMPT_VICTIM_H
 #define SL_KERNEL_PREEMPT_VICTIM_H
 #include "kernel/preempt/preempt.h"
 #include "kernel/base/status.h"
 #include "kernel/base/types.h"
 
-/* Are the plan's victims distinct and such as the policy of sl_plan's queue allows, and are those that are gone
- * distinct, evicted and no victims? Linear time. */
+/* Are the plan's victims distinct and such as the policy of sl_plan's queue allows, and are those
+ * of earlier plans distinct, evicted and not victims? Linear time. */
 /*@
   requires linked:     NodesLinked && CellsLinked && ClaimsValid;
   requires queue:      sl_plan.cluster_queue < SL_NODES_MAX;

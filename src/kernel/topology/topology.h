@@ -37,7 +37,8 @@
 */
 enum sl_status sl_topology_check(void) SL_MUST_CHECK;
 
-/* Promise the plan's rooms to somebody who waits, until the cycle ends. Refused: as check, but for ROOM. */
+/* Promise the plan's rooms to a workload that waits, until the cycle ends. Refused: as check, but
+ * for ROOM. */
 /*@
   requires inv:        TopologyInv && PromisesListed;
   terminates           \true;

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* Bookings and stands: which workload has booked what, and where it stands. Both are rows of one pool; a workload's
- * rows are one block of it. Owns the pool; for topology and placement only, but for the functions that look. Carries
- * G2 for rooms: what is used of a room is what is booked there. */
+/* Bookings and stands: which workload has booked what, and its topology assignment. Both are rows
+ * of one pool; a workload's rows are one block of it. Owns the pool; for topology and placement
+ * only, but for the functions that look. Carries G2 for rooms: what is used of a room is what is
+ * booked there. */
 #ifndef SL_KERNEL_TOPOLOGY_BOOKINGS_H
 #define SL_KERNEL_TOPOLOGY_BOOKINGS_H
 #include "kernel/topology/topology_domains.h"
 #include "kernel/topology/topology_rooms.h"
 
-/* Row b: its owner's id + 1 (0: free), and what it books. The first sl_stand_counts[w] rows of a workload's block say
- * where it stands as well; stand_pods is 0 in all other rows. */
+/* Row b: its owner's id + 1 (0: free), and what it books. The first sl_stand_counts[w] rows of a
+ * workload's block are its assignment as well; stand_pods is 0 in all other rows. */
 extern uint32_t sl_booking_owners[SL_BOOKINGS_MAX];
 extern uint32_t sl_booking_rooms[SL_BOOKINGS_MAX];
 extern int64_t sl_booking_amounts[SL_BOOKINGS_MAX];

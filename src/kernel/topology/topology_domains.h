@@ -16,7 +16,8 @@ extern uint32_t sl_domain_sites[SL_DOMAINS_MAX];
 extern uint32_t sl_domain_depths[SL_DOMAINS_MAX];
 extern uint32_t sl_domain_children[SL_DOMAINS_MAX]; /* how many */
 extern sl_domain_id sl_domain_up[SL_DOMAINS_MAX][SL_DEPTHS_MAX];
-extern uint32_t sl_domain_stands[SL_DOMAINS_MAX]; /* how many rows of workloads stand on it */
+extern uint32_t sl_domain_stands[SL_DOMAINS_MAX]; /* how many rows of workloads are assigned to
+                                                   * it */
 /* No domain, and no site, at or beyond these was ever opened. */
 extern uint32_t sl_domain_limit;
 extern uint32_t sl_domain_site_limit;
@@ -60,7 +61,7 @@ extern uint32_t sl_domain_site_limit;
 enum sl_status sl_domain_open(sl_domain_id domain, sl_tree_id tree, sl_domain_id parent,
                               sl_site_id site) SL_MUST_CHECK;
 
-/* Refused: BAD_ARGUMENT (not open), IN_USE (it has children, or workloads stand on it). */
+/* Refused: BAD_ARGUMENT (not open), IN_USE (it has children, or workloads are assigned to it). */
 /*@
   requires inv:        DomainsInv;
   terminates           \true;

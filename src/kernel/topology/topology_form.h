@@ -6,7 +6,7 @@
 #define SL_KERNEL_TOPOLOGY_FORM_H
 #include "kernel/topology/topology_domains.h"
 
-/* Of each row of a plan whose form was found good: the index of its set. */
+/* Of each row of a plan whose form was found good: its set's index. */
 extern uint32_t sl_plan_row_sets[SL_TOPOLOGY_ROWS_MAX];
 
 #include "specs/topology_form.acsl"

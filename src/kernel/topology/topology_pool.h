@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* Blocks of the pool of bookings, of sizes that are powers of two: a free block whose buddy is free becomes one with
- * it. Who takes a block looks himself whether its rows are free: a mistake here could cost room, not soundness. Owns
- * the lists of free blocks; for topology_bookings.c only. */
+/* Blocks of the pool of bookings, of sizes that are powers of two: a free block whose buddy is free
+ * becomes one with it. The caller that takes a block checks that its rows are free: a mistake here
+ * could cost memory, not soundness. Owns the lists of free blocks; for topology_bookings.c only. */
 #ifndef SL_KERNEL_TOPOLOGY_POOL_H
 #define SL_KERNEL_TOPOLOGY_POOL_H
 #include "kernel/base/topology_plan.h"

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* Writing and wiping where workloads stand: for topology_bookings.c only. */
+/* Writing and clearing topology assignments: for topology_bookings.c only. */
 #ifndef SL_KERNEL_TOPOLOGY_STANDS_H
 #define SL_KERNEL_TOPOLOGY_STANDS_H
 #include "kernel/topology/topology_needs.h"
 
-/* Note the plan's rows in the first rows of the workload's block, which stands nowhere so far. */
+/* Note the plan's rows in the first rows of the workload's block, which has no assignment so
+ * far. */
 /*@
   requires ids:        id < SL_WORKLOADS_MAX && first + sl_topology_plan.row_count <= SL_BOOKINGS_MAX;
   requires ready:      TopologyReady;
@@ -28,7 +29,7 @@
 */
 void sl_stands_write(sl_workload_id id, uint32_t first);
 
-/* The workload stands nowhere any more. */
+/* The workload has no assignment any more. */
 /*@
   requires id:         id < SL_WORKLOADS_MAX && sl_booking_firsts[id] + sl_stand_counts[id] <= SL_BOOKINGS_MAX;
   requires counted:    StandsCounted && StandsPlaced;

@@ -3,8 +3,8 @@
 
 #include "policy/common/settings.h"
 
-/* Unset memory would mean "everything off"; the defaults stand here as well as in the function so
- * that a core which nobody configured decides as Kueue does. */
+/* Unset memory would mean "everything off"; the defaults are here as well as in the function, so
+ * that a core that was never configured decides as Kueue does. */
 #define DEFAULTS                                                                                   \
     {                                                                                              \
         .share_rule_count = 2, .share_rules = {SL_SHARE_FINAL, SL_SHARE_INITIAL},                  \

@@ -9,7 +9,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Rules S2-a and S2-b of fair sharing (FEATURES 3.8), tried in the order given. */
+/* Rules of fair sharing (Kueue's LessThanOrEqualToFinalShare and LessThanInitialShare), tried in
+ * the order given. */
 enum sl_share_rule { SL_SHARE_FINAL, SL_SHARE_INITIAL };
 
 struct sl_settings {

@@ -2,7 +2,8 @@
  * SPDX-FileCopyrightText: The Sluice authors */
 
 /* Sorting workloads: by a rank given with each, lower first, then in the order of order.h, or in
- * that of their queue times alone. In place, without recursion. Owns the list; whoever fills it next overwrites it. */
+ * that of their queue times alone. In place, without recursion. Owns the list; the next caller
+ * overwrites it. */
 #ifndef SL_POLICY_SORT_H
 #define SL_POLICY_SORT_H
 #include "kernel/base/types.h"

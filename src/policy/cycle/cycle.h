@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* The scheduling cycle (FEATURES 3): one head of every queue with something to try is nominated
- * (nominate.h) on the ledger as it stands. Then, in order (lower borrow height, higher priority,
- * earlier, smaller UID; under fair sharing as in tournament.h), each is checked again against
- * what the cycle has decided before, planned, and committed: quota is taken, or victims are
+/* The scheduling cycle (Kueue's Scheduler.schedule): one head of every queue with something to try
+ * is nominated (nominate.h) on the current ledger. Then, in order (lower borrow height, higher
+ * priority, earlier, smaller UID; under fair sharing as in tournament.h), each is checked again
+ * against what the cycle has decided before, planned, and committed: quota is taken, or victims are
  * evicted and their quota is promised. Owns the running cycle.
  *
  *     sl_cycle_begin(now);
@@ -32,9 +32,9 @@
 #include "specs/trial.acsl"
 
 enum sl_cycle_result {
-    /* Committed: sl_assignment.choices, counts, borrow_height. Where its pods stand says
-     * sl_topology_stand_at (kernel/topology/topology.h), which pod sets wait for the second phase says
-     * sl_assignment.delayed. */
+    /* Committed: sl_assignment.choices, counts, borrow_height. sl_topology_stand_at
+     * (kernel/topology/topology.h) has the topology assignment, sl_assignment.delayed the pod sets
+     * that wait for the second phase. */
     SL_CYCLE_RESERVED,
     /* No place: reason, sl_assignment.details and topology_failure. */
     SL_CYCLE_PENDING,
@@ -53,7 +53,7 @@ enum sl_cycle_result {
  * (Kueue's metric preemption_target_recomputation). */
 enum sl_recomputed {
     SL_RECOMPUTED_NOT,
-    SL_RECOMPUTED_DEFERRED, /* it fits once the others' victims are gone */
+    SL_RECOMPUTED_DEFERRED, /* it fits once the others' victims have stopped */
     SL_RECOMPUTED_NEW_VICTIMS,
     SL_RECOMPUTED_SKIPPED /* there are none, or they are not enough */
 };
@@ -71,7 +71,8 @@ struct sl_cycle_outcome {
     bool overlaps;                 /* its victims are those of others of this cycle */
     bool skipped_preemption;       /* it would have preempted but for these (metrics) */
     enum sl_recomputed recomputed;
-    uint32_t victim_count; /* whom it waits for, those who were being evicted before included */
+    uint32_t victim_count; /* the workloads that it waits for, including those that were being
+                            * evicted before */
     enum sl_place place;   /* where it is now: HOLDING, HEAP or INADMISSIBLE */
 };
 extern struct sl_cycle_outcome sl_cycle_outcome;
@@ -91,12 +92,12 @@ extern struct sl_cycle_evicted sl_cycle_evicted;
 extern uint32_t sl_cycle_skipped_preemptions;
 extern uint32_t sl_cycle_recomputed_victims;
 
-/* Why a head goes back to its queue (Kueue's RequeueReason), and where it goes (FEATURES 3.6);
- * `left`: flavors are left to try. */
+/* Why a head goes back to its queue (Kueue's RequeueReason), and where it goes (its
+ * requeueIfNotPresent); `left`: flavors are left to try. */
 enum sl_back {
     SL_BACK_INVALID,    /* it was not nominated */
     SL_BACK_NO_FIT,     /* no flavor will do */
-    SL_BACK_NO_VICTIMS, /* preemption is called for, and there is nobody to preempt */
+    SL_BACK_NO_VICTIMS, /* preemption is needed, and there is no candidate */
     SL_BACK_SKIPPED,    /* it was nominated, and failed because of others in the cycle */
     SL_BACK_PREEMPTING, /* victims are on their way out; it is the queue's preemptor now */
     SL_BACK_OUTSIDER    /* its ClusterQueue does not take its namespace */

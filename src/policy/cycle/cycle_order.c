@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* The order in which entries are dealt with (FEATURES 3.3, 3.4). Second passes come first, also
+/* The order in which entries are processed (Kueue's makeIterator). Second passes come first, also
  * under fair sharing: they hold their quota already and have no share to win. Those that found no
- * place come last: whoever is evicted for it is no candidate for preemption that is on its way out
- * already while the others are dealt with (as in Kueue, which sees this only in the next cycle). */
+ * topology assignment come last: a workload that is evicted for that is still a candidate for
+ * preemption, and not on its way out, while the others are processed (as in Kueue, which sees this
+ * only in the next cycle). */
 #include "policy/cycle/cycle_steps.h"
 
 #include "policy/entries/entries.h"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* Second passes of the cycle (FEATURES 2.5). Flavors and counts are as they were granted, quota is
- * not touched, and nobody is preempted for them; they come before all others. One whose nodes have
- * failed keeps the pods that stand elsewhere. */
+/* Second passes of the cycle (Kueue's second_pass_queue.go). Flavors and counts are as they were
+ * granted, quota is not touched, and no workload is preempted for them; they come before all
+ * others. One whose nodes have failed keeps its pods on other nodes. */
 #include "policy/cycle/cycle_steps.h"
 
 #include "policy/topology/assumed.h"

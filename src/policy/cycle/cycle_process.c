@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* One entry of the cycle (FEATURES 3.5). It was nominated on the ledger as the cycle found it;
- * meanwhile others were served, and more was promised to those who wait for victims. */
+/* One entry of the cycle (Kueue's processEntry). It was nominated on the ledger as the cycle found
+ * it; meanwhile others were admitted, and more was promised to those that wait for victims. */
 #include "policy/cycle/cycle_steps.h"
 
 #include "kernel/commit/commit.h"

@@ -63,9 +63,9 @@ sl_node_id sl_cycle_chosen(uint32_t index);
 /*@ terminates \true; exits \false; assigns \nothing; */
 bool sl_cycle_is_along(sl_node_id queue);
 
-/* --- cycle_recheck.c: does what the entry was nominated with still hold? It may be nominated anew.
- * Afterwards sl_assignment and sl_topology_plan are those of the entry. FULL: the
- * pools have no room for a new nomination. */
+/* --- cycle_recheck.c: does what the entry was nominated with still hold? It may be nominated
+ * again. Afterwards sl_assignment and sl_topology_plan are those of the entry. FULL: the pools have
+ * no room for a new nomination. */
 enum sl_recheck { SL_RECHECK_FITS, SL_RECHECK_NO_QUOTA, SL_RECHECK_NO_ROOM, SL_RECHECK_FULL };
 /*@ requires ready: EntriesReady && entry < SL_ENTRIES_MAX; terminates \true; exits \false;
     assigns sl_hidden, SL_NOMINATED, sl_entries[entry], sl_cycle_recomputed_victims;
@@ -77,22 +77,23 @@ enum sl_recheck sl_cycle_recheck(uint32_t entry);
 bool sl_cycle_overlaps(uint32_t entry);
 
 /* --- cycle_rooms.c: rooms on nodes, of sl_topology_plan as recalled for the entry. */
-/* In a trial (assumed.h): all that was evicted in this cycle is gone. False = that cannot be
+/* In a trial (assumed.h): all workloads evicted in this cycle are taken out. False = that cannot be
  * tried. */
 /*@ requires rooms: AssumedInRange && TopologyInv; terminates \true; exits \false;
     assigns sl_hidden, SL_ASSUMED; ensures rooms: AssumedInRange; */
 bool sl_cycle_free_rooms(void);
-/* Would the places still do, with what was promised taken, and all victims gone, its own too? */
+/* Would the assignment still fit, with all promises kept, and without all victims, its own
+ * included? */
 /*@ requires rooms: AssumedInRange && TopologyInv && PlanBounded;
     requires entry: EntriesSound && entry < SL_ENTRIES_MAX; terminates \true; exits \false;
     assigns sl_hidden, SL_ASSUMED; ensures rooms: AssumedInRange; */
 bool sl_cycle_rooms_fit(uint32_t entry);
-/* Keep them for somebody who waits, until the cycle ends. False = there is no room for the promise,
- * and others may be served first. */
+/* Keep them for a workload that waits, until the cycle ends. False = there is no memory for the
+ * promise, and others may be admitted first. */
 /*@ requires rooms: TopologyInv && PromisesListed; terminates \true; exits \false;
     assigns sl_hidden, SL_NEEDS, SL_ROOMS_PROMISED; ensures rooms: TopologyInv && PromisesListed; */
 bool sl_cycle_promise_rooms(void);
-/* This one is evicted; to be said before tentative.h is told. */
+/* This one is evicted; call it before tentative.h's counterpart. */
 /*@ terminates \true; exits \false; assigns sl_hidden; */
 void sl_cycle_evict_rooms(sl_workload_id id);
 /*@ requires rooms: AssumedInRange && TopologyInv && PromisesListed; terminates \true;
@@ -103,7 +104,7 @@ void sl_cycle_clear_rooms(void);
 /*@ requires plan: PlanBounded && entry < SL_ENTRIES_MAX; terminates \true; exits \false;
     assigns sl_hidden; */
 void sl_cycle_settle_waiter(uint32_t entry);
-/* Of those who counted on rooms and do so no more: others who wait for rooms are told. */
+/* For workloads that counted on capacity and do so no more: others that wait for it are woken. */
 /*@ terminates \true; exits \false; assigns sl_hidden; */
 void sl_cycle_check_waiters(void);
 /*@ terminates \true; exits \false; assigns \nothing; ensures bound: \result <= SL_NODES_MAX; */
@@ -142,14 +143,14 @@ bool sl_cycle_nominate_pass(sl_workload_id id);
       sl_assignment, sl_placement_question, sl_cycle_outcome, sl_cycle_evicted.count;
     ensures ready: EntriesReady && EntriesInv; */
 void sl_cycle_process_pass(uint32_t entry);
-/* The cycle ends, and with it what is kept of the sites that its passes left: whoever waits for room on their trees
- * is told. */
+/* The cycle ends, and with it what is kept of the sites that its passes left: workloads that wait
+ * for capacity on their trees are woken. */
 /*@ requires entries: EntriesInv && RecordsValid; terminates \true; exits \false;
     assigns sl_hidden, SL_PASS_TIMERS; ensures entries: EntriesInv; */
 void sl_cycle_tell_left(void);
 
-/* --- cycle_promises.c: until the cycle ends nobody else is given what the entry needs; or, of what
- * somebody needs who cannot preempt, what is free and cannot be reclaimed later. */
+/* --- cycle_promises.c: until the cycle ends no other workload gets what the entry needs; or, where
+ * the entry cannot preempt, what is free of that and cannot be reclaimed later. */
 /*@ requires ready: PromisesReady && EntryKnown(entry); terminates \true; exits \false;
     assigns sl_hidden, SL_HELD; ensures ready: PromisesReady; */
 void sl_cycle_promise_needs(uint32_t entry);
@@ -161,8 +162,9 @@ void sl_cycle_reserve(uint32_t entry);
     assigns sl_hidden, SL_HELD; ensures ready: PromisesReady; */
 void sl_cycle_promise_rest(uint32_t entry);
 
-/* --- cycle_progress.c: somebody in this tree was served or evicted, or gave up what it had reserved
- * for the cycle: whoever was held back there is worth another try when the cycle ends. */
+/* --- cycle_progress.c: a workload in this tree was admitted or evicted, or gave up what it had
+ * reserved for the cycle: workloads that were held back there are tried again when the cycle
+ * ends. */
 /*@ terminates \true; exits \false; assigns sl_hidden; */
 void sl_cycle_progress(sl_node_id root);
 /*@ terminates \true; exits \false; assigns sl_hidden; */

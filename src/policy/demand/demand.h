@@ -52,8 +52,8 @@ enum sl_status sl_demand_add_request(sl_workload_id id, sl_resource_id resource,
 enum sl_status sl_demand_add_exclusion(sl_workload_id id, sl_flavor_id flavor,
                                        enum sl_exclusion why) SL_MUST_CHECK;
 
-/* The workload belongs to a single Pod, which cannot be made anew: where a node of it fails nothing
- * is replaced. At first it does not. */
+/* The workload belongs to a single Pod, which cannot be created again: where a node of it fails
+ * nothing is replaced. At first it does not. */
 /*@ terminates \true; exits \false; assigns sl_hidden; */
 void sl_demand_set_single_pod(sl_workload_id id, bool single);
 /*@ terminates \true; exits \false; assigns \nothing; */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* The records that demands are made of, in three pools: for the files that make up the demands and
- * for nobody else. A link is an index plus one; 0 says "none". A pool gives out what was given back
- * first, then what was never used. */
+/* The records that demands are made of, in three pools: only for the files that make up the
+ * demands. A link is an index plus one; 0 says "none". A pool reuses what was returned first, then
+ * takes what was never used. */
 #ifndef SL_POLICY_DEMAND_POOLS_H
 #define SL_POLICY_DEMAND_POOLS_H
 #include "policy/demand/demand.h"

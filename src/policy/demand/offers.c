@@ -20,7 +20,7 @@ static bool offer_delayed[SL_CELLS_MAX];
 static uint32_t flavor_first[SL_USED_FLAVORS_MAX];
 static uint32_t flavor_next[SL_CELLS_MAX];
 static uint32_t flavor_before[SL_CELLS_MAX];
-static uint32_t flavor_link[SL_CELLS_MAX]; /* link to the flavor in whose list the cell stands */
+static uint32_t flavor_link[SL_CELLS_MAX]; /* link to the flavor in whose list the cell is */
 
 static uint32_t pods_link; /* link to the resource that counts pods */
 static uint64_t resource_order[SL_RESOURCES_MAX];

@@ -22,7 +22,8 @@ struct sl_rules {
     enum sl_fungibility when_can_borrow;  /* it fits only by borrowing: take it, or look on */
     enum sl_fungibility when_can_preempt; /* it fits only by preemption: take it, or look on */
     enum sl_preference preference;        /* which of two flavors is the better */
-    bool by_usage;                        /* whose LocalQueue used less goes first (usage.h) */
+    bool by_usage;                        /* workloads of LocalQueues that used less go first
+                                           * (usage.h) */
 };
 
 /* Refused: NO_NODE_ID. For a queue's strategy use sl_queues_configure, which also looks at its
@@ -61,7 +62,7 @@ sl_cell_id sl_offers_next(sl_cell_id cell);
 uint32_t sl_offers_group_of(sl_cell_id cell);
 
 /* Every cell that offers a flavor, in no particular order; SL_NO_ID = no (more). Flavors beyond
- * SL_USED_FLAVORS_MAX have no topology, and nobody is told of them. */
+ * SL_USED_FLAVORS_MAX have no topology, and are not in the list. */
 #define SL_USED_FLAVORS_MAX 65536u
 /*@
   terminates \true; exits \false; assigns \nothing;
@@ -74,10 +75,10 @@ sl_cell_id sl_offers_first_of(sl_flavor_id flavor);
 */
 sl_cell_id sl_offers_next_of(sl_cell_id cell);
 
-/* Does topology wait for a second phase where this cell's flavor is given to a workload: a check
- * of the queue (a ProvisioningRequest for that flavor; MultiKueue: for all) has to come first.
- * One that holds a reservation is placed. Cells that are offered anew start with no; those that
- * are not offered never do. */
+/* Does topology wait for a second phase where this cell's flavor is given to a workload: a check of
+ * the queue (a ProvisioningRequest for that flavor; MultiKueue: for all) has to come first. One
+ * that holds a reservation is placed. Cells that are offered again start with no; those that are
+ * not offered never wait. */
 /*@ terminates \true; exits \false; assigns sl_hidden; */
 void sl_offers_set_delayed(sl_cell_id cell, bool delayed);
 /*@ terminates \true; exits \false; assigns \nothing; */
@@ -91,9 +92,9 @@ void sl_offers_set_pods_resource(sl_resource_id resource);
 sl_resource_id sl_offers_pods_resource(void);
 
 /* Resources are looked at in the order of these keys (at first 0), those of equal keys in the order
- * of the demand: where one has no place the next ones are not tried, so the order decides what a
- * workload is told. Kueue's key is the 64-bit FNV-1a hash of the name; the shell, which has the
- * names, sets it when a name gets its id. Beyond SL_RESOURCES_MAX ids: nothing happens. */
+ * of the demand: where one has no place the next ones are not tried, so the order decides which
+ * message a workload gets. Kueue's key is the 64-bit FNV-1a hash of the name; the shell, which has
+ * the names, sets it when a name gets its id. Beyond SL_RESOURCES_MAX ids: nothing happens. */
 #define SL_RESOURCES_MAX 4096u
 /*@ terminates \true; exits \false; assigns sl_hidden; */
 void sl_offers_set_order(sl_resource_id resource, uint64_t key);

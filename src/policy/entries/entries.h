@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* The entries of the running cycle, for the cycle's own files: who was nominated, with which
- * assignment and which victims. What an entry consists of is copied to pools, since the next
+/* The entries of the running cycle, for the cycle's own files: which workloads were nominated, with
+ * which assignment and which victims. What an entry consists of is copied to pools, since the next
  * question overwrites sl_assignment and sl_victims. Owns the entries. */
 #ifndef SL_POLICY_ENTRIES_H
 #define SL_POLICY_ENTRIES_H
@@ -31,7 +31,7 @@ struct sl_entry {
     sl_node_id root;   /* of its cohort tree */
     bool holds;        /* it has quota already: a second pass */
     bool goes_first;   /* it has been waiting for its victims, and that counts (heads.h) */
-    bool after_others; /* computed with the victims of others in the cycle gone */
+    bool after_others; /* computed without the victims of others in the cycle */
     bool may_borrow;   /* as in sl_victims */
     enum sl_mode mode;
     enum sl_pending_reason reason; /* with NO_FIT */

@@ -294,7 +294,7 @@ static bool earlier(uint32_t a, uint32_t b)
     return sl_order_before(sl_entries[a].workload, sl_entries[b].workload);
 }
 
-/* The step at which the entry stands right under its cohort at this depth; 0 if it has none. */
+/* The step at which the entry is a child of its cohort at this depth; 0 if there is none. */
 /*@ requires entry: StepsKnown && entry < SL_ENTRIES_MAX; terminates \true; exits \false;
     assigns \nothing; ensures known: \result < SL_LEVELS_MAX; */
 static uint32_t step_at(uint32_t entry, uint32_t depth)
@@ -349,8 +349,8 @@ static void play(uint32_t depth)
     }
 }
 
-/* Index among the players of the one that nobody has beaten. Entries of a queue without a cohort
- * play no round: the first in the queue's order wins. */
+/* Index among the players of the winner. Entries of a queue without a cohort play no round: the
+ * first in the queue's order wins. */
 /*@ requires players: PlayersListed && StepsKnown && BestKnown && player_count > 0;
     terminates \true; exits \false; assigns ROUNDS;
     ensures best: BestKnown; ensures known: \result < player_count; */

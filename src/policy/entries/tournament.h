@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* Whose entry is next under fair sharing (FEATURES 3.4): in each cohort of the tree, from the
- * leaves upwards, the one whose branch would borrow nothing, or else have the lowest share, with
- * the entry served. All entries of one tree take part, several of one queue too. */
+/* Which entry is next under fair sharing (Kueue's runTournament): in each cohort of the tree, from
+ * the leaves upwards, the one whose branch would borrow nothing, or else have the lowest share,
+ * with the entry admitted. All entries of one tree take part, several of one queue too. */
 #ifndef SL_POLICY_TOURNAMENT_H
 #define SL_POLICY_TOURNAMENT_H
 #include "kernel/commit/commit.h"
@@ -21,7 +21,7 @@ void sl_tournament_begin(void);
     ensures trial: TrialReady && TakenBack{Pre, Post};
     ensures known: \result < SL_ENTRIES_MAX || \result == SL_NO_ID; */
 uint32_t sl_tournament_next(void);
-/* Something was charged or promised to somebody of this queue; to be told before the next. */
+/* Something was charged or promised to a workload of this queue; call it before the next. */
 /*@ terminates \true; exits \false; assigns sl_hidden; */
 void sl_tournament_changed(sl_node_id queue);
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* Which nodes stand right under which: the quota forest seen from above (the kernel knows parents
- * only). Owns the links. Whoever opens, moves or closes a node says so here. */
+/* The children of each node of the quota forest (the kernel knows parents only). Owns the links.
+ * Call these when a node is opened, moved or closed. */
 #ifndef SL_POLICY_BRANCHES_H
 #define SL_POLICY_BRANCHES_H
 #include "kernel/base/types.h"

@@ -6,7 +6,7 @@
 #define SL_POLICY_HALF_LIFE_H
 #include <stdint.h>
 
-#define SL_FRACTION_ONE 4611686018427387904ULL /* 2^62 stands for 1 */
+#define SL_FRACTION_ONE 4611686018427387904ULL /* 2^62 represents 1 */
 
 /* 2^(-elapsed/half_life) in units of 2^-62, off by less than 2^-55. Nothing is left where there is
  * no half-life (0 or negative); all is left where no time has passed (or it ran backwards). */

@@ -28,7 +28,7 @@ struct sl_share {
     sl_resource_id resource; /* the dominant one; of equal ones the one with the smaller id */
 };
 
-/* As the ledger stands now, trials included. A node without a parent has share zero. */
+/* On the current ledger, trials included. A node without a parent has share zero. */
 /*@ requires ledger: CellsLinked && LimitsInRange && UsageInRange; terminates \true;
     exits \false; assigns sl_hidden; */
 struct sl_share sl_shares_of(sl_node_id node);

@@ -256,7 +256,7 @@ void sl_usage_charge(sl_workload_id id, sl_account_id account, sl_resource_id re
                      int64_t amount)
 {
     if (id >= SL_WORKLOADS_MAX || account >= SL_ACCOUNTS_MAX || half_life_ms == 0) {
-        return; /* without a half-life no sample will ever hold anything that it stands for */
+        return; /* without a half-life no sample will ever hold the usage that it represents */
     }
     uint64_t part = SL_FRACTION_ONE - sl_half_life_left(sampling_ms, half_life_ms);
     struct sl_usage_amount penalty = sl_usage_part(amount_of(resource, amount), part);

@@ -2,10 +2,10 @@
  * SPDX-FileCopyrightText: The Sluice authors */
 
 /* Admission fair sharing: what each LocalQueue (an account here) has used lately. The past counts
- * less with every half-life; an admission counts at once, by an entry penalty that stands for the
+ * less with every half-life; an admission counts at once, by an entry penalty that represents the
  * usage that the next sample will see. Where a ClusterQueue admits by usage, accounts that used
- * less go first. Owns the accounts. All amounts in billionths of the resource's unit, saturating
- * at SL_USAGE_MAX thousandths: with a half-life of days what a single cpu adds in one sampling
+ * less go first. Owns the accounts. All amounts in billionths of the resource's unit, saturating at
+ * SL_USAGE_MAX thousandths: with a half-life of days what a single cpu adds in one sampling
  * interval is less than a thousandth. */
 #ifndef SL_POLICY_USAGE_H
 #define SL_POLICY_USAGE_H
@@ -34,7 +34,7 @@ enum sl_status sl_usage_set_resource(sl_resource_id resource, int64_t weight_nan
 /* The weight of an account in 1e-9 (at first 1); 0: it always comes last. */
 /*@ terminates \true; exits \false; assigns sl_hidden; */
 void sl_usage_set_weight(sl_account_id account, int64_t weight_nano);
-/* Whose the workload is; SL_NO_ID (at first) = nobody's. Not while it is in line. */
+/* The workload's account; SL_NO_ID (at first) = none. Not while it is in line. */
 /*@ terminates \true; exits \false; assigns sl_hidden; */
 void sl_usage_set_account(sl_workload_id id, sl_account_id account);
 /*@

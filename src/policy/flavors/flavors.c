@@ -96,9 +96,9 @@ static bool assign_want(uint32_t first, uint32_t i)
     return false;
 }
 
-/* Where one resource has no place the group gets nothing, and only that is said. Under
- * PreemptionOverBorrowing a flavor of which one resource fits by borrowing counts as fitting even if
- * another needs victims: as in Kueue it waits then, and nobody is preempted. */
+/* Where one resource does not fit the group gets nothing, and the reason names only that resource.
+ * Under PreemptionOverBorrowing a flavor of which one resource fits by borrowing counts as fitting
+ * even if another needs victims: as in Kueue it waits then, and no workload is preempted. */
 /*@ requires ready: SearchReady && Sound; terminates \true; exits \false;
     assigns SCANNED, SL_SETTLED, settled_groups;
     ensures ready: SearchReady && WantsInRange;

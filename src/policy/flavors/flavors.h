@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* Flavor assignment (FEATURES 3.2): which flavor each pod set gets of each resource group of its
- * ClusterQueue, judged on the live ledger, trials included. Owns sl_assignment, the result of the
- * last question, and how far the flavors were scanned for each pending workload. */
+/* Flavor assignment (Kueue's flavorassigner.Assign): which flavor each pod set gets of each
+ * resource group of its ClusterQueue, judged on the live ledger, trials included. Owns
+ * sl_assignment, the result of the last question, and how far the flavors were scanned for each
+ * pending workload. */
 #ifndef SL_POLICY_FLAVORS_H
 #define SL_POLICY_FLAVORS_H
 #include "kernel/ledger/ledger.h"
@@ -18,7 +19,7 @@
 #define SL_DETAILS_MAX 256u
 #define SL_ATTEMPTS_MAX 512u
 
-/* From worst to best. DEFERRED: fits once the victims of others are gone (set by the cycle). */
+/* From worst to best. DEFERRED: fits once the victims of others have stopped (set by the cycle). */
 enum sl_mode { SL_MODE_NO_FIT, SL_MODE_PREEMPT, SL_MODE_DEFERRED, SL_MODE_FIT };
 
 /* One request of one pod set and the cell that would pay for it. */
@@ -42,7 +43,8 @@ enum sl_miss {
     SL_MISS_MAX_QUOTA,     /* more than could ever be available: too much by `amount` */
     SL_MISS_UNUSED_QUOTA,  /* more than is unused now: `amount` more needed */
     SL_MISS_NO_TOPOLOGY,   /* topology is asked for, and the flavor has none */
-    SL_MISS_ONLY_TOPOLOGY, /* no topology is asked for, and the flavor is only for those who do */
+    SL_MISS_ONLY_TOPOLOGY, /* no topology is requested, and the flavor is only for workloads with
+                            * a topology request */
     SL_MISS_NO_LEVEL,      /* the flavor's topology lacks the level that is asked for */
     SL_MISS_NO_TREE        /* the flavor's Topology object does not exist */
 };
@@ -78,7 +80,8 @@ struct sl_assignment {
     uint32_t counts[SL_POD_SETS_MAX];    /* pods of each set, reduced by partial admission */
     bool examined[SL_POD_SETS_MAX];      /* false: an earlier pod set has no place at all */
     enum sl_mode modes[SL_POD_SETS_MAX]; /* of each set; NO_FIT when not examined */
-    sl_tree_id tree[SL_POD_SETS_MAX];    /* where it stands or shall stand; SL_NO_ID = nowhere */
+    sl_tree_id tree[SL_POD_SETS_MAX];    /* the tree that it is or shall be assigned in; SL_NO_ID
+                                          * = none */
     bool delayed[SL_POD_SETS_MAX];       /* its topology waits for the second phase */
     struct sl_placement_failure topology_failure; /* miss OK: topology was not in the way. NO_TREE:
                             the choices say whether no flavor with topology was found, or several */
@@ -122,10 +125,10 @@ extern struct sl_assignment sl_assignment;
 #define SL_SEARCHED SL_SOUGHT, SL_HEIGHTS, sl_preemption_question
 /* clang-format on */
 
-/* The counts to assign for; written by whoever asks for fewer pods than the spec says. */
+/* The counts to assign for; written by callers that ask for fewer pods than the spec says. */
 extern uint32_t sl_flavors_counts[SL_POD_SETS_MAX];
 
-/* Find flavors for the workload in this queue as the ledger stands now; the answer is in
+/* Find flavors for the workload in this queue on the current ledger; the answer is in
  * sl_assignment. Asks sl_preemption_prospect where preemption might help. A workload without pod
  * sets (its demand was refused) never fits: Misconfigured. */
 /*@ requires ready: SearchReady; terminates \true; exits \false;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* Flavor assignment, one cell: does it fit at once, by preemption, or not at all (FEATURES 3.2)? */
+/* Flavor assignment, one cell: does it fit at once, by preemption, or not at all (Kueue's
+ * fitsResourceQuota)? */
 #include "policy/flavors/flavors_scan.h"
 
 #include "kernel/ledger/ledger.h"

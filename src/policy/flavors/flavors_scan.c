@@ -87,8 +87,8 @@ static sl_cell_id after_flavor(sl_cell_id first, uint32_t group)
 
 /* --- which is better ------------------------------------------------------------------------- */
 
-/* Is a the better one under the queue's preference? What has nobody to preempt cannot be admitted
- * now and stands behind all that could be. */
+/* Is a the better one under the queue's preference? A flavor without candidates for preemption
+ * cannot be used now and comes after all that could be. */
 /*@ terminates \true; exits \false; assigns \nothing; */
 static bool is_better(struct sl_verdict a, struct sl_verdict b)
 {

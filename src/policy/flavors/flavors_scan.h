@@ -47,7 +47,7 @@ extern int64_t sl_flavors_assumed[SL_CELLS_MAX];
 /* How well something fits, from worst to best. */
 enum sl_fit {
     SL_FIT_NOT,
-    SL_FIT_NO_CANDIDATES, /* only by preemption, and there is nobody to preempt */
+    SL_FIT_NO_CANDIDATES, /* only by preemption, and there is no candidate */
     SL_FIT_PREEMPT,
     SL_FIT_RECLAIM,
     SL_FIT_AT_ONCE
@@ -134,8 +134,8 @@ struct sl_mismatch sl_flavors_mismatch(uint32_t record, sl_flavor_id flavor, uin
 /*@ terminates \true; exits \false; assigns SL_PLACES, sl_topology_plan;
     ensures none: sl_placement_question.set_count == 0 && PlanBounded; */
 void sl_flavors_clear_topology(void);
-/* Find places for all pod sets that ask for topology; sl_assignment, which fits or would with
- * victims gone, is revised. Where it fits, the places are in sl_topology_plan. */
+/* Find places for all pod sets that ask for topology; sl_assignment, which fits or would without
+ * its victims, is revised. Where it fits, the places are in sl_topology_plan. */
 /*@ requires ready: PlaceReady && AssignmentSound && ChoicesSound;
     requires none: sl_placement_question.set_count == 0; terminates \true; exits \false;
     assigns sl_hidden, SL_PLACED, SL_PLACES, SL_ATTEMPTS, sl_assignment.mode, sl_assignment.reason,
@@ -162,7 +162,7 @@ extern struct sl_scan sl_scan;
     ensures sound: AssignmentSound;
     ensures more: sl_assignment.detail_count >= \old(sl_assignment.detail_count); */
 void sl_flavors_scan(uint32_t group);
-/* Among the cells of one flavor, which stand together, the one of the resource, or SL_NO_ID. */
+/* Among the cells of one flavor, which are adjacent, the one of the resource, or SL_NO_ID. */
 /*@ terminates \true; exits \false; assigns \nothing;
     ensures known: \result < SL_CELLS_MAX || \result == SL_NO_ID; */
 sl_cell_id sl_flavors_cell(sl_cell_id first, sl_resource_id resource);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* Ensure and find in one call. It stands outside of the kernel because of its out parameter: the provers' memory
- * model would have to assume that it points to none of the kernel's arrays, and nothing could check that. */
+/* Ensure and find in one call. It is outside of the kernel because of its out parameter: the
+ * provers' memory model would have to assume that it points to none of the kernel's arrays, and
+ * nothing could check that. */
 #ifndef SL_POLICY_OPEN_CELL_H
 #define SL_POLICY_OPEN_CELL_H
 #include "kernel/ledger/ledger.h"

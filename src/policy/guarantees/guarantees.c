@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* Checkers of one state; those of a step stand in guarantees_step.c. Where a module has a checker of its own, it is
- * asked here and not written again. */
+/* Checkers of one state; those of a step are in guarantees_step.c. Where a module has a checker of
+ * its own, it is called here. */
 #include "policy/guarantees/guarantees.h"
 
 #include "kernel/ledger/cells.h"
@@ -96,7 +96,7 @@ static bool holder_right(sl_workload_id id)
     return true;
 }
 
-/* Of one pod set, those that stand somewhere; more than can be counted are as many as can. */
+/* Of one pod set, the pods that have a domain; saturates. */
 /*@ requires blocks: BlocksSound; terminates \true; exits \false; assigns \nothing; */
 static uint32_t pods_standing(sl_workload_id id, uint32_t pod_set)
 {
@@ -111,7 +111,7 @@ static uint32_t pods_standing(sl_workload_id id, uint32_t pod_set)
     return sum;
 }
 
-/* Of a pod set that stands somewhere, do as many stand as were granted? */
+/* Of a pod set with an assignment, do as many pods have a domain as were granted? */
 /*@ requires blocks: BlocksSound; terminates \true; exits \false; assigns \nothing; */
 static bool pods_right(sl_workload_id id)
 {
@@ -149,7 +149,7 @@ static enum sl_rule index_rule(sl_workload_id id)
     return pods_right(id) ? SL_RULE_NONE : SL_RULE_PODS;
 }
 
-/* How many stand in line; and no workload belongs to a queue beyond it. */
+/* How many are in line; and no workload belongs to a queue beyond it. */
 struct line {
     uint64_t count;
     sl_node_id queue_limit;
@@ -173,7 +173,7 @@ static struct line line_of(uint32_t limit)
     return line;
 }
 
-/* Do the queues list as many as stand in line? */
+/* Do the queues list as many as are in line? */
 /*@ requires known: limit <= SL_WORKLOADS_MAX; terminates \true; exits \false; assigns \nothing; */
 static bool line_right(uint32_t limit)
 {

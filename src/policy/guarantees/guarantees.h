@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* The guarantees of docs/guarantees.md as checkers over the whole state of the core, for fuzzers, tests, the
- * simulator and `sluiced --paranoid`. They change nothing that anybody else reads. Each takes linear time in what
- * was ever in use, and names the first rule that does not hold, with its object. `limit`: no workload from there
- * on was ever known. Owns what was seen at the last look. */
+/* The guarantees of docs/guarantees.md as checkers over the whole state of the core, for fuzzers,
+ * tests, the simulator and `sluiced --paranoid`. They change nothing that other code reads. Each
+ * takes linear time in what was ever in use, and names the first rule that does not hold, with its
+ * object. `limit`: no workload from there on was ever known. Owns what was seen at the last
+ * check. */
 #ifndef SL_POLICY_GUARANTEES_H
 #define SL_POLICY_GUARANTEES_H
 #include "kernel/ledger/cells.h"

@@ -4,7 +4,7 @@
 /* Joined plans: both are in the order of their pod sets, and so is what comes of merging them. */
 #include "policy/placement/joined_plans.h"
 
-/* What was put aside, and what the plan was while it is written anew. */
+/* What was set aside, and the old plan while it is written again. */
 enum aside { HELD, OWN, ASIDES };
 static struct sl_topology_plan plans[ASIDES];
 

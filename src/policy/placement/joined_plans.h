@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* Two plans for one workload become one: of the pod sets that stand already, and of those that come
- * later. Owns the one that was put aside. */
+/* Two plans for one workload become one: that of the pod sets with an assignment, and that of those
+ * that come later. Owns the one that was set aside. */
 #ifndef SL_POLICY_JOINED_PLANS_H
 #define SL_POLICY_JOINED_PLANS_H
 #include "kernel/topology/topology.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* Placement (FEATURES 3.10): on which domains the pods of a workload could stand, in the world that
- * assumed.h shows. Owns the question and the answer. */
+/* Placement (Kueue's FindTopologyAssignmentsForFlavor): to which domains the pods of a workload
+ * could be assigned, in the state that assumed.h shows. Owns the question and the answer. */
 #ifndef SL_POLICY_PLACEMENT_H
 #define SL_POLICY_PLACEMENT_H
 #include "kernel/topology/topology.h"
@@ -19,7 +19,8 @@ enum sl_placement_miss {
     SL_PLACEMENT_NO_SLICE_LEVEL,
     SL_PLACEMENT_SLICE_ABOVE, /* slices span more than the pod set may */
     SL_PLACEMENT_SLICE_SIZE,  /* no size, or sizes that do not nest */
-    SL_PLACEMENT_STALE,       /* replacement: it stands on another site that is gone: `domain` */
+    SL_PLACEMENT_STALE,       /* replacement: it has pods on another site that was deleted:
+                               * `domain` */
     SL_PLACEMENT_NO_TREE,     /* no flavor with topology, or several, were assigned */
     SL_PLACEMENT_FULL         /* more rows than a plan can have */
 };
@@ -34,11 +35,10 @@ struct sl_placement_set {
     bool implied; /* it asks for nothing, but its queue has only flavors with topology */
 };
 
-struct sl_placement_question { /* a question that replaces names all sets that stand somewhere */
+struct sl_placement_question { /* a question that replaces names all sets that have an assignment */
     sl_workload_id workload;
-    bool empty; /* as if no workload had booked anything */
-    bool
-        replaces; /* only pods that stand on failed sites (kernel/commit/placement.h says which) move */
+    bool empty;    /* as if no workload had booked anything */
+    bool replaces; /* only pods on failed sites (kernel/commit/placement.h says which) move */
     uint32_t set_count;
     struct sl_placement_set sets[SL_TOPOLOGY_SETS_MAX]; /* ascending by pod_set */
 };

@@ -209,7 +209,7 @@ static void write_set(uint32_t set)
     sl_topology_plan.set_count++;
 }
 
-/* A set that stood nowhere has no rows to replace. */
+/* A set without an assignment has no rows to replace. */
 /*@ requires empty: sl_topology_plan.set_count == 0 && sl_topology_plan.row_count == 0 &&
       sl_placement_question.set_count <= SL_TOPOLOGY_SETS_MAX;
     requires rows: RowsSound;

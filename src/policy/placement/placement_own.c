@@ -17,7 +17,7 @@ static struct {
     \forall integer i; 0 <= i < own.count ==> own.rooms[i] < SL_ROOMS_MAX;
 */
 
-/* More pods take more of a room; what nobody has so much of is as good as unlimited. */
+/* More pods take more of a room; an amount that no node has counts as unlimited. */
 /*@ requires range: -SL_AMOUNT_UNLIMITED <= before <= SL_AMOUNT_UNLIMITED;
     requires pods: 0 < per_pod <= SL_AMOUNT_MAX && 0 < count;
     terminates \true; exits \false; assigns \nothing;

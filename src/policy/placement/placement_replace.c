@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* New places for the pods that stand on failed sites; the others stay. Where a slice has lost some
- * of its pods, the new ones must come into its domain, at the innermost layer that is broken; whole
- * slices go wherever the pod set may. */
+/* New domains for the pods on failed sites; the others stay. Where a slice has lost some of its
+ * pods, the new ones must go to its domain, at the innermost layer that is broken; whole slices may
+ * go wherever the pod set may. */
 #include "policy/placement/placement_standing.h"
 
 #include "kernel/commit/placement.h"
@@ -41,7 +41,7 @@ static struct {
   predicate ReplaceReady{L} = CountsReady && AskedSound && gap_count <= SL_UNHEALTHY_MAX;
 */
 
-/* --- what stands ------------------------------------------------------------------------------ */
+/* --- pods that stay --------------------------------------------------------------------------- */
 
 /*@ terminates \true; exits \false; assigns \nothing; */
 static bool has_failed(sl_domain_id domain)
@@ -193,7 +193,7 @@ static void ask_even(uint32_t count)
 
 /* --- new places ------------------------------------------------------------------------------- */
 
-/* What was chosen is taken, and stands. */
+/* What was chosen is taken, and stays. */
 /*@ requires ready: ReplaceReady && ChosenSound; terminates \true; exits \false;
     assigns sl_hidden, SL_OWN; ensures ready: ReplaceReady; */
 static void stand_chosen(void)
@@ -322,7 +322,7 @@ static uint32_t missing_in_all(void)
 }
 
 /* From the innermost layer outwards, gaps of one domain together; then those left one by one, since
- * where a node stood before it went may not be known. */
+ * the place of a node in the tree may be unknown after its deletion. */
 /*@ requires ready: ReplaceReady; terminates \true; exits \false; assigns FILLED, GAPS;
     ensures ready: ReplaceReady; */
 static bool fill_gaps(void)

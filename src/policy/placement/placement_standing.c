@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* Where pods stand while failed ones are replaced, and which of their slices are broken. */
+/* The domains of pods that stay while failed ones are replaced, and which of their slices are
+ * broken. */
 #include "policy/placement/placement_standing.h"
 
 static struct sl_spot_list standing;
@@ -87,7 +88,7 @@ static uint32_t spot_above(uint32_t spot, uint32_t depth)
     return spot < SL_SPOTS_MAX ? spot : 0; /* what is laid out leads to no other */
 }
 
-/* How many pods stand in each domain of the level, or with `clear` nothing again. */
+/* How many pods are in each domain of the level; with `clear` back to zero. */
 /*@ requires ready: PlacingSound && StandingSound && SumsInRange; terminates \true; exits \false;
     assigns SUMS; ensures sums: SumsInRange; */
 static void sum_standing(uint32_t depth, bool clear)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* Where pods of the pod set in question stand: for replacement only. Owns the list. */
+/* The spots with pods of the pod set in question: for replacement only. Owns the list. */
 #ifndef SL_POLICY_PLACEMENT_STANDING_H
 #define SL_POLICY_PLACEMENT_STANDING_H
 #include "policy/search/placement_state.h"
@@ -10,15 +10,15 @@
     assigns sl_hidden; */
 void sl_standing_add(uint32_t spot, int64_t pods); /* more pods, on that spot */
 /*@ terminates \true; exits \false; assigns sl_hidden; */
-void sl_standing_clear(void); /* they stand nowhere */
+void sl_standing_clear(void); /* they have no spot */
 /*@ requires spot: spot < SL_SPOTS_MAX; terminates \true; exits \false; assigns \nothing;
     ensures fit: IsFit(\result); */
 int64_t sl_standing_pods(uint32_t spot);
-/* The spot that was the first to be added; SL_NO_ID = they stand nowhere. */
+/* The spot that was the first to be added; SL_NO_ID = they have no spot. */
 /*@ terminates \true; exits \false; assigns \nothing;
     ensures known: \result < SL_SPOTS_MAX || \result == SL_NO_ID; */
 uint32_t sl_standing_first(void);
-/* All spots where they stand are the chosen ones, in order. */
+/* Choose all spots in the list, in order. */
 /*@ terminates \true; exits \false; assigns sl_hidden, sl_chosen; ensures chosen: ChosenSound; */
 void sl_standing_choose(void);
 /* The first domain of the layer whose slices are broken, and whole with so many pods more; `own`

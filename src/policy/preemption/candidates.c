@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* Candidates: collected queue by queue, then sorted in place by a heapsort that goes only as far
- * as somebody asks: few are needed, as a rule. What is compared is copied once. */
+/* Candidates: collected queue by queue, then sorted in place by a heapsort that goes only as far as
+ * candidates are taken: few are needed, as a rule. What is compared is copied once. */
 #include "policy/preemption/candidates.h"
 
 #include "kernel/lifecycle/lifecycle.h"
@@ -107,7 +107,7 @@ bool sl_candidates_before(sl_workload_id a, sl_workload_id b, int64_t now_ms)
     return order != 0 ? order < 0 : a < b;
 }
 
-/* Of one queue that admits by usage, those whose account used more go first. */
+/* Of one queue that admits by usage, workloads whose account used more come first. */
 /*@ terminates \true; exits \false; assigns \nothing; */
 static int compare_usage(struct sl_candidate a, struct sl_candidate b)
 {

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* For preemption only: who could be preempted, in the order in which they are tried. Owns the
- * list. */
+/* For preemption only: the candidates, in the order in which they are tried. Owns the list. */
 #ifndef SL_POLICY_CANDIDATES_H
 #define SL_POLICY_CANDIDATES_H
 #include "kernel/commit/commit.h"
@@ -12,7 +11,7 @@
 
 /* By what right a candidate may be taken. */
 enum sl_right {
-    SL_RIGHT_HIERARCHY,    /* the preemptor stands closer to the quota that it uses */
+    SL_RIGHT_HIERARCHY,    /* the preemptor is closer in the tree to the quota that it uses */
     SL_RIGHT_NO_BORROWING, /* only if the preemptor need not borrow then */
     SL_RIGHT_BORROWING,    /* even if it borrows then */
     SL_RIGHT_WITHIN,       /* it is of the preemptor's own queue */
@@ -24,15 +23,15 @@ struct sl_candidate {
     sl_node_id queue;
     sl_node_id common; /* the lowest cohort that it has in common with the preemptor */
     enum sl_right right;
-    uint32_t group; /* all of a group stand together, groups in ascending order */
+    uint32_t group; /* all of a group are adjacent, groups in ascending order */
     uint32_t rank;  /* lower ones first within a group, then as SL_CANDIDATES_... says */
 };
 
 /*@ terminates \true; exits \false; assigns sl_hidden; */
 void sl_candidates_clear(void);
-/* Add those holders of a queue that the contest allows, unless the queue is inactive: who holds
- * quota there goes for other reasons, or not at all. `rank` is that of those who are being
- * evicted already, SL_RANK_LATER is added for the others. */
+/* Add those holders of a queue that the contest allows, unless the queue is inactive: workloads
+ * that hold quota there are evicted for other reasons, or not at all. `rank` is that of those that
+ * are being evicted already, SL_RANK_LATER is added for the others. */
 #define SL_RANK_LATER 16u
 /*@ requires question: QuestionSound && ClaimCountsValid; terminates \true; exits \false;
     assigns sl_hidden; */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* For preemption only: what the preemptor contests, and who stands in its way: nodes that use more
- * of it than their quota, workloads that hold some of it. Reads sl_preemption_question; owns who
- * is passed over. */
+/* For preemption only: the cells that the preemptor needs, and what is in its way: nodes that use
+ * more of them than their quota, workloads that hold some of them. Reads sl_preemption_question;
+ * owns the list of workloads that are passed over. */
 #ifndef SL_POLICY_CONTEST_H
 #define SL_POLICY_CONTEST_H
 #include "kernel/commit/commit.h"

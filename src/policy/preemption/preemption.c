@@ -15,7 +15,7 @@
 
 struct sl_preemption_question sl_preemption_question;
 
-/* Does it ask for amounts of cells? Nothing else could be had, whoever goes. */
+/* Does it request amounts of cells? Preemption could free nothing else. */
 /*@ terminates \true; exits \false; assigns \nothing; ensures asked: \result ==> QuestionAsked; */
 static bool asks_rightly(void)
 {
@@ -62,7 +62,7 @@ static bool any_victim_of(sl_node_id queue)
     return false;
 }
 
-/* How high the preemptor would borrow with all victims gone. */
+/* How high the preemptor would borrow without all victims. */
 /*@ requires ready: PreemptionReady && HeightsInv && VictimsSound; terminates \true; exits \false;
     assigns SL_TRIED, sl_trail_depth, SL_HEIGHTS;
     ensures ready: PreemptionReady && HeightsInv;

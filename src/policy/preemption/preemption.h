@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* Which workloads would have to go so that one fits (FEATURES 3.8): classical preemption and fair
- * sharing, tried on the live ledger under the undo trail and taken back exactly. Owns the
- * question, the answer, and who is passed over. */
+/* Which workloads would have to be preempted so that one fits (Kueue's Preemptor.GetTargets):
+ * classical preemption and fair sharing, tried on the live ledger under the undo trail and taken
+ * back exactly. Owns the question, the answer, and the list of workloads that are passed over. */
 #ifndef SL_POLICY_PREEMPTION_H
 #define SL_POLICY_PREEMPTION_H
 #include "kernel/commit/commit.h"
@@ -21,21 +21,21 @@ struct sl_need {
     bool contested; /* it does not fit there without preemption */
 };
 
-/* The question: who asks, in which ClusterQueue, for what. Distinct cells. */
+/* The question: which workload, in which ClusterQueue, needs what. Distinct cells. */
 struct sl_preemption_question {
     sl_workload_id preemptor;
     sl_node_id cluster_queue;
-    bool places; /* sl_placement_question has to be answered as well, with the victims gone */
+    bool places; /* sl_placement_question has to be answered as well, without the victims' pods */
     uint32_t need_count;
     struct sl_need needs[SL_CLAIMS_MAX];
 };
 extern struct sl_preemption_question sl_preemption_question;
 /*@ predicate QuestionSound{L} = sl_preemption_question.need_count <= SL_CLAIMS_MAX; */
 
-/* The answer: whom, in the order in which they would be preempted, and why each. */
+/* The answer: the victims, in the order in which they would be preempted, and why each. */
 struct sl_victims {
     uint32_t count;
-    bool may_borrow; /* false: with them gone the preemptor fits without borrowing */
+    bool may_borrow; /* false: without them the preemptor fits without borrowing */
     sl_workload_id workloads[SL_VICTIMS_MAX];
     enum sl_preempt_reason reasons[SL_VICTIMS_MAX];
 };
@@ -52,16 +52,16 @@ extern struct sl_victims sl_victims;
 */
 
 /* Find victims for sl_preemption_question; returns sl_victims.count, 0 = none would help. May be
- * asked inside a trial (which then counts as the state of the world). There are none for who is
- * restrained (restraint.h). `now_ms` orders holders whose reservation has no time yet. */
+ * asked inside a trial (which then counts as the state of the world). There are none for a
+ * restrained workload (restraint.h). `now_ms` orders holders whose reservation has no time yet. */
 /*@ requires ready: PreemptionReady; terminates \true; exits \false;
     assigns sl_hidden, SL_SOUGHT;
     ensures ready: PreemptionReady && TakenBack{Pre, Post};
     ensures victims: VictimsSound && \result == sl_victims.count; */
 uint32_t sl_preemption_find(int64_t now_ms);
 
-/* Those who are gone in the trial that is open, because others in the cycle have chosen them: no
- * candidates, until none is passed over any more. */
+/* Workloads that are taken out in the open trial, because others in the cycle have chosen them:
+ * they are not candidates, until none is passed over any more. */
 /*@ terminates \true; exits \false; assigns sl_hidden; */
 void sl_preemption_pass_over(sl_workload_id id);
 /*@ terminates \true; exits \false; assigns sl_hidden; */
@@ -72,7 +72,7 @@ void sl_preemption_pass_over_none(void);
 enum sl_possibility { SL_NO_CANDIDATES, SL_PREEMPT, SL_RECLAIM };
 struct sl_prospect {
     enum sl_possibility possibility; /* RECLAIM: no victim is of the preemptor's own queue */
-    uint32_t borrow_height;          /* with the victims gone */
+    uint32_t borrow_height;          /* without the victims */
 };
 /*@ requires ready: PreemptionReady && HeightsInv; terminates \true; exits \false;
     assigns sl_hidden, SL_SOUGHT, SL_HEIGHTS, sl_preemption_question;

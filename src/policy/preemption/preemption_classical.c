@@ -18,7 +18,7 @@
 #include "policy/preemption/preemption.h"
 #include "policy/preemption/victims.h"
 
-/* Ranks: classes come in this order, those who are being evicted first. */
+/* Ranks: classes come in this order, workloads that are being evicted first. */
 enum { RANK_HIERARCHY, RANK_PRIORITY, RANK_WITHIN };
 
 /* The climb to the root: what of each need is left for the node at hand, and its cell there. */
@@ -117,8 +117,8 @@ static void add_queue(sl_node_id queue, sl_node_id common, bool advantage)
     }
 }
 
-/* From what stands under `cohort`, but for the part that was looked at before. Subtrees that keep
- * to their quota are left alone. */
+/* From the subtree of `cohort`, but for the part that was searched before. Subtrees that keep to
+ * their quota are left alone. */
 /*@ requires question: QuestionSound && ClaimCountsValid && ListsInv; terminates \true;
     exits \false; assigns sl_hidden, FOUND; */
 static void add_subtree(sl_node_id cohort, sl_node_id done, bool advantage)

@@ -174,7 +174,7 @@ static sl_node_id almost_common(sl_node_id queue)
     return node;
 }
 
-/* No share can be told of a queue that is none. */
+/* A node that is not a queue has no share here. */
 static const struct sl_share no_share = {0, 0, 0, SL_NO_ID};
 
 /*@ requires ledger: SharesReady; terminates \true; exits \false; assigns sl_hidden, NOTES; */
@@ -220,7 +220,7 @@ struct sl_share sl_targets_share_without(sl_node_id queue, sl_workload_id id)
     return share;
 }
 
-/* --- whose turn ------------------------------------------------------------------------------ */
+/* --- the next queue -------------------------------------------------------------------------- */
 
 /* Is candidate a to be tried before b, each at the front of its queue's line? */
 /*@ requires queues: queue_a < SL_NODES_MAX && queue_b < SL_NODES_MAX; terminates \true;
@@ -302,8 +302,8 @@ static sl_node_id best_child(sl_node_id cohort)
     return best;
 }
 
-/* One way down from the root, to a queue with a candidate; SL_NO_ID = it ended where nothing is to
- * be had, which is pruned: so every way down either yields a candidate or is gone. */
+/* One way down from the root, to a queue with a candidate; SL_NO_ID = it ended where there is no
+ * candidate, which is pruned: so every way down either yields a candidate or is removed. */
 /*@ requires ledger: SharesReady && root < SL_NODES_MAX; terminates \true; exits \false;
     assigns sl_hidden, NOTES; ensures known: \result < SL_NODES_MAX || \result == SL_NO_ID; */
 static sl_node_id descend(sl_node_id root)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* For fair preemption only: whose turn it is to give something up. From the root down, the child
- * with the largest share, until that is a ClusterQueue with candidates left. Owns which of
- * sl_candidates are left in each queue, and the shares as they stand in the trial. */
+/* For fair preemption only: the queue that has to give something up next. From the root down, the
+ * child with the largest share, until that is a ClusterQueue with candidates left. Owns the list of
+ * sl_candidates that are left in each queue, and the shares in the trial. */
 #ifndef SL_POLICY_TARGETS_H
 #define SL_POLICY_TARGETS_H
 #include "kernel/base/types.h"
@@ -13,12 +13,11 @@
 /* Begin with what sl_candidates holds: sorted, one group per queue. */
 /*@ terminates \true; exits \false; assigns sl_hidden; */
 void sl_targets_begin(int64_t now_ms);
-/* Begin anew with those that were kept for later. */
+/* Begin again with those that were kept for later. */
 /*@ terminates \true; exits \false; assigns sl_hidden; */
 void sl_targets_begin_again(void);
 
-/* The queue whose turn it is; SL_NO_ID = none is left. A queue that is not popped or dropped comes
- * again. */
+/* The next queue; SL_NO_ID = none is left. A queue that is not popped or dropped comes again. */
 /*@ requires ledger: SharesReady; terminates \true; exits \false; assigns sl_hidden; */
 sl_node_id sl_targets_next(void);
 /* The queue's next candidate; SL_NO_ID = none is left. */
@@ -29,12 +28,12 @@ sl_workload_id sl_targets_pop(sl_node_id queue);
 void sl_targets_keep(sl_node_id queue, sl_workload_id id);
 /*@ terminates \true; exits \false; assigns sl_hidden; */
 void sl_targets_drop(sl_node_id queue);
-/* A workload of the queue was released: shares from there to the root are to be found anew. */
+/* A workload of the queue was released: shares from there to the root have to be computed again. */
 /*@ terminates \true; exits \false; assigns sl_hidden; */
 void sl_targets_changed(sl_node_id queue);
 
-/* The shares that are compared: of the two nodes, above the preemptor and above the queue, that
- * stand right under the lowest cohort that both are in. */
+/* The shares that are compared: of the two nodes, above the preemptor and above the queue, that are
+ * children of the lowest cohort that both are in. */
 /*@ requires ledger: SharesReady; terminates \true; exits \false; assigns sl_hidden; */
 struct sl_share sl_targets_preemptor_share(sl_node_id queue);
 /*@ requires ledger: SharesReady; terminates \true; exits \false; assigns sl_hidden; */

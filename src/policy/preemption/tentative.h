@@ -2,7 +2,7 @@
  * SPDX-FileCopyrightText: The Sluice authors */
 
 /* What the running cycle has decided but not yet happened, per root cohort tree: quota promised to
- * those who wait, and victims that are as good as gone. To judge an entry against it a trial is
+ * workloads that wait, and victims that count as stopped. To judge an entry against it a trial is
  * opened on the ledger and rolled back. Owns the lists. */
 #ifndef SL_POLICY_TENTATIVE_H
 #define SL_POLICY_TENTATIVE_H
@@ -16,8 +16,8 @@
 /*@ terminates \true; exits \false; assigns sl_hidden, sl_promises; ensures valid: PromisesValid; */
 void sl_tentative_clear(void);
 
-/* Promise quota to somebody who waits, in the kernel's list (kernel/commit/promise.h) as well unless it
- * stands there already. False = there is no room, and the amount is not counted. */
+/* Promise quota to a workload that waits, in the kernel's list (kernel/commit/promise.h) as well
+ * unless it is there already. False = the list is full, and the amount is not counted. */
 /*@ requires valid: PromisesValid; terminates \true; exits \false;
     assigns sl_hidden, SL_PROMISED; ensures valid: PromisesValid; */
 bool sl_tentative_promise(sl_node_id root, sl_cell_id cell, int64_t amount, bool tell_kernel);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* Victims: usage follows from what is charged, so that one who is put back leaves no trace,
+/* Victims: usage follows from what is charged, so that a victim that is put back leaves no trace,
  * whatever was taken in between. */
 #include "policy/preemption/victims.h"
 
@@ -17,7 +17,7 @@ struct sl_victims sl_victims;
 
 static uint32_t room_mark;
 
-/* --- who is put back ------------------------------------------------------------------------- */
+/* --- victims that are put back --------------------------------------------------------------- */
 
 /* False: there is no room to try it. */
 /*@ requires ledger: LedgerReady && ClaimsValid && sl_trail_depth > 0; terminates \true;
@@ -222,8 +222,8 @@ static enum outcome put_back(sl_workload_id id, bool may_borrow)
     return outcome;
 }
 
-/* The same. Whatever became of it, nothing is charged less than before, so that nobody else can be
- * spared who could not be. */
+/* The same. Whatever became of it, nothing is charged less than before, so that no other victim can
+ * be spared that could not be before. */
 /*@ requires tried: VictimsTried; requires met: NeedsMet(may_borrow); terminates \true;
     exits \false; assigns sl_hidden, SL_TRIED, sl_trail_depth, SL_ASSUMED, SL_PLACED;
     ensures tried: VictimsTried && PastKept{Pre, Post} && sl_trail_depth == \old(sl_trail_depth);
@@ -288,7 +288,7 @@ static void move_up(uint32_t kept, bool may_borrow)
 
 bool sl_victims_spare(bool may_borrow)
 {
-    uint32_t kept = sl_victims.count; /* from here to the end stand those who have to go */
+    uint32_t kept = sl_victims.count; /* from here to the end are the victims that are needed */
     enum outcome outcome = BACK;
     if (kept <= 1) {
         return true;

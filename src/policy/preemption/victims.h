@@ -2,7 +2,7 @@
  * SPDX-FileCopyrightText: The Sluice authors */
 
 /* For preemption only: victims are taken out of the ledger one by one, in a trial, until the
- * preemptor fits; then whoever can be spared is put back. Owns sl_victims. */
+ * preemptor fits; then every victim that is not needed is put back. Owns sl_victims. */
 #ifndef SL_POLICY_VICTIMS_H
 #define SL_POLICY_VICTIMS_H
 #include "kernel/commit/claims.h"
@@ -47,9 +47,9 @@ bool sl_victims_take(sl_workload_id id, enum sl_preempt_reason reason);
     ensures met: \result ==> NeedsMet(may_borrow);
     ensures unmet: !\result && sl_preemption_question.places == 0 ==> !NeedsMet(may_borrow); */
 bool sl_victims_suffice(bool may_borrow);
-/* Put back whom it does not need, the one taken last first. Of those who remain it needs every one;
- * a single one is not tried, for victims are sought where the preemptor does not fit without any.
- * False: there is no room to try that. */
+/* Put back the victims that it does not need, the one taken last first. It needs every one that
+ * remains; a single one is not tried, for victims are sought where the preemptor does not fit
+ * without any. False: the trail has no room to try that. */
 /*@ requires tried: VictimsTried; requires met: NeedsMet(may_borrow); terminates \true;
     exits \false; assigns sl_hidden, sl_victims, SL_TRIED, sl_trail_depth, SL_ASSUMED, SL_PLACED;
     ensures tried: VictimsTried && PastKept{Pre, Post} && sl_trail_depth == \old(sl_trail_depth);

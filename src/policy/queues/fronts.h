@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* Where those stand that are to be tried next: in the heap of their queue or, where the queue
- * admits by usage (admission fair sharing), in the heap of their account, so that nothing has to
- * be sorted anew when usage changes. Owns which accounts stand at which queue. */
+/* The workloads that are to be tried next: in the heap of their queue or, where the queue admits by
+ * usage (admission fair sharing), in the heap of their account, so that nothing has to be sorted
+ * again when usage changes. Owns the list of accounts of each queue. */
 #ifndef SL_POLICY_FRONTS_H
 #define SL_POLICY_FRONTS_H
 #include "policy/queues/heap.h"
@@ -17,7 +17,7 @@ sl_account_id sl_fronts_account(sl_node_id queue, sl_workload_id id);
 /* Nothing happens when it is in a heap already, or an id is out of range. */
 /*@ terminates \true; exits \false; assigns sl_hidden; */
 void sl_fronts_push(sl_node_id queue, sl_workload_id id);
-/* The one to be tried first, `sticky` before others of its account (SL_NO_ID = nobody is);
+/* The one to be tried first, `sticky` before others of its account (SL_NO_ID = none is sticky);
  * SL_NO_ID = none. */
 /*@ terminates \true; exits \false; assigns \nothing;
     ensures known: \result < SL_WORKLOADS_MAX || \result == SL_NO_ID; */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* Who holds quota of which ClusterQueue: the lists that preemption walks (with tree.h, which says
- * what stands under which Cohort). Owns the links. Kept by queues.c. */
+/* The workloads that hold quota of each ClusterQueue: the lists that preemption walks (with
+ * fair/branches.h, which has the children of each Cohort). Owns the links. Kept by queues.c. */
 #ifndef SL_POLICY_HOLDERS_H
 #define SL_POLICY_HOLDERS_H
 #include "kernel/base/types.h"
@@ -33,7 +33,7 @@ sl_node_id sl_holders_queue_of(sl_workload_id id); /* SL_NO_ID = it holds nothin
 /*@ terminates \true; exits \false; assigns \nothing; */
 uint32_t sl_holders_count(sl_node_id queue);
 
-/* Grows whenever somebody begins or ends to hold quota. */
+/* Grows whenever a workload begins or ends to hold quota. */
 /*@ terminates \true; exits \false; assigns \nothing; */
 uint64_t sl_holders_change_number(void);
 

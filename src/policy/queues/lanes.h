@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* Lanes: the workloads of one ClusterQueue that are of one shape (they ask for the same, see
- * shape.h) stand in one lane, ordered. (Where the queue admits by
- * usage, those of one account.) Only the best of them, the lane's scout, stands in the
- * queue's heap: where it finds no place the others find none, and the lane is shut with all of
- * them at once; when it is served the next one goes. So a bulk move costs nothing, and a wake-up
- * what there are different shapes, however many workloads wait. Owns the lanes; the order of
- * their members (the scout is none) is a heap of heap.h. */
+/* Lanes: the workloads of one ClusterQueue that are of one shape (they request the same, see
+ * shape.h) share a lane, ordered. (Where the queue admits by usage, those of one account.) Only the
+ * first of them, the lane's scout, is in the queue's heap. Where the scout does not fit the others
+ * do not fit either, and the lane is shut with all of them at once. When it is admitted the next
+ * one becomes the scout. So parking all of a shape costs nothing, and a wake-up costs as much as
+ * there are different shapes, however many workloads wait. Owns the lanes; the order of their
+ * members (the scout is none) is a heap of heap.h. */
 #ifndef SL_POLICY_LANES_H
 #define SL_POLICY_LANES_H
 #include "kernel/base/types.h"

@@ -53,7 +53,7 @@ void sl_line_wake(sl_node_id queue);
 /*@ requires places: PlacesAgree; terminates \true; exits \false;
     assigns sl_hidden, sl_places[0 .. SL_WORKLOADS_MAX - 1]; ensures places: PlacesAgree; */
 void sl_line_wake_one(sl_node_id queue, sl_workload_id id);
-/* The queue's strategy changed: everybody enters anew, none stays parked. */
+/* The queue's strategy changed: all its workloads enter again, none stays parked. */
 /*@ requires places: PlacesAgree; terminates \true; exits \false;
     assigns sl_hidden, sl_places[0 .. SL_WORKLOADS_MAX - 1]; ensures places: PlacesAgree; */
 void sl_line_rebuild(sl_node_id queue);

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* Objections: an admission check that asks to retry or has rejected stands against a workload that waits. A cycle that
- * comes to one turns it away, and then it is looked at again when none objects any more, or when something else wakes
- * its queue. Owns who was turned away for that. */
+/* Objections: an admission check in state Retry or Rejected keeps a pending workload from being
+ * admitted. A cycle that comes to such a workload turns it away. It is tried again when no check
+ * objects any more, or when something else wakes its queue. Owns the list of workloads that were
+ * turned away for that. */
 #ifndef SL_POLICY_OBJECTIONS_H
 #define SL_POLICY_OBJECTIONS_H
 #include "kernel/lifecycle/lifecycle.h"
@@ -16,7 +17,8 @@
       (\result == 1 <==> CheckObjects(id)); */
 bool sl_objections_any(sl_workload_id id);
 
-/* For the queues: a cycle has turned it away for that; or it enters the line anew, or has left it. */
+/* For the queues: a cycle has turned it away for that; or it enters the line again, or has left
+ * it. */
 /*@ terminates \true; exits \false; assigns sl_hidden; */
 void sl_objections_note(sl_workload_id id);
 /*@ terminates \true; exits \false; assigns sl_hidden; */

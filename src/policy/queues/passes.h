@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* Second passes (FEATURES 2.5): workloads that hold quota and are to be placed on their topology
- * once their checks are ready, or whose nodes have failed. Keeps the kernel's timers
- * (kernel/lifecycle/second_pass.h) in step with the records, and remembers what each holder was granted:
- * on which tree each of its pod sets stands or shall stand, and with how many pods. Owns the
- * grants and the iterations. */
+/* Second passes (Kueue's second_pass_queue.go): workloads that hold quota and are to be placed on
+ * their topology once their checks are ready, or whose nodes have failed. Keeps the kernel's timers
+ * (kernel/lifecycle/second_pass.h) in step with the records, and remembers what each holder was
+ * granted: the tree of each of its pod sets that has a topology assignment or waits for one, and
+ * its number of pods. Owns the grants and the iterations. */
 #ifndef SL_POLICY_PASSES_H
 #define SL_POLICY_PASSES_H
 #include "kernel/commit/commit.h"
@@ -46,17 +46,18 @@ sl_workload_id sl_passes_taken(uint32_t index);
     assigns sl_hidden, SL_PASS_TIMERS; ensures entries: EntriesInv; */
 void sl_passes_miss(sl_workload_id id, int64_t now_ms);
 
-/* Room may have come up on the tree: nodes came or got free, or somebody left. Whoever is to be placed on it tries
- * again at the latest after SL_PASS_AFTER_ROOM_MS, and not only when its backoff is over (Kueue waits for that). */
+/* There may be new capacity on the tree: nodes were added or got free, or a workload left.
+ * Workloads that wait for an assignment on it try again after SL_PASS_AFTER_ROOM_MS at the latest,
+ * and not only when their backoff is over (Kueue waits for that). */
 #define SL_PASS_AFTER_ROOM_MS 1000 /* as the first pass: nodes do not come alone */
 /*@ requires entries: EntriesInv && RecordsValid; terminates \true; exits \false;
     assigns sl_hidden, SL_PASS_TIMERS; ensures entries: EntriesInv; */
 void sl_passes_note_room(sl_tree_id tree, int64_t now_ms);
 
-/* What a holder was granted. The cycle notes it by itself; after a restart whoever restores the
- * plan says it, pod set by pod set (index in the workload), for those with a topology or one
- * that is still pending. Forgotten when the workload holds nothing any more (settle), which
- * makes room for others. Out of bounds: no effect. */
+/* What a holder was granted. The cycle notes it by itself; after a restart the caller that restores
+ * the plan notes it, pod set by pod set (index in the workload), for those with a topology or one
+ * that is still pending. Forgotten when the workload holds nothing any more (settle), which makes
+ * room for others. Out of bounds: no effect. */
 /*@ terminates \true; exits \false; assigns sl_hidden; */
 void sl_passes_grant(sl_workload_id id, uint32_t pod_set, sl_tree_id tree, uint32_t count);
 /*@ terminates \true; exits \false; assigns \nothing;

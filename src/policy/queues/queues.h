@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* The queues: who is in line in which ClusterQueue, and in what state: to be tried (in the heap,
- * or behind the scout of its lane, see lanes.h), waiting for a backoff, or parked until something
- * changes. Where a workload is says the kernel's place; these are indexes over it. Owns which
- * queue a workload belongs to; keeps the list of holders. Carries the policy's part of G8, G9 and
- * G13.
+/* The queues: which workloads are in line in which ClusterQueue, and in what state: to be tried (in
+ * the heap, or behind the scout of its lane, see lanes.h), waiting for a backoff, or parked until
+ * something changes. The kernel's place says where a workload is; these are indexes over it. Owns
+ * which queue a workload belongs to; keeps the list of holders. Carries the policy's part of G8, G9
+ * and G13.
  *
  * The way to use it: sl_queues_attach when the workload's queue is known, and sl_queues_settle
- * after every event that was given to sl_commit_event and every plan that was restored; it
- * brings the indexes in line with record and place, whatever happened, and wakes others where
- * quota was given back. After a demand was changed, sl_queues_retry. */
+ * after every event that was given to sl_commit_event and every plan that was restored; it brings
+ * the indexes in line with record and place, whatever happened, and wakes others where quota was
+ * released. After a demand was changed, sl_queues_retry. */
 #ifndef SL_POLICY_QUEUES_H
 #define SL_POLICY_QUEUES_H
 #include "kernel/commit/commit.h"
@@ -25,7 +25,7 @@
 /* --- ClusterQueues --------------------------------------------------------------------------- */
 
 /* Set its rules and whether its heads are taken. Workloads attached to an inactive queue stay in
- * line and wait. Whatever is parked in it or holds it up is looked at again. Refused:
+ * line and wait. Workloads that are parked in it or hold it up are tried again. Refused:
  * NO_NODE_ID. */
 /*@ requires ledger: NodesLinked && PlacesAgree; terminates \true; exits \false;
     assigns sl_hidden, sl_places[0 .. SL_WORKLOADS_MAX - 1]; ensures places: PlacesAgree; */
@@ -33,18 +33,18 @@ enum sl_status sl_queues_configure(sl_node_id node, struct sl_rules rules,
                                    bool active) SL_MUST_CHECK;
 
 /* Something changed that may help: in every queue of node's root cohort tree, or in this queue
- * alone, whoever is parked may be tried again (none that waits for its backoff), and so is a head
- * that was found blocked. Waking a tree also voids how far flavors were scanned in it. Takes effect
- * at the next sl_cycle_begin, however often it was called; wakes during a cycle are thus never
- * lost. When a node moves to another parent, wake its tree and flush before the move, and wake it
- * after the move. */
+ * alone, parked workloads may be tried again (not those that wait for their backoff), and so may a
+ * head that was found blocked. Waking a tree also voids how far flavors were scanned in it. Takes
+ * effect at the next sl_cycle_begin, however often it was called; wakes during a cycle are thus
+ * never lost. When a node moves to another parent, wake its tree and flush before the move, and
+ * wake it after the move. */
 /*@ requires nodes: NodesLinked; terminates \true; exits \false; assigns sl_hidden; */
 void sl_queues_wake_tree(sl_node_id node);
 /*@ terminates \true; exits \false; assigns sl_hidden; */
 void sl_queues_wake_queue(sl_node_id node);
-/* Somebody found no room on this tree. Once anybody who stood there is gone, or counted on room
- * there, the trees of all queues that offer the flavor are owed a wake-up (`anew`: as in
- * turns.h): nodes are shared beyond Cohorts, and Kueue tells only the Cohort of the one who
+/* A workload found no capacity on this tree. Once another one has left it, or no longer counts on
+ * capacity there, the trees of all queues that offer the flavor are owed a wake-up (`anew`: as in
+ * turns.h): nodes are shared beyond Cohorts, and Kueue wakes only the Cohort of the workload that
  * left. */
 /*@ terminates \true; exits \false; assigns sl_hidden; */
 void sl_queues_note_roomless(sl_tree_id tree);
@@ -63,7 +63,8 @@ void sl_queues_owe(sl_workload_id id);
     assigns sl_hidden, sl_places[0 .. SL_WORKLOADS_MAX - 1]; ensures places: PlacesAgree; */
 void sl_queues_pay(void);
 
-/* Would a cycle look at anything: a queue with an untried head, or somebody woken or owed? */
+/* Would a cycle try anything: a queue with an untried head, or a tree that is woken or owed a
+ * wake-up? */
 /*@ terminates \true; exits \false; assigns \nothing; */
 bool sl_queues_ready(void);
 
@@ -80,8 +81,8 @@ enum sl_status sl_queues_attach(sl_workload_id id, sl_node_id node,
 /*@ requires ledger: NodesLinked && PlacesAgree; terminates \true; exits \false;
     assigns sl_hidden, sl_places[0 .. SL_WORKLOADS_MAX - 1]; ensures places: PlacesAgree; */
 void sl_queues_detach(sl_workload_id id);
-/* Its priority or queue time changed. One that waits for its backoff goes on waiting; of the
- * others it finds its place anew, and stays parked only where all of its shape are. */
+/* Its priority or queue time changed. One that waits for its backoff goes on waiting; otherwise it
+ * is ordered again, and stays parked only where all of its shape are. */
 /*@ requires ledger: NodesLinked && PlacesAgree; terminates \true; exits \false;
     assigns sl_hidden, sl_places[0 .. SL_WORKLOADS_MAX - 1],
       sl_order_keys[0 .. SL_WORKLOADS_MAX - 1]; ensures places: PlacesAgree; */
@@ -117,11 +118,11 @@ uint32_t sl_queues_workload_limit(void); /* no workload from here on was ever at
     assigns sl_hidden, sl_places[0 .. SL_WORKLOADS_MAX - 1]; ensures places: PlacesAgree;
     ensures known: \result < SL_WORKLOADS_MAX || \result == SL_NO_ID; */
 sl_workload_id sl_queues_take(sl_node_id node);
-/* Put it back. Heap: to be tried again in the next cycle. Blocked: it stays the head, and its
- * queue is not looked at until something changes. Held: as blocked, but it takes part again in
- * any cycle that looks at somebody in its tree (turns.h). Parked: until woken, with all others
- * of its shape where there is equivalence hashing. Alone: until woken, by itself. Aside: it was
- * turned away, until it is no outsider any more (outsiders.h). */
+/* Put it back. Heap: to be tried again in the next cycle. Blocked: it stays the head, and its queue
+ * is not tried until something changes. Held: as blocked, but it takes part again in any cycle that
+ * tries a workload in its tree (turns.h). Parked: until woken, with all others of its shape where
+ * there is equivalence hashing. Alone: until woken, by itself. Aside: it was turned away, until it
+ * is not an outsider any more (outsiders.h). */
 enum sl_put { SL_PUT_HEAP, SL_PUT_BLOCKED, SL_PUT_HELD, SL_PUT_PARKED, SL_PUT_ALONE, SL_PUT_ASIDE };
 /*@ requires ledger: NodesLinked && PlacesAgree; terminates \true; exits \false;
     assigns sl_hidden, sl_places[0 .. SL_WORKLOADS_MAX - 1]; ensures places: PlacesAgree; */
@@ -143,7 +144,7 @@ uint32_t sl_queues_list(sl_node_id node);
 /*@ terminates \true; exits \false; assigns \nothing; */
 sl_workload_id sl_queues_listed(uint32_t index);
 
-/* Do indexes and places say the same, and is nobody in line lost? Linear time. */
+/* Do indexes and places agree, and is no workload in line lost? Linear time. */
 /*@ requires nodes: NodesLinked; terminates \true; exits \false; assigns \nothing; */
 bool sl_queues_valid(void);
 #endif

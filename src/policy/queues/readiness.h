@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* Whether the pods of everybody who holds quota are ready, for blockAdmission: while some are
- * not, nobody else is served. Owns the count and the list of queues that wait for it. */
+/* Whether the pods of all workloads that hold quota are ready, for blockAdmission: while some are
+ * not, no other workload is admitted. Owns the count and the list of queues that wait for it. */
 #ifndef SL_POLICY_READINESS_H
 #define SL_POLICY_READINESS_H
 #include "kernel/base/types.h"

@@ -17,10 +17,10 @@ void sl_turns_set_active(sl_node_id queue, bool active);
 /*@ terminates \true; exits \false; assigns \nothing; */
 bool sl_turns_is_active(sl_node_id queue);
 
-/* As long as this workload is the queue's head, the queue is not looked at: until woken (block);
- * until woken, roused, or a cycle looks at anybody in its tree (hold). A held head waits for
- * something that is on its way and counts on capacity meanwhile, so it takes part in whatever
- * is decided in its tree. */
+/* As long as this workload is the queue's head, the queue is not tried: until woken (block); until
+ * woken or roused, or until a cycle tries a workload in its tree (hold). A held head waits for
+ * something that is on its way and counts on capacity meanwhile, so it takes part in every decision
+ * in its tree. */
 /*@ requires nodes: NodesLinked; terminates \true; exits \false; assigns sl_hidden; */
 void sl_turns_block(sl_node_id queue, sl_workload_id head);
 /*@ requires nodes: NodesLinked; terminates \true; exits \false; assigns sl_hidden; */
@@ -29,7 +29,7 @@ void sl_turns_hold(sl_node_id queue, sl_workload_id head);
 void sl_turns_unblock(sl_node_id queue);
 /*@ terminates \true; exits \false; assigns \nothing; */
 bool sl_turns_is_held(sl_node_id queue);
-/* Unblock every held head of the tree: somebody in it was served or evicted. */
+/* Unblock every held head of the tree: a workload in it was admitted or evicted. */
 /*@ requires nodes: NodesLinked; terminates \true; exits \false; assigns sl_hidden; */
 void sl_turns_rouse(sl_node_id root);
 
@@ -81,7 +81,7 @@ uint32_t sl_turns_resolve(void);
     ensures known: \result < SL_NODES_MAX || \result == SL_NO_ID; */
 sl_node_id sl_turns_woken(uint32_t index);
 /* Wake-ups are numbered: the number of the last; was this queue woken by a later one than that?
- * Note_free counts as one although it opens nothing: what somebody in the tree counted on is free
+ * Note_free counts as one although it opens nothing: what a workload in the tree counted on is free
  * from the next cycle on. */
 /*@ terminates \true; exits \false; assigns \nothing; */
 uint64_t sl_turns_wake_number(void);
@@ -90,9 +90,9 @@ void sl_turns_note_free(sl_node_id root);
 /*@ requires nodes: NodesLinked; terminates \true; exits \false; assigns \nothing; */
 bool sl_turns_woken_since(sl_node_id queue, uint64_t number);
 
-/* Something in the node's tree is free that Kueue would tell nobody of: the tree is woken when
- * there is nothing else to do. Once, until something happens there (it is marked or renewed, or
- * owed anew): two who wait for each other would never come to rest. */
+/* Something in the node's tree is free for which Kueue would wake no workload: the tree is woken
+ * when there is nothing else to do. Once, until something happens there (it is marked or renewed,
+ * or owed with `anew`): two workloads that wait for each other would never come to rest. */
 /*@ terminates \true; exits \false; assigns sl_hidden; */
 void sl_turns_owe_tree(sl_node_id node, bool anew);
 /*@ terminates \true; exits \false; assigns sl_hidden; */

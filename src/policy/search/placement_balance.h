@@ -45,8 +45,8 @@ void sl_balance_keep(struct sl_spot_range r);
 /*@ requires ready: PlacingSound && FitsInRange && r.end <= SL_SPOTS_MAX; terminates \true;
     exits \false; assigns SL_FITS; ensures fits: FitsInRange; */
 void sl_balance_put_back(struct sl_spot_range r);
-/* Whichever of the range, or of their children, takes fewer slices than that takes none from now
- * on; who takes fewer with the leader takes no leader. */
+/* A domain of the range, or a child of one, that takes fewer slices than that takes none from now
+ * on; one that takes fewer with the leader takes no leader. */
 /*@ requires ready: PlacingSound && FitsInRange && r.end <= SL_SPOTS_MAX; terminates \true;
     exits \false; assigns SL_FITS, sl_placing.size_at[0 .. SL_DEPTHS_MAX - 1];
     ensures ready: PlacingSound && FitsInRange; */

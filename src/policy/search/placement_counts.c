@@ -203,7 +203,7 @@ static int64_t pods_besides_leader(sl_site_id site)
     return count;
 }
 
-/* Where nodes are left out before, no leader may stand either. */
+/* Where nodes are left out before, no leader may go either. */
 /*@ requires ready: PlacingSound && FitsInRange && RoomsReady && TakesSound; terminates \true;
     exits \false; assigns LED, leader_part[0 .. SL_MEASURES_MAX - 1];
     ensures fits: FitsInRange; */

@@ -37,7 +37,7 @@ static int64_t share(uint32_t spot, struct sl_pick_need need)
     return amount > 0 ? amount : 0;
 }
 
-/* So many of its pods stand there. */
+/* So many of its pods are there. */
 /*@ requires fits: FitsInRange && spot < SL_SPOTS_MAX && 0 <= amount <= SL_AMOUNT_MAX;
     terminates \true; exits \false; assigns TAKEN; ensures fits: FitsInRange; */
 static void settle(uint32_t spot, int64_t amount, uint32_t leaders, uint32_t size)
@@ -59,8 +59,8 @@ static void add_lower(uint32_t spot)
     }
 }
 
-/* Pods, and perhaps a leader, on the next domains of the list, until all stand. False = there is
- * not enough room for them. */
+/* Pods, and perhaps a leader, on the next domains of the list, until all have one. False = there is
+ * not enough capacity for them. */
 /*@ requires ready: FitsInRange && LowerSound && 0 <= need.amount <= SL_AMOUNT_MAX;
     terminates \true; exits \false; assigns sl_hidden, TAKEN, lower;
     ensures kept: FitsInRange && LowerSound; */

@@ -20,8 +20,8 @@ struct sl_pick_need {
 void sl_pick_start(bool leaders_first);
 /*@ requires spot: spot < SL_SPOTS_MAX; terminates \true; exits \false; assigns sl_hidden; */
 void sl_pick_add(uint32_t spot);
-/* All are in the list. With a leader to be placed, the first spot becomes one where it stands
- * without taking the room of too many pods, if there is one. */
+/* All are in the list. With a leader to be placed, the first spot becomes one where the leader does
+ * not take the capacity of too many pods, if there is one. */
 /*@ requires fits: FitsInRange; terminates \true; exits \false; assigns sl_hidden; */
 void sl_pick_ready(struct sl_pick_need need);
 /* Takes the next out of the list; SL_NO_ID = there is none. */

@@ -2,8 +2,9 @@
  * SPDX-FileCopyrightText: The Sluice authors */
 
 /* The list of placement_pick.h itself, for placement_pick.c and for proofs about the order in which
- * it is handed out: nobody else includes this. While spots are added they stand as they came; when
- * all are there, each before the two that are twice as far from the start. */
+ * it is handed out: no other file includes this. While spots are added they are in the order of
+ * adding. When all are there the list is a heap: each comes before the two that are twice as far
+ * from the start. */
 #ifndef SL_POLICY_PLACEMENT_PICK_LIST_H
 #define SL_POLICY_PLACEMENT_PICK_LIST_H
 #include "policy/search/placement_pick.h"

@@ -2,7 +2,7 @@
  * SPDX-FileCopyrightText: The Sluice authors */
 
 /* Ranges of spots whose figures are tried out: domains that take too little are left out with all
- * that is below them, and what the figures were can be had back. */
+ * that is below them, and the old figures can be restored. */
 #include "policy/search/placement_balance.h"
 
 static int64_t kept_pods[SL_SPOTS_MAX];
@@ -161,7 +161,7 @@ static void clear_small(struct sl_spot_range r, uint32_t depth, int64_t threshol
     }
 }
 
-/* --- counting anew what is left --- */
+/* --- counting again what is left --- */
 
 /*@ requires ready: PlacingSound && FitsInRange && r.end <= SL_SPOTS_MAX; terminates \true;
     exits \false; assigns SL_FITS; ensures fits: FitsInRange; */

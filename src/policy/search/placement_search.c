@@ -53,7 +53,7 @@ static uint32_t find_single(uint32_t depth)
 
 /* --- several domains --- */
 
-/* Where the leader stands goes first: that spot; SL_NO_ID = it stands nowhere. */
+/* The leader's spot comes first; SL_NO_ID = it has none. */
 /*@ requires ready: CountsReady && ChosenSound && depth < SL_DEPTHS_MAX; terminates \true;
     exits \false; assigns SEARCHED; ensures chosen: ChosenSound;
     ensures known: \result < SL_SPOTS_MAX || \result == SL_NO_ID; */

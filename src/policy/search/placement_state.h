@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* What the parts of placement share, and nobody else sees: the pod set that is being placed, how
- * many pods and slices each domain can take, and which domains were chosen. Places in the tree are
- * spots (trees.h). */
+/* What only the parts of placement share: the pod set that is being placed, how many pods and
+ * slices each domain can take, and which domains were chosen. Places in the tree are spots
+ * (trees.h). */
 #ifndef SL_POLICY_PLACEMENT_STATE_H
 #define SL_POLICY_PLACEMENT_STATE_H
 #include "policy/placement/placement.h"

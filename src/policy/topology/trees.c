@@ -15,7 +15,7 @@ static bool shown[SL_DOMAINS_MAX];
 static uint32_t previous[SL_DOMAINS_MAX];
 static uint32_t site_first[SL_SITES_MAX]; /* shown bottom domains of a site */
 static uint32_t site_next[SL_DOMAINS_MAX];
-/* A line of domains that were closed while somebody stood on them. */
+/* A list of domains that were closed while workloads were assigned to them. */
 static uint32_t held_first;
 static uint32_t held_last;
 static uint32_t held_next[SL_DOMAINS_MAX];
@@ -44,7 +44,7 @@ static bool held[SL_DOMAINS_MAX];
 
 /* --- open and close --- */
 
-/* May it stand there, next to that sibling? */
+/* May it be there, next to that sibling? */
 /*@ requires links: Links; terminates \true; exits \false; assigns \nothing;
     ensures known: \result ==> domain < SL_DOMAINS_MAX && tree < SL_TREES_MAX &&
       (parent < SL_DOMAINS_MAX || parent == SL_NO_ID) &&
@@ -87,7 +87,8 @@ static void hold(sl_domain_id domain)
     held_last = domain + 1;
 }
 
-/* Give back to the kernel what nobody stands on any more; the others wait for their next turn. */
+/* Release to the kernel the domains that no workload is assigned to any more; the others wait for
+ * their next turn. */
 /*@ requires inv: HeldLinks && DomainsInv; terminates \true; exits \false;
     assigns HELD, SL_OPENED; ensures inv: HeldLinks && DomainsInv; */
 static void drop_hidden(void)

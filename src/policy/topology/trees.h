@@ -49,12 +49,13 @@ bool sl_trees_ends_at_nodes(sl_tree_id tree);
     ensures known: \result < SL_DEPTHS_MAX || \result == SL_NO_ID; */
 uint32_t sl_trees_level(sl_tree_id tree, sl_level_id level);
 
-/* Domains, opened and closed here and in the kernel at once. Siblings stand in the order of their
+/* Domains, opened and closed here and in the kernel at once. Siblings are in the order of their
  * values: `after` is the sibling that comes right before it (SL_NO_ID: it is the first). Those of
  * the lowest level have a site, and no others. A site that is in no tree counts no longer; one that
- * workloads stand on stays open, hidden, until they are gone: close then answers OK and the domain
- * is no candidate (as Kueue's missing nodes). Opening a hidden one shows it again; opening another
- * under its id is refused as IN_USE for as long as it is held. Close the children first. */
+ * has assigned workloads stays open, hidden, until these have released it: close then answers OK
+ * and the domain is no candidate (as Kueue's missing nodes). Opening a hidden one shows it again;
+ * opening another under its id is refused as IN_USE for as long as it is held. Close the children
+ * first. */
 /* clang-format off */
 #define SL_OPENED                                                                                  \
     sl_domain_trees[0 .. SL_DOMAINS_MAX - 1], sl_domain_parents[0 .. SL_DOMAINS_MAX - 1],          \
@@ -91,10 +92,9 @@ uint32_t sl_trees_bottom_count(sl_tree_id tree); /* shown bottom domains */
     ensures known: \result < SL_DOMAINS_MAX || \result == SL_NO_ID; */
 sl_domain_id sl_trees_domain_on(sl_tree_id tree, sl_site_id site);
 
-/* --- a tree in rows, for placement: trees_layout.c ---
- * Every shown domain of a tree has a *spot*: those of one level stand one after the other in the
- * order of the tree, so comparing spots compares places in that order, and children of one domain
- * stand together. Kept until the tree changes. */
+/* --- a tree in rows, for placement: trees_layout.c --- Every shown domain of a tree has a *spot*:
+ * those of one level are numbered in the order of the tree, so comparing spots compares places in
+ * that order, and children of one domain are adjacent. Kept until the tree changes. */
 #define SL_SPOTS_MAX 2097152u
 
 struct sl_trees_layout {

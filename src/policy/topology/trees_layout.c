@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* Trees in rows. A tree that has changed is written anew behind the last one written; when the
+/* Trees in rows. A tree that has changed is written again behind the last one written; when the
  * spots run out, a new round starts from the beginning, in which no older layout counts. That costs
- * what reading the tree costs once, and only whoever is about to read it all pays. */
+ * as much as reading the tree once, and only a caller that is about to read it all pays. */
 #include "policy/topology/trees_links.h"
 
 sl_domain_id sl_spot_domain[SL_SPOTS_MAX];

@@ -53,12 +53,12 @@ static void test_board_counts_phases_and_usage_of_what_holds_quota(void **state)
 static void test_board_marks_what_holds_more_than_it_may(void **state)
 {
     (void)state;
-    static const char mark[] = "5500m / 4  more than it may\n";
+    static const char mark[] = "5500m / 4  over its quota\n";
     struct sl_board b;
     struct sl_buf out = {0};
     fill(&b);
     sl_board_draw(&b, false, 80, &out);
-    assert_null(strstr(out.data, "more than it may"));
+    assert_null(strstr(out.data, "over its quota"));
     sl_buf_reset(&out);
     struct sl_json *workloads = parse(workloads_text);
     struct sl_json *queues = parse(queues_text);
@@ -67,7 +67,7 @@ static void test_board_marks_what_holds_more_than_it_may(void **state)
     sl_board_fill(&b, workloads, queues);
     sl_board_draw(&b, false, 80, &out);
     assert_non_null(strstr(out.data, mark));
-    assert_null(strstr(strstr(out.data, mark) + sizeof mark - 1, "more than it may"));
+    assert_null(strstr(strstr(out.data, mark) + sizeof mark - 1, "over its quota"));
     sl_buf_fini(&out);
     sl_json_free(workloads);
     sl_json_free(queues);

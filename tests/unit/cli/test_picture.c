@@ -196,13 +196,14 @@ static void test_picture_of_quota_without_a_place_names_the_open_check(void **st
     sl_buf_reset(&s->text);
     sl_json_remove(sl_json_path(sl_json_at(s->workloads, 0), "status"), "admissionChecks");
     sl_picture_draw_waiting(s->workloads, 100, &s->text);
-    assert_string_equal(s->text.data, "  ~  n/j has quota and waits for a place\n");
+    assert_string_equal(s->text.data, "  ~  n/j has quota and waits for a topology assignment\n");
     sl_buf_reset(&s->text);
     sl_json_set_text(sl_json_path(sl_json_at(s->workloads, 0), "metadata"), "namespace",
                      "a-namespace-with-a-long-name");
     sl_picture_draw_waiting(s->workloads, 40, &s->text);
     assert_string_equal(s->text.data, "  ~  a-namespace-with-a-long-name/j has\n"
-                                      "     quota and waits for a place\n");
+                                      "     quota and waits for a topology\n"
+                                      "     assignment\n");
 }
 
 static void test_picture_breaks_lines_that_are_too_wide(void **state)

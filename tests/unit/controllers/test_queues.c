@@ -148,7 +148,7 @@ static void test_queues_quota_below_what_is_held_is_said_and_told_once(void **st
     touch(f, 2, T0 + 2000);
     assert_string_equal(sl_json_path_text(exceeded(f), "status", ""), "True");
     assert_non_null(
-        strstr(sl_json_path_text(exceeded(f), "message", ""), "10 cpu of flavor f held"));
+        strstr(sl_json_path_text(exceeded(f), "message", ""), "10 cpu of flavor f used beyond"));
     assert_int_equal(fake_count(&f->fake, SL_KIND_EVENT), 1);
     stub.excess = "3";
     touch(f, 2, T0 + 4000);

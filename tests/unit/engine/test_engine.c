@@ -843,9 +843,9 @@ static void test_engine_refused_quota_stays_refused_until_it_is_another(void **s
     struct sl_json *flavors = sl_json_path(o, "spec.resourceGroups.0.flavors");
     sl_json_append(flavors, sl_json_clone(sl_json_at(flavors, 0)));
     assert_int_equal(world_put(&w, SL_KIND_CLUSTER_QUEUE, o, NULL), SL_CODE_INVALID);
-    expect_trouble("InvalidSpec", "stand in it twice");
+    expect_trouble("InvalidSpec", "lists a flavor and resource twice");
     assert_int_equal(world_observe(&w, SL_KIND_CLUSTER_QUEUE, o, NULL), SL_CODE_INVALID);
-    expect_trouble("InvalidSpec", "stand in it twice");
+    expect_trouble("InvalidSpec", "lists a flavor and resource twice");
     world_add_cluster_queue(&w, "cq", "spot", "10", "");
     expect_trouble("Ready", "");
     world_add_workload(&w, "a", "lq", 1, "10");

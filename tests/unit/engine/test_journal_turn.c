@@ -306,7 +306,7 @@ static void test_journal_turn_image_that_makes_no_sense_is_told(void **state)
         change_image(first, cases[i].at, cases[i].bits);
         struct sl_replay_result r = play(path_of(first));
         assert_int_equal(r.end, SL_REPLAY_DIFFERS);
-        assert_non_null(strstr(r.why, "it is no image that this program knows"));
+        assert_non_null(strstr(r.why, "there is no image in it that this program knows"));
         for (unsigned n = first; unlink(path_of(n)) == 0; n++) {
         }
     }

@@ -150,7 +150,7 @@ static void test_node_health_node_gone_is_marked_at_once_and_replaced(void **sta
     world_pass(&w, 1000);
     assert_int_equal(w.writes, writes + 1); /* the place and the mark in one */
     assert_int_equal(w.last_kind, SL_DECIDE_PLACE);
-    assert_string_equal(w.last_message, "the workload's pods have their places");
+    assert_string_equal(w.last_message, "the workload has its topology assignment");
     assert_marks("a", "");
     assert_stands("a", "n2=2 n3=2");
     assert_assigned("a",

@@ -183,7 +183,7 @@ static void test_restrain_says_so(void **state)
     world_expect(&w, name, "QuotaReserved", "False", "WaitingForQuota");
     const char *text = sl_json_path_text(
         sl_condition_find(world_workload(&w, name), "QuotaReserved"), "message", "");
-    assert_non_null(strstr(text, "it preempts nobody until 2027-01-15T08:00:00"));
+    assert_non_null(strstr(text, "it may not preempt until 2027-01-15T08:00:00"));
     assert_non_null(strstr(text, "17 times"));
 }
 

@@ -414,7 +414,7 @@ static void test_restand_other_levels_evict_with_the_reason(void **state)
     world_expect(&w, "a", "Evicted", "True", "NodeFailures");
     assert_string_equal(
         sl_json_path_text(sl_condition_find(world_workload(&w, "a"), "Evicted"), "message", ""),
-        "the topology no longer has the places of its pods");
+        "the topology no longer has the domains of its pods");
 }
 
 static const char racks_only[] = "{\"metadata\":{\"name\":\"topo\"},\"spec\":{\"levels\":[{"
@@ -464,7 +464,7 @@ static void test_restand_other_levels_while_running_evict_with_the_reason(void *
     world_expect(&w, "a", "Evicted", "True", "NodeFailures");
     assert_string_equal(
         sl_json_path_text(sl_condition_find(world_workload(&w, "a"), "Evicted"), "message", ""),
-        "the topology no longer has the places of its pods");
+        "the topology no longer has the domains of its pods");
 }
 
 static void test_restand_nodes_stay_the_same_places_in_another_layout(void **state)

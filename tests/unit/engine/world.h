@@ -161,8 +161,8 @@ static inline void world_told_once(const char *reason, const char *message)
         {"failed node", " NodeFailures "},
         {"nodes have failed", " NodeFailures "},
         {"unhealthy node", " NodeFailures "},
-        {"have their places", " TopologyAssigned "},
-        {"waits for a place", " PendingDelayedTopologyRequests "},
+        {"has its topology assignment", " TopologyAssigned "},
+        {"waits for its topology", " PendingDelayedTopologyRequests "},
         {"in Retry state", " AdmissionCheck "},
         {"PodsReady timeout", " PodsReadyTimeout "},
         {"is deactivated", " Deactivated DeactivatedDueToAdmissionCheck "

@@ -148,9 +148,9 @@ static void test_credentials_unknown_names_are_said(void **state)
 {
     (void)state;
     sl_credentials_free(read_good(CLUSTER, "{token: t}"));
-    assert_context_refused("other", "contexts: there is none with the name \"other\"");
-    assert_context_refused("lost", "clusters: there is none with the name \"none\"");
-    assert_context_refused("nobody", "users: there is none with the name \"none\"");
+    assert_context_refused("other", "contexts: none has the name \"other\"");
+    assert_context_refused("lost", "clusters: none has the name \"none\"");
+    assert_context_refused("nobody", "users: none has the name \"none\"");
     assert_context_refused("empty", "contexts[empty].context.cluster: it is missing");
 }
 
@@ -379,7 +379,7 @@ static void test_credentials_plugin_failures_are_said(void **state)
     assert_plugin_refused("", "{}", "gave neither a token nor a certificate");
     assert_plugin_refused("", "{\"clientKeyData\":\"K\"}", "a key without a certificate");
     assert_plugin_refused("", "{\"token\":\"t\",\"expirationTimestamp\":\"soon\"}",
-                          "an expirationTimestamp that is no time");
+                          "an expirationTimestamp that is not a time");
     assert_plugin_refused("head -c 2000000 /dev/zero", "{}", "prints more than a mebibyte");
 }
 

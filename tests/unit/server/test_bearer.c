@@ -97,7 +97,7 @@ static void test_bearer_files_that_are_none_are_refused(void **state)
     refused(f, "can be read by others (mode 0602)");
     assert_int_equal(unlink(f->path), 0);
     assert_int_equal(mkdir(f->path, 0700), 0);
-    refused(f, "is no file");
+    refused(f, "is not a file");
     assert_int_equal(rmdir(f->path), 0);
     assert_int_equal(symlink("/dev/null", f->path), 0);
     refused(f, "cannot be read");

@@ -142,7 +142,7 @@ static void test_front_proxy_certificate_of_another_authority_is_refused(void **
 {
     struct world *w = *state;
     assert_int_equal(learn(w, config_map(w->other_ca, "[]")), SL_CODE_OK);
-    assert_refused(w, "no authority stands behind");
+    assert_refused(w, "is not signed by a known authority");
     assert_int_equal(learn(w, config_map(w->ca, "[]")), SL_CODE_OK); /* the ConfigMap changes */
     struct sl_json *caller = sl_front_proxy_caller_new(w->proxy, &w->call, &w->e);
     assert_non_null(caller);
@@ -168,9 +168,9 @@ static void test_front_proxy_expired_or_server_certificate_is_refused(void **sta
         pki_new((struct pki_wish){.name = "a", .purpose = GNUTLS_KP_TLS_WWW_SERVER}, w->ca);
     assert_int_equal(learn(w, config_map(w->ca, "[]")), SL_CODE_OK);
     show(w, old);
-    assert_refused(w, "no authority stands behind");
+    assert_refused(w, "is not signed by a known authority");
     show(w, server);
-    assert_refused(w, "no authority stands behind");
+    assert_refused(w, "is not signed by a known authority");
     pki_free(old);
     pki_free(server);
 }
@@ -284,7 +284,7 @@ static void test_front_proxy_users_certificate_has_his_name_and_groups(void **st
     learn_users(w);
     show_signed(w, (struct pki_wish){.name = "joe", .groups = {"dev, ops", "system:x"}},
                 w->other_ca);
-    assert_refused(w, "no authority stands behind"); /* he may not speak for others */
+    assert_refused(w, "is not signed by a known authority"); /* he may not speak for others */
     assert_user(
         w, "{\"groups\":[\"dev, ops\",\"system:x\",\"system:authenticated\"],\"user\":\"joe\"}");
     show_signed(w, (struct pki_wish){.name = "joe", .more_name = "j\xc3\xb8"}, w->other_ca);
@@ -295,7 +295,7 @@ static void test_front_proxy_certificate_of_the_api_server_is_no_users(void **st
 {
     struct world *w = *state;
     learn_users(w);
-    assert_no_user(w, "no authority stands behind");
+    assert_no_user(w, "is not signed by a known authority");
     w->call.chain_len = 0;
     assert_no_user(w, "showed 0 certificates");
 }
@@ -305,10 +305,10 @@ static void test_front_proxy_expired_or_server_certificate_is_no_users(void **st
     struct world *w = *state;
     learn_users(w);
     show_signed(w, (struct pki_wish){.name = "joe", .expired = true}, w->other_ca);
-    assert_no_user(w, "no authority stands behind");
+    assert_no_user(w, "is not signed by a known authority");
     show_signed(w, (struct pki_wish){.name = "joe", .purpose = GNUTLS_KP_TLS_WWW_SERVER},
                 w->other_ca);
-    assert_no_user(w, "no authority stands behind");
+    assert_no_user(w, "is not signed by a known authority");
 }
 
 static void test_front_proxy_certificate_without_a_name_is_no_users(void **state)
@@ -316,7 +316,7 @@ static void test_front_proxy_certificate_without_a_name_is_no_users(void **state
     struct world *w = *state;
     learn_users(w);
     show_signed(w, (struct pki_wish){.groups = {"dev"}}, w->other_ca);
-    assert_no_user(w, "names nobody");
+    assert_no_user(w, "names no user");
 }
 
 static void test_front_proxy_authority_of_users_is_forgotten_and_checked(void **state)

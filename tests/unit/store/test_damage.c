@@ -221,7 +221,7 @@ static void on_damage(void *context, const struct sl_error *e)
 {
     assert_int_equal(e->code, SL_CODE_DAMAGED);
     assert_non_null(strstr(e->text, "sluice.db is damaged"));
-    assert_non_null(strstr(e->text, "put a backup back"));
+    assert_non_null(strstr(e->text, "restore a backup"));
     ++*(unsigned *)context;
 }
 

@@ -21,8 +21,8 @@ static void test_fault_every_result_has_a_meaning(void **state)
         const char *says;
     } cases[] = {
         {SQLITE_FULL, SL_FAULT_ROOM, SL_CODE_UNAVAILABLE, "the disk is full"},
-        {SQLITE_NOMEM, SL_FAULT_ROOM, SL_CODE_UNAVAILABLE, "there is no memory"},
-        {SQLITE_IOERR_NOMEM, SL_FAULT_ROOM, SL_CODE_UNAVAILABLE, "there is no memory"},
+        {SQLITE_NOMEM, SL_FAULT_ROOM, SL_CODE_UNAVAILABLE, "not enough memory"},
+        {SQLITE_IOERR_NOMEM, SL_FAULT_ROOM, SL_CODE_UNAVAILABLE, "not enough memory"},
         {SQLITE_IOERR_SHMSIZE, SL_FAULT_ROOM, SL_CODE_UNAVAILABLE, "the disk is full"},
         {SQLITE_BUSY, SL_FAULT_ROOM, SL_CODE_UNAVAILABLE, "in use by another process"},
         {SQLITE_LOCKED, SL_FAULT_ROOM, SL_CODE_UNAVAILABLE, "in use by another process"},

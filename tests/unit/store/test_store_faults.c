@@ -142,7 +142,7 @@ static void test_open_damaged_file_is_refused(void **state)
     int fd = open(path, O_WRONLY | O_TRUNC);
     assert_int_equal(write(fd, junk, sizeof junk), sizeof junk);
     (void)close(fd);
-    reopen_refused(f, f->dir, "sluice.db is damaged (file is not a database): put a backup back");
+    reopen_refused(f, f->dir, "sluice.db is damaged (file is not a database): restore a backup");
 }
 
 /* --- a full disk ----------------------------------------------------------------------------- */
@@ -354,7 +354,7 @@ static void test_open_after_a_crash_that_lost_a_page_is_refused(void **state)
     die_with_queues(f, "SELECT 1");
     lose_page_with(f, "\"name\":\"queue-50\"");
     reopen_refused(f, f->dir, "is damaged");
-    reopen_refused(f, f->dir, "put a backup back");
+    reopen_refused(f, f->dir, "restore a backup");
 }
 
 /* The system may hold the log's pages for written although their sync has failed: they are written once more. */

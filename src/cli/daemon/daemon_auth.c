@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-#include "cli/daemon/daemon_door.h"
+#include "cli/daemon/daemon_auth.h"
 #include "api/json/json.h"
 #include "base/log.h"
 #include "base/mem.h"
@@ -28,7 +28,7 @@ static void host_of(const char *listen, char host[static HOST_SIZE])
     }
 }
 
-static enum sl_code open_tls(struct sl_door *door, const struct sl_daemon_options *options,
+static enum sl_code open_tls(struct sl_daemon_auth *auth, const struct sl_daemon_options *options,
                              struct sl_error *e)
 {
     char host[HOST_SIZE];
@@ -41,16 +41,16 @@ static enum sl_code open_tls(struct sl_door *door, const struct sl_daemon_option
         sl_buf_print(&dir, "%s/tls", options->data_dir);
         code = sl_tls_make_files(dir.data, host, e);
     }
-    code = code == SL_CODE_OK ? sl_tls_open(dir.data, host, &door->tls, e) : code;
+    code = code == SL_CODE_OK ? sl_tls_open(dir.data, host, &auth->tls, e) : code;
     sl_buf_fini(&dir);
     return code;
 }
 
-enum sl_code sl_door_open(struct sl_door *door, const struct sl_daemon_options *options,
-                          struct sl_error *e)
+enum sl_code sl_daemon_auth_open(struct sl_daemon_auth *auth,
+                                 const struct sl_daemon_options *options, struct sl_error *e)
 {
     struct sl_buf path = {0};
-    *door = (struct sl_door){.token = NULL};
+    *auth = (struct sl_daemon_auth){.token = NULL};
     if (!options->allow_remote && options->token_file == NULL) {
         return SL_CODE_OK;
     }
@@ -59,26 +59,26 @@ enum sl_code sl_door_open(struct sl_door *door, const struct sl_daemon_options *
     } else {
         sl_buf_print(&path, "%s/token", options->data_dir);
     }
-    enum sl_code code = sl_bearer_open(path.data, &door->token, e);
+    enum sl_code code = sl_bearer_open(path.data, &auth->token, e);
     sl_buf_fini(&path);
-    return code == SL_CODE_OK ? open_tls(door, options, e) : code;
+    return code == SL_CODE_OK ? open_tls(auth, options, e) : code;
 }
 
 static enum sl_verdict ask(void *context, const struct sl_call *call, struct sl_error *e)
 {
-    const struct sl_door *door = context;
-    if (sl_bearer_is(call, door->token)) {
+    const struct sl_daemon_auth *auth = context;
+    if (sl_bearer_is(call, auth->token)) {
         return SL_VERDICT_PASS;
     }
     (void)sl_error_set(e, SL_CODE_UNAUTHORIZED, "Unauthorized");
     return SL_VERDICT_REFUSE;
 }
 
-void sl_door_guard(struct sl_door *door, struct sl_server_options *o)
+void sl_daemon_auth_guard(struct sl_daemon_auth *auth, struct sl_server_options *o)
 {
-    if (door->token != NULL) {
-        o->tls = door->tls;
-        o->guard = (struct sl_server_guard){ask, door};
+    if (auth->token != NULL) {
+        o->tls = auth->tls;
+        o->guard = (struct sl_server_guard){ask, auth};
     }
 }
 
@@ -93,18 +93,18 @@ static void set_named(struct sl_json *config, const char *list, const char *key,
     sl_json_set(config, list, all);
 }
 
-static struct sl_json *config_new(struct sl_door *door, const char *server)
+static struct sl_json *config_new(struct sl_daemon_auth *auth, const char *server)
 {
     struct sl_buf authority = {0};
     struct sl_json *config = sl_json_new_map(), *cluster = sl_json_new_map();
     struct sl_json *user = sl_json_new_map(), *context = sl_json_new_map();
-    sl_tls_print_base64(door->tls, &authority);
+    sl_tls_print_base64(auth->tls, &authority);
     sl_json_set_text(config, "apiVersion", "v1");
     sl_json_set_text(config, "kind", "Config");
     sl_json_set_text(config, "current-context", "sluice");
     sl_json_set_text(cluster, "server", server);
     sl_json_set_text(cluster, "certificate-authority-data", authority.data);
-    sl_json_set_text(user, "token", door->token);
+    sl_json_set_text(user, "token", auth->token);
     sl_json_set_text(context, "cluster", "sluice");
     sl_json_set_text(context, "user", "sluice");
     set_named(config, "clusters", "cluster", cluster);
@@ -114,24 +114,25 @@ static struct sl_json *config_new(struct sl_door *door, const char *server)
     return config;
 }
 
-enum sl_code sl_door_tell(struct sl_door *door, const struct sl_daemon_options *options,
-                          unsigned port, struct sl_error *e)
+enum sl_code sl_daemon_auth_write(struct sl_daemon_auth *auth,
+                                  const struct sl_daemon_options *options, unsigned port,
+                                  struct sl_error *e)
 {
     char host[HOST_SIZE];
     struct sl_buf path = {0}, server = {0}, text = {0};
-    if (door->token == NULL) {
+    if (auth->token == NULL) {
         return SL_CODE_OK;
     }
     host_of(options->listen, host);
     sl_buf_print(&server, strchr(host, ':') != NULL ? "https://[%s]:%u" : "https://%s:%u", host,
                  port);
     sl_buf_print(&path, "%s/kubeconfig", options->data_dir);
-    struct sl_json *config = config_new(door, server.data);
+    struct sl_json *config = config_new(auth, server.data);
     sl_json_print_yaml(config, &text);
     enum sl_code code = sl_bearer_write(path.data, text.data, text.len, e);
     if (code == SL_CODE_OK) {
-        sl_log(SL_LOG_INFO, "who shows the token is served", "server", server.data, "kubeconfig",
-               path.data, NULL);
+        sl_log(SL_LOG_INFO, "only requests with the token are served", "server", server.data,
+               "kubeconfig", path.data, NULL);
     }
     sl_json_free(config);
     sl_buf_fini(&path);
@@ -140,9 +141,9 @@ enum sl_code sl_door_tell(struct sl_door *door, const struct sl_daemon_options *
     return code;
 }
 
-void sl_door_close(struct sl_door *door)
+void sl_daemon_auth_close(struct sl_daemon_auth *auth)
 {
-    sl_tls_free(door->tls);
-    sl_mem_free(door->token);
-    *door = (struct sl_door){.token = NULL};
+    sl_tls_free(auth->tls);
+    sl_mem_free(auth->token);
+    *auth = (struct sl_daemon_auth){.token = NULL};
 }

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Sluice authors */
+
+/* Authentication of the standalone daemon: every user of this machine by plain HTTP; where it is
+ * reached from elsewhere, or on request, only clients with its token, over TLS. */
+#ifndef SL_CLI_DAEMON_AUTH_H
+#define SL_CLI_DAEMON_AUTH_H
+#include "cli/daemon/daemon_options.h"
+#include "server/server.h"
+
+struct sl_daemon_auth {
+    char *token; /* NULL: there is none, and no TLS */
+    struct sl_tls *tls;
+};
+/* Reads or makes the token and the certificate; what is made lies in the data directory, which exists. */
+enum sl_code sl_daemon_auth_open(struct sl_daemon_auth *auth,
+                                 const struct sl_daemon_options *options, struct sl_error *e);
+/* For the server, which must have ended before close is called. */
+void sl_daemon_auth_guard(struct sl_daemon_auth *auth, struct sl_server_options *o);
+/* Writes a kubeconfig for kubectl and sluicectl into the data directory. */
+enum sl_code sl_daemon_auth_write(struct sl_daemon_auth *auth,
+                                  const struct sl_daemon_options *options, unsigned port,
+                                  struct sl_error *e);
+void sl_daemon_auth_close(struct sl_daemon_auth *auth);
+#endif
