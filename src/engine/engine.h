@@ -95,7 +95,7 @@ enum sl_to_write {
     SL_TO_WRITE_STATUS,  /* the patch, to the status subresource */
     SL_TO_WRITE_SPEC,    /* the patch, to the object itself */
     SL_TO_WRITE_DELETE,  /* the object is to be deleted: there is no patch */
-    SL_TO_WRITE_LATER /* the object says that it has finished, which no watch has told and may yet be lost: it is to
+    SL_TO_WRITE_LATER /* the object says that it has finished, which no watch has shown and may yet be lost: it is to
                             be answered with UNAVAILABLE */
 };
 /* Given the live Workload of that uid. *patch (caller frees): a merge patch with metadata.resourceVersion; NULL where none
@@ -116,11 +116,11 @@ enum sl_then {
  * after 1, 2, 4 s and so on, at most every 30 s. */
 enum sl_then sl_engine_written(struct sl_engine *g, const struct sl_decision *d, enum sl_code code,
                                const struct sl_json *written, int64_t now_ms);
-/* The Workload as it was looked at is observed, unless that is a later version than a watch has told: it may still be lost,
- * and is observed when it is told. */
+/* The Workload as it was looked at is observed, unless that is a later version than a watch has shown: it may still be lost,
+ * and is observed when it is shown. */
 void sl_engine_show(struct sl_engine *g, const struct sl_json *workload, int64_t now_ms);
 
-/* What a Workload is that a watch has told, before it is observed. */
+/* What a Workload is that a watch has shown, before it is observed. */
 enum sl_sight {
     SL_SIGHT_NEWS,   /* to be observed */
     SL_SIGHT_UNSURE, /* a write of it is under way, and may have made this version: to be observed once the answer has come,

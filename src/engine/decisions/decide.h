@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* Decisions: what the API has to be told of a workload. Each is noted in the journal, and waits in
+/* Decisions: what has to be written to the API about a workload. Each is noted in the journal, and waits in
  * the order in which it was made until it is asked for (sl_engine_next_decision). */
 #ifndef SL_ENGINE_DECIDE_H
 #define SL_ENGINE_DECIDE_H
@@ -10,7 +10,7 @@
 #include "kernel/commit/transition.h"
 
 void sl_decide(struct sl_engine *g, sl_workload_id id, enum sl_decision_kind kind, int64_t now_ms);
-/* The same, with what people are told of it; the message is copied. */
+/* The same, with a message for people; the message is copied. */
 void sl_decide_saying(struct sl_engine *g, sl_workload_id id, enum sl_decision_kind kind,
                       const char *message, int64_t now_ms);
 /* What has to be decided after that, if anything, and what is counted of it. */

@@ -17,7 +17,7 @@
 #include "engine/topology/topology_out.h"
 #include "policy/cycle/cycle.h"
 
-#define STOP_MS_MAX 600000 /* for the job of an evicted workload to stop, before people are told */
+#define STOP_MS_MAX 600000 /* for the job of an evicted workload to stop, before it is reported */
 
 /* --- timers and the rest ---------------------------------------------------------------------- */
 
@@ -160,7 +160,7 @@ static struct sl_grant *grant_from_assignment(void)
     return grant;
 }
 
-/* It waits for those whom it has evicted just now: each is told by whom and why. */
+/* It waits for the workloads that it has just preempted: each of them names the preemptor and the reason. */
 static void follow_victims(struct sl_engine *g, int64_t now_ms)
 {
     g->preemptor = sl_cycle_outcome.workload;
@@ -175,7 +175,7 @@ static void follow_victims(struct sl_engine *g, int64_t now_ms)
     g->preemptor = SL_NO_ID;
 }
 
-/* Policy has let go of what it asks only some flavors for: told once the cycle is over. */
+/* Policy has let go of what it asks only some flavors for: reported once the cycle is over. */
 static void note_granted(struct sl_engine *g, sl_workload_id id, sl_node_id queue)
 {
     if (!sl_rules_by_flavor(g->nodes[queue], SL_NO_ID)) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* A door is entered with a copy of the record; what it said is told from the two. */
+/* A door is entered with a copy of the record; what it did is read from the two. */
 #include "kernel/commit/transition.h"
 #include "kernel/lifecycle/lifecycle.h"
 

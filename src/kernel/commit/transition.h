@@ -38,7 +38,7 @@ struct sl_transition {
   ensures  inv:        PlacementInv;
   ensures  refused:    \result.status != SL_OK ==> UsageSame{Pre,Post} &&
                          WorkloadSame{Pre,Post}(ev.workload) && TopologySame{Pre,Post};
-  ensures  told:       ev.workload < SL_WORKLOADS_MAX ==> Told{Pre,Post}(\result, ev.workload);
+  ensures  says:       ev.workload < SL_WORKLOADS_MAX ==> Told{Pre,Post}(\result, ev.workload);
   ensures  known:      \result.status == SL_OK ==> ev.workload < SL_WORKLOADS_MAX;
   ensures  allowed:    \result.status == SL_OK ==> MoveAllowed(ev.kind, \result.from, \result.to);
   ensures  made:       \result.status == SL_OK ==> MoveMade(ev.kind, \result.from, \result.to);
@@ -57,11 +57,11 @@ struct sl_transition sl_transition_event(struct sl_event ev) SL_MUST_CHECK;
   ensures  inv:        PlacementInv;
   ensures  refused:    \result.status != SL_OK ==> UsageSame{Pre,Post} &&
                          WorkloadSame{Pre,Post}(sl_plan.workload) && TopologySame{Pre,Post};
-  ensures  told:       sl_plan.workload < SL_WORKLOADS_MAX ==> Told{Pre,Post}(\result, sl_plan.workload);
+  ensures  says:       sl_plan.workload < SL_WORKLOADS_MAX ==> Told{Pre,Post}(\result, sl_plan.workload);
   ensures  moved:      \result.status == SL_OK ==>
                          \result.from == SL_PHASE_PENDING && PhaseReserved(\result.to);
   ensures  limits:     \result.status == SL_OK ==> LimitsKept{Pre,Post};
-  ensures  room:       NoRoomOverfull{Pre,Post};
+  ensures  capacity:   NoRoomOverfull{Pre,Post};
   ensures  closed:     sl_trail_depth == \old(sl_trail_depth);
 */
 struct sl_transition sl_transition_commit(void) SL_MUST_CHECK;
@@ -75,7 +75,7 @@ struct sl_transition sl_transition_commit(void) SL_MUST_CHECK;
   ensures  inv:        PlacementInv;
   ensures  refused:    \result.status != SL_OK ==> UsageSame{Pre,Post} &&
                          WorkloadSame{Pre,Post}(sl_plan.workload) && TopologySame{Pre,Post};
-  ensures  told:       sl_plan.workload < SL_WORKLOADS_MAX ==> Told{Pre,Post}(\result, sl_plan.workload);
+  ensures  says:       sl_plan.workload < SL_WORKLOADS_MAX ==> Told{Pre,Post}(\result, sl_plan.workload);
   ensures  moved:      \result.status == SL_OK ==> PhaseReserved(\result.to);
 */
 struct sl_transition sl_transition_restore(void) SL_MUST_CHECK;
@@ -90,11 +90,11 @@ struct sl_transition sl_transition_restore(void) SL_MUST_CHECK;
   ensures  inv:        PlacementInv;
   ensures  refused:    \result.status != SL_OK ==> UsageSame{Pre,Post} &&
                          WorkloadSame{Pre,Post}(sl_topology_plan.workload) && TopologySame{Pre,Post};
-  ensures  told:       sl_topology_plan.workload < SL_WORKLOADS_MAX ==>
+  ensures  says:       sl_topology_plan.workload < SL_WORKLOADS_MAX ==>
                          Told{Pre,Post}(\result, sl_topology_plan.workload);
   ensures  moved:      \result.status == SL_OK ==>
                          PhaseRunning(\result.from) && \result.to == SL_PHASE_ADMITTED;
-  ensures  room:       NoRoomOverfull{Pre,Post};
+  ensures  capacity:   NoRoomOverfull{Pre,Post};
   ensures  closed:     sl_trail_depth == \old(sl_trail_depth);
 */
 struct sl_transition sl_transition_second_pass(uint32_t generation, int64_t now_ms) SL_MUST_CHECK;
