@@ -54,7 +54,8 @@ static int64_t stopped_by_ms(const struct sl_workload *w)
 static int64_t executed_by_ms(const struct sl_workload *w)
 {
     int64_t left_ms = w->execution_ms_max - w->accumulated_ms;
-    return w->phase == SL_PHASE_ADMITTED && w->execution_ms_max > 0
+    return w->phase == SL_PHASE_ADMITTED && w->execution_ms_max > 0 &&
+                   w->deactivation == SL_CAUSE_NONE
                ? w->admitted_at_ms + (left_ms > 0 ? left_ms : 0)
                : SL_NEVER;
 }

@@ -631,6 +631,31 @@ static void test_engine_execution_time_over_deactivates(void **state)
     assert_null(sl_condition_find(world_workload(&w, "a"), "DeactivationTarget"));
 }
 
+/* A daemon that starts between the two writes goes on with the second one: the time does not run out once more. */
+static void test_engine_execution_time_is_over_once(void **state)
+{
+    (void)state;
+    static const enum sl_kind order[] = {SL_KIND_RESOURCE_FLAVOR, SL_KIND_CLUSTER_QUEUE,
+                                         SL_KIND_LOCAL_QUEUE, SL_KIND_WORKLOAD};
+    world_add_basics(&w);
+    world_add_limited(&w, "a", 60);
+    world_settle(&w);
+    w.now_ms += 60000;
+    struct sl_json *o = sl_json_clone(world_workload(&w, "a"));
+    sl_condition_set(sl_json_path_make(o, "status"), "DeactivationTarget", true,
+                     "MaximumExecutionTimeExceeded", "", 1, w.now_ms);
+    (void)world_put(&w, SL_KIND_WORKLOAD, o, NULL);
+    world_restart(&w, order, sizeof order / sizeof order[0]);
+    struct sl_engine_counters before, after;
+    sl_engine_count(w.engine, &before);
+    w.now_ms += 1000;
+    (void)sl_engine_cycle(w.engine, w.now_ms);
+    sl_engine_count(w.engine, &after);
+    assert_true(after.refused == before.refused);
+    world_settle(&w);
+    assert_false(sl_json_path_bool(world_workload(&w, "a"), "spec.active", true));
+}
+
 /* Two writes, and the first says why: a daemon that starts between them goes on from there. */
 static void test_engine_deactivation_says_why_before_it_is_one(void **state)
 {
@@ -1063,6 +1088,7 @@ int main(void)
         TEST(test_engine_deactivated_workload_is_evicted_and_comes_back),
         TEST(test_engine_reactivated_before_the_job_stopped_comes_back_after),
         TEST(test_engine_execution_time_over_deactivates),
+        TEST(test_engine_execution_time_is_over_once),
         TEST(test_engine_deactivation_says_why_before_it_is_one),
         TEST(test_engine_admission_waits_for_its_check),
         TEST(test_engine_check_that_asks_to_retry_evicts),
