@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* Which gated pod goes to which domain of its pod set's topology assignment. By rank, when every pod of the set
- * has an index and those that are released already stand where their rank says: rank i stands where the i-th pod
- * of the assignment, counted in its order, stands. Otherwise the domains are filled up in order. Pure functions. */
+/* Which gated pod goes to which domain of its pod set's topology assignment: labels and node selectors as the numbers
+ * that policy decides by (policy/verdicts/pod_places.h). Pure functions. */
 #ifndef SL_CONTROLLERS_UNGATE_PLAN_H
 #define SL_CONTROLLERS_UNGATE_PLAN_H
 #include "api/objects/topology_assignment.h"

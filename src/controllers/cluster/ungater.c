@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "controllers/work/template.h"
 #include "controllers/cluster/ungate_plan.h"
+#include "policy/verdicts/pod_places.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -96,7 +97,7 @@ static int64_t rank_first(const struct sl_json *wl, const struct sl_json *assign
             before = false;
         } else if (strcmp(sl_json_path_text(request_of(wl, other_name), "podSetGroupName", ""),
                           group) == 0 &&
-                   (other_count < count || (other_count == count && before))) {
+                   sl_pod_places_behind(count, other_count, before)) {
             return other_count;
         }
     }
