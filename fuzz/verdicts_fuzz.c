@@ -126,6 +126,7 @@ static void check_backoff(struct producer *p)
         CHECK(next.at_ms == least(now_ms + delay, SL_TIME_MAX));
     }
     CHECK(next.at_ms >= 0 && next.at_ms <= SL_TIME_MAX);
+    CHECK(sl_backoff_of_write_ms(count) == doubled(1000, 30000, count > 0 ? count : 1));
     CHECK(sl_backoff_jitter_ppm((uint64_t)take(p), (uint64_t)take(p), count) <= 100);
 }
 

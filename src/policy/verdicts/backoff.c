@@ -35,3 +35,9 @@ struct sl_backoff sl_backoff_next(struct sl_backoff_rules rules, uint32_t count,
     next.at_ms = delay_ms > SL_TIME_MAX - from_ms ? SL_TIME_MAX : from_ms + delay_ms;
     return next;
 }
+
+int64_t sl_backoff_of_write_ms(uint32_t refusals)
+{
+    return sl_requeue_delay_ms(SL_BACKOFF_WRITE_MS, SL_BACKOFF_WRITE_MS_MAX,
+                               refusals > 1 ? refusals : 1, 0);
+}

@@ -67,10 +67,21 @@ static void test_backoff_jitter_spreads_uids_and_tries_the_same_way_each_time(vo
     assert_true(sl_backoff_jitter_ppm(UINT64_MAX, UINT64_MAX, UINT32_MAX) <= SL_JITTER_PPM_MAX);
 }
 
+static void test_backoff_of_writes_doubles_up_to_half_a_minute(void **state)
+{
+    (void)state;
+    const int64_t waits_ms[] = {1000, 1000, 2000, 4000, 8000, 16000, 30000, 30000};
+    for (uint32_t refusals = 0; refusals < 8; refusals++) {
+        assert_true(sl_backoff_of_write_ms(refusals) == waits_ms[refusals]);
+    }
+    assert_true(sl_backoff_of_write_ms(UINT32_MAX) == 30000);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_backoff_is_over_at_the_limit),
+        cmocka_unit_test(test_backoff_of_writes_doubles_up_to_half_a_minute),
         cmocka_unit_test(test_backoff_doubles_with_each_requeue),
         cmocka_unit_test(test_backoff_jitter_makes_it_longer),
         cmocka_unit_test(test_backoff_of_values_out_of_bounds_stays_within_them),
