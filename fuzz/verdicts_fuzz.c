@@ -207,6 +207,16 @@ static void check_rank(struct producer *p)
     CHECK(sl_pod_places_behind(l.count, other, l.grouped) == (other < (wide)l.count + l.grouped));
 }
 
+static void check_lost(struct producer *p)
+{
+    uint8_t bits = producer_byte(p);
+    struct sl_pinned_sight s = {bits & 1,  bits & 2,  bits & 4,  bits & 8,
+                                bits & 16, bits & 32, bits & 64, bits & 128};
+    bool off = s.placed && (!s.assigned || s.closed);
+    bool stray = !s.placed && !s.decided && !s.gated && s.asks && s.node_known;
+    CHECK(sl_pod_places_is_lost(s) == (s.known && (off || stray)));
+}
+
 static void check_places(struct producer *p)
 {
     struct sl_pod_at pods[PODS];
@@ -247,7 +257,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static void (*const checks[])(struct producer *) = {check_restraint, check_pacing, check_node,
                                                         check_backoff,   check_queues, check_record,
-                                                        check_rank,      check_places};
+                                                        check_rank,      check_places, check_lost};
     struct producer program = {data, size}, p;
     while (producer_event(&program, &p)) {
         checks[producer_below(&p, sizeof checks / sizeof checks[0])](&p);

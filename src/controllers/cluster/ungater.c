@@ -262,12 +262,11 @@ static bool asks_for_place(const struct sl_json *pod)
     return asks;
 }
 
-/* Nothing holds it back, and its workload, which is to be admitted yet, stands nowhere. */
-static bool is_stray(const struct sl_json *wl, const struct sl_json *pod)
+/* It is admitted, or will not be. */
+static bool is_decided(const struct sl_json *wl)
 {
-    return asks_for_place(pod) && sl_json_len(sl_json_path(pod, "spec.schedulingGates")) == 0 &&
-           sl_json_path(wl, "status.admission") == NULL && !sl_condition_true(wl, "Finished") &&
-           !sl_condition_true(wl, "Evicted");
+    return sl_json_path(wl, "status.admission") != NULL || sl_condition_true(wl, "Finished") ||
+           sl_condition_true(wl, "Evicted");
 }
 
 static bool is_late(struct sl_ungater *u, const struct sl_pod_row *row, const struct sl_json *pod)
@@ -280,10 +279,16 @@ static bool is_late(struct sl_ungater *u, const struct sl_pod_row *row, const st
         return false;
     }
     struct sl_json *wl = sl_reconciler_get(&u->late, SL_KIND_WORKLOAD, key.ns, key.name, &absent);
-    bool runs = wl != NULL && is_placed(wl);
-    bool closed = known != NULL && !sl_node_takes(known, sl_json_path(pod, "spec.tolerations"));
-    bool late =
-        runs ? closed || !stands_on(wl, node) : wl != NULL && known != NULL && is_stray(wl, pod);
+    struct sl_pinned_sight sight = {
+        .known = wl != NULL,
+        .placed = wl != NULL && is_placed(wl),
+        .assigned = wl != NULL && stands_on(wl, node),
+        .node_known = known != NULL,
+        .closed = known != NULL && !sl_node_takes(known, sl_json_path(pod, "spec.tolerations")),
+        .asks = asks_for_place(pod),
+        .gated = sl_json_len(sl_json_path(pod, "spec.schedulingGates")) > 0,
+        .decided = wl != NULL && is_decided(wl)};
+    bool late = sl_pod_places_is_lost(sight);
     sl_json_free(wl);
     return late;
 }

@@ -27,6 +27,17 @@ bool sl_pod_places_behind(int64_t count, int64_t other, bool other_first)
     return other < count || (other == count && other_first);
 }
 
+bool sl_pod_places_is_lost(struct sl_pinned_sight s)
+{
+    if (!s.known) {
+        return false;
+    }
+    if (s.placed) {
+        return s.closed || !s.assigned;
+    }
+    return s.node_known && s.asks && !s.gated && !s.decided;
+}
+
 /* The domain of each rank, in order, none more often than its count: how many ranks there are. */
 /*@
   requires counts:    \valid_read(counts + (0 .. row_count - 1));

@@ -45,6 +45,28 @@ int64_t sl_pod_places_rank(struct sl_pod_labels l);
 */
 bool sl_pod_places_behind(int64_t count, int64_t other, bool other_first);
 
+/* A pod that waits on a node that its node selector names. */
+struct sl_pinned_sight {
+    bool known;      /* its Workload is */
+    bool placed;     /* the Workload is admitted, with places in a topology: */
+    bool assigned;   /* the node is one of them */
+    bool node_known; /* the node is: */
+    bool closed;     /* its taints keep the pod away */
+    bool asks;       /* its pod set asks for a topology: else its owner may have pinned it */
+    bool gated;      /* a scheduling gate holds it back */
+    bool decided;    /* the Workload has an admission, or is finished or evicted */
+};
+/* Is it to be failed, so that another one takes its place? It waits in vain where its Workload has no
+ * place, or where the node takes no pods; or its Workload, which is to be admitted yet, has none. */
+/*@
+  terminates          \true;
+  exits               \false;
+  assigns             \nothing;
+  ensures  result:    \result <==> s.known && (s.placed ? s.closed || !s.assigned
+                                               : s.node_known && s.asks && !s.gated && !s.decided);
+*/
+bool sl_pod_places_is_lost(struct sl_pinned_sight s);
+
 /* A pod that has not ended. */
 struct sl_pod_at {
     int64_t rank;

@@ -135,6 +135,50 @@ static void test_pod_places_without_scratch_for_ranks_are_in_order(void **state)
     assert_int_equal(rows[0], 0);
 }
 
+/* A pod of an admitted workload on one of its nodes, which takes it. */
+static const struct sl_pinned_sight at_home = {
+    .known = true, .placed = true, .assigned = true, .node_known = true, .asks = true};
+/* One whose workload is to be admitted yet. */
+static const struct sl_pinned_sight stray = {.known = true, .node_known = true, .asks = true};
+
+static void test_pod_places_pod_is_lost_off_its_places_or_where_none_is_taken(void **state)
+{
+    (void)state;
+    struct sl_pinned_sight s = at_home;
+    assert_false(sl_pod_places_is_lost(s));
+    s.closed = true;
+    assert_true(sl_pod_places_is_lost(s));
+    s = at_home;
+    s.assigned = false;
+    assert_true(sl_pod_places_is_lost(s));
+    s.node_known = s.asks = false; /* does not count for one that has its places */
+    assert_true(sl_pod_places_is_lost(s));
+    s.known = false;
+    assert_false(sl_pod_places_is_lost(s));
+}
+
+static void
+test_pod_places_pod_without_an_admission_is_lost_unless_something_explains_it(void **state)
+{
+    (void)state;
+    struct sl_pinned_sight s = stray;
+    assert_true(sl_pod_places_is_lost(s));
+    s.asks = false;
+    assert_false(sl_pod_places_is_lost(s));
+    s = stray;
+    s.gated = true;
+    assert_false(sl_pod_places_is_lost(s));
+    s = stray;
+    s.decided = true;
+    assert_false(sl_pod_places_is_lost(s));
+    s = stray;
+    s.node_known = false;
+    assert_false(sl_pod_places_is_lost(s));
+    s = stray;
+    s.known = false;
+    assert_false(sl_pod_places_is_lost(s));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -143,6 +187,9 @@ int main(void)
         cmocka_unit_test(test_pod_places_rank_of_sub_groups_lines_them_up),
         cmocka_unit_test(test_pod_places_the_smaller_pod_set_of_a_group_leads),
         cmocka_unit_test(test_pod_places_by_rank),
+        cmocka_unit_test(test_pod_places_pod_is_lost_off_its_places_or_where_none_is_taken),
+        cmocka_unit_test(
+            test_pod_places_pod_without_an_admission_is_lost_unless_something_explains_it),
         cmocka_unit_test(test_pod_places_rank_twice_or_without_place_is_in_order),
         cmocka_unit_test(test_pod_places_in_order_fill_what_is_left),
         cmocka_unit_test(test_pod_places_of_nothing),
