@@ -14,9 +14,10 @@ check() { # NAME COMMAND...
     fi
 }
 sources=$(git ls-files -co --exclude-standard -- 'src/*.c' 'src/*.h' 'src/*.def')
-check layers awk -f tests/lint/layers.awk tests/lint/folders.txt $sources
+check layers awk -f tests/lint/layers.awk tests/lint/folders.txt tests/lint/core_users.txt $sources
 check groups tests/lint/groups.py "$build"
 check core-symbols tests/lint/core_symbols.sh "$build"
+check core-users tests/lint/core_users.py "$build"
 check hardened tests/lint/hardened.sh "$build"
 check core-state tests/lint/core_state.sh "$build"
 check words tests/lint/words.sh

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* Assigning gated pods to domains. */
+/* Assigning gated pods to domains: texts to numbers, for policy to say which goes where. */
 #include "controllers/cluster/ungate_plan.h"
 #include "base/buf.h"
 #include "base/map.h"
 #include "base/mem.h"
+#include "policy/verdicts/pod_places.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -58,7 +59,7 @@ const char *sl_stand_node(const struct sl_stand_list *list, uint32_t row)
     return is_node ? list->rows[row].values[last] : NULL;
 }
 
-/* --- domains of the ungated pods ----------------------------------------------------------------------- */
+/* --- where the released pods stand --------------------------------------------------------------------- */
 
 /* Values of all levels in one text; no label value has a comma. */
 static void add_value(struct sl_buf *id, const char *value)
@@ -99,112 +100,62 @@ static uint32_t row_of(const struct sl_stand_list *list, const struct sl_map *ro
 
 /* --- ranks --------------------------------------------------------------------------------------------- */
 
-/* A label's value as a number less than `bound`; -1 when it is not one. */
-static int64_t label_number(const struct sl_pod_row *pod, const char *label, int64_t bound)
+/* A label's value as a number; -1 when it is not one. */
+static int64_t label_number(const struct sl_pod_row *pod, const char *label)
 {
     const char *text = sl_json_text(sl_json_get(pod->labels, label), "");
     if (text[0] == '\0' || strlen(text) > 9 || text[strspn(text, "0123456789")] != '\0') {
         return -1;
     }
-    long value = strtol(text, NULL, 10);
-    return value < bound ? value : -1;
+    return strtol(text, NULL, 10);
 }
 
-/* The rank of a pod within its pod set; -1 when it has none. */
+/* The rank of a pod within its pod set. */
 static int64_t rank_of(const struct sl_ungate_question *q, const struct sl_pod_row *pod,
                        int64_t first)
 {
-    const char *index_label = sl_json_path_text(q->request, "podIndexLabel", "");
     const char *group_label = sl_json_path_text(q->request, "subGroupIndexLabel", "");
-    int64_t index = label_number(pod, index_label, first + q->pod_count);
-    if (index < 0) {
-        return -1;
-    }
-    int64_t rank = index - first;
-    if (group_label[0] != '\0') {
-        int64_t groups = sl_json_path_int(q->request, "subGroupCount", 0);
-        int64_t group = groups > 0 ? label_number(pod, group_label, groups) : -1;
-        if (group < 0 || index >= q->pod_count / groups) {
-            return -1;
-        }
-        rank = index + group * (q->pod_count / groups) - first;
-    }
-    return rank >= 0 && rank < q->pod_count ? rank : -1;
+    struct sl_pod_labels labels = {
+        .index = label_number(pod, sl_json_path_text(q->request, "podIndexLabel", "")),
+        .first = first,
+        .count = q->pod_count,
+        .grouped = group_label[0] != '\0',
+        .groups = sl_json_path_int(q->request, "subGroupCount", 0),
+        .group = label_number(pod, group_label)};
+    return sl_pod_places_rank(labels);
 }
 
-/* row_at[rank] for every rank that the assignment covers; the caller frees it. */
-static uint32_t *rows_by_rank(const struct sl_stand_list *list)
-{
-    uint32_t *row_at = sl_mem_new((size_t)list->pod_count + 1, sizeof *row_at);
-    uint32_t rank = 0;
-    for (uint32_t i = 0; i < list->row_count; i++) {
-        for (uint32_t k = 0; k < list->rows[i].count; k++) {
-            row_at[rank++] = i;
-        }
-    }
-    return row_at;
-}
+/* --- the question to policy ---------------------------------------------------------------------------- */
 
-/* False when ranks cannot be used: a pod has none, two have the same, or one is elsewhere
- * already. */
-static bool plan_by_rank(const struct sl_ungate_question *q, const struct sl_map *domains,
-                         uint32_t *rows)
+/* Each pod as policy knows it; the caller frees it. */
+static struct sl_pod_at *pods_new(const struct sl_ungate_question *q)
 {
-    const struct sl_stand_list *list = q->stands;
-    if (sl_json_get(q->request, "podIndexLabel") == NULL) {
-        return false;
-    }
-    uint32_t *row_at = rows_by_rank(list);
-    bool *seen = sl_mem_new((size_t)list->pod_count + 1, sizeof *seen);
+    struct sl_pod_at *pods = sl_mem_new(q->pods_len + 1, sizeof *pods);
+    struct sl_map *domains = rows_by_domain(q->stands);
     /* All pods of a set count from the same offset. */
     int64_t first = q->rank_first + (q->pods_len > 0 ? q->pods[0]->index_offset : 0);
-    bool usable = true;
-    for (size_t i = 0; i < q->pods_len && usable; i++) {
-        int64_t rank = rank_of(q, q->pods[i], first);
-        usable = rank >= 0 && rank < list->pod_count && !seen[rank];
-        if (usable) {
-            seen[rank] = true;
-            rows[i] = q->pods[i]->gated ? row_at[rank] : SL_UNGATE_NONE;
-            usable = q->pods[i]->gated || row_of(list, domains, q->pods[i]) == row_at[rank];
-        }
-    }
-    sl_mem_free(row_at);
-    sl_mem_free(seen);
-    return usable;
-}
-
-/* --- in order ------------------------------------------------------------------------------------------ */
-
-static void plan_in_order(const struct sl_ungate_question *q, const struct sl_map *domains,
-                          uint32_t *rows)
-{
-    const struct sl_stand_list *list = q->stands;
-    uint32_t *taken = sl_mem_new((size_t)list->row_count + 1, sizeof *taken);
     for (size_t i = 0; i < q->pods_len; i++) {
-        uint32_t row = q->pods[i]->gated ? SL_UNGATE_NONE : row_of(list, domains, q->pods[i]);
-        if (row != SL_UNGATE_NONE) {
-            taken[row]++;
-        }
+        const struct sl_pod_row *pod = q->pods[i];
+        pods[i].rank = rank_of(q, pod, first);
+        pods[i].gated = pod->gated;
+        pods[i].row = pod->gated ? SL_NO_ID : row_of(q->stands, domains, pod);
     }
-    uint32_t at = 0;
-    for (size_t i = 0; i < q->pods_len; i++) {
-        while (at < list->row_count && taken[at] >= list->rows[at].count) {
-            at++;
-        }
-        bool place = q->pods[i]->gated && at < list->row_count;
-        rows[i] = place ? at : SL_UNGATE_NONE;
-        if (place) {
-            taken[at]++;
-        }
-    }
-    sl_mem_free(taken);
+    sl_map_free(domains);
+    return pods;
 }
 
 void sl_ungate_plan(const struct sl_ungate_question *q, uint32_t *rows)
 {
-    struct sl_map *domains = rows_by_domain(q->stands);
-    if (!plan_by_rank(q, domains, rows)) {
-        plan_in_order(q, domains, rows);
+    const struct sl_stand_list *list = q->stands;
+    uint32_t size = list->pod_count > list->row_count ? list->pod_count : list->row_count;
+    struct sl_pod_at *pods = pods_new(q);
+    uint32_t *counts = sl_mem_new((size_t)list->row_count + 1, sizeof *counts);
+    uint32_t *scratch = sl_mem_new((size_t)size + 1, sizeof *scratch);
+    for (uint32_t r = 0; r < list->row_count; r++) {
+        counts[r] = list->rows[r].count;
     }
-    sl_map_free(domains);
+    sl_pod_places_find(pods, (uint32_t)q->pods_len, counts, list->row_count, scratch, size, rows);
+    sl_mem_free(pods);
+    sl_mem_free(counts);
+    sl_mem_free(scratch);
 }

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* Which gated pod goes to which domain of its pod set's topology assignment. By rank, when every
- * pod of the set has an index and those that are ungated already are where their rank says: rank i
- * gets the domain of the i-th pod of the assignment, counted in its order. Otherwise the domains
- * are filled in order. Pure functions. */
+/* Which gated pod goes to which domain of its pod set's topology assignment: labels and node selectors as the numbers
+ * that policy decides by (policy/verdicts/pod_places.h). Pure functions. */
 #ifndef SL_CONTROLLERS_UNGATE_PLAN_H
 #define SL_CONTROLLERS_UNGATE_PLAN_H
 #include "api/objects/topology_assignment.h"

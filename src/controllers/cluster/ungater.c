@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "controllers/work/template.h"
 #include "controllers/cluster/ungate_plan.h"
+#include "policy/verdicts/pod_places.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -96,7 +97,7 @@ static int64_t rank_first(const struct sl_json *wl, const struct sl_json *assign
             before = false;
         } else if (strcmp(sl_json_path_text(request_of(wl, other_name), "podSetGroupName", ""),
                           group) == 0 &&
-                   (other_count < count || (other_count == count && before))) {
+                   sl_pod_places_behind(count, other_count, before)) {
             return other_count;
         }
     }
@@ -261,12 +262,11 @@ static bool asks_for_place(const struct sl_json *pod)
     return asks;
 }
 
-/* It is not gated, and its workload, which is not admitted yet, has no assignment. */
-static bool is_stray(const struct sl_json *wl, const struct sl_json *pod)
+/* It is admitted, or will not be. */
+static bool is_decided(const struct sl_json *wl)
 {
-    return asks_for_place(pod) && sl_json_len(sl_json_path(pod, "spec.schedulingGates")) == 0 &&
-           sl_json_path(wl, "status.admission") == NULL && !sl_condition_true(wl, "Finished") &&
-           !sl_condition_true(wl, "Evicted");
+    return sl_json_path(wl, "status.admission") != NULL || sl_condition_true(wl, "Finished") ||
+           sl_condition_true(wl, "Evicted");
 }
 
 static bool is_late(struct sl_ungater *u, const struct sl_pod_row *row, const struct sl_json *pod)
@@ -279,10 +279,16 @@ static bool is_late(struct sl_ungater *u, const struct sl_pod_row *row, const st
         return false;
     }
     struct sl_json *wl = sl_reconciler_get(&u->late, SL_KIND_WORKLOAD, key.ns, key.name, &absent);
-    bool runs = wl != NULL && is_placed(wl);
-    bool closed = known != NULL && !sl_node_takes(known, sl_json_path(pod, "spec.tolerations"));
-    bool late =
-        runs ? closed || !stands_on(wl, node) : wl != NULL && known != NULL && is_stray(wl, pod);
+    struct sl_pinned_sight sight = {
+        .known = wl != NULL,
+        .placed = wl != NULL && is_placed(wl),
+        .assigned = wl != NULL && stands_on(wl, node),
+        .node_known = known != NULL,
+        .closed = known != NULL && !sl_node_takes(known, sl_json_path(pod, "spec.tolerations")),
+        .asks = asks_for_place(pod),
+        .gated = sl_json_len(sl_json_path(pod, "spec.schedulingGates")) > 0,
+        .decided = wl != NULL && is_decided(wl)};
+    bool late = sl_pod_places_is_lost(sight);
     sl_json_free(wl);
     return late;
 }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* What was observed of nodes and pods (node_watch.h), held against who stands where (tenants.h). An
- * event costs the workloads that stand on that node. */
+/* What was observed of nodes and pods (node_watch.h), held against who stands where (tenants.h); what
+ * it means is for policy to say (policy/verdicts/node_failure.h). An event costs the workloads that
+ * stand on that node. */
 #include "engine/decisions/node_health.h"
 #include "base/mem.h"
 #include "engine/calls/call.h"
@@ -14,6 +15,7 @@
 #include "engine/records/tenants.h"
 #include "engine/topology/topology_out.h"
 #include "policy/demand/demand.h"
+#include "policy/verdicts/node_failure.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -42,8 +44,6 @@ void sl_node_health_free(struct sl_node_health *h)
 
 /* --- what is so of one workload on one node --------------------------------------------------- */
 
-enum health { HEALTH_GOOD, HEALTH_OPEN, HEALTH_FAILED };
-
 /* Of the tolerations those that hold for ever. */
 static struct sl_json *lasting_new(const struct sl_json *tolerations)
 {
@@ -57,21 +57,19 @@ static struct sl_json *lasting_new(const struct sl_json *tolerations)
     return list;
 }
 
-enum toleration { TOLERATED, TOLERATED_FOR_A_TIME, TOLERATED_NOT };
-
-static enum toleration tolerates(const struct sl_json *own, const struct sl_json *flavors,
-                                 const struct sl_json *taints)
+static enum sl_toleration tolerates(const struct sl_json *own, const struct sl_json *flavors,
+                                    const struct sl_json *taints)
 {
-    enum toleration worst = TOLERATED;
+    enum sl_toleration worst = SL_TOLERATED;
     struct sl_json *lasting = lasting_new(own);
     struct sl_json *flavors_lasting = lasting_new(flavors);
     for (size_t i = 0; i < sl_json_len(taints); i++) {
         const struct sl_json *taint = sl_json_at(taints, i);
         if (!sl_pod_tolerates(own, taint) && !sl_pod_tolerates(flavors, taint)) {
-            worst = TOLERATED_NOT;
-        } else if (worst == TOLERATED && !sl_pod_tolerates(lasting, taint) &&
+            worst = SL_TOLERATED_NOT;
+        } else if (worst == SL_TOLERATED && !sl_pod_tolerates(lasting, taint) &&
                    !sl_pod_tolerates(flavors_lasting, taint)) {
-            worst = TOLERATED_FOR_A_TIME;
+            worst = SL_TOLERATED_FOR_A_TIME;
         }
     }
     sl_json_free(lasting);
@@ -80,11 +78,11 @@ static enum toleration tolerates(const struct sl_json *own, const struct sl_json
 }
 
 /* By those of its pod sets that stand there, each with the flavor that it stands there for. */
-static enum toleration workload_tolerates(const struct sl_engine *g, sl_workload_id id,
-                                          sl_site_id site, const struct sl_json *taints)
+static enum sl_toleration workload_tolerates(const struct sl_engine *g, sl_workload_id id,
+                                             sl_site_id site, const struct sl_json *taints)
 {
     const struct sl_workload_entry *e = &g->workloads[id];
-    enum toleration worst = TOLERATED;
+    enum sl_toleration worst = SL_TOLERATED;
     uint32_t count = sl_json_len(taints) == 0 ? 0 : sl_topology_stand_count(id);
     for (uint32_t i = 0; i < count; i++) {
         struct sl_topology_stand s = sl_topology_stand_at(id, i);
@@ -96,37 +94,28 @@ static enum toleration workload_tolerates(const struct sl_engine *g, sl_workload
         const struct sl_pod_set *set = &e->pod_sets[s.pod_set];
         const struct sl_json *constraint =
             sl_constraints_value(g, set->refined != 0 ? set->refined : set->constraint);
-        enum toleration t = tolerates(sl_json_get(constraint, "tolerations"),
-                                      sl_json_get(spec, "tolerations"), taints);
+        enum sl_toleration t = tolerates(sl_json_get(constraint, "tolerations"),
+                                         sl_json_get(spec, "tolerations"), taints);
         worst = t > worst ? t : worst;
     }
     return worst;
 }
 
-static enum health judge(const struct sl_engine *g, sl_workload_id id, uint32_t row)
+static enum sl_node_verdict judge(const struct sl_engine *g, sl_workload_id id, uint32_t row)
 {
     sl_site_id site = sl_tenants_site(g->tenants, row);
     const char *name = sl_names_host(g, site);
     const struct sl_host *host = sl_node_watch_find(g->health->watch, name);
-    if (name[0] == '\0') {
-        return HEALTH_GOOD; /* several nodes */
+    struct sl_node_sight sight = {.one = name[0] != '\0',
+                                  .lost = sl_tenants_has_lost(g->tenants, row)};
+    if (sight.one && host != NULL) {
+        sight.exists = host->node_count > 0;
+        sight.ready = host->ready;
+        sight.toleration = workload_tolerates(g, id, site, host->taints);
+        sight.under_way =
+            sl_node_watch_has_pod(host, sl_intern_name(g->names, SL_INTERN_WORKLOAD, id));
     }
-    if (host == NULL || host->node_count == 0 || host->ready == SL_READY_UNSAID) {
-        return HEALTH_FAILED;
-    }
-    bool under_way = sl_node_watch_has_pod(host, sl_intern_name(g->names, SL_INTERN_WORKLOAD, id));
-    if (host->ready == SL_READY_NOT) {
-        return under_way ? HEALTH_OPEN : HEALTH_FAILED;
-    }
-    switch (workload_tolerates(g, id, site, host->taints)) {
-    case TOLERATED_NOT:
-        return under_way ? HEALTH_OPEN : HEALTH_FAILED;
-    case TOLERATED_FOR_A_TIME:
-        return !under_way && sl_tenants_has_lost(g->tenants, row) ? HEALTH_FAILED : HEALTH_OPEN;
-    case TOLERATED:
-        break;
-    }
-    return HEALTH_GOOD;
+    return sl_node_failure_judge(sight);
 }
 
 /* --- what follows ----------------------------------------------------------------------------- */
@@ -166,25 +155,26 @@ static void mark(struct sl_engine *g, sl_workload_id id, sl_site_id site, int64_
     send(g, id, SL_EV_NODE_FAILED, site, now_ms);
 }
 
-/* A workload of a single Pod ends with its node: there is nothing to replace. */
-static bool moves(const struct sl_engine *g, sl_workload_id id)
-{
-    return !(g->settings.policy.skip_single_pod && sl_demand_is_single_pod(id));
-}
-
 static void act(struct sl_engine *g, uint32_t row, int64_t now_ms)
 {
     sl_workload_id id = sl_tenants_workload(g->tenants, row);
     sl_site_id site = sl_tenants_site(g->tenants, row);
-    bool marked = is_marked(id, site);
-    if (sl_workloads[id].phase != SL_PHASE_ADMITTED || !g->settings.policy.replace_failed) {
-        return;
-    }
-    enum health health = judge(g, id, row);
-    if (health == HEALTH_FAILED && !marked && moves(g, id)) {
+    const struct sl_settings *settings = &g->settings.policy;
+    switch (sl_node_failure_step(
+        (struct sl_node_case){.verdict = judge(g, id, row),
+                              .admitted = sl_workloads[id].phase == SL_PHASE_ADMITTED,
+                              .marked = is_marked(id, site),
+                              .replaces = settings->replace_failed,
+                              .single = sl_demand_is_single_pod(id),
+                              .skip_single = settings->skip_single_pod})) {
+    case SL_NODE_STEP_MARK:
         mark(g, id, site, now_ms);
-    } else if (health == HEALTH_GOOD && marked) {
+        break;
+    case SL_NODE_STEP_UNMARK:
         send(g, id, SL_EV_NODE_RECOVERED, site, now_ms);
+        break;
+    case SL_NODE_STEP_NONE:
+        break;
     }
 }
 
@@ -326,7 +316,7 @@ static void read_removed(struct sl_engine *g, sl_workload_id id, const struct sl
         if (names_host(list, sl_names_host(g, site))) {
             continue;
         }
-        if (row != SL_NO_ID && judge(g, id, row) == HEALTH_FAILED) {
+        if (row != SL_NO_ID && judge(g, id, row) == SL_NODE_FAILED) {
             sl_decide(g, id, SL_DECIDE_PLACE, now_ms);
         } else {
             send(g, id, SL_EV_NODE_RECOVERED, site, now_ms);

@@ -6,28 +6,13 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "engine/calls/call.h"
-
-#define VAIN_MAX                                                                                   \
-    16u /* twice as often as a thwarted preemptor needs to go first (policy/queues/heads.h) */
-#define FIRST_MS 100
-#define LONGEST_MS 3600000
-#define SERVICE_MS_MIN 1000
-#define SERVICE_TIMES 4 /* as long as it was restrained last: else each would give way in turn */
-
-static int64_t restraint_ms(const struct sl_workload_entry *e)
-{
-    int64_t ms = e->vain_preemptions > VAIN_MAX ? FIRST_MS : 0;
-    for (uint32_t i = VAIN_MAX + 1; i < e->vain_preemptions && ms < LONGEST_MS; i++) {
-        ms *= 2;
-    }
-    return ms < LONGEST_MS ? ms : LONGEST_MS;
-}
+#include "policy/preemption/restraint.h"
 
 void sl_restrain_note_preemptor(struct sl_engine *g, sl_workload_id id)
 {
     struct sl_workload_entry *e = &g->workloads[id];
-    e->vain_preemptions += e->vain_preemptions < UINT32_MAX;
-    if (e->vain_preemptions > VAIN_MAX) {
+    e->vain_preemptions = sl_restraint_count(e->vain_preemptions);
+    if (sl_restraint_ms(e->vain_preemptions) > 0) {
         g->restless = sl_mem_grow(g->restless, g->restless_count + 1, sizeof *g->restless);
         g->restless[g->restless_count++] = id;
     }
@@ -36,7 +21,7 @@ void sl_restrain_note_preemptor(struct sl_engine *g, sl_workload_id id)
 static void restrain(struct sl_engine *g, sl_workload_id id, int64_t now_ms)
 {
     struct sl_workload_entry *e = &g->workloads[id];
-    int64_t ms = restraint_ms(e);
+    int64_t ms = sl_restraint_ms(e->vain_preemptions);
     e->restrained_ms = now_ms + ms;
     sl_tell(g, now_ms, restrain, .workload = id, .is = true);
     sl_timers_arm(&g->timers, e->restrained_ms, SL_TIMER_RESTRAINT, id, e->generation);
@@ -76,9 +61,6 @@ void sl_restrain_note_service(struct sl_engine *g, sl_workload_id id, enum sl_ph
     if (!holds(before) || w->phase != SL_PHASE_EVICTED) {
         return;
     }
-    int64_t enough_ms = SERVICE_TIMES * restraint_ms(e);
-    enough_ms = enough_ms > SERVICE_MS_MIN ? enough_ms : SERVICE_MS_MIN;
-    if (w->evicted != SL_EVICT_PREEMPTED || now_ms - w->reserved_at_ms >= enough_ms) {
-        e->vain_preemptions = 0;
-    }
+    e->vain_preemptions = sl_restraint_after_service(
+        e->vain_preemptions, w->evicted == SL_EVICT_PREEMPTED, now_ms - w->reserved_at_ms);
 }

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* Workloads that take turns: one evicts another and is evicted by it in turn, or others take what
- * it made free, without end. A workload that has preempted others in 16 cycles and was not admitted
- * for a while since then may not preempt for 100 ms, then for twice as long each further time, for
- * an hour at most (decision 0022). Meanwhile it is admitted as soon as it fits, and the others
- * run. */
+/* Workloads that take turns: one evicts another and is evicted by it in turn, or others take what it
+ * made free, without end. What happened is counted here; policy/preemption/restraint.h says what
+ * follows of it: for how long a workload finds no victims (decision 0022). Here that is a timer. */
 #ifndef SL_ENGINE_RESTRAIN_H
 #define SL_ENGINE_RESTRAIN_H
 #include "engine/state.h"

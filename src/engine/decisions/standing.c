@@ -2,7 +2,7 @@
  * SPDX-FileCopyrightText: The Sluice authors */
 
 /* Attaching workloads to their queues, and telling those whose queue is stopped, missing or
- * unsuitable. */
+ * unsuitable, as policy/verdicts/queue_state.h says. */
 #include "engine/decisions/standing.h"
 #include "base/check.h"
 #include "engine/quota/accounts.h"
@@ -15,6 +15,7 @@
 #include "engine/records/rules.h"
 #include "policy/queues/outsiders.h"
 #include "policy/queues/queues.h"
+#include "policy/verdicts/queue_state.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -41,67 +42,75 @@ static bool namespace_taken(const struct sl_engine *g, const struct sl_node_entr
     return taken;
 }
 
-static enum sl_usable judge_queue(const struct sl_local_queue *q, char text[static 320])
+static struct sl_queue_sight sight_of(const struct sl_engine *g, const struct sl_local_queue *q)
 {
-    if (!q->exists) {
-        (void)snprintf(text, 320, "LocalQueue %.255s doesn't exist", q->name);
-        return SL_UNUSABLE_GONE;
+    const struct sl_node_entry *n = cluster_queue_of(g, q);
+    struct sl_queue_sight sight = {.local_exists = q->exists,
+                                   .local_deleting = q->deleting,
+                                   .local_stop = q->stop,
+                                   .named = n != NULL};
+    if (n != NULL) {
+        sight.exists = n->exists;
+        sight.deleting = n->deleting;
+        sight.active = n->active;
+        sight.stop = n->stop;
     }
-    if (q->deleting) {
-        (void)snprintf(text, 320, "LocalQueue %.255s is terminating or missing", q->name);
-        return SL_UNUSABLE_GONE;
-    }
-    if (q->stop != SL_STOP_NONE) {
-        (void)snprintf(text, 320, "LocalQueue %.255s is inactive", q->name);
-        return SL_UNUSABLE_STOPPED;
-    }
-    return SL_USABLE;
+    return sight;
 }
 
-static enum sl_usable judge_cluster_queue(const struct sl_node_entry *n, char text[static 320])
+static enum sl_obstacle judge(const struct sl_engine *g, sl_workload_id id)
 {
-    if (n == NULL) {
-        (void)snprintf(text, 320, "The LocalQueue names no ClusterQueue");
-        return SL_UNUSABLE_GONE;
-    }
-    if (!n->exists) {
-        (void)snprintf(text, 320, "ClusterQueue %.255s doesn't exist", n->name);
-        return SL_UNUSABLE_GONE;
-    }
-    if (n->deleting || n->stop != SL_STOP_NONE || !n->active) {
-        (void)snprintf(text, 320, "ClusterQueue %.255s is inactive", n->name);
-        return n->deleting || n->stop != SL_STOP_NONE ? SL_UNUSABLE_STOPPED : SL_UNUSABLE_INACTIVE;
-    }
-    return SL_USABLE;
+    const struct sl_workload_entry *e = &g->workloads[id];
+    return sl_queue_state_judge(
+        sight_of(g, e->queue),
+        (struct sl_own_sight){.check_objects = sl_condition_check_objects(&sl_workloads[id]),
+                              .unusable = e->trouble != NULL,
+                              .oversized = e->oversized});
 }
 
-enum sl_usable sl_standing_judge(const struct sl_engine *g, sl_workload_id id,
-                                 char text[static 320])
+/* The obstacle in words. */
+static void say(const struct sl_engine *g, sl_workload_id id, enum sl_obstacle obstacle,
+                char text[static 320])
 {
     const struct sl_workload_entry *e = &g->workloads[id];
     const struct sl_node_entry *n = cluster_queue_of(g, e->queue);
-    enum sl_usable usable = judge_queue(e->queue, text);
-    if (usable == SL_USABLE) {
-        usable = judge_cluster_queue(n, text);
-    }
-    if (usable == SL_USABLE && sl_condition_check_objects(&sl_workloads[id])) {
-        /* The core would refuse any reservation; in line it would only stand in the way of its like. */
+    switch (obstacle) {
+    case SL_OBSTACLE_LOCAL_MISSING:
+        (void)snprintf(text, 320, "LocalQueue %.255s doesn't exist", e->queue->name);
+        break;
+    case SL_OBSTACLE_LOCAL_DELETED:
+        (void)snprintf(text, 320, "LocalQueue %.255s is terminating or missing", e->queue->name);
+        break;
+    case SL_OBSTACLE_LOCAL_STOPPED:
+        (void)snprintf(text, 320, "LocalQueue %.255s is inactive", e->queue->name);
+        break;
+    case SL_OBSTACLE_UNNAMED:
+        (void)snprintf(text, 320, "The LocalQueue names no ClusterQueue");
+        break;
+    case SL_OBSTACLE_QUEUE_MISSING:
+        (void)snprintf(text, 320, "ClusterQueue %.255s doesn't exist", n->name);
+        break;
+    case SL_OBSTACLE_QUEUE_STOPPED:
+    case SL_OBSTACLE_QUEUE_INACTIVE:
+        (void)snprintf(text, 320, "ClusterQueue %.255s is inactive", n->name);
+        break;
+    case SL_OBSTACLE_CHECK:
         (void)snprintf(text, 320, "The workload has failed admission checks");
-        usable = SL_UNUSABLE_CHECK;
-    }
-    if (usable == SL_USABLE && e->trouble != NULL) {
+        break;
+    case SL_OBSTACLE_OVERSIZED:
+    case SL_OBSTACLE_OBJECT:
         (void)snprintf(text, 320, "%s", e->trouble);
-        usable = e->oversized ? SL_UNUSABLE_TOO_LARGE : SL_UNUSABLE_WORKLOAD;
+        break;
+    case SL_OBSTACLE_NONE:
+        text[0] = '\0';
+        break;
     }
-    return usable;
 }
 
 bool sl_standing_queue_to_blame(const struct sl_engine *g, sl_workload_id id)
 {
-    char text[320];
-    const struct sl_local_queue *q = g->workloads[id].queue;
-    return g->workloads[id].claims || judge_queue(q, text) != SL_USABLE ||
-           judge_cluster_queue(cluster_queue_of(g, q), text) != SL_USABLE;
+    const struct sl_workload_entry *e = &g->workloads[id];
+    return e->claims || sl_queue_state_of_queues(sight_of(g, e->queue)) != SL_OBSTACLE_NONE;
 }
 
 static struct sl_event event_for(const struct sl_engine *g, sl_workload_id id,
@@ -143,37 +152,15 @@ static void update_checks(struct sl_engine *g, sl_workload_id id, const struct s
 
 /* --- attaching -------------------------------------------------------------------------------- */
 
-/* As its object says it, to the second: after a restart nothing else is known, and nobody is to stand
- * elsewhere then. */
-static int64_t told_ms(int64_t ms)
-{
-    return ms - ms % 1000;
-}
-
-/* The time by which it is ordered in its queue (Kueue's GetQueueOrderTimestamp). Without priorities
- * among queues, a workload that a borrower has preempted is ordered just behind the borrower: they
- * would take turns for ever. */
-static int64_t queued_at_ms(const struct sl_engine *g, sl_workload_id id)
-{
-    const struct sl_settings *policy = &g->settings.policy;
-    const struct sl_workload *w = &sl_workloads[id];
-    bool late = w->evicted == SL_EVICT_PODS_READY_TIMEOUT && policy->requeue_at_eviction;
-    bool behind_borrower = w->preempted == SL_PREEMPT_RECLAIM_WHILE_BORROWING &&
-                           !policy->priority_sorting_within_cohort;
-    if (w->evicted_at_ms == SL_NEVER) {
-        return g->workloads[id].created_ms;
-    }
-    if (late || w->evicted == SL_EVICT_ADMISSION_CHECK) {
-        return told_ms(w->evicted_at_ms);
-    }
-    return behind_borrower ? told_ms(w->evicted_at_ms) + 1 : g->workloads[id].created_ms;
-}
-
 struct sl_order_key sl_standing_key(const struct sl_engine *g, sl_workload_id id)
 {
     const struct sl_workload_entry *e = &g->workloads[id];
+    const struct sl_settings *settings = &g->settings.policy;
+    int64_t queued_at_ms =
+        sl_queue_state_queued_at_ms(&sl_workloads[id], e->created_ms, settings->requeue_at_eviction,
+                                    settings->priority_sorting_within_cohort);
     return (struct sl_order_key){.priority = e->priority,
-                                 .queued_at_ms = queued_at_ms(g, id),
+                                 .queued_at_ms = queued_at_ms,
                                  .uid_high = e->uid_high,
                                  .uid_low = e->uid_low};
 }
@@ -212,14 +199,6 @@ static bool was_told(const struct sl_engine *g, sl_workload_id id, const char *t
     return told != NULL && strcmp(told, text) == 0;
 }
 
-/* Was it refused for its queues, and that no longer holds? */
-static bool reason_is_over(const struct sl_engine *g, sl_workload_id id, bool outsider)
-{
-    enum sl_pending_reason reason = sl_workloads[id].pending_reason;
-    return reason == SL_PENDING_SUSPENDED || (reason == SL_PENDING_MISCONFIGURED &&
-                                              !(outsider && was_told(g, id, sl_message_outsider)));
-}
-
 static void update_outsider(struct sl_engine *g, sl_workload_id id, bool outsider, int64_t now_ms)
 {
     if (sl_outsiders_is(id) != outsider) {
@@ -234,15 +213,12 @@ static void update_usable(struct sl_engine *g, sl_workload_id id, int64_t now_ms
     const struct sl_node_entry *n = g->nodes[e->queue->cluster_queue];
     bool outsider = !namespace_taken(g, n, e->queue->ns);
     update_checks(g, id, n, now_ms);
-    if (w->requeued == SL_REQUEUED_FALSE && w->active &&
-        (w->evicted == SL_EVICT_CLUSTER_QUEUE_STOPPED ||
-         w->evicted == SL_EVICT_LOCAL_QUEUE_STOPPED)) {
+    if (sl_queue_state_restarts(w)) {
         struct sl_event ev = event_for(g, id, SL_EV_QUEUE_RESTARTED, now_ms);
         ev.reason = w->evicted;
         sl_expect(g, ev.now_ms, event, .event = ev);
     }
-    if (w->phase == SL_PHASE_PENDING && w->active && !w->gated && !w->on_hold &&
-        reason_is_over(g, id, outsider)) {
+    if (sl_queue_state_is_over(w, outsider && was_told(g, id, sl_message_outsider))) {
         struct sl_event ev = event_for(g, id, SL_EV_REFUSE, now_ms);
         ev.reason = SL_PENDING_EVALUATION;
         sl_words_say_waiting(&g->workloads[id].words, SL_PENDING_EVALUATION, "");
@@ -252,32 +228,27 @@ static void update_usable(struct sl_engine *g, sl_workload_id id, int64_t now_ms
     update_outsider(g, id, outsider, now_ms);
 }
 
-static void update_unusable(struct sl_engine *g, sl_workload_id id, enum sl_usable why,
-                            const char *text, int64_t now_ms)
+static void update_unusable(struct sl_engine *g, sl_workload_id id, enum sl_obstacle obstacle,
+                            int64_t now_ms)
 {
-    const struct sl_workload *w = &sl_workloads[id];
-    enum sl_pending_reason reason = why == SL_UNUSABLE_STOPPED     ? SL_PENDING_SUSPENDED
-                                    : why == SL_UNUSABLE_INACTIVE  ? SL_PENDING_SUSPENDED
-                                    : why == SL_UNUSABLE_TOO_LARGE ? SL_PENDING_EXCEEDS_MAX_QUOTA
-                                    : why == SL_UNUSABLE_CHECK     ? SL_PENDING_EVALUATION
-                                                                   : SL_PENDING_MISCONFIGURED;
+    char text[320];
     struct sl_words *words = &g->workloads[id].words;
-    bool waits = w->phase == SL_PHASE_PENDING && w->active && !w->gated && !w->on_hold;
-    bool lost = w->phase == SL_PHASE_QUOTA_RESERVED &&
-                (why == SL_UNUSABLE_STOPPED || why == SL_UNUSABLE_GONE);
+    say(g, id, obstacle, text);
+    struct sl_queue_verdict v =
+        sl_queue_state_unusable(&sl_workloads[id], obstacle, was_told(g, id, text));
     detach(g, id, now_ms);
-    if (lost || (waits && w->pending_reason != reason)) {
-        enum sl_event_kind kind = why == SL_UNUSABLE_TOO_LARGE || why == SL_UNUSABLE_CHECK
-                                      ? SL_EV_REFUSE
-                                      : SL_EV_QUEUE_UNUSABLE;
-        struct sl_event ev = event_for(g, id, kind, now_ms);
-        ev.reason = reason;
-        sl_words_say_waiting(words, reason, text);
-        sl_expect(g, ev.now_ms, event, .event = ev);
-    } else if (waits && why != SL_UNUSABLE_CHECK && !was_told(g, id, text)) {
-        sl_words_say_waiting(words, reason, text); /* something else is missing by now */
-        sl_decide(g, id, SL_DECIDE_PENDING, now_ms);
+    if (v.step == SL_QUEUE_STEP_NONE) {
+        return;
     }
+    sl_words_say_waiting(words, v.reason, text);
+    if (v.step == SL_QUEUE_STEP_SAY) {
+        sl_decide(g, id, SL_DECIDE_PENDING, now_ms);
+        return;
+    }
+    struct sl_event ev = event_for(
+        g, id, v.step == SL_QUEUE_STEP_REFUSE ? SL_EV_REFUSE : SL_EV_QUEUE_UNUSABLE, now_ms);
+    ev.reason = v.reason;
+    sl_expect(g, ev.now_ms, event, .event = ev);
 }
 
 /* Draining evicts what is admitted, by the LocalQueue it names or the ClusterQueue whose quota it
@@ -286,12 +257,10 @@ static void drain(struct sl_engine *g, sl_workload_id id, int64_t now_ms)
 {
     const struct sl_workload_entry *e = &g->workloads[id];
     struct sl_event ev = event_for(g, id, SL_EV_DRAIN, now_ms);
-    if (e->held_at != SL_NO_ID && g->nodes[e->held_at]->exists &&
-        g->nodes[e->held_at]->stop == SL_STOP_DRAIN) {
-        ev.reason = SL_EVICT_CLUSTER_QUEUE_STOPPED;
-    } else if (e->queue->exists && e->queue->stop == SL_STOP_DRAIN) {
-        ev.reason = SL_EVICT_LOCAL_QUEUE_STOPPED;
-    } else {
+    bool held = e->held_at != SL_NO_ID && g->nodes[e->held_at]->exists;
+    ev.reason = sl_queue_state_drains(held ? g->nodes[e->held_at]->stop : SL_STOP_NONE,
+                                      e->queue->exists ? e->queue->stop : SL_STOP_NONE);
+    if (ev.reason == SL_EVICT_NONE) {
         return;
     }
     sl_words_say_stopping(&g->workloads[id].words, ev.reason, "");
@@ -326,7 +295,6 @@ static void reactivate(struct sl_engine *g, sl_workload_id id, int64_t now_ms)
 
 void sl_standing_update(struct sl_engine *g, sl_workload_id id, int64_t now_ms)
 {
-    char text[320];
     enum sl_phase phase = sl_workloads[id].phase;
     if (!g->synced || phase == SL_PHASE_ABSENT) {
         return;
@@ -342,15 +310,15 @@ void sl_standing_update(struct sl_engine *g, sl_workload_id id, int64_t now_ms)
         drain(g, id, now_ms);
     }
     tell_gate(g, id, now_ms);
-    enum sl_usable why = sl_standing_judge(g, id, text);
-    if (why == SL_UNUSABLE_CHECK) {
+    enum sl_obstacle obstacle = judge(g, id);
+    if (obstacle == SL_OBSTACLE_CHECK) {
         update_checks(g, id, g->nodes[g->workloads[id].queue->cluster_queue], now_ms);
-        why = sl_standing_judge(g, id, text); /* perhaps the queue no longer asks for it */
+        obstacle = judge(g, id); /* perhaps the queue no longer asks for it */
     }
-    if (why == SL_USABLE) {
+    if (obstacle == SL_OBSTACLE_NONE) {
         update_usable(g, id, now_ms);
     } else {
-        update_unusable(g, id, why, text, now_ms);
+        update_unusable(g, id, obstacle, now_ms);
     }
     sl_tally_update(g, id);
 }

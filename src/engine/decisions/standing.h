@@ -8,19 +8,6 @@
 #define SL_ENGINE_STANDING_H
 #include "engine/state.h"
 
-enum sl_usable {
-    SL_USABLE,
-    SL_UNUSABLE_STOPPED,   /* the LocalQueue is stopped; the ClusterQueue is, or is being deleted */
-    SL_UNUSABLE_GONE,      /* one of them is missing, or the LocalQueue is being deleted */
-    SL_UNUSABLE_INACTIVE,  /* the ClusterQueue cannot be used as it is */
-    SL_UNUSABLE_CHECK,     /* an admission check asks to retry or has rejected it, before any
-                              reservation */
-    SL_UNUSABLE_TOO_LARGE, /* it asks for more than any quota can be */
-    SL_UNUSABLE_WORKLOAD   /* the workload's own object cannot be used */
-};
-enum sl_usable sl_standing_judge(const struct sl_engine *g, sl_workload_id id,
-                                 char text[static 320]);
-
 /* It cannot be tried because its queues are stopped, missing or unusable, or because it claims devices: no cycle looks
  * at it, and Kueue says Inadmissible. */
 bool sl_standing_queue_to_blame(const struct sl_engine *g, sl_workload_id id);

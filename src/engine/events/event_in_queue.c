@@ -14,7 +14,6 @@
 #include "engine/records/rules.h"
 #include "engine/decisions/standing.h"
 #include "engine/topology/trees_in.h"
-#include "policy/queues/queues.h"
 #include <stdio.h>
 #include <string.h>
 

@@ -12,7 +12,6 @@
 #include "engine/conditions/released.h"
 #include "engine/records/rules.h"
 #include "engine/state.h"
-#include "kernel/commit/commit.h"
 #include <stdio.h>
 #include <string.h>
 

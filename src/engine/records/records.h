@@ -10,8 +10,7 @@
 #include "kernel/base/types.h"
 #include "policy/flavors/flavors.h"
 #include "policy/topology/trees.h"
-
-enum sl_stop { SL_STOP_NONE, SL_STOP_HOLD, SL_STOP_DRAIN };
+#include "policy/verdicts/queue_state.h"
 
 /* Usage of one flavor and resource: reservation is what is held, usage what of it is admitted. */
 struct sl_usage {

@@ -6,8 +6,7 @@
 #ifndef SL_ENGINE_NODE_WATCH_H
 #define SL_ENGINE_NODE_WATCH_H
 #include "api/objects/object.h"
-
-enum sl_ready { SL_READY_UNSAID, SL_READY_NOT, SL_READY_YES };
+#include "policy/verdicts/node_failure.h"
 
 struct sl_host {
     char *name;

@@ -10,7 +10,6 @@
 #include "engine/records/names.h"
 #include "engine/topology/trees_in.h"
 #include "engine/records/world.h"
-#include "policy/demand/topology_demand.h"
 
 static sl_level_id level_of(struct sl_engine *g, const char *key, int64_t now_ms)
 {

@@ -16,17 +16,13 @@
 #include "engine/decisions/standing.h"
 #include "engine/topology/topology_out.h"
 #include "engine/turn/valid.h"
-#include "kernel/lifecycle/requeue.h"
 #include "policy/queues/passes.h"
 #include "policy/queues/queues.h"
 #include "policy/queues/turns.h"
+#include "policy/verdicts/backoff.h"
+#include "policy/verdicts/pacing.h"
 #include <stdio.h>
 #include <string.h>
-
-#define WAKE_MS_MAX 100
-#define WAKE_PENDING_PER_MS 500u
-#define IDLE_CYCLES_MAX 600u
-#define IDLE_MS 100
 
 /* --- timers ----------------------------------------------------------------------------------- */
 
@@ -57,31 +53,26 @@ static void resume(struct sl_engine *g, sl_workload_id id, int64_t now_ms)
     sl_standing_update(g, id, now_ms);
 }
 
-/* Spreads those that wait equally long, the same way in every replay. */
-static uint32_t jitter_of(const struct sl_workload_entry *e, uint32_t count)
-{
-    return (uint32_t)((e->uid_low ^ e->uid_high * 31u ^ count * 2654435761u) %
-                      (SL_JITTER_PPM_MAX + 1u));
-}
-
 static void pods_are_late(struct sl_engine *g, sl_workload_id id, int64_t now_ms)
 {
     const struct sl_engine_settings *s = &g->settings;
     const struct sl_workload_entry *e = &g->workloads[id];
     uint32_t count = sl_workloads[id].requeue_count;
-    bool over = sl_requeue_limit_reached(count, s->limit_requeues ? (int64_t)s->requeues_max : -1);
-    int64_t delay_ms =
-        sl_requeue_delay_ms(s->backoff_base_ms, s->backoff_ms_max, count + 1, jitter_of(e, count));
+    struct sl_backoff_rules rules = {s->limit_requeues, s->requeues_max, s->backoff_base_ms,
+                                     s->backoff_ms_max};
+    struct sl_backoff next = sl_backoff_next(
+        rules, count, sl_backoff_jitter_ppm(e->uid_high, e->uid_low, count), now_ms);
     struct sl_event ev = {.kind = SL_EV_PODS_READY_TIMEOUT,
                           .workload = id,
                           .generation = e->generation,
-                          .index = over ? 1u : 0u,
-                          .value = now_ms + delay_ms,
+                          .index = next.over ? 1u : 0u,
+                          .value = next.at_ms,
                           .now_ms = now_ms};
     char text[640]; /* two names of 253 */
     (void)snprintf(text, sizeof text, "Exceeded the PodsReady timeout %s",
                    sl_intern_name(g->names, SL_INTERN_WORKLOAD, id));
-    sl_words_say_stopping(&g->workloads[id].words, SL_EVICT_PODS_READY_TIMEOUT, over ? "" : text);
+    sl_words_say_stopping(&g->workloads[id].words, SL_EVICT_PODS_READY_TIMEOUT,
+                          next.over ? "" : text);
     sl_expect(g, ev.now_ms, event, .event = ev);
 }
 
@@ -142,39 +133,17 @@ static void fire(struct sl_engine *g, const struct sl_timer *t, int64_t now_ms)
 
 /* --- cycles ----------------------------------------------------------------------------------- */
 
-/* Everybody has been tried, and tried again: heads that only take each other's reservations and
- * scans along would go on for ever. Kueue waits after any cycle that admits nobody. */
-static bool turns_in_circles(const struct sl_engine *g)
-{
-    return g->idle_cycles > IDLE_CYCLES_MAX + 2 * (uint64_t)g->counters.pending;
-}
-
-/* Wake-ups alone are worth a cycle at once, and then none for a while that grows with how many
- * would have to be looked at again. Heads that were never tried do not wait. */
-static int64_t heads_due_ms(const struct sl_engine *g)
-{
-    if (!sl_queues_ready()) {
-        return INT64_MAX;
-    }
-    if (turns_in_circles(g)) {
-        return g->cycle_ms + IDLE_MS;
-    }
-    if (sl_turns_first_ready() != SL_NO_ID) {
-        return INT64_MIN;
-    }
-    int64_t window_ms = g->counters.pending / WAKE_PENDING_PER_MS;
-    return g->woken_ms + (window_ms > WAKE_MS_MAX ? WAKE_MS_MAX : window_ms);
-}
-
-/* Second passes come at their own time. */
 static int64_t cycle_due_ms(const struct sl_engine *g)
 {
-    if (!g->synced) {
-        return INT64_MAX;
-    }
-    int64_t heads_ms = heads_due_ms(g);
-    int64_t passes_ms = sl_passes_due_ms();
-    return passes_ms != SL_NEVER && passes_ms < heads_ms ? passes_ms : heads_ms;
+    return g->synced
+               ? sl_pacing_due_ms((struct sl_pace){.ready = sl_queues_ready(),
+                                                   .untried = sl_turns_first_ready() != SL_NO_ID,
+                                                   .pending = g->counters.pending,
+                                                   .idle_cycles = g->idle_cycles,
+                                                   .cycle_ms = g->cycle_ms,
+                                                   .woken_ms = g->woken_ms,
+                                                   .pass_ms = sl_passes_due_ms()})
+               : INT64_MAX;
 }
 
 static void run_cycle(struct sl_engine *g, bool all_heads, int64_t now_ms)

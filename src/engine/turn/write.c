@@ -11,10 +11,8 @@
 #include "engine/state.h"
 #include "engine/turn/valid.h"
 #include "policy/queues/queues.h"
+#include "policy/verdicts/backoff.h"
 #include <string.h>
-
-#define REWRITE_MS 1000
-#define REFUSED_MS_MAX 30000 /* between tries of what a policy refuses */
 
 static bool is_about(const struct sl_engine *g, const struct sl_decision *d)
 {
@@ -92,16 +90,12 @@ static int64_t rewrite_wait_ms(struct sl_workload_entry *e, enum sl_decision_kin
 {
     bool refused = code == SL_CODE_FORBIDDEN || code == SL_CODE_INVALID ||
                    code == SL_CODE_BAD_REQUEST || code == SL_CODE_TOO_LARGE;
-    int64_t wait_ms = REWRITE_MS;
     if (!refused) {
-        return wait_ms;
+        return sl_backoff_of_write_ms(0);
     }
     e->refusals = e->refused_kind == kind ? e->refusals + 1 : 1;
     e->refused_kind = kind;
-    for (uint32_t i = 1; i < e->refusals && wait_ms < REFUSED_MS_MAX; i++) {
-        wait_ms *= 2;
-    }
-    return wait_ms < REFUSED_MS_MAX ? wait_ms : REFUSED_MS_MAX;
+    return sl_backoff_of_write_ms(e->refusals);
 }
 
 /* Out of the queue until its object was seen again, or for a while: else it would spin. */
