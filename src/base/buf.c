@@ -63,6 +63,7 @@ void sl_buf_print(struct sl_buf *b, const char *format, ...)
 
 void sl_buf_reset(struct sl_buf *b)
 {
+    SL_PRE(b != NULL);
     b->len = 0;
     if (b->data != NULL) {
         b->data[0] = '\0';
@@ -71,6 +72,7 @@ void sl_buf_reset(struct sl_buf *b)
 
 char *sl_buf_take(struct sl_buf *b)
 {
+    SL_PRE(b != NULL);
     reserve(b, 0);
     b->data[b->len] = '\0';
     char *data = b->data;
@@ -80,6 +82,7 @@ char *sl_buf_take(struct sl_buf *b)
 
 void sl_buf_fini(struct sl_buf *b)
 {
+    SL_PRE(b != NULL);
     sl_mem_free(b->data);
     *b = (struct sl_buf){0};
 }

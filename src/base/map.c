@@ -152,12 +152,14 @@ bool sl_map_remove(struct sl_map *m, const char *key, union sl_map_value *old)
 
 size_t sl_map_count(const struct sl_map *m)
 {
+    SL_PRE(m != NULL);
     return m->live_count;
 }
 
 bool sl_map_next(const struct sl_map *m, size_t *cursor, const char **key,
                  union sl_map_value *value)
 {
+    SL_PRE(m != NULL);
     while (*cursor < m->entry_count && m->entries[*cursor].key == NULL) {
         (*cursor)++;
     }
@@ -172,6 +174,7 @@ bool sl_map_next(const struct sl_map *m, size_t *cursor, const char **key,
 
 size_t sl_map_longest(const struct sl_map *m)
 {
+    SL_PRE(m != NULL);
     size_t longest = 0, run = 0;
     for (size_t i = 0; i < m->slot_count; i++) {
         run = m->slots[i] != SLOT_FREE ? run + 1 : 0;

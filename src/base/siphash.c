@@ -50,6 +50,7 @@ static uint64_t word_at(const unsigned char *bytes, size_t len)
 
 uint64_t sl_siphash(const struct sl_siphash_key *key, const void *data, size_t len)
 {
+    SL_PRE(key != NULL);
     struct state s = {key->word[0] ^ 0x736f6d6570736575u, key->word[1] ^ 0x646f72616e646f6du,
                       key->word[0] ^ 0x6c7967656e657261u, key->word[1] ^ 0x7465646279746573u};
     const unsigned char *bytes = data;

@@ -31,6 +31,7 @@ void sl_cache_init(struct sl_cache *c, enum sl_kind kind)
 
 void sl_cache_fini(struct sl_cache *c)
 {
+    SL_PRE(c != NULL);
     size_t cursor = 0;
     const char *key;
     union sl_map_value value;
@@ -147,6 +148,7 @@ static void tell_first(struct sl_cache *c, const char *key, struct entry *e,
 
 void sl_cache_watch(struct sl_cache *c, sl_watch_fn *fn, void *context)
 {
+    SL_PRE(c != NULL);
     const struct sl_cache_watcher watcher = {fn, context};
     c->watchers = sl_mem_grow(c->watchers, c->watcher_count + 1, sizeof *c->watchers);
     c->watchers[c->watcher_count++] = watcher;
@@ -298,6 +300,7 @@ static void put_known(struct sl_cache *c, struct entry *e, struct sl_item *item,
 
 void sl_cache_put(struct sl_cache *c, struct sl_item *item, enum sl_source source)
 {
+    SL_PRE(item != NULL);
     struct entry *e = find(c, item->key);
     note_version(c, item, source);
     if (!is_readable(c, item)) {
@@ -312,6 +315,7 @@ void sl_cache_put(struct sl_cache *c, struct sl_item *item, enum sl_source sourc
 
 void sl_cache_remove(struct sl_cache *c, struct sl_item *item)
 {
+    SL_PRE(item != NULL);
     struct entry *e = find(c, item->key);
     note_version(c, item, SL_FROM_WATCH);
     if (e != NULL && item->version < newest_of(e)) {
@@ -327,11 +331,13 @@ void sl_cache_remove(struct sl_cache *c, struct sl_item *item)
 
 void sl_cache_list_ask(struct sl_cache *c)
 {
+    SL_PRE(c != NULL);
     c->asked = c->newest;
 }
 
 void sl_cache_list_begin(struct sl_cache *c, uint64_t version)
 {
+    SL_PRE(c != NULL);
     c->round++;
     c->lists = version;
     c->reset = version < c->watched || version < c->asked;
@@ -344,6 +350,7 @@ static bool is_missing(const struct sl_cache *c, const struct entry *e, uint64_t
 
 char **sl_cache_missing(const struct sl_cache *c, uint64_t version, size_t *count)
 {
+    SL_PRE(c != NULL);
     size_t cursor = 0, cap = 0;
     const char *key;
     union sl_map_value value;
@@ -401,6 +408,7 @@ struct sl_json *sl_cache_get(const struct sl_cache *c, const char *key, uint64_t
 
 void sl_cache_list(const struct sl_cache *c, const char *ns, sl_visit_fn *visit, void *context)
 {
+    SL_PRE(c != NULL);
     size_t cursor = 0, ns_len = strlen(ns);
     const char *key;
     union sl_map_value value;
@@ -421,5 +429,6 @@ bool sl_cache_has(const struct sl_cache *c, const char *key)
 
 size_t sl_cache_count(const struct sl_cache *c)
 {
+    SL_PRE(c != NULL);
     return sl_map_count(c->entries) - c->unknown;
 }

@@ -62,6 +62,7 @@ static enum sl_code unreadable(const struct sl_secret *s, const char *why, struc
 enum sl_code sl_secret_read(struct sl_secret *s, int64_t now_ms, int64_t age_ms_max,
                             struct sl_error *e)
 {
+    SL_PRE(s != NULL);
     struct stat st;
     if (s->path == NULL) {
         return SL_CODE_OK;
@@ -94,6 +95,7 @@ enum sl_code sl_secret_read(struct sl_secret *s, int64_t now_ms, int64_t age_ms_
 
 void sl_secret_fini(struct sl_secret *s)
 {
+    SL_PRE(s != NULL);
     sl_mem_free(s->field);
     sl_mem_free(s->path);
     sl_mem_free(s->text);
@@ -118,11 +120,13 @@ void sl_credentials_free(struct sl_credentials *c)
 
 const char *sl_credentials_server(const struct sl_credentials *c)
 {
+    SL_PRE(c != NULL);
     return c->server;
 }
 
 const char *sl_credentials_namespace(const struct sl_credentials *c)
 {
+    SL_PRE(c != NULL);
     return c->ns == NULL ? "" : c->ns;
 }
 

@@ -181,6 +181,7 @@ enum sl_code sl_exec_look(struct sl_exec *x, int64_t wait_ms, struct sl_error *e
 
 void sl_exec_fini(struct sl_exec *x)
 {
+    SL_PRE(x != NULL);
     if (x->pid != 0) {
         sl_plugin_stop(x);
         close(x->output);

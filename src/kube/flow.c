@@ -4,6 +4,8 @@
 /* How fast writes may begin, and how long to wait after a failure. Nothing here looks at a clock, so that tests
  * can say what time it is. */
 #include "kube/flow.h"
+#include "base/check.h"
+#include <stddef.h>
 
 #include <math.h>
 
@@ -21,6 +23,7 @@ void sl_flow_init(struct sl_flow *f, double qps, unsigned burst, int64_t now_ms)
 
 bool sl_flow_take(struct sl_flow *f, int64_t now_ms)
 {
+    SL_PRE(f != NULL);
     if (f->qps <= 0) {
         return true;
     }
@@ -35,6 +38,7 @@ bool sl_flow_take(struct sl_flow *f, int64_t now_ms)
 
 int64_t sl_flow_wait_ms(const struct sl_flow *f, int64_t now_ms)
 {
+    SL_PRE(f != NULL);
     double missing = f->qps > 0 ? 1 - tokens_at(f, now_ms) : 0;
     return missing > 0 ? (int64_t)ceil(missing * 1000 / f->qps) : 0;
 }
@@ -57,6 +61,7 @@ void sl_backoff_init(struct sl_backoff *b, int64_t first_ms, int64_t most_ms, ui
 
 int64_t sl_backoff_next_ms(struct sl_backoff *b)
 {
+    SL_PRE(b != NULL);
     int64_t base = b->next_ms;
     b->next_ms = base * 2 < b->most_ms ? base * 2 : b->most_ms;
     int64_t jitter = (int64_t)(sl_backoff_random(&b->seed) % (uint64_t)(base / 2 + 1));
@@ -65,5 +70,6 @@ int64_t sl_backoff_next_ms(struct sl_backoff *b)
 
 void sl_backoff_reset(struct sl_backoff *b)
 {
+    SL_PRE(b != NULL);
     b->next_ms = b->first_ms;
 }

@@ -152,11 +152,13 @@ bool sl_kube_fresh(const struct sl_kube *k)
 
 void sl_kube_stop_writing(struct sl_kube *k)
 {
+    SL_PRE(k != NULL);
     sl_writes_stop(k->writes);
 }
 
 void sl_kube_count(const struct sl_kube *k, struct sl_kube_counters *out)
 {
+    SL_PRE(k != NULL);
     *out = k->counters;
     for (size_t i = 0; i < SL_KIND_COUNT; i++) {
         if (k->reflectors[i] != NULL) {

@@ -400,10 +400,12 @@ void sl_lease_free(struct sl_lease *l)
 
 bool sl_lease_held(const struct sl_lease *l)
 {
+    SL_PRE(l != NULL);
     return l->phase == HOLDER && steady_ms() - l->renewed_ms < l->o.renew_ms;
 }
 
 const char *sl_lease_holder(const struct sl_lease *l)
 {
+    SL_PRE(l != NULL);
     return l->holder;
 }

@@ -6,6 +6,7 @@
  * no names of programs from us, so that an attacker who controls this process can have it run the
  * plugin and nothing else. One short question and its answer at a time. */
 #include "base/mem.h"
+#include "base/check.h"
 #include "kube/credentials_parts.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -204,6 +205,7 @@ static void keep_only(int *socket)
 
 enum sl_code sl_credentials_start_runner(struct sl_credentials *c, struct sl_error *e)
 {
+    SL_PRE(c != NULL);
     int ends[2];
     if (c->exec.command == NULL) {
         return SL_CODE_OK;
@@ -255,6 +257,7 @@ static bool ask(const struct sl_exec *x, enum order order, int output, struct an
 
 int sl_plugin_spawn(struct sl_exec *x, int output, pid_t *pid)
 {
+    SL_PRE(x != NULL);
     struct answer a;
     if (x->runner == 0) {
         return spawn(x, output, pid);
@@ -265,6 +268,7 @@ int sl_plugin_spawn(struct sl_exec *x, int output, pid_t *pid)
 
 int sl_plugin_ended(struct sl_exec *x, int *status)
 {
+    SL_PRE(x != NULL);
     struct answer a;
     if (x->runner == 0) {
         return look(x->pid, status);
@@ -278,6 +282,7 @@ int sl_plugin_ended(struct sl_exec *x, int *status)
 
 void sl_plugin_stop(struct sl_exec *x)
 {
+    SL_PRE(x != NULL);
     struct answer ignored;
     if (x->runner == 0) {
         stop(x->pid);

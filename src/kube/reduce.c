@@ -296,6 +296,7 @@ enum sl_code sl_item_reduce(struct sl_item *item, enum sl_kind kind, struct sl_s
 
 struct sl_json *sl_item_object(struct sl_item *item)
 {
+    SL_PRE(item != NULL);
     if (item->object == NULL) {
         struct sl_error e = {0};
         item->object = sl_json_parse_received(item->text.data, item->text.len, &e);
@@ -305,6 +306,7 @@ struct sl_json *sl_item_object(struct sl_item *item)
 
 void sl_item_fini(struct sl_item *item)
 {
+    SL_PRE(item != NULL);
     sl_json_free(item->object);
     sl_buf_fini(&item->text);
     *item = (struct sl_item){.all_jobs = item->all_jobs};

@@ -38,6 +38,7 @@ static int64_t now_ms(const struct sl_reflector *r)
 
 void sl_reflector_plan(struct sl_reflector *r, enum sl_reflector_next next, int64_t wait_ms)
 {
+    SL_PRE(r != NULL);
     r->next = next;
     r->due_ms = now_ms(r) + wait_ms;
     r->wake(r->wake_context);
@@ -71,6 +72,7 @@ void sl_reflector_init(struct sl_reflector *r, enum sl_kind kind, uint64_t seed)
 
 void sl_reflector_fini(struct sl_reflector *r)
 {
+    SL_PRE(r != NULL);
     if (r->exchange != NULL) {
         sl_transport_cancel(r->exchange);
     }
@@ -95,6 +97,7 @@ static bool is_news(struct sl_reflector *r, const struct sl_error *e)
 
 void sl_reflector_reached(struct sl_reflector *r)
 {
+    SL_PRE(r != NULL);
     if (r->away) {
         r->away = false;
         if (--*r->away_count == 0) {
@@ -107,6 +110,7 @@ void sl_reflector_reached(struct sl_reflector *r)
 void sl_reflector_failed(struct sl_reflector *r, enum sl_reflector_next next, int64_t least_ms,
                          const struct sl_error *e)
 {
+    SL_PRE(r != NULL);
     int64_t wait_ms = sl_backoff_next_ms(&r->backoff);
     wait_ms = wait_ms < least_ms ? least_ms : wait_ms;
     sl_log(is_news(r, e) ? SL_LOG_WARN : SL_LOG_DEBUG,
@@ -169,6 +173,7 @@ static void list_has_come(struct sl_reflector *r)
 
 void sl_reflector_listed(struct sl_reflector *r)
 {
+    SL_PRE(r != NULL);
     sl_cache_list_end(&r->cache, r->list_version);
     r->stale = false;
     r->limit = PAGE_LIMIT;
@@ -351,6 +356,7 @@ static void watch(struct sl_reflector *r)
 
 void sl_reflector_step(struct sl_reflector *r)
 {
+    SL_PRE(r != NULL);
     if (r->due_ms > now_ms(r)) {
         return;
     }
@@ -382,6 +388,7 @@ void sl_reflector_step(struct sl_reflector *r)
 
 void sl_reflector_refresh(struct sl_reflector *r)
 {
+    SL_PRE(r != NULL);
     if (r->exchange != NULL) {
         sl_transport_cancel(r->exchange);
         r->exchange = NULL;

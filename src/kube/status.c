@@ -3,6 +3,7 @@
 
 /* What a server's refusal says, and the addresses of what we ask for. */
 #include "kube/status.h"
+#include "base/check.h"
 
 #include <string.h>
 
@@ -17,6 +18,7 @@ static void read_causes(const struct sl_json *causes, struct sl_error *e)
 
 enum sl_code sl_status_read(const struct sl_response *r, struct sl_error *e)
 {
+    SL_PRE(r != NULL);
     sl_error_clear(e);
     if (r->status >= 200 && r->status < 300 && r->code == SL_CODE_OK) {
         return SL_CODE_OK;

@@ -442,5 +442,6 @@ void sl_transport_cancel(struct sl_exchange *x)
 
 const struct sl_transport_counters *sl_transport_count(const struct sl_transport *t)
 {
+    SL_PRE(t != NULL);
     return &t->counters;
 }

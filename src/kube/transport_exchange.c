@@ -131,6 +131,7 @@ static void set_connection(struct sl_exchange *x)
 /* A certificate that is for another name than the one we connect to: we ask for that name, and say where it is. */
 void sl_transport_aim(struct sl_transport *t, const char *server, const char *server_name)
 {
+    SL_PRE(t != NULL);
     const char *host = strstr(server, "://") + 3;
     const char *path = host + strcspn(host, "/");
     size_t name_len = sl_credentials_host_length(host);
@@ -152,6 +153,7 @@ void sl_transport_aim(struct sl_transport *t, const char *server, const char *se
 
 void sl_exchange_setup(struct sl_exchange *x)
 {
+    SL_PRE(x != NULL);
     struct sl_buf url = {0};
     sl_buf_print(&url, "%s%s", x->transport->base, x->path);
     curl_easy_setopt(x->easy, CURLOPT_URL, url.data);
@@ -182,6 +184,7 @@ static CURLcode set_blob(CURL *easy, CURLoption option, const char *pem)
 
 enum sl_code sl_exchange_sign(struct sl_exchange *x, const struct sl_identity *identity)
 {
+    SL_PRE(identity != NULL);
     CURLcode result = CURLE_OK;
     if (identity->ca != NULL) {
         result = set_blob(x->easy, CURLOPT_CAINFO_BLOB, identity->ca);
@@ -292,6 +295,7 @@ void sl_exchange_finish(struct sl_exchange *x, CURLcode result)
 
 void sl_exchange_free(struct sl_exchange *x)
 {
+    SL_PRE(x != NULL);
     curl_slist_free_all(x->headers);
     if (x->easy != NULL) {
         curl_easy_cleanup(x->easy);

@@ -26,6 +26,7 @@ struct sl_write_target {
 
 struct sl_writes *sl_writes_new(const struct sl_writes_options *options)
 {
+    SL_PRE(options != NULL);
     struct sl_writes *w = sl_mem_new(1, sizeof *w);
     w->options = *options;
     w->kube = *options->kube;
@@ -51,6 +52,7 @@ static void change_free(struct sl_change *c)
 
 void sl_change_keep(struct sl_change *c, enum sl_code code, const struct sl_error *e)
 {
+    SL_PRE(c != NULL);
     if (c->error == NULL) {
         c->error = sl_mem_new(1, sizeof *c->error);
     }
@@ -233,6 +235,7 @@ void sl_writes_add(struct sl_writes *w, const struct sl_write *write, sl_reply_f
 void sl_change_finish(struct sl_change *c, enum sl_code code, const struct sl_error *e,
                       struct sl_json *result)
 {
+    SL_PRE(c != NULL);
     struct sl_writes *w = c->owner;
     leave_active(c);
     leave_target(c);
@@ -249,6 +252,7 @@ void sl_change_finish(struct sl_change *c, enum sl_code code, const struct sl_er
 
 void sl_change_drop(struct sl_change *c)
 {
+    SL_PRE(c != NULL);
     if (c->exchange != NULL) {
         sl_transport_cancel(c->exchange);
     }
@@ -273,6 +277,7 @@ static struct sl_change *find_due(const struct sl_writes *w)
 
 void sl_writes_step(struct sl_writes *w)
 {
+    SL_PRE(w != NULL);
     /* One that is answered may bring the next: only as many as there were get their turn now. */
     size_t turns = w->options.counters->under_way;
     for (struct sl_change *c = find_due(w); c != NULL && turns > 0; c = find_due(w)) {
@@ -328,6 +333,7 @@ static void drop_queued(struct sl_writes *w)
 
 void sl_writes_stop(struct sl_writes *w)
 {
+    SL_PRE(w != NULL);
     w->stopped = true;
     drop_queued(w);
     for (struct sl_change *c = w->active, *after; c != NULL; c = after) {

@@ -5,6 +5,7 @@
  * with the live object in the cache; where it is unknown whether a write was carried out, the live
  * object shows it. */
 #include "kube/writes_change.h"
+#include "base/check.h"
 
 #include <string.h>
 
@@ -230,6 +231,7 @@ static void on_checked(void *context, const struct sl_response *r)
 
 void sl_change_check(struct sl_change *c, enum sl_code verdict, const struct sl_error *e)
 {
+    SL_PRE(c != NULL);
     struct sl_writes *w = c->owner;
     struct sl_buf path = {0};
     c->verdict = verdict;

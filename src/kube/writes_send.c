@@ -3,6 +3,7 @@
 
 /* From a write to its request: what an UPDATE differs in, what it is guarded by, how it is asked for. */
 #include "kube/writes_change.h"
+#include "base/check.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -14,6 +15,7 @@
 
 struct sl_json *sl_change_live(const struct sl_change *c, uint64_t *version, bool *followed)
 {
+    SL_PRE(c != NULL);
     const struct sl_cache *cache = c->owner->options.cache_of(c->owner->options.context, c->kind);
     char key[SL_ITEM_KEY_SIZE];
     *followed = cache != NULL;
@@ -141,6 +143,7 @@ static void print_body(const struct sl_change *c, struct sl_buf *out)
 
 void sl_change_send(struct sl_change *c)
 {
+    SL_PRE(c != NULL);
     struct sl_writes *w = c->owner;
     struct sl_buf path = {0}, body = {0};
     /* The first time that has just been asked, and the caller is not done with it. */

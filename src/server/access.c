@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "server/rest.h"
+#include "base/check.h"
 
 #define REASON "the standalone daemon allows every request"
 
@@ -42,6 +43,7 @@ static struct sl_json *rules_new(void)
 
 void sl_access_serve(struct sl_request *r)
 {
+    SL_PRE(r != NULL);
     bool rules = strcmp(r->segments[3], SL_ACCESS_RULES) == 0;
     struct sl_json *review = sl_body_parse(r, false);
     if (review != NULL && sl_json_type(review) != SL_JSON_MAP) {

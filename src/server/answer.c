@@ -14,6 +14,7 @@
 
 void sl_answer_reset(struct sl_answer *a)
 {
+    SL_PRE(a != NULL);
     sl_buf_fini(&a->body);
     sl_json_free(a->warnings);
     if (a->stream != NULL) {
@@ -53,6 +54,7 @@ void sl_answer_error(struct sl_request *r, const struct sl_error *e)
 
 void sl_answer_fail(struct sl_request *r, enum sl_code code, const char *format, ...)
 {
+    SL_PRE(r != NULL);
     struct sl_error e;
     char text[sizeof e.text];
     va_list args;
@@ -86,12 +88,14 @@ void sl_answer_warn(struct sl_request *r, const char *format, ...)
 
 void sl_answer_no_resource(struct sl_request *r)
 {
+    SL_PRE(r != NULL);
     r->route.kind = SL_KIND_COUNT;
     sl_answer_fail(r, SL_CODE_NOT_FOUND, "the server could not find the requested resource");
 }
 
 void sl_answer_success(struct sl_request *r, const struct sl_json *object)
 {
+    SL_PRE(r != NULL);
     const struct sl_kind_info *info = sl_kind_info(r->route.kind);
     struct sl_json *status = sl_json_new_map();
     sl_json_set_text(status, "kind", "Status");
@@ -156,6 +160,7 @@ struct sl_json *sl_shape_table_new(enum sl_kind kind, struct sl_json *objects, c
 
 struct sl_json *sl_shape_object_ref(const struct sl_request *r, struct sl_json *object)
 {
+    SL_PRE(r != NULL);
     if (r->accept.shape == SL_SHAPE_METADATA) {
         return sl_shape_metadata_new(object);
     }

@@ -31,6 +31,7 @@ static void find_token(void *context, const char *name, const char *value)
 
 const char *sl_bearer_of(const struct sl_call *call)
 {
+    SL_PRE(call != NULL);
     const char *token = NULL;
     call->each_header(call, find_token, &token);
     token = token != NULL ? token + strspn(token, " ") : NULL;

@@ -100,6 +100,7 @@ static struct sl_json *parse_protobuf(struct sl_request *r)
 
 struct sl_json *sl_body_parse(struct sl_request *r, bool optional)
 {
+    SL_PRE(r != NULL);
     const char *type = r->content_type != NULL && r->content_type[0] != '\0' ? r->content_type
                                                                              : "application/json";
     struct sl_json *value = NULL;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/check.h"
 #include "server/rest.h"
 
 /* Fields besides metadata.name and metadata.namespace, per kind, as Kubernetes has them. */
@@ -97,6 +98,7 @@ bool sl_choice_init(struct sl_request *r, struct sl_choice *c)
 
 void sl_choice_fini(struct sl_choice *c)
 {
+    SL_PRE(c != NULL);
     sl_selector_free(c->labels);
     sl_selector_free(c->fields);
     sl_mem_free(c->name);
@@ -105,6 +107,7 @@ void sl_choice_fini(struct sl_choice *c)
 
 bool sl_choice_matches(const struct sl_choice *c, const struct sl_json *object)
 {
+    SL_PRE(c != NULL);
     return (c->name == NULL || strcmp(c->name, sl_object_name(object)) == 0) &&
            (c->labels == NULL || sl_selector_matches(c->labels, object)) &&
            (c->fields == NULL || sl_selector_matches(c->fields, object));

@@ -102,6 +102,7 @@ static void leave_peer(struct sl_connections *all, struct peer *peer)
 struct sl_connection *sl_connection_open(struct sl_connections *all, int fd,
                                          const struct sockaddr *peer, uint64_t now_ms)
 {
+    SL_PRE(all != NULL && peer != NULL);
     struct sl_connection *c = sl_mem_new(1, sizeof *c);
     *c = (struct sl_connection){
         .next = all->first, .peer = peer_of(all, peer), .since_ms = now_ms, .fd = fd};
@@ -116,6 +117,7 @@ struct sl_connection *sl_connection_open(struct sl_connections *all, int fd,
 
 void sl_connection_close(struct sl_connections *all, struct sl_connection *c)
 {
+    SL_PRE(c != NULL);
     *(c->previous != NULL ? &c->previous->next : &all->first) = c->next;
     if (c->next != NULL) {
         c->next->previous = c->previous;
@@ -128,22 +130,26 @@ void sl_connection_close(struct sl_connections *all, struct sl_connection *c)
 
 void sl_connection_phase(struct sl_connection *c, enum sl_phase phase, uint64_t now_ms)
 {
+    SL_PRE(c != NULL);
     c->phase = phase;
     c->since_ms = now_ms;
 }
 
 void sl_connection_set_context(struct sl_connection *c, void *context)
 {
+    SL_PRE(c != NULL);
     c->context = context;
 }
 
 void *sl_connection_context(const struct sl_connection *c)
 {
+    SL_PRE(c != NULL);
     return c->context;
 }
 
 bool sl_connection_gone(const struct sl_connection *c)
 {
+    SL_PRE(c != NULL);
     char byte;
     ssize_t n = recv(c->fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT);
     return n == 0 || (n < 0 && errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR);
@@ -151,11 +157,13 @@ bool sl_connection_gone(const struct sl_connection *c)
 
 unsigned sl_connections_count(const struct sl_connections *all)
 {
+    SL_PRE(all != NULL);
     return all->count - all->ended;
 }
 
 struct sl_connections_tally sl_connections_tally(const struct sl_connections *all)
 {
+    SL_PRE(all != NULL);
     return all->tally;
 }
 
@@ -185,6 +193,7 @@ static bool may_go(const struct sl_connection *c, uint64_t now_ms)
 
 bool sl_connections_end_one(struct sl_connections *all, uint64_t now_ms)
 {
+    SL_PRE(all != NULL);
     struct sl_connection *found = NULL;
     for (struct sl_connection *c = all->first; c != NULL; c = c->next) {
         if (may_go(c, now_ms) &&
@@ -201,11 +210,13 @@ bool sl_connections_end_one(struct sl_connections *all, uint64_t now_ms)
 
 bool sl_connections_make_room(struct sl_connections *all, uint64_t now_ms)
 {
+    SL_PRE(all != NULL);
     return sl_connections_count(all) < all->limits.places || sl_connections_end_one(all, now_ms);
 }
 
 bool sl_connections_end_body(struct sl_connections *all, const struct sl_connection *but)
 {
+    SL_PRE(all != NULL);
     struct sl_connection *found = NULL;
     for (struct sl_connection *c = all->first; c != NULL; c = c->next) {
         if (c != but && !c->ended && c->phase == SL_PHASE_BODY &&
@@ -243,6 +254,7 @@ static bool has_left(const struct sl_connection *c)
 
 void sl_connections_sweep(struct sl_connections *all, uint64_t now_ms)
 {
+    SL_PRE(all != NULL);
     for (struct sl_connection *c = all->first; c != NULL; c = c->next) {
         if (c->ended) {
             continue;

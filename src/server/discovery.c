@@ -294,6 +294,7 @@ static void serve_root(struct sl_request *r)
 
 void sl_discovery_serve(struct sl_request *r)
 {
+    SL_PRE(r != NULL);
     bool found = true;
     switch (r->route.target) {
     case SL_TARGET_VERSION:

@@ -99,6 +99,7 @@ static enum sl_verdict refuse(struct sl_request *r, const struct sl_error *e)
 enum sl_verdict sl_entry_ask(struct sl_request *r, struct MHD_Connection *connection,
                              const struct sl_server_guard *guard)
 {
+    SL_PRE(guard != NULL);
     struct sl_error e = {0};
     if (guard->ask == NULL || is_open(r->path)) {
         return SL_VERDICT_PASS;

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "server/rest.h"
+#include "base/check.h"
 
 /* Does its table name all fields, or say where it leaves them open? */
 static bool is_known(enum sl_kind kind)
@@ -113,6 +114,7 @@ bool sl_fields_check(struct sl_request *r, const struct sl_write *w, struct sl_j
 
 void sl_fields_warn(struct sl_request *r, const struct sl_write *w, const struct sl_json *unknown)
 {
+    SL_PRE(w != NULL);
     struct sl_json *idle = sl_json_new_list();
     sl_object_idle(w->kind, w->body, idle);
     for (size_t i = 0; i < sl_json_len(unknown); i++) {

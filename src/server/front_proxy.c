@@ -109,6 +109,7 @@ enum sl_code sl_front_proxy_learn(struct sl_front_proxy *p, const struct sl_json
 
 bool sl_front_proxy_knows(const struct sl_front_proxy *p)
 {
+    SL_PRE(p != NULL);
     return p->trusted != NULL;
 }
 

@@ -179,6 +179,7 @@ static enum MHD_Result queue_answer(struct exchange *x)
 
 const char *sl_http_header(const struct exchange *x, const char *name)
 {
+    SL_PRE(x != NULL);
     return MHD_lookup_connection_value(x->connection, MHD_HEADER_KIND, name);
 }
 
@@ -303,6 +304,7 @@ void sl_http_on_commit(void *context, enum sl_code code, const struct sl_error *
 
 void sl_server_ask_again(struct sl_server *server)
 {
+    SL_PRE(server != NULL);
     for (struct exchange *x = server->exchanges; x != NULL; x = x->next) {
         if (x->asked) {
             x->asked = false;
@@ -330,6 +332,7 @@ static void tell_crowding(struct sl_server *server)
  * up are handled here. */
 void sl_http_on_tick(uv_timer_t *timer)
 {
+    SL_PRE(timer != NULL);
     struct sl_server *server = timer->data;
     int64_t clock_ms = sl_clock_now_ms();
     for (struct exchange *x = server->exchanges, *next; x != NULL; x = next) {
@@ -368,6 +371,7 @@ static void on_timeout(uv_timer_t *timer)
  * behind because the controllers take turns in between. */
 void sl_http_run(struct sl_server *server)
 {
+    SL_PRE(server != NULL);
     MHD_UNSIGNED_LONG_LONG wait_ms = 0;
     uint64_t start_ns = uv_hrtime();
     bool timed = false;
@@ -389,6 +393,7 @@ void sl_http_run(struct sl_server *server)
 
 void sl_http_on_readable(uv_poll_t *poll, int status, int events)
 {
+    SL_PRE(poll != NULL);
     (void)status;
     (void)events;
     sl_http_run(poll->data);
@@ -410,6 +415,7 @@ static void on_accept_failure(struct sl_server *server)
 
 void sl_http_on_accept(uv_poll_t *accept, int status, int events)
 {
+    SL_PRE(accept != NULL);
     struct sl_server *server = accept->data;
     (void)status;
     (void)events;
@@ -451,6 +457,7 @@ static void resume_yielded(struct sl_server *server)
  * durable. */
 void sl_http_on_prepare(uv_prepare_t *prepare)
 {
+    SL_PRE(prepare != NULL);
     struct sl_server *server = prepare->data;
     bool dirty = server->rest.store != NULL && sl_store_dirty(server->rest.store);
     if (dirty) {

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "server/http_parts.h"
+#include "base/check.h"
 
 #define DISCARD_BYTES_MAX (32u << 20) /* of too large a body; then the connection is cut */
 
@@ -58,6 +59,7 @@ static bool find_room(struct exchange *x)
 
 bool sl_http_body_take(struct exchange *x, const char *data, size_t size)
 {
+    SL_PRE(x != NULL);
     struct sl_request *r = &x->request;
     bool fits = !r->too_large && !r->crowded && r->body.len + size <= SL_BODY_BYTES_MAX;
     r->too_large = !r->crowded && !fits;

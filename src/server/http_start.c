@@ -118,6 +118,7 @@ enum sl_code sl_server_start(uv_loop_t *loop, struct sl_store *store,
 
 unsigned sl_server_port(const struct sl_server *server)
 {
+    SL_PRE(server != NULL);
     return server->port;
 }
 

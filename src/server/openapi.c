@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "server/rest.h"
+#include "base/check.h"
 
 static const struct sl_kind_info *info_at(int kind)
 {
@@ -150,6 +151,7 @@ static void serve_v3_index(struct sl_request *r)
 
 void sl_openapi_serve(struct sl_request *r)
 {
+    SL_PRE(r != NULL);
     if (r->route.target == SL_TARGET_OPENAPI_V2) {
         serve_v2(r);
         return;

@@ -18,6 +18,7 @@
 
 void sl_read_get(struct sl_request *r)
 {
+    SL_PRE(r != NULL);
     struct sl_error e;
     struct sl_json *object = NULL;
     const struct sl_route *route = &r->route;

@@ -108,6 +108,7 @@ bool sl_request_init(struct sl_request *r, struct sl_rest *rest, const char *met
 
 void sl_request_fini(struct sl_request *r)
 {
+    SL_PRE(r != NULL);
     sl_answer_reset(&r->answer);
     sl_mem_free(r->uri);
     sl_mem_free(r->storage);
@@ -121,6 +122,7 @@ void sl_request_fini(struct sl_request *r)
 
 const char *sl_request_arg(const struct sl_request *r, const char *name, const char *fallback)
 {
+    SL_PRE(r != NULL);
     for (size_t i = 0; i < r->arg_count; i++) {
         if (strcmp(r->args[i].name, name) == 0) {
             return r->args[i].value;
@@ -261,6 +263,7 @@ static bool is_access_review(const struct sl_request *r)
 
 void sl_request_route(struct sl_request *r)
 {
+    SL_PRE(r != NULL);
     struct sl_route *route = &r->route;
     *route = (struct sl_route){.target = SL_TARGET_UNKNOWN,
                                .group = "",

@@ -303,12 +303,14 @@ void sl_tls_free(struct sl_tls *t)
 
 const char *sl_tls_certificate(struct sl_tls *t)
 {
+    SL_PRE(t != NULL);
     look(t);
     return t->newest->certificate;
 }
 
 const char *sl_tls_key(struct sl_tls *t)
 {
+    SL_PRE(t != NULL);
     return t->newest->key;
 }
 

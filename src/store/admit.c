@@ -6,6 +6,7 @@
  * "default", if there is one. Plain Pods that name a queue are marked and wait behind gates until their Workload is
  * admitted. What belongs to a job is left alone. */
 #include "store/internal.h"
+#include "base/check.h"
 
 #include <string.h>
 
@@ -115,5 +116,6 @@ void sl_admit_pod(struct sl_store *s, struct sl_json *pod)
 
 void sl_store_gate_pods(struct sl_store *s, bool on)
 {
+    SL_PRE(s != NULL);
     s->gate_pods = on;
 }

@@ -70,6 +70,7 @@ static void client_watch(void *self, enum sl_kind kind, sl_watch_fn *fn, void *c
 
 bool sl_client_is_late(const struct sl_store *s)
 {
+    SL_PRE(s != NULL);
     return s->late_count + s->lost_count > 0 && sl_clock_now_ms() >= s->late_next_ms;
 }
 

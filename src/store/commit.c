@@ -80,6 +80,7 @@ void sl_store_close(struct sl_store *s)
 
 void sl_store_seed(struct sl_store *s, uint64_t seed)
 {
+    SL_PRE(s != NULL);
     s->random = seed;
 }
 
@@ -96,11 +97,13 @@ void sl_store_set_size_max(struct sl_store *s, uint64_t bytes)
 
 uint64_t sl_store_revision(const struct sl_store *s)
 {
+    SL_PRE(s != NULL);
     return s->revision;
 }
 
 uint64_t sl_store_durable(const struct sl_store *s)
 {
+    SL_PRE(s != NULL);
     return s->durable;
 }
 

@@ -121,6 +121,7 @@ enum sl_code sl_db_run(struct sl_store *s, enum sl_sql id, struct sl_error *e)
 
 bool sl_db_row(struct sl_store *s, enum sl_sql id)
 {
+    SL_PRE(s != NULL);
     int rc = sqlite3_step(s->sql[id]);
     if (rc != SQLITE_ROW && rc != SQLITE_DONE) {
         (void)sl_db_fail(s, "read the database", &s->unread);
@@ -130,6 +131,7 @@ bool sl_db_row(struct sl_store *s, enum sl_sql id)
 
 enum sl_code sl_db_begin(struct sl_store *s, struct sl_error *e)
 {
+    SL_PRE(s != NULL);
     if (s->in_batch) {
         return SL_CODE_OK;
     }
@@ -140,6 +142,7 @@ enum sl_code sl_db_begin(struct sl_store *s, struct sl_error *e)
 
 void sl_db_rollback(struct sl_store *s)
 {
+    SL_PRE(s != NULL);
     if (!sqlite3_get_autocommit(s->db)) { /* also before any statement was prepared */
         int rc = sqlite3_exec(s->db, "ROLLBACK", NULL, NULL, NULL);
         sl_mem_done(rc != SQLITE_NOMEM); /* nothing of the batch was acknowledged */
@@ -150,11 +153,13 @@ void sl_db_rollback(struct sl_store *s)
 
 bool sl_db_staged(const struct sl_store *s)
 {
+    SL_PRE(s != NULL);
     return s->revision != s->durable || s->bookkeeping;
 }
 
 bool sl_db_lost(const struct sl_store *s)
 {
+    SL_PRE(s != NULL);
     return s->in_batch && sqlite3_get_autocommit(s->db);
 }
 
@@ -224,12 +229,14 @@ static enum sl_code lock_dir(struct sl_store *s, const char *dir, struct sl_erro
 enum sl_code sl_db_run_text(struct sl_store *s, const char *sql, const char *doing,
                             struct sl_error *e)
 {
+    SL_PRE(s != NULL);
     return sqlite3_exec(s->db, sql, NULL, NULL, NULL) == SQLITE_OK ? SL_CODE_OK
                                                                    : sl_db_fail(s, doing, e);
 }
 
 enum sl_code sl_db_read_int(struct sl_store *s, const char *sql, int64_t *out, struct sl_error *e)
 {
+    SL_PRE(s != NULL);
     sqlite3_stmt *q = NULL;
     int rc = sqlite3_prepare_v2(s->db, sql, -1, &q, NULL);
     rc = rc == SQLITE_OK ? sqlite3_step(q) : rc;
@@ -462,6 +469,7 @@ static enum sl_code open_whole(struct sl_store *s, const char *dir, bool left_op
 
 enum sl_code sl_db_open(struct sl_store *s, const char *dir, struct sl_error *e)
 {
+    SL_PRE(s != NULL);
     int64_t revision = 0, identity = 0, work = 0;
     bool left_open = false, made = false;
     s->lock_fd = s->note.fd = -1;

@@ -17,6 +17,7 @@
 
 void sl_events_open(struct sl_store_log *l, uint64_t revision)
 {
+    SL_PRE(l != NULL);
     *l = (struct sl_store_log){.cap = RING_CAP_FIRST, .floor = revision, .published = revision};
     l->ring = sl_mem_new(l->cap, sizeof *l->ring);
 }
@@ -38,6 +39,7 @@ static void drop(struct sl_store_log *l, struct sl_store_entry *entry)
 
 void sl_events_close(struct sl_store_log *l)
 {
+    SL_PRE(l != NULL);
     while (l->count > 0) {
         drop(l, entry_at(l, l->count - 1));
     }
@@ -99,6 +101,7 @@ void sl_events_lose(struct sl_store *s, uint64_t revision)
 
 struct sl_store_entry *sl_events_find(const struct sl_store_log *l, uint64_t revision)
 {
+    SL_PRE(l != NULL);
     if (revision <= l->floor || revision > l->floor + l->count) {
         return NULL;
     }
@@ -153,6 +156,7 @@ static void deliver(struct sl_store *s, uint64_t revision)
 
 void sl_store_publish(struct sl_store *s)
 {
+    SL_PRE(s != NULL);
     if (s->log.publishing) {
         return; /* a callback committed: the loop below goes on to what it added */
     }
@@ -213,6 +217,7 @@ static bool tell_as_it_is(struct sl_store *s, const struct sl_store_entry *lost)
 
 void sl_events_tell_lost(struct sl_store *s)
 {
+    SL_PRE(s != NULL);
     struct sl_store_entry *lost = s->lost;
     size_t count = s->lost_count;
     s->lost = NULL; /* callbacks may write, and that may be lost, too */

@@ -66,6 +66,7 @@ enum sl_fault sl_fault_of(int result)
 
 enum sl_code sl_db_damaged(struct sl_store *s, const char *what, struct sl_error *e)
 {
+    SL_PRE(s != NULL);
     const char *file = s->db == NULL ? NULL : sqlite3_db_filename(s->db, "main");
     struct sl_error found;
     (void)sl_error_set(&found, SL_CODE_DAMAGED, "the database %s is damaged (%.200s): " REMEDY,
@@ -82,6 +83,7 @@ enum sl_code sl_db_damaged(struct sl_store *s, const char *what, struct sl_error
 
 enum sl_code sl_db_fail_with(struct sl_store *s, int result, const char *doing, struct sl_error *e)
 {
+    SL_PRE(s != NULL);
     const struct fault *f = find(result);
     const char *own = s->db == NULL ? sqlite3_errstr(result) : sqlite3_errmsg(s->db);
     const char *why = f == NULL || f->why == NULL ? own : f->why;
@@ -105,6 +107,7 @@ enum sl_code sl_db_fail(struct sl_store *s, const char *doing, struct sl_error *
 
 void sl_store_on_damage(struct sl_store *s, sl_store_damage_fn *fn, void *context)
 {
+    SL_PRE(s != NULL);
     s->on_damage = fn;
     s->damage_context = context;
 }

@@ -7,6 +7,7 @@
  * that has seen the first would never learn of the second. So where note and database differ,
  * revisions continue above both. */
 #include "store/internal.h"
+#include "base/check.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -41,6 +42,7 @@ static void print(char out[static NOTE_SIZE + 1], uint64_t identity, uint64_t to
 
 void sl_note_read(struct sl_store *s, const char *dir)
 {
+    SL_PRE(s != NULL);
     char path[4096], text[NOTE_SIZE + 1] = "", again[NOTE_SIZE + 1], how[8];
     unsigned long long identity, told, stored;
     struct sl_store_note *note = &s->note;
@@ -124,6 +126,7 @@ void sl_note_open(struct sl_store *s, const char *dir, uint64_t stored, bool mad
 
 void sl_note_reserve(struct sl_store *s)
 {
+    SL_PRE(s != NULL);
     if (s->revision >= s->reserved) {
         s->reserved = s->revision + LEAP;
         write_note(s, s->reserved, false);
@@ -132,6 +135,7 @@ void sl_note_reserve(struct sl_store *s)
 
 void sl_note_close(struct sl_store *s, bool well)
 {
+    SL_PRE(s != NULL);
     if (s->note.open && well) {
         write_note(s, s->durable, true);
     }

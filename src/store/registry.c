@@ -206,6 +206,7 @@ static enum sl_code give_name(const struct sl_registry_call *c, struct sl_json *
 
 enum sl_code sl_registry_create(struct sl_registry_call *c, struct sl_error *e)
 {
+    SL_PRE(c != NULL);
     char resource[128];
     const struct sl_write *w = c->w;
     struct sl_json *object = c->result = sl_json_clone(w->body);

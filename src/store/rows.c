@@ -77,6 +77,7 @@ enum sl_code sl_rows_get(struct sl_store *s, enum sl_kind kind, const char *ns, 
 bool sl_rows_has(struct sl_store *s, enum sl_kind kind, const char *ns, const char *name,
                  const char *uid)
 {
+    SL_PRE(s != NULL);
     bind_key(s, SL_SQL_HAS, kind, ns, name);
     sqlite3_stmt *q = s->sql[SL_SQL_HAS];
     bool has = sl_db_row(s, SL_SQL_HAS);

@@ -56,6 +56,7 @@ static void on_xor(sqlite3_context *c, int count, sqlite3_value **values)
 
 enum sl_code sl_whole_functions(struct sl_store *s, struct sl_error *e)
 {
+    SL_PRE(s != NULL);
     const int flags = SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_INNOCUOUS;
     int rc =
         sqlite3_create_function_v2(s->db, "sluice_sum", -1, flags, NULL, on_sum, NULL, NULL, NULL);

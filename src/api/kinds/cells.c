@@ -288,6 +288,7 @@ static const struct {
 struct sl_json *sl_cell_new(const struct sl_column *column, const struct sl_json *object,
                             int64_t now_ms)
 {
+    SL_PRE(column != NULL);
     const char *source = column->source;
     if (source[0] == '?') {
         const struct sl_json *condition = sl_condition_find(object, source + 1);

@@ -3,6 +3,7 @@
 
 /* Errors as clients of Kubernetes expect them: metav1.Status. */
 #include "api/objects/object.h"
+#include "base/check.h"
 
 #include "api/objects/status.h"
 
@@ -69,6 +70,7 @@ static struct sl_json *new_details(const struct sl_error *e, enum sl_kind kind, 
 
 struct sl_json *sl_status_new(const struct sl_error *e, enum sl_kind kind, const char *name)
 {
+    SL_PRE(e != NULL);
     struct sl_json *status = sl_json_new_map();
     sl_json_set_text(status, "kind", "Status");
     sl_json_set_text(status, "apiVersion", "v1");

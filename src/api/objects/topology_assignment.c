@@ -256,6 +256,7 @@ static void read_value(const struct sl_json *v, size_t at, char *out, size_t siz
 
 bool sl_assignment_reader_next(struct sl_assignment_reader *r)
 {
+    SL_PRE(r != NULL);
     while (r->slice == NULL || r->at == r->domain_count) {
         if (r->slice_index == sl_json_len(r->slices)) {
             return false;

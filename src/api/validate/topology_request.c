@@ -3,6 +3,7 @@
 
 /* Topology annotations: rules and translation. */
 #include "api/validate/topology_request.h"
+#include "base/check.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -234,6 +235,7 @@ static void check_layers(struct sl_check *c, const struct wishes *w, int64_t pod
 enum sl_code sl_topology_request_check(const struct sl_json *annotations, const char *where,
                                        int64_t pods, struct sl_error *e)
 {
+    SL_PRE(e != NULL);
     struct wishes w = read_wishes(annotations);
     struct sl_check c = {.e = e};
     unsigned before = e->cause_count;

@@ -4,6 +4,7 @@
 /* Validation: the walk over an object along its kind's table. Every complaint becomes a cause
  * with its field. */
 #include "api/validate/validate.h"
+#include "base/check.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
@@ -28,6 +29,7 @@ static void check_node(struct sl_check *c, const struct sl_node *node, const str
 
 size_t sl_check_down(struct sl_check *c, const char *format, ...)
 {
+    SL_PRE(c != NULL);
     size_t before = c->len;
     va_list args;
     va_start(args, format);
@@ -40,6 +42,7 @@ size_t sl_check_down(struct sl_check *c, const char *format, ...)
 
 void sl_check_up(struct sl_check *c, size_t len)
 {
+    SL_PRE(c != NULL);
     c->len = len;
     c->path[len] = '\0';
 }
@@ -66,6 +69,7 @@ static size_t down_member(struct sl_check *c, const char *name)
 
 void sl_check_required(struct sl_check *c, const char *why)
 {
+    SL_PRE(c != NULL);
     sl_error_cause(c->e, "FieldValueRequired", c->path, "Required value%s%s",
                    why[0] != '\0' ? ": " : "", why);
 }
@@ -116,11 +120,13 @@ static void wrong_type(struct sl_check *c, const struct sl_json *value, const ch
 
 void sl_check_forbidden(struct sl_check *c, const char *why)
 {
+    SL_PRE(c != NULL);
     sl_error_cause(c->e, "FieldValueForbidden", c->path, "Forbidden: %s", why);
 }
 
 void sl_check_duplicate(struct sl_check *c, const char *value)
 {
+    SL_PRE(c != NULL);
     sl_error_cause(c->e, "FieldValueDuplicate", c->path, "Duplicate value: \"%.200s\"", value);
 }
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "api/validate/validate.h"
+#include "base/check.h"
 #include "base/map.h"
 
 #define LEVELS_MAX 8u /* more are too many, as the table says */
@@ -44,6 +45,7 @@ static void check_level(struct sl_check *c, const struct sl_json *levels, size_t
 
 void sl_check_topology(struct sl_check *c)
 {
+    SL_PRE(c != NULL);
     const struct sl_json *levels = sl_json_path(c->object, "spec.levels");
     const struct sl_json *old = sl_json_path(c->old, "spec.levels");
     size_t up = sl_check_down(c, "spec.levels");
@@ -70,6 +72,7 @@ static bool is_kind(const char *text)
 
 void sl_check_admission_check(struct sl_check *c)
 {
+    SL_PRE(c != NULL);
     const struct sl_json *kind = sl_json_path(c->object, "spec.parameters.kind");
     size_t up = sl_check_down(c, "spec.parameters.kind");
     if (sl_json_text(kind, "")[0] != '\0' && !is_kind(sl_json_text(kind, ""))) {
@@ -80,6 +83,7 @@ void sl_check_admission_check(struct sl_check *c)
 
 void sl_check_node(struct sl_check *c)
 {
+    SL_PRE(c != NULL);
     const struct sl_json *taints = sl_json_path(c->object, "spec.taints");
     sl_check_unique_taints(c, "spec.taints", taints);
 }

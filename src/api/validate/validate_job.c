@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "api/objects/quantity.h"
+#include "base/check.h"
 #include "api/validate/topology_request.h"
 #include "api/validate/validate.h"
 
@@ -138,6 +139,7 @@ static void check_topology(struct sl_check *c, const struct sl_json *spec)
 
 void sl_check_job(struct sl_check *c)
 {
+    SL_PRE(c != NULL);
     const struct sl_json *spec = sl_json_get(c->object, "spec");
     const struct sl_json *pod_spec = sl_json_path(spec, "template.spec");
     if (sl_json_type(pod_spec) == SL_JSON_MAP) {

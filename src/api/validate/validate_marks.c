@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "api/objects/format.h"
+#include "base/check.h"
 #include "api/validate/topology_request.h"
 #include "api/validate/validate.h"
 
@@ -147,6 +148,7 @@ static void check_job_values(struct sl_check *c)
 
 void sl_check_job_marks(struct sl_check *c)
 {
+    SL_PRE(c != NULL);
     struct mark queue = label_of(c, QUEUE), limit = label_of(c, LIMIT);
     struct mark prebuilt = either_of(c, PREBUILT);
     bool runs = !suspended(c->object);
@@ -231,6 +233,7 @@ static void check_follow(struct sl_check *c)
 
 void sl_check_batch_job_marks(struct sl_check *c)
 {
+    SL_PRE(c != NULL);
     bool ran = c->old != NULL && !suspended(c->old) && !suspended(c->object);
     struct mark follow = note_of(c, FOLLOW), least = note_of(c, LEAST);
     check_least(c);
@@ -318,6 +321,7 @@ static bool of_a_job(const struct sl_json *pod)
 
 void sl_check_pod_marks(struct sl_check *c)
 {
+    SL_PRE(c != NULL);
     struct mark queue = label_of(c, QUEUE), limit = label_of(c, LIMIT);
     struct mark managed = label_of(c, MANAGED);
     if (of_a_job(c->object) || (!is_queued(c->object) && !is_queued(c->old))) {

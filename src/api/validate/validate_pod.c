@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "api/validate/validate.h"
+#include "base/check.h"
 
 static bool has_gate(const struct sl_json *gates, const char *name)
 {
@@ -32,6 +33,7 @@ static void check_gates(struct sl_check *c)
 
 void sl_check_pod(struct sl_check *c)
 {
+    SL_PRE(c != NULL);
     const struct sl_json *node = sl_json_path(c->object, "spec.nodeName");
     const char *old = sl_json_path_text(c->old, "spec.nodeName", "");
     size_t up = sl_check_down(c, "spec.nodeName");

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "api/objects/quantity.h"
+#include "base/check.h"
 #include "api/validate/validate.h"
 #include "base/map.h"
 
@@ -172,6 +173,7 @@ static bool is(const struct sl_json *o, const char *path, const char *text)
 
 void sl_check_cluster_queue(struct sl_check *c)
 {
+    SL_PRE(c != NULL);
     const struct sl_json *spec = sl_json_get(c->object, "spec");
     struct groups g = {.lending_within_quota = true};
     g.parent_word = is(spec, "cohortName", "") ? "cohortName" : NULL;
@@ -199,6 +201,7 @@ void sl_check_cluster_queue(struct sl_check *c)
 
 void sl_check_cohort(struct sl_check *c)
 {
+    SL_PRE(c != NULL);
     const struct sl_json *parent = sl_json_path(c->object, "spec.parentName");
     struct groups g = {.parent_word = NULL};
     g.parent_word = sl_json_text(parent, "")[0] == '\0' ? "parentName" : NULL;
@@ -259,6 +262,7 @@ void sl_check_unique_taints(struct sl_check *c, const char *path, const struct s
 
 void sl_check_resource_flavor(struct sl_check *c)
 {
+    SL_PRE(c != NULL);
     const struct sl_json *spec = sl_json_get(c->object, "spec");
     const struct sl_json *topology = sl_json_get(spec, "topologyName");
     const struct sl_json *old = sl_json_path(c->old, "spec.topologyName");

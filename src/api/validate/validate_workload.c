@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "api/objects/quantity.h"
+#include "base/check.h"
 #include "api/validate/validate.h"
 
 static const char *name_of(const struct sl_json *v)
@@ -319,6 +320,7 @@ static void check_update(struct sl_check *c)
 
 void sl_check_workload(struct sl_check *c)
 {
+    SL_PRE(c != NULL);
     const struct sl_json *pod_sets = sl_json_path(c->object, "spec.podSets");
     check_pod_sets(c, pod_sets);
     check_priority(c, sl_json_get(c->object, "spec"));

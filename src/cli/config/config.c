@@ -3,6 +3,7 @@
 
 /* Kueue's configuration file: reading it, and what is found wrong with it. */
 #include "cli/config/config.h"
+#include "base/check.h"
 #include "base/buf.h"
 #include "base/mem.h"
 #include "cli/config/config_table.h"
@@ -27,6 +28,7 @@ static void add(struct sl_json *list, const char *field, const char *format, va_
 
 void sl_config_refuse(struct sl_config *c, const char *field, const char *format, ...)
 {
+    SL_PRE(c != NULL);
     va_list values;
     va_start(values, format);
     add(c->errors, field, format, values);
@@ -35,6 +37,7 @@ void sl_config_refuse(struct sl_config *c, const char *field, const char *format
 
 void sl_config_warn(struct sl_config *c, const char *field, const char *format, ...)
 {
+    SL_PRE(c != NULL);
     va_list values;
     va_start(values, format);
     add(c->warnings, field, format, values);
@@ -108,6 +111,7 @@ struct sl_config *sl_config_load(const char *file, const char *gates, bool clust
 
 void sl_config_free(struct sl_config *c)
 {
+    SL_PRE(c != NULL);
     sl_json_free(c->document);
     sl_json_free(c->gates);
     sl_json_free(c->errors);

@@ -3,6 +3,7 @@
 
 /* Feature gates, from the file or from the command line. */
 #include "base/buf.h"
+#include "base/check.h"
 #include "cli/config/config_table.h"
 #include <string.h>
 
@@ -64,6 +65,7 @@ static void set_gate(struct sl_config *c, const char *field, const char *name, b
 
 bool sl_config_gate(const struct sl_config *c, const char *name)
 {
+    SL_PRE(c != NULL);
     const struct sl_config_gate *gate = find(name);
     return sl_json_bool(sl_json_get(c->gates, name), gate != NULL && gate->preset);
 }
@@ -113,6 +115,7 @@ static void parse_pair(struct sl_config *c, const char *text, size_t len, struct
 
 void sl_config_read_gates(struct sl_config *c, const char *cli)
 {
+    SL_PRE(c != NULL);
     const struct sl_json *in_file = sl_json_get(c->document, "featureGates");
     if (cli == NULL || *cli == '\0') {
         c->gates = sl_json_type(in_file) == SL_JSON_MAP ? sl_json_clone(in_file) : NULL;

@@ -3,6 +3,7 @@
 
 /* Which jobs are managed: what the configuration says of frameworks, namespaces, queue names and labels. */
 #include "base/mem.h"
+#include "base/check.h"
 #include "cli/config/config_table.h"
 #include "controllers/adapters/adapter.h"
 #include "controllers/jobs/job.h"
@@ -29,6 +30,7 @@ static bool is_driven(const char *framework)
 
 void sl_config_check_frameworks(struct sl_config *c)
 {
+    SL_PRE(c != NULL);
     const struct sl_json *list = sl_json_path(c->document, "integrations.frameworks");
     for (size_t i = 0; i < sl_json_len(list); i++) {
         const char *name = sl_json_text(sl_json_at(list, i), "");
@@ -65,6 +67,7 @@ static const char **texts_of(const struct sl_json *list, size_t *count)
 
 void sl_config_fill_jobs(struct sl_config *c)
 {
+    SL_PRE(c != NULL);
     struct sl_job_rules *r = &c->jobs;
     const struct sl_json *selector = sl_json_get(c->document, MANAGED);
     if (selector != NULL) {

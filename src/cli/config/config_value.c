@@ -3,6 +3,7 @@
 
 /* One value of the configuration against its row: type, range, syntax. */
 #include "api/objects/quantity.h"
+#include "base/check.h"
 #include "base/buf.h"
 #include "cli/config/config_table.h"
 #include "controllers/work/duration.h"
@@ -165,6 +166,7 @@ static void check_int(struct sl_config *c, const char *field, const struct sl_co
 bool sl_config_check_value(struct sl_config *c, const char *field,
                            const struct sl_config_field *row, const struct sl_json *v)
 {
+    SL_PRE(row != NULL);
     if (!has_type(row->type, sl_json_type(v))) {
         refuse_type(c, field, row->type, v);
         return false;

@@ -3,6 +3,7 @@
 
 /* Options, paths and messages of sluicectl. */
 #include "cli/ctl/ctl.h"
+#include "base/check.h"
 #include <ctype.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -179,6 +180,7 @@ int sl_ctl_misused(const char *format, ...)
 
 bool sl_ctl_target(struct sl_ctl *c, struct sl_ctl_target *out)
 {
+    SL_PRE(c != NULL);
     if (c->arguments.count == 0) {
         sl_ctl_misused("%s which kind of object?", c->command);
         return false;
@@ -213,11 +215,13 @@ const char *sl_ctl_namespace(const struct sl_ctl *c, enum sl_kind kind)
 
 bool sl_ctl_is_data(const struct sl_ctl *c)
 {
+    SL_PRE(c != NULL);
     return c->output == SL_OUTPUT_JSON || c->output == SL_OUTPUT_YAML;
 }
 
 void sl_ctl_print_value(const struct sl_ctl *c, const struct sl_json *value)
 {
+    SL_PRE(c != NULL);
     struct sl_buf text = {0};
     (c->output == SL_OUTPUT_JSON ? sl_json_print_pretty : sl_json_print_yaml)(value, &text);
     if (text.len > 0 && text.data[text.len - 1] != '\n') {
@@ -229,6 +233,7 @@ void sl_ctl_print_value(const struct sl_ctl *c, const struct sl_json *value)
 
 void sl_ctl_print(const struct sl_buf *text)
 {
+    SL_PRE(text != NULL);
     if (text->len > 0) {
         fwrite(text->data, 1, text->len, stdout);
     }

@@ -3,6 +3,7 @@
 
 /* sluicectl apply, and delete by file or by name. */
 #include "cli/ctl/ctl.h"
+#include "base/check.h"
 #include "cli/common/manifest.h"
 #include <string.h>
 
@@ -170,6 +171,7 @@ static int each_file(struct batch *b)
 
 int sl_ctl_apply(struct sl_ctl *c)
 {
+    SL_PRE(c != NULL);
     if (c->files.count == 0 || c->arguments.count > 0) {
         return sl_ctl_misused("apply needs -f FILE");
     }
@@ -179,6 +181,7 @@ int sl_ctl_apply(struct sl_ctl *c)
 
 int sl_ctl_delete(struct sl_ctl *c)
 {
+    SL_PRE(c != NULL);
     struct batch b = {.c = c, .act = delete_object};
     struct sl_ctl_target target;
     struct sl_error e = {0};

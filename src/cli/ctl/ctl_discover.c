@@ -3,6 +3,7 @@
 
 /* Kinds that the server serves and the table does not have: those of adapters. */
 #include "cli/ctl/ctl.h"
+#include "base/check.h"
 #include <string.h>
 #include <strings.h>
 
@@ -58,6 +59,7 @@ static enum sl_kind look_into(struct sl_ctl *c, const char *api_version, const s
 
 enum sl_kind sl_ctl_discover(struct sl_ctl *c, const char *api_version, const char *name)
 {
+    SL_PRE(c != NULL);
     const struct wanted w = {api_version, name};
     struct sl_json *groups = NULL;
     struct sl_error e = {0};

@@ -3,6 +3,7 @@
 
 /* What several commands of sluicectl fetch and ask of the terminal. */
 #include "cli/ctl/ctl.h"
+#include "base/check.h"
 #include "cli/ctl/waiting.h"
 #include <sys/ioctl.h>
 #include <unistd.h>
@@ -13,6 +14,7 @@
 enum sl_code sl_ctl_fetch_list(struct sl_ctl *c, enum sl_kind kind, struct sl_json **out,
                                struct sl_error *e)
 {
+    SL_PRE(c != NULL);
     struct sl_buf path = {0};
     sl_ctl_path(kind, "", "", &path);
     enum sl_code code = sl_remote_get(c->remote, path.data, out, e);

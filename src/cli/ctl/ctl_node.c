@@ -3,6 +3,7 @@
 
 /* sluicectl node: the nodes with what runs on them, and failures to order. */
 #include "base/clock.h"
+#include "base/check.h"
 #include "base/map.h"
 #include "cli/ctl/ctl.h"
 #include "cli/common/failure.h"
@@ -138,6 +139,7 @@ static int set_nodes(struct sl_ctl *c, bool failed)
 
 int sl_ctl_node(struct sl_ctl *c)
 {
+    SL_PRE(c != NULL);
     const char *what = c->arguments.count > 0 ? c->arguments.items[0] : "";
     if (strcmp(what, "list") == 0 && c->arguments.count == 1) {
         return list_nodes(c);

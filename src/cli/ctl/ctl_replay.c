@@ -3,6 +3,7 @@
 
 /* sluicectl replay: a journal's decisions made again, without a server. */
 #include "cli/ctl/ctl.h"
+#include "base/check.h"
 #include "engine/replay/replay.h"
 #include <errno.h>
 #include <inttypes.h>
@@ -68,6 +69,7 @@ static int conclude(const struct sl_replay_result *r)
 
 int sl_ctl_replay(struct sl_ctl *c)
 {
+    SL_PRE(c != NULL);
     struct sl_replay_result result = {0};
     struct sl_error e = {0};
     if (c->arguments.count != 1) {

@@ -3,6 +3,7 @@
 
 /* sluicectl submit and version. */
 #include "cli/ctl/ctl.h"
+#include "base/check.h"
 #include "cli/ctl/submit.h"
 #include "cli/common/version.h"
 #include <string.h>
@@ -44,6 +45,7 @@ static void warn_of_queue(struct sl_ctl *c)
 
 int sl_ctl_submit(struct sl_ctl *c)
 {
+    SL_PRE(c != NULL);
     struct sl_submit s = {.ns = c->ns,
                           .queue = c->queue,
                           .cpu = c->cpu,
@@ -79,6 +81,7 @@ int sl_ctl_submit(struct sl_ctl *c)
 
 int sl_ctl_version(struct sl_ctl *c)
 {
+    SL_PRE(c != NULL);
     struct sl_json *version = NULL;
     struct sl_error e = {0};
     printf("sluicectl %s\n", SL_VERSION);

@@ -3,6 +3,7 @@
 
 /* sluicectl topology: a picture of each flavor with a topology, or of the named one. */
 #include "cli/screen/screen.h"
+#include "base/check.h"
 #include "cli/ctl/ctl.h"
 #include "cli/screen/picture.h"
 #include <stdint.h>
@@ -91,6 +92,7 @@ static int draw_all(const struct sl_ctl *c, struct sl_json *const lists[LISTS],
 
 int sl_ctl_topology(struct sl_ctl *c)
 {
+    SL_PRE(c != NULL);
     struct sl_json *lists[LISTS] = {0};
     struct sl_error e = {0};
     enum sl_code code = SL_CODE_OK;

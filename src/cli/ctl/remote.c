@@ -35,12 +35,14 @@ struct sl_remote *sl_remote_open(const char *server)
 
 void sl_remote_trust(struct sl_remote *r, const char *token, const char *ca)
 {
+    SL_PRE(r != NULL);
     r->token = token != NULL ? sl_mem_text(token) : NULL;
     r->ca = ca != NULL ? sl_mem_text(ca) : NULL;
 }
 
 void sl_remote_close(struct sl_remote *r)
 {
+    SL_PRE(r != NULL);
     sl_mem_free(r->token);
     sl_mem_free(r->ca);
     curl_easy_cleanup(r->curl);
@@ -51,6 +53,7 @@ void sl_remote_close(struct sl_remote *r)
 
 const char *sl_remote_server(const struct sl_remote *r)
 {
+    SL_PRE(r != NULL);
     return r->server;
 }
 
@@ -150,6 +153,7 @@ static size_t take_header(char *data, size_t size, size_t count, void *context)
 enum sl_code sl_remote_call(struct sl_remote *r, const struct sl_call *call, struct sl_json **out,
                             struct sl_error *e)
 {
+    SL_PRE(call != NULL);
     struct sl_buf url = {0};
     struct sl_buf request = {0};
     struct sl_buf response = {0};
@@ -230,6 +234,7 @@ static size_t take_stream(char *data, size_t size, size_t count, void *context)
 enum sl_code sl_remote_stream(struct sl_remote *r, const char *path, sl_line_fn *line,
                               void *context, struct sl_error *e)
 {
+    SL_PRE(r != NULL);
     struct sl_buf url = {0};
     struct stream s = {.curl = r->curl, .line = line, .context = context};
     prepare(r, path, &url);

@@ -3,6 +3,7 @@
 
 /* Building a quick Job. */
 #include "cli/ctl/submit.h"
+#include "base/check.h"
 #include "api/objects/quantity.h"
 #include "controllers/work/duration.h"
 #include "controllers/jobs/job.h"
@@ -24,6 +25,7 @@ static enum sl_code check_quantity(const char *flag, const char *text, struct sl
 
 enum sl_code sl_submit_check(const struct sl_submit *s, struct sl_error *e)
 {
+    SL_PRE(s != NULL);
     struct sl_error why = {0};
     int64_t ms;
     if (s->queue == NULL || s->queue[0] == '\0') {
@@ -57,6 +59,7 @@ static struct sl_json *container_new(const struct sl_submit *s)
 
 struct sl_json *sl_submit_job_new(const struct sl_submit *s)
 {
+    SL_PRE(s != NULL);
     struct sl_json *job = sl_object_new(SL_KIND_JOB, s->ns, s->name == NULL ? "" : s->name);
     struct sl_json *metadata = sl_json_path_make(job, "metadata");
     if (s->name == NULL) {

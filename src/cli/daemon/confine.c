@@ -3,6 +3,7 @@
 
 /* Capabilities, Landlock, seccomp, in this order: each of the later ones needs a call that the next forbids. */
 #include "cli/daemon/confine.h"
+#include "base/check.h"
 #include "base/log.h"
 #include <cap-ng.h>
 #include <errno.h>
@@ -135,6 +136,7 @@ static enum sl_code restrict_calls(struct sl_error *e)
 
 enum sl_code sl_confine(const struct sl_confine_options *o, struct sl_error *e)
 {
+    SL_PRE(o != NULL);
     enum sl_code code = o->unprivileged ? SL_CODE_OK : sl_confine_privileges(e);
     code = code == SL_CODE_OK ? restrict_files(o, e) : code;
     return code == SL_CODE_OK ? restrict_calls(e) : code;

@@ -2,6 +2,7 @@
  * SPDX-FileCopyrightText: The Sluice authors */
 
 #include "cli/daemon/daemon_auth.h"
+#include "base/check.h"
 #include "api/json/json.h"
 #include "base/log.h"
 #include "base/mem.h"
@@ -76,6 +77,7 @@ static enum sl_verdict ask(void *context, const struct sl_call *call, struct sl_
 
 void sl_daemon_auth_guard(struct sl_daemon_auth *auth, struct sl_server_options *o)
 {
+    SL_PRE(auth != NULL);
     if (auth->token != NULL) {
         o->tls = auth->tls;
         o->guard = (struct sl_server_guard){ask, auth};
@@ -118,6 +120,7 @@ enum sl_code sl_daemon_auth_write(struct sl_daemon_auth *auth,
                                   const struct sl_daemon_options *options, unsigned port,
                                   struct sl_error *e)
 {
+    SL_PRE(auth != NULL);
     char host[HOST_SIZE];
     struct sl_buf path = {0}, server = {0}, text = {0};
     if (auth->token == NULL) {
@@ -143,6 +146,7 @@ enum sl_code sl_daemon_auth_write(struct sl_daemon_auth *auth,
 
 void sl_daemon_auth_close(struct sl_daemon_auth *auth)
 {
+    SL_PRE(auth != NULL);
     sl_tls_free(auth->tls);
     sl_mem_free(auth->token);
     *auth = (struct sl_daemon_auth){.token = NULL};

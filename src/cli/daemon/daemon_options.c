@@ -3,6 +3,7 @@
 
 /* The options of sluiced. */
 #include "cli/daemon/daemon_options.h"
+#include "base/check.h"
 #include "api/objects/quantity.h"
 #include "cli/common/flags.h"
 #include <stdlib.h>
@@ -211,6 +212,7 @@ static enum sl_code check_names(const struct sl_daemon_options *o, struct sl_err
 enum sl_code sl_daemon_options_parse(int argc, char *const argv[], struct sl_daemon_options *out,
                                      struct sl_error *e)
 {
+    SL_PRE(out != NULL);
     const char *level = "info";
     const char *format = "text";
     const char *journal = "64Mi";

@@ -3,6 +3,7 @@
 
 /* Servers of cluster mode. */
 #include "cli/daemon/daemon_pages.h"
+#include "base/check.h"
 #include "cli/common/version.h"
 #include "cli/pages/visibility.h"
 #include <stdio.h>
@@ -105,6 +106,7 @@ enum sl_code sl_daemon_pages_start(struct sl_daemon_pages *p, uv_loop_t *loop,
                                    const struct sl_config_cluster *config, struct sl_pages *pages,
                                    struct sl_error *e)
 {
+    SL_PRE(p != NULL && options != NULL && config != NULL);
     char address[32];
     struct serving s = {loop, options->listen, options->allow_remote, true};
     *p = (struct sl_daemon_pages){0};
@@ -122,6 +124,7 @@ enum sl_code sl_daemon_pages_start(struct sl_daemon_pages *p, uv_loop_t *loop,
 
 void sl_daemon_pages_stop(struct sl_daemon_pages *p)
 {
+    SL_PRE(p != NULL);
     struct sl_server **servers[] = {&p->metrics, &p->health};
     for (size_t i = 0; i < 2; i++) {
         if (*servers[i] != NULL) {

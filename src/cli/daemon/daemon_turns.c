@@ -180,6 +180,7 @@ void sl_turns_kick(void *turns)
 
 void sl_turns_stop(struct sl_turns *t)
 {
+    SL_PRE(t != NULL);
     t->stopped = true;
     uv_idle_stop(&t->busy);
     uv_timer_stop(&t->timer);
@@ -187,6 +188,7 @@ void sl_turns_stop(struct sl_turns *t)
 
 void sl_turns_close(struct sl_turns *t)
 {
+    SL_PRE(t != NULL);
     sl_turns_stop(t);
     uv_close((uv_handle_t *)&t->busy, NULL);
     uv_close((uv_handle_t *)&t->timer, NULL);
@@ -199,6 +201,7 @@ void sl_turns_close(struct sl_turns *t)
 
 void sl_turns_print(const struct sl_turns *t, struct sl_buf *out)
 {
+    SL_PRE(t != NULL);
     sl_metrics_value(out, "sluice_turn_longest_milliseconds", "The longest turn of the loop",
                      t->longest_ns / 1000000u);
     sl_metrics_value(out, "sluice_turn_longest_cpu_milliseconds",

@@ -3,6 +3,7 @@
 
 /* The server of the Visibility API: TLS, authentication, authorization, and the pages. */
 #include "cli/daemon/daemon_visibility.h"
+#include "base/check.h"
 #include "base/log.h"
 #include "cli/pages/access.h"
 #include "cli/pages/proxy_map.h"
@@ -153,6 +154,7 @@ enum sl_code sl_daemon_visibility_start(struct sl_daemon_visibility *v, uv_loop_
 
 void sl_daemon_visibility_stop(struct sl_daemon_visibility *v)
 {
+    SL_PRE(v != NULL);
     if (v->server != NULL) {
         sl_server_stop(v->server);
     }

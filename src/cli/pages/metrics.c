@@ -4,6 +4,7 @@
 /* /metrics: Prometheus text. Names and labels are Kueue's where Kueue has them; what only Sluice has
  * begins with sluice_. */
 #include "base/buf.h"
+#include "base/check.h"
 #include "base/map.h"
 #include "api/objects/quantity.h"
 #include "cli/pages/metrics.h"
@@ -341,6 +342,7 @@ static void process(struct sl_buf *out)
 void sl_pages_metrics(void *context, const char *path, const char *query,
                       struct sl_server_page *page)
 {
+    SL_PRE(page != NULL);
     (void)path;
     (void)query;
     const struct sl_pages *p = context;

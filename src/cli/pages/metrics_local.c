@@ -4,6 +4,7 @@
 /* Metrics of LocalQueues. There may be many of them: gauges come from the engine's figures, family by family, without
  * any object being read. */
 #include "api/objects/quantity.h"
+#include "base/check.h"
 #include "base/mem.h"
 #include "cli/pages/metrics.h"
 #include <inttypes.h>
@@ -160,6 +161,7 @@ static void fair_family(const struct locals *l)
 void sl_metrics_local_queues(const struct sl_pages *p, const struct sl_workload_meters *meters,
                              const char *role, struct sl_buf *out)
 {
+    SL_PRE(p != NULL);
     struct locals l = {.engine = p->engine, .role = role, .out = out};
     if (!meters->metered.on) {
         return;

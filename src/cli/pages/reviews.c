@@ -208,6 +208,7 @@ const struct sl_json *sl_reviews_ask(struct sl_reviews *r, const char *path,
 
 void sl_reviews_count(const struct sl_reviews *r, struct sl_review_counters *out)
 {
+    SL_PRE(r != NULL && out != NULL);
     *out = r->counters;
     out->kept = sl_map_count(r->entries);
 }

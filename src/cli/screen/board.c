@@ -3,6 +3,7 @@
 
 /* Counting and drawing. */
 #include "cli/screen/board.h"
+#include "base/check.h"
 #include "api/objects/quantity.h"
 #include "controllers/control/queues.h"
 #include <stdio.h>
@@ -216,6 +217,7 @@ static void draw_row(const struct sl_board_row *row, bool same_queue, bool color
 
 void sl_board_draw(const struct sl_board *b, bool colors, unsigned width, struct sl_buf *out)
 {
+    SL_PRE(b != NULL);
     draw_overall(b, colors, out);
     sl_buf_print(out, "%-14s %-12s %-8s %-32s   %7s / %s\n", "QUEUE", "FLAVOR", "RESOURCE",
                  "# used  + borrowed  . free", "USED", "QUOTA");
@@ -234,6 +236,7 @@ void sl_board_draw(const struct sl_board *b, bool colors, unsigned width, struct
 
 void sl_board_line(const struct sl_board *b, struct sl_buf *out)
 {
+    SL_PRE(b != NULL);
     sl_buf_print(out, "pending %2u  reserved %2u  admitted %2u  finished %2u  |",
                  b->count[SL_BOARD_PENDING], b->count[SL_BOARD_RESERVED],
                  b->count[SL_BOARD_ADMITTED], b->count[SL_BOARD_FINISHED]);

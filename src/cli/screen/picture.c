@@ -3,6 +3,7 @@
 
 /* Filling the picture of a topology from the objects. */
 #include "cli/screen/picture.h"
+#include "base/check.h"
 #include "api/objects/topology_assignment.h"
 #include "base/map.h"
 #include "base/mem.h"
@@ -213,6 +214,7 @@ static void fill_workload(struct sl_picture *p, const struct sl_map *cells,
 
 void sl_picture_fill(struct sl_picture *p, const struct sl_picture_source *source)
 {
+    SL_PRE(source != NULL);
     const struct sl_json *levels = sl_json_path(source->topology, "spec.levels");
     *p = (struct sl_picture){.flavor = sl_object_name(source->flavor),
                              .topology = sl_object_name(source->topology)};
@@ -239,6 +241,7 @@ void sl_picture_fill(struct sl_picture *p, const struct sl_picture_source *sourc
 
 void sl_picture_fini(struct sl_picture *p)
 {
+    SL_PRE(p != NULL);
     sl_mem_free(p->cells);
     sl_mem_free(p->workloads);
     *p = (struct sl_picture){0};

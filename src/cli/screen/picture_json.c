@@ -3,6 +3,7 @@
 
 /* The picture of a topology as data. */
 #include "cli/screen/picture.h"
+#include "base/check.h"
 
 static struct sl_json *new_texts(const char *const *texts, uint32_t count)
 {
@@ -44,6 +45,7 @@ static struct sl_json *new_workload(const struct sl_picture_workload *w)
 
 struct sl_json *sl_picture_json_new(const struct sl_picture *p)
 {
+    SL_PRE(p != NULL);
     struct sl_json *o = sl_json_new_map();
     struct sl_json *domains = sl_json_new_list();
     struct sl_json *workloads = sl_json_new_list();

@@ -67,6 +67,7 @@ static size_t own_sequence(const char *text, size_t len)
 
 void sl_screen_paint(const struct sl_buf *text)
 {
+    SL_PRE(text != NULL);
     struct sl_buf shown = {0};
     for (size_t at = 0; at < text->len;) {
         size_t own = own_sequence(text->data + at, text->len - at);

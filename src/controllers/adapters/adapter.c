@@ -524,6 +524,7 @@ static bool makes(const struct sl_framework *f, enum sl_kind kind)
 
 void sl_adapter_init(struct sl_adapter *a)
 {
+    SL_PRE(a != NULL);
     a->framework = (struct sl_framework){
         .kind = a->framework.kind,
         .name = sl_json_path_text(a->doc, "framework", sl_json_path_text(a->doc, "kind", "")),

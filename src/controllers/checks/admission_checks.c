@@ -3,6 +3,7 @@
 
 /* Writing the condition Active of AdmissionChecks. */
 #include "controllers/checks/admission_checks.h"
+#include "base/check.h"
 #include "controllers/work/provisioning_request.h"
 #include <string.h>
 
@@ -100,6 +101,7 @@ static void reconcile(void *self, struct sl_reconciler *r, const struct sl_key *
 void sl_admission_checks_init(struct sl_admission_checks *a, const struct sl_client *client,
                               struct sl_recorder *events)
 {
+    SL_PRE(a != NULL);
     *a = (struct sl_admission_checks){0};
     sl_reconciler_init(&a->checks, "admission check", client, events);
     a->checks.self = a;
@@ -108,6 +110,7 @@ void sl_admission_checks_init(struct sl_admission_checks *a, const struct sl_cli
 
 void sl_admission_checks_fini(struct sl_admission_checks *a)
 {
+    SL_PRE(a != NULL);
     sl_reconciler_fini(&a->checks);
 }
 
@@ -125,6 +128,7 @@ static void add(void *context, struct sl_json *check)
 void sl_admission_checks_observe(struct sl_admission_checks *a, enum sl_kind kind,
                                  const struct sl_json *object, bool deleted)
 {
+    SL_PRE(a != NULL);
     struct sl_error e;
     const struct sl_client *client = a->checks.client;
     if (kind == SL_KIND_PROVISIONING_REQUEST_CONFIG) {
@@ -139,10 +143,12 @@ void sl_admission_checks_observe(struct sl_admission_checks *a, enum sl_kind kin
 
 bool sl_admission_checks_step(struct sl_admission_checks *a, int64_t now_ms, unsigned limit)
 {
+    SL_PRE(a != NULL);
     return sl_reconciler_step(&a->checks, now_ms, limit);
 }
 
 int64_t sl_admission_checks_due_ms(const struct sl_admission_checks *a)
 {
+    SL_PRE(a != NULL);
     return sl_work_due_ms(a->checks.work);
 }

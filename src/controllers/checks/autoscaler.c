@@ -4,6 +4,7 @@
 /* Answering ProvisioningRequests: accepted, then failed or, when its Nodes are there, provisioned; later perhaps
  * revoked or expired. One write at a time; its watch event leads to the next. */
 #include "controllers/checks/autoscaler.h"
+#include "base/check.h"
 #include "base/clock.h"
 #include "controllers/checks/autoscaler_plan.h"
 #include <stdio.h>
@@ -261,6 +262,7 @@ void sl_autoscaler_observe(struct sl_autoscaler *a, enum sl_kind kind, const str
 void sl_autoscaler_init(struct sl_autoscaler *a, const struct sl_client *client,
                         struct sl_recorder *events)
 {
+    SL_PRE(a != NULL);
     *a = (struct sl_autoscaler){.nodes = sl_map_new(), .changed_ms = sl_map_new()};
     sl_reconciler_init(&a->requests, "autoscaler", client, events);
     a->requests.self = a;
@@ -269,6 +271,7 @@ void sl_autoscaler_init(struct sl_autoscaler *a, const struct sl_client *client,
 
 void sl_autoscaler_fini(struct sl_autoscaler *a)
 {
+    SL_PRE(a != NULL);
     sl_map_free_with(a->nodes, sl_json_free_value);
     sl_map_free(a->changed_ms);
     sl_reconciler_fini(&a->requests);
@@ -276,10 +279,12 @@ void sl_autoscaler_fini(struct sl_autoscaler *a)
 
 bool sl_autoscaler_step(struct sl_autoscaler *a, int64_t now_ms, unsigned limit)
 {
+    SL_PRE(a != NULL);
     return sl_reconciler_step(&a->requests, now_ms, limit);
 }
 
 int64_t sl_autoscaler_due_ms(const struct sl_autoscaler *a)
 {
+    SL_PRE(a != NULL);
     return sl_work_due_ms(a->requests.work);
 }

@@ -3,6 +3,7 @@
 
 /* Reading parameters, and the Nodes that they describe. */
 #include "controllers/checks/autoscaler_plan.h"
+#include "base/check.h"
 #include "base/mem.h"
 #include "controllers/checks/autoscaler.h"
 #include "controllers/work/duration.h"
@@ -125,6 +126,7 @@ struct sl_json *sl_autoscaler_node_new(const struct sl_json *request, int64_t in
 enum sl_code sl_autoscaler_plan_read(const struct sl_json *request, struct sl_autoscaler_plan *out,
                                      struct sl_error *e)
 {
+    SL_PRE(out != NULL);
     int64_t failures = 0;
     *out =
         (struct sl_autoscaler_plan){.after_ms = AFTER_MS_DEFAULT, .revoke_ms = -1, .expire_ms = -1};

@@ -3,10 +3,12 @@
 
 /* The three controllers of capacity side by side. */
 #include "controllers/checks/capacity.h"
+#include "base/check.h"
 
 void sl_capacity_init(struct sl_capacity *c, const struct sl_client *client,
                       struct sl_recorder *events, bool stand_in, bool keep_evicted)
 {
+    SL_PRE(c != NULL);
     c->stand_in = stand_in;
     sl_admission_checks_init(&c->checks, client, events);
     sl_provisioning_init(&c->provisioning, client, events);
@@ -16,6 +18,7 @@ void sl_capacity_init(struct sl_capacity *c, const struct sl_client *client,
 
 void sl_capacity_fini(struct sl_capacity *c)
 {
+    SL_PRE(c != NULL);
     sl_autoscaler_fini(&c->autoscaler);
     sl_provisioning_fini(&c->provisioning);
     sl_admission_checks_fini(&c->checks);
@@ -24,6 +27,7 @@ void sl_capacity_fini(struct sl_capacity *c)
 void sl_capacity_observe(struct sl_capacity *c, enum sl_kind kind, const struct sl_json *object,
                          bool deleted)
 {
+    SL_PRE(c != NULL);
     sl_admission_checks_observe(&c->checks, kind, object, deleted);
     sl_provisioning_observe(&c->provisioning, kind, object, deleted);
     if (c->stand_in) {
@@ -33,6 +37,7 @@ void sl_capacity_observe(struct sl_capacity *c, enum sl_kind kind, const struct 
 
 bool sl_capacity_step(struct sl_capacity *c, int64_t now_ms, unsigned limit)
 {
+    SL_PRE(c != NULL);
     bool more = sl_admission_checks_step(&c->checks, now_ms, limit);
     more = sl_provisioning_step(&c->provisioning, now_ms, limit) || more;
     return sl_autoscaler_step(&c->autoscaler, now_ms, limit) || more;
@@ -40,6 +45,7 @@ bool sl_capacity_step(struct sl_capacity *c, int64_t now_ms, unsigned limit)
 
 int64_t sl_capacity_due_ms(const struct sl_capacity *c)
 {
+    SL_PRE(c != NULL);
     int64_t due_ms = sl_admission_checks_due_ms(&c->checks);
     int64_t next_ms = sl_provisioning_due_ms(&c->provisioning);
     due_ms = next_ms < due_ms ? next_ms : due_ms;

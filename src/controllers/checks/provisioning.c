@@ -526,6 +526,7 @@ void sl_provisioning_observe(struct sl_provisioning *p, enum sl_kind kind,
 void sl_provisioning_init(struct sl_provisioning *p, const struct sl_client *client,
                           struct sl_recorder *events)
 {
+    SL_PRE(p != NULL);
     *p = (struct sl_provisioning){.known = sl_map_new()};
     sl_reconciler_init(&p->workloads, "provisioning", client, events);
     p->workloads.self = p;
@@ -534,16 +535,19 @@ void sl_provisioning_init(struct sl_provisioning *p, const struct sl_client *cli
 
 void sl_provisioning_fini(struct sl_provisioning *p)
 {
+    SL_PRE(p != NULL);
     sl_map_free_with(p->known, sl_json_free_value);
     sl_reconciler_fini(&p->workloads);
 }
 
 bool sl_provisioning_step(struct sl_provisioning *p, int64_t now_ms, unsigned limit)
 {
+    SL_PRE(p != NULL);
     return sl_reconciler_step(&p->workloads, now_ms, limit);
 }
 
 int64_t sl_provisioning_due_ms(const struct sl_provisioning *p)
 {
+    SL_PRE(p != NULL);
     return sl_work_due_ms(p->workloads.work);
 }

@@ -3,6 +3,7 @@
 
 /* From the conditions of a request to the state of its check. */
 #include "controllers/checks/provisioning_state.h"
+#include "base/check.h"
 #include "base/clock.h"
 #include <stdio.h>
 #include <string.h>
@@ -141,6 +142,7 @@ static void judge_request(const struct sl_provreq_view *v, struct sl_json *out)
 
 struct sl_json *sl_provreq_state_new(const struct sl_provreq_view *v, int64_t now_ms)
 {
+    SL_PRE(v != NULL);
     struct sl_json *out = sl_json_clone(v->state);
     if (v->config == NULL) {
         set(out, "Pending", "the check is not active");
@@ -162,6 +164,7 @@ struct sl_json *sl_provreq_state_new(const struct sl_provreq_view *v, int64_t no
 
 int64_t sl_provreq_next_attempt(const struct sl_provreq_view *v)
 {
+    SL_PRE(v != NULL);
     if (v->config == NULL || !is(v->state, "Pending") ||
         !sl_provreq_needed(v->workload, v->config)) {
         return 0;

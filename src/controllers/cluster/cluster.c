@@ -3,10 +3,12 @@
 
 /* Which part observes what, and in which order they act. */
 #include "controllers/cluster/cluster.h"
+#include "base/check.h"
 
 void sl_cluster_init(struct sl_cluster *c, const struct sl_client *client,
                      struct sl_recorder *events, bool simulated)
 {
+    SL_PRE(c != NULL);
     *c = (struct sl_cluster){
         .pods = sl_podbook_new(), .nodes = sl_nodebook_new(), .simulated = simulated};
     sl_ungater_init(&c->ungater, client, events, c->pods, c->nodes);
@@ -17,6 +19,7 @@ void sl_cluster_init(struct sl_cluster *c, const struct sl_client *client,
 
 void sl_cluster_fini(struct sl_cluster *c)
 {
+    SL_PRE(c != NULL);
     sl_kubelet_fini(&c->kubelet);
     sl_scheduler_fini(&c->scheduler);
     sl_pods_fini(&c->makers);
@@ -80,6 +83,7 @@ void sl_cluster_observe(struct sl_cluster *c, enum sl_kind kind, const struct sl
 
 bool sl_cluster_step(struct sl_cluster *c, int64_t now_ms, unsigned limit)
 {
+    SL_PRE(c != NULL);
     bool more = sl_pods_step(&c->makers, now_ms, limit);
     more = sl_ungater_step(&c->ungater, now_ms, limit) || more;
     more = sl_scheduler_step(&c->scheduler, now_ms, limit) || more;
@@ -93,6 +97,7 @@ static int64_t earlier(int64_t a, int64_t b)
 
 int64_t sl_cluster_due_ms(const struct sl_cluster *c)
 {
+    SL_PRE(c != NULL);
     int64_t due = earlier(sl_pods_due_ms(&c->makers), sl_ungater_due_ms(&c->ungater));
     due = earlier(due, sl_scheduler_due_ms(&c->scheduler));
     return earlier(due, sl_kubelet_due_ms(&c->kubelet));

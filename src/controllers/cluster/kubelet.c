@@ -3,6 +3,7 @@
 
 /* Running bound pods, and clearing nodes that failed. */
 #include "controllers/cluster/kubelet.h"
+#include "base/check.h"
 #include "base/clock.h"
 #include "controllers/work/duration.h"
 #include "controllers/cluster/runner.h"
@@ -174,6 +175,7 @@ void sl_kubelet_init(struct sl_kubelet *k, const struct sl_client *client,
                      struct sl_recorder *events, struct sl_podbook *book,
                      const struct sl_nodebook *nodes)
 {
+    SL_PRE(k != NULL);
     *k = (struct sl_kubelet){.book = book, .nodes = nodes};
     sl_reconciler_init(&k->pods, "kubelet", client, events);
     k->pods.self = k;
@@ -182,11 +184,13 @@ void sl_kubelet_init(struct sl_kubelet *k, const struct sl_client *client,
 
 void sl_kubelet_fini(struct sl_kubelet *k)
 {
+    SL_PRE(k != NULL);
     sl_reconciler_fini(&k->pods);
 }
 
 void sl_kubelet_observe_pod(struct sl_kubelet *k, const struct sl_json *pod)
 {
+    SL_PRE(k != NULL);
     char key[SL_KEY_SIZE];
     sl_key_print(sl_object_namespace(pod), sl_object_name(pod), key);
     const struct sl_pod_row *row = sl_podbook_find(k->book, key);
@@ -197,6 +201,7 @@ void sl_kubelet_observe_pod(struct sl_kubelet *k, const struct sl_json *pod)
 
 void sl_kubelet_observe_node(struct sl_kubelet *k, const char *node)
 {
+    SL_PRE(k != NULL);
     const struct sl_pod_row *row = sl_podbook_first(k->book, SL_PODS_OF_NODE, node);
     for (; row != NULL; row = row->next[SL_PODS_OF_NODE]) {
         if (sl_pod_row_live(row) && row->node[0] != '\0') {
@@ -207,10 +212,12 @@ void sl_kubelet_observe_node(struct sl_kubelet *k, const char *node)
 
 bool sl_kubelet_step(struct sl_kubelet *k, int64_t now_ms, unsigned limit)
 {
+    SL_PRE(k != NULL);
     return sl_reconciler_step(&k->pods, now_ms, limit);
 }
 
 int64_t sl_kubelet_due_ms(const struct sl_kubelet *k)
 {
+    SL_PRE(k != NULL);
     return sl_work_due_ms(k->pods.work);
 }

@@ -3,6 +3,7 @@
 
 /* The book of nodes. */
 #include "controllers/cluster/nodebook.h"
+#include "base/check.h"
 #include "base/map.h"
 #include "base/mem.h"
 #include "engine/records/pod.h"
@@ -60,6 +61,7 @@ static struct sl_json *taints_of(const struct sl_json *node)
 const struct sl_node_row *sl_nodebook_observe(struct sl_nodebook *b, const struct sl_json *node,
                                               int64_t now_ms)
 {
+    SL_PRE(b != NULL);
     union sl_map_value value;
     bool known = sl_map_get(b->rows, sl_object_name(node), &value);
     struct sl_node_row *row = known ? value.pointer : sl_mem_new(1, sizeof *row);
@@ -81,6 +83,7 @@ const struct sl_node_row *sl_nodebook_observe(struct sl_nodebook *b, const struc
 
 void sl_nodebook_forget(struct sl_nodebook *b, const char *name)
 {
+    SL_PRE(b != NULL);
     union sl_map_value value;
     if (sl_map_get(b->rows, name, &value)) {
         sl_map_remove(b->rows, name, NULL);
@@ -90,12 +93,14 @@ void sl_nodebook_forget(struct sl_nodebook *b, const char *name)
 
 const struct sl_node_row *sl_nodebook_find(const struct sl_nodebook *b, const char *name)
 {
+    SL_PRE(b != NULL);
     union sl_map_value value;
     return sl_map_get(b->rows, name, &value) ? value.pointer : NULL;
 }
 
 const struct sl_node_row *sl_nodebook_next(const struct sl_nodebook *b, size_t *cursor)
 {
+    SL_PRE(b != NULL);
     const char *name;
     union sl_map_value value;
     return sl_map_next(b->rows, cursor, &name, &value) ? value.pointer : NULL;
@@ -104,6 +109,7 @@ const struct sl_node_row *sl_nodebook_next(const struct sl_nodebook *b, size_t *
 bool sl_node_tolerated(const struct sl_node_row *node, const struct sl_json *tolerations,
                        bool execute)
 {
+    SL_PRE(node != NULL);
     for (size_t i = 0; i < sl_json_len(node->taints); i++) {
         const struct sl_json *taint = sl_json_at(node->taints, i);
         const char *effect = sl_json_path_text(taint, "effect", "");

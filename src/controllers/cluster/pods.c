@@ -3,6 +3,7 @@
 
 /* Making and removing the pods of Jobs, and their counts in the Jobs' status. */
 #include "controllers/cluster/pods.h"
+#include "base/check.h"
 #include "base/mem.h"
 #include "controllers/jobs/job.h"
 #include "controllers/cluster/runner.h"
@@ -346,6 +347,7 @@ static void reconcile(void *self, struct sl_reconciler *r, const struct sl_key *
 void sl_pods_init(struct sl_pods *p, const struct sl_client *client, struct sl_recorder *events,
                   const struct sl_podbook *book)
 {
+    SL_PRE(p != NULL);
     *p = (struct sl_pods){.book = book};
     sl_reconciler_init(&p->jobs, "pods of jobs", client, events);
     p->jobs.self = p;
@@ -354,11 +356,13 @@ void sl_pods_init(struct sl_pods *p, const struct sl_client *client, struct sl_r
 
 void sl_pods_fini(struct sl_pods *p)
 {
+    SL_PRE(p != NULL);
     sl_reconciler_fini(&p->jobs);
 }
 
 void sl_pods_observe_job(struct sl_pods *p, const struct sl_json *job, bool deleted)
 {
+    SL_PRE(p != NULL);
     char key[SL_KEY_SIZE];
     sl_key_print(sl_object_namespace(job), sl_object_name(job), key);
     bool has = sl_podbook_first(p->book, SL_PODS_OF_JOB, key) != NULL;
@@ -379,10 +383,12 @@ void sl_pods_observe_pod(struct sl_pods *p, const struct sl_json *pod)
 
 bool sl_pods_step(struct sl_pods *p, int64_t now_ms, unsigned limit)
 {
+    SL_PRE(p != NULL);
     return sl_reconciler_step(&p->jobs, now_ms, limit);
 }
 
 int64_t sl_pods_due_ms(const struct sl_pods *p)
 {
+    SL_PRE(p != NULL);
     return sl_work_due_ms(p->jobs.work);
 }

@@ -3,6 +3,7 @@
 
 /* The job runner. */
 #include "controllers/cluster/runner.h"
+#include "base/check.h"
 #include "base/clock.h"
 #include "base/map.h"
 #include "controllers/work/duration.h"
@@ -214,6 +215,7 @@ static void reconcile(void *self, struct sl_reconciler *r, const struct sl_key *
 
 void sl_runner_init(struct sl_runner *n, const struct sl_client *client, struct sl_recorder *events)
 {
+    SL_PRE(n != NULL);
     *n = (struct sl_runner){.started_ms = sl_map_new()};
     sl_reconciler_init(&n->jobs, "job runner", client, events);
     n->jobs.self = n;
@@ -222,6 +224,7 @@ void sl_runner_init(struct sl_runner *n, const struct sl_client *client, struct 
 
 void sl_runner_fini(struct sl_runner *n)
 {
+    SL_PRE(n != NULL);
     sl_reconciler_fini(&n->jobs);
     sl_map_free(n->started_ms);
 }
@@ -243,10 +246,12 @@ void sl_runner_observe(struct sl_runner *n, const struct sl_json *job, bool dele
 
 bool sl_runner_step(struct sl_runner *n, int64_t now_ms, unsigned limit)
 {
+    SL_PRE(n != NULL);
     return sl_reconciler_step(&n->jobs, now_ms, limit);
 }
 
 int64_t sl_runner_due_ms(const struct sl_runner *n)
 {
+    SL_PRE(n != NULL);
     return sl_work_due_ms(n->jobs.work);
 }

@@ -3,6 +3,7 @@
 
 /* Binding pods to nodes. */
 #include "controllers/cluster/scheduler.h"
+#include "base/check.h"
 #include "api/objects/quantity.h"
 #include "base/map.h"
 #include "base/mem.h"
@@ -147,6 +148,7 @@ void sl_scheduler_init(struct sl_scheduler *s, const struct sl_client *client,
                        struct sl_recorder *events, const struct sl_podbook *book,
                        const struct sl_nodebook *nodes)
 {
+    SL_PRE(s != NULL);
     *s = (struct sl_scheduler){.book = book, .nodes = nodes, .assumed = sl_map_new()};
     sl_reconciler_init(&s->pods, "pod scheduler", client, events);
     s->pods.self = s;
@@ -155,12 +157,14 @@ void sl_scheduler_init(struct sl_scheduler *s, const struct sl_client *client,
 
 void sl_scheduler_fini(struct sl_scheduler *s)
 {
+    SL_PRE(s != NULL);
     sl_map_free_with(s->assumed, sl_mem_free);
     sl_reconciler_fini(&s->pods);
 }
 
 void sl_scheduler_observe_pod(struct sl_scheduler *s, const struct sl_json *pod)
 {
+    SL_PRE(s != NULL);
     char key[SL_KEY_SIZE];
     sl_key_print(sl_object_namespace(pod), sl_object_name(pod), key);
     const struct sl_pod_row *row = sl_podbook_find(s->book, key);
@@ -174,10 +178,12 @@ void sl_scheduler_observe_pod(struct sl_scheduler *s, const struct sl_json *pod)
 
 bool sl_scheduler_step(struct sl_scheduler *s, int64_t now_ms, unsigned limit)
 {
+    SL_PRE(s != NULL);
     return sl_reconciler_step(&s->pods, now_ms, limit);
 }
 
 int64_t sl_scheduler_due_ms(const struct sl_scheduler *s)
 {
+    SL_PRE(s != NULL);
     return sl_work_due_ms(s->pods.work);
 }

@@ -3,6 +3,7 @@
 
 /* Assigning gated pods to domains: texts to numbers, for policy to say which goes where. */
 #include "controllers/cluster/ungate_plan.h"
+#include "base/check.h"
 #include "base/buf.h"
 #include "base/map.h"
 #include "base/mem.h"
@@ -43,6 +44,7 @@ bool sl_stand_list_read(struct sl_stand_list *list, const struct sl_json *assign
 
 void sl_stand_list_fini(struct sl_stand_list *list)
 {
+    SL_PRE(list != NULL);
     for (uint32_t i = 0; i < list->row_count; i++) {
         for (uint32_t k = 0; k < list->level_count; k++) {
             sl_mem_free(list->rows[i].values[k]);
@@ -54,6 +56,7 @@ void sl_stand_list_fini(struct sl_stand_list *list)
 
 const char *sl_stand_node(const struct sl_stand_list *list, uint32_t row)
 {
+    SL_PRE(list != NULL);
     uint32_t last = list->level_count - 1;
     bool is_node = list->level_count > 0 && strcmp(list->levels[last], SL_ASSIGNMENT_HOSTNAME) == 0;
     return is_node ? list->rows[row].values[last] : NULL;
@@ -146,6 +149,7 @@ static struct sl_pod_at *pods_new(const struct sl_ungate_question *q)
 
 void sl_ungate_plan(const struct sl_ungate_question *q, uint32_t *rows)
 {
+    SL_PRE(q != NULL);
     const struct sl_stand_list *list = q->stands;
     uint32_t size = list->pod_count > list->row_count ? list->pod_count : list->row_count;
     struct sl_pod_at *pods = pods_new(q);

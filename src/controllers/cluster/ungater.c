@@ -3,6 +3,7 @@
 
 /* Releasing gated pods, and failing late ones. */
 #include "controllers/cluster/ungater.h"
+#include "base/check.h"
 #include "api/validate/topology_request.h"
 #include "base/mem.h"
 #include "controllers/work/template.h"
@@ -328,6 +329,7 @@ void sl_ungater_init(struct sl_ungater *u, const struct sl_client *client,
                      struct sl_recorder *events, const struct sl_podbook *pods,
                      const struct sl_nodebook *nodes)
 {
+    SL_PRE(u != NULL);
     *u = (struct sl_ungater){.pods = pods, .nodes = nodes};
     sl_reconciler_init(&u->workloads, "topology ungater", client, events);
     sl_reconciler_init(&u->late, "late pods", client, events);
@@ -338,12 +340,14 @@ void sl_ungater_init(struct sl_ungater *u, const struct sl_client *client,
 
 void sl_ungater_fini(struct sl_ungater *u)
 {
+    SL_PRE(u != NULL);
     sl_reconciler_fini(&u->workloads);
     sl_reconciler_fini(&u->late);
 }
 
 void sl_ungater_observe_workload(struct sl_ungater *u, const struct sl_json *wl, bool deleted)
 {
+    SL_PRE(u != NULL);
     char key[SL_KEY_SIZE];
     sl_key_print(sl_object_namespace(wl), sl_object_name(wl), key);
     const struct sl_pod_row *row = sl_podbook_first(u->pods, SL_PODS_OF_WORKLOAD, key);
@@ -376,6 +380,7 @@ void sl_ungater_observe_pod(struct sl_ungater *u, const struct sl_json *pod, int
 
 void sl_ungater_observe_node(struct sl_ungater *u, const char *node, int64_t now_ms)
 {
+    SL_PRE(u != NULL);
     const struct sl_pod_row *row = sl_podbook_first(u->pods, SL_PODS_OF_NODE, node);
     for (; row != NULL; row = row->next[SL_PODS_OF_NODE]) {
         if (is_late_candidate(row)) {
@@ -386,12 +391,14 @@ void sl_ungater_observe_node(struct sl_ungater *u, const char *node, int64_t now
 
 bool sl_ungater_step(struct sl_ungater *u, int64_t now_ms, unsigned limit)
 {
+    SL_PRE(u != NULL);
     bool more = sl_reconciler_step(&u->workloads, now_ms, limit);
     return sl_reconciler_step(&u->late, now_ms, limit) || more;
 }
 
 int64_t sl_ungater_due_ms(const struct sl_ungater *u)
 {
+    SL_PRE(u != NULL);
     int64_t a = sl_work_due_ms(u->workloads.work);
     int64_t b = sl_work_due_ms(u->late.work);
     return a < b ? a : b;

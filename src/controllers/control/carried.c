@@ -3,6 +3,7 @@
 
 /* Log lines, Events and figures of a decision: of each when it has been written, once. */
 #include "controllers/control/carried.h"
+#include "base/check.h"
 #include "api/objects/topology_assignment.h"
 #include "base/clock.h"
 #include "base/log.h"
@@ -23,6 +24,7 @@ static const char *const decision_names[] = {
 
 struct sl_carried *sl_carried_new(struct sl_workloads *c, const struct sl_decision *d)
 {
+    SL_PRE(d != NULL);
     struct sl_carried *k = sl_mem_new(1, sizeof *k);
     k->c = c;
     k->d = *d;
@@ -193,6 +195,7 @@ static void tell_deactivated(const struct sl_carried *k, const struct sl_json *w
 
 void sl_carried_tell(const struct sl_carried *k, const struct sl_json *wl)
 {
+    SL_PRE(k != NULL);
     switch (k->d.kind) {
     case SL_DECIDE_RESERVE:
     case SL_DECIDE_ADMIT:
@@ -255,6 +258,7 @@ void sl_carried_tell_deleted(const struct sl_carried *k, const struct sl_json *l
 
 void sl_carried_complain(const struct sl_carried *k, const struct sl_error *e)
 {
+    SL_PRE(k != NULL);
     sl_log(k->d.refusals > 0 ? SL_LOG_DEBUG : SL_LOG_WARN, "decision not written", "decision",
            decision_names[k->d.kind], "namespace", k->ns, "workload", k->name, "error", e->text,
            NULL);

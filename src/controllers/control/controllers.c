@@ -284,6 +284,7 @@ static void on_watch(void *context, enum sl_watch_type type, enum sl_kind kind,
 
 void sl_controllers_start(struct sl_controllers *c)
 {
+    SL_PRE(c != NULL);
     const struct sl_client *client = &c->options.client;
     size_t count;
     const enum sl_kind *kinds = sl_controllers_kinds(&count);
@@ -373,11 +374,13 @@ int64_t sl_controllers_due_ms(const struct sl_controllers *c)
 
 bool sl_controllers_ready(const struct sl_controllers *c)
 {
+    SL_PRE(c != NULL);
     return c->synced_count == WATCHED_COUNT + sl_adapters_count();
 }
 
 void sl_controllers_count(const struct sl_controllers *c, struct sl_controller_counters *out)
 {
+    SL_PRE(c != NULL);
     *out = (struct sl_controller_counters){.workloads = c->workloads.counters,
                                            .meters = &c->workloads.meters,
                                            .events_dropped = sl_recorder_dropped(c->events),
@@ -386,5 +389,6 @@ void sl_controllers_count(const struct sl_controllers *c, struct sl_controller_c
 
 void sl_controllers_log_state(const struct sl_controllers *c)
 {
+    SL_PRE(c != NULL);
     sl_state_log(c->options.engine, &c->options.client);
 }

@@ -3,6 +3,7 @@
 
 /* Writing the status of queues and cohorts. */
 #include "controllers/control/queues.h"
+#include "base/check.h"
 #include "base/buf.h"
 #include "base/map.h"
 #include <stdio.h>
@@ -218,6 +219,7 @@ static bool step_kind(struct sl_queues *q, size_t index, int64_t now_ms, unsigne
 
 bool sl_queues_step(struct sl_queues *q, int64_t now_ms, unsigned limit)
 {
+    SL_PRE(q != NULL);
     bool more = false;
     note_touched(q);
     q->turn++;
@@ -229,6 +231,7 @@ bool sl_queues_step(struct sl_queues *q, int64_t now_ms, unsigned limit)
 
 int64_t sl_queues_due_ms(const struct sl_queues *q)
 {
+    SL_PRE(q != NULL);
     int64_t due = INT64_MAX;
     int64_t affordable = sl_budget_due_ms(&q->budget);
     for (size_t i = 0; i < 3; i++) {

@@ -22,6 +22,7 @@ struct what {
 void sl_workloads_init(struct sl_workloads *c, const struct sl_client *client,
                        struct sl_recorder *events, struct sl_engine *engine)
 {
+    SL_PRE(c != NULL);
     *c = (struct sl_workloads){.client = client, .events = events, .engine = engine};
     sl_workload_meters_init(&c->meters, (struct sl_metered){0});
     c->last = sl_map_new();
@@ -31,6 +32,7 @@ void sl_workloads_init(struct sl_workloads *c, const struct sl_client *client,
 
 void sl_workloads_fini(struct sl_workloads *c)
 {
+    SL_PRE(c != NULL);
     sl_map_free_with(c->untold_why, sl_carried_free);
     sl_work_free(c->untold);
     sl_map_free(c->last);
@@ -59,6 +61,7 @@ void sl_workloads_log_gone(const struct sl_json *wl)
 
 void sl_workloads_count_news(struct sl_workloads *c, const struct sl_json *wl)
 {
+    SL_PRE(c != NULL);
     unsigned news = sl_engine_news(c->engine);
     if ((news & SL_NEWS_FINISHED) != 0) {
         log_end("finished", wl);
@@ -357,5 +360,6 @@ bool sl_workloads_step(struct sl_workloads *c, int64_t now_ms, unsigned limit)
 
 int64_t sl_workloads_due_ms(const struct sl_workloads *c)
 {
+    SL_PRE(c != NULL);
     return sl_work_due_ms(c->untold) == SL_WORK_NEVER ? INT64_MAX : sl_budget_due_ms(&c->budget);
 }

@@ -3,6 +3,7 @@
 
 /* Counting users, and writing metadata.finalizers. */
 #include "controllers/jobs/guards.h"
+#include "base/check.h"
 #include "base/log.h"
 #include "base/map.h"
 #include "base/mem.h"
@@ -223,6 +224,7 @@ void sl_guards_init(struct sl_guards *g, const struct sl_client *client, struct 
 
 void sl_guards_fini(struct sl_guards *g)
 {
+    SL_PRE(g != NULL);
     sl_map_free_with(g->named, sl_json_free_value);
     for (size_t i = 0; i < SL_GUARDED_KINDS; i++) {
         sl_reconciler_fini(&g->kinds[i]);
@@ -260,6 +262,7 @@ void sl_guards_observe(struct sl_guards *g, enum sl_kind kind, const struct sl_j
 
 void sl_guards_touch(struct sl_guards *g, const char *cluster_queue)
 {
+    SL_PRE(g != NULL);
     union sl_map_value value;
     if (sl_map_get(g->leaving, cluster_queue, &value)) {
         look_at(g, SL_KIND_CLUSTER_QUEUE, cluster_queue);

@@ -3,6 +3,7 @@
 
 /* Reading and changing batch/v1 Jobs. */
 #include "controllers/jobs/job.h"
+#include "base/check.h"
 #include "base/mem.h"
 #include "controllers/work/template.h"
 #include <ctype.h>
@@ -140,6 +141,7 @@ int64_t sl_job_count_indexes(const char *completed, const char *failed, int64_t 
 
 void sl_job_print_indexes(struct sl_buf *list, int64_t first, int64_t last)
 {
+    SL_PRE(list != NULL);
     sl_buf_print(list, "%s%" PRId64, list->len > 0 ? "," : "", first);
     if (last > first) {
         sl_buf_print(list, "%c%" PRId64, last == first + 1 ? ',' : '-', last);

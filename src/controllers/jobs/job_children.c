@@ -3,6 +3,7 @@
 
 /* Two levels of maps: the owner's uid, and then the child's uid with a copy of its name. */
 #include "controllers/jobs/job_children.h"
+#include "base/check.h"
 #include "base/map.h"
 #include "base/mem.h"
 
@@ -24,6 +25,7 @@ static void free_texts(void *children)
 
 void sl_job_children_free(struct sl_job_children *c)
 {
+    SL_PRE(c != NULL);
     sl_map_free_with(c->owners, free_texts);
     sl_mem_free(c);
 }

@@ -46,12 +46,14 @@ bool sl_priority_find(struct sl_reconciler *r, enum sl_kind kind, const char *na
 
 struct sl_note sl_job_note(const struct sl_job_view *v, bool warning, const char *reason)
 {
+    SL_PRE(v != NULL);
     return (struct sl_note){
         .kind = v->f->kind, .about = v->job, .warning = warning, .reason = reason};
 }
 
 void sl_job_report(const struct sl_job_view *v, const char *reason, const char *message)
 {
+    SL_PRE(v != NULL);
     sl_recorder_record(v->r->events, v->f->kind, v->job, true, reason, message, v->now_ms);
 }
 
@@ -59,6 +61,7 @@ void sl_job_report(const struct sl_job_view *v, const char *reason, const char *
 
 bool sl_job_stopping(const struct sl_job_view *v)
 {
+    SL_PRE(v != NULL);
     return v->f->forgets_start && sl_object_annotation(v->job, STOPPING) != NULL;
 }
 
@@ -280,6 +283,7 @@ bool sl_job_checks_say(const struct sl_json *wl, struct sl_buf *out)
 
 void sl_job_tell_ready(struct sl_job_view *v)
 {
+    SL_PRE(v != NULL);
     const struct sl_json *condition = sl_condition_find(v->wl, "PodsReady");
     bool was = sl_condition_true(v->wl, "PodsReady");
     bool is = v->f->pods_ready(v->f, v->job);
@@ -337,6 +341,7 @@ static struct sl_json *reclaimable_new(const struct sl_job_view *v, bool *differ
 
 bool sl_job_reclaim(struct sl_job_view *v)
 {
+    SL_PRE(v != NULL);
     bool differs = false;
     if (v->f->reclaimable == NULL || !sl_engine_reclaims(v->j->engine)) {
         return false;

@@ -407,6 +407,7 @@ void sl_job_act(struct sl_job_view *v)
 
 void sl_job_suspend_child(struct sl_job_view *v)
 {
+    SL_PRE(v != NULL);
     bool success;
     const char *message;
     if (v->f->suspended(v->f, v->job) || v->f->finished(v->f, v->job, &success, &message)) {

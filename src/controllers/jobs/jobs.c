@@ -4,6 +4,7 @@
 /* The job controller: which jobs are managed, which have to be reconciled, and the Workloads that
  * have lost their job. */
 #include "controllers/jobs/jobs.h"
+#include "base/check.h"
 #include "base/log.h"
 #include "base/map.h"
 #include "controllers/adapters/adapter.h"
@@ -138,6 +139,7 @@ static bool is_child(struct sl_job_view *v)
 bool sl_jobs_namespace_managed(const struct sl_job_rules *rules, struct sl_reconciler *r,
                                const char *ns)
 {
+    SL_PRE(rules != NULL);
     if (rules->namespaces == NULL) {
         return true;
     }
@@ -351,6 +353,7 @@ void sl_jobs_init(struct sl_jobs *j, const struct sl_client *client, struct sl_r
 
 void sl_jobs_fini(struct sl_jobs *j)
 {
+    SL_PRE(j != NULL);
     for (size_t i = 0; i < j->kind_count; i++) {
         sl_reconciler_fini(&j->kinds[i].work);
         sl_map_free(j->kinds[i].blocked);
@@ -503,6 +506,7 @@ void sl_jobs_observe(struct sl_jobs *j, enum sl_kind kind, const struct sl_json 
 
 bool sl_jobs_step(struct sl_jobs *j, int64_t now_ms, unsigned limit)
 {
+    SL_PRE(j != NULL);
     bool more = false;
     for (size_t i = 0; i < j->kind_count; i++) {
         more = sl_reconciler_step(&j->kinds[i].work, now_ms, limit) || more;
@@ -512,6 +516,7 @@ bool sl_jobs_step(struct sl_jobs *j, int64_t now_ms, unsigned limit)
 
 int64_t sl_jobs_due_ms(const struct sl_jobs *j)
 {
+    SL_PRE(j != NULL);
     int64_t due = sl_work_due_ms(j->leftovers.work);
     for (size_t i = 0; i < j->kind_count; i++) {
         int64_t next = sl_work_due_ms(j->kinds[i].work.work);
@@ -522,6 +527,7 @@ int64_t sl_jobs_due_ms(const struct sl_jobs *j)
 
 size_t sl_jobs_waiting(const struct sl_jobs *j)
 {
+    SL_PRE(j != NULL);
     size_t count = 0;
     for (size_t i = 0; i < j->kind_count; i++) {
         count += sl_work_count(j->kinds[i].work.work);

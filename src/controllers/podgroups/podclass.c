@@ -3,6 +3,7 @@
 
 /* The priority of pods: the class that they name, for their Workload when it is made and while it is there. */
 #include "controllers/jobs/job_run.h"
+#include "base/check.h"
 #include "controllers/podgroups/podjob.h"
 #include "controllers/podgroups/podlook.h"
 #include <stdio.h>
@@ -16,6 +17,7 @@ static const char *class_label(const struct sl_json *pod)
 
 bool sl_pod_look_priority(struct sl_pod_look *l, struct sl_priority *out)
 {
+    SL_PRE(l != NULL);
     const char *ours = class_label(l->pods[0]);
     bool named = ours[0] != '\0';
     enum sl_kind kind = named ? SL_KIND_WORKLOAD_PRIORITY_CLASS : SL_KIND_PRIORITY_CLASS;
@@ -52,6 +54,7 @@ static bool may_follow(const struct sl_json *wl)
 
 bool sl_pod_look_reprioritize(struct sl_pod_look *l)
 {
+    SL_PRE(l != NULL);
     struct sl_priority priority;
     const char *name = class_label(l->pods[0]);
     if (l->prebuilt != NULL || !pods_agree(l) || !may_follow(l->wl) ||

@@ -3,6 +3,7 @@
 
 /* Who has to be looked at, and Workloads that have lost their pods. */
 #include "controllers/podgroups/podgroups.h"
+#include "base/check.h"
 #include "base/map.h"
 #include "base/mem.h"
 #include "controllers/jobs/job_steps.h"
@@ -242,6 +243,7 @@ static void observe_workload(struct sl_podgroups *p, const struct sl_json *wl)
 void sl_podgroups_observe(struct sl_podgroups *p, enum sl_kind kind, const struct sl_json *object,
                           bool deleted)
 {
+    SL_PRE(p != NULL);
     if (p->enabled && kind == SL_KIND_POD) {
         observe_pod(p, object, deleted);
     } else if (p->enabled && kind == SL_KIND_WORKLOAD) {
@@ -251,6 +253,7 @@ void sl_podgroups_observe(struct sl_podgroups *p, enum sl_kind kind, const struc
 
 bool sl_podgroups_wanted(const struct sl_job_rules *rules)
 {
+    SL_PRE(rules != NULL);
     bool yes = rules->framework_count == 0;
     for (size_t i = 0; i < rules->framework_count && !yes; i++) {
         yes = strcmp(rules->frameworks[i], sl_pod_framework.name) == 0;
@@ -264,6 +267,7 @@ void sl_podgroups_init(struct sl_podgroups *p, const struct sl_client *client,
                        struct sl_recorder *events, struct sl_engine *engine,
                        const struct sl_job_rules *rules)
 {
+    SL_PRE(p != NULL);
     *p = (struct sl_podgroups){.members = sl_map_new(),
                                .engine = engine,
                                .rules = rules,
@@ -284,6 +288,7 @@ static void free_members(void *members)
 
 void sl_podgroups_fini(struct sl_podgroups *p)
 {
+    SL_PRE(p != NULL);
     sl_map_free_with(p->members, free_members);
     sl_reconciler_fini(&p->pods);
     sl_reconciler_fini(&p->groups);
@@ -292,6 +297,7 @@ void sl_podgroups_fini(struct sl_podgroups *p)
 
 bool sl_podgroups_step(struct sl_podgroups *p, int64_t now_ms, unsigned limit)
 {
+    SL_PRE(p != NULL);
     bool more = sl_reconciler_step(&p->pods, now_ms, limit);
     more = sl_reconciler_step(&p->groups, now_ms, limit) || more;
     return sl_reconciler_step(&p->widows, now_ms, limit) || more;
@@ -304,6 +310,7 @@ static int64_t earlier(int64_t a, int64_t b)
 
 int64_t sl_podgroups_due_ms(const struct sl_podgroups *p)
 {
+    SL_PRE(p != NULL);
     int64_t due_ms = earlier(sl_work_due_ms(p->pods.work), sl_work_due_ms(p->groups.work));
     return earlier(due_ms, sl_work_due_ms(p->widows.work));
 }

@@ -21,11 +21,13 @@ static struct sl_note note_of(struct sl_json *pod, const char *reason)
 
 void sl_pod_look_report(struct sl_pod_look *l, const char *reason, const char *message)
 {
+    SL_PRE(l != NULL);
     sl_recorder_record(l->r->events, SL_KIND_POD, l->pods[0], true, reason, message, l->now_ms);
 }
 
 void sl_pod_look_let_go(struct sl_pod_look *l, struct sl_json *pod)
 {
+    SL_PRE(l != NULL);
     struct sl_json *o = sl_json_clone(pod);
     sl_podjob_drop_finalizer(o);
     sl_job_write(l->r, SL_VERB_UPDATE, SL_KIND_POD, o, NULL);
@@ -35,6 +37,7 @@ void sl_pod_look_let_go(struct sl_pod_look *l, struct sl_json *pod)
 void sl_pod_look_delete(struct sl_pod_look *l, struct sl_json *pod, const char *reason,
                         const char *message)
 {
+    SL_PRE(l != NULL);
     struct sl_write w = sl_reconciler_write_of(SL_VERB_DELETE, SL_KIND_POD, pod, NULL);
     struct sl_note note = note_of(pod, reason);
     (void)snprintf(note.message, sizeof note.message, "%s", message);

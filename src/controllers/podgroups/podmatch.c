@@ -3,6 +3,7 @@
 
 /* Which pods of a group count: those that it had first, and that have progressed furthest. */
 #include "base/mem.h"
+#include "base/check.h"
 #include "controllers/podgroups/podjob.h"
 #include "controllers/podgroups/podlook.h"
 #include <ctype.h>
@@ -148,6 +149,7 @@ static bool makes_sense(struct sl_pod_look *l, size_t active, int64_t total)
 
 bool sl_pod_look_gather(struct sl_pod_look *l)
 {
+    SL_PRE(l != NULL);
     int64_t total = sl_podjob_total(l->pods[0]);
     struct sl_json **active = sl_mem_new(l->count, sizeof *active);
     for (size_t i = 0; i < l->count; i++) {
@@ -209,6 +211,7 @@ static size_t match_role(struct sl_pod_look *l, const struct sl_json *pod_set,
 
 bool sl_pod_look_match(struct sl_pod_look *l)
 {
+    SL_PRE(l != NULL);
     const struct sl_json *sets = sl_json_path(l->wl, "spec.podSets");
     struct sl_json **scratch = sl_mem_new(2 * l->count, sizeof *scratch);
     struct sl_json **kept = scratch + l->count;

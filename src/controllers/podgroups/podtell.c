@@ -4,6 +4,7 @@
 /* What a Workload says of its pods: its owners, which pods have ended for good or need a
  * replacement, whether all are ready. */
 #include "controllers/jobs/job_run.h"
+#include "base/check.h"
 #include "controllers/podgroups/podjob.h"
 #include "controllers/podgroups/podlook.h"
 #include <stdio.h>
@@ -17,6 +18,7 @@ static void write_status(struct sl_pod_look *l, struct sl_json *wl)
 
 bool sl_pod_look_serves(const struct sl_pod_look *l)
 {
+    SL_PRE(l != NULL);
     return l->group != NULL && sl_podjob_says(l->pods[0], SL_POD_GROUP_SERVING, "true");
 }
 
@@ -127,6 +129,7 @@ static bool set_replacements(const struct sl_pod_look *l, struct sl_json *status
 /* True when something had to be written. */
 bool sl_pod_look_tell_pods(struct sl_pod_look *l)
 {
+    SL_PRE(l != NULL);
     struct sl_json *o = sl_json_clone(l->wl);
     struct sl_json *status = sl_json_path_make(o, "status");
     bool differs = set_replacements(l, status);
@@ -152,6 +155,7 @@ static bool all_ready(const struct sl_pod_look *l)
 
 void sl_pod_look_tell_ready(struct sl_pod_look *l)
 {
+    SL_PRE(l != NULL);
     bool ready = all_ready(l);
     const char *before = sl_json_path_text(sl_condition_find(l->wl, "PodsReady"), "reason", "");
     if (ready == sl_condition_true(l->wl, "PodsReady") || !sl_engine_waits_for_pods(l->p->engine)) {
@@ -200,6 +204,7 @@ static struct sl_note note_of_owners(const struct sl_pod_look *l, size_t owners)
  * written. */
 bool sl_pod_look_tell_spec(struct sl_pod_look *l)
 {
+    SL_PRE(l != NULL);
     const char *queue = sl_job_queue(l->pods[0]);
     struct sl_json *o = l->prebuilt == NULL ? sl_workload_with_gates_new(l->wl, l->pods[0]) : NULL;
     bool gates = o != NULL;

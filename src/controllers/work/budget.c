@@ -3,6 +3,8 @@
 
 /* A bucket of tokens. */
 #include "controllers/work/budget.h"
+#include "base/check.h"
+#include <stddef.h>
 
 #define FILL_MS_MAX 60000 /* long enough to fill it; keeps the product small */
 
@@ -25,18 +27,21 @@ static void fill(struct sl_budget *b, int64_t now_ms)
 
 bool sl_budget_has(struct sl_budget *b, int64_t now_ms)
 {
+    SL_PRE(b != NULL);
     fill(b, now_ms);
     return b->per_s == 0 || b->tokens_milli >= 1000;
 }
 
 void sl_budget_spend(struct sl_budget *b, int64_t now_ms)
 {
+    SL_PRE(b != NULL);
     fill(b, now_ms);
     b->tokens_milli -= b->per_s == 0 ? 0 : 1000;
 }
 
 int64_t sl_budget_due_ms(const struct sl_budget *b)
 {
+    SL_PRE(b != NULL);
     int64_t lacking_milli = 1000 - b->tokens_milli;
     if (b->per_s == 0 || lacking_milli <= 0) {
         return INT64_MIN;

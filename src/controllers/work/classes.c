@@ -3,6 +3,7 @@
 
 /* Workloads are read first and written afterwards: a write may change what is being listed. */
 #include "controllers/work/classes.h"
+#include "base/check.h"
 #include "api/objects/object.h"
 #include "base/mem.h"
 #include <string.h>
@@ -21,6 +22,7 @@ void sl_classes_init(struct sl_classes *c, const struct sl_client *client)
 
 void sl_classes_fini(struct sl_classes *c)
 {
+    SL_PRE(c != NULL);
     sl_map_free(c->values);
     *c = (struct sl_classes){0};
 }

@@ -19,6 +19,7 @@
 
 void sl_pod_sets_fini(struct sl_pod_sets *sets)
 {
+    SL_PRE(sets != NULL);
     sl_json_free(sets->made);
     *sets = (struct sl_pod_sets){.count = 0};
 }
@@ -53,6 +54,7 @@ bool sl_job_owns(const struct sl_json *job, const struct sl_json *wl)
 void sl_framework_workload_name(const struct sl_framework *f, const char *job_name,
                                 const char *job_uid, char out[static 254])
 {
+    SL_PRE(f != NULL);
     const struct sl_kind_info *info = sl_kind_info(f->kind);
     struct sl_buf text = {0};
     char hex[41];
@@ -71,6 +73,7 @@ void sl_framework_workload_name(const struct sl_framework *f, const char *job_na
 void sl_framework_own(const struct sl_framework *f, struct sl_json *object,
                       const struct sl_json *job)
 {
+    SL_PRE(f != NULL);
     struct sl_json *owner = sl_json_new_map();
     sl_json_set_text(owner, "apiVersion", sl_kind_info(f->kind)->api_version);
     sl_json_set_text(owner, "kind", sl_kind_info(f->kind)->kind);
@@ -198,6 +201,7 @@ static struct sl_json *pod_set_new(const struct sl_pod_set *set)
 struct sl_json *sl_framework_workload_new(const struct sl_framework *f, const struct sl_json *job,
                                           const struct sl_workload_plan *plan)
 {
+    SL_PRE(plan != NULL);
     char name[254];
     sl_framework_workload_name(f, sl_object_name(job), sl_object_uid(job), name);
     struct sl_json *wl = sl_object_new(SL_KIND_WORKLOAD, sl_object_namespace(job), name);
@@ -248,6 +252,7 @@ static bool matches(const struct sl_pod_set *set, const struct sl_json *wl, size
 
 bool sl_pod_sets_match(const struct sl_pod_sets *sets, const struct sl_json *wl, bool suspended)
 {
+    SL_PRE(sets != NULL);
     bool same = sl_json_len(sl_json_path(wl, "spec.podSets")) == sets->count;
     for (size_t i = 0; i < sets->count && same; i++) {
         same = matches(&sets->at[i], wl, i, suspended);
@@ -257,6 +262,7 @@ bool sl_pod_sets_match(const struct sl_pod_sets *sets, const struct sl_json *wl,
 
 bool sl_pod_sets_wish_the_same(const struct sl_pod_sets *sets, const struct sl_json *wl)
 {
+    SL_PRE(sets != NULL);
     for (size_t i = 0; i < sets->count; i++) {
         const struct sl_json *pod_set = sl_workload_pod_set(wl, i);
         struct sl_json *wanted = topology_new(&sets->at[i]);
@@ -295,6 +301,7 @@ struct sl_json *sl_workload_respecified_new(const struct sl_json *wl, const stru
 
 enum sl_code sl_pod_sets_check(const struct sl_pod_sets *sets, struct sl_error *e)
 {
+    SL_PRE(sets != NULL);
     for (size_t i = 0; i < sets->count; i++) {
         char where[160];
         const struct sl_pod_set *set = &sets->at[i];

@@ -3,6 +3,7 @@
 
 /* Counters and histograms by family and labels, and the chain of each owner's series. */
 #include "controllers/work/meters.h"
+#include "base/check.h"
 #include "base/mem.h"
 #include <inttypes.h>
 #include <string.h>
@@ -75,6 +76,7 @@ static void free_chain(struct sl_meters *m, struct meter *first)
 
 void sl_meters_fini(struct sl_meters *m)
 {
+    SL_PRE(m != NULL);
     size_t cursor = 0;
     const char *key;
     union sl_map_value value;
@@ -167,6 +169,7 @@ void sl_meters_time(struct sl_meters *m, const struct sl_series *s, enum sl_mete
 
 void sl_meters_forget(struct sl_meters *m, const char *owner)
 {
+    SL_PRE(m != NULL);
     union sl_map_value first;
     if (sl_map_remove(m->owners, owner, &first)) {
         free_chain(m, first.pointer);
@@ -218,6 +221,7 @@ static void print_times(const char *name, const char *role, const struct meter *
 void sl_meters_print(const struct sl_meters *m, const char *name, const char *role,
                      struct sl_buf *out)
 {
+    SL_PRE(m != NULL);
     size_t cursor = 0;
     const char *key;
     union sl_map_value value;

@@ -40,6 +40,7 @@ void sl_reconciler_init(struct sl_reconciler *r, const char *title, const struct
 
 void sl_reconciler_fini(struct sl_reconciler *r)
 {
+    SL_PRE(r != NULL);
     sl_work_free(r->work);
     sl_map_free(r->gone);
     r->work = NULL;
@@ -178,6 +179,7 @@ void sl_reconciler_write_status(struct sl_reconciler *r, enum sl_kind kind, stru
 struct sl_json *sl_reconciler_get(struct sl_reconciler *r, enum sl_kind kind, const char *ns,
                                   const char *name, bool *absent)
 {
+    SL_PRE(r != NULL);
     struct sl_json *o = NULL;
     struct sl_error e = {0};
     enum sl_code code = r->client->get(r->client->self, kind, ns, name, &o, &e);

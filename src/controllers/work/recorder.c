@@ -47,6 +47,7 @@ struct sl_recorder *sl_recorder_new(const struct sl_client *client)
 
 void sl_recorder_limit(struct sl_recorder *ev, unsigned per_s, unsigned burst)
 {
+    SL_PRE(ev != NULL);
     ev->budget = sl_budget_new(per_s, burst);
     ev->expire = true;
 }
@@ -116,6 +117,7 @@ static int by_time(const void *a, const void *b)
 
 void sl_recorder_load(struct sl_recorder *ev, int64_t now_ms)
 {
+    SL_PRE(ev != NULL);
     struct loading l = {.now_ms = now_ms};
     struct sl_error e = {0};
     if (ev->expire) {
@@ -298,5 +300,6 @@ bool sl_recorder_trim(struct sl_recorder *ev)
 
 uint64_t sl_recorder_dropped(const struct sl_recorder *ev)
 {
+    SL_PRE(ev != NULL);
     return ev->dropped;
 }

@@ -3,6 +3,7 @@
 
 /* Figures of the engine as lines of the log. */
 #include "controllers/work/state_log.h"
+#include "base/check.h"
 #include "base/log.h"
 #include <inttypes.h>
 #include <stdio.h>
@@ -31,6 +32,7 @@ static void log_queue(void *context, struct sl_json *queue)
 
 void sl_state_log(const struct sl_engine *engine, const struct sl_client *client)
 {
+    SL_PRE(client != NULL);
     struct sl_engine_counters n;
     struct sl_error e = {0};
     char workloads[FIGURE_SIZE], pending[FIGURE_SIZE], holding[FIGURE_SIZE], cycles[FIGURE_SIZE];

@@ -140,6 +140,7 @@ void sl_work_add(struct sl_work *w, const char *key, int64_t due_ms)
 
 const char *sl_work_take(struct sl_work *w, int64_t now_ms)
 {
+    SL_PRE(w != NULL);
     if (w->heap_count == 0 || w->heap[0]->due_ms > now_ms) {
         return NULL;
     }
@@ -172,11 +173,13 @@ void sl_work_done(struct sl_work *w, const char *key)
 
 int64_t sl_work_due_ms(const struct sl_work *w)
 {
+    SL_PRE(w != NULL);
     return w->heap_count == 0 ? SL_WORK_NEVER : w->heap[0]->due_ms;
 }
 
 size_t sl_work_count(const struct sl_work *w)
 {
+    SL_PRE(w != NULL);
     return sl_map_count(w->items);
 }
 

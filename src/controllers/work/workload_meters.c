@@ -3,6 +3,7 @@
 
 /* Kueue's families of workloads, each twice: kueue_NAME by ClusterQueue, kueue_local_queue_NAME by LocalQueue. */
 #include "controllers/work/workload_meters.h"
+#include "base/check.h"
 #include "base/clock.h"
 #include <stdio.h>
 #include <string.h>
@@ -13,12 +14,14 @@
 
 void sl_workload_meters_init(struct sl_workload_meters *m, struct sl_metered metered)
 {
+    SL_PRE(m != NULL);
     *m = (struct sl_workload_meters){.metered = metered, .queues = sl_map_new()};
     sl_meters_init(&m->meters);
 }
 
 void sl_workload_meters_fini(struct sl_workload_meters *m)
 {
+    SL_PRE(m != NULL);
     sl_meters_fini(&m->meters);
     sl_map_free(m->queues);
     *m = (struct sl_workload_meters){0};
@@ -56,6 +59,7 @@ void sl_workload_meters_observe(struct sl_workload_meters *m, enum sl_kind kind,
 
 bool sl_workload_meters_has(const struct sl_workload_meters *m, const char *ns, const char *queue)
 {
+    SL_PRE(m != NULL);
     union sl_map_value value;
     char key[KEY_SIZE];
     print_key(ns, queue, key);
@@ -222,6 +226,7 @@ void sl_workload_meters_evicted(struct sl_workload_meters *m, const struct sl_js
 void sl_workload_meters_preempted(struct sl_workload_meters *m, const char *preempting_queue,
                                   const char *reason)
 {
+    SL_PRE(m != NULL);
     char labels[LABELS_SIZE];
     const struct fact f = {.counted = "preempted_workloads_total"};
     (void)snprintf(labels, sizeof labels, "preempting_cluster_queue=\"%s\",reason=\"%s\"",

@@ -40,6 +40,7 @@ static sl_workload_id subject(const struct sl_call *c)
 
 void sl_call_cycle(struct sl_engine *g, const struct sl_call_cycle *v)
 {
+    SL_PRE(v != NULL);
     struct sl_call c = {.kind = SL_CALL_cycle, .cycle = *v};
     note(g, &c, SL_OK, v->now_ms);
     sl_call_begin_cycle(v);

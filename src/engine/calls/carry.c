@@ -89,6 +89,7 @@ static void carry_restrain(const struct sl_call_restrain *v)
 
 void sl_call_begin_cycle(const struct sl_call_cycle *v)
 {
+    SL_PRE(v != NULL);
     if (v->all_heads) {
         (void)sl_cycle_begin_all(v->now_ms);
     } else {
@@ -167,6 +168,7 @@ static enum sl_status carry_tree(const struct sl_call_tree *v)
 
 struct sl_transition sl_call_carry_out(struct sl_call *c)
 {
+    SL_PRE(c != NULL);
     switch (c->kind) {
 #define SL_CALL(name, fields, does)                                                                \
     case SL_CALL_##name: {                                                                         \

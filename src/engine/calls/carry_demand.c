@@ -3,6 +3,7 @@
 
 /* What workloads ask for, of quota and of nodes. */
 #include "engine/calls/carry.h"
+#include "base/check.h"
 #include "policy/demand/demand.h"
 #include "policy/demand/topology_demand.h"
 #include "policy/queues/turns.h"
@@ -69,6 +70,7 @@ static enum sl_status add(sl_workload_id id, const struct sl_item *item,
 
 enum sl_status sl_carry_demand(const struct sl_call_demand *v)
 {
+    SL_PRE(v != NULL);
     enum sl_status status = SL_OK;
     struct sl_topology_demand d = {0};
     struct unpack u = sl_item_first(v->list);
@@ -86,6 +88,7 @@ enum sl_status sl_carry_demand(const struct sl_call_demand *v)
 
 enum sl_status sl_carry_demand_mask(const struct sl_call_demand_mask *v)
 {
+    SL_PRE(v != NULL);
     uint32_t record = sl_demand_first_pod_set(v->workload);
     for (uint32_t i = v->pod_set; record != SL_NO_ID && i > 0; i--) {
         record = sl_demand_next_pod_set(record);
@@ -111,6 +114,7 @@ static enum sl_status judge(sl_mask_id mask, const struct sl_item *item)
 
 enum sl_status sl_carry_mask(const struct sl_call_mask *v)
 {
+    SL_PRE(v != NULL);
     enum sl_status status = v->anew ? sl_masks_clear(v->mask) : SL_OK;
     struct unpack u = sl_item_first(v->list);
     struct sl_item item;
@@ -125,6 +129,7 @@ enum sl_status sl_carry_mask(const struct sl_call_mask *v)
 /* What an account has used decides which head its queue has. */
 enum sl_status sl_carry_sample(const struct sl_call_usage_sample *v)
 {
+    SL_PRE(v != NULL);
     struct unpack u = sl_item_first(v->list);
     struct sl_item item;
     sl_usage_sample_begin(v->account, v->now_ms);

@@ -3,6 +3,7 @@
 
 /* Quota and nodes that a workload held before this daemon was there. */
 #include "engine/calls/carry.h"
+#include "base/check.h"
 #include "kernel/commit/commit.h"
 #include "kernel/commit/placement.h"
 #include "policy/queues/passes.h"
@@ -101,6 +102,7 @@ static enum sl_status read_plan(const struct sl_call_restore *v)
 
 struct sl_transition sl_carry_restore(const struct sl_call_restore *v)
 {
+    SL_PRE(v != NULL);
     sl_plan.workload = v->workload;
     sl_plan.generation = v->generation;
     sl_plan.cluster_queue = v->cluster_queue;

@@ -2,6 +2,7 @@
  * SPDX-FileCopyrightText: The Sluice authors */
 
 #include "engine/calls/item.h"
+#include "base/check.h"
 #include "engine/calls/fields.h"
 
 #define FIELD PACK_FIELD
@@ -25,6 +26,7 @@
 
 void sl_item_pack(struct sl_buf *list, const struct sl_item *item)
 {
+    SL_PRE(item != NULL);
     pack_u8(list, (uint8_t)item->kind);
     switch (item->kind) {
 #define SL_ITEM(name, fields)                                                                      \

@@ -4,6 +4,7 @@
 /* Calls as bytes of the journal: the kind (u8), the answer (u16), the fields in the order of
  * calls.def, and a list to the end. */
 #include "engine/calls/call.h"
+#include "base/check.h"
 #include <inttypes.h>
 #include <string.h>
 
@@ -46,6 +47,7 @@ const char *sl_call_name(enum sl_call_kind kind)
 
 void sl_call_pack(struct sl_buf *out, const struct sl_call *c, enum sl_status answer)
 {
+    SL_PRE(c != NULL);
     pack_u8(out, (uint8_t)c->kind);
     pack_u16(out, (uint16_t)answer);
     switch (c->kind) {
@@ -174,6 +176,7 @@ static void print_number(struct sl_buf *out, const char *type, const char *field
 
 void sl_call_print(struct sl_buf *out, const struct sl_call *c, const struct sl_roll *names)
 {
+    SL_PRE(c != NULL);
     sl_buf_text(out, sl_call_name(c->kind));
     switch (c->kind) {
 #define SL_CALL(name, fields, does)                                                                \

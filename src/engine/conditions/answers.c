@@ -4,6 +4,7 @@
 /* All answers of one version of the object are gathered first, and then given one by one, the one that counts before
  * the others. */
 #include "engine/conditions/answers.h"
+#include "base/check.h"
 #include "base/clock.h"
 #include "engine/calls/call.h"
 #include "engine/conditions/message.h"
@@ -33,6 +34,7 @@ enum sl_check_state sl_answers_state(const struct sl_json *check)
 
 void sl_answers_say_rejection(struct sl_engine *g, sl_workload_id id, const struct sl_json *object)
 {
+    SL_PRE(g != NULL);
     struct sl_words *words = &g->workloads[id].words;
     char text[SL_MESSAGE_SIZE];
     sl_message_from_checks(object, "Rejected", text);
@@ -113,6 +115,7 @@ static bool is_of_before(sl_workload_id id, const struct sl_json *object)
 
 bool sl_answers_unread(const struct sl_engine *g, sl_workload_id id, const struct sl_json *object)
 {
+    SL_PRE(g != NULL);
     return sl_released_version(object) > g->workloads[id].answers_version &&
            !is_of_before(id, object);
 }

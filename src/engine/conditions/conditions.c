@@ -36,6 +36,7 @@ static const char preempted_sentence[] = "Preempted to accommodate another workl
 
 const char *sl_condition_pending_reason(const struct sl_workload *record)
 {
+    SL_PRE(record != NULL);
     return pending_texts[record->pending_reason];
 }
 
@@ -58,18 +59,21 @@ const char *sl_condition_legacy_reason(enum sl_pending_reason reason, bool queue
 
 const char *sl_condition_evict_reason(const struct sl_workload *record)
 {
+    SL_PRE(record != NULL);
     bool due = record->evicted == SL_EVICT_DEACTIVATED && record->deactivation != SL_CAUSE_NONE;
     return due ? due_texts[record->deactivation] : evict_texts[record->evicted];
 }
 
 const char *sl_condition_requeue_reason(const struct sl_workload *record)
 {
+    SL_PRE(record != NULL);
     return record->requeued == SL_REQUEUED_TRUE ? requeue_texts[record->requeue_reason]
                                                 : sl_condition_evict_reason(record);
 }
 
 const char *sl_condition_cause(const struct sl_workload *record)
 {
+    SL_PRE(record != NULL);
     return cause_texts[record->deactivation];
 }
 
@@ -106,6 +110,7 @@ const char *sl_condition_decision_reason(const struct sl_workload *record,
 
 bool sl_condition_check_objects(const struct sl_workload *record)
 {
+    SL_PRE(record != NULL);
     for (uint32_t i = 0; i < record->check_count; i++) {
         if (record->checks[i].state >= SL_CHECK_RETRY) {
             return record->phase == SL_PHASE_PENDING;
@@ -117,6 +122,7 @@ bool sl_condition_check_objects(const struct sl_workload *record)
 /* Said when no decision had more to say. */
 const char *sl_condition_pending_sentence(const struct sl_workload *record)
 {
+    SL_PRE(record != NULL);
     switch (record->pending_reason) {
     case SL_PENDING_EVALUATION:
         return sl_condition_check_objects(record)
@@ -172,6 +178,7 @@ static const char *deactivation_sentence(enum sl_cause cause)
 
 const char *sl_condition_evict_sentence(const struct sl_workload *record)
 {
+    SL_PRE(record != NULL);
     switch (record->evicted) {
     case SL_EVICT_PREEMPTED:
         return preempted_sentence;
@@ -194,6 +201,7 @@ const char *sl_condition_evict_sentence(const struct sl_workload *record)
 
 const char *sl_condition_requeue_sentence(const struct sl_workload *record)
 {
+    SL_PRE(record != NULL);
     switch (record->requeue_reason) {
     case SL_REQUEUE_REACTIVATED:
         return "The workload was reactivated";

@@ -232,6 +232,7 @@ static bool makes_do_with_fewer(sl_workload_id id)
 
 void sl_message_from_assignment(struct sl_engine *g, char out[static SL_MESSAGE_SIZE])
 {
+    SL_PRE(g != NULL);
     const struct sl_workload_entry *e = &g->workloads[sl_assignment.workload];
     uint32_t pod_set = SL_NO_ID;
     out[0] = '\0';
@@ -292,6 +293,7 @@ static void add_path(const struct sl_engine *g, sl_node_id queue, char *out)
 void sl_message_from_preemption(struct sl_engine *g, sl_workload_id victim,
                                 enum sl_preempt_reason reason, char out[static SL_MESSAGE_SIZE])
 {
+    SL_PRE(g != NULL);
     const struct sl_workload_entry *e = &g->workloads[sl_cycle_outcome.workload];
     out[0] = '\0';
     add(out, "Preempted to accommodate a workload (UID: %s, JobUID: %s) due to %s", e->uid,

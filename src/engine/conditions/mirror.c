@@ -3,6 +3,7 @@
 
 /* Field by field. The first difference is said; a caller that goes on after one does so at its own risk. */
 #include "engine/conditions/mirror.h"
+#include "base/check.h"
 #include "api/objects/quantity.h"
 #include "base/clock.h"
 #include "engine/conditions/conditions.h"
@@ -345,6 +346,7 @@ static bool status_agrees(const struct glass *m)
 const char *sl_mirror_written(const struct sl_engine *g, const struct sl_decision *d,
                               const struct sl_json *before, const struct sl_json *after)
 {
+    SL_PRE(d != NULL);
     const struct sl_released *past = sl_released_of(g, d->workload, d->sequence);
     if (past == NULL) {
         past = g->workloads[d->workload].released;

@@ -4,6 +4,7 @@
 /* Rows of the object against stands of the core, by the name of the lowest domain. Pods that have ended for good hold
  * no room, and the object keeps its rows: it may say more, where such pods are known. */
 #include "engine/conditions/mirror_places.h"
+#include "base/check.h"
 #include "api/objects/topology_assignment.h"
 #include "engine/records/names.h"
 #include <inttypes.h>
@@ -49,6 +50,7 @@ static const char *look_at_rows(const struct sl_engine *g, sl_workload_id id, ui
 const char *sl_mirror_places(const struct sl_engine *g, sl_workload_id id,
                              const struct sl_json *sets)
 {
+    SL_PRE(g != NULL);
     const struct sl_grant *grant = g->workloads[id].grant;
     if (grant->unplaced || grant->displaced || !sl_lifecycle_holds_quota(id)) {
         return NULL; /* the core does not know all places, or has given them up */

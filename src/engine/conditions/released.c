@@ -16,6 +16,7 @@ static bool reserves_anew(sl_workload_id id)
 
 void sl_released_drop(struct sl_workload_entry *e)
 {
+    SL_PRE(e != NULL);
     if (e->released != NULL) {
         sl_words_fini(&e->released->words);
         sl_mem_free(e->released);
@@ -25,6 +26,7 @@ void sl_released_drop(struct sl_workload_entry *e)
 
 void sl_released_note(struct sl_engine *g, sl_workload_id id, uint64_t sequence)
 {
+    SL_PRE(g != NULL);
     struct sl_workload_entry *e = &g->workloads[id];
     if (reserves_anew(id)) {
         return; /* decided once more, since it could not be written: it is known how it stood */
@@ -39,6 +41,7 @@ void sl_released_note(struct sl_engine *g, sl_workload_id id, uint64_t sequence)
 const struct sl_released *sl_released_of(const struct sl_engine *g, sl_workload_id id,
                                          uint64_t sequence)
 {
+    SL_PRE(g != NULL);
     const struct sl_released *r = g->workloads[id].released;
     return r != NULL && sequence <= r->sequence && reserves_anew(id) ? r : NULL;
 }
@@ -57,12 +60,14 @@ uint64_t sl_released_version(const struct sl_json *workload)
 bool sl_released_is_current(const struct sl_engine *g, sl_workload_id id,
                             const struct sl_json *workload)
 {
+    SL_PRE(g != NULL);
     return sl_released_version(workload) >= g->workloads[id].written_version;
 }
 
 bool sl_released_by_others(const struct sl_engine *g, sl_workload_id id,
                            const struct sl_json *workload)
 {
+    SL_PRE(g != NULL);
     const struct sl_workload_entry *e = &g->workloads[id];
     return sl_workloads[id].has_admission && e->unwritten_count == 0 && !e->rewrite && !e->paused &&
            sl_released_is_current(g, id, workload) &&
@@ -82,6 +87,7 @@ static bool found_reserved(const struct sl_engine *g, sl_workload_id id,
 bool sl_reserved_by_others(const struct sl_engine *g, sl_workload_id id,
                            const struct sl_json *workload)
 {
+    SL_PRE(g != NULL);
     const struct sl_workload_entry *e = &g->workloads[id];
     return e->unwritten_count == 0 && !e->rewrite && found_reserved(g, id, workload);
 }
@@ -89,6 +95,7 @@ bool sl_reserved_by_others(const struct sl_engine *g, sl_workload_id id,
 bool sl_reserved_meanwhile(const struct sl_engine *g, const struct sl_decision *d,
                            const struct sl_json *workload)
 {
+    SL_PRE(g != NULL && d != NULL);
     const struct sl_workload_entry *e = &g->workloads[d->workload];
     return d->kind == SL_DECIDE_PENDING && e->unwritten_count <= 1 && e->released == NULL &&
            !e->rewrite && found_reserved(g, d->workload, workload);
@@ -97,6 +104,7 @@ bool sl_reserved_meanwhile(const struct sl_engine *g, const struct sl_decision *
 const struct sl_released *sl_released_to_write(struct sl_engine *g, const struct sl_decision *d,
                                                const struct sl_json *workload)
 {
+    SL_PRE(g != NULL && d != NULL);
     struct sl_workload_entry *e = &g->workloads[d->workload];
     const struct sl_released *r = sl_released_of(g, d->workload, d->sequence);
     if (r != NULL || e->released == NULL || !reserves_anew(d->workload)) {
@@ -111,6 +119,7 @@ const struct sl_released *sl_released_to_write(struct sl_engine *g, const struct
 /* An eviction may have carried the release along: it stays in mind for the release itself. */
 void sl_released_written(struct sl_engine *g, const struct sl_decision *d)
 {
+    SL_PRE(g != NULL && d != NULL);
     struct sl_workload_entry *e = &g->workloads[d->workload];
     if (e->released != NULL && d->sequence == e->released->sequence) {
         sl_released_drop(e);
@@ -120,6 +129,7 @@ void sl_released_written(struct sl_engine *g, const struct sl_decision *d)
 bool sl_released_in_part(struct sl_engine *g, const struct sl_decision *d,
                          const struct sl_json *written)
 {
+    SL_PRE(g != NULL && d != NULL);
     struct sl_workload_entry *e = &g->workloads[d->workload];
     if (d->kind == SL_DECIDE_DEACTIVATE) {
         return sl_json_path_bool(written, "spec.active", true) &&

@@ -3,6 +3,7 @@
 
 /* Sentences that were said, and the standard ones for all else. */
 #include "engine/conditions/words.h"
+#include "base/check.h"
 #include "base/mem.h"
 #include "base/utf8.h"
 #include "engine/conditions/conditions.h"
@@ -19,18 +20,21 @@ static void keep(char **slot, const char *text)
 
 void sl_words_say_waiting(struct sl_words *words, enum sl_pending_reason reason, const char *text)
 {
+    SL_PRE(words != NULL);
     keep(&words->waiting, text);
     words->waits_for = reason;
 }
 
 void sl_words_say_stopping(struct sl_words *words, enum sl_evict_reason reason, const char *text)
 {
+    SL_PRE(words != NULL);
     keep(&words->stopping, text);
     words->stopped_by = reason;
 }
 
 void sl_words_fini(struct sl_words *words)
 {
+    SL_PRE(words != NULL);
     sl_mem_free(words->waiting);
     sl_mem_free(words->stopping);
     *words = (struct sl_words){0};
@@ -38,6 +42,7 @@ void sl_words_fini(struct sl_words *words)
 
 struct sl_words sl_words_copy(const struct sl_words *words)
 {
+    SL_PRE(words != NULL);
     struct sl_words copy = {0};
     sl_words_say_waiting(&copy, words->waits_for, words->waiting);
     sl_words_say_stopping(&copy, words->stopped_by, words->stopping);
@@ -55,6 +60,7 @@ static bool has_details(enum sl_pending_reason reason)
 
 const char *sl_words_waiting(const struct sl_words *words, const struct sl_workload *record)
 {
+    SL_PRE(words != NULL && record != NULL);
     enum sl_pending_reason reason = record->pending_reason;
     return words->waiting != NULL && words->waits_for == reason && has_details(reason)
                ? words->waiting
@@ -73,6 +79,7 @@ static const char *detail(const struct sl_words *words, enum sl_evict_reason rea
 void sl_words_stopping(const struct sl_words *words, const struct sl_workload *record,
                        char out[static SL_MESSAGE_SIZE])
 {
+    SL_PRE(record != NULL);
     const char *own = detail(words, record->evicted);
     const char *before = own != NULL && record->evicted == SL_EVICT_DEACTIVATED
                              ? "The workload is deactivated due to "
@@ -83,6 +90,7 @@ void sl_words_stopping(const struct sl_words *words, const struct sl_workload *r
 
 const char *sl_words_target(const struct sl_words *words, const struct sl_workload *record)
 {
+    SL_PRE(record != NULL);
     const char *own = record->deactivation == SL_CAUSE_ADMISSION_CHECK
                           ? detail(words, SL_EVICT_DEACTIVATED)
                           : NULL;
@@ -108,6 +116,7 @@ static void say_place(const struct sl_engine *g, sl_workload_id id,
 
 const char *sl_engine_queue_of(const struct sl_engine *g, sl_workload_id id)
 {
+    SL_PRE(g != NULL);
     const struct sl_workload_entry *e = &g->workloads[id];
     sl_node_id node = e->held_at != SL_NO_ID ? e->held_at : e->queue->cluster_queue;
     return node == SL_NO_ID ? "" : g->nodes[node]->name;
@@ -116,6 +125,7 @@ const char *sl_engine_queue_of(const struct sl_engine *g, sl_workload_id id)
 void sl_words_of_decision(struct sl_engine *g, sl_workload_id id, enum sl_decision_kind kind,
                           char out[static SL_MESSAGE_SIZE])
 {
+    SL_PRE(g != NULL);
     const struct sl_workload *w = &sl_workloads[id];
     const struct sl_words *words = &g->workloads[id].words;
     const char *text = "";

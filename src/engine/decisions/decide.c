@@ -4,6 +4,7 @@
 /* Decisions: put on record and queued for the API; and which one follows from what the core says
  * that it did, by a table. */
 #include "engine/decisions/decide.h"
+#include "base/check.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "engine/conditions/conditions.h"
@@ -44,6 +45,7 @@ static void push(struct sl_engine *g, struct sl_queued_decision d)
 void sl_decide_saying(struct sl_engine *g, sl_workload_id id, enum sl_decision_kind kind,
                       const char *message, int64_t now_ms)
 {
+    SL_PRE(g != NULL);
     struct sl_workload_entry *e = &g->workloads[id];
     const char *reason = reason_of(g, id, kind);
     struct sl_buf payload = {0};
@@ -132,6 +134,7 @@ static bool decision_of(const struct sl_engine *g, const struct sl_transition *d
 void sl_decide_after(struct sl_engine *g, sl_workload_id id, const struct sl_transition *did,
                      int64_t now_ms)
 {
+    SL_PRE(did != NULL);
     enum sl_decision_kind kind;
     bool moved = did->from != did->to;
     if (decision_of(g, did, &kind)) {

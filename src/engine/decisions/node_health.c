@@ -5,6 +5,7 @@
  * it means is for policy to say (policy/verdicts/node_failure.h). An event costs the workloads that
  * stand on that node. */
 #include "engine/decisions/node_health.h"
+#include "base/check.h"
 #include "base/mem.h"
 #include "engine/calls/call.h"
 #include "engine/topology/constraints.h"
@@ -222,6 +223,7 @@ static void look_at_workload(struct sl_engine *g, sl_workload_id id, int64_t now
 
 void sl_node_health_moved(struct sl_engine *g, sl_workload_id id)
 {
+    SL_PRE(g != NULL);
     struct sl_node_health *h = g->health;
     bool listed = sl_tenants_listed(g->tenants, id);
     if (!listed && sl_topology_stand_count(id) == 0) {
@@ -237,11 +239,13 @@ void sl_node_health_moved(struct sl_engine *g, sl_workload_id id)
 
 bool sl_node_health_waits(const struct sl_engine *g)
 {
+    SL_PRE(g != NULL);
     return g->synced && g->health->moved_count > 0;
 }
 
 void sl_node_health_settle(struct sl_engine *g, int64_t now_ms)
 {
+    SL_PRE(g != NULL);
     struct sl_node_health *h = g->health;
     for (uint32_t i = 0; g->synced && i < h->moved_count; i++) {
         look_at_workload(g, h->moved[i], now_ms); /* may append */
@@ -253,6 +257,7 @@ void sl_node_health_settle(struct sl_engine *g, int64_t now_ms)
 
 void sl_node_health_node(struct sl_engine *g, const struct sl_json *node, bool gone, int64_t now_ms)
 {
+    SL_PRE(g != NULL);
     struct sl_node_watch *w = g->health->watch;
     const char *host = sl_node_watch_name(node);
     char *left = sl_node_watch_leave(w, node, gone);
@@ -285,6 +290,7 @@ static void note_loss(struct sl_engine *g, const char *workload, const char *hos
 
 void sl_node_health_pod(struct sl_engine *g, const struct sl_json *pod, bool gone, int64_t now_ms)
 {
+    SL_PRE(g != NULL);
     struct sl_pod_loss loss;
     if (sl_node_watch_pod(g->health->watch, pod, gone, &loss)) {
         note_loss(g, loss.workload, loss.host, now_ms);

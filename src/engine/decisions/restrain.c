@@ -3,6 +3,7 @@
 
 /* Restraint: who preempts in vain is counted, and when it may preempt again is a timer. */
 #include "engine/decisions/restrain.h"
+#include "base/check.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "engine/calls/call.h"
@@ -10,6 +11,7 @@
 
 void sl_restrain_note_preemptor(struct sl_engine *g, sl_workload_id id)
 {
+    SL_PRE(g != NULL);
     struct sl_workload_entry *e = &g->workloads[id];
     e->vain_preemptions = sl_restraint_count(e->vain_preemptions);
     if (sl_restraint_ms(e->vain_preemptions) > 0) {
@@ -36,6 +38,7 @@ static void restrain(struct sl_engine *g, sl_workload_id id, int64_t now_ms)
 
 void sl_restrain_settle(struct sl_engine *g, int64_t now_ms)
 {
+    SL_PRE(g != NULL);
     for (uint32_t i = 0; i < g->restless_count; i++) {
         restrain(g, g->restless[i], now_ms);
     }
@@ -44,6 +47,7 @@ void sl_restrain_settle(struct sl_engine *g, int64_t now_ms)
 
 void sl_restrain_end(struct sl_engine *g, sl_workload_id id, int64_t now_ms)
 {
+    SL_PRE(g != NULL);
     g->workloads[id].restrained_ms = SL_NEVER;
     sl_tell(g, now_ms, restrain, .workload = id, .is = false);
 }
@@ -56,6 +60,7 @@ static bool holds(enum sl_phase phase)
 void sl_restrain_note_service(struct sl_engine *g, sl_workload_id id, enum sl_phase before,
                               int64_t now_ms)
 {
+    SL_PRE(g != NULL);
     struct sl_workload_entry *e = &g->workloads[id];
     const struct sl_workload *w = &sl_workloads[id];
     if (!holds(before) || w->phase != SL_PHASE_EVICTED) {

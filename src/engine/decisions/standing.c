@@ -109,6 +109,7 @@ static void say(const struct sl_engine *g, sl_workload_id id, enum sl_obstacle o
 
 bool sl_standing_queue_to_blame(const struct sl_engine *g, sl_workload_id id)
 {
+    SL_PRE(g != NULL);
     const struct sl_workload_entry *e = &g->workloads[id];
     return e->claims || sl_queue_state_of_queues(sight_of(g, e->queue)) != SL_OBSTACLE_NONE;
 }
@@ -154,6 +155,7 @@ static void update_checks(struct sl_engine *g, sl_workload_id id, const struct s
 
 struct sl_order_key sl_standing_key(const struct sl_engine *g, sl_workload_id id)
 {
+    SL_PRE(g != NULL);
     const struct sl_workload_entry *e = &g->workloads[id];
     const struct sl_settings *settings = &g->settings.policy;
     int64_t queued_at_ms =
@@ -325,6 +327,7 @@ void sl_standing_update(struct sl_engine *g, sl_workload_id id, int64_t now_ms)
 
 void sl_standing_update_queue(struct sl_engine *g, struct sl_local_queue *q, int64_t now_ms)
 {
+    SL_PRE(q != NULL);
     sl_touch_queue(g, q);
     sl_workload_id id = q->first;
     while (id != SL_NO_ID) {
@@ -348,6 +351,7 @@ static void drain_strays(struct sl_engine *g, sl_node_id node, int64_t now_ms)
 
 void sl_standing_update_cluster_queue(struct sl_engine *g, sl_node_id node, int64_t now_ms)
 {
+    SL_PRE(g != NULL);
     const struct sl_node_entry *n = g->nodes[node];
     for (struct sl_local_queue *q = n->first_queue; q != NULL; q = q->next) {
         sl_standing_update_queue(g, q, now_ms);
@@ -359,6 +363,7 @@ void sl_standing_update_cluster_queue(struct sl_engine *g, sl_node_id node, int6
 
 void sl_standing_redemand(struct sl_engine *g, sl_node_id node, int64_t now_ms)
 {
+    SL_PRE(g != NULL);
     for (struct sl_local_queue *q = g->nodes[node]->first_queue; q != NULL; q = q->next) {
         for (sl_workload_id id = q->first; id != SL_NO_ID; id = g->workloads[id].next) {
             if (g->workloads[id].demand_at == node && sl_workloads[id].phase != SL_PHASE_FINISHED) {

@@ -3,6 +3,7 @@
 
 /* One finding for each thing that is in the way; the first gives the reason. */
 #include "engine/events/activity.h"
+#include "base/check.h"
 #include "engine/events/checks_in.h"
 #include "engine/topology/trees_in.h"
 #include "engine/records/world.h"
@@ -23,6 +24,7 @@ static void find(struct findings *f, const char *reason, const char *before, con
 
 bool sl_node_in_loop(const struct sl_engine *g, sl_node_id node)
 {
+    SL_PRE(g != NULL);
     const struct sl_node_entry *n = g->nodes[node];
     while (!n->looped && n->parent != SL_NO_ID) {
         n = g->nodes[n->parent];
@@ -123,6 +125,7 @@ static void find_checks(const struct sl_engine *g, const struct sl_node_entry *n
 
 const char *sl_activity_judge(const struct sl_engine *g, sl_node_id node, struct sl_buf *text)
 {
+    SL_PRE(g != NULL);
     const struct sl_node_entry *n = g->nodes[node];
     struct sl_buf found = {0};
     struct findings f = {NULL, &found};

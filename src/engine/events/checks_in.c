@@ -4,6 +4,7 @@
 /* A check without an object is nobody's whose ways were known: it counts as one of another
  * controller, and keeps its ClusterQueue inactive. */
 #include "engine/events/checks_in.h"
+#include "base/check.h"
 #include "engine/calls/call.h"
 #include "engine/records/event_in.h"
 #include "engine/records/world.h"
@@ -28,6 +29,7 @@ static enum way way_of(const struct sl_engine *g, sl_check_id check)
 
 bool sl_checks_in_elsewhere(const struct sl_engine *g, const struct sl_node_entry *n)
 {
+    SL_PRE(n != NULL);
     for (uint32_t i = 0; i < n->check_count; i++) {
         if (way_of(g, n->checks[i].check) == WAY_ELSEWHERE) {
             return true;
@@ -97,6 +99,7 @@ static int by_name(const void *a, const void *b)
 void sl_checks_in_list(const struct sl_engine *g, const struct sl_node_entry *n,
                        enum sl_check_sort sort, struct sl_buf *out)
 {
+    SL_PRE(n != NULL);
     const char *names[SL_CHECKS_MAX];
     size_t count = 0;
     for (uint32_t i = 0; i < n->check_count; i++) {
@@ -124,6 +127,7 @@ static bool waits(const struct sl_engine *g, const struct sl_node_entry *n, sl_f
 
 void sl_checks_in_delay(struct sl_engine *g, sl_node_id node, int64_t now_ms)
 {
+    SL_PRE(g != NULL);
     const struct sl_node_entry *n = g->nodes[node];
     for (sl_cell_id cell = sl_offers_first(node); cell != SL_NO_ID; cell = sl_offers_next(cell)) {
         bool delayed = waits(g, n, sl_ledger_flavor_of(cell));
@@ -171,6 +175,7 @@ static uint64_t read(const struct sl_json *object)
 void sl_event_from_check(struct sl_engine *g, const struct sl_json *object, bool gone,
                          int64_t now_ms)
 {
+    SL_PRE(g != NULL);
     const char *name = sl_object_name(object);
     union sl_map_value old = {.number = WAY_OTHER};
     bool was = sl_map_get(g->world->checks, name, &old);

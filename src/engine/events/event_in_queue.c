@@ -39,6 +39,7 @@ static void configure(struct sl_engine *g, sl_node_id node, int64_t now_ms)
 
 void sl_event_judge(struct sl_engine *g, sl_node_id node, int64_t now_ms)
 {
+    SL_PRE(g != NULL);
     struct sl_node_entry *n = g->nodes[node];
     struct sl_buf text = {0};
     const char *reason = sl_activity_judge(g, node, &text);

@@ -30,6 +30,7 @@ static bool offers_flavor(const struct sl_node_entry *n, sl_flavor_id flavor)
 
 void sl_event_flavor_users(struct sl_engine *g, sl_flavor_id flavor, int64_t now_ms)
 {
+    SL_PRE(g != NULL);
     for (sl_node_id node = 0; node < g->node_cap; node++) {
         struct sl_node_entry *n = g->nodes[node];
         if (n != NULL && n->is_cluster_queue && n->exists && offers_flavor(n, flavor)) {
@@ -147,6 +148,7 @@ static enum sl_code refuse_quotas(enum sl_status status, struct sl_error *e)
 enum sl_code sl_event_quotas(struct sl_engine *g, sl_node_id node, const struct sl_json *object,
                              int64_t now_ms, struct sl_error *e)
 {
+    SL_PRE(g != NULL);
     struct sl_node_entry *n = g->nodes[node];
     struct sl_quotas fresh = {0};
     enum sl_code code = sl_quotas_read(g, object, &fresh, now_ms, e);
@@ -178,6 +180,7 @@ enum sl_code sl_event_quotas(struct sl_engine *g, sl_node_id node, const struct 
 void sl_event_trouble(struct sl_node_entry *n, enum sl_code code, const struct sl_error *e,
                       unsigned first_cause)
 {
+    SL_PRE(e != NULL);
     const char *text = first_cause < e->cause_count ? e->causes[first_cause].text : e->text;
     sl_mem_free(n->trouble);
     n->trouble = code == SL_CODE_OK ? NULL : sl_mem_text(text);

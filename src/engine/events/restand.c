@@ -14,6 +14,7 @@
 
 void sl_restand_note(struct sl_engine *g, sl_workload_id id, const struct sl_json *object)
 {
+    SL_PRE(g != NULL);
     struct sl_grant *grant = g->workloads[id].grant;
     if (grant != NULL && (grant->unplaced || grant->displaced)) {
         sl_json_free(grant->object);
@@ -53,6 +54,7 @@ static bool crowded(sl_workload_id id)
 
 const char *sl_restand_trouble(const struct sl_engine *g, sl_workload_id id)
 {
+    SL_PRE(g != NULL);
     const struct sl_grant *grant = g->workloads[id].grant;
     if (grant == NULL || sl_workloads[id].evicted != SL_EVICT_NONE) {
         return NULL;
@@ -132,6 +134,7 @@ static void mark_displaced(struct sl_engine *g)
 
 bool sl_engine_wants_workloads(struct sl_engine *g)
 {
+    SL_PRE(g != NULL);
     bool wants = g->wants_workloads;
     g->wants_workloads = false;
     return wants;
@@ -139,11 +142,13 @@ bool sl_engine_wants_workloads(struct sl_engine *g)
 
 void sl_engine_want_workloads(struct sl_engine *g)
 {
+    SL_PRE(g != NULL);
     g->wants_workloads = true;
 }
 
 void sl_restand_meet(struct sl_engine *g, sl_workload_id id, int64_t now_ms)
 {
+    SL_PRE(g != NULL);
     const struct sl_grant *grant = g->workloads[id].grant;
     if (grant != NULL && grant->displaced && grant->object != NULL && topologies_known(g, grant)) {
         g->restanding = true;

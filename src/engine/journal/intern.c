@@ -59,6 +59,7 @@ void sl_intern_free(struct sl_intern *t)
 
 uint32_t sl_intern_find(const struct sl_intern *t, enum sl_intern_class c, const char *name)
 {
+    SL_PRE(t != NULL);
     union sl_map_value value;
     return sl_map_get(t->tables[c].ids, name, &value) ? (uint32_t)value.number : SL_NO_ID;
 }
@@ -111,12 +112,14 @@ void sl_intern_drop(struct sl_intern *t, enum sl_intern_class c, uint32_t id)
 
 const char *sl_intern_name(const struct sl_intern *t, enum sl_intern_class c, uint32_t id)
 {
+    SL_PRE(t != NULL);
     const struct table *table = &t->tables[c];
     return id < table->used ? table->names[id] : NULL;
 }
 
 uint32_t sl_intern_count(const struct sl_intern *t, enum sl_intern_class c)
 {
+    SL_PRE(t != NULL);
     return t->tables[c].used - t->tables[c].free_count;
 }
 

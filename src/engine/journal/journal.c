@@ -454,15 +454,18 @@ bool sl_journal_end_image(struct sl_journal *j)
 
 size_t sl_journal_image_bytes(const struct sl_journal *j)
 {
+    SL_PRE(j != NULL);
     return j->file.image_bytes;
 }
 
 uint64_t sl_journal_sequence(const struct sl_journal *j)
 {
+    SL_PRE(j != NULL);
     return j->sequence;
 }
 
 uint64_t sl_journal_lost(const struct sl_journal *j)
 {
+    SL_PRE(j != NULL);
     return j->lost;
 }

@@ -151,6 +151,7 @@ static bool block_touched(struct sl_image_taker *t, const struct sl_core_span *s
 
 void sl_image_begin(struct sl_image_taker *t, uint64_t cycle)
 {
+    SL_PRE(t != NULL);
     *t = (struct sl_image_taker){.cycle = cycle, .page_size = (uint64_t)sysconf(_SC_PAGESIZE)};
     t->pages = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
 }
@@ -167,6 +168,7 @@ static void begin_part(struct sl_image_taker *t, struct sl_buf *out)
 
 bool sl_image_take(struct sl_image_taker *t, struct sl_buf *out)
 {
+    SL_PRE(t != NULL);
     begin_part(t, out);
     for (; t->span < sl_core_span_count; t->span++, t->block = 0) {
         const struct sl_core_span *s = &sl_core_spans[t->span];
@@ -185,6 +187,7 @@ bool sl_image_take(struct sl_image_taker *t, struct sl_buf *out)
 
 void sl_image_end(struct sl_image_taker *t)
 {
+    SL_PRE(t != NULL);
     if (t->pages != NO_FILE) {
         (void)close(t->pages);
         t->pages = NO_FILE;

@@ -183,6 +183,7 @@ static enum sl_journal_end judge_bad(const struct sl_journal_reader *r, size_t c
 enum sl_journal_end sl_journal_reader_next(struct sl_journal_reader *r,
                                            struct sl_journal_record *out)
 {
+    SL_PRE(r != NULL);
     size_t left = r->size - r->offset;
     if (left == 0 && r->version != 0) {
         return SL_JOURNAL_END;
@@ -219,11 +220,13 @@ enum sl_journal_end sl_journal_reader_next(struct sl_journal_reader *r,
 
 uint32_t sl_journal_reader_version(const struct sl_journal_reader *r)
 {
+    SL_PRE(r != NULL);
     return r->version;
 }
 
 size_t sl_journal_reader_offset(const struct sl_journal_reader *r)
 {
+    SL_PRE(r != NULL);
     return r->offset;
 }
 

@@ -3,6 +3,7 @@
 
 /* Images of the running core into its journal. */
 #include "engine/journal/journal_turn.h"
+#include "base/check.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "engine/journal/journal_image.h"
@@ -65,6 +66,7 @@ static void take_image(struct sl_engine *g, int64_t now_ms)
 
 void sl_journal_end_turn(struct sl_engine *g, int64_t now_ms)
 {
+    SL_PRE(g != NULL);
     if (sl_journal_flush(g->journal) && sl_journal_wants_image(g->journal, now_ms)) {
         take_image(g, now_ms);
     }

@@ -3,6 +3,7 @@
 
 /* A table of texts for each class, by id. */
 #include "engine/journal/roll.h"
+#include "base/check.h"
 #include "base/mem.h"
 #include "engine/journal/pack.h"
 
@@ -47,6 +48,7 @@ bool sl_roll_add(struct sl_roll *r, const unsigned char *payload, size_t len)
 
 const char *sl_roll_name(const struct sl_roll *r, enum sl_intern_class c, uint32_t id)
 {
+    SL_PRE(r != NULL);
     if (id >= r->of[c].count || r->of[c].items[id] == NULL) {
         return "?";
     }

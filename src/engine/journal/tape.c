@@ -3,6 +3,7 @@
 
 /* One reader after the other. */
 #include "engine/journal/tape.h"
+#include "base/check.h"
 #include "base/mem.h"
 #include <dirent.h>
 #include <errno.h>
@@ -122,12 +123,14 @@ enum sl_journal_end sl_tape_next(struct sl_tape *t, struct sl_journal_record *ou
 
 const char *sl_tape_where(const struct sl_tape *t, size_t *offset)
 {
+    SL_PRE(t != NULL);
     *offset = t->reader == NULL ? 0 : sl_journal_reader_offset(t->reader);
     return t->paths[t->at < t->count ? t->at : t->count - 1];
 }
 
 void sl_tape_close(struct sl_tape *t)
 {
+    SL_PRE(t != NULL);
     sl_journal_reader_close(t->reader);
     for (size_t i = 0; i < t->count; i++) {
         sl_mem_free(t->paths[i]);

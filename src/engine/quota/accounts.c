@@ -3,6 +3,7 @@
 
 /* All that touches the policy's accounts is a change of its own, so that a replay weighs alike. */
 #include "engine/quota/accounts.h"
+#include "base/check.h"
 #include "api/objects/quantity.h"
 #include "base/clock.h"
 #include "engine/calls/call.h"
@@ -26,6 +27,7 @@ static void weigh(struct sl_engine *g, const char *resource, int64_t weight_nano
 
 void sl_accounts_configure(struct sl_engine *g)
 {
+    SL_PRE(g != NULL);
     const struct sl_engine_settings *s = &g->settings;
     if (!s->policy.admission_fair_sharing) {
         return;
@@ -40,6 +42,7 @@ void sl_accounts_configure(struct sl_engine *g)
 
 void sl_accounts_fini(struct sl_engine *g)
 {
+    SL_PRE(g != NULL);
     for (size_t i = 0; i < g->settings.usage_weight_count; i++) {
         weigh(g, g->settings.usage_weight_resources[i], SL_WEIGHT_ONE);
     }
@@ -131,6 +134,7 @@ enum sl_code sl_accounts_take(struct sl_engine *g, struct sl_local_queue *q,
 
 void sl_accounts_drop(struct sl_engine *g, struct sl_local_queue *q, int64_t now_ms)
 {
+    SL_PRE(q != NULL);
     if (q->account != SL_NO_ID) {
         sl_tell(g, now_ms, usage_close, .account = q->account);
         sl_intern_drop(g->names, SL_INTERN_ACCOUNT, q->account);
@@ -140,6 +144,7 @@ void sl_accounts_drop(struct sl_engine *g, struct sl_local_queue *q, int64_t now
 
 void sl_accounts_assign(struct sl_engine *g, sl_workload_id id, int64_t now_ms)
 {
+    SL_PRE(g != NULL);
     sl_account_id account = g->workloads[id].queue->account;
     if (sl_usage_account_of(id) != account) {
         sl_tell(g, now_ms, usage_account, .workload = id, .account = account);
@@ -167,6 +172,7 @@ void sl_accounts_sample(struct sl_engine *g, int64_t now_ms)
 
 struct sl_json *sl_accounts_status_new(const struct sl_engine *g, const struct sl_local_queue *q)
 {
+    SL_PRE(q != NULL);
     char text[64];
     if (q->account == SL_NO_ID) {
         return NULL;

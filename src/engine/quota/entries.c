@@ -55,6 +55,7 @@ sl_node_id sl_node_take(struct sl_engine *g, bool is_cluster_queue, const char *
 
 bool sl_node_open(struct sl_engine *g, sl_node_id node, int64_t now_ms)
 {
+    SL_PRE(g != NULL);
     struct sl_node_entry *n = g->nodes[node];
     if (!n->open) {
         n->open = sl_call(g, now_ms, open_node, .node = node) == SL_OK;
@@ -122,6 +123,7 @@ void sl_node_sweep(struct sl_engine *g, int64_t now_ms)
 struct sl_local_queue *sl_local_queue_find(const struct sl_engine *g, const char *ns,
                                            const char *name)
 {
+    SL_PRE(g != NULL);
     union sl_map_value value;
     char *key = join(ns, name);
     bool found = sl_map_get(g->local_queues, key, &value);
@@ -149,6 +151,7 @@ struct sl_local_queue *sl_local_queue_take(struct sl_engine *g, const char *ns, 
 void sl_local_queue_point(struct sl_engine *g, struct sl_local_queue *q, sl_node_id cluster_queue,
                           int64_t now_ms)
 {
+    SL_PRE(q != NULL);
     sl_node_id old = q->cluster_queue;
     if (old == cluster_queue) {
         return;
@@ -181,6 +184,7 @@ void sl_local_queue_point(struct sl_engine *g, struct sl_local_queue *q, sl_node
 
 void sl_local_queue_drop_unused(struct sl_engine *g, struct sl_local_queue *q, int64_t now_ms)
 {
+    SL_PRE(q != NULL);
     if (q->exists || q->workload_count > 0) {
         return;
     }
@@ -197,6 +201,7 @@ void sl_local_queue_drop_unused(struct sl_engine *g, struct sl_local_queue *q, i
 
 sl_workload_id sl_workload_find(const struct sl_engine *g, const struct sl_json *object)
 {
+    SL_PRE(g != NULL);
     struct sl_buf key = {0};
     sl_buf_print(&key, "%s/%s", sl_object_namespace(object), sl_object_name(object));
     sl_workload_id id = sl_intern_find(g->names, SL_INTERN_WORKLOAD, key.data);
@@ -230,6 +235,7 @@ struct sl_workload_entry *sl_workload_entry_take(struct sl_engine *g, sl_workloa
 
 void sl_workload_entry_drop(struct sl_engine *g, sl_workload_id id, int64_t now_ms)
 {
+    SL_PRE(g != NULL);
     struct sl_workload_entry *e = &g->workloads[id];
     struct sl_local_queue *q = e->queue;
     sl_workload_unlist(g, id);
@@ -249,6 +255,7 @@ void sl_workload_entry_drop(struct sl_engine *g, sl_workload_id id, int64_t now_
 
 void sl_workload_enlist(struct sl_engine *g, sl_workload_id id, struct sl_local_queue *q)
 {
+    SL_PRE(g != NULL && q != NULL);
     struct sl_workload_entry *e = &g->workloads[id];
     e->queue = q;
     e->prev = q->last;
@@ -264,6 +271,7 @@ void sl_workload_enlist(struct sl_engine *g, sl_workload_id id, struct sl_local_
 
 void sl_workload_unlist(struct sl_engine *g, sl_workload_id id)
 {
+    SL_PRE(g != NULL);
     struct sl_workload_entry *e = &g->workloads[id];
     struct sl_local_queue *q = e->queue;
     if (e->prev != SL_NO_ID) {
@@ -324,6 +332,7 @@ void sl_grant_free(struct sl_grant *grant)
 
 int64_t sl_grant_amount(const struct sl_grant *grant, uint32_t choice)
 {
+    SL_PRE(grant != NULL);
     int64_t amount = grant->choices[choice].amount;
     uint32_t pod_set = grant->choices[choice].pod_set;
     int64_t gone = grant->reclaimed[pod_set];

@@ -130,11 +130,13 @@ bool sl_engine_queue_fair_usage(const struct sl_engine *g, const char *ns, const
 
 unsigned sl_engine_news(const struct sl_engine *g)
 {
+    SL_PRE(g != NULL);
     return g->news;
 }
 
 void sl_engine_count(const struct sl_engine *g, struct sl_engine_counters *out)
 {
+    SL_PRE(g != NULL && out != NULL);
     *out = g->counters;
     out->passes_armed = sl_second_pass_count();
     out->journal_lost = g->journal == NULL ? 0 : sl_journal_lost(g->journal);

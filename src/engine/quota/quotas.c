@@ -143,6 +143,7 @@ enum sl_code sl_quotas_read(struct sl_engine *g, const struct sl_json *object,
 
 void sl_quotas_free(struct sl_quotas *q)
 {
+    SL_PRE(q != NULL);
     for (uint32_t i = 0; i < q->group_count; i++) {
         sl_mem_free(q->groups[i].resources);
         sl_mem_free(q->groups[i].flavors);
@@ -165,6 +166,7 @@ static bool quota_equal(const struct sl_quota *a, const struct sl_quota *b)
 
 bool sl_quotas_equal(const struct sl_quotas *a, const struct sl_quotas *b)
 {
+    SL_PRE(a != NULL);
     if (a->refused || b->refused || a->quota_count != b->quota_count ||
         a->group_count != b->group_count) {
         return false;
@@ -223,6 +225,7 @@ static enum sl_status set_quota(struct sl_engine *g, sl_node_id node, const stru
 enum sl_status sl_quotas_apply(struct sl_engine *g, sl_node_id node, const struct sl_quotas *old,
                                const struct sl_quotas *new_quotas, int64_t now_ms)
 {
+    SL_PRE(old != NULL);
     enum sl_status status = SL_OK;
     for (uint32_t i = 0; i < old->quota_count && status == SL_OK; i++) {
         struct sl_quota none = {old->quotas[i].flavor, old->quotas[i].resource, 0,
@@ -245,6 +248,7 @@ enum sl_status sl_quotas_apply(struct sl_engine *g, sl_node_id node, const struc
 enum sl_status sl_quotas_offer(struct sl_engine *g, sl_node_id node, const struct sl_quotas *q,
                                int64_t now_ms)
 {
+    SL_PRE(q != NULL);
     enum sl_status status = SL_OK;
     sl_tell(g, now_ms, no_offers, .cluster_queue = node);
     for (uint32_t i = 0; i < q->group_count; i++) {

@@ -13,11 +13,13 @@
 
 bool sl_engine_reclaims(const struct sl_engine *g)
 {
+    SL_PRE(g != NULL);
     return g->settings.policy.reclaimable_pods;
 }
 
 bool sl_engine_waits_for_pods(const struct sl_engine *g)
 {
+    SL_PRE(g != NULL);
     return g->settings.wait_for_pods_ready;
 }
 
@@ -49,6 +51,7 @@ static void reduce_claims(struct sl_engine *g, sl_workload_id id, int64_t now_ms
 void sl_reclaim_take(struct sl_engine *g, sl_workload_id id, const struct sl_json *object,
                      int64_t now_ms)
 {
+    SL_PRE(g != NULL);
     const struct sl_grant *grant = g->workloads[id].grant;
     size_t known = sl_json_len(sl_json_path(object, "spec.podSets"));
     bool fewer = false;

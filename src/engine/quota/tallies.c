@@ -55,6 +55,7 @@ void sl_touch_node(struct sl_engine *g, sl_node_id node)
 
 void sl_touch_holders(struct sl_engine *g)
 {
+    SL_PRE(g != NULL);
     for (sl_node_id n = 0; g->synced && n < g->node_cap; n++) {
         if (g->nodes[n] != NULL && g->nodes[n]->tally.reserving > 0) {
             touch_node(g, n);
@@ -86,6 +87,7 @@ static enum sl_standing standing_of(sl_workload_id id)
 struct sl_usage *sl_tally_find(const struct sl_tally *t, sl_flavor_id flavor,
                                sl_resource_id resource)
 {
+    SL_PRE(t != NULL);
     for (uint32_t i = 0; i < t->usage_count; i++) {
         if (t->usages[i].flavor == flavor && t->usages[i].resource == resource) {
             return &t->usages[i];
@@ -154,6 +156,7 @@ static sl_node_id place_to_count(const struct sl_engine *g, const struct sl_work
 
 void sl_tally_update(struct sl_engine *g, sl_workload_id id)
 {
+    SL_PRE(g != NULL);
     struct sl_workload_entry *e = &g->workloads[id];
     enum sl_standing standing = standing_of(id);
     sl_node_id at = place_to_count(g, e, standing);
@@ -172,6 +175,7 @@ void sl_tally_update(struct sl_engine *g, sl_workload_id id)
 
 void sl_tally_move(struct sl_engine *g, sl_workload_id id, struct sl_local_queue *to)
 {
+    SL_PRE(g != NULL);
     struct sl_workload_entry *e = &g->workloads[id];
     if (e->standing != SL_STANDING_NONE) {
         count_everywhere(g, e, -1);

@@ -3,6 +3,7 @@
 
 /* An unordered array: a machine has about ten resources. */
 #include "engine/records/amounts.h"
+#include "base/check.h"
 #include "base/mem.h"
 
 static __int128 sum_of(const struct sl_amounts *a, sl_resource_id resource)
@@ -44,6 +45,7 @@ void sl_amounts_add(struct sl_amounts *a, sl_resource_id resource, int64_t amoun
 
 void sl_amounts_add_all(struct sl_amounts *a, const struct sl_amounts *b, int sign)
 {
+    SL_PRE(b != NULL);
     for (uint32_t i = 0; i < b->count; i++) {
         add(a, b->items[i].resource, sign < 0 ? -b->items[i].amount : b->items[i].amount);
     }
@@ -66,6 +68,7 @@ bool sl_amounts_equal(const struct sl_amounts *a, const struct sl_amounts *b)
 
 void sl_amounts_fini(struct sl_amounts *a)
 {
+    SL_PRE(a != NULL);
     sl_mem_free(a->items);
     *a = (struct sl_amounts){0};
 }

@@ -259,6 +259,7 @@ static void hide(struct sl_engine *g, sl_domain_id domain, int64_t now_ms)
 
 void sl_areas_close(struct sl_engine *g, sl_domain_id domain, int64_t now_ms)
 {
+    SL_PRE(g != NULL);
     struct sl_world *w = g->world;
     while (domain != SL_NO_ID && w->areas[domain].shown && w->areas[domain].shown_count == 0 &&
            w->areas[domain].machine_count == 0) {
@@ -270,6 +271,7 @@ void sl_areas_close(struct sl_engine *g, sl_domain_id domain, int64_t now_ms)
 
 void sl_areas_sweep(struct sl_engine *g)
 {
+    SL_PRE(g != NULL);
     struct sl_world *w = g->world;
     uint32_t kept = 0;
     for (uint32_t i = 0; i < w->relic_count; i++) {

@@ -182,6 +182,7 @@ static bool make_linked(struct sl_engine *g, sl_mask_id base, uint32_t tolerance
 
 sl_mask_id sl_masks_in_take(struct sl_engine *g, uint32_t constraint, int64_t now_ms)
 {
+    SL_PRE(g != NULL);
     struct sl_world *w = g->world;
     sl_mask_id base = find(w, constraint, 0);
     base = base == SL_NO_ID ? make(g, constraint, 0, now_ms) : base;
@@ -195,6 +196,7 @@ sl_mask_id sl_masks_in_take(struct sl_engine *g, uint32_t constraint, int64_t no
 
 void sl_masks_in_drop(struct sl_engine *g, uint32_t constraint, int64_t now_ms)
 {
+    SL_PRE(g != NULL);
     struct sl_world *w = g->world;
     sl_mask_id base = find(w, constraint, 0);
     if (base == SL_NO_ID) {
@@ -215,6 +217,7 @@ void sl_masks_in_drop(struct sl_engine *g, uint32_t constraint, int64_t now_ms)
 
 void sl_masks_in_judge(struct sl_engine *g, sl_site_id site, int64_t now_ms)
 {
+    SL_PRE(g != NULL);
     forget_taints(g->world);
     for (sl_mask_id mask = 0; mask < g->world->mask_limit; mask++) {
         struct sl_buf list = {0};
@@ -250,6 +253,7 @@ static uint32_t free_tolerance(const struct sl_world *w)
 
 void sl_masks_in_leave_tolerance(struct sl_engine *g, uint32_t tolerance, int64_t now_ms)
 {
+    SL_PRE(g != NULL);
     struct sl_world *w = g->world;
     bool used = tolerance == 0;
     for (sl_tree_id tree = 0; !used && tree < w->tree_cap; tree++) {
@@ -270,6 +274,7 @@ void sl_masks_in_leave_tolerance(struct sl_engine *g, uint32_t tolerance, int64_
 uint32_t sl_masks_in_tolerance(struct sl_engine *g, const struct sl_json *tolerations,
                                int64_t now_ms)
 {
+    SL_PRE(g != NULL);
     struct sl_world *w = g->world;
     uint32_t number = sl_json_len(tolerations) == 0 ? 0 : find_tolerance(w, tolerations);
     if (number < w->tolerance_count) {

@@ -3,6 +3,7 @@
 
 /* Numbers for names, which the core knows instead: given out, and noted in the journal. */
 #include "base/fnv1a.h"
+#include "base/check.h"
 #include "engine/calls/call.h"
 #include "engine/journal/roll.h"
 #include "engine/state.h"
@@ -18,6 +19,7 @@ static void set_resource_order(struct sl_engine *g, uint32_t id, const char *nam
 
 uint32_t sl_name_take(struct sl_engine *g, enum sl_intern_class c, const char *name, int64_t now_ms)
 {
+    SL_PRE(g != NULL);
     bool is_new;
     uint32_t id = sl_intern_add(g->names, c, name, &is_new);
     if (is_new) {

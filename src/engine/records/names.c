@@ -12,6 +12,7 @@
 
 const char *sl_names_host(const struct sl_engine *g, sl_site_id site)
 {
+    SL_PRE(g != NULL);
     struct sl_world *w = g->world;
     if (site >= w->site_count || w->sites[site].key == NULL) {
         return "";
@@ -50,6 +51,7 @@ uint32_t sl_names_level_count(const struct sl_engine *g, sl_tree_id tree)
 
 const char *sl_names_level_key(const struct sl_engine *g, uint32_t level)
 {
+    SL_PRE(g != NULL);
     const char *key = sl_intern_name(g->names, SL_INTERN_LEVEL, level);
     return key == NULL ? "" : key;
 }
@@ -71,6 +73,7 @@ const char *sl_names_topology(const struct sl_engine *g, sl_tree_id tree)
 
 const char *sl_names_value(const struct sl_engine *g, sl_domain_id domain)
 {
+    SL_PRE(g != NULL);
     const struct sl_world *w = g->world;
     return domain < w->area_count && w->areas[domain].value != NULL ? w->areas[domain].value : "";
 }
@@ -158,6 +161,7 @@ void sl_names_settle_domains(struct sl_engine *g, const sl_domain_id *domains, u
 
 const char *sl_names_measure(const struct sl_engine *g, sl_measure_id measure)
 {
+    SL_PRE(g != NULL);
     const struct sl_world *w = g->world;
     const char *name = measure < w->measure_count
                            ? sl_intern_name(g->names, SL_INTERN_RESOURCE, w->measures[measure])

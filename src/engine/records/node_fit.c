@@ -3,6 +3,7 @@
 
 /* Node affinity on a whole node, unlike pod.c, which looks at a flavor's labels only. */
 #include "engine/records/node_fit.h"
+#include "base/check.h"
 #include "engine/records/pod.h"
 #include <string.h>
 
@@ -10,6 +11,7 @@ const struct sl_json *sl_node_fit_taint(const struct sl_node_view *node,
                                         const struct sl_json *tolerations,
                                         const struct sl_json *more_tolerations)
 {
+    SL_PRE(node != NULL);
     for (size_t i = 0; i < sl_json_len(node->taints); i++) {
         const struct sl_json *taint = sl_json_at(node->taints, i);
         const char *effect = sl_json_path_text(taint, "effect", "");

@@ -4,6 +4,7 @@
 /* Texts of the API become enumerations here; where one is missing or not known, Kueue's default
  * stands (the API's validation has refused what is not known). */
 #include "engine/records/rules.h"
+#include "base/check.h"
 #include "api/objects/quantity.h"
 #include "base/mem.h"
 #include "engine/calls/call.h"
@@ -34,6 +35,7 @@ static struct sl_rules read_rules(const struct sl_json *object)
 
 bool sl_rules_read(const struct sl_engine *g, struct sl_node_entry *n, const struct sl_json *object)
 {
+    SL_PRE(g != NULL && n != NULL);
     struct sl_rules fresh = read_rules(object);
     fresh.by_usage =
         g->settings.policy.admission_fair_sharing &&
@@ -48,6 +50,7 @@ bool sl_rules_read(const struct sl_engine *g, struct sl_node_entry *n, const str
 
 void sl_rules_default(struct sl_node_entry *n)
 {
+    SL_PRE(n != NULL);
     n->rules = read_rules(NULL);
     n->preemption = (struct sl_preempt_policy){0};
     n->weight_nano = SL_WEIGHT_ONE;
@@ -127,6 +130,7 @@ static bool set_weight(struct sl_engine *g, sl_node_id node, int64_t weight_nano
 enum sl_code sl_rules_share(struct sl_engine *g, sl_node_id node, const struct sl_json *object,
                             int64_t now_ms, struct sl_error *e)
 {
+    SL_PRE(g != NULL);
     int64_t weight_nano;
     enum sl_code code = sl_rules_read_weight(object, &weight_nano, e);
     bool changed = g->nodes[node]->is_cluster_queue &&
@@ -142,6 +146,7 @@ enum sl_code sl_rules_share(struct sl_engine *g, sl_node_id node, const struct s
 
 void sl_rules_free_checks(struct sl_node_entry *n)
 {
+    SL_PRE(n != NULL);
     for (uint32_t i = 0; i < n->check_count; i++) {
         sl_mem_free(n->checks[i].flavors);
     }
@@ -215,6 +220,7 @@ static bool grants_any(const struct sl_grant *grant, const struct sl_check_rule 
 
 bool sl_rules_ask(const struct sl_node_entry *n, sl_check_id check, const struct sl_grant *grant)
 {
+    SL_PRE(n != NULL);
     for (uint32_t i = 0; i < n->check_count; i++) {
         const struct sl_check_rule *rule = &n->checks[i];
         if (rule->check == check) {
@@ -226,6 +232,7 @@ bool sl_rules_ask(const struct sl_node_entry *n, sl_check_id check, const struct
 
 bool sl_rules_by_flavor(const struct sl_node_entry *n, sl_check_id check)
 {
+    SL_PRE(n != NULL);
     for (uint32_t i = 0; i < n->check_count; i++) {
         if (n->checks[i].flavor_count > 0 && (check == SL_NO_ID || n->checks[i].check == check)) {
             return true;

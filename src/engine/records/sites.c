@@ -26,6 +26,7 @@ static void print_key(const struct sl_engine *g, sl_tree_id tree, const char *ho
 
 sl_site_id sl_sites_find(const struct sl_engine *g, sl_tree_id tree, const char *host)
 {
+    SL_PRE(g != NULL);
     struct sl_buf key = {0};
     union sl_map_value value;
     print_key(g, tree, host, &key);
@@ -55,6 +56,7 @@ static sl_site_id take_number(struct sl_world *w)
 
 sl_site_id sl_sites_take(struct sl_engine *g, sl_tree_id tree, const char *host)
 {
+    SL_PRE(g != NULL);
     struct sl_world *w = g->world;
     sl_site_id site = host == NULL ? SL_NO_ID : sl_sites_find(g, tree, host);
     if (site != SL_NO_ID) {
@@ -124,6 +126,7 @@ static bool publish(struct sl_engine *g, sl_site_id site, sl_measure_id measure,
 void sl_sites_shift(struct sl_engine *g, sl_site_id site, const struct sl_amounts *amounts,
                     int sign, int64_t now_ms)
 {
+    SL_PRE(g != NULL && amounts != NULL);
     struct sl_world *w = g->world;
     sl_amounts_add_all(&w->sites[site].free, amounts, sign);
     for (uint32_t i = 0; i < amounts->count; i++) {
@@ -197,6 +200,7 @@ static sl_measure_id take_measure(struct sl_engine *g, int64_t now_ms)
 
 sl_measure_id sl_sites_measure(struct sl_engine *g, sl_resource_id resource, int64_t now_ms)
 {
+    SL_PRE(g != NULL);
     struct sl_world *w = g->world;
     sl_measure_id measure = find_measure(w, resource);
     bool known = measure != SL_NO_ID;

@@ -113,6 +113,7 @@ static void clear(struct sl_tenants *t, sl_workload_id id)
 
 void sl_tenants_list(struct sl_tenants *t, sl_workload_id id)
 {
+    SL_PRE(t != NULL);
     uint32_t count = sl_topology_stand_count(id);
     t->workloads = reach(t->workloads, &t->workload_cap, id);
     clear(t, id);
@@ -125,6 +126,7 @@ void sl_tenants_list(struct sl_tenants *t, sl_workload_id id)
 
 bool sl_tenants_listed(const struct sl_tenants *t, sl_workload_id id)
 {
+    SL_PRE(t != NULL);
     return id < t->workload_cap && t->workloads[id] != 0;
 }
 
@@ -135,31 +137,37 @@ static uint32_t row_of(uint32_t link)
 
 uint32_t sl_tenants_first(const struct sl_tenants *t, sl_site_id site)
 {
+    SL_PRE(t != NULL);
     return site < t->site_cap ? row_of(t->sites[site]) : SL_NO_ID;
 }
 
 uint32_t sl_tenants_next(const struct sl_tenants *t, uint32_t row)
 {
+    SL_PRE(t != NULL);
     return row_of(t->rows[row].next);
 }
 
 uint32_t sl_tenants_first_of(const struct sl_tenants *t, sl_workload_id id)
 {
+    SL_PRE(t != NULL);
     return id < t->workload_cap ? row_of(t->workloads[id]) : SL_NO_ID;
 }
 
 uint32_t sl_tenants_next_of(const struct sl_tenants *t, uint32_t row)
 {
+    SL_PRE(t != NULL);
     return row_of(t->rows[row].next_of);
 }
 
 sl_workload_id sl_tenants_workload(const struct sl_tenants *t, uint32_t row)
 {
+    SL_PRE(t != NULL);
     return t->rows[row].workload;
 }
 
 sl_site_id sl_tenants_site(const struct sl_tenants *t, uint32_t row)
 {
+    SL_PRE(t != NULL);
     return t->rows[row].site;
 }
 
@@ -174,10 +182,12 @@ uint32_t sl_tenants_find(const struct sl_tenants *t, sl_workload_id id, sl_site_
 
 void sl_tenants_note_loss(struct sl_tenants *t, uint32_t row)
 {
+    SL_PRE(t != NULL);
     t->rows[row].lost = true;
 }
 
 bool sl_tenants_has_lost(const struct sl_tenants *t, uint32_t row)
 {
+    SL_PRE(t != NULL);
     return t->rows[row].lost;
 }

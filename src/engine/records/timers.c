@@ -22,6 +22,7 @@ static void swap(struct sl_timer *a, struct sl_timer *b)
 void sl_timers_arm(struct sl_timers *t, int64_t due_ms, enum sl_timer_kind kind, uint32_t id,
                    uint32_t generation)
 {
+    SL_PRE(t != NULL);
     if (t->count == t->cap) {
         t->cap = t->cap == 0 ? 64 : t->cap * 2;
         t->items = sl_mem_grow(t->items, t->cap, sizeof *t->items);
@@ -36,6 +37,7 @@ void sl_timers_arm(struct sl_timers *t, int64_t due_ms, enum sl_timer_kind kind,
 
 int64_t sl_timers_due_ms(const struct sl_timers *t)
 {
+    SL_PRE(t != NULL);
     return t->count == 0 ? INT64_MAX : t->items[0].due_ms;
 }
 
@@ -71,6 +73,7 @@ bool sl_timers_take(struct sl_timers *t, int64_t now_ms, struct sl_timer *out)
 
 void sl_timers_fini(struct sl_timers *t)
 {
+    SL_PRE(t != NULL);
     sl_mem_free(t->items);
     *t = (struct sl_timers){0};
 }

@@ -3,6 +3,7 @@
 
 /* Trees of the world, and who is woken by what happens in them. */
 #include "engine/records/world.h"
+#include "base/check.h"
 #include "base/mem.h"
 #include "engine/calls/call.h"
 #include "kernel/ledger/ledger.h"
@@ -11,6 +12,7 @@
 
 struct sl_tree_entry *sl_world_tree(struct sl_engine *g, sl_tree_id tree)
 {
+    SL_PRE(g != NULL);
     struct sl_world *w = g->world;
     w->trees = sl_mem_reach(w->trees, &w->tree_cap, 16, tree, sizeof *w->trees);
     return &w->trees[tree];
@@ -18,6 +20,7 @@ struct sl_tree_entry *sl_world_tree(struct sl_engine *g, sl_tree_id tree)
 
 struct sl_tree_entry *sl_world_find_tree(const struct sl_engine *g, sl_tree_id tree)
 {
+    SL_PRE(g != NULL);
     struct sl_world *w = g->world;
     return tree < w->tree_cap && w->trees[tree].topology != NULL ? &w->trees[tree] : NULL;
 }
@@ -26,12 +29,14 @@ struct sl_tree_entry *sl_world_find_tree(const struct sl_engine *g, sl_tree_id t
 
 void sl_world_wake(struct sl_engine *g, sl_tree_id tree)
 {
+    SL_PRE(g != NULL);
     g->world->trees[tree].woken = true;
     g->world->woken = true;
 }
 
 void sl_world_rouse(struct sl_engine *g, sl_tree_id tree)
 {
+    SL_PRE(g != NULL);
     g->world->trees[tree].roused = true;
     g->world->woken = true;
 }
@@ -56,11 +61,13 @@ static void tell_users(struct sl_engine *g, sl_tree_id tree, bool wake, int64_t 
 
 bool sl_world_woken(const struct sl_engine *g)
 {
+    SL_PRE(g != NULL);
     return g->world->woken;
 }
 
 void sl_world_flush(struct sl_engine *g, int64_t now_ms)
 {
+    SL_PRE(g != NULL);
     struct sl_world *w = g->world;
     for (sl_tree_id tree = 0; w->woken && tree < w->tree_cap; tree++) {
         struct sl_tree_entry *t = &w->trees[tree];

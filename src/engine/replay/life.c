@@ -3,6 +3,7 @@
 
 /* The records of one life, made again and compared. */
 #include "engine/replay/life.h"
+#include "base/check.h"
 #include "engine/conditions/conditions.h"
 #include "engine/engine.h"
 #include "engine/journal/journal_image.h"
@@ -283,6 +284,7 @@ static bool play(struct sl_life *life, const struct sl_journal_record *record)
 
 bool sl_life_play(struct sl_life *life, const struct sl_journal_record *record)
 {
+    SL_PRE(life != NULL);
     const struct sl_replay_options *o = life->options;
     if (life->sequence != 0 && record->sequence != life->sequence + 1) {
         return ends(life, SL_REPLAY_PARTIAL,
@@ -302,6 +304,7 @@ bool sl_life_play(struct sl_life *life, const struct sl_journal_record *record)
 
 void sl_life_end(struct sl_life *life)
 {
+    SL_PRE(life != NULL);
     if (life->restoring) {
         (void)not_whole(life);
     }
@@ -309,6 +312,7 @@ void sl_life_end(struct sl_life *life)
 
 void sl_life_fini(struct sl_life *life)
 {
+    SL_PRE(life != NULL);
     sl_roll_fini(&life->names);
     sl_buf_fini(&life->list);
     sl_buf_fini(&life->observed);

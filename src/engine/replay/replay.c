@@ -4,6 +4,7 @@
 /* Lives of a journal, each in a child of its own: the parent's core stays empty, and it reads on to
  * the next start while the child plays. The result lies in memory that both see. */
 #include "engine/replay/replay.h"
+#include "base/check.h"
 #include "engine/journal/journal_image.h"
 #include "engine/replay/life.h"
 #include "engine/journal/tape.h"
@@ -166,6 +167,7 @@ static enum sl_code play_all(const struct sl_replay_options *options,
 enum sl_code sl_replay_run(const struct sl_replay_options *options, struct sl_replay_result *result,
                            struct sl_error *e)
 {
+    SL_PRE(options != NULL);
     struct sl_tape tape;
     enum sl_code code = sl_tape_open(options->path, &tape, e);
     if (code != SL_CODE_OK) {

@@ -3,6 +3,7 @@
 
 /* What a replay tells people: a line a decision, and on demand why. */
 #include "api/objects/kinds.h"
+#include "base/check.h"
 #include "api/objects/quantity.h"
 #include "base/clock.h"
 #include "engine/engine.h"
@@ -37,6 +38,7 @@ const char *sl_story_kind(uint8_t decision_kind)
 
 void sl_story_note_observed(struct sl_life *life, const struct sl_journal_record *record)
 {
+    SL_PRE(life != NULL && record != NULL);
     struct unpack u = {record->payload, record->payload + record->len, false};
     uint8_t kind = unpack_u8(&u);
     bool gone = unpack_u8(&u) != 0;
@@ -55,6 +57,7 @@ void sl_story_note_observed(struct sl_life *life, const struct sl_journal_record
 
 void sl_story_note_call(struct sl_life *life, const struct sl_call *c)
 {
+    SL_PRE(life != NULL && c != NULL);
     sl_buf_reset(&life->call);
     sl_call_print(&life->call, c, &life->names);
     life->is_cycle = c->kind == SL_CALL_cycle;
@@ -115,6 +118,7 @@ static void print_why(const struct sl_life *life)
 void sl_story_decision(struct sl_life *life, const struct sl_journal_record *record,
                        const struct sl_told_decision *d)
 {
+    SL_PRE(life != NULL && d != NULL);
     char time[32];
     const char *name = sl_roll_name(&life->names, SL_INTERN_WORKLOAD, d->workload);
     const char *only = life->options->workload;
@@ -136,6 +140,7 @@ void sl_story_decision(struct sl_life *life, const struct sl_journal_record *rec
 
 void sl_story_stop(const struct sl_life *life)
 {
+    SL_PRE(life != NULL);
     sl_workload_id id = life->decided;
     if (id == SL_NO_ID) {
         return;

@@ -4,6 +4,7 @@
 /* Per namespace the ranges as given, sorted by name, and their summary {type: {member: {resource:
  * quantity}}}, made anew when one of them changes. */
 #include "engine/requests/limits.h"
+#include "base/check.h"
 #include "api/objects/quantity.h"
 #include "base/map.h"
 #include "base/mem.h"
@@ -41,6 +42,7 @@ static void free_ranges(void *value)
 
 void sl_limits_free(struct sl_limits *t)
 {
+    SL_PRE(t != NULL);
     sl_map_free_with(t->namespaces, free_ranges);
     sl_map_free_with(t->classes, sl_json_free_value);
     sl_mem_free(t);
@@ -48,6 +50,7 @@ void sl_limits_free(struct sl_limits *t)
 
 uint64_t sl_limits_version(const struct sl_limits *t)
 {
+    SL_PRE(t != NULL);
     return t->version;
 }
 

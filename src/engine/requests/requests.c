@@ -35,6 +35,7 @@ static int64_t reclaimable(const struct sl_json *workload, const char *pod_set)
 int64_t sl_requests_pods_left(const struct sl_engine *g, const struct sl_json *workload,
                               size_t index)
 {
+    SL_PRE(g != NULL);
     const struct sl_json *pod_set = sl_json_at(sl_json_path(workload, "spec.podSets"), index);
     const char *name = sl_json_path_text(pod_set, "name", "main");
     int64_t count = sl_json_path_int(pod_set, "count", 1);
@@ -282,6 +283,7 @@ enum sl_code sl_requests_read(struct sl_engine *g, const struct sl_json *workloa
 
 int64_t sl_requests_total(const struct sl_requests *r, uint32_t index)
 {
+    SL_PRE(r != NULL);
     int64_t total;
     bool over = __builtin_mul_overflow(r->items[index].per_pod, (int64_t)r->pod_count, &total);
     return over ? INT64_MAX : total;

@@ -2,6 +2,7 @@
  * SPDX-FileCopyrightText: The Sluice authors */
 
 #include "engine/topology/constraints.h"
+#include "base/check.h"
 #include "base/mem.h"
 #include "engine/calls/call.h"
 #include "engine/records/masks_in.h"
@@ -31,6 +32,7 @@ static void release(struct sl_engine *g, struct sl_pod_set *sets, uint32_t count
 
 void sl_constraints_release(struct sl_engine *g, struct sl_workload_entry *e)
 {
+    SL_PRE(e != NULL);
     release(g, e->pod_sets, e->pod_set_count);
     e->pod_sets = NULL;
     e->pod_set_count = 0;
@@ -63,6 +65,7 @@ static bool granted_topology(const struct sl_grant *grant, const struct sl_json 
 void sl_constraints_take(struct sl_engine *g, struct sl_workload_entry *e,
                          const struct sl_json *workload)
 {
+    SL_PRE(e != NULL);
     const struct sl_json *list = sl_json_path(workload, "spec.podSets");
     struct sl_pod_set *old = e->pod_sets;
     uint32_t old_count = e->pod_set_count;
@@ -142,6 +145,7 @@ static bool set_mask(struct sl_engine *g, sl_workload_id id, uint32_t index, uin
 void sl_constraints_refine(struct sl_engine *g, sl_workload_id id, const struct sl_json *workload,
                            int64_t now_ms)
 {
+    SL_PRE(g != NULL);
     const struct sl_workload_entry *e = &g->workloads[id];
     const struct sl_json *checks = sl_json_path(workload, "status.admissionChecks");
     for (uint32_t i = 0; i < e->pod_set_count; i++) {
@@ -239,6 +243,7 @@ enum sl_status sl_constraints_demand(struct sl_engine *g, sl_workload_id id,
                                      const struct sl_requests *requests, sl_node_id node,
                                      int64_t now_ms)
 {
+    SL_PRE(g != NULL);
     static const struct sl_quotas nothing = {0};
     const struct sl_workload_entry *e = &g->workloads[id];
     const struct sl_quotas *offered = node == SL_NO_ID ? &nothing : &g->nodes[node]->quotas;

@@ -14,6 +14,7 @@
 
 struct sl_machine *sl_machines_take(struct sl_engine *g, const char *name)
 {
+    SL_PRE(g != NULL);
     union sl_map_value value;
     if (sl_map_get(g->world->machines, name, &value)) {
         return value.pointer;
@@ -47,6 +48,7 @@ void sl_machines_drop_unused(struct sl_engine *g, struct sl_machine *m)
 
 void sl_machines_free(struct sl_world *w)
 {
+    SL_PRE(w != NULL);
     sl_map_free_with(w->machines, free_machine);
 }
 
@@ -66,6 +68,7 @@ static bool first_on_site(const struct sl_machine *m, uint32_t index)
 void sl_machines_shift(struct sl_engine *g, struct sl_machine *m, const struct sl_amounts *amounts,
                        int sign, int64_t now_ms)
 {
+    SL_PRE(m != NULL);
     for (uint32_t i = 0; i < m->foothold_count; i++) {
         if (first_on_site(m, i)) {
             sl_sites_shift(g, m->footholds[i].site, amounts, sign, now_ms);
@@ -75,6 +78,7 @@ void sl_machines_shift(struct sl_engine *g, struct sl_machine *m, const struct s
 
 void sl_machines_wake(struct sl_engine *g, const struct sl_machine *m)
 {
+    SL_PRE(m != NULL);
     for (uint32_t i = 0; i < m->foothold_count; i++) {
         sl_world_wake(g, m->footholds[i].tree);
     }
@@ -82,6 +86,7 @@ void sl_machines_wake(struct sl_engine *g, const struct sl_machine *m)
 
 void sl_machines_rouse(struct sl_engine *g, const struct sl_machine *m)
 {
+    SL_PRE(m != NULL);
     for (uint32_t i = 0; i < m->foothold_count; i++) {
         sl_world_rouse(g, m->footholds[i].tree);
     }

@@ -4,6 +4,7 @@
 /* Hosts by name, each with the list of its pods. A host stands here for as long as it has a Node or
  * pods. */
 #include "engine/topology/node_watch.h"
+#include "base/check.h"
 #include "base/map.h"
 #include "base/mem.h"
 #include <string.h>
@@ -50,6 +51,7 @@ static void free_pod(void *value)
 
 void sl_node_watch_free(struct sl_node_watch *w)
 {
+    SL_PRE(w != NULL);
     sl_map_free_with(w->pods, free_pod);
     sl_map_free_with(w->hosts, free_host);
     sl_map_free(w->nodes);
@@ -88,6 +90,7 @@ static void drop_unused(struct sl_node_watch *w, struct sl_host *host)
 
 bool sl_node_watch_has_pod(const struct sl_host *host, const char *workload)
 {
+    SL_PRE(host != NULL);
     for (const struct sl_host_pod *p = host->first_pod; p != NULL; p = p->next) {
         if (p->under_way && strcmp(p->workload, workload) == 0) {
             return true;
@@ -155,6 +158,7 @@ const char *sl_node_watch_name(const struct sl_json *node)
 
 char *sl_node_watch_leave(struct sl_node_watch *w, const struct sl_json *node, bool gone)
 {
+    SL_PRE(w != NULL);
     union sl_map_value value;
     struct sl_host *host =
         sl_map_get(w->nodes, sl_object_name(node), &value) ? value.pointer : NULL;
@@ -175,6 +179,7 @@ char *sl_node_watch_leave(struct sl_node_watch *w, const struct sl_json *node, b
  * of counts. */
 bool sl_node_watch_enter(struct sl_node_watch *w, const struct sl_json *node)
 {
+    SL_PRE(w != NULL);
     union sl_map_value value;
     struct sl_host *host = take_host(w, sl_node_watch_name(node));
     enum sl_ready ready = read_ready(node);

@@ -4,6 +4,7 @@
 /* Pods that no topology workload owns (daemons, pods of queues without topology, others' pods):
  * what they request of the node they are bound to is not free there, until they have ended. */
 #include "base/mem.h"
+#include "base/check.h"
 #include "engine/records/event_in.h"
 #include "engine/records/pod.h"
 #include "engine/records/world.h"
@@ -25,6 +26,7 @@ static void free_use(void *value)
 
 void sl_pods_free(struct sl_world *w)
 {
+    SL_PRE(w != NULL);
     sl_map_free_with(w->pods, free_use);
 }
 

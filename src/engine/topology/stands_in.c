@@ -4,6 +4,7 @@
 /* Domains are found by name, or opened hidden when they are gone: the pods stand there all the
  * same. */
 #include "engine/topology/stands_in.h"
+#include "base/check.h"
 #include "api/objects/topology_assignment.h"
 #include "base/log.h"
 #include "base/mem.h"
@@ -182,6 +183,7 @@ static bool well_formed(const struct sl_engine *g, sl_workload_id id,
 void sl_stands_in_read(struct sl_engine *g, sl_workload_id id, const struct sl_json *workload,
                        struct sl_grant *grant, struct sl_stands_in *out, int64_t now_ms)
 {
+    SL_PRE(g != NULL && grant != NULL);
     const struct sl_json *list = sl_json_path(workload, "status.admission.podSetAssignments");
     *out = (struct sl_stands_in){0};
     g->now_ms = now_ms;
@@ -205,6 +207,7 @@ void sl_stands_in_read(struct sl_engine *g, sl_workload_id id, const struct sl_j
 
 void sl_stands_in_end(struct sl_engine *g, struct sl_stands_in *s, int64_t now_ms)
 {
+    SL_PRE(s != NULL);
     sl_names_settle_domains(g, s->domains, s->domain_count, now_ms);
     sl_mem_free(s->domains);
     sl_buf_fini(&s->list);

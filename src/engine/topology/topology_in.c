@@ -4,6 +4,7 @@
 /* A pod takes of a node what its spec requests, whatever of it counts for quota. Where the settings
  * leave quota as the spec has it, the demand's own requests say it. */
 #include "engine/topology/topology_in.h"
+#include "base/check.h"
 #include "base/mem.h"
 #include "engine/calls/call.h"
 #include "engine/records/masks_in.h"
@@ -70,6 +71,7 @@ void sl_topology_in_take(struct sl_engine *g, struct sl_pod_set *set, const stru
 
 void sl_topology_in_release(struct sl_pod_set *set)
 {
+    SL_PRE(set != NULL);
     sl_mem_free(set->ask);
     sl_amounts_fini(&set->amounts);
 }
@@ -160,6 +162,7 @@ bool sl_topology_in_list(struct sl_engine *g, struct sl_pod_set *set,
                          const struct sl_requests *requests, const struct sl_quotas *offered,
                          struct sl_buf *list)
 {
+    SL_PRE(requests != NULL);
     if (requests->spec_count > 0) {
         keep_amounts(set, requests);
     }

@@ -94,6 +94,7 @@ void sl_topology_out_note(struct sl_engine *g, sl_workload_id id)
 void sl_topology_out_write(const struct sl_engine *g, sl_workload_id id, uint32_t pod_set,
                            struct sl_json *assignment)
 {
+    SL_PRE(g != NULL);
     const struct sl_grant *grant = g->workloads[id].grant;
     const char *text = grant->topology[pod_set];
     if (text != NULL) {
@@ -121,6 +122,7 @@ static bool names(const struct sl_json *list, const char *host)
 void sl_topology_out_write_failed(const struct sl_engine *g, const struct sl_workload *record,
                                   struct sl_json *status)
 {
+    SL_PRE(record != NULL);
     if (record->unhealthy_count == 0) {
         sl_json_remove(status, "unhealthyNodes");
         return;

@@ -4,6 +4,7 @@
 /* A tree is laid out anew when its levels change; when only the flavor's labels do, machines enter
  * and leave it. */
 #include "engine/topology/trees_in.h"
+#include "base/check.h"
 #include "base/mem.h"
 #include "engine/calls/call.h"
 #include "engine/records/masks_in.h"
@@ -118,6 +119,7 @@ static void set_labels(struct sl_tree_entry *t, const struct sl_json *labels)
 void sl_trees_in_flavor(struct sl_engine *g, sl_flavor_id flavor, const struct sl_json *spec,
                         int64_t now_ms)
 {
+    SL_PRE(g != NULL);
     const char *topology =
         g->settings.policy.topology ? sl_json_path_text(spec, "topologyName", "") : "";
     const struct sl_json *labels = sl_json_get(spec, "nodeLabels");

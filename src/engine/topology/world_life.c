@@ -3,6 +3,7 @@
 
 /* Opening and closing of what world.h describes. */
 #include "base/mem.h"
+#include "base/check.h"
 #include "engine/topology/trees_in.h"
 #include "engine/records/world.h"
 
@@ -11,6 +12,7 @@ static const char *const first_measures[] = {"pods", "cpu", "memory"};
 
 void sl_world_open(struct sl_engine *g)
 {
+    SL_PRE(g != NULL);
     struct sl_world *w = sl_mem_new(1, sizeof *w);
     w->machines = sl_map_new();
     w->pods = sl_map_new();
@@ -37,6 +39,7 @@ static void free_maps(struct sl_world *w)
 
 void sl_world_close(struct sl_engine *g)
 {
+    SL_PRE(g != NULL);
     struct sl_world *w = g->world;
     for (sl_tree_id tree = 0; tree < w->tree_cap; tree++) {
         sl_trees_in_flavor(g, tree, NULL, 0);

@@ -260,6 +260,7 @@ void sl_engine_forget(struct sl_engine *g, enum sl_kind kind, const struct sl_js
 
 void sl_engine_synced(struct sl_engine *g, int64_t now_ms)
 {
+    SL_PRE(g != NULL);
     if (g->synced) {
         return;
     }

@@ -29,6 +29,7 @@
 void sl_step_rewrite(struct sl_engine *g, sl_workload_id id, enum sl_decision_kind kind,
                      int64_t wait_ms, int64_t now_ms)
 {
+    SL_PRE(g != NULL);
     struct sl_workload_entry *e = &g->workloads[id];
     e->rewrite = true;
     e->rewrite_kind = kind;
@@ -228,6 +229,7 @@ static void fill_preemptor(const struct sl_engine *g, const struct sl_queued_dec
 
 bool sl_engine_next_decision(struct sl_engine *g, struct sl_decision *out)
 {
+    SL_PRE(g != NULL);
     while (g->synced && g->decision_count > 0) {
         struct sl_queued_decision q = g->decisions[g->decision_first];
         g->decision_first = (g->decision_first + 1) % g->decision_cap;

@@ -149,6 +149,7 @@ static void stop_if(const char *broken)
 
 void sl_valid_before_cycle(const struct sl_engine *g)
 {
+    SL_PRE(g != NULL);
     if (g->settings.paranoid) {
         stop_if(say(g, sl_guarantees_step(g->workload_cap, false)));
         stop_if(find_broken(g));
@@ -157,6 +158,7 @@ void sl_valid_before_cycle(const struct sl_engine *g)
 
 void sl_valid_after_cycle(const struct sl_engine *g)
 {
+    SL_PRE(g != NULL);
     if (g->settings.paranoid) {
         stop_if(say(g, sl_guarantees_step(g->workload_cap, true)));
         stop_if(find_broken(g));

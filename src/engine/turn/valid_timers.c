@@ -3,6 +3,7 @@
 
 /* What is waited for is read from the records, not from what the engine believes to have armed. */
 #include "engine/turn/valid_timers.h"
+#include "base/check.h"
 #include "base/mem.h"
 #include <stdio.h>
 
@@ -95,6 +96,7 @@ static const char *say(const struct sl_engine *g, sl_workload_id id, unsigned mi
 
 const char *sl_valid_timers(const struct sl_engine *g)
 {
+    SL_PRE(g != NULL);
     const char *found = NULL;
     uint8_t *armed = sl_mem_new(g->workload_cap + 1u, sizeof *armed);
     for (uint32_t i = 0; i < g->timers.count; i++) {
