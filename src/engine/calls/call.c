@@ -4,13 +4,8 @@
 #include "engine/calls/call.h"
 #include "base/check.h"
 #include "base/log.h"
+#include "engine/journal/status_text.h"
 #include "engine/state.h"
-
-static const char *const statuses[] = {
-#define SL_STATUS(constant, name, text) [constant] = text,
-#include "kernel/base/status.def"
-#undef SL_STATUS
-};
 
 static void note(struct sl_engine *g, const struct sl_call *c, enum sl_status answer,
                  int64_t now_ms)
@@ -69,7 +64,7 @@ bool sl_call_expect(struct sl_engine *g, struct sl_call *c, int64_t now_ms)
         sl_log(SL_LOG_WARN, "the core refused a call that it should not refuse", "call",
                sl_call_name(c->kind), "workload",
                id == SL_NO_ID ? "" : sl_intern_name(g->names, SL_INTERN_WORKLOAD, id), "reason",
-               statuses[status], NULL);
+               sl_status_text(status), NULL);
         SL_ASSERT(!g->settings.paranoid);
     }
     return status == SL_OK;

@@ -6,6 +6,7 @@
 #include "api/objects/quantity.h"
 #include "base/check.h"
 #include "base/clock.h"
+#include "engine/journal/status_text.h"
 #include "engine/records/names.h"
 #include "engine/state.h"
 #include "kernel/commit/placement.h"
@@ -15,12 +16,6 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-
-static const char *const sentences[] = {
-#define SL_STATUS(constant, name, text) [constant] = text,
-#include "kernel/base/status.def"
-#undef SL_STATUS
-};
 
 static void add(char *out, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
@@ -201,7 +196,7 @@ void sl_message_from_placement(struct sl_engine *g, char out[static SL_MESSAGE_S
     out[0] = '\0';
     if (sl_cycle_outcome.status != SL_OK) {
         SL_ASSERT(sl_cycle_outcome.status < SL_STATUS_COUNT);
-        add(out, "%s", sentences[sl_cycle_outcome.status]);
+        add(out, "%s", sl_status_text(sl_cycle_outcome.status));
     } else {
         add_placement(g, sl_cycle_outcome.workload, out);
     }
@@ -351,7 +346,7 @@ void sl_message_from_outcome(struct sl_engine *g, char out[static SL_MESSAGE_SIZ
         add(out, "Workload no longer fits after processing another workload");
     } else if (sl_cycle_outcome.status != SL_OK) {
         SL_ASSERT(sl_cycle_outcome.status < SL_STATUS_COUNT);
-        add(out, "%s", sentences[sl_cycle_outcome.status]);
+        add(out, "%s", sl_status_text(sl_cycle_outcome.status));
     } else if (sl_cycle_outcome.overlaps) {
         add(out, "Workload has overlapping preemption targets with another workload%s",
             sl_cycle_outcome.reason == SL_PENDING_PREEMPTED_WORKLOADS

@@ -5,6 +5,7 @@
 #include "engine/journal/outcome.h"
 #include "api/objects/quantity.h"
 #include "engine/journal/pack.h"
+#include "engine/journal/status_text.h"
 #include "kernel/topology/topology.h"
 #include "policy/cycle/cycle.h"
 
@@ -12,11 +13,6 @@
 
 enum flag { CHANGED = 1, OUTSIDER = 2, OVERTAKEN = 4, OVERLAPS = 8, SKIPPED = 16 };
 
-static const char *const statuses[] = {
-#define SL_STATUS(constant, name, text) [constant] = text,
-#include "kernel/base/status.def"
-#undef SL_STATUS
-};
 #define SL_REASON(constant, text) [constant] = text,
 static const char *const pending_reasons[] = {
 #include "model/pending_reasons.def"
@@ -203,7 +199,7 @@ static void print_why(struct unpack *u, uint8_t result, struct sl_buf *out)
         (flags & OVERLAPS) != 0 ? "; other workloads of the cycle have the same victims" : "",
         (flags & SKIPPED) != 0 ? "; its preemption was put off" : "", status == SL_OK ? "" : "; ");
     if (status != SL_OK) {
-        sl_buf_text(out, NAME_OF(statuses, status));
+        sl_buf_text(out, sl_status_text((enum sl_status)status));
     }
     if (victims > 0) {
         sl_buf_print(out, "; waits for %u to stop", victims);

@@ -9,22 +9,12 @@
 #include "engine/journal/journal_image.h"
 #include "engine/journal/outcome.h"
 #include "engine/journal/pack.h"
+#include "engine/journal/status_text.h"
 #include "kernel/lifecycle/lifecycle.h"
 #include "policy/cycle/cycle.h"
 #include <inttypes.h>
 #include <stdarg.h>
 #include <string.h>
-
-static const char *const statuses[] = {
-#define SL_STATUS(constant, name, text) [constant] = name,
-#include "kernel/base/status.def"
-#undef SL_STATUS
-};
-
-static const char *status_name(enum sl_status status)
-{
-    return (unsigned)status < SL_STATUS_COUNT ? statuses[status] : "?";
-}
 
 static bool ends(struct sl_life *life, enum sl_replay_end how, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
@@ -119,7 +109,7 @@ static bool play_call(struct sl_life *life, const struct sl_journal_record *reco
     return now == recorded ||
            ends(life, SL_REPLAY_DIFFERS,
                 "record %" PRIu64 ", call %s:\n  recorded: %s\n  now:      %s", record->sequence,
-                life->call.data, status_name(recorded), status_name(now));
+                life->call.data, sl_status_name(recorded), sl_status_name(now));
 }
 
 /* --- outcomes --------------------------------------------------------------------------------- */

@@ -23,8 +23,8 @@ static bool is_about(const struct sl_engine *g, const struct sl_decision *d)
 
 /* --- what is to be written -------------------------------------------------------------------- */
 
-/* The object says that it has finished, and the engine has not observed that. What a watch shows is committed; this may yet be
- * lost. */
+/* The object says that it has finished, and the engine has not observed that. What a watch shows is committed; this
+ * may yet be lost. */
 static bool end_is_untold(const struct sl_engine *g, const struct sl_decision *d,
                           const struct sl_json *live)
 {
