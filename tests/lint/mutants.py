@@ -172,25 +172,25 @@ class Runs(unittest.TestCase):
 
     def test_a_checker_says_no(self):
         self.assertIn("sl_ledger_valid says no", self.without_promises(
-            "ledger_move.c", "unlink_cells", "{ sl_chain_unlink(link - 1);=> ;}"))
+            "ledger/ledger_move.c", "unlink_cells", "{ sl_chain_unlink(link - 1);=> ;}"))
 
     def test_another_answer_than_the_only_one(self):
         self.assertIn("another answer", self.without_promises(
-            "ledger_check.c", "is_quota", "return amount >= {0=>1} && amount <= SL_AMOUNT_UNLIMITED;"))
+            "ledger/ledger_check.c", "is_quota", "return amount >= {0=>1} && amount <= SL_AMOUNT_UNLIMITED;"))
 
     def test_a_run_time_error(self):
-        self.assertIn("run-time error", self.refuted("ledger_move.c", "unlink_cells",
+        self.assertIn("run-time error", self.refuted("ledger/ledger_move.c", "unlink_cells",
                       "for (uint32_t link = sl_node_first[node]; link {!==>==} 0; link = sl_cell_next[link - 1]) {"))
 
     def test_a_promise_that_is_not_kept(self):
-        self.assertIn("ensures up", self.refuted("ledger_move.c", "move", "return {status=>SL_OK};"))
+        self.assertIn("ensures up", self.refuted("ledger/ledger_move.c", "move", "return {status=>SL_OK};"))
 
     def test_a_promise_about_what_was_before(self):
-        self.assertIn("ensures own", self.refuted("preempt_trial.c", "charge_promises", "if ({status != SL_OK=>not}) {"))
+        self.assertIn("ensures own", self.refuted("preempt/preempt_trial.c", "charge_promises", "if ({status != SL_OK=>not}) {"))
 
     def test_what_survives_the_proofs_is_not_refuted(self):
         self.assertEqual(self.refuted(
-            "claims.c", "sl_claims_reduce", "return {status=>SL_OK};"), "")
+            "commit/claims.c", "sl_claims_reduce", "return {status=>SL_OK};"), "")
 
 
 class Clauses(unittest.TestCase):
