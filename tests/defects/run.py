@@ -10,7 +10,7 @@ its verdict means nothing. All happens in a copy of the tree, BUILD/defects/tree
 patch that does not apply exactly, or does not build, is a failure; so is a defect that nothing rejects.
 BUILD/defects.json has the verdicts about this very tree.
 
-usage: run.py --build DIR [--sample N] [--seed S] [--every] [--table write] [DEFECT...]"""
+usage: run.py --build DIR [--sample N] [--seed S] [--every] [--table write|check] [DEFECT...]"""
 import argparse, json, pathlib, random, re, subprocess, sys, time
 
 import instruments, tree
@@ -136,12 +136,12 @@ def main():
     parser.add_argument("--sample", type=int, default=0)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--every", action="store_true", help="each instrument named has to reject")
-    parser.add_argument("--table", choices=["write"])
+    parser.add_argument("--table", choices=["write", "check"])
     parser.add_argument("defects", nargs="*")
     args = parser.parse_args()
     args.build = args.build.resolve()
     defects = [read(path) for path in sorted(HERE.glob("*.patch"))]
-    if args.table:
+    if args.table == "write":
         TABLE.write_text(table(defects))
         return 0
     passed = failed = 0
@@ -152,6 +152,8 @@ def main():
     for problem in filter(None, (run.copy.would_apply(d["path"]) for d in defects)):
         print(problem)
         failed += 1
+    if args.table == "check":
+        return failed > 0
     for defect in chosen(defects, args):
         if run.one(defect, len(defects)):
             passed += 1
