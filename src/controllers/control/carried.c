@@ -87,9 +87,9 @@ void sl_carried_log(const struct sl_carried *k, const struct sl_json *wl, const 
     if (!sl_log_on(SL_LOG_INFO)) {
         return;
     }
-    char key[400];
+    char key[SL_KEY_SIZE];
     char places[PLACES_SIZE] = "";
-    snprintf(key, sizeof key, "%s/%s", k->ns, k->name);
+    sl_key_print(k->ns, k->name, key);
     if (k->d.kind == SL_DECIDE_RESERVE || k->d.kind == SL_DECIDE_ADMIT ||
         k->d.kind == SL_DECIDE_PLACE) {
         list_places(wl, places);
@@ -141,10 +141,15 @@ static void count_preempted(const struct sl_carried *k, const char *reason)
     sl_json_free(winner);
 }
 
+static bool is_deactivation(const struct sl_carried *k)
+{
+    return strncmp(k->reason, deactivated, sizeof deactivated - 1) == 0;
+}
+
 /* As in status.schedulingStats: what led to a deactivation is its cause, and what pods that are late had to do. */
 static const char *cause_of(const struct sl_carried *k)
 {
-    if (strncmp(k->reason, deactivated, sizeof deactivated - 1) == 0) {
+    if (is_deactivation(k)) {
         return k->reason + sizeof deactivated - 1;
     }
     if (strcmp(k->reason, "PodsReadyTimeout") == 0) {
@@ -155,8 +160,8 @@ static const char *cause_of(const struct sl_carried *k)
 
 static void count_evicted(const struct sl_carried *k, const struct sl_json *wl)
 {
-    bool caused = strncmp(k->reason, deactivated, sizeof deactivated - 1) == 0;
-    sl_workload_meters_evicted(&k->c->meters, wl, caused ? "Deactivated" : k->reason, cause_of(k));
+    sl_workload_meters_evicted(&k->c->meters, wl, is_deactivation(k) ? "Deactivated" : k->reason,
+                               cause_of(k));
 }
 
 static void tell_evicted(const struct sl_carried *k, const struct sl_json *wl)
@@ -201,12 +206,10 @@ void sl_carried_tell(const struct sl_carried *k, const struct sl_json *wl)
     case SL_DECIDE_ADMIT:
         tell_reserved(k, wl);
         break;
-    case SL_DECIDE_PENDING:
-        tell(k, wl, true, k->reason, k->d.message);
-        break;
     case SL_DECIDE_EVICT:
         tell_evicted(k, wl);
         break;
+    case SL_DECIDE_PENDING:
     case SL_DECIDE_UNPLACED:
     case SL_DECIDE_LATE:
         tell(k, wl, true, k->reason, k->d.message);
@@ -252,8 +255,8 @@ void sl_carried_tell_said(const struct sl_carried *k, const struct sl_json *live
 void sl_carried_tell_deleted(const struct sl_carried *k, const struct sl_json *live, bool whole_job)
 {
     tell(k, live, false, "Deleted",
-         whole_job ? "Its Job is deleted: deactivated long enough ago"
-                   : "Deleted: it ended long enough ago");
+         whole_job ? "Its Job is deleted: its retention time after deactivation has passed"
+                   : "Deleted: its retention time has passed");
 }
 
 void sl_carried_complain(const struct sl_carried *k, const struct sl_error *e)
