@@ -16,8 +16,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct producer program = {data, size}, p;
     sl_cell_id cell = SL_NO_ID;
     fuzz_state_reset();
-    CHECK(sl_ledger_open_node(0) == SL_OK && sl_ledger_open_node(1) == SL_OK &&
-          sl_ledger_move_node(1, 0) == SL_OK && sl_ledger_open_cell(1, 0, 0, &cell) == SL_OK &&
+    CHECK(sl_ledger_open_qnode(0) == SL_OK && sl_ledger_open_qnode(1) == SL_OK &&
+          sl_ledger_move_qnode(1, 0) == SL_OK && sl_ledger_open_cell(1, 0, 0, &cell) == SL_OK &&
           sl_ledger_set_quota(cell, 1000, SL_AMOUNT_UNLIMITED, SL_AMOUNT_UNLIMITED) == SL_OK);
     int64_t held = 0;
     while (producer_event(&program, &p)) {

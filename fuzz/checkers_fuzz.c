@@ -11,7 +11,7 @@
 #include "fuzz/lib/play.h"
 #include "fuzz/lib/world.h"
 #include "kernel/ledger/cells.h"
-#include "kernel/commit/claims.h"
+#include "kernel/commit/workload_usage.h"
 #include "kernel/commit/placement.h"
 #include "kernel/commit/promise.h"
 #include "kernel/lifecycle/second_pass.h"
@@ -23,7 +23,7 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 /* What is demanded when a value is not what it was. */
-enum demand {
+enum request {
     NOTHING, /* there are sound cores with other values */
     FOUND,   /* any other value is found */
     BEYOND   /* a value that is larger than any is found */
@@ -32,23 +32,23 @@ struct field {
     void *base;
     size_t size, stride; /* bytes of one value, and from one to the next */
     uint32_t count;      /* how many are looked at */
-    enum demand demand;
+    enum request request;
 };
 static struct field fields[96];
 static uint32_t field_count;
 
-static void add(void *base, size_t size, size_t stride, uint32_t count, enum demand demand)
+static void add(void *base, size_t size, size_t stride, uint32_t count, enum request request)
 {
     CHECK(field_count < sizeof fields / sizeof fields[0]);
     if (count > 0) {
-        fields[field_count++] = (struct field){base, size, stride, count, demand};
+        fields[field_count++] = (struct field){base, size, stride, count, request};
     }
 }
-#define ARRAY(array, count, demand) add(array, sizeof array[0], sizeof array[0], count, demand)
-#define ONE(value, demand) add(&(value), sizeof value, sizeof value, 1, demand)
-#define RECORD(member, demand)                                                                     \
+#define ARRAY(array, count, request) add(array, sizeof array[0], sizeof array[0], count, request)
+#define ONE(value, request) add(&(value), sizeof value, sizeof value, 1, request)
+#define RECORD(member, request)                                                                    \
     add(&sl_workloads[0].member, sizeof sl_workloads[0].member, sizeof sl_workloads[0], SLOTS,     \
-        demand)
+        request)
 
 static void add_ledger(void)
 {
@@ -68,24 +68,24 @@ static void add_ledger(void)
     ARRAY(sl_cell_own, sl_cell_limit, FOUND);
     ARRAY(sl_cell_usage, sl_cell_limit, FOUND);
     ARRAY(sl_total, SL_TOTALS_MAX, FOUND);
-    ARRAY(sl_node_up, sl_node_limit, FOUND);
-    ARRAY(sl_node_level, sl_node_limit, FOUND);
-    ARRAY(sl_node_children, sl_node_limit, FOUND);
-    ARRAY(sl_node_cells, sl_node_limit, FOUND);
-    ARRAY(sl_node_first, sl_node_limit, FOUND);
-    ONE(sl_node_limit, BEYOND);
+    ARRAY(sl_qnode_up, sl_qnode_limit, FOUND);
+    ARRAY(sl_qnode_level, sl_qnode_limit, FOUND);
+    ARRAY(sl_qnode_children, sl_qnode_limit, FOUND);
+    ARRAY(sl_qnode_cells, sl_qnode_limit, FOUND);
+    ARRAY(sl_qnode_first, sl_qnode_limit, FOUND);
+    ONE(sl_qnode_limit, BEYOND);
     ONE(sl_cell_limit, BEYOND);
     ONE(sl_trail_depth, FOUND);
     ONE(sl_promises, FOUND);
 }
 
-static void add_claims(sl_workload_id id)
+static void add_usage_rows(sl_workload_id id)
 {
-    ARRAY(sl_claim_counts, SLOTS, BEYOND);
-    ARRAY(sl_claim_cells[id], sl_claim_counts[id], BEYOND);
-    ARRAY(sl_claim_amounts[id], sl_claim_counts[id], FOUND);
-    ONE(sl_claim_workload_limit, BEYOND);
-    ONE(sl_claim_cell_limit, BEYOND);
+    ARRAY(sl_usage_counts, SLOTS, BEYOND);
+    ARRAY(sl_usage_cells[id], sl_usage_counts[id], BEYOND);
+    ARRAY(sl_usage_amounts[id], sl_usage_counts[id], FOUND);
+    ONE(sl_usage_workload_limit, BEYOND);
+    ONE(sl_usage_cell_limit, BEYOND);
     ONE(sl_second_pass_total, BEYOND);
     ARRAY(sl_places, SLOTS, BEYOND);
     add(&sl_second_passes[0].workload, sizeof(sl_workload_id), sizeof sl_second_passes[0],
@@ -139,20 +139,20 @@ static void add_topology(sl_workload_id id)
     ARRAY(sl_domain_sites, sl_domain_limit, NOTHING);
     ARRAY(sl_domain_depths, sl_domain_limit, NOTHING);
     ARRAY(sl_domain_up[20], SL_DEPTHS_MAX, NOTHING);
-    ARRAY(sl_domain_stands, sl_domain_limit, NOTHING);
+    ARRAY(sl_domain_assigned, sl_domain_limit, NOTHING);
     ARRAY(sl_domain_children, sl_domain_limit, NOTHING);
     ONE(sl_domain_limit, BEYOND);
     ONE(sl_domain_site_limit, BEYOND);
     ONE(sl_booking_workload_limit, BEYOND);
     ARRAY(sl_booking_firsts, sl_booking_workload_limit, BEYOND);
     ARRAY(sl_booking_counts, sl_booking_workload_limit, BEYOND);
-    ARRAY(sl_stand_counts, sl_booking_workload_limit, BEYOND);
+    ARRAY(sl_assigned_counts, sl_booking_workload_limit, BEYOND);
     ARRAY((&sl_booking_owners[first]), sl_booking_counts[id], FOUND);
-    ARRAY((&sl_booking_rooms[first]), sl_booking_counts[id], BEYOND);
+    ARRAY((&sl_booking_capacities[first]), sl_booking_counts[id], BEYOND);
     ARRAY((&sl_booking_amounts[first]), sl_booking_counts[id], FOUND);
-    ARRAY((&sl_stand_domains[first]), sl_stand_counts[id], BEYOND);
-    ARRAY((&sl_stand_pods[first]), sl_stand_counts[id], NOTHING);
-    ARRAY(sl_room_used, sl_domain_site_limit, FOUND);
+    ARRAY((&sl_assigned_domains[first]), sl_assigned_counts[id], BEYOND);
+    ARRAY((&sl_assigned_pods[first]), sl_assigned_counts[id], NOTHING);
+    ARRAY(sl_site_used, sl_domain_site_limit, FOUND);
 }
 
 /* --- looking ------------------------------------------------------------------------------------ */
@@ -187,7 +187,7 @@ static void overwrite(struct field f, unsigned char *at, uint32_t how, uint64_t 
     memcpy(&old, at, f.size); /* little endian */
     uint64_t choice[] = {old + 1, old - 1, old + (1u << how / 8), ~UINT64_C(0) >> 1,
                          0,       value,   ~UINT64_C(0),          old ^ 1};
-    uint64_t now = f.demand == BEYOND && how >= 128 ? ~UINT64_C(0) >> (how % 2) : choice[how % 8];
+    uint64_t now = f.request == BEYOND && how >= 128 ? ~UINT64_C(0) >> (how % 2) : choice[how % 8];
     now = f.size == 1 ? old ^ 1 : now; /* a truth */
     memcpy(at, &now, f.size);
 }
@@ -196,17 +196,17 @@ static void break_one(struct field f, uint32_t index, uint32_t how, uint64_t val
 {
     unsigned char *at = (unsigned char *)f.base + f.stride * (index % f.count);
     unsigned char old[8];
-    bool beyond = f.demand == BEYOND && how >= 128 && (f.size != 4 || how % 2 == 0);
+    bool beyond = f.request == BEYOND && how >= 128 && (f.size != 4 || how % 2 == 0);
     memcpy(old, at, f.size);
     overwrite(f, at, how, value);
     bool changed = memcmp(old, at, f.size) != 0;
     ask_all();
     bool found = speaks();
-    if (changed && (f.demand == FOUND || beyond) && !found) {
+    if (changed && (f.request == FOUND || beyond) && !found) {
         fprintf(stderr, "the value at %p, of %zu bytes: not found\n", (void *)at, f.size);
     }
     memcpy(at, old, f.size);
-    CHECK(!changed || found || (f.demand != FOUND && !beyond));
+    CHECK(!changed || found || (f.request != FOUND && !beyond));
     (void)sl_guarantees_step(SLOTS, false); /* forget what it saw */
 }
 
@@ -217,7 +217,7 @@ static void break_all(struct producer *p)
     sl_workload_id id = producer_below(p, SLOTS);
     field_count = 0;
     add_ledger();
-    add_claims(id);
+    add_usage_rows(id);
     add_records(id);
     add_topology(id);
     for (uint32_t i = 0; i < field_count; i++) {
@@ -228,14 +228,14 @@ static void break_all(struct producer *p)
 /* Of no queue: it may be listed, and need not be. */
 static bool holds_nothing(sl_workload_id id)
 {
-    return sl_commit_claim_count(id) == 0 && sl_queues_queue_of(id) == SL_NO_ID;
+    return sl_commit_usage_count(id) == 0 && sl_queues_queue_of(id) == SL_NO_ID;
 }
 
 /* What was not told to the indexes, or was and is not so. */
 static void keep_from_indexes(struct producer *p)
 {
     sl_workload_id id = producer_below(p, SLOTS);
-    sl_node_id queue = sl_holders_queue_of(id);
+    sl_qnode_id queue = sl_holders_queue_of(id);
     if (queue == SL_NO_ID) {
         sl_holders_add(COHORTS, id);
         CHECK(speaks() || holds_nothing(id));

@@ -11,7 +11,7 @@
 #include "fuzz/lib/play.h"
 #include "fuzz/lib/world.h"
 #include "kernel/lifecycle/second_pass.h"
-#include "policy/demand/demand.h"
+#include "policy/requests/requests.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -30,7 +30,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
             CHECK(world_forest.held[n][k] == 0);
         }
     }
-    CHECK(sl_second_pass_count() == 0 && sl_demand_sets_used() == 0);
-    CHECK(sl_demand_requests_used() == 0 && sl_demand_exclusions_used() == 0);
+    CHECK(sl_second_pass_count() == 0 && sl_requests_sets_used() == 0);
+    CHECK(sl_requests_rows_used() == 0 && sl_requests_exclusions_used() == 0);
     return 0;
 }

@@ -28,7 +28,7 @@ struct cell_view {
 };
 struct view {
     struct cell_view cells[NODES][NAMES];
-    int64_t rooms[HOSTS][2];
+    int64_t capacities[HOSTS][2];
     struct sl_workload records[SLOTS];
     enum sl_place places[SLOTS];
 };
@@ -64,7 +64,7 @@ static void check_cells(const struct view *v)
 /* Are a queue's heads given out in the order of keys? */
 static void check_order(void)
 {
-    for (sl_node_id q = COHORTS; q < NODES; q++) {
+    for (sl_qnode_id q = COHORTS; q < NODES; q++) {
         uint32_t count = sl_queues_list(q);
         CHECK(count == sl_queues_heap_count(q) + sl_queues_parked_count(q));
         bool by_key = !sl_settings.prioritize_preemptors && !sl_settings.admission_fair_sharing;
@@ -85,8 +85,8 @@ static void look(struct view *v)
     memset(v, 0, sizeof *v);
     look_at_cells(v);
     for (uint32_t h = 0; h < HOSTS; h++) {
-        v->rooms[h][0] = sl_room_used_of(h, SL_MEASURE_PODS);
-        v->rooms[h][1] = sl_room_used_of(h, CPU);
+        v->capacities[h][0] = sl_site_used_of(h, SL_MEASURE_PODS);
+        v->capacities[h][1] = sl_site_used_of(h, CPU);
     }
     for (sl_workload_id id = 0; id < SLOTS; id++) {
         memcpy(&v->records[id], &sl_workloads[id], sizeof v->records[id]);
@@ -97,11 +97,11 @@ static void look(struct view *v)
 /* --- made anew ---------------------------------------------------------------------------------- */
 
 struct holder {
-    uint32_t queue, claim_count;
+    uint32_t queue, usage_count;
     struct {
         uint32_t name;
         int64_t amount;
-    } claims[CLAIMS];
+    } usage[CLAIMS];
 };
 static struct holder holders[SLOTS];
 
@@ -109,18 +109,18 @@ static void note_holders(void)
 {
     for (sl_workload_id id = 0; id < SLOTS; id++) {
         struct holder *h = &holders[id];
-        uint32_t count = sl_lifecycle_holds_quota(id) ? sl_commit_claim_count(id) : 0;
-        h->claim_count = 0;
+        uint32_t count = sl_lifecycle_holds_quota(id) ? sl_commit_usage_count(id) : 0;
+        h->usage_count = 0;
         CHECK(count <= CLAIMS);
         for (uint32_t i = 0; i < count; i++) {
-            struct sl_claim claim = sl_commit_claim(id, i);
-            if (claim.amount == 0) { /* its cell may be closed by now */
+            struct sl_cell_amount usage = sl_commit_usage(id, i);
+            if (usage.amount == 0) { /* its cell may be closed by now */
                 continue;
             }
-            h->queue = sl_ledger_node_of(claim.cell);
-            h->claims[h->claim_count].name =
-                world_name(sl_ledger_flavor_of(claim.cell), sl_ledger_resource_of(claim.cell));
-            h->claims[h->claim_count++].amount = claim.amount;
+            h->queue = sl_ledger_qnode_of(usage.cell);
+            h->usage[h->usage_count].name =
+                world_name(sl_ledger_flavor_of(usage.cell), sl_ledger_resource_of(usage.cell));
+            h->usage[h->usage_count++].amount = usage.amount;
         }
     }
 }
@@ -135,7 +135,7 @@ static void make_forest(void)
 {
     for (uint32_t i = NODES; i > 0; i--) {
         sl_cell_id cell = SL_NO_ID;
-        CHECK(sl_ledger_open_node(i - 1) == SL_OK);
+        CHECK(sl_ledger_open_qnode(i - 1) == SL_OK);
         for (uint32_t k = 0; k < NAMES; k++) {
             struct forest_quota q = world_forest.quota[i - 1][k];
             CHECK(sl_ledger_open_cell(i - 1, PLAIN + k / 2, CPU + k % 2, &cell) == SL_OK);
@@ -143,9 +143,9 @@ static void make_forest(void)
                                       limit_of(q.borrowing)) == SL_OK);
         }
     }
-    for (sl_node_id n = 0; n < NODES; n++) {
+    for (sl_qnode_id n = 0; n < NODES; n++) {
         uint32_t parent = world_forest.parent[n];
-        CHECK(parent == FOREST_NONE || sl_ledger_move_node(n, parent) == SL_OK);
+        CHECK(parent == FOREST_NONE || sl_ledger_move_qnode(n, parent) == SL_OK);
     }
 }
 
@@ -153,19 +153,19 @@ static void restore(sl_workload_id id)
 {
     const struct holder *h = &holders[id];
     struct sl_event create = {SL_EV_CREATE, id, 0, 0, 0, 0, world_now_ms};
-    if (h->claim_count == 0) {
+    if (h->usage_count == 0) {
         return;
     }
     CHECK(sl_commit_event(create) == SL_OK);
     memset(&sl_plan, 0, sizeof sl_plan);
     sl_plan.workload = id;
     sl_plan.cluster_queue = h->queue;
-    sl_plan.claim_count = h->claim_count;
+    sl_plan.usage_count = h->usage_count;
     sl_plan.now_ms = world_now_ms;
-    for (uint32_t i = 0; i < h->claim_count; i++) {
-        uint32_t name = h->claims[i].name;
+    for (uint32_t i = 0; i < h->usage_count; i++) {
+        uint32_t name = h->usage[i].name;
         sl_cell_id cell = sl_ledger_find_cell(h->queue, PLAIN + name / 2, CPU + name % 2);
-        sl_plan.claims[i] = (struct sl_claim){cell, h->claims[i].amount};
+        sl_plan.usage[i] = (struct sl_cell_amount){cell, h->usage[i].amount};
     }
     CHECK(sl_commit_restore() == SL_OK);
 }

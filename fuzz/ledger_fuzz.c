@@ -82,17 +82,17 @@ static void change_usage(struct producer *p, uint32_t operation)
 
 static void change_structure(struct producer *p, uint32_t operation)
 {
-    sl_node_id node = producer_below(p, NODES), parent = producer_below(p, NODES + 1);
+    sl_qnode_id node = producer_below(p, NODES), parent = producer_below(p, NODES + 1);
     sl_cell_id cell = producer_below(p, CELLS);
     switch (operation) {
     case 0:
-        (void)!sl_ledger_open_node(node);
+        (void)!sl_ledger_open_qnode(node);
         break;
     case 1:
-        (void)!sl_ledger_close_node(node);
+        (void)!sl_ledger_close_qnode(node);
         break;
     case 2:
-        (void)!sl_ledger_move_node(node, parent == NODES ? SL_NO_ID : parent);
+        (void)!sl_ledger_move_qnode(node, parent == NODES ? SL_NO_ID : parent);
         break;
     case 3:
         (void)!sl_ledger_open_cell(node, parent % 2, 5, &cell);
@@ -146,7 +146,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         (void)!sl_ledger_release(c, sl_ledger_own(c));
     }
     for (uint32_t i = 0; i < NODES * NODES; i++) {
-        (void)!sl_ledger_close_node(i % NODES);
+        (void)!sl_ledger_close_qnode(i % NODES);
     }
     CHECK(sl_ledger_valid() && sl_cell_spares == sl_cell_limit);
     return 0;

@@ -90,11 +90,11 @@ static void open_world(struct producer *p)
     uint32_t pods = producer_below(p, 16), cpu = producer_below(p, 32), spread = producer_byte(p);
     for (uint32_t h = 0; h < host_count; h++) {
         uint32_t more = spread == 0 ? 0 : h * spread / 8 % 7;
-        CHECK(sl_room_set_capacity(h, SL_MEASURE_PODS, pods + more) == SL_OK);
-        CHECK(sl_room_set_capacity(h, CPU, cpu + more * 2) == SL_OK);
-        CHECK(sl_room_set_capacity(h, MEMORY, 64) == SL_OK);
+        CHECK(sl_site_set_capacity(h, SL_MEASURE_PODS, pods + more) == SL_OK);
+        CHECK(sl_site_set_capacity(h, CPU, cpu + more * 2) == SL_OK);
+        CHECK(sl_site_set_capacity(h, MEMORY, 64) == SL_OK);
     }
-    CHECK(sl_ledger_open_node(0) == SL_OK && sl_ledger_open_cell(0, 1, CPU, &cell) == SL_OK);
+    CHECK(sl_ledger_open_qnode(0) == SL_OK && sl_ledger_open_cell(0, 1, CPU, &cell) == SL_OK);
     CHECK(sl_ledger_set_quota(cell, 1000, 0, 0) == SL_OK);
     memset(stood_sets, 0, sizeof stood_sets);
 }
@@ -104,7 +104,7 @@ static void change_rooms(struct producer *p)
     uint32_t first = producer_byte(p), step = 1 + producer_below(p, 9);
     sl_measure_id measure = producer_below(p, 3);
     for (uint32_t i = 1 + producer_below(p, 8); i > 0; i--) {
-        CHECK(sl_room_set_capacity(first % host_count, measure, producer_below(p, 24)) == SL_OK);
+        CHECK(sl_site_set_capacity(first % host_count, measure, producer_below(p, 24)) == SL_OK);
         first += step;
     }
 }
@@ -132,7 +132,7 @@ static void change_mask(struct producer *p)
 
 /* --- the reference ------------------------------------------------------------------------------ */
 
-static const struct sl_topology_demand *wanted;
+static const struct sl_topology_request *wanted;
 static uint32_t
     size_of_level[LEVEL_BLOCK + 1]; /* of inner slices: whole ones of each domain count */
 
@@ -145,7 +145,7 @@ static bool host_may(uint32_t h)
 
 static int64_t free_of(uint32_t h, sl_measure_id m)
 {
-    return sl_room_capacity_of(h, m) - sl_room_used_of(h, m) - sl_room_promised_of(h, m);
+    return sl_site_capacity_of(h, m) - sl_site_used_of(h, m) - sl_site_promised_of(h, m);
 }
 
 static int64_t room_on(uint32_t h)
@@ -204,7 +204,7 @@ static int64_t slices_in(sl_level_id level, uint32_t index, sl_level_id slice_le
 /* Can so many pods be placed as asked? -1: it is no question for the reference. */
 static int reference_fits(uint32_t count)
 {
-    const struct sl_topology_demand *d = wanted;
+    const struct sl_topology_request *d = wanted;
     sl_level_id slice_level = d->layer_count > 0 ? d->layers[0].level : LEVEL_HOST;
     uint32_t size = d->layer_count > 0 ? d->layers[0].size : 1, most = 0;
     sl_level_id level = d->together == SL_TOGETHER_REQUIRED ? d->level : LEVEL_BLOCK + 1;
@@ -224,7 +224,7 @@ static int reference_fits(uint32_t count)
 }
 
 /* Are levels and sizes such that there is a question at all? */
-static bool well_asked(const struct sl_topology_demand *d)
+static bool well_asked(const struct sl_topology_request *d)
 {
     bool leveled = d->together == SL_TOGETHER_REQUIRED || d->together == SL_TOGETHER_PREFERRED;
     sl_level_id above = leveled ? d->level : levels;
@@ -243,7 +243,7 @@ static bool well_asked(const struct sl_topology_demand *d)
 
 /* --- questions ---------------------------------------------------------------------------------- */
 
-static void read_layers(struct producer *p, struct sl_topology_demand *d)
+static void read_layers(struct producer *p, struct sl_topology_request *d)
 {
     uint32_t bits = producer_byte(p), inner = producer_byte(p);
     d->layer_count = bits % 4;
@@ -260,23 +260,23 @@ static void read_layers(struct producer *p, struct sl_topology_demand *d)
     }
 }
 
-static struct sl_topology_demand read_demand(struct producer *p)
+static struct sl_topology_request read_request(struct producer *p)
 {
     static const enum sl_together kinds[] = {SL_TOGETHER_REQUIRED, SL_TOGETHER_PREFERRED,
                                              SL_TOGETHER_UNCONSTRAINED, SL_TOGETHER_UNASKED};
     uint32_t bits = producer_byte(p), more = producer_byte(p);
-    struct sl_topology_demand d = {.together = kinds[bits % 4],
-                                   .asked = true,
-                                   .level = SL_NO_ID,
-                                   .mask = bits & 128 ? (bits >> 6 & 1) : SL_NO_ID,
-                                   .rank_group = SL_NO_ID,
-                                   .request_count = more >> 6};
+    struct sl_topology_request d = {.together = kinds[bits % 4],
+                                    .asked = true,
+                                    .level = SL_NO_ID,
+                                    .mask = bits & 128 ? (bits >> 6 & 1) : SL_NO_ID,
+                                    .rank_group = SL_NO_ID,
+                                    .request_count = more >> 6};
     if (bits % 4 < 2) {
         d.level = 1 + (bits >> 2 & 3) % (levels + (more % 16 == 15));
     }
     for (uint32_t i = 0; i < d.request_count; i++) {
         sl_measure_id measure = i == 2 ? ANY % SL_MEASURES_MAX : CPU + i;
-        d.requests[i] = (struct sl_topology_request){measure, more >> 2 * i & 3};
+        d.requests[i] = (struct sl_measure_amount){measure, more >> 2 * i & 3};
     }
     if (bits & 16) {
         read_layers(p, &d);
@@ -285,11 +285,11 @@ static struct sl_topology_demand read_demand(struct producer *p)
 }
 
 /* True when it is as the reference knows it: one pod set. */
-static bool describe(struct producer *p, sl_workload_id id, struct sl_topology_demand *first)
+static bool describe(struct producer *p, sl_workload_id id, struct sl_topology_request *first)
 {
     struct sl_placement_question *q = &sl_placement_question;
     uint32_t how = producer_byte(p);
-    sl_demand_clear(id);
+    sl_requests_clear(id);
     memset(q, 0, sizeof *q);
     q->workload = id;
     q->empty = how % 16 == 15;
@@ -300,20 +300,20 @@ static bool describe(struct producer *p, sl_workload_id id, struct sl_topology_d
     bool led = set_count == 2 && how % 2 == 0;
     for (uint32_t s = 0; s < set_count; s++) {
         bool same = s != 0 && set_count > SETS; /* as the one before */
-        struct sl_topology_demand d = same ? *first : read_demand(p);
+        struct sl_topology_request d = same ? *first : read_request(p);
         uint32_t count = led && s == 1 ? 1
                          : same        ? q->sets[s - 1].count
                                        : 1 + producer_below(p, 200);
         d.rank_group = led ? 7 : SL_NO_ID;
-        CHECK(sl_demand_add_pod_set(id, count) == SL_OK);
-        CHECK(sl_topology_demand_set(id, d) == SL_OK);
+        CHECK(sl_requests_add_pod_set(id, count) == SL_OK);
+        CHECK(sl_topology_request_set(id, d) == SL_OK);
         *first = s == 0 ? d : *first;
         q->sets[s] =
             (struct sl_placement_set){s, SL_NO_ID, count, s % 2 == 0 ? TREE : other, how % 4 == 1};
     }
-    for (uint32_t s = 0, r = sl_demand_first_pod_set(id); r != SL_NO_ID; s++) {
+    for (uint32_t s = 0, r = sl_requests_first_pod_set(id); r != SL_NO_ID; s++) {
         q->sets[s].record = r;
-        r = sl_demand_next_pod_set(r);
+        r = sl_requests_next_pod_set(r);
     }
     q->set_count = set_count;
     q->sets[0].tree = how == 14 ? NO_TREE : TREE;
@@ -322,7 +322,7 @@ static bool describe(struct producer *p, sl_workload_id id, struct sl_topology_d
 }
 
 /* It stands there from now on, with quota for nothing. */
-static void stand(sl_workload_id id)
+static void assignment(sl_workload_id id)
 {
     struct sl_event ev = {.kind = SL_EV_CREATE, .workload = id, .now_ms = NOW_MS};
     ev.generation = sl_workloads[id].generation;
@@ -333,8 +333,8 @@ static void stand(sl_workload_id id)
     memset(&sl_plan, 0, sizeof sl_plan);
     sl_plan.workload = id;
     sl_plan.generation = sl_workloads[id].generation;
-    sl_plan.claim_count = 1;
-    sl_plan.claims[0] = (struct sl_claim){cell, 0};
+    sl_plan.usage_count = 1;
+    sl_plan.usage[0] = (struct sl_cell_amount){cell, 0};
     sl_plan.now_ms = NOW_MS;
     CHECK(sl_placement_restore() == SL_OK);
     stood_sets[id] = sl_placement_question.set_count;
@@ -350,7 +350,7 @@ static bool takes_apart(void)
 static void ask(struct producer *p, sl_workload_id id, uint32_t after)
 {
     static struct sl_topology_plan plan;
-    struct sl_topology_demand first;
+    struct sl_topology_request first;
     if (sl_lifecycle_holds_quota(id)) {
         return;
     }
@@ -369,7 +369,7 @@ static void ask(struct producer *p, sl_workload_id id, uint32_t after)
     }
     CHECK(sl_topology_check() == SL_OK);
     if (after % 2 == 0) {
-        stand(id);
+        assignment(id);
     } else if (after % 16 == 1) {
         CHECK(sl_topology_promise() == SL_OK);
     } else if (after % 16 == 3) {
@@ -388,11 +388,12 @@ static enum sl_status tell(sl_workload_id id, enum sl_event_kind kind, uint32_t 
 /* One of those it stands on, which may be gone at once. */
 static void fail_host(struct producer *p, sl_workload_id id)
 {
-    uint32_t count = sl_topology_stand_count(id), which = producer_byte(p), what = producer_byte(p);
+    uint32_t count = sl_topology_assignment_count(id), which = producer_byte(p),
+             what = producer_byte(p);
     if (count == 0) {
         return;
     }
-    sl_site_id site = sl_domain_site(sl_topology_stand_at(id, which % count).domain);
+    sl_site_id site = sl_domain_site(sl_topology_assignment_at(id, which % count).domain);
     if (what % 4 != 3) {
         (void)!tell(id, SL_EV_NODE_FAILED, site);
     }
@@ -404,27 +405,28 @@ static void fail_host(struct producer *p, sl_workload_id id)
 /* Its spec asks for another place by now, with which its pods may not be in line; but for as many, which take as much. */
 static void change_spec(struct producer *p, sl_workload_id id)
 {
-    static struct sl_topology_demand old[SL_POD_SETS_MAX];
+    static struct sl_topology_request old[SL_POD_SETS_MAX];
     uint32_t counts[SL_POD_SETS_MAX], sets = 0;
-    for (uint32_t r = sl_demand_first_pod_set(id); r != SL_NO_ID; r = sl_demand_next_pod_set(r)) {
-        old[sets] = sl_topology_demand_of(r);
-        counts[sets++] = sl_demand_pod_count(r);
+    for (uint32_t r = sl_requests_first_pod_set(id); r != SL_NO_ID;
+         r = sl_requests_next_pod_set(r)) {
+        old[sets] = sl_topology_request_of(r);
+        counts[sets++] = sl_requests_pod_count(r);
     }
-    sl_demand_clear(id);
+    sl_requests_clear(id);
     for (uint32_t s = 0; s < sets; s++) {
-        struct sl_topology_demand d = read_demand(p);
+        struct sl_topology_request d = read_request(p);
         d.request_count = old[s].request_count;
         memcpy(d.requests, old[s].requests, sizeof d.requests);
-        CHECK(sl_demand_add_pod_set(id, counts[s]) == SL_OK);
-        CHECK(sl_topology_demand_set(id, d) == SL_OK);
+        CHECK(sl_requests_add_pod_set(id, counts[s]) == SL_OK);
+        CHECK(sl_topology_request_set(id, d) == SL_OK);
     }
 }
 
 /* Where its pod set stands; the other tree's domains have other numbers. */
 static sl_tree_id tree_of(sl_workload_id id, uint32_t pod_set)
 {
-    for (uint32_t i = 0; i < sl_topology_stand_count(id); i++) {
-        struct sl_topology_stand row = sl_topology_stand_at(id, i);
+    for (uint32_t i = 0; i < sl_topology_assignment_count(id); i++) {
+        struct sl_domain_assignment row = sl_topology_assignment_at(id, i);
         if (row.pod_set == pod_set) {
             return sl_domain_tree(row.domain);
         }
@@ -436,17 +438,17 @@ static sl_tree_id tree_of(sl_workload_id id, uint32_t pod_set)
 static void replace(sl_workload_id id)
 {
     struct sl_placement_question *q = &sl_placement_question;
-    uint32_t r = sl_demand_first_pod_set(id);
+    uint32_t r = sl_requests_first_pod_set(id);
     if (!sl_second_pass_needed(id) || stood_sets[id] == 0) {
         return;
     }
     memset(q, 0, sizeof *q);
     q->workload = id;
     q->replaces = true;
-    for (; r != SL_NO_ID; r = sl_demand_next_pod_set(r)) {
+    for (; r != SL_NO_ID; r = sl_requests_next_pod_set(r)) {
         sl_tree_id tree = tree_of(id, q->set_count);
         q->sets[q->set_count] =
-            (struct sl_placement_set){q->set_count, r, sl_demand_pod_count(r), tree, true};
+            (struct sl_placement_set){q->set_count, r, sl_requests_pod_count(r), tree, true};
         q->set_count++;
     }
     sl_placement_failed_count = sl_workloads[id].unhealthy_count;

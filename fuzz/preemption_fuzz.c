@@ -55,12 +55,12 @@ static bool victim_allowed(sl_workload_id victim)
     if (!sl_lifecycle_holds_quota(victim)) {
         return false;
     }
-    for (uint32_t i = 0; i < sl_commit_claim_count(victim); i++) {
-        struct sl_claim claim = sl_commit_claim(victim, i);
-        if (claim.amount > 0 && !may_take(victim, sl_ledger_node_of(claim.cell))) {
+    for (uint32_t i = 0; i < sl_commit_usage_count(victim); i++) {
+        struct sl_cell_amount usage = sl_commit_usage(victim, i);
+        if (usage.amount > 0 && !may_take(victim, sl_ledger_qnode_of(usage.cell))) {
             return false;
         }
-        something = something || claim.amount > 0;
+        something = something || usage.amount > 0;
     }
     return something;
 }
@@ -68,12 +68,12 @@ static bool victim_allowed(sl_workload_id victim)
 /* With sign -1 it is gone from the forest, with 1 it is back. */
 static void shift(sl_workload_id id, int sign)
 {
-    for (uint32_t i = 0; i < sl_commit_claim_count(id); i++) {
-        struct sl_claim claim = sl_commit_claim(id, i);
+    for (uint32_t i = 0; i < sl_commit_usage_count(id); i++) {
+        struct sl_cell_amount usage = sl_commit_usage(id, i);
         uint32_t name =
-            world_name(sl_ledger_flavor_of(claim.cell), sl_ledger_resource_of(claim.cell));
-        if (claim.amount != 0) {
-            world_forest.held[sl_ledger_node_of(claim.cell)][name] += sign * claim.amount;
+            world_name(sl_ledger_flavor_of(usage.cell), sl_ledger_resource_of(usage.cell));
+        if (usage.amount != 0) {
+            world_forest.held[sl_ledger_qnode_of(usage.cell)][name] += sign * usage.amount;
         }
     }
 }
@@ -81,12 +81,12 @@ static void shift(sl_workload_id id, int sign)
 static bool fits(void)
 {
     uint32_t queue = sl_plan.cluster_queue;
-    for (uint32_t i = 0; i < sl_plan.claim_count; i++) {
-        struct sl_claim claim = sl_plan.claims[i];
+    for (uint32_t i = 0; i < sl_plan.usage_count; i++) {
+        struct sl_cell_amount usage = sl_plan.usage[i];
         uint32_t name =
-            world_name(sl_ledger_flavor_of(claim.cell), sl_ledger_resource_of(claim.cell));
-        int64_t after = forest_usage(&world_forest, queue, name) + claim.amount;
-        if (claim.amount > forest_available(&world_forest, queue, name) ||
+            world_name(sl_ledger_flavor_of(usage.cell), sl_ledger_resource_of(usage.cell));
+        int64_t after = forest_usage(&world_forest, queue, name) + usage.amount;
+        if (usage.amount > forest_available(&world_forest, queue, name) ||
             (!sl_preempt_plan.may_borrow && after > forest_subtree(&world_forest, queue, name))) {
             return false;
         }
@@ -134,7 +134,8 @@ static void ask(struct producer *p, sl_workload_id id, uint32_t queue)
     for (uint32_t name = 0; name < NAMES; name++) {
         if (which >> name & 1) {
             sl_cell_id cell = sl_ledger_find_cell(queue, PLAIN + name / 2, CPU + name % 2);
-            sl_plan.claims[sl_plan.claim_count++] = (struct sl_claim){cell, producer_below(p, 24)};
+            sl_plan.usage[sl_plan.usage_count++] =
+                (struct sl_cell_amount){cell, producer_below(p, 24)};
         }
     }
 }
@@ -159,15 +160,15 @@ static bool take_proposed_victims(void)
     bool contested = false;
     sl_preemption_question = (struct sl_preemption_question){
         .preemptor = sl_plan.workload, .cluster_queue = sl_plan.cluster_queue};
-    for (uint32_t i = 0; i < sl_plan.claim_count; i++) {
-        struct sl_claim claim = sl_plan.claims[i];
-        if (claim.amount == 0) { /* nobody asks for nothing: flavors.c leaves it out */
+    for (uint32_t i = 0; i < sl_plan.usage_count; i++) {
+        struct sl_cell_amount usage = sl_plan.usage[i];
+        if (usage.amount == 0) { /* nobody asks for nothing: flavors.c leaves it out */
             return false;
         }
-        bool short_of = claim.amount > sl_ledger_available(claim.cell);
+        bool short_of = usage.amount > sl_ledger_available(usage.cell);
         contested = contested || short_of;
         sl_preemption_question.needs[sl_preemption_question.need_count++] =
-            (struct sl_need){claim.cell, claim.amount, short_of};
+            (struct sl_need){usage.cell, usage.amount, short_of};
     }
     if (!contested || sl_preemption_find(world_now_ms) == 0) {
         return false;

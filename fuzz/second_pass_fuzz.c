@@ -48,8 +48,8 @@ static enum sl_status reserve(sl_workload_id id, struct sl_event ev)
     sl_plan.workload = id;
     sl_plan.generation = ev.generation;
     sl_plan.cluster_queue = 0;
-    sl_plan.claim_count = 1;
-    sl_plan.claims[0] = (struct sl_claim){cell, ev.index};
+    sl_plan.usage_count = 1;
+    sl_plan.usage[0] = (struct sl_cell_amount){cell, ev.index};
     sl_plan.topology_pending = ev.reason % 2 == 0;
     sl_plan.now_ms = now_ms;
     if (sl_places[id] == SL_PLACE_ORPHANED) {
@@ -160,7 +160,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct producer program = {data, size}, p;
     fuzz_state_reset();
     now_ms = 1000000;
-    CHECK(sl_ledger_open_node(0) == SL_OK && sl_ledger_open_cell(0, 1, 1, &cell) == SL_OK);
+    CHECK(sl_ledger_open_qnode(0) == SL_OK && sl_ledger_open_cell(0, 1, 1, &cell) == SL_OK);
     CHECK(sl_ledger_set_quota(cell, 16, 0, 0) == SL_OK);
     while (producer_event(&program, &p)) {
         uint8_t operation = producer_byte(&p);

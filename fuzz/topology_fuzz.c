@@ -31,8 +31,8 @@ static enum sl_status tell(sl_workload_id id, enum sl_event_kind kind, uint32_t 
 static void note_rooms(void)
 {
     for (uint32_t n = 0; n < NODES; n++) {
-        before_used[n][0] = sl_room_used_of(n, SL_MEASURE_PODS);
-        before_used[n][1] = sl_room_used_of(n, CPU);
+        before_used[n][0] = sl_site_used_of(n, SL_MEASURE_PODS);
+        before_used[n][1] = sl_site_used_of(n, CPU);
     }
 }
 
@@ -41,10 +41,10 @@ static void check_rooms(enum sl_status status, bool asked)
 {
     for (uint32_t n = 0; n < NODES; n++) {
         for (uint32_t m = 0; m < 2; m++) {
-            int64_t used = sl_room_used_of(n, m);
+            int64_t used = sl_site_used_of(n, m);
             CHECK(status == SL_OK || used == before_used[n][m]);
             CHECK(!asked || used <= before_used[n][m] ||
-                  used + sl_room_promised_of(n, m) <= sl_room_capacity_of(n, m));
+                  used + sl_site_promised_of(n, m) <= sl_site_capacity_of(n, m));
         }
     }
 }
@@ -55,14 +55,14 @@ static void check_world(void)
     int64_t pods[NODES] = {0};
     fuzz_guarantees_kernel(SLOTS);
     for (sl_workload_id id = 0; id < SLOTS; id++) {
-        for (uint32_t i = 0; i < sl_topology_stand_count(id); i++) {
-            struct sl_topology_stand stand = sl_topology_stand_at(id, i);
-            CHECK(sl_domain_is_open(stand.domain));
-            pods[sl_domain_site(stand.domain)] += stand.count;
+        for (uint32_t i = 0; i < sl_topology_assignment_count(id); i++) {
+            struct sl_domain_assignment assignment = sl_topology_assignment_at(id, i);
+            CHECK(sl_domain_is_open(assignment.domain));
+            pods[sl_domain_site(assignment.domain)] += assignment.count;
         }
     }
     for (uint32_t n = 0; n < NODES; n++) {
-        CHECK(sl_room_used_of(n, SL_MEASURE_PODS) == pods[n]);
+        CHECK(sl_site_used_of(n, SL_MEASURE_PODS) == pods[n]);
     }
 }
 
@@ -88,7 +88,7 @@ static void fill_set(struct producer *p, uint32_t pod_set)
             (struct sl_topology_row){NODE + producer_below(p, NODES), count};
     }
     set->request_count = 1;
-    set->requests[0] = (struct sl_topology_request){CPU, producer_below(p, 4)};
+    set->requests[0] = (struct sl_measure_amount){CPU, producer_below(p, 4)};
 }
 
 static void fill_plans(struct producer *p, sl_workload_id id)
@@ -102,8 +102,8 @@ static void fill_plans(struct producer *p, sl_workload_id id)
     sl_plan.workload = id;
     sl_plan.generation = sl_workloads[id].generation;
     sl_plan.cluster_queue = 0;
-    sl_plan.claim_count = 1;
-    sl_plan.claims[0] = (struct sl_claim){cell, producer_below(p, 16)};
+    sl_plan.usage_count = 1;
+    sl_plan.usage[0] = (struct sl_cell_amount){cell, producer_below(p, 16)};
     sl_plan.topology_pending = producer_below(p, 4) == 0;
     sl_plan.now_ms = 1000;
 }
@@ -121,17 +121,17 @@ static void step_plan(struct producer *p, sl_workload_id id)
     enum sl_status status = restore ? sl_placement_restore() : sl_placement_commit();
     fuzz_guarantees_step(SLOTS, !restore);
     check_rooms(status, !restore);
-    CHECK(status == SL_OK || sl_booking_count(id) == 0 || sl_lifecycle_holds_rooms(id));
-    CHECK(status != SL_OK || sl_topology_stand_count(id) == sl_topology_plan.row_count);
+    CHECK(status == SL_OK || sl_booking_count(id) == 0 || sl_lifecycle_holds_capacity(id));
+    CHECK(status != SL_OK || sl_topology_assignment_count(id) == sl_topology_plan.row_count);
 }
 
 /* Pods on nodes that have not failed are where they were, or more of them. */
-static void check_kept(sl_workload_id id, const struct sl_topology_stand *old, uint32_t count)
+static void check_kept(sl_workload_id id, const struct sl_domain_assignment *old, uint32_t count)
 {
     for (uint32_t i = 0; i < count; i++) {
         bool kept = sl_domain_site(old[i].domain) == sl_placement_failed[0];
-        for (uint32_t k = 0; !kept && k < sl_topology_stand_count(id); k++) {
-            struct sl_topology_stand now = sl_topology_stand_at(id, k);
+        for (uint32_t k = 0; !kept && k < sl_topology_assignment_count(id); k++) {
+            struct sl_domain_assignment now = sl_topology_assignment_at(id, k);
             kept = now.pod_set == old[i].pod_set && now.domain == old[i].domain &&
                    now.count >= old[i].count;
         }
@@ -141,10 +141,10 @@ static void check_kept(sl_workload_id id, const struct sl_topology_stand *old, u
 
 static void step_pass(struct producer *p, sl_workload_id id)
 {
-    struct sl_topology_stand old[6];
-    uint32_t count = sl_topology_stand_count(id);
+    struct sl_domain_assignment old[6];
+    uint32_t count = sl_topology_assignment_count(id);
     for (uint32_t i = 0; i < count; i++) {
-        old[i] = sl_topology_stand_at(id, i);
+        old[i] = sl_topology_assignment_at(id, i);
     }
     sl_placement_failed_count = 1;
     sl_placement_failed[0] = producer_below(p, NODES);
@@ -173,7 +173,7 @@ static void step_world(struct producer *p)
         (void)!sl_domain_open(NODE + node, TREE, RACK + node / 2, node);
         break;
     case 2:
-        (void)!sl_room_set_capacity(node, producer_below(p, 2), producer_below(p, 16));
+        (void)!sl_site_set_capacity(node, producer_below(p, 2), producer_below(p, 16));
         break;
     case 3:
         fill_plans(p, 0);
@@ -187,15 +187,15 @@ static void step_world(struct producer *p)
 
 static void open_world(void)
 {
-    CHECK(sl_ledger_open_node(0) == SL_OK && sl_ledger_open_cell(0, 1, CPU, &cell) == SL_OK);
+    CHECK(sl_ledger_open_qnode(0) == SL_OK && sl_ledger_open_cell(0, 1, CPU, &cell) == SL_OK);
     CHECK(sl_ledger_set_quota(cell, QUOTA, 0, 0) == SL_OK);
     for (uint32_t r = 0; r < RACKS; r++) {
         CHECK(sl_domain_open(RACK + r, TREE, SL_NO_ID, SL_NO_ID) == SL_OK);
     }
     for (uint32_t n = 0; n < NODES; n++) {
         CHECK(sl_domain_open(NODE + n, TREE, RACK + n / 2, n) == SL_OK);
-        CHECK(sl_room_set_capacity(n, SL_MEASURE_PODS, 4) == SL_OK);
-        CHECK(sl_room_set_capacity(n, CPU, 8) == SL_OK);
+        CHECK(sl_site_set_capacity(n, SL_MEASURE_PODS, 4) == SL_OK);
+        CHECK(sl_site_set_capacity(n, CPU, 8) == SL_OK);
     }
 }
 
@@ -208,7 +208,7 @@ static void close_world(void)
     }
     check_world();
     for (uint32_t n = 0; n < NODES; n++) {
-        CHECK(sl_room_used_of(n, SL_MEASURE_PODS) == 0 && sl_room_used_of(n, CPU) == 0);
+        CHECK(sl_site_used_of(n, SL_MEASURE_PODS) == 0 && sl_site_used_of(n, CPU) == 0);
         CHECK(!sl_domain_is_open(NODE + n) || sl_domain_close(NODE + n) == SL_OK);
     }
     for (uint32_t r = 0; r < RACKS; r++) {

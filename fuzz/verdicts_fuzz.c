@@ -238,7 +238,7 @@ static void check_places(struct producer *p)
         }
     }
     sl_pod_places_find(pods, n, counts, row_count, scratch, size, rows);
-    bool left = false, room = false;
+    bool left = false, capacity = false;
     for (uint32_t i = 0; i < n; i++) {
         CHECK(rows[i] == SL_NO_ID || (pods[i].gated && rows[i] < row_count));
         left = left || (pods[i].gated && rows[i] == SL_NO_ID);
@@ -248,9 +248,9 @@ static void check_places(struct producer *p)
     }
     for (uint32_t r = 0; r < row_count; r++) {
         CHECK(given[r] == 0 || in[r] + given[r] <= counts[r]);
-        room = room || in[r] + given[r] < counts[r];
+        capacity = capacity || in[r] + given[r] < counts[r];
     }
-    CHECK(!left || !room);
+    CHECK(!left || !capacity);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -19,7 +19,7 @@
 #include "policy/topology/masks.h"
 #include "policy/common/sort.h"
 #include "policy/preemption/tentative.h"
-#include "policy/demand/topology_demand.h"
+#include "policy/requests/topology_request.h"
 #include "policy/fair/usage.h"
 
 enum { FIRST_FREE = SLOTS, HOST = 20 };
@@ -59,20 +59,20 @@ static void fill_demands(const struct door *d)
 {
     sl_workload_id id = FIRST_FREE;
     uint32_t sets = 0;
-    for (; id < SL_WORKLOADS_MAX && sl_demand_add_pod_set(id, 1) == SL_OK; id++) {
-        for (sets = 1; sets < SL_POD_SETS_MAX && sl_demand_add_pod_set(id, 1) == SL_OK; sets++) {
+    for (; id < SL_WORKLOADS_MAX && sl_requests_add_pod_set(id, 1) == SL_OK; id++) {
+        for (sets = 1; sets < SL_POD_SETS_MAX && sl_requests_add_pod_set(id, 1) == SL_OK; sets++) {
             for (uint32_t r = 0; d->other % 2 != 0 && r <= SL_REQUESTS_MAX; r++) {
-                (void)!sl_demand_add_request(id, r, 1);
+                (void)!sl_requests_add(id, r, 1);
             }
             for (uint32_t f = 0; d->other % 2 == 0 && f < 4; f++) {
-                (void)!sl_demand_add_exclusion(id, f, SL_EXCLUDED_TAINT);
+                (void)!sl_requests_add_exclusion(id, f, SL_EXCLUDED_TAINT);
             }
         }
-        CHECK(sets < SL_POD_SETS_MAX || sl_demand_add_pod_set(id, 1) != SL_OK);
+        CHECK(sets < SL_POD_SETS_MAX || sl_requests_add_pod_set(id, 1) != SL_OK);
     }
     CHECK(id < SL_WORKLOADS_MAX);
     for (; id >= FIRST_FREE; id--) {
-        sl_demand_clear(id);
+        sl_requests_clear(id);
     }
 }
 
@@ -144,7 +144,7 @@ static void fill_entries(const struct door *d)
     sl_assignment.cluster_queue = COHORTS;
     sl_assignment.pod_set_count = d->how == 0 ? SL_POD_SETS_MAX : 0;
     sl_assignment.choice_count = d->how == 1 ? SL_CHOICES_MAX : 0;
-    sl_assignment.need_count = d->how == 2 ? SL_CLAIMS_MAX : 0;
+    sl_assignment.need_count = d->how == 2 ? SL_USAGE_CELLS_MAX : 0;
     sl_assignment.detail_count = d->how == 3 ? SL_DETAILS_MAX : 0;
     sl_assignment.attempt_count = d->how == 4 ? SL_ATTEMPTS_MAX : 0;
     sl_victims.count = d->how == 5 ? SL_VICTIMS_MAX / 2 : 0;
@@ -189,14 +189,14 @@ static void fill_bookings(const struct door *d)
     }
     set->request_count = 20;
     for (uint32_t k = 0; k < set->request_count; k++) {
-        set->requests[k] = (struct sl_topology_request){k + 1, d->how / 4};
+        set->requests[k] = (struct sl_measure_amount){k + 1, d->how / 4};
     }
-    (void)!sl_room_set_capacity(d->fit % HOSTS, SL_MEASURE_PODS, d->how % 2 ? 2000 : 6);
+    (void)!sl_site_set_capacity(d->fit % HOSTS, SL_MEASURE_PODS, d->how % 2 ? 2000 : 6);
     (void)!sl_topology_check();
     (void)!sl_topology_promise();
     (void)!sl_topology_promise();
     sl_topology_promise_clear();
-    (void)!sl_room_set_capacity(d->fit % HOSTS, SL_MEASURE_PODS, 6);
+    (void)!sl_site_set_capacity(d->fit % HOSTS, SL_MEASURE_PODS, 6);
     sl_topology_plan.set_count = 0;
     sl_topology_plan.row_count = 0;
 }

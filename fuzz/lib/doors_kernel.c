@@ -18,25 +18,25 @@
 
 static void ledger_ids(const struct door *d)
 {
-    sl_node_id node = door_beyond(d, SL_NODES_MAX), free_node = sl_node_limit;
+    sl_qnode_id node = door_beyond(d, SL_QNODES_MAX), free_node = sl_qnode_limit;
     sl_cell_id cell = door_beyond(d, SL_CELLS_MAX);
-    REFUSED(sl_ledger_open_node(node));
-    REFUSED(sl_ledger_open_node(d->fit % NODES));
-    REFUSED(sl_ledger_close_node(node));
-    REFUSED(sl_ledger_close_node(free_node));
-    REFUSED(sl_ledger_move_node(node, SL_NO_ID));
-    REFUSED(sl_ledger_move_node(free_node, SL_NO_ID));
-    REFUSED(sl_ledger_move_node(d->fit % NODES, free_node));
-    REFUSED(sl_ledger_move_node(d->fit % NODES, SL_NODES_MAX + d->how));
-    REFUSED(sl_ledger_move_node(d->fit % NODES, d->fit % NODES));
+    REFUSED(sl_ledger_open_qnode(node));
+    REFUSED(sl_ledger_open_qnode(d->fit % NODES));
+    REFUSED(sl_ledger_close_qnode(node));
+    REFUSED(sl_ledger_close_qnode(free_node));
+    REFUSED(sl_ledger_move_qnode(node, SL_NO_ID));
+    REFUSED(sl_ledger_move_qnode(free_node, SL_NO_ID));
+    REFUSED(sl_ledger_move_qnode(d->fit % NODES, free_node));
+    REFUSED(sl_ledger_move_qnode(d->fit % NODES, SL_QNODES_MAX + d->how));
+    REFUSED(sl_ledger_move_qnode(d->fit % NODES, d->fit % NODES));
     REFUSED(sl_ledger_ensure_cell(node, PLAIN, CPU));
     REFUSED(sl_ledger_ensure_cell(free_node, PLAIN, CPU));
     CHECK(sl_ledger_find_cell(node, PLAIN, CPU) == SL_NO_ID);
     CHECK(sl_ledger_find_cell(d->fit % NODES, PLAIN, 77) == SL_NO_ID);
-    CHECK(sl_ledger_parent_node(node) == SL_NO_ID && sl_ledger_root_node(node) == SL_NO_ID);
-    CHECK(sl_ledger_root_node(free_node) == SL_NO_ID);
+    CHECK(sl_ledger_parent_qnode(node) == SL_NO_ID && sl_ledger_root_qnode(node) == SL_NO_ID);
+    CHECK(sl_ledger_root_qnode(free_node) == SL_NO_ID);
     CHECK(sl_ledger_first_cell(node) == SL_NO_ID && sl_ledger_next_cell(cell) == SL_NO_ID);
-    CHECK(sl_ledger_node_of(cell) == SL_NO_ID && sl_ledger_parent_cell(cell) == SL_NO_ID);
+    CHECK(sl_ledger_qnode_of(cell) == SL_NO_ID && sl_ledger_parent_cell(cell) == SL_NO_ID);
     (void)sl_ledger_flavor_of(cell);
     (void)sl_ledger_resource_of(cell);
     CHECK(sl_ledger_subtree(cell) == 0 && sl_ledger_kept(cell) == 0);
@@ -83,9 +83,9 @@ void door_trial(const struct door *d)
                           .generation = sl_workloads[id].generation,
                           .now_ms = world_now_ms};
     uint32_t mark = sl_trail_begin();
-    REFUSED(sl_ledger_open_node(sl_node_limit));
-    REFUSED(sl_ledger_close_node(d->fit % NODES));
-    REFUSED(sl_ledger_move_node(d->fit % NODES, SL_NO_ID));
+    REFUSED(sl_ledger_open_qnode(sl_qnode_limit));
+    REFUSED(sl_ledger_close_qnode(d->fit % NODES));
+    REFUSED(sl_ledger_move_qnode(d->fit % NODES, SL_NO_ID));
     REFUSED(sl_ledger_ensure_cell(d->fit % NODES, PLAIN, 78));
     REFUSED(sl_ledger_set_quota(d->fit % sl_cell_limit, 1, 1, 1));
     REFUSED(sl_commit_event(ev));
@@ -153,11 +153,11 @@ void door_records(const struct door *d)
     orders(d);
     REFUSED(sl_commit_reduce(id, 0, 0, 0));
     REFUSED(sl_commit_reduce(fit, generation + 1, 0, 0));
-    REFUSED(sl_commit_reduce(fit, generation, sl_commit_claim_count(fit), 0));
+    REFUSED(sl_commit_reduce(fit, generation, sl_commit_usage_count(fit), 0));
     REFUSED(sl_commit_reduce(fit, generation, 0, -1 - (int64_t)d->how));
     REFUSED(sl_commit_reduce(fit, generation, 0, SL_AMOUNT_MAX));
-    CHECK(sl_commit_claim_count(id) == 0 && sl_commit_claim(id, 0).cell == SL_NO_ID);
-    CHECK(sl_commit_claim(fit, sl_commit_claim_count(fit)).cell == SL_NO_ID);
+    CHECK(sl_commit_usage_count(id) == 0 && sl_commit_usage(id, 0).cell == SL_NO_ID);
+    CHECK(sl_commit_usage(fit, sl_commit_usage_count(fit)).cell == SL_NO_ID);
 }
 
 static void domains(const struct door *d)
@@ -187,19 +187,19 @@ void door_topology(const struct door *d)
     sl_workload_id id = door_beyond(d, SL_WORKLOADS_MAX), fit = d->fit % SLOTS;
     sl_site_id site = door_beyond(d, SL_SITES_MAX);
     sl_measure_id measure = door_beyond(d, SL_MEASURES_MAX);
-    sl_node_id node = door_beyond(d, SL_NODES_MAX);
+    sl_qnode_id node = door_beyond(d, SL_QNODES_MAX);
     struct sl_preempt_policy policy = {SL_WITHIN_NEVER, SL_RECLAIM_NEVER, false, false, 0};
     domains(d);
-    REFUSED(sl_room_set_capacity(site, CPU, 1));
-    REFUSED(sl_room_set_capacity(d->fit % HOSTS, measure, 1));
-    REFUSED(sl_room_set_capacity(d->fit % HOSTS, CPU, -1 - (int64_t)d->how));
-    REFUSED(sl_room_set_capacity(d->fit % HOSTS, CPU, SL_AMOUNT_MAX + 1 + d->how));
-    CHECK(sl_room_capacity_of(site, CPU) == 0 && sl_room_capacity_of(0, measure) == 0);
-    CHECK(sl_room_used_of(site, CPU) == 0 && sl_room_used_of(0, measure) == 0);
-    CHECK(sl_room_promised_of(site, CPU) == 0 && sl_room_promised_of(0, measure) == 0);
-    CHECK(sl_topology_stand_count(id) == 0 && sl_booking_count(id) == 0);
-    (void)sl_topology_stand_at(id, 0);
-    (void)sl_topology_stand_at(fit, sl_topology_stand_count(fit));
+    REFUSED(sl_site_set_capacity(site, CPU, 1));
+    REFUSED(sl_site_set_capacity(d->fit % HOSTS, measure, 1));
+    REFUSED(sl_site_set_capacity(d->fit % HOSTS, CPU, -1 - (int64_t)d->how));
+    REFUSED(sl_site_set_capacity(d->fit % HOSTS, CPU, SL_AMOUNT_MAX + 1 + d->how));
+    CHECK(sl_site_capacity_of(site, CPU) == 0 && sl_site_capacity_of(0, measure) == 0);
+    CHECK(sl_site_used_of(site, CPU) == 0 && sl_site_used_of(0, measure) == 0);
+    CHECK(sl_site_promised_of(site, CPU) == 0 && sl_site_promised_of(0, measure) == 0);
+    CHECK(sl_topology_assignment_count(id) == 0 && sl_booking_count(id) == 0);
+    (void)sl_topology_assignment_at(id, 0);
+    (void)sl_topology_assignment_at(fit, sl_topology_assignment_count(fit));
     (void)sl_booking_at(id, 0);
     (void)sl_booking_at(fit, sl_booking_count(fit));
     REFUSED(sl_preempt_set_policy(node, policy));

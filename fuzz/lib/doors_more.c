@@ -11,20 +11,20 @@
 #include "kernel/commit/placement.h"
 #include "kernel/topology/topology.h"
 #include "policy/cycle/cycle_steps.h"
-#include "policy/demand/demand.h"
+#include "policy/requests/requests.h"
 #include "policy/entries/entries.h"
 #include "policy/fair/half_life.h"
 #include "policy/queues/heap.h"
 #include "policy/queues/holders.h"
 #include "policy/queues/lanes.h"
 #include "policy/topology/masks.h"
-#include "policy/demand/offers.h"
+#include "policy/requests/offers.h"
 #include "policy/preemption/preemption.h"
 #include "policy/placement/placement.h"
-#include "policy/demand/shape.h"
+#include "policy/requests/shape.h"
 #include "policy/preemption/tentative.h"
 #include "policy/topology/tolerances.h"
-#include "policy/demand/topology_demand.h"
+#include "policy/requests/topology_request.h"
 #include "policy/queues/turns.h"
 #include "policy/fair/usage.h"
 #include "policy/common/wide.h"
@@ -35,20 +35,20 @@ enum { FIRST_FREE = SLOTS, LEVEL_HOST = 2 };
 
 /* --- demands ------------------------------------------------------------------------------------ */
 
-static struct sl_topology_demand good_demand(void)
+static struct sl_topology_request good_demand(void)
 {
-    return (struct sl_topology_demand){.together = SL_TOGETHER_REQUIRED,
-                                       .level = LEVEL_HOST,
-                                       .asked = true,
-                                       .mask = SL_NO_ID,
-                                       .rank_group = SL_NO_ID,
-                                       .request_count = 2,
-                                       .requests = {{MEMORY, 1}, {CPU, 1}}};
+    return (struct sl_topology_request){.together = SL_TOGETHER_REQUIRED,
+                                        .level = LEVEL_HOST,
+                                        .asked = true,
+                                        .mask = SL_NO_ID,
+                                        .rank_group = SL_NO_ID,
+                                        .request_count = 2,
+                                        .requests = {{MEMORY, 1}, {CPU, 1}}};
 }
 
 static void bad_topologies(const struct door *d, sl_workload_id id)
 {
-    struct sl_topology_demand bad[8];
+    struct sl_topology_request bad[8];
     for (uint32_t i = 0; i < 8; i++) {
         bad[i] = good_demand();
     }
@@ -61,23 +61,23 @@ static void bad_topologies(const struct door *d, sl_workload_id id)
     bad[6].requests[0].per_pod = -1 - (int64_t)d->how;
     bad[7].requests[0].measure = d->how % 2 ? CPU : SL_MEASURE_PODS;
     for (uint32_t i = 0; i < 8; i++) {
-        REFUSED(sl_topology_demand_set(id, bad[i]));
+        REFUSED(sl_topology_request_set(id, bad[i]));
     }
-    CHECK(sl_topology_demand_set(id, good_demand()) == SL_OK);
+    CHECK(sl_topology_request_set(id, good_demand()) == SL_OK);
 }
 
 /* Two that ask for the same, but for one thing. */
 static void other_topologies(sl_workload_id a, sl_workload_id b)
 {
     enum { LAYERS = 2, VARIANTS = 11 };
-    struct sl_topology_demand good = good_demand();
+    struct sl_topology_request good = good_demand();
     good.mask = 1;
     good.layer_count = LAYERS;
     good.layers[0].level = good.layers[1].level = LEVEL_HOST;
     good.layers[0].size = good.layers[1].size = 2;
-    CHECK(sl_topology_demand_set(a, good) == SL_OK);
+    CHECK(sl_topology_request_set(a, good) == SL_OK);
     for (uint32_t v = 0; v <= VARIANTS; v++) {
-        struct sl_topology_demand other = good;
+        struct sl_topology_request other = good;
         other.level += v == 1;
         other.mask = v == 2 ? SL_NO_ID : other.mask;
         other.together = v == 3 ? SL_TOGETHER_PREFERRED : other.together;
@@ -89,7 +89,7 @@ static void other_topologies(sl_workload_id a, sl_workload_id b)
         other.request_count = v == 9 ? 1 : 2;
         other.requests[0].measure = v == 10 ? UNDECLARED : other.requests[0].measure;
         other.requests[1].per_pod += v == VARIANTS;
-        CHECK(sl_topology_demand_set(b, other) == SL_OK);
+        CHECK(sl_topology_request_set(b, other) == SL_OK);
         CHECK(sl_shape_equal(a, b) == (v == 0) && sl_shape_equal(b, a) == (v == 0));
     }
 }
@@ -98,27 +98,27 @@ static void other_topologies(sl_workload_id a, sl_workload_id b)
 void door_bad_demands(const struct door *d)
 {
     sl_workload_id a = FIRST_FREE, b = FIRST_FREE + 1;
-    REFUSED(sl_demand_set_fingerprint(a, d->how));
-    CHECK(sl_demand_fingerprint(sl_demand_first_pod_set(a)) == 0);
+    REFUSED(sl_requests_set_fingerprint(a, d->how));
+    CHECK(sl_requests_fingerprint(sl_requests_first_pod_set(a)) == 0);
     for (sl_workload_id id = a; id <= b; id++) {
         bool other = id == b;
-        CHECK(sl_demand_add_pod_set(id, 2u + (other && d->other % 8 == 1)) == SL_OK);
-        CHECK(sl_demand_set_group(id, other && d->other % 8 == 2 ? 5 : SL_NO_ID) == SL_OK);
+        CHECK(sl_requests_add_pod_set(id, 2u + (other && d->other % 8 == 1)) == SL_OK);
+        CHECK(sl_requests_set_group(id, other && d->other % 8 == 2 ? 5 : SL_NO_ID) == SL_OK);
         if (other && d->other % 8 == 3) {
-            CHECK(sl_demand_set_min_count(id, 1) == SL_OK);
+            CHECK(sl_requests_set_min_count(id, 1) == SL_OK);
         }
-        REFUSED(sl_demand_add_request(id, SL_NO_ID, 1));
-        REFUSED(sl_demand_add_request(id, CPU, -1 - (int64_t)d->how));
-        CHECK(sl_demand_add_request(id, CPU, 1 + (other && d->other % 8 == 4)) == SL_OK);
+        REFUSED(sl_requests_add(id, SL_NO_ID, 1));
+        REFUSED(sl_requests_add(id, CPU, -1 - (int64_t)d->how));
+        CHECK(sl_requests_add(id, CPU, 1 + (other && d->other % 8 == 4)) == SL_OK);
         sl_resource_id resource = other && d->other % 8 == 5 ? UNDECLARED : MEMORY;
         if (!other || d->other % 8 != 5 || d->how % 2 == 0) { /* else it lacks one */
-            CHECK(sl_demand_add_request(id, resource, 1) == SL_OK);
+            CHECK(sl_requests_add(id, resource, 1) == SL_OK);
         }
-        REFUSED(sl_demand_add_exclusion(id, PLAIN, (enum sl_exclusion)(SL_EXCLUDED_MISSING + 1)));
+        REFUSED(sl_requests_add_exclusion(id, PLAIN, (enum sl_exclusion)(SL_EXCLUDED_MISSING + 1)));
         enum sl_exclusion why =
             other && d->other % 8 == 6 ? SL_EXCLUDED_TAINT : SL_EXCLUDED_MISSING;
-        CHECK(sl_demand_add_exclusion(id, PLAIN, why) == SL_OK);
-        CHECK(sl_demand_add_exclusion(id, PLAIN, why) == SL_OK);
+        CHECK(sl_requests_add_exclusion(id, PLAIN, why) == SL_OK);
+        CHECK(sl_requests_add_exclusion(id, PLAIN, why) == SL_OK);
         if (d->other % 8 == 7 && (other || d->how % 2)) {
             bad_topologies(d, id);
         }
@@ -126,13 +126,13 @@ void door_bad_demands(const struct door *d)
     CHECK(sl_shape_equal(a, b) == (d->other % 8 == 0 || (d->other % 8 == 7 && d->how % 2)));
     CHECK(sl_shape_equal(b, a) == sl_shape_equal(a, b));
     if (d->other % 8 == 0) {
-        CHECK(sl_demand_set_fingerprint(b, 1 + (uint64_t)d->how) == SL_OK);
+        CHECK(sl_requests_set_fingerprint(b, 1 + (uint64_t)d->how) == SL_OK);
         CHECK(!sl_shape_equal(a, b) && !sl_shape_equal(b, a));
-        CHECK(sl_demand_set_fingerprint(a, 1 + (uint64_t)d->how) == SL_OK);
+        CHECK(sl_requests_set_fingerprint(a, 1 + (uint64_t)d->how) == SL_OK);
         other_topologies(a, b);
     }
-    sl_demand_clear(a);
-    sl_demand_clear(b);
+    sl_requests_clear(a);
+    sl_requests_clear(b);
 }
 
 /* --- questions ---------------------------------------------------------------------------------- */
@@ -147,8 +147,8 @@ void door_bad_questions(const struct door *d)
         struct sl_preemption_question *q = &sl_preemption_question;
         *q = good;
         q->preemptor = i == 0 ? SL_WORKLOADS_MAX + d->how : 0;
-        q->cluster_queue = i == 1 ? SL_NODES_MAX + d->how : COHORTS;
-        q->need_count = i == 2 ? SL_CLAIMS_MAX + 1 + d->how : 1;
+        q->cluster_queue = i == 1 ? SL_QNODES_MAX + d->how : COHORTS;
+        q->need_count = i == 2 ? SL_USAGE_CELLS_MAX + 1 + d->how : 1;
         q->needs[0].cell = i == 3 ? SL_CELLS_MAX + d->how : 0;
         q->needs[0].amount = i == 4 ? -1 - (int64_t)d->how : i == 5 ? SL_AMOUNT_MAX + 1 : 1;
         CHECK(sl_preemption_find(world_now_ms) == 0);
@@ -163,7 +163,7 @@ void door_bad_questions(const struct door *d)
 /* Of a plan with something wrong in it a cycle takes no room. */
 void door_entries(const struct door *d)
 {
-    (void)sl_entries_need(0, SL_CLAIMS_MAX + d->how);
+    (void)sl_entries_need(0, SL_USAGE_CELLS_MAX + d->how);
     (void)sl_entries_victim(0, SL_VICTIMS_MAX + d->how);
     (void)sl_entries_victim_reason(0, SL_VICTIMS_MAX + d->how);
     sl_entries_recall(SL_ENTRIES_MAX);
@@ -176,7 +176,7 @@ void door_entries(const struct door *d)
 void door_again(const struct door *d)
 {
     sl_workload_id id = d->fit % SLOTS, other = d->other % SLOTS;
-    sl_node_id holds_in = sl_holders_queue_of(id);
+    sl_qnode_id holds_in = sl_holders_queue_of(id);
     sl_heap_id heap = sl_heap_of(id);
     sl_lane_id lane = sl_lanes_of(id);
     uint32_t count = heap != SL_NO_ID ? sl_heap_count(heap) : 0;
@@ -220,7 +220,7 @@ static void other_trees(const struct door *d)
     REFUSED(sl_trees_open(TOP + 4, THREE, TOP + 3, SL_NO_ID, SL_NO_ID));
     CHECK(sl_trees_next(TOP) == SL_NO_ID && sl_trees_next(TOP + 2) == SL_NO_ID);
     CHECK(sl_trees_domain_on(ONE, SITE) == TOP && sl_trees_domain_on(THREE, SITE) == TOP + 3);
-    if (!sl_trees_shows(host) && sl_domain_stands[host] != 0) { /* it stays what it was */
+    if (!sl_trees_shows(host) && sl_domain_assigned[host] != 0) { /* it stays what it was */
         REFUSED(sl_trees_open(host, ONE, SL_NO_ID, SL_NO_ID, SITE + 2));
         REFUSED(sl_trees_open(host, PLACED, sl_domain_parent(host), SL_NO_ID, SITE + 2));
     }
@@ -235,7 +235,7 @@ static void other_trees(const struct door *d)
 
 void door_offers(const struct door *d)
 {
-    sl_node_id queue = COHORTS + d->fit % (NODES - COHORTS);
+    sl_qnode_id queue = COHORTS + d->fit % (NODES - COHORTS);
     other_trees(d);
     sl_cell_id offered = sl_offers_first(queue), not_offered = sl_ledger_find_cell(0, PLAIN, CPU);
     if (offered != SL_NO_ID) {
@@ -245,7 +245,7 @@ void door_offers(const struct door *d)
     CHECK(sl_offers_group_of(not_offered) == SL_NO_ID && !sl_offers_is_delayed(not_offered));
     sl_offers_set_measure(500, SL_NO_ID);
     CHECK(sl_offers_measure(500) == SL_NO_ID);
-    CHECK(sl_ledger_first_cell(SL_NODES_MAX - 1) == SL_NO_ID);
+    CHECK(sl_ledger_first_cell(SL_QNODES_MAX - 1) == SL_NO_ID);
     CHECK(sl_masks_score(7, 0) == 0 && sl_masks_prefer(7, 0, 0) == SL_OK);
     CHECK(sl_tolerances_link(7, 1, SL_NO_ID) == SL_OK);
     CHECK(sl_trees_configure(200, (struct sl_tree_levels){0, {0}}, false) == SL_OK);

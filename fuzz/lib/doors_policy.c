@@ -20,13 +20,13 @@
 #include "policy/queues/passes.h"
 #include "policy/queues/readiness.h"
 #include "policy/preemption/restraint.h"
-#include "policy/demand/shape.h"
+#include "policy/requests/shape.h"
 #include "policy/fair/shares.h"
 #include "policy/common/sort.h"
 #include "policy/preemption/targets.h"
 #include "policy/preemption/tentative.h"
 #include "policy/topology/tolerances.h"
-#include "policy/demand/topology_demand.h"
+#include "policy/requests/topology_request.h"
 #include "policy/entries/tournament.h"
 #include "policy/queues/turns.h"
 #include "policy/fair/usage.h"
@@ -35,37 +35,37 @@
 
 static void pod_sets(const struct door *d)
 {
-    uint32_t set = door_beyond(d, SL_DEMAND_SETS), request = door_beyond(d, SL_DEMAND_REQUESTS);
-    CHECK(sl_demand_next_pod_set(set) == SL_NO_ID && sl_demand_first_request(set) == SL_NO_ID);
-    CHECK(sl_demand_next_request(request) == SL_NO_ID && sl_demand_resource(request) == SL_NO_ID);
-    CHECK(sl_demand_pod_count(set) == 0 && sl_demand_min_count(set) == 0);
-    (void)sl_demand_group(set);
-    CHECK(sl_demand_amount(request) == 0 && sl_demand_per_pod(request) == 0);
-    (void)sl_demand_excludes(set, PLAIN);
-    (void)sl_demand_same_exclusions(set, 0);
-    (void)sl_demand_same_exclusions(0, set);
-    sl_topology_demand_drop(set);
-    (void)sl_topology_demand_of(set);
-    REFUSED(sl_topology_demand_set_mask(set, 0));
-    REFUSED(sl_topology_demand_set_mask(0, SL_MASKS_MAX + d->how));
+    uint32_t set = door_beyond(d, SL_REQUESTS_POD_SETS), request = door_beyond(d, SL_REQUESTS_ROWS);
+    CHECK(sl_requests_next_pod_set(set) == SL_NO_ID && sl_requests_first(set) == SL_NO_ID);
+    CHECK(sl_requests_next(request) == SL_NO_ID && sl_requests_resource(request) == SL_NO_ID);
+    CHECK(sl_requests_pod_count(set) == 0 && sl_requests_min_count(set) == 0);
+    (void)sl_requests_group(set);
+    CHECK(sl_requests_amount(request) == 0 && sl_requests_per_pod(request) == 0);
+    (void)sl_requests_excludes(set, PLAIN);
+    (void)sl_requests_same_exclusions(set, 0);
+    (void)sl_requests_same_exclusions(0, set);
+    sl_topology_request_drop(set);
+    (void)sl_topology_request_of(set);
+    REFUSED(sl_topology_request_set_mask(set, 0));
+    REFUSED(sl_topology_request_set_mask(0, SL_MASKS_MAX + d->how));
 }
 
 void door_demands(const struct door *d)
 {
     sl_workload_id id = door_beyond(d, SL_WORKLOADS_MAX), fit = d->fit % SLOTS;
-    sl_demand_clear(id);
-    sl_demand_set_single_pod(id, true);
-    CHECK(!sl_demand_is_single_pod(id) && sl_demand_first_pod_set(id) == SL_NO_ID);
-    CHECK(sl_demand_set_count(id) == 0);
-    REFUSED(sl_demand_add_pod_set(id, 1));
-    REFUSED(sl_demand_set_min_count(id, 1));
-    REFUSED(sl_demand_set_group(id, 1));
-    REFUSED(sl_demand_add_request(id, CPU, 1));
-    REFUSED(sl_demand_add_exclusion(id, PLAIN, SL_EXCLUDED_TAINT));
-    REFUSED(sl_topology_demand_set(id, (struct sl_topology_demand){0}));
-    REFUSED(sl_demand_add_request(fit, CPU, -1 - (int64_t)d->how));
-    REFUSED(sl_demand_add_request(fit, CPU, SL_AMOUNT_MAX + 1 + d->how));
-    REFUSED(sl_demand_add_exclusion(fit, PLAIN, (enum sl_exclusion)0));
+    sl_requests_clear(id);
+    sl_requests_set_single_pod(id, true);
+    CHECK(!sl_requests_is_single_pod(id) && sl_requests_first_pod_set(id) == SL_NO_ID);
+    CHECK(sl_requests_set_count(id) == 0);
+    REFUSED(sl_requests_add_pod_set(id, 1));
+    REFUSED(sl_requests_set_min_count(id, 1));
+    REFUSED(sl_requests_set_group(id, 1));
+    REFUSED(sl_requests_add(id, CPU, 1));
+    REFUSED(sl_requests_add_exclusion(id, PLAIN, SL_EXCLUDED_TAINT));
+    REFUSED(sl_topology_request_set(id, (struct sl_topology_request){0}));
+    REFUSED(sl_requests_add(fit, CPU, -1 - (int64_t)d->how));
+    REFUSED(sl_requests_add(fit, CPU, SL_AMOUNT_MAX + 1 + d->how));
+    REFUSED(sl_requests_add_exclusion(fit, PLAIN, (enum sl_exclusion)0));
     pod_sets(d);
     door_bad_demands(d);
     sl_passes_settle(id, world_now_ms);
@@ -84,7 +84,7 @@ void door_demands(const struct door *d)
 static void heaps_and_lanes(const struct door *d)
 {
     sl_workload_id id = door_beyond(d, SL_WORKLOADS_MAX), fit = d->fit % SLOTS;
-    sl_node_id node = door_beyond(d, SL_NODES_MAX);
+    sl_qnode_id node = door_beyond(d, SL_QNODES_MAX);
     sl_heap_id heap = door_beyond(d, SL_HEAPS_MAX);
     sl_lane_id lane = door_beyond(d, SL_LANES_MAX);
     sl_heap_push(heap, fit);
@@ -111,7 +111,7 @@ static void heaps_and_lanes(const struct door *d)
 void door_lists(const struct door *d)
 {
     sl_workload_id id = door_beyond(d, SL_WORKLOADS_MAX), fit = d->fit % SLOTS;
-    sl_node_id node = door_beyond(d, SL_NODES_MAX), queue = COHORTS + d->fit % (NODES - COHORTS);
+    sl_qnode_id node = door_beyond(d, SL_QNODES_MAX), queue = COHORTS + d->fit % (NODES - COHORTS);
     heaps_and_lanes(d);
     door_again(d);
     sl_holders_add(node, fit);
@@ -121,7 +121,7 @@ void door_lists(const struct door *d)
     CHECK(sl_holders_queue_of(id) == SL_NO_ID && sl_holders_count(node) == 0);
     sl_branches_follow(node);
     CHECK(sl_branches_first(node) == SL_NO_ID && sl_branches_next(node) == SL_NO_ID);
-    sl_node_id after = sl_branches_walk(node, 0, true); /* a sibling, if it has one */
+    sl_qnode_id after = sl_branches_walk(node, 0, true); /* a sibling, if it has one */
     CHECK(after < NODES || after == SL_NO_ID);
     CHECK(sl_branches_walk(0, node, false) == SL_NO_ID);
     sl_fronts_push(node, fit);
@@ -153,7 +153,7 @@ void door_lists(const struct door *d)
 
 static void rules_and_offers(const struct door *d)
 {
-    sl_node_id node = door_beyond(d, SL_NODES_MAX), queue = COHORTS + d->fit % (NODES - COHORTS);
+    sl_qnode_id node = door_beyond(d, SL_QNODES_MAX), queue = COHORTS + d->fit % (NODES - COHORTS);
     sl_cell_id cell = door_beyond(d, SL_CELLS_MAX), fit = d->fit % sl_cell_limit;
     struct sl_rules rules = sl_offers_rules(queue);
     REFUSED(sl_queues_configure(node, rules, true));
@@ -178,7 +178,7 @@ static void rules_and_offers(const struct door *d)
 void door_queues(const struct door *d)
 {
     sl_workload_id id = door_beyond(d, SL_WORKLOADS_MAX), fit = d->fit % SLOTS;
-    sl_node_id node = door_beyond(d, SL_NODES_MAX);
+    sl_qnode_id node = door_beyond(d, SL_QNODES_MAX);
     struct sl_order_key key = sl_order_of(fit);
     rules_and_offers(d);
     door_offers(d);
@@ -194,7 +194,7 @@ void door_queues(const struct door *d)
     sl_queues_wake_tree(node);
     sl_queues_wake_queue(node);
     sl_queues_note_roomless(door_beyond(d, SL_TREES_MAX));
-    sl_queues_note_room(door_beyond(d, SL_TREES_MAX), d->other % 2 != 0);
+    sl_queues_note_capacity(door_beyond(d, SL_TREES_MAX), d->other % 2 != 0);
     CHECK(!sl_queues_in_backoff(id, world_now_ms) && sl_queues_queue_of(id) == SL_NO_ID);
     CHECK(sl_queues_take(node) == SL_NO_ID && !sl_queues_awaits_turn(id));
     CHECK(sl_queues_heap_count(node) == 0 && sl_queues_parked_count(node) == 0);
@@ -215,7 +215,7 @@ void door_queues(const struct door *d)
     CHECK(sl_turns_next_ready(node) == SL_NO_ID && sl_turns_first_held(node) == SL_NO_ID);
     CHECK(sl_turns_next_held(node) == SL_NO_ID && sl_turns_first_waiting(node) == SL_NO_ID);
     CHECK(sl_turns_next_waiting(node) == SL_NO_ID);
-    CHECK(sl_turns_woken(SL_NODES_MAX + d->how) == SL_NO_ID);
+    CHECK(sl_turns_woken(SL_QNODES_MAX + d->how) == SL_NO_ID);
     (void)sl_turns_woken_since(node, 0);
     sl_readiness_watch(id, true);
     sl_readiness_wait(node);
@@ -287,7 +287,7 @@ void door_usage(const struct door *d)
 {
     sl_workload_id id = door_beyond(d, SL_WORKLOADS_MAX), fit = d->fit % SLOTS;
     sl_account_id account = door_beyond(d, SL_ACCOUNTS_MAX);
-    sl_node_id node = door_beyond(d, SL_NODES_MAX);
+    sl_qnode_id node = door_beyond(d, SL_QNODES_MAX);
     REFUSED(sl_usage_set_resource(SL_RESOURCES_MAX + d->how, 1, false));
     REFUSED(sl_usage_set_resource(CPU, -1 - (int64_t)d->how, false));
     sl_usage_set_weight(account, 1);
@@ -319,7 +319,7 @@ void door_usage(const struct door *d)
 void door_search(const struct door *d)
 {
     sl_workload_id id = door_beyond(d, SL_WORKLOADS_MAX), fit = d->fit % SLOTS;
-    sl_node_id node = door_beyond(d, SL_NODES_MAX);
+    sl_qnode_id node = door_beyond(d, SL_QNODES_MAX);
     uint32_t entry = door_beyond(d, SL_ENTRIES_MAX);
     sl_site_id site = door_beyond(d, SL_SITES_MAX);
     sl_measure_id measure = door_beyond(d, SL_MEASURES_MAX);
@@ -327,15 +327,15 @@ void door_search(const struct door *d)
     door_entries(d);
     (void)sl_assumed_add(site, CPU, 1);
     (void)sl_assumed_add(0, measure, 1);
-    CHECK(sl_assumed_room(site, CPU) == 0 && sl_assumed_room(0, measure) == 0);
+    CHECK(sl_assumed_capacity(site, CPU) == 0 && sl_assumed_capacity(0, measure) == 0);
     sl_assumed_back(sl_assumed_mark());
     (void)sl_assumed_free(id);
     (void)sl_candidates_at(SL_WORKLOADS_MAX + d->how);
     (void)sl_candidates_before(id, fit, world_now_ms);
     (void)sl_candidates_before(fit, id, world_now_ms);
-    CHECK(sl_cycle_chosen(SL_NODES_MAX + d->how) == SL_NO_ID && !sl_cycle_is_along(node));
-    CHECK(sl_cycle_waiter_at(SL_NODES_MAX + d->how) == SL_NO_ID);
-    sl_cycle_evict_rooms(id);
+    CHECK(sl_cycle_chosen(SL_QNODES_MAX + d->how) == SL_NO_ID && !sl_cycle_is_along(node));
+    CHECK(sl_cycle_waiter_at(SL_QNODES_MAX + d->how) == SL_NO_ID);
+    sl_cycle_evict_capacity(id);
     sl_cycle_note_outdone(id);
     sl_cycle_progress(node);
     sl_cycle_give_up(node);

@@ -14,8 +14,8 @@
 #include "kernel/preempt/preempt.h"
 #include "policy/fair/branches.h"
 #include "policy/cycle/cycle.h"
-#include "policy/demand/demand.h"
-#include "policy/demand/offers.h"
+#include "policy/requests/requests.h"
+#include "policy/requests/offers.h"
 #include "policy/flavors/open_cell.h"
 #include "policy/queues/queues.h"
 
@@ -39,7 +39,7 @@ static const struct {
 
 static void open_wide(uint32_t shape)
 {
-    CHECK(sl_ledger_open_node(WIDE) == SL_OK);
+    CHECK(sl_ledger_open_qnode(WIDE) == SL_OK);
     sl_branches_follow(WIDE);
     CHECK(sl_queues_configure(WIDE, plain_rules, true) == SL_OK);
     for (uint32_t f = 0; f < shapes[shape].flavors; f++) {
@@ -57,11 +57,11 @@ static void ask_wide(uint32_t shape, bool grouped)
 {
     CHECK(world_tell(WIDE_ID, SL_EV_CREATE, 0, 0, 0) == SL_OK);
     for (uint32_t s = 0; s < shapes[shape].sets; s++) {
-        CHECK(sl_demand_add_pod_set(WIDE_ID, 1) == SL_OK);
-        CHECK(sl_demand_set_group(WIDE_ID, grouped ? 1 : SL_NO_ID) == SL_OK);
+        CHECK(sl_requests_add_pod_set(WIDE_ID, 1) == SL_OK);
+        CHECK(sl_requests_set_group(WIDE_ID, grouped ? 1 : SL_NO_ID) == SL_OK);
         for (uint32_t i = 0; i < shapes[shape].requests; i++) {
             uint32_t r = (s * shapes[shape].requests + i) % shapes[shape].resources;
-            CHECK(sl_demand_add_request(WIDE_ID, FIRST_RESOURCE + r, 1) == SL_OK);
+            CHECK(sl_requests_add(WIDE_ID, FIRST_RESOURCE + r, 1) == SL_OK);
         }
     }
     struct sl_order_key key = {1, 1000, 0, WIDE_ID};
@@ -88,9 +88,9 @@ static void hold_wide(uint32_t quota)
     sl_plan.generation = sl_workloads[FIRST_VICTIM].generation;
     sl_plan.cluster_queue = WIDE;
     sl_plan.now_ms = world_now_ms;
-    sl_plan.claim_count = 1;
-    sl_plan.claims[0] =
-        (struct sl_claim){sl_ledger_find_cell(WIDE, FIRST_FLAVOR, FIRST_RESOURCE), quota};
+    sl_plan.usage_count = 1;
+    sl_plan.usage[0] =
+        (struct sl_cell_amount){sl_ledger_find_cell(WIDE, FIRST_FLAVOR, FIRST_RESOURCE), quota};
     CHECK(sl_commit_restore() == SL_OK);
 }
 
@@ -113,47 +113,47 @@ void door_wide(struct producer *p)
     }
     CHECK(sl_queues_configure(WIDE, plain_rules, false) == SL_OK);
     sl_offers_clear(WIDE);
-    CHECK(sl_ledger_close_node(WIDE) == SL_OK);
+    CHECK(sl_ledger_close_qnode(WIDE) == SL_OK);
     sl_branches_follow(WIDE);
 }
 
 /* --- deep --------------------------------------------------------------------------------------- */
 
-static sl_node_id deepest(uint32_t depth)
+static sl_qnode_id deepest(uint32_t depth)
 {
     return DEEP + depth - 1;
 }
 
 static void open_chain(uint32_t depth)
 {
-    for (sl_node_id node = DEEP; node <= deepest(depth); node++) {
-        CHECK(sl_ledger_open_node(node) == SL_OK);
-        CHECK(node == DEEP || sl_ledger_move_node(node, node - 1) == SL_OK);
+    for (sl_qnode_id node = DEEP; node <= deepest(depth); node++) {
+        CHECK(sl_ledger_open_qnode(node) == SL_OK);
+        CHECK(node == DEEP || sl_ledger_move_qnode(node, node - 1) == SL_OK);
         sl_branches_follow(node);
     }
 }
 
 static void close_chain(uint32_t depth)
 {
-    for (sl_node_id node = deepest(depth); node >= DEEP; node--) {
-        CHECK(sl_ledger_close_node(node) == SL_OK);
+    for (sl_qnode_id node = deepest(depth); node >= DEEP; node--) {
+        CHECK(sl_ledger_close_qnode(node) == SL_OK);
         sl_branches_follow(node);
     }
 }
 
 /* A unit of each of so many resources in the deepest queue. */
-static void fill_plan(sl_workload_id id, uint32_t depth, uint32_t claims)
+static void fill_plan(sl_workload_id id, uint32_t depth, uint32_t usage)
 {
     memset(&sl_plan, 0, sizeof sl_plan);
     sl_plan.workload = id;
     sl_plan.generation = sl_workloads[id].generation;
     sl_plan.cluster_queue = deepest(depth);
-    sl_plan.claim_count = claims;
+    sl_plan.usage_count = usage;
     sl_plan.now_ms = world_now_ms;
-    for (uint32_t i = 0; i < claims; i++) {
+    for (uint32_t i = 0; i < usage; i++) {
         sl_cell_id cell = SL_NO_ID;
         CHECK(sl_ledger_open_cell(deepest(depth), PLAIN, FIRST_RESOURCE + i, &cell) == SL_OK);
-        sl_plan.claims[i] = (struct sl_claim){cell, 1};
+        sl_plan.usage[i] = (struct sl_cell_amount){cell, 1};
     }
 }
 
@@ -162,7 +162,7 @@ static void open_victims(uint32_t depth, uint32_t count, uint32_t gone)
     for (sl_workload_id id = FIRST_VICTIM; id < FIRST_VICTIM + count + gone; id++) {
         tell(id, SL_EV_CREATE, 0);
         sl_order_set(id, (struct sl_order_key){0, 1000, 0, id});
-        fill_plan(id, depth, SL_CLAIMS_MAX);
+        fill_plan(id, depth, SL_USAGE_CELLS_MAX);
         CHECK(sl_commit_restore() == SL_OK);
         if (id >= FIRST_VICTIM + count) {
             tell(id, SL_EV_PREEMPT, SL_PREEMPT_IN_CLUSTER_QUEUE);
@@ -202,7 +202,7 @@ static void end_of_trail(uint32_t depth, uint32_t count, uint32_t gone)
         tell(id, SL_EV_DELETE, 0);
     }
     sl_preempt_plan.victim_count = sl_preempt_plan.gone_count = 0;
-    sl_plan.claim_count = 0;
+    sl_plan.usage_count = 0;
     close_chain(depth);
 }
 
@@ -211,19 +211,19 @@ static void end_of_cells(void)
 {
     sl_cell_id cell = SL_NO_ID;
     open_chain(SL_LEVELS_MAX);
-    CHECK(sl_ledger_open_node(ALONE) == SL_OK && sl_ledger_open_node(WIDE) == SL_OK);
-    REFUSED(sl_ledger_move_node(ALONE, deepest(SL_LEVELS_MAX)));
-    CHECK(sl_ledger_move_node(WIDE, ALONE) == SL_OK); /* it would lie too deep, with that one */
-    REFUSED(sl_ledger_move_node(ALONE, deepest(SL_LEVELS_MAX - 1)));
-    CHECK(sl_ledger_move_node(WIDE, SL_NO_ID) == SL_OK);
+    CHECK(sl_ledger_open_qnode(ALONE) == SL_OK && sl_ledger_open_qnode(WIDE) == SL_OK);
+    REFUSED(sl_ledger_move_qnode(ALONE, deepest(SL_LEVELS_MAX)));
+    CHECK(sl_ledger_move_qnode(WIDE, ALONE) == SL_OK); /* it would lie too deep, with that one */
+    REFUSED(sl_ledger_move_qnode(ALONE, deepest(SL_LEVELS_MAX - 1)));
+    CHECK(sl_ledger_move_qnode(WIDE, SL_NO_ID) == SL_OK);
     CHECK(sl_ledger_open_cell(ALONE, FIRST_FLAVOR, CPU, &cell) == SL_OK);
     for (uint32_t i = 0; sl_ledger_ensure_cell(WIDE, FIRST_FLAVOR, FIRST_RESOURCE + i) == SL_OK;
          i++) {
         CHECK(i < SL_CELLS_MAX);
     }
     CHECK(sl_ledger_ensure_cell(deepest(2), FIRST_FLAVOR, MEMORY) == SL_FULL_CELLS);
-    CHECK(sl_ledger_move_node(ALONE, DEEP) == SL_FULL_CELLS);
-    CHECK(sl_ledger_close_node(ALONE) == SL_OK && sl_ledger_close_node(WIDE) == SL_OK);
+    CHECK(sl_ledger_move_qnode(ALONE, DEEP) == SL_FULL_CELLS);
+    CHECK(sl_ledger_close_qnode(ALONE) == SL_OK && sl_ledger_close_qnode(WIDE) == SL_OK);
     close_chain(SL_LEVELS_MAX);
 }
 
@@ -234,12 +234,12 @@ static void end_of_amounts(void)
     for (sl_workload_id id = FIRST_VICTIM; id < FIRST_VICTIM + 2; id++) {
         tell(id, SL_EV_CREATE, 0);
         fill_plan(id, 2, 2);
-        sl_plan.claims[1].amount = SL_AMOUNT_MAX;
+        sl_plan.usage[1].amount = SL_AMOUNT_MAX;
         CHECK((sl_commit_restore() == SL_OK) == (id == FIRST_VICTIM));
     }
     tell(FIRST_VICTIM, SL_EV_DELETE, 0);
     tell(FIRST_VICTIM + 1, SL_EV_DELETE, 0);
-    sl_plan.claim_count = 0;
+    sl_plan.usage_count = 0;
     close_chain(2);
 }
 
@@ -262,7 +262,8 @@ static void end_of_levels(void)
 void door_deep(struct producer *p)
 {
     enum { DEPTH = 15 };
-    uint32_t all = SL_TRAIL_MAX / (SL_CLAIMS_MAX * DEPTH); /* victims whose release just fits */
+    uint32_t all =
+        SL_TRAIL_MAX / (SL_USAGE_CELLS_MAX * DEPTH); /* victims whose release just fits */
     switch (producer_below(p, 6)) {
     case 0:
         end_of_trail(DEPTH, all + 2, 0);

@@ -15,7 +15,7 @@ static int64_t above_zero(int64_t v)
 
 void forest_clear(struct forest *f)
 {
-    for (uint32_t n = 0; n < FOREST_NODES; n++) {
+    for (uint32_t n = 0; n < FOREST_QNODES; n++) {
         f->parent[n] = FOREST_NONE;
         for (uint32_t k = 0; k < FOREST_NAMES; k++) {
             f->quota[n][k] = (struct forest_quota){0, FOREST_UNLIMITED, FOREST_UNLIMITED};
@@ -27,7 +27,7 @@ void forest_clear(struct forest *f)
 int64_t forest_subtree(const struct forest *f, uint32_t node, uint32_t name)
 {
     int64_t sum = f->quota[node][name].nominal;
-    for (uint32_t n = 0; n < FOREST_NODES; n++) {
+    for (uint32_t n = 0; n < FOREST_QNODES; n++) {
         if (f->parent[n] == node) {
             sum += smaller(forest_subtree(f, n, name), f->quota[n][name].lending);
         }
@@ -46,7 +46,7 @@ static int64_t guaranteed(const struct forest *f, uint32_t node, uint32_t name)
 int64_t forest_usage(const struct forest *f, uint32_t node, uint32_t name)
 {
     int64_t sum = f->held[node][name];
-    for (uint32_t n = 0; n < FOREST_NODES; n++) {
+    for (uint32_t n = 0; n < FOREST_QNODES; n++) {
         if (f->parent[n] == node) {
             sum += above_zero(forest_usage(f, n, name) - guaranteed(f, n, name));
         }

@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { FOREST_NODES = 10, FOREST_NAMES = 4 }; /* a name is a (flavor, resource) */
+enum { FOREST_QNODES = 10, FOREST_NAMES = 4 }; /* a name is a (flavor, resource) */
 #define FOREST_NONE UINT32_MAX
 #define FOREST_UNLIMITED INT64_MAX
 
@@ -16,9 +16,9 @@ struct forest_quota {
     int64_t nominal, lending, borrowing; /* FOREST_UNLIMITED = no limit */
 };
 struct forest {
-    uint32_t parent[FOREST_NODES]; /* FOREST_NONE: a root */
-    struct forest_quota quota[FOREST_NODES][FOREST_NAMES];
-    int64_t held[FOREST_NODES][FOREST_NAMES]; /* by workloads of this very node */
+    uint32_t parent[FOREST_QNODES]; /* FOREST_NONE: a root */
+    struct forest_quota quota[FOREST_QNODES][FOREST_NAMES];
+    int64_t held[FOREST_QNODES][FOREST_NAMES]; /* by workloads of this very node */
 };
 
 /* Every node a root without quota and limits, nobody holds anything. */

@@ -258,7 +258,7 @@ void objects_close(void)
 
 /* --- decisions -------------------------------------------------------------------------------- */
 
-static void demand(const char *trouble)
+static void request(const char *trouble)
 {
     if (trouble != NULL) {
         fprintf(stderr, "%s\n", trouble);
@@ -297,7 +297,7 @@ static enum sl_code carry_out(const struct sl_decision *d, struct sl_json **live
         sl_json_set_int(sl_json_get(after, "metadata"), "generation",
                         sl_object_generation(*live) + 1);
     }
-    demand(sl_mirror_written(engine, d, *live, after));
+    request(sl_mirror_written(engine, d, *live, after));
     objects_put_workload((uint32_t)(live - workloads), after);
     *written = true;
     return SL_CODE_OK;
@@ -350,9 +350,9 @@ void objects_settle(void)
         }
     }
     (void)sl_engine_valid(engine, &broken);
-    demand(broken);
+    request(broken);
     for (uint32_t i = 0; i < OBJECTS_WORKLOADS; i++) {
-        demand(workloads[i] == NULL ? NULL : sl_mirror_settled(engine, workloads[i]));
+        request(workloads[i] == NULL ? NULL : sl_mirror_settled(engine, workloads[i]));
     }
 }
 

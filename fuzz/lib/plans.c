@@ -29,14 +29,14 @@ static void look(void)
         after.usage[c] = sl_ledger_usage(c);
     }
     for (sl_site_id h = 0; h < HOSTS; h++) {
-        after.used[h][0] = sl_room_used_of(h, SL_MEASURE_PODS);
-        after.used[h][1] = sl_room_used_of(h, CPU);
+        after.used[h][0] = sl_site_used_of(h, SL_MEASURE_PODS);
+        after.used[h][1] = sl_site_used_of(h, CPU);
     }
 }
 
 /* --- how it is made ----------------------------------------------------------------------------- */
 
-static void fill_claims(struct producer *p, sl_workload_id id, sl_node_id queue)
+static void fill_cells(struct producer *p, sl_workload_id id, sl_qnode_id queue)
 {
     uint32_t which = producer_byte(p);
     sl_plan.workload = id;
@@ -44,11 +44,12 @@ static void fill_claims(struct producer *p, sl_workload_id id, sl_node_id queue)
     sl_plan.cluster_queue = queue;
     sl_plan.topology_pending = which / 16 % 4 == 3;
     sl_plan.now_ms = world_now_ms;
-    sl_plan.claim_count = 0;
+    sl_plan.usage_count = 0;
     for (uint32_t name = 0; name < NAMES; name++) {
         if (which >> name & 1) {
             sl_cell_id cell = sl_ledger_find_cell(queue, PLAIN + name / 2, CPU + name % 2);
-            sl_plan.claims[sl_plan.claim_count++] = (struct sl_claim){cell, producer_below(p, 12)};
+            sl_plan.usage[sl_plan.usage_count++] =
+                (struct sl_cell_amount){cell, producer_below(p, 12)};
         }
     }
 }
@@ -73,7 +74,7 @@ static void fill_set(struct producer *p, uint32_t index)
     set->first_row = sl_topology_plan.row_count;
     set->row_count = 1 + (bits & 1);
     set->request_count = 1;
-    set->requests[0] = (struct sl_topology_request){CPU, producer_below(p, 4)};
+    set->requests[0] = (struct sl_measure_amount){CPU, producer_below(p, 4)};
     fill_layers(set, producer_byte(p));
     for (uint32_t i = 0; i < set->row_count; i++) {
         uint32_t row = producer_byte(p);
@@ -126,10 +127,10 @@ static void fill_victims(struct producer *p)
 
 /* --- what is wrong with it ---------------------------------------------------------------------- */
 
-static void spoil_claims(uint32_t what, uint32_t how)
+static void spoil_usage(uint32_t what, uint32_t how)
 {
-    struct sl_claim *claim =
-        &sl_plan.claims[sl_plan.claim_count == 0 ? 0 : sl_plan.claim_count - 1];
+    struct sl_cell_amount *usage =
+        &sl_plan.usage[sl_plan.usage_count == 0 ? 0 : sl_plan.usage_count - 1];
     switch (what) {
     case 0:
         sl_plan.workload = how == 0 ? SL_NO_ID : SL_WORKLOADS_MAX + how - 1;
@@ -138,20 +139,20 @@ static void spoil_claims(uint32_t what, uint32_t how)
         sl_plan.generation++;
         break;
     case 2:
-        sl_plan.cluster_queue = how == 0 ? SL_NO_ID : how < 4 ? how : SL_NODES_MAX + how;
+        sl_plan.cluster_queue = how == 0 ? SL_NO_ID : how < 4 ? how : SL_QNODES_MAX + how;
         break;
     case 3:
-        sl_plan.claim_count = SL_CLAIMS_MAX + 1 + how;
+        sl_plan.usage_count = SL_USAGE_CELLS_MAX + 1 + how;
         break;
     case 4:
-        sl_plan.claims[sl_plan.claim_count] = *claim;
-        sl_plan.claim_count++;
+        sl_plan.usage[sl_plan.usage_count] = *usage;
+        sl_plan.usage_count++;
         break;
     case 5:
-        claim->amount = how % 2 == 0 ? -1 - (int64_t)how : SL_AMOUNT_MAX + how - 1;
+        usage->amount = how % 2 == 0 ? -1 - (int64_t)how : SL_AMOUNT_MAX + how - 1;
         break;
     case 6:
-        claim->cell = how % 2 == 0 ? SL_CELLS_MAX + how : how;
+        usage->cell = how % 2 == 0 ? SL_CELLS_MAX + how : how;
         break;
     default:
         sl_plan.now_ms = how % 2 == 0 ? -1 - (int64_t)how : SL_TIME_MAX + how;
@@ -307,7 +308,7 @@ static void spoil(struct producer *p)
 {
     uint32_t what = producer_byte(p), how = producer_byte(p);
     if (what < 64) {
-        spoil_claims(what % 8, how);
+        spoil_usage(what % 8, how);
     } else if (what < 144) {
         spoil_rooms(what % 12, how);
     } else if (what < 192) {
@@ -323,7 +324,7 @@ static void settle(sl_workload_id id)
     sl_passes_settle(id, world_now_ms);
 }
 
-static void grant(sl_workload_id id)
+static void admission(sl_workload_id id)
 {
     for (uint32_t s = 0; s < sl_topology_plan.set_count; s++) {
         const struct sl_topology_set *set = &sl_topology_plan.sets[s];
@@ -356,13 +357,13 @@ static enum sl_status hand_in(uint32_t door, sl_workload_id id)
         return status;
     }
     if (status == SL_OK) {
-        grant(id);
+        admission(id);
     }
     return status;
 }
 
 /* Earlier plans of the cycle were promised something of the queue: nothing, a little, or more than there can be. */
-static void promise(uint32_t door, sl_node_id queue)
+static void promise(uint32_t door, sl_qnode_id queue)
 {
     sl_cell_id cell = sl_ledger_find_cell(queue, PLAIN, CPU);
     for (uint32_t i = 0; door >= 232 && i < door / 4 % 4; i++) {
@@ -398,7 +399,7 @@ static void judge(uint32_t door, sl_workload_id id)
 void plans_step(struct producer *p)
 {
     uint32_t door = producer_byte(p);
-    sl_node_id queue = COHORTS + producer_below(p, NODES - COHORTS);
+    sl_qnode_id queue = COHORTS + producer_below(p, NODES - COHORTS);
     sl_workload_id id = producer_below(p, SLOTS), head = SL_NO_ID;
     sl_promise_clear();
     sl_queues_flush();
@@ -406,7 +407,7 @@ void plans_step(struct producer *p)
         head = sl_queues_take(queue);
         id = head != SL_NO_ID ? head : id;
     }
-    fill_claims(p, id, queue);
+    fill_cells(p, id, queue);
     fill_rooms(p, id);
     fill_victims(p);
     spoil(p);
@@ -417,7 +418,7 @@ void plans_step(struct producer *p)
     }
     sl_topology_plan.set_count = 0;
     sl_topology_plan.row_count = 0;
-    sl_plan.claim_count = 0;
+    sl_plan.usage_count = 0;
     sl_preempt_plan.victim_count = sl_preempt_plan.gone_count = 0;
     sl_promise_clear();
 }

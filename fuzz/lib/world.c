@@ -60,7 +60,7 @@ uint32_t world_name(sl_flavor_id flavor, sl_resource_id resource)
     return (flavor - PLAIN) * 2 + (resource - CPU);
 }
 
-static sl_cell_id set_quota(sl_node_id node, uint32_t name, struct forest_quota q)
+static sl_cell_id set_quota(sl_qnode_id node, uint32_t name, struct forest_quota q)
 {
     sl_cell_id cell = SL_NO_ID;
     int64_t lending = q.lending == FOREST_UNLIMITED ? SL_AMOUNT_UNLIMITED : q.lending;
@@ -71,7 +71,7 @@ static sl_cell_id set_quota(sl_node_id node, uint32_t name, struct forest_quota 
     return cell;
 }
 
-void world_open_queue(sl_node_id node, bool placed_first)
+void world_open_queue(sl_qnode_id node, bool placed_first)
 {
     struct sl_rules rules = {SL_BEST_EFFORT_FIFO, SL_MAY_STOP_SEARCH, SL_TRY_NEXT_FLAVOR,
                              SL_BORROWING_OVER_PREEMPTION, false};
@@ -83,7 +83,7 @@ void world_open_queue(sl_node_id node, bool placed_first)
     }
 }
 
-void world_forget_node(sl_node_id node)
+void world_forget_node(sl_qnode_id node)
 {
     world_forest.parent[node] = FOREST_NONE;
     for (uint32_t name = 0; name < NAMES; name++) {
@@ -108,16 +108,16 @@ void world_open(struct producer *settings)
     world_now_ms = 1000000;
     forest_clear(&world_forest);
     world_read_settings(settings);
-    for (sl_node_id n = COHORTS; n < NODES; n++) {
+    for (sl_qnode_id n = COHORTS; n < NODES; n++) {
         placed_first[n] = flag(settings);
     }
     world_open_trees(producer_byte(settings));
     read_rest(settings);
     world_open_more();
-    for (sl_node_id n = 0; n < NODES; n++) {
-        CHECK(sl_ledger_open_node(n) == SL_OK);
+    for (sl_qnode_id n = 0; n < NODES; n++) {
+        CHECK(sl_ledger_open_qnode(n) == SL_OK);
         if (first_parents[n] != SL_NO_ID) {
-            CHECK(sl_ledger_move_node(n, first_parents[n]) == SL_OK);
+            CHECK(sl_ledger_move_qnode(n, first_parents[n]) == SL_OK);
             world_forest.parent[n] = first_parents[n];
         }
         sl_branches_follow(n);
@@ -151,37 +151,37 @@ enum sl_status world_tell(sl_workload_id id, enum sl_event_kind kind, uint32_t i
     return status;
 }
 
-static void demand(struct producer *p, sl_workload_id id)
+static void request(struct producer *p, sl_workload_id id)
 {
-    sl_demand_clear(id);
+    sl_requests_clear(id);
     uint32_t how_many = producer_byte(p);
     for (uint32_t sets = how_many < 248 ? 1 + how_many % 2 : how_many - 245; sets > 0; sets--) {
         uint32_t count = producer_below(p, 5);
         int64_t cpu = producer_below(p, 8);
         uint32_t options = producer_byte(p);
-        CHECK(sl_demand_add_pod_set(id, count) == SL_OK);
+        CHECK(sl_requests_add_pod_set(id, count) == SL_OK);
         if (cpu != 0 || (options & 128) == 0) { /* else it asks for nothing, as leaders may */
-            CHECK(sl_demand_add_request(id, CPU, cpu) == SL_OK);
+            CHECK(sl_requests_add(id, CPU, cpu) == SL_OK);
         }
         if (options & 1) {
-            CHECK(sl_demand_add_request(id, MEMORY, producer_below(p, 8)) == SL_OK);
+            CHECK(sl_requests_add(id, MEMORY, producer_below(p, 8)) == SL_OK);
         }
         if (options & 2) {
-            (void)!sl_demand_set_min_count(id, producer_below(p, 4));
+            (void)!sl_requests_set_min_count(id, producer_below(p, 4));
         }
         if (options & 4) {
             enum sl_exclusion why =
                 (enum sl_exclusion)(SL_EXCLUDED_TAINT + cpu % SL_EXCLUDED_MISSING);
-            (void)!sl_demand_add_exclusion(id, options & 8 ? PLAIN : PLACED, why);
+            (void)!sl_requests_add_exclusion(id, options & 8 ? PLAIN : PLACED, why);
         }
         if (options & 16) {
-            CHECK(sl_demand_set_group(id, 1) == SL_OK);
+            CHECK(sl_requests_set_group(id, 1) == SL_OK);
         }
         if (options & 32) {
             world_ask_topology(p, id, cpu);
         }
         if (options & 64) {
-            (void)!sl_demand_add_request(id, UNDECLARED, options & 128 ? SL_AMOUNT_MAX / 2 : 1);
+            (void)!sl_requests_add(id, UNDECLARED, options & 128 ? SL_AMOUNT_MAX / 2 : 1);
         }
     }
 }
@@ -194,7 +194,7 @@ static struct sl_order_key key_of(struct producer *p, sl_workload_id id)
 
 static void attach(struct producer *p, sl_workload_id id)
 {
-    sl_node_id queue = COHORTS + producer_below(p, NODES - COHORTS);
+    sl_qnode_id queue = COHORTS + producer_below(p, NODES - COHORTS);
     if (queue != sl_queues_queue_of(id)) {
         sl_queues_detach(id);
         world_own(id, queue);
@@ -208,7 +208,7 @@ static void come(struct producer *p, sl_workload_id id)
 {
     if (sl_place_of(id) == SL_PLACE_NONE) {
         CHECK(world_tell(id, SL_EV_CREATE, 0, 0, 0) == SL_OK);
-        demand(p, id);
+        request(p, id);
         attach(p, id);
         return;
     }
@@ -217,7 +217,7 @@ static void come(struct producer *p, sl_workload_id id)
     }
     switch (producer_below(p, 4)) {
     case 0:
-        demand(p, id);
+        request(p, id);
         sl_queues_retry(id, world_now_ms);
         break;
     case 1:
@@ -272,7 +272,7 @@ static int64_t limit_of(struct producer *p)
 
 static void change_quota(struct producer *p)
 {
-    sl_node_id node = producer_below(p, NODES);
+    sl_qnode_id node = producer_below(p, NODES);
     uint32_t name = producer_below(p, NAMES);
     int64_t nominal = producer_below(p, 24);
     int64_t lending = limit_of(p);
@@ -282,12 +282,12 @@ static void change_quota(struct producer *p)
 
 static void change_parent(struct producer *p)
 {
-    sl_node_id node = producer_below(p, NODES);
-    sl_node_id parent = producer_below(p, COHORTS + 1);
+    sl_qnode_id node = producer_below(p, NODES);
+    sl_qnode_id parent = producer_below(p, COHORTS + 1);
     parent = parent == COHORTS ? SL_NO_ID : parent;
     sl_queues_wake_tree(node);
     sl_queues_flush();
-    if (sl_ledger_move_node(node, parent) == SL_OK) {
+    if (sl_ledger_move_qnode(node, parent) == SL_OK) {
         world_forest.parent[node] = parent;
     }
     sl_branches_follow(node);
@@ -296,7 +296,7 @@ static void change_parent(struct producer *p)
 
 static void change_rules(struct producer *p)
 {
-    sl_node_id node = COHORTS + producer_below(p, NODES - COHORTS);
+    sl_qnode_id node = COHORTS + producer_below(p, NODES - COHORTS);
     uint32_t bits = producer_byte(p);
     struct sl_rules rules = {bits & 1 ? SL_STRICT_FIFO : SL_BEST_EFFORT_FIFO,
                              bits & 2 ? SL_TRY_NEXT_FLAVOR : SL_MAY_STOP_SEARCH,
@@ -365,7 +365,7 @@ static bool anybody_evicted(void)
 static void probe_quiescence(void)
 {
     bool evicted = anybody_evicted() || !sl_settings.overlapping_flavors;
-    for (sl_node_id n = 0; !evicted && n < NODES; n++) {
+    for (sl_qnode_id n = 0; !evicted && n < NODES; n++) {
         sl_queues_wake_tree(n);
     }
     for (uint32_t cycles = 0; !evicted && cycles < 100 && sl_queues_ready(); cycles++) {
@@ -456,12 +456,12 @@ void world_hold(void)
         }
     }
     for (sl_workload_id id = 0; id < SLOTS; id++) {
-        for (uint32_t i = 0; i < sl_commit_claim_count(id); i++) {
-            struct sl_claim claim = sl_commit_claim(id, i);
+        for (uint32_t i = 0; i < sl_commit_usage_count(id); i++) {
+            struct sl_cell_amount usage = sl_commit_usage(id, i);
             uint32_t name =
-                world_name(sl_ledger_flavor_of(claim.cell), sl_ledger_resource_of(claim.cell));
-            if (claim.amount != 0) { /* else its cell may be closed by now */
-                world_forest.held[sl_ledger_node_of(claim.cell)][name] += claim.amount;
+                world_name(sl_ledger_flavor_of(usage.cell), sl_ledger_resource_of(usage.cell));
+            if (usage.amount != 0) { /* else its cell may be closed by now */
+                world_forest.held[sl_ledger_qnode_of(usage.cell)][name] += usage.amount;
             }
         }
     }

@@ -32,7 +32,7 @@ void world_check(bool decided);
 
 /* world_more.c, for world.c: what is opened besides, whose a workload is, and the rarer events. */
 void world_open_more(void);
-void world_own(sl_workload_id id, sl_node_id queue);
+void world_own(sl_workload_id id, sl_qnode_id queue);
 void world_step_more(struct producer *event);
 /* world_topology.c and world_admin.c, for the other two. */
 void world_open_trees(uint32_t shape);
@@ -43,8 +43,8 @@ void world_fail_host(struct producer *p);
 void world_administer(struct producer *p);
 /* world.c, for these. */
 void world_read_settings(struct producer *p);
-void world_open_queue(sl_node_id node, bool placed_first);
-void world_forget_node(sl_node_id node); /* of world_forest */
+void world_open_queue(sl_qnode_id node, bool placed_first);
+void world_forget_node(sl_qnode_id node); /* of world_forest */
 
 /* Count in world_forest what each workload holds. */
 void world_hold(void);

@@ -8,7 +8,7 @@
 #include "kernel/commit/commit.h"
 #include "policy/fair/branches.h"
 #include "policy/topology/masks.h"
-#include "policy/demand/offers.h"
+#include "policy/requests/offers.h"
 #include "policy/queues/outsiders.h"
 #include "policy/queues/queues.h"
 #include "policy/common/settings.h"
@@ -17,7 +17,7 @@
 #include "policy/fair/usage.h"
 
 /* A queue goes as it may: nobody waits in it, nothing is charged to it. What its workloads hold of it is nothing. */
-static void close_queue(sl_node_id node)
+static void close_queue(sl_qnode_id node)
 {
     struct sl_rules rules = sl_offers_rules(node);
     sl_queues_wake_tree(node);
@@ -33,7 +33,7 @@ static void close_queue(sl_node_id node)
 
 static void close_and_open(struct producer *p)
 {
-    sl_node_id node = producer_below(p, NODES);
+    sl_qnode_id node = producer_below(p, NODES);
     bool placed_first = producer_byte(p) % 2 != 0;
     for (uint32_t name = 0; name < NAMES; name++) {
         if (sl_ledger_own(sl_ledger_find_cell(node, PLAIN + name / 2, CPU + name % 2)) > 0) {
@@ -46,10 +46,10 @@ static void close_and_open(struct producer *p)
         sl_queues_wake_tree(node);
         sl_queues_flush();
     }
-    if (sl_ledger_close_node(node) == SL_OK) {
+    if (sl_ledger_close_qnode(node) == SL_OK) {
         sl_branches_follow(node);
         world_forget_node(node);
-        CHECK(sl_ledger_open_node(node) == SL_OK);
+        CHECK(sl_ledger_open_qnode(node) == SL_OK);
         sl_branches_follow(node);
     }
     if (node >= COHORTS) {
@@ -62,7 +62,7 @@ static void close_and_open(struct producer *p)
 static void change_settings(struct producer *p)
 {
     world_read_settings(p);
-    for (sl_node_id node = COHORTS; node < NODES; node++) {
+    for (sl_qnode_id node = COHORTS; node < NODES; node++) {
         struct sl_rules rules = sl_offers_rules(node);
         rules.by_usage = rules.by_usage && sl_settings.admission_fair_sharing;
         CHECK(sl_queues_configure(node, rules, sl_turns_is_active(node)) == SL_OK);
@@ -106,7 +106,7 @@ static void change_accounts(struct producer *p)
     }
     (void)sl_usage_consumed(account, resource);
     (void)sl_usage_pending(account, resource);
-    for (sl_node_id node = COHORTS; node < NODES; node++) {
+    for (sl_qnode_id node = COHORTS; node < NODES; node++) {
         sl_turns_refresh(node);
     }
 }
@@ -119,7 +119,7 @@ static void change_resources(struct producer *p)
     sl_offers_set_measure(MEMORY, what >= 224 ? SL_NO_ID : MEMORY);
     sl_offers_set_order(CPU, what >> 2 & 1);
     sl_offers_set_order(MEMORY, what >> 3 & 1);
-    for (sl_node_id node = COHORTS; node < NODES; node++) {
+    for (sl_qnode_id node = COHORTS; node < NODES; node++) {
         sl_queues_wake_queue(node);
     }
 }
@@ -127,9 +127,9 @@ static void change_resources(struct producer *p)
 static void change_weights(struct producer *p)
 {
     static const int64_t weights[] = {0, 1, 500000000, 1000000000, 4000000000, INT64_MAX};
-    sl_node_id node = producer_below(p, NODES);
+    sl_qnode_id node = producer_below(p, NODES);
     CHECK(sl_shares_set_weight(node, weights[producer_below(p, 6)]) == SL_OK);
-    for (sl_node_id n = 0; n < NODES; n++) {
+    for (sl_qnode_id n = 0; n < NODES; n++) {
         (void)sl_shares_shown(sl_shares_of(n));
     }
     sl_queues_wake_tree(node);
@@ -147,7 +147,7 @@ static void knock(struct producer *p)
         sl_queues_owe(id);
         break;
     case 2:
-        sl_turns_rouse(sl_ledger_root_node(producer_below(p, NODES)));
+        sl_turns_rouse(sl_ledger_root_qnode(producer_below(p, NODES)));
         break;
     case 3:
         sl_queues_detach(id);

@@ -6,10 +6,10 @@
 #include "fuzz/lib/check.h"
 #include "fuzz/lib/world.h"
 #include "kernel/commit/commit.h"
-#include "policy/demand/demand.h"
+#include "policy/requests/requests.h"
 #include "policy/flavors/flavors.h"
 #include "policy/topology/masks.h"
-#include "policy/demand/offers.h"
+#include "policy/requests/offers.h"
 #include "policy/queues/outsiders.h"
 #include "policy/queues/queues.h"
 #include "policy/preemption/restraint.h"
@@ -20,13 +20,13 @@ enum { MASKS = 2 };
 
 static void refresh_queues(void)
 {
-    for (sl_node_id n = COHORTS; n < NODES; n++) {
+    for (sl_qnode_id n = COHORTS; n < NODES; n++) {
         sl_turns_refresh(n);
     }
 }
 
 /* An account is of one queue. */
-void world_own(sl_workload_id id, sl_node_id queue)
+void world_own(sl_workload_id id, sl_qnode_id queue)
 {
     uint32_t which = id % (ACCOUNTS + 1);
     sl_usage_set_account(id, which < ACCOUNTS ? queue * ACCOUNTS + which : SL_NO_ID);
@@ -64,7 +64,7 @@ static void change_mask(struct producer *p)
             CHECK(sl_masks_prefer(mask, site, verdict) == SL_OK);
         }
     }
-    for (sl_node_id n = COHORTS; n < NODES; n++) {
+    for (sl_qnode_id n = COHORTS; n < NODES; n++) {
         sl_queues_wake_tree(n);
     }
 }
@@ -72,7 +72,7 @@ static void change_mask(struct producer *p)
 /* Of the flavor with a topology: whether it waits for a check in this queue. */
 static void change_delay(struct producer *p)
 {
-    sl_node_id node = COHORTS + producer_below(p, NODES - COHORTS);
+    sl_qnode_id node = COHORTS + producer_below(p, NODES - COHORTS);
     bool delayed = producer_byte(p) % 2 != 0;
     for (sl_resource_id r = CPU; r <= MEMORY; r++) {
         sl_offers_set_delayed(sl_ledger_find_cell(node, PLACED, r), delayed);
@@ -84,8 +84,8 @@ static void give_back(struct producer *p)
 {
     sl_workload_id id = producer_below(p, SLOTS);
     uint32_t index = producer_below(p, 4);
-    struct sl_claim claim = sl_commit_claim(id, index);
-    sl_node_id node = sl_ledger_node_of(claim.cell);
+    struct sl_cell_amount usage = sl_commit_usage(id, index);
+    sl_qnode_id node = sl_ledger_qnode_of(usage.cell);
     int64_t amount = producer_below(p, 8);
     if (sl_commit_reduce(id, sl_workloads[id].generation, index, amount) == SL_OK &&
         node != SL_NO_ID) {
@@ -102,14 +102,14 @@ static void turn_away(struct producer *p)
         sl_outsiders_set(id, how % 2 != 0);
         sl_restraint_set(id, how % 4 >= 2);
         sl_queues_retry(id, world_now_ms);
-        sl_demand_set_single_pod(id, producer_byte(p) % 2 != 0);
+        sl_requests_set_single_pod(id, producer_byte(p) % 2 != 0);
     }
 }
 
 /* One flavor, or both, in one group or two. */
 static void offer_anew(struct producer *p)
 {
-    sl_node_id node = COHORTS + producer_below(p, NODES - COHORTS);
+    sl_qnode_id node = COHORTS + producer_below(p, NODES - COHORTS);
     uint32_t which = producer_byte(p);
     sl_offers_clear(node);
     for (uint32_t name = 0; name < NAMES; name++) {

@@ -6,11 +6,11 @@
 #include "fuzz/lib/check.h"
 #include "fuzz/lib/world.h"
 #include "policy/cycle/cycle.h"
-#include "policy/demand/offers.h"
+#include "policy/requests/offers.h"
 #include "policy/placement/placement.h"
 #include "policy/queues/queues.h"
 #include "policy/topology/tolerances.h"
-#include "policy/demand/topology_demand.h"
+#include "policy/requests/topology_request.h"
 #include "policy/topology/trees.h"
 
 enum { LEVEL_RACK = 1, LEVEL_HOST = 2, LEVEL_BLOCK = 3, LEVEL_NONE = 9 };
@@ -63,9 +63,9 @@ void world_open_trees(uint32_t shape)
     open_upper();
     for (uint32_t h = 0; h < host_count(); h++) {
         CHECK(sl_trees_open(HOST + h, PLACED, RACK + h / 2, before(h, HOST), h) == SL_OK);
-        CHECK(sl_room_set_capacity(h, SL_MEASURE_PODS, HOST_PODS) == SL_OK);
-        CHECK(sl_room_set_capacity(h, CPU, HOST_CPU) == SL_OK);
-        CHECK(sl_room_set_capacity(h, MEMORY, HOST_CPU) == SL_OK);
+        CHECK(sl_site_set_capacity(h, SL_MEASURE_PODS, HOST_PODS) == SL_OK);
+        CHECK(sl_site_set_capacity(h, CPU, HOST_CPU) == SL_OK);
+        CHECK(sl_site_set_capacity(h, MEMORY, HOST_CPU) == SL_OK);
     }
     if (has_bare_hosts) {
         open_bare(ends_at_nodes);
@@ -78,7 +78,7 @@ void world_open_trees(uint32_t shape)
 
 /* --- demands ------------------------------------------------------------------------------------ */
 
-static void ask_layers(struct sl_topology_demand *d, uint32_t how, uint32_t more)
+static void ask_layers(struct sl_topology_request *d, uint32_t how, uint32_t more)
 {
     static const sl_level_id below[] = {LEVEL_BLOCK, LEVEL_RACK, LEVEL_HOST};
     d->layer_count = 1;
@@ -96,14 +96,14 @@ static void ask_layers(struct sl_topology_demand *d, uint32_t how, uint32_t more
 void world_ask_topology(struct producer *p, sl_workload_id id, int64_t cpu)
 {
     uint32_t how = producer_byte(p), more = producer_byte(p);
-    struct sl_topology_demand d = {.together =
-                                       how % 2 ? SL_TOGETHER_REQUIRED : SL_TOGETHER_PREFERRED,
-                                   .level = how & 4 ? LEVEL_RACK : LEVEL_HOST,
-                                   .asked = true,
-                                   .mask = how & 128 ? how / 4 % 2 : SL_NO_ID,
-                                   .rank_group = how & 8 ? 1 : SL_NO_ID,
-                                   .request_count = 1};
-    d.requests[0] = (struct sl_topology_request){CPU, cpu};
+    struct sl_topology_request d = {.together =
+                                        how % 2 ? SL_TOGETHER_REQUIRED : SL_TOGETHER_PREFERRED,
+                                    .level = how & 4 ? LEVEL_RACK : LEVEL_HOST,
+                                    .asked = true,
+                                    .mask = how & 128 ? how / 4 % 2 : SL_NO_ID,
+                                    .rank_group = how & 8 ? 1 : SL_NO_ID,
+                                    .request_count = 1};
+    d.requests[0] = (struct sl_measure_amount){CPU, cpu};
     if (how & 16) {
         ask_layers(&d, how, more);
     }
@@ -117,20 +117,20 @@ void world_ask_topology(struct producer *p, sl_workload_id id, int64_t cpu)
     } else if (more % 4 == 2) {
         d.level = more & 128 ? LEVEL_NONE : LEVEL_BLOCK;
     } else if (more % 4 == 3) {
-        d.requests[d.request_count++] = (struct sl_topology_request){MEMORY, more / 64};
+        d.requests[d.request_count++] = (struct sl_measure_amount){MEMORY, more / 64};
     }
     if (how % 4 != 3) {
-        (void)!sl_topology_demand_set(id, d);
+        (void)!sl_topology_request_set(id, d);
     }
 }
 
 /* What a check says of its nodes: the mask of its first pod set is another one. */
 void world_change_demand(struct producer *p, sl_workload_id id)
 {
-    uint32_t pod_set = sl_demand_first_pod_set(id);
+    uint32_t pod_set = sl_requests_first_pod_set(id);
     sl_mask_id mask = producer_below(p, 3);
     if (pod_set != SL_NO_ID) {
-        (void)!sl_topology_demand_set_mask(pod_set, mask == 2 ? SL_NO_ID : mask);
+        (void)!sl_topology_request_set_mask(pod_set, mask == 2 ? SL_NO_ID : mask);
         sl_queues_retry(id, world_now_ms);
     }
 }
@@ -143,7 +143,7 @@ static void wake_users(void)
     for (sl_flavor_id flavor = PLAIN; flavor <= PLACED; flavor++) {
         for (sl_cell_id cell = sl_offers_first_of(flavor); cell != SL_NO_ID;
              cell = sl_offers_next_of(cell)) {
-            sl_queues_wake_tree(sl_ledger_node_of(cell));
+            sl_queues_wake_tree(sl_ledger_qnode_of(cell));
         }
     }
 }
@@ -180,7 +180,7 @@ static void change_more(struct producer *p, uint32_t h)
         (void)!sl_tolerances_link(producer_below(p, 2), 1, producer_below(p, 2));
         break;
     case 4:
-        CHECK(sl_room_set_capacity(h, MEMORY, producer_below(p, 2 * HOST_CPU)) == SL_OK);
+        CHECK(sl_site_set_capacity(h, MEMORY, producer_below(p, 2 * HOST_CPU)) == SL_OK);
         break;
     default:
         (void)!sl_trees_open(HOST + h, PLACED, RACK + h / 2, HOST + (h ^ 1), h);
@@ -194,10 +194,10 @@ void world_change_host(struct producer *p)
     uint32_t what = producer_byte(p);
     switch (what < 128 ? what % 4 : 4) {
     case 0:
-        CHECK(sl_room_set_capacity(h, CPU, producer_below(p, 2 * HOST_CPU)) == SL_OK);
+        CHECK(sl_site_set_capacity(h, CPU, producer_below(p, 2 * HOST_CPU)) == SL_OK);
         break;
     case 1:
-        CHECK(sl_room_set_capacity(h, SL_MEASURE_PODS, producer_below(p, HOST_PODS)) == SL_OK);
+        CHECK(sl_site_set_capacity(h, SL_MEASURE_PODS, producer_below(p, HOST_PODS)) == SL_OK);
         break;
     case 2:
         (void)!sl_trees_close(HOST + h);
@@ -210,7 +210,7 @@ void world_change_host(struct producer *p)
         break;
     }
     for (sl_tree_id tree = PLAIN; what % 8 == 7 && tree <= PLACED; tree++) {
-        sl_queues_note_room(tree, what % 16 == 15); /* told as the engine tells it */
+        sl_queues_note_capacity(tree, what % 16 == 15); /* told as the engine tells it */
     }
     wake_users();
 }
@@ -220,8 +220,8 @@ void world_fail_host(struct producer *p)
     uint32_t h = producer_below(p, host_count());
     enum sl_event_kind kind = producer_byte(p) % 2 != 0 ? SL_EV_NODE_FAILED : SL_EV_NODE_RECOVERED;
     for (sl_workload_id id = 0; id < SLOTS; id++) {
-        for (uint32_t i = 0; i < sl_topology_stand_count(id); i++) {
-            if (sl_domain_site(sl_topology_stand_at(id, i).domain) == h) {
+        for (uint32_t i = 0; i < sl_topology_assignment_count(id); i++) {
+            if (sl_domain_site(sl_topology_assignment_at(id, i).domain) == h) {
                 (void)!world_tell(id, kind, h, 0, 0);
                 break;
             }

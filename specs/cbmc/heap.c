@@ -45,22 +45,22 @@ static void put_in(sl_workload_id id)
     in[id] = true;
 }
 
-static void claim(void)
+static void usage(void)
 {
     uint32_t count = 0, found = 0;
     sl_workload_id first = sl_heap_first(HEAP);
     for (sl_workload_id id = 0; id < ALL; id++) {
         count += in[id];
-        CLAIM((sl_heap_of(id) == HEAP) == in[id], "it knows where it is");
-        CLAIM(sl_heap_agrees(id), "links agree");
-        CLAIM(!in[id] || (first < ALL && in[first] && rank[first] <= rank[id]),
+        USAGE((sl_heap_of(id) == HEAP) == in[id], "it knows where it is");
+        USAGE(sl_heap_agrees(id), "links agree");
+        USAGE(!in[id] || (first < ALL && in[first] && rank[first] <= rank[id]),
               "the first goes first");
     }
-    CLAIM(sl_heap_count(HEAP) == count, "as many as were put in");
+    USAGE(sl_heap_count(HEAP) == count, "as many as were put in");
     for (uint32_t at = 1; at <= ALL; at++) {
         sl_workload_id id = sl_heap_at(HEAP, at);
-        CLAIM((id != SL_NO_ID) == (at <= count), "every position has one");
-        CLAIM(id == SL_NO_ID || (in[id] && (found & 1u << id) == 0), "each is there once");
+        USAGE((id != SL_NO_ID) == (at <= count), "every position has one");
+        USAGE(id == SL_NO_ID || (in[id] && (found & 1u << id) == 0), "each is there once");
         found |= id == SL_NO_ID ? 0 : 1u << id;
     }
 }
@@ -72,5 +72,5 @@ void look_heap(void)
         put_in(id);
     }
     take_out(nondet_uint32());
-    claim();
+    usage();
 }

@@ -36,7 +36,7 @@ static int64_t room_at(uint32_t c, int64_t from_parent)
     return (unused > 0 ? unused : 0) + lent;
 }
 
-static int64_t room(void)
+static int64_t capacity(void)
 {
     int64_t at[CELLS];
     at[0] = sl_cell_subtree[0] - sl_cell_usage[0];
@@ -75,7 +75,7 @@ static void any_forest(uint32_t above)
 static void claim_restored(const int64_t *own, const int64_t *usage)
 {
     for (uint32_t c = 0; c < CELLS; c++) {
-        CLAIM(sl_cell_own[c] == own[c] && sl_cell_usage[c] == usage[c],
+        USAGE(sl_cell_own[c] == own[c] && sl_cell_usage[c] == usage[c],
               "every number is as it was");
     }
 }
@@ -89,19 +89,19 @@ static void try_out(uint32_t above)
         usage[c] = sl_cell_usage[c];
     }
     uint32_t mark = sl_trail_begin();
-    bool fits = amount <= SL_AMOUNT_MAX - sl_total[0] && amount <= room();
+    bool fits = amount <= SL_AMOUNT_MAX - sl_total[0] && amount <= capacity();
     bool granted = sl_ledger_reserve(CHARGED, amount) == SL_OK;
-    CLAIM(granted == fits, "granted exactly when there is so much");
+    USAGE(granted == fits, "granted exactly when there is so much");
     for (uint32_t c = 0; c < CELLS; c++) {
-        CLAIM(sl_cell_usage[c] == usage_due(c), "usage follows from what is charged");
-        CLAIM(sl_cell_own[c] == own[c] + (granted && c == CHARGED ? amount : 0),
+        USAGE(sl_cell_usage[c] == usage_due(c), "usage follows from what is charged");
+        USAGE(sl_cell_own[c] == own[c] + (granted && c == CHARGED ? amount : 0),
               "nothing else is charged");
     }
     if (nondet_bool()) {
         sl_trail_rollback(mark);
     } else {
         sl_trail_keep(mark);
-        CLAIM(!granted || sl_ledger_release(CHARGED, amount) == SL_OK, "can be given back");
+        USAGE(!granted || sl_ledger_release(CHARGED, amount) == SL_OK, "can be given back");
     }
     claim_restored(own, usage);
 }

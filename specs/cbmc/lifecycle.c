@@ -57,11 +57,11 @@ static void claim_quota(const struct sl_workload *was, const struct sl_workload 
     bool ends = kind == SL_EV_WRITE_FAILED || kind == SL_EV_QUEUE_UNUSABLE || kind == SL_EV_HOLD ||
                 kind == SL_EV_JOB_STOPPED || kind == SL_EV_DEACTIVATE || kind == SL_EV_FINISH ||
                 kind == SL_EV_DELETE;
-    CLAIM(!holds(is) || holds(was) || kind == SL_EV_RESERVE,
+    USAGE(!holds(is) || holds(was) || kind == SL_EV_RESERVE,
           "quota is only taken by a reservation");
-    CLAIM(holds(is) || !holds(was) || ends, "quota is only given back by what ends a reservation");
-    CLAIM(kind != SL_EV_DEACTIVATE || !holds(is), "who is not active holds nothing");
-    CLAIM(is->phase != SL_PHASE_ADMITTED || was->phase == SL_PHASE_ADMITTED ||
+    USAGE(holds(is) || !holds(was) || ends, "quota is only given back by what ends a reservation");
+    USAGE(kind != SL_EV_DEACTIVATE || !holds(is), "who is not active holds nothing");
+    USAGE(is->phase != SL_PHASE_ADMITTED || was->phase == SL_PHASE_ADMITTED ||
               (ready(is) && !is->topology_pending),
           "admitted when every check is ready and the topology is there");
 }
@@ -70,17 +70,17 @@ static void claim_eviction(const struct sl_workload *was, const struct sl_worklo
                            int64_t now_ms)
 {
     bool evicted = is->phase == SL_PHASE_EVICTED && was->phase != SL_PHASE_EVICTED;
-    CLAIM(!evicted || is->eviction_count != was->eviction_count ||
+    USAGE(!evicted || is->eviction_count != was->eviction_count ||
               was->eviction_count == UINT32_MAX,
           "counted");
-    CLAIM(was->phase != SL_PHASE_EVICTED || is->eviction_count == was->eviction_count,
+    USAGE(was->phase != SL_PHASE_EVICTED || is->eviction_count == was->eviction_count,
           "nobody is evicted twice");
     if (evicted) {
-        CLAIM(is->evicted != SL_EVICT_NONE && is->evicted_at_ms == now_ms,
+        USAGE(is->evicted != SL_EVICT_NONE && is->evicted_at_ms == now_ms,
               "the eviction has a reason and a time");
-        CLAIM(is->unhealthy_count == 0, "failed nodes are forgotten");
+        USAGE(is->unhealthy_count == 0, "failed nodes are forgotten");
         for (uint32_t i = 0; i < is->check_count; i++) {
-            CLAIM(is->checks[i].state == SL_CHECK_PENDING, "checks start again");
+            USAGE(is->checks[i].state == SL_CHECK_PENDING, "checks start again");
         }
     }
 }
@@ -90,16 +90,16 @@ static void claim_requeue(const struct sl_workload *was, const struct sl_workloa
 {
     bool forgets = ev.kind == SL_EV_DEACTIVATE || ev.kind == SL_EV_BACKOFF_OVER ||
                    ev.kind == SL_EV_RESTORE_REQUEUE;
-    CLAIM(forgets || is->requeue_at_ms >= was->requeue_at_ms, "requeueAt only moves forward");
-    CLAIM(forgets || is->requeue_count >= was->requeue_count,
+    USAGE(forgets || is->requeue_at_ms >= was->requeue_at_ms, "requeueAt only moves forward");
+    USAGE(forgets || is->requeue_count >= was->requeue_count,
           "evictions for readiness stay counted");
-    CLAIM(was->deactivation == SL_CAUSE_NONE || is->deactivation == was->deactivation ||
+    USAGE(was->deactivation == SL_CAUSE_NONE || is->deactivation == was->deactivation ||
               ev.kind == SL_EV_REACTIVATE,
           "the first cause of a deactivation stays");
     if (ev.kind == SL_EV_PODS_READY_TIMEOUT) {
-        CLAIM((is->phase == SL_PHASE_EVICTED) == (ev.index == 0),
+        USAGE((is->phase == SL_PHASE_EVICTED) == (ev.index == 0),
               "evicted below the limit of requeuing");
-        CLAIM(ev.index == 0 || is->deactivation != SL_CAUSE_NONE,
+        USAGE(ev.index == 0 || is->deactivation != SL_CAUSE_NONE,
               "marked with a cause at the limit");
     }
 }
@@ -112,15 +112,15 @@ void look_lifecycle(void)
     sl_workloads[0] = was;
     bool owed = needs_pass(&was);
     if (sl_lifecycle_apply(ev) != SL_OK) {
-        CLAIM(same(&was, is), "a refusal has no effect");
+        USAGE(same(&was, is), "a refusal has no effect");
         return;
     }
-    CLAIM(ev.kind < SL_EVENT_COUNT && ev.generation == was.generation, "nothing late is applied");
-    CLAIM(ways[ev.kind][was.phase] & 1u << is->phase, "a way of the table");
-    CLAIM(sound(is), "the record stays sound");
-    CLAIM(is->generation == ev.generation + (ev.kind == SL_EV_DELETE),
+    USAGE(ev.kind < SL_EVENT_COUNT && ev.generation == was.generation, "nothing late is applied");
+    USAGE(ways[ev.kind][was.phase] & 1u << is->phase, "a way of the table");
+    USAGE(sound(is), "the record stays sound");
+    USAGE(is->generation == ev.generation + (ev.kind == SL_EV_DELETE),
           "a deleted incarnation does not come back");
-    CLAIM((ev.kind != SL_EV_SECOND_PASS_FIT && ev.kind != SL_EV_SECOND_PASS_MISS) || owed,
+    USAGE((ev.kind != SL_EV_SECOND_PASS_FIT && ev.kind != SL_EV_SECOND_PASS_MISS) || owed,
           "a second pass was owed");
     if (ev.kind != SL_EV_CREATE && ev.kind != SL_EV_DELETE) {
         claim_eviction(&was, is, ev.now_ms);

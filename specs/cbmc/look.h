@@ -10,7 +10,7 @@
 void __CPROVER_assume(_Bool condition);
 void __CPROVER_assert(_Bool condition, const char *what);
 #define ASSUME(condition) __CPROVER_assume(condition)
-#define CLAIM(condition, what) __CPROVER_assert(condition, what)
+#define USAGE(condition, what) __CPROVER_assert(condition, what)
 
 bool nondet_bool(void);
 uint8_t nondet_uint8(void);

@@ -35,10 +35,10 @@ void look_order(void)
         sl_order_set(id, key);
     }
     bool ab = sl_order_before(0, 1), bc = sl_order_before(1, 2), ca = sl_order_before(2, 0);
-    CLAIM(ab == (expected(0, 1) < 0) && !sl_order_before(0, 0), "the first difference counts");
-    CLAIM(ab != sl_order_before(1, 0), "one of two goes first");
-    CLAIM(ab != bc || bc != ca, "nobody goes before himself by way of others");
-    CLAIM(!sl_order_lower(0, 1) || !ab, "the more important one goes first");
-    CLAIM(!sl_order_newer_equal(0, 1) || (!ab && !sl_order_lower(0, 1)),
+    USAGE(ab == (expected(0, 1) < 0) && !sl_order_before(0, 0), "the first difference counts");
+    USAGE(ab != sl_order_before(1, 0), "one of two goes first");
+    USAGE(ab != bc || bc != ca, "nobody goes before himself by way of others");
+    USAGE(!sl_order_lower(0, 1) || !ab, "the more important one goes first");
+    USAGE(!sl_order_newer_equal(0, 1) || (!ab && !sl_order_lower(0, 1)),
           "the older one of equals goes first");
 }

@@ -48,14 +48,14 @@ void look_quantity(void)
     }
     ASSUME(text[1] != 'e' && text[1] != 'E');
     bool read = sl_quantity_parse(text, &q, NULL) == SL_CODE_OK;
-    CLAIM(!read || is_digit(text[0]) || is_digit(text[1]) || is_digit(text[2]),
+    USAGE(!read || is_digit(text[0]) || is_digit(text[1]) || is_digit(text[2]),
           "a quantity has a digit");
     if (is_digit(text[0]) && is_digit(text[1]) && unit(text[2]) != 0) {
         __int128 number = (text[0] - '0') * 10 + (text[1] - '0');
-        CLAIM(read && q.nano == number * unit(text[2]),
+        USAGE(read && q.nano == number * unit(text[2]),
               "a number with a letter is worth what it says");
     }
     if (text[0] == '-' && is_digit(text[1]) && text[2] == '\0') {
-        CLAIM(read && sl_quantity_value(q) == -(text[1] - '0'), "a sign counts");
+        USAGE(read && sl_quantity_value(q) == -(text[1] - '0'), "a sign counts");
     }
 }

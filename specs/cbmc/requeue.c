@@ -21,8 +21,8 @@ static void claim_backoff(void)
     ASSUME(base >= 0 && base <= SL_TIME_MAX && cap >= 0 && cap <= SL_TIME_MAX);
     ASSUME(n >= 1 && n <= TIMES);
     int64_t delay = sl_requeue_check_delay_s(base, cap, n - 1);
-    CLAIM(delay == expected(base, cap, n), "doubled and capped");
-    CLAIM(base > cap || delay <= sl_requeue_check_delay_s(base, cap, n), "never shrinks");
+    USAGE(delay == expected(base, cap, n), "doubled and capped");
+    USAGE(base > cap || delay <= sl_requeue_check_delay_s(base, cap, n), "never shrinks");
 }
 
 static void claim_jitter(void)
@@ -31,9 +31,9 @@ static void claim_jitter(void)
     uint32_t ppm = nondet_uint8();
     ASSUME(ppm <= SL_JITTER_PPM_MAX);
     int64_t more = sl_requeue_delay_ms(delay, delay, 1, ppm) - delay;
-    CLAIM(more * 1000000 <= delay * ppm && delay * ppm < (more + 1) * 1000000,
+    USAGE(more * 1000000 <= delay * ppm && delay * ppm < (more + 1) * 1000000,
           "its share, rounded down");
-    CLAIM(sl_requeue_delay_ms(SL_TIME_MAX, SL_TIME_MAX, 2, ppm) == SL_TIME_MAX,
+    USAGE(sl_requeue_delay_ms(SL_TIME_MAX, SL_TIME_MAX, 2, ppm) == SL_TIME_MAX,
           "never past the largest time");
 }
 
@@ -43,6 +43,6 @@ void look_requeue(void)
     int64_t limit = nondet_int64();
     claim_backoff();
     claim_jitter();
-    CLAIM(sl_requeue_limit_reached(count, limit) == (limit >= 0 && (__int128)count + 1 > limit),
+    USAGE(sl_requeue_limit_reached(count, limit) == (limit >= 0 && (__int128)count + 1 > limit),
           "one more is too many");
 }

@@ -35,7 +35,7 @@ static void arm(sl_workload_id id, int64_t now_ms)
     uint32_t iteration = nondet_uint32();
     bool live = armed[id] && armed_for[id] == sl_workloads[id].generation;
     bool done = sl_second_pass_arm(id, iteration, now_ms) == SL_OK;
-    CLAIM(done == (need[id] && !live && is_time(now_ms)), "armed when it is needed and is not");
+    USAGE(done == (need[id] && !live && is_time(now_ms)), "armed when it is needed and is not");
     if (done) {
         armed[id] = true;
         armed_for[id] = sl_workloads[id].generation;
@@ -48,7 +48,7 @@ static void take(sl_workload_id id, int64_t now_ms)
 {
     bool live = armed[id] && armed_for[id] == sl_workloads[id].generation;
     bool taken = sl_second_pass_take(id, now_ms) == SL_OK;
-    CLAIM(taken == (live && due_ms[id] <= now_ms && need[id]),
+    USAGE(taken == (live && due_ms[id] <= now_ms && need[id]),
           "taken when it is due and still needed");
     armed[id] = live && due_ms[id] > now_ms;
 }
@@ -86,8 +86,8 @@ void look_second_pass(void)
     uint32_t count = 0;
     for (sl_workload_id id = 0; id < ALL; id++) {
         count += armed[id];
-        CLAIM(sl_second_pass_due_ms(id) == (armed[id] ? due_ms[id] : SL_NEVER),
+        USAGE(sl_second_pass_due_ms(id) == (armed[id] ? due_ms[id] : SL_NEVER),
               "armed is what should be, and when");
     }
-    CLAIM(sl_second_pass_count() == count && sl_second_pass_valid(), "nobody has two");
+    USAGE(sl_second_pass_count() == count && sl_second_pass_valid(), "nobody has two");
 }

@@ -15,7 +15,7 @@
 /* --- memory ----------------------------------------------------------------------------------- */
 
 #define ROOM 4096
-static char room[ROOM]; /* what grows: one thing at a time does */
+static char capacity[ROOM]; /* what grows: one thing at a time does */
 static char copy[64];   /* of all texts: nobody reads on from what he copied */
 
 void *sl_mem_new(size_t count, size_t size)
@@ -27,7 +27,7 @@ void *sl_mem_grow(void *p, size_t count, size_t size)
 {
     (void)p;
     //@ assert fits: count * size <= ROOM;
-    return room;
+    return capacity;
 }
 
 char *sl_mem_text_n(const char *text, size_t n)

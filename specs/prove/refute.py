@@ -15,7 +15,7 @@ import clauses
 import mutations
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
-CHECKED = "NodesChecked|ListsChecked|SparesChecked|LedgerChecked|ClaimsAddUp"
+CHECKED = "QnodesChecked|ListsChecked|SparesChecked|LedgerChecked|UsageAddsUp"
 COMPILE = ["gcc", "-std=c17", "-D_GNU_SOURCE", "-O1", "-mcmodel=medium", "-w", "-Isrc", "-I.",
            "-fsanitize=undefined", "-fsanitize-undefined-trap-on-error"]
 CALL = """

@@ -15,18 +15,18 @@
 */
 bool theorem_ledger_accepted(void)
 {
-    /*@ assert nodes_beyond: \forall integer i; sl_node_limit <= i < SL_NODES_MAX ==> sl_node_up[i] == 0; */
+    /*@ assert qnodes_beyond: \forall integer i; sl_qnode_limit <= i < SL_QNODES_MAX ==> sl_qnode_up[i] == 0; */
     /*@ assert cells_beyond: \forall integer c; sl_cell_limit <= c < SL_CELLS_MAX ==>
           sl_cell_home[c] == 0 && sl_cell_up[c] == 0 && sl_cell_own[c] == 0; */
-    /*@ assert unused: \forall integer i; 0 <= i < SL_NODES_MAX && !sl_node_used[i] ==>
-          sl_node_first[i] == 0 && sl_node_cells[i] == 0 && sl_node_up[i] == 0; */
+    /*@ assert unused: \forall integer i; 0 <= i < SL_QNODES_MAX && !sl_qnode_used[i] ==>
+          sl_qnode_first[i] == 0 && sl_qnode_cells[i] == 0 && sl_qnode_up[i] == 0; */
     /*@ ghost
-      uint32_t k = sl_node_limit;
-      /@ loop invariant sl_node_limit <= k <= SL_NODES_MAX;
-         loop invariant \forall integer p; 0 <= p ==> child_count(p, k) == child_count(p, sl_node_limit);
+      uint32_t k = sl_qnode_limit;
+      /@ loop invariant sl_qnode_limit <= k <= SL_QNODES_MAX;
+         loop invariant \forall integer p; 0 <= p ==> child_count(p, k) == child_count(p, sl_qnode_limit);
          loop assigns k;
-         loop variant SL_NODES_MAX - k; @/
-      while (k < SL_NODES_MAX) k++;
+         loop variant SL_QNODES_MAX - k; @/
+      while (k < SL_QNODES_MAX) k++;
     */
     /*@ ghost
       uint32_t i = sl_cell_limit;
@@ -40,8 +40,8 @@ bool theorem_ledger_accepted(void)
          loop variant SL_CELLS_MAX - i; @/
       while (i < SL_CELLS_MAX) i++;
     */
-    /*@ assert linked: \forall integer n; 0 <= n < sl_node_limit ==> NodeSound(n); */
-    //@ assert nodes: NodesChecked;
+    /*@ assert linked: \forall integer n; 0 <= n < sl_qnode_limit ==> QnodeSound(n); */
+    //@ assert qnodes: QnodesChecked;
     //@ assert cells: CellsChecked;
     //@ assert sums: SumsChecked;
     //@ assert lists: ListsChecked;
@@ -53,19 +53,19 @@ bool theorem_ledger_accepted(void)
   requires inv:        CoreInv && sl_trail_depth == 0;
   terminates           \true;
   exits                \false;
-  assigns              sl_claim_sums[0 .. SL_CELLS_MAX - 1];
+  assigns              sl_usage_sums[0 .. SL_CELLS_MAX - 1];
   ensures  accepted:   \result;
 */
-bool theorem_claims_accepted(void)
+bool theorem_usage_accepted(void)
 {
     /*@ ghost
       /@ loop invariant 0 <= w <= SL_WORKLOADS_MAX;
-         loop invariant \forall integer c; w <= sl_claim_workload_limit ||
-             Claimed(c, w) == Claimed(c, sl_claim_workload_limit);
+         loop invariant \forall integer c; w <= sl_usage_workload_limit ||
+             Claimed(c, w) == Claimed(c, sl_usage_workload_limit);
          loop assigns w;
          loop variant SL_WORKLOADS_MAX - w; @/
       for (uint32_t w = 0; w < SL_WORKLOADS_MAX; w++) ;
     */
-    //@ assert rows: ClaimRowsSound(sl_claim_workload_limit);
+    //@ assert rows: UsageRowsSound(sl_usage_workload_limit);
     return sl_commit_valid();
 }

@@ -164,13 +164,13 @@ typedef void sl_usage_fn(void *context, const struct sl_queue_usage *usage);
 void sl_engine_queue_usages(const struct sl_engine *g, const char *ns, const char *name,
                             sl_usage_fn *visit, void *context);
 /* The tree as it is in force: ClusterQueues, and cohorts with or without objects. Names are lent. */
-struct sl_tree_node {
+struct sl_tree_qnode {
     enum sl_kind kind;
     const char *name;
     const char *parent, *root; /* cohorts; "": none. A cohort without parent is its own root */
     uint32_t admitted;         /* workloads that have not finished, here and below */
 };
-typedef void sl_tree_fn(void *context, const struct sl_tree_node *node);
+typedef void sl_tree_fn(void *context, const struct sl_tree_qnode *qnode);
 void sl_engine_tree(const struct sl_engine *g, sl_tree_fn *visit, void *context);
 /* What a cohort and all below it have of a flavor and resource, and what of that workloads have reserved, as amounts.
  * What is not lent out of a part of the tree is not in `quota`; SL_AMOUNT_UNLIMITED: no limit. */

@@ -18,11 +18,11 @@
 #include "kernel/lifecycle/lifecycle.h"
 #include "kernel/commit/transition.h"
 #include "kernel/preempt/preempt.h"
-#include "policy/demand/offers.h"
+#include "policy/requests/offers.h"
 
 struct sl_local_queue;
 /* A Cohort or ClusterQueue, by node id; it is here as soon as an object names it. */
-struct sl_node_entry {
+struct sl_qnode_entry {
     char *name;
     bool is_cluster_queue;
     bool exists;   /* its object was seen and was not deleted */
@@ -34,7 +34,7 @@ struct sl_node_entry {
     bool touched;
     bool exceeded; /* ClusterQueue: its status says that it holds more than quotas allow */
     enum sl_stop stop;
-    sl_node_id parent;     /* as the object names it; SL_NO_ID = none */
+    sl_qnode_id parent;    /* as the object names it; SL_NO_ID = none */
     uint32_t child_count;  /* nodes that name this one as their parent */
     uint32_t holder_count; /* workloads whose admission names this ClusterQueue */
     char *trouble;         /* why the object cannot be used; NULL = it can */
@@ -60,7 +60,7 @@ struct sl_local_queue {
     bool deleting;
     bool touched;
     enum sl_stop stop;
-    sl_node_id cluster_queue;    /* SL_NO_ID: not known */
+    sl_qnode_id cluster_queue;   /* SL_NO_ID: not known */
     struct sl_local_queue *next; /* of the same ClusterQueue */
     struct sl_local_queue *prev;
     sl_workload_id first; /* workloads that name this LocalQueue, oldest first */
@@ -82,16 +82,16 @@ struct sl_workload_entry {
     uint64_t uid_high;
     uint64_t uid_low;
     struct sl_local_queue *queue;
-    sl_node_id demand_at; /* the ClusterQueue for whose flavors the demand was made */
-    sl_workload_id next;  /* of the same LocalQueue */
+    sl_qnode_id request_at; /* the ClusterQueue for whose flavors the demand was made */
+    sl_workload_id next;    /* of the same LocalQueue */
     sl_workload_id prev;
     enum sl_standing standing; /* how it is counted, and where */
-    sl_node_id counted_at;
-    sl_node_id held_at; /* the ClusterQueue whose quota it holds */
-    bool wants_active;  /* spec.active */
-    bool gate_untold;   /* its object does not say yet that its gates hold it back */
-    bool paused;        /* its reservation could not be written: out of the queue for a while */
-    bool rewrite;       /* a write failed: decide again when its object was seen again */
+    sl_qnode_id counted_at;
+    sl_qnode_id held_at; /* the ClusterQueue whose quota it holds */
+    bool wants_active;   /* spec.active */
+    bool gate_untold;    /* its object does not say yet that its gates hold it back */
+    bool paused;         /* its reservation could not be written: out of the queue for a while */
+    bool rewrite;        /* a write failed: decide again when its object was seen again */
     uint32_t unwritten_count; /* decisions that are not answered yet */
     uint64_t written_version; /* of its object, as the engine last made it; 0 = never yet */
     uint64_t base_version;    /* that the newest patch was made of */
@@ -106,12 +106,12 @@ struct sl_workload_entry {
     enum sl_decision_kind rewrite_kind;
     uint32_t refusals; /* in a row, of decisions of refused_kind: each is written again later */
     enum sl_decision_kind refused_kind;
-    struct sl_words words;  /* of its newest decisions */
-    char *trouble;          /* why its object cannot be used; NULL = it can */
-    bool claims;            /* it asks for devices by claims, which are not counted */
-    bool oversized;         /* it asks for more than the core can count */
-    bool reclaims;          /* the demand may leave out pods that ended; they may come back */
-    struct sl_grant *grant; /* NULL unless it holds quota */
+    struct sl_words words; /* of its newest decisions */
+    char *trouble;         /* why its object cannot be used; NULL = it can */
+    bool usage;            /* it asks for devices by claims, which are not counted */
+    bool oversized;        /* it asks for more than the core can count */
+    bool reclaims;         /* the demand may leave out pods that ended; they may come back */
+    struct sl_admission *admission; /* NULL unless it holds quota */
     int64_t created_ms;
     int64_t seen_ms;           /* first, by this daemon */
     int64_t backoff_ms;        /* what is armed for it, SL_NEVER = nothing */
@@ -147,7 +147,7 @@ struct sl_tenants;
 struct sl_node_health;
 struct sl_touched {
     enum sl_kind kind;
-    sl_node_id node;
+    sl_qnode_id qnode;
     char *key; /* of a LocalQueue, owned */
 };
 
@@ -165,8 +165,8 @@ struct sl_engine {
     uint64_t cycle;
     struct sl_flavor_entry *flavors; /* by id */
     uint32_t flavor_cap;
-    struct sl_node_entry **nodes; /* by id */
-    uint32_t node_cap;
+    struct sl_qnode_entry **qnodes; /* by id */
+    uint32_t qnode_cap;
     struct sl_workload_entry *workloads; /* by id */
     uint32_t workload_cap;
     struct sl_map *local_queues; /* "ns/name" -> struct sl_local_queue * */
@@ -203,20 +203,20 @@ struct sl_engine {
 uint32_t sl_name_take(struct sl_engine *g, enum sl_intern_class c, const char *name,
                       int64_t now_ms);
 /* --- entries.c: finding, making and dropping the entries above -------------------------------- */
-sl_node_id sl_node_find(const struct sl_engine *g, bool is_cluster_queue, const char *name);
-sl_node_id sl_node_take(struct sl_engine *g, bool is_cluster_queue, const char *name,
-                        int64_t now_ms);
-bool sl_node_open(struct sl_engine *g, sl_node_id node, int64_t now_ms); /* in the ledger */
+sl_qnode_id sl_qnode_find(const struct sl_engine *g, bool is_cluster_queue, const char *name);
+sl_qnode_id sl_qnode_take(struct sl_engine *g, bool is_cluster_queue, const char *name,
+                          int64_t now_ms);
+bool sl_qnode_open(struct sl_engine *g, sl_qnode_id qnode, int64_t now_ms); /* in the ledger */
 /* Give the node back when no object, child, LocalQueue or holder needs it any more. */
-void sl_node_drop_unused(struct sl_engine *g, sl_node_id node, int64_t now_ms);
-void sl_node_sweep(struct sl_engine *g, int64_t now_ms); /* the same for all */
+void sl_qnode_drop_unused(struct sl_engine *g, sl_qnode_id qnode, int64_t now_ms);
+void sl_qnode_sweep(struct sl_engine *g, int64_t now_ms); /* the same for all */
 
 struct sl_local_queue *sl_local_queue_find(const struct sl_engine *g, const char *ns,
                                            const char *name);
 struct sl_local_queue *sl_local_queue_take(struct sl_engine *g, const char *ns, const char *name);
 void sl_local_queue_drop_unused(struct sl_engine *g, struct sl_local_queue *q, int64_t now_ms);
 /* Name another ClusterQueue (SL_NO_ID = none). */
-void sl_local_queue_point(struct sl_engine *g, struct sl_local_queue *q, sl_node_id cluster_queue,
+void sl_local_queue_point(struct sl_engine *g, struct sl_local_queue *q, sl_qnode_id cluster_queue,
                           int64_t now_ms);
 
 sl_workload_id sl_workload_find(const struct sl_engine *g,
@@ -228,11 +228,11 @@ void sl_workload_enlist(struct sl_engine *g, sl_workload_id id, struct sl_local_
 void sl_workload_unlist(struct sl_engine *g, sl_workload_id id);
 /* Which ClusterQueue's quota the workload holds: SL_NO_ID = none. A deleted queue that still has
  * holders is checked again when the last one releases its quota. */
-void sl_workload_hold(struct sl_engine *g, struct sl_workload_entry *e, sl_node_id node);
-struct sl_grant *sl_grant_new(uint32_t pod_set_count, uint32_t choice_count);
-void sl_grant_free(struct sl_grant *grant); /* NULL is fine */
+void sl_workload_hold(struct sl_engine *g, struct sl_workload_entry *e, sl_qnode_id qnode);
+struct sl_admission *sl_admission_new(uint32_t pod_set_count, uint32_t choice_count);
+void sl_admission_free(struct sl_admission *admission); /* NULL is fine */
 /* What is still held for a choice. */
-int64_t sl_grant_amount(const struct sl_grant *grant, uint32_t choice);
+int64_t sl_admission_amount(const struct sl_admission *admission, uint32_t choice);
 
 /* --- world.c, world_life.c: nodes, pods and topologies ---------------------------------------- */
 void sl_world_open(struct sl_engine *g);

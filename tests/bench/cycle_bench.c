@@ -19,7 +19,7 @@
 #include "kernel/preempt/preempt.h"
 #include "policy/fair/branches.h"
 #include "policy/cycle/cycle.h"
-#include "policy/demand/demand.h"
+#include "policy/requests/requests.h"
 #include "policy/flavors/open_cell.h"
 #include "policy/queues/queues.h"
 #include "policy/common/settings.h"
@@ -38,7 +38,7 @@ struct world {
 };
 
 static sl_workload_id next_workload;
-static sl_node_id first_queue;
+static sl_qnode_id first_queue;
 
 /* A refusal here would make the figures meaningless. */
 static void must(enum sl_status status)
@@ -56,15 +56,15 @@ static double now_s(void)
     return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
-static sl_node_id open_queue(sl_node_id node, sl_node_id cohort, int64_t quota, bool preempts)
+static sl_qnode_id open_queue(sl_qnode_id node, sl_qnode_id cohort, int64_t quota, bool preempts)
 {
     sl_cell_id cell = SL_NO_ID;
     struct sl_rules rules = {.strategy = SL_BEST_EFFORT_FIFO,
                              .when_can_preempt = SL_TRY_NEXT_FLAVOR};
     struct sl_preempt_policy policy = {.within = SL_WITHIN_LOWER_PRIORITY,
                                        .reclaim = SL_RECLAIM_ANY};
-    must(sl_ledger_open_node(node));
-    must(sl_ledger_move_node(node, cohort));
+    must(sl_ledger_open_qnode(node));
+    must(sl_ledger_move_qnode(node, cohort));
     sl_branches_follow(node);
     must(sl_queues_configure(node, rules, true));
     must(sl_ledger_open_cell(node, FLAVOR, CPU, &cell));
@@ -76,7 +76,7 @@ static sl_node_id open_queue(sl_node_id node, sl_node_id cohort, int64_t quota, 
     return node;
 }
 
-static sl_workload_id submit(sl_node_id queue, int32_t priority, int64_t cpu)
+static sl_workload_id submit(sl_qnode_id queue, int32_t priority, int64_t cpu)
 {
     sl_workload_id id = next_workload++;
     struct sl_event ev = {.kind = SL_EV_CREATE,
@@ -85,8 +85,8 @@ static sl_workload_id submit(sl_node_id queue, int32_t priority, int64_t cpu)
                           .now_ms = NOW_MS};
     struct sl_order_key key = {priority, NOW_MS + (int64_t)id, 0, id};
     must(sl_commit_event(ev));
-    must(sl_demand_add_pod_set(id, 1));
-    must(sl_demand_add_request(id, CPU, cpu));
+    must(sl_requests_add_pod_set(id, 1));
+    must(sl_requests_add(id, CPU, cpu));
     must(sl_queues_attach(id, queue, key));
     sl_queues_settle(id, NOW_MS);
     return id;
@@ -110,7 +110,7 @@ static void build_queues(const struct world *w)
 {
     int64_t quota = w->candidates != 0 ? (int64_t)w->candidates : SL_AMOUNT_MAX / 4096;
     for (uint32_t c = 0; c < w->cohorts; c++) {
-        must(sl_ledger_open_node(c));
+        must(sl_ledger_open_qnode(c));
     }
     first_queue = w->cohorts;
     for (uint32_t q = 0; q < w->queues; q++) {

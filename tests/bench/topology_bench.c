@@ -11,7 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "policy/demand/demand.h"
+#include "policy/requests/requests.h"
 #include "policy/placement/placement.h"
 #include "policy/common/settings.h"
 
@@ -55,12 +55,12 @@ static bool is_full(const struct scene *s, uint32_t node)
     return (node * 2654435761u >> 16) % 100u < s->full_percent;
 }
 
-static void open_node(const struct scene *s, uint32_t node, sl_domain_id domain, sl_domain_id rack,
-                      sl_domain_id after)
+static void open_qnode(const struct scene *s, uint32_t node, sl_domain_id domain, sl_domain_id rack,
+                       sl_domain_id after)
 {
     must(sl_trees_open(domain, TREE, rack, after, node));
     for (uint32_t m = 0; m <= s->measures; m++) {
-        must(sl_room_set_capacity(node, m, is_full(s, node) ? 0 : NODE_PODS * (m == 0 ? 1 : 10)));
+        must(sl_site_set_capacity(node, m, is_full(s, node) ? 0 : NODE_PODS * (m == 0 ? 1 : 10)));
     }
 }
 
@@ -83,7 +83,7 @@ static void open_cluster(const struct scene *s)
             rack = next++;
             host = SL_NO_ID;
         }
-        open_node(s, node, next, rack, host);
+        open_qnode(s, node, next, rack, host);
         host = next++;
     }
 }
@@ -92,7 +92,7 @@ static void open_cluster(const struct scene *s)
 
 static void ask(const struct scene *s)
 {
-    struct sl_topology_demand d = {
+    struct sl_topology_request d = {
         .level = SL_NO_ID, .mask = SL_NO_ID, .rank_group = SL_NO_ID, .asked = true};
     d.together = s->how == REQUIRED        ? SL_TOGETHER_REQUIRED
                  : s->how == UNCONSTRAINED ? SL_TOGETHER_UNCONSTRAINED
@@ -110,12 +110,12 @@ static void ask(const struct scene *s)
         d.requests[d.request_count].per_pod = 10;
         d.request_count++;
     }
-    must(sl_demand_add_pod_set(WORKLOAD, s->pods));
-    must(sl_topology_demand_set(WORKLOAD, d));
+    must(sl_requests_add_pod_set(WORKLOAD, s->pods));
+    must(sl_topology_request_set(WORKLOAD, d));
     sl_placement_question.workload = WORKLOAD;
     sl_placement_question.set_count = 1;
     sl_placement_question.sets[0] = (struct sl_placement_set){
-        .record = sl_demand_first_pod_set(WORKLOAD), .count = s->pods, .tree = TREE};
+        .record = sl_requests_first_pod_set(WORKLOAD), .count = s->pods, .tree = TREE};
 }
 
 static int by_time(const void *a, const void *b)

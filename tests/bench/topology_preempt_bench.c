@@ -15,11 +15,11 @@
 #include "kernel/preempt/preempt.h"
 #include "policy/fair/branches.h"
 #include "policy/cycle/cycle.h"
-#include "policy/demand/demand.h"
+#include "policy/requests/requests.h"
 #include "policy/flavors/open_cell.h"
 #include "policy/queues/queues.h"
 #include "policy/common/settings.h"
-#include "policy/demand/topology_demand.h"
+#include "policy/requests/topology_request.h"
 #include "tests/bench/topology_bench.h"
 
 #define NOW_MS 1000
@@ -55,7 +55,7 @@ static void open_queue(const struct scene *s)
 {
     struct sl_rules rules = {.strategy = SL_BEST_EFFORT_FIFO};
     struct sl_preempt_policy policy = {.within = SL_WITHIN_LOWER_PRIORITY};
-    must(sl_ledger_open_node(QUEUE));
+    must(sl_ledger_open_qnode(QUEUE));
     sl_branches_follow(QUEUE);
     must(sl_queues_configure(QUEUE, rules, true));
     must(sl_preempt_set_policy(QUEUE, policy));
@@ -85,7 +85,7 @@ static void open_cluster(const struct scene *s)
         must(sl_trees_open(next, TREE, group, host, node));
         host = next++;
         for (uint32_t m = 0; m <= s->measures; m++) {
-            must(sl_room_set_capacity(node, m, m == 0 ? NODE_PODS : NODE_PODS * 10));
+            must(sl_site_set_capacity(node, m, m == 0 ? NODE_PODS : NODE_PODS * 10));
         }
     }
 }
@@ -95,19 +95,19 @@ static sl_workload_id submit(const struct scene *s, int32_t priority, uint32_t p
     sl_workload_id id = next_workload++;
     struct sl_event ev = {.kind = SL_EV_CREATE, .workload = id, .now_ms = NOW_MS};
     struct sl_order_key key = {priority, NOW_MS + (int64_t)id, 0, id};
-    struct sl_topology_demand d = {
+    struct sl_topology_request d = {
         .level = GROUP, .mask = SL_NO_ID, .rank_group = SL_NO_ID, .asked = true};
     d.together = priority > 0 ? SL_TOGETHER_REQUIRED : SL_TOGETHER_PREFERRED;
     ev.generation = sl_workloads[id].generation;
     must(sl_placement_event(ev));
-    must(sl_demand_add_pod_set(id, pods));
+    must(sl_requests_add_pod_set(id, pods));
     for (uint32_t m = 1; m <= s->measures; m++) {
         if (m <= SL_REQUESTS_MAX) { /* more are counted on nodes only */
-            must(sl_demand_add_request(id, m, 10));
+            must(sl_requests_add(id, m, 10));
         }
-        d.requests[d.request_count++] = (struct sl_topology_request){m, 10};
+        d.requests[d.request_count++] = (struct sl_measure_amount){m, 10};
     }
-    must(sl_topology_demand_set(id, d));
+    must(sl_topology_request_set(id, d));
     must(sl_queues_attach(id, QUEUE, key));
     sl_queues_settle(id, NOW_MS);
     return id;

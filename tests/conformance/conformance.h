@@ -109,13 +109,13 @@ void conf_world_open(struct conf_world *w, const struct conf_case *c, const stru
 void conf_form_admitted(struct sl_json *workload);
 void conf_form_backoff(struct sl_json *workload);
 sl_workload_id conf_workload_id(const struct conf_world *w, const char *key);
-sl_node_id conf_queue_node(const struct conf_world *w, const char *name);
-sl_cell_id conf_cell(const struct conf_world *w, sl_node_id node, const char *flavor,
+sl_qnode_id conf_queue_node(const struct conf_world *w, const char *name);
+sl_cell_id conf_cell(const struct conf_world *w, sl_qnode_id node, const char *flavor,
                      const char *resource);
 const char *conf_flavor_name(const struct conf_world *w, sl_flavor_id flavor);
 const char *conf_resource_name(const struct conf_world *w, sl_resource_id resource);
 /* Charge ClusterQueue -> flavor -> resource -> amount. */
-void conf_charge(const struct conf_world *w, sl_node_id node, const struct sl_json *flavors);
+void conf_charge(const struct conf_world *w, sl_qnode_id node, const struct sl_json *flavors);
 void conf_key(const struct sl_json *object, char out[static 512]);
 
 /* --- suites: run the case, report what differs ------------------------------------------------ */

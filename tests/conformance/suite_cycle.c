@@ -20,7 +20,7 @@
 
 enum line { LINE_LEFT, LINE_INADMISSIBLE };
 
-static bool goes_back_to_heap(const struct conf_world *w, sl_workload_id id, sl_node_id node)
+static bool goes_back_to_heap(const struct conf_world *w, sl_workload_id id, sl_qnode_id node)
 {
     return sl_standing_queue_to_blame(w->g, id) || sl_offers_rules(node).strategy == SL_STRICT_FIFO;
 }
@@ -28,7 +28,8 @@ static bool goes_back_to_heap(const struct conf_world *w, sl_workload_id id, sl_
 /* Kueue keeps the Workloads of a queue that is inactive in its heap, and Sluice out of line: both
  * try them when the queue is active again. The same of those that cannot be used, which Kueue's
  * cycle puts back as any other. */
-static bool in_line(const struct conf_world *w, sl_workload_id id, enum line line, sl_node_id *node)
+static bool in_line(const struct conf_world *w, sl_workload_id id, enum line line,
+                    sl_qnode_id *node)
 {
     enum sl_place place = id == SL_NO_ID ? SL_PLACE_NONE : sl_place_of(id);
     *node = id == SL_NO_ID ? SL_NO_ID : sl_queues_queue_of(id);
@@ -37,7 +38,7 @@ static bool in_line(const struct conf_world *w, sl_workload_id id, enum line lin
     }
     if (place == SL_PLACE_ORPHANED) {
         *node = w->g->workloads[id].queue->cluster_queue;
-        bool known = *node != SL_NO_ID && w->g->nodes[*node]->exists;
+        bool known = *node != SL_NO_ID && w->g->qnodes[*node]->exists;
         return known && goes_back_to_heap(w, id, *node) == (line == LINE_LEFT);
     }
     return false;
@@ -50,11 +51,11 @@ static struct sl_json *new_line(const struct conf_world *w, enum line line)
     for (size_t i = 0; i < sl_json_len(w->store.workloads); i++) {
         char key[512];
         conf_key(sl_json_at(w->store.workloads, i), key);
-        sl_node_id node;
+        sl_qnode_id node;
         if (!in_line(w, conf_workload_id(w, key), line, &node)) {
             continue;
         }
-        const char *queue = w->g->nodes[node]->name;
+        const char *queue = w->g->qnodes[node]->name;
         if (sl_json_get(out, queue) == NULL) {
             sl_json_set(out, queue, sl_json_new_list());
         }
@@ -64,20 +65,20 @@ static struct sl_json *new_line(const struct conf_world *w, enum line line)
 }
 
 /* Of queues that are inactive Kueue's snapshot says nothing, and so nothing was recorded. */
-static bool is_recorded(const struct conf_world *w, sl_node_id node)
+static bool is_recorded(const struct conf_world *w, sl_qnode_id node)
 {
-    return w->g->nodes[node]->is_cluster_queue && w->g->nodes[node]->active;
+    return w->g->qnodes[node]->is_cluster_queue && w->g->qnodes[node]->active;
 }
 
 static struct sl_json *new_usage(const struct conf_world *w)
 {
     struct sl_json *out = sl_json_new_map();
     for (sl_cell_id cell = 0; cell < sl_cell_limit; cell++) {
-        sl_node_id node = sl_ledger_node_of(cell);
+        sl_qnode_id node = sl_ledger_qnode_of(cell);
         if (node == SL_NO_ID || sl_ledger_own(cell) == 0 || !is_recorded(w, node)) {
             continue;
         }
-        const char *queue = w->g->nodes[node]->name;
+        const char *queue = w->g->qnodes[node]->name;
         const char *flavor = conf_flavor_name(w, sl_ledger_flavor_of(cell));
         if (sl_json_get(out, queue) == NULL) {
             sl_json_set(out, queue, sl_json_new_map());
@@ -129,7 +130,7 @@ static void count(struct sl_json *map, const char *key)
 static void note_refusal(void)
 {
     enum sl_status status = sl_cycle_outcome.status;
-    if (counted != NULL && (status == SL_REFUSED_QUOTA || status == SL_REFUSED_ROOM)) {
+    if (counted != NULL && (status == SL_REFUSED_QUOTA || status == SL_REFUSED_CAPACITY)) {
         puts("# note: the kernel refused somebody what is not free yet");
     }
 }
@@ -145,7 +146,7 @@ bool __wrap_sl_cycle_next(void)
     }
     note_refusal();
     if (counted != NULL && sl_cycle_outcome.cluster_queue != SL_NO_ID) {
-        const char *queue = counted->g->nodes[sl_cycle_outcome.cluster_queue]->name;
+        const char *queue = counted->g->qnodes[sl_cycle_outcome.cluster_queue]->name;
         if (sl_cycle_outcome.skipped_preemption) {
             count(skipped, queue);
         }
@@ -353,8 +354,8 @@ static void show(const struct conf_case *c, const struct conf_world *w, size_t c
  * after the first cycle. Nothing has changed by then, so nobody is told that there was a wake-up. */
 static void unpark_all(const struct conf_world *w)
 {
-    for (sl_node_id node = 0; node < w->g->node_cap; node++) {
-        if (w->g->nodes[node] != NULL && w->g->nodes[node]->is_cluster_queue) {
+    for (sl_qnode_id node = 0; node < w->g->qnode_cap; node++) {
+        if (w->g->qnodes[node] != NULL && w->g->qnodes[node]->is_cluster_queue) {
             sl_line_wake(node);
             sl_turns_unblock(node);
         }
@@ -419,8 +420,8 @@ static void replace_quotas(struct conf_world *w, const struct sl_json *object)
 {
     struct sl_quotas fresh = {0};
     struct sl_error e = {0};
-    sl_node_id node = conf_queue_node(w, sl_object_name(object));
-    struct sl_node_entry *n = w->g->nodes[node];
+    sl_qnode_id node = conf_queue_node(w, sl_object_name(object));
+    struct sl_qnode_entry *n = w->g->qnodes[node];
     if (sl_quotas_read(w->g, object, &fresh, w->now_ms, &e) != SL_CODE_OK ||
         sl_quotas_apply(w->g, node, &n->quotas, &fresh, w->now_ms) != SL_OK) {
         conf_differ("quotas", "replaced", e.text);

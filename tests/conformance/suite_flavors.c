@@ -6,7 +6,7 @@
 #include "api/objects/quantity.h"
 #include "conformance.h"
 #include "engine/topology/constraints.h"
-#include "policy/demand/demand.h"
+#include "policy/requests/requests.h"
 #include "policy/flavors/flavors.h"
 #include "policy/flavors/reducer.h"
 #include <stdio.h>
@@ -24,10 +24,12 @@ static const char *const pending_reasons[] = {
 static const struct conf_world *asked; /* NULL: no answers were recorded */
 static const struct sl_json *answers;
 
-struct sl_prospect __real_sl_preemption_prospect(sl_workload_id preemptor, sl_node_id cluster_queue,
-                                                 sl_cell_id cell, int64_t amount, int64_t now_ms);
-struct sl_prospect __wrap_sl_preemption_prospect(sl_workload_id preemptor, sl_node_id cluster_queue,
-                                                 sl_cell_id cell, int64_t amount, int64_t now_ms);
+struct sl_prospect __real_sl_preemption_prospect(sl_workload_id preemptor,
+                                                 sl_qnode_id cluster_queue, sl_cell_id cell,
+                                                 int64_t amount, int64_t now_ms);
+struct sl_prospect __wrap_sl_preemption_prospect(sl_workload_id preemptor,
+                                                 sl_qnode_id cluster_queue, sl_cell_id cell,
+                                                 int64_t amount, int64_t now_ms);
 
 static struct sl_prospect read_prospect(const struct sl_json *answer)
 {
@@ -39,8 +41,9 @@ static struct sl_prospect read_prospect(const struct sl_json *answer)
                                     (uint32_t)sl_json_path_int(answer, "borrowingAfter", 0)};
 }
 
-struct sl_prospect __wrap_sl_preemption_prospect(sl_workload_id preemptor, sl_node_id cluster_queue,
-                                                 sl_cell_id cell, int64_t amount, int64_t now_ms)
+struct sl_prospect __wrap_sl_preemption_prospect(sl_workload_id preemptor,
+                                                 sl_qnode_id cluster_queue, sl_cell_id cell,
+                                                 int64_t amount, int64_t now_ms)
 {
     if (asked == NULL) {
         return __real_sl_preemption_prospect(preemptor, cluster_queue, cell, amount, now_ms);
@@ -136,11 +139,10 @@ static void expect_requests(const char *path, const struct sl_json *expected, ui
 {
     struct sl_json *got = sl_json_new_map();
     bool counts_pods = sl_json_has(expected, "pods"); /* only where the queue offers them */
-    for (uint32_t r = sl_demand_first_request(pod_set); r != SL_NO_ID;
-         r = sl_demand_next_request(r)) {
+    for (uint32_t r = sl_requests_first(pod_set); r != SL_NO_ID; r = sl_requests_next(r)) {
         char amount[64];
-        const char *resource = conf_resource_name(w, sl_demand_resource(r));
-        sl_quantity_print_amount(sl_demand_per_pod(r) * count, resource, amount);
+        const char *resource = conf_resource_name(w, sl_requests_resource(r));
+        sl_quantity_print_amount(sl_requests_per_pod(r) * count, resource, amount);
         sl_json_set_text(got, resource, amount);
     }
     if (counts_pods) {
@@ -215,7 +217,7 @@ static void expect_assignment(const struct conf_case *c, const struct conf_world
     const struct sl_json *tried = sl_json_get(c->expect, "lastTriedFlavorIdx");
     struct sl_json *usage = new_usage(w);
     bool no_fit = sl_assignment.mode == SL_MODE_NO_FIT;
-    uint32_t pod_set = sl_demand_first_pod_set(id);
+    uint32_t pod_set = sl_requests_first_pod_set(id);
     expect_mode("representativeMode", sl_json_get(c->expect, "representativeMode"),
                 sl_assignment.mode);
     conf_expect_int("borrowing", sl_json_path_int(c->expect, "borrowing", 0),
@@ -233,7 +235,7 @@ static void expect_assignment(const struct conf_case *c, const struct conf_world
         expect_pod_set(w, sl_json_at(sets, i), i, pod_set);
         (void)snprintf(path, sizeof path, "lastTriedFlavorIdx[%u]", i);
         expect_flavors(path, sl_json_at(tried, i), got);
-        pod_set = sl_demand_next_pod_set(pod_set);
+        pod_set = sl_requests_next_pod_set(pod_set);
         sl_json_free(got);
     }
     sl_json_free(usage);
@@ -257,7 +259,7 @@ static struct sl_json *new_workload(const struct conf_case *c)
 static void run_search(const struct conf_case *c, sl_workload_id id)
 {
     struct sl_json *probed = sl_json_new_list();
-    uint32_t sets = sl_demand_set_count(id);
+    uint32_t sets = sl_requests_set_count(id);
     int64_t most = sl_json_path_int(c->input, "fitsWhenTotalCountAtMost", 0);
     int64_t total = 0;
     sl_reducer_begin(id);
@@ -289,12 +291,12 @@ static void run_assign(const struct conf_case *c, struct conf_world *w, sl_workl
     void *it = NULL;
     const char *queue;
     struct sl_json *usage;
-    sl_node_id node = conf_queue_node(w, sl_json_path_text(c->input, "clusterQueue", ""));
+    sl_qnode_id node = conf_queue_node(w, sl_json_path_text(c->input, "clusterQueue", ""));
     while (sl_json_next(sl_json_get(c->input, "usage"), &it, &queue, &usage)) {
         conf_charge(w, conf_queue_node(w, queue), usage);
     }
     /* The queue counts as active even where one of its flavors is gone. */
-    if (sl_constraints_demand(w->g, id, NULL, node, w->now_ms) != SL_OK) {
+    if (sl_constraints_request(w->g, id, NULL, node, w->now_ms) != SL_OK) {
         conf_differ("demand", "taken", "refused");
     }
     asked = w;

@@ -4,7 +4,7 @@
 /* Victims for a given assignment, and what their eviction does to their objects. */
 #include "conformance.h"
 #include "engine/calls/call.h"
-#include "policy/demand/demand.h"
+#include "policy/requests/requests.h"
 #include "policy/queues/holders.h"
 #include "policy/preemption/preemption.h"
 #include <stdio.h>
@@ -20,10 +20,9 @@ static const char *const preempt_reasons[] = {
 
 static int64_t per_pod(const struct conf_world *w, uint32_t pod_set, const char *resource)
 {
-    for (uint32_t r = sl_demand_first_request(pod_set); r != SL_NO_ID;
-         r = sl_demand_next_request(r)) {
-        if (strcmp(conf_resource_name(w, sl_demand_resource(r)), resource) == 0) {
-            return sl_demand_per_pod(r);
+    for (uint32_t r = sl_requests_first(pod_set); r != SL_NO_ID; r = sl_requests_next(r)) {
+        if (strcmp(conf_resource_name(w, sl_requests_resource(r)), resource) == 0) {
+            return sl_requests_per_pod(r);
         }
     }
     return strcmp(resource, "pods") == 0 ? 1 : 0;
@@ -43,7 +42,7 @@ static void add_need(sl_cell_id cell, int64_t amount, bool contested)
             return;
         }
     }
-    if (q->need_count < SL_CLAIMS_MAX) {
+    if (q->need_count < SL_USAGE_CELLS_MAX) {
         q->needs[q->need_count++] =
             (struct sl_need){.cell = cell, .amount = amount, .contested = contested};
     }
@@ -56,7 +55,7 @@ static void ask(const struct conf_case *c, const struct conf_world *w, const cha
     q->preemptor = conf_workload_id(w, preemptor);
     q->cluster_queue = conf_queue_node(w, sl_json_path_text(c->input, "clusterQueue", ""));
     q->need_count = 0;
-    uint32_t pod_set = sl_demand_first_pod_set(q->preemptor);
+    uint32_t pod_set = sl_requests_first_pod_set(q->preemptor);
     for (size_t i = 0; i < sl_json_len(sets); i++) {
         const struct sl_json *set = sl_json_at(sets, i);
         int64_t count = sl_json_path_int(set, "count", 0);
@@ -69,7 +68,7 @@ static void ask(const struct conf_case *c, const struct conf_world *w, const cha
             bool contested = strcmp(sl_json_path_text(flavor, "mode", ""), "Preempt") == 0;
             add_need(cell, per_pod(w, pod_set, resource) * count, contested);
         }
-        pod_set = sl_demand_next_pod_set(pod_set);
+        pod_set = sl_requests_next_pod_set(pod_set);
     }
 }
 
@@ -80,9 +79,10 @@ static struct sl_json *new_targets(const struct conf_world *w)
     struct sl_json *out = sl_json_new_list();
     for (uint32_t i = 0; i < sl_victims.count; i++) {
         sl_workload_id id = sl_victims.workloads[i];
-        sl_node_id node = sl_holders_queue_of(id);
+        sl_qnode_id node = sl_holders_queue_of(id);
         struct sl_json *item = sl_json_new_map();
-        sl_json_set_text(item, "clusterQueue", node == SL_NO_ID ? "none" : w->g->nodes[node]->name);
+        sl_json_set_text(item, "clusterQueue",
+                         node == SL_NO_ID ? "none" : w->g->qnodes[node]->name);
         sl_json_set_text(item, "key", sl_intern_name(w->g->names, SL_INTERN_WORKLOAD, id));
         sl_json_set_text(item, "reason", preempt_reasons[sl_victims.reasons[i]]);
         sl_json_append(out, item);

@@ -123,7 +123,7 @@ static const struct back backs[] = {{"", SL_BACK_INVALID},
                                     {"NamespaceMismatch", SL_BACK_OUTSIDER}};
 
 /* As if the cycle had tried the first of its queue's flavors, and others were left. */
-static void leave_flavors(const struct conf_world *w, sl_workload_id id, sl_node_id node)
+static void leave_flavors(const struct conf_world *w, sl_workload_id id, sl_qnode_id node)
 {
     sl_assignment = (struct sl_assignment){.workload = id, .cluster_queue = node};
     sl_assignment.choices[0].cell = conf_cell(w, node, "default", "cpu");
@@ -132,7 +132,7 @@ static void leave_flavors(const struct conf_world *w, sl_workload_id id, sl_node
     sl_flavors_remember(1);
 }
 
-static void put_back(const struct conf_case *c, const struct conf_world *w, sl_node_id node)
+static void put_back(const struct conf_case *c, const struct conf_world *w, sl_qnode_id node)
 {
     const char *reason = sl_json_path_text(c->input, "reason", "");
     sl_queues_flush();
@@ -158,7 +158,7 @@ static void run_requeue(const struct conf_case *c)
     struct sl_json *root = new_root_with_queue(c);
     own.root = root;
     conf_world_open(&w, &own, NULL);
-    sl_node_id node = conf_queue_node(&w, "cq");
+    sl_qnode_id node = conf_queue_node(&w, "cq");
     put_back(c, &w, node);
     sl_workload_id id = first_workload(&w);
     sl_lane_id lane = sl_lanes_of(id);

@@ -25,7 +25,7 @@ static void expect_cells(const struct conf_world *w, const char *what,
     const char *queue;
     struct sl_json *flavors;
     while (sl_json_next(expected, &it, &queue, &flavors)) {
-        sl_node_id node = conf_queue_node(w, queue);
+        sl_qnode_id node = conf_queue_node(w, queue);
         void *f = NULL;
         const char *flavor;
         struct sl_json *resources;
@@ -57,10 +57,10 @@ static void run_available(const struct conf_case *c, const struct conf_world *w)
 }
 
 /* "ClusterQueue/name" or "Cohort/name". */
-static sl_node_id named_node(const struct conf_world *w, const char *name)
+static sl_qnode_id named_node(const struct conf_world *w, const char *name)
 {
     const char *slash = strchr(name, '/');
-    return sl_node_find(w->g, strncmp(name, "ClusterQueue/", 13) == 0, slash + 1);
+    return sl_qnode_find(w->g, strncmp(name, "ClusterQueue/", 13) == 0, slash + 1);
 }
 
 static void expect_share(const struct conf_world *w, const char *name,
@@ -82,7 +82,7 @@ static void run_shares(const struct conf_case *c, const struct conf_world *w)
     void *it = NULL;
     const char *name;
     struct sl_json *expected;
-    sl_node_id node = conf_queue_node(w, sl_json_path_text(c->input, "clusterQueue", ""));
+    sl_qnode_id node = conf_queue_node(w, sl_json_path_text(c->input, "clusterQueue", ""));
     conf_charge(w, node, sl_json_get(c->input, "usage"));
     conf_charge(w, node, sl_json_get(c->input, "additionalRequest"));
     while (sl_json_next(sl_json_get(c->expect, "shares"), &it, &name, &expected)) {

@@ -4,7 +4,7 @@
 /* Where the pods of a workload are placed in one topology, or why they are not, in figures. */
 #include "base/check.h"
 #include "kernel/commit/placement.h"
-#include "policy/demand/demand.h"
+#include "policy/requests/requests.h"
 #include "policy/common/settings.h"
 #include "topology_world.h"
 #include <stdio.h>
@@ -16,7 +16,7 @@ static struct conf_tree tree;
 /* --- the question ----------------------------------------------------------------------------- */
 
 static void read_together(const struct conf_tree *t, const struct sl_json *request,
-                          struct sl_topology_demand *d)
+                          struct sl_topology_request *d)
 {
     const char *required = sl_json_path_text(request, "required", NULL);
     const char *preferred = sl_json_path_text(request, "preferred", NULL);
@@ -32,7 +32,7 @@ static void read_together(const struct conf_tree *t, const struct sl_json *reque
 }
 
 static void read_layers(const struct conf_tree *t, const struct sl_json *request,
-                        struct sl_topology_demand *d)
+                        struct sl_topology_request *d)
 {
     const struct sl_json *list = sl_json_get(request, "podsetSliceRequiredTopologyConstraints");
     const char *single = sl_json_path_text(request, "podSetSliceRequiredTopology", NULL);
@@ -67,19 +67,19 @@ static void ask_set(struct conf_tree *t, const struct sl_json *sets, size_t inde
     const struct sl_json *item = sl_json_at(sets, index);
     const struct sl_json *request = sl_json_path(item, "podSet.topologyRequest");
     uint32_t count = (uint32_t)sl_json_path_int(item, "count", 0);
-    struct sl_topology_demand d = {.level = SL_NO_ID,
-                                   .mask = (sl_mask_id)index,
-                                   .rank_group = group_of(sets, index),
-                                   .asked = request != NULL};
+    struct sl_topology_request d = {.level = SL_NO_ID,
+                                    .mask = (sl_mask_id)index,
+                                    .rank_group = group_of(sets, index),
+                                    .asked = request != NULL};
     read_together(t, request, &d);
     read_layers(t, request, &d);
     d.request_count = conf_requests(t, sl_json_get(item, "singlePodRequests"), d.requests);
     conf_mask(t, d.mask, sl_json_path(item, "podSet.template.spec"));
-    SL_ASSERT(sl_demand_add_pod_set(CONF_WORKLOAD, count) == SL_OK);
-    SL_ASSERT(sl_topology_demand_set(CONF_WORKLOAD, d) == SL_OK);
-    uint32_t record = sl_demand_first_pod_set(CONF_WORKLOAD);
+    SL_ASSERT(sl_requests_add_pod_set(CONF_WORKLOAD, count) == SL_OK);
+    SL_ASSERT(sl_topology_request_set(CONF_WORKLOAD, d) == SL_OK);
+    uint32_t record = sl_requests_first_pod_set(CONF_WORKLOAD);
     for (size_t i = 0; i < index; i++) {
-        record = sl_demand_next_pod_set(record);
+        record = sl_requests_next_pod_set(record);
     }
     sl_placement_question.sets[index] =
         (struct sl_placement_set){.pod_set = (uint32_t)index,
@@ -223,7 +223,7 @@ static void compare_plan(const struct conf_case *c, const struct sl_json *sets)
 {
     const struct sl_json *expected = sl_json_get(c->expect, "podSets");
     enum sl_status status = sl_topology_check();
-    conf_expect_bool("plan.inForm", true, status == SL_OK || status == SL_REFUSED_ROOM);
+    conf_expect_bool("plan.inForm", true, status == SL_OK || status == SL_REFUSED_CAPACITY);
     for (size_t i = 0; i < sl_json_len(sets); i++) {
         const char *name = set_name(sets, i);
         const struct sl_json *set = sl_json_get(expected, name);
@@ -265,7 +265,7 @@ void conf_run_topology(const struct conf_case *c)
     const struct sl_json *sets = sl_json_get(c->input, "podSets");
     sl_settings = conf_settings(c).policy;
     conf_tree_open(&tree, c);
-    sl_demand_clear(CONF_WORKLOAD);
+    sl_requests_clear(CONF_WORKLOAD);
     conf_tree_settle(&tree, c);
     sl_placement_question.workload = CONF_WORKLOAD;
     sl_placement_question.empty = false;

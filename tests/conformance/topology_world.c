@@ -52,15 +52,15 @@ sl_measure_id conf_measure(struct conf_tree *t, const char *resource)
 }
 
 uint32_t conf_requests(struct conf_tree *t, const struct sl_json *amounts,
-                       struct sl_topology_request *out)
+                       struct sl_measure_amount *out)
 {
     void *it = NULL;
     const char *resource;
     struct sl_json *amount;
     uint32_t count = 0;
     while (sl_json_next(amounts, &it, &resource, &amount)) {
-        out[count++] = (struct sl_topology_request){.measure = conf_measure(t, resource),
-                                                    .per_pod = sl_json_int(amount, 0)};
+        out[count++] = (struct sl_measure_amount){.measure = conf_measure(t, resource),
+                                                  .per_pod = sl_json_int(amount, 0)};
     }
     return count;
 }
@@ -158,8 +158,8 @@ static void open_domains(struct conf_tree *t)
 static void add_room(struct conf_tree *t, sl_site_id site, const char *resource, int64_t amount)
 {
     sl_measure_id measure = conf_measure(t, resource);
-    int64_t sum = sl_room_capacity_of(site, measure) + amount;
-    must(sl_room_set_capacity(site, measure, sum < 0 ? 0 : sum), "room");
+    int64_t sum = sl_site_capacity_of(site, measure) + amount;
+    must(sl_site_set_capacity(site, measure, sum < 0 ? 0 : sum), "room");
 }
 
 static void fill_rooms(struct conf_tree *t)
@@ -242,7 +242,7 @@ const struct conf_node *conf_node_of(const struct conf_tree *t, sl_domain_id dom
 static void assume(struct conf_tree *t, const struct conf_node *node, const struct sl_json *amounts,
                    int64_t times)
 {
-    struct sl_topology_request r[SL_TOPOLOGY_REQUESTS_MAX];
+    struct sl_measure_amount r[SL_TOPOLOGY_REQUESTS_MAX];
     uint32_t count = conf_requests(t, amounts, r);
     for (uint32_t i = 0; node != NULL && i < count; i++) {
         (void)sl_assumed_add(node->site, r[i].measure, r[i].per_pod * times);
@@ -343,15 +343,15 @@ static void restore(const struct conf_tree *t, const struct sl_json *sets)
 {
     sl_cell_id cell = SL_NO_ID;
     struct sl_event create = {.kind = SL_EV_CREATE, .workload = CONF_WORKLOAD, .now_ms = 1};
-    must(sl_ledger_open_node(QUEUE), "queue");
+    must(sl_ledger_open_qnode(QUEUE), "queue");
     must(sl_ledger_open_cell(QUEUE, CONF_TREE, CELL_RESOURCE, &cell), "cell");
     must(sl_ledger_set_quota(cell, 1, 0, 0), "quota");
     must(sl_placement_event(create), "workload");
     sl_plan = (struct sl_plan){.workload = CONF_WORKLOAD,
                                .generation = sl_workloads[CONF_WORKLOAD].generation,
                                .cluster_queue = QUEUE,
-                               .claim_count = 1,
-                               .claims = {{.cell = cell, .amount = 1}},
+                               .usage_count = 1,
+                               .usage = {{.cell = cell, .amount = 1}},
                                .now_ms = 1};
     sl_topology_plan.workload = CONF_WORKLOAD;
     sl_topology_plan.set_count = 0;

@@ -37,7 +37,7 @@ void conf_tree_settle(struct conf_tree *t, const struct conf_case *c);
 sl_measure_id conf_measure(struct conf_tree *t, const char *resource);
 /* Requests {resource: amount} of one pod. */
 uint32_t conf_requests(struct conf_tree *t, const struct sl_json *amounts,
-                       struct sl_topology_request *out);
+                       struct sl_measure_amount *out);
 /* Which nodes the pods may run on; a mask of that number. */
 void conf_mask(struct conf_tree *t, sl_mask_id mask, const struct sl_json *pod_spec);
 /* The node by its host name or values; NULL = none. */

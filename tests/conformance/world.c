@@ -372,12 +372,12 @@ sl_workload_id conf_workload_id(const struct conf_world *w, const char *key)
     return sl_intern_find(w->g->names, SL_INTERN_WORKLOAD, key);
 }
 
-sl_node_id conf_queue_node(const struct conf_world *w, const char *name)
+sl_qnode_id conf_queue_node(const struct conf_world *w, const char *name)
 {
-    return sl_node_find(w->g, true, name);
+    return sl_qnode_find(w->g, true, name);
 }
 
-sl_cell_id conf_cell(const struct conf_world *w, sl_node_id node, const char *flavor,
+sl_cell_id conf_cell(const struct conf_world *w, sl_qnode_id node, const char *flavor,
                      const char *resource)
 {
     sl_flavor_id f = sl_intern_find(w->g->names, SL_INTERN_FLAVOR, flavor);
@@ -400,7 +400,7 @@ const char *conf_resource_name(const struct conf_world *w, sl_resource_id resour
     return sl_intern_name(w->g->names, SL_INTERN_RESOURCE, resource);
 }
 
-void conf_charge(const struct conf_world *w, sl_node_id node, const struct sl_json *flavors)
+void conf_charge(const struct conf_world *w, sl_qnode_id node, const struct sl_json *flavors)
 {
     void *it = NULL;
     const char *flavor;

@@ -111,7 +111,7 @@ static void test_S37_queue_deleted_with_a_reservation_in_flight_leaves_nothing(v
     world_delete(&w, SL_KIND_LOCAL_QUEUE, "team", "lq");
     world_settle(&w);
     assert_null(sl_engine_queue_status(w.engine, SL_KIND_CLUSTER_QUEUE, "", "cq"));
-    assert_int_equal(sl_ledger_node_of(0), SL_NO_ID);
+    assert_int_equal(sl_ledger_qnode_of(0), SL_NO_ID);
     assert_int_equal(sl_place_of(0), SL_PLACE_NONE);
 }
 

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static void demand(const char *trouble)
+static void request(const char *trouble)
 {
     if (trouble != NULL) {
         sim_story_violation("%s", trouble);
@@ -26,7 +26,7 @@ void sim_mirror_told(struct sim *s, bool deleted, const struct sl_json *workload
                    sl_object_name(workload));
     bool known = sl_map_remove(s->seen, key, &last);
     if (known && strcmp(sl_object_uid(last.pointer), sl_object_uid(workload)) == 0 && !deleted) {
-        demand(sl_mirror_evicted(last.pointer, workload));
+        request(sl_mirror_evicted(last.pointer, workload));
     }
     sl_json_free(last.pointer);
     if (!deleted) {
@@ -40,7 +40,7 @@ void sim_mirror_look(struct sim *s)
     const char *key;
     union sl_map_value value;
     while (s->seen != NULL && sl_map_next(s->seen, &cursor, &key, &value)) {
-        demand(sl_mirror_settled(s->engine, value.pointer));
+        request(sl_mirror_settled(s->engine, value.pointer));
     }
 }
 

@@ -49,7 +49,7 @@ struct sim_replicas {
     struct sim *sim;
     struct sim_api *api;
     struct sim_net *net;
-    struct sim_stands *stands;
+    struct sim_stands *assignments;
     struct sim_check *check;
     struct sim_replica all[SIM_REPLICAS];
     unsigned lives;

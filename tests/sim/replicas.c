@@ -47,7 +47,7 @@ void sim_replicas_open(struct sim *s)
     r->check = sim_check_new(s);
     const struct sim_net_told told = {sim_check_sent, sim_check_arrived, r->check};
     r->net = sim_net_new(s, r->api, &told);
-    r->stands = sim_stands_new(s);
+    r->assignments = sim_stands_new(s);
     write_kubeconfig(r);
     for (unsigned i = 0; i < SIM_REPLICAS; i++) {
         r->all[i] = (struct sim_replica){
@@ -66,7 +66,7 @@ void sim_replicas_close(struct sim *s)
     sim_net_free(r->net);
     sim_api_free(r->api);
     sl_store_close(s->store);
-    sim_stands_free(r->stands);
+    sim_stands_free(r->assignments);
     sim_check_free(r->check);
     sl_mem_free(r);
     s->store = NULL;
@@ -92,7 +92,7 @@ static bool turn(struct sim_replicas *r)
     struct sim *s = r->sim;
     s->kicked = false;
     s->turn_count++;
-    bool more = sim_stands_step(r->stands, s->now_ms);
+    bool more = sim_stands_step(r->assignments, s->now_ms);
     more = commit(s) || more;
     more = sim_net_arrive(r->net) || more;
     for (unsigned i = 0; i < SIM_REPLICAS; i++) {
@@ -155,7 +155,7 @@ static void settle(struct sim_replicas *r)
 
 static int64_t due_ms(const struct sim_replicas *r)
 {
-    int64_t due = earlier(sim_stands_due_ms(r->stands), sim_net_arrives_ms(r->net));
+    int64_t due = earlier(sim_stands_due_ms(r->assignments), sim_net_arrives_ms(r->net));
     for (unsigned i = 0; i < SIM_REPLICAS; i++) {
         due = earlier(due, sim_replica_due_ms(r, &r->all[i]));
     }

@@ -11,8 +11,8 @@
 #include <stdio.h>
 #include <string.h>
 
-static struct sl_map *stands; /* workload -> { node: { "pods", "milli" } } */
-static struct sl_map *nodes;  /* name -> { "pods", "milli" }: the most that it ever had */
+static struct sl_map *assignments; /* workload -> { node: { "pods", "milli" } } */
+static struct sl_map *nodes;       /* name -> { "pods", "milli" }: the most that it ever had */
 static bool is_blind;
 static bool
     has_replicas; /* then writes go side by side, and replica_check.c judges how long an excess lasts */
@@ -84,7 +84,7 @@ static int64_t in_all(const char *node, const char *what)
     size_t cursor = 0;
     const char *key;
     union sl_map_value value;
-    while (sl_map_next(stands, &cursor, &key, &value)) {
+    while (sl_map_next(assignments, &cursor, &key, &value)) {
         sum += sl_json_path_int(sl_json_get(value.pointer, node), what, 0);
     }
     return sum;
@@ -108,8 +108,8 @@ void sim_placed_see(const struct sl_json *w, bool gone)
     union sl_map_value before = {.pointer = NULL};
     struct sl_json *now = gone ? sl_json_new_map() : stands_of(w);
     (void)snprintf(key, sizeof key, "%s/%s", sl_object_namespace(w), sl_object_name(w));
-    (void)sl_map_remove(stands, key, &before);
-    sl_map_put(stands, key, (union sl_map_value){.pointer = now});
+    (void)sl_map_remove(assignments, key, &before);
+    sl_map_put(assignments, key, (union sl_map_value){.pointer = now});
     void *it = NULL;
     const char *node;
     struct sl_json *sum;
@@ -181,10 +181,10 @@ void sim_placed_begin(struct sim *s)
     static uint64_t watches[sizeof kinds / sizeof kinds[0]];
     nodes = nodes == NULL ? sl_map_new() : nodes;
     has_replicas = s->replicas != NULL;
-    if (stands != NULL) {
-        sl_map_free_with(stands, free_json);
+    if (assignments != NULL) {
+        sl_map_free_with(assignments, free_json);
     }
-    stands = sl_map_new();
+    assignments = sl_map_new();
     for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
         (void)sl_store_watch(s->store, kinds[i], sl_store_durable(s->store), on_place, s,
                              &watches[i], NULL);
@@ -201,8 +201,8 @@ void sim_placed_begin(struct sim *s)
 
 void sim_placed_end(void)
 {
-    sl_map_free_with(stands, free_json);
+    sl_map_free_with(assignments, free_json);
     sl_map_free_with(nodes, free_json);
-    stands = NULL;
+    assignments = NULL;
     nodes = NULL;
 }

@@ -8,9 +8,9 @@
 
 void sim_wake_all(struct sl_engine *g, int64_t now_ms)
 {
-    for (sl_node_id node = 0; node < g->node_cap; node++) {
-        if (g->nodes[node] != NULL) {
-            sl_tell(g, now_ms, wake_tree, .node = node);
+    for (sl_qnode_id qnode = 0; qnode < g->qnode_cap; qnode++) {
+        if (g->qnodes[qnode] != NULL) {
+            sl_tell(g, now_ms, wake_tree, .qnode = qnode);
         }
     }
 }

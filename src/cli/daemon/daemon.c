@@ -118,8 +118,8 @@ static enum sl_code start_server(struct daemon *d, const struct sl_daemon_option
 static void log_start(const struct daemon *d, const struct sl_daemon_options *options)
 {
     sl_log(SL_LOG_INFO, "limits", "workloads", sl_log_number(SL_WORKLOADS_MAX), "quota_nodes",
-           sl_log_number(SL_NODES_MAX), "quota_cells", sl_log_number(SL_CELLS_MAX), "cohort_depth",
-           sl_log_number(SL_LEVELS_MAX), "claims_per_workload", sl_log_number(SL_CLAIMS_MAX),
+           sl_log_number(SL_QNODES_MAX), "quota_cells", sl_log_number(SL_CELLS_MAX), "cohort_depth",
+           sl_log_number(SL_LEVELS_MAX), "claims_per_workload", sl_log_number(SL_USAGE_CELLS_MAX),
            "checks_per_workload", sl_log_number(SL_CHECKS_MAX), "events_kept",
            sl_log_number(SL_EVENTS_KEPT_MAX), "events_per_s", sl_log_number(SL_EVENTS_PER_S), NULL);
     sl_log(SL_LOG_INFO, "listening", "listen", options->listen, "port",

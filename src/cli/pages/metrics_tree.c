@@ -13,7 +13,7 @@ struct family {
     bool reserved;     /* of amounts: what is reserved, else the quota */
 };
 
-static void print_place(void *context, const struct sl_tree_node *n)
+static void print_place(void *context, const struct sl_tree_qnode *n)
 {
     const struct family *f = context;
     if (n->kind == f->kind) {
@@ -24,7 +24,7 @@ static void print_place(void *context, const struct sl_tree_node *n)
     }
 }
 
-static void print_admitted(void *context, const struct sl_tree_node *n)
+static void print_admitted(void *context, const struct sl_tree_qnode *n)
 {
     const struct family *f = context;
     if (n->kind == f->kind) {

@@ -13,12 +13,12 @@
 
 #define PODS_MAX 4194304u /* of one pod set: ranks have a table of so many */
 
-bool sl_stand_list_read(struct sl_stand_list *list, const struct sl_json *assignment)
+bool sl_assignment_list_read(struct sl_assignment_list *list, const struct sl_json *assignment)
 {
     struct sl_error e = {0};
     struct sl_assignment_reader r;
     uint32_t cap = 0;
-    *list = (struct sl_stand_list){0};
+    *list = (struct sl_assignment_list){0};
     if (sl_topology_assignment_check(assignment, "", &e) != SL_CODE_OK) {
         return false;
     }
@@ -29,7 +29,7 @@ bool sl_stand_list_read(struct sl_stand_list *list, const struct sl_json *assign
             cap = cap == 0 ? 16 : 2 * cap;
             list->rows = sl_mem_grow(list->rows, cap, sizeof *list->rows);
         }
-        struct sl_stand_row *row = &list->rows[list->row_count++];
+        struct sl_assignment_row *row = &list->rows[list->row_count++];
         for (uint32_t k = 0; k < list->level_count; k++) {
             row->values[k] = sl_mem_text(r.values[k]);
         }
@@ -42,7 +42,7 @@ bool sl_stand_list_read(struct sl_stand_list *list, const struct sl_json *assign
     return true;
 }
 
-void sl_stand_list_fini(struct sl_stand_list *list)
+void sl_assignment_list_fini(struct sl_assignment_list *list)
 {
     SL_PRE(list != NULL);
     for (uint32_t i = 0; i < list->row_count; i++) {
@@ -51,10 +51,10 @@ void sl_stand_list_fini(struct sl_stand_list *list)
         }
     }
     sl_mem_free(list->rows);
-    *list = (struct sl_stand_list){0};
+    *list = (struct sl_assignment_list){0};
 }
 
-const char *sl_stand_node(const struct sl_stand_list *list, uint32_t row)
+const char *sl_assignment_node(const struct sl_assignment_list *list, uint32_t row)
 {
     SL_PRE(list != NULL);
     uint32_t last = list->level_count - 1;
@@ -72,7 +72,7 @@ static void add_value(struct sl_buf *id, const char *value)
 }
 
 /* Domain -> row number. */
-static struct sl_map *rows_by_domain(const struct sl_stand_list *list)
+static struct sl_map *rows_by_domain(const struct sl_assignment_list *list)
 {
     struct sl_map *map = sl_map_new();
     struct sl_buf id = {0};
@@ -88,7 +88,7 @@ static struct sl_map *rows_by_domain(const struct sl_stand_list *list)
 }
 
 /* The row whose domain the pod's node selector names; NONE when there is no such row (any more). */
-static uint32_t row_of(const struct sl_stand_list *list, const struct sl_map *rows,
+static uint32_t row_of(const struct sl_assignment_list *list, const struct sl_map *rows,
                        const struct sl_pod_row *pod)
 {
     struct sl_buf id = {0};
@@ -134,14 +134,14 @@ static int64_t rank_of(const struct sl_ungate_question *q, const struct sl_pod_r
 static struct sl_pod_at *pods_new(const struct sl_ungate_question *q)
 {
     struct sl_pod_at *pods = sl_mem_new(q->pods_len + 1, sizeof *pods);
-    struct sl_map *domains = rows_by_domain(q->stands);
+    struct sl_map *domains = rows_by_domain(q->assignments);
     /* All pods of a set count from the same offset. */
     int64_t first = q->rank_first + (q->pods_len > 0 ? q->pods[0]->index_offset : 0);
     for (size_t i = 0; i < q->pods_len; i++) {
         const struct sl_pod_row *pod = q->pods[i];
         pods[i].rank = rank_of(q, pod, first);
         pods[i].gated = pod->gated;
-        pods[i].row = pod->gated ? SL_NO_ID : row_of(q->stands, domains, pod);
+        pods[i].row = pod->gated ? SL_NO_ID : row_of(q->assignments, domains, pod);
     }
     sl_map_free(domains);
     return pods;
@@ -150,7 +150,7 @@ static struct sl_pod_at *pods_new(const struct sl_ungate_question *q)
 void sl_ungate_plan(const struct sl_ungate_question *q, uint32_t *rows)
 {
     SL_PRE(q != NULL);
-    const struct sl_stand_list *list = q->stands;
+    const struct sl_assignment_list *list = q->assignments;
     uint32_t size = list->pod_count > list->row_count ? list->pod_count : list->row_count;
     struct sl_pod_at *pods = pods_new(q);
     uint32_t *counts = sl_mem_new((size_t)list->row_count + 1, sizeof *counts);

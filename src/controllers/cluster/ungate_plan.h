@@ -9,25 +9,25 @@
 #include "controllers/cluster/podbook.h"
 
 /* One domain of an assignment. */
-struct sl_stand_row {
+struct sl_assignment_row {
     char *values[SL_ASSIGNMENT_LEVELS_MAX];
     uint32_t count;
 };
-struct sl_stand_list {
+struct sl_assignment_list {
     uint32_t level_count;
     const char *levels[SL_ASSIGNMENT_LEVELS_MAX]; /* lent from the assignment */
-    struct sl_stand_row *rows;
+    struct sl_assignment_row *rows;
     uint32_t row_count;
     uint32_t pod_count; /* of all rows */
 };
 /* Decode; false when it is not well-formed, or has more pods than any cluster. End with fini either way. */
-bool sl_stand_list_read(struct sl_stand_list *list, const struct sl_json *assignment);
-void sl_stand_list_fini(struct sl_stand_list *list);
+bool sl_assignment_list_read(struct sl_assignment_list *list, const struct sl_json *assignment);
+void sl_assignment_list_fini(struct sl_assignment_list *list);
 /* The node that a row names; NULL when the lowest level is not that of nodes. */
-const char *sl_stand_node(const struct sl_stand_list *list, uint32_t row);
+const char *sl_assignment_node(const struct sl_assignment_list *list, uint32_t row);
 
 struct sl_ungate_question {
-    const struct sl_stand_list *stands;
+    const struct sl_assignment_list *assignments;
     const struct sl_json *request; /* topologyRequest of the pod set; may be NULL */
     int64_t pod_count;             /* of the pod set, as admitted */
     int64_t rank_first;            /* the index of its first pod: behind the leaders of its group */

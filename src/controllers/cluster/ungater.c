@@ -112,7 +112,7 @@ static bool node_takes(const struct look *l, const char *node, const struct sl_j
     return row == NULL || sl_node_takes(row, sl_json_path(pod, "spec.tolerations"));
 }
 
-static void release(struct look *l, const struct sl_stand_list *stands, uint32_t row,
+static void release(struct look *l, const struct sl_assignment_list *assignments, uint32_t row,
                     const struct sl_pod_row *which)
 {
     struct sl_key key;
@@ -124,8 +124,9 @@ static void release(struct look *l, const struct sl_stand_list *stands, uint32_t
     }
     struct sl_json *pod = sl_reconciler_get(r, SL_KIND_POD, key.ns, key.name, &absent);
     if (pod != NULL && sl_template_gated(pod)) {
-        if (node_takes(l, sl_stand_node(stands, row), pod)) {
-            sl_pod_ungate(pod, stands->levels, stands->rows[row].values, stands->level_count);
+        if (node_takes(l, sl_assignment_node(assignments, row), pod)) {
+            sl_pod_ungate(pod, assignments->levels, assignments->rows[row].values,
+                          assignments->level_count);
             write_pod(r, SL_VERB_UPDATE, pod, NULL);
             l->writes++;
         } else {
@@ -152,11 +153,12 @@ static size_t collect(struct look *l, const char *pod_set)
 
 static void release_set(struct look *l, const struct sl_json *assignment)
 {
-    struct sl_stand_list stands = {0};
+    struct sl_assignment_list assignments = {0};
     const char *name = sl_json_path_text(assignment, "name", "");
     size_t n = collect(l, name);
-    if (n > 0 && sl_stand_list_read(&stands, sl_json_get(assignment, "topologyAssignment"))) {
-        struct sl_ungate_question q = {.stands = &stands,
+    if (n > 0 &&
+        sl_assignment_list_read(&assignments, sl_json_get(assignment, "topologyAssignment"))) {
+        struct sl_ungate_question q = {.assignments = &assignments,
                                        .request = request_of(l->wl, name),
                                        .pod_count = sl_json_path_int(assignment, "count", 0),
                                        .rank_first = rank_first(l->wl, assignment),
@@ -165,12 +167,12 @@ static void release_set(struct look *l, const struct sl_json *assignment)
         sl_ungate_plan(&q, l->rows);
         for (size_t i = 0; i < n; i++) {
             if (l->rows[i] != SL_UNGATE_NONE &&
-                !is_unhealthy(l->wl, sl_stand_node(&stands, l->rows[i]))) {
-                release(l, &stands, l->rows[i], l->pods[i]);
+                !is_unhealthy(l->wl, sl_assignment_node(&assignments, l->rows[i]))) {
+                release(l, &assignments, l->rows[i], l->pods[i]);
             }
         }
     }
-    sl_stand_list_fini(&stands);
+    sl_assignment_list_fini(&assignments);
 }
 
 /* Is it admitted to stay, with at least one place in a topology? */
@@ -238,14 +240,15 @@ static bool stands_on(const struct sl_json *wl, const char *node)
     const struct sl_json *all = sl_json_path(wl, "status.admission.podSetAssignments");
     bool found = false;
     for (size_t i = 0; i < sl_json_len(all) && !found; i++) {
-        struct sl_stand_list stands;
-        if (sl_stand_list_read(&stands, sl_json_get(sl_json_at(all, i), "topologyAssignment"))) {
-            for (uint32_t k = 0; k < stands.row_count && !found; k++) {
-                const char *name = sl_stand_node(&stands, k);
+        struct sl_assignment_list assignments;
+        if (sl_assignment_list_read(&assignments,
+                                    sl_json_get(sl_json_at(all, i), "topologyAssignment"))) {
+            for (uint32_t k = 0; k < assignments.row_count && !found; k++) {
+                const char *name = sl_assignment_node(&assignments, k);
                 found = name != NULL && strcmp(name, node) == 0;
             }
         }
-        sl_stand_list_fini(&stands);
+        sl_assignment_list_fini(&assignments);
     }
     return found;
 }

@@ -15,7 +15,7 @@
 #include "kernel/base/status.h"
 #include "kernel/commit/transition.h"
 #include "kernel/topology/topology.h"
-#include "policy/demand/offers.h"
+#include "policy/requests/offers.h"
 #include "policy/common/settings.h"
 #include "policy/topology/trees.h"
 #include "policy/fair/usage.h"
@@ -48,7 +48,7 @@ struct sl_call {
 
 struct sl_engine;
 /* Make a call: carry it out, note it, and draw what follows for tallies and decisions. A refusal is
- * noted and counted too; the caller says what it means. sl_call(g, now_ms, move_node, .node = n). */
+ * noted and counted too; the caller says what it means. sl_call(g, now_ms, move_qnode, .node = n). */
 #define sl_call(g, now_ms, name, ...)                                                              \
     sl_call_make((g), &(struct sl_call){.kind = SL_CALL_##name, .name = {__VA_ARGS__}}, (now_ms))
 enum sl_status sl_call_make(struct sl_engine *g, struct sl_call *c, int64_t now_ms) SL_MUST_CHECK;

@@ -7,7 +7,7 @@
 #include "kernel/commit/placement.h"
 #include "policy/fair/branches.h"
 #include "policy/cycle/cycle.h"
-#include "policy/demand/demand.h"
+#include "policy/requests/requests.h"
 #include "policy/flavors/open_cell.h"
 #include "policy/queues/outsiders.h"
 #include "policy/queues/passes.h"
@@ -52,19 +52,19 @@ static void carry_set_key(const struct sl_call_set_key *v)
 {
     bool falls = v->key.priority < sl_order_of(v->workload).priority;
     sl_queues_set_key(v->workload, v->key);
-    for (uint32_t i = 0; falls && i < sl_commit_claim_count(v->workload); i++) {
-        sl_queues_wake_tree(sl_ledger_node_of(sl_commit_claim(v->workload, i).cell));
+    for (uint32_t i = 0; falls && i < sl_commit_usage_count(v->workload); i++) {
+        sl_queues_wake_tree(sl_ledger_qnode_of(sl_commit_usage(v->workload, i).cell));
     }
 }
 
 /* What a holder gives back wakes those who wait for it, as its end would. */
 static enum sl_status carry_reduce(const struct sl_call_reduce *v)
 {
-    sl_node_id node = sl_ledger_node_of(sl_commit_claim(v->workload, v->claim).cell);
-    enum sl_status status = sl_commit_reduce(v->workload, v->generation, v->claim, v->amount);
-    if (status == SL_OK && node != SL_NO_ID) {
-        sl_flavors_touch_queue(node);
-        sl_turns_mark_tree(node);
+    sl_qnode_id qnode = sl_ledger_qnode_of(sl_commit_usage(v->workload, v->usage).cell);
+    enum sl_status status = sl_commit_reduce(v->workload, v->generation, v->usage, v->amount);
+    if (status == SL_OK && qnode != SL_NO_ID) {
+        sl_flavors_touch_queue(qnode);
+        sl_turns_mark_tree(qnode);
     }
     return status;
 }
@@ -78,7 +78,7 @@ static void carry_outsider(const struct sl_call_outsider *v)
 /* Whoever may preempt again is tried again. */
 static void carry_restrain(const struct sl_call_restrain *v)
 {
-    sl_node_id queue = sl_queues_queue_of(v->workload);
+    sl_qnode_id queue = sl_queues_queue_of(v->workload);
     sl_restraint_set(v->workload, v->is);
     if (!v->is && queue != SL_NO_ID) {
         sl_queues_wake_queue(queue);
@@ -107,18 +107,18 @@ static void carry_cycle(const struct sl_call_cycle *v)
 
 /* --- the forest and its quotas ---------------------------------------------------------------- */
 
-static enum sl_status follow_node(sl_node_id node, enum sl_status status)
+static enum sl_status follow_qnode(sl_qnode_id qnode, enum sl_status status)
 {
-    sl_branches_follow(node);
+    sl_branches_follow(qnode);
     return status;
 }
 
 /* Who waits in a tree is listed with its root: let everybody go before that can change. */
-static enum sl_status move_node(sl_node_id node, sl_node_id parent)
+static enum sl_status move_qnode(sl_qnode_id qnode, sl_qnode_id parent)
 {
-    sl_queues_wake_tree(node);
+    sl_queues_wake_tree(qnode);
     sl_queues_flush();
-    return sl_ledger_move_node(node, parent);
+    return sl_ledger_move_qnode(qnode, parent);
 }
 
 static bool is_rule(enum sl_share_rule rule)

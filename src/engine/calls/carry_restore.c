@@ -14,12 +14,12 @@ static struct {
     struct sl_item_assigned_set sets[SL_TOPOLOGY_SETS_MAX];
 } granted; /* also those that are not placed yet */
 
-static enum sl_status add_claim(struct sl_item_claim claim)
+static enum sl_status add_usage_row(struct sl_item_usage usage)
 {
-    if (sl_plan.claim_count == SL_CLAIMS_MAX) {
-        return SL_FULL_CLAIMS;
+    if (sl_plan.usage_count == SL_USAGE_CELLS_MAX) {
+        return SL_FULL_USAGE;
     }
-    sl_plan.claims[sl_plan.claim_count++] = (struct sl_claim){claim.cell, claim.amount};
+    sl_plan.usage[sl_plan.usage_count++] = (struct sl_cell_amount){usage.cell, usage.amount};
     return SL_OK;
 }
 
@@ -64,15 +64,15 @@ static enum sl_status add_need(struct sl_item_assigned_need need)
         return SL_REFUSED_BAD_ARGUMENT;
     }
     struct sl_topology_set *set = plan_set();
-    set->requests[set->request_count++] = (struct sl_topology_request){need.measure, need.per_pod};
+    set->requests[set->request_count++] = (struct sl_measure_amount){need.measure, need.per_pod};
     return SL_OK;
 }
 
 static enum sl_status add(const struct sl_item *item)
 {
     switch (item->kind) {
-    case SL_ITEM_claim:
-        return add_claim(item->claim);
+    case SL_ITEM_usage:
+        return add_usage_row(item->usage);
     case SL_ITEM_assigned_set:
         return add_set(item->assigned_set);
     case SL_ITEM_assigned_row:
@@ -89,7 +89,7 @@ static enum sl_status read_plan(const struct sl_call_restore *v)
     enum sl_status status = SL_OK;
     struct unpack u = sl_item_first(v->list);
     struct sl_item item;
-    sl_plan.claim_count = 0;
+    sl_plan.usage_count = 0;
     sl_topology_plan.workload = v->workload;
     sl_topology_plan.set_count = 0;
     sl_topology_plan.row_count = 0;

@@ -7,9 +7,9 @@
 #include "base/buf.h"
 #include "engine/journal/pack.h"
 #include "kernel/topology/topology.h"
-#include "policy/demand/demand.h"
+#include "policy/requests/requests.h"
 #include "policy/topology/masks.h"
-#include "policy/demand/topology_demand.h"
+#include "policy/requests/topology_request.h"
 
 enum sl_item_kind {
     SL_ITEM_none, /* no list has it */

@@ -11,7 +11,7 @@
 #include "engine/state.h"
 #include "kernel/commit/placement.h"
 #include "policy/cycle/cycle.h"
-#include "policy/demand/demand.h"
+#include "policy/requests/requests.h"
 #include "policy/common/settings.h"
 #include <stdarg.h>
 #include <stdio.h>
@@ -88,13 +88,13 @@ static const char *pod_set_name(const struct sl_engine *g, sl_workload_id id, ui
     return pod_set < e->pod_set_count ? e->pod_sets[pod_set].name : "?";
 }
 
-static struct sl_topology_demand demand_of(sl_workload_id id, uint32_t pod_set)
+static struct sl_topology_request request_of(sl_workload_id id, uint32_t pod_set)
 {
-    uint32_t record = sl_demand_first_pod_set(id);
+    uint32_t record = sl_requests_first_pod_set(id);
     for (uint32_t i = 0; i < pod_set && record != SL_NO_ID; i++) {
-        record = sl_demand_next_pod_set(record);
+        record = sl_requests_next_pod_set(record);
     }
-    return sl_topology_demand_of(record);
+    return sl_topology_request_of(record);
 }
 
 /* One more cause for which nodes are left out. */
@@ -132,7 +132,7 @@ static void add_nodes_left_out(const struct sl_engine *g, const struct sl_placem
 static void add_fit(const struct sl_engine *g, sl_workload_id id, char *out)
 {
     const struct sl_placement_failure *f = &sl_assignment.topology_failure;
-    struct sl_topology_demand d = demand_of(id, f->pod_set);
+    struct sl_topology_request d = request_of(id, f->pod_set);
     add(out, "topology %s has room for %u of %u %s%s", sl_names_topology(g, f->tree), f->fit, f->of,
         f->slices ? "slice" : "pod", f->of == 1 ? "" : "s");
     if (d.together == SL_TOGETHER_REQUIRED) {
@@ -162,7 +162,7 @@ static void add_placement(const struct sl_engine *g, sl_workload_id id, char *ou
         add_fit(g, id, out);
         break;
     case SL_PLACEMENT_NO_LEVEL:
-        level = demand_of(id, f->pod_set).level;
+        level = request_of(id, f->pod_set).level;
         add(out, "topology %s lacks the level %s", topology,
             level == SL_NO_ID ? "that the pods ask for" : sl_names_level_key(g, level));
         break;
@@ -216,9 +216,9 @@ void sl_message_from_failed_nodes(struct sl_engine *g, char out[static SL_MESSAG
 /* What does not fit is told for all of its pods. */
 static bool makes_do_with_fewer(sl_workload_id id)
 {
-    for (uint32_t set = sl_demand_first_pod_set(id);
-         set != SL_NO_ID && sl_settings.partial_admission; set = sl_demand_next_pod_set(set)) {
-        if (sl_demand_min_count(set) < sl_demand_pod_count(set)) {
+    for (uint32_t set = sl_requests_first_pod_set(id);
+         set != SL_NO_ID && sl_settings.partial_admission; set = sl_requests_next_pod_set(set)) {
+        if (sl_requests_min_count(set) < sl_requests_pod_count(set)) {
             return true;
         }
     }
@@ -272,16 +272,16 @@ static const char *rule_of(enum sl_preempt_reason reason)
 }
 
 /* From the root of its cohorts down to itself. */
-static void add_path(const struct sl_engine *g, sl_node_id queue, char *out)
+static void add_path(const struct sl_engine *g, sl_qnode_id queue, char *out)
 {
-    sl_node_id way[SL_LEVELS_MAX + 1];
+    sl_qnode_id way[SL_LEVELS_MAX + 1];
     uint32_t count = 0;
-    for (sl_node_id n = queue; n != SL_NO_ID && count <= SL_LEVELS_MAX; n = g->nodes[n]->parent) {
+    for (sl_qnode_id n = queue; n != SL_NO_ID && count <= SL_LEVELS_MAX; n = g->qnodes[n]->parent) {
         way[count++] = n;
     }
     add(out, "%s", count == 0 ? "UNKNOWN" : "");
     while (count > 0) {
-        add(out, "/%s", g->nodes[way[--count]]->name);
+        add(out, "/%s", g->qnodes[way[--count]]->name);
     }
 }
 

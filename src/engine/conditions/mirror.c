@@ -309,25 +309,26 @@ static bool flavor_agrees(const struct glass *m, const struct sl_json *item,
 
 static bool admission_agrees(const struct glass *m)
 {
-    const struct sl_grant *grant = m->g->workloads[m->id].grant;
+    const struct sl_admission *admission = m->g->workloads[m->id].admission;
     const struct sl_json *sets = sl_json_path(m->object, "status.admission.podSetAssignments");
-    if (!m->record->has_admission || grant == NULL) {
+    if (!m->record->has_admission || admission == NULL) {
         return true;
     }
     const char *queue = sl_json_path_text(m->object, "status.admission.clusterQueue", "");
     if (strcmp(queue, sl_engine_queue_of(m->g, m->id)) != 0) {
         return say(m, "status.admission.clusterQueue", queue, sl_engine_queue_of(m->g, m->id));
     }
-    if (sl_json_len(sets) != grant->pod_set_count) {
+    if (sl_json_len(sets) != admission->pod_set_count) {
         return say(m, "status.admission", "of other pod sets", "how many there are");
     }
-    for (uint32_t i = 0; i < grant->pod_set_count; i++) {
-        if (sl_json_path_int(sl_json_at(sets, i), "count", -1) != grant->counts[i]) {
+    for (uint32_t i = 0; i < admission->pod_set_count; i++) {
+        if (sl_json_path_int(sl_json_at(sets, i), "count", -1) != admission->counts[i]) {
             return say(m, "the count of a pod set", "another number", "how many pods it has");
         }
     }
-    for (uint32_t c = 0; c < grant->choice_count; c++) {
-        if (!flavor_agrees(m, sl_json_at(sets, grant->choices[c].pod_set), &grant->choices[c])) {
+    for (uint32_t c = 0; c < admission->choice_count; c++) {
+        if (!flavor_agrees(m, sl_json_at(sets, admission->choices[c].pod_set),
+                           &admission->choices[c])) {
             return false;
         }
     }

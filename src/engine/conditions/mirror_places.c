@@ -17,8 +17,8 @@ static uint32_t standing(const struct sl_engine *g, sl_workload_id id, uint32_t 
                          const char *domain)
 {
     uint32_t count = 0;
-    for (uint32_t i = 0; i < sl_topology_stand_count(id); i++) {
-        struct sl_topology_stand s = sl_topology_stand_at(id, i);
+    for (uint32_t i = 0; i < sl_topology_assignment_count(id); i++) {
+        struct sl_domain_assignment s = sl_topology_assignment_at(id, i);
         bool here = domain == NULL || strcmp(sl_names_value(g, s.domain), domain) == 0;
         count += s.pod_set == pod_set && here ? s.count : 0;
     }
@@ -51,11 +51,11 @@ const char *sl_mirror_places(const struct sl_engine *g, sl_workload_id id,
                              const struct sl_json *sets)
 {
     SL_PRE(g != NULL);
-    const struct sl_grant *grant = g->workloads[id].grant;
-    if (grant->unplaced || grant->displaced || !sl_lifecycle_holds_quota(id)) {
+    const struct sl_admission *admission = g->workloads[id].admission;
+    if (admission->unplaced || admission->displaced || !sl_lifecycle_holds_quota(id)) {
         return NULL; /* the core does not know all places, or has given them up */
     }
-    for (uint32_t i = 0; i < grant->pod_set_count; i++) {
+    for (uint32_t i = 0; i < admission->pod_set_count; i++) {
         const struct sl_json *assignment = sl_json_get(sl_json_at(sets, i), "topologyAssignment");
         const char *delayed = sl_json_path_text(sl_json_at(sets, i), "delayedTopologyRequest", "");
         if (strcmp(delayed, "Pending") == 0 && assignment != NULL) {
@@ -64,8 +64,9 @@ const char *sl_mirror_places(const struct sl_engine *g, sl_workload_id id,
         if (assignment == NULL && standing(g, id, i, NULL) > 0) {
             return "absent";
         }
-        const char *trouble =
-            assignment == NULL ? NULL : look_at_rows(g, id, i, assignment, grant->reclaimed[i] > 0);
+        const char *trouble = assignment == NULL
+                                  ? NULL
+                                  : look_at_rows(g, id, i, assignment, admission->reclaimed[i] > 0);
         if (trouble != NULL) {
             return trouble;
         }

@@ -118,8 +118,8 @@ const char *sl_engine_queue_of(const struct sl_engine *g, sl_workload_id id)
 {
     SL_PRE(g != NULL);
     const struct sl_workload_entry *e = &g->workloads[id];
-    sl_node_id node = e->held_at != SL_NO_ID ? e->held_at : e->queue->cluster_queue;
-    return node == SL_NO_ID ? "" : g->nodes[node]->name;
+    sl_qnode_id qnode = e->held_at != SL_NO_ID ? e->held_at : e->queue->cluster_queue;
+    return qnode == SL_NO_ID ? "" : g->qnodes[qnode]->name;
 }
 
 void sl_words_of_decision(struct sl_engine *g, sl_workload_id id, enum sl_decision_kind kind,

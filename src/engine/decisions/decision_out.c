@@ -42,7 +42,7 @@ static void set_filled(struct sl_json *item, const char *key, struct sl_json *ma
 static struct sl_json *new_pod_set_assignment(struct sl_engine *g, sl_workload_id id,
                                               uint32_t pod_set, const char *name)
 {
-    const struct sl_grant *a = g->workloads[id].grant;
+    const struct sl_admission *a = g->workloads[id].admission;
     struct sl_json *item = sl_json_new_map();
     struct sl_json *flavors = sl_json_new_map();
     struct sl_json *usage = sl_json_new_map();
@@ -65,7 +65,7 @@ static struct sl_json *new_admission(struct sl_engine *g, sl_workload_id id,
     const struct sl_json *pod_sets = sl_json_path(workload, "spec.podSets");
     struct sl_json *admission = sl_json_new_map();
     struct sl_json *list = sl_json_new_list();
-    for (uint32_t i = 0; i < g->workloads[id].grant->pod_set_count; i++) {
+    for (uint32_t i = 0; i < g->workloads[id].admission->pod_set_count; i++) {
         const char *name = sl_json_path_text(sl_json_at(pod_sets, i), "name", "main");
         sl_json_append(list, new_pod_set_assignment(g, id, i, name));
     }
@@ -150,9 +150,9 @@ static void insert_sorted(struct sl_json *list, struct sl_json *item)
 static bool may_not_apply(const struct sl_engine *g, sl_workload_id id,
                           const struct sl_workload *record, sl_check_id check)
 {
-    sl_node_id node = g->workloads[id].queue->cluster_queue;
-    return (g->workloads[id].grant == NULL || !record->has_admission) && node != SL_NO_ID &&
-           sl_rules_by_flavor(g->nodes[node], check);
+    sl_qnode_id qnode = g->workloads[id].queue->cluster_queue;
+    return (g->workloads[id].admission == NULL || !record->has_admission) && qnode != SL_NO_ID &&
+           sl_rules_by_flavor(g->qnodes[qnode], check);
 }
 
 static void write_checks(struct sl_engine *g, struct sl_json *status, sl_workload_id id,
@@ -319,7 +319,7 @@ static void write_admission(struct sl_engine *g, struct sl_json *status, sl_work
     const struct sl_workload_entry *entry = &g->workloads[id];
     if (!record->has_admission) {
         sl_json_remove(status, "admission");
-    } else if (entry->grant != NULL) {
+    } else if (entry->admission != NULL) {
         sl_json_set(status, "admission", new_admission(g, id, workload));
     }
 }

@@ -94,21 +94,22 @@ static void arm(struct sl_engine *g, sl_workload_id id)
     arm_at(g, id, &e->stop_ms, stopped_by_ms(w), SL_TIMER_STOP);
 }
 
-static void drop_grant(struct sl_engine *g, sl_workload_id id)
+static void drop_admission(struct sl_engine *g, sl_workload_id id)
 {
     struct sl_workload_entry *e = &g->workloads[id];
-    if (!sl_workloads[id].has_admission && e->grant != NULL) {
-        sl_grant_free(e->grant);
-        e->grant = NULL;
+    if (!sl_workloads[id].has_admission && e->admission != NULL) {
+        sl_admission_free(e->admission);
+        e->admission = NULL;
         sl_workload_hold(g, e, SL_NO_ID);
     }
 }
 
 /* Nodes count for a workload that runs: those that it stands on are looked at once it does. */
-static void follow_stands(struct sl_engine *g, sl_workload_id id, const struct sl_transition *did)
+static void follow_assignments(struct sl_engine *g, sl_workload_id id,
+                               const struct sl_transition *did)
 {
     bool runs_now = did->to == SL_PHASE_ADMITTED && did->from != SL_PHASE_ADMITTED;
-    bool left = sl_tenants_listed(g->tenants, id) && sl_topology_stand_count(id) == 0;
+    bool left = sl_tenants_listed(g->tenants, id) && sl_topology_assignment_count(id) == 0;
     if (runs_now || left) {
         sl_node_health_moved(g, id);
     }
@@ -129,13 +130,13 @@ void sl_follow(struct sl_engine *g, sl_workload_id id, const struct sl_transitio
         return; /* the slot was given back; its entry is gone already */
     }
     sl_tally_update(g, id);
-    follow_stands(g, id, did);
+    follow_assignments(g, id, did);
     sl_restrain_note_service(g, id, did->from, now_ms);
     if (w->phase == SL_PHASE_ABSENT || w->phase == SL_PHASE_FINISHED) {
         note_news(g, SL_NEWS_FINISHED, &g->counters.finished,
                   did->to == SL_PHASE_FINISHED && did->from != SL_PHASE_FINISHED);
         arm(g, id); /* nothing is waited for any more */
-        drop_grant(g, id);
+        drop_admission(g, id);
         return;
     }
     note_news(g, SL_NEWS_STARTED, &g->counters.started, did->news[SL_CHANGED_START]);
@@ -143,22 +144,23 @@ void sl_follow(struct sl_engine *g, sl_workload_id id, const struct sl_transitio
     if (!g->restoring) {
         sl_decide_after(g, id, did, now_ms);
     }
-    drop_grant(g, id);
+    drop_admission(g, id);
 }
 
 /* --- outcomes of a cycle ---------------------------------------------------------------------- */
 
-static struct sl_grant *grant_from_assignment(void)
+static struct sl_admission *admission_from_assignment(void)
 {
-    struct sl_grant *grant = sl_grant_new(sl_assignment.pod_set_count, sl_assignment.choice_count);
+    struct sl_admission *admission =
+        sl_admission_new(sl_assignment.pod_set_count, sl_assignment.choice_count);
     for (uint32_t i = 0; i < sl_assignment.pod_set_count; i++) {
-        grant->counts[i] = sl_assignment.counts[i];
-        grant->delayed[i] = sl_assignment.delayed[i];
+        admission->counts[i] = sl_assignment.counts[i];
+        admission->delayed[i] = sl_assignment.delayed[i];
     }
     for (uint32_t c = 0; c < sl_assignment.choice_count; c++) {
-        grant->choices[c] = sl_assignment.choices[c];
+        admission->choices[c] = sl_assignment.choices[c];
     }
-    return grant;
+    return admission;
 }
 
 /* It waits for the workloads that it has just preempted: each of them names the preemptor and the reason. */
@@ -177,9 +179,9 @@ static void follow_victims(struct sl_engine *g, int64_t now_ms)
 }
 
 /* Policy has let go of what it asks only some flavors for: reported once the cycle is over. */
-static void note_granted(struct sl_engine *g, sl_workload_id id, sl_node_id queue)
+static void note_granted(struct sl_engine *g, sl_workload_id id, sl_qnode_id queue)
 {
-    if (!sl_rules_by_flavor(g->nodes[queue], SL_NO_ID)) {
+    if (!sl_rules_by_flavor(g->qnodes[queue], SL_NO_ID)) {
         return;
     }
     g->granted = sl_mem_grow(g->granted, g->granted_count + 1, sizeof *g->granted);
@@ -189,7 +191,7 @@ static void note_granted(struct sl_engine *g, sl_workload_id id, sl_node_id queu
 static void follow_reserved(struct sl_engine *g, sl_workload_id id, int64_t now_ms)
 {
     struct sl_workload_entry *e = &g->workloads[id];
-    e->grant = grant_from_assignment();
+    e->admission = admission_from_assignment();
     sl_workload_hold(g, e, sl_cycle_outcome.cluster_queue);
     sl_topology_out_note(g, id);
     sl_node_health_moved(g, id);

@@ -15,7 +15,7 @@
 #include "engine/records/pod.h"
 #include "engine/records/tenants.h"
 #include "engine/topology/topology_out.h"
-#include "policy/demand/demand.h"
+#include "policy/requests/requests.h"
 #include "policy/verdicts/node_failure.h"
 #include <stdio.h>
 #include <string.h>
@@ -84,9 +84,9 @@ static enum sl_toleration workload_tolerates(const struct sl_engine *g, sl_workl
 {
     const struct sl_workload_entry *e = &g->workloads[id];
     enum sl_toleration worst = SL_TOLERATED;
-    uint32_t count = sl_json_len(taints) == 0 ? 0 : sl_topology_stand_count(id);
+    uint32_t count = sl_json_len(taints) == 0 ? 0 : sl_topology_assignment_count(id);
     for (uint32_t i = 0; i < count; i++) {
-        struct sl_topology_stand s = sl_topology_stand_at(id, i);
+        struct sl_domain_assignment s = sl_topology_assignment_at(id, i);
         sl_tree_id tree = sl_domain_tree(s.domain);
         if (sl_domain_site(s.domain) != site || s.pod_set >= e->pod_set_count) {
             continue;
@@ -166,7 +166,7 @@ static void act(struct sl_engine *g, uint32_t row, int64_t now_ms)
                               .admitted = sl_workloads[id].phase == SL_PHASE_ADMITTED,
                               .marked = is_marked(id, site),
                               .replaces = settings->replace_failed,
-                              .single = sl_demand_is_single_pod(id),
+                              .single = sl_requests_is_single_pod(id),
                               .skip_single = settings->skip_single_pod})) {
     case SL_NODE_STEP_MARK:
         mark(g, id, site, now_ms);
@@ -226,7 +226,7 @@ void sl_node_health_moved(struct sl_engine *g, sl_workload_id id)
     SL_PRE(g != NULL);
     struct sl_node_health *h = g->health;
     bool listed = sl_tenants_listed(g->tenants, id);
-    if (!listed && sl_topology_stand_count(id) == 0) {
+    if (!listed && sl_topology_assignment_count(id) == 0) {
         return;
     }
     sl_tenants_list(g->tenants, id);

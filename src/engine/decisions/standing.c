@@ -19,13 +19,13 @@
 #include <stdio.h>
 #include <string.h>
 
-static struct sl_node_entry *cluster_queue_of(const struct sl_engine *g,
-                                              const struct sl_local_queue *q)
+static struct sl_qnode_entry *cluster_queue_of(const struct sl_engine *g,
+                                               const struct sl_local_queue *q)
 {
-    return q->cluster_queue == SL_NO_ID ? NULL : g->nodes[q->cluster_queue];
+    return q->cluster_queue == SL_NO_ID ? NULL : g->qnodes[q->cluster_queue];
 }
 
-static bool namespace_taken(const struct sl_engine *g, const struct sl_node_entry *n,
+static bool namespace_taken(const struct sl_engine *g, const struct sl_qnode_entry *n,
                             const char *ns)
 {
     union sl_map_value labels;
@@ -44,7 +44,7 @@ static bool namespace_taken(const struct sl_engine *g, const struct sl_node_entr
 
 static struct sl_queue_sight sight_of(const struct sl_engine *g, const struct sl_local_queue *q)
 {
-    const struct sl_node_entry *n = cluster_queue_of(g, q);
+    const struct sl_qnode_entry *n = cluster_queue_of(g, q);
     struct sl_queue_sight sight = {.local_exists = q->exists,
                                    .local_deleting = q->deleting,
                                    .local_stop = q->stop,
@@ -73,7 +73,7 @@ static void say(const struct sl_engine *g, sl_workload_id id, enum sl_obstacle o
                 char text[static 320])
 {
     const struct sl_workload_entry *e = &g->workloads[id];
-    const struct sl_node_entry *n = cluster_queue_of(g, e->queue);
+    const struct sl_qnode_entry *n = cluster_queue_of(g, e->queue);
     switch (obstacle) {
     case SL_OBSTACLE_LOCAL_MISSING:
         (void)snprintf(text, 320, "LocalQueue %.255s doesn't exist", e->queue->name);
@@ -111,7 +111,7 @@ bool sl_standing_queue_to_blame(const struct sl_engine *g, sl_workload_id id)
 {
     SL_PRE(g != NULL);
     const struct sl_workload_entry *e = &g->workloads[id];
-    return e->claims || sl_queue_state_of_queues(sight_of(g, e->queue)) != SL_OBSTACLE_NONE;
+    return e->usage || sl_queue_state_of_queues(sight_of(g, e->queue)) != SL_OBSTACLE_NONE;
 }
 
 static struct sl_event event_for(const struct sl_engine *g, sl_workload_id id,
@@ -126,14 +126,14 @@ static struct sl_event event_for(const struct sl_engine *g, sl_workload_id id,
 /* The checks that the queue asks for, no more and no less. Before its flavors are known a workload
  * has all of them, since the core admits at once what has none. What a check that it is asked for anew has answered may
  * stand in its object from before: whoever answers would not say it again. */
-static void update_checks(struct sl_engine *g, sl_workload_id id, const struct sl_node_entry *n,
+static void update_checks(struct sl_engine *g, sl_workload_id id, const struct sl_qnode_entry *n,
                           int64_t now_ms)
 {
-    const struct sl_grant *grant = g->workloads[id].grant;
+    const struct sl_admission *admission = g->workloads[id].admission;
     struct sl_event ev = event_for(g, id, SL_EV_CHECK_DROP, now_ms);
     for (uint32_t i = sl_workloads[id].check_count; i > 0; i--) {
         ev.index = sl_workloads[id].checks[i - 1].check;
-        if (!sl_rules_ask(n, ev.index, grant)) {
+        if (!sl_rules_ask(n, ev.index, admission)) {
             sl_expect(g, ev.now_ms, event, .event = ev);
         }
     }
@@ -144,7 +144,7 @@ static void update_checks(struct sl_engine *g, sl_workload_id id, const struct s
             has = has || sl_workloads[id].checks[k].check == n->checks[i].check;
         }
         ev.index = n->checks[i].check;
-        if (!has && sl_rules_ask(n, ev.index, grant)) {
+        if (!has && sl_rules_ask(n, ev.index, admission)) {
             sl_expect(g, ev.now_ms, event, .event = ev);
             g->wants_workloads = g->wants_workloads || g->reading != id;
         }
@@ -167,17 +167,17 @@ struct sl_order_key sl_standing_key(const struct sl_engine *g, sl_workload_id id
                                  .uid_low = e->uid_low};
 }
 
-static void attach(struct sl_engine *g, sl_workload_id id, sl_node_id node, int64_t now_ms)
+static void attach(struct sl_engine *g, sl_workload_id id, sl_qnode_id qnode, int64_t now_ms)
 {
     struct sl_workload_entry *e = &g->workloads[id];
-    if (e->demand_at != node) {
-        e->demand_at = node;
-        (void)sl_constraints_demand(g, id, NULL, node, now_ms);
+    if (e->request_at != qnode) {
+        e->request_at = qnode;
+        (void)sl_constraints_request(g, id, NULL, qnode, now_ms);
     }
     struct sl_order_key key = sl_standing_key(g, id);
-    if (sl_queues_queue_of(id) != node) {
+    if (sl_queues_queue_of(id) != qnode) {
         sl_accounts_assign(g, id, now_ms);
-        sl_expect(g, now_ms, attach, .workload = id, .cluster_queue = node, .key = key,
+        sl_expect(g, now_ms, attach, .workload = id, .cluster_queue = qnode, .key = key,
                   .now_ms = now_ms);
         return;
     }
@@ -212,7 +212,7 @@ static void update_usable(struct sl_engine *g, sl_workload_id id, int64_t now_ms
 {
     const struct sl_workload *w = &sl_workloads[id];
     const struct sl_workload_entry *e = &g->workloads[id];
-    const struct sl_node_entry *n = g->nodes[e->queue->cluster_queue];
+    const struct sl_qnode_entry *n = g->qnodes[e->queue->cluster_queue];
     bool outsider = !namespace_taken(g, n, e->queue->ns);
     update_checks(g, id, n, now_ms);
     if (sl_queue_state_restarts(w)) {
@@ -259,8 +259,8 @@ static void drain(struct sl_engine *g, sl_workload_id id, int64_t now_ms)
 {
     const struct sl_workload_entry *e = &g->workloads[id];
     struct sl_event ev = event_for(g, id, SL_EV_DRAIN, now_ms);
-    bool held = e->held_at != SL_NO_ID && g->nodes[e->held_at]->exists;
-    ev.reason = sl_queue_state_drains(held ? g->nodes[e->held_at]->stop : SL_STOP_NONE,
+    bool held = e->held_at != SL_NO_ID && g->qnodes[e->held_at]->exists;
+    ev.reason = sl_queue_state_drains(held ? g->qnodes[e->held_at]->stop : SL_STOP_NONE,
                                       e->queue->exists ? e->queue->stop : SL_STOP_NONE);
     if (ev.reason == SL_EVICT_NONE) {
         return;
@@ -314,7 +314,7 @@ void sl_standing_update(struct sl_engine *g, sl_workload_id id, int64_t now_ms)
     tell_gate(g, id, now_ms);
     enum sl_obstacle obstacle = judge(g, id);
     if (obstacle == SL_OBSTACLE_CHECK) {
-        update_checks(g, id, g->nodes[g->workloads[id].queue->cluster_queue], now_ms);
+        update_checks(g, id, g->qnodes[g->workloads[id].queue->cluster_queue], now_ms);
         obstacle = judge(g, id); /* perhaps the queue no longer asks for it */
     }
     if (obstacle == SL_OBSTACLE_NONE) {
@@ -339,36 +339,37 @@ void sl_standing_update_queue(struct sl_engine *g, struct sl_local_queue *q, int
 
 /* Holders whose LocalQueue is gone, or names another ClusterQueue by now, are drained with the one
  * they hold. */
-static void drain_strays(struct sl_engine *g, sl_node_id node, int64_t now_ms)
+static void drain_strays(struct sl_engine *g, sl_qnode_id qnode, int64_t now_ms)
 {
     for (sl_workload_id id = 0; id < g->workload_cap; id++) {
         const struct sl_workload_entry *e = &g->workloads[id];
-        if (e->uid != NULL && e->held_at == node && e->queue->cluster_queue != node) {
+        if (e->uid != NULL && e->held_at == qnode && e->queue->cluster_queue != qnode) {
             sl_standing_update(g, id, now_ms);
         }
     }
 }
 
-void sl_standing_update_cluster_queue(struct sl_engine *g, sl_node_id node, int64_t now_ms)
+void sl_standing_update_cluster_queue(struct sl_engine *g, sl_qnode_id qnode, int64_t now_ms)
 {
     SL_PRE(g != NULL);
-    const struct sl_node_entry *n = g->nodes[node];
+    const struct sl_qnode_entry *n = g->qnodes[qnode];
     for (struct sl_local_queue *q = n->first_queue; q != NULL; q = q->next) {
         sl_standing_update_queue(g, q, now_ms);
     }
     if (n->exists && n->stop == SL_STOP_DRAIN && n->holder_count > 0) {
-        drain_strays(g, node, now_ms);
+        drain_strays(g, qnode, now_ms);
     }
 }
 
-void sl_standing_redemand(struct sl_engine *g, sl_node_id node, int64_t now_ms)
+void sl_standing_rerequest(struct sl_engine *g, sl_qnode_id qnode, int64_t now_ms)
 {
     SL_PRE(g != NULL);
-    for (struct sl_local_queue *q = g->nodes[node]->first_queue; q != NULL; q = q->next) {
+    for (struct sl_local_queue *q = g->qnodes[qnode]->first_queue; q != NULL; q = q->next) {
         for (sl_workload_id id = q->first; id != SL_NO_ID; id = g->workloads[id].next) {
-            if (g->workloads[id].demand_at == node && sl_workloads[id].phase != SL_PHASE_FINISHED) {
+            if (g->workloads[id].request_at == qnode &&
+                sl_workloads[id].phase != SL_PHASE_FINISHED) {
                 /* It leaves the company of those it was like: after it has become unlike them. */
-                (void)sl_constraints_demand(g, id, NULL, node, now_ms);
+                (void)sl_constraints_request(g, id, NULL, qnode, now_ms);
                 sl_tell(g, now_ms, retry, .workload = id, .now_ms = now_ms);
             }
         }

@@ -22,12 +22,12 @@ static void find(struct findings *f, const char *reason, const char *before, con
     }
 }
 
-bool sl_node_in_loop(const struct sl_engine *g, sl_node_id node)
+bool sl_qnode_in_loop(const struct sl_engine *g, sl_qnode_id qnode)
 {
     SL_PRE(g != NULL);
-    const struct sl_node_entry *n = g->nodes[node];
+    const struct sl_qnode_entry *n = g->qnodes[qnode];
     while (!n->looped && n->parent != SL_NO_ID) {
-        n = g->nodes[n->parent];
+        n = g->qnodes[n->parent];
     }
     return n->looped;
 }
@@ -37,7 +37,7 @@ bool sl_node_in_loop(const struct sl_engine *g, sl_node_id node)
 typedef void flavor_fn(const struct sl_engine *g, sl_flavor_id flavor, struct findings *f,
                        struct sl_buf *names);
 
-static void for_flavors(const struct sl_engine *g, const struct sl_node_entry *n, flavor_fn *look,
+static void for_flavors(const struct sl_engine *g, const struct sl_qnode_entry *n, flavor_fn *look,
                         struct findings *f, struct sl_buf *names)
 {
     for (uint32_t i = 0; i < n->quotas.group_count; i++) {
@@ -70,7 +70,7 @@ static void find_without_tree(const struct sl_engine *g, sl_flavor_id flavor, st
     }
 }
 
-static void find_flavors(const struct sl_engine *g, const struct sl_node_entry *n,
+static void find_flavors(const struct sl_engine *g, const struct sl_qnode_entry *n,
                          struct findings *f)
 {
     struct sl_buf names = {0};
@@ -83,7 +83,7 @@ static void find_flavors(const struct sl_engine *g, const struct sl_node_entry *
 
 /* --- admission checks ------------------------------------------------------------------------- */
 
-/* Both MultiKueue and ProvisioningRequests: only the other cluster may know about nodes. */
+/* Both MultiKueue and ProvisioningRequests: only the other cluster may know about qnodes. */
 static void find_both(const char *elsewhere, const char *provisioned, struct findings *f)
 {
     struct sl_buf both = {0};
@@ -96,7 +96,7 @@ static void find_both(const char *elsewhere, const char *provisioned, struct fin
     sl_buf_fini(&both);
 }
 
-static void find_checks(const struct sl_engine *g, const struct sl_node_entry *n,
+static void find_checks(const struct sl_engine *g, const struct sl_qnode_entry *n,
                         struct findings *f)
 {
     struct sl_buf names[SL_CHECK_PER_FLAVOR + 1] = {0};
@@ -123,10 +123,10 @@ static void find_checks(const struct sl_engine *g, const struct sl_node_entry *n
 
 /* --- all -------------------------------------------------------------------------------------- */
 
-const char *sl_activity_judge(const struct sl_engine *g, sl_node_id node, struct sl_buf *text)
+const char *sl_activity_judge(const struct sl_engine *g, sl_qnode_id qnode, struct sl_buf *text)
 {
     SL_PRE(g != NULL);
-    const struct sl_node_entry *n = g->nodes[node];
+    const struct sl_qnode_entry *n = g->qnodes[qnode];
     struct sl_buf found = {0};
     struct findings f = {NULL, &found};
     if (n->deleting) {
@@ -135,7 +135,7 @@ const char *sl_activity_judge(const struct sl_engine *g, sl_node_id node, struct
     }
     find(&f, "Stopped", "", n->stop != SL_STOP_NONE ? "is stopped" : "");
     find(&f, "CohortCycle", "",
-         sl_node_in_loop(g, node) ? "its cohorts form a cycle, or are nested too deep" : "");
+         sl_qnode_in_loop(g, qnode) ? "its cohorts form a cycle, or are nested too deep" : "");
     find(&f, "InvalidSpec", "", n->trouble != NULL ? n->trouble : "");
     find_flavors(g, n, &f);
     find_checks(g, n, &f);

@@ -9,7 +9,7 @@
 
 /* The reason of Active: "Ready" when it can, else the first of what is in the way. The sentence,
  * which names all of it, is added to `text`. */
-const char *sl_activity_judge(const struct sl_engine *g, sl_node_id node, struct sl_buf *text);
-/* Is the node in a cycle of cohorts, or below one? */
-bool sl_node_in_loop(const struct sl_engine *g, sl_node_id node);
+const char *sl_activity_judge(const struct sl_engine *g, sl_qnode_id qnode, struct sl_buf *text);
+/* Is the qnode in a cycle of cohorts, or below one? */
+bool sl_qnode_in_loop(const struct sl_engine *g, sl_qnode_id qnode);
 #endif

@@ -27,7 +27,7 @@ static enum way way_of(const struct sl_engine *g, sl_check_id check)
     return (enum way)(known(g, check) & ~(uint64_t)INACTIVE);
 }
 
-bool sl_checks_in_elsewhere(const struct sl_engine *g, const struct sl_node_entry *n)
+bool sl_checks_in_elsewhere(const struct sl_engine *g, const struct sl_qnode_entry *n)
 {
     SL_PRE(n != NULL);
     for (uint32_t i = 0; i < n->check_count; i++) {
@@ -60,7 +60,7 @@ static bool names_flavor(const struct sl_check_rule *rule, sl_flavor_id flavor)
     return rule->flavor_count == 0;
 }
 
-static bool is_for_all(const struct sl_node_entry *n, const struct sl_check_rule *rule)
+static bool is_for_all(const struct sl_qnode_entry *n, const struct sl_check_rule *rule)
 {
     for (uint32_t i = 0; i < n->quotas.group_count; i++) {
         const struct sl_group *group = &n->quotas.groups[i];
@@ -73,7 +73,7 @@ static bool is_for_all(const struct sl_node_entry *n, const struct sl_check_rule
     return true;
 }
 
-static bool is_of_sort(const struct sl_engine *g, const struct sl_node_entry *n,
+static bool is_of_sort(const struct sl_engine *g, const struct sl_qnode_entry *n,
                        const struct sl_check_rule *rule, enum sl_check_sort sort)
 {
     switch (sort) {
@@ -96,7 +96,7 @@ static int by_name(const void *a, const void *b)
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-void sl_checks_in_list(const struct sl_engine *g, const struct sl_node_entry *n,
+void sl_checks_in_list(const struct sl_engine *g, const struct sl_qnode_entry *n,
                        enum sl_check_sort sort, struct sl_buf *out)
 {
     SL_PRE(n != NULL);
@@ -113,7 +113,7 @@ void sl_checks_in_list(const struct sl_engine *g, const struct sl_node_entry *n,
     }
 }
 
-static bool waits(const struct sl_engine *g, const struct sl_node_entry *n, sl_flavor_id flavor)
+static bool waits(const struct sl_engine *g, const struct sl_qnode_entry *n, sl_flavor_id flavor)
 {
     for (uint32_t i = 0; i < n->check_count; i++) {
         enum way way = way_of(g, n->checks[i].check);
@@ -125,11 +125,11 @@ static bool waits(const struct sl_engine *g, const struct sl_node_entry *n, sl_f
     return false;
 }
 
-void sl_checks_in_delay(struct sl_engine *g, sl_node_id node, int64_t now_ms)
+void sl_checks_in_delay(struct sl_engine *g, sl_qnode_id qnode, int64_t now_ms)
 {
     SL_PRE(g != NULL);
-    const struct sl_node_entry *n = g->nodes[node];
-    for (sl_cell_id cell = sl_offers_first(node); cell != SL_NO_ID; cell = sl_offers_next(cell)) {
+    const struct sl_qnode_entry *n = g->qnodes[qnode];
+    for (sl_cell_id cell = sl_offers_first(qnode); cell != SL_NO_ID; cell = sl_offers_next(cell)) {
         bool delayed = waits(g, n, sl_ledger_flavor_of(cell));
         if (delayed != sl_offers_is_delayed(cell)) {
             sl_tell(g, now_ms, delayed, .cell = cell, .is = delayed);
@@ -137,7 +137,7 @@ void sl_checks_in_delay(struct sl_engine *g, sl_node_id node, int64_t now_ms)
     }
 }
 
-static bool names_check(const struct sl_node_entry *n, sl_check_id check)
+static bool names_check(const struct sl_qnode_entry *n, sl_check_id check)
 {
     for (uint32_t i = 0; i < n->check_count; i++) {
         if (n->checks[i].check == check) {
@@ -150,12 +150,12 @@ static bool names_check(const struct sl_node_entry *n, sl_check_id check)
 static void tell_queues(struct sl_engine *g, const char *name, int64_t now_ms)
 {
     sl_check_id check = sl_intern_find(g->names, SL_INTERN_CHECK, name);
-    for (sl_node_id node = 0; check != SL_NO_ID && node < g->node_cap; node++) {
-        const struct sl_node_entry *n = g->nodes[node];
+    for (sl_qnode_id qnode = 0; check != SL_NO_ID && qnode < g->qnode_cap; qnode++) {
+        const struct sl_qnode_entry *n = g->qnodes[qnode];
         if (n != NULL && n->is_cluster_queue && n->exists && names_check(n, check)) {
-            sl_checks_in_delay(g, node, now_ms);
-            sl_event_judge(g, node, now_ms);
-            sl_tell(g, now_ms, wake_tree, .node = node);
+            sl_checks_in_delay(g, qnode, now_ms);
+            sl_event_judge(g, qnode, now_ms);
+            sl_tell(g, now_ms, wake_tree, .qnode = qnode);
         }
     }
 }

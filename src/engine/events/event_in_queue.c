@@ -30,19 +30,19 @@ enum sl_stop sl_event_read_stop(const struct sl_json *object)
 
 /* Its rules and whether it is active matter to its whole tree: the workloads of a queue that is not
  * cannot be preempted. */
-static void configure(struct sl_engine *g, sl_node_id node, int64_t now_ms)
+static void configure(struct sl_engine *g, sl_qnode_id qnode, int64_t now_ms)
 {
-    const struct sl_node_entry *n = g->nodes[node];
-    sl_expect(g, now_ms, configure, .cluster_queue = node, .rules = n->rules, .active = n->active);
-    sl_tell(g, now_ms, wake_tree, .node = node);
+    const struct sl_qnode_entry *n = g->qnodes[qnode];
+    sl_expect(g, now_ms, configure, .cluster_queue = qnode, .rules = n->rules, .active = n->active);
+    sl_tell(g, now_ms, wake_tree, .qnode = qnode);
 }
 
-void sl_event_judge(struct sl_engine *g, sl_node_id node, int64_t now_ms)
+void sl_event_judge(struct sl_engine *g, sl_qnode_id qnode, int64_t now_ms)
 {
     SL_PRE(g != NULL);
-    struct sl_node_entry *n = g->nodes[node];
+    struct sl_qnode_entry *n = g->qnodes[qnode];
     struct sl_buf text = {0};
-    const char *reason = sl_activity_judge(g, node, &text);
+    const char *reason = sl_activity_judge(g, qnode, &text);
     bool active = strcmp(reason, "Ready") == 0;
     bool same =
         n->reason != NULL && strcmp(n->reason, reason) == 0 && strcmp(n->message, text.data) == 0;
@@ -55,30 +55,30 @@ void sl_event_judge(struct sl_engine *g, sl_node_id node, int64_t now_ms)
     n->reason = reason;
     sl_mem_free(n->message);
     n->message = sl_buf_take(&text);
-    sl_touch_node(g, node);
+    sl_touch_qnode(g, qnode);
     if (switched) {
-        configure(g, node, now_ms);
+        configure(g, qnode, now_ms);
     }
-    sl_standing_update_cluster_queue(g, node, now_ms);
+    sl_standing_update_cluster_queue(g, qnode, now_ms);
 }
 
 void sl_event_judge_all(struct sl_engine *g, int64_t now_ms)
 {
-    for (sl_node_id node = 0; node < g->node_cap; node++) {
-        if (g->nodes[node] == NULL || !g->nodes[node]->exists) {
+    for (sl_qnode_id qnode = 0; qnode < g->qnode_cap; qnode++) {
+        if (g->qnodes[qnode] == NULL || !g->qnodes[qnode]->exists) {
             continue;
         }
-        if (g->nodes[node]->is_cluster_queue) {
-            sl_event_judge(g, node, now_ms);
+        if (g->qnodes[qnode]->is_cluster_queue) {
+            sl_event_judge(g, qnode, now_ms);
         } else {
-            sl_touch_node(g, node); /* a Cohort says itself what is wrong with its tree */
+            sl_touch_qnode(g, qnode); /* a Cohort says itself what is wrong with its tree */
         }
     }
 }
 
 /* --- ClusterQueue ----------------------------------------------------------------------------- */
 
-static enum sl_code read_selector(struct sl_node_entry *n, const struct sl_json *object,
+static enum sl_code read_selector(struct sl_qnode_entry *n, const struct sl_json *object,
                                   bool *changed, struct sl_error *e)
 {
     const struct sl_json *selector = sl_json_path(object, "spec.namespaceSelector");
@@ -102,7 +102,7 @@ static enum sl_code read_selector(struct sl_node_entry *n, const struct sl_json 
     return n->namespaces == NULL ? SL_CODE_INVALID : SL_CODE_OK;
 }
 
-static void read_state(struct sl_node_entry *n, const struct sl_json *object)
+static void read_state(struct sl_qnode_entry *n, const struct sl_json *object)
 {
     enum sl_stop stop = sl_event_read_stop(object);
     bool deleting = sl_object_deleting(object);
@@ -119,59 +119,59 @@ static enum sl_code first_bad(enum sl_code a, enum sl_code b)
 enum sl_code sl_event_from_cluster_queue(struct sl_engine *g, const struct sl_json *object,
                                          int64_t now_ms, struct sl_error *e)
 {
-    sl_node_id node = sl_node_take(g, true, sl_object_name(object), now_ms);
-    if (node == SL_NO_ID || !sl_node_open(g, node, now_ms)) {
+    sl_qnode_id qnode = sl_qnode_take(g, true, sl_object_name(object), now_ms);
+    if (qnode == SL_NO_ID || !sl_qnode_open(g, qnode, now_ms)) {
         return sl_error_set(e, SL_CODE_TOO_MANY,
                             "there are as many ClusterQueues and Cohorts as can be held");
     }
-    struct sl_node_entry *n = g->nodes[node];
+    struct sl_qnode_entry *n = g->qnodes[qnode];
     bool changed = !n->exists;
     n->exists = true;
     bool reconfigured = sl_rules_read(g, n, object) || changed;
     read_state(n, object);
     changed = n->restated || changed;
     const char *cohort = sl_json_path_text(object, "spec.cohortName", "");
-    enum sl_code moved = sl_event_parent(g, node, cohort, "spec.cohortName", now_ms, e);
-    enum sl_code code = sl_event_quotas(g, node, object, now_ms, e);
+    enum sl_code moved = sl_event_parent(g, qnode, cohort, "spec.cohortName", now_ms, e);
+    enum sl_code code = sl_event_quotas(g, qnode, object, now_ms, e);
     code = first_bad(code, read_selector(n, object, &changed, e));
     code = first_bad(code, sl_rules_read_checks(g, n, object, &changed, now_ms, e));
-    code = first_bad(code, sl_rules_share(g, node, object, now_ms, e));
+    code = first_bad(code, sl_rules_share(g, qnode, object, now_ms, e));
     sl_event_trouble(n, code, e, 0);
-    sl_checks_in_delay(g, node, now_ms);
-    sl_event_judge(g, node, now_ms);
+    sl_checks_in_delay(g, qnode, now_ms);
+    sl_event_judge(g, qnode, now_ms);
     if (reconfigured) {
-        configure(g, node, now_ms);
+        configure(g, qnode, now_ms);
     }
     if (changed) {
-        sl_standing_update_cluster_queue(g, node, now_ms);
+        sl_standing_update_cluster_queue(g, qnode, now_ms);
     }
-    sl_touch_node(g, node);
+    sl_touch_qnode(g, qnode);
     return first_bad(moved, code);
 }
 
-/* What holds its quota keeps it until it has stopped; the node goes when the last one is gone
+/* What holds its quota keeps it until it has stopped; the qnode goes when the last one is gone
  * (S37). */
 void sl_event_cluster_queue_gone(struct sl_engine *g, const struct sl_json *object, int64_t now_ms)
 {
-    sl_node_id node = sl_node_find(g, true, sl_object_name(object));
+    sl_qnode_id qnode = sl_qnode_find(g, true, sl_object_name(object));
     static const struct sl_quotas none = {0};
-    if (node == SL_NO_ID || !g->nodes[node]->exists) {
+    if (qnode == SL_NO_ID || !g->qnodes[qnode]->exists) {
         return;
     }
-    struct sl_node_entry *n = g->nodes[node];
+    struct sl_qnode_entry *n = g->qnodes[qnode];
     struct sl_error ignored = {0};
     n->exists = false;
     n->active = false;
     n->reason = NULL;
     sl_rules_free_checks(n);
-    (void)sl_rules_share(g, node, NULL, now_ms, &ignored);
-    configure(g, node, now_ms);
-    sl_standing_update_cluster_queue(g, node, now_ms);
-    sl_tell(g, now_ms, no_offers, .cluster_queue = node);
-    (void)sl_quotas_apply(g, node, &n->quotas, &none, now_ms);
+    (void)sl_rules_share(g, qnode, NULL, now_ms, &ignored);
+    configure(g, qnode, now_ms);
+    sl_standing_update_cluster_queue(g, qnode, now_ms);
+    sl_tell(g, now_ms, no_offers, .cluster_queue = qnode);
+    (void)sl_quotas_apply(g, qnode, &n->quotas, &none, now_ms);
     sl_quotas_free(&n->quotas);
-    (void)sl_event_parent(g, node, "", "spec.cohortName", now_ms, &ignored);
-    sl_node_drop_unused(g, node, now_ms);
+    (void)sl_event_parent(g, qnode, "", "spec.cohortName", now_ms, &ignored);
+    sl_qnode_drop_unused(g, qnode, now_ms);
 }
 
 /* --- LocalQueue ------------------------------------------------------------------------------- */
@@ -182,11 +182,12 @@ enum sl_code sl_event_from_local_queue(struct sl_engine *g, const struct sl_json
     struct sl_local_queue *q =
         sl_local_queue_take(g, sl_object_namespace(object), sl_object_name(object));
     const char *name = sl_json_path_text(object, "spec.clusterQueue", "");
-    sl_node_id node = name[0] == '\0' ? SL_NO_ID : sl_node_take(g, true, name, now_ms);
+    sl_qnode_id qnode = name[0] == '\0' ? SL_NO_ID : sl_qnode_take(g, true, name, now_ms);
     enum sl_stop stop = sl_event_read_stop(object);
     bool deleting = sl_object_deleting(object);
-    bool same = q->exists && q->stop == stop && q->deleting == deleting && q->cluster_queue == node;
-    if (q->cluster_queue != node && q->cluster_queue != SL_NO_ID) {
+    bool same =
+        q->exists && q->stop == stop && q->deleting == deleting && q->cluster_queue == qnode;
+    if (q->cluster_queue != qnode && q->cluster_queue != SL_NO_ID) {
         q->exists =
             false; /* made again with another ClusterQueue: its workloads leave the old one first */
         sl_standing_update_queue(g, q, now_ms);
@@ -194,13 +195,13 @@ enum sl_code sl_event_from_local_queue(struct sl_engine *g, const struct sl_json
     q->exists = true;
     q->stop = stop;
     q->deleting = deleting;
-    sl_local_queue_point(g, q, node, now_ms);
+    sl_local_queue_point(g, q, qnode, now_ms);
     sl_touch_queue(g, q);
     enum sl_code weighed = sl_accounts_take(g, q, object, now_ms, e);
     if (!same) {
         sl_standing_update_queue(g, q, now_ms);
     }
-    if (name[0] != '\0' && node == SL_NO_ID) {
+    if (name[0] != '\0' && qnode == SL_NO_ID) {
         return sl_error_set(e, SL_CODE_TOO_MANY,
                             "there are as many ClusterQueues and Cohorts as can be held");
     }

@@ -23,7 +23,7 @@
 #include "engine/conditions/released.h"
 #include "engine/events/restand.h"
 #include "engine/decisions/standing.h"
-#include "policy/demand/demand.h"
+#include "policy/requests/requests.h"
 #include "policy/queues/queues.h"
 #include <stdio.h>
 #include <string.h>
@@ -48,26 +48,27 @@ static void send(struct sl_engine *g, sl_workload_id id, enum sl_event_kind kind
 static bool same_requests(uint32_t pod_set, const struct sl_requests *r)
 {
     uint32_t i = 0;
-    uint32_t known = sl_demand_first_request(pod_set);
-    for (; known != SL_NO_ID && i < r->count; known = sl_demand_next_request(known), i++) {
-        if (sl_demand_resource(known) != r->items[i].resource ||
-            sl_demand_per_pod(known) != r->items[i].per_pod) {
+    uint32_t known = sl_requests_first(pod_set);
+    for (; known != SL_NO_ID && i < r->count; known = sl_requests_next(known), i++) {
+        if (sl_requests_resource(known) != r->items[i].resource ||
+            sl_requests_per_pod(known) != r->items[i].per_pod) {
             return false;
         }
     }
-    return known == SL_NO_ID && i == r->count && sl_demand_pod_count(pod_set) == r->pod_count &&
-           sl_demand_min_count(pod_set) == r->min_count && sl_demand_group(pod_set) == r->group &&
-           sl_demand_fingerprint(pod_set) == r->fingerprint;
+    return known == SL_NO_ID && i == r->count && sl_requests_pod_count(pod_set) == r->pod_count &&
+           sl_requests_min_count(pod_set) == r->min_count &&
+           sl_requests_group(pod_set) == r->group &&
+           sl_requests_fingerprint(pod_set) == r->fingerprint;
 }
 
-static bool same_demand(sl_workload_id id, const struct sl_requests *r, uint32_t count)
+static bool same_request(sl_workload_id id, const struct sl_requests *r, uint32_t count)
 {
-    uint32_t pod_set = sl_demand_first_pod_set(id);
+    uint32_t pod_set = sl_requests_first_pod_set(id);
     for (uint32_t i = 0; i < count; i++) {
         if (pod_set == SL_NO_ID || !same_requests(pod_set, &r[i])) {
             return false;
         }
-        pod_set = sl_demand_next_pod_set(pod_set);
+        pod_set = sl_requests_next_pod_set(pod_set);
     }
     return pod_set == SL_NO_ID;
 }
@@ -91,19 +92,19 @@ static bool owned_by_pod(const struct sl_json *object)
 }
 
 /* The demand in the core; none when it cannot be counted there. */
-static enum sl_code make_demand(struct sl_engine *g, sl_workload_id id,
-                                const struct sl_json *object, const struct sl_requests *requests,
-                                uint32_t count, struct sl_error *e)
+static enum sl_code make_request(struct sl_engine *g, sl_workload_id id,
+                                 const struct sl_json *object, const struct sl_requests *requests,
+                                 uint32_t count, struct sl_error *e)
 {
     struct sl_workload_entry *entry = &g->workloads[id];
     enum sl_code code = sl_requests_check_size(g, requests, count, e);
     entry->oversized = code != SL_CODE_OK;
     sl_constraints_take(g, entry, object);
     if (entry->oversized) {
-        sl_expect(g, g->now_ms, demand, .workload = id, .list = NULL);
+        sl_expect(g, g->now_ms, request, .workload = id, .list = NULL);
         return code;
     }
-    enum sl_status status = sl_constraints_demand(g, id, requests, entry->demand_at, g->now_ms);
+    enum sl_status status = sl_constraints_request(g, id, requests, entry->request_at, g->now_ms);
     if (status != SL_OK) {
         sl_error_cause(e, "FieldValueInvalid", "spec.podSets",
                        "the daemon cannot hold what they ask for");
@@ -116,8 +117,8 @@ static enum sl_code make_demand(struct sl_engine *g, sl_workload_id id,
 }
 
 /* Nothing in the object or around it has changed that the demand is made of. */
-static bool demand_is_fresh(const struct sl_engine *g, const struct sl_workload_entry *entry,
-                            const struct sl_json *object)
+static bool request_is_fresh(const struct sl_engine *g, const struct sl_workload_entry *entry,
+                             const struct sl_json *object)
 {
     return sl_object_generation(object) == entry->object_generation && !entry->reclaims &&
            sl_json_path(object, "status.reclaimablePods") == NULL &&
@@ -127,35 +128,36 @@ static bool demand_is_fresh(const struct sl_engine *g, const struct sl_workload_
 /* At first sight the demand is made for the ClusterQueue that it will be attached to. */
 static void expect_queue(struct sl_engine *g, struct sl_workload_entry *entry)
 {
-    sl_node_id node = entry->queue->cluster_queue;
-    if (entry->demand_at == SL_NO_ID && node != SL_NO_ID && g->nodes[node]->exists) {
-        entry->demand_at = node;
+    sl_qnode_id qnode = entry->queue->cluster_queue;
+    if (entry->request_at == SL_NO_ID && qnode != SL_NO_ID && g->qnodes[qnode]->exists) {
+        entry->request_at = qnode;
     }
 }
 
 /* A workload whose pod sets cannot be used stays known, and out of the queue, with that reason. */
-static enum sl_code take_demand(struct sl_engine *g, sl_workload_id id,
-                                const struct sl_json *object, int64_t now_ms, struct sl_error *e)
+static enum sl_code take_requests(struct sl_engine *g, sl_workload_id id,
+                                  const struct sl_json *object, int64_t now_ms, struct sl_error *e)
 {
     static struct sl_requests requests[SL_POD_SETS_MAX];
     struct sl_workload_entry *entry = &g->workloads[id];
     uint32_t count = 0;
-    if (demand_is_fresh(g, entry, object)) {
+    if (request_is_fresh(g, entry, object)) {
         return SL_CODE_OK;
     }
     bool same_spec = sl_object_generation(object) == entry->object_generation;
     enum sl_code code = sl_requests_read(g, object, requests, &count, e);
     entry->limits_version = sl_limits_version(g->limits);
     entry->reclaims = sl_json_path(object, "status.reclaimablePods") != NULL;
-    if (code != SL_CODE_OK || !same_spec || entry->oversized || !same_demand(id, requests, count)) {
+    if (code != SL_CODE_OK || !same_spec || entry->oversized ||
+        !same_request(id, requests, count)) {
         entry->object_generation = sl_object_generation(object);
         expect_queue(g, entry);
-        code = code == SL_CODE_OK ? make_demand(g, id, object, requests, count, e) : code;
+        code = code == SL_CODE_OK ? make_request(g, id, object, requests, count, e) : code;
         sl_tell(g, now_ms, retry, .workload = id, .now_ms = now_ms);
     }
     if (code == SL_CODE_OK) {
         code = sl_requests_check_claims(object, e);
-        entry->claims = code != SL_CODE_OK;
+        entry->usage = code != SL_CODE_OK;
     }
     if (code == SL_CODE_OK) {
         code = sl_requests_check_limits(g, object, e);
@@ -404,7 +406,7 @@ static enum sl_code follow_object(struct sl_engine *g, sl_workload_id id,
     take_queue(g, id, object, now_ms);
     take_priority(g, id, object, now_ms);
     sl_reclaim_take(g, id, object, now_ms);
-    enum sl_code code = take_demand(g, id, object, now_ms, e);
+    enum sl_code code = take_requests(g, id, object, now_ms, e);
     sl_constraints_refine(g, id, object, now_ms);
     if (is_settled(&g->workloads[id])) {
         deactivate_again(g, id, object, now_ms);
@@ -477,7 +479,7 @@ static enum sl_code enter(struct sl_engine *g, const char *key, const struct sl_
     } else {
         code = sl_json_path(object, "status.admission") == NULL
                    ? SL_CODE_OK /* what its pods take of nodes is known before they stand on them */
-                   : take_demand(g, id, object, now_ms, e);
+                   : take_requests(g, id, object, now_ms, e);
         sl_rebuild_workload(g, id, object, now_ms);
         enum sl_code rest = follow_object(g, id, object, now_ms, e);
         code = code == SL_CODE_OK ? rest : code;
@@ -514,8 +516,8 @@ static void repeat_writes(struct sl_engine *g, sl_workload_id id, int64_t now_ms
 }
 
 /* Where it belongs by now; of checks that it is asked for there, and was not before, its object may know more. */
-static void stand(struct sl_engine *g, sl_workload_id id, const struct sl_json *object,
-                  int64_t now_ms)
+static void assignment(struct sl_engine *g, sl_workload_id id, const struct sl_json *object,
+                       int64_t now_ms)
 {
     g->reading = id;
     sl_standing_update(g, id, now_ms);
@@ -551,7 +553,7 @@ enum sl_code sl_event_from_workload(struct sl_engine *g, const struct sl_json *o
     sl_buf_fini(&key);
     if (id != SL_NO_ID) {
         sl_restand_note(g, id, object);
-        stand(g, id, object, now_ms);
+        assignment(g, id, object, now_ms);
         sl_restand_meet(g, id, now_ms);
     }
     return code;

@@ -16,7 +16,7 @@
 #include "engine/decisions/node_health.h"
 #include "engine/quota/quotas.h"
 #include "engine/events/restand.h"
-#include "engine/topology/stands_in.h"
+#include "engine/topology/assignments_in.h"
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -49,7 +49,7 @@ static const char *const cause_names[] = {
 #include "model/deactivation_causes.def"
 #undef SL_REASON
 };
-#define STAND_IN "-" /* no check has that name */
+#define ASSIGNMENT_IN "-" /* no check has that name */
 #define COUNT_OF(names) (sizeof(names) / sizeof(names)[0])
 
 static uint32_t find_name(const char *const *names, size_t count, const char *text, uint32_t absent)
@@ -112,13 +112,13 @@ static struct past read_past(struct sl_engine *g, sl_workload_id id, const struc
 
 /* --- the reservation -------------------------------------------------------------------------- */
 
-struct claims {
-    struct sl_grant *grant;
-    struct sl_claim items[SL_CLAIMS_MAX];
+struct usage {
+    struct sl_admission *admission;
+    struct sl_cell_amount items[SL_USAGE_CELLS_MAX];
     uint32_t count;
 };
 
-static bool add_claim(struct claims *c, sl_cell_id cell, int64_t amount)
+static bool add_usage_row(struct usage *c, sl_cell_id cell, int64_t amount)
 {
     for (uint32_t i = 0; i < c->count; i++) {
         if (c->items[i].cell == cell) {
@@ -126,16 +126,16 @@ static bool add_claim(struct claims *c, sl_cell_id cell, int64_t amount)
             return c->items[i].amount <= SL_AMOUNT_MAX;
         }
     }
-    if (c->count == SL_CLAIMS_MAX) {
+    if (c->count == SL_USAGE_CELLS_MAX) {
         return false;
     }
-    c->items[c->count++] = (struct sl_claim){cell, amount};
+    c->items[c->count++] = (struct sl_cell_amount){cell, amount};
     return true;
 }
 
 /* One flavor and resource of one pod set: the cell that paid for it, opened where its quota is not
  * known yet. */
-static bool read_choice(const struct past *p, sl_node_id node, const struct sl_json *assignment,
+static bool read_choice(const struct past *p, sl_qnode_id qnode, const struct sl_json *assignment,
                         const char *resource, struct sl_choice *out)
 {
     struct sl_error ignored = {0};
@@ -150,30 +150,30 @@ static bool read_choice(const struct past *p, sl_node_id node, const struct sl_j
     out->flavor = sl_name_take(p->g, SL_INTERN_FLAVOR, flavor, p->now_ms);
     out->amount = sl_quantity_amount(quantity, resource);
     enum sl_status status =
-        sl_quotas_open(p->g, node, out->flavor, out->resource, &out->cell, p->now_ms);
+        sl_quotas_open(p->g, qnode, out->flavor, out->resource, &out->cell, p->now_ms);
     return status == SL_OK && out->amount <= SL_AMOUNT_MAX;
 }
 
-static bool read_assignment(const struct past *p, sl_node_id node, const struct sl_json *assignment,
-                            uint32_t index, struct claims *out)
+static bool read_assignment(const struct past *p, sl_qnode_id qnode,
+                            const struct sl_json *assignment, uint32_t index, struct usage *out)
 {
     void *it = NULL;
     const char *resource;
     struct sl_json *flavor;
-    out->grant->counts[index] = sl_json_path_int(assignment, "count", 0);
+    out->admission->counts[index] = sl_json_path_int(assignment, "count", 0);
     while (sl_json_next(sl_json_get(assignment, "flavors"), &it, &resource, &flavor)) {
-        struct sl_choice *choice = &out->grant->choices[out->grant->choice_count];
+        struct sl_choice *choice = &out->admission->choices[out->admission->choice_count];
         choice->pod_set = index;
-        if (!read_choice(p, node, assignment, resource, choice) ||
-            (choice->amount > 0 && !add_claim(out, choice->cell, choice->amount))) {
+        if (!read_choice(p, qnode, assignment, resource, choice) ||
+            (choice->amount > 0 && !add_usage_row(out, choice->cell, choice->amount))) {
             return false;
         }
-        out->grant->choice_count++;
+        out->admission->choice_count++;
     }
     return true;
 }
 
-static bool read_claims(const struct past *p, sl_node_id node, struct claims *out)
+static bool read_usage_rows(const struct past *p, sl_qnode_id qnode, struct usage *out)
 {
     const struct sl_json *list = sl_json_path(p->object, "status.admission.podSetAssignments");
     uint32_t pod_sets = (uint32_t)sl_json_len(list);
@@ -181,10 +181,10 @@ static bool read_claims(const struct past *p, sl_node_id node, struct claims *ou
     for (uint32_t i = 0; i < pod_sets; i++) {
         choices += sl_json_len(sl_json_get(sl_json_at(list, i), "flavors"));
     }
-    out->grant = sl_grant_new(pod_sets, (uint32_t)choices);
-    out->grant->choice_count = 0;
+    out->admission = sl_admission_new(pod_sets, (uint32_t)choices);
+    out->admission->choice_count = 0;
     for (uint32_t i = 0; i < pod_sets; i++) {
-        if (!read_assignment(p, node, sl_json_at(list, i), i, out)) {
+        if (!read_assignment(p, qnode, sl_json_at(list, i), i, out)) {
             return false;
         }
     }
@@ -192,45 +192,45 @@ static bool read_claims(const struct past *p, sl_node_id node, struct claims *ou
 }
 
 /* Claims, and where the pods stand; what cannot be placed is charged all the same. */
-static enum sl_status commit_list(const struct past *p, sl_node_id node,
-                                  const struct claims *claims, const struct sl_stands_in *stands,
-                                  int64_t at_ms)
+static enum sl_status commit_list(const struct past *p, sl_qnode_id qnode,
+                                  const struct usage *usage,
+                                  const struct sl_assignments_in *assignments, int64_t at_ms)
 {
     struct sl_buf list = {0};
-    for (uint32_t i = 0; i < claims->count; i++) {
-        sl_item_add(&list, claim, .cell = claims->items[i].cell, .amount = claims->items[i].amount);
+    for (uint32_t i = 0; i < usage->count; i++) {
+        sl_item_add(&list, usage, .cell = usage->items[i].cell, .amount = usage->items[i].amount);
     }
-    if (stands->list.len > 0) {
-        sl_buf_add(&list, stands->list.data, stands->list.len);
+    if (assignments->list.len > 0) {
+        sl_buf_add(&list, assignments->list.data, assignments->list.len);
     }
-    enum sl_status status =
-        sl_call(p->g, p->now_ms, restore, .workload = p->id,
-                .generation = p->g->workloads[p->id].generation, .cluster_queue = node,
-                .topology_pending = stands->pending && !p->admitted, .at_ms = at_ms, .list = &list);
+    enum sl_status status = sl_call(
+        p->g, p->now_ms, restore, .workload = p->id,
+        .generation = p->g->workloads[p->id].generation, .cluster_queue = qnode,
+        .topology_pending = assignments->pending && !p->admitted, .at_ms = at_ms, .list = &list);
     sl_buf_fini(&list);
     return status;
 }
 
-static bool commit_claims(const struct past *p, sl_node_id node, struct claims *claims,
-                          int64_t at_ms)
+static bool commit_usage(const struct past *p, sl_qnode_id qnode, struct usage *usage,
+                         int64_t at_ms)
 {
     struct sl_workload_entry *e = &p->g->workloads[p->id];
-    struct sl_stands_in stands;
-    sl_stands_in_read(p->g, p->id, p->object, claims->grant, &stands, p->now_ms);
-    e->grant = claims->grant;
-    sl_workload_hold(p->g, e, node);
-    enum sl_status status = commit_list(p, node, claims, &stands, at_ms);
-    if (status != SL_OK && stands.list.len > 0) {
+    struct sl_assignments_in assignments;
+    sl_assignments_in_read(p->g, p->id, p->object, usage->admission, &assignments, p->now_ms);
+    e->admission = usage->admission;
+    sl_workload_hold(p->g, e, qnode);
+    enum sl_status status = commit_list(p, qnode, usage, &assignments, at_ms);
+    if (status != SL_OK && assignments.list.len > 0) {
         sl_log(SL_LOG_WARN, "the topology assignment cannot be taken over", "workload",
                sl_intern_name(p->g->names, SL_INTERN_WORKLOAD, p->id), NULL);
-        sl_buf_reset(&stands.list);
-        stands.lost = true;
-        status = commit_list(p, node, claims, &stands, at_ms);
+        sl_buf_reset(&assignments.list);
+        assignments.lost = true;
+        status = commit_list(p, qnode, usage, &assignments, at_ms);
     }
-    e->grant->unplaced = stands.lost;
-    sl_stands_in_end(p->g, &stands, p->now_ms);
+    e->admission->unplaced = assignments.lost;
+    sl_assignments_in_end(p->g, &assignments, p->now_ms);
     if (status != SL_OK) {
-        e->grant = NULL;
+        e->admission = NULL;
         sl_workload_hold(p->g, e, SL_NO_ID);
     }
     sl_node_health_moved(p->g, p->id);
@@ -241,15 +241,15 @@ static bool commit_claims(const struct past *p, sl_node_id node, struct claims *
 static bool restore_reservation(const struct past *p)
 {
     const char *name = sl_json_path_text(p->object, "status.admission.clusterQueue", "");
-    sl_node_id node = name[0] == '\0' ? SL_NO_ID : sl_node_take(p->g, true, name, p->now_ms);
+    sl_qnode_id qnode = name[0] == '\0' ? SL_NO_ID : sl_qnode_take(p->g, true, name, p->now_ms);
     int64_t at = time_of(p->object, p->admitted ? "Admitted" : "QuotaReserved", p->now_ms);
-    struct claims claims = {0};
+    struct usage usage = {0};
     if (p->requeue_at_ms != SL_NEVER && p->requeue_at_ms > at) {
         at = p->requeue_at_ms; /* the core reserves nothing before; the time only orders holders */
     }
-    if (node == SL_NO_ID || !sl_node_open(p->g, node, p->now_ms) ||
-        !read_claims(p, node, &claims) || !commit_claims(p, node, &claims, at)) {
-        sl_grant_free(claims.grant);
+    if (qnode == SL_NO_ID || !sl_qnode_open(p->g, qnode, p->now_ms) ||
+        !read_usage_rows(p, qnode, &usage) || !commit_usage(p, qnode, &usage, at)) {
+        sl_admission_free(usage.admission);
         sl_log(SL_LOG_WARN, "reservation cannot be taken over and is given back", "workload",
                sl_intern_name(p->g->names, SL_INTERN_WORKLOAD, p->id), "queue", name, NULL);
         return false;
@@ -297,7 +297,7 @@ static void restore_eviction(const struct past *p)
 /* A check's answer that is not in the object any more: something has to stand for the check. */
 static void restore_rejection(const struct past *p)
 {
-    uint32_t check = sl_name_take(p->g, SL_INTERN_CHECK, STAND_IN, p->now_ms);
+    uint32_t check = sl_name_take(p->g, SL_INTERN_CHECK, ASSIGNMENT_IN, p->now_ms);
     if (check != SL_NO_ID && send(p, SL_EV_CHECK_ADD, check, 0, 0, p->now_ms)) {
         send(p, SL_EV_CHECK_STATE, check, SL_CHECK_REJECTED, 0, p->now_ms);
         send(p, SL_EV_CHECK_DROP, check, 0, 0, p->now_ms);
@@ -409,10 +409,10 @@ void sl_rebuild_workload(struct sl_engine *g, sl_workload_id id, const struct sl
     }
     /* Evicted before it was admitted, and its checks are gone since: something has to stand for
      * them, or the reservation would be an admission. */
-    uint32_t stand_in = SL_NO_ID;
+    uint32_t assignment_in = SL_NO_ID;
     if (!p.admitted && p.evicted != SL_EVICT_NONE && sl_workloads[id].check_count == 0) {
-        stand_in = sl_name_take(g, SL_INTERN_CHECK, STAND_IN, now_ms);
-        send(&p, SL_EV_CHECK_ADD, stand_in, 0, 0, now_ms);
+        assignment_in = sl_name_take(g, SL_INTERN_CHECK, ASSIGNMENT_IN, now_ms);
+        send(&p, SL_EV_CHECK_ADD, assignment_in, 0, 0, now_ms);
     }
     if (restore_reservation(&p)) {
         if (p.admitted) {
@@ -423,8 +423,8 @@ void sl_rebuild_workload(struct sl_engine *g, sl_workload_id id, const struct sl
         restore_eviction(&p);
         evict_stray(&p);
     }
-    if (stand_in != SL_NO_ID) {
-        send(&p, SL_EV_CHECK_DROP, stand_in, 0, 0, now_ms);
+    if (assignment_in != SL_NO_ID) {
+        send(&p, SL_EV_CHECK_DROP, assignment_in, 0, 0, now_ms);
     }
 }
 

@@ -15,21 +15,21 @@
 void sl_restand_note(struct sl_engine *g, sl_workload_id id, const struct sl_json *object)
 {
     SL_PRE(g != NULL);
-    struct sl_grant *grant = g->workloads[id].grant;
-    if (grant != NULL && (grant->unplaced || grant->displaced)) {
-        sl_json_free(grant->object);
-        grant->object = sl_json_clone(object);
+    struct sl_admission *admission = g->workloads[id].admission;
+    if (admission != NULL && (admission->unplaced || admission->displaced)) {
+        sl_json_free(admission->object);
+        admission->object = sl_json_clone(object);
     }
 }
 
 /* Is the topology there of every pod set that stands in one, or waits for its place there? */
-static bool topologies_known(const struct sl_engine *g, const struct sl_grant *grant)
+static bool topologies_known(const struct sl_engine *g, const struct sl_admission *admission)
 {
-    for (uint32_t i = 0; i < grant->pod_set_count; i++) {
-        bool known = grant->topology[i] == NULL && !grant->delayed[i];
-        for (uint32_t c = 0; c < grant->choice_count; c++) {
-            known = known || (grant->choices[c].pod_set == i &&
-                              sl_names_level_count(g, grant->choices[c].flavor) > 0);
+    for (uint32_t i = 0; i < admission->pod_set_count; i++) {
+        bool known = admission->topology[i] == NULL && !admission->delayed[i];
+        for (uint32_t c = 0; c < admission->choice_count; c++) {
+            known = known || (admission->choices[c].pod_set == i &&
+                              sl_names_level_count(g, admission->choices[c].flavor) > 0);
         }
         if (!known) {
             return false;
@@ -44,8 +44,8 @@ static bool crowded(sl_workload_id id)
 {
     for (uint32_t i = 0; i < sl_booking_count(id); i++) {
         struct sl_booking b = sl_booking_at(id, i);
-        int64_t capacity = sl_room_capacity_of(b.site, b.measure);
-        if (capacity > 0 && sl_room_used_of(b.site, b.measure) > capacity) {
+        int64_t capacity = sl_site_capacity_of(b.site, b.measure);
+        if (capacity > 0 && sl_site_used_of(b.site, b.measure) > capacity) {
             return true;
         }
     }
@@ -55,13 +55,13 @@ static bool crowded(sl_workload_id id)
 const char *sl_restand_trouble(const struct sl_engine *g, sl_workload_id id)
 {
     SL_PRE(g != NULL);
-    const struct sl_grant *grant = g->workloads[id].grant;
-    if (grant == NULL || sl_workloads[id].evicted != SL_EVICT_NONE) {
+    const struct sl_admission *admission = g->workloads[id].admission;
+    if (admission == NULL || sl_workloads[id].evicted != SL_EVICT_NONE) {
         return NULL;
     }
-    if (grant->unplaced) {
-        return topologies_known(g, grant) ? "the topology no longer has the domains of its pods"
-                                          : NULL;
+    if (admission->unplaced) {
+        return topologies_known(g, admission) ? "the topology no longer has the domains of its pods"
+                                              : NULL;
     }
     return g->restanding && crowded(id)
                ? "the domains of its pods were given to others while its topology was missing"
@@ -92,10 +92,10 @@ static struct sl_json *object_with_decisions(struct sl_engine *g, sl_workload_id
 static void read_again(struct sl_engine *g, sl_workload_id id, int64_t now_ms)
 {
     struct sl_workload_entry *e = &g->workloads[id];
-    struct sl_json *object = e->grant->object;
+    struct sl_json *object = e->admission->object;
     struct sl_json *known = object_with_decisions(g, id, object, now_ms);
     struct sl_words words = e->words;
-    e->grant->object = NULL;
+    e->admission->object = NULL;
     e->words = (struct sl_words){0};
     sl_log(SL_LOG_INFO, "its topology is there: read again", "workload",
            sl_intern_name(g->names, SL_INTERN_WORKLOAD, id), NULL);
@@ -109,8 +109,8 @@ static void read_again(struct sl_engine *g, sl_workload_id id, int64_t now_ms)
  * layout. */
 static bool stands_apart(const struct sl_engine *g, sl_workload_id id)
 {
-    for (uint32_t i = 0; i < sl_topology_stand_count(id); i++) {
-        sl_domain_id domain = sl_topology_stand_at(id, i).domain;
+    for (uint32_t i = 0; i < sl_topology_assignment_count(id); i++) {
+        sl_domain_id domain = sl_topology_assignment_at(id, i).domain;
         const struct sl_tree_entry *t = sl_world_find_tree(g, sl_domain_tree(domain));
         sl_site_id site = sl_domain_site(domain);
         bool same_node = t != NULL && t->ends_at_nodes && g->world->sites[site].key != NULL;
@@ -125,8 +125,9 @@ static void mark_displaced(struct sl_engine *g)
 {
     for (sl_workload_id id = 0; id < g->workload_cap; id++) {
         const struct sl_workload_entry *e = &g->workloads[id];
-        if (e->uid != NULL && e->grant != NULL && !e->grant->unplaced && stands_apart(g, id)) {
-            e->grant->displaced = true;
+        if (e->uid != NULL && e->admission != NULL && !e->admission->unplaced &&
+            stands_apart(g, id)) {
+            e->admission->displaced = true;
             g->wants_workloads = true;
         }
     }
@@ -149,8 +150,9 @@ void sl_engine_want_workloads(struct sl_engine *g)
 void sl_restand_meet(struct sl_engine *g, sl_workload_id id, int64_t now_ms)
 {
     SL_PRE(g != NULL);
-    const struct sl_grant *grant = g->workloads[id].grant;
-    if (grant != NULL && grant->displaced && grant->object != NULL && topologies_known(g, grant)) {
+    const struct sl_admission *admission = g->workloads[id].admission;
+    if (admission != NULL && admission->displaced && admission->object != NULL &&
+        topologies_known(g, admission)) {
         g->restanding = true;
         read_again(g, id, now_ms);
         g->restanding = false;
@@ -168,8 +170,8 @@ void sl_restand_settle(struct sl_engine *g, int64_t now_ms)
     g->restanding = true;
     for (sl_workload_id id = 0; id < g->workload_cap; id++) {
         const struct sl_workload_entry *e = &g->workloads[id];
-        if (e->uid != NULL && e->grant != NULL && e->grant->unplaced && e->grant->object != NULL &&
-            topologies_known(g, e->grant)) {
+        if (e->uid != NULL && e->admission != NULL && e->admission->unplaced &&
+            e->admission->object != NULL && topologies_known(g, e->admission)) {
             read_again(g, id, now_ms);
         }
     }

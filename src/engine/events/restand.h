@@ -4,7 +4,7 @@
 /* Holders that were read while their topology was missing: their objects have a topology
  * assignment, or wait for one in it, and the core does not know it. Once the topology exists they
  * are read again; one whose domains are missing, or given to others, is evicted. Owns the objects
- * of such holders (struct sl_grant). */
+ * of such holders (struct sl_admission). */
 #ifndef SL_ENGINE_RESTAND_H
 #define SL_ENGINE_RESTAND_H
 #include "engine/state.h"

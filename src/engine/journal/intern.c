@@ -22,7 +22,7 @@ struct sl_intern {
 };
 
 static const uint32_t capacities[SL_INTERN_CLASS_COUNT] = {
-    [SL_INTERN_NODE] = SL_NODES_MAX,
+    [SL_INTERN_QNODE] = SL_QNODES_MAX,
     [SL_INTERN_FLAVOR] = 65536,
     [SL_INTERN_RESOURCE] = 4096,
     [SL_INTERN_CHECK] = 4096,

@@ -11,7 +11,7 @@
 /* Quota nodes are named "cq/<name>" and "cohort/<name>", workloads and
  * accounts (of LocalQueues) "<namespace>/<name>". */
 enum sl_intern_class {
-    SL_INTERN_NODE,
+    SL_INTERN_QNODE,
     SL_INTERN_FLAVOR,
     SL_INTERN_RESOURCE,
     SL_INTERN_CHECK,

@@ -16,7 +16,7 @@
 
 struct sl_journal_reader {
     unsigned char *data;
-    size_t size, room;
+    size_t size, capacity;
     size_t offset;
     uint64_t last_sequence;
     uint32_t version; /* 0: there is no whole header */
@@ -124,13 +124,14 @@ static enum sl_code load(struct sl_journal_reader *r, int fd, const char *path, 
     if (st.st_size == 0) {
         return SL_CODE_OK;
     }
-    r->room = (size_t)st.st_size;
-    void *data = mmap(NULL, r->room, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    r->capacity = (size_t)st.st_size;
+    void *data =
+        mmap(NULL, r->capacity, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (data == MAP_FAILED) {
         return sl_error_set(e, SL_CODE_INTERNAL, "no memory for %s: %s", path, strerror(errno));
     }
     r->data = data;
-    return read_all(fd, r->data, r->room, &r->size)
+    return read_all(fd, r->data, r->capacity, &r->size)
                ? SL_CODE_OK
                : sl_error_set(e, SL_CODE_INTERNAL, "cannot read %s: %s", path, strerror(errno));
 }
@@ -236,7 +237,7 @@ void sl_journal_reader_close(struct sl_journal_reader *r)
         return;
     }
     if (r->data != NULL) {
-        munmap(r->data, r->room);
+        munmap(r->data, r->capacity);
     }
     sl_mem_free(r);
 }

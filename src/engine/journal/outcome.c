@@ -63,12 +63,12 @@ static void pack_choices(struct sl_buf *out, bool reserved)
     }
 }
 
-static void pack_stands(struct sl_buf *out, sl_workload_id id, bool stands)
+static void pack_assignments(struct sl_buf *out, sl_workload_id id, bool assignments)
 {
-    uint32_t count = stands ? sl_topology_stand_count(id) : 0;
+    uint32_t count = assignments ? sl_topology_assignment_count(id) : 0;
     pack_u32(out, count);
     for (uint32_t i = 0; i < count; i++) {
-        struct sl_topology_stand s = sl_topology_stand_at(id, i);
+        struct sl_domain_assignment s = sl_topology_assignment_at(id, i);
         pack_u32(out, s.pod_set);
         pack_u32(out, s.domain);
         pack_u32(out, s.count);
@@ -109,7 +109,7 @@ void sl_outcome_pack(struct sl_buf *out)
     pack_u32(out, o->victim_count);
     pack_evicted(out);
     pack_choices(out, reserved);
-    pack_stands(out, o->workload, reserved || o->result == SL_CYCLE_PLACED);
+    pack_assignments(out, o->workload, reserved || o->result == SL_CYCLE_PLACED);
     pack_details(out, own && o->result == SL_CYCLE_PENDING && news);
 }
 
@@ -150,7 +150,7 @@ static void print_choices(struct unpack *u, const struct sl_roll *names, struct 
     }
 }
 
-static void print_stands(struct unpack *u, struct sl_buf *out)
+static void print_assignments(struct unpack *u, struct sl_buf *out)
 {
     uint32_t count = unpack_u32(u);
     for (uint32_t i = 0; i < count && !u->failed; i++) {
@@ -217,11 +217,11 @@ bool sl_outcome_print(const void *payload, size_t len, const struct sl_roll *nam
     uint8_t result = unpack_u8(&u);
     sl_buf_print(out, "%s (id %u, generation %u) in %s: %s",
                  sl_roll_name(names, SL_INTERN_WORKLOAD, id), id, generation,
-                 sl_roll_name(names, SL_INTERN_NODE, queue), NAME_OF(results, result));
+                 sl_roll_name(names, SL_INTERN_QNODE, queue), NAME_OF(results, result));
     print_why(&u, result, out);
     print_evicted(&u, names, out);
     print_choices(&u, names, out);
-    print_stands(&u, out);
+    print_assignments(&u, out);
     print_details(&u, names, out);
     return !u.failed && u.at == u.end;
 }

@@ -53,7 +53,7 @@ const char *sl_roll_name(const struct sl_roll *r, enum sl_intern_class c, uint32
         return "?";
     }
     const char *name = r->of[c].items[id];
-    const char *slash = c == SL_INTERN_NODE ? strchr(name, '/') : NULL;
+    const char *slash = c == SL_INTERN_QNODE ? strchr(name, '/') : NULL;
     return slash == NULL ? name : slash + 1;
 }
 

@@ -8,26 +8,26 @@
 #include "kernel/ledger/cells.h"
 #include "kernel/ledger/ledger.h"
 
-static const char *name_or_none(const struct sl_engine *g, sl_node_id node)
+static const char *name_or_none(const struct sl_engine *g, sl_qnode_id qnode)
 {
-    return node == SL_NO_ID ? "" : g->nodes[node]->name;
+    return qnode == SL_NO_ID ? "" : g->qnodes[qnode]->name;
 }
 
 /* Is it in the tree that Kueue's metrics speak of? A ClusterQueue is when it has an object. */
-static bool stands(const struct sl_node_entry *n)
+static bool assignments(const struct sl_qnode_entry *n)
 {
     return n != NULL && n->open && (n->exists || !n->is_cluster_queue);
 }
 
 static uint32_t *new_admitted(const struct sl_engine *g)
 {
-    uint32_t *admitted = sl_mem_new(g->node_cap, sizeof *admitted);
-    for (sl_node_id node = 0; node < g->node_cap; node++) {
-        if (g->nodes[node] == NULL || !g->nodes[node]->open) {
+    uint32_t *admitted = sl_mem_new(g->qnode_cap, sizeof *admitted);
+    for (sl_qnode_id qnode = 0; qnode < g->qnode_cap; qnode++) {
+        if (g->qnodes[qnode] == NULL || !g->qnodes[qnode]->open) {
             continue;
         }
-        for (sl_node_id up = node; up != SL_NO_ID; up = sl_ledger_parent_node(up)) {
-            admitted[up] += g->nodes[node]->tally.admitted;
+        for (sl_qnode_id up = qnode; up != SL_NO_ID; up = sl_ledger_parent_qnode(up)) {
+            admitted[up] += g->qnodes[qnode]->tally.admitted;
         }
     }
     return admitted;
@@ -37,17 +37,17 @@ void sl_engine_tree(const struct sl_engine *g, sl_tree_fn *visit, void *context)
 {
     SL_PRE(g != NULL && visit != NULL);
     uint32_t *admitted = new_admitted(g);
-    for (sl_node_id node = 0; node < g->node_cap; node++) {
-        const struct sl_node_entry *n = g->nodes[node];
-        if (stands(n)) {
-            sl_node_id parent = sl_ledger_parent_node(node);
+    for (sl_qnode_id qnode = 0; qnode < g->qnode_cap; qnode++) {
+        const struct sl_qnode_entry *n = g->qnodes[qnode];
+        if (assignments(n)) {
+            sl_qnode_id parent = sl_ledger_parent_qnode(qnode);
             bool alone = n->is_cluster_queue && parent == SL_NO_ID;
-            visit(context, &(struct sl_tree_node){
+            visit(context, &(struct sl_tree_qnode){
                                .kind = n->is_cluster_queue ? SL_KIND_CLUSTER_QUEUE : SL_KIND_COHORT,
                                .name = n->name,
                                .parent = name_or_none(g, parent),
-                               .root = alone ? "" : g->nodes[sl_ledger_root_node(node)]->name,
-                               .admitted = admitted[node]});
+                               .root = alone ? "" : g->qnodes[sl_ledger_root_qnode(qnode)]->name,
+                               .admitted = admitted[qnode]});
         }
     }
     sl_mem_free(admitted);
@@ -71,10 +71,10 @@ void sl_engine_cohort_quotas(const struct sl_engine *g, sl_cohort_quota_fn *visi
     SL_PRE(g != NULL && visit != NULL);
     int64_t *reserved = new_reserved();
     for (sl_cell_id cell = 0; cell < sl_cell_limit; cell++) {
-        sl_node_id node = sl_ledger_node_of(cell);
-        if (node != SL_NO_ID && !g->nodes[node]->is_cluster_queue) {
+        sl_qnode_id qnode = sl_ledger_qnode_of(cell);
+        if (qnode != SL_NO_ID && !g->qnodes[qnode]->is_cluster_queue) {
             visit(context,
-                  &(struct sl_cohort_quota){.cohort = g->nodes[node]->name,
+                  &(struct sl_cohort_quota){.cohort = g->qnodes[qnode]->name,
                                             .flavor = sl_intern_name(g->names, SL_INTERN_FLAVOR,
                                                                      sl_ledger_flavor_of(cell)),
                                             .resource = sl_intern_name(g->names, SL_INTERN_RESOURCE,

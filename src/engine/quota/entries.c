@@ -22,50 +22,50 @@ static char *join(const char *a, const char *b)
     return sl_buf_take(&key);
 }
 
-/* --- quota nodes ------------------------------------------------------------------------------ */
+/* --- quota qnodes ------------------------------------------------------------------------------ */
 
-sl_node_id sl_node_find(const struct sl_engine *g, bool is_cluster_queue, const char *name)
+sl_qnode_id sl_qnode_find(const struct sl_engine *g, bool is_cluster_queue, const char *name)
 {
     char *key = join(is_cluster_queue ? "cq" : "cohort", name);
-    uint32_t id = sl_intern_find(g->names, SL_INTERN_NODE, key);
+    uint32_t id = sl_intern_find(g->names, SL_INTERN_QNODE, key);
     sl_mem_free(key);
     return id;
 }
 
-sl_node_id sl_node_take(struct sl_engine *g, bool is_cluster_queue, const char *name,
-                        int64_t now_ms)
+sl_qnode_id sl_qnode_take(struct sl_engine *g, bool is_cluster_queue, const char *name,
+                          int64_t now_ms)
 {
     char *key = join(is_cluster_queue ? "cq" : "cohort", name);
-    sl_node_id id = sl_name_take(g, SL_INTERN_NODE, key, now_ms);
+    sl_qnode_id id = sl_name_take(g, SL_INTERN_QNODE, key, now_ms);
     sl_mem_free(key);
     if (id == SL_NO_ID) {
         return id;
     }
-    g->nodes = sl_mem_reach(g->nodes, &g->node_cap, 64, id, sizeof *g->nodes);
-    if (g->nodes[id] == NULL) {
-        struct sl_node_entry *n = sl_mem_new(1, sizeof *n);
+    g->qnodes = sl_mem_reach(g->qnodes, &g->qnode_cap, 64, id, sizeof *g->qnodes);
+    if (g->qnodes[id] == NULL) {
+        struct sl_qnode_entry *n = sl_mem_new(1, sizeof *n);
         n->name = sl_mem_text(name);
         n->is_cluster_queue = is_cluster_queue;
         n->parent = SL_NO_ID;
         sl_rules_default(n);
-        g->nodes[id] = n;
+        g->qnodes[id] = n;
     }
     return id;
 }
 
-bool sl_node_open(struct sl_engine *g, sl_node_id node, int64_t now_ms)
+bool sl_qnode_open(struct sl_engine *g, sl_qnode_id qnode, int64_t now_ms)
 {
     SL_PRE(g != NULL);
-    struct sl_node_entry *n = g->nodes[node];
+    struct sl_qnode_entry *n = g->qnodes[qnode];
     if (!n->open) {
-        n->open = sl_call(g, now_ms, open_node, .node = node) == SL_OK;
+        n->open = sl_call(g, now_ms, open_qnode, .qnode = qnode) == SL_OK;
     }
     return n->open;
 }
 
-static void free_node(struct sl_engine *g, sl_node_id node)
+static void free_qnode(struct sl_engine *g, sl_qnode_id qnode)
 {
-    struct sl_node_entry *n = g->nodes[node];
+    struct sl_qnode_entry *n = g->qnodes[qnode];
     sl_quotas_free(&n->quotas);
     sl_rules_free_checks(n);
     sl_json_free(n->namespace_selector);
@@ -75,46 +75,46 @@ static void free_node(struct sl_engine *g, sl_node_id node)
     sl_mem_free(n->message);
     sl_mem_free(n->name);
     sl_mem_free(n);
-    g->nodes[node] = NULL;
+    g->qnodes[qnode] = NULL;
 }
 
-void sl_node_drop_unused(struct sl_engine *g, sl_node_id node, int64_t now_ms)
+void sl_qnode_drop_unused(struct sl_engine *g, sl_qnode_id qnode, int64_t now_ms)
 {
-    struct sl_node_entry *n = node == SL_NO_ID ? NULL : g->nodes[node];
+    struct sl_qnode_entry *n = qnode == SL_NO_ID ? NULL : g->qnodes[qnode];
     if (n == NULL || n->exists || n->child_count > 0 || n->first_queue != NULL ||
         n->holder_count > 0) {
         return;
     }
-    sl_node_id parent = n->parent;
+    sl_qnode_id parent = n->parent;
     if (n->open) {
         struct sl_error ignored = {0};
-        (void)sl_rules_share(g, node, NULL, now_ms,
+        (void)sl_rules_share(g, qnode, NULL, now_ms,
                              &ignored); /* the number may be another's soon */
         if (n->is_cluster_queue) {
-            sl_tell(g, now_ms, no_offers, .cluster_queue = node);
+            sl_tell(g, now_ms, no_offers, .cluster_queue = qnode);
         }
-        if (sl_call(g, now_ms, close_node, .node = node) != SL_OK) {
+        if (sl_call(g, now_ms, close_qnode, .qnode = qnode) != SL_OK) {
             return; /* something is charged to it still */
         }
     }
     g->looped_count -= n->looped;
     g->exceeded_count -= n->exceeded;
-    free_node(g, node);
-    sl_intern_drop(g->names, SL_INTERN_NODE, node);
+    free_qnode(g, qnode);
+    sl_intern_drop(g->names, SL_INTERN_QNODE, qnode);
     if (parent != SL_NO_ID) {
-        g->nodes[parent]->child_count--;
-        sl_node_drop_unused(g, parent, now_ms);
+        g->qnodes[parent]->child_count--;
+        sl_qnode_drop_unused(g, parent, now_ms);
     }
 }
 
-void sl_node_sweep(struct sl_engine *g, int64_t now_ms)
+void sl_qnode_sweep(struct sl_engine *g, int64_t now_ms)
 {
     if (!g->sweep) {
         return;
     }
     g->sweep = false;
-    for (sl_node_id node = 0; node < g->node_cap; node++) {
-        sl_node_drop_unused(g, node, now_ms);
+    for (sl_qnode_id qnode = 0; qnode < g->qnode_cap; qnode++) {
+        sl_qnode_drop_unused(g, qnode, now_ms);
     }
 }
 
@@ -148,11 +148,11 @@ struct sl_local_queue *sl_local_queue_take(struct sl_engine *g, const char *ns, 
     return q;
 }
 
-void sl_local_queue_point(struct sl_engine *g, struct sl_local_queue *q, sl_node_id cluster_queue,
+void sl_local_queue_point(struct sl_engine *g, struct sl_local_queue *q, sl_qnode_id cluster_queue,
                           int64_t now_ms)
 {
     SL_PRE(q != NULL);
-    sl_node_id old = q->cluster_queue;
+    sl_qnode_id old = q->cluster_queue;
     if (old == cluster_queue) {
         return;
     }
@@ -160,26 +160,26 @@ void sl_local_queue_point(struct sl_engine *g, struct sl_local_queue *q, sl_node
         if (q->prev != NULL) {
             q->prev->next = q->next;
         } else {
-            g->nodes[old]->first_queue = q->next;
+            g->qnodes[old]->first_queue = q->next;
         }
         if (q->next != NULL) {
             q->next->prev = q->prev;
         }
     }
     for (sl_workload_id id = q->first; id != SL_NO_ID; id = g->workloads[id].next) {
-        g->workloads[id].demand_at = SL_NO_ID; /* the number may soon be another queue's */
+        g->workloads[id].request_at = SL_NO_ID; /* the number may soon be another queue's */
     }
     q->cluster_queue = cluster_queue;
     q->prev = NULL;
     q->next = NULL;
     if (cluster_queue != SL_NO_ID) {
-        q->next = g->nodes[cluster_queue]->first_queue;
+        q->next = g->qnodes[cluster_queue]->first_queue;
         if (q->next != NULL) {
             q->next->prev = q;
         }
-        g->nodes[cluster_queue]->first_queue = q;
+        g->qnodes[cluster_queue]->first_queue = q;
     }
-    sl_node_drop_unused(g, old, now_ms);
+    sl_qnode_drop_unused(g, old, now_ms);
 }
 
 void sl_local_queue_drop_unused(struct sl_engine *g, struct sl_local_queue *q, int64_t now_ms)
@@ -221,7 +221,7 @@ struct sl_workload_entry *sl_workload_entry_take(struct sl_engine *g, sl_workloa
                                     .prev = SL_NO_ID,
                                     .counted_at = SL_NO_ID,
                                     .held_at = SL_NO_ID,
-                                    .demand_at = SL_NO_ID,
+                                    .request_at = SL_NO_ID,
                                     .backoff_ms = SL_NEVER,
                                     .limited_ms = SL_NEVER,
                                     .ready_ms = SL_NEVER,
@@ -241,7 +241,7 @@ void sl_workload_entry_drop(struct sl_engine *g, sl_workload_id id, int64_t now_
     sl_workload_unlist(g, id);
     sl_workload_hold(g, e, SL_NO_ID);
     sl_constraints_release(g, e);
-    sl_grant_free(e->grant);
+    sl_admission_free(e->admission);
     sl_words_fini(&e->words);
     sl_released_drop(e);
     sl_mem_free(e->trouble);
@@ -287,55 +287,55 @@ void sl_workload_unlist(struct sl_engine *g, sl_workload_id id)
     q->workload_count--;
 }
 
-void sl_workload_hold(struct sl_engine *g, struct sl_workload_entry *e, sl_node_id node)
+void sl_workload_hold(struct sl_engine *g, struct sl_workload_entry *e, sl_qnode_id qnode)
 {
     if (e->held_at != SL_NO_ID) {
-        struct sl_node_entry *old = g->nodes[e->held_at];
+        struct sl_qnode_entry *old = g->qnodes[e->held_at];
         SL_ASSERT(old->holder_count > 0);
         old->holder_count--;
         g->sweep = g->sweep || (!old->exists && old->holder_count == 0);
     }
-    if (node != SL_NO_ID) {
-        g->nodes[node]->holder_count++;
+    if (qnode != SL_NO_ID) {
+        g->qnodes[qnode]->holder_count++;
     }
-    e->held_at = node;
+    e->held_at = qnode;
 }
 
-struct sl_grant *sl_grant_new(uint32_t pod_set_count, uint32_t choice_count)
+struct sl_admission *sl_admission_new(uint32_t pod_set_count, uint32_t choice_count)
 {
-    struct sl_grant *grant = sl_mem_new(1, sizeof *grant);
-    grant->pod_set_count = pod_set_count;
-    grant->choice_count = choice_count;
-    grant->counts = sl_mem_new(pod_set_count + 1u, sizeof *grant->counts);
-    grant->reclaimed = sl_mem_new(pod_set_count + 1u, sizeof *grant->reclaimed);
-    grant->topology = sl_mem_new(pod_set_count + 1u, sizeof *grant->topology);
-    grant->delayed = sl_mem_new(pod_set_count + 1u, sizeof *grant->delayed);
-    grant->choices = sl_mem_new(choice_count + 1u, sizeof *grant->choices);
-    return grant;
+    struct sl_admission *admission = sl_mem_new(1, sizeof *admission);
+    admission->pod_set_count = pod_set_count;
+    admission->choice_count = choice_count;
+    admission->counts = sl_mem_new(pod_set_count + 1u, sizeof *admission->counts);
+    admission->reclaimed = sl_mem_new(pod_set_count + 1u, sizeof *admission->reclaimed);
+    admission->topology = sl_mem_new(pod_set_count + 1u, sizeof *admission->topology);
+    admission->delayed = sl_mem_new(pod_set_count + 1u, sizeof *admission->delayed);
+    admission->choices = sl_mem_new(choice_count + 1u, sizeof *admission->choices);
+    return admission;
 }
 
-void sl_grant_free(struct sl_grant *grant)
+void sl_admission_free(struct sl_admission *admission)
 {
-    if (grant != NULL) {
-        for (uint32_t i = 0; i < grant->pod_set_count; i++) {
-            sl_mem_free(grant->topology[i]);
+    if (admission != NULL) {
+        for (uint32_t i = 0; i < admission->pod_set_count; i++) {
+            sl_mem_free(admission->topology[i]);
         }
-        sl_json_free(grant->object);
-        sl_mem_free(grant->topology);
-        sl_mem_free(grant->delayed);
-        sl_mem_free(grant->counts);
-        sl_mem_free(grant->reclaimed);
-        sl_mem_free(grant->choices);
-        sl_mem_free(grant);
+        sl_json_free(admission->object);
+        sl_mem_free(admission->topology);
+        sl_mem_free(admission->delayed);
+        sl_mem_free(admission->counts);
+        sl_mem_free(admission->reclaimed);
+        sl_mem_free(admission->choices);
+        sl_mem_free(admission);
     }
 }
 
-int64_t sl_grant_amount(const struct sl_grant *grant, uint32_t choice)
+int64_t sl_admission_amount(const struct sl_admission *admission, uint32_t choice)
 {
-    SL_PRE(grant != NULL);
-    int64_t amount = grant->choices[choice].amount;
-    uint32_t pod_set = grant->choices[choice].pod_set;
-    int64_t gone = grant->reclaimed[pod_set];
-    int64_t count = grant->counts[pod_set];
+    SL_PRE(admission != NULL);
+    int64_t amount = admission->choices[choice].amount;
+    uint32_t pod_set = admission->choices[choice].pod_set;
+    int64_t gone = admission->reclaimed[pod_set];
+    int64_t count = admission->counts[pod_set];
     return gone == 0 ? amount : amount / count * (count - gone);
 }

@@ -6,7 +6,7 @@
 #include "engine/quota/tallies.h"
 #include "engine/state.h"
 #include "kernel/lifecycle/second_pass.h"
-#include "policy/demand/demand.h"
+#include "policy/requests/requests.h"
 #include "policy/queues/queues.h"
 #include "policy/fair/shares.h"
 #include "policy/fair/usage.h"
@@ -17,7 +17,7 @@
  * has both sorts. */
 static uint32_t in_turn(const struct sl_engine *g, const struct sl_local_queue *q)
 {
-    const struct sl_node_entry *n = g->nodes[q->cluster_queue];
+    const struct sl_qnode_entry *n = g->qnodes[q->cluster_queue];
     uint32_t all_in_turn = sl_queues_heap_count(q->cluster_queue);
     uint32_t count = 0;
     if (all_in_turn == 0 || all_in_turn >= n->tally.pending) {
@@ -33,12 +33,12 @@ static uint32_t in_turn(const struct sl_engine *g, const struct sl_local_queue *
 static bool cluster_queue_figures(const struct sl_engine *g, const char *name,
                                   struct sl_queue_figures *out)
 {
-    sl_node_id node = sl_node_find(g, true, name);
-    if (node == SL_NO_ID || !g->nodes[node]->exists) {
+    sl_qnode_id qnode = sl_qnode_find(g, true, name);
+    if (qnode == SL_NO_ID || !g->qnodes[qnode]->exists) {
         return false;
     }
-    const struct sl_node_entry *n = g->nodes[node];
-    uint32_t active = n->active ? sl_queues_heap_count(node) : 0;
+    const struct sl_qnode_entry *n = g->qnodes[qnode];
+    uint32_t active = n->active ? sl_queues_heap_count(qnode) : 0;
     *out = (struct sl_queue_figures){.active = active,
                                      .inadmissible =
                                          n->tally.pending > active ? n->tally.pending - active : 0,
@@ -56,7 +56,7 @@ static bool local_queue_figures(const struct sl_engine *g, const char *ns, const
     if (q == NULL || !q->exists) {
         return false;
     }
-    bool open = q->cluster_queue != SL_NO_ID && g->nodes[q->cluster_queue]->active;
+    bool open = q->cluster_queue != SL_NO_ID && g->qnodes[q->cluster_queue]->active;
     uint32_t pending = q->stop == SL_STOP_NONE ? q->tally.pending : 0;
     uint32_t active = open && pending > 0 ? in_turn(g, q) : 0;
     *out = (struct sl_queue_figures){.active = active,
@@ -84,7 +84,7 @@ void sl_engine_queue_usages(const struct sl_engine *g, const char *ns, const cha
     if (q == NULL || !q->exists || q->cluster_queue == SL_NO_ID) {
         return;
     }
-    const struct sl_quotas *quotas = &g->nodes[q->cluster_queue]->quotas;
+    const struct sl_quotas *quotas = &g->qnodes[q->cluster_queue]->quotas;
     for (uint32_t i = 0; i < quotas->quota_count; i++) {
         const struct sl_quota *quota = &quotas->quotas[i];
         const struct sl_usage *u = sl_tally_find(&q->tally, quota->flavor, quota->resource);
@@ -124,7 +124,7 @@ bool sl_engine_queue_fair_usage(const struct sl_engine *g, const char *ns, const
         }
     }
     *usage = q->weight_nano > 0 ? sum / 1000 / ((double)q->weight_nano / SL_WEIGHT_ONE) : INFINITY;
-    *cluster_queue = q->cluster_queue == SL_NO_ID ? "" : g->nodes[q->cluster_queue]->name;
+    *cluster_queue = q->cluster_queue == SL_NO_ID ? "" : g->qnodes[q->cluster_queue]->name;
     return true;
 }
 
@@ -140,10 +140,10 @@ void sl_engine_count(const struct sl_engine *g, struct sl_engine_counters *out)
     *out = g->counters;
     out->passes_armed = sl_second_pass_count();
     out->journal_lost = g->journal == NULL ? 0 : sl_journal_lost(g->journal);
-    uint64_t claims =
-        (uint64_t)g->counters.holding * SL_CLAIMS_MAX * (sizeof(sl_cell_id) + sizeof(int64_t));
-    uint64_t demands = sl_demand_sets_used() * 24ull + sl_demand_requests_used() * 16ull +
-                       sl_demand_exclusions_used() * 12ull;
-    out->core_bytes = g->counters.workloads * (sizeof(struct sl_workload) + 96ull) + claims +
-                      demands + sl_intern_count(g->names, SL_INTERN_NODE) * 256ull;
+    uint64_t usage =
+        (uint64_t)g->counters.holding * SL_USAGE_CELLS_MAX * (sizeof(sl_cell_id) + sizeof(int64_t));
+    uint64_t requests = sl_requests_sets_used() * 24ull + sl_requests_rows_used() * 16ull +
+                        sl_requests_exclusions_used() * 12ull;
+    out->core_bytes = g->counters.workloads * (sizeof(struct sl_workload) + 96ull) + usage +
+                      requests + sl_intern_count(g->names, SL_INTERN_QNODE) * 256ull;
 }

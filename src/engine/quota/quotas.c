@@ -8,7 +8,7 @@
 #include "base/mem.h"
 #include "engine/calls/call.h"
 #include "kernel/ledger/ledger.h"
-#include "policy/demand/offers.h"
+#include "policy/requests/offers.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -201,20 +201,21 @@ static const struct sl_quota *find(const struct sl_quotas *q, sl_flavor_id flavo
     return NULL;
 }
 
-enum sl_status sl_quotas_open(struct sl_engine *g, sl_node_id node, sl_flavor_id flavor,
+enum sl_status sl_quotas_open(struct sl_engine *g, sl_qnode_id qnode, sl_flavor_id flavor,
                               sl_resource_id resource, sl_cell_id *cell, int64_t now_ms)
 {
-    struct sl_call c = {.kind = SL_CALL_open_cell, .open_cell = {node, flavor, resource, SL_NO_ID}};
+    struct sl_call c = {.kind = SL_CALL_open_cell,
+                        .open_cell = {qnode, flavor, resource, SL_NO_ID}};
     enum sl_status status = sl_call_make(g, &c, now_ms);
     *cell = c.open_cell.cell;
     return status;
 }
 
-static enum sl_status set_quota(struct sl_engine *g, sl_node_id node, const struct sl_quota *q,
+static enum sl_status set_quota(struct sl_engine *g, sl_qnode_id qnode, const struct sl_quota *q,
                                 int64_t now_ms)
 {
     sl_cell_id cell;
-    enum sl_status status = sl_quotas_open(g, node, q->flavor, q->resource, &cell, now_ms);
+    enum sl_status status = sl_quotas_open(g, qnode, q->flavor, q->resource, &cell, now_ms);
     if (status != SL_OK) {
         return status;
     }
@@ -222,7 +223,7 @@ static enum sl_status set_quota(struct sl_engine *g, sl_node_id node, const stru
                    .borrowing = q->borrowing);
 }
 
-enum sl_status sl_quotas_apply(struct sl_engine *g, sl_node_id node, const struct sl_quotas *old,
+enum sl_status sl_quotas_apply(struct sl_engine *g, sl_qnode_id qnode, const struct sl_quotas *old,
                                const struct sl_quotas *new_quotas, int64_t now_ms)
 {
     SL_PRE(old != NULL);
@@ -231,35 +232,36 @@ enum sl_status sl_quotas_apply(struct sl_engine *g, sl_node_id node, const struc
         struct sl_quota none = {old->quotas[i].flavor, old->quotas[i].resource, 0,
                                 SL_AMOUNT_UNLIMITED, SL_AMOUNT_UNLIMITED};
         if (find(new_quotas, none.flavor, none.resource) == NULL &&
-            sl_ledger_find_cell(node, none.flavor, none.resource) != SL_NO_ID) {
-            status = set_quota(g, node, &none, now_ms);
+            sl_ledger_find_cell(qnode, none.flavor, none.resource) != SL_NO_ID) {
+            status = set_quota(g, qnode, &none, now_ms);
         }
     }
     for (uint32_t i = 0; i < new_quotas->quota_count && status == SL_OK; i++) {
         const struct sl_quota *q = &new_quotas->quotas[i];
         const struct sl_quota *before = find(old, q->flavor, q->resource);
         if (before == NULL || old->refused || !quota_equal(before, q)) {
-            status = set_quota(g, node, q, now_ms);
+            status = set_quota(g, qnode, q, now_ms);
         }
     }
     return status;
 }
 
-enum sl_status sl_quotas_offer(struct sl_engine *g, sl_node_id node, const struct sl_quotas *q,
+enum sl_status sl_quotas_offer(struct sl_engine *g, sl_qnode_id qnode, const struct sl_quotas *q,
                                int64_t now_ms)
 {
     SL_PRE(q != NULL);
     enum sl_status status = SL_OK;
-    sl_tell(g, now_ms, no_offers, .cluster_queue = node);
+    sl_tell(g, now_ms, no_offers, .cluster_queue = qnode);
     for (uint32_t i = 0; i < q->group_count; i++) {
         const struct sl_group *group = &q->groups[i];
         uint32_t pairs = group->flavor_count * group->resource_count;
         for (uint32_t p = 0; p < pairs && status == SL_OK; p++) {
             sl_cell_id cell;
-            status = sl_quotas_open(g, node, group->flavors[p / group->resource_count],
+            status = sl_quotas_open(g, qnode, group->flavors[p / group->resource_count],
                                     group->resources[p % group->resource_count], &cell, now_ms);
             if (status == SL_OK) {
-                status = sl_call(g, now_ms, offer, .cluster_queue = node, .group = i, .cell = cell);
+                status =
+                    sl_call(g, now_ms, offer, .cluster_queue = qnode, .group = i, .cell = cell);
             }
         }
     }

@@ -13,14 +13,14 @@ enum sl_code sl_quotas_read(struct sl_engine *g, const struct sl_json *object,
 /* Never equal when the core has refused one of them: then it has to be set again. */
 bool sl_quotas_equal(const struct sl_quotas *a, const struct sl_quotas *b);
 void sl_quotas_free(struct sl_quotas *q);
-/* Bring the ledger's cells of `node` from what `old` says to what `new` says; the first refusal, or
+/* Bring the ledger's cells of `qnode` from what `old` says to what `new` says; the first refusal, or
  * SL_OK. */
-enum sl_status sl_quotas_apply(struct sl_engine *g, sl_node_id node, const struct sl_quotas *old,
+enum sl_status sl_quotas_apply(struct sl_engine *g, sl_qnode_id qnode, const struct sl_quotas *old,
                                const struct sl_quotas *new_quotas, int64_t now_ms);
 /* The same for what a ClusterQueue offers, in the order of the spec. */
 /* The cell of that flavor and resource, opened where there is none yet. */
-enum sl_status sl_quotas_open(struct sl_engine *g, sl_node_id node, sl_flavor_id flavor,
+enum sl_status sl_quotas_open(struct sl_engine *g, sl_qnode_id qnode, sl_flavor_id flavor,
                               sl_resource_id resource, sl_cell_id *cell, int64_t now_ms);
-enum sl_status sl_quotas_offer(struct sl_engine *g, sl_node_id node, const struct sl_quotas *q,
+enum sl_status sl_quotas_offer(struct sl_engine *g, sl_qnode_id qnode, const struct sl_quotas *q,
                                int64_t now_ms);
 #endif

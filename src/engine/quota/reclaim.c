@@ -24,23 +24,23 @@ bool sl_engine_waits_for_pods(const struct sl_engine *g)
 }
 
 /* Of that cell, for all pod sets. */
-static int64_t amount_left(const struct sl_grant *grant, sl_cell_id cell)
+static int64_t amount_left(const struct sl_admission *admission, sl_cell_id cell)
 {
     int64_t sum = 0;
-    for (uint32_t i = 0; i < grant->choice_count; i++) {
-        sum += grant->choices[i].cell == cell ? sl_grant_amount(grant, i) : 0;
+    for (uint32_t i = 0; i < admission->choice_count; i++) {
+        sum += admission->choices[i].cell == cell ? sl_admission_amount(admission, i) : 0;
     }
     return sum;
 }
 
-static void reduce_claims(struct sl_engine *g, sl_workload_id id, int64_t now_ms)
+static void reduce_usage(struct sl_engine *g, sl_workload_id id, int64_t now_ms)
 {
     const struct sl_workload_entry *e = &g->workloads[id];
-    for (uint32_t i = 0; i < sl_commit_claim_count(id); i++) {
-        struct sl_claim claim = sl_commit_claim(id, i);
-        int64_t left = amount_left(e->grant, claim.cell);
-        if (left < claim.amount) {
-            sl_expect(g, now_ms, reduce, .workload = id, .generation = e->generation, .claim = i,
+    for (uint32_t i = 0; i < sl_commit_usage_count(id); i++) {
+        struct sl_cell_amount usage = sl_commit_usage(id, i);
+        int64_t left = amount_left(e->admission, usage.cell);
+        if (left < usage.amount) {
+            sl_expect(g, now_ms, reduce, .workload = id, .generation = e->generation, .usage = i,
                       .amount = left);
         }
     }
@@ -52,20 +52,20 @@ void sl_reclaim_take(struct sl_engine *g, sl_workload_id id, const struct sl_jso
                      int64_t now_ms)
 {
     SL_PRE(g != NULL);
-    const struct sl_grant *grant = g->workloads[id].grant;
+    const struct sl_admission *admission = g->workloads[id].admission;
     size_t known = sl_json_len(sl_json_path(object, "spec.podSets"));
     bool fewer = false;
-    if (grant == NULL || !sl_lifecycle_holds_quota(id)) {
+    if (admission == NULL || !sl_lifecycle_holds_quota(id)) {
         return;
     }
-    for (uint32_t i = 0; i < grant->pod_set_count && i < known; i++) {
-        int64_t gone = grant->counts[i] - sl_requests_pods_left(g, object, i);
-        if (gone > grant->reclaimed[i]) {
+    for (uint32_t i = 0; i < admission->pod_set_count && i < known; i++) {
+        int64_t gone = admission->counts[i] - sl_requests_pods_left(g, object, i);
+        if (gone > admission->reclaimed[i]) {
             sl_tally_reclaim(g, id, i, gone);
             fewer = true;
         }
     }
     if (fewer) {
-        reduce_claims(g, id, now_ms);
+        reduce_usage(g, id, now_ms);
     }
 }

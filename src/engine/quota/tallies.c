@@ -18,37 +18,37 @@ static void touch(struct sl_engine *g, struct sl_touched t)
     g->touched[g->touched_count++] = t;
 }
 
-static void touch_one(struct sl_engine *g, sl_node_id node)
+static void touch_one(struct sl_engine *g, sl_qnode_id qnode)
 {
-    struct sl_node_entry *n = g->nodes[node];
+    struct sl_qnode_entry *n = g->qnodes[qnode];
     if (n != NULL && !n->touched) {
         n->touched = true;
         touch(g, (struct sl_touched){n->is_cluster_queue ? SL_KIND_CLUSTER_QUEUE : SL_KIND_COHORT,
-                                     node, NULL});
+                                     qnode, NULL});
     }
 }
 
 /* With fair sharing its cohorts, too: what they show of their share is what their queues use. */
-static void touch_node(struct sl_engine *g, sl_node_id node)
+static void touch_qnode(struct sl_engine *g, sl_qnode_id qnode)
 {
-    touch_one(g, node);
-    for (sl_node_id above = sl_ledger_parent_node(node);
+    touch_one(g, qnode);
+    for (sl_qnode_id above = sl_ledger_parent_qnode(qnode);
          g->settings.policy.fair_sharing && above != SL_NO_ID;
-         above = sl_ledger_parent_node(above)) {
+         above = sl_ledger_parent_qnode(above)) {
         touch_one(g, above);
     }
 }
 
-void sl_touch_node(struct sl_engine *g, sl_node_id node)
+void sl_touch_qnode(struct sl_engine *g, sl_qnode_id qnode)
 {
-    if (node == SL_NO_ID) {
+    if (qnode == SL_NO_ID) {
         return;
     }
-    touch_node(g, node);
+    touch_qnode(g, qnode);
     /* What ends in one queue of a cohort may be what another one held too much. */
-    for (sl_node_id n = 0; g->exceeded_count > 0 && n < g->node_cap; n++) {
-        if (g->nodes[n] != NULL && g->nodes[n]->exceeded) {
-            touch_node(g, n);
+    for (sl_qnode_id n = 0; g->exceeded_count > 0 && n < g->qnode_cap; n++) {
+        if (g->qnodes[n] != NULL && g->qnodes[n]->exceeded) {
+            touch_qnode(g, n);
         }
     }
 }
@@ -56,9 +56,9 @@ void sl_touch_node(struct sl_engine *g, sl_node_id node)
 void sl_touch_holders(struct sl_engine *g)
 {
     SL_PRE(g != NULL);
-    for (sl_node_id n = 0; g->synced && n < g->node_cap; n++) {
-        if (g->nodes[n] != NULL && g->nodes[n]->tally.reserving > 0) {
-            touch_node(g, n);
+    for (sl_qnode_id n = 0; g->synced && n < g->qnode_cap; n++) {
+        if (g->qnodes[n] != NULL && g->qnodes[n]->tally.reserving > 0) {
+            touch_qnode(g, n);
         }
     }
 }
@@ -108,8 +108,8 @@ static struct sl_usage *take_usage(struct sl_tally *t, sl_flavor_id flavor, sl_r
 }
 
 /* sign is 1 or -1. */
-static void count(struct sl_tally *t, enum sl_standing standing, const struct sl_grant *grant,
-                  int sign)
+static void count(struct sl_tally *t, enum sl_standing standing,
+                  const struct sl_admission *admission, int sign)
 {
     bool admitted = standing == SL_STANDING_ADMITTED;
     bool holds = admitted || standing == SL_STANDING_RESERVING;
@@ -117,9 +117,10 @@ static void count(struct sl_tally *t, enum sl_standing standing, const struct sl
     t->pending += standing == SL_STANDING_PENDING ? (uint32_t)sign : 0;
     t->reserving += holds ? (uint32_t)sign : 0;
     t->admitted += admitted ? (uint32_t)sign : 0;
-    for (uint32_t i = 0; holds && grant != NULL && i < grant->choice_count; i++) {
-        struct sl_usage *u = take_usage(t, grant->choices[i].flavor, grant->choices[i].resource);
-        int64_t amount = sl_grant_amount(grant, i);
+    for (uint32_t i = 0; holds && admission != NULL && i < admission->choice_count; i++) {
+        struct sl_usage *u =
+            take_usage(t, admission->choices[i].flavor, admission->choices[i].resource);
+        int64_t amount = sl_admission_amount(admission, i);
         u->reservation += sign * amount;
         u->usage += admitted ? sign * amount : 0;
         SL_ASSERT(u->reservation >= 0 && u->usage >= 0 && u->usage <= u->reservation);
@@ -128,10 +129,10 @@ static void count(struct sl_tally *t, enum sl_standing standing, const struct sl
 
 static void count_everywhere(struct sl_engine *g, const struct sl_workload_entry *e, int sign)
 {
-    count(&e->queue->tally, e->standing, e->grant, sign);
+    count(&e->queue->tally, e->standing, e->admission, sign);
     if (e->counted_at != SL_NO_ID) {
-        count(&g->nodes[e->counted_at]->tally, e->standing, e->grant, sign);
-        sl_touch_node(g, e->counted_at);
+        count(&g->qnodes[e->counted_at]->tally, e->standing, e->admission, sign);
+        sl_touch_qnode(g, e->counted_at);
     }
     sl_touch_queue(g, e->queue);
     g->counters.pending += e->standing == SL_STANDING_PENDING ? (uint32_t)sign : 0;
@@ -140,15 +141,15 @@ static void count_everywhere(struct sl_engine *g, const struct sl_workload_entry
 
 /* Holders count where their quota is, the others where they would be tried, or were: what is wrong with the ClusterQueue, or
  * with themselves, makes them wait there. A stopped LocalQueue is not looked into, as in Kueue: nobody waits in it. */
-static sl_node_id place_to_count(const struct sl_engine *g, const struct sl_workload_entry *e,
-                                 enum sl_standing standing)
+static sl_qnode_id place_to_count(const struct sl_engine *g, const struct sl_workload_entry *e,
+                                  enum sl_standing standing)
 {
     const struct sl_local_queue *q = e->queue;
     if (standing >= SL_STANDING_RESERVING) {
         return e->held_at;
     }
     bool known = g->synced && q->exists && q->cluster_queue != SL_NO_ID &&
-                 g->nodes[q->cluster_queue]->exists;
+                 g->qnodes[q->cluster_queue]->exists;
     bool there = standing == SL_STANDING_FINISHED ||
                  (standing == SL_STANDING_PENDING && q->stop == SL_STOP_NONE);
     return known && there ? q->cluster_queue : SL_NO_ID;
@@ -159,7 +160,7 @@ void sl_tally_update(struct sl_engine *g, sl_workload_id id)
     SL_PRE(g != NULL);
     struct sl_workload_entry *e = &g->workloads[id];
     enum sl_standing standing = standing_of(id);
-    sl_node_id at = place_to_count(g, e, standing);
+    sl_qnode_id at = place_to_count(g, e, standing);
     if (standing == e->standing && at == e->counted_at) {
         return;
     }
@@ -190,11 +191,11 @@ void sl_tally_move(struct sl_engine *g, sl_workload_id id, struct sl_local_queue
 void sl_tally_reclaim(struct sl_engine *g, sl_workload_id id, uint32_t pod_set, int64_t gone)
 {
     struct sl_workload_entry *e = &g->workloads[id];
-    SL_PRE(e->grant != NULL && pod_set < e->grant->pod_set_count);
+    SL_PRE(e->admission != NULL && pod_set < e->admission->pod_set_count);
     if (e->standing != SL_STANDING_NONE) {
         count_everywhere(g, e, -1);
     }
-    e->grant->reclaimed[pod_set] = gone;
+    e->admission->reclaimed[pod_set] = gone;
     if (e->standing != SL_STANDING_NONE) {
         count_everywhere(g, e, 1);
     }

@@ -2,7 +2,7 @@
  * SPDX-FileCopyrightText: The Sluice authors */
 
 /* Tallies: how many workloads of a queue are in which state, and what they use of each flavor; and which queues and
- * nodes of the cohort forest have changed, so that their status is written again. */
+ * qnodes of the cohort forest have changed, so that their status is written again. */
 #ifndef SL_ENGINE_TALLIES_H
 #define SL_ENGINE_TALLIES_H
 #include "engine/engine.h"
@@ -19,7 +19,7 @@ struct sl_local_queue;
 void sl_tally_move(struct sl_engine *g, sl_workload_id id, struct sl_local_queue *to);
 /* So many pods of that pod set of a holder have ended for good. */
 void sl_tally_reclaim(struct sl_engine *g, sl_workload_id id, uint32_t pod_set, int64_t gone);
-void sl_touch_node(struct sl_engine *g, sl_node_id node);
+void sl_touch_qnode(struct sl_engine *g, sl_qnode_id qnode);
 /* Some quota has changed: each that holds something may hold more than it may now. */
 void sl_touch_holders(struct sl_engine *g);
 void sl_touch_queue(struct sl_engine *g, struct sl_local_queue *q);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* An unordered array: a machine has about ten resources. */
+/* An unordered array: a node has about ten resources. */
 #include "engine/records/amounts.h"
 #include "base/check.h"
 #include "base/mem.h"

@@ -214,7 +214,7 @@ static void clear_host(struct sl_engine *g, sl_tree_id tree, const char *host, i
 {
     sl_site_id site = sl_sites_find(g, tree, host);
     sl_domain_id other = site == SL_NO_ID ? SL_NO_ID : sl_trees_domain_on(tree, site);
-    if (other != SL_NO_ID && g->world->areas[other].machine_count == 0) {
+    if (other != SL_NO_ID && g->world->areas[other].node_count == 0) {
         sl_areas_close(g, other, now_ms);
     }
 }
@@ -262,7 +262,7 @@ void sl_areas_close(struct sl_engine *g, sl_domain_id domain, int64_t now_ms)
     SL_PRE(g != NULL);
     struct sl_world *w = g->world;
     while (domain != SL_NO_ID && w->areas[domain].shown && w->areas[domain].shown_count == 0 &&
-           w->areas[domain].machine_count == 0) {
+           w->areas[domain].node_count == 0) {
         sl_domain_id parent = w->areas[domain].parent;
         hide(g, domain, now_ms);
         domain = parent;
@@ -297,7 +297,7 @@ static void cut_below(struct sl_engine *g, sl_domain_id domain, int64_t now_ms)
         cut_below(g, w->areas[domain].children[i], now_ms);
     }
     w->areas[domain].child_count = 0;
-    w->areas[domain].machine_count = 0;
+    w->areas[domain].node_count = 0;
     if (w->areas[domain].shown) {
         hide(g, domain, now_ms);
     }

@@ -24,10 +24,10 @@ enum sl_code sl_event_from_local_queue(struct sl_engine *g, const struct sl_json
 void sl_event_local_queue_gone(struct sl_engine *g, const struct sl_json *object, int64_t now_ms);
 void sl_event_from_namespace(struct sl_engine *g, const struct sl_json *object, bool gone,
                              int64_t now_ms);
-/* machines.c, pods.c, trees_in.c, checks_in.c: what topology is made of. INVALID with a cause names
+/* nodes.c, pods.c, trees_in.c, checks_in.c: what topology is made of. INVALID with a cause names
  * what cannot be used; the rest of the object counts. */
-enum sl_code sl_event_from_machine(struct sl_engine *g, const struct sl_json *object, bool gone,
-                                   int64_t now_ms, struct sl_error *e);
+enum sl_code sl_event_from_node(struct sl_engine *g, const struct sl_json *object, bool gone,
+                                int64_t now_ms, struct sl_error *e);
 enum sl_code sl_event_from_pod(struct sl_engine *g, const struct sl_json *object, bool gone,
                                int64_t now_ms, struct sl_error *e);
 enum sl_code sl_event_from_topology(struct sl_engine *g, const struct sl_json *object, bool gone,
@@ -55,17 +55,17 @@ void sl_reclaim_take(struct sl_engine *g, sl_workload_id id, const struct sl_jso
                      int64_t now_ms);
 
 /* Shared: quotas and parent of a Cohort or ClusterQueue. */
-enum sl_code sl_event_quotas(struct sl_engine *g, sl_node_id node, const struct sl_json *object,
+enum sl_code sl_event_quotas(struct sl_engine *g, sl_qnode_id qnode, const struct sl_json *object,
                              int64_t now_ms, struct sl_error *e);
-enum sl_code sl_event_parent(struct sl_engine *g, sl_node_id node, const char *cohort,
+enum sl_code sl_event_parent(struct sl_engine *g, sl_qnode_id qnode, const char *cohort,
                              const char *field, int64_t now_ms, struct sl_error *e);
 /* What its own quotas and rules have wrong, in the words of that cause: a cycle of cohorts is judged apart, since others
  * can mend it. */
-void sl_event_trouble(struct sl_node_entry *n, enum sl_code code, const struct sl_error *e,
+void sl_event_trouble(struct sl_qnode_entry *n, enum sl_code code, const struct sl_error *e,
                       unsigned first_cause);
 /* Judge a ClusterQueue's Active condition, and pass it on to policy and workloads when it
  * changed. */
-void sl_event_judge(struct sl_engine *g, sl_node_id node, int64_t now_ms);
+void sl_event_judge(struct sl_engine *g, sl_qnode_id qnode, int64_t now_ms);
 void sl_event_judge_all(struct sl_engine *g, int64_t now_ms);
 enum sl_stop sl_event_read_stop(const struct sl_json *object);
 #endif

@@ -96,7 +96,7 @@ static sl_verdict verdict_of(struct sl_engine *g, const struct sl_mask_entry *ma
 static void list_site(struct sl_engine *g, sl_mask_id mask, sl_site_id site, bool anew,
                       struct sl_buf *list)
 {
-    const struct sl_machine *m = g->world->sites[site].machine;
+    const struct sl_node_entry *m = g->world->sites[site].node;
     const struct sl_mask_entry *entry = &g->world->masks[mask];
     sl_verdict verdict = SL_VERDICT_MAY;
     int64_t score = 0;

@@ -64,7 +64,7 @@ struct sl_check_rule {
 /* The admission of a workload: the choices of its plan, how many pods each pod set was counted
  * with, how many of those have ended for good since and hold nothing any more, and the topology
  * assignment of each pod set. */
-struct sl_grant {
+struct sl_admission {
     uint32_t pod_set_count;
     uint32_t choice_count;
     int64_t *counts;
@@ -87,7 +87,7 @@ enum sl_standing {
 
 /* spec.podSets[].topologyRequest */
 struct sl_topology_ask {
-    uint32_t together; /* enum sl_together of policy/demand/topology_demand.h */
+    uint32_t together; /* enum sl_together of policy/requests/topology_request.h */
     bool asked;
     sl_level_id level; /* SL_NO_ID = none */
     uint32_t layer_count;

@@ -33,7 +33,8 @@ static struct sl_rules read_rules(const struct sl_json *object)
                           : SL_BORROWING_OVER_PREEMPTION};
 }
 
-bool sl_rules_read(const struct sl_engine *g, struct sl_node_entry *n, const struct sl_json *object)
+bool sl_rules_read(const struct sl_engine *g, struct sl_qnode_entry *n,
+                   const struct sl_json *object)
 {
     SL_PRE(g != NULL && n != NULL);
     struct sl_rules fresh = read_rules(object);
@@ -48,7 +49,7 @@ bool sl_rules_read(const struct sl_engine *g, struct sl_node_entry *n, const str
     return !same;
 }
 
-void sl_rules_default(struct sl_node_entry *n)
+void sl_rules_default(struct sl_qnode_entry *n)
 {
     SL_PRE(n != NULL);
     n->rules = read_rules(NULL);
@@ -106,45 +107,45 @@ enum sl_code sl_rules_read_weight(const struct sl_json *object, int64_t *out, st
     return SL_CODE_OK;
 }
 
-static bool set_preemption(struct sl_engine *g, sl_node_id node, struct sl_preempt_policy p,
+static bool set_preemption(struct sl_engine *g, sl_qnode_id qnode, struct sl_preempt_policy p,
                            int64_t now_ms)
 {
-    struct sl_node_entry *n = g->nodes[node];
+    struct sl_qnode_entry *n = g->qnodes[qnode];
     if (preemption_equal(&p, &n->preemption)) {
         return false;
     }
     n->preemption = p;
-    return sl_call(g, now_ms, preemption, .cluster_queue = node, .policy = p) == SL_OK;
+    return sl_call(g, now_ms, preemption, .cluster_queue = qnode, .policy = p) == SL_OK;
 }
 
-static bool set_weight(struct sl_engine *g, sl_node_id node, int64_t weight_nano, int64_t now_ms)
+static bool set_weight(struct sl_engine *g, sl_qnode_id qnode, int64_t weight_nano, int64_t now_ms)
 {
-    struct sl_node_entry *n = g->nodes[node];
+    struct sl_qnode_entry *n = g->qnodes[qnode];
     if (weight_nano == n->weight_nano) {
         return false;
     }
     n->weight_nano = weight_nano;
-    return sl_call(g, now_ms, weight, .node = node, .nano = weight_nano) == SL_OK;
+    return sl_call(g, now_ms, weight, .qnode = qnode, .nano = weight_nano) == SL_OK;
 }
 
-enum sl_code sl_rules_share(struct sl_engine *g, sl_node_id node, const struct sl_json *object,
+enum sl_code sl_rules_share(struct sl_engine *g, sl_qnode_id qnode, const struct sl_json *object,
                             int64_t now_ms, struct sl_error *e)
 {
     SL_PRE(g != NULL);
     int64_t weight_nano;
     enum sl_code code = sl_rules_read_weight(object, &weight_nano, e);
-    bool changed = g->nodes[node]->is_cluster_queue &&
-                   set_preemption(g, node, read_preemption(object), now_ms);
-    changed = set_weight(g, node, weight_nano, now_ms) || changed;
+    bool changed = g->qnodes[qnode]->is_cluster_queue &&
+                   set_preemption(g, qnode, read_preemption(object), now_ms);
+    changed = set_weight(g, qnode, weight_nano, now_ms) || changed;
     if (changed) {
-        sl_tell(g, now_ms, wake_tree, .node = node);
+        sl_tell(g, now_ms, wake_tree, .qnode = qnode);
     }
     return code;
 }
 
 /* --- admission checks ------------------------------------------------------------------------- */
 
-void sl_rules_free_checks(struct sl_node_entry *n)
+void sl_rules_free_checks(struct sl_qnode_entry *n)
 {
     SL_PRE(n != NULL);
     for (uint32_t i = 0; i < n->check_count; i++) {
@@ -174,7 +175,7 @@ static struct sl_check_rule read_rule(struct sl_engine *g, const struct sl_json 
     return rule;
 }
 
-static bool rules_equal(const struct sl_node_entry *a, const struct sl_node_entry *b)
+static bool rules_equal(const struct sl_qnode_entry *a, const struct sl_qnode_entry *b)
 {
     bool same = a->check_count == b->check_count;
     for (uint32_t i = 0; same && i < a->check_count; i++) {
@@ -183,13 +184,13 @@ static bool rules_equal(const struct sl_node_entry *a, const struct sl_node_entr
     return same;
 }
 
-enum sl_code sl_rules_read_checks(struct sl_engine *g, struct sl_node_entry *n,
+enum sl_code sl_rules_read_checks(struct sl_engine *g, struct sl_qnode_entry *n,
                                   const struct sl_json *object, bool *changed, int64_t now_ms,
                                   struct sl_error *e)
 {
     static const char field[] = "spec.admissionChecksStrategy.admissionChecks";
     const struct sl_json *list = sl_json_path(object, field);
-    struct sl_node_entry fresh = {0};
+    struct sl_qnode_entry fresh = {0};
     enum sl_code code = SL_CODE_OK;
     if (sl_json_len(list) > SL_CHECKS_MAX) {
         sl_error_cause(e, "FieldValueInvalid", field, "more than %u admission checks",
@@ -206,11 +207,11 @@ enum sl_code sl_rules_read_checks(struct sl_engine *g, struct sl_node_entry *n,
     return code;
 }
 
-static bool grants_any(const struct sl_grant *grant, const struct sl_check_rule *rule)
+static bool admits_any(const struct sl_admission *admission, const struct sl_check_rule *rule)
 {
-    for (uint32_t i = 0; i < grant->choice_count; i++) {
+    for (uint32_t i = 0; i < admission->choice_count; i++) {
         for (uint32_t f = 0; f < rule->flavor_count; f++) {
-            if (grant->choices[i].flavor == rule->flavors[f]) {
+            if (admission->choices[i].flavor == rule->flavors[f]) {
                 return true;
             }
         }
@@ -218,19 +219,20 @@ static bool grants_any(const struct sl_grant *grant, const struct sl_check_rule 
     return false;
 }
 
-bool sl_rules_ask(const struct sl_node_entry *n, sl_check_id check, const struct sl_grant *grant)
+bool sl_rules_ask(const struct sl_qnode_entry *n, sl_check_id check,
+                  const struct sl_admission *admission)
 {
     SL_PRE(n != NULL);
     for (uint32_t i = 0; i < n->check_count; i++) {
         const struct sl_check_rule *rule = &n->checks[i];
         if (rule->check == check) {
-            return grant == NULL || rule->flavor_count == 0 || grants_any(grant, rule);
+            return admission == NULL || rule->flavor_count == 0 || admits_any(admission, rule);
         }
     }
     return false;
 }
 
-bool sl_rules_by_flavor(const struct sl_node_entry *n, sl_check_id check)
+bool sl_rules_by_flavor(const struct sl_qnode_entry *n, sl_check_id check)
 {
     SL_PRE(n != NULL);
     for (uint32_t i = 0; i < n->check_count; i++) {

@@ -9,7 +9,7 @@
 #include "engine/calls/call.h"
 #include "engine/records/masks_in.h"
 #include "engine/records/world.h"
-#include "policy/demand/topology_demand.h"
+#include "policy/requests/topology_request.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -81,7 +81,7 @@ void sl_sites_drop(struct sl_engine *g, sl_site_id site)
 {
     struct sl_world *w = g->world;
     struct sl_site_entry *s = &w->sites[site];
-    SL_ASSERT(s->area_count == 0 && s->machine == NULL);
+    SL_ASSERT(s->area_count == 0 && s->node == NULL);
     sl_masks_in_judge(g, site, g->now_ms); /* who gets the number next starts without verdicts */
     if (s->key != NULL) {
         (void)sl_map_remove(w->hosts, s->key, NULL);
@@ -115,7 +115,7 @@ static bool publish(struct sl_engine *g, sl_site_id site, sl_measure_id measure,
 {
     int64_t have = sl_amounts_get(&g->world->sites[site].free, g->world->measures[measure]);
     int64_t bounded = have < 0 ? 0 : have > SL_AMOUNT_MAX ? SL_AMOUNT_MAX : have;
-    int64_t old = sl_room_capacity_of(site, measure);
+    int64_t old = sl_site_capacity_of(site, measure);
     if (bounded == old) {
         return false;
     }
@@ -163,9 +163,9 @@ static void mark_used(const struct sl_engine *g, bool used[static SL_MEASURES_MA
         if (g->workloads[id].uid == NULL) {
             continue;
         }
-        for (uint32_t r = sl_demand_first_pod_set(id); r != SL_NO_ID;
-             r = sl_demand_next_pod_set(r)) {
-            struct sl_topology_demand d = sl_topology_demand_of(r);
+        for (uint32_t r = sl_requests_first_pod_set(id); r != SL_NO_ID;
+             r = sl_requests_next_pod_set(r)) {
+            struct sl_topology_request d = sl_topology_request_of(r);
             for (uint32_t i = 0; i < d.request_count; i++) {
                 used[d.requests[i].measure] = true;
             }

@@ -114,11 +114,11 @@ static void clear(struct sl_tenants *t, sl_workload_id id)
 void sl_tenants_list(struct sl_tenants *t, sl_workload_id id)
 {
     SL_PRE(t != NULL);
-    uint32_t count = sl_topology_stand_count(id);
+    uint32_t count = sl_topology_assignment_count(id);
     t->workloads = reach(t->workloads, &t->workload_cap, id);
     clear(t, id);
     for (uint32_t i = 0; i < count; i++) {
-        sl_site_id site = sl_domain_site(sl_topology_stand_at(id, i).domain);
+        sl_site_id site = sl_domain_site(sl_topology_assignment_at(id, i).domain);
         SL_ASSERT(site != SL_NO_ID);
         add(t, id, site);
     }

@@ -8,7 +8,7 @@
 #include "engine/calls/call.h"
 #include "kernel/ledger/ledger.h"
 #include "kernel/lifecycle/second_pass.h"
-#include "policy/demand/offers.h"
+#include "policy/requests/offers.h"
 
 struct sl_tree_entry *sl_world_tree(struct sl_engine *g, sl_tree_id tree)
 {
@@ -44,16 +44,16 @@ void sl_world_rouse(struct sl_engine *g, sl_tree_id tree)
 /* Those of one cohort wake together. */
 static void tell_users(struct sl_engine *g, sl_tree_id tree, bool wake, int64_t now_ms)
 {
-    sl_node_id told = SL_NO_ID;
+    sl_qnode_id told = SL_NO_ID;
     for (sl_cell_id cell = sl_offers_first_of(tree); cell != SL_NO_ID;
          cell = sl_offers_next_of(cell)) {
-        sl_node_id node = sl_ledger_node_of(cell);
-        if (sl_ledger_root_node(node) != told) {
-            told = sl_ledger_root_node(node);
+        sl_qnode_id qnode = sl_ledger_qnode_of(cell);
+        if (sl_ledger_root_qnode(qnode) != told) {
+            told = sl_ledger_root_qnode(qnode);
             if (wake) {
-                sl_tell(g, now_ms, wake_tree, .node = node);
+                sl_tell(g, now_ms, wake_tree, .qnode = qnode);
             } else {
-                sl_tell(g, now_ms, rouse_tree, .node = node);
+                sl_tell(g, now_ms, rouse_tree, .qnode = qnode);
             }
         }
     }

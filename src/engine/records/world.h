@@ -2,8 +2,8 @@
  * SPDX-FileCopyrightText: The Sluice authors */
 
 /* What the engine knows of the cluster beside quotas: nodes, what runs on them, Topologies, and the
- * trees of domains that both make for each ResourceFlavor. Kubernetes' Nodes are called machines
- * here, as a node is one of the quota forest. Shared by world.c, machines.c, pods.c, areas.c,
+ * trees of domains that both make for each ResourceFlavor. Kubernetes' Nodes are called nodes
+ * here, as a node is one of the quota forest. Shared by world.c, nodes.c, pods.c, areas.c,
  * trees_in.c, sites.c, masks_in.c and names.c only. */
 #ifndef SL_ENGINE_WORLD_H
 #define SL_ENGINE_WORLD_H
@@ -16,14 +16,14 @@
 
 #define SL_HOST_LABEL "kubernetes.io/hostname"
 
-/* The domains of a node (a machine here): one bottom domain per tree that it is in. */
+/* The domains of a node (a node here): one bottom domain per tree that it is in. */
 struct sl_foothold {
     sl_tree_id tree;
     sl_domain_id domain;
     sl_site_id site;
 };
 
-struct sl_machine {
+struct sl_node_entry {
     char *name;
     bool exists; /* its Node object was seen; else only pods name it */
     bool usable; /* ready, and not cordoned */
@@ -37,12 +37,12 @@ struct sl_machine {
     struct sl_foothold *footholds;
 };
 
-/* A place of the core: a host, whose trees share it, or a bottom domain of several machines. */
+/* A place of the core: a host, whose trees share it, or a bottom domain of several nodes. */
 struct sl_site_entry {
     char *key;                  /* in the map of hosts; NULL: no host */
     uint32_t host_len;          /* the host's name is the first part of the key */
     uint32_t area_count;        /* domains that end here, relics included */
-    struct sl_machine *machine; /* of a host: the node whose labels and taints count; NULL = none */
+    struct sl_node_entry *node; /* of a host: the node whose labels and taints count; NULL = none */
     struct sl_amounts free;     /* sum of what its members have and do not need for other pods */
     uint32_t next_free;
 };
@@ -53,7 +53,7 @@ struct sl_area {
     sl_domain_id parent; /* SL_NO_ID = at the top */
     sl_site_id site;     /* SL_NO_ID = no bottom one */
     char *value;         /* NULL: the number is free */
-    uint32_t machine_count;
+    uint32_t node_count;
     bool shown;           /* open in the core, and not a relic that is still in use */
     uint32_t shown_count; /* of its children */
     uint32_t child_count;
@@ -90,7 +90,7 @@ struct sl_topology_levels {
 };
 
 struct sl_world {
-    struct sl_map *machines;   /* name -> struct sl_machine * */
+    struct sl_map *nodes;      /* name -> struct sl_node_entry * */
     struct sl_map *pods;       /* "ns/name" -> struct sl_pod_use * (pods.c) */
     struct sl_map *topologies; /* name -> struct sl_topology_levels * */
     struct sl_map *hosts;      /* key of a site (sites.c) -> its number */
@@ -137,7 +137,7 @@ void sl_world_wake(struct sl_engine *g, sl_tree_id tree);
 void sl_world_rouse(struct sl_engine *g, sl_tree_id tree);
 
 /* --- sites.c ---------------------------------------------------------------------------------- */
-/* The number of a host in that tree, or of a domain of several machines (host NULL); SL_NO_ID = as
+/* The number of a host in that tree, or of a domain of several nodes (host NULL); SL_NO_ID = as
  * many as can be held. */
 sl_site_id sl_sites_take(struct sl_engine *g, sl_tree_id tree, const char *host);
 sl_site_id sl_sites_find(const struct sl_engine *g, sl_tree_id tree, const char *host);
@@ -157,7 +157,7 @@ sl_domain_id sl_areas_find(const struct sl_engine *g, sl_tree_id tree, sl_domain
  * SL_NO_ID = there are as many domains or sites as can be held. */
 sl_domain_id sl_areas_open(struct sl_engine *g, sl_tree_id tree, const char *const *values,
                            int64_t now_ms);
-/* No machine is in it any more: it is closed, and what is above it if nothing else is there. */
+/* No node is in it any more: it is closed, and what is above it if nothing else is there. */
 void sl_areas_close(struct sl_engine *g, sl_domain_id domain, int64_t now_ms);
 /* Release the numbers of relics that no workload is assigned to any more; after every event that
  * closed some. Linear in relics. */
@@ -165,21 +165,21 @@ void sl_areas_sweep(struct sl_engine *g);
 /* The tree's levels are to change: its domains are all closed, and what stays does so apart. */
 void sl_areas_cut(struct sl_engine *g, sl_tree_id tree, int64_t now_ms);
 
-/* --- machines.c ------------------------------------------------------------------------------- */
+/* --- nodes.c ------------------------------------------------------------------------------- */
 /* The record of that name, made when new. */
-struct sl_machine *sl_machines_take(struct sl_engine *g, const char *name);
+struct sl_node_entry *sl_nodes_take(struct sl_engine *g, const char *name);
 /* sign * amounts more are free on it. */
-void sl_machines_shift(struct sl_engine *g, struct sl_machine *m, const struct sl_amounts *amounts,
-                       int sign, int64_t now_ms);
+void sl_nodes_shift(struct sl_engine *g, struct sl_node_entry *m, const struct sl_amounts *amounts,
+                    int sign, int64_t now_ms);
 /* The same for all trees that it is in. */
-void sl_machines_wake(struct sl_engine *g, const struct sl_machine *m);
-void sl_machines_rouse(struct sl_engine *g, const struct sl_machine *m);
+void sl_nodes_wake(struct sl_engine *g, const struct sl_node_entry *m);
+void sl_nodes_rouse(struct sl_engine *g, const struct sl_node_entry *m);
 /* Its labels, its usability or the tree have changed: it enters, leaves or moves. */
-void sl_machines_place(struct sl_engine *g, struct sl_machine *m, sl_tree_id tree, int64_t now_ms);
-void sl_machines_leave(struct sl_engine *g, struct sl_machine *m, sl_tree_id tree, int64_t now_ms);
+void sl_nodes_place(struct sl_engine *g, struct sl_node_entry *m, sl_tree_id tree, int64_t now_ms);
+void sl_nodes_leave(struct sl_engine *g, struct sl_node_entry *m, sl_tree_id tree, int64_t now_ms);
 /* Nothing needs it any more? Then it is forgotten. */
-void sl_machines_drop_unused(struct sl_engine *g, struct sl_machine *m);
-void sl_machines_free(struct sl_world *w);
+void sl_nodes_drop_unused(struct sl_engine *g, struct sl_node_entry *m);
+void sl_nodes_free(struct sl_world *w);
 
 /* --- pods.c ----------------------------------------------------------------------------------- */
 void sl_pods_free(struct sl_world *w);

@@ -68,23 +68,23 @@ void sl_story_note_call(struct sl_life *life, const struct sl_call *c)
 
 /* --- a decision ------------------------------------------------------------------------------- */
 
-static sl_node_id queue_of(sl_workload_id id)
+static sl_qnode_id queue_of(sl_workload_id id)
 {
-    return sl_commit_claim_count(id) > 0 ? sl_ledger_node_of(sl_commit_claim(id, 0).cell)
+    return sl_commit_usage_count(id) > 0 ? sl_ledger_qnode_of(sl_commit_usage(id, 0).cell)
                                          : sl_queues_queue_of(id);
 }
 
-static void print_claims(const struct sl_life *life, sl_workload_id id)
+static void print_usage(const struct sl_life *life, sl_workload_id id)
 {
-    uint32_t count = sl_commit_claim_count(id);
+    uint32_t count = sl_commit_usage_count(id);
     for (uint32_t i = 0; i < count; i++) {
         char amount[64];
-        struct sl_claim claim = sl_commit_claim(id, i);
+        struct sl_cell_amount usage = sl_commit_usage(id, i);
         const char *resource =
-            sl_roll_name(&life->names, SL_INTERN_RESOURCE, sl_ledger_resource_of(claim.cell));
-        sl_quantity_print_amount(claim.amount, resource, amount);
+            sl_roll_name(&life->names, SL_INTERN_RESOURCE, sl_ledger_resource_of(usage.cell));
+        sl_quantity_print_amount(usage.amount, resource, amount);
         fprintf(life->options->out, "%s%s:%s=%s", i == 0 ? "" : ",",
-                sl_roll_name(&life->names, SL_INTERN_FLAVOR, sl_ledger_flavor_of(claim.cell)),
+                sl_roll_name(&life->names, SL_INTERN_FLAVOR, sl_ledger_flavor_of(usage.cell)),
                 resource, amount);
     }
     fputs(count == 0 ? "-" : "", life->options->out);
@@ -92,8 +92,8 @@ static void print_claims(const struct sl_life *life, sl_workload_id id)
 
 static const char *queue_name(const struct sl_life *life, sl_workload_id id)
 {
-    sl_node_id node = queue_of(id);
-    return node == SL_NO_ID ? "-" : sl_roll_name(&life->names, SL_INTERN_NODE, node);
+    sl_qnode_id qnode = queue_of(id);
+    return qnode == SL_NO_ID ? "-" : sl_roll_name(&life->names, SL_INTERN_QNODE, qnode);
 }
 
 static void note_why(struct sl_life *life)
@@ -128,7 +128,7 @@ void sl_story_decision(struct sl_life *life, const struct sl_journal_record *rec
     sl_clock_format(record->time_ms, time);
     fprintf(life->options->out, "%s #%" PRIu64 " c%" PRIu64 " %-10s %s %s ", time, record->sequence,
             life->cycle, sl_story_kind(d->kind), name, queue_name(life, d->workload));
-    print_claims(life, d->workload);
+    print_usage(life, d->workload);
     fprintf(life->options->out, " %.*s\n", (int)d->reason_len, d->reason);
     life->decided = d->workload;
     life->result->told++;
@@ -152,6 +152,6 @@ void sl_story_stop(const struct sl_life *life)
     fprintf(life->options->out, "    now: %s is %s in queue %s, holds ",
             sl_roll_name(&life->names, SL_INTERN_WORKLOAD, id), phases[w->phase],
             queue_name(life, id));
-    print_claims(life, id);
+    print_usage(life, id);
     fprintf(life->options->out, ", evicted %u times\n", w->eviction_count);
 }

@@ -308,7 +308,7 @@ enum sl_code sl_requests_check_size(const struct sl_engine *g, const struct sl_r
     return SL_CODE_OK;
 }
 
-static bool claims_in(const struct sl_json *containers)
+static bool usage_in(const struct sl_json *containers)
 {
     for (size_t i = 0; i < sl_json_len(containers); i++) {
         if (sl_json_len(sl_json_path(sl_json_at(containers, i), "resources.claims")) > 0) {
@@ -324,8 +324,8 @@ enum sl_code sl_requests_check_claims(const struct sl_json *workload, struct sl_
     for (size_t i = 0; i < total; i++) {
         const struct sl_json *spec = pod_spec_at(workload, i);
         if (sl_json_len(sl_json_get(spec, "resourceClaims")) > 0 ||
-            claims_in(sl_json_get(spec, "containers")) ||
-            claims_in(sl_json_get(spec, "initContainers"))) {
+            usage_in(sl_json_get(spec, "containers")) ||
+            usage_in(sl_json_get(spec, "initContainers"))) {
             char field[64];
             print_field(field, i);
             sl_error_cause(e, "FieldValueInvalid", field,

@@ -7,7 +7,7 @@
 #ifndef SL_ENGINE_REQUESTS_H
 #define SL_ENGINE_REQUESTS_H
 #include "engine/state.h"
-#include "policy/demand/demand.h"
+#include "policy/requests/requests.h"
 
 struct sl_request_amount {
     sl_resource_id resource;

@@ -8,7 +8,7 @@
 #include "engine/records/masks_in.h"
 #include "engine/records/pod.h"
 #include "engine/topology/topology_in.h"
-#include "policy/demand/demand.h"
+#include "policy/requests/requests.h"
 #include <string.h>
 
 static void give(struct sl_engine *g, uint32_t number)
@@ -51,13 +51,13 @@ static struct sl_json *constraint_new(const struct sl_engine *g, const struct sl
 }
 
 /* What it holds was given to it with a topology, by its object or by what is not written yet. */
-static bool granted_topology(const struct sl_grant *grant, const struct sl_json *workload,
+static bool granted_topology(const struct sl_admission *admission, const struct sl_json *workload,
                              uint32_t pod_set)
 {
     const struct sl_json *list = sl_json_path(workload, "status.admission.podSetAssignments");
     const struct sl_json *item = sl_json_at(list, pod_set);
-    bool live = grant != NULL && pod_set < grant->pod_set_count &&
-                (grant->delayed[pod_set] || grant->topology[pod_set] != NULL);
+    bool live = admission != NULL && pod_set < admission->pod_set_count &&
+                (admission->delayed[pod_set] || admission->topology[pod_set] != NULL);
     return live || sl_json_has(item, "topologyAssignment") ||
            sl_json_has(item, "delayedTopologyRequest");
 }
@@ -77,7 +77,7 @@ void sl_constraints_take(struct sl_engine *g, struct sl_workload_entry *e,
         e->pod_sets[i].constraint = sl_constraints_number(
             g->constraints, constraint_new(g, sl_json_path(item, "template.spec")));
         sl_topology_in_take(g, &e->pod_sets[i], item, g->now_ms);
-        e->pod_sets[i].placed = granted_topology(e->grant, workload, i);
+        e->pod_sets[i].placed = granted_topology(e->admission, workload, i);
     }
     release(g, old, old_count); /* last: what stays the same is not made anew */
 }
@@ -137,7 +137,7 @@ static bool set_mask(struct sl_engine *g, sl_workload_id id, uint32_t index, uin
     uint32_t own = g->workloads[id].pod_sets[index].constraint;
     sl_mask_id mask = sl_masks_in_take(g, refined_as != 0 ? refined_as : own, now_ms);
     if (mask != SL_NO_ID) {
-        sl_expect(g, now_ms, demand_mask, .workload = id, .pod_set = index, .mask = mask);
+        sl_expect(g, now_ms, request_mask, .workload = id, .pod_set = index, .mask = mask);
     }
     return mask != SL_NO_ID;
 }
@@ -217,52 +217,52 @@ static void list_pod_set(const struct sl_requests *r, struct sl_buf *list)
 /* What the demand has already. */
 static struct sl_requests known_requests(uint32_t pod_set)
 {
-    struct sl_requests r = {.pod_count = sl_demand_pod_count(pod_set),
-                            .min_count = sl_demand_min_count(pod_set),
-                            .group = sl_demand_group(pod_set),
-                            .fingerprint = sl_demand_fingerprint(pod_set)};
-    for (uint32_t i = sl_demand_first_request(pod_set); i != SL_NO_ID && r.count < SL_REQUESTS_MAX;
-         i = sl_demand_next_request(i)) {
-        r.items[r.count].resource = sl_demand_resource(i);
-        r.items[r.count].per_pod = sl_demand_per_pod(i);
+    struct sl_requests r = {.pod_count = sl_requests_pod_count(pod_set),
+                            .min_count = sl_requests_min_count(pod_set),
+                            .group = sl_requests_group(pod_set),
+                            .fingerprint = sl_requests_fingerprint(pod_set)};
+    for (uint32_t i = sl_requests_first(pod_set); i != SL_NO_ID && r.count < SL_REQUESTS_MAX;
+         i = sl_requests_next(i)) {
+        r.items[r.count].resource = sl_requests_resource(i);
+        r.items[r.count].per_pod = sl_requests_per_pod(i);
         r.count++;
     }
     return r;
 }
 
 /* All of one pod set; false = it cannot be held. */
-static bool list_demand(struct sl_engine *g, struct sl_pod_set *set, const struct sl_requests *r,
-                        const struct sl_quotas *offered, struct sl_buf *list)
+static bool list_requests(struct sl_engine *g, struct sl_pod_set *set, const struct sl_requests *r,
+                          const struct sl_quotas *offered, struct sl_buf *list)
 {
     list_pod_set(r, list);
     list_exclusions(g, set->constraint, offered, list);
     return sl_topology_in_list(g, set, r, offered, list);
 }
 
-enum sl_status sl_constraints_demand(struct sl_engine *g, sl_workload_id id,
-                                     const struct sl_requests *requests, sl_node_id node,
-                                     int64_t now_ms)
+enum sl_status sl_constraints_request(struct sl_engine *g, sl_workload_id id,
+                                      const struct sl_requests *requests, sl_qnode_id qnode,
+                                      int64_t now_ms)
 {
     SL_PRE(g != NULL);
     static const struct sl_quotas nothing = {0};
     const struct sl_workload_entry *e = &g->workloads[id];
-    const struct sl_quotas *offered = node == SL_NO_ID ? &nothing : &g->nodes[node]->quotas;
-    uint32_t known = sl_demand_first_pod_set(id);
+    const struct sl_quotas *offered = qnode == SL_NO_ID ? &nothing : &g->qnodes[qnode]->quotas;
+    uint32_t known = sl_requests_first_pod_set(id);
     struct sl_buf list = {0};
     bool held = true;
     for (uint32_t i = 0; i < e->pod_set_count && (requests != NULL || known != SL_NO_ID); i++) {
         if (requests != NULL) {
-            held = list_demand(g, &e->pod_sets[i], &requests[i], offered, &list) && held;
+            held = list_requests(g, &e->pod_sets[i], &requests[i], offered, &list) && held;
         } else {
             struct sl_requests r = known_requests(known);
-            held = list_demand(g, &e->pod_sets[i], &r, offered, &list) && held;
-            known = sl_demand_next_pod_set(known);
+            held = list_requests(g, &e->pod_sets[i], &r, offered, &list) && held;
+            known = sl_requests_next_pod_set(known);
         }
     }
     enum sl_status status = SL_FULL_WORKLOADS;
     if (held || requests != NULL) { /* what it asked for before counts no longer */
         enum sl_status answer =
-            sl_call(g, now_ms, demand, .workload = id, .list = held ? &list : NULL);
+            sl_call(g, now_ms, request, .workload = id, .list = held ? &list : NULL);
         status = held ? answer : status;
     }
     sl_buf_fini(&list);

@@ -22,7 +22,7 @@ void sl_constraints_release(struct sl_engine *g, struct sl_workload_entry *e);
 /* Make the demand again, as one change: counts and requests of `requests` (one per pod set), or,
  * when NULL, those that the demand has; exclusions from the flavors that the ClusterQueue `node`
  * offers now. */
-enum sl_status sl_constraints_demand(struct sl_engine *g, sl_workload_id id,
-                                     const struct sl_requests *requests, sl_node_id node,
-                                     int64_t now_ms);
+enum sl_status sl_constraints_request(struct sl_engine *g, sl_workload_id id,
+                                      const struct sl_requests *requests, sl_qnode_id qnode,
+                                      int64_t now_ms);
 #endif

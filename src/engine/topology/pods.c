@@ -13,7 +13,7 @@
 #include <string.h>
 
 struct sl_pod_use {
-    struct sl_machine *machine;
+    struct sl_node_entry *node;
     struct sl_amounts amounts; /* with the pod itself */
 };
 
@@ -71,31 +71,31 @@ static enum sl_code read_amounts(struct sl_engine *g, const struct sl_json *pod,
 /* sign 1: it takes its room from now on; -1: it gives it back. */
 static void charge(struct sl_engine *g, const struct sl_pod_use *use, int sign, int64_t now_ms)
 {
-    sl_amounts_add_all(&use->machine->taken, &use->amounts, sign);
-    sl_machines_shift(g, use->machine, &use->amounts, -sign, now_ms);
+    sl_amounts_add_all(&use->node->taken, &use->amounts, sign);
+    sl_nodes_shift(g, use->node, &use->amounts, -sign, now_ms);
 }
 
 static void release(struct sl_engine *g, const char *key, struct sl_pod_use *use, int64_t now_ms)
 {
-    struct sl_machine *m = use->machine;
+    struct sl_node_entry *m = use->node;
     charge(g, use, -1, now_ms);
-    sl_machines_wake(g, m);
+    sl_nodes_wake(g, m);
     (void)sl_map_remove(g->world->pods, key, NULL);
     free_use(use);
     m->pod_count--;
-    sl_machines_drop_unused(g, m);
+    sl_nodes_drop_unused(g, m);
 }
 
 static void count(struct sl_engine *g, const char *key, const char *node,
                   struct sl_amounts *amounts, int64_t now_ms)
 {
     struct sl_pod_use *use = sl_mem_new(1, sizeof *use);
-    use->machine = sl_machines_take(g, node);
-    use->machine->pod_count++;
+    use->node = sl_nodes_take(g, node);
+    use->node->pod_count++;
     use->amounts = *amounts;
     sl_map_put(g->world->pods, key, (union sl_map_value){.pointer = use});
     charge(g, use, 1, now_ms);
-    sl_machines_rouse(g, use->machine);
+    sl_nodes_rouse(g, use->node);
 }
 
 static enum sl_code take_pod(struct sl_engine *g, const char *key, const struct sl_json *pod,
@@ -107,7 +107,7 @@ static enum sl_code take_pod(struct sl_engine *g, const char *key, const struct 
     bool known = sl_map_get(g->world->pods, key, &value);
     struct sl_pod_use *use = known ? value.pointer : NULL;
     enum sl_code code = read_amounts(g, pod, &fresh, now_ms, e);
-    if (known && strcmp(use->machine->name, node) == 0 && sl_amounts_equal(&use->amounts, &fresh)) {
+    if (known && strcmp(use->node->name, node) == 0 && sl_amounts_equal(&use->amounts, &fresh)) {
         sl_amounts_fini(&fresh);
         return code;
     }

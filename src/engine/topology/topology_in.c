@@ -98,7 +98,7 @@ static void keep_amounts(struct sl_pod_set *set, const struct sl_requests *r)
     }
 }
 
-static bool add_request(struct sl_engine *g, struct sl_topology_demand *d, sl_resource_id resource,
+static bool add_request(struct sl_engine *g, struct sl_topology_request *d, sl_resource_id resource,
                         int64_t per_pod)
 {
     sl_measure_id measure = sl_sites_measure(g, resource, g->now_ms);
@@ -106,13 +106,13 @@ static bool add_request(struct sl_engine *g, struct sl_topology_demand *d, sl_re
         return false;
     }
     if (measure != SL_MEASURE_PODS && per_pod > 0) {
-        d->requests[d->request_count++] = (struct sl_topology_request){measure, per_pod};
+        d->requests[d->request_count++] = (struct sl_measure_amount){measure, per_pod};
     }
     return true;
 }
 
 static bool add_requests(struct sl_engine *g, const struct sl_pod_set *set,
-                         const struct sl_requests *r, struct sl_topology_demand *d)
+                         const struct sl_requests *r, struct sl_topology_request *d)
 {
     bool ok = true;
     if (set->amounts.count > 0) {
@@ -128,10 +128,10 @@ static bool add_requests(struct sl_engine *g, const struct sl_pod_set *set,
     return ok;
 }
 
-static struct sl_topology_demand start_demand(const struct sl_pod_set *set, uint32_t group)
+static struct sl_topology_request start_requests(const struct sl_pod_set *set, uint32_t group)
 {
     const struct sl_topology_ask *ask = set->ask;
-    struct sl_topology_demand d = {.level = SL_NO_ID, .rank_group = group};
+    struct sl_topology_request d = {.level = SL_NO_ID, .rank_group = group};
     if (ask != NULL) {
         d.together = (enum sl_together)ask->together;
         d.level = ask->level;
@@ -145,7 +145,7 @@ static struct sl_topology_demand start_demand(const struct sl_pod_set *set, uint
     return d;
 }
 
-static void list_topology(struct sl_buf *list, const struct sl_topology_demand *d)
+static void list_topology(struct sl_buf *list, const struct sl_topology_request *d)
 {
     for (uint32_t i = 0; i < d->layer_count; i++) {
         sl_item_add(list, layer, .level = d->layers[i].level, .size = d->layers[i].size);
@@ -173,7 +173,7 @@ bool sl_topology_in_list(struct sl_engine *g, struct sl_pod_set *set,
     if (!set->placed) {
         return true;
     }
-    struct sl_topology_demand d = start_demand(set, requests->group);
+    struct sl_topology_request d = start_requests(set, requests->group);
     uint32_t constraint = set->refined != 0 ? set->refined : set->constraint;
     d.mask = sl_masks_in_take(g, constraint, g->now_ms);
     if (d.mask == SL_NO_ID || !add_requests(g, set, requests, &d)) {

@@ -35,13 +35,14 @@ static void name_levels(const struct sl_engine *g, sl_tree_id tree, struct words
     }
 }
 
-static void name_row(const struct sl_engine *g, struct words *w, struct sl_topology_stand stand)
+static void name_row(const struct sl_engine *g, struct words *w,
+                     struct sl_domain_assignment assignment)
 {
     for (uint32_t k = 0; k < w->level_count; k++) {
-        sl_domain_id domain = sl_domain_above(stand.domain, w->first_depth + k);
+        sl_domain_id domain = sl_domain_above(assignment.domain, w->first_depth + k);
         w->values[(size_t)w->row_count * w->level_count + k] = sl_names_value(g, domain);
     }
-    w->counts[w->row_count++] = stand.count;
+    w->counts[w->row_count++] = assignment.count;
 }
 
 /* Rows first .. last - 1 of the workload, all of one pod set; NULL when its tree has no levels. */
@@ -49,14 +50,14 @@ static char *assignment_text(const struct sl_engine *g, sl_workload_id id, uint3
                              uint32_t last)
 {
     struct words w = {0};
-    name_levels(g, sl_domain_tree(sl_topology_stand_at(id, first).domain), &w);
+    name_levels(g, sl_domain_tree(sl_topology_assignment_at(id, first).domain), &w);
     if (w.level_count == 0) {
         return NULL;
     }
     w.values = sl_mem_new((size_t)(last - first) * w.level_count, sizeof *w.values);
     w.counts = sl_mem_new(last - first, sizeof *w.counts);
     for (uint32_t i = first; i < last; i++) {
-        name_row(g, &w, sl_topology_stand_at(id, i));
+        name_row(g, &w, sl_topology_assignment_at(id, i));
     }
     struct sl_assignment_rows rows = {w.level_count, w.levels, w.row_count, w.values, w.counts};
     struct sl_json *assignment = sl_topology_assignment_new(&rows);
@@ -70,21 +71,21 @@ static char *assignment_text(const struct sl_engine *g, sl_workload_id id, uint3
 
 void sl_topology_out_note(struct sl_engine *g, sl_workload_id id)
 {
-    struct sl_grant *grant = g->workloads[id].grant;
-    SL_PRE(grant != NULL);
-    uint32_t count = sl_topology_stand_count(id);
-    for (uint32_t i = 0; i < grant->pod_set_count; i++) {
-        sl_mem_free(grant->topology[i]);
-        grant->topology[i] = NULL;
+    struct sl_admission *admission = g->workloads[id].admission;
+    SL_PRE(admission != NULL);
+    uint32_t count = sl_topology_assignment_count(id);
+    for (uint32_t i = 0; i < admission->pod_set_count; i++) {
+        sl_mem_free(admission->topology[i]);
+        admission->topology[i] = NULL;
     }
     for (uint32_t first = 0; first < count;) {
-        uint32_t pod_set = sl_topology_stand_at(id, first).pod_set;
+        uint32_t pod_set = sl_topology_assignment_at(id, first).pod_set;
         uint32_t last = first + 1;
-        while (last < count && sl_topology_stand_at(id, last).pod_set == pod_set) {
+        while (last < count && sl_topology_assignment_at(id, last).pod_set == pod_set) {
             last++;
         }
-        SL_ASSERT(pod_set < grant->pod_set_count);
-        grant->topology[pod_set] = assignment_text(g, id, first, last);
+        SL_ASSERT(pod_set < admission->pod_set_count);
+        admission->topology[pod_set] = assignment_text(g, id, first, last);
         first = last;
     }
 }
@@ -95,15 +96,15 @@ void sl_topology_out_write(const struct sl_engine *g, sl_workload_id id, uint32_
                            struct sl_json *assignment)
 {
     SL_PRE(g != NULL);
-    const struct sl_grant *grant = g->workloads[id].grant;
-    const char *text = grant->topology[pod_set];
+    const struct sl_admission *admission = g->workloads[id].admission;
+    const char *text = admission->topology[pod_set];
     if (text != NULL) {
         struct sl_error e = {0};
         struct sl_json *topology = sl_json_parse(text, strlen(text), &e);
         SL_ASSERT(topology != NULL);
         sl_json_set(assignment, "topologyAssignment", topology);
     }
-    if (grant->delayed[pod_set]) {
+    if (admission->delayed[pod_set]) {
         sl_json_set_text(assignment, "delayedTopologyRequest", text == NULL ? "Pending" : "Ready");
     }
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* A tree is laid out anew when its levels change; when only the flavor's labels do, machines enter
+/* A tree is laid out anew when its levels change; when only the flavor's labels do, nodes enter
  * and leave it. */
 #include "engine/topology/trees_in.h"
 #include "base/check.h"
@@ -22,16 +22,16 @@ bool sl_trees_in_missing(const struct sl_engine *g, sl_flavor_id flavor)
     return t != NULL && !t->known;
 }
 
-/* --- machines of a tree ----------------------------------------------------------------------- */
+/* --- nodes of a tree ----------------------------------------------------------------------- */
 
-static void for_all_machines(struct sl_engine *g, sl_tree_id tree, int64_t now_ms,
-                             void (*what)(struct sl_engine *, struct sl_machine *, sl_tree_id,
-                                          int64_t))
+static void for_all_nodes(struct sl_engine *g, sl_tree_id tree, int64_t now_ms,
+                          void (*what)(struct sl_engine *, struct sl_node_entry *, sl_tree_id,
+                                       int64_t))
 {
     size_t cursor = 0;
     const char *key;
     union sl_map_value value;
-    while (sl_map_next(g->world->machines, &cursor, &key, &value)) {
+    while (sl_map_next(g->world->nodes, &cursor, &key, &value)) {
         what(g, value.pointer, tree, now_ms);
     }
 }
@@ -60,7 +60,7 @@ void sl_trees_in_lay_out(struct sl_engine *g, sl_tree_id tree, int64_t now_ms)
     struct sl_tree_entry *t = sl_world_tree(g, tree);
     const struct sl_topology_levels *levels =
         t->topology == NULL ? NULL : find_topology(g, t->topology);
-    for_all_machines(g, tree, now_ms, sl_machines_leave);
+    for_all_nodes(g, tree, now_ms, sl_nodes_leave);
     sl_areas_cut(g, tree, now_ms);
     t->level_count = levels == NULL ? 0 : levels->count;
     t->ends_at_nodes = levels != NULL && levels->ends_at_nodes;
@@ -68,7 +68,7 @@ void sl_trees_in_lay_out(struct sl_engine *g, sl_tree_id tree, int64_t now_ms)
         memcpy(t->levels, levels->levels, sizeof t->levels);
     }
     configure(g, tree, now_ms);
-    for_all_machines(g, tree, now_ms, sl_machines_place);
+    for_all_nodes(g, tree, now_ms, sl_nodes_place);
     sl_areas_sweep(g);
     sl_world_wake(g, tree);
     g->world->relaid = true;
@@ -138,7 +138,7 @@ void sl_trees_in_flavor(struct sl_engine *g, sl_flavor_id flavor, const struct s
         sl_trees_in_lay_out(g, flavor, now_ms);
         rank_trees(g, now_ms);
     } else if (relabelled) {
-        for_all_machines(g, flavor, now_ms, sl_machines_place);
+        for_all_nodes(g, flavor, now_ms, sl_nodes_place);
         sl_areas_sweep(g);
     }
 }

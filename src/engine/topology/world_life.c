@@ -14,7 +14,7 @@ void sl_world_open(struct sl_engine *g)
 {
     SL_PRE(g != NULL);
     struct sl_world *w = sl_mem_new(1, sizeof *w);
-    w->machines = sl_map_new();
+    w->nodes = sl_map_new();
     w->pods = sl_map_new();
     w->topologies = sl_map_new();
     w->hosts = sl_map_new();
@@ -34,7 +34,7 @@ static void free_maps(struct sl_world *w)
     sl_map_free(w->hosts);
     sl_map_free(w->checks);
     sl_pods_free(w);
-    sl_machines_free(w);
+    sl_nodes_free(w);
 }
 
 void sl_world_close(struct sl_engine *g)

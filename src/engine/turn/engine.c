@@ -78,16 +78,16 @@ static void empty_core(struct sl_engine *g)
         q->exists = false;
         sl_local_queue_drop_unused(g, q, 0);
     }
-    for (sl_node_id node = 0; node < g->node_cap; node++) {
-        if (g->nodes[node] != NULL) {
+    for (sl_qnode_id qnode = 0; qnode < g->qnode_cap; qnode++) {
+        if (g->qnodes[qnode] != NULL) {
             struct sl_error ignored = {0};
-            g->nodes[node]->exists = false;
-            (void)sl_event_parent(g, node, "", "", 0, &ignored);
+            g->qnodes[qnode]->exists = false;
+            (void)sl_event_parent(g, qnode, "", "", 0, &ignored);
         }
     }
     sl_queues_flush();
     g->sweep = true;
-    sl_node_sweep(g, 0);
+    sl_qnode_sweep(g, 0);
 }
 
 void sl_engine_close(struct sl_engine *g)
@@ -117,7 +117,7 @@ void sl_engine_close(struct sl_engine *g)
     sl_timers_fini(&g->timers);
     sl_intern_free(g->names);
     sl_mem_free(g->flavors);
-    sl_mem_free(g->nodes);
+    sl_mem_free(g->qnodes);
     sl_mem_free(g->workloads);
     for (uint32_t i = 0; i < g->decision_count; i++) {
         sl_mem_free(g->decisions[(g->decision_first + i) % g->decision_cap].message);
@@ -145,13 +145,13 @@ static void note_object(struct sl_engine *g, enum sl_kind kind, const struct sl_
 }
 
 /* A Node or a Pod: what is free, and then who is concerned. */
-static enum sl_code observe_machine(struct sl_engine *g, enum sl_kind kind,
-                                    const struct sl_json *object, bool gone, int64_t now_ms,
-                                    struct sl_error *e)
+static enum sl_code observe_node(struct sl_engine *g, enum sl_kind kind,
+                                 const struct sl_json *object, bool gone, int64_t now_ms,
+                                 struct sl_error *e)
 {
     enum sl_code code;
     if (kind == SL_KIND_NODE) {
-        code = sl_event_from_machine(g, object, gone, now_ms, e);
+        code = sl_event_from_node(g, object, gone, now_ms, e);
         sl_node_health_node(g, object, gone, now_ms);
     } else {
         code = sl_event_from_pod(g, object, gone, now_ms, e);
@@ -202,7 +202,7 @@ enum sl_code sl_engine_observe(struct sl_engine *g, enum sl_kind kind, const str
         return code;
     case SL_KIND_NODE:
     case SL_KIND_POD:
-        return observe_machine(g, kind, object, false, now_ms, why);
+        return observe_node(g, kind, object, false, now_ms, why);
     case SL_KIND_ADMISSION_CHECK:
         sl_event_from_check(g, object, false, now_ms);
         return SL_CODE_OK;
@@ -248,7 +248,7 @@ void sl_engine_forget(struct sl_engine *g, enum sl_kind kind, const struct sl_js
         break;
     case SL_KIND_NODE:
     case SL_KIND_POD:
-        (void)observe_machine(g, kind, object, true, now_ms, NULL);
+        (void)observe_node(g, kind, object, true, now_ms, NULL);
         break;
     case SL_KIND_ADMISSION_CHECK:
         sl_event_from_check(g, object, true, now_ms);
@@ -272,6 +272,6 @@ void sl_engine_synced(struct sl_engine *g, int64_t now_ms)
     }
     sl_accounts_sample(g, now_ms);
     g->sweep = true;
-    sl_node_sweep(g, now_ms);
+    sl_qnode_sweep(g, now_ms);
     sl_journal_end_turn(g, now_ms);
 }

@@ -31,7 +31,7 @@ static struct sl_json *new_active(bool active, const char *reason, const char *m
     return a;
 }
 
-static int64_t nominal_of(const struct sl_node_entry *n, sl_flavor_id flavor,
+static int64_t nominal_of(const struct sl_qnode_entry *n, sl_flavor_id flavor,
                           sl_resource_id resource)
 {
     for (uint32_t i = 0; i < n->quotas.quota_count; i++) {
@@ -44,9 +44,9 @@ static int64_t nominal_of(const struct sl_node_entry *n, sl_flavor_id flavor,
 
 struct usage_question {
     const struct sl_engine *g;
-    const struct sl_node_entry *n; /* whose flavors are listed */
+    const struct sl_qnode_entry *n; /* whose flavors are listed */
     const struct sl_tally *tally;
-    sl_node_id node;
+    sl_qnode_id qnode;
     enum { RESERVED, USED, EXCESS } what;
     bool borrowed; /* say what is borrowed as well */
 };
@@ -60,7 +60,7 @@ static struct sl_json *new_resource(const struct usage_question *q, sl_flavor_id
     const char *name = sl_intern_name(q->g->names, SL_INTERN_RESOURCE, resource);
     struct sl_json *item = sl_json_new_map();
     if (q->what == EXCESS) {
-        total = sl_excess_of(sl_ledger_find_cell(q->node, flavor, resource));
+        total = sl_excess_of(sl_ledger_find_cell(q->qnode, flavor, resource));
     }
     sl_json_set_text(item, "name", name);
     sl_quantity_print_amount(total, name, text);
@@ -94,7 +94,7 @@ static struct sl_json *new_usages(const struct usage_question *q)
     return list;
 }
 
-static struct sl_json *new_counts(const struct sl_engine *g, const struct sl_node_entry *n,
+static struct sl_json *new_counts(const struct sl_engine *g, const struct sl_qnode_entry *n,
                                   const struct sl_tally *tally, bool borrowed)
 {
     struct sl_json *status = sl_json_new_map();
@@ -114,7 +114,7 @@ static struct sl_json *new_counts(const struct sl_engine *g, const struct sl_nod
 }
 
 static struct sl_json *local_queue_active(const struct sl_local_queue *q,
-                                          const struct sl_node_entry *n)
+                                          const struct sl_qnode_entry *n)
 {
     static const char inactive[] = "Can't submit new workloads to clusterQueue";
     if (q->stop != SL_STOP_NONE) {
@@ -136,8 +136,8 @@ static struct sl_json *local_queue_status(const struct sl_engine *g, const char 
     if (q == NULL || !q->exists) {
         return NULL;
     }
-    const struct sl_node_entry *n =
-        q->cluster_queue == SL_NO_ID ? NULL : g->nodes[q->cluster_queue];
+    const struct sl_qnode_entry *n =
+        q->cluster_queue == SL_NO_ID ? NULL : g->qnodes[q->cluster_queue];
     struct sl_json *status = new_counts(g, n, &q->tally, false);
     if (q->stop != SL_STOP_NONE) {
         sl_json_set_int(status, "pendingWorkloads", 0); /* see tallies.c */
@@ -151,14 +151,14 @@ static struct sl_json *local_queue_status(const struct sl_engine *g, const char 
 }
 
 /* What it holds beyond all that its quota and its cohorts allow, since some quota was lowered. */
-static void add_excess(struct sl_engine *g, sl_node_id node, struct sl_json *status)
+static void add_excess(struct sl_engine *g, sl_qnode_id qnode, struct sl_json *status)
 {
-    struct sl_node_entry *n = g->nodes[node];
-    struct usage_question q = {g, n, &n->tally, node, EXCESS, false};
+    struct sl_qnode_entry *n = g->qnodes[qnode];
+    struct usage_question q = {g, n, &n->tally, qnode, EXCESS, false};
     bool exceeded = false;
     for (uint32_t i = 0; i < n->quotas.quota_count && !exceeded; i++) {
         const struct sl_quota *quota = &n->quotas.quotas[i];
-        exceeded = sl_excess_of(sl_ledger_find_cell(node, quota->flavor, quota->resource)) > 0;
+        exceeded = sl_excess_of(sl_ledger_find_cell(qnode, quota->flavor, quota->resource)) > 0;
     }
     sl_json_set(status, "quotaExcess", new_usages(&q));
     g->exceeded_count += exceeded;
@@ -167,19 +167,19 @@ static void add_excess(struct sl_engine *g, sl_node_id node, struct sl_json *sta
 }
 
 /* How much of the cohort's spare quota it uses, for its weight, as Kueue shows it. */
-static void add_share(const struct sl_engine *g, sl_node_id node, struct sl_json *status)
+static void add_share(const struct sl_engine *g, sl_qnode_id qnode, struct sl_json *status)
 {
     if (g->settings.policy.fair_sharing) {
         sl_json_set_int(sl_json_path_make(status, "fairSharing"), "weightedShare",
-                        sl_shares_shown(sl_shares_of(node)));
+                        sl_shares_shown(sl_shares_of(qnode)));
     }
 }
 
 /* Not holder_count: that has also those that have finished, which keep their admission for the record. */
 uint32_t sl_engine_holders(const struct sl_engine *g, const char *cluster_queue)
 {
-    sl_node_id node = sl_node_find(g, true, cluster_queue);
-    return node == SL_NO_ID ? 0 : g->nodes[node]->tally.reserving;
+    sl_qnode_id qnode = sl_qnode_find(g, true, cluster_queue);
+    return qnode == SL_NO_ID ? 0 : g->qnodes[qnode]->tally.reserving;
 }
 
 struct sl_json *sl_engine_queue_status(struct sl_engine *g, enum sl_kind kind, const char *ns,
@@ -189,26 +189,26 @@ struct sl_json *sl_engine_queue_status(struct sl_engine *g, enum sl_kind kind, c
     if (kind == SL_KIND_LOCAL_QUEUE) {
         return local_queue_status(g, ns == NULL ? "" : ns, name);
     }
-    sl_node_id node = sl_node_find(g, kind == SL_KIND_CLUSTER_QUEUE, name);
-    if (node == SL_NO_ID || !g->nodes[node]->exists) {
+    sl_qnode_id qnode = sl_qnode_find(g, kind == SL_KIND_CLUSTER_QUEUE, name);
+    if (qnode == SL_NO_ID || !g->qnodes[qnode]->exists) {
         return NULL;
     }
-    const struct sl_node_entry *n = g->nodes[node];
+    const struct sl_qnode_entry *n = g->qnodes[qnode];
     if (kind == SL_KIND_CLUSTER_QUEUE) {
         struct sl_json *status = new_counts(g, n, &n->tally, true);
         sl_json_set(status, "active", new_active(n->active, n->reason, n->message));
-        add_share(g, node, status);
-        add_excess(g, node, status);
+        add_share(g, qnode, status);
+        add_excess(g, qnode, status);
         return status;
     }
     struct sl_json *status = sl_json_new_map();
     sl_json_set(
         status, "active",
-        sl_node_in_loop(g, node)
+        sl_qnode_in_loop(g, qnode)
             ? new_active(false, "CohortCycle", "Its cohorts form a cycle, or are nested too deep")
         : n->trouble != NULL ? new_active(false, "InvalidSpec", n->trouble)
                              : new_active(true, "Ready", "Quotas are in force"));
-    add_share(g, node, status);
+    add_share(g, qnode, status);
     return status;
 }
 
@@ -222,11 +222,11 @@ bool sl_engine_next_touched(struct sl_engine *g, enum sl_kind *kind, const char 
         *kind = t.kind;
         *ns = "";
         if (t.key == NULL) {
-            if (g->nodes[t.node] == NULL || !g->nodes[t.node]->touched) {
+            if (g->qnodes[t.qnode] == NULL || !g->qnodes[t.qnode]->touched) {
                 continue; /* given back, or its number is another's by now */
             }
-            g->nodes[t.node]->touched = false;
-            *name = g->nodes[t.node]->name;
+            g->qnodes[t.qnode]->touched = false;
+            *name = g->qnodes[t.qnode]->name;
             return true;
         }
         char *slash = strchr(t.key, '/');
@@ -262,7 +262,7 @@ static void add_reason(struct sl_engine *g, sl_workload_id id, struct sl_json *i
     struct sl_workload seen = sl_workloads[id];
     const struct sl_workload_entry *e = &g->workloads[id];
     char text[SL_MESSAGE_SIZE] = "";
-    sl_node_id queue = sl_queues_queue_of(id);
+    sl_qnode_id queue = sl_queues_queue_of(id);
     if (sl_outsiders_is(id)) {
         seen.pending_reason = SL_PENDING_MISCONFIGURED;
         (void)snprintf(text, sizeof text, "%s", sl_message_outsider);
@@ -321,9 +321,9 @@ static bool has_all(const struct listing *l)
     return (int64_t)sl_json_len(l->list) >= l->limit;
 }
 
-static void list_standing(struct listing *l, sl_node_id node)
+static void list_standing(struct listing *l, sl_qnode_id qnode)
 {
-    uint32_t count = sl_queues_list(node);
+    uint32_t count = sl_queues_list(qnode);
     for (uint32_t i = 0; i < count && !has_all(l); i++) {
         add_pending(l, sl_queues_listed(i));
     }
@@ -358,21 +358,21 @@ static int compare_apart(const void *left, const void *right)
 
 /* Those who are counted in the ClusterQueue and in no line: all, where it is stopped or cannot be used; else those who
  * cannot be tried for what they are themselves. They come last. */
-static void list_apart(struct listing *l, sl_node_id node)
+static void list_apart(struct listing *l, sl_qnode_id qnode)
 {
     const struct sl_engine *g = l->g;
-    uint32_t standing = sl_queues_list(node);
-    uint32_t all = g->nodes[node]->tally.pending;
+    uint32_t standing = sl_queues_list(qnode);
+    uint32_t all = g->qnodes[qnode]->tally.pending;
     uint32_t count = 0;
     if (all <= standing || has_all(l)) {
         return;
     }
     struct apart *list = sl_mem_new(all, sizeof *list);
-    for (struct sl_local_queue *q = g->nodes[node]->first_queue; q != NULL; q = q->next) {
+    for (struct sl_local_queue *q = g->qnodes[qnode]->first_queue; q != NULL; q = q->next) {
         for (sl_workload_id id = q->first; id != SL_NO_ID && count < all;
              id = g->workloads[id].next) {
             if (g->workloads[id].standing == SL_STANDING_PENDING &&
-                g->workloads[id].counted_at == node && sl_place_of(id) == SL_PLACE_ORPHANED) {
+                g->workloads[id].counted_at == qnode && sl_place_of(id) == SL_PLACE_ORPHANED) {
                 list[count++] = (struct apart){sl_standing_key(g, id), id};
             }
         }
@@ -388,7 +388,7 @@ struct sl_json *sl_engine_pending(struct sl_engine *g, const char *cluster_queue
                                   const struct sl_pending_range *range)
 {
     struct listing l = {.g = g, .limit = INT64_MAX, .list = sl_json_new_list()};
-    sl_node_id node = sl_node_find(g, true, cluster_queue);
+    sl_qnode_id qnode = sl_qnode_find(g, true, cluster_queue);
     if (range != NULL) {
         l.offset = range->offset;
         l.limit = range->limit;
@@ -396,13 +396,13 @@ struct sl_json *sl_engine_pending(struct sl_engine *g, const char *cluster_queue
                       ? NULL
                       : sl_local_queue_find(g, range->ns, range->local_queue);
     }
-    if (node == SL_NO_ID || (range != NULL && range->local_queue != NULL && l.queue == NULL)) {
+    if (qnode == SL_NO_ID || (range != NULL && range->local_queue != NULL && l.queue == NULL)) {
         return l.list;
     }
-    for (struct sl_local_queue *q = g->nodes[node]->first_queue; q != NULL; q = q->next) {
+    for (struct sl_local_queue *q = g->qnodes[qnode]->first_queue; q != NULL; q = q->next) {
         q->listed_count = 0;
     }
-    list_standing(&l, node);
-    list_apart(&l, node);
+    list_standing(&l, qnode);
+    list_apart(&l, qnode);
     return l.list;
 }

@@ -189,7 +189,7 @@ bool sl_engine_cycle(struct sl_engine *g, int64_t now_ms)
         g->woken_ms = sl_turns_first_ready() == SL_NO_ID ? now_ms : g->woken_ms;
         run_cycle(g, false, now_ms);
     }
-    sl_node_sweep(g, now_ms);
+    sl_qnode_sweep(g, now_ms);
     sl_journal_end_turn(g, now_ms);
     return cycle_due_ms(g) <= now_ms;
 }

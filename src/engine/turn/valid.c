@@ -38,7 +38,7 @@ static bool tallies_valid(const struct sl_engine *g)
         known++;
         holding += sl_lifecycle_holds_quota(id);
         if (g->workloads[id].generation != sl_workloads[id].generation ||
-            (sl_workloads[id].has_admission && g->workloads[id].grant == NULL)) {
+            (sl_workloads[id].has_admission && g->workloads[id].admission == NULL)) {
             return false;
         }
     }
@@ -50,15 +50,15 @@ static bool tallies_valid(const struct sl_engine *g)
 static bool places_valid(const struct sl_engine *g)
 {
     for (sl_workload_id id = 0; id < g->workload_cap; id++) {
-        uint32_t count = sl_topology_stand_count(id);
-        const struct sl_grant *grant = g->workloads[id].grant;
+        uint32_t count = sl_topology_assignment_count(id);
+        const struct sl_admission *admission = g->workloads[id].admission;
         if (sl_tenants_listed(g->tenants, id) != (count > 0) ||
-            (count > 0 && (grant == NULL || !sl_lifecycle_holds_rooms(id)))) {
+            (count > 0 && (admission == NULL || !sl_lifecycle_holds_capacity(id)))) {
             return false;
         }
         for (uint32_t i = 0; i < count; i++) {
-            struct sl_topology_stand s = sl_topology_stand_at(id, i);
-            if (s.pod_set >= grant->pod_set_count || grant->topology[s.pod_set] == NULL ||
+            struct sl_domain_assignment s = sl_topology_assignment_at(id, i);
+            if (s.pod_set >= admission->pod_set_count || admission->topology[s.pod_set] == NULL ||
                 sl_tenants_find(g->tenants, id, sl_domain_site(s.domain)) == SL_NO_ID) {
                 return false;
             }
@@ -67,9 +67,9 @@ static bool places_valid(const struct sl_engine *g)
     return true;
 }
 
-static const char *node_name(const struct sl_engine *g, uint32_t node)
+static const char *qnode_name(const struct sl_engine *g, uint32_t qnode)
 {
-    return node < g->node_cap && g->nodes[node] != NULL ? g->nodes[node]->name : "unknown";
+    return qnode < g->qnode_cap && g->qnodes[qnode] != NULL ? g->qnodes[qnode]->name : "unknown";
 }
 
 /* What the finding is about, in words. */
@@ -83,7 +83,7 @@ static void name_object(const struct sl_engine *g, struct sl_finding f, char *ou
         break;
     case CELL:
         (void)snprintf(out, size, ": %s, flavor %s, resource %s",
-                       node_name(g, sl_ledger_node_of(f.object)),
+                       qnode_name(g, sl_ledger_qnode_of(f.object)),
                        sl_intern_name(g->names, SL_INTERN_FLAVOR, sl_cell_flavor[f.object]),
                        sl_intern_name(g->names, SL_INTERN_RESOURCE, sl_cell_resource[f.object]));
         break;

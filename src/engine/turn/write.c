@@ -195,7 +195,7 @@ void sl_engine_show(struct sl_engine *g, const struct sl_json *workload, int64_t
 /* Nothing is open that seeing the object again would go on with. */
 static bool is_at_rest(const struct sl_workload_entry *e)
 {
-    bool again = e->grant != NULL && (e->grant->unplaced || e->grant->displaced);
+    bool again = e->admission != NULL && (e->admission->unplaced || e->admission->displaced);
     return e->unwritten_count == 0 && !e->rewrite && !e->paused && e->unread_first == 0 && !again;
 }
 

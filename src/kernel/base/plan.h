@@ -9,10 +9,10 @@
 struct sl_plan {
     sl_workload_id workload;
     uint32_t generation;
-    sl_node_id cluster_queue; /* every claim must be on a cell of this node */
-    bool topology_pending;    /* first phase of two: quota now, topology later */
-    uint32_t claim_count;
-    struct sl_claim claims[SL_CLAIMS_MAX];
+    sl_qnode_id cluster_queue; /* every claim must be on a cell of this qnode */
+    bool topology_pending;     /* first phase of two: quota now, topology later */
+    uint32_t usage_count;
+    struct sl_cell_amount usage[SL_USAGE_CELLS_MAX];
     int64_t now_ms;
 };
 

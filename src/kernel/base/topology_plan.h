@@ -8,7 +8,7 @@
 
 #define SL_SITES_MAX 131072u
 #define SL_MEASURES_MAX 64u
-#define SL_ROOMS_MAX 8388608u /* room = measure * SL_SITES_MAX + site */
+#define SL_CAPACITIES_MAX 8388608u /* room = measure * SL_SITES_MAX + site */
 #define SL_DOMAINS_MAX 524288u
 #define SL_DEPTHS_MAX 8u         /* levels of a topology */
 #define SL_BOOKINGS_MAX 4194304u /* rooms that all workloads together have booked */
@@ -27,7 +27,7 @@ struct sl_topology_row {
     sl_domain_id domain; /* a bottom domain */
     uint32_t count;      /* pods, at least one */
 };
-struct sl_topology_request {
+struct sl_measure_amount {
     sl_measure_id measure;
     int64_t per_pod;
 };
@@ -48,7 +48,7 @@ struct sl_topology_set {
     uint32_t row_count;
     uint32_t request_count;
     /* measures ascending, none twice; SL_MEASURE_PODS adds to the pods themselves */
-    struct sl_topology_request requests[SL_TOPOLOGY_REQUESTS_MAX];
+    struct sl_measure_amount requests[SL_TOPOLOGY_REQUESTS_MAX];
 };
 struct sl_topology_plan {
     sl_workload_id workload;

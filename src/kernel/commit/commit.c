@@ -7,24 +7,24 @@
 #include "specs/guarantees.acsl"
 
 /*@
-  requires index:      index < SL_CLAIMS_MAX;
+  requires index:      index < SL_USAGE_CELLS_MAX;
   terminates           \true;
   exits                \false;
   assigns              \nothing;
   ensures  result:     \result <==> \exists integer j; 0 <= j < index &&
-                         sl_plan.claims[j].cell == sl_plan.claims[index].cell;
+                         sl_plan.usage[j].cell == sl_plan.usage[index].cell;
 */
 static bool claimed_before(uint32_t index)
 {
     /*@
       loop invariant index:  0 <= i <= index;
       loop invariant none:   \forall integer j; 0 <= j < i ==>
-                               sl_plan.claims[j].cell != sl_plan.claims[index].cell;
+                               sl_plan.usage[j].cell != sl_plan.usage[index].cell;
       loop assigns           i;
       loop variant           index - i;
     */
     for (uint32_t i = 0; i < index; i++) {
-        if (sl_plan.claims[i].cell == sl_plan.claims[index].cell) {
+        if (sl_plan.usage[i].cell == sl_plan.usage[index].cell) {
             return true;
         }
     }
@@ -33,23 +33,23 @@ static bool claimed_before(uint32_t index)
 
 /*@
   requires inv:        ask ==> CellsLinked && LimitsInRange && UsageInRange;
-  requires index:      index < SL_CLAIMS_MAX;
-  requires queue:      sl_plan.cluster_queue < SL_NODES_MAX;
+  requires index:      index < SL_USAGE_CELLS_MAX;
+  requires queue:      sl_plan.cluster_queue < SL_QNODES_MAX;
   terminates           \true;
   exits                \false;
   assigns              \nothing;
-  ensures  sound:      \result == SL_OK ==> PlanClaimSound(index);
-  ensures  fits:       \result == SL_OK && ask ==> sl_plan.claims[index].amount <= available(sl_plan.claims[index].cell);
-  ensures  fair:       PlanClaimSound(index) &&
-                         (ask ==> sl_plan.claims[index].amount <= available(sl_plan.claims[index].cell)) ==>
+  ensures  sound:      \result == SL_OK ==> PlanCellSound(index);
+  ensures  fits:       \result == SL_OK && ask ==> sl_plan.usage[index].amount <= available(sl_plan.usage[index].cell);
+  ensures  fair:       PlanCellSound(index) &&
+                         (ask ==> sl_plan.usage[index].amount <= available(sl_plan.usage[index].cell)) ==>
                          \result == SL_OK;
 */
-static enum sl_status check_claim(uint32_t index, bool ask)
+static enum sl_status check_cell(uint32_t index, bool ask)
 {
-    sl_cell_id cell = sl_plan.claims[index].cell;
-    int64_t amount = sl_plan.claims[index].amount;
-    if (sl_ledger_node_of(cell) != sl_plan.cluster_queue || claimed_before(index)) {
-        return SL_REFUSED_PLAN_CLAIM;
+    sl_cell_id cell = sl_plan.usage[index].cell;
+    int64_t amount = sl_plan.usage[index].amount;
+    if (sl_ledger_qnode_of(cell) != sl_plan.cluster_queue || claimed_before(index)) {
+        return SL_REFUSED_PLAN_USAGE;
     }
     if (amount < 0 || amount > SL_AMOUNT_MAX) {
         return SL_REFUSED_AMOUNT;
@@ -66,26 +66,26 @@ static enum sl_status check_claim(uint32_t index, bool ask)
   terminates           \true;
   exits                \false;
   assigns              \nothing;
-  ensures  result:     \result == SL_OK <==> PlanClaimsSound && (ask ==> PlanAvailable);
+  ensures  result:     \result == SL_OK <==> PlanUsageSound && (ask ==> PlanAvailable);
 */
-static enum sl_status check_claims(bool ask)
+static enum sl_status check_usage(bool ask)
 {
-    if (sl_plan.claim_count > SL_CLAIMS_MAX) {
-        return SL_FULL_CLAIMS;
+    if (sl_plan.usage_count > SL_USAGE_CELLS_MAX) {
+        return SL_FULL_USAGE;
     }
-    if (sl_plan.cluster_queue >= SL_NODES_MAX) {
-        return SL_REFUSED_NO_NODE_ID;
+    if (sl_plan.cluster_queue >= SL_QNODES_MAX) {
+        return SL_REFUSED_NO_QNODE;
     }
     /*@
-      loop invariant index:  0 <= i <= sl_plan.claim_count;
-      loop invariant sound:  \forall integer j; 0 <= j < i ==> PlanClaimSound(j);
+      loop invariant index:  0 <= i <= sl_plan.usage_count;
+      loop invariant sound:  \forall integer j; 0 <= j < i ==> PlanCellSound(j);
       loop invariant avail:  ask ==> \forall integer j; 0 <= j < i ==>
-                               sl_plan.claims[j].amount <= available(sl_plan.claims[j].cell);
+                               sl_plan.usage[j].amount <= available(sl_plan.usage[j].cell);
       loop assigns           i;
-      loop variant           sl_plan.claim_count - i;
+      loop variant           sl_plan.usage_count - i;
     */
-    for (uint32_t i = 0; i < sl_plan.claim_count; i++) {
-        enum sl_status status = check_claim(i, ask);
+    for (uint32_t i = 0; i < sl_plan.usage_count; i++) {
+        enum sl_status status = check_cell(i, ask);
         if (status != SL_OK) {
             return status;
         }
@@ -126,8 +126,8 @@ static enum sl_status check_workload(enum sl_place from)
   assigns              \nothing;
   ensures  names:      \result == SL_OK ==> PlanNames(from);
   ensures  closed:     \result == SL_OK ==> sl_trail_depth == 0;
-  ensures  claims:     \result == SL_OK ==> PlanClaimsSound && (ask ==> PlanAvailable);
-  ensures  fair:       PlanNames(from) && PlanClaimsSound && (ask ==> PlanAvailable) &&
+  ensures  usage:     \result == SL_OK ==> PlanUsageSound && (ask ==> PlanAvailable);
+  ensures  fair:       PlanNames(from) && PlanUsageSound && (ask ==> PlanAvailable) &&
                          sl_trail_depth == 0 ==> \result == SL_OK;
 */
 static enum sl_status check(enum sl_place from, bool ask)
@@ -139,7 +139,7 @@ static enum sl_status check(enum sl_place from, bool ask)
     if (sl_trail_open()) {
         return SL_REFUSED_TRIAL_OPEN;
     }
-    return check_claims(ask);
+    return check_usage(ask);
 }
 
 enum sl_status sl_commit_check(void)
@@ -177,7 +177,7 @@ static enum sl_status charge(sl_cell_id cell, int64_t amount, bool ask)
 /*@
   requires inv:        UsageInv && TrailSound && ChargedCellsUsed;
   requires trial:      sl_trail_depth > 0;
-  requires count:      sl_plan.claim_count <= SL_CLAIMS_MAX;
+  requires count:      sl_plan.usage_count <= SL_USAGE_CELLS_MAX;
   terminates           \true;
   exits                \false;
   assigns              sl_cell_own[0 .. SL_CELLS_MAX - 1], sl_cell_usage[0 .. SL_CELLS_MAX - 1],
@@ -187,14 +187,14 @@ static enum sl_status charge(sl_cell_id cell, int64_t amount, bool ask)
   ensures  inv:        UsageInv && TrailSound;
   ensures  used:       \result == SL_OK ==> ChargedCellsUsed;
   ensures  charged:    \result == SL_OK ==> \forall integer c; 0 <= c < SL_CELLS_MAX ==>
-                         sl_cell_own[c] == \old(sl_cell_own[c]) + PlanSum(c, sl_plan.claim_count);
+                         sl_cell_own[c] == \old(sl_cell_own[c]) + PlanSum(c, sl_plan.usage_count);
   ensures  limits:     \result == SL_OK && ask ==> LimitsKept{Pre,Post};
   ensures  past:       SamePast{Pre,Post}(0);
 */
-static enum sl_status charge_claims(bool ask)
+static enum sl_status charge_usage(bool ask)
 {
     /*@
-      loop invariant index:  0 <= i <= sl_plan.claim_count;
+      loop invariant index:  0 <= i <= sl_plan.usage_count;
       loop invariant inv:    UsageInv && TrailSound && ChargedCellsUsed;
       loop invariant sum:    \forall integer c; 0 <= c < SL_CELLS_MAX ==>
                                sl_cell_own[c] == \at(sl_cell_own[c], Pre) + PlanSum(c, i);
@@ -204,10 +204,10 @@ static enum sl_status charge_claims(bool ask)
                              sl_total[0 .. SL_TOTALS_MAX - 1], sl_trail_count,
                              sl_trail_cell[0 .. SL_TRAIL_MAX - 1], sl_trail_own[0 .. SL_TRAIL_MAX - 1],
                              sl_trail_usage[0 .. SL_TRAIL_MAX - 1];
-      loop variant           sl_plan.claim_count - i;
+      loop variant           sl_plan.usage_count - i;
     */
-    for (uint32_t i = 0; i < sl_plan.claim_count; i++) {
-        enum sl_status status = charge(sl_plan.claims[i].cell, sl_plan.claims[i].amount, ask);
+    for (uint32_t i = 0; i < sl_plan.usage_count; i++) {
+        enum sl_status status = charge(sl_plan.usage[i].cell, sl_plan.usage[i].amount, ask);
         if (status != SL_OK) {
             return status;
         }
@@ -244,7 +244,7 @@ static enum sl_status reserve_record(void)
 /*@
   requires inv:        CoreInv && sl_trail_depth == 0;
   requires names:      PlanNames(SL_PLACE_IN_FLIGHT) || PlanNames(SL_PLACE_ORPHANED);
-  requires claims:     PlanClaimsSound;
+  requires usage:     PlanUsageSound;
   terminates           \true;
   exits                \false;
   assigns              sl_cell_own[0 .. SL_CELLS_MAX - 1], sl_cell_usage[0 .. SL_CELLS_MAX - 1],
@@ -256,14 +256,14 @@ static enum sl_status reserve_record(void)
   ensures  refused:    \result != SL_OK ==> UsageSame{Pre,Post} &&
                          sl_workloads[sl_plan.workload] == \old(sl_workloads[sl_plan.workload]);
   ensures  charged:    \result == SL_OK ==> \forall integer c; 0 <= c < SL_CELLS_MAX ==>
-                         sl_cell_own[c] == \old(sl_cell_own[c]) + PlanSum(c, sl_plan.claim_count);
+                         sl_cell_own[c] == \old(sl_cell_own[c]) + PlanSum(c, sl_plan.usage_count);
   ensures  limits:     \result == SL_OK && ask ==> LimitsKept{Pre,Post};
   ensures  holds:      \result == SL_OK ==> HoldsQuota(sl_plan.workload);
 */
 static enum sl_status charge_and_reserve(bool ask)
 {
     uint32_t mark = sl_trail_begin();
-    enum sl_status status = charge_claims(ask);
+    enum sl_status status = charge_usage(ask);
     if (status == SL_OK) {
         status = reserve_record();
     }
@@ -278,26 +278,26 @@ static enum sl_status charge_and_reserve(bool ask)
 /*@
   requires inv:        CoreInv && sl_trail_depth == 0;
   requires names:      PlanNames(SL_PLACE_IN_FLIGHT) || PlanNames(SL_PLACE_ORPHANED);
-  requires claims:     PlanClaimsSound;
+  requires usage:     PlanUsageSound;
   terminates           \true;
   exits                \false;
   assigns              sl_cell_own[0 .. SL_CELLS_MAX - 1], sl_cell_usage[0 .. SL_CELLS_MAX - 1],
                        sl_total[0 .. SL_TOTALS_MAX - 1], sl_trail_count, sl_trail_depth,
                        sl_trail_cell[0 .. SL_TRAIL_MAX - 1], sl_trail_own[0 .. SL_TRAIL_MAX - 1],
                        sl_trail_usage[0 .. SL_TRAIL_MAX - 1], sl_workloads[sl_plan.workload],
-                       sl_places[sl_plan.workload], sl_claim_counts[sl_plan.workload],
-                       sl_claim_cells[sl_plan.workload][0 .. SL_CLAIMS_MAX - 1],
-                       sl_claim_amounts[sl_plan.workload][0 .. SL_CLAIMS_MAX - 1],
-                       sl_claim_workload_limit, sl_claim_cell_limit;
+                       sl_places[sl_plan.workload], sl_usage_counts[sl_plan.workload],
+                       sl_usage_cells[sl_plan.workload][0 .. SL_USAGE_CELLS_MAX - 1],
+                       sl_usage_amounts[sl_plan.workload][0 .. SL_USAGE_CELLS_MAX - 1],
+                       sl_usage_workload_limit, sl_usage_cell_limit;
   ensures  records:    RecordsValid;
   ensures  places:     PlacesAgree;
-  ensures  claims:     ClaimsValid && ClaimsHeld;
+  ensures  usage:     WorkloadUsageValid && UsageHeld;
   ensures  usage:      UsageInv && ChargedCellsUsed && TrailSound && sl_trail_depth == 0;
   ensures  conserved:  Conserved;
   ensures  refused:    \result != SL_OK ==>
                          UsageSame{Pre,Post} && WorkloadSame{Pre,Post}(sl_plan.workload);
   ensures  charged:    \result == SL_OK ==> \forall integer c; 0 <= c < SL_CELLS_MAX ==>
-                         sl_cell_own[c] == \old(sl_cell_own[c]) + PlanSum(c, sl_plan.claim_count);
+                         sl_cell_own[c] == \old(sl_cell_own[c]) + PlanSum(c, sl_plan.usage_count);
   ensures  limits:     \result == SL_OK && ask ==> LimitsKept{Pre,Post};
   ensures  stored:     \result == SL_OK ==> PlanStored(sl_plan.workload);
   ensures  holds:      \result == SL_OK ==> HoldsQuota(sl_plan.workload) &&
@@ -307,7 +307,7 @@ static enum sl_status apply(bool ask)
 {
     enum sl_status status = charge_and_reserve(ask);
     if (status == SL_OK) {
-        sl_claims_store();
+        sl_usage_store();
         sl_place_hold(sl_plan.workload);
     }
     return status;
@@ -335,7 +335,7 @@ enum sl_status sl_commit_restore(void)
                        sl_total[0 .. SL_TOTALS_MAX - 1], sl_trail_count,
                        sl_trail_cell[0 .. SL_TRAIL_MAX - 1], sl_trail_own[0 .. SL_TRAIL_MAX - 1],
                        sl_trail_usage[0 .. SL_TRAIL_MAX - 1], sl_workloads[ev.workload],
-                       sl_places[ev.workload], sl_claim_counts[ev.workload];
+                       sl_places[ev.workload], sl_usage_counts[ev.workload];
   ensures  inv:        CoreInv;
   ensures  refused:    \result != SL_OK ==>
                          UsageSame{Pre,Post} && WorkloadSame{Pre,Post}(ev.workload);
@@ -350,12 +350,12 @@ enum sl_status sl_commit_restore(void)
                          MissMoves(ev.index, \old(sl_workloads[ev.workload].phase),
                                    sl_workloads[ev.workload].phase);
   ensures  kept:       \result == SL_OK && HoldsQuota(ev.workload) ==>
-                         UsageSame{Pre,Post} && ClaimsSame{Pre,Post}(ev.workload);
+                         UsageSame{Pre,Post} && WorkloadUsageSame{Pre,Post}(ev.workload);
   ensures  released:   \result == SL_OK && !HoldsQuota(ev.workload) ==>
-                         sl_claim_counts[ev.workload] == 0;
+                         sl_usage_counts[ev.workload] == 0;
   ensures  given_back: \result == SL_OK && !HoldsQuota(ev.workload) ==>
                          \forall integer c; 0 <= c < SL_CELLS_MAX ==> sl_cell_own[c] ==
-                           \old(sl_cell_own[c] - RowSum(ev.workload, c, sl_claim_counts[ev.workload]));
+                           \old(sl_cell_own[c] - RowSum(ev.workload, c, sl_usage_counts[ev.workload]));
 */
 static enum sl_status carry_out(struct sl_event ev)
 {
@@ -364,7 +364,7 @@ static enum sl_status carry_out(struct sl_event ev)
         return status;
     }
     if (!sl_lifecycle_holds_quota(ev.workload)) {
-        status = sl_claims_release(ev.workload);
+        status = sl_usage_release(ev.workload);
     }
     sl_place_settle(ev.workload);
     return status;
@@ -384,17 +384,17 @@ enum sl_status sl_commit_event(struct sl_event ev)
     return carry_out(ev);
 }
 
-uint32_t sl_commit_claim_count(sl_workload_id id)
+uint32_t sl_commit_usage_count(sl_workload_id id)
 {
-    return id < SL_WORKLOADS_MAX ? sl_claim_counts[id] : 0;
+    return id < SL_WORKLOADS_MAX ? sl_usage_counts[id] : 0;
 }
 
-struct sl_claim sl_commit_claim(sl_workload_id id, uint32_t index)
+struct sl_cell_amount sl_commit_usage(sl_workload_id id, uint32_t index)
 {
-    struct sl_claim claim = {SL_NO_ID, 0};
-    if (id < SL_WORKLOADS_MAX && index < sl_claim_counts[id]) {
-        claim.cell = sl_claim_cells[id][index];
-        claim.amount = sl_claim_amounts[id][index];
+    struct sl_cell_amount usage = {SL_NO_ID, 0};
+    if (id < SL_WORKLOADS_MAX && index < sl_usage_counts[id]) {
+        usage.cell = sl_usage_cells[id][index];
+        usage.amount = sl_usage_amounts[id][index];
     }
-    return claim;
+    return usage;
 }

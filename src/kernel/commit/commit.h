@@ -5,7 +5,7 @@
  * Carries G1, G2, G3 and G8 across modules: CoreInv holds between any two calls. */
 #ifndef SL_KERNEL_COMMIT_H
 #define SL_KERNEL_COMMIT_H
-#include "kernel/commit/claims.h"
+#include "kernel/commit/workload_usage.h"
 #include "kernel/ledger/ledger.h"
 #include "kernel/lifecycle/lifecycle.h"
 #include "kernel/commit/place.h"
@@ -25,8 +25,8 @@
   assigns              \nothing;
   ensures  names:      \result == SL_OK ==> PlanNames(SL_PLACE_IN_FLIGHT);
   ensures  closed:     \result == SL_OK ==> sl_trail_depth == 0;
-  ensures  claims:     \result == SL_OK ==> PlanClaimsSound && PlanAvailable;
-  ensures  fair:       PlanNames(SL_PLACE_IN_FLIGHT) && PlanClaimsSound && PlanAvailable &&
+  ensures  usage:     \result == SL_OK ==> PlanUsageSound && PlanAvailable;
+  ensures  fair:       PlanNames(SL_PLACE_IN_FLIGHT) && PlanUsageSound && PlanAvailable &&
                          sl_trail_depth == 0 ==> \result == SL_OK;
 */
 enum sl_status sl_commit_check(void) SL_MUST_CHECK;
@@ -39,8 +39,8 @@ enum sl_status sl_commit_check(void) SL_MUST_CHECK;
   assigns              \nothing;
   ensures  names:      \result == SL_OK ==> PlanNames(SL_PLACE_IN_FLIGHT);
   ensures  closed:     \result == SL_OK ==> sl_trail_depth == 0;
-  ensures  claims:     \result == SL_OK ==> PlanClaimsSound;
-  ensures  fair:       PlanNames(SL_PLACE_IN_FLIGHT) && PlanClaimsSound && sl_trail_depth == 0 ==>
+  ensures  usage:     \result == SL_OK ==> PlanUsageSound;
+  ensures  fair:       PlanNames(SL_PLACE_IN_FLIGHT) && PlanUsageSound && sl_trail_depth == 0 ==>
                          \result == SL_OK;
 */
 enum sl_status sl_commit_check_form(void) SL_MUST_CHECK;
@@ -55,17 +55,17 @@ enum sl_status sl_commit_check_form(void) SL_MUST_CHECK;
                        sl_total[0 .. SL_TOTALS_MAX - 1], sl_trail_count, sl_trail_depth,
                        sl_trail_cell[0 .. SL_TRAIL_MAX - 1], sl_trail_own[0 .. SL_TRAIL_MAX - 1],
                        sl_trail_usage[0 .. SL_TRAIL_MAX - 1], sl_workloads[sl_plan.workload], sl_places[sl_plan.workload],
-                       sl_claim_counts[sl_plan.workload],
-                       sl_claim_cells[sl_plan.workload][0 .. SL_CLAIMS_MAX - 1],
-                       sl_claim_amounts[sl_plan.workload][0 .. SL_CLAIMS_MAX - 1],
-                       sl_claim_workload_limit, sl_claim_cell_limit;
+                       sl_usage_counts[sl_plan.workload],
+                       sl_usage_cells[sl_plan.workload][0 .. SL_USAGE_CELLS_MAX - 1],
+                       sl_usage_amounts[sl_plan.workload][0 .. SL_USAGE_CELLS_MAX - 1],
+                       sl_usage_workload_limit, sl_usage_cell_limit;
   ensures  inv:        CoreInv;
   ensures  refused:    \result != SL_OK ==>
                          UsageSame{Pre,Post} && WorkloadSame{Pre,Post}(sl_plan.workload);
   ensures  checked:    \result == SL_OK ==> \old(PlanNames(SL_PLACE_IN_FLIGHT) && PlanAvailable);
   ensures  limits:     \result == SL_OK ==> LimitsKept{Pre,Post};
   ensures  charged:    \result == SL_OK ==> \forall integer c; 0 <= c < SL_CELLS_MAX ==>
-                         sl_cell_own[c] == \old(sl_cell_own[c]) + PlanSum(c, sl_plan.claim_count);
+                         sl_cell_own[c] == \old(sl_cell_own[c]) + PlanSum(c, sl_plan.usage_count);
   ensures  stored:     \result == SL_OK ==> PlanStored(sl_plan.workload);
   ensures  holds:      \result == SL_OK ==> HoldsQuota(sl_plan.workload) &&
                          sl_places[sl_plan.workload] == SL_PLACE_HOLDING;
@@ -82,16 +82,16 @@ enum sl_status sl_commit_apply(void) SL_MUST_CHECK;
                        sl_total[0 .. SL_TOTALS_MAX - 1], sl_trail_count, sl_trail_depth,
                        sl_trail_cell[0 .. SL_TRAIL_MAX - 1], sl_trail_own[0 .. SL_TRAIL_MAX - 1],
                        sl_trail_usage[0 .. SL_TRAIL_MAX - 1], sl_workloads[sl_plan.workload], sl_places[sl_plan.workload],
-                       sl_claim_counts[sl_plan.workload],
-                       sl_claim_cells[sl_plan.workload][0 .. SL_CLAIMS_MAX - 1],
-                       sl_claim_amounts[sl_plan.workload][0 .. SL_CLAIMS_MAX - 1],
-                       sl_claim_workload_limit, sl_claim_cell_limit;
+                       sl_usage_counts[sl_plan.workload],
+                       sl_usage_cells[sl_plan.workload][0 .. SL_USAGE_CELLS_MAX - 1],
+                       sl_usage_amounts[sl_plan.workload][0 .. SL_USAGE_CELLS_MAX - 1],
+                       sl_usage_workload_limit, sl_usage_cell_limit;
   ensures  inv:        CoreInv;
   ensures  refused:    \result != SL_OK ==>
                          UsageSame{Pre,Post} && WorkloadSame{Pre,Post}(sl_plan.workload);
   ensures  checked:    \result == SL_OK ==> \old(PlanNames(SL_PLACE_ORPHANED));
   ensures  charged:    \result == SL_OK ==> \forall integer c; 0 <= c < SL_CELLS_MAX ==>
-                         sl_cell_own[c] == \old(sl_cell_own[c]) + PlanSum(c, sl_plan.claim_count);
+                         sl_cell_own[c] == \old(sl_cell_own[c]) + PlanSum(c, sl_plan.usage_count);
   ensures  stored:     \result == SL_OK ==> PlanStored(sl_plan.workload);
   ensures  holds:      \result == SL_OK ==> HoldsQuota(sl_plan.workload) &&
                          sl_places[sl_plan.workload] == SL_PLACE_HOLDING;
@@ -111,7 +111,7 @@ enum sl_status sl_commit_restore(void) SL_MUST_CHECK;
                        sl_total[0 .. SL_TOTALS_MAX - 1], sl_trail_count, sl_trail_depth,
                        sl_trail_cell[0 .. SL_TRAIL_MAX - 1], sl_trail_own[0 .. SL_TRAIL_MAX - 1],
                        sl_trail_usage[0 .. SL_TRAIL_MAX - 1], sl_workloads[ev.workload], sl_places[ev.workload],
-                       sl_claim_counts[ev.workload];
+                       sl_usage_counts[ev.workload];
   ensures  inv:        CoreInv;
   ensures  refused:    \result != SL_OK ==>
                          UsageSame{Pre,Post} && WorkloadSame{Pre,Post}(ev.workload);
@@ -128,12 +128,12 @@ enum sl_status sl_commit_restore(void) SL_MUST_CHECK;
                          MissMoves(ev.index, \old(sl_workloads[ev.workload].phase),
                                    sl_workloads[ev.workload].phase);
   ensures  kept:       \result == SL_OK && HoldsQuota(ev.workload) ==>
-                         UsageSame{Pre,Post} && ClaimsSame{Pre,Post}(ev.workload);
+                         UsageSame{Pre,Post} && WorkloadUsageSame{Pre,Post}(ev.workload);
   ensures  released:   \result == SL_OK && !HoldsQuota(ev.workload) ==>
-                         sl_claim_counts[ev.workload] == 0;
+                         sl_usage_counts[ev.workload] == 0;
   ensures  given_back: \result == SL_OK && !HoldsQuota(ev.workload) ==>
                          \forall integer c; 0 <= c < SL_CELLS_MAX ==> sl_cell_own[c] ==
-                           \old(sl_cell_own[c] - RowSum(ev.workload, c, sl_claim_counts[ev.workload]));
+                           \old(sl_cell_own[c] - RowSum(ev.workload, c, sl_usage_counts[ev.workload]));
   ensures  closed:     sl_trail_depth == \old(sl_trail_depth);
 */
 enum sl_status sl_commit_event(struct sl_event ev) SL_MUST_CHECK;
@@ -147,14 +147,14 @@ enum sl_status sl_commit_event(struct sl_event ev) SL_MUST_CHECK;
   assigns              sl_cell_own[0 .. SL_CELLS_MAX - 1], sl_cell_usage[0 .. SL_CELLS_MAX - 1],
                        sl_total[0 .. SL_TOTALS_MAX - 1], sl_trail_count,
                        sl_trail_cell[0 .. SL_TRAIL_MAX - 1], sl_trail_own[0 .. SL_TRAIL_MAX - 1],
-                       sl_trail_usage[0 .. SL_TRAIL_MAX - 1], sl_claim_amounts[id][index];
+                       sl_trail_usage[0 .. SL_TRAIL_MAX - 1], sl_usage_amounts[id][index];
   ensures  inv:        CoreInv;
   behavior done:
     assumes reducible: Reducible(id, generation, index, amount) && sl_trail_depth == 0;
     ensures result:    \result == SL_OK;
-    ensures amount:    sl_claim_amounts[id][index] == amount;
+    ensures amount:    sl_usage_amounts[id][index] == amount;
     ensures given_back: \forall integer c; 0 <= c < SL_CELLS_MAX ==> sl_cell_own[c] == \old(sl_cell_own[c]) -
-                         (c == sl_claim_cells[id][index] ? \old(sl_claim_amounts[id][index]) - amount : 0);
+                         (c == sl_usage_cells[id][index] ? \old(sl_usage_amounts[id][index]) - amount : 0);
   behavior refused:
     assumes reason:    !(Reducible(id, generation, index, amount) && sl_trail_depth == 0);
     assigns            \nothing;
@@ -170,30 +170,30 @@ enum sl_status sl_commit_reduce(sl_workload_id id, uint32_t generation, uint32_t
   terminates           \true;
   exits                \false;
   assigns              \nothing;
-  ensures  result:     \result == (id < SL_WORKLOADS_MAX ? sl_claim_counts[id] : 0);
+  ensures  result:     \result == (id < SL_WORKLOADS_MAX ? sl_usage_counts[id] : 0);
 */
-uint32_t sl_commit_claim_count(sl_workload_id id);
+uint32_t sl_commit_usage_count(sl_workload_id id);
 
 /*@
-  requires counts:     ClaimCountsValid;
+  requires counts:     UsageCountsValid;
   terminates           \true;
   exits                \false;
   assigns              \nothing;
-  ensures  claim:      id < SL_WORKLOADS_MAX && index < sl_claim_counts[id] ==>
-                         \result.cell == sl_claim_cells[id][index] &&
-                         \result.amount == sl_claim_amounts[id][index];
-  ensures  beyond:     !(id < SL_WORKLOADS_MAX && index < sl_claim_counts[id]) ==>
+  ensures  usage:      id < SL_WORKLOADS_MAX && index < sl_usage_counts[id] ==>
+                         \result.cell == sl_usage_cells[id][index] &&
+                         \result.amount == sl_usage_amounts[id][index];
+  ensures  beyond:     !(id < SL_WORKLOADS_MAX && index < sl_usage_counts[id]) ==>
                          \result.cell == SL_NO_ID && \result.amount == 0;
 */
-struct sl_claim sl_commit_claim(sl_workload_id id, uint32_t index);
+struct sl_cell_amount sl_commit_usage(sl_workload_id id, uint32_t index);
 
 /* Are the claims sound, and is every cell's own usage the sum of the claims on it? Linear time in what was
  * ever in use; to be asked outside a trial. */
 /*@
   terminates           \true;
   exits                \false;
-  assigns              sl_claim_sums[0 .. SL_CELLS_MAX - 1];
-  ensures  result:     \result <==> ClaimsAddUp;
+  assigns              sl_usage_sums[0 .. SL_CELLS_MAX - 1];
+  ensures  result:     \result <==> UsageAddsUp;
 */
 bool sl_commit_valid(void);
 #endif

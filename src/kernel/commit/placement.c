@@ -10,7 +10,7 @@
   requires inv:        CoreInv;
   terminates           \true;
   exits                \false;
-  assigns              SL_QUOTA, SL_RECORD(sl_plan.workload), SL_CLAIMS;
+  assigns              SL_QUOTA, SL_RECORD(sl_plan.workload), SL_USAGE_ROWS;
   ensures  inv:        CoreInv;
   ensures  refused:    \result != SL_OK ==> UsageSame{Pre,Post} && WorkloadSame{Pre,Post}(sl_plan.workload);
   ensures  named:      \result == SL_OK ==> (ask ? \old(PlanNames(SL_PLACE_IN_FLIGHT) && PlanAvailable)
@@ -29,7 +29,7 @@ static enum sl_status commit_quota(bool ask)
   requires inv:        PlacementInv;
   terminates           \true;
   exits                \false;
-  assigns              SL_QUOTA, SL_RECORD(sl_plan.workload), SL_CLAIMS, SL_STAGE, SL_BOOKING;
+  assigns              SL_QUOTA, SL_RECORD(sl_plan.workload), SL_USAGE_ROWS, SL_STAGE, SL_BOOKING;
   ensures  inv:        PlacementInv;
   ensures  refused:    \result != SL_OK ==> UsageSame{Pre,Post} && WorkloadSame{Pre,Post}(sl_plan.workload) &&
                          TopologySame{Pre,Post};
@@ -39,7 +39,7 @@ static enum sl_status commit_quota(bool ask)
   ensures  holds:      \result == SL_OK ==> PlanStored(sl_plan.workload) && HoldsQuota(sl_plan.workload);
   ensures  placed:     \result == SL_OK ==> sl_topology_plan.workload == sl_plan.workload &&
                          PlanInPlace{Pre,Post}(sl_plan.workload, ask);
-  ensures  room:       ask ==> NoRoomOverfull{Pre,Post};
+  ensures  capacity:       ask ==> NoSiteOverfull{Pre,Post};
   ensures  nothing:    sl_topology_plan.workload == sl_plan.workload ==> sl_stage_block == SL_NO_ID;
   ensures  closed:     sl_trail_depth == \old(sl_trail_depth);
 */
@@ -54,7 +54,7 @@ static enum sl_status commit_both(bool ask)
     }
     status = commit_quota(ask);
     /*@ assert held: \forall integer w; 0 <= w < SL_WORKLOADS_MAX && sl_booking_counts[w] > 0 ==>
-          HoldsRooms(w); */
+          HoldsCapacity(w); */
     if (status == SL_OK) {
         sl_stage_book();
     } else {
@@ -111,7 +111,7 @@ static enum sl_status check_pass(uint32_t generation, int64_t now_ms)
   ensures  inv:        TopologyInv;
   ensures  staged:     \result == SL_OK ==> PlanJudged(1) && BlockStaged;
   ensures  kept:       \result == SL_OK ==>
-                         StandsKept(sl_topology_plan.workload, sl_stand_counts[sl_topology_plan.workload]);
+                         AssignedKept(sl_topology_plan.workload, sl_assigned_counts[sl_topology_plan.workload]);
   ensures  nothing:    \result != SL_OK ==> sl_stage_block == SL_NO_ID;
 */
 static enum sl_status stage_pass(void)
@@ -146,7 +146,7 @@ static enum sl_status stage_pass(void)
                               sl_workloads[sl_topology_plan.workload].generation == generation) ==>
                          \result == SL_OK;
   ensures  kept:       \result == SL_OK ==>
-                         UsageSame{Pre,Post} && ClaimsSame{Pre,Post}(sl_topology_plan.workload);
+                         UsageSame{Pre,Post} && WorkloadUsageSame{Pre,Post}(sl_topology_plan.workload);
   ensures  closed:     sl_trail_depth == \old(sl_trail_depth);
 */
 static enum sl_status tell_record(uint32_t generation, int64_t now_ms)
@@ -164,7 +164,7 @@ static enum sl_status tell_record(uint32_t generation, int64_t now_ms)
   requires inv:        PlacementInv;
   requires staged:     PlanJudged(1) && BlockStaged;
   requires running:    NeedsPass(sl_topology_plan.workload);
-  requires kept:       StandsKept(sl_topology_plan.workload, sl_stand_counts[sl_topology_plan.workload]);
+  requires kept:       AssignedKept(sl_topology_plan.workload, sl_assigned_counts[sl_topology_plan.workload]);
   terminates           \true;
   exits                \false;
   assigns              SL_QUOTA, SL_RECORD(sl_topology_plan.workload), SL_BOOKING, sl_stage_block;
@@ -176,10 +176,10 @@ static enum sl_status tell_record(uint32_t generation, int64_t now_ms)
                          sl_workloads[sl_topology_plan.workload].phase);
   ensures  admitted:   \result == SL_OK ==> PassAdmits{Pre,Post}(sl_topology_plan.workload, now_ms);
   ensures  quota:      \result == SL_OK ==> HoldsQuota(sl_topology_plan.workload) && UsageSame{Pre,Post} &&
-                         ClaimsSame{Pre,Post}(sl_topology_plan.workload);
+                         WorkloadUsageSame{Pre,Post}(sl_topology_plan.workload);
   ensures  placed:     \result == SL_OK ==> PlanInPlace{Pre,Post}(sl_topology_plan.workload, 1);
-  ensures  stay:       \result == SL_OK ==> StandsStay{Pre,Post}(sl_topology_plan.workload);
-  ensures  room:       NoRoomOverfull{Pre,Post};
+  ensures  stay:       \result == SL_OK ==> AssignedStay{Pre,Post}(sl_topology_plan.workload);
+  ensures  capacity:       NoSiteOverfull{Pre,Post};
   ensures  nothing:    sl_stage_block == SL_NO_ID;
   ensures  closed:     sl_trail_depth == \old(sl_trail_depth);
 */
@@ -189,21 +189,21 @@ static enum sl_status carry_out(uint32_t generation, int64_t now_ms)
     if (status == SL_OK) {
         sl_stage_book();
         /*@ assert each: \let w = sl_topology_plan.workload; \forall integer b, i;
-              0 <= i < sl_topology_plan.row_count && StandStored(sl_booking_firsts[w] + i, i) &&
-              sl_topology_plan.rows[i].domain == \at(sl_stand_domains[b], Pre) &&
-              sl_topology_plan.rows[i].count >= \at(sl_stand_pods[b], Pre) &&
-              sl_topology_plan.sets[sl_plan_row_sets[i]].pod_set == \at(sl_stand_sets[b], Pre) ==>
-                StandStays{Pre,Here}(w, b); */
+              0 <= i < sl_topology_plan.row_count && AssignmentStored(sl_booking_firsts[w] + i, i) &&
+              sl_topology_plan.rows[i].domain == \at(sl_assigned_domains[b], Pre) &&
+              sl_topology_plan.rows[i].count >= \at(sl_assigned_pods[b], Pre) &&
+              sl_topology_plan.sets[sl_plan_row_sets[i]].pod_set == \at(sl_assigned_sets[b], Pre) ==>
+                AssignmentStays{Pre,Here}(w, b); */
         /*@ assert keeps: \let w = sl_topology_plan.workload; \forall integer b;
-              \at(PlanKeeps(sl_stand_sets[b], sl_stand_domains[b], sl_stand_pods[b]), Pre) ==>
-                StandStays{Pre,Here}(w, b); */
+              \at(PlanKeeps(sl_assigned_sets[b], sl_assigned_domains[b], sl_assigned_pods[b]), Pre) ==>
+                AssignmentStays{Pre,Here}(w, b); */
         /*@ assert asked: \let w = sl_topology_plan.workload; \forall integer b;
-              \at(sl_booking_firsts[w] <= b < sl_booking_firsts[w] + sl_stand_counts[w], Pre) ==>
-                \at(StandKept(b), Pre); */
-        /*@ assert meant: \forall integer b; \at(StandKept(b), Pre) ==>
-              \at(SiteFailed(sl_stand_domains[b]) ||
-                  PlanKeeps(sl_stand_sets[b], sl_stand_domains[b], sl_stand_pods[b]), Pre); */
-        //@ assert stay: StandsStay{Pre,Here}(sl_topology_plan.workload);
+              \at(sl_booking_firsts[w] <= b < sl_booking_firsts[w] + sl_assigned_counts[w], Pre) ==>
+                \at(AssignmentKept(b), Pre); */
+        /*@ assert meant: \forall integer b; \at(AssignmentKept(b), Pre) ==>
+              \at(SiteFailed(sl_assigned_domains[b]) ||
+                  PlanKeeps(sl_assigned_sets[b], sl_assigned_domains[b], sl_assigned_pods[b]), Pre); */
+        //@ assert stay: AssignedStay{Pre,Here}(sl_topology_plan.workload);
     } else {
         sl_stage_drop();
     }
@@ -222,7 +222,7 @@ enum sl_status sl_placement_second_pass(uint32_t generation, int64_t now_ms)
 enum sl_status sl_placement_event(struct sl_event ev)
 {
     enum sl_status status = sl_commit_event(ev);
-    if (status == SL_OK && !sl_lifecycle_holds_rooms(ev.workload)) {
+    if (status == SL_OK && !sl_lifecycle_holds_capacity(ev.workload)) {
         sl_bookings_release(ev.workload);
     }
     return status;

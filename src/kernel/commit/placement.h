@@ -26,7 +26,7 @@ extern uint32_t sl_plan_row_hints[SL_DOMAINS_MAX];
   requires inv:        PlacementInv;
   terminates           \true;
   exits                \false;
-  assigns              SL_QUOTA, SL_RECORD(sl_plan.workload), SL_CLAIMS, SL_STAGE, SL_BOOKING;
+  assigns              SL_QUOTA, SL_RECORD(sl_plan.workload), SL_USAGE_ROWS, SL_STAGE, SL_BOOKING;
   ensures  inv:        PlacementInv;
   ensures  refused:    \result != SL_OK ==> UsageSame{Pre,Post} && WorkloadSame{Pre,Post}(sl_plan.workload) &&
                          TopologySame{Pre,Post};
@@ -37,7 +37,7 @@ extern uint32_t sl_plan_row_hints[SL_DOMAINS_MAX];
   ensures  placed:     \result == SL_OK && sl_topology_plan.set_count > 0 ==>
                          sl_topology_plan.workload == sl_plan.workload &&
                          PlanInPlace{Pre,Post}(sl_plan.workload, 1);
-  ensures  room:       NoRoomOverfull{Pre,Post};
+  ensures  capacity:       NoSiteOverfull{Pre,Post};
   ensures  closed:     sl_trail_depth == \old(sl_trail_depth);
 */
 enum sl_status sl_placement_commit(void) SL_MUST_CHECK;
@@ -47,7 +47,7 @@ enum sl_status sl_placement_commit(void) SL_MUST_CHECK;
   requires inv:        PlacementInv;
   terminates           \true;
   exits                \false;
-  assigns              SL_QUOTA, SL_RECORD(sl_plan.workload), SL_CLAIMS, SL_STAGE, SL_BOOKING;
+  assigns              SL_QUOTA, SL_RECORD(sl_plan.workload), SL_USAGE_ROWS, SL_STAGE, SL_BOOKING;
   ensures  inv:        PlacementInv;
   ensures  refused:    \result != SL_OK ==> UsageSame{Pre,Post} && WorkloadSame{Pre,Post}(sl_plan.workload) &&
                          TopologySame{Pre,Post};
@@ -82,10 +82,10 @@ enum sl_status sl_placement_restore(void) SL_MUST_CHECK;
                          sl_workloads[sl_topology_plan.workload].phase);
   ensures  admitted:   \result == SL_OK ==> PassAdmits{Pre,Post}(sl_topology_plan.workload, now_ms);
   ensures  quota:      \result == SL_OK ==> HoldsQuota(sl_topology_plan.workload) && UsageSame{Pre,Post} &&
-                         ClaimsSame{Pre,Post}(sl_topology_plan.workload);
+                         WorkloadUsageSame{Pre,Post}(sl_topology_plan.workload);
   ensures  placed:     \result == SL_OK ==> PlanInPlace{Pre,Post}(sl_topology_plan.workload, 1);
-  ensures  kept:       \result == SL_OK ==> StandsStay{Pre,Post}(sl_topology_plan.workload);
-  ensures  room:       NoRoomOverfull{Pre,Post};
+  ensures  kept:       \result == SL_OK ==> AssignedStay{Pre,Post}(sl_topology_plan.workload);
+  ensures  capacity:       NoSiteOverfull{Pre,Post};
   ensures  closed:     sl_trail_depth == \old(sl_trail_depth);
 */
 enum sl_status sl_placement_second_pass(uint32_t generation, int64_t now_ms) SL_MUST_CHECK;
@@ -97,10 +97,10 @@ enum sl_status sl_placement_second_pass(uint32_t generation, int64_t now_ms) SL_
   terminates           \true;
   exits                \false;
   assigns              SL_QUOTA, SL_RECORD(ev.workload), SL_POOL, sl_booking_owners[0 .. SL_BOOKINGS_MAX - 1],
-                       sl_booking_rooms[0 .. SL_BOOKINGS_MAX - 1], sl_booking_amounts[0 .. SL_BOOKINGS_MAX - 1],
-                       sl_room_used[0 .. SL_ROOMS_MAX - 1], sl_stand_pods[0 .. SL_BOOKINGS_MAX - 1],
-                       sl_domain_stands[0 .. SL_DOMAINS_MAX - 1], sl_booking_counts[ev.workload],
-                       sl_stand_counts[ev.workload];
+                       sl_booking_capacities[0 .. SL_BOOKINGS_MAX - 1], sl_booking_amounts[0 .. SL_BOOKINGS_MAX - 1],
+                       sl_site_used[0 .. SL_CAPACITIES_MAX - 1], sl_assigned_pods[0 .. SL_BOOKINGS_MAX - 1],
+                       sl_domain_assigned[0 .. SL_DOMAINS_MAX - 1], sl_booking_counts[ev.workload],
+                       sl_assigned_counts[ev.workload];
   ensures  inv:        PlacementInv;
   ensures  refused:    \result != SL_OK ==> UsageSame{Pre,Post} && WorkloadSame{Pre,Post}(ev.workload) &&
                          TopologySame{Pre,Post};
@@ -117,17 +117,17 @@ enum sl_status sl_placement_second_pass(uint32_t generation, int64_t now_ms) SL_
                          MissMoves(ev.index, \old(sl_workloads[ev.workload].phase),
                                    sl_workloads[ev.workload].phase);
   ensures  kept:       \result == SL_OK && HoldsQuota(ev.workload) ==>
-                         UsageSame{Pre,Post} && ClaimsSame{Pre,Post}(ev.workload);
-  ensures  stays:      \result == SL_OK && HoldsRooms(ev.workload) ==> TopologySame{Pre,Post};
-  ensures  released:   \result == SL_OK && !HoldsQuota(ev.workload) ==> sl_claim_counts[ev.workload] == 0;
-  ensures  left:       \result == SL_OK && !HoldsRooms(ev.workload) ==>
-                         sl_booking_counts[ev.workload] == 0 && sl_stand_counts[ev.workload] == 0;
+                         UsageSame{Pre,Post} && WorkloadUsageSame{Pre,Post}(ev.workload);
+  ensures  stays:      \result == SL_OK && HoldsCapacity(ev.workload) ==> TopologySame{Pre,Post};
+  ensures  released:   \result == SL_OK && !HoldsQuota(ev.workload) ==> sl_usage_counts[ev.workload] == 0;
+  ensures  left:       \result == SL_OK && !HoldsCapacity(ev.workload) ==>
+                         sl_booking_counts[ev.workload] == 0 && sl_assigned_counts[ev.workload] == 0;
   ensures  given_back: \result == SL_OK && !HoldsQuota(ev.workload) ==>
                          \forall integer c; 0 <= c < SL_CELLS_MAX ==> sl_cell_own[c] ==
-                           \old(sl_cell_own[c] - RowSum(ev.workload, c, sl_claim_counts[ev.workload]));
-  ensures  room_back:  \result == SL_OK && !HoldsRooms(ev.workload) ==>
-                         \forall integer r; 0 <= r < SL_ROOMS_MAX ==> sl_room_used[r] ==
-                           \old(sl_room_used[r] - OwnSum(ev.workload, r, sl_booking_counts[ev.workload]));
+                           \old(sl_cell_own[c] - RowSum(ev.workload, c, sl_usage_counts[ev.workload]));
+  ensures  room_back:  \result == SL_OK && !HoldsCapacity(ev.workload) ==>
+                         \forall integer r; 0 <= r < SL_CAPACITIES_MAX ==> sl_site_used[r] ==
+                           \old(sl_site_used[r] - OwnSum(ev.workload, r, sl_booking_counts[ev.workload]));
   ensures  closed:     sl_trail_depth == \old(sl_trail_depth);
 */
 enum sl_status sl_placement_event(struct sl_event ev) SL_MUST_CHECK;

@@ -76,21 +76,21 @@ static bool keeps_row(uint32_t set, sl_domain_id domain, uint32_t pods)
 
 /* Is a row of the pool of that pod set, and kept? */
 /*@
-  requires row:        row < SL_BOOKINGS_MAX && 0 < sl_stand_pods[row];
-  requires placed:     StandsPlaced;
+  requires row:        row < SL_BOOKINGS_MAX && 0 < sl_assigned_pods[row];
+  requires placed:     AssignedPlaced;
   requires set:        set < sl_topology_plan.set_count && RowsOfSets;
   requires count:      sl_placement_failed_count <= SL_UNHEALTHY_MAX;
   terminates           \true;
   exits                \false;
   assigns              \nothing;
-  ensures  hinted:     \result <==> StandHinted(set, row);
-  ensures  kept:       \result ==> StandKept(row);
+  ensures  hinted:     \result <==> AssignmentHinted(set, row);
+  ensures  kept:       \result ==> AssignmentKept(row);
 */
-static bool stand_kept(uint32_t set, uint32_t row)
+static bool assignment_kept(uint32_t set, uint32_t row)
 {
-    sl_domain_id domain = sl_stand_domains[row];
-    return sl_stand_sets[row] == sl_topology_plan.sets[set].pod_set &&
-           (has_failed(domain) || keeps_row(set, domain, sl_stand_pods[row]));
+    sl_domain_id domain = sl_assigned_domains[row];
+    return sl_assigned_sets[row] == sl_topology_plan.sets[set].pod_set &&
+           (has_failed(domain) || keeps_row(set, domain, sl_assigned_pods[row]));
 }
 
 /* From the stand at `index` on, those of the set's pod set: the first that is not kept, or is of another one. */
@@ -99,28 +99,28 @@ static bool stand_kept(uint32_t set, uint32_t row)
   requires id:         sl_topology_plan.workload < SL_WORKLOADS_MAX;
   requires set:        set < sl_topology_plan.set_count && RowsOfSets;
   requires count:      sl_placement_failed_count <= SL_UNHEALTHY_MAX;
-  requires index:      index <= sl_stand_counts[sl_topology_plan.workload];
-  requires before:     StandsKept(sl_topology_plan.workload, index);
+  requires index:      index <= sl_assigned_counts[sl_topology_plan.workload];
+  requires before:     AssignedKept(sl_topology_plan.workload, index);
   terminates           \true;
   exits                \false;
   assigns              \nothing;
-  ensures  index:      index <= \result <= sl_stand_counts[sl_topology_plan.workload];
-  ensures  kept:       StandsKept(sl_topology_plan.workload, \result);
-  ensures  first:      \result < sl_stand_counts[sl_topology_plan.workload] ==>
-                         !StandHinted(set, sl_booking_firsts[sl_topology_plan.workload] + \result);
+  ensures  index:      index <= \result <= sl_assigned_counts[sl_topology_plan.workload];
+  ensures  kept:       AssignedKept(sl_topology_plan.workload, \result);
+  ensures  first:      \result < sl_assigned_counts[sl_topology_plan.workload] ==>
+                         !AssignmentHinted(set, sl_booking_firsts[sl_topology_plan.workload] + \result);
 */
 static uint32_t walk(uint32_t set, uint32_t index)
 {
     sl_workload_id id = sl_topology_plan.workload;
     uint32_t i = index;
-    //@ assert block: BlockSound(id) && StandsFirst(id);
+    //@ assert block: BlockSound(id) && AssignedFirst(id);
     /*@
-      loop invariant index: index <= i <= sl_stand_counts[id];
-      loop invariant kept:  StandsKept(id, i);
+      loop invariant index: index <= i <= sl_assigned_counts[id];
+      loop invariant kept:  AssignedKept(id, i);
       loop assigns          i;
-      loop variant          sl_stand_counts[id] - i;
+      loop variant          sl_assigned_counts[id] - i;
     */
-    while (i < sl_stand_counts[id] && stand_kept(set, sl_booking_firsts[id] + i)) {
+    while (i < sl_assigned_counts[id] && assignment_kept(set, sl_booking_firsts[id] + i)) {
         i++;
     }
     return i;
@@ -134,8 +134,8 @@ enum sl_status sl_placement_keeps(void)
     uint32_t index = 0;
     /*@
       loop invariant set:   0 <= s <= sl_topology_plan.set_count;
-      loop invariant index: index <= sl_stand_counts[sl_topology_plan.workload];
-      loop invariant kept:  StandsKept(sl_topology_plan.workload, index);
+      loop invariant index: index <= sl_assigned_counts[sl_topology_plan.workload];
+      loop invariant kept:  AssignedKept(sl_topology_plan.workload, index);
       loop assigns          s, index, sl_plan_row_hints[0 .. SL_DOMAINS_MAX - 1];
       loop variant          sl_topology_plan.set_count - s;
     */
@@ -144,5 +144,5 @@ enum sl_status sl_placement_keeps(void)
         note_rows(s);
         index = walk(s, index);
     }
-    return index == sl_stand_counts[sl_topology_plan.workload] ? SL_OK : SL_REFUSED_NOT_KEPT;
+    return index == sl_assigned_counts[sl_topology_plan.workload] ? SL_OK : SL_REFUSED_NOT_KEPT;
 }

@@ -15,7 +15,7 @@
   exits                \false;
   assigns              sl_plan_row_hints[0 .. SL_DOMAINS_MAX - 1];
   ensures  kept:       \result == SL_OK ==>
-                         StandsKept(sl_topology_plan.workload, sl_stand_counts[sl_topology_plan.workload]);
+                         AssignedKept(sl_topology_plan.workload, sl_assigned_counts[sl_topology_plan.workload]);
 */
 enum sl_status sl_placement_keeps(void) SL_MUST_CHECK;
 #endif

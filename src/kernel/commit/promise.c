@@ -11,7 +11,7 @@ int64_t sl_promise_amounts[SL_PROMISES_MAX];
 /* The loop shows that the sum over the earlier rows stays. */
 /*@
   requires valid:      PromisesValid;
-  requires room:       sl_promises < SL_PROMISES_MAX;
+  requires capacity:       sl_promises < SL_PROMISES_MAX;
   requires amount:     0 <= amount <= SL_AMOUNT_MAX;
   terminates           \true;
   exits                \false;
@@ -44,7 +44,7 @@ enum sl_status sl_promise_add(sl_cell_id cell, int64_t amount)
         return SL_REFUSED_AMOUNT;
     }
     if (sl_promises == SL_PROMISES_MAX) {
-        return SL_FULL_CLAIMS;
+        return SL_FULL_USAGE;
     }
     push(cell, amount);
     return SL_OK;
@@ -53,17 +53,17 @@ enum sl_status sl_promise_add(sl_cell_id cell, int64_t amount)
 void sl_promise_plan(void)
 {
     /*@
-      loop invariant index:    0 <= i <= sl_plan.claim_count;
+      loop invariant index:    0 <= i <= sl_plan.usage_count;
       loop invariant valid:    PromisesValid;
-      loop invariant room:     sl_promises == \at(sl_promises, Pre) + i;
+      loop invariant capacity:     sl_promises == \at(sl_promises, Pre) + i;
       loop invariant promised: \forall integer c; Promised(c, sl_promises) ==
                                  Promised{Pre}(c, \at(sl_promises, Pre)) + PlanSum(c, i);
       loop assigns             i, sl_promises, sl_promise_cells[0 .. SL_PROMISES_MAX - 1],
                                sl_promise_amounts[0 .. SL_PROMISES_MAX - 1];
-      loop variant             sl_plan.claim_count - i;
+      loop variant             sl_plan.usage_count - i;
     */
-    for (uint32_t i = 0; i < sl_plan.claim_count; i++) {
-        push(sl_plan.claims[i].cell, sl_plan.claims[i].amount);
+    for (uint32_t i = 0; i < sl_plan.usage_count; i++) {
+        push(sl_plan.usage[i].cell, sl_plan.usage[i].amount);
     }
 }
 
@@ -77,12 +77,12 @@ uint32_t sl_promise_count(void)
     return sl_promises;
 }
 
-struct sl_claim sl_promise_at(uint32_t index)
+struct sl_cell_amount sl_promise_at(uint32_t index)
 {
-    struct sl_claim claim = {SL_NO_ID, 0};
+    struct sl_cell_amount usage = {SL_NO_ID, 0};
     if (index < sl_promises) {
-        claim.cell = sl_promise_cells[index];
-        claim.amount = sl_promise_amounts[index];
+        usage.cell = sl_promise_cells[index];
+        usage.amount = sl_promise_amounts[index];
     }
-    return claim;
+    return usage;
 }

@@ -7,7 +7,7 @@
 #ifndef SL_KERNEL_PROMISE_H
 #define SL_KERNEL_PROMISE_H
 #include "kernel/ledger/cells.h"
-#include "kernel/commit/claims.h"
+#include "kernel/commit/workload_usage.h"
 #include "kernel/base/status.h"
 #include "kernel/base/types.h"
 
@@ -20,7 +20,7 @@ extern int64_t sl_promise_amounts[SL_PROMISES_MAX];
 
 #include "specs/promise.acsl"
 
-/* Until the cycle ends. Refused: NO_CELL, AMOUNT, FULL_CLAIMS. */
+/* Until the cycle ends. Refused: NO_CELL, AMOUNT, FULL_USAGE. */
 /*@
   requires valid:      PromisesValid;
   terminates           \true;
@@ -37,7 +37,7 @@ extern int64_t sl_promise_amounts[SL_PROMISES_MAX];
     assumes reason:    !(Chargeable(cell, amount) && sl_promises < SL_PROMISES_MAX);
     assigns            \nothing;
     ensures result:    \result == SL_REFUSED_NO_CELL || \result == SL_REFUSED_AMOUNT ||
-                       \result == SL_FULL_CLAIMS;
+                       \result == SL_FULL_USAGE;
   complete behaviors;
   disjoint behaviors;
 */
@@ -69,20 +69,20 @@ uint32_t sl_promise_count(void);
                          \result.amount == sl_promise_amounts[index];
   ensures  beyond:     index >= sl_promises ==> \result.cell == SL_NO_ID && \result.amount == 0;
 */
-struct sl_claim sl_promise_at(uint32_t index);
+struct sl_cell_amount sl_promise_at(uint32_t index);
 
 /* For preempt only: promise all that sl_plan claims. */
 /*@
   requires valid:      PromisesValid;
-  requires plan:       PlanClaimsSound;
-  requires room:       sl_promises <= SL_PROMISES_MAX - SL_CLAIMS_MAX;
+  requires plan:       PlanUsageSound;
+  requires capacity:       sl_promises <= SL_PROMISES_MAX - SL_USAGE_CELLS_MAX;
   terminates           \true;
   exits                \false;
   assigns              sl_promises, sl_promise_cells[0 .. SL_PROMISES_MAX - 1],
                        sl_promise_amounts[0 .. SL_PROMISES_MAX - 1];
   ensures  valid:      PromisesValid;
   ensures  promised:   \forall integer c; Promised(c, sl_promises) ==
-                         \old(Promised(c, sl_promises)) + PlanSum(c, sl_plan.claim_count);
+                         \old(Promised(c, sl_promises)) + PlanSum(c, sl_plan.usage_count);
 */
 void sl_promise_plan(void);
 #endif

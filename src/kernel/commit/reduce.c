@@ -26,22 +26,22 @@ static enum sl_status check_holder(sl_workload_id id, uint32_t generation)
 
 /*@
   requires known:      id < SL_WORKLOADS_MAX;
-  requires counts:     ClaimCountsValid;
+  requires counts:     UsageCountsValid;
   terminates           \true;
   exits                \false;
   assigns              \nothing;
   ensures  result:     \result == SL_OK <==>
-                         index < sl_claim_counts[id] && 0 <= amount <= sl_claim_amounts[id][index];
+                         index < sl_usage_counts[id] && 0 <= amount <= sl_usage_amounts[id][index];
 */
 static enum sl_status check_amount(sl_workload_id id, uint32_t index, int64_t amount)
 {
-    if (index >= sl_claim_counts[id]) {
-        return SL_REFUSED_PLAN_CLAIM;
+    if (index >= sl_usage_counts[id]) {
+        return SL_REFUSED_PLAN_USAGE;
     }
     if (amount < 0) {
         return SL_REFUSED_AMOUNT;
     }
-    return amount <= sl_claim_amounts[id][index] ? SL_OK : SL_REFUSED_BAD_ARGUMENT;
+    return amount <= sl_usage_amounts[id][index] ? SL_OK : SL_REFUSED_BAD_ARGUMENT;
 }
 
 enum sl_status sl_commit_reduce(sl_workload_id id, uint32_t generation, uint32_t index,
@@ -55,5 +55,5 @@ enum sl_status sl_commit_reduce(sl_workload_id id, uint32_t generation, uint32_t
         return SL_REFUSED_TRIAL_OPEN;
     }
     status = check_amount(id, index, amount);
-    return status == SL_OK ? sl_claims_reduce(id, index, amount) : status;
+    return status == SL_OK ? sl_usage_reduce(id, index, amount) : status;
 }

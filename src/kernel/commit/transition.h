@@ -53,7 +53,7 @@ struct sl_transition sl_transition_event(struct sl_event ev) SL_MUST_CHECK;
   requires inv:        PlacementInv;
   terminates           \true;
   exits                \false;
-  assigns              SL_QUOTA, SL_RECORD(sl_plan.workload), SL_CLAIMS, SL_STAGE, SL_BOOKING;
+  assigns              SL_QUOTA, SL_RECORD(sl_plan.workload), SL_USAGE_ROWS, SL_STAGE, SL_BOOKING;
   ensures  inv:        PlacementInv;
   ensures  refused:    \result.status != SL_OK ==> UsageSame{Pre,Post} &&
                          WorkloadSame{Pre,Post}(sl_plan.workload) && TopologySame{Pre,Post};
@@ -61,7 +61,7 @@ struct sl_transition sl_transition_event(struct sl_event ev) SL_MUST_CHECK;
   ensures  moved:      \result.status == SL_OK ==>
                          \result.from == SL_PHASE_PENDING && PhaseReserved(\result.to);
   ensures  limits:     \result.status == SL_OK ==> LimitsKept{Pre,Post};
-  ensures  capacity:   NoRoomOverfull{Pre,Post};
+  ensures  capacity:   NoSiteOverfull{Pre,Post};
   ensures  closed:     sl_trail_depth == \old(sl_trail_depth);
 */
 struct sl_transition sl_transition_commit(void) SL_MUST_CHECK;
@@ -71,7 +71,7 @@ struct sl_transition sl_transition_commit(void) SL_MUST_CHECK;
   requires inv:        PlacementInv;
   terminates           \true;
   exits                \false;
-  assigns              SL_QUOTA, SL_RECORD(sl_plan.workload), SL_CLAIMS, SL_STAGE, SL_BOOKING;
+  assigns              SL_QUOTA, SL_RECORD(sl_plan.workload), SL_USAGE_ROWS, SL_STAGE, SL_BOOKING;
   ensures  inv:        PlacementInv;
   ensures  refused:    \result.status != SL_OK ==> UsageSame{Pre,Post} &&
                          WorkloadSame{Pre,Post}(sl_plan.workload) && TopologySame{Pre,Post};
@@ -94,7 +94,7 @@ struct sl_transition sl_transition_restore(void) SL_MUST_CHECK;
                          Told{Pre,Post}(\result, sl_topology_plan.workload);
   ensures  moved:      \result.status == SL_OK ==>
                          PhaseRunning(\result.from) && \result.to == SL_PHASE_ADMITTED;
-  ensures  capacity:   NoRoomOverfull{Pre,Post};
+  ensures  capacity:   NoSiteOverfull{Pre,Post};
   ensures  closed:     sl_trail_depth == \old(sl_trail_depth);
 */
 struct sl_transition sl_transition_second_pass(uint32_t generation, int64_t now_ms) SL_MUST_CHECK;

@@ -49,7 +49,7 @@
     uint32_t home = sl_cell_home[cell];
     uint32_t floor = 0;
     if (home != 0) {
-        floor = sl_node_level[home - 1];
+        floor = sl_qnode_level[home - 1];
     }
     uint32_t l = SL_LEVELS_MAX;
     /@ loop invariant 0 <= k <= SL_CELLS_MAX;
@@ -107,7 +107,7 @@ static int64_t stored(sl_cell_id cell)
   requires usage:      0 <= sl_cell_usage[cell] + usage_delta <= SL_AMOUNT_MAX;
   requires usage_delta: -SL_AMOUNT_MAX <= usage_delta <= SL_AMOUNT_MAX;
   requires total:      0 <= sl_total[cell_slot(cell)] + own_delta <= SL_AMOUNT_MAX;
-  requires room:       sl_trail_depth > 0 ==> sl_trail_count < SL_TRAIL_MAX;
+  requires capacity:       sl_trail_depth > 0 ==> sl_trail_count < SL_TRAIL_MAX;
   terminates           \true;
   exits                \false;
   assigns              sl_cell_own[cell], sl_cell_usage[cell], sl_total[cell_slot(cell)], sl_trail_count,
@@ -174,7 +174,7 @@ static void change(sl_cell_id cell, int64_t delta)
       loop invariant delta:  -SL_AMOUNT_MAX <= delta <= SL_AMOUNT_MAX;
       loop invariant own:    sl_cell_own[cell] == \at(sl_cell_own[cell] + delta, Pre) &&
                              OwnElsewhere{Pre, Here}(cell);
-      loop invariant room:   sl_trail_depth > 0 && up != 0 ==>
+      loop invariant capacity:   sl_trail_depth > 0 && up != 0 ==>
                              sl_trail_count + cell_level(up - 1) + 1 <= SL_TRAIL_MAX;
       loop invariant count:  \at(sl_trail_count, Pre) <= sl_trail_count;
       loop invariant past:   sl_trail_depth > 0 ==> SamePast{Pre, Here}(\at(sl_trail_count, Pre));

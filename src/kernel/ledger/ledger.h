@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* Quota and usage: a forest of cells, one per (quota node, flavor, resource) in use, each linked to
- * the cell of the same flavor and resource in its node's parent. Usage beyond what a node keeps for
- * itself is stored in its parent (Kueue's resource_node.go). Owns the nodes and cells. Carries G2,
+/* Quota and usage: a forest of cells, one per (quota qnode, flavor, resource) in use, each linked to
+ * the cell of the same flavor and resource in its qnode's parent. Usage beyond what a qnode keeps for
+ * itself is stored in its parent (Kueue's resource_node.go). Owns the qnodes and cells. Carries G2,
  * G3. */
 #ifndef SL_KERNEL_LEDGER_H
 #define SL_KERNEL_LEDGER_H

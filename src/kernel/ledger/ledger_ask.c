@@ -167,7 +167,7 @@ static bool is_used(sl_cell_id cell)
     return cell < SL_CELLS_MAX && sl_cell_home[cell] != 0;
 }
 
-sl_node_id sl_ledger_node_of(sl_cell_id cell)
+sl_qnode_id sl_ledger_qnode_of(sl_cell_id cell)
 {
     return is_used(cell) ? sl_cell_home[cell] - 1 : SL_NO_ID;
 }
@@ -182,23 +182,23 @@ sl_resource_id sl_ledger_resource_of(sl_cell_id cell)
     return is_used(cell) ? sl_cell_resource[cell] : SL_NO_ID;
 }
 
-sl_node_id sl_ledger_parent_node(sl_node_id node)
+sl_qnode_id sl_ledger_parent_qnode(sl_qnode_id qnode)
 {
-    return node < SL_NODES_MAX && sl_node_up[node] != 0 ? sl_node_up[node] - 1 : SL_NO_ID;
+    return qnode < SL_QNODES_MAX && sl_qnode_up[qnode] != 0 ? sl_qnode_up[qnode] - 1 : SL_NO_ID;
 }
 
-sl_node_id sl_ledger_root_node(sl_node_id node)
+sl_qnode_id sl_ledger_root_qnode(sl_qnode_id qnode)
 {
-    if (node >= SL_NODES_MAX || !sl_node_used[node]) {
+    if (qnode >= SL_QNODES_MAX || !sl_qnode_used[qnode]) {
         return SL_NO_ID;
     }
     /*@
-      loop invariant node:   node < SL_NODES_MAX && stop_at(node, -1) == stop_at(\at(node, Pre), -1);
-      loop assigns node;
-      loop variant sl_node_level[node];
+      loop invariant qnode:   qnode < SL_QNODES_MAX && stop_at(qnode, -1) == stop_at(\at(qnode, Pre), -1);
+      loop assigns qnode;
+      loop variant sl_qnode_level[qnode];
     */
-    while (sl_node_up[node] != 0) {
-        node = sl_node_up[node] - 1;
+    while (sl_qnode_up[qnode] != 0) {
+        qnode = sl_qnode_up[qnode] - 1;
     }
-    return node;
+    return qnode;
 }

@@ -32,10 +32,10 @@ int64_t sl_ledger_potential(sl_cell_id cell);
 /* How high in the forest `amount` must borrow: 0 = within the quota of the cell's own subtree, else the
  * height of the lowest cohort above that fits what is not kept below it; that of the root when none does. */
 /*@
-  requires inv:        CellsLinked && LimitsInRange && UsageInRange && NodesLinked && HeightsInv;
+  requires inv:        CellsLinked && LimitsInRange && UsageInRange && QnodesLinked && HeightsInv;
   terminates           \true;
   exits                \false;
-  assigns              sl_node_height[0 .. SL_NODES_MAX - 1], sl_heights_stale;
+  assigns              sl_qnode_height[0 .. SL_QNODES_MAX - 1], sl_heights_stale;
   ensures  inv:        HeightsInv;
   behavior within:
     assumes within:    !Chargeable(cell, amount) || sl_cell_up[cell] == 0 ||
@@ -85,7 +85,7 @@ int64_t sl_ledger_nominal(sl_cell_id cell);
   assigns              \nothing;
   ensures  result:     \result == (cell < SL_CELLS_MAX && sl_cell_home[cell] != 0 ? (uint32_t)(sl_cell_home[cell] - 1) : SL_NO_ID);
 */
-sl_node_id sl_ledger_node_of(sl_cell_id cell);
+sl_qnode_id sl_ledger_qnode_of(sl_cell_id cell);
 
 /*@
   terminates           \true;
@@ -103,25 +103,25 @@ sl_flavor_id sl_ledger_flavor_of(sl_cell_id cell);
 */
 sl_resource_id sl_ledger_resource_of(sl_cell_id cell);
 
-/* A node's parent (SL_NO_ID = it is a root) and root (SL_NO_ID = not in use). */
+/* A qnode's parent (SL_NO_ID = it is a root) and root (SL_NO_ID = not in use). */
 /*@
   terminates           \true;
   exits                \false;
   assigns              \nothing;
-  ensures  result:     \result == (node < SL_NODES_MAX && sl_node_up[node] != 0
-                       ? (uint32_t)(sl_node_up[node] - 1) : SL_NO_ID);
+  ensures  result:     \result == (qnode < SL_QNODES_MAX && sl_qnode_up[qnode] != 0
+                       ? (uint32_t)(sl_qnode_up[qnode] - 1) : SL_NO_ID);
 */
-sl_node_id sl_ledger_parent_node(sl_node_id node);
+sl_qnode_id sl_ledger_parent_qnode(sl_qnode_id qnode);
 
 /*@
-  requires linked:     NodesLinked;
+  requires linked:     QnodesLinked;
   terminates           \true;
   exits                \false;
   assigns              \nothing;
-  ensures  result:     \result == (node < SL_NODES_MAX && sl_node_used[node] ? stop_at(node, -1) : SL_NO_ID);
-  ensures  range:      node < SL_NODES_MAX && sl_node_used[node] ==> \result < SL_NODES_MAX;
+  ensures  result:     \result == (qnode < SL_QNODES_MAX && sl_qnode_used[qnode] ? stop_at(qnode, -1) : SL_NO_ID);
+  ensures  range:      qnode < SL_QNODES_MAX && sl_qnode_used[qnode] ==> \result < SL_QNODES_MAX;
 */
-sl_node_id sl_ledger_root_node(sl_node_id node);
+sl_qnode_id sl_ledger_root_qnode(sl_qnode_id qnode);
 
 /* Is the ledger as it must be? The checker that tests, fuzzers and simulator call. Linear in what was ever in
  * use; equal to LedgerChecked by proof. */

@@ -41,7 +41,7 @@ int64_t sl_check_total[SL_TOTALS_MAX];
 */
 
 /*@
-  requires limits:     sl_cell_limit <= SL_CELLS_MAX && sl_node_limit <= SL_NODES_MAX;
+  requires limits:     sl_cell_limit <= SL_CELLS_MAX && sl_qnode_limit <= SL_QNODES_MAX;
   terminates           \true;
   exits                \false;
   assigns              sl_check_stored[0 .. SL_CELLS_MAX - 1], sl_check_lent_low[0 .. SL_CELLS_MAX - 1],
@@ -76,9 +76,9 @@ static void clear_sums(void)
     }
 }
 
-/* Does the cell belong to a node in use, and hang under the right cell? */
+/* Does the cell belong to a qnode in use, and hang under the right cell? */
 /*@
-  requires limits:     sl_cell_limit <= SL_CELLS_MAX && sl_node_limit <= SL_NODES_MAX;
+  requires limits:     sl_cell_limit <= SL_CELLS_MAX && sl_qnode_limit <= SL_QNODES_MAX;
   requires cell:       cell < sl_cell_limit;
   terminates           \true;
   exits                \false;
@@ -92,14 +92,14 @@ static bool cell_is_linked(sl_cell_id cell)
     if (home == 0) {
         return up == 0;
     }
-    if (home > sl_node_limit || !sl_node_used[home - 1]) {
+    if (home > sl_qnode_limit || !sl_qnode_used[home - 1]) {
         return false;
     }
     if (up == 0) {
-        return sl_node_up[home - 1] == 0;
+        return sl_qnode_up[home - 1] == 0;
     }
     return up <= sl_cell_limit && sl_cell_home[up - 1] != 0 &&
-           sl_cell_home[up - 1] == sl_node_up[home - 1] &&
+           sl_cell_home[up - 1] == sl_qnode_up[home - 1] &&
            sl_cell_flavor[up - 1] == sl_cell_flavor[cell] &&
            sl_cell_resource[up - 1] == sl_cell_resource[cell];
 }
@@ -167,7 +167,7 @@ static bool quota_is_derived(sl_cell_id cell)
 /* Add what the cell lends and stores to its parent's sums, and say whether they are still in range: a sum that is
  * too large has no usage that it could equal. */
 /*@
-  requires limits:     sl_cell_limit <= SL_CELLS_MAX && sl_node_limit <= SL_NODES_MAX;
+  requires limits:     sl_cell_limit <= SL_CELLS_MAX && sl_qnode_limit <= SL_QNODES_MAX;
   requires cell:       cell < sl_cell_limit && CellSound(cell) && sl_cell_up[cell] != 0;
   requires scratch:    ScratchInRange(cell);
   terminates           \true;
@@ -215,7 +215,7 @@ static bool add_to_total(sl_cell_id cell)
 }
 
 /*@
-  requires limits:     sl_cell_limit <= SL_CELLS_MAX && sl_node_limit <= SL_NODES_MAX;
+  requires limits:     sl_cell_limit <= SL_CELLS_MAX && sl_qnode_limit <= SL_QNODES_MAX;
   requires cell:       cell < sl_cell_limit;
   terminates           \true;
   exits                \false;
@@ -229,7 +229,7 @@ static bool cell_is_sound(sl_cell_id cell)
 }
 
 /*@
-  requires limits:     sl_cell_limit <= SL_CELLS_MAX && sl_node_limit <= SL_NODES_MAX;
+  requires limits:     sl_cell_limit <= SL_CELLS_MAX && sl_qnode_limit <= SL_QNODES_MAX;
   terminates           \true;
   exits                \false;
   assigns              \nothing;
@@ -252,7 +252,7 @@ static bool cells_are_sound(void)
 }
 
 /*@
-  requires limits:     sl_cell_limit <= SL_CELLS_MAX && sl_node_limit <= SL_NODES_MAX;
+  requires limits:     sl_cell_limit <= SL_CELLS_MAX && sl_qnode_limit <= SL_QNODES_MAX;
   requires zero:       \forall integer c; 0 <= c < sl_cell_limit ==> sl_check_stored[c] == 0 &&
                        sl_check_lent_low[c] == 0 && sl_check_lent_high[c] == 0;
   requires totals:     \forall integer b; 0 <= b < SL_TOTALS_MAX ==> sl_check_total[b] == 0;
@@ -298,7 +298,7 @@ static bool add_all_cells(void)
 }
 
 /*@
-  requires limits:     sl_cell_limit <= SL_CELLS_MAX && sl_node_limit <= SL_NODES_MAX;
+  requires limits:     sl_cell_limit <= SL_CELLS_MAX && sl_qnode_limit <= SL_QNODES_MAX;
   requires scratch:    ScratchInRange(sl_cell_limit);
   requires range:      \forall integer c; 0 <= c < sl_cell_limit ==> CellInRange(c);
   terminates           \true;
@@ -353,7 +353,7 @@ static bool totals_agree(void)
 
 bool sl_ledger_valid(void)
 {
-    if (sl_cell_limit > SL_CELLS_MAX || sl_node_limit > SL_NODES_MAX || !sl_check_nodes() ||
+    if (sl_cell_limit > SL_CELLS_MAX || sl_qnode_limit > SL_QNODES_MAX || !sl_check_qnodes() ||
         !cells_are_sound()) {
         return false;
     }

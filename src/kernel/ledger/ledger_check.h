@@ -1,28 +1,28 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* For the ledger only: the checker's half for nodes and lists of cells. */
+/* For the ledger only: the checker's half for qnodes and lists of cells. */
 #ifndef SL_KERNEL_LEDGER_CHECK_H
 #define SL_KERNEL_LEDGER_CHECK_H
 #include "kernel/ledger/cells.h"
 #include "kernel/base/types.h"
 
-/* Is every node in place, and are its children counted? */
+/* Is every qnode in place, and are its children counted? */
 /*@
-  requires limits:     sl_cell_limit <= SL_CELLS_MAX && sl_node_limit <= SL_NODES_MAX;
+  requires limits:     sl_cell_limit <= SL_CELLS_MAX && sl_qnode_limit <= SL_QNODES_MAX;
   terminates           \true;
   exits                \false;
-  assigns              sl_check_counts[0 .. SL_NODES_MAX - 1];
-  ensures  checked:    \result <==> NodesChecked;
+  assigns              sl_check_counts[0 .. SL_QNODES_MAX - 1];
+  ensures  checked:    \result <==> QnodesChecked;
 */
-bool sl_check_nodes(void);
+bool sl_check_qnodes(void);
 
-/* Does each node's list count its ranks down to 1, and do the lists hold every cell in use? */
+/* Does each qnode's list count its ranks down to 1, and do the lists hold every cell in use? */
 /*@
-  requires limits:     sl_cell_limit <= SL_CELLS_MAX && sl_node_limit <= SL_NODES_MAX;
+  requires limits:     sl_cell_limit <= SL_CELLS_MAX && sl_qnode_limit <= SL_QNODES_MAX;
   terminates           \true;
   exits                \false;
-  assigns              sl_check_counts[0 .. SL_NODES_MAX - 1];
+  assigns              sl_check_counts[0 .. SL_QNODES_MAX - 1];
   ensures  checked:    \result <==> ListsChecked;
 */
 bool sl_check_lists(void);

@@ -1,82 +1,83 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* The checker's half for nodes and lists: links, levels and counts, and that each node's list is whole. */
+/* The checker's half for qnodes and lists: links, levels and counts, and that each qnode's list is whole. */
 #include "kernel/ledger/ledger_check.h"
 
 #include "kernel/ledger/cells.h"
 
-uint32_t sl_check_counts[SL_NODES_MAX];
+uint32_t sl_check_counts[SL_QNODES_MAX];
 bool sl_check_spare[SL_CELLS_MAX];
 
 /*@
-  requires limits:     sl_node_limit <= SL_NODES_MAX;
+  requires limits:     sl_qnode_limit <= SL_QNODES_MAX;
   terminates           \true;
   exits                \false;
-  assigns              sl_check_counts[0 .. SL_NODES_MAX - 1];
-  ensures  nodes:      \forall integer n; 0 <= n < sl_node_limit ==> sl_check_counts[n] == 0;
+  assigns              sl_check_counts[0 .. SL_QNODES_MAX - 1];
+  ensures  qnodes:      \forall integer n; 0 <= n < sl_qnode_limit ==> sl_check_counts[n] == 0;
 */
 static void clear_counts(void)
 {
     /*@
-      loop invariant node:  0 <= node <= sl_node_limit;
-      loop invariant clear: \forall integer n; 0 <= n < node ==> sl_check_counts[n] == 0;
-      loop assigns node, sl_check_counts[0 .. SL_NODES_MAX - 1];
-      loop variant sl_node_limit - node;
+      loop invariant qnode:  0 <= qnode <= sl_qnode_limit;
+      loop invariant clear: \forall integer n; 0 <= n < qnode ==> sl_check_counts[n] == 0;
+      loop assigns qnode, sl_check_counts[0 .. SL_QNODES_MAX - 1];
+      loop variant sl_qnode_limit - qnode;
     */
-    for (sl_node_id node = 0; node < sl_node_limit; node++) {
-        sl_check_counts[node] = 0;
+    for (sl_qnode_id qnode = 0; qnode < sl_qnode_limit; qnode++) {
+        sl_check_counts[qnode] = 0;
     }
 }
 
 /*@
-  requires node:       node < sl_node_limit <= SL_NODES_MAX;
+  requires qnode:       qnode < sl_qnode_limit <= SL_QNODES_MAX;
   terminates           \true;
   exits                \false;
   assigns              \nothing;
-  ensures  sound:      \result <==> NodeSound(node);
+  ensures  sound:      \result <==> QnodeSound(qnode);
 */
-static bool node_is_sound(sl_node_id node)
+static bool qnode_is_sound(sl_qnode_id qnode)
 {
-    uint32_t up = sl_node_up[node];
-    if (!sl_node_used[node]) {
-        return up == 0 && sl_node_level[node] == 0 && sl_node_first[node] == 0 &&
-               sl_node_cells[node] == 0;
+    uint32_t up = sl_qnode_up[qnode];
+    if (!sl_qnode_used[qnode]) {
+        return up == 0 && sl_qnode_level[qnode] == 0 && sl_qnode_first[qnode] == 0 &&
+               sl_qnode_cells[qnode] == 0;
     }
     if (up == 0) {
-        return sl_node_level[node] == 0;
+        return sl_qnode_level[qnode] == 0;
     }
-    return up <= sl_node_limit && sl_node_used[up - 1] && sl_node_level[node] > 0 &&
-           sl_node_level[node] < SL_LEVELS_MAX && sl_node_level[up - 1] == sl_node_level[node] - 1;
+    return up <= sl_qnode_limit && sl_qnode_used[up - 1] && sl_qnode_level[qnode] > 0 &&
+           sl_qnode_level[qnode] < SL_LEVELS_MAX &&
+           sl_qnode_level[up - 1] == sl_qnode_level[qnode] - 1;
 }
 
-bool sl_check_nodes(void)
+bool sl_check_qnodes(void)
 {
     clear_counts();
     /*@
-      loop invariant node:  0 <= node <= sl_node_limit;
-      loop invariant sound: \forall integer n; 0 <= n < node ==> NodeSound(n);
-      loop invariant count: \forall integer n; 0 <= n < sl_node_limit ==>
-                            sl_check_counts[n] == child_count(n, node) <= node;
-      loop assigns node, sl_check_counts[0 .. SL_NODES_MAX - 1];
-      loop variant sl_node_limit - node;
+      loop invariant qnode:  0 <= qnode <= sl_qnode_limit;
+      loop invariant sound: \forall integer n; 0 <= n < qnode ==> QnodeSound(n);
+      loop invariant count: \forall integer n; 0 <= n < sl_qnode_limit ==>
+                            sl_check_counts[n] == child_count(n, qnode) <= qnode;
+      loop assigns qnode, sl_check_counts[0 .. SL_QNODES_MAX - 1];
+      loop variant sl_qnode_limit - qnode;
     */
-    for (sl_node_id node = 0; node < sl_node_limit; node++) {
-        if (!node_is_sound(node)) {
+    for (sl_qnode_id qnode = 0; qnode < sl_qnode_limit; qnode++) {
+        if (!qnode_is_sound(qnode)) {
             return false;
         }
-        if (sl_node_up[node] != 0) {
-            sl_check_counts[sl_node_up[node] - 1]++;
+        if (sl_qnode_up[qnode] != 0) {
+            sl_check_counts[sl_qnode_up[qnode] - 1]++;
         }
     }
     /*@
-      loop invariant node:  0 <= node <= sl_node_limit;
-      loop invariant agree: \forall integer n; 0 <= n < node ==> sl_node_children[n] == sl_check_counts[n];
-      loop assigns node;
-      loop variant sl_node_limit - node;
+      loop invariant qnode:  0 <= qnode <= sl_qnode_limit;
+      loop invariant agree: \forall integer n; 0 <= n < qnode ==> sl_qnode_children[n] == sl_check_counts[n];
+      loop assigns qnode;
+      loop variant sl_qnode_limit - qnode;
     */
-    for (sl_node_id node = 0; node < sl_node_limit; node++) {
-        if (sl_node_children[node] != sl_check_counts[node]) {
+    for (sl_qnode_id qnode = 0; qnode < sl_qnode_limit; qnode++) {
+        if (sl_qnode_children[qnode] != sl_check_counts[qnode]) {
             return false;
         }
     }
@@ -85,24 +86,24 @@ bool sl_check_nodes(void)
 
 /*@
   requires limits:     sl_cell_limit <= SL_CELLS_MAX;
-  requires node:       node < SL_NODES_MAX;
+  requires qnode:       qnode < SL_QNODES_MAX;
   terminates           \true;
   exits                \false;
   assigns              \nothing;
-  ensures  starts:     \result <==> ListStartsAt(node);
+  ensures  starts:     \result <==> ListStartsAt(qnode);
 */
-static bool list_starts(sl_node_id node)
+static bool list_starts(sl_qnode_id qnode)
 {
-    uint32_t first = sl_node_first[node];
+    uint32_t first = sl_qnode_first[qnode];
     if (first == 0) {
-        return sl_node_cells[node] == 0;
+        return sl_qnode_cells[qnode] == 0;
     }
-    return first <= sl_cell_limit && sl_node_cells[node] != 0 &&
-           sl_cell_home[first - 1] == node + 1 && sl_cell_rank[first - 1] == sl_node_cells[node];
+    return first <= sl_cell_limit && sl_qnode_cells[qnode] != 0 &&
+           sl_cell_home[first - 1] == qnode + 1 && sl_cell_rank[first - 1] == sl_qnode_cells[qnode];
 }
 
 /*@
-  requires limits:     sl_cell_limit <= SL_CELLS_MAX && sl_node_limit <= SL_NODES_MAX;
+  requires limits:     sl_cell_limit <= SL_CELLS_MAX && sl_qnode_limit <= SL_QNODES_MAX;
   requires cell:       cell < SL_CELLS_MAX && sl_cell_home[cell] != 0;
   terminates           \true;
   exits                \false;
@@ -114,7 +115,7 @@ static bool list_goes_on(sl_cell_id cell)
     uint32_t home = sl_cell_home[cell];
     uint32_t rank = sl_cell_rank[cell];
     uint32_t next = sl_cell_next[cell];
-    if (home > sl_node_limit || rank == 0 || rank > sl_node_cells[home - 1]) {
+    if (home > sl_qnode_limit || rank == 0 || rank > sl_qnode_cells[home - 1]) {
         return false;
     }
     if (next == 0) {
@@ -130,9 +131,9 @@ bool sl_check_lists(void)
     /*@
       loop invariant cell:  0 <= cell <= sl_cell_limit;
       loop invariant on:    \forall integer c; 0 <= c < cell ==> ListGoesOnAt(c);
-      loop invariant count: \forall integer n; 0 <= n < sl_node_limit ==>
+      loop invariant count: \forall integer n; 0 <= n < sl_qnode_limit ==>
                             sl_check_counts[n] == cell_count(n, cell) <= cell;
-      loop assigns cell, sl_check_counts[0 .. SL_NODES_MAX - 1];
+      loop assigns cell, sl_check_counts[0 .. SL_QNODES_MAX - 1];
       loop variant sl_cell_limit - cell;
     */
     for (sl_cell_id cell = 0; cell < sl_cell_limit; cell++) {
@@ -144,14 +145,14 @@ bool sl_check_lists(void)
         }
     }
     /*@
-      loop invariant node:  0 <= node <= sl_node_limit;
-      loop invariant start: \forall integer n; 0 <= n < node ==>
-                            ListStartsAt(n) && sl_node_cells[n] == sl_check_counts[n];
-      loop assigns node;
-      loop variant sl_node_limit - node;
+      loop invariant qnode:  0 <= qnode <= sl_qnode_limit;
+      loop invariant start: \forall integer n; 0 <= n < qnode ==>
+                            ListStartsAt(n) && sl_qnode_cells[n] == sl_check_counts[n];
+      loop assigns qnode;
+      loop variant sl_qnode_limit - qnode;
     */
-    for (sl_node_id node = 0; node < sl_node_limit; node++) {
-        if (!list_starts(node) || sl_node_cells[node] != sl_check_counts[node]) {
+    for (sl_qnode_id qnode = 0; qnode < sl_qnode_limit; qnode++) {
+        if (!list_starts(qnode) || sl_qnode_cells[qnode] != sl_check_counts[qnode]) {
             return false;
         }
     }

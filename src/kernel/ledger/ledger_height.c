@@ -1,92 +1,92 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* How high a workload must reach to borrow. Heights of nodes are worked out anew at the first question after
+/* How high a workload must reach to borrow. Heights of qnodes are worked out anew at the first question after
  * the forest has changed: a maximum cannot be taken back step by step. */
 #include "kernel/ledger/ledger.h"
 
 #include "kernel/ledger/cells.h"
 
-uint32_t sl_node_height[SL_NODES_MAX];
+uint32_t sl_qnode_height[SL_QNODES_MAX];
 bool sl_heights_stale;
 
 /* Forget all heights; the deepest level in use is the result. */
 /*@
-  requires linked:     NodesLinked && HeightsInv;
+  requires linked:     QnodesLinked && HeightsInv;
   terminates           \true;
   exits                \false;
-  assigns              sl_node_height[0 .. SL_NODES_MAX - 1];
-  ensures  cleared:    \forall integer n; 0 <= n < SL_NODES_MAX ==> sl_node_height[n] == 0;
-  ensures  deepest:    \result < SL_LEVELS_MAX && \forall integer n; 0 <= n < sl_node_limit ==>
-                       sl_node_level[n] <= \result;
-  ensures  used:       \result != 0 ==> \exists integer n; 0 <= n < sl_node_limit && sl_node_level[n] == \result;
+  assigns              sl_qnode_height[0 .. SL_QNODES_MAX - 1];
+  ensures  cleared:    \forall integer n; 0 <= n < SL_QNODES_MAX ==> sl_qnode_height[n] == 0;
+  ensures  deepest:    \result < SL_LEVELS_MAX && \forall integer n; 0 <= n < sl_qnode_limit ==>
+                       sl_qnode_level[n] <= \result;
+  ensures  used:       \result != 0 ==> \exists integer n; 0 <= n < sl_qnode_limit && sl_qnode_level[n] == \result;
 */
 static uint32_t clear_heights(void)
 {
     uint32_t deepest = 0;
     /*@
-      loop invariant node:    0 <= node <= sl_node_limit;
-      loop invariant cleared: \forall integer n; 0 <= n < node || sl_node_limit <= n < SL_NODES_MAX ==>
-                              sl_node_height[n] == 0;
-      loop invariant deepest: deepest < SL_LEVELS_MAX && \forall integer n; 0 <= n < node ==>
-                              sl_node_level[n] <= deepest;
-      loop invariant used:    deepest != 0 ==> \exists integer n; 0 <= n < node && sl_node_level[n] == deepest;
-      loop assigns node, deepest, sl_node_height[0 .. SL_NODES_MAX - 1];
-      loop variant sl_node_limit - node;
+      loop invariant qnode:    0 <= qnode <= sl_qnode_limit;
+      loop invariant cleared: \forall integer n; 0 <= n < qnode || sl_qnode_limit <= n < SL_QNODES_MAX ==>
+                              sl_qnode_height[n] == 0;
+      loop invariant deepest: deepest < SL_LEVELS_MAX && \forall integer n; 0 <= n < qnode ==>
+                              sl_qnode_level[n] <= deepest;
+      loop invariant used:    deepest != 0 ==> \exists integer n; 0 <= n < qnode && sl_qnode_level[n] == deepest;
+      loop assigns qnode, deepest, sl_qnode_height[0 .. SL_QNODES_MAX - 1];
+      loop variant sl_qnode_limit - qnode;
     */
-    for (sl_node_id node = 0; node < sl_node_limit; node++) {
-        sl_node_height[node] = 0;
-        if (sl_node_level[node] > deepest) {
-            deepest = sl_node_level[node];
+    for (sl_qnode_id qnode = 0; qnode < sl_qnode_limit; qnode++) {
+        sl_qnode_height[qnode] = 0;
+        if (sl_qnode_level[qnode] > deepest) {
+            deepest = sl_qnode_level[qnode];
         }
     }
     return deepest;
 }
 
-/* Every node of the level raises its parent above itself. */
+/* Every qnode of the level raises its parent above itself. */
 /*@
-  requires linked:     NodesLinked;
+  requires linked:     QnodesLinked;
   requires level:      0 < level < SL_LEVELS_MAX;
   requires raised:     Raised(level) && HeightsInRange;
-  requires unused:     \forall integer n; sl_node_limit <= n < SL_NODES_MAX ==> sl_node_height[n] == 0;
+  requires unused:     \forall integer n; sl_qnode_limit <= n < SL_QNODES_MAX ==> sl_qnode_height[n] == 0;
   terminates           \true;
   exits                \false;
-  assigns              sl_node_height[0 .. SL_NODES_MAX - 1];
+  assigns              sl_qnode_height[0 .. SL_QNODES_MAX - 1];
   ensures  raised:     Raised(level - 1) && HeightsInRange;
-  ensures  unused:     \forall integer n; sl_node_limit <= n < SL_NODES_MAX ==> sl_node_height[n] == 0;
+  ensures  unused:     \forall integer n; sl_qnode_limit <= n < SL_QNODES_MAX ==> sl_qnode_height[n] == 0;
 */
 static void raise_parents(uint32_t level)
 {
     /*@
-      loop invariant node:   0 <= node <= sl_node_limit;
-      loop invariant deeper: \forall integer n; 0 <= n < SL_NODES_MAX && sl_node_level[n] >= level ==>
-                             sl_node_height[n] == \at(sl_node_height[n], Pre);
-      loop invariant above:  \forall integer i; 0 <= i < SL_NODES_MAX && sl_node_up[i] != 0 &&
-                             (sl_node_level[i] > level || (sl_node_level[i] == level && i < node)) ==>
-                             sl_node_height[i] < sl_node_height[sl_node_up[i] - 1];
-      loop invariant just:   \forall integer n; 0 <= n < SL_NODES_MAX && sl_node_height[n] != 0 ==>
-                             \exists integer i; 0 <= i < SL_NODES_MAX && sl_node_up[i] == n + 1 &&
-                             sl_node_level[i] >= level && sl_node_height[n] == sl_node_height[i] + 1;
+      loop invariant qnode:   0 <= qnode <= sl_qnode_limit;
+      loop invariant deeper: \forall integer n; 0 <= n < SL_QNODES_MAX && sl_qnode_level[n] >= level ==>
+                             sl_qnode_height[n] == \at(sl_qnode_height[n], Pre);
+      loop invariant above:  \forall integer i; 0 <= i < SL_QNODES_MAX && sl_qnode_up[i] != 0 &&
+                             (sl_qnode_level[i] > level || (sl_qnode_level[i] == level && i < qnode)) ==>
+                             sl_qnode_height[i] < sl_qnode_height[sl_qnode_up[i] - 1];
+      loop invariant just:   \forall integer n; 0 <= n < SL_QNODES_MAX && sl_qnode_height[n] != 0 ==>
+                             \exists integer i; 0 <= i < SL_QNODES_MAX && sl_qnode_up[i] == n + 1 &&
+                             sl_qnode_level[i] >= level && sl_qnode_height[n] == sl_qnode_height[i] + 1;
       loop invariant range:  HeightsInRange;
-      loop invariant unused: \forall integer n; sl_node_limit <= n < SL_NODES_MAX ==> sl_node_height[n] == 0;
-      loop assigns node, sl_node_height[0 .. SL_NODES_MAX - 1];
-      loop variant sl_node_limit - node;
+      loop invariant unused: \forall integer n; sl_qnode_limit <= n < SL_QNODES_MAX ==> sl_qnode_height[n] == 0;
+      loop assigns qnode, sl_qnode_height[0 .. SL_QNODES_MAX - 1];
+      loop variant sl_qnode_limit - qnode;
     */
-    for (sl_node_id node = 0; node < sl_node_limit; node++) {
-        if (sl_node_level[node] == level && sl_node_up[node] != 0) {
-            sl_node_id parent = sl_node_up[node] - 1;
-            if (sl_node_height[parent] <= sl_node_height[node]) {
-                sl_node_height[parent] = sl_node_height[node] + 1;
+    for (sl_qnode_id qnode = 0; qnode < sl_qnode_limit; qnode++) {
+        if (sl_qnode_level[qnode] == level && sl_qnode_up[qnode] != 0) {
+            sl_qnode_id parent = sl_qnode_up[qnode] - 1;
+            if (sl_qnode_height[parent] <= sl_qnode_height[qnode]) {
+                sl_qnode_height[parent] = sl_qnode_height[qnode] + 1;
             }
         }
     }
 }
 
 /*@
-  requires linked:     NodesLinked && HeightsInv;
+  requires linked:     QnodesLinked && HeightsInv;
   terminates           \true;
   exits                \false;
-  assigns              sl_node_height[0 .. SL_NODES_MAX - 1], sl_heights_stale;
+  assigns              sl_qnode_height[0 .. SL_QNODES_MAX - 1], sl_heights_stale;
   ensures  fresh:      HeightsInv && !sl_heights_stale;
 */
 static void refresh_heights(void)
@@ -95,8 +95,8 @@ static void refresh_heights(void)
     /*@
       loop invariant level:  0 <= level < SL_LEVELS_MAX;
       loop invariant raised: Raised(level) && HeightsInRange;
-      loop invariant unused: \forall integer n; sl_node_limit <= n < SL_NODES_MAX ==> sl_node_height[n] == 0;
-      loop assigns level, sl_node_height[0 .. SL_NODES_MAX - 1];
+      loop invariant unused: \forall integer n; sl_qnode_limit <= n < SL_QNODES_MAX ==> sl_qnode_height[n] == 0;
+      loop assigns level, sl_qnode_height[0 .. SL_QNODES_MAX - 1];
       loop variant level;
     */
     for (; level > 0; level--) {
@@ -146,5 +146,5 @@ uint32_t sl_ledger_borrow_height(sl_cell_id cell, int64_t amount)
         }
         cell = sl_cell_up[cell] - 1;
     }
-    return sl_node_height[sl_cell_home[cell] - 1];
+    return sl_qnode_height[sl_cell_home[cell] - 1];
 }

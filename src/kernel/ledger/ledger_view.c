@@ -19,9 +19,10 @@ sl_cell_id sl_ledger_parent_cell(sl_cell_id cell)
     return cell < SL_CELLS_MAX && sl_cell_up[cell] != 0 ? sl_cell_up[cell] - 1 : SL_NO_ID;
 }
 
-sl_cell_id sl_ledger_first_cell(sl_node_id node)
+sl_cell_id sl_ledger_first_cell(sl_qnode_id qnode)
 {
-    return node < SL_NODES_MAX && sl_node_first[node] != 0 ? sl_node_first[node] - 1 : SL_NO_ID;
+    return qnode < SL_QNODES_MAX && sl_qnode_first[qnode] != 0 ? sl_qnode_first[qnode] - 1
+                                                               : SL_NO_ID;
 }
 
 sl_cell_id sl_ledger_next_cell(sl_cell_id cell)

@@ -8,7 +8,7 @@
 #include "kernel/ledger/cells.h"
 #include "kernel/base/types.h"
 
-/* The quota of the cell's node and all below it, as far as it is lent upwards; saturated. */
+/* The quota of the cell's qnode and all below it, as far as it is lent upwards; saturated. */
 /*@
   terminates           \true;
   exits                \false;
@@ -26,7 +26,7 @@ int64_t sl_ledger_subtree(sl_cell_id cell);
 */
 int64_t sl_ledger_kept(sl_cell_id cell);
 
-/* The cell of the same flavor and resource in the node's parent; SL_NO_ID = it is a root. */
+/* The cell of the same flavor and resource in the qnode's parent; SL_NO_ID = it is a root. */
 /*@
   terminates           \true;
   exits                \false;
@@ -36,15 +36,15 @@ int64_t sl_ledger_kept(sl_cell_id cell);
 */
 sl_cell_id sl_ledger_parent_cell(sl_cell_id cell);
 
-/* The cells of a node, newest first; SL_NO_ID = no (more). */
+/* The cells of a qnode, newest first; SL_NO_ID = no (more). */
 /*@
   terminates           \true;
   exits                \false;
   assigns              \nothing;
-  ensures  result:     \result == (node < SL_NODES_MAX && sl_node_first[node] != 0
-                       ? (uint32_t)(sl_node_first[node] - 1) : SL_NO_ID);
+  ensures  result:     \result == (qnode < SL_QNODES_MAX && sl_qnode_first[qnode] != 0
+                       ? (uint32_t)(sl_qnode_first[qnode] - 1) : SL_NO_ID);
 */
-sl_cell_id sl_ledger_first_cell(sl_node_id node);
+sl_cell_id sl_ledger_first_cell(sl_qnode_id qnode);
 
 /*@
   terminates           \true;

@@ -84,7 +84,7 @@ bool sl_trail_open(void);
   terminates           \true;
   exits                \false;
   assigns              \nothing;
-  ensures  room:       \result <==> TrailRoom;
+  ensures  capacity:       \result <==> TrailRoom;
 */
 bool sl_trail_has_room(void);
 
@@ -96,7 +96,7 @@ bool sl_trail_has_room(void);
   requires totals:     TotalsExact;
   requires total:      0 <= sl_total[cell_slot(cell)] + own - sl_cell_own[cell] <= SL_AMOUNT_MAX;
   requires sound:      TrailSound;
-  requires room:       sl_trail_depth > 0 ==> sl_trail_count < SL_TRAIL_MAX;
+  requires capacity:       sl_trail_depth > 0 ==> sl_trail_count < SL_TRAIL_MAX;
   terminates           \true;
   exits                \false;
   assigns              sl_cell_own[cell], sl_cell_usage[cell], sl_total[cell_slot(cell)], sl_trail_count,

@@ -76,9 +76,9 @@ bool sl_lifecycle_holds_quota(sl_workload_id id);
   terminates          \true;
   exits               \false;
   assigns             \nothing;
-  ensures  result:    \result == 1 <==> id < SL_WORKLOADS_MAX && HoldsRooms(id);
+  ensures  result:    \result == 1 <==> id < SL_WORKLOADS_MAX && HoldsCapacity(id);
 */
-bool sl_lifecycle_holds_rooms(sl_workload_id id);
+bool sl_lifecycle_holds_capacity(sl_workload_id id);
 
 /* May it be put into a queue's heap: pending, active, not gated, not on hold, not about to be deactivated? */
 /*@

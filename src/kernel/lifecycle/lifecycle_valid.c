@@ -233,7 +233,7 @@ bool sl_lifecycle_holds_quota(sl_workload_id id)
            phase_reserved(sl_workloads[id].phase);
 }
 
-bool sl_lifecycle_holds_rooms(sl_workload_id id)
+bool sl_lifecycle_holds_capacity(sl_workload_id id)
 {
     return id < SL_WORKLOADS_MAX && phase_reserved(sl_workloads[id].phase);
 }

@@ -83,7 +83,7 @@ bool sl_second_pass_needed(sl_workload_id id)
 /*@
   requires id:        id < SL_WORKLOADS_MAX;
   requires entries:   EntriesInv;
-  requires room:      Armed(id) || sl_second_pass_total < SL_WORKLOADS_MAX;
+  requires capacity:      Armed(id) || sl_second_pass_total < SL_WORKLOADS_MAX;
   requires due:       TimeValid(due_ms);
   terminates          \true;
   exits               \false;

@@ -5,7 +5,7 @@
 #include "kernel/preempt/preempt.h"
 
 #include "kernel/commit/commit.h"
-#include "kernel/preempt/preempt_rooms.h"
+#include "kernel/preempt/preempt_capacity.h"
 #include "kernel/preempt/preempt_trial.h"
 #include "kernel/preempt/preempt_victim.h"
 
@@ -17,41 +17,41 @@ struct sl_preempt_plan sl_preempt_plan;
   exits                \false;
   assigns              \nothing;
   ensures  result:     \result == SL_OK <==> TimeValid(sl_plan.now_ms) &&
-                         sl_promises <= SL_PROMISES_MAX - SL_CLAIMS_MAX;
+                         sl_promises <= SL_PROMISES_MAX - SL_USAGE_CELLS_MAX;
 */
 static enum sl_status check_rest(void)
 {
     if (sl_plan.now_ms < 0 || sl_plan.now_ms > SL_TIME_MAX) {
         return SL_REFUSED_BAD_ARGUMENT;
     }
-    if (sl_promises > SL_PROMISES_MAX - SL_CLAIMS_MAX) {
-        return SL_FULL_CLAIMS;
+    if (sl_promises > SL_PROMISES_MAX - SL_USAGE_CELLS_MAX) {
+        return SL_FULL_USAGE;
     }
     return SL_OK;
 }
 
 /* Is there room, and quota, with the victims gone, and is each of them needed for one of the two? */
 /*@
-  requires inv:        CoreInv && NodesLinked && sl_trail_depth == 0;
-  requires plan:       PlanClaimsSound;
+  requires inv:        CoreInv && QnodesLinked && sl_trail_depth == 0;
+  requires plan:       PlanUsageSound;
   requires lists:      ListsSound;
   requires promises:   PromisesValid;
   requires topology:   TopologyInv && ScratchZero;
   terminates           \true;
   exits                \false;
-  assigns              SL_TRIED, sl_trail_depth, SL_ROOMS_SCRATCH, SL_NEEDS;
+  assigns              SL_TRIED, sl_trail_depth, SL_CAPACITY_SCRATCH, SL_NEEDS;
   ensures  inv:        CoreInv && sl_trail_depth == 0;
   ensures  same:       UsageSame{Pre,Post};
   ensures  zero:       ScratchZero;
-  ensures  sound:      \result == SL_OK ==> PlanFits && RoomsFit && PlanItems && NoneSpared{Post,Post};
+  ensures  sound:      \result == SL_OK ==> PlanFits && CapacityFits && PlanItems && NoneSpared{Post,Post};
 */
 static enum sl_status try_all(void)
 {
-    enum sl_status status = sl_preempt_rooms_open();
+    enum sl_status status = sl_preempt_capacity_open();
     if (status == SL_OK) {
         status = sl_preempt_try();
     }
-    sl_preempt_rooms_close();
+    sl_preempt_capacity_close();
     return status;
 }
 
@@ -82,7 +82,7 @@ enum sl_status sl_preempt_check(void)
   exits                \false;
   assigns              SL_TRIED, sl_trail_depth, sl_workloads[sl_preempt_plan.victims[index]],
                        sl_places[sl_preempt_plan.victims[index]],
-                       sl_claim_counts[sl_preempt_plan.victims[index]];
+                       sl_usage_counts[sl_preempt_plan.victims[index]];
   ensures  inv:        CoreInv && sl_trail_depth == 0;
   ensures  result:     \result == SL_OK;
   ensures  evicted:    sl_workloads[sl_preempt_plan.victims[index]].phase == SL_PHASE_EVICTED;
@@ -113,7 +113,7 @@ static enum sl_status evict(uint32_t index)
   terminates           \true;
   exits                \false;
   assigns              SL_TRIED, sl_trail_depth, sl_workloads[0 .. SL_WORKLOADS_MAX - 1],
-                       sl_places[0 .. SL_WORKLOADS_MAX - 1], sl_claim_counts[0 .. SL_WORKLOADS_MAX - 1];
+                       sl_places[0 .. SL_WORKLOADS_MAX - 1], sl_usage_counts[0 .. SL_WORKLOADS_MAX - 1];
   ensures  inv:        CoreInv && sl_trail_depth == 0;
   ensures  result:     \result == SL_OK;
   ensures  holders:    HoldersStay{Pre,Post};
@@ -142,7 +142,7 @@ static enum sl_status evict_all(void)
                                 (\forall integer j; 0 <= j < i ==> sl_preempt_plan.victims[j] != id) ==>
                                 WorkloadSame{Pre,Here}(id);
       loop assigns            i, status, SL_TRIED, sl_trail_depth, sl_workloads[0 .. SL_WORKLOADS_MAX - 1],
-                              sl_places[0 .. SL_WORKLOADS_MAX - 1], sl_claim_counts[0 .. SL_WORKLOADS_MAX - 1];
+                              sl_places[0 .. SL_WORKLOADS_MAX - 1], sl_usage_counts[0 .. SL_WORKLOADS_MAX - 1];
       loop variant            sl_preempt_plan.victim_count - i;
     */
     for (uint32_t i = 0; i < sl_preempt_plan.victim_count && status == SL_OK; i++) {

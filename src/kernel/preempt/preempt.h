@@ -48,78 +48,78 @@ struct sl_preempt_plan {
 };
 extern struct sl_preempt_plan sl_preempt_plan;
 
-/* For the kernel: each node's policy; and a workload's index in the plan's lists, which counts only
+/* For the kernel: each qnode's policy; and a workload's index in the plan's lists, which counts only
  * when the list agrees, and so never has to be cleared. */
-extern struct sl_preempt_policy sl_preempt_policies[SL_NODES_MAX];
+extern struct sl_preempt_policy sl_preempt_policies[SL_QNODES_MAX];
 extern uint32_t sl_preempt_victim_index[SL_WORKLOADS_MAX];
 extern uint32_t sl_preempt_gone_index[SL_WORKLOADS_MAX];
 
 /* For preempt only, all zero between calls: what sl_topology_plan wants of a room, what its victims
  * have booked there, and what those have that left because of earlier plans. */
-extern int64_t sl_preempt_wanted[SL_ROOMS_MAX];
-extern int64_t sl_preempt_freed[SL_ROOMS_MAX];
-extern int64_t sl_preempt_left[SL_ROOMS_MAX];
+extern int64_t sl_preempt_wanted[SL_CAPACITIES_MAX];
+extern int64_t sl_preempt_freed[SL_CAPACITIES_MAX];
+extern int64_t sl_preempt_left[SL_CAPACITIES_MAX];
 
-#include "specs/preempt_rooms.acsl"
+#include "specs/preempt_capacity.acsl"
 #include "specs/preempt.acsl"
 
-/* Refused: NO_NODE_ID, BAD_ARGUMENT. What was never set is Never, Never, no borrowing. */
+/* Refused: NO_QNODE, BAD_ARGUMENT. What was never set is Never, Never, no borrowing. */
 /*@
   terminates           \true;
   exits                \false;
-  assigns              sl_preempt_policies[node];
+  assigns              sl_preempt_policies[qnode];
   behavior done:
-    assumes known:     node < SL_NODES_MAX && PolicyValid(policy.within, policy.reclaim);
-    ensures result:    \result == SL_OK && sl_preempt_policies[node] == policy;
+    assumes known:     qnode < SL_QNODES_MAX && PolicyValid(policy.within, policy.reclaim);
+    ensures result:    \result == SL_OK && sl_preempt_policies[qnode] == policy;
   behavior refused:
-    assumes reason:    !(node < SL_NODES_MAX && PolicyValid(policy.within, policy.reclaim));
+    assumes reason:    !(qnode < SL_QNODES_MAX && PolicyValid(policy.within, policy.reclaim));
     assigns            \nothing;
-    ensures result:    \result == SL_REFUSED_NO_NODE_ID || \result == SL_REFUSED_BAD_ARGUMENT;
+    ensures result:    \result == SL_REFUSED_NO_QNODE || \result == SL_REFUSED_BAD_ARGUMENT;
   complete behaviors;
   disjoint behaviors;
 */
-enum sl_status sl_preempt_set_policy(sl_node_id node,
+enum sl_status sl_preempt_set_policy(sl_qnode_id qnode,
                                      struct sl_preempt_policy policy) SL_MUST_CHECK;
 
 /*@
   terminates           \true;
   exits                \false;
   assigns              \nothing;
-  ensures  result:     node < SL_NODES_MAX ==> \result == sl_preempt_policies[node];
-  ensures  beyond:     node >= SL_NODES_MAX ==> \result.within == SL_WITHIN_NEVER &&
+  ensures  result:     qnode < SL_QNODES_MAX ==> \result == sl_preempt_policies[qnode];
+  ensures  beyond:     qnode >= SL_QNODES_MAX ==> \result.within == SL_WITHIN_NEVER &&
                          \result.reclaim == SL_RECLAIM_NEVER && \result.borrow_within == 0 &&
                          \result.has_threshold == 0 && \result.threshold == 0;
 */
-struct sl_preempt_policy sl_preempt_policy_of(sl_node_id node);
+struct sl_preempt_policy sl_preempt_policy_of(sl_qnode_id qnode);
 
 /* Would sl_plan and sl_preempt_plan be accepted? The ledger is as it was afterwards. Linear in what
  * victims, those of earlier plans, promises and the plan name. */
 /*@
-  requires inv:        CoreInv && NodesLinked;
+  requires inv:        CoreInv && QnodesLinked;
   requires promises:   PromisesValid;
   requires topology:   TopologyInv && ScratchZero;
   terminates           \true;
   exits                \false;
-  assigns              SL_TRIED, sl_trail_depth, SL_PREEMPT_SCRATCH, SL_ROOMS_SCRATCH, SL_NEEDS;
+  assigns              SL_TRIED, sl_trail_depth, SL_PREEMPT_SCRATCH, SL_CAPACITY_SCRATCH, SL_NEEDS;
   ensures  inv:        CoreInv;
   ensures  zero:       ScratchZero;
   ensures  same:       UsageSame{Pre,Post} && sl_trail_depth == \old(sl_trail_depth);
   ensures  sound:      \result == SL_OK ==> PreemptionSound{Post,Post} && sl_trail_depth == 0;
   ensures  items:      \result == SL_OK ==> PlanItems;
-  ensures  room:       \result == SL_OK ==> sl_promises <= SL_PROMISES_MAX - SL_CLAIMS_MAX;
+  ensures  capacity:       \result == SL_OK ==> sl_promises <= SL_PROMISES_MAX - SL_USAGE_CELLS_MAX;
 */
 enum sl_status sl_preempt_check(void) SL_MUST_CHECK;
 
 /* Check, then give each victim that is not being evicted yet its SL_EV_PREEMPT (no one is evicted twice), and
  * promise the preemptor's claims: all of it, or nothing. */
 /*@
-  requires inv:        CoreInv && NodesLinked;
+  requires inv:        CoreInv && QnodesLinked;
   requires promises:   PromisesValid;
   requires topology:   TopologyInv && ScratchZero;
   terminates           \true;
   exits                \false;
-  assigns              SL_TRIED, sl_trail_depth, SL_PREEMPT_SCRATCH, SL_ROOMS_SCRATCH, SL_NEEDS, sl_workloads[0 .. SL_WORKLOADS_MAX - 1],
-                       sl_places[0 .. SL_WORKLOADS_MAX - 1], sl_claim_counts[0 .. SL_WORKLOADS_MAX - 1],
+  assigns              SL_TRIED, sl_trail_depth, SL_PREEMPT_SCRATCH, SL_CAPACITY_SCRATCH, SL_NEEDS, sl_workloads[0 .. SL_WORKLOADS_MAX - 1],
+                       sl_places[0 .. SL_WORKLOADS_MAX - 1], sl_usage_counts[0 .. SL_WORKLOADS_MAX - 1],
                        sl_promises, sl_promise_cells[0 .. SL_PROMISES_MAX - 1],
                        sl_promise_amounts[0 .. SL_PROMISES_MAX - 1];
   ensures  inv:        CoreInv && PromisesValid;
@@ -133,7 +133,7 @@ enum sl_status sl_preempt_check(void) SL_MUST_CHECK;
   ensures  others:     \forall integer id; 0 <= id < SL_WORKLOADS_MAX && NoVictim(id) ==>
                          WorkloadSame{Pre,Post}(id);
   ensures  promised:   \result == SL_OK ==> \forall integer c; Promised(c, sl_promises) ==
-                         \old(Promised(c, sl_promises)) + PlanSum(c, sl_plan.claim_count);
+                         \old(Promised(c, sl_promises)) + PlanSum(c, sl_plan.usage_count);
   ensures  refused:    \result != SL_OK ==> UsageSame{Pre,Post} && sl_promises == \old(sl_promises) &&
                          \forall integer id; 0 <= id < SL_WORKLOADS_MAX ==> WorkloadSame{Pre,Post}(id);
   ensures  holders:    HoldersStay{Pre,Post};

@@ -6,10 +6,10 @@
  * put back, and taken out again, by its claims alone: usage follows from what is charged. */
 #include "kernel/preempt/preempt_trial.h"
 
-#include "kernel/commit/claims.h"
+#include "kernel/commit/workload_usage.h"
 #include "kernel/ledger/ledger.h"
 #include "kernel/lifecycle/lifecycle.h"
-#include "kernel/preempt/preempt_rooms.h"
+#include "kernel/preempt/preempt_capacity.h"
 #include "kernel/ledger/trail.h"
 
 /* Usage follows from what is charged, and what is available from usage: shown from the deepest level upwards, then
@@ -52,31 +52,31 @@
 
 /* Give back what a workload holds, in the trial. */
 /*@
-  requires inv:        UsageInv && TrailSound && ClaimsValid && sl_trail_depth > 0;
+  requires inv:        UsageInv && TrailSound && WorkloadUsageValid && sl_trail_depth > 0;
   requires known:      id < SL_WORKLOADS_MAX;
   terminates           \true;
   exits                \false;
   assigns              SL_TRIED;
   ensures  inv:        UsageInv && TrailSound;
   ensures  own:        \result == SL_OK ==> \forall integer c; 0 <= c < SL_CELLS_MAX ==>
-                         sl_cell_own[c] == \old(sl_cell_own[c]) - RowSum(id, c, sl_claim_counts[id]);
+                         sl_cell_own[c] == \old(sl_cell_own[c]) - RowSum(id, c, sl_usage_counts[id]);
   ensures  past:       SamePast{Pre,Post}(0);
 */
 static enum sl_status release(sl_workload_id id)
 {
     /*@
-      loop invariant index:  0 <= k <= sl_claim_counts[id];
+      loop invariant index:  0 <= k <= sl_usage_counts[id];
       loop invariant inv:    UsageInv && TrailSound;
       loop invariant own:    \forall integer c; 0 <= c < SL_CELLS_MAX ==>
                                sl_cell_own[c] == \at(sl_cell_own[c], Pre) - RowSum(id, c, k);
       loop invariant past:   SamePast{Pre,Here}(0);
       loop assigns           k, SL_TRIED;
-      loop variant           sl_claim_counts[id] - k;
+      loop variant           sl_usage_counts[id] - k;
     */
-    for (uint32_t k = 0; k < sl_claim_counts[id]; k++) {
-        if (sl_claim_amounts[id][k] > 0) {
+    for (uint32_t k = 0; k < sl_usage_counts[id]; k++) {
+        if (sl_usage_amounts[id][k] > 0) {
             enum sl_status status =
-                sl_ledger_release(sl_claim_cells[id][k], sl_claim_amounts[id][k]);
+                sl_ledger_release(sl_usage_cells[id][k], sl_usage_amounts[id][k]);
             if (status != SL_OK) {
                 return status;
             }
@@ -87,31 +87,31 @@ static enum sl_status release(sl_workload_id id)
 
 /* Charge again what a workload holds, in the trial. */
 /*@
-  requires inv:        UsageInv && TrailSound && ClaimsValid && sl_trail_depth > 0;
+  requires inv:        UsageInv && TrailSound && WorkloadUsageValid && sl_trail_depth > 0;
   requires known:      id < SL_WORKLOADS_MAX;
   terminates           \true;
   exits                \false;
   assigns              SL_TRIED;
   ensures  inv:        UsageInv && TrailSound;
   ensures  own:        \result == SL_OK ==> \forall integer c; 0 <= c < SL_CELLS_MAX ==>
-                         sl_cell_own[c] == \old(sl_cell_own[c]) + RowSum(id, c, sl_claim_counts[id]);
+                         sl_cell_own[c] == \old(sl_cell_own[c]) + RowSum(id, c, sl_usage_counts[id]);
   ensures  past:       SamePast{Pre,Post}(0);
 */
 static enum sl_status charge(sl_workload_id id)
 {
     /*@
-      loop invariant index:  0 <= k <= sl_claim_counts[id];
+      loop invariant index:  0 <= k <= sl_usage_counts[id];
       loop invariant inv:    UsageInv && TrailSound;
       loop invariant own:    \forall integer c; 0 <= c < SL_CELLS_MAX ==>
                                sl_cell_own[c] == \at(sl_cell_own[c], Pre) + RowSum(id, c, k);
       loop invariant past:   SamePast{Pre,Here}(0);
       loop assigns           k, SL_TRIED;
-      loop variant           sl_claim_counts[id] - k;
+      loop variant           sl_usage_counts[id] - k;
     */
-    for (uint32_t k = 0; k < sl_claim_counts[id]; k++) {
-        if (sl_claim_amounts[id][k] > 0) {
+    for (uint32_t k = 0; k < sl_usage_counts[id]; k++) {
+        if (sl_usage_amounts[id][k] > 0) {
             enum sl_status status =
-                sl_ledger_charge(sl_claim_cells[id][k], sl_claim_amounts[id][k]);
+                sl_ledger_charge(sl_usage_cells[id][k], sl_usage_amounts[id][k]);
             if (status != SL_OK) {
                 return status;
             }
@@ -121,7 +121,7 @@ static enum sl_status charge(sl_workload_id id)
 }
 
 /*@
-  requires inv:        UsageInv && TrailSound && ClaimsValid && sl_trail_depth > 0;
+  requires inv:        UsageInv && TrailSound && WorkloadUsageValid && sl_trail_depth > 0;
   requires lists:      ListsSound;
   terminates           \true;
   exits                \false;
@@ -152,7 +152,7 @@ static enum sl_status release_victims(void)
 }
 
 /*@
-  requires inv:        UsageInv && TrailSound && ClaimsValid && sl_trail_depth > 0;
+  requires inv:        UsageInv && TrailSound && WorkloadUsageValid && sl_trail_depth > 0;
   requires lists:      ListsSound;
   terminates           \true;
   exits                \false;
@@ -183,7 +183,7 @@ static enum sl_status release_gone(void)
 }
 
 /*@
-  requires inv:        UsageInv && TrailSound && ClaimsValid && sl_trail_depth > 0;
+  requires inv:        UsageInv && TrailSound && WorkloadUsageValid && sl_trail_depth > 0;
   requires promises:   PromisesValid;
   terminates           \true;
   exits                \false;
@@ -217,8 +217,8 @@ static enum sl_status charge_promises(void)
 
 /* Would the plan fit if this victim stayed? */
 /*@
-  requires inv:        UsageInv && TrailSound && ClaimsValid && sl_trail_depth > 0;
-  requires plan:       PlanClaimsSound;
+  requires inv:        UsageInv && TrailSound && WorkloadUsageValid && sl_trail_depth > 0;
+  requires plan:       PlanUsageSound;
   requires index:      index < sl_preempt_plan.victim_count && ListsSound;
   requires world:      Shows(sl_preempt_plan.after_others, SL_NO_ONE);
   terminates           \true;
@@ -226,8 +226,8 @@ static enum sl_status charge_promises(void)
   assigns              SL_TRIED;
   ensures  inv:        UsageInv && TrailSound;
   ensures  world:      \result == SL_OK ==> Shows(sl_preempt_plan.after_others, SL_NO_ONE);
-  ensures  needed:     \result == SL_OK ==> !(ClaimsFit(sl_preempt_plan.after_others, index) &&
-                         (sl_preempt_plan.may_borrow == 0 ==> ClaimsWithin(sl_preempt_plan.after_others, index)));
+  ensures  needed:     \result == SL_OK ==> !(UsageFits(sl_preempt_plan.after_others, index) &&
+                         (sl_preempt_plan.may_borrow == 0 ==> UsageWithin(sl_preempt_plan.after_others, index)));
   ensures  past:       SamePast{Pre,Post}(0);
 */
 static enum sl_status check_needed(uint32_t index)
@@ -238,8 +238,7 @@ static enum sl_status check_needed(uint32_t index)
         return status;
     }
     //@ ghost lemma_world(sl_preempt_plan.after_others, index);
-    if (sl_preempt_claims_available() &&
-        (sl_preempt_plan.may_borrow || sl_preempt_claims_within())) {
+    if (sl_preempt_usage_available() && (sl_preempt_plan.may_borrow || sl_preempt_usage_within())) {
         return SL_REFUSED_SPARABLE;
     }
     return release(id);
@@ -248,26 +247,26 @@ static enum sl_status check_needed(uint32_t index)
 /* In the world that the plan was made in, the victims gone: does it keep to what it says about borrowing, and is
  * every victim that is not being evicted in any case needed? */
 /*@
-  requires inv:        UsageInv && TrailSound && ClaimsValid && sl_trail_depth > 0;
-  requires plan:       PlanClaimsSound;
+  requires inv:        UsageInv && TrailSound && WorkloadUsageValid && sl_trail_depth > 0;
+  requires plan:       PlanUsageSound;
   requires lists:      ListsSound;
-  requires rooms:      RoomsReady && RoomsShown;
+  requires capacities:      CapacityReady && CapacityShown;
   requires world:      Shows(sl_preempt_plan.after_others, SL_NO_ONE);
   terminates           \true;
   exits                \false;
-  assigns              SL_TRIED, sl_preempt_freed[0 .. SL_ROOMS_MAX - 1];
+  assigns              SL_TRIED, sl_preempt_freed[0 .. SL_CAPACITIES_MAX - 1];
   ensures  inv:        UsageInv && TrailSound;
   ensures  world:      \result == SL_OK ==> Shows(sl_preempt_plan.after_others, SL_NO_ONE);
   ensures  within:     \result == SL_OK && sl_preempt_plan.may_borrow == 0 ==>
-                         ClaimsWithin(sl_preempt_plan.after_others, SL_NO_ONE);
+                         UsageWithin(sl_preempt_plan.after_others, SL_NO_ONE);
   ensures  needed:     \result == SL_OK ==> NoneSpared{Post,Post};
-  ensures  rooms:      SameFreed{Pre,Post};
+  ensures  capacities:      SameFreed{Pre,Post};
   ensures  past:       SamePast{Pre,Post}(0);
 */
 static enum sl_status check_minimal(void)
 {
     //@ ghost lemma_world(sl_preempt_plan.after_others, SL_NO_ONE);
-    if (!sl_preempt_plan.may_borrow && !sl_preempt_claims_within()) {
+    if (!sl_preempt_plan.may_borrow && !sl_preempt_usage_within()) {
         return SL_REFUSED_QUOTA;
     }
     /*@
@@ -275,14 +274,14 @@ static enum sl_status check_minimal(void)
       loop invariant inv:    UsageInv && TrailSound;
       loop invariant world:  Shows(sl_preempt_plan.after_others, SL_NO_ONE);
       loop invariant needed: \forall integer j; 0 <= j < i ==> VictimNeeded{Here,Here}(j);
-      loop invariant rooms:  SameFreed{Pre,Here};
+      loop invariant capacities:  SameFreed{Pre,Here};
       loop invariant past:   SamePast{Pre,Here}(0);
-      loop assigns           i, SL_TRIED, sl_preempt_freed[0 .. SL_ROOMS_MAX - 1];
+      loop assigns           i, SL_TRIED, sl_preempt_freed[0 .. SL_CAPACITIES_MAX - 1];
       loop variant           sl_preempt_plan.victim_count - i;
     */
     for (uint32_t i = 0; i < sl_preempt_plan.victim_count; i++) {
         if (sl_workloads[sl_preempt_plan.victims[i]].phase != SL_PHASE_EVICTED &&
-            !sl_preempt_rooms_need(i)) {
+            !sl_preempt_capacity_need(i)) {
             enum sl_status status = check_needed(i);
             if (status != SL_OK) {
                 return status;
@@ -294,7 +293,7 @@ static enum sl_status check_minimal(void)
 
 /* Go on to the world of the cycle so far: what was promised is taken, who was to go is gone. */
 /*@
-  requires inv:        UsageInv && TrailSound && ClaimsValid && sl_trail_depth > 0;
+  requires inv:        UsageInv && TrailSound && WorkloadUsageValid && sl_trail_depth > 0;
   requires lists:      ListsSound;
   requires promises:   PromisesValid;
   requires world:      Shows(0, SL_NO_ONE);
@@ -312,19 +311,19 @@ static enum sl_status enter_cycle(void)
 }
 
 /*@
-  requires inv:        UsageInv && TrailSound && ClaimsValid && sl_trail_depth > 0;
-  requires plan:       PlanClaimsSound;
+  requires inv:        UsageInv && TrailSound && WorkloadUsageValid && sl_trail_depth > 0;
+  requires plan:       PlanUsageSound;
   requires lists:      ListsSound;
   requires promises:   PromisesValid;
   requires conserved:  Conserved;
-  requires rooms:      RoomsReady && RoomsShown;
+  requires capacities:      CapacityReady && CapacityShown;
   terminates           \true;
   exits                \false;
-  assigns              SL_TRIED, sl_preempt_freed[0 .. SL_ROOMS_MAX - 1];
+  assigns              SL_TRIED, sl_preempt_freed[0 .. SL_CAPACITIES_MAX - 1];
   ensures  inv:        UsageInv && TrailSound;
   ensures  fits:       \result == SL_OK ==> PlanFits;
   ensures  needed:     \result == SL_OK ==> NoneSpared{Post,Post};
-  ensures  rooms:      SameFreed{Pre,Post};
+  ensures  capacities:      SameFreed{Pre,Post};
   ensures  past:       SamePast{Pre,Post}(0);
 */
 static enum sl_status run(void)
@@ -337,7 +336,7 @@ static enum sl_status run(void)
         status = enter_cycle();
     }
     //@ ghost if (status == SL_OK) { lemma_world(1, SL_NO_ONE); }
-    if (status == SL_OK && !sl_preempt_claims_available()) {
+    if (status == SL_OK && !sl_preempt_usage_available()) {
         status = SL_REFUSED_QUOTA;
     }
     if (status == SL_OK && sl_preempt_plan.after_others) {

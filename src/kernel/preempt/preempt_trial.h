@@ -9,17 +9,17 @@
 
 /* Without the victims, does sl_plan fit, and would it not if any one of them stayed? */
 /*@
-  requires inv:        UsageInv && TrailSound && ClaimsValid && Conserved && sl_trail_depth == 0;
-  requires plan:       PlanClaimsSound;
+  requires inv:        UsageInv && TrailSound && WorkloadUsageValid && Conserved && sl_trail_depth == 0;
+  requires plan:       PlanUsageSound;
   requires lists:      ListsSound;
   requires promises:   PromisesValid;
-  requires rooms:      RoomsReady && RoomsShown;
+  requires capacities:      CapacityReady && CapacityShown;
   terminates           \true;
   exits                \false;
-  assigns              SL_TRIED, sl_trail_depth, sl_preempt_freed[0 .. SL_ROOMS_MAX - 1];
+  assigns              SL_TRIED, sl_trail_depth, sl_preempt_freed[0 .. SL_CAPACITIES_MAX - 1];
   ensures  inv:        UsageInv && TrailSound && sl_trail_depth == 0;
   ensures  same:       UsageSame{Pre,Post};
-  ensures  rooms:      SameFreed{Pre,Post};
+  ensures  capacities:      SameFreed{Pre,Post};
   ensures  sound:      \result == SL_OK ==> PlanFits && NoneSpared{Post,Post};
 */
 enum sl_status sl_preempt_try(void) SL_MUST_CHECK;
@@ -27,25 +27,25 @@ enum sl_status sl_preempt_try(void) SL_MUST_CHECK;
 /* Is every claim available, in the trial? */
 /*@
   requires inv:        CellsLinked && LimitsInRange && UsageInRange;
-  requires count:      sl_plan.claim_count <= SL_CLAIMS_MAX;
-  requires claims:     \forall integer k; 0 <= k < sl_plan.claim_count ==>
-                         sl_plan.claims[k].cell < SL_CELLS_MAX && 0 <= sl_plan.claims[k].amount <= SL_AMOUNT_MAX;
+  requires count:      sl_plan.usage_count <= SL_USAGE_CELLS_MAX;
+  requires usage:     \forall integer k; 0 <= k < sl_plan.usage_count ==>
+                         sl_plan.usage[k].cell < SL_CELLS_MAX && 0 <= sl_plan.usage[k].amount <= SL_AMOUNT_MAX;
   terminates           \true;
   exits                \false;
   assigns              \nothing;
   ensures  available:  \result ==> PlanAvailable;
   ensures  beyond:     PlanAvailable ==> \result;
 */
-bool sl_preempt_claims_available(void);
+bool sl_preempt_usage_available(void);
 
 /* Would no claim exceed the quota of its own cell, in the trial? */
 /*@
-  requires claims:     ClaimsAddable;
+  requires usage:     UsageAddable;
   terminates           \true;
   exits                \false;
   assigns              \nothing;
-  ensures  within:     \result ==> \forall integer k; 0 <= k < sl_plan.claim_count ==> ClaimWithinOwn(k);
-  ensures  beyond:     !\result ==> \exists integer k; 0 <= k < sl_plan.claim_count && !ClaimWithinOwn(k);
+  ensures  within:     \result ==> \forall integer k; 0 <= k < sl_plan.usage_count ==> UsageWithinOwn(k);
+  ensures  beyond:     !\result ==> \exists integer k; 0 <= k < sl_plan.usage_count && !UsageWithinOwn(k);
 */
-bool sl_preempt_claims_within(void);
+bool sl_preempt_usage_within(void);
 #endif

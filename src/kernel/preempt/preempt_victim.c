@@ -5,11 +5,11 @@
  * cells of one queue. That none is named twice is seen from an index that the lists themselves confirm. */
 #include "kernel/preempt/preempt_victim.h"
 
-#include "kernel/commit/claims.h"
+#include "kernel/commit/workload_usage.h"
 #include "kernel/ledger/ledger.h"
 #include "kernel/lifecycle/lifecycle.h"
 
-struct sl_preempt_policy sl_preempt_policies[SL_NODES_MAX];
+struct sl_preempt_policy sl_preempt_policies[SL_QNODES_MAX];
 uint32_t sl_preempt_victim_index[SL_WORKLOADS_MAX];
 uint32_t sl_preempt_gone_index[SL_WORKLOADS_MAX];
 
@@ -24,27 +24,27 @@ static bool is_policy(struct sl_preempt_policy policy)
     return policy.within <= SL_WITHIN_LOWER_OR_NEWER_EQUAL && policy.reclaim <= SL_RECLAIM_ANY;
 }
 
-enum sl_status sl_preempt_set_policy(sl_node_id node, struct sl_preempt_policy policy)
+enum sl_status sl_preempt_set_policy(sl_qnode_id qnode, struct sl_preempt_policy policy)
 {
-    if (node >= SL_NODES_MAX) {
-        return SL_REFUSED_NO_NODE_ID;
+    if (qnode >= SL_QNODES_MAX) {
+        return SL_REFUSED_NO_QNODE;
     }
     if (!is_policy(policy)) {
         return SL_REFUSED_BAD_ARGUMENT;
     }
-    sl_preempt_policies[node] = policy;
+    sl_preempt_policies[qnode] = policy;
     return SL_OK;
 }
 
-struct sl_preempt_policy sl_preempt_policy_of(sl_node_id node)
+struct sl_preempt_policy sl_preempt_policy_of(sl_qnode_id qnode)
 {
     struct sl_preempt_policy none = {SL_WITHIN_NEVER, SL_RECLAIM_NEVER, false, false, 0};
-    return node < SL_NODES_MAX ? sl_preempt_policies[node] : none;
+    return qnode < SL_QNODES_MAX ? sl_preempt_policies[qnode] : none;
 }
 
 /* May a workload of the same queue go? */
 /*@
-  requires queue:      sl_plan.cluster_queue < SL_NODES_MAX;
+  requires queue:      sl_plan.cluster_queue < SL_QNODES_MAX;
   requires known:      victim < SL_WORKLOADS_MAX;
   requires preemptor:  sl_plan.workload < SL_WORKLOADS_MAX;
   terminates           \true;
@@ -65,7 +65,7 @@ static bool allowed_within(sl_workload_id victim)
 
 /* May a workload of another queue of the same cohort tree go? */
 /*@
-  requires queue:      sl_plan.cluster_queue < SL_NODES_MAX;
+  requires queue:      sl_plan.cluster_queue < SL_QNODES_MAX;
   requires known:      victim < SL_WORKLOADS_MAX;
   requires preemptor:  sl_plan.workload < SL_WORKLOADS_MAX;
   terminates           \true;
@@ -83,65 +83,65 @@ static bool allowed_reclaim(sl_workload_id victim)
 }
 
 /*@
-  requires linked:     NodesLinked;
+  requires linked:     QnodesLinked;
   terminates           \true;
   exits                \false;
   assigns              \nothing;
   ensures  result:     \result <==> SameTree(a, b);
 */
-static bool same_tree(sl_node_id a, sl_node_id b)
+static bool same_tree(sl_qnode_id a, sl_qnode_id b)
 {
-    sl_node_id root = sl_ledger_root_node(a);
-    return root != SL_NO_ID && root == sl_ledger_root_node(b);
+    sl_qnode_id root = sl_ledger_root_qnode(a);
+    return root != SL_NO_ID && root == sl_ledger_root_qnode(b);
 }
 
-/* May what the victim holds of this node's cells be taken? */
+/* May what the victim holds of this qnode's cells be taken? */
 /*@
-  requires linked:     NodesLinked;
-  requires queue:      sl_plan.cluster_queue < SL_NODES_MAX;
+  requires linked:     QnodesLinked;
+  requires queue:      sl_plan.cluster_queue < SL_QNODES_MAX;
   requires known:      victim < SL_WORKLOADS_MAX;
   requires preemptor:  sl_plan.workload < SL_WORKLOADS_MAX;
   terminates           \true;
   exits                \false;
   assigns              \nothing;
-  ensures  result:     \result <==> AllowedFrom(victim, node);
+  ensures  result:     \result <==> AllowedFrom(victim, qnode);
 */
-static bool allowed_from(sl_workload_id victim, sl_node_id node)
+static bool allowed_from(sl_workload_id victim, sl_qnode_id qnode)
 {
-    if (node == sl_plan.cluster_queue) {
+    if (qnode == sl_plan.cluster_queue) {
         return allowed_within(victim);
     }
-    return same_tree(node, sl_plan.cluster_queue) && allowed_reclaim(victim);
+    return same_tree(qnode, sl_plan.cluster_queue) && allowed_reclaim(victim);
 }
 
 /* Does it hold something, and may all of that be taken? A claim of nothing frees nothing, and may be on a cell
  * that was closed since. */
 /*@
-  requires linked:     NodesLinked && CellsLinked && ClaimsValid;
-  requires queue:      sl_plan.cluster_queue < SL_NODES_MAX;
+  requires linked:     QnodesLinked && CellsLinked && WorkloadUsageValid;
+  requires queue:      sl_plan.cluster_queue < SL_QNODES_MAX;
   requires known:      victim < SL_WORKLOADS_MAX;
   requires preemptor:  sl_plan.workload < SL_WORKLOADS_MAX;
   terminates           \true;
   exits                \false;
   assigns              \nothing;
-  ensures  allowed:    \result ==> ClaimsAllowed(victim, sl_claim_counts[victim]);
-  ensures  fair:       ClaimsAllowed(victim, sl_claim_counts[victim]) ==> \result;
+  ensures  allowed:    \result ==> UsageAllowed(victim, sl_usage_counts[victim]);
+  ensures  fair:       UsageAllowed(victim, sl_usage_counts[victim]) ==> \result;
 */
-static bool allowed_claims(sl_workload_id victim)
+static bool allowed_usage(sl_workload_id victim)
 {
     bool holds = false;
     /*@
-      loop invariant index:   0 <= k <= sl_claim_counts[victim];
-      loop invariant holds:   holds ==> \exists integer j; 0 <= j < k && sl_claim_amounts[victim][j] > 0;
-      loop invariant nothing: !holds ==> \forall integer j; 0 <= j < k ==> sl_claim_amounts[victim][j] <= 0;
-      loop invariant allowed: \forall integer j; 0 <= j < k ==> ClaimAllowed(victim, j);
+      loop invariant index:   0 <= k <= sl_usage_counts[victim];
+      loop invariant holds:   holds ==> \exists integer j; 0 <= j < k && sl_usage_amounts[victim][j] > 0;
+      loop invariant nothing: !holds ==> \forall integer j; 0 <= j < k ==> sl_usage_amounts[victim][j] <= 0;
+      loop invariant allowed: \forall integer j; 0 <= j < k ==> CellUsageAllowed(victim, j);
       loop assigns            k, holds;
-      loop variant            sl_claim_counts[victim] - k;
+      loop variant            sl_usage_counts[victim] - k;
     */
-    for (uint32_t k = 0; k < sl_claim_counts[victim]; k++) {
-        if (sl_claim_amounts[victim][k] > 0) {
+    for (uint32_t k = 0; k < sl_usage_counts[victim]; k++) {
+        if (sl_usage_amounts[victim][k] > 0) {
             holds = true;
-            if (!allowed_from(victim, sl_ledger_node_of(sl_claim_cells[victim][k]))) {
+            if (!allowed_from(victim, sl_ledger_qnode_of(sl_usage_cells[victim][k]))) {
                 return false;
             }
         }
@@ -181,8 +181,8 @@ static bool is_gone(sl_workload_id id, uint32_t count)
 }
 
 /*@
-  requires linked:     NodesLinked && CellsLinked && ClaimsValid;
-  requires queue:      sl_plan.cluster_queue < SL_NODES_MAX;
+  requires linked:     QnodesLinked && CellsLinked && WorkloadUsageValid;
+  requires queue:      sl_plan.cluster_queue < SL_QNODES_MAX;
   requires preemptor:  sl_plan.workload < SL_WORKLOADS_MAX;
   requires index:      index < SL_VICTIMS_MAX && VictimsIndexed(index);
   terminates           \true;
@@ -201,7 +201,7 @@ static enum sl_status check_victim(uint32_t index)
     if (reason == SL_PREEMPT_NONE || reason >= SL_PREEMPT_REASONS) {
         return SL_REFUSED_BAD_ARGUMENT;
     }
-    if (is_victim(id, index) || !sl_lifecycle_holds_quota(id) || !allowed_claims(id)) {
+    if (is_victim(id, index) || !sl_lifecycle_holds_quota(id) || !allowed_usage(id)) {
         return SL_REFUSED_VICTIM;
     }
     return SL_OK;
@@ -230,8 +230,8 @@ static enum sl_status check_gone(uint32_t index)
 }
 
 /*@
-  requires linked:     NodesLinked && CellsLinked && ClaimsValid;
-  requires queue:      sl_plan.cluster_queue < SL_NODES_MAX;
+  requires linked:     QnodesLinked && CellsLinked && WorkloadUsageValid;
+  requires queue:      sl_plan.cluster_queue < SL_QNODES_MAX;
   requires preemptor:  sl_plan.workload < SL_WORKLOADS_MAX;
   requires count:      sl_preempt_plan.victim_count <= SL_VICTIMS_MAX;
   terminates           \true;

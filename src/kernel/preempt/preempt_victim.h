@@ -11,8 +11,8 @@
 /* Are the plan's victims distinct and such as the policy of sl_plan's queue allows, and are those
  * of earlier plans distinct, evicted and not victims? Linear time. */
 /*@
-  requires linked:     NodesLinked && CellsLinked && ClaimsValid;
-  requires queue:      sl_plan.cluster_queue < SL_NODES_MAX;
+  requires linked:     QnodesLinked && CellsLinked && WorkloadUsageValid;
+  requires queue:      sl_plan.cluster_queue < SL_QNODES_MAX;
   requires preemptor:  sl_plan.workload < SL_WORKLOADS_MAX;
   terminates           \true;
   exits                \false;

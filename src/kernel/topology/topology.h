@@ -14,7 +14,7 @@
 #include "kernel/topology/topology_needs.h"
 #include "kernel/base/topology_plan.h"
 #include "kernel/topology/topology_pool.h"
-#include "kernel/topology/topology_rooms.h"
+#include "kernel/topology/topology_capacity.h"
 
 #include "specs/topology.acsl"
 #include "specs/topology_valid.acsl"
@@ -26,11 +26,11 @@
   requires inv:        TopologyInv;
   terminates           \true;
   exits                \false;
-  assigns              SL_NEEDS, sl_room_change[0 .. SL_ROOMS_MAX - 1], SL_POOL;
+  assigns              SL_NEEDS, sl_site_change[0 .. SL_CAPACITIES_MAX - 1], SL_POOL;
   ensures  inv:        TopologyInv;
   ensures  judged:     \result == SL_OK && sl_topology_plan.set_count > 0 ==> PlanJudged(1);
   ensures  fair:       sl_topology_plan.workload < SL_WORKLOADS_MAX && PlanForm(1) && NeedsBounded &&
-                         RoomsJudged(sl_topology_plan.workload, 1) ==>
+                         CapacityJudged(sl_topology_plan.workload, 1) ==>
                          \result == SL_OK || \result == SL_FULL_BOOKINGS;
   ensures  none:       sl_topology_plan.set_count == 0 ==>
                          (\result == SL_OK <==> sl_topology_plan.row_count == 0);
@@ -43,15 +43,15 @@ enum sl_status sl_topology_check(void) SL_MUST_CHECK;
   requires inv:        TopologyInv && PromisesListed;
   terminates           \true;
   exits                \false;
-  assigns              SL_NEEDS, sl_room_promises, sl_room_promise_rooms[0 .. SL_BOOKINGS_MAX - 1],
-                       sl_room_promised[0 .. SL_ROOMS_MAX - 1];
+  assigns              SL_NEEDS, sl_site_promises, sl_site_promise_capacities[0 .. SL_BOOKINGS_MAX - 1],
+                       sl_site_promised[0 .. SL_CAPACITIES_MAX - 1];
   ensures  inv:        TopologyInv && PromisesListed;
-  ensures  promised:   \result == SL_OK ==> \forall integer r; 0 <= r < SL_ROOMS_MAX ==>
-                         sl_room_promised[r] ==
-                           \min(SL_AMOUNT_MAX, \old(sl_room_promised[r]) + NeedSum(r, sl_need_count));
+  ensures  promised:   \result == SL_OK ==> \forall integer r; 0 <= r < SL_CAPACITIES_MAX ==>
+                         sl_site_promised[r] ==
+                           \min(SL_AMOUNT_MAX, \old(sl_site_promised[r]) + NeedSum(r, sl_need_count));
   ensures  form:       \result == SL_OK ==> PlanForm(1) && RowsListed(sl_topology_plan.row_count);
-  ensures  refused:    \result != SL_OK ==> \forall integer r; 0 <= r < SL_ROOMS_MAX ==>
-                         sl_room_promised[r] == \old(sl_room_promised[r]);
+  ensures  refused:    \result != SL_OK ==> \forall integer r; 0 <= r < SL_CAPACITIES_MAX ==>
+                         sl_site_promised[r] == \old(sl_site_promised[r]);
 */
 enum sl_status sl_topology_promise(void) SL_MUST_CHECK;
 
@@ -59,9 +59,9 @@ enum sl_status sl_topology_promise(void) SL_MUST_CHECK;
   requires inv:        TopologyInv && PromisesListed;
   terminates           \true;
   exits                \false;
-  assigns              sl_room_promises, sl_room_promised[0 .. SL_ROOMS_MAX - 1];
+  assigns              sl_site_promises, sl_site_promised[0 .. SL_CAPACITIES_MAX - 1];
   ensures  inv:        TopologyInv && PromisesListed;
-  ensures  none:       \forall integer r; 0 <= r < SL_ROOMS_MAX ==> sl_room_promised[r] == 0;
+  ensures  none:       \forall integer r; 0 <= r < SL_CAPACITIES_MAX ==> sl_site_promised[r] == 0;
 */
 void sl_topology_promise_clear(void);
 
@@ -70,7 +70,7 @@ void sl_topology_promise_clear(void);
 /*@
   terminates           \true;
   exits                \false;
-  assigns              sl_room_change[0 .. SL_ROOMS_MAX - 1];
+  assigns              sl_site_change[0 .. SL_CAPACITIES_MAX - 1];
   ensures  checked:    \result <==> \old(TopologyChecked);
   ensures  kept:       \old(ChangeZero) ==> ChangeZero;
 */

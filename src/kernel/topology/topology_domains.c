@@ -11,7 +11,7 @@ uint32_t sl_domain_sites[SL_DOMAINS_MAX];
 uint32_t sl_domain_depths[SL_DOMAINS_MAX];
 uint32_t sl_domain_children[SL_DOMAINS_MAX];
 sl_domain_id sl_domain_up[SL_DOMAINS_MAX][SL_DEPTHS_MAX];
-uint32_t sl_domain_stands[SL_DOMAINS_MAX];
+uint32_t sl_domain_assigned[SL_DOMAINS_MAX];
 uint32_t sl_domain_limit;
 uint32_t sl_domain_site_limit;
 
@@ -196,7 +196,7 @@ enum sl_status sl_domain_close(sl_domain_id domain)
     if (domain >= SL_DOMAINS_MAX || sl_domain_trees[domain] == 0) {
         return SL_REFUSED_BAD_ARGUMENT;
     }
-    if (sl_domain_children[domain] > 0 || sl_domain_stands[domain] > 0) {
+    if (sl_domain_children[domain] > 0 || sl_domain_assigned[domain] > 0) {
         return SL_REFUSED_IN_USE;
     }
     //@ ghost lemma_children();

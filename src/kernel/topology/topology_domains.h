@@ -16,7 +16,7 @@ extern uint32_t sl_domain_sites[SL_DOMAINS_MAX];
 extern uint32_t sl_domain_depths[SL_DOMAINS_MAX];
 extern uint32_t sl_domain_children[SL_DOMAINS_MAX]; /* how many */
 extern sl_domain_id sl_domain_up[SL_DOMAINS_MAX][SL_DEPTHS_MAX];
-extern uint32_t sl_domain_stands[SL_DOMAINS_MAX]; /* how many rows of workloads are assigned to
+extern uint32_t sl_domain_assigned[SL_DOMAINS_MAX]; /* how many rows of workloads are assigned to
                                                    * it */
 /* No domain, and no site, at or beyond these was ever opened. */
 extern uint32_t sl_domain_limit;
@@ -76,12 +76,12 @@ enum sl_status sl_domain_open(sl_domain_id domain, sl_tree_id tree, sl_domain_id
                          sl_domain_sites[d] == \old(sl_domain_sites[d]);
   behavior done:
     assumes allowed:   domain < SL_DOMAINS_MAX && DomainOpen(domain) && sl_domain_children[domain] == 0 &&
-                       sl_domain_stands[domain] == 0;
+                       sl_domain_assigned[domain] == 0;
     ensures result:    \result == SL_OK;
     ensures closed:    !DomainOpen(domain);
   behavior refused:
     assumes forbidden: !(domain < SL_DOMAINS_MAX && DomainOpen(domain) && sl_domain_children[domain] == 0 &&
-                         sl_domain_stands[domain] == 0);
+                         sl_domain_assigned[domain] == 0);
     assigns            \nothing;
     ensures result:    \result == SL_REFUSED_BAD_ARGUMENT || \result == SL_REFUSED_IN_USE;
   complete behaviors;

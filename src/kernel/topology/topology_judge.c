@@ -5,7 +5,7 @@
  * taking back each amount. */
 #include "kernel/topology/topology_needs.h"
 
-int64_t sl_room_change[SL_ROOMS_MAX];
+int64_t sl_site_change[SL_CAPACITIES_MAX];
 
 /* Partial sums of items grow, and only rooms that items name have one. */
 /*@ ghost
@@ -16,14 +16,14 @@ int64_t sl_room_change[SL_ROOMS_MAX];
      ensures  grows:     \forall integer r, k, m; 0 <= k <= m <= sl_need_count ==>
                            0 <= NeedSum(r, k) <= NeedSum(r, m);
      ensures  named:     \forall integer r; 0 < NeedSum(r, sl_need_count) ==>
-                           \exists integer k; 0 <= k < sl_need_count && sl_need_rooms[k] == r;
+                           \exists integer k; 0 <= k < sl_need_count && sl_need_capacities[k] == r;
   @/
   static void lemma_needs(void)
   {
     /@ loop invariant index: 0 <= n <= sl_need_count;
        loop invariant grows: \forall integer r, k, m; 0 <= k <= m <= n ==> 0 <= NeedSum(r, k) <= NeedSum(r, m);
        loop invariant named: \forall integer r; 0 < NeedSum(r, n) ==>
-                               \exists integer k; 0 <= k < n && sl_need_rooms[k] == r;
+                               \exists integer k; 0 <= k < n && sl_need_capacities[k] == r;
        loop assigns          n;
        loop variant          sl_need_count - n;
     @/
@@ -39,19 +39,19 @@ int64_t sl_room_change[SL_ROOMS_MAX];
      exits               \false;
      assigns             \nothing;
      ensures  part:      \forall integer r, k; 0 <= k <= sl_booking_counts[id] ==>
-                           0 <= OwnSum(id, r, k) <= RoomSum(r, SL_BOOKINGS_MAX);
+                           0 <= OwnSum(id, r, k) <= CapacitySum(r, SL_BOOKINGS_MAX);
   @/
   static void lemma_own_is_part(sl_workload_id id)
   {
     /@ loop invariant index: 0 <= n <= SL_BOOKINGS_MAX;
-       loop invariant grows: \forall integer r, m; 0 <= m <= n ==> 0 <= RoomSum(r, m) <= RoomSum(r, n);
+       loop invariant grows: \forall integer r, m; 0 <= m <= n ==> 0 <= CapacitySum(r, m) <= CapacitySum(r, n);
        loop assigns          n;
        loop variant          SL_BOOKINGS_MAX - n;
     @/
     for (uint32_t n = 0; n < SL_BOOKINGS_MAX; n++) ;
     /@ loop invariant index: 0 <= i <= sl_booking_counts[id];
        loop invariant part:  \forall integer r, k; 0 <= k <= i ==>
-                               0 <= OwnSum(id, r, k) <= RoomSum(r, sl_booking_firsts[id] + k);
+                               0 <= OwnSum(id, r, k) <= CapacitySum(r, sl_booking_firsts[id] + k);
        loop assigns          i;
        loop variant          sl_booking_counts[id] - i;
     @/
@@ -65,10 +65,10 @@ int64_t sl_room_change[SL_ROOMS_MAX];
   requires zero:       ChangeZero;
   terminates           \true;
   exits                \false;
-  assigns              sl_room_change[0 .. SL_ROOMS_MAX - 1];
+  assigns              sl_site_change[0 .. SL_CAPACITIES_MAX - 1];
   ensures  count:      \result <= sl_need_count;
-  ensures  sums:       \forall integer r; 0 <= r < SL_ROOMS_MAX ==>
-                         sl_room_change[r] == NeedSum(r, \result) && 0 <= sl_room_change[r] <= SL_AMOUNT_MAX;
+  ensures  sums:       \forall integer r; 0 <= r < SL_CAPACITIES_MAX ==>
+                         sl_site_change[r] == NeedSum(r, \result) && 0 <= sl_site_change[r] <= SL_AMOUNT_MAX;
   ensures  fair:       NeedsBounded ==> \result == sl_need_count;
 */
 static uint32_t add_needs(void)
@@ -77,28 +77,28 @@ static uint32_t add_needs(void)
     //@ ghost lemma_needs();
     /*@
       loop invariant index: 0 <= i <= sl_need_count;
-      loop invariant sums:  \forall integer r; 0 <= r < SL_ROOMS_MAX ==>
-                              sl_room_change[r] == NeedSum(r, i) && 0 <= sl_room_change[r] <= SL_AMOUNT_MAX;
-      loop assigns          i, sl_room_change[0 .. SL_ROOMS_MAX - 1];
+      loop invariant sums:  \forall integer r; 0 <= r < SL_CAPACITIES_MAX ==>
+                              sl_site_change[r] == NeedSum(r, i) && 0 <= sl_site_change[r] <= SL_AMOUNT_MAX;
+      loop assigns          i, sl_site_change[0 .. SL_CAPACITIES_MAX - 1];
       loop variant          sl_need_count - i;
     */
     while (i < sl_need_count &&
-           sl_room_change[sl_need_rooms[i]] <= SL_AMOUNT_MAX - sl_need_amounts[i]) {
-        sl_room_change[sl_need_rooms[i]] += sl_need_amounts[i];
+           sl_site_change[sl_need_capacities[i]] <= SL_AMOUNT_MAX - sl_need_amounts[i]) {
+        sl_site_change[sl_need_capacities[i]] += sl_need_amounts[i];
         i++;
     }
-    /*@ assert over: i < sl_need_count ==> NeedSum(sl_need_rooms[i], i + 1) > SL_AMOUNT_MAX &&
-          NeedSum(sl_need_rooms[i], i + 1) <= NeedSum(sl_need_rooms[i], sl_need_count); */
+    /*@ assert over: i < sl_need_count ==> NeedSum(sl_need_capacities[i], i + 1) > SL_AMOUNT_MAX &&
+          NeedSum(sl_need_capacities[i], i + 1) <= NeedSum(sl_need_capacities[i], sl_need_count); */
     return i;
 }
 
 /*@
   requires needs:      NeedsInRange && count <= sl_need_count;
-  requires sums:       \forall integer r; 0 <= r < SL_ROOMS_MAX ==>
-                         sl_room_change[r] == NeedSum(r, count) && sl_room_change[r] <= SL_AMOUNT_MAX;
+  requires sums:       \forall integer r; 0 <= r < SL_CAPACITIES_MAX ==>
+                         sl_site_change[r] == NeedSum(r, count) && sl_site_change[r] <= SL_AMOUNT_MAX;
   terminates           \true;
   exits                \false;
-  assigns              sl_room_change[0 .. SL_ROOMS_MAX - 1];
+  assigns              sl_site_change[0 .. SL_CAPACITIES_MAX - 1];
   ensures  zero:       ChangeZero;
 */
 static void take_back_needs(uint32_t count)
@@ -106,14 +106,14 @@ static void take_back_needs(uint32_t count)
     //@ ghost lemma_needs();
     /*@
       loop invariant index: 0 <= i <= count;
-      loop invariant sums:  \forall integer r; 0 <= r < SL_ROOMS_MAX ==>
-                              sl_room_change[r] == NeedSum(r, count) - NeedSum(r, i);
-      loop assigns          i, sl_room_change[0 .. SL_ROOMS_MAX - 1];
+      loop invariant sums:  \forall integer r; 0 <= r < SL_CAPACITIES_MAX ==>
+                              sl_site_change[r] == NeedSum(r, count) - NeedSum(r, i);
+      loop assigns          i, sl_site_change[0 .. SL_CAPACITIES_MAX - 1];
       loop variant          count - i;
     */
     for (uint32_t i = 0; i < count; i++) {
-        //@ assert step: 0 <= NeedSum(sl_need_rooms[i], i + 1) <= NeedSum(sl_need_rooms[i], count);
-        sl_room_change[sl_need_rooms[i]] -= sl_need_amounts[i];
+        //@ assert step: 0 <= NeedSum(sl_need_capacities[i], i + 1) <= NeedSum(sl_need_capacities[i], count);
+        sl_site_change[sl_need_capacities[i]] -= sl_need_amounts[i];
     }
 }
 
@@ -122,28 +122,28 @@ static void take_back_needs(uint32_t count)
   requires id:         id < SL_WORKLOADS_MAX;
   requires inv:        BookingsInv;
   requires needs:      NeedsInRange;
-  requires sums:       \forall integer r; 0 <= r < SL_ROOMS_MAX ==>
-                         sl_room_change[r] == NeedSum(r, sl_need_count) && 0 <= sl_room_change[r] <= SL_AMOUNT_MAX;
+  requires sums:       \forall integer r; 0 <= r < SL_CAPACITIES_MAX ==>
+                         sl_site_change[r] == NeedSum(r, sl_need_count) && 0 <= sl_site_change[r] <= SL_AMOUNT_MAX;
   terminates           \true;
   exits                \false;
-  assigns              sl_room_change[0 .. SL_ROOMS_MAX - 1];
-  ensures  sums:       \forall integer r; 0 <= r < SL_ROOMS_MAX ==>
-                         sl_room_change[r] == More(id, r) && -SL_AMOUNT_MAX <= sl_room_change[r] <= SL_AMOUNT_MAX;
+  assigns              sl_site_change[0 .. SL_CAPACITIES_MAX - 1];
+  ensures  sums:       \forall integer r; 0 <= r < SL_CAPACITIES_MAX ==>
+                         sl_site_change[r] == More(id, r) && -SL_AMOUNT_MAX <= sl_site_change[r] <= SL_AMOUNT_MAX;
 */
 static void add_own(sl_workload_id id)
 {
     //@ ghost lemma_own_is_part(id);
     /*@
       loop invariant index: 0 <= i <= sl_booking_counts[id];
-      loop invariant sums:  \forall integer r; 0 <= r < SL_ROOMS_MAX ==>
-                              sl_room_change[r] == NeedSum(r, sl_need_count) - OwnSum(id, r, i);
-      loop assigns          i, sl_room_change[0 .. SL_ROOMS_MAX - 1];
+      loop invariant sums:  \forall integer r; 0 <= r < SL_CAPACITIES_MAX ==>
+                              sl_site_change[r] == NeedSum(r, sl_need_count) - OwnSum(id, r, i);
+      loop assigns          i, sl_site_change[0 .. SL_CAPACITIES_MAX - 1];
       loop variant          sl_booking_counts[id] - i;
     */
     for (uint32_t i = 0; i < sl_booking_counts[id]; i++) {
         uint32_t row = sl_booking_firsts[id] + i;
-        //@ assert step: OwnSum(id, sl_booking_rooms[row], i + 1) <= SL_AMOUNT_MAX;
-        sl_room_change[sl_booking_rooms[row]] -= sl_booking_amounts[row];
+        //@ assert step: OwnSum(id, sl_booking_capacities[row], i + 1) <= SL_AMOUNT_MAX;
+        sl_site_change[sl_booking_capacities[row]] -= sl_booking_amounts[row];
     }
 }
 
@@ -151,72 +151,73 @@ static void add_own(sl_workload_id id)
   requires id:         id < SL_WORKLOADS_MAX;
   requires inv:        BookingsInv;
   requires needs:      NeedsInRange;
-  requires sums:       \forall integer r; 0 <= r < SL_ROOMS_MAX ==>
-                         sl_room_change[r] == More(id, r) && -SL_AMOUNT_MAX <= sl_room_change[r] <= SL_AMOUNT_MAX;
-  requires most:       \forall integer r; 0 <= r < SL_ROOMS_MAX ==> NeedSum(r, sl_need_count) <= SL_AMOUNT_MAX;
+  requires sums:       \forall integer r; 0 <= r < SL_CAPACITIES_MAX ==>
+                         sl_site_change[r] == More(id, r) && -SL_AMOUNT_MAX <= sl_site_change[r] <= SL_AMOUNT_MAX;
+  requires most:       \forall integer r; 0 <= r < SL_CAPACITIES_MAX ==> NeedSum(r, sl_need_count) <= SL_AMOUNT_MAX;
   terminates           \true;
   exits                \false;
-  assigns              sl_room_change[0 .. SL_ROOMS_MAX - 1];
-  ensures  sums:       \forall integer r; 0 <= r < SL_ROOMS_MAX ==>
-                         sl_room_change[r] == NeedSum(r, sl_need_count);
+  assigns              sl_site_change[0 .. SL_CAPACITIES_MAX - 1];
+  ensures  sums:       \forall integer r; 0 <= r < SL_CAPACITIES_MAX ==>
+                         sl_site_change[r] == NeedSum(r, sl_need_count);
 */
 static void take_back_own(sl_workload_id id)
 {
     //@ ghost lemma_own_is_part(id);
     /*@
       loop invariant index: 0 <= i <= sl_booking_counts[id];
-      loop invariant sums:  \forall integer r; 0 <= r < SL_ROOMS_MAX ==>
-                              sl_room_change[r] == More(id, r) + OwnSum(id, r, i);
-      loop assigns          i, sl_room_change[0 .. SL_ROOMS_MAX - 1];
+      loop invariant sums:  \forall integer r; 0 <= r < SL_CAPACITIES_MAX ==>
+                              sl_site_change[r] == More(id, r) + OwnSum(id, r, i);
+      loop assigns          i, sl_site_change[0 .. SL_CAPACITIES_MAX - 1];
       loop variant          sl_booking_counts[id] - i;
     */
     for (uint32_t i = 0; i < sl_booking_counts[id]; i++) {
         uint32_t row = sl_booking_firsts[id] + i;
-        //@ assert step: OwnSum(id, sl_booking_rooms[row], i + 1) <= SL_AMOUNT_MAX;
-        sl_room_change[sl_booking_rooms[row]] += sl_booking_amounts[row];
+        //@ assert step: OwnSum(id, sl_booking_capacities[row], i + 1) <= SL_AMOUNT_MAX;
+        sl_site_change[sl_booking_capacities[row]] += sl_booking_amounts[row];
     }
 }
 
 /*@
-  requires room:       room < SL_ROOMS_MAX;
-  requires range:      UsedInRange && RoomsBounded;
-  requires change:     -SL_AMOUNT_MAX <= sl_room_change[room] <= SL_AMOUNT_MAX;
+  requires capacity:       capacity < SL_CAPACITIES_MAX;
+  requires range:      UsedInRange && CapacityBounded;
+  requires change:     -SL_AMOUNT_MAX <= sl_site_change[capacity] <= SL_AMOUNT_MAX;
   terminates           \true;
   exits                \false;
   assigns              \nothing;
-  ensures  result:     \result <==> ChangeFits(room, ask);
+  ensures  result:     \result <==> ChangeFits(capacity, ask);
 */
-static bool room_suffices(uint32_t room, bool ask)
+static bool capacity_suffices(uint32_t capacity, bool ask)
 {
-    int64_t more = sl_room_change[room];
+    int64_t more = sl_site_change[capacity];
     if (more <= 0) {
         return true;
     }
-    return ask ? sl_room_used[room] + sl_room_promised[room] <= sl_room_capacity[room] - more
-               : sl_room_used[room] <= SL_AMOUNT_MAX - more;
+    return ask ? sl_site_used[capacity] + sl_site_promised[capacity] <=
+                     sl_site_capacity[capacity] - more
+               : sl_site_used[capacity] <= SL_AMOUNT_MAX - more;
 }
 
 /*@
-  requires range:      UsedInRange && RoomsBounded;
+  requires range:      UsedInRange && CapacityBounded;
   requires needs:      NeedsInRange;
-  requires change:     \forall integer r; 0 <= r < SL_ROOMS_MAX ==>
-                         -SL_AMOUNT_MAX <= sl_room_change[r] <= SL_AMOUNT_MAX;
+  requires change:     \forall integer r; 0 <= r < SL_CAPACITIES_MAX ==>
+                         -SL_AMOUNT_MAX <= sl_site_change[r] <= SL_AMOUNT_MAX;
   terminates           \true;
   exits                \false;
   assigns              \nothing;
   ensures  suffice:    \result <==> \forall integer k; 0 <= k < sl_need_count ==>
-                         ChangeFits(sl_need_rooms[k], ask);
+                         ChangeFits(sl_need_capacities[k], ask);
 */
-static bool rooms_suffice(bool ask)
+static bool all_capacity_suffices(bool ask)
 {
     /*@
       loop invariant index: 0 <= i <= sl_need_count;
-      loop invariant suffice: \forall integer k; 0 <= k < i ==> ChangeFits(sl_need_rooms[k], ask);
+      loop invariant suffice: \forall integer k; 0 <= k < i ==> ChangeFits(sl_need_capacities[k], ask);
       loop assigns          i;
       loop variant          sl_need_count - i;
     */
     for (uint32_t i = 0; i < sl_need_count; i++) {
-        if (!room_suffices(sl_need_rooms[i], ask)) {
+        if (!capacity_suffices(sl_need_capacities[i], ask)) {
             return false;
         }
     }
@@ -231,13 +232,13 @@ enum sl_status sl_topology_judge_needs(sl_workload_id id, bool ask)
         add_own(id);
         //@ ghost lemma_needs();
         //@ ghost lemma_own_is_part(id);
-        good = rooms_suffice(ask);
-        /*@ assert others: \forall integer r; 0 <= r < SL_ROOMS_MAX && NeedSum(r, sl_need_count) <= 0 ==>
+        good = all_capacity_suffices(ask);
+        /*@ assert others: \forall integer r; 0 <= r < SL_CAPACITIES_MAX && NeedSum(r, sl_need_count) <= 0 ==>
               More(id, r) <= 0; */
-        //@ assert judged: good ==> RoomsJudged(id, ask);
-        //@ assert fair: RoomsJudged(id, ask) ==> good;
+        //@ assert judged: good ==> CapacityJudged(id, ask);
+        //@ assert fair: CapacityJudged(id, ask) ==> good;
         take_back_own(id);
     }
     take_back_needs(added);
-    return good ? SL_OK : SL_REFUSED_ROOM;
+    return good ? SL_OK : SL_REFUSED_CAPACITY;
 }

@@ -36,16 +36,16 @@ void sl_bookings_unreserve(uint32_t first);
   requires inv:        BookingsInv && BlockLinks;
   terminates           \true;
   exits                \false;
-  assigns              SL_POOL, sl_booking_owners[0 .. SL_BOOKINGS_MAX - 1], sl_booking_rooms[0 .. SL_BOOKINGS_MAX - 1],
-                       sl_booking_amounts[0 .. SL_BOOKINGS_MAX - 1], sl_room_used[0 .. SL_ROOMS_MAX - 1],
-                       sl_stand_pods[0 .. SL_BOOKINGS_MAX - 1], sl_domain_stands[0 .. SL_DOMAINS_MAX - 1],
-                       sl_booking_counts[id], sl_stand_counts[id];
+  assigns              SL_POOL, sl_booking_owners[0 .. SL_BOOKINGS_MAX - 1], sl_booking_capacities[0 .. SL_BOOKINGS_MAX - 1],
+                       sl_booking_amounts[0 .. SL_BOOKINGS_MAX - 1], sl_site_used[0 .. SL_CAPACITIES_MAX - 1],
+                       sl_assigned_pods[0 .. SL_BOOKINGS_MAX - 1], sl_domain_assigned[0 .. SL_DOMAINS_MAX - 1],
+                       sl_booking_counts[id], sl_assigned_counts[id];
   ensures  inv:        BookingsInv && BlockLinks;
-  ensures  none:       sl_booking_counts[id] == 0 && sl_stand_counts[id] == 0;
+  ensures  none:       sl_booking_counts[id] == 0 && sl_assigned_counts[id] == 0;
   ensures  block:      \old(sl_booking_counts[id]) != 0 ==>
                          BlockGiven(\old(sl_booking_firsts[id]), \old(sl_booking_counts[id]));
-  ensures  given_back: \forall integer r; 0 <= r < SL_ROOMS_MAX ==> sl_room_used[r] ==
-                         \old(sl_room_used[r] - OwnSum(id, r, sl_booking_counts[id]));
+  ensures  given_back: \forall integer r; 0 <= r < SL_CAPACITIES_MAX ==> sl_site_used[r] ==
+                         \old(sl_site_used[r] - OwnSum(id, r, sl_booking_counts[id]));
   ensures  others:     \forall integer b; 0 <= b < SL_BOOKINGS_MAX && \old(sl_booking_owners[b]) != id + 1 ==>
                          RowSame{Pre,Post}(b);
 */
@@ -58,23 +58,23 @@ void sl_bookings_release(sl_workload_id id);
   requires inv:        BookingsInv && BlockLinks && TopologyReady;
   requires plan:       RowsOfSets && NeedsInRange && sl_topology_plan.row_count <= sl_need_count;
   requires block:      RowsFree(first, sl_need_count);
-  requires judged:     RoomsJudged(id, 0);
+  requires judged:     CapacityJudged(id, 0);
   terminates           \true;
   exits                \false;
-  assigns              SL_POOL, sl_booking_owners[0 .. SL_BOOKINGS_MAX - 1], sl_booking_rooms[0 .. SL_BOOKINGS_MAX - 1],
-                       sl_booking_amounts[0 .. SL_BOOKINGS_MAX - 1], sl_room_used[0 .. SL_ROOMS_MAX - 1],
-                       sl_stand_sets[0 .. SL_BOOKINGS_MAX - 1], sl_stand_domains[0 .. SL_BOOKINGS_MAX - 1],
-                       sl_stand_pods[0 .. SL_BOOKINGS_MAX - 1], sl_domain_stands[0 .. SL_DOMAINS_MAX - 1],
-                       sl_booking_firsts[id], sl_booking_counts[id], sl_stand_counts[id],
+  assigns              SL_POOL, sl_booking_owners[0 .. SL_BOOKINGS_MAX - 1], sl_booking_capacities[0 .. SL_BOOKINGS_MAX - 1],
+                       sl_booking_amounts[0 .. SL_BOOKINGS_MAX - 1], sl_site_used[0 .. SL_CAPACITIES_MAX - 1],
+                       sl_assigned_sets[0 .. SL_BOOKINGS_MAX - 1], sl_assigned_domains[0 .. SL_BOOKINGS_MAX - 1],
+                       sl_assigned_pods[0 .. SL_BOOKINGS_MAX - 1], sl_domain_assigned[0 .. SL_DOMAINS_MAX - 1],
+                       sl_booking_firsts[id], sl_booking_counts[id], sl_assigned_counts[id],
                        sl_booking_workload_limit;
   ensures  inv:        BookingsInv && BlockLinks;
-  ensures  used:       \forall integer r; 0 <= r < SL_ROOMS_MAX ==>
-                         sl_room_used[r] == \old(sl_room_used[r] + More(id, r));
+  ensures  used:       \forall integer r; 0 <= r < SL_CAPACITIES_MAX ==>
+                         sl_site_used[r] == \old(sl_site_used[r] + More(id, r));
   ensures  booked:     sl_booking_counts[id] == sl_need_count &&
                        \forall integer k; 0 <= k < sl_need_count ==> ItemStored(sl_booking_firsts[id] + k, k);
-  ensures  stands:     sl_stand_counts[id] == sl_topology_plan.row_count &&
+  ensures  assignments:     sl_assigned_counts[id] == sl_topology_plan.row_count &&
                        \forall integer i; 0 <= i < sl_topology_plan.row_count ==>
-                         StandStored(sl_booking_firsts[id] + i, i);
+                         AssignmentStored(sl_booking_firsts[id] + i, i);
 */
 void sl_bookings_replace(sl_workload_id id, uint32_t first);
 #endif

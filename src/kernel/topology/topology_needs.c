@@ -5,7 +5,7 @@
 #include "kernel/topology/topology_needs.h"
 
 uint32_t sl_need_count;
-uint32_t sl_need_rooms[SL_BOOKINGS_MAX];
+uint32_t sl_need_capacities[SL_BOOKINGS_MAX];
 int64_t sl_need_amounts[SL_BOOKINGS_MAX];
 uint32_t sl_need_firsts[SL_TOPOLOGY_ROWS_MAX];
 
@@ -14,14 +14,14 @@ uint32_t sl_need_firsts[SL_TOPOLOGY_ROWS_MAX];
   requires ids:        measure < SL_MEASURES_MAX && site < SL_SITES_MAX && 0 <= amount <= SL_AMOUNT_MAX;
   terminates           \true;
   exits                \false;
-  assigns              sl_need_count, sl_need_rooms[sl_need_count], sl_need_amounts[sl_need_count];
+  assigns              sl_need_count, sl_need_capacities[sl_need_count], sl_need_amounts[sl_need_count];
   ensures  range:      NeedsInRange;
   ensures  longer:     sl_need_count == \old(sl_need_count) + 1;
-  ensures  item:       IsItem(\old(sl_need_count), RoomOf(measure, site), amount);
+  ensures  item:       IsItem(\old(sl_need_count), CapacityOf(measure, site), amount);
 */
 static void put_need(sl_measure_id measure, sl_site_id site, int64_t amount)
 {
-    sl_need_rooms[sl_need_count] = measure * SL_SITES_MAX + site;
+    sl_need_capacities[sl_need_count] = measure * SL_SITES_MAX + site;
     sl_need_amounts[sl_need_count] = amount;
     sl_need_count++;
 }
@@ -33,7 +33,7 @@ static void put_need(sl_measure_id measure, sl_site_id site, int64_t amount)
   requires range:      NeedsInRange && sl_need_count < SL_BOOKINGS_MAX - SL_TOPOLOGY_REQUESTS_MAX;
   terminates           \true;
   exits                \false;
-  assigns              sl_need_count, sl_need_rooms[sl_need_count .. SL_BOOKINGS_MAX - 1],
+  assigns              sl_need_count, sl_need_capacities[sl_need_count .. SL_BOOKINGS_MAX - 1],
                        sl_need_amounts[sl_need_count .. SL_BOOKINGS_MAX - 1], sl_need_firsts[row];
   ensures  range:      NeedsInRange;
   ensures  first:      sl_need_firsts[row] == \old(sl_need_count);
@@ -52,11 +52,11 @@ static void list_row(uint32_t row)
       loop invariant index:  0 <= k <= sl_topology_plan.sets[set].request_count;
       loop invariant range:  NeedsInRange;
       loop invariant count:  sl_need_count == first + 1 + k;
-      loop invariant pods:   IsItem(first, RoomOf(SL_MEASURE_PODS, site), pods);
+      loop invariant pods:   IsItem(first, CapacityOf(SL_MEASURE_PODS, site), pods);
       loop invariant listed: \forall integer j; 0 <= j < k ==> IsItem(first + 1 + j,
-                               RoomOf(sl_topology_plan.sets[set].requests[j].measure, site),
+                               CapacityOf(sl_topology_plan.sets[set].requests[j].measure, site),
                                sl_topology_plan.sets[set].requests[j].per_pod * pods);
-      loop assigns           k, sl_need_count, sl_need_rooms[first + 1 .. SL_BOOKINGS_MAX - 1],
+      loop assigns           k, sl_need_count, sl_need_capacities[first + 1 .. SL_BOOKINGS_MAX - 1],
                              sl_need_amounts[first + 1 .. SL_BOOKINGS_MAX - 1];
       loop variant           sl_topology_plan.sets[set].request_count - k;
     */
@@ -75,8 +75,8 @@ enum sl_status sl_topology_list_needs(void)
       loop invariant index:  0 <= i <= sl_topology_plan.row_count;
       loop invariant range:  NeedsInRange;
       loop invariant listed: RowsListed(i);
-      loop invariant room:   i <= sl_need_count;
-      loop assigns           i, sl_need_count, sl_need_rooms[0 .. SL_BOOKINGS_MAX - 1],
+      loop invariant capacity:   i <= sl_need_count;
+      loop assigns           i, sl_need_count, sl_need_capacities[0 .. SL_BOOKINGS_MAX - 1],
                              sl_need_amounts[0 .. SL_BOOKINGS_MAX - 1],
                              sl_need_firsts[0 .. SL_TOPOLOGY_ROWS_MAX - 1];
       loop variant           sl_topology_plan.row_count - i;
@@ -90,7 +90,7 @@ enum sl_status sl_topology_list_needs(void)
         /*@ assert ends: \forall integer j; 0 <= j < i ==>
               sl_need_firsts[j] < ItemsEnd(j + 1) <= \at(sl_need_count, before); */
         /*@ assert kept: \forall integer k; 0 <= k < \at(sl_need_count, before) ==>
-              sl_need_rooms[k] == \at(sl_need_rooms[k], before) &&
+              sl_need_capacities[k] == \at(sl_need_capacities[k], before) &&
               sl_need_amounts[k] == \at(sl_need_amounts[k], before); */
         /*@ assert inside: \forall integer j, k; 0 <= j < i &&
               0 <= k < sl_topology_plan.sets[sl_plan_row_sets[j]].request_count ==>

@@ -10,12 +10,12 @@
 /* Items 0 .. sl_need_count - 1. Those of plan row i begin at sl_need_firsts[i]: first its pods, then its set's
  * requests in their order. */
 extern uint32_t sl_need_count;
-extern uint32_t sl_need_rooms[SL_BOOKINGS_MAX];
+extern uint32_t sl_need_capacities[SL_BOOKINGS_MAX];
 extern int64_t sl_need_amounts[SL_BOOKINGS_MAX];
 extern uint32_t sl_need_firsts[SL_TOPOLOGY_ROWS_MAX];
 
 /* Scratch: how much more of a room would be used; all zero between calls. */
-extern int64_t sl_room_change[SL_ROOMS_MAX];
+extern int64_t sl_site_change[SL_CAPACITIES_MAX];
 
 #include "specs/topology_needs.acsl"
 
@@ -25,11 +25,11 @@ extern int64_t sl_room_change[SL_ROOMS_MAX];
   requires rows:       RowsOfSets;
   terminates           \true;
   exits                \false;
-  assigns              sl_need_count, sl_need_rooms[0 .. SL_BOOKINGS_MAX - 1],
+  assigns              sl_need_count, sl_need_capacities[0 .. SL_BOOKINGS_MAX - 1],
                        sl_need_amounts[0 .. SL_BOOKINGS_MAX - 1], sl_need_firsts[0 .. SL_TOPOLOGY_ROWS_MAX - 1];
   ensures  range:      NeedsInRange;
   ensures  listed:     \result == SL_OK ==> RowsListed(sl_topology_plan.row_count);
-  ensures  room:       sl_topology_plan.row_count <= sl_need_count || \result != SL_OK;
+  ensures  capacity:       sl_topology_plan.row_count <= sl_need_count || \result != SL_OK;
   ensures  refused:    \result == SL_OK || \result == SL_FULL_BOOKINGS;
 */
 enum sl_status sl_topology_list_needs(void) SL_MUST_CHECK;
@@ -38,16 +38,16 @@ enum sl_status sl_topology_list_needs(void) SL_MUST_CHECK;
  * taken; a room that gives no more than before is enough. Else only: do the amounts stay in bounds. Refused: ROOM. */
 /*@
   requires id:         id < SL_WORKLOADS_MAX;
-  requires inv:        BookingsInv && RoomsBounded;
+  requires inv:        BookingsInv && CapacityBounded;
   requires needs:      NeedsInRange;
   requires zero:       ChangeZero;
   terminates           \true;
   exits                \false;
-  assigns              sl_room_change[0 .. SL_ROOMS_MAX - 1];
+  assigns              sl_site_change[0 .. SL_CAPACITIES_MAX - 1];
   ensures  zero:       ChangeZero;
-  ensures  judged:     \result == SL_OK ==> RoomsJudged(id, ask);
-  ensures  fair:       RoomsJudged(id, ask) && NeedsBounded ==> \result == SL_OK;
-  ensures  refused:    \result == SL_OK || \result == SL_REFUSED_ROOM;
+  ensures  judged:     \result == SL_OK ==> CapacityJudged(id, ask);
+  ensures  fair:       CapacityJudged(id, ask) && NeedsBounded ==> \result == SL_OK;
+  ensures  refused:    \result == SL_OK || \result == SL_REFUSED_CAPACITY;
 */
 enum sl_status sl_topology_judge_needs(sl_workload_id id, bool ask) SL_MUST_CHECK;
 #endif

@@ -11,11 +11,11 @@ uint32_t sl_stage_block;
   requires inv:        TopologyInv;
   terminates           \true;
   exits                \false;
-  assigns              SL_NEEDS, sl_room_change[0 .. SL_ROOMS_MAX - 1];
+  assigns              SL_NEEDS, sl_site_change[0 .. SL_CAPACITIES_MAX - 1];
   ensures  inv:        TopologyInv;
   ensures  judged:     \result == SL_OK ==> PlanJudged(ask);
   ensures  fair:       sl_topology_plan.workload < SL_WORKLOADS_MAX && PlanForm(ask) && NeedsBounded &&
-                         RoomsJudged(sl_topology_plan.workload, ask) ==>
+                         CapacityJudged(sl_topology_plan.workload, ask) ==>
                          \result == SL_OK || \result == SL_FULL_BOOKINGS;
 */
 static enum sl_status judge(bool ask)

@@ -17,7 +17,7 @@ extern uint32_t sl_stage_block;
   requires inv:        TopologyInv;
   terminates           \true;
   exits                \false;
-  assigns              SL_NEEDS, sl_room_change[0 .. SL_ROOMS_MAX - 1], SL_POOL, sl_stage_block;
+  assigns              SL_NEEDS, sl_site_change[0 .. SL_CAPACITIES_MAX - 1], SL_POOL, sl_stage_block;
   ensures  inv:        TopologyInv;
   ensures  staged:     \result == SL_OK ==> PlanJudged(ask) && BlockStaged;
   ensures  nothing:    \result != SL_OK ==> sl_stage_block == SL_NO_ID;
@@ -45,8 +45,8 @@ void sl_stage_drop(void);
   ensures  inv:        TopologyInv;
   ensures  nothing:    sl_stage_block == SL_NO_ID;
   ensures  booked:     PlanBooked(sl_topology_plan.workload);
-  ensures  used:       \forall integer r; 0 <= r < SL_ROOMS_MAX ==>
-                         sl_room_used[r] == \old(sl_room_used[r] + More(sl_topology_plan.workload, r));
+  ensures  used:       \forall integer r; 0 <= r < SL_CAPACITIES_MAX ==>
+                         sl_site_used[r] == \old(sl_site_used[r] + More(sl_topology_plan.workload, r));
 */
 void sl_stage_book(void);
 #endif

@@ -95,7 +95,7 @@ static bool domain_sound(sl_domain_id domain)
 */
 static bool domain_shut(sl_domain_id domain)
 {
-    return sl_domain_stands[domain] == 0 && sl_domain_children[domain] == 0 &&
+    return sl_domain_assigned[domain] == 0 && sl_domain_children[domain] == 0 &&
            sl_domain_parents[domain] == 0 && sl_domain_sites[domain] == 0;
 }
 
@@ -131,16 +131,16 @@ static bool domains_valid(void)
   terminates           \true;
   exits                \false;
   assigns              \nothing;
-  ensures  result:     \result <==> RoomKnown(room);
+  ensures  result:     \result <==> CapacityKnown(capacity);
 */
-static bool room_known(uint32_t room)
+static bool capacity_known(uint32_t capacity)
 {
-    return room < SL_ROOMS_MAX && room % SL_SITES_MAX < sl_domain_site_limit;
+    return capacity < SL_CAPACITIES_MAX && capacity % SL_SITES_MAX < sl_domain_site_limit;
 }
 
 /*@
   requires id:         id < SL_WORKLOADS_MAX && row < SL_BOOKINGS_MAX;
-  requires stands:     sl_booking_firsts[id] + sl_stand_counts[id] <= SL_BOOKINGS_MAX;
+  requires assignments:     sl_booking_firsts[id] + sl_assigned_counts[id] <= SL_BOOKINGS_MAX;
   terminates           \true;
   exits                \false;
   assigns              \nothing;
@@ -148,10 +148,10 @@ static bool room_known(uint32_t room)
 */
 static bool row_valid(sl_workload_id id, uint32_t row)
 {
-    bool stands = row < sl_booking_firsts[id] + sl_stand_counts[id];
-    return sl_booking_owners[row] == id + 1 && room_known(sl_booking_rooms[row]) &&
+    bool assignments = row < sl_booking_firsts[id] + sl_assigned_counts[id];
+    return sl_booking_owners[row] == id + 1 && capacity_known(sl_booking_capacities[row]) &&
            sl_booking_amounts[row] >= 0 && sl_booking_amounts[row] <= SL_AMOUNT_MAX &&
-           (sl_stand_pods[row] > 0) == stands;
+           (sl_assigned_pods[row] > 0) == assignments;
 }
 
 /*@
@@ -159,11 +159,12 @@ static bool row_valid(sl_workload_id id, uint32_t row)
   terminates           \true;
   exits                \false;
   assigns              \nothing;
-  ensures  result:     \result <==> StandValid(row);
+  ensures  result:     \result <==> AssignmentValid(row);
 */
-static bool stand_valid(uint32_t row)
+static bool assignment_valid(uint32_t row)
 {
-    return sl_domain_is_open(sl_stand_domains[row]) && sl_domain_sites[sl_stand_domains[row]] != 0;
+    return sl_domain_is_open(sl_assigned_domains[row]) &&
+           sl_domain_sites[sl_assigned_domains[row]] != 0;
 }
 
 /*@
@@ -176,20 +177,20 @@ static bool stand_valid(uint32_t row)
 static bool block_valid(sl_workload_id id)
 {
     uint32_t first = sl_booking_firsts[id];
-    uint32_t stands = sl_stand_counts[id];
+    uint32_t assignments = sl_assigned_counts[id];
     if (first > SL_BOOKINGS_MAX || sl_booking_counts[id] > SL_BOOKINGS_MAX - first ||
-        stands > sl_booking_counts[id]) {
+        assignments > sl_booking_counts[id]) {
         return false;
     }
     /*@
       loop invariant index:  0 <= i <= sl_booking_counts[id];
       loop invariant valid:  \forall integer b; first <= b < first + i ==> RowValid(id, b);
-      loop invariant stands: \forall integer b; first <= b < first + i && b < first + stands ==> StandValid(b);
+      loop invariant assignments: \forall integer b; first <= b < first + i && b < first + assignments ==> AssignmentValid(b);
       loop assigns           i;
       loop variant           sl_booking_counts[id] - i;
     */
     for (uint32_t i = 0; i < sl_booking_counts[id]; i++) {
-        if (!row_valid(id, first + i) || (i < stands && !stand_valid(first + i))) {
+        if (!row_valid(id, first + i) || (i < assignments && !assignment_valid(first + i))) {
             return false;
         }
     }
@@ -224,5 +225,5 @@ static bool blocks_valid(void)
 
 bool sl_topology_valid(void)
 {
-    return domains_valid() && blocks_valid() && sl_topology_rooms_valid();
+    return domains_valid() && blocks_valid() && sl_topology_capacity_valid();
 }

@@ -12,9 +12,9 @@
   requires blocks:     BlocksValid(sl_booking_workload_limit);
   terminates           \true;
   exits                \false;
-  assigns              sl_room_change[0 .. SL_ROOMS_MAX - 1];
-  ensures  checked:    \result <==> \old(RoomsUnchanged) && RoomsUsed;
+  assigns              sl_site_change[0 .. SL_CAPACITIES_MAX - 1];
+  ensures  checked:    \result <==> \old(CapacityUnchanged) && CapacityUsed;
   ensures  kept:       \old(ChangeZero) ==> ChangeZero;
 */
-bool sl_topology_rooms_valid(void);
+bool sl_topology_capacity_valid(void);
 #endif

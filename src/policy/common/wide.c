@@ -47,7 +47,7 @@ struct sl_wide3 sl_wide_scale(struct sl_wide a, uint64_t b)
     struct sl_wide low = sl_wide_multiply(a.low, b);
     struct sl_wide high = sl_wide_multiply(a.high, b);
     struct sl_wide carried = {0, low.high};
-    /*@ assert room: a.high * b <= (limb - 1) * (limb - 1); */
+    /*@ assert capacity: a.high * b <= (limb - 1) * (limb - 1); */
     high = sl_wide_add(high, carried);
     struct sl_wide3 product = {high.high, high.low, low.low};
     return product;

@@ -20,7 +20,7 @@
 #include "policy/preemption/tentative.h"
 #include "policy/queues/turns.h"
 
-static sl_workload_id heads[SL_NODES_MAX];
+static sl_workload_id heads[SL_QNODES_MAX];
 static uint32_t head_count;
 static uint32_t head_next;
 static uint32_t pass_count; /* second passes that were taken */
@@ -28,24 +28,24 @@ static uint32_t pass_next;
 static bool sorted;
 
 /* clang-format off */
-#define HEADS heads[0 .. SL_NODES_MAX - 1], head_count
+#define HEADS heads[0 .. SL_QNODES_MAX - 1], head_count
 #define PLACES sl_places[0 .. SL_WORKLOADS_MAX - 1]
 /* clang-format on */
 
 /*@
   // The list is within its array, and of what there is.
-  predicate HeadsListed{L} = head_count <= SL_NODES_MAX &&
-    \forall integer i; 0 <= i < SL_NODES_MAX ==> heads[i] < SL_WORKLOADS_MAX;
+  predicate HeadsListed{L} = head_count <= SL_QNODES_MAX &&
+    \forall integer i; 0 <= i < SL_QNODES_MAX ==> heads[i] < SL_WORKLOADS_MAX;
 */
 
 /* --- heads ----------------------------------------------------------------------------------- */
 
-/*@ requires listed: HeadsListed && head_count == 0 && count <= SL_NODES_MAX;
-    requires ready: NodesLinked && PlacesAgree; terminates \true; exits \false;
+/*@ requires listed: HeadsListed && head_count == 0 && count <= SL_QNODES_MAX;
+    requires ready: QnodesLinked && PlacesAgree; terminates \true; exits \false;
     assigns sl_hidden, PLACES, HEADS; ensures listed: HeadsListed && PlacesAgree; */
 static void take_chosen(uint32_t count)
 {
-    /*@ loop invariant listed: HeadsListed && head_count <= i <= SL_NODES_MAX && PlacesAgree;
+    /*@ loop invariant listed: HeadsListed && head_count <= i <= SL_QNODES_MAX && PlacesAgree;
         loop assigns i, sl_hidden, PLACES, HEADS;
         loop variant count - i; */
     for (uint32_t i = 0; i < count; i++) {
@@ -58,7 +58,7 @@ static void take_chosen(uint32_t count)
 }
 
 /*@ requires ready: CycleReady && HeadsListed; terminates \true; exits \false;
-    assigns sl_hidden, SL_PASS_TIMERS, SL_ASSUMED, sl_promises, SL_ROOMS_PROMISED, PLACES,
+    assigns sl_hidden, SL_PASS_TIMERS, SL_ASSUMED, sl_promises, SL_CAPACITY_PROMISED, PLACES,
       sl_cycle_skipped_preemptions, sl_cycle_recomputed_victims, sl_cycle_now_ms, sl_cycle_number,
       pass_count, pass_next, HEADS, head_next, sorted;
     ensures ready: CycleReady && HeadsListed && head_count == 0; */
@@ -100,18 +100,18 @@ uint32_t sl_cycle_begin_all(int64_t now_ms)
 
 /* --- nomination ------------------------------------------------------------------------------ */
 
-/*@ requires sound: EntriesSound && AssignmentSound && VictimsSound && PlanBounded && NodesLinked &&
+/*@ requires sound: EntriesSound && AssignmentSound && VictimsSound && PlanBounded && QnodesLinked &&
       PlacesAgree; terminates \true; exits \false;
     assigns sl_hidden, PLACES, sl_entries[0 .. SL_ENTRIES_MAX - 1];
     ensures sound: EntriesSound && PlacesAgree; */
-static void add_entry(sl_workload_id id, sl_node_id queue, bool victims)
+static void add_entry(sl_workload_id id, sl_qnode_id queue, bool victims)
 {
     uint32_t entry = sl_entry_places_keep(sl_entries_count()) ? sl_entries_add(victims) : SL_NO_ID;
     if (entry == SL_NO_ID) {
         sl_queues_put_back(id, SL_PUT_HEAP); /* no room in this cycle */
         return;
     }
-    sl_node_id root = sl_ledger_root_node(queue);
+    sl_qnode_id root = sl_ledger_root_qnode(queue);
     sl_entries[entry].root = root != SL_NO_ID ? root : queue;
     sl_entries[entry].goes_first = sl_heads_goes_first(queue, id);
 }
@@ -135,7 +135,7 @@ static void turn_away(sl_workload_id id, enum sl_pending_reason reason, enum sl_
 static void send_back(sl_workload_id id, bool too_many)
 {
     sl_cycle_begin_outcome(id);
-    sl_cycle_outcome.status = too_many ? SL_FULL_CLAIMS : SL_OK;
+    sl_cycle_outcome.status = too_many ? SL_FULL_USAGE : SL_OK;
     sl_cycle_outcome.reason = sl_assignment.reason;
     if (sl_assignment.topology_failure.miss != SL_PLACEMENT_OK) {
         sl_queues_note_roomless(sl_assignment.topology_failure.tree);
@@ -145,7 +145,7 @@ static void send_back(sl_workload_id id, bool too_many)
 
 /*@ requires ready: CycleReady && id < SL_WORKLOADS_MAX; terminates \true; exits \false;
     assigns sl_hidden, SL_NOMINATED; ensures ready: CycleReady; */
-static bool find_place(sl_workload_id id, sl_node_id queue)
+static bool find_place(sl_workload_id id, sl_qnode_id queue)
 {
     sl_cycle_note_scan(id);
     return sl_nominate(id, queue, sl_cycle_number, sl_cycle_now_ms);
@@ -159,7 +159,7 @@ static bool find_place(sl_workload_id id, sl_node_id queue)
     ensures ready: CycleReady; */
 static bool nominate(sl_workload_id id)
 {
-    sl_node_id queue = sl_queues_queue_of(id);
+    sl_qnode_id queue = sl_queues_queue_of(id);
     if (sl_objections_any(id)) {
         sl_objections_note(id);
         turn_away(id, SL_PENDING_EVALUATION, SL_BACK_INVALID);
@@ -171,7 +171,7 @@ static bool nominate(sl_workload_id id)
         return true;
     }
     bool victims = find_place(id, queue);
-    bool too_many = sl_assignment.need_count > SL_CLAIMS_MAX;
+    bool too_many = sl_assignment.need_count > SL_USAGE_CELLS_MAX;
     if (sl_assignment.mode == SL_MODE_NO_FIT && (too_many || !sl_settings.fair_sharing)) {
         send_back(id, too_many);
         return true;
@@ -282,7 +282,7 @@ bool sl_cycle_end(void)
     sl_entries_clear();
     sl_entry_places_clear();
     sl_tentative_clear();
-    sl_cycle_clear_rooms();
+    sl_cycle_clear_capacity();
     pass_count = 0;
     pass_next = 0;
     head_count = 0;

@@ -32,19 +32,19 @@
 #include "specs/trial.acsl"
 
 enum sl_cycle_result {
-    /* Committed: sl_assignment.choices, counts, borrow_height. sl_topology_stand_at
+    /* Committed: sl_assignment.choices, counts, borrow_height. sl_topology_assignment_at
      * (kernel/topology/topology.h) has the topology assignment, sl_assignment.delayed the pod sets
      * that wait for the second phase. */
     SL_CYCLE_RESERVED,
     /* No place: reason, sl_assignment.details and topology_failure. */
     SL_CYCLE_PENDING,
-    /* Second pass, committed: sl_topology_stand_at. The quota is as before, and of sl_assignment
+    /* Second pass, committed: sl_topology_assignment_at. The quota is as before, and of sl_assignment
      * only counts, tree and topology_failure are set. */
     SL_CYCLE_PLACED,
     /* Second pass: found nothing, stays reserved or admitted, and is tried again later;
      * sl_assignment.topology_failure (miss OK: nothing was looked for, its queue does not run). */
     SL_CYCLE_UNPLACED,
-    /* Second pass: no replacement for failed nodes, and it does not wait (fail fast): evicted,
+    /* Second pass: no replacement for failed qnodes, and it does not wait (fail fast): evicted,
      * NodeFailures. */
     SL_CYCLE_EVICTED
 };
@@ -61,7 +61,7 @@ enum sl_recomputed {
 struct sl_cycle_outcome {
     sl_workload_id workload;
     uint32_t generation;
-    sl_node_id cluster_queue;
+    sl_qnode_id cluster_queue;
     enum sl_cycle_result result;
     enum sl_status status;         /* SL_OK, or with which the kernel refused the plan */
     struct sl_transition did;      /* what became of its record */
@@ -109,13 +109,13 @@ enum sl_put sl_cycle_back_to(enum sl_strategy strategy, enum sl_back why, bool l
  * returns how many there are in all. Those of begin_all hold up their queues too (turns.h): a
  * cycle as Kueue would run it, at a cost linear in queues. */
 /*@ requires ready: CycleReady; terminates \true; exits \false;
-    assigns sl_hidden, SL_PASS_TIMERS, SL_ASSUMED, sl_promises, SL_ROOMS_PROMISED,
+    assigns sl_hidden, SL_PASS_TIMERS, SL_ASSUMED, sl_promises, SL_CAPACITY_PROMISED,
       sl_places[0 .. SL_WORKLOADS_MAX - 1], sl_cycle_skipped_preemptions,
       sl_cycle_recomputed_victims;
     ensures ready: CycleReady; */
 uint32_t sl_cycle_begin(int64_t now_ms);
 /*@ requires ready: CycleReady; terminates \true; exits \false;
-    assigns sl_hidden, SL_PASS_TIMERS, SL_ASSUMED, sl_promises, SL_ROOMS_PROMISED,
+    assigns sl_hidden, SL_PASS_TIMERS, SL_ASSUMED, sl_promises, SL_CAPACITY_PROMISED,
       sl_places[0 .. SL_WORKLOADS_MAX - 1], sl_cycle_skipped_preemptions,
       sl_cycle_recomputed_victims;
     ensures ready: CycleReady; */
@@ -130,7 +130,7 @@ uint32_t sl_cycle_begin_all(int64_t now_ms);
 bool sl_cycle_next(void);
 /* Close the cycle; true = another one would have something to try. */
 /*@ requires ready: CycleReady; terminates \true; exits \false;
-    assigns sl_hidden, SL_PASS_TIMERS, SL_ASSUMED, sl_promises, SL_ROOMS_PROMISED,
+    assigns sl_hidden, SL_PASS_TIMERS, SL_ASSUMED, sl_promises, SL_CAPACITY_PROMISED,
       sl_places[0 .. SL_WORKLOADS_MAX - 1];
     ensures ready: CycleReady; */
 bool sl_cycle_end(void);

@@ -3,11 +3,11 @@
 
 /* Second passes of the cycle (Kueue's second_pass_queue.go). Flavors and counts are as they were
  * granted, quota is not touched, and no workload is preempted for them; they come before all
- * others. One whose nodes have failed keeps its pods on other nodes. */
+ * others. One whose qnodes have failed keeps its pods on other qnodes. */
 #include "policy/cycle/cycle_steps.h"
 
 #include "policy/topology/assumed.h"
-#include "policy/demand/demand.h"
+#include "policy/requests/requests.h"
 #include "policy/entries/entries.h"
 #include "policy/entries/entry_places.h"
 #include "policy/queues/holders.h"
@@ -41,7 +41,7 @@ static bool lost_nodes(sl_workload_id id)
 
 /*@ terminates \true; exits \false; assigns sl_assignment, sl_topology_plan;
     ensures sound: AssignmentSound && PlanBounded; */
-static void begin_assignment(sl_workload_id id, sl_node_id queue)
+static void begin_assignment(sl_workload_id id, sl_qnode_id queue)
 {
     sl_assignment.workload = id;
     sl_assignment.cluster_queue = queue;
@@ -66,7 +66,7 @@ static void describe_pod_set(sl_workload_id id, uint32_t i, uint32_t record)
 {
     sl_tree_id tree = sl_passes_tree(id, i);
     sl_assignment.counts[i] =
-        tree != SL_NO_ID ? sl_passes_pods(id, i) : sl_demand_pod_count(record);
+        tree != SL_NO_ID ? sl_passes_pods(id, i) : sl_requests_pod_count(record);
     sl_assignment.examined[i] = true;
     sl_assignment.modes[i] = SL_MODE_FIT;
     sl_assignment.tree[i] = tree;
@@ -74,13 +74,13 @@ static void describe_pod_set(sl_workload_id id, uint32_t i, uint32_t record)
 }
 
 /*@ requires blocks: BlocksSound; terminates \true; exits \false; assigns \nothing; */
-static bool stands(sl_workload_id id, uint32_t pod_set)
+static bool assignments(sl_workload_id id, uint32_t pod_set)
 {
     bool found = false;
-    uint32_t count = sl_topology_stand_count(id);
+    uint32_t count = sl_topology_assignment_count(id);
     /*@ loop assigns i, found; loop variant count - i; */
     for (uint32_t i = 0; i < count && !found; i++) {
-        found = sl_topology_stand_at(id, i).pod_set == pod_set;
+        found = sl_topology_assignment_at(id, i).pod_set == pod_set;
     }
     return found;
 }
@@ -107,7 +107,7 @@ static void ask(sl_workload_id id, bool standing)
 {
     uint32_t i = 0;
     uint32_t asked = 0;
-    uint32_t record = sl_demand_first_pod_set(id);
+    uint32_t record = sl_requests_first_pod_set(id);
     sl_placement_question.workload = id;
     sl_placement_question.empty = false;
     sl_placement_question.replaces = standing;
@@ -118,13 +118,13 @@ static void ask(sl_workload_id id, bool standing)
     while (record != SL_NO_ID && i < SL_POD_SETS_MAX) {
         describe_pod_set(id, i, record);
         if (sl_assignment.tree[i] != SL_NO_ID && sl_assignment.counts[i] != 0 &&
-            stands(id, i) == standing) {
-            bool implied = !sl_topology_demand_of(record).asked;
+            assignments(id, i) == standing) {
+            bool implied = !sl_topology_request_of(record).asked;
             sl_placement_question.sets[asked] = (struct sl_placement_set){
                 i, record, sl_assignment.counts[i], sl_assignment.tree[i], implied};
             asked++;
         }
-        record = sl_demand_next_pod_set(record);
+        record = sl_requests_next_pod_set(record);
         i++;
     }
     sl_placement_question.set_count = asked;
@@ -135,7 +135,7 @@ static void ask(sl_workload_id id, bool standing)
 /*@ requires known: id < SL_WORKLOADS_MAX; terminates \true; exits \false; assigns \nothing; */
 static bool stays(sl_workload_id id)
 {
-    return sl_settings.skip_single_pod && lost_nodes(id) && sl_demand_is_single_pod(id);
+    return sl_settings.skip_single_pod && lost_nodes(id) && sl_requests_is_single_pod(id);
 }
 
 /* --- the answer ------------------------------------------------------------------------------ */
@@ -163,7 +163,7 @@ static bool answer_delayed(sl_workload_id id)
     if (!answer(id, false)) {
         return false;
     }
-    if (sl_topology_stand_count(id) == 0) {
+    if (sl_topology_assignment_count(id) == 0) {
         return true;
     }
     sl_joined_plans_hold();
@@ -174,7 +174,7 @@ static bool answer_delayed(sl_workload_id id)
 /*@ requires ready: PlaceReady && id < SL_WORKLOADS_MAX; terminates \true; exits \false;
     assigns sl_hidden, SL_PLACED, SL_FAILED, sl_assignment, sl_placement_question;
     ensures sound: AssignmentSound && PlanBounded; */
-static void find(sl_workload_id id, sl_node_id queue)
+static void find(sl_workload_id id, sl_qnode_id queue)
 {
     begin_assignment(id, queue);
     name_failed(id);
@@ -195,7 +195,7 @@ static void find(sl_workload_id id, sl_node_id queue)
 /*@ requires known: id < SL_WORKLOADS_MAX; terminates \true; exits \false;
     assigns sl_cycle_outcome, sl_cycle_evicted.count;
     ensures begun: sl_cycle_outcome.status == SL_OK; */
-static void begin_outcome(sl_workload_id id, sl_node_id queue)
+static void begin_outcome(sl_workload_id id, sl_qnode_id queue)
 {
     sl_cycle_begin_outcome(id);
     sl_cycle_outcome.cluster_queue = queue;
@@ -222,16 +222,16 @@ static void miss(sl_workload_id id)
     end_outcome(id, SL_CYCLE_UNPLACED);
 }
 
-/*@ requires sound: EntriesSound && AssignmentSound && VictimsSound && PlanBounded && NodesLinked;
+/*@ requires sound: EntriesSound && AssignmentSound && VictimsSound && PlanBounded && QnodesLinked;
     terminates \true; exits \false; assigns sl_hidden, sl_entries[0 .. SL_ENTRIES_MAX - 1];
     ensures sound: EntriesSound; */
-static bool add_entry(sl_node_id queue)
+static bool add_entry(sl_qnode_id queue)
 {
     uint32_t entry = sl_entry_places_keep(sl_entries_count()) ? sl_entries_add(false) : SL_NO_ID;
     if (entry == SL_NO_ID) {
         return false;
     }
-    sl_node_id root = sl_ledger_root_node(queue);
+    sl_qnode_id root = sl_ledger_root_qnode(queue);
     sl_entries[entry].root = root != SL_NO_ID ? root : queue;
     sl_entries[entry].holds = true;
     return true;
@@ -240,7 +240,7 @@ static bool add_entry(sl_node_id queue)
 /* Nothing is looked for when its queue is missing or does not run, or a check is against it. */
 bool sl_cycle_nominate_pass(sl_workload_id id)
 {
-    sl_node_id queue = sl_holders_queue_of(id);
+    sl_qnode_id queue = sl_holders_queue_of(id);
     if (queue != SL_NO_ID && sl_turns_is_active(queue) && !sl_objections_any(id)) {
         find(id, queue);
         if (add_entry(queue)) {
@@ -270,7 +270,7 @@ static void tell_record(enum sl_event_kind kind, sl_workload_id id, uint32_t ind
 /*@ requires ready: TopologyInv && AssumedInRange && id < SL_WORKLOADS_MAX;
     requires failed: sl_placement_failed_count <= SL_UNHEALTHY_MAX; terminates \true; exits \false;
     assigns sl_hidden, SL_ASSUMED; ensures ready: AssumedInRange; */
-static bool keep_failed_rooms(sl_workload_id id, bool again)
+static bool keep_failed_capacity(sl_workload_id id, bool again)
 {
     bool done = true;
     uint32_t count = sl_booking_count(id);
@@ -306,7 +306,7 @@ static void commit(sl_workload_id id)
     sl_topology_plan.workload = id;
     uint32_t mark = sl_assumed_mark();
     sl_cycle_outcome.status = SL_FULL_BOOKINGS;
-    if (keep_failed_rooms(id, false)) {
+    if (keep_failed_capacity(id, false)) {
         sl_cycle_outcome.did =
             sl_transition_second_pass(sl_workloads[id].generation, sl_cycle_now_ms);
         sl_cycle_outcome.status = sl_cycle_outcome.did.status;
@@ -314,7 +314,7 @@ static void commit(sl_workload_id id)
     if (sl_cycle_outcome.status != SL_OK) {
         sl_assumed_back(mark);
     } else {
-        (void)keep_failed_rooms(id, true);
+        (void)keep_failed_capacity(id, true);
     }
 }
 
@@ -324,10 +324,10 @@ static void commit(sl_workload_id id)
     assigns sl_hidden, SL_FAILED, SL_ASSUMED, SL_TOLD, SL_SETTLED, SL_PLACED, sl_assignment,
       sl_placement_question, sl_cycle_outcome;
     ensures ready: StepReady && AssumedInRange && PlanBounded && AssignmentSound; */
-static void try_commit(sl_workload_id id, sl_node_id queue)
+static void try_commit(sl_workload_id id, sl_qnode_id queue)
 {
     commit(id);
-    if (sl_cycle_outcome.status == SL_REFUSED_ROOM && sl_settings.recompute_placement) {
+    if (sl_cycle_outcome.status == SL_REFUSED_CAPACITY && sl_settings.recompute_placement) {
         find(id, queue);
         commit(id);
     }
@@ -359,8 +359,8 @@ void sl_cycle_tell_left(void)
     while (left_count != 0) {
         left_count--;
         is_left[left[left_count]] = false;
-        sl_queues_note_room(left[left_count], true);
-        sl_passes_note_room(left[left_count], sl_cycle_now_ms);
+        sl_queues_note_capacity(left[left_count], true);
+        sl_passes_note_capacity(left[left_count], sl_cycle_now_ms);
     }
 }
 

@@ -59,16 +59,16 @@ static void fill_plan(uint32_t entry)
     sl_plan.cluster_queue = sl_entries[entry].queue;
     sl_plan.topology_pending = any_delayed();
     sl_plan.now_ms = sl_cycle_now_ms;
-    sl_plan.claim_count = count;
-    /*@ loop assigns i, sl_plan.claims[0 .. SL_CLAIMS_MAX - 1]; loop variant count - i; */
+    sl_plan.usage_count = count;
+    /*@ loop assigns i, sl_plan.usage[0 .. SL_USAGE_CELLS_MAX - 1]; loop variant count - i; */
     for (uint32_t i = 0; i < count; i++) {
         struct sl_need need = sl_entries_need(entry, i);
-        sl_plan.claims[i] = (struct sl_claim){need.cell, need.amount};
+        sl_plan.usage[i] = (struct sl_cell_amount){need.cell, need.amount};
     }
 }
 
 /*@ terminates \true; exits \false; assigns sl_preempt_plan; */
-static bool fill_gone(sl_node_id root)
+static bool fill_gone(sl_qnode_id root)
 {
     uint32_t count = 0;
     sl_preempt_plan.gone_count = 0;
@@ -181,7 +181,7 @@ static void serve(uint32_t entry)
     sl_cycle_outcome.status = sl_cycle_outcome.did.status;
     if (sl_cycle_outcome.status != SL_OK) {
         sl_cycle_outcome.overtaken = sl_cycle_outcome.status == SL_REFUSED_QUOTA ||
-                                     sl_cycle_outcome.status == SL_REFUSED_ROOM;
+                                     sl_cycle_outcome.status == SL_REFUSED_CAPACITY;
         skip(entry);
         return;
     }
@@ -232,7 +232,7 @@ static bool evict(uint32_t entry)
     fill_plan(entry);
     fill_preempt_plan(entry);
     sl_cycle_outcome.status =
-        fill_gone(sl_entries[entry].root) ? sl_preempt_commit() : SL_FULL_CLAIMS;
+        fill_gone(sl_entries[entry].root) ? sl_preempt_commit() : SL_FULL_USAGE;
     return sl_cycle_outcome.status == SL_OK;
 }
 
@@ -268,7 +268,7 @@ static void decide_fitting(uint32_t entry, enum sl_recheck fits)
         skip(entry);
     } else if (fits != SL_RECHECK_FITS) {
         sl_cycle_outcome.overtaken = true;
-        if (fits == SL_RECHECK_NO_ROOM) {
+        if (fits == SL_RECHECK_NO_CAPACITY) {
             sl_cycle_note_late(entry);
         }
         skip(entry);
@@ -342,7 +342,7 @@ void sl_cycle_process(uint32_t entry)
         return;
     }
     sl_cycle_begin_outcome(id);
-    sl_cycle_begin_rooms();
+    sl_cycle_begin_capacity();
     enum sl_recheck fits = sl_cycle_recheck(entry);
     if (fits == SL_RECHECK_FULL) {
         skip(entry);

@@ -7,26 +7,27 @@
 
 #include "policy/queues/turns.h"
 
-static sl_node_id progress[SL_NODES_MAX]; /* roots of trees where somebody was served or evicted */
+static sl_qnode_id
+    progress[SL_QNODES_MAX]; /* roots of trees where somebody was served or evicted */
 static uint32_t progress_count;
-static bool has_progress[SL_NODES_MAX];
+static bool has_progress[SL_QNODES_MAX];
 
 /* clang-format off */
 #define PROGRESS                                                                                   \
-    progress[0 .. SL_NODES_MAX - 1], progress_count, has_progress[0 .. SL_NODES_MAX - 1]
+    progress[0 .. SL_QNODES_MAX - 1], progress_count, has_progress[0 .. SL_QNODES_MAX - 1]
 /* clang-format on */
 
 /*@
-  // The list names nodes only.
-  predicate ProgressListed{L} = progress_count <= SL_NODES_MAX &&
-    \forall integer i; 0 <= i < SL_NODES_MAX ==> progress[i] < SL_NODES_MAX;
+  // The list names qnodes only.
+  predicate ProgressListed{L} = progress_count <= SL_QNODES_MAX &&
+    \forall integer i; 0 <= i < SL_QNODES_MAX ==> progress[i] < SL_QNODES_MAX;
 */
 
 /*@ requires listed: ProgressListed; terminates \true; exits \false; assigns PROGRESS;
     ensures listed: ProgressListed; */
-static void note(sl_node_id root)
+static void note(sl_qnode_id root)
 {
-    if (root < SL_NODES_MAX && !has_progress[root] && progress_count < SL_NODES_MAX) {
+    if (root < SL_QNODES_MAX && !has_progress[root] && progress_count < SL_QNODES_MAX) {
         has_progress[root] = true;
         progress[progress_count] = root;
         progress_count++;
@@ -35,7 +36,7 @@ static void note(sl_node_id root)
 
 /*@ requires listed: ProgressListed; terminates \true; exits \false; assigns sl_hidden, PROGRESS;
     ensures listed: ProgressListed; */
-void sl_cycle_progress(sl_node_id root)
+void sl_cycle_progress(sl_qnode_id root)
 {
     sl_turns_renew(root);
     note(root);
@@ -43,18 +44,18 @@ void sl_cycle_progress(sl_node_id root)
 
 /*@ requires listed: ProgressListed; terminates \true; exits \false; assigns sl_hidden, PROGRESS;
     ensures listed: ProgressListed; */
-void sl_cycle_give_up(sl_node_id root)
+void sl_cycle_give_up(sl_qnode_id root)
 {
     sl_turns_note_free(root);
     note(root);
 }
 
-/*@ requires listed: ProgressListed; requires nodes: NodesLinked; terminates \true; exits \false;
+/*@ requires listed: ProgressListed; requires qnodes: QnodesLinked; terminates \true; exits \false;
     assigns sl_hidden, PROGRESS; ensures listed: ProgressListed; */
 void sl_cycle_rouse(void)
 {
     /*@ loop invariant listed: ProgressListed;
-        loop assigns progress_count, has_progress[0 .. SL_NODES_MAX - 1], sl_hidden;
+        loop assigns progress_count, has_progress[0 .. SL_QNODES_MAX - 1], sl_hidden;
         loop variant progress_count; */
     while (progress_count != 0) {
         progress_count--;

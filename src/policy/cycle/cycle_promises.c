@@ -12,7 +12,7 @@
 
 void sl_cycle_promise_needs(uint32_t entry)
 {
-    (void)sl_cycle_promise_rooms();
+    (void)sl_cycle_promise_capacity();
     /*@ loop invariant valid: PromisesValid; loop assigns i, sl_hidden, SL_PROMISED;
         loop variant sl_entries[entry].needs.count - i; */
     for (uint32_t i = 0; i < sl_entries[entry].needs.count; i++) {
@@ -38,18 +38,18 @@ static int64_t reservable(struct sl_need need, bool borrows)
     if (borrows) {
         limit += sl_cell_borrowing[need.cell];
     }
-    int64_t room = limit - sl_ledger_usage(need.cell);
-    if (room <= 0) {
+    int64_t capacity = limit - sl_ledger_usage(need.cell);
+    if (capacity <= 0) {
         return 0;
     }
-    return room < need.amount ? room : need.amount;
+    return capacity < need.amount ? capacity : need.amount;
 }
 
 /*@ requires ready: PromisesReady && LimitsInRange && UsageInRange && EntryKnown(entry);
     terminates \true; exits \false; assigns sl_hidden, SL_HELD; ensures ready: PromisesReady; */
 static void reserve_needs(uint32_t entry)
 {
-    (void)sl_cycle_promise_rooms();
+    (void)sl_cycle_promise_capacity();
     /*@ loop invariant valid: PromisesValid; loop assigns i, sl_hidden, SL_PROMISED;
         loop variant sl_entries[entry].needs.count - i; */
     for (uint32_t i = 0; i < sl_entries[entry].needs.count; i++) {
@@ -75,17 +75,17 @@ void sl_cycle_reserve(uint32_t entry)
 /* The kernel has promised the quota itself. */
 void sl_cycle_promise_rest(uint32_t entry)
 {
-    sl_node_id root = sl_entries[entry].root;
+    sl_qnode_id root = sl_entries[entry].root;
     /*@ loop invariant valid: PromisesValid; loop assigns i, sl_hidden, SL_PROMISED;
         loop variant sl_entries[entry].needs.count - i; */
     for (uint32_t i = 0; i < sl_entries[entry].needs.count; i++) {
         struct sl_need need = sl_entries_need(entry, i);
         (void)sl_tentative_promise(root, need.cell, need.amount, false);
     }
-    (void)sl_cycle_promise_rooms();
+    (void)sl_cycle_promise_capacity();
     /*@ loop assigns i, sl_hidden; loop variant sl_entries[entry].victims.count - i; */
     for (uint32_t i = 0; i < sl_entries[entry].victims.count; i++) {
-        sl_cycle_evict_rooms(sl_entries_victim(entry, i));
+        sl_cycle_evict_capacity(sl_entries_victim(entry, i));
         sl_tentative_evict(root, sl_entries_victim(entry, i));
     }
 }

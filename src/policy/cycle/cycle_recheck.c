@@ -4,7 +4,7 @@
 /* An entry against the cycle so far: does what it was nominated with still hold, now that others
  * were served and more was promised? If its victims are those of others too, or quota would do but
  * the rooms would not, it is nominated anew with the flavors it had: heads are nominated
- * independently, so that they often choose the same victims and the same nodes. */
+ * independently, so that they often choose the same victims and the same qnodes. */
 #include "policy/cycle/cycle_steps.h"
 
 #include "kernel/ledger/ledger.h"
@@ -29,7 +29,7 @@ bool sl_cycle_overlaps(uint32_t entry)
 
 /* --- does it fit? ---------------------------------------------------------------------------- */
 
-/*@ requires trial: LedgerReady && ClaimCountsValid && sl_trail_depth > 0;
+/*@ requires trial: LedgerReady && UsageCountsValid && sl_trail_depth > 0;
     requires sound: EntriesSound && entry < SL_ENTRIES_MAX; terminates \true; exits \false;
     assigns SL_TRIED; ensures trial: LedgerReady && PastKept{Pre, Post}; */
 static bool free_victims(uint32_t entry)
@@ -61,13 +61,13 @@ static bool needs_available(uint32_t entry)
 }
 
 /* With what was promised taken, and with all victims gone, its own too. */
-/*@ requires ready: LedgerReady && ClaimCountsValid && sl_trail_depth == 0;
+/*@ requires ready: LedgerReady && UsageCountsValid && sl_trail_depth == 0;
     requires sound: EntriesSound && entry < SL_ENTRIES_MAX; terminates \true; exits \false;
     assigns SL_TRIED, sl_trail_depth;
     ensures back: LedgerReady && UsageSame{Pre, Post} && sl_trail_depth == 0; */
 static bool quota_fits(uint32_t entry)
 {
-    sl_node_id root = sl_entries[entry].root;
+    sl_qnode_id root = sl_entries[entry].root;
     uint32_t mark = sl_trail_begin();
     bool fits = sl_tentative_take_promised(root) && sl_tentative_free_gone(root) &&
                 free_victims(entry) && needs_available(entry);
@@ -82,13 +82,13 @@ static enum sl_recheck still_fits(uint32_t entry)
     if (!quota_fits(entry)) {
         return SL_RECHECK_NO_QUOTA;
     }
-    return sl_cycle_rooms_fit(entry) ? SL_RECHECK_FITS : SL_RECHECK_NO_ROOM;
+    return sl_cycle_capacity_fits(entry) ? SL_RECHECK_FITS : SL_RECHECK_NO_CAPACITY;
 }
 
 /* --- once more ------------------------------------------------------------------------------- */
 
 /*@ terminates \true; exits \false; assigns sl_hidden; */
-static void pass_over_gone(sl_node_id root)
+static void pass_over_gone(sl_qnode_id root)
 {
     sl_workload_id id = sl_tentative_first_gone(root);
     /*@ loop assigns steps, id, sl_hidden; loop variant SL_WORKLOADS_MAX - steps; */
@@ -113,14 +113,14 @@ static void pass_over_served(void)
 }
 
 /* In a trial: what was promised is taken; perhaps what others in the cycle evict is gone. */
-/*@ requires trial: LedgerReady && ClaimCountsValid && sl_trail_depth > 0;
-    requires rooms: AssumedInRange && TopologyInv; terminates \true; exits \false;
+/*@ requires trial: LedgerReady && UsageCountsValid && sl_trail_depth > 0;
+    requires capacities: AssumedInRange && TopologyInv; terminates \true; exits \false;
     assigns sl_hidden, SL_TRIED, SL_ASSUMED;
     ensures trial: LedgerReady && PastKept{Pre, Post} && AssumedInRange; */
-static bool try_decided(sl_node_id root, bool after_others)
+static bool try_decided(sl_qnode_id root, bool after_others)
 {
     return sl_tentative_take_promised(root) &&
-           (!after_others || (sl_tentative_free_gone(root) && sl_cycle_free_rooms()));
+           (!after_others || (sl_tentative_free_gone(root) && sl_cycle_free_capacity()));
 }
 
 /* Nominate with what was promised taken and the flavors of the first nomination; perhaps as if what
@@ -135,13 +135,13 @@ static enum anew nominate_anew(uint32_t entry, bool after_others)
     struct sl_entry e = sl_entries[entry];
     enum anew result = ANEW_UNTRIED;
     uint32_t mark = sl_trail_begin();
-    uint32_t rooms = sl_assumed_mark();
+    uint32_t capacities = sl_assumed_mark();
     if (try_decided(e.root, after_others)) {
         bool victims = sl_nominate(e.workload, e.queue, sl_cycle_number, sl_cycle_now_ms);
         result = victims ? ANEW_WITH_VICTIMS : ANEW_WITHOUT_VICTIMS;
     }
     sl_trail_rollback(mark);
-    sl_assumed_back(rooms);
+    sl_assumed_back(capacities);
     return result;
 }
 
@@ -191,7 +191,7 @@ enum sl_recheck sl_cycle_recheck(uint32_t entry)
     recall(entry);
     enum sl_recheck fits = can_misfit(entry) ? still_fits(entry) : SL_RECHECK_FITS;
     bool after_others = sl_settings.recompute_on_overlap && sl_cycle_overlaps(entry);
-    if (after_others || (fits == SL_RECHECK_NO_ROOM && sl_settings.recompute_placement)) {
+    if (after_others || (fits == SL_RECHECK_NO_CAPACITY && sl_settings.recompute_placement)) {
         bool had_place = !after_others && sl_entries[entry].mode == SL_MODE_FIT;
         if (!recompute(entry, after_others)) {
             return SL_RECHECK_FULL;

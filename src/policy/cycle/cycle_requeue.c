@@ -72,9 +72,9 @@ void sl_cycle_note_scan(sl_workload_id id)
 
 /* The flavors that an earlier cycle tried may have become free while the scan was under way. Kueue
  * parks the workload all the same, and it waits for the next wake-up. */
-/*@ requires nodes: NodesLinked && id < SL_WORKLOADS_MAX; terminates \true; exits \false;
+/*@ requires qnodes: QnodesLinked && id < SL_WORKLOADS_MAX; terminates \true; exits \false;
     assigns \nothing; */
-static bool scan_is_outdated(sl_workload_id id, sl_node_id queue)
+static bool scan_is_outdated(sl_workload_id id, sl_qnode_id queue)
 {
     return scan_resumed[id] && sl_turns_woken_since(queue, scan_began[id]);
 }
@@ -82,9 +82,9 @@ static bool scan_is_outdated(sl_workload_id id, sl_node_id queue)
 /* It ended a scan that an earlier cycle began: from the first flavor on it may fit. Its pod sets, each of which went on
  * where it was, may also have passed by the only flavors that fit them together. Nothing that happens tells of that,
  * so it is tried again: once, until somebody else begins or ends to hold quota. Two who outdo each other come to rest. */
-/*@ requires nodes: NodesLinked && id < SL_WORKLOADS_MAX; terminates \true; exits \false;
+/*@ requires qnodes: QnodesLinked && id < SL_WORKLOADS_MAX; terminates \true; exits \false;
     assigns sl_hidden, FRESH; */
-static void owe_fresh_scan(sl_workload_id id, sl_node_id queue)
+static void owe_fresh_scan(sl_workload_id id, sl_qnode_id queue)
 {
     uint64_t now = sl_holders_change_number() + 1;
     uint32_t generation = sl_workloads[id].generation;
@@ -119,7 +119,7 @@ static bool may_return(sl_workload_id id)
  * them always has flavors left (Kueue tries it for ever). */
 /*@ requires known: id < SL_WORKLOADS_MAX; terminates \true; exits \false;
     assigns sl_hidden, RETURNS; */
-static enum sl_put back_to(sl_workload_id id, sl_node_id queue, enum sl_back why)
+static enum sl_put back_to(sl_workload_id id, sl_qnode_id queue, enum sl_back why)
 {
     enum sl_strategy strategy = sl_offers_rules(queue).strategy;
     enum sl_put to = sl_cycle_back_to(strategy, why, sl_flavors_left_to_try(id));
@@ -154,7 +154,7 @@ void sl_cycle_begin_outcome(sl_workload_id id)
 void sl_cycle_put_back(enum sl_back why)
 {
     sl_workload_id id = sl_cycle_outcome.workload;
-    sl_node_id queue = sl_cycle_outcome.cluster_queue;
+    sl_qnode_id queue = sl_cycle_outcome.cluster_queue;
     enum sl_strategy strategy = sl_offers_rules(queue).strategy;
     struct sl_event ev = {
         SL_EV_REFUSE,   id, sl_cycle_outcome.generation, 0, (uint32_t)sl_cycle_outcome.reason, 0,

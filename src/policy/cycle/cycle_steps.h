@@ -51,22 +51,22 @@ uint32_t sl_cycle_next_entry(void);
 void sl_cycle_process(uint32_t entry);
 
 /* --- cycle_choose.c: choose queues for the cycle, or all that have a head: how many, and which. */
-/*@ requires nodes: NodesLinked; terminates \true; exits \false; assigns sl_hidden;
-    ensures bound: \result <= SL_NODES_MAX; */
+/*@ requires qnodes: QnodesLinked; terminates \true; exits \false; assigns sl_hidden;
+    ensures bound: \result <= SL_QNODES_MAX; */
 uint32_t sl_cycle_choose(void);
-/*@ terminates \true; exits \false; assigns sl_hidden; ensures bound: \result <= SL_NODES_MAX; */
+/*@ terminates \true; exits \false; assigns sl_hidden; ensures bound: \result <= SL_QNODES_MAX; */
 uint32_t sl_cycle_choose_all(void);
 /*@ terminates \true; exits \false; assigns \nothing;
-    ensures known: \result < SL_NODES_MAX || \result == SL_NO_ID; */
-sl_node_id sl_cycle_chosen(uint32_t index);
+    ensures known: \result < SL_QNODES_MAX || \result == SL_NO_ID; */
+sl_qnode_id sl_cycle_chosen(uint32_t index);
 /* Does the queue's head take part because others of its tree are tried? */
 /*@ terminates \true; exits \false; assigns \nothing; */
-bool sl_cycle_is_along(sl_node_id queue);
+bool sl_cycle_is_along(sl_qnode_id queue);
 
 /* --- cycle_recheck.c: does what the entry was nominated with still hold? It may be nominated
  * again. Afterwards sl_assignment and sl_topology_plan are those of the entry. FULL: the pools have
  * no room for a new nomination. */
-enum sl_recheck { SL_RECHECK_FITS, SL_RECHECK_NO_QUOTA, SL_RECHECK_NO_ROOM, SL_RECHECK_FULL };
+enum sl_recheck { SL_RECHECK_FITS, SL_RECHECK_NO_QUOTA, SL_RECHECK_NO_CAPACITY, SL_RECHECK_FULL };
 /*@ requires ready: EntriesReady && entry < SL_ENTRIES_MAX; terminates \true; exits \false;
     assigns sl_hidden, SL_NOMINATED, sl_entries[entry], sl_cycle_recomputed_victims;
     ensures ready: EntriesReady; */
@@ -76,30 +76,30 @@ enum sl_recheck sl_cycle_recheck(uint32_t entry);
     assigns \nothing; */
 bool sl_cycle_overlaps(uint32_t entry);
 
-/* --- cycle_rooms.c: rooms on nodes, of sl_topology_plan as recalled for the entry. */
+/* --- cycle_capacity.c: rooms on qnodes, of sl_topology_plan as recalled for the entry. */
 /* In a trial (assumed.h): all workloads evicted in this cycle are taken out. False = that cannot be
  * tried. */
-/*@ requires rooms: AssumedInRange && TopologyInv; terminates \true; exits \false;
-    assigns sl_hidden, SL_ASSUMED; ensures rooms: AssumedInRange; */
-bool sl_cycle_free_rooms(void);
+/*@ requires capacities: AssumedInRange && TopologyInv; terminates \true; exits \false;
+    assigns sl_hidden, SL_ASSUMED; ensures capacities: AssumedInRange; */
+bool sl_cycle_free_capacity(void);
 /* Would the assignment still fit, with all promises kept, and without all victims, its own
  * included? */
-/*@ requires rooms: AssumedInRange && TopologyInv && PlanBounded;
+/*@ requires capacities: AssumedInRange && TopologyInv && PlanBounded;
     requires entry: EntriesSound && entry < SL_ENTRIES_MAX; terminates \true; exits \false;
-    assigns sl_hidden, SL_ASSUMED; ensures rooms: AssumedInRange; */
-bool sl_cycle_rooms_fit(uint32_t entry);
+    assigns sl_hidden, SL_ASSUMED; ensures capacities: AssumedInRange; */
+bool sl_cycle_capacity_fits(uint32_t entry);
 /* Keep them for a workload that waits, until the cycle ends. False = there is no memory for the
  * promise, and others may be admitted first. */
-/*@ requires rooms: TopologyInv && PromisesListed; terminates \true; exits \false;
-    assigns sl_hidden, SL_NEEDS, SL_ROOMS_PROMISED; ensures rooms: TopologyInv && PromisesListed; */
-bool sl_cycle_promise_rooms(void);
+/*@ requires capacities: TopologyInv && PromisesListed; terminates \true; exits \false;
+    assigns sl_hidden, SL_NEEDS, SL_CAPACITY_PROMISED; ensures capacities: TopologyInv && PromisesListed; */
+bool sl_cycle_promise_capacity(void);
 /* This one is evicted; call it before tentative.h's counterpart. */
 /*@ terminates \true; exits \false; assigns sl_hidden; */
-void sl_cycle_evict_rooms(sl_workload_id id);
-/*@ requires rooms: AssumedInRange && TopologyInv && PromisesListed; terminates \true;
-    exits \false; assigns sl_hidden, SL_ASSUMED, SL_ROOMS_PROMISED;
-    ensures rooms: AssumedInRange && TopologyInv && PromisesListed; */
-void sl_cycle_clear_rooms(void);
+void sl_cycle_evict_capacity(sl_workload_id id);
+/*@ requires capacities: AssumedInRange && TopologyInv && PromisesListed; terminates \true;
+    exits \false; assigns sl_hidden, SL_ASSUMED, SL_CAPACITY_PROMISED;
+    ensures capacities: AssumedInRange && TopologyInv && PromisesListed; */
+void sl_cycle_clear_capacity(void);
 /* The entry was dealt with: if it is held and rooms were promised to it, it counts on them. */
 /*@ requires plan: PlanBounded && entry < SL_ENTRIES_MAX; terminates \true; exits \false;
     assigns sl_hidden; */
@@ -107,10 +107,10 @@ void sl_cycle_settle_waiter(uint32_t entry);
 /* For workloads that counted on capacity and do so no more: others that wait for it are woken. */
 /*@ terminates \true; exits \false; assigns sl_hidden; */
 void sl_cycle_check_waiters(void);
-/*@ terminates \true; exits \false; assigns \nothing; ensures bound: \result <= SL_NODES_MAX; */
+/*@ terminates \true; exits \false; assigns \nothing; ensures bound: \result <= SL_QNODES_MAX; */
 uint32_t sl_cycle_waiter_count(void);
 /*@ terminates \true; exits \false; assigns \nothing; */
-sl_node_id sl_cycle_waiter_at(uint32_t index); /* its queue */
+sl_qnode_id sl_cycle_waiter_at(uint32_t index); /* its queue */
 /* The rooms of sl_topology_plan were taken; or they were kept for this cycle only. */
 /*@ terminates \true; exits \false; assigns sl_hidden; */
 void sl_cycle_note_taken(void);
@@ -118,7 +118,7 @@ void sl_cycle_note_taken(void);
 void sl_cycle_note_given_up(void);
 /* Begin an entry. */
 /*@ terminates \true; exits \false; assigns sl_hidden; */
-void sl_cycle_begin_rooms(void);
+void sl_cycle_begin_capacity(void);
 /* It had a place, and has none as long as others in the cycle count on it: it is owed another try.
  * Late: it is held for that, and its tree is roused at the end when rooms have moved. */
 /*@ terminates \true; exits \false; assigns sl_hidden; */
@@ -166,10 +166,10 @@ void sl_cycle_promise_rest(uint32_t entry);
  * reserved for the cycle: workloads that were held back there are tried again when the cycle
  * ends. */
 /*@ terminates \true; exits \false; assigns sl_hidden; */
-void sl_cycle_progress(sl_node_id root);
+void sl_cycle_progress(sl_qnode_id root);
 /*@ terminates \true; exits \false; assigns sl_hidden; */
-void sl_cycle_give_up(sl_node_id root);
+void sl_cycle_give_up(sl_qnode_id root);
 /* The cycle ends: they are roused. */
-/*@ requires nodes: NodesLinked; terminates \true; exits \false; assigns sl_hidden; */
+/*@ requires qnodes: QnodesLinked; terminates \true; exits \false; assigns sl_hidden; */
 void sl_cycle_rouse(void);
 #endif

@@ -65,16 +65,16 @@ uint32_t sl_entries_count(void)
 
 /*@ terminates \true; exits \false; assigns \nothing;
     ensures count: \result ==
-      (sl_assignment.need_count <= SL_CLAIMS_MAX ? sl_assignment.need_count : 0); */
+      (sl_assignment.need_count <= SL_USAGE_CELLS_MAX ? sl_assignment.need_count : 0); */
 static uint32_t needs_count(void)
 {
-    return sl_assignment.need_count <= SL_CLAIMS_MAX ? sl_assignment.need_count : 0;
+    return sl_assignment.need_count <= SL_USAGE_CELLS_MAX ? sl_assignment.need_count : 0;
 }
 
 /*@ requires pools: PoolsSound; terminates \true; exits \false; assigns \nothing;
-    ensures room: \result ==> sl_assignment.pod_set_count <= SL_POD_SETS_POOL - pod_sets_used &&
+    ensures capacity: \result ==> sl_assignment.pod_set_count <= SL_POD_SETS_POOL - pod_sets_used &&
       sl_assignment.choice_count <= SL_CHOICES_POOL - choices_used &&
-      (sl_assignment.need_count <= SL_CLAIMS_MAX ==>
+      (sl_assignment.need_count <= SL_USAGE_CELLS_MAX ==>
       sl_assignment.need_count <= SL_NEEDS_POOL - needs_used) &&
       sl_assignment.detail_count <= SL_DETAILS_POOL - details_used &&
       sl_assignment.attempt_count <= SL_ATTEMPTS_POOL - attempts_used &&
@@ -113,7 +113,7 @@ static void keep_pod_sets(uint32_t entry)
 
 /*@ requires sound: EntriesSound && AssignmentSound && PoolsSound && entry < SL_ENTRIES_MAX &&
       sl_assignment.choice_count <= SL_CHOICES_POOL - choices_used &&
-      (sl_assignment.need_count <= SL_CLAIMS_MAX ==>
+      (sl_assignment.need_count <= SL_USAGE_CELLS_MAX ==>
       sl_assignment.need_count <= SL_NEEDS_POOL - needs_used); terminates \true; exits \false;
     assigns sl_entries[entry].choices, sl_entries[entry].needs,
       choices[0 .. SL_CHOICES_POOL - 1], choices_used, needs[0 .. SL_NEEDS_POOL - 1], needs_used;
@@ -268,7 +268,7 @@ static void recall_choices(uint32_t entry)
         sl_assignment.choices[i] = choices[sl_entries[entry].choices.first + i];
     }
     sl_assignment.need_count = sl_entries[entry].needs.count;
-    /*@ loop assigns i, sl_assignment.needs[0 .. SL_CLAIMS_MAX - 1];
+    /*@ loop assigns i, sl_assignment.needs[0 .. SL_USAGE_CELLS_MAX - 1];
         loop variant sl_entries[entry].needs.count - i; */
     for (uint32_t i = 0; i < sl_entries[entry].needs.count; i++) {
         sl_assignment.needs[i] = needs[sl_entries[entry].needs.first + i];

@@ -11,7 +11,7 @@
 #include "policy/preemption/preemption.h"
 #include "specs/hidden.acsl"
 
-#define SL_ENTRIES_MAX SL_NODES_MAX
+#define SL_ENTRIES_MAX SL_QNODES_MAX
 #define SL_POD_SETS_POOL 524288u
 #define SL_CHOICES_POOL 1048576u
 #define SL_NEEDS_POOL 1048576u
@@ -27,8 +27,8 @@ struct sl_rows {
 
 struct sl_entry {
     sl_workload_id workload;
-    sl_node_id queue;
-    sl_node_id root;   /* of its cohort tree */
+    sl_qnode_id queue;
+    sl_qnode_id root;  /* of its cohort tree */
     bool holds;        /* it has quota already: a second pass */
     bool goes_first;   /* it has been waiting for its victims, and that counts (heads.h) */
     bool after_others; /* computed without the victims of others in the cycle */
@@ -53,7 +53,7 @@ extern struct sl_entry sl_entries[SL_ENTRIES_MAX];
   predicate EntriesSound{L} = \forall integer e; 0 <= e < SL_ENTRIES_MAX ==>
     RowsWithin(sl_entries[e].pod_sets, SL_POD_SETS_MAX, SL_POD_SETS_POOL) &&
     RowsWithin(sl_entries[e].choices, SL_CHOICES_MAX, SL_CHOICES_POOL) &&
-    RowsWithin(sl_entries[e].needs, SL_CLAIMS_MAX, SL_NEEDS_POOL) &&
+    RowsWithin(sl_entries[e].needs, SL_USAGE_CELLS_MAX, SL_NEEDS_POOL) &&
     RowsWithin(sl_entries[e].details, SL_DETAILS_MAX, SL_DETAILS_POOL) &&
     RowsWithin(sl_entries[e].attempts, SL_ATTEMPTS_MAX, SL_ATTEMPTS_POOL) &&
     RowsWithin(sl_entries[e].victims, SL_VICTIMS_MAX, SL_VICTIMS_POOL);

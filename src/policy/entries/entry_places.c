@@ -68,7 +68,7 @@ static void copy_set(struct sl_topology_set *to, const struct sl_topology_set *f
     }
 }
 
-/*@ requires room: PlacesSound && PlanBounded && entry < SL_ENTRIES_MAX &&
+/*@ requires capacity: PlacesSound && PlanBounded && entry < SL_ENTRIES_MAX &&
       sets_used + sl_topology_plan.set_count <= SL_PLACED_SETS_POOL &&
       rows_used + sl_topology_plan.row_count <= SL_PLACED_ROWS_POOL;
     terminates \true; exits \false; assigns KEPT, places[entry]; ensures sound: PlacesSound; */

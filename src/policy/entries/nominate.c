@@ -49,7 +49,7 @@ static bool answered(void)
     ensures back: TakenBack{Pre, Post}; */
 static bool find_victims(int64_t now_ms)
 {
-    if (sl_assignment.mode != SL_MODE_PREEMPT || sl_assignment.need_count > SL_CLAIMS_MAX) {
+    if (sl_assignment.mode != SL_MODE_PREEMPT || sl_assignment.need_count > SL_USAGE_CELLS_MAX) {
         return false;
     }
     if (answered()) {
@@ -60,7 +60,7 @@ static bool find_victims(int64_t now_ms)
     sl_preemption_question.places = sl_placement_question.set_count != 0;
     sl_preemption_question.need_count = sl_assignment.need_count;
     /*@
-      loop assigns i, sl_preemption_question.needs[0 .. SL_CLAIMS_MAX - 1];
+      loop assigns i, sl_preemption_question.needs[0 .. SL_USAGE_CELLS_MAX - 1];
       loop variant sl_assignment.need_count - i;
     */
     for (uint32_t i = 0; i < sl_assignment.need_count; i++) {
@@ -73,7 +73,7 @@ static bool find_victims(int64_t now_ms)
 /*@ requires ready: SearchReady; terminates \true; exits \false; assigns ASSIGNED;
     ensures ready: SearchReady && AnswerSound;
     ensures back: TakenBack{Pre, Post}; */
-static bool try_counts(sl_workload_id id, sl_node_id queue, int64_t now_ms)
+static bool try_counts(sl_workload_id id, sl_qnode_id queue, int64_t now_ms)
 {
     forget_question();
     sl_flavors_assign_counts(id, queue, now_ms);
@@ -96,7 +96,7 @@ static void note_roomless(void)
 /*@ requires ready: SearchReady && AnswerSound; terminates \true; exits \false; assigns ASSIGNED;
     ensures ready: SearchReady && AnswerSound;
     ensures back: TakenBack{Pre, Post}; */
-static bool reduce(sl_workload_id id, sl_node_id queue, int64_t now_ms)
+static bool reduce(sl_workload_id id, sl_qnode_id queue, int64_t now_ms)
 {
     bool tried = false;
     sl_reducer_begin(id);
@@ -126,7 +126,7 @@ static bool reduce(sl_workload_id id, sl_node_id queue, int64_t now_ms)
 }
 
 /* A workload that waits for victims keeps the rooms that will be its own: those that it would take
- * without its victims, or, when there are none, on empty nodes. */
+ * without its victims, or, when there are none, on empty qnodes. */
 /*@ requires ready: SearchReady; terminates \true; exits \false;
     assigns sl_hidden, SL_ASSUMED, SL_PLACED, sl_placement_question;
     ensures ready: SearchReady; */
@@ -151,7 +151,7 @@ static void place_for_later(bool preempts)
     sl_assumed_back(mark);
 }
 
-bool sl_nominate(sl_workload_id id, sl_node_id queue, uint64_t cycle, int64_t now_ms)
+bool sl_nominate(sl_workload_id id, sl_qnode_id queue, uint64_t cycle, int64_t now_ms)
 {
     forget_question();
     sl_flavors_assign(id, queue, now_ms);
@@ -163,7 +163,7 @@ bool sl_nominate(sl_workload_id id, sl_node_id queue, uint64_t cycle, int64_t no
     }
     //@ assert kept2: PastKept{Pre, Here};
     //@ assert back2: TakenBack{Pre, Here};
-    if (sl_assignment.need_count > SL_CLAIMS_MAX) { /* more than any workload may hold */
+    if (sl_assignment.need_count > SL_USAGE_CELLS_MAX) { /* more than any workload may hold */
         sl_assignment.mode = SL_MODE_NO_FIT;
         sl_assignment.reason = SL_PENDING_MISCONFIGURED;
         sl_flavors_forget(id); /* other flavors would be as many */

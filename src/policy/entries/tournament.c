@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* Rounds, level by level. An entry's branch at step s of its way up is the node s steps above its
- * queue, which competes under the node one step further up. An entry's shares are computed once
+/* Rounds, level by level. An entry's branch at step s of its way up is the qnode s steps above its
+ * queue, which competes under the qnode one step further up. An entry's shares are computed once
  * for all steps, and again when usage has changed in one of its branches. */
 #include "policy/entries/tournament.h"
 
@@ -15,57 +15,57 @@
 #include "policy/fair/shares.h"
 #include "policy/preemption/tentative.h"
 
-static sl_node_id roots[SL_ENTRIES_MAX]; /* trees that have entries, in order of their first */
+static sl_qnode_id roots[SL_ENTRIES_MAX]; /* trees that have entries, in order of their first */
 static uint32_t root_count;
 static uint32_t root_next;
-static uint32_t first_entry[SL_NODES_MAX]; /* by root, link */
-static uint32_t last_entry[SL_NODES_MAX];
+static uint32_t first_entry[SL_QNODES_MAX]; /* by root, link */
+static uint32_t last_entry[SL_QNODES_MAX];
 
 /* The entries of the tree at hand that are left. */
 static uint32_t players[SL_ENTRIES_MAX];
 static uint32_t player_count;
 
-/* Changes of usage are numbered: the last in or under each node, and up to which one an entry's
+/* Changes of usage are numbered: the last in or under each qnode, and up to which one an entry's
  * shares have been computed (0 = not at all). */
 static uint64_t changes = 1;
-static uint64_t changed_at[SL_NODES_MAX];
+static uint64_t changed_at[SL_QNODES_MAX];
 static uint64_t computed_at[SL_ENTRIES_MAX];
 
-static uint32_t step_count[SL_ENTRIES_MAX];              /* cohorts above the entry's queue */
-static sl_node_id cohort[SL_ENTRIES_MAX][SL_LEVELS_MAX]; /* above step s */
+static uint32_t step_count[SL_ENTRIES_MAX];               /* cohorts above the entry's queue */
+static sl_qnode_id cohort[SL_ENTRIES_MAX][SL_LEVELS_MAX]; /* above step s */
 static struct sl_share share[SL_ENTRIES_MAX][SL_LEVELS_MAX];
 static bool borrows[SL_ENTRIES_MAX][SL_LEVELS_MAX];
 
-static bool out[SL_ENTRIES_MAX];    /* beaten in the round at hand */
-static uint32_t best[SL_NODES_MAX]; /* of a cohort, link to an entry */
+static bool out[SL_ENTRIES_MAX];     /* beaten in the round at hand */
+static uint32_t best[SL_QNODES_MAX]; /* of a cohort, link to an entry */
 
 /* clang-format off */
 #define TREES                                                                                      \
-    roots[0 .. SL_ENTRIES_MAX - 1], root_count, first_entry[0 .. SL_NODES_MAX - 1],                \
-        last_entry[0 .. SL_NODES_MAX - 1]
+    roots[0 .. SL_ENTRIES_MAX - 1], root_count, first_entry[0 .. SL_QNODES_MAX - 1],                \
+        last_entry[0 .. SL_QNODES_MAX - 1]
 #define PLAYERS players[0 .. SL_ENTRIES_MAX - 1], player_count
 #define SHARES                                                                                     \
     computed_at[0 .. SL_ENTRIES_MAX - 1], step_count[0 .. SL_ENTRIES_MAX - 1],                     \
         cohort[0 .. SL_ENTRIES_MAX - 1][0 .. SL_LEVELS_MAX - 1],                                   \
         share[0 .. SL_ENTRIES_MAX - 1][0 .. SL_LEVELS_MAX - 1],                                    \
         borrows[0 .. SL_ENTRIES_MAX - 1][0 .. SL_LEVELS_MAX - 1]
-#define ROUNDS out[0 .. SL_ENTRIES_MAX - 1], best[0 .. SL_NODES_MAX - 1]
+#define ROUNDS out[0 .. SL_ENTRIES_MAX - 1], best[0 .. SL_QNODES_MAX - 1]
 /* clang-format on */
 
 /*@
   // Links and lists name trees, entries and cohorts that exist.
   predicate TreesListed{L} = root_next <= root_count <= SL_ENTRIES_MAX &&
-    (\forall integer i; 0 <= i < SL_ENTRIES_MAX ==> roots[i] < SL_NODES_MAX) &&
-    (\forall integer n; 0 <= n < SL_NODES_MAX ==> first_entry[n] <= SL_ENTRIES_MAX &&
+    (\forall integer i; 0 <= i < SL_ENTRIES_MAX ==> roots[i] < SL_QNODES_MAX) &&
+    (\forall integer n; 0 <= n < SL_QNODES_MAX ==> first_entry[n] <= SL_ENTRIES_MAX &&
        last_entry[n] <= SL_ENTRIES_MAX && (first_entry[n] != 0 ==> last_entry[n] != 0));
   predicate PlayersListed{L} = player_count <= SL_ENTRIES_MAX &&
     (\forall integer i; 0 <= i < SL_ENTRIES_MAX ==> players[i] < SL_ENTRIES_MAX);
   predicate CohortsKnown{L} = \forall integer e, s; 0 <= e < SL_ENTRIES_MAX &&
-    0 <= s < SL_LEVELS_MAX ==> cohort[e][s] < SL_NODES_MAX;
+    0 <= s < SL_LEVELS_MAX ==> cohort[e][s] < SL_QNODES_MAX;
   predicate StepsKnown{L} = CohortsKnown &&
     \forall integer e; 0 <= e < SL_ENTRIES_MAX ==> step_count[e] <= SL_LEVELS_MAX;
   predicate BestKnown{L} =
-    \forall integer n; 0 <= n < SL_NODES_MAX ==> best[n] <= SL_ENTRIES_MAX;
+    \forall integer n; 0 <= n < SL_QNODES_MAX ==> best[n] <= SL_ENTRIES_MAX;
 */
 
 /*@ requires listed: TreesListed; terminates \true; exits \false;
@@ -83,9 +83,9 @@ void sl_tournament_begin(void)
       loop variant count - i;
     */
     for (uint32_t i = 0; i < count; i++) {
-        sl_node_id root = sl_entries[i].root;
+        sl_qnode_id root = sl_entries[i].root;
         sl_entries[i].next = 0;
-        if (sl_entries[i].holds || root >= SL_NODES_MAX) {
+        if (sl_entries[i].holds || root >= SL_QNODES_MAX) {
             continue; /* it has no share to win */
         }
         if (first_entry[root] == 0) {
@@ -99,23 +99,23 @@ void sl_tournament_begin(void)
     }
 }
 
-/*@ terminates \true; exits \false; assigns changes, changed_at[0 .. SL_NODES_MAX - 1]; */
-void sl_tournament_changed(sl_node_id queue)
+/*@ terminates \true; exits \false; assigns changes, changed_at[0 .. SL_QNODES_MAX - 1]; */
+void sl_tournament_changed(sl_qnode_id queue)
 {
-    sl_node_id node = queue;
+    sl_qnode_id qnode = queue;
     changes++;
-    /*@ loop assigns steps, node, changed_at[0 .. SL_NODES_MAX - 1];
+    /*@ loop assigns steps, qnode, changed_at[0 .. SL_QNODES_MAX - 1];
         loop variant SL_LEVELS_MAX - steps; */
-    for (uint32_t steps = 0; node < SL_NODES_MAX && steps < SL_LEVELS_MAX; steps++) {
-        changed_at[node] = changes;
-        node = sl_ledger_parent_node(node);
+    for (uint32_t steps = 0; qnode < SL_QNODES_MAX && steps < SL_LEVELS_MAX; steps++) {
+        changed_at[qnode] = changes;
+        qnode = sl_ledger_parent_qnode(qnode);
     }
 }
 
 /* The entries of the next tree are the players; false: there is none. */
 /*@ requires listed: TreesListed && PlayersListed && player_count == 0; terminates \true;
     exits \false;
-    assigns root_next, first_entry[0 .. SL_NODES_MAX - 1], PLAYERS,
+    assigns root_next, first_entry[0 .. SL_QNODES_MAX - 1], PLAYERS,
             computed_at[0 .. SL_ENTRIES_MAX - 1];
     ensures listed: TreesListed && PlayersListed && (\result ==> player_count > 0); */
 static bool next_tree(void)
@@ -123,7 +123,7 @@ static bool next_tree(void)
     if (root_next >= root_count) {
         return false;
     }
-    sl_node_id root = roots[root_next];
+    sl_qnode_id root = roots[root_next];
     uint32_t link = first_entry[root];
     root_next++;
     /*@
@@ -191,14 +191,14 @@ static void charge_needs(uint32_t entry)
 static void compute(uint32_t entry)
 {
     uint32_t mark = sl_trail_begin();
-    sl_node_id branch = sl_entries[entry].queue;
-    sl_node_id parent = sl_ledger_parent_node(branch);
+    sl_qnode_id branch = sl_entries[entry].queue;
+    sl_qnode_id parent = sl_ledger_parent_qnode(branch);
     uint32_t step = 0;
     charge_needs(entry);
-    //@ assert nodes: NodesLinked;
+    //@ assert qnodes: QnodesLinked;
     /*@
       loop invariant step: step <= SL_LEVELS_MAX;
-      loop invariant parent: parent < SL_NODES_MAX || parent == SL_NO_ID;
+      loop invariant parent: parent < SL_QNODES_MAX || parent == SL_NO_ID;
       loop invariant cohorts: CohortsKnown;
       loop assigns step, branch, parent, sl_hidden, cohort[entry][0 .. SL_LEVELS_MAX - 1],
                    share[entry][0 .. SL_LEVELS_MAX - 1], borrows[entry][0 .. SL_LEVELS_MAX - 1];
@@ -209,7 +209,7 @@ static void compute(uint32_t entry)
         share[entry][step] = sl_shares_of(branch);
         borrows[entry][step] = branch_borrows(entry, step);
         branch = parent;
-        parent = sl_ledger_parent_node(branch);
+        parent = sl_ledger_parent_qnode(branch);
         step++;
     }
     step_count[entry] = step;
@@ -221,9 +221,9 @@ static void compute(uint32_t entry)
     assigns \nothing; */
 static bool is_outdated(uint32_t entry)
 {
-    sl_node_id queue = sl_entries[entry].queue;
-    bool outdated =
-        computed_at[entry] == 0 || (queue < SL_NODES_MAX && changed_at[queue] > computed_at[entry]);
+    sl_qnode_id queue = sl_entries[entry].queue;
+    bool outdated = computed_at[entry] == 0 ||
+                    (queue < SL_QNODES_MAX && changed_at[queue] > computed_at[entry]);
     /*@
       loop invariant step: 1 <= step;
       loop assigns step, outdated;
@@ -330,7 +330,7 @@ static void play(uint32_t depth)
         if (out[entry] || step_count[entry] <= depth) {
             continue;
         }
-        sl_node_id under = cohort[entry][step_at(entry, depth)];
+        sl_qnode_id under = cohort[entry][step_at(entry, depth)];
         if (best[under] == 0) {
             best[under] = entry + 1;
         } else if (beats(entry, best[under] - 1, depth)) {
@@ -381,7 +381,7 @@ static uint32_t winner(void)
 
 /*@ requires listed: TreesListed && PlayersListed && StepsKnown && BestKnown; terminates \true;
     exits \false;
-    assigns sl_hidden, root_next, first_entry[0 .. SL_NODES_MAX - 1], PLAYERS, SHARES, ROUNDS,
+    assigns sl_hidden, root_next, first_entry[0 .. SL_QNODES_MAX - 1], PLAYERS, SHARES, ROUNDS,
             SL_TRIED, sl_trail_depth;
     ensures listed: TreesListed && PlayersListed && StepsKnown && BestKnown; */
 uint32_t sl_tournament_next(void)

@@ -23,5 +23,5 @@ void sl_tournament_begin(void);
 uint32_t sl_tournament_next(void);
 /* Something was charged or promised to a workload of this queue; call it before the next. */
 /*@ terminates \true; exits \false; assigns sl_hidden; */
-void sl_tournament_changed(sl_node_id queue);
+void sl_tournament_changed(sl_qnode_id queue);
 #endif

@@ -1,29 +1,29 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* Branches: a doubly linked list of children per node, the newest first. Links are ids plus one.
- * A node is in the list of listed_at, which is its parent as soon as follow was called. */
+/* Branches: a doubly linked list of children per qnode, the newest first. Links are ids plus one.
+ * A qnode is in the list of listed_at, which is its parent as soon as follow was called. */
 #include "policy/fair/branches.h"
 
 #include "kernel/ledger/ledger.h"
 
-static uint32_t first_child[SL_NODES_MAX];
-static uint32_t next_sibling[SL_NODES_MAX];
-static uint32_t prev_sibling[SL_NODES_MAX];
-static uint32_t listed_at[SL_NODES_MAX];
-static uint32_t node_limit; /* no node from here on was ever listed or a parent */
+static uint32_t first_child[SL_QNODES_MAX];
+static uint32_t next_sibling[SL_QNODES_MAX];
+static uint32_t prev_sibling[SL_QNODES_MAX];
+static uint32_t listed_at[SL_QNODES_MAX];
+static uint32_t qnode_limit; /* no qnode from here on was ever listed or a parent */
 
 /* clang-format off */
 #define BRANCHES                                                                                   \
-    first_child[0 .. SL_NODES_MAX - 1], next_sibling[0 .. SL_NODES_MAX - 1],                       \
-        prev_sibling[0 .. SL_NODES_MAX - 1], listed_at[0 .. SL_NODES_MAX - 1]
+    first_child[0 .. SL_QNODES_MAX - 1], next_sibling[0 .. SL_QNODES_MAX - 1],                       \
+        prev_sibling[0 .. SL_QNODES_MAX - 1], listed_at[0 .. SL_QNODES_MAX - 1]
 /* clang-format on */
 
 /*@
-  // Every link is none or names a node, so that following it is safe.
-  predicate BranchLinks{L} = node_limit <= SL_NODES_MAX && \forall integer i;
-    0 <= i < SL_NODES_MAX ==> first_child[i] <= SL_NODES_MAX && next_sibling[i] <= SL_NODES_MAX &&
-      prev_sibling[i] <= SL_NODES_MAX && listed_at[i] <= SL_NODES_MAX;
+  // Every link is none or names a qnode, so that following it is safe.
+  predicate BranchLinks{L} = qnode_limit <= SL_QNODES_MAX && \forall integer i;
+    0 <= i < SL_QNODES_MAX ==> first_child[i] <= SL_QNODES_MAX && next_sibling[i] <= SL_QNODES_MAX &&
+      prev_sibling[i] <= SL_QNODES_MAX && listed_at[i] <= SL_QNODES_MAX;
 */
 
 /*@
@@ -36,127 +36,127 @@ static uint32_t id_of(uint32_t link)
 }
 
 /*@
-  requires links: BranchLinks && node < SL_NODES_MAX && listed_at[node] != 0;
+  requires links: BranchLinks && qnode < SL_QNODES_MAX && listed_at[qnode] != 0;
   terminates \true; exits \false;
   assigns BRANCHES;
   ensures links: BranchLinks;
 */
-static void leave(sl_node_id node)
+static void leave(sl_qnode_id qnode)
 {
-    if (prev_sibling[node] != 0) {
-        next_sibling[prev_sibling[node] - 1] = next_sibling[node];
+    if (prev_sibling[qnode] != 0) {
+        next_sibling[prev_sibling[qnode] - 1] = next_sibling[qnode];
     } else {
-        first_child[listed_at[node] - 1] = next_sibling[node];
+        first_child[listed_at[qnode] - 1] = next_sibling[qnode];
     }
-    if (next_sibling[node] != 0) {
-        prev_sibling[next_sibling[node] - 1] = prev_sibling[node];
+    if (next_sibling[qnode] != 0) {
+        prev_sibling[next_sibling[qnode] - 1] = prev_sibling[qnode];
     }
-    next_sibling[node] = 0;
-    prev_sibling[node] = 0;
-    listed_at[node] = 0;
+    next_sibling[qnode] = 0;
+    prev_sibling[qnode] = 0;
+    listed_at[qnode] = 0;
 }
 
 /*@
-  requires links: BranchLinks && node < SL_NODES_MAX && parent < SL_NODES_MAX;
+  requires links: BranchLinks && qnode < SL_QNODES_MAX && parent < SL_QNODES_MAX;
   terminates \true; exits \false;
   assigns BRANCHES;
   ensures links: BranchLinks;
 */
-static void join(sl_node_id node, sl_node_id parent)
+static void join(sl_qnode_id qnode, sl_qnode_id parent)
 {
-    listed_at[node] = parent + 1;
-    next_sibling[node] = first_child[parent];
+    listed_at[qnode] = parent + 1;
+    next_sibling[qnode] = first_child[parent];
     if (first_child[parent] != 0) {
-        prev_sibling[first_child[parent] - 1] = node + 1;
+        prev_sibling[first_child[parent] - 1] = qnode + 1;
     }
-    first_child[parent] = node + 1;
+    first_child[parent] = qnode + 1;
 }
 
 /*@
-  requires known: node < SL_NODES_MAX;
+  requires known: qnode < SL_QNODES_MAX;
   terminates \true; exits \false;
-  assigns node_limit;
-  ensures limit: node_limit <= \max(\old(node_limit), SL_NODES_MAX);
+  assigns qnode_limit;
+  ensures limit: qnode_limit <= \max(\old(qnode_limit), SL_QNODES_MAX);
 */
-static void raise_limit(sl_node_id node)
+static void raise_limit(sl_qnode_id qnode)
 {
-    node_limit = node >= node_limit ? node + 1 : node_limit;
+    qnode_limit = qnode >= qnode_limit ? qnode + 1 : qnode_limit;
 }
 
 /*@
   requires links: BranchLinks;
   terminates \true; exits \false;
-  assigns BRANCHES, node_limit;
+  assigns BRANCHES, qnode_limit;
   ensures links: BranchLinks;
 */
-void sl_branches_follow(sl_node_id node)
+void sl_branches_follow(sl_qnode_id qnode)
 {
-    if (node >= SL_NODES_MAX) {
+    if (qnode >= SL_QNODES_MAX) {
         return;
     }
-    sl_node_id parent = sl_ledger_parent_node(node);
-    if (id_of(listed_at[node]) == parent) {
+    sl_qnode_id parent = sl_ledger_parent_qnode(qnode);
+    if (id_of(listed_at[qnode]) == parent) {
         return;
     }
-    if (listed_at[node] != 0) {
-        leave(node);
+    if (listed_at[qnode] != 0) {
+        leave(qnode);
     }
-    if (parent < SL_NODES_MAX) {
-        raise_limit(node);
+    if (parent < SL_QNODES_MAX) {
+        raise_limit(qnode);
         raise_limit(parent);
-        join(node, parent);
+        join(qnode, parent);
     }
 }
 
 /*@ requires links: BranchLinks; terminates \true; exits \false; assigns \nothing; */
-sl_node_id sl_branches_first(sl_node_id node)
+sl_qnode_id sl_branches_first(sl_qnode_id qnode)
 {
-    return node < SL_NODES_MAX ? id_of(first_child[node]) : SL_NO_ID;
+    return qnode < SL_QNODES_MAX ? id_of(first_child[qnode]) : SL_NO_ID;
 }
 
 /*@ requires links: BranchLinks; terminates \true; exits \false; assigns \nothing; */
-sl_node_id sl_branches_next(sl_node_id child)
+sl_qnode_id sl_branches_next(sl_qnode_id child)
 {
-    return child < SL_NODES_MAX ? id_of(next_sibling[child]) : SL_NO_ID;
+    return child < SL_QNODES_MAX ? id_of(next_sibling[child]) : SL_NO_ID;
 }
 
 /*@ requires links: BranchLinks; terminates \true; exits \false; assigns \nothing; */
-sl_node_id sl_branches_walk(sl_node_id root, sl_node_id node, bool skip)
+sl_qnode_id sl_branches_walk(sl_qnode_id root, sl_qnode_id qnode, bool skip)
 {
-    if (node >= SL_NODES_MAX) {
+    if (qnode >= SL_QNODES_MAX) {
         return SL_NO_ID;
     }
-    if (!skip && first_child[node] != 0) {
-        return first_child[node] - 1;
+    if (!skip && first_child[qnode] != 0) {
+        return first_child[qnode] - 1;
     }
     /*@
-      loop invariant known: node < SL_NODES_MAX;
-      loop assigns steps, node;
-      loop variant SL_NODES_MAX - steps;
+      loop invariant known: qnode < SL_QNODES_MAX;
+      loop assigns steps, qnode;
+      loop variant SL_QNODES_MAX - steps;
     */
-    for (uint32_t steps = 0;
-         node != root && next_sibling[node] == 0 && listed_at[node] != 0 && steps < SL_NODES_MAX;
+    for (uint32_t steps = 0; qnode != root && next_sibling[qnode] == 0 && listed_at[qnode] != 0 &&
+                             steps < SL_QNODES_MAX;
          steps++) {
-        node = listed_at[node] - 1;
+        qnode = listed_at[qnode] - 1;
     }
-    return node != root ? id_of(next_sibling[node]) : SL_NO_ID;
+    return qnode != root ? id_of(next_sibling[qnode]) : SL_NO_ID;
 }
 
 /*@
-  requires links: BranchLinks && node < SL_NODES_MAX;
+  requires links: BranchLinks && qnode < SL_QNODES_MAX;
   terminates \true; exits \false; assigns \nothing;
 */
-static uint32_t list_length(sl_node_id node)
+static uint32_t list_length(sl_qnode_id qnode)
 {
     uint32_t steps = 0;
     uint32_t before = 0;
     /*@
-      loop invariant link: link <= SL_NODES_MAX && steps <= node_limit;
+      loop invariant link: link <= SL_QNODES_MAX && steps <= qnode_limit;
       loop assigns steps, before, link;
-      loop variant node_limit - steps;
+      loop variant qnode_limit - steps;
     */
-    for (uint32_t link = first_child[node]; link != 0; link = next_sibling[link - 1]) {
-        if (steps == node_limit || listed_at[link - 1] != node + 1 ||
+    for (uint32_t link = first_child[qnode]; link != 0; link = next_sibling[link - 1]) {
+        if (steps == qnode_limit || listed_at[link - 1] != qnode + 1 ||
             prev_sibling[link - 1] != before) {
             return SL_NO_ID;
         }
@@ -171,17 +171,17 @@ bool sl_branches_valid(void)
 {
     uint32_t listed = 0;
     uint32_t in_lists = 0;
-    /*@ loop assigns node, listed, in_lists; loop variant SL_NODES_MAX - node; */
-    for (sl_node_id node = 0; node < SL_NODES_MAX; node++) {
-        if (id_of(listed_at[node]) != sl_ledger_parent_node(node)) {
+    /*@ loop assigns qnode, listed, in_lists; loop variant SL_QNODES_MAX - qnode; */
+    for (sl_qnode_id qnode = 0; qnode < SL_QNODES_MAX; qnode++) {
+        if (id_of(listed_at[qnode]) != sl_ledger_parent_qnode(qnode)) {
             return false;
         }
-        uint32_t length = list_length(node);
+        uint32_t length = list_length(qnode);
         if (length == SL_NO_ID) {
             return false;
         }
         in_lists += length;
-        listed += listed_at[node] != 0 ? 1u : 0u;
+        listed += listed_at[qnode] != 0 ? 1u : 0u;
     }
     return listed == in_lists;
 }

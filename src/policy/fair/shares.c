@@ -8,11 +8,11 @@
 #include "kernel/ledger/ledger.h"
 #include "kernel/ledger/ledger_view.h"
 #include "policy/fair/branches.h"
-#include "policy/demand/offers.h"
+#include "policy/requests/offers.h"
 #include "policy/common/wide.h"
 
-static int64_t weights[SL_NODES_MAX];
-static bool weight_set[SL_NODES_MAX];
+static int64_t weights[SL_QNODES_MAX];
+static bool weight_set[SL_QNODES_MAX];
 
 /* While what could be lent is added up: was this cell of the path counted with one below it? */
 static uint64_t counted_at[SL_CELLS_MAX];
@@ -23,30 +23,30 @@ static uint64_t round_number;
 /* clang-format on */
 
 /*@
-  predicate WeightsSet{L} = \forall integer n; 0 <= n < SL_NODES_MAX ==> 0 <= weights[n];
+  predicate WeightsSet{L} = \forall integer n; 0 <= n < SL_QNODES_MAX ==> 0 <= weights[n];
 */
 
 /* --- weights --------------------------------------------------------------------------------- */
 
 /*@ requires weights: WeightsSet; terminates \true; exits \false;
-    assigns weights[node], weight_set[node]; ensures weights: WeightsSet; */
-enum sl_status sl_shares_set_weight(sl_node_id node, int64_t weight_nano)
+    assigns weights[qnode], weight_set[qnode]; ensures weights: WeightsSet; */
+enum sl_status sl_shares_set_weight(sl_qnode_id qnode, int64_t weight_nano)
 {
-    if (node >= SL_NODES_MAX) {
-        return SL_REFUSED_NO_NODE_ID;
+    if (qnode >= SL_QNODES_MAX) {
+        return SL_REFUSED_NO_QNODE;
     }
     if (weight_nano < 0) {
         return SL_REFUSED_AMOUNT;
     }
-    weights[node] = weight_nano;
-    weight_set[node] = true;
+    weights[qnode] = weight_nano;
+    weight_set[qnode] = true;
     return SL_OK;
 }
 
 /*@ requires weights: WeightsSet; terminates \true; exits \false; assigns \nothing; */
-int64_t sl_shares_weight(sl_node_id node)
+int64_t sl_shares_weight(sl_qnode_id qnode)
 {
-    return node < SL_NODES_MAX && weight_set[node] ? weights[node] : SL_WEIGHT_ONE;
+    return qnode < SL_QNODES_MAX && weight_set[qnode] ? weights[qnode] : SL_WEIGHT_ONE;
 }
 
 /* --- products of three factors --------------------------------------------------------------- */
@@ -74,7 +74,7 @@ static int64_t add_amounts(int64_t a, int64_t b)
 static int64_t borrowed_of(sl_cell_id cell)
 {
     if (sl_offers_group_of(cell) == SL_NO_ID &&
-        sl_branches_first(sl_ledger_node_of(cell)) == SL_NO_ID) {
+        sl_branches_first(sl_ledger_qnode_of(cell)) == SL_NO_ID) {
         return 0;
     }
     int64_t over = sl_ledger_usage(cell) - sl_ledger_subtree(cell);
@@ -83,12 +83,12 @@ static int64_t borrowed_of(sl_cell_id cell)
 
 bool sl_shares_borrows(sl_cell_id cell)
 {
-    return sl_ledger_parent_node(sl_ledger_node_of(cell)) != SL_NO_ID && borrowed_of(cell) > 0;
+    return sl_ledger_parent_qnode(sl_ledger_qnode_of(cell)) != SL_NO_ID && borrowed_of(cell) > 0;
 }
 
-bool sl_shares_borrows_any(sl_node_id node)
+bool sl_shares_borrows_any(sl_qnode_id qnode)
 {
-    sl_cell_id cell = sl_ledger_first_cell(node);
+    sl_cell_id cell = sl_ledger_first_cell(qnode);
     /*@ loop assigns steps, cell; loop variant SL_CELLS_MAX - steps; */
     for (uint32_t steps = 0; cell != SL_NO_ID && steps < SL_CELLS_MAX && !sl_shares_borrows(cell);
          steps++) {
@@ -97,13 +97,13 @@ bool sl_shares_borrows_any(sl_node_id node)
     return cell != SL_NO_ID;
 }
 
-/* Does a cell that comes before this one in its node's list borrow of the same resource? */
+/* Does a cell that comes before this one in its qnode's list borrow of the same resource? */
 /*@ requires ledger: LimitsInRange && UsageInRange; terminates \true; exits \false;
     assigns \nothing; */
-static bool resource_seen(sl_cell_id cell, sl_node_id node)
+static bool resource_seen(sl_cell_id cell, sl_qnode_id qnode)
 {
     sl_resource_id resource = sl_ledger_resource_of(cell);
-    sl_cell_id other = sl_ledger_first_cell(node);
+    sl_cell_id other = sl_ledger_first_cell(qnode);
     /*@ loop assigns steps, other; loop variant SL_CELLS_MAX - steps; */
     for (uint32_t steps = 0; steps < SL_CELLS_MAX && other != cell &&
                              (sl_ledger_resource_of(other) != resource || borrowed_of(other) == 0);
@@ -113,7 +113,7 @@ static bool resource_seen(sl_cell_id cell, sl_node_id node)
     return other != cell;
 }
 
-/* Of all flavors together, from this cell of the node's list on. */
+/* Of all flavors together, from this cell of the qnode's list on. */
 /*@ requires ledger: LimitsInRange && UsageInRange; terminates \true; exits \false;
     assigns \nothing; ensures amount: 0 <= \result <= SL_AMOUNT_UNLIMITED; */
 static int64_t borrowed_from(sl_cell_id cell)
@@ -134,15 +134,15 @@ static int64_t borrowed_from(sl_cell_id cell)
     return sum;
 }
 
-/* What the node's own cells could lend of the resource, apart from those that were counted below;
+/* What the qnode's own cells could lend of the resource, apart from those that were counted below;
  * those above them count as counted from here on. */
 /*@ requires ledger: CellsLinked && LimitsInRange; terminates \true; exits \false;
     assigns counted_at[0 .. SL_CELLS_MAX - 1];
     ensures amount: 0 <= \result <= SL_AMOUNT_UNLIMITED; */
-static int64_t lendable_here(sl_node_id node, sl_resource_id resource)
+static int64_t lendable_here(sl_qnode_id qnode, sl_resource_id resource)
 {
     int64_t sum = 0;
-    sl_cell_id cell = sl_ledger_first_cell(node);
+    sl_cell_id cell = sl_ledger_first_cell(qnode);
     /*@
       loop invariant sum: 0 <= sum <= SL_AMOUNT_UNLIMITED;
       loop assigns steps, sum, cell, counted_at[0 .. SL_CELLS_MAX - 1];
@@ -164,22 +164,22 @@ static int64_t lendable_here(sl_node_id node, sl_resource_id resource)
     return sum;
 }
 
-/* What the node could lend of the resource. A flavor of which it has no cell comes from the
- * nearest node above that has one. */
+/* What the qnode could lend of the resource. A flavor of which it has no cell comes from the
+ * nearest qnode above that has one. */
 /*@ requires ledger: CellsLinked && LimitsInRange; terminates \true; exits \false;
     assigns COUNTED; ensures amount: 0 <= \result <= SL_AMOUNT_UNLIMITED; */
-static int64_t lendable(sl_node_id node, sl_resource_id resource)
+static int64_t lendable(sl_qnode_id qnode, sl_resource_id resource)
 {
     int64_t sum = 0;
     round_number++;
     /*@
       loop invariant sum: 0 <= sum <= SL_AMOUNT_UNLIMITED;
-      loop assigns steps, sum, node, counted_at[0 .. SL_CELLS_MAX - 1];
+      loop assigns steps, sum, qnode, counted_at[0 .. SL_CELLS_MAX - 1];
       loop variant SL_LEVELS_MAX - steps;
     */
-    for (uint32_t steps = 0; node != SL_NO_ID && steps < SL_LEVELS_MAX; steps++) {
-        sum = add_amounts(sum, lendable_here(node, resource));
-        node = sl_ledger_parent_node(node);
+    for (uint32_t steps = 0; qnode != SL_NO_ID && steps < SL_LEVELS_MAX; steps++) {
+        sum = add_amounts(sum, lendable_here(qnode, resource));
+        qnode = sl_ledger_parent_qnode(qnode);
     }
     return sum;
 }
@@ -206,20 +206,20 @@ static bool dominates(struct sl_share a, struct sl_share b)
 
 /*@ requires ledger: CellsLinked && LimitsInRange && UsageInRange; requires weights: WeightsSet;
     terminates \true; exits \false; assigns COUNTED; */
-struct sl_share sl_shares_of(sl_node_id node)
+struct sl_share sl_shares_of(sl_qnode_id qnode)
 {
-    struct sl_share share = {0, 0, sl_shares_weight(node), SL_NO_ID};
-    sl_node_id parent = sl_ledger_parent_node(node);
+    struct sl_share share = {0, 0, sl_shares_weight(qnode), SL_NO_ID};
+    sl_qnode_id parent = sl_ledger_parent_qnode(qnode);
     if (parent == SL_NO_ID) {
         return share;
     }
-    sl_cell_id cell = sl_ledger_first_cell(node);
+    sl_cell_id cell = sl_ledger_first_cell(qnode);
     /*@
       loop assigns steps, cell, share, COUNTED;
       loop variant SL_CELLS_MAX - steps;
     */
     for (uint32_t steps = 0; cell != SL_NO_ID && steps < SL_CELLS_MAX; steps++) {
-        if (borrowed_of(cell) != 0 && !resource_seen(cell, node)) {
+        if (borrowed_of(cell) != 0 && !resource_seen(cell, qnode)) {
             sl_resource_id resource = sl_ledger_resource_of(cell);
             struct sl_share other = {borrowed_from(cell), lendable(parent, resource), share.weight,
                                      resource};

@@ -6,7 +6,7 @@
 #include "policy/fair/usage.h"
 
 #include "policy/fair/half_life.h"
-#include "policy/demand/offers.h"
+#include "policy/requests/offers.h"
 
 #define NANO 1000000000LL
 

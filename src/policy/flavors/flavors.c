@@ -20,7 +20,7 @@ static uint32_t settled_groups; /* bits: resource groups that were dealt with fo
     sl_assignment.pod_set_count, sl_assignment.counts[0 .. SL_POD_SETS_MAX - 1],                   \
         sl_assignment.examined[0 .. SL_POD_SETS_MAX - 1], SL_MODES,                                \
         sl_flavors_records[0 .. SL_POD_SETS_MAX - 1]
-#define NEEDS sl_assignment.needs[0 .. SL_CLAIMS_MAX - 1], sl_assignment.need_count
+#define NEEDS sl_assignment.needs[0 .. SL_USAGE_CELLS_MAX - 1], sl_assignment.need_count
 #define ASSIGNED                                                                                   \
     sl_hidden, SL_SEARCHED, sl_assignment, sl_placement_question, sl_want, sl_scan,                \
         settled_groups, sl_flavors_assumed[0 .. SL_CELLS_MAX - 1],                                 \
@@ -144,7 +144,7 @@ static bool assign_group(void)
     ensures none: sl_assignment.pod_set_count == 0 && sl_assignment.choice_count == 0 &&
       sl_assignment.need_count == 0 && sl_assignment.detail_count == 0 &&
       sl_assignment.attempt_count == 0 && sl_placement_question.set_count == 0 && PlanBounded; */
-static void begin(sl_workload_id id, sl_node_id queue, int64_t now_ms)
+static void begin(sl_workload_id id, sl_qnode_id queue, int64_t now_ms)
 {
     sl_want.workload = id;
     sl_want.queue = queue;
@@ -174,11 +174,11 @@ static void gather_pod_sets(sl_workload_id id, bool reduced)
       loop assigns pod_set, POD_SETS;
       loop variant SL_POD_SETS_MAX - sl_assignment.pod_set_count;
     */
-    for (uint32_t pod_set = sl_demand_first_pod_set(id);
+    for (uint32_t pod_set = sl_requests_first_pod_set(id);
          pod_set != SL_NO_ID && sl_assignment.pod_set_count < SL_POD_SETS_MAX;
-         pod_set = sl_demand_next_pod_set(pod_set)) {
+         pod_set = sl_requests_next_pod_set(pod_set)) {
         uint32_t i = sl_assignment.pod_set_count;
-        uint32_t all = sl_demand_pod_count(pod_set);
+        uint32_t all = sl_requests_pod_count(pod_set);
         sl_flavors_records[i] = pod_set;
         sl_assignment.counts[i] =
             reduced && sl_flavors_counts[i] < all ? sl_flavors_counts[i] : all;
@@ -215,10 +215,10 @@ static bool assign_groups(void)
     return sl_assignment.pod_set_count != 0;
 }
 
-/*@ requires sound: NeedsSound && sl_assignment.need_count <= SL_CLAIMS_MAX;
+/*@ requires sound: NeedsSound && sl_assignment.need_count <= SL_USAGE_CELLS_MAX;
     requires choice: choice.cell < SL_CELLS_MAX && 0 <= choice.amount <= SL_AMOUNT_MAX + 1;
     terminates \true; exits \false; assigns NEEDS;
-    ensures sound: NeedsSound && sl_assignment.need_count <= SL_CLAIMS_MAX + 1; */
+    ensures sound: NeedsSound && sl_assignment.need_count <= SL_USAGE_CELLS_MAX + 1; */
 static void add_need(struct sl_choice choice)
 {
     uint32_t i = 0;
@@ -232,7 +232,7 @@ static void add_need(struct sl_choice choice)
     }
     if (i == sl_assignment.need_count) {
         sl_assignment.need_count++;
-        if (i >= SL_CLAIMS_MAX) {
+        if (i >= SL_USAGE_CELLS_MAX) {
             return;
         }
         struct sl_need need = {choice.cell, 0, false};
@@ -251,12 +251,12 @@ static void add_need(struct sl_choice choice)
 static void sum_needs(void)
 {
     /*@
-      loop invariant sound: NeedsSound && sl_assignment.need_count <= SL_CLAIMS_MAX + 1;
+      loop invariant sound: NeedsSound && sl_assignment.need_count <= SL_USAGE_CELLS_MAX + 1;
       loop assigns i, NEEDS;
       loop variant sl_assignment.choice_count - i;
     */
     for (uint32_t i = 0;
-         i < sl_assignment.choice_count && sl_assignment.need_count <= SL_CLAIMS_MAX; i++) {
+         i < sl_assignment.choice_count && sl_assignment.need_count <= SL_USAGE_CELLS_MAX; i++) {
         if (sl_assignment.choices[i].amount != 0) {
             add_need(sl_assignment.choices[i]);
         }
@@ -294,7 +294,7 @@ static void clear_assumed(void)
     assigns ASSIGNED;
     ensures searched: Searched{Pre, Post} && WantSound && WantsInRange;
     ensures sound: NeedsSound && PlacesAsked; */
-static void assign(sl_workload_id id, sl_node_id queue, int64_t now_ms, bool reduced)
+static void assign(sl_workload_id id, sl_qnode_id queue, int64_t now_ms, bool reduced)
 {
     begin(id, queue, now_ms);
     gather_pod_sets(id, reduced);
@@ -310,14 +310,14 @@ static void assign(sl_workload_id id, sl_node_id queue, int64_t now_ms, bool red
 
 /*@ requires want: WantSound && WantsInRange; terminates \true; exits \false; assigns ASSIGNED;
     ensures want: WantSound && WantsInRange; */
-void sl_flavors_assign(sl_workload_id id, sl_node_id cluster_queue, int64_t now_ms)
+void sl_flavors_assign(sl_workload_id id, sl_qnode_id cluster_queue, int64_t now_ms)
 {
     assign(id, cluster_queue, now_ms, false);
 }
 
 /*@ requires want: WantSound && WantsInRange; terminates \true; exits \false; assigns ASSIGNED;
     ensures want: WantSound && WantsInRange; */
-void sl_flavors_assign_counts(sl_workload_id id, sl_node_id cluster_queue, int64_t now_ms)
+void sl_flavors_assign_counts(sl_workload_id id, sl_qnode_id cluster_queue, int64_t now_ms)
 {
     assign(id, cluster_queue, now_ms, true);
 }

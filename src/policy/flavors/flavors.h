@@ -9,8 +9,8 @@
 #define SL_POLICY_FLAVORS_H
 #include "kernel/ledger/ledger.h"
 #include "kernel/base/types.h"
-#include "policy/demand/demand.h"
-#include "policy/demand/flavors_progress.h"
+#include "policy/requests/requests.h"
+#include "policy/requests/flavors_progress.h"
 #include "policy/placement/placement.h"
 #include "policy/preemption/preemption.h"
 #include "specs/hidden.acsl"
@@ -72,7 +72,7 @@ struct sl_attempt {
  * with the first group that has no place (mode NO_FIT); those before it keep theirs. */
 struct sl_assignment {
     sl_workload_id workload;
-    sl_node_id cluster_queue;
+    sl_qnode_id cluster_queue;
     enum sl_mode mode;             /* the worst over all pod sets; NO_FIT when there is none */
     enum sl_pending_reason reason; /* with NO_FIT */
     uint32_t borrow_height;        /* the highest over all choices */
@@ -89,8 +89,8 @@ struct sl_assignment {
                               a place. None where a flavor has no quota of what is asked zero of */
     struct sl_choice choices[SL_CHOICES_MAX];
     uint32_t need_count; /* the same per cell, without zeros; contested where a choice's mode is
-                            PREEMPT. SL_CLAIMS_MAX + 1 = more cells than a workload may claim */
-    struct sl_need needs[SL_CLAIMS_MAX];
+                            PREEMPT. SL_USAGE_CELLS_MAX + 1 = more cells than a workload may claim */
+    struct sl_need needs[SL_USAGE_CELLS_MAX];
     uint32_t detail_count;     /* of what is in the way, of sets that do not fit at once; a group's
                                   details stand there once for each of its sets */
     uint32_t details_left_out; /* for which there was no room */
@@ -101,7 +101,7 @@ struct sl_assignment {
 extern struct sl_assignment sl_assignment;
 /*@ // Every count is within its array; a need too many counts as none.
   predicate AssignmentSound{L} = sl_assignment.pod_set_count <= SL_POD_SETS_MAX &&
-    sl_assignment.choice_count <= SL_CHOICES_MAX && sl_assignment.need_count <= SL_CLAIMS_MAX + 1 &&
+    sl_assignment.choice_count <= SL_CHOICES_MAX && sl_assignment.need_count <= SL_USAGE_CELLS_MAX + 1 &&
     sl_assignment.detail_count <= SL_DETAILS_MAX && sl_assignment.attempt_count <= SL_ATTEMPTS_MAX;
   // Every choice is of a pod set that may be, and on a cell.
   predicate ChoicesSound{L} = \forall integer i; 0 <= i < sl_assignment.choice_count ==>
@@ -110,7 +110,7 @@ extern struct sl_assignment sl_assignment;
     0 <= sl_assignment.choices[i].amount <= SL_AMOUNT_MAX + 1;
   // So is every need, in range.
   predicate NeedsSound{L} =
-    \forall integer i; 0 <= i < sl_assignment.need_count && i < SL_CLAIMS_MAX ==>
+    \forall integer i; 0 <= i < sl_assignment.need_count && i < SL_USAGE_CELLS_MAX ==>
       sl_assignment.needs[i].cell < SL_CELLS_MAX &&
       0 <= sl_assignment.needs[i].amount <= SL_AMOUNT_MAX;
   // What is asked of placement is of pod sets that may be.
@@ -135,13 +135,13 @@ extern uint32_t sl_flavors_counts[SL_POD_SETS_MAX];
     assigns sl_hidden, SL_SEARCHED, sl_assignment, sl_placement_question;
     ensures ready: SearchReady && TakenBack{Pre, Post};
     ensures sound: AssignmentSound && ChoicesSound && NeedsSound && PlacesAsked; */
-void sl_flavors_assign(sl_workload_id id, sl_node_id cluster_queue, int64_t now_ms);
+void sl_flavors_assign(sl_workload_id id, sl_qnode_id cluster_queue, int64_t now_ms);
 /* The same for sl_flavors_counts pods of each set. */
 /*@ requires ready: SearchReady; terminates \true; exits \false;
     assigns sl_hidden, SL_SEARCHED, sl_assignment, sl_placement_question;
     ensures ready: SearchReady && TakenBack{Pre, Post};
     ensures sound: AssignmentSound && ChoicesSound && NeedsSound && PlacesAsked; */
-void sl_flavors_assign_counts(sl_workload_id id, sl_node_id cluster_queue, int64_t now_ms);
+void sl_flavors_assign_counts(sl_workload_id id, sl_qnode_id cluster_queue, int64_t now_ms);
 
 /* Remember how far sl_assignment's scan came, with the cycle's number (flavors_progress.h). When no
  * memory is left, nothing is remembered and the scan starts over. */

@@ -62,7 +62,7 @@ static bool subtree_fits(sl_cell_id cell, int64_t amount)
 }
 
 /*@ terminates \true; exits \false; assigns \nothing; */
-static bool may_preempt_while_borrowing(sl_node_id queue)
+static bool may_preempt_while_borrowing(sl_qnode_id queue)
 {
     struct sl_preempt_policy policy = sl_preempt_policy_of(queue);
     return policy.borrow_within || (sl_settings.fair_sharing && policy.reclaim != SL_RECLAIM_NEVER);

@@ -143,7 +143,7 @@ static enum sl_miss miss_of(enum sl_exclusion why)
 /*@ terminates \true; exits \false; assigns \nothing; */
 static struct sl_mismatch mismatch_of(uint32_t record, sl_flavor_id flavor, uint32_t group)
 {
-    enum sl_exclusion why = sl_demand_excludes(record, flavor);
+    enum sl_exclusion why = sl_requests_excludes(record, flavor);
     struct sl_mismatch mismatch = {false, SL_MISS_NO_FLAVOR};
     if (why != SL_EXCLUDED_MISSING) {
         mismatch = sl_flavors_mismatch(record, flavor, group);

@@ -10,7 +10,7 @@
 #ifndef SL_POLICY_FLAVORS_SCAN_H
 #define SL_POLICY_FLAVORS_SCAN_H
 #include "policy/flavors/flavors.h"
-#include "policy/demand/offers.h"
+#include "policy/requests/offers.h"
 
 #define SL_WANTS_MAX (SL_POD_SETS_MAX * SL_REQUESTS_MAX + 1u)
 
@@ -19,7 +19,7 @@
  * flavors_state.c. */
 struct sl_want {
     sl_workload_id workload;
-    sl_node_id queue;
+    sl_qnode_id queue;
     int64_t now_ms;
     uint32_t set_count;
     uint32_t sets[SL_POD_SETS_MAX];    /* records of the demand */
@@ -122,7 +122,7 @@ struct sl_mismatch {
     enum sl_miss miss;
 };
 /*@ terminates \true; exits \false; assigns sl_hidden; */
-void sl_flavors_begin_topology(sl_node_id queue); /* the questions are about this queue */
+void sl_flavors_begin_topology(sl_qnode_id queue); /* the questions are about this queue */
 /*@ terminates \true; exits \false; assigns \nothing; */
 struct sl_mismatch sl_flavors_mismatch(uint32_t record, sl_flavor_id flavor, uint32_t group);
 /* clang-format off */
@@ -200,8 +200,8 @@ void sl_flavors_end_resource_group(void);
 enum sl_pending_reason sl_flavors_reason(void);
 
 /* --- flavors_progress.c: for the pod set (its index) and resource group */
-/*@ requires nodes: NodesLinked; terminates \true; exits \false; assigns sl_hidden; */
-void sl_flavors_check_progress(sl_workload_id id, sl_node_id queue); /* at the begin */
+/*@ requires qnodes: QnodesLinked; terminates \true; exits \false; assigns sl_hidden; */
+void sl_flavors_check_progress(sl_workload_id id, sl_qnode_id queue); /* at the begin */
 /*@ terminates \true; exits \false; assigns \nothing; */
 uint32_t sl_flavors_start(uint32_t pod_set, uint32_t group); /* the first flavor to try, from 0 */
 /*@ requires want: WantSound; requires group: group < SL_GROUPS_MAX; terminates \true;

@@ -8,13 +8,13 @@
 
 #include "kernel/ledger/ledger.h"
 #include "policy/common/settings.h"
-#include "policy/demand/topology_demand.h"
+#include "policy/requests/topology_request.h"
 #include "policy/topology/trees.h"
 
 static bool queue_only_topology; /* of the queue at hand: every flavor it offers has one */
 
 /*@ terminates \true; exits \false; assigns queue_only_topology; */
-void sl_flavors_begin_topology(sl_node_id queue)
+void sl_flavors_begin_topology(sl_qnode_id queue)
 {
     sl_cell_id cell = sl_offers_first(queue);
     queue_only_topology = sl_settings.topology && cell != SL_NO_ID;
@@ -28,38 +28,38 @@ void sl_flavors_begin_topology(sl_node_id queue)
 
 /* --- which flavors ---------------------------------------------------------------------------- */
 
-/*@ requires within: demand.layer_count <= SL_LAYERS_MAX &&
-      demand.request_count <= SL_TOPOLOGY_REQUESTS_MAX;
+/*@ requires within: request.layer_count <= SL_LAYERS_MAX &&
+      request.request_count <= SL_TOPOLOGY_REQUESTS_MAX;
     terminates \true; exits \false; assigns \nothing; */
-static bool has_level(sl_tree_id tree, struct sl_topology_demand demand)
+static bool has_level(sl_tree_id tree, struct sl_topology_request request)
 {
-    /*@ loop assigns i; loop variant demand.layer_count - i; */
-    for (uint32_t i = 0; i < demand.layer_count; i++) {
-        if (sl_trees_level(tree, demand.layers[i].level) == SL_NO_ID) {
+    /*@ loop assigns i; loop variant request.layer_count - i; */
+    for (uint32_t i = 0; i < request.layer_count; i++) {
+        if (sl_trees_level(tree, request.layers[i].level) == SL_NO_ID) {
             return false;
         }
     }
-    switch (demand.together) {
+    switch (request.together) {
     case SL_TOGETHER_REQUIRED:
     case SL_TOGETHER_PREFERRED:
-        return sl_trees_level(tree, demand.level) != SL_NO_ID;
+        return sl_trees_level(tree, request.level) != SL_NO_ID;
     case SL_TOGETHER_UNCONSTRAINED:
         return true;
     case SL_TOGETHER_UNASKED:
         break;
     }
-    return demand.layer_count != 0;
+    return request.layer_count != 0;
 }
 
-/*@ requires within: demand.layer_count <= SL_LAYERS_MAX &&
-      demand.request_count <= SL_TOPOLOGY_REQUESTS_MAX;
+/*@ requires within: request.layer_count <= SL_LAYERS_MAX &&
+      request.request_count <= SL_TOPOLOGY_REQUESTS_MAX;
     terminates \true; exits \false; assigns \nothing; */
-static bool asks_of(struct sl_topology_demand demand, sl_resource_id resource)
+static bool asks_of(struct sl_topology_request request, sl_resource_id resource)
 {
     uint32_t measure = sl_offers_measure(resource);
-    /*@ loop assigns i; loop variant demand.request_count - i; */
-    for (uint32_t i = 0; i < demand.request_count && measure != SL_NO_ID; i++) {
-        if (demand.requests[i].measure == measure) {
+    /*@ loop assigns i; loop variant request.request_count - i; */
+    for (uint32_t i = 0; i < request.request_count && measure != SL_NO_ID; i++) {
+        if (request.requests[i].measure == measure) {
             return true;
         }
     }
@@ -68,15 +68,15 @@ static bool asks_of(struct sl_topology_demand demand, sl_resource_id resource)
 
 /* Do its pods themselves ask for anything that the resource group covers? What was only derived
  * from their requests may come from a flavor without topology. */
-/*@ requires within: demand.layer_count <= SL_LAYERS_MAX &&
-      demand.request_count <= SL_TOPOLOGY_REQUESTS_MAX;
+/*@ requires within: request.layer_count <= SL_LAYERS_MAX &&
+      request.request_count <= SL_TOPOLOGY_REQUESTS_MAX;
     terminates \true; exits \false; assigns \nothing; */
-static bool pods_ask_of(struct sl_topology_demand demand, uint32_t group)
+static bool pods_ask_of(struct sl_topology_request request, uint32_t group)
 {
     sl_cell_id cell = sl_offers_first(sl_want.queue);
     /*@ loop assigns steps, cell; loop variant SL_CELLS_MAX - steps; */
     for (uint32_t steps = 0; cell != SL_NO_ID && steps < SL_CELLS_MAX; steps++) {
-        if (sl_offers_group_of(cell) == group && asks_of(demand, sl_ledger_resource_of(cell))) {
+        if (sl_offers_group_of(cell) == group && asks_of(request, sl_ledger_resource_of(cell))) {
             return true;
         }
         cell = sl_offers_next(cell);
@@ -85,20 +85,20 @@ static bool pods_ask_of(struct sl_topology_demand demand, uint32_t group)
 }
 
 /* For one that asks explicitly. */
-/*@ requires within: demand.layer_count <= SL_LAYERS_MAX &&
-      demand.request_count <= SL_TOPOLOGY_REQUESTS_MAX;
+/*@ requires within: request.layer_count <= SL_LAYERS_MAX &&
+      request.request_count <= SL_TOPOLOGY_REQUESTS_MAX;
     terminates \true; exits \false; assigns \nothing; */
-static struct sl_mismatch explicit_mismatch(struct sl_topology_demand demand, sl_flavor_id flavor,
+static struct sl_mismatch explicit_mismatch(struct sl_topology_request request, sl_flavor_id flavor,
                                             uint32_t group)
 {
     struct sl_mismatch mismatch = {true, SL_MISS_NO_TOPOLOGY};
     if (!sl_trees_asked(flavor)) {
-        mismatch.found = pods_ask_of(demand, group);
+        mismatch.found = pods_ask_of(request, group);
     } else if (!sl_trees_known(flavor)) {
         mismatch.miss = SL_MISS_NO_TREE;
     } else {
         mismatch.miss = SL_MISS_NO_LEVEL;
-        mismatch.found = !has_level(flavor, demand);
+        mismatch.found = !has_level(flavor, request);
     }
     return mismatch;
 }
@@ -109,9 +109,9 @@ struct sl_mismatch sl_flavors_mismatch(uint32_t record, sl_flavor_id flavor, uin
     if (!sl_settings.topology) {
         return mismatch;
     }
-    struct sl_topology_demand demand = sl_topology_demand_of(record);
-    if (demand.asked) {
-        return explicit_mismatch(demand, flavor, group);
+    struct sl_topology_request request = sl_topology_request_of(record);
+    if (request.asked) {
+        return explicit_mismatch(request, flavor, group);
     }
     mismatch.found = !queue_only_topology && sl_trees_asked(flavor);
     return mismatch;
@@ -169,12 +169,12 @@ static void fail(enum sl_placement_miss miss, uint32_t index)
 
 /* False when it can have no place: see topology_failure. */
 /*@ requires index: index < SL_POD_SETS_MAX && AssignmentSound;
-    requires room: PlacesAsked && sl_placement_question.set_count <= index;
+    requires capacity: PlacesAsked && sl_placement_question.set_count <= index;
     terminates \true; exits \false; assigns SL_PLACES;
     ensures asked: PlacesAsked && sl_placement_question.set_count <= index + 1; */
 static bool ask_for(uint32_t index, uint32_t record)
 {
-    bool asks = sl_topology_demand_of(record).asked;
+    bool asks = sl_topology_request_of(record).asked;
     if ((!asks && !queue_only_topology) || sl_assignment.counts[index] == 0) {
         return true;
     }

@@ -98,7 +98,7 @@ static bool counts_pods(void)
     ensures range: 0 <= \result <= SL_AMOUNT_MAX + 1; */
 static int64_t amount_of(uint32_t request, uint32_t count)
 {
-    int64_t per_pod = sl_demand_per_pod(request);
+    int64_t per_pod = sl_requests_per_pod(request);
     if (count != 0 && per_pod > SL_AMOUNT_MAX / (int64_t)count) {
         return SL_AMOUNT_MAX + 1;
     }
@@ -113,17 +113,17 @@ static void add_wants_of(uint32_t index)
 {
     uint32_t count = sl_assignment.counts[index];
     sl_resource_id pods = sl_offers_pods_resource();
-    uint32_t r = sl_demand_first_request(sl_flavors_records[index]);
+    uint32_t r = sl_requests_first(sl_flavors_records[index]);
     /*@
       loop invariant want: WantSound && WantsInRange;
       loop assigns steps, r, SL_WANTS;
       loop variant SL_REQUESTS_MAX - steps;
     */
     for (uint32_t steps = 0; r != SL_NO_ID && steps < SL_REQUESTS_MAX; steps++) {
-        if (sl_demand_resource(r) != pods) {
-            add_want(sl_demand_resource(r), amount_of(r, count));
+        if (sl_requests_resource(r) != pods) {
+            add_want(sl_requests_resource(r), amount_of(r, count));
         }
-        r = sl_demand_next_request(r);
+        r = sl_requests_next(r);
     }
     if (counts_pods()) {
         add_want(pods, count);
@@ -132,17 +132,18 @@ static void add_wants_of(uint32_t index)
 
 void sl_flavors_gather(uint32_t index)
 {
-    uint32_t group = sl_demand_group(sl_flavors_records[index]);
+    uint32_t group = sl_requests_group(sl_flavors_records[index]);
     sl_want.set_count = 0;
     sl_want.count = 0;
     /*@
       loop invariant want: WantSound && WantsInRange;
-      loop invariant room: index <= i && sl_want.set_count <= i - index;
+      loop invariant capacity: index <= i && sl_want.set_count <= i - index;
       loop assigns i, SL_WANTS, SL_MEMBERS;
       loop variant sl_assignment.pod_set_count - i;
     */
     for (uint32_t i = index; i < sl_assignment.pod_set_count; i++) {
-        if (i == index || (group != SL_NO_ID && sl_demand_group(sl_flavors_records[i]) == group)) {
+        if (i == index ||
+            (group != SL_NO_ID && sl_requests_group(sl_flavors_records[i]) == group)) {
             sl_want.sets[sl_want.set_count] = sl_flavors_records[i];
             sl_want.indexes[sl_want.set_count] = i;
             sl_want.set_count++;
@@ -226,8 +227,8 @@ static void choose_along(uint32_t first, uint32_t index, uint32_t group)
 static bool goes_along(uint32_t index)
 {
     uint32_t record = sl_flavors_records[index];
-    return sl_demand_first_request(record) == SL_NO_ID && !counts_pods() &&
-           sl_demand_group(record) != SL_NO_ID && sl_settings.topology &&
+    return sl_requests_first(record) == SL_NO_ID && !counts_pods() &&
+           sl_requests_group(record) != SL_NO_ID && sl_settings.topology &&
            sl_trees_known(sl_ledger_flavor_of(sl_scan.first));
 }
 
@@ -243,18 +244,18 @@ static void choose_for(uint32_t first, uint32_t index, uint32_t group)
     }
     uint32_t count = sl_assignment.counts[index];
     sl_resource_id pods = sl_offers_pods_resource();
-    uint32_t r = sl_demand_first_request(sl_flavors_records[index]);
+    uint32_t r = sl_requests_first(sl_flavors_records[index]);
     /*@
       loop invariant chosen: Chosen{Pre, Here};
       loop assigns steps, r, SL_CHOICES;
       loop variant SL_REQUESTS_MAX - steps;
     */
     for (uint32_t steps = 0; r != SL_NO_ID && steps < SL_REQUESTS_MAX; steps++) {
-        uint32_t i = find_want(sl_demand_resource(r));
+        uint32_t i = find_want(sl_requests_resource(r));
         if (is_wanted_of(i, group) && sl_want.resource[i] != pods) {
             choose(first, index, i, amount_of(r, count));
         }
-        r = sl_demand_next_request(r);
+        r = sl_requests_next(r);
     }
     uint32_t i = find_want(pods);
     if (is_wanted_of(i, group)) {

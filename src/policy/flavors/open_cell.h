@@ -8,14 +8,14 @@
 #define SL_POLICY_OPEN_CELL_H
 #include "kernel/ledger/ledger.h"
 
-/* The cell of (node, flavor, resource), opened with its chain up to the root when there was none. *cell is
+/* The cell of (qnode, flavor, resource), opened with its chain up to the root when there was none. *cell is
  * written only on SL_OK. Refusals: those of sl_ledger_ensure_cell. */
-static inline enum sl_status sl_ledger_open_cell(sl_node_id node, sl_flavor_id flavor,
+static inline enum sl_status sl_ledger_open_cell(sl_qnode_id qnode, sl_flavor_id flavor,
                                                  sl_resource_id resource, sl_cell_id *cell)
 {
-    enum sl_status status = sl_ledger_ensure_cell(node, flavor, resource);
+    enum sl_status status = sl_ledger_ensure_cell(qnode, flavor, resource);
     if (status == SL_OK) {
-        *cell = sl_ledger_find_cell(node, flavor, resource);
+        *cell = sl_ledger_find_cell(qnode, flavor, resource);
     }
     return status;
 }

@@ -5,7 +5,7 @@
  * fits or is one more than there can be. */
 #include "policy/flavors/reducer.h"
 
-#include "policy/demand/demand.h"
+#include "policy/requests/requests.h"
 #include "policy/flavors/flavors.h"
 
 static uint32_t set_count;
@@ -38,11 +38,11 @@ void sl_reducer_begin(sl_workload_id id)
                    spare[0 .. SL_POD_SETS_MAX - 1];
       loop variant SL_POD_SETS_MAX - set_count;
     */
-    for (uint32_t pod_set = sl_demand_first_pod_set(id);
+    for (uint32_t pod_set = sl_requests_first_pod_set(id);
          pod_set != SL_NO_ID && set_count < SL_POD_SETS_MAX;
-         pod_set = sl_demand_next_pod_set(pod_set)) {
-        full[set_count] = sl_demand_pod_count(pod_set);
-        spare[set_count] = full[set_count] - sl_demand_min_count(pod_set);
+         pod_set = sl_requests_next_pod_set(pod_set)) {
+        full[set_count] = sl_requests_pod_count(pod_set);
+        spare[set_count] = full[set_count] - sl_requests_min_count(pod_set);
         spare_total += spare[set_count];
         set_count++;
     }

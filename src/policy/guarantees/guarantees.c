@@ -15,7 +15,7 @@
 #include "policy/topology/assumed.h"
 #include "policy/fair/branches.h"
 #include "policy/queues/holders.h"
-#include "policy/demand/offers.h"
+#include "policy/requests/offers.h"
 #include "policy/queues/passes.h"
 #include "policy/queues/queues.h"
 
@@ -31,11 +31,11 @@ static enum sl_rule record_rule(sl_workload_id id)
     if (!sl_place_agrees(id)) {
         return SL_RULE_PLACE;
     }
-    if (!holds && sl_commit_claim_count(id) != 0) {
+    if (!holds && sl_commit_usage_count(id) != 0) {
         return SL_RULE_LEAK;
     }
-    return sl_booking_count(id) != 0 && !sl_lifecycle_holds_rooms(id) ? SL_RULE_ROOM_LEAK
-                                                                      : SL_RULE_NONE;
+    return sl_booking_count(id) != 0 && !sl_lifecycle_holds_capacity(id) ? SL_RULE_CAPACITY_LEAK
+                                                                         : SL_RULE_NONE;
 }
 
 /*@ terminates \true; exits \false; assigns SL_CHECK_SCRATCH;
@@ -50,7 +50,7 @@ static enum sl_rule whole_rule(void)
         return SL_RULE_LEDGER;
     }
     if (!sl_commit_valid()) {
-        return SL_RULE_CLAIMS;
+        return SL_RULE_USAGE;
     }
     if (!sl_second_pass_valid()) {
         return SL_RULE_PASSES;
@@ -74,13 +74,13 @@ struct sl_finding sl_guarantees_kernel(uint32_t limit)
 
 /* Is it listed as a holder if it is one, and of the queue whose quota it holds? Only one that holds no amount of anything,
  * since it asks for nothing that has quota, and that waits in no queue, is listed nowhere. */
-/*@ requires known: id < SL_WORKLOADS_MAX && ClaimCountsValid; terminates \true; exits \false;
+/*@ requires known: id < SL_WORKLOADS_MAX && UsageCountsValid; terminates \true; exits \false;
     assigns \nothing; */
 static bool holder_right(sl_workload_id id)
 {
     bool holds = sl_lifecycle_holds_quota(id);
-    sl_node_id listed = sl_holders_queue_of(id);
-    uint32_t count = sl_commit_claim_count(id);
+    sl_qnode_id listed = sl_holders_queue_of(id);
+    uint32_t count = sl_commit_usage_count(id);
     if (listed == SL_NO_ID) {
         return !holds || (count == 0 && sl_queues_queue_of(id) == SL_NO_ID);
     }
@@ -89,7 +89,7 @@ static bool holder_right(sl_workload_id id)
     }
     /*@ loop assigns i; loop variant count - i; */
     for (uint32_t i = 0; i < count; i++) {
-        if (sl_ledger_node_of(sl_commit_claim(id, i).cell) != listed) {
+        if (sl_ledger_qnode_of(sl_commit_usage(id, i).cell) != listed) {
             return false;
         }
     }
@@ -101,11 +101,11 @@ static bool holder_right(sl_workload_id id)
 static uint32_t pods_standing(sl_workload_id id, uint32_t pod_set)
 {
     uint32_t sum = 0;
-    uint32_t count = sl_topology_stand_count(id);
+    uint32_t count = sl_topology_assignment_count(id);
     /*@ loop assigns i, sum; loop variant count - i; */
     for (uint32_t i = 0; i < count; i++) {
-        struct sl_topology_stand stand = sl_topology_stand_at(id, i);
-        uint32_t pods = stand.pod_set == pod_set ? stand.count : 0;
+        struct sl_domain_assignment assignment = sl_topology_assignment_at(id, i);
+        uint32_t pods = assignment.pod_set == pod_set ? assignment.count : 0;
         sum = pods < UINT32_MAX - sum ? sum + pods : UINT32_MAX;
     }
     return sum;
@@ -115,7 +115,7 @@ static uint32_t pods_standing(sl_workload_id id, uint32_t pod_set)
 /*@ requires blocks: BlocksSound; terminates \true; exits \false; assigns \nothing; */
 static bool pods_right(sl_workload_id id)
 {
-    uint32_t sets = sl_topology_stand_count(id) != 0 ? SL_POD_SETS_MAX : 0;
+    uint32_t sets = sl_topology_assignment_count(id) != 0 ? SL_POD_SETS_MAX : 0;
     /*@ loop assigns s; loop variant sets - s; */
     for (uint32_t s = 0; s < sets; s++) {
         uint32_t standing = pods_standing(id, s);
@@ -126,7 +126,7 @@ static bool pods_right(sl_workload_id id)
     return true;
 }
 
-/*@ requires kernel: id < SL_WORKLOADS_MAX && ClaimCountsValid && EntriesInv && RecordsValid &&
+/*@ requires kernel: id < SL_WORKLOADS_MAX && UsageCountsValid && EntriesInv && RecordsValid &&
       BlocksSound;
     terminates \true; exits \false; assigns \nothing;
     ensures checked: \result == SL_RULE_NONE ==> IndexChecked(id);
@@ -152,19 +152,19 @@ static enum sl_rule index_rule(sl_workload_id id)
 /* How many are in line; and no workload belongs to a queue beyond it. */
 struct line {
     uint64_t count;
-    sl_node_id queue_limit;
+    sl_qnode_id queue_limit;
 };
 
 /*@ requires known: limit <= SL_WORKLOADS_MAX; terminates \true; exits \false; assigns \nothing;
-    ensures queues: \result.queue_limit <= SL_NODES_MAX; */
+    ensures queues: \result.queue_limit <= SL_QNODES_MAX; */
 static struct line line_of(uint32_t limit)
 {
-    struct line line = {0, sl_node_limit < SL_NODES_MAX ? sl_node_limit : SL_NODES_MAX};
-    /*@ loop invariant queues: line.queue_limit <= SL_NODES_MAX;
+    struct line line = {0, sl_qnode_limit < SL_QNODES_MAX ? sl_qnode_limit : SL_QNODES_MAX};
+    /*@ loop invariant queues: line.queue_limit <= SL_QNODES_MAX;
         loop assigns id, line; loop variant limit - id; */
     for (sl_workload_id id = 0; id < limit; id++) {
         enum sl_place place = sl_place_of(id);
-        sl_node_id queue = sl_queues_queue_of(id);
+        sl_qnode_id queue = sl_queues_queue_of(id);
         line.count += place == SL_PLACE_HEAP || place == SL_PLACE_INADMISSIBLE ? 1 : 0;
         if (queue != SL_NO_ID && queue >= line.queue_limit) {
             line.queue_limit = queue + 1;
@@ -179,10 +179,10 @@ static bool line_right(uint32_t limit)
 {
     struct line line = line_of(limit);
     uint64_t listed = 0;
-    /*@ loop assigns node, listed; loop variant line.queue_limit - node; */
-    for (sl_node_id node = 0; node < line.queue_limit; node++) {
-        listed += sl_queues_heap_count(node);
-        listed += sl_queues_parked_count(node);
+    /*@ loop assigns qnode, listed; loop variant line.queue_limit - qnode; */
+    for (sl_qnode_id qnode = 0; qnode < line.queue_limit; qnode++) {
+        listed += sl_queues_heap_count(qnode);
+        listed += sl_queues_parked_count(qnode);
     }
     return listed == line.count;
 }
@@ -191,10 +191,10 @@ static bool line_right(uint32_t limit)
     ensures none: \result ==> NothingPromised; */
 static bool nothing_promised(void)
 {
-    return sl_promise_count() == 0 && sl_room_promises == 0 && sl_assumed_mark() == 0;
+    return sl_promise_count() == 0 && sl_site_promises == 0 && sl_assumed_mark() == 0;
 }
 
-/*@ requires nodes: NodesLinked && limit <= SL_WORKLOADS_MAX; terminates \true; exits \false;
+/*@ requires qnodes: QnodesLinked && limit <= SL_WORKLOADS_MAX; terminates \true; exits \false;
     assigns \nothing;
     ensures none: \result == SL_RULE_NONE ==> NothingPromised;
     ensures other: \result != SL_RULE_IN_FLIGHT && \result != SL_RULE_PASS_LOST; */

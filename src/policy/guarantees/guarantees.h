@@ -34,7 +34,7 @@ struct sl_finding {
 
 /* clang-format off */
 #define SL_CHECK_SCRATCH \
-    SL_LEDGER_SCRATCH, sl_claim_sums[0 .. SL_CELLS_MAX - 1], sl_room_change[0 .. SL_ROOMS_MAX - 1]
+    SL_LEDGER_SCRATCH, sl_usage_sums[0 .. SL_CELLS_MAX - 1], sl_site_change[0 .. SL_CAPACITIES_MAX - 1]
 /* clang-format on */
 
 /* Records, places, ledger, claims, second passes, topology: at any time between two calls of the kernel. Relies on
@@ -48,7 +48,7 @@ struct sl_finding sl_guarantees_kernel(uint32_t limit);
 
 /* The policy's indexes against all that: between two events or cycles, each followed by what must follow it
  * (settle). To be asked when the kernel's part holds. */
-/*@ requires kernel: NodesLinked && ClaimCountsValid && EntriesInv && RecordsValid && BlocksSound;
+/*@ requires kernel: QnodesLinked && UsageCountsValid && EntriesInv && RecordsValid && BlocksSound;
     terminates \true;
     exits \false;
     assigns \nothing;

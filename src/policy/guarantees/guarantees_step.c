@@ -13,7 +13,7 @@ static enum sl_phase seen_phase[SL_WORKLOADS_MAX];
 static uint32_t seen_evictions[SL_WORKLOADS_MAX];
 static int64_t seen_requeue_ms[SL_WORKLOADS_MAX];
 static int64_t seen_own[SL_CELLS_MAX];
-static int64_t seen_used[SL_ROOMS_MAX];
+static int64_t seen_used[SL_CAPACITIES_MAX];
 
 #include "specs/guarantees_step.acsl"
 
@@ -143,55 +143,55 @@ static struct sl_finding look_at_cells(bool decided)
     ensures within: \result.rule == SL_RULE_NONE <==> (decided ==> MeasureWithin{Old}(measure));
     ensures named: \result.rule != SL_RULE_NONE ==> StepBroken{Old}(\result.rule, \result.object);
     ensures rule: \result.rule == SL_RULE_NONE ||
-      (\result.rule == SL_RULE_OVERFULL && RoomOfMeasure(\result.object, measure));
-    ensures seen: \forall integer r; RoomOfMeasure(r, measure) ==>
-      seen_used[r] == sl_room_used[r]; */
+      (\result.rule == SL_RULE_OVERFULL && CapacityOfMeasure(\result.object, measure));
+    ensures seen: \forall integer r; CapacityOfMeasure(r, measure) ==>
+      seen_used[r] == sl_site_used[r]; */
 static struct sl_finding look_at_measure(sl_measure_id measure, bool decided)
 {
     struct sl_finding found = {SL_RULE_NONE, 0};
     uint32_t first = measure * SL_SITES_MAX;
     /*@ loop invariant index: 0 <= s <= SL_SITES_MAX && s <= sl_domain_site_limit;
         loop invariant within: found.rule == SL_RULE_NONE <==>
-          (decided ==> \forall integer r; first <= r < first + s ==> RoomWithin{Pre}(r));
+          (decided ==> \forall integer r; first <= r < first + s ==> SiteWithin{Pre}(r));
         loop invariant named: found.rule != SL_RULE_NONE ==>
           StepBroken{Pre}(found.rule, found.object);
         loop invariant rule: found.rule == SL_RULE_NONE ||
-          (found.rule == SL_RULE_OVERFULL && RoomOfMeasure(found.object, measure));
+          (found.rule == SL_RULE_OVERFULL && CapacityOfMeasure(found.object, measure));
         loop invariant seen: \forall integer r; first <= r < first + s ==>
-          seen_used[r] == sl_room_used[r];
+          seen_used[r] == sl_site_used[r];
         loop invariant later: \forall integer r; first + s <= r < first + SL_SITES_MAX ==>
           seen_used[r] == \at(seen_used[r], Pre);
         loop assigns s, found, seen_used[first .. first + SL_SITES_MAX - 1];
         loop variant SL_SITES_MAX - s; */
     for (sl_site_id s = 0; s < sl_domain_site_limit && s < SL_SITES_MAX; s++) {
-        uint32_t room = first + s;
-        if (decided && found.rule == SL_RULE_NONE && sl_room_used[room] > seen_used[room] &&
-            sl_room_used[room] > sl_room_capacity[room]) {
-            found = (struct sl_finding){SL_RULE_OVERFULL, room};
+        uint32_t capacity = first + s;
+        if (decided && found.rule == SL_RULE_NONE && sl_site_used[capacity] > seen_used[capacity] &&
+            sl_site_used[capacity] > sl_site_capacity[capacity]) {
+            found = (struct sl_finding){SL_RULE_OVERFULL, capacity};
         }
-        seen_used[room] = sl_room_used[room];
+        seen_used[capacity] = sl_site_used[capacity];
     }
     return found;
 }
 
-/*@ terminates \true; exits \false; assigns seen_used[0 .. SL_ROOMS_MAX - 1];
+/*@ terminates \true; exits \false; assigns seen_used[0 .. SL_CAPACITIES_MAX - 1];
     ensures within: \result.rule == SL_RULE_NONE <==> (decided ==>
-      RoomsWithin{Old}(SL_MEASURES_MAX));
+      CapacityWithin{Old}(SL_MEASURES_MAX));
     ensures named: \result.rule != SL_RULE_NONE ==> StepBroken{Old}(\result.rule, \result.object);
     ensures rule: \result.rule == SL_RULE_NONE || \result.rule == SL_RULE_OVERFULL;
-    ensures seen: RoomsSeen(SL_MEASURES_MAX); */
-static struct sl_finding look_at_rooms(bool decided)
+    ensures seen: CapacitySeen(SL_MEASURES_MAX); */
+static struct sl_finding look_at_capacity(bool decided)
 {
     struct sl_finding found = {SL_RULE_NONE, 0};
     /*@ loop invariant index: 0 <= m <= SL_MEASURES_MAX;
-        loop invariant within: found.rule == SL_RULE_NONE <==> (decided ==> RoomsWithin{Pre}(m));
+        loop invariant within: found.rule == SL_RULE_NONE <==> (decided ==> CapacityWithin{Pre}(m));
         loop invariant named: found.rule != SL_RULE_NONE ==>
           StepBroken{Pre}(found.rule, found.object);
         loop invariant rule: found.rule == SL_RULE_NONE || found.rule == SL_RULE_OVERFULL;
-        loop invariant seen: RoomsSeen(m);
-        loop invariant later: \forall integer r; m * SL_SITES_MAX <= r < SL_ROOMS_MAX ==>
+        loop invariant seen: CapacitySeen(m);
+        loop invariant later: \forall integer r; m * SL_SITES_MAX <= r < SL_CAPACITIES_MAX ==>
           seen_used[r] == \at(seen_used[r], Pre);
-        loop assigns m, found, seen_used[0 .. SL_ROOMS_MAX - 1]; loop variant SL_MEASURES_MAX - m;
+        loop assigns m, found, seen_used[0 .. SL_CAPACITIES_MAX - 1]; loop variant SL_MEASURES_MAX - m;
         */
     for (sl_measure_id m = 0; m < SL_MEASURES_MAX; m++) {
         struct sl_finding here = look_at_measure(m, decided);
@@ -203,7 +203,7 @@ static struct sl_finding look_at_rooms(bool decided)
 }
 
 /*@ requires ledger: CellsLinked && LimitsInRange && UsageInRange; terminates \true; exits \false;
-    assigns SEEN_WORKLOADS, seen_own[0 .. SL_CELLS_MAX - 1], seen_used[0 .. SL_ROOMS_MAX - 1];
+    assigns SEEN_WORKLOADS, seen_own[0 .. SL_CELLS_MAX - 1], seen_used[0 .. SL_CAPACITIES_MAX - 1];
     ensures kept: \result.rule == SL_RULE_NONE <==> StepKept{Old}(limit, decided);
     ensures named: \result.rule != SL_RULE_NONE ==> StepBroken{Old}(\result.rule, \result.object);
     ensures seen: StepSeen(limit); */
@@ -211,9 +211,9 @@ struct sl_finding sl_guarantees_step(uint32_t limit, bool decided)
 {
     struct sl_finding workload = look_at_workloads(limit, decided);
     struct sl_finding cell = look_at_cells(decided);
-    struct sl_finding room = look_at_rooms(decided);
+    struct sl_finding capacity = look_at_capacity(decided);
     if (workload.rule != SL_RULE_NONE) {
         return workload;
     }
-    return cell.rule != SL_RULE_NONE ? cell : room;
+    return cell.rule != SL_RULE_NONE ? cell : capacity;
 }

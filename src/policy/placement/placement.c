@@ -79,7 +79,7 @@ static bool place(uint32_t workers, uint32_t leader)
     ensures known: SetKnown(\result) || \result == SL_NO_ID; */
 static uint32_t find_partner(uint32_t set)
 {
-    uint32_t group = sl_topology_demand_of(sl_placement_question.sets[set].record).rank_group;
+    uint32_t group = sl_topology_request_of(sl_placement_question.sets[set].record).rank_group;
     sl_tree_id tree = sl_placement_question.sets[set].tree;
     if (sl_placement_question.set_count < 2 || group == SL_NO_ID) {
         return SL_NO_ID;
@@ -88,7 +88,7 @@ static uint32_t find_partner(uint32_t set)
     for (uint32_t i = 0; i < sl_placement_question.set_count; i++) {
         struct sl_placement_set other = sl_placement_question.sets[i];
         if (i != set && !done[i] && other.tree == tree &&
-            sl_topology_demand_of(other.record).rank_group == group) {
+            sl_topology_request_of(other.record).rank_group == group) {
             return i;
         }
     }

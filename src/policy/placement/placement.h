@@ -8,7 +8,7 @@
 #include "kernel/topology/topology.h"
 #include "kernel/base/types.h"
 #include "policy/topology/assumed.h"
-#include "policy/demand/topology_demand.h"
+#include "policy/requests/topology_request.h"
 #include "specs/hidden.acsl"
 
 enum sl_placement_miss {
@@ -29,7 +29,7 @@ enum sl_placement_miss {
  * sl_topology_plan of the kernel: sets in the order of their pod sets. */
 struct sl_placement_set {
     uint32_t pod_set; /* its index in the workload */
-    uint32_t record;  /* of demand.h and topology_demand.h */
+    uint32_t record;  /* of demand.h and topology_request.h */
     uint32_t count;   /* pods; more than none */
     sl_tree_id tree;
     bool implied; /* it asks for nothing, but its queue has only flavors with topology */

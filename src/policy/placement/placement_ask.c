@@ -22,7 +22,7 @@
 */
 
 /*@ terminates \true; exits \false; assigns \nothing; ensures positive: Positive(\result); */
-static struct sl_takes takes_of(struct sl_topology_demand demand)
+static struct sl_takes takes_of(struct sl_topology_request request)
 {
     struct sl_takes takes = {.count = 1, .of = {{.measure = SL_MEASURE_PODS, .per_pod = 1}}};
     /*@
@@ -31,10 +31,10 @@ static struct sl_takes takes_of(struct sl_topology_demand demand)
       loop assigns i, takes;
       loop variant SL_TOPOLOGY_REQUESTS_MAX - i;
     */
-    for (uint32_t i = 0; i < demand.request_count && i < SL_TOPOLOGY_REQUESTS_MAX; i++) {
-        int64_t per_pod = sl_counts_bounded(demand.requests[i].per_pod);
+    for (uint32_t i = 0; i < request.request_count && i < SL_TOPOLOGY_REQUESTS_MAX; i++) {
+        int64_t per_pod = sl_counts_bounded(request.requests[i].per_pod);
         if (per_pod > 0) {
-            takes.of[takes.count].measure = demand.requests[i].measure;
+            takes.of[takes.count].measure = request.requests[i].measure;
             takes.of[takes.count].per_pod = per_pod;
             takes.count++;
         }
@@ -45,16 +45,16 @@ static struct sl_takes takes_of(struct sl_topology_demand demand)
 /*@ requires laid: Laid; terminates \true; exits \false;
     assigns sl_placing.required, sl_placing.unconstrained, sl_placing.depth, sl_placement_failure;
     ensures depth: \result ==> sl_placing.depth < sl_placing.at.depth_count; */
-static bool find_depth(struct sl_topology_demand demand, bool implied)
+static bool find_depth(struct sl_topology_request request, bool implied)
 {
     uint32_t lowest = sl_placing.at.depth_count - 1;
-    sl_placing.required = demand.together == SL_TOGETHER_REQUIRED;
-    sl_placing.unconstrained = !sl_placing.required && demand.together != SL_TOGETHER_PREFERRED;
+    sl_placing.required = request.together == SL_TOGETHER_REQUIRED;
+    sl_placing.unconstrained = !sl_placing.required && request.together != SL_TOGETHER_PREFERRED;
     if (!sl_placing.unconstrained) {
-        sl_placing.depth = sl_trees_level(sl_placing.tree, demand.level);
-    } else if (demand.layer_count > 0) { /* each slice together, and the slices anywhere */
+        sl_placing.depth = sl_trees_level(sl_placing.tree, request.level);
+    } else if (request.layer_count > 0) { /* each slice together, and the slices anywhere */
         sl_placing.depth = 0;
-    } else if (demand.together == SL_TOGETHER_UNCONSTRAINED || implied) {
+    } else if (request.together == SL_TOGETHER_UNCONSTRAINED || implied) {
         sl_placing.depth = lowest;
     } else {
         sl_placing.depth = SL_NO_ID;
@@ -140,7 +140,7 @@ bool sl_placement_set_count(uint32_t count)
 /*@ requires ready: Laid && sl_placing.depth < sl_placing.at.depth_count;
     requires none: sl_placing.layer_count == 0; terminates \true; exits \false; assigns LAYERED;
     ensures ready: PlacingSound && LayersSound; */
-static bool find_layers(struct sl_topology_demand demand)
+static bool find_layers(struct sl_topology_request request)
 {
     sl_placing.slice_size = 1;
     sl_placing.slice_depth = sl_placing.at.depth_count - 1;
@@ -150,8 +150,8 @@ static bool find_layers(struct sl_topology_demand demand)
       loop assigns i, LAYERED;
       loop variant SL_LAYERS_MAX - i;
     */
-    for (uint32_t i = 0; i < demand.layer_count && i < SL_LAYERS_MAX; i++) {
-        if (!add_layer(i, demand.layers[i].level, demand.layers[i].size)) {
+    for (uint32_t i = 0; i < request.layer_count && i < SL_LAYERS_MAX; i++) {
+        if (!add_layer(i, request.layers[i].level, request.layers[i].size)) {
             return false;
         }
     }
@@ -173,14 +173,14 @@ static bool start(uint32_t set, uint32_t leader)
                                      .empty = sl_placement_question.empty,
                                      .mask = SL_NO_ID,
                                      .within = SL_NO_ID,
-                                     .takes = takes_of(sl_topology_demand_of(q.record))};
+                                     .takes = takes_of(sl_topology_request_of(q.record))};
     if (sl_placing.at.depth_count == 0) {
         return sl_placement_miss(SL_PLACEMENT_NO_TREE);
     }
     if (leader != SL_NO_ID) {
         sl_placing.leaders = 1;
         sl_placing.leader_takes =
-            takes_of(sl_topology_demand_of(sl_placement_question.sets[leader].record));
+            takes_of(sl_topology_request_of(sl_placement_question.sets[leader].record));
     }
     return true;
 }
@@ -188,20 +188,20 @@ static bool start(uint32_t set, uint32_t leader)
 bool sl_placement_ask(uint32_t set, uint32_t leader)
 {
     const struct sl_placement_set q = sl_placement_question.sets[set];
-    const struct sl_topology_demand demand = sl_topology_demand_of(q.record);
+    const struct sl_topology_request request = sl_topology_request_of(q.record);
     if (!start(set, leader)) {
         return false;
     }
     if (sl_trees_ends_at_nodes(q.tree)) {
-        sl_placing.mask = sl_tolerances_mask(demand.mask, q.tree);
+        sl_placing.mask = sl_tolerances_mask(request.mask, q.tree);
     }
-    if (!find_depth(demand, q.implied)) {
+    if (!find_depth(request, q.implied)) {
         return false;
     }
     //@ assert found: Laid && TakesSound && sl_placing.depth < sl_placing.at.depth_count;
     sl_placing.least_free = sl_placing.unconstrained && sl_settings.profile_mixed;
     sl_placing.preferring = sl_settings.prefer_affinity && sl_masks_prefers(sl_placing.mask);
-    if (!find_layers(demand)) {
+    if (!find_layers(request)) {
         return false;
     }
     //@ assert layered: PlacingSound && LayersSound && TakesSound;

@@ -9,12 +9,12 @@
 
 static struct {
     uint32_t count;
-    uint32_t rooms[OWN_MAX];
+    uint32_t capacities[OWN_MAX];
 } own;
 
 /*@
   predicate OwnListed{L} = own.count <= OWN_MAX &&
-    \forall integer i; 0 <= i < own.count ==> own.rooms[i] < SL_ROOMS_MAX;
+    \forall integer i; 0 <= i < own.count ==> own.capacities[i] < SL_CAPACITIES_MAX;
 */
 
 /* More pods take more of a room; an amount that no node has counts as unlimited. */
@@ -40,10 +40,10 @@ static void take(sl_site_id site, sl_measure_id measure, int64_t per_pod, int64_
     if (measure >= SL_MEASURES_MAX || own.count >= OWN_MAX) {
         return; /* rooms beyond OWN_MAX are left to the kernel to refuse */
     }
-    uint32_t room = measure * SL_SITES_MAX + site;
-    sl_placement_own[room] = plus(sl_placement_own[room], per_pod, count);
+    uint32_t capacity = measure * SL_SITES_MAX + site;
+    sl_placement_own[capacity] = plus(sl_placement_own[capacity], per_pod, count);
     sl_placement_has_own = true;
-    own.rooms[own.count] = room;
+    own.capacities[own.count] = capacity;
     own.count++;
 }
 
@@ -86,11 +86,11 @@ void sl_placement_clear_own(void)
 {
     /*@
       loop invariant own: OwnInRange;
-      loop assigns i, sl_placement_own[0 .. SL_ROOMS_MAX - 1];
+      loop assigns i, sl_placement_own[0 .. SL_CAPACITIES_MAX - 1];
       loop variant own.count - i;
     */
     for (uint32_t i = 0; i < own.count; i++) {
-        sl_placement_own[own.rooms[i]] = 0;
+        sl_placement_own[own.capacities[i]] = 0;
     }
     own.count = 0;
     sl_placement_has_own = false;

@@ -60,7 +60,7 @@ static bool has_failed(sl_domain_id domain)
 /*@ requires ready: gap_count <= SL_UNHEALTHY_MAX; terminates \true; exits \false;
     assigns sl_hidden, GAPS, gap_count, sl_placement_failure;
     ensures ready: gap_count <= SL_UNHEALTHY_MAX; */
-static bool sort_out(struct sl_topology_stand row)
+static bool sort_out(struct sl_domain_assignment row)
 {
     if (has_failed(row.domain)) {
         if (gap_count >= SL_UNHEALTHY_MAX) {
@@ -85,7 +85,7 @@ static bool sort_out(struct sl_topology_stand row)
 static bool sort_out_all(void)
 {
     sl_workload_id id = sl_placement_question.workload;
-    uint32_t count = sl_topology_stand_count(id);
+    uint32_t count = sl_topology_assignment_count(id);
     gap_count = 0;
     /*@
       loop invariant ready: gap_count <= SL_UNHEALTHY_MAX;
@@ -93,7 +93,7 @@ static bool sort_out_all(void)
       loop variant count - i;
     */
     for (uint32_t i = 0; i < count; i++) {
-        struct sl_topology_stand row = sl_topology_stand_at(id, i);
+        struct sl_domain_assignment row = sl_topology_assignment_at(id, i);
         if (row.pod_set == sl_placing.pod_set && row.domain != SL_NO_ID && !sort_out(row)) {
             return false;
         }

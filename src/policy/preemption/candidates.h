@@ -20,8 +20,8 @@ enum sl_right {
 
 struct sl_candidate {
     sl_workload_id workload;
-    sl_node_id queue;
-    sl_node_id common; /* the lowest cohort that it has in common with the preemptor */
+    sl_qnode_id queue;
+    sl_qnode_id common; /* the lowest cohort that it has in common with the preemptor */
     enum sl_right right;
     uint32_t group; /* all of a group are adjacent, groups in ascending order */
     uint32_t rank;  /* lower ones first within a group, then as SL_CANDIDATES_... says */
@@ -33,7 +33,7 @@ void sl_candidates_clear(void);
  * that hold quota there are evicted for other reasons, or not at all. `rank` is that of those that
  * are being evicted already, SL_RANK_LATER is added for the others. */
 #define SL_RANK_LATER 16u
-/*@ requires question: QuestionSound && ClaimCountsValid; terminates \true; exits \false;
+/*@ requires question: QuestionSound && UsageCountsValid; terminates \true; exits \false;
     assigns sl_hidden; */
 void sl_candidates_add(struct sl_candidate pattern);
 

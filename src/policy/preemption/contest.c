@@ -35,20 +35,20 @@ static bool is_over(sl_cell_id cell)
     return sl_ledger_usage(cell) > sl_ledger_subtree(cell);
 }
 
-/* The node's cell of what this need is about; SL_NO_ID = it has none, and so uses none. */
-/*@ requires need: need < SL_CLAIMS_MAX && ListsInv; terminates \true; exits \false;
+/* The qnode's cell of what this need is about; SL_NO_ID = it has none, and so uses none. */
+/*@ requires need: need < SL_USAGE_CELLS_MAX && ListsInv; terminates \true; exits \false;
     assigns \nothing; */
-static sl_cell_id cell_at(sl_node_id node, uint32_t need)
+static sl_cell_id cell_at(sl_qnode_id qnode, uint32_t need)
 {
     sl_cell_id cell = sl_preemption_question.needs[need].cell;
-    return sl_ledger_find_cell(node, sl_ledger_flavor_of(cell), sl_ledger_resource_of(cell));
+    return sl_ledger_find_cell(qnode, sl_ledger_flavor_of(cell), sl_ledger_resource_of(cell));
 }
 
-bool sl_contest_exceeded(sl_node_id node)
+bool sl_contest_exceeded(sl_qnode_id qnode)
 {
     /*@ loop assigns i; loop variant sl_preemption_question.need_count - i; */
     for (uint32_t i = 0; i < sl_preemption_question.need_count; i++) {
-        if (sl_preemption_question.needs[i].contested && is_over(cell_at(node, i))) {
+        if (sl_preemption_question.needs[i].contested && is_over(cell_at(qnode, i))) {
             return true;
         }
     }
@@ -88,14 +88,14 @@ static bool is_contested(sl_cell_id cell)
     return false;
 }
 
-/*@ requires question: QuestionSound; requires claims: ClaimCountsValid; terminates \true;
+/*@ requires question: QuestionSound; requires usage: UsageCountsValid; terminates \true;
     exits \false; assigns \nothing; */
 static bool holds_contested(sl_workload_id id)
 {
-    uint32_t count = sl_commit_claim_count(id);
+    uint32_t count = sl_commit_usage_count(id);
     /*@ loop assigns i; loop variant count - i; */
     for (uint32_t i = 0; i < count; i++) {
-        if (is_contested(sl_commit_claim(id, i).cell)) {
+        if (is_contested(sl_commit_usage(id, i).cell)) {
             return true;
         }
     }
@@ -120,9 +120,9 @@ static bool allowed_reclaim(sl_workload_id holder, enum sl_preempt_reclaim recla
                                          sl_order_lower(holder, sl_preemption_question.preemptor));
 }
 
-bool sl_contest_allows(sl_workload_id holder, sl_node_id queue)
+bool sl_contest_allows(sl_workload_id holder, sl_qnode_id queue)
 {
-    sl_node_id own = sl_preemption_question.cluster_queue;
+    sl_qnode_id own = sl_preemption_question.cluster_queue;
     struct sl_preempt_policy policy = sl_preempt_policy_of(own);
     bool allowed = queue == own ? allowed_within(holder, policy.within)
                                 : allowed_reclaim(holder, policy.reclaim);

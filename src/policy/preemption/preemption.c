@@ -20,8 +20,8 @@ struct sl_preemption_question sl_preemption_question;
 static bool asks_rightly(void)
 {
     if (sl_preemption_question.preemptor >= SL_WORKLOADS_MAX ||
-        sl_preemption_question.cluster_queue >= SL_NODES_MAX ||
-        sl_preemption_question.need_count > SL_CLAIMS_MAX) {
+        sl_preemption_question.cluster_queue >= SL_QNODES_MAX ||
+        sl_preemption_question.need_count > SL_USAGE_CELLS_MAX) {
         return false;
     }
     /*@
@@ -51,7 +51,7 @@ uint32_t sl_preemption_find(int64_t now_ms)
 }
 
 /*@ requires victims: VictimsSound; terminates \true; exits \false; assigns \nothing; */
-static bool any_victim_of(sl_node_id queue)
+static bool any_victim_of(sl_qnode_id queue)
 {
     /*@ loop assigns i; loop variant sl_victims.count - i; */
     for (uint32_t i = 0; i < sl_victims.count; i++) {
@@ -84,7 +84,7 @@ static uint32_t height_without_victims(sl_cell_id cell, int64_t amount)
     return height;
 }
 
-struct sl_prospect sl_preemption_prospect(sl_workload_id preemptor, sl_node_id cluster_queue,
+struct sl_prospect sl_preemption_prospect(sl_workload_id preemptor, sl_qnode_id cluster_queue,
                                           sl_cell_id cell, int64_t amount, int64_t now_ms)
 {
     struct sl_prospect prospect = {SL_NO_CANDIDATES, 0};

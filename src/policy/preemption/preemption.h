@@ -24,13 +24,13 @@ struct sl_need {
 /* The question: which workload, in which ClusterQueue, needs what. Distinct cells. */
 struct sl_preemption_question {
     sl_workload_id preemptor;
-    sl_node_id cluster_queue;
+    sl_qnode_id cluster_queue;
     bool places; /* sl_placement_question has to be answered as well, without the victims' pods */
     uint32_t need_count;
-    struct sl_need needs[SL_CLAIMS_MAX];
+    struct sl_need needs[SL_USAGE_CELLS_MAX];
 };
 extern struct sl_preemption_question sl_preemption_question;
-/*@ predicate QuestionSound{L} = sl_preemption_question.need_count <= SL_CLAIMS_MAX; */
+/*@ predicate QuestionSound{L} = sl_preemption_question.need_count <= SL_USAGE_CELLS_MAX; */
 
 /* The answer: the victims, in the order in which they would be preempted, and why each. */
 struct sl_victims {
@@ -48,7 +48,7 @@ extern struct sl_victims sl_victims;
 /*@
   // Victims can be looked for: trials, of which several nest, on ledger and rooms.
   predicate PreemptionReady{L} =
-    TrialReady && ClaimsValid && sl_trail_depth < INT32_MAX && ListsInv && PlaceReady;
+    TrialReady && WorkloadUsageValid && sl_trail_depth < INT32_MAX && ListsInv && PlaceReady;
 */
 
 /* Find victims for sl_preemption_question; returns sl_victims.count, 0 = none would help. May be
@@ -78,6 +78,6 @@ struct sl_prospect {
     assigns sl_hidden, SL_SOUGHT, SL_HEIGHTS, sl_preemption_question;
     ensures ready: PreemptionReady && HeightsInv && TakenBack{Pre, Post};
     ensures known: \result.possibility <= SL_RECLAIM && VictimsSound; */
-struct sl_prospect sl_preemption_prospect(sl_workload_id preemptor, sl_node_id cluster_queue,
+struct sl_prospect sl_preemption_prospect(sl_workload_id preemptor, sl_qnode_id cluster_queue,
                                           sl_cell_id cell, int64_t amount, int64_t now_ms);
 #endif

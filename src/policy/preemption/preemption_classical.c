@@ -21,16 +21,16 @@
 /* Ranks: classes come in this order, workloads that are being evicted first. */
 enum { RANK_HIERARCHY, RANK_PRIORITY, RANK_WITHIN };
 
-/* The climb to the root: what of each need is left for the node at hand, and its cell there. */
-static sl_cell_id climb_cells[SL_CLAIMS_MAX];
-static int64_t climb_amounts[SL_CLAIMS_MAX];
+/* The climb to the root: what of each need is left for the qnode at hand, and its cell there. */
+static sl_cell_id climb_cells[SL_USAGE_CELLS_MAX];
+static int64_t climb_amounts[SL_USAGE_CELLS_MAX];
 
 /* Who was found. */
 static bool found_by_hierarchy;
 static bool found_in_others;
 
 /* clang-format off */
-#define CLIMB climb_cells[0 .. SL_CLAIMS_MAX - 1], climb_amounts[0 .. SL_CLAIMS_MAX - 1]
+#define CLIMB climb_cells[0 .. SL_USAGE_CELLS_MAX - 1], climb_amounts[0 .. SL_USAGE_CELLS_MAX - 1]
 #define FOUND found_by_hierarchy, found_in_others
 /* clang-format on */
 
@@ -57,7 +57,7 @@ static void begin_climb(void)
     }
 }
 
-/* What is not kept below its parent of the need at this node. */
+/* What is not kept below its parent of the need at this qnode. */
 /*@ requires ledger: LimitsInRange && UsageInRange;
     requires need: Climbing && QuestionSound && i < sl_preemption_question.need_count;
     terminates \true; exits \false; assigns \nothing;
@@ -69,7 +69,7 @@ static int64_t passed_on(uint32_t i)
     return left > 0 ? left : 0;
 }
 
-/* Does all that is left fit in the quota of the node at hand? Goes on to its parent. */
+/* Does all that is left fit in the quota of the qnode at hand? Goes on to its parent. */
 /*@ requires ledger: LimitsInRange && UsageInRange; requires needs: Climbing && QuestionSound;
     terminates \true; exits \false; assigns CLIMB; ensures climbing: Climbing; */
 static bool climb(void)
@@ -99,9 +99,9 @@ static bool below_threshold(sl_workload_id id, struct sl_preempt_policy policy)
            (!policy.has_threshold || sl_order_of(id).priority <= policy.threshold);
 }
 
-/*@ requires question: QuestionSound && ClaimCountsValid; terminates \true; exits \false;
+/*@ requires question: QuestionSound && UsageCountsValid; terminates \true; exits \false;
     assigns sl_hidden, FOUND; */
-static void add_queue(sl_node_id queue, sl_node_id common, bool advantage)
+static void add_queue(sl_qnode_id queue, sl_qnode_id common, bool advantage)
 {
     uint32_t before = sl_candidates_count();
     struct sl_candidate pattern = {SL_NO_ID, queue,        common, SL_RIGHT_NO_BORROWING,
@@ -119,18 +119,18 @@ static void add_queue(sl_node_id queue, sl_node_id common, bool advantage)
 
 /* From the subtree of `cohort`, but for the part that was searched before. Subtrees that keep to
  * their quota are left alone. */
-/*@ requires question: QuestionSound && ClaimCountsValid && ListsInv; terminates \true;
+/*@ requires question: QuestionSound && UsageCountsValid && ListsInv; terminates \true;
     exits \false; assigns sl_hidden, FOUND; */
-static void add_subtree(sl_node_id cohort, sl_node_id done, bool advantage)
+static void add_subtree(sl_qnode_id cohort, sl_qnode_id done, bool advantage)
 {
-    sl_node_id node = sl_branches_walk(cohort, cohort, false);
-    /*@ loop assigns steps, node, sl_hidden, FOUND; loop variant SL_NODES_MAX - steps; */
-    for (uint32_t steps = 0; node != SL_NO_ID && steps < SL_NODES_MAX; steps++) {
-        bool skip = node == done || !sl_contest_exceeded(node);
+    sl_qnode_id qnode = sl_branches_walk(cohort, cohort, false);
+    /*@ loop assigns steps, qnode, sl_hidden, FOUND; loop variant SL_QNODES_MAX - steps; */
+    for (uint32_t steps = 0; qnode != SL_NO_ID && steps < SL_QNODES_MAX; steps++) {
+        bool skip = qnode == done || !sl_contest_exceeded(qnode);
         if (!skip) {
-            add_queue(node, cohort, advantage);
+            add_queue(qnode, cohort, advantage);
         }
-        node = sl_branches_walk(cohort, node, skip);
+        qnode = sl_branches_walk(cohort, qnode, skip);
     }
 }
 
@@ -142,15 +142,15 @@ static bool must_borrow(struct sl_preempt_policy policy)
     return !policy.borrow_within && !sl_contest_own_below();
 }
 
-/*@ requires question: QuestionAsked && ClaimCountsValid && ListsInv;
+/*@ requires question: QuestionAsked && UsageCountsValid && ListsInv;
     requires ledger: LimitsInRange && UsageInRange; terminates \true; exits \false;
     assigns sl_hidden, FOUND, CLIMB; */
 static void collect_others(bool only_by_hierarchy)
 {
-    sl_node_id done = sl_preemption_question.cluster_queue;
+    sl_qnode_id done = sl_preemption_question.cluster_queue;
     begin_climb();
     bool advantage = climb();
-    sl_node_id cohort = sl_ledger_parent_node(done);
+    sl_qnode_id cohort = sl_ledger_parent_qnode(done);
     /*@
       loop invariant climbing: Climbing;
       loop assigns steps, cohort, done, advantage, sl_hidden, FOUND, CLIMB;
@@ -162,16 +162,16 @@ static void collect_others(bool only_by_hierarchy)
         }
         advantage = climb() || advantage;
         done = cohort;
-        cohort = sl_ledger_parent_node(cohort);
+        cohort = sl_ledger_parent_qnode(cohort);
     }
 }
 
-/*@ requires question: QuestionAsked && ClaimCountsValid && ListsInv;
+/*@ requires question: QuestionAsked && UsageCountsValid && ListsInv;
     requires ledger: LimitsInRange && UsageInRange; terminates \true; exits \false;
     assigns sl_hidden, FOUND, CLIMB; */
 static void collect(struct sl_preempt_policy policy, int64_t now_ms)
 {
-    sl_node_id own = sl_preemption_question.cluster_queue;
+    sl_qnode_id own = sl_preemption_question.cluster_queue;
     struct sl_candidate pattern = {SL_NO_ID, own, SL_NO_ID, SL_RIGHT_WITHIN, 0, RANK_WITHIN};
     found_by_hierarchy = false;
     found_in_others = false;
@@ -187,19 +187,19 @@ static void collect(struct sl_preempt_policy policy, int64_t now_ms)
 
 /* --- taking ---------------------------------------------------------------------------------- */
 
-/* Does every node from the queue up to below the common cohort still exceed its quota? */
+/* Does every qnode from the queue up to below the common cohort still exceed its quota? */
 /*@ requires question: QuestionSound && ListsInv; terminates \true; exits \false;
     assigns \nothing; */
-static bool still_exceeds(sl_node_id queue, sl_node_id common)
+static bool still_exceeds(sl_qnode_id queue, sl_qnode_id common)
 {
-    sl_node_id node = queue;
-    /*@ loop assigns steps, node; loop variant SL_LEVELS_MAX - steps; */
-    for (uint32_t steps = 0;
-         node != SL_NO_ID && node != common && sl_contest_exceeded(node) && steps < SL_LEVELS_MAX;
+    sl_qnode_id qnode = queue;
+    /*@ loop assigns steps, qnode; loop variant SL_LEVELS_MAX - steps; */
+    for (uint32_t steps = 0; qnode != SL_NO_ID && qnode != common && sl_contest_exceeded(qnode) &&
+                             steps < SL_LEVELS_MAX;
          steps++) {
-        node = sl_ledger_parent_node(node);
+        qnode = sl_ledger_parent_qnode(qnode);
     }
-    return node == common;
+    return qnode == common;
 }
 
 /*@ terminates \true; exits \false; assigns \nothing; */
@@ -248,8 +248,8 @@ static bool take_enough(struct sl_preempt_policy policy, bool may_borrow)
     uint32_t count = sl_candidates_count();
     /*@
       loop invariant ledger: LedgerReady && SharesReady;
-      loop invariant rooms: PlaceReady;
-      loop invariant victims: VictimsSound && QuestionAsked && ClaimsValid && sl_trail_depth > 0;
+      loop invariant capacities: PlaceReady;
+      loop invariant victims: VictimsSound && QuestionAsked && WorkloadUsageValid && sl_trail_depth > 0;
       loop invariant past: PastKept{Pre, Here};
       loop assigns i, sl_hidden, sl_victims, SL_TRIED, SL_ASSUMED, SL_PLACED;
       loop variant count - i;

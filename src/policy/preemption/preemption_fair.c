@@ -19,7 +19,7 @@
 #include "policy/preemption/targets.h"
 #include "policy/preemption/victims.h"
 
-enum outcome { GOES_ON, ENOUGH, NO_ROOM };
+enum outcome { GOES_ON, ENOUGH, NO_CAPACITY };
 
 /* clang-format off */
 #define TAKING sl_hidden, sl_victims, SL_TRIED, sl_trail_depth, SL_ASSUMED, SL_PLACED
@@ -27,33 +27,34 @@ enum outcome { GOES_ON, ENOUGH, NO_ROOM };
 
 /* --- collecting ------------------------------------------------------------------------------ */
 
-/*@ requires question: QuestionSound && ClaimCountsValid; terminates \true; exits \false;
+/*@ requires question: QuestionSound && UsageCountsValid; terminates \true; exits \false;
     assigns sl_hidden; */
-static void add_queue(sl_node_id queue)
+static void add_queue(sl_qnode_id queue)
 {
     struct sl_candidate pattern = {SL_NO_ID, queue, SL_NO_ID, SL_RIGHT_SHARE, queue, 0};
     sl_candidates_add(pattern);
 }
 
-/*@ requires question: QuestionSound && ClaimCountsValid && ListsInv && NodesLinked;
+/*@ requires question: QuestionSound && UsageCountsValid && ListsInv && QnodesLinked;
     terminates \true; exits \false; assigns sl_hidden; */
 static void collect(int64_t now_ms)
 {
-    sl_node_id own = sl_preemption_question.cluster_queue;
-    sl_node_id root = sl_ledger_root_node(own);
+    sl_qnode_id own = sl_preemption_question.cluster_queue;
+    sl_qnode_id root = sl_ledger_root_qnode(own);
     struct sl_preempt_policy policy = sl_preempt_policy_of(own);
     sl_candidates_clear();
     if (policy.within != SL_WITHIN_NEVER) {
         add_queue(own);
     }
     if (policy.reclaim != SL_RECLAIM_NEVER && root != own) {
-        sl_node_id node = root;
-        /*@ loop assigns steps, node, sl_hidden; loop variant SL_NODES_MAX - steps; */
-        for (uint32_t steps = 0; node != SL_NO_ID && steps < SL_NODES_MAX; steps++) {
-            if (node != own && sl_branches_first(node) == SL_NO_ID && sl_contest_exceeded(node)) {
-                add_queue(node);
+        sl_qnode_id qnode = root;
+        /*@ loop assigns steps, qnode, sl_hidden; loop variant SL_QNODES_MAX - steps; */
+        for (uint32_t steps = 0; qnode != SL_NO_ID && steps < SL_QNODES_MAX; steps++) {
+            if (qnode != own && sl_branches_first(qnode) == SL_NO_ID &&
+                sl_contest_exceeded(qnode)) {
+                add_queue(qnode);
             }
-            node = sl_branches_walk(root, node, false);
+            qnode = sl_branches_walk(root, qnode, false);
         }
     }
     sl_candidates_sort(now_ms);
@@ -103,10 +104,10 @@ static bool release_preemptor(void)
 /*@ requires tried: VictimsTried; terminates \true; exits \false; assigns TAKING;
     ensures tried: VictimsTried && sl_trail_depth == \old(sl_trail_depth);
     ensures past: PastKept{Pre, Post}; */
-static enum outcome take(sl_node_id queue, sl_workload_id id, enum sl_preempt_reason reason)
+static enum outcome take(sl_qnode_id queue, sl_workload_id id, enum sl_preempt_reason reason)
 {
     if (!sl_victims_take(id, reason)) {
-        return NO_ROOM;
+        return NO_CAPACITY;
     }
     sl_targets_changed(queue);
     uint32_t mark = sl_trail_begin();
@@ -119,7 +120,7 @@ static enum outcome take(sl_node_id queue, sl_workload_id id, enum sl_preempt_re
     assigns sl_hidden, SL_TRIED, sl_trail_depth;
     ensures trial: TrialReady && sl_trail_depth == \old(sl_trail_depth);
     ensures past: PastKept{Pre, Post}; */
-static bool rule_allows(enum sl_share_rule rule, sl_node_id queue, sl_workload_id id)
+static bool rule_allows(enum sl_share_rule rule, sl_qnode_id queue, sl_workload_id id)
 {
     struct sl_share preemptor = sl_targets_preemptor_share(queue);
     if (rule == SL_SHARE_INITIAL) {
@@ -131,7 +132,7 @@ static bool rule_allows(enum sl_share_rule rule, sl_node_id queue, sl_workload_i
 /* Without one of its workloads no share is larger than with it: when the preemptor's is, no
  * candidate of the queue can be allowed. */
 /*@ requires ledger: SharesReady; terminates \true; exits \false; assigns sl_hidden; */
-static bool rule_may_allow(sl_node_id queue)
+static bool rule_may_allow(sl_qnode_id queue)
 {
     return sl_shares_compare(sl_targets_preemptor_share(queue), sl_targets_share(queue)) <= 0;
 }
@@ -140,7 +141,7 @@ static bool rule_may_allow(sl_node_id queue)
 /*@ requires tried: VictimsTried; terminates \true; exits \false; assigns TAKING;
     ensures tried: VictimsTried && sl_trail_depth == \old(sl_trail_depth);
     ensures past: PastKept{Pre, Post}; */
-static enum outcome take_by_rule(enum sl_share_rule rule, sl_node_id queue)
+static enum outcome take_by_rule(enum sl_share_rule rule, sl_qnode_id queue)
 {
     bool possible = rule_may_allow(queue);
     sl_workload_id id = sl_targets_pop(queue);
@@ -163,7 +164,7 @@ static enum outcome take_by_rule(enum sl_share_rule rule, sl_node_id queue)
 /*@ requires tried: VictimsTried; terminates \true; exits \false; assigns TAKING;
     ensures tried: VictimsTried && sl_trail_depth == \old(sl_trail_depth);
     ensures past: PastKept{Pre, Post}; */
-static enum outcome take_next(sl_node_id queue, bool within_nominal)
+static enum outcome take_next(sl_qnode_id queue, bool within_nominal)
 {
     if (queue == sl_preemption_question.cluster_queue) {
         return take(queue, sl_targets_pop(queue), SL_PREEMPT_IN_CLUSTER_QUEUE);
@@ -182,7 +183,7 @@ static enum outcome run_first_rule(int64_t now_ms)
     bool within_nominal = sl_settings.preempt_within_nominal && !sl_contest_own_exceeded();
     enum outcome outcome = GOES_ON;
     sl_targets_begin(now_ms);
-    sl_node_id queue = sl_targets_next();
+    sl_qnode_id queue = sl_targets_next();
     /*@
       loop invariant tried: VictimsTried && sl_trail_depth == \at(sl_trail_depth, Pre);
       loop invariant past: PastKept{Pre, Here};
@@ -204,14 +205,14 @@ static enum outcome run_second_rule(void)
 {
     enum outcome outcome = GOES_ON;
     sl_targets_begin_again();
-    sl_node_id queue = sl_targets_next();
+    sl_qnode_id queue = sl_targets_next();
     /*@
       loop invariant tried: VictimsTried && sl_trail_depth == \at(sl_trail_depth, Pre);
       loop invariant past: PastKept{Pre, Here};
       loop assigns steps, queue, outcome, TAKING;
-      loop variant SL_NODES_MAX - steps;
+      loop variant SL_QNODES_MAX - steps;
     */
-    for (uint32_t steps = 0; queue != SL_NO_ID && steps < SL_NODES_MAX; steps++) {
+    for (uint32_t steps = 0; queue != SL_NO_ID && steps < SL_QNODES_MAX; steps++) {
         sl_workload_id id = sl_targets_pop(queue);
         if (rule_allows(SL_SHARE_INITIAL, queue, id)) {
             outcome = take(queue, id, SL_PREEMPT_FAIR_SHARING);
@@ -239,7 +240,7 @@ static bool take_enough(int64_t now_ms)
     //@ assert past: PastKept{Pre, Here};
     bool enough = outcome == ENOUGH && release_preemptor() && sl_victims_suffice(true);
     //@ assert ledger: LedgerReady && SharesReady;
-    //@ assert rooms: PlaceReady;
+    //@ assert capacities: PlaceReady;
     return enough;
 }
 

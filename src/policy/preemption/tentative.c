@@ -16,44 +16,44 @@ struct promise {
 
 static struct promise promises[SL_PROMISES_MAX];
 static uint32_t promise_count;
-static uint32_t first_promise[SL_NODES_MAX];
-static uint32_t last_promise[SL_NODES_MAX];
+static uint32_t first_promise[SL_QNODES_MAX];
+static uint32_t last_promise[SL_QNODES_MAX];
 
-static uint32_t first_gone[SL_NODES_MAX];
-static uint32_t last_gone[SL_NODES_MAX];
-static uint32_t gone_count[SL_NODES_MAX];
+static uint32_t first_gone[SL_QNODES_MAX];
+static uint32_t last_gone[SL_QNODES_MAX];
+static uint32_t gone_count[SL_QNODES_MAX];
 static uint32_t next_gone[SL_WORKLOADS_MAX];
 static bool is_gone[SL_WORKLOADS_MAX];
 
-static sl_node_id roots[SL_NODES_MAX]; /* that have anything */
+static sl_qnode_id roots[SL_QNODES_MAX]; /* that have anything */
 static uint32_t root_count;
-static bool is_root[SL_NODES_MAX];
+static bool is_root[SL_QNODES_MAX];
 
 /* clang-format off */
 #define GONE                                                                                       \
-    first_gone[0 .. SL_NODES_MAX - 1], last_gone[0 .. SL_NODES_MAX - 1],                           \
-        gone_count[0 .. SL_NODES_MAX - 1], next_gone[0 .. SL_WORKLOADS_MAX - 1],                   \
+    first_gone[0 .. SL_QNODES_MAX - 1], last_gone[0 .. SL_QNODES_MAX - 1],                           \
+        gone_count[0 .. SL_QNODES_MAX - 1], next_gone[0 .. SL_WORKLOADS_MAX - 1],                   \
         is_gone[0 .. SL_WORKLOADS_MAX - 1]
 #define PROMISES                                                                                   \
-    promises[0 .. SL_PROMISES_MAX - 1], promise_count, first_promise[0 .. SL_NODES_MAX - 1],       \
-        last_promise[0 .. SL_NODES_MAX - 1]
-#define ROOTS roots[0 .. SL_NODES_MAX - 1], root_count, is_root[0 .. SL_NODES_MAX - 1]
+    promises[0 .. SL_PROMISES_MAX - 1], promise_count, first_promise[0 .. SL_QNODES_MAX - 1],       \
+        last_promise[0 .. SL_QNODES_MAX - 1]
+#define ROOTS roots[0 .. SL_QNODES_MAX - 1], root_count, is_root[0 .. SL_QNODES_MAX - 1]
 /* clang-format on */
 
 /*@
   // Every link is none or names what exists, so that following it is safe.
-  predicate TentativeLinks{L} = promise_count <= SL_PROMISES_MAX && root_count <= SL_NODES_MAX &&
+  predicate TentativeLinks{L} = promise_count <= SL_PROMISES_MAX && root_count <= SL_QNODES_MAX &&
     (\forall integer p; 0 <= p < SL_PROMISES_MAX ==> promises[p].next <= SL_PROMISES_MAX) &&
-    (\forall integer n; 0 <= n < SL_NODES_MAX ==> roots[n] < SL_NODES_MAX &&
+    (\forall integer n; 0 <= n < SL_QNODES_MAX ==> roots[n] < SL_QNODES_MAX &&
        first_promise[n] <= SL_PROMISES_MAX && last_promise[n] <= SL_PROMISES_MAX &&
        first_gone[n] <= SL_WORKLOADS_MAX && last_gone[n] <= SL_WORKLOADS_MAX) &&
     (\forall integer w; 0 <= w < SL_WORKLOADS_MAX ==> next_gone[w] <= SL_WORKLOADS_MAX);
 */
 
-/*@ requires links: TentativeLinks && root < SL_NODES_MAX; terminates \true; exits \false;
+/*@ requires links: TentativeLinks && root < SL_QNODES_MAX; terminates \true; exits \false;
     assigns GONE, first_promise[root], last_promise[root], is_root[root];
     ensures links: TentativeLinks; */
-static void clear_root(sl_node_id root)
+static void clear_root(sl_qnode_id root)
 {
     uint32_t link = first_gone[root];
     /*@
@@ -93,11 +93,11 @@ void sl_tentative_clear(void)
     sl_promise_clear();
 }
 
-/*@ requires links: TentativeLinks && root < SL_NODES_MAX; terminates \true; exits \false;
+/*@ requires links: TentativeLinks && root < SL_QNODES_MAX; terminates \true; exits \false;
     assigns ROOTS; ensures links: TentativeLinks; */
-static void note_root(sl_node_id root)
+static void note_root(sl_qnode_id root)
 {
-    if (!is_root[root] && root_count < SL_NODES_MAX) {
+    if (!is_root[root] && root_count < SL_QNODES_MAX) {
         is_root[root] = true;
         roots[root_count] = root;
         root_count++;
@@ -106,9 +106,9 @@ static void note_root(sl_node_id root)
 
 /*@ requires links: TentativeLinks; requires valid: PromisesValid; terminates \true;
     exits \false; assigns SL_PROMISED, PROMISES, ROOTS; ensures links: TentativeLinks; */
-bool sl_tentative_promise(sl_node_id root, sl_cell_id cell, int64_t amount, bool tell_kernel)
+bool sl_tentative_promise(sl_qnode_id root, sl_cell_id cell, int64_t amount, bool tell_kernel)
 {
-    if (root >= SL_NODES_MAX || promise_count >= SL_PROMISES_MAX ||
+    if (root >= SL_QNODES_MAX || promise_count >= SL_PROMISES_MAX ||
         (tell_kernel && sl_promise_add(cell, amount) != SL_OK)) {
         return false;
     }
@@ -126,9 +126,9 @@ bool sl_tentative_promise(sl_node_id root, sl_cell_id cell, int64_t amount, bool
 
 /*@ requires links: TentativeLinks; terminates \true; exits \false; assigns GONE, ROOTS;
     ensures links: TentativeLinks; */
-void sl_tentative_evict(sl_node_id root, sl_workload_id id)
+void sl_tentative_evict(sl_qnode_id root, sl_workload_id id)
 {
-    if (root >= SL_NODES_MAX || id >= SL_WORKLOADS_MAX || is_gone[id]) {
+    if (root >= SL_QNODES_MAX || id >= SL_WORKLOADS_MAX || is_gone[id]) {
         return;
     }
     note_root(root);
@@ -147,9 +147,9 @@ bool sl_tentative_is_gone(sl_workload_id id)
     return id < SL_WORKLOADS_MAX && is_gone[id];
 }
 
-uint32_t sl_tentative_gone_count(sl_node_id root)
+uint32_t sl_tentative_gone_count(sl_qnode_id root)
 {
-    return root < SL_NODES_MAX ? gone_count[root] : 0;
+    return root < SL_QNODES_MAX ? gone_count[root] : 0;
 }
 
 /*@ terminates \true; exits \false; assigns \nothing;
@@ -160,9 +160,9 @@ static sl_workload_id id_of(uint32_t link)
 }
 
 /*@ requires links: TentativeLinks; terminates \true; exits \false; assigns \nothing; */
-sl_workload_id sl_tentative_first_gone(sl_node_id root)
+sl_workload_id sl_tentative_first_gone(sl_qnode_id root)
 {
-    return root < SL_NODES_MAX ? id_of(first_gone[root]) : SL_NO_ID;
+    return root < SL_QNODES_MAX ? id_of(first_gone[root]) : SL_NO_ID;
 }
 
 /*@ requires links: TentativeLinks; terminates \true; exits \false; assigns \nothing; */
@@ -173,9 +173,9 @@ sl_workload_id sl_tentative_next_gone(sl_workload_id id)
 
 /*@ requires links: TentativeLinks; requires ledger: LedgerReady; terminates \true; exits \false;
     assigns SL_TRIED; */
-bool sl_tentative_take_promised(sl_node_id root)
+bool sl_tentative_take_promised(sl_qnode_id root)
 {
-    uint32_t link = root < SL_NODES_MAX ? first_promise[root] : 0;
+    uint32_t link = root < SL_QNODES_MAX ? first_promise[root] : 0;
     bool done = true;
     /*@
       loop invariant links: link <= SL_PROMISES_MAX;
@@ -193,22 +193,22 @@ bool sl_tentative_take_promised(sl_node_id root)
 bool sl_tentative_free(sl_workload_id id)
 {
     bool done = true;
-    uint32_t count = sl_commit_claim_count(id);
+    uint32_t count = sl_commit_usage_count(id);
     /*@
       loop invariant ledger: LedgerReady && PastKept{Pre, Here};
       loop assigns i, done, SL_TRIED;
       loop variant count - i;
     */
     for (uint32_t i = 0; i < count && done; i++) {
-        struct sl_claim claim = sl_commit_claim(id, i);
-        done = claim.amount == 0 || sl_ledger_release(claim.cell, claim.amount) == SL_OK;
+        struct sl_cell_amount usage = sl_commit_usage(id, i);
+        done = usage.amount == 0 || sl_ledger_release(usage.cell, usage.amount) == SL_OK;
     }
     return done;
 }
 
 /*@ requires links: TentativeLinks; requires ledger: LedgerReady; terminates \true; exits \false;
     assigns SL_TRIED; */
-bool sl_tentative_free_gone(sl_node_id root)
+bool sl_tentative_free_gone(sl_qnode_id root)
 {
     bool done = true;
     sl_workload_id id = sl_tentative_first_gone(root);

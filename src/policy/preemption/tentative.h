@@ -20,17 +20,17 @@ void sl_tentative_clear(void);
  * unless it is there already. False = the list is full, and the amount is not counted. */
 /*@ requires valid: PromisesValid; terminates \true; exits \false;
     assigns sl_hidden, SL_PROMISED; ensures valid: PromisesValid; */
-bool sl_tentative_promise(sl_node_id root, sl_cell_id cell, int64_t amount, bool tell_kernel);
+bool sl_tentative_promise(sl_qnode_id root, sl_cell_id cell, int64_t amount, bool tell_kernel);
 /* A victim of this tree; once. */
 /*@ terminates \true; exits \false; assigns sl_hidden; */
-void sl_tentative_evict(sl_node_id root, sl_workload_id id);
+void sl_tentative_evict(sl_qnode_id root, sl_workload_id id);
 /*@ terminates \true; exits \false; assigns \nothing; */
 bool sl_tentative_is_gone(sl_workload_id id);
 /*@ terminates \true; exits \false; assigns \nothing; */
-uint32_t sl_tentative_gone_count(sl_node_id root);
+uint32_t sl_tentative_gone_count(sl_qnode_id root);
 /*@ terminates \true; exits \false; assigns \nothing;
     ensures known: \result < SL_WORKLOADS_MAX || \result == SL_NO_ID; */
-sl_workload_id sl_tentative_first_gone(sl_node_id root); /* SL_NO_ID = no (more) */
+sl_workload_id sl_tentative_first_gone(sl_qnode_id root); /* SL_NO_ID = no (more) */
 /*@ terminates \true; exits \false; assigns \nothing;
     ensures known: \result < SL_WORKLOADS_MAX || \result == SL_NO_ID; */
 sl_workload_id sl_tentative_next_gone(sl_workload_id id);
@@ -39,11 +39,11 @@ sl_workload_id sl_tentative_next_gone(sl_workload_id id);
  * free. False = that cannot be tried. */
 /*@ requires ledger: LedgerReady; terminates \true; exits \false; assigns SL_TRIED;
     ensures ledger: LedgerReady && PastKept{Pre, Post}; */
-bool sl_tentative_take_promised(sl_node_id root);
-/*@ requires ledger: LedgerReady && ClaimCountsValid; terminates \true; exits \false;
+bool sl_tentative_take_promised(sl_qnode_id root);
+/*@ requires ledger: LedgerReady && UsageCountsValid; terminates \true; exits \false;
     assigns SL_TRIED; ensures ledger: LedgerReady && PastKept{Pre, Post}; */
-bool sl_tentative_free_gone(sl_node_id root);
-/*@ requires ledger: LedgerReady && ClaimCountsValid; terminates \true; exits \false;
+bool sl_tentative_free_gone(sl_qnode_id root);
+/*@ requires ledger: LedgerReady && UsageCountsValid; terminates \true; exits \false;
     assigns SL_TRIED; ensures ledger: LedgerReady && PastKept{Pre, Post}; */
 bool sl_tentative_free(sl_workload_id id);
 #endif

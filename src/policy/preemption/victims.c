@@ -15,18 +15,18 @@
 
 struct sl_victims sl_victims;
 
-static uint32_t room_mark;
+static uint32_t capacity_mark;
 
 /* --- victims that are put back --------------------------------------------------------------- */
 
 /* False: there is no room to try it. */
-/*@ requires ledger: LedgerReady && ClaimsValid && sl_trail_depth > 0; terminates \true;
+/*@ requires ledger: LedgerReady && WorkloadUsageValid && sl_trail_depth > 0; terminates \true;
     exits \false; assigns SL_TRIED; ensures ledger: LedgerReady && PastKept{Pre, Post};
     ensures own: \result ==> \forall integer c; 0 <= c < SL_CELLS_MAX ==>
       sl_cell_own[c] == \old(own_with(c, id)) && sl_cell_own[c] >= \old(sl_cell_own[c]); */
 static bool charge(sl_workload_id id)
 {
-    uint32_t count = sl_commit_claim_count(id);
+    uint32_t count = sl_commit_usage_count(id);
     /*@
       loop invariant index: 0 <= i <= count;
       loop invariant ledger: LedgerReady && PastKept{Pre, Here};
@@ -38,8 +38,8 @@ static bool charge(sl_workload_id id)
       loop variant count - i;
     */
     for (uint32_t i = 0; i < count; i++) {
-        struct sl_claim claim = sl_commit_claim(id, i);
-        if (claim.amount > 0 && sl_ledger_charge(claim.cell, claim.amount) != SL_OK) {
+        struct sl_cell_amount usage = sl_commit_usage(id, i);
+        if (usage.amount > 0 && sl_ledger_charge(usage.cell, usage.amount) != SL_OK) {
             return false;
         }
     }
@@ -49,7 +49,7 @@ static bool charge(sl_workload_id id)
 /* The rooms are looked at only where a place is asked for. */
 /*@ requires ready: PlaceReady; terminates \true; exits \false; assigns sl_hidden, SL_ASSUMED;
     ensures ready: PlaceReady; */
-static bool release_rooms(sl_workload_id id)
+static bool release_capacity(sl_workload_id id)
 {
     return !sl_preemption_question.places || sl_assumed_free(id);
 }
@@ -57,7 +57,7 @@ static bool release_rooms(sl_workload_id id)
 /*@ requires ready: PlaceReady; terminates \true; exits \false; assigns sl_hidden, SL_ASSUMED;
     ensures ready: PlaceReady;
     ensures unasked: sl_preemption_question.places == 0 ==> \result; */
-static bool occupy_rooms(sl_workload_id id)
+static bool occupy_capacity(sl_workload_id id)
 {
     uint32_t count = sl_preemption_question.places ? sl_booking_count(id) : 0;
     /*@
@@ -76,23 +76,23 @@ static bool occupy_rooms(sl_workload_id id)
 
 /* --- the trial ------------------------------------------------------------------------------- */
 
-/*@ assigns sl_victims.count, room_mark, sl_trail_depth; */
+/*@ assigns sl_victims.count, capacity_mark, sl_trail_depth; */
 uint32_t sl_victims_begin(void)
 {
     sl_victims.count = 0;
-    room_mark = sl_assumed_mark();
+    capacity_mark = sl_assumed_mark();
     return sl_trail_begin();
 }
 
 void sl_victims_end(uint32_t mark)
 {
     sl_trail_rollback(mark);
-    sl_assumed_back(room_mark);
+    sl_assumed_back(capacity_mark);
 }
 
 bool sl_victims_take(sl_workload_id id, enum sl_preempt_reason reason)
 {
-    if (sl_victims.count == SL_VICTIMS_MAX || !sl_tentative_free(id) || !release_rooms(id)) {
+    if (sl_victims.count == SL_VICTIMS_MAX || !sl_tentative_free(id) || !release_capacity(id)) {
         return false;
     }
     sl_victims.workloads[sl_victims.count] = id;
@@ -132,7 +132,7 @@ bool sl_victims_suffice(bool may_borrow)
 
 /* --- sparing --------------------------------------------------------------------------------- */
 
-enum outcome { BACK, NEEDED, NO_ROOM };
+enum outcome { BACK, NEEDED, NO_CAPACITY };
 
 /* Take back what was charged for one. What did not fit then is what would not fit with it: usage
  * follows from what is charged, shown from the deepest level upwards, and what is available from
@@ -141,7 +141,7 @@ enum outcome { BACK, NEEDED, NO_ROOM };
     requires mark: mark <= sl_trail_count && (sl_trail_depth == 1 ==> mark == 0) &&
       ExactBefore(mark);
     requires charged: \forall integer c; 0 <= c < SL_CELLS_MAX ==> sl_cell_own[c] ==
-      own_before(c, mark) + (id < SL_WORKLOADS_MAX ? RowSum(id, c, sl_claim_counts[id]) : 0);
+      own_before(c, mark) + (id < SL_WORKLOADS_MAX ? RowSum(id, c, sl_usage_counts[id]) : 0);
     terminates \true; exits \false;
     assigns sl_hidden, SL_TRIED, sl_trail_depth, SL_ASSUMED;
     ensures ledger: LedgerReady && PlaceReady && SamePast{Pre, Post}(mark) &&
@@ -150,11 +150,11 @@ enum outcome { BACK, NEEDED, NO_ROOM };
       sl_cell_own[c] == \old(own_before(c, mark)) &&
       sl_cell_usage[c] == \old(usage_before(c, mark));
     ensures needed: \forall integer b; !\old(NeedsMet(b)) ==> !NeedsMetWith(b, id); */
-static void take_back(uint32_t mark, uint32_t rooms, sl_workload_id id)
+static void take_back(uint32_t mark, uint32_t capacities, sl_workload_id id)
 {
     (void)id;
     sl_trail_rollback(mark);
-    sl_assumed_back(rooms);
+    sl_assumed_back(capacities);
     /*@ ghost
       uint32_t l = SL_LEVELS_MAX;
       /@ loop invariant 0 <= l <= SL_LEVELS_MAX;
@@ -192,19 +192,19 @@ static void take_back(uint32_t mark, uint32_t rooms, sl_workload_id id)
 static enum outcome put_back(sl_workload_id id, bool may_borrow)
 {
     uint32_t mark = sl_trail_begin();
-    uint32_t rooms = sl_assumed_mark();
+    uint32_t capacities = sl_assumed_mark();
     enum outcome outcome = NEEDED;
     if (!charge(id)) {
-        outcome = NO_ROOM;
+        outcome = NO_CAPACITY;
         sl_trail_rollback(mark);
         //@ assert same: UsageSame{Pre, Here};
         //@ assert past: SamePast{Pre, Here}(sl_trail_count) && sl_trail_count == mark;
-    } else if (occupy_rooms(id) && sl_victims_suffice(may_borrow)) {
+    } else if (occupy_capacity(id) && sl_victims_suffice(may_borrow)) {
         outcome = BACK;
         sl_trail_keep(mark);
         //@ assert kept: PastKept{Pre, Here} && LedgerReady;
     } else {
-        take_back(mark, rooms, id);
+        take_back(mark, capacities, id);
         //@ assert same: UsageSame{Pre, Here};
         //@ assert past: SamePast{Pre, Here}(sl_trail_count) && sl_trail_count == mark;
     }
@@ -303,7 +303,7 @@ bool sl_victims_spare(bool may_borrow)
                    SL_ASSUMED, SL_PLACED;
       loop variant i;
     */
-    for (uint32_t i = kept; i > 0 && outcome != NO_ROOM; i--) {
+    for (uint32_t i = kept; i > 0 && outcome != NO_CAPACITY; i--) {
         outcome = spare_one(sl_victims.workloads[i - 1], may_borrow);
         if (outcome == NEEDED) {
             kept--;
@@ -312,5 +312,5 @@ bool sl_victims_spare(bool may_borrow)
         }
     }
     move_up(kept, may_borrow);
-    return outcome != NO_ROOM;
+    return outcome != NO_CAPACITY;
 }

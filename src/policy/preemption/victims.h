@@ -5,14 +5,14 @@
  * preemptor fits; then every victim that is not needed is put back. Owns sl_victims. */
 #ifndef SL_POLICY_VICTIMS_H
 #define SL_POLICY_VICTIMS_H
-#include "kernel/commit/claims.h"
+#include "kernel/commit/workload_usage.h"
 #include "kernel/base/types.h"
 #include "policy/preemption/preemption.h"
 #include "specs/victims.acsl"
 
 /* Open the trial, with no victim; returns its mark. Close it, with everything as it was before. The
  * list stays. */
-/*@ requires ready: TrialReady && ClaimsValid && PlaceReady && QuestionAsked &&
+/*@ requires ready: TrialReady && WorkloadUsageValid && PlaceReady && QuestionAsked &&
       sl_trail_depth < INT32_MAX;
     terminates \true; exits \false; assigns sl_hidden, sl_victims.count, sl_trail_depth;
     ensures tried: VictimsTried && sl_victims.count == 0;
@@ -43,7 +43,7 @@ bool sl_victims_take(sl_workload_id id, enum sl_preempt_reason reason);
 /* Would the preemptor fit now, borrowing if it may, and find a place where it asks for one? */
 /*@ requires ledger: LedgerReady && PlaceReady && QuestionAsked; terminates \true; exits \false;
     assigns sl_hidden, SL_PLACED;
-    ensures rooms: PlaceReady;
+    ensures capacities: PlaceReady;
     ensures met: \result ==> NeedsMet(may_borrow);
     ensures unmet: !\result && sl_preemption_question.places == 0 ==> !NeedsMet(may_borrow); */
 bool sl_victims_suffice(bool may_borrow);

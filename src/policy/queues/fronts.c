@@ -6,27 +6,27 @@
 #include "policy/queues/fronts.h"
 
 #include "kernel/base/order.h"
-#include "policy/demand/offers.h"
+#include "policy/requests/offers.h"
 
-static uint32_t first_account[SL_NODES_MAX];
+static uint32_t first_account[SL_QNODES_MAX];
 static uint32_t next_account[SL_ACCOUNTS_MAX];
 static uint32_t listed_at[SL_ACCOUNTS_MAX];
 
 /* clang-format off */
 #define FRONTS                                                                                     \
-    first_account[0 .. SL_NODES_MAX - 1], next_account[0 .. SL_ACCOUNTS_MAX - 1],                  \
+    first_account[0 .. SL_QNODES_MAX - 1], next_account[0 .. SL_ACCOUNTS_MAX - 1],                  \
         listed_at[0 .. SL_ACCOUNTS_MAX - 1]
 /* clang-format on */
 
 /*@
   // Every link is none or names what exists, so that following it is safe.
   predicate FrontLinks{L} =
-    (\forall integer q; 0 <= q < SL_NODES_MAX ==> first_account[q] <= SL_ACCOUNTS_MAX) &&
+    (\forall integer q; 0 <= q < SL_QNODES_MAX ==> first_account[q] <= SL_ACCOUNTS_MAX) &&
     (\forall integer a; 0 <= a < SL_ACCOUNTS_MAX ==>
-       next_account[a] <= SL_ACCOUNTS_MAX && listed_at[a] <= SL_NODES_MAX);
+       next_account[a] <= SL_ACCOUNTS_MAX && listed_at[a] <= SL_QNODES_MAX);
 */
 
-sl_account_id sl_fronts_account(sl_node_id queue, sl_workload_id id)
+sl_account_id sl_fronts_account(sl_qnode_id queue, sl_workload_id id)
 {
     return sl_offers_rules(queue).by_usage ? sl_usage_account_of(id) : SL_NO_ID;
 }
@@ -35,7 +35,7 @@ sl_account_id sl_fronts_account(sl_node_id queue, sl_workload_id id)
     terminates \true; exits \false; assigns FRONTS; ensures links: FrontLinks; */
 static void unlist(sl_account_id account)
 {
-    sl_node_id queue = listed_at[account] - 1;
+    sl_qnode_id queue = listed_at[account] - 1;
     uint32_t link = first_account[queue];
     if (link == account + 1) {
         first_account[queue] = next_account[account];
@@ -55,9 +55,9 @@ static void unlist(sl_account_id account)
     }
 }
 
-/*@ requires links: FrontLinks && queue < SL_NODES_MAX && account < SL_ACCOUNTS_MAX;
+/*@ requires links: FrontLinks && queue < SL_QNODES_MAX && account < SL_ACCOUNTS_MAX;
     terminates \true; exits \false; assigns FRONTS; ensures links: FrontLinks; */
-static void enlist(sl_node_id queue, sl_account_id account)
+static void enlist(sl_qnode_id queue, sl_account_id account)
 {
     if (listed_at[account] == queue + 1) {
         return;
@@ -72,9 +72,9 @@ static void enlist(sl_node_id queue, sl_account_id account)
 
 /*@ requires links: FrontLinks; terminates \true; exits \false; assigns sl_hidden, FRONTS;
     ensures links: FrontLinks; */
-void sl_fronts_push(sl_node_id queue, sl_workload_id id)
+void sl_fronts_push(sl_qnode_id queue, sl_workload_id id)
 {
-    if (queue >= SL_NODES_MAX) {
+    if (queue >= SL_QNODES_MAX) {
         return;
     }
     sl_account_id account = sl_fronts_account(queue, id);
@@ -87,10 +87,10 @@ void sl_fronts_push(sl_node_id queue, sl_workload_id id)
 }
 
 /*@ requires links: FrontLinks; terminates \true; exits \false; assigns \nothing; */
-sl_heap_id sl_fronts_next_heap(sl_node_id queue, sl_heap_id heap)
+sl_heap_id sl_fronts_next_heap(sl_qnode_id queue, sl_heap_id heap)
 {
     uint32_t link = 0;
-    if (queue < SL_NODES_MAX && heap == SL_HEAP_OF_QUEUE(queue)) {
+    if (queue < SL_QNODES_MAX && heap == SL_HEAP_OF_QUEUE(queue)) {
         link = first_account[queue];
     } else if (heap >= SL_HEAP_OF_ACCOUNT(0) && heap < SL_HEAP_OF_LANE(0)) {
         link = next_account[heap - SL_HEAP_OF_ACCOUNT(0)];
@@ -110,10 +110,10 @@ static bool goes_first(sl_workload_id a, sl_workload_id b, sl_workload_id sticky
 }
 
 /*@ requires links: FrontLinks; terminates \true; exits \false; assigns \nothing; */
-sl_workload_id sl_fronts_first(sl_node_id queue, sl_workload_id sticky)
+sl_workload_id sl_fronts_first(sl_qnode_id queue, sl_workload_id sticky)
 {
     sl_workload_id best = SL_NO_ID;
-    if (queue >= SL_NODES_MAX) {
+    if (queue >= SL_QNODES_MAX) {
         return best;
     }
     sl_heap_id sticky_heap = sl_heap_of(sticky);
@@ -134,10 +134,10 @@ sl_workload_id sl_fronts_first(sl_node_id queue, sl_workload_id sticky)
 }
 
 /*@ requires links: FrontLinks; terminates \true; exits \false; assigns \nothing; */
-uint32_t sl_fronts_count(sl_node_id queue)
+uint32_t sl_fronts_count(sl_qnode_id queue)
 {
     uint32_t count = 0;
-    if (queue >= SL_NODES_MAX) {
+    if (queue >= SL_QNODES_MAX) {
         return count;
     }
     sl_heap_id heap = SL_HEAP_OF_QUEUE(queue);
@@ -149,10 +149,10 @@ uint32_t sl_fronts_count(sl_node_id queue)
     return count;
 }
 
-bool sl_fronts_stands(sl_node_id queue, sl_workload_id id)
+bool sl_fronts_stands(sl_qnode_id queue, sl_workload_id id)
 {
     sl_heap_id heap = sl_heap_of(id);
-    if (queue >= SL_NODES_MAX || heap == SL_NO_ID) {
+    if (queue >= SL_QNODES_MAX || heap == SL_NO_ID) {
         return false;
     }
     if (heap >= SL_HEAP_OF_ACCOUNT(0) && heap < SL_HEAP_OF_LANE(0)) {

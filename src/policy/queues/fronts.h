@@ -12,23 +12,23 @@
 /* The account by which the queue ranks this workload; SL_NO_ID = it does not rank by usage. */
 /*@ terminates \true; exits \false; assigns \nothing;
     ensures known: \result < SL_ACCOUNTS_MAX || \result == SL_NO_ID; */
-sl_account_id sl_fronts_account(sl_node_id queue, sl_workload_id id);
+sl_account_id sl_fronts_account(sl_qnode_id queue, sl_workload_id id);
 
 /* Nothing happens when it is in a heap already, or an id is out of range. */
 /*@ terminates \true; exits \false; assigns sl_hidden; */
-void sl_fronts_push(sl_node_id queue, sl_workload_id id);
+void sl_fronts_push(sl_qnode_id queue, sl_workload_id id);
 /* The one to be tried first, `sticky` before others of its account (SL_NO_ID = none is sticky);
  * SL_NO_ID = none. */
 /*@ terminates \true; exits \false; assigns \nothing;
     ensures known: \result < SL_WORKLOADS_MAX || \result == SL_NO_ID; */
-sl_workload_id sl_fronts_first(sl_node_id queue, sl_workload_id sticky);
+sl_workload_id sl_fronts_first(sl_qnode_id queue, sl_workload_id sticky);
 /*@ terminates \true; exits \false; assigns \nothing; */
-uint32_t sl_fronts_count(sl_node_id queue);
+uint32_t sl_fronts_count(sl_qnode_id queue);
 /*@ terminates \true; exits \false; assigns \nothing; */
-bool sl_fronts_stands(sl_node_id queue, sl_workload_id id); /* is it in one of these heaps? */
+bool sl_fronts_stands(sl_qnode_id queue, sl_workload_id id); /* is it in one of these heaps? */
 
 /* The heaps of a queue one after the other, the queue's own first; SL_NO_ID = no more. */
 /*@ terminates \true; exits \false; assigns \nothing;
     ensures known: \result < SL_HEAPS_MAX || \result == SL_NO_ID; */
-sl_heap_id sl_fronts_next_heap(sl_node_id queue, sl_heap_id heap);
+sl_heap_id sl_fronts_next_heap(sl_qnode_id queue, sl_heap_id heap);
 #endif

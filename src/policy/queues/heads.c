@@ -7,14 +7,14 @@
 #include "policy/queues/fronts.h"
 #include "policy/common/settings.h"
 
-static uint32_t preemptor[SL_NODES_MAX];
-static uint32_t sticky_one[SL_NODES_MAX];
+static uint32_t preemptor[SL_QNODES_MAX];
+static uint32_t sticky_one[SL_QNODES_MAX];
 /* In how many each has evicted somebody, without being served since; no more than SL_THWARTED_MAX. */
 static uint32_t evicting_cycles[SL_WORKLOADS_MAX];
 
-sl_workload_id sl_heads_first(sl_node_id queue)
+sl_workload_id sl_heads_first(sl_qnode_id queue)
 {
-    if (queue >= SL_NODES_MAX) {
+    if (queue >= SL_QNODES_MAX) {
         return SL_NO_ID;
     }
     uint32_t sticky = sticky_one[queue];
@@ -22,9 +22,9 @@ sl_workload_id sl_heads_first(sl_node_id queue)
 }
 
 /*@ terminates \true; exits \false; assigns preemptor[queue], sticky_one[queue]; */
-void sl_heads_set_preemptor(sl_node_id queue, sl_workload_id id, bool sticky)
+void sl_heads_set_preemptor(sl_qnode_id queue, sl_workload_id id, bool sticky)
 {
-    if (queue < SL_NODES_MAX && id < SL_WORKLOADS_MAX) {
+    if (queue < SL_QNODES_MAX && id < SL_WORKLOADS_MAX) {
         preemptor[queue] = id + 1;
         sticky_one[queue] = sticky ? id + 1 : 0;
     }
@@ -39,7 +39,7 @@ void sl_heads_count_eviction(sl_workload_id id)
 }
 
 /*@ terminates \true; exits \false; assigns preemptor[queue]; */
-void sl_heads_doubt_preemptor(sl_node_id queue, sl_workload_id id)
+void sl_heads_doubt_preemptor(sl_qnode_id queue, sl_workload_id id)
 {
     if (sl_heads_is_preemptor(queue, id)) {
         preemptor[queue] = 0;
@@ -48,7 +48,7 @@ void sl_heads_doubt_preemptor(sl_node_id queue, sl_workload_id id)
 
 /*@ terminates \true; exits \false;
     assigns preemptor[queue], sticky_one[queue], evicting_cycles[id]; */
-void sl_heads_forget(sl_node_id queue, sl_workload_id id)
+void sl_heads_forget(sl_qnode_id queue, sl_workload_id id)
 {
     sl_heads_doubt_preemptor(queue, id);
     if (id < SL_WORKLOADS_MAX) {
@@ -59,18 +59,18 @@ void sl_heads_forget(sl_node_id queue, sl_workload_id id)
     }
 }
 
-bool sl_heads_is_preemptor(sl_node_id queue, sl_workload_id id)
+bool sl_heads_is_preemptor(sl_qnode_id queue, sl_workload_id id)
 {
-    return queue < SL_NODES_MAX && id < SL_WORKLOADS_MAX && preemptor[queue] == id + 1;
+    return queue < SL_QNODES_MAX && id < SL_WORKLOADS_MAX && preemptor[queue] == id + 1;
 }
 
-bool sl_heads_goes_first(sl_node_id queue, sl_workload_id id)
+bool sl_heads_goes_first(sl_qnode_id queue, sl_workload_id id)
 {
     return sl_heads_is_preemptor(queue, id) &&
            (sl_settings.prioritize_preemptors || evicting_cycles[id] >= SL_THWARTED_MAX);
 }
 
-bool sl_heads_is_sticky(sl_node_id queue, sl_workload_id id)
+bool sl_heads_is_sticky(sl_qnode_id queue, sl_workload_id id)
 {
-    return queue < SL_NODES_MAX && id < SL_WORKLOADS_MAX && sticky_one[queue] == id + 1;
+    return queue < SL_QNODES_MAX && id < SL_WORKLOADS_MAX && sticky_one[queue] == id + 1;
 }

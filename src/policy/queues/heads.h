@@ -13,30 +13,30 @@
 /* The sticky one if it is in the queue's heap, else the first of the heap; SL_NO_ID = none. */
 /*@ terminates \true; exits \false; assigns \nothing;
     ensures known: \result < SL_WORKLOADS_MAX || \result == SL_NO_ID; */
-sl_workload_id sl_heads_first(sl_node_id queue);
+sl_workload_id sl_heads_first(sl_qnode_id queue);
 
 /* It replaces the queue's preemptor. */
 /*@ terminates \true; exits \false; assigns sl_hidden; */
-void sl_heads_set_preemptor(sl_node_id queue, sl_workload_id id, bool sticky);
+void sl_heads_set_preemptor(sl_qnode_id queue, sl_workload_id id, bool sticky);
 /* It evicted a workload in this cycle. Others of its queue may be preemptors in between. */
 /*@ terminates \true; exits \false; assigns sl_hidden; */
 void sl_heads_count_eviction(sl_workload_id id);
 /* Its spec changed: it is not known to be a preemptor any more, but stays sticky. */
 /*@ terminates \true; exits \false; assigns sl_hidden; */
-void sl_heads_doubt_preemptor(sl_node_id queue, sl_workload_id id);
+void sl_heads_doubt_preemptor(sl_qnode_id queue, sl_workload_id id);
 /* It is neither any more: it was served, or left the queue. */
 /*@ terminates \true; exits \false; assigns sl_hidden; */
-void sl_heads_forget(sl_node_id queue, sl_workload_id id);
+void sl_heads_forget(sl_qnode_id queue, sl_workload_id id);
 /*@ terminates \true; exits \false; assigns \nothing;
-    ensures known: \result ==> queue < SL_NODES_MAX && id < SL_WORKLOADS_MAX; */
-bool sl_heads_is_preemptor(sl_node_id queue, sl_workload_id id);
+    ensures known: \result ==> queue < SL_QNODES_MAX && id < SL_WORKLOADS_MAX; */
+bool sl_heads_is_preemptor(sl_qnode_id queue, sl_workload_id id);
 /* Does it go before workloads that wait for no victims? By the setting
  * (PrioritizePreemptorWorkloads), or since it has evicted in SL_THWARTED_MAX cycles and still was
  * not admitted: Kueue would let the two take turns for ever. */
 #define SL_THWARTED_MAX 8u
 /*@ terminates \true; exits \false; assigns \nothing; */
-bool sl_heads_goes_first(sl_node_id queue, sl_workload_id id);
+bool sl_heads_goes_first(sl_qnode_id queue, sl_workload_id id);
 /*@ terminates \true; exits \false; assigns \nothing;
-    ensures known: \result ==> queue < SL_NODES_MAX; */
-bool sl_heads_is_sticky(sl_node_id queue, sl_workload_id id);
+    ensures known: \result ==> queue < SL_QNODES_MAX; */
+bool sl_heads_is_sticky(sl_qnode_id queue, sl_workload_id id);
 #endif

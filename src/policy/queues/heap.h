@@ -13,14 +13,14 @@
 #include "specs/hidden.acsl"
 
 #define SL_LANES_MAX SL_WORKLOADS_MAX
-#define SL_HEAPS_MAX (3u * SL_NODES_MAX + SL_ACCOUNTS_MAX + SL_LANES_MAX)
+#define SL_HEAPS_MAX (3u * SL_QNODES_MAX + SL_ACCOUNTS_MAX + SL_LANES_MAX)
 
 typedef uint32_t sl_heap_id;
-#define SL_HEAP_OF_QUEUE(node) (node)                    /* to be tried: HEAP */
-#define SL_HEAP_OF_BACKOFF(node) (SL_NODES_MAX + (node)) /* INADMISSIBLE, as the others */
-#define SL_HEAP_OF_ALONE(node) (2u * SL_NODES_MAX + (node))
-#define SL_HEAP_OF_ACCOUNT(account) (3u * SL_NODES_MAX + (account)) /* to be tried: HEAP */
-#define SL_HEAP_OF_LANE(lane) (3u * SL_NODES_MAX + SL_ACCOUNTS_MAX + (lane))
+#define SL_HEAP_OF_QUEUE(node) (node)                     /* to be tried: HEAP */
+#define SL_HEAP_OF_BACKOFF(node) (SL_QNODES_MAX + (node)) /* INADMISSIBLE, as the others */
+#define SL_HEAP_OF_ALONE(node) (2u * SL_QNODES_MAX + (node))
+#define SL_HEAP_OF_ACCOUNT(account) (3u * SL_QNODES_MAX + (account)) /* to be tried: HEAP */
+#define SL_HEAP_OF_LANE(lane) (3u * SL_QNODES_MAX + SL_ACCOUNTS_MAX + (lane))
 
 /* Nothing happens when the workload is in a heap already, or an id is out of range. */
 /*@ terminates \true; exits \false; assigns sl_hidden; */

@@ -5,8 +5,8 @@
  * memory that was never touched says "none". */
 #include "policy/queues/holders.h"
 
-static uint32_t first_link[SL_NODES_MAX];
-static uint32_t counts[SL_NODES_MAX];
+static uint32_t first_link[SL_QNODES_MAX];
+static uint32_t counts[SL_QNODES_MAX];
 static uint32_t owner_link[SL_WORKLOADS_MAX]; /* the queue in whose list it is */
 static uint32_t next_link[SL_WORKLOADS_MAX];
 static uint32_t prev_link[SL_WORKLOADS_MAX];
@@ -14,7 +14,7 @@ static uint64_t change_number;
 
 /* clang-format off */
 #define HOLDERS                                                                                    \
-    first_link[0 .. SL_NODES_MAX - 1], counts[0 .. SL_NODES_MAX - 1],                              \
+    first_link[0 .. SL_QNODES_MAX - 1], counts[0 .. SL_QNODES_MAX - 1],                              \
         owner_link[0 .. SL_WORKLOADS_MAX - 1], next_link[0 .. SL_WORKLOADS_MAX - 1],               \
         prev_link[0 .. SL_WORKLOADS_MAX - 1], change_number
 /* clang-format on */
@@ -22,8 +22,8 @@ static uint64_t change_number;
 /*@
   // Every link is none or names what exists, so that following it is safe.
   predicate HolderLinks{L} =
-    (\forall integer q; 0 <= q < SL_NODES_MAX ==> first_link[q] <= SL_WORKLOADS_MAX) &&
-    (\forall integer w; 0 <= w < SL_WORKLOADS_MAX ==> owner_link[w] <= SL_NODES_MAX &&
+    (\forall integer q; 0 <= q < SL_QNODES_MAX ==> first_link[q] <= SL_WORKLOADS_MAX) &&
+    (\forall integer w; 0 <= w < SL_WORKLOADS_MAX ==> owner_link[w] <= SL_QNODES_MAX &&
        next_link[w] <= SL_WORKLOADS_MAX && prev_link[w] <= SL_WORKLOADS_MAX);
 */
 
@@ -42,9 +42,9 @@ static uint32_t id_of(uint32_t link)
   assigns HOLDERS;
   ensures links: HolderLinks;
 */
-void sl_holders_add(sl_node_id queue, sl_workload_id id)
+void sl_holders_add(sl_qnode_id queue, sl_workload_id id)
 {
-    if (queue >= SL_NODES_MAX || id >= SL_WORKLOADS_MAX || owner_link[id] == queue + 1) {
+    if (queue >= SL_QNODES_MAX || id >= SL_WORKLOADS_MAX || owner_link[id] == queue + 1) {
         return;
     }
     sl_holders_remove(id);
@@ -70,7 +70,7 @@ void sl_holders_remove(sl_workload_id id)
     if (id >= SL_WORKLOADS_MAX || owner_link[id] == 0) {
         return;
     }
-    sl_node_id queue = owner_link[id] - 1;
+    sl_qnode_id queue = owner_link[id] - 1;
     if (prev_link[id] != 0) {
         next_link[prev_link[id] - 1] = next_link[id];
     } else {
@@ -92,9 +92,9 @@ uint64_t sl_holders_change_number(void)
 }
 
 /*@ requires links: HolderLinks; terminates \true; exits \false; assigns \nothing; */
-sl_workload_id sl_holders_first(sl_node_id queue)
+sl_workload_id sl_holders_first(sl_qnode_id queue)
 {
-    return queue < SL_NODES_MAX ? id_of(first_link[queue]) : SL_NO_ID;
+    return queue < SL_QNODES_MAX ? id_of(first_link[queue]) : SL_NO_ID;
 }
 
 /*@ requires links: HolderLinks; terminates \true; exits \false; assigns \nothing; */
@@ -104,21 +104,21 @@ sl_workload_id sl_holders_next(sl_workload_id id)
 }
 
 /*@ requires links: HolderLinks; terminates \true; exits \false; assigns \nothing; */
-sl_node_id sl_holders_queue_of(sl_workload_id id)
+sl_qnode_id sl_holders_queue_of(sl_workload_id id)
 {
     return id < SL_WORKLOADS_MAX ? id_of(owner_link[id]) : SL_NO_ID;
 }
 
-uint32_t sl_holders_count(sl_node_id queue)
+uint32_t sl_holders_count(sl_qnode_id queue)
 {
-    return queue < SL_NODES_MAX ? counts[queue] : 0;
+    return queue < SL_QNODES_MAX ? counts[queue] : 0;
 }
 
 /*@
-  requires links: HolderLinks && queue < SL_NODES_MAX;
+  requires links: HolderLinks && queue < SL_QNODES_MAX;
   terminates \true; exits \false; assigns \nothing;
 */
-static bool list_valid(sl_node_id queue)
+static bool list_valid(sl_qnode_id queue)
 {
     uint32_t steps = 0;
     uint32_t before = 0;
@@ -141,8 +141,8 @@ static bool list_valid(sl_node_id queue)
 /*@ requires links: HolderLinks; terminates \true; exits \false; assigns \nothing; */
 bool sl_holders_valid(void)
 {
-    /*@ loop assigns queue; loop variant SL_NODES_MAX - queue; */
-    for (sl_node_id queue = 0; queue < SL_NODES_MAX; queue++) {
+    /*@ loop assigns queue; loop variant SL_QNODES_MAX - queue; */
+    for (sl_qnode_id queue = 0; queue < SL_QNODES_MAX; queue++) {
         if (!list_valid(queue)) {
             return false;
         }

@@ -10,7 +10,7 @@
 
 /* Nothing happens when it is listed at that node already, or an id is out of range. */
 /*@ terminates \true; exits \false; assigns sl_hidden; */
-void sl_holders_add(sl_node_id queue, sl_workload_id id);
+void sl_holders_add(sl_qnode_id queue, sl_workload_id id);
 /*@ terminates \true; exits \false; assigns sl_hidden; */
 void sl_holders_remove(sl_workload_id id);
 
@@ -19,7 +19,7 @@ void sl_holders_remove(sl_workload_id id);
   terminates \true; exits \false; assigns \nothing;
   ensures known: \result < SL_WORKLOADS_MAX || \result == SL_NO_ID;
 */
-sl_workload_id sl_holders_first(sl_node_id queue);
+sl_workload_id sl_holders_first(sl_qnode_id queue);
 /*@
   terminates \true; exits \false; assigns \nothing;
   ensures known: \result < SL_WORKLOADS_MAX || \result == SL_NO_ID;
@@ -27,11 +27,11 @@ sl_workload_id sl_holders_first(sl_node_id queue);
 sl_workload_id sl_holders_next(sl_workload_id id);
 /*@
   terminates \true; exits \false; assigns \nothing;
-  ensures known: \result < SL_NODES_MAX || \result == SL_NO_ID;
+  ensures known: \result < SL_QNODES_MAX || \result == SL_NO_ID;
 */
-sl_node_id sl_holders_queue_of(sl_workload_id id); /* SL_NO_ID = it holds nothing */
+sl_qnode_id sl_holders_queue_of(sl_workload_id id); /* SL_NO_ID = it holds nothing */
 /*@ terminates \true; exits \false; assigns \nothing; */
-uint32_t sl_holders_count(sl_node_id queue);
+uint32_t sl_holders_count(sl_qnode_id queue);
 
 /* Grows whenever a workload begins or ends to hold quota. */
 /*@ terminates \true; exits \false; assigns \nothing; */

@@ -6,7 +6,7 @@
 #include "policy/queues/lanes.h"
 
 #include "policy/queues/fronts.h"
-#include "policy/demand/shape.h"
+#include "policy/requests/shape.h"
 
 #define BUCKETS 1048576u
 
@@ -24,16 +24,16 @@ static uint32_t lane_free;
 static uint32_t lane_limit;
 
 /* Of a queue's open lanes [0] and its shut ones [1]. */
-static uint32_t list_first[2][SL_NODES_MAX];
-static uint32_t member_count[2][SL_NODES_MAX];
+static uint32_t list_first[2][SL_QNODES_MAX];
+static uint32_t member_count[2][SL_QNODES_MAX];
 
 static uint32_t scouted[SL_WORKLOADS_MAX]; /* link to the lane whose scout it is */
 
 /* clang-format off */
 #define LISTS                                                                                      \
-    list_first[0 .. 1][0 .. SL_NODES_MAX - 1], lane_next[0 .. SL_LANES_MAX - 1],                   \
+    list_first[0 .. 1][0 .. SL_QNODES_MAX - 1], lane_next[0 .. SL_LANES_MAX - 1],                   \
         lane_prev[0 .. SL_LANES_MAX - 1]
-#define MEMBERS member_count[0 .. 1][0 .. SL_NODES_MAX - 1]
+#define MEMBERS member_count[0 .. 1][0 .. SL_QNODES_MAX - 1]
 #define LANES                                                                                      \
     bucket_first[0 .. BUCKETS - 1], lane_queue[0 .. SL_LANES_MAX - 1],                             \
         lane_account[0 .. SL_LANES_MAX - 1], lane_bucket[0 .. SL_LANES_MAX - 1],                   \
@@ -46,10 +46,10 @@ static uint32_t scouted[SL_WORKLOADS_MAX]; /* link to the lane whose scout it is
   predicate LaneLinks{L} = lane_free <= SL_LANES_MAX && lane_limit <= SL_LANES_MAX &&
     (\forall integer b; 0 <= b < BUCKETS ==> bucket_first[b] <= SL_LANES_MAX) &&
     (\forall integer i; 0 <= i < SL_LANES_MAX ==>
-       lane_queue[i] <= SL_NODES_MAX && lane_bucket[i] < BUCKETS &&
+       lane_queue[i] <= SL_QNODES_MAX && lane_bucket[i] < BUCKETS &&
        lane_bucket_next[i] <= SL_LANES_MAX && lane_next[i] <= SL_LANES_MAX &&
        lane_prev[i] <= SL_LANES_MAX && lane_scout[i] <= SL_WORKLOADS_MAX) &&
-    (\forall integer s, q; 0 <= s < 2 && 0 <= q < SL_NODES_MAX ==>
+    (\forall integer s, q; 0 <= s < 2 && 0 <= q < SL_QNODES_MAX ==>
        list_first[s][q] <= SL_LANES_MAX) &&
     (\forall integer w; 0 <= w < SL_WORKLOADS_MAX ==> scouted[w] <= SL_LANES_MAX);
 */
@@ -62,7 +62,7 @@ static bool in_use(sl_lane_id lane)
 }
 
 /*@ terminates \true; exits \false; assigns \nothing; ensures known: \result < BUCKETS; */
-static uint32_t bucket_of(sl_node_id queue, sl_workload_id id)
+static uint32_t bucket_of(sl_qnode_id queue, sl_workload_id id)
 {
     uint64_t hash = sl_shape_hash(id) ^ ((uint64_t)queue * 0x9E3779B97F4A7C15u);
     return (uint32_t)((hash ^ (hash >> 29)) % BUCKETS);
@@ -78,7 +78,7 @@ static sl_workload_id sample_of(sl_lane_id lane)
 
 /*@ requires known: LaneLinks && lane < SL_LANES_MAX; terminates \true; exits \false;
     assigns \nothing; */
-static bool takes(sl_lane_id lane, sl_node_id queue, sl_workload_id id)
+static bool takes(sl_lane_id lane, sl_qnode_id queue, sl_workload_id id)
 {
     return lane_queue[lane] == queue + 1 && sl_shape_equal(sample_of(lane), id);
 }
@@ -86,7 +86,7 @@ static bool takes(sl_lane_id lane, sl_node_id queue, sl_workload_id id)
 /* From the lane at `link` on, one that takes the workload, whatever its account. */
 /*@ requires links: LaneLinks && link <= SL_LANES_MAX; terminates \true; exits \false;
     assigns \nothing; ensures bound: \result <= SL_LANES_MAX; */
-static uint32_t find(uint32_t link, sl_node_id queue, sl_workload_id id)
+static uint32_t find(uint32_t link, sl_qnode_id queue, sl_workload_id id)
 {
     /*@
       loop invariant link: link <= SL_LANES_MAX;
@@ -102,7 +102,7 @@ static uint32_t find(uint32_t link, sl_node_id queue, sl_workload_id id)
 
 /*@ requires links: LaneLinks && link <= SL_LANES_MAX; terminates \true; exits \false;
     assigns \nothing; ensures bound: \result <= SL_LANES_MAX; */
-static uint32_t find_of_account(uint32_t link, sl_node_id queue, sl_workload_id id)
+static uint32_t find_of_account(uint32_t link, sl_qnode_id queue, sl_workload_id id)
 {
     sl_account_id account = sl_fronts_account(queue, id);
     link = find(link, queue, id);
@@ -136,7 +136,7 @@ static uint32_t take_lane(void)
     exits \false; assigns LISTS; ensures links: LaneLinks; */
 static void join_list(sl_lane_id lane)
 {
-    sl_node_id queue = lane_queue[lane] - 1;
+    sl_qnode_id queue = lane_queue[lane] - 1;
     uint32_t first = list_first[lane_shut[lane]][queue];
     lane_prev[lane] = 0;
     lane_next[lane] = first;
@@ -162,9 +162,9 @@ static void leave_list(sl_lane_id lane)
 
 /*@ requires links: LaneLinks; terminates \true; exits \false; assigns LANES, LISTS;
     ensures links: LaneLinks; */
-sl_lane_id sl_lanes_open(sl_node_id queue, sl_workload_id id)
+sl_lane_id sl_lanes_open(sl_qnode_id queue, sl_workload_id id)
 {
-    if (queue >= SL_NODES_MAX || id >= SL_WORKLOADS_MAX) {
+    if (queue >= SL_QNODES_MAX || id >= SL_WORKLOADS_MAX) {
         return SL_NO_ID;
     }
     uint32_t bucket = bucket_of(queue, id);
@@ -195,7 +195,7 @@ sl_lane_id sl_lanes_twin(sl_lane_id lane, sl_lane_id after)
     if (!in_use(lane) || lane_account[lane] == SL_NO_ID) {
         return SL_NO_ID;
     }
-    sl_node_id queue = lane_queue[lane] - 1;
+    sl_qnode_id queue = lane_queue[lane] - 1;
     uint32_t link =
         after < SL_LANES_MAX ? lane_bucket_next[after] : bucket_first[lane_bucket[lane]];
     link = find(link, queue, sample_of(lane));
@@ -250,7 +250,7 @@ void sl_lanes_shut(sl_lane_id lane, bool shut)
     if (!in_use(lane) || lane_shut[lane] == shut) {
         return;
     }
-    sl_node_id queue = lane_queue[lane] - 1;
+    sl_qnode_id queue = lane_queue[lane] - 1;
     uint32_t members = sl_heap_count(SL_HEAP_OF_LANE(lane));
     leave_list(lane);
     member_count[lane_shut[lane]][queue] -= members;
@@ -327,16 +327,16 @@ sl_lane_id sl_lanes_scouted_by(sl_workload_id id)
 }
 
 /*@ requires links: LaneLinks; terminates \true; exits \false; assigns \nothing; */
-sl_node_id sl_lanes_queue(sl_lane_id lane)
+sl_qnode_id sl_lanes_queue(sl_lane_id lane)
 {
     return in_use(lane) ? lane_queue[lane] - 1 : SL_NO_ID;
 }
 
 /*@ requires links: LaneLinks; terminates \true; exits \false; assigns \nothing; */
-sl_lane_id sl_lanes_first(sl_node_id queue, bool shut)
+sl_lane_id sl_lanes_first(sl_qnode_id queue, bool shut)
 {
-    return queue < SL_NODES_MAX && list_first[shut][queue] != 0 ? list_first[shut][queue] - 1
-                                                                : SL_NO_ID;
+    return queue < SL_QNODES_MAX && list_first[shut][queue] != 0 ? list_first[shut][queue] - 1
+                                                                 : SL_NO_ID;
 }
 
 /*@ requires links: LaneLinks; terminates \true; exits \false; assigns \nothing; */
@@ -345,7 +345,7 @@ sl_lane_id sl_lanes_next(sl_lane_id lane)
     return in_use(lane) && lane_next[lane] != 0 ? lane_next[lane] - 1 : SL_NO_ID;
 }
 
-uint32_t sl_lanes_member_count(sl_node_id queue, bool shut)
+uint32_t sl_lanes_member_count(sl_qnode_id queue, bool shut)
 {
-    return queue < SL_NODES_MAX ? member_count[shut][queue] : 0;
+    return queue < SL_QNODES_MAX ? member_count[shut][queue] : 0;
 }

@@ -20,7 +20,7 @@ typedef uint32_t sl_lane_id;
  * is in no lane yet, so there is always room for one more. SL_NO_ID = an id is out of range. */
 /*@ terminates \true; exits \false; assigns sl_hidden;
     ensures known: \result < SL_LANES_MAX || \result == SL_NO_ID; */
-sl_lane_id sl_lanes_open(sl_node_id queue, sl_workload_id id);
+sl_lane_id sl_lanes_open(sl_qnode_id queue, sl_workload_id id);
 /* Give it back when it has neither members nor a scout. */
 /*@ terminates \true; exits \false; assigns sl_hidden; */
 void sl_lanes_close_empty(sl_lane_id lane);
@@ -66,15 +66,15 @@ sl_lane_id sl_lanes_scouted_by(sl_workload_id id); /* SL_NO_ID = it is no scout 
 /* The queue a lane belongs to, and its shut or its open lanes one after the other; SL_NO_ID =
  * none (any more). */
 /*@ terminates \true; exits \false; assigns \nothing;
-    ensures known: \result < SL_NODES_MAX || \result == SL_NO_ID; */
-sl_node_id sl_lanes_queue(sl_lane_id lane);
+    ensures known: \result < SL_QNODES_MAX || \result == SL_NO_ID; */
+sl_qnode_id sl_lanes_queue(sl_lane_id lane);
 /*@ terminates \true; exits \false; assigns \nothing;
     ensures known: \result < SL_LANES_MAX || \result == SL_NO_ID; */
-sl_lane_id sl_lanes_first(sl_node_id queue, bool shut);
+sl_lane_id sl_lanes_first(sl_qnode_id queue, bool shut);
 /*@ terminates \true; exits \false; assigns \nothing;
     ensures known: \result < SL_LANES_MAX || \result == SL_NO_ID; */
 sl_lane_id sl_lanes_next(sl_lane_id lane);
 /* How many members the shut or the open lanes of a queue have together. */
 /*@ terminates \true; exits \false; assigns \nothing; */
-uint32_t sl_lanes_member_count(sl_node_id queue, bool shut);
+uint32_t sl_lanes_member_count(sl_qnode_id queue, bool shut);
 #endif

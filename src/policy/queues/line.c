@@ -10,11 +10,11 @@
 #include "policy/queues/heads.h"
 #include "policy/queues/heap.h"
 #include "policy/queues/lanes.h"
-#include "policy/demand/offers.h"
+#include "policy/requests/offers.h"
 #include "policy/common/settings.h"
 
 /*@ terminates \true; exits \false; assigns \nothing; */
-static bool uses_lanes(sl_node_id queue)
+static bool uses_lanes(sl_qnode_id queue)
 {
     return sl_settings.equivalence_hashing &&
            sl_offers_rules(queue).strategy == SL_BEST_EFFORT_FIFO;
@@ -94,7 +94,7 @@ static void enter_lane(sl_lane_id lane, sl_workload_id id)
 
 /* --- in line and out ------------------------------------------------------------------------- */
 
-void sl_line_enter(sl_node_id queue, sl_workload_id id)
+void sl_line_enter(sl_qnode_id queue, sl_workload_id id)
 {
     sl_lane_id lane = uses_lanes(queue) ? sl_lanes_open(queue, id) : SL_NO_ID;
     if (lane != SL_NO_ID) {
@@ -104,7 +104,7 @@ void sl_line_enter(sl_node_id queue, sl_workload_id id)
     }
 }
 
-void sl_line_wait(sl_node_id queue, sl_workload_id id)
+void sl_line_wait(sl_qnode_id queue, sl_workload_id id)
 {
     if (sl_line_bring_to(id, SL_PLACE_INADMISSIBLE)) {
         sl_heap_push(SL_HEAP_OF_BACKOFF(queue), id);
@@ -124,7 +124,7 @@ void sl_line_leave(sl_workload_id id)
     send_scout(lane);
 }
 
-void sl_line_return(sl_node_id queue, sl_workload_id id)
+void sl_line_return(sl_qnode_id queue, sl_workload_id id)
 {
     if (!sl_line_bring_to(id, SL_PLACE_HEAP)) {
         return;
@@ -157,7 +157,7 @@ static void shut_twins(sl_lane_id lane)
     }
 }
 
-bool sl_line_park_shape(sl_node_id queue, sl_workload_id id)
+bool sl_line_park_shape(sl_qnode_id queue, sl_workload_id id)
 {
     sl_lane_id lane = sl_lanes_scouted_by(id);
     if (!uses_lanes(queue) || lane == SL_NO_ID) {
@@ -173,7 +173,7 @@ bool sl_line_park_shape(sl_node_id queue, sl_workload_id id)
     return true;
 }
 
-bool sl_line_park_alone(sl_node_id queue, sl_workload_id id)
+bool sl_line_park_alone(sl_qnode_id queue, sl_workload_id id)
 {
     if (!sl_line_bring_to(id, SL_PLACE_INADMISSIBLE)) {
         return false;
@@ -183,7 +183,7 @@ bool sl_line_park_alone(sl_node_id queue, sl_workload_id id)
     return true;
 }
 
-bool sl_line_park_aside(sl_node_id queue, sl_workload_id id)
+bool sl_line_park_aside(sl_qnode_id queue, sl_workload_id id)
 {
     if (!sl_line_bring_to(id, SL_PLACE_INADMISSIBLE)) {
         return false;
@@ -197,7 +197,7 @@ bool sl_line_park_aside(sl_node_id queue, sl_workload_id id)
 
 /*@ requires places: PlacesAgree; terminates \true; exits \false;
     assigns sl_hidden, sl_places[0 .. SL_WORKLOADS_MAX - 1]; ensures places: PlacesAgree; */
-static void let_in_alone(sl_node_id queue)
+static void let_in_alone(sl_qnode_id queue)
 {
     /*@ loop invariant places: PlacesAgree;
         loop assigns left, sl_hidden, sl_places[0 .. SL_WORKLOADS_MAX - 1]; loop variant left; */
@@ -208,7 +208,7 @@ static void let_in_alone(sl_node_id queue)
     }
 }
 
-void sl_line_wake(sl_node_id queue)
+void sl_line_wake(sl_qnode_id queue)
 {
     sl_lane_id lane = sl_lanes_first(queue, true);
     /*@ loop invariant places: PlacesAgree;
@@ -223,7 +223,7 @@ void sl_line_wake(sl_node_id queue)
     let_in_alone(queue);
 }
 
-void sl_line_wake_one(sl_node_id queue, sl_workload_id id)
+void sl_line_wake_one(sl_qnode_id queue, sl_workload_id id)
 {
     sl_lane_id lane = sl_lanes_of(id);
     if (lane != SL_NO_ID) {
@@ -237,7 +237,7 @@ void sl_line_wake_one(sl_node_id queue, sl_workload_id id)
 
 /* Every member of the lane, and its scout unless it is being tried, to those that wait alone. */
 /*@ terminates \true; exits \false; assigns sl_hidden; */
-static void empty_lane(sl_node_id queue, sl_lane_id lane)
+static void empty_lane(sl_qnode_id queue, sl_lane_id lane)
 {
     sl_lanes_drop_scout(lane);
     /*@ loop assigns left, sl_hidden; loop variant left; */
@@ -250,7 +250,7 @@ static void empty_lane(sl_node_id queue, sl_lane_id lane)
 }
 
 /*@ terminates \true; exits \false; assigns sl_hidden; */
-static void empty_lanes(sl_node_id queue, bool shut)
+static void empty_lanes(sl_qnode_id queue, bool shut)
 {
     sl_lane_id lane = sl_lanes_first(queue, shut);
     /*@ loop assigns steps, lane, sl_hidden; loop variant SL_LANES_MAX - steps; */
@@ -260,7 +260,7 @@ static void empty_lanes(sl_node_id queue, bool shut)
     }
 }
 
-void sl_line_rebuild(sl_node_id queue)
+void sl_line_rebuild(sl_qnode_id queue)
 {
     sl_heap_id heap = SL_HEAP_OF_QUEUE(queue);
     /*@ loop assigns steps, heap, sl_hidden; loop variant SL_ACCOUNTS_MAX + 1 - steps; */

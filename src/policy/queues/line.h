@@ -20,10 +20,10 @@ bool sl_line_bring_to(sl_workload_id id, enum sl_place place);
  * shape are parked it joins them. */
 /*@ requires places: PlacesAgree; terminates \true; exits \false;
     assigns sl_hidden, sl_places[0 .. SL_WORKLOADS_MAX - 1]; ensures places: PlacesAgree; */
-void sl_line_enter(sl_node_id queue, sl_workload_id id);
+void sl_line_enter(sl_qnode_id queue, sl_workload_id id);
 /*@ requires places: PlacesAgree; terminates \true; exits \false;
     assigns sl_hidden, sl_places[0 .. SL_WORKLOADS_MAX - 1]; ensures places: PlacesAgree; */
-void sl_line_wait(sl_node_id queue, sl_workload_id id);
+void sl_line_wait(sl_qnode_id queue, sl_workload_id id);
 /* Out of every index; a lane that loses its scout sends the next one. */
 /*@ requires places: PlacesAgree; terminates \true; exits \false;
     assigns sl_hidden, sl_places[0 .. SL_WORKLOADS_MAX - 1]; ensures places: PlacesAgree; */
@@ -32,29 +32,29 @@ void sl_line_leave(sl_workload_id id);
 /* Back from the cycle, to the heap: the best of its lane if it is a scout. */
 /*@ requires places: PlacesAgree; terminates \true; exits \false;
     assigns sl_hidden, sl_places[0 .. SL_WORKLOADS_MAX - 1]; ensures places: PlacesAgree; */
-void sl_line_return(sl_node_id queue, sl_workload_id id);
+void sl_line_return(sl_qnode_id queue, sl_workload_id id);
 /* Back from the cycle, to wait for a change: with all others of its shape, or alone. False = it
  * cannot be moved there. */
 /*@ requires places: PlacesAgree; terminates \true; exits \false;
     assigns sl_hidden, sl_places[0 .. SL_WORKLOADS_MAX - 1]; ensures places: PlacesAgree; */
-bool sl_line_park_shape(sl_node_id queue, sl_workload_id id);
+bool sl_line_park_shape(sl_qnode_id queue, sl_workload_id id);
 /*@ requires places: PlacesAgree; terminates \true; exits \false;
     assigns sl_hidden, sl_places[0 .. SL_WORKLOADS_MAX - 1]; ensures places: PlacesAgree; */
-bool sl_line_park_alone(sl_node_id queue, sl_workload_id id);
+bool sl_line_park_alone(sl_qnode_id queue, sl_workload_id id);
 /* The same, and wake-ups pass it over: among those that wait for their backoff. */
 /*@ requires places: PlacesAgree; terminates \true; exits \false;
     assigns sl_hidden, sl_places[0 .. SL_WORKLOADS_MAX - 1]; ensures places: PlacesAgree; */
-bool sl_line_park_aside(sl_node_id queue, sl_workload_id id);
+bool sl_line_park_aside(sl_qnode_id queue, sl_workload_id id);
 
 /* Whoever is parked may be tried again; or this one, with all others of its shape. */
 /*@ requires places: PlacesAgree; terminates \true; exits \false;
     assigns sl_hidden, sl_places[0 .. SL_WORKLOADS_MAX - 1]; ensures places: PlacesAgree; */
-void sl_line_wake(sl_node_id queue);
+void sl_line_wake(sl_qnode_id queue);
 /*@ requires places: PlacesAgree; terminates \true; exits \false;
     assigns sl_hidden, sl_places[0 .. SL_WORKLOADS_MAX - 1]; ensures places: PlacesAgree; */
-void sl_line_wake_one(sl_node_id queue, sl_workload_id id);
+void sl_line_wake_one(sl_qnode_id queue, sl_workload_id id);
 /* The queue's strategy changed: all its workloads enter again, none stays parked. */
 /*@ requires places: PlacesAgree; terminates \true; exits \false;
     assigns sl_hidden, sl_places[0 .. SL_WORKLOADS_MAX - 1]; ensures places: PlacesAgree; */
-void sl_line_rebuild(sl_node_id queue);
+void sl_line_rebuild(sl_qnode_id queue);
 #endif

@@ -66,15 +66,15 @@ static bool stands_on(sl_workload_id id, sl_tree_id tree)
  * forgotten. */
 /*@ requires entries: EntriesInv && RecordsValid; terminates \true; exits \false;
     assigns SL_PASS_TIMERS, SOONEST; ensures entries: EntriesInv; */
-void sl_passes_note_room(sl_tree_id tree, int64_t now_ms)
+void sl_passes_note_capacity(sl_tree_id tree, int64_t now_ms)
 {
     /*@ loop invariant entries: EntriesInv; loop assigns i, SL_PASS_TIMERS, SOONEST;
         loop variant i; */
     for (uint32_t i = sl_second_pass_count(); i > 0; i--) {
         sl_workload_id id = sl_second_pass_at(i - 1);
         int64_t before_ms = sl_second_pass_due_ms(id);
-        if (stands_on(id, tree) && before_ms > SL_PASS_AFTER_ROOM_MS &&
-            before_ms - SL_PASS_AFTER_ROOM_MS > now_ms) {
+        if (stands_on(id, tree) && before_ms > SL_PASS_AFTER_CAPACITY_MS &&
+            before_ms - SL_PASS_AFTER_CAPACITY_MS > now_ms) {
             sl_second_pass_cancel(id);
             (void)!sl_second_pass_arm(id, 0, now_ms); /* unless it needs none any more */
             note_change(id, before_ms);
@@ -98,8 +98,8 @@ static void forget(sl_workload_id id, int64_t now_ms)
         sl_tree_id tree = sl_passes_tree(id, i);
         granted_tree[id][i] = 0;
         granted_pods[id][i] = 0;
-        sl_queues_note_room(tree, true);
-        sl_passes_note_room(tree, now_ms);
+        sl_queues_note_capacity(tree, true);
+        sl_passes_note_capacity(tree, now_ms);
     }
     is_granted[id] = false;
     iterations[id] = 0;
@@ -113,7 +113,7 @@ void sl_passes_settle(sl_workload_id id, int64_t now_ms)
         return;
     }
     int64_t before_ms = sl_second_pass_due_ms(id);
-    if (!sl_lifecycle_holds_rooms(id)) {
+    if (!sl_lifecycle_holds_capacity(id)) {
         forget(id, now_ms);
     }
     if (!sl_second_pass_needed(id)) {

@@ -12,7 +12,7 @@
 #include "kernel/lifecycle/second_pass.h"
 #include "kernel/topology/topology.h"
 #include "kernel/base/types.h"
-#include "policy/demand/demand.h"
+#include "policy/requests/requests.h"
 #include "specs/hidden.acsl"
 
 /* clang-format off */
@@ -47,12 +47,12 @@ sl_workload_id sl_passes_taken(uint32_t index);
 void sl_passes_miss(sl_workload_id id, int64_t now_ms);
 
 /* There may be new capacity on the tree: nodes were added or got free, or a workload left.
- * Workloads that wait for an assignment on it try again after SL_PASS_AFTER_ROOM_MS at the latest,
+ * Workloads that wait for an assignment on it try again after SL_PASS_AFTER_CAPACITY_MS at the latest,
  * and not only when their backoff is over (Kueue waits for that). */
-#define SL_PASS_AFTER_ROOM_MS 1000 /* as the first pass: nodes do not come alone */
+#define SL_PASS_AFTER_CAPACITY_MS 1000 /* as the first pass: nodes do not come alone */
 /*@ requires entries: EntriesInv && RecordsValid; terminates \true; exits \false;
     assigns sl_hidden, SL_PASS_TIMERS; ensures entries: EntriesInv; */
-void sl_passes_note_room(sl_tree_id tree, int64_t now_ms);
+void sl_passes_note_capacity(sl_tree_id tree, int64_t now_ms);
 
 /* What a holder was granted. The cycle notes it by itself; after a restart the caller that restores
  * the plan notes it, pod set by pod set (index in the workload), for those with a topology or one

@@ -32,7 +32,7 @@ static bool noted[SL_ACCOUNTS_MAX];
 */
 
 /*@ requires noted: Noted; terminates \true; exits \false; assigns TURNS; ensures noted: Noted; */
-static void note_account(sl_node_id node, sl_workload_id id)
+static void note_account(sl_qnode_id node, sl_workload_id id)
 {
     sl_account_id account = sl_fronts_account(node, id);
     if (account < SL_ACCOUNTS_MAX && !noted[account] && account_count < SL_ACCOUNTS_MAX) {
@@ -75,7 +75,7 @@ static uint32_t count_less(sl_account_id account)
 
 /* Whoever used less comes first; among equals the sticky one does. */
 /*@ requires noted: Noted; terminates \true; exits \false; assigns turn_of[0 .. SL_ACCOUNTS_MAX - 1]; */
-static uint32_t rank_of(sl_node_id node, sl_workload_id id)
+static uint32_t rank_of(sl_qnode_id node, sl_workload_id id)
 {
     uint32_t rank = sl_heads_is_sticky(node, id) ? 0 : 1;
     sl_account_id account = sl_fronts_account(node, id);
@@ -93,7 +93,7 @@ enum walk { WALK_ACCOUNTS, WALK_WORKLOADS };
 
 /*@ requires noted: Noted; terminates \true; exits \false; assigns sl_hidden, TURNS;
     ensures noted: Noted; */
-static void walk_heap(enum walk walk, sl_node_id node, sl_heap_id heap)
+static void walk_heap(enum walk walk, sl_qnode_id node, sl_heap_id heap)
 {
     uint32_t count = sl_heap_count(heap);
     /*@
@@ -113,7 +113,7 @@ static void walk_heap(enum walk walk, sl_node_id node, sl_heap_id heap)
 
 /*@ requires noted: Noted; terminates \true; exits \false; assigns sl_hidden, TURNS;
     ensures noted: Noted; */
-static void walk_lanes(enum walk walk, sl_node_id node, bool shut)
+static void walk_lanes(enum walk walk, sl_qnode_id node, bool shut)
 {
     sl_lane_id lane = sl_lanes_first(node, shut);
     /*@
@@ -127,9 +127,9 @@ static void walk_lanes(enum walk walk, sl_node_id node, bool shut)
     }
 }
 
-/*@ requires noted: Noted && node < SL_NODES_MAX; terminates \true; exits \false;
+/*@ requires noted: Noted && node < SL_QNODES_MAX; terminates \true; exits \false;
     assigns sl_hidden, TURNS; ensures noted: Noted; */
-static void walk_queue(enum walk walk, sl_node_id node)
+static void walk_queue(enum walk walk, sl_qnode_id node)
 {
     sl_heap_id heap = SL_HEAP_OF_QUEUE(node);
     /*@
@@ -149,10 +149,10 @@ static void walk_queue(enum walk walk, sl_node_id node)
 
 /*@ requires noted: Noted; terminates \true; exits \false; assigns sl_hidden, TURNS;
     ensures noted: Noted; */
-uint32_t sl_queues_list(sl_node_id node)
+uint32_t sl_queues_list(sl_qnode_id node)
 {
     sl_sort_clear();
-    if (node >= SL_NODES_MAX) {
+    if (node >= SL_QNODES_MAX) {
         return 0;
     }
     walk_queue(WALK_ACCOUNTS, node);
@@ -170,7 +170,7 @@ sl_workload_id sl_queues_listed(uint32_t index)
 /* A parked workload is among those of its queue that wait for their backoff or alone, or in a lane
  * of its queue which is shut or has a scout out. */
 /*@ terminates \true; exits \false; assigns \nothing; */
-static bool parked_rightly(sl_node_id queue, sl_heap_id heap)
+static bool parked_rightly(sl_qnode_id queue, sl_heap_id heap)
 {
     if (heap < SL_HEAP_OF_LANE(0)) {
         return heap == SL_HEAP_OF_BACKOFF(queue) || heap == SL_HEAP_OF_ALONE(queue);
@@ -183,7 +183,7 @@ static bool parked_rightly(sl_node_id queue, sl_heap_id heap)
 /*@ terminates \true; exits \false; assigns \nothing; */
 static bool indexed_rightly(sl_workload_id id)
 {
-    sl_node_id queue = sl_queues_queue_of(id);
+    sl_qnode_id queue = sl_queues_queue_of(id);
     sl_heap_id heap = sl_heap_of(id);
     sl_lane_id lane = sl_lanes_scouted_by(id);
     enum sl_place place = sl_place_of(id);

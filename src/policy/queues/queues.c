@@ -10,8 +10,8 @@
 #include "kernel/ledger/ledger.h"
 #include "kernel/lifecycle/lifecycle.h"
 #include "kernel/commit/place.h"
-#include "policy/demand/demand.h"
-#include "policy/demand/flavors_progress.h"
+#include "policy/requests/requests.h"
+#include "policy/requests/flavors_progress.h"
 #include "policy/queues/fronts.h"
 #include "policy/queues/heads.h"
 #include "policy/queues/heap.h"
@@ -25,25 +25,25 @@
 
 static uint32_t queue_link[SL_WORKLOADS_MAX]; /* the queue it belongs to, link */
 static uint32_t workload_limit;               /* no workload from here on was ever attached */
-static uint32_t counts_on[SL_NODES_MAX];      /* the head that was held last, link */
+static uint32_t counts_on[SL_QNODES_MAX];     /* the head that was held last, link */
 
 /* clang-format off */
 #define ATTACHED queue_link[0 .. SL_WORKLOADS_MAX - 1], workload_limit
-#define COUNTS_ON counts_on[0 .. SL_NODES_MAX - 1]
+#define COUNTS_ON counts_on[0 .. SL_QNODES_MAX - 1]
 #define PLACES sl_places[0 .. SL_WORKLOADS_MAX - 1]
 /* clang-format on */
 
 /*@
-  // Every link is none or names a node.
+  // Every link is none or names a qnode.
   predicate QueueLinks{L} = workload_limit <= SL_WORKLOADS_MAX &&
-    \forall integer w; 0 <= w < SL_WORKLOADS_MAX ==> queue_link[w] <= SL_NODES_MAX;
+    \forall integer w; 0 <= w < SL_WORKLOADS_MAX ==> queue_link[w] <= SL_QNODES_MAX;
   // What every step needs and keeps.
-  predicate InOrder{L} = QueueLinks && PlacesAgree && NodesLinked;
+  predicate InOrder{L} = QueueLinks && PlacesAgree && QnodesLinked;
 */
 
-/*@ requires link: link <= SL_NODES_MAX; terminates \true; exits \false; assigns \nothing;
+/*@ requires link: link <= SL_QNODES_MAX; terminates \true; exits \false; assigns \nothing;
     ensures known: \result == (link != 0 ? link - 1 : SL_NO_ID); */
-static sl_node_id node_of(uint32_t link)
+static sl_qnode_id qnode_of(uint32_t link)
 {
     return link != 0 ? link - 1 : SL_NO_ID;
 }
@@ -62,9 +62,9 @@ static void leave_line(sl_workload_id id)
 }
 
 /* What it counted on while it was held is free. */
-/*@ requires queue: queue < SL_NODES_MAX; terminates \true; exits \false;
+/*@ requires queue: queue < SL_QNODES_MAX; terminates \true; exits \false;
     assigns sl_hidden, COUNTS_ON; */
-static void free_claims(sl_node_id queue, sl_workload_id id, bool anew)
+static void free_usage(sl_qnode_id queue, sl_workload_id id, bool anew)
 {
     if (counts_on[queue] == id + 1) {
         counts_on[queue] = 0;
@@ -82,7 +82,7 @@ static void leave_for_good(sl_workload_id id)
         sl_flavors_forget(id);
         sl_outsiders_forget(id);
         sl_objections_forget(id);
-        free_claims(queue_link[id] - 1, id, true);
+        free_usage(queue_link[id] - 1, id, true);
         leave_line(id);
     }
 }
@@ -108,7 +108,7 @@ static bool stands_aside(sl_workload_id id, int64_t now_ms)
     assigns sl_hidden, PLACES; ensures order: InOrder; */
 static void enter_line(sl_workload_id id, int64_t now_ms)
 {
-    sl_node_id queue = node_of(queue_link[id]);
+    sl_qnode_id queue = qnode_of(queue_link[id]);
     sl_objections_forget(id);
     if (queue == SL_NO_ID) {
         return;
@@ -128,17 +128,17 @@ static bool in_line(enum sl_place place)
 }
 
 /* Whoever held quota and does so no more leaves room for others. */
-/*@ requires order: InOrder && id < SL_WORKLOADS_MAX; requires claims: ClaimCountsValid;
+/*@ requires order: InOrder && id < SL_WORKLOADS_MAX; requires usage: UsageCountsValid;
     terminates \true; exits \false; assigns sl_hidden; */
 static void watch_holding(sl_workload_id id)
 {
     enum sl_place place = sl_place_of(id);
     bool holds = place == SL_PLACE_HOLDING || place == SL_PLACE_SECOND_PASS;
-    sl_node_id before = sl_holders_queue_of(id);
+    sl_qnode_id before = sl_holders_queue_of(id);
     sl_readiness_watch(id, holds);
     if (holds && before == SL_NO_ID) {
-        sl_node_id node = sl_ledger_node_of(sl_commit_claim(id, 0).cell);
-        sl_holders_add(node != SL_NO_ID ? node : node_of(queue_link[id]), id);
+        sl_qnode_id qnode = sl_ledger_qnode_of(sl_commit_usage(id, 0).cell);
+        sl_holders_add(qnode != SL_NO_ID ? qnode : qnode_of(queue_link[id]), id);
     } else if (!holds && before != SL_NO_ID) {
         sl_holders_remove(id);
         sl_turns_mark_tree(before);
@@ -190,7 +190,7 @@ void sl_queues_settle(sl_workload_id id, int64_t now_ms)
         leave_for_good(id);
     }
     if (place == SL_PLACE_NONE) {
-        sl_demand_clear(id);
+        sl_requests_clear(id);
         sl_outsiders_set(id, false);
         queue_link[id] = 0;
     }
@@ -224,21 +224,21 @@ void sl_queues_retry(sl_workload_id id, int64_t now_ms)
 /*@ requires order: InOrder; terminates \true; exits \false;
     assigns sl_hidden, PLACES, sl_order_keys[0 .. SL_WORKLOADS_MAX - 1],
       ATTACHED, COUNTS_ON; ensures order: InOrder; */
-enum sl_status sl_queues_attach(sl_workload_id id, sl_node_id node, struct sl_order_key key)
+enum sl_status sl_queues_attach(sl_workload_id id, sl_qnode_id qnode, struct sl_order_key key)
 {
     if (id >= SL_WORKLOADS_MAX || sl_place_of(id) == SL_PLACE_NONE) {
         return SL_REFUSED_UNKNOWN_WORKLOAD;
     }
-    if (node >= SL_NODES_MAX) {
-        return SL_REFUSED_NO_NODE_ID;
+    if (qnode >= SL_QNODES_MAX) {
+        return SL_REFUSED_NO_QNODE;
     }
-    if (queue_link[id] != node + 1) {
+    if (queue_link[id] != qnode + 1) {
         sl_queues_detach(id);
     }
     if (id >= workload_limit) {
         workload_limit = id + 1;
     }
-    queue_link[id] = node + 1;
+    queue_link[id] = qnode + 1;
     sl_queues_set_key(id, key);
     return SL_OK;
 }
@@ -268,7 +268,7 @@ void sl_queues_set_key(sl_workload_id id, struct sl_order_key key)
         sl_order_set(id, key);
         return;
     }
-    sl_node_id queue = queue_link[id] - 1;
+    sl_qnode_id queue = queue_link[id] - 1;
     leave_line(id);
     sl_order_set(id, key);
     if (heap == SL_HEAP_OF_BACKOFF(queue)) {
@@ -280,9 +280,9 @@ void sl_queues_set_key(sl_workload_id id, struct sl_order_key key)
 }
 
 /*@ requires links: QueueLinks; terminates \true; exits \false; assigns \nothing; */
-sl_node_id sl_queues_queue_of(sl_workload_id id)
+sl_qnode_id sl_queues_queue_of(sl_workload_id id)
 {
-    return id < SL_WORKLOADS_MAX ? node_of(queue_link[id]) : SL_NO_ID;
+    return id < SL_WORKLOADS_MAX ? qnode_of(queue_link[id]) : SL_NO_ID;
 }
 
 /*@ requires links: QueueLinks; terminates \true; exits \false; assigns \nothing; */
@@ -295,19 +295,19 @@ uint32_t sl_queues_workload_limit(void)
 
 /*@ requires order: InOrder; terminates \true; exits \false;
     assigns sl_hidden, PLACES, COUNTS_ON; ensures order: InOrder; */
-sl_workload_id sl_queues_take(sl_node_id node)
+sl_workload_id sl_queues_take(sl_qnode_id qnode)
 {
-    sl_workload_id id = sl_heads_first(node);
-    if (node >= SL_NODES_MAX || id == SL_NO_ID ||
+    sl_workload_id id = sl_heads_first(qnode);
+    if (qnode >= SL_QNODES_MAX || id == SL_NO_ID ||
         sl_place_move(id, SL_PLACE_HEAP, SL_PLACE_IN_FLIGHT) != SL_OK) {
         return SL_NO_ID;
     }
-    if (sl_turns_is_held(node)) {
-        counts_on[node] = id + 1;
+    if (sl_turns_is_held(qnode)) {
+        counts_on[qnode] = id + 1;
     }
-    sl_turns_unblock(node); /* it is taken, not gone: nobody is roused */
+    sl_turns_unblock(qnode); /* it is taken, not gone: nobody is roused */
     sl_heap_remove(id);
-    sl_turns_refresh(node);
+    sl_turns_refresh(qnode);
     return id;
 }
 
@@ -318,7 +318,7 @@ void sl_queues_put_back(sl_workload_id id, enum sl_put how)
     if (id >= SL_WORKLOADS_MAX || queue_link[id] == 0 || sl_place_of(id) != SL_PLACE_IN_FLIGHT) {
         return;
     }
-    sl_node_id queue = queue_link[id] - 1;
+    sl_qnode_id queue = queue_link[id] - 1;
     bool parked = (how == SL_PUT_PARKED && sl_line_park_shape(queue, id)) ||
                   (how == SL_PUT_ALONE && sl_line_park_alone(queue, id)) ||
                   (how == SL_PUT_ASIDE && sl_line_park_aside(queue, id));
@@ -334,7 +334,7 @@ void sl_queues_put_back(sl_workload_id id, enum sl_put how)
         sl_turns_block(queue, id);
     }
     if (how != SL_PUT_HEAP) {
-        free_claims(queue, id, false);
+        free_usage(queue, id, false);
     }
 }
 
@@ -344,15 +344,15 @@ bool sl_queues_awaits_turn(sl_workload_id id)
     return sl_place_of(id) == SL_PLACE_HEAP || (lane != SL_NO_ID && !sl_lanes_is_shut(lane));
 }
 
-uint32_t sl_queues_heap_count(sl_node_id node)
+uint32_t sl_queues_heap_count(sl_qnode_id qnode)
 {
-    return node < SL_NODES_MAX ? sl_fronts_count(node) + sl_lanes_member_count(node, false) : 0;
+    return qnode < SL_QNODES_MAX ? sl_fronts_count(qnode) + sl_lanes_member_count(qnode, false) : 0;
 }
 
-uint32_t sl_queues_parked_count(sl_node_id node)
+uint32_t sl_queues_parked_count(sl_qnode_id qnode)
 {
-    return node < SL_NODES_MAX
-               ? sl_lanes_member_count(node, true) + sl_heap_count(SL_HEAP_OF_ALONE(node)) +
-                     sl_heap_count(SL_HEAP_OF_BACKOFF(node))
+    return qnode < SL_QNODES_MAX
+               ? sl_lanes_member_count(qnode, true) + sl_heap_count(SL_HEAP_OF_ALONE(qnode)) +
+                     sl_heap_count(SL_HEAP_OF_BACKOFF(qnode))
                : 0;
 }

@@ -19,39 +19,39 @@
 #include "kernel/base/status.h"
 #include "kernel/topology/topology.h"
 #include "kernel/base/types.h"
-#include "policy/demand/offers.h"
+#include "policy/requests/offers.h"
 #include "specs/hidden.acsl"
 
 /* --- ClusterQueues --------------------------------------------------------------------------- */
 
 /* Set its rules and whether its heads are taken. Workloads attached to an inactive queue stay in
  * line and wait. Workloads that are parked in it or hold it up are tried again. Refused:
- * NO_NODE_ID. */
-/*@ requires ledger: NodesLinked && PlacesAgree; terminates \true; exits \false;
+ * NO_QNODE. */
+/*@ requires ledger: QnodesLinked && PlacesAgree; terminates \true; exits \false;
     assigns sl_hidden, sl_places[0 .. SL_WORKLOADS_MAX - 1]; ensures places: PlacesAgree; */
-enum sl_status sl_queues_configure(sl_node_id node, struct sl_rules rules,
+enum sl_status sl_queues_configure(sl_qnode_id qnode, struct sl_rules rules,
                                    bool active) SL_MUST_CHECK;
 
-/* Something changed that may help: in every queue of node's root cohort tree, or in this queue
+/* Something changed that may help: in every queue of qnode's root cohort tree, or in this queue
  * alone, parked workloads may be tried again (not those that wait for their backoff), and so may a
  * head that was found blocked. Waking a tree also voids how far flavors were scanned in it. Takes
  * effect at the next sl_cycle_begin, however often it was called; wakes during a cycle are thus
- * never lost. When a node moves to another parent, wake its tree and flush before the move, and
+ * never lost. When a qnode moves to another parent, wake its tree and flush before the move, and
  * wake it after the move. */
-/*@ requires nodes: NodesLinked; terminates \true; exits \false; assigns sl_hidden; */
-void sl_queues_wake_tree(sl_node_id node);
+/*@ requires qnodes: QnodesLinked; terminates \true; exits \false; assigns sl_hidden; */
+void sl_queues_wake_tree(sl_qnode_id qnode);
 /*@ terminates \true; exits \false; assigns sl_hidden; */
-void sl_queues_wake_queue(sl_node_id node);
+void sl_queues_wake_queue(sl_qnode_id qnode);
 /* A workload found no capacity on this tree. Once another one has left it, or no longer counts on
  * capacity there, the trees of all queues that offer the flavor are owed a wake-up (`anew`: as in
- * turns.h): nodes are shared beyond Cohorts, and Kueue wakes only the Cohort of the workload that
+ * turns.h): qnodes are shared beyond Cohorts, and Kueue wakes only the Cohort of the workload that
  * left. */
 /*@ terminates \true; exits \false; assigns sl_hidden; */
 void sl_queues_note_roomless(sl_tree_id tree);
 /*@ terminates \true; exits \false; assigns sl_hidden; */
-void sl_queues_note_room(sl_tree_id tree, bool anew);
+void sl_queues_note_capacity(sl_tree_id tree, bool anew);
 /* Apply at once what was woken (sl_cycle_begin does it by itself). */
-/*@ requires ledger: NodesLinked && PlacesAgree; terminates \true; exits \false;
+/*@ requires ledger: QnodesLinked && PlacesAgree; terminates \true; exits \false;
     assigns sl_hidden, sl_places[0 .. SL_WORKLOADS_MAX - 1]; ensures places: PlacesAgree; */
 void sl_queues_flush(void);
 
@@ -59,7 +59,7 @@ void sl_queues_flush(void);
  * Paid when a cycle finds nothing else to do. */
 /*@ terminates \true; exits \false; assigns sl_hidden; */
 void sl_queues_owe(sl_workload_id id);
-/*@ requires ledger: NodesLinked && PlacesAgree; terminates \true; exits \false;
+/*@ requires ledger: QnodesLinked && PlacesAgree; terminates \true; exits \false;
     assigns sl_hidden, sl_places[0 .. SL_WORKLOADS_MAX - 1]; ensures places: PlacesAgree; */
 void sl_queues_pay(void);
 
@@ -71,32 +71,32 @@ bool sl_queues_ready(void);
 /* --- workloads ------------------------------------------------------------------------------- */
 
 /* The workload belongs to this ClusterQueue from now on. One attached elsewhere is moved. Refused:
- * UNKNOWN_WORKLOAD (the slot is free), NO_NODE_ID. Then settle. */
-/*@ requires ledger: NodesLinked && PlacesAgree; terminates \true; exits \false;
+ * UNKNOWN_WORKLOAD (the slot is free), NO_QNODE. Then settle. */
+/*@ requires ledger: QnodesLinked && PlacesAgree; terminates \true; exits \false;
     assigns sl_hidden, sl_places[0 .. SL_WORKLOADS_MAX - 1],
       sl_order_keys[0 .. SL_WORKLOADS_MAX - 1]; ensures places: PlacesAgree; */
-enum sl_status sl_queues_attach(sl_workload_id id, sl_node_id node,
+enum sl_status sl_queues_attach(sl_workload_id id, sl_qnode_id qnode,
                                 struct sl_order_key key) SL_MUST_CHECK;
 /* Its queue is missing or stopped, or it moved: if it is in line it becomes an orphan. */
-/*@ requires ledger: NodesLinked && PlacesAgree; terminates \true; exits \false;
+/*@ requires ledger: QnodesLinked && PlacesAgree; terminates \true; exits \false;
     assigns sl_hidden, sl_places[0 .. SL_WORKLOADS_MAX - 1]; ensures places: PlacesAgree; */
 void sl_queues_detach(sl_workload_id id);
 /* Its priority or queue time changed. One that waits for its backoff goes on waiting; otherwise it
  * is ordered again, and stays parked only where all of its shape are. */
-/*@ requires ledger: NodesLinked && PlacesAgree; terminates \true; exits \false;
+/*@ requires ledger: QnodesLinked && PlacesAgree; terminates \true; exits \false;
     assigns sl_hidden, sl_places[0 .. SL_WORKLOADS_MAX - 1],
       sl_order_keys[0 .. SL_WORKLOADS_MAX - 1]; ensures places: PlacesAgree; */
 void sl_queues_set_key(sl_workload_id id, struct sl_order_key key);
 /* Bring the indexes in line with record and place, and put a pending workload in line that is
  * attached and may be tried: into the heap, or aside while its backoff lasts. One that was turned
  * away for a check (objections.h) may be tried again once none objects. Changes nothing the second time. When the slot has become free the demand is forgotten too. */
-/*@ requires ledger: NodesLinked && PlacesAgree && ClaimCountsValid; terminates \true;
+/*@ requires ledger: QnodesLinked && PlacesAgree && UsageCountsValid; terminates \true;
     exits \false; assigns sl_hidden, sl_places[0 .. SL_WORKLOADS_MAX - 1];
     ensures places: PlacesAgree; */
 void sl_queues_settle(sl_workload_id id, int64_t now_ms);
 /* As settle, and it may be tried again unless its backoff lasts or all of its shape are parked:
  * its own spec changed. */
-/*@ requires ledger: NodesLinked && PlacesAgree && ClaimCountsValid; terminates \true;
+/*@ requires ledger: QnodesLinked && PlacesAgree && UsageCountsValid; terminates \true;
     exits \false; assigns sl_hidden, sl_places[0 .. SL_WORKLOADS_MAX - 1];
     ensures places: PlacesAgree; */
 void sl_queues_retry(sl_workload_id id, int64_t now_ms);
@@ -106,25 +106,25 @@ void sl_queues_retry(sl_workload_id id, int64_t now_ms);
 bool sl_queues_in_backoff(sl_workload_id id, int64_t now_ms);
 
 /*@ terminates \true; exits \false; assigns \nothing;
-    ensures known: \result < SL_NODES_MAX || \result == SL_NO_ID; */
-sl_node_id sl_queues_queue_of(sl_workload_id id); /* SL_NO_ID = attached to none */
+    ensures known: \result < SL_QNODES_MAX || \result == SL_NO_ID; */
+sl_qnode_id sl_queues_queue_of(sl_workload_id id); /* SL_NO_ID = attached to none */
 /*@ terminates \true; exits \false; assigns \nothing; ensures bound: \result <= SL_WORKLOADS_MAX; */
 uint32_t sl_queues_workload_limit(void); /* no workload from here on was ever attached */
 
 /* --- for the cycle --------------------------------------------------------------------------- */
 
 /* Take the queue's head: place HEAP -> IN_FLIGHT. SL_NO_ID = none. Which queues: see turns.h. */
-/*@ requires ledger: NodesLinked && PlacesAgree; terminates \true; exits \false;
+/*@ requires ledger: QnodesLinked && PlacesAgree; terminates \true; exits \false;
     assigns sl_hidden, sl_places[0 .. SL_WORKLOADS_MAX - 1]; ensures places: PlacesAgree;
     ensures known: \result < SL_WORKLOADS_MAX || \result == SL_NO_ID; */
-sl_workload_id sl_queues_take(sl_node_id node);
+sl_workload_id sl_queues_take(sl_qnode_id qnode);
 /* Put it back. Heap: to be tried again in the next cycle. Blocked: it stays the head, and its queue
  * is not tried until something changes. Held: as blocked, but it takes part again in any cycle that
  * tries a workload in its tree (turns.h). Parked: until woken, with all others of its shape where
  * there is equivalence hashing. Alone: until woken, by itself. Aside: it was turned away, until it
  * is not an outsider any more (outsiders.h). */
 enum sl_put { SL_PUT_HEAP, SL_PUT_BLOCKED, SL_PUT_HELD, SL_PUT_PARKED, SL_PUT_ALONE, SL_PUT_ASIDE };
-/*@ requires ledger: NodesLinked && PlacesAgree; terminates \true; exits \false;
+/*@ requires ledger: QnodesLinked && PlacesAgree; terminates \true; exits \false;
     assigns sl_hidden, sl_places[0 .. SL_WORKLOADS_MAX - 1]; ensures places: PlacesAgree; */
 void sl_queues_put_back(sl_workload_id id, enum sl_put how);
 
@@ -134,17 +134,17 @@ void sl_queues_put_back(sl_workload_id id, enum sl_put how);
 /*@ terminates \true; exits \false; assigns \nothing; */
 bool sl_queues_awaits_turn(sl_workload_id id);
 /*@ terminates \true; exits \false; assigns \nothing; */
-uint32_t sl_queues_heap_count(sl_node_id node); /* how many await their turn */
+uint32_t sl_queues_heap_count(sl_qnode_id qnode); /* how many await their turn */
 /*@ terminates \true; exits \false; assigns \nothing; */
-uint32_t sl_queues_parked_count(sl_node_id node); /* how many wait for a change or a backoff */
+uint32_t sl_queues_parked_count(sl_qnode_id qnode); /* how many wait for a change or a backoff */
 /* List whatever is in line in a queue, parked or not, in the order of the queue; returns how
  * many, and sl_queues_listed gives them until the next list or cycle (SL_NO_ID beyond). */
 /*@ terminates \true; exits \false; assigns sl_hidden; */
-uint32_t sl_queues_list(sl_node_id node);
+uint32_t sl_queues_list(sl_qnode_id qnode);
 /*@ terminates \true; exits \false; assigns \nothing; */
 sl_workload_id sl_queues_listed(uint32_t index);
 
 /* Do indexes and places agree, and is no workload in line lost? Linear time. */
-/*@ requires nodes: NodesLinked; terminates \true; exits \false; assigns \nothing; */
+/*@ requires qnodes: QnodesLinked; terminates \true; exits \false; assigns \nothing; */
 bool sl_queues_valid(void);
 #endif

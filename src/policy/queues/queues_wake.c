@@ -7,7 +7,7 @@
 
 #include "kernel/commit/commit.h"
 #include "kernel/ledger/ledger.h"
-#include "policy/demand/flavors_progress.h"
+#include "policy/requests/flavors_progress.h"
 #include "policy/queues/line.h"
 #include "policy/queues/turns.h"
 
@@ -28,26 +28,26 @@ static bool is_roomless[SL_USED_FLAVORS_MAX]; /* somebody waits for room on this
     \forall integer i; 0 <= i < SL_WORKLOADS_MAX ==> owed[i] < SL_WORKLOADS_MAX;
 */
 
-enum sl_status sl_queues_configure(sl_node_id node, struct sl_rules rules, bool active)
+enum sl_status sl_queues_configure(sl_qnode_id qnode, struct sl_rules rules, bool active)
 {
-    struct sl_rules before = sl_offers_rules(node);
-    enum sl_status status = sl_offers_set_rules(node, rules);
+    struct sl_rules before = sl_offers_rules(qnode);
+    enum sl_status status = sl_offers_set_rules(qnode, rules);
     if (status != SL_OK) {
         return status;
     }
     if (rules.strategy != before.strategy || rules.by_usage != before.by_usage) {
-        sl_line_rebuild(node);
+        sl_line_rebuild(qnode);
     }
-    sl_flavors_touch_tree(node);
-    sl_turns_set_active(node, active);
-    sl_turns_mark_queue(node);
+    sl_flavors_touch_tree(qnode);
+    sl_turns_set_active(qnode, active);
+    sl_turns_mark_queue(qnode);
     return SL_OK;
 }
 
-void sl_queues_wake_tree(sl_node_id node)
+void sl_queues_wake_tree(sl_qnode_id qnode)
 {
-    sl_flavors_touch_tree(node);
-    sl_turns_mark_tree(node);
+    sl_flavors_touch_tree(qnode);
+    sl_turns_mark_tree(qnode);
 }
 
 /*@ terminates \true; exits \false; assigns is_roomless[0 .. SL_USED_FLAVORS_MAX - 1]; */
@@ -59,7 +59,7 @@ void sl_queues_note_roomless(sl_tree_id tree)
 }
 
 /*@ terminates \true; exits \false; assigns sl_hidden, is_roomless[0 .. SL_USED_FLAVORS_MAX - 1]; */
-void sl_queues_note_room(sl_tree_id tree, bool anew)
+void sl_queues_note_capacity(sl_tree_id tree, bool anew)
 {
     if (tree >= SL_USED_FLAVORS_MAX || !is_roomless[tree]) {
         return;
@@ -68,23 +68,23 @@ void sl_queues_note_room(sl_tree_id tree, bool anew)
     sl_cell_id cell = sl_offers_first_of(tree);
     /*@ loop assigns steps, cell, sl_hidden; loop variant SL_CELLS_MAX - steps; */
     for (uint32_t steps = 0; cell != SL_NO_ID && steps < SL_CELLS_MAX; steps++) {
-        sl_turns_owe_tree(sl_ledger_node_of(cell), anew);
+        sl_turns_owe_tree(sl_ledger_qnode_of(cell), anew);
         cell = sl_offers_next_of(cell);
     }
 }
 
-void sl_queues_wake_queue(sl_node_id node)
+void sl_queues_wake_queue(sl_qnode_id qnode)
 {
-    sl_turns_mark_queue(node);
+    sl_turns_mark_queue(qnode);
 }
 
 void sl_queues_flush(void)
 {
     uint32_t count = sl_turns_resolve();
-    /*@ loop invariant places: PlacesAgree && NodesLinked; loop assigns i, sl_hidden, PLACES;
+    /*@ loop invariant places: PlacesAgree && QnodesLinked; loop assigns i, sl_hidden, PLACES;
         loop variant count - i; */
     for (uint32_t i = 0; i < count; i++) {
-        sl_node_id queue = sl_turns_woken(i);
+        sl_qnode_id queue = sl_turns_woken(i);
         sl_line_wake(queue);
         sl_turns_unblock(queue);
     }
@@ -101,17 +101,17 @@ void sl_queues_owe(sl_workload_id id)
     }
 }
 
-/*@ requires owed: OwedSound; requires ledger: NodesLinked && PlacesAgree; terminates \true;
+/*@ requires owed: OwedSound; requires ledger: QnodesLinked && PlacesAgree; terminates \true;
     exits \false; assigns sl_hidden, PLACES, OWED; ensures owed: OwedSound; */
 void sl_queues_pay(void)
 {
-    /*@ loop invariant owed: OwedSound && PlacesAgree && NodesLinked;
+    /*@ loop invariant owed: OwedSound && PlacesAgree && QnodesLinked;
         loop assigns owed_count, is_owed[0 .. SL_WORKLOADS_MAX - 1], sl_hidden, PLACES;
         loop variant owed_count; */
     while (owed_count != 0) {
         owed_count--;
         sl_workload_id id = owed[owed_count];
-        sl_node_id queue = sl_queues_queue_of(id);
+        sl_qnode_id queue = sl_queues_queue_of(id);
         is_owed[id] = false;
         if (queue != SL_NO_ID) {
             sl_line_wake_one(queue, id);

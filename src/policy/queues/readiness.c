@@ -10,14 +10,14 @@
 static bool unready[SL_WORKLOADS_MAX];
 static uint32_t unready_count;
 
-static sl_node_id waiting[SL_NODES_MAX];
+static sl_qnode_id waiting[SL_QNODES_MAX];
 static uint32_t waiting_count;
-static bool waits[SL_NODES_MAX];
+static bool waits[SL_QNODES_MAX];
 
 /*@
   // The list names queues only.
-  predicate WaitingList{L} = waiting_count <= SL_NODES_MAX &&
-    \forall integer i; 0 <= i < SL_NODES_MAX ==> waiting[i] < SL_NODES_MAX;
+  predicate WaitingList{L} = waiting_count <= SL_QNODES_MAX &&
+    \forall integer i; 0 <= i < SL_QNODES_MAX ==> waiting[i] < SL_QNODES_MAX;
 */
 
 bool sl_readiness_all(void)
@@ -26,12 +26,12 @@ bool sl_readiness_all(void)
 }
 
 /*@ requires list: WaitingList; terminates \true; exits \false;
-    assigns sl_hidden, waiting_count, waits[0 .. SL_NODES_MAX - 1]; ensures list: WaitingList; */
+    assigns sl_hidden, waiting_count, waits[0 .. SL_QNODES_MAX - 1]; ensures list: WaitingList; */
 static void tell_waiting(void)
 {
     /*@
       loop invariant list: WaitingList;
-      loop assigns sl_hidden, waiting_count, waits[0 .. SL_NODES_MAX - 1];
+      loop assigns sl_hidden, waiting_count, waits[0 .. SL_QNODES_MAX - 1];
       loop variant waiting_count;
     */
     while (waiting_count != 0) {
@@ -42,7 +42,7 @@ static void tell_waiting(void)
 }
 
 /*@ requires list: WaitingList; terminates \true; exits \false;
-    assigns sl_hidden, waiting_count, waits[0 .. SL_NODES_MAX - 1], unready[id], unready_count;
+    assigns sl_hidden, waiting_count, waits[0 .. SL_QNODES_MAX - 1], unready[id], unready_count;
     ensures list: WaitingList; */
 void sl_readiness_watch(sl_workload_id id, bool holds)
 {
@@ -66,11 +66,11 @@ void sl_readiness_watch(sl_workload_id id, bool holds)
 }
 
 /*@ requires list: WaitingList; terminates \true; exits \false;
-    assigns waiting_count, waits[queue], waiting[0 .. SL_NODES_MAX - 1];
+    assigns waiting_count, waits[queue], waiting[0 .. SL_QNODES_MAX - 1];
     ensures list: WaitingList; */
-void sl_readiness_wait(sl_node_id queue)
+void sl_readiness_wait(sl_qnode_id queue)
 {
-    if (queue < SL_NODES_MAX && !waits[queue] && waiting_count < SL_NODES_MAX) {
+    if (queue < SL_QNODES_MAX && !waits[queue] && waiting_count < SL_QNODES_MAX) {
         waits[queue] = true;
         waiting[waiting_count] = queue;
         waiting_count++;

@@ -16,5 +16,5 @@ void sl_readiness_watch(sl_workload_id id, bool holds);
 bool sl_readiness_all(void);
 /* This queue's head was refused because of it. */
 /*@ terminates \true; exits \false; assigns sl_hidden; */
-void sl_readiness_wait(sl_node_id queue);
+void sl_readiness_wait(sl_qnode_id queue);
 #endif

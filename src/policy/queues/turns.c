@@ -13,46 +13,46 @@
 
 enum list { READY, HELD, WAITING, LISTS };
 
-static bool active_queues[SL_NODES_MAX];
-static uint32_t blocked_head[SL_NODES_MAX];
-static bool block_is_hold[SL_NODES_MAX];
+static bool active_queues[SL_QNODES_MAX];
+static uint32_t blocked_head[SL_QNODES_MAX];
+static bool block_is_hold[SL_QNODES_MAX];
 static uint32_t queue_limit; /* no queue from here on was ever refreshed */
 static uint32_t root_limit;  /* no root from here on ever had a list */
 
-static uint32_t list_first[LISTS][SL_NODES_MAX]; /* by root; READY has one only, at 0 */
-static uint32_t list_next[LISTS][SL_NODES_MAX];
-static uint32_t list_prev[LISTS][SL_NODES_MAX];
-static uint32_t listed_at[LISTS][SL_NODES_MAX]; /* link to the root in whose list it is */
+static uint32_t list_first[LISTS][SL_QNODES_MAX]; /* by root; READY has one only, at 0 */
+static uint32_t list_next[LISTS][SL_QNODES_MAX];
+static uint32_t list_prev[LISTS][SL_QNODES_MAX];
+static uint32_t listed_at[LISTS][SL_QNODES_MAX]; /* link to the root in whose list it is */
 
 /* clang-format off */
 #define LINKS                                                                                      \
-    list_first[0 .. LISTS - 1][0 .. SL_NODES_MAX - 1],                                             \
-        list_next[0 .. LISTS - 1][0 .. SL_NODES_MAX - 1],                                          \
-        list_prev[0 .. LISTS - 1][0 .. SL_NODES_MAX - 1],                                          \
-        listed_at[0 .. LISTS - 1][0 .. SL_NODES_MAX - 1]
+    list_first[0 .. LISTS - 1][0 .. SL_QNODES_MAX - 1],                                             \
+        list_next[0 .. LISTS - 1][0 .. SL_QNODES_MAX - 1],                                          \
+        list_prev[0 .. LISTS - 1][0 .. SL_QNODES_MAX - 1],                                          \
+        listed_at[0 .. LISTS - 1][0 .. SL_QNODES_MAX - 1]
 #define TURNS                                                                                      \
-    LINKS, queue_limit, root_limit, blocked_head[0 .. SL_NODES_MAX - 1],                           \
-        block_is_hold[0 .. SL_NODES_MAX - 1]
+    LINKS, queue_limit, root_limit, blocked_head[0 .. SL_QNODES_MAX - 1],                           \
+        block_is_hold[0 .. SL_QNODES_MAX - 1]
 /* clang-format on */
 
 /*@
-  // Every link is none or names a node, so that following it is safe.
-  predicate TurnLinks{L} = queue_limit <= SL_NODES_MAX && root_limit <= SL_NODES_MAX &&
-    \forall integer l, i; 0 <= l < LISTS && 0 <= i < SL_NODES_MAX ==>
-      list_first[l][i] <= SL_NODES_MAX && list_next[l][i] <= SL_NODES_MAX &&
-      list_prev[l][i] <= SL_NODES_MAX && listed_at[l][i] <= SL_NODES_MAX;
+  // Every link is none or names a qnode, so that following it is safe.
+  predicate TurnLinks{L} = queue_limit <= SL_QNODES_MAX && root_limit <= SL_QNODES_MAX &&
+    \forall integer l, i; 0 <= l < LISTS && 0 <= i < SL_QNODES_MAX ==>
+      list_first[l][i] <= SL_QNODES_MAX && list_next[l][i] <= SL_QNODES_MAX &&
+      list_prev[l][i] <= SL_QNODES_MAX && listed_at[l][i] <= SL_QNODES_MAX;
 */
 
 /* --- which lists ----------------------------------------------------------------------------- */
 
-/*@ requires queue: queue < SL_NODES_MAX; terminates \true; exits \false; assigns \nothing; */
-static bool head_blocked(sl_node_id queue)
+/*@ requires queue: queue < SL_QNODES_MAX; terminates \true; exits \false; assigns \nothing; */
+static bool head_blocked(sl_qnode_id queue)
 {
     return blocked_head[queue] != 0 && sl_heads_first(queue) == blocked_head[queue] - 1;
 }
 
-/*@ requires queue: queue < SL_NODES_MAX; terminates \true; exits \false; assigns \nothing; */
-static bool belongs_on(enum list list, sl_node_id queue)
+/*@ requires queue: queue < SL_QNODES_MAX; terminates \true; exits \false; assigns \nothing; */
+static bool belongs_on(enum list list, sl_qnode_id queue)
 {
     bool blocked = head_blocked(queue);
     if (list == READY) {
@@ -65,20 +65,20 @@ static bool belongs_on(enum list list, sl_node_id queue)
            sl_heap_count(SL_HEAP_OF_ALONE(queue)) != 0;
 }
 
-/* A queue that is no node of the forest (any more) stands for itself. */
-/*@ requires nodes: NodesLinked && queue < SL_NODES_MAX; terminates \true; exits \false;
-    assigns \nothing; ensures known: \result < SL_NODES_MAX; */
-static sl_node_id root_of(sl_node_id queue)
+/* A queue that is no qnode of the forest (any more) stands for itself. */
+/*@ requires qnodes: QnodesLinked && queue < SL_QNODES_MAX; terminates \true; exits \false;
+    assigns \nothing; ensures known: \result < SL_QNODES_MAX; */
+static sl_qnode_id root_of(sl_qnode_id queue)
 {
-    sl_node_id root = sl_ledger_root_node(queue);
-    return root < SL_NODES_MAX ? root : queue;
+    sl_qnode_id root = sl_ledger_root_qnode(queue);
+    return root < SL_QNODES_MAX ? root : queue;
 }
 
-/*@ requires links: TurnLinks && NodesLinked && list < LISTS && queue < SL_NODES_MAX;
+/*@ requires links: TurnLinks && QnodesLinked && list < LISTS && queue < SL_QNODES_MAX;
     terminates \true; exits \false; assigns LINKS, root_limit; ensures links: TurnLinks; */
-static void join(enum list list, sl_node_id queue)
+static void join(enum list list, sl_qnode_id queue)
 {
-    sl_node_id root = list == READY ? 0 : root_of(queue);
+    sl_qnode_id root = list == READY ? 0 : root_of(queue);
     uint32_t first = list_first[list][root];
     if (root >= root_limit) {
         root_limit = root + 1;
@@ -92,10 +92,10 @@ static void join(enum list list, sl_node_id queue)
     list_first[list][root] = queue + 1;
 }
 
-/*@ requires links: TurnLinks && list < LISTS && queue < SL_NODES_MAX &&
+/*@ requires links: TurnLinks && list < LISTS && queue < SL_QNODES_MAX &&
       listed_at[list][queue] != 0; terminates \true; exits \false; assigns LINKS;
     ensures links: TurnLinks; */
-static void leave(enum list list, sl_node_id queue)
+static void leave(enum list list, sl_qnode_id queue)
 {
     uint32_t next = list_next[list][queue];
     uint32_t prev = list_prev[list][queue];
@@ -112,9 +112,9 @@ static void leave(enum list list, sl_node_id queue)
     list_prev[list][queue] = 0;
 }
 
-/*@ requires links: TurnLinks && NodesLinked && queue < SL_NODES_MAX; terminates \true;
+/*@ requires links: TurnLinks && QnodesLinked && queue < SL_QNODES_MAX; terminates \true;
     exits \false; assigns TURNS; ensures links: TurnLinks; */
-static void update(sl_node_id queue)
+static void update(sl_qnode_id queue)
 {
     uint32_t blocked = blocked_head[queue];
     if (queue >= queue_limit) {
@@ -139,11 +139,11 @@ static void update(sl_node_id queue)
     }
 }
 
-/*@ requires links: TurnLinks; requires nodes: NodesLinked; terminates \true; exits \false;
+/*@ requires links: TurnLinks; requires qnodes: QnodesLinked; terminates \true; exits \false;
     assigns sl_hidden, TURNS; ensures links: TurnLinks; */
-void sl_turns_refresh(sl_node_id queue)
+void sl_turns_refresh(sl_qnode_id queue)
 {
-    if (queue >= SL_NODES_MAX) {
+    if (queue >= SL_QNODES_MAX) {
         return;
     }
     uint32_t held_at = listed_at[HELD][queue];
@@ -154,122 +154,122 @@ void sl_turns_refresh(sl_node_id queue)
     }
 }
 
-/*@ requires links: TurnLinks; requires nodes: NodesLinked; terminates \true; exits \false;
+/*@ requires links: TurnLinks; requires qnodes: QnodesLinked; terminates \true; exits \false;
     assigns sl_hidden, TURNS, active_queues[queue]; ensures links: TurnLinks; */
-void sl_turns_set_active(sl_node_id queue, bool active)
+void sl_turns_set_active(sl_qnode_id queue, bool active)
 {
-    if (queue < SL_NODES_MAX) {
+    if (queue < SL_QNODES_MAX) {
         active_queues[queue] = active;
         sl_turns_refresh(queue);
     }
 }
 
-bool sl_turns_is_active(sl_node_id queue)
+bool sl_turns_is_active(sl_qnode_id queue)
 {
-    return queue < SL_NODES_MAX && active_queues[queue];
+    return queue < SL_QNODES_MAX && active_queues[queue];
 }
 
-/*@ requires links: TurnLinks && NodesLinked; terminates \true; exits \false;
+/*@ requires links: TurnLinks && QnodesLinked; terminates \true; exits \false;
     assigns TURNS; ensures links: TurnLinks; */
-static void set_block(sl_node_id queue, sl_workload_id head, bool hold)
+static void set_block(sl_qnode_id queue, sl_workload_id head, bool hold)
 {
-    if (queue < SL_NODES_MAX && head < SL_WORKLOADS_MAX) {
+    if (queue < SL_QNODES_MAX && head < SL_WORKLOADS_MAX) {
         blocked_head[queue] = head + 1;
         block_is_hold[queue] = hold;
         update(queue);
     }
 }
 
-/*@ requires links: TurnLinks; requires nodes: NodesLinked; terminates \true; exits \false;
+/*@ requires links: TurnLinks; requires qnodes: QnodesLinked; terminates \true; exits \false;
     assigns TURNS; ensures links: TurnLinks; */
-void sl_turns_block(sl_node_id queue, sl_workload_id head)
+void sl_turns_block(sl_qnode_id queue, sl_workload_id head)
 {
     set_block(queue, head, false);
 }
 
-/*@ requires links: TurnLinks; requires nodes: NodesLinked; terminates \true; exits \false;
+/*@ requires links: TurnLinks; requires qnodes: QnodesLinked; terminates \true; exits \false;
     assigns TURNS; ensures links: TurnLinks; */
-void sl_turns_hold(sl_node_id queue, sl_workload_id head)
+void sl_turns_hold(sl_qnode_id queue, sl_workload_id head)
 {
     set_block(queue, head, true);
 }
 
-/*@ requires links: TurnLinks; requires nodes: NodesLinked; terminates \true; exits \false;
+/*@ requires links: TurnLinks; requires qnodes: QnodesLinked; terminates \true; exits \false;
     assigns TURNS; ensures links: TurnLinks; */
-void sl_turns_unblock(sl_node_id queue)
+void sl_turns_unblock(sl_qnode_id queue)
 {
-    if (queue < SL_NODES_MAX) {
+    if (queue < SL_QNODES_MAX) {
         blocked_head[queue] = 0;
         update(queue);
     }
 }
 
-bool sl_turns_is_held(sl_node_id queue)
+bool sl_turns_is_held(sl_qnode_id queue)
 {
-    return queue < SL_NODES_MAX && listed_at[HELD][queue] != 0;
+    return queue < SL_QNODES_MAX && listed_at[HELD][queue] != 0;
 }
 
-/*@ requires links: TurnLinks; requires nodes: NodesLinked; terminates \true; exits \false;
+/*@ requires links: TurnLinks; requires qnodes: QnodesLinked; terminates \true; exits \false;
     assigns sl_hidden, TURNS; ensures links: TurnLinks; */
-void sl_turns_rouse(sl_node_id root)
+void sl_turns_rouse(sl_qnode_id root)
 {
     /*@
       loop invariant links: TurnLinks;
       loop assigns steps, sl_hidden, TURNS;
-      loop variant SL_NODES_MAX - steps;
+      loop variant SL_QNODES_MAX - steps;
     */
     for (uint32_t steps = 0;
-         root < SL_NODES_MAX && list_first[HELD][root] != 0 && steps < SL_NODES_MAX; steps++) {
+         root < SL_QNODES_MAX && list_first[HELD][root] != 0 && steps < SL_QNODES_MAX; steps++) {
         sl_turns_unblock(list_first[HELD][root] - 1);
     }
 }
 
 /*@ terminates \true; exits \false; assigns \nothing;
     ensures id: \result == (link != 0 ? (uint32_t)(link - 1) : SL_NO_ID); */
-static sl_node_id node_of(uint32_t link)
+static sl_qnode_id qnode_of(uint32_t link)
 {
     return link != 0 ? link - 1 : SL_NO_ID;
 }
 
 /*@ requires links: TurnLinks; terminates \true; exits \false; assigns \nothing; */
-sl_node_id sl_turns_first_ready(void)
+sl_qnode_id sl_turns_first_ready(void)
 {
-    return node_of(list_first[READY][0]);
+    return qnode_of(list_first[READY][0]);
 }
 
 /*@ requires links: TurnLinks; terminates \true; exits \false; assigns \nothing; */
-sl_node_id sl_turns_next_ready(sl_node_id queue)
+sl_qnode_id sl_turns_next_ready(sl_qnode_id queue)
 {
-    return queue < SL_NODES_MAX ? node_of(list_next[READY][queue]) : SL_NO_ID;
+    return queue < SL_QNODES_MAX ? qnode_of(list_next[READY][queue]) : SL_NO_ID;
 }
 
 /*@ requires links: TurnLinks; terminates \true; exits \false; assigns \nothing; */
-sl_node_id sl_turns_first_held(sl_node_id root)
+sl_qnode_id sl_turns_first_held(sl_qnode_id root)
 {
-    return root < SL_NODES_MAX ? node_of(list_first[HELD][root]) : SL_NO_ID;
+    return root < SL_QNODES_MAX ? qnode_of(list_first[HELD][root]) : SL_NO_ID;
 }
 
 /*@ requires links: TurnLinks; terminates \true; exits \false; assigns \nothing; */
-sl_node_id sl_turns_next_held(sl_node_id queue)
+sl_qnode_id sl_turns_next_held(sl_qnode_id queue)
 {
-    return queue < SL_NODES_MAX ? node_of(list_next[HELD][queue]) : SL_NO_ID;
+    return queue < SL_QNODES_MAX ? qnode_of(list_next[HELD][queue]) : SL_NO_ID;
 }
 
 /*@ requires links: TurnLinks; terminates \true; exits \false; assigns \nothing; */
-sl_node_id sl_turns_first_waiting(sl_node_id root)
+sl_qnode_id sl_turns_first_waiting(sl_qnode_id root)
 {
-    return root < SL_NODES_MAX ? node_of(list_first[WAITING][root]) : SL_NO_ID;
+    return root < SL_QNODES_MAX ? qnode_of(list_first[WAITING][root]) : SL_NO_ID;
 }
 
 /*@ requires links: TurnLinks; terminates \true; exits \false; assigns \nothing; */
-sl_node_id sl_turns_next_waiting(sl_node_id queue)
+sl_qnode_id sl_turns_next_waiting(sl_qnode_id queue)
 {
-    return queue < SL_NODES_MAX ? node_of(list_next[WAITING][queue]) : SL_NO_ID;
+    return queue < SL_QNODES_MAX ? qnode_of(list_next[WAITING][queue]) : SL_NO_ID;
 }
 
-bool sl_turns_is_waiting(sl_node_id queue)
+bool sl_turns_is_waiting(sl_qnode_id queue)
 {
-    return queue < SL_NODES_MAX && listed_at[WAITING][queue] != 0;
+    return queue < SL_QNODES_MAX && listed_at[WAITING][queue] != 0;
 }
 
 /*@ requires links: TurnLinks; terminates \true; exits \false; assigns \nothing; */
@@ -281,25 +281,25 @@ uint32_t sl_turns_queue_limit(void)
 /* --- checking -------------------------------------------------------------------------------- */
 
 /* How long a list is; one longer than there are queues goes in circles. */
-/*@ requires links: TurnLinks && list < LISTS && root < SL_NODES_MAX; terminates \true;
+/*@ requires links: TurnLinks && list < LISTS && root < SL_QNODES_MAX; terminates \true;
     exits \false; assigns \nothing; */
-static uint32_t length(enum list list, sl_node_id root)
+static uint32_t length(enum list list, sl_qnode_id root)
 {
     uint32_t count = 0;
     /*@
-      loop invariant link: link <= SL_NODES_MAX && count <= SL_NODES_MAX + 1;
+      loop invariant link: link <= SL_QNODES_MAX && count <= SL_QNODES_MAX + 1;
       loop assigns link, count;
-      loop variant SL_NODES_MAX + 1 - count;
+      loop variant SL_QNODES_MAX + 1 - count;
     */
-    for (uint32_t link = list_first[list][root]; link != 0 && count <= SL_NODES_MAX; count++) {
+    for (uint32_t link = list_first[list][root]; link != 0 && count <= SL_QNODES_MAX; count++) {
         link = list_next[list][link - 1];
     }
     return count;
 }
 
-/*@ requires links: TurnLinks && NodesLinked && list < LISTS && queue < SL_NODES_MAX;
+/*@ requires links: TurnLinks && QnodesLinked && list < LISTS && queue < SL_QNODES_MAX;
     terminates \true; exits \false; assigns \nothing; */
-static bool listed_rightly(enum list list, sl_node_id queue)
+static bool listed_rightly(enum list list, sl_qnode_id queue)
 {
     uint32_t at = listed_at[list][queue];
     if ((at != 0) != belongs_on(list, queue)) {
@@ -308,7 +308,7 @@ static bool listed_rightly(enum list list, sl_node_id queue)
     return at == 0 || at == (list == READY ? 0 : root_of(queue)) + 1;
 }
 
-/*@ requires links: TurnLinks; requires nodes: NodesLinked; terminates \true; exits \false;
+/*@ requires links: TurnLinks; requires qnodes: QnodesLinked; terminates \true; exits \false;
     assigns \nothing; */
 bool sl_turns_valid(void)
 {
@@ -317,14 +317,14 @@ bool sl_turns_valid(void)
         uint32_t listed = 0;
         uint32_t counted = 0;
         /*@ loop assigns queue, listed; loop variant queue_limit - queue; */
-        for (sl_node_id queue = 0; queue < queue_limit; queue++) {
+        for (sl_qnode_id queue = 0; queue < queue_limit; queue++) {
             if (!listed_rightly(list, queue)) {
                 return false;
             }
             listed += listed_at[list][queue] != 0 ? 1u : 0u;
         }
         /*@ loop assigns root, counted; loop variant root_limit - root; */
-        for (sl_node_id root = 0; root < root_limit; root++) {
+        for (sl_qnode_id root = 0; root < root_limit; root++) {
             counted += length(list, root);
         }
         if (listed != counted) {

@@ -255,11 +255,11 @@ static bool spread(int64_t threshold)
         if (spot == SL_NO_ID) {
             return false;
         }
-        int64_t room = leaders > 0 ? sl_fit_slices_led[spot] : sl_fit_slices[spot];
-        if (room < threshold) {
+        int64_t capacity = leaders > 0 ? sl_fit_slices_led[spot] : sl_fit_slices[spot];
+        if (capacity < threshold) {
             return false;
         }
-        int64_t more = smaller(room - threshold, extra);
+        int64_t more = smaller(capacity - threshold, extra);
         give(spot, threshold + more, leaders);
         sl_chosen.spots[i] = spot;
         extra -= more;

@@ -21,7 +21,7 @@
   // The sites before that spot have no more pods than fit on a site.
   predicate Counted{L}(integer end) =
     \forall integer s; First <= s < end ==> 0 <= sl_fit_pods[s] <= PODS_MAX;
-  predicate RoomsReady{L} = OwnInRange && RoomsBounded && UsedInRange && AssumedInRange;
+  predicate CapacityReady{L} = OwnInRange && CapacityBounded && UsedInRange && AssumedInRange;
 */
 
 int64_t sl_counts_free(sl_site_id site, sl_measure_id measure)
@@ -29,26 +29,26 @@ int64_t sl_counts_free(sl_site_id site, sl_measure_id measure)
     if (site >= SL_SITES_MAX || measure >= SL_MEASURES_MAX) {
         return 0;
     }
-    uint32_t room = measure * SL_SITES_MAX + site;
-    int64_t amount = sl_room_capacity[room];
+    uint32_t capacity = measure * SL_SITES_MAX + site;
+    int64_t amount = sl_site_capacity[capacity];
     if (!sl_placing.empty) {
-        amount -= sl_room_used[room] + sl_room_promised[room] + sl_assumed[room];
+        amount -= sl_site_used[capacity] + sl_site_promised[capacity] + sl_assumed[capacity];
     }
-    return sl_placement_has_own ? amount - sl_placement_own[room] : amount;
+    return sl_placement_has_own ? amount - sl_placement_own[capacity] : amount;
 }
 
 /* How often it goes into what is free, `most` times or fewer. */
 /*@ requires takes: 0 < per_pod && 0 <= most <= PODS_MAX; terminates \true; exits \false;
     assigns \nothing; ensures fewer: 0 <= \result <= most; */
-static int64_t times(int64_t room, int64_t per_pod, int64_t most)
+static int64_t times(int64_t capacity, int64_t per_pod, int64_t most)
 {
-    if (room <= 0) {
+    if (capacity <= 0) {
         return 0;
     }
-    if (per_pod <= UINT32_MAX && most * per_pod <= room) {
+    if (per_pod <= UINT32_MAX && most * per_pod <= capacity) {
         return most;
     }
-    int64_t count = room / per_pod;
+    int64_t count = capacity / per_pod;
     return count < most ? count : most;
 }
 
@@ -118,7 +118,7 @@ static void keep_within(void)
     }
 }
 
-/*@ requires ready: PlacingSound && FitsInRange && Counted(End) && RoomsReady && per_pod > 0;
+/*@ requires ready: PlacingSound && FitsInRange && Counted(End) && CapacityReady && per_pod > 0;
     terminates \true; exits \false; assigns PODS;
     ensures fits: FitsInRange && Counted(End); */
 static void count_measure(sl_measure_id measure, int64_t per_pod)
@@ -131,8 +131,8 @@ static void count_measure(sl_measure_id measure, int64_t per_pod)
     */
     for (uint32_t spot = bottom_first(); spot < end; spot++) {
         if (sl_fit_pods[spot] > 0) {
-            int64_t room = sl_counts_free(sl_spot_site[spot], measure);
-            sl_fit_pods[spot] = times(room, per_pod, sl_fit_pods[spot]);
+            int64_t capacity = sl_counts_free(sl_spot_site[spot], measure);
+            sl_fit_pods[spot] = times(capacity, per_pod, sl_fit_pods[spot]);
         }
     }
 }
@@ -171,7 +171,7 @@ static void note_leader(void)
     }
 }
 
-/*@ requires rooms: RoomsReady; terminates \true; exits \false; assigns \nothing; */
+/*@ requires capacities: CapacityReady; terminates \true; exits \false; assigns \nothing; */
 static bool leader_fits(sl_site_id site)
 {
     /*@ loop assigns i; loop variant SL_TAKES_MAX - i; */
@@ -184,7 +184,7 @@ static bool leader_fits(sl_site_id site)
     return true;
 }
 
-/*@ requires ready: RoomsReady && TakesSound && PartsInRange; terminates \true; exits \false;
+/*@ requires ready: CapacityReady && TakesSound && PartsInRange; terminates \true; exits \false;
     assigns \nothing; ensures count: 0 <= \result <= PODS_MAX; */
 static int64_t pods_besides_leader(sl_site_id site)
 {
@@ -197,14 +197,14 @@ static int64_t pods_besides_leader(sl_site_id site)
     for (uint32_t i = 0; i < sl_placing.takes.count && i < SL_TAKES_MAX && count > 0; i++) {
         sl_measure_id measure = sl_placing.takes.of[i].measure;
         int64_t part = measure < SL_MEASURES_MAX ? leader_part[measure] : 0;
-        int64_t room = sl_counts_free(site, measure) - part;
-        count = times(room, sl_placing.takes.of[i].per_pod, count);
+        int64_t capacity = sl_counts_free(site, measure) - part;
+        count = times(capacity, sl_placing.takes.of[i].per_pod, count);
     }
     return count;
 }
 
 /* Where nodes are left out before, no leader may go either. */
-/*@ requires ready: PlacingSound && FitsInRange && RoomsReady && TakesSound; terminates \true;
+/*@ requires ready: PlacingSound && FitsInRange && CapacityReady && TakesSound; terminates \true;
     exits \false; assigns LED, leader_part[0 .. SL_MEASURES_MAX - 1];
     ensures fits: FitsInRange; */
 static void count_led(void)

@@ -53,7 +53,7 @@ static bool named_first(sl_measure_id measure, sl_measure_id other)
 }
 
 /* The measure of which the site has too little for one pod; SL_NO_ID = none. */
-/*@ requires ready: OwnInRange && RoomsBounded && UsedInRange && AssumedInRange; terminates \true;
+/*@ requires ready: OwnInRange && CapacityBounded && UsedInRange && AssumedInRange; terminates \true;
     exits \false; assigns \nothing;
     ensures known: \result < SL_MEASURES_MAX || \result == SL_NO_ID; */
 static sl_measure_id scarce_measure(sl_site_id site)
@@ -62,7 +62,7 @@ static sl_measure_id scarce_measure(sl_site_id site)
     /*@ loop invariant known: scarce < SL_MEASURES_MAX || scarce == SL_NO_ID;
         loop assigns i, scarce; loop variant SL_TAKES_MAX - i; */
     for (uint32_t i = 0; i < sl_placing.takes.count && i < SL_TAKES_MAX; i++) {
-        struct sl_topology_request take = sl_placing.takes.of[i];
+        struct sl_measure_amount take = sl_placing.takes.of[i];
         if (named_first(take.measure, scarce) &&
             sl_counts_free(site, take.measure) < take.per_pod) {
             scarce = take.measure;

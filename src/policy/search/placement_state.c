@@ -15,7 +15,7 @@ int64_t sl_fit_score[SL_SPOTS_MAX];
 int64_t sl_fit_pods_led[SL_SPOTS_MAX];
 int64_t sl_fit_slices_led[SL_SPOTS_MAX];
 uint32_t sl_fit_leaders[SL_SPOTS_MAX];
-int64_t sl_placement_own[SL_ROOMS_MAX];
+int64_t sl_placement_own[SL_CAPACITIES_MAX];
 bool sl_placement_has_own;
 struct sl_spot_list sl_balance_domains;
 struct sl_spot_list sl_balance_picked;

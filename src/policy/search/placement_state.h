@@ -14,7 +14,7 @@
 /* What a pod takes of a node; only what is more than nothing. */
 struct sl_takes {
     uint32_t count;
-    struct sl_topology_request of[SL_TAKES_MAX];
+    struct sl_measure_amount of[SL_TAKES_MAX];
 };
 
 /* The pod set in question, with the levels of its tree for names. */
@@ -53,7 +53,7 @@ extern int64_t sl_fit_slices_led[SL_SPOTS_MAX];
 extern uint32_t sl_fit_leaders[SL_SPOTS_MAX];
 
 /* What earlier pod sets of the question take of rooms. */
-extern int64_t sl_placement_own[SL_ROOMS_MAX];
+extern int64_t sl_placement_own[SL_CAPACITIES_MAX];
 extern bool sl_placement_has_own;
 
 /* --- chosen spots --- */
@@ -64,7 +64,7 @@ struct sl_spot_list {
 extern struct sl_spot_list sl_chosen;
 
 /* clang-format off */
-#define SL_OWN sl_placement_own[0 .. SL_ROOMS_MAX - 1], sl_placement_has_own
+#define SL_OWN sl_placement_own[0 .. SL_CAPACITIES_MAX - 1], sl_placement_has_own
 #define SL_FITS                                                                                    \
     sl_fit_pods[0 .. SL_SPOTS_MAX - 1], sl_fit_slices[0 .. SL_SPOTS_MAX - 1],                      \
         sl_fit_score[0 .. SL_SPOTS_MAX - 1], sl_fit_pods_led[0 .. SL_SPOTS_MAX - 1],               \
@@ -91,11 +91,11 @@ extern struct sl_spot_list sl_chosen;
     (i < sl_placing.takes.count ==> 0 < sl_placing.takes.of[i].per_pod <= SL_AMOUNT_MAX) &&
     (i < sl_placing.leader_takes.count ==>
        0 < sl_placing.leader_takes.of[i].per_pod <= SL_AMOUNT_MAX);
-  predicate OwnInRange{L} = \forall integer r; 0 <= r < SL_ROOMS_MAX ==>
+  predicate OwnInRange{L} = \forall integer r; 0 <= r < SL_CAPACITIES_MAX ==>
     -SL_AMOUNT_UNLIMITED <= sl_placement_own[r] <= SL_AMOUNT_UNLIMITED;
   // What counting the capacity of spots, and looking for places, relies on.
   predicate CountsReady{L} = PlacingSound && LayersSound && TakesSound && OwnInRange &&
-    FitsInRange && RoomsBounded && UsedInRange && AssumedInRange && DomainsInv;
+    FitsInRange && CapacityBounded && UsedInRange && AssumedInRange && DomainsInv;
   predicate ChosenSound{L} = sl_chosen.count <= SL_DOMAINS_MAX &&
     \forall integer i; 0 <= i < sl_chosen.count ==> sl_chosen.spots[i] < SL_SPOTS_MAX;
 */
@@ -117,7 +117,7 @@ void sl_counts_slices(uint32_t spot);
     exits \false; assigns SL_FITS; ensures fits: FitsInRange; */
 void sl_counts_sum(uint32_t spot, uint32_t depth);
 /* What is free of a room for the pod set in question. */
-/*@ requires range: OwnInRange && RoomsBounded && UsedInRange && AssumedInRange;
+/*@ requires range: OwnInRange && CapacityBounded && UsedInRange && AssumedInRange;
     terminates \true; exits \false; assigns \nothing;
     ensures range: -6 * SL_AMOUNT_MAX <= \result <= 5 * SL_AMOUNT_MAX; */
 int64_t sl_counts_free(sl_site_id site, sl_measure_id measure);

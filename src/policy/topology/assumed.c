@@ -4,23 +4,23 @@
 /* One list of what was added, undone from its end. */
 #include "policy/topology/assumed.h"
 
-int64_t sl_assumed[SL_ROOMS_MAX];
+int64_t sl_assumed[SL_CAPACITIES_MAX];
 
-static uint32_t rooms[SL_ASSUMED_MAX];
+static uint32_t capacities[SL_ASSUMED_MAX];
 static int64_t before[SL_ASSUMED_MAX]; /* what was assumed of that room until then */
 static uint32_t count;
 
 #define SUM_MAX SL_AMOUNT_UNLIMITED /* of what is assumed of a room, either way */
 
 /* clang-format off */
-#define NOTED rooms[0 .. SL_ASSUMED_MAX - 1], before[0 .. SL_ASSUMED_MAX - 1], count
+#define NOTED capacities[0 .. SL_ASSUMED_MAX - 1], before[0 .. SL_ASSUMED_MAX - 1], count
 /* clang-format on */
 
 /*@
   // What is noted names rooms, and can be brought back.
   predicate Noted{L} = count <= SL_ASSUMED_MAX &&
     \forall integer i; 0 <= i < count ==>
-      rooms[i] < SL_ROOMS_MAX && -SUM_MAX <= before[i] <= SUM_MAX;
+      capacities[i] < SL_CAPACITIES_MAX && -SUM_MAX <= before[i] <= SUM_MAX;
 */
 
 uint32_t sl_assumed_mark(void)
@@ -39,7 +39,7 @@ void sl_assumed_back(uint32_t mark)
     */
     while (count > mark) {
         count--;
-        sl_assumed[rooms[count]] = before[count];
+        sl_assumed[capacities[count]] = before[count];
     }
 }
 
@@ -51,15 +51,15 @@ bool sl_assumed_add(sl_site_id site, sl_measure_id measure, int64_t amount)
         amount > SL_AMOUNT_MAX || amount < -SL_AMOUNT_MAX) {
         return false;
     }
-    uint32_t room = measure * SL_SITES_MAX + site;
-    int64_t sum = sl_assumed[room] + amount;
+    uint32_t capacity = measure * SL_SITES_MAX + site;
+    int64_t sum = sl_assumed[capacity] + amount;
     if (sum > SUM_MAX || sum < -SUM_MAX) {
         return false;
     }
-    rooms[count] = room;
-    before[count] = sl_assumed[room];
+    capacities[count] = capacity;
+    before[count] = sl_assumed[capacity];
     count++;
-    sl_assumed[room] = sum;
+    sl_assumed[capacity] = sum;
     return true;
 }
 
@@ -82,11 +82,12 @@ bool sl_assumed_free(sl_workload_id id)
     return true;
 }
 
-int64_t sl_assumed_room(sl_site_id site, sl_measure_id measure)
+int64_t sl_assumed_capacity(sl_site_id site, sl_measure_id measure)
 {
     if (site >= SL_SITES_MAX || measure >= SL_MEASURES_MAX) {
         return 0;
     }
-    uint32_t room = measure * SL_SITES_MAX + site;
-    return sl_room_capacity[room] - sl_room_used[room] - sl_room_promised[room] - sl_assumed[room];
+    uint32_t capacity = measure * SL_SITES_MAX + site;
+    return sl_site_capacity[capacity] - sl_site_used[capacity] - sl_site_promised[capacity] -
+           sl_assumed[capacity];
 }

@@ -11,13 +11,13 @@
 #define SL_ASSUMED_MAX 4194304u /* differences noted at once */
 
 /* For long scans: index as in kernel/topology/topology.h. */
-extern int64_t sl_assumed[SL_ROOMS_MAX];
+extern int64_t sl_assumed[SL_CAPACITIES_MAX];
 
 /* clang-format off */
-#define SL_ASSUMED sl_assumed[0 .. SL_ROOMS_MAX - 1]
+#define SL_ASSUMED sl_assumed[0 .. SL_CAPACITIES_MAX - 1]
 /* clang-format on */
 /*@
-  predicate AssumedInRange{L} = \forall integer r; 0 <= r < SL_ROOMS_MAX ==>
+  predicate AssumedInRange{L} = \forall integer r; 0 <= r < SL_CAPACITIES_MAX ==>
     -SL_AMOUNT_UNLIMITED <= sl_assumed[r] <= SL_AMOUNT_UNLIMITED;
 */
 
@@ -35,7 +35,7 @@ bool sl_assumed_add(sl_site_id site, sl_measure_id measure, int64_t amount);
     assigns sl_hidden, SL_ASSUMED; ensures range: AssumedInRange; */
 bool sl_assumed_free(sl_workload_id id);
 /* What is free in that world: capacity - used - promised - assumed, which may be negative. */
-/*@ requires range: AssumedInRange && RoomsBounded && UsedInRange; terminates \true; exits \false;
+/*@ requires range: AssumedInRange && CapacityBounded && UsedInRange; terminates \true; exits \false;
     assigns \nothing; */
-int64_t sl_assumed_room(sl_site_id site, sl_measure_id measure);
+int64_t sl_assumed_capacity(sl_site_id site, sl_measure_id measure);
 #endif

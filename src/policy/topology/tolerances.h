@@ -3,7 +3,7 @@
 
 /* Flavors tolerate taints for the pods that get them, so which nodes a pod set may run on depends
  * on the tree as well. Flavors that tolerate the same are of one *tolerance* (0: none), and a
- * demand's mask (topology_demand.h) is the one for tolerance 0; the masks for the others are linked
+ * demand's mask (topology_request.h) is the one for tolerance 0; the masks for the others are linked
  * to it here. Owns these links. */
 #ifndef SL_POLICY_TOLERANCES_H
 #define SL_POLICY_TOLERANCES_H

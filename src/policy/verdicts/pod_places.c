@@ -176,7 +176,7 @@ static void count_released(const struct sl_pod_at *pods, uint32_t pod_count, uin
   exits               \false;
   assigns             \nothing;
   ensures  range:     row <= \result <= row_count;
-  ensures  room:      \result < row_count ==> taken[\result] < counts[\result];
+  ensures  capacity:      \result < row_count ==> taken[\result] < counts[\result];
   ensures  full:      \forall integer r; row <= r < \result ==> taken[r] >= counts[r];
 */
 static uint32_t next_free(const uint32_t *counts, const uint32_t *taken, uint32_t row_count,

@@ -61,8 +61,8 @@ void sl_engine_queue_usages(const struct sl_engine *g, const char *ns, const cha
 void sl_engine_tree(const struct sl_engine *g, sl_tree_fn *visit, void *context)
 {
     (void)g;
-    visit(context, &(struct sl_tree_node){SL_KIND_CLUSTER_QUEUE, "team", "all", "org", 2});
-    visit(context, &(struct sl_tree_node){SL_KIND_COHORT, "all", "org", "org", 3});
+    visit(context, &(struct sl_tree_qnode){SL_KIND_CLUSTER_QUEUE, "team", "all", "org", 2});
+    visit(context, &(struct sl_tree_qnode){SL_KIND_COHORT, "all", "org", "org", 3});
 }
 
 void sl_engine_cohort_quotas(const struct sl_engine *g, sl_cohort_quota_fn *visit, void *context)

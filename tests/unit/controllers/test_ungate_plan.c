@@ -10,7 +10,7 @@
 #define PODS_MAX 8
 
 struct scene {
-    struct sl_stand_list stands;
+    struct sl_assignment_list assignments;
     struct sl_json *assignment, *request;
     struct sl_pod_row pods[PODS_MAX];
     const struct sl_pod_row *list[PODS_MAX];
@@ -30,7 +30,7 @@ static int setup(void **state)
         "}");
     s->request = parse("{\"podIndexLabel\":\"" SL_LABEL_INDEX "\"}");
     s->pod_count = 4;
-    assert_true(sl_stand_list_read(&s->stands, s->assignment));
+    assert_true(sl_assignment_list_read(&s->assignments, s->assignment));
     *state = s;
     return 0;
 }
@@ -42,7 +42,7 @@ static int teardown(void **state)
         sl_json_free(s->pods[i].labels);
         sl_json_free(s->pods[i].node_selector);
     }
-    sl_stand_list_fini(&s->stands);
+    sl_assignment_list_fini(&s->assignments);
     sl_json_free(s->assignment);
     sl_json_free(s->request);
     sl_mem_free(s);
@@ -70,8 +70,8 @@ static void add(struct scene *s, int index, const char *rack, const char *host)
 
 static void assert_plan(struct scene *s, const uint32_t *expected)
 {
-    struct sl_ungate_question q = {&s->stands,    s->request, s->pod_count,
-                                   s->rank_first, s->list,    s->len};
+    struct sl_ungate_question q = {&s->assignments, s->request, s->pod_count,
+                                   s->rank_first,   s->list,    s->len};
     sl_ungate_plan(&q, s->rows);
     for (size_t i = 0; i < s->len; i++) {
         if (s->rows[i] != expected[i]) {
@@ -86,46 +86,46 @@ static void assert_plan(struct scene *s, const uint32_t *expected)
 static void test_ungate_plan_reads_the_nodes_of_the_assignment(void **state)
 {
     struct scene *s = *state;
-    assert_int_equal(s->stands.row_count, 3);
-    assert_int_equal(s->stands.pod_count, 4);
-    assert_string_equal(sl_stand_node(&s->stands, 2), "h3");
-    assert_string_equal(s->stands.rows[2].values[0], "b");
+    assert_int_equal(s->assignments.row_count, 3);
+    assert_int_equal(s->assignments.pod_count, 4);
+    assert_string_equal(sl_assignment_node(&s->assignments, 2), "h3");
+    assert_string_equal(s->assignments.rows[2].values[0], "b");
 }
 
 static void test_ungate_plan_lowest_level_above_nodes_names_no_node(void **state)
 {
     (void)state;
-    struct sl_stand_list list;
+    struct sl_assignment_list list;
     struct sl_json *assignment =
         parse("{\"levels\":[\"rack\"],\"slices\":[{\"domainCount\":1,\"podCounts\":{"
               "\"universal\":2},\"valuesPerLevel\":[{\"universal\":\"a\"}]}]}");
-    assert_true(sl_stand_list_read(&list, assignment));
-    assert_null(sl_stand_node(&list, 0));
-    sl_stand_list_fini(&list);
+    assert_true(sl_assignment_list_read(&list, assignment));
+    assert_null(sl_assignment_node(&list, 0));
+    sl_assignment_list_fini(&list);
     sl_json_free(assignment);
 }
 
 static void test_ungate_plan_malformed_assignment_is_refused(void **state)
 {
     (void)state;
-    struct sl_stand_list list;
+    struct sl_assignment_list list;
     struct sl_json *assignment = parse("{\"levels\":[\"rack\"],\"slices\":[{\"domainCount\":1}]}");
-    assert_false(sl_stand_list_read(&list, assignment));
-    assert_false(sl_stand_list_read(&list, NULL));
-    sl_stand_list_fini(&list);
+    assert_false(sl_assignment_list_read(&list, assignment));
+    assert_false(sl_assignment_list_read(&list, NULL));
+    sl_assignment_list_fini(&list);
     sl_json_free(assignment);
 }
 
 static void test_ungate_plan_assignment_of_too_many_pods_is_refused(void **state)
 {
     (void)state;
-    struct sl_stand_list stands;
+    struct sl_assignment_list assignments;
     struct sl_json *o =
         parse("{\"levels\":[\"rack\"],\"slices\":[{\"domainCount\":3,\"podCounts\":{\"universal\":"
               "2147483647},\"valuesPerLevel\":[{\"individual\":{\"roots\":[\"a\",\"b\",\"c\"]}}]}]"
               "}");
-    assert_false(sl_stand_list_read(&stands, o));
-    sl_stand_list_fini(&stands);
+    assert_false(sl_assignment_list_read(&assignments, o));
+    sl_assignment_list_fini(&assignments);
     sl_json_free(o);
 }
 

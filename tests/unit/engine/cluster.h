@@ -81,7 +81,7 @@ static inline void cluster_print_below(struct world *w, sl_domain_id domain, str
         sl_buf_print(out, "%s%s", out->len == 0 || out->data[out->len - 1] == '[' ? "" : " ",
                      sl_names_value(w->engine, domain));
         if (site != SL_NO_ID) {
-            sl_buf_print(out, "=%lld", (long long)sl_room_capacity_of(site, 1));
+            sl_buf_print(out, "=%lld", (long long)sl_site_capacity_of(site, 1));
         } else {
             sl_buf_text(out, "[");
             cluster_print_below(w, sl_trees_first_child(domain), out);

@@ -20,8 +20,8 @@
 
 static inline void hash_print_stands(sl_workload_id id, struct sl_buf *all)
 {
-    for (uint32_t i = 0; i < sl_topology_stand_count(id); i++) {
-        struct sl_topology_stand s = sl_topology_stand_at(id, i);
+    for (uint32_t i = 0; i < sl_topology_assignment_count(id); i++) {
+        struct sl_domain_assignment s = sl_topology_assignment_at(id, i);
         sl_buf_print(all, "%u@%u*%u ", s.pod_set, s.domain, s.count);
     }
 }
@@ -35,18 +35,18 @@ static inline uint64_t hash_core(void)
         sl_buf_print(&all, "%u %d %d %d %d %d %lld %lld %d %u ", r->generation, r->phase, r->active,
                      r->pending_reason, r->evicted, r->requeued, (long long)r->reserved_at_ms,
                      (long long)r->accumulated_ms, sl_place_of(id), r->check_count);
-        for (uint32_t i = 0; i < sl_commit_claim_count(id); i++) {
-            sl_buf_print(&all, "%u:%lld ", sl_commit_claim(id, i).cell,
-                         (long long)sl_commit_claim(id, i).amount);
+        for (uint32_t i = 0; i < sl_commit_usage_count(id); i++) {
+            sl_buf_print(&all, "%u:%lld ", sl_commit_usage(id, i).cell,
+                         (long long)sl_commit_usage(id, i).amount);
         }
         hash_print_stands(id, &all);
     }
     for (sl_site_id site = 0; site < SITES_COMPARED; site++) {
-        sl_buf_print(&all, "%lld/%lld ", (long long)sl_room_used_of(site, 1),
-                     (long long)sl_room_capacity_of(site, 1));
+        sl_buf_print(&all, "%lld/%lld ", (long long)sl_site_used_of(site, 1),
+                     (long long)sl_site_capacity_of(site, 1));
     }
     for (sl_cell_id cell = 0; cell < CELLS_COMPARED; cell++) {
-        sl_buf_print(&all, "%u=%lld ", sl_ledger_node_of(cell), (long long)sl_ledger_usage(cell));
+        sl_buf_print(&all, "%u=%lld ", sl_ledger_qnode_of(cell), (long long)sl_ledger_usage(cell));
     }
     uint64_t h = sl_fnv1a(SL_FNV1A_BASIS, all.data, all.len);
     sl_buf_fini(&all);

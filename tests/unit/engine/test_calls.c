@@ -45,13 +45,13 @@ static void test_calls_come_back_from_their_bytes(void **state)
         enum sl_status answer;
         size_t len = length_of((enum sl_call_kind)kind, &c, &list);
         assert_true(len > 3);
-        sl_call_pack(&again, &c, SL_FULL_CLAIMS);
+        sl_call_pack(&again, &c, SL_FULL_USAGE);
         assert_int_equal(again.len, len);
         assert_true(
             sl_call_unpack((const unsigned char *)again.data, again.len, &second, &list, &answer));
-        assert_int_equal(answer, SL_FULL_CLAIMS);
+        assert_int_equal(answer, SL_FULL_USAGE);
         struct sl_buf third = {0};
-        sl_call_pack(&third, &second, SL_FULL_CLAIMS);
+        sl_call_pack(&third, &second, SL_FULL_USAGE);
         assert_memory_equal(again.data, third.data, len);
         sl_buf_fini(&list);
         sl_buf_fini(&again);
@@ -96,8 +96,8 @@ static void test_calls_that_are_none_are_refused(void **state)
     bytes[0] = 0xff;
     assert_false(
         sl_call_unpack(bytes, write_payload(bytes, SL_CALL_KIND_COUNT, 200), &c, &list, &answer));
-    size_t len = length_of(SL_CALL_move_node, &c, &list);
-    (void)write_payload(bytes, SL_CALL_move_node, len + 1);
+    size_t len = length_of(SL_CALL_move_qnode, &c, &list);
+    (void)write_payload(bytes, SL_CALL_move_qnode, len + 1);
     assert_false(sl_call_unpack(bytes, len - 1, &c, &list, &answer));
     assert_false(sl_call_unpack(bytes, len + 1, &c, &list, &answer));
     sl_buf_fini(&list);
@@ -109,7 +109,7 @@ static void test_calls_are_told_with_the_names_of_their_ids(void **state)
     struct sl_roll names = {0};
     struct sl_buf record = {0};
     struct sl_buf text = {0};
-    sl_roll_pack(&record, SL_INTERN_NODE, 3, "cq/team-a");
+    sl_roll_pack(&record, SL_INTERN_QNODE, 3, "cq/team-a");
     assert_true(sl_roll_add(&names, (const unsigned char *)record.data, record.len));
     struct sl_call c = {.kind = SL_CALL_configure,
                         .configure = {.cluster_queue = 3, .active = true}};
@@ -117,7 +117,7 @@ static void test_calls_are_told_with_the_names_of_their_ids(void **state)
     assert_non_null(strstr(text.data, "configure cluster_queue=team-a strategy=0"));
     assert_non_null(strstr(text.data, "by_usage=false active=true"));
     sl_buf_reset(&text);
-    c = (struct sl_call){.kind = SL_CALL_move_node, .move_node = {3, SL_NO_ID}};
+    c = (struct sl_call){.kind = SL_CALL_move_qnode, .move_qnode = {3, SL_NO_ID}};
     sl_call_print(&text, &c, &names);
     assert_string_equal(text.data, "move_node node=team-a parent=none");
     sl_buf_fini(&record);
@@ -130,13 +130,13 @@ static void test_items_come_back_in_order(void **state)
     (void)state;
     struct sl_buf list = {0};
     struct sl_item item;
-    sl_item_add(&list, claim, .cell = 5, .amount = -7);
+    sl_item_add(&list, usage, .cell = 5, .amount = -7);
     sl_item_add(&list, verdict, .site = 6, .verdict = 200);
     struct unpack u = sl_item_first(&list);
     assert_true(sl_item_next(&u, &item));
-    assert_int_equal(item.kind, SL_ITEM_claim);
-    assert_int_equal(item.claim.cell, 5);
-    assert_int_equal(item.claim.amount, -7);
+    assert_int_equal(item.kind, SL_ITEM_usage);
+    assert_int_equal(item.usage.cell, 5);
+    assert_int_equal(item.usage.amount, -7);
     assert_true(sl_item_next(&u, &item));
     assert_int_equal(item.verdict.site, 6);
     assert_int_equal(item.verdict.verdict, 200);

@@ -2,7 +2,7 @@
  * SPDX-FileCopyrightText: The Sluice authors */
 
 #include "cluster.h"
-#include "policy/demand/offers.h"
+#include "policy/requests/offers.h"
 
 static struct world w;
 
@@ -32,7 +32,7 @@ static void add_check(const char *name, const char *controller, const char *acti
 
 static bool delayed(const char *flavor)
 {
-    sl_node_id node = sl_intern_find(w.engine->names, SL_INTERN_NODE, "cq/cq");
+    sl_qnode_id node = sl_intern_find(w.engine->names, SL_INTERN_QNODE, "cq/cq");
     for (sl_cell_id c = sl_offers_first(node); c != SL_NO_ID; c = sl_offers_next(c)) {
         if (sl_ledger_flavor_of(c) == cluster_tree(&w, flavor)) {
             return sl_offers_is_delayed(c);

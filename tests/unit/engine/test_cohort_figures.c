@@ -43,7 +43,7 @@ static void start(void)
     world_settle(&w);
 }
 
-static void note_node(void *context, const struct sl_tree_node *n)
+static void note_node(void *context, const struct sl_tree_qnode *n)
 {
     (void)context;
     sl_buf_print(&told, "%s %s<%s<%s %u;", n->kind == SL_KIND_COHORT ? "cohort" : "queue", n->name,

@@ -446,7 +446,7 @@ static void test_engine_deleted_queues_leave_nothing_behind(void **state)
     world_delete(&w, SL_KIND_WORKLOAD, "team", "a");
     world_settle(&w);
     assert_null(sl_engine_queue_status(w.engine, SL_KIND_CLUSTER_QUEUE, "", "cq"));
-    assert_int_equal(sl_ledger_node_of(0), SL_NO_ID);
+    assert_int_equal(sl_ledger_qnode_of(0), SL_NO_ID);
     world_add_cluster_queue(&w, "cq", "spot", "10", "");
     world_add_local_queue(&w, "team", "lq", "cq");
     world_add_workload(&w, "b", "lq", 1, "10");

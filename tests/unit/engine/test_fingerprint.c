@@ -4,8 +4,8 @@
 /* Fingerprints of pod sets, and what they do to workloads that wait. */
 #include "engine/requests/fingerprint.h"
 #include "engine/state.h"
-#include "policy/demand/demand.h"
-#include "policy/demand/shape.h"
+#include "policy/requests/requests.h"
+#include "policy/requests/shape.h"
 #include "world.h"
 
 static struct world w;
@@ -172,10 +172,10 @@ static void test_fingerprint_stays_when_the_demand_is_made_for_other_flavors(voi
     add_holder();
     sl_workload_id plain = add("plain", NULL, NULL);
     sl_workload_id tolerates = add("tolerates", "tolerations", TOLERATIONS);
-    uint64_t number = sl_demand_fingerprint(sl_demand_first_pod_set(tolerates));
+    uint64_t number = sl_requests_fingerprint(sl_requests_first_pod_set(tolerates));
     assert_false(sl_shape_equal(plain, tolerates));
     world_add_flavor(&w, "spot", "{\"nodeLabels\":{\"a\":\"b\"}}");
-    assert_true(sl_demand_fingerprint(sl_demand_first_pod_set(tolerates)) == number);
+    assert_true(sl_requests_fingerprint(sl_requests_first_pod_set(tolerates)) == number);
     assert_false(sl_shape_equal(plain, tolerates));
 }
 

@@ -3,9 +3,9 @@
 
 #include "cluster.h"
 #include "engine/records/world.h"
-#include "policy/demand/demand.h"
+#include "policy/requests/requests.h"
 #include "policy/topology/tolerances.h"
-#include "policy/demand/topology_demand.h"
+#include "policy/requests/topology_request.h"
 
 static struct world w;
 
@@ -40,7 +40,7 @@ static sl_mask_id mask_of(const char *name)
     char key[64];
     (void)snprintf(key, sizeof key, "team/%s", name);
     sl_workload_id id = sl_intern_find(w.engine->names, SL_INTERN_WORKLOAD, key);
-    return sl_topology_demand_of(sl_demand_first_pod_set(id)).mask;
+    return sl_topology_request_of(sl_requests_first_pod_set(id)).mask;
 }
 
 static sl_verdict verdict_in(const char *name, const char *flavor, const char *host)

@@ -102,15 +102,15 @@ static void assert_marks(const char *name, const char *expected)
 }
 
 /* Where it stands, by the core: "n1=2 n2=2". */
-static void assert_stands(const char *name, const char *expected)
+static void assert_assignments(const char *name, const char *expected)
 {
     char key[64];
     struct sl_buf out = {0};
     (void)snprintf(key, sizeof key, "team/%s", name);
     sl_workload_id id = sl_intern_find(w.engine->names, SL_INTERN_WORKLOAD, key);
     sl_buf_text(&out, "");
-    for (uint32_t i = 0; i < sl_topology_stand_count(id); i++) {
-        struct sl_topology_stand s = sl_topology_stand_at(id, i);
+    for (uint32_t i = 0; i < sl_topology_assignment_count(id); i++) {
+        struct sl_domain_assignment s = sl_topology_assignment_at(id, i);
         sl_buf_print(&out, "%s%s=%u", i == 0 ? "" : " ", sl_names_value(w.engine, s.domain),
                      s.count);
     }
@@ -134,7 +134,7 @@ static void test_node_health_node_gone_is_marked_at_once_and_replaced(void **sta
 {
     (void)state;
     add_workload("a", 4, "{\"required\":\"rack\"}", "[]");
-    assert_stands("a", "n1=2 n2=2");
+    assert_assignments("a", "n1=2 n2=2");
     put_pod("a-0", "a", "n1", "Running", false);
     const struct sl_json *before = sl_condition_find(world_workload(&w, "a"), "Admitted");
     char admitted[64];
@@ -145,14 +145,14 @@ static void test_node_health_node_gone_is_marked_at_once_and_replaced(void **sta
     assert_int_equal(w.last_kind, SL_DECIDE_PLACE);
     assert_string_equal(w.last_message, "its pods leave failed node n1");
     assert_marks("a", "n1");
-    assert_stands("a", "n1=2 n2=2");
+    assert_assignments("a", "n1=2 n2=2");
     unsigned writes = w.writes;
     world_pass(&w, 1000);
     assert_int_equal(w.writes, writes + 1); /* the place and the mark in one */
     assert_int_equal(w.last_kind, SL_DECIDE_PLACE);
     assert_string_equal(w.last_message, "the workload has its topology assignment");
     assert_marks("a", "");
-    assert_stands("a", "n2=2 n3=2");
+    assert_assignments("a", "n2=2 n3=2");
     assert_assigned("a",
                     "[{\"domainCount\":2,\"valuesPerLevel\":[{\"individual\":{\"prefix\":\"n\","
                     "\"roots\":[\"2\",\"3\"]}}],\"podCounts\":{\"universal\":2}}]");
@@ -205,7 +205,7 @@ test_node_health_not_ready_without_pods_is_marked_and_others_pods_do_not_count(v
     (void)state;
     add_workload("a", 1, "{\"required\":\"rack\"}", "[]");
     add_workload("b", 1, "{\"required\":\"rack\"}", "[]");
-    assert_stands("b", "n1=1");
+    assert_assignments("b", "n1=1");
     put_pod("b-0", "b", "n1", "Running", false);
     set_ready("n1", "False");
     assert_marks("a", "n1");
@@ -253,7 +253,7 @@ static void test_node_health_host_of_two_nodes_fails_with_the_last(void **state)
     sl_json_set_text(sl_json_path(twin, "metadata.labels"), "kubernetes.io/hostname", "n1");
     assert_int_equal(world_put(&w, SL_KIND_NODE, twin, NULL), SL_CODE_OK);
     add_workload("a", 4, "{\"required\":\"rack\"}", "[]");
-    assert_stands("a", "n1=4");
+    assert_assignments("a", "n1=4");
     lose_node("n1");
     assert_marks("a", "");
     lose_node("twin");
@@ -288,7 +288,7 @@ static void test_node_health_tolerated_taint_is_none(void **state)
     set_taint("n1", "NoExecute");
     assert_marks("a", "");
     world_pass(&w, 60000);
-    assert_stands("a", "n1=2");
+    assert_assignments("a", "n1=2");
 }
 
 static void test_node_health_taint_tolerated_for_a_time_marks_once_pods_went(void **state)
@@ -331,7 +331,7 @@ static void test_node_health_node_that_recovers_in_time_is_unmarked(void **state
     assert_marks("a", "");
     assert_int_equal(sl_second_pass_count(), 0);
     world_pass(&w, 60000);
-    assert_stands("a", "n1=2 n2=2");
+    assert_assignments("a", "n1=2 n2=2");
 }
 
 static void test_node_health_another_failure_after_a_recovery_is_not_lost(void **state)
@@ -344,7 +344,7 @@ static void test_node_health_another_failure_after_a_recovery_is_not_lost(void *
     assert_marks("a", "n2");
     world_pass(&w, 1000);
     assert_marks("a", "");
-    assert_stands("a", "n1=2 n3=2");
+    assert_assignments("a", "n1=2 n3=2");
 }
 
 static void test_node_health_two_failed_nodes_are_replaced_together(void **state)
@@ -352,13 +352,13 @@ static void test_node_health_two_failed_nodes_are_replaced_together(void **state
     (void)state;
     add_workload("a", 4, "{\"preferred\":\"rack\"}", "[]");
     cluster_put_node(&w, "n4", "b1", "r2", "2", "");
-    assert_stands("a", "n1=2 n2=2");
+    assert_assignments("a", "n1=2 n2=2");
     lose_node("n1");
     lose_node("n2");
     assert_marks("a", "n1 n2");
     world_pass(&w, 1000);
     assert_marks("a", "");
-    assert_stands("a", "n3=2 n4=2");
+    assert_assignments("a", "n3=2 n4=2");
     assert_null(sl_condition_find(world_workload(&w, "a"), "Evicted"));
 }
 
@@ -378,7 +378,7 @@ static void test_node_health_no_replacement_with_fail_fast_evicts_and_names_the_
     sl_engine_job_stopped(w.engine, world_workload(&w, "a"), w.now_ms);
     world_settle(&w);
     world_expect(&w, "a", "Requeued", "True", "NodeFailures");
-    assert_stands("a", "");
+    assert_assignments("a", "");
 }
 
 static void test_node_health_no_replacement_without_fail_fast_waits(void **state)
@@ -397,7 +397,7 @@ static void test_node_health_no_replacement_without_fail_fast_waits(void **state
     cluster_put_node(&w, "n9", "b1", "r1", "2", "");
     world_pass(&w, 4000);
     assert_marks("a", "");
-    assert_stands("a", "n1=2 n3=2 n9=2");
+    assert_assignments("a", "n1=2 n3=2 n9=2");
 }
 
 static void test_node_health_replacement_that_is_switched_off_marks_nothing(void **state)
@@ -450,7 +450,7 @@ static void test_node_health_mark_that_is_not_written_is_written_later(void **st
     assert_marks("a", "n1");
     world_pass(&w, 1);
     assert_marks("a", "");
-    assert_stands("a", "n2=2 n3=2");
+    assert_assignments("a", "n2=2 n3=2");
 }
 
 static void test_node_health_flavors_with_hosts_of_their_own_name_a_node_once(void **state)
@@ -468,13 +468,13 @@ static void test_node_health_flavors_with_hosts_of_their_own_name_a_node_once(vo
                 world_parse("{\"required\":\"rack\"}"));
     assert_int_equal(world_put(&w, SL_KIND_WORKLOAD, o, NULL), SL_CODE_OK);
     world_settle(&w);
-    assert_stands("b", "n1=2 n2=2");
+    assert_assignments("b", "n1=2 n2=2");
     lose_node("n1");
     assert_marks("a", "n1");
     assert_marks("b", "n1");
     world_pass(&w, 1000);
-    assert_stands("a", "n2=2 n3=2");
-    assert_stands("b", "n2=2 n3=2");
+    assert_assignments("a", "n2=2 n3=2");
+    assert_assignments("b", "n2=2 n3=2");
 }
 
 /* --- others, restarts ------------------------------------------------------------------------- */
@@ -494,7 +494,7 @@ static void test_node_health_reserved_workload_is_looked_at_when_it_is_admitted(
                 world_parse("{\"required\":\"rack\"}"));
     assert_int_equal(world_put(&w, SL_KIND_WORKLOAD, o, NULL), SL_CODE_OK);
     world_settle(&w);
-    assert_stands("a", "n1=2 n2=2");
+    assert_assignments("a", "n1=2 n2=2");
     lose_node("n1");
     assert_marks("a", "");
     world_patch(&w, SL_KIND_WORKLOAD, "team", "a",
@@ -514,7 +514,7 @@ static void test_node_health_mark_that_somebody_sets_is_replaced(void **state)
     world_settle(&w);
     world_pass(&w, 1000);
     assert_marks("a", "");
-    assert_stands("a", "n2=2 n3=2");
+    assert_assignments("a", "n2=2 n3=2");
 }
 
 static void test_node_health_mark_of_a_node_elsewhere_does_nothing(void **state)
@@ -525,7 +525,7 @@ static void test_node_health_mark_of_a_node_elsewhere_does_nothing(void **state)
                 "{\"status\":{\"unhealthyNodes\":[{\"name\":\"n9\"}]}}");
     world_settle(&w);
     assert_int_equal(sl_second_pass_count(), 0);
-    assert_stands("a", "n1=2 n2=2");
+    assert_assignments("a", "n1=2 n2=2");
 }
 
 static void test_node_health_mark_that_somebody_removes_ends_the_pass(void **state)
@@ -540,7 +540,7 @@ static void test_node_health_mark_that_somebody_removes_ends_the_pass(void **sta
     world_patch(&w, SL_KIND_WORKLOAD, "team", "a", "{\"status\":{\"unhealthyNodes\":null}}");
     world_pass(&w, 1000);
     assert_int_equal(w.writes, writes);
-    assert_stands("a", "n1=2 n2=2");
+    assert_assignments("a", "n1=2 n2=2");
 }
 
 static void test_node_health_removed_mark_of_a_failed_node_comes_back(void **state)
@@ -568,10 +568,10 @@ static void test_node_health_restart_keeps_marks_and_replaces(void **state)
     world_restart(&w, kinds, sizeof kinds / sizeof kinds[0]);
     world_settle(&w);
     assert_marks("a", "n1");
-    assert_stands("a", "n1=2 n2=2"); /* a node that is gone still counts for what it was */
+    assert_assignments("a", "n1=2 n2=2"); /* a node that is gone still counts for what it was */
     world_pass(&w, 1000);
     assert_marks("a", "");
-    assert_stands("a", "n2=2 n3=2");
+    assert_assignments("a", "n2=2 n3=2");
 }
 
 static void test_node_health_node_lost_while_nobody_looked_is_marked_after_the_restart(void **state)
@@ -587,7 +587,7 @@ static void test_node_health_node_lost_while_nobody_looked_is_marked_after_the_r
     world_settle(&w);
     assert_marks("a", "n2");
     world_pass(&w, 1000);
-    assert_stands("a", "n1=2 n3=2");
+    assert_assignments("a", "n1=2 n3=2");
 }
 
 static void test_node_health_finished_workload_is_left_alone(void **state)

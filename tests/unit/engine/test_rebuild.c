@@ -74,8 +74,8 @@ static int reason_class(const struct sl_workload *r)
 /* By name: numbers are another engine's. */
 static void describe_stands(struct world *world, sl_workload_id id, struct sl_buf *out)
 {
-    for (uint32_t i = 0; i < sl_topology_stand_count(id); i++) {
-        struct sl_topology_stand s = sl_topology_stand_at(id, i);
+    for (uint32_t i = 0; i < sl_topology_assignment_count(id); i++) {
+        struct sl_domain_assignment s = sl_topology_assignment_at(id, i);
         sl_buf_print(out, " %u@%s*%u", s.pod_set,
                      sl_names_host(world->engine, sl_domain_site(s.domain)), s.count);
     }
@@ -113,8 +113,8 @@ static void describe(struct world *world, struct sl_buf *out)
                 key, r->phase, place_name(id), r->active, r->gated, reason_class(r), r->evicted,
                 r->requeued, r->was_admitted, (long long)r->accumulated_ms,
                 r->has_admission ? r->check_count : 0);
-            for (uint32_t i = 0; i < sl_commit_claim_count(id); i++) {
-                sl_buf_print(out, " %lld", (long long)sl_commit_claim(id, i).amount);
+            for (uint32_t i = 0; i < sl_commit_usage_count(id); i++) {
+                sl_buf_print(out, " %lld", (long long)sl_commit_usage(id, i).amount);
             }
             describe_stands(world, id, out);
             sl_buf_text(out, "\n");
@@ -167,9 +167,9 @@ static void wake_and_compare(void)
     struct sl_buf woken = {0};
     world_settle(&w);
     describe(&w, &rested);
-    for (sl_node_id node = 0; node < w.engine->node_cap; node++) {
-        if (w.engine->nodes[node] != NULL) {
-            sl_tell(w.engine, w.now_ms, wake_tree, .node = node);
+    for (sl_qnode_id node = 0; node < w.engine->qnode_cap; node++) {
+        if (w.engine->qnodes[node] != NULL) {
+            sl_tell(w.engine, w.now_ms, wake_tree, .qnode = node);
         }
     }
     world_settle(&w);

@@ -51,13 +51,13 @@ static void expect_used(const char *total)
     expect_total(SL_KIND_LOCAL_QUEUE, "team", "lq", "flavorsReservation", total);
 }
 
-static void expect_claim(const char *name, int64_t amount)
+static void expect_held(const char *name, int64_t amount)
 {
     char key[100];
     (void)snprintf(key, sizeof key, "team/%s", name);
     sl_workload_id id = sl_intern_find(w.engine->names, SL_INTERN_WORKLOAD, key);
     assert_int_not_equal(id, SL_NO_ID);
-    assert_int_equal(sl_commit_claim(id, 0).amount, amount);
+    assert_int_equal(sl_commit_usage(id, 0).amount, amount);
 }
 
 static void restart(void)
@@ -91,7 +91,7 @@ static void test_reclaim_lets_in_who_waited_for_it(void **state)
     world_expect(&w, "b", "Admitted", "True", "Admitted");
     world_expect(&w, "a", "Admitted", "True", "Admitted");
     expect_used("9");
-    expect_claim("a", 4000);
+    expect_held("a", 4000);
 }
 
 static void test_reclaim_lets_in_who_waited_in_the_cohort(void **state)
@@ -133,10 +133,10 @@ static void test_reclaim_never_grows_back_while_quota_is_held(void **state)
     run_four();
     reclaim("a", "main", 2);
     reclaim("a", "main", 1);
-    expect_claim("a", 4000);
+    expect_held("a", 4000);
     (void)world_patch(&w, SL_KIND_WORKLOAD, "team", "a", "{\"status\":{\"reclaimablePods\":null}}");
     world_settle(&w);
-    expect_claim("a", 4000);
+    expect_held("a", 4000);
     expect_used("4");
 }
 
@@ -145,7 +145,7 @@ static void test_reclaim_of_more_than_there_are_leaves_nothing(void **state)
     (void)state;
     run_four();
     reclaim("a", "main", 9);
-    expect_claim("a", 0);
+    expect_held("a", 0);
     expect_used("0");
     restart();
     expect_used("0");
@@ -160,7 +160,7 @@ static void test_reclaim_of_unknown_pod_set_is_no_matter(void **state)
     (void)state;
     run_four();
     reclaim("a", "other", 2);
-    expect_claim("a", 8000);
+    expect_held("a", 8000);
     expect_used("8");
 }
 
@@ -174,7 +174,7 @@ static void test_reclaim_is_off_with_its_gate(void **state)
     world_open_with(&w, NULL, &settings);
     run_four();
     reclaim("a", "main", 2);
-    expect_claim("a", 8000);
+    expect_held("a", 8000);
     expect_used("8");
     assert_false(sl_engine_reclaims(w.engine));
 }
@@ -187,11 +187,11 @@ static void test_reclaim_after_partial_admission_counts_from_what_was_admitted(v
     sl_json_set_int(sl_json_path(o, "spec.podSets.0"), "minCount", 2);
     (void)world_put(&w, SL_KIND_WORKLOAD, o, NULL);
     world_settle(&w);
-    expect_claim("a", 10000);
+    expect_held("a", 10000);
     reclaim("a", "main", 3); /* five are left, and five were admitted */
-    expect_claim("a", 10000);
+    expect_held("a", 10000);
     reclaim("a", "main", 4);
-    expect_claim("a", 8000);
+    expect_held("a", 8000);
     expect_used("8");
 }
 
@@ -205,14 +205,14 @@ static void test_reclaim_of_one_pod_set_leaves_the_other(void **state)
     sl_json_append(sl_json_path(o, "spec.podSets"), second);
     (void)world_put(&w, SL_KIND_WORKLOAD, o, NULL);
     world_settle(&w);
-    expect_claim("a", 8000);
+    expect_held("a", 8000);
     reclaim("a", "second", 1);
-    expect_claim("a", 6000);
+    expect_held("a", 6000);
     reclaim("a", "second", 2);
-    expect_claim("a", 4000);
+    expect_held("a", 4000);
     expect_used("4");
     restart();
-    expect_claim("a", 4000);
+    expect_held("a", 4000);
     expect_used("4");
 }
 
@@ -222,7 +222,7 @@ static void test_reclaim_is_restored_after_a_restart(void **state)
     run_four();
     reclaim("a", "main", 3);
     restart();
-    expect_claim("a", 2000);
+    expect_held("a", 2000);
     expect_used("2");
     world_add_workload(&w, "b", "lq", 1, "9");
     world_settle(&w);
@@ -263,7 +263,7 @@ static void test_reclaim_taken_back_while_pending_asks_for_all_pods_again(void *
     world_delete(&w, SL_KIND_WORKLOAD, "team", "first");
     world_settle(&w);
     world_expect(&w, "a", "Admitted", "True", "Admitted");
-    expect_claim("a", 8000);
+    expect_held("a", 8000);
 }
 
 int main(void)

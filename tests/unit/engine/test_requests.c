@@ -138,15 +138,15 @@ static struct sl_json *with_claim(const char *member, const char *value)
 
 static void test_requests_claims_are_refused_wherever_they_are_made(void **state)
 {
-    static const char *const claims[][2] = {
+    static const char *const usage[][2] = {
         {"resourceClaims", "[{\"name\":\"gpu\",\"resourceClaimTemplateName\":\"t\"}]"},
         {"resourceClaims", "[{\"name\":\"gpu\",\"resourceClaimName\":\"c\"}]"},
         {"containers", "[{\"name\":\"c\",\"resources\":{\"claims\":[{\"name\":\"gpu\"}]}}]"},
         {"initContainers", "[{\"name\":\"c\",\"resources\":{\"claims\":[{\"name\":\"gpu\"}]}}]"}};
     (void)state;
     open_world();
-    for (size_t i = 0; i < sizeof claims / sizeof claims[0]; i++) {
-        struct sl_json *o = with_claim(claims[i][0], claims[i][1]);
+    for (size_t i = 0; i < sizeof usage / sizeof usage[0]; i++) {
+        struct sl_json *o = with_claim(usage[i][0], usage[i][1]);
         error = (struct sl_error){0};
         assert_int_equal(sl_requests_check_claims(o, &error), SL_CODE_INVALID);
         expect_invalid(SPEC, "DRA resources");
@@ -235,16 +235,16 @@ static void test_requests_reach_the_demand_with_counts_and_groups(void **state)
         "\"podSetGroupName\":\"g\"},\"template\":{\"spec\":{\"containers\":[]}}}]");
     (void)world_put(&w, SL_KIND_WORKLOAD, o, NULL);
     sl_workload_id id = sl_intern_find(w.engine->names, SL_INTERN_WORKLOAD, "team/a");
-    uint32_t first = sl_demand_first_pod_set(id);
-    assert_int_equal(sl_demand_min_count(first), 2);
-    assert_int_equal(sl_demand_group(first), 0);
-    assert_int_equal(sl_demand_group(sl_demand_next_pod_set(first)), 0);
+    uint32_t first = sl_requests_first_pod_set(id);
+    assert_int_equal(sl_requests_min_count(first), 2);
+    assert_int_equal(sl_requests_group(first), 0);
+    assert_int_equal(sl_requests_group(sl_requests_next_pod_set(first)), 0);
     /* Made again for other flavors it stays so. */
     world_add_flavor(&w, "spot", "{\"nodeLabels\":{\"a\":\"b\"}}");
-    first = sl_demand_first_pod_set(id);
-    assert_int_equal(sl_demand_min_count(first), 2);
-    assert_int_equal(sl_demand_group(first), 0);
-    assert_int_equal(sl_demand_per_pod(sl_demand_first_request(first)), 100000);
+    first = sl_requests_first_pod_set(id);
+    assert_int_equal(sl_requests_min_count(first), 2);
+    assert_int_equal(sl_requests_group(first), 0);
+    assert_int_equal(sl_requests_per_pod(sl_requests_first(first)), 100000);
 }
 
 static void use_up_names(void)

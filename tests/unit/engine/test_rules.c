@@ -24,9 +24,9 @@ static int teardown(void **state)
     return 0;
 }
 
-static sl_node_id node_of(const char *queue)
+static sl_qnode_id node_of(const char *queue)
 {
-    return sl_node_find(w.engine, true, queue);
+    return sl_qnode_find(w.engine, true, queue);
 }
 
 /* --- settings --------------------------------------------------------------------------------- */
@@ -109,7 +109,7 @@ static void test_rules_of_the_spec_reach_the_core_and_go_with_it(void **state)
     assert_int_equal(p.threshold, -7);
     assert_true(sl_shares_weight(node_of("cq")) == 2500000000);
 
-    sl_node_id node = node_of("cq");
+    sl_qnode_id node = node_of("cq");
     world_delete(&w, SL_KIND_CLUSTER_QUEUE, "", "cq");
     p = sl_preempt_policy_of(node);
     assert_int_equal(p.reclaim, SL_RECLAIM_NEVER);
@@ -135,7 +135,7 @@ static void test_rules_cohort_has_a_weight(void **state)
     (void)state;
     world_add(&w, SL_KIND_COHORT,
               "{\"metadata\":{\"name\":\"c\"},\"spec\":{\"fairSharing\":{\"weight\":\"0\"}}}");
-    sl_node_id node = sl_node_find(w.engine, false, "c");
+    sl_qnode_id node = sl_qnode_find(w.engine, false, "c");
     assert_true(sl_shares_weight(node) == 0);
     world_delete(&w, SL_KIND_COHORT, "", "c");
     assert_true(sl_shares_weight(node) == SL_WEIGHT_ONE);

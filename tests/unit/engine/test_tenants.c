@@ -110,7 +110,7 @@ static void test_tenants_two_pod_sets_on_one_node_are_one_row(void **state)
     }
     assert_int_equal(world_put(&w, SL_KIND_WORKLOAD, o, NULL), SL_CODE_OK);
     world_settle(&w);
-    assert_int_equal(sl_topology_stand_count(id_of("a")), 2);
+    assert_int_equal(sl_topology_assignment_count(id_of("a")), 2);
     assert_int_equal(count_of("a"), 1);
 }
 

@@ -2,8 +2,8 @@
  * SPDX-FileCopyrightText: The Sluice authors */
 
 #include "cluster.h"
-#include "policy/demand/demand.h"
-#include "policy/demand/topology_demand.h"
+#include "policy/requests/requests.h"
+#include "policy/requests/topology_request.h"
 
 static struct world w;
 
@@ -22,7 +22,7 @@ static int teardown(void **state)
 }
 
 /* The workload's only pod set, with that request and template. */
-static struct sl_topology_demand ask_with(const char *name, const char *request, const char *spec)
+static struct sl_topology_request ask_with(const char *name, const char *request, const char *spec)
 {
     char text[2048];
     char key[64];
@@ -34,10 +34,10 @@ static struct sl_topology_demand ask_with(const char *name, const char *request,
     world_add(&w, SL_KIND_WORKLOAD, text);
     (void)snprintf(key, sizeof key, "team/%s", name);
     sl_workload_id id = sl_intern_find(w.engine->names, SL_INTERN_WORKLOAD, key);
-    return sl_topology_demand_of(sl_demand_first_pod_set(id));
+    return sl_topology_request_of(sl_requests_first_pod_set(id));
 }
 
-static struct sl_topology_demand ask(const char *name, const char *request)
+static struct sl_topology_request ask(const char *name, const char *request)
 {
     return ask_with(
         name, request,
@@ -53,7 +53,7 @@ static void test_topology_in_required_and_preferred_name_a_level(void **state)
 {
     (void)state;
     cluster_add_basics(&w, "{\"topologyName\":\"topo\"}", "10");
-    struct sl_topology_demand d = ask("a", ",\"topologyRequest\":{\"required\":\"rack\"}");
+    struct sl_topology_request d = ask("a", ",\"topologyRequest\":{\"required\":\"rack\"}");
     assert_int_equal(d.together, SL_TOGETHER_REQUIRED);
     assert_true(d.asked);
     expect_level(d.level, "rack");
@@ -70,8 +70,8 @@ static void test_topology_in_slices_stand_outermost_first(void **state)
 {
     (void)state;
     cluster_add_basics(&w, "{\"topologyName\":\"topo\"}", "10");
-    struct sl_topology_demand d = ask("a", ",\"topologyRequest\":{\"podSetSliceRequiredTopology\":"
-                                           "\"rack\",\"podSetSliceSize\":2}");
+    struct sl_topology_request d = ask("a", ",\"topologyRequest\":{\"podSetSliceRequiredTopology\":"
+                                            "\"rack\",\"podSetSliceSize\":2}");
     assert_int_equal(d.together, SL_TOGETHER_UNASKED);
     assert_true(d.asked);
     assert_int_equal(d.layer_count, 1);
@@ -93,7 +93,7 @@ static void test_topology_in_pods_ask_what_their_spec_does(void **state)
 {
     (void)state;
     cluster_add_basics(&w, "{\"topologyName\":\"topo\"}", "10");
-    struct sl_topology_demand d = ask_with(
+    struct sl_topology_request d = ask_with(
         "a", ",\"topologyRequest\":{\"required\":\"rack\"}",
         "{\"overhead\":{\"cpu\":\"100m\"},\"initContainers\":[{\"name\":\"i\",\"resources\":{"
         "\"requests\":{\"cpu\":\"3\"}}}],\"containers\":[{\"name\":\"c\",\"resources\":{"
@@ -120,7 +120,7 @@ static void test_topology_in_quota_that_is_counted_otherwise_changes_nothing_on_
     world_close(&w);
     world_open_with(&w, NULL, &settings);
     cluster_add_basics(&w, "{\"topologyName\":\"topo\"}", "10");
-    struct sl_topology_demand d =
+    struct sl_topology_request d =
         ask_with("a", ",\"topologyRequest\":{\"required\":\"rack\"}",
                  "{\"containers\":[{\"name\":\"c\",\"resources\":{\"requests\":{\"cpu\":\"2\","
                  "\"memory\":\"1Ki\"}}}]}");
@@ -129,7 +129,7 @@ static void test_topology_in_quota_that_is_counted_otherwise_changes_nothing_on_
     assert_int_equal(d.requests[1].per_pod, 1024);
     world_add_flavor(&w, "tas", "{\"topologyName\":\"topo\",\"nodeLabels\":{\"a\":\"b\"}}");
     sl_workload_id id = sl_intern_find(w.engine->names, SL_INTERN_WORKLOAD, "team/a");
-    d = sl_topology_demand_of(sl_demand_first_pod_set(id)); /* made anew for the flavor */
+    d = sl_topology_request_of(sl_requests_first_pod_set(id)); /* made anew for the flavor */
     assert_int_equal(d.request_count, 2);
     assert_int_equal(d.requests[0].per_pod, 2000);
 }
@@ -146,13 +146,13 @@ static void test_topology_in_groups_are_numbered(void **state)
               "\"topologyRequest\":{\"required\":\"rack\",\"podSetGroupName\":\"g\"},\"template\":{"
               "\"spec\":{}}}]}}");
     uint32_t set =
-        sl_demand_first_pod_set(sl_intern_find(w.engine->names, SL_INTERN_WORKLOAD, "team/a"));
-    assert_int_equal(sl_topology_demand_of(set).rank_group, SL_NO_ID);
-    set = sl_demand_next_pod_set(set);
-    uint32_t group = sl_topology_demand_of(set).rank_group;
+        sl_requests_first_pod_set(sl_intern_find(w.engine->names, SL_INTERN_WORKLOAD, "team/a"));
+    assert_int_equal(sl_topology_request_of(set).rank_group, SL_NO_ID);
+    set = sl_requests_next_pod_set(set);
+    uint32_t group = sl_topology_request_of(set).rank_group;
     assert_int_not_equal(group, SL_NO_ID);
-    set = sl_demand_next_pod_set(set);
-    assert_int_equal(sl_topology_demand_of(set).rank_group, group);
+    set = sl_requests_next_pod_set(set);
+    assert_int_equal(sl_topology_request_of(set).rank_group, group);
 }
 
 static void test_topology_in_nothing_is_said_where_nothing_asks(void **state)
@@ -165,13 +165,13 @@ static void test_topology_in_nothing_is_said_where_nothing_asks(void **state)
     assert_int_equal(ask("a", "").request_count, 0);
     cluster_add_topology(&w, "topo");
     world_add_flavor(&w, "spot", "{\"topologyName\":\"topo\"}");
-    struct sl_topology_demand d = ask("b", ""); /* implied: the queue has nothing else */
+    struct sl_topology_request d = ask("b", ""); /* implied: the queue has nothing else */
     assert_int_equal(d.together, SL_TOGETHER_UNASKED);
     assert_false(d.asked);
     assert_int_equal(d.request_count, 1);
     assert_int_not_equal(d.mask, SL_NO_ID);
     sl_workload_id id = sl_intern_find(w.engine->names, SL_INTERN_WORKLOAD, "team/a");
-    assert_int_equal(sl_topology_demand_of(sl_demand_first_pod_set(id)).request_count, 1);
+    assert_int_equal(sl_topology_request_of(sl_requests_first_pod_set(id)).request_count, 1);
 }
 
 int main(void)

@@ -95,7 +95,7 @@ static void test_trees_in_domain_of_a_missing_node_is_hidden_again(void **state)
     const char *host[] = {"gone"};
     sl_domain_id domain = sl_names_take_domain(w.engine, tree, host, 1, w.now_ms);
     assert_int_not_equal(domain, SL_NO_ID);
-    assert_int_equal(sl_room_capacity_of(sl_domain_site(domain), 1), 0);
+    assert_int_equal(sl_site_capacity_of(sl_domain_site(domain), 1), 0);
     sl_names_settle_domains(w.engine, &domain, 1, w.now_ms);
     cluster_expect(&w, "tas", "b1[r1[n1=1000]]");
     assert_int_equal(sl_names_find_domain(w.engine, tree, host, 1), SL_NO_ID);

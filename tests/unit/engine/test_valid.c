@@ -10,7 +10,7 @@
 #include "engine/state.h"
 #include "engine/turn/valid.h"
 #include "kernel/ledger/cells.h"
-#include "kernel/commit/claims.h"
+#include "kernel/commit/workload_usage.h"
 #include "policy/guarantees/guarantees.h"
 
 static struct world w;
@@ -51,9 +51,9 @@ static void test_valid_says_the_guarantee_and_the_workload(void **state)
 static void test_valid_says_the_guarantee_alone_where_all_of_the_core_is_meant(void **state)
 {
     (void)state;
-    sl_claim_amounts[0][0]++;
+    sl_usage_amounts[0][0]++;
     expect_said("G2: usage is not the sum of what workloads hold");
-    sl_claim_amounts[0][0]--;
+    sl_usage_amounts[0][0]--;
     world_check(&w);
 }
 
@@ -102,7 +102,7 @@ static void forget_finish(void)
 /* More is charged than there is, and all sums agree. */
 static void take_too_much(void)
 {
-    sl_cell_id cell = sl_claim_cells[0][0];
+    sl_cell_id cell = sl_usage_cells[0][0];
     int64_t more = sl_ledger_available(cell) + 1;
     sl_cell_own[cell] += more;
     sl_cell_usage[cell] += more;

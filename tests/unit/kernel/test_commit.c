@@ -20,13 +20,13 @@
 enum { CPU = 1, MEMORY = 2, FLAVOR = 3 };
 
 struct scene {
-    sl_node_id queue;
+    sl_qnode_id queue;
     sl_cell_id cpu;
     sl_cell_id memory;
     sl_workload_id id;
 };
 
-static sl_node_id next_node = 10;
+static sl_qnode_id next_node = 10;
 static sl_workload_id next_id = 100;
 
 static enum sl_status happen(sl_workload_id id, enum sl_event_kind kind, uint32_t index,
@@ -57,7 +57,7 @@ static void to_flight(sl_workload_id id)
 static struct scene scene(void)
 {
     struct scene s = {.queue = next_node++, .id = created()};
-    assert_int_equal(sl_ledger_open_node(s.queue), SL_OK);
+    assert_int_equal(sl_ledger_open_qnode(s.queue), SL_OK);
     assert_int_equal(sl_ledger_open_cell(s.queue, FLAVOR, CPU, &s.cpu), SL_OK);
     assert_int_equal(sl_ledger_open_cell(s.queue, FLAVOR, MEMORY, &s.memory), SL_OK);
     assert_int_equal(sl_ledger_set_quota(s.cpu, 10, SL_AMOUNT_UNLIMITED, SL_AMOUNT_UNLIMITED),
@@ -69,9 +69,9 @@ static struct scene scene(void)
     sl_plan.workload = s.id;
     sl_plan.generation = sl_workloads[s.id].generation;
     sl_plan.cluster_queue = s.queue;
-    sl_plan.claim_count = 2;
-    sl_plan.claims[0] = (struct sl_claim){s.cpu, 4};
-    sl_plan.claims[1] = (struct sl_claim){s.memory, 30};
+    sl_plan.usage_count = 2;
+    sl_plan.usage[0] = (struct sl_cell_amount){s.cpu, 4};
+    sl_plan.usage[1] = (struct sl_cell_amount){s.memory, 30};
     sl_plan.now_ms = 1500;
     return s;
 }
@@ -88,7 +88,7 @@ static void assert_untouched(struct scene s)
 {
     assert_int_equal(sl_ledger_usage(s.cpu), 0);
     assert_int_equal(sl_ledger_usage(s.memory), 0);
-    assert_int_equal(sl_commit_claim_count(s.id), 0);
+    assert_int_equal(sl_commit_usage_count(s.id), 0);
     assert_int_equal(sl_workloads[s.id].phase, SL_PHASE_PENDING);
     assert_int_equal(sl_place_of(s.id), SL_PLACE_IN_FLIGHT);
     assert_false(sl_trail_open());
@@ -122,10 +122,10 @@ static void test_commit_good_plan_is_applied_whole(void **state)
     assert_int_equal(sl_commit_apply(), SL_OK);
     assert_int_equal(sl_ledger_own(s.cpu), 4);
     assert_int_equal(sl_ledger_own(s.memory), 30);
-    assert_int_equal(sl_commit_claim_count(s.id), 2);
-    assert_int_equal(sl_commit_claim(s.id, 1).cell, s.memory);
-    assert_int_equal(sl_commit_claim(s.id, 1).amount, 30);
-    assert_int_equal(sl_commit_claim(s.id, 2).cell, SL_NO_ID);
+    assert_int_equal(sl_commit_usage_count(s.id), 2);
+    assert_int_equal(sl_commit_usage(s.id, 1).cell, s.memory);
+    assert_int_equal(sl_commit_usage(s.id, 1).amount, 30);
+    assert_int_equal(sl_commit_usage(s.id, 2).cell, SL_NO_ID);
     assert_true(sl_lifecycle_holds_quota(s.id));
     assert_int_equal(sl_place_of(s.id), SL_PLACE_HOLDING);
     assert_false(sl_trail_open());
@@ -135,7 +135,7 @@ static void test_commit_exactly_the_rest_is_accepted(void **state)
 {
     (void)state;
     struct scene s = scene();
-    sl_plan.claims[0].amount = 10;
+    sl_plan.usage[0].amount = 10;
     assert_int_equal(sl_commit_apply(), SL_OK);
     assert_int_equal(sl_ledger_available(s.cpu), 0);
 }
@@ -144,10 +144,10 @@ static void test_commit_plan_without_claims_reserves(void **state)
 {
     (void)state;
     struct scene s = scene();
-    sl_plan.claim_count = 0;
+    sl_plan.usage_count = 0;
     assert_int_equal(sl_commit_apply(), SL_OK);
     assert_int_equal(sl_place_of(s.id), SL_PLACE_HOLDING);
-    assert_int_equal(sl_commit_claim_count(s.id), 0);
+    assert_int_equal(sl_commit_usage_count(s.id), 0);
 }
 
 static void test_commit_unknown_workload_is_refused(void **state)
@@ -196,7 +196,7 @@ static void test_commit_same_plan_twice_is_refused(void **state)
     struct scene s = held();
     assert_int_equal(sl_commit_apply(), SL_REFUSED_PLACE);
     assert_int_equal(sl_ledger_own(s.cpu), 4);
-    assert_int_equal(sl_commit_claim_count(s.id), 2);
+    assert_int_equal(sl_commit_usage_count(s.id), 2);
 }
 
 static void test_commit_while_a_trial_is_open_is_refused(void **state)
@@ -215,8 +215,8 @@ static void test_commit_too_many_claims_are_refused(void **state)
 {
     (void)state;
     struct scene s = scene();
-    sl_plan.claim_count = SL_CLAIMS_MAX + 1;
-    assert_refused(s, SL_FULL_CLAIMS);
+    sl_plan.usage_count = SL_USAGE_CELLS_MAX + 1;
+    assert_refused(s, SL_FULL_USAGE);
 }
 
 static void test_commit_unknown_queue_is_refused(void **state)
@@ -224,7 +224,7 @@ static void test_commit_unknown_queue_is_refused(void **state)
     (void)state;
     struct scene s = scene();
     sl_plan.cluster_queue = SL_NO_ID;
-    assert_refused(s, SL_REFUSED_NO_NODE_ID);
+    assert_refused(s, SL_REFUSED_NO_QNODE);
 }
 
 static void test_commit_claim_on_another_queue_is_refused(void **state)
@@ -232,27 +232,27 @@ static void test_commit_claim_on_another_queue_is_refused(void **state)
     (void)state;
     struct scene other = scene();
     struct scene s = scene();
-    sl_plan.claims[1].cell = other.memory;
-    assert_refused(s, SL_REFUSED_PLAN_CLAIM);
-    sl_plan.claims[1].cell = SL_NO_ID;
-    assert_refused(s, SL_REFUSED_PLAN_CLAIM);
+    sl_plan.usage[1].cell = other.memory;
+    assert_refused(s, SL_REFUSED_PLAN_USAGE);
+    sl_plan.usage[1].cell = SL_NO_ID;
+    assert_refused(s, SL_REFUSED_PLAN_USAGE);
 }
 
 static void test_commit_cell_claimed_twice_is_refused(void **state)
 {
     (void)state;
     struct scene s = scene();
-    sl_plan.claims[1] = (struct sl_claim){s.cpu, 1};
-    assert_refused(s, SL_REFUSED_PLAN_CLAIM);
+    sl_plan.usage[1] = (struct sl_cell_amount){s.cpu, 1};
+    assert_refused(s, SL_REFUSED_PLAN_USAGE);
 }
 
 static void test_commit_amount_out_of_range_is_refused(void **state)
 {
     (void)state;
     struct scene s = scene();
-    sl_plan.claims[1].amount = -1;
+    sl_plan.usage[1].amount = -1;
     assert_refused(s, SL_REFUSED_AMOUNT);
-    sl_plan.claims[1].amount = SL_AMOUNT_MAX + 1;
+    sl_plan.usage[1].amount = SL_AMOUNT_MAX + 1;
     assert_refused(s, SL_REFUSED_AMOUNT);
 }
 
@@ -260,7 +260,7 @@ static void test_commit_beyond_quota_is_refused_whole(void **state)
 {
     (void)state;
     struct scene s = scene();
-    sl_plan.claims[1].amount = 101; /* the first claim alone would fit */
+    sl_plan.usage[1].amount = 101; /* the first claim alone would fit */
     assert_refused(s, SL_REFUSED_QUOTA);
 }
 
@@ -275,11 +275,11 @@ static void test_commit_after_a_quota_cut_is_refused_until_usage_is_under_it(voi
     to_flight(second);
     sl_plan.workload = second;
     sl_plan.generation = sl_workloads[second].generation;
-    sl_plan.claim_count = 1;
-    sl_plan.claims[0].amount = 0;
+    sl_plan.usage_count = 1;
+    sl_plan.usage[0].amount = 0;
     assert_int_equal(sl_commit_apply(), SL_REFUSED_QUOTA);
     assert_int_equal(happen(s.id, SL_EV_FINISH, 0, SL_FINISH_FAILED), SL_OK);
-    sl_plan.claims[0].amount = 3;
+    sl_plan.usage[0].amount = 3;
     assert_int_equal(sl_commit_apply(), SL_OK);
 }
 
@@ -300,11 +300,11 @@ static void test_commit_restore_asks_for_no_availability(void **state)
     sl_workload_id second = created();
     sl_plan.workload = second;
     sl_plan.generation = sl_workloads[second].generation;
-    sl_plan.claims[0].amount = 50;
+    sl_plan.usage[0].amount = 50;
     assert_int_equal(sl_commit_restore(), SL_OK);
     assert_int_equal(sl_ledger_own(s.cpu), 54);
     assert_int_equal(sl_place_of(second), SL_PLACE_HOLDING);
-    assert_int_equal(sl_commit_claim(second, 0).amount, 50);
+    assert_int_equal(sl_commit_usage(second, 0).amount, 50);
     assert_int_equal(sl_commit_restore(), SL_REFUSED_PLACE);
 }
 
@@ -315,11 +315,11 @@ static void test_commit_restore_too_large_is_refused_whole(void **state)
     sl_workload_id second = created();
     sl_plan.workload = second;
     sl_plan.generation = sl_workloads[second].generation;
-    sl_plan.claims[1].amount = SL_AMOUNT_MAX;
+    sl_plan.usage[1].amount = SL_AMOUNT_MAX;
     assert_int_equal(sl_commit_restore(), SL_REFUSED_OVERFLOW);
     assert_int_equal(sl_ledger_own(s.cpu), 4);
     assert_int_equal(sl_ledger_own(s.memory), 30);
-    assert_int_equal(sl_commit_claim_count(second), 0);
+    assert_int_equal(sl_commit_usage_count(second), 0);
     assert_int_equal(sl_place_of(second), SL_PLACE_ORPHANED);
 }
 
@@ -357,7 +357,7 @@ static void test_commit_preempted_holds_until_its_job_has_stopped(void **state)
     assert_int_equal(sl_place_of(s.id), SL_PLACE_HOLDING);
     assert_int_equal(happen(s.id, SL_EV_JOB_STOPPED, 0, 0), SL_OK);
     assert_int_equal(sl_ledger_own(s.cpu), 0);
-    assert_int_equal(sl_commit_claim_count(s.id), 0);
+    assert_int_equal(sl_commit_usage_count(s.id), 0);
     assert_int_equal(sl_place_of(s.id), SL_PLACE_INADMISSIBLE);
 }
 
@@ -416,25 +416,25 @@ static void test_commit_valid_sees_claims_that_are_broken(void **state)
 {
     (void)state;
     struct scene s = held();
-    struct claim_row {
+    struct usage_row {
         sl_cell_id cell;
         int64_t amount;
-    } good = {sl_claim_cells[s.id][0], sl_claim_amounts[s.id][0]};
-    const struct claim_row bad[] = {{good.cell, good.amount - 1},
+    } good = {sl_usage_cells[s.id][0], sl_usage_amounts[s.id][0]};
+    const struct usage_row bad[] = {{good.cell, good.amount - 1},
                                     {good.cell, -1},
                                     {good.cell, SL_AMOUNT_MAX + 1},
-                                    {sl_claim_cell_limit, good.amount}};
+                                    {sl_usage_cell_limit, good.amount}};
     for (uint32_t i = 0; i < sizeof bad / sizeof *bad; i++) {
-        sl_claim_cells[s.id][0] = bad[i].cell;
-        sl_claim_amounts[s.id][0] = bad[i].amount;
+        sl_usage_cells[s.id][0] = bad[i].cell;
+        sl_usage_amounts[s.id][0] = bad[i].amount;
         assert_false(sl_commit_valid());
     }
-    sl_claim_cells[s.id][0] = good.cell;
-    sl_claim_amounts[s.id][0] = good.amount;
-    uint32_t limit = sl_claim_workload_limit;
-    sl_claim_workload_limit = SL_WORKLOADS_MAX + 1;
+    sl_usage_cells[s.id][0] = good.cell;
+    sl_usage_amounts[s.id][0] = good.amount;
+    uint32_t limit = sl_usage_workload_limit;
+    sl_usage_workload_limit = SL_WORKLOADS_MAX + 1;
     assert_false(sl_commit_valid());
-    sl_claim_workload_limit = limit;
+    sl_usage_workload_limit = limit;
     assert_true(sl_commit_valid());
 }
 
@@ -444,21 +444,21 @@ static void test_commit_valid_sees_a_sum_that_is_no_amount(void **state)
     (void)state;
     struct scene s = held();
     struct scene t = held();
-    sl_cell_id cell = sl_claim_cells[t.id][0];
+    sl_cell_id cell = sl_usage_cells[t.id][0];
     int64_t own = sl_cell_own[cell];
-    sl_claim_cells[t.id][0] = s.cpu;
+    sl_usage_cells[t.id][0] = s.cpu;
     sl_cell_own[cell] = 0;
     int64_t large = SL_AMOUNT_MAX - sl_cell_own[s.cpu];
-    int64_t was = sl_claim_amounts[t.id][0];
-    sl_claim_amounts[t.id][0] = large;
+    int64_t was = sl_usage_amounts[t.id][0];
+    sl_usage_amounts[t.id][0] = large;
     sl_cell_own[s.cpu] += large;
     assert_true(sl_commit_valid());
-    sl_claim_amounts[t.id][0]++;
+    sl_usage_amounts[t.id][0]++;
     sl_cell_own[s.cpu]++;
     assert_false(sl_commit_valid());
     sl_cell_own[s.cpu] -= large + 1;
-    sl_claim_amounts[t.id][0] = was;
-    sl_claim_cells[t.id][0] = cell;
+    sl_usage_amounts[t.id][0] = was;
+    sl_usage_cells[t.id][0] = cell;
     sl_cell_own[cell] = own;
     assert_true(sl_commit_valid());
 }
@@ -466,8 +466,8 @@ static void test_commit_valid_sees_a_sum_that_is_no_amount(void **state)
 static void test_commit_claims_of_unknown_workloads_are_none(void **state)
 {
     (void)state;
-    assert_int_equal(sl_commit_claim_count(SL_NO_ID), 0);
-    assert_int_equal(sl_commit_claim(SL_NO_ID, 0).cell, SL_NO_ID);
+    assert_int_equal(sl_commit_usage_count(SL_NO_ID), 0);
+    assert_int_equal(sl_commit_usage(SL_NO_ID, 0).cell, SL_NO_ID);
 }
 
 int main(void)

@@ -23,13 +23,13 @@ static sl_cell_id cells[NODES];
 /* ROOT over LEFT and RIGHT; ALPHA and BETA under LEFT, GAMMA under RIGHT. One flavor, one resource. */
 static int setup(void **state)
 {
-    static const sl_node_id parents[NODES] = {SL_NO_ID, ROOT, ROOT, LEFT, LEFT, RIGHT};
+    static const sl_qnode_id parents[NODES] = {SL_NO_ID, ROOT, ROOT, LEFT, LEFT, RIGHT};
     (void)state;
-    for (sl_node_id node = 0; node < NODES; node++) {
-        assert_int_equal(sl_ledger_open_node(node), SL_OK);
-        assert_int_equal(sl_ledger_move_node(node, parents[node]), SL_OK);
+    for (sl_qnode_id node = 0; node < NODES; node++) {
+        assert_int_equal(sl_ledger_open_qnode(node), SL_OK);
+        assert_int_equal(sl_ledger_move_qnode(node, parents[node]), SL_OK);
     }
-    for (sl_node_id node = 0; node < NODES; node++) {
+    for (sl_qnode_id node = 0; node < NODES; node++) {
         assert_int_equal(sl_ledger_open_cell(node, 7, 9, &cells[node]), SL_OK);
     }
     return 0;
@@ -42,28 +42,28 @@ static int teardown(void **state)
     assert_true(sl_ledger_valid());
     for (sl_cell_id cell = 0; cell < sl_cell_limit; cell++) {
         assert_int_equal(sl_ledger_release(cell, sl_ledger_own(cell)),
-                         sl_ledger_node_of(cell) == SL_NO_ID ? SL_REFUSED_NO_CELL : SL_OK);
+                         sl_ledger_qnode_of(cell) == SL_NO_ID ? SL_REFUSED_NO_CELL : SL_OK);
     }
-    for (sl_node_id node = sl_node_limit; node > 0; node--) {
-        if (sl_node_used[node - 1]) {
-            assert_int_equal(sl_ledger_move_node(node - 1, SL_NO_ID), SL_OK);
+    for (sl_qnode_id node = sl_qnode_limit; node > 0; node--) {
+        if (sl_qnode_used[node - 1]) {
+            assert_int_equal(sl_ledger_move_qnode(node - 1, SL_NO_ID), SL_OK);
         }
     }
-    for (sl_node_id node = 0; node < sl_node_limit; node++) {
-        if (sl_node_used[node]) {
-            assert_int_equal(sl_ledger_close_node(node), SL_OK);
+    for (sl_qnode_id node = 0; node < sl_qnode_limit; node++) {
+        if (sl_qnode_used[node]) {
+            assert_int_equal(sl_ledger_close_qnode(node), SL_OK);
         }
     }
     assert_true(sl_ledger_valid());
     return 0;
 }
 
-static void quota(sl_node_id node, int64_t nominal, int64_t lending, int64_t borrowing)
+static void quota(sl_qnode_id node, int64_t nominal, int64_t lending, int64_t borrowing)
 {
     assert_int_equal(sl_ledger_set_quota(cells[node], nominal, lending, borrowing), SL_OK);
 }
 
-static void reserve(sl_node_id node, int64_t amount)
+static void reserve(sl_qnode_id node, int64_t amount)
 {
     assert_int_equal(sl_ledger_reserve(cells[node], amount), SL_OK);
 }

@@ -22,13 +22,13 @@ static sl_cell_id cells[NODES];
 /* ROOT over LEFT and RIGHT; ALPHA and BETA under LEFT, GAMMA under RIGHT. One flavor, one resource. */
 static int setup(void **state)
 {
-    static const sl_node_id parents[NODES] = {SL_NO_ID, ROOT, ROOT, LEFT, LEFT, RIGHT};
+    static const sl_qnode_id parents[NODES] = {SL_NO_ID, ROOT, ROOT, LEFT, LEFT, RIGHT};
     (void)state;
-    for (sl_node_id node = 0; node < NODES; node++) {
-        assert_int_equal(sl_ledger_open_node(node), SL_OK);
-        assert_int_equal(sl_ledger_move_node(node, parents[node]), SL_OK);
+    for (sl_qnode_id node = 0; node < NODES; node++) {
+        assert_int_equal(sl_ledger_open_qnode(node), SL_OK);
+        assert_int_equal(sl_ledger_move_qnode(node, parents[node]), SL_OK);
     }
-    for (sl_node_id node = 0; node < NODES; node++) {
+    for (sl_qnode_id node = 0; node < NODES; node++) {
         assert_int_equal(sl_ledger_open_cell(node, 7, 9, &cells[node]), SL_OK);
     }
     return 0;
@@ -41,28 +41,28 @@ static int teardown(void **state)
     assert_true(sl_ledger_valid());
     for (sl_cell_id cell = 0; cell < sl_cell_limit; cell++) {
         assert_int_equal(sl_ledger_release(cell, sl_ledger_own(cell)),
-                         sl_ledger_node_of(cell) == SL_NO_ID ? SL_REFUSED_NO_CELL : SL_OK);
+                         sl_ledger_qnode_of(cell) == SL_NO_ID ? SL_REFUSED_NO_CELL : SL_OK);
     }
-    for (sl_node_id node = sl_node_limit; node > 0; node--) {
-        if (sl_node_used[node - 1]) {
-            assert_int_equal(sl_ledger_move_node(node - 1, SL_NO_ID), SL_OK);
+    for (sl_qnode_id node = sl_qnode_limit; node > 0; node--) {
+        if (sl_qnode_used[node - 1]) {
+            assert_int_equal(sl_ledger_move_qnode(node - 1, SL_NO_ID), SL_OK);
         }
     }
-    for (sl_node_id node = 0; node < sl_node_limit; node++) {
-        if (sl_node_used[node]) {
-            assert_int_equal(sl_ledger_close_node(node), SL_OK);
+    for (sl_qnode_id node = 0; node < sl_qnode_limit; node++) {
+        if (sl_qnode_used[node]) {
+            assert_int_equal(sl_ledger_close_qnode(node), SL_OK);
         }
     }
     assert_true(sl_ledger_valid());
     return 0;
 }
 
-static void quota(sl_node_id node, int64_t nominal, int64_t lending, int64_t borrowing)
+static void quota(sl_qnode_id node, int64_t nominal, int64_t lending, int64_t borrowing)
 {
     assert_int_equal(sl_ledger_set_quota(cells[node], nominal, lending, borrowing), SL_OK);
 }
 
-static void reserve(sl_node_id node, int64_t amount)
+static void reserve(sl_qnode_id node, int64_t amount)
 {
     assert_int_equal(sl_ledger_reserve(cells[node], amount), SL_OK);
 }
@@ -180,14 +180,14 @@ static void test_ledger_move_takes_usage_and_quota_along(void **state)
     reserve(ALPHA, 9);
     assert_int_equal(sl_ledger_usage(cells[LEFT]), 3);
 
-    assert_int_equal(sl_ledger_move_node(ALPHA, RIGHT), SL_OK);
+    assert_int_equal(sl_ledger_move_qnode(ALPHA, RIGHT), SL_OK);
 
     assert_int_equal(sl_ledger_usage(cells[LEFT]), 0);
     assert_int_equal(sl_ledger_usage(cells[RIGHT]), 3);
     assert_int_equal(sl_ledger_usage(cells[ROOT]), 3);
     assert_int_equal(sl_ledger_available(cells[BETA]), 1);
-    assert_int_equal(sl_ledger_parent_node(ALPHA), RIGHT);
-    assert_int_equal(sl_ledger_root_node(ALPHA), ROOT);
+    assert_int_equal(sl_ledger_parent_qnode(ALPHA), RIGHT);
+    assert_int_equal(sl_ledger_root_qnode(ALPHA), ROOT);
 }
 
 static void test_ledger_move_of_a_subtree_moves_all_below(void **state)
@@ -196,15 +196,15 @@ static void test_ledger_move_of_a_subtree_moves_all_below(void **state)
     quota(ALPHA, 10, NONE, NONE);
     reserve(BETA, 4);
 
-    assert_int_equal(sl_ledger_move_node(LEFT, GAMMA), SL_OK);
+    assert_int_equal(sl_ledger_move_qnode(LEFT, GAMMA), SL_OK);
 
     assert_true(sl_ledger_valid());
-    assert_int_equal(sl_node_level[ALPHA], 4);
+    assert_int_equal(sl_qnode_level[ALPHA], 4);
     assert_int_equal(sl_ledger_usage(cells[GAMMA]), 4);
     assert_int_equal(sl_ledger_available(cells[GAMMA]), 6);
-    assert_int_equal(sl_ledger_move_node(LEFT, SL_NO_ID), SL_OK);
+    assert_int_equal(sl_ledger_move_qnode(LEFT, SL_NO_ID), SL_OK);
     assert_int_equal(sl_ledger_usage(cells[ROOT]), 0);
-    assert_int_equal(sl_ledger_root_node(BETA), LEFT);
+    assert_int_equal(sl_ledger_root_qnode(BETA), LEFT);
     assert_int_equal(sl_ledger_available(cells[GAMMA]), 0);
 }
 
@@ -212,16 +212,16 @@ static void test_ledger_move_opens_missing_cells_above(void **state)
 {
     sl_cell_id cell = SL_NO_ID, above = SL_NO_ID;
     (void)state;
-    assert_int_equal(sl_ledger_move_node(ALPHA, SL_NO_ID), SL_OK);
+    assert_int_equal(sl_ledger_move_qnode(ALPHA, SL_NO_ID), SL_OK);
     assert_int_equal(sl_ledger_open_cell(ALPHA, 70, 90, &cell), SL_OK);
     assert_int_equal(sl_ledger_set_quota(cell, 5, NONE, NONE), SL_OK);
-    assert_int_equal(sl_ledger_move_node(ALPHA, RIGHT), SL_OK);
+    assert_int_equal(sl_ledger_move_qnode(ALPHA, RIGHT), SL_OK);
     assert_int_equal(sl_ledger_open_cell(ROOT, 70, 90, &above), SL_OK);
     assert_int_equal(sl_ledger_available(above), 5);
     assert_int_equal(sl_ledger_nominal(above), 0);
     assert_int_equal(sl_ledger_flavor_of(above), 70);
     assert_int_equal(sl_ledger_resource_of(above), 90);
-    assert_int_equal(sl_ledger_node_of(above), ROOT);
+    assert_int_equal(sl_ledger_qnode_of(above), ROOT);
 }
 
 static void test_ledger_open_cell_twice_finds_it(void **state)
@@ -259,7 +259,7 @@ static void test_ledger_borrow_height_is_that_of_the_subtree_that_fits(void **st
     assert_int_equal(sl_ledger_borrow_height(cells[ALPHA], 16), 2);
     assert_int_equal(sl_ledger_borrow_height(cells[ALPHA], 1000), 2);
     assert_int_equal(sl_ledger_borrow_height(cells[ROOT], 1000), 0);
-    assert_int_equal(sl_ledger_move_node(RIGHT, ALPHA), SL_OK);
+    assert_int_equal(sl_ledger_move_qnode(RIGHT, ALPHA), SL_OK);
     assert_int_equal(sl_ledger_borrow_height(cells[BETA], 200), 4);
 }
 
@@ -282,7 +282,7 @@ static void test_ledger_unknown_cell_is_refused(void **state)
     assert_int_equal(sl_ledger_charge(SL_NO_ID, 1), SL_REFUSED_NO_CELL);
     assert_int_equal(sl_ledger_release(SL_CELLS_MAX, 1), SL_REFUSED_NO_CELL);
     assert_int_equal(sl_ledger_set_quota(free_cell, 1, NONE, NONE), SL_REFUSED_NO_CELL);
-    assert_int_equal(sl_ledger_node_of(free_cell), SL_NO_ID);
+    assert_int_equal(sl_ledger_qnode_of(free_cell), SL_NO_ID);
     assert_int_equal(sl_ledger_flavor_of(SL_NO_ID), SL_NO_ID);
     assert_int_equal(sl_ledger_resource_of(SL_NO_ID), SL_NO_ID);
     assert_int_equal(sl_ledger_available(SL_NO_ID), 0);
@@ -297,19 +297,19 @@ static void test_ledger_unknown_node_is_refused(void **state)
 {
     sl_cell_id cell = 4711;
     (void)state;
-    assert_int_equal(sl_ledger_open_cell(NODES, 7, 9, &cell), SL_REFUSED_NO_NODE_ID);
+    assert_int_equal(sl_ledger_open_cell(NODES, 7, 9, &cell), SL_REFUSED_NO_QNODE);
     assert_int_equal(cell, 4711);
-    assert_int_equal(sl_ledger_close_node(NODES), SL_REFUSED_NO_NODE_ID);
-    assert_int_equal(sl_ledger_move_node(NODES, ROOT), SL_REFUSED_NO_NODE_ID);
-    assert_int_equal(sl_ledger_move_node(ALPHA, NODES), SL_REFUSED_NO_NODE_ID);
-    assert_int_equal(sl_ledger_root_node(NODES), SL_NO_ID);
-    assert_int_equal(sl_ledger_parent_node(SL_NO_ID), SL_NO_ID);
+    assert_int_equal(sl_ledger_close_qnode(NODES), SL_REFUSED_NO_QNODE);
+    assert_int_equal(sl_ledger_move_qnode(NODES, ROOT), SL_REFUSED_NO_QNODE);
+    assert_int_equal(sl_ledger_move_qnode(ALPHA, NODES), SL_REFUSED_NO_QNODE);
+    assert_int_equal(sl_ledger_root_qnode(NODES), SL_NO_ID);
+    assert_int_equal(sl_ledger_parent_qnode(SL_NO_ID), SL_NO_ID);
 }
 
 static void test_ledger_node_beyond_capacity_is_refused(void **state)
 {
     (void)state;
-    assert_int_equal(sl_ledger_open_node(SL_NODES_MAX), SL_FULL_NODES);
+    assert_int_equal(sl_ledger_open_qnode(SL_QNODES_MAX), SL_FULL_QNODES);
 }
 
 static void test_ledger_node_in_use_is_refused(void **state)
@@ -317,36 +317,36 @@ static void test_ledger_node_in_use_is_refused(void **state)
     (void)state;
     quota(ALPHA, 10, NONE, NONE);
     reserve(BETA, 1);
-    assert_int_equal(sl_ledger_open_node(ALPHA), SL_REFUSED_IN_USE);
-    assert_int_equal(sl_ledger_close_node(LEFT), SL_REFUSED_IN_USE);
-    assert_int_equal(sl_ledger_close_node(BETA), SL_REFUSED_IN_USE);
-    assert_int_equal(sl_ledger_close_node(ALPHA), SL_OK);
-    assert_int_equal(sl_ledger_node_of(cells[ALPHA]), SL_NO_ID);
+    assert_int_equal(sl_ledger_open_qnode(ALPHA), SL_REFUSED_IN_USE);
+    assert_int_equal(sl_ledger_close_qnode(LEFT), SL_REFUSED_IN_USE);
+    assert_int_equal(sl_ledger_close_qnode(BETA), SL_REFUSED_IN_USE);
+    assert_int_equal(sl_ledger_close_qnode(ALPHA), SL_OK);
+    assert_int_equal(sl_ledger_qnode_of(cells[ALPHA]), SL_NO_ID);
     assert_int_equal(sl_ledger_available(cells[BETA]), -1);
 }
 
 static void test_ledger_cycle_is_refused(void **state)
 {
     (void)state;
-    assert_int_equal(sl_ledger_move_node(ROOT, ROOT), SL_REFUSED_CYCLE);
-    assert_int_equal(sl_ledger_move_node(ROOT, BETA), SL_REFUSED_CYCLE);
-    assert_int_equal(sl_ledger_move_node(LEFT, ALPHA), SL_REFUSED_CYCLE);
-    assert_int_equal(sl_ledger_parent_node(LEFT), ROOT);
+    assert_int_equal(sl_ledger_move_qnode(ROOT, ROOT), SL_REFUSED_CYCLE);
+    assert_int_equal(sl_ledger_move_qnode(ROOT, BETA), SL_REFUSED_CYCLE);
+    assert_int_equal(sl_ledger_move_qnode(LEFT, ALPHA), SL_REFUSED_CYCLE);
+    assert_int_equal(sl_ledger_parent_qnode(LEFT), ROOT);
 }
 
 static void test_ledger_too_deep_is_refused(void **state)
 {
-    sl_node_id top = NODES;
+    sl_qnode_id top = NODES;
     (void)state;
-    for (sl_node_id i = 0; i < SL_LEVELS_MAX; i++) {
-        assert_int_equal(sl_ledger_open_node(top + i), SL_OK);
-        assert_int_equal(sl_ledger_move_node(top + i, i == 0 ? SL_NO_ID : top + i - 1), SL_OK);
+    for (sl_qnode_id i = 0; i < SL_LEVELS_MAX; i++) {
+        assert_int_equal(sl_ledger_open_qnode(top + i), SL_OK);
+        assert_int_equal(sl_ledger_move_qnode(top + i, i == 0 ? SL_NO_ID : top + i - 1), SL_OK);
     }
-    assert_int_equal(sl_ledger_move_node(ALPHA, top + SL_LEVELS_MAX - 1), SL_REFUSED_TOO_DEEP);
-    assert_int_equal(sl_ledger_move_node(ROOT, top + SL_LEVELS_MAX - 3), SL_REFUSED_TOO_DEEP);
-    assert_int_equal(sl_ledger_parent_node(ALPHA), LEFT);
+    assert_int_equal(sl_ledger_move_qnode(ALPHA, top + SL_LEVELS_MAX - 1), SL_REFUSED_TOO_DEEP);
+    assert_int_equal(sl_ledger_move_qnode(ROOT, top + SL_LEVELS_MAX - 3), SL_REFUSED_TOO_DEEP);
+    assert_int_equal(sl_ledger_parent_qnode(ALPHA), LEFT);
     assert_true(sl_ledger_valid());
-    assert_int_equal(sl_ledger_move_node(ROOT, top + SL_LEVELS_MAX - 4), SL_OK);
+    assert_int_equal(sl_ledger_move_qnode(ROOT, top + SL_LEVELS_MAX - 4), SL_OK);
     assert_int_equal(sl_ledger_usage(cells[ROOT]), 0);
 }
 
@@ -390,9 +390,9 @@ static void test_ledger_structure_under_a_trial_is_refused(void **state)
     sl_cell_id cell = SL_NO_ID;
     (void)state;
     uint32_t mark = sl_trail_begin();
-    assert_int_equal(sl_ledger_open_node(NODES), SL_REFUSED_TRIAL_OPEN);
-    assert_int_equal(sl_ledger_close_node(ALPHA), SL_REFUSED_TRIAL_OPEN);
-    assert_int_equal(sl_ledger_move_node(ALPHA, ROOT), SL_REFUSED_TRIAL_OPEN);
+    assert_int_equal(sl_ledger_open_qnode(NODES), SL_REFUSED_TRIAL_OPEN);
+    assert_int_equal(sl_ledger_close_qnode(ALPHA), SL_REFUSED_TRIAL_OPEN);
+    assert_int_equal(sl_ledger_move_qnode(ALPHA, ROOT), SL_REFUSED_TRIAL_OPEN);
     assert_int_equal(sl_ledger_set_quota(cells[ALPHA], 1, 1, 1), SL_REFUSED_TRIAL_OPEN);
     assert_int_equal(sl_ledger_open_cell(ALPHA, 1, 1, &cell), SL_REFUSED_TRIAL_OPEN);
     assert_int_equal(sl_ledger_open_cell(ALPHA, 7, 9, &cell), SL_OK);
@@ -402,11 +402,11 @@ static void test_ledger_structure_under_a_trial_is_refused(void **state)
 
 static void test_ledger_cells_full_is_refused_and_given_back_cells_are_used_again(void **state)
 {
-    sl_node_id hoard = NODES;
+    sl_qnode_id hoard = NODES;
     sl_cell_id cell = 4711;
     (void)state;
-    assert_int_equal(sl_ledger_open_node(hoard), SL_OK);
-    assert_int_equal(sl_ledger_open_node(hoard + 1), SL_OK);
+    assert_int_equal(sl_ledger_open_qnode(hoard), SL_OK);
+    assert_int_equal(sl_ledger_open_qnode(hoard + 1), SL_OK);
     assert_int_equal(sl_ledger_open_cell(hoard + 1, 1, 1, &cell), SL_OK);
     uint32_t limit = sl_cell_limit;
     sl_cell_limit = SL_CELLS_MAX; /* as if all were in use */
@@ -414,9 +414,9 @@ static void test_ledger_cells_full_is_refused_and_given_back_cells_are_used_agai
     sl_cell_id spare = sl_cell_spare[0];
     sl_cell_spares = 0;
     assert_int_equal(sl_ledger_open_cell(hoard, 1, 2, &cell), SL_FULL_CELLS);
-    assert_int_equal(sl_ledger_move_node(hoard + 1, hoard), SL_FULL_CELLS);
-    assert_int_equal(sl_ledger_parent_node(hoard + 1), SL_NO_ID);
-    assert_int_equal(sl_ledger_close_node(hoard + 1), SL_OK);
+    assert_int_equal(sl_ledger_move_qnode(hoard + 1, hoard), SL_FULL_CELLS);
+    assert_int_equal(sl_ledger_parent_qnode(hoard + 1), SL_NO_ID);
+    assert_int_equal(sl_ledger_close_qnode(hoard + 1), SL_OK);
     sl_cell_id given_back = cell;
     assert_int_equal(sl_ledger_open_cell(hoard, 1, 2, &cell), SL_OK);
     assert_int_equal(cell, given_back);

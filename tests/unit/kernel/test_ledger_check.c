@@ -22,11 +22,11 @@ static int setup(void **state)
 {
     (void)state;
     sl_cell_id other;
-    for (sl_node_id node = 0; node < NODES; node++) {
-        assert_int_equal(sl_ledger_open_node(node), SL_OK);
+    for (sl_qnode_id node = 0; node < NODES; node++) {
+        assert_int_equal(sl_ledger_open_qnode(node), SL_OK);
     }
-    assert_int_equal(sl_ledger_move_node(QUEUE, COHORT), SL_OK);
-    assert_int_equal(sl_ledger_move_node(OTHER, COHORT), SL_OK);
+    assert_int_equal(sl_ledger_move_qnode(QUEUE, COHORT), SL_OK);
+    assert_int_equal(sl_ledger_move_qnode(OTHER, COHORT), SL_OK);
     assert_int_equal(sl_ledger_open_cell(QUEUE, FLAVOR, CPU, &cpu), SL_OK);
     assert_int_equal(sl_ledger_open_cell(QUEUE, FLAVOR, MEMORY, &memory), SL_OK);
     assert_int_equal(sl_ledger_open_cell(OTHER, FLAVOR, CPU, &other), SL_OK);
@@ -35,7 +35,7 @@ static int setup(void **state)
     assert_int_equal(sl_ledger_charge(cpu, 5), SL_OK);
     assert_int_equal(sl_ledger_usage(top), 1);
     assert_int_equal(sl_ledger_open_cell(UNUSED, FLAVOR, CPU, &other), SL_OK);
-    assert_int_equal(sl_ledger_close_node(UNUSED), SL_OK);
+    assert_int_equal(sl_ledger_close_qnode(UNUSED), SL_OK);
     assert_int_equal(sl_cell_spares, 1);
     assert_true(sl_ledger_valid());
     return 0;
@@ -53,29 +53,29 @@ static int setup(void **state)
 static void test_ledger_check_notices_broken_nodes(void **state)
 {
     (void)state;
-    BROKEN(sl_node_limit, SL_NODES_MAX + 1);
-    BROKEN(sl_node_up[QUEUE], UNUSED + 1);
-    BROKEN(sl_node_up[QUEUE], SL_NODES_MAX);
-    BROKEN(sl_node_up[UNUSED], COHORT + 1);
-    BROKEN(sl_node_level[QUEUE], 2);
-    BROKEN(sl_node_level[QUEUE], SL_LEVELS_MAX);
-    BROKEN(sl_node_level[COHORT], 1);
-    BROKEN(sl_node_level[UNUSED], 1);
-    BROKEN(sl_node_children[COHORT], 1);
-    BROKEN(sl_node_children[QUEUE], 1);
-    BROKEN(sl_node_used[COHORT], false);
+    BROKEN(sl_qnode_limit, SL_QNODES_MAX + 1);
+    BROKEN(sl_qnode_up[QUEUE], UNUSED + 1);
+    BROKEN(sl_qnode_up[QUEUE], SL_QNODES_MAX);
+    BROKEN(sl_qnode_up[UNUSED], COHORT + 1);
+    BROKEN(sl_qnode_level[QUEUE], 2);
+    BROKEN(sl_qnode_level[QUEUE], SL_LEVELS_MAX);
+    BROKEN(sl_qnode_level[COHORT], 1);
+    BROKEN(sl_qnode_level[UNUSED], 1);
+    BROKEN(sl_qnode_children[COHORT], 1);
+    BROKEN(sl_qnode_children[QUEUE], 1);
+    BROKEN(sl_qnode_used[COHORT], false);
 }
 
 static void test_ledger_check_notices_broken_lists(void **state)
 {
     (void)state;
-    BROKEN(sl_node_first[UNUSED], 1);
-    BROKEN(sl_node_cells[UNUSED], 1);
-    BROKEN(sl_node_first[QUEUE], 0);
-    BROKEN(sl_node_first[QUEUE], cpu + 1);
-    BROKEN(sl_node_first[QUEUE], sl_cell_limit + 1);
-    BROKEN(sl_node_cells[QUEUE], 0);
-    BROKEN(sl_node_cells[QUEUE], 3);
+    BROKEN(sl_qnode_first[UNUSED], 1);
+    BROKEN(sl_qnode_cells[UNUSED], 1);
+    BROKEN(sl_qnode_first[QUEUE], 0);
+    BROKEN(sl_qnode_first[QUEUE], cpu + 1);
+    BROKEN(sl_qnode_first[QUEUE], sl_cell_limit + 1);
+    BROKEN(sl_qnode_cells[QUEUE], 0);
+    BROKEN(sl_qnode_cells[QUEUE], 3);
     BROKEN(sl_cell_rank[memory], 1);
     BROKEN(sl_cell_rank[memory], 3);
     BROKEN(sl_cell_rank[cpu], 0);
@@ -115,7 +115,7 @@ static void test_ledger_check_notices_broken_cells(void **state)
     BROKEN(sl_cell_home[cpu], 0);
     BROKEN(sl_cell_home[cpu], OTHER + 1);
     BROKEN(sl_cell_home[cpu], UNUSED + 1);
-    BROKEN(sl_cell_home[cpu], SL_NODES_MAX);
+    BROKEN(sl_cell_home[cpu], SL_QNODES_MAX);
     BROKEN(sl_cell_up[cpu], 0);
     BROKEN(sl_cell_up[cpu], memory + 1);
     BROKEN(sl_cell_up[cpu], sl_cell_limit + 1);

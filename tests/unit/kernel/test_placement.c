@@ -10,9 +10,9 @@
 
 enum { FLAVOR = 3, QUOTA = 1000, CHECK = 9, NOW = 5000 };
 
-static sl_node_id next_queue = 10;
+static sl_qnode_id next_queue = 10;
 static sl_workload_id next_id = 100;
-static sl_node_id queue;
+static sl_qnode_id queue;
 static sl_cell_id cell;
 
 static enum sl_status tell(sl_workload_id id, enum sl_event_kind kind, uint32_t index,
@@ -43,8 +43,8 @@ static void plan(sl_workload_id id, int64_t amount)
     sl_plan.workload = id;
     sl_plan.generation = sl_workloads[id].generation;
     sl_plan.cluster_queue = queue;
-    sl_plan.claim_count = 1;
-    sl_plan.claims[0] = (struct sl_claim){cell, amount};
+    sl_plan.usage_count = 1;
+    sl_plan.usage[0] = (struct sl_cell_amount){cell, amount};
     sl_plan.now_ms = NOW;
     plan_for(id);
 }
@@ -70,23 +70,23 @@ static sl_workload_id placed(void)
 
 static void assert_used(sl_site_id site, int64_t pods, int64_t cpu)
 {
-    assert_int_equal(sl_room_used_of(site, SL_MEASURE_PODS), pods);
-    assert_int_equal(sl_room_used_of(site, CPU), cpu);
+    assert_int_equal(sl_site_used_of(site, SL_MEASURE_PODS), pods);
+    assert_int_equal(sl_site_used_of(site, CPU), cpu);
 }
 
 static void assert_empty(sl_workload_id id)
 {
     assert_int_equal(sl_booking_count(id), 0);
-    assert_int_equal(sl_topology_stand_count(id), 0);
+    assert_int_equal(sl_topology_assignment_count(id), 0);
     assert_used(0, 0, 0);
     assert_used(1, 0, 0);
 }
 
-static void assert_stand(sl_workload_id id, uint32_t index, sl_domain_id domain, uint32_t pods)
+static void assert_assignment(sl_workload_id id, uint32_t index, sl_domain_id domain, uint32_t pods)
 {
-    struct sl_topology_stand stand = sl_topology_stand_at(id, index);
-    assert_int_equal(stand.domain, domain);
-    assert_int_equal(stand.count, pods);
+    struct sl_domain_assignment assignment = sl_topology_assignment_at(id, index);
+    assert_int_equal(assignment.domain, domain);
+    assert_int_equal(assignment.count, pods);
 }
 
 static int open_all(void **state)
@@ -94,7 +94,7 @@ static int open_all(void **state)
     (void)state;
     open_world();
     queue = next_queue++;
-    assert_int_equal(sl_ledger_open_node(queue), SL_OK);
+    assert_int_equal(sl_ledger_open_qnode(queue), SL_OK);
     assert_int_equal(sl_ledger_open_cell(queue, FLAVOR, CPU, &cell), SL_OK);
     assert_int_equal(sl_ledger_set_quota(cell, QUOTA, SL_AMOUNT_UNLIMITED, SL_AMOUNT_UNLIMITED),
                      SL_OK);
@@ -129,10 +129,10 @@ static void test_placement_commit_takes_quota_and_rooms(void **state)
     assert_int_equal(sl_ledger_usage(cell), 120);
     assert_used(0, 2, 80);
     assert_used(1, 1, 40);
-    assert_int_equal(sl_topology_stand_count(id), 2);
-    assert_stand(id, 0, NODE + 0, 2);
-    assert_stand(id, 1, NODE + 1, 1);
-    assert_stand(id, 2, SL_NO_ID, 0);
+    assert_int_equal(sl_topology_assignment_count(id), 2);
+    assert_assignment(id, 0, NODE + 0, 2);
+    assert_assignment(id, 1, NODE + 1, 1);
+    assert_assignment(id, 2, SL_NO_ID, 0);
     assert_int_equal(sl_booking_count(id), 4);
     struct sl_booking cpu = sl_booking_at(id, 1);
     assert_int_equal(cpu.site, 0);
@@ -145,9 +145,9 @@ static void test_placement_unknown_workload_stands_nowhere(void **state)
 {
     (void)state;
     assert_int_equal(sl_booking_count(SL_WORKLOADS_MAX), 0);
-    assert_int_equal(sl_topology_stand_count(SL_NO_ID), 0);
+    assert_int_equal(sl_topology_assignment_count(SL_NO_ID), 0);
     assert_int_equal(sl_booking_at(SL_NO_ID, 0).site, SL_NO_ID);
-    assert_int_equal(sl_topology_stand_at(SL_NO_ID, 0).domain, SL_NO_ID);
+    assert_int_equal(sl_topology_assignment_at(SL_NO_ID, 0).domain, SL_NO_ID);
 }
 
 static void test_placement_commit_without_sets_takes_quota_alone(void **state)
@@ -165,7 +165,7 @@ static void test_placement_commit_without_room_takes_no_quota(void **state)
     (void)state;
     sl_workload_id id = planned();
     sl_topology_plan.sets[0].requests[0].per_pod = 51;
-    assert_int_equal(sl_placement_commit(), SL_REFUSED_ROOM);
+    assert_int_equal(sl_placement_commit(), SL_REFUSED_CAPACITY);
     assert_int_equal(sl_ledger_usage(cell), 0);
     assert_int_equal(sl_place_of(id), SL_PLACE_IN_FLIGHT);
     assert_empty(id);
@@ -175,7 +175,7 @@ static void test_placement_commit_without_quota_takes_no_room(void **state)
 {
     (void)state;
     sl_workload_id id = planned();
-    sl_plan.claims[0].amount = QUOTA + 1;
+    sl_plan.usage[0].amount = QUOTA + 1;
     assert_int_equal(sl_placement_commit(), SL_REFUSED_QUOTA);
     assert_empty(id);
 }
@@ -213,12 +213,12 @@ static void test_placement_capacity_sunk_below_usage_refuses_more(void **state)
 {
     (void)state;
     (void)placed();
-    assert_int_equal(sl_room_set_capacity(0, CPU, 50), SL_OK);
+    assert_int_equal(sl_site_set_capacity(0, CPU, 50), SL_OK);
     sl_workload_id id = in_flight();
     plan(id, 1);
     struct sl_topology_set *set = plan_set(0, 1);
     plan_row(set, NODE + 0, 1);
-    assert_int_equal(sl_placement_commit(), SL_REFUSED_ROOM);
+    assert_int_equal(sl_placement_commit(), SL_REFUSED_CAPACITY);
     set->requests[0].per_pod = 0;
     assert_int_equal(sl_placement_commit(), SL_OK);
 }
@@ -253,7 +253,7 @@ static void test_placement_restore_beyond_all_bounds_is_refused(void **state)
     plan(other, 1);
     set = plan_set(0, 1);
     plan_row(set, NODE + 0, 1);
-    assert_int_equal(sl_placement_restore(), SL_REFUSED_ROOM);
+    assert_int_equal(sl_placement_restore(), SL_REFUSED_CAPACITY);
     sl_topology_plan.rows[0].domain = RACK;
     assert_int_equal(sl_placement_restore(), SL_REFUSED_BAD_ARGUMENT);
     assert_int_equal(sl_place_of(other), SL_PLACE_ORPHANED);
@@ -366,7 +366,7 @@ static void test_placement_second_pass_refusals_change_nothing(void **state)
     assert_int_equal(sl_placement_second_pass(0, NOW), SL_REFUSED_UNKNOWN_WORKLOAD);
     sl_topology_plan.workload = id;
     sl_topology_plan.sets[0].requests[0].per_pod = 51;
-    assert_int_equal(pass(id), SL_REFUSED_ROOM);
+    assert_int_equal(pass(id), SL_REFUSED_CAPACITY);
     sl_topology_plan.sets[0].requests[0].per_pod = 50;
     sl_placement_failed_count = SL_UNHEALTHY_MAX + 1;
     assert_int_equal(pass(id), SL_REFUSED_BAD_ARGUMENT);
@@ -402,7 +402,7 @@ static void test_placement_second_pass_replaces_the_failed_node(void **state)
     assert_used(0, 0, 0);
     assert_used(1, 2, 80);
     assert_used(4, 1, 40);
-    assert_stand(id, 1, NODE + 4, 1);
+    assert_assignment(id, 1, NODE + 4, 1);
     assert_int_equal(sl_workloads[id].unhealthy_count, 0);
     assert_int_equal(sl_ledger_usage(cell), 120);
 }
@@ -417,7 +417,7 @@ static void test_placement_second_pass_moves_no_healthy_pod(void **state)
     assert_int_equal(pass(id), SL_REFUSED_NOT_KEPT);
     assert_used(0, 2, 80);
     assert_used(4, 0, 0);
-    assert_stand(id, 0, NODE + 0, 2);
+    assert_assignment(id, 0, NODE + 0, 2);
 }
 
 static void test_placement_second_pass_keeps_every_pod_set(void **state)
@@ -452,7 +452,7 @@ static void test_placement_own_bookings_count_as_free(void **state)
 {
     (void)state;
     sl_workload_id id = failed();
-    assert_int_equal(sl_room_set_capacity(1, CPU, 39), SL_OK);
+    assert_int_equal(sl_site_set_capacity(1, CPU, 39), SL_OK);
     struct sl_topology_set *set = plan_set(0, 40);
     plan_row(set, NODE + 1, 1);
     plan_row(set, NODE + 2, 2);
@@ -468,7 +468,7 @@ static void plan_wide(sl_workload_id id, uint32_t rows)
     struct sl_topology_set *set = plan_set(0, 0);
     set->request_count = SL_TOPOLOGY_REQUESTS_MAX;
     for (uint32_t k = 0; k < SL_TOPOLOGY_REQUESTS_MAX; k++) {
-        set->requests[k] = (struct sl_topology_request){k, 0};
+        set->requests[k] = (struct sl_measure_amount){k, 0};
     }
     for (uint32_t i = 0; i < rows; i++) {
         plan_row(set, NODE + 0, 1);
@@ -479,7 +479,7 @@ static void test_placement_full_bookings_are_refused(void **state)
 {
     (void)state;
     enum { ALL = (SL_BOOKINGS_MAX - 1) / (SL_TOPOLOGY_REQUESTS_MAX + 1) };
-    assert_int_equal(sl_room_set_capacity(0, SL_MEASURE_PODS, SL_AMOUNT_MAX), SL_OK);
+    assert_int_equal(sl_site_set_capacity(0, SL_MEASURE_PODS, SL_AMOUNT_MAX), SL_OK);
     sl_workload_id id = in_flight();
     plan_wide(id, SL_TOPOLOGY_ROWS_MAX);
     assert_int_equal(sl_topology_check(), SL_FULL_BOOKINGS);
@@ -488,9 +488,9 @@ static void test_placement_full_bookings_are_refused(void **state)
     assert_int_equal(sl_topology_check(), SL_OK);
     assert_int_equal(sl_topology_promise(), SL_OK);
     assert_int_equal(sl_topology_promise(), SL_FULL_BOOKINGS);
-    assert_int_equal(sl_room_promised_of(0, SL_MEASURE_PODS), ALL);
+    assert_int_equal(sl_site_promised_of(0, SL_MEASURE_PODS), ALL);
     sl_topology_promise_clear();
-    assert_int_equal(sl_room_promised_of(0, SL_MEASURE_PODS), 0);
+    assert_int_equal(sl_site_promised_of(0, SL_MEASURE_PODS), 0);
     assert_int_equal(sl_placement_commit(), SL_OK);
     sl_workload_id other = in_flight();
     plan_wide(other, 1);
@@ -506,7 +506,7 @@ static void test_placement_checker_notices_each_defect(void **state)
     (void)state;
     sl_workload_id id = placed();
     uint32_t first = sl_booking_firsts[id];
-    uint32_t room = sl_booking_rooms[first];
+    uint32_t capacity = sl_booking_capacities[first];
 #define BROKEN(lvalue, value)                                                                      \
     do {                                                                                           \
         __typeof__(lvalue) good = (lvalue);                                                        \
@@ -526,23 +526,23 @@ static void test_placement_checker_notices_each_defect(void **state)
     BROKEN(sl_domain_parents[7], 1);
     BROKEN(sl_domain_sites[7], 1);
     BROKEN(sl_domain_trees[BLOCK], OTHER_TREE + 1);
-    BROKEN(sl_domain_stands[7], 1);
+    BROKEN(sl_domain_assigned[7], 1);
     BROKEN(sl_domain_limit, SL_DOMAINS_MAX + 1);
     BROKEN(sl_booking_firsts[id], SL_BOOKINGS_MAX + 1);
     BROKEN(sl_booking_counts[id], SL_BOOKINGS_MAX);
-    BROKEN(sl_stand_counts[id], sl_booking_counts[id] + 1);
+    BROKEN(sl_assigned_counts[id], sl_booking_counts[id] + 1);
     BROKEN(sl_booking_owners[first], 0);
-    BROKEN(sl_booking_rooms[first], SL_ROOMS_MAX);
+    BROKEN(sl_booking_capacities[first], SL_CAPACITIES_MAX);
     BROKEN(sl_booking_amounts[first], -1);
     BROKEN(sl_booking_amounts[first], SL_AMOUNT_MAX);
-    BROKEN(sl_booking_rooms[first], sl_domain_site_limit);
+    BROKEN(sl_booking_capacities[first], sl_domain_site_limit);
     BROKEN(sl_booking_amounts[first], 0);
-    BROKEN(sl_room_used[room], 7);
-    BROKEN(sl_room_used[sl_domain_site_limit - 1], 7);
-    BROKEN(sl_room_change[room], 1);
-    BROKEN(sl_domain_sites[sl_stand_domains[first]], 0);
-    BROKEN(sl_stand_domains[first], 7);
-    BROKEN(sl_stand_pods[first], 0);
+    BROKEN(sl_site_used[capacity], 7);
+    BROKEN(sl_site_used[sl_domain_site_limit - 1], 7);
+    BROKEN(sl_site_change[capacity], 1);
+    BROKEN(sl_domain_sites[sl_assigned_domains[first]], 0);
+    BROKEN(sl_assigned_domains[first], 7);
+    BROKEN(sl_assigned_pods[first], 0);
     BROKEN(sl_booking_workload_limit, SL_WORKLOADS_MAX + 1);
 #undef BROKEN
 }
@@ -560,7 +560,7 @@ static void test_placement_pool_is_whole_again_after_use(void **state)
             for (uint32_t k = 0; k <= (i * 7 + round) % 5; k++) {
                 plan_row(set, NODE + (i + k) % NODES, 1);
             }
-            assert_int_equal(sl_room_set_capacity(i % NODES, SL_MEASURE_PODS, 1000), SL_OK);
+            assert_int_equal(sl_site_set_capacity(i % NODES, SL_MEASURE_PODS, 1000), SL_OK);
             assert_int_equal(sl_placement_commit(), SL_OK);
             if (i % 3 == 2) {
                 happens(ids[i - 1], SL_EV_DELETE, 0, 0);

@@ -22,7 +22,7 @@ static int setup(void **state)
     (void)state;
     sl_cell_id cell = SL_NO_ID;
     open_world();
-    assert_int_equal(sl_ledger_open_node(QUEUE), SL_OK);
+    assert_int_equal(sl_ledger_open_qnode(QUEUE), SL_OK);
     assert_int_equal(sl_ledger_open_cell(QUEUE, FLAVOR, CPU, &cell), SL_OK);
     assert_int_equal(sl_ledger_set_quota(cell, 9, SL_AMOUNT_UNLIMITED, SL_AMOUNT_UNLIMITED), SL_OK);
     happens(SL_EV_CREATE, 0);
@@ -32,8 +32,8 @@ static int setup(void **state)
     sl_plan.workload = WORKLOAD;
     sl_plan.generation = sl_workloads[WORKLOAD].generation;
     sl_plan.cluster_queue = QUEUE;
-    sl_plan.claim_count = 1;
-    sl_plan.claims[0] = (struct sl_claim){cell, 5};
+    sl_plan.usage_count = 1;
+    sl_plan.usage[0] = (struct sl_cell_amount){cell, 5};
     sl_plan.now_ms = NOW;
     plan_for(WORKLOAD);
     struct sl_topology_set *set = plan_set(0, 10);
@@ -55,7 +55,7 @@ static int teardown(void **state)
     assert_true(sl_commit_valid());
     sl_cell_id cell = sl_ledger_find_cell(QUEUE, FLAVOR, CPU);
     assert_int_equal(sl_ledger_set_quota(cell, 0, 0, 0), SL_OK);
-    assert_int_equal(sl_ledger_close_node(QUEUE), SL_OK);
+    assert_int_equal(sl_ledger_close_qnode(QUEUE), SL_OK);
     close_world();
     return 0;
 }
@@ -69,9 +69,9 @@ static enum sl_status pass(void)
 static uint32_t pods_at(sl_domain_id domain)
 {
     uint32_t pods = 0;
-    for (uint32_t i = 0; i < sl_topology_stand_count(WORKLOAD); i++) {
-        struct sl_topology_stand stand = sl_topology_stand_at(WORKLOAD, i);
-        pods += stand.domain == domain ? stand.count : 0;
+    for (uint32_t i = 0; i < sl_topology_assignment_count(WORKLOAD); i++) {
+        struct sl_domain_assignment assignment = sl_topology_assignment_at(WORKLOAD, i);
+        pods += assignment.domain == domain ? assignment.count : 0;
     }
     return pods;
 }

@@ -21,14 +21,14 @@ enum { CPU = 1, MEMORY = 2, FLAVOR = 3 };
 
 /* A cohort of two queues with 10 cpu each. */
 struct world {
-    sl_node_id mine;
-    sl_node_id other;
+    sl_qnode_id mine;
+    sl_qnode_id other;
     sl_cell_id my_cpu;
     sl_cell_id other_cpu;
     sl_workload_id preemptor;
 };
 
-static sl_node_id next_node = 10;
+static sl_qnode_id next_node = 10;
 static sl_workload_id next_id = 100;
 
 static enum sl_status happen(sl_workload_id id, enum sl_event_kind kind, uint32_t reason)
@@ -52,9 +52,9 @@ static void plan(sl_workload_id id, sl_cell_id cell, int64_t amount)
     memset(&sl_plan, 0, sizeof(sl_plan));
     sl_plan.workload = id;
     sl_plan.generation = sl_workloads[id].generation;
-    sl_plan.cluster_queue = sl_ledger_node_of(cell);
-    sl_plan.claim_count = 1;
-    sl_plan.claims[0] = (struct sl_claim){cell, amount};
+    sl_plan.cluster_queue = sl_ledger_qnode_of(cell);
+    sl_plan.usage_count = 1;
+    sl_plan.usage[0] = (struct sl_cell_amount){cell, amount};
     sl_plan.now_ms = 1500;
 }
 
@@ -67,18 +67,18 @@ static sl_workload_id holder(sl_cell_id cell, int64_t amount, int32_t priority,
     return id;
 }
 
-static sl_node_id queue(sl_node_id cohort, sl_cell_id *cell)
+static sl_qnode_id queue(sl_qnode_id cohort, sl_cell_id *cell)
 {
-    sl_node_id node = next_node++;
-    assert_int_equal(sl_ledger_open_node(node), SL_OK);
-    assert_int_equal(sl_ledger_move_node(node, cohort), SL_OK);
+    sl_qnode_id node = next_node++;
+    assert_int_equal(sl_ledger_open_qnode(node), SL_OK);
+    assert_int_equal(sl_ledger_move_qnode(node, cohort), SL_OK);
     assert_int_equal(sl_ledger_open_cell(node, FLAVOR, CPU, cell), SL_OK);
     assert_int_equal(sl_ledger_set_quota(*cell, 10, SL_AMOUNT_UNLIMITED, SL_AMOUNT_UNLIMITED),
                      SL_OK);
     return node;
 }
 
-static void allow(sl_node_id node, enum sl_preempt_within within, enum sl_preempt_reclaim reclaim)
+static void allow(sl_qnode_id node, enum sl_preempt_within within, enum sl_preempt_reclaim reclaim)
 {
     struct sl_preempt_policy policy = {within, reclaim, false, false, 0};
     assert_int_equal(sl_preempt_set_policy(node, policy), SL_OK);
@@ -88,8 +88,8 @@ static void allow(sl_node_id node, enum sl_preempt_within within, enum sl_preemp
 static struct world world(void)
 {
     struct world w;
-    sl_node_id cohort = next_node++;
-    assert_int_equal(sl_ledger_open_node(cohort), SL_OK);
+    sl_qnode_id cohort = next_node++;
+    assert_int_equal(sl_ledger_open_qnode(cohort), SL_OK);
     w.mine = queue(cohort, &w.my_cpu);
     w.other = queue(cohort, &w.other_cpu);
     w.preemptor = head(5, 100);
@@ -190,7 +190,7 @@ static void test_preempt_policy_out_of_range_is_refused(void **state)
 {
     (void)state;
     struct sl_preempt_policy policy = {SL_WITHIN_NEVER, SL_RECLAIM_NEVER, false, false, 0};
-    assert_int_equal(sl_preempt_set_policy(SL_NODES_MAX, policy), SL_REFUSED_NO_NODE_ID);
+    assert_int_equal(sl_preempt_set_policy(SL_QNODES_MAX, policy), SL_REFUSED_NO_QNODE);
     policy.within = SL_WITHIN_LOWER_OR_NEWER_EQUAL + 1;
     assert_int_equal(sl_preempt_set_policy(next_node, policy), SL_REFUSED_BAD_ARGUMENT);
     policy.within = SL_WITHIN_NEVER;
@@ -233,12 +233,12 @@ static void test_promise_beyond_the_last_row_is_refused(void **state)
     while (sl_promise_count() < SL_PROMISES_MAX) {
         assert_int_equal(sl_promise_add(w.my_cpu, 0), SL_OK);
     }
-    assert_int_equal(sl_promise_add(w.my_cpu, 0), SL_FULL_CLAIMS);
+    assert_int_equal(sl_promise_add(w.my_cpu, 0), SL_FULL_USAGE);
     sl_workload_id low = holder(w.my_cpu, 10, 1, 50);
     holder(w.other_cpu, 10, 1, 50);
     want(w, 1);
     victim(low);
-    assert_refused(w, SL_FULL_CLAIMS);
+    assert_refused(w, SL_FULL_USAGE);
 }
 
 static void test_preempt_lower_priority_of_own_queue_is_evicted_and_quota_promised(void **state)
@@ -608,8 +608,8 @@ static void test_preempt_form_of_the_plan_is_checked(void **state)
     assert_refused(w, SL_REFUSED_STALE);
     want(w, 4);
     victim(low);
-    sl_plan.claims[0].cell = w.other_cpu;
-    assert_refused(w, SL_REFUSED_PLAN_CLAIM);
+    sl_plan.usage[0].cell = w.other_cpu;
+    assert_refused(w, SL_REFUSED_PLAN_USAGE);
     want(w, 4);
     victim(low);
     sl_plan.now_ms = -1;
@@ -627,18 +627,18 @@ static void test_preempt_with_a_promise_on_a_closed_cell_is_refused_unless_of_no
     (void)state;
     struct world w = world();
     sl_cell_id cell;
-    sl_node_id node = queue(SL_NO_ID, &cell);
+    sl_qnode_id node = queue(SL_NO_ID, &cell);
     sl_workload_id low = holder(w.my_cpu, 10, 1, 50);
     holder(w.other_cpu, 10, 9, 50);
     assert_int_equal(sl_promise_add(cell, 1), SL_OK);
-    assert_int_equal(sl_ledger_close_node(node), SL_OK);
+    assert_int_equal(sl_ledger_close_qnode(node), SL_OK);
     want(w, 4);
     victim(low);
     assert_refused(w, SL_REFUSED_NO_CELL);
     sl_promise_clear();
     node = queue(SL_NO_ID, &cell);
     assert_int_equal(sl_promise_add(cell, 0), SL_OK);
-    assert_int_equal(sl_ledger_close_node(node), SL_OK);
+    assert_int_equal(sl_ledger_close_qnode(node), SL_OK);
     assert_accepted(w);
 }
 
@@ -659,9 +659,9 @@ static void test_preempt_many_victims_are_each_needed(void **state)
     for (uint32_t i = 0; i < MANY; i++) {
         victim(first + i);
     }
-    sl_plan.claims[0].amount = MANY - 1;
+    sl_plan.usage[0].amount = MANY - 1;
     assert_refused(w, SL_REFUSED_SPARABLE);
-    sl_plan.claims[0].amount = MANY;
+    sl_plan.usage[0].amount = MANY;
     assert_accepted(w);
 }
 

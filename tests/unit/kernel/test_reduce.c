@@ -18,9 +18,9 @@ enum { CPU = 1, MEMORY = 2, FLAVOR = 3 };
 
 /* A queue with 10 cpu and 50 memory, of which it lends nothing, under a cohort; a sibling lends 14 cpu. */
 struct scene {
-    sl_node_id cohort;
-    sl_node_id sibling;
-    sl_node_id queue;
+    sl_qnode_id cohort;
+    sl_qnode_id sibling;
+    sl_qnode_id queue;
     sl_cell_id cohort_cpu;
     sl_cell_id cpu;
     sl_cell_id memory;
@@ -28,7 +28,7 @@ struct scene {
     uint32_t generation;
 };
 
-static sl_node_id next_node = 10;
+static sl_qnode_id next_node = 10;
 static sl_workload_id next_id = 100;
 
 static void happens(sl_workload_id id, enum sl_event_kind kind, uint32_t reason)
@@ -41,7 +41,7 @@ static void happens(sl_workload_id id, enum sl_event_kind kind, uint32_t reason)
     assert_int_equal(sl_commit_event(ev), SL_OK);
 }
 
-static sl_cell_id quota(sl_node_id node, sl_resource_id resource, int64_t nominal, int64_t lent)
+static sl_cell_id quota(sl_qnode_id node, sl_resource_id resource, int64_t nominal, int64_t lent)
 {
     sl_cell_id cell = SL_NO_ID;
     assert_int_equal(sl_ledger_open_cell(node, FLAVOR, resource, &cell), SL_OK);
@@ -49,12 +49,12 @@ static sl_cell_id quota(sl_node_id node, sl_resource_id resource, int64_t nomina
     return cell;
 }
 
-static sl_node_id node_under(sl_node_id parent)
+static sl_qnode_id node_under(sl_qnode_id parent)
 {
-    sl_node_id node = next_node++;
-    assert_int_equal(sl_ledger_open_node(node), SL_OK);
+    sl_qnode_id node = next_node++;
+    assert_int_equal(sl_ledger_open_qnode(node), SL_OK);
     if (parent != SL_NO_ID) {
-        assert_int_equal(sl_ledger_move_node(node, parent), SL_OK);
+        assert_int_equal(sl_ledger_move_qnode(node, parent), SL_OK);
     }
     return node;
 }
@@ -77,9 +77,9 @@ static struct scene holder(void)
     sl_plan.workload = s.id;
     sl_plan.generation = s.generation;
     sl_plan.cluster_queue = s.queue;
-    sl_plan.claim_count = 2;
-    sl_plan.claims[0] = (struct sl_claim){s.cpu, 20};
-    sl_plan.claims[1] = (struct sl_claim){s.memory, 30};
+    sl_plan.usage_count = 2;
+    sl_plan.usage[0] = (struct sl_cell_amount){s.cpu, 20};
+    sl_plan.usage[1] = (struct sl_cell_amount){s.memory, 30};
     sl_plan.now_ms = 1500;
     assert_int_equal(sl_commit_apply(), SL_OK);
     return s;
@@ -87,11 +87,11 @@ static struct scene holder(void)
 
 static void assert_holds(struct scene s, int64_t cpu, int64_t memory)
 {
-    assert_int_equal(sl_commit_claim_count(s.id), 2);
-    assert_int_equal(sl_commit_claim(s.id, 0).cell, s.cpu);
-    assert_int_equal(sl_commit_claim(s.id, 0).amount, cpu);
-    assert_int_equal(sl_commit_claim(s.id, 1).cell, s.memory);
-    assert_int_equal(sl_commit_claim(s.id, 1).amount, memory);
+    assert_int_equal(sl_commit_usage_count(s.id), 2);
+    assert_int_equal(sl_commit_usage(s.id, 0).cell, s.cpu);
+    assert_int_equal(sl_commit_usage(s.id, 0).amount, cpu);
+    assert_int_equal(sl_commit_usage(s.id, 1).cell, s.memory);
+    assert_int_equal(sl_commit_usage(s.id, 1).amount, memory);
     assert_int_equal(sl_ledger_own(s.cpu), cpu);
     assert_int_equal(sl_ledger_own(s.memory), memory);
     assert_int_equal(sl_ledger_usage(s.cohort_cpu), cpu > 10 ? cpu - 10 : 0);
@@ -165,7 +165,7 @@ static void test_reduce_then_release_gives_back_the_rest_once(void **state)
     assert_int_equal(sl_ledger_usage(s.cpu), 0);
     assert_int_equal(sl_ledger_usage(s.cohort_cpu), 0);
     assert_int_equal(sl_ledger_usage(s.memory), 0);
-    assert_int_equal(sl_commit_claim_count(s.id), 0);
+    assert_int_equal(sl_commit_usage_count(s.id), 0);
 }
 
 static void test_reduce_of_an_evicted_holder_is_fine(void **state)
@@ -198,9 +198,9 @@ static void test_reduce_of_no_claim_is_refused(void **state)
 {
     (void)state;
     struct scene s = holder();
-    assert_refused(s, 2, 0, SL_REFUSED_PLAN_CLAIM);
-    assert_refused(s, SL_CLAIMS_MAX, 0, SL_REFUSED_PLAN_CLAIM);
-    assert_refused(s, UINT32_MAX, 0, SL_REFUSED_PLAN_CLAIM);
+    assert_refused(s, 2, 0, SL_REFUSED_PLAN_USAGE);
+    assert_refused(s, SL_USAGE_CELLS_MAX, 0, SL_REFUSED_PLAN_USAGE);
+    assert_refused(s, UINT32_MAX, 0, SL_REFUSED_PLAN_USAGE);
 }
 
 static void test_reduce_of_another_incarnation_is_refused(void **state)

@@ -102,14 +102,14 @@ static void test_topology_close_with_children_is_in_use(void **state)
 static void test_topology_capacity_out_of_bounds_is_refused(void **state)
 {
     (void)state;
-    assert_int_equal(sl_room_set_capacity(SL_SITES_MAX, CPU, 1), SL_REFUSED_BAD_ARGUMENT);
-    assert_int_equal(sl_room_set_capacity(0, SL_MEASURES_MAX, 1), SL_REFUSED_BAD_ARGUMENT);
-    assert_int_equal(sl_room_set_capacity(0, CPU, -1), SL_REFUSED_AMOUNT);
-    assert_int_equal(sl_room_set_capacity(0, CPU, SL_AMOUNT_MAX + 1), SL_REFUSED_AMOUNT);
-    assert_int_equal(sl_room_capacity_of(0, CPU), ROOM_CPU);
-    assert_int_equal(sl_room_capacity_of(SL_SITES_MAX, CPU), 0);
-    assert_int_equal(sl_room_used_of(0, SL_MEASURES_MAX), 0);
-    assert_int_equal(sl_room_promised_of(SL_NO_ID, SL_NO_ID), 0);
+    assert_int_equal(sl_site_set_capacity(SL_SITES_MAX, CPU, 1), SL_REFUSED_BAD_ARGUMENT);
+    assert_int_equal(sl_site_set_capacity(0, SL_MEASURES_MAX, 1), SL_REFUSED_BAD_ARGUMENT);
+    assert_int_equal(sl_site_set_capacity(0, CPU, -1), SL_REFUSED_AMOUNT);
+    assert_int_equal(sl_site_set_capacity(0, CPU, SL_AMOUNT_MAX + 1), SL_REFUSED_AMOUNT);
+    assert_int_equal(sl_site_capacity_of(0, CPU), ROOM_CPU);
+    assert_int_equal(sl_site_capacity_of(SL_SITES_MAX, CPU), 0);
+    assert_int_equal(sl_site_used_of(0, SL_MEASURES_MAX), 0);
+    assert_int_equal(sl_site_promised_of(SL_NO_ID, SL_NO_ID), 0);
 }
 
 /* Three pods on nodes 0 and 1 of rack 0, 40 cpu each. */
@@ -134,9 +134,9 @@ static void test_topology_check_has_no_effect(void **state)
 {
     (void)state;
     (void)good_plan();
-    assert_int_equal(sl_room_used_of(0, CPU), 0);
+    assert_int_equal(sl_site_used_of(0, CPU), 0);
     assert_int_equal(sl_booking_count(5), 0);
-    assert_int_equal(sl_topology_stand_count(5), 0);
+    assert_int_equal(sl_topology_assignment_count(5), 0);
     assert_int_equal(sl_topology_check(), SL_OK);
 }
 
@@ -269,11 +269,11 @@ static void test_topology_too_little_room_is_refused(void **state)
     (void)state;
     struct sl_topology_set *set = good_plan();
     set->requests[0].per_pod = 51;
-    assert_int_equal(sl_topology_check(), SL_REFUSED_ROOM);
+    assert_int_equal(sl_topology_check(), SL_REFUSED_CAPACITY);
     set->requests[0].per_pod = 50;
     assert_int_equal(sl_topology_check(), SL_OK);
     set->requests[0].measure = MEMORY;
-    assert_int_equal(sl_topology_check(), SL_REFUSED_ROOM);
+    assert_int_equal(sl_topology_check(), SL_REFUSED_CAPACITY);
 }
 
 static void test_topology_pods_take_room_of_their_own(void **state)
@@ -283,7 +283,7 @@ static void test_topology_pods_take_room_of_their_own(void **state)
     plan_row(set, NODE, ROOM_PODS);
     assert_int_equal(sl_topology_check(), SL_OK);
     plan_row(set, NODE, 1);
-    assert_int_equal(sl_topology_check(), SL_REFUSED_ROOM);
+    assert_int_equal(sl_topology_check(), SL_REFUSED_CAPACITY);
 }
 
 static void test_topology_sets_share_a_room(void **state)
@@ -295,19 +295,19 @@ static void test_topology_sets_share_a_room(void **state)
     plan_row(second, NODE, 1);
     assert_int_equal(sl_topology_check(), SL_OK);
     second->requests[0].per_pod = 41;
-    assert_int_equal(sl_topology_check(), SL_REFUSED_ROOM);
+    assert_int_equal(sl_topology_check(), SL_REFUSED_CAPACITY);
 }
 
 static void test_topology_amounts_beyond_all_bounds_are_refused(void **state)
 {
     (void)state;
-    assert_int_equal(sl_room_set_capacity(0, CPU, SL_AMOUNT_MAX), SL_OK);
+    assert_int_equal(sl_site_set_capacity(0, CPU, SL_AMOUNT_MAX), SL_OK);
     struct sl_topology_set *first = plan_set(0, SL_AMOUNT_MAX);
     plan_row(first, NODE, 1);
     assert_int_equal(sl_topology_check(), SL_OK);
     struct sl_topology_set *second = plan_set(1, SL_AMOUNT_MAX);
     plan_row(second, NODE, 1);
-    assert_int_equal(sl_topology_check(), SL_REFUSED_ROOM);
+    assert_int_equal(sl_topology_check(), SL_REFUSED_CAPACITY);
     second->requests[0].per_pod = 0;
     assert_int_equal(sl_topology_check(), SL_OK);
 }
@@ -317,13 +317,13 @@ static void test_topology_promise_takes_room_until_cleared(void **state)
     (void)state;
     struct sl_topology_set *set = good_plan();
     assert_int_equal(sl_topology_promise(), SL_OK);
-    assert_int_equal(sl_room_promised_of(0, CPU), 80);
-    assert_int_equal(sl_room_promised_of(0, SL_MEASURE_PODS), 2);
-    assert_int_equal(sl_topology_check(), SL_REFUSED_ROOM);
+    assert_int_equal(sl_site_promised_of(0, CPU), 80);
+    assert_int_equal(sl_site_promised_of(0, SL_MEASURE_PODS), 2);
+    assert_int_equal(sl_topology_check(), SL_REFUSED_CAPACITY);
     set->requests[0].per_pod = 10;
     assert_int_equal(sl_topology_check(), SL_OK);
     sl_topology_promise_clear();
-    assert_int_equal(sl_room_promised_of(0, CPU), 0);
+    assert_int_equal(sl_site_promised_of(0, CPU), 0);
     set->requests[0].per_pod = 40;
     assert_int_equal(sl_topology_check(), SL_OK);
 }
@@ -335,7 +335,7 @@ static void test_topology_promise_never_exceeds_the_largest_amount(void **state)
     plan_row(set, NODE, 1);
     assert_int_equal(sl_topology_promise(), SL_OK);
     assert_int_equal(sl_topology_promise(), SL_OK);
-    assert_true(sl_room_promised_of(0, CPU) == SL_AMOUNT_MAX);
+    assert_true(sl_site_promised_of(0, CPU) == SL_AMOUNT_MAX);
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(test_topology_##name, open_all, close_all)

@@ -20,11 +20,11 @@ static sl_cell_id top, queue, other;
 static int setup(void **state)
 {
     (void)state;
-    for (sl_node_id node = TOP; node <= OTHER; node++) {
-        assert_int_equal(sl_ledger_open_node(node), SL_OK);
+    for (sl_qnode_id node = TOP; node <= OTHER; node++) {
+        assert_int_equal(sl_ledger_open_qnode(node), SL_OK);
     }
-    assert_int_equal(sl_ledger_move_node(QUEUE, TOP), SL_OK);
-    assert_int_equal(sl_ledger_move_node(OTHER, TOP), SL_OK);
+    assert_int_equal(sl_ledger_move_qnode(QUEUE, TOP), SL_OK);
+    assert_int_equal(sl_ledger_move_qnode(OTHER, TOP), SL_OK);
     assert_int_equal(sl_ledger_open_cell(QUEUE, 0, 0, &queue), SL_OK);
     assert_int_equal(sl_ledger_open_cell(OTHER, 0, 0, &other), SL_OK);
     assert_int_equal(sl_ledger_open_cell(TOP, 0, 0, &top), SL_OK);
@@ -41,9 +41,9 @@ static int teardown(void **state)
     assert_true(sl_ledger_valid());
     assert_int_equal(sl_ledger_release(queue, sl_ledger_own(queue)), SL_OK);
     assert_int_equal(sl_ledger_release(other, sl_ledger_own(other)), SL_OK);
-    assert_int_equal(sl_ledger_close_node(QUEUE), SL_OK);
-    assert_int_equal(sl_ledger_close_node(OTHER), SL_OK);
-    assert_int_equal(sl_ledger_close_node(TOP), SL_OK);
+    assert_int_equal(sl_ledger_close_qnode(QUEUE), SL_OK);
+    assert_int_equal(sl_ledger_close_qnode(OTHER), SL_OK);
+    assert_int_equal(sl_ledger_close_qnode(TOP), SL_OK);
     return 0;
 }
 

@@ -10,9 +10,9 @@
 
 enum { FLAVOR = 3, CHECK = 9, NOW = 5000 };
 
-static sl_node_id next_queue = 10;
+static sl_qnode_id next_queue = 10;
 static sl_workload_id next_id = 100;
-static sl_node_id queue;
+static sl_qnode_id queue;
 static sl_cell_id cell;
 
 static struct sl_transition tell(sl_workload_id id, enum sl_event_kind kind, uint32_t index,
@@ -53,8 +53,8 @@ static struct sl_transition commit(sl_workload_id id, bool delayed)
     sl_plan.generation = sl_workloads[id].generation;
     sl_plan.cluster_queue = queue;
     sl_plan.topology_pending = delayed;
-    sl_plan.claim_count = 1;
-    sl_plan.claims[0] = (struct sl_claim){cell, 120};
+    sl_plan.usage_count = 1;
+    sl_plan.usage[0] = (struct sl_cell_amount){cell, 120};
     sl_plan.now_ms = NOW;
     plan_for(id);
     return sl_transition_commit();
@@ -72,7 +72,7 @@ static int open_all(void **state)
     (void)state;
     open_world();
     queue = next_queue++;
-    assert_int_equal(sl_ledger_open_node(queue), SL_OK);
+    assert_int_equal(sl_ledger_open_qnode(queue), SL_OK);
     assert_int_equal(sl_ledger_open_cell(queue, FLAVOR, CPU, &cell), SL_OK);
     assert_int_equal(sl_ledger_set_quota(cell, 1000, SL_AMOUNT_UNLIMITED, SL_AMOUNT_UNLIMITED),
                      SL_OK);
@@ -215,8 +215,9 @@ static void test_transition_by_restore_ends_where_the_object_was(void **state)
     sl_plan.workload = id;
     sl_plan.generation = sl_workloads[id].generation;
     sl_plan.cluster_queue = queue;
-    sl_plan.claim_count = 1;
-    sl_plan.claims[0] = (struct sl_claim){cell, 5000}; /* more than there is: it was so already */
+    sl_plan.usage_count = 1;
+    sl_plan.usage[0] =
+        (struct sl_cell_amount){cell, 5000}; /* more than there is: it was so already */
     sl_plan.now_ms = NOW;
     plan_for(id);
     assert_did(sl_transition_restore(), SL_PHASE_PENDING, SL_PHASE_ADMITTED, 0);

@@ -37,8 +37,8 @@ static inline void open_world(void)
     }
     for (uint32_t n = 0; n < NODES; n++) {
         assert_int_equal(sl_domain_open(NODE + n, TREE, RACK + n / 2, n), SL_OK);
-        assert_int_equal(sl_room_set_capacity(n, SL_MEASURE_PODS, ROOM_PODS), SL_OK);
-        assert_int_equal(sl_room_set_capacity(n, CPU, ROOM_CPU), SL_OK);
+        assert_int_equal(sl_site_set_capacity(n, SL_MEASURE_PODS, ROOM_PODS), SL_OK);
+        assert_int_equal(sl_site_set_capacity(n, CPU, ROOM_CPU), SL_OK);
     }
 }
 
@@ -71,7 +71,7 @@ static inline struct sl_topology_set *plan_set(uint32_t pod_set, int64_t cpu)
     set->within = SL_NO_ID;
     set->first_row = sl_topology_plan.row_count;
     set->request_count = 1;
-    set->requests[0] = (struct sl_topology_request){CPU, cpu};
+    set->requests[0] = (struct sl_measure_amount){CPU, cpu};
     return set;
 }
 

@@ -20,11 +20,11 @@
 #include "kernel/commit/placement.h"
 #include "policy/fair/branches.h"
 #include "policy/cycle/cycle.h"
-#include "policy/demand/demand.h"
+#include "policy/requests/requests.h"
 #include "policy/flavors/flavors.h"
 #include "policy/queues/heap.h"
 #include "policy/queues/lanes.h"
-#include "policy/demand/offers.h"
+#include "policy/requests/offers.h"
 #include "policy/queues/passes.h"
 #include "policy/queues/queues.h"
 #include "policy/common/settings.h"
@@ -32,23 +32,23 @@
 
 enum { CPU = 1, MEMORY = 2, PODS = 3, SPOT = 1, ON_DEMAND = 2 };
 
-static sl_node_id fx_next_node = 100;
+static sl_qnode_id fx_next_node = 100;
 static sl_workload_id fx_next_id = 1000;
 static sl_workload_id fx_first_id = 1000;
 static int64_t fx_now = 1000000;
 
-static inline sl_node_id fx_node(sl_node_id parent)
+static inline sl_qnode_id fx_node(sl_qnode_id parent)
 {
-    sl_node_id node = fx_next_node++;
-    assert_int_equal(sl_ledger_open_node(node), SL_OK);
+    sl_qnode_id node = fx_next_node++;
+    assert_int_equal(sl_ledger_open_qnode(node), SL_OK);
     if (parent != SL_NO_ID) {
-        assert_int_equal(sl_ledger_move_node(node, parent), SL_OK);
+        assert_int_equal(sl_ledger_move_qnode(node, parent), SL_OK);
     }
     sl_branches_follow(node);
     return node;
 }
 
-static inline sl_cell_id fx_quota(sl_node_id node, sl_flavor_id flavor, sl_resource_id resource,
+static inline sl_cell_id fx_quota(sl_qnode_id node, sl_flavor_id flavor, sl_resource_id resource,
                                   int64_t nominal, int64_t borrowing)
 {
     sl_cell_id cell = SL_NO_ID;
@@ -57,7 +57,7 @@ static inline sl_cell_id fx_quota(sl_node_id node, sl_flavor_id flavor, sl_resou
     return cell;
 }
 
-static inline sl_cell_id fx_offer(sl_node_id node, sl_flavor_id flavor, sl_resource_id resource,
+static inline sl_cell_id fx_offer(sl_qnode_id node, sl_flavor_id flavor, sl_resource_id resource,
                                   int64_t nominal)
 {
     sl_cell_id cell = fx_quota(node, flavor, resource, nominal, SL_AMOUNT_UNLIMITED);
@@ -66,9 +66,9 @@ static inline sl_cell_id fx_offer(sl_node_id node, sl_flavor_id flavor, sl_resou
 }
 
 /* An active queue that offers cpu of one flavor. */
-static inline sl_node_id fx_queue(sl_node_id parent, enum sl_strategy strategy, int64_t cpu)
+static inline sl_qnode_id fx_queue(sl_qnode_id parent, enum sl_strategy strategy, int64_t cpu)
 {
-    sl_node_id node = fx_node(parent);
+    sl_qnode_id node = fx_node(parent);
     struct sl_rules rules = {strategy, SL_MAY_STOP_SEARCH, SL_TRY_NEXT_FLAVOR,
                              SL_BORROWING_OVER_PREEMPTION, false};
     assert_int_equal(sl_queues_configure(node, rules, true), SL_OK);
@@ -98,8 +98,8 @@ static inline sl_workload_id fx_create(void)
 static inline void fx_pod_set(sl_workload_id id, uint32_t count, sl_resource_id resource,
                               int64_t per_pod)
 {
-    assert_int_equal(sl_demand_add_pod_set(id, count), SL_OK);
-    assert_int_equal(sl_demand_add_request(id, resource, per_pod), SL_OK);
+    assert_int_equal(sl_requests_add_pod_set(id, count), SL_OK);
+    assert_int_equal(sl_requests_add(id, resource, per_pod), SL_OK);
 }
 
 static inline struct sl_order_key fx_key(int32_t priority, int64_t queued_at_ms, uint64_t uid)
@@ -108,7 +108,7 @@ static inline struct sl_order_key fx_key(int32_t priority, int64_t queued_at_ms,
     return key;
 }
 
-static inline void fx_attach(sl_workload_id id, sl_node_id queue, int32_t priority,
+static inline void fx_attach(sl_workload_id id, sl_qnode_id queue, int32_t priority,
                              int64_t queued_at_ms)
 {
     assert_int_equal(sl_queues_attach(id, queue, fx_key(priority, queued_at_ms, id)), SL_OK);
@@ -116,7 +116,7 @@ static inline void fx_attach(sl_workload_id id, sl_node_id queue, int32_t priori
 }
 
 /* A workload of one pod that asks for that much cpu, in line in the queue. */
-static inline sl_workload_id fx_workload(sl_node_id queue, int32_t priority, int64_t queued_at_ms,
+static inline sl_workload_id fx_workload(sl_qnode_id queue, int32_t priority, int64_t queued_at_ms,
                                          int64_t cpu)
 {
     sl_workload_id id = fx_create();
@@ -179,8 +179,8 @@ static int fx_teardown(void **state)
     sl_queues_pay();
     sl_settings = sl_settings_default();
     return sound && sl_queues_valid() && sl_commit_valid() && !sl_queues_ready() &&
-                   sl_demand_sets_used() == 0 && sl_demand_requests_used() == 0 &&
-                   sl_demand_exclusions_used() == 0
+                   sl_requests_sets_used() == 0 && sl_requests_rows_used() == 0 &&
+                   sl_requests_exclusions_used() == 0
                ? 0
                : -1;
 }

@@ -15,13 +15,13 @@ static struct sl_prospect fl_prospects[8];
 static uint32_t fl_asked;
 static int64_t fl_asked_amount;
 
-struct sl_prospect __wrap_sl_preemption_prospect(sl_workload_id preemptor, sl_node_id queue,
+struct sl_prospect __wrap_sl_preemption_prospect(sl_workload_id preemptor, sl_qnode_id queue,
                                                  sl_cell_id cell, int64_t amount, int64_t now_ms);
-struct sl_prospect __wrap_sl_preemption_prospect(sl_workload_id preemptor, sl_node_id queue,
+struct sl_prospect __wrap_sl_preemption_prospect(sl_workload_id preemptor, sl_qnode_id queue,
                                                  sl_cell_id cell, int64_t amount, int64_t now_ms)
 {
     assert_int_equal(preemptor, sl_assignment.workload);
-    assert_int_equal(sl_ledger_node_of(cell), queue);
+    assert_int_equal(sl_ledger_qnode_of(cell), queue);
     assert_int_equal(now_ms, fx_now);
     fl_asked++;
     fl_asked_amount = amount;
@@ -54,7 +54,7 @@ static inline int fl_teardown(void **state)
 
 #define FL_TEST(name) cmocka_unit_test_setup_teardown(name, fl_setup, fl_teardown)
 
-static inline void fl_rules(sl_node_id queue, enum sl_fungibility borrow,
+static inline void fl_rules(sl_qnode_id queue, enum sl_fungibility borrow,
                             enum sl_fungibility preempt, enum sl_preference preference)
 {
     struct sl_rules rules = {SL_BEST_EFFORT_FIFO, borrow, preempt, preference, false};
@@ -62,9 +62,9 @@ static inline void fl_rules(sl_node_id queue, enum sl_fungibility borrow,
 }
 
 /* A queue with cpu of these two flavors. */
-static inline sl_node_id fl_queue(sl_node_id parent, int64_t spot, int64_t on_demand)
+static inline sl_qnode_id fl_queue(sl_qnode_id parent, int64_t spot, int64_t on_demand)
 {
-    sl_node_id queue = fx_queue(parent, SL_BEST_EFFORT_FIFO, spot);
+    sl_qnode_id queue = fx_queue(parent, SL_BEST_EFFORT_FIFO, spot);
     (void)fx_offer(queue, ON_DEMAND, CPU, on_demand);
     fl_rules(queue, SL_MAY_STOP_SEARCH, SL_TRY_NEXT_FLAVOR, SL_BORROWING_OVER_PREEMPTION);
     return queue;
@@ -77,7 +77,7 @@ static inline sl_workload_id fl_asking(int64_t cpu)
     return id;
 }
 
-static inline void fl_charge(sl_node_id node, sl_flavor_id flavor, int64_t cpu)
+static inline void fl_charge(sl_qnode_id node, sl_flavor_id flavor, int64_t cpu)
 {
     sl_cell_id cell = SL_NO_ID;
     assert_int_equal(sl_ledger_open_cell(node, flavor, CPU, &cell), SL_OK);
@@ -85,14 +85,14 @@ static inline void fl_charge(sl_node_id node, sl_flavor_id flavor, int64_t cpu)
 }
 
 /* Give back what `charge` took, so that ledger and claims agree in the end. */
-static inline void fl_release(sl_node_id node, sl_flavor_id flavor, int64_t cpu)
+static inline void fl_release(sl_qnode_id node, sl_flavor_id flavor, int64_t cpu)
 {
     sl_cell_id cell = SL_NO_ID;
     assert_int_equal(sl_ledger_open_cell(node, flavor, CPU, &cell), SL_OK);
     assert_int_equal(sl_ledger_release(cell, cpu), SL_OK);
 }
 
-static inline void fl_assert_mode(sl_workload_id id, sl_node_id queue, enum sl_mode mode,
+static inline void fl_assert_mode(sl_workload_id id, sl_qnode_id queue, enum sl_mode mode,
                                   uint32_t height)
 {
     sl_flavors_assign(id, queue, fx_now);
@@ -100,13 +100,13 @@ static inline void fl_assert_mode(sl_workload_id id, sl_node_id queue, enum sl_m
     assert_int_equal(sl_assignment.borrow_height, height);
 }
 
-static inline void fl_assert_fits(sl_workload_id id, sl_node_id queue, uint32_t height)
+static inline void fl_assert_fits(sl_workload_id id, sl_qnode_id queue, uint32_t height)
 {
     fl_assert_mode(id, queue, SL_MODE_FIT, height);
     assert_int_equal(sl_assignment.detail_count, 0);
 }
 
-static inline void fl_assert_no_fit(sl_workload_id id, sl_node_id queue,
+static inline void fl_assert_no_fit(sl_workload_id id, sl_qnode_id queue,
                                     enum sl_pending_reason reason)
 {
     sl_flavors_assign(id, queue, fx_now);

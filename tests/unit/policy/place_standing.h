@@ -44,19 +44,19 @@ static inline void ps_row(sl_domain_id domain, uint32_t count)
     set->count += count;
 }
 
-static inline void ps_stand(void)
+static inline void ps_assignment(void)
 {
-    static sl_node_id queue = 40;
+    static sl_qnode_id queue = 40;
     sl_cell_id cell = SL_NO_ID;
     queue++;
-    assert_int_equal(sl_ledger_open_node(queue), SL_OK);
+    assert_int_equal(sl_ledger_open_qnode(queue), SL_OK);
     assert_int_equal(sl_ledger_open_cell(queue, TREE, CPU, &cell), SL_OK);
     assert_int_equal(sl_ledger_set_quota(cell, 1, 0, 0), SL_OK);
     sl_plan = (struct sl_plan){.workload = PLACED,
                                .generation = sl_workloads[PLACED].generation,
                                .cluster_queue = queue,
-                               .claim_count = 1,
-                               .claims = {{.cell = cell, .amount = 1}},
+                               .usage_count = 1,
+                               .usage = {{.cell = cell, .amount = 1}},
                                .now_ms = 1};
     assert_int_equal(sl_placement_restore(), SL_OK);
 }

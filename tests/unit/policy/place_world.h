@@ -16,7 +16,7 @@
 
 #include "kernel/commit/placement.h"
 #include "policy/topology/assumed.h"
-#include "policy/demand/demand.h"
+#include "policy/requests/requests.h"
 #include "policy/flavors/open_cell.h"
 #include "policy/placement/placement.h"
 #include "policy/common/settings.h"
@@ -39,8 +39,8 @@ static const struct sl_tree_levels pw_levels = {3, {AT_BLOCK, AT_RACK, AT_HOST}}
 
 static inline void pw_capacity(sl_site_id site, int64_t pods, int64_t cpu)
 {
-    assert_int_equal(sl_room_set_capacity(site, SL_MEASURE_PODS, pods), SL_OK);
-    assert_int_equal(sl_room_set_capacity(site, CPU, cpu), SL_OK);
+    assert_int_equal(sl_site_set_capacity(site, SL_MEASURE_PODS, pods), SL_OK);
+    assert_int_equal(sl_site_set_capacity(site, CPU, cpu), SL_OK);
 }
 
 static inline int pw_open(void **state)
@@ -73,7 +73,7 @@ static inline int pw_close(void **state)
 {
     (void)state;
     sl_assumed_back(0);
-    sl_demand_clear(PLACED);
+    sl_requests_clear(PLACED);
     for (uint32_t n = 0; n < NODES; n++) {
         if (sl_trees_shows(NODE + n)) {
             assert_int_equal(sl_trees_close(NODE + n), SL_OK);
@@ -95,26 +95,26 @@ static inline int pw_close(void **state)
 }
 
 /* A demand that asks for nothing yet but that much cpu a pod. */
-static inline struct sl_topology_demand pw_demand(int64_t cpu)
+static inline struct sl_topology_request pw_requests(int64_t cpu)
 {
-    return (struct sl_topology_demand){.level = SL_NO_ID,
-                                       .mask = SL_NO_ID,
-                                       .rank_group = SL_NO_ID,
-                                       .asked = true,
-                                       .request_count = 1,
-                                       .requests = {{.measure = CPU, .per_pod = cpu}}};
+    return (struct sl_topology_request){.level = SL_NO_ID,
+                                        .mask = SL_NO_ID,
+                                        .rank_group = SL_NO_ID,
+                                        .asked = true,
+                                        .request_count = 1,
+                                        .requests = {{.measure = CPU, .per_pod = cpu}}};
 }
 
-static inline struct sl_topology_demand pw_together(enum sl_together together, sl_level_id level,
-                                                    int64_t cpu)
+static inline struct sl_topology_request pw_together(enum sl_together together, sl_level_id level,
+                                                     int64_t cpu)
 {
-    struct sl_topology_demand d = pw_demand(cpu);
+    struct sl_topology_request d = pw_requests(cpu);
     d.together = together;
     d.level = level;
     return d;
 }
 
-static inline void pw_slices(struct sl_topology_demand *d, sl_level_id level, uint32_t size)
+static inline void pw_slices(struct sl_topology_request *d, sl_level_id level, uint32_t size)
 {
     d->layers[d->layer_count].level = level;
     d->layers[d->layer_count].size = size;
@@ -122,14 +122,14 @@ static inline void pw_slices(struct sl_topology_demand *d, sl_level_id level, ui
 }
 
 /* One more pod set for the question. */
-static inline struct sl_placement_set *pw_ask(const struct sl_topology_demand *d, uint32_t count)
+static inline struct sl_placement_set *pw_ask(const struct sl_topology_request *d, uint32_t count)
 {
     uint32_t index = sl_placement_question.set_count++;
-    assert_int_equal(sl_demand_add_pod_set(PLACED, count), SL_OK);
-    assert_int_equal(sl_topology_demand_set(PLACED, *d), SL_OK);
-    uint32_t record = sl_demand_first_pod_set(PLACED);
+    assert_int_equal(sl_requests_add_pod_set(PLACED, count), SL_OK);
+    assert_int_equal(sl_topology_request_set(PLACED, *d), SL_OK);
+    uint32_t record = sl_requests_first_pod_set(PLACED);
     for (uint32_t i = 0; i < index; i++) {
-        record = sl_demand_next_pod_set(record);
+        record = sl_requests_next_pod_set(record);
     }
     struct sl_placement_set *set = &sl_placement_question.sets[index];
     *set =

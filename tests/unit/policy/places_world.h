@@ -9,7 +9,7 @@
 
 #include "policy/topology/assumed.h"
 #include "policy/queues/passes.h"
-#include "policy/demand/topology_demand.h"
+#include "policy/requests/topology_request.h"
 #include "policy/topology/trees.h"
 
 enum { LEVEL_RACK = 1, LEVEL_HOST = 2, LEVEL_OTHER = 3, MEASURE_CPU = 1 };
@@ -29,8 +29,8 @@ static inline void pw_host(struct pw_tree t, sl_domain_id rack, sl_domain_id aft
     sl_site_id site = pw_next_site++;
     sl_domain_id host = pw_next_domain++;
     assert_int_equal(sl_trees_open(host, t.tree, rack, after, site), SL_OK);
-    assert_int_equal(sl_room_set_capacity(site, SL_MEASURE_PODS, PODS_A_HOST), SL_OK);
-    assert_int_equal(sl_room_set_capacity(site, MEASURE_CPU, cpu), SL_OK);
+    assert_int_equal(sl_site_set_capacity(site, SL_MEASURE_PODS, PODS_A_HOST), SL_OK);
+    assert_int_equal(sl_site_set_capacity(site, MEASURE_CPU, cpu), SL_OK);
 }
 
 /* So many racks of so many hosts with that much cpu each. */
@@ -57,14 +57,14 @@ static inline void pw_wake_users(struct pw_tree t)
 {
     for (sl_cell_id cell = sl_offers_first_of(t.tree); cell != SL_NO_ID;
          cell = sl_offers_next_of(cell)) {
-        sl_queues_wake_tree(sl_ledger_node_of(cell));
+        sl_queues_wake_tree(sl_ledger_qnode_of(cell));
     }
 }
 
 /* A queue that offers cpu of the tree's flavor alone. */
-static inline sl_node_id pw_queue(sl_node_id cohort, struct pw_tree t, int64_t cpu)
+static inline sl_qnode_id pw_queue(sl_qnode_id cohort, struct pw_tree t, int64_t cpu)
 {
-    sl_node_id queue = fx_queue(cohort, SL_BEST_EFFORT_FIFO, -1);
+    sl_qnode_id queue = fx_queue(cohort, SL_BEST_EFFORT_FIFO, -1);
     (void)fx_offer(queue, t.tree, CPU, cpu);
     return queue;
 }
@@ -72,7 +72,7 @@ static inline sl_node_id pw_queue(sl_node_id cohort, struct pw_tree t, int64_t c
 static inline void pw_ask(sl_workload_id id, enum sl_together together, sl_level_id level,
                           int64_t cpu)
 {
-    struct sl_topology_demand demand = {
+    struct sl_topology_request request = {
         .together = together,
         .level = level,
         .asked = true,
@@ -80,12 +80,12 @@ static inline void pw_ask(sl_workload_id id, enum sl_together together, sl_level
         .rank_group = SL_NO_ID,
         .request_count = 1,
     };
-    demand.requests[0] = (struct sl_topology_request){MEASURE_CPU, cpu};
-    assert_int_equal(sl_topology_demand_set(id, demand), SL_OK);
+    request.requests[0] = (struct sl_measure_amount){MEASURE_CPU, cpu};
+    assert_int_equal(sl_topology_request_set(id, request), SL_OK);
 }
 
 /* In line: so many pods of so much cpu, together in one domain of the level. */
-static inline sl_workload_id pw_workload(sl_node_id queue, int32_t priority, uint32_t pods,
+static inline sl_workload_id pw_workload(sl_qnode_id queue, int32_t priority, uint32_t pods,
                                          int64_t cpu, sl_level_id level)
 {
     sl_workload_id id = fx_create();
@@ -99,9 +99,9 @@ static inline sl_workload_id pw_workload(sl_node_id queue, int32_t priority, uin
 static inline uint32_t pw_pods_on(sl_workload_id id, struct pw_tree t, uint32_t host)
 {
     uint32_t pods = 0;
-    for (uint32_t i = 0; i < sl_topology_stand_count(id); i++) {
-        struct sl_topology_stand stand = sl_topology_stand_at(id, i);
-        pods += sl_domain_site(stand.domain) == t.first_site + host ? stand.count : 0;
+    for (uint32_t i = 0; i < sl_topology_assignment_count(id); i++) {
+        struct sl_domain_assignment assignment = sl_topology_assignment_at(id, i);
+        pods += sl_domain_site(assignment.domain) == t.first_site + host ? assignment.count : 0;
     }
     return pods;
 }

@@ -19,24 +19,24 @@
 
 #define UNLIMITED SL_AMOUNT_UNLIMITED
 
-static inline void pw_activate(sl_node_id queue, bool active)
+static inline void pw_activate(sl_qnode_id queue, bool active)
 {
     assert_int_equal(sl_queues_configure(queue, sl_offers_rules(queue), active), SL_OK);
 }
 
 /* An active queue that offers some cpu of one flavor, with a policy. */
-static inline sl_node_id pw_queue(sl_node_id parent, int64_t cpu, enum sl_preempt_within within,
-                                  enum sl_preempt_reclaim reclaim)
+static inline sl_qnode_id pw_queue(sl_qnode_id parent, int64_t cpu, enum sl_preempt_within within,
+                                   enum sl_preempt_reclaim reclaim)
 {
     struct sl_preempt_policy policy = {within, reclaim, false, false, 0};
-    sl_node_id node = fx_node(parent);
+    sl_qnode_id node = fx_node(parent);
     pw_activate(node, true);
     (void)fx_offer(node, SPOT, CPU, cpu);
     assert_int_equal(sl_preempt_set_policy(node, policy), SL_OK);
     return node;
 }
 
-static inline void pw_borrow_within(sl_node_id queue, bool has_threshold, int32_t threshold)
+static inline void pw_borrow_within(sl_qnode_id queue, bool has_threshold, int32_t threshold)
 {
     struct sl_preempt_policy policy = sl_preempt_policy_of(queue);
     policy.borrow_within = true;
@@ -45,24 +45,24 @@ static inline void pw_borrow_within(sl_node_id queue, bool has_threshold, int32_
     assert_int_equal(sl_preempt_set_policy(queue, policy), SL_OK);
 }
 
-static inline void pw_limits(sl_node_id node, int64_t nominal, int64_t lending, int64_t borrowing)
+static inline void pw_limits(sl_qnode_id node, int64_t nominal, int64_t lending, int64_t borrowing)
 {
     sl_cell_id cell = sl_ledger_find_cell(node, SPOT, CPU);
     assert_int_equal(sl_ledger_set_quota(cell, nominal, lending, borrowing), SL_OK);
 }
 
 /* Begin the claims of the next holder, with one. */
-static inline void pw_claim(sl_node_id queue, sl_flavor_id flavor, sl_resource_id resource,
-                            int64_t amount)
+static inline void pw_held(sl_qnode_id queue, sl_flavor_id flavor, sl_resource_id resource,
+                           int64_t amount)
 {
     sl_cell_id cell = SL_NO_ID;
     assert_int_equal(sl_ledger_open_cell(queue, flavor, resource, &cell), SL_OK);
-    sl_plan.claims[sl_plan.claim_count++] = (struct sl_claim){cell, amount};
+    sl_plan.usage[sl_plan.usage_count++] = (struct sl_cell_amount){cell, amount};
 }
 
 /* A workload that holds what was claimed since the last one. */
-static inline sl_workload_id pw_holder_of_claims(sl_node_id queue, int32_t priority,
-                                                 int64_t reserved_at_ms)
+static inline sl_workload_id pw_holder_of(sl_qnode_id queue, int32_t priority,
+                                          int64_t reserved_at_ms)
 {
     sl_workload_id id = fx_create();
     int64_t now = fx_now;
@@ -75,19 +75,19 @@ static inline sl_workload_id pw_holder_of_claims(sl_node_id queue, int32_t prior
     sl_plan.now_ms = reserved_at_ms;
     assert_int_equal(sl_commit_restore(), SL_OK);
     sl_queues_settle(id, reserved_at_ms);
-    sl_plan.claim_count = 0;
+    sl_plan.usage_count = 0;
     fx_now = now;
     return id;
 }
 
-static inline sl_workload_id pw_holder_since(sl_node_id queue, int32_t priority, int64_t cpu,
+static inline sl_workload_id pw_holder_since(sl_qnode_id queue, int32_t priority, int64_t cpu,
                                              int64_t reserved_at_ms)
 {
-    pw_claim(queue, SPOT, CPU, cpu);
-    return pw_holder_of_claims(queue, priority, reserved_at_ms);
+    pw_held(queue, SPOT, CPU, cpu);
+    return pw_holder_of(queue, priority, reserved_at_ms);
 }
 
-static inline sl_workload_id pw_holder(sl_node_id queue, int32_t priority, int64_t cpu)
+static inline sl_workload_id pw_holder(sl_qnode_id queue, int32_t priority, int64_t cpu)
 {
     return pw_holder_since(queue, priority, cpu, fx_now);
 }
@@ -101,18 +101,18 @@ static inline void pw_ask_for(sl_flavor_id flavor, sl_resource_id resource, int6
                               bool contested)
 {
     sl_cell_id cell = SL_NO_ID;
-    sl_node_id queue = sl_preemption_question.cluster_queue;
+    sl_qnode_id queue = sl_preemption_question.cluster_queue;
     assert_int_equal(sl_ledger_open_cell(queue, flavor, resource, &cell), SL_OK);
     sl_preemption_question.needs[sl_preemption_question.need_count++] =
         (struct sl_need){cell, amount, contested};
 }
 
 /* Who asks; for what follows with pw_ask_for. */
-static inline void pw_preemptor(sl_node_id queue, int32_t priority)
+static inline void pw_preemptor(sl_qnode_id queue, int32_t priority)
 {
     sl_workload_id id = fx_create();
     sl_order_set(id, fx_key(priority, 500, id));
-    for (uint32_t i = 0; i < SL_CLAIMS_MAX; i++) { /* of no matter beyond the count */
+    for (uint32_t i = 0; i < SL_USAGE_CELLS_MAX; i++) { /* of no matter beyond the count */
         sl_preemption_question.needs[i] =
             (struct sl_need){sl_ledger_find_cell(queue, SPOT, CPU), SL_AMOUNT_MAX / 2, true};
     }
@@ -121,7 +121,7 @@ static inline void pw_preemptor(sl_node_id queue, int32_t priority)
     sl_preemption_question.need_count = 0;
 }
 
-static inline uint32_t pw_ask(sl_node_id queue, int32_t priority, int64_t cpu)
+static inline uint32_t pw_ask(sl_qnode_id queue, int32_t priority, int64_t cpu)
 {
     pw_preemptor(queue, priority);
     pw_ask_for(SPOT, CPU, cpu, true);
@@ -161,7 +161,7 @@ static inline int pw_setup(void **state)
 {
     (void)state;
     sl_settings = sl_settings_default();
-    sl_plan.claim_count = 0;
+    sl_plan.usage_count = 0;
     return 0;
 }
 

@@ -18,7 +18,7 @@ static const struct sl_cycle_outcome *outcome_of(sl_workload_id id)
 static void test_cycle_head_that_fits_gets_quota(void **state)
 {
     (void)state;
-    sl_node_id queue = fx_queue(SL_NO_ID, SL_BEST_EFFORT_FIFO, 10);
+    sl_qnode_id queue = fx_queue(SL_NO_ID, SL_BEST_EFFORT_FIFO, 10);
     sl_workload_id id = fx_workload(queue, 0, 1, 4);
     fx_assert_place(id, SL_PLACE_HEAP);
     assert_int_equal(sl_cycle_begin(fx_now), 1);
@@ -49,7 +49,7 @@ static void test_cycle_nothing_to_try_gives_no_outcome(void **state)
 static void test_cycle_ties_are_decided_by_uid(void **state)
 {
     (void)state;
-    sl_node_id queue = fx_queue(SL_NO_ID, SL_BEST_EFFORT_FIFO, 4);
+    sl_qnode_id queue = fx_queue(SL_NO_ID, SL_BEST_EFFORT_FIFO, 4);
     sl_workload_id first = fx_workload(queue, 0, 1, 4);
     sl_workload_id second = fx_workload(queue, 0, 1, 4);
     sl_queues_set_key(first, fx_key(0, 1, 20));
@@ -62,7 +62,7 @@ static void test_cycle_ties_are_decided_by_uid(void **state)
 static void test_cycle_best_effort_lets_smaller_ones_pass(void **state)
 {
     (void)state;
-    sl_node_id queue = fx_queue(SL_NO_ID, SL_BEST_EFFORT_FIFO, 4);
+    sl_qnode_id queue = fx_queue(SL_NO_ID, SL_BEST_EFFORT_FIFO, 4);
     sl_workload_id running = fx_workload(queue, 9, 1, 1);
     sl_workload_id large = fx_workload(queue, 5, 1, 4);
     sl_workload_id small = fx_workload(queue, 0, 1, 3);
@@ -77,7 +77,7 @@ static void test_cycle_best_effort_lets_smaller_ones_pass(void **state)
 static void test_cycle_strict_head_holds_up_its_queue_and_does_not_spin(void **state)
 {
     (void)state;
-    sl_node_id queue = fx_queue(SL_NO_ID, SL_STRICT_FIFO, 4);
+    sl_qnode_id queue = fx_queue(SL_NO_ID, SL_STRICT_FIFO, 4);
     sl_workload_id running = fx_workload(queue, 9, 1, 1);
     sl_workload_id large = fx_workload(queue, 5, 1, 4);
     sl_workload_id small = fx_workload(queue, 0, 1, 3);
@@ -96,7 +96,7 @@ static void test_cycle_strict_head_holds_up_its_queue_and_does_not_spin(void **s
 static void test_cycle_strict_queue_moves_on_when_its_head_goes(void **state)
 {
     (void)state;
-    sl_node_id queue = fx_queue(SL_NO_ID, SL_STRICT_FIFO, 4);
+    sl_qnode_id queue = fx_queue(SL_NO_ID, SL_STRICT_FIFO, 4);
     sl_workload_id large = fx_workload(queue, 5, 1, 5);
     sl_workload_id small = fx_workload(queue, 0, 1, 3);
     assert_int_equal(fx_rest(), 0);
@@ -110,7 +110,7 @@ static void test_cycle_strict_queue_moves_on_when_its_head_goes(void **state)
 static void test_cycle_strict_queue_moves_on_when_a_better_head_comes(void **state)
 {
     (void)state;
-    sl_node_id queue = fx_queue(SL_NO_ID, SL_STRICT_FIFO, 4);
+    sl_qnode_id queue = fx_queue(SL_NO_ID, SL_STRICT_FIFO, 4);
     sl_workload_id large = fx_workload(queue, 5, 1, 5);
     assert_int_equal(fx_rest(), 0);
     sl_workload_id urgent = fx_workload(queue, 8, 1, 3);
@@ -122,10 +122,10 @@ static void test_cycle_strict_queue_moves_on_when_a_better_head_comes(void **sta
 static void test_cycle_strict_head_is_tried_again_after_its_spec_changed(void **state)
 {
     (void)state;
-    sl_node_id queue = fx_queue(SL_NO_ID, SL_STRICT_FIFO, 4);
+    sl_qnode_id queue = fx_queue(SL_NO_ID, SL_STRICT_FIFO, 4);
     sl_workload_id id = fx_workload(queue, 5, 1, 5);
     assert_int_equal(fx_rest(), 0);
-    sl_demand_clear(id);
+    sl_requests_clear(id);
     fx_pod_set(id, 1, CPU, 4);
     sl_queues_retry(id, fx_now);
     assert_int_equal(fx_rest(), 1);
@@ -136,9 +136,9 @@ static void test_cycle_strict_head_is_tried_again_after_its_spec_changed(void **
 static void test_cycle_lower_borrow_height_goes_before_priority(void **state)
 {
     (void)state;
-    sl_node_id cohort = fx_node(SL_NO_ID);
-    sl_node_id small = fx_queue(cohort, SL_BEST_EFFORT_FIFO, 2);
-    sl_node_id large = fx_queue(cohort, SL_BEST_EFFORT_FIFO, 8);
+    sl_qnode_id cohort = fx_node(SL_NO_ID);
+    sl_qnode_id small = fx_queue(cohort, SL_BEST_EFFORT_FIFO, 2);
+    sl_qnode_id large = fx_queue(cohort, SL_BEST_EFFORT_FIFO, 8);
     sl_workload_id borrower = fx_workload(small, 100, 1, 6);
     sl_workload_id owner = fx_workload(large, 0, 1, 8);
     assert_int_equal(fx_cycle(), 1);
@@ -158,9 +158,9 @@ static void test_cycle_lower_borrow_height_goes_before_priority(void **state)
 static void test_cycle_of_equal_height_higher_priority_goes_first(void **state)
 {
     (void)state;
-    sl_node_id cohort = fx_node(SL_NO_ID);
-    sl_node_id one = fx_queue(cohort, SL_BEST_EFFORT_FIFO, 2);
-    sl_node_id two = fx_queue(cohort, SL_BEST_EFFORT_FIFO, 2);
+    sl_qnode_id cohort = fx_node(SL_NO_ID);
+    sl_qnode_id one = fx_queue(cohort, SL_BEST_EFFORT_FIFO, 2);
+    sl_qnode_id two = fx_queue(cohort, SL_BEST_EFFORT_FIFO, 2);
     (void)fx_quota(cohort, SPOT, CPU, 4, SL_AMOUNT_UNLIMITED);
     sl_workload_id low = fx_workload(one, 1, 1, 6);
     sl_workload_id high = fx_workload(two, 2, 5, 6);
@@ -172,9 +172,9 @@ static void test_cycle_of_equal_height_higher_priority_goes_first(void **state)
 static void test_cycle_of_equal_priority_earlier_goes_first(void **state)
 {
     (void)state;
-    sl_node_id cohort = fx_node(SL_NO_ID);
-    sl_node_id one = fx_queue(cohort, SL_BEST_EFFORT_FIFO, 2);
-    sl_node_id two = fx_queue(cohort, SL_BEST_EFFORT_FIFO, 2);
+    sl_qnode_id cohort = fx_node(SL_NO_ID);
+    sl_qnode_id one = fx_queue(cohort, SL_BEST_EFFORT_FIFO, 2);
+    sl_qnode_id two = fx_queue(cohort, SL_BEST_EFFORT_FIFO, 2);
     (void)fx_quota(cohort, SPOT, CPU, 4, SL_AMOUNT_UNLIMITED);
     sl_workload_id late = fx_workload(one, 1, 7, 6);
     sl_workload_id early = fx_workload(two, 1, 5, 6);
@@ -186,9 +186,9 @@ static void test_cycle_of_equal_priority_earlier_goes_first(void **state)
 static void test_cycle_strict_head_that_was_overtaken_is_tried_again_then_blocks(void **state)
 {
     (void)state;
-    sl_node_id cohort = fx_node(SL_NO_ID);
-    sl_node_id small = fx_queue(cohort, SL_STRICT_FIFO, 2);
-    sl_node_id large = fx_queue(cohort, SL_BEST_EFFORT_FIFO, 8);
+    sl_qnode_id cohort = fx_node(SL_NO_ID);
+    sl_qnode_id small = fx_queue(cohort, SL_STRICT_FIFO, 2);
+    sl_qnode_id large = fx_queue(cohort, SL_BEST_EFFORT_FIFO, 8);
     sl_workload_id borrower = fx_workload(small, 100, 1, 6);
     sl_workload_id owner = fx_workload(large, 0, 1, 8);
     assert_int_equal(fx_cycle(), 1);
@@ -204,7 +204,7 @@ static void test_cycle_strict_head_that_was_overtaken_is_tried_again_then_blocks
 static void test_cycle_reason_is_reported_as_changed_once(void **state)
 {
     (void)state;
-    sl_node_id queue = fx_queue(SL_NO_ID, SL_BEST_EFFORT_FIFO, 4);
+    sl_qnode_id queue = fx_queue(SL_NO_ID, SL_BEST_EFFORT_FIFO, 4);
     sl_workload_id id = fx_workload(queue, 0, 1, 9);
     (void)fx_cycle();
     assert_true(outcome_of(id)->did.news[SL_CHANGED_REASON]);
@@ -217,21 +217,21 @@ static void test_cycle_reason_is_reported_as_changed_once(void **state)
 static void test_cycle_several_pod_sets_of_one_flavor_make_one_claim(void **state)
 {
     (void)state;
-    sl_node_id queue = fx_queue(SL_NO_ID, SL_BEST_EFFORT_FIFO, 10);
+    sl_qnode_id queue = fx_queue(SL_NO_ID, SL_BEST_EFFORT_FIFO, 10);
     sl_workload_id id = fx_create();
     fx_pod_set(id, 1, CPU, 4);
     fx_pod_set(id, 3, CPU, 2);
     fx_pod_set(id, 3, CPU, 0);
     fx_attach(id, queue, 0, 1);
     assert_int_equal(fx_cycle(), 1);
-    assert_int_equal(sl_commit_claim_count(id), 1);
-    assert_int_equal(sl_commit_claim(id, 0).amount, 10);
+    assert_int_equal(sl_commit_usage_count(id), 1);
+    assert_int_equal(sl_commit_usage(id, 0).amount, 10);
 }
 
 static void test_cycle_more_claims_than_one_may_hold_is_misconfigured(void **state)
 {
     (void)state;
-    sl_node_id queue = fx_node(SL_NO_ID);
+    sl_qnode_id queue = fx_node(SL_NO_ID);
     struct sl_rules rules = {.strategy = SL_BEST_EFFORT_FIFO};
     assert_int_equal(sl_queues_configure(queue, rules, true), SL_OK);
     for (sl_flavor_id flavor = 0; flavor < 3; flavor++) {
@@ -243,12 +243,12 @@ static void test_cycle_more_claims_than_one_may_hold_is_misconfigured(void **sta
     for (int set = 0; set < 3; set++) {
         fx_pod_set(id, 1, 0, 1);
         for (sl_resource_id resource = 1; resource < 16; resource++) {
-            assert_int_equal(sl_demand_add_request(id, resource, 1), SL_OK);
+            assert_int_equal(sl_requests_add(id, resource, 1), SL_OK);
         }
     }
     fx_attach(id, queue, 0, 1);
     assert_int_equal(fx_rest(), 0);
-    assert_int_equal(outcome_of(id)->status, SL_FULL_CLAIMS);
+    assert_int_equal(outcome_of(id)->status, SL_FULL_USAGE);
     assert_int_equal(outcome_of(id)->reason, SL_PENDING_MISCONFIGURED);
     fx_assert_place(id, SL_PLACE_INADMISSIBLE);
 }
@@ -256,8 +256,8 @@ static void test_cycle_more_claims_than_one_may_hold_is_misconfigured(void **sta
 static void test_cycle_left_early_puts_everything_back(void **state)
 {
     (void)state;
-    sl_node_id one = fx_queue(SL_NO_ID, SL_BEST_EFFORT_FIFO, 4);
-    sl_node_id two = fx_queue(SL_NO_ID, SL_BEST_EFFORT_FIFO, 4);
+    sl_qnode_id one = fx_queue(SL_NO_ID, SL_BEST_EFFORT_FIFO, 4);
+    sl_qnode_id two = fx_queue(SL_NO_ID, SL_BEST_EFFORT_FIFO, 4);
     sl_workload_id a = fx_workload(one, 2, 1, 4);
     sl_workload_id b = fx_workload(two, 1, 1, 4);
     (void)sl_cycle_begin(fx_now);
@@ -272,7 +272,7 @@ static void test_cycle_left_early_puts_everything_back(void **state)
 static void test_cycle_begun_again_puts_the_open_one_back_first(void **state)
 {
     (void)state;
-    sl_node_id queue = fx_queue(SL_NO_ID, SL_BEST_EFFORT_FIFO, 4);
+    sl_qnode_id queue = fx_queue(SL_NO_ID, SL_BEST_EFFORT_FIFO, 4);
     sl_workload_id id = fx_workload(queue, 2, 1, 4);
     (void)sl_cycle_begin(fx_now);
     fx_assert_place(id, SL_PLACE_IN_FLIGHT);
@@ -283,11 +283,11 @@ static void test_cycle_begun_again_puts_the_open_one_back_first(void **state)
 static void test_cycle_workload_that_asks_for_nothing_is_reserved(void **state)
 {
     (void)state;
-    sl_node_id queue = fx_queue(SL_NO_ID, SL_BEST_EFFORT_FIFO, 0);
+    sl_qnode_id queue = fx_queue(SL_NO_ID, SL_BEST_EFFORT_FIFO, 0);
     sl_workload_id id = fx_workload(queue, 0, 1, 0);
     assert_int_equal(fx_rest(), 1);
     fx_assert_place(id, SL_PLACE_HOLDING);
-    assert_int_equal(sl_commit_claim_count(id), 0);
+    assert_int_equal(sl_commit_usage_count(id), 0);
 }
 
 static void test_cycle_without_the_gate_time_goes_before_priority(void **state)
@@ -304,18 +304,18 @@ static void test_cycle_without_the_gate_time_goes_before_priority(void **state)
 static void test_cycle_partial_admission_takes_as_many_pods_as_fit(void **state)
 {
     (void)state;
-    sl_node_id queue = fx_queue(SL_NO_ID, SL_BEST_EFFORT_FIFO, 10);
+    sl_qnode_id queue = fx_queue(SL_NO_ID, SL_BEST_EFFORT_FIFO, 10);
     sl_workload_id id = fx_create();
     fx_pod_set(id, 8, CPU, 2);
-    assert_int_equal(sl_demand_set_min_count(id, 3), SL_OK);
+    assert_int_equal(sl_requests_set_min_count(id, 3), SL_OK);
     fx_attach(id, queue, 0, 1);
     assert_int_equal(fx_cycle(), 1);
     assert_int_equal(sl_assignment.counts[0], 5);
-    assert_int_equal(sl_commit_claim(id, 0).amount, 10);
+    assert_int_equal(sl_commit_usage(id, 0).amount, 10);
     sl_settings.partial_admission = false;
     sl_workload_id other = fx_create();
     fx_pod_set(other, 8, CPU, 2);
-    assert_int_equal(sl_demand_set_min_count(other, 3), SL_OK);
+    assert_int_equal(sl_requests_set_min_count(other, 3), SL_OK);
     fx_attach(other, fx_queue(SL_NO_ID, SL_BEST_EFFORT_FIFO, 10), 0, 1);
     assert_int_equal(fx_cycle(), 0);
     assert_int_equal(outcome_of(other)->reason, SL_PENDING_EXCEEDS_MAX_QUOTA);
@@ -325,10 +325,10 @@ static void test_cycle_partial_admission_takes_as_many_pods_as_fit(void **state)
 static void test_cycle_partial_admission_that_fails_says_why_all_do_not_fit(void **state)
 {
     (void)state;
-    sl_node_id queue = fx_queue(SL_NO_ID, SL_BEST_EFFORT_FIFO, 10);
+    sl_qnode_id queue = fx_queue(SL_NO_ID, SL_BEST_EFFORT_FIFO, 10);
     sl_workload_id id = fx_create();
     fx_pod_set(id, 8, CPU, 2);
-    assert_int_equal(sl_demand_set_min_count(id, 6), SL_OK);
+    assert_int_equal(sl_requests_set_min_count(id, 6), SL_OK);
     fx_attach(id, queue, 0, 1);
     assert_int_equal(fx_cycle(), 0);
     assert_int_equal(sl_assignment.counts[0], 8);
@@ -339,8 +339,8 @@ static void test_cycle_nobody_is_served_while_pods_are_not_ready(void **state)
 {
     (void)state;
     sl_settings.block_until_ready = true;
-    sl_node_id queue = fx_queue(SL_NO_ID, SL_BEST_EFFORT_FIFO, 4);
-    sl_node_id elsewhere = fx_queue(SL_NO_ID, SL_STRICT_FIFO, 4);
+    sl_qnode_id queue = fx_queue(SL_NO_ID, SL_BEST_EFFORT_FIFO, 4);
+    sl_qnode_id elsewhere = fx_queue(SL_NO_ID, SL_STRICT_FIFO, 4);
     sl_workload_id first = fx_workload(queue, 5, 1, 1);
     sl_workload_id second = fx_workload(queue, 4, 1, 1);
     sl_workload_id third = fx_workload(elsewhere, 3, 1, 1);
@@ -362,7 +362,7 @@ static void test_cycle_nobody_is_served_while_pods_are_not_ready(void **state)
 static void test_cycle_failed_check_keeps_a_workload_out(void **state)
 {
     (void)state;
-    sl_node_id queue = fx_queue(SL_NO_ID, SL_BEST_EFFORT_FIFO, 4);
+    sl_qnode_id queue = fx_queue(SL_NO_ID, SL_BEST_EFFORT_FIFO, 4);
     sl_workload_id id = fx_workload(queue, 5, 1, 1);
     assert_int_equal(fx_event(id, SL_EV_CHECK_ADD, 7, 0, 0), SL_OK);
     assert_int_equal(fx_event(id, SL_EV_CHECK_STATE, 7, SL_CHECK_RETRY, 0), SL_OK);

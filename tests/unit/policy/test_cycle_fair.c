@@ -15,15 +15,15 @@ static void expect_order(const sl_workload_id *ids, uint32_t count)
 }
 
 /* A cohort with something to borrow, whose queues own nothing. */
-static sl_node_id new_cohort(int64_t cpu)
+static sl_qnode_id new_cohort(int64_t cpu)
 {
-    sl_node_id cohort = fx_node(SL_NO_ID);
+    sl_qnode_id cohort = fx_node(SL_NO_ID);
     (void)fx_quota(cohort, SPOT, CPU, cpu, SL_AMOUNT_UNLIMITED);
     sl_settings.fair_sharing = true;
     return cohort;
 }
 
-static sl_node_id poor_queue(sl_node_id cohort)
+static sl_qnode_id poor_queue(sl_qnode_id cohort)
 {
     return fx_queue(cohort, SL_BEST_EFFORT_FIFO, 0);
 }
@@ -31,9 +31,9 @@ static sl_node_id poor_queue(sl_node_id cohort)
 static void test_cycle_fair_lower_share_goes_before_priority(void **state)
 {
     (void)state;
-    sl_node_id cohort = new_cohort(20);
-    sl_node_id one = poor_queue(cohort);
-    sl_node_id two = poor_queue(cohort);
+    sl_qnode_id cohort = new_cohort(20);
+    sl_qnode_id one = poor_queue(cohort);
+    sl_qnode_id two = poor_queue(cohort);
     (void)fx_workload(one, 0, 1, 6);
     assert_int_equal(fx_rest(), 1);
     sl_workload_id rich = fx_workload(one, 9, 1, 2);
@@ -46,7 +46,7 @@ static void test_cycle_fair_lower_share_goes_before_priority(void **state)
 static void test_cycle_fair_share_is_that_after_service(void **state)
 {
     (void)state;
-    sl_node_id cohort = new_cohort(20);
+    sl_qnode_id cohort = new_cohort(20);
     sl_workload_id large = fx_workload(poor_queue(cohort), 9, 1, 8);
     sl_workload_id small = fx_workload(poor_queue(cohort), 0, 2, 3);
     assert_int_equal(fx_cycle(), 2);
@@ -56,8 +56,8 @@ static void test_cycle_fair_share_is_that_after_service(void **state)
 static void test_cycle_fair_weight_divides_the_share(void **state)
 {
     (void)state;
-    sl_node_id cohort = new_cohort(20);
-    sl_node_id heavy = poor_queue(cohort);
+    sl_qnode_id cohort = new_cohort(20);
+    sl_qnode_id heavy = poor_queue(cohort);
     assert_int_equal(sl_shares_set_weight(heavy, 4 * SL_WEIGHT_ONE), SL_OK);
     sl_workload_id large = fx_workload(heavy, 0, 2, 8);
     sl_workload_id small = fx_workload(poor_queue(cohort), 9, 1, 3);
@@ -68,7 +68,7 @@ static void test_cycle_fair_weight_divides_the_share(void **state)
 static void test_cycle_fair_equal_shares_are_decided_by_priority_then_time(void **state)
 {
     (void)state;
-    sl_node_id cohort = new_cohort(20);
+    sl_qnode_id cohort = new_cohort(20);
     sl_workload_id late = fx_workload(poor_queue(cohort), 1, 9, 2);
     sl_workload_id early = fx_workload(poor_queue(cohort), 1, 5, 2);
     sl_workload_id urgent = fx_workload(poor_queue(cohort), 2, 9, 2);
@@ -87,9 +87,9 @@ static void test_cycle_fair_equal_shares_are_decided_by_priority_then_time(void 
 static void test_cycle_fair_within_nominal_goes_first(void **state)
 {
     (void)state;
-    sl_node_id cohort = new_cohort(20);
+    sl_qnode_id cohort = new_cohort(20);
     (void)fx_quota(cohort, SPOT, MEMORY, 20, SL_AMOUNT_UNLIMITED);
-    sl_node_id owner = fx_queue(cohort, SL_BEST_EFFORT_FIFO, 4);
+    sl_qnode_id owner = fx_queue(cohort, SL_BEST_EFFORT_FIFO, 4);
     (void)fx_offer(owner, SPOT, MEMORY, 0);
     sl_workload_id hog = fx_create();
     fx_pod_set(hog, 1, MEMORY, 15);
@@ -110,14 +110,14 @@ static void test_cycle_fair_within_nominal_goes_first(void **state)
 static void test_cycle_fair_tournament_goes_level_by_level(void **state)
 {
     (void)state;
-    sl_node_id root = new_cohort(40);
-    sl_node_id left = fx_node(root);
-    sl_node_id right = fx_node(root);
+    sl_qnode_id root = new_cohort(40);
+    sl_qnode_id left = fx_node(root);
+    sl_qnode_id right = fx_node(root);
     (void)fx_quota(left, SPOT, CPU, 0, SL_AMOUNT_UNLIMITED);
     (void)fx_quota(right, SPOT, CPU, 0, SL_AMOUNT_UNLIMITED);
-    sl_node_id left_one = poor_queue(left);
-    sl_node_id left_two = poor_queue(left);
-    sl_node_id right_one = poor_queue(right);
+    sl_qnode_id left_one = poor_queue(left);
+    sl_qnode_id left_two = poor_queue(left);
+    sl_qnode_id right_one = poor_queue(right);
     (void)fx_workload(left_one, 0, 1, 10);
     assert_int_equal(fx_rest(), 1);
     sl_workload_id a = fx_workload(left_one, 9, 1, 1);
@@ -131,7 +131,7 @@ static void test_cycle_fair_tournament_goes_level_by_level(void **state)
 static void test_cycle_fair_one_that_does_not_fit_takes_part(void **state)
 {
     (void)state;
-    sl_node_id cohort = new_cohort(4);
+    sl_qnode_id cohort = new_cohort(4);
     sl_workload_id fits = fx_workload(poor_queue(cohort), 0, 2, 4);
     sl_workload_id too_large = fx_workload(poor_queue(cohort), 9, 1, 99);
     assert_int_equal(fx_cycle(), 1);
@@ -144,7 +144,7 @@ static void test_cycle_fair_one_that_does_not_fit_takes_part(void **state)
 static void test_cycle_fair_overtaken_head_is_tried_again(void **state)
 {
     (void)state;
-    sl_node_id cohort = new_cohort(5);
+    sl_qnode_id cohort = new_cohort(5);
     sl_workload_id small = fx_workload(poor_queue(cohort), 0, 2, 3);
     sl_workload_id large = fx_workload(poor_queue(cohort), 0, 1, 4);
     assert_int_equal(fx_cycle(), 1);

@@ -8,17 +8,17 @@
 #include "kernel/preempt/preempt.h"
 #include "policy/queues/heads.h"
 
-static sl_node_id queue_with(sl_node_id cohort, enum sl_strategy strategy, int64_t cpu,
-                             enum sl_preempt_within within, enum sl_preempt_reclaim reclaim)
+static sl_qnode_id queue_with(sl_qnode_id cohort, enum sl_strategy strategy, int64_t cpu,
+                              enum sl_preempt_within within, enum sl_preempt_reclaim reclaim)
 {
-    sl_node_id queue = fx_queue(cohort, strategy, cpu);
+    sl_qnode_id queue = fx_queue(cohort, strategy, cpu);
     struct sl_preempt_policy policy = {within, reclaim, false, false, 0};
     assert_int_equal(sl_preempt_set_policy(queue, policy), SL_OK);
     return queue;
 }
 
 /* A workload that holds that much. */
-static sl_workload_id holder(sl_node_id queue, int32_t priority, int64_t cpu)
+static sl_workload_id holder(sl_qnode_id queue, int32_t priority, int64_t cpu)
 {
     sl_workload_id id = fx_workload(queue, priority, 1, cpu);
     assert_int_equal(fx_rest(), 1);
@@ -51,7 +51,7 @@ static void assert_nothing_promised(void)
 static void test_cycle_preemptor_evicts_waits_and_is_served_when_they_stopped(void **state)
 {
     (void)state;
-    sl_node_id queue =
+    sl_qnode_id queue =
         queue_with(SL_NO_ID, SL_BEST_EFFORT_FIFO, 4, SL_WITHIN_LOWER_PRIORITY, SL_RECLAIM_NEVER);
     sl_workload_id low = holder(queue, 0, 4);
     sl_workload_id high = fx_workload(queue, 5, 2, 3);
@@ -81,7 +81,7 @@ static void test_cycle_preemptor_evicts_waits_and_is_served_when_they_stopped(vo
 static void test_cycle_who_is_being_evicted_is_not_evicted_again(void **state)
 {
     (void)state;
-    sl_node_id queue =
+    sl_qnode_id queue =
         queue_with(SL_NO_ID, SL_STRICT_FIFO, 4, SL_WITHIN_LOWER_PRIORITY, SL_RECLAIM_NEVER);
     (void)holder(queue, 0, 4);
     (void)fx_workload(queue, 5, 2, 3);
@@ -98,9 +98,9 @@ static void test_cycle_who_is_being_evicted_is_not_evicted_again(void **state)
 
 /* Two owners reclaim from a borrower; both would choose the same victim. */
 struct contest {
-    sl_node_id first;
-    sl_node_id second;
-    sl_node_id borrower;
+    sl_qnode_id first;
+    sl_qnode_id second;
+    sl_qnode_id borrower;
     sl_workload_id a;
     sl_workload_id b;
 };
@@ -108,7 +108,7 @@ struct contest {
 static struct contest new_contest(sl_workload_id *victims, const int64_t *sizes, uint32_t count)
 {
     struct contest c;
-    sl_node_id cohort = fx_node(SL_NO_ID);
+    sl_qnode_id cohort = fx_node(SL_NO_ID);
     c.first = queue_with(cohort, SL_BEST_EFFORT_FIFO, 4, SL_WITHIN_NEVER, SL_RECLAIM_ANY);
     c.second = queue_with(cohort, SL_BEST_EFFORT_FIFO, 4, SL_WITHIN_NEVER, SL_RECLAIM_ANY);
     c.borrower = queue_with(cohort, SL_BEST_EFFORT_FIFO, 0, SL_WITHIN_NEVER, SL_RECLAIM_NEVER);
@@ -183,9 +183,9 @@ static void test_cycle_overlap_that_fits_is_deferred(void **state)
 static void test_cycle_without_victims_quota_is_reserved_for_the_cycle(void **state)
 {
     (void)state;
-    sl_node_id cohort = fx_node(SL_NO_ID);
-    sl_node_id owner = queue_with(cohort, SL_STRICT_FIFO, 4, SL_WITHIN_NEVER, SL_RECLAIM_NEVER);
-    sl_node_id borrower =
+    sl_qnode_id cohort = fx_node(SL_NO_ID);
+    sl_qnode_id owner = queue_with(cohort, SL_STRICT_FIFO, 4, SL_WITHIN_NEVER, SL_RECLAIM_NEVER);
+    sl_qnode_id borrower =
         queue_with(cohort, SL_BEST_EFFORT_FIFO, 4, SL_WITHIN_NEVER, SL_RECLAIM_NEVER);
     sl_workload_id big = holder(borrower, 0, 6);
     sl_workload_id waits = fx_workload(owner, 0, 1, 4);
@@ -207,10 +207,10 @@ static void test_cycle_without_victims_quota_is_reserved_for_the_cycle(void **st
 static void test_cycle_parked_workload_reserves_nothing(void **state)
 {
     (void)state;
-    sl_node_id cohort = fx_node(SL_NO_ID);
-    sl_node_id owner =
+    sl_qnode_id cohort = fx_node(SL_NO_ID);
+    sl_qnode_id owner =
         queue_with(cohort, SL_BEST_EFFORT_FIFO, 4, SL_WITHIN_NEVER, SL_RECLAIM_NEVER);
-    sl_node_id borrower =
+    sl_qnode_id borrower =
         queue_with(cohort, SL_BEST_EFFORT_FIFO, 4, SL_WITHIN_NEVER, SL_RECLAIM_NEVER);
     (void)holder(borrower, 0, 6);
     sl_workload_id waits = fx_workload(owner, 0, 1, 4);
@@ -227,12 +227,13 @@ static void test_cycle_parked_workload_reserves_nothing(void **state)
 static void test_cycle_nobody_is_served_with_what_victims_still_hold(void **state)
 {
     (void)state;
-    sl_node_id cohort = fx_node(SL_NO_ID);
-    sl_node_id owner = queue_with(cohort, SL_BEST_EFFORT_FIFO, 5, SL_WITHIN_NEVER, SL_RECLAIM_ANY);
-    sl_node_id full = queue_with(cohort, SL_BEST_EFFORT_FIFO, 5, SL_WITHIN_NEVER, SL_RECLAIM_NEVER);
-    sl_node_id third =
+    sl_qnode_id cohort = fx_node(SL_NO_ID);
+    sl_qnode_id owner = queue_with(cohort, SL_BEST_EFFORT_FIFO, 5, SL_WITHIN_NEVER, SL_RECLAIM_ANY);
+    sl_qnode_id full =
+        queue_with(cohort, SL_BEST_EFFORT_FIFO, 5, SL_WITHIN_NEVER, SL_RECLAIM_NEVER);
+    sl_qnode_id third =
         queue_with(cohort, SL_BEST_EFFORT_FIFO, 0, SL_WITHIN_NEVER, SL_RECLAIM_NEVER);
-    sl_node_id fourth =
+    sl_qnode_id fourth =
         queue_with(cohort, SL_BEST_EFFORT_FIFO, 0, SL_WITHIN_NEVER, SL_RECLAIM_NEVER);
     sl_workload_id victim = holder(full, 0, 6);
     sl_workload_id preemptor = fx_workload(owner, 0, 1, 5);
@@ -253,7 +254,7 @@ static void test_cycle_nobody_is_served_with_what_victims_still_hold(void **stat
 static void test_cycle_sticky_preemptor_is_not_passed_by_a_newcomer(void **state)
 {
     (void)state;
-    sl_node_id queue =
+    sl_qnode_id queue =
         queue_with(SL_NO_ID, SL_BEST_EFFORT_FIFO, 4, SL_WITHIN_LOWER_PRIORITY, SL_RECLAIM_NEVER);
     sl_workload_id low = holder(queue, 0, 4);
     sl_workload_id high = fx_workload(queue, 5, 2, 4);
@@ -270,9 +271,9 @@ static void test_cycle_preemptor_goes_first_with_the_gate(void **state)
 {
     (void)state;
     sl_settings.prioritize_preemptors = true;
-    sl_node_id cohort = fx_node(SL_NO_ID);
-    sl_node_id one = fx_queue(cohort, SL_BEST_EFFORT_FIFO, 4);
-    sl_node_id two = fx_queue(cohort, SL_BEST_EFFORT_FIFO, 4);
+    sl_qnode_id cohort = fx_node(SL_NO_ID);
+    sl_qnode_id one = fx_queue(cohort, SL_BEST_EFFORT_FIFO, 4);
+    sl_qnode_id two = fx_queue(cohort, SL_BEST_EFFORT_FIFO, 4);
     sl_workload_id low = fx_workload(one, 0, 1, 4);
     sl_workload_id high = fx_workload(two, 9, 1, 4);
     sl_heads_set_preemptor(one, low, true);
@@ -284,9 +285,9 @@ static void test_cycle_preemptor_goes_first_with_the_gate(void **state)
 /* Who goes first of one of low and one of high priority when the first has evicted so often. */
 static sl_workload_id first_after(uint32_t evictions)
 {
-    sl_node_id cohort = fx_node(SL_NO_ID);
-    sl_node_id one = fx_queue(cohort, SL_BEST_EFFORT_FIFO, 4);
-    sl_node_id two = fx_queue(cohort, SL_BEST_EFFORT_FIFO, 4);
+    sl_qnode_id cohort = fx_node(SL_NO_ID);
+    sl_qnode_id one = fx_queue(cohort, SL_BEST_EFFORT_FIFO, 4);
+    sl_qnode_id two = fx_queue(cohort, SL_BEST_EFFORT_FIFO, 4);
     sl_workload_id low = fx_workload(one, 0, 1, 4);
     (void)fx_workload(two, 9, 1, 4);
     sl_heads_set_preemptor(one, low, true);
@@ -309,7 +310,7 @@ static void test_cycle_preemptor_that_is_thwarted_goes_first_in_the_end(void **s
 static void test_cycle_preemptor_counts_the_cycles_in_which_it_evicts(void **state)
 {
     (void)state;
-    sl_node_id queue =
+    sl_qnode_id queue =
         queue_with(SL_NO_ID, SL_BEST_EFFORT_FIFO, 4, SL_WITHIN_LOWER_PRIORITY, SL_RECLAIM_NEVER);
     (void)holder(queue, 0, 4);
     sl_workload_id high = fx_workload(queue, 5, 2, 3);

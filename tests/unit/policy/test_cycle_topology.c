@@ -8,9 +8,9 @@
 #include "kernel/preempt/preempt.h"
 #include "policy/cycle/cycle_steps.h"
 
-static sl_node_id preempting_queue(sl_node_id cohort, struct pw_tree t, int64_t cpu)
+static sl_qnode_id preempting_queue(sl_qnode_id cohort, struct pw_tree t, int64_t cpu)
 {
-    sl_node_id queue = pw_queue(cohort, t, cpu);
+    sl_qnode_id queue = pw_queue(cohort, t, cpu);
     struct sl_preempt_policy policy = {SL_WITHIN_LOWER_PRIORITY, SL_RECLAIM_NEVER, false, false, 0};
     assert_int_equal(sl_preempt_set_policy(queue, policy), SL_OK);
     return queue;
@@ -20,7 +20,7 @@ static void test_cycle_topology_pods_stand_together_in_one_rack(void **state)
 {
     (void)state;
     struct pw_tree t = pw_tree(2, 2, 4);
-    sl_node_id queue = pw_queue(SL_NO_ID, t, 100);
+    sl_qnode_id queue = pw_queue(SL_NO_ID, t, 100);
     sl_workload_id id = pw_workload(queue, 0, 4, 2, LEVEL_RACK);
     assert_int_equal(sl_cycle_begin(fx_now), 1);
     assert_true(sl_cycle_next());
@@ -31,11 +31,11 @@ static void test_cycle_topology_pods_stand_together_in_one_rack(void **state)
     (void)sl_cycle_end();
     assert_int_equal(pw_pods_on(id, t, 0), 2);
     assert_int_equal(pw_pods_on(id, t, 1), 2);
-    assert_int_equal(sl_room_used_of(t.first_site, MEASURE_CPU), 4);
+    assert_int_equal(sl_site_used_of(t.first_site, MEASURE_CPU), 4);
     assert_int_equal(sl_passes_tree(id, 0), t.tree);
     assert_int_equal(sl_passes_pods(id, 0), 4);
     fx_finish(id);
-    assert_int_equal(sl_room_used_of(t.first_site, MEASURE_CPU), 0);
+    assert_int_equal(sl_site_used_of(t.first_site, MEASURE_CPU), 0);
     assert_int_equal(sl_passes_tree(id, 0), SL_NO_ID);
 }
 
@@ -43,7 +43,7 @@ static void test_cycle_topology_too_large_for_empty_nodes_finds_no_fit(void **st
 {
     (void)state;
     struct pw_tree t = pw_tree(2, 2, 4);
-    sl_node_id queue = pw_queue(SL_NO_ID, t, 100);
+    sl_qnode_id queue = pw_queue(SL_NO_ID, t, 100);
     sl_workload_id id = pw_workload(queue, 0, 5, 2, LEVEL_RACK);
     assert_int_equal(fx_cycle(), 0);
     assert_int_equal(pw_outcome(id)->reason, SL_PENDING_TOPOLOGY_FAILED);
@@ -59,7 +59,7 @@ static void test_cycle_topology_full_nodes_wait_until_room_comes(void **state)
 {
     (void)state;
     struct pw_tree t = pw_tree(1, 1, 4);
-    sl_node_id queue = pw_queue(SL_NO_ID, t, 100);
+    sl_qnode_id queue = pw_queue(SL_NO_ID, t, 100);
     sl_workload_id first = pw_workload(queue, 0, 1, 3, LEVEL_HOST);
     sl_workload_id second = pw_workload(queue, 0, 1, 2, LEVEL_HOST);
     assert_int_equal(fx_rest(), 1);
@@ -76,8 +76,8 @@ static void test_cycle_topology_room_is_told_beyond_the_cohort(void **state)
 {
     (void)state;
     struct pw_tree t = pw_tree(1, 1, 4);
-    sl_node_id one = pw_queue(SL_NO_ID, t, 100);
-    sl_node_id other = pw_queue(SL_NO_ID, t, 100);
+    sl_qnode_id one = pw_queue(SL_NO_ID, t, 100);
+    sl_qnode_id other = pw_queue(SL_NO_ID, t, 100);
     sl_workload_id first = pw_workload(one, 0, 1, 3, LEVEL_HOST);
     assert_int_equal(fx_rest(), 1);
     sl_workload_id second = pw_workload(other, 0, 1, 2, LEVEL_HOST);
@@ -91,10 +91,10 @@ static void test_cycle_topology_woken_users_are_tried_again(void **state)
 {
     (void)state;
     struct pw_tree t = pw_tree(1, 1, 4);
-    sl_node_id queue = pw_queue(SL_NO_ID, t, 100);
+    sl_qnode_id queue = pw_queue(SL_NO_ID, t, 100);
     sl_workload_id id = pw_workload(queue, 0, 1, 6, LEVEL_HOST);
     assert_int_equal(fx_rest(), 0);
-    assert_int_equal(sl_room_set_capacity(t.first_site, MEASURE_CPU, 6), SL_OK);
+    assert_int_equal(sl_site_set_capacity(t.first_site, MEASURE_CPU, 6), SL_OK);
     assert_int_equal(fx_rest(), 0);
     pw_wake_users(t);
     assert_int_equal(fx_rest(), 1);
@@ -138,7 +138,7 @@ static void test_cycle_topology_who_waits_keeps_the_rooms_from_others(void **sta
     assert_int_equal(fx_cycle(), 0);
     assert_int_equal(pw_outcome(large)->result, SL_CYCLE_PENDING);
     assert_int_equal(pw_outcome(small)->result, SL_CYCLE_PENDING);
-    assert_int_equal(sl_room_promised_of(t.first_site, MEASURE_CPU), 0); /* for the cycle only */
+    assert_int_equal(sl_site_promised_of(t.first_site, MEASURE_CPU), 0); /* for the cycle only */
     fx_finish(holder);
     pw_wake_users(t);
     assert_int_equal(fx_cycle(), 1);
@@ -149,7 +149,7 @@ static void test_cycle_topology_lower_priority_goes_for_its_rooms_alone(void **s
 {
     (void)state;
     struct pw_tree t = pw_tree(1, 2, 4);
-    sl_node_id queue = preempting_queue(SL_NO_ID, t, 100);
+    sl_qnode_id queue = preempting_queue(SL_NO_ID, t, 100);
     sl_workload_id low = pw_workload(queue, 0, 1, 3, LEVEL_HOST);
     sl_workload_id other = pw_workload(queue, 1, 1, 3, LEVEL_HOST);
     assert_int_equal(fx_rest(), 2);
@@ -170,7 +170,7 @@ static void test_cycle_topology_victims_that_leave_too_little_room_stay(void **s
 {
     (void)state;
     struct pw_tree t = pw_tree(1, 1, 4);
-    sl_node_id queue = preempting_queue(SL_NO_ID, t, 100);
+    sl_qnode_id queue = preempting_queue(SL_NO_ID, t, 100);
     sl_workload_id equal = pw_workload(queue, 9, 1, 2, LEVEL_HOST);
     sl_workload_id low = pw_workload(queue, 0, 1, 1, LEVEL_HOST);
     assert_int_equal(fx_rest(), 2);
@@ -186,7 +186,7 @@ static void test_cycle_topology_held_head_keeps_its_rooms_from_other_cohorts(voi
 {
     (void)state;
     struct pw_tree t = pw_tree(1, 1, 4);
-    sl_node_id queue = preempting_queue(SL_NO_ID, t, 100);
+    sl_qnode_id queue = preempting_queue(SL_NO_ID, t, 100);
     sl_workload_id low = pw_workload(queue, 0, 1, 3, LEVEL_HOST);
     assert_int_equal(fx_rest(), 1);
     sl_workload_id high = pw_workload(queue, 9, 1, 4, LEVEL_HOST);
@@ -207,7 +207,7 @@ static void test_cycle_topology_rooms_of_a_held_head_that_goes_are_free(void **s
 {
     (void)state;
     struct pw_tree t = pw_tree(1, 1, 4);
-    sl_node_id queue = preempting_queue(SL_NO_ID, t, 100);
+    sl_qnode_id queue = preempting_queue(SL_NO_ID, t, 100);
     sl_workload_id low = pw_workload(queue, 0, 1, 3, LEVEL_HOST);
     assert_int_equal(fx_rest(), 1);
     sl_workload_id high = pw_workload(queue, 9, 1, 4, LEVEL_HOST);
@@ -227,7 +227,7 @@ static void test_cycle_topology_gate_off_places_nothing(void **state)
     sl_settings.topology = false;
     sl_workload_id id = pw_workload(pw_queue(SL_NO_ID, t, 100), 0, 5, 4, LEVEL_HOST);
     assert_int_equal(fx_rest(), 1);
-    assert_int_equal(sl_topology_stand_count(id), 0);
+    assert_int_equal(sl_topology_assignment_count(id), 0);
     assert_int_equal(sl_passes_tree(id, 0), SL_NO_ID);
 }
 
@@ -237,15 +237,15 @@ static void test_cycle_topology_who_was_served_in_the_cycle_is_no_victim_in_it(v
 {
     (void)state;
     struct pw_tree t = pw_tree(1, 1, 7);
-    sl_node_id cohort = fx_node(SL_NO_ID);
+    sl_qnode_id cohort = fx_node(SL_NO_ID);
     struct sl_preempt_policy reclaims = {SL_WITHIN_NEVER, SL_RECLAIM_ANY, false, false, 0};
-    sl_node_id queue = pw_queue(cohort, t, 4);
+    sl_qnode_id queue = pw_queue(cohort, t, 4);
     (void)pw_queue(cohort, t, 20);
     assert_int_equal(sl_preempt_set_policy(queue, reclaims), SL_OK);
     sl_workload_id first = pw_workload(pw_queue(cohort, t, 3), 9, 1, 4, LEVEL_HOST);
     sl_workload_id second = fx_create();
     fx_pod_set(second, 3, CPU, 2);
-    assert_int_equal(sl_demand_set_min_count(second, 2), SL_OK);
+    assert_int_equal(sl_requests_set_min_count(second, 2), SL_OK);
     pw_ask(second, SL_TOGETHER_REQUIRED, LEVEL_HOST, 2);
     fx_attach(second, queue, 0, second);
     assert_int_equal(fx_cycle(), 1);
@@ -265,10 +265,10 @@ static void test_cycle_topology_who_would_do_with_fewer_pods_hears_of_room(void 
     struct pw_tree t = pw_tree(1, 1, 4);
     sl_workload_id holder = pw_workload(pw_queue(SL_NO_ID, t, 4), 0, 1, 4, LEVEL_HOST);
     assert_int_equal(fx_rest(), 1);
-    sl_node_id queue = pw_queue(SL_NO_ID, t, 2);
+    sl_qnode_id queue = pw_queue(SL_NO_ID, t, 2);
     sl_workload_id id = fx_create();
     fx_pod_set(id, 3, CPU, 1);
-    assert_int_equal(sl_demand_set_min_count(id, 1), SL_OK);
+    assert_int_equal(sl_requests_set_min_count(id, 1), SL_OK);
     pw_ask(id, SL_TOGETHER_REQUIRED, LEVEL_HOST, 2);
     fx_attach(id, queue, 0, id);
     assert_int_equal(fx_rest(), 0);

@@ -107,7 +107,7 @@ static void test_entries_more_needs_than_may_be_claimed_are_not_kept(void **stat
 {
     (void)state;
     answer(100, 1);
-    sl_assignment.need_count = SL_CLAIMS_MAX + 1;
+    sl_assignment.need_count = SL_USAGE_CELLS_MAX + 1;
     assert_int_equal(sl_entries_add(false), 0);
     assert_int_equal(sl_entries[0].needs.count, 0);
 }

@@ -7,7 +7,7 @@
 static void test_flavors_first_that_fits_is_taken(void **state)
 {
     (void)state;
-    sl_node_id queue = fx_queue(SL_NO_ID, SL_BEST_EFFORT_FIFO, 4);
+    sl_qnode_id queue = fx_queue(SL_NO_ID, SL_BEST_EFFORT_FIFO, 4);
     (void)fx_offer(queue, ON_DEMAND, CPU, 10);
     fl_assert_fits(fl_asking(4), queue, 0);
     assert_int_equal(fl_chosen(0), SPOT);
@@ -21,7 +21,7 @@ static void test_flavors_first_that_fits_is_taken(void **state)
 static void test_flavors_more_than_could_ever_be_exceeds_max_quota(void **state)
 {
     (void)state;
-    sl_node_id queue = fx_queue(SL_NO_ID, SL_BEST_EFFORT_FIFO, 4);
+    sl_qnode_id queue = fx_queue(SL_NO_ID, SL_BEST_EFFORT_FIFO, 4);
     (void)fx_offer(queue, ON_DEMAND, CPU, 10);
     fl_assert_no_fit(fl_asking(13), queue, SL_PENDING_EXCEEDS_MAX_QUOTA);
     assert_int_equal(sl_assignment.detail_count, 2);
@@ -33,9 +33,9 @@ static void test_flavors_more_than_could_ever_be_exceeds_max_quota(void **state)
 static void test_flavors_reason_is_the_mildest_over_flavors(void **state)
 {
     (void)state;
-    sl_node_id cohort = fx_node(SL_NO_ID);
-    sl_node_id queue = fl_queue(cohort, 4, 4);
-    sl_node_id sister = fx_queue(cohort, SL_BEST_EFFORT_FIFO, 4);
+    sl_qnode_id cohort = fx_node(SL_NO_ID);
+    sl_qnode_id queue = fl_queue(cohort, 4, 4);
+    sl_qnode_id sister = fx_queue(cohort, SL_BEST_EFFORT_FIFO, 4);
     fl_charge(sister, SPOT, 3);
     fl_assert_no_fit(fl_asking(6), queue, SL_PENDING_WAITING_FOR_QUOTA);
     fl_assert_detail(0, SL_MISS_UNUSED_QUOTA, SPOT, CPU, 1);
@@ -48,18 +48,18 @@ static void test_flavors_reason_is_the_mildest_over_flavors(void **state)
 static void test_flavors_reason_is_the_gravest_over_resource_groups(void **state)
 {
     (void)state;
-    sl_node_id cohort = fx_node(SL_NO_ID);
-    sl_node_id queue = fl_queue(cohort, 1, 4);
-    sl_node_id sister = fx_node(cohort);
+    sl_qnode_id cohort = fx_node(SL_NO_ID);
+    sl_qnode_id queue = fl_queue(cohort, 1, 4);
+    sl_qnode_id sister = fx_node(cohort);
     sl_cell_id lent = fx_quota(sister, SPOT, MEMORY, 5, 0);
     sl_cell_id cell = fx_quota(queue, SPOT, MEMORY, 5, SL_AMOUNT_UNLIMITED);
     assert_int_equal(sl_offers_add(queue, 1, cell), SL_OK);
     assert_int_equal(sl_ledger_charge(lent, 5), SL_OK);
     sl_workload_id id = fl_asking(1);
-    assert_int_equal(sl_demand_add_request(id, MEMORY, 6), SL_OK);
+    assert_int_equal(sl_requests_add(id, MEMORY, 6), SL_OK);
     fl_assert_no_fit(id, queue, SL_PENDING_WAITING_FOR_QUOTA);
     sl_workload_id more = fl_asking(2);
-    assert_int_equal(sl_demand_add_request(more, MEMORY, 6), SL_OK);
+    assert_int_equal(sl_requests_add(more, MEMORY, 6), SL_OK);
     fl_assert_no_fit(more, queue, SL_PENDING_EXCEEDS_MAX_QUOTA);
     assert_int_equal(sl_assignment.choice_count, 0);
     assert_int_equal(sl_assignment.detail_count, 1);
@@ -71,11 +71,11 @@ static void test_flavors_reason_is_the_gravest_over_resource_groups(void **state
 static void test_flavors_first_pod_set_without_a_place_ends_the_search(void **state)
 {
     (void)state;
-    sl_node_id queue = fx_queue(SL_NO_ID, SL_BEST_EFFORT_FIFO, 4);
+    sl_qnode_id queue = fx_queue(SL_NO_ID, SL_BEST_EFFORT_FIFO, 4);
     sl_workload_id id = fl_asking(2);
     fx_pod_set(id, 1, CPU, 9);
     fx_pod_set(id, 1, CPU, 1);
-    assert_int_equal(sl_demand_add_exclusion(id, SPOT, SL_EXCLUDED_TAINT), SL_OK);
+    assert_int_equal(sl_requests_add_exclusion(id, SPOT, SL_EXCLUDED_TAINT), SL_OK);
     fl_assert_no_fit(id, queue, SL_PENDING_EXCEEDS_MAX_QUOTA);
     assert_int_equal(sl_assignment.pod_set_count, 3);
     assert_int_equal(sl_assignment.modes[0], SL_MODE_FIT);
@@ -92,14 +92,14 @@ static void test_flavors_first_pod_set_without_a_place_ends_the_search(void **st
 static void test_flavors_excluded_ones_are_passed_over(void **state)
 {
     (void)state;
-    sl_node_id queue = fx_queue(SL_NO_ID, SL_BEST_EFFORT_FIFO, 4);
+    sl_qnode_id queue = fx_queue(SL_NO_ID, SL_BEST_EFFORT_FIFO, 4);
     (void)fx_offer(queue, ON_DEMAND, CPU, 10);
     sl_workload_id id = fl_asking(1);
-    assert_int_equal(sl_demand_add_exclusion(id, SPOT, SL_EXCLUDED_TAINT), SL_OK);
+    assert_int_equal(sl_requests_add_exclusion(id, SPOT, SL_EXCLUDED_TAINT), SL_OK);
     fl_assert_fits(id, queue, 0);
     assert_int_equal(fl_chosen(0), ON_DEMAND);
     fl_assert_attempt(0, SPOT, SL_MODE_NO_FIT, 0);
-    assert_int_equal(sl_demand_add_exclusion(id, ON_DEMAND, SL_EXCLUDED_AFFINITY), SL_OK);
+    assert_int_equal(sl_requests_add_exclusion(id, ON_DEMAND, SL_EXCLUDED_AFFINITY), SL_OK);
     fl_assert_no_fit(id, queue, SL_PENDING_NO_MATCHING_FLAVOR);
     fl_assert_detail(0, SL_MISS_TAINT, SPOT, SL_NO_ID, 0);
     fl_assert_detail(1, SL_MISS_AFFINITY, ON_DEMAND, SL_NO_ID, 0);
@@ -108,9 +108,9 @@ static void test_flavors_excluded_ones_are_passed_over(void **state)
 static void test_flavors_missing_flavor_is_said_so(void **state)
 {
     (void)state;
-    sl_node_id queue = fx_queue(SL_NO_ID, SL_BEST_EFFORT_FIFO, 4);
+    sl_qnode_id queue = fx_queue(SL_NO_ID, SL_BEST_EFFORT_FIFO, 4);
     sl_workload_id id = fl_asking(1);
-    assert_int_equal(sl_demand_add_exclusion(id, SPOT, SL_EXCLUDED_MISSING), SL_OK);
+    assert_int_equal(sl_requests_add_exclusion(id, SPOT, SL_EXCLUDED_MISSING), SL_OK);
     fl_assert_no_fit(id, queue, SL_PENDING_NO_MATCHING_FLAVOR);
     fl_assert_detail(0, SL_MISS_NO_FLAVOR, SPOT, SL_NO_ID, 0);
 }
@@ -118,9 +118,9 @@ static void test_flavors_missing_flavor_is_said_so(void **state)
 static void test_flavors_resource_not_offered_matches_nothing(void **state)
 {
     (void)state;
-    sl_node_id queue = fx_queue(SL_NO_ID, SL_BEST_EFFORT_FIFO, 4);
+    sl_qnode_id queue = fx_queue(SL_NO_ID, SL_BEST_EFFORT_FIFO, 4);
     sl_workload_id id = fl_asking(1);
-    assert_int_equal(sl_demand_add_request(id, MEMORY, 0), SL_OK);
+    assert_int_equal(sl_requests_add(id, MEMORY, 0), SL_OK);
     fl_assert_fits(id, queue, 0);
     assert_int_equal(sl_assignment.choice_count, 1);
     fx_pod_set(id, 1, MEMORY, 5);
@@ -132,9 +132,9 @@ static void test_flavors_undeclared_resources_may_be_ignored(void **state)
 {
     (void)state;
     sl_settings.ignore_undeclared = true;
-    sl_node_id queue = fx_queue(SL_NO_ID, SL_BEST_EFFORT_FIFO, 4);
+    sl_qnode_id queue = fx_queue(SL_NO_ID, SL_BEST_EFFORT_FIFO, 4);
     sl_workload_id id = fl_asking(1);
-    assert_int_equal(sl_demand_add_request(id, MEMORY, 5), SL_OK);
+    assert_int_equal(sl_requests_add(id, MEMORY, 5), SL_OK);
     fl_assert_fits(id, queue, 0);
     assert_int_equal(sl_assignment.choice_count, 1);
     assert_int_equal(sl_assignment.needs[0].amount, 1);
@@ -144,7 +144,7 @@ static void test_flavors_undeclared_resources_may_be_ignored(void **state)
 static void test_flavors_pod_set_that_asks_for_nothing_fits(void **state)
 {
     (void)state;
-    sl_node_id queue = fx_queue(SL_NO_ID, SL_BEST_EFFORT_FIFO, 4);
+    sl_qnode_id queue = fx_queue(SL_NO_ID, SL_BEST_EFFORT_FIFO, 4);
     sl_workload_id id = fx_create();
     fx_pod_set(id, 1, MEMORY, 0);
     fx_pod_set(id, 2, CPU, 2);
@@ -159,12 +159,12 @@ static void test_flavors_pod_set_that_asks_for_nothing_fits(void **state)
 static void test_flavors_one_flavor_serves_all_resources_of_a_group(void **state)
 {
     (void)state;
-    sl_node_id queue = fx_queue(SL_NO_ID, SL_BEST_EFFORT_FIFO, 4);
+    sl_qnode_id queue = fx_queue(SL_NO_ID, SL_BEST_EFFORT_FIFO, 4);
     (void)fx_offer(queue, SPOT, MEMORY, 10);
     (void)fx_offer(queue, ON_DEMAND, CPU, 4);
     (void)fx_offer(queue, ON_DEMAND, MEMORY, 100);
     sl_workload_id id = fl_asking(1);
-    assert_int_equal(sl_demand_add_request(id, MEMORY, 50), SL_OK);
+    assert_int_equal(sl_requests_add(id, MEMORY, 50), SL_OK);
     fl_assert_fits(id, queue, 0);
     assert_int_equal(sl_assignment.choice_count, 2);
     assert_int_equal(fl_chosen(0), ON_DEMAND);
@@ -174,11 +174,11 @@ static void test_flavors_one_flavor_serves_all_resources_of_a_group(void **state
 static void test_flavors_groups_choose_separately(void **state)
 {
     (void)state;
-    sl_node_id queue = fx_queue(SL_NO_ID, SL_BEST_EFFORT_FIFO, 4);
+    sl_qnode_id queue = fx_queue(SL_NO_ID, SL_BEST_EFFORT_FIFO, 4);
     sl_cell_id cell = fx_quota(queue, ON_DEMAND, MEMORY, 100, 0);
     assert_int_equal(sl_offers_add(queue, 1, cell), SL_OK);
     sl_workload_id id = fl_asking(1);
-    assert_int_equal(sl_demand_add_request(id, MEMORY, 50), SL_OK);
+    assert_int_equal(sl_requests_add(id, MEMORY, 50), SL_OK);
     fl_assert_fits(id, queue, 0);
     assert_int_equal(fl_chosen(0), SPOT);
     assert_int_equal(fl_chosen(1), ON_DEMAND);
@@ -190,7 +190,7 @@ static void test_flavors_resource_of_two_groups_gets_the_later_one(void **state)
 {
     (void)state;
     enum { GPU = 9 };
-    sl_node_id queue = fx_queue(SL_NO_ID, SL_BEST_EFFORT_FIFO, 4);
+    sl_qnode_id queue = fx_queue(SL_NO_ID, SL_BEST_EFFORT_FIFO, 4);
     sl_cell_id cpu = fx_quota(queue, ON_DEMAND, CPU, 4, 0);
     sl_cell_id gpu = fx_quota(queue, ON_DEMAND, GPU, 4, 0);
     assert_int_equal(sl_offers_add(queue, 1, cpu), SL_OK);
@@ -198,7 +198,7 @@ static void test_flavors_resource_of_two_groups_gets_the_later_one(void **state)
     fl_assert_fits(fl_asking(1), queue, 0);
     assert_int_equal(fl_chosen(0), SPOT);
     sl_workload_id id = fl_asking(2);
-    assert_int_equal(sl_demand_add_request(id, GPU, 1), SL_OK);
+    assert_int_equal(sl_requests_add(id, GPU, 1), SL_OK);
     fl_assert_fits(id, queue, 0);
     assert_int_equal(sl_assignment.choice_count, 2);
     assert_int_equal(sl_assignment.choices[0].cell, cpu);
@@ -206,7 +206,7 @@ static void test_flavors_resource_of_two_groups_gets_the_later_one(void **state)
     assert_int_equal(sl_assignment.need_count, 2);
     assert_int_equal(sl_assignment.needs[0].amount, 2);
     sl_workload_id more = fl_asking(5);
-    assert_int_equal(sl_demand_add_request(more, GPU, 1), SL_OK);
+    assert_int_equal(sl_requests_add(more, GPU, 1), SL_OK);
     fl_assert_no_fit(more, queue, SL_PENDING_EXCEEDS_MAX_QUOTA);
 }
 
@@ -215,14 +215,14 @@ static void test_flavors_resources_are_looked_at_in_their_order(void **state)
 {
     (void)state;
     sl_offers_set_pods_resource(PODS);
-    sl_node_id queue = fx_queue(SL_NO_ID, SL_BEST_EFFORT_FIFO, 1);
+    sl_qnode_id queue = fx_queue(SL_NO_ID, SL_BEST_EFFORT_FIFO, 1);
     sl_cell_id memory = fx_quota(queue, ON_DEMAND, MEMORY, 1, 0);
     sl_cell_id pods = fx_quota(queue, ON_DEMAND, PODS, 1, 0);
     assert_int_equal(sl_offers_add(queue, 1, memory), SL_OK);
     assert_int_equal(sl_offers_add(queue, 2, pods), SL_OK);
     sl_workload_id id = fx_create();
     fx_pod_set(id, 2, CPU, 1);
-    assert_int_equal(sl_demand_add_request(id, MEMORY, 1), SL_OK);
+    assert_int_equal(sl_requests_add(id, MEMORY, 1), SL_OK);
     static const sl_resource_id orders[][3] = {
         {CPU, MEMORY, PODS}, {MEMORY, PODS, CPU}, {PODS, CPU, MEMORY}, {CPU, PODS, MEMORY}};
     for (size_t i = 0; i < 4; i++) {
@@ -246,7 +246,7 @@ static void test_flavors_resources_are_looked_at_in_their_order(void **state)
 static void test_flavors_earlier_pod_sets_count_as_used(void **state)
 {
     (void)state;
-    sl_node_id queue = fx_queue(SL_NO_ID, SL_BEST_EFFORT_FIFO, 4);
+    sl_qnode_id queue = fx_queue(SL_NO_ID, SL_BEST_EFFORT_FIFO, 4);
     (void)fx_offer(queue, ON_DEMAND, CPU, 3);
     sl_workload_id id = fl_asking(3);
     fx_pod_set(id, 2, CPU, 1);
@@ -263,9 +263,9 @@ static void test_flavors_earlier_pod_sets_count_as_used(void **state)
 static void test_flavors_borrowing_reaches_up_two_levels(void **state)
 {
     (void)state;
-    sl_node_id root = fx_node(SL_NO_ID);
-    sl_node_id cohort = fx_node(root);
-    sl_node_id queue = fx_queue(cohort, SL_BEST_EFFORT_FIFO, 4);
+    sl_qnode_id root = fx_node(SL_NO_ID);
+    sl_qnode_id cohort = fx_node(root);
+    sl_qnode_id queue = fx_queue(cohort, SL_BEST_EFFORT_FIFO, 4);
     (void)fx_queue(cohort, SL_BEST_EFFORT_FIFO, 5);
     (void)fx_quota(cohort, SPOT, CPU, 3, SL_AMOUNT_UNLIMITED);
     (void)fx_quota(root, SPOT, CPU, 2, SL_AMOUNT_UNLIMITED);
@@ -281,8 +281,8 @@ static void test_flavors_borrowing_reaches_up_two_levels(void **state)
 static void test_flavors_borrowing_limit_is_the_most_there_can_be(void **state)
 {
     (void)state;
-    sl_node_id cohort = fx_node(SL_NO_ID);
-    sl_node_id queue = fx_queue(cohort, SL_BEST_EFFORT_FIFO, -1);
+    sl_qnode_id cohort = fx_node(SL_NO_ID);
+    sl_qnode_id queue = fx_queue(cohort, SL_BEST_EFFORT_FIFO, -1);
     (void)fx_queue(cohort, SL_BEST_EFFORT_FIFO, 50);
     assert_int_equal(sl_offers_add(queue, 0, fx_quota(queue, SPOT, CPU, 4, 3)), SL_OK);
     fl_assert_fits(fl_asking(7), queue, 1);
@@ -292,8 +292,8 @@ static void test_flavors_borrowing_limit_is_the_most_there_can_be(void **state)
 static void test_flavors_borrowing_stops_the_search_by_default(void **state)
 {
     (void)state;
-    sl_node_id cohort = fx_node(SL_NO_ID);
-    sl_node_id queue = fx_queue(cohort, SL_BEST_EFFORT_FIFO, 4);
+    sl_qnode_id cohort = fx_node(SL_NO_ID);
+    sl_qnode_id queue = fx_queue(cohort, SL_BEST_EFFORT_FIFO, 4);
     (void)fx_offer(queue, ON_DEMAND, CPU, 10);
     (void)fx_queue(cohort, SL_BEST_EFFORT_FIFO, 50);
     fl_assert_fits(fl_asking(6), queue, 1);
@@ -308,9 +308,9 @@ static void test_flavors_borrowing_stops_the_search_by_default(void **state)
 static void test_flavors_try_next_takes_the_lower_borrow_height(void **state)
 {
     (void)state;
-    sl_node_id root = fx_node(SL_NO_ID);
-    sl_node_id cohort = fx_node(root);
-    sl_node_id queue = fx_queue(cohort, SL_BEST_EFFORT_FIFO, 1);
+    sl_qnode_id root = fx_node(SL_NO_ID);
+    sl_qnode_id cohort = fx_node(root);
+    sl_qnode_id queue = fx_queue(cohort, SL_BEST_EFFORT_FIFO, 1);
     (void)fx_offer(queue, ON_DEMAND, CPU, 1);
     (void)fx_quota(root, SPOT, CPU, 50, SL_AMOUNT_UNLIMITED);
     (void)fx_quota(cohort, ON_DEMAND, CPU, 50, SL_AMOUNT_UNLIMITED);
@@ -323,8 +323,8 @@ static void test_flavors_pods_are_counted_where_the_queue_offers_them(void **sta
 {
     (void)state;
     sl_offers_set_pods_resource(PODS);
-    sl_node_id queue = fx_queue(SL_NO_ID, SL_BEST_EFFORT_FIFO, 100);
-    sl_node_id counting = fx_queue(SL_NO_ID, SL_BEST_EFFORT_FIFO, 100);
+    sl_qnode_id queue = fx_queue(SL_NO_ID, SL_BEST_EFFORT_FIFO, 100);
+    sl_qnode_id counting = fx_queue(SL_NO_ID, SL_BEST_EFFORT_FIFO, 100);
     (void)fx_offer(counting, SPOT, PODS, 5);
     sl_workload_id id = fx_create();
     fx_pod_set(id, 5, CPU, 1);
@@ -341,7 +341,7 @@ static void test_flavors_pods_are_counted_where_the_queue_offers_them(void **sta
 static void test_flavors_asking_for_nothing_fits_after_a_quota_cut(void **state)
 {
     (void)state;
-    sl_node_id queue = fx_queue(SL_NO_ID, SL_BEST_EFFORT_FIFO, 4);
+    sl_qnode_id queue = fx_queue(SL_NO_ID, SL_BEST_EFFORT_FIFO, 4);
     fl_charge(queue, SPOT, 4);
     assert_int_equal(
         sl_ledger_set_quota(sl_offers_first(queue), 1, SL_AMOUNT_UNLIMITED, SL_AMOUNT_UNLIMITED),
@@ -355,14 +355,14 @@ static void test_flavors_asking_for_nothing_fits_after_a_quota_cut(void **state)
 static void test_flavors_without_pod_sets_nothing_fits(void **state)
 {
     (void)state;
-    sl_node_id queue = fx_queue(SL_NO_ID, SL_BEST_EFFORT_FIFO, 4);
+    sl_qnode_id queue = fx_queue(SL_NO_ID, SL_BEST_EFFORT_FIFO, 4);
     fl_assert_no_fit(fx_create(), queue, SL_PENDING_MISCONFIGURED);
 }
 
 static void test_flavors_sums_beyond_the_largest_amount_never_fit(void **state)
 {
     (void)state;
-    sl_node_id queue = fx_queue(SL_NO_ID, SL_BEST_EFFORT_FIFO, -1);
+    sl_qnode_id queue = fx_queue(SL_NO_ID, SL_BEST_EFFORT_FIFO, -1);
     (void)fx_offer(queue, SPOT, CPU, SL_AMOUNT_UNLIMITED);
     sl_workload_id id = fl_asking(SL_AMOUNT_MAX);
     fl_assert_fits(id, queue, 0);
@@ -373,7 +373,7 @@ static void test_flavors_sums_beyond_the_largest_amount_never_fit(void **state)
     sl_workload_id grouped = fx_create(); /* 2^64 together */
     for (int i = 0; i < 16; i++) {
         fx_pod_set(grouped, 1, CPU, SL_AMOUNT_MAX);
-        assert_int_equal(sl_demand_set_group(grouped, 0), SL_OK);
+        assert_int_equal(sl_requests_set_group(grouped, 0), SL_OK);
     }
     fl_assert_no_fit(grouped, queue, SL_PENDING_EXCEEDS_MAX_QUOTA);
 }
@@ -382,14 +382,14 @@ static void test_flavors_sums_beyond_the_largest_amount_never_fit(void **state)
 static void test_flavors_notes_beyond_the_room_are_counted(void **state)
 {
     (void)state;
-    sl_node_id queue = fx_node(SL_NO_ID);
+    sl_qnode_id queue = fx_node(SL_NO_ID);
     for (sl_flavor_id flavor = 0; flavor < 30; flavor++) {
         (void)fx_offer(queue, flavor, CPU, 1);
     }
     sl_workload_id id = fx_create();
     for (int i = 0; i < 18; i++) {
         fx_pod_set(id, 1, CPU, 2);
-        assert_int_equal(sl_demand_set_group(id, 7), SL_OK);
+        assert_int_equal(sl_requests_set_group(id, 7), SL_OK);
     }
     fl_assert_no_fit(id, queue, SL_PENDING_EXCEEDS_MAX_QUOTA);
     assert_int_equal(sl_assignment.detail_count, SL_DETAILS_MAX);
@@ -403,25 +403,25 @@ static void test_flavors_notes_beyond_the_room_are_counted(void **state)
 static void test_flavors_more_cells_than_claims_is_said_so(void **state)
 {
     (void)state;
-    sl_node_id queue = fx_node(SL_NO_ID);
+    sl_qnode_id queue = fx_node(SL_NO_ID);
     sl_workload_id id = fx_create();
     for (uint32_t set = 0; set < 3; set++) {
-        assert_int_equal(sl_demand_add_pod_set(id, 1), SL_OK);
+        assert_int_equal(sl_requests_add_pod_set(id, 1), SL_OK);
         for (sl_resource_id i = 0; i < 11; i++) {
             sl_resource_id resource = 40 + 11 * set + i;
             (void)fx_offer(queue, SPOT, resource, 1);
-            assert_int_equal(sl_demand_add_request(id, resource, 1), SL_OK);
+            assert_int_equal(sl_requests_add(id, resource, 1), SL_OK);
         }
     }
     fl_assert_fits(id, queue, 0);
     assert_int_equal(sl_assignment.choice_count, 33);
-    assert_int_equal(sl_assignment.need_count, SL_CLAIMS_MAX + 1);
+    assert_int_equal(sl_assignment.need_count, SL_USAGE_CELLS_MAX + 1);
 }
 
 static void test_flavors_reduced_counts_ask_for_less(void **state)
 {
     (void)state;
-    sl_node_id queue = fx_queue(SL_NO_ID, SL_BEST_EFFORT_FIFO, 4);
+    sl_qnode_id queue = fx_queue(SL_NO_ID, SL_BEST_EFFORT_FIFO, 4);
     sl_workload_id id = fx_create();
     fx_pod_set(id, 5, CPU, 2);
     fx_pod_set(id, 1, CPU, 1);

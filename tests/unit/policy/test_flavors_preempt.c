@@ -7,7 +7,7 @@
 
 #include "kernel/preempt/preempt.h"
 
-static void set_policy(sl_node_id queue, enum sl_preempt_reclaim reclaim, bool borrow_within)
+static void set_policy(sl_qnode_id queue, enum sl_preempt_reclaim reclaim, bool borrow_within)
 {
     struct sl_preempt_policy policy = {SL_WITHIN_LOWER_PRIORITY, reclaim, borrow_within, false, 0};
     assert_int_equal(sl_preempt_set_policy(queue, policy), SL_OK);
@@ -16,7 +16,7 @@ static void set_policy(sl_node_id queue, enum sl_preempt_reclaim reclaim, bool b
 static void test_flavors_within_nominal_quota_preemption_is_asked_for(void **state)
 {
     (void)state;
-    sl_node_id queue = fx_queue(SL_NO_ID, SL_BEST_EFFORT_FIFO, 4);
+    sl_qnode_id queue = fx_queue(SL_NO_ID, SL_BEST_EFFORT_FIFO, 4);
     fl_charge(queue, SPOT, 3);
     fl_answer(SPOT, SL_PREEMPT, 0);
     fl_assert_mode(fl_asking(2), queue, SL_MODE_PREEMPT, 0);
@@ -35,7 +35,7 @@ static void test_flavors_within_nominal_quota_preemption_is_asked_for(void **sta
 static void test_flavors_without_candidates_the_mode_is_still_preempt(void **state)
 {
     (void)state;
-    sl_node_id queue = fl_queue(SL_NO_ID, 4, 2);
+    sl_qnode_id queue = fl_queue(SL_NO_ID, 4, 2);
     fl_charge(queue, SPOT, 3);
     fl_assert_mode(fl_asking(3), queue, SL_MODE_PREEMPT, 0);
     assert_int_equal(sl_assignment.attempts[0].possibility, SL_NO_CANDIDATES);
@@ -49,7 +49,7 @@ static void test_flavors_without_candidates_the_mode_is_still_preempt(void **sta
 static void test_flavors_preemption_stops_the_search_when_it_may(void **state)
 {
     (void)state;
-    sl_node_id queue = fl_queue(SL_NO_ID, 4, 4);
+    sl_qnode_id queue = fl_queue(SL_NO_ID, 4, 4);
     fl_charge(queue, SPOT, 3);
     fl_answer(SPOT, SL_PREEMPT, 0);
     fl_assert_fits(fl_asking(2), queue, 0);
@@ -64,7 +64,7 @@ static void test_flavors_preemption_stops_the_search_when_it_may(void **state)
 static void test_flavors_preemption_that_borrows_looks_on_when_borrowing_does(void **state)
 {
     (void)state;
-    sl_node_id queue = fl_queue(SL_NO_ID, 4, 4);
+    sl_qnode_id queue = fl_queue(SL_NO_ID, 4, 4);
     fl_charge(queue, SPOT, 3);
     fl_answer(SPOT, SL_PREEMPT, 1);
     fl_rules(queue, SL_TRY_NEXT_FLAVOR, SL_MAY_STOP_SEARCH, SL_BORROWING_OVER_PREEMPTION);
@@ -76,7 +76,7 @@ static void test_flavors_preemption_that_borrows_looks_on_when_borrowing_does(vo
 static void test_flavors_reclaim_is_better_than_preemption(void **state)
 {
     (void)state;
-    sl_node_id queue = fl_queue(SL_NO_ID, 4, 4);
+    sl_qnode_id queue = fl_queue(SL_NO_ID, 4, 4);
     fl_charge(queue, SPOT, 3);
     fl_charge(queue, ON_DEMAND, 3);
     fl_answer(SPOT, SL_PREEMPT, 0);
@@ -94,8 +94,8 @@ static void test_flavors_reclaim_is_better_than_preemption(void **state)
 static void test_flavors_preference_decides_between_borrowing_and_preemption(void **state)
 {
     (void)state;
-    sl_node_id cohort = fx_node(SL_NO_ID);
-    sl_node_id queue = fl_queue(cohort, 1, 4);
+    sl_qnode_id cohort = fx_node(SL_NO_ID);
+    sl_qnode_id queue = fl_queue(cohort, 1, 4);
     (void)fx_quota(cohort, SPOT, CPU, 10, SL_AMOUNT_UNLIMITED);
     fl_charge(queue, ON_DEMAND, 3);
     fl_answer(ON_DEMAND, SL_PREEMPT, 0);
@@ -114,9 +114,9 @@ static void test_flavors_preference_decides_between_borrowing_and_preemption(voi
 static void test_flavors_beyond_nominal_quota_policy_must_allow_preemption(void **state)
 {
     (void)state;
-    sl_node_id cohort = fx_node(SL_NO_ID);
-    sl_node_id queue = fx_queue(cohort, SL_BEST_EFFORT_FIFO, 1);
-    sl_node_id sister = fx_queue(cohort, SL_BEST_EFFORT_FIFO, 10);
+    sl_qnode_id cohort = fx_node(SL_NO_ID);
+    sl_qnode_id queue = fx_queue(cohort, SL_BEST_EFFORT_FIFO, 1);
+    sl_qnode_id sister = fx_queue(cohort, SL_BEST_EFFORT_FIFO, 10);
     fl_charge(sister, SPOT, 8);
     fl_answer(SPOT, SL_RECLAIM, 1);
     fl_assert_no_fit(fl_asking(4), queue, SL_PENDING_WAITING_FOR_QUOTA);
@@ -137,10 +137,10 @@ static void test_flavors_beyond_nominal_quota_policy_must_allow_preemption(void 
 static void test_flavors_quota_of_a_subtree_may_be_reclaimed(void **state)
 {
     (void)state;
-    sl_node_id root = fx_node(SL_NO_ID);
-    sl_node_id cohort = fx_node(root);
-    sl_node_id queue = fx_queue(cohort, SL_BEST_EFFORT_FIFO, 1);
-    sl_node_id other = fx_queue(root, SL_BEST_EFFORT_FIFO, 0);
+    sl_qnode_id root = fx_node(SL_NO_ID);
+    sl_qnode_id cohort = fx_node(root);
+    sl_qnode_id queue = fx_queue(cohort, SL_BEST_EFFORT_FIFO, 1);
+    sl_qnode_id other = fx_queue(root, SL_BEST_EFFORT_FIFO, 0);
     (void)fx_quota(cohort, SPOT, CPU, 4, SL_AMOUNT_UNLIMITED);
     (void)fx_quota(root, SPOT, CPU, 1, SL_AMOUNT_UNLIMITED);
     fl_charge(other, SPOT, 5);
@@ -154,10 +154,10 @@ static void test_flavors_quota_of_a_subtree_may_be_reclaimed(void **state)
 static void test_flavors_what_is_not_lent_counts_before_the_subtree(void **state)
 {
     (void)state;
-    sl_node_id root = fx_node(SL_NO_ID);
-    sl_node_id cohort = fx_node(root);
-    sl_node_id queue = fx_queue(cohort, SL_BEST_EFFORT_FIFO, 3);
-    sl_node_id other = fx_queue(root, SL_BEST_EFFORT_FIFO, 0);
+    sl_qnode_id root = fx_node(SL_NO_ID);
+    sl_qnode_id cohort = fx_node(root);
+    sl_qnode_id queue = fx_queue(cohort, SL_BEST_EFFORT_FIFO, 3);
+    sl_qnode_id other = fx_queue(root, SL_BEST_EFFORT_FIFO, 0);
     assert_int_equal(sl_ledger_set_quota(sl_offers_first(queue), 3, 1, SL_AMOUNT_UNLIMITED), SL_OK);
     (void)fx_quota(cohort, SPOT, CPU, 1, SL_AMOUNT_UNLIMITED);
     (void)fx_quota(root, SPOT, CPU, 1, SL_AMOUNT_UNLIMITED);
@@ -171,12 +171,12 @@ static void test_flavors_what_is_not_lent_counts_before_the_subtree(void **state
 static void test_flavors_worst_resource_decides_and_each_keeps_its_mode(void **state)
 {
     (void)state;
-    sl_node_id queue = fx_queue(SL_NO_ID, SL_BEST_EFFORT_FIFO, 4);
+    sl_qnode_id queue = fx_queue(SL_NO_ID, SL_BEST_EFFORT_FIFO, 4);
     sl_cell_id memory = fx_offer(queue, SPOT, MEMORY, 4);
     assert_int_equal(sl_ledger_charge(memory, 4), SL_OK);
     fl_answer(SPOT, SL_RECLAIM, 0);
     sl_workload_id id = fl_asking(1);
-    assert_int_equal(sl_demand_add_request(id, MEMORY, 2), SL_OK);
+    assert_int_equal(sl_requests_add(id, MEMORY, 2), SL_OK);
     fl_assert_mode(id, queue, SL_MODE_PREEMPT, 0);
     fl_assert_choice(0, SPOT, SL_MODE_FIT, -1);
     fl_assert_choice(1, SPOT, SL_MODE_PREEMPT, -1);
@@ -190,8 +190,8 @@ static void test_flavors_worst_resource_decides_and_each_keeps_its_mode(void **s
 static void test_flavors_borrowing_is_left_for_preemption_where_only_that_stops(void **state)
 {
     (void)state;
-    sl_node_id cohort = fx_node(SL_NO_ID);
-    sl_node_id queue = fl_queue(cohort, 1, 1);
+    sl_qnode_id cohort = fx_node(SL_NO_ID);
+    sl_qnode_id queue = fl_queue(cohort, 1, 1);
     sl_cell_id on_demand = sl_offers_next(sl_offers_first(queue));
     (void)fx_quota(cohort, SPOT, CPU, 10, SL_AMOUNT_UNLIMITED);
     assert_int_equal(sl_ledger_charge(on_demand, 1), SL_OK);
@@ -210,7 +210,7 @@ static void test_flavors_borrowing_is_left_for_preemption_where_only_that_stops(
 static void test_flavors_later_pod_sets_ask_for_what_earlier_ones_got_too(void **state)
 {
     (void)state;
-    sl_node_id queue = fx_queue(SL_NO_ID, SL_BEST_EFFORT_FIFO, 4);
+    sl_qnode_id queue = fx_queue(SL_NO_ID, SL_BEST_EFFORT_FIFO, 4);
     fl_charge(queue, SPOT, 2);
     fl_answer(SPOT, SL_PREEMPT, 0);
     sl_workload_id id = fl_asking(2);
@@ -230,7 +230,7 @@ static void test_flavors_later_pod_sets_ask_for_what_earlier_ones_got_too(void *
 static void test_flavors_preemption_for_one_does_not_help_the_other(void **state)
 {
     (void)state;
-    sl_node_id queue = fx_queue(SL_NO_ID, SL_BEST_EFFORT_FIFO, 4);
+    sl_qnode_id queue = fx_queue(SL_NO_ID, SL_BEST_EFFORT_FIFO, 4);
     fl_charge(queue, SPOT, 4);
     fl_answer(SPOT, SL_PREEMPT, 0);
     sl_workload_id id = fl_asking(2);
@@ -245,14 +245,14 @@ static void test_flavors_preemption_for_one_does_not_help_the_other(void **state
 static void test_flavors_only_what_has_no_place_is_said(void **state)
 {
     (void)state;
-    sl_node_id queue = fx_queue(SL_NO_ID, SL_BEST_EFFORT_FIFO, 4);
+    sl_qnode_id queue = fx_queue(SL_NO_ID, SL_BEST_EFFORT_FIFO, 4);
     sl_cell_id memory = fx_quota(queue, ON_DEMAND, MEMORY, 4, 0);
     assert_int_equal(sl_offers_add(queue, 1, memory), SL_OK);
     fl_charge(queue, SPOT, 3);
     fl_answer(SPOT, SL_PREEMPT, 0);
     sl_workload_id id = fl_asking(2);
     fx_pod_set(id, 1, CPU, 1);
-    assert_int_equal(sl_demand_add_request(id, MEMORY, 5), SL_OK);
+    assert_int_equal(sl_requests_add(id, MEMORY, 5), SL_OK);
     fl_assert_no_fit(id, queue, SL_PENDING_EXCEEDS_MAX_QUOTA);
     assert_int_equal(sl_assignment.detail_count, 2);
     fl_assert_detail(0, SL_MISS_UNUSED_QUOTA, SPOT, CPU, 1); /* of the first pod set */
@@ -267,8 +267,8 @@ static void test_flavors_without_fungibility_the_first_that_fits_ends_the_search
 {
     (void)state;
     sl_settings.flavor_fungibility = false;
-    sl_node_id cohort = fx_node(SL_NO_ID);
-    sl_node_id queue = fl_queue(cohort, 1, 4);
+    sl_qnode_id cohort = fx_node(SL_NO_ID);
+    sl_qnode_id queue = fl_queue(cohort, 1, 4);
     (void)fx_quota(cohort, SPOT, CPU, 3, SL_AMOUNT_UNLIMITED);
     fl_rules(queue, SL_TRY_NEXT_FLAVOR, SL_MAY_STOP_SEARCH, SL_BORROWING_OVER_PREEMPTION);
     fl_assert_fits(fl_asking(4), queue, 1);
@@ -286,7 +286,7 @@ static void test_flavors_without_fungibility_the_first_that_fits_ends_the_search
 static void test_flavors_inside_a_trial_its_state_counts(void **state)
 {
     (void)state;
-    sl_node_id queue = fx_queue(SL_NO_ID, SL_BEST_EFFORT_FIFO, 4);
+    sl_qnode_id queue = fx_queue(SL_NO_ID, SL_BEST_EFFORT_FIFO, 4);
     fl_charge(queue, SPOT, 4);
     fl_answer(SPOT, SL_PREEMPT, 0);
     sl_workload_id id = fl_asking(3);

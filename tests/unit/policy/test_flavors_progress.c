@@ -5,9 +5,9 @@
 #include "flavors_fixture.h"
 
 /* A queue whose first two of three flavors can be preempted for, and stop the search. */
-static sl_node_id stopping_queue(void)
+static sl_qnode_id stopping_queue(void)
 {
-    sl_node_id queue = fx_node(SL_NO_ID);
+    sl_qnode_id queue = fx_node(SL_NO_ID);
     for (sl_flavor_id flavor = 1; flavor <= 3; flavor++) {
         (void)fx_offer(queue, flavor, CPU, 4);
         fl_charge(queue, flavor, 4);
@@ -17,7 +17,7 @@ static sl_node_id stopping_queue(void)
     return queue;
 }
 
-static void clear_queue(sl_node_id queue)
+static void clear_queue(sl_qnode_id queue)
 {
     for (sl_flavor_id flavor = 1; flavor <= 3; flavor++) {
         fl_release(queue, flavor, 4);
@@ -25,7 +25,7 @@ static void clear_queue(sl_node_id queue)
 }
 
 /* Assign and remember in that cycle, as a cycle does. */
-static void try_in_cycle(sl_workload_id id, sl_node_id queue, uint64_t cycle)
+static void try_in_cycle(sl_workload_id id, sl_qnode_id queue, uint64_t cycle)
 {
     sl_flavors_set_cycle(cycle);
     sl_flavors_assign(id, queue, fx_now);
@@ -35,7 +35,7 @@ static void try_in_cycle(sl_workload_id id, sl_node_id queue, uint64_t cycle)
 static void test_flavors_scan_goes_on_where_it_stopped_and_begins_again(void **state)
 {
     (void)state;
-    sl_node_id queue = stopping_queue();
+    sl_qnode_id queue = stopping_queue();
     sl_workload_id id = fl_asking(2);
     assert_false(sl_flavors_left_to_try(id));
     for (uint64_t round = 0; round < 2; round++) {
@@ -56,7 +56,7 @@ static void test_flavors_scan_goes_on_where_it_stopped_and_begins_again(void **s
 static void test_flavors_forgotten_progress_starts_over(void **state)
 {
     (void)state;
-    sl_node_id queue = stopping_queue();
+    sl_qnode_id queue = stopping_queue();
     sl_workload_id id = fl_asking(2);
     try_in_cycle(id, queue, 20);
     sl_flavors_forget(id);
@@ -70,7 +70,7 @@ static void test_flavors_forgotten_progress_starts_over(void **state)
 static void test_flavors_touched_progress_is_void_after_the_next_cycle(void **state)
 {
     (void)state;
-    sl_node_id queue = stopping_queue();
+    sl_qnode_id queue = stopping_queue();
     sl_workload_id id = fl_asking(2);
     try_in_cycle(id, queue, 30);
     sl_flavors_touch_queue(queue);
@@ -89,11 +89,11 @@ static void test_flavors_touched_progress_is_void_after_the_next_cycle(void **st
 static void test_flavors_touch_reaches_tree_or_queue_and_no_farther(void **state)
 {
     (void)state;
-    sl_node_id root = fx_node(SL_NO_ID);
-    sl_node_id queue = stopping_queue();
-    sl_node_id sister = fx_node(root);
+    sl_qnode_id root = fx_node(SL_NO_ID);
+    sl_qnode_id queue = stopping_queue();
+    sl_qnode_id sister = fx_node(root);
     sl_workload_id id = fl_asking(2);
-    assert_int_equal(sl_ledger_move_node(queue, root), SL_OK);
+    assert_int_equal(sl_ledger_move_qnode(queue, root), SL_OK);
     try_in_cycle(id, queue, 50);
     sl_flavors_set_cycle(60);
     sl_flavors_touch_queue(sister);
@@ -110,10 +110,10 @@ static void test_flavors_touch_reaches_tree_or_queue_and_no_farther(void **state
 static void test_flavors_changed_shape_starts_over_unless_hashing_is_off(void **state)
 {
     (void)state;
-    sl_node_id queue = stopping_queue();
+    sl_qnode_id queue = stopping_queue();
     sl_workload_id id = fl_asking(2);
     try_in_cycle(id, queue, 70);
-    sl_demand_clear(id);
+    sl_requests_clear(id);
     fx_pod_set(id, 1, CPU, 3);
     sl_flavors_assign(id, queue, fx_now);
     fl_assert_choice(0, 1, SL_MODE_PREEMPT, 0);
@@ -128,7 +128,7 @@ static void test_flavors_without_its_gate_progress_is_void_once_touched(void **s
 {
     (void)state;
     sl_settings.preserve_scan_progress = false;
-    sl_node_id queue = stopping_queue();
+    sl_qnode_id queue = stopping_queue();
     sl_workload_id id = fl_asking(2);
     try_in_cycle(id, queue, 80);
     try_in_cycle(id, queue, 81);
@@ -143,7 +143,7 @@ static void test_flavors_without_its_gate_progress_is_void_once_touched(void **s
 static void test_flavors_progress_beyond_fewer_flavors_starts_over(void **state)
 {
     (void)state;
-    sl_node_id queue = stopping_queue();
+    sl_qnode_id queue = stopping_queue();
     sl_workload_id id = fl_asking(2);
     try_in_cycle(id, queue, 90);
     try_in_cycle(id, queue, 91);
@@ -158,13 +158,13 @@ static void test_flavors_progress_beyond_fewer_flavors_starts_over(void **state)
 static void test_flavors_each_resource_group_has_its_own_progress(void **state)
 {
     (void)state;
-    sl_node_id queue = stopping_queue();
+    sl_qnode_id queue = stopping_queue();
     sl_cell_id memory = fx_quota(queue, 4, MEMORY, 9, 0);
     sl_cell_id more = fx_quota(queue, 5, MEMORY, 9, 0);
     assert_int_equal(sl_offers_add(queue, 1, memory), SL_OK);
     assert_int_equal(sl_offers_add(queue, 1, more), SL_OK);
     sl_workload_id id = fl_asking(2);
-    assert_int_equal(sl_demand_add_request(id, MEMORY, 1), SL_OK);
+    assert_int_equal(sl_requests_add(id, MEMORY, 1), SL_OK);
     try_in_cycle(id, queue, 100);
     fl_assert_choice(0, 1, SL_MODE_PREEMPT, 0);
     fl_assert_choice(1, 4, SL_MODE_FIT, 0);
@@ -182,7 +182,7 @@ static void test_flavors_without_fungibility_scans_never_end(void **state)
 {
     (void)state;
     sl_settings.flavor_fungibility = false;
-    sl_node_id queue = stopping_queue();
+    sl_qnode_id queue = stopping_queue();
     sl_workload_id id = fl_asking(2);
     try_in_cycle(id, queue, 110);
     assert_true(sl_flavors_left_to_try(id));
@@ -195,7 +195,7 @@ static void test_flavors_without_fungibility_scans_never_end(void **state)
 static void test_flavors_nothing_is_remembered_of_no_workload(void **state)
 {
     (void)state;
-    sl_node_id queue = stopping_queue();
+    sl_qnode_id queue = stopping_queue();
     sl_flavors_assign(SL_NO_ID, queue, fx_now);
     assert_int_equal(sl_assignment.mode, SL_MODE_NO_FIT);
     sl_flavors_remember(120);
@@ -211,7 +211,7 @@ static void test_flavors_nothing_is_remembered_of_no_workload(void **state)
 static void test_flavors_pinned_only_the_nominated_one_counts(void **state)
 {
     (void)state;
-    sl_node_id queue = stopping_queue();
+    sl_qnode_id queue = stopping_queue();
     sl_workload_id id = fl_asking(2);
     try_in_cycle(id, queue, 130);
     try_in_cycle(id, queue, 131);
@@ -237,13 +237,13 @@ static void add_to_group(sl_workload_id id, uint32_t count, sl_resource_id resou
                          int64_t per_pod, uint32_t group)
 {
     fx_pod_set(id, count, resource, per_pod);
-    assert_int_equal(sl_demand_set_group(id, group), SL_OK);
+    assert_int_equal(sl_requests_set_group(id, group), SL_OK);
 }
 
 static void test_flavors_pod_sets_of_a_group_share_their_flavor(void **state)
 {
     (void)state;
-    sl_node_id queue = fl_queue(SL_NO_ID, 4, 6);
+    sl_qnode_id queue = fl_queue(SL_NO_ID, 4, 6);
     sl_workload_id id = fx_create();
     add_to_group(id, 4, CPU, 1, 0);
     fx_pod_set(id, 1, CPU, 2);
@@ -262,11 +262,11 @@ static void test_flavors_pod_sets_of_a_group_share_their_flavor(void **state)
 static void test_flavors_group_passes_over_what_one_of_it_must_not_get(void **state)
 {
     (void)state;
-    sl_node_id queue = fl_queue(SL_NO_ID, 9, 9);
+    sl_qnode_id queue = fl_queue(SL_NO_ID, 9, 9);
     sl_workload_id id = fx_create();
     add_to_group(id, 1, CPU, 1, 3);
     add_to_group(id, 1, CPU, 1, 3);
-    assert_int_equal(sl_demand_add_exclusion(id, SPOT, SL_EXCLUDED_AFFINITY), SL_OK);
+    assert_int_equal(sl_requests_add_exclusion(id, SPOT, SL_EXCLUDED_AFFINITY), SL_OK);
     fl_assert_fits(id, queue, 0);
     fl_assert_choice(0, ON_DEMAND, SL_MODE_FIT, -1);
     assert_int_equal(sl_assignment.attempt_count, 4);
@@ -275,7 +275,7 @@ static void test_flavors_group_passes_over_what_one_of_it_must_not_get(void **st
 static void test_flavors_group_without_a_place_fails_as_one(void **state)
 {
     (void)state;
-    sl_node_id queue = fl_queue(SL_NO_ID, 4, 3);
+    sl_qnode_id queue = fl_queue(SL_NO_ID, 4, 3);
     sl_workload_id id = fx_create();
     add_to_group(id, 4, CPU, 1, 3);
     add_to_group(id, 1, CPU, 1, 3);
@@ -290,7 +290,7 @@ static void test_flavors_group_without_a_place_fails_as_one(void **state)
 static void test_flavors_group_members_get_what_they_ask_for(void **state)
 {
     (void)state;
-    sl_node_id queue = fx_queue(SL_NO_ID, SL_BEST_EFFORT_FIFO, 4);
+    sl_qnode_id queue = fx_queue(SL_NO_ID, SL_BEST_EFFORT_FIFO, 4);
     (void)fx_offer(queue, SPOT, MEMORY, 4);
     sl_workload_id id = fx_create();
     add_to_group(id, 2, CPU, 1, 3);

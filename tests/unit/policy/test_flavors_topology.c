@@ -6,14 +6,14 @@
 #include "places_world.h"
 
 /* A queue that offers cpu of plain SPOT, then of the tree's flavor. */
-static sl_node_id mixed_queue(struct pw_tree t)
+static sl_qnode_id mixed_queue(struct pw_tree t)
 {
-    sl_node_id queue = fx_queue(SL_NO_ID, SL_BEST_EFFORT_FIFO, 100);
+    sl_qnode_id queue = fx_queue(SL_NO_ID, SL_BEST_EFFORT_FIFO, 100);
     (void)fx_offer(queue, t.tree, CPU, 100);
     return queue;
 }
 
-static void assign(sl_workload_id id, sl_node_id queue)
+static void assign(sl_workload_id id, sl_qnode_id queue)
 {
     sl_flavors_assign(id, queue, fx_now);
 }
@@ -49,7 +49,7 @@ static void test_flavors_topology_who_does_not_ask_gets_the_flavor_without(void 
 {
     (void)state;
     struct pw_tree t = pw_tree(1, 1, 4);
-    sl_node_id queue = fx_queue(SL_NO_ID, SL_BEST_EFFORT_FIFO, -1);
+    sl_qnode_id queue = fx_queue(SL_NO_ID, SL_BEST_EFFORT_FIFO, -1);
     (void)fx_offer(queue, t.tree, CPU, 100);
     (void)fx_offer(queue, SPOT, CPU, 0);
     sl_workload_id id = fx_create();
@@ -107,12 +107,12 @@ static void test_flavors_topology_quota_alone_may_come_from_a_flavor_without(voi
 {
     (void)state;
     struct pw_tree t = pw_tree(1, 1, 4);
-    sl_node_id queue = pw_queue(SL_NO_ID, t, 100);
+    sl_qnode_id queue = pw_queue(SL_NO_ID, t, 100);
     sl_cell_id cell = fx_quota(queue, SPOT, MEMORY, 100, SL_AMOUNT_UNLIMITED);
     assert_int_equal(sl_offers_add(queue, 1, cell), SL_OK);
     sl_workload_id id = fx_create();
     fx_pod_set(id, 1, CPU, 1);
-    assert_int_equal(sl_demand_add_request(id, MEMORY, 5), SL_OK);
+    assert_int_equal(sl_requests_add(id, MEMORY, 5), SL_OK);
     pw_ask(id, SL_TOGETHER_REQUIRED, LEVEL_HOST, 1);
     assign(id, queue);
     assert_int_equal(sl_assignment.mode, SL_MODE_FIT);
@@ -125,12 +125,12 @@ static void test_flavors_topology_two_trees_for_one_pod_set_do_not_fit(void **st
     (void)state;
     struct pw_tree t = pw_tree(1, 1, 4);
     struct pw_tree u = pw_tree(1, 1, 4);
-    sl_node_id queue = pw_queue(SL_NO_ID, t, 100);
+    sl_qnode_id queue = pw_queue(SL_NO_ID, t, 100);
     sl_cell_id cell = fx_quota(queue, u.tree, MEMORY, 100, SL_AMOUNT_UNLIMITED);
     assert_int_equal(sl_offers_add(queue, 1, cell), SL_OK);
     sl_workload_id id = fx_create();
     fx_pod_set(id, 1, CPU, 1);
-    assert_int_equal(sl_demand_add_request(id, MEMORY, 5), SL_OK);
+    assert_int_equal(sl_requests_add(id, MEMORY, 5), SL_OK);
     assign(id, queue);
     assert_int_equal(sl_assignment.mode, SL_MODE_NO_FIT);
     assert_int_equal(sl_assignment.topology_failure.miss, SL_PLACEMENT_NO_TREE);
@@ -142,22 +142,22 @@ static void test_flavors_topology_leader_without_requests_goes_along(void **stat
 {
     (void)state;
     struct pw_tree t = pw_tree(1, 1, 4);
-    sl_node_id queue = pw_queue(SL_NO_ID, t, 100);
+    sl_qnode_id queue = pw_queue(SL_NO_ID, t, 100);
     sl_workload_id id = fx_create();
-    struct sl_topology_demand leader = {.together = SL_TOGETHER_REQUIRED,
-                                        .level = LEVEL_RACK,
-                                        .asked = true,
-                                        .mask = SL_NO_ID,
-                                        .rank_group = 1};
-    struct sl_topology_demand workers = leader;
+    struct sl_topology_request leader = {.together = SL_TOGETHER_REQUIRED,
+                                         .level = LEVEL_RACK,
+                                         .asked = true,
+                                         .mask = SL_NO_ID,
+                                         .rank_group = 1};
+    struct sl_topology_request workers = leader;
     workers.request_count = 1;
-    workers.requests[0] = (struct sl_topology_request){MEASURE_CPU, 1};
-    assert_int_equal(sl_demand_add_pod_set(id, 1), SL_OK);
-    assert_int_equal(sl_demand_set_group(id, 1), SL_OK);
-    assert_int_equal(sl_topology_demand_set(id, leader), SL_OK);
+    workers.requests[0] = (struct sl_measure_amount){MEASURE_CPU, 1};
+    assert_int_equal(sl_requests_add_pod_set(id, 1), SL_OK);
+    assert_int_equal(sl_requests_set_group(id, 1), SL_OK);
+    assert_int_equal(sl_topology_request_set(id, leader), SL_OK);
     fx_pod_set(id, 3, CPU, 1);
-    assert_int_equal(sl_demand_set_group(id, 1), SL_OK);
-    assert_int_equal(sl_topology_demand_set(id, workers), SL_OK);
+    assert_int_equal(sl_requests_set_group(id, 1), SL_OK);
+    assert_int_equal(sl_topology_request_set(id, workers), SL_OK);
     assign(id, queue);
     assert_int_equal(sl_assignment.mode, SL_MODE_FIT);
     assert_int_equal(sl_assignment.tree[0], t.tree);
@@ -172,7 +172,7 @@ static void test_flavors_topology_no_place_counts_less_than_too_little_quota(voi
     (void)state;
     struct pw_tree t = pw_tree(1, 1, 4);
     struct pw_tree u = pw_tree(1, 1, 4);
-    sl_node_id queue = pw_queue(SL_NO_ID, t, 2);
+    sl_qnode_id queue = pw_queue(SL_NO_ID, t, 2);
     (void)fx_offer(queue, u.tree, CPU, 100);
     sl_workload_id id = fx_create();
     fx_pod_set(id, 1, CPU, 9);
@@ -190,7 +190,7 @@ static void test_flavors_topology_shapes_differ_by_what_is_asked(void **state)
 {
     (void)state;
     struct pw_tree t = pw_tree(1, 2, 4);
-    sl_node_id queue = pw_queue(SL_NO_ID, t, 100);
+    sl_qnode_id queue = pw_queue(SL_NO_ID, t, 100);
     sl_workload_id narrow = pw_workload(queue, 0, 4, 2, LEVEL_HOST);
     sl_workload_id same = pw_workload(queue, 0, 4, 2, LEVEL_HOST);
     sl_workload_id wide = pw_workload(queue, 0, 4, 2, LEVEL_RACK);
@@ -206,8 +206,8 @@ static void test_flavors_topology_offers_are_listed_by_flavor_until_cleared(void
 {
     (void)state;
     sl_flavor_id flavor = pw_next_tree++;
-    sl_node_id one = fx_queue(SL_NO_ID, SL_BEST_EFFORT_FIFO, -1);
-    sl_node_id two = fx_queue(SL_NO_ID, SL_BEST_EFFORT_FIFO, -1);
+    sl_qnode_id one = fx_queue(SL_NO_ID, SL_BEST_EFFORT_FIFO, -1);
+    sl_qnode_id two = fx_queue(SL_NO_ID, SL_BEST_EFFORT_FIFO, -1);
     sl_cell_id a = fx_offer(one, flavor, CPU, 1);
     sl_cell_id b = fx_offer(one, flavor, MEMORY, 1);
     sl_cell_id c = fx_offer(two, flavor, CPU, 1);
@@ -228,7 +228,7 @@ static void test_flavors_topology_offers_are_listed_by_flavor_until_cleared(void
 static void test_flavors_topology_delay_ends_with_the_offer(void **state)
 {
     (void)state;
-    sl_node_id queue = fx_queue(SL_NO_ID, SL_BEST_EFFORT_FIFO, 1);
+    sl_qnode_id queue = fx_queue(SL_NO_ID, SL_BEST_EFFORT_FIFO, 1);
     sl_cell_id cell = sl_offers_first(queue);
     sl_offers_set_delayed(cell, true);
     assert_true(sl_offers_is_delayed(cell));

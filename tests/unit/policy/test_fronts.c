@@ -9,9 +9,9 @@
 
 enum { ALICE = 10, BOB = 11 };
 
-static sl_node_id queue_by_usage(int64_t cpu)
+static sl_qnode_id queue_by_usage(int64_t cpu)
 {
-    sl_node_id node = fx_queue(SL_NO_ID, SL_BEST_EFFORT_FIFO, cpu);
+    sl_qnode_id node = fx_queue(SL_NO_ID, SL_BEST_EFFORT_FIFO, cpu);
     struct sl_rules rules = sl_offers_rules(node);
     rules.by_usage = true;
     assert_int_equal(sl_queues_configure(node, rules, true), SL_OK);
@@ -22,7 +22,7 @@ static sl_node_id queue_by_usage(int64_t cpu)
     return node;
 }
 
-static sl_workload_id workload_of(sl_account_id account, sl_node_id queue, int64_t queued_at_ms,
+static sl_workload_id workload_of(sl_account_id account, sl_qnode_id queue, int64_t queued_at_ms,
                                   int64_t cpu)
 {
     sl_workload_id id = fx_create();
@@ -35,7 +35,7 @@ static sl_workload_id workload_of(sl_account_id account, sl_node_id queue, int64
 static void test_fronts_by_usage_alternate_between_accounts(void **state)
 {
     (void)state;
-    sl_node_id queue = queue_by_usage(4);
+    sl_qnode_id queue = queue_by_usage(4);
     sl_workload_id a1 = workload_of(ALICE, queue, 1, 1);
     sl_workload_id a2 = workload_of(ALICE, queue, 2, 1);
     sl_workload_id b1 = workload_of(BOB, queue, 3, 1);
@@ -53,7 +53,7 @@ static void test_fronts_by_usage_alternate_between_accounts(void **state)
 static void test_fronts_by_usage_change_the_head_without_a_new_arrival(void **state)
 {
     (void)state;
-    sl_node_id queue = queue_by_usage(1);
+    sl_qnode_id queue = queue_by_usage(1);
     sl_workload_id a = workload_of(ALICE, queue, 1, 1);
     sl_workload_id b = workload_of(BOB, queue, 2, 1);
     assert_int_equal(sl_fronts_first(queue, SL_NO_ID), a);
@@ -67,7 +67,7 @@ static void test_fronts_by_usage_change_the_head_without_a_new_arrival(void **st
 static void test_fronts_of_one_shape_are_parked_together_whatever_the_account(void **state)
 {
     (void)state;
-    sl_node_id queue = queue_by_usage(2);
+    sl_qnode_id queue = queue_by_usage(2);
     sl_workload_id a = workload_of(ALICE, queue, 1, 5);
     sl_workload_id b = workload_of(BOB, queue, 2, 5);
     assert_int_equal(fx_cycle(), 0);
@@ -85,7 +85,7 @@ static void test_fronts_of_one_shape_are_parked_together_whatever_the_account(vo
 static void test_fronts_are_listed_in_the_order_of_usage(void **state)
 {
     (void)state;
-    sl_node_id queue = queue_by_usage(2);
+    sl_qnode_id queue = queue_by_usage(2);
     sl_workload_id a1 = workload_of(ALICE, queue, 1, 5);
     sl_workload_id a2 = workload_of(ALICE, queue, 2, 5);
     sl_workload_id b = workload_of(BOB, queue, 3, 5);
@@ -106,7 +106,7 @@ static void test_fronts_are_listed_in_the_order_of_usage(void **state)
 static void test_fronts_of_a_queue_that_stops_ranking_by_usage_are_ordered_by_time(void **state)
 {
     (void)state;
-    sl_node_id queue = queue_by_usage(1);
+    sl_qnode_id queue = queue_by_usage(1);
     sl_workload_id a = workload_of(ALICE, queue, 1, 1);
     (void)workload_of(BOB, queue, 2, 1);
     sl_usage_restore(ALICE, CPU, (struct sl_usage_amount){5000, 0}, fx_now);
@@ -121,8 +121,8 @@ static void test_fronts_of_a_queue_that_stops_ranking_by_usage_are_ordered_by_ti
 static void test_fronts_of_an_account_that_moves_stand_at_the_new_queue(void **state)
 {
     (void)state;
-    sl_node_id here = queue_by_usage(1);
-    sl_node_id there = queue_by_usage(1);
+    sl_qnode_id here = queue_by_usage(1);
+    sl_qnode_id there = queue_by_usage(1);
     sl_workload_id a = workload_of(ALICE, here, 1, 1);
     sl_workload_id b = workload_of(BOB, here, 2, 1);
     fx_attach(a, there, 0, 1);
@@ -130,9 +130,9 @@ static void test_fronts_of_an_account_that_moves_stand_at_the_new_queue(void **s
     assert_int_equal(sl_fronts_first(here, SL_NO_ID), b);
     assert_int_equal(sl_fronts_count(here), 1);
     assert_false(sl_fronts_stands(here, a));
-    assert_false(sl_fronts_stands(SL_NODES_MAX, a));
-    assert_int_equal(sl_fronts_first(SL_NODES_MAX, a), SL_NO_ID);
-    assert_int_equal(sl_fronts_count(SL_NODES_MAX), 0);
+    assert_false(sl_fronts_stands(SL_QNODES_MAX, a));
+    assert_int_equal(sl_fronts_first(SL_QNODES_MAX, a), SL_NO_ID);
+    assert_int_equal(sl_fronts_count(SL_QNODES_MAX), 0);
     assert_true(sl_queues_valid());
 }
 

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "kernel/ledger/cells.h"
-#include "kernel/commit/claims.h"
+#include "kernel/commit/workload_usage.h"
 #include "kernel/commit/promise.h"
 #include "kernel/lifecycle/second_pass.h"
 #include "policy/guarantees/guarantees.h"
@@ -16,7 +16,7 @@
 #include "policy/queues/holders.c" /* its lists are nobody else's: only from within can they be broken */
 
 static struct pw_tree tree;
-static sl_node_id queue;
+static sl_qnode_id queue;
 static sl_workload_id holder, waiting, standing, finished;
 
 /* One that runs, one that waits, one that stands on a host, and one that has ended. */
@@ -35,7 +35,7 @@ static int setup(void **state)
     (void)fx_rest();
     waiting = fx_workload(queue, 0, 2, 9);
     (void)fx_rest();
-    assert_int_equal(sl_topology_stand_count(standing), 1);
+    assert_int_equal(sl_topology_assignment_count(standing), 1);
     assert_true(sl_lifecycle_holds_quota(holder) && !sl_lifecycle_holds_quota(waiting));
     (void)sl_guarantees_step(fx_next_id, false);
     return 0;
@@ -102,19 +102,19 @@ static void test_guarantees_name_the_workload_whose_record_is_broken(void **stat
 static void test_guarantees_find_what_leaks_from_the_ledger(void **state)
 {
     (void)state;
-    sl_cell_id cell = sl_commit_claim(holder, 0).cell;
+    sl_cell_id cell = sl_commit_usage(holder, 0).cell;
     BROKEN(sl_cell_own[cell], sl_cell_own[cell] + 1, SL_RULE_LEDGER, 0);
-    BROKEN(sl_claim_amounts[holder][0], 2, SL_RULE_CLAIMS, 0);
-    BROKEN(sl_claim_counts[finished], 1, SL_RULE_LEAK, finished);
+    BROKEN(sl_usage_amounts[holder][0], 2, SL_RULE_USAGE, 0);
+    BROKEN(sl_usage_counts[finished], 1, SL_RULE_LEAK, finished);
     BROKEN(sl_trail_depth, 1, SL_RULE_TRIAL, 0);
 }
 
 static void test_guarantees_find_what_leaks_from_rooms(void **state)
 {
     (void)state;
-    sl_site_id site = sl_domain_site(sl_topology_stand_at(standing, 0).domain);
-    BROKEN(sl_room_used[site], 0, SL_RULE_TOPOLOGY, 0);
-    BROKEN(sl_booking_counts[waiting], 1, SL_RULE_ROOM_LEAK, waiting);
+    sl_site_id site = sl_domain_site(sl_topology_assignment_at(standing, 0).domain);
+    BROKEN(sl_site_used[site], 0, SL_RULE_TOPOLOGY, 0);
+    BROKEN(sl_booking_counts[waiting], 1, SL_RULE_CAPACITY_LEAK, waiting);
     sl_passes_grant(standing, 0, tree.tree, 3);
     expect(find(false), SL_RULE_PODS, standing);
     sl_passes_grant(standing, 0, tree.tree, 2);
@@ -132,7 +132,7 @@ static void test_guarantees_find_lists_that_are_not_what_records_say(void **stat
     sl_holders_add(queue, holder);
     BROKEN(sl_places[waiting], SL_PLACE_ORPHANED, SL_RULE_QUEUES, 0);
     BROKEN(sl_places[waiting], SL_PLACE_IN_FLIGHT, SL_RULE_IN_FLIGHT, waiting);
-    BROKEN(sl_node_up[queue], 1, SL_RULE_LEDGER, 0);
+    BROKEN(sl_qnode_up[queue], 1, SL_RULE_LEDGER, 0);
 }
 
 static void test_guarantees_find_lists_of_holders_that_are_broken(void **state)
@@ -151,11 +151,11 @@ static void test_guarantees_find_lists_of_holders_that_are_broken(void **state)
 static void test_guarantees_find_offers_of_cells_that_are_not_the_queues(void **state)
 {
     (void)state;
-    sl_node_id other = fx_queue(SL_NO_ID, SL_BEST_EFFORT_FIFO, 4);
+    sl_qnode_id other = fx_queue(SL_NO_ID, SL_BEST_EFFORT_FIFO, 4);
     sl_cell_id cell = sl_offers_first(other);
     expect(find(false), SL_RULE_NONE, 0);
     assert_int_equal(sl_ledger_set_quota(cell, 0, 0, 0), SL_OK);
-    assert_int_equal(sl_ledger_close_node(other), SL_OK);
+    assert_int_equal(sl_ledger_close_qnode(other), SL_OK);
     sl_branches_follow(other);
     expect(find(false), SL_RULE_OFFERS, 0);
     sl_offers_clear(other);
@@ -174,10 +174,10 @@ static void test_guarantees_find_a_line_that_is_longer_than_those_who_stand_in_i
 static void test_guarantees_find_what_was_not_told_to_the_indexes(void **state)
 {
     (void)state;
-    sl_node_id cohort = fx_node(SL_NO_ID);
+    sl_qnode_id cohort = fx_node(SL_NO_ID);
     sl_queues_wake_tree(queue);
     sl_queues_flush();
-    assert_int_equal(sl_ledger_move_node(queue, cohort), SL_OK);
+    assert_int_equal(sl_ledger_move_qnode(queue, cohort), SL_OK);
     expect(find(false), SL_RULE_BRANCHES, 0);
     sl_branches_follow(queue);
     sl_queues_wake_tree(queue);
@@ -194,7 +194,7 @@ static void test_guarantees_find_what_was_not_told_to_the_indexes(void **state)
 static void test_guarantees_find_promises_that_outlive_their_cycle(void **state)
 {
     (void)state;
-    assert_int_equal(sl_promise_add(sl_commit_claim(holder, 0).cell, 1), SL_OK);
+    assert_int_equal(sl_promise_add(sl_commit_usage(holder, 0).cell, 1), SL_OK);
     expect(find(false), SL_RULE_PROMISES, 0);
     sl_promise_clear();
     expect(find(false), SL_RULE_NONE, 0);
@@ -203,7 +203,7 @@ static void test_guarantees_find_promises_that_outlive_their_cycle(void **state)
 static void test_guarantees_find_a_second_pass_that_is_lost(void **state)
 {
     (void)state;
-    sl_site_id site = sl_domain_site(sl_topology_stand_at(standing, 0).domain);
+    sl_site_id site = sl_domain_site(sl_topology_assignment_at(standing, 0).domain);
     assert_int_equal(fx_event(standing, SL_EV_NODE_FAILED, site, 0, 0), SL_OK);
     expect(find(false), SL_RULE_NONE, 0);
     sl_second_pass_cancel(standing);
@@ -235,20 +235,20 @@ static void test_guarantees_find_an_eviction_within_an_eviction(void **state)
 static void test_guarantees_find_what_was_given_beyond_quota_or_room(void **state)
 {
     (void)state;
-    sl_cell_id cell = sl_commit_claim(holder, 0).cell;
-    sl_site_id site = sl_domain_site(sl_topology_stand_at(standing, 0).domain);
+    sl_cell_id cell = sl_commit_usage(holder, 0).cell;
+    sl_site_id site = sl_domain_site(sl_topology_assignment_at(standing, 0).domain);
     int64_t used = sl_cell_usage[cell];
     sl_cell_usage[cell] = used + 2;
     BROKEN_STEP(sl_cell_own[cell], sl_cell_own[cell] + 2, SL_RULE_OVER_QUOTA, cell);
     sl_cell_usage[cell] = used;
-    BROKEN_STEP(sl_room_used[site], PODS_A_HOST + 1, SL_RULE_OVERFULL, site);
+    BROKEN_STEP(sl_site_used[site], PODS_A_HOST + 1, SL_RULE_OVERFULL, site);
 }
 
 /* An administrator may cut a quota below what is used: nobody was given more. */
 static void test_guarantees_allow_a_quota_that_was_cut(void **state)
 {
     (void)state;
-    sl_cell_id cell = sl_commit_claim(holder, 0).cell;
+    sl_cell_id cell = sl_commit_usage(holder, 0).cell;
     assert_int_equal(sl_ledger_set_quota(cell, 1, SL_AMOUNT_UNLIMITED, SL_AMOUNT_UNLIMITED), SL_OK);
     assert_true(sl_ledger_available(cell) < 0);
     expect(find(true), SL_RULE_NONE, 0);

@@ -4,7 +4,7 @@
 /* The lists of holders. */
 #include "preemption_world.h"
 
-static bool listed(sl_node_id queue, sl_workload_id id)
+static bool listed(sl_qnode_id queue, sl_workload_id id)
 {
     sl_workload_id at = sl_holders_first(queue);
     while (at != SL_NO_ID && at != id) {
@@ -16,7 +16,7 @@ static bool listed(sl_node_id queue, sl_workload_id id)
 static void test_holders_workload_that_gets_quota_is_listed(void **state)
 {
     (void)state;
-    sl_node_id queue = pw_queue(SL_NO_ID, 10, SL_WITHIN_NEVER, SL_RECLAIM_NEVER);
+    sl_qnode_id queue = pw_queue(SL_NO_ID, 10, SL_WITHIN_NEVER, SL_RECLAIM_NEVER);
     sl_workload_id a = pw_holder(queue, 0, 1);
     sl_workload_id b = pw_holder(queue, 0, 1);
     assert_true(listed(queue, a));
@@ -29,7 +29,7 @@ static void test_holders_workload_that_gets_quota_is_listed(void **state)
 static void test_holders_evicted_workload_stays_until_it_has_stopped(void **state)
 {
     (void)state;
-    sl_node_id queue = pw_queue(SL_NO_ID, 10, SL_WITHIN_NEVER, SL_RECLAIM_NEVER);
+    sl_qnode_id queue = pw_queue(SL_NO_ID, 10, SL_WITHIN_NEVER, SL_RECLAIM_NEVER);
     sl_workload_id id = pw_holder(queue, 0, 1);
     pw_evict(id);
     assert_true(listed(queue, id));
@@ -42,7 +42,7 @@ static void test_holders_evicted_workload_stays_until_it_has_stopped(void **stat
 static void test_holders_removal_from_the_middle_keeps_the_rest(void **state)
 {
     (void)state;
-    sl_node_id queue = pw_queue(SL_NO_ID, 10, SL_WITHIN_NEVER, SL_RECLAIM_NEVER);
+    sl_qnode_id queue = pw_queue(SL_NO_ID, 10, SL_WITHIN_NEVER, SL_RECLAIM_NEVER);
     sl_workload_id ids[4];
     for (uint32_t i = 0; i < 4; i++) {
         ids[i] = pw_holder(queue, 0, 1);
@@ -76,7 +76,7 @@ static void test_holders_added_twice_is_listed_once_and_elsewhere_is_moved(void 
 static void test_holders_ids_out_of_range_are_ignored(void **state)
 {
     (void)state;
-    sl_holders_add(SL_NODES_MAX, 3);
+    sl_holders_add(SL_QNODES_MAX, 3);
     sl_holders_add(7, SL_WORKLOADS_MAX);
     sl_holders_remove(SL_NO_ID);
     assert_int_equal(sl_holders_queue_of(3), SL_NO_ID);

@@ -13,7 +13,7 @@
 
 static uint32_t random_state;
 static bool preempting; /* queues have policies, and settings are drawn */
-static sl_node_id queues[QUEUES];
+static sl_qnode_id queues[QUEUES];
 static sl_workload_id ids[LIVES];
 
 static uint32_t draw(uint32_t below)
@@ -34,7 +34,7 @@ static void draw_settings(void)
     sl_settings.priority_sorting_within_cohort = draw(3) != 0;
 }
 
-static void draw_policy(sl_node_id queue)
+static void draw_policy(sl_qnode_id queue)
 {
     struct sl_preempt_policy policy = {(enum sl_preempt_within)draw(3),
                                        (enum sl_preempt_reclaim)draw(3), draw(3) == 0, false, 0};
@@ -49,11 +49,11 @@ static void build(void)
     if (preempting) {
         draw_settings();
     }
-    sl_node_id root = fx_node(SL_NO_ID);
-    sl_node_id left = fx_node(root);
+    sl_qnode_id root = fx_node(SL_NO_ID);
+    sl_qnode_id left = fx_node(root);
     (void)fx_quota(root, SPOT, CPU, 4, SL_AMOUNT_UNLIMITED);
     for (int i = 0; i < QUEUES; i++) {
-        sl_node_id parent = i < 2 ? left : i < 4 ? root : SL_NO_ID;
+        sl_qnode_id parent = i < 2 ? left : i < 4 ? root : SL_NO_ID;
         queues[i] = fx_queue(parent, i % 2 ? SL_STRICT_FIFO : SL_BEST_EFFORT_FIFO, 5 + i);
         (void)fx_offer(queues[i], ON_DEMAND, CPU, 2);
         if (preempting) {
@@ -65,12 +65,12 @@ static void build(void)
     }
 }
 
-static void demand(sl_workload_id id)
+static void request(sl_workload_id id)
 {
-    sl_demand_clear(id);
+    sl_requests_clear(id);
     fx_pod_set(id, 1 + draw(2), CPU, draw(5));
     if (draw(4) == 0) {
-        assert_int_equal(sl_demand_add_exclusion(id, SPOT, SL_EXCLUDED_TAINT), SL_OK);
+        assert_int_equal(sl_requests_add_exclusion(id, SPOT, SL_EXCLUDED_TAINT), SL_OK);
     }
 }
 
@@ -79,7 +79,7 @@ static void live(int i)
     sl_workload_id id = ids[i];
     if (id == SL_NO_ID || sl_place_of(id) == SL_PLACE_NONE) {
         ids[i] = fx_create();
-        demand(ids[i]);
+        request(ids[i]);
         fx_attach(ids[i], queues[draw(QUEUES)], (int32_t)draw(3), (int64_t)draw(5));
         return;
     }
@@ -106,7 +106,7 @@ static void live(int i)
         break;
     case 7:
         if (sl_workloads[id].phase == SL_PHASE_PENDING) {
-            demand(id);
+            request(id);
             sl_queues_retry(id, fx_now);
         }
         break;

@@ -10,7 +10,7 @@
 enum { QUEUES = 5, LIVING_MAX = 40, STEPS = 400, HOSTS = 4 };
 
 static uint64_t seed;
-static sl_node_id queues[QUEUES];
+static sl_qnode_id queues[QUEUES];
 static struct pw_tree trees[2];
 static sl_workload_id living[LIVING_MAX];
 static uint32_t living_count;
@@ -24,7 +24,7 @@ static uint32_t roll(uint32_t below)
 /* Two trees of two racks of two hosts; two cohorts and a queue by itself. */
 static void make_world(uint64_t start)
 {
-    sl_node_id cohorts[2] = {fx_node(SL_NO_ID), fx_node(SL_NO_ID)};
+    sl_qnode_id cohorts[2] = {fx_node(SL_NO_ID), fx_node(SL_NO_ID)};
     seed = start;
     living_count = 0;
     trees[0] = pw_tree(2, 2, 4);
@@ -74,8 +74,8 @@ static void disturb(void)
 {
     struct pw_tree t = trees[roll(2)];
     sl_site_id site = t.first_site + roll(HOSTS);
-    int64_t cpu = sl_room_capacity_of(site, MEASURE_CPU) == 0 ? 4 : 0;
-    assert_int_equal(sl_room_set_capacity(site, MEASURE_CPU, cpu), SL_OK);
+    int64_t cpu = sl_site_capacity_of(site, MEASURE_CPU) == 0 ? 4 : 0;
+    assert_int_equal(sl_site_set_capacity(site, MEASURE_CPU, cpu), SL_OK);
     for (uint32_t i = 0; i < living_count && cpu == 0; i++) {
         if (pw_pods_on(living[i], t, site - t.first_site) != 0) {
             (void)fx_event(living[i], SL_EV_NODE_FAILED, site, 0, 0); /* while it is admitted */
@@ -147,8 +147,8 @@ static void leave(void)
     }
     for (uint32_t i = 0; i < 2 * HOSTS; i++) {
         sl_site_id site = trees[i / HOSTS].first_site + i % HOSTS;
-        assert_int_equal(sl_room_used_of(site, MEASURE_CPU), 0);
-        assert_int_equal(sl_room_promised_of(site, MEASURE_CPU), 0);
+        assert_int_equal(sl_site_used_of(site, MEASURE_CPU), 0);
+        assert_int_equal(sl_site_promised_of(site, MEASURE_CPU), 0);
     }
 }
 

@@ -9,7 +9,7 @@
 #define CHECK 7u
 
 /* It waits in a queue with room, and its check says that. */
-static sl_workload_id new_answered(sl_node_id queue, enum sl_check_state state)
+static sl_workload_id new_answered(sl_qnode_id queue, enum sl_check_state state)
 {
     sl_workload_id id = fx_workload(queue, 0, 1, 2);
     assert_int_equal(fx_event(id, SL_EV_CHECK_ADD, CHECK, 0, 0), SL_OK);
@@ -22,7 +22,7 @@ static void test_objections_that_end_let_it_be_tried_at_once(void **state)
     (void)state;
     for (enum sl_strategy s = SL_BEST_EFFORT_FIFO; s <= SL_STRICT_FIFO; s++) {
         for (enum sl_check_state said = SL_CHECK_RETRY; said <= SL_CHECK_REJECTED; said++) {
-            sl_node_id queue = fx_queue(SL_NO_ID, s, 4);
+            sl_qnode_id queue = fx_queue(SL_NO_ID, s, 4);
             sl_workload_id id = new_answered(queue, said);
             assert_true(sl_objections_any(id));
             assert_int_equal(fx_rest(), 0);
@@ -39,7 +39,7 @@ static void test_objections_that_end_let_it_be_tried_at_once(void **state)
 static void test_objections_end_with_the_check_that_is_dropped(void **state)
 {
     (void)state;
-    sl_node_id queue = fx_queue(SL_NO_ID, SL_BEST_EFFORT_FIFO, 4);
+    sl_qnode_id queue = fx_queue(SL_NO_ID, SL_BEST_EFFORT_FIFO, 4);
     sl_workload_id id = new_answered(queue, SL_CHECK_REJECTED);
     assert_int_equal(fx_rest(), 0);
     assert_int_equal(fx_event(id, SL_EV_CHECK_DROP, CHECK, 0, 0), SL_OK);
@@ -50,7 +50,7 @@ static void test_objections_end_with_the_check_that_is_dropped(void **state)
 static void test_objections_of_another_check_go_on(void **state)
 {
     (void)state;
-    sl_node_id queue = fx_queue(SL_NO_ID, SL_BEST_EFFORT_FIFO, 4);
+    sl_qnode_id queue = fx_queue(SL_NO_ID, SL_BEST_EFFORT_FIFO, 4);
     sl_workload_id id = new_answered(queue, SL_CHECK_RETRY);
     assert_int_equal(fx_event(id, SL_EV_CHECK_ADD, CHECK + 1, 0, 0), SL_OK);
     assert_int_equal(fx_event(id, SL_EV_CHECK_STATE, CHECK + 1, SL_CHECK_REJECTED, 0), SL_OK);
@@ -66,7 +66,7 @@ static void test_objections_of_another_check_go_on(void **state)
 static void test_objections_that_end_wake_nobody_who_waits_for_room(void **state)
 {
     (void)state;
-    sl_node_id queue = fx_queue(SL_NO_ID, SL_BEST_EFFORT_FIFO, 1);
+    sl_qnode_id queue = fx_queue(SL_NO_ID, SL_BEST_EFFORT_FIFO, 1);
     sl_workload_id id = fx_workload(queue, 0, 1, 2);
     assert_int_equal(fx_event(id, SL_EV_CHECK_ADD, CHECK, 0, 0), SL_OK);
     assert_int_equal(fx_rest(), 0);

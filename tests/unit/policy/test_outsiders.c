@@ -6,7 +6,7 @@
 
 #include "policy/queues/outsiders.h"
 
-static sl_workload_id new_outsider(sl_node_id queue, int64_t queued_at_ms, int64_t cpu)
+static sl_workload_id new_outsider(sl_qnode_id queue, int64_t queued_at_ms, int64_t cpu)
 {
     sl_workload_id id = fx_workload(queue, 0, queued_at_ms, cpu);
     sl_outsiders_set(id, true);
@@ -14,7 +14,7 @@ static sl_workload_id new_outsider(sl_node_id queue, int64_t queued_at_ms, int64
     return id;
 }
 
-static void assert_turned_away(sl_workload_id id, sl_node_id queue)
+static void assert_turned_away(sl_workload_id id, sl_qnode_id queue)
 {
     fx_assert_place(id, SL_PLACE_INADMISSIBLE);
     assert_int_equal(sl_queues_queue_of(id), queue);
@@ -28,7 +28,7 @@ static void test_outsiders_are_turned_away_one_a_cycle(void **state)
 {
     (void)state;
     for (enum sl_strategy s = SL_BEST_EFFORT_FIFO; s <= SL_STRICT_FIFO; s++) {
-        sl_node_id queue = fx_queue(SL_NO_ID, s, 4);
+        sl_qnode_id queue = fx_queue(SL_NO_ID, s, 4);
         sl_workload_id first = new_outsider(queue, 1, 2);
         sl_workload_id second = new_outsider(queue, 2, 2);
         sl_workload_id third = fx_workload(queue, 0, 3, 2);
@@ -50,7 +50,7 @@ static void test_outsiders_are_turned_away_one_a_cycle(void **state)
 static void test_outsiders_are_passed_over_by_wake_ups(void **state)
 {
     (void)state;
-    sl_node_id queue = fx_queue(SL_NO_ID, SL_BEST_EFFORT_FIFO, 4);
+    sl_qnode_id queue = fx_queue(SL_NO_ID, SL_BEST_EFFORT_FIFO, 4);
     sl_workload_id id = new_outsider(queue, 1, 2);
     assert_int_equal(fx_rest(), 0);
     sl_queues_wake_tree(queue);
@@ -70,7 +70,7 @@ static void test_outsiders_are_passed_over_by_wake_ups(void **state)
 static void test_outsiders_that_are_none_any_more_are_tried_at_once(void **state)
 {
     (void)state;
-    sl_node_id queue = fx_queue(SL_NO_ID, SL_STRICT_FIFO, 4);
+    sl_qnode_id queue = fx_queue(SL_NO_ID, SL_STRICT_FIFO, 4);
     sl_workload_id id = new_outsider(queue, 1, 2);
     assert_int_equal(fx_rest(), 0);
     sl_outsiders_set(id, true);
@@ -86,7 +86,7 @@ static void test_outsiders_that_are_none_any_more_are_tried_at_once(void **state
 static void test_outsiders_keep_nobody_of_their_shape_waiting(void **state)
 {
     (void)state;
-    sl_node_id queue = fx_queue(SL_NO_ID, SL_BEST_EFFORT_FIFO, 2);
+    sl_qnode_id queue = fx_queue(SL_NO_ID, SL_BEST_EFFORT_FIFO, 2);
     sl_workload_id outsider = new_outsider(queue, 1, 2);
     sl_workload_id served = fx_workload(queue, 0, 2, 2);
     sl_workload_id waits = fx_workload(queue, 0, 3, 2);
@@ -102,7 +102,7 @@ static void test_outsiders_keep_nobody_of_their_shape_waiting(void **state)
 static void test_outsiders_that_come_back_are_turned_away_anew(void **state)
 {
     (void)state;
-    sl_node_id queue = fx_queue(SL_NO_ID, SL_BEST_EFFORT_FIFO, 4);
+    sl_qnode_id queue = fx_queue(SL_NO_ID, SL_BEST_EFFORT_FIFO, 4);
     sl_workload_id id = new_outsider(queue, 1, 2);
     assert_int_equal(fx_rest(), 0);
     assert_int_equal(fx_event(id, SL_EV_DEACTIVATE, 0, 0, 0), SL_OK);
@@ -117,8 +117,8 @@ static void test_outsiders_that_come_back_are_turned_away_anew(void **state)
 static void test_outsiders_are_so_in_one_queue_only(void **state)
 {
     (void)state;
-    sl_node_id queue = fx_queue(SL_NO_ID, SL_BEST_EFFORT_FIFO, 4);
-    sl_node_id other = fx_queue(SL_NO_ID, SL_BEST_EFFORT_FIFO, 4);
+    sl_qnode_id queue = fx_queue(SL_NO_ID, SL_BEST_EFFORT_FIFO, 4);
+    sl_qnode_id other = fx_queue(SL_NO_ID, SL_BEST_EFFORT_FIFO, 4);
     sl_workload_id id = new_outsider(queue, 1, 2);
     assert_int_equal(fx_rest(), 0);
     fx_attach(id, other, 0, 1);
@@ -130,7 +130,7 @@ static void test_outsiders_are_so_in_one_queue_only(void **state)
 static void test_outsiders_forgotten_with_the_workload(void **state)
 {
     (void)state;
-    sl_node_id queue = fx_queue(SL_NO_ID, SL_BEST_EFFORT_FIFO, 4);
+    sl_qnode_id queue = fx_queue(SL_NO_ID, SL_BEST_EFFORT_FIFO, 4);
     sl_workload_id id = new_outsider(queue, 1, 2);
     assert_int_equal(fx_rest(), 0);
     assert_int_equal(fx_event(id, SL_EV_DELETE, 0, 0, 0), SL_OK);

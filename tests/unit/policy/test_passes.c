@@ -8,7 +8,7 @@
 
 enum { CHECK = 7 };
 
-static void delay_all(sl_node_id queue)
+static void delay_all(sl_qnode_id queue)
 {
     for (sl_cell_id cell = sl_offers_first(queue); cell != SL_NO_ID; cell = sl_offers_next(cell)) {
         sl_offers_set_delayed(cell, true);
@@ -16,7 +16,7 @@ static void delay_all(sl_node_id queue)
 }
 
 /* Holds quota without a place, and waits for its check. */
-static sl_workload_id delayed_workload(sl_node_id queue, uint32_t pods, int64_t cpu)
+static sl_workload_id delayed_workload(sl_qnode_id queue, uint32_t pods, int64_t cpu)
 {
     delay_all(queue);
     sl_workload_id id = pw_workload(queue, 0, pods, cpu, LEVEL_HOST);
@@ -24,7 +24,7 @@ static sl_workload_id delayed_workload(sl_node_id queue, uint32_t pods, int64_t 
     assert_int_equal(fx_rest(), 1);
     assert_true(sl_workloads[id].topology_pending);
     assert_true(sl_assignment.delayed[0]);
-    assert_int_equal(sl_topology_stand_count(id), 0);
+    assert_int_equal(sl_topology_assignment_count(id), 0);
     return id;
 }
 
@@ -33,7 +33,7 @@ static void make_ready(sl_workload_id id)
     assert_int_equal(fx_event(id, SL_EV_CHECK_STATE, CHECK, SL_CHECK_READY, 0), SL_OK);
 }
 
-static sl_workload_id admitted(sl_node_id queue, uint32_t pods, int64_t cpu, sl_level_id level)
+static sl_workload_id admitted(sl_qnode_id queue, uint32_t pods, int64_t cpu, sl_level_id level)
 {
     sl_workload_id id = pw_workload(queue, 0, pods, cpu, level);
     assert_int_equal(fx_rest(), 1);
@@ -44,7 +44,7 @@ static sl_workload_id admitted(sl_node_id queue, uint32_t pods, int64_t cpu, sl_
 static void fail_host(sl_workload_id id, struct pw_tree t, uint32_t host)
 {
     assert_int_equal(fx_event(id, SL_EV_NODE_FAILED, t.first_site + host, 0, 0), SL_OK);
-    assert_int_equal(sl_room_set_capacity(t.first_site + host, MEASURE_CPU, 0), SL_OK);
+    assert_int_equal(sl_site_set_capacity(t.first_site + host, MEASURE_CPU, 0), SL_OK);
 }
 
 static void test_passes_delayed_topology_is_placed_when_the_checks_are_ready(void **state)
@@ -66,7 +66,7 @@ static void test_passes_delayed_topology_is_placed_when_the_checks_are_ready(voi
     assert_int_equal(sl_assignment.counts[0], 1);
     assert_int_equal(sl_assignment.tree[0], t.tree);
     assert_int_equal(sl_workloads[id].phase, SL_PHASE_ADMITTED);
-    assert_int_equal(sl_topology_stand_count(id), 1);
+    assert_int_equal(sl_topology_assignment_count(id), 1);
     assert_int_equal(sl_passes_due_ms(), SL_NEVER);
 }
 
@@ -75,7 +75,7 @@ static void test_passes_who_is_served_without_checks_is_armed_in_its_cycle(void 
 {
     (void)state;
     struct pw_tree t = pw_tree(1, 1, 4);
-    sl_node_id queue = pw_queue(SL_NO_ID, t, 100);
+    sl_qnode_id queue = pw_queue(SL_NO_ID, t, 100);
     delay_all(queue);
     sl_workload_id id = pw_workload(queue, 0, 1, 3, LEVEL_HOST);
     assert_int_equal(fx_cycle(), 1);
@@ -87,7 +87,7 @@ static void test_passes_who_is_evicted_needs_none_any_more(void **state)
 {
     (void)state;
     struct pw_tree t = pw_tree(1, 1, 4);
-    sl_node_id queue = pw_queue(SL_NO_ID, t, 3);
+    sl_qnode_id queue = pw_queue(SL_NO_ID, t, 3);
     struct sl_preempt_policy policy = {.within = SL_WITHIN_LOWER_PRIORITY};
     assert_int_equal(sl_preempt_set_policy(queue, policy), SL_OK);
     sl_workload_id victim = admitted(queue, 1, 3, LEVEL_HOST);
@@ -115,7 +115,7 @@ static void test_passes_delayed_topology_without_room_stays_and_is_tried_later(v
         assert_int_equal(sl_passes_due_ms(), fx_now + delays_ms[i]);
         fx_now += delays_ms[i];
     }
-    assert_int_equal(sl_room_set_capacity(t.first_site, MEASURE_CPU, 5), SL_OK);
+    assert_int_equal(sl_site_set_capacity(t.first_site, MEASURE_CPU, 5), SL_OK);
     (void)fx_cycle();
     assert_int_equal(pw_outcome(id)->result, SL_CYCLE_PLACED);
 }
@@ -124,7 +124,7 @@ static void test_passes_come_in_addition_to_the_head_of_their_queue(void **state
 {
     (void)state;
     struct pw_tree t = pw_tree(1, 2, 4);
-    sl_node_id queue = pw_queue(SL_NO_ID, t, 100);
+    sl_qnode_id queue = pw_queue(SL_NO_ID, t, 100);
     sl_settings.fair_sharing = true;
     sl_workload_id first = admitted(queue, 1, 3, LEVEL_RACK);
     fail_host(first, t, 0);
@@ -188,7 +188,7 @@ static void test_passes_single_pod_stays_where_it_is(void **state)
     struct pw_tree t = pw_tree(1, 2, 4);
     sl_workload_id id = admitted(pw_queue(SL_NO_ID, t, 100), 1, 4, LEVEL_HOST);
     uint32_t host = pw_pods_on(id, t, 0) == 1 ? 0 : 1;
-    sl_demand_set_single_pod(id, true);
+    sl_requests_set_single_pod(id, true);
     fail_host(id, t, host);
     fx_now += 1000;
     (void)fx_cycle();
@@ -201,7 +201,7 @@ static void test_passes_failed_rooms_go_to_nobody_in_the_same_cycle(void **state
 {
     (void)state;
     struct pw_tree t = pw_tree(1, 2, 4);
-    sl_node_id queue = pw_queue(SL_NO_ID, t, 100);
+    sl_qnode_id queue = pw_queue(SL_NO_ID, t, 100);
     sl_workload_id first = admitted(queue, 1, 4, LEVEL_RACK);
     uint32_t host = pw_pods_on(first, t, 0) == 1 ? 0 : 1;
     assert_int_equal(fx_event(first, SL_EV_NODE_FAILED, t.first_site + host, 0, 0), SL_OK);
@@ -217,7 +217,7 @@ static void test_passes_of_a_stopped_queue_are_tried_later(void **state)
 {
     (void)state;
     struct pw_tree t = pw_tree(1, 2, 4);
-    sl_node_id queue = pw_queue(SL_NO_ID, t, 100);
+    sl_qnode_id queue = pw_queue(SL_NO_ID, t, 100);
     sl_workload_id id = admitted(queue, 1, 4, LEVEL_RACK);
     fail_host(id, t, 0);
     assert_int_equal(sl_queues_configure(queue, sl_offers_rules(queue), false), SL_OK);
@@ -243,7 +243,7 @@ static void test_passes_the_next_is_known_whichever_come_and_go(void **state)
 {
     (void)state;
     struct pw_tree t = pw_tree(1, 3, 4);
-    sl_node_id queue = pw_queue(SL_NO_ID, t, 100);
+    sl_qnode_id queue = pw_queue(SL_NO_ID, t, 100);
     int64_t began_ms = fx_now;
     sl_workload_id ids[3];
     for (uint32_t i = 0; i < 3; i++) {
@@ -281,13 +281,13 @@ static void test_passes_join_what_stands_with_what_was_delayed(void **state)
     (void)state;
     struct pw_tree t = pw_tree(1, 2, 4);
     struct pw_tree u = pw_tree(1, 2, 4);
-    sl_node_id queue = fx_queue(SL_NO_ID, SL_BEST_EFFORT_FIFO, -1);
+    sl_qnode_id queue = fx_queue(SL_NO_ID, SL_BEST_EFFORT_FIFO, -1);
     (void)fx_offer(queue, t.tree, CPU, 100);
     sl_offers_set_delayed(fx_offer(queue, u.tree, CPU, 100), true);
     sl_workload_id id = fx_create();
     assert_int_equal(fx_event(id, SL_EV_CHECK_ADD, CHECK, 0, 0), SL_OK);
     fx_pod_set(id, 1, CPU, 2);
-    assert_int_equal(sl_demand_add_exclusion(id, t.tree, SL_EXCLUDED_TAINT), SL_OK);
+    assert_int_equal(sl_requests_add_exclusion(id, t.tree, SL_EXCLUDED_TAINT), SL_OK);
     pw_ask(id, SL_TOGETHER_REQUIRED, LEVEL_HOST, 2);
     fx_pod_set(id, 2, CPU, 4);
     pw_ask(id, SL_TOGETHER_REQUIRED, LEVEL_RACK, 4);
@@ -295,13 +295,13 @@ static void test_passes_join_what_stands_with_what_was_delayed(void **state)
     assert_int_equal(fx_rest(), 1);
     assert_true(sl_assignment.delayed[0]);
     assert_false(sl_assignment.delayed[1]);
-    assert_int_equal(sl_topology_stand_count(id), 2);
+    assert_int_equal(sl_topology_assignment_count(id), 2);
     make_ready(id);
     fx_now += 1000;
     (void)fx_cycle();
     assert_int_equal(pw_outcome(id)->result, SL_CYCLE_PLACED);
-    assert_int_equal(sl_topology_stand_count(id), 3);
-    assert_int_equal(sl_topology_stand_at(id, 0).pod_set, 0);
+    assert_int_equal(sl_topology_assignment_count(id), 3);
+    assert_int_equal(sl_topology_assignment_at(id, 0).pod_set, 0);
     assert_int_equal(pw_pods_on(id, u, 0) + pw_pods_on(id, u, 1), 1);
     assert_int_equal(pw_pods_on(id, t, 0), 1);
     assert_int_equal(pw_pods_on(id, t, 1), 1);

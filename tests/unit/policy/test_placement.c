@@ -9,7 +9,7 @@
 static void test_placement_required_level_holds_all_pods(void **state)
 {
     (void)state;
-    struct sl_topology_demand d = pw_together(SL_TOGETHER_REQUIRED, AT_RACK, 10);
+    struct sl_topology_request d = pw_together(SL_TOGETHER_REQUIRED, AT_RACK, 10);
     pw_ask(&d, 15);
     assert_true(sl_placement_find());
     pw_assert_rows(0, 2);
@@ -27,7 +27,7 @@ static void test_placement_required_takes_the_tightest_domain(void **state)
     (void)state;
     pw_capacity(5, 3, 100);
     pw_capacity(6, 4, 100);
-    struct sl_topology_demand d = pw_together(SL_TOGETHER_REQUIRED, AT_RACK, 10);
+    struct sl_topology_request d = pw_together(SL_TOGETHER_REQUIRED, AT_RACK, 10);
     pw_ask(&d, 13);
     assert_true(sl_placement_find());
     pw_assert_rows(0, 2);
@@ -38,7 +38,7 @@ static void test_placement_required_takes_the_tightest_domain(void **state)
 static void test_placement_preferred_goes_up_until_it_fits(void **state)
 {
     (void)state;
-    struct sl_topology_demand d = pw_together(SL_TOGETHER_PREFERRED, AT_RACK, 10);
+    struct sl_topology_request d = pw_together(SL_TOGETHER_PREFERRED, AT_RACK, 10);
     pw_ask(&d, 21);
     assert_true(sl_placement_find());
     pw_assert_rows(0, 3);
@@ -49,7 +49,7 @@ static void test_placement_preferred_goes_up_until_it_fits(void **state)
 static void test_placement_preferred_spreads_over_the_top_at_last(void **state)
 {
     (void)state;
-    struct sl_topology_demand d = pw_together(SL_TOGETHER_PREFERRED, AT_HOST, 10);
+    struct sl_topology_request d = pw_together(SL_TOGETHER_PREFERRED, AT_HOST, 10);
     pw_ask(&d, 45);
     assert_true(sl_placement_find());
     pw_assert_rows(0, 5);
@@ -60,7 +60,7 @@ static void test_placement_preferred_spreads_over_the_top_at_last(void **state)
 static void test_placement_preferred_beyond_everything_finds_none(void **state)
 {
     (void)state;
-    struct sl_topology_demand d = pw_together(SL_TOGETHER_PREFERRED, AT_RACK, 10);
+    struct sl_topology_request d = pw_together(SL_TOGETHER_PREFERRED, AT_RACK, 10);
     pw_ask(&d, 81);
     pw_assert_miss(SL_PLACEMENT_NO_FIT);
     assert_int_equal(sl_placement_failure.fit, 80);
@@ -72,7 +72,7 @@ static void test_placement_unconstrained_takes_the_fullest_nodes(void **state)
 {
     (void)state;
     pw_capacity(5, 3, 100);
-    struct sl_topology_demand d = pw_together(SL_TOGETHER_UNCONSTRAINED, SL_NO_ID, 10);
+    struct sl_topology_request d = pw_together(SL_TOGETHER_UNCONSTRAINED, SL_NO_ID, 10);
     pw_ask(&d, 12);
     assert_true(sl_placement_find());
     pw_assert_rows(0, 2);
@@ -85,7 +85,7 @@ static void test_placement_unconstrained_takes_few_nodes_without_mixed_profile(v
     (void)state;
     sl_settings.profile_mixed = false;
     pw_capacity(5, 3, 100);
-    struct sl_topology_demand d = pw_together(SL_TOGETHER_UNCONSTRAINED, SL_NO_ID, 10);
+    struct sl_topology_request d = pw_together(SL_TOGETHER_UNCONSTRAINED, SL_NO_ID, 10);
     pw_ask(&d, 12);
     assert_true(sl_placement_find());
     pw_assert_rows(0, 2);
@@ -97,7 +97,7 @@ static void test_placement_implied_goes_anywhere(void **state)
 {
     (void)state;
     pw_capacity(3, 2, 100);
-    struct sl_topology_demand d = pw_demand(10);
+    struct sl_topology_request d = pw_requests(10);
     pw_ask(&d, 2)->implied = true;
     assert_true(sl_placement_find());
     pw_assert_rows(0, 1);
@@ -109,7 +109,7 @@ static void test_placement_implied_goes_anywhere(void **state)
 static void test_placement_slices_stay_whole_in_their_domain(void **state)
 {
     (void)state;
-    struct sl_topology_demand d = pw_together(SL_TOGETHER_REQUIRED, AT_BLOCK, 10);
+    struct sl_topology_request d = pw_together(SL_TOGETHER_REQUIRED, AT_BLOCK, 10);
     pw_slices(&d, AT_RACK, 12);
     pw_ask(&d, 24);
     assert_true(sl_placement_find());
@@ -127,7 +127,7 @@ static void test_placement_inner_slices_round_what_nodes_take(void **state)
     (void)state;
     pw_capacity(0, 3, 100);
     pw_capacity(1, 3, 100);
-    struct sl_topology_demand d = pw_together(SL_TOGETHER_REQUIRED, AT_RACK, 10);
+    struct sl_topology_request d = pw_together(SL_TOGETHER_REQUIRED, AT_RACK, 10);
     pw_slices(&d, AT_RACK, 4);
     pw_slices(&d, AT_HOST, 2);
     pw_ask(&d, 4);
@@ -140,7 +140,7 @@ static void test_placement_inner_slices_round_what_nodes_take(void **state)
 static void test_placement_last_slice_may_be_short(void **state)
 {
     (void)state;
-    struct sl_topology_demand d = pw_together(SL_TOGETHER_REQUIRED, AT_BLOCK, 10);
+    struct sl_topology_request d = pw_together(SL_TOGETHER_REQUIRED, AT_BLOCK, 10);
     pw_slices(&d, AT_RACK, 12);
     pw_ask(&d, 15); /* nine have ended already */
     assert_true(sl_placement_find());
@@ -157,8 +157,8 @@ static void test_placement_last_slice_may_be_short(void **state)
 static void test_placement_leader_stays_where_the_short_slice_ends(void **state)
 {
     (void)state;
-    struct sl_topology_demand leader = pw_together(SL_TOGETHER_REQUIRED, AT_BLOCK, 95);
-    struct sl_topology_demand workers = pw_together(SL_TOGETHER_REQUIRED, AT_BLOCK, 5);
+    struct sl_topology_request leader = pw_together(SL_TOGETHER_REQUIRED, AT_BLOCK, 95);
+    struct sl_topology_request workers = pw_together(SL_TOGETHER_REQUIRED, AT_BLOCK, 5);
     pw_slices(&workers, AT_BLOCK, 4);
     leader.rank_group = 1;
     workers.rank_group = 1;
@@ -179,7 +179,7 @@ static void test_placement_slices_alone_go_anywhere(void **state)
     for (sl_site_id site = 0; site < NODES; site++) {
         pw_capacity(site, 2, 100);
     }
-    struct sl_topology_demand d = pw_demand(10);
+    struct sl_topology_request d = pw_requests(10);
     pw_slices(&d, AT_RACK, 4);
     pw_ask(&d, 12);
     assert_true(sl_placement_find());
@@ -192,8 +192,8 @@ static void test_placement_slices_alone_go_anywhere(void **state)
 static void test_placement_leader_stands_with_its_workers(void **state)
 {
     (void)state;
-    struct sl_topology_demand leader = pw_together(SL_TOGETHER_REQUIRED, AT_RACK, 100);
-    struct sl_topology_demand workers = pw_together(SL_TOGETHER_REQUIRED, AT_RACK, 10);
+    struct sl_topology_request leader = pw_together(SL_TOGETHER_REQUIRED, AT_RACK, 100);
+    struct sl_topology_request workers = pw_together(SL_TOGETHER_REQUIRED, AT_RACK, 10);
     leader.rank_group = 1;
     workers.rank_group = 1;
     pw_ask(&leader, 1);
@@ -209,8 +209,8 @@ static void test_placement_leader_stands_with_its_workers(void **state)
 static void test_placement_leader_leaves_too_little_for_its_workers(void **state)
 {
     (void)state;
-    struct sl_topology_demand leader = pw_together(SL_TOGETHER_REQUIRED, AT_RACK, 100);
-    struct sl_topology_demand workers = pw_together(SL_TOGETHER_REQUIRED, AT_RACK, 10);
+    struct sl_topology_request leader = pw_together(SL_TOGETHER_REQUIRED, AT_RACK, 100);
+    struct sl_topology_request workers = pw_together(SL_TOGETHER_REQUIRED, AT_RACK, 10);
     leader.rank_group = 1;
     workers.rank_group = 1;
     pw_ask(&leader, 1);
@@ -224,8 +224,8 @@ static void test_placement_leader_leaves_too_little_for_its_workers(void **state
 static void test_placement_leader_beside_workers_that_are_spread(void **state)
 {
     (void)state;
-    struct sl_topology_demand leader = pw_together(SL_TOGETHER_UNCONSTRAINED, SL_NO_ID, 60);
-    struct sl_topology_demand workers = pw_together(SL_TOGETHER_UNCONSTRAINED, SL_NO_ID, 50);
+    struct sl_topology_request leader = pw_together(SL_TOGETHER_UNCONSTRAINED, SL_NO_ID, 60);
+    struct sl_topology_request workers = pw_together(SL_TOGETHER_UNCONSTRAINED, SL_NO_ID, 50);
     leader.rank_group = 1;
     workers.rank_group = 1;
     pw_ask(&workers, 14);
@@ -242,8 +242,8 @@ static void test_placement_leader_beside_workers_that_are_spread(void **state)
 static void test_placement_leader_that_stands_nowhere(void **state)
 {
     (void)state;
-    struct sl_topology_demand leader = pw_together(SL_TOGETHER_PREFERRED, AT_RACK, 101);
-    struct sl_topology_demand workers = pw_together(SL_TOGETHER_PREFERRED, AT_RACK, 50);
+    struct sl_topology_request leader = pw_together(SL_TOGETHER_PREFERRED, AT_RACK, 101);
+    struct sl_topology_request workers = pw_together(SL_TOGETHER_PREFERRED, AT_RACK, 50);
     leader.rank_group = 1;
     workers.rank_group = 1;
     pw_ask(&leader, 1);
@@ -255,7 +255,7 @@ static void test_placement_leader_that_stands_nowhere(void **state)
 static void test_placement_earlier_sets_take_room_from_later_ones(void **state)
 {
     (void)state;
-    struct sl_topology_demand d = pw_together(SL_TOGETHER_REQUIRED, AT_HOST, 10);
+    struct sl_topology_request d = pw_together(SL_TOGETHER_REQUIRED, AT_HOST, 10);
     pw_ask(&d, 8);
     pw_ask(&d, 3);
     pw_ask(&d, 2);
@@ -285,7 +285,7 @@ static void test_placement_trees_that_share_sites_share_their_rooms(void **state
 {
     (void)state;
     open_other_tree();
-    struct sl_topology_demand d = pw_together(SL_TOGETHER_REQUIRED, AT_HOST, 10);
+    struct sl_topology_request d = pw_together(SL_TOGETHER_REQUIRED, AT_HOST, 10);
     pw_ask(&d, 8);
     pw_ask(&d, 3)->tree = OTHER_TREE;
     pw_assert_miss(SL_PLACEMENT_NO_FIT);
@@ -305,11 +305,11 @@ static void test_placement_trees_are_apart_when_overlapping_is_off(void **state)
     (void)state;
     sl_settings.overlapping_flavors = false;
     open_other_tree();
-    struct sl_topology_demand d = pw_together(SL_TOGETHER_REQUIRED, AT_HOST, 10);
+    struct sl_topology_request d = pw_together(SL_TOGETHER_REQUIRED, AT_HOST, 10);
     pw_ask(&d, 8);
     pw_ask(&d, 3)->tree = OTHER_TREE;
     assert_true(sl_placement_find());
-    assert_int_equal(sl_topology_check(), SL_REFUSED_ROOM); /* the kernel sees to it */
+    assert_int_equal(sl_topology_check(), SL_REFUSED_CAPACITY); /* the kernel sees to it */
     close_other_tree();
 }
 
@@ -318,7 +318,7 @@ static void test_placement_trees_are_apart_when_overlapping_is_off(void **state)
 static void test_placement_assumed_rooms_are_taken_unless_the_cluster_is_empty(void **state)
 {
     (void)state;
-    struct sl_topology_demand d = pw_together(SL_TOGETHER_REQUIRED, AT_HOST, 10);
+    struct sl_topology_request d = pw_together(SL_TOGETHER_REQUIRED, AT_HOST, 10);
     pw_ask(&d, 10);
     for (sl_site_id site = 0; site < NODES; site++) {
         assert_true(sl_assumed_add(site, CPU, site == 6 ? 0 : 1));
@@ -335,7 +335,7 @@ static void test_placement_assumed_rooms_are_taken_unless_the_cluster_is_empty(v
 static void test_placement_masked_nodes_are_left_out(void **state)
 {
     (void)state;
-    struct sl_topology_demand d = pw_together(SL_TOGETHER_REQUIRED, AT_RACK, 10);
+    struct sl_topology_request d = pw_together(SL_TOGETHER_REQUIRED, AT_RACK, 10);
     d.mask = 2;
     for (sl_site_id site = 0; site < NODES; site++) {
         sl_verdict verdict = site >= 6 ? SL_VERDICT_MAY : SL_VERDICT_AFFINITY;
@@ -351,7 +351,7 @@ static void test_placement_masked_nodes_are_left_out(void **state)
 static void test_placement_preferred_nodes_come_first_when_asked(void **state)
 {
     (void)state;
-    struct sl_topology_demand d = pw_together(SL_TOGETHER_UNCONSTRAINED, SL_NO_ID, 10);
+    struct sl_topology_request d = pw_together(SL_TOGETHER_UNCONSTRAINED, SL_NO_ID, 10);
     d.mask = 2;
     pw_capacity(1, 4, 100);
     assert_int_equal(sl_masks_prefer(2, 5, 10), SL_OK);
@@ -373,7 +373,7 @@ static void test_placement_preferred_nodes_come_first_when_asked(void **state)
 static void test_placement_required_takes_the_most_preferred_that_fits(void **state)
 {
     (void)state;
-    struct sl_topology_demand d = pw_together(SL_TOGETHER_REQUIRED, AT_HOST, 10);
+    struct sl_topology_request d = pw_together(SL_TOGETHER_REQUIRED, AT_HOST, 10);
     d.mask = 2;
     sl_settings.prefer_affinity = true;
     pw_capacity(5, 3, 100);
@@ -394,7 +394,7 @@ static void test_placement_tree_above_nodes_asks_no_mask(void **state)
     assert_int_equal(sl_trees_configure(OTHER_TREE, rack, false), SL_OK);
     assert_int_equal(sl_trees_open(300, OTHER_TREE, SL_NO_ID, SL_NO_ID, 50), SL_OK);
     pw_capacity(50, 20, 200);
-    struct sl_topology_demand d = pw_together(SL_TOGETHER_REQUIRED, AT_RACK, 10);
+    struct sl_topology_request d = pw_together(SL_TOGETHER_REQUIRED, AT_RACK, 10);
     d.mask = 2;
     assert_int_equal(sl_masks_set(2, 50, SL_VERDICT_SELECTOR), SL_OK);
     pw_ask(&d, 20)->tree = OTHER_TREE;
@@ -409,7 +409,7 @@ static void test_placement_tree_above_nodes_asks_no_mask(void **state)
 static void test_placement_pods_that_take_nothing_still_take_a_place(void **state)
 {
     (void)state;
-    struct sl_topology_demand d = pw_together(SL_TOGETHER_REQUIRED, AT_HOST, 0);
+    struct sl_topology_request d = pw_together(SL_TOGETHER_REQUIRED, AT_HOST, 0);
     pw_ask(&d, 11);
     pw_assert_miss(SL_PLACEMENT_NO_FIT);
     assert_int_equal(sl_placement_failure.fit, 10);

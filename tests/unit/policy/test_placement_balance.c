@@ -14,7 +14,7 @@ static int open_balanced(void **state)
 static void test_balanced_spreads_pods_evenly(void **state)
 {
     (void)state;
-    struct sl_topology_demand d = pw_together(SL_TOGETHER_PREFERRED, AT_RACK, 10);
+    struct sl_topology_request d = pw_together(SL_TOGETHER_PREFERRED, AT_RACK, 10);
     pw_ask(&d, 15);
     assert_true(sl_placement_find());
     pw_assert_rows(0, 2);
@@ -25,7 +25,7 @@ static void test_balanced_spreads_pods_evenly(void **state)
 static void test_balanced_is_not_for_required_pods(void **state)
 {
     (void)state;
-    struct sl_topology_demand d = pw_together(SL_TOGETHER_REQUIRED, AT_RACK, 10);
+    struct sl_topology_request d = pw_together(SL_TOGETHER_REQUIRED, AT_RACK, 10);
     pw_ask(&d, 15);
     assert_true(sl_placement_find());
     pw_assert_row(0, 0, NODE + 0, 10);
@@ -39,7 +39,7 @@ static void test_balanced_prefers_the_higher_threshold(void **state)
     pw_capacity(1, 3, 100);
     pw_capacity(2, 3, 100);
     pw_capacity(3, 3, 100);
-    struct sl_topology_demand d = pw_together(SL_TOGETHER_PREFERRED, AT_RACK, 10);
+    struct sl_topology_request d = pw_together(SL_TOGETHER_PREFERRED, AT_RACK, 10);
     pw_ask(&d, 12);
     assert_true(sl_placement_find());
     pw_assert_rows(0, 2);
@@ -54,7 +54,7 @@ static void test_balanced_spares_the_larger_domain(void **state)
     for (sl_site_id site = 0; site < NODES; site++) {
         pw_capacity(site, 10, cpu[site]);
     }
-    struct sl_topology_demand d = pw_together(SL_TOGETHER_PREFERRED, AT_HOST, 10);
+    struct sl_topology_request d = pw_together(SL_TOGETHER_PREFERRED, AT_HOST, 10);
     pw_ask(&d, 16);
     assert_true(sl_placement_find()); /* in one rack; of two like it, the first */
     pw_assert_rows(0, 2);
@@ -69,8 +69,8 @@ static void test_balanced_spares_the_larger_domain(void **state)
 static void test_balanced_leader_has_room_beside_its_share(void **state)
 {
     (void)state;
-    struct sl_topology_demand leader = pw_together(SL_TOGETHER_PREFERRED, AT_RACK, 10);
-    struct sl_topology_demand workers = pw_together(SL_TOGETHER_PREFERRED, AT_RACK, 10);
+    struct sl_topology_request leader = pw_together(SL_TOGETHER_PREFERRED, AT_RACK, 10);
+    struct sl_topology_request workers = pw_together(SL_TOGETHER_PREFERRED, AT_RACK, 10);
     leader.rank_group = 1;
     workers.rank_group = 1;
     pw_ask(&leader, 1);
@@ -86,7 +86,7 @@ static void test_balanced_leader_has_room_beside_its_share(void **state)
 static void test_balanced_slices_stay_whole(void **state)
 {
     (void)state;
-    struct sl_topology_demand d = pw_together(SL_TOGETHER_PREFERRED, AT_BLOCK, 10);
+    struct sl_topology_request d = pw_together(SL_TOGETHER_PREFERRED, AT_BLOCK, 10);
     pw_slices(&d, AT_RACK, 4);
     pw_ask(&d, 24);
     assert_true(sl_placement_find());
@@ -98,7 +98,7 @@ static void test_balanced_slices_stay_whole(void **state)
 static void test_balanced_falls_back_when_no_siblings_take_all(void **state)
 {
     (void)state;
-    struct sl_topology_demand d = pw_together(SL_TOGETHER_PREFERRED, AT_RACK, 10);
+    struct sl_topology_request d = pw_together(SL_TOGETHER_PREFERRED, AT_RACK, 10);
     pw_ask(&d, 45); /* more than a block */
     assert_true(sl_placement_find());
     pw_assert_rows(0, 5);
@@ -111,7 +111,7 @@ static void test_balanced_falls_back_when_no_siblings_take_all(void **state)
 static void test_balanced_leaves_no_trace_for_the_next_question(void **state)
 {
     (void)state;
-    struct sl_topology_demand d = pw_together(SL_TOGETHER_PREFERRED, AT_RACK, 10);
+    struct sl_topology_request d = pw_together(SL_TOGETHER_PREFERRED, AT_RACK, 10);
     pw_ask(&d, 15);
     assert_true(sl_placement_find());
     sl_settings.balanced_placement = false;

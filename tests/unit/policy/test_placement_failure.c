@@ -7,7 +7,7 @@
 static void test_placement_failure_unknown_tree(void **state)
 {
     (void)state;
-    struct sl_topology_demand d = pw_together(SL_TOGETHER_REQUIRED, AT_RACK, 10);
+    struct sl_topology_request d = pw_together(SL_TOGETHER_REQUIRED, AT_RACK, 10);
     pw_ask(&d, 1)->tree = OTHER_TREE;
     pw_assert_miss(SL_PLACEMENT_NO_TREE);
     assert_int_equal(sl_placement_failure.tree, OTHER_TREE);
@@ -18,7 +18,7 @@ static void test_placement_failure_unknown_tree(void **state)
 static void test_placement_failure_level_that_the_tree_lacks(void **state)
 {
     (void)state;
-    struct sl_topology_demand d = pw_together(SL_TOGETHER_REQUIRED, AT_NOWHERE, 10);
+    struct sl_topology_request d = pw_together(SL_TOGETHER_REQUIRED, AT_NOWHERE, 10);
     pw_ask(&d, 1);
     pw_assert_miss(SL_PLACEMENT_NO_LEVEL);
 }
@@ -26,7 +26,7 @@ static void test_placement_failure_level_that_the_tree_lacks(void **state)
 static void test_placement_failure_no_level_asked_for(void **state)
 {
     (void)state;
-    struct sl_topology_demand d = pw_demand(10);
+    struct sl_topology_request d = pw_requests(10);
     pw_ask(&d, 1);
     pw_assert_miss(SL_PLACEMENT_NO_LEVEL);
 }
@@ -36,15 +36,15 @@ static void test_placement_failure_tree_without_nodes(void **state)
     (void)state;
     const struct sl_tree_levels host = {1, {AT_HOST}};
     assert_int_equal(sl_trees_configure(OTHER_TREE, host, true), SL_OK);
-    struct sl_topology_demand d = pw_together(SL_TOGETHER_PREFERRED, AT_HOST, 10);
+    struct sl_topology_request d = pw_together(SL_TOGETHER_PREFERRED, AT_HOST, 10);
     pw_ask(&d, 1)->tree = OTHER_TREE;
     pw_assert_miss(SL_PLACEMENT_NO_DOMAINS);
     assert_int_equal(sl_trees_forget(OTHER_TREE), SL_OK);
 }
 
-static enum sl_placement_miss miss_of(struct sl_topology_demand d, uint32_t count)
+static enum sl_placement_miss miss_of(struct sl_topology_request d, uint32_t count)
 {
-    sl_demand_clear(PLACED);
+    sl_requests_clear(PLACED);
     sl_placement_question.set_count = 0;
     pw_ask(&d, count);
     return sl_placement_find() ? SL_PLACEMENT_OK : sl_placement_failure.miss;
@@ -53,8 +53,8 @@ static enum sl_placement_miss miss_of(struct sl_topology_demand d, uint32_t coun
 static void test_placement_failure_slices_that_make_no_sense(void **state)
 {
     (void)state;
-    const struct sl_topology_demand in_rack = pw_together(SL_TOGETHER_REQUIRED, AT_RACK, 10);
-    struct sl_topology_demand d = in_rack;
+    const struct sl_topology_request in_rack = pw_together(SL_TOGETHER_REQUIRED, AT_RACK, 10);
+    struct sl_topology_request d = in_rack;
     pw_slices(&d, AT_NOWHERE, 2);
     assert_int_equal(miss_of(d, 4), SL_PLACEMENT_NO_SLICE_LEVEL);
     d = in_rack;
@@ -89,7 +89,7 @@ static void test_placement_failure_more_rows_than_a_plan_has(void **state)
     (void)state;
     enum { TREES = 14, SITES = 20000, FIRST = 1000, FIRST_TREE = 10 };
     const struct sl_tree_levels host = {1, {AT_HOST}};
-    struct sl_topology_demand d = pw_together(SL_TOGETHER_UNCONSTRAINED, SL_NO_ID, 51);
+    struct sl_topology_request d = pw_together(SL_TOGETHER_UNCONSTRAINED, SL_NO_ID, 51);
     sl_settings.overlapping_flavors = false;
     for (sl_site_id site = 0; site < SITES; site++) {
         pw_capacity(FIRST + site, ROOM_PODS, ROOM_CPU);
@@ -119,7 +119,7 @@ static void test_placement_failure_more_rows_than_a_plan_has(void **state)
 static void test_placement_failure_counts_nodes_by_cause(void **state)
 {
     (void)state;
-    struct sl_topology_demand d = pw_together(SL_TOGETHER_REQUIRED, AT_RACK, 20);
+    struct sl_topology_request d = pw_together(SL_TOGETHER_REQUIRED, AT_RACK, 20);
     d.mask = 2;
     assert_int_equal(sl_masks_set(2, 0, SL_VERDICT_SELECTOR), SL_OK);
     assert_int_equal(sl_masks_set(2, 1, SL_VERDICT_SELECTOR), SL_OK);
@@ -145,7 +145,7 @@ static void test_placement_failure_counts_nodes_by_cause(void **state)
 static void test_placement_failure_names_no_nodes_when_all_take_some(void **state)
 {
     (void)state;
-    struct sl_topology_demand d = pw_together(SL_TOGETHER_REQUIRED, AT_RACK, 20);
+    struct sl_topology_request d = pw_together(SL_TOGETHER_REQUIRED, AT_RACK, 20);
     pw_ask(&d, 11);
     pw_assert_miss(SL_PLACEMENT_NO_FIT);
     assert_int_equal(sl_placement_failure.total_sites, 0);
@@ -154,7 +154,7 @@ static void test_placement_failure_names_no_nodes_when_all_take_some(void **stat
 static void test_placement_failure_names_the_measure_of_lowest_rank(void **state)
 {
     (void)state;
-    struct sl_topology_demand d = pw_together(SL_TOGETHER_REQUIRED, AT_HOST, 101);
+    struct sl_topology_request d = pw_together(SL_TOGETHER_REQUIRED, AT_HOST, 101);
     for (sl_site_id site = 0; site < NODES; site++) {
         pw_capacity(site, 0, 100);
     }
@@ -172,7 +172,7 @@ static void test_placement_failure_names_the_measure_of_lowest_rank(void **state
 static void test_placement_failure_counts_slices(void **state)
 {
     (void)state;
-    struct sl_topology_demand d = pw_together(SL_TOGETHER_REQUIRED, AT_RACK, 10);
+    struct sl_topology_request d = pw_together(SL_TOGETHER_REQUIRED, AT_RACK, 10);
     pw_slices(&d, AT_HOST, 4);
     pw_ask(&d, 24);
     pw_assert_miss(SL_PLACEMENT_NO_FIT);
@@ -185,7 +185,7 @@ static void test_placement_failure_counts_slices(void **state)
 static void test_placement_failure_counts_each_layer_of_slices(void **state)
 {
     (void)state;
-    struct sl_topology_demand d = pw_together(SL_TOGETHER_REQUIRED, AT_BLOCK, 10);
+    struct sl_topology_request d = pw_together(SL_TOGETHER_REQUIRED, AT_BLOCK, 10);
     pw_slices(&d, AT_RACK, 8);
     pw_slices(&d, AT_HOST, 4);
     pw_capacity(4, 0, 100); /* the first block takes more */
@@ -203,7 +203,7 @@ static void test_placement_failure_counts_each_layer_of_slices(void **state)
 static void test_placement_failure_clears_when_the_next_is_placed(void **state)
 {
     (void)state;
-    struct sl_topology_demand d = pw_together(SL_TOGETHER_REQUIRED, AT_RACK, 20);
+    struct sl_topology_request d = pw_together(SL_TOGETHER_REQUIRED, AT_RACK, 20);
     pw_ask(&d, 11);
     pw_assert_miss(SL_PLACEMENT_NO_FIT);
     sl_placement_question.sets[0].count = 10;

@@ -44,7 +44,7 @@ static struct question random_question(void)
 
 static void ask(const struct question *q, int64_t cpu)
 {
-    struct sl_topology_demand d = pw_demand(cpu);
+    struct sl_topology_request d = pw_requests(cpu);
     d.together = q->together;
     if (q->together != SL_TOGETHER_UNCONSTRAINED) {
         d.level = pw_levels.ids[q->depth];
@@ -52,7 +52,7 @@ static void ask(const struct question *q, int64_t cpu)
     for (uint32_t i = 0; i < q->layers; i++) {
         pw_slices(&d, pw_levels.ids[q->layer[i].depth], q->layer[i].size);
     }
-    sl_demand_clear(PLACED);
+    sl_requests_clear(PLACED);
     sl_placement_question.set_count = 0;
     pw_ask(&d, q->count);
 }
@@ -103,9 +103,9 @@ static void fill_rooms(int64_t cpu)
 {
     for (uint32_t n = 0; n < NODES; n++) {
         int64_t pods = below(8);
-        int64_t room = below(60);
-        pw_capacity(n, pods, room);
-        node_pods[n] = (uint32_t)(room / cpu < pods ? room / cpu : pods);
+        int64_t capacity = below(60);
+        pw_capacity(n, pods, capacity);
+        node_pods[n] = (uint32_t)(capacity / cpu < pods ? capacity / cpu : pods);
     }
 }
 
@@ -162,14 +162,14 @@ static void test_placement_of_leaders_is_always_in_form(void **state)
         fill_rooms(cpu);
         sl_settings.balanced_placement = below(2) == 0;
         ask(&q, cpu);
-        struct sl_topology_demand workers =
-            sl_topology_demand_of(sl_placement_question.sets[0].record);
-        struct sl_topology_demand leader = pw_demand(1 + below(40));
+        struct sl_topology_request workers =
+            sl_topology_request_of(sl_placement_question.sets[0].record);
+        struct sl_topology_request leader = pw_requests(1 + below(40));
         leader.together = workers.together;
         leader.level = workers.level;
         leader.rank_group = 5;
         workers.rank_group = 5;
-        sl_demand_clear(PLACED);
+        sl_requests_clear(PLACED);
         sl_placement_question.set_count = 0;
         pw_ask(&workers, q.count);
         pw_ask(&leader, 1);

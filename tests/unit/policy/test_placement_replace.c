@@ -5,8 +5,8 @@
 #include "place_standing.h"
 
 /* The set that stands, with that demand. */
-static void stand(const struct sl_topology_demand *d, uint32_t rows,
-                  const struct sl_topology_row *row)
+static void assignment(const struct sl_topology_request *d, uint32_t rows,
+                       const struct sl_topology_row *row)
 {
     uint32_t count = 0;
     ps_begin();
@@ -15,7 +15,7 @@ static void stand(const struct sl_topology_demand *d, uint32_t rows,
         ps_row(row[i].domain, row[i].count);
         count += row[i].count;
     }
-    ps_stand();
+    ps_assignment();
     pw_ask(d, count);
 }
 
@@ -23,8 +23,8 @@ static void test_replacement_moves_the_pods_of_the_failed_node(void **state)
 {
     (void)state;
     const struct sl_topology_row rows[] = {{NODE + 0, 5}, {NODE + 1, 5}, {NODE + 6, 5}};
-    struct sl_topology_demand d = pw_together(SL_TOGETHER_PREFERRED, AT_RACK, 20);
-    stand(&d, 3, rows);
+    struct sl_topology_request d = pw_together(SL_TOGETHER_PREFERRED, AT_RACK, 20);
+    assignment(&d, 3, rows);
     assert_int_equal(sl_trees_close(NODE + 1), SL_OK);
     ps_fail(1);
     assert_true(sl_placement_find());
@@ -38,8 +38,8 @@ static void test_replacement_joins_a_row_that_stays(void **state)
 {
     (void)state;
     const struct sl_topology_row rows[] = {{NODE + 0, 2}, {NODE + 1, 2}};
-    struct sl_topology_demand d = pw_together(SL_TOGETHER_REQUIRED, AT_RACK, 20);
-    stand(&d, 2, rows);
+    struct sl_topology_request d = pw_together(SL_TOGETHER_REQUIRED, AT_RACK, 20);
+    assignment(&d, 2, rows);
     assert_int_equal(sl_trees_close(NODE + 1), SL_OK);
     ps_fail(1);
     assert_true(sl_placement_find());
@@ -52,8 +52,8 @@ static void test_replacement_stays_in_the_required_domain(void **state)
 {
     (void)state;
     const struct sl_topology_row rows[] = {{NODE + 0, 5}, {NODE + 1, 5}};
-    struct sl_topology_demand d = pw_together(SL_TOGETHER_REQUIRED, AT_RACK, 20);
-    stand(&d, 2, rows);
+    struct sl_topology_request d = pw_together(SL_TOGETHER_REQUIRED, AT_RACK, 20);
+    assignment(&d, 2, rows);
     assert_int_equal(sl_trees_close(NODE + 1), SL_OK);
     ps_fail(1);
     pw_assert_miss(SL_PLACEMENT_NO_FIT);
@@ -68,8 +68,8 @@ static void test_replacement_of_all_nodes_is_a_fresh_placement(void **state)
 {
     (void)state;
     const struct sl_topology_row rows[] = {{NODE + 0, 5}, {NODE + 1, 5}};
-    struct sl_topology_demand d = pw_together(SL_TOGETHER_REQUIRED, AT_RACK, 20);
-    stand(&d, 2, rows);
+    struct sl_topology_request d = pw_together(SL_TOGETHER_REQUIRED, AT_RACK, 20);
+    assignment(&d, 2, rows);
     assert_int_equal(sl_trees_close(NODE + 0), SL_OK);
     assert_int_equal(sl_trees_close(NODE + 1), SL_OK);
     ps_fail(0);
@@ -85,8 +85,8 @@ static void test_replacement_refuses_another_site_that_is_gone(void **state)
 {
     (void)state;
     const struct sl_topology_row rows[] = {{NODE + 0, 5}, {NODE + 6, 5}};
-    struct sl_topology_demand d = pw_together(SL_TOGETHER_PREFERRED, AT_RACK, 20);
-    stand(&d, 2, rows);
+    struct sl_topology_request d = pw_together(SL_TOGETHER_PREFERRED, AT_RACK, 20);
+    assignment(&d, 2, rows);
     assert_int_equal(sl_trees_close(NODE + 0), SL_OK);
     assert_int_equal(sl_trees_close(NODE + 6), SL_OK);
     ps_fail(0);
@@ -102,9 +102,9 @@ static void test_replacement_mends_a_slice_where_it_was_broken(void **state)
     (void)state;
     const struct sl_topology_row rows[] = {
         {NODE + 0, 2}, {NODE + 1, 2}, {NODE + 4, 2}, {NODE + 5, 2}};
-    struct sl_topology_demand d = pw_together(SL_TOGETHER_PREFERRED, AT_BLOCK, 25);
+    struct sl_topology_request d = pw_together(SL_TOGETHER_PREFERRED, AT_BLOCK, 25);
     pw_slices(&d, AT_RACK, 4);
-    stand(&d, 4, rows);
+    assignment(&d, 4, rows);
     assert_int_equal(sl_trees_close(NODE + 5), SL_OK);
     ps_fail(5);
     assert_true(sl_placement_find());
@@ -116,9 +116,9 @@ static void test_replacement_of_whole_slices_may_leave_their_domain(void **state
 {
     (void)state;
     const struct sl_topology_row rows[] = {{NODE + 0, 4}, {NODE + 4, 4}};
-    struct sl_topology_demand d = pw_together(SL_TOGETHER_PREFERRED, AT_BLOCK, 25);
+    struct sl_topology_request d = pw_together(SL_TOGETHER_PREFERRED, AT_BLOCK, 25);
     pw_slices(&d, AT_RACK, 4);
-    stand(&d, 2, rows);
+    assignment(&d, 2, rows);
     pw_capacity(5, 3, 100);
     assert_int_equal(sl_trees_close(NODE + 4), SL_OK);
     ps_fail(4);
@@ -132,9 +132,9 @@ static void test_replacement_mends_slices_of_several_racks_at_once(void **state)
     (void)state;
     const struct sl_topology_row rows[] = {
         {NODE + 0, 2}, {NODE + 1, 2}, {NODE + 4, 2}, {NODE + 5, 2}};
-    struct sl_topology_demand d = pw_together(SL_TOGETHER_PREFERRED, AT_BLOCK, 25);
+    struct sl_topology_request d = pw_together(SL_TOGETHER_PREFERRED, AT_BLOCK, 25);
     pw_slices(&d, AT_RACK, 4);
-    stand(&d, 4, rows);
+    assignment(&d, 4, rows);
     assert_int_equal(sl_trees_close(NODE + 0), SL_OK);
     assert_int_equal(sl_trees_close(NODE + 5), SL_OK);
     ps_fail(0);
@@ -150,14 +150,14 @@ static void test_replacement_moves_a_slice_that_has_lost_all_its_nodes(void **st
     (void)state;
     const struct sl_topology_row rows[] = {
         {NODE + 0, 2}, {NODE + 1, 2}, {NODE + 4, 2}, {NODE + 5, 2}};
-    struct sl_topology_demand d = pw_together(SL_TOGETHER_REQUIRED, AT_BLOCK, 25);
+    struct sl_topology_request d = pw_together(SL_TOGETHER_REQUIRED, AT_BLOCK, 25);
     pw_slices(&d, AT_RACK, 4);
     ps_begin();
     ps_set(0, 25);
     for (uint32_t i = 0; i < 2; i++) {
         ps_row(rows[i].domain, rows[i].count);
     }
-    ps_stand();
+    ps_assignment();
     pw_ask(&d, 4);
     assert_int_equal(sl_trees_close(NODE + 0), SL_OK);
     assert_int_equal(sl_trees_close(NODE + 1), SL_OK);
@@ -172,10 +172,10 @@ static void test_replacement_keeps_inner_slices_that_come_out_even(void **state)
 {
     (void)state;
     const struct sl_topology_row rows[] = {{NODE + 0, 4}, {NODE + 1, 2}};
-    struct sl_topology_demand d = pw_together(SL_TOGETHER_PREFERRED, AT_BLOCK, 10);
+    struct sl_topology_request d = pw_together(SL_TOGETHER_PREFERRED, AT_BLOCK, 10);
     pw_slices(&d, AT_RACK, 6);
     pw_slices(&d, AT_HOST, 2);
-    stand(&d, 2, rows);
+    assignment(&d, 2, rows);
     assert_int_equal(sl_trees_open(NODE + 8, TREE, RACK, NODE + 1, 8), SL_OK);
     pw_capacity(8, 1, 100); /* takes one pod, but no slice of two */
     pw_capacity(0, 6, 100);
@@ -192,12 +192,12 @@ static void test_replacement_of_a_slice_that_was_short(void **state)
 {
     (void)state;
     const struct sl_topology_row rows[] = {{NODE + 0, 4}, {NODE + 4, 1}};
-    struct sl_topology_demand d = pw_together(SL_TOGETHER_PREFERRED, AT_BLOCK, 50);
+    struct sl_topology_request d = pw_together(SL_TOGETHER_PREFERRED, AT_BLOCK, 50);
     pw_slices(&d, AT_RACK, 4); /* four need two nodes, of which one stays empty */
     for (sl_site_id site = 0; site < NODES; site++) {
         pw_capacity(site, ROOM_PODS, site == 0 ? 200 : 100);
     }
-    stand(&d, 2, rows);
+    assignment(&d, 2, rows);
     assert_int_equal(sl_trees_close(NODE + 4), SL_OK);
     ps_fail(4);
     assert_true(sl_placement_find());
@@ -227,10 +227,10 @@ static void test_replacement_finds_the_broken_slices_of_nodes_that_are_lost(void
 {
     (void)state;
     const struct sl_topology_row rows[] = {{NODE + 0, 2}, {NODE + 4, 2}, {62, 2}, {63, 2}};
-    struct sl_topology_demand d = pw_together(SL_TOGETHER_PREFERRED, AT_BLOCK, 25);
+    struct sl_topology_request d = pw_together(SL_TOGETHER_PREFERRED, AT_BLOCK, 25);
     pw_slices(&d, AT_RACK, 4);
     open_lost_nodes();
-    stand(&d, 4, rows);
+    assignment(&d, 4, rows);
     close_lost_nodes();
     ps_fail(20);
     ps_fail(21);
@@ -250,9 +250,9 @@ static void test_replacement_promises_nothing_that_the_rows_that_stay_break(void
 {
     (void)state;
     const struct sl_topology_row rows[] = {{NODE + 0, 1}, {NODE + 2, 1}, {NODE + 6, 2}};
-    struct sl_topology_demand d = pw_together(SL_TOGETHER_REQUIRED, AT_RACK, 10);
+    struct sl_topology_request d = pw_together(SL_TOGETHER_REQUIRED, AT_RACK, 10);
     pw_slices(&d, AT_RACK, 2);
-    stand(&d, 3, rows);
+    assignment(&d, 3, rows);
     assert_int_equal(sl_trees_close(NODE + 6), SL_OK);
     ps_fail(6);
     assert_true(sl_placement_find());
@@ -267,9 +267,9 @@ static void test_replacement_makes_slices_whole_that_never_were(void **state)
 {
     (void)state;
     const struct sl_topology_row rows[] = {{NODE + 0, 3}, {NODE + 4, 5}};
-    struct sl_topology_demand d = pw_together(SL_TOGETHER_PREFERRED, AT_BLOCK, 10);
+    struct sl_topology_request d = pw_together(SL_TOGETHER_PREFERRED, AT_BLOCK, 10);
     pw_slices(&d, AT_RACK, 4);
-    stand(&d, 2, rows);
+    assignment(&d, 2, rows);
     assert_int_equal(sl_trees_close(NODE + 4), SL_OK);
     ps_fail(4);
     assert_true(sl_placement_find()); /* to where a slice lacks one */
@@ -285,7 +285,7 @@ static void test_replacement_makes_slices_whole_that_never_were(void **state)
 static void test_replacement_counts_what_the_first_set_got_for_the_second(void **state)
 {
     (void)state;
-    struct sl_topology_demand d = pw_together(SL_TOGETHER_REQUIRED, AT_RACK, 50);
+    struct sl_topology_request d = pw_together(SL_TOGETHER_REQUIRED, AT_RACK, 50);
     ps_begin();
     ps_set(0, 50);
     ps_row(NODE + 1, 1);
@@ -293,7 +293,7 @@ static void test_replacement_counts_what_the_first_set_got_for_the_second(void *
     ps_set(1, 50);
     ps_row(NODE + 2, 1);
     ps_row(NODE + 3, 1);
-    ps_stand();
+    ps_assignment();
     d.together = SL_TOGETHER_UNCONSTRAINED;
     d.level = SL_NO_ID;
     pw_ask(&d, 2);
@@ -310,13 +310,13 @@ static void test_replacement_counts_what_the_first_set_got_for_the_second(void *
 static void test_replacement_leaves_sets_alone_that_lost_nothing(void **state)
 {
     (void)state;
-    struct sl_topology_demand d = pw_together(SL_TOGETHER_REQUIRED, AT_HOST, 50);
+    struct sl_topology_request d = pw_together(SL_TOGETHER_REQUIRED, AT_HOST, 50);
     ps_begin();
     ps_set(0, 50);
     ps_row(NODE + 1, 1);
     ps_set(2, 50);
     ps_row(NODE + 2, 1);
-    ps_stand();
+    ps_assignment();
     pw_ask(&d, 1);
     pw_ask(&d, 1); /* stands nowhere */
     pw_ask(&d, 1);

@@ -7,7 +7,7 @@
 #include "policy/preemption/restraint.h"
 #include "policy/fair/usage.h"
 
-static sl_node_id lone_queue(int64_t cpu)
+static sl_qnode_id lone_queue(int64_t cpu)
 {
     return pw_queue(SL_NO_ID, cpu, SL_WITHIN_LOWER_PRIORITY, SL_RECLAIM_NEVER);
 }
@@ -17,7 +17,7 @@ static sl_node_id lone_queue(int64_t cpu)
 static void test_preemption_lowest_priority_goes_first(void **state)
 {
     (void)state;
-    sl_node_id queue = lone_queue(6);
+    sl_qnode_id queue = lone_queue(6);
     sl_workload_id low = pw_holder(queue, -1, 2);
     (void)pw_holder(queue, 0, 2);
     (void)pw_holder(queue, 2, 2);
@@ -29,7 +29,7 @@ static void test_preemption_lowest_priority_goes_first(void **state)
 static void test_preemption_several_go_lowest_first(void **state)
 {
     (void)state;
-    sl_node_id queue = lone_queue(6);
+    sl_qnode_id queue = lone_queue(6);
     sl_workload_id low = pw_holder(queue, -1, 2);
     sl_workload_id middle = pw_holder(queue, 0, 2);
     (void)pw_holder(queue, 2, 2);
@@ -41,7 +41,7 @@ static void test_preemption_several_go_lowest_first(void **state)
 static void test_preemption_equal_priority_stays(void **state)
 {
     (void)state;
-    sl_node_id queue = lone_queue(4);
+    sl_qnode_id queue = lone_queue(4);
     (void)pw_holder(queue, 1, 4);
     assert_int_equal(pw_ask(queue, 1, 1), 0);
 }
@@ -49,7 +49,7 @@ static void test_preemption_equal_priority_stays(void **state)
 static void test_preemption_newer_of_equal_priority_goes_where_policy_says(void **state)
 {
     (void)state;
-    sl_node_id queue = pw_queue(SL_NO_ID, 4, SL_WITHIN_LOWER_OR_NEWER_EQUAL, SL_RECLAIM_NEVER);
+    sl_qnode_id queue = pw_queue(SL_NO_ID, 4, SL_WITHIN_LOWER_OR_NEWER_EQUAL, SL_RECLAIM_NEVER);
     sl_workload_id older = pw_holder(queue, 1, 2);
     sl_workload_id newer = pw_holder(queue, 1, 2);
     sl_order_set(older, fx_key(1, 400, older)); /* the preemptor's time is 500 */
@@ -61,7 +61,7 @@ static void test_preemption_newer_of_equal_priority_goes_where_policy_says(void 
 static void test_preemption_policy_never_spares_all(void **state)
 {
     (void)state;
-    sl_node_id queue = pw_queue(SL_NO_ID, 4, SL_WITHIN_NEVER, SL_RECLAIM_NEVER);
+    sl_qnode_id queue = pw_queue(SL_NO_ID, 4, SL_WITHIN_NEVER, SL_RECLAIM_NEVER);
     (void)pw_holder(queue, -9, 4);
     assert_int_equal(pw_ask(queue, 1, 1), 0);
 }
@@ -69,7 +69,7 @@ static void test_preemption_policy_never_spares_all(void **state)
 static void test_preemption_more_than_all_candidates_hold_finds_none(void **state)
 {
     (void)state;
-    sl_node_id queue = lone_queue(4);
+    sl_qnode_id queue = lone_queue(4);
     (void)pw_holder(queue, -1, 2);
     (void)pw_holder(queue, 1, 2);
     assert_int_equal(pw_ask(queue, 1, 3), 0);
@@ -78,7 +78,7 @@ static void test_preemption_more_than_all_candidates_hold_finds_none(void **stat
 static void test_preemption_latest_reservation_goes_first(void **state)
 {
     (void)state;
-    sl_node_id queue = lone_queue(6);
+    sl_qnode_id queue = lone_queue(6);
     (void)pw_holder_since(queue, 0, 2, 5000);
     sl_workload_id late = pw_holder_since(queue, 0, 2, 7000);
     (void)pw_holder_since(queue, 0, 2, 6000);
@@ -89,7 +89,7 @@ static void test_preemption_latest_reservation_goes_first(void **state)
 static void test_preemption_smaller_uid_breaks_the_tie(void **state)
 {
     (void)state;
-    sl_node_id queue = lone_queue(6);
+    sl_qnode_id queue = lone_queue(6);
     sl_workload_id a = pw_holder(queue, 0, 3);
     sl_workload_id b = pw_holder(queue, 0, 3);
     sl_order_set(a, (struct sl_order_key){0, 1000, 2, 1});
@@ -106,7 +106,7 @@ static void test_preemption_local_queue_that_used_more_gives_first(void **state)
 {
     (void)state;
     enum { THRIFTY = 11, GREEDY };
-    sl_node_id queue = lone_queue(4);
+    sl_qnode_id queue = lone_queue(4);
     sl_workload_id thrifty = pw_holder(queue, -5, 2);
     sl_workload_id greedy = pw_holder(queue, 0, 2);
     sl_usage_set_account(thrifty, THRIFTY);
@@ -125,7 +125,7 @@ static void test_preemption_local_queue_that_used_more_gives_first(void **state)
 static void test_preemption_evicted_one_is_taken_before_lower_priorities(void **state)
 {
     (void)state;
-    sl_node_id queue = lone_queue(6);
+    sl_qnode_id queue = lone_queue(6);
     (void)pw_holder(queue, -5, 3);
     sl_workload_id going = pw_holder(queue, 0, 3);
     pw_evict(going);
@@ -136,7 +136,7 @@ static void test_preemption_evicted_one_is_taken_before_lower_priorities(void **
 static void test_preemption_those_that_need_not_go_are_put_back(void **state)
 {
     (void)state;
-    sl_node_id queue = lone_queue(10);
+    sl_qnode_id queue = lone_queue(10);
     (void)pw_holder(queue, -3, 1);
     (void)pw_holder(queue, -2, 2);
     sl_workload_id large = pw_holder(queue, -1, 7);
@@ -148,7 +148,7 @@ static void test_preemption_those_that_need_not_go_are_put_back(void **state)
 static void test_preemption_first_of_two_is_put_back_where_the_second_is_enough(void **state)
 {
     (void)state;
-    sl_node_id queue = lone_queue(10);
+    sl_qnode_id queue = lone_queue(10);
     (void)pw_holder(queue, -3, 3);
     sl_workload_id large = pw_holder(queue, -1, 7);
     assert_int_equal(pw_ask(queue, 1, 7), 1);
@@ -158,10 +158,10 @@ static void test_preemption_first_of_two_is_put_back_where_the_second_is_enough(
 static void test_preemption_holders_of_other_flavors_stay(void **state)
 {
     (void)state;
-    sl_node_id queue = lone_queue(4);
+    sl_qnode_id queue = lone_queue(4);
     (void)fx_quota(queue, ON_DEMAND, CPU, 4, UNLIMITED);
-    pw_claim(queue, ON_DEMAND, CPU, 4);
-    (void)pw_holder_of_claims(queue, -5, fx_now);
+    pw_held(queue, ON_DEMAND, CPU, 4);
+    (void)pw_holder_of(queue, -5, fx_now);
     sl_workload_id id = pw_holder(queue, 0, 4);
     assert_int_equal(pw_ask(queue, 1, 4), 1);
     pw_assert_victim(id, SL_PREEMPT_IN_CLUSTER_QUEUE);
@@ -171,14 +171,14 @@ static void test_preemption_holders_of_other_flavors_stay(void **state)
 static void test_preemption_uncontested_needs_have_to_fit_too(void **state)
 {
     (void)state;
-    sl_node_id queue = lone_queue(4);
+    sl_qnode_id queue = lone_queue(4);
     (void)fx_quota(queue, SPOT, MEMORY, 8, UNLIMITED);
-    pw_claim(queue, SPOT, CPU, 2);
-    pw_claim(queue, SPOT, MEMORY, 4);
-    (void)pw_holder_of_claims(queue, -5, fx_now);
-    pw_claim(queue, SPOT, CPU, 2);
-    pw_claim(queue, SPOT, MEMORY, 1);
-    (void)pw_holder_of_claims(queue, -6, fx_now);
+    pw_held(queue, SPOT, CPU, 2);
+    pw_held(queue, SPOT, MEMORY, 4);
+    (void)pw_holder_of(queue, -5, fx_now);
+    pw_held(queue, SPOT, CPU, 2);
+    pw_held(queue, SPOT, MEMORY, 1);
+    (void)pw_holder_of(queue, -6, fx_now);
     pw_preemptor(queue, 1);
     pw_ask_for(SPOT, CPU, 2, true);
     pw_ask_for(SPOT, MEMORY, 3, false);
@@ -192,7 +192,7 @@ static void test_preemption_uncontested_needs_have_to_fit_too(void **state)
 static void test_preemption_nothing_contested_finds_none(void **state)
 {
     (void)state;
-    sl_node_id queue = lone_queue(4);
+    sl_qnode_id queue = lone_queue(4);
     (void)pw_holder(queue, -5, 4);
     pw_preemptor(queue, 1);
     pw_ask_for(SPOT, CPU, 2, false);
@@ -202,10 +202,10 @@ static void test_preemption_nothing_contested_finds_none(void **state)
 static void test_preemption_bad_question_finds_none(void **state)
 {
     (void)state;
-    sl_node_id queue = lone_queue(4);
+    sl_qnode_id queue = lone_queue(4);
     (void)pw_holder(queue, -5, 4);
     assert_int_equal(pw_ask(queue, 1, 2), 1);
-    sl_preemption_question.need_count = SL_CLAIMS_MAX + 1;
+    sl_preemption_question.need_count = SL_USAGE_CELLS_MAX + 1;
     assert_int_equal(sl_preemption_find(fx_now), 0);
     sl_preemption_question.need_count = 1;
     sl_preemption_question.cluster_queue = SL_NO_ID;
@@ -218,9 +218,9 @@ static void test_preemption_bad_question_finds_none(void **state)
 /* --- reclaiming from the cohort -------------------------------------------------------------- */
 
 struct pair {
-    sl_node_id cohort;
-    sl_node_id own;
-    sl_node_id other;
+    sl_qnode_id cohort;
+    sl_qnode_id own;
+    sl_qnode_id other;
 };
 
 static struct pair two_queues(enum sl_preempt_reclaim reclaim)
@@ -377,12 +377,12 @@ static void test_preemption_threshold_does_not_matter_without_borrowing(void **s
 /* --- hierarchies ----------------------------------------------------------------------------- */
 
 struct forest {
-    sl_node_id root;
-    sl_node_id left;
-    sl_node_id right;
-    sl_node_id own; /* under left */
-    sl_node_id near;
-    sl_node_id far; /* under right */
+    sl_qnode_id root;
+    sl_qnode_id left;
+    sl_qnode_id right;
+    sl_qnode_id own; /* under left */
+    sl_qnode_id near;
+    sl_qnode_id far; /* under right */
 };
 
 static struct forest forest(int64_t left, int64_t right)
@@ -488,13 +488,13 @@ static void test_preemption_ledger_is_as_it_was(void **state)
 static void test_preemption_open_trial_counts_as_the_world(void **state)
 {
     (void)state;
-    sl_node_id queue = lone_queue(4);
+    sl_qnode_id queue = lone_queue(4);
     sl_workload_id a = pw_holder(queue, -2, 2);
     sl_workload_id b = pw_holder(queue, -1, 2);
     pw_preemptor(queue, 1);
     pw_ask_for(SPOT, CPU, 4, true);
     uint32_t mark = sl_trail_begin();
-    assert_int_equal(sl_ledger_release(sl_commit_claim(a, 0).cell, 2), SL_OK);
+    assert_int_equal(sl_ledger_release(sl_commit_usage(a, 0).cell, 2), SL_OK);
     sl_preemption_pass_over(a);
     assert_int_equal(sl_preemption_find(fx_now), 1);
     pw_assert_victim(b, SL_PREEMPT_IN_CLUSTER_QUEUE);
@@ -506,7 +506,7 @@ static void test_preemption_open_trial_counts_as_the_world(void **state)
 }
 
 /* A trial whose trail has room for no more than so many notes. */
-static uint32_t begin_with_room_for(sl_node_id queue, uint32_t notes)
+static uint32_t begin_with_room_for(sl_qnode_id queue, uint32_t notes)
 {
     uint32_t mark = sl_trail_begin();
     sl_cell_id cell = sl_ledger_find_cell(queue, SPOT, CPU);
@@ -518,7 +518,7 @@ static uint32_t begin_with_room_for(sl_node_id queue, uint32_t notes)
 }
 
 /* Whatever the ledger refuses on the way, nobody is named in vain and nothing changes. */
-static void ask_with_a_full_trail(sl_node_id queue)
+static void ask_with_a_full_trail(sl_qnode_id queue)
 {
     uint32_t found = 0;
     for (uint32_t notes = 0; notes < 8; notes++) {
@@ -537,7 +537,7 @@ static void ask_with_a_full_trail(sl_node_id queue)
 static void test_preemption_full_trail_finds_none(void **state)
 {
     (void)state;
-    sl_node_id queue = lone_queue(5);
+    sl_qnode_id queue = lone_queue(5);
     (void)pw_holder(queue, -3, 1);
     (void)pw_holder(queue, -2, 2);
     (void)pw_holder(queue, -1, 2);
@@ -551,7 +551,7 @@ static void test_preemption_full_trail_finds_none(void **state)
 static void test_preemption_what_is_no_amount_of_a_cell_finds_none(void **state)
 {
     (void)state;
-    sl_node_id queue = lone_queue(UNLIMITED);
+    sl_qnode_id queue = lone_queue(UNLIMITED);
     (void)pw_holder(queue, -1, 2);
     assert_int_equal(pw_ask(queue, 1, SL_AMOUNT_MAX), 1); /* whether it fits anyway is not asked */
     assert_int_equal(pw_ask(queue, 1, SL_AMOUNT_MAX + 1), 0);
@@ -589,7 +589,7 @@ static void test_preemption_prospect_says_what_would_be(void **state)
 static void test_preemption_restrained_workload_finds_none(void **state)
 {
     (void)state;
-    sl_node_id queue = lone_queue(4);
+    sl_qnode_id queue = lone_queue(4);
     (void)pw_holder(queue, -1, 4);
     assert_int_equal(pw_ask(queue, 1, 2), 1);
     sl_workload_id id = sl_preemption_question.preemptor;

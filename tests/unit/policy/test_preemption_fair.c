@@ -5,10 +5,10 @@
 #include "preemption_world.h"
 
 struct trio {
-    sl_node_id cohort;
-    sl_node_id a;
-    sl_node_id b;
-    sl_node_id c;
+    sl_qnode_id cohort;
+    sl_qnode_id a;
+    sl_qnode_id b;
+    sl_qnode_id c;
 };
 
 /* Three equal queues of one cohort. */
@@ -21,14 +21,14 @@ static struct trio trio(int64_t cpu)
     return t;
 }
 
-static void hold_many(sl_node_id queue, uint32_t count, int64_t cpu)
+static void hold_many(sl_qnode_id queue, uint32_t count, int64_t cpu)
 {
     for (uint32_t i = 0; i < count; i++) {
         (void)pw_holder(queue, 0, cpu);
     }
 }
 
-static void weigh(sl_node_id node, int64_t hundredths)
+static void weigh(sl_qnode_id node, int64_t hundredths)
 {
     assert_int_equal(sl_shares_set_weight(node, hundredths * (SL_WEIGHT_ONE / 100)), SL_OK);
 }
@@ -39,7 +39,7 @@ static void only_rule(enum sl_share_rule rule)
     sl_settings.share_rules[0] = rule;
 }
 
-static void assert_victims_of(sl_node_id queue, uint32_t count, enum sl_preempt_reason reason)
+static void assert_victims_of(sl_qnode_id queue, uint32_t count, enum sl_preempt_reason reason)
 {
     uint32_t found = 0;
     for (uint32_t i = 0; i < sl_victims.count; i++) {
@@ -142,7 +142,7 @@ static void test_preemption_fair_queue_without_weight_takes_from_nobody_with_one
 static void test_preemption_fair_own_queue_gives_by_priority(void **state)
 {
     (void)state;
-    sl_node_id queue = pw_queue(SL_NO_ID, 2, SL_WITHIN_LOWER_PRIORITY, SL_RECLAIM_ANY);
+    sl_qnode_id queue = pw_queue(SL_NO_ID, 2, SL_WITHIN_LOWER_PRIORITY, SL_RECLAIM_ANY);
     sl_workload_id low = pw_holder(queue, 0, 1);
     (void)pw_holder(queue, 5, 1);
     assert_int_equal(pw_ask(queue, 1, 1), 1);
@@ -264,12 +264,12 @@ static void test_preemption_fair_those_that_need_not_go_are_put_back(void **stat
 /* --- hierarchies ----------------------------------------------------------------------------- */
 
 struct forest {
-    sl_node_id root;
-    sl_node_id left;
-    sl_node_id right;
-    sl_node_id own; /* under left */
-    sl_node_id near;
-    sl_node_id far; /* under right */
+    sl_qnode_id root;
+    sl_qnode_id left;
+    sl_qnode_id right;
+    sl_qnode_id own; /* under left */
+    sl_qnode_id near;
+    sl_qnode_id far; /* under right */
 };
 
 static struct forest forest(int64_t root, int64_t left, int64_t right)
@@ -323,7 +323,7 @@ static void test_preemption_fair_larger_branch_gives_before_a_queue(void **state
 {
     (void)state;
     struct forest f = forest(6, 0, 0);
-    sl_node_id direct = pw_queue(f.root, 0, SL_WITHIN_NEVER, SL_RECLAIM_NEVER);
+    sl_qnode_id direct = pw_queue(f.root, 0, SL_WITHIN_NEVER, SL_RECLAIM_NEVER);
     hold_many(f.far, 3, 1);
     hold_many(direct, 3, 1);
     assert_int_equal(pw_ask(f.own, 0, 1), 1);
@@ -384,9 +384,9 @@ static void test_preemption_fair_prospect_says_what_would_be(void **state)
 static void test_preemption_fair_tree_whose_branches_are_not_known_ends(void **state)
 {
     (void)state;
-    sl_node_id cohort = fx_node(SL_NO_ID);
-    sl_node_id queue = pw_queue(SL_NO_ID, 3, SL_WITHIN_LOWER_PRIORITY, SL_RECLAIM_ANY);
-    assert_int_equal(sl_ledger_move_node(queue, cohort), SL_OK);
+    sl_qnode_id cohort = fx_node(SL_NO_ID);
+    sl_qnode_id queue = pw_queue(SL_NO_ID, 3, SL_WITHIN_LOWER_PRIORITY, SL_RECLAIM_ANY);
+    assert_int_equal(sl_ledger_move_qnode(queue, cohort), SL_OK);
     (void)pw_holder(queue, 0, 3);
     sl_settings.preempt_within_nominal = false;
     assert_int_equal(pw_ask(queue, 1, 3), 0);

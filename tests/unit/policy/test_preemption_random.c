@@ -15,7 +15,7 @@ static uint32_t any(uint32_t below)
     return (uint32_t)(seed >> 33) % below;
 }
 
-static sl_node_id queues[QUEUES_MAX];
+static sl_qnode_id queues[QUEUES_MAX];
 static uint32_t queue_count;
 static uint32_t found_count;
 
@@ -24,11 +24,11 @@ static int64_t any_limit(void)
     return any(3) == 0 ? (int64_t)any(6) : UNLIMITED;
 }
 
-static void set_any_quota(sl_node_id node)
+static void set_any_quota(sl_qnode_id node)
 {
     for (sl_resource_id resource = CPU; resource <= MEMORY; resource++) {
         sl_cell_id cell = fx_quota(node, SPOT, resource, any(8), UNLIMITED);
-        bool is_root = sl_ledger_parent_node(node) == SL_NO_ID;
+        bool is_root = sl_ledger_parent_qnode(node) == SL_NO_ID;
         if (!is_root) {
             assert_int_equal(sl_ledger_set_quota(cell, any(8), any_limit(), any_limit()), SL_OK);
         }
@@ -38,12 +38,12 @@ static void set_any_quota(sl_node_id node)
     }
 }
 
-static void make_queue(sl_node_id parent)
+static void make_queue(sl_qnode_id parent)
 {
     struct sl_preempt_policy policy = {(enum sl_preempt_within)any(3),
                                        (enum sl_preempt_reclaim)any(3), any(2) == 0, any(2) == 0,
                                        (int32_t)any(3)};
-    sl_node_id queue = fx_node(parent);
+    sl_qnode_id queue = fx_node(parent);
     pw_activate(queue, true);
     set_any_quota(queue);
     assert_int_equal(sl_preempt_set_policy(queue, policy), SL_OK);
@@ -52,10 +52,10 @@ static void make_queue(sl_node_id parent)
 
 static void make_forest(void)
 {
-    sl_node_id root = fx_node(SL_NO_ID);
-    sl_node_id inner = fx_node(root);
-    sl_node_id leaf = fx_node(any(2) == 0 ? inner : root);
-    sl_node_id cohorts[3] = {root, inner, leaf};
+    sl_qnode_id root = fx_node(SL_NO_ID);
+    sl_qnode_id inner = fx_node(root);
+    sl_qnode_id leaf = fx_node(any(2) == 0 ? inner : root);
+    sl_qnode_id cohorts[3] = {root, inner, leaf};
     queue_count = 0;
     for (uint32_t i = 0; i < 3; i++) {
         set_any_quota(cohorts[i]);
@@ -69,12 +69,12 @@ static void make_holders(void)
 {
     uint32_t count = any(HOLDERS_MAX);
     for (uint32_t i = 0; i < count; i++) {
-        sl_node_id queue = queues[any(queue_count)];
-        pw_claim(queue, SPOT, CPU, any(4));
+        sl_qnode_id queue = queues[any(queue_count)];
+        pw_held(queue, SPOT, CPU, any(4));
         if (any(2) == 0) {
-            pw_claim(queue, SPOT, MEMORY, any(4));
+            pw_held(queue, SPOT, MEMORY, any(4));
         }
-        sl_workload_id id = pw_holder_of_claims(queue, (int32_t)any(4), 1000 + any(3));
+        sl_workload_id id = pw_holder_of(queue, (int32_t)any(4), 1000 + any(3));
         if (any(5) == 0) {
             pw_evict(id);
         }
@@ -83,9 +83,9 @@ static void make_holders(void)
 
 static void release(sl_workload_id id)
 {
-    for (uint32_t i = 0; i < sl_commit_claim_count(id); i++) {
-        struct sl_claim claim = sl_commit_claim(id, i);
-        assert_int_equal(sl_ledger_release(claim.cell, claim.amount), SL_OK);
+    for (uint32_t i = 0; i < sl_commit_usage_count(id); i++) {
+        struct sl_cell_amount usage = sl_commit_usage(id, i);
+        assert_int_equal(sl_ledger_release(usage.cell, usage.amount), SL_OK);
     }
 }
 
@@ -101,10 +101,10 @@ static bool fits_without(sl_workload_id but)
     }
     for (uint32_t i = 0; i < sl_preemption_question.need_count; i++) {
         struct sl_need need = sl_preemption_question.needs[i];
-        int64_t room = sl_ledger_available(need.cell);
+        int64_t capacity = sl_ledger_available(need.cell);
         bool within = sl_ledger_usage(need.cell) + need.amount <= sl_ledger_nominal(need.cell);
-        fits =
-            fits && (need.amount <= room || need.amount == 0) && (sl_victims.may_borrow || within);
+        fits = fits && (need.amount <= capacity || need.amount == 0) &&
+               (sl_victims.may_borrow || within);
     }
     sl_trail_rollback(mark);
     return fits;
@@ -112,7 +112,7 @@ static bool fits_without(sl_workload_id but)
 
 static void assert_may_go(sl_workload_id id)
 {
-    sl_node_id own = sl_preemption_question.cluster_queue;
+    sl_qnode_id own = sl_preemption_question.cluster_queue;
     struct sl_preempt_policy policy = sl_preempt_policy_of(own);
     struct sl_order_key victim = sl_order_of(id);
     struct sl_order_key preemptor = sl_order_of(sl_preemption_question.preemptor);
@@ -126,7 +126,7 @@ static void assert_may_go(sl_workload_id id)
     }
     assert_true(policy.reclaim == SL_RECLAIM_ANY ||
                 (policy.reclaim == SL_RECLAIM_LOWER_PRIORITY && lower));
-    assert_int_equal(sl_ledger_root_node(sl_holders_queue_of(id)), sl_ledger_root_node(own));
+    assert_int_equal(sl_ledger_root_qnode(sl_holders_queue_of(id)), sl_ledger_root_qnode(own));
 }
 
 static void check_answer(void)

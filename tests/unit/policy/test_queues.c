@@ -8,7 +8,7 @@
 #include "policy/common/settings.h"
 #include "policy/queues/turns.h"
 
-static void assert_listed(sl_node_id queue, const sl_workload_id *ids, uint32_t count)
+static void assert_listed(sl_qnode_id queue, const sl_workload_id *ids, uint32_t count)
 {
     assert_int_equal(sl_queues_list(queue), count);
     for (uint32_t i = 0; i < count; i++) {
@@ -20,7 +20,7 @@ static void assert_listed(sl_node_id queue, const sl_workload_id *ids, uint32_t 
 static void test_queues_attached_workload_goes_into_the_heap(void **state)
 {
     (void)state;
-    sl_node_id queue = fx_queue(SL_NO_ID, SL_BEST_EFFORT_FIFO, 4);
+    sl_qnode_id queue = fx_queue(SL_NO_ID, SL_BEST_EFFORT_FIFO, 4);
     sl_workload_id id = fx_create();
     fx_assert_place(id, SL_PLACE_ORPHANED);
     fx_attach(id, queue, 0, 1);
@@ -38,14 +38,14 @@ static void test_queues_attach_refuses_free_slots_and_unknown_nodes(void **state
     struct sl_order_key key = fx_key(0, 1, 1);
     assert_int_equal(sl_queues_attach(fx_next_id, 1, key), SL_REFUSED_UNKNOWN_WORKLOAD);
     assert_int_equal(sl_queues_attach(SL_NO_ID, 1, key), SL_REFUSED_UNKNOWN_WORKLOAD);
-    assert_int_equal(sl_queues_attach(id, SL_NODES_MAX, key), SL_REFUSED_NO_NODE_ID);
+    assert_int_equal(sl_queues_attach(id, SL_QNODES_MAX, key), SL_REFUSED_NO_QNODE);
     assert_int_equal(sl_queues_queue_of(id), SL_NO_ID);
 }
 
 static void test_queues_detached_workload_is_an_orphan_and_can_come_back(void **state)
 {
     (void)state;
-    sl_node_id queue = fx_queue(SL_NO_ID, SL_BEST_EFFORT_FIFO, 4);
+    sl_qnode_id queue = fx_queue(SL_NO_ID, SL_BEST_EFFORT_FIFO, 4);
     sl_workload_id id = fx_workload(queue, 0, 1, 1);
     sl_queues_detach(id);
     fx_assert_place(id, SL_PLACE_ORPHANED);
@@ -58,8 +58,8 @@ static void test_queues_detached_workload_is_an_orphan_and_can_come_back(void **
 static void test_queues_attached_elsewhere_moves(void **state)
 {
     (void)state;
-    sl_node_id one = fx_queue(SL_NO_ID, SL_BEST_EFFORT_FIFO, 4);
-    sl_node_id two = fx_queue(SL_NO_ID, SL_BEST_EFFORT_FIFO, 9);
+    sl_qnode_id one = fx_queue(SL_NO_ID, SL_BEST_EFFORT_FIFO, 4);
+    sl_qnode_id two = fx_queue(SL_NO_ID, SL_BEST_EFFORT_FIFO, 9);
     sl_workload_id id = fx_workload(one, 0, 1, 9);
     assert_int_equal(fx_rest(), 0);
     fx_assert_place(id, SL_PLACE_INADMISSIBLE);
@@ -73,7 +73,7 @@ static void test_queues_attached_elsewhere_moves(void **state)
 static void test_queues_inactive_queue_keeps_its_line_and_waits(void **state)
 {
     (void)state;
-    sl_node_id queue = fx_queue(SL_NO_ID, SL_BEST_EFFORT_FIFO, 4);
+    sl_qnode_id queue = fx_queue(SL_NO_ID, SL_BEST_EFFORT_FIFO, 4);
     struct sl_rules rules = sl_offers_rules(queue);
     sl_workload_id id = fx_workload(queue, 0, 1, 1);
     assert_int_equal(sl_queues_configure(queue, rules, false), SL_OK);
@@ -82,13 +82,13 @@ static void test_queues_inactive_queue_keeps_its_line_and_waits(void **state)
     fx_assert_place(id, SL_PLACE_HEAP);
     assert_int_equal(sl_queues_configure(queue, rules, true), SL_OK);
     assert_int_equal(fx_rest(), 1);
-    assert_int_equal(sl_queues_configure(SL_NODES_MAX, rules, true), SL_REFUSED_NO_NODE_ID);
+    assert_int_equal(sl_queues_configure(SL_QNODES_MAX, rules, true), SL_REFUSED_NO_QNODE);
 }
 
 static void test_queues_dormant_workload_leaves_the_line_and_returns(void **state)
 {
     (void)state;
-    sl_node_id queue = fx_queue(SL_NO_ID, SL_BEST_EFFORT_FIFO, 4);
+    sl_qnode_id queue = fx_queue(SL_NO_ID, SL_BEST_EFFORT_FIFO, 4);
     sl_workload_id id = fx_workload(queue, 0, 1, 1);
     assert_int_equal(fx_event(id, SL_EV_GATE, 0, 0, 0), SL_OK);
     fx_assert_place(id, SL_PLACE_DORMANT);
@@ -101,11 +101,11 @@ static void test_queues_dormant_workload_leaves_the_line_and_returns(void **stat
 static void test_queues_parked_ones_are_woken_in_the_whole_tree_and_nowhere_else(void **state)
 {
     (void)state;
-    sl_node_id root = fx_node(SL_NO_ID);
-    sl_node_id left = fx_node(root);
-    sl_node_id queue = fx_queue(left, SL_BEST_EFFORT_FIFO, 1);
-    sl_node_id cousin = fx_queue(fx_node(root), SL_BEST_EFFORT_FIFO, 1);
-    sl_node_id stranger = fx_queue(SL_NO_ID, SL_BEST_EFFORT_FIFO, 1);
+    sl_qnode_id root = fx_node(SL_NO_ID);
+    sl_qnode_id left = fx_node(root);
+    sl_qnode_id queue = fx_queue(left, SL_BEST_EFFORT_FIFO, 1);
+    sl_qnode_id cousin = fx_queue(fx_node(root), SL_BEST_EFFORT_FIFO, 1);
+    sl_qnode_id stranger = fx_queue(SL_NO_ID, SL_BEST_EFFORT_FIFO, 1);
     sl_workload_id a = fx_workload(queue, 0, 1, 9);
     sl_workload_id b = fx_workload(stranger, 0, 1, 9);
     assert_int_equal(fx_rest(), 0);
@@ -123,9 +123,9 @@ static void test_queues_parked_ones_are_woken_in_the_whole_tree_and_nowhere_else
 static void test_queues_finished_holder_wakes_its_tree_by_itself(void **state)
 {
     (void)state;
-    sl_node_id cohort = fx_node(SL_NO_ID);
-    sl_node_id one = fx_queue(cohort, SL_BEST_EFFORT_FIFO, 2);
-    sl_node_id two = fx_queue(cohort, SL_BEST_EFFORT_FIFO, 2);
+    sl_qnode_id cohort = fx_node(SL_NO_ID);
+    sl_qnode_id one = fx_queue(cohort, SL_BEST_EFFORT_FIFO, 2);
+    sl_qnode_id two = fx_queue(cohort, SL_BEST_EFFORT_FIFO, 2);
     sl_workload_id holder = fx_workload(one, 0, 1, 4);
     assert_int_equal(fx_rest(), 1);
     sl_workload_id waits = fx_workload(two, 0, 1, 3);
@@ -141,7 +141,7 @@ static void test_queues_finished_holder_wakes_its_tree_by_itself(void **state)
 static void test_queues_holder_detached_meanwhile_still_wakes_its_tree(void **state)
 {
     (void)state;
-    sl_node_id queue = fx_queue(SL_NO_ID, SL_BEST_EFFORT_FIFO, 4);
+    sl_qnode_id queue = fx_queue(SL_NO_ID, SL_BEST_EFFORT_FIFO, 4);
     sl_workload_id holder = fx_workload(queue, 0, 1, 4);
     assert_int_equal(fx_rest(), 1);
     sl_workload_id waits = fx_workload(queue, 0, 1, 3);
@@ -156,15 +156,15 @@ static void test_queues_holder_detached_meanwhile_still_wakes_its_tree(void **st
 static void test_queues_restored_holder_wakes_its_tree_when_it_ends(void **state)
 {
     (void)state;
-    sl_node_id queue = fx_queue(SL_NO_ID, SL_BEST_EFFORT_FIFO, 4);
+    sl_qnode_id queue = fx_queue(SL_NO_ID, SL_BEST_EFFORT_FIFO, 4);
     sl_workload_id holder = fx_create();
     sl_plan.workload = holder;
     sl_plan.generation = sl_workloads[holder].generation;
     sl_plan.cluster_queue = queue;
     sl_plan.topology_pending = false;
-    sl_plan.claim_count = 1;
-    sl_plan.claims[0].cell = sl_offers_first(queue);
-    sl_plan.claims[0].amount = 4;
+    sl_plan.usage_count = 1;
+    sl_plan.usage[0].cell = sl_offers_first(queue);
+    sl_plan.usage[0].amount = 4;
     sl_plan.now_ms = fx_now;
     assert_int_equal(sl_commit_restore(), SL_OK);
     sl_queues_settle(holder, fx_now);
@@ -178,7 +178,7 @@ static void test_queues_restored_holder_wakes_its_tree_when_it_ends(void **state
 static void test_queues_wake_during_a_cycle_is_not_lost(void **state)
 {
     (void)state;
-    sl_node_id queue = fx_queue(SL_NO_ID, SL_BEST_EFFORT_FIFO, 4);
+    sl_qnode_id queue = fx_queue(SL_NO_ID, SL_BEST_EFFORT_FIFO, 4);
     sl_workload_id id = fx_workload(queue, 0, 1, 9);
     (void)sl_cycle_begin(fx_now);
     sl_queues_wake_tree(queue);
@@ -192,7 +192,7 @@ static void test_queues_wake_during_a_cycle_is_not_lost(void **state)
     assert_false(sl_cycle_end());
 }
 
-static sl_workload_id evicted_by_pods_ready(sl_node_id queue, int64_t requeue_at_ms)
+static sl_workload_id evicted_by_pods_ready(sl_qnode_id queue, int64_t requeue_at_ms)
 {
     sl_workload_id id = fx_workload(queue, 0, 1, 4);
     assert_int_equal(fx_rest(), 1);
@@ -204,7 +204,7 @@ static sl_workload_id evicted_by_pods_ready(sl_node_id queue, int64_t requeue_at
 static void test_queues_backoff_is_not_cut_short_by_a_wake_up(void **state)
 {
     (void)state;
-    sl_node_id queue = fx_queue(SL_NO_ID, SL_BEST_EFFORT_FIFO, 4);
+    sl_qnode_id queue = fx_queue(SL_NO_ID, SL_BEST_EFFORT_FIFO, 4);
     int64_t begin = fx_now;
     sl_workload_id id = evicted_by_pods_ready(queue, fx_now + 5000);
     assert_true(sl_queues_in_backoff(id, fx_now));
@@ -224,7 +224,7 @@ static void test_queues_backoff_is_not_cut_short_by_a_wake_up(void **state)
 static void test_queues_key_of_one_in_backoff_may_change(void **state)
 {
     (void)state;
-    sl_node_id queue = fx_queue(SL_NO_ID, SL_BEST_EFFORT_FIFO, 4);
+    sl_qnode_id queue = fx_queue(SL_NO_ID, SL_BEST_EFFORT_FIFO, 4);
     sl_workload_id id = evicted_by_pods_ready(queue, fx_now + 5000);
     sl_queues_set_key(id, fx_key(3, 1, 1));
     fx_assert_place(id, SL_PLACE_INADMISSIBLE);
@@ -235,7 +235,7 @@ static void test_queues_key_of_one_in_backoff_may_change(void **state)
 static void test_queues_new_priority_reorders_the_heap(void **state)
 {
     (void)state;
-    sl_node_id queue = fx_queue(SL_NO_ID, SL_BEST_EFFORT_FIFO, 4);
+    sl_qnode_id queue = fx_queue(SL_NO_ID, SL_BEST_EFFORT_FIFO, 4);
     sl_workload_id a = fx_workload(queue, 1, 1, 1);
     sl_workload_id b = fx_workload(queue, 2, 1, 1);
     sl_workload_id c = fx_workload(queue, 3, 1, 1);
@@ -250,14 +250,14 @@ static void test_queues_new_priority_reorders_the_heap(void **state)
 static void test_queues_list_has_parked_ones_in_their_order(void **state)
 {
     (void)state;
-    sl_node_id queue = fx_queue(SL_NO_ID, SL_BEST_EFFORT_FIFO, 4);
+    sl_qnode_id queue = fx_queue(SL_NO_ID, SL_BEST_EFFORT_FIFO, 4);
     sl_workload_id low = fx_workload(queue, 1, 1, 9);
     sl_workload_id middle = fx_workload(queue, 2, 1, 9);
     sl_workload_id high = fx_workload(queue, 3, 1, 8);
     assert_int_equal(fx_rest(), 0);
     sl_workload_id fresh = fx_workload(queue, 2, 0, 1);
     assert_listed(queue, (sl_workload_id[]){high, fresh, middle, low}, 4);
-    assert_int_equal(sl_queues_list(SL_NODES_MAX), 0);
+    assert_int_equal(sl_queues_list(SL_QNODES_MAX), 0);
 }
 
 /* Ten that ask for the same wait: a wake-up tries one, and the others only follow where it
@@ -265,7 +265,7 @@ static void test_queues_list_has_parked_ones_in_their_order(void **state)
 static void test_queues_lane_sends_one_scout_and_the_next_after_success(void **state)
 {
     (void)state;
-    sl_node_id queue = fx_queue(SL_NO_ID, SL_BEST_EFFORT_FIFO, 4);
+    sl_qnode_id queue = fx_queue(SL_NO_ID, SL_BEST_EFFORT_FIFO, 4);
     sl_workload_id holder = fx_workload(queue, 9, 1, 4);
     assert_int_equal(fx_rest(), 1);
     sl_workload_id ids[10];
@@ -289,7 +289,7 @@ static void test_queues_lane_sends_one_scout_and_the_next_after_success(void **s
 static void test_queues_newcomer_of_a_parked_shape_is_parked_with_it(void **state)
 {
     (void)state;
-    sl_node_id queue = fx_queue(SL_NO_ID, SL_BEST_EFFORT_FIFO, 4);
+    sl_qnode_id queue = fx_queue(SL_NO_ID, SL_BEST_EFFORT_FIFO, 4);
     sl_workload_id a = fx_workload(queue, 0, 1, 9);
     assert_int_equal(fx_rest(), 0);
     sl_workload_id b = fx_workload(queue, 0, 1, 9);
@@ -307,7 +307,7 @@ static void test_queues_without_hashing_each_is_tried_and_parked_by_itself(void 
 {
     (void)state;
     sl_settings.equivalence_hashing = false;
-    sl_node_id queue = fx_queue(SL_NO_ID, SL_BEST_EFFORT_FIFO, 4);
+    sl_qnode_id queue = fx_queue(SL_NO_ID, SL_BEST_EFFORT_FIFO, 4);
     sl_workload_id a = fx_workload(queue, 0, 1, 9);
     sl_workload_id b = fx_workload(queue, 0, 2, 9);
     assert_int_equal(fx_cycle(), 0);
@@ -326,7 +326,7 @@ static void test_queues_without_hashing_each_is_tried_and_parked_by_itself(void 
 static void test_queues_member_of_an_open_lane_awaits_its_turn(void **state)
 {
     (void)state;
-    sl_node_id queue = fx_queue(SL_NO_ID, SL_BEST_EFFORT_FIFO, 4);
+    sl_qnode_id queue = fx_queue(SL_NO_ID, SL_BEST_EFFORT_FIFO, 4);
     sl_workload_id first = fx_workload(queue, 0, 1, 2);
     sl_workload_id second = fx_workload(queue, 0, 2, 2);
     sl_workload_id third = fx_workload(queue, 0, 3, 2);
@@ -344,7 +344,7 @@ static void test_queues_member_of_an_open_lane_awaits_its_turn(void **state)
 static void test_queues_better_newcomer_replaces_the_scout(void **state)
 {
     (void)state;
-    sl_node_id queue = fx_queue(SL_NO_ID, SL_BEST_EFFORT_FIFO, 4);
+    sl_qnode_id queue = fx_queue(SL_NO_ID, SL_BEST_EFFORT_FIFO, 4);
     sl_workload_id late = fx_workload(queue, 0, 5, 2);
     sl_workload_id early = fx_workload(queue, 0, 1, 2);
     fx_assert_place(late, SL_PLACE_INADMISSIBLE);
@@ -362,7 +362,7 @@ static void test_queues_better_newcomer_replaces_the_scout(void **state)
 static void test_queues_preemptor_is_sticky_where_others_could_pass(void **state)
 {
     (void)state;
-    sl_node_id queue = fx_queue(SL_NO_ID, SL_BEST_EFFORT_FIFO, 4);
+    sl_qnode_id queue = fx_queue(SL_NO_ID, SL_BEST_EFFORT_FIFO, 4);
     sl_workload_id waits = fx_workload(queue, 0, 5, 2);
     sl_queues_flush();
     assert_int_equal(sl_queues_take(queue), waits);
@@ -382,21 +382,21 @@ static void test_queues_preemptor_is_sticky_where_others_could_pass(void **state
 static void test_queues_spec_change_makes_a_preemptor_doubtful_but_leaves_it_sticky(void **state)
 {
     (void)state;
-    sl_node_id queue = fx_queue(SL_NO_ID, SL_BEST_EFFORT_FIFO, 4);
+    sl_qnode_id queue = fx_queue(SL_NO_ID, SL_BEST_EFFORT_FIFO, 4);
     sl_workload_id id = fx_workload(queue, 0, 5, 2);
     sl_heads_set_preemptor(queue, id, true);
     sl_queues_retry(id, fx_now);
     assert_false(sl_heads_is_preemptor(queue, id));
     assert_true(sl_heads_is_sticky(queue, id));
-    sl_heads_set_preemptor(SL_NODES_MAX, id, true);
-    assert_false(sl_heads_is_preemptor(SL_NODES_MAX, id));
-    assert_int_equal(sl_heads_first(SL_NODES_MAX), SL_NO_ID);
+    sl_heads_set_preemptor(SL_QNODES_MAX, id, true);
+    assert_false(sl_heads_is_preemptor(SL_QNODES_MAX, id));
+    assert_int_equal(sl_heads_first(SL_QNODES_MAX), SL_NO_ID);
 }
 
 static void test_queues_one_parked_alone_leaves_its_lane_open(void **state)
 {
     (void)state;
-    sl_node_id queue = fx_queue(SL_NO_ID, SL_BEST_EFFORT_FIFO, 4);
+    sl_qnode_id queue = fx_queue(SL_NO_ID, SL_BEST_EFFORT_FIFO, 4);
     sl_workload_id first = fx_workload(queue, 0, 1, 2);
     sl_workload_id second = fx_workload(queue, 0, 2, 2);
     assert_int_equal(sl_queues_take(queue), first);
@@ -414,11 +414,11 @@ static void test_queues_one_parked_alone_leaves_its_lane_open(void **state)
 static void test_queues_held_head_takes_part_in_what_happens_in_its_tree(void **state)
 {
     (void)state;
-    sl_node_id cohort = fx_node(SL_NO_ID);
-    sl_node_id held = fx_queue(cohort, SL_STRICT_FIFO, 0);
-    sl_node_id blocked = fx_queue(cohort, SL_STRICT_FIFO, 0);
-    sl_node_id busy = fx_queue(cohort, SL_BEST_EFFORT_FIFO, 4);
-    sl_node_id stranger = fx_queue(SL_NO_ID, SL_BEST_EFFORT_FIFO, 4);
+    sl_qnode_id cohort = fx_node(SL_NO_ID);
+    sl_qnode_id held = fx_queue(cohort, SL_STRICT_FIFO, 0);
+    sl_qnode_id blocked = fx_queue(cohort, SL_STRICT_FIFO, 0);
+    sl_qnode_id busy = fx_queue(cohort, SL_BEST_EFFORT_FIFO, 4);
+    sl_qnode_id stranger = fx_queue(SL_NO_ID, SL_BEST_EFFORT_FIFO, 4);
     sl_workload_id h = fx_workload(held, 0, 1, 9);
     sl_workload_id b = fx_workload(blocked, 0, 1, 9);
     sl_queues_flush();
@@ -441,7 +441,7 @@ static void test_queues_held_head_takes_part_in_what_happens_in_its_tree(void **
 static void test_queues_unattached_workload_that_may_be_queued_is_an_orphan(void **state)
 {
     (void)state;
-    sl_node_id queue = fx_queue(SL_NO_ID, SL_BEST_EFFORT_FIFO, 4);
+    sl_qnode_id queue = fx_queue(SL_NO_ID, SL_BEST_EFFORT_FIFO, 4);
     sl_workload_id id = fx_workload(queue, 0, 1, 4);
     assert_int_equal(fx_rest(), 1);
     sl_queues_detach(id);
@@ -454,7 +454,7 @@ static void test_queues_unattached_workload_that_may_be_queued_is_an_orphan(void
 static void test_queues_block_ends_with_the_workload_that_blocked(void **state)
 {
     (void)state;
-    sl_node_id queue = fx_queue(SL_NO_ID, SL_STRICT_FIFO, 4);
+    sl_qnode_id queue = fx_queue(SL_NO_ID, SL_STRICT_FIFO, 4);
     sl_workload_id id = fx_workload(queue, 0, 1, 9);
     assert_int_equal(fx_rest(), 0);
     assert_int_equal(fx_event(id, SL_EV_DELETE, 0, 0, 0), SL_OK);
@@ -468,7 +468,7 @@ static void test_queues_block_ends_with_the_workload_that_blocked(void **state)
 static void test_queues_scout_that_goes_away_is_replaced(void **state)
 {
     (void)state;
-    sl_node_id queue = fx_queue(SL_NO_ID, SL_BEST_EFFORT_FIFO, 4);
+    sl_qnode_id queue = fx_queue(SL_NO_ID, SL_BEST_EFFORT_FIFO, 4);
     sl_workload_id best = fx_workload(queue, 1, 1, 9);
     sl_workload_id next = fx_workload(queue, 1, 2, 9);
     assert_int_equal(fx_rest(), 0);
@@ -487,7 +487,7 @@ static void test_queues_scout_that_goes_away_is_replaced(void **state)
 static void test_queues_lane_member_that_goes_away_leaves_the_others(void **state)
 {
     (void)state;
-    sl_node_id queue = fx_queue(SL_NO_ID, SL_BEST_EFFORT_FIFO, 4);
+    sl_qnode_id queue = fx_queue(SL_NO_ID, SL_BEST_EFFORT_FIFO, 4);
     sl_workload_id a = fx_workload(queue, 1, 1, 9);
     sl_workload_id b = fx_workload(queue, 1, 2, 9);
     assert_int_equal(fx_rest(), 0);
@@ -502,7 +502,7 @@ static void test_queues_lane_member_that_goes_away_leaves_the_others(void **stat
 static void test_queues_higher_priority_takes_a_member_out_of_its_lane(void **state)
 {
     (void)state;
-    sl_node_id queue = fx_queue(SL_NO_ID, SL_BEST_EFFORT_FIFO, 4);
+    sl_qnode_id queue = fx_queue(SL_NO_ID, SL_BEST_EFFORT_FIFO, 4);
     sl_workload_id a = fx_workload(queue, 1, 1, 9);
     sl_workload_id b = fx_workload(queue, 1, 2, 9);
     assert_int_equal(fx_rest(), 0);
@@ -516,11 +516,11 @@ static void test_queues_higher_priority_takes_a_member_out_of_its_lane(void **st
 static void test_queues_retry_after_a_new_demand_leaves_the_lane(void **state)
 {
     (void)state;
-    sl_node_id queue = fx_queue(SL_NO_ID, SL_BEST_EFFORT_FIFO, 4);
+    sl_qnode_id queue = fx_queue(SL_NO_ID, SL_BEST_EFFORT_FIFO, 4);
     sl_workload_id a = fx_workload(queue, 1, 1, 9);
     sl_workload_id b = fx_workload(queue, 1, 2, 9);
     assert_int_equal(fx_rest(), 0);
-    sl_demand_clear(b);
+    sl_requests_clear(b);
     fx_pod_set(b, 1, CPU, 4);
     sl_queues_retry(b, fx_now);
     assert_int_equal(fx_rest(), 1);
@@ -531,7 +531,7 @@ static void test_queues_retry_after_a_new_demand_leaves_the_lane(void **state)
 static void test_queues_strategy_change_dissolves_lanes(void **state)
 {
     (void)state;
-    sl_node_id queue = fx_queue(SL_NO_ID, SL_BEST_EFFORT_FIFO, 4);
+    sl_qnode_id queue = fx_queue(SL_NO_ID, SL_BEST_EFFORT_FIFO, 4);
     struct sl_rules strict = {.strategy = SL_STRICT_FIFO};
     for (int i = 0; i < 5; i++) {
         (void)fx_workload(queue, i, 1, 9 + i % 2);
@@ -552,14 +552,14 @@ static void test_queues_strategy_change_dissolves_lanes(void **state)
 static void test_queues_node_moved_after_a_wake_up_is_flushed_before(void **state)
 {
     (void)state;
-    sl_node_id cohort = fx_node(SL_NO_ID);
-    sl_node_id queue = fx_queue(SL_NO_ID, SL_BEST_EFFORT_FIFO, 1);
+    sl_qnode_id cohort = fx_node(SL_NO_ID);
+    sl_qnode_id queue = fx_queue(SL_NO_ID, SL_BEST_EFFORT_FIFO, 1);
     (void)fx_queue(cohort, SL_BEST_EFFORT_FIFO, 9);
     sl_workload_id id = fx_workload(queue, 0, 1, 9);
     assert_int_equal(fx_rest(), 0);
     sl_queues_wake_tree(queue);
     sl_queues_flush();
-    assert_int_equal(sl_ledger_move_node(queue, cohort), SL_OK);
+    assert_int_equal(sl_ledger_move_qnode(queue, cohort), SL_OK);
     sl_queues_wake_tree(queue);
     assert_int_equal(fx_rest(), 1);
     fx_assert_place(id, SL_PLACE_HOLDING);
@@ -568,11 +568,11 @@ static void test_queues_node_moved_after_a_wake_up_is_flushed_before(void **stat
 static void test_queues_deleted_slot_forgets_everything(void **state)
 {
     (void)state;
-    sl_node_id queue = fx_queue(SL_NO_ID, SL_BEST_EFFORT_FIFO, 4);
+    sl_qnode_id queue = fx_queue(SL_NO_ID, SL_BEST_EFFORT_FIFO, 4);
     sl_workload_id id = fx_workload(queue, 0, 1, 1);
     assert_int_equal(fx_event(id, SL_EV_DELETE, 0, 0, 0), SL_OK);
     assert_int_equal(sl_queues_queue_of(id), SL_NO_ID);
-    assert_int_equal(sl_demand_set_count(id), 0);
+    assert_int_equal(sl_requests_set_count(id), 0);
     assert_int_equal(fx_event(id, SL_EV_CREATE, 0, 0, 0), SL_OK);
     fx_assert_place(id, SL_PLACE_ORPHANED);
     assert_int_equal(fx_rest(), 0);

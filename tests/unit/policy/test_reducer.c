@@ -11,24 +11,24 @@ static uint32_t probed[64]; /* of the first pod set */
 
 static void add_pod_set(sl_workload_id id, uint32_t count, uint32_t min_count)
 {
-    assert_int_equal(sl_demand_add_pod_set(id, count), SL_OK);
-    assert_int_equal(sl_demand_set_min_count(id, min_count), SL_OK);
+    assert_int_equal(sl_requests_add_pod_set(id, count), SL_OK);
+    assert_int_equal(sl_requests_set_min_count(id, min_count), SL_OK);
 }
 
 /* As if there were room for that many pods. */
-static bool search(sl_workload_id id, uint32_t room)
+static bool search(sl_workload_id id, uint32_t capacity)
 {
     probes = 0;
     sl_reducer_begin(id);
     while (sl_reducer_next()) {
         uint32_t total = 0;
-        for (uint32_t i = 0; i < sl_demand_set_count(id); i++) {
+        for (uint32_t i = 0; i < sl_requests_set_count(id); i++) {
             total += sl_flavors_counts[i];
         }
         assert_true(probes < 64);
         probed[probes] = sl_flavors_counts[0];
         probes++;
-        sl_reducer_report(total <= room);
+        sl_reducer_report(total <= capacity);
     }
     return sl_reducer_found();
 }

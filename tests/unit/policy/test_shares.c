@@ -4,12 +4,12 @@
 /* Dominant resource shares: exact, whatever the weight. */
 #include "preemption_world.h"
 
-static sl_node_id plain_queue(sl_node_id parent, int64_t cpu)
+static sl_qnode_id plain_queue(sl_qnode_id parent, int64_t cpu)
 {
     return pw_queue(parent, cpu, SL_WITHIN_NEVER, SL_RECLAIM_NEVER);
 }
 
-static int64_t shown(sl_node_id node)
+static int64_t shown(sl_qnode_id node)
 {
     return sl_shares_shown(sl_shares_of(node));
 }
@@ -22,8 +22,8 @@ static struct sl_share share(int64_t borrowed, int64_t lendable, int64_t weight)
 static void test_shares_node_within_its_quota_has_none(void **state)
 {
     (void)state;
-    sl_node_id cohort = fx_node(SL_NO_ID);
-    sl_node_id queue = plain_queue(cohort, 4000);
+    sl_qnode_id cohort = fx_node(SL_NO_ID);
+    sl_qnode_id queue = plain_queue(cohort, 4000);
     (void)plain_queue(cohort, 6000);
     (void)pw_holder(queue, 0, 4000);
     assert_int_equal(sl_shares_of(queue).borrowed, 0);
@@ -36,7 +36,7 @@ static void test_shares_node_within_its_quota_has_none(void **state)
 static void test_shares_root_has_none_whatever_it_uses(void **state)
 {
     (void)state;
-    sl_node_id queue = plain_queue(SL_NO_ID, 1000);
+    sl_qnode_id queue = plain_queue(SL_NO_ID, 1000);
     (void)pw_holder(queue, 0, 4000);
     assert_int_equal(shown(queue), 0);
     assert_false(sl_shares_borrows_any(queue));
@@ -46,8 +46,8 @@ static void test_shares_root_has_none_whatever_it_uses(void **state)
 static void test_shares_borrowed_is_divided_by_what_the_parent_could_lend(void **state)
 {
     (void)state;
-    sl_node_id cohort = fx_node(SL_NO_ID);
-    sl_node_id queue = plain_queue(cohort, 4000);
+    sl_qnode_id cohort = fx_node(SL_NO_ID);
+    sl_qnode_id queue = plain_queue(cohort, 4000);
     (void)plain_queue(cohort, 6000);
     (void)pw_holder(queue, 0, 5000);
     struct sl_share of_queue = sl_shares_of(queue);
@@ -61,14 +61,14 @@ static void test_shares_borrowed_is_divided_by_what_the_parent_could_lend(void *
 static void test_shares_flavors_of_a_resource_are_added_up(void **state)
 {
     (void)state;
-    sl_node_id cohort = fx_node(SL_NO_ID);
-    sl_node_id queue = plain_queue(cohort, 20);
+    sl_qnode_id cohort = fx_node(SL_NO_ID);
+    sl_qnode_id queue = plain_queue(cohort, 20);
     (void)fx_offer(queue, ON_DEMAND, CPU, 20);
-    sl_node_id lender = plain_queue(cohort, 60);
+    sl_qnode_id lender = plain_queue(cohort, 60);
     (void)fx_quota(lender, ON_DEMAND, CPU, 100, UNLIMITED);
-    pw_claim(queue, SPOT, CPU, 25);
-    pw_claim(queue, ON_DEMAND, CPU, 25);
-    (void)pw_holder_of_claims(queue, 0, fx_now);
+    pw_held(queue, SPOT, CPU, 25);
+    pw_held(queue, ON_DEMAND, CPU, 25);
+    (void)pw_holder_of(queue, 0, fx_now);
     assert_int_equal(sl_shares_of(queue).borrowed, 10);
     assert_int_equal(sl_shares_of(queue).lendable, 200);
     assert_int_equal(shown(queue), 50);
@@ -78,14 +78,14 @@ static void test_shares_flavors_of_a_resource_are_added_up(void **state)
 static void test_shares_what_a_queue_does_not_list_it_does_not_borrow(void **state)
 {
     (void)state;
-    sl_node_id cohort = fx_node(SL_NO_ID);
-    sl_node_id team = fx_node(cohort);
-    sl_node_id queue = plain_queue(team, 20);
-    sl_node_id lender = plain_queue(cohort, 60);
+    sl_qnode_id cohort = fx_node(SL_NO_ID);
+    sl_qnode_id team = fx_node(cohort);
+    sl_qnode_id queue = plain_queue(team, 20);
+    sl_qnode_id lender = plain_queue(cohort, 60);
     (void)fx_quota(team, ON_DEMAND, CPU, 10, UNLIMITED);
     (void)fx_offer(lender, ON_DEMAND, CPU, 100);
-    pw_claim(queue, ON_DEMAND, CPU, 25);
-    (void)pw_holder_of_claims(queue, 0, fx_now);
+    pw_held(queue, ON_DEMAND, CPU, 25);
+    (void)pw_holder_of(queue, 0, fx_now);
     assert_int_equal(sl_shares_of(queue).borrowed, 0);
     assert_false(sl_shares_borrows_any(queue));
     assert_int_equal(sl_shares_of(team).borrowed, 15);
@@ -95,20 +95,20 @@ static void test_shares_what_a_queue_does_not_list_it_does_not_borrow(void **sta
 static void test_shares_largest_resource_dominates_and_the_smaller_id_breaks_a_tie(void **state)
 {
     (void)state;
-    sl_node_id cohort = fx_node(SL_NO_ID);
-    sl_node_id queue = plain_queue(cohort, 0);
-    sl_node_id lender = plain_queue(cohort, 10);
+    sl_qnode_id cohort = fx_node(SL_NO_ID);
+    sl_qnode_id queue = plain_queue(cohort, 0);
+    sl_qnode_id lender = plain_queue(cohort, 10);
     (void)fx_offer(queue, SPOT, MEMORY, 0);
     (void)fx_offer(lender, SPOT, MEMORY, 20);
-    pw_claim(queue, SPOT, CPU, 2);
-    pw_claim(queue, SPOT, MEMORY, 6);
-    sl_workload_id id = pw_holder_of_claims(queue, 0, fx_now);
+    pw_held(queue, SPOT, CPU, 2);
+    pw_held(queue, SPOT, MEMORY, 6);
+    sl_workload_id id = pw_holder_of(queue, 0, fx_now);
     assert_int_equal(sl_shares_of(queue).resource, MEMORY);
     assert_int_equal(shown(queue), 300);
     fx_finish(id);
-    pw_claim(queue, SPOT, MEMORY, 4);
-    pw_claim(queue, SPOT, CPU, 2);
-    (void)pw_holder_of_claims(queue, 0, fx_now);
+    pw_held(queue, SPOT, MEMORY, 4);
+    pw_held(queue, SPOT, CPU, 2);
+    (void)pw_holder_of(queue, 0, fx_now);
     assert_int_equal(sl_shares_of(queue).resource, CPU);
     assert_int_equal(shown(queue), 200);
 }
@@ -116,8 +116,8 @@ static void test_shares_largest_resource_dominates_and_the_smaller_id_breaks_a_t
 static void test_shares_weight_divides(void **state)
 {
     (void)state;
-    sl_node_id cohort = fx_node(SL_NO_ID);
-    sl_node_id queue = plain_queue(cohort, 0);
+    sl_qnode_id cohort = fx_node(SL_NO_ID);
+    sl_qnode_id queue = plain_queue(cohort, 0);
     (void)plain_queue(cohort, 10);
     (void)pw_holder(queue, 0, 1);
     assert_int_equal(sl_shares_weight(queue), SL_WEIGHT_ONE);
@@ -133,8 +133,8 @@ static void test_shares_weight_divides(void **state)
 static void test_shares_weight_of_nothing_makes_a_borrower_infinite(void **state)
 {
     (void)state;
-    sl_node_id cohort = fx_node(SL_NO_ID);
-    sl_node_id queue = plain_queue(cohort, 5);
+    sl_qnode_id cohort = fx_node(SL_NO_ID);
+    sl_qnode_id queue = plain_queue(cohort, 5);
     (void)plain_queue(cohort, 5);
     assert_int_equal(sl_shares_set_weight(queue, 0), SL_OK);
     sl_workload_id id = pw_holder(queue, 0, 5);
@@ -148,8 +148,8 @@ static void test_shares_weight_of_nothing_makes_a_borrower_infinite(void **state
 static void test_shares_bad_weights_are_refused(void **state)
 {
     (void)state;
-    sl_node_id node = fx_node(SL_NO_ID);
-    assert_int_equal(sl_shares_set_weight(SL_NODES_MAX, 1), SL_REFUSED_NO_NODE_ID);
+    sl_qnode_id node = fx_node(SL_NO_ID);
+    assert_int_equal(sl_shares_set_weight(SL_QNODES_MAX, 1), SL_REFUSED_NO_QNODE);
     assert_int_equal(sl_shares_set_weight(node, -1), SL_REFUSED_AMOUNT);
     assert_int_equal(sl_shares_weight(node), SL_WEIGHT_ONE);
     assert_int_equal(sl_shares_weight(SL_NO_ID), SL_WEIGHT_ONE);
@@ -158,9 +158,9 @@ static void test_shares_bad_weights_are_refused(void **state)
 static void test_shares_lending_limit_keeps_quota_out_of_what_could_be_lent(void **state)
 {
     (void)state;
-    sl_node_id cohort = fx_node(SL_NO_ID);
-    sl_node_id queue = plain_queue(cohort, 0);
-    sl_node_id lender = plain_queue(cohort, 0);
+    sl_qnode_id cohort = fx_node(SL_NO_ID);
+    sl_qnode_id queue = plain_queue(cohort, 0);
+    sl_qnode_id lender = plain_queue(cohort, 0);
     pw_limits(lender, 10, 4, UNLIMITED);
     (void)pw_holder(queue, 0, 1);
     assert_int_equal(sl_shares_of(queue).lendable, 4);
@@ -171,12 +171,12 @@ static void test_shares_lending_limit_keeps_quota_out_of_what_could_be_lent(void
 static void test_shares_flavors_of_other_branches_could_be_lent_too(void **state)
 {
     (void)state;
-    sl_node_id root = fx_node(SL_NO_ID);
-    sl_node_id left = fx_node(root);
-    sl_node_id right = fx_node(root);
-    sl_node_id queue = plain_queue(left, 0);
+    sl_qnode_id root = fx_node(SL_NO_ID);
+    sl_qnode_id left = fx_node(root);
+    sl_qnode_id right = fx_node(root);
+    sl_qnode_id queue = plain_queue(left, 0);
     (void)plain_queue(left, 10);
-    sl_node_id other = plain_queue(right, 10);
+    sl_qnode_id other = plain_queue(right, 10);
     (void)fx_quota(other, ON_DEMAND, CPU, 20, UNLIMITED);
     (void)pw_holder(queue, 0, 15);
     assert_int_equal(sl_shares_of(queue).lendable, 40);
@@ -189,8 +189,8 @@ static void test_shares_flavors_of_other_branches_could_be_lent_too(void **state
 static void test_shares_borrowing_where_nothing_can_be_lent_counts_for_nothing(void **state)
 {
     (void)state;
-    sl_node_id cohort = fx_node(SL_NO_ID);
-    sl_node_id queue = plain_queue(cohort, 0);
+    sl_qnode_id cohort = fx_node(SL_NO_ID);
+    sl_qnode_id queue = plain_queue(cohort, 0);
     (void)pw_holder(queue, 0, 3);
     assert_int_equal(shown(queue), 0);
     assert_true(sl_shares_borrows_any(queue));
@@ -199,8 +199,8 @@ static void test_shares_borrowing_where_nothing_can_be_lent_counts_for_nothing(v
 static void test_shares_trial_is_seen_and_forgotten(void **state)
 {
     (void)state;
-    sl_node_id cohort = fx_node(SL_NO_ID);
-    sl_node_id queue = plain_queue(cohort, 1);
+    sl_qnode_id cohort = fx_node(SL_NO_ID);
+    sl_qnode_id queue = plain_queue(cohort, 1);
     (void)plain_queue(cohort, 9);
     uint32_t mark = sl_trail_begin();
     assert_int_equal(sl_ledger_charge(sl_ledger_find_cell(queue, SPOT, CPU), 3), SL_OK);

@@ -16,8 +16,8 @@ static int forget_all(void **state)
 static void test_tentative_promises_are_taken_tree_by_tree(void **state)
 {
     (void)state;
-    sl_node_id one = fx_queue(SL_NO_ID, SL_BEST_EFFORT_FIFO, 10);
-    sl_node_id two = fx_queue(SL_NO_ID, SL_BEST_EFFORT_FIFO, 10);
+    sl_qnode_id one = fx_queue(SL_NO_ID, SL_BEST_EFFORT_FIFO, 10);
+    sl_qnode_id two = fx_queue(SL_NO_ID, SL_BEST_EFFORT_FIFO, 10);
     sl_cell_id cell = sl_offers_first(one);
     assert_true(sl_tentative_promise(one, cell, 3, true));
     assert_true(sl_tentative_promise(one, cell, 4, false));
@@ -40,21 +40,21 @@ static void test_tentative_promises_are_taken_tree_by_tree(void **state)
 static void test_tentative_bad_promise_is_refused(void **state)
 {
     (void)state;
-    sl_node_id queue = fx_queue(SL_NO_ID, SL_BEST_EFFORT_FIFO, 10);
-    assert_false(sl_tentative_promise(SL_NODES_MAX, sl_offers_first(queue), 1, true));
+    sl_qnode_id queue = fx_queue(SL_NO_ID, SL_BEST_EFFORT_FIFO, 10);
+    assert_false(sl_tentative_promise(SL_QNODES_MAX, sl_offers_first(queue), 1, true));
     assert_false(sl_tentative_promise(queue, sl_offers_first(queue), -1, true));
     assert_false(sl_tentative_promise(queue, SL_NO_ID, 1, true));
     assert_int_equal(sl_promise_count(), 0);
     uint32_t mark = sl_trail_begin();
     assert_true(sl_tentative_take_promised(queue));
-    assert_true(sl_tentative_take_promised(SL_NODES_MAX));
+    assert_true(sl_tentative_take_promised(SL_QNODES_MAX));
     sl_trail_rollback(mark);
 }
 
 static void test_tentative_promise_that_cannot_be_charged_is_said(void **state)
 {
     (void)state;
-    sl_node_id queue = fx_queue(SL_NO_ID, SL_BEST_EFFORT_FIFO, 10);
+    sl_qnode_id queue = fx_queue(SL_NO_ID, SL_BEST_EFFORT_FIFO, 10);
     sl_cell_id cell = sl_offers_first(queue);
     assert_true(sl_tentative_promise(queue, cell, SL_AMOUNT_MAX, true));
     assert_true(sl_tentative_promise(queue, cell, SL_AMOUNT_MAX, true));
@@ -66,14 +66,14 @@ static void test_tentative_promise_that_cannot_be_charged_is_said(void **state)
 static void test_tentative_victims_are_listed_once_and_free_what_they_hold(void **state)
 {
     (void)state;
-    sl_node_id queue = fx_queue(SL_NO_ID, SL_BEST_EFFORT_FIFO, 10);
+    sl_qnode_id queue = fx_queue(SL_NO_ID, SL_BEST_EFFORT_FIFO, 10);
     sl_workload_id a = fx_workload(queue, 2, 1, 4);
     sl_workload_id b = fx_workload(queue, 1, 1, 3);
     assert_int_equal(fx_rest(), 2);
     sl_tentative_evict(queue, a);
     sl_tentative_evict(queue, b);
     sl_tentative_evict(queue, a);
-    sl_tentative_evict(SL_NODES_MAX, a);
+    sl_tentative_evict(SL_QNODES_MAX, a);
     assert_int_equal(sl_tentative_gone_count(queue), 2);
     assert_int_equal(sl_tentative_first_gone(queue), a);
     assert_int_equal(sl_tentative_next_gone(a), b);

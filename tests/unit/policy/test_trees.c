@@ -154,7 +154,7 @@ static void stand_on_node_2(void)
     ps_begin();
     ps_set(0, 0);
     ps_row(NODE + 2, 1);
-    ps_stand();
+    ps_assignment();
 }
 
 static void test_trees_domain_hides_while_somebody_stands_on_it(void **state)

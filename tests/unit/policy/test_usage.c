@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "policy/fair/half_life.h"
-#include "policy/demand/offers.h"
+#include "policy/requests/offers.h"
 #include "policy/fair/usage.h"
 
 enum { CPU = 1, MEMORY = 2 };
