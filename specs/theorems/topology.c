@@ -84,7 +84,7 @@ enum sl_status theorem_capacity_keeps(sl_site_id site, sl_measure_id measure, in
     return sl_site_set_capacity(site, measure, amount);
 }
 
-/* Victims keep quota and rooms until their jobs have stopped. */
+/* Victims keep quota and capacities until their jobs have stopped. */
 /*@
   requires inv:        PlacementInv && QnodesLinked && PromisesValid && ScratchZero;
   terminates           \true;

@@ -82,7 +82,7 @@ struct sl_workload_entry {
     uint64_t uid_high;
     uint64_t uid_low;
     struct sl_local_queue *queue;
-    sl_qnode_id request_at; /* the ClusterQueue for whose flavors the demand was made */
+    sl_qnode_id request_at; /* the ClusterQueue for whose flavors its requests were made */
     sl_workload_id next;    /* of the same LocalQueue */
     sl_workload_id prev;
     enum sl_standing standing; /* how it is counted, and where */
@@ -108,14 +108,14 @@ struct sl_workload_entry {
     enum sl_decision_kind refused_kind;
     struct sl_words words; /* of its newest decisions */
     char *trouble;         /* why its object cannot be used; NULL = it can */
-    bool usage;            /* it asks for devices by claims, which are not counted */
+    bool device_claims;    /* it asks for devices by claims, which are not counted */
     bool oversized;        /* it asks for more than the core can count */
-    bool reclaims;         /* the demand may leave out pods that ended; they may come back */
+    bool reclaims;         /* its requests may leave out pods that ended; they may come back */
     struct sl_admission *admission; /* NULL unless it holds quota */
     int64_t created_ms;
     int64_t seen_ms;           /* first, by this daemon */
     int64_t backoff_ms;        /* what is armed for it, SL_NEVER = nothing */
-    int64_t object_generation; /* of the pod sets in the demand; -1 = none */
+    int64_t object_generation; /* of the pod sets in the requests; -1 = none */
     uint64_t limits_version;   /* with which limits */
     int64_t ready_ms;          /* by when its pods must be ready, SL_NEVER = no matter */
     int64_t stop_ms;           /* by when its evicted job should stop, SL_NEVER = no matter */

@@ -23,7 +23,7 @@ ON = {
     "TASAssignmentsEncodingByHostnamePrefix": ("src/api/objects/topology_compact.c", "prefix"),
     "TASCacheNodeMatchResults": ("src/policy/topology/masks.c", "mask"),
     "TASCacheTopologyTree": ("src/policy/topology/trees.c", "tree"),
-    "TASCachingRemainingResources": ("src/kernel/topology/topology_capacity.c", "room"),
+    "TASCachingRemainingResources": ("src/kernel/topology/topology_capacity.c", "capacity"),
     "TASReplaceNodeOnNodeTaints": ("src/engine/**/node_*.c", "NoExecute|taint"),
     "TASReplaceNodeOnPodTermination": ("src/engine/decisions/node_health.c", "pod"),
     "TASValidateWorkloadSliceSize": ("src/api/validate/topology_request.c", "slice|Slice"),

@@ -11,7 +11,7 @@
 enum sl_status sl_carry_requests(const struct sl_call_request *v);
 enum sl_status sl_carry_request_mask(const struct sl_call_request_mask *v);
 enum sl_status sl_carry_mask(const struct sl_call_mask *v);
-/* Claims, and the nodes that its pods are on. */
+/* Amounts, and the nodes that its pods are on. */
 struct sl_transition sl_carry_restore(const struct sl_call_restore *v);
 enum sl_status sl_carry_sample(const struct sl_call_usage_sample *v);
 #endif

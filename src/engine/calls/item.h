@@ -37,7 +37,7 @@ struct sl_item {
     };
 };
 
-/* sl_item_add(&list, claim, .cell = cell, .amount = amount) */
+/* sl_item_add(&list, usage, .cell = cell, .amount = amount) */
 #define sl_item_add(list, name, ...)                                                               \
     sl_item_pack((list), &(struct sl_item){.kind = SL_ITEM_##name, .name = {__VA_ARGS__}})
 void sl_item_pack(struct sl_buf *list, const struct sl_item *item);

@@ -123,7 +123,7 @@ static const char *name_of(const char *type, uint64_t value, const struct sl_rol
     static const struct {
         const char *type;
         enum sl_intern_class of;
-    } classes[] = {{"sl_workload_id", SL_INTERN_WORKLOAD}, {"sl_node_id", SL_INTERN_QNODE},
+    } classes[] = {{"sl_workload_id", SL_INTERN_WORKLOAD}, {"sl_qnode_id", SL_INTERN_QNODE},
                    {"sl_flavor_id", SL_INTERN_FLAVOR},     {"sl_resource_id", SL_INTERN_RESOURCE},
                    {"sl_account_id", SL_INTERN_ACCOUNT},   {"sl_level_id", SL_INTERN_LEVEL},
                    {"sl_tree_id", SL_INTERN_FLAVOR}};

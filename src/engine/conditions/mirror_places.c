@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* Rows of the object against stands of the core, by the name of the lowest domain. Pods that have ended for good hold
+/* Rows of the object against assignments of the core, by the name of the lowest domain. Pods that have ended for good hold
  * no room, and the object keeps its rows: it may say more, where such pods are known. */
 #include "engine/conditions/mirror_places.h"
 #include "base/check.h"

@@ -111,7 +111,7 @@ bool sl_standing_queue_to_blame(const struct sl_engine *g, sl_workload_id id)
 {
     SL_PRE(g != NULL);
     const struct sl_workload_entry *e = &g->workloads[id];
-    return e->usage || sl_queue_state_of_queues(sight_of(g, e->queue)) != SL_OBSTACLE_NONE;
+    return e->device_claims || sl_queue_state_of_queues(sight_of(g, e->queue)) != SL_OBSTACLE_NONE;
 }
 
 static struct sl_event event_for(const struct sl_engine *g, sl_workload_id id,

@@ -15,7 +15,7 @@ bool sl_standing_queue_to_blame(const struct sl_engine *g, sl_workload_id id);
 void sl_standing_update(struct sl_engine *g, sl_workload_id id, int64_t now_ms);
 void sl_standing_update_queue(struct sl_engine *g, struct sl_local_queue *q, int64_t now_ms);
 void sl_standing_update_cluster_queue(struct sl_engine *g, sl_qnode_id qnode, int64_t now_ms);
-/* Makes the demands of all workloads of the ClusterQueue again: its flavors have changed. */
+/* Makes the requests of all workloads of the ClusterQueue again: its flavors have changed. */
 void sl_standing_rerequest(struct sl_engine *g, sl_qnode_id qnode, int64_t now_ms);
 /* The place in the queue that its object and its record give it. */
 struct sl_order_key sl_standing_key(const struct sl_engine *g, sl_workload_id id);

@@ -83,7 +83,7 @@ static void find_flavors(const struct sl_engine *g, const struct sl_qnode_entry 
 
 /* --- admission checks ------------------------------------------------------------------------- */
 
-/* Both MultiKueue and ProvisioningRequests: only the other cluster may know about qnodes. */
+/* Both MultiKueue and ProvisioningRequests: only the other cluster may know about nodes. */
 static void find_both(const char *elsewhere, const char *provisioned, struct findings *f)
 {
     struct sl_buf both = {0};

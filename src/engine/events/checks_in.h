@@ -2,7 +2,7 @@
  * SPDX-FileCopyrightText: The Sluice authors */
 
 /* AdmissionChecks, and what their controllers mean for topology: with a ProvisioningRequest a
- * workload is placed only once its qnodes are there, and with MultiKueue the other cluster places
+ * workload is placed only once its nodes are there, and with MultiKueue the other cluster places
  * it. Owns what is known of AdmissionCheck objects. */
 #ifndef SL_ENGINE_CHECKS_IN_H
 #define SL_ENGINE_CHECKS_IN_H

@@ -43,29 +43,28 @@ static void send(struct sl_engine *g, sl_workload_id id, enum sl_event_kind kind
     sl_expect(g, ev.now_ms, event, .event = ev);
 }
 
-/* --- the demand ------------------------------------------------------------------------------- */
+/* --- the requests ----------------------------------------------------------------------------- */
 
-static bool same_requests(uint32_t pod_set, const struct sl_requests *r)
+static bool same_pod_set(uint32_t set, const struct sl_requests *r)
 {
     uint32_t i = 0;
-    uint32_t known = sl_requests_first(pod_set);
+    uint32_t known = sl_requests_first(set);
     for (; known != SL_NO_ID && i < r->count; known = sl_requests_next(known), i++) {
         if (sl_requests_resource(known) != r->items[i].resource ||
             sl_requests_per_pod(known) != r->items[i].per_pod) {
             return false;
         }
     }
-    return known == SL_NO_ID && i == r->count && sl_requests_pod_count(pod_set) == r->pod_count &&
-           sl_requests_min_count(pod_set) == r->min_count &&
-           sl_requests_group(pod_set) == r->group &&
-           sl_requests_fingerprint(pod_set) == r->fingerprint;
+    return known == SL_NO_ID && i == r->count && sl_requests_pod_count(set) == r->pod_count &&
+           sl_requests_min_count(set) == r->min_count && sl_requests_group(set) == r->group &&
+           sl_requests_fingerprint(set) == r->fingerprint;
 }
 
-static bool same_request(sl_workload_id id, const struct sl_requests *r, uint32_t count)
+static bool same_sets(sl_workload_id id, const struct sl_requests *r, uint32_t count)
 {
     uint32_t pod_set = sl_requests_first_pod_set(id);
     for (uint32_t i = 0; i < count; i++) {
-        if (pod_set == SL_NO_ID || !same_requests(pod_set, &r[i])) {
+        if (pod_set == SL_NO_ID || !same_pod_set(pod_set, &r[i])) {
             return false;
         }
         pod_set = sl_requests_next_pod_set(pod_set);
@@ -91,10 +90,10 @@ static bool owned_by_pod(const struct sl_json *object)
            sl_object_ref_is(owner, SL_KIND_POD);
 }
 
-/* The demand in the core; none when it cannot be counted there. */
-static enum sl_code make_request(struct sl_engine *g, sl_workload_id id,
-                                 const struct sl_json *object, const struct sl_requests *requests,
-                                 uint32_t count, struct sl_error *e)
+/* The requests in the core; none when they cannot be counted there. */
+static enum sl_code make_requests(struct sl_engine *g, sl_workload_id id,
+                                  const struct sl_json *object, const struct sl_requests *requests,
+                                  uint32_t count, struct sl_error *e)
 {
     struct sl_workload_entry *entry = &g->workloads[id];
     enum sl_code code = sl_requests_check_size(g, requests, count, e);
@@ -116,16 +115,16 @@ static enum sl_code make_request(struct sl_engine *g, sl_workload_id id,
     return SL_CODE_OK;
 }
 
-/* Nothing in the object or around it has changed that the demand is made of. */
-static bool request_is_fresh(const struct sl_engine *g, const struct sl_workload_entry *entry,
-                             const struct sl_json *object)
+/* Nothing in the object or around it has changed that its requests are made of. */
+static bool requests_are_fresh(const struct sl_engine *g, const struct sl_workload_entry *entry,
+                               const struct sl_json *object)
 {
     return sl_object_generation(object) == entry->object_generation && !entry->reclaims &&
            sl_json_path(object, "status.reclaimablePods") == NULL &&
            entry->limits_version == sl_limits_version(g->limits);
 }
 
-/* At first sight the demand is made for the ClusterQueue that it will be attached to. */
+/* At first sight the requests are made for the ClusterQueue that it will be attached to. */
 static void expect_queue(struct sl_engine *g, struct sl_workload_entry *entry)
 {
     sl_qnode_id qnode = entry->queue->cluster_queue;
@@ -141,23 +140,22 @@ static enum sl_code take_requests(struct sl_engine *g, sl_workload_id id,
     static struct sl_requests requests[SL_POD_SETS_MAX];
     struct sl_workload_entry *entry = &g->workloads[id];
     uint32_t count = 0;
-    if (request_is_fresh(g, entry, object)) {
+    if (requests_are_fresh(g, entry, object)) {
         return SL_CODE_OK;
     }
     bool same_spec = sl_object_generation(object) == entry->object_generation;
     enum sl_code code = sl_requests_read(g, object, requests, &count, e);
     entry->limits_version = sl_limits_version(g->limits);
     entry->reclaims = sl_json_path(object, "status.reclaimablePods") != NULL;
-    if (code != SL_CODE_OK || !same_spec || entry->oversized ||
-        !same_request(id, requests, count)) {
+    if (code != SL_CODE_OK || !same_spec || entry->oversized || !same_sets(id, requests, count)) {
         entry->object_generation = sl_object_generation(object);
         expect_queue(g, entry);
-        code = code == SL_CODE_OK ? make_request(g, id, object, requests, count, e) : code;
+        code = code == SL_CODE_OK ? make_requests(g, id, object, requests, count, e) : code;
         sl_tell(g, now_ms, retry, .workload = id, .now_ms = now_ms);
     }
     if (code == SL_CODE_OK) {
         code = sl_requests_check_claims(object, e);
-        entry->usage = code != SL_CODE_OK;
+        entry->device_claims = code != SL_CODE_OK;
     }
     if (code == SL_CODE_OK) {
         code = sl_requests_check_limits(g, object, e);

@@ -191,7 +191,7 @@ static bool read_usage_rows(const struct past *p, sl_qnode_id qnode, struct usag
     return true;
 }
 
-/* Claims, and where the pods stand; what cannot be placed is charged all the same. */
+/* Amounts, and where the pods stand; what cannot be placed is charged all the same. */
 static enum sl_status commit_list(const struct past *p, sl_qnode_id qnode,
                                   const struct usage *usage,
                                   const struct sl_assignments_in *assignments, int64_t at_ms)

@@ -22,7 +22,7 @@ static char *join(const char *a, const char *b)
     return sl_buf_take(&key);
 }
 
-/* --- quota qnodes ------------------------------------------------------------------------------ */
+/* --- qnodes ------------------------------------------------------------------------------ */
 
 sl_qnode_id sl_qnode_find(const struct sl_engine *g, bool is_cluster_queue, const char *name)
 {

@@ -2,7 +2,7 @@
  * SPDX-FileCopyrightText: The Sluice authors */
 
 /* Reclaimable pods of a holder: status.reclaimablePods says how many pods of a pod set have ended
- * for good. Their part of what was granted is given back, claim by claim, and is not taken again
+ * for good. Their part of what was granted is given back, amount by amount, and is not taken again
  * before the next admission: the API refuses to count them back while quota is held. */
 #include "base/check.h"
 #include "engine/calls/call.h"

@@ -2,7 +2,7 @@
  * SPDX-FileCopyrightText: The Sluice authors */
 
 /* Tallies: how many workloads of a queue are in which state, and what they use of each flavor; and which queues and
- * qnodes of the cohort forest have changed, so that their status is written again. */
+ * qnodes have changed, so that their status is written again. */
 #ifndef SL_ENGINE_TALLIES_H
 #define SL_ENGINE_TALLIES_H
 #include "engine/engine.h"

@@ -2,7 +2,7 @@
  * SPDX-FileCopyrightText: The Sluice authors */
 
 /* Which nodes the pods of a pod set may run on: one mask per distinct constraint (constraints.h)
- * and per tolerance of the flavors' trees, made when a demand first needs it, and judged again for
+ * and per tolerance of the flavors' trees, made when a workload first needs it, and judged again for
  * a node whose labels or taints changed. Owns the list of masks. */
 #ifndef SL_ENGINE_MASKS_IN_H
 #define SL_ENGINE_MASKS_IN_H

@@ -101,7 +101,7 @@ struct sl_pod_set {
     char *name;
     uint32_t constraint; /* see constraints.h */
     uint32_t refined;    /* the same with what its checks have added; 0 = they added nothing */
-    bool placed;         /* its demand speaks of topology */
+    bool placed;         /* its requests speak of topology */
     struct sl_topology_ask *ask; /* NULL = it asks for nothing */
     struct sl_amounts amounts;   /* of one pod, by its spec, where its quota is counted otherwise */
 };

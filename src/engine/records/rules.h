@@ -28,7 +28,7 @@ enum sl_code sl_rules_read_checks(struct sl_engine *g, struct sl_qnode_entry *n,
                                   const struct sl_json *object, bool *changed, int64_t now_ms,
                                   struct sl_error *e);
 void sl_rules_free_checks(struct sl_qnode_entry *n);
-/* Does the queue ask this check of a workload with that grant? Without one (NULL), of any. */
+/* Does the queue ask this check of a workload with that admission? Without one (NULL), of any. */
 bool sl_rules_ask(const struct sl_qnode_entry *n, sl_check_id check,
                   const struct sl_admission *admission);
 /* Do only some flavors ask for this check; SL_NO_ID: for any? */

@@ -98,7 +98,7 @@ void sl_sites_drop(struct sl_engine *g, sl_site_id site)
     w->free_site_count++;
 }
 
-/* --- rooms ------------------------------------------------------------------------------------ */
+/* --- capacities ------------------------------------------------------------------------------------ */
 
 static sl_measure_id find_measure(const struct sl_world *w, sl_resource_id resource)
 {

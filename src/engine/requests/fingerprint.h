@@ -2,7 +2,7 @@
  * SPDX-FileCopyrightText: The Sluice authors */
 
 /* A hash of what a pod set says beside what the core knows of it: two pod sets for which Kueue has
- * different scheduling equivalence hashes have different numbers, or different demands. Pure
+ * different scheduling equivalence hashes have different numbers, or different requests. Pure
  * function of its arguments. docs/decisions/0021 */
 #ifndef SL_ENGINE_FINGERPRINT_H
 #define SL_ENGINE_FINGERPRINT_H

@@ -16,7 +16,7 @@ void sl_limits_free(struct sl_limits *t);
 /* An object was seen or deleted. */
 void sl_limits_take_range(struct sl_limits *t, const struct sl_json *object, bool gone);
 void sl_limits_take_class(struct sl_limits *t, const struct sl_json *object, bool gone);
-/* Grows whenever one of them changed: demands made before may be out of date. */
+/* Grows whenever one of them changed: requests made before may be out of date. */
 uint64_t sl_limits_version(const struct sl_limits *t);
 
 /* The PodSpec with defaults and overhead filled in: a new object, or NULL where nothing is to be

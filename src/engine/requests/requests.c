@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* From a pod template to a demand. Everything is exact until the amount of one pod is rounded up to
+/* From a pod template to the requests of the core. Everything is exact until the amount of one pod is rounded up to
  * what the core counts in. */
 #include "engine/requests/requests.h"
 #include "api/objects/quantity.h"
@@ -15,7 +15,7 @@
 
 #define NANO 1000000000LL
 
-_Static_assert(SL_POD_RESOURCES_MAX <= SL_REQUESTS_MAX, "a demand holds what a pod may ask for");
+_Static_assert(SL_POD_RESOURCES_MAX <= SL_REQUESTS_MAX, "requests hold what a pod may ask for");
 
 /* --- counts ----------------------------------------------------------------------------------- */
 

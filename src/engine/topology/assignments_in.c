@@ -36,7 +36,7 @@ static void insert(struct takes *t, sl_measure_id measure, int64_t per_pod)
     t->count++;
 }
 
-/* By what its demand says of topology; where it says nothing, by what it says of quota. */
+/* By what its requests say of topology; where they say nothing, by what they say of quota. */
 static struct takes takes_of(struct sl_engine *g, uint32_t record, int64_t now_ms)
 {
     struct takes t = {0};

@@ -17,7 +17,7 @@ struct sl_assignments_in {
     sl_domain_id *domains; /* taken for it */
 };
 
-/* From status.admission. The grant keeps the texts. */
+/* From status.admission. The admission keeps the texts. */
 void sl_assignments_in_read(struct sl_engine *g, sl_workload_id id, const struct sl_json *workload,
                             struct sl_admission *admission, struct sl_assignments_in *out,
                             int64_t now_ms);

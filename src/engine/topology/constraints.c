@@ -163,7 +163,7 @@ void sl_constraints_refine(struct sl_engine *g, sl_workload_id id, const struct 
     }
 }
 
-/* --- the demand ------------------------------------------------------------------------------- */
+/* --- the requests ----------------------------------------------------------------------------- */
 
 static enum sl_exclusion exclusion_of(const struct sl_engine *g, uint32_t constraint,
                                       sl_flavor_id flavor)
@@ -214,7 +214,7 @@ static void list_pod_set(const struct sl_requests *r, struct sl_buf *list)
     }
 }
 
-/* What the demand has already. */
+/* What the requests have already. */
 static struct sl_requests known_requests(uint32_t pod_set)
 {
     struct sl_requests r = {.pod_count = sl_requests_pod_count(pod_set),

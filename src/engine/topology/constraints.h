@@ -2,7 +2,7 @@
  * SPDX-FileCopyrightText: The Sluice authors */
 
 /* Node selectors, affinities and tolerations of pod sets. From them, and from what the flavors say,
- * comes which flavors a demand excludes. */
+ * comes which flavors a workload excludes. */
 #ifndef SL_ENGINE_CONSTRAINTS_H
 #define SL_ENGINE_CONSTRAINTS_H
 #include "engine/records/constraint_table.h"
@@ -19,8 +19,8 @@ void sl_constraints_take(struct sl_engine *g, struct sl_workload_entry *e,
                          const struct sl_json *workload);
 void sl_constraints_release(struct sl_engine *g, struct sl_workload_entry *e);
 
-/* Make the demand again, as one change: counts and requests of `requests` (one per pod set), or,
- * when NULL, those that the demand has; exclusions from the flavors that the ClusterQueue `node`
+/* Make the requests in the core again, as one change: counts and requests of `requests` (one per pod set), or,
+ * when NULL, those that it has; exclusions from the flavors that the ClusterQueue `qnode`
  * offers now. */
 enum sl_status sl_constraints_request(struct sl_engine *g, sl_workload_id id,
                                       const struct sl_requests *requests, sl_qnode_id qnode,

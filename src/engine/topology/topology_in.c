@@ -2,7 +2,7 @@
  * SPDX-FileCopyrightText: The Sluice authors */
 
 /* A pod takes of a node what its spec requests, whatever of it counts for quota. Where the settings
- * leave quota as the spec has it, the demand's own requests say it. */
+ * leave quota as the spec has it, the workload's own requests say it. */
 #include "engine/topology/topology_in.h"
 #include "base/check.h"
 #include "base/mem.h"
@@ -76,7 +76,7 @@ void sl_topology_in_release(struct sl_pod_set *set)
     sl_amounts_fini(&set->amounts);
 }
 
-/* --- the demand ------------------------------------------------------------------------------- */
+/* --- the requests ----------------------------------------------------------------------------- */
 
 static bool offers_topology(const struct sl_engine *g, const struct sl_quotas *offered)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* Stands of the core, domains by number, become assignments, domains by name. */
+/* Assignments of the core, domains by number, become assignments, domains by name. */
 #include "engine/topology/topology_out.h"
 #include "api/objects/topology_assignment.h"
 #include "base/check.h"

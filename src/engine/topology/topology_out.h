@@ -3,13 +3,13 @@
 
 /* The topology assignment of a workload, as its object has it: status.admission's
  * topologyAssignment and delayedTopologyRequest, and status.unhealthyNodes. An assignment is
- * written as text once, when it is decided, and kept in the grant: names may change afterwards, the
+ * written as text once, when it is decided, and kept in the admission: names may change afterwards, the
  * assignment does not. */
 #ifndef SL_ENGINE_TOPOLOGY_OUT_H
 #define SL_ENGINE_TOPOLOGY_OUT_H
 #include "engine/state.h"
 
-/* Write the current assignment of the workload's pod sets as text. It has a grant. */
+/* Write the current assignment of the workload's pod sets as text. It has an admission. */
 void sl_topology_out_note(struct sl_engine *g, sl_workload_id id);
 /* Complete the assignment of a pod set. */
 void sl_topology_out_write(const struct sl_engine *g, sl_workload_id id, uint32_t pod_set,

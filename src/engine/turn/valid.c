@@ -15,7 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum found_kind { WORKLOAD, CELL, ROOM, CORE };
+enum found_kind { WORKLOAD, CELL, CAPACITY, CORE };
 
 static const struct {
     unsigned guarantee;
@@ -87,7 +87,7 @@ static void name_object(const struct sl_engine *g, struct sl_finding f, char *ou
                        sl_intern_name(g->names, SL_INTERN_FLAVOR, sl_cell_flavor[f.object]),
                        sl_intern_name(g->names, SL_INTERN_RESOURCE, sl_cell_resource[f.object]));
         break;
-    case ROOM:
+    case CAPACITY:
         (void)snprintf(out, size, ": site %u, measure %u", f.object % SL_SITES_MAX,
                        f.object / SL_SITES_MAX);
         break;

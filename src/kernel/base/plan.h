@@ -9,7 +9,7 @@
 struct sl_plan {
     sl_workload_id workload;
     uint32_t generation;
-    sl_qnode_id cluster_queue; /* every claim must be on a cell of this qnode */
+    sl_qnode_id cluster_queue; /* every amount must be on a cell of this qnode */
     bool topology_pending;     /* first phase of two: quota now, topology later */
     uint32_t usage_count;
     struct sl_cell_amount usage[SL_USAGE_CELLS_MAX];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* Commit: judge a plan, charge its claims under the trail, change the record, keep the claims. Whatever may
+/* Commit: judge a plan, charge its amounts under the trail, change the record, keep the amounts. Whatever may
  * refuse comes before the trail is kept; what comes after cannot. */
 #include "kernel/commit/commit.h"
 #include "specs/guarantees.acsl"
@@ -173,7 +173,7 @@ static enum sl_status charge(sl_cell_id cell, int64_t amount, bool ask)
     return ask ? sl_ledger_reserve(cell, amount) : sl_ledger_charge(cell, amount);
 }
 
-/* Charge every claim of the plan; the caller's trail takes back what a refusal leaves half done. */
+/* Charge every amount of the plan; the caller's trail takes back what a refusal leaves half done. */
 /*@
   requires inv:        UsageInv && TrailSound && ChargedCellsUsed;
   requires trial:      sl_trail_depth > 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* The only door through which workload, ledger, claims and places change together. Owns nothing itself.
+/* The only door through which workload, ledger, amounts and places change together. Owns nothing itself.
  * Carries G1, G2, G3 and G8 across modules: CoreInv holds between any two calls. */
 #ifndef SL_KERNEL_COMMIT_H
 #define SL_KERNEL_COMMIT_H
@@ -31,7 +31,7 @@
 */
 enum sl_status sl_commit_check(void) SL_MUST_CHECK;
 
-/* The same without asking whether the claims are available: is it a plan for a head of the running cycle? */
+/* The same without asking whether the amounts are available: is it a plan for a head of the running cycle? */
 /*@
   requires place:      sl_plan.workload < SL_WORKLOADS_MAX ==> PlaceAgrees(sl_plan.workload);
   terminates           \true;
@@ -45,7 +45,7 @@ enum sl_status sl_commit_check(void) SL_MUST_CHECK;
 */
 enum sl_status sl_commit_check_form(void) SL_MUST_CHECK;
 
-/* Apply all of sl_plan (place IN_FLIGHT -> HOLDING, claims charged, record reserved or admitted), or refuse
+/* Apply all of sl_plan (place IN_FLIGHT -> HOLDING, amounts charged, record reserved or admitted), or refuse
  * it whole with everything as it was. */
 /*@
   requires inv:        CoreInv;
@@ -99,7 +99,7 @@ enum sl_status sl_commit_apply(void) SL_MUST_CHECK;
 */
 enum sl_status sl_commit_restore(void) SL_MUST_CHECK;
 
-/* Apply a lifecycle event and all that follows from it: claims released when quota no longer counts, place
+/* Apply a lifecycle event and all that follows from it: amounts released when quota no longer counts, place
  * moved. A workload that becomes pending and may be queued goes to INADMISSIBLE; policy then decides whether
  * it goes on to the heap. A newly created one starts at ORPHANED, one that may not be queued is DORMANT.
  * SL_EV_RESERVE is refused: a reservation comes with a plan. */
@@ -138,7 +138,7 @@ enum sl_status sl_commit_restore(void) SL_MUST_CHECK;
 */
 enum sl_status sl_commit_event(struct sl_event ev) SL_MUST_CHECK;
 
-/* A holder needs less than it was given: the claim becomes `amount` and the difference is free.
+/* A holder needs less than it was given: what it holds of that cell becomes `amount` and the difference is free.
  * Never more than it is, since availability is not checked here. */
 /*@
   requires inv:        CoreInv;
@@ -165,7 +165,7 @@ enum sl_status sl_commit_event(struct sl_event ev) SL_MUST_CHECK;
 enum sl_status sl_commit_reduce(sl_workload_id id, uint32_t generation, uint32_t index,
                                 int64_t amount) SL_MUST_CHECK;
 
-/* What a workload holds: how many claims, and each; {SL_NO_ID, 0} beyond them. */
+/* What a workload holds: how many amounts, and each; {SL_NO_ID, 0} beyond them. */
 /*@
   terminates           \true;
   exits                \false;
@@ -187,7 +187,7 @@ uint32_t sl_commit_usage_count(sl_workload_id id);
 */
 struct sl_cell_amount sl_commit_usage(sl_workload_id id, uint32_t index);
 
-/* Are the claims sound, and is every cell's own usage the sum of the claims on it? Linear time in what was
+/* Are the amounts sound, and is every cell's own usage the sum of the amounts on it? Linear time in what was
  * ever in use; to be asked outside a trial. */
 /*@
   terminates           \true;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* The checker of the claims: adds them up cell by cell and compares with what the ledger says. */
+/* The checker of the amounts: adds them up cell by cell and compares with what the ledger says. */
 #include "kernel/commit/commit.h"
 
 int64_t sl_usage_sums[SL_CELLS_MAX];
 
-/* More claims never take less: so a sum that has become too large stays too large. */
+/* More amounts never take less: so a sum that has become too large stays too large. */
 /*@ ghost
   /@ requires known:      0 <= id < SL_WORKLOADS_MAX && UsageRowSound(id);
      terminates           \true;
@@ -101,7 +101,7 @@ static bool row_is_sound(sl_workload_id id)
     return true;
 }
 
-/* Add the claims of one workload; false when a sum becomes too large. */
+/* Add the amounts of one workload; false when a sum becomes too large. */
 /*@
   requires known:      id < SL_WORKLOADS_MAX && UsageRowSound(id);
   requires limit:      sl_usage_cell_limit <= SL_CELLS_MAX;

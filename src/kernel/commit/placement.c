@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* Rooms are judged first and booked last; in between comes what may still refuse: quota, or the record. */
+/* Capacities are judged first and booked last; in between comes what may still refuse: quota, or the record. */
 #include "kernel/commit/placement.h"
 #include "kernel/commit/placement_kept.h"
 #include "kernel/topology/topology_move.h"
@@ -102,7 +102,7 @@ static enum sl_status check_pass(uint32_t generation, int64_t now_ms)
                : SL_OK;
 }
 
-/* Judge the plan's form and rooms, and what it must keep. */
+/* Judge the plan's form and capacities, and what it must keep. */
 /*@
   requires inv:        TopologyInv;
   terminates           \true;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* The door of the core: what changes a workload, its quota and its rooms changes them here, together. Adds topology
- * to commit.h; between any two calls rooms are booked only by workloads that hold quota. Owns nothing. Carries G5
+/* The door of the core: what changes a workload, its quota and its capacities changes them here, together. Adds topology
+ * to commit.h; between any two calls capacities are booked only by workloads that hold quota. Owns nothing. Carries G5
  * and G6. */
 #ifndef SL_KERNEL_PLACEMENT_H
 #define SL_KERNEL_PLACEMENT_H
@@ -90,7 +90,7 @@ enum sl_status sl_placement_restore(void) SL_MUST_CHECK;
 */
 enum sl_status sl_placement_second_pass(uint32_t generation, int64_t now_ms) SL_MUST_CHECK;
 
-/* As sl_commit_event; rooms are released when its pods have stopped, which is together with the
+/* As sl_commit_event; capacities are released when its pods have stopped, which is together with the
  * quota, or later where it was deactivated. */
 /*@
   requires inv:        PlacementInv;

@@ -93,7 +93,7 @@ static bool assignment_kept(uint32_t set, uint32_t row)
            (has_failed(domain) || keeps_row(set, domain, sl_assigned_pods[row]));
 }
 
-/* From the stand at `index` on, those of the set's pod set: the first that is not kept, or is of another one. */
+/* From the row at `index` on, those of the set's pod set: the first that is not kept, or is of another one. */
 /*@
   requires inv:        TopologyInv;
   requires id:         sl_topology_plan.workload < SL_WORKLOADS_MAX;

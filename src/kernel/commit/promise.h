@@ -71,7 +71,7 @@ uint32_t sl_promise_count(void);
 */
 struct sl_cell_amount sl_promise_at(uint32_t index);
 
-/* For preempt only: promise all that sl_plan claims. */
+/* For preempt only: promise all that sl_plan asks for. */
 /*@
   requires valid:      PromisesValid;
   requires plan:       PlanUsageSound;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* Commit's door for a holder that needs less than it was given: one claim becomes smaller where it stands. */
+/* Commit's door for a holder that needs less than it was given: one amount becomes smaller where it stands. */
 #include "kernel/commit/commit.h"
 
 /* Does the workload exist in this incarnation, and hold quota? */

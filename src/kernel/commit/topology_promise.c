@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* Promised rooms are listed, so that clearing costs what was promised. A promise never grows beyond the largest
+/* Promised capacities are listed, so that clearing costs what was promised. A promise never grows beyond the largest
  * amount: where that much is promised nothing more fits anyway. */
 #include "kernel/topology/topology.h"
 

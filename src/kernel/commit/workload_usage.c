@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* Claims are rows of a table, pushed and popped at the end, and shrunk in place. The ghost loops show what each
+/* Amounts are rows of a table, pushed and popped at the end, and shrunk in place. The ghost loops show what each
  * change does to the sum over all rows. */
 #include "kernel/commit/workload_usage.h"
 
@@ -85,7 +85,7 @@ void sl_usage_store(void)
     }
 }
 
-/* A workload holds no more of a cell than all workloads together, and no claim more than its row. */
+/* A workload holds no more of a cell than all workloads together, and no amount more than its row. */
 /*@ ghost
   /@
     requires valid:      WorkloadUsageValid;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* What each workload holds of which cell. Owns the plan and the claims; for commit only, which is the door to
- * them. Carries G2's sum: what is charged to a cell is what workloads claim of it. */
+/* What each workload holds of which cell. Owns the plan and the amounts; for commit only, which is the door to
+ * them. Carries G2's sum: what is charged to a cell is what workloads hold of it. */
 #ifndef SL_KERNEL_WORKLOAD_USAGE_H
 #define SL_KERNEL_WORKLOAD_USAGE_H
 #include "kernel/ledger/ledger.h"
@@ -11,7 +11,7 @@
 #include "kernel/base/types.h"
 
 /* What each workload holds: the first sl_usage_counts[id] of its rows. No workload at or beyond
- * sl_usage_workload_limit, and no cell at or beyond sl_usage_cell_limit, was ever in a claim. */
+ * sl_usage_workload_limit, and no cell at or beyond sl_usage_cell_limit, was ever held. */
 extern uint32_t sl_usage_counts[SL_WORKLOADS_MAX];
 extern sl_cell_id sl_usage_cells[SL_WORKLOADS_MAX][SL_USAGE_CELLS_MAX];
 extern int64_t sl_usage_amounts[SL_WORKLOADS_MAX][SL_USAGE_CELLS_MAX];
@@ -21,7 +21,7 @@ extern int64_t sl_usage_sums[SL_CELLS_MAX]; /* scratch of sl_commit_valid */
 
 #include "specs/workload_usage.acsl"
 
-/* Keep the plan's claims as those of its workload, which has none so far. */
+/* Keep the plan's amounts as those of its workload, which has none so far. */
 /*@
   requires known:      sl_plan.workload < SL_WORKLOADS_MAX;
   requires valid:      WorkloadUsageValid;
@@ -40,7 +40,7 @@ extern int64_t sl_usage_sums[SL_CELLS_MAX]; /* scratch of sl_commit_valid */
 */
 void sl_usage_store(void);
 
-/* Give back everything `id` holds, last claim first. Since usage is conserved no release can be refused. */
+/* Give back everything `id` holds, last amount first. Since usage is conserved no release can be refused. */
 /*@
   requires known:      id < SL_WORKLOADS_MAX;
   requires inv:        UsageInv && TrailSound && ChargedCellsUsed && WorkloadUsageValid && Conserved;
@@ -59,7 +59,7 @@ void sl_usage_store(void);
 */
 enum sl_status sl_usage_release(sl_workload_id id) SL_MUST_CHECK;
 
-/* Make one claim of `id` smaller and give back the difference, which cannot be refused either. */
+/* Make one amount of `id` smaller and give back the difference, which cannot be refused either. */
 /*@
   requires known:      id < SL_WORKLOADS_MAX && index < sl_usage_counts[id];
   requires smaller:    0 <= amount <= sl_usage_amounts[id][index];

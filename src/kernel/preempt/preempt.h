@@ -2,7 +2,7 @@
  * SPDX-FileCopyrightText: The Sluice authors */
 
 /* Preemption plans (G4): victims hold quota and may be preempted under the policy of the
- * preemptor's queue; without them the preemptor fits, quota and rooms; no single one of them could
+ * preemptor's queue; without them the preemptor fits, quota and capacities; no single one of them could
  * have been spared. Policy fills sl_preempt_plan beside sl_plan and sl_topology_plan (the
  * preemptor, its requests and its assignment; no sets: none); check judges both without effect,
  * commit evicts the victims or refuses the plan whole. Owns the queues' preemption policies, the
@@ -54,7 +54,7 @@ extern struct sl_preempt_policy sl_preempt_policies[SL_QNODES_MAX];
 extern uint32_t sl_preempt_victim_index[SL_WORKLOADS_MAX];
 extern uint32_t sl_preempt_gone_index[SL_WORKLOADS_MAX];
 
-/* For preempt only, all zero between calls: what sl_topology_plan wants of a room, what its victims
+/* For preempt only, all zero between calls: what sl_topology_plan wants of a capacity, what its victims
  * have booked there, and what those have that left because of earlier plans. */
 extern int64_t sl_preempt_wanted[SL_CAPACITIES_MAX];
 extern int64_t sl_preempt_freed[SL_CAPACITIES_MAX];
@@ -111,7 +111,7 @@ struct sl_preempt_policy sl_preempt_policy_of(sl_qnode_id qnode);
 enum sl_status sl_preempt_check(void) SL_MUST_CHECK;
 
 /* Check, then give each victim that is not being evicted yet its SL_EV_PREEMPT (no one is evicted twice), and
- * promise the preemptor's claims: all of it, or nothing. */
+ * promise the preemptor's amounts: all of it, or nothing. */
 /*@
   requires inv:        CoreInv && QnodesLinked;
   requires promises:   PromisesValid;

@@ -91,7 +91,7 @@
   }
 */
 
-/* Does a room suffice, if it is wanted? `cycle`: promises are kept there, and those of earlier plans are gone. */
+/* Does a capacity suffice, if it is wanted? `cycle`: promises are kept there, and those of earlier plans are gone. */
 /*@
   requires range:      UsedInRange && CapacityBounded && capacity < SL_CAPACITIES_MAX;
   requires sums:       0 <= sl_preempt_wanted[capacity] <= SL_AMOUNT_MAX &&
@@ -238,7 +238,7 @@ static void give(sl_workload_id id)
     }
 }
 
-/* Does one of the rooms that the victim has booked overflow? */
+/* Does one of the capacities that the victim has booked overflow? */
 /*@
   requires ready:      CapacityReady;
   requires victim:     id < SL_WORKLOADS_MAX;

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* For preempt only: the rooms that sl_topology_plan wants, without the victims' bookings. Nothing
- * is booked or released for it. Owns the scratch arrays of rooms. */
+/* For preempt only: the capacities that sl_topology_plan wants, without the victims' bookings. Nothing
+ * is booked or released for it. Owns the scratch arrays of capacities. */
 #ifndef SL_KERNEL_PREEMPT_CAPACITY_H
 #define SL_KERNEL_PREEMPT_CAPACITY_H
 #include "kernel/preempt/preempt.h"
 #include "kernel/base/status.h"
 
 /* Without the victims and with promises kept, is there capacity for sl_topology_plan (one without
- * sets wants nothing)? Refused: BAD_ARGUMENT (form), FULL_BOOKINGS, ROOM. To be closed afterwards
+ * sets wants nothing)? Refused: BAD_ARGUMENT (form), FULL_BOOKINGS, CAPACITY. To be closed afterwards
  * in any case. Linear in the plan and in what victims and those of earlier plans have booked. */
 /*@
   requires ready:      CapacityReady && TopologyReady;
@@ -35,7 +35,7 @@ enum sl_status sl_preempt_capacity_open(void) SL_MUST_CHECK;
 */
 bool sl_preempt_capacity_sum(void);
 
-/* Would a room that the plan wants overflow if the victim at this index stayed, in the world that the plan was made
+/* Would a capacity that the plan wants overflow if the victim at this index stayed, in the world that the plan was made
  * in? Between open and close. Linear in what the victim has booked. */
 /*@
   requires ready:      CapacityReady;

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* Sums per room are made by adding up lists, and made zero again by going over the same lists. */
+/* Sums per capacity are made by adding up lists, and made zero again by going over the same lists. */
 #include "kernel/preempt/preempt_capacity.h"
 
 int64_t sl_preempt_wanted[SL_CAPACITIES_MAX];
 int64_t sl_preempt_freed[SL_CAPACITIES_MAX];
 int64_t sl_preempt_left[SL_CAPACITIES_MAX];
 
-/* No part of a workload's rows has more of a room than all of them. */
+/* No part of a workload's rows has more of a capacity than all of them. */
 /*@ ghost
   /@ requires ready:     CapacityReady;
      requires known:     id < SL_WORKLOADS_MAX;

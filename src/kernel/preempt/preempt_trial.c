@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* One trial. The victims' claims are given back first; whether one could be spared is judged in the world that
+/* One trial. The victims' amounts are given back first; whether one could be spared is judged in the world that
  * the plan was made in, and whether the plan fits in that of the cycle so far, which may be the same. A victim is
- * put back, and taken out again, by its claims alone: usage follows from what is charged. */
+ * put back, and taken out again, by its amounts alone: usage follows from what is charged. */
 #include "kernel/preempt/preempt_trial.h"
 
 #include "kernel/commit/workload_usage.h"

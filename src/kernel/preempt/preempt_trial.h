@@ -24,7 +24,7 @@
 */
 enum sl_status sl_preempt_try(void) SL_MUST_CHECK;
 
-/* Is every claim available, in the trial? */
+/* Is every amount available, in the trial? */
 /*@
   requires inv:        CellsLinked && LimitsInRange && UsageInRange;
   requires count:      sl_plan.usage_count <= SL_USAGE_CELLS_MAX;
@@ -38,7 +38,7 @@ enum sl_status sl_preempt_try(void) SL_MUST_CHECK;
 */
 bool sl_preempt_usage_available(void);
 
-/* Would no claim exceed the quota of its own cell, in the trial? */
+/* Would no amount exceed the quota of its own cell, in the trial? */
 /*@
   requires usage:     UsageAddable;
   terminates           \true;

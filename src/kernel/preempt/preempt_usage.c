@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* The plan's claims against the ledger as a trial has left it. */
+/* The plan's amounts against the ledger as a trial has left it. */
 #include "kernel/ledger/ledger.h"
 #include "kernel/preempt/preempt_trial.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* Victims are judged one by one, claim by claim: it is not taken on trust that all claims of a workload are on
+/* Victims are judged one by one, amount by amount: it is not taken on trust that all amounts of a workload are on
  * cells of one queue. That none is named twice is seen from an index that the lists themselves confirm. */
 #include "kernel/preempt/preempt_victim.h"
 
@@ -114,7 +114,7 @@ static bool allowed_from(sl_workload_id victim, sl_qnode_id qnode)
     return same_tree(qnode, sl_plan.cluster_queue) && allowed_reclaim(victim);
 }
 
-/* Does it hold something, and may all of that be taken? A claim of nothing frees nothing, and may be on a cell
+/* Does it hold something, and may all of that be taken? An amount of nothing frees nothing, and may be on a cell
  * that was closed since. */
 /*@
   requires linked:     QnodesLinked && CellsLinked && WorkloadUsageValid;

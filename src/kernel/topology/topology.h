@@ -4,8 +4,8 @@
 /* Topology: trees of domains, and what the places at their bottom have room for. A *site* is such a place: one
  * node, shared by all trees that end at nodes, or a bottom domain of several nodes where a tree ends above them. A
  * *measure* is a resource that counts on sites (SL_MEASURE_PODS: the pods themselves). Workloads book room on sites;
- * what is used of a site is exactly what is booked on it. Owns domains, rooms and bookings. Carries G6 and, for
- * rooms, G2. Bounds: amounts 0 .. SL_AMOUNT_MAX. */
+ * what is used of a site is exactly what is booked on it. Owns domains, capacities and bookings. Carries G6 and, for
+ * capacities, G2. Bounds: amounts 0 .. SL_AMOUNT_MAX. */
 #ifndef SL_KERNEL_TOPOLOGY_H
 #define SL_KERNEL_TOPOLOGY_H
 #include "kernel/base/status.h"
@@ -19,9 +19,9 @@
 #include "specs/topology.acsl"
 #include "specs/topology_valid.acsl"
 
-/* Would sl_topology_plan be accepted: in form, and by the rooms as they are, what is promised taken (G6)? What the
- * workload itself has booked counts as free; a room that needs to give no more than before is enough. No effect.
- * Refused: BAD_ARGUMENT (form), ROOM, FULL_BOOKINGS. Linear in the plan and in what the workload has booked. */
+/* Would sl_topology_plan be accepted: in form, and by the capacities as they are, what is promised taken (G6)? What the
+ * workload itself has booked counts as free; a capacity that needs to give no more than before is enough. No effect.
+ * Refused: BAD_ARGUMENT (form), CAPACITY, FULL_BOOKINGS. Linear in the plan and in what the workload has booked. */
 /*@
   requires inv:        TopologyInv;
   terminates           \true;
@@ -37,8 +37,8 @@
 */
 enum sl_status sl_topology_check(void) SL_MUST_CHECK;
 
-/* Promise the plan's rooms to a workload that waits, until the cycle ends. Refused: as check, but
- * for ROOM. */
+/* Promise the plan's capacities to a workload that waits, until the cycle ends. Refused: as check, but
+ * for CAPACITY. */
 /*@
   requires inv:        TopologyInv && PromisesListed;
   terminates           \true;
@@ -65,7 +65,7 @@ enum sl_status sl_topology_promise(void) SL_MUST_CHECK;
 */
 void sl_topology_promise_clear(void);
 
-/* Are domains, blocks and bookings sound, and is what is used of each room what is booked there? Linear in what was
+/* Are domains, blocks and bookings sound, and is what is used of each capacity what is booked there? Linear in what was
  * ever in use; asked between two calls only. Equal to TopologyChecked by proof. */
 /*@
   terminates           \true;

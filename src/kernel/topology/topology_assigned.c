@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* Stands: the ghost loops show what writing and wiping one does to the count of stands on its domain. */
+/* Assignments: the ghost loops show what writing and wiping one does to the count of rows on its domain. */
 #include "kernel/topology/topology_assigned.h"
 
 uint32_t sl_assigned_sets[SL_BOOKINGS_MAX];

@@ -80,7 +80,7 @@ static void write_booking(uint32_t row, sl_workload_id id, uint32_t capacity, in
     */
 }
 
-/* What a row books is no more than what is booked of its room. */
+/* What a row books is no more than what is booked of its capacity. */
 /*@ ghost
   /@ requires range:     RowsInRange;
      terminates          \true;

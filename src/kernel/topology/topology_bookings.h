@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* Bookings and stands: which workload has booked what, and its topology assignment. Both are rows
+/* Bookings and assignments: which workload has booked what, and its topology assignment. Both are rows
  * of one pool; a workload's rows are one block of it. Owns the pool; for topology and placement
- * only, but for the functions that look. Carries G2 for rooms: what is used of a room is what is
+ * only, but for the functions that look. Carries G2 for capacities: what is used of a capacity is what is
  * booked there. */
 #ifndef SL_KERNEL_TOPOLOGY_BOOKINGS_H
 #define SL_KERNEL_TOPOLOGY_BOOKINGS_H
@@ -54,7 +54,7 @@ uint32_t sl_topology_assignment_count(sl_workload_id id);
 */
 struct sl_domain_assignment sl_topology_assignment_at(sl_workload_id id, uint32_t index);
 
-/* What the workload has booked: rooms and amounts, one row per room or more. */
+/* What the workload has booked: capacities and amounts, one row per capacity or more. */
 struct sl_booking {
     sl_site_id site; /* SL_NO_ID = no such booking */
     sl_measure_id measure;

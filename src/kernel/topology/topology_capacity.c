@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* Rooms: capacity is what policy's eyes have seen, used and promised are kept by bookings and promises. */
+/* Capacities: capacity is what policy's eyes have seen, used and promised are kept by bookings and promises. */
 #include "kernel/topology/topology_capacity.h"
 
 int64_t sl_site_capacity[SL_CAPACITIES_MAX];

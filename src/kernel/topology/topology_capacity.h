@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* Rooms: what a site can hold of a measure, what is booked of it, and what is promised. Owns the rooms. */
+/* Capacities: what a site can hold of a measure, what is booked of it, and what is promised. Owns the capacities. */
 #ifndef SL_KERNEL_TOPOLOGY_CAPACITY_H
 #define SL_KERNEL_TOPOLOGY_CAPACITY_H
 #include "kernel/base/status.h"
@@ -12,7 +12,7 @@ extern int64_t sl_site_capacity[SL_CAPACITIES_MAX];
 extern int64_t sl_site_used[SL_CAPACITIES_MAX];
 extern int64_t sl_site_promised[SL_CAPACITIES_MAX];
 
-/* For the kernel: rooms that were promised something, some of them twice. */
+/* For the kernel: capacities that were promised something, some of them twice. */
 extern uint32_t sl_site_promises;
 extern uint32_t sl_site_promise_capacities[SL_BOOKINGS_MAX];
 

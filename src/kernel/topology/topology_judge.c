@@ -7,7 +7,7 @@
 
 int64_t sl_site_change[SL_CAPACITIES_MAX];
 
-/* Partial sums of items grow, and only rooms that items name have one. */
+/* Partial sums of items grow, and only capacities that items name have one. */
 /*@ ghost
   /@ requires range:     NeedsInRange;
      terminates          \true;
@@ -31,7 +31,7 @@ int64_t sl_site_change[SL_CAPACITIES_MAX];
   }
 */
 
-/* What a workload has booked of a room is part of what is used of it. */
+/* What a workload has booked of a capacity is part of what is used of it. */
 /*@ ghost
   /@ requires range:     RowsInRange;
      requires block:     id < SL_WORKLOADS_MAX && sl_booking_firsts[id] + sl_booking_counts[id] <= SL_BOOKINGS_MAX;

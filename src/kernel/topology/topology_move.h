@@ -51,7 +51,7 @@ void sl_bookings_unreserve(uint32_t first);
 */
 void sl_bookings_release(sl_workload_id id);
 
-/* Book the items, and keep the plan's rows as stands, in that block; what the workload has booked
+/* Book the items, and keep the plan's rows as its assignment, in that block; what the workload has booked
  * before is released. */
 /*@
   requires id:         id < SL_WORKLOADS_MAX;

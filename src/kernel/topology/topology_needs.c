@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* A plan becomes a flat list of rooms and amounts. */
+/* A plan becomes a flat list of capacities and amounts. */
 #include "kernel/topology/topology_needs.h"
 
 uint32_t sl_need_count;

@@ -14,7 +14,7 @@ extern uint32_t sl_need_capacities[SL_BOOKINGS_MAX];
 extern int64_t sl_need_amounts[SL_BOOKINGS_MAX];
 extern uint32_t sl_need_firsts[SL_TOPOLOGY_ROWS_MAX];
 
-/* Scratch: how much more of a room would be used; all zero between calls. */
+/* Scratch: how much more of a capacity would be used; all zero between calls. */
 extern int64_t sl_site_change[SL_CAPACITIES_MAX];
 
 #include "specs/topology_needs.acsl"
@@ -35,7 +35,7 @@ extern int64_t sl_site_change[SL_CAPACITIES_MAX];
 enum sl_status sl_topology_list_needs(void) SL_MUST_CHECK;
 
 /* May the items be booked by `id` in place of what it has booked? `ask`: is there room for them, what is promised
- * taken; a room that gives no more than before is enough. Else only: do the amounts stay in bounds. Refused: ROOM. */
+ * taken; a capacity that gives no more than before is enough. Else only: do the amounts stay in bounds. Refused: CAPACITY. */
 /*@
   requires id:         id < SL_WORKLOADS_MAX;
   requires inv:        BookingsInv && CapacityBounded;

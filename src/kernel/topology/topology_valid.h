@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* For the checker of topology only: its half for rooms. */
+/* For the checker of topology only: its half for capacities. */
 #ifndef SL_KERNEL_TOPOLOGY_VALID_H
 #define SL_KERNEL_TOPOLOGY_VALID_H
 #include "kernel/topology/topology.h"
 
-/* Is what is used of each room what is booked there, and is the scratch array zero between calls, as it must be? */
+/* Is what is used of each capacity what is booked there, and is the scratch array zero between calls, as it must be? */
 /*@
   requires limits:     sl_domain_site_limit <= SL_SITES_MAX && sl_booking_workload_limit <= SL_WORKLOADS_MAX;
   requires blocks:     BlocksValid(sl_booking_workload_limit);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* The checker's half for rooms: adds up what every workload has booked and compares with what is used. */
+/* The checker's half for capacities: adds up what every workload has booked and compares with what is used. */
 #include "kernel/topology/topology.h"
 #include "kernel/topology/topology_valid.h"
 
@@ -51,7 +51,7 @@
   }
 */
 
-/* Add what the workload has booked to the scratch array; false when that is more of a room than may be. */
+/* Add what the workload has booked to the scratch array; false when that is more of a capacity than may be. */
 /*@
   requires block:      id < SL_WORKLOADS_MAX && BlockValid(id);
   requires range:      \forall integer r; CapacityKnown(r) ==> 0 <= sl_site_change[r] <= SL_AMOUNT_MAX;
@@ -130,7 +130,7 @@ static bool add_all_up(void)
     return true;
 }
 
-/* Are these the known rooms of the measure? They follow one another. */
+/* Are these the known capacities of the measure? They follow one another. */
 /*@ ghost
   /@ requires measure:    0 <= m < SL_MEASURES_MAX && sl_domain_site_limit <= SL_SITES_MAX;
      terminates           \true;

@@ -44,7 +44,7 @@ enum sl_cycle_result {
     /* Second pass: found nothing, stays reserved or admitted, and is tried again later;
      * sl_assignment.topology_failure (miss OK: nothing was looked for, its queue does not run). */
     SL_CYCLE_UNPLACED,
-    /* Second pass: no replacement for failed qnodes, and it does not wait (fail fast): evicted,
+    /* Second pass: no replacement for failed nodes, and it does not wait (fail fast): evicted,
      * NodeFailures. */
     SL_CYCLE_EVICTED
 };

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* The rooms of a cycle. Qnodes are shared by all cohort trees: whom anybody in the cycle evicts
- * leaves room for everybody; a head that is held with rooms promised takes part whenever
- * somebody is tried who could take them; and one that came too late for its rooms is tried
+/* The capacities of a cycle. Nodes are shared by all cohort trees: whom anybody in the cycle evicts
+ * leaves room for everybody; a head that is held with capacities promised takes part whenever
+ * somebody is tried who could take them; and one that came too late for its capacities is tried
  * again, as Kueue does, once what was in its way has come to an end. Owns the lists of these. */
 #include "policy/cycle/cycle_steps.h"
 
@@ -21,7 +21,7 @@ static uint32_t gone_count;
 
 static bool promised; /* by the entry at hand */
 
-/* Heads that are held with rooms promised, a row for each tree. */
+/* Heads that are held with capacities promised, a row for each tree. */
 struct waiter {
     sl_workload_id workload;
     sl_qnode_id queue;
@@ -33,9 +33,10 @@ static uint32_t waiter_count;
 static sl_qnode_id late[SL_QNODES_MAX]; /* roots of their cohort trees */
 static uint32_t late_count;
 static bool is_late[SL_QNODES_MAX];
-static bool moved; /* rooms were taken for good, or will be free again when the cycle is over */
+static bool
+    moved; /* capacities were taken for good, or will be free again when the cycle is over */
 
-/* How often rooms were taken, plus one; how often when each was owed another try, and how many it
+/* How often capacities were taken, plus one; how often when each was owed another try, and how many it
  * has been owed since; in which incarnation of its slot. */
 #define TRIES_MAX 4u
 static uint64_t takings = 1;
@@ -59,7 +60,7 @@ static struct tries owed_tries[SL_WORKLOADS_MAX];
   predicate WaitersListed{L} = waiter_count <= SL_QNODES_MAX;
   predicate LateListed{L} = late_count <= SL_QNODES_MAX &&
     \forall integer i; 0 <= i < SL_QNODES_MAX ==> late[i] < SL_QNODES_MAX;
-  // Rooms can be assumed to be free, or taken.
+  // Capacities can be assumed to be free, or taken.
   predicate CapacityAsked{L} = AssumedInRange && TopologyInv;
 */
 
@@ -192,7 +193,7 @@ bool sl_cycle_promise_capacity(void)
     return done;
 }
 
-/* --- who waits for rooms --------------------------------------------------------------------- */
+/* --- who waits for capacities --------------------------------------------------------------------- */
 
 /*@ requires waiters: WaitersListed && i < waiter_count; terminates \true; exits \false;
     assigns WAITERS; ensures waiters: waiter_count == \old(waiter_count) - 1; */
@@ -308,7 +309,7 @@ void sl_cycle_begin_capacity(void)
     promised = false;
 }
 
-/* So many until rooms are taken: two who outdo each other would never come to rest. */
+/* So many until capacities are taken: two who outdo each other would never come to rest. */
 /*@ terminates \true; exits \false; assigns sl_hidden, TRIES; */
 void sl_cycle_note_outdone(sl_workload_id id)
 {

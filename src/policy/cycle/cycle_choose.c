@@ -99,7 +99,7 @@ static bool offers_topology(sl_qnode_id queue)
     return found;
 }
 
-/* Whoever could take the rooms that a held head counts on meets it. */
+/* Whoever could take the capacities that a held head counts on meets it. */
 /*@ requires listed: ChosenListed; terminates \true; exits \false; assigns CHOSEN;
     ensures listed: ChosenListed; */
 static void choose_waiters(void)

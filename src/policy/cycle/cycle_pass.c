@@ -3,7 +3,7 @@
 
 /* Second passes of the cycle (Kueue's second_pass_queue.go). Flavors and counts are as they were
  * granted, quota is not touched, and no workload is preempted for them; they come before all
- * others. One whose qnodes have failed keeps its pods on other qnodes. */
+ * others. One whose nodes have failed keeps its pods on other nodes. */
 #include "policy/cycle/cycle_steps.h"
 
 #include "policy/topology/assumed.h"
@@ -318,7 +318,7 @@ static void commit(sl_workload_id id)
     }
 }
 
-/* Where others of this cycle took the rooms, look again. */
+/* Where others of this cycle took the capacities, look again. */
 /*@ requires ready: StepReady && AssumedInRange && PlanBounded && AssignmentSound &&
       id < SL_WORKLOADS_MAX; terminates \true; exits \false;
     assigns sl_hidden, SL_FAILED, SL_ASSUMED, SL_TOLD, SL_SETTLED, SL_PLACED, sl_assignment,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* What one entry of the cycle keeps from the others that come after it: quota, and rooms where it
+/* What one entry of the cycle keeps from the others that come after it: quota, and capacities where it
  * has places. */
 #include "policy/cycle/cycle_steps.h"
 

@@ -3,8 +3,8 @@
 
 /* An entry against the cycle so far: does what it was nominated with still hold, now that others
  * were served and more was promised? If its victims are those of others too, or quota would do but
- * the rooms would not, it is nominated anew with the flavors it had: heads are nominated
- * independently, so that they often choose the same victims and the same qnodes. */
+ * the capacities would not, it is nominated anew with the flavors it had: heads are nominated
+ * independently, so that they often choose the same victims and the same nodes. */
 #include "policy/cycle/cycle_steps.h"
 
 #include "kernel/ledger/ledger.h"

@@ -76,7 +76,7 @@ enum sl_recheck sl_cycle_recheck(uint32_t entry);
     assigns \nothing; */
 bool sl_cycle_overlaps(uint32_t entry);
 
-/* --- cycle_capacity.c: rooms on qnodes, of sl_topology_plan as recalled for the entry. */
+/* --- cycle_capacity.c: capacities of nodes, of sl_topology_plan as recalled for the entry. */
 /* In a trial (assumed.h): all workloads evicted in this cycle are taken out. False = that cannot be
  * tried. */
 /*@ requires capacities: AssumedInRange && TopologyInv; terminates \true; exits \false;
@@ -100,7 +100,7 @@ void sl_cycle_evict_capacity(sl_workload_id id);
     exits \false; assigns sl_hidden, SL_ASSUMED, SL_CAPACITY_PROMISED;
     ensures capacities: AssumedInRange && TopologyInv && PromisesListed; */
 void sl_cycle_clear_capacity(void);
-/* The entry was dealt with: if it is held and rooms were promised to it, it counts on them. */
+/* The entry was dealt with: if it is held and capacities were promised to it, it counts on them. */
 /*@ requires plan: PlanBounded && entry < SL_ENTRIES_MAX; terminates \true; exits \false;
     assigns sl_hidden; */
 void sl_cycle_settle_waiter(uint32_t entry);
@@ -111,7 +111,7 @@ void sl_cycle_check_waiters(void);
 uint32_t sl_cycle_waiter_count(void);
 /*@ terminates \true; exits \false; assigns \nothing; */
 sl_qnode_id sl_cycle_waiter_at(uint32_t index); /* its queue */
-/* The rooms of sl_topology_plan were taken; or they were kept for this cycle only. */
+/* The capacities of sl_topology_plan were taken; or they were kept for this cycle only. */
 /*@ terminates \true; exits \false; assigns sl_hidden; */
 void sl_cycle_note_taken(void);
 /*@ terminates \true; exits \false; assigns sl_hidden; */
@@ -120,7 +120,7 @@ void sl_cycle_note_given_up(void);
 /*@ terminates \true; exits \false; assigns sl_hidden; */
 void sl_cycle_begin_capacity(void);
 /* It had a place, and has none as long as others in the cycle count on it: it is owed another try.
- * Late: it is held for that, and its tree is roused at the end when rooms have moved. */
+ * Late: it is held for that, and its tree is roused at the end when capacities have moved. */
 /*@ terminates \true; exits \false; assigns sl_hidden; */
 void sl_cycle_note_outdone(sl_workload_id id);
 /*@ requires known: entry < SL_ENTRIES_MAX; terminates \true; exits \false; assigns sl_hidden; */

@@ -16,7 +16,7 @@ static uint64_t mixed(uint64_t sum, uint64_t value)
     return product ^ (product >> 29);
 }
 
-/* Kueue names the qnodes that were left out, too, and counts them by cause. */
+/* Kueue names the nodes that were left out, too, and counts them by cause. */
 /*@ terminates \true; exits \false; assigns \nothing; */
 static uint64_t sum_of_nodes_left_out(void)
 {

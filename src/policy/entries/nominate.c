@@ -125,8 +125,8 @@ static bool reduce(sl_workload_id id, sl_qnode_id queue, int64_t now_ms)
     return preempts;
 }
 
-/* A workload that waits for victims keeps the rooms that will be its own: those that it would take
- * without its victims, or, when there are none, on empty qnodes. */
+/* A workload that waits for victims keeps the capacities that will be its own: those that it would take
+ * without its victims, or, when there are none, on empty nodes. */
 /*@ requires ready: SearchReady; terminates \true; exits \false;
     assigns sl_hidden, SL_ASSUMED, SL_PLACED, sl_placement_question;
     ensures ready: SearchReady; */

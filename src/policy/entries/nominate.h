@@ -11,7 +11,7 @@
 /* Judged on the current ledger, trials included. The answer is in sl_assignment; true = with the
  * victims in sl_victims (mode PREEMPT). Mode PREEMPT without victims: none would help. Where
  * topology is asked for, sl_topology_plan has the assignment: without the victims' pods, or, where
- * there are no victims, on empty qnodes; no sets in it = none. How far the flavors were scanned is
+ * there are no victims, on empty nodes; no sets in it = none. How far the flavors were scanned is
  * remembered under this cycle's number. */
 /*@ requires ready: SearchReady; terminates \true; exits \false;
     assigns sl_hidden, SL_SEARCHED, sl_assignment, sl_placement_question,

@@ -89,7 +89,7 @@ struct sl_assignment {
                               a place. None where a flavor has no quota of what is asked zero of */
     struct sl_choice choices[SL_CHOICES_MAX];
     uint32_t need_count; /* the same per cell, without zeros; contested where a choice's mode is
-                            PREEMPT. SL_USAGE_CELLS_MAX + 1 = more cells than a workload may claim */
+                            PREEMPT. SL_USAGE_CELLS_MAX + 1 = more cells than a workload may use */
     struct sl_need needs[SL_USAGE_CELLS_MAX];
     uint32_t detail_count;     /* of what is in the way, of sets that do not fit at once; a group's
                                   details stand there once for each of its sets */
@@ -130,7 +130,7 @@ extern uint32_t sl_flavors_counts[SL_POD_SETS_MAX];
 
 /* Find flavors for the workload in this queue on the current ledger; the answer is in
  * sl_assignment. Asks sl_preemption_prospect where preemption might help. A workload without pod
- * sets (its demand was refused) never fits: Misconfigured. */
+ * sets (its requests were refused) never fits: Misconfigured. */
 /*@ requires ready: SearchReady; terminates \true; exits \false;
     assigns sl_hidden, SL_SEARCHED, sl_assignment, sl_placement_question;
     ensures ready: SearchReady && TakenBack{Pre, Post};

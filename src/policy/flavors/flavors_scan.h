@@ -22,7 +22,7 @@ struct sl_want {
     sl_qnode_id queue;
     int64_t now_ms;
     uint32_t set_count;
-    uint32_t sets[SL_POD_SETS_MAX];    /* records of the demand */
+    uint32_t sets[SL_POD_SETS_MAX];    /* records of requests.h */
     uint32_t indexes[SL_POD_SETS_MAX]; /* in the workload */
     uint32_t count;
     sl_resource_id resource[SL_WANTS_MAX];

@@ -37,7 +37,7 @@ struct sl_finding {
     SL_LEDGER_SCRATCH, sl_usage_sums[0 .. SL_CELLS_MAX - 1], sl_site_change[0 .. SL_CAPACITIES_MAX - 1]
 /* clang-format on */
 
-/* Records, places, ledger, claims, second passes, topology: at any time between two calls of the kernel. Relies on
+/* Records, places, ledger, amounts, second passes, topology: at any time between two calls of the kernel. Relies on
  * nothing. */
 /*@ terminates \true;
     exits \false;

@@ -29,7 +29,7 @@ enum sl_placement_miss {
  * sl_topology_plan of the kernel: sets in the order of their pod sets. */
 struct sl_placement_set {
     uint32_t pod_set; /* its index in the workload */
-    uint32_t record;  /* of demand.h and topology_request.h */
+    uint32_t record;  /* of requests.h and topology_request.h */
     uint32_t count;   /* pods; more than none */
     sl_tree_id tree;
     bool implied; /* it asks for nothing, but its queue has only flavors with topology */
@@ -77,7 +77,7 @@ void sl_placement_rank_measure(sl_measure_id measure, uint32_t rank);
 #define SL_PLACED sl_topology_plan, sl_placement_failure, SL_SPOTS
 /* clang-format on */
 /*@
-  // Rooms are as the kernel keeps them, what is assumed of them is in range, and the plan is within
+  // Capacities are as the kernel keeps them, what is assumed of them is in range, and the plan is within
   // its arrays.
   predicate PlaceReady{L} = TopologyInv && AssumedInRange && PlanBounded;
 */

@@ -2,10 +2,10 @@
  * SPDX-FileCopyrightText: The Sluice authors */
 
 /* What the pod sets placed so far take counts as taken for later ones of the question. Owns the
- * list of the rooms that it is taken of. */
+ * list of the capacities that it is taken of. */
 #include "policy/search/placement_state.h"
 
-#define OWN_MAX SL_BOOKINGS_MAX /* rooms that one workload takes */
+#define OWN_MAX SL_BOOKINGS_MAX /* capacities that one workload takes */
 
 static struct {
     uint32_t count;
@@ -17,7 +17,7 @@ static struct {
     \forall integer i; 0 <= i < own.count ==> own.capacities[i] < SL_CAPACITIES_MAX;
 */
 
-/* More pods take more of a room; an amount that no node has counts as unlimited. */
+/* More pods take more of a capacity; an amount that no node has counts as unlimited. */
 /*@ requires range: -SL_AMOUNT_UNLIMITED <= before <= SL_AMOUNT_UNLIMITED;
     requires pods: 0 < per_pod <= SL_AMOUNT_MAX && 0 < count;
     terminates \true; exits \false; assigns \nothing;
@@ -38,7 +38,7 @@ static int64_t plus(int64_t before, int64_t per_pod, int64_t count)
 static void take(sl_site_id site, sl_measure_id measure, int64_t per_pod, int64_t count)
 {
     if (measure >= SL_MEASURES_MAX || own.count >= OWN_MAX) {
-        return; /* rooms beyond OWN_MAX are left to the kernel to refuse */
+        return; /* capacities beyond OWN_MAX are left to the kernel to refuse */
     }
     uint32_t capacity = measure * SL_SITES_MAX + site;
     sl_placement_own[capacity] = plus(sl_placement_own[capacity], per_pod, count);

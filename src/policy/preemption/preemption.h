@@ -46,7 +46,7 @@ extern struct sl_victims sl_victims;
 #define SL_SOUGHT sl_victims, SL_ASSUMED, SL_PLACED, SL_TRIED, sl_trail_depth
 /* clang-format on */
 /*@
-  // Victims can be looked for: trials, of which several nest, on ledger and rooms.
+  // Victims can be looked for: trials, of which several nest, on ledger and capacities.
   predicate PreemptionReady{L} =
     TrialReady && WorkloadUsageValid && sl_trail_depth < INT32_MAX && ListsInv && PlaceReady;
 */

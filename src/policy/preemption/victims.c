@@ -46,7 +46,7 @@ static bool charge(sl_workload_id id)
     return true;
 }
 
-/* The rooms are looked at only where a place is asked for. */
+/* The capacities are looked at only where a place is asked for. */
 /*@ requires ready: PlaceReady; terminates \true; exits \false; assigns sl_hidden, SL_ASSUMED;
     ensures ready: PlaceReady; */
 static bool release_capacity(sl_workload_id id)

@@ -82,7 +82,7 @@ void sl_passes_note_capacity(sl_tree_id tree, int64_t now_ms)
     }
 }
 
-/* It has left its rooms. */
+/* It has left its capacities. */
 /*@ requires known: id < SL_WORKLOADS_MAX; requires entries: EntriesInv && RecordsValid;
     terminates \true; exits \false;
     assigns sl_hidden, SL_PASS_TIMERS, GRANTS, ITERATIONS, SOONEST; ensures entries: EntriesInv; */

@@ -215,7 +215,7 @@ void sl_queues_retry(sl_workload_id id, int64_t now_ms)
     enum sl_place place = sl_place_of(id);
     if (place == SL_PLACE_HEAP || place == SL_PLACE_INADMISSIBLE) {
         sl_heads_doubt_preemptor(queue_link[id] - 1, id);
-        sl_flavors_forget(id); /* what did not fit its demand may fit the new one */
+        sl_flavors_forget(id); /* what did not fit its requests may fit the new ones */
         leave_line(id);
         enter_line(id, now_ms);
     }

@@ -10,7 +10,7 @@
  * The way to use it: sl_queues_attach when the workload's queue is known, and sl_queues_settle
  * after every event that was given to sl_commit_event and every plan that was restored; it brings
  * the indexes in line with record and place, whatever happened, and wakes others where quota was
- * released. After a demand was changed, sl_queues_retry. */
+ * released. After its requests were changed, sl_queues_retry. */
 #ifndef SL_POLICY_QUEUES_H
 #define SL_POLICY_QUEUES_H
 #include "kernel/commit/commit.h"
@@ -44,7 +44,7 @@ void sl_queues_wake_tree(sl_qnode_id qnode);
 void sl_queues_wake_queue(sl_qnode_id qnode);
 /* A workload found no capacity on this tree. Once another one has left it, or no longer counts on
  * capacity there, the trees of all queues that offer the flavor are owed a wake-up (`anew`: as in
- * turns.h): qnodes are shared beyond Cohorts, and Kueue wakes only the Cohort of the workload that
+ * turns.h): nodes are shared beyond Cohorts, and Kueue wakes only the Cohort of the workload that
  * left. */
 /*@ terminates \true; exits \false; assigns sl_hidden; */
 void sl_queues_note_roomless(sl_tree_id tree);
@@ -89,7 +89,7 @@ void sl_queues_detach(sl_workload_id id);
 void sl_queues_set_key(sl_workload_id id, struct sl_order_key key);
 /* Bring the indexes in line with record and place, and put a pending workload in line that is
  * attached and may be tried: into the heap, or aside while its backoff lasts. One that was turned
- * away for a check (objections.h) may be tried again once none objects. Changes nothing the second time. When the slot has become free the demand is forgotten too. */
+ * away for a check (objections.h) may be tried again once none objects. Changes nothing the second time. When the slot has become free its requests are forgotten too. */
 /*@ requires ledger: QnodesLinked && PlacesAgree && UsageCountsValid; terminates \true;
     exits \false; assigns sl_hidden, sl_places[0 .. SL_WORKLOADS_MAX - 1];
     ensures places: PlacesAgree; */

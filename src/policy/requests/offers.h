@@ -92,7 +92,7 @@ void sl_offers_set_pods_resource(sl_resource_id resource);
 sl_resource_id sl_offers_pods_resource(void);
 
 /* Resources are looked at in the order of these keys (at first 0), those of equal keys in the order
- * of the demand: where one has no place the next ones are not tried, so the order decides which
+ * of the workload: where one has no place the next ones are not tried, so the order decides which
  * message a workload gets. Kueue's key is the 64-bit FNV-1a hash of the name; the shell, which has
  * the names, sets it when a name gets its id. Beyond SL_RESOURCES_MAX ids: nothing happens. */
 #define SL_RESOURCES_MAX 4096u
@@ -101,7 +101,7 @@ void sl_offers_set_order(sl_resource_id resource, uint64_t key);
 /*@ terminates \true; exits \false; assigns \nothing; */
 uint64_t sl_offers_order(sl_resource_id resource);
 
-/* The measure of qnodes (kernel/topology/topology.h) that has the resource's name; SL_NO_ID (at first) =
+/* The measure of nodes (kernel/topology/topology.h) that has the resource's name; SL_NO_ID (at first) =
  * none. A pod set that asks for topology may be given a flavor without, where its pods
  * themselves ask for nothing of what the flavor's resource group covers. The shell sets it when
  * it has both. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* Pools of demands. */
+/* Pools of requests. */
 #include "policy/requests/request_pools.h"
 
 uint32_t sl_pool_first_set[SL_WORKLOADS_MAX];

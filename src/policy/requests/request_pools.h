@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* The records that demands are made of, in three pools: only for the files that make up the
- * demands. A link is an index plus one; 0 says "none". A pool reuses what was returned first, then
+/* The records that requests are made of, in three pools: only for the files that make up the
+ * requests. A link is an index plus one; 0 says "none". A pool reuses what was returned first, then
  * takes what was never used. */
 #ifndef SL_POLICY_REQUEST_POOLS_H
 #define SL_POLICY_REQUEST_POOLS_H

@@ -3,7 +3,7 @@
 
 /* What each workload asks for: its pod sets, what one pod of each requests, and the flavors each
  * must not be given. The shell has evaluated taints, node selectors and affinity into these
- * exclusions. Owns the demands; their records come from pools, so a workload costs what it asks
+ * exclusions. Owns the requests; their records come from pools, so a workload costs what it asks
  * for. */
 #ifndef SL_POLICY_REQUESTS_H
 #define SL_POLICY_REQUESTS_H
@@ -24,8 +24,8 @@ enum sl_exclusion {
     SL_EXCLUDED_MISSING   /* there is no such ResourceFlavor */
 };
 
-/* Build a demand: clear, then pod set by pod set; requests and exclusions go to the pod set
- * added last. Refused, with the demand as it was: UNKNOWN_WORKLOAD; BAD_ARGUMENT (negative
+/* Build the requests of a workload: clear, then pod set by pod set; requests and exclusions go to the pod set
+ * added last. Refused, with the requests as they were: UNKNOWN_WORKLOAD; BAD_ARGUMENT (negative
  * count, 19th pod set, 17th resource, the same resource twice, no pod set yet); AMOUNT (amount
  * negative, or amount times count beyond SL_AMOUNT_MAX); FULL_WORKLOADS (a pool is used up). Of
  * two exclusions of a flavor the first counts. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* What is asked of demands. */
+/* What is asked of requests. */
 #include "policy/requests/request_pools.h"
 
 /*@

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* Shapes: what makes two demands ask for the same. A hash to find them by, and the comparison
+/* Shapes: what makes two workloads ask for the same. A hash to find them by, and the comparison
  * that decides. */
 #include "policy/requests/shape.h"
 

@@ -6,7 +6,7 @@
  * pod sets grouped, and the same fingerprint of what the shell alone knows, pod set by pod set.
  * Where one of them finds no place the other finds none either; priority belongs to it because it
  * decides which workloads it may preempt. The fingerprint decides nothing: it sets apart what Kueue
- * sets apart (docs/decisions/0021). A workload whose priority or demand changes has to leave its
+ * sets apart (docs/decisions/0021). A workload whose priority or requests change has to leave its
  * lane, scouts included. Owns nothing. */
 #ifndef SL_POLICY_SHAPE_H
 #define SL_POLICY_SHAPE_H

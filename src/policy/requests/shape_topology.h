@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Of records of demand.h. */
+/* Of records of requests.h. */
 /*@ terminates \true; exits \false; assigns \nothing; */
 uint64_t sl_shape_topology_hash(uint32_t pod_set);
 /*@ terminates \true; exits \false; assigns \nothing; */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* One record beside each pod set record of demand.h; requests in lists from a pool. A link is an
+/* One record beside each pod set record of requests.h; requests in lists from a pool. A link is an
  * index plus one; 0 says "none". */
 #include "policy/requests/topology_request.h"
 

@@ -2,9 +2,9 @@
  * SPDX-FileCopyrightText: The Sluice authors */
 
 /* What each pod set asks of the topology: at which level its pods must stay together, in slices of
- * what size, on which nodes, and what one pod takes of a node. Kept by pod set record of demand.h,
+ * what size, on which nodes, and what one pod takes of a node. Kept by pod set record of requests.h,
  * and void when that is cleared. What a pod takes here comes from its spec alone; what it takes of
- * quota (demand.h) may be transformed or left out. */
+ * quota (requests.h) may be transformed or left out. */
 #ifndef SL_POLICY_TOPOLOGY_REQUEST_H
 #define SL_POLICY_TOPOLOGY_REQUEST_H
 #include "kernel/topology/topology.h"
@@ -49,7 +49,7 @@ enum sl_status sl_topology_request_set(sl_workload_id id,
     terminates \true; exits \false; assigns sl_hidden; */
 enum sl_status sl_topology_request_keep(uint32_t pod_set,
                                         struct sl_topology_request request) SL_MUST_CHECK;
-/* Whoever gives up a pod set record (demand.c) says so here. */
+/* Whoever gives up a pod set record (requests.c) says so here. */
 /*@ terminates \true; exits \false; assigns sl_hidden; */
 void sl_topology_request_drop(uint32_t pod_set);
 /* What a pod set record (sl_requests_first_pod_set) asks; UNASKED without anything when never set. */

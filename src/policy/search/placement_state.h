@@ -52,7 +52,7 @@ extern int64_t sl_fit_pods_led[SL_SPOTS_MAX];
 extern int64_t sl_fit_slices_led[SL_SPOTS_MAX];
 extern uint32_t sl_fit_leaders[SL_SPOTS_MAX];
 
-/* What earlier pod sets of the question take of rooms. */
+/* What earlier pod sets of the question take of capacities. */
 extern int64_t sl_placement_own[SL_CAPACITIES_MAX];
 extern bool sl_placement_has_own;
 

@@ -7,17 +7,17 @@
 int64_t sl_assumed[SL_CAPACITIES_MAX];
 
 static uint32_t capacities[SL_ASSUMED_MAX];
-static int64_t before[SL_ASSUMED_MAX]; /* what was assumed of that room until then */
+static int64_t before[SL_ASSUMED_MAX]; /* what was assumed of that capacity until then */
 static uint32_t count;
 
-#define SUM_MAX SL_AMOUNT_UNLIMITED /* of what is assumed of a room, either way */
+#define SUM_MAX SL_AMOUNT_UNLIMITED /* of what is assumed of a capacity, either way */
 
 /* clang-format off */
 #define NOTED capacities[0 .. SL_ASSUMED_MAX - 1], before[0 .. SL_ASSUMED_MAX - 1], count
 /* clang-format on */
 
 /*@
-  // What is noted names rooms, and can be brought back.
+  // What is noted names capacities, and can be brought back.
   predicate Noted{L} = count <= SL_ASSUMED_MAX &&
     \forall integer i; 0 <= i < count ==>
       capacities[i] < SL_CAPACITIES_MAX && -SUM_MAX <= before[i] <= SUM_MAX;

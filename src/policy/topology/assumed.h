@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* What would be of rooms: amounts added to or taken from what is used, without touching it. Trials
+/* What would be of capacities: amounts added to or taken from what is used, without touching it. Trials
  * nest like those of the undo trail: a mark, and back to the mark. Owns the differences. */
 #ifndef SL_POLICY_ASSUMED_H
 #define SL_POLICY_ASSUMED_H

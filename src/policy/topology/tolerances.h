@@ -3,7 +3,7 @@
 
 /* Flavors tolerate taints for the pods that get them, so which nodes a pod set may run on depends
  * on the tree as well. Flavors that tolerate the same are of one *tolerance* (0: none), and a
- * demand's mask (topology_request.h) is the one for tolerance 0; the masks for the others are linked
+ * topology request's mask is the one for tolerance 0; the masks for the others are linked
  * to it here. Owns these links. */
 #ifndef SL_POLICY_TOLERANCES_H
 #define SL_POLICY_TOLERANCES_H
@@ -22,7 +22,7 @@ enum sl_status sl_tolerances_set(sl_tree_id tree, uint32_t tolerance) SL_MUST_CH
 /*@ terminates \true; exits \false; assigns sl_hidden; */
 enum sl_status sl_tolerances_link(sl_mask_id base, uint32_t tolerance,
                                   sl_mask_id mask) SL_MUST_CHECK;
-/* The mask to be looked at in this tree for a demand whose mask is `base`. */
+/* The mask to be looked at in this tree for a request whose mask is `base`. */
 /*@ terminates \true; exits \false; assigns \nothing; */
 sl_mask_id sl_tolerances_mask(sl_mask_id base, sl_tree_id tree);
 #endif

@@ -119,7 +119,7 @@ static void test_calls_are_told_with_the_names_of_their_ids(void **state)
     sl_buf_reset(&text);
     c = (struct sl_call){.kind = SL_CALL_move_qnode, .move_qnode = {3, SL_NO_ID}};
     sl_call_print(&text, &c, &names);
-    assert_string_equal(text.data, "move_node node=team-a parent=none");
+    assert_string_equal(text.data, "move_qnode qnode=team-a parent=none");
     sl_buf_fini(&record);
     sl_buf_fini(&text);
     sl_roll_fini(&names);
