@@ -190,7 +190,7 @@ class Runs(unittest.TestCase):
 
     def test_what_survives_the_proofs_is_not_refuted(self):
         self.assertEqual(self.refuted(
-            "commit/claims.c", "sl_usage_reduce", "return {status=>SL_OK};"), "")
+            "commit/workload_usage.c", "sl_usage_reduce", "return {status=>SL_OK};"), "")
 
 
 class Clauses(unittest.TestCase):

@@ -119,6 +119,14 @@ static bool take(sl_site_id site, sl_measure_id measure, int64_t amount)
            sl_assumed_add(site, measure, amount);
 }
 
+/* Is the product an amount? Asked here alone, where no other hypotheses are in the provers' way. */
+/*@ requires some: 1 <= pods <= UINT32_MAX; terminates \true; exits \false; assigns \nothing;
+    ensures product: \result ==> 0 <= per_pod * pods <= SL_AMOUNT_MAX; */
+static bool is_amount(int64_t per_pod, int64_t pods)
+{
+    return per_pod >= 0 && per_pod <= SL_AMOUNT_MAX / pods;
+}
+
 /* What one row of a set of the plan asks of its site. */
 /*@ requires capacities: CapacityAsked && s < SL_TOPOLOGY_SETS_MAX; terminates \true; exits \false;
     assigns sl_hidden, SL_ASSUMED; ensures capacities: CapacityAsked; */
@@ -135,7 +143,7 @@ static bool take_row(uint32_t s, struct sl_topology_row row)
         loop variant count - i; */
     for (uint32_t i = 0; i < count && done; i++) {
         struct sl_measure_amount request = sl_topology_plan.sets[s].requests[i];
-        done = request.per_pod <= SL_AMOUNT_MAX / pods && request.per_pod >= 0 &&
+        done = is_amount(request.per_pod, pods) &&
                (request.per_pod == 0 || take(site, request.measure, request.per_pod * pods));
     }
     return done;
