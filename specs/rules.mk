@@ -14,18 +14,21 @@ PROVE = specs/prove/prove.py --build $(BUILD) --jobs $(PROVE_JOBS)
 SMOKE = $(PROVE) --smoke --limit $(SMOKE_LIMIT_S) $(if $(FRESH),--fresh) \
     $(or $(F),$(KERNEL_SOURCES) $(wildcard specs/theorems/*.c))
 
-.PHONY: prove prove-fresh prove-one prove-smoke prove-smoke-update prove-manifest prove-mutants
+.PHONY: prove prove-fresh prove-sample prove-one prove-smoke prove-smoke-update prove-manifest prove-mutants
 ##@ Prove
-prove: ## prove the kernel: every goal of every file (cached)
+prove: ## prove the core: files that changed since they were proved, by the cache where that knows an answer
 	@$(PROVE) --cache $(PROVE_CACHE) --manifest check $(PROVED)
 
-prove-fresh: ## the same without the cache
+prove-sample: ## ask the solvers anew about files drawn by SEED, without the cache [GOALS=so many together]
+	@$(PROVE) --cache none --fresh --timeout 60 --sample $(or $(GOALS),900) --seed "$(or $(SEED),1)" $(PROVED)
+
+prove-fresh: ## all files without the cache
 	@$(PROVE) --cache none --fresh --manifest check $(PROVED)
 
 prove-one: ## prove one file or function: F=src/kernel/x.c [FCT=f]
 	@$(PROVE) --cache $(PROVE_CACHE) --fresh $(if $(FCT),--fct $(FCT)) $(F)
 
-prove-smoke: ## look for contradictions and dead code in files that changed since [F=file] [FRESH=1 for all]
+prove-smoke: ## plant defects in the gate, then look for contradictions and dead code in files that changed since [F=file] [FRESH=1 for all]
 	@specs/prove/canary.sh $(BUILD)/canary
 	@$(SMOKE)
 

@@ -9,13 +9,17 @@ text, options and tools are those of its last full proof under BUILD/prove is no
 Two files are proved at a time, each with one solver at a time, those with most goals first.
 
 With --smoke it looks for contradictions and dead code instead: a smoke test says "false" somewhere, and it is
-bad if a solver can prove that. Files that passed are on record in specs/smoke.json, which is committed, and are
-not run again until their text, the options or the tools change.
+bad if a solver can prove that.
+
+Files that passed are on record, the proofs in specs/manifest.json and the smoke tests in specs/smoke.json, which are
+committed. They are not run again until their text, the options or the tools change. A record can be wrong: --sample
+asks the solvers anew about some files, and --fresh about all that are given.
 
 usage: prove.py --build DIR [--jobs N] [--cache update|replay|cleanup|none] [--fct F] [--fresh] [--manifest check|write]
-                [--smoke [--record]] FILE..."""
-import argparse, concurrent.futures, hashlib, json, os, pathlib, re, signal, subprocess, sys, time
+                [--smoke [--record]] [--sample GOALS --seed S] FILE..."""
+import argparse, concurrent.futures, hashlib, json, os, pathlib, random, re, signal, subprocess, sys, time
 import answers
+import status
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
@@ -39,7 +43,7 @@ MERGED = re.compile(r"found two contracts .*Merging them|is not present in all a
 started = set()
 # Files in which there is nothing for a smoke test: no precondition, no statement that a branch could leave dead.
 NO_SMOKE = {"src/kernel/ledger/ledger_view.c", "src/kernel/topology/topology_capacity.c"}
-FORBIDDEN = re.compile(r"\badmit\b\s*(?:[\w]+\s*:|\\|\()|\baxiomatic\b|\baxiom\b")
+FORBIDDEN = re.compile(r"\badmit\b\s*(?:[\w]+\s*:|\\|\()|\baxiomatic\b|\baxiom\b|\bno_wp\b")
 
 
 def kill(process, number):
@@ -155,11 +159,12 @@ def known(path, args, mark):
         stamp = json.loads(stamp_file.read_text())
         if stamp["digest"] == mark and not stamp["problems"]:
             return dict(stamp, seconds=0.0, source="unchanged")
-    then = recorded().get(str(path)) if args.smoke else None
-    if then and then["digest"] == mark:
-        return {"digest": mark, "goals": then["tests"], "proved": then["tests"], "problems": [], "seconds": 0.0,
-                "source": "on record"}
-    return None
+    then = (recorded() if args.smoke else files_of_manifest()).get(str(path))
+    if args.cache == "none" or not then or then.get("digest") != mark:
+        return None
+    if args.smoke:
+        then = {"goals": then["tests"], "proved": then["tests"]}
+    return {**then, "digest": mark, "problems": [], "seconds": 0.0, "source": "on record"}
 
 
 def stamp_of(path, args):
@@ -178,8 +183,7 @@ def ways(name, args):
 
 def weight(path):
     """Files with many goals go first, so that both workers end at about the same time."""
-    then = json.loads(MANIFEST.read_text())["files"] if MANIFEST.exists() else {}
-    return then.get(str(path), {"goals": 1000})["goals"]
+    return files_of_manifest().get(str(path), {"goals": 1000})["goals"]
 
 
 def prove(path, args, env):
@@ -188,7 +192,8 @@ def prove(path, args, env):
     out_dir = args.build / "prove"
     text = preprocessed(path)
     options = OPTIONS + (SMOKE if args.smoke else ["-wp-prover", args.provers, "-wp-timeout", str(args.timeout)])
-    mark = digest(text, options + [args.tools] + ([EXCEPTIONS.read_text()] if args.smoke else []))
+    after = [] if args.smoke else status.REPORT
+    mark = digest(text, options + after + [args.tools] + ([EXCEPTIONS.read_text()] if args.smoke else []))
     earlier = known(path, args, mark)
     if earlier:
         return earlier
@@ -199,7 +204,7 @@ def prove(path, args, env):
         command += ["-wp-fct", args.fct]
     start = time.monotonic()
     for how in ways(name, args):
-        log = run(command + how, args.limit, env)
+        log = run(command + how + after, args.limit, env)
         result = judge_smoke(log, str(path)) if args.smoke else judge(log, report, text)
         if not result["problems"]:
             break
@@ -233,7 +238,9 @@ def judge(log, report, text):
     functions = per_function(json.loads(report.read_text())) if report.exists() else {}
     if proved != goals and not problems:
         problems.append("unproved goals")
-    return {"goals": goals, "proved": proved, "functions": functions, "problems": problems}
+    unproved, taken = status.judge(log, functions)
+    return {"goals": goals, "proved": proved, "functions": functions, "relies_on": taken,
+            "problems": problems + unproved}
 
 
 def judge_smoke(log, path):
@@ -275,9 +282,13 @@ def write_record(results):
     RECORD.write_text(json.dumps({"files": files}, indent=1, sort_keys=True) + "\n")
 
 
+def files_of_manifest():
+    return json.loads(MANIFEST.read_text())["files"] if MANIFEST.exists() else {}
+
+
 def manifest(results):
     """What is committed as specs/manifest.json: nothing in it depends on which solver was the faster."""
-    files = {str(path): {key: result[key] for key in ("goals", "proved", "functions")}
+    files = {str(path): {key: result[key] for key in ("digest", "goals", "proved", "functions", "relies_on")}
              for path, result in results.items()}
     return {"goals": sum(f["goals"] for f in files.values()), "proved": sum(f["proved"] for f in files.values()),
             "files": files}
@@ -289,12 +300,33 @@ def compare_manifest(mode, results):
     if mode == "write":
         MANIFEST.write_text(json.dumps(now, indent=1, sort_keys=True) + "\n")
         return 0
-    then = json.loads(MANIFEST.read_text()) if MANIFEST.exists() else {"files": {}}
-    stale = sorted(f for f in set(now["files"]) | set(then["files"])
-                   if now["files"].get(f) != then["files"].get(f))
+    then = files_of_manifest()
+    stale = sorted(f for f in set(now["files"]) | set(then) if now["files"].get(f) != then.get(f))
     for path in stale:
         print(f"  manifest: {path} is not as in specs/manifest.json; if that is meant, run make prove-manifest")
     return len(stale)
+
+
+def taken_for_true(results):
+    """The number of files that rely on a contract which no file proves."""
+    proved = {name for file in [*files_of_manifest().values(), *results.values()] for name in file["functions"]}
+    headers, bad = status.declared(), 0
+    for path, result in results.items():
+        unproved = status.unproved_elsewhere(result["relies_on"], proved, headers)
+        bad += bool(unproved)
+        for name in unproved:
+            print(f"  {path}: the contract of {name} is taken for true, and no file proves it")
+    return bad
+
+
+def sample(files, goals, seed):
+    """Some files, others with each seed, that have about so many goals together."""
+    drawn, count = [], 0
+    for path in random.Random(seed).sample(files, len(files)):
+        if count + weight(path) <= goals:
+            drawn.append(path)
+            count += weight(path)
+    return drawn
 
 
 def main():
@@ -310,9 +342,13 @@ def main():
     parser.add_argument("--record", action="store_true", help="write the smoke tests that passed to specs/smoke.json")
     parser.add_argument("--fresh", action="store_true")
     parser.add_argument("--manifest", choices=["check", "write"])
+    parser.add_argument("--sample", type=int, default=0, help="of the files, some that have so many goals together")
+    parser.add_argument("--seed", default="")
     parser.add_argument("files", nargs="+", type=pathlib.Path)
     args = parser.parse_args()
     args.build = args.build.resolve()
+    if args.sample:
+        args.files = sample(args.files, args.sample, args.seed)
     (args.build / "prove").mkdir(parents=True, exist_ok=True)
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, stop)
@@ -330,6 +366,8 @@ def main():
         bad += bool(result["problems"])
     if not args.smoke and args.cache in ("update", "cleanup"):
         answers.pack(args.build)
+    if not args.smoke:
+        bad += taken_for_true(results)
     if args.manifest:
         bad += compare_manifest(args.manifest, results)
     if args.record:

@@ -24,6 +24,7 @@ check words tests/lint/words.sh
 check sizes tests/lint/sizes.py
 check help tests/lint/help.sh
 check contracts tests/lint/contracts.py
+check two-contracts tests/lint/two_contracts.py
 check gates tests/lint/gates.py
 check guarantees tests/lint/guarantees.sh
 check mutants tests/lint/mutants.py -q What Answers Clauses TheTable "$build"
