@@ -296,11 +296,13 @@ def manifest(results):
 
 def compare_manifest(mode, results):
     """The number of differences between the committed manifest and this run."""
-    now = manifest(results)
+    now, then = manifest(results), files_of_manifest()
     if mode == "write":
+        now["files"] = {**{path: file for path, file in then.items() if (ROOT / path).exists()}, **now["files"]}
+        for key in ("goals", "proved"):
+            now[key] = sum(file[key] for file in now["files"].values())
         MANIFEST.write_text(json.dumps(now, indent=1, sort_keys=True) + "\n")
         return 0
-    then = files_of_manifest()
     stale = sorted(f for f in set(now["files"]) | set(then) if now["files"].get(f) != then.get(f))
     for path in stale:
         print(f"  manifest: {path} is not as in specs/manifest.json; if that is meant, run make prove-manifest")
