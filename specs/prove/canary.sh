@@ -50,8 +50,12 @@ rm -rf "$build/two" && mkdir -p "$build/two" && cp -r src specs "$build/two" 2>/
 sed -i 's/assigns is_restrained\[id\], restrained_generation\[id\]; \*\//assigns is_restrained[id], restrained_generation[id], sl_workloads[id].active; *\//
 s/^\/\*@ terminates \\true; exits \\false; assigns is_restrained/\/*@ requires small: id < 5; terminates \\true; exits \\false; assigns is_restrained/' \
     "$build/two/src/policy/preemption/restraint.c"
+printf '%s\n' '/*@ ensures \false; */' 'enum sl_status sl_commit_apply(void);' '/*@ ghost /@ ensures \false; @/ void sl_lie(void); */' \
+    >>"$build/two/src/policy/preemption/victims.c"
 tests/lint/two_contracts.py "$build/two" >"$build/two.log" && echo "canary: a contract beyond its header passed" && failed=1
 expect "$build/two.log" "sl_restraint_set asks for .id < 5., which its header does not say"
 expect "$build/two.log" "sl_restraint_set writes sl_workloads, which its header does not say"
+expect "$build/two.log" "declares: sl_commit_apply, which it does not define"
+expect "$build/two.log" "declares: sl_lie, which it does not define"
 rm -rf "$build/two"
 exit $failed

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* What follows from topology's contracts alone; nothing here is part of the program. Nodes that come and go,
- * capacities that change, and preemptions keep what holds between any two calls; nobody is left standing on a closed
- * domain. */
+/* What follows from topology's contracts alone; nothing here is part of the program. Nodes that come and go, and
+ * capacities that change, keep what holds between any two calls (KernelInv), as the doors of doors.c do; no workload is
+ * left on a closed domain. */
 #include "kernel/commit/placement.h"
 #include "kernel/preempt/preempt.h"
+#include "specs/kernel.acsl"
 
 /* A domain that nobody is counted on has nobody. */
 /*@ ghost
@@ -84,19 +85,43 @@ enum sl_status theorem_capacity_keeps(sl_site_id site, sl_measure_id measure, in
     return sl_site_set_capacity(site, measure, amount);
 }
 
-/* Victims keep quota and capacities until their jobs have stopped. */
 /*@
-  requires inv:        PlacementInv && QnodesLinked && PromisesValid && ScratchZero;
+  requires inv:        KernelInv;
   terminates           \true;
   exits                \false;
-  assigns              SL_TRIED, sl_trail_depth, SL_PREEMPT_SCRATCH, SL_CAPACITY_SCRATCH, SL_NEEDS,
-                       sl_workloads[0 .. SL_WORKLOADS_MAX - 1], sl_places[0 .. SL_WORKLOADS_MAX - 1],
-                       sl_usage_counts[0 .. SL_WORKLOADS_MAX - 1], sl_promises,
-                       sl_promise_cells[0 .. SL_PROMISES_MAX - 1], sl_promise_amounts[0 .. SL_PROMISES_MAX - 1];
-  ensures  held:       BookedHeld;
-  ensures  inv:        PlacementInv;
+  assigns              sl_domain_trees[0 .. SL_DOMAINS_MAX - 1], sl_domain_parents[0 .. SL_DOMAINS_MAX - 1],
+                       sl_domain_sites[0 .. SL_DOMAINS_MAX - 1], sl_domain_children[0 .. SL_DOMAINS_MAX - 1];
+  ensures  inv:        KernelInv;
 */
-enum sl_status theorem_preemption_keeps(void)
+enum sl_status theorem_close_keeps_all(sl_domain_id domain)
 {
-    return sl_preempt_commit();
+    return theorem_close_keeps(domain);
+}
+
+/*@
+  requires inv:        KernelInv;
+  terminates           \true;
+  exits                \false;
+  assigns              sl_domain_trees[0 .. SL_DOMAINS_MAX - 1], sl_domain_parents[0 .. SL_DOMAINS_MAX - 1],
+                       sl_domain_sites[0 .. SL_DOMAINS_MAX - 1], sl_domain_depths[0 .. SL_DOMAINS_MAX - 1],
+                       sl_domain_children[0 .. SL_DOMAINS_MAX - 1],
+                       sl_domain_up[0 .. SL_DOMAINS_MAX - 1][0 .. SL_DEPTHS_MAX - 1], sl_domain_limit,
+                       sl_domain_site_limit;
+  ensures  inv:        KernelInv;
+*/
+enum sl_status theorem_open_keeps_all(sl_domain_id domain, sl_tree_id tree, sl_domain_id parent, sl_site_id site)
+{
+    return theorem_open_keeps(domain, tree, parent, site);
+}
+
+/*@
+  requires inv:        KernelInv;
+  terminates           \true;
+  exits                \false;
+  assigns              sl_site_capacity[0 .. SL_CAPACITIES_MAX - 1];
+  ensures  inv:        KernelInv;
+*/
+enum sl_status theorem_capacity_keeps_all(sl_site_id site, sl_measure_id measure, int64_t amount)
+{
+    return theorem_capacity_keeps(site, measure, amount);
 }

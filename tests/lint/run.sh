@@ -25,6 +25,7 @@ check sizes tests/lint/sizes.py
 check help tests/lint/help.sh
 check contracts tests/lint/contracts.py
 check two-contracts tests/lint/two_contracts.py
+check doors tests/lint/doors.py "$build"
 check gates tests/lint/gates.py
 check guarantees tests/lint/guarantees.sh
 check mutants tests/lint/mutants.py -q What Answers Clauses TheTable "$build"

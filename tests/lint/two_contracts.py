@@ -7,6 +7,8 @@ other files see the header's alone. So the .c's contract may only speak of what 
   requires   a precondition of the .c stands in the header, too, or names nothing but what the .c file defines, or is an
              invariant of policy's own state
   assigns    a location of the .c is one of the header's, a variable of the file, or policy's own: never the kernel's
+  declares   a .c, or a theorem, declares no function that it does not define, in C or in ghost code: its contract would
+             be believed, and nobody would prove it
 
 usage: two_contracts.py [ROOT]"""
 import pathlib, re, sys
@@ -111,6 +113,15 @@ def check(path, text, header, kernels, macros, predicates):
                     problems.append(f"{path}: assigns: {name} writes {base}, which its header does not say")
 
 
+def check_declarations(path, text):
+    """Prototypes with a contract right before them, and ghost functions."""
+    prototype = r"(?:\*/|@/)\s*(?:SL_MUST_CHECK\s+)?(?:static\s+)?(?:struct\s+|enum\s+)?(?!return\b)[a-z]\w*[\s*]+(\w+)\([^;{}]*\)\s*(?:SL_MUST_CHECK\s*)?"
+    bodies = set(re.findall(prototype + r"\{", text)) | set(re.findall(r"^[a-z][\w \t*]*?\b(\w+)\([^;{}]*\)\s*\{", text, flags=re.M))
+    for name in re.findall(prototype + r";", text):
+        if name not in bodies:
+            problems.append(f"{path}: declares: {name}, which it does not define")
+
+
 def main():
     headers = {p: p.read_text() for p in sorted((ROOT / "src").glob("kernel/**/*.h")) + sorted((ROOT / "src").glob("policy/**/*.h"))}
     specs = [p.read_text() for p in sorted((ROOT / "specs").glob("*.acsl"))]
@@ -119,11 +130,12 @@ def main():
     declared = {}
     for text in headers.values():
         declared.update(contracts_of(text))
-    sources, both = sorted((ROOT / "src").glob("kernel/**/*.c")) + sorted((ROOT / "src").glob("policy/**/*.c")), 0
+    sources, both = [p for room in ("src/kernel", "src/policy", "specs/theorems") for p in sorted((ROOT / room).rglob("*.c"))], 0
     for path in sources:
         text = path.read_text()
         macros = macros_of([*headers.values(), *specs, text])
         check(path.relative_to(ROOT), text, declared, kernels, macros, predicates)
+        check_declarations(path.relative_to(ROOT), text)
         both += len(set(contracts_of(text)) & set(declared))
     for problem in problems:
         print(f"two contracts: {problem}")
