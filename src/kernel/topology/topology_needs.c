@@ -96,7 +96,23 @@ enum sl_status sl_topology_list_needs(void)
               0 <= k < sl_topology_plan.sets[sl_plan_row_sets[j]].request_count ==>
                 sl_need_firsts[j] + 1 + k < \at(sl_need_count, before); */
         //@ assert were: \forall integer j; 0 <= j < i ==> \at(RowListed(j), before);
-        //@ assert rows: \forall integer j; 0 <= j < i ==> RowListed(j);
+        /*@ assert same: \forall integer j, k; 0 <= j < i &&
+              0 <= k < sl_topology_plan.sets[sl_plan_row_sets[j]].request_count ==>
+                sl_need_capacities[sl_need_firsts[j] + 1 + k] ==
+                  \at(sl_need_capacities[sl_need_firsts[j] + 1 + k], before) &&
+                sl_need_amounts[sl_need_firsts[j] + 1 + k] ==
+                  \at(sl_need_amounts[sl_need_firsts[j] + 1 + k], before); */
+        /*@ assert pods: \forall integer j; 0 <= j < i ==>
+              IsItem(sl_need_firsts[j], CapacityOf(SL_MEASURE_PODS, RowSite(j)), sl_topology_plan.rows[j].count); */
+        /*@ assert asked: \forall integer j, k; 0 <= j < i &&
+              0 <= k < sl_topology_plan.sets[sl_plan_row_sets[j]].request_count ==>
+                IsItem(sl_need_firsts[j] + 1 + k,
+                       CapacityOf(sl_topology_plan.sets[sl_plan_row_sets[j]].requests[k].measure, RowSite(j)),
+                       sl_topology_plan.sets[sl_plan_row_sets[j]].requests[k].per_pod *
+                         sl_topology_plan.rows[j].count); */
+        //@ assert rows: \forall integer j; 0 <= j <= i ==> RowListed(j);
+        /*@ assert order: \forall integer j; 0 <= j <= i ==>
+              sl_need_firsts[j] == ItemsEnd(j) && ItemsEnd(j + 1) <= sl_need_count; */
     }
     return SL_OK;
 }
