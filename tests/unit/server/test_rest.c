@@ -991,6 +991,28 @@ static void test_rest_fields_of_other_names_and_types_are_selected(void **state)
     expect_found(f, SELECT_NODES "metadata.name%3Dm", "m ");
 }
 
+/* As the CRD says it. */
+static void test_rest_workloads_of_a_cluster_queue_are_selected(void **state)
+{
+    struct fixture *f = *state;
+    static const char *const workloads =
+        "/apis/kueue.x-k8s.io/v1beta2/namespaces/default/workloads";
+    static const char select[] =
+        "/apis/kueue.x-k8s.io/v1beta2/workloads?fieldSelector=status.admission.clusterQueue";
+    char uri[256];
+    assert_int_equal(post(f, workloads, "{\"metadata\":{\"name\":\"a\"},\"spec\":{}}"), 201);
+    assert_int_equal(post(f, workloads, "{\"metadata\":{\"name\":\"b\"},\"spec\":{}}"), 201);
+    assert_int_equal(
+        patch(f, "/apis/kueue.x-k8s.io/v1beta2/namespaces/default/workloads/b/status",
+              "application/merge-patch+json",
+              "{\"status\":{\"admission\":{\"clusterQueue\":\"cq\",\"podSetAssignments\":[]}}}"),
+        200);
+    (void)snprintf(uri, sizeof uri, "%s%%3Dcq", select);
+    expect_found(f, uri, "b ");
+    (void)snprintf(uri, sizeof uri, "%s%%3D", select);
+    expect_found(f, uri, "a ");
+}
+
 static void test_rest_list_across_namespaces(void **state)
 {
     struct fixture *f = *state;
@@ -1206,6 +1228,7 @@ int main(void)
         CASE(test_rest_patches_by_type),
         CASE(test_rest_status_subresource_is_its_own),
         CASE(test_rest_apply_creates_then_merges),
+        CASE(test_rest_workloads_of_a_cluster_queue_are_selected),
         CASE(test_rest_apply_to_a_status_merges_conditions_by_type),
         CASE(test_rest_delete_says_success),
         CASE(test_rest_delete_with_finalizer_gives_the_object),
