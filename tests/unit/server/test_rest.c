@@ -759,6 +759,46 @@ static void test_rest_apply_creates_then_merges(void **state)
     assert_string_equal(text(f, "spec.clusterQueue"), "cq");
 }
 
+static const char *warning(const struct fixture *f)
+{
+    return sl_json_text(sl_json_at(f->r.answer.warnings, 0), "(none)");
+}
+
+/* Who leaves a field out wants it gone: where it stays, the answer says so. */
+static void test_rest_apply_warns_of_a_field_that_stays(void **state)
+{
+    struct fixture *f = *state;
+    static const char path[] = CLUSTER_QUEUES "/q?fieldManager=me";
+    const char *type = "application/apply-patch+yaml";
+    assert_int_equal(
+        patch(f, path, type,
+              "{\"metadata\":{\"name\":\"q\"},\"spec\":{\"cohortName\":\"c\",\"stopPolicy\":"
+              "\"Hold\",\"preemption\":{\"withinClusterQueue\":\"LowerPriority\"}}}"),
+        201);
+    assert_null(f->r.answer.warnings);
+    assert_int_equal(
+        patch(
+            f, path, type,
+            "{\"spec\":{\"cohortName\":\"c\",\"preemption\":{\"withinClusterQueue\":\"Never\"}}}"),
+        200);
+    assert_string_equal(text(f, "spec.stopPolicy"), "Hold");
+    assert_string_equal(
+        warning(f), "299 - \"spec.stopPolicy is not in what was applied, and keeps its value: this "
+                    "server merges, and does not record field managers\"");
+    assert_int_equal(
+        patch(f, path, type, "{\"spec\":{\"cohortName\":\"c\",\"stopPolicy\":\"None\"}}"), 200);
+    assert_null(f->r.answer.warnings); /* what is left out has its default: it would, too */
+    assert_int_equal(
+        patch(f, path, type,
+              "{\"spec\":{\"stopPolicy\":\"None\",\"flavorFungibility\":{\"preference\":\"x\"}}}"),
+        422);
+    assert_null(f->r.answer.warnings);
+    assert_int_equal(patch(f, path, type, "{\"spec\":{\"stopPolicy\":\"None\"}}"), 200);
+    assert_non_null(strstr(warning(f), "spec.cohortName is not in"));
+    assert_int_equal(patch(f, path, type, "{\"spec\":{\"cohortName\":null}}"), 200);
+    assert_null(f->r.answer.warnings);
+}
+
 static void test_rest_apply_to_a_status_merges_conditions_by_type(void **state)
 {
     struct fixture *f = *state;
@@ -1228,6 +1268,7 @@ int main(void)
         CASE(test_rest_patches_by_type),
         CASE(test_rest_status_subresource_is_its_own),
         CASE(test_rest_apply_creates_then_merges),
+        CASE(test_rest_apply_warns_of_a_field_that_stays),
         CASE(test_rest_workloads_of_a_cluster_queue_are_selected),
         CASE(test_rest_apply_to_a_status_merges_conditions_by_type),
         CASE(test_rest_delete_says_success),
