@@ -18,6 +18,7 @@ static const struct {
     {SL_KIND_POD, " spec.nodeName spec.restartPolicy spec.schedulerName spec.serviceAccountName "
                   "status.phase status.podIP status.nominatedNodeName "},
     {SL_KIND_JOB, " status.successful "},
+    {SL_KIND_WORKLOAD, " status.admission.clusterQueue "},
     {SL_KIND_EVENT, " involvedObject.kind involvedObject.namespace involvedObject.name "
                     "involvedObject.uid involvedObject.apiVersion involvedObject.resourceVersion "
                     "involvedObject.fieldPath reason reportingComponent source type "},

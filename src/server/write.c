@@ -163,9 +163,50 @@ static void refuse_patch_type(struct sl_request *r)
         is_kueue(r->route.kind) ? "" : ", application/strategic-merge-patch+json");
 }
 
+/* Finds a field that is stored, was not given, and is not at its default; its path is appended. */
+static bool find_kept(const struct sl_json *stored, const struct sl_json *given,
+                      const struct sl_json *defaulted, struct sl_buf *path)
+{
+    void *it = NULL;
+    const char *key;
+    struct sl_json *value;
+    const size_t len = path->len;
+    while (sl_json_next(stored, &it, &key, &value)) {
+        const struct sl_json *due = sl_json_get(defaulted, key);
+        bool both_maps = sl_json_type(value) == SL_JSON_MAP && sl_json_type(due) == SL_JSON_MAP;
+        bool kept = !both_maps && !sl_json_has(given, key) && !sl_json_equal(value, due);
+        sl_buf_print(path, ".%s", key);
+        if (kept || (both_maps && find_kept(value, sl_json_get(given, key), due, path))) {
+            return true;
+        }
+        path->len = len;
+        path->data[len] = '\0';
+    }
+    return false;
+}
+
+/* Clients expect of apply that a field that they leave out is removed, or gets its default. */
+static void warn_of_kept(struct sl_request *r, const struct sl_json *stored,
+                         const struct sl_json *given)
+{
+    struct sl_buf path = {0};
+    struct sl_json *defaulted = sl_json_clone(given);
+    sl_object_default(r->route.kind, defaulted);
+    sl_buf_text(&path, "spec");
+    if (find_kept(sl_json_get(stored, "spec"), sl_json_get(given, "spec"),
+                  sl_json_get(defaulted, "spec"), &path)) {
+        sl_answer_warn(r,
+                       "%.150s is not in what was applied, and keeps its value: this server "
+                       "merges, and does not record field managers",
+                       path.data);
+    }
+    sl_json_free(defaulted);
+    sl_buf_fini(&path);
+}
+
 /* Apply, simplified: what is given is merged in, and the object is made when it is not there. Which
- * manager set which field is not tracked, so a field left out stays. Conditions and checks in a status
- * merge by their names, as several clients write them side by side. */
+ * manager set which field is not tracked, so a field left out stays; of Kueue's kinds that is warned of.
+ * Conditions and checks in a status merge by their names, as several clients write them side by side. */
 static void apply(struct sl_request *r, struct sl_json *body, bool dry_run)
 {
     struct sl_error e;
@@ -192,9 +233,12 @@ static void apply(struct sl_request *r, struct sl_json *body, bool dry_run)
         w.patch_type =
             is_kueue(r->route.kind) && !r->route.status ? SL_PATCH_IS_MERGE : SL_PATCH_IS_STRATEGIC;
     }
-    sl_json_free(stored);
     w.dry_run = dry_run;
     write_and_answer(r, &w, w.verb == SL_VERB_CREATE ? 201 : 200);
+    if (r->answer.status == 200 && is_kueue(r->route.kind) && !r->route.status) {
+        warn_of_kept(r, stored, body);
+    }
+    sl_json_free(stored);
 }
 
 void sl_write_patch(struct sl_request *r)

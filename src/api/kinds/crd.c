@@ -316,6 +316,16 @@ static struct sl_json *new_columns(enum sl_kind kind)
     return list;
 }
 
+/* What a field selector may name besides name and namespace: as the standalone server has it. */
+static struct sl_json *new_selectable(const char *path)
+{
+    struct sl_json *list = sl_json_new_list();
+    struct sl_json *field = sl_json_new_map();
+    sl_json_set_text(field, "jsonPath", path);
+    sl_json_append(list, field);
+    return list;
+}
+
 static struct sl_json *new_version(enum sl_kind kind)
 {
     const struct sl_kind_info *info = sl_kind_info(kind);
@@ -325,6 +335,9 @@ static struct sl_json *new_version(enum sl_kind kind)
     sl_json_set_bool(version, "storage", true);
     sl_json_set(version, "schema", new_root_schema(kind));
     sl_json_set(version, "additionalPrinterColumns", new_columns(kind));
+    if (kind == SL_KIND_WORKLOAD) {
+        sl_json_set(version, "selectableFields", new_selectable(".status.admission.clusterQueue"));
+    }
     if (info->has_status) {
         sl_json_set(sl_json_path_make(version, "subresources"), "status", sl_json_new_map());
     }

@@ -25,6 +25,32 @@ static const struct sl_json *property(const struct sl_json *schema, const char *
     return sl_json_get(sl_json_get(schema, "properties"), name);
 }
 
+/* What kubectl explain shows of a queue. */
+static void test_crd_describes_each_field_of_a_cluster_queue(void **state)
+{
+    (void)state;
+    static const char *const paths[] = {"spec", "spec.properties.preemption",
+                                        "spec.properties.flavorFungibility",
+                                        "spec.properties.admissionChecksStrategy"};
+    struct sl_json *v = crd(SL_KIND_CLUSTER_QUEUE);
+    const struct sl_json *fields =
+        sl_json_path(v, "spec.versions.0.schema.openAPIV3Schema.properties");
+    for (size_t i = 0; i < sizeof paths / sizeof paths[0]; i++) {
+        const struct sl_json *properties =
+            sl_json_get(sl_json_path(fields, paths[i]), "properties");
+        void *it = NULL;
+        const char *key;
+        struct sl_json *field;
+        assert_true(sl_json_len(properties) > 0);
+        while (sl_json_next(properties, &it, &key, &field)) {
+            if (!sl_json_has(field, "description")) {
+                fail_msg("%s: %s has no description", paths[i], key);
+            }
+        }
+    }
+    sl_json_free(v);
+}
+
 static void test_crd_names_scope_and_columns_are_those_of_the_kind(void **state)
 {
     (void)state;
@@ -37,10 +63,13 @@ static void test_crd_names_scope_and_columns_are_those_of_the_kind(void **state)
         sl_json_path_text(v, "spec.versions.0.additionalPrinterColumns.2.jsonPath", ""),
         ".status.conditions[?(@.type=='Admitted')].status");
     assert_int_equal(sl_json_len(sl_json_path(v, "spec.versions.0.additionalPrinterColumns")), 5);
+    assert_json(sl_json_path(v, "spec.versions.0.selectableFields"),
+                "[{\"jsonPath\":\".status.admission.clusterQueue\"}]");
     sl_json_free(v);
     v = crd(SL_KIND_RESOURCE_FLAVOR);
     assert_string_equal(sl_json_path_text(v, "spec.scope", ""), "Cluster");
     assert_null(sl_json_path(v, "spec.versions.0.subresources"));
+    assert_null(sl_json_path(v, "spec.versions.0.selectableFields"));
     sl_json_free(v);
 }
 
@@ -154,6 +183,7 @@ static void test_crd_unknown_fields_only_of_pods_are_kept(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_crd_describes_each_field_of_a_cluster_queue),
         cmocka_unit_test(test_crd_names_scope_and_columns_are_those_of_the_kind),
         cmocka_unit_test(test_crd_schema_has_bounds_defaults_and_enums),
         cmocka_unit_test(test_crd_schemas_are_structural),

@@ -759,6 +759,46 @@ static void test_rest_apply_creates_then_merges(void **state)
     assert_string_equal(text(f, "spec.clusterQueue"), "cq");
 }
 
+static const char *warning(const struct fixture *f)
+{
+    return sl_json_text(sl_json_at(f->r.answer.warnings, 0), "(none)");
+}
+
+/* Who leaves a field out wants it gone: where it stays, the answer says so. */
+static void test_rest_apply_warns_of_a_field_that_stays(void **state)
+{
+    struct fixture *f = *state;
+    static const char path[] = CLUSTER_QUEUES "/q?fieldManager=me";
+    const char *type = "application/apply-patch+yaml";
+    assert_int_equal(
+        patch(f, path, type,
+              "{\"metadata\":{\"name\":\"q\"},\"spec\":{\"cohortName\":\"c\",\"stopPolicy\":"
+              "\"Hold\",\"preemption\":{\"withinClusterQueue\":\"LowerPriority\"}}}"),
+        201);
+    assert_null(f->r.answer.warnings);
+    assert_int_equal(
+        patch(
+            f, path, type,
+            "{\"spec\":{\"cohortName\":\"c\",\"preemption\":{\"withinClusterQueue\":\"Never\"}}}"),
+        200);
+    assert_string_equal(text(f, "spec.stopPolicy"), "Hold");
+    assert_string_equal(
+        warning(f), "299 - \"spec.stopPolicy is not in what was applied, and keeps its value: this "
+                    "server merges, and does not record field managers\"");
+    assert_int_equal(
+        patch(f, path, type, "{\"spec\":{\"cohortName\":\"c\",\"stopPolicy\":\"None\"}}"), 200);
+    assert_null(f->r.answer.warnings); /* what is left out has its default: it would, too */
+    assert_int_equal(
+        patch(f, path, type,
+              "{\"spec\":{\"stopPolicy\":\"None\",\"flavorFungibility\":{\"preference\":\"x\"}}}"),
+        422);
+    assert_null(f->r.answer.warnings);
+    assert_int_equal(patch(f, path, type, "{\"spec\":{\"stopPolicy\":\"None\"}}"), 200);
+    assert_non_null(strstr(warning(f), "spec.cohortName is not in"));
+    assert_int_equal(patch(f, path, type, "{\"spec\":{\"cohortName\":null}}"), 200);
+    assert_null(f->r.answer.warnings);
+}
+
 static void test_rest_apply_to_a_status_merges_conditions_by_type(void **state)
 {
     struct fixture *f = *state;
@@ -991,6 +1031,28 @@ static void test_rest_fields_of_other_names_and_types_are_selected(void **state)
     expect_found(f, SELECT_NODES "metadata.name%3Dm", "m ");
 }
 
+/* As the CRD says it. */
+static void test_rest_workloads_of_a_cluster_queue_are_selected(void **state)
+{
+    struct fixture *f = *state;
+    static const char *const workloads =
+        "/apis/kueue.x-k8s.io/v1beta2/namespaces/default/workloads";
+    static const char select[] =
+        "/apis/kueue.x-k8s.io/v1beta2/workloads?fieldSelector=status.admission.clusterQueue";
+    char uri[256];
+    assert_int_equal(post(f, workloads, "{\"metadata\":{\"name\":\"a\"},\"spec\":{}}"), 201);
+    assert_int_equal(post(f, workloads, "{\"metadata\":{\"name\":\"b\"},\"spec\":{}}"), 201);
+    assert_int_equal(
+        patch(f, "/apis/kueue.x-k8s.io/v1beta2/namespaces/default/workloads/b/status",
+              "application/merge-patch+json",
+              "{\"status\":{\"admission\":{\"clusterQueue\":\"cq\",\"podSetAssignments\":[]}}}"),
+        200);
+    (void)snprintf(uri, sizeof uri, "%s%%3Dcq", select);
+    expect_found(f, uri, "b ");
+    (void)snprintf(uri, sizeof uri, "%s%%3D", select);
+    expect_found(f, uri, "a ");
+}
+
 static void test_rest_list_across_namespaces(void **state)
 {
     struct fixture *f = *state;
@@ -1206,6 +1268,8 @@ int main(void)
         CASE(test_rest_patches_by_type),
         CASE(test_rest_status_subresource_is_its_own),
         CASE(test_rest_apply_creates_then_merges),
+        CASE(test_rest_apply_warns_of_a_field_that_stays),
+        CASE(test_rest_workloads_of_a_cluster_queue_are_selected),
         CASE(test_rest_apply_to_a_status_merges_conditions_by_type),
         CASE(test_rest_delete_says_success),
         CASE(test_rest_delete_with_finalizer_gives_the_object),
