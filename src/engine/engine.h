@@ -195,11 +195,18 @@ struct sl_pending_range {
     const char *ns, *local_queue; /* NULL: all LocalQueues */
     int64_t offset, limit;
 };
-/* Pending workloads of a ClusterQueue in the order they would be tried, without those that are deactivated or gated: a
- * list of {namespace, name, priority, localQueueName, positionInClusterQueue, positionInLocalQueue, place, reason,
- * message}. */
-struct sl_json *sl_engine_pending(struct sl_engine *g, const char *cluster_queue,
-                                  const struct sl_pending_range *range /* NULL: all */);
+/* Pending workloads of a ClusterQueue in the order they would be tried, without those that are deactivated or gated, as
+ * they are now. They are described one by one, which takes longer: also in later turns. */
+struct sl_pending;
+struct sl_pending *sl_engine_pending_new(struct sl_engine *g, const char *cluster_queue,
+                                         const struct sl_pending_range *range /* NULL: all */);
+void sl_engine_pending_free(struct sl_pending *p);
+/* The next of them that still waits: {namespace, name, priority, localQueueName, positionInClusterQueue,
+ * positionInLocalQueue, place, reason, message}. The caller frees it. NULL: these were all. */
+struct sl_json *sl_engine_pending_next(struct sl_engine *g, struct sl_pending *p);
+/* All ClusterQueues and Cohorts that have an object. */
+typedef void sl_qnode_fn(void *context, enum sl_kind kind, const char *name);
+void sl_engine_each_qnode(const struct sl_engine *g, sl_qnode_fn *visit, void *context);
 
 struct sl_engine_counters {
     uint64_t cycles, events, refused, reserved, admitted, started, evicted, finished, restrained;

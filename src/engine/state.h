@@ -66,7 +66,7 @@ struct sl_local_queue {
     sl_workload_id first; /* workloads that name this LocalQueue, oldest first */
     sl_workload_id last;
     uint32_t workload_count;
-    uint32_t listed_count; /* while sl_engine_pending counts positions */
+    uint32_t listed_count; /* while sl_engine_pending_new counts positions */
     uint32_t account;      /* of admission fair sharing; SL_NO_ID = none */
     int64_t weight_nano;   /* of the account */
     int64_t sampled_ms;    /* when its usage was last summed up */

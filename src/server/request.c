@@ -110,6 +110,10 @@ void sl_request_fini(struct sl_request *r)
 {
     SL_PRE(r != NULL);
     sl_answer_reset(&r->answer);
+    sl_buf_fini(&r->page.body);
+    if (r->page.rest != NULL) {
+        r->page.rest->free(r->page.rest);
+    }
     sl_mem_free(r->uri);
     sl_mem_free(r->storage);
     sl_mem_free(r->accept_text);

@@ -12,7 +12,6 @@
 #define SL_BODY_WEIGHT_MAX 16384u    /* of its values: json.h */
 /* Of work (base/effort.h) that one request may be in a turn of the loop: 50 ms at most. */
 #define SL_TURN_STEPS_MAX 120000u
-#define SL_SLICE_STEPS 20000u /* of what can be done in slices: a list, a watch */
 #define SL_QUERY_ARGS_MAX 32u
 #define SL_SEGMENTS_MAX 10u
 #define SL_LIST_PAGE 500u
@@ -99,9 +98,11 @@ struct sl_request {
     bool too_large, crowded; /* the body was not kept: it, or all bodies together, are too large */
     struct sl_route route;
     struct sl_answer answer;
-    bool wait;     /* the answer holds only after the next commit */
-    bool wrote;    /* ... and is void when that fails; a read is served again */
-    bool again;    /* it is served again (deletecollection): after the commit, or in another turn */
+    struct sl_server_page page; /* of a hook, as far as it has been made */
+    bool wait;                  /* the answer holds only after the next commit */
+    bool wrote;                 /* ... and is void when that fails; a read is served again */
+    bool
+        again; /* it is served again (deletecollection, a long page): after the commit, or in another turn */
     char *token;   /* where it goes on; owned */
     char *subject; /* the name in the body of a create, for errors; owned */
 };

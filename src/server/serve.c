@@ -33,8 +33,29 @@ static bool hook_matches(const struct sl_server_hook *hook, const char *path)
     return prefix ? strncmp(path, hook->path, n) == 0 : strcmp(path, hook->path) == 0;
 }
 
+/* A slice of the page; after the last one it is the answer. */
+static void serve_page(struct sl_request *r)
+{
+    struct sl_server_page *page = &r->page;
+    r->again = page->rest != NULL && page->rest->go_on(page->rest, page);
+    r->answer = (struct sl_answer){.status = page->status, .content_type = page->content_type};
+    if (r->again) {
+        return;
+    }
+    r->answer.body = page->body;
+    page->body = (struct sl_buf){.data = NULL};
+    if (page->rest != NULL) {
+        page->rest->free(page->rest);
+        page->rest = NULL;
+    }
+}
+
 static bool serve_hook(struct sl_request *r)
 {
+    if (r->page.rest != NULL) {
+        serve_page(r);
+        return true;
+    }
     for (size_t i = 0; i < r->rest->hook_count; i++) {
         const struct sl_server_hook *hook = &r->rest->hooks[i];
         if (!hook_matches(hook, r->path)) {
@@ -44,10 +65,9 @@ static bool serve_hook(struct sl_request *r)
             refuse_method(r, "GET");
             return true;
         }
-        struct sl_server_page page = {.status = 200, .content_type = "application/json"};
-        hook->serve(hook->context, r->path, r->query, &page);
-        r->answer = (struct sl_answer){
-            .status = page.status, .content_type = page.content_type, .body = page.body};
+        r->page = (struct sl_server_page){.status = 200, .content_type = "application/json"};
+        hook->serve(hook->context, r->path, r->query, &r->page);
+        serve_page(r);
         return true;
     }
     return false;

@@ -13,11 +13,20 @@
 
 struct sl_server;
 
+#define SL_SLICE_STEPS 20000u /* of work (base/effort.h) that can be done in slices, in one turn */
+
 /* What a hook answers: status 200 and type application/json unless it says otherwise. */
 struct sl_server_page {
     int status;
-    const char *content_type; /* lent until the next call of the hook */
+    const char *content_type; /* a constant */
     struct sl_buf body;
+    struct sl_server_rest *rest; /* what is still to do; the server frees it. NULL: nothing */
+};
+/* The rest of a page that is too much work for one turn. It is done in slices of about SL_SLICE_STEPS, the first of which
+ * follows the hook's call at once. */
+struct sl_server_rest {
+    bool (*go_on)(struct sl_server_rest *self, struct sl_server_page *page); /* false: it is done */
+    void (*free)(struct sl_server_rest *self);
 };
 /* Serves GET of exactly `path`, or of everything below it when it ends in '/'. `query` is the raw
  * text after the question mark, "" when there is none. Hooks come before the server's own paths

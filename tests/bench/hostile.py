@@ -66,8 +66,40 @@ REQUESTS = {
     "a Table of them": ("GET", JOBS, JSON, None),
     "a selection of them": ("GET", JOBS + "?labelSelector=none", JSON, None),
     "to delete them": ("DELETE", JOBS, JSON, None),
+    "what is pending": ("GET", "/apis/visibility.kueue.x-k8s.io/v1beta2/clusterqueues/cq0/pendingworkloads?limit=10000", JSON, None),
+    "metrics of queues": ("GET", "/metrics", JSON, None),
 }
+PAGES = ("what is pending", "metrics of queues")
 LARGE = ("a list of large ones", "a Table of them", "a selection of them", "to delete them")
+
+
+QUEUES, PENDING = 500, 2000
+
+
+def create(daemon, path, objects):
+    connection = http.client.HTTPConnection("127.0.0.1", daemon.port, timeout=60)
+    for o in objects:
+        connection.request("POST", path, json.dumps(o), {"Content-Type": JSON})
+        answer = connection.getresponse()
+        assert answer.status == 201, answer.read()
+        answer.read()
+    connection.close()
+
+
+def workload(i):
+    spec = {"restartPolicy": "Never", "containers": [{"name": "c", "image": "i", "resources": {"requests": {"cpu": "3", "memory": "1Gi"}}}]}
+    return {"apiVersion": KUEUE, "kind": "Workload", "metadata": {"name": f"w{i}"},
+            "spec": {"queueName": "lq", "podSets": [{"name": "main", "count": 1, "template": {"spec": spec}}]}}
+
+
+def fill(daemon, name):
+    """What the page shows."""
+    base = f"/apis/{KUEUE}/"
+    create(daemon, base + "resourceflavors", [flavor("f")])
+    create(daemon, base + "clusterqueues", [cluster_queue(f"cq{i}", {"f": {"cpu": "1", "memory": "1Gi"}})
+                                            for i in range(QUEUES if "metrics" in name else 1)])
+    create(daemon, base + "namespaces/default/localqueues", [local_queue("lq", "cq0")])
+    create(daemon, base + "namespaces/default/workloads", [workload(i) for i in range(0 if "metrics" in name else PENDING)])
 
 
 def metrics(daemon, *names):
@@ -89,6 +121,8 @@ def measure(name):
         assert daemon.request("POST", JOBS, JOB)[0] == 201
         for i in range(20 if name in LARGE else 0):
             assert daemon.request("POST", JOBS, REQUESTS["labels"][3].replace('"m"', f'"m{i}"', 1))[0] == 201
+        if name in PAGES:
+            fill(daemon, name)
         status = daemon.request(method, path, body, kind, accept)[0]
         time.sleep(0.3)  # what follows from it
         return (len(body or ""), status, *metrics(daemon, "cpu_milliseconds", "steps", "milliseconds"), peak_mib(daemon))

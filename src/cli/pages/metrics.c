@@ -5,7 +5,9 @@
  * begins with sluice_. */
 #include "base/buf.h"
 #include "base/check.h"
+#include "base/effort.h"
 #include "base/map.h"
+#include "base/mem.h"
 #include "api/objects/quantity.h"
 #include "cli/pages/metrics.h"
 #include "cli/common/version.h"
@@ -32,119 +34,69 @@ static const char *role_of(const struct sl_pages *p)
     return p->role == NULL ? "standalone" : p->role;
 }
 
-struct queues {
-    struct sl_engine *engine;
-    const char *role; /* what Kueue's label replica_role says of this process */
-    struct sl_buf *out;
-    struct sl_json *items; /* list of {name, cohort, spec, seen} */
+/* One ClusterQueue of /metrics. */
+struct queue {
+    const char *name, *cohort,
+        *role;                    /* role: what Kueue's label replica_role says of this process */
+    const struct sl_json *groups; /* of its spec; NULL: none */
+    const struct sl_json *seen;   /* its status, and more counts */
 };
 
-static void collect_queue(void *context, struct sl_json *object)
-{
-    struct queues *q = context;
-    struct sl_json *seen =
-        sl_engine_queue_status(q->engine, SL_KIND_CLUSTER_QUEUE, "", sl_object_name(object));
-    struct sl_queue_figures figures;
-    if (seen == NULL || !sl_engine_queue_figures(q->engine, SL_KIND_CLUSTER_QUEUE, "",
-                                                 sl_object_name(object), &figures)) {
-        sl_json_free(seen);
-        return;
-    }
-    sl_json_set_int(seen, "active_pending", figures.active);
-    sl_json_set_int(seen, "inadmissible", figures.inadmissible);
-    sl_json_set_int(seen, "finished", figures.finished);
-    struct sl_json *item = sl_json_new_map();
-    sl_json_set_text(item, "name", sl_object_name(object));
-    sl_json_set_text(item, "cohort", sl_json_path_text(object, "spec.cohortName", ""));
-    struct sl_json *groups = sl_json_path(object, "spec.resourceGroups");
-    if (groups != NULL) {
-        sl_json_set(item, "groups", sl_json_ref(groups));
-    }
-    sl_json_set(item, "seen", seen);
-    sl_json_append(q->items, item);
-}
+/* Families of which each ClusterQueue has lines. They are written queue by queue and shown family by family, since a
+ * scraper wants each in one piece. */
+struct queue_family {
+    const char *metric, *text;
+    void (*print)(struct sl_buf *out, const struct queue_family *f, const struct queue *q);
+    const char *member; /* of what the queue has */
+};
 
-static void count_family(struct sl_buf *out, const struct queues *q, const char *metric,
-                         const char *member, const char *text)
+/* A page that is being written. */
+struct scrape {
+    struct sl_server_rest rest;
+    const struct sl_pages *pages;
+    char **names; /* of ClusterQueues and Cohorts */
+    enum sl_kind *kinds;
+    uint32_t count, name_cap, kind_cap, at;
+    struct sl_buf *families, cohorts; /* what has been written of each */
+    struct sl_metrics_locals *locals;
+    size_t part, meter;
+};
+
+static void print_count(struct sl_buf *out, const struct queue_family *f, const struct queue *q)
 {
-    sl_metrics_help(out, metric, "gauge", text);
-    for (size_t i = 0; i < sl_json_len(q->items); i++) {
-        const struct sl_json *item = sl_json_at(q->items, i);
-        sl_buf_print(out, "%s{cluster_queue=\"%s\",replica_role=\"%s\"} %" PRId64 "\n", metric,
-                     sl_json_path_text(item, "name", ""), q->role,
-                     sl_json_int(sl_json_get(sl_json_get(item, "seen"), member), 0));
-    }
+    sl_buf_print(out, "%s{cluster_queue=\"%s\",replica_role=\"%s\"} %" PRId64 "\n", f->metric,
+                 q->name, q->role, sl_json_int(sl_json_get(q->seen, f->member), 0));
 }
 
 /* Active ones may be admitted by one of the next cycles, the others wait until something changes. */
-static void pending_family(struct sl_buf *out, const struct queues *q)
+static void print_pending(struct sl_buf *out, const struct queue_family *f, const struct queue *q)
 {
-    static const char line[] = "kueue_pending_workloads{cluster_queue=\"%s\",status=\"%s\","
-                               "replica_role=\"%s\"} %" PRId64 "\n";
-    sl_metrics_help(out, "kueue_pending_workloads", "gauge", "Pending workloads per ClusterQueue");
-    for (size_t i = 0; i < sl_json_len(q->items); i++) {
-        const struct sl_json *item = sl_json_at(q->items, i);
-        const char *queue = sl_json_path_text(item, "name", "");
-        sl_buf_print(out, line, queue, "active", q->role,
-                     sl_json_path_int(item, "seen.active_pending", 0));
-        sl_buf_print(out, line, queue, "inadmissible", q->role,
-                     sl_json_path_int(item, "seen.inadmissible", 0));
-    }
-}
-
-static void collect_share(void *context, struct sl_json *cohort)
-{
-    struct queues *q = context;
-    struct sl_json *seen =
-        sl_engine_queue_status(q->engine, SL_KIND_COHORT, "", sl_object_name(cohort));
-    const struct sl_json *share = sl_json_path(seen, "fairSharing.weightedShare");
-    if (share != NULL) {
-        sl_buf_print(q->out,
-                     "kueue_cohort_weighted_share{cohort=\"%s\",replica_role=\"%s\"} %" PRId64 "\n",
-                     sl_object_name(cohort), q->role, sl_json_int(share, 0));
-    }
-    sl_json_free(seen);
-}
-
-/* Of Cohorts that are objects. */
-static void cohort_family(struct sl_buf *out, struct queues *q, const struct sl_client *client)
-{
-    sl_metrics_help(out, "kueue_cohort_weighted_share", "gauge",
-                    "Share of the parent's quota that is borrowed, by weight");
-    q->out = out;
-    (void)client->list(client->self, SL_KIND_COHORT, "", collect_share, q, NULL);
+    static const char line[] =
+        "%s{cluster_queue=\"%s\",status=\"%s\",replica_role=\"%s\"} %" PRId64 "\n";
+    sl_buf_print(out, line, f->metric, q->name, "active", q->role,
+                 sl_json_int(sl_json_get(q->seen, "active_pending"), 0));
+    sl_buf_print(out, line, f->metric, q->name, "inadmissible", q->role,
+                 sl_json_int(sl_json_get(q->seen, "inadmissible"), 0));
 }
 
 /* Shares are there when fair sharing is on. */
-static void share_family(struct sl_buf *out, const struct queues *q)
+static void print_share(struct sl_buf *out, const struct queue_family *f, const struct queue *q)
 {
-    static const char name[] = "kueue_cluster_queue_weighted_share";
-    sl_metrics_help(out, name, "gauge", "Share of the cohort's quota that is borrowed, by weight");
-    for (size_t i = 0; i < sl_json_len(q->items); i++) {
-        const struct sl_json *item = sl_json_at(q->items, i);
-        const struct sl_json *share = sl_json_path(item, "seen.fairSharing.weightedShare");
-        if (share != NULL) {
-            sl_buf_print(out,
-                         "%s{cluster_queue=\"%s\",cohort=\"%s\",replica_role=\"%s\"} %" PRId64 "\n",
-                         name, sl_json_path_text(item, "name", ""),
-                         sl_json_path_text(item, "cohort", ""), q->role, sl_json_int(share, 0));
-        }
+    const struct sl_json *share = sl_json_path(q->seen, "fairSharing.weightedShare");
+    if (share != NULL) {
+        sl_buf_print(out,
+                     "%s{cluster_queue=\"%s\",cohort=\"%s\",replica_role=\"%s\"} %" PRId64 "\n",
+                     f->metric, q->name, q->cohort, q->role, sl_json_int(share, 0));
     }
 }
 
-static void status_family(struct sl_buf *out, const struct queues *q)
+static void print_status(struct sl_buf *out, const struct queue_family *f, const struct queue *q)
 {
-    static const char name[] = "kueue_cluster_queue_status";
-    sl_metrics_help(out, name, "gauge", "1 for the state the ClusterQueue is in");
-    for (size_t i = 0; i < sl_json_len(q->items); i++) {
-        const struct sl_json *item = sl_json_at(q->items, i);
-        const struct sl_json *active = sl_json_path(item, "seen.active.status");
-        bool is = strcmp(sl_json_text(active, ""), "True") == 0 || sl_json_bool(active, false);
-        sl_buf_print(out, "%s{cluster_queue=\"%s\",status=\"active\",replica_role=\"%s\"} %d\n",
-                     name, sl_json_path_text(item, "name", ""), q->role, is);
-        sl_buf_print(out, "%s{cluster_queue=\"%s\",status=\"pending\",replica_role=\"%s\"} %d\n",
-                     name, sl_json_path_text(item, "name", ""), q->role, !is);
-    }
+    static const char line[] = "%s{cluster_queue=\"%s\",status=\"%s\",replica_role=\"%s\"} %d\n";
+    const struct sl_json *active = sl_json_path(q->seen, "active.status");
+    bool is = strcmp(sl_json_text(active, ""), "True") == 0 || sl_json_bool(active, false);
+    sl_buf_print(out, line, f->metric, q->name, "active", q->role, is);
+    sl_buf_print(out, line, f->metric, q->name, "pending", q->role, !is);
 }
 
 static void print_quantity(struct sl_buf *out, struct sl_quantity quantity)
@@ -164,28 +116,22 @@ void sl_metrics_quantity(struct sl_buf *out, const char *text)
     print_quantity(out, quantity);
 }
 
-/* What the lines of a family have in common. */
-struct family {
-    const char *metric, *member, *role;
-};
-
-static void resource_lines(struct sl_buf *out, const struct family *f, const struct sl_json *item,
-                           const struct sl_json *flavors)
+static void resource_lines(struct sl_buf *out, const struct queue_family *f, const struct queue *q,
+                           const struct sl_json *flavors, const char *member)
 {
     for (size_t i = 0; i < sl_json_len(flavors); i++) {
         const struct sl_json *flavor = sl_json_at(flavors, i);
         const struct sl_json *resources = sl_json_get(flavor, "resources");
         for (size_t r = 0; r < sl_json_len(resources); r++) {
             const struct sl_json *resource = sl_json_at(resources, r);
-            const struct sl_json *value = sl_json_get(resource, f->member);
+            const struct sl_json *value = sl_json_get(resource, member);
             struct sl_quantity quantity = {0};
             (void)sl_quantity_read(value, &quantity, NULL);
             sl_buf_print(out,
                          "%s{cohort=\"%s\",cluster_queue=\"%s\",flavor=\"%s\",resource=\"%s\","
                          "replica_role=\"%s\"} ",
-                         f->metric, sl_json_path_text(item, "cohort", ""),
-                         sl_json_path_text(item, "name", ""), sl_json_path_text(flavor, "name", ""),
-                         sl_json_path_text(resource, "name", ""), f->role);
+                         f->metric, q->cohort, q->name, sl_json_path_text(flavor, "name", ""),
+                         sl_json_path_text(resource, "name", ""), q->role);
             if (value == NULL) {
                 sl_buf_text(out, "+Inf\n"); /* no limit */
             } else {
@@ -195,29 +141,75 @@ static void resource_lines(struct sl_buf *out, const struct family *f, const str
     }
 }
 
-static void resource_family(struct sl_buf *out, const struct queues *q, const char *metric,
-                            const char *member, const char *text)
+static void print_usage(struct sl_buf *out, const struct queue_family *f, const struct queue *q)
 {
-    sl_metrics_help(out, metric, "gauge", text);
-    for (size_t i = 0; i < sl_json_len(q->items); i++) {
-        const struct sl_json *item = sl_json_at(q->items, i);
-        struct family f = {metric, "total", q->role};
-        resource_lines(out, &f, item, sl_json_get(sl_json_get(item, "seen"), member));
+    resource_lines(out, f, q, sl_json_get(q->seen, f->member), "total");
+}
+
+static void print_quota(struct sl_buf *out, const struct queue_family *f, const struct queue *q)
+{
+    for (size_t g = 0; g < sl_json_len(q->groups); g++) {
+        resource_lines(out, f, q, sl_json_get(sl_json_at(q->groups, g), "flavors"), f->member);
     }
 }
 
-static void quota_family(struct sl_buf *out, const struct queues *q, const char *metric,
-                         const char *member, const char *text)
+static const struct queue_family families[] = {
+    {"kueue_pending_workloads", "Pending workloads per ClusterQueue", print_pending, NULL},
+    {"kueue_reserving_active_workloads", "Workloads that hold a reservation", print_count,
+     "reservingWorkloads"},
+    {"kueue_admitted_active_workloads", "Admitted workloads that have not finished", print_count,
+     "admittedWorkloads"},
+    {"kueue_finished_workloads", "Workloads that have finished", print_count, "finished"},
+    {"kueue_cluster_queue_status", "1 for the state the ClusterQueue is in", print_status, NULL},
+    {"kueue_cluster_queue_resource_reservation", "Reserved quota", print_usage,
+     "flavorsReservation"},
+    {"kueue_cluster_queue_resource_usage", "Quota used by admitted workloads", print_usage,
+     "flavorsUsage"},
+    {"sluice_cluster_queue_quota_excess", "Usage beyond the limits, after a quota was lowered",
+     print_usage, "quotaExcess"},
+    {"kueue_cluster_queue_nominal_quota", "Nominal quota", print_quota, "nominalQuota"},
+    {"kueue_cluster_queue_borrowing_limit", "Borrowing limit", print_quota, "borrowingLimit"},
+    {"kueue_cluster_queue_lending_limit", "Lending limit", print_quota, "lendingLimit"},
+    {"kueue_cluster_queue_weighted_share",
+     "Share of the cohort's quota that is borrowed, by weight", print_share, NULL}};
+#define FAMILY_COUNT (sizeof families / sizeof families[0])
+
+static void print_queue(struct scrape *s, const char *name)
 {
-    sl_metrics_help(out, metric, "gauge", text);
-    for (size_t i = 0; i < sl_json_len(q->items); i++) {
-        const struct sl_json *item = sl_json_at(q->items, i);
-        const struct sl_json *groups = sl_json_get(item, "groups");
-        for (size_t g = 0; g < sl_json_len(groups); g++) {
-            struct family f = {metric, member, q->role};
-            resource_lines(out, &f, item, sl_json_get(sl_json_at(groups, g), "flavors"));
+    const struct sl_pages *p = s->pages;
+    struct sl_json *object = NULL;
+    struct sl_queue_figures figures;
+    struct sl_error e = {0};
+    struct sl_json *seen = sl_engine_queue_status(p->engine, SL_KIND_CLUSTER_QUEUE, "", name);
+    if (seen != NULL &&
+        sl_engine_queue_figures(p->engine, SL_KIND_CLUSTER_QUEUE, "", name, &figures) &&
+        p->client.get(p->client.self, SL_KIND_CLUSTER_QUEUE, "", name, &object, &e) == SL_CODE_OK) {
+        sl_json_set_int(seen, "active_pending", figures.active);
+        sl_json_set_int(seen, "inadmissible", figures.inadmissible);
+        sl_json_set_int(seen, "finished", figures.finished);
+        const struct queue q = {.name = name,
+                                .cohort = sl_json_path_text(object, "spec.cohortName", ""),
+                                .role = role_of(p),
+                                .groups = sl_json_path(object, "spec.resourceGroups"),
+                                .seen = seen};
+        for (size_t i = 0; i < FAMILY_COUNT; i++) {
+            families[i].print(&s->families[i], &families[i], &q);
         }
     }
+    sl_json_free(object);
+    sl_json_free(seen);
+}
+
+static void print_cohort(struct scrape *s, const char *name)
+{
+    struct sl_json *seen = sl_engine_queue_status(s->pages->engine, SL_KIND_COHORT, "", name);
+    const struct sl_json *share = sl_json_path(seen, "fairSharing.weightedShare");
+    if (share != NULL) {
+        sl_buf_print(&s->cohorts,
+                     "kueue_cohort_weighted_share{cohort=\"%s\",replica_role=\"%s\"} %" PRId64 "\n",
+                     name, role_of(s->pages), sl_json_int(share, 0));
+    }
+    sl_json_free(seen);
 }
 
 /* What the controllers count: names, in the order in which they are shown. */
@@ -253,14 +245,6 @@ static void totals(struct sl_buf *out, const struct sl_pages *p)
     struct sl_controller_counters c;
     sl_engine_count(p->engine, &e);
     sl_controllers_count(p->controllers, &c);
-    for (size_t i = 0; i < sizeof meters / sizeof meters[0]; i++) {
-        sl_metrics_help(out, meters[i].name, meters[i].type, meters[i].text);
-        sl_meters_print(&c.meters->meters, meters[i].name, role_of(p), out);
-    }
-    sl_metrics_local_queues(p, c.meters, role_of(p), out);
-    if (c.meters->metered.cohorts) {
-        sl_metrics_tree(p->engine, role_of(p), out);
-    }
     sl_metrics_value(out, "sluice_workloads", "Workloads known to the core", e.workloads);
     sl_metrics_value(out, "sluice_workloads_pending", "Workloads that wait for quota", e.pending);
     sl_metrics_value(out, "sluice_workloads_holding", "Workloads that hold quota", e.holding);
@@ -298,33 +282,6 @@ static void totals(struct sl_buf *out, const struct sl_pages *p)
                      c.jobs_waiting);
 }
 
-static void decisions(struct sl_buf *out, const struct sl_pages *p)
-{
-    struct queues q = {.engine = p->engine, .role = role_of(p), .items = sl_json_new_list()};
-    (void)p->client.list(p->client.self, SL_KIND_CLUSTER_QUEUE, "", collect_queue, &q, NULL);
-    pending_family(out, &q);
-    count_family(out, &q, "kueue_reserving_active_workloads", "reservingWorkloads",
-                 "Workloads that hold a reservation");
-    count_family(out, &q, "kueue_admitted_active_workloads", "admittedWorkloads",
-                 "Admitted workloads that have not finished");
-    count_family(out, &q, "kueue_finished_workloads", "finished", "Workloads that have finished");
-    status_family(out, &q);
-    resource_family(out, &q, "kueue_cluster_queue_resource_reservation", "flavorsReservation",
-                    "Reserved quota");
-    resource_family(out, &q, "kueue_cluster_queue_resource_usage", "flavorsUsage",
-                    "Quota used by admitted workloads");
-    resource_family(out, &q, "sluice_cluster_queue_quota_excess", "quotaExcess",
-                    "Usage beyond the limits, after a quota was lowered");
-    quota_family(out, &q, "kueue_cluster_queue_nominal_quota", "nominalQuota", "Nominal quota");
-    quota_family(out, &q, "kueue_cluster_queue_borrowing_limit", "borrowingLimit",
-                 "Borrowing limit");
-    quota_family(out, &q, "kueue_cluster_queue_lending_limit", "lendingLimit", "Lending limit");
-    share_family(out, &q);
-    cohort_family(out, &q, &p->client);
-    totals(out, p);
-    sl_json_free(q.items);
-}
-
 static void process(struct sl_buf *out)
 {
     size_t bytes = 0;
@@ -339,6 +296,122 @@ static void process(struct sl_buf *out)
                  us % 1000000);
 }
 
+/* --- the page, part by part ------------------------------------------------------------------ */
+
+static const struct sl_workload_meters *meters_of(const struct scrape *s)
+{
+    struct sl_controller_counters c;
+    sl_controllers_count(s->pages->controllers, &c);
+    return c.meters;
+}
+
+/* One queue or Cohort. False: there is none left. */
+static bool write_qnode(struct scrape *s, struct sl_buf *out)
+{
+    if (s->at < s->count) {
+        bool cohort = s->kinds[s->at] == SL_KIND_COHORT;
+        (cohort ? print_cohort : print_queue)(s, s->names[s->at]);
+        s->at++;
+        return true;
+    }
+    for (size_t i = 0; i < FAMILY_COUNT; i++) {
+        sl_metrics_help(out, families[i].metric, "gauge", families[i].text);
+        sl_buf_add(out, s->families[i].data, s->families[i].len);
+        sl_buf_fini(&s->families[i]);
+    }
+    sl_metrics_help(out, "kueue_cohort_weighted_share", "gauge",
+                    "Share of the parent's quota that is borrowed, by weight");
+    sl_buf_add(out, s->cohorts.data, s->cohorts.len);
+    return false;
+}
+
+static bool write_meters(struct scrape *s, struct sl_buf *out)
+{
+    const size_t count = sizeof meters / sizeof meters[0];
+    size_t before = out->len;
+    sl_metrics_help(out, meters[s->meter].name, meters[s->meter].type, meters[s->meter].text);
+    sl_meters_print(&meters_of(s)->meters, meters[s->meter].name, role_of(s->pages), out);
+    sl_effort_text(out->len - before);
+    return ++s->meter < count;
+}
+
+static bool write_locals(struct scrape *s, struct sl_buf *out)
+{
+    const struct sl_workload_meters *counted = meters_of(s);
+    if (!counted->metered.on) {
+        return false;
+    }
+    if (s->locals == NULL) {
+        s->locals = sl_metrics_locals_new(s->pages, counted, role_of(s->pages));
+    }
+    return sl_metrics_locals_go_on(s->locals, counted, out);
+}
+
+static bool write_totals(struct scrape *s, struct sl_buf *out)
+{
+    if (meters_of(s)->metered.cohorts) {
+        size_t before = out->len;
+        sl_metrics_tree(s->pages->engine, role_of(s->pages), out);
+        sl_effort_text(out->len - before);
+    }
+    totals(out, s->pages);
+    return false;
+}
+
+/* A standby has only this. */
+static bool write_own(struct scrape *s, struct sl_buf *out)
+{
+    const struct sl_pages *p = s->pages;
+    sl_metrics_help(out, "kueue_build_info", "gauge", "1, with the version as a label");
+    sl_buf_print(out, "kueue_build_info{git_version=\"%s\",name=\"sluice\"} 1\n", SL_VERSION);
+    if (p->metrics != NULL) {
+        p->metrics(p->context, out);
+    }
+    process(out);
+    return false;
+}
+
+/* Each writes something; false: that was all of it. */
+static bool (*const parts[])(struct scrape *s, struct sl_buf *out) = {
+    write_qnode, write_meters, write_locals, write_totals, write_own};
+#define PART_COUNT (sizeof parts / sizeof parts[0])
+
+static bool write_slice(struct sl_server_rest *rest, struct sl_server_page *page)
+{
+    struct scrape *s = (struct scrape *)rest;
+    uint64_t begin = sl_effort_steps;
+    while (s->part < PART_COUNT && sl_effort_steps - begin < SL_SLICE_STEPS) {
+        s->part += !parts[s->part](s, &page->body);
+    }
+    return s->part < PART_COUNT;
+}
+
+static void free_scrape(struct sl_server_rest *rest)
+{
+    struct scrape *s = (struct scrape *)rest;
+    for (uint32_t i = 0; i < s->count; i++) {
+        sl_mem_free(s->names[i]);
+    }
+    for (size_t i = 0; i < FAMILY_COUNT; i++) {
+        sl_buf_fini(&s->families[i]);
+    }
+    sl_buf_fini(&s->cohorts);
+    sl_metrics_locals_free(s->locals);
+    sl_mem_free(s->families);
+    sl_mem_free(s->names);
+    sl_mem_free(s->kinds);
+    sl_mem_free(s);
+}
+
+static void note_qnode(void *context, enum sl_kind kind, const char *name)
+{
+    struct scrape *s = context;
+    s->names = sl_mem_reach(s->names, &s->name_cap, 64, s->count, sizeof *s->names);
+    s->kinds = sl_mem_reach(s->kinds, &s->kind_cap, 64, s->count, sizeof *s->kinds);
+    s->names[s->count] = sl_mem_text(name);
+    s->kinds[s->count++] = kind;
+}
+
 void sl_pages_metrics(void *context, const char *path, const char *query,
                       struct sl_server_page *page)
 {
@@ -346,15 +419,13 @@ void sl_pages_metrics(void *context, const char *path, const char *query,
     (void)path;
     (void)query;
     const struct sl_pages *p = context;
-    struct sl_buf *out = &page->body;
+    struct scrape *s = sl_mem_new(1, sizeof *s);
+    *s = (struct scrape){.rest = {write_slice, free_scrape}, .pages = p, .part = PART_COUNT - 1};
+    s->families = sl_mem_new(FAMILY_COUNT, sizeof *s->families);
     page->content_type = "text/plain; version=0.0.4; charset=utf-8";
+    page->rest = &s->rest;
     if (p->engine != NULL) {
-        decisions(out, p);
+        s->part = 0;
+        sl_engine_each_qnode(p->engine, note_qnode, s);
     }
-    sl_metrics_help(out, "kueue_build_info", "gauge", "1, with the version as a label");
-    sl_buf_print(out, "kueue_build_info{git_version=\"%s\",name=\"sluice\"} 1\n", SL_VERSION);
-    if (p->metrics != NULL) {
-        p->metrics(p->context, out);
-    }
-    process(out);
 }

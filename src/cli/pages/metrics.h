@@ -13,7 +13,13 @@ void sl_metrics_value(struct sl_buf *out, const char *name, const char *text, ui
 void sl_metrics_quantity(struct sl_buf *out, const char *text);
 /* The families kueue_cohort_info, kueue_cohort_subtree_* and kueue_cluster_queue_info. */
 void sl_metrics_tree(const struct sl_engine *engine, const char *role, struct sl_buf *out);
-/* The families kueue_local_queue_*, of the LocalQueues that have metrics of their own. */
-void sl_metrics_local_queues(const struct sl_pages *p, const struct sl_workload_meters *meters,
-                             const char *role, struct sl_buf *out);
+/* The families kueue_local_queue_*, of the LocalQueues that have metrics of their own now. go_on writes some lines of
+ * them; false: that was all. */
+struct sl_metrics_locals;
+struct sl_metrics_locals *sl_metrics_locals_new(const struct sl_pages *p,
+                                                const struct sl_workload_meters *meters,
+                                                const char *role);
+bool sl_metrics_locals_go_on(struct sl_metrics_locals *l, const struct sl_workload_meters *meters,
+                             struct sl_buf *out);
+void sl_metrics_locals_free(struct sl_metrics_locals *l);
 #endif

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* Metrics of LocalQueues. There may be many of them: gauges come from the engine's figures, family by family, without
- * any object being read. */
+/* Metrics of LocalQueues. There may be many of them: gauges come from the engine's figures as they are at the beginning,
+ * family by family, without any object being read. */
 #include "api/objects/quantity.h"
 #include "base/check.h"
+#include "base/effort.h"
 #include "base/mem.h"
 #include "cli/pages/metrics.h"
 #include <inttypes.h>
@@ -41,19 +42,120 @@ struct local {
     struct sl_queue_figures figures;
 };
 
-struct locals {
+struct sl_metrics_locals {
     const struct sl_engine *engine;
     const char *role;
-    struct sl_buf *out;
     struct local *list;
     size_t count;
+    size_t family, at; /* what comes next */
 };
 
-static void collect(struct locals *l, const struct sl_workload_meters *meters)
+/* Families that the engine has figures for. */
+struct family {
+    const char *metric, *text;
+    void (*print)(const struct sl_metrics_locals *l, const struct family *f, const struct local *q,
+                  struct sl_buf *out);
+    size_t member; /* of the figures */
+    bool usage;    /* else the reservation */
+};
+
+/* What follows the metric's name in each line. */
+#define LABELS "{name=\"%s\",namespace=\"%s\""
+
+static void print_count(const struct sl_metrics_locals *l, const struct family *f,
+                        const struct local *q, struct sl_buf *out)
 {
+    uint32_t value;
+    memcpy(&value, (const char *)&q->figures + f->member, sizeof value);
+    sl_buf_print(out, "%s" LABELS ",replica_role=\"%s\"} %" PRIu32 "\n", f->metric, q->name, q->ns,
+                 l->role, value);
+}
+
+static void print_pending(const struct sl_metrics_locals *l, const struct family *f,
+                          const struct local *q, struct sl_buf *out)
+{
+    static const char line[] = "%s" LABELS ",status=\"%s\",replica_role=\"%s\"} %" PRIu32 "\n";
+    sl_buf_print(out, line, f->metric, q->name, q->ns, "active", l->role, q->figures.active);
+    sl_buf_print(out, line, f->metric, q->name, q->ns, "inadmissible", l->role,
+                 q->figures.inadmissible);
+}
+
+static void print_status(const struct sl_metrics_locals *l, const struct family *f,
+                         const struct local *q, struct sl_buf *out)
+{
+    static const char line[] = "%s" LABELS ",active=\"%s\",replica_role=\"%s\"} %d\n";
+    sl_buf_print(out, line, f->metric, q->name, q->ns, "True", l->role, q->figures.open);
+    sl_buf_print(out, line, f->metric, q->name, q->ns, "False", l->role, !q->figures.open);
+    sl_buf_print(out, line, f->metric, q->name, q->ns, "Unknown", l->role, 0);
+}
+
+struct usages {
+    const struct sl_metrics_locals *l;
+    const struct family *f;
+    const struct local *q;
+    struct sl_buf *out;
+};
+
+static void print_usage(void *context, const struct sl_queue_usage *usage)
+{
+    const struct usages *u = context;
+    char text[64];
+    sl_effort_add(1);
+    sl_buf_print(u->out, "%s" LABELS ",flavor=\"%s\",resource=\"%s\",replica_role=\"%s\"} ",
+                 u->f->metric, u->q->name, u->q->ns, usage->flavor, usage->resource, u->l->role);
+    sl_quantity_print_amount(u->f->usage ? usage->usage : usage->reservation, usage->resource,
+                             text);
+    sl_metrics_quantity(u->out, text);
+}
+
+static void print_usages(const struct sl_metrics_locals *l, const struct family *f,
+                         const struct local *q, struct sl_buf *out)
+{
+    struct usages u = {l, f, q, out};
+    sl_engine_queue_usages(l->engine, q->ns, q->name, print_usage, &u);
+}
+
+/* With admission fair sharing. */
+static void print_fair(const struct sl_metrics_locals *l, const struct family *f,
+                       const struct local *q, struct sl_buf *out)
+{
+    const char *cluster_queue;
+    double usage;
+    if (sl_engine_queue_fair_usage(l->engine, q->ns, q->name, &cluster_queue, &usage)) {
+        sl_buf_print(out, "%s" LABELS ",cluster_queue=\"%s\",replica_role=\"%s\"} ", f->metric,
+                     q->name, q->ns, cluster_queue, l->role);
+        sl_buf_print(out, isinf(usage) ? "+Inf\n" : "%.6g\n", usage);
+    }
+}
+
+#define FIGURE(name) offsetof(struct sl_queue_figures, name)
+static const struct family families[] = {
+    {"kueue_local_queue_pending_workloads", "Pending workloads per LocalQueue", print_pending, 0,
+     false},
+    {"kueue_local_queue_reserving_active_workloads", "Workloads that hold a reservation",
+     print_count, FIGURE(reserving), false},
+    {"kueue_local_queue_admitted_active_workloads", "Admitted workloads that have not finished",
+     print_count, FIGURE(admitted), false},
+    {"kueue_local_queue_finished_workloads", "Workloads that have finished", print_count,
+     FIGURE(finished), false},
+    {"kueue_local_queue_status", "1 for the state the LocalQueue is in", print_status, 0, false},
+    {"kueue_local_queue_resource_reservation", "Reserved quota", print_usages, 0, false},
+    {"kueue_local_queue_resource_usage", "Quota used by admitted workloads", print_usages, 0, true},
+    {"kueue_local_queue_admission_fair_sharing_usage", "Recent usage, weighted", print_fair, 0,
+     false}};
+#define FAMILY_COUNT (sizeof families / sizeof families[0])
+#define METER_COUNT (sizeof meters_shown / sizeof meters_shown[0])
+
+struct sl_metrics_locals *sl_metrics_locals_new(const struct sl_pages *p,
+                                                const struct sl_workload_meters *meters,
+                                                const char *role)
+{
+    SL_PRE(p != NULL && meters != NULL);
+    struct sl_metrics_locals *l = sl_mem_new(1, sizeof *l);
     size_t cursor = 0;
     const char *key;
     union sl_map_value value;
+    *l = (struct sl_metrics_locals){.engine = p->engine, .role = role};
     l->list = sl_mem_new(sl_map_count(meters->queues) + 1, sizeof *l->list);
     while (sl_map_next(meters->queues, &cursor, &key, &value)) {
         struct local *q = &l->list[l->count];
@@ -67,125 +169,50 @@ static void collect(struct locals *l, const struct sl_workload_meters *meters)
             sl_mem_free(q->ns);
         }
     }
+    return l;
 }
 
-static void line(const struct locals *l, const struct local *q, const char *metric,
-                 const char *more, uint64_t value)
+/* The lines of one LocalQueue in one family. */
+static void print_next(struct sl_metrics_locals *l, struct sl_buf *out)
 {
-    sl_buf_print(l->out, "%s{name=\"%s\",namespace=\"%s\"%s,replica_role=\"%s\"} %" PRIu64 "\n",
-                 metric, q->name, q->ns, more, l->role, value);
-}
-
-static void pending_family(const struct locals *l)
-{
-    static const char metric[] = "kueue_local_queue_pending_workloads";
-    sl_metrics_help(l->out, metric, "gauge", "Pending workloads per LocalQueue");
-    for (size_t i = 0; i < l->count; i++) {
-        const struct local *q = &l->list[i];
-        line(l, q, metric, ",status=\"active\"", q->figures.active);
-        line(l, q, metric, ",status=\"inadmissible\"", q->figures.inadmissible);
+    const struct family *f = &families[l->family];
+    if (l->at == 0) {
+        sl_metrics_help(out, f->metric, "gauge", f->text);
+    }
+    if (l->at < l->count) {
+        f->print(l, f, &l->list[l->at], out);
+    }
+    if (++l->at >= l->count) {
+        l->at = 0;
+        l->family++;
     }
 }
 
-static void count_family(const struct locals *l, const char *metric, size_t member,
-                         const char *text)
+bool sl_metrics_locals_go_on(struct sl_metrics_locals *l, const struct sl_workload_meters *meters,
+                             struct sl_buf *out)
 {
-    sl_metrics_help(l->out, metric, "gauge", text);
-    for (size_t i = 0; i < l->count; i++) {
-        uint32_t value;
-        memcpy(&value, (const char *)&l->list[i].figures + member, sizeof value);
-        line(l, &l->list[i], metric, "", value);
+    SL_PRE(l != NULL && meters != NULL);
+    size_t before = out->len, meter = l->family - FAMILY_COUNT;
+    if (l->family < FAMILY_COUNT) {
+        print_next(l, out);
+    } else {
+        sl_metrics_help(out, meters_shown[meter].name, meters_shown[meter].type,
+                        meters_shown[meter].text);
+        sl_meters_print(&meters->meters, meters_shown[meter].name, l->role, out);
+        l->family++;
     }
+    sl_effort_add(1);
+    sl_effort_text(out->len - before);
+    return l->family < FAMILY_COUNT + METER_COUNT;
 }
 
-static void status_family(const struct locals *l)
+void sl_metrics_locals_free(struct sl_metrics_locals *l)
 {
-    static const char metric[] = "kueue_local_queue_status";
-    sl_metrics_help(l->out, metric, "gauge", "1 for the state the LocalQueue is in");
-    for (size_t i = 0; i < l->count; i++) {
-        const struct local *q = &l->list[i];
-        line(l, q, metric, ",active=\"True\"", q->figures.open);
-        line(l, q, metric, ",active=\"False\"", !q->figures.open);
-        line(l, q, metric, ",active=\"Unknown\"", 0);
+    for (size_t i = 0; l != NULL && i < l->count; i++) {
+        sl_mem_free(l->list[i].ns);
     }
-}
-
-struct usage_family {
-    const struct locals *l;
-    const struct local *q;
-    const char *metric;
-    bool usage; /* else the reservation */
-};
-
-static void print_usage(void *context, const struct sl_queue_usage *usage)
-{
-    const struct usage_family *f = context;
-    char text[64];
-    sl_buf_print(f->l->out,
-                 "%s{name=\"%s\",namespace=\"%s\",flavor=\"%s\",resource=\"%s\","
-                 "replica_role=\"%s\"} ",
-                 f->metric, f->q->name, f->q->ns, usage->flavor, usage->resource, f->l->role);
-    sl_quantity_print_amount(f->usage ? usage->usage : usage->reservation, usage->resource, text);
-    sl_metrics_quantity(f->l->out, text);
-}
-
-static void resource_family(const struct locals *l, const char *metric, bool usage,
-                            const char *text)
-{
-    sl_metrics_help(l->out, metric, "gauge", text);
-    for (size_t i = 0; i < l->count; i++) {
-        struct usage_family f = {l, &l->list[i], metric, usage};
-        sl_engine_queue_usages(l->engine, f.q->ns, f.q->name, print_usage, &f);
+    if (l != NULL) {
+        sl_mem_free(l->list);
+        sl_mem_free(l);
     }
-}
-
-/* With admission fair sharing. */
-static void fair_family(const struct locals *l)
-{
-    static const char metric[] = "kueue_local_queue_admission_fair_sharing_usage";
-    sl_metrics_help(l->out, metric, "gauge", "Recent usage, weighted");
-    for (size_t i = 0; i < l->count; i++) {
-        const struct local *q = &l->list[i];
-        const char *cluster_queue;
-        double usage;
-        if (sl_engine_queue_fair_usage(l->engine, q->ns, q->name, &cluster_queue, &usage)) {
-            sl_buf_print(l->out,
-                         "%s{name=\"%s\",namespace=\"%s\",cluster_queue=\"%s\",replica_role="
-                         "\"%s\"} ",
-                         metric, q->name, q->ns, cluster_queue, l->role);
-            sl_buf_print(l->out, isinf(usage) ? "+Inf\n" : "%.6g\n", usage);
-        }
-    }
-}
-
-void sl_metrics_local_queues(const struct sl_pages *p, const struct sl_workload_meters *meters,
-                             const char *role, struct sl_buf *out)
-{
-    SL_PRE(p != NULL);
-    struct locals l = {.engine = p->engine, .role = role, .out = out};
-    if (!meters->metered.on) {
-        return;
-    }
-    collect(&l, meters);
-    pending_family(&l);
-    count_family(&l, "kueue_local_queue_reserving_active_workloads",
-                 offsetof(struct sl_queue_figures, reserving), "Workloads that hold a reservation");
-    count_family(&l, "kueue_local_queue_admitted_active_workloads",
-                 offsetof(struct sl_queue_figures, admitted),
-                 "Admitted workloads that have not finished");
-    count_family(&l, "kueue_local_queue_finished_workloads",
-                 offsetof(struct sl_queue_figures, finished), "Workloads that have finished");
-    status_family(&l);
-    resource_family(&l, "kueue_local_queue_resource_reservation", false, "Reserved quota");
-    resource_family(&l, "kueue_local_queue_resource_usage", true,
-                    "Quota used by admitted workloads");
-    fair_family(&l);
-    for (size_t i = 0; i < sizeof meters_shown / sizeof meters_shown[0]; i++) {
-        sl_metrics_help(out, meters_shown[i].name, meters_shown[i].type, meters_shown[i].text);
-        sl_meters_print(&meters->meters, meters_shown[i].name, role, out);
-    }
-    for (size_t i = 0; i < l.count; i++) {
-        sl_mem_free(l.list[i].ns);
-    }
-    sl_mem_free(l.list);
 }

@@ -3,13 +3,15 @@
 
 /* Pending workloads, and the API's discovery. */
 #include "cli/pages/visibility.h"
+#include "base/effort.h"
+#include "base/mem.h"
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define LIMIT_PRESET 1000
-#define LIMIT_MAX 10000 /* each costs 20 us, and decisions wait meanwhile; Kueue answers 100,000 */
+#define LIMIT_MAX 10000 /* each costs 20 us; Kueue answers 100,000 */
 #define NAME_MAX_LEN 254
 
 const char *const sl_visibility_versions[] = {"v1beta2", "v1beta1", NULL};
@@ -159,21 +161,51 @@ static struct sl_json *item_new(const struct sl_client *client, const struct sl_
     return item;
 }
 
-static struct sl_json *summary_new(const struct sl_client *client, const struct sl_json *pending,
-                                   const char *api_version)
+/* A summary that is being written. */
+struct summary {
+    struct sl_server_rest rest;
+    const struct sl_pages *pages;
+    struct sl_pending *pending;
+    bool any; /* items so far */
+};
+
+static void free_summary(struct sl_server_rest *rest)
 {
-    char version[64];
-    struct sl_json *items = sl_json_new_list();
-    for (size_t i = 0; i < sl_json_len(pending); i++) {
-        sl_json_append(items, item_new(client, sl_json_at(pending, i)));
+    struct summary *s = (struct summary *)rest;
+    sl_engine_pending_free(s->pending);
+    sl_mem_free(s);
+}
+
+static bool add_items(struct sl_server_rest *rest, struct sl_server_page *page)
+{
+    struct summary *s = (struct summary *)rest;
+    uint64_t begin = sl_effort_steps;
+    while (sl_effort_steps - begin < SL_SLICE_STEPS) {
+        struct sl_json *pending = sl_engine_pending_next(s->pages->engine, s->pending);
+        if (pending == NULL) {
+            sl_buf_text(&page->body, "]}");
+            return false;
+        }
+        struct sl_json *item = item_new(&s->pages->client, pending);
+        sl_buf_text(&page->body, s->any ? "," : "");
+        s->any = true;
+        sl_json_print(item, &page->body);
+        sl_json_free(item);
+        sl_json_free(pending);
     }
-    struct sl_json *summary = sl_json_new_map();
-    (void)snprintf(version, sizeof version, SL_VISIBILITY_GROUP "/%s", api_version);
-    sl_json_set_text(summary, "kind", "PendingWorkloadsSummary");
-    sl_json_set_text(summary, "apiVersion", version);
-    sl_json_set(summary, "metadata", sl_json_new_map());
-    sl_json_set(summary, "items", items);
-    return summary;
+    return true;
+}
+
+static void begin_summary(const struct sl_pages *p, struct sl_pending *pending, const char *version,
+                          struct sl_server_page *page)
+{
+    struct summary *s = sl_mem_new(1, sizeof *s);
+    *s = (struct summary){.rest = {add_items, free_summary}, .pages = p, .pending = pending};
+    sl_buf_print(&page->body,
+                 "{\"kind\":\"PendingWorkloadsSummary\",\"apiVersion\":\"" SL_VISIBILITY_GROUP
+                 "/%s\",\"metadata\":{},\"items\":[",
+                 version);
+    page->rest = &s->rest;
 }
 
 static void no_queue(struct sl_server_page *page, const struct question *q)
@@ -208,10 +240,9 @@ static void serve_pending(const struct sl_pages *p, const struct question *q,
     }
     const struct sl_pending_range range = {q->local ? q->ns : NULL, q->local ? q->name : NULL,
                                            q->offset, q->limit};
-    struct sl_json *pending = sl_engine_pending(
-        p->engine, q->local ? sl_json_path_text(queue, "spec.clusterQueue", "") : q->name, &range);
-    answer(page, 200, summary_new(&p->client, pending, q->version));
-    sl_json_free(pending);
+    const char *cluster_queue =
+        q->local ? sl_json_path_text(queue, "spec.clusterQueue", "") : q->name;
+    begin_summary(p, sl_engine_pending_new(p->engine, cluster_queue, &range), q->version, page);
     sl_json_free(queue);
 }
 

@@ -4,6 +4,7 @@
 /* What is going on: statuses of queues, what waits and why, and figures. */
 #include "api/objects/quantity.h"
 #include "base/check.h"
+#include "base/effort.h"
 #include "base/mem.h"
 #include "engine/quota/accounts.h"
 #include "engine/events/activity.h"
@@ -19,6 +20,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#define REASON_STEPS 100u /* of the flavors that are tried for one that waits: about 20 us */
 
 /* --- statuses --------------------------------------------------------------------------------- */
 
@@ -286,39 +289,44 @@ static void add_reason(struct sl_engine *g, sl_workload_id id, struct sl_json *i
     sl_json_set_text(item, "message", text);
 }
 
+/* One that waits, as it was when the list was made. */
+struct waiting {
+    sl_workload_id id;
+    uint64_t uid_high, uid_low;
+    enum sl_place place;
+    int64_t in_all, in_queue; /* its positions */
+};
+
+struct sl_pending {
+    struct waiting *list;
+    uint32_t count, cap, at;
+};
+
 struct listing {
     struct sl_engine *g;
     const struct sl_local_queue *queue; /* NULL: all of them */
     int64_t passed, offset, limit;
     int64_t position;
-    struct sl_json *list;
+    struct sl_pending *out;
 };
 
 static void add_pending(struct listing *l, sl_workload_id id)
 {
-    struct sl_engine *g = l->g;
-    const struct sl_workload_entry *e = &g->workloads[id];
-    const char *key = sl_intern_name(g->names, SL_INTERN_WORKLOAD, id);
+    struct sl_pending *p = l->out;
+    const struct sl_workload_entry *e = &l->g->workloads[id];
     int64_t in_all = l->position++;
     int64_t in_queue = e->queue->listed_count++;
     if ((l->queue != NULL && l->queue != e->queue) || l->passed++ < l->offset) {
         return;
     }
-    struct sl_json *item = sl_json_new_map();
-    sl_json_set_text(item, "namespace", e->queue->ns);
-    sl_json_set_text(item, "name", key + strlen(e->queue->ns) + 1);
-    sl_json_set_int(item, "priority", e->priority);
-    sl_json_set_text(item, "localQueueName", e->queue->name);
-    sl_json_set_int(item, "positionInClusterQueue", in_all);
-    sl_json_set_int(item, "positionInLocalQueue", in_queue);
-    sl_json_set_text(item, "place", place_names[sl_place_of(id)]);
-    add_reason(g, id, item);
-    sl_json_append(l->list, item);
+    p->list = sl_mem_reach(p->list, &p->cap, 64, p->count, sizeof *p->list);
+    p->list[p->count++] =
+        (struct waiting){id, e->uid_high, e->uid_low, sl_place_of(id), in_all, in_queue};
 }
 
 static bool has_all(const struct listing *l)
 {
-    return (int64_t)sl_json_len(l->list) >= l->limit;
+    return (int64_t)l->out->count >= l->limit;
 }
 
 static void list_standing(struct listing *l, sl_qnode_id qnode)
@@ -384,10 +392,12 @@ static void list_apart(struct listing *l, sl_qnode_id qnode)
     sl_mem_free(list);
 }
 
-struct sl_json *sl_engine_pending(struct sl_engine *g, const char *cluster_queue,
-                                  const struct sl_pending_range *range)
+struct sl_pending *sl_engine_pending_new(struct sl_engine *g, const char *cluster_queue,
+                                         const struct sl_pending_range *range)
 {
-    struct listing l = {.g = g, .limit = INT64_MAX, .list = sl_json_new_list()};
+    SL_PRE(g != NULL && cluster_queue != NULL);
+    struct sl_pending *p = sl_mem_new(1, sizeof *p);
+    struct listing l = {.g = g, .limit = INT64_MAX, .out = p};
     sl_qnode_id qnode = sl_qnode_find(g, true, cluster_queue);
     if (range != NULL) {
         l.offset = range->offset;
@@ -397,12 +407,71 @@ struct sl_json *sl_engine_pending(struct sl_engine *g, const char *cluster_queue
                       : sl_local_queue_find(g, range->ns, range->local_queue);
     }
     if (qnode == SL_NO_ID || (range != NULL && range->local_queue != NULL && l.queue == NULL)) {
-        return l.list;
+        return p;
     }
     for (struct sl_local_queue *q = g->qnodes[qnode]->first_queue; q != NULL; q = q->next) {
         q->listed_count = 0;
     }
     list_standing(&l, qnode);
     list_apart(&l, qnode);
-    return l.list;
+    return p;
+}
+
+void sl_engine_pending_free(struct sl_pending *p)
+{
+    if (p != NULL) {
+        sl_mem_free(p->list);
+        sl_mem_free(p);
+    }
+}
+
+/* It may have been admitted or deleted since, and its number may be another's. */
+static bool still_waits(const struct sl_engine *g, const struct waiting *w)
+{
+    const struct sl_workload_entry *e = &g->workloads[w->id];
+    enum sl_place place = e->uid == NULL ? SL_PLACE_NONE : sl_place_of(w->id);
+    bool elsewhere = place == SL_PLACE_NONE || place == SL_PLACE_HOLDING ||
+                     place == SL_PLACE_DORMANT || place == SL_PLACE_DONE;
+    return e->uid != NULL && e->queue != NULL && e->uid_high == w->uid_high &&
+           e->uid_low == w->uid_low && (place == w->place || !elsewhere);
+}
+
+static struct sl_json *new_item(struct sl_engine *g, const struct waiting *w)
+{
+    const struct sl_workload_entry *e = &g->workloads[w->id];
+    const char *key = sl_intern_name(g->names, SL_INTERN_WORKLOAD, w->id);
+    struct sl_json *item = sl_json_new_map();
+    sl_json_set_text(item, "namespace", e->queue->ns);
+    sl_json_set_text(item, "name", key + strlen(e->queue->ns) + 1);
+    sl_json_set_int(item, "priority", e->priority);
+    sl_json_set_text(item, "localQueueName", e->queue->name);
+    sl_json_set_int(item, "positionInClusterQueue", w->in_all);
+    sl_json_set_int(item, "positionInLocalQueue", w->in_queue);
+    sl_json_set_text(item, "place", place_names[sl_place_of(w->id)]);
+    add_reason(g, w->id, item);
+    sl_effort_add(REASON_STEPS);
+    return item;
+}
+
+struct sl_json *sl_engine_pending_next(struct sl_engine *g, struct sl_pending *p)
+{
+    SL_PRE(g != NULL && p != NULL);
+    while (p->at < p->count) {
+        const struct waiting *w = &p->list[p->at++];
+        if (still_waits(g, w)) {
+            return new_item(g, w);
+        }
+    }
+    return NULL;
+}
+
+void sl_engine_each_qnode(const struct sl_engine *g, sl_qnode_fn *visit, void *context)
+{
+    SL_PRE(g != NULL && visit != NULL);
+    for (sl_qnode_id qnode = 0; qnode < g->qnode_cap; qnode++) {
+        const struct sl_qnode_entry *n = g->qnodes[qnode];
+        if (n != NULL && n->exists) {
+            visit(context, n->is_cluster_queue ? SL_KIND_CLUSTER_QUEUE : SL_KIND_COHORT, n->name);
+        }
+    }
 }

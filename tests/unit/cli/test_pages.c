@@ -3,10 +3,13 @@
 
 /* /readyz and /metrics; engine, controllers and client are stubs. */
 #include "t.h"
+#include "base/effort.h"
 #include "cli/pages/pages.h"
+#include <stdio.h>
 
 static struct {
     bool ready;
+    size_t copies; /* of the ClusterQueue */
     struct sl_workload_meters meters;
 } stub;
 
@@ -54,8 +57,18 @@ void sl_engine_queue_usages(const struct sl_engine *g, const char *ns, const cha
 {
     (void)g;
     assert_string_equal(ns, "n");
-    assert_string_equal(name, "lq");
+    assert_int_equal(strncmp(name, "lq", 2), 0);
     visit(context, &(struct sl_queue_usage){"f", "cpu", 2500, 1000});
+}
+
+void sl_engine_each_qnode(const struct sl_engine *g, sl_qnode_fn *visit, void *context)
+{
+    (void)g;
+    visit(context, SL_KIND_CLUSTER_QUEUE, "gone");
+    for (size_t i = 0; i < stub.copies + 1; i++) {
+        visit(context, SL_KIND_CLUSTER_QUEUE, "team");
+    }
+    visit(context, SL_KIND_COHORT, "team");
 }
 
 void sl_engine_tree(const struct sl_engine *g, sl_tree_fn *visit, void *context)
@@ -103,23 +116,26 @@ static enum sl_code get(void *self, enum sl_kind kind, const char *ns, const cha
     return SL_CODE_OK;
 }
 
-static enum sl_code list(void *self, enum sl_kind kind, const char *ns, sl_visit_fn *visit,
-                         void *context, struct sl_error *e)
-{
-    (void)self;
-    (void)kind;
-    (void)ns;
-    (void)e;
-    struct sl_json *queue = parse(queue_text);
-    visit(context, queue);
-    sl_json_free(queue);
-    return SL_CODE_OK;
-}
-
 /* The stubs never look at the engine that they are given. */
 static char engine;
-static struct sl_pages pages = {.client = {.get = get, .list = list},
+static struct sl_pages pages = {.client = {.get = get},
                                 .engine = (struct sl_engine *)(void *)&engine};
+
+/* The whole of /metrics; no slice of it is much more than it may be. How many there were. */
+static size_t scrape(struct sl_pages *p, struct sl_server_page *page)
+{
+    size_t slices = 1;
+    sl_pages_metrics(p, "/metrics", "", page);
+    uint64_t before = sl_effort_steps;
+    while (page->rest->go_on(page->rest, page)) {
+        assert_in_range(sl_effort_steps - before, SL_SLICE_STEPS, SL_SLICE_STEPS * 2);
+        before = sl_effort_steps;
+        slices++;
+    }
+    page->rest->free(page->rest);
+    page->rest = NULL;
+    return slices;
+}
 
 static void test_pages_ready_only_when_decisions_are_made(void **state)
 {
@@ -149,10 +165,8 @@ static void test_pages_of_a_standby_are_its_own_metrics(void **state)
 {
     (void)state;
     bool ready = true;
-    const struct sl_pages standby = {.client = {.get = get, .list = list},
-                                     .ready = say_ready,
-                                     .metrics = print_more,
-                                     .context = &ready};
+    const struct sl_pages standby = {
+        .client = {.get = get}, .ready = say_ready, .metrics = print_more, .context = &ready};
     struct sl_pages p = standby;
     struct sl_server_page page = {0};
     stub.ready = false;
@@ -162,7 +176,7 @@ static void test_pages_of_a_standby_are_its_own_metrics(void **state)
     sl_pages_ready(&p, "/readyz", "", &page);
     assert_int_equal(page.status, 503);
     sl_buf_reset(&page.body);
-    sl_pages_metrics(&p, "/metrics", "", &page);
+    (void)scrape(&p, &page);
     assert_has(page.body.data, "kueue_build_info{");
     assert_has(page.body.data, "sluice_leader 0\n");
     assert_null(strstr(page.body.data, "kueue_pending_workloads"));
@@ -226,7 +240,7 @@ static void test_pages_metrics_have_kueues_names_and_labels(void **state)
         &stub.meters.meters,
         &(struct sl_series){"kueue_admission_wait_time_seconds", "team", "cluster_queue=\"team\""},
         SL_METER_WAITS, 3000000);
-    sl_pages_metrics(&pages, "/metrics", "", &page);
+    (void)scrape(&pages, &page);
     sl_workload_meters_fini(&stub.meters);
     for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++) {
         assert_has(page.body.data, lines[i]);
@@ -265,13 +279,55 @@ static void test_pages_metrics_of_local_queues_are_those_that_have_some(void **s
     struct sl_json *wl =
         parse("{\"metadata\":{\"namespace\":\"n\"},\"spec\":{\"queueName\":\"lq\"}}");
     sl_workload_meters_finished(&stub.meters, wl);
-    sl_pages_metrics(&pages, "/metrics", "", &page);
+    (void)scrape(&pages, &page);
     for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++) {
         assert_has(page.body.data, lines[i]);
     }
     assert_null(strstr(page.body.data, "gone"));
     assert_null(strstr(page.body.data, "kueue_cohort_info")); /* they are off */
     sl_json_free(wl);
+    sl_workload_meters_fini(&stub.meters);
+    sl_buf_fini(&page.body);
+}
+
+static size_t count_of(const char *text, const char *part)
+{
+    size_t count = 0;
+    for (const char *at = text; (at = strstr(at, part)) != NULL; at++) {
+        count++;
+    }
+    return count;
+}
+
+/* As many turns as it takes, each family in one piece all the same. */
+static void test_pages_metrics_of_many_queues_are_written_in_slices(void **state)
+{
+    (void)state;
+    struct sl_server_page page = {0};
+    stub.copies = 1999;
+    sl_workload_meters_init(&stub.meters, (struct sl_metered){.on = true});
+    for (size_t i = 0; i < 2000; i++) {
+        char name[20];
+        (void)snprintf(name, sizeof name, "lq%zu", i);
+        struct sl_json *queue = sl_object_new(SL_KIND_LOCAL_QUEUE, "n", name);
+        sl_workload_meters_observe(&stub.meters, SL_KIND_LOCAL_QUEUE, queue, false);
+        sl_json_free(queue);
+    }
+    assert_true(scrape(&pages, &page) > 5);
+    static const char *const once[] = {
+        "# TYPE kueue_pending_workloads ", "# TYPE kueue_cluster_queue_status ",
+        "# TYPE kueue_local_queue_resource_usage ", "kueue_build_info{"};
+    for (size_t i = 0; i < sizeof once / sizeof once[0]; i++) {
+        assert_int_equal(count_of(page.body.data, once[i]), 1);
+    }
+    assert_int_equal(count_of(page.body.data, "\nkueue_cluster_queue_nominal_quota{"), 2000);
+    assert_int_equal(count_of(page.body.data, "\nkueue_local_queue_resource_usage{"), 2000);
+    assert_null(strstr(page.body.data, "gone"));
+    sl_buf_reset(&page.body);
+    sl_pages_metrics(&pages, "/metrics", "", &page);
+    assert_true(page.rest->go_on(page.rest, &page)); /* the client has left */
+    page.rest->free(page.rest);
+    stub.copies = 0;
     sl_workload_meters_fini(&stub.meters);
     sl_buf_fini(&page.body);
 }
@@ -283,6 +339,7 @@ int main(void)
         cmocka_unit_test(test_pages_of_a_standby_are_its_own_metrics),
         cmocka_unit_test(test_pages_metrics_have_kueues_names_and_labels),
         cmocka_unit_test(test_pages_metrics_of_local_queues_are_those_that_have_some),
+        cmocka_unit_test(test_pages_metrics_of_many_queues_are_written_in_slices),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

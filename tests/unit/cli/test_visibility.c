@@ -3,6 +3,8 @@
 
 /* Pending workloads and what describes the API; engine and client are stubs. */
 #include "t.h"
+#include "base/effort.h"
+#include "base/mem.h"
 #include "cli/pages/visibility.h"
 
 #define BASE SL_VISIBILITY_GROUP_PATH "/"
@@ -12,9 +14,15 @@
 static const char *pending;
 static struct sl_pending_range asked;
 
-struct sl_json *sl_engine_pending(struct sl_engine *g, const char *cluster_queue,
-                                  const struct sl_pending_range *range)
+struct sl_pending {
+    struct sl_json *list;
+    size_t at;
+};
+
+struct sl_pending *sl_engine_pending_new(struct sl_engine *g, const char *cluster_queue,
+                                         const struct sl_pending_range *range)
 {
+    struct sl_pending *p = sl_mem_new(1, sizeof *p);
     (void)g;
     assert_string_equal(cluster_queue, "team");
     asked = (struct sl_pending_range){
@@ -23,7 +31,21 @@ struct sl_json *sl_engine_pending(struct sl_engine *g, const char *cluster_queue
         assert_string_equal(range->ns, "n");
         assert_string_equal(range->local_queue, "mine");
     }
-    return parse(pending);
+    p->list = parse(pending);
+    return p;
+}
+
+void sl_engine_pending_free(struct sl_pending *p)
+{
+    sl_json_free(p->list);
+    sl_mem_free(p);
+}
+
+struct sl_json *sl_engine_pending_next(struct sl_engine *g, struct sl_pending *p)
+{
+    (void)g;
+    struct sl_json *item = sl_json_at(p->list, p->at++);
+    return item == NULL ? NULL : sl_json_clone(item);
 }
 
 static enum sl_code get(void *self, enum sl_kind kind, const char *ns, const char *name,
@@ -48,10 +70,28 @@ static char engine;
 static struct sl_pages pages = {.client = {.get = get},
                                 .engine = (struct sl_engine *)(void *)&engine};
 
+/* Does the rest of a page, and looks what each slice of it is. How many there were. */
+static size_t finish(struct sl_server_page *page)
+{
+    size_t slices = page->rest == NULL ? 0 : 1;
+    uint64_t before = sl_effort_steps;
+    while (page->rest != NULL && page->rest->go_on(page->rest, page)) {
+        assert_in_range(sl_effort_steps - before, SL_SLICE_STEPS, SL_SLICE_STEPS * 2);
+        before = sl_effort_steps;
+        slices++;
+    }
+    if (page->rest != NULL) {
+        page->rest->free(page->rest);
+        page->rest = NULL;
+    }
+    return slices;
+}
+
 static struct sl_json *visit(const char *path, const char *query, int status)
 {
     struct sl_server_page page = {.status = 200, .content_type = "application/json"};
     sl_visibility_serve(&pages, path, query, &page);
+    finish(&page);
     assert_int_equal(page.status, status);
     struct sl_json *value = parse(page.body.data);
     sl_buf_fini(&page.body);
@@ -81,6 +121,30 @@ static void test_visibility_of_a_cluster_queue_is_in_order(void **state)
     assert_string_equal(sl_json_path_text(summary, "apiVersion", ""),
                         "visibility.kueue.x-k8s.io/v1beta1");
     sl_json_free(summary);
+}
+
+static void test_visibility_of_many_is_written_in_slices(void **state)
+{
+    (void)state;
+    struct sl_buf text = {0};
+    struct sl_server_page page = {.status = 200};
+    for (size_t i = 0; i < 10000; i++) {
+        sl_buf_print(&text, "%s{\"namespace\":\"n\",\"name\":\"w%zu\"}", i == 0 ? "[" : ",", i);
+    }
+    sl_buf_text(&text, "]");
+    pending = text.data;
+    sl_visibility_serve(&pages, TEAM, "limit=10000", &page);
+    assert_true(finish(&page) > 2);
+    struct sl_json *summary = parse(page.body.data);
+    assert_int_equal(sl_json_len(sl_json_get(summary, "items")), 10000);
+    assert_string_equal(sl_json_path_text(summary, "items.9999.metadata.name", ""), "w9999");
+    sl_json_free(summary);
+    sl_buf_reset(&page.body);
+    sl_visibility_serve(&pages, TEAM, "limit=10000", &page);
+    assert_true(page.rest->go_on(page.rest, &page)); /* the client has left */
+    page.rest->free(page.rest);
+    sl_buf_fini(&page.body);
+    sl_buf_fini(&text);
 }
 
 static void test_visibility_of_a_local_queue_is_its_own_only(void **state)
@@ -276,6 +340,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_visibility_of_a_cluster_queue_is_in_order),
+        cmocka_unit_test(test_visibility_of_many_is_written_in_slices),
         cmocka_unit_test(test_visibility_of_a_local_queue_is_its_own_only),
         cmocka_unit_test(test_visibility_offset_and_limit_cut_the_list),
         cmocka_unit_test(test_visibility_number_that_is_none_is_refused),

@@ -155,7 +155,7 @@ static void test_engine_higher_priority_goes_first_then_age(void **state)
     (void)world_put(&w, SL_KIND_WORKLOAD, o, NULL);
     world_settle(&w);
     world_expect(&w, "urgent", "Admitted", "True", "Admitted");
-    struct sl_json *list = sl_engine_pending(w.engine, "cq", NULL);
+    struct sl_json *list = world_pending(&w, "cq", NULL);
     assert_int_equal(sl_json_len(list), 2);
     assert_string_equal(sl_json_path_text(list, "0.name", ""), "old");
     assert_string_equal(sl_json_path_text(list, "1.name", ""), "young");
@@ -169,9 +169,41 @@ static void test_engine_higher_priority_goes_first_then_age(void **state)
     world_expect(&w, "young", "Admitted", "True", "Admitted");
 }
 
+/* The list is made at once and told by and by: who has left it is not told, nor who came in its place. */
+static void test_engine_pending_leaves_out_who_waits_no_more(void **state)
+{
+    (void)state;
+    world_add_basics(&w);
+    world_add_workload(&w, "runs", "lq", 1, "10");
+    world_settle(&w);
+    static const char *const names[] = {"a", "b", "c", "d"};
+    for (size_t i = 0; i < 4; i++) {
+        w.now_ms += 1000;
+        world_add_workload(&w, names[i], "lq", 1, "10");
+    }
+    world_settle(&w);
+    struct sl_pending *p = sl_engine_pending_new(w.engine, "cq", NULL);
+    struct sl_json *item = sl_engine_pending_next(w.engine, p);
+    assert_string_equal(sl_json_path_text(item, "name", ""), "a");
+    sl_json_free(item);
+    world_delete(&w, SL_KIND_WORKLOAD, "team", "c");
+    world_add_workload(&w, "e", "lq", 1, "10"); /* may have the number of c */
+    world_delete(&w, SL_KIND_WORKLOAD, "team", "a");
+    world_delete(&w, SL_KIND_WORKLOAD, "team", "runs");
+    world_settle(&w);
+    world_expect(&w, "b", "Admitted", "True", "Admitted");
+    item = sl_engine_pending_next(w.engine, p);
+    assert_string_equal(sl_json_path_text(item, "name", ""), "d");
+    assert_int_equal(sl_json_path_int(item, "positionInClusterQueue", -1), 3);
+    sl_json_free(item);
+    assert_null(sl_engine_pending_next(w.engine, p));
+    sl_engine_pending_free(p);
+    sl_engine_pending_free(NULL);
+}
+
 static void expect_pending(const struct sl_pending_range *range, const char *names)
 {
-    struct sl_json *list = sl_engine_pending(w.engine, "cq", range);
+    struct sl_json *list = world_pending(&w, "cq", range);
     struct sl_buf text = {0};
     sl_buf_text(&text, "");
     for (size_t i = 0; i < sl_json_len(list); i++) {
@@ -1066,6 +1098,7 @@ int main(void)
         TEST(test_engine_deleted_workload_gives_its_quota_back),
         TEST(test_engine_same_name_with_other_uid_is_another_workload),
         TEST(test_engine_higher_priority_goes_first_then_age),
+        TEST(test_engine_pending_leaves_out_who_waits_no_more),
         TEST(test_engine_pending_in_a_range_keeps_its_positions),
         TEST(test_engine_workload_that_is_not_to_be_queued_is_not_pending),
         TEST(test_engine_nothing_is_decided_before_everything_was_seen),

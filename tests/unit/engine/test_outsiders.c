@@ -165,7 +165,7 @@ static void test_outsiders_are_listed_with_what_is_in_their_way(void **state)
     (void)state;
     world_add_workload(&w, "a", "lq", 1, "1");
     world_settle(&w);
-    struct sl_json *list = sl_engine_pending(w.engine, "cq", NULL);
+    struct sl_json *list = world_pending(&w, "cq", NULL);
     assert_int_equal(sl_json_len(list), 1);
     assert_string_equal(sl_json_path_text(sl_json_at(list, 0), "place", ""), "parked");
     assert_string_equal(sl_json_path_text(sl_json_at(list, 0), "message", ""), REFUSAL);

@@ -342,7 +342,7 @@ static void test_rules_without_granular_reasons_kueues_old_ones_are_said(void **
     world_expect(&w, "big", "QuotaReserved", "False", "Pending");
     world_expect(&w, "lost", "QuotaReserved", "False", "Inadmissible");
     assert_null(sl_condition_find(world_workload(&w, "big"), "Admitted"));
-    struct sl_json *list = sl_engine_pending(w.engine, "cq", NULL);
+    struct sl_json *list = world_pending(&w, "cq", NULL);
     assert_string_equal(sl_json_path_text(list, "0.reason", ""), "Pending");
     sl_json_free(list);
 }

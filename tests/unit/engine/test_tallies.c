@@ -54,7 +54,7 @@ static void expect_waiting(enum sl_kind kind, const char *name, uint32_t active,
 
 static void expect_listed(const char *names)
 {
-    struct sl_json *list = sl_engine_pending(w.engine, "cq", NULL);
+    struct sl_json *list = world_pending(&w, "cq", NULL);
     struct sl_buf text = {0};
     sl_buf_text(&text, "");
     for (size_t i = 0; i < sl_json_len(list); i++) {
@@ -99,8 +99,7 @@ static void test_tallies_range_of_a_stopped_cluster_queue_keeps_its_positions(vo
     (void)state;
     start();
     stop_policy(SL_KIND_CLUSTER_QUEUE, "", "cq", "Hold");
-    struct sl_json *list =
-        sl_engine_pending(w.engine, "cq", &(struct sl_pending_range){"team", "lq", 1, 1});
+    struct sl_json *list = world_pending(&w, "cq", &(struct sl_pending_range){"team", "lq", 1, 1});
     assert_int_equal(sl_json_len(list), 1);
     assert_string_equal(sl_json_path_text(list, "0.name", ""), "young");
     assert_int_equal(sl_json_path_int(list, "0.positionInLocalQueue", -1), 1);

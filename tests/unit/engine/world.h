@@ -469,4 +469,17 @@ static inline int64_t world_count_cq(struct world *w, const char *member)
 {
     return world_count(w, SL_KIND_CLUSTER_QUEUE, "", "cq", member);
 }
+
+/* A list of all that sl_engine_pending_next says. */
+static inline struct sl_json *world_pending(const struct world *w, const char *queue,
+                                            const struct sl_pending_range *range)
+{
+    struct sl_json *list = sl_json_new_list(), *item;
+    struct sl_pending *p = sl_engine_pending_new(w->engine, queue, range);
+    while ((item = sl_engine_pending_next(w->engine, p)) != NULL) {
+        sl_json_append(list, item);
+    }
+    sl_engine_pending_free(p);
+    return list;
+}
 #endif

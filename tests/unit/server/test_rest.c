@@ -433,6 +433,59 @@ static void test_rest_hooks_come_first(void **state)
     assert_int_equal(get(f, "/healthz"), 200);
 }
 
+struct long_page {
+    struct sl_server_rest rest;
+    unsigned slices, done;
+    bool freed;
+};
+
+static bool go_on(struct sl_server_rest *rest, struct sl_server_page *page)
+{
+    struct long_page *l = (struct long_page *)rest;
+    sl_buf_print(&page->body, "%u,", ++l->done);
+    return l->done < l->slices;
+}
+
+static void free_rest(struct sl_server_rest *rest)
+{
+    ((struct long_page *)rest)->freed = true;
+}
+
+static void serve_long_page(void *context, const char *path, const char *query,
+                            struct sl_server_page *page)
+{
+    struct long_page *l = context;
+    (void)path;
+    sl_buf_print(&page->body, "%s:", query);
+    page->rest = &l->rest;
+}
+
+/* One slice a turn, and no answer before the last. */
+static void test_rest_long_page_of_a_hook_takes_turns(void **state)
+{
+    struct fixture *f = *state;
+    struct long_page l = {.rest = {go_on, free_rest}, .slices = 3};
+    struct sl_server_hook hook = {"/long", serve_long_page, &l};
+    f->rest.hooks = &hook;
+    f->rest.hook_count = 1;
+    (void)serve(f, (struct call){"GET", "/long?a", NULL, NULL, NULL});
+    for (unsigned done = 1; done < 3; done++) {
+        assert_true(f->r.again);
+        assert_false(f->r.wait);
+        assert_int_equal(l.done, done);
+        assert_int_equal(f->r.answer.body.len, 0);
+        sl_rest_serve(&f->r);
+    }
+    assert_false(f->r.again);
+    assert_int_equal(f->r.answer.status, 200);
+    assert_string_equal(f->r.answer.body.data, "a:1,2,3,");
+    assert_true(l.freed);
+    l = (struct long_page){.rest = {go_on, free_rest}, .slices = 3};
+    (void)serve(f, (struct call){"GET", "/long", NULL, NULL, NULL});
+    forget(f); /* the client has left */
+    assert_true(l.freed);
+}
+
 static void test_rest_wrong_method_is_405(void **state)
 {
     struct fixture *f = *state;
@@ -1251,6 +1304,7 @@ int main(void)
         CASE(test_rest_openapi_v2_as_protobuf_knows_no_kind),
         CASE(test_rest_access_reviews_allow_everything),
         CASE(test_rest_hooks_come_first),
+        CASE(test_rest_long_page_of_a_hook_takes_turns),
         CASE(test_rest_wrong_method_is_405),
         CASE(test_rest_create_waits_for_the_commit),
         CASE(test_rest_failed_commit_fails_the_writer_not_the_reader),
