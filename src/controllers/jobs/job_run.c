@@ -281,25 +281,40 @@ bool sl_job_checks_say(const struct sl_json *wl, struct sl_buf *out)
 
 /* --- how its pods are ---------------------------------------------------------------------------------- */
 
+/* Its admission says that pods are waited for; only where another has admitted it that is to be added. */
+struct sl_json *sl_job_readiness_new(const struct sl_json *wl, bool ready, int64_t now_ms)
+{
+    const struct sl_json *condition = sl_condition_find(wl, "PodsReady");
+    if (condition != NULL && ready == sl_condition_true(wl, "PodsReady")) {
+        return NULL;
+    }
+    bool recovers = strcmp(sl_json_path_text(condition, "reason", ""), "WaitForRecovery") == 0;
+    const char *reason = ready ? "Started" : "WaitForRecovery";
+    const char *message = ready ? "All pods reached readiness and the workload is running"
+                                : "At least one pod has failed, waiting for recovery";
+    if (ready && recovers) {
+        reason = "Recovered";
+    } else if (!ready && condition == NULL) {
+        reason = "WaitForStart";
+        message = "Not all pods are ready or succeeded";
+    }
+    struct sl_json *o = sl_json_clone(wl);
+    sl_condition_set(sl_json_path_make(o, "status"), "PodsReady", ready, reason, message,
+                     sl_object_generation(wl), now_ms);
+    return o;
+}
+
 void sl_job_tell_ready(struct sl_job_view *v)
 {
     SL_PRE(v != NULL);
-    const struct sl_json *condition = sl_condition_find(v->wl, "PodsReady");
-    bool was = sl_condition_true(v->wl, "PodsReady");
-    bool is = v->f->pods_ready(v->f, v->job);
-    if (was == is || !sl_engine_waits_for_pods(v->j->engine)) {
+    if (!sl_engine_waits_for_pods(v->j->engine)) {
         return;
     }
-    const char *before = sl_json_text(sl_json_get(condition, "reason"), "");
-    bool recovered = strcmp(before, "WaitForRecovery") == 0;
-    const char *reason = !is ? "WaitForRecovery" : recovered ? "Recovered" : "Started";
-    struct sl_json *o = sl_json_clone(v->wl);
-    sl_condition_set(sl_json_path_make(o, "status"), "PodsReady", is, reason,
-                     is ? "All pods reached readiness and the workload is running"
-                        : "At least one pod has failed, waiting for recovery",
-                     sl_object_generation(v->wl), v->now_ms);
-    sl_job_write(v->r, SL_VERB_UPDATE_STATUS, SL_KIND_WORKLOAD, o, NULL);
-    sl_json_free(o);
+    struct sl_json *o = sl_job_readiness_new(v->wl, v->f->pods_ready(v->f, v->job), v->now_ms);
+    if (o != NULL) {
+        sl_job_write(v->r, SL_VERB_UPDATE_STATUS, SL_KIND_WORKLOAD, o, NULL);
+        sl_json_free(o);
+    }
 }
 
 static int64_t reclaimed_before(const struct sl_json *wl, const char *pod_set)

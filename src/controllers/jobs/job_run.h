@@ -14,6 +14,8 @@ bool sl_job_stop(struct sl_job_view *v, const char *why);
 bool sl_job_checks_say(const struct sl_json *wl, struct sl_buf *out);
 /* Unsuspend it with what admission adds to its pods, in one write. */
 void sl_job_start(struct sl_job_view *v);
+/* A copy of the Workload whose PodsReady says that; NULL when it says so already. */
+struct sl_json *sl_job_readiness_new(const struct sl_json *wl, bool ready, int64_t now_ms);
 /* Say whether all pods are ready, where that is waited for. */
 void sl_job_tell_ready(struct sl_job_view *v);
 /* Say how many pods have ended for good; true when that had to be written. While quota is held the

@@ -156,19 +156,13 @@ static bool all_ready(const struct sl_pod_look *l)
 void sl_pod_look_tell_ready(struct sl_pod_look *l)
 {
     SL_PRE(l != NULL);
-    bool ready = all_ready(l);
-    const char *before = sl_json_path_text(sl_condition_find(l->wl, "PodsReady"), "reason", "");
-    if (ready == sl_condition_true(l->wl, "PodsReady") || !sl_engine_waits_for_pods(l->p->engine)) {
+    if (!sl_engine_waits_for_pods(l->p->engine)) {
         return;
     }
-    const char *yes = strcmp(before, "WaitForRecovery") == 0 ? "Recovered" : "Started";
-    struct sl_json *o = sl_json_clone(l->wl);
-    sl_condition_set(sl_json_path_make(o, "status"), "PodsReady", ready,
-                     ready ? yes : "WaitForRecovery",
-                     ready ? "All pods reached readiness and the workload is running"
-                           : "At least one pod has failed, waiting for recovery",
-                     sl_object_generation(l->wl), l->now_ms);
-    write_status(l, o);
+    struct sl_json *o = sl_job_readiness_new(l->wl, all_ready(l), l->now_ms);
+    if (o != NULL) {
+        write_status(l, o);
+    }
 }
 
 /* The pods become owners of a prebuilt Workload. */

@@ -403,12 +403,15 @@ static void write_requeued(struct sl_json *status, const struct sl_condition_vie
     }
 }
 
-/* Readiness is the job controller's to report; what an eviction ended is reset here. */
+/* Readiness is the job controller's to report. That it is waited for is said with the admission, which costs no write
+ * of its own; what an eviction ended is reset. */
 static void write_pods_ready(struct sl_json *status, const struct sl_condition_view *v)
 {
-    bool ended = v->record->phase != SL_PHASE_ADMITTED && find(status, "PodsReady") != NULL;
-    if (ended &&
-        !(is(status, "PodsReady", "False") && has_reason(status, "PodsReady", "WaitForStart"))) {
+    bool admitted = v->record->phase == SL_PHASE_ADMITTED;
+    bool present = find(status, "PodsReady") != NULL;
+    bool waits =
+        is(status, "PodsReady", "False") && has_reason(status, "PodsReady", "WaitForStart");
+    if ((admitted && !present && v->waits_for_pods) || (!admitted && present && !waits)) {
         set(status, v, "PodsReady", false, "WaitForStart", "Not all pods are ready or succeeded");
     }
 }

@@ -16,6 +16,7 @@ struct sl_condition_view {
     const char *cluster_queue;    /* "" when there is none */
     const struct sl_words *words; /* said of that record */
     bool granular;                /* the settings' granular_reasons */
+    bool waits_for_pods;          /* the settings' wait_for_pods_ready */
     bool queue_to_blame; /* when pending: its queues are missing or stopped, or it claims devices */
     bool other_trouble;  /* the message names what is wrong with its queues now, which may be new
                             though the reason is not */

@@ -433,6 +433,7 @@ struct sl_json *sl_patch_from_decision(struct sl_engine *g, const struct sl_deci
         .cluster_queue = sl_engine_queue_of(g, d->workload),
         .words = past != NULL ? &past->words : &g->workloads[d->workload].words,
         .granular = g->settings.granular_reasons,
+        .waits_for_pods = g->settings.wait_for_pods_ready,
         .queue_to_blame = sl_standing_queue_to_blame(g, d->workload),
         .other_trouble =
             d->kind == SL_DECIDE_PENDING && (record->pending_reason == SL_PENDING_MISCONFIGURED ||

@@ -224,6 +224,36 @@ static void test_jobs_running_job_makes_pods_ready(void **state)
         "Recovered");
 }
 
+/* Where another has admitted it, and said nothing of its pods. */
+static void test_jobs_started_job_waits_for_its_pods(void **state)
+{
+    struct fixture *f = *state;
+    put_our_job(f);
+    settle(f);
+    admit(f);
+    settle(f);
+    const struct sl_json *condition = sl_condition_find(workload(f), "PodsReady");
+    assert_string_equal(sl_json_path_text(condition, "status", ""), "False");
+    assert_string_equal(sl_json_path_text(condition, "reason", ""), "WaitForStart");
+    assert_string_equal(sl_json_path_text(condition, "message", ""),
+                        "Not all pods are ready or succeeded");
+}
+
+/* What says so already is not written again. */
+static void test_jobs_start_writes_the_job_alone(void **state)
+{
+    struct fixture *f = *state;
+    put_our_job(f);
+    settle(f);
+    admit(f);
+    sl_condition_set(sl_json_path_make(workload(f), "status"), "PodsReady", false, "WaitForStart",
+                     "Not all pods are ready or succeeded", 0, T0);
+    unsigned before = f->fake.change_count;
+    settle(f);
+    assert_false(sl_job_suspended(job(f)));
+    assert_int_equal(f->fake.change_count, before + 1);
+}
+
 /* With fewer pods than it asked for. */
 static void admit_reduced(struct fixture *f, const char *more_annotations)
 {
@@ -707,6 +737,8 @@ int main(void)
         TEST(test_jobs_admitted_job_is_started_with_the_flavors_labels),
         TEST(test_jobs_reserved_but_not_admitted_job_waits),
         TEST(test_jobs_running_job_makes_pods_ready),
+        TEST(test_jobs_started_job_waits_for_its_pods),
+        TEST(test_jobs_start_writes_the_job_alone),
         TEST(test_jobs_admitted_with_fewer_pods_runs_and_stops_with_its_own),
         TEST(test_jobs_completions_follow_parallelism_where_asked),
         TEST(test_jobs_least_parallelism_that_is_none_is_ignored),

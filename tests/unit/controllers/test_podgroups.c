@@ -188,6 +188,29 @@ static void test_podgroups_pod_gets_a_workload_and_starts_with_it(void **state)
     assert_false(sl_podjob_gated(pod(f, "a")));
 }
 
+/* Where another has admitted it, and said nothing of its pods. */
+static void test_podgroups_started_pod_is_waited_for(void **state)
+{
+    struct fixture *f = *state;
+    stub.waits = true;
+    put_pod(f, "a", NULL, "", "\"phase\":\"Pending\"");
+    step(f);
+    char name[254];
+    (void)snprintf(name, sizeof name, "%s", only_workload(f));
+    admit(f, name);
+    step(f);
+    show(f, SL_KIND_POD, "a");
+    step(f);
+    const struct sl_json *c = sl_condition_find(workload(f, name), "PodsReady");
+    assert_string_equal(sl_json_path_text(c, "status", ""), "False");
+    assert_string_equal(sl_json_path_text(c, "reason", ""), "WaitForStart");
+    assert_string_equal(sl_json_path_text(c, "message", ""), "Not all pods are ready or succeeded");
+    unsigned before = f->fake.write_count;
+    show(f, SL_KIND_WORKLOAD, name);
+    step(f);
+    assert_int_equal(f->fake.write_count, before);
+}
+
 static void test_podgroups_ended_pod_finishes_its_workload_then_is_let_go(void **state)
 {
     struct fixture *f = *state;
@@ -786,6 +809,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(test_podgroups_pod_gets_a_workload_and_starts_with_it),
+        TEST(test_podgroups_started_pod_is_waited_for),
         TEST(test_podgroups_ended_pod_finishes_its_workload_then_is_let_go),
         TEST(test_podgroups_deleted_workload_stays_until_its_pods_are_let_go),
         TEST(test_podgroups_evicted_pod_is_told_why_then_deleted),

@@ -76,6 +76,29 @@ static void test_ready_workload_that_was_late_before_it_was_written_says_so(void
                         "Exceeded the PodsReady timeout team/a");
 }
 
+/* As Kueue says it, and in the write that admits: none is spent on it. */
+static void test_ready_admission_says_that_pods_are_waited_for(void **state)
+{
+    (void)state;
+    start();
+    world_expect(&w, "a", "PodsReady", "False", "WaitForStart");
+    assert_string_equal(
+        sl_json_path_text(sl_condition_find(world_workload(&w, "a"), "PodsReady"), "message", ""),
+        "Not all pods are ready or succeeded");
+    assert_int_equal(w.writes, 1);
+    report("a", true, "Started");
+    world_pass(&w, 60 * MINUTE);
+    world_expect(&w, "a", "PodsReady", "True", "Started");
+}
+
+static void test_ready_is_not_spoken_of_where_that_is_off(void **state)
+{
+    (void)state;
+    settings.wait_for_pods_ready = false;
+    start();
+    assert_null(sl_condition_find(world_workload(&w, "a"), "PodsReady"));
+}
+
 static void test_ready_workload_that_never_starts_is_evicted_in_time(void **state)
 {
     (void)state;
@@ -376,6 +399,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(test_ready_workload_that_was_late_before_it_was_written_says_so),
+        TEST(test_ready_admission_says_that_pods_are_waited_for),
+        TEST(test_ready_is_not_spoken_of_where_that_is_off),
         TEST(test_ready_workload_that_never_starts_is_evicted_in_time),
         TEST(test_ready_workload_of_before_the_start_has_its_time_from_then),
         TEST(test_ready_workload_is_left_alone),
