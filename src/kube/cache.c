@@ -66,7 +66,7 @@ static bool is_as(const char *key, const struct sl_json *o)
 static struct sl_json *read_entry(const struct sl_cache *c, const char *key, const struct entry *e)
 {
     struct sl_error error = {0};
-    struct sl_json *o = e->unknown ? NULL : sl_json_parse_received(e->text, e->len, &error);
+    struct sl_json *o = e->unknown ? NULL : sl_item_read(c->kind, e->text, e->len, &error);
     if (o != NULL && !is_as(key, o)) {
         sl_json_free(o);
         o = NULL;

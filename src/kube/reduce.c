@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "api/objects/form.h"
 #include "base/check.h"
 
 #define NODES_MAX 400
@@ -294,12 +295,24 @@ enum sl_code sl_item_reduce(struct sl_item *item, enum sl_kind kind, struct sl_s
     return SL_CODE_OK;
 }
 
+struct sl_json *sl_item_read(enum sl_kind kind, const char *text, size_t len, struct sl_error *e)
+{
+    struct sl_json *o = sl_json_parse_received(text, len, e);
+    const char *wrong = o == NULL ? NULL : sl_object_misformed(kind, o);
+    if (wrong != NULL) {
+        sl_error_set(e, SL_CODE_BAD_REQUEST, "its member \"%s\" is of another type", wrong);
+        sl_json_free(o);
+        o = NULL;
+    }
+    return o;
+}
+
 struct sl_json *sl_item_object(struct sl_item *item)
 {
     SL_PRE(item != NULL);
     if (item->object == NULL) {
         struct sl_error e = {0};
-        item->object = sl_json_parse_received(item->text.data, item->text.len, &e);
+        item->object = sl_item_read(item->kind, item->text.data, item->text.len, &e);
     }
     return item->object;
 }

@@ -27,7 +27,9 @@ struct sl_item {
 /* BAD_REQUEST: no JSON map, or one without a name and a resourceVersion that is a number. */
 enum sl_code sl_item_reduce(struct sl_item *item, enum sl_kind kind, struct sl_span source,
                             struct sl_error *e);
-/* Lent, good until the item is used again; NULL when the text is malformed. */
+/* Lent, good until the item is used again; NULL when the text cannot be read. */
 struct sl_json *sl_item_object(struct sl_item *item);
+/* An object from such a text, the caller's; NULL when that is malformed, or not of the form of its kind. */
+struct sl_json *sl_item_read(enum sl_kind kind, const char *text, size_t len, struct sl_error *e);
 void sl_item_fini(struct sl_item *item);
 #endif

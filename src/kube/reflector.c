@@ -23,6 +23,7 @@
 #define WATCH_IDLE_MS_MAX 150000 /* bookmarks come about every minute */
 #define WATCH_MS_MIN 1000        /* one that ends sooner, and said nothing, has failed */
 #define RELIST_MS_MIN 1000       /* between lists that begin without a wait */
+#define DOUBT_MS 300000          /* what is in doubt is listed again this often */
 #define LINE_SIZE_MAX (8u << 20)
 #define FAILURES_MAX 3u /* then the version that we ask for may be the reason */
 
@@ -174,6 +175,8 @@ static void list_has_come(struct sl_reflector *r)
 void sl_reflector_listed(struct sl_reflector *r)
 {
     SL_PRE(r != NULL);
+    r->confirmed = r->cache.synced;
+    r->listed_ms = now_ms(r);
     sl_cache_list_end(&r->cache, r->list_version);
     r->stale = false;
     r->limit = PAGE_LIMIT;
@@ -298,6 +301,13 @@ static void on_data(void *context, const char *data, size_t len)
     }
 }
 
+/* A first list is compared with nothing, and a watch has no word of what stays as it is; nor does one repeat what could not
+ * be read, though it may have been spoiled on its way. */
+static bool is_in_doubt(const struct sl_reflector *r)
+{
+    return (!r->confirmed || r->cache.unreadable > 0) && now_ms(r) - r->listed_ms >= DOUBT_MS;
+}
+
 /* The server ends watches now and then; that is no failure. They do not follow each other faster
  * than a watch without events may end. */
 static void ended(struct sl_reflector *r)
@@ -306,7 +316,7 @@ static void ended(struct sl_reflector *r)
     int64_t lasted_ms = now_ms(r) - r->watch_began_ms;
     if (r->heard || lasted_ms >= WATCH_MS_MIN) {
         recovered(r);
-        sl_reflector_plan(r, SL_NEXT_WATCH,
+        sl_reflector_plan(r, is_in_doubt(r) ? SL_NEXT_LIST : SL_NEXT_WATCH,
                           lasted_ms < WATCH_MS_MIN ? WATCH_MS_MIN - lasted_ms : 0);
     } else {
         sl_error_set(&e, SL_CODE_UNAVAILABLE, "the API server ended the watch at once");

@@ -40,6 +40,8 @@ struct sl_reflector {
     bool lacks;            /* one of them exists: the list is not believed */
     uint64_t list_version; /* of the list under way */
     bool stale;            /* a list that was asked for has not ended yet */
+    bool confirmed;        /* a list has ended that was compared with an earlier one */
+    int64_t listed_ms;     /* when the last list ended */
     struct sl_buf line;    /* the watch event that has begun to arrive */
     struct sl_item item;
     int64_t watch_began_ms, relisted_ms;

@@ -83,6 +83,37 @@ static void test_hostile_object_whose_name_reads_differently_is_not_believed(voi
     assert_int_equal(counters().unreadable, 2);
 }
 
+/* To believe it would be to give away what the Workload holds: it says nothing of a reservation any more. */
+static void test_hostile_object_of_another_form_is_not_believed(void **state)
+{
+    (void)state;
+    static const char *const bad[] = {"\"status\":\"none\"",
+                                      "\"status\":{\"admission\":[]}",
+                                      "\"status\":{\"conditions\":{\"type\":\"QuotaReserved\"}}",
+                                      "\"status\":{\"conditions\":[{\"type\":true}]}",
+                                      "\"spec\":7",
+                                      "\"spec\":{\"active\":\"false\"}"};
+    struct sl_exchange *w = open_workloads(10, workload("a", "u1", 5, ""));
+    for (unsigned i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        bring(w, event("MODIFIED", workload("a", "u1", 20 + i, bad[i])));
+    }
+    expect_told("?a@20 ");
+    assert_int_equal(counters().unreadable, 1);
+    bring(w, event("MODIFIED", workload("a", "u1", 30, "\"spec\":{\"active\":false}")));
+    expect_told("~a@30 ");
+}
+
+/* As a standby does, which reads nothing before it leads. */
+static void test_hostile_object_of_another_form_is_not_believed_later(void **state)
+{
+    (void)state;
+    kube_open(&(struct sl_kube_options){0});
+    sl_kube_follow(kube, SL_KIND_WORKLOAD);
+    answer(expect("GET", "?limit=500"), 200, list(10, "", workload("a", "u1", 5, "\"status\":[]")));
+    client.watch(client.self, SL_KIND_WORKLOAD, on_told, NULL);
+    expect_told("?a@5 . ");
+}
+
 static void test_hostile_watch_refused_again_and_again_waits_as_long_as_it_was_told(void **state)
 {
     (void)state;
@@ -95,6 +126,45 @@ static void test_hostile_watch_refused_again_and_again_waits_as_long_as_it_was_t
         pass_ms(1);
         w = i < 3 ? expect("GET", "watch=true") : expect("GET", "?limit=500");
     }
+}
+
+static struct sl_exchange *end_watch_after(struct sl_exchange *w, uint64_t ms)
+{
+    pass_ms(ms);
+    answer(w, 200, "");
+    turn();
+    return find("GET", "/workloads?");
+}
+
+/* What it lacked nobody misses, and no watch tells of it. */
+static void test_hostile_first_list_is_asked_for_again(void **state)
+{
+    (void)state;
+    struct sl_exchange *w = open_workloads(10, "");
+    w = end_watch_after(w, 299000);
+    assert_non_null(strstr(w->path, "watch=true"));
+    w = end_watch_after(w, 1000);
+    assert_non_null(strstr(w->path, "?limit=500"));
+    answer(w, 200, list(10, "", workload("a", "u1", 5, "")));
+    expect_told("+a@5 ");
+    w = end_watch_after(expect("GET", "watch=true"), 600000);
+    assert_non_null(strstr(w->path, "watch=true")); /* once */
+}
+
+/* It may have been spoiled on its way. */
+static void test_hostile_what_cannot_be_read_is_asked_for_again(void **state)
+{
+    (void)state;
+    struct sl_exchange *w = end_watch_after(open_workloads(10, workload("a", "u1", 5, "")), 300000);
+    answer(w, 200, list(10, "", workload("a", "u1", 5, "")));
+    w = expect("GET", "watch=true");
+    bring(w, event("MODIFIED", workload("a", "u1", 11, "\"spec\":[1 2]")));
+    expect_told("?a@11 ");
+    w = end_watch_after(w, 300000);
+    assert_non_null(strstr(w->path, "?limit=500"));
+    answer(w, 200, list(12, "", workload("a", "u1", 11, "")));
+    expect_told("~a@11 ");
+    assert_int_equal(counters().unreadable, 0);
 }
 
 static void test_hostile_watch_that_ends_soon_is_not_followed_at_once(void **state)
@@ -196,6 +266,10 @@ int main(void)
         TEST(other_object_of_the_same_version_is_believed_in_a_list),
         TEST(list_asked_for_before_a_write_is_not_believed),
         TEST(object_whose_name_reads_differently_is_not_believed),
+        TEST(object_of_another_form_is_not_believed),
+        TEST(object_of_another_form_is_not_believed_later),
+        TEST(first_list_is_asked_for_again),
+        TEST(what_cannot_be_read_is_asked_for_again),
         TEST(watch_refused_again_and_again_waits_as_long_as_it_was_told),
         TEST(watch_that_ends_soon_is_not_followed_at_once),
         TEST(lists_anew_at_once_but_once_a_second),

@@ -302,9 +302,9 @@ static void test_writes_existing_object_is_read_into_the_cache(void **state)
 {
     (void)state;
     (void)open_one();
-    write_as("a", SL_VERB_CREATE, "v", "{\"metadata\":{\"name\":\"v\"},\"spec\":1}", NULL);
+    write_as("a", SL_VERB_CREATE, "v", "{\"metadata\":{\"name\":\"v\"},\"spec\":{\"a\":1}}", NULL);
     refuse(expect("POST", "workloads"), 409, "AlreadyExists");
-    answer(expect("GET", "/workloads/v"), 200, workload("v", "u2", 11, "\"spec\":1"));
+    answer(expect("GET", "/workloads/v"), 200, workload("v", "u2", 11, "\"spec\":{\"a\":1}"));
     expect_replies("a:AlreadyExists@11 ");
     assert_string_equal(cached_version("v"), "11");
     write_as("b", SL_VERB_CREATE, "x", "{\"metadata\":{\"name\":\"x\"}}", NULL);
@@ -454,11 +454,13 @@ static void test_writes_lost_answer_and_the_object_is_gone_is_not_found(void **s
 static void test_writes_lost_creation_is_looked_for(void **state)
 {
     (void)state;
-    static const char body[] = "{\"metadata\":{\"name\":\"v\"},\"spec\":1}";
-    answer(lose_one(SL_VERB_CREATE, "POST", "v", body), 200, workload("v", "u1", 11, "\"spec\":1"));
+    static const char body[] = "{\"metadata\":{\"name\":\"v\"},\"spec\":{\"a\":1}}";
+    answer(lose_one(SL_VERB_CREATE, "POST", "v", body), 200,
+           workload("v", "u1", 11, "\"spec\":{\"a\":1}"));
     expect_replies("a:OK@11 ");
     (void)kube_close(NULL);
-    answer(lose_one(SL_VERB_CREATE, "POST", "v", body), 200, workload("v", "u1", 11, "\"spec\":2"));
+    answer(lose_one(SL_VERB_CREATE, "POST", "v", body), 200,
+           workload("v", "u1", 11, "\"spec\":{\"a\":2}"));
     expect_replies("a:AlreadyExists@11 ");
     (void)kube_close(NULL);
     refuse(lose_one(SL_VERB_CREATE, "POST", "v", body), 404, "NotFound");
