@@ -19,7 +19,7 @@ static const char *parse_number(const char *text, uint64_t *out)
     return errno != 0 || *out == 0 ? NULL : end;
 }
 
-/* "N" is a record, "cN" a cycle, both as the story writes them ("#N" is taken too); "S.cN" is the cycle after the
+/* "N" is a record, "cN" a cycle, both as they are printed ("#N" is taken too); "S.cN" is the cycle after the
  * journal's start number S. */
 static bool parse_until(const char *text, struct sl_replay_options *out)
 {
@@ -27,7 +27,7 @@ static bool parse_until(const char *text, struct sl_replay_options *out)
     if (text[0] == 'c') {
         end = parse_number(text + 1, &out->until_cycle);
     } else if (strstr(text, ".c") != NULL) {
-        end = parse_number(text, &out->until_life);
+        end = parse_number(text, &out->until_start);
         end = end != NULL && end[0] == '.' ? parse_number(end + 2, &out->until_cycle) : NULL;
     } else {
         end = parse_number(text[0] == '#' ? text + 1 : text, &out->until_sequence);
@@ -57,7 +57,7 @@ static int conclude(const struct sl_replay_result *r)
            " calls (%" PRIu64 " refused), %" PRIu64 " cycles with %" PRIu64 " outcomes, %" PRIu64
            " decisions\n",
            words[r->end], r->end == SL_REPLAY_STOPPED ? " " : "",
-           r->end == SL_REPLAY_STOPPED ? r->why : "", r->records, r->lives, r->images, r->calls,
+           r->end == SL_REPLAY_STOPPED ? r->why : "", r->records, r->starts, r->images, r->calls,
            r->refused, r->cycles, r->outcomes, r->decisions);
     if (r->end == SL_REPLAY_SAME || r->end == SL_REPLAY_STOPPED) {
         return 0;

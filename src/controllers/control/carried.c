@@ -15,12 +15,10 @@
 #define PLACES_SIZE 300 /* of a line in the log, for where pods stand */
 static const char deactivated[] = "DeactivatedDueTo";
 static const char *const decision_names[] = {
-    [SL_DECIDE_RESERVE] = "reserve", [SL_DECIDE_ADMIT] = "admit",
-    [SL_DECIDE_PENDING] = "pending", [SL_DECIDE_EVICT] = "evict",
-    [SL_DECIDE_RELEASE] = "release", [SL_DECIDE_DEACTIVATE] = "deactivate",
-    [SL_DECIDE_REQUEUE] = "requeue", [SL_DECIDE_DELETE] = "delete",
-    [SL_DECIDE_PLACE] = "place",     [SL_DECIDE_UNPLACED] = "unplaced",
-    [SL_DECIDE_LATE] = "late"};
+#define SL_DECISION(kind, printed, logged) [kind] = logged,
+#include "engine/decision_names.def"
+#undef SL_DECISION
+};
 
 struct sl_carried *sl_carried_new(struct sl_workloads *c, const struct sl_decision *d)
 {

@@ -9,7 +9,7 @@
 #include "base/buf.h"
 #include "engine/calls/fields.h"
 #include "engine/calls/item.h"
-#include "engine/journal/roll.h"
+#include "engine/journal/journal_names.h"
 #include "kernel/base/order.h"
 #include "kernel/preempt/preempt.h"
 #include "kernel/base/status.h"
@@ -83,7 +83,8 @@ void sl_call_pack(struct sl_buf *out, const struct sl_call *c, enum sl_status an
 /* False when the bytes are no call. A list is copied into `list`, which the call then lends. */
 bool sl_call_unpack(const unsigned char *payload, size_t len, struct sl_call *out,
                     struct sl_buf *list, enum sl_status *answer);
-/* Its name and its fields, ids by the names that the roll has for them. */
-void sl_call_print(struct sl_buf *out, const struct sl_call *c, const struct sl_roll *names);
+/* Its name and its fields, ids by the names that the journal has for them. */
+void sl_call_print(struct sl_buf *out, const struct sl_call *c,
+                   const struct sl_journal_names *names);
 const char *sl_call_name(enum sl_call_kind kind);
 #endif

@@ -118,7 +118,7 @@ bool sl_call_unpack(const unsigned char *payload, size_t len, struct sl_call *ou
 
 /* --- in words --------------------------------------------------------------------------------- */
 
-static const char *name_of(const char *type, uint64_t value, const struct sl_roll *names)
+static const char *name_of(const char *type, uint64_t value, const struct sl_journal_names *names)
 {
     static const struct {
         const char *type;
@@ -129,14 +129,14 @@ static const char *name_of(const char *type, uint64_t value, const struct sl_rol
                    {"sl_tree_id", SL_INTERN_FLAVOR}};
     for (size_t i = 0; i < sizeof classes / sizeof classes[0]; i++) {
         if (strcmp(type, classes[i].type) == 0) {
-            return sl_roll_name(names, classes[i].of, (uint32_t)value);
+            return sl_journal_name(names, classes[i].of, (uint32_t)value);
         }
     }
     return NULL;
 }
 
 static void print_number(struct sl_buf *out, const char *type, const char *field, uint64_t value,
-                         const struct sl_roll *names)
+                         const struct sl_journal_names *names)
 {
     const char *name = value == SL_NO_ID ? "none" : name_of(type, value, names);
     sl_buf_print(out, " %s=", field);
@@ -160,7 +160,8 @@ static void print_number(struct sl_buf *out, const char *type, const char *field
         sl_buf_print(out, " " #name "=%zu bytes", v->name->len);                                   \
     }
 #define SL_VALUE(type, how, fields)                                                                \
-    static void print_##how(struct sl_buf *out, const type *v, const struct sl_roll *names)        \
+    static void print_##how(struct sl_buf *out, const type *v,                                     \
+                            const struct sl_journal_names *names)                                  \
     {                                                                                              \
         fields                                                                                     \
     }
@@ -168,13 +169,14 @@ static void print_number(struct sl_buf *out, const char *type, const char *field
 #undef SL_VALUE
 #define SL_CALL(name, fields, does)                                                                \
     static void print_call_##name(struct sl_buf *out, const struct sl_call_##name *v,              \
-                                  const struct sl_roll *names)                                     \
+                                  const struct sl_journal_names *names)                            \
     {                                                                                              \
         fields                                                                                     \
     }
 #include "engine/calls/calls.def"
 
-void sl_call_print(struct sl_buf *out, const struct sl_call *c, const struct sl_roll *names)
+void sl_call_print(struct sl_buf *out, const struct sl_call *c,
+                   const struct sl_journal_names *names)
 {
     SL_PRE(c != NULL);
     sl_buf_text(out, sl_call_name(c->kind));

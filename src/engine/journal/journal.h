@@ -73,17 +73,24 @@ struct sl_journal_record {
     uint64_t sequence;
     int64_t time_ms;
     uint16_t type;
-    const unsigned char *payload; /* lent until the reader is closed */
+    const unsigned char *payload; /* lent until the next file is read or the reader closed */
     size_t len;
 };
 struct sl_journal_reader;
+/* One file, of this version or an older one. Refused: what cannot be read, or is no journal. */
 enum sl_code sl_journal_reader_open(const char *path, struct sl_journal_reader **out,
                                     struct sl_error *e);
+/* The same of one file or, in their order, of those of a directory; all have to be of this version. */
+enum sl_code sl_journal_reader_open_all(const char *path, struct sl_journal_reader **out,
+                                        struct sl_error *e);
+/* The next record. TORN and DAMAGED: what follows in this file cannot be read; the next call goes
+ * on with the next file. */
 enum sl_journal_end sl_journal_reader_next(struct sl_journal_reader *r,
                                            struct sl_journal_record *out);
-size_t
-sl_journal_reader_offset(const struct sl_journal_reader *r); /* just behind the last good record */
-/* Records of older versions are framed alike; what a change means is only known of this one. */
+/* The file, the offset behind its last good record, and its version: records of older ones are
+ * framed alike; what a call means is only known of this one. */
+const char *sl_journal_reader_path(const struct sl_journal_reader *r);
+size_t sl_journal_reader_offset(const struct sl_journal_reader *r);
 uint32_t sl_journal_reader_version(const struct sl_journal_reader *r);
 void sl_journal_reader_close(struct sl_journal_reader *r);
 

@@ -4,6 +4,7 @@
 /* The journal's directory. */
 #include "engine/journal/journal_files.h"
 #include "base/log.h"
+#include "base/mem.h"
 #include "engine/journal/journal.h"
 #include <dirent.h>
 #include <errno.h>
@@ -21,56 +22,78 @@ void sl_journal_path(const char *dir, uint64_t number, struct sl_buf *out)
     sl_buf_print(out, "%s/journal-%" PRIu64 ".log", dir, number);
 }
 
-static bool parse_name(const char *name, uint64_t *number, bool *aside)
+static bool parse_name(const char *name, struct sl_journal_file *out)
 {
     char *end;
     if (strncmp(name, "journal-", 8) != 0 || name[8] < '0' || name[8] > '9') {
         return false;
     }
     errno = 0;
-    *number = strtoull(name + 8, &end, 10);
-    *aside = strcmp(end, ".log" ASIDE) == 0;
-    return errno == 0 && (*aside || strcmp(end, ".log") == 0);
+    out->number = strtoull(name + 8, &end, 10);
+    out->aside = strcmp(end, ".log" ASIDE) == 0;
+    return errno == 0 && (out->aside || strcmp(end, ".log") == 0);
 }
 
-enum sl_code sl_journal_newest(const char *path, uint64_t *newest, struct sl_error *e)
+static int compare(const void *a, const void *b)
+{
+    const struct sl_journal_file *x = a;
+    const struct sl_journal_file *y = b;
+    return (x->number > y->number) - (x->number < y->number);
+}
+
+enum sl_code sl_journal_list(const char *path, struct sl_journal_file **files, size_t *count,
+                             struct sl_error *e)
 {
     DIR *dir = opendir(path);
+    *files = NULL;
+    *count = 0;
     if (dir == NULL) {
-        return sl_error_set(e, SL_CODE_INTERNAL, "cannot read the journal directory %s: %s", path,
-                            strerror(errno));
+        return sl_error_set(e, SL_CODE_INTERNAL, "cannot read %s: %s", path, strerror(errno));
     }
-    uint64_t number;
-    bool aside;
-    *newest = 0;
+    uint32_t cap = 0;
     for (struct dirent *entry = readdir(dir); entry != NULL; entry = readdir(dir)) {
-        if (parse_name(entry->d_name, &number, &aside) && !aside && number > *newest) {
-            *newest = number;
+        struct sl_journal_file file;
+        if (parse_name(entry->d_name, &file)) {
+            *files = sl_mem_reach(*files, &cap, 16, (uint32_t)*count, sizeof file);
+            (*files)[(*count)++] = file;
         }
     }
     closedir(dir);
+    if (*count > 0) {
+        qsort(*files, *count, sizeof **files, compare);
+    }
     return SL_CODE_OK;
 }
 
-void sl_journal_remove_old(const char *path, uint64_t newest)
+enum sl_code sl_journal_newest(const char *dir, uint64_t *newest, struct sl_error *e)
 {
-    DIR *dir = opendir(path);
-    if (dir == NULL) {
-        return;
+    struct sl_journal_file *files;
+    size_t count;
+    enum sl_code code = sl_journal_list(dir, &files, &count, e);
+    while (count > 0 && files[count - 1].aside) {
+        count--;
     }
-    struct sl_buf file = {0};
-    uint64_t number;
-    bool aside;
-    for (struct dirent *entry = readdir(dir); entry != NULL; entry = readdir(dir)) {
-        if (parse_name(entry->d_name, &number, &aside) && number < newest &&
-            newest - number >= SL_JOURNAL_KEEP) {
-            sl_buf_reset(&file);
-            sl_buf_print(&file, "%s/%s", path, entry->d_name);
-            (void)unlink(file.data); /* tried again at the next rotation */
+    *newest = count == 0 ? 0 : files[count - 1].number;
+    sl_mem_free(files);
+    return code;
+}
+
+void sl_journal_remove_old(const char *dir, uint64_t newest)
+{
+    struct sl_journal_file *files;
+    struct sl_buf path = {0};
+    size_t count;
+    (void)sl_journal_list(dir, &files, &count, NULL);
+    for (size_t i = 0; i < count && files[i].number < newest; i++) {
+        if (newest - files[i].number < SL_JOURNAL_KEEP) {
+            break;
         }
+        sl_journal_path(dir, files[i].number, &path);
+        sl_buf_text(&path, files[i].aside ? ASIDE : "");
+        (void)unlink(path.data); /* tried again at the next rotation */
     }
-    sl_buf_fini(&file);
-    closedir(dir);
+    sl_buf_fini(&path);
+    sl_mem_free(files);
 }
 
 bool sl_journal_set_aside(const char *dir, uint64_t number, const char *why)

@@ -28,7 +28,7 @@ extern const char sl_core_digest[];
 struct sl_image_part {
     uint32_t number; /* from 0 */
     bool last;
-    uint64_t cycle; /* how many the life had had */
+    uint64_t cycle; /* how many there had been since the start */
     char digest[SL_IMAGE_DIGEST_SIZE + 1];
 };
 

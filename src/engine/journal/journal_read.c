@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* Reading a journal file: header, frames, checksums, and telling a torn tail (the process died
- * while writing) from damage (bytes changed later). Records are lent without a copy. */
+/* Reading a journal, file by file: header, frames, checksums, and telling a torn tail (the process
+ * died while writing) from damage (bytes changed later). Records are lent without a copy. */
 #include "engine/journal/journal.h"
 #include "base/check.h"
 #include "base/mem.h"
+#include "engine/journal/journal_files.h"
 #include "engine/journal/pack.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -14,12 +15,20 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-struct sl_journal_reader {
+struct file {
     unsigned char *data;
     size_t size, capacity;
     size_t offset;
     uint64_t last_sequence;
     uint32_t version; /* 0: there is no whole header */
+    bool loaded;
+    bool ended; /* the rest of it cannot be read, and that was said */
+};
+
+struct sl_journal_reader {
+    char **paths;
+    size_t count, at;
+    struct file file; /* the one at `at` */
 };
 
 #define CRC_STRIDE 8u
@@ -71,25 +80,25 @@ uint32_t sl_journal_crc32c(uint32_t crc, const void *data, size_t len)
     return ~crc;
 }
 
-static enum sl_code check_header(struct sl_journal_reader *r, const char *path, struct sl_error *e)
+static enum sl_code check_header(struct file *f, const char *path, struct sl_error *e)
 {
-    if (r->size < SL_JOURNAL_HEADER_SIZE) {
+    if (f->size < SL_JOURNAL_HEADER_SIZE) {
         return SL_CODE_OK; /* the process died while beginning the file: all of it is a torn tail */
     }
     size_t begun = 0;
-    while (begun < 8 && r->data[begun] == (unsigned char)"SLUICEJ\n"[begun]) {
+    while (begun < 8 && f->data[begun] == (unsigned char)"SLUICEJ\n"[begun]) {
         begun++;
     }
-    if (memcmp(r->data + begun, "\0\0\0\0\0\0\0\0", 8 - begun) != 0) {
+    if (memcmp(f->data + begun, "\0\0\0\0\0\0\0\0", 8 - begun) != 0) {
         return sl_error_set(e, SL_CODE_INTERNAL, "%s is not a Sluice journal", path);
     }
-    struct unpack u = {r->data + 8, r->data + SL_JOURNAL_HEADER_SIZE, false};
-    r->version =
+    struct unpack u = {f->data + 8, f->data + SL_JOURNAL_HEADER_SIZE, false};
+    f->version =
         begun < 8 ? 0 : unpack_u32(&u); /* 0: its room was reserved, the rest not written */
-    if (r->version > SL_JOURNAL_VERSION) {
+    if (f->version > SL_JOURNAL_VERSION) {
         return sl_error_set(e, SL_CODE_INTERNAL,
                             "%s has journal version %u, this program reads versions up to %u", path,
-                            r->version, SL_JOURNAL_VERSION);
+                            f->version, SL_JOURNAL_VERSION);
     }
     return SL_CODE_OK;
 }
@@ -112,7 +121,7 @@ static bool read_all(int fd, unsigned char *to, size_t size, size_t *read_bytes)
 
 /* Into memory of its own, which goes back at once: were the file mapped, a block that the disk cannot read any more would
  * be the process's end. */
-static enum sl_code load(struct sl_journal_reader *r, int fd, const char *path, struct sl_error *e)
+static enum sl_code load(struct file *f, int fd, const char *path, size_t most, struct sl_error *e)
 {
     struct stat st;
     if (fstat(fd, &st) != 0) {
@@ -124,26 +133,102 @@ static enum sl_code load(struct sl_journal_reader *r, int fd, const char *path, 
     if (st.st_size == 0) {
         return SL_CODE_OK;
     }
-    r->capacity = (size_t)st.st_size;
+    f->capacity = (size_t)st.st_size < most ? (size_t)st.st_size : most;
     void *data =
-        mmap(NULL, r->capacity, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        mmap(NULL, f->capacity, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (data == MAP_FAILED) {
         return sl_error_set(e, SL_CODE_INTERNAL, "no memory for %s: %s", path, strerror(errno));
     }
-    r->data = data;
-    return read_all(fd, r->data, r->capacity, &r->size)
+    f->data = data;
+    return read_all(fd, f->data, f->capacity, &f->size)
                ? SL_CODE_OK
                : sl_error_set(e, SL_CODE_INTERNAL, "cannot read %s: %s", path, strerror(errno));
 }
 
-static enum sl_code load_file(struct sl_journal_reader *r, const char *path, struct sl_error *e)
+static void unload(struct sl_journal_reader *r)
 {
+    if (r->file.data != NULL) {
+        munmap(r->file.data, r->file.capacity);
+    }
+    r->file = (struct file){0};
+}
+
+/* The next file, as many bytes of it; its header is checked. */
+static enum sl_code load_file(struct sl_journal_reader *r, size_t most, struct sl_error *e)
+{
+    const char *path = r->paths[r->at];
+    unload(r);
+    r->file.loaded = true;
     int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
     if (fd < 0) {
         return sl_error_set(e, SL_CODE_INTERNAL, "cannot read %s: %s", path, strerror(errno));
     }
-    enum sl_code code = load(r, fd, path, e);
+    enum sl_code code = load(&r->file, fd, path, most, e);
     close(fd);
+    code = code == SL_CODE_OK ? check_header(&r->file, path, e) : code;
+    r->file.offset = r->file.version == 0 ? 0 : SL_JOURNAL_HEADER_SIZE;
+    return code;
+}
+
+static void add_path(struct sl_journal_reader *r, char *path)
+{
+    r->paths = sl_mem_grow(r->paths, r->count + 1, sizeof *r->paths);
+    r->paths[r->count++] = path;
+}
+
+static enum sl_code list_paths(struct sl_journal_reader *r, const char *path, struct sl_error *e)
+{
+    struct stat st;
+    if (stat(path, &st) != 0) {
+        return sl_error_set(e, SL_CODE_NOT_FOUND, "cannot read %s: %s", path, strerror(errno));
+    }
+    if (!S_ISDIR(st.st_mode)) {
+        add_path(r, sl_mem_text(path));
+        return SL_CODE_OK;
+    }
+    struct sl_journal_file *files;
+    size_t count;
+    enum sl_code code = sl_journal_list(path, &files, &count, e);
+    for (size_t i = 0; i < count; i++) {
+        struct sl_buf name = {0};
+        if (!files[i].aside) {
+            sl_journal_path(path, files[i].number, &name);
+            add_path(r, sl_buf_take(&name));
+        }
+    }
+    sl_mem_free(files);
+    return code == SL_CODE_OK && r->count == 0
+               ? sl_error_set(e, SL_CODE_NOT_FOUND, "%s has no journal-<n>.log", path)
+               : code;
+}
+
+/* Of the headers alone: each file is read when it has its turn. */
+static enum sl_code check_versions(struct sl_journal_reader *r, struct sl_error *e)
+{
+    for (r->at = 0; r->at < r->count; r->at++) {
+        enum sl_code code = load_file(r, SL_JOURNAL_HEADER_SIZE, e);
+        if (code != SL_CODE_OK) {
+            return code;
+        }
+        if (r->file.version > 0 && r->file.version < SL_JOURNAL_VERSION) {
+            return sl_error_set(e, SL_CODE_INTERNAL,
+                                "%s has journal version %u, this program plays version %u",
+                                r->paths[r->at], r->file.version, SL_JOURNAL_VERSION);
+        }
+    }
+    unload(r);
+    r->at = 0;
+    return SL_CODE_OK;
+}
+
+static enum sl_code opened(struct sl_journal_reader *r, enum sl_code code,
+                           struct sl_journal_reader **out)
+{
+    if (code == SL_CODE_OK) {
+        *out = r;
+    } else {
+        sl_journal_reader_close(r);
+    }
     return code;
 }
 
@@ -152,51 +237,49 @@ enum sl_code sl_journal_reader_open(const char *path, struct sl_journal_reader *
 {
     SL_PRE(path != NULL && out != NULL);
     struct sl_journal_reader *r = sl_mem_new(1, sizeof *r);
-    enum sl_code code = load_file(r, path, e);
-    if (code == SL_CODE_OK) {
-        code = check_header(r, path, e);
-    }
-    if (code != SL_CODE_OK) {
-        sl_journal_reader_close(r);
-        return code;
-    }
-    r->offset = r->version == 0 ? 0 : SL_JOURNAL_HEADER_SIZE;
-    *out = r;
-    return SL_CODE_OK;
+    add_path(r, sl_mem_text(path));
+    return opened(r, load_file(r, SIZE_MAX, e), out);
+}
+
+enum sl_code sl_journal_reader_open_all(const char *path, struct sl_journal_reader **out,
+                                        struct sl_error *e)
+{
+    SL_PRE(path != NULL && out != NULL);
+    struct sl_journal_reader *r = sl_mem_new(1, sizeof *r);
+    enum sl_code code = list_paths(r, path, e);
+    return opened(r, code == SL_CODE_OK ? check_versions(r, e) : code, out);
 }
 
 /* A bad record that reaches the end of the file, or is followed by nothing but zeros (a file system
  * that had reserved the room), is what a crash leaves. Anything else behind it means that the
  * record was good once. */
-static enum sl_journal_end judge_bad(const struct sl_journal_reader *r, size_t claimed_end)
+static enum sl_journal_end judge_bad(const struct file *f, size_t claimed_end)
 {
-    if (claimed_end >= r->size) {
+    if (claimed_end >= f->size) {
         return SL_JOURNAL_TORN;
     }
-    for (size_t i = r->offset; i < r->size; i++) {
-        if (r->data[i] != 0) {
+    for (size_t i = f->offset; i < f->size; i++) {
+        if (f->data[i] != 0) {
             return SL_JOURNAL_DAMAGED;
         }
     }
     return SL_JOURNAL_TORN;
 }
 
-enum sl_journal_end sl_journal_reader_next(struct sl_journal_reader *r,
-                                           struct sl_journal_record *out)
+static enum sl_journal_end next_in_file(struct file *f, struct sl_journal_record *out)
 {
-    SL_PRE(r != NULL);
-    size_t left = r->size - r->offset;
-    if (left == 0 && r->version != 0) {
+    size_t left = f->size - f->offset;
+    if (left == 0 && f->version != 0) {
         return SL_JOURNAL_END;
     }
-    if (left < SL_JOURNAL_FRAME_SIZE || r->size < SL_JOURNAL_HEADER_SIZE) {
+    if (left < SL_JOURNAL_FRAME_SIZE || f->size < SL_JOURNAL_HEADER_SIZE) {
         return SL_JOURNAL_TORN;
     }
-    if (r->version == 0) {
-        return judge_bad(r, r->offset);
+    if (f->version == 0) {
+        return judge_bad(f, f->offset);
     }
-    const unsigned char *start = r->data + r->offset;
-    struct unpack u = {start, r->data + r->size, false};
+    const unsigned char *start = f->data + f->offset;
+    struct unpack u = {start, f->data + f->size, false};
     uint32_t len = unpack_u32(&u);
     uint32_t crc = unpack_u32(&u);
     struct sl_journal_record record;
@@ -205,30 +288,56 @@ enum sl_journal_end sl_journal_reader_next(struct sl_journal_reader *r,
     record.type = unpack_u16(&u);
     record.payload = u.at;
     record.len = len;
-    size_t end = r->offset + SL_JOURNAL_FRAME_SIZE + len;
-    if (len > SL_JOURNAL_RECORD_MAX || end > r->size) {
-        return judge_bad(r, len > SL_JOURNAL_RECORD_MAX ? r->offset : end);
+    size_t end = f->offset + SL_JOURNAL_FRAME_SIZE + len;
+    if (len > SL_JOURNAL_RECORD_MAX || end > f->size) {
+        return judge_bad(f, len > SL_JOURNAL_RECORD_MAX ? f->offset : end);
     }
     if (sl_journal_crc32c(0, start + 8, SL_JOURNAL_FRAME_SIZE - 8 + len) != crc ||
-        record.sequence <= r->last_sequence) {
-        return judge_bad(r, end);
+        record.sequence <= f->last_sequence) {
+        return judge_bad(f, end);
     }
-    r->last_sequence = record.sequence;
-    r->offset = end;
+    f->last_sequence = record.sequence;
+    f->offset = end;
     *out = record;
     return SL_JOURNAL_RECORD;
+}
+
+enum sl_journal_end sl_journal_reader_next(struct sl_journal_reader *r,
+                                           struct sl_journal_record *out)
+{
+    SL_PRE(r != NULL);
+    while (true) {
+        enum sl_journal_end end = SL_JOURNAL_END;
+        if (!r->file.loaded && load_file(r, SIZE_MAX, NULL) != SL_CODE_OK) {
+            end = SL_JOURNAL_DAMAGED; /* it was there a moment ago */
+        } else if (!r->file.ended) {
+            end = next_in_file(&r->file, out);
+        }
+        r->file.ended = end != SL_JOURNAL_RECORD;
+        if (end != SL_JOURNAL_END || r->at + 1 == r->count) {
+            return end;
+        }
+        unload(r);
+        r->at++;
+    }
 }
 
 uint32_t sl_journal_reader_version(const struct sl_journal_reader *r)
 {
     SL_PRE(r != NULL);
-    return r->version;
+    return r->file.version;
 }
 
 size_t sl_journal_reader_offset(const struct sl_journal_reader *r)
 {
     SL_PRE(r != NULL);
-    return r->offset;
+    return r->file.offset;
+}
+
+const char *sl_journal_reader_path(const struct sl_journal_reader *r)
+{
+    SL_PRE(r != NULL);
+    return r->paths[r->at];
 }
 
 void sl_journal_reader_close(struct sl_journal_reader *r)
@@ -236,8 +345,10 @@ void sl_journal_reader_close(struct sl_journal_reader *r)
     if (r == NULL) {
         return;
     }
-    if (r->data != NULL) {
-        munmap(r->data, r->capacity);
+    unload(r);
+    for (size_t i = 0; i < r->count; i++) {
+        sl_mem_free(r->paths[i]);
     }
+    sl_mem_free(r->paths);
     sl_mem_free(r);
 }

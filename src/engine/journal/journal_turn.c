@@ -7,7 +7,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "engine/journal/journal_image.h"
-#include "engine/journal/roll.h"
+#include "engine/journal/journal_names.h"
 #include "engine/state.h"
 
 static void note_image(struct sl_engine *g, int64_t now_ms)
@@ -36,7 +36,7 @@ static void note_names(struct sl_engine *g, int64_t now_ms)
             if (name != NULL) {
                 left--;
                 sl_buf_reset(&payload);
-                sl_roll_pack(&payload, class, id, name);
+                sl_journal_name_pack(&payload, class, id, name);
                 (void)sl_journal_append(g->journal, SL_JOURNAL_NAME, now_ms, &payload);
             }
         }

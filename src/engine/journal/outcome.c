@@ -122,25 +122,28 @@ static void print_amount(struct sl_buf *out, int64_t amount, const char *resourc
     sl_buf_text(out, text);
 }
 
-static void print_evicted(struct unpack *u, const struct sl_roll *names, struct sl_buf *out)
+static void print_evicted(struct unpack *u, const struct sl_journal_names *names,
+                          struct sl_buf *out)
 {
     uint32_t count = unpack_u32(u);
     for (uint32_t i = 0; i < count && !u->failed; i++) {
         uint32_t id = unpack_u32(u);
         uint8_t reason = unpack_u8(u);
         sl_buf_print(out, "%s%s (%s)", i == 0 ? "; preempts " : ", ",
-                     sl_roll_name(names, SL_INTERN_WORKLOAD, id), NAME_OF(preempt_reasons, reason));
+                     sl_journal_name(names, SL_INTERN_WORKLOAD, id),
+                     NAME_OF(preempt_reasons, reason));
     }
 }
 
-static void print_choices(struct unpack *u, const struct sl_roll *names, struct sl_buf *out)
+static void print_choices(struct unpack *u, const struct sl_journal_names *names,
+                          struct sl_buf *out)
 {
     uint32_t height = unpack_u32(u);
     uint32_t count = unpack_u32(u);
     for (uint32_t i = 0; i < count && !u->failed; i++) {
         uint32_t pod_set = unpack_u32(u);
-        const char *flavor = sl_roll_name(names, SL_INTERN_FLAVOR, unpack_u32(u));
-        const char *resource = sl_roll_name(names, SL_INTERN_RESOURCE, unpack_u32(u));
+        const char *flavor = sl_journal_name(names, SL_INTERN_FLAVOR, unpack_u32(u));
+        const char *resource = sl_journal_name(names, SL_INTERN_RESOURCE, unpack_u32(u));
         sl_buf_print(out, "%spod set %u: %s ", i == 0 ? "; " : ", ", pod_set, resource);
         print_amount(out, unpack_i64(u), resource);
         sl_buf_print(out, " of %s", flavor);
@@ -161,7 +164,8 @@ static void print_assignments(struct unpack *u, struct sl_buf *out)
     }
 }
 
-static void print_details(struct unpack *u, const struct sl_roll *names, struct sl_buf *out)
+static void print_details(struct unpack *u, const struct sl_journal_names *names,
+                          struct sl_buf *out)
 {
     uint32_t count = unpack_u32(u);
     for (uint32_t i = 0; i < count && !u->failed; i++) {
@@ -170,9 +174,9 @@ static void print_details(struct unpack *u, const struct sl_roll *names, struct 
         uint32_t flavor = unpack_u32(u);
         uint32_t resource = unpack_u32(u);
         int64_t amount = unpack_i64(u);
-        const char *of = sl_roll_name(names, SL_INTERN_RESOURCE, resource);
+        const char *of = sl_journal_name(names, SL_INTERN_RESOURCE, resource);
         sl_buf_print(out, "%spod set %u, flavor %s%s%s: %s", i == 0 ? "; " : ", ", pod_set,
-                     flavor == SL_NO_ID ? "-" : sl_roll_name(names, SL_INTERN_FLAVOR, flavor),
+                     flavor == SL_NO_ID ? "-" : sl_journal_name(names, SL_INTERN_FLAVOR, flavor),
                      resource == SL_NO_ID ? "" : ", ", resource == SL_NO_ID ? "" : of,
                      NAME_OF(misses, miss));
         if (miss == SL_MISS_MAX_QUOTA || miss == SL_MISS_UNUSED_QUOTA) {
@@ -206,7 +210,7 @@ static void print_why(struct unpack *u, uint8_t result, struct sl_buf *out)
     }
 }
 
-bool sl_outcome_print(const void *payload, size_t len, const struct sl_roll *names,
+bool sl_outcome_print(const void *payload, size_t len, const struct sl_journal_names *names,
                       struct sl_buf *out)
 {
     const unsigned char *start = payload;
@@ -216,8 +220,8 @@ bool sl_outcome_print(const void *payload, size_t len, const struct sl_roll *nam
     uint32_t queue = unpack_u32(&u);
     uint8_t result = unpack_u8(&u);
     sl_buf_print(out, "%s (id %u, generation %u) in %s: %s",
-                 sl_roll_name(names, SL_INTERN_WORKLOAD, id), id, generation,
-                 sl_roll_name(names, SL_INTERN_QNODE, queue), NAME_OF(results, result));
+                 sl_journal_name(names, SL_INTERN_WORKLOAD, id), id, generation,
+                 sl_journal_name(names, SL_INTERN_QNODE, queue), NAME_OF(results, result));
     print_why(&u, result, out);
     print_evicted(&u, names, out);
     print_choices(&u, names, out);

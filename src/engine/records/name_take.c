@@ -5,7 +5,7 @@
 #include "base/fnv1a.h"
 #include "base/check.h"
 #include "engine/calls/call.h"
-#include "engine/journal/roll.h"
+#include "engine/journal/journal_names.h"
 #include "engine/state.h"
 #include <string.h>
 
@@ -24,7 +24,7 @@ uint32_t sl_name_take(struct sl_engine *g, enum sl_intern_class c, const char *n
     uint32_t id = sl_intern_add(g->names, c, name, &is_new);
     if (is_new) {
         struct sl_buf payload = {0};
-        sl_roll_pack(&payload, c, id, name);
+        sl_journal_name_pack(&payload, c, id, name);
         (void)sl_journal_append(g->journal, SL_JOURNAL_NAME, now_ms, &payload);
         sl_buf_fini(&payload);
         if (c == SL_INTERN_RESOURCE) {

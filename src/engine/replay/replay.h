@@ -3,8 +3,8 @@
 
 /* A journal played again (G11): its calls are made in a fresh core, and every answer, every outcome
  * of a cycle and every decision that the journal holds is compared with what the core comes to now.
- * On the way each decision is printed in a line. Each life (from one start record to the next, or
- * from an image of the core when its start is missing) is played in a process of its own, since a
+ * On the way each decision is printed in a line. Each run of a daemon (from one start record to
+ * the next, or from an image of the core when its start is missing) is played in a process of its own, since a
  * core can be fresh only once. */
 #ifndef SL_ENGINE_REPLAY_H
 #define SL_ENGINE_REPLAY_H
@@ -16,10 +16,10 @@
 struct sl_replay_options {
     const char *path;        /* a file of a journal, or its directory */
     uint64_t until_sequence; /* stop behind this record; 0 = at the end */
-    uint64_t until_cycle; /* stop behind this cycle, counted from a life's start; 0 = at the end */
-    uint64_t until_life;  /* of this life, from 1; 0 = of the first that has so many */
-    const char *workload; /* print only NAMESPACE/NAME, and why; NULL = all */
-    FILE *out;            /* where the story goes */
+    uint64_t until_cycle;    /* stop behind this cycle, counted from a start; 0 = at the end */
+    uint64_t until_start;    /* behind this start, from 1; 0 = the first that has so many */
+    const char *workload;    /* print only NAMESPACE/NAME, and why; NULL = all */
+    FILE *out;               /* where this is printed */
 };
 
 enum sl_replay_end {
@@ -32,7 +32,7 @@ struct sl_replay_result {
     enum sl_replay_end end;
     uint64_t sequence; /* of the last record that was played */
     uint64_t records;
-    uint64_t lives, images; /* images: lives that were played from one on */
+    uint64_t starts, images; /* runs that were played, and those of them from an image on */
     uint64_t calls, refused, cycles, outcomes, decisions;
     uint64_t told; /* decisions that have a line */
     char why[4096];

@@ -106,11 +106,11 @@ static void test_calls_that_are_none_are_refused(void **state)
 static void test_calls_are_told_with_the_names_of_their_ids(void **state)
 {
     (void)state;
-    struct sl_roll names = {0};
+    struct sl_journal_names names = {0};
     struct sl_buf record = {0};
     struct sl_buf text = {0};
-    sl_roll_pack(&record, SL_INTERN_QNODE, 3, "cq/team-a");
-    assert_true(sl_roll_add(&names, (const unsigned char *)record.data, record.len));
+    sl_journal_name_pack(&record, SL_INTERN_QNODE, 3, "cq/team-a");
+    assert_true(sl_journal_name_add(&names, (const unsigned char *)record.data, record.len));
     struct sl_call c = {.kind = SL_CALL_configure,
                         .configure = {.cluster_queue = 3, .active = true}};
     sl_call_print(&text, &c, &names);
@@ -122,7 +122,7 @@ static void test_calls_are_told_with_the_names_of_their_ids(void **state)
     assert_string_equal(text.data, "move_qnode qnode=team-a parent=none");
     sl_buf_fini(&record);
     sl_buf_fini(&text);
-    sl_roll_fini(&names);
+    sl_journal_names_fini(&names);
 }
 
 static void test_items_come_back_in_order(void **state)

@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 static char dir[64];
-static char story[1 << 20];
+static char printed[1 << 20];
 
 static const char *path_of(unsigned number)
 {
@@ -64,7 +64,7 @@ static struct sl_replay_result play(const char *path)
     assert_non_null(options.out);
     assert_int_equal(sl_replay_run(&options, &r, &e), SL_CODE_OK);
     rewind(options.out);
-    story[fread(story, 1, sizeof story - 1, options.out)] = '\0';
+    printed[fread(printed, 1, sizeof printed - 1, options.out)] = '\0';
     (void)fclose(options.out);
     return r;
 }
@@ -140,10 +140,10 @@ static void test_journal_turn_rotated_histories_play_from_an_image(void **state)
         if (whole.end != SL_REPLAY_SAME) {
             fail_msg("seed %u: %s", seed, whole.why);
         }
-        assert_int_equal(whole.lives, 1);
+        assert_int_equal(whole.starts, 1);
         assert_int_equal(whole.images, 1);
-        assert_non_null(strstr(story, "from an image of the core at record "));
-        assert_null(strstr(story, " ? ")); /* everybody has a name */
+        assert_non_null(strstr(printed, "from an image of the core at record "));
+        assert_null(strstr(printed, " ? ")); /* everybody has a name */
         outcomes += whole.outcomes;
         uint64_t records = 0;
         for (unsigned n = first; access(path_of(n), F_OK) == 0; n++) {
@@ -167,7 +167,7 @@ static void test_journal_turn_life_is_played_past_images(void **state)
     assert_int_equal(access(path_of(2), F_OK), 0);
     struct sl_replay_result r = play(dir);
     assert_int_equal(r.end, SL_REPLAY_SAME);
-    assert_int_equal(r.lives, 1);
+    assert_int_equal(r.starts, 1);
     assert_int_equal(r.images, 0);
     assert_int_equal(r.records, r.sequence);
 }
@@ -180,11 +180,11 @@ static void test_journal_turn_cycles_keep_their_numbers(void **state)
     char from_image[64];
     live(2, 100, 16384);
     (void)play(dir);
-    const char *last = strrchr(story, '#');
+    const char *last = strrchr(printed, '#');
     assert_int_equal(sscanf(strchr(last, ' '), " %63s", from_start), 1);
     assert_int_equal(unlink(path_of(1)), 0);
     (void)play(dir);
-    last = strrchr(story, '#');
+    last = strrchr(printed, '#');
     assert_int_equal(sscanf(strchr(last, ' '), " %63s", from_image), 1);
     assert_string_equal(from_start, from_image);
 }
@@ -237,7 +237,7 @@ static void test_journal_turn_damaged_image_is_not_played(void **state)
     store(first);
     struct sl_replay_result r = play(path_of(first));
     assert_int_equal(r.end, SL_REPLAY_PARTIAL);
-    assert_int_equal(r.lives, 0);
+    assert_int_equal(r.starts, 0);
     r = play(dir);
     assert_int_equal(r.end, SL_REPLAY_PARTIAL);
     assert_int_equal(r.images, 1);
@@ -253,7 +253,7 @@ static void test_journal_turn_torn_image_is_told(void **state)
     struct sl_replay_result r = play(path_of(first));
     assert_int_equal(r.end, SL_REPLAY_PARTIAL);
     assert_int_equal(r.records, 0);
-    assert_non_null(strstr(story, "its end is torn at offset 32"));
+    assert_non_null(strstr(printed, "its end is torn at offset 32"));
 }
 
 static void test_journal_turn_image_without_its_last_part_is_told(void **state)
@@ -284,7 +284,7 @@ static void test_journal_turn_image_of_another_core_is_refused(void **state)
     change_image(first, 13, bits);
     struct sl_replay_result r = play(path_of(first));
     assert_int_equal(r.end, SL_REPLAY_PARTIAL);
-    assert_int_equal(r.lives, 0);
+    assert_int_equal(r.starts, 0);
     assert_non_null(strstr(r.why, sl_core_digest));
     assert_non_null(strstr(r.why, other));
     r = play(dir);
@@ -367,9 +367,9 @@ static void test_journal_turn_gap_is_passed_at_the_image_behind_it(void **state)
     struct sl_replay_result r = play(dir);
     assert_int_equal(r.end, SL_REPLAY_PARTIAL);
     assert_non_null(strstr(r.why, "are not in the journal"));
-    assert_int_equal(r.lives, 2);
+    assert_int_equal(r.starts, 2);
     assert_int_equal(r.images, 1);
-    const char *from = strstr(story, "from an image of the core");
+    const char *from = strstr(printed, "from an image of the core");
     assert_non_null(from);
     assert_non_null(strstr(from, " Pending "));
 }

@@ -6,7 +6,6 @@
 #include "engine/calls/call.h"
 #include "engine/journal/journal.h"
 #include "engine/journal/journal_image.h"
-#include "engine/journal/tape.h"
 #include "core_hash.h"
 #include "history.h"
 #include <sys/wait.h>
@@ -18,15 +17,15 @@ static char dir[64];
  * Exit codes say what went wrong. */
 static int replay(const char *path, uint64_t *hash)
 {
-    struct sl_tape tape;
+    struct sl_journal_reader *reader = NULL;
     struct sl_journal_record record;
     struct sl_error e = {0};
     struct sl_buf list = {0};
     unsigned calls = 0;
-    if (sl_tape_open(path, &tape, &e) != SL_CODE_OK) {
+    if (sl_journal_reader_open_all(path, &reader, &e) != SL_CODE_OK) {
         return 1;
     }
-    while (sl_tape_next(&tape, &record) == SL_JOURNAL_RECORD) {
+    while (sl_journal_reader_next(reader, &record) == SL_JOURNAL_RECORD) {
         struct sl_call c;
         enum sl_status answer;
         if (record.type == SL_JOURNAL_IMAGE && calls == 0 &&

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* src/engine/replay/replay.c, life.c, story.c, tape.c: the journal of a random history is played again and
+/* src/engine/replay/replay.c, life.c, printed.c, tape.c: the journal of a random history is played again and
  * comes out the same; whatever is changed in it is told. */
 #include "engine/calls/call.h"
 #include "engine/journal/journal.h"
@@ -15,7 +15,7 @@
 
 static char dir[64];
 static char path[128];
-static char story[1 << 20];
+static char printed[1 << 20];
 
 /* In a child, since the core of this process has to stay empty. */
 static void live(unsigned seed)
@@ -55,7 +55,7 @@ static enum sl_code run(struct sl_replay_options options, struct sl_replay_resul
     assert_non_null(options.out);
     enum sl_code code = sl_replay_run(&options, r, e);
     rewind(options.out);
-    story[fread(story, 1, sizeof story - 1, options.out)] = '\0';
+    printed[fread(printed, 1, sizeof printed - 1, options.out)] = '\0';
     (void)fclose(options.out);
     return code;
 }
@@ -171,9 +171,9 @@ static void test_replay_histories_come_out_the_same(void **state)
         }
         assert_true(r.cycles > 10 && r.decisions > 20 && r.calls > 100);
         outcomes += r.outcomes;
-        assert_int_equal(r.lives, 1);
+        assert_int_equal(r.starts, 1);
         unsigned lines = 0;
-        for (const char *c = story; *c != '\0'; c++) {
+        for (const char *c = printed; *c != '\0'; c++) {
             lines += *c == '\n';
         }
         assert_int_equal(lines, r.decisions);
@@ -189,7 +189,7 @@ static void test_replay_each_start_has_a_fresh_core(void **state)
     live(2);
     struct sl_replay_result both = play((struct sl_replay_options){.path = dir});
     assert_int_equal(both.end, SL_REPLAY_SAME);
-    assert_int_equal(both.lives, 2);
+    assert_int_equal(both.starts, 2);
     assert_true(both.outcomes > one.outcomes && both.sequence == both.records);
 }
 
@@ -299,7 +299,7 @@ static void test_replay_torn_end_is_told_and_the_rest_is_played(void **state)
     struct sl_replay_result r = play((struct sl_replay_options){0});
     assert_int_equal(r.end, SL_REPLAY_SAME);
     assert_int_equal(r.records, whole.records - 1);
-    assert_non_null(strstr(story, "its end is torn at offset "));
+    assert_non_null(strstr(printed, "its end is torn at offset "));
 }
 
 static void test_replay_changed_byte_is_told_and_the_rest_is_played(void **state)
@@ -311,7 +311,7 @@ static void test_replay_changed_byte_is_told_and_the_rest_is_played(void **state
     struct sl_replay_result r = play((struct sl_replay_options){0});
     assert_int_equal(r.end, SL_REPLAY_PARTIAL);
     assert_true(r.records > whole.records / 4 && r.records < whole.records);
-    assert_non_null(strstr(story, "damaged at offset "));
+    assert_non_null(strstr(printed, "damaged at offset "));
     assert_non_null(strstr(r.why, "damaged at offset "));
 }
 
@@ -373,7 +373,7 @@ static void test_replay_empty_file_is_told(void **state)
     assert_non_null(strstr(r.why, "no start"));
 }
 
-/* Here because it may write no more of the story. */
+/* Here because it may print no more. */
 static void test_replay_broken_down_process_is_told(void **state)
 {
     (void)state;
@@ -398,8 +398,8 @@ static void test_replay_stops_at_a_record_or_a_cycle(void **state)
     struct sl_replay_result r = play((struct sl_replay_options){.until_sequence = 400});
     assert_int_equal(r.end, SL_REPLAY_STOPPED);
     assert_int_equal(r.sequence, 400);
-    assert_non_null(strstr(story, "    why: "));
-    assert_non_null(strstr(story, "    now: "));
+    assert_non_null(strstr(printed, "    why: "));
+    assert_non_null(strstr(printed, "    now: "));
     r = play((struct sl_replay_options){.until_cycle = 12});
     assert_int_equal(r.end, SL_REPLAY_STOPPED);
     assert_int_equal(r.cycles, 12);
@@ -413,11 +413,11 @@ static void test_replay_tells_of_one_workload_and_why(void **state)
     char name[64];
     live(2);
     (void)play((struct sl_replay_options){0});
-    assert_int_equal(sscanf(story, "%*s #%*u c%*u %*s %63s ", name), 1);
+    assert_int_equal(sscanf(printed, "%*s #%*u c%*u %*s %63s ", name), 1);
     struct sl_replay_result r = play((struct sl_replay_options){.workload = name});
     assert_int_equal(r.end, SL_REPLAY_SAME);
     unsigned lines = 0;
-    for (const char *line = story; *line != '\0'; line = strchr(line, '\n') + 1) {
+    for (const char *line = printed; *line != '\0'; line = strchr(line, '\n') + 1) {
         const char *end = strchr(line, '\n');
         const char *found = strstr(line, lines % 2 == 0 ? name : "    why: ");
         assert_true(found != NULL && found < end);
@@ -425,13 +425,13 @@ static void test_replay_tells_of_one_workload_and_why(void **state)
     }
     assert_true(lines >= 2 && lines % 2 == 0);
     (void)play((struct sl_replay_options){.workload = "team/none-of-them"});
-    assert_string_equal(story, "");
+    assert_string_equal(printed, "");
 }
 
 static int setup(void **state)
 {
     (void)state;
-    (void)snprintf(dir, sizeof dir, "/tmp/sluice-life-XXXXXX");
+    (void)snprintf(dir, sizeof dir, "/tmp/sluice-replay-XXXXXX");
     int failed = mkdtemp(dir) == NULL;
     (void)snprintf(path, sizeof path, "%s/journal-1.log", dir);
     return failed;
