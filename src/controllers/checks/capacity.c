@@ -6,10 +6,10 @@
 #include "base/check.h"
 
 void sl_capacity_init(struct sl_capacity *c, const struct sl_client *client,
-                      struct sl_recorder *events, bool assignment_in, bool keep_evicted)
+                      struct sl_recorder *events, bool plays_autoscaler, bool keep_evicted)
 {
     SL_PRE(c != NULL);
-    c->assignment_in = assignment_in;
+    c->plays_autoscaler = plays_autoscaler;
     sl_admission_checks_init(&c->checks, client, events);
     sl_provisioning_init(&c->provisioning, client, events);
     sl_autoscaler_init(&c->autoscaler, client, events);
@@ -30,7 +30,7 @@ void sl_capacity_observe(struct sl_capacity *c, enum sl_kind kind, const struct 
     SL_PRE(c != NULL);
     sl_admission_checks_observe(&c->checks, kind, object, deleted);
     sl_provisioning_observe(&c->provisioning, kind, object, deleted);
-    if (c->assignment_in) {
+    if (c->plays_autoscaler) {
         sl_autoscaler_observe(&c->autoscaler, kind, object, deleted);
     }
 }

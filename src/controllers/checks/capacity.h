@@ -12,10 +12,10 @@ struct sl_capacity {
     struct sl_admission_checks checks;
     struct sl_provisioning provisioning;
     struct sl_autoscaler autoscaler;
-    bool assignment_in; /* for a cluster autoscaler */
+    bool plays_autoscaler; /* there is no cluster autoscaler */
 };
 void sl_capacity_init(struct sl_capacity *c, const struct sl_client *client,
-                      struct sl_recorder *events, bool assignment_in, bool keep_evicted);
+                      struct sl_recorder *events, bool plays_autoscaler, bool keep_evicted);
 void sl_capacity_fini(struct sl_capacity *c);
 void sl_capacity_observe(struct sl_capacity *c, enum sl_kind kind, const struct sl_json *object,
                          bool deleted);

@@ -49,7 +49,7 @@ static const char *const cause_names[] = {
 #include "model/deactivation_causes.def"
 #undef SL_REASON
 };
-#define ASSIGNMENT_IN "-" /* no check has that name */
+#define PLACEHOLDER "-" /* no check has that name */
 #define COUNT_OF(names) (sizeof(names) / sizeof(names)[0])
 
 static uint32_t find_name(const char *const *names, size_t count, const char *text, uint32_t absent)
@@ -297,7 +297,7 @@ static void restore_eviction(const struct past *p)
 /* A check's answer that is not in the object any more: something has to stand for the check. */
 static void restore_rejection(const struct past *p)
 {
-    uint32_t check = sl_name_take(p->g, SL_INTERN_CHECK, ASSIGNMENT_IN, p->now_ms);
+    uint32_t check = sl_name_take(p->g, SL_INTERN_CHECK, PLACEHOLDER, p->now_ms);
     if (check != SL_NO_ID && send(p, SL_EV_CHECK_ADD, check, 0, 0, p->now_ms)) {
         send(p, SL_EV_CHECK_STATE, check, SL_CHECK_REJECTED, 0, p->now_ms);
         send(p, SL_EV_CHECK_DROP, check, 0, 0, p->now_ms);
@@ -409,10 +409,10 @@ void sl_rebuild_workload(struct sl_engine *g, sl_workload_id id, const struct sl
     }
     /* Evicted before it was admitted, and its checks are gone since: something has to stand for
      * them, or the reservation would be an admission. */
-    uint32_t assignment_in = SL_NO_ID;
+    uint32_t placeholder = SL_NO_ID;
     if (!p.admitted && p.evicted != SL_EVICT_NONE && sl_workloads[id].check_count == 0) {
-        assignment_in = sl_name_take(g, SL_INTERN_CHECK, ASSIGNMENT_IN, now_ms);
-        send(&p, SL_EV_CHECK_ADD, assignment_in, 0, 0, now_ms);
+        placeholder = sl_name_take(g, SL_INTERN_CHECK, PLACEHOLDER, now_ms);
+        send(&p, SL_EV_CHECK_ADD, placeholder, 0, 0, now_ms);
     }
     if (restore_reservation(&p)) {
         if (p.admitted) {
@@ -423,8 +423,8 @@ void sl_rebuild_workload(struct sl_engine *g, sl_workload_id id, const struct sl
         restore_eviction(&p);
         evict_stray(&p);
     }
-    if (assignment_in != SL_NO_ID) {
-        send(&p, SL_EV_CHECK_DROP, assignment_in, 0, 0, now_ms);
+    if (placeholder != SL_NO_ID) {
+        send(&p, SL_EV_CHECK_DROP, placeholder, 0, 0, now_ms);
     }
 }
 
