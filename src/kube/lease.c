@@ -184,10 +184,30 @@ static void judge(struct sl_lease *l)
     }
 }
 
-/* NULL: an error, or no object. */
+static bool is_map(const struct sl_json *v)
+{
+    return sl_json_type(v) == SL_JSON_MAP;
+}
+
+/* Of something else it cannot be said whose it is, and so it is not taken. */
+static bool is_lease(const struct sl_json *o)
+{
+    const struct sl_json *spec = is_map(o) ? sl_json_get(o, "spec") : NULL;
+    const struct sl_json *holder = is_map(spec) ? sl_json_get(spec, "holderIdentity") : NULL;
+    return is_map(o) && is_map(sl_json_get(o, "metadata")) && (spec == NULL || is_map(spec)) &&
+           (holder == NULL || sl_json_type(holder) == SL_JSON_TEXT);
+}
+
+/* NULL: an error, or no Lease. */
 static struct sl_json *object_in(const struct sl_response *r)
 {
-    return r->code == SL_CODE_OK ? sl_json_parse_received(r->body, r->body_len, NULL) : NULL;
+    struct sl_json *o =
+        r->code == SL_CODE_OK ? sl_json_parse_received(r->body, r->body_len, NULL) : NULL;
+    if (is_lease(o)) {
+        return o;
+    }
+    sl_json_free(o);
+    return NULL;
 }
 
 static void on_read(void *context, const struct sl_response *r)

@@ -17,8 +17,9 @@ struct world {
     struct sl_transport *transport;
     struct sl_json *object; /* NULL: there is none */
     int version;
-    bool down;           /* answers nothing */
-    bool swallow_answer; /* carries the next write out, without an answer */
+    bool down;             /* answers nothing */
+    bool swallow_answer;   /* carries the next write out, without an answer */
+    const char *senseless; /* what it says when it is asked; NULL: the truth */
     unsigned writes, hesitates_ms;
     char text[2048];
     struct sl_lease *lease;
@@ -67,7 +68,7 @@ static struct web_answer answer(void *context, const struct web_request *r)
         return refuse(404, "{\"reason\":\"NotFound\"}");
     }
     if (strcmp(r->method, "GET") == 0) {
-        return tell(w);
+        return w->senseless == NULL ? tell(w) : refuse(200, w->senseless);
     }
     struct sl_json *body = sl_json_parse(r->body, strlen(r->body), NULL);
     bool stale =
@@ -202,6 +203,26 @@ static void test_lease_of_another_is_taken_when_it_stands_still(void **state)
     assert_true(web_run_until(&w->web, &w->leading, 2000));
     assert_int_equal(transitions(w), 5);
     assert_string_equal(sl_json_path_text(w->object, "metadata.labels.kept", ""), "yes");
+}
+
+static void test_lease_that_cannot_be_read_is_not_taken(void **state)
+{
+    struct world *w = *state;
+    static const char *const senseless[] = {
+        "[]", "\"none\"", "{\"metadata\":[\"none\"]}",
+        "{\"metadata\":{\"resourceVersion\":\"1\"},\"spec\":\"none\"}",
+        "{\"metadata\":{\"resourceVersion\":\"1\"},\"spec\":{\"holderIdentity\":7}}"};
+    store(w, RECORD("other", "2020-01-01T00:00:00.000000Z"));
+    w->senseless = senseless[0];
+    begin(w);
+    for (size_t i = 0; i < sizeof senseless / sizeof senseless[0]; i++) {
+        w->senseless = senseless[i];
+        pass(w, 250);
+        assert_false(w->leading);
+        assert_int_equal(w->writes, 0);
+    }
+    w->senseless = NULL;
+    assert_true(web_run_until(&w->web, &w->leading, 3000));
 }
 
 static void test_lease_given_back_is_taken_at_once(void **state)
@@ -353,6 +374,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         T(test_lease_absent_is_made_and_renewed),
         T(test_lease_of_another_is_taken_when_it_stands_still),
+        T(test_lease_that_cannot_be_read_is_not_taken),
         T(test_lease_given_back_is_taken_at_once),
         T(test_lease_not_renewable_is_lost_in_time),
         T(test_lease_lost_while_a_renewal_is_under_way_does_not_come_back),
