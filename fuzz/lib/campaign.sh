@@ -29,13 +29,15 @@ run_afl() { # TARGET WORK LOG
     [ "$size" != 0 ] && export AFL_CUSTOM_MUTATOR_LIBRARY=$build/fuzz/events_$size.so
     [ "$size" = 0 ] && unset AFL_CUSTOM_MUTATOR_LIBRARY
     rm -rf "$2/afl"
-    timeout $((seconds + 60)) afl-fuzz -V "$seconds" ${FUZZ_SEED:+-s "$FUZZ_SEED"} "${dict[@]}" -i "$build/fuzz/seeds/$1" -o "$2/afl" -m none -t 2000+ \
+    # It tries every seed first, which takes a while on a busy machine; the seconds count from then on.
+    timeout $((seconds + 240)) afl-fuzz -V "$seconds" ${FUZZ_SEED:+-s "$FUZZ_SEED"} "${dict[@]}" -i "$build/fuzz/seeds/$1" -o "$2/afl" -m none -t 2000+ \
         "$build/fuzz/afl/$1" >"$3" 2>&1
     code=$?
     local stats=$2/afl/default/fuzzer_stats
     stat() { sed -n "s/^$1 *: *//p" "$stats" 2>/dev/null; }
     executions=$(stat execs_done) rate=$(stat execs_per_sec) edges=$(stat edges_found)
     corpus=$(stat corpus_count) crashes=$(stat saved_crashes)
+    [[ $rate =~ ^[0-9.]+$ ]] || rate=0 # inf when it was stopped before it had begun
 }
 
 for target in "$@"; do
