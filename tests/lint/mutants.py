@@ -180,7 +180,7 @@ class Runs(unittest.TestCase):
 
     def test_a_run_time_error(self):
         self.assertIn("run-time error", self.refuted("ledger/ledger_move.c", "unlink_cells",
-                      "for (uint32_t link = sl_qnode_first[node]; link {!==>==} 0; link = sl_cell_next[link - 1]) {"))
+                      "for (uint32_t link = sl_qnode_first[qnode]; link {!==>==} 0; link = sl_cell_next[link - 1]) {"))
 
     def test_a_promise_that_is_not_kept(self):
         self.assertIn("ensures up", self.refuted("ledger/ledger_move.c", "move", "return {status=>SL_OK};"))
