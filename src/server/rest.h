@@ -101,8 +101,8 @@ struct sl_request {
     struct sl_server_page page; /* of a hook, as far as it has been made */
     bool wait;                  /* the answer holds only after the next commit */
     bool wrote;                 /* ... and is void when that fails; a read is served again */
-    bool
-        again; /* it is served again (deletecollection, a long page): after the commit, or in another turn */
+    /* It is served again (deletecollection, a long page): after the commit, or in another turn. */
+    bool again;
     char *token;   /* where it goes on; owned */
     char *subject; /* the name in the body of a create, for errors; owned */
 };
