@@ -291,7 +291,9 @@ static void put_known(struct sl_cache *c, struct entry *e, struct sl_item *item,
     /* What was known when the list was asked for is no newer than the list, unless the server has gone back. */
     bool believe = source == SL_FROM_LIST && (c->reset || e->version <= c->asked);
     e->round = source == SL_FROM_LIST ? c->round : e->round;
-    if (item->version > newest_of(e) || (believe && (e->unread != 0 || differs(e, item)))) {
+    bool unread_yet = e->unread != 0 && item->version == newest_of(e); /* it came spoiled before */
+    if (item->version > newest_of(e) || unread_yet ||
+        (believe && (e->unread != 0 || differs(e, item)))) {
         replace(c, e, item);
     } else if (item->version < e->version && source == SL_FROM_WATCH) {
         c->stale++;

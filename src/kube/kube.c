@@ -66,6 +66,12 @@ static struct sl_cache *cache_of(void *context, enum sl_kind kind)
     return k->reflectors[kind] == NULL ? NULL : &k->reflectors[kind]->cache;
 }
 
+static void doubt(void *context, enum sl_kind kind)
+{
+    struct sl_kube *k = context;
+    sl_reflector_doubt(k->reflectors[kind]);
+}
+
 struct sl_kube *sl_kube_new(const struct sl_kube_options *options)
 {
     SL_PRE(options->loop != NULL && options->transport != NULL);
@@ -79,6 +85,7 @@ struct sl_kube *sl_kube_new(const struct sl_kube_options *options)
     struct sl_writes_options writes = {.kube = &k->options,
                                        .counters = &k->counters,
                                        .cache_of = cache_of,
+                                       .doubt = doubt,
                                        .wake = wake,
                                        .context = k};
     k->writes = sl_writes_new(&writes);
@@ -140,6 +147,12 @@ void sl_kube_refresh(struct sl_kube *k, enum sl_kind kind)
     sl_reflector_refresh(k->reflectors[kind]);
 }
 
+size_t sl_kube_unknown(const struct sl_kube *k, enum sl_kind kind)
+{
+    SL_PRE(kind < sl_kind_end() && k->reflectors[kind] != NULL);
+    return k->reflectors[kind]->cache.unknown;
+}
+
 bool sl_kube_fresh(const struct sl_kube *k)
 {
     for (size_t i = 0; i < SL_KIND_COUNT; i++) {
@@ -165,6 +178,7 @@ void sl_kube_count(const struct sl_kube *k, struct sl_kube_counters *out)
             out->objects += sl_cache_count(&k->reflectors[i]->cache);
             out->stale_events += k->reflectors[i]->cache.stale;
             out->unreadable += k->reflectors[i]->cache.unreadable;
+            out->unknown += k->reflectors[i]->cache.unknown;
             out->kinds_unserved += k->reflectors[i]->unserved ? 1 : 0;
         }
     }
@@ -217,7 +231,7 @@ static void client_watch(void *self, enum sl_kind kind, sl_watch_fn *fn, void *c
 {
     struct sl_kube *k = self;
     sl_kube_follow(k, kind);
-    sl_cache_watch(&k->reflectors[kind]->cache, fn, context);
+    sl_reflector_watch(k->reflectors[kind], fn, context);
 }
 
 static void client_write(void *self, const struct sl_write *w, sl_reply_fn *reply, void *context)

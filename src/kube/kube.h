@@ -55,6 +55,8 @@ bool sl_kube_synced(const struct sl_kube *k); /* has every followed kind been li
  * sl_kube_fresh says so. Not from within a watch event or a reply. */
 void sl_kube_refresh(struct sl_kube *k, enum sl_kind kind);
 bool sl_kube_fresh(const struct sl_kube *k); /* has every such list ended? */
+/* Of a followed kind that is watched: objects of which no state could be read yet. They are listed again. */
+size_t sl_kube_unknown(const struct sl_kube *k, enum sl_kind kind);
 /* Watch: the kind is followed if it is not yet; what the cache holds is passed on at once, then
  * SYNCED once it is complete. */
 void sl_kube_client(struct sl_kube *k, struct sl_client *out);
@@ -66,6 +68,7 @@ struct sl_kube_counters {
     uint64_t writes, conflicts, retries, lost_answers;
     size_t objects, waiting, under_way;
     size_t unreadable;     /* objects whose newest state cannot be read */
+    size_t unknown;        /* of these, those of which no state could be read */
     size_t kinds_unserved; /* followed kinds that the server answers with 404 */
 };
 void sl_kube_count(const struct sl_kube *k, struct sl_kube_counters *out);

@@ -23,9 +23,14 @@
 #define WATCH_IDLE_MS_MAX 150000 /* bookmarks come about every minute */
 #define WATCH_MS_MIN 1000        /* one that ends sooner, and said nothing, has failed */
 #define RELIST_MS_MIN 1000       /* between lists that begin without a wait */
-#define DOUBT_MS 300000          /* what is in doubt is listed again this often */
+#define DOUBT_FIRST_MS 1000      /* what is in doubt is listed again soon, then seldom */
+#define DOUBT_MOST_MS 300000
 #define LINE_SIZE_MAX (8u << 20)
+#define CONFIRMATIONS 2u
 #define FAILURES_MAX 3u /* then the version that we ask for may be the reason */
+
+/* A first list is compared with nothing: so much later with a second one, and that with a third. */
+static const int64_t confirm_ms[CONFIRMATIONS] = {60000, 900000};
 
 static const char *title(const struct sl_reflector *r)
 {
@@ -66,6 +71,8 @@ void sl_reflector_init(struct sl_reflector *r, enum sl_kind kind, uint64_t seed)
     SL_PRE(r->transport != NULL && r->loop != NULL && r->wake != NULL && r->counters != NULL);
     sl_cache_init(&r->cache, kind);
     sl_backoff_init(&r->backoff, BACKOFF_FIRST_MS, BACKOFF_MOST_MS, seed);
+    sl_backoff_init(&r->doubts, DOUBT_FIRST_MS, DOUBT_MOST_MS, ~seed);
+    r->doubt_ms = SL_NEVER_MS;
     r->relisted_ms = now_ms(r) - RELIST_MS_MIN;
     r->limit = PAGE_LIMIT;
     sl_reflector_plan(r, SL_NEXT_LIST, 0);
@@ -142,6 +149,48 @@ static void recovered(struct sl_reflector *r)
     sl_backoff_reset(&r->backoff);
 }
 
+/* --- doubts ---------------------------------------------------------------------------------- */
+
+/* A watch does not repeat what it has shown, nor show what stays as it is: it is ended for the list. */
+static void plan_doubt(struct sl_reflector *r)
+{
+    if (r->watching && r->doubt_ms < r->due_ms) {
+        r->next = SL_NEXT_LIST;
+        r->due_ms = r->doubt_ms;
+        r->wake(r->wake_context);
+    }
+}
+
+void sl_reflector_doubt(struct sl_reflector *r)
+{
+    SL_PRE(r != NULL);
+    if (r->doubtful) {
+        return;
+    }
+    if (now_ms(r) - r->doubted_ms > 2 * DOUBT_MOST_MS) {
+        sl_backoff_reset(&r->doubts);
+    }
+    int64_t due_ms = now_ms(r) + sl_backoff_next_ms(&r->doubts);
+    r->doubtful = true;
+    r->doubted_ms = now_ms(r);
+    r->doubt_ms = due_ms < r->doubt_ms ? due_ms : r->doubt_ms;
+    plan_doubt(r);
+}
+
+static void doubt_unreadable(struct sl_reflector *r)
+{
+    if (r->cache.unreadable > 0) {
+        sl_reflector_doubt(r);
+    }
+}
+
+void sl_reflector_watch(struct sl_reflector *r, sl_watch_fn *fn, void *context)
+{
+    SL_PRE(r != NULL);
+    sl_cache_watch(&r->cache, fn, context);
+    doubt_unreadable(r);
+}
+
 /* --- listing --------------------------------------------------------------------------------- */
 
 /* Tokens that come again go on for ever. Of the pages 1, 2, 4, 8 and so on the token is kept: in a circle, of whatever
@@ -175,9 +224,11 @@ static void list_has_come(struct sl_reflector *r)
 void sl_reflector_listed(struct sl_reflector *r)
 {
     SL_PRE(r != NULL);
-    r->confirmed = r->cache.synced;
-    r->listed_ms = now_ms(r);
+    r->doubtful = false;
+    r->doubt_ms = r->lists < CONFIRMATIONS ? now_ms(r) + confirm_ms[r->lists] : SL_NEVER_MS;
+    r->lists++;
     sl_cache_list_end(&r->cache, r->list_version);
+    doubt_unreadable(r);
     r->stale = false;
     r->limit = PAGE_LIMIT;
     forget_list(r);
@@ -259,6 +310,7 @@ static void take_line(struct sl_reflector *r, const char *line, size_t len)
         r->counters->events++;
         r->heard = true;
         recovered(r);
+        doubt_unreadable(r);
         return;
     }
     r->broken = true;
@@ -301,13 +353,6 @@ static void on_data(void *context, const char *data, size_t len)
     }
 }
 
-/* A first list is compared with nothing, and a watch has no word of what stays as it is; nor does one repeat what could not
- * be read, though it may have been spoiled on its way. */
-static bool is_in_doubt(const struct sl_reflector *r)
-{
-    return (!r->confirmed || r->cache.unreadable > 0) && now_ms(r) - r->listed_ms >= DOUBT_MS;
-}
-
 /* The server ends watches now and then; that is no failure. They do not follow each other faster
  * than a watch without events may end. */
 static void ended(struct sl_reflector *r)
@@ -316,7 +361,7 @@ static void ended(struct sl_reflector *r)
     int64_t lasted_ms = now_ms(r) - r->watch_began_ms;
     if (r->heard || lasted_ms >= WATCH_MS_MIN) {
         recovered(r);
-        sl_reflector_plan(r, is_in_doubt(r) ? SL_NEXT_LIST : SL_NEXT_WATCH,
+        sl_reflector_plan(r, SL_NEXT_WATCH,
                           lasted_ms < WATCH_MS_MIN ? WATCH_MS_MIN - lasted_ms : 0);
     } else {
         sl_error_set(&e, SL_CODE_UNAVAILABLE, "the API server ended the watch at once");
@@ -329,6 +374,7 @@ static void on_watch_end(void *context, const struct sl_response *response)
     struct sl_reflector *r = context;
     struct sl_error e = {0};
     r->exchange = NULL;
+    r->watching = false;
     if (r->broken) {
         return; /* the next thing to do is planned */
     }
@@ -362,6 +408,8 @@ static void watch(struct sl_reflector *r)
     r->counters->watches++;
     r->exchange = sl_transport_send(r->transport, &q, on_data, on_watch_end, r);
     sl_buf_fini(&path);
+    r->watching = true;
+    plan_doubt(r);
 }
 
 void sl_reflector_step(struct sl_reflector *r)
@@ -374,7 +422,7 @@ void sl_reflector_step(struct sl_reflector *r)
         sl_transport_cancel(r->exchange);
         r->exchange = NULL;
     }
-    r->broken = false;
+    r->broken = r->watching = false;
     r->due_ms = SL_NEVER_MS;
     switch (r->next) {
     case SL_NEXT_LIST:
@@ -385,7 +433,11 @@ void sl_reflector_step(struct sl_reflector *r)
         sl_reflector_confirm(r);
         break;
     case SL_NEXT_WATCH:
-        watch(r);
+        if (r->doubt_ms <= now_ms(r)) {
+            list(r);
+        } else {
+            watch(r);
+        }
         break;
     case SL_NEXT_GROUPS:
         sl_reflector_ask_groups(r);
@@ -402,6 +454,7 @@ void sl_reflector_refresh(struct sl_reflector *r)
     if (r->exchange != NULL) {
         sl_transport_cancel(r->exchange);
         r->exchange = NULL;
+        r->watching = false;
     }
     r->stale = true;
     forget_list(r);

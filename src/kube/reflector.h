@@ -40,9 +40,13 @@ struct sl_reflector {
     bool lacks;            /* one of them exists: the list is not believed */
     uint64_t list_version; /* of the list under way */
     bool stale;            /* a list that was asked for has not ended yet */
-    bool confirmed;        /* a list has ended that was compared with an earlier one */
-    int64_t listed_ms;     /* when the last list ended */
-    struct sl_buf line;    /* the watch event that has begun to arrive */
+    unsigned lists;        /* that have ended */
+    bool watching;         /* the exchange is a watch */
+    bool doubtful;         /* there is something to be listed again for, at doubt_ms */
+    int64_t doubt_ms;      /* when a watch is ended for another list; SL_NEVER_MS */
+    int64_t doubted_ms;    /* when that became so last */
+    struct sl_backoff doubts;
+    struct sl_buf line; /* the watch event that has begun to arrive */
     struct sl_item item;
     int64_t watch_began_ms, relisted_ms;
     bool heard;        /* has this watch had any event? */
@@ -58,6 +62,10 @@ void sl_reflector_step(struct sl_reflector *r);
 /* List again at once: `stale` until a list that begins after this call has ended. Not from within a
  * callback of this reflector's exchange or its cache. */
 void sl_reflector_refresh(struct sl_reflector *r);
+/* As sl_cache_watch. What cannot be read is noticed with the first watcher. */
+void sl_reflector_watch(struct sl_reflector *r, sl_watch_fn *fn, void *context);
+/* The cache lacks what is there: list again soon, or later when that is known and has not helped. */
+void sl_reflector_doubt(struct sl_reflector *r);
 
 /* A page of a list into the cache. BAD_REQUEST when it is malformed or another kind's; then some of it may be in the
  * cache.

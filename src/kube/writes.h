@@ -15,6 +15,8 @@ struct sl_writes_options {
     struct sl_kube_counters *counters;
     /* NULL when the kind is not followed. */
     struct sl_cache *(*cache_of)(void *context, enum sl_kind kind);
+    /* There is an object that the kind's cache lacks and that no watch will show. */
+    void (*doubt)(void *context, enum sl_kind kind);
     void (*wake)(void *context); /* due_ms has changed */
     void *context;
 };

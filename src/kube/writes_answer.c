@@ -39,6 +39,18 @@ static struct sl_json *take(struct sl_change *c, const struct sl_response *r)
     return sl_item_object(&w->item);
 }
 
+/* Who creates or reads an object has not found it in the cache. It is there, and is not in the cache now either: the
+ * list that this is kept from was not whole. */
+static void doubt_cache(const struct sl_change *c)
+{
+    struct sl_writes *w = c->owner;
+    const struct sl_cache *cache = w->options.cache_of(w->options.context, c->kind);
+    bool missed = c->verb == SL_VERB_CREATE || c->verb == SL_VERB_READ;
+    if (missed && cache != NULL && !sl_cache_has(cache, w->item.key)) {
+        w->options.doubt(w->options.context, c->kind);
+    }
+}
+
 static bool is_status_object(const struct sl_response *r)
 {
     struct sl_span body = {r->body, r->body_len};
@@ -221,6 +233,7 @@ static void on_checked(void *context, const struct sl_response *r)
     }
     struct sl_json *live = code == SL_CODE_OK ? sl_json_ref(take(c, r)) : NULL;
     if (live != NULL) {
+        doubt_cache(c);
         found(c, live);
         sl_json_free(live);
     } else {

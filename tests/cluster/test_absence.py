@@ -109,6 +109,22 @@ class Absence(WorkScene):
         eventually(lambda: self.d.answers("/readyz"), 40, what="ready")
         self.still_one()
 
+    def test_daemon_starts_while_a_workload_cannot_be_read(self):
+        """What it holds is unknown then: nobody else gets quota until it has been read, and that is said."""
+        self.one_runs()
+        spoiled = self.plane.get("/apis/kueue.x-k8s.io/v1beta2/workloads")
+        for w in spoiled["items"]:
+            if holds(w, "Admitted"):
+                w["status"] = "spoiled"
+        self.d.kill()
+        self.proxy.lie(json.dumps(spoiled), method="GET", path=WORKLOADS)
+        self.d = self.daemon(self.proxy.url)
+        time.sleep(5)
+        self.assertIn("decisions wait", self.d.log())
+        self.assertEqual([n for n, w in self.workloads().items() if holds(w, "QuotaReserved")], ["first"])
+        self.proxy.heal()
+        self.still_one()
+
     def test_strings_that_are_hard_to_read(self):
         """Whatever kube-apiserver takes."""
         self.one_runs()

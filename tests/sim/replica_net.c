@@ -4,6 +4,7 @@
 /* Exchanges from when they are begun until nobody waits for them and they have arrived, or never will. */
 #include "replica_net.h"
 #include "base/mem.h"
+#include "replica_lies.h"
 #include <string.h>
 
 struct piece {
@@ -31,7 +32,8 @@ struct line {
     struct sim_chance chance;
     struct sim_net_delay requests, watches;
     unsigned lose_count, lose_percent, refuse_count, refuse_percent;
-    int64_t cut_until_ms;
+    int64_t cut_until_ms, lies_until_ms;
+    bool spoiled; /* something that this life has read */
 };
 struct sim_net {
     struct sim *sim;
@@ -204,6 +206,7 @@ void sim_net_cancel(struct sim_net *n, unsigned replica, uint64_t id)
 void sim_net_begin(struct sim_net *n, unsigned replica, unsigned life)
 {
     n->lines[replica].life = life;
+    n->lines[replica].spoiled = false;
 }
 
 void sim_net_end(struct sim_net *n, unsigned replica, uint32_t lost)
@@ -234,6 +237,15 @@ static void refuse(struct line *l, struct sim_reply *reply)
                  code);
 }
 
+static void spoil(struct sim_net *n, struct line *l, const struct sim_frame *f, struct sl_buf *body)
+{
+    bool reads = strcmp(f->a.data, "GET") == 0 && !sim_api_is_lease(f->b.data);
+    if (reads && n->sim->now_ms < l->lies_until_ms && sim_chance_of(&l->chance, 70)) {
+        l->spoiled = true;
+        sim_lie_in_list(&l->chance, body);
+    }
+}
+
 static void serve(struct sim_net *n, struct exchange *x)
 {
     struct sim_reply reply;
@@ -245,6 +257,7 @@ static void serve(struct sim_net *n, struct exchange *x)
     } else {
         sim_api_serve(n->api, f->a.data, f->b.data, &f->c, &reply);
         n->told.arrived(n->told.context, x->life, f, reply.status);
+        spoil(n, l, f, &reply.body);
     }
     int64_t back_ms = n->sim->now_ms + way_ms(n, l);
     x->status = x->fate == ANSWER_LOST ? 0 : reply.status;
@@ -269,6 +282,10 @@ static bool read_watch(struct sim_net *n, struct exchange *x)
     struct sl_buf text = {0};
     bool goes_on = sim_watch_read(x->watch, &text);
     int64_t due_ms = n->sim->now_ms + draw(l, &l->watches, n->sim->now_ms);
+    if (n->sim->now_ms < l->lies_until_ms) {
+        l->spoiled = true;
+        sim_lie_in_events(&l->chance, &text);
+    }
     x->told_ms = due_ms > x->told_ms ? due_ms : x->told_ms;
     if (text.len > 0) {
         struct piece *p = sl_mem_new(1, sizeof *p);
@@ -395,6 +412,16 @@ void sim_net_refuse(struct sim_net *n, unsigned replica, unsigned count, unsigne
     n->lines[replica].refuse_percent = percent;
 }
 
+void sim_net_lie(struct sim_net *n, unsigned replica, int64_t until_ms)
+{
+    n->lines[replica].lies_until_ms = until_ms;
+}
+
+bool sim_net_spoiled(const struct sim_net *n, unsigned replica)
+{
+    return n->lines[replica].spoiled;
+}
+
 /* What is under way gets lost, or is sent again by the network when it can be. */
 void sim_net_cut(struct sim_net *n, unsigned replica, int64_t until_ms)
 {
@@ -424,7 +451,7 @@ void sim_net_calm(struct sim_net *n)
 {
     for (unsigned i = 0; i < SIM_REPLICAS; i++) {
         struct line *l = &n->lines[i];
-        *l = (struct line){.life = l->life, .chance = l->chance};
+        *l = (struct line){.life = l->life, .chance = l->chance, .spoiled = l->spoiled};
     }
 }
 
@@ -438,7 +465,8 @@ int64_t sim_net_sound_ms(const struct sim_net *n, unsigned replica)
     const struct line *l = &n->lines[replica];
     bool hits = l->lose_count > 0 || l->refuse_count > 0;
     int64_t late_ms = later(l->requests.until_ms, l->watches.until_ms);
-    return later(later(late_ms, l->cut_until_ms), hits ? n->sim->now_ms : 0);
+    late_ms = later(late_ms, later(l->cut_until_ms, l->lies_until_ms));
+    return later(late_ms, hits ? n->sim->now_ms : 0);
 }
 
 void sim_net_free(struct sim_net *n)

@@ -49,6 +49,10 @@ void sim_net_delay_watches(struct sim_net *n, unsigned replica, struct sim_net_d
 void sim_net_lose(struct sim_net *n, unsigned replica, unsigned count, unsigned percent);
 /* ... or are refused (429, 500, 503). */
 void sim_net_refuse(struct sim_net *n, unsigned replica, unsigned count, unsigned percent);
+/* What lists and watches say is spoiled on its way: replica_lies.h. */
+void sim_net_lie(struct sim_net *n, unsigned replica, int64_t until_ms);
+/* Has it happened to this life of the replica? */
+bool sim_net_spoiled(const struct sim_net *n, unsigned replica);
 /* No request leaves and no answer comes; what is under way gets lost, or arrives when it is over. */
 void sim_net_cut(struct sim_net *n, unsigned replica, int64_t until_ms);
 void sim_net_calm(struct sim_net *n);

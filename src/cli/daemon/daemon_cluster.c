@@ -33,6 +33,7 @@
 #define STATUSES_BURST 30u
 #define REASONS_PER_S 5u
 #define REASONS_BURST 100u
+#define UNKNOWN_MS_MAX 30000u
 #define LEASE_NAMESPACE "kueue-system"
 
 struct cluster {
@@ -52,9 +53,9 @@ struct cluster {
     struct sl_daemon_visibility visibility;
     struct sl_leader_mark *mark;
     uv_timer_t wait; /* for the caches; at the end for answers */
-    uint64_t started_ms, drain_until_ms;
-    bool listed, leads, ending, ended;
-    enum sl_code code; /* what it ends with */
+    uint64_t started_ms, read_ms, drain_until_ms;
+    bool listed, leads, waits, ending, ended; /* waits: and has said so */
+    enum sl_code code;                        /* what it ends with */
     struct sl_error *e;
 };
 
@@ -143,6 +144,34 @@ static unsigned most(unsigned standard, double given)
     return part <= standard ? standard : part > 10000 ? 10000 : (unsigned)part;
 }
 
+static void decide(struct cluster *c)
+{
+    uv_timer_stop(&c->wait);
+    c->turns.controllers = c->controllers;
+    c->pages.engine = c->engine;
+    c->pages.controllers = c->controllers;
+    sl_leader_mark_set(c->mark);
+    sl_turns_kick(&c->turns);
+}
+
+/* A Workload of which nothing can be read may hold any quota, so that no other gets some until that is known. Of other objects
+ * it is waited for a while, for they may have been spoiled on their way. */
+static void wait_until_known(struct cluster *c)
+{
+    struct sl_kube_counters n;
+    sl_kube_count(c->kube, &n);
+    bool late = uv_now(&c->loop) - c->read_ms >= UNKNOWN_MS_MAX;
+    size_t workloads = sl_kube_unknown(c->kube, SL_KIND_WORKLOAD);
+    if (n.unknown == 0 || (late && workloads == 0)) {
+        decide(c);
+    } else if (!c->waits) {
+        c->waits = true;
+        sl_log(SL_LOG_WARN, "objects cannot be read; decisions wait for them", "objects",
+               sl_log_number((long long)n.unknown), "of_them_workloads",
+               sl_log_number((long long)workloads), NULL);
+    }
+}
+
 static void begin(struct cluster *c)
 {
     const struct sl_engine_options engine = {.journal_dir = c->options->data_dir,
@@ -170,12 +199,9 @@ static void begin(struct cluster *c)
                                              .kick = sl_turns_kick,
                                              .kick_context = &c->turns};
     c->controllers = sl_controllers_new(&o);
-    c->turns.controllers = c->controllers;
-    c->pages.engine = c->engine;
-    c->pages.controllers = c->controllers;
     sl_controllers_start(c->controllers);
-    sl_leader_mark_set(c->mark);
-    sl_turns_kick(&c->turns);
+    c->read_ms = uv_now(&c->loop);
+    wait_until_known(c);
 }
 
 static void on_wait(uv_timer_t *timer)
@@ -188,8 +214,9 @@ static void on_wait(uv_timer_t *timer)
     }
     if (c->listed && !c->leads) {
         uv_timer_stop(timer); /* on_leading goes on */
+    } else if (c->controllers != NULL) {
+        wait_until_known(c);
     } else if (c->listed && sl_kube_fresh(c->kube)) {
-        uv_timer_stop(timer);
         begin(c);
     }
 }
@@ -302,7 +329,7 @@ static void print_metrics(void *context, struct sl_buf *out)
     sl_kube_count(c->kube, &k);
     sl_turns_print(&c->turns, out);
     sl_metrics_value(out, "sluice_leader", "1 when this instance makes the decisions",
-                     c->controllers != NULL);
+                     c->turns.controllers != NULL);
     sl_metrics_value(out, "sluice_api_requests_total", "Requests to the API server", t->requests);
     sl_metrics_value(out, "sluice_api_failures_total", "Requests without an answer", t->failures);
     sl_metrics_value(out, "sluice_api_connections_total", "Connections made", t->connections);

@@ -5,6 +5,7 @@
  * have lost their job. */
 #include "controllers/jobs/jobs.h"
 #include "base/check.h"
+#include "base/clock.h"
 #include "base/log.h"
 #include "base/map.h"
 #include "controllers/adapters/adapter.h"
@@ -146,6 +147,9 @@ bool sl_jobs_namespace_managed(const struct sl_job_rules *rules, struct sl_recon
     bool absent;
     struct sl_json *o = sl_reconciler_get(r, SL_KIND_NAMESPACE, "", ns, &absent);
     bool yes = o != NULL && sl_selector_matches(rules->namespaces, o);
+    if (absent) { /* what is in it is there: the namespace is not known yet, or not any more */
+        sl_work_add(r->work, r->current, sl_clock_now_ms() + SL_RETRY_MS);
+    }
     sl_json_free(o);
     return yes;
 }

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #define CONFIRM_RETRY_MS 15000
+#define CONFLICTS_AT_ONCE 3u
 #define UID_SIZE 64u
 #define GONE_KEY_SIZE (SL_KEY_SIZE + UID_SIZE + 80u) /* with the kind's plural */
 #define GONE_MAX 10000u
@@ -35,7 +36,8 @@ void sl_reconciler_init(struct sl_reconciler *r, const char *title, const struct
                                 .client = client,
                                 .events = events,
                                 .work = sl_work_new(),
-                                .gone = sl_map_new()};
+                                .gone = sl_map_new(),
+                                .conflicts = sl_map_new()};
 }
 
 void sl_reconciler_fini(struct sl_reconciler *r)
@@ -43,8 +45,9 @@ void sl_reconciler_fini(struct sl_reconciler *r)
     SL_PRE(r != NULL);
     sl_work_free(r->work);
     sl_map_free(r->gone);
+    sl_map_free(r->conflicts);
     r->work = NULL;
-    r->gone = NULL;
+    r->gone = r->conflicts = NULL;
 }
 
 static void leave(struct sl_turn *turn)
@@ -75,11 +78,23 @@ bool sl_reconciler_step(struct sl_reconciler *r, int64_t now_ms, unsigned limit)
         if (r->turn != NULL) {
             leave(r->turn);
         } else {
+            (void)sl_map_remove(r->conflicts, copy, NULL);
             sl_work_done(r->work, copy);
         }
         r->turn = NULL;
     }
     return sl_work_due_ms(r->work) <= now_ms;
+}
+
+/* What was read is what the server has now, as a rule; if it is not, asking at once does not help. */
+static void look_again(struct sl_reconciler *r, const char *key, int64_t now_ms)
+{
+    union sl_map_value count = {0};
+    (void)sl_map_get(r->conflicts, key, &count);
+    count.number++;
+    sl_map_put(r->conflicts, key, count);
+    sl_work_add(r->work, key,
+                count.number < CONFLICTS_AT_ONCE ? SL_WORK_NOW : now_ms + SL_RETRY_MS);
 }
 
 static void failed(struct in_flight *f, enum sl_code code, const struct sl_error *e)
@@ -92,7 +107,7 @@ static void failed(struct in_flight *f, enum sl_code code, const struct sl_error
         return;
     case SL_CODE_CONFLICT:
     case SL_CODE_ALREADY_EXISTS:
-        sl_work_add(r->work, key, SL_WORK_NOW);
+        look_again(r, key, now_ms);
         return;
     case SL_CODE_FORBIDDEN: /* rights may be given; a server that has just started knows none */
         sl_work_add(r->work, key, now_ms + SL_FORBIDDEN_RETRY_MS);
@@ -114,6 +129,16 @@ static void failed(struct in_flight *f, enum sl_code code, const struct sl_error
     }
 }
 
+static void succeeded(const struct in_flight *f)
+{
+    struct sl_reconciler *r = f->turn->r;
+    (void)sl_map_remove(r->conflicts, f->turn->key, NULL);
+    if (f->has_note && f->note.reason != NULL) {
+        sl_recorder_record(r->events, f->note.kind, f->note.about, f->note.warning, f->note.reason,
+                           f->note.message, sl_clock_now_ms());
+    }
+}
+
 static void written(void *context, enum sl_code code, const struct sl_error *e,
                     struct sl_json *result)
 {
@@ -121,9 +146,8 @@ static void written(void *context, enum sl_code code, const struct sl_error *e,
     struct in_flight *f = context;
     if (code != SL_CODE_OK) {
         failed(f, code, e);
-    } else if (f->has_note && f->note.reason != NULL) {
-        sl_recorder_record(f->turn->r->events, f->note.kind, f->note.about, f->note.warning,
-                           f->note.reason, f->note.message, sl_clock_now_ms());
+    } else {
+        succeeded(f);
     }
     leave(f->turn);
     if (f->has_note) {

@@ -3,7 +3,7 @@
 
 /* What every controller does alike: take a key from its work queue, look at the live objects, write what follows
  * from them (most write one thing at most), and wait for all answers before it looks at that key again. A conflict is looked at again at once,
- * other failures a little later; nothing is given up in silence. */
+ * one after the other and other failures a little later; nothing is given up in silence. */
 #ifndef SL_CONTROLLERS_RECONCILER_H
 #define SL_CONTROLLERS_RECONCILER_H
 #include "controllers/work/recorder.h"
@@ -28,6 +28,7 @@ struct sl_reconciler {
     void *self;
     struct sl_map *gone; /* objects that the source has said to be deleted; a uid does not come
                           * back */
+    struct sl_map *conflicts; /* keys, and how many writes in a row were refused as stale */
     /* while a key is looked at: */
     const char *current;
     struct sl_turn *turn; /* NULL until something is written */

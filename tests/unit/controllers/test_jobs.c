@@ -168,6 +168,25 @@ static void test_jobs_without_queue_name_are_left_alone(void **state)
     assert_int_equal(f->fake.write_count, 0);
 }
 
+/* The list of namespaces may have come without it. */
+static void test_jobs_namespace_that_is_not_known_is_looked_for_again(void **state)
+{
+    struct fixture *f = *state;
+    struct sl_selector *namespaces = sl_selector_parse_labels("team=a", NULL);
+    f->jobs.rules.namespaces = namespaces;
+    put_our_job(f);
+    settle(f);
+    assert_null(workload(f));
+    fake_put(&f->fake, SL_KIND_NAMESPACE,
+             parse("{\"metadata\":{\"name\":\"n\",\"labels\":{\"team\":\"a\"}}}"));
+    assert_true(sl_jobs_due_ms(&f->jobs) <= T0 + 5000);
+    sl_jobs_step(&f->jobs, T0 + 5000, 16);
+    fake_flush(&f->fake);
+    assert_non_null(workload(f));
+    sl_selector_free(namespaces);
+    f->jobs.rules.namespaces = NULL;
+}
+
 static void test_jobs_suspended_job_gets_a_workload_and_stays_suspended(void **state)
 {
     struct fixture *f = *state;
@@ -732,6 +751,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(test_jobs_without_queue_name_are_left_alone),
+        TEST(test_jobs_namespace_that_is_not_known_is_looked_for_again),
         TEST(test_jobs_suspended_job_gets_a_workload_and_stays_suspended),
         TEST(test_jobs_unsuspended_job_is_suspended_first),
         TEST(test_jobs_admitted_job_is_started_with_the_flavors_labels),

@@ -112,6 +112,28 @@ static void test_reconciler_conflict_of_one_write_is_looked_at_again_at_once(voi
     assert_true(sl_work_due_ms(f->r.work) == SL_WORK_NOW);
 }
 
+/* A cache that does not follow its server would be asked without end. */
+static void test_reconciler_conflict_after_conflict_is_looked_at_later(void **state)
+{
+    struct fixture *f = *state;
+    f->writes = 1;
+    f->first_code = SL_CODE_ALREADY_EXISTS;
+    unsigned at_once = 0;
+    for (; at_once < 100 && (at_once == 0 || sl_work_due_ms(f->r.work) <= T0); at_once++) {
+        step(f, T0);
+        fake_flush(&f->fake);
+    }
+    assert_in_range(at_once, 2, 5);
+    assert_true(sl_work_due_ms(f->r.work) == T0 + SL_RETRY_MS);
+    f->first_code = SL_CODE_OK;
+    step(f, T0 + SL_RETRY_MS);
+    fake_flush(&f->fake);
+    f->first_code = SL_CODE_CONFLICT; /* that is another matter */
+    step(f, T0 + SL_RETRY_MS);
+    fake_flush(&f->fake);
+    assert_true(sl_work_due_ms(f->r.work) == SL_WORK_NOW);
+}
+
 static void test_reconciler_failed_write_is_tried_again_later(void **state)
 {
     struct fixture *f = *state;
@@ -162,6 +184,7 @@ int main(void)
         TEST(test_reconciler_key_is_busy_until_every_write_is_answered),
         TEST(test_reconciler_look_without_writes_is_done_at_once),
         TEST(test_reconciler_conflict_of_one_write_is_looked_at_again_at_once),
+        TEST(test_reconciler_conflict_after_conflict_is_looked_at_later),
         TEST(test_reconciler_failed_write_is_tried_again_later),
         TEST(test_reconciler_refused_write_is_not_tried_again),
         TEST(test_reconciler_forbidden_write_is_tried_again_much_later),

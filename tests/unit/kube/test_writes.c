@@ -313,6 +313,54 @@ static void test_writes_existing_object_is_read_into_the_cache(void **state)
     expect_replies("b:AlreadyExists ");
 }
 
+/* It is older than the list that the cache is kept from, which lacked it: no watch will show it. */
+static void missed_by(enum sl_verb verb, const char *body)
+{
+    (void)open_one();
+    write_as("a", verb, "v", body, NULL);
+    if (verb == SL_VERB_CREATE) {
+        refuse(expect("POST", "workloads"), 409, "AlreadyExists");
+    }
+    answer(expect("GET", "/workloads/v"), 200, workload("v", "u2", 3, ""));
+    expect_replies(verb == SL_VERB_CREATE ? "a:AlreadyExists@3 " : "a:OK@3 ");
+    assert_string_equal(cached_version("v"), "");
+    pass_ms(1500);
+    char items[900];
+    (void)snprintf(items, sizeof items, "%s,%s", workload("w", "u1", 5, before),
+                   workload("v", "u2", 3, ""));
+    answer(expect("GET", "?limit=500"), 200, list(10, "", items));
+    expect_told("+v@3 ");
+}
+
+static void test_writes_existing_object_that_the_list_lacked_is_listed(void **state)
+{
+    (void)state;
+    missed_by(SL_VERB_CREATE, "{\"metadata\":{\"name\":\"v\"},\"spec\":{\"a\":1}}");
+}
+
+static void test_writes_read_object_that_the_list_lacked_is_listed(void **state)
+{
+    (void)state;
+    missed_by(SL_VERB_READ, NULL);
+}
+
+/* The same state, and this time it has come through. */
+static void test_writes_answer_shows_what_could_not_be_read(void **state)
+{
+    (void)state;
+    struct sl_exchange *w = open_one();
+    bring(w, event("MODIFIED", workload("w", "u1", 11, "\"spec\":[1 2]")));
+    expect_told("?w@11 ");
+    write_as("a", SL_VERB_PATCH_MERGE, "w",
+             "{\"metadata\":{\"resourceVersion\":\"5\"},\"spec\":{\"a\":3}}", "u1");
+    refuse(expect("PATCH", "/workloads/w"), 409, "Conflict");
+    answer(expect("GET", "/workloads/w"), 200, workload("w", "u1", 11, before));
+    expect_replies("a:Conflict@11 ");
+    expect_told("~w@11 ");
+    assert_string_equal(cached_version("w"), "11");
+    assert_int_equal(counters().unreadable, 0);
+}
+
 static struct sl_error last_error;
 
 static void keep_error(void *context, enum sl_code code, const struct sl_error *e,
@@ -748,6 +796,9 @@ int main(void)
         TEST(conflict_with_another_or_none_is_not_found),
         TEST(conflict_of_an_unguarded_patch_is_sent_again),
         TEST(existing_object_is_read_into_the_cache),
+        TEST(existing_object_that_the_list_lacked_is_listed),
+        TEST(read_object_that_the_list_lacked_is_listed),
+        TEST(answer_shows_what_could_not_be_read),
         TEST(invalid_comes_with_its_causes),
         TEST(refusals_are_passed_on),
         TEST(busy_server_is_asked_again_when_it_says),
