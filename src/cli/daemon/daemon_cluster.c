@@ -147,6 +147,7 @@ static unsigned most(unsigned standard, double given)
 static void decide(struct cluster *c)
 {
     uv_timer_stop(&c->wait);
+    sl_log(SL_LOG_INFO, "decisions begin", NULL);
     c->turns.controllers = c->controllers;
     c->pages.engine = c->engine;
     c->pages.controllers = c->controllers;

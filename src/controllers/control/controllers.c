@@ -141,7 +141,7 @@ static void note_synced(struct sl_controllers *c, enum sl_kind kind)
     if (++c->synced_count == WATCHED_COUNT + sl_adapters_count()) {
         sl_engine_synced(c->options.engine, sl_clock_now_ms());
         c->cycle_due = true;
-        sl_log(SL_LOG_INFO, "all objects have been read, decisions begin", NULL);
+        sl_log(SL_LOG_INFO, "all objects have been read", NULL);
     }
 }
 
