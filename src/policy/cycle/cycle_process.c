@@ -147,7 +147,29 @@ static void skip(uint32_t entry)
     refuse(SL_PENDING_WAITING_FOR_QUOTA, SL_BACK_SKIPPED);
 }
 
-/* Where the queue admits by usage, what it was given counts at once. */
+/* What it asks of a resource, in whatever flavors, where this need is the first of that resource;
+ * nothing where it is not. */
+/*@ requires known: EntryKnown(entry); terminates \true; exits \false; assigns \nothing;
+    ensures amount: 0 <= \result <= SL_AMOUNT_MAX; */
+static int64_t asked_first_at(uint32_t entry, uint32_t index)
+{
+    sl_resource_id resource = sl_ledger_resource_of(sl_entries_need(entry, index).cell);
+    int64_t total = 0;
+    bool first = true;
+    /*@ loop invariant amount: 0 <= total <= SL_AMOUNT_MAX; loop assigns i, total, first;
+        loop variant sl_entries[entry].needs.count - i; */
+    for (uint32_t i = 0; i < sl_entries[entry].needs.count; i++) {
+        struct sl_need need = sl_entries_need(entry, i);
+        if (sl_ledger_resource_of(need.cell) == resource && need.amount > 0) {
+            first = first && i >= index;
+            total = need.amount < SL_AMOUNT_MAX - total ? total + need.amount : SL_AMOUNT_MAX;
+        }
+    }
+    return first ? total : 0;
+}
+
+/* Where the queue admits by usage, what it was given counts at once: a resource of several flavors
+ * as one amount, since each amount is rounded. */
 /*@ requires known: EntryKnown(entry); terminates \true; exits \false; assigns sl_hidden; */
 static void note_usage(uint32_t entry)
 {
@@ -155,8 +177,11 @@ static void note_usage(uint32_t entry)
     sl_account_id account = sl_fronts_account(sl_entries[entry].queue, id);
     /*@ loop assigns i, sl_hidden; loop variant sl_entries[entry].needs.count - i; */
     for (uint32_t i = 0; i < sl_entries[entry].needs.count && account != SL_NO_ID; i++) {
-        struct sl_need need = sl_entries_need(entry, i);
-        sl_usage_charge(id, account, sl_ledger_resource_of(need.cell), need.amount);
+        int64_t amount = asked_first_at(entry, i);
+        if (amount > 0) {
+            struct sl_need need = sl_entries_need(entry, i);
+            sl_usage_charge(id, account, sl_ledger_resource_of(need.cell), amount);
+        }
     }
 }
 
