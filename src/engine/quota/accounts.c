@@ -92,12 +92,32 @@ static bool restore(struct sl_engine *g, struct sl_local_queue *q, const struct 
     return any;
 }
 
+/* What runs of a resource, in all flavors, where this is its first; 0 where it is not. */
+static int64_t running_first_at(const struct sl_tally *t, uint32_t index)
+{
+    int64_t total = 0;
+    for (uint32_t i = 0; i < t->usage_count; i++) {
+        if (t->usages[i].resource != t->usages[index].resource) {
+            continue;
+        }
+        if (i < index) {
+            return 0;
+        }
+        int64_t more = t->usages[i].usage;
+        total = more < SL_AMOUNT_MAX - total ? total + more : SL_AMOUNT_MAX;
+    }
+    return total;
+}
+
+/* Each amount is rounded, so that of a resource has to be one. */
 static void sample(struct sl_engine *g, struct sl_local_queue *q, int64_t now_ms)
 {
     struct sl_buf list = {0};
     for (uint32_t i = 0; i < q->tally.usage_count; i++) {
-        sl_item_add(&list, request, .resource = q->tally.usages[i].resource,
-                    .amount = q->tally.usages[i].usage);
+        int64_t running = running_first_at(&q->tally, i);
+        if (running != 0) {
+            sl_item_add(&list, request, .resource = q->tally.usages[i].resource, .amount = running);
+        }
     }
     sl_expect(g, now_ms, usage_sample, .account = q->account, .cluster_queue = q->cluster_queue,
               .now_ms = now_ms, .list = &list);

@@ -279,6 +279,53 @@ static void test_accounts_little_usage_counts_and_is_kept_over_a_restart(void **
     assert_true(sl_usage_consumed(greedy->account, cpu).parts == used.parts);
 }
 
+static void add_pods(struct sl_json *workload, const char *name, const char *cpu)
+{
+    struct sl_json *other = world_new_workload("team", "other", "", 1, cpu);
+    struct sl_json *set = sl_json_clone(sl_json_at(sl_json_path(other, "spec.podSets"), 0));
+    sl_json_set_text(set, "name", name);
+    sl_json_append(sl_json_get(sl_json_get(workload, "spec"), "podSets"), set);
+    sl_json_free(other);
+}
+
+static int compared(void)
+{
+    return sl_usage_compare(sl_local_queue_find(w.engine, "team", "greedy")->account,
+                            sl_local_queue_find(w.engine, "team", "modest")->account);
+}
+
+/* A billionth would be lost with each part of an amount that is rounded. */
+static void test_accounts_usage_of_two_flavors_is_one_amount(void **state)
+{
+    (void)state;
+    settings.usage_half_life_ms = 60 * MINUTE;
+    settings.usage_sampling_ms = 5 * MINUTE;
+    world_open_with(&w, NULL, &settings);
+    world_add_flavor(&w, "spot", "{}");
+    world_add_flavor(&w, "reserved", "{}");
+    world_add(&w, SL_KIND_CLUSTER_QUEUE,
+              "{\"metadata\":{\"name\":\"cq\"},\"spec\":{\"namespaceSelector\":{},"
+              "\"resourceGroups\":[{\"coveredResources\":[\"cpu\"],\"flavors\":["
+              "{\"name\":\"spot\",\"resources\":[{\"name\":\"cpu\",\"nominalQuota\":\"6\"}]},"
+              "{\"name\":\"reserved\",\"resources\":[{\"name\":\"cpu\",\"nominalQuota\":\"18\"}]}"
+              "]}]" BY_USAGE "}}");
+    add_queue("greedy", "");
+    add_queue("modest", "");
+    sl_engine_synced(w.engine, w.now_ms);
+    struct sl_json *halves = world_new_workload("team", "halves", "greedy", 1, "6");
+    add_pods(halves, "more", "6");
+    (void)world_put(&w, SL_KIND_WORKLOAD, halves, NULL);
+    world_settle(&w);
+    world_add_workload(&w, "whole", "modest", 1, "12");
+    world_settle(&w);
+    world_expect(&w, "halves", "Admitted", "True", "Admitted");
+    world_expect(&w, "whole", "Admitted", "True", "Admitted");
+    assert_true(consumed("greedy") > 0);
+    assert_int_equal(compared(), 0); /* by their penalties */
+    world_pass(&w, 5 * MINUTE);
+    assert_int_equal(compared(), 0); /* and by a sample */
+}
+
 static void test_accounts_weight_is_read_and_negative_ones_refused(void **state)
 {
     (void)state;
@@ -353,6 +400,7 @@ int main(void)
         TEST(test_accounts_without_a_configuration_age_decides),
         TEST(test_accounts_status_keeps_usage_over_a_restart),
         TEST(test_accounts_little_usage_counts_and_is_kept_over_a_restart),
+        TEST(test_accounts_usage_of_two_flavors_is_one_amount),
         TEST(test_accounts_weight_is_read_and_negative_ones_refused),
         TEST(test_accounts_weighed_resource_counts_for_more),
         TEST(test_accounts_go_with_their_queue),
