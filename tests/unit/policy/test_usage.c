@@ -39,14 +39,17 @@ static void sample(sl_account_id account, int64_t at_ms, int64_t cpu)
     sl_usage_sample_end();
 }
 
+/* As far as the header says. Long double has the digits for it. */
 static void test_half_life_against_libm_is_exact_to_rounding(void **state)
 {
     (void)state;
+    const long double off = ldexpl(1, -55);
     for (int64_t half = 1; half < 4000000; half = half * 7 + 3) {
         for (int64_t elapsed = 0; elapsed < 20 * half; elapsed += half / 3 + 1) {
-            double expected = pow(0.5, (double)elapsed / (double)half);
-            double got = (double)sl_half_life_left(elapsed, half) / (double)SL_FRACTION_ONE;
-            assert_true(fabs(got - expected) < 1e-9);
+            long double expected = exp2l(-(long double)elapsed / (long double)half);
+            long double got =
+                (long double)sl_half_life_left(elapsed, half) / (long double)SL_FRACTION_ONE;
+            assert_true(fabsl(got - expected) < off);
         }
     }
 }
@@ -144,6 +147,18 @@ static void test_usage_of_one_cpu_grows_by_its_penalties_and_samples(void **stat
     struct sl_usage_amount half = sl_usage_consumed(0, CPU);
     assert_true(half.milli == 500);                     /* and what is left of the penalty */
     assert_in_range(half.parts, 171880 - 2100, 171883); /* each sample rounds down */
+}
+
+/* Five minutes of an hour are a twelfth, which has no end in binary: 10 * (1 - 2^(-1/12)) is
+ * 0.56125687318... */
+static void test_usage_penalty_is_exact_to_its_last_part(void **state)
+{
+    (void)state;
+    sl_usage_configure(3600000, 300000);
+    sl_usage_charge(5, 0, CPU, 10000);
+    assert_int_equal(sl_usage_pending(0, CPU).milli, 561);
+    assert_int_equal(sl_usage_pending(0, CPU).parts, 256873);
+    sl_usage_drop(5);
 }
 
 static void test_usage_is_never_below_nothing(void **state)
@@ -277,6 +292,7 @@ int main(void)
         cmocka_unit_test_setup(test_usage_without_half_life_forgets_the_past, setup),
         cmocka_unit_test_setup(test_usage_penalty_counts_until_dropped_or_settled, setup),
         cmocka_unit_test_setup(test_usage_of_one_cpu_grows_by_its_penalties_and_samples, setup),
+        cmocka_unit_test_setup(test_usage_penalty_is_exact_to_its_last_part, setup),
         cmocka_unit_test_setup(test_usage_is_never_below_nothing, setup),
         cmocka_unit_test_setup(test_usage_compare_weighs_parts_too, setup),
         cmocka_unit_test_setup(test_usage_compare_weighs_accounts_and_resources, setup),
