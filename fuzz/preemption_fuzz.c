@@ -33,6 +33,19 @@ static bool lower(sl_workload_id a, sl_workload_id b)
     return sl_order_keys[a].priority < sl_order_keys[b].priority;
 }
 
+/* Does the queue use more than its quota of something that is asked for? No victim has gone yet. */
+static bool borrows(uint32_t node)
+{
+    for (uint32_t i = 0; i < sl_plan.usage_count; i++) {
+        sl_cell_id cell = sl_plan.usage[i].cell;
+        uint32_t name = world_name(sl_ledger_flavor_of(cell), sl_ledger_resource_of(cell));
+        if (forest_usage(&world_forest, node, name) > forest_subtree(&world_forest, node, name)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* May the preemptor's queue take what this one holds at that node? */
 static bool may_take(sl_workload_id victim, uint32_t node)
 {
@@ -44,15 +57,26 @@ static bool may_take(sl_workload_id victim, uint32_t node)
                (lower(victim, sl_plan.workload) ||
                 (policy.within == SL_WITHIN_LOWER_OR_NEWER_EQUAL && newer));
     }
-    return root_of(node) == root_of(sl_plan.cluster_queue) &&
+    return root_of(node) == root_of(sl_plan.cluster_queue) && borrows(node) &&
            (policy.reclaim == SL_RECLAIM_ANY ||
             (policy.reclaim == SL_RECLAIM_LOWER_PRIORITY && lower(victim, sl_plan.workload)));
 }
 
-static bool victim_allowed(sl_workload_id victim)
+/* ... while it borrows itself, if that is the reason that is given? */
+static bool may_borrow(uint32_t index)
 {
+    sl_workload_id victim = sl_preempt_plan.victims[index];
+    struct sl_preempt_policy policy = sl_preempt_policy_of(sl_plan.cluster_queue);
+    bool low = !policy.has_threshold || sl_order_keys[victim].priority <= policy.threshold;
+    return sl_preempt_plan.reasons[index] != SL_PREEMPT_RECLAIM_WHILE_BORROWING ||
+           (policy.borrow_within && lower(victim, sl_plan.workload) && low);
+}
+
+static bool victim_allowed(uint32_t index)
+{
+    sl_workload_id victim = sl_preempt_plan.victims[index];
     bool something = false;
-    if (!sl_lifecycle_holds_quota(victim)) {
+    if (!sl_lifecycle_holds_quota(victim) || !may_borrow(index)) {
         return false;
     }
     for (uint32_t i = 0; i < sl_commit_usage_count(victim); i++) {
@@ -112,7 +136,7 @@ static bool reference_accepts(void)
 {
     world_hold();
     for (uint32_t i = 0; i < sl_preempt_plan.victim_count; i++) {
-        if (!victim_allowed(sl_preempt_plan.victims[i])) {
+        if (!victim_allowed(i)) {
             return false;
         }
     }
@@ -149,7 +173,8 @@ static void take_random_victims(struct producer *p)
     for (sl_workload_id id = 0; id < SLOTS; id++) {
         if (chosen >> id & 1) {
             sl_preempt_plan.victims[sl_preempt_plan.victim_count] = id;
-            sl_preempt_plan.reasons[sl_preempt_plan.victim_count++] = SL_PREEMPT_IN_CLUSTER_QUEUE;
+            sl_preempt_plan.reasons[sl_preempt_plan.victim_count++] =
+                (enum sl_preempt_reason)(1 + id % (SL_PREEMPT_REASONS - 1));
         }
     }
 }

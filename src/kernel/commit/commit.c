@@ -227,6 +227,7 @@ static enum sl_status charge_usage(bool ask)
                          sl_workloads[sl_plan.workload] == \old(sl_workloads[sl_plan.workload]);
   ensures  holds:      \result == SL_OK ==> HoldsQuota(sl_plan.workload);
   ensures  takes:      \old(RecordTakes) ==> \result == SL_OK;
+  ensures  ready:      \result == SL_OK ==> \old(ReadyAt(sl_plan.workload, sl_plan.now_ms));
   ensures  told:       \result == SL_OK ==> PlanTold{Pre,Post};
 */
 static enum sl_status reserve_record(void)
@@ -258,6 +259,7 @@ static enum sl_status reserve_record(void)
   ensures  charged:    \result == SL_OK ==> \forall integer c; 0 <= c < SL_CELLS_MAX ==>
                          sl_cell_own[c] == \old(sl_cell_own[c]) + PlanSum(c, sl_plan.usage_count);
   ensures  limits:     \result == SL_OK && ask ==> LimitsKept{Pre,Post};
+  ensures  ready:      \result == SL_OK ==> \old(ReadyAt(sl_plan.workload, sl_plan.now_ms));
   ensures  holds:      \result == SL_OK ==> HoldsQuota(sl_plan.workload);
 */
 static enum sl_status charge_and_reserve(bool ask)
@@ -299,6 +301,7 @@ static enum sl_status charge_and_reserve(bool ask)
   ensures  charged:    \result == SL_OK ==> \forall integer c; 0 <= c < SL_CELLS_MAX ==>
                          sl_cell_own[c] == \old(sl_cell_own[c]) + PlanSum(c, sl_plan.usage_count);
   ensures  limits:     \result == SL_OK && ask ==> LimitsKept{Pre,Post};
+  ensures  ready:      \result == SL_OK ==> \old(ReadyAt(sl_plan.workload, sl_plan.now_ms));
   ensures  stored:     \result == SL_OK ==> PlanStored(sl_plan.workload);
   ensures  holds:      \result == SL_OK ==> HoldsQuota(sl_plan.workload) &&
                          sl_places[sl_plan.workload] == SL_PLACE_HOLDING;

@@ -64,6 +64,7 @@ enum sl_status sl_commit_check_form(void) SL_MUST_CHECK;
                          UsageSame{Pre,Post} && WorkloadSame{Pre,Post}(sl_plan.workload);
   ensures  checked:    \result == SL_OK ==> \old(PlanNames(SL_PLACE_IN_FLIGHT) && PlanAvailable);
   ensures  limits:     \result == SL_OK ==> LimitsKept{Pre,Post};
+  ensures  ready:      \result == SL_OK ==> \old(ReadyAt(sl_plan.workload, sl_plan.now_ms));
   ensures  charged:    \result == SL_OK ==> \forall integer c; 0 <= c < SL_CELLS_MAX ==>
                          sl_cell_own[c] == \old(sl_cell_own[c]) + PlanSum(c, sl_plan.usage_count);
   ensures  stored:     \result == SL_OK ==> PlanStored(sl_plan.workload);

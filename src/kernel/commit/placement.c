@@ -16,6 +16,7 @@
   ensures  named:      \result == SL_OK ==> (ask ? \old(PlanNames(SL_PLACE_IN_FLIGHT) && PlanAvailable)
                                                  : \old(PlanNames(SL_PLACE_ORPHANED)));
   ensures  limits:     \result == SL_OK && ask ==> LimitsKept{Pre,Post};
+  ensures  ready:      \result == SL_OK && ask ==> \old(ReadyAt(sl_plan.workload, sl_plan.now_ms));
   ensures  holds:      \result == SL_OK ==> PlanStored(sl_plan.workload) && HoldsQuota(sl_plan.workload);
   ensures  closed:     sl_trail_depth == \old(sl_trail_depth);
 */
@@ -36,6 +37,7 @@ static enum sl_status commit_quota(bool ask)
   ensures  named:      \result == SL_OK ==> (ask ? \old(PlanNames(SL_PLACE_IN_FLIGHT) && PlanAvailable)
                                                  : \old(PlanNames(SL_PLACE_ORPHANED)));
   ensures  limits:     \result == SL_OK && ask ==> LimitsKept{Pre,Post};
+  ensures  ready:      \result == SL_OK && ask ==> \old(ReadyAt(sl_plan.workload, sl_plan.now_ms));
   ensures  holds:      \result == SL_OK ==> PlanStored(sl_plan.workload) && HoldsQuota(sl_plan.workload);
   ensures  placed:     \result == SL_OK ==> sl_topology_plan.workload == sl_plan.workload &&
                          PlanInPlace{Pre,Post}(sl_plan.workload, ask);

@@ -32,6 +32,7 @@ extern uint32_t sl_plan_row_hints[SL_DOMAINS_MAX];
                          TopologySame{Pre,Post};
   ensures  quota:      \result == SL_OK ==> \old(PlanNames(SL_PLACE_IN_FLIGHT) && PlanAvailable) &&
                          PlanStored(sl_plan.workload) && HoldsQuota(sl_plan.workload);
+  ensures  ready:      \result == SL_OK ==> \old(ReadyAt(sl_plan.workload, sl_plan.now_ms));
   ensures  limits:     \result == SL_OK ==> LimitsKept{Pre,Post};
   ensures  alone:      \result == SL_OK && sl_topology_plan.set_count == 0 ==> TopologySame{Pre,Post};
   ensures  placed:     \result == SL_OK && sl_topology_plan.set_count > 0 ==>
@@ -57,6 +58,7 @@ enum sl_status sl_placement_commit(void) SL_MUST_CHECK;
   ensures  placed:     \result == SL_OK && sl_topology_plan.set_count > 0 ==>
                          sl_topology_plan.workload == sl_plan.workload &&
                          PlanInPlace{Pre,Post}(sl_plan.workload, 0);
+  ensures  closed:     sl_trail_depth == \old(sl_trail_depth);
 */
 enum sl_status sl_placement_restore(void) SL_MUST_CHECK;
 

@@ -60,6 +60,7 @@ struct sl_transition sl_transition_event(struct sl_event ev) SL_MUST_CHECK;
   ensures  says:       sl_plan.workload < SL_WORKLOADS_MAX ==> Told{Pre,Post}(\result, sl_plan.workload);
   ensures  moved:      \result.status == SL_OK ==>
                          \result.from == SL_PHASE_PENDING && PhaseReserved(\result.to);
+  ensures  ready:      \result.status == SL_OK ==> \old(ReadyAt(sl_plan.workload, sl_plan.now_ms));
   ensures  limits:     \result.status == SL_OK ==> LimitsKept{Pre,Post};
   ensures  capacity:   NoSiteOverfull{Pre,Post};
   ensures  closed:     sl_trail_depth == \old(sl_trail_depth);
@@ -77,6 +78,7 @@ struct sl_transition sl_transition_commit(void) SL_MUST_CHECK;
                          WorkloadSame{Pre,Post}(sl_plan.workload) && TopologySame{Pre,Post};
   ensures  says:       sl_plan.workload < SL_WORKLOADS_MAX ==> Told{Pre,Post}(\result, sl_plan.workload);
   ensures  moved:      \result.status == SL_OK ==> PhaseReserved(\result.to);
+  ensures  closed:     sl_trail_depth == \old(sl_trail_depth);
 */
 struct sl_transition sl_transition_restore(void) SL_MUST_CHECK;
 

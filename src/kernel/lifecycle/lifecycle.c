@@ -93,6 +93,8 @@ static struct resolution refuse(enum sl_status status)
   ensures  finished:  \result.verdict.status == SL_OK &&
                       sl_workloads[ev.workload].phase == SL_PHASE_FINISHED ==>
                         ev.kind == SL_EV_DELETE;
+  ensures  ready:     \result.verdict.status == SL_OK && ev.kind == SL_EV_RESERVE ==>
+                        ReadyAt(ev.workload, ev.now_ms);
   ensures  told:      \result.verdict.status == SL_OK && ev.kind == SL_EV_SECOND_PASS_MISS ==>
                         MissTold(ev) && MissStep(ev, \result.verdict.step);
 */

@@ -53,6 +53,7 @@ extern struct sl_workload sl_workloads[SL_WORKLOADS_MAX];
   ensures  since:     \result == SL_OK ==> AdmittedSince{Pre,Post}(ev.workload, ev.now_ms);
   ensures  reserved:  \result == SL_OK && ev.kind == SL_EV_RESERVE ==>
                         ReservedSince(ev.workload, ev.now_ms, ev.index);
+  ensures  ready:     \result == SL_OK && ev.kind == SL_EV_RESERVE ==> \old(ReadyAt(ev.workload, ev.now_ms));
   ensures  missed:    \result == SL_OK && ev.kind == SL_EV_SECOND_PASS_MISS ==> \old(MissTold(ev)) &&
                         MissMoves(ev.index, \old(sl_workloads[ev.workload].phase),
                                   sl_workloads[ev.workload].phase);

@@ -6,6 +6,7 @@
 
 #include "kernel/commit/commit.h"
 #include "kernel/preempt/preempt_capacity.h"
+#include "kernel/preempt/preempt_nominal.h"
 #include "kernel/preempt/preempt_trial.h"
 #include "kernel/preempt/preempt_victim.h"
 
@@ -63,6 +64,9 @@ enum sl_status sl_preempt_check(void)
     }
     if (status == SL_OK) {
         status = sl_preempt_check_victims();
+    }
+    if (status == SL_OK) {
+        status = sl_preempt_check_nominal();
     }
     if (status == SL_OK) {
         status = try_all();

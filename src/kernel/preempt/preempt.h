@@ -2,7 +2,7 @@
  * SPDX-FileCopyrightText: The Sluice authors */
 
 /* Preemption plans (G4): victims hold quota and may be preempted under the policy of the
- * preemptor's queue; without them the preemptor fits, quota and capacities; no single one of them could
+ * preemptor's queue; other queues lose them only while they borrow; without them the preemptor fits, quota and capacities; no single one of them could
  * have been spared. Policy fills sl_preempt_plan beside sl_plan and sl_topology_plan (the
  * preemptor, its requests and its assignment; no sets: none); check judges both without effect,
  * commit evicts the victims or refuses the plan whole. Owns the queues' preemption policies, the
@@ -11,6 +11,7 @@
 #define SL_KERNEL_PREEMPT_H
 #include "kernel/commit/commit.h"
 #include "kernel/base/order.h"
+#include "kernel/ledger/ledger_forest.h"
 #include "kernel/commit/promise.h"
 #include "kernel/base/reasons.h"
 #include "kernel/base/status.h"
@@ -95,7 +96,7 @@ struct sl_preempt_policy sl_preempt_policy_of(sl_qnode_id qnode);
 /* Would sl_plan and sl_preempt_plan be accepted? The ledger is as it was afterwards. Linear in what
  * victims, those of earlier plans, promises and the plan name. */
 /*@
-  requires inv:        CoreInv && QnodesLinked;
+  requires inv:        CoreInv && QnodesLinked && ListsInv;
   requires promises:   PromisesValid;
   requires topology:   TopologyInv && ScratchZero;
   terminates           \true;
@@ -113,7 +114,7 @@ enum sl_status sl_preempt_check(void) SL_MUST_CHECK;
 /* Check, then give each victim that is not being evicted yet its SL_EV_PREEMPT (no one is evicted twice), and
  * promise the preemptor's amounts: all of it, or nothing. */
 /*@
-  requires inv:        CoreInv && QnodesLinked;
+  requires inv:        CoreInv && QnodesLinked && ListsInv;
   requires promises:   PromisesValid;
   requires topology:   TopologyInv && ScratchZero;
   terminates           \true;

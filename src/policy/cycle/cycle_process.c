@@ -26,7 +26,7 @@
 
 /*@
   // One entry can be decided.
-  predicate DecisionReady{L} = StepReady && PromisesValid && PromisesListed && ScratchZero &&
+  predicate DecisionReady{L} = StepReady && ListsInv && PromisesValid && PromisesListed && ScratchZero &&
     sl_cycle_outcome.workload < SL_WORKLOADS_MAX;
 */
 

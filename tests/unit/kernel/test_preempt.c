@@ -642,6 +642,72 @@ static void test_preempt_with_a_promise_on_a_closed_cell_is_refused_unless_of_no
     assert_accepted(w);
 }
 
+static void test_preempt_queue_within_its_nominal_quota_loses_nobody(void **state)
+{
+    (void)state;
+    struct world w = world();
+    sl_workload_id theirs = holder(w.other_cpu, 10, 1, 50);
+    want(w, 15);
+    victim(theirs);
+    assert_refused(w, SL_REFUSED_VICTIM);
+    holder(w.other_cpu, 1, 1, 50); /* now it borrows */
+    want(w, 15);
+    victim(theirs);
+    assert_accepted(w);
+}
+
+/* What an earlier plan of the cycle takes counts for a plan that was made after it, and for no other. */
+static void test_preempt_queue_borrows_by_what_is_promised(void **state)
+{
+    (void)state;
+    struct world w = world();
+    sl_workload_id theirs = holder(w.other_cpu, 10, 1, 50);
+    assert_int_equal(sl_promise_add(w.other_cpu, 1), SL_OK);
+    want(w, 15);
+    victim(theirs);
+    assert_refused(w, SL_REFUSED_VICTIM);
+    sl_preempt_plan.after_others = true;
+    assert_accepted(w);
+}
+
+static void test_preempt_queue_that_borrows_something_else_loses_nobody(void **state)
+{
+    (void)state;
+    struct world w = world();
+    sl_cell_id memory = SL_NO_ID;
+    sl_workload_id theirs = holder(w.other_cpu, 10, 1, 50);
+    assert_int_equal(sl_ledger_open_cell(w.mine, FLAVOR, MEMORY, &memory), SL_OK);
+    assert_int_equal(sl_ledger_set_quota(memory, 10, SL_AMOUNT_UNLIMITED, SL_AMOUNT_UNLIMITED),
+                     SL_OK);
+    assert_int_equal(sl_ledger_open_cell(w.other, FLAVOR, MEMORY, &memory), SL_OK);
+    holder(memory, 1, 1, 50);
+    want(w, 15);
+    victim(theirs);
+    assert_refused(w, SL_REFUSED_VICTIM);
+}
+
+static void test_preempt_while_borrowing_keeps_to_the_policy(void **state)
+{
+    (void)state;
+    struct world w = world();
+    struct sl_preempt_policy policy = {SL_WITHIN_NEVER, SL_RECLAIM_ANY, false, true, 3};
+    sl_workload_id theirs = holder(w.other_cpu, 20, 4, 50);
+    assert_int_equal(sl_preempt_set_policy(w.mine, policy), SL_OK);
+    want(w, 12);
+    victim(theirs);
+    sl_preempt_plan.reasons[0] = SL_PREEMPT_RECLAIM_WHILE_BORROWING;
+    assert_refused(w, SL_REFUSED_VICTIM); /* it may not borrow then */
+    policy.borrow_within = true;
+    assert_int_equal(sl_preempt_set_policy(w.mine, policy), SL_OK);
+    assert_refused(w, SL_REFUSED_VICTIM); /* not to take one of this priority */
+    policy.threshold = 4;
+    assert_int_equal(sl_preempt_set_policy(w.mine, policy), SL_OK);
+    sl_order_set(theirs, (struct sl_order_key){5, 50, 0, 0});
+    assert_refused(w, SL_REFUSED_VICTIM); /* nor an equal one */
+    sl_order_set(theirs, (struct sl_order_key){4, 50, 0, 0});
+    assert_accepted(w);
+}
+
 /* Every victim is put back once; the cost is that of what they claim. */
 static void test_preempt_many_victims_are_each_needed(void **state)
 {
@@ -710,6 +776,12 @@ int main(void)
         cmocka_unit_test_teardown(test_preempt_form_of_the_plan_is_checked, teardown),
         cmocka_unit_test_teardown(
             test_preempt_with_a_promise_on_a_closed_cell_is_refused_unless_of_nothing, teardown),
+        cmocka_unit_test_teardown(test_preempt_queue_within_its_nominal_quota_loses_nobody,
+                                  teardown),
+        cmocka_unit_test_teardown(test_preempt_queue_borrows_by_what_is_promised, teardown),
+        cmocka_unit_test_teardown(test_preempt_queue_that_borrows_something_else_loses_nobody,
+                                  teardown),
+        cmocka_unit_test_teardown(test_preempt_while_borrowing_keeps_to_the_policy, teardown),
         cmocka_unit_test_teardown(test_preempt_many_victims_are_each_needed, teardown),
     };
     return cmocka_run_group_tests_name("preempt", tests, NULL, NULL);
