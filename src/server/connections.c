@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <netinet/in.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/check.h"
@@ -18,6 +19,7 @@
 /* An address; of IPv6 ones the network, which is what one client has. */
 struct peer {
     unsigned char net[NET_BYTES];
+    char name[2 * NET_BYTES + 1]; /* the same in hexadecimal digits */
     unsigned count;
     struct peer *next;
 };
@@ -79,6 +81,9 @@ static struct peer *peer_of(struct sl_connections *all, const struct sockaddr *a
     }
     struct peer *p = sl_mem_new(1, sizeof *p);
     memcpy(p->net, net, sizeof net);
+    for (size_t i = 0; i < sizeof net; i++) {
+        (void)snprintf(p->name + 2 * i, 3, "%02x", net[i]);
+    }
     p->next = all->peers;
     all->peers = p;
     return p;
@@ -145,6 +150,12 @@ void *sl_connection_context(const struct sl_connection *c)
 {
     SL_PRE(c != NULL);
     return c->context;
+}
+
+const char *sl_connection_peer(const struct sl_connection *c)
+{
+    SL_PRE(c != NULL);
+    return c->peer->name;
 }
 
 bool sl_connection_gone(const struct sl_connection *c)

@@ -43,6 +43,8 @@ void sl_connection_phase(struct sl_connection *c, enum sl_phase phase, uint64_t 
 /* Its owner's data; NULL at first. */
 void sl_connection_set_context(struct sl_connection *c, void *context);
 void *sl_connection_context(const struct sl_connection *c);
+/* Whose it is: a text that is the same for the same address, of IPv6 for the same network of 64 bits. Lent by `c`. */
+const char *sl_connection_peer(const struct sl_connection *c);
 /* Has its client hung up, with nothing left to read? */
 bool sl_connection_gone(const struct sl_connection *c);
 

@@ -97,15 +97,18 @@ static enum sl_verdict refuse(struct sl_request *r, const struct sl_error *e)
 }
 
 enum sl_verdict sl_entry_ask(struct sl_request *r, struct MHD_Connection *connection,
-                             const struct sl_server_guard *guard)
+                             const char *peer, const struct sl_server_guard *guard)
 {
-    SL_PRE(guard != NULL);
+    SL_PRE(guard != NULL && peer != NULL);
     struct sl_error e = {0};
     if (guard->ask == NULL || is_open(r->path)) {
         return SL_VERDICT_PASS;
     }
-    struct sl_call call = {
-        .method = r->method, .path = r->path, .each_header = each_header, .self = connection};
+    struct sl_call call = {.method = r->method,
+                           .path = r->path,
+                           .peer = peer,
+                           .each_header = each_header,
+                           .self = connection};
     const union MHD_ConnectionInfo *info =
         MHD_get_connection_info(connection, MHD_CONNECTION_INFO_GNUTLS_SESSION);
     if (info != NULL && info->tls_session != NULL) {

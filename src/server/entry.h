@@ -19,5 +19,5 @@ void sl_entry_close(struct sl_tls_identity *identity);
 bool sl_entry_check_lengths(struct sl_request *r, struct MHD_Connection *connection);
 /* Asked again after WAIT. After REFUSE the request has its answer. */
 enum sl_verdict sl_entry_ask(struct sl_request *r, struct MHD_Connection *connection,
-                             const struct sl_server_guard *guard);
+                             const char *peer, const struct sl_server_guard *guard);
 #endif

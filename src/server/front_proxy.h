@@ -17,6 +17,7 @@ struct sl_call {
     const char *method, *path;   /* the path is decoded */
     const gnutls_datum_t *chain; /* the client's certificates, its own first, DER; it has the key */
     unsigned chain_len;          /* 0: it showed none */
+    const char *peer;            /* sl_connection_peer */
     void (*each_header)(const struct sl_call *call, sl_header_fn *visit, void *context);
     void *self; /* for each_header */
 };

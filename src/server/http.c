@@ -227,7 +227,8 @@ static void begin(struct exchange *x, const char *method)
 /* False: not yet. */
 static bool serve(struct exchange *x)
 {
-    enum sl_verdict verdict = sl_entry_ask(&x->request, x->connection, &x->server->guard);
+    enum sl_verdict verdict =
+        sl_entry_ask(&x->request, x->connection, sl_connection_peer(x->place), &x->server->guard);
     if (verdict == SL_VERDICT_WAIT) {
         x->asked = true;
         suspend(x);

@@ -26,7 +26,8 @@ static void check(struct exchange *x)
         x->served = true;
         return;
     }
-    x->served = sl_entry_ask(&x->request, x->connection, &x->server->guard) == SL_VERDICT_REFUSE;
+    x->served = sl_entry_ask(&x->request, x->connection, sl_connection_peer(x->place),
+                             &x->server->guard) == SL_VERDICT_REFUSE;
 }
 
 void sl_http_body_begin(struct exchange *x)

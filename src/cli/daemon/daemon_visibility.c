@@ -19,7 +19,9 @@
 #define CONNECTIONS_MAX 200u
 /* The API server answers others as well, and our own writes share its connection. */
 #define ACCESS_UNDER_WAY_MAX 64u
+#define ACCESS_EACH_MAX 32u /* of one user */
 #define TOKENS_UNDER_WAY_MAX 8u
+#define TOKENS_EACH_MAX 2u /* of one address: whoever guesses leaves places for others */
 
 /* In the API server's order: the user that it names, then the client's certificate, then a
  * token. */
@@ -144,9 +146,11 @@ enum sl_code sl_daemon_visibility_start(struct sl_daemon_visibility *v, uv_loop_
         return code;
     }
     v->proxy = sl_front_proxy_new();
-    struct sl_reviews_options reviews = {transport, ACCESS_UNDER_WAY_MAX, on_known, v};
+    struct sl_reviews_options reviews = {transport, ACCESS_UNDER_WAY_MAX, ACCESS_EACH_MAX, on_known,
+                                         v};
     v->access = sl_reviews_new(&reviews);
     reviews.under_way_max = TOKENS_UNDER_WAY_MAX;
+    reviews.each_max = TOKENS_EACH_MAX;
     v->tokens = sl_reviews_new(&reviews);
     v->map = sl_proxy_map_new(loop, transport, v->proxy, uv_hrtime());
     return serve(v, loop, place, e);

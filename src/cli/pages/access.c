@@ -165,7 +165,8 @@ enum sl_verdict sl_access_ask(struct sl_reviews *reviews, const struct sl_json *
     }
     read_attributes(&a, method, path);
     struct sl_json *review = review_new(caller, &a);
-    const struct sl_json *status = sl_reviews_ask(reviews, REVIEWS_PATH, review, e);
+    const struct sl_json *status =
+        sl_reviews_ask(reviews, sl_json_path_text(caller, "user", ""), REVIEWS_PATH, review, e);
     enum sl_verdict verdict = judge(caller, &a, status, e);
     sl_json_free(review);
     sl_mem_free(a.text);

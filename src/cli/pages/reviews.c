@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* A cache of reviews: keyed by the question's own text, so that nothing but the same question gets its answer. */
+/* A cache of reviews: keyed by the question's own text, so that nothing but the same question gets its answer. Who asks
+ * has a share of the questions that may be under way at a time, so that nobody can keep others from asking. */
 #include "cli/pages/reviews.h"
 #include "base/check.h"
 #include "base/log.h"
@@ -19,7 +20,8 @@
 struct entry {
     struct sl_reviews *reviews;
     struct sl_exchange *exchange; /* NULL: it has been answered */
-    struct sl_json *status;       /* NULL then: in vain */
+    char *asker;
+    struct sl_json *status; /* NULL then: in vain */
     char why[160];
     bool yes;         /* the last answer */
     int64_t until_ms; /* it is not asked again; a yes is remembered for longer */
@@ -37,7 +39,7 @@ static int64_t now_ms(void)
 
 struct sl_reviews *sl_reviews_new(const struct sl_reviews_options *options)
 {
-    SL_PRE(options->known != NULL && options->under_way_max > 0);
+    SL_PRE(options->known != NULL && options->under_way_max > 0 && options->each_max > 0);
     struct sl_reviews *r = sl_mem_new(1, sizeof *r);
     *r = (struct sl_reviews){.o = *options, .entries = sl_map_new()};
     return r;
@@ -50,6 +52,7 @@ static void free_entry(void *value)
         sl_transport_cancel(x->exchange);
     }
     sl_json_free(x->status);
+    sl_mem_free(x->asker);
     sl_mem_free(x);
 }
 
@@ -89,12 +92,35 @@ static bool goes(const struct entry *x, int round)
     return x->exchange == NULL && (is_old(x) || (round == 1 && !x->yes) || round == 2);
 }
 
-/* For a question that is new, or `known` to have been answered with yes. */
-static bool make_room(struct sl_reviews *r, bool known)
+static unsigned under_way_of(const struct sl_reviews *r, const char *asker)
 {
-    if (r->counters.under_way >= r->o.under_way_max + (known ? RESERVED : 0)) {
+    size_t cursor = 0;
+    const char *key;
+    union sl_map_value value;
+    unsigned n = 0;
+    while (sl_map_next(r->entries, &cursor, &key, &value)) {
+        const struct entry *x = value.pointer;
+        n += x->exchange != NULL && strcmp(x->asker, asker) == 0;
+    }
+    return n;
+}
+
+/* For a question that is new, or `known` to have been answered with yes. When all places are taken, an asker that has
+ * none of them waits for one (OK in *e): an answer will come. */
+static bool has_place(const struct sl_reviews *r, const char *asker, bool known, struct sl_error *e)
+{
+    unsigned own = under_way_of(r, asker);
+    bool place = r->counters.under_way < r->o.under_way_max + (known ? RESERVED : 0);
+    if ((!place && own > 0) || (!known && own >= r->o.each_max)) {
+        (void)sl_error_set(e, SL_CODE_TOO_MANY,
+                           "too many requests of this client wait for authorization");
         return false;
     }
+    return place;
+}
+
+static void make_room(struct sl_reviews *r)
+{
     for (int round = 0; round < 3 && sl_map_count(r->entries) >= SL_REVIEWS_MAX; round++) {
         size_t cursor = 0;
         const char *key;
@@ -106,7 +132,6 @@ static bool make_room(struct sl_reviews *r, bool known)
             }
         }
     }
-    return sl_map_count(r->entries) < SL_REVIEWS_MAX;
 }
 
 /* --- questions ------------------------------------------------------------------------------- */
@@ -147,7 +172,8 @@ static void on_answer(void *context, const struct sl_response *response)
     r->o.known(r->o.context);
 }
 
-static void ask(struct sl_reviews *r, const char *key, const char *path, const struct sl_buf *body)
+static void ask(struct sl_reviews *r, const char *asker, const char *key, const char *path,
+                const struct sl_buf *body)
 {
     struct entry *x = sl_mem_new(1, sizeof *x);
     const struct sl_request request = {.method = "POST",
@@ -157,6 +183,7 @@ static void ask(struct sl_reviews *r, const char *key, const char *path, const s
                                        .body_len = body->len,
                                        .timeout_ms = ANSWER_MS_MAX};
     x->reviews = r;
+    x->asker = sl_mem_text(asker);
     r->counters.asked++;
     r->counters.under_way++;
     sl_map_put(r->entries, key, (union sl_map_value){.pointer = x});
@@ -185,21 +212,20 @@ static const struct sl_json *look_up(struct sl_reviews *r, const char *key, bool
     return x->status;
 }
 
-const struct sl_json *sl_reviews_ask(struct sl_reviews *r, const char *path,
+const struct sl_json *sl_reviews_ask(struct sl_reviews *r, const char *asker, const char *path,
                                      const struct sl_json *review, struct sl_error *e)
 {
     bool there, known;
     struct sl_buf body = {0}, key = {0};
-    SL_PRE(r != NULL && path != NULL && review != NULL && e != NULL);
+    SL_PRE(r != NULL && asker != NULL && path != NULL && review != NULL && e != NULL);
     sl_error_clear(e);
     sl_json_print(review, &body);
     sl_buf_print(&key, "%s\n%s", path, body.data);
     const struct sl_json *status = look_up(r, key.data, &there, &known, e);
-    if (!there && make_room(r, known)) {
+    if (!there && has_place(r, asker, known, e)) {
         forget(r, key.data);
-        ask(r, key.data, path, &body);
-    } else if (!there) {
-        (void)sl_error_set(e, SL_CODE_TOO_MANY, "too many requests wait for authorization");
+        make_room(r);
+        ask(r, asker, key.data, path, &body);
     }
     sl_buf_fini(&body);
     sl_buf_fini(&key);

@@ -42,7 +42,7 @@ enum sl_verdict sl_token_ask(struct sl_reviews *reviews, const struct sl_call *c
     const char *token = sl_bearer_of(call);
     SL_PRE(token != NULL && caller != NULL && e != NULL);
     struct sl_json *review = review_new(token);
-    const struct sl_json *status = sl_reviews_ask(reviews, REVIEWS_PATH, review, e);
+    const struct sl_json *status = sl_reviews_ask(reviews, call->peer, REVIEWS_PATH, review, e);
     sl_json_free(review);
     if (status == NULL) {
         return e->code == SL_CODE_OK ? SL_VERDICT_WAIT : SL_VERDICT_REFUSE;

@@ -33,8 +33,8 @@ static void on_known(void *context)
 static int setup(void **state)
 {
     struct world *w = sl_mem_new(1, sizeof *w);
-    w->reviews =
-        sl_reviews_new(&(const struct sl_reviews_options){NULL, SL_REVIEWS_MAX, on_known, w});
+    w->reviews = sl_reviews_new(
+        &(const struct sl_reviews_options){NULL, SL_REVIEWS_MAX, SL_REVIEWS_MAX, on_known, w});
     w->jane = parse("{\"user\":\"jane\",\"groups\":[\"team\",\"system:authenticated\"],"
                     "\"extra\":{\"k\":[\"v\"]},\"uid\":\"u\"}");
     *state = w;
@@ -200,7 +200,7 @@ static void test_access_questions_at_a_time_are_limited(void **state)
     struct world *w = *state;
     struct sl_review_counters n;
     sl_reviews_free(w->reviews);
-    w->reviews = sl_reviews_new(&(const struct sl_reviews_options){NULL, 2, on_known, w});
+    w->reviews = sl_reviews_new(&(const struct sl_reviews_options){NULL, 2, 2, on_known, w});
     assert_int_equal(ask(w, "GET", "/a"), SL_VERDICT_WAIT);
     assert_int_equal(ask(w, "GET", "/b"), SL_VERDICT_WAIT);
     assert_int_equal(ask(w, "GET", "/b"), SL_VERDICT_WAIT); /* the same question */
@@ -210,6 +210,23 @@ static void test_access_questions_at_a_time_are_limited(void **state)
     assert_int_equal(ask(w, "GET", "/c"), SL_VERDICT_WAIT);
     sl_reviews_count(w->reviews, &n);
     assert_int_equal(n.under_way, 2);
+}
+
+/* Whoever asks for many things is not in the way of others. */
+static void test_access_questions_of_one_user_leave_places_for_others(void **state)
+{
+    struct world *w = *state;
+    char path[64];
+    struct sl_json *joe = parse("{\"user\":\"joe\"}");
+    sl_reviews_free(w->reviews);
+    w->reviews = sl_reviews_new(&(const struct sl_reviews_options){NULL, 4, 2, on_known, w});
+    for (int i = 0; i < 100; i++) {
+        (void)snprintf(path, sizeof path, "/p%d", i);
+        assert_int_equal(ask(w, "GET", path), i < 2 ? SL_VERDICT_WAIT : SL_VERDICT_REFUSE);
+    }
+    assert_int_equal(sl_access_ask(w->reviews, joe, "GET", "/a", &w->e), SL_VERDICT_WAIT);
+    assert_has(fake_last()->body, "\"user\":\"joe\"");
+    sl_json_free(joe);
 }
 
 static void test_access_questions_are_bounded(void **state)
@@ -257,6 +274,7 @@ int main(void)
         TEST(test_access_answers_are_forgotten_after_a_while),
         TEST(test_access_without_an_answer_is_refused_for_now),
         TEST(test_access_questions_at_a_time_are_limited),
+        TEST(test_access_questions_of_one_user_leave_places_for_others),
         TEST(test_access_questions_are_bounded),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -38,9 +38,9 @@ static void on_known(void *context)
 static int setup(void **state)
 {
     struct world *w = sl_mem_new(1, sizeof *w);
-    w->reviews = sl_reviews_new(&(const struct sl_reviews_options){NULL, 8, on_known, w});
+    w->reviews = sl_reviews_new(&(const struct sl_reviews_options){NULL, 8, 2, on_known, w});
     w->call = (struct sl_call){
-        .method = "GET", .path = "/metrics", .each_header = each_header, .self = w};
+        .method = "GET", .path = "/metrics", .peer = "here", .each_header = each_header, .self = w};
     w->authorization = "Bearer abc";
     *state = w;
     return 0;
@@ -140,7 +140,7 @@ static void test_tokens_that_were_known_do_not_wait_behind_guesses(void **state)
     }
     for (int i = 0; i < 20; i++) {
         (void)snprintf(guess, sizeof guess, "Bearer guess%d", i);
-        assert_int_equal(ask(w), i < 8 ? SL_VERDICT_WAIT : SL_VERDICT_REFUSE);
+        assert_int_equal(ask(w), i < 2 ? SL_VERDICT_WAIT : SL_VERDICT_REFUSE);
     }
     assert_int_equal(w->e.code, SL_CODE_TOO_MANY);
     w->authorization = "Bearer abc";
@@ -152,6 +152,59 @@ static void test_tokens_that_were_known_do_not_wait_behind_guesses(void **state)
     assert_int_equal(w->e.code, SL_CODE_TOO_MANY);
 }
 
+/* A guess that is not answered. */
+static enum sl_verdict guess_from(struct world *w, const char *peer, int number)
+{
+    char guess[64];
+    (void)snprintf(guess, sizeof guess, "Bearer %s%d", peer, number);
+    w->authorization = guess;
+    w->call.peer = peer;
+    return ask(w);
+}
+
+static enum sl_verdict ask_as(struct world *w, const char *peer, const char *authorization)
+{
+    w->authorization = authorization;
+    w->call.peer = peer;
+    return ask(w);
+}
+
+static void test_tokens_that_are_new_do_not_wait_behind_guesses_of_another_client(void **state)
+{
+    struct world *w = *state;
+    for (int i = 0; i < 100; i++) {
+        (void)guess_from(w, "guesser", i);
+    }
+    assert_int_equal(ask_as(w, "newcomer", "Bearer new"), SL_VERDICT_WAIT);
+    assert_has(fake_last()->body, "\"spec\":{\"token\":\"new\"}");
+    fake_answer(fake_last(), 201,
+                "{\"status\":{\"authenticated\":true,\"user\":{\"username\":\"jane\"}}}");
+    assert_int_equal(ask(w), SL_VERDICT_PASS);
+}
+
+/* More clients guess than questions may be under way: whoever has none there waits for a turn. */
+static void test_tokens_that_are_new_wait_for_their_turn_behind_many_clients(void **state)
+{
+    struct world *w = *state;
+    struct sl_review_counters n;
+    char peer[32];
+    for (int i = 0; i < 16; i++) {
+        (void)snprintf(peer, sizeof peer, "guesser%d", i / 2);
+        (void)guess_from(w, peer, i);
+    }
+    size_t asked = fake_count;
+    assert_int_equal(asked, 8);
+    assert_int_equal(ask_as(w, "newcomer", "Bearer new"), SL_VERDICT_WAIT);
+    assert_int_equal(fake_count, asked); /* not yet */
+    assert_int_equal(guess_from(w, "guesser0", 100), SL_VERDICT_REFUSE);
+    assert_int_equal(w->e.code, SL_CODE_TOO_MANY);
+    fake_answer(&fake_exchanges[3], 201, "{\"status\":{}}");
+    assert_int_equal(ask_as(w, "newcomer", "Bearer new"), SL_VERDICT_WAIT);
+    assert_int_equal(fake_count, asked + 1);
+    sl_reviews_count(w->reviews, &n);
+    assert_int_equal(n.under_way, 8);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -160,6 +213,8 @@ int main(void)
         TEST(test_tokens_that_are_known_name_their_user),
         TEST(test_tokens_that_are_unknown_are_unauthorized),
         TEST(test_tokens_that_were_known_do_not_wait_behind_guesses),
+        TEST(test_tokens_that_are_new_do_not_wait_behind_guesses_of_another_client),
+        TEST(test_tokens_that_are_new_wait_for_their_turn_behind_many_clients),
         TEST(test_tokens_that_nobody_could_be_asked_about_are_refused_for_now),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -190,6 +190,19 @@ static void test_connections_oldest_body_makes_room(void **state)
 }
 
 #define CASE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+/* Who shares what one client may use. */
+static void test_connections_name_their_peer_by_its_address_or_network(void **state)
+{
+    struct fixture *f = *state;
+    const char *a = sl_connection_peer(join(f, "10.0.0.1", 0)->connection);
+    assert_string_equal(a, "00000000000000000000ffff0a000001");
+    assert_string_equal(a, sl_connection_peer(join(f, "10.0.0.1", 0)->connection));
+    assert_string_not_equal(a, sl_connection_peer(join(f, "10.0.0.2", 0)->connection));
+    assert_string_equal(a, sl_connection_peer(join_v6(f, "::ffff:10.0.0.1", 0)->connection));
+    assert_string_equal(sl_connection_peer(join_v6(f, "2001:db8:0:1::1", 0)->connection),
+                        sl_connection_peer(join_v6(f, "2001:db8:0:1:2::2", 0)->connection));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -200,6 +213,7 @@ int main(void)
         CASE(test_connections_late_ones_are_ended),
         CASE(test_connections_clients_that_hung_up_are_seen),
         CASE(test_connections_oldest_body_makes_room),
+        CASE(test_connections_name_their_peer_by_its_address_or_network),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
