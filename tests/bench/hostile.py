@@ -73,7 +73,7 @@ PAGES = ("what is pending", "metrics of queues")
 LARGE = ("a list of large ones", "a Table of them", "a selection of them", "to delete them")
 
 
-QUEUES, PENDING = 500, 2000
+QUEUES, PENDING = 2000, 10000
 
 
 def create(daemon, path, objects):
