@@ -1,7 +1,7 @@
 """The Visibility API behind the API server: who gets it, who does not, and who else is believed.
 
 The API server reaches the daemons beside it by a Service that is a name, localhost."""
-import base64, http.client, ssl, subprocess, urllib.parse
+import base64, http.client, ssl, subprocess, threading, urllib.parse
 
 from controlplane import free_port
 from work_scene import *
@@ -108,14 +108,14 @@ class Visibility(WorkScene):
         self.assertEqual(sees(self.cluster)[0], 403)
 
     # --- past the API server --------------------------------------------------------------------------------------
-    def direct(self, path, certificate=None, **headers):
-        """The status of a request to the daemon itself."""
+    def direct(self, path, certificate=None, client="127.0.0.1", **headers):
+        """The status of a request to the daemon itself, from an address of this machine."""
         context = ssl.create_default_context()
         context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
         if certificate:
             pki = self.plane.run / "pki"
             context.load_cert_chain(pki / f"{certificate}.crt", pki / f"{certificate}.key")
-        connection = http.client.HTTPSConnection("127.0.0.1", PORT, timeout=10, context=context)
+        connection = http.client.HTTPSConnection("127.0.0.1", PORT, timeout=10, context=context, source_address=(client, 0))
         connection.request("GET", path, headers={k.replace("_", "-"): v for k, v in headers.items()})
         response = connection.getresponse()
         response.read()
@@ -155,19 +155,15 @@ class Visibility(WorkScene):
 
     def test_tokens_are_reviewed_and_metrics_are_for_those_who_may(self):
         self.daemon()
-        account = "/api/v1/namespaces/default/serviceaccounts/default"
         self.addCleanup(self.plane.request, "DELETE",
                         "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings/scraper")
-        status, answer = self.plane.request("POST", f"{account}/token", {
-            "apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest", "spec": {}})
-        self.assertEqual(status, 201, answer)
+        token = self.new_token()
 
         def scrape(token):
             return self.direct("/metrics", Authorization=f"Bearer {token}")
 
         self.assertEqual(scrape("nobody's"), 401)
         self.assertEqual(scrape("admin-token"), 200)
-        token = answer["status"]["token"]
         self.assertEqual(scrape(token), 403)
         status, answer = self.plane.request("POST", "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings", {
             "apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRoleBinding", "metadata": {"name": "scraper"},
@@ -175,6 +171,39 @@ class Visibility(WorkScene):
             "subjects": [{"kind": "ServiceAccount", "name": "default", "namespace": "default"}]})
         self.assertEqual(status, 201, answer)
         eventually(lambda: scrape(token) == 200, 20, what="the account may scrape")
+
+    def new_token(self):
+        status, answer = self.plane.request("POST", "/api/v1/namespaces/default/serviceaccounts/default/token", {
+            "apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest", "spec": {}})
+        self.assertEqual(status, 201, answer)
+        return answer["status"]["token"]
+
+    def test_guesses_keep_no_newcomer_out(self):
+        """A flood of tokens that nobody knows, from a few addresses, and new good ones from another."""
+        self.daemon()
+        tokens = [self.new_token() for _ in range(20)]
+        stop, answers = threading.Event(), {}
+
+        def guess(k):
+            for i in range(10000):
+                if stop.is_set():
+                    return
+                try:
+                    status = self.direct("/metrics", client=f"127.0.0.{2 + k % 6}", Authorization=f"Bearer guess-{k}-{i}")
+                except OSError:
+                    continue
+                answers[status] = answers.get(status, 0) + 1
+
+        threads = [threading.Thread(target=guess, args=(k,)) for k in range(24)]
+        for t in threads:
+            t.start()
+        eventually(lambda: answers.get(429, 0) >= 20, 30, what="guesses that are refused")
+        got = [self.direct("/metrics", client="127.0.0.99", Authorization=f"Bearer {t}") for t in tokens]
+        stop.set()
+        for t in threads:
+            t.join()
+        self.assertEqual(set(got), {403}, (got, answers))  # who it is is known, and that it has no right
+        self.assertLessEqual(set(answers), {401, 429})
 
     def test_authority_of_the_api_server_may_change(self):
         self.served()

@@ -186,6 +186,20 @@ static bool owns_workload(const struct sl_jobs_of *of, const struct sl_json *job
     return yes;
 }
 
+/* The policies that suspend jobs on a cluster know nothing of the configuration of this daemon. */
+static void report_unmanaged(const struct sl_job_view *v)
+{
+    char message[160];
+    if (sl_job_queue(v->job) != NULL && sl_object_controller_ref(v->job) == NULL &&
+        v->f->suspended(v->f, v->job)) {
+        (void)snprintf(message, sizeof message,
+                       SL_NAMESPACE_LEFT_OUT ": nothing will start this job",
+                       sl_object_namespace(v->job));
+        sl_recorder_record_once(v->r->events, v->f->kind, v->job, "NamespaceNotManaged", message,
+                                v->now_ms);
+    }
+}
+
 static bool is_managed(struct sl_job_view *v)
 {
     if (v->f->skips != NULL && v->f->skips(v->f, v->job)) {
@@ -194,8 +208,11 @@ static bool is_managed(struct sl_job_view *v)
     if (owns_workload(v->of, v->job)) {
         return true;
     }
-    if (!sl_jobs_namespace_managed(&v->j->rules, v->r, sl_object_namespace(v->job)) ||
-        is_child(v)) {
+    if (!sl_jobs_namespace_managed(&v->j->rules, v->r, sl_object_namespace(v->job))) {
+        report_unmanaged(v);
+        return false;
+    }
+    if (is_child(v)) {
         return false;
     }
     return v->j->rules.manage_all || sl_job_queue(v->job) != NULL;

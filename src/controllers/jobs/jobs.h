@@ -51,6 +51,7 @@ void sl_jobs_init(struct sl_jobs *j, const struct sl_client *client, struct sl_r
                   struct sl_engine *engine, const struct sl_job_rules *rules);
 void sl_jobs_fini(struct sl_jobs *j);
 /* Are jobs of that namespace managed? */
+#define SL_NAMESPACE_LEFT_OUT "managedJobsNamespaceSelector leaves out the namespace %s"
 bool sl_jobs_namespace_managed(const struct sl_job_rules *rules, struct sl_reconciler *r,
                                const char *ns);
 /* A job, Workload, PriorityClass or WorkloadPriorityClass was added, changed or deleted. */

@@ -9,6 +9,7 @@
 #include "controllers/jobs/job_steps.h"
 #include "controllers/podgroups/podjob.h"
 #include "controllers/podgroups/podlook.h"
+#include <stdio.h>
 #include <string.h>
 
 #define OWNERS_ASKED 8u
@@ -56,10 +57,22 @@ static bool is_managed(struct sl_pod_look *l, const char *ns)
     return deleting || sl_jobs_namespace_managed(l->p->rules, l->r, ns);
 }
 
+static void report_unmanaged(struct sl_pod_look *l, const char *ns)
+{
+    char message[160];
+    if (sl_podjob_gated(l->pods[0])) {
+        (void)snprintf(message, sizeof message,
+                       SL_NAMESPACE_LEFT_OUT ": nothing will let this Pod start", ns);
+        sl_recorder_record_once(l->r->events, SL_KIND_POD, l->pods[0], "NamespaceNotManaged",
+                                message, l->now_ms);
+    }
+}
+
 static void look(struct sl_pod_look *l, const char *ns, const char *workload)
 {
     bool absent;
     if (!is_managed(l, ns)) {
+        report_unmanaged(l, ns);
         return;
     }
     l->prebuilt = sl_job_prebuilt(l->pods[0]);

@@ -412,6 +412,30 @@ static const char *told(struct fixture *f, const char *reason)
     return message;
 }
 
+/* Whatever suspends jobs of a queue knows nothing of this daemon's configuration. */
+static void test_jobs_kinds_suspended_in_other_namespaces_are_told_so(void **state)
+{
+    struct fixture *f = *state;
+    f->namespaces = sl_selector_parse_labels("team=a", NULL);
+    f->rules.namespaces = f->namespaces;
+    begin(f);
+    fake_put(&f->fake, SL_KIND_NAMESPACE, yaml("{metadata: {name: ns, labels: {team: b}}}"));
+    put(f, SL_KIND_JOB, JOB(QUEUE, "false"));
+    settle(f);
+    assert_string_equal(told(f, "NamespaceNotManaged"), ""); /* it runs */
+    put(f, SL_KIND_JOB, JOB("", "true"));
+    settle(f);
+    assert_string_equal(told(f, "NamespaceNotManaged"), ""); /* somebody else's affair */
+    put(f, SL_KIND_JOB, JOB(QUEUE, "true"));
+    show(f, SL_KIND_JOB, "a");
+    sl_jobs_step(&f->jobs, T0, 16);
+    fake_flush(&f->fake);
+    assert_string_equal(
+        told(f, "NamespaceNotManaged"),
+        "managedJobsNamespaceSelector leaves out the namespace ns: nothing will start this job");
+    assert_int_equal(f->fake.write_count, 1); /* the Event */
+}
+
 static struct sl_json *the_job(struct fixture *f)
 {
     return fake_find(&f->fake, SL_KIND_JOB, "ns", "a");
@@ -697,6 +721,7 @@ int main(void)
         CASE(test_jobs_kinds_not_enabled_are_left_alone),
         CASE(test_jobs_kinds_all_are_managed_where_that_is_asked_for),
         CASE(test_jobs_kinds_of_other_namespaces_are_left_alone),
+        CASE(test_jobs_kinds_suspended_in_other_namespaces_are_told_so),
         CASE(test_jobs_kinds_prebuilt_workload_is_waited_for_and_adopted),
         CASE(test_jobs_kinds_prebuilt_workload_of_other_pods_is_given_up),
         CASE(test_jobs_kinds_prebuilt_workload_of_another_job_is_not_touched),

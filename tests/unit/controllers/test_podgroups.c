@@ -780,6 +780,9 @@ static void test_podgroups_pods_of_other_namespaces_are_left_alone(void **state)
     put_pod(f, "a", NULL, "", "\"phase\":\"Pending\"");
     step(f);
     assert_string_equal(only_workload(f), "");
+    assert_true(has_event(f, "NamespaceNotManaged",
+                          "managedJobsNamespaceSelector leaves out the namespace ns: nothing will "
+                          "let this Pod start"));
     fake_put(&f->fake, SL_KIND_NAMESPACE,
              parse("{\"metadata\":{\"name\":\"ns\",\"labels\":{\"team\":\"a\"}}}"));
     show(f, SL_KIND_POD, "a");
