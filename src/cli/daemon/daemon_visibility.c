@@ -21,7 +21,7 @@
 #define ACCESS_UNDER_WAY_MAX 64u
 #define ACCESS_EACH_MAX 32u /* of one user */
 #define TOKENS_UNDER_WAY_MAX 8u
-#define TOKENS_EACH_MAX 2u /* of one address: whoever guesses leaves places for others */
+#define TOKENS_EACH_MAX 2u /* of one address: guesses leave places for others */
 
 /* In the API server's order: the user that it names, then the client's certificate, then a
  * token. */

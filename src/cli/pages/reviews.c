@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* A cache of reviews: keyed by the question's own text, so that nothing but the same question gets its answer. Who asks
- * has a share of the questions that may be under way at a time, so that nobody can keep others from asking. */
+/* A cache of reviews: keyed by the question's own text, so that nothing but the same question gets its answer. An asker
+ * has a share of the questions that may be under way at a time, so that one asker cannot keep others from asking. */
 #include "cli/pages/reviews.h"
 #include "base/check.h"
 #include "base/log.h"

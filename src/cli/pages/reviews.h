@@ -3,7 +3,7 @@
 
 /* Questions that the API server answers (SubjectAccessReviews and the like), with the answers of
  * the last seconds. A caller that has to wait asks again when it is called back. Bounded: old
- * answers make room for new questions, and nobody has more than their share under way. */
+ * answers make room for new questions, and no asker has more than its share under way. */
 #ifndef SL_CLI_REVIEWS_H
 #define SL_CLI_REVIEWS_H
 #include "api/json/json.h"
@@ -26,7 +26,7 @@ struct sl_reviews *sl_reviews_new(const struct sl_reviews_options *options);
 void sl_reviews_free(struct sl_reviews *r);
 
 /* The `status` of the review that a POST of `review` to `path` gives; lent until the next call.
- * NULL with code OK in *e: ask again when called back; else *e says why there is none. `asker`: whoever asks for new
+ * NULL with code OK in *e: ask again when called back; else *e says why there is none. `asker`: one that asks for new
  * things while its share is under way is refused (TOO_MANY), or while it has one and others have the rest. */
 const struct sl_json *sl_reviews_ask(struct sl_reviews *r, const char *asker, const char *path,
                                      const struct sl_json *review, struct sl_error *e);
