@@ -63,6 +63,23 @@ static enum sl_verdict ask(struct world *w)
     return sl_token_ask(w->reviews, &w->call, &w->caller, &w->e);
 }
 
+/* A guess that is not answered. */
+static enum sl_verdict guess_from(struct world *w, const char *peer, int number)
+{
+    char guess[64];
+    (void)snprintf(guess, sizeof guess, "Bearer %s%d", peer, number);
+    w->authorization = guess;
+    w->call.peer = peer;
+    return ask(w);
+}
+
+static enum sl_verdict ask_as(struct world *w, const char *peer, const char *authorization)
+{
+    w->authorization = authorization;
+    w->call.peer = peer;
+    return ask(w);
+}
+
 static void test_tokens_are_shown_in_one_header_of_one_scheme(void **state)
 {
     struct world *w = *state;
@@ -138,35 +155,20 @@ static void test_tokens_that_were_known_do_not_wait_behind_guesses(void **state)
         fake_answer(fake_last(), 201, "{\"status\":{}}");
         assert_int_equal(ask(w), SL_VERDICT_REFUSE);
     }
-    for (int i = 0; i < 20; i++) {
-        (void)snprintf(guess, sizeof guess, "Bearer guess%d", i);
-        assert_int_equal(ask(w), i < 2 ? SL_VERDICT_WAIT : SL_VERDICT_REFUSE);
+    for (int i = 0; i < 20; i++) { /* two from each of ten clients: all places are taken */
+        char peer[32];
+        (void)snprintf(peer, sizeof peer, "guesser%d", i / 2);
+        assert_int_equal(guess_from(w, peer, i), SL_VERDICT_WAIT);
     }
+    assert_int_equal(guess_from(w, "guesser0", 20), SL_VERDICT_REFUSE);
     assert_int_equal(w->e.code, SL_CODE_TOO_MANY);
-    w->authorization = "Bearer abc";
-    assert_int_equal(ask(w), SL_VERDICT_WAIT);
+    assert_int_equal(ask_as(w, "guesser0", "Bearer abc"), SL_VERDICT_WAIT);
+    assert_has(fake_last()->body, "\"spec\":{\"token\":\"abc\"}");
     fake_answer(fake_last(), 201, "{\"status\":{\"authenticated\":false}}");
     assert_int_equal(ask(w), SL_VERDICT_REFUSE); /* he is not let in any more */
     fake_now_ms += SL_REVIEW_KEEP_MS;
     assert_int_equal(ask(w), SL_VERDICT_REFUSE);
     assert_int_equal(w->e.code, SL_CODE_TOO_MANY);
-}
-
-/* A guess that is not answered. */
-static enum sl_verdict guess_from(struct world *w, const char *peer, int number)
-{
-    char guess[64];
-    (void)snprintf(guess, sizeof guess, "Bearer %s%d", peer, number);
-    w->authorization = guess;
-    w->call.peer = peer;
-    return ask(w);
-}
-
-static enum sl_verdict ask_as(struct world *w, const char *peer, const char *authorization)
-{
-    w->authorization = authorization;
-    w->call.peer = peer;
-    return ask(w);
 }
 
 static void test_tokens_that_are_new_do_not_wait_behind_guesses_of_another_client(void **state)
