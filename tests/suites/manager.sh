@@ -7,7 +7,26 @@ dir=$(mktemp -d "$SUITES_OUT/run.XXXXXX")
 port=${PORT:-18081}
 kubectl=("$KUBEBUILDER_ASSETS/kubectl" --kubeconfig "$1")
 "${kubectl[@]}" create namespace kueue-system >/dev/null 2>&1 || true
-[ -z "${POLICIES:-}" ] || "${kubectl[@]}" apply --server-side -k "$POLICIES" >"$dir/policies.log" 2>&1
+
+# The policies, with what the configuration of the suite asks of them: jobs without a queue, namespaces.
+policies() {
+    local selector
+    mkdir -p "$dir/policies"
+    {
+        echo "resources: [$(realpath --relative-to "$dir/policies" "$POLICIES")]"
+        ! grep -q '^manageJobsWithoutQueueName: true' <<<"${SUITE_CONFIG:-}" ||
+            echo "components: [$(realpath --relative-to "$dir/policies" "$POLICIES/all-jobs")]"
+        selector=$(sed -n 's/^managedJobsNamespaceSelector: //p' <<<"${SUITE_CONFIG:-}")
+        [ -z "$selector" ] || cat <<YAML
+patches:
+- target: {kind: MutatingAdmissionPolicy, name: sluice-(suspend|gate|default-queue).*}
+  patch: '[{"op": "replace", "path": "/spec/matchConstraints/namespaceSelector", "value": $selector}]'
+YAML
+    } >"$dir/policies/kustomization.yaml"
+    "${kubectl[@]}" kustomize "$dir/policies" >"$dir/policies.yaml" 2>"$dir/policies.log"
+    "${kubectl[@]}" apply --server-side --force-conflicts -f "$dir/policies.yaml" >"$dir/policies.log" 2>&1
+}
+[ -z "${POLICIES:-}" ] || policies
 given=${CONFIG:-}
 # Its rules of fair sharing have to be named in a configuration, though not in Kueue's process.
 rules='"preemptionStrategies":["LessThanOrEqualToFinalShare","LessThanInitialShare"]'

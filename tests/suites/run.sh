@@ -13,13 +13,28 @@ name=${suite//\//-}
 mkdir -p "$out"
 
 (cd "$KUEUE" && [ -e test/util/external.go ] || patch -d "$KUEUE" -p1 -s <"$here/external-manager.patch")
-crds=$KUEUE/dep-crds/cluster-autoscaler
-if [ ! -d "$crds" ]; then
-    module=k8s.io/autoscaler/cluster-autoscaler/apis
-    version=$(awk -v m=$module '$1 == m {print $2}' "$KUEUE/go.mod")
-    mkdir -p "$crds"
-    cp "$(cd / && go mod download -json "$module@$version" | sed -n 's/^\t"Dir": "\(.*\)",$/\1/p')"/config/crd/*.yaml "$crds/"
-    chmod -R u+w "$crds"
+# CRDs of other projects that suites depend on: the folder under dep-crds, the Go module, where they lie in it.
+crds() {
+    local folder=$KUEUE/dep-crds/$1 module=$2 version source
+    [ ! -d "$folder" ] || return 0
+    version=$(awk -v m="$module" '$1 == m {print $2}' "$KUEUE/go.mod")
+    source=$(cd / && go mod download -json "$module@$version" | sed -n 's/^\t"Dir": "\(.*\)",$/\1/p')/$3
+    mkdir -p "$folder"
+    cp "$source"/*.yaml "$folder/"
+    chmod -R u+w "$folder"
+    rm -f "$folder"/kustomization.yaml "$folder"/kustomizeconfig.yaml
+}
+crds cluster-autoscaler k8s.io/autoscaler/cluster-autoscaler/apis config/crd
+if [ "$suite" = webhook/jobs ]; then
+    crds mpi-operator github.com/kubeflow/mpi-operator manifests/base
+    crds training-operator-crds github.com/kubeflow/training-operator manifests/base/crds
+    rm -f "$KUEUE/dep-crds/training-operator-crds/kubeflow.org_mpijobs.yaml" # an older version
+    crds kf-trainer-crds github.com/kubeflow/trainer/v2 manifests/base/crds
+    crds ray-operator-crds github.com/ray-project/kuberay/ray-operator config/crd/bases
+    crds jobset-operator sigs.k8s.io/jobset config/components/crd/bases
+    crds appwrapper-crds github.com/project-codeflare/appwrapper config/crd/bases
+    crds leaderworkerset-operator sigs.k8s.io/lws config/crd/bases
+    crds spark-operator-crds github.com/kubeflow/spark-operator/v2 config/crd/bases
 fi
 [ -x "$out/$name.test" ] || (cd "$KUEUE" && GOFLAGS=-mod=vendor go test -vet=off -c -o "$out/$name.test" "./test/integration/singlecluster/$suite")
 
@@ -27,6 +42,16 @@ export KUBEBUILDER_ASSETS=$root/${BUILD:-build}/e2e/bin
 export EXTERNAL_MANAGER=$here/manager.sh EXTERNAL_CRDS=$root/deploy/kubernetes/crds
 [ -z "${KUEUE_MANAGER:-}" ] || EXTERNAL_CRDS=$KUEUE/config/components/crd/bases
 export SLUICED=$root/${BUILD:-build}/sluiced SUITES_OUT=$out
+# Expectations on metrics are asked of the daemon, but for families that it does not have (docs/operations.md).
+if [ -z "${KUEUE_MANAGER:-}" ]; then
+    export EXTERNAL_METRICS=http://127.0.0.1:${PORT:-18081}/metrics
+    lacks=(cluster_queue_resource_pending cohort_subtree_admitted_workloads_total unadmitted_workloads
+        local_queue_unadmitted_workloads pending_scheduling_hashes admission_cycle_preemption_skips
+        preemption_target_recomputations_total pods_ready_to_evicted_time_seconds workload_creation_latency_seconds
+        workload_eviction_latency_seconds pod_scheduling_gate_removal_seconds replaced_workload_slices_total)
+    EXTERNAL_LACKS=${lacks[*]/#/kueue_}
+    export EXTERNAL_LACKS
+fi
 cd "$KUEUE/test/integration/singlecluster/$suite"
 "$out/$name.test" -ginkgo.no-color -ginkgo.succinct -ginkgo.poll-progress-after=0 -ginkgo.timeout=60m \
     -ginkgo.json-report="$out/$name.json" "$@" >"$out/$name.log" 2>&1 || true
