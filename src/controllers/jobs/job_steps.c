@@ -37,6 +37,16 @@ void sl_job_release_workload(struct sl_reconciler *r, const struct sl_json *wl)
     sl_json_free(o);
 }
 
+void sl_job_delete_workload(struct sl_reconciler *r, enum sl_kind kind, struct sl_json *job,
+                            const struct sl_json *wl)
+{
+    struct sl_write w = sl_reconciler_write_of(SL_VERB_DELETE, SL_KIND_WORKLOAD, wl, NULL);
+    struct sl_note note = {.kind = kind, .about = job, .reason = "DeletedWorkload"};
+    snprintf(note.message, sizeof note.message, "Deleted not matching Workload: %s/%s",
+             sl_object_namespace(wl), sl_object_name(wl));
+    sl_reconciler_write(r, &w, &note);
+}
+
 /* --- creating and matching ----------------------------------------------------------------------------- */
 
 /* The class that the job names, or the default one; the text is lent. */
@@ -215,11 +225,7 @@ static void give_up_prebuilt(struct sl_job_view *v)
 
 static void delete_workload(struct sl_job_view *v)
 {
-    struct sl_write w = sl_reconciler_write_of(SL_VERB_DELETE, SL_KIND_WORKLOAD, v->wl, NULL);
-    struct sl_note note = sl_job_note(v, false, "DeletedWorkload");
-    snprintf(note.message, sizeof note.message, "Deleted not matching Workload: %s/%s",
-             sl_object_namespace(v->wl), sl_object_name(v->wl));
-    sl_reconciler_write(v->r, &w, &note);
+    sl_job_delete_workload(v->r, v->f->kind, v->job, v->wl);
 }
 
 /* The job asks for other pods than its Workload, or for another limit. Without a reservation the

@@ -24,6 +24,9 @@ void sl_job_suspend_child(struct sl_job_view *v);
 /* Write the Finished condition on the Workload. */
 void sl_job_finish_workload(struct sl_reconciler *r, const struct sl_json *wl, const char *reason,
                             const char *message, const struct sl_note *note);
+/* Delete a Workload that is not what its job of that kind asks for, and tell the job. */
+void sl_job_delete_workload(struct sl_reconciler *r, enum sl_kind kind, struct sl_json *job,
+                            const struct sl_json *wl);
 /* Write the object without Sluice's finalizer. */
 void sl_job_release_workload(struct sl_reconciler *r, const struct sl_json *wl);
 #endif

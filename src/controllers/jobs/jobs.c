@@ -312,15 +312,61 @@ static bool abandoned(struct sl_jobs *j, struct sl_reconciler *r, const struct s
     return *job_gone;
 }
 
+/* The job that says, by another Workload, what is counted for it: whoever has made this one for it, nothing runs by it.
+ * NULL: it is no such spare. */
+static struct sl_json *job_of_spare_new(struct sl_jobs *j, struct sl_reconciler *r,
+                                        const struct sl_json *wl, const struct sl_framework **f)
+{
+    const struct sl_json *owner = sl_object_controller_ref(wl);
+    const struct sl_jobs_of *of = owner == NULL ? NULL : of_object(j, owner);
+    if (of == NULL || sl_condition_true(wl, "Finished")) {
+        return NULL;
+    }
+    bool absent;
+    char own[254];
+    struct sl_json *job = sl_reconciler_get(r, of->f->kind, sl_object_namespace(wl),
+                                            sl_json_path_text(owner, "name", ""), &absent);
+    bool managed = job != NULL && sl_job_owns(job, wl) && !sl_object_deleting(job) &&
+                   (j->rules.manage_all || sl_job_queue(job) != NULL) &&
+                   sl_jobs_namespace_managed(&j->rules, r, sl_object_namespace(job));
+    if (managed) {
+        workload_name(of->f, job, own);
+        managed = strcmp(own, sl_object_name(wl)) != 0;
+    }
+    if (!managed) {
+        sl_json_free(job);
+        return NULL;
+    }
+    *f = of->f;
+    return job;
+}
+
+/* It would hold quota for nothing. */
+static void drop_spare(struct sl_jobs *j, struct sl_reconciler *r, const struct sl_json *wl)
+{
+    const struct sl_framework *f = NULL;
+    struct sl_json *job = job_of_spare_new(j, r, wl, &f);
+    if (job != NULL && sl_object_deleting(wl)) {
+        if (sl_workload_has_finalizer(wl)) {
+            sl_job_release_workload(r, wl);
+        }
+    } else if (job != NULL) {
+        sl_job_delete_workload(r, f->kind, job, wl);
+    }
+    sl_json_free(job);
+}
+
 static void reconcile_leftover(void *self, struct sl_reconciler *r, const struct sl_key *key,
                                int64_t now_ms)
 {
     (void)now_ms;
     bool absent;
-    bool job_gone;
+    bool job_gone = false;
     struct sl_json *wl = sl_reconciler_get(r, SL_KIND_WORKLOAD, key->ns, key->name, &absent);
     if (wl != NULL && abandoned(self, r, wl, &job_gone)) {
         tidy_up(r, wl, job_gone);
+    } else if (wl != NULL) {
+        drop_spare(self, r, wl);
     }
     sl_json_free(wl);
 }
@@ -441,8 +487,21 @@ static void observe_job(struct sl_jobs_of *of, const struct sl_json *job, bool d
     sl_work_add(of->all->leftovers.work, key, now_ms + LEFTOVER_DELAY_MS);
 }
 
+/* Does the job run, although its Workload may not say that it may (any more)? */
+static bool runs(const struct sl_jobs_of *of, const struct sl_json *wl)
+{
+    struct sl_json *job = NULL;
+    const struct sl_client *client = of->work.client;
+    enum sl_code code =
+        client->get(client->self, of->f->kind, sl_object_namespace(wl),
+                    sl_json_path_text(sl_object_controller_ref(wl), "name", ""), &job, NULL);
+    bool yes = code == SL_CODE_OK && !of->f->suspended(of->f, job);
+    sl_json_free(job);
+    return yes;
+}
+
 /* May its job have to do something now? What a job needs to know without this comes with its own events. */
-static bool concerns_job(const struct sl_json *wl)
+static bool concerns_job(const struct sl_jobs_of *of, const struct sl_json *wl)
 {
     if (sl_condition_true(wl, "Finished")) {
         return sl_workload_has_finalizer(wl);
@@ -454,7 +513,7 @@ static bool concerns_job(const struct sl_json *wl)
         return !sl_condition_true(wl, "PodsReady");
     }
     bool reserved = sl_condition_true(wl, "QuotaReserved");
-    return reserved ? sl_job_checks_say(wl, NULL) : sl_object_generation(wl) > 1;
+    return (reserved ? sl_job_checks_say(wl, NULL) : sl_object_generation(wl) > 1) || runs(of, wl);
 }
 
 /* May jobs below its job not run (any more)? */
@@ -464,12 +523,22 @@ static bool concerns_children(const struct sl_json *wl, bool deleted)
            !sl_condition_true(wl, "Admitted");
 }
 
+/* Does its name say that it was not made here for the job that owns it? A prebuilt one is not, either. */
+static bool named_otherwise(const struct sl_jobs_of *of, const struct sl_json *wl)
+{
+    char name[254];
+    const struct sl_json *owner = sl_object_controller_ref(wl);
+    sl_framework_workload_name(of->f, sl_json_path_text(owner, "name", ""),
+                               sl_json_path_text(owner, "uid", ""), name);
+    return strcmp(name, sl_object_name(wl)) != 0;
+}
+
 static void observe_workload(struct sl_jobs *j, const struct sl_json *wl, bool deleted)
 {
     char key[SL_KEY_SIZE];
     const struct sl_json *owner = sl_object_controller_ref(wl);
     struct sl_jobs_of *of = owner == NULL ? NULL : of_object(j, owner);
-    if (of != NULL && (deleted || concerns_job(wl))) {
+    if (of != NULL && (deleted || concerns_job(of, wl))) {
         wake(of, sl_object_namespace(wl), sl_json_path_text(owner, "name", ""));
     }
     if (of != NULL && concerns_children(wl, deleted)) {
@@ -477,7 +546,8 @@ static void observe_workload(struct sl_jobs *j, const struct sl_json *wl, bool d
     }
     bool lonely = owner == NULL && (sl_condition_true(wl, "Evicted") ||
                                     sl_object_label(wl, SL_LABEL_JOB_UID) != NULL);
-    if (!deleted && (lonely || sl_object_deleting(wl))) {
+    bool spare = of != NULL && named_otherwise(of, wl);
+    if (!deleted && (lonely || spare || sl_object_deleting(wl))) {
         sl_key_print(sl_object_namespace(wl), sl_object_name(wl), key);
         sl_work_add(j->leftovers.work, key, SL_WORK_NOW);
     }

@@ -731,6 +731,106 @@ static void test_jobs_evicted_workload_without_a_job_is_left_to_its_maker(void *
     sl_json_free(wl);
 }
 
+/* Nothing but what the Workload says: its job has no news. */
+static void show(struct fixture *f, const struct sl_json *wl)
+{
+    struct sl_json *seen = sl_json_clone(wl);
+    sl_jobs_observe(&f->jobs, SL_KIND_WORKLOAD, seen, false, T0);
+    sl_jobs_step(&f->jobs, T0, 16);
+    fake_flush(&f->fake);
+    sl_json_free(seen);
+}
+
+static void test_jobs_running_job_whose_reservation_another_takes_back_is_stopped(void **state)
+{
+    struct fixture *f = *state;
+    start_running(f);
+    sl_json_remove(sl_json_get(workload(f), "status"), "admission");
+    set(f, "QuotaReserved", false);
+    set(f, "Admitted", false);
+    show(f, workload(f));
+    assert_true(sl_job_suspended(job(f)));
+}
+
+static void test_jobs_running_job_whose_admission_alone_is_taken_back_is_stopped(void **state)
+{
+    struct fixture *f = *state;
+    start_running(f);
+    set(f, "Admitted", false);
+    show(f, workload(f));
+    assert_true(sl_job_suspended(job(f)));
+}
+
+/* Pending Workloads change often, and their jobs need not be looked at each time. */
+static void test_jobs_suspended_job_is_not_looked_at_for_the_reason_of_its_workload(void **state)
+{
+    struct fixture *f = *state;
+    put_our_job(f);
+    settle(f);
+    set(f, "QuotaReserved", false);
+    sl_jobs_observe(&f->jobs, SL_KIND_WORKLOAD, workload(f), false, T0);
+    assert_int_equal(sl_jobs_waiting(&f->jobs), 0);
+}
+
+/* A Workload that somebody has made for the job beside its own. */
+static struct sl_json *put_spare(struct fixture *f, const char *status)
+{
+    char text[600];
+    snprintf(text, sizeof text,
+             "{\"metadata\":{\"name\":\"spare\",\"namespace\":\"n\",\"uid\":\"s\",\"finalizers\":["
+             "\"kueue.x-k8s.io/resource-in-use\"],\"ownerReferences\":[{\"apiVersion\":\"batch/v1\","
+             "\"kind\":\"Job\",\"name\":\"j\",\"uid\":\"u\",\"controller\":true}]},\"spec\":{"
+             "\"podSets\":[{\"name\":\"main\",\"count\":3}]},\"status\":{%s}}",
+             status);
+    fake_put(&f->fake, SL_KIND_WORKLOAD, parse(text));
+    return fake_find(&f->fake, SL_KIND_WORKLOAD, "n", "spare");
+}
+
+static void test_jobs_second_workload_of_a_job_is_deleted(void **state)
+{
+    struct fixture *f = *state;
+    start_running(f);
+    struct sl_json *spare = put_spare(f, "");
+    unsigned events = fake_count(&f->fake, SL_KIND_EVENT);
+    show(f, spare);
+    assert_null(fake_find(&f->fake, SL_KIND_WORKLOAD, "n", "spare"));
+    assert_true(fake_count(&f->fake, SL_KIND_EVENT) > events);
+    assert_non_null(workload(f));
+    assert_false(sl_job_suspended(job(f)));
+}
+
+static void test_jobs_second_workload_that_is_being_deleted_is_let_go(void **state)
+{
+    struct fixture *f = *state;
+    start_running(f);
+    struct sl_json *spare = put_spare(f, "");
+    sl_json_set_text(sl_json_get(spare, "metadata"), "deletionTimestamp", "2023-11-14T22:13:20Z");
+    show(f, spare);
+    spare = fake_find(&f->fake, SL_KIND_WORKLOAD, "n", "spare");
+    assert_false(sl_workload_has_finalizer(spare));
+    unsigned before = f->fake.write_count;
+    show(f, spare);
+    assert_int_equal(f->fake.write_count, before);
+}
+
+static void test_jobs_second_workload_that_has_finished_stays(void **state)
+{
+    struct fixture *f = *state;
+    start_running(f);
+    struct sl_json *spare =
+        put_spare(f, "\"conditions\":[{\"type\":\"Finished\",\"status\":\"True\"}]");
+    show(f, spare);
+    assert_false(sl_object_deleting(fake_find(&f->fake, SL_KIND_WORKLOAD, "n", "spare")));
+}
+
+static void test_jobs_workload_made_for_a_job_without_a_queue_is_its_makers(void **state)
+{
+    struct fixture *f = *state;
+    put_job(f, "", false);
+    show(f, put_spare(f, ""));
+    assert_int_equal(f->fake.write_count, 0);
+}
+
 static void test_jobs_refused_workload_is_reported_on_the_job(void **state)
 {
     struct fixture *f = *state;
@@ -788,6 +888,13 @@ int main(void)
         TEST(test_jobs_workload_of_deleted_job_without_label_is_finished),
         TEST(test_jobs_workload_of_a_job_deleted_in_the_foreground_does_not_wait_for_it),
         TEST(test_jobs_evicted_workload_without_a_job_is_left_to_its_maker),
+        TEST(test_jobs_running_job_whose_reservation_another_takes_back_is_stopped),
+        TEST(test_jobs_running_job_whose_admission_alone_is_taken_back_is_stopped),
+        TEST(test_jobs_suspended_job_is_not_looked_at_for_the_reason_of_its_workload),
+        TEST(test_jobs_second_workload_of_a_job_is_deleted),
+        TEST(test_jobs_second_workload_that_is_being_deleted_is_let_go),
+        TEST(test_jobs_second_workload_that_has_finished_stays),
+        TEST(test_jobs_workload_made_for_a_job_without_a_queue_is_its_makers),
         TEST(test_jobs_refused_workload_is_reported_on_the_job),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -385,14 +385,23 @@ static void test_jobs_kinds_prebuilt_workload_of_other_pods_is_given_up(void **s
                         "OutOfSync");
 }
 
+/* It is another job's, which names it, too. */
+static void make_anothers(struct fixture *f)
+{
+    sl_json_set(sl_json_get(made(f), "metadata"), "ownerReferences",
+                yaml("[{apiVersion: batch/v1, kind: Job, name: b, uid: other, controller: true}]"));
+    put(f, SL_KIND_JOB,
+        "{metadata: {name: b, namespace: ns, uid: other, labels: {" PREBUILT "}}, spec: {suspend: "
+        "true, parallelism: 2, completions: 2, template: {spec: {containers: [{name: c}]}}}}");
+}
+
 static void test_jobs_kinds_prebuilt_workload_of_another_job_is_not_touched(void **state)
 {
     struct fixture *f = *state;
     begin(f);
     put(f, SL_KIND_JOB, JOB(PREBUILT, "true"));
     put_made(f, "2");
-    sl_json_set(sl_json_get(made(f), "metadata"), "ownerReferences",
-                yaml("[{apiVersion: batch/v1, kind: Job, name: b, uid: other, controller: true}]"));
+    make_anothers(f);
     settle(f);
     assert_int_equal(f->fake.write_count, 0);
 }
@@ -463,8 +472,7 @@ static void test_jobs_kinds_running_job_whose_prebuilt_workload_is_anothers_is_s
     begin(f);
     put(f, SL_KIND_JOB, JOB(PREBUILT, "false"));
     put_made(f, "2");
-    sl_json_set(sl_json_get(made(f), "metadata"), "ownerReferences",
-                yaml("[{apiVersion: batch/v1, kind: Job, name: b, uid: other, controller: true}]"));
+    make_anothers(f);
     settle(f);
     assert_true(sl_job_suspended(the_job(f)));
     assert_string_equal(told(f, "Stopped"), "missing workload");
