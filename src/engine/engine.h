@@ -155,6 +155,10 @@ struct sl_queue_figures {
 };
 bool sl_engine_queue_figures(const struct sl_engine *g, enum sl_kind kind, const char *ns,
                              const char *name, struct sl_queue_figures *out);
+/* The share by which fair sharing orders the ClusterQueue or Cohort among its siblings, in thousandths of what can be lent,
+ * not rounded; NAN where it borrows with a weight of zero. False when there is none. */
+bool sl_engine_weighted_share(const struct sl_engine *g, enum sl_kind kind, const char *name,
+                              double *out);
 /* What a LocalQueue uses of each flavor and resource of its ClusterQueue, as amounts (api/objects/quantity.h). */
 struct sl_queue_usage {
     const char *flavor, *resource;

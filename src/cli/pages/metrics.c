@@ -12,6 +12,9 @@
 #include "cli/pages/metrics.h"
 #include "cli/common/version.h"
 #include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <uv.h>
@@ -36,6 +39,7 @@ static const char *role_of(const struct sl_pages *p)
 
 /* One ClusterQueue of /metrics. */
 struct queue {
+    const struct sl_engine *engine;
     const char *name, *cohort,
         *role;                    /* role: what Kueue's label replica_role says of this process */
     const struct sl_json *groups; /* of its spec; NULL: none */
@@ -79,14 +83,25 @@ static void print_pending(struct sl_buf *out, const struct queue_family *f, cons
                  sl_json_int(sl_json_get(q->seen, "inadmissible"), 0));
 }
 
+/* As short as it can be read back as the same number. */
+static void print_number(struct sl_buf *out, double value)
+{
+    char text[40];
+    int digits = 15;
+    do {
+        (void)snprintf(text, sizeof text, "%.*g", digits++, value);
+    } while (digits <= 17 && strtod(text, NULL) != value);
+    sl_buf_print(out, "%s\n", isnan(value) ? "NaN" : text);
+}
+
 /* Shares are there when fair sharing is on. */
 static void print_share(struct sl_buf *out, const struct queue_family *f, const struct queue *q)
 {
-    const struct sl_json *share = sl_json_path(q->seen, "fairSharing.weightedShare");
-    if (share != NULL) {
-        sl_buf_print(out,
-                     "%s{cluster_queue=\"%s\",cohort=\"%s\",replica_role=\"%s\"} %" PRId64 "\n",
-                     f->metric, q->name, q->cohort, q->role, sl_json_int(share, 0));
+    double share;
+    if (sl_engine_weighted_share(q->engine, SL_KIND_CLUSTER_QUEUE, q->name, &share)) {
+        sl_buf_print(out, "%s{cluster_queue=\"%s\",cohort=\"%s\",replica_role=\"%s\"} ", f->metric,
+                     q->name, q->cohort, q->role);
+        print_number(out, share);
     }
 }
 
@@ -187,7 +202,8 @@ static void print_queue(struct scrape *s, const char *name)
         sl_json_set_int(seen, "active_pending", figures.active);
         sl_json_set_int(seen, "inadmissible", figures.inadmissible);
         sl_json_set_int(seen, "finished", figures.finished);
-        const struct queue q = {.name = name,
+        const struct queue q = {.engine = p->engine,
+                                .name = name,
                                 .cohort = sl_json_path_text(object, "spec.cohortName", ""),
                                 .role = role_of(p),
                                 .groups = sl_json_path(object, "spec.resourceGroups"),
@@ -202,14 +218,12 @@ static void print_queue(struct scrape *s, const char *name)
 
 static void print_cohort(struct scrape *s, const char *name)
 {
-    struct sl_json *seen = sl_engine_queue_status(s->pages->engine, SL_KIND_COHORT, "", name);
-    const struct sl_json *share = sl_json_path(seen, "fairSharing.weightedShare");
-    if (share != NULL) {
-        sl_buf_print(&s->cohorts,
-                     "kueue_cohort_weighted_share{cohort=\"%s\",replica_role=\"%s\"} %" PRId64 "\n",
-                     name, role_of(s->pages), sl_json_int(share, 0));
+    double share;
+    if (sl_engine_weighted_share(s->pages->engine, SL_KIND_COHORT, name, &share)) {
+        sl_buf_print(&s->cohorts, "kueue_cohort_weighted_share{cohort=\"%s\",replica_role=\"%s\"} ",
+                     name, role_of(s->pages));
+        print_number(&s->cohorts, share);
     }
-    sl_json_free(seen);
 }
 
 /* What the controllers count: names, in the order in which they are shown. */

@@ -190,6 +190,19 @@ void sl_accounts_sample(struct sl_engine *g, int64_t now_ms)
     sl_timers_arm(&g->timers, now_ms + g->settings.usage_sampling_ms, SL_TIMER_SAMPLE, 0, 0);
 }
 
+/* Nothing of each resource of its ClusterQueue: one that has used nothing yet says so. */
+static struct sl_json *no_use_new(const struct sl_engine *g, const struct sl_local_queue *q)
+{
+    struct sl_json *none = sl_json_new_map();
+    const struct sl_quotas *quotas =
+        q->cluster_queue == SL_NO_ID ? NULL : &g->qnodes[q->cluster_queue]->quotas;
+    for (uint32_t i = 0; quotas != NULL && i < quotas->quota_count; i++) {
+        sl_json_set_text(
+            none, sl_intern_name(g->names, SL_INTERN_RESOURCE, quotas->quotas[i].resource), "0");
+    }
+    return none;
+}
+
 struct sl_json *sl_accounts_status_new(const struct sl_engine *g, const struct sl_local_queue *q)
 {
     SL_PRE(q != NULL);
@@ -199,7 +212,7 @@ struct sl_json *sl_accounts_status_new(const struct sl_engine *g, const struct s
     }
     struct sl_json *status = sl_json_new_map();
     struct sl_json *kept = sl_json_path_make(status, "admissionFairSharingStatus");
-    struct sl_json *consumed = sl_json_new_map();
+    struct sl_json *consumed = no_use_new(g, q);
     uint32_t resources = sl_intern_count(g->names, SL_INTERN_RESOURCE);
     for (sl_resource_id r = 0; r < resources; r++) {
         struct sl_quantity used = {to_nano(sl_usage_consumed(q->account, r)),

@@ -147,3 +147,24 @@ void sl_engine_count(const struct sl_engine *g, struct sl_engine_counters *out)
     out->core_bytes = g->counters.workloads * (sizeof(struct sl_workload) + 96ull) + usage +
                       requests + sl_intern_count(g->names, SL_INTERN_QNODE) * 256ull;
 }
+
+/* In Kueue's order of operations, so that the number is the same to the last bit. */
+bool sl_engine_weighted_share(const struct sl_engine *g, enum sl_kind kind, const char *name,
+                              double *out)
+{
+    SL_PRE(g != NULL && name != NULL && out != NULL);
+    sl_qnode_id qnode = sl_qnode_find(g, kind == SL_KIND_CLUSTER_QUEUE, name);
+    if (!g->settings.policy.fair_sharing || qnode == SL_NO_ID || !g->qnodes[qnode]->exists) {
+        return false;
+    }
+    struct sl_share share = sl_shares_of(qnode);
+    if (share.borrowed == 0) {
+        *out = 0;
+    } else if (share.weight == 0) {
+        *out = NAN;
+    } else {
+        *out = (double)share.borrowed * 1000 / (double)share.lendable /
+               ((double)share.weight / SL_WEIGHT_ONE);
+    }
+    return true;
+}

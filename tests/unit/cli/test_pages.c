@@ -5,6 +5,7 @@
 #include "t.h"
 #include "base/effort.h"
 #include "cli/pages/pages.h"
+#include <math.h>
 #include <stdio.h>
 
 static struct {
@@ -83,6 +84,15 @@ void sl_engine_cohort_quotas(const struct sl_engine *g, sl_cohort_quota_fn *visi
     (void)g;
     visit(context, &(struct sl_cohort_quota){"all", "f", "cpu", 4000, 2500});
     visit(context, &(struct sl_cohort_quota){"all", "g", "cpu", SL_AMOUNT_UNLIMITED, 0});
+}
+
+bool sl_engine_weighted_share(const struct sl_engine *g, enum sl_kind kind, const char *name,
+                              double *out)
+{
+    (void)g;
+    (void)name;
+    *out = kind == SL_KIND_COHORT ? NAN : 1000.0 / 3;
+    return true;
 }
 
 struct sl_json *sl_engine_queue_status(struct sl_engine *g, enum sl_kind kind, const char *ns,
@@ -204,12 +214,12 @@ static void test_pages_metrics_have_kueues_names_and_labels(void **state)
         "kueue_cluster_queue_lending_limit{cohort=\"all\",cluster_queue=\"team\",flavor=\"f\","
         "resource=\"cpu\",replica_role=\"standalone\"} 1.500\n",
         "kueue_cluster_queue_weighted_share{cluster_queue=\"team\",cohort=\"all\",replica_role="
-        "\"standalone\"} 333\n",
+        "\"standalone\"} 333.3333333333333\n",
         "kueue_evicted_workloads_total{cluster_queue=\"team\",reason=\"Preempted\",replica_role="
         "\"standalone\"} 1\n",
         "kueue_admission_wait_time_seconds_bucket{cluster_queue=\"team\",replica_role="
         "\"standalone\",le=\"5\"} 1\n",
-        "kueue_cohort_weighted_share{cohort=\"team\",replica_role=\"standalone\"} 333\n",
+        "kueue_cohort_weighted_share{cohort=\"team\",replica_role=\"standalone\"} NaN\n",
         "kueue_admission_attempts_total{result=\"success\",replica_role=\"standalone\"} 1\n",
         "kueue_finished_workloads{cluster_queue=\"team\",replica_role=\"standalone\"} 6\n",
         "kueue_cluster_queue_borrowing_limit{cohort=\"all\",cluster_queue=\"team\",flavor=\"f\","

@@ -776,12 +776,13 @@ static void test_jobs_suspended_job_is_not_looked_at_for_the_reason_of_its_workl
 static struct sl_json *put_spare(struct fixture *f, const char *status)
 {
     char text[600];
-    snprintf(text, sizeof text,
-             "{\"metadata\":{\"name\":\"spare\",\"namespace\":\"n\",\"uid\":\"s\",\"finalizers\":["
-             "\"kueue.x-k8s.io/resource-in-use\"],\"ownerReferences\":[{\"apiVersion\":\"batch/v1\","
-             "\"kind\":\"Job\",\"name\":\"j\",\"uid\":\"u\",\"controller\":true}]},\"spec\":{"
-             "\"podSets\":[{\"name\":\"main\",\"count\":3}]},\"status\":{%s}}",
-             status);
+    snprintf(
+        text, sizeof text,
+        "{\"metadata\":{\"name\":\"spare\",\"namespace\":\"n\",\"uid\":\"s\",\"finalizers\":["
+        "\"kueue.x-k8s.io/resource-in-use\"],\"ownerReferences\":[{\"apiVersion\":\"batch/v1\","
+        "\"kind\":\"Job\",\"name\":\"j\",\"uid\":\"u\",\"controller\":true}]},\"spec\":{"
+        "\"podSets\":[{\"name\":\"main\",\"count\":3}]},\"status\":{%s}}",
+        status);
     fake_put(&f->fake, SL_KIND_WORKLOAD, parse(text));
     return fake_find(&f->fake, SL_KIND_WORKLOAD, "n", "spare");
 }

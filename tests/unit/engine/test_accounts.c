@@ -109,6 +109,24 @@ static void test_accounts_usage_is_shown_by_weight(void **state)
     assert_true(shown("greedy") > 1e300);
 }
 
+static void expect_status(const char *queue, const char *consumed)
+{
+    struct sl_json *status = sl_engine_queue_status(w.engine, SL_KIND_LOCAL_QUEUE, "team", queue);
+    assert_string_equal(
+        sl_json_path_text(status, "fairSharing.admissionFairSharingStatus.consumedResources.cpu",
+                          "none"),
+        consumed);
+    sl_json_free(status);
+}
+
+static void test_accounts_queue_that_has_used_nothing_says_so(void **state)
+{
+    (void)state;
+    open_world();
+    world_settle(&w);
+    expect_status("modest", "0");
+}
+
 static void test_accounts_without_fair_sharing_show_nothing(void **state)
 {
     (void)state;
@@ -393,6 +411,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(test_accounts_usage_is_sampled_and_forgotten),
         TEST(test_accounts_usage_is_shown_by_weight),
+        TEST(test_accounts_queue_that_has_used_nothing_says_so),
         TEST(test_accounts_without_fair_sharing_show_nothing),
         TEST(test_accounts_who_used_less_goes_first),
         TEST(test_accounts_sample_that_changes_the_head_has_it_tried),

@@ -3,6 +3,7 @@
 
 /* The weighted share that a Cohort's status shows under fair sharing: written anew with what its queues use. */
 #include "world.h"
+#include <math.h>
 
 static struct world w;
 
@@ -85,6 +86,39 @@ static void test_cohort_share_of_others_is_not_written_for_it(void **state)
     assert_int_equal(touched_cohorts("idle"), 0);
 }
 
+static double share_of(enum sl_kind kind, const char *name)
+{
+    double share = -1;
+    assert_true(sl_engine_weighted_share(w.engine, kind, name, &share));
+    return share;
+}
+
+/* As Kueue's metric shows it: a third is no whole number of thousandths. */
+static void test_cohort_share_is_not_rounded_for_metrics(void **state)
+{
+    (void)state;
+    world_settle(&w);
+    assert_true(share_of(SL_KIND_COHORT, "middle") == 0);
+    world_add_workload(&w, "a", "lq", 1, "4");
+    world_settle(&w);
+    assert_true(share_of(SL_KIND_COHORT, "best-effort") == 4 * 1000.0 / 12 / 0.5);
+    assert_true(share_of(SL_KIND_CLUSTER_QUEUE, "cq") == 4 * 1000.0 / 12);
+    expect_share("best-effort", 667);
+    double unknown;
+    assert_false(sl_engine_weighted_share(w.engine, SL_KIND_COHORT, "nobody", &unknown));
+}
+
+static void test_cohort_share_of_no_weight_is_no_number_once_it_borrows(void **state)
+{
+    (void)state;
+    add_cohort("best-effort", "\"parentName\":\"middle\",\"fairSharing\":{\"weight\":\"0\"}");
+    world_settle(&w);
+    assert_true(share_of(SL_KIND_COHORT, "best-effort") == 0);
+    world_add_workload(&w, "a", "lq", 1, "4");
+    world_settle(&w);
+    assert_true(isnan(share_of(SL_KIND_COHORT, "best-effort")));
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
@@ -92,6 +126,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(test_cohort_share_follows_what_its_queues_use),
         TEST(test_cohort_share_of_others_is_not_written_for_it),
+        TEST(test_cohort_share_is_not_rounded_for_metrics),
+        TEST(test_cohort_share_of_no_weight_is_no_number_once_it_borrows),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
