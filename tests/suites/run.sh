@@ -41,7 +41,7 @@ fi
 export KUBEBUILDER_ASSETS=$root/${BUILD:-build}/e2e/bin
 export EXTERNAL_MANAGER=$here/manager.sh EXTERNAL_CRDS=$root/deploy/kubernetes/crds
 [ -z "${KUEUE_MANAGER:-}" ] || EXTERNAL_CRDS=$KUEUE/config/components/crd/bases
-export SLUICED=$root/${BUILD:-build}/sluiced SUITES_OUT=$out
+export SLUICED=${SLUICED:-$root/${BUILD:-build}/sluiced} SUITES_OUT=$out
 # Expectations on metrics are asked of the daemon, but for families that it does not have (docs/operations.md).
 if [ -z "${KUEUE_MANAGER:-}" ]; then
     export EXTERNAL_METRICS=http://127.0.0.1:${PORT:-18081}/metrics

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* Workloads. The engine is the only writer of reservation and eviction, so what an object says
- * about those is an echo and looked at once, when the workload is first seen (rebuild.c).
+/* Workloads. The engine is the writer of reservation and eviction, so what an object says about those is an echo and
+ * looked at once, when the workload is first seen (rebuild.c); one about which another has decided is first seen anew.
  * Everything else belongs to others: spec, gates, Finished, PodsReady, OnHold, states of admission
  * checks. */
 #include "base/check.h"
@@ -525,6 +525,21 @@ static void assignment(struct sl_engine *g, sl_workload_id id, const struct sl_j
     }
 }
 
+/* Its object says of the reservation or of an eviction what the engine has not decided. */
+static bool decided_by_others(const struct sl_engine *g, sl_workload_id id,
+                              const struct sl_json *object, const char *key)
+{
+    bool reserved = sl_reserved_by_others(g, id, object);
+    bool evicted = !reserved && sl_evicted_by_others(g, id, object);
+    if (reserved || evicted) {
+        sl_log(SL_LOG_WARN,
+               reserved ? "its quota was reserved by another client"
+                        : "it was evicted by another client",
+               "workload", key, NULL);
+    }
+    return reserved || evicted;
+}
+
 enum sl_code sl_event_from_workload(struct sl_engine *g, const struct sl_json *object,
                                     int64_t now_ms, struct sl_error *e)
 {
@@ -536,8 +551,7 @@ enum sl_code sl_event_from_workload(struct sl_engine *g, const struct sl_json *o
     if (id != SL_NO_ID && strcmp(g->workloads[id].uid, sl_object_uid(object)) != 0) {
         sl_event_drop_workload(g, id, now_ms); /* deleted and made again in between */
         id = SL_NO_ID;
-    } else if (id != SL_NO_ID && sl_reserved_by_others(g, id, object)) {
-        sl_log(SL_LOG_WARN, "its quota was reserved by another client", "workload", key.data, NULL);
+    } else if (id != SL_NO_ID && decided_by_others(g, id, object, key.data)) {
         sl_event_drop_workload(g, id, now_ms); /* and is taken over as at a start */
         id = SL_NO_ID;
     }

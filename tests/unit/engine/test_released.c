@@ -298,6 +298,52 @@ static void test_released_by_others_before_a_restart_is_not_taken_over(void **st
     assert_int_equal(world_count_cq(&w, "reservingWorkloads"), 0);
 }
 
+/* --- evicted by somebody else ----------------------------------------------------------------- */
+
+static void evict_by_others(const char *name, const char *reason)
+{
+    struct sl_json *o = sl_json_clone(world_workload(&w, name));
+    (void)sl_condition_set(sl_json_path_make(o, "status"), "Evicted", true, reason, "by hand", 1,
+                           w.now_ms);
+    (void)world_put(&w, SL_KIND_WORKLOAD, o, NULL);
+    world_settle(&w);
+}
+
+/* Its job stops for it, so it must not stay where it is. */
+static void test_released_eviction_by_others_ends_when_the_job_has_stopped(void **state)
+{
+    (void)state;
+    world_add_workload(&w, "a", "lq", 1, "1");
+    world_settle(&w);
+    hold_queue();
+    evict_by_others("a", "Preempted");
+    world_expect(&w, "a", "Evicted", "True", "Preempted");
+    assert_int_equal(world_count_cq(&w, "reservingWorkloads"), 1); /* until the job has stopped */
+    sl_engine_job_stopped(w.engine, world_workload(&w, "a"), w.now_ms);
+    world_settle(&w);
+    assert_int_equal(world_count_cq(&w, "reservingWorkloads"), 0);
+    assert_false(sl_condition_true(world_workload(&w, "a"), "QuotaReserved"));
+    (void)world_patch(&w, SL_KIND_CLUSTER_QUEUE, "", "cq", "{\"spec\":{\"stopPolicy\":\"None\"}}");
+    w.now_ms += 5000;
+    world_settle(&w);
+    world_expect(&w, "a", "Admitted", "True", "Admitted");
+    world_expect(&w, "a", "Evicted", "False", "QuotaReserved");
+}
+
+static void test_released_eviction_that_is_over_is_not_taken_for_anothers(void **state)
+{
+    (void)state;
+    reserve_anew_unwritten();
+    world_settle(&w); /* it has quota again, and its object said Evicted until that was written */
+    world_expect(&w, "low", "Admitted", "True", "Admitted");
+    struct sl_json *seen = sl_json_clone(world_workload(&w, "low"));
+    (void)world_observe(&w, SL_KIND_WORKLOAD, seen, NULL);
+    world_settle(&w);
+    world_expect(&w, "low", "Admitted", "True", "Admitted");
+    assert_int_equal(world_count_cq(&w, "admittedWorkloads"), 2);
+    sl_json_free(seen);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -312,6 +358,8 @@ int main(void)
         TEST(test_released_object_older_than_the_reservation_takes_nothing_back),
         TEST(test_released_by_others_after_a_restart_frees_the_quota),
         TEST(test_released_by_others_before_a_restart_is_not_taken_over),
+        TEST(test_released_eviction_by_others_ends_when_the_job_has_stopped),
+        TEST(test_released_eviction_that_is_over_is_not_taken_for_anothers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
