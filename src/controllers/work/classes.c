@@ -75,8 +75,7 @@ void sl_classes_observe(struct sl_classes *c, enum sl_kind kind, const struct sl
         return;
     }
     if (deleted) {
-        (void)sl_map_remove(c->values, name, NULL);
-        return;
+        return; /* its value stays in mind: another may come in its place */
     }
     int64_t value = sl_json_path_int(object, "value", 0);
     bool known = sl_map_get(c->values, name, &old);

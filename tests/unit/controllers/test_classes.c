@@ -82,14 +82,15 @@ static void test_classes_same_value_writes_nothing(void **state)
     assert_int_equal(f->fake.write_count, 0);
 }
 
-static void test_classes_class_that_comes_back_is_first_seen(void **state)
+static void test_classes_class_that_comes_back_with_another_value_is_followed(void **state)
 {
     struct fixture *f = *state;
     put(f, "a", "WorkloadPriorityClass", "{}");
     see(f, 200, false);
     see(f, 200, true);
+    assert_int_equal(priority_of(f, "a"), 200); /* while there is none */
     see(f, 300, false);
-    assert_int_equal(priority_of(f, "a"), 200);
+    assert_int_equal(priority_of(f, "a"), 300);
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
@@ -99,7 +100,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(test_classes_new_value_goes_to_the_workloads_that_name_the_class),
         TEST(test_classes_same_value_writes_nothing),
-        TEST(test_classes_class_that_comes_back_is_first_seen),
+        TEST(test_classes_class_that_comes_back_with_another_value_is_followed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
