@@ -510,6 +510,17 @@ static void act_with_workload(struct sl_pod_look *l)
     }
 }
 
+static void report_conflict(struct sl_pod_look *l)
+{
+    char text[400];
+    bool group = l->group != NULL;
+    (void)snprintf(text, sizeof text, "A Workload named \"%s\" already exists but %s",
+                   sl_object_name(l->wl),
+                   group ? "is not a pod group workload; this pod group cannot be admitted"
+                         : "belongs to something else; this pod cannot be admitted");
+    sl_pod_look_report(l, "WorkloadNameConflict", text);
+}
+
 /* Somebody else's of the name that this group's would have. */
 static bool is_foreign(struct sl_pod_look *l)
 {
@@ -521,8 +532,7 @@ static bool is_foreign(struct sl_pod_look *l)
     }
     if (foreign) {
         let_stopped_go(l);
-        sl_pod_look_report(l, "WorkloadNameConflict",
-                           "a Workload of that name exists and belongs to something else");
+        report_conflict(l);
     }
     return foreign;
 }

@@ -405,6 +405,10 @@ static void test_podgroups_workload_of_somebody_else_is_left_alone(void **state)
     assert_true(sl_podjob_has_finalizer(pod(f, "a")));
     assert_true(f->fake.write_count >= before + 1);
     assert_null(sl_json_path(workload(f, "g"), "metadata.ownerReferences"));
+    assert_true(
+        has_event(f, "WorkloadNameConflict",
+                  "A Workload named \"g\" already exists but is not a pod group workload; this "
+                  "pod group cannot be admitted"));
 }
 
 static void test_podgroups_workload_without_pods_is_let_go(void **state)
