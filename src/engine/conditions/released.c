@@ -92,15 +92,15 @@ bool sl_reserved_by_others(const struct sl_engine *g, sl_workload_id id,
     return e->unwritten_count == 0 && !e->rewrite && found_reserved(g, id, workload);
 }
 
-bool sl_evicted_by_others(const struct sl_engine *g, sl_workload_id id,
-                          const struct sl_json *workload)
+bool sl_eviction_by_others(const struct sl_engine *g, sl_workload_id id,
+                           const struct sl_json *workload)
 {
     SL_PRE(g != NULL);
     const struct sl_workload_entry *e = &g->workloads[id];
-    enum sl_phase phase = sl_workloads[id].phase;
-    return (phase == SL_PHASE_QUOTA_RESERVED || phase == SL_PHASE_ADMITTED) &&
-           e->unwritten_count == 0 && !e->rewrite && !e->paused &&
-           sl_released_is_current(g, id, workload) && sl_condition_true(workload, "Evicted") &&
+    bool stops = sl_workloads[id].phase == SL_PHASE_EVICTED;
+    return sl_workloads[id].has_admission && e->unwritten_count == 0 && !e->rewrite && !e->paused &&
+           sl_released_is_current(g, id, workload) &&
+           sl_condition_true(workload, "Evicted") != stops &&
            sl_condition_true(workload, "QuotaReserved") &&
            sl_json_path(workload, "status.admission") != NULL &&
            !sl_condition_true(workload, "Finished");

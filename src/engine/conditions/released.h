@@ -35,10 +35,11 @@ bool sl_released_by_others(const struct sl_engine *g, sl_workload_id id,
  * one of the last leader's, which was on its way for long. */
 bool sl_reserved_by_others(const struct sl_engine *g, sl_workload_id id,
                            const struct sl_json *workload);
-/* Does the object say that it is evicted, though the record does not, all of what was decided being written? Another
- * client wants its job to stop, or the last leader's eviction was on its way for long: the job stops for it. */
-bool sl_evicted_by_others(const struct sl_engine *g, sl_workload_id id,
-                          const struct sl_json *workload);
+/* Does the object of a holder say that it is evicted, though the record does not, or the other way round, all of what was
+ * decided being written? Another client wants its job to stop or to go on, or the last leader's eviction was on its way
+ * for long: the job does what the object says. */
+bool sl_eviction_by_others(const struct sl_engine *g, sl_workload_id id,
+                           const struct sl_json *workload);
 /* Of sl_reserved_by_others: the same while the decision is being carried out, which is the only one and says but that the workload waits: there is
  * nothing to write, and the object is read once that is answered. */
 bool sl_reserved_meanwhile(const struct sl_engine *g, const struct sl_decision *d,

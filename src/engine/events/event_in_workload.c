@@ -202,10 +202,15 @@ static bool says_gated(const struct sl_json *object)
     return strcmp(sl_json_path_text(c, "reason", ""), "AdmissionGated") == 0;
 }
 
+/* "" names no gate: a group of pods lacks some, and would hold quota for what cannot start. */
 static void say_gate(struct sl_engine *g, sl_workload_id id, const char *gate)
 {
     char text[512];
-    sl_utf8_print(text, sizeof text, "Admission is gated by: %s", gate);
+    if (gate[0] == '\0') {
+        sl_utf8_print(text, sizeof text, "The group of pods waits for replacements");
+    } else {
+        sl_utf8_print(text, sizeof text, "Admission is gated by: %s", gate);
+    }
     sl_words_say_waiting(&g->workloads[id].words, SL_PENDING_GATED, text);
 }
 
@@ -213,11 +218,12 @@ static void take_flags(struct sl_engine *g, sl_workload_id id, const struct sl_j
                        int64_t now_ms)
 {
     const char *gate = sl_object_annotation(object, GATE_ANNOTATION);
-    bool gated = gate != NULL && gate[0] != '\0';
+    bool named = gate != NULL && gate[0] != '\0';
+    bool gated = named || sl_condition_true(object, "WaitingForReplacementPods");
     bool hold = on_hold(object);
     if (gated != sl_workloads[id].gated) {
         if (gated) {
-            say_gate(g, id, gate);
+            say_gate(g, id, named ? gate : "");
         }
         g->workloads[id].gate_untold = gated && g->restoring && !says_gated(object);
         send(g, id, gated ? SL_EV_GATE : SL_EV_UNGATE, 0, 0, now_ms);
@@ -530,14 +536,15 @@ static bool decided_by_others(const struct sl_engine *g, sl_workload_id id,
                               const struct sl_json *object, const char *key)
 {
     bool reserved = sl_reserved_by_others(g, id, object);
-    bool evicted = !reserved && sl_evicted_by_others(g, id, object);
-    if (reserved || evicted) {
+    bool eviction = !reserved && sl_eviction_by_others(g, id, object);
+    if (reserved || eviction) {
         sl_log(SL_LOG_WARN,
-               reserved ? "its quota was reserved by another client"
-                        : "it was evicted by another client",
+               reserved                               ? "its quota was reserved by another client"
+               : sl_condition_true(object, "Evicted") ? "it was evicted by another client"
+                                                      : "its eviction was ended by another client",
                "workload", key, NULL);
     }
-    return reserved || evicted;
+    return reserved || eviction;
 }
 
 enum sl_code sl_event_from_workload(struct sl_engine *g, const struct sl_json *object,

@@ -593,6 +593,40 @@ static void test_engine_gated_workload_waits_for_its_gate(void **state)
     world_expect(&w, "a", "Admitted", "True", "Admitted");
 }
 
+static void lacks_pods(const char *name, bool lacks)
+{
+    struct sl_json *o = sl_json_clone(world_workload(&w, name));
+    (void)sl_condition_set(sl_json_path_make(o, "status"), "WaitingForReplacementPods", lacks,
+                           lacks ? "PodsFailed" : "PodsReady", "by the group's controller", 1,
+                           w.now_ms);
+    (void)world_put(&w, SL_KIND_WORKLOAD, o, NULL);
+    world_settle(&w);
+}
+
+/* Quota would be held for pods that are not there. */
+static void test_engine_group_that_lacks_pods_is_not_admitted_until_they_are_replaced(void **state)
+{
+    (void)state;
+    world_add_basics(&w);
+    world_add_workload(&w, "a", "lq", 1, "1");
+    world_settle(&w);
+    lacks_pods("a", true);
+    world_expect(&w, "a", "Admitted", "True", "Admitted"); /* what runs goes on */
+    (void)world_patch(&w, SL_KIND_CLUSTER_QUEUE, "", "cq",
+                      "{\"spec\":{\"stopPolicy\":\"HoldAndDrain\"}}");
+    world_settle(&w);
+    sl_engine_job_stopped(w.engine, world_workload(&w, "a"), w.now_ms);
+    (void)world_patch(&w, SL_KIND_CLUSTER_QUEUE, "", "cq", "{\"spec\":{\"stopPolicy\":\"None\"}}");
+    world_settle(&w);
+    world_expect(&w, "a", "QuotaReserved", "False", "AdmissionGated");
+    assert_string_equal(
+        sl_json_path_text(sl_condition_find(world_workload(&w, "a"), "QuotaReserved"), "message",
+                          ""),
+        "The group of pods waits for replacements");
+    lacks_pods("a", false);
+    world_expect(&w, "a", "Admitted", "True", "Admitted");
+}
+
 static void test_engine_long_gate_is_told_in_whole_characters(void **state)
 {
     (void)state;
@@ -1117,6 +1151,7 @@ int main(void)
         TEST(test_engine_namespace_selector_keeps_others_out),
         TEST(test_engine_workload_moves_to_another_queue),
         TEST(test_engine_gated_workload_waits_for_its_gate),
+        TEST(test_engine_group_that_lacks_pods_is_not_admitted_until_they_are_replaced),
         TEST(test_engine_long_gate_is_told_in_whole_characters),
         TEST(test_engine_deactivated_workload_is_evicted_and_comes_back),
         TEST(test_engine_reactivated_before_the_job_stopped_comes_back_after),

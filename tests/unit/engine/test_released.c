@@ -330,6 +330,24 @@ static void test_released_eviction_by_others_ends_when_the_job_has_stopped(void 
     world_expect(&w, "a", "Evicted", "False", "QuotaReserved");
 }
 
+static void test_released_eviction_that_others_end_goes_on(void **state)
+{
+    (void)state;
+    world_add_workload(&w, "a", "lq", 1, "1");
+    world_settle(&w);
+    hold_queue();
+    evict_by_others("a", "Preempted");
+    struct sl_json *o = sl_json_clone(world_workload(&w, "a"));
+    (void)sl_condition_set(sl_json_path_make(o, "status"), "Evicted", false, "ByHand", "go on", 1,
+                           w.now_ms);
+    (void)world_put(&w, SL_KIND_WORKLOAD, o, NULL);
+    world_settle(&w);
+    sl_engine_job_stopped(w.engine, world_workload(&w, "a"), w.now_ms); /* said too late */
+    world_settle(&w);
+    assert_int_equal(world_count_cq(&w, "admittedWorkloads"), 1);
+    world_expect(&w, "a", "Admitted", "True", "Admitted");
+}
+
 static void test_released_eviction_that_is_over_is_not_taken_for_anothers(void **state)
 {
     (void)state;
@@ -359,6 +377,7 @@ int main(void)
         TEST(test_released_by_others_after_a_restart_frees_the_quota),
         TEST(test_released_by_others_before_a_restart_is_not_taken_over),
         TEST(test_released_eviction_by_others_ends_when_the_job_has_stopped),
+        TEST(test_released_eviction_that_others_end_goes_on),
         TEST(test_released_eviction_that_is_over_is_not_taken_for_anothers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
