@@ -18,9 +18,10 @@ crds() {
     local folder=$KUEUE/dep-crds/$1 module=$2 version source
     [ ! -d "$folder" ] || return 0
     version=$(awk -v m="$module" '$1 == m {print $2}' "$KUEUE/go.mod")
-    source=$(cd / && go mod download -json "$module@$version" | sed -n 's/^\t"Dir": "\(.*\)",$/\1/p')/$3
+    source=$(cd / && go mod download -json "$module@$version" | sed -n 's/^\t"Dir": "\(.*\)",$/\1/p')
     mkdir -p "$folder"
-    cp "$source"/*.yaml "$folder/"
+    [ -n "$source" ] || { echo "run.sh: cannot have $module@$version: specs of its kinds will fail" >&2 && return 0; }
+    cp "$source/$3"/*.yaml "$folder/"
     chmod -R u+w "$folder"
     rm -f "$folder"/kustomization.yaml "$folder"/kustomizeconfig.yaml
 }
