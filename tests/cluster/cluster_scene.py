@@ -35,9 +35,9 @@ def policies_work():
     probe = job("probe", queue="probe")
     probe["spec"].pop("suspend", None)
     status, answer = _plane.request("POST", "/apis/batch/v1/namespaces/default/jobs?dryRun=All", probe)
-    probe["metadata"]["labels"]["kueue.x-k8s.io/queue-name"] = "A_"
+    probe["metadata"]["labels"]["kueue.x-k8s.io/queue-name"] = "A_b"
     refused, _ = _plane.request("POST", "/apis/batch/v1/namespaces/default/jobs?dryRun=All", probe)
-    return status == 201 and answer["spec"].get("suspend") and refused == 422
+    return status == 201 and answer["spec"].get("suspend") and refused == 403
 
 
 def job(name, queue=None, cpu="1", run_for="100ms", parallelism=1, labels=None, annotations=None, template=None,

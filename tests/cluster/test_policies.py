@@ -237,6 +237,25 @@ class Policies(Scene):
                                  {"key": "team", "operator": "Exists"}]}, resourceGroups=[
             group(["cpu", "memory"], ("f", {"lendingLimit": "4", "borrowingLimit": "9"})), group(["gpu"], ("g", {}))]))
 
+    def test_labels_of_flavors_have_names(self):
+        def flavor(key):
+            return {"apiVersion": "kueue.x-k8s.io/v1beta2", "kind": "ResourceFlavor", "metadata": {"name": "labels"},
+                    "spec": {"nodeLabels": {key: "x"}}}
+        for bad in ("@abc", "a/b/c", "-a", "Team.example/x/"):
+            with self.subTest(bad=bad):
+                self.refuse(flavor(bad), "spec.nodeLabels")
+        self.create(flavor("cloud.example.com/node_Pool.1"))
+
+    def test_what_kueues_webhooks_refuse_is_forbidden(self):
+        bad_pod = self.pod("p", {QUEUE: "A_b"})
+        self.create(self.workload("held"))
+        held = f"/apis/kueue.x-k8s.io/v1beta2/namespaces/{self.namespace}/workloads/held"
+        reserved = {"status": {"conditions": [{"type": "QuotaReserved", "status": "True", "reason": "r", "message": "",
+                                               "lastTransitionTime": "2026-01-01T00:00:00Z"}]}}
+        for status, answer in (self.post(job("j", queue="A_b")), self.post(bad_pod),
+                               self.patch(held + "/status", reserved)):
+            self.assertEqual((status, answer["reason"]), (403, "Forbidden"), answer)
+
     # --- workloads ----------------------------------------------------------------------------------------------
     def workload(self, name="w", count=2, **spec):
         return {"apiVersion": "kueue.x-k8s.io/v1beta2", "kind": "Workload", "metadata": {"name": name},
