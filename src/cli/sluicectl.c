@@ -3,35 +3,12 @@
 
 /* sluicectl: options in, one command run. Exit codes: 0 done, 1 failed, 2 wrong usage. */
 #include "cli/ctl/ctl.h"
+#include "cli/common/version.h"
 #include "base/clock.h"
 #include "cli/screen/screen.h"
 #include "kube/credentials.h"
 #include <string.h>
 #include <sys/stat.h>
-
-struct command {
-    const char *name;
-    int (*run)(struct sl_ctl *c);
-    bool prints_objects; /* as JSON or YAML, where asked for */
-};
-static const struct command commands[] = {
-    {"apply", sl_ctl_apply, false},       {"get", sl_ctl_get, true},
-    {"describe", sl_ctl_describe, false}, {"delete", sl_ctl_delete, false},
-    {"watch", sl_ctl_watch, false},       {"submit", sl_ctl_submit, false},
-    {"pending", sl_ctl_pending, true},    {"dashboard", sl_ctl_dashboard, false},
-    {"node", sl_ctl_node, false},         {"topology", sl_ctl_topology, true},
-    {"replay", sl_ctl_replay, false},     {"version", sl_ctl_version, false},
-};
-
-static const struct command *find(const char *name)
-{
-    for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++) {
-        if (strcmp(commands[i].name, name) == 0) {
-            return &commands[i];
-        }
-    }
-    return NULL;
-}
 
 /* The server and its credentials. A token is sent only where nobody can read it on the way. */
 static bool open_remote(struct sl_ctl *c, struct sl_error *e)
@@ -61,6 +38,36 @@ static bool open_remote(struct sl_ctl *c, struct sl_error *e)
     return good;
 }
 
+static int print_help(const struct sl_ctl *c)
+{
+    bool asked = strcmp(c->command, "help") == 0;
+    const char *name = asked ? (c->arguments.count > 0 ? c->arguments.items[0] : "") : c->command;
+    const struct sl_ctl_command *command = sl_ctl_command(name);
+    struct sl_buf text = {0};
+    if (name[0] != '\0' && command == NULL) {
+        return sl_ctl_no_command(name);
+    }
+    sl_ctl_print_help(command, &text);
+    sl_ctl_print(&text);
+    sl_buf_fini(&text);
+    return 0;
+}
+
+static int run(struct sl_ctl *c)
+{
+    struct sl_error e = {0};
+    const struct sl_ctl_command *command = sl_ctl_command(c->command);
+    if (command == NULL) {
+        return sl_ctl_no_command(c->command);
+    }
+    if (!open_remote(c, &e)) {
+        return sl_ctl_failed("--kubeconfig", &e);
+    }
+    int status = command->run(c);
+    sl_remote_close(c->remote);
+    return status;
+}
+
 int main(int argc, char *argv[])
 {
     struct sl_ctl ctl;
@@ -70,21 +77,9 @@ int main(int argc, char *argv[])
     if (sl_ctl_parse(argc, argv, &ctl, &e) != SL_CODE_OK) {
         return sl_ctl_misused("%s", e.text);
     }
-    if (ctl.help || strcmp(ctl.command, "help") == 0) {
-        fputs(sl_ctl_usage, stdout);
+    if (ctl.version) {
+        printf("sluicectl %s\n", SL_VERSION);
         return 0;
     }
-    const struct command *command = find(ctl.command);
-    if (command == NULL) {
-        return sl_ctl_misused("there is no command \"%s\"", ctl.command);
-    }
-    if (ctl.output >= SL_OUTPUT_JSON && !command->prints_objects) {
-        return sl_ctl_misused("%s does not support --output json or yaml", command->name);
-    }
-    if (!open_remote(&ctl, &e)) {
-        return sl_ctl_failed("--kubeconfig", &e);
-    }
-    int code = command->run(&ctl);
-    sl_remote_close(ctl.remote);
-    return code;
+    return ctl.help || strcmp(ctl.command, "help") == 0 ? print_help(&ctl) : run(&ctl);
 }

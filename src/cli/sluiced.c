@@ -13,26 +13,69 @@
 
 #define STATUS_DAMAGED 3
 
+/* The field with its file, where it is in one. */
+static void print_complaint(FILE *to, const char *start, const char *file,
+                            const struct sl_json *item)
+{
+    const char *field = sl_json_path_text(item, "field", "");
+    bool in_file = file != NULL && field[0] != '-';
+    fprintf(to, "%s%s%s%s%s%s\n", start, in_file ? file : "", in_file ? ": " : "", field,
+            field[0] == '\0' ? "" : ": ", sl_json_path_text(item, "why", ""));
+}
+
 /* Errors go to the terminal where the command was typed, warnings to the log. */
 static bool report(const struct sl_config *config, const char *file)
 {
     for (size_t i = 0; i < sl_json_len(config->errors); i++) {
-        const struct sl_json *item = sl_json_at(config->errors, i);
-        const char *field = sl_json_path_text(item, "field", "");
-        bool in_file = file != NULL && field[0] != '-';
-        fprintf(stderr, "sluiced: %s%s%s%s%s\n", in_file ? file : "", in_file ? ": " : "", field,
-                field[0] == '\0' ? "" : ": ", sl_json_path_text(item, "why", ""));
+        print_complaint(stderr, "sluiced: ", file, sl_json_at(config->errors, i));
     }
-    if (sl_json_len(config->errors) > 0) {
-        return false;
-    }
+    return sl_json_len(config->errors) == 0;
+}
+
+static void log_configuration(const struct sl_config *config, const char *file)
+{
+    sl_config_log(config, file);
     for (size_t i = 0; i < sl_json_len(config->warnings); i++) {
         const struct sl_json *item = sl_json_at(config->warnings, i);
         sl_log(SL_LOG_WARN, "configured without effect", "field",
                sl_json_path_text(item, "field", ""), "why", sl_json_path_text(item, "why", ""),
                NULL);
     }
-    return true;
+}
+
+/* --check-config: everything that a start would say, and no start. */
+static int check(const struct sl_config *config, const char *file)
+{
+    struct sl_buf facts = {0};
+    if (!report(config, file)) {
+        return 1;
+    }
+    for (size_t i = 0; i < sl_json_len(config->warnings); i++) {
+        print_complaint(stdout, "without effect: ", file, sl_json_at(config->warnings, i));
+    }
+    sl_config_print(config, &facts);
+    printf("%s: valid in %s mode. In force:\n%s", file,
+           config->cluster.on ? "cluster" : "standalone", facts.data);
+    sl_buf_fini(&facts);
+    return 0;
+}
+
+static int serve(const struct sl_daemon_options *options, struct sl_config *config)
+{
+    struct sl_error e = {0};
+    struct sl_daemon_options configured = *options;
+    configured.keep_requests = !config->cleanup_requests;
+    configured.metered = config->metered;
+    configured.jobs = &config->jobs;
+    config->settings.paranoid = options->paranoid;
+    log_configuration(config, options->config);
+    enum sl_code code = options->standalone ? sl_daemon_run(&configured, &config->settings, &e)
+                                            : sl_daemon_cluster_run(options, config, &e);
+    if (code != SL_CODE_OK) {
+        bool says_all = !options->standalone || code == SL_CODE_DAMAGED;
+        fprintf(stderr, "sluiced: %s%s\n", says_all ? "" : "cannot start: ", e.text);
+    }
+    return code == SL_CODE_OK ? 0 : code == SL_CODE_DAMAGED ? STATUS_DAMAGED : 1;
 }
 
 static int run(const struct sl_daemon_options *options)
@@ -43,25 +86,21 @@ static int run(const struct sl_daemon_options *options)
         fprintf(stderr, "sluiced: --adapters: %s\n", e.text);
         return status;
     }
-    struct sl_config *config =
-        sl_config_load(options->config, options->feature_gates, !options->standalone);
-    if (report(config, options->config)) {
-        struct sl_daemon_options configured = *options;
-        configured.keep_requests = !config->cleanup_requests;
-        configured.metered = config->metered;
-        configured.jobs = &config->jobs;
-        config->settings.paranoid = options->paranoid;
-        enum sl_code code = options->standalone ? sl_daemon_run(&configured, &config->settings, &e)
-                                                : sl_daemon_cluster_run(options, config, &e);
-        status = code == SL_CODE_OK ? 0 : code == SL_CODE_DAMAGED ? STATUS_DAMAGED : 1;
-        if (code != SL_CODE_OK) {
-            bool says_all = !options->standalone || code == SL_CODE_DAMAGED;
-            fprintf(stderr, "sluiced: %s%s\n", says_all ? "" : "cannot start: ", e.text);
-        }
+    const char *file = options->check_config != NULL ? options->check_config : options->config;
+    struct sl_config *config = sl_config_load(file, options->feature_gates, !options->standalone);
+    if (options->check_config != NULL) {
+        status = check(config, file);
+    } else if (report(config, file)) {
+        status = serve(options, config);
     }
     sl_config_free(config);
     sl_adapters_forget();
     return status;
+}
+
+static void print_version(struct sl_buf *out)
+{
+    sl_buf_text(out, "sluiced " SL_VERSION "\n");
 }
 
 int main(int argc, char *argv[])
@@ -74,7 +113,10 @@ int main(int argc, char *argv[])
         return 2;
     }
     if (options.show_help || options.show_version) {
-        fputs(options.show_help ? sl_daemon_usage : "sluiced " SL_VERSION "\n", stdout);
+        struct sl_buf text = {0};
+        (options.show_help ? sl_daemon_options_help : print_version)(&text);
+        fputs(text.data, stdout);
+        sl_buf_fini(&text);
         return 0;
     }
     sl_log_setup(options.log_level, options.log_json);

@@ -109,10 +109,129 @@ spec:
         self.assertLessEqual(len(pending), sum(path[1] == "workloads" for path, _ in asked))
 
     def test_what_prints_no_objects_refuses_to(self):
-        for command in (("dashboard",), ("node", "list"), ("version",), ("watch", "lq"), ("describe", "cq", "team")):
+        for command in (("node", "list"), ("version",), ("describe", "cq", "team"), ("delete", "cq", "nosuch")):
             done = self.ctl(*command, "-o", "json", check=False)
             self.assertEqual(done.returncode, 2, command)
-            self.assertIn(f"{command[0]} does not support --output json or yaml", done.stderr)
+            self.assertIn(f"{command[0]} has no option --output", done.stderr)
+
+    def test_get_several_kinds_and_names(self):
+        out = self.ctl("get", "cq,lq").stdout
+        self.assertRegex(out, r"(?s)clusterqueue.kueue.x-k8s.io/team .*\n\nNAME .*localqueue.kueue.x-k8s.io/main +team")
+        self.assertEqual(self.ctl("get", "cq/team", "lq/main", "-oname").stdout,
+                         "clusterqueue.kueue.x-k8s.io/team\nlocalqueue.kueue.x-k8s.io/main\n")
+        done = self.ctl("get", "lq", "nosuch", "main", check=False)
+        self.assertEqual(done.returncode, 1)
+        self.assertRegex(done.stdout, r"(?m)^main +team")
+        self.assertIn("nosuch", done.stderr)
+        both = json.loads(self.ctl("get", "cq,lq", "-ojson").stdout)
+        self.assertLessEqual({"ClusterQueue", "LocalQueue"}, {o["kind"] for o in both["items"]})
+
+    def test_delete_and_describe_several(self):
+        for name in ("gone-a", "gone-b"):
+            self.ctl("apply", "-f", "-", stdin=json.dumps(flavor(name)))
+        out = self.ctl("describe", "rf", "gone-a", "gone-b").stdout
+        self.assertIn("name: gone-a", out)
+        self.assertIn("name: gone-b", out)
+        done = self.ctl("delete", "rf", "gone-a", "nosuch", "gone-b", check=False)
+        self.assertEqual(done.returncode, 1)
+        self.assertEqual(done.stdout, "resourceflavor/gone-a deleted\nresourceflavor/gone-b deleted\n")
+        self.assertIn("nosuch", done.stderr)
+
+    def first_lines(self, *arguments):
+        """What is printed while it runs."""
+        child = subprocess.Popen([BUILD / "sluicectl", "--server", self.daemon.url, *arguments], stdout=subprocess.PIPE, text=True)
+        self.addCleanup(child.stdout.close)
+        self.addCleanup(child.wait)
+        self.addCleanup(child.kill)
+        return child.stdout
+
+    def test_get_watches_as_well(self):
+        self.assertRegex(self.first_lines("get", "lq", "main", "-w").readline(), r"^EVENT +NAME +CLUSTERQUEUE")
+        self.assertEqual(self.first_lines("watch", "lq", "-oname").readline(), "localqueue.kueue.x-k8s.io/main\n")
+        data = self.first_lines("get", "lq", "main", "-woyaml")
+        self.assertEqual(data.readline(), "apiVersion: kueue.x-k8s.io/v1beta2\n")
+        done = self.ctl("get", "cq,lq", "-w", check=False)
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("one kind", done.stderr)
+
+    def test_each_command_has_a_help_with_examples(self):
+        for command in ("get", "submit", "pending", "replay"):
+            out = self.ctl(command, "--help").stdout
+            self.assertIn(f"usage: sluicectl {command}", out)
+            self.assertIn("Examples:", out)
+            self.assertEqual(out, self.ctl("help", command).stdout)
+        self.assertNotIn("--cpu", self.ctl("get", "--help").stdout)
+        done = self.ctl("help", "pnding", check=False)
+        self.assertEqual(done.returncode, 2)
+        self.assertIn('there is no command "pnding"; did you mean pending?', done.stderr)
+        self.assertRegex(self.ctl("--version").stdout, r"^sluicectl \d+\.\d+")
+
+    def test_a_mistyped_kind_is_guessed(self):
+        done = self.ctl("get", "clusterqueu", check=False)
+        self.assertEqual(done.returncode, 2)
+        self.assertIn('there is no kind "clusterqueu"; did you mean clusterqueue?', done.stderr)
+
+    def test_apply_and_submit_can_be_quiet_and_print_names(self):
+        text = json.dumps(flavor("hushed"))
+        self.assertEqual(self.ctl("apply", "-q", "-f", "-", stdin=text).stdout, "")
+        self.assertEqual(self.ctl("apply", "-oname", "-f", "-", stdin=text).stdout, "resourceflavor.kueue.x-k8s.io/hushed\n")
+        self.assertEqual(self.ctl("submit", "--queue", "main", "--name", "hush", "-q").stdout, "")
+        self.assertEqual(self.ctl("submit", "--queue", "main", "--name", "named", "-oname").stdout, "job.batch/named\n")
+        self.ctl("delete", "job", "hush", "named", "-q")
+
+    def test_submit_dry_run_stores_nothing(self):
+        out = self.ctl("submit", "--queue", "main", "--name", "trial", "--gpu", "1", "--label", "team=a", "--dry-run", "-ojson")
+        job = json.loads(out.stdout)
+        self.assertEqual(job["metadata"]["labels"]["team"], "a")
+        self.assertEqual(job["spec"]["template"]["spec"]["containers"][0]["resources"]["limits"], {"nvidia.com/gpu": "1"})
+        self.assertIn("could be submitted", self.ctl("submit", "--queue", "main", "--name", "trial", "--dry-run").stdout)
+        self.assertEqual(self.ctl("get", "job", "trial", check=False).returncode, 1)
+        many = json.loads(self.ctl("submit", "--queue", "main", "--count", "2", "--dry-run", "-ojson").stdout)
+        self.assertEqual(len(many["items"]), 2)
+
+    def test_submit_waits_until_the_jobs_have_ended(self):
+        done = self.ctl("submit", "--queue", "main", "--name", "good", "--count", "2", "--run-for", "100ms", "--wait")
+        self.assertIn("job/good-1 complete\n", done.stdout)
+        self.assertIn("job/good-2 complete\n", done.stdout)
+        done = self.ctl("submit", "--queue", "main", "--name", "bad", "--run-for", "100ms", "--fail", "--wait", check=False)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("job/bad failed", done.stdout)
+
+    def test_submit_says_that_a_job_it_waits_for_was_deleted(self):
+        lines = self.first_lines("submit", "--queue", "nosuch", "--name", "brief-wait", "--wait")
+        self.assertIn("submitted", lines.readline())
+        eventually(lambda: self.ctl("get", "job", "brief-wait", check=False).returncode == 0, what="the job")
+        self.ctl("delete", "job", "brief-wait")
+        self.assertEqual(lines.readline(), "job/brief-wait was deleted\n")
+
+    def test_submit_guesses_names_that_do_not_exist(self):
+        priority = {"apiVersion": KUEUE, "kind": "WorkloadPriorityClass", "metadata": {"name": "urgent"}, "value": 10}
+        self.ctl("apply", "-f", "-", stdin=json.dumps(priority))
+        done = self.ctl("submit", "--queue", "mian", "--priority-class", "urgnet", "--dry-run")
+        self.assertIn("LocalQueue mian does not exist in namespace default; the job waits until it does; did you mean main?", done.stderr)
+        self.assertIn("WorkloadPriorityClass urgnet does not exist; the job waits until it does; did you mean urgent?", done.stderr)
+        self.ctl("submit", "--queue", "mian", "--name", "lost")
+        eventually(lambda: "LocalQueue mian doesn't exist; did you mean main?" in self.ctl("pending").stdout, what="the hint")
+        self.ctl("delete", "job", "lost")
+        self.ctl("delete", "workloadpriorityclass", "urgent")
+
+    def test_pending_shows_the_first_ones_and_counts_the_others(self):
+        self.ctl("apply", "-f", "-", stdin=json.dumps(cluster_queue("long", {"f": {"cpu": "0"}})))
+        self.ctl("apply", "-f", "-", stdin=json.dumps(local_queue("long", "long")))
+        self.ctl("submit", "--queue", "long", "--name", "row", "--count", "5", "-q")
+        out = eventually(lambda: (lambda t: "long: 5 pending" in t and t)(self.ctl("pending", "long", "--limit", "2").stdout), what="five")
+        self.assertRegex(out, r"(?s)long: 5 pending, the first 2 of them\n.*row-1.*row-2")
+        self.assertNotIn("row-3", out)
+        self.assertNotIn("in no ClusterQueue", self.ctl("pending", "--limit", "2").stdout)
+        data = json.loads(self.ctl("pending", "long", "--limit", "2", "-ojson").stdout)
+        self.assertEqual((len(data["items"]), data["metadata"]["remainingItemCount"]), (2, 3))
+        self.assertEqual(self.ctl("pending", "--limit=-1", check=False).returncode, 2)
+        self.ctl("delete", "job", *(f"row-{i}" for i in range(1, 6)))
+
+    def test_an_option_that_has_no_effect_is_refused(self):
+        done = self.ctl("topology", "-n", "default", check=False)
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("topology has no option --namespace", done.stderr)
 
     def test_watch_has_a_heading_above_what_there_is(self):
         watch = subprocess.Popen([BUILD / "sluicectl", "--server", self.daemon.url, "watch", "lq", "main"],

@@ -51,6 +51,38 @@ class Config(unittest.TestCase):
             self.assertEqual(log.count(f"configured without effect field={field} "), 1, log)
         self.assertEqual(log.count("configured without effect"), 2)
 
+    def check(self, *options):
+        return subprocess.run([BUILD / "sluiced", "--check-config", self.file, *options], capture_output=True, text=True, timeout=20)
+
+    def test_check_config_says_everything_and_starts_nothing(self):
+        self.file.write_text(HEAD + "health: {healthProbeBindAddress: ':8081'}\n"
+                             "fairSharing: {preemptionStrategies: [LessThanInitialShare]}\nfeatureGates: {PartialAdmission: false}\n")
+        done = self.check("--standalone")
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertIn(f"without effect: {self.file}: health.healthProbeBindAddress: ", done.stdout)
+        self.assertIn(f"{self.file}: valid in standalone mode. In force:\n", done.stdout)
+        self.assertIn("PartialAdmission=false", done.stdout)
+        self.assertIn("fair sharing: on, preemption by LessThanInitialShare\n", done.stdout)
+        self.assertEqual([p.name for p in self.home.iterdir()], ["kueue.yaml"])
+        done = self.check()
+        self.assertIn(f"{self.file}: valid in cluster mode.", done.stdout)
+        self.assertNotIn("without effect", done.stdout)
+
+    def test_check_config_names_each_complaint(self):
+        self.file.write_text(HEAD + "fairSharing: {}\nnonsense: 1\n")
+        done = self.check()
+        self.assertEqual((done.returncode, done.stdout), (1, ""))
+        self.assertEqual(sorted(done.stderr.splitlines()), [
+            f"sluiced: {self.file}: fairSharing.preemptionStrategies: required", f"sluiced: {self.file}: nonsense: unknown field"])
+
+    def test_the_log_says_what_is_in_force(self):
+        self.file.write_text(HEAD + "fairSharing: {preemptionStrategies: [LessThanInitialShare]}\n")
+        log = self.log_of("--config", str(self.file), "--feature-gates", "PartialAdmission=false")
+        line = next(x for x in log.splitlines() if " configured " in x)
+        for part in (f"config={self.file} ", "mode=standalone ", "PartialAdmission=false", 'fair_sharing="on, preemption by LessThanInitialShare"'):
+            self.assertIn(part, line)
+        self.assertIn("config=\"none, Kueue's defaults\"", self.log_of())
+
     def test_json_is_taken_as_well(self):
         self.file.write_text(json.dumps({"apiVersion": "config.kueue.x-k8s.io/v1beta2", "kind": "Configuration",
                                          "fairSharing": {"preemptionStrategies": ["LessThanInitialShare"]}}))

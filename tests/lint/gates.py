@@ -60,7 +60,7 @@ def found(where, words):
 
 def main():
     problems = []
-    rows = re.findall(r"^SL_GATE\((\w+), (true|false), (?:(ON|OFF|LOCKED)|SET\(([\w.]+)\))\)$",
+    rows = re.findall(r"^SL_GATE\((\w+), (true|false), (?:(ON|OFF|LOCKED)|(?:UNLIKE, )?SET\(([\w.]+)\))\)$",
                       (ROOT / "src/cli/config/config_gates.def").read_text(), re.MULTILINE)
     code = "\n".join(f.read_text() for f in (ROOT / "src").rglob("*.[ch]"))
     for name, preset, way, member in rows:

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* Flag parsing. */
+/* Options of the command line: parsing. */
 #include "cli/common/flags.h"
 #include "base/check.h"
 #include <errno.h>
@@ -59,63 +59,115 @@ static enum sl_code choose(enum sl_flag_choice *out, const char *text, const cha
     return SL_CODE_OK;
 }
 
-static enum sl_code store(const struct sl_flag *flag, const char *value, struct sl_error *e)
+static enum sl_code store(struct sl_flags *f, const struct sl_flag *flag, const char *value,
+                          struct sl_error *e)
 {
+    void *place = (char *)f->options + flag->at;
     switch (flag->type) {
     case SL_FLAG_TEXT:
-        *(const char **)flag->value = value;
+        *(const char **)place = value;
         return SL_CODE_OK;
     case SL_FLAG_NUMBER:
-        return number(flag->value, value, flag->name, e);
+        return number(place, value, flag->name, e);
     case SL_FLAG_CHOICE:
-        return choose(flag->value, value, flag->name, e);
+        return choose(place, value, flag->name, e);
     case SL_FLAG_LIST:
-        return list_add(flag->value, value, flag->name, e);
+        return list_add(place, value, flag->name, e);
     case SL_FLAG_SWITCH:
         break;
     }
     return sl_error_set(e, SL_CODE_BAD_REQUEST, "%s takes no value", flag->name);
 }
 
-/* One flag at argv[*at]; *at moves on to its last word. */
-static enum sl_code parse_flag(struct sl_flags *f, int argc, char *const argv[], int *at,
-                               struct sl_error *e)
+static void note(struct sl_flags *f, const struct sl_flag *flag)
 {
-    const char *word = argv[*at];
-    size_t name_len = strcspn(word, "=");
-    const struct sl_flag *flag = find(f, word, name_len);
-    if (flag == NULL) {
-        return sl_error_set(e, SL_CODE_BAD_REQUEST, "unknown option %.*s", (int)name_len, word);
-    }
-    if (word[name_len] == '=') {
-        return store(flag, word + name_len + 1, e);
+    f->given |= UINT64_C(1) << (flag - f->table);
+}
+
+static void turn_on(struct sl_flags *f, const struct sl_flag *flag)
+{
+    *(bool *)((char *)f->options + flag->at) = true;
+}
+
+static enum sl_code unknown(const char *name, size_t len, struct sl_error *e)
+{
+    return sl_error_set(e, SL_CODE_BAD_REQUEST, "unknown option %.*s", (int)len, name);
+}
+
+struct words {
+    char *const *items;
+    int count, at; /* at: the one that is looked at */
+};
+
+/* With `value`, or with the next word where that is NULL. */
+static enum sl_code take(struct sl_flags *f, const struct sl_flag *flag, const char *value,
+                         struct words *w, struct sl_error *e)
+{
+    note(f, flag);
+    if (value != NULL) {
+        return store(f, flag, value, e);
     }
     if (flag->type == SL_FLAG_SWITCH) {
-        *(bool *)flag->value = true;
+        turn_on(f, flag);
         return SL_CODE_OK;
     }
     if (flag->type == SL_FLAG_CHOICE) {
-        return store(flag, "true", e);
+        return store(f, flag, "true", e);
     }
-    if (*at + 1 >= argc) {
+    if (w->at + 1 >= w->count) {
         return sl_error_set(e, SL_CODE_BAD_REQUEST, "%s needs a value", flag->name);
     }
-    return store(flag, argv[++*at], e);
+    return store(f, flag, w->items[++w->at], e);
+}
+
+static enum sl_code parse_long(struct sl_flags *f, struct words *w, struct sl_error *e)
+{
+    const char *word = w->items[w->at];
+    size_t name_len = strcspn(word, "=");
+    const struct sl_flag *flag = find(f, word, name_len);
+    if (flag == NULL) {
+        return unknown(word, name_len, e);
+    }
+    return take(f, flag, word[name_len] == '=' ? word + name_len + 1 : NULL, w, e);
+}
+
+/* Switches, and last one that may have a value: -A, -Aw, -ojson, -o=json, -o json. */
+static enum sl_code parse_short(struct sl_flags *f, struct words *w, struct sl_error *e)
+{
+    const char *word = w->items[w->at];
+    for (const char *letter = word + 1; *letter != '\0'; letter++) {
+        const char name[3] = {'-', *letter, '\0'};
+        const struct sl_flag *flag = find(f, name, 2);
+        if (flag == NULL) {
+            bool alone = letter == word + 1;
+            return unknown(alone ? word : name, alone ? strcspn(word, "=") : 2, e);
+        }
+        if (flag->type != SL_FLAG_SWITCH || letter[1] == '=' || letter[1] == '\0') {
+            const char *value = letter[1] == '='    ? letter + 2
+                                : letter[1] != '\0' ? letter + 1
+                                                    : NULL;
+            return take(f, flag, value, w, e);
+        }
+        note(f, flag);
+        turn_on(f, flag);
+    }
+    return SL_CODE_OK;
 }
 
 enum sl_code sl_flags_parse(struct sl_flags *f, int argc, char *const argv[], struct sl_error *e)
 {
-    SL_PRE(f->table != NULL);
+    SL_PRE(f->table != NULL && f->table_count <= SL_FLAGS_MAX);
+    struct words w = {.items = argv, .count = argc, .at = 1};
     bool flags_ended = false;
-    for (int i = 1; i < argc; i++) {
-        const char *word = argv[i];
+    for (; w.at < argc; w.at++) {
+        const char *word = argv[w.at];
         enum sl_code code = SL_CODE_OK;
         if (!flags_ended && strcmp(word, "--") == 0) {
             flags_ended = true;
         } else if (flags_ended || word[0] != '-' || word[1] == '\0') {
             code = list_add(&f->arguments, word, "arguments", e);
         } else {
-            code = parse_flag(f, argc, argv, &i, e);
+            code = (word[1] == '-' ? parse_long : parse_short)(f, &w, e);
         }
         if (code != SL_CODE_OK) {
             return code;

@@ -88,9 +88,6 @@ struct sl_config *sl_config_load(const char *file, const char *gates, bool clust
     c->cluster.on = cluster;
     c->settings = sl_engine_settings_default();
     sl_config_preset_gates(c);
-    /* Unlike Kueue: without it preemptors may take from each other what their victims free, round
-     * after round. */
-    c->settings.policy.prioritize_preemptors = true;
     c->errors = sl_json_new_list();
     c->warnings = sl_json_new_list();
     if (file != NULL) {

@@ -57,4 +57,7 @@ struct sl_config {
  * Never NULL; the caller ends it with sl_config_free. */
 struct sl_config *sl_config_load(const char *file, const char *gates, bool cluster);
 void sl_config_free(struct sl_config *c);
+/* What is in force, of a configuration without errors: in one line of the log, or in lines for people. */
+void sl_config_log(const struct sl_config *c, const char *file);
+void sl_config_print(const struct sl_config *c, struct sl_buf *out);
 #endif

@@ -9,6 +9,7 @@
 
 #define OFF .way = SL_GATE_OFF
 #define ON .way = SL_GATE_ON
+#define UNLIKE .unlike = true
 #define LOCKED .way = SL_GATE_ON, .locked = true
 #define SET(member) .way = SL_GATE_BOTH, .target = offsetof(struct sl_config, member)
 #define SL_GATE(name_, preset_, ...) {.name = #name_, .preset = preset_, __VA_ARGS__},
@@ -42,7 +43,7 @@ void sl_config_preset_gates(struct sl_config *c)
 {
     for (size_t i = 0; i < ROW_COUNT; i++) {
         if (rows[i].way == SL_GATE_BOTH) {
-            set_target(c, &rows[i], rows[i].preset);
+            set_target(c, &rows[i], rows[i].preset != rows[i].unlike);
         }
     }
 }
@@ -68,6 +69,19 @@ bool sl_config_gate(const struct sl_config *c, const char *name)
     SL_PRE(c != NULL);
     const struct sl_config_gate *gate = find(name);
     return sl_json_bool(sl_json_get(c->gates, name), gate != NULL && gate->preset);
+}
+
+void sl_config_print_gates(const struct sl_config *c, struct sl_buf *out)
+{
+    SL_PRE(c != NULL);
+    for (size_t i = 0; i < ROW_COUNT; i++) {
+        bool on =
+            sl_json_bool(sl_json_get(c->gates, rows[i].name), rows[i].preset != rows[i].unlike);
+        if (rows[i].way == SL_GATE_BOTH && on != rows[i].preset) {
+            sl_buf_print(out, "%s%s=%s", out->len > 0 ? "," : "", rows[i].name,
+                         on ? "true" : "false");
+        }
+    }
 }
 
 /* Values of another type are refused with the other fields. */

@@ -44,6 +44,7 @@ enum sl_config_gate_way { SL_GATE_OFF, SL_GATE_ON, SL_GATE_BOTH }; /* what Sluic
 struct sl_config_gate {
     const char *name;
     bool preset; /* Kueue's default */
+    bool unlike; /* here the default is the other one */
     bool locked; /* to that default */
     enum sl_config_gate_way way;
     size_t target; /* with SL_GATE_BOTH: a bool of struct sl_config */
@@ -69,6 +70,8 @@ void sl_config_preset_gates(struct sl_config *c);
 void sl_config_read_gates(struct sl_config *c, const char *cli); /* cli: NULL = none */
 /* The gate as given, else Kueue's default. */
 bool sl_config_gate(const struct sl_config *c, const char *name);
+/* "A=true,B=false": those that can be set and are not as in Kueue by default. */
+void sl_config_print_gates(const struct sl_config *c, struct sl_buf *out);
 /* One value against its row. False: it is of another type, so that what is in it says nothing. */
 bool sl_config_check_value(struct sl_config *c, const char *field,
                            const struct sl_config_field *row, const struct sl_json *v);

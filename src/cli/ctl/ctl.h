@@ -5,34 +5,61 @@
  * code: 0 done, 1 something failed (and was said on stderr), 2 wrong usage. */
 #ifndef SL_CLI_CTL_H
 #define SL_CLI_CTL_H
-#include "cli/common/flags.h"
-#include "cli/ctl/remote.h"
+#include "cli/common/submit.h"
+#include "cli/remote/remote.h"
 #include <stdio.h>
 
-enum sl_output { SL_OUTPUT_TABLE, SL_OUTPUT_WIDE, SL_OUTPUT_JSON, SL_OUTPUT_YAML };
+enum sl_output {
+    SL_OUTPUT_TABLE,
+    SL_OUTPUT_WIDE,
+    SL_OUTPUT_JSON,
+    SL_OUTPUT_YAML,
+    SL_OUTPUT_NAME,
+    SL_OUTPUT_COUNT
+};
 
 struct sl_ctl {
     const char *command;
     struct sl_flag_list arguments; /* after the command */
     const char *server, *ns, *selector;
-    const char *kubeconfig; /* NULL: none, and nothing is shown to the server */
+    const char *kubeconfig;  /* NULL: none, and nothing is shown to the server */
+    const char *output_name; /* as given; NULL: it was not */
     enum sl_output output;
     struct sl_flag_list files;
-    bool all_namespaces, help;
+    bool all_namespaces, watch, quiet, help, version;
     bool ns_given; /* --namespace was: for commands that look into all namespaces otherwise */
-    /* submit */
-    const char *queue, *cpu, *memory, *priority_class, *run_for, *name;
-    int64_t parallelism, count;
-    bool fail;
+    struct sl_submit submit; /* its namespace is `ns` */
+    int64_t count;
+    bool dry_run, wait;
+    int64_t limit; /* of pending workloads in one list; 0 = none */
     /* dashboard */
     bool until_done, plain;
     /* replay */
     const char *until, *workload;
     struct sl_remote *remote; /* opened by main */
 };
-/* BAD_REQUEST with a sentence for the user. No command is an error too. */
+/* BAD_REQUEST with a sentence for the user: also for an option that is another command's. No command is an error, too. */
 enum sl_code sl_ctl_parse(int argc, char *const argv[], struct sl_ctl *out, struct sl_error *e);
-extern const char sl_ctl_usage[];
+/* The options of one command with NULL's for all of them, or those of all commands. */
+void sl_ctl_print_options(const char *command, struct sl_buf *out);
+
+/* The names of these forms: "table, json". */
+void sl_ctl_print_outputs(unsigned outputs, struct sl_buf *out);
+
+/* A row of the table of commands. */
+struct sl_ctl_command {
+    const char *name;
+    int (*run)(struct sl_ctl *c);
+    unsigned outputs;     /* what --output may be, as bits of enum sl_output; 0: it has none */
+    const char *synopsis; /* what follows its name */
+    const char *about;    /* a line for the list of commands */
+    const char *examples; /* lines */
+};
+const struct sl_ctl_command *sl_ctl_command(const char *name); /* NULL: there is none */
+/* Of the program, or of a command. */
+void sl_ctl_print_help(const struct sl_ctl_command *command, struct sl_buf *out);
+/* "there is no command X", and which one was probably meant. Returns 2. */
+int sl_ctl_no_command(const char *name);
 
 int sl_ctl_apply(struct sl_ctl *c);
 int sl_ctl_delete(struct sl_ctl *c);
@@ -57,20 +84,39 @@ void sl_ctl_escape(const char *text, struct sl_buf *out);
 int sl_ctl_failed(const char *what, const struct sl_error *e);
 /* "sluicectl: text (see sluicectl --help)". Returns 2. */
 int sl_ctl_misused(const char *format, ...) __attribute__((format(printf, 1, 2)));
-/* The kind and name from "KIND NAME" or "KIND/NAME"; name "" when absent. False: said on stderr. */
+/* What the arguments name: "KIND", "KIND NAME...", "KIND,KIND NAME..." or "KIND/NAME...". */
 struct sl_ctl_target {
     enum sl_kind kind;
-    char name[254];
+    const char *name; /* "" = all of them; lent by the arguments */
 };
-bool sl_ctl_target(struct sl_ctl *c, struct sl_ctl_target *out);
+struct sl_ctl_targets {
+    struct sl_ctl_target *items;
+    size_t count;
+    bool several_kinds;
+};
+/* At least one, or false: said on stderr. The caller ends it with fini, in either case. */
+bool sl_ctl_targets(struct sl_ctl *c, struct sl_ctl_targets *out);
+void sl_ctl_targets_fini(struct sl_ctl_targets *t);
+/* "kind.group/name" */
+void sl_ctl_name(enum sl_kind kind, const char *name, struct sl_buf *out);
 /* A namespaced kind that the table does not have, as the server's discovery names it, by kind, plural, singular or short name;
  * of this apiVersion, or NULL for any. SL_KIND_COUNT: it has none either, or cannot be asked. */
 enum sl_kind sl_ctl_discover(struct sl_ctl *c, const char *api_version, const char *name);
 /* The namespace to use for a kind: "" for cluster-scoped ones. */
 const char *sl_ctl_namespace(const struct sl_ctl *c, enum sl_kind kind);
+/* A name and a value behind a path's question mark. */
+void sl_ctl_query(struct sl_buf *path, const char *name, const char *value);
+/* Rows of objects of one kind, or their names. */
+void sl_ctl_print_table(const struct sl_ctl *c, enum sl_kind kind, const struct sl_json *objects);
+void sl_ctl_print_names(enum sl_kind kind, const struct sl_json *objects);
+/* The path of a target: an object, or a collection with its selector. */
+void sl_ctl_target_path(const struct sl_ctl *c, const struct sl_ctl_target *target,
+                        struct sl_buf *path);
 void sl_ctl_print(const struct sl_buf *text); /* to stdout */
 bool sl_ctl_is_data(const struct sl_ctl *c);  /* is JSON or YAML asked for? */
 void sl_ctl_print_value(const struct sl_ctl *c, const struct sl_json *value); /* as that */
+/* Waits until the Jobs of one namespace have ended, and says how each did. False: one has failed or was deleted, or *e. */
+bool sl_ctl_wait(struct sl_ctl *c, const struct sl_json *names, struct sl_error *e);
 /* Every object of the kind, in all namespaces, as a List; the caller frees it. */
 enum sl_code sl_ctl_fetch_list(struct sl_ctl *c, enum sl_kind kind, struct sl_json **out,
                                struct sl_error *e);

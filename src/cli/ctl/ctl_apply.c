@@ -16,9 +16,18 @@ struct batch {
                         struct sl_error *e);
 };
 
-static void done(enum sl_kind kind, const char *name, const char *what)
+static void done(const struct sl_ctl *c, enum sl_kind kind, const char *name, const char *what)
 {
-    printf("%s/%s %s\n", sl_kind_info(kind)->singular, name, what);
+    struct sl_buf text = {0};
+    if (c->output == SL_OUTPUT_NAME) {
+        sl_ctl_name(kind, name, &text);
+    } else {
+        sl_buf_print(&text, "%s/%s %s", sl_kind_info(kind)->singular, name, what);
+    }
+    if (!c->quiet) {
+        printf("%s\n", text.data);
+    }
+    sl_buf_fini(&text);
 }
 
 static enum sl_code create(struct sl_ctl *c, enum sl_kind kind, struct sl_json *object,
@@ -31,7 +40,7 @@ static enum sl_code create(struct sl_ctl *c, enum sl_kind kind, struct sl_json *
     enum sl_code code = sl_remote_call(c->remote, &call, &result, e);
     sl_buf_fini(&path);
     if (code == SL_CODE_OK) {
-        done(kind, sl_object_name(result), "created");
+        done(c, kind, sl_object_name(result), "created");
         sl_json_free(result);
     }
     return code;
@@ -50,7 +59,7 @@ static enum sl_code merge(struct sl_ctl *c, enum sl_kind kind, const char *path,
     if (code == SL_CODE_OK) {
         bool same =
             strcmp(sl_object_resource_version(live), sl_object_resource_version(result)) == 0;
-        done(kind, sl_object_name(result), same ? "unchanged" : "configured");
+        done(c, kind, sl_object_name(result), same ? "unchanged" : "configured");
         sl_json_free(result);
     }
     return code;
@@ -87,7 +96,7 @@ static enum sl_code delete_named(struct sl_ctl *c, enum sl_kind kind, const char
     enum sl_code code = sl_remote_call(c->remote, &call, NULL, e);
     sl_buf_fini(&path);
     if (code == SL_CODE_OK) {
-        done(kind, name, "deleted");
+        done(c, kind, name, "deleted");
     }
     return code;
 }
@@ -179,26 +188,37 @@ int sl_ctl_apply(struct sl_ctl *c)
     return each_file(&b);
 }
 
+static int delete_all(struct sl_ctl *c, const struct sl_ctl_targets *targets)
+{
+    int status = 0;
+    if (targets->items[0].name[0] == '\0') {
+        return sl_ctl_misused("delete which %s?", sl_kind_info(targets->items[0].kind)->singular);
+    }
+    for (size_t i = 0; i < targets->count; i++) {
+        const struct sl_ctl_target *t = &targets->items[i];
+        struct sl_error e = {0};
+        if (delete_named(c, t->kind, sl_ctl_namespace(c, t->kind), t->name, &e) != SL_CODE_OK) {
+            status = sl_ctl_failed("", &e);
+        }
+    }
+    return status;
+}
+
 int sl_ctl_delete(struct sl_ctl *c)
 {
     SL_PRE(c != NULL);
     struct batch b = {.c = c, .act = delete_object};
-    struct sl_ctl_target target;
-    struct sl_error e = {0};
+    struct sl_ctl_targets targets;
     if (c->files.count > 0) {
         return c->arguments.count > 0
                    ? sl_ctl_misused("delete takes -f FILE or KIND NAME, not both")
                    : each_file(&b);
     }
-    if (!sl_ctl_target(c, &target)) {
+    if (!sl_ctl_targets(c, &targets)) {
+        sl_ctl_targets_fini(&targets);
         return 2;
     }
-    if (target.name[0] == '\0') {
-        return sl_ctl_misused("delete which %s?", sl_kind_info(target.kind)->singular);
-    }
-    if (delete_named(c, target.kind, sl_ctl_namespace(c, target.kind), target.name, &e) !=
-        SL_CODE_OK) {
-        return sl_ctl_failed("", &e);
-    }
-    return 0;
+    int status = delete_all(c, &targets);
+    sl_ctl_targets_fini(&targets);
+    return status;
 }

@@ -4,7 +4,7 @@
 /* What several commands of sluicectl fetch and ask of the terminal. */
 #include "cli/ctl/ctl.h"
 #include "base/check.h"
-#include "cli/ctl/waiting.h"
+#include "cli/screen/waiting.h"
 #include <sys/ioctl.h>
 #include <unistd.h>
 

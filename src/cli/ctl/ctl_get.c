@@ -1,95 +1,175 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* sluicectl get, describe and watch. */
-#include "base/clock.h"
+/* sluicectl get and describe. */
+#include "base/check.h"
 #include "base/mem.h"
 #include "cli/ctl/ctl.h"
 #include <stdlib.h>
 #include <string.h>
 
-static void append_query(struct sl_buf *path, const char *name, const char *value)
+/* Objects of one kind. */
+struct group {
+    enum sl_kind kind;
+    struct sl_json *items;
+};
+struct groups {
+    struct group *items;
+    size_t count;
+};
+
+/* --- printing ------------------------------------------------------------------------------------------ */
+
+static bool of_one_namespace(const struct sl_ctl *c, enum sl_kind kind)
 {
-    sl_buf_print(path, "%s%s=", strchr(path->data, '?') == NULL ? "?" : "&", name);
-    sl_ctl_escape(value, path);
+    return !c->all_namespaces && sl_kind_info(kind)->namespaced;
 }
 
-static bool shows_namespace(const struct sl_ctl *c, enum sl_kind kind)
+static void say_none(const struct sl_ctl *c, enum sl_kind kind)
 {
-    return c->all_namespaces && sl_kind_info(kind)->namespaced;
+    fprintf(stderr, "No %s found%s%s.\n", sl_kind_info(kind)->plural,
+            of_one_namespace(c, kind) ? " in namespace " : "",
+            of_one_namespace(c, kind) ? c->ns : "");
 }
 
-static void print_table(const struct sl_ctl *c, enum sl_kind kind, const struct sl_json *objects)
+/* Among several tables names have their kind in front. */
+static void add_kinds(const struct group *g)
 {
-    struct sl_buf text = {0};
-    sl_table_print(kind, objects, c->output == SL_OUTPUT_WIDE, shows_namespace(c, kind),
-                   sl_clock_now_ms(), &text);
-    sl_ctl_print(&text);
-    sl_buf_fini(&text);
-}
-
-static void print_one(const struct sl_ctl *c, enum sl_kind kind, struct sl_json *object)
-{
-    if (sl_ctl_is_data(c)) {
-        sl_ctl_print_value(c, object);
-        return;
+    for (size_t i = 0; i < sl_json_len(g->items); i++) {
+        struct sl_json *object = sl_json_at(g->items, i);
+        struct sl_buf name = {0};
+        sl_ctl_name(g->kind, sl_object_name(object), &name);
+        sl_json_set_text(sl_json_path_make(object, "metadata"), "name", name.data);
+        sl_buf_fini(&name);
     }
-    struct sl_json *list = sl_json_new_list();
-    sl_json_append(list, sl_json_ref(object));
-    print_table(c, kind, list);
+}
+
+static void print_tables(const struct sl_ctl *c, const struct groups *all, bool several_kinds)
+{
+    bool any = false;
+    for (size_t i = 0; i < all->count; i++) {
+        const struct group *g = &all->items[i];
+        if (sl_json_len(g->items) == 0) {
+            continue;
+        }
+        if (c->output == SL_OUTPUT_NAME) {
+            sl_ctl_print_names(g->kind, g->items);
+            continue;
+        }
+        if (several_kinds) {
+            add_kinds(g);
+        }
+        printf("%s", any ? "\n" : "");
+        sl_ctl_print_table(c, g->kind, g->items);
+        any = true;
+    }
+}
+
+/* As one document. */
+static void print_data(const struct sl_ctl *c, const struct groups *all)
+{
+    struct sl_json *list = sl_json_new_map(), *items = sl_json_new_list();
+    for (size_t i = 0; i < all->count; i++) {
+        for (size_t k = 0; k < sl_json_len(all->items[i].items); k++) {
+            sl_json_append(items, sl_json_ref(sl_json_at(all->items[i].items, k)));
+        }
+    }
+    sl_json_set_text(list, "apiVersion", "v1");
+    sl_json_set_text(list, "kind", "List");
+    sl_json_set(list, "items", items);
+    sl_ctl_print_value(c, list);
     sl_json_free(list);
 }
 
-static void print_list(const struct sl_ctl *c, enum sl_kind kind, const struct sl_json *list)
+/* --- get ----------------------------------------------------------------------------------------------- */
+
+static enum sl_code fetch(struct sl_ctl *c, const struct sl_ctl_target *target,
+                          struct sl_json **out, struct sl_error *e)
 {
-    const struct sl_json *items = sl_json_get(list, "items");
-    if (sl_ctl_is_data(c)) {
-        sl_ctl_print_value(c, list);
-    } else if (sl_json_len(items) == 0) {
-        fprintf(stderr, "No %s found%s%s.\n", sl_kind_info(kind)->plural,
-                sl_kind_info(kind)->namespaced && !c->all_namespaces ? " in namespace " : "",
-                sl_kind_info(kind)->namespaced && !c->all_namespaces ? c->ns : "");
-    } else {
-        print_table(c, kind, items);
+    struct sl_buf path = {0};
+    sl_ctl_target_path(c, target, &path);
+    enum sl_code code = sl_remote_get(c->remote, path.data, out, e);
+    sl_buf_fini(&path);
+    return code;
+}
+
+/* Into the last group, where that has the kind, else into a new one. */
+static void add(const struct sl_ctl *c, struct groups *all, const struct sl_ctl_target *target,
+                struct sl_json *answer)
+{
+    if (all->count == 0 || all->items[all->count - 1].kind != target->kind) {
+        all->items[all->count++] = (struct group){target->kind, sl_json_new_list()};
+    }
+    struct sl_json *items = all->items[all->count - 1].items;
+    const struct sl_json *found = sl_json_get(answer, "items");
+    if (target->name[0] != '\0') {
+        sl_json_append(items, sl_json_ref(answer));
+        return;
+    }
+    for (size_t i = 0; i < sl_json_len(found); i++) {
+        sl_json_append(items, sl_json_ref(sl_json_at(found, i)));
+    }
+    if (sl_json_len(found) == 0 && !sl_ctl_is_data(c)) {
+        say_none(c, target->kind);
     }
 }
 
-/* The path of what the command names: an object, or a collection with its selector. */
-static void target_path(const struct sl_ctl *c, const struct sl_ctl_target *target,
-                        struct sl_buf *path)
+/* What is found is printed, and what is not is said. */
+static int get_all(struct sl_ctl *c, const struct sl_ctl_targets *t)
 {
-    const char *ns = c->all_namespaces ? "" : sl_ctl_namespace(c, target->kind);
-    sl_ctl_path(target->kind, ns, target->name, path);
-    if (c->selector != NULL && target->name[0] == '\0') {
-        append_query(path, "labelSelector", c->selector);
+    struct groups all = {.items = sl_mem_new(t->count, sizeof(struct group))};
+    struct sl_json *answer = NULL;
+    int status = 0;
+    for (size_t i = 0; i < t->count; i++) {
+        struct sl_error e = {0};
+        sl_json_free(answer);
+        answer = NULL;
+        if (fetch(c, &t->items[i], &answer, &e) != SL_CODE_OK) {
+            status = sl_ctl_failed("", &e);
+        } else {
+            add(c, &all, &t->items[i], answer);
+        }
     }
+    if (!sl_ctl_is_data(c)) {
+        print_tables(c, &all, t->several_kinds);
+    } else if (t->count > 1) {
+        print_data(c, &all);
+    } else if (answer != NULL) {
+        sl_ctl_print_value(c, answer);
+    }
+    for (size_t i = 0; i < all.count; i++) {
+        sl_json_free(all.items[i].items);
+    }
+    sl_json_free(answer);
+    sl_mem_free(all.items);
+    return status;
+}
+
+static bool has_namespaced_name(const struct sl_ctl_targets *t)
+{
+    for (size_t i = 0; i < t->count; i++) {
+        if (t->items[i].name[0] != '\0' && sl_kind_info(t->items[i].kind)->namespaced) {
+            return true;
+        }
+    }
+    return false;
 }
 
 int sl_ctl_get(struct sl_ctl *c)
 {
-    struct sl_ctl_target target;
-    if (!sl_ctl_target(c, &target)) {
-        return 2;
+    SL_PRE(c != NULL);
+    if (c->watch) {
+        return sl_ctl_watch(c);
     }
-    if (target.name[0] != '\0' && c->all_namespaces && sl_kind_info(target.kind)->namespaced) {
-        return sl_ctl_misused("a name and -A do not go together");
+    struct sl_ctl_targets targets;
+    int status = 2;
+    if (sl_ctl_targets(c, &targets)) {
+        status = c->all_namespaces && has_namespaced_name(&targets)
+                     ? sl_ctl_misused("a name and -A do not go together")
+                     : get_all(c, &targets);
     }
-    struct sl_buf path = {0};
-    struct sl_json *answer = NULL;
-    struct sl_error e = {0};
-    target_path(c, &target, &path);
-    enum sl_code code = sl_remote_get(c->remote, path.data, &answer, &e);
-    sl_buf_fini(&path);
-    if (code != SL_CODE_OK) {
-        return sl_ctl_failed("", &e);
-    }
-    if (target.name[0] != '\0') {
-        print_one(c, target.kind, answer);
-    } else {
-        print_list(c, target.kind, answer);
-    }
-    sl_json_free(answer);
-    return 0;
+    sl_ctl_targets_fini(&targets);
+    return status;
 }
 
 /* --- describe ------------------------------------------------------------------------------------------ */
@@ -155,7 +235,7 @@ static void print_events(struct sl_ctl *c, const struct sl_json *object)
         struct sl_json *mine = select_events(sl_json_get(events, "items"), object);
         printf("events:%s\n", sl_json_len(mine) == 0 ? " none" : "");
         if (sl_json_len(mine) > 0) {
-            print_table(c, SL_KIND_EVENT, mine);
+            sl_ctl_print_table(c, SL_KIND_EVENT, mine);
         }
         sl_json_free(mine);
     }
@@ -185,22 +265,14 @@ static void describe(struct sl_ctl *c, const struct sl_json *object)
     print_events(c, object);
 }
 
-int sl_ctl_describe(struct sl_ctl *c)
+static int describe_one(struct sl_ctl *c, const struct sl_ctl_target *target)
 {
-    struct sl_ctl_target target;
-    if (!sl_ctl_target(c, &target)) {
-        return 2;
-    }
-    if (target.name[0] == '\0') {
-        return sl_ctl_misused("describe which %s?", sl_kind_info(target.kind)->singular);
-    }
-    struct sl_buf path = {0};
     struct sl_json *object = NULL;
     struct sl_error e = {0};
-    sl_ctl_path(target.kind, sl_ctl_namespace(c, target.kind), target.name, &path);
-    enum sl_code code = sl_remote_get(c->remote, path.data, &object, &e);
-    sl_buf_fini(&path);
-    if (code != SL_CODE_OK) {
+    if (target->name[0] == '\0') {
+        return sl_ctl_misused("describe which %s?", sl_kind_info(target->kind)->singular);
+    }
+    if (fetch(c, target, &object, &e) != SL_CODE_OK) {
         return sl_ctl_failed("", &e);
     }
     describe(c, object);
@@ -208,113 +280,15 @@ int sl_ctl_describe(struct sl_ctl *c)
     return 0;
 }
 
-/* --- watch --------------------------------------------------------------------------------------------- */
-
-struct watching {
-    struct sl_ctl *c;
-    const struct sl_ctl_target *target;
-    bool failed;
-};
-
-static bool wanted(const struct watching *w, const struct sl_json *object)
+int sl_ctl_describe(struct sl_ctl *c)
 {
-    const char *name = w->target->name;
-    return name[0] == '\0' || strcmp(name, sl_object_name(object)) == 0;
-}
-
-/* The row of one object, without the heading. */
-static void print_row(const struct watching *w, const char *type, const struct sl_json *object)
-{
-    struct sl_buf text = {0};
-    struct sl_json *list = sl_json_new_list();
-    sl_json_append(list, sl_json_clone(object));
-    sl_table_print(w->target->kind, list, w->c->output == SL_OUTPUT_WIDE,
-                   shows_namespace(w->c, w->target->kind), sl_clock_now_ms(), &text);
-    const char *row = text.data == NULL ? NULL : strchr(text.data, '\n');
-    printf("%-9s %s", type, row == NULL ? "\n" : row + 1);
-    sl_json_free(list);
-    sl_buf_fini(&text);
-}
-
-static bool one_event(void *context, const char *line, size_t len)
-{
-    struct watching *w = context;
-    struct sl_error e = {0};
-    struct sl_json *event = len == 0 ? NULL : sl_json_parse_received(line, len, &e);
-    const struct sl_json *object = sl_json_get(event, "object");
-    const char *type = sl_json_path_text(event, "type", "");
-    if (strcmp(type, "ERROR") == 0) {
-        sl_error_set(&e, SL_CODE_GONE, "%s",
-                     sl_json_path_text(object, "message", "the watch has ended"));
-        sl_ctl_failed("", &e);
-        w->failed = true;
-    } else if (object != NULL && wanted(w, object)) {
-        if (sl_ctl_is_data(w->c)) {
-            sl_ctl_print_value(w->c, object);
-        } else {
-            print_row(w, type, object);
-        }
-        fflush(stdout);
+    struct sl_ctl_targets targets;
+    int status = sl_ctl_targets(c, &targets) ? 0 : 2;
+    for (size_t i = 0; i < targets.count && status != 2; i++) {
+        printf("%s", i > 0 ? "\n" : "");
+        int one = describe_one(c, &targets.items[i]);
+        status = one > status ? one : status;
     }
-    sl_json_free(event);
-    return !w->failed;
-}
-
-/* What there is, below the heading of all rows. */
-static void print_present(const struct watching *w, const struct sl_json *items)
-{
-    struct sl_buf text = {0};
-    const char *type = "EVENT";
-    sl_table_print(w->target->kind, items, w->c->output == SL_OUTPUT_WIDE,
-                   shows_namespace(w->c, w->target->kind), sl_clock_now_ms(), &text);
-    for (const char *row = text.data; row != NULL && *row != '\0'; type = "PRESENT") {
-        int len = (int)strcspn(row, "\n");
-        printf("%-9s %.*s\n", type, len, row);
-        row += row[len] == '\n' ? len + 1 : len;
-    }
-    sl_buf_fini(&text);
-}
-
-static void print_start(const struct watching *w, const struct sl_json *list)
-{
-    const struct sl_json *items = sl_json_get(list, "items");
-    struct sl_json *those = sl_json_new_list();
-    for (size_t i = 0; i < sl_json_len(items); i++) {
-        struct sl_json *item = sl_json_at(items, i);
-        if (wanted(w, item) && sl_ctl_is_data(w->c)) {
-            sl_ctl_print_value(w->c, item);
-        } else if (wanted(w, item)) {
-            sl_json_append(those, sl_json_ref(item));
-        }
-    }
-    if (!sl_ctl_is_data(w->c)) {
-        print_present(w, those);
-    }
-    sl_json_free(those);
-    fflush(stdout);
-}
-
-int sl_ctl_watch(struct sl_ctl *c)
-{
-    struct sl_ctl_target target;
-    if (!sl_ctl_target(c, &target)) {
-        return 2;
-    }
-    struct watching w = {.c = c, .target = &target};
-    struct sl_ctl_target collection = {.kind = target.kind};
-    struct sl_buf path = {0};
-    struct sl_json *list = NULL;
-    struct sl_error e = {0};
-    target_path(c, &collection, &path);
-    enum sl_code code = sl_remote_get(c->remote, path.data, &list, &e);
-    if (code == SL_CODE_OK) {
-        print_start(&w, list);
-        append_query(&path, "watch", "true");
-        append_query(&path, "resourceVersion",
-                     sl_json_path_text(list, "metadata.resourceVersion", "0"));
-        code = sl_remote_stream(c->remote, path.data, one_event, &w, &e);
-    }
-    sl_json_free(list);
-    sl_buf_fini(&path);
-    return code != SL_CODE_OK ? sl_ctl_failed("", &e) : w.failed ? 1 : 0;
+    sl_ctl_targets_fini(&targets);
+    return status;
 }

@@ -4,10 +4,12 @@
 /* sluicectl pending: the queues' own lists from the server, then the workloads that wait without
  * being in one. */
 #include "cli/ctl/ctl.h"
-#include "cli/ctl/waiting.h"
+#include "base/check.h"
+#include "cli/screen/waiting.h"
 #include <string.h>
 
 #define EVENTS_MAX 20 /* Jobs of which the events are asked */
+#define REMAINING "metadata.remainingItemCount"
 
 /* Lists that are shown one after the other: each a PendingWorkloadsSummary with a title. */
 struct answer {
@@ -54,7 +56,13 @@ static void print_summary(const struct sl_json *summary)
         return;
     }
     int width = name_width(items);
-    printf("%s: %zu pending\n", title, sl_json_len(items));
+    size_t shown = sl_json_len(items);
+    int64_t hidden = sl_json_path_int(summary, REMAINING, 0);
+    printf("%s: %zu pending", title, shown + (size_t)hidden);
+    if (hidden > 0) {
+        printf(", the first %zu of them", shown);
+    }
+    printf("\n");
     printf("  %4s  %8s  %-*s  %s\n", "POS", "PRIORITY", width, "WORKLOAD", "REASON");
     for (size_t i = 0; i < sl_json_len(items); i++) {
         print_row(sl_json_at(items, i), width);
@@ -86,6 +94,20 @@ static void print_all(const struct answer *a)
 
 /* --- lists --------------------------------------------------------------------------------------------- */
 
+/* --limit: the first ones are shown, the others counted. */
+static void cut(struct sl_json *items, int64_t limit, struct sl_json *summary)
+{
+    size_t total = sl_json_len(items);
+    if (limit == 0 || total <= (size_t)limit) {
+        return;
+    }
+    for (size_t i = total; i > (size_t)limit; i--) {
+        sl_json_remove_at(items, i - 1);
+    }
+    sl_json_set_int(sl_json_path_make(summary, "metadata"), "remainingItemCount",
+                    (int64_t)total - limit);
+}
+
 /* Takes the items. The title distinguishes the lists of one queue, and names those of none. */
 static void add_list(struct answer *a, const char *queue, const char *title, struct sl_json *items)
 {
@@ -104,6 +126,8 @@ static void add_list(struct answer *a, const char *queue, const char *title, str
     if (title != NULL) {
         sl_json_set_text(summary, "title", title);
     }
+    sl_waiting_hint(items, a->queues);
+    cut(items, a->c->limit, summary);
     sl_json_set(summary, "items", items);
     sl_json_append(a->summaries, summary);
 }
@@ -201,8 +225,12 @@ static enum sl_code add_rest(struct answer *a, struct sl_error *e)
 
 int sl_ctl_pending(struct sl_ctl *c)
 {
+    SL_PRE(c != NULL);
     struct sl_error e = {0};
     struct sl_json *workloads = NULL, *queues = NULL;
+    if (c->limit < 0) {
+        return sl_ctl_misused("--limit must not be negative");
+    }
     struct answer a = {.c = c, .summaries = sl_json_new_list(), .seen = sl_map_new()};
     enum sl_code code = add_queues(&a, &e);
     /* Fetched last: what has been admitted meanwhile is not taken for one that no queue lists. */

@@ -4,21 +4,84 @@
 /* sluicectl submit and version. */
 #include "cli/ctl/ctl.h"
 #include "base/check.h"
-#include "cli/ctl/submit.h"
+#include "base/near.h"
 #include "cli/common/version.h"
 #include <string.h>
 
-static enum sl_code submit_one(struct sl_ctl *c, const struct sl_submit *s, struct sl_error *e)
+#define COUNT_MAX 100000
+
+/* --- names that do not exist --------------------------------------------------------------------------- */
+
+/* The object's name that is nearest to the one that does not exist. */
+static void print_hint(struct sl_ctl *c, enum sl_kind kind, const char *name, struct sl_buf *out)
+{
+    struct sl_near near;
+    struct sl_buf path = {0};
+    struct sl_json *list = NULL;
+    sl_near_start(&near, name);
+    sl_ctl_path(kind, sl_ctl_namespace(c, kind), "", &path);
+    if (sl_remote_get(c->remote, path.data, &list, NULL) == SL_CODE_OK) {
+        const struct sl_json *items = sl_json_get(list, "items");
+        for (size_t i = 0; i < sl_json_len(items); i++) {
+            sl_near_try(&near, sl_object_name(sl_json_at(items, i)));
+        }
+        sl_near_print(&near, out);
+    }
+    sl_json_free(list);
+    sl_buf_fini(&path);
+}
+
+/* Not an error: it may be created yet, and the Job starts then. */
+static void warn_of(struct sl_ctl *c, enum sl_kind kind, const char *name)
+{
+    struct sl_buf path = {0}, text = {0};
+    struct sl_json *object = NULL;
+    struct sl_error e = {0};
+    const char *ns = sl_ctl_namespace(c, kind);
+    if (name == NULL) {
+        return;
+    }
+    sl_ctl_path(kind, ns, name, &path);
+    if (sl_remote_get(c->remote, path.data, &object, &e) == SL_CODE_NOT_FOUND) {
+        sl_buf_print(&text, "%s %s does not exist%s%s; the job waits until it does",
+                     sl_kind_info(kind)->kind, name, ns[0] == '\0' ? "" : " in namespace ", ns);
+        print_hint(c, kind, name, &text);
+        fprintf(stderr, "warning: %s\n", text.data);
+    }
+    sl_json_free(object);
+    sl_buf_fini(&path);
+    sl_buf_fini(&text);
+}
+
+/* --- submit -------------------------------------------------------------------------------------------- */
+
+static void say(const struct sl_ctl *c, const struct sl_json *job)
+{
+    const char *name = sl_object_name(job);
+    if (c->output == SL_OUTPUT_NAME) {
+        printf("job.batch/%s\n", name);
+    } else if (!c->quiet && !sl_ctl_is_data(c)) {
+        printf("job/%s %s to queue %s in namespace %s\n", name,
+               c->dry_run ? "could be submitted" : "submitted", c->submit.queue, c->ns);
+    }
+}
+
+/* What the server made of it is added to `made`. */
+static enum sl_code submit_one(struct sl_ctl *c, const struct sl_submit *s, struct sl_json *made,
+                               struct sl_error *e)
 {
     struct sl_buf path = {0};
     struct sl_json *result = NULL;
     struct sl_json *job = sl_submit_job_new(s);
     sl_ctl_path(SL_KIND_JOB, s->ns, "", &path);
+    if (c->dry_run) {
+        sl_ctl_query(&path, "dryRun", "All");
+    }
     struct sl_call call = {.method = "POST", .path = path.data, .body = job};
     enum sl_code code = sl_remote_call(c->remote, &call, &result, e);
     if (code == SL_CODE_OK) {
-        printf("job/%s submitted to queue %s in namespace %s\n", sl_object_name(result), s->queue,
-               s->ns);
+        say(c, result);
+        sl_json_append(made, sl_json_ref(result));
     }
     sl_json_free(result);
     sl_json_free(job);
@@ -26,57 +89,68 @@ static enum sl_code submit_one(struct sl_ctl *c, const struct sl_submit *s, stru
     return code;
 }
 
-/* Not an error: it may be made yet, and the Job starts then. */
-static void warn_of_queue(struct sl_ctl *c)
+static enum sl_code submit_all(struct sl_ctl *c, struct sl_json *made, struct sl_error *e)
 {
-    struct sl_buf path = {0};
-    struct sl_json *queue = NULL;
-    struct sl_error e = {0};
-    sl_ctl_path(SL_KIND_LOCAL_QUEUE, c->ns, c->queue, &path);
-    if (sl_remote_get(c->remote, path.data, &queue, &e) == SL_CODE_NOT_FOUND) {
-        fprintf(
-            stderr,
-            "warning: LocalQueue %s does not exist in namespace %s; the job waits until it does\n",
-            c->queue, c->ns);
+    enum sl_code code = SL_CODE_OK;
+    for (int64_t i = 1; i <= c->count && code == SL_CODE_OK; i++) {
+        struct sl_submit s = c->submit;
+        char name[300];
+        if (s.name != NULL && c->count > 1) {
+            snprintf(name, sizeof name, "%s-%lld", c->submit.name, (long long)i);
+            s.name = name;
+        }
+        code = submit_one(c, &s, made, e);
     }
-    sl_json_free(queue);
-    sl_buf_fini(&path);
+    return code;
+}
+
+/* One document: the Job, or a List of them. */
+static void print_made(const struct sl_ctl *c, struct sl_json *made)
+{
+    struct sl_json *list = sl_json_new_map();
+    sl_json_set_text(list, "apiVersion", "v1");
+    sl_json_set_text(list, "kind", "List");
+    sl_json_set(list, "items", sl_json_ref(made));
+    sl_ctl_print_value(c, sl_json_len(made) == 1 ? sl_json_at(made, 0) : list);
+    sl_json_free(list);
+}
+
+static int submit(struct sl_ctl *c, struct sl_json *made)
+{
+    struct sl_error e = {0};
+    if (submit_all(c, made, &e) != SL_CODE_OK) {
+        return sl_ctl_failed("submit", &e);
+    }
+    if (sl_ctl_is_data(c)) {
+        print_made(c, made);
+    }
+    warn_of(c, SL_KIND_LOCAL_QUEUE, c->submit.queue);
+    warn_of(c, SL_KIND_WORKLOAD_PRIORITY_CLASS, c->submit.priority_class);
+    if (!c->wait || c->dry_run) {
+        return 0;
+    }
+    fflush(stdout);
+    bool good = sl_ctl_wait(c, made, &e);
+    return e.code != SL_CODE_OK ? sl_ctl_failed("submit --wait", &e) : good ? 0 : 1;
 }
 
 int sl_ctl_submit(struct sl_ctl *c)
 {
     SL_PRE(c != NULL);
-    struct sl_submit s = {.ns = c->ns,
-                          .queue = c->queue,
-                          .cpu = c->cpu,
-                          .memory = c->memory,
-                          .priority_class = c->priority_class,
-                          .run_for = c->run_for,
-                          .name = c->name,
-                          .parallelism = c->parallelism,
-                          .fail = c->fail};
     struct sl_error e = {0};
     if (c->arguments.count > 0) {
         return sl_ctl_misused("submit takes no arguments, only options");
     }
-    if (sl_submit_check(&s, &e) != SL_CODE_OK) {
+    if (sl_submit_check(&c->submit, &e) != SL_CODE_OK) {
         return sl_ctl_misused("%s", e.text);
     }
-    if (c->count < 1 || c->count > 100000) {
-        return sl_ctl_misused("--count must be from 1 to 100000");
+    if (c->count < 1 || c->count > COUNT_MAX) {
+        return sl_ctl_misused("--count must be from 1 to %d", COUNT_MAX);
     }
-    for (int64_t i = 1; i <= c->count; i++) {
-        char name[300];
-        if (c->name != NULL && c->count > 1) {
-            snprintf(name, sizeof name, "%s-%lld", c->name, (long long)i);
-            s.name = name;
-        }
-        if (submit_one(c, &s, &e) != SL_CODE_OK) {
-            return sl_ctl_failed("submit", &e);
-        }
-    }
-    warn_of_queue(c);
-    return 0;
+    struct sl_json *made = sl_json_new_list();
+    int status = submit(c, made);
+    sl_json_free(made);
+    return status;
 }
 
 int sl_ctl_version(struct sl_ctl *c)

@@ -20,6 +20,7 @@ struct sl_daemon_options {
         *token_file; /* standalone: only requests with the token in it are served, over TLS; NULL:
                      * see allow_remote */
     const char *config;        /* NULL: Kueue's defaults */
+    const char *check_config;  /* only look at this one, whatever else is given */
     const char *feature_gates; /* NULL: those of the configuration */
     enum sl_log_level log_level;
     bool log_json;
@@ -45,5 +46,5 @@ struct sl_daemon_options {
 /* BAD_REQUEST with a sentence for the user; the options then are not to be used. */
 enum sl_code sl_daemon_options_parse(int argc, char *const argv[], struct sl_daemon_options *out,
                                      struct sl_error *e);
-extern const char sl_daemon_usage[];
+void sl_daemon_options_help(struct sl_buf *out);
 #endif

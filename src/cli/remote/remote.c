@@ -2,7 +2,7 @@
  * SPDX-FileCopyrightText: The Sluice authors */
 
 /* HTTP by libcurl, one connection that is kept. */
-#include "cli/ctl/remote.h"
+#include "cli/remote/remote.h"
 #include "base/check.h"
 #include "base/mem.h"
 #include <curl/curl.h>

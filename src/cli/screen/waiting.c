@@ -2,8 +2,9 @@
  * SPDX-FileCopyrightText: The Sluice authors */
 
 /* Who waits without standing in a ClusterQueue's list. */
-#include "cli/ctl/waiting.h"
+#include "cli/screen/waiting.h"
 #include "base/mem.h"
+#include "base/near.h"
 #include "controllers/jobs/job.h"
 #include <string.h>
 
@@ -84,6 +85,10 @@ static void add(struct sl_json *list, const struct sl_json *object, const char *
     struct sl_json *metadata = sl_json_path_make(item, "metadata");
     sl_json_set_text(metadata, "namespace", sl_object_namespace(object));
     sl_json_set_text(metadata, "name", sl_object_name(object));
+    const char *queue = sl_json_path_text(object, "spec.queueName", "");
+    if (queue[0] != '\0') {
+        sl_json_set_text(item, "localQueueName", queue);
+    }
     sl_json_set_int(item, "priority", sl_json_path_int(object, "spec.priority", 0));
     sl_json_set_text(item, "reason", reason);
     sl_json_set_text(item, "message", message);
@@ -209,6 +214,39 @@ struct sl_json *sl_waiting_without_workload(const struct sl_json *jobs,
     }
     sl_map_free(owners);
     return list;
+}
+
+/* --- queues that do not exist -------------------------------------------------------------------------- */
+
+/* False: it exists. */
+static bool nearest(const char *ns, const char *name, const struct sl_json *queues,
+                    struct sl_near *near)
+{
+    sl_near_start(near, name);
+    for (size_t i = 0; i < sl_json_len(queues); i++) {
+        const struct sl_json *queue = sl_json_at(queues, i);
+        if (strcmp(sl_object_namespace(queue), ns) == 0) {
+            sl_near_try(near, sl_object_name(queue));
+        }
+    }
+    return near->best != NULL && strcmp(near->best, name) != 0;
+}
+
+void sl_waiting_hint(const struct sl_json *items, const struct sl_json *local_queues)
+{
+    for (size_t i = 0; i < sl_json_len(items); i++) {
+        struct sl_json *item = sl_json_at(items, i);
+        struct sl_near near;
+        const char *queue = sl_json_path_text(item, "localQueueName", "");
+        if (strcmp(sl_json_path_text(item, "reason", ""), "Misconfigured") == 0 &&
+            nearest(sl_object_namespace(item), queue, local_queues, &near)) {
+            struct sl_buf message = {0};
+            sl_buf_text(&message, sl_json_path_text(item, "message", ""));
+            sl_near_print(&near, &message);
+            sl_json_set_text(item, "message", message.data);
+            sl_buf_fini(&message);
+        }
+    }
 }
 
 void sl_waiting_keep_namespace(struct sl_json *items, const char *ns)

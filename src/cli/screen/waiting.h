@@ -2,7 +2,7 @@
  * SPDX-FileCopyrightText: The Sluice authors */
 
 /* Who waits without standing in a ClusterQueue's list, in the form of such a list: items with metadata, priority,
- * reason and message. Pure functions over objects that were fetched; what they return the caller frees. */
+ * localQueueName, reason and message. Pure functions over objects that were fetched; what they return the caller frees. */
 #ifndef SL_CLI_WAITING_H
 #define SL_CLI_WAITING_H
 #include "api/objects/object.h"
@@ -31,6 +31,9 @@ struct sl_json *sl_waiting_for_admission(const struct sl_json *workloads,
 /* Suspended batch Jobs that name a queue and own none of the workloads. They have the reason NoWorkload and no message. */
 struct sl_json *sl_waiting_without_workload(const struct sl_json *jobs,
                                             const struct sl_json *workloads);
+
+/* Adds to the messages of items in a LocalQueue that does not exist which one was probably meant. */
+void sl_waiting_hint(const struct sl_json *items, const struct sl_json *local_queues);
 
 /* Takes out the items of other namespaces. */
 void sl_waiting_keep_namespace(struct sl_json *items, const char *ns);

@@ -27,6 +27,48 @@ static void assert_policy_equal(const struct sl_settings *a, const struct sl_set
     SAME(reclaimable_pods);
 }
 
+static void assert_facts(const struct sl_config *c, const char *const lines[])
+{
+    struct sl_buf text = {0};
+    sl_config_print(c, &text);
+    for (; *lines != NULL; lines++) {
+        assert_has(text.data, *lines);
+    }
+    sl_buf_fini(&text);
+}
+
+static void test_config_says_what_is_in_force(void **state)
+{
+    (void)state;
+    struct sl_config *c = sl_config_load(NULL, NULL, false);
+    assert_facts(c,
+                 (const char *const[]){"Kueue by default: PrioritizePreemptorWorkloads=true\n",
+                                       "  fair sharing: off\n", "  admission fair sharing: off\n",
+                                       "  waitForPodsReady: on, timeout 1800 s\n",
+                                       "  jobs: with a queue name\n", NULL});
+    sl_config_free(c);
+    c = load_with_gates(
+        HEAD "fairSharing: {preemptionStrategies: [LessThanInitialShare]}\n"
+             "admissionFairSharing: {usageHalfLifeTime: 10m, usageSamplingInterval: 1m}\n"
+             "waitForPodsReady: {timeout: 5m, blockAdmission: true}\n"
+             "manageJobsWithoutQueueName: true\nintegrations: {frameworks: [batch/job, pod]}\n",
+        "PartialAdmission=false,PrioritizePreemptorWorkloads=false,TopologyAwareScheduling=true");
+    assert_none(c->errors);
+    assert_facts(
+        c, (const char *const[]){
+               "Kueue by default: PartialAdmission=false\n",
+               "  fair sharing: on, preemption by LessThanInitialShare\n",
+               "  admission fair sharing: on, usageHalfLifeTime 10m, usageSamplingInterval 60 s\n",
+               "  waitForPodsReady: on, timeout 300 s, admission is blocked meanwhile\n",
+               "  jobs: also those without a queue name, of batch/job pod\n", NULL});
+    sl_config_free(c);
+    c = sl_config_load(NULL, "PrioritizePreemptorWorkloads=false,DisableWaitForPodsReady=true",
+                       false);
+    assert_facts(c, (const char *const[]){"Kueue by default: DisableWaitForPodsReady=true\n",
+                                          "  waitForPodsReady: off\n", NULL});
+    sl_config_free(c);
+}
+
 static void test_config_no_file_takes_kueues_defaults(void **state)
 {
     (void)state;
@@ -580,6 +622,7 @@ static void test_config_elections_that_cannot_work_are_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_config_says_what_is_in_force),
         cmocka_unit_test(test_config_no_file_takes_kueues_defaults),
         cmocka_unit_test(test_config_empty_configuration_changes_nothing),
         cmocka_unit_test(test_config_json_is_read_as_well),

@@ -88,36 +88,156 @@ static void test_ctl_path_of_kinds(void **state)
     }
 }
 
-static void test_ctl_target_takes_kind_and_name_or_both_with_a_slash(void **state)
+static void assert_targets(struct sl_ctl *c, const char *wanted)
 {
-    (void)state;
-    struct sl_ctl c;
-    struct sl_ctl_target target;
-    struct sl_error e = {0};
-    assert_int_equal(PARSE("get", "cq", "team"), SL_CODE_OK);
-    assert_true(sl_ctl_target(&c, &target));
-    assert_int_equal(target.kind, SL_KIND_CLUSTER_QUEUE);
-    assert_string_equal(target.name, "team");
-    assert_int_equal(PARSE("get", "job/pi"), SL_CODE_OK);
-    assert_true(sl_ctl_target(&c, &target));
-    assert_int_equal(target.kind, SL_KIND_JOB);
-    assert_string_equal(target.name, "pi");
+    struct sl_ctl_targets t;
+    struct sl_buf text = {0};
+    assert_true(sl_ctl_targets(c, &t));
+    for (size_t i = 0; i < t.count; i++) {
+        sl_buf_text(&text, i > 0 ? " " : "");
+        sl_ctl_name(t.items[i].kind, t.items[i].name, &text);
+    }
+    assert_string_equal(text.data, wanted);
+    sl_buf_fini(&text);
+    sl_ctl_targets_fini(&t);
 }
 
-static void test_ctl_target_unknown_or_superfluous_is_refused(void **state)
+static void test_ctl_targets_are_kinds_and_names_or_both_with_a_slash(void **state)
 {
     (void)state;
     struct sl_ctl c;
-    struct sl_ctl_target target;
     struct sl_error e = {0};
-    assert_int_equal(PARSE("get", "unicorns"), SL_CODE_OK);
-    assert_false(sl_ctl_target(&c, &target));
-    assert_int_equal(PARSE("get"), SL_CODE_OK);
-    assert_false(sl_ctl_target(&c, &target));
-    assert_int_equal(PARSE("get", "job/a", "b"), SL_CODE_OK);
-    assert_false(sl_ctl_target(&c, &target));
+    assert_int_equal(PARSE("get", "cq"), SL_CODE_OK);
+    assert_targets(&c, "clusterqueue.kueue.x-k8s.io/");
+    assert_int_equal(PARSE("get", "ns,job"), SL_CODE_OK);
+    assert_targets(&c, "namespace/ job.batch/");
     assert_int_equal(PARSE("get", "job", "a", "b"), SL_CODE_OK);
-    assert_false(sl_ctl_target(&c, &target));
+    assert_targets(&c, "job.batch/a job.batch/b");
+    assert_int_equal(PARSE("get", "job,pod", "a"), SL_CODE_OK);
+    assert_targets(&c, "job.batch/a pod/a");
+    assert_int_equal(PARSE("get", "job/pi", "pod/e"), SL_CODE_OK);
+    assert_targets(&c, "job.batch/pi pod/e");
+}
+
+static void test_ctl_targets_unknown_or_mixed_are_refused(void **state)
+{
+    (void)state;
+    struct sl_ctl c;
+    struct sl_error e = {0};
+    static const char *const bad[][3] = {{"unicorns"},   {"job,unicorns"}, {NULL},
+                                         {"job/a", "b"}, {"job/"},         {"job/a", "pod/"},
+                                         {"unicorn/a"}};
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        struct sl_ctl_targets t;
+        assert_int_equal(PARSE("get"), SL_CODE_OK);
+        while (c.arguments.count < 3 && bad[i][c.arguments.count] != NULL) {
+            c.arguments.items[c.arguments.count] = bad[i][c.arguments.count];
+            c.arguments.count++;
+        }
+        assert_false(sl_ctl_targets(&c, &t));
+        sl_ctl_targets_fini(&t);
+    }
+    struct sl_ctl_targets t;
+    assert_int_equal(PARSE("get", "po,po,po,po,po,po,po,po,po,po,po,po,po,po,po,po,po"),
+                     SL_CODE_OK);
+    assert_false(sl_ctl_targets(&c, &t));
+    sl_ctl_targets_fini(&t);
+}
+
+static void test_ctl_short_options_may_be_one_word(void **state)
+{
+    (void)state;
+    struct sl_ctl c;
+    struct sl_error e = {0};
+    assert_int_equal(PARSE("get", "cq", "-ojson", "-Aw"), SL_CODE_OK);
+    assert_int_equal(c.output, SL_OUTPUT_JSON);
+    assert_true(c.all_namespaces && c.watch);
+    assert_int_equal(PARSE("get", "cq", "-Aoname"), SL_CODE_OK);
+    assert_int_equal(c.output, SL_OUTPUT_NAME);
+    assert_int_equal(PARSE("get", "cq", "-Ao", "wide"), SL_CODE_OK);
+    assert_int_equal(c.output, SL_OUTPUT_WIDE);
+    assert_int_equal(PARSE("get", "cq", "-Ax"), SL_CODE_BAD_REQUEST);
+    assert_has(e.text, "unknown option -x");
+    assert_int_equal(PARSE("get", "cq", "-A=true"), SL_CODE_BAD_REQUEST);
+    assert_has(e.text, "--all-namespaces takes no value");
+    assert_int_equal(PARSE("get", "cq", "-Ao"), SL_CODE_BAD_REQUEST);
+    assert_has(e.text, "--output needs a value");
+}
+
+static void test_ctl_an_option_of_another_command_is_refused(void **state)
+{
+    (void)state;
+    struct sl_ctl c;
+    struct sl_error e = {0};
+    assert_int_equal(PARSE("topology", "-n", "lab"), SL_CODE_BAD_REQUEST);
+    assert_string_equal(e.text, "topology has no option --namespace");
+    assert_int_equal(PARSE("pending", "-n", "lab", "--limit=3"), SL_CODE_OK);
+    assert_int_equal(c.limit, 3);
+    assert_int_equal(PARSE("get", "--limit", "3"), SL_CODE_BAD_REQUEST);
+    assert_has(e.text, "get has no option --limit");
+    assert_int_equal(PARSE("node", "list", "-ojson"), SL_CODE_BAD_REQUEST);
+    assert_has(e.text, "node has no option --output");
+    assert_int_equal(PARSE("pending", "-oname"), SL_CODE_BAD_REQUEST);
+    assert_string_equal(e.text, "pending: --output \"name\" is not one of table, json, yaml");
+    assert_int_equal(PARSE("nosuch", "--cpu", "1"), SL_CODE_OK); /* that is said first */
+}
+
+static void test_ctl_a_misspelt_option_is_guessed(void **state)
+{
+    (void)state;
+    struct sl_ctl c;
+    struct sl_error e = {0};
+    assert_int_equal(PARSE("submit", "--paralelism=2"), SL_CODE_BAD_REQUEST);
+    assert_string_equal(e.text, "unknown option --paralelism; did you mean --parallelism?");
+}
+
+static const char *const commands[] = {"apply",  "get",     "describe",  "delete",   "watch",
+                                       "submit", "pending", "dashboard", "topology", "node",
+                                       "replay", "version", "help"};
+
+/* Each has a help of its own, with all that it can be given, and no line longer than the help is wide. */
+static void test_ctl_help_of_each_command(void **state)
+{
+    (void)state;
+    struct sl_buf all = {0};
+    sl_ctl_print_help(NULL, &all);
+    for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++) {
+        const struct sl_ctl_command *command = sl_ctl_command(commands[i]);
+        struct sl_buf text = {0}, start = {0};
+        assert_non_null(command);
+        sl_ctl_print_help(command, &text);
+        sl_buf_print(&start, "usage: sluicectl %s", commands[i]);
+        assert_int_equal(strncmp(text.data, start.data, start.len), 0);
+        assert_has(text.data, "\nExamples:\n  sluicectl ");
+        assert_has(text.data, "--server URL");
+        assert_has(all.data, command->about[0] == 'o' ? "objects" : commands[i]);
+        for (const char *line = text.data; *line != '\0'; line += strcspn(line, "\n") + 1) {
+            assert_true(strcspn(line, "\n") <= 100);
+        }
+        sl_buf_fini(&text);
+        sl_buf_fini(&start);
+    }
+    sl_buf_fini(&all);
+    struct sl_buf text = {0};
+    sl_ctl_print_help(sl_ctl_command("pending"), &text);
+    assert_has(text.data, "--limit N");
+    assert_has(text.data, "Forms of --output: table, json, yaml\n");
+    assert_null(strstr(text.data, "--cpu"));
+    sl_buf_fini(&text);
+}
+
+static void test_ctl_help_and_version_need_no_command(void **state)
+{
+    (void)state;
+    struct sl_ctl c;
+    struct sl_error e = {0};
+    assert_int_equal(PARSE("--version"), SL_CODE_OK);
+    assert_true(c.version);
+    assert_int_equal(PARSE("submit", "--help"), SL_CODE_OK);
+    assert_true(c.help);
+    assert_string_equal(c.command, "submit");
+    assert_null(sl_ctl_command("nosuch"));
+    assert_int_equal(sl_ctl_no_command("pnding"), 2);
 }
 
 int main(void)
@@ -128,8 +248,13 @@ int main(void)
         cmocka_unit_test(test_ctl_wrong_usage_is_refused_and_named),
         cmocka_unit_test(test_ctl_many_files_are_kept_and_too_many_refused),
         cmocka_unit_test(test_ctl_path_of_kinds),
-        cmocka_unit_test(test_ctl_target_takes_kind_and_name_or_both_with_a_slash),
-        cmocka_unit_test(test_ctl_target_unknown_or_superfluous_is_refused),
+        cmocka_unit_test(test_ctl_targets_are_kinds_and_names_or_both_with_a_slash),
+        cmocka_unit_test(test_ctl_targets_unknown_or_mixed_are_refused),
+        cmocka_unit_test(test_ctl_short_options_may_be_one_word),
+        cmocka_unit_test(test_ctl_an_option_of_another_command_is_refused),
+        cmocka_unit_test(test_ctl_a_misspelt_option_is_guessed),
+        cmocka_unit_test(test_ctl_help_of_each_command),
+        cmocka_unit_test(test_ctl_help_and_version_need_no_command),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -184,6 +184,39 @@ static void test_daemon_options_help_and_version_need_nothing_else(void **state)
     assert_true(o.show_version);
 }
 
+static void test_daemon_options_check_config_needs_no_mode(void **state)
+{
+    (void)state;
+    struct sl_daemon_options o;
+    struct sl_error e = {0};
+    unsetenv("KUBERNETES_SERVICE_HOST");
+    assert_int_equal(PARSE("--check-config", "k.yaml"), SL_CODE_OK);
+    assert_string_equal(o.check_config, "k.yaml");
+    assert_false(o.standalone);
+    assert_int_equal(PARSE("--check-config=k.yaml", "--standalone"), SL_CODE_OK);
+    assert_true(o.standalone);
+    assert_int_equal(PARSE("--check-config="), SL_CODE_BAD_REQUEST);
+    assert_has(e.text, "--check-config: the file's name is empty");
+}
+
+/* Every option is in it, in the section of each mode that has it. */
+static void test_daemon_options_help_is_made_of_the_table(void **state)
+{
+    (void)state;
+    struct sl_buf text = {0};
+    sl_daemon_options_help(&text);
+    assert_has(text.data, "  --check-config FILE ");
+    assert_has(text.data, "  --leader-elect[=BOOL] ");
+    assert_has(text.data, "  -h, --help ");
+    const char *cluster = strstr(text.data, "\nCluster mode:\n");
+    const char *standalone = strstr(text.data, "\nStandalone mode:\n");
+    assert_non_null(cluster);
+    assert_non_null(standalone);
+    assert_true(strstr(cluster, "--data DIR") < standalone);
+    assert_has(standalone, "--data DIR");
+    sl_buf_fini(&text);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -195,6 +228,8 @@ int main(void)
         cmocka_unit_test(test_daemon_options_cluster_takes_those_of_kueues_load_generator),
         cmocka_unit_test(test_daemon_options_bad_values_for_a_cluster_are_refused_and_named),
         cmocka_unit_test(test_daemon_options_of_a_cluster_are_refused_in_standalone_mode),
+        cmocka_unit_test(test_daemon_options_check_config_needs_no_mode),
+        cmocka_unit_test(test_daemon_options_help_is_made_of_the_table),
         cmocka_unit_test(test_daemon_options_help_and_version_need_nothing_else),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

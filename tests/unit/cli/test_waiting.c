@@ -3,7 +3,7 @@
 
 /* Who waits without standing in a ClusterQueue's list. */
 #include "t.h"
-#include "cli/ctl/waiting.h"
+#include "cli/screen/waiting.h"
 
 #define WAITS(name)                                                                                \
     "{\"metadata\":{\"namespace\":\"lab\",\"name\":\"" name "\"},\"spec\":{\"priority\":7},"       \
@@ -164,6 +164,26 @@ static void test_waiting_jobs_without_a_workload_are_found_by_their_uid(void **s
     sl_json_free(jobs);
 }
 
+static void test_waiting_a_queue_that_does_not_exist_is_guessed(void **state)
+{
+    (void)state;
+    struct sl_json *queues = parse("[{\"metadata\":{\"namespace\":\"lab\",\"name\":\"research\"}},"
+                                   "{\"metadata\":{\"namespace\":\"shop\",\"name\":\"reserch\"}}]");
+    struct sl_json *items =
+        parse("[{\"metadata\":{\"namespace\":\"lab\"},\"localQueueName\":\"reserch\","
+              "\"reason\":\"Misconfigured\",\"message\":\"m\"},"
+              "{\"metadata\":{\"namespace\":\"shop\"},\"localQueueName\":\"reserch\","
+              "\"reason\":\"Misconfigured\",\"message\":\"m\"},"
+              "{\"metadata\":{\"namespace\":\"lab\"},\"localQueueName\":\"reserch\","
+              "\"reason\":\"Suspended\",\"message\":\"m\"}]");
+    sl_waiting_hint(items, queues);
+    assert_string_equal(sl_json_path_text(items, "0.message", ""), "m; did you mean research?");
+    assert_string_equal(sl_json_path_text(items, "1.message", ""), "m"); /* it exists there */
+    assert_string_equal(sl_json_path_text(items, "2.message", ""), "m");
+    sl_json_free(items);
+    sl_json_free(queues);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -174,6 +194,7 @@ int main(void)
         cmocka_unit_test(test_waiting_for_admission_names_every_open_check),
         cmocka_unit_test(test_waiting_workloads_get_the_reason_of_their_list),
         cmocka_unit_test(test_waiting_jobs_without_a_workload_are_found_by_their_uid),
+        cmocka_unit_test(test_waiting_a_queue_that_does_not_exist_is_guessed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
