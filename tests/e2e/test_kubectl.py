@@ -185,5 +185,33 @@ class Kubectl(unittest.TestCase):
         self.assertNotEqual(self.get("cq", "apart").get("status", {}).get("pendingWorkloads"), 99)
 
 
+class Explain(unittest.TestCase):
+    """kubectl explain describes every kind and field, with defaults and with what has no effect."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.daemon = Daemon().start()
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.daemon.close()
+
+    def explain(self, *arguments):
+        """As one line: it is wrapped for a terminal."""
+        return " ".join(self.daemon.kubectl("explain", *arguments).stdout.split())
+
+    def test_nothing_is_left_undescribed(self):
+        for kind in ("clusterqueues", "localqueues", "cohorts", "resourceflavors", "topologies", "admissionchecks", "jobs",
+                     "workloadpriorityclasses", "provisioningrequestconfigs.kueue.x-k8s.io", "workloads.status", "pods.spec"):
+            out = self.explain(kind)
+            self.assertNotIn("<empty>", out, kind)
+            self.assertNotIn("<no description>", out, kind)
+
+    def test_defaults_and_fields_without_effect(self):
+        self.assertIn("Default: None.", self.explain("clusterqueue.spec.stopPolicy"))
+        self.assertIn("Has no effect: concurrent admission is not", self.explain("clusterqueue.spec.concurrentAdmissionPolicy"))
+        self.assertIn("Has no effect: jobs are simulated", self.explain("job.spec.backoffLimit"))
+
+
 if __name__ == "__main__":
     unittest.main()

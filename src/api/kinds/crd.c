@@ -148,12 +148,15 @@ static void add_selector(struct sl_json *s)
 {
     static const char text[] =
         "{\"type\":\"object\",\"x-kubernetes-map-type\":\"atomic\",\"properties\":{"
-        "\"matchLabels\":{\"type\":\"object\",\"additionalProperties\":{\"type\":\"string\"}},"
-        "\"matchExpressions\":{\"type\":\"array\",\"x-kubernetes-list-type\":\"atomic\",\"items\":{"
+        "\"matchLabels\":{\"description\":\"Labels that have to have these values.\","
+        "\"type\":\"object\",\"additionalProperties\":{\"type\":\"string\"}},"
+        "\"matchExpressions\":{\"description\":\"Conditions on labels; all have to hold.\","
+        "\"type\":\"array\",\"x-kubernetes-list-type\":\"atomic\",\"items\":{"
         "\"type\":\"object\",\"required\":[\"key\",\"operator\"],\"properties\":{"
-        "\"key\":{\"type\":\"string\"},\"operator\":{\"type\":\"string\"},"
-        "\"values\":{\"type\":\"array\",\"x-kubernetes-list-type\":\"atomic\",\"items\":"
-        "{\"type\":\"string\"}}}}}}}";
+        "\"key\":{\"description\":\"Label.\",\"type\":\"string\"},"
+        "\"operator\":{\"description\":\"In, NotIn, Exists or DoesNotExist.\",\"type\":\"string\"},"
+        "\"values\":{\"description\":\"Values for In and NotIn.\",\"type\":\"array\","
+        "\"x-kubernetes-list-type\":\"atomic\",\"items\":{\"type\":\"string\"}}}}}}}";
     struct sl_json *selector = sl_json_parse(text, sizeof text - 1, NULL);
     SL_ASSERT(selector != NULL);
     enum sl_code merged = sl_patch_merge(&s, selector, NULL);
@@ -210,12 +213,28 @@ static void add_rule(struct sl_json *s, const char *rule, const char *message)
     sl_json_append(sl_json_get(s, "x-kubernetes-validations"), r);
 }
 
+/* With the default, which kubectl explain does not show otherwise. */
+static void describe(struct sl_json *s, const struct sl_node *node)
+{
+    struct sl_buf text = {0};
+    if (node->field.about == NULL) {
+        return;
+    }
+    sl_buf_text(&text, node->field.about);
+    if (node->preset != NULL && sl_json_type(node->preset) != SL_JSON_MAP) {
+        struct sl_buf value = {0};
+        sl_json_print(node->preset, &value);
+        sl_buf_print(&text, " Default: %s.", sl_json_text(node->preset, value.data));
+        sl_buf_fini(&value);
+    }
+    sl_json_set_text(s, "description", text.data);
+    sl_buf_fini(&text);
+}
+
 static struct sl_json *new_schema(const struct sl_node *node, enum unknown unknown)
 {
     struct sl_json *s = sl_json_new_map();
-    if (node->field.about != NULL) {
-        sl_json_set_text(s, "description", node->field.about);
-    }
+    describe(s, node);
     add_type(s, node, unknown);
     if (node->preset != NULL) {
         sl_json_set(s, "default", sl_json_clone(node->preset));
@@ -224,11 +243,6 @@ static struct sl_json *new_schema(const struct sl_node *node, enum unknown unkno
         add_rule(s, "self == oldSelf", "field is immutable");
     }
     return s;
-}
-
-struct sl_json *sl_object_schema_new(enum sl_kind kind)
-{
-    return new_schema(sl_schema(kind), UNKNOWN_KEPT);
 }
 
 static const struct {
@@ -260,6 +274,33 @@ static struct sl_json *schema_at(struct sl_json *s, const char *path)
     return s;
 }
 
+/* Says of the fields of idle.def that they have no effect. */
+static void add_idle(struct sl_json *root, enum sl_kind kind, bool standalone)
+{
+    size_t count;
+    const struct sl_idle *rows = sl_schema_idle(&count);
+    for (size_t i = 0; i < count; i++) {
+        if (rows[i].kind != kind || strcmp(rows[i].where, "spec") != 0 ||
+            (rows[i].alone && !standalone)) {
+            continue;
+        }
+        struct sl_json *field =
+            sl_json_get(sl_json_get(schema_at(root, rows[i].where), "properties"), rows[i].member);
+        struct sl_buf text = {0};
+        sl_buf_print(&text, "%s Has no effect: %s.", sl_json_path_text(field, "description", ""),
+                     rows[i].why);
+        sl_json_set_text(field, "description", text.data);
+        sl_buf_fini(&text);
+    }
+}
+
+struct sl_json *sl_object_schema_new(enum sl_kind kind)
+{
+    struct sl_json *root = new_schema(sl_schema(kind), UNKNOWN_KEPT);
+    add_idle(root, kind, true);
+    return root;
+}
+
 static void add_rules(struct sl_json *root, enum sl_kind kind)
 {
     for (size_t i = 0; i < sizeof rules / sizeof rules[0]; i++) {
@@ -277,6 +318,7 @@ static struct sl_json *new_root_schema(enum sl_kind kind)
     sl_json_set_text(metadata, "type", "object");
     sl_json_set(sl_json_get(root, "properties"), "metadata", metadata);
     add_rules(root, kind);
+    add_idle(root, kind, false);
     struct sl_json *holder = sl_json_new_map();
     sl_json_set(holder, "openAPIV3Schema", root);
     return holder;

@@ -69,6 +69,14 @@ struct sl_column {
     const char *about;
 };
 
+/* A row of idle.def: a field or annotation that has no effect. */
+struct sl_idle {
+    enum sl_kind kind; /* SL_KIND_COUNT = any */
+    const char *where, *member, *why;
+    bool alone; /* only in standalone mode */
+};
+const struct sl_idle *sl_schema_idle(size_t *count);
+
 const struct sl_node *sl_schema(enum sl_kind kind);
 const struct sl_column *sl_schema_columns(enum sl_kind kind, size_t *count);
 #endif

@@ -25,30 +25,72 @@ static const struct sl_json *property(const struct sl_json *schema, const char *
     return sl_json_get(sl_json_get(schema, "properties"), name);
 }
 
-/* What kubectl explain shows of a queue. */
-static void test_crd_describes_each_field_of_a_cluster_queue(void **state)
+static unsigned undescribed(const struct sl_json *schema, const char *path);
+
+static unsigned undescribed_members(const struct sl_json *schema, const char *path)
+{
+    const struct sl_json *properties = sl_json_get(schema, "properties");
+    void *it = NULL;
+    const char *key;
+    struct sl_json *field;
+    unsigned count = 0;
+    while (sl_json_next(properties, &it, &key, &field)) {
+        struct sl_buf below = {0};
+        const char *about = sl_json_path_text(field, "description", "");
+        sl_buf_print(&below, "%s.%s", path, key);
+        if (about[0] == '\0' || about[strlen(about) - 1] != '.') {
+            print_error("%s: \"%s\" is not a sentence\n", below.data, about);
+            count++;
+        }
+        count += undescribed(field, below.data);
+        sl_buf_fini(&below);
+    }
+    return count;
+}
+
+/* Members at any depth, below items and values, too. */
+static unsigned undescribed(const struct sl_json *schema, const char *path)
+{
+    return schema == NULL ? 0
+                          : undescribed_members(schema, path) +
+                                undescribed(sl_json_get(schema, "items"), path) +
+                                undescribed(sl_json_get(schema, "additionalProperties"), path);
+}
+
+/* What kubectl explain shows. */
+static void test_crd_describes_each_field_of_each_kind(void **state)
 {
     (void)state;
-    static const char *const paths[] = {"spec", "spec.properties.preemption",
-                                        "spec.properties.flavorFungibility",
-                                        "spec.properties.admissionChecksStrategy"};
-    struct sl_json *v = crd(SL_KIND_CLUSTER_QUEUE);
-    const struct sl_json *fields =
-        sl_json_path(v, "spec.versions.0.schema.openAPIV3Schema.properties");
-    for (size_t i = 0; i < sizeof paths / sizeof paths[0]; i++) {
-        const struct sl_json *properties =
-            sl_json_get(sl_json_path(fields, paths[i]), "properties");
-        void *it = NULL;
-        const char *key;
-        struct sl_json *field;
-        assert_true(sl_json_len(properties) > 0);
-        while (sl_json_next(properties, &it, &key, &field)) {
-            if (!sl_json_has(field, "description")) {
-                fail_msg("%s: %s has no description", paths[i], key);
-            }
+    unsigned count = 0;
+    for (int kind = 0; kind < SL_KIND_CUSTOM; kind++) {
+        struct sl_json *schema = sl_object_schema_new((enum sl_kind)kind);
+        const char *name = sl_kind_info((enum sl_kind)kind)->kind;
+        if (!sl_json_has(schema, "description")) {
+            print_error("%s has no description\n", name);
+            count++;
         }
+        count += undescribed(schema, name);
+        sl_json_free(schema);
     }
-    sl_json_free(v);
+    assert_int_equal(count, 0);
+}
+
+static void test_crd_descriptions_have_defaults_and_what_has_no_effect(void **state)
+{
+    (void)state;
+    struct sl_json *schema = sl_object_schema_new(SL_KIND_CLUSTER_QUEUE);
+    const struct sl_json *spec = property(schema, "spec");
+    const char *strategy = sl_json_path_text(property(spec, "queueingStrategy"), "description", "");
+    const char *concurrent =
+        sl_json_path_text(property(spec, "concurrentAdmissionPolicy"), "description", "");
+    assert_non_null(strstr(strategy, " Default: BestEffortFIFO."));
+    assert_non_null(strstr(concurrent, " Has no effect: concurrent admission is not supported."));
+    sl_json_free(schema);
+    schema = sl_object_schema_new(SL_KIND_JOB);
+    const struct sl_json *limit = property(property(schema, "spec"), "backoffLimit");
+    assert_non_null(
+        strstr(sl_json_path_text(limit, "description", ""), " Default: 6. Has no effect: "));
+    sl_json_free(schema);
 }
 
 static void test_crd_names_scope_and_columns_are_those_of_the_kind(void **state)
@@ -83,7 +125,8 @@ static void test_crd_schema_has_bounds_defaults_and_enums(void **state)
     assert_json(property(spec, "stopPolicy"),
                 "{\"default\":\"None\",\"description\":\"Hold admits nothing new, HoldAndDrain "
                 "also evicts what is "
-                "admitted.\",\"enum\":[\"None\",\"Hold\",\"HoldAndDrain\"],\"type\":\"string\"}");
+                "admitted. Default: "
+                "None.\",\"enum\":[\"None\",\"Hold\",\"HoldAndDrain\"],\"type\":\"string\"}");
     const struct sl_json *flavors =
         property(sl_json_get(property(spec, "resourceGroups"), "items"), "flavors");
     assert_int_equal(sl_json_path_int(flavors, "maxItems", 0), 64);
@@ -183,7 +226,8 @@ static void test_crd_unknown_fields_only_of_pods_are_kept(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_crd_describes_each_field_of_a_cluster_queue),
+        cmocka_unit_test(test_crd_describes_each_field_of_each_kind),
+        cmocka_unit_test(test_crd_descriptions_have_defaults_and_what_has_no_effect),
         cmocka_unit_test(test_crd_names_scope_and_columns_are_those_of_the_kind),
         cmocka_unit_test(test_crd_schema_has_bounds_defaults_and_enums),
         cmocka_unit_test(test_crd_schemas_are_structural),

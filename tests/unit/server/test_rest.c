@@ -235,6 +235,15 @@ static void test_rest_fields_without_effect_are_warned_of(void **state)
     assert_int_equal(post(f, "/apis/batch/v1/namespaces/default/jobs", job), 201);
     assert_non_null(
         strstr(sl_json_text(sl_json_at(f->r.answer.warnings, 0), ""), "elastic-job has no effect"));
+    const char *limited =
+        "{\"metadata\":{\"name\":\"k\"},\"spec\":{\"activeDeadlineSeconds\":5,\"template\":{"
+        "\"spec\":"
+        "{\"restartPolicy\":\"Never\",\"containers\":[{\"name\":\"c\",\"image\":\"i\"}]}}}}";
+    assert_int_equal(post(f, "/apis/batch/v1/namespaces/default/jobs", limited), 201);
+    assert_string_equal(
+        sl_json_text(sl_json_at(f->r.answer.warnings, 0), ""),
+        "299 - \"spec.activeDeadlineSeconds has no effect: jobs are simulated, and end as "
+        "sluice.dev/run-for and sluice.dev/fail say\"");
 }
 
 #define CLUSTER_QUEUES "/apis/kueue.x-k8s.io/v1beta2/clusterqueues"
