@@ -130,4 +130,6 @@ enum sl_code sl_ctl_freshen(struct sl_ctl *c, struct sl_json *workloads,
                             struct sl_error *e);
 /* How wide the terminal is; a default when there is none. */
 unsigned sl_ctl_width(void);
+/* How many lines it has; 0 when there is none. */
+unsigned sl_ctl_height(void);
 #endif

@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* sluicectl dashboard: fetches, counts and draws until interrupted, or until every workload has finished. */
+/* sluicectl dashboard: follows Workloads and ClusterQueues by watches and draws until q, a signal, or the end of all
+ * workloads. A connection that is lost is looked for again. */
+#include "base/check.h"
 #include "base/clock.h"
-#include "cli/screen/screen.h"
+#include "cli/remote/watches.h"
 #include "cli/screen/board.h"
+#include "cli/screen/keys.h"
+#include "cli/screen/screen.h"
 #include "cli/ctl/ctl.h"
 #include "controllers/jobs/job.h"
 #include <string.h>
@@ -12,28 +16,77 @@
 
 #define FRAME_MS 500
 #define LINE_MS 1000
-#define STILL_MS 5000 /* nothing runs and nothing changes: what waits will go on waiting */
+#define FETCH_MS 500 /* reasons are not asked for more often */
+#define RETRY_US 500000
+#define STILL_MS 5000  /* nothing runs and nothing changes: what waits will go on waiting */
+#define TITLE_LINES 3u /* with an empty one at the end */
 
-struct lists {
-    struct sl_json *workloads, *queues;
+enum { WORKLOADS, QUEUES };
+
+struct dashboard {
+    struct sl_ctl *c;
+    struct sl_watches *watches;
+    struct sl_board board;
+    bool terminal;
+    bool known; /* the board has been filled */
+    bool stale; /* something has changed since */
+    bool lost;  /* the connection, which was there before */
+    int64_t start_ms, shown_ms, fetched_ms;
+    int64_t still_ms;    /* since when nothing runs or changes */
+    struct sl_error why; /* it is lost */
 };
 
-static enum sl_code fetch(struct sl_ctl *c, struct sl_board *board, struct sl_error *e)
+/* --- what is shown ------------------------------------------------------------------------------------- */
+
+static enum sl_code fill(struct dashboard *d, struct sl_error *e)
 {
-    struct lists l = {0};
-    enum sl_code code = sl_ctl_fetch_list(c, SL_KIND_WORKLOAD, &l.workloads, e);
-    code = code == SL_CODE_OK ? sl_ctl_fetch_list(c, SL_KIND_CLUSTER_QUEUE, &l.queues, e) : code;
+    struct sl_json *workloads = sl_watches_items_new(d->watches, WORKLOADS);
+    struct sl_json *queues = sl_watches_items_new(d->watches, QUEUES);
+    enum sl_code code =
+        sl_ctl_freshen(d->c, workloads, queues, SL_BOARD_WAITING_MAX, SL_BOARD_WAITING_MAX, e);
     if (code == SL_CODE_OK) {
-        code = sl_ctl_freshen(c, sl_json_get(l.workloads, "items"), sl_json_get(l.queues, "items"),
-                              SL_BOARD_WAITING_MAX, SL_BOARD_WAITING_MAX, e);
+        sl_board_fill(&d->board, workloads, queues);
+        d->known = true;
+        d->stale = false;
+        d->fetched_ms = sl_clock_now_ms();
     }
-    if (code == SL_CODE_OK) {
-        sl_board_fill(board, sl_json_get(l.workloads, "items"), sl_json_get(l.queues, "items"));
-    }
-    sl_json_free(l.workloads);
-    sl_json_free(l.queues);
+    sl_json_free(workloads);
+    sl_json_free(queues);
     return code;
 }
+
+static void show_picture(const struct dashboard *d, double seconds, struct sl_buf *text)
+{
+    unsigned height = sl_ctl_height();
+    sl_buf_print(text, "\033[H\033[JSluice at %s, %.0f s; q ends\n", sl_remote_server(d->c->remote),
+                 seconds);
+    if (d->lost) {
+        sl_buf_print(text, "\033[33m%.*s; trying again\033[0m", (int)sl_ctl_width() - 20,
+                     d->why.text);
+    }
+    sl_buf_text(text, "\n");
+    sl_board_draw(&d->board, true, sl_ctl_width(), height > TITLE_LINES ? height - TITLE_LINES : 0,
+                  text);
+}
+
+static void show(struct dashboard *d)
+{
+    struct sl_buf text = {0};
+    double seconds = (double)(sl_clock_now_ms() - d->start_ms) / 1000;
+    d->shown_ms = sl_clock_now_ms();
+    if (d->terminal) {
+        show_picture(d, seconds, &text);
+    } else if (!d->lost) {
+        sl_buf_print(&text, "%5.1f s  ", seconds);
+        sl_board_line(&d->board, &text);
+        sl_buf_text(&text, "\n");
+    }
+    sl_screen_paint(&text);
+    fflush(stdout);
+    sl_buf_fini(&text);
+}
+
+/* --- its end ------------------------------------------------------------------------------------------- */
 
 /* A Job whose Workload does not exist yet counts as well. */
 static enum sl_code jobs_done(struct sl_ctl *c, bool *done, struct sl_error *e)
@@ -52,76 +105,128 @@ static enum sl_code jobs_done(struct sl_ctl *c, bool *done, struct sl_error *e)
     return code;
 }
 
-static void show(const struct sl_ctl *c, const struct sl_board *board, bool terminal,
-                 int64_t start_ms)
+/* Whether what is left can only wait: for quota that does not exist, or for a queue. */
+static bool is_still(struct dashboard *d, const unsigned before[static SL_BOARD_PHASES])
 {
-    struct sl_buf text = {0};
-    double seconds = (double)(sl_clock_now_ms() - start_ms) / 1000;
-    if (terminal) {
-        sl_buf_print(&text, "\033[H\033[JSluice at %s, %.0f s\n\n", sl_remote_server(c->remote),
-                     seconds);
-        sl_board_draw(board, true, sl_ctl_width(), &text);
-    } else {
-        sl_buf_print(&text, "%5.1f s  ", seconds);
-        sl_board_line(board, &text);
-        sl_buf_text(&text, "\n");
+    const struct sl_board *b = &d->board;
+    bool runs = b->count[SL_BOARD_RESERVED] + b->count[SL_BOARD_ADMITTED] > 0;
+    if (runs || memcmp(b->count, before, sizeof b->count) != 0) {
+        d->still_ms = sl_clock_now_ms();
     }
-    sl_screen_paint(&text);
-    fflush(stdout);
-    sl_buf_fini(&text);
+    return sl_clock_now_ms() - d->still_ms >= STILL_MS;
 }
 
-/* Whether what is left can only wait: for quota that does not exist, or for a queue. *since_ms is when the counts
- * last changed, or when something last ran. */
-static bool is_still(const struct sl_board *now, const struct sl_board *before, int64_t *since_ms)
-{
-    bool runs = now->count[SL_BOARD_RESERVED] + now->count[SL_BOARD_ADMITTED] > 0;
-    if (runs || memcmp(now->count, before->count, sizeof now->count) != 0) {
-        *since_ms = sl_clock_now_ms();
-    }
-    return sl_clock_now_ms() - *since_ms >= STILL_MS;
-}
-
-static void summary(const struct sl_board *board, bool still, int64_t start_ms)
+static void summary(const struct dashboard *d, bool still)
 {
     if (still) {
         printf("%u of %u workloads have finished; the others cannot start at present: see "
                "sluicectl pending and the events of its Jobs.\n",
-               board->count[SL_BOARD_FINISHED], board->total);
+               d->board.count[SL_BOARD_FINISHED], d->board.total);
         return;
     }
-    printf("All %u workloads have finished after %.0f s.\n", board->total,
-           (double)(sl_clock_now_ms() - start_ms) / 1000);
+    printf("All %u workloads have finished after %.0f s.\n", d->board.total,
+           (double)(sl_clock_now_ms() - d->start_ms) / 1000);
+}
+
+/* --- turns --------------------------------------------------------------------------------------------- */
+
+/* Waits for changes, but not longer than for the next picture. */
+static enum sl_code turn(struct dashboard *d, struct sl_error *e)
+{
+    int64_t every_ms = d->terminal ? FRAME_MS : LINE_MS;
+    int64_t left_ms = d->shown_ms + every_ms - sl_clock_now_ms();
+    enum sl_code code = sl_watches_wait(d->watches, sl_keys_fd(), left_ms < 0 ? 0 : left_ms, e);
+    d->stale = sl_watches_changed(d->watches) || d->stale;
+    bool due = !d->known || (d->stale && sl_clock_now_ms() - d->fetched_ms >= FETCH_MS);
+    if (code == SL_CODE_OK && due) {
+        code = fill(d, e);
+    }
+    return code;
+}
+
+/* Before the first picture it is the end: the server is not there, or does not serve this. */
+static bool lose(struct dashboard *d, const struct sl_error *e)
+{
+    bool first = !d->lost;
+    d->lost = true;
+    d->why = *e;
+    if (first && d->known && !d->terminal) {
+        fprintf(stderr, "sluicectl: %s; trying again\n", e->text);
+    }
+    usleep(d->known ? RETRY_US : 0);
+    return d->known;
+}
+
+/* The exit code. */
+static int run(struct dashboard *d)
+{
+    for (;;) {
+        struct sl_error e = {0};
+        unsigned before[SL_BOARD_PHASES];
+        memcpy(before, d->board.count, sizeof before);
+        if (turn(d, &e) == SL_CODE_OK) {
+            d->lost = false;
+        } else if (!lose(d, &e)) {
+            return sl_ctl_failed("", &e);
+        }
+        if (sl_keys_take() == 'q' || sl_keys_ended()) {
+            return 0;
+        }
+        if (sl_clock_now_ms() - d->shown_ms >= (d->terminal ? FRAME_MS : LINE_MS)) {
+            show(d);
+        }
+        bool still = !d->lost && is_still(d, before);
+        bool done = !d->lost && d->board.count[SL_BOARD_FINISHED] == d->board.total;
+        if (!d->c->until_done || (!done && !still)) {
+            continue;
+        }
+        if (!done || (jobs_done(d->c, &done, &e) == SL_CODE_OK && done)) {
+            show(d);
+            summary(d, !done);
+            return 0;
+        }
+    }
+}
+
+static int print_once(struct dashboard *d)
+{
+    struct sl_error e = {0};
+    if (turn(d, &e) != SL_CODE_OK) {
+        return sl_ctl_failed("", &e);
+    }
+    struct sl_json *data = sl_board_json_new(&d->board);
+    sl_ctl_print_value(d->c, data);
+    sl_json_free(data);
+    return 0;
+}
+
+static void watch_kind(struct dashboard *d, enum sl_kind kind)
+{
+    struct sl_buf path = {0};
+    sl_ctl_path(kind, "", "", &path);
+    sl_watches_add(d->watches, path.data);
+    sl_buf_fini(&path);
 }
 
 int sl_ctl_dashboard(struct sl_ctl *c)
 {
-    struct sl_board board = {0}, before;
-    struct sl_error e = {0};
-    bool terminal = isatty(STDOUT_FILENO) && !c->plain;
-    int64_t start_ms = sl_clock_now_ms(), still_ms = start_ms;
+    SL_PRE(c != NULL);
     if (c->arguments.count > 0) {
         return sl_ctl_misused("dashboard takes no arguments");
     }
-    for (;;) {
-        int64_t frame_ms = sl_clock_now_ms();
-        before = board;
-        if (fetch(c, &board, &e) != SL_CODE_OK) {
-            return sl_ctl_failed("", &e);
-        }
-        show(c, &board, terminal, start_ms);
-        bool done = c->until_done && board.count[SL_BOARD_FINISHED] == board.total;
-        if (done && jobs_done(c, &done, &e) != SL_CODE_OK) {
-            return sl_ctl_failed("", &e);
-        }
-        bool still = is_still(&board, &before, &still_ms) && c->until_done;
-        if (done || still) {
-            summary(&board, !done, start_ms);
-            return 0;
-        }
-        /* Long lists take long to fetch: never spend more than a quarter of the time on it. */
-        int64_t spent_ms = sl_clock_now_ms() - frame_ms;
-        int64_t pause_ms = terminal ? FRAME_MS : LINE_MS;
-        usleep((useconds_t)((pause_ms > 3 * spent_ms ? pause_ms : 3 * spent_ms) * 1000));
+    int64_t now_ms = sl_clock_now_ms();
+    struct dashboard d = {.c = c,
+                          .watches = sl_watches_new(c->remote),
+                          .terminal = isatty(STDOUT_FILENO) && !c->plain,
+                          .start_ms = now_ms,
+                          .still_ms = now_ms};
+    watch_kind(&d, SL_KIND_WORKLOAD);
+    watch_kind(&d, SL_KIND_CLUSTER_QUEUE);
+    if (d.terminal && !sl_ctl_is_data(c)) {
+        sl_keys_open();
     }
+    int status = sl_ctl_is_data(c) ? print_once(&d) : run(&d);
+    sl_keys_close();
+    sl_watches_free(d.watches);
+    return status;
 }

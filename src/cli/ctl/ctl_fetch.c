@@ -75,9 +75,20 @@ enum sl_code sl_ctl_freshen(struct sl_ctl *c, struct sl_json *workloads,
     return code;
 }
 
-unsigned sl_ctl_width(void)
+static struct winsize terminal(void)
 {
     struct winsize size = {0};
-    bool known = ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 20;
-    return known ? size.ws_col : WIDTH_DEFAULT;
+    bool known = ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0;
+    return known ? size : (struct winsize){0};
+}
+
+unsigned sl_ctl_width(void)
+{
+    struct winsize size = terminal();
+    return size.ws_col > 20 ? size.ws_col : WIDTH_DEFAULT;
+}
+
+unsigned sl_ctl_height(void)
+{
+    return terminal().ws_row;
 }

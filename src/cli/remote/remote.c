@@ -2,21 +2,15 @@
  * SPDX-FileCopyrightText: The Sluice authors */
 
 /* HTTP by libcurl, one connection that is kept. */
-#include "cli/remote/remote.h"
+#include "cli/remote/remote_parts.h"
 #include "base/check.h"
 #include "base/mem.h"
-#include <curl/curl.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
 #define CONNECT_MS_MAX 10000L
 #define CALL_MS_MAX 60000L
-
-struct sl_remote {
-    CURL *curl;
-    char *server, *token, *ca;
-};
 
 struct sl_remote *sl_remote_open(const char *server)
 {
@@ -63,33 +57,33 @@ static size_t take_body(char *data, size_t size, size_t count, void *context)
     return size * count;
 }
 
-static void prepare(struct sl_remote *r, const char *path, struct sl_buf *url)
+void sl_remote_prepare(const struct sl_remote *r, CURL *curl, const char *path, struct sl_buf *url)
 {
-    curl_easy_reset(r->curl);
+    curl_easy_reset(curl);
     sl_buf_print(url, "%s%s", r->server, path);
-    curl_easy_setopt(r->curl, CURLOPT_URL, url->data);
-    curl_easy_setopt(r->curl, CURLOPT_NOSIGNAL, 1L);
-    curl_easy_setopt(r->curl, CURLOPT_NOPROXY, "127.0.0.1,localhost,::1");
-    curl_easy_setopt(r->curl, CURLOPT_CONNECTTIMEOUT_MS, CONNECT_MS_MAX);
-    curl_easy_setopt(r->curl, CURLOPT_USERAGENT, "sluicectl");
+    curl_easy_setopt(curl, CURLOPT_URL, url->data);
+    curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
+    curl_easy_setopt(curl, CURLOPT_NOPROXY, "127.0.0.1,localhost,::1");
+    curl_easy_setopt(curl, CURLOPT_CONNECTTIMEOUT_MS, CONNECT_MS_MAX);
+    curl_easy_setopt(curl, CURLOPT_USERAGENT, "sluicectl");
     if (r->ca != NULL) {
         struct curl_blob ca = {r->ca, strlen(r->ca), CURL_BLOB_NOCOPY};
-        curl_easy_setopt(r->curl, CURLOPT_CAINFO_BLOB, &ca);
-        curl_easy_setopt(r->curl, CURLOPT_CAPATH, NULL);
+        curl_easy_setopt(curl, CURLOPT_CAINFO_BLOB, &ca);
+        curl_easy_setopt(curl, CURLOPT_CAPATH, NULL);
     }
     if (r->token != NULL) {
-        curl_easy_setopt(r->curl, CURLOPT_HTTPAUTH, CURLAUTH_BEARER);
-        curl_easy_setopt(r->curl, CURLOPT_XOAUTH2_BEARER, r->token);
+        curl_easy_setopt(curl, CURLOPT_HTTPAUTH, CURLAUTH_BEARER);
+        curl_easy_setopt(curl, CURLOPT_XOAUTH2_BEARER, r->token);
     }
 }
 
-static enum sl_code unreachable(const struct sl_remote *r, CURLcode failure, struct sl_error *e)
+enum sl_code sl_remote_unreachable(const struct sl_remote *r, CURLcode failure, struct sl_error *e)
 {
     return sl_error_set(e, SL_CODE_UNAVAILABLE, "cannot talk to %s: %s", r->server,
                         curl_easy_strerror(failure));
 }
 
-static enum sl_code refused(long http, const struct sl_buf *body, struct sl_error *e)
+enum sl_code sl_remote_refused(long http, const struct sl_buf *body, struct sl_error *e)
 {
     struct sl_json *status =
         body->len == 0 ? NULL : sl_json_parse_received(body->data, body->len, NULL);
@@ -120,7 +114,7 @@ static enum sl_code finish(struct sl_remote *r, const struct sl_buf *body, struc
     long http = 0;
     curl_easy_getinfo(r->curl, CURLINFO_RESPONSE_CODE, &http);
     if (http < 200 || http > 299) {
-        return refused(http, body, e);
+        return sl_remote_refused(http, body, e);
     }
     if (out == NULL) {
         return SL_CODE_OK;
@@ -158,7 +152,7 @@ enum sl_code sl_remote_call(struct sl_remote *r, const struct sl_call *call, str
     struct sl_buf request = {0};
     struct sl_buf response = {0};
     struct sl_buf type = {0};
-    prepare(r, call->path, &url);
+    sl_remote_prepare(r, r->curl, call->path, &url);
     sl_buf_print(&type, "Content-Type: %s",
                  call->content_type == NULL ? "application/json" : call->content_type);
     struct curl_slist *headers = curl_slist_append(NULL, type.data);
@@ -175,7 +169,7 @@ enum sl_code sl_remote_call(struct sl_remote *r, const struct sl_call *call, str
     }
     CURLcode failure = curl_easy_perform(r->curl);
     enum sl_code code =
-        failure == CURLE_OK ? finish(r, &response, out, e) : unreachable(r, failure, e);
+        failure == CURLE_OK ? finish(r, &response, out, e) : sl_remote_unreachable(r, failure, e);
     curl_slist_free_all(headers);
     sl_buf_fini(&type);
     sl_buf_fini(&url);
@@ -237,13 +231,14 @@ enum sl_code sl_remote_stream(struct sl_remote *r, const char *path, sl_line_fn 
     SL_PRE(r != NULL);
     struct sl_buf url = {0};
     struct stream s = {.curl = r->curl, .line = line, .context = context};
-    prepare(r, path, &url);
+    sl_remote_prepare(r, r->curl, path, &url);
     curl_easy_setopt(r->curl, CURLOPT_WRITEFUNCTION, take_stream);
     curl_easy_setopt(r->curl, CURLOPT_WRITEDATA, &s);
     CURLcode failure = curl_easy_perform(r->curl);
     enum sl_code code = SL_CODE_OK;
     if (!s.stopped) {
-        code = failure == CURLE_OK ? finish(r, &s.rest, NULL, e) : unreachable(r, failure, e);
+        code = failure == CURLE_OK ? finish(r, &s.rest, NULL, e)
+                                   : sl_remote_unreachable(r, failure, e);
     }
     sl_buf_fini(&url);
     sl_buf_fini(&s.rest);

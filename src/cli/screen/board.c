@@ -1,21 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* Counting and drawing. */
+/* Counting. */
 #include "cli/screen/board.h"
-#include "base/check.h"
 #include "api/objects/quantity.h"
 #include "controllers/control/queues.h"
 #include <stdio.h>
 #include <string.h>
-
-#define BAR_WIDTH 20u
-#define BORROWED_WIDTH_MAX 10u
-#define OVERALL_WIDTH 60u
-
-static const char *const phase_names[SL_BOARD_PHASES] = {"Pending", "QuotaReserved", "Admitted",
-                                                         "Finished"};
-static const char *const phase_colors[SL_BOARD_PHASES] = {"33", "36", "32", "90"};
 
 static int64_t amount_of(const struct sl_json *value, const char *resource)
 {
@@ -39,8 +30,12 @@ static struct sl_board_row *find_row(struct sl_board *b, const char *queue, cons
 static void add_rows(struct sl_board *b, const struct sl_json *cq, const struct sl_json *flavor)
 {
     const struct sl_json *resources = sl_json_get(flavor, "resources");
-    for (size_t r = 0; r < sl_json_len(resources) && b->row_count < SL_BOARD_ROWS_MAX; r++) {
+    for (size_t r = 0; r < sl_json_len(resources); r++) {
         const struct sl_json *resource = sl_json_at(resources, r);
+        if (b->row_count == SL_BOARD_ROWS_MAX) {
+            b->left_out++;
+            continue;
+        }
         const char *name = sl_json_path_text(resource, "name", "");
         struct sl_board_row *row = &b->rows[b->row_count++];
         *row = (struct sl_board_row){.nominal =
@@ -133,124 +128,5 @@ void sl_board_fill(struct sl_board *b, const struct sl_json *workloads,
         } else if (phase != SL_BOARD_FINISHED) {
             add_usage(b, wl);
         }
-    }
-}
-
-/* --- drawing ------------------------------------------------------------------------------------------- */
-
-static void repeat(struct sl_buf *out, char c, uint64_t count)
-{
-    for (uint64_t i = 0; i < count; i++) {
-        sl_buf_add(out, &c, 1);
-    }
-}
-
-static void color(struct sl_buf *out, bool colors, const char *code)
-{
-    if (colors) {
-        sl_buf_print(out, "\033[%sm", code);
-    }
-}
-
-static void draw_overall(const struct sl_board *b, bool colors, struct sl_buf *out)
-{
-    static const char signs[SL_BOARD_PHASES] = {'.', '-', '#', '='};
-    for (int p = 0; p < SL_BOARD_PHASES; p++) {
-        color(out, colors, phase_colors[p]);
-        sl_buf_print(out, "%c %s %u", signs[p], phase_names[p], b->count[p]);
-        color(out, colors, "0");
-        sl_buf_text(out, "   ");
-    }
-    sl_buf_print(out, "of %u\n", b->total);
-    unsigned drawn = 0;
-    unsigned seen = 0;
-    for (int p = SL_BOARD_PHASES - 1; p >= 0; p--) {
-        seen += b->count[p];
-        unsigned upto = b->total == 0 ? 0 : (unsigned)((uint64_t)seen * OVERALL_WIDTH / b->total);
-        color(out, colors, phase_colors[p]);
-        repeat(out, signs[p], upto - drawn);
-        color(out, colors, "0");
-        drawn = upto;
-    }
-    sl_buf_text(out, "\n\n");
-}
-
-/* [####......]  and, past the nominal quota, ++++ for what is borrowed. */
-static void draw_bar(const struct sl_board_row *row, bool colors, struct sl_buf *out)
-{
-    int64_t own = row->used < row->nominal ? row->used : row->nominal;
-    uint64_t filled = row->nominal == 0 ? 0 : (uint64_t)((__int128)own * BAR_WIDTH / row->nominal);
-    int64_t over = row->used - own;
-    uint64_t borrowed = 0;
-    if (over > 0) {
-        borrowed = row->nominal == 0 ? BORROWED_WIDTH_MAX
-                                     : (uint64_t)((__int128)over * BAR_WIDTH / row->nominal);
-        borrowed = borrowed == 0                   ? 1
-                   : borrowed > BORROWED_WIDTH_MAX ? BORROWED_WIDTH_MAX
-                                                   : borrowed;
-    }
-    sl_buf_text(out, "[");
-    color(out, colors, "32");
-    repeat(out, '#', filled);
-    color(out, colors, "0");
-    repeat(out, '.', BAR_WIDTH - filled);
-    sl_buf_text(out, "]");
-    color(out, colors, "33");
-    repeat(out, '+', borrowed);
-    color(out, colors, "0");
-    repeat(out, ' ', BORROWED_WIDTH_MAX - borrowed);
-}
-
-static void draw_row(const struct sl_board_row *row, bool same_queue, bool colors,
-                     struct sl_buf *out)
-{
-    char used[64];
-    char nominal[64];
-    sl_quantity_print_amount(row->used, row->resource, used);
-    sl_quantity_print_amount(row->nominal, row->resource, nominal);
-    sl_buf_print(out, "%-14s %-12s %-8s ", same_queue ? "" : row->queue, row->flavor,
-                 row->resource);
-    draw_bar(row, colors, out);
-    bool exceeded = row->exceeded && row->used > row->nominal;
-    sl_buf_print(out, " %7s / %s%s\n", used, nominal, exceeded ? "  over its quota" : "");
-}
-
-void sl_board_draw(const struct sl_board *b, bool colors, unsigned width, struct sl_buf *out)
-{
-    SL_PRE(b != NULL);
-    draw_overall(b, colors, out);
-    sl_buf_print(out, "%-14s %-12s %-8s %-32s   %7s / %s\n", "QUEUE", "FLAVOR", "RESOURCE",
-                 "# used  + borrowed  . free", "USED", "QUOTA");
-    for (unsigned i = 0; i < b->row_count; i++) {
-        bool same = i > 0 && strcmp(b->rows[i].queue, b->rows[i - 1].queue) == 0;
-        draw_row(&b->rows[i], same, colors, out);
-    }
-    if (b->waiting_count > 0) {
-        sl_buf_text(out, "\nWaiting, for example:\n");
-    }
-    for (unsigned i = 0; i < b->waiting_count; i++) {
-        int room = width > 4 ? (int)width - 3 : 1;
-        sl_buf_print(out, "  %.*s\n", room, b->waiting[i]);
-    }
-}
-
-void sl_board_line(const struct sl_board *b, struct sl_buf *out)
-{
-    SL_PRE(b != NULL);
-    sl_buf_print(out, "pending %2u  reserved %2u  admitted %2u  finished %2u  |",
-                 b->count[SL_BOARD_PENDING], b->count[SL_BOARD_RESERVED],
-                 b->count[SL_BOARD_ADMITTED], b->count[SL_BOARD_FINISHED]);
-    for (unsigned i = 0; i < b->row_count; i++) {
-        const struct sl_board_row *row = &b->rows[i];
-        if (strcmp(row->resource, b->rows[0].resource) != 0) {
-            continue; /* one resource is enough for a line */
-        }
-        char used[64];
-        char nominal[64];
-        sl_quantity_print_amount(row->used, row->resource, used);
-        sl_quantity_print_amount(row->nominal, row->resource, nominal);
-        bool same = i > 0 && strcmp(row->queue, b->rows[i - 1].queue) == 0;
-        sl_buf_print(out, "%s%s %s %s/%s", same ? ", " : "  ", same ? "" : row->queue, row->flavor,
-                     used, nominal);
     }
 }

@@ -7,7 +7,7 @@
 #define SL_CLI_BOARD_H
 #include "api/objects/object.h"
 
-#define SL_BOARD_ROWS_MAX 64u
+#define SL_BOARD_ROWS_MAX 256u
 #define SL_BOARD_WAITING_MAX 4u
 
 enum sl_board_phase {
@@ -27,14 +27,21 @@ struct sl_board {
     unsigned total;
     struct sl_board_row rows[SL_BOARD_ROWS_MAX];
     unsigned row_count;
+    unsigned left_out;                       /* quotas that have no row any more */
     char waiting[SL_BOARD_WAITING_MAX][256]; /* some that wait, and why */
     unsigned waiting_count;
 };
 /* From the items of two lists. */
 void sl_board_fill(struct sl_board *b, const struct sl_json *workloads,
                    const struct sl_json *cluster_queues);
-/* The whole picture, many lines; ANSI colours when asked. */
-void sl_board_draw(const struct sl_board *b, bool colors, unsigned width, struct sl_buf *out);
+/* The whole picture, many lines; ANSI colours when asked. No line is wider than `width` if that is at least
+ * SL_BOARD_WIDTH_MIN, and there are at most `height` lines if that is at least SL_BOARD_HEIGHT_MIN; 0: any number. */
+#define SL_BOARD_WIDTH_MIN 80u
+#define SL_BOARD_HEIGHT_MIN 6u
+void sl_board_draw(const struct sl_board *b, bool colors, unsigned width, unsigned height,
+                   struct sl_buf *out);
 /* One line without a line end: for logs and pipes. */
 void sl_board_line(const struct sl_board *b, struct sl_buf *out);
+/* The same as data. */
+struct sl_json *sl_board_json_new(const struct sl_board *b);
 #endif
