@@ -22,8 +22,9 @@ class Logs(Scene):
         self.logged("finished", f"default/{done}", "Succeeded")
         self.daemon.kubectl("delete", "job", "long")
         self.logged("gone", f"default/{gone}")
-        ended = self.lines("finished", f"default/{done}", "uid")
+        ended = self.lines(" finished ", f"default/{done}")
         self.assertEqual(len(ended), 1, ended)
+        self.assertIn(" uid=", ended[0])
 
     def test_places_stand_in_the_line_of_the_admission(self):
         self.create({"apiVersion": "kueue.x-k8s.io/v1beta2", "kind": "Topology", "metadata": {"name": "t"},

@@ -6,7 +6,6 @@
 #include "controllers/jobs/job_steps.h"
 #include "base/check.h"
 #include "base/clock.h"
-#include "base/log.h"
 #include "base/map.h"
 #include "controllers/jobs/job_run.h"
 #include <stdio.h>
@@ -18,10 +17,6 @@
 void sl_job_finish_workload(struct sl_reconciler *r, const struct sl_json *wl, const char *reason,
                             const char *message, const struct sl_note *note)
 {
-    struct sl_buf key = {0};
-    sl_buf_print(&key, "%s/%s", sl_object_namespace(wl), sl_object_name(wl));
-    sl_log(SL_LOG_INFO, "finished", "workload", key.data, "reason", reason, NULL);
-    sl_buf_fini(&key);
     struct sl_json *o = sl_json_clone(wl);
     sl_condition_set(sl_json_path_make(o, "status"), "Finished", true, reason, message,
                      sl_object_generation(wl), sl_clock_now_ms());
