@@ -37,11 +37,15 @@ struct sl_lease {
 };
 
 static void step(struct sl_lease *l);
+static void on_deadline(uv_timer_t *timer);
 
 /* A clock that goes on while the machine sleeps: others' clocks do. */
-static int64_t steady_ms(void)
+static int64_t steady_ms(const struct sl_lease *l)
 {
     struct timespec t;
+    if (l->o.steady_ms != NULL) {
+        return l->o.steady_ms(l->o.context);
+    }
     clock_gettime(CLOCK_BOOTTIME, &t);
     return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
 }
@@ -98,6 +102,19 @@ static void end_release(struct sl_lease *l)
     }
 }
 
+/* Until a holder that does not renew has lost it. */
+static int64_t left_ms(const struct sl_lease *l)
+{
+    return l->renewed_ms + l->o.renew_ms - steady_ms(l);
+}
+
+static void set_deadline(struct sl_lease *l)
+{
+    int64_t ms = left_ms(l);
+    uv_update_time(l->o.loop);
+    uv_timer_start(l->deadline, on_deadline, ms < 0 ? 0 : (uint64_t)ms, 0);
+}
+
 static void lose(struct sl_lease *l)
 {
     if (l->releasing) {
@@ -110,11 +127,16 @@ static void lose(struct sl_lease *l)
     }
 }
 
+/* The loop's clock does not count while the system is suspended, and rounds: it says when to look, our own whether it is time. */
 static void on_deadline(uv_timer_t *timer)
 {
     struct sl_lease *l = timer->data;
     if (l->releasing) {
         end_release(l);
+        return;
+    }
+    if (left_ms(l) > 0) {
+        set_deadline(l);
         return;
     }
     sl_log(SL_LOG_ERROR, "the lease could not be renewed in time", "lease", l->path, NULL);
@@ -125,9 +147,7 @@ static void renewed(struct sl_lease *l)
 {
     l->renewed_ms = l->asked_ms;
     l->complaint[0] = '\0';
-    int64_t left_ms = l->renewed_ms + l->o.renew_ms - steady_ms();
-    uv_update_time(l->o.loop);
-    uv_timer_start(l->deadline, on_deadline, left_ms < 0 ? 0 : (uint64_t)left_ms, 0);
+    set_deadline(l);
     bool first = l->phase == CANDIDATE;
     l->phase = HOLDER;
     wait_for_turn(l);
@@ -142,7 +162,7 @@ static void see(struct sl_lease *l, struct sl_json *object)
 {
     if (l->seen == NULL ||
         !sl_json_equal(sl_json_get(l->seen, "spec"), sl_json_get(object, "spec"))) {
-        l->seen_ms = steady_ms();
+        l->seen_ms = steady_ms(l);
     }
     const char *holder = sl_json_path_text(object, "spec.holderIdentity", "");
     if (strcmp(holder, l->holder) != 0) {
@@ -168,7 +188,7 @@ static bool is_taken(const struct sl_lease *l)
     int64_t duration_s = sl_json_path_int(l->seen, "spec.leaseDurationSeconds", 0);
     int64_t duration_ms =
         duration_s > 0 && duration_s < 86400 ? duration_s * 1000 : l->o.duration_ms;
-    return l->holder[0] != '\0' && !is_ours(l) && steady_ms() - l->seen_ms < duration_ms;
+    return l->holder[0] != '\0' && !is_ours(l) && steady_ms(l) - l->seen_ms < duration_ms;
 }
 
 static void judge(struct sl_lease *l)
@@ -285,7 +305,7 @@ static void ask(struct sl_lease *l, const char *method, const struct sl_json *bo
     if (strcmp(method, "POST") == 0) {
         r.path = l->collection;
     }
-    l->asked_ms = steady_ms();
+    l->asked_ms = steady_ms(l);
     l->exchange = sl_transport_send(l->o.transport, &r, NULL, done, l);
     sl_buf_fini(&text);
 }
@@ -421,7 +441,7 @@ void sl_lease_free(struct sl_lease *l)
 bool sl_lease_held(const struct sl_lease *l)
 {
     SL_PRE(l != NULL);
-    return l->phase == HOLDER && steady_ms() - l->renewed_ms < l->o.renew_ms;
+    return l->phase == HOLDER && left_ms(l) > 0;
 }
 
 const char *sl_lease_holder(const struct sl_lease *l)

@@ -17,7 +17,8 @@ struct sl_lease_options {
     const char *identity;                    /* unique; copied */
     int64_t duration_ms, renew_ms, retry_ms; /* Kueue: 15000, 10000, 2000 */
     uint64_t seed;                           /* of the jitter */
-    void (*leading)(void *context);          /* called once */
+    int64_t (*steady_ms)(void *context); /* counts while the system is suspended; NULL: its clock */
+    void (*leading)(void *context);      /* called once */
     void (*lost)(void *context); /* called once, after `leading`; nothing may be written any more */
     void *context;
 };
