@@ -185,6 +185,19 @@ class Kubectl(unittest.TestCase):
         self.assertNotEqual(self.get("cq", "apart").get("status", {}).get("pendingWorkloads"), 99)
 
 
+class Containers(unittest.TestCase):
+    """What kubectl asks of containers, of which there are none."""
+
+    def test_logs_and_exec_say_why_not(self):
+        daemon = Daemon().start()
+        self.addCleanup(daemon.close)
+        daemon.kubectl("run", "alone", "--image=busybox")
+        for words in (("logs", "alone"), ("exec", "alone", "--", "ls"), ("attach", "alone")):
+            done = daemon.kubectl(*words, check=False)
+            self.assertNotEqual(done.returncode, 0)
+            self.assertIn("standalone mode simulates jobs and starts no containers", done.stdout + done.stderr, words)
+
+
 class Explain(unittest.TestCase):
     """kubectl explain describes every kind and field, with defaults and with what has no effect."""
 

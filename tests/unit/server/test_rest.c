@@ -18,7 +18,8 @@ static void test_rest_unknown_paths_are_status_404(void **state)
         "/api/v1/nosuch",
         "/apis/kueue.x-k8s.io/v1beta2/localqueues/no-namespace",
         "/apis/kueue.x-k8s.io/v1beta2/namespaces/default/clusterqueues",
-        "/api/v1/namespaces/default/pods/p/log",
+        "/api/v1/namespaces/default/pods/p/logs",
+        "/api/v1/namespaces/default/nodes/p/log",
         "/apis/nosuch.io",
         "/apis/nosuch.io/v1",
         "/openapi/v3/apis/nosuch.io/v1",
@@ -29,6 +30,17 @@ static void test_rest_unknown_paths_are_status_404(void **state)
         assert_string_equal(text(f, "reason"), "NotFound");
         assert_string_equal(text(f, "message"), "the server could not find the requested resource");
     }
+}
+
+static void test_rest_containers_are_said_not_to_exist(void **state)
+{
+    struct fixture *f = *state;
+    assert_int_equal(get(f, "/api/v1/namespaces/default/pods/p/log"), 404);
+    assert_string_equal(
+        text(f, "message"),
+        "no log of pod \"p\": standalone mode simulates jobs and starts no containers");
+    assert_int_equal(get(f, "/api/v1/namespaces/default/pods/p/exec?command=ls"), 404);
+    assert_non_null(strstr(text(f, "message"), "no exec of pod"));
 }
 
 static void test_rest_malformed_escape_is_400(void **state)
@@ -1295,6 +1307,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         CASE(test_rest_unknown_paths_are_status_404),
+        CASE(test_rest_containers_are_said_not_to_exist),
         CASE(test_rest_malformed_escape_is_400),
         CASE(test_rest_discovery_lists_every_kind),
         cmocka_unit_test_setup_teardown(test_rest_custom_kind_is_served, setup_with_custom_kind,
