@@ -300,6 +300,18 @@ spec:
         self.assertIn("the others cannot start at present", out)
         self.ctl("delete", "job", "stuck")
 
+    def test_apply_guesses_names_that_do_not_exist(self):
+        queue = cluster_queue("typo", {"spto": {"cpu": "1"}}, admissionChecksStrategy={"admissionChecks": [{"name": "nosuch"}]})
+        done = self.ctl("apply", "-f", "-", stdin="---\n".join(json.dumps(o) + "\n" for o in (queue, local_queue("typo", "tpyo"), flavor("spot"))))
+        self.assertIn("warning: ResourceFlavor spto does not exist; ClusterQueue typo waits until it does; did you mean spot?", done.stderr)
+        self.assertIn("warning: ClusterQueue tpyo does not exist; LocalQueue typo waits until it does; did you mean typo?", done.stderr)
+        self.assertIn("warning: AdmissionCheck nosuch does not exist; ClusterQueue typo waits until it does\n", done.stderr)
+        self.ctl("delete", "lq", "typo")
+        self.ctl("delete", "cq", "typo")
+        done = self.ctl("apply", "-f", "-", stdin="---\n".join(json.dumps(o) + "\n" for o in (cluster_queue("late", {"later": {"cpu": "1"}}), flavor("later"))))
+        self.assertEqual(done.stderr, "")
+        self.ctl("delete", "cq", "late")
+
     def test_apply_warns_of_a_misspelt_field(self):
         done = self.ctl("apply", "-f", "-", stdin=json.dumps({**flavor("typo"), "spec": {"nodelabels": {"a": "b"}}}))
         self.assertIn("Warning: unknown field spec.nodelabels", done.stderr)

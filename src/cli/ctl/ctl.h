@@ -117,6 +117,10 @@ bool sl_ctl_is_data(const struct sl_ctl *c);  /* is JSON or YAML asked for? */
 void sl_ctl_print_value(const struct sl_ctl *c, const struct sl_json *value); /* as that */
 /* Waits until the Jobs of one namespace have ended, and says how each did. False: one has failed or was deleted, or *e. */
 bool sl_ctl_wait(struct sl_ctl *c, const struct sl_json *names, struct sl_error *e);
+/* Warns that the object with that name (NULL: none) does not exist, though `who` needs it, and of which one was probably
+ * meant. Not an error: it may be created yet. */
+void sl_ctl_warn_missing(struct sl_ctl *c, enum sl_kind kind, const char *ns, const char *name,
+                         const char *who);
 /* Every object of the kind, in all namespaces, as a List; the caller frees it. */
 enum sl_code sl_ctl_fetch_list(struct sl_ctl *c, enum sl_kind kind, struct sl_json **out,
                                struct sl_error *e);

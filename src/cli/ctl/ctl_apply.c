@@ -4,11 +4,15 @@
 /* sluicectl apply, and delete by file or by name. */
 #include "cli/ctl/ctl.h"
 #include "base/check.h"
+#include "base/map.h"
+#include "base/mem.h"
 #include "cli/common/manifest.h"
 #include <string.h>
 
 struct batch {
     struct sl_ctl *c;
+    struct sl_map
+        *named; /* "Kind/name" that applied objects name, to who does; NULL: not of interest */
     bool failed;
     bool any; /* the file had a document */
     /* what to do with one object; says what it did */
@@ -111,6 +115,80 @@ static enum sl_code delete_object(struct sl_ctl *c, enum sl_kind kind, struct sl
     return delete_named(c, kind, sl_object_namespace(object), name, e);
 }
 
+/* --- names in what was applied ------------------------------------------------------------------------- */
+
+/* Where an object names another one of the cluster; [] is each item of a list. */
+static const struct {
+    const char *path;
+    enum sl_kind kind, named;
+} references[] = {
+    {"spec.resourceGroups[].flavors[].name", SL_KIND_CLUSTER_QUEUE, SL_KIND_RESOURCE_FLAVOR},
+    {"spec.resourceGroups[].flavors[].name", SL_KIND_COHORT, SL_KIND_RESOURCE_FLAVOR},
+    {"spec.admissionChecksStrategy.admissionChecks[].name", SL_KIND_CLUSTER_QUEUE,
+     SL_KIND_ADMISSION_CHECK},
+    {"spec.clusterQueue", SL_KIND_LOCAL_QUEUE, SL_KIND_CLUSTER_QUEUE},
+    {"spec.topologyName", SL_KIND_RESOURCE_FLAVOR, SL_KIND_TOPOLOGY}};
+
+static void note_name(struct batch *b, enum sl_kind named, const char *name,
+                      const struct sl_json *object)
+{
+    struct sl_buf key = {0}, who = {0};
+    union sl_map_value old;
+    sl_buf_print(&key, "%s/%s", sl_kind_info(named)->kind, name);
+    sl_buf_print(&who, "%s %s", sl_json_path_text(object, "kind", ""), sl_object_name(object));
+    if (name[0] != '\0' && !sl_map_get(b->named, key.data, &old)) {
+        sl_map_put(b->named, key.data, (union sl_map_value){.pointer = sl_mem_text(who.data)});
+    }
+    sl_buf_fini(&key);
+    sl_buf_fini(&who);
+}
+
+/* Each text at the path below `v`. The paths have at most two lists in them. */
+static void note_path(struct batch *b, enum sl_kind named, const struct sl_json *v,
+                      const char *path, const struct sl_json *object)
+{
+    const char *list = strstr(path, "[].");
+    if (list == NULL) {
+        note_name(b, named, sl_json_path_text(v, path, ""), object);
+        return;
+    }
+    char start[64];
+    (void)snprintf(start, sizeof start, "%.*s", (int)(list - path), path);
+    const struct sl_json *items = sl_json_path(v, start);
+    for (size_t i = 0; i < sl_json_len(items); i++) {
+        note_path(b, named, sl_json_at(items, i), list + 3, object);
+    }
+}
+
+static void note_names(struct batch *b, enum sl_kind kind, const struct sl_json *object)
+{
+    for (size_t i = 0; b->named != NULL && i < sizeof references / sizeof references[0]; i++) {
+        if (references[i].kind == kind) {
+            note_path(b, references[i].named, object, references[i].path, object);
+        }
+    }
+}
+
+/* Last: what is named may be in the same file, further down. */
+static void warn_of_names(struct batch *b)
+{
+    size_t cursor = 0;
+    const char *key;
+    union sl_map_value who;
+    while (sl_map_next(b->named, &cursor, &key, &who)) {
+        const char *slash = strchr(key, '/');
+        for (size_t i = 0; i < sizeof references / sizeof references[0]; i++) {
+            const char *kind = sl_kind_info(references[i].named)->kind;
+            if (strncmp(kind, key, (size_t)(slash - key)) == 0 && kind[slash - key] == '\0') {
+                sl_ctl_warn_missing(b->c, references[i].named, "", slash + 1, who.pointer);
+                break;
+            }
+        }
+    }
+}
+
+/* --- documents ----------------------------------------------------------------------------------------- */
+
 /* Find the kind, and put the object into its namespace. */
 static enum sl_code prepare(struct sl_ctl *c, struct sl_json *object, enum sl_kind *kind,
                             struct sl_error *e)
@@ -145,6 +223,9 @@ static bool one_document(void *context, const struct sl_document *d)
         d->object == NULL ? SL_CODE_BAD_REQUEST : prepare(b->c, d->object, &kind, &e);
     if (code == SL_CODE_OK) {
         code = b->act(b->c, kind, d->object, &e);
+    }
+    if (code == SL_CODE_OK) {
+        note_names(b, kind, d->object);
     }
     if (code != SL_CODE_OK) {
         struct sl_buf what = {0};
@@ -184,8 +265,11 @@ int sl_ctl_apply(struct sl_ctl *c)
     if (c->files.count == 0 || c->arguments.count > 0) {
         return sl_ctl_misused("apply needs -f FILE");
     }
-    struct batch b = {.c = c, .act = apply_object};
-    return each_file(&b);
+    struct batch b = {.c = c, .act = apply_object, .named = sl_map_new()};
+    int status = each_file(&b);
+    warn_of_names(&b);
+    sl_map_free_with(b.named, sl_mem_free);
+    return status;
 }
 
 static int delete_all(struct sl_ctl *c, const struct sl_ctl_targets *targets)

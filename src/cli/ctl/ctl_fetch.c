@@ -4,6 +4,7 @@
 /* What several commands of sluicectl fetch and ask of the terminal. */
 #include "cli/ctl/ctl.h"
 #include "base/check.h"
+#include "base/near.h"
 #include "cli/screen/waiting.h"
 #include <sys/ioctl.h>
 #include <unistd.h>
@@ -20,6 +21,47 @@ enum sl_code sl_ctl_fetch_list(struct sl_ctl *c, enum sl_kind kind, struct sl_js
     enum sl_code code = sl_remote_get(c->remote, path.data, out, e);
     sl_buf_fini(&path);
     return code;
+}
+
+/* The object's name that is nearest to the one that does not exist. */
+static void print_hint(struct sl_ctl *c, enum sl_kind kind, const char *ns, const char *name,
+                       struct sl_buf *out)
+{
+    struct sl_near near;
+    struct sl_buf path = {0};
+    struct sl_json *list = NULL;
+    sl_near_start(&near, name);
+    sl_ctl_path(kind, ns, "", &path);
+    if (sl_remote_get(c->remote, path.data, &list, NULL) == SL_CODE_OK) {
+        const struct sl_json *items = sl_json_get(list, "items");
+        for (size_t i = 0; i < sl_json_len(items); i++) {
+            sl_near_try(&near, sl_object_name(sl_json_at(items, i)));
+        }
+        sl_near_print(&near, out);
+    }
+    sl_json_free(list);
+    sl_buf_fini(&path);
+}
+
+void sl_ctl_warn_missing(struct sl_ctl *c, enum sl_kind kind, const char *ns, const char *name,
+                         const char *who)
+{
+    struct sl_buf path = {0}, text = {0};
+    struct sl_json *object = NULL;
+    if (name == NULL) {
+        return;
+    }
+    sl_ctl_path(kind, ns, name, &path);
+    if (sl_remote_get(c->remote, path.data, &object, NULL) == SL_CODE_NOT_FOUND) {
+        sl_buf_print(&text, "%s %s does not exist%s%s; %s waits until it does",
+                     sl_kind_info(kind)->kind, name, ns[0] == '\0' ? "" : " in namespace ", ns,
+                     who);
+        print_hint(c, kind, ns, name, &text);
+        fprintf(stderr, "warning: %s\n", text.data);
+    }
+    sl_json_free(object);
+    sl_buf_fini(&path);
+    sl_buf_fini(&text);
 }
 
 static enum sl_code fetch_page(struct sl_ctl *c, const char *queue, size_t limit, size_t offset,

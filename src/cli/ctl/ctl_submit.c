@@ -4,54 +4,10 @@
 /* sluicectl submit and version. */
 #include "cli/ctl/ctl.h"
 #include "base/check.h"
-#include "base/near.h"
 #include "cli/common/version.h"
 #include <string.h>
 
 #define COUNT_MAX 100000
-
-/* --- names that do not exist --------------------------------------------------------------------------- */
-
-/* The object's name that is nearest to the one that does not exist. */
-static void print_hint(struct sl_ctl *c, enum sl_kind kind, const char *name, struct sl_buf *out)
-{
-    struct sl_near near;
-    struct sl_buf path = {0};
-    struct sl_json *list = NULL;
-    sl_near_start(&near, name);
-    sl_ctl_path(kind, sl_ctl_namespace(c, kind), "", &path);
-    if (sl_remote_get(c->remote, path.data, &list, NULL) == SL_CODE_OK) {
-        const struct sl_json *items = sl_json_get(list, "items");
-        for (size_t i = 0; i < sl_json_len(items); i++) {
-            sl_near_try(&near, sl_object_name(sl_json_at(items, i)));
-        }
-        sl_near_print(&near, out);
-    }
-    sl_json_free(list);
-    sl_buf_fini(&path);
-}
-
-/* Not an error: it may be created yet, and the Job starts then. */
-static void warn_of(struct sl_ctl *c, enum sl_kind kind, const char *name)
-{
-    struct sl_buf path = {0}, text = {0};
-    struct sl_json *object = NULL;
-    struct sl_error e = {0};
-    const char *ns = sl_ctl_namespace(c, kind);
-    if (name == NULL) {
-        return;
-    }
-    sl_ctl_path(kind, ns, name, &path);
-    if (sl_remote_get(c->remote, path.data, &object, &e) == SL_CODE_NOT_FOUND) {
-        sl_buf_print(&text, "%s %s does not exist%s%s; the job waits until it does",
-                     sl_kind_info(kind)->kind, name, ns[0] == '\0' ? "" : " in namespace ", ns);
-        print_hint(c, kind, name, &text);
-        fprintf(stderr, "warning: %s\n", text.data);
-    }
-    sl_json_free(object);
-    sl_buf_fini(&path);
-    sl_buf_fini(&text);
-}
 
 /* --- submit -------------------------------------------------------------------------------------------- */
 
@@ -124,8 +80,9 @@ static int submit(struct sl_ctl *c, struct sl_json *made)
     if (sl_ctl_is_data(c)) {
         print_made(c, made);
     }
-    warn_of(c, SL_KIND_LOCAL_QUEUE, c->submit.queue);
-    warn_of(c, SL_KIND_WORKLOAD_PRIORITY_CLASS, c->submit.priority_class);
+    sl_ctl_warn_missing(c, SL_KIND_LOCAL_QUEUE, c->ns, c->submit.queue, "the job");
+    sl_ctl_warn_missing(c, SL_KIND_WORKLOAD_PRIORITY_CLASS, "", c->submit.priority_class,
+                        "the job");
     if (!c->wait || c->dry_run) {
         return 0;
     }
