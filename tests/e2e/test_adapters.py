@@ -76,6 +76,11 @@ class Adapters(Scene):
         done = self.daemon.sluicectl("get", "nosuchkind", check=False)
         self.assertEqual((done.returncode, 'there is no kind "nosuchkind"' in done.stderr), (2, True))
 
+    def test_short_names_of_the_files_are_known(self):
+        for get in (self.daemon.kubectl, self.daemon.sluicectl):
+            done = get("get", "lws", "-A")
+            self.assertRegex(done.stdout + done.stderr, r"No (resources|leaderworkersets) found")
+
     def test_kinds_outlive_a_restart(self):
         self.queue("5")
         self.put(JOBSETS, jobset("a", 1))

@@ -32,7 +32,7 @@ static unsigned end = SL_KIND_CUSTOM;
 
 /* The texts of the custom kinds. */
 struct custom {
-    char group[61], version[21], kind[64], plural[64], singular[64], api_version[96];
+    char group[61], version[21], kind[64], plural[64], singular[64], api_version[96], shorts[64];
 };
 static struct custom customs[SL_KIND_CUSTOM_MAX];
 
@@ -175,12 +175,28 @@ enum sl_code sl_kind_register(const char *api_version, const char *kind, const c
                                        .kind = kept->kind,
                                        .plural = kept->plural,
                                        .singular = kept->singular,
-                                       .shorts = "",
+                                       .shorts = kept->shorts,
                                        .namespaced = true,
                                        .has_status = true,
                                        .api_version = kept->api_version};
     *out = (enum sl_kind)end++;
     return SL_CODE_OK;
+}
+
+enum sl_code sl_kind_shorten(enum sl_kind kind, const char *short_name, struct sl_error *e)
+{
+    SL_PRE(kind >= SL_KIND_CUSTOM && (unsigned)kind < end);
+    struct custom *c = &customs[kind - SL_KIND_CUSTOM];
+    enum sl_kind known = sl_kind_find_name(short_name);
+    enum sl_code code = check_name(SL_PATTERN_DNS_LABEL, "shortName", short_name, e);
+    if (code == SL_CODE_OK && known != SL_KIND_COUNT && known != kind) {
+        code = sl_error_set(e, SL_CODE_CONFLICT, "shortName \"%s\": is a name of %s", short_name,
+                            sl_kind_info(known)->kind);
+    }
+    if (code == SL_CODE_OK) {
+        (void)snprintf(c->shorts, sizeof c->shorts, "%s", short_name);
+    }
+    return code;
 }
 
 void sl_kind_forget_custom(void)

@@ -50,6 +50,8 @@ enum sl_kind sl_kind_find_name(const char *name);
  * kind. INTERNAL: no slot is left. */
 enum sl_code sl_kind_register(const char *api_version, const char *kind, const char *plural,
                               enum sl_kind *out, struct sl_error *e);
+/* Give a custom kind a short name. INVALID, CONFLICT: as above. */
+enum sl_code sl_kind_shorten(enum sl_kind kind, const char *short_name, struct sl_error *e);
 /* Forget all custom kinds; for tests. */
 void sl_kind_forget_custom(void);
 #endif

@@ -63,6 +63,10 @@ static enum sl_code register_kind(const char *file, const struct sl_json *doc, e
                             name,
                             *kind < SL_KIND_CUSTOM ? "built in" : "described by another file");
     }
+    const char *short_name = sl_json_path_text(doc, "shortName", "");
+    if (short_name[0] != '\0' && sl_kind_shorten(*kind, short_name, &why) != SL_CODE_OK) {
+        return sl_error_set(e, SL_CODE_INVALID, "%s: %s", file, why.text);
+    }
     return SL_CODE_OK;
 }
 

@@ -122,6 +122,29 @@ static void test_kinds_registered_take_any_spec(void **state)
     sl_json_free(before);
 }
 
+static void test_kinds_a_custom_one_may_have_a_short_name(void **state)
+{
+    (void)state;
+    enum sl_kind set, other;
+    struct sl_error e = {0};
+    sl_kind_forget_custom();
+    assert_int_equal(sl_kind_register("leaderworkerset.x-k8s.io/v1", "LeaderWorkerSet",
+                                      "leaderworkersets", &set, &e),
+                     0);
+    assert_int_equal(sl_kind_register("example.com/v1", "Simulation", "simulations", &other, &e),
+                     0);
+    assert_int_equal(sl_kind_find_name("lws"), SL_KIND_COUNT);
+    assert_int_equal(sl_kind_shorten(set, "lws", &e), SL_CODE_OK);
+    assert_int_equal(sl_kind_find_name("LWS"), set);
+    assert_int_equal(sl_kind_shorten(set, "lws", &e), SL_CODE_OK);
+    assert_int_equal(sl_kind_shorten(other, "lws", &e), SL_CODE_CONFLICT);
+    assert_string_equal(e.text, "shortName \"lws\": is a name of LeaderWorkerSet");
+    assert_int_equal(sl_kind_shorten(other, "cq", &e), SL_CODE_CONFLICT);
+    assert_int_equal(sl_kind_shorten(other, "no name", &e), SL_CODE_INVALID);
+    assert_string_equal(sl_kind_info(other)->shorts, "");
+    sl_kind_forget_custom();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -130,6 +153,7 @@ int main(void)
         cmocka_unit_test_setup(test_kinds_registered_without_a_slot_left_is_refused, forget),
         cmocka_unit_test_setup(test_kinds_registered_with_bad_names_are_refused, forget),
         cmocka_unit_test_setup(test_kinds_registered_take_any_spec, forget),
+        cmocka_unit_test(test_kinds_a_custom_one_may_have_a_short_name),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
