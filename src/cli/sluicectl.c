@@ -10,32 +10,41 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* The server and its credentials. A token is sent only where nobody can read it on the way. */
-static bool open_remote(struct sl_ctl *c, struct sl_error *e)
+/* The kubeconfig's user. A secret is sent only where nobody can read it on the way. */
+static bool identify(const struct sl_ctl *c, struct sl_credentials *credentials,
+                     struct sl_identity *who, struct sl_error *e)
 {
-    struct sl_credentials *credentials = NULL;
+    if (sl_credentials_identity(credentials, sl_clock_wall_ms(), false, who, e) != SL_CODE_OK) {
+        return false;
+    }
+    const char *secret = who->token != NULL ? "token" : who->username != NULL ? "password" : NULL;
+    bool open = c->server != NULL && strncmp(c->server, "https://", 8) != 0;
+    if (secret != NULL && open) {
+        (void)sl_error_set(e, SL_CODE_BAD_REQUEST, "the %s is not sent to %.200s: not https",
+                           secret, c->server);
+    }
+    return secret == NULL || !open;
+}
+
+/* What was not said is as in the kubeconfig's context. */
+static bool open_remote(struct sl_ctl *c, struct sl_credentials **credentials, struct sl_error *e)
+{
     struct sl_identity who = {0};
-    bool good = true;
-    if (c->kubeconfig != NULL) {
-        good =
-            sl_credentials_from_file(c->kubeconfig, NULL, &credentials, e) == SL_CODE_OK &&
-            sl_credentials_identity(credentials, sl_clock_wall_ms(), false, &who, e) == SL_CODE_OK;
-        if (good && c->server != NULL && who.token != NULL &&
-            strncmp(c->server, "https://", 8) != 0) {
-            good = false;
-            (void)sl_error_set(e, SL_CODE_BAD_REQUEST, "the token is not sent to %.200s: not https",
-                               c->server);
-        }
+    if (c->kubeconfig == NULL) {
+        c->remote = sl_remote_open(c->server);
+        return true;
     }
-    if (good) {
-        c->remote =
-            sl_remote_open(c->server != NULL ? c->server : sl_credentials_server(credentials));
-        sl_remote_trust(c->remote, who.token, who.ca);
+    if (sl_credentials_from_file(c->kubeconfig, c->context, credentials, e) != SL_CODE_OK ||
+        !identify(c, *credentials, &who, e)) {
+        return false;
     }
-    if (credentials != NULL) {
-        sl_credentials_free(credentials);
+    c->remote = sl_remote_open(c->server != NULL ? c->server : sl_credentials_server(*credentials));
+    sl_remote_identify(c->remote, &who);
+    const char *ns = sl_credentials_namespace(*credentials);
+    if (!c->ns_said && ns[0] != '\0') {
+        c->ns = c->submit.ns = ns;
     }
-    return good;
+    return true;
 }
 
 static int print_help(const struct sl_ctl *c)
@@ -60,11 +69,17 @@ static int run(struct sl_ctl *c)
     if (command == NULL) {
         return sl_ctl_no_command(c->command);
     }
-    if (!open_remote(c, &e)) {
-        return sl_ctl_failed("--kubeconfig", &e);
+    struct sl_credentials *credentials = NULL;
+    int status = 1;
+    if (open_remote(c, &credentials, &e)) {
+        status = command->run(c);
+        sl_remote_close(c->remote);
+    } else {
+        status = sl_ctl_failed("--kubeconfig", &e);
     }
-    int status = command->run(c);
-    sl_remote_close(c->remote);
+    if (credentials != NULL) {
+        sl_credentials_free(credentials);
+    }
     return status;
 }
 

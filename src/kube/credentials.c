@@ -310,3 +310,19 @@ enum sl_code sl_credentials_in_cluster(struct sl_credentials **out, struct sl_er
     return sl_credentials_from_account(ACCOUNT_DIR, getenv("KUBERNETES_SERVICE_HOST"),
                                        getenv("KUBERNETES_SERVICE_PORT"), out, e);
 }
+
+void sl_credentials_aim(const char *server, const char *server_name, struct sl_buf *base,
+                        struct sl_buf *connect_to)
+{
+    SL_PRE(server != NULL);
+    const char *scheme_end = strstr(server, "://");
+    if (server_name == NULL || scheme_end == NULL) {
+        sl_buf_text(base, server);
+        return;
+    }
+    const char *address = scheme_end + 3;
+    size_t name_len = sl_credentials_host_length(address);
+    sl_buf_print(base, "https://%s%s", server_name, address + name_len);
+    sl_buf_print(connect_to, "::%.*s%s", (int)strcspn(address, "/"), address,
+                 address[name_len] == ':' ? "" : ":");
+}

@@ -18,6 +18,10 @@ enum sl_code sl_credentials_in_cluster(struct sl_credentials **out, struct sl_er
 void sl_credentials_free(struct sl_credentials *c);
 
 const char *sl_credentials_server(const struct sl_credentials *c); /* https://host:port[/path] */
+/* How to reach a server whose certificate is for another name (NULL: it is not): what URLs begin with, so that this name is
+ * asked for, and where it is, as curl's CONNECT_TO wants it; nothing is added where the name says it. */
+void sl_credentials_aim(const char *server, const char *server_name, struct sl_buf *base,
+                        struct sl_buf *connect_to);
 /* Where there is an exec plugin, fork a process that runs it from now on, so that this one may give up its right to run programs.
  * Before there are other threads. It ends with us. INTERNAL when it cannot be made. */
 enum sl_code sl_credentials_start_runner(struct sl_credentials *c, struct sl_error *e);

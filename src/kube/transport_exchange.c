@@ -128,26 +128,19 @@ static void set_connection(struct sl_exchange *x)
     }
 }
 
-/* A certificate that is for another name than the one we connect to: we ask for that name, and say where it is. */
 void sl_transport_aim(struct sl_transport *t, const char *server, const char *server_name)
 {
     SL_PRE(t != NULL);
     const char *host = strstr(server, "://") + 3;
-    const char *path = host + strcspn(host, "/");
-    size_t name_len = sl_credentials_host_length(host);
-    t->local = sl_credentials_is_local(host, name_len);
-    if (server_name == NULL) {
-        t->base = sl_mem_text(server);
-        return;
-    }
     struct sl_buf base = {0}, to = {0};
-    sl_buf_print(&base, "https://%s%s", server_name, host + name_len);
+    t->local = sl_credentials_is_local(host, sl_credentials_host_length(host));
+    sl_credentials_aim(server, server_name, &base, &to);
     t->base = sl_buf_take(&base);
-    t->host = sl_mem_text_n(host, (size_t)(path - host));
-    bool port = host[name_len] == ':';
-    sl_buf_print(&to, "::%s%s", t->host, port ? "" : ":");
-    t->connect_list = curl_slist_append(NULL, to.data);
-    SL_ASSERT(t->connect_list != NULL);
+    if (to.len > 0) {
+        t->host = sl_mem_text_n(host, strcspn(host, "/"));
+        t->connect_list = curl_slist_append(NULL, to.data);
+        SL_ASSERT(t->connect_list != NULL);
+    }
     sl_buf_fini(&to);
 }
 

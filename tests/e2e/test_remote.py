@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: The Sluice authors
 """A standalone daemon that others can reach: TLS, and a token for everybody. 127.0.0.2 stands for another machine's address."""
-import http.client, json, os, pathlib, ssl, stat, subprocess, unittest
+import http.client, http.server, json, os, pathlib, shutil, ssl, stat, subprocess, tempfile, threading, unittest
 
 import daemon
 
@@ -105,6 +105,65 @@ class RemoteAccess(unittest.TestCase):
         done = subprocess.run([daemon.BUILD / "sluicectl", "get", "jobs"], text=True, capture_output=True, env=env, timeout=60)
         self.assertEqual(done.returncode, 1)
         self.assertIn("not https", done.stderr)
+
+    def openssl(self, *words):
+        subprocess.run(["openssl", *words], check=True, capture_output=True, cwd=self.home)
+
+    def certify(self, name, *extensions):
+        """name.crt and name.key, by an authority of our own."""
+        key = ("-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-keyout")
+        if not (self.home / "ca.crt").exists():
+            self.openssl("req", "-x509", *key, "ca.key", "-out", "ca.crt", "-subj", "/CN=ca", "-days", "2")
+        self.openssl("req", *key, f"{name}.key", "-out", f"{name}.csr", "-subj", f"/CN={name}")
+        (self.home / "extensions").write_text("\n".join(extensions))
+        self.openssl("x509", "-req", "-in", f"{name}.csr", "-CA", "ca.crt", "-CAkey", "ca.key", "-CAcreateserial",
+                     "-out", f"{name}.crt", "-days", "2", "-extfile", "extensions")
+
+    def test_sluicectl_uses_the_kubeconfig_of_a_cluster(self):
+        """A client certificate, a certificate for another name than the address, and the namespace of the context."""
+        self.home = pathlib.Path(tempfile.mkdtemp(prefix="sluice-remote-"))
+        self.addCleanup(shutil.rmtree, self.home)
+        self.certify("api.example", "subjectAltName=DNS:api.example")
+        self.certify("admin")
+        asked = []
+
+        class Answer(http.server.BaseHTTPRequestHandler):
+            def do_GET(self):
+                subject = dict(pair[0] for pair in self.connection.getpeercert()["subject"])
+                asked.append((subject["commonName"], self.path))
+                body = json.dumps({"metadata": {"resourceVersion": "1"}, "items": []}).encode()
+                self.send_response(200)
+                self.send_header("Content-Type", "application/json")
+                self.send_header("Content-Length", str(len(body)))
+                self.end_headers()
+                self.wfile.write(body)
+
+            def log_message(self, *_):
+                pass
+        server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Answer)
+        context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH, cafile=self.home / "ca.crt")
+        context.verify_mode = ssl.CERT_REQUIRED
+        context.load_cert_chain(self.home / "api.example.crt", self.home / "api.example.key")
+        server.socket = context.wrap_socket(server.socket, server_side=True)
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        self.addCleanup(server.server_close)
+        self.addCleanup(server.shutdown)
+        kubeconfig = self.home / "kubeconfig"
+        kubeconfig.write_text(json.dumps({
+            "apiVersion": "v1", "kind": "Config", "current-context": "here",
+            "clusters": [{"name": "c", "cluster": {"server": f"https://127.0.0.1:{server.server_port}", "tls-server-name": "api.example",
+                                                   "certificate-authority": str(self.home / "ca.crt")}}],
+            "users": [{"name": "u", "user": {"client-certificate": str(self.home / "admin.crt"), "client-key": str(self.home / "admin.key")}}],
+            "contexts": [{"name": "here", "context": {"cluster": "c", "user": "u", "namespace": "lab"}},
+                         {"name": "there", "context": {"cluster": "c", "user": "u"}}]}))
+        for words, ns in ((("get", "lq"), "lab"), (("get", "lq", "-n", "shop"), "shop"), (("get", "lq", "--context", "there"), "default")):
+            done = subprocess.run([daemon.BUILD / "sluicectl", "--kubeconfig", kubeconfig, *words], text=True, capture_output=True, timeout=60)
+            self.assertEqual((done.returncode, done.stderr), (0, f"No localqueues found in namespace {ns}.\n"))
+            self.assertEqual(asked[-1], ("admin", f"/apis/kueue.x-k8s.io/v1beta2/namespaces/{ns}/localqueues"))
+        done = subprocess.run([daemon.BUILD / "sluicectl", "--kubeconfig", kubeconfig, "--context", "nosuch", "get", "lq"], text=True,
+                              capture_output=True, timeout=60)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("nosuch", done.stderr)
 
     def test_plain_http_is_not_served(self):
         d = self.start()

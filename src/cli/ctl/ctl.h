@@ -23,10 +23,12 @@ struct sl_ctl {
     struct sl_flag_list arguments; /* after the command */
     const char *server, *ns, *selector;
     const char *kubeconfig;  /* NULL: none, and nothing is shown to the server */
+    const char *context;     /* of it; NULL: its current one */
     const char *output_name; /* as given; NULL: it was not */
     enum sl_output output;
     struct sl_flag_list files;
     bool all_namespaces, watch, quiet, help, version;
+    bool ns_said;  /* else `ns` is a default */
     bool ns_given; /* --namespace was: for commands that look into all namespaces otherwise */
     struct sl_submit submit; /* its namespace is `ns` */
     int64_t count;

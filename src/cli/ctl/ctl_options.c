@@ -29,7 +29,7 @@ static const struct sl_flag table[] = {
     LIST("--filename", "-f", files, "FILE", "apply delete",
          "file or directory with YAML or JSON, - for standard input; may be repeated"),
     TEXT("--namespace", "-n", ns, "NS", "apply get describe delete watch submit",
-         "namespace (default: default)"),
+         "namespace (default: that of the kubeconfig's context, else default)"),
     TEXT("--namespace", "-n", ns, "NS", "pending", "only the workloads of this namespace"),
     SWITCH("--all-namespaces", "-A", all_namespaces, "get watch pending",
            "of all namespaces, which pending does anyway"),
@@ -78,8 +78,11 @@ static const struct sl_flag table[] = {
     TEXT("--server", "-s", server, "URL", NULL,
          "default: $SLUICE_SERVER, else as in the kubeconfig, else http://127.0.0.1:8088"),
     TEXT("--kubeconfig", NULL, kubeconfig, "FILE", NULL,
-         "token and certificate for a server with authentication, as written by sluiced into its "
+         "server, user and namespace, as for kubectl on a cluster, or as written by sluiced into "
+         "its "
          "data directory; default: $SLUICE_KUBECONFIG, else none"),
+    TEXT("--context", NULL, context, "NAME", NULL,
+         "the kubeconfig's context (default: its current one)"),
     SWITCH("--version", NULL, version, NULL, "print the version of this program and exit"),
     SWITCH("--help", "-h", help, NULL, "print help and exit, with a command: of that")};
 #define TABLE_COUNT (sizeof table / sizeof table[0])
@@ -188,6 +191,7 @@ static void complete(struct sl_ctl *c)
     if (c->server == NULL && c->kubeconfig == NULL) {
         c->server = "http://127.0.0.1:8088";
     }
+    c->ns_said = c->ns != NULL;
     c->ns_given = c->ns != NULL && !c->all_namespaces;
     c->ns = c->ns == NULL ? "default" : c->ns;
     c->submit.ns = c->ns;
@@ -215,6 +219,9 @@ enum sl_code sl_ctl_parse(int argc, char *const argv[], struct sl_ctl *out, stru
     struct sl_flags flags = {.table = table, .table_count = TABLE_COUNT, .options = out};
     if (sl_flags_parse(&flags, argc, argv, e) != SL_CODE_OK) {
         return hint(e);
+    }
+    if (out->context != NULL && out->kubeconfig == NULL) {
+        return sl_error_set(e, SL_CODE_BAD_REQUEST, "--context: only with --kubeconfig");
     }
     complete(out);
     enum sl_code code = take_words(out, &flags.arguments, e);

@@ -24,24 +24,49 @@ struct sl_remote *sl_remote_open(const char *server)
     while (len > 0 && r->server[len - 1] == '/') {
         r->server[--len] = '\0';
     }
+    r->base = sl_mem_text(r->server);
     return r;
 }
 
-void sl_remote_trust(struct sl_remote *r, const char *token, const char *ca)
+static char *copy(const char *text)
 {
-    SL_PRE(r != NULL);
-    r->token = token != NULL ? sl_mem_text(token) : NULL;
-    r->ca = ca != NULL ? sl_mem_text(ca) : NULL;
+    return text == NULL ? NULL : sl_mem_text(text);
+}
+
+static void aim(struct sl_remote *r, const char *server_name)
+{
+    struct sl_buf base = {0}, address = {0};
+    sl_credentials_aim(r->server, server_name, &base, &address);
+    sl_mem_free(r->base);
+    r->base = sl_buf_take(&base);
+    r->address = address.len > 0 ? curl_slist_append(NULL, address.data) : NULL;
+    sl_buf_fini(&address);
+}
+
+void sl_remote_identify(struct sl_remote *r, const struct sl_identity *who)
+{
+    SL_PRE(r != NULL && r->address == NULL);
+    r->token = copy(who->token);
+    r->ca = copy(who->ca);
+    r->certificate = copy(who->client_certificate);
+    r->key = copy(who->client_key);
+    r->username = copy(who->username);
+    r->password = copy(who->password);
+    r->proxy = copy(who->proxy);
+    aim(r, who->server_name);
 }
 
 void sl_remote_close(struct sl_remote *r)
 {
     SL_PRE(r != NULL);
-    sl_mem_free(r->token);
-    sl_mem_free(r->ca);
+    char *const texts[] = {r->server, r->base,     r->token,    r->ca,   r->certificate,
+                           r->key,    r->username, r->password, r->proxy};
     curl_easy_cleanup(r->curl);
+    curl_slist_free_all(r->address);
     curl_global_cleanup();
-    sl_mem_free(r->server);
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+        sl_mem_free(texts[i]);
+    }
     sl_mem_free(r);
 }
 
@@ -57,24 +82,48 @@ static size_t take_body(char *data, size_t size, size_t count, void *context)
     return size * count;
 }
 
-void sl_remote_prepare(const struct sl_remote *r, CURL *curl, const char *path, struct sl_buf *url)
+static void set_blob(CURL *curl, CURLoption option, const char *pem)
 {
-    curl_easy_reset(curl);
-    sl_buf_print(url, "%s%s", r->server, path);
-    curl_easy_setopt(curl, CURLOPT_URL, url->data);
-    curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
-    curl_easy_setopt(curl, CURLOPT_NOPROXY, "127.0.0.1,localhost,::1");
-    curl_easy_setopt(curl, CURLOPT_CONNECTTIMEOUT_MS, CONNECT_MS_MAX);
-    curl_easy_setopt(curl, CURLOPT_USERAGENT, "sluicectl");
+    if (pem != NULL) {
+        struct curl_blob blob = {(void *)(uintptr_t)pem, strlen(pem), CURL_BLOB_NOCOPY};
+        curl_easy_setopt(curl, option, &blob);
+    }
+}
+
+static void sign(const struct sl_remote *r, CURL *curl)
+{
+    set_blob(curl, CURLOPT_CAINFO_BLOB, r->ca);
+    set_blob(curl, CURLOPT_SSLCERT_BLOB, r->certificate);
+    set_blob(curl, CURLOPT_SSLKEY_BLOB, r->key);
     if (r->ca != NULL) {
-        struct curl_blob ca = {r->ca, strlen(r->ca), CURL_BLOB_NOCOPY};
-        curl_easy_setopt(curl, CURLOPT_CAINFO_BLOB, &ca);
         curl_easy_setopt(curl, CURLOPT_CAPATH, NULL);
     }
     if (r->token != NULL) {
         curl_easy_setopt(curl, CURLOPT_HTTPAUTH, CURLAUTH_BEARER);
         curl_easy_setopt(curl, CURLOPT_XOAUTH2_BEARER, r->token);
+    } else if (r->username != NULL) {
+        curl_easy_setopt(curl, CURLOPT_HTTPAUTH, CURLAUTH_BASIC);
+        curl_easy_setopt(curl, CURLOPT_USERNAME, r->username);
+        curl_easy_setopt(curl, CURLOPT_PASSWORD, r->password == NULL ? "" : r->password);
     }
+}
+
+void sl_remote_prepare(const struct sl_remote *r, CURL *curl, const char *path, struct sl_buf *url)
+{
+    curl_easy_reset(curl);
+    sl_buf_print(url, "%s%s", r->base, path);
+    curl_easy_setopt(curl, CURLOPT_URL, url->data);
+    curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
+    curl_easy_setopt(curl, CURLOPT_NOPROXY, "127.0.0.1,localhost,::1");
+    curl_easy_setopt(curl, CURLOPT_CONNECTTIMEOUT_MS, CONNECT_MS_MAX);
+    curl_easy_setopt(curl, CURLOPT_USERAGENT, "sluicectl");
+    if (r->address != NULL) {
+        curl_easy_setopt(curl, CURLOPT_CONNECT_TO, r->address);
+    }
+    if (r->proxy != NULL) {
+        curl_easy_setopt(curl, CURLOPT_PROXY, r->proxy);
+    }
+    sign(r, curl);
 }
 
 enum sl_code sl_remote_unreachable(const struct sl_remote *r, CURLcode failure, struct sl_error *e)

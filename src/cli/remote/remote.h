@@ -6,13 +6,13 @@
 #ifndef SL_CLI_REMOTE_H
 #define SL_CLI_REMOTE_H
 #include "api/objects/object.h"
+#include "kube/credentials.h"
 
 struct sl_remote;
 /* `server` is a URL such as http://127.0.0.1:8088 */
 struct sl_remote *sl_remote_open(const char *server);
-/* Shows that token, and believes only in servers with that certificate (PEM) behind them; NULL: none, and those that the
- * system believes in. */
-void sl_remote_trust(struct sl_remote *r, const char *token, const char *ca);
+/* From now on as this user, to servers that its certificate authority vouches for (NULL: one that the system trusts). Copied. */
+void sl_remote_identify(struct sl_remote *r, const struct sl_identity *who);
 void sl_remote_close(struct sl_remote *r);
 const char *sl_remote_server(const struct sl_remote *r);
 

@@ -9,7 +9,10 @@
 
 struct sl_remote {
     CURL *curl;
-    char *server, *token, *ca;
+    char *server;
+    char *token, *ca, *certificate, *key, *username, *password, *proxy; /* NULL: none */
+    char *base;                 /* what URLs begin with: of the name in the server's certificate */
+    struct curl_slist *address; /* where that name is; NULL: where it says */
 };
 /* Sets the options of `curl` again, for the server, the path and our credentials. `url` has to live as long. */
 void sl_remote_prepare(const struct sl_remote *r, CURL *curl, const char *path, struct sl_buf *url);

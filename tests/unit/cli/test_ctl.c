@@ -50,6 +50,8 @@ static void test_ctl_wrong_usage_is_refused_and_named(void **state)
     assert_has(e.text, "xml");
     assert_int_equal(PARSE("submit", "--count", "many"), SL_CODE_BAD_REQUEST);
     assert_has(e.text, "many");
+    assert_int_equal(PARSE("get", "--context", "c"), SL_CODE_BAD_REQUEST);
+    assert_has(e.text, "--context: only with --kubeconfig");
     assert_int_equal(PARSE("-A"), SL_CODE_BAD_REQUEST);
     assert_has(e.text, "command");
 }
