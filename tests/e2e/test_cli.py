@@ -170,6 +170,21 @@ spec:
         self.ctl("delete", "job", "brief-wait")
         self.assertEqual(lines.readline(), "job/brief-wait was deleted\n")
 
+    def test_submit_waits_over_a_restart_of_the_server(self):
+        daemon = Daemon().start()
+        self.addCleanup(daemon.close)
+        for o in (flavor("f"), cluster_queue("team", {"f": {"cpu": "2"}}), local_queue("main", "team")):
+            daemon.sluicectl("apply", "-f", "-", stdin=json.dumps(o))
+        child = subprocess.Popen([BUILD / "sluicectl", "--server", daemon.url, "submit", "--queue", "main", "--name", "patient",
+                                  "--run-for", "2s", "--wait"], stdout=subprocess.PIPE, text=True)
+        for close in (child.stdout.close, child.wait, child.kill):
+            self.addCleanup(close)
+        self.assertIn("submitted", child.stdout.readline())
+        daemon.kill()
+        daemon.start()
+        self.assertEqual(child.stdout.readline(), "job/patient complete\n")
+        self.assertEqual(child.wait(5), 0)
+
     def test_submit_guesses_names_that_do_not_exist(self):
         priority = {"apiVersion": KUEUE, "kind": "WorkloadPriorityClass", "metadata": {"name": "urgent"}, "value": 10}
         self.ctl("apply", "-f", "-", stdin=json.dumps(priority))

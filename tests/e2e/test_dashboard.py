@@ -37,58 +37,122 @@ class Terminal:
         os.close(self.slave)
 
 
-class Asked(unittest.TestCase):
-    def test_it_lists_once_and_watches_then(self):
-        asked = []
-        over = threading.Event()
-        queues = [{"metadata": {"name": n}, "status": {"pendingWorkloads": p}} for n, p in (("idle", 0), ("a", 500), ("b", 500))]
-        waiting = [{"metadata": {"namespace": "lab", "name": f"w{i}"}} for i in range(500)]
-        done = {"type": "MODIFIED", "object": {"metadata": {"namespace": "lab", "name": "w0", "resourceVersion": "8"},
-                                               "status": {"conditions": [{"type": "Finished", "status": "True"}]}}}
+class Server:
+    """Answers lists from `items` by plural, and a watch by what `watches` has for it: a status and the events, of which a number
+    is a pause in seconds. The last answer goes on until the end, each other one ends with its events."""
+
+    def __init__(self, items, watches):
+        self.asked, self.over = [], threading.Event()
+        server = self
 
         class Answer(http.server.BaseHTTPRequestHandler):
             def do_GET(self):
                 path, _, query = self.path.partition("?")
-                asked.append((path.rsplit("/", 2)[-2:], urllib.parse.parse_qs(query)))
-                self.send_response(200)
-                self.send_header("Content-Type", "application/json")
-                if "watch" in asked[-1][1]:
-                    self.end_headers()
-                    if path.endswith("/workloads"):
-                        over.wait(1.5)
-                        self.wfile.write(json.dumps(done).encode() + b"\n")
-                        self.wfile.flush()
-                    over.wait(20)
+                plural, query = path.rsplit("/", 1)[1], urllib.parse.parse_qs(query)
+                server.asked.append((path.rsplit("/", 2)[1:], query))
+                if "watch" in query:
+                    server.watch(self, watches.get(plural, [(200, [])]))
                     return
-                limit = int(asked[-1][1].get("limit", ["500"])[0])
-                items = (queues if path.endswith("/clusterqueues") else waiting if path.endswith("/workloads") else
-                         [{**w, "reason": "Late", "message": "m"} for w in reversed(waiting)][:limit])
-                body = json.dumps({"metadata": {"resourceVersion": "7"}, "items": items}).encode()
-                self.send_header("Content-Length", str(len(body)))
-                self.end_headers()
-                self.wfile.write(body)
+                limit = int(query.get("limit", ["500"])[0])
+                server.answer(self, 200, {"metadata": {"resourceVersion": "7"}, "items": items.get(plural, [])[:limit]})
 
             def log_message(self, *_):
                 pass
-        server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Answer)
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        board = subprocess.Popen([BUILD / "sluicectl", "--server", f"http://127.0.0.1:{server.server_port}", "dashboard", "--plain"],
-                                 stdout=subprocess.PIPE, text=True)
+        self.http = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Answer)
+        threading.Thread(target=self.http.serve_forever, daemon=True).start()
+        self.url = f"http://127.0.0.1:{self.http.server_port}"
+
+    def answer(self, request, status, body):
+        text = json.dumps(body).encode()
+        request.send_response(status)
+        request.send_header("Content-Type", "application/json")
+        request.send_header("Content-Length", str(len(text)))
+        request.end_headers()
+        request.wfile.write(text)
+
+    def watch(self, request, answers):
+        last = len(answers) == 1
+        status, events = answers[0] if last else answers.pop(0)
+        if status != 200:
+            self.answer(request, status, {"kind": "Status", "message": events})
+            return
+        request.send_response(200)
+        request.end_headers()
+        for event in events:
+            if isinstance(event, dict):
+                request.wfile.write(json.dumps(event).encode() + b"\n")
+                request.wfile.flush()
+            else:
+                self.over.wait(event)
+        if last:
+            self.over.wait(20)
+
+    def lists(self, plural):
+        return sum(path[1] == plural and "watch" not in query for path, query in self.asked)
+
+    def watched(self, plural):
+        """From which versions."""
+        return [query["resourceVersion"][0] for path, query in self.asked if path[1] == plural and "watch" in query]
+
+    def close(self):
+        self.over.set()
+        self.http.shutdown()
+        self.http.server_close()
+
+
+def workload(name, version, finished=False):
+    status = {"conditions": [{"type": "Finished", "status": "True"}]} if finished else {}
+    return {"metadata": {"namespace": "lab", "name": name, "resourceVersion": version}, "status": status}
+
+
+class Asked(unittest.TestCase):
+    def board(self, items, watches):
+        server = Server(items, watches)
+        self.addCleanup(server.close)
+        board = subprocess.Popen([BUILD / "sluicectl", "--server", server.url, "dashboard", "--plain"],
+                                 stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        for close in (board.stdout.close, board.stderr.close, board.wait, board.kill):
+            self.addCleanup(close)
+        return server, board
+
+    def test_it_lists_once_and_watches_then(self):
+        waiting = [workload(f"w{i}", "1") for i in range(500)]
+        server, board = self.board(
+            {"clusterqueues": [{"metadata": {"name": n}, "status": {"pendingWorkloads": p}} for n, p in (("idle", 0), ("a", 500), ("b", 500))],
+             "workloads": waiting, "pendingworkloads": [{**w, "reason": "Late", "message": "m"} for w in reversed(waiting)]},
+            {"workloads": [(200, [1.5, {"type": "MODIFIED", "object": workload("w0", "8", finished=True)},
+                                  {"type": "BOOKMARK", "object": {"metadata": {"resourceVersion": "9"}}}])]})
         lines = [board.stdout.readline() for _ in range(4)]
-        board.kill()
-        board.communicate()
-        over.set()
-        server.shutdown()
-        server.server_close()
         self.assertIn("pending 500", lines[0])
         self.assertIn("pending 499", lines[3])
         self.assertIn("finished  1", lines[3])
-        lists = [path[1] for path, query in asked if "watch" not in query and path[1] != "pendingworkloads"]
-        self.assertEqual(sorted(lists), ["clusterqueues", "workloads"])
-        watches = [query["resourceVersion"] for _, query in asked if "watch" in query]
-        self.assertEqual(watches, [["7"], ["7"]])
-        pending = [(path[0], query["limit"][0]) for path, query in asked if path[1] == "pendingworkloads"]
+        self.assertEqual((server.lists("clusterqueues"), server.lists("workloads")), (1, 1))
+        self.assertEqual((server.watched("clusterqueues"), server.watched("workloads")), (["7"], ["7"]))
+        pending = [(path[0], query["limit"][0]) for path, query in server.asked if path[1] == "pendingworkloads"]
         self.assertEqual(pending, [("a", "4")] * 2)  # once for what there was, once for what changed
+
+    def test_a_watch_that_ends_goes_on_where_it_was(self):
+        server, board = self.board({}, {"workloads": [(200, [{"type": "ADDED", "object": workload("w", "8")}]), (200, [])]})
+        eventually(lambda: "pending  1" in board.stdout.readline(), what="the workload")
+        eventually(lambda: server.watched("workloads") == ["7", "8"], what="a watch from the new version")
+        self.assertEqual(server.lists("workloads"), 1)
+
+    def test_a_version_that_is_too_old_means_a_list(self):
+        gone = {"type": "ERROR", "object": {"kind": "Status", "code": 410}}
+        for first in ((200, [gone]), (410, "too old")):
+            server, board = self.board({"workloads": [workload("w", "1")]}, {"workloads": [first, (200, [])]})
+            eventually(lambda: server.lists("workloads") == 2, what="another list")
+            self.assertIn("pending  1", board.stdout.readline())
+
+    def test_a_watch_that_is_refused_is_said_and_tried_again(self):
+        server, board = self.board({}, {"workloads": [(403, "no watching here"), (200, [{"type": "ADDED", "object": workload("w", "8")}])]})
+        self.assertIn("no watching here", board.stderr.readline())
+        eventually(lambda: "pending  1" in board.stdout.readline(), what="the workload")
+
+    def test_a_deleted_workload_is_not_counted_any_more(self):
+        server, board = self.board({"workloads": [workload("w", "1")]}, {"workloads": [(200, [1.2, {"type": "DELETED", "object": workload("w", "8")}])]})
+        self.assertIn("pending  1", board.stdout.readline())
+        eventually(lambda: "pending  0" in board.stdout.readline(), what="none")
 
 
 class Shown(unittest.TestCase):

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: The Sluice authors
 """A standalone daemon that others can reach: TLS, and a token for everybody. 127.0.0.2 stands for another machine's address."""
-import http.client, http.server, json, os, pathlib, shutil, ssl, stat, subprocess, tempfile, threading, unittest
+import base64, http.client, http.server, json, os, pathlib, shutil, ssl, stat, subprocess, tempfile, threading, unittest
 
 import daemon
 
@@ -130,7 +130,7 @@ class RemoteAccess(unittest.TestCase):
         class Answer(http.server.BaseHTTPRequestHandler):
             def do_GET(self):
                 subject = dict(pair[0] for pair in self.connection.getpeercert()["subject"])
-                asked.append((subject["commonName"], self.path))
+                asked.append((subject["commonName"], self.path, self.headers["Authorization"]))
                 body = json.dumps({"metadata": {"resourceVersion": "1"}, "items": []}).encode()
                 self.send_response(200)
                 self.send_header("Content-Type", "application/json")
@@ -149,21 +149,27 @@ class RemoteAccess(unittest.TestCase):
         self.addCleanup(server.server_close)
         self.addCleanup(server.shutdown)
         kubeconfig = self.home / "kubeconfig"
+        certificate = {"client-certificate": str(self.home / "admin.crt"), "client-key": str(self.home / "admin.key")}
         kubeconfig.write_text(json.dumps({
             "apiVersion": "v1", "kind": "Config", "current-context": "here",
             "clusters": [{"name": "c", "cluster": {"server": f"https://127.0.0.1:{server.server_port}", "tls-server-name": "api.example",
                                                    "certificate-authority": str(self.home / "ca.crt")}}],
-            "users": [{"name": "u", "user": {"client-certificate": str(self.home / "admin.crt"), "client-key": str(self.home / "admin.key")}}],
+            "users": [{"name": "u", "user": certificate}, {"name": "v", "user": {**certificate, "username": "me", "password": "secret"}}],
             "contexts": [{"name": "here", "context": {"cluster": "c", "user": "u", "namespace": "lab"}},
-                         {"name": "there", "context": {"cluster": "c", "user": "u"}}]}))
-        for words, ns in ((("get", "lq"), "lab"), (("get", "lq", "-n", "shop"), "shop"), (("get", "lq", "--context", "there"), "default")):
+                         {"name": "there", "context": {"cluster": "c", "user": "v"}}]}))
+        basic = "Basic " + base64.b64encode(b"me:secret").decode()
+        for words, ns, secret in ((("get", "lq"), "lab", None), (("get", "lq", "-n", "shop"), "shop", None),
+                                  (("get", "lq", "--context", "there"), "default", basic)):
             done = subprocess.run([daemon.BUILD / "sluicectl", "--kubeconfig", kubeconfig, *words], text=True, capture_output=True, timeout=60)
             self.assertEqual((done.returncode, done.stderr), (0, f"No localqueues found in namespace {ns}.\n"))
-            self.assertEqual(asked[-1], ("admin", f"/apis/kueue.x-k8s.io/v1beta2/namespaces/{ns}/localqueues"))
+            self.assertEqual(asked[-1], ("admin", f"/apis/kueue.x-k8s.io/v1beta2/namespaces/{ns}/localqueues", secret))
         done = subprocess.run([daemon.BUILD / "sluicectl", "--kubeconfig", kubeconfig, "--context", "nosuch", "get", "lq"], text=True,
                               capture_output=True, timeout=60)
         self.assertEqual(done.returncode, 1)
         self.assertIn("nosuch", done.stderr)
+        done = subprocess.run([daemon.BUILD / "sluicectl", "--kubeconfig", kubeconfig, "--context", "there", "--server", "http://127.0.0.1:1",
+                               "get", "lq"], text=True, capture_output=True, timeout=60)
+        self.assertIn("the password is not sent to http://127.0.0.1:1: not https", done.stderr)
 
     def test_plain_http_is_not_served(self):
         d = self.start()
