@@ -11,7 +11,7 @@ import pathlib, re, sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 ON = {
-    "AdmissionGatedBy": ("src/engine/events/event_in_workload.c", "admission-gated-by"),
+    "AdmissionGatedBy": ("src/engine/events/gates.c", "admission-gated-by"),
     "AssignQueueLabelsForPods": ("src/controllers/jobs/job_run.c", "LABEL_LOCAL_QUEUE, local"),
     "FinishOrphanedWorkloads": ("src/controllers/jobs/jobs.c", "OwnerNotFound"),
     "KueueDRARejectWorkloadsWhenDRADisabled": ("src/engine/requests/requests.c", "resourceClaims"),

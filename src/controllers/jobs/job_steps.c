@@ -14,6 +14,17 @@
 #define REMAKE_MS 1000
 #define MADE_MAX 2u /* Workloads of one job in that time */
 
+void sl_job_workload_name(const struct sl_framework *f, const struct sl_json *job,
+                          char out[static 254])
+{
+    const char *name = sl_job_prebuilt(job);
+    if (name != NULL) {
+        memcpy(out, name, strlen(name) + 1);
+    } else {
+        sl_framework_workload_name(f, sl_object_name(job), sl_object_uid(job), out);
+    }
+}
+
 void sl_job_finish_workload(struct sl_reconciler *r, const struct sl_json *wl, const char *reason,
                             const char *message, const struct sl_note *note)
 {

@@ -24,7 +24,10 @@ void sl_job_suspend_child(struct sl_job_view *v);
 /* Write the Finished condition on the Workload. */
 void sl_job_finish_workload(struct sl_reconciler *r, const struct sl_json *wl, const char *reason,
                             const char *message, const struct sl_note *note);
-/* Delete a Workload that is not what its job of that kind asks for, and tell the job. */
+/* Of the Workload that the job has: the one that it names, or one made for it. */
+void sl_job_workload_name(const struct sl_framework *f, const struct sl_json *job,
+                          char out[static 254]);
+/* Delete a Workload that is not what its job of that kind asks for, with an event about the job. */
 void sl_job_delete_workload(struct sl_reconciler *r, enum sl_kind kind, struct sl_json *job,
                             const struct sl_json *wl);
 /* Write the object without Sluice's finalizer. */

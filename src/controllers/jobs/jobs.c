@@ -11,6 +11,7 @@
 #include "controllers/adapters/adapter.h"
 #include "controllers/jobs/job.h"
 #include "controllers/jobs/job_run.h"
+#include "controllers/jobs/job_spares.h"
 #include "controllers/jobs/job_steps.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -47,17 +48,6 @@ static struct sl_jobs_of *maker_of(struct sl_jobs *j, enum sl_kind kind, const s
     struct sl_jobs_of *of = owner == NULL ? NULL : of_object(j, owner);
     bool makes = of != NULL && of->f->makes != NULL && of->f->makes(of->f, kind);
     return makes ? of : NULL;
-}
-
-static void workload_name(const struct sl_framework *f, const struct sl_json *job,
-                          char out[static 254])
-{
-    const char *name = sl_job_prebuilt(job);
-    if (name != NULL) {
-        memcpy(out, name, strlen(name) + 1);
-    } else {
-        sl_framework_workload_name(f, sl_object_name(job), sl_object_uid(job), out);
-    }
 }
 
 /* Up from a job. */
@@ -108,7 +98,7 @@ static bool admitted(struct sl_reconciler *r, const struct sl_json *owner, struc
 {
     bool absent;
     char name[254];
-    workload_name(line->f, owner, name);
+    sl_job_workload_name(line->f, owner, name);
     struct sl_json *wl =
         sl_reconciler_get(r, SL_KIND_WORKLOAD, sl_object_namespace(owner), name, &absent);
     bool yes =
@@ -178,7 +168,7 @@ static bool owns_workload(const struct sl_jobs_of *of, const struct sl_json *job
     char name[254];
     struct sl_json *wl = NULL;
     const struct sl_client *client = of->work.client;
-    workload_name(of->f, job, name);
+    sl_job_workload_name(of->f, job, name);
     enum sl_code code =
         client->get(client->self, SL_KIND_WORKLOAD, sl_object_namespace(job), name, &wl, NULL);
     bool yes = code == SL_CODE_OK && sl_job_owns(job, wl);
@@ -239,7 +229,7 @@ static void let_go(struct sl_job_view *v, const struct sl_key *key)
 {
     bool absent;
     char name[254];
-    workload_name(v->f, v->job, name);
+    sl_job_workload_name(v->f, v->job, name);
     v->wl = sl_reconciler_get(v->r, SL_KIND_WORKLOAD, key->ns, name, &absent);
     if (v->wl != NULL && sl_job_owns(v->job, v->wl)) {
         tidy_up(v->r, v->wl, true);
@@ -250,7 +240,7 @@ static void act_on_workload(struct sl_job_view *v, const char *ns)
 {
     bool absent;
     char name[254];
-    workload_name(v->f, v->job, name);
+    sl_job_workload_name(v->f, v->job, name);
     v->wl = sl_reconciler_get(v->r, SL_KIND_WORKLOAD, ns, name, &absent);
     bool ours = v->wl != NULL && sl_job_owns(v->job, v->wl);
     bool free = v->wl != NULL && sl_object_controller_ref(v->wl) == NULL;
@@ -312,50 +302,6 @@ static bool abandoned(struct sl_jobs *j, struct sl_reconciler *r, const struct s
     return *job_gone;
 }
 
-/* The job that says, by another Workload, what is counted for it: whoever has made this one for it, nothing runs by it.
- * NULL: it is no such spare. */
-static struct sl_json *job_of_spare_new(struct sl_jobs *j, struct sl_reconciler *r,
-                                        const struct sl_json *wl, const struct sl_framework **f)
-{
-    const struct sl_json *owner = sl_object_controller_ref(wl);
-    const struct sl_jobs_of *of = owner == NULL ? NULL : of_object(j, owner);
-    if (of == NULL || sl_condition_true(wl, "Finished")) {
-        return NULL;
-    }
-    bool absent;
-    char own[254];
-    struct sl_json *job = sl_reconciler_get(r, of->f->kind, sl_object_namespace(wl),
-                                            sl_json_path_text(owner, "name", ""), &absent);
-    bool managed = job != NULL && sl_job_owns(job, wl) && !sl_object_deleting(job) &&
-                   (j->rules.manage_all || sl_job_queue(job) != NULL) &&
-                   sl_jobs_namespace_managed(&j->rules, r, sl_object_namespace(job));
-    if (managed) {
-        workload_name(of->f, job, own);
-        managed = strcmp(own, sl_object_name(wl)) != 0;
-    }
-    if (!managed) {
-        sl_json_free(job);
-        return NULL;
-    }
-    *f = of->f;
-    return job;
-}
-
-/* It would hold quota for nothing. */
-static void drop_spare(struct sl_jobs *j, struct sl_reconciler *r, const struct sl_json *wl)
-{
-    const struct sl_framework *f = NULL;
-    struct sl_json *job = job_of_spare_new(j, r, wl, &f);
-    if (job != NULL && sl_object_deleting(wl)) {
-        if (sl_workload_has_finalizer(wl)) {
-            sl_job_release_workload(r, wl);
-        }
-    } else if (job != NULL) {
-        sl_job_delete_workload(r, f->kind, job, wl);
-    }
-    sl_json_free(job);
-}
-
 static void reconcile_leftover(void *self, struct sl_reconciler *r, const struct sl_key *key,
                                int64_t now_ms)
 {
@@ -366,7 +312,11 @@ static void reconcile_leftover(void *self, struct sl_reconciler *r, const struct
     if (wl != NULL && abandoned(self, r, wl, &job_gone)) {
         tidy_up(r, wl, job_gone);
     } else if (wl != NULL) {
-        drop_spare(self, r, wl);
+        const struct sl_json *owner = sl_object_controller_ref(wl);
+        const struct sl_jobs_of *of = owner == NULL ? NULL : of_object(self, owner);
+        if (of != NULL) {
+            sl_job_spare_drop(of, r, wl);
+        }
     }
     sl_json_free(wl);
 }
@@ -482,7 +432,7 @@ static void observe_job(struct sl_jobs_of *of, const struct sl_json *job, bool d
     }
     char name[254];
     char key[SL_KEY_SIZE];
-    workload_name(of->f, job, name);
+    sl_job_workload_name(of->f, job, name);
     sl_key_print(sl_object_namespace(job), name, key);
     sl_work_add(of->all->leftovers.work, key, now_ms + LEFTOVER_DELAY_MS);
 }
@@ -523,16 +473,6 @@ static bool concerns_children(const struct sl_json *wl, bool deleted)
            !sl_condition_true(wl, "Admitted");
 }
 
-/* Does its name say that it was not made here for the job that owns it? A prebuilt one is not, either. */
-static bool named_otherwise(const struct sl_jobs_of *of, const struct sl_json *wl)
-{
-    char name[254];
-    const struct sl_json *owner = sl_object_controller_ref(wl);
-    sl_framework_workload_name(of->f, sl_json_path_text(owner, "name", ""),
-                               sl_json_path_text(owner, "uid", ""), name);
-    return strcmp(name, sl_object_name(wl)) != 0;
-}
-
 static void observe_workload(struct sl_jobs *j, const struct sl_json *wl, bool deleted)
 {
     char key[SL_KEY_SIZE];
@@ -546,7 +486,7 @@ static void observe_workload(struct sl_jobs *j, const struct sl_json *wl, bool d
     }
     bool lonely = owner == NULL && (sl_condition_true(wl, "Evicted") ||
                                     sl_object_label(wl, SL_LABEL_JOB_UID) != NULL);
-    bool spare = of != NULL && named_otherwise(of, wl);
+    bool spare = of != NULL && sl_job_spare_named(of->f, wl);
     if (!deleted && (lonely || spare || sl_object_deleting(wl))) {
         sl_key_print(sl_object_namespace(wl), sl_object_name(wl), key);
         sl_work_add(j->leftovers.work, key, SL_WORK_NOW);

@@ -4,6 +4,7 @@
 /* A release stays in mind until an object says it, if only for a moment. */
 #include "engine/conditions/released.h"
 #include "base/check.h"
+#include "base/log.h"
 #include "base/mem.h"
 #include <stdlib.h>
 
@@ -84,18 +85,17 @@ static bool found_reserved(const struct sl_engine *g, sl_workload_id id,
            !sl_condition_true(workload, "Finished");
 }
 
-bool sl_reserved_by_others(const struct sl_engine *g, sl_workload_id id,
-                           const struct sl_json *workload)
+static bool reserved_by_others(const struct sl_engine *g, sl_workload_id id,
+                               const struct sl_json *workload)
 {
     SL_PRE(g != NULL);
     const struct sl_workload_entry *e = &g->workloads[id];
     return e->unwritten_count == 0 && !e->rewrite && found_reserved(g, id, workload);
 }
 
-bool sl_eviction_by_others(const struct sl_engine *g, sl_workload_id id,
-                           const struct sl_json *workload)
+static bool eviction_by_others(const struct sl_engine *g, sl_workload_id id,
+                               const struct sl_json *workload)
 {
-    SL_PRE(g != NULL);
     const struct sl_workload_entry *e = &g->workloads[id];
     bool stops = sl_workloads[id].phase == SL_PHASE_EVICTED;
     return sl_workloads[id].has_admission && e->unwritten_count == 0 && !e->rewrite && !e->paused &&
@@ -104,6 +104,24 @@ bool sl_eviction_by_others(const struct sl_engine *g, sl_workload_id id,
            sl_condition_true(workload, "QuotaReserved") &&
            sl_json_path(workload, "status.admission") != NULL &&
            !sl_condition_true(workload, "Finished");
+}
+
+bool sl_decided_by_others(const struct sl_engine *g, sl_workload_id id,
+                          const struct sl_json *workload)
+{
+    SL_PRE(g != NULL);
+    const char *what = NULL;
+    if (reserved_by_others(g, id, workload)) {
+        what = "its quota was reserved by another client";
+    } else if (eviction_by_others(g, id, workload)) {
+        what = sl_condition_true(workload, "Evicted") ? "it was evicted by another client"
+                                                      : "its eviction was ended by another client";
+    }
+    if (what != NULL) {
+        sl_log(SL_LOG_WARN, what, "workload", sl_intern_name(g->names, SL_INTERN_WORKLOAD, id),
+               NULL);
+    }
+    return what != NULL;
 }
 
 bool sl_reserved_meanwhile(const struct sl_engine *g, const struct sl_decision *d,

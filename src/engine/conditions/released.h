@@ -31,16 +31,12 @@ const struct sl_released *sl_released_to_write(struct sl_engine *g, const struct
  * decided about it written and seen? Then another client has removed the reservation. */
 bool sl_released_by_others(const struct sl_engine *g, sl_workload_id id,
                            const struct sl_json *workload);
-/* Does the object hold a reservation that the record knows nothing of, all of what was decided being written? It is
- * one of the last leader's, which was on its way for long. */
-bool sl_reserved_by_others(const struct sl_engine *g, sl_workload_id id,
-                           const struct sl_json *workload);
-/* Does the object of a holder say that it is evicted, though the record does not, or the other way round, all of what was
- * decided being written? Another client wants its job to stop or to go on, or the last leader's eviction was on its way
- * for long: the job does what the object says. */
-bool sl_eviction_by_others(const struct sl_engine *g, sl_workload_id id,
-                           const struct sl_json *workload);
-/* Of sl_reserved_by_others: the same while the decision is being carried out, which is the only one and says but that the workload waits: there is
+/* Has another client decided about it, all of what was decided here being written? Then its object holds a reservation
+ * that the record knows nothing of (perhaps the last leader's, which was on its way for long), or that of a
+ * holder says that it is evicted though the record does not, or the other way round: its job does what the object says. */
+bool sl_decided_by_others(const struct sl_engine *g, sl_workload_id id,
+                          const struct sl_json *workload);
+/* Of a reservation: the same while the decision is being carried out, which is the only one and says but that the workload waits: there is
  * nothing to write, and the object is read once that is answered. */
 bool sl_reserved_meanwhile(const struct sl_engine *g, const struct sl_decision *d,
                            const struct sl_json *workload);

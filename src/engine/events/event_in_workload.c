@@ -2,7 +2,8 @@
  * SPDX-FileCopyrightText: The Sluice authors */
 
 /* Workloads. The engine is the writer of reservation and eviction, so what an object says about those is an echo and
- * looked at once, when the workload is first seen (rebuild.c); one about which another has decided is first seen anew.
+ * looked at once, when the workload is first seen (rebuild.c); after a decision of another's that is
+ * once more.
  * Everything else belongs to others: spec, gates, Finished, PodsReady, OnHold, states of admission
  * checks. */
 #include "base/check.h"
@@ -13,6 +14,7 @@
 #include "base/utf8.h"
 #include "engine/conditions/answers.h"
 #include "engine/events/boost.h"
+#include "engine/events/gates.h"
 #include "engine/calls/call.h"
 #include "engine/topology/constraints.h"
 #include "engine/records/event_in.h"
@@ -28,7 +30,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#define GATE_ANNOTATION "kueue.x-k8s.io/admission-gated-by"
 #define GROUP_ANNOTATION "kueue.x-k8s.io/is-group-workload"
 
 static void send(struct sl_engine *g, sl_workload_id id, enum sl_event_kind kind, uint32_t index,
@@ -196,40 +197,20 @@ static bool on_hold(const struct sl_json *object)
            strcmp(sl_json_path_text(c, "reason", ""), "OnHold") == 0;
 }
 
-static bool says_gated(const struct sl_json *object)
-{
-    const struct sl_json *c = sl_condition_find(object, "QuotaReserved");
-    return strcmp(sl_json_path_text(c, "reason", ""), "AdmissionGated") == 0;
-}
-
-/* "" names no gate: a group of pods lacks some, and would hold quota for what cannot start. */
-static void say_gate(struct sl_engine *g, sl_workload_id id, const char *gate)
-{
-    char text[512];
-    if (gate[0] == '\0') {
-        sl_utf8_print(text, sizeof text, "The group of pods waits for replacements");
-    } else {
-        sl_utf8_print(text, sizeof text, "Admission is gated by: %s", gate);
-    }
-    sl_words_say_waiting(&g->workloads[id].words, SL_PENDING_GATED, text);
-}
-
 static void take_flags(struct sl_engine *g, sl_workload_id id, const struct sl_json *object,
                        int64_t now_ms)
 {
-    const char *gate = sl_object_annotation(object, GATE_ANNOTATION);
-    bool named = gate != NULL && gate[0] != '\0';
-    bool gated = named || sl_condition_true(object, "WaitingForReplacementPods");
+    const char *gate = sl_gate_of(object);
+    bool gated = gate != NULL;
     bool hold = on_hold(object);
     if (gated != sl_workloads[id].gated) {
         if (gated) {
-            say_gate(g, id, named ? gate : "");
+            sl_gate_say(g, id, gate);
         }
-        g->workloads[id].gate_untold = gated && g->restoring && !says_gated(object);
+        g->workloads[id].gate_untold = gated && g->restoring && !sl_gate_is_shown(object);
         send(g, id, gated ? SL_EV_GATE : SL_EV_UNGATE, 0, 0, now_ms);
     }
-    /* The reason OnHold is another's; where the engine itself wrote the condition it is not there.
-     */
+    /* The reason OnHold is another's; where the engine itself wrote the condition it is not there. */
     if (hold != sl_workloads[id].on_hold && g->workloads[id].unwritten_count == 0) {
         send(g, id, hold ? SL_EV_HOLD : SL_EV_UNHOLD, 0, 0, now_ms);
     }
@@ -500,7 +481,7 @@ static enum sl_code first_sight(struct sl_engine *g, const char *key, const stru
     if (id != SL_NO_ID) {
         sl_rebuild_amend(g, id, object, now_ms);
         if (g->workloads[id].gate_untold) {
-            say_gate(g, id, sl_object_annotation(object, GATE_ANNOTATION));
+            sl_gate_say(g, id, sl_gate_of(object));
         }
     }
     return code;
@@ -531,22 +512,6 @@ static void assignment(struct sl_engine *g, sl_workload_id id, const struct sl_j
     }
 }
 
-/* Its object says of the reservation or of an eviction what the engine has not decided. */
-static bool decided_by_others(const struct sl_engine *g, sl_workload_id id,
-                              const struct sl_json *object, const char *key)
-{
-    bool reserved = sl_reserved_by_others(g, id, object);
-    bool eviction = !reserved && sl_eviction_by_others(g, id, object);
-    if (reserved || eviction) {
-        sl_log(SL_LOG_WARN,
-               reserved                               ? "its quota was reserved by another client"
-               : sl_condition_true(object, "Evicted") ? "it was evicted by another client"
-                                                      : "its eviction was ended by another client",
-               "workload", key, NULL);
-    }
-    return reserved || eviction;
-}
-
 enum sl_code sl_event_from_workload(struct sl_engine *g, const struct sl_json *object,
                                     int64_t now_ms, struct sl_error *e)
 {
@@ -558,7 +523,7 @@ enum sl_code sl_event_from_workload(struct sl_engine *g, const struct sl_json *o
     if (id != SL_NO_ID && strcmp(g->workloads[id].uid, sl_object_uid(object)) != 0) {
         sl_event_drop_workload(g, id, now_ms); /* deleted and made again in between */
         id = SL_NO_ID;
-    } else if (id != SL_NO_ID && decided_by_others(g, id, object, key.data)) {
+    } else if (id != SL_NO_ID && sl_decided_by_others(g, id, object)) {
         sl_event_drop_workload(g, id, now_ms); /* and is taken over as at a start */
         id = SL_NO_ID;
     }

@@ -622,7 +622,28 @@ static void test_engine_group_that_lacks_pods_is_not_admitted_until_they_are_rep
     assert_string_equal(
         sl_json_path_text(sl_condition_find(world_workload(&w, "a"), "QuotaReserved"), "message",
                           ""),
-        "The group of pods waits for replacements");
+        "Admission is gated by: missing pods of its group");
+    lacks_pods("a", false);
+    world_expect(&w, "a", "Admitted", "True", "Admitted");
+}
+
+static void test_engine_group_that_lacks_pods_at_a_restart_waits_for_them(void **state)
+{
+    (void)state;
+    static const enum sl_kind kinds[] = {SL_KIND_RESOURCE_FLAVOR, SL_KIND_CLUSTER_QUEUE,
+                                         SL_KIND_LOCAL_QUEUE, SL_KIND_WORKLOAD};
+    world_add_basics(&w);
+    struct sl_json *o = world_new_workload("team", "a", "lq", 1, "1");
+    (void)sl_condition_set(sl_json_path_make(o, "status"), "WaitingForReplacementPods", true,
+                           "PodsFailed", "by the group's controller", 1, w.now_ms);
+    world_restart(&w, kinds, 4);
+    (void)world_put(&w, SL_KIND_WORKLOAD, o, NULL);
+    sl_engine_synced(w.engine, w.now_ms);
+    world_settle(&w);
+    world_expect(&w, "a", "QuotaReserved", "False", "AdmissionGated");
+    world_restart(&w, kinds, 4);
+    world_settle(&w);
+    world_expect(&w, "a", "QuotaReserved", "False", "AdmissionGated");
     lacks_pods("a", false);
     world_expect(&w, "a", "Admitted", "True", "Admitted");
 }
@@ -1152,6 +1173,7 @@ int main(void)
         TEST(test_engine_workload_moves_to_another_queue),
         TEST(test_engine_gated_workload_waits_for_its_gate),
         TEST(test_engine_group_that_lacks_pods_is_not_admitted_until_they_are_replaced),
+        TEST(test_engine_group_that_lacks_pods_at_a_restart_waits_for_them),
         TEST(test_engine_long_gate_is_told_in_whole_characters),
         TEST(test_engine_deactivated_workload_is_evicted_and_comes_back),
         TEST(test_engine_reactivated_before_the_job_stopped_comes_back_after),
