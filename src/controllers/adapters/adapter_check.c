@@ -416,7 +416,8 @@ enum sl_code sl_adapter_check(const char *file, const struct sl_json *doc, struc
 {
     struct check c = {.file = file, .e = e};
     check_keys(&c, doc,
-               " apiVersion kind plural shortName framework makes skip refuse suspend podSets priorityClass "
+               " apiVersion kind plural shortName framework makes skip refuse suspend podSets "
+               "priorityClass "
                "ready active finished ");
     check_text(&c, doc, "apiVersion", true);
     check_text(&c, doc, "kind", true);
