@@ -296,8 +296,7 @@ static enum sl_status charge_and_reserve(bool ask)
   ensures  usage:     WorkloadUsageValid && UsageHeld;
   ensures  usage:      UsageInv && ChargedCellsUsed && TrailSound && sl_trail_depth == 0;
   ensures  conserved:  Conserved;
-  ensures  refused:    \result != SL_OK ==>
-                         UsageSame{Pre,Post} && WorkloadSame{Pre,Post}(sl_plan.workload);
+  ensures  refused:    \result != SL_OK ==> UsageSame{Pre,Post} && WorkloadSame{Pre,Post}(sl_plan.workload);
   ensures  charged:    \result == SL_OK ==> \forall integer c; 0 <= c < SL_CELLS_MAX ==>
                          sl_cell_own[c] == \old(sl_cell_own[c]) + PlanSum(c, sl_plan.usage_count);
   ensures  limits:     \result == SL_OK && ask ==> LimitsKept{Pre,Post};
@@ -340,8 +339,7 @@ enum sl_status sl_commit_restore(void)
                        sl_trail_usage[0 .. SL_TRAIL_MAX - 1], sl_workloads[ev.workload],
                        sl_places[ev.workload], sl_usage_counts[ev.workload];
   ensures  inv:        CoreInv;
-  ensures  refused:    \result != SL_OK ==>
-                         UsageSame{Pre,Post} && WorkloadSame{Pre,Post}(ev.workload);
+  ensures  refused:    \result != SL_OK ==> UsageSame{Pre,Post} && WorkloadSame{Pre,Post}(ev.workload);
   ensures  allowed:    \result == SL_OK ==> MoveAllowed(ev.kind,
                            \old(sl_workloads[ev.workload].phase), sl_workloads[ev.workload].phase);
   ensures  applied:    MustApply{Pre}(ev) ==> \result == SL_OK;
@@ -354,8 +352,7 @@ enum sl_status sl_commit_restore(void)
                                    sl_workloads[ev.workload].phase);
   ensures  kept:       \result == SL_OK && HoldsQuota(ev.workload) ==>
                          UsageSame{Pre,Post} && WorkloadUsageSame{Pre,Post}(ev.workload);
-  ensures  released:   \result == SL_OK && !HoldsQuota(ev.workload) ==>
-                         sl_usage_counts[ev.workload] == 0;
+  ensures  released:   \result == SL_OK && !HoldsQuota(ev.workload) ==> sl_usage_counts[ev.workload] == 0;
   ensures  given_back: \result == SL_OK && !HoldsQuota(ev.workload) ==>
                          \forall integer c; 0 <= c < SL_CELLS_MAX ==> sl_cell_own[c] ==
                            \old(sl_cell_own[c] - RowSum(ev.workload, c, sl_usage_counts[ev.workload]));

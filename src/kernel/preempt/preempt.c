@@ -10,8 +10,6 @@
 #include "kernel/preempt/preempt_trial.h"
 #include "kernel/preempt/preempt_victim.h"
 
-struct sl_preempt_plan sl_preempt_plan;
-
 /* What the plan needs beside victims: a time, and room for its promises. */
 /*@
   terminates           \true;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* A queue's nominal quota is its own. What is asked is what workloads hold before any victim has gone: that a queue does
+/* A queue's nominal quota is its own. What is asked is what workloads hold before the plan is carried out: that a queue does
  * not give up much more than it borrowed is policy's business, since it hangs on the order in which victims are taken. */
 #include "kernel/preempt/preempt_nominal.h"
 

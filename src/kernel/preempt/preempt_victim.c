@@ -9,38 +9,8 @@
 #include "kernel/ledger/ledger.h"
 #include "kernel/lifecycle/lifecycle.h"
 
-struct sl_preempt_policy sl_preempt_policies[SL_QNODES_MAX];
 uint32_t sl_preempt_victim_index[SL_WORKLOADS_MAX];
 uint32_t sl_preempt_gone_index[SL_WORKLOADS_MAX];
-
-/*@
-  terminates           \true;
-  exits                \false;
-  assigns              \nothing;
-  ensures  result:     \result <==> PolicyValid(policy.within, policy.reclaim);
-*/
-static bool is_policy(struct sl_preempt_policy policy)
-{
-    return policy.within <= SL_WITHIN_LOWER_OR_NEWER_EQUAL && policy.reclaim <= SL_RECLAIM_ANY;
-}
-
-enum sl_status sl_preempt_set_policy(sl_qnode_id qnode, struct sl_preempt_policy policy)
-{
-    if (qnode >= SL_QNODES_MAX) {
-        return SL_REFUSED_NO_QNODE;
-    }
-    if (!is_policy(policy)) {
-        return SL_REFUSED_BAD_ARGUMENT;
-    }
-    sl_preempt_policies[qnode] = policy;
-    return SL_OK;
-}
-
-struct sl_preempt_policy sl_preempt_policy_of(sl_qnode_id qnode)
-{
-    struct sl_preempt_policy none = {SL_WITHIN_NEVER, SL_RECLAIM_NEVER, false, false, 0};
-    return qnode < SL_QNODES_MAX ? sl_preempt_policies[qnode] : none;
-}
 
 /* May a workload of the same queue go? */
 /*@
