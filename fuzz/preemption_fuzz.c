@@ -5,7 +5,8 @@
  * fuzz/lib/world.h, which lives on between the questions.
  * Oracle: a plan is accepted exactly when it is right by a reference over the plain forest: victims hold quota that
  * the policy lets the preemptor take, with all of them gone it fits, with one of them back (who is not being
- * evicted anyway) it does not. A refusal changes nothing. What policy proposes is accepted. Guarantees after every
+ * evicted anyway) it does not. The former in the world of the cycle, where what was promised to others is taken and
+ * the victims of earlier plans are gone, too; the latter in the world that the plan was made in. A refusal changes nothing. What policy proposes is accepted. Guarantees after every
  * step.
  * Input: events; the first says the settings; of the others every third kind is a question. */
 #include <string.h>
@@ -102,16 +103,29 @@ static void shift(sl_workload_id id, int sign)
     }
 }
 
-static bool fits(void)
+static bool is_available(void)
 {
-    uint32_t queue = sl_plan.cluster_queue;
     for (uint32_t i = 0; i < sl_plan.usage_count; i++) {
         struct sl_cell_amount usage = sl_plan.usage[i];
         uint32_t name =
             world_name(sl_ledger_flavor_of(usage.cell), sl_ledger_resource_of(usage.cell));
+        if (usage.amount > forest_available(&world_forest, sl_plan.cluster_queue, name)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Does it borrow no more than the plan says that it may? */
+static bool borrows_as_said(void)
+{
+    uint32_t queue = sl_plan.cluster_queue;
+    for (uint32_t i = 0; !sl_preempt_plan.may_borrow && i < sl_plan.usage_count; i++) {
+        struct sl_cell_amount usage = sl_plan.usage[i];
+        uint32_t name =
+            world_name(sl_ledger_flavor_of(usage.cell), sl_ledger_resource_of(usage.cell));
         int64_t after = forest_usage(&world_forest, queue, name) + usage.amount;
-        if (usage.amount > forest_available(&world_forest, queue, name) ||
-            (!sl_preempt_plan.may_borrow && after > forest_subtree(&world_forest, queue, name))) {
+        if (after > forest_subtree(&world_forest, queue, name)) {
             return false;
         }
     }
@@ -123,7 +137,8 @@ static bool none_spared(void)
     for (uint32_t i = 0; i < sl_preempt_plan.victim_count; i++) {
         sl_workload_id id = sl_preempt_plan.victims[i];
         shift(id, 1);
-        bool spared = sl_workloads[id].phase != SL_PHASE_EVICTED && fits();
+        bool spared =
+            sl_workloads[id].phase != SL_PHASE_EVICTED && is_available() && borrows_as_said();
         shift(id, -1);
         if (spared) {
             return false;
@@ -132,9 +147,45 @@ static bool none_spared(void)
     return true;
 }
 
+/* What the cycle has promised to others, one row at most. */
+static struct sl_cell_amount promise;
+
+static void enter_cycle(void)
+{
+    if (promise.amount != 0) {
+        uint32_t name =
+            world_name(sl_ledger_flavor_of(promise.cell), sl_ledger_resource_of(promise.cell));
+        world_forest.held[sl_ledger_qnode_of(promise.cell)][name] += promise.amount;
+    }
+    for (uint32_t i = 0; i < sl_preempt_plan.gone_count; i++) {
+        shift(sl_preempt_plan.gone[i], -1);
+    }
+}
+
+static bool is_victim(sl_workload_id id)
+{
+    bool found = false;
+    for (uint32_t i = 0; i < sl_preempt_plan.victim_count; i++) {
+        found = found || sl_preempt_plan.victims[i] == id;
+    }
+    return found;
+}
+
+static bool gone_allowed(sl_workload_id id)
+{
+    return sl_lifecycle_holds_quota(id) && sl_workloads[id].phase == SL_PHASE_EVICTED &&
+           !is_victim(id);
+}
+
 static bool reference_accepts(void)
 {
+    bool minimal = true;
     world_hold();
+    for (uint32_t i = 0; i < sl_preempt_plan.gone_count; i++) {
+        if (!gone_allowed(sl_preempt_plan.gone[i])) {
+            return false;
+        }
+    }
     for (uint32_t i = 0; i < sl_preempt_plan.victim_count; i++) {
         if (!victim_allowed(i)) {
             return false;
@@ -143,7 +194,15 @@ static bool reference_accepts(void)
     for (uint32_t i = 0; i < sl_preempt_plan.victim_count; i++) {
         shift(sl_preempt_plan.victims[i], -1);
     }
-    return sl_preempt_plan.victim_count > 0 && fits() && none_spared();
+    if (!sl_preempt_plan.after_others) {
+        minimal = borrows_as_said() && none_spared();
+    }
+    enter_cycle();
+    bool fits = is_available();
+    if (sl_preempt_plan.after_others) {
+        minimal = borrows_as_said() && none_spared();
+    }
+    return sl_preempt_plan.victim_count > 0 && fits && minimal;
 }
 
 /* The claims that are asked for: up to four cells of the queue. */
@@ -179,6 +238,27 @@ static void take_random_victims(struct producer *p)
     }
 }
 
+/* Which world the plan was made in: victims of earlier plans, most of the time only such as may be, and a promise. */
+static void take_random_others(struct producer *p)
+{
+    uint32_t chosen = producer_byte(p);
+    chosen |= (uint32_t)producer_byte(p) << 8;
+    uint32_t how = producer_byte(p);
+    uint32_t queue = COHORTS + producer_below(p, NODES - COHORTS);
+    uint32_t name = producer_below(p, NAMES);
+    sl_preempt_plan.after_others = how % 2 != 0;
+    for (sl_workload_id id = 0; id < SLOTS; id++) {
+        if ((chosen >> id & 1) && (gone_allowed(id) || how % 32 == 31)) {
+            sl_preempt_plan.gone[sl_preempt_plan.gone_count++] = id;
+        }
+    }
+    promise.cell = sl_ledger_find_cell(queue, PLAIN + name / 2, CPU + name % 2);
+    promise.amount = producer_below(p, 8);
+    if (promise.amount != 0 && sl_promise_add(promise.cell, promise.amount) != SL_OK) {
+        promise.amount = 0;
+    }
+}
+
 /* Whom policy proposes; false when nobody needs to go, or nobody would help. */
 static bool take_proposed_victims(void)
 {
@@ -205,6 +285,46 @@ static bool take_proposed_victims(void)
     return true;
 }
 
+/* As much as there is now, or a little less. */
+static void ask_for_all(struct producer *p)
+{
+    for (uint32_t i = 0; i < sl_plan.usage_count; i++) {
+        struct sl_cell_amount *usage = &sl_plan.usage[i];
+        uint32_t name =
+            world_name(sl_ledger_flavor_of(usage->cell), sl_ledger_resource_of(usage->cell));
+        int64_t available = forest_available(&world_forest, sl_plan.cluster_queue, name);
+        int64_t left = producer_below(p, 3);
+        usage->amount = available > left && available < 1000 ? available - left : 0;
+    }
+}
+
+/* A plan that is right in the world it is made in: all who may be taken, without those that can be spared. */
+static void take_needed_victims(struct producer *p)
+{
+    uint32_t kept = 0;
+    world_hold();
+    for (sl_workload_id id = 0; id < SLOTS; id++) {
+        if (sl_workloads[id].phase != SL_PHASE_EVICTED && victim_allowed(id)) {
+            sl_preempt_plan.victims[sl_preempt_plan.victim_count++] = id;
+            shift(id, -1);
+        }
+    }
+    if (sl_preempt_plan.after_others) {
+        enter_cycle();
+    }
+    ask_for_all(p);
+    for (uint32_t i = 0; i < sl_preempt_plan.victim_count; i++) {
+        sl_workload_id id = sl_preempt_plan.victims[i];
+        shift(id, 1);
+        if (!is_available() || !borrows_as_said()) {
+            shift(id, -1);
+            sl_preempt_plan.reasons[kept] = SL_PREEMPT_IN_CLUSTER_QUEUE;
+            sl_preempt_plan.victims[kept++] = id;
+        }
+    }
+    sl_preempt_plan.victim_count = kept;
+}
+
 static void judge(bool proposed)
 {
     struct sl_workload before[SLOTS];
@@ -226,7 +346,9 @@ static void judge(bool proposed)
 static void question(struct producer *p)
 {
     uint32_t queue = COHORTS + producer_below(p, NODES - COHORTS);
-    bool proposed = producer_byte(p) % 2 != 0;
+    uint32_t how = producer_byte(p);
+    bool proposed = how % 2 != 0;
+    bool needed = !proposed && how / 4 % 2 != 0;
     sl_queues_flush();
     sl_workload_id id = sl_queues_take(queue);
     if (id == SL_NO_ID) {
@@ -237,8 +359,14 @@ static void question(struct producer *p)
     sl_topology_plan.set_count = sl_topology_plan.row_count = 0;
     sl_preempt_plan.after_others = false;
     sl_preempt_plan.gone_count = 0;
+    promise.amount = 0;
     if (!proposed) {
         take_random_victims(p);
+        take_random_others(p);
+    }
+    if (needed) {
+        sl_preempt_plan.victim_count = 0;
+        take_needed_victims(p);
     }
     if (!proposed || take_proposed_victims()) {
         judge(proposed);
