@@ -34,13 +34,29 @@ static bool lower(sl_workload_id a, sl_workload_id b)
     return sl_order_keys[a].priority < sl_order_keys[b].priority;
 }
 
-/* Does the queue use more than its quota of something that is asked for? No victim has gone yet. */
+/* What the cycle has promised to others, one row at most. */
+static struct sl_cell_amount promise;
+
+static uint32_t name_of(sl_cell_id cell)
+{
+    return world_name(sl_ledger_flavor_of(cell), sl_ledger_resource_of(cell));
+}
+
+/* Promised of that in the world that the plan was made in. */
+static int64_t promised(uint32_t node, uint32_t name)
+{
+    bool counts = sl_preempt_plan.after_others && promise.amount != 0 &&
+                  sl_ledger_qnode_of(promise.cell) == node && name_of(promise.cell) == name;
+    return counts ? promise.amount : 0;
+}
+
+/* Does the queue use more than its quota of something that is asked for, before the plan is carried out? */
 static bool borrows(uint32_t node)
 {
     for (uint32_t i = 0; i < sl_plan.usage_count; i++) {
-        sl_cell_id cell = sl_plan.usage[i].cell;
-        uint32_t name = world_name(sl_ledger_flavor_of(cell), sl_ledger_resource_of(cell));
-        if (forest_usage(&world_forest, node, name) > forest_subtree(&world_forest, node, name)) {
+        uint32_t name = name_of(sl_plan.usage[i].cell);
+        if (forest_usage(&world_forest, node, name) + promised(node, name) >
+            forest_subtree(&world_forest, node, name)) {
             return true;
         }
     }
@@ -73,11 +89,10 @@ static bool may_borrow(uint32_t index)
            (policy.borrow_within && lower(victim, sl_plan.workload) && low);
 }
 
-static bool victim_allowed(uint32_t index)
+static bool victim_allowed(sl_workload_id victim)
 {
-    sl_workload_id victim = sl_preempt_plan.victims[index];
     bool something = false;
-    if (!sl_lifecycle_holds_quota(victim) || !may_borrow(index)) {
+    if (!sl_lifecycle_holds_quota(victim)) {
         return false;
     }
     for (uint32_t i = 0; i < sl_commit_usage_count(victim); i++) {
@@ -95,8 +110,7 @@ static void shift(sl_workload_id id, int sign)
 {
     for (uint32_t i = 0; i < sl_commit_usage_count(id); i++) {
         struct sl_cell_amount usage = sl_commit_usage(id, i);
-        uint32_t name =
-            world_name(sl_ledger_flavor_of(usage.cell), sl_ledger_resource_of(usage.cell));
+        uint32_t name = name_of(usage.cell);
         if (usage.amount != 0) {
             world_forest.held[sl_ledger_qnode_of(usage.cell)][name] += sign * usage.amount;
         }
@@ -107,8 +121,7 @@ static bool is_available(void)
 {
     for (uint32_t i = 0; i < sl_plan.usage_count; i++) {
         struct sl_cell_amount usage = sl_plan.usage[i];
-        uint32_t name =
-            world_name(sl_ledger_flavor_of(usage.cell), sl_ledger_resource_of(usage.cell));
+        uint32_t name = name_of(usage.cell);
         if (usage.amount > forest_available(&world_forest, sl_plan.cluster_queue, name)) {
             return false;
         }
@@ -122,8 +135,7 @@ static bool borrows_as_said(void)
     uint32_t queue = sl_plan.cluster_queue;
     for (uint32_t i = 0; !sl_preempt_plan.may_borrow && i < sl_plan.usage_count; i++) {
         struct sl_cell_amount usage = sl_plan.usage[i];
-        uint32_t name =
-            world_name(sl_ledger_flavor_of(usage.cell), sl_ledger_resource_of(usage.cell));
+        uint32_t name = name_of(usage.cell);
         int64_t after = forest_usage(&world_forest, queue, name) + usage.amount;
         if (after > forest_subtree(&world_forest, queue, name)) {
             return false;
@@ -147,14 +159,10 @@ static bool none_spared(void)
     return true;
 }
 
-/* What the cycle has promised to others, one row at most. */
-static struct sl_cell_amount promise;
-
 static void enter_cycle(void)
 {
     if (promise.amount != 0) {
-        uint32_t name =
-            world_name(sl_ledger_flavor_of(promise.cell), sl_ledger_resource_of(promise.cell));
+        uint32_t name = name_of(promise.cell);
         world_forest.held[sl_ledger_qnode_of(promise.cell)][name] += promise.amount;
     }
     for (uint32_t i = 0; i < sl_preempt_plan.gone_count; i++) {
@@ -187,7 +195,7 @@ static bool reference_accepts(void)
         }
     }
     for (uint32_t i = 0; i < sl_preempt_plan.victim_count; i++) {
-        if (!victim_allowed(i)) {
+        if (!victim_allowed(sl_preempt_plan.victims[i]) || !may_borrow(i)) {
             return false;
         }
     }
@@ -290,8 +298,7 @@ static void ask_for_all(struct producer *p)
 {
     for (uint32_t i = 0; i < sl_plan.usage_count; i++) {
         struct sl_cell_amount *usage = &sl_plan.usage[i];
-        uint32_t name =
-            world_name(sl_ledger_flavor_of(usage->cell), sl_ledger_resource_of(usage->cell));
+        uint32_t name = name_of(usage->cell);
         int64_t available = forest_available(&world_forest, sl_plan.cluster_queue, name);
         int64_t left = producer_below(p, 3);
         usage->amount = available > left && available < 1000 ? available - left : 0;
