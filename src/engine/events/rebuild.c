@@ -277,6 +277,31 @@ static void restore_checks(const struct past *p)
     }
 }
 
+static bool has_check(sl_workload_id id, sl_check_id check)
+{
+    for (uint32_t i = 0; i < sl_workloads[id].check_count; i++) {
+        if (sl_workloads[id].checks[i].check == check) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Those that its queue asks for and its object does not have (yet): without them the reservation would be an admission.
+ * Which of them its flavors do without is looked at afterwards. */
+static void ask_checks(const struct past *p)
+{
+    const char *name = sl_json_path_text(p->object, "status.admission.clusterQueue", "");
+    sl_qnode_id qnode = sl_qnode_find(p->g, true, name);
+    const struct sl_qnode_entry *n = qnode == SL_NO_ID ? NULL : p->g->qnodes[qnode];
+    for (uint32_t i = 0; n != NULL && i < n->check_count; i++) {
+        if (sl_workloads[p->id].check_count < SL_CHECKS_MAX &&
+            !has_check(p->id, n->checks[i].check)) {
+            send(p, SL_EV_CHECK_ADD, n->checks[i].check, 0, 0, p->now_ms);
+        }
+    }
+}
+
 /* --- the whole past --------------------------------------------------------------------------- */
 
 static void restore_eviction(const struct past *p)
@@ -406,6 +431,7 @@ void sl_rebuild_workload(struct sl_engine *g, sl_workload_id id, const struct sl
     }
     if (!p.admitted) {
         restore_checks(&p);
+        ask_checks(&p);
     }
     /* Evicted before it was admitted, and its checks are gone since: something has to stand for
      * them, or the reservation would be an admission. */
@@ -428,6 +454,24 @@ void sl_rebuild_workload(struct sl_engine *g, sl_workload_id id, const struct sl
     }
 }
 
+/* Is a check that it waits for not named in its object? Nobody would answer it. */
+static bool lacks_checks(const struct sl_engine *g, sl_workload_id id, const struct sl_json *object)
+{
+    const struct sl_json *list = sl_json_path(object, "status.admissionChecks");
+    for (uint32_t i = 0; i < sl_workloads[id].check_count; i++) {
+        bool named = false;
+        const char *name =
+            sl_intern_name(g->names, SL_INTERN_CHECK, sl_workloads[id].checks[i].check);
+        for (size_t k = 0; k < sl_json_len(list) && !named; k++) {
+            named = strcmp(sl_json_path_text(sl_json_at(list, k), "name", ""), name) == 0;
+        }
+        if (!named) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* What the object lacks of what the record now says: the last run did not come to write it. */
 void sl_rebuild_amend(struct sl_engine *g, sl_workload_id id, const struct sl_json *object,
                       int64_t now_ms)
@@ -438,6 +482,8 @@ void sl_rebuild_amend(struct sl_engine *g, sl_workload_id id, const struct sl_js
     }
     if (w->phase == SL_PHASE_PENDING && sl_condition_true(object, "QuotaReserved")) {
         sl_decide(g, id, SL_DECIDE_RELEASE, now_ms);
+    } else if (w->phase == SL_PHASE_QUOTA_RESERVED && lacks_checks(g, id, object)) {
+        sl_decide(g, id, SL_DECIDE_RESERVE, now_ms);
     } else if (w->phase == SL_PHASE_ADMITTED && !sl_condition_true(object, "Admitted")) {
         sl_decide(g, id, SL_DECIDE_ADMIT, now_ms);
     } else if (w->phase == SL_PHASE_EVICTED && !sl_condition_true(object, "Evicted")) {

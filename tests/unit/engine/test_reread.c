@@ -309,6 +309,28 @@ static void test_reread_admission_that_was_taken_over_is_not_added_to(void **sta
     assert_int_equal(sl_json_len(sl_json_path(world_workload(&w, "a"), path)), 2);
 }
 
+/* Whoever has reserved its quota has not come to say, or does not know, which checks its queue asks for: they are asked
+ * all the same. */
+static void test_reread_reservation_by_others_waits_for_the_checks_of_its_queue(void **state)
+{
+    (void)state;
+    world_add_check(&w, "budget");
+    add_basics(",\"admissionChecksStrategy\":{\"admissionChecks\":[{\"name\":\"prov\"},{\"name\":"
+               "\"budget\"}]}");
+    world_add_workload(&w, "a", "lq", 1, "2"); /* more than there is */
+    struct sl_decision d = next_decision();
+    assert_int_equal(d.kind, SL_DECIDE_PENDING);
+    reserve_by_others(",\"flavors\":{\"cpu\":\"spot\"},\"resourceUsage\":{\"cpu\":\"1\"}");
+    enum sl_code code = world_write(&w, &d, world_workload(&w, "a"));
+    (void)world_answer(&w, &d, code);
+    (void)world_observe(&w, SL_KIND_WORKLOAD, world_workload(&w, "a"), &(struct sl_error){0});
+    world_settle(&w);
+    assert_int_equal(world_count_cq(&w, "reservingWorkloads"), 1);
+    assert_false(sl_condition_true(world_workload(&w, "a"), "Admitted"));
+    const struct sl_json *checks = sl_json_path(world_workload(&w, "a"), "status.admissionChecks");
+    assert_int_equal(sl_json_len(checks), 2);
+}
+
 /* What was reset is not written yet, and the object still says Retry: the next try must not wait for that one. */
 static void test_reread_retry_that_is_being_reset_is_not_read_again(void **state)
 {
@@ -380,6 +402,8 @@ int main(void)
             test_reread_reservation_of_another_instance_is_not_written_over, setup, teardown),
         cmocka_unit_test_setup_teardown(test_reread_admission_that_was_taken_over_is_not_added_to,
                                         setup, teardown),
+        cmocka_unit_test_setup_teardown(
+            test_reread_reservation_by_others_waits_for_the_checks_of_its_queue, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
