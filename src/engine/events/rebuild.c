@@ -454,7 +454,7 @@ void sl_rebuild_workload(struct sl_engine *g, sl_workload_id id, const struct sl
     }
 }
 
-/* Is a check that it waits for not named in its object? Nobody would answer it. */
+/* Is a check that it waits for not named in its object, where it would be answered? */
 static bool lacks_checks(const struct sl_engine *g, sl_workload_id id, const struct sl_json *object)
 {
     const struct sl_json *list = sl_json_path(object, "status.admissionChecks");
