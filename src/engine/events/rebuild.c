@@ -362,29 +362,6 @@ static void evict_stray(const struct past *p)
     }
 }
 
-static void restore_pending(const struct past *p)
-{
-    const struct sl_json *c = sl_condition_find(p->object, "QuotaReserved");
-    if (p->evicted != SL_EVICT_NONE || p->requeued != SL_REQUEUED_UNSET || p->accumulated_ms > 0) {
-        send(p, SL_EV_RESTORE_EVICTED, p->requeued, p->evicted, p->accumulated_ms, p->evicted_ms);
-    }
-    /* Switched on again while nobody looked: off once more, so that it is seen to be switched
-     * on. */
-    if (p->evicted == SL_EVICT_DEACTIVATED && p->requeued == SL_REQUEUED_FALSE &&
-        sl_json_path_bool(p->object, "spec.active", true)) {
-        send(p, SL_EV_DEACTIVATE, 0, 0, 0, p->evicted_ms);
-        return;
-    }
-    uint32_t reason = find_name(pending_names, COUNT_OF(pending_names),
-                                sl_json_path_text(c, "reason", ""), SL_PENDING_EVALUATION);
-    if (reason != SL_PENDING_EVALUATION &&
-        strcmp(sl_json_path_text(c, "status", ""), "False") == 0) {
-        send(p, SL_EV_REFUSE, 0, reason, 0, p->now_ms);
-        sl_words_say_waiting(&p->g->workloads[p->id].words, reason,
-                             sl_json_path_text(c, "message", ""));
-    }
-}
-
 /* The eviction after which Requeued came to say what it says: the reservation that follows ends it.
  */
 static enum sl_evict_reason evicted_before(const struct sl_json *object)
@@ -404,6 +381,32 @@ static enum sl_evict_reason evicted_before(const struct sl_json *object)
         }
     }
     return SL_EVICT_PODS_READY_TIMEOUT;
+}
+
+static void restore_pending(const struct past *p)
+{
+    const struct sl_json *c = sl_condition_find(p->object, "QuotaReserved");
+    /* After another eviction it was queued again: the record would tell why for this one. */
+    bool earlier = p->requeued == SL_REQUEUED_TRUE && evicted_before(p->object) != p->evicted;
+    enum sl_requeued requeued = earlier ? SL_REQUEUED_UNSET : p->requeued;
+    if (p->evicted != SL_EVICT_NONE || requeued != SL_REQUEUED_UNSET || p->accumulated_ms > 0) {
+        send(p, SL_EV_RESTORE_EVICTED, requeued, p->evicted, p->accumulated_ms, p->evicted_ms);
+    }
+    /* Switched on again while nobody looked: off once more, so that it is seen to be switched
+     * on. */
+    if (p->evicted == SL_EVICT_DEACTIVATED && p->requeued == SL_REQUEUED_FALSE &&
+        sl_json_path_bool(p->object, "spec.active", true)) {
+        send(p, SL_EV_DEACTIVATE, 0, 0, 0, p->evicted_ms);
+        return;
+    }
+    uint32_t reason = find_name(pending_names, COUNT_OF(pending_names),
+                                sl_json_path_text(c, "reason", ""), SL_PENDING_EVALUATION);
+    if (reason != SL_PENDING_EVALUATION &&
+        strcmp(sl_json_path_text(c, "status", ""), "False") == 0) {
+        send(p, SL_EV_REFUSE, 0, reason, 0, p->now_ms);
+        sl_words_say_waiting(&p->g->workloads[p->id].words, reason,
+                             sl_json_path_text(c, "message", ""));
+    }
 }
 
 void sl_rebuild_workload(struct sl_engine *g, sl_workload_id id, const struct sl_json *object,

@@ -418,6 +418,22 @@ static void test_rebuild_rejected_by_a_check_is_deactivated(void **state)
     assert_false(sl_json_path_bool(world_workload(&w, "a"), "spec.active", true));
 }
 
+/* It was preempted, queued again, reserved, and has lost that reservation without an eviction. */
+static void test_rebuild_keeps_why_it_was_queued_again(void **state)
+{
+    (void)state;
+    world_add_basics(&w);
+    struct sl_json *o = world_new_workload("team", "a", "lq", 1, "99");
+    struct sl_json *status = sl_json_path_make(o, "status");
+    (void)sl_condition_set(status, "Evicted", false, "QuotaReserved", "Previously: x", 1, w.now_ms);
+    (void)sl_condition_set(status, "Requeued", true, "Preempted", "again", 1, w.now_ms);
+    (void)sl_condition_set(status, "QuotaReserved", false, "Misconfigured", "lost", 1, w.now_ms);
+    (void)world_put(&w, SL_KIND_WORKLOAD, o, NULL);
+    world_settle(&w);
+    world_expect(&w, "a", "QuotaReserved", "False", "ExceedsMaxQuota");
+    world_expect(&w, "a", "Requeued", "True", "Preempted");
+}
+
 static void test_rebuild_requeue_state_keeps_count_and_time(void **state)
 {
     (void)state;
@@ -485,6 +501,7 @@ int main(void)
         TEST(test_rebuild_eviction_says_no_more_than_the_object_did),
         TEST(test_rebuild_rejected_by_a_check_is_deactivated),
         TEST(test_rebuild_leaves_the_evicted_where_they_stood_in_line),
+        TEST(test_rebuild_keeps_why_it_was_queued_again),
         TEST(test_rebuild_random_histories_end_where_living_did),
         TEST(test_rebuild_random_histories_lose_no_wake_up),
         TEST(test_rebuild_random_histories_with_nodes_lose_no_wake_up),
