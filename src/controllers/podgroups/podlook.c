@@ -537,6 +537,15 @@ static bool is_foreign(struct sl_pod_look *l)
     return foreign;
 }
 
+/* Others may hold it longer than it runs. */
+static void act_deleted_alone(struct sl_pod_look *l)
+{
+    bool held = l->wl != NULL && sl_condition_true(l->wl, "QuotaReserved");
+    if (!let_all_go(l) && held && sl_condition_true(l->wl, "Evicted")) {
+        act_evicted(l);
+    }
+}
+
 void sl_pod_look_act(struct sl_pod_look *l)
 {
     SL_PRE(l->count > 0);
@@ -552,7 +561,7 @@ void sl_pod_look_act(struct sl_pod_look *l)
     } else if (finished(l, &success, &message)) {
         end(l, success, message.len == 0 ? "" : message.data);
     } else if (l->group == NULL && sl_object_deleting(l->pods[0])) {
-        (void)let_all_go(l);
+        act_deleted_alone(l);
     } else if (l->wl == NULL) {
         create(l);
     } else {

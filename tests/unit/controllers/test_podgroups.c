@@ -276,6 +276,27 @@ static void test_podgroups_evicted_pod_is_told_why_then_deleted(void **state)
     assert_int_equal(stub.stopped, 0);
 }
 
+/* It stays for others, who have a finalizer of theirs on it; it has never run, and does not any more. */
+static void test_podgroups_evicted_pod_that_others_hold_frees_the_quota(void **state)
+{
+    struct fixture *f = *state;
+    put_pod(f, "a", NULL, "", "\"phase\":\"Pending\"");
+    step(f);
+    char name[254];
+    (void)snprintf(name, sizeof name, "%s", only_workload(f));
+    admit(f, name);
+    step(f);
+    say(f, name, "Evicted", true);
+    struct sl_json *live = pod(f, "a");
+    sl_json_set_text(sl_json_get(live, "metadata"), "deletionTimestamp", "2023-11-14T22:13:20Z");
+    show(f, SL_KIND_POD, "a");
+    step(f);
+    assert_false(sl_podjob_has_finalizer(pod(f, "a")));
+    show(f, SL_KIND_POD, "a");
+    step(f);
+    assert_int_equal(stub.stopped, 1);
+}
+
 static void test_podgroups_evicted_pod_behind_its_gate_stays_and_frees_the_quota(void **state)
 {
     struct fixture *f = *state;
@@ -820,6 +841,7 @@ int main(void)
         TEST(test_podgroups_ended_pod_finishes_its_workload_then_is_let_go),
         TEST(test_podgroups_deleted_workload_stays_until_its_pods_are_let_go),
         TEST(test_podgroups_evicted_pod_is_told_why_then_deleted),
+        TEST(test_podgroups_evicted_pod_that_others_hold_frees_the_quota),
         TEST(test_podgroups_evicted_pod_behind_its_gate_stays_and_frees_the_quota),
         TEST(test_podgroups_group_waits_for_all_its_pods),
         TEST(test_podgroups_excess_pod_is_let_go_then_deleted),
