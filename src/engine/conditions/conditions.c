@@ -390,15 +390,34 @@ static void write_preempted(struct sl_json *status, const struct sl_condition_vi
     }
 }
 
+static bool by_eviction(const struct sl_workload *w)
+{
+    return w->requeue_reason == SL_REQUEUE_PREEMPTED ||
+           w->requeue_reason == SL_REQUEUE_NODE_FAILURES;
+}
+
+/* What was evicted goes back in line, or may not, for what the eviction says. */
+static void say_eviction(const struct sl_json *status, const char *standard,
+                         char out[static SL_MESSAGE_SIZE])
+{
+    bool told = is(status, "Evicted", "True");
+    sl_utf8_print(out, SL_MESSAGE_SIZE, "%s",
+                  told ? sl_json_path_text(find(status, "Evicted"), "message", "") : standard);
+}
+
 static void write_requeued(struct sl_json *status, const struct sl_condition_view *v)
 {
+    char text[SL_MESSAGE_SIZE];
     if (v->record->requeued == SL_REQUEUED_TRUE && v->record->requeue_reason != SL_REQUEUE_NONE) {
+        const char *standard = sl_condition_requeue_sentence(v->record);
+        say_eviction(status, standard, text);
         hold_true(status, v, "Requeued", requeue_texts[v->record->requeue_reason],
-                  sl_condition_requeue_sentence(v->record));
+                  by_eviction(v->record) ? text : standard);
     } else if (v->record->requeued == SL_REQUEUED_FALSE) {
         const char *reason = sl_condition_evict_reason(v->record);
         if (!is(status, "Requeued", "False") || !has_reason(status, "Requeued", reason)) {
-            set(status, v, "Requeued", false, reason, sl_condition_evict_sentence(v->record));
+            say_eviction(status, sl_condition_evict_sentence(v->record), text);
+            set(status, v, "Requeued", false, reason, text);
         }
     }
 }

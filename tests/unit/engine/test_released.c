@@ -323,6 +323,9 @@ static void test_released_eviction_by_others_ends_when_the_job_has_stopped(void 
     world_settle(&w);
     assert_int_equal(world_count_cq(&w, "reservingWorkloads"), 0);
     assert_false(sl_condition_true(world_workload(&w, "a"), "QuotaReserved"));
+    const struct sl_json *requeued = sl_condition_find(world_workload(&w, "a"), "Requeued");
+    assert_string_equal(sl_json_path_text(requeued, "reason", ""), "Preempted");
+    assert_string_equal(sl_json_path_text(requeued, "message", ""), "by hand");
     (void)world_patch(&w, SL_KIND_CLUSTER_QUEUE, "", "cq", "{\"spec\":{\"stopPolicy\":\"None\"}}");
     w.now_ms += 5000;
     world_settle(&w);
