@@ -400,9 +400,9 @@ static bool by_eviction(const struct sl_workload *w)
 static void say_eviction(const struct sl_json *status, const char *standard,
                          char out[static SL_MESSAGE_SIZE])
 {
-    bool told = is(status, "Evicted", "True");
+    bool said = is(status, "Evicted", "True");
     sl_utf8_print(out, SL_MESSAGE_SIZE, "%s",
-                  told ? sl_json_path_text(find(status, "Evicted"), "message", "") : standard);
+                  said ? sl_json_path_text(find(status, "Evicted"), "message", "") : standard);
 }
 
 static void write_requeued(struct sl_json *status, const struct sl_condition_view *v)
