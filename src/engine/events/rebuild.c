@@ -386,7 +386,7 @@ static enum sl_evict_reason evicted_before(const struct sl_json *object)
 static void restore_pending(const struct past *p)
 {
     const struct sl_json *c = sl_condition_find(p->object, "QuotaReserved");
-    /* After another eviction it was queued again: the record would tell why for this one. */
+    /* It was queued again after another eviction, and the record would give the reason of this one. */
     bool earlier = p->requeued == SL_REQUEUED_TRUE && evicted_before(p->object) != p->evicted;
     enum sl_requeued requeued = earlier ? SL_REQUEUED_UNSET : p->requeued;
     if (p->evicted != SL_EVICT_NONE || requeued != SL_REQUEUED_UNSET || p->accumulated_ms > 0) {

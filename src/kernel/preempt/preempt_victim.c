@@ -12,46 +12,6 @@
 uint32_t sl_preempt_victim_index[SL_WORKLOADS_MAX];
 uint32_t sl_preempt_gone_index[SL_WORKLOADS_MAX];
 
-/* May a workload of the same queue go? */
-/*@
-  requires queue:      sl_plan.cluster_queue < SL_QNODES_MAX;
-  requires known:      victim < SL_WORKLOADS_MAX;
-  requires preemptor:  sl_plan.workload < SL_WORKLOADS_MAX;
-  terminates           \true;
-  exits                \false;
-  assigns              \nothing;
-  ensures  result:     \result <==> AllowedWithin(victim);
-*/
-static bool allowed_within(sl_workload_id victim)
-{
-    enum sl_preempt_within within = sl_preempt_policies[sl_plan.cluster_queue].within;
-    if (within == SL_WITHIN_NEVER) {
-        return false;
-    }
-    return sl_order_lower(victim, sl_plan.workload) ||
-           (within == SL_WITHIN_LOWER_OR_NEWER_EQUAL &&
-            sl_order_newer_equal(victim, sl_plan.workload));
-}
-
-/* May a workload of another queue of the same cohort tree go? */
-/*@
-  requires queue:      sl_plan.cluster_queue < SL_QNODES_MAX;
-  requires known:      victim < SL_WORKLOADS_MAX;
-  requires preemptor:  sl_plan.workload < SL_WORKLOADS_MAX;
-  terminates           \true;
-  exits                \false;
-  assigns              \nothing;
-  ensures  result:     \result <==> AllowedReclaim(victim);
-*/
-static bool allowed_reclaim(sl_workload_id victim)
-{
-    enum sl_preempt_reclaim reclaim = sl_preempt_policies[sl_plan.cluster_queue].reclaim;
-    if (reclaim == SL_RECLAIM_NEVER) {
-        return false;
-    }
-    return reclaim == SL_RECLAIM_ANY || sl_order_lower(victim, sl_plan.workload);
-}
-
 /*@
   requires linked:     QnodesLinked;
   terminates           \true;
@@ -79,9 +39,9 @@ static bool same_tree(sl_qnode_id a, sl_qnode_id b)
 static bool allowed_from(sl_workload_id victim, sl_qnode_id qnode)
 {
     if (qnode == sl_plan.cluster_queue) {
-        return allowed_within(victim);
+        return sl_preempt_allows_within(victim);
     }
-    return same_tree(qnode, sl_plan.cluster_queue) && allowed_reclaim(victim);
+    return same_tree(qnode, sl_plan.cluster_queue) && sl_preempt_allows_reclaim(victim);
 }
 
 /* Does it hold something, and may all of that be taken? An amount of nothing frees nothing, and may be on a cell
