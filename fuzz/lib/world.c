@@ -334,13 +334,28 @@ static void check_outcome(void)
  * for ever, as in Kueue; the engine waits between such cycles (engine/turn/step.c). */
 static uint32_t idle_cycles;
 
+/* In the last cycle a head that may preempt nobody kept for itself what there is, and others were overtaken by it. They go
+ * on like this for ever, as in Kueue, until another head comes before it. */
+static bool kept_from_others;
+
+static void note_kept(uint32_t promises_before)
+{
+    bool keeps = sl_cycle_outcome.result == SL_CYCLE_PENDING &&
+                 sl_cycle_outcome.victim_count == 0 && sl_promise_count() > promises_before;
+    kept_from_others = kept_from_others || keeps;
+}
+
 uint32_t world_cycle(bool all)
 {
     uint32_t served = 0;
+    uint32_t promises = 0;
     bool idle = true;
+    kept_from_others = false;
     (void)(all ? sl_cycle_begin_all(world_now_ms) : sl_cycle_begin(world_now_ms));
     while (sl_cycle_next()) {
         check_outcome();
+        note_kept(promises);
+        promises = sl_promise_count();
         idle = idle && sl_cycle_outcome.result == SL_CYCLE_PENDING && sl_cycle_evicted.count == 0;
         served += sl_cycle_outcome.result == SL_CYCLE_RESERVED ? 1 : 0;
     }
@@ -359,12 +374,12 @@ static bool anybody_evicted(void)
 }
 
 /* At rest a wake-up of everybody admits nobody (G13): who could be served was looked at before. Not asked while
- * somebody is evicted, for whose end others may wait, nor of those who are served because others are evicted now.
+ * something is kept from others, nor while somebody is evicted, for whose end others may wait, nor of those who are served because others are evicted now.
  * Without TASHandleOverlappingFlavors pod sets of one workload get in each other's way, and one more workload on their
  * nodes may move them apart. */
 static void probe_quiescence(void)
 {
-    bool evicted = anybody_evicted() || !sl_settings.overlapping_flavors;
+    bool evicted = anybody_evicted() || kept_from_others || !sl_settings.overlapping_flavors;
     for (sl_qnode_id n = 0; !evicted && n < NODES; n++) {
         sl_queues_wake_tree(n);
     }

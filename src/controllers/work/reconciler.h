@@ -26,7 +26,7 @@ struct sl_reconciler {
     struct sl_work *work;
     sl_reconcile_fn *reconcile;
     void *self;
-    struct sl_map *gone; /* objects that the source has said to be deleted; a uid does not come
+    struct sl_map *gone;      /* objects that the source has said to be deleted; a uid does not come
                           * back */
     struct sl_map *conflicts; /* keys, and how many writes in a row were refused as stale */
     /* while a key is looked at: */
