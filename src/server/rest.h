@@ -147,6 +147,9 @@ bool sl_fields_check(struct sl_request *r, const struct sl_write *w, struct sl_j
 /* Warns of these, and of fields that Kueue acts on and Sluice does not. */
 void sl_fields_warn(struct sl_request *r, const struct sl_write *w, const struct sl_json *unknown);
 
+/* Warns when this Cohort, as it has been written, is its own ancestor. */
+void sl_cycle_warn(struct sl_request *r, const struct sl_json *cohort);
+
 /* What list, watch and deletecollection select. Free with sl_choice_fini. */
 struct sl_choice {
     struct sl_selector *labels, *fields;

@@ -55,6 +55,9 @@ static void write_and_answer(struct sl_request *r, const struct sl_write *w, int
     } else {
         sl_answer_error(r, &e);
     }
+    if (code == SL_CODE_OK && w->kind == SL_KIND_COHORT) {
+        sl_cycle_warn(r, result);
+    }
     sl_json_free(result);
     sl_fields_warn(r, w, unknown); /* also when refused: what is misspelt may be why */
     sl_json_free(unknown);

@@ -229,6 +229,26 @@ static void test_rest_misspelt_fields_are_warned_of(void **state)
     assert_non_null(strstr(sl_json_text(sl_json_at(f->r.answer.warnings, 0), ""), "spec.cohort"));
 }
 
+static void test_rest_cohort_below_itself_is_warned_of(void **state)
+{
+    struct fixture *f = *state;
+    const char *uri = "/apis/kueue.x-k8s.io/v1beta2/cohorts";
+    const char *a = "{\"metadata\":{\"name\":\"a\"},\"spec\":{\"parentName\":\"b\"}}";
+    const char *b = "{\"metadata\":{\"name\":\"b\"},\"spec\":{\"parentName\":\"c\"}}";
+    const char *c = "{\"metadata\":{\"name\":\"c\"},\"spec\":{\"parentName\":\"a\"}}";
+    assert_int_equal(post(f, uri, a), 201);
+    assert_null(f->r.answer.warnings);
+    assert_int_equal(post(f, uri, b), 201);
+    assert_null(f->r.answer.warnings);
+    assert_int_equal(post(f, uri, c), 201);
+    assert_non_null(strstr(sl_json_text(sl_json_at(f->r.answer.warnings, 0), ""),
+                           "spec.parentName: Cohort c is its own ancestor"));
+    /* One that hangs below a circle is not in it. */
+    assert_int_equal(
+        post(f, uri, "{\"metadata\":{\"name\":\"d\"},\"spec\":{\"parentName\":\"a\"}}"), 201);
+    assert_null(f->r.answer.warnings);
+}
+
 static void test_rest_fields_without_effect_are_warned_of(void **state)
 {
     struct fixture *f = *state;
@@ -1317,6 +1337,7 @@ int main(void)
         CASE(test_rest_openapi_explains_the_fields_of_kinds),
         CASE(test_rest_fields_named_twice_are_refused_or_warned_of),
         CASE(test_rest_misspelt_fields_are_warned_of),
+        CASE(test_rest_cohort_below_itself_is_warned_of),
         CASE(test_rest_fields_without_effect_are_warned_of),
         CASE(test_rest_strict_writes_name_no_unknown_fields),
         CASE(test_rest_strict_patches_add_no_unknown_fields),
