@@ -15,7 +15,12 @@
 #include "kube/reflector.h"
 
 enum { SIDES = 2, PAGE = 3, EVENTS_MAX = 48, SETTLE_MAX = 64, STUBBORN_MAX = 60 };
-enum { LINE_MAX_BYTES = 8 << 20, PIECE_BYTES = 1 << 20, RETRY_MS_MAX = 60000 };
+enum {
+    LINE_MAX_BYTES = 8 << 20,
+    PIECE_BYTES = 1 << 20,
+    RETRY_MS_MAX = 60000,
+    DOUBT_MS_MAX = 900000
+};
 static const uint64_t version_max = 1000000000000000000u;
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -184,7 +189,9 @@ static void answer(struct side *s, int status, const struct sl_buf *body, int64_
                             .reason = "cut off"};
     r.body = body == NULL || body->data == NULL ? "" : body->data;
     r.body_len = body == NULL ? 0 : body->len;
-    bool planned = s->r.due_ms != SL_NEVER_MS;
+    bool doubts =
+        s->r.watching && !s->r.broken; /* a list is planned, if at all, for another reason */
+    bool planned = s->r.due_ms != SL_NEVER_MS && !doubts;
     CHECK(s->x.open);
     s->x.open = false;
     s->x.done(s->x.context, &r);
@@ -543,7 +550,7 @@ static void settle(struct side *s)
     for (int rounds = 0; !(s->in_step && s->x.open && s->x.watch); rounds++) {
         CHECK(rounds < SETTLE_MAX);
         if (s->r.due_ms != SL_NEVER_MS && s->r.due_ms > now_ms) {
-            CHECK(s->r.due_ms - now_ms <= RETRY_MS_MAX);
+            CHECK(s->r.due_ms - now_ms <= (s->r.watching ? DOUBT_MS_MAX : RETRY_MS_MAX));
             now_ms = s->r.due_ms;
         }
         turn(s);

@@ -27,6 +27,8 @@ bool world_step(struct producer *event);
 uint32_t world_cycle(bool all);
 /* Cycles until nothing is left to try; fails when it does not come to rest, where it must. */
 void world_rest(void);
+/* True, unless the target says otherwise: is it asked at rest whether a wake-up would serve anybody? */
+extern bool world_probes;
 /* All guarantees. */
 void world_check(bool decided);
 

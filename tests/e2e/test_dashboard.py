@@ -74,6 +74,7 @@ class Server:
         last = len(answers) == 1
         status, events = answers[0] if last else answers.pop(0)
         if status != 200:
+            self.over.wait(0.5)  # after the first picture: before that it would be the end
             self.answer(request, status, {"kind": "Status", "message": events})
             return
         request.send_response(200)

@@ -329,12 +329,14 @@ static bool has_all(const struct listing *l)
     return (int64_t)l->out->count >= l->limit;
 }
 
-static void list_standing(struct listing *l, sl_qnode_id qnode)
+/* How many there are. */
+static uint32_t list_standing(struct listing *l, sl_qnode_id qnode)
 {
     uint32_t count = sl_queues_list(qnode);
     for (uint32_t i = 0; i < count && !has_all(l); i++) {
         add_pending(l, sl_queues_listed(i));
     }
+    return count;
 }
 
 /* Somebody who waits, but stands in no line. */
@@ -366,10 +368,9 @@ static int compare_apart(const void *left, const void *right)
 
 /* Those who are counted in the ClusterQueue and in no line: all, where it is stopped or cannot be used; else those who
  * cannot be tried for what they are themselves. They come last. */
-static void list_apart(struct listing *l, sl_qnode_id qnode)
+static void list_apart(struct listing *l, sl_qnode_id qnode, uint32_t standing)
 {
     const struct sl_engine *g = l->g;
-    uint32_t standing = sl_queues_list(qnode);
     uint32_t all = g->qnodes[qnode]->tally.pending;
     uint32_t count = 0;
     if (all <= standing || has_all(l)) {
@@ -412,8 +413,7 @@ struct sl_pending *sl_engine_pending_new(struct sl_engine *g, const char *cluste
     for (struct sl_local_queue *q = g->qnodes[qnode]->first_queue; q != NULL; q = q->next) {
         q->listed_count = 0;
     }
-    list_standing(&l, qnode);
-    list_apart(&l, qnode);
+    list_apart(&l, qnode, list_standing(&l, qnode));
     return p;
 }
 
