@@ -156,6 +156,15 @@ static void admit(struct fixture *f, const char *name)
     say(f, name, "Admitted", true);
 }
 
+/* The pod "a", which is in no group; `name` gets that of its Workload. */
+static void admit_alone(struct fixture *f, char name[static 254])
+{
+    put_pod(f, "a", NULL, "", "\"phase\":\"Pending\"");
+    step(f);
+    (void)snprintf(name, 254, "%s", only_workload(f));
+    admit(f, name);
+}
+
 static void gone(struct fixture *f, const char *name)
 {
     struct sl_json *o = sl_json_clone(pod(f, name));
@@ -193,11 +202,8 @@ static void test_podgroups_started_pod_is_waited_for(void **state)
 {
     struct fixture *f = *state;
     stub.waits = true;
-    put_pod(f, "a", NULL, "", "\"phase\":\"Pending\"");
-    step(f);
     char name[254];
-    (void)snprintf(name, sizeof name, "%s", only_workload(f));
-    admit(f, name);
+    admit_alone(f, name);
     step(f);
     show(f, SL_KIND_POD, "a");
     step(f);
@@ -214,11 +220,8 @@ static void test_podgroups_started_pod_is_waited_for(void **state)
 static void test_podgroups_ended_pod_finishes_its_workload_then_is_let_go(void **state)
 {
     struct fixture *f = *state;
-    put_pod(f, "a", NULL, "", "\"phase\":\"Pending\"");
-    step(f);
     char name[254];
-    (void)snprintf(name, sizeof name, "%s", only_workload(f));
-    admit(f, name);
+    admit_alone(f, name);
     put_pod(f, "a", NULL, "", "\"phase\":\"Failed\",\"message\":\"out of luck\"");
     step(f);
     const struct sl_json *c = sl_condition_find(workload(f, name), "Finished");
@@ -259,11 +262,8 @@ static void test_podgroups_deleted_workload_stays_until_its_pods_are_let_go(void
 static void test_podgroups_evicted_pod_is_told_why_then_deleted(void **state)
 {
     struct fixture *f = *state;
-    put_pod(f, "a", NULL, "", "\"phase\":\"Pending\"");
-    step(f);
     char name[254];
-    (void)snprintf(name, sizeof name, "%s", only_workload(f));
-    admit(f, name);
+    admit_alone(f, name);
     step(f);
     say(f, name, "Evicted", true);
     step(f);
@@ -280,11 +280,8 @@ static void test_podgroups_evicted_pod_is_told_why_then_deleted(void **state)
 static void test_podgroups_evicted_pod_that_others_hold_frees_the_quota(void **state)
 {
     struct fixture *f = *state;
-    put_pod(f, "a", NULL, "", "\"phase\":\"Pending\"");
-    step(f);
     char name[254];
-    (void)snprintf(name, sizeof name, "%s", only_workload(f));
-    admit(f, name);
+    admit_alone(f, name);
     step(f);
     say(f, name, "Evicted", true);
     struct sl_json *live = pod(f, "a");
@@ -463,11 +460,8 @@ static void test_podgroups_unmanaged_pod_is_not_looked_at(void **state)
 static void test_podgroups_pod_without_its_label_is_let_go_at_its_end(void **state)
 {
     struct fixture *f = *state;
-    put_pod(f, "a", NULL, "", "\"phase\":\"Pending\"");
-    step(f);
     char name[254];
-    (void)snprintf(name, sizeof name, "%s", only_workload(f));
-    admit(f, name);
+    admit_alone(f, name);
     put_pod(f, "a", NULL, "", "\"phase\":\"Succeeded\"");
     sl_json_remove(sl_json_path_make(pod(f, "a"), "metadata.labels"), "kueue.x-k8s.io/managed");
     show(f, SL_KIND_POD, "a");
