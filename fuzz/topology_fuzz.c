@@ -125,11 +125,21 @@ static void step_plan(struct producer *p, sl_workload_id id)
     CHECK(status != SL_OK || sl_topology_assignment_count(id) == sl_topology_plan.row_count);
 }
 
+static bool has_failed(const struct sl_workload *before, sl_site_id site)
+{
+    bool found = false;
+    for (uint32_t i = 0; i < before->unhealthy_count; i++) {
+        found = found || before->unhealthy[i] == site;
+    }
+    return found;
+}
+
 /* Pods on nodes that have not failed are where they were, or more of them. */
-static void check_kept(sl_workload_id id, const struct sl_domain_assignment *old, uint32_t count)
+static void check_kept(sl_workload_id id, const struct sl_workload *before,
+                       const struct sl_domain_assignment *old, uint32_t count)
 {
     for (uint32_t i = 0; i < count; i++) {
-        bool kept = sl_domain_site(old[i].domain) == sl_placement_failed[0];
+        bool kept = has_failed(before, sl_domain_site(old[i].domain));
         for (uint32_t k = 0; !kept && k < sl_topology_assignment_count(id); k++) {
             struct sl_domain_assignment now = sl_topology_assignment_at(id, k);
             kept = now.pod_set == old[i].pod_set && now.domain == old[i].domain &&
@@ -146,10 +156,9 @@ static void step_pass(struct producer *p, sl_workload_id id)
     for (uint32_t i = 0; i < count; i++) {
         old[i] = sl_topology_assignment_at(id, i);
     }
-    sl_placement_failed_count = 1;
-    sl_placement_failed[0] = producer_below(p, NODES);
-    (void)!tell(id, SL_EV_NODE_FAILED, sl_placement_failed[0], 0);
+    (void)!tell(id, SL_EV_NODE_FAILED, producer_below(p, NODES), 0);
     fill_plans(p, id);
+    struct sl_workload before = sl_workloads[id];
     bool needed = sl_second_pass_needed(id);
     int64_t usage = sl_ledger_usage(cell);
     note_rooms();
@@ -158,7 +167,7 @@ static void step_pass(struct producer *p, sl_workload_id id)
     CHECK(sl_ledger_usage(cell) == usage);
     if (status == SL_OK) {
         CHECK(needed && sl_workloads[id].phase == SL_PHASE_ADMITTED);
-        check_kept(id, old, count);
+        check_kept(id, &before, old, count);
     }
 }
 

@@ -283,9 +283,6 @@ void door_events(const struct door *d)
     for (uint32_t place = SL_PLACE_NONE + 1; place <= SL_PLACE_DONE; place++) {
         REFUSED(sl_place_move(FIRST_FREE, SL_PLACE_NONE, (enum sl_place)place));
     }
-    sl_placement_failed_count = SL_UNHEALTHY_MAX + 1 + d->how;
-    REFUSED(sl_placement_second_pass(sl_workloads[id].generation, world_now_ms));
-    sl_placement_failed_count = 0;
     REFUSED(sl_placement_second_pass(sl_workloads[id].generation, -1));
     REFUSED(sl_promise_add(SL_CELLS_MAX - 1, 1));
 }

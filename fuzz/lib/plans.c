@@ -343,9 +343,6 @@ static enum sl_status hand_in(uint32_t door, sl_workload_id id)
         status = sl_transition_restore().status;
         break;
     case 2:
-        sl_placement_failed_count =
-            door / 4 == 63 ? SL_UNHEALTHY_MAX + 1 : sl_workloads[id].unhealthy_count;
-        memcpy(sl_placement_failed, sl_workloads[id].unhealthy, sizeof sl_placement_failed);
         status = sl_transition_second_pass(sl_plan.generation, sl_plan.now_ms).status;
         break;
     default:

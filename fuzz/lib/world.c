@@ -364,8 +364,8 @@ static bool anybody_evicted(void)
 
 /* At rest a wake-up of everybody admits nobody (G13): who could be served was looked at before. Not asked while
  * somebody is evicted, for whose end others may wait, nor of those who are served because others are evicted now.
- * Nor of heads that were overtaken: one that may preempt nobody keeps for itself what there is, and the others wait until
- * their tree is woken, though the one that kept it may not be in front any more (docs/guarantees.md).
+ * Nor, without FlavorFungibility, of heads that were overtaken: there a head has always flavors left to try, so one that
+ * may preempt no workload stays in front and keeps for itself what there is, as in Kueue (docs/guarantees.md).
  * Without TASHandleOverlappingFlavors pod sets of one workload get in each other's way, and one more workload on their
  * nodes may move them apart. */
 bool world_probes = true;
@@ -383,7 +383,7 @@ static void probe_quiescence(void)
             check_outcome();
             evicted = evicted || sl_cycle_evicted.count != 0 ||
                       sl_cycle_outcome.result == SL_CYCLE_EVICTED;
-            CHECK(evicted || overtaken || sl_cycle_outcome.result != SL_CYCLE_RESERVED);
+            CHECK(evicted || (overtaken && !sl_settings.flavor_fungibility) || sl_cycle_outcome.result != SL_CYCLE_RESERVED);
         }
         (void)sl_cycle_end();
     }

@@ -107,6 +107,7 @@ static enum sl_status check_pass(uint32_t generation, int64_t now_ms)
 /* Judge the plan's form and capacities, and what it must keep. */
 /*@
   requires inv:        TopologyInv;
+  requires record:     sl_topology_plan.workload < SL_WORKLOADS_MAX ==> WorkloadInv(sl_topology_plan.workload);
   terminates           \true;
   exits                \false;
   assigns              SL_STAGE, sl_plan_row_hints[0 .. SL_DOMAINS_MAX - 1];
@@ -201,9 +202,9 @@ static enum sl_status carry_out(uint32_t generation, int64_t now_ms)
                 AssignmentStays{Pre,Here}(w, b); */
         /*@ assert asked: \let w = sl_topology_plan.workload; \forall integer b;
               \at(sl_booking_firsts[w] <= b < sl_booking_firsts[w] + sl_assigned_counts[w], Pre) ==>
-                \at(AssignmentKept(b), Pre); */
-        /*@ assert meant: \forall integer b; \at(AssignmentKept(b), Pre) ==>
-              \at(SiteFailed(sl_assigned_domains[b]) ||
+                \at(AssignmentKept(w, b), Pre); */
+        /*@ assert meant: \let w = sl_topology_plan.workload; \forall integer b; \at(AssignmentKept(w, b), Pre) ==>
+              \at(SiteFailed(w, sl_assigned_domains[b]) ||
                   PlanKeeps(sl_assigned_sets[b], sl_assigned_domains[b], sl_assigned_pods[b]), Pre); */
         //@ assert stay: AssignedStay{Pre,Here}(sl_topology_plan.workload);
     } else {

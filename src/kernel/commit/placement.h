@@ -10,11 +10,6 @@
 #include "kernel/lifecycle/second_pass.h"
 #include "kernel/topology/topology_stage.h"
 
-/* The sites that have failed, for sl_placement_second_pass, of the plan's workload: policy says
- * them; a row that is dropped must be on one of them. */
-extern uint32_t sl_placement_failed_count;
-extern sl_site_id sl_placement_failed[SL_UNHEALTHY_MAX];
-
 /* For the kernel: where in the plan a domain may be found. */
 extern uint32_t sl_plan_row_hints[SL_DOMAINS_MAX];
 
@@ -63,9 +58,9 @@ enum sl_status sl_placement_commit(void) SL_MUST_CHECK;
 enum sl_status sl_placement_restore(void) SL_MUST_CHECK;
 
 /* Commit sl_topology_plan as a second pass of its workload (`generation`): only one that needs it
- * (NeedsPass on the live record), changes nothing but topology: quota stays as it is. Where nodes
- * have failed, every row on a site that has not failed stays with at least as many pods as before;
- * the pods of the failed ones may go wherever the plan says. The record gets SL_EV_SECOND_PASS_FIT.
+ * (NeedsPass on the live record), changes nothing but topology: quota stays as it is. Every row on a
+ * site that the record does not name as failed stays with at least as many pods as before; the pods
+ * of the failed ones may go wherever the plan says. The record gets SL_EV_SECOND_PASS_FIT.
  * All or nothing. */
 /*@
   requires inv:        PlacementInv;

@@ -5,29 +5,27 @@
  * domain's new row is, is noted beside the domain and looked at before it is believed. */
 #include "kernel/commit/placement_kept.h"
 
-uint32_t sl_placement_failed_count;
-sl_site_id sl_placement_failed[SL_UNHEALTHY_MAX];
 uint32_t sl_plan_row_hints[SL_DOMAINS_MAX];
 
 /*@
+  requires id:         id < SL_WORKLOADS_MAX && sl_workloads[id].unhealthy_count <= SL_UNHEALTHY_MAX;
   requires domain:     domain < SL_DOMAINS_MAX && sl_domain_sites[domain] != 0;
-  requires count:      sl_placement_failed_count <= SL_UNHEALTHY_MAX;
   terminates           \true;
   exits                \false;
   assigns              \nothing;
-  ensures  result:     \result <==> SiteFailed(domain);
+  ensures  result:     \result <==> SiteFailed(id, domain);
 */
-static bool has_failed(sl_domain_id domain)
+static bool has_failed(sl_workload_id id, sl_domain_id domain)
 {
     /*@
-      loop invariant index: 0 <= i <= sl_placement_failed_count;
+      loop invariant index: 0 <= i <= sl_workloads[id].unhealthy_count;
       loop invariant none:  \forall integer j; 0 <= j < i ==>
-                              sl_domain_sites[domain] - 1 != sl_placement_failed[j];
+                              sl_domain_sites[domain] - 1 != sl_workloads[id].unhealthy[j];
       loop assigns          i;
-      loop variant          sl_placement_failed_count - i;
+      loop variant          sl_workloads[id].unhealthy_count - i;
     */
-    for (uint32_t i = 0; i < sl_placement_failed_count; i++) {
-        if (sl_domain_sites[domain] - 1 == sl_placement_failed[i]) {
+    for (uint32_t i = 0; i < sl_workloads[id].unhealthy_count; i++) {
+        if (sl_domain_sites[domain] - 1 == sl_workloads[id].unhealthy[i]) {
             return true;
         }
     }
@@ -76,29 +74,29 @@ static bool keeps_row(uint32_t set, sl_domain_id domain, uint32_t pods)
 
 /* Is a row of the pool of that pod set, and kept? */
 /*@
+  requires id:         id < SL_WORKLOADS_MAX && sl_workloads[id].unhealthy_count <= SL_UNHEALTHY_MAX;
   requires row:        row < SL_BOOKINGS_MAX && 0 < sl_assigned_pods[row];
   requires placed:     AssignedPlaced;
   requires set:        set < sl_topology_plan.set_count && RowsOfSets;
-  requires count:      sl_placement_failed_count <= SL_UNHEALTHY_MAX;
   terminates           \true;
   exits                \false;
   assigns              \nothing;
-  ensures  hinted:     \result <==> AssignmentHinted(set, row);
-  ensures  kept:       \result ==> AssignmentKept(row);
+  ensures  hinted:     \result <==> AssignmentHinted(id, set, row);
+  ensures  kept:       \result ==> AssignmentKept(id, row);
 */
-static bool assignment_kept(uint32_t set, uint32_t row)
+static bool assignment_kept(sl_workload_id id, uint32_t set, uint32_t row)
 {
     sl_domain_id domain = sl_assigned_domains[row];
     return sl_assigned_sets[row] == sl_topology_plan.sets[set].pod_set &&
-           (has_failed(domain) || keeps_row(set, domain, sl_assigned_pods[row]));
+           (has_failed(id, domain) || keeps_row(set, domain, sl_assigned_pods[row]));
 }
 
 /* From the row at `index` on, those of the set's pod set: the first that is not kept, or is of another one. */
 /*@
   requires inv:        TopologyInv;
   requires id:         sl_topology_plan.workload < SL_WORKLOADS_MAX;
+  requires count:      sl_workloads[sl_topology_plan.workload].unhealthy_count <= SL_UNHEALTHY_MAX;
   requires set:        set < sl_topology_plan.set_count && RowsOfSets;
-  requires count:      sl_placement_failed_count <= SL_UNHEALTHY_MAX;
   requires index:      index <= sl_assigned_counts[sl_topology_plan.workload];
   requires before:     AssignedKept(sl_topology_plan.workload, index);
   terminates           \true;
@@ -107,7 +105,8 @@ static bool assignment_kept(uint32_t set, uint32_t row)
   ensures  index:      index <= \result <= sl_assigned_counts[sl_topology_plan.workload];
   ensures  kept:       AssignedKept(sl_topology_plan.workload, \result);
   ensures  first:      \result < sl_assigned_counts[sl_topology_plan.workload] ==>
-                         !AssignmentHinted(set, sl_booking_firsts[sl_topology_plan.workload] + \result);
+                         !AssignmentHinted(sl_topology_plan.workload, set,
+                           sl_booking_firsts[sl_topology_plan.workload] + \result);
 */
 static uint32_t walk(uint32_t set, uint32_t index)
 {
@@ -120,7 +119,7 @@ static uint32_t walk(uint32_t set, uint32_t index)
       loop assigns          i;
       loop variant          sl_assigned_counts[id] - i;
     */
-    while (i < sl_assigned_counts[id] && assignment_kept(set, sl_booking_firsts[id] + i)) {
+    while (i < sl_assigned_counts[id] && assignment_kept(id, set, sl_booking_firsts[id] + i)) {
         i++;
     }
     return i;
@@ -128,9 +127,6 @@ static uint32_t walk(uint32_t set, uint32_t index)
 
 enum sl_status sl_placement_keeps(void)
 {
-    if (sl_placement_failed_count > SL_UNHEALTHY_MAX) {
-        return SL_REFUSED_BAD_ARGUMENT;
-    }
     uint32_t index = 0;
     /*@
       loop invariant set:   0 <= s <= sl_topology_plan.set_count;

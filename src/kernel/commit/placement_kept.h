@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* Does a plan that replaces failed sites leave the pods on other sites alone? For placement
- * only. */
+/* Does a plan that replaces the sites that its workload's record names as failed leave the pods on other
+ * sites alone? For placement only. */
 #ifndef SL_KERNEL_PLACEMENT_KEPT_H
 #define SL_KERNEL_PLACEMENT_KEPT_H
 #include "kernel/commit/placement.h"
 
-/* The plan is in form, of a known workload. Refused: BAD_ARGUMENT (too many failed sites), NOT_KEPT. */
+/* The plan is in form, of a known workload. Refused: NOT_KEPT. */
 /*@
   requires inv:        TopologyInv;
   requires plan:       sl_topology_plan.workload < SL_WORKLOADS_MAX && PlanForm(1) && RowsOfSets;
+  requires record:     WorkloadInv(sl_topology_plan.workload);
   terminates           \true;
   exits                \false;
   assigns              sl_plan_row_hints[0 .. SL_DOMAINS_MAX - 1];

@@ -38,11 +38,14 @@ struct sl_placement_set {
 struct sl_placement_question { /* a question that replaces names all sets that have an assignment */
     sl_workload_id workload;
     bool empty;    /* as if no workload had booked anything */
-    bool replaces; /* only pods on failed sites (kernel/commit/placement.h says which) move */
+    bool replaces; /* only pods on failed sites move */
     uint32_t set_count;
     struct sl_placement_set sets[SL_TOPOLOGY_SETS_MAX]; /* ascending by pod_set */
 };
 extern struct sl_placement_question sl_placement_question;
+/* The failed sites, for a question that replaces; of a workload at hand, those that its record names. */
+extern uint32_t sl_placement_failed_count;
+extern sl_site_id sl_placement_failed[SL_UNHEALTHY_MAX];
 
 /* Why there is no place: for `pod_set`, and in figures. */
 struct sl_placement_level {

@@ -44,8 +44,8 @@ void sl_queues_wake_tree(sl_qnode_id qnode);
 void sl_queues_wake_queue(sl_qnode_id qnode);
 /* A workload found no capacity on this tree. Once another one has left it, or no longer counts on
  * capacity there, the trees of all queues that offer the flavor are owed a wake-up (`anew`: as in
- * turns.h): nodes are shared beyond Cohorts, and Kueue wakes only the Cohort of the workload that
- * left. */
+ * turns.h), and so are those that offer another flavor on some of the same nodes: nodes are shared
+ * beyond Cohorts, and Kueue wakes only the Cohort of the workload that left. */
 /*@ terminates \true; exits \false; assigns sl_hidden; */
 void sl_queues_note_roomless(sl_tree_id tree);
 /*@ terminates \true; exits \false; assigns sl_hidden; */

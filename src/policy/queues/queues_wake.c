@@ -10,15 +10,20 @@
 #include "policy/requests/flavors_progress.h"
 #include "policy/queues/line.h"
 #include "policy/queues/turns.h"
+#include "policy/topology/trees.h"
 
 static sl_workload_id owed[SL_WORKLOADS_MAX]; /* who missed a wake-up */
 static uint32_t owed_count;
 static bool is_owed[SL_WORKLOADS_MAX];
 
-static bool is_roomless[SL_USED_FLAVORS_MAX]; /* somebody waits for room on this tree */
+static sl_tree_id roomless[SL_USED_FLAVORS_MAX]; /* trees on which a workload found no capacity */
+static uint32_t roomless_count;
+static bool is_roomless[SL_USED_FLAVORS_MAX];
 
 /* clang-format off */
 #define OWED owed[0 .. SL_WORKLOADS_MAX - 1], owed_count, is_owed[0 .. SL_WORKLOADS_MAX - 1]
+#define ROOMLESS                                                                                   \
+    roomless[0 .. SL_USED_FLAVORS_MAX - 1], roomless_count, is_roomless[0 .. SL_USED_FLAVORS_MAX - 1]
 #define PLACES sl_places[0 .. SL_WORKLOADS_MAX - 1]
 /* clang-format on */
 
@@ -26,6 +31,9 @@ static bool is_roomless[SL_USED_FLAVORS_MAX]; /* somebody waits for room on this
   // The list names workloads only.
   predicate OwedSound{L} = owed_count <= SL_WORKLOADS_MAX &&
     \forall integer i; 0 <= i < SL_WORKLOADS_MAX ==> owed[i] < SL_WORKLOADS_MAX;
+  // So does the list of trees.
+  predicate RoomlessListed{L} = roomless_count <= SL_USED_FLAVORS_MAX &&
+    \forall integer i; 0 <= i < SL_USED_FLAVORS_MAX ==> roomless[i] < SL_USED_FLAVORS_MAX;
 */
 
 enum sl_status sl_queues_configure(sl_qnode_id qnode, struct sl_rules rules, bool active)
@@ -50,26 +58,43 @@ void sl_queues_wake_tree(sl_qnode_id qnode)
     sl_turns_mark_tree(qnode);
 }
 
-/*@ terminates \true; exits \false; assigns is_roomless[0 .. SL_USED_FLAVORS_MAX - 1]; */
+/*@ requires listed: RoomlessListed; terminates \true; exits \false; assigns ROOMLESS;
+    ensures listed: RoomlessListed; */
 void sl_queues_note_roomless(sl_tree_id tree)
 {
-    if (tree < SL_USED_FLAVORS_MAX) {
+    if (tree < SL_USED_FLAVORS_MAX && !is_roomless[tree] && roomless_count < SL_USED_FLAVORS_MAX) {
         is_roomless[tree] = true;
+        roomless[roomless_count] = tree;
+        roomless_count++;
     }
 }
 
-/*@ terminates \true; exits \false; assigns sl_hidden, is_roomless[0 .. SL_USED_FLAVORS_MAX - 1]; */
-void sl_queues_note_capacity(sl_tree_id tree, bool anew)
+/*@ terminates \true; exits \false; assigns sl_hidden; */
+static void owe_queues_of(sl_tree_id tree, bool anew)
 {
-    if (tree >= SL_USED_FLAVORS_MAX || !is_roomless[tree]) {
-        return;
-    }
-    is_roomless[tree] = false;
     sl_cell_id cell = sl_offers_first_of(tree);
     /*@ loop assigns steps, cell, sl_hidden; loop variant SL_CELLS_MAX - steps; */
     for (uint32_t steps = 0; cell != SL_NO_ID && steps < SL_CELLS_MAX; steps++) {
         sl_turns_owe_tree(sl_ledger_qnode_of(cell), anew);
         cell = sl_offers_next_of(cell);
+    }
+}
+
+/*@ requires listed: RoomlessListed; terminates \true; exits \false; assigns sl_hidden, ROOMLESS;
+    ensures listed: RoomlessListed; */
+void sl_queues_note_capacity(sl_tree_id tree, bool anew)
+{
+    bool shares = sl_trees_shares_sites(tree);
+    /*@ loop invariant listed: RoomlessListed && i <= roomless_count;
+        loop assigns i, sl_hidden, ROOMLESS; loop variant i; */
+    for (uint32_t i = roomless_count; i > 0; i--) {
+        sl_tree_id waited_for = roomless[i - 1];
+        if (waited_for == tree || (shares && sl_trees_shares_sites(waited_for))) {
+            roomless_count--;
+            roomless[i - 1] = roomless[roomless_count];
+            is_roomless[waited_for] = false;
+            owe_queues_of(waited_for, anew);
+        }
     }
 }
 

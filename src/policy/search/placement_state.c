@@ -7,6 +7,8 @@
 #include "policy/search/placement_balance.h"
 
 struct sl_placement_question sl_placement_question;
+uint32_t sl_placement_failed_count;
+sl_site_id sl_placement_failed[SL_UNHEALTHY_MAX];
 struct sl_placing sl_placing;
 struct sl_spot_list sl_chosen;
 int64_t sl_fit_pods[SL_SPOTS_MAX];

@@ -11,6 +11,7 @@ uint32_t sl_link_child[SL_DOMAINS_MAX];
 uint32_t sl_link_next[SL_DOMAINS_MAX];
 
 static uint32_t bottoms[SL_TREES_MAX];
+static bool shares[SL_TREES_MAX]; /* some site is, or was, in another tree as well */
 static bool shown[SL_DOMAINS_MAX];
 static uint32_t previous[SL_DOMAINS_MAX];
 static uint32_t site_first[SL_SITES_MAX]; /* shown bottom domains of a site */
@@ -26,6 +27,7 @@ static bool held[SL_DOMAINS_MAX];
 /* clang-format off */
 #define HELD                                                                                       \
     held_first, held_last, held_next[0 .. SL_DOMAINS_MAX - 1], held[0 .. SL_DOMAINS_MAX - 1]
+#define SHARES shares[0 .. SL_TREES_MAX - 1]
 #define LINKS                                                                                      \
     sl_tree_first_top[0 .. SL_TREES_MAX - 1], sl_link_child[0 .. SL_DOMAINS_MAX - 1],              \
         sl_link_next[0 .. SL_DOMAINS_MAX - 1], previous[0 .. SL_DOMAINS_MAX - 1],                  \
@@ -130,11 +132,23 @@ static enum sl_status open_below(sl_domain_id domain, sl_tree_id tree, sl_domain
     return sl_domain_open(domain, tree, parent, site);
 }
 
+/*@ terminates \true; exits \false; assigns SHARES; */
+static void note_sharing(sl_tree_id tree, sl_tree_id other)
+{
+    if (tree < SL_TREES_MAX && other < SL_TREES_MAX) {
+        shares[tree] = true;
+        shares[other] = true;
+    }
+}
+
 /*@ requires links: SiteLinks && domain < SL_DOMAINS_MAX; terminates \true; exits \false;
-    assigns site_first[site], site_next[domain]; ensures links: SiteLinks; */
-static void link_site(sl_domain_id domain, sl_site_id site)
+    assigns site_first[site], site_next[domain], SHARES; ensures links: SiteLinks; */
+static void link_site(sl_domain_id domain, sl_tree_id tree, sl_site_id site)
 {
     if (site < SL_SITES_MAX) {
+        if (site_first[site] != 0) {
+            note_sharing(tree, sl_domain_tree(site_first[site] - 1));
+        }
         site_next[domain] = site_first[site];
         site_first[site] = domain + 1;
     }
@@ -164,7 +178,7 @@ static void link_sibling(sl_domain_id domain, sl_tree_id tree, sl_domain_id pare
 }
 
 /*@ requires links: Links; terminates \true; exits \false;
-    assigns LINKS, HELD, SL_OPENED, shown[domain], bottoms[tree], sl_tree_laid[tree];
+    assigns LINKS, HELD, SL_OPENED, shown[domain], bottoms[tree], SHARES, sl_tree_laid[tree];
     ensures links: Links; */
 enum sl_status sl_trees_open(sl_domain_id domain, sl_tree_id tree, sl_domain_id parent,
                              sl_domain_id after, sl_site_id site)
@@ -179,7 +193,7 @@ enum sl_status sl_trees_open(sl_domain_id domain, sl_tree_id tree, sl_domain_id 
     shown[domain] = true;
     sl_link_child[domain] = 0;
     link_sibling(domain, tree, parent, after);
-    link_site(domain, site);
+    link_site(domain, tree, site);
     bottoms[tree] += site < SL_SITES_MAX;
     sl_tree_laid[tree] = 0;
     drop_hidden();
@@ -231,7 +245,7 @@ static void unlink_sibling(sl_domain_id domain, sl_tree_id tree, sl_domain_id pa
 }
 
 /*@ requires links: Links; terminates \true; exits \false;
-    assigns LINKS, HELD, SL_OPENED, shown[domain], bottoms[0 .. SL_TREES_MAX - 1],
+    assigns LINKS, HELD, SL_OPENED, shown[domain], bottoms[0 .. SL_TREES_MAX - 1], SHARES,
             sl_tree_laid[0 .. SL_TREES_MAX - 1];
     ensures links: Links; */
 enum sl_status sl_trees_close(sl_domain_id domain)
@@ -247,6 +261,7 @@ enum sl_status sl_trees_close(sl_domain_id domain)
     unlink_sibling(domain, tree, sl_domain_parent(domain));
     unlink_site(domain, site);
     bottoms[tree] -= site < SL_SITES_MAX;
+    shares[tree] = shares[tree] && bottoms[tree] != 0;
     shown[domain] = false;
     sl_tree_laid[tree] = 0;
     drop_hidden();
@@ -286,6 +301,11 @@ sl_domain_id sl_trees_first_child(sl_domain_id domain)
 sl_domain_id sl_trees_next(sl_domain_id domain)
 {
     return sl_trees_shows(domain) ? named(sl_link_next[domain]) : SL_NO_ID;
+}
+
+bool sl_trees_shares_sites(sl_tree_id tree)
+{
+    return tree < SL_TREES_MAX && shares[tree];
 }
 
 uint32_t sl_trees_bottom_count(sl_tree_id tree)

@@ -87,6 +87,9 @@ sl_domain_id sl_trees_first_child(sl_domain_id domain);
 sl_domain_id sl_trees_next(sl_domain_id domain);
 /*@ terminates \true; exits \false; assigns \nothing; */
 uint32_t sl_trees_bottom_count(sl_tree_id tree); /* shown bottom domains */
+/* Is a site of the tree in another one as well? Once it was, the answer stays until the tree has no site. */
+/*@ terminates \true; exits \false; assigns \nothing; ensures known: \result ==> tree < SL_TREES_MAX; */
+bool sl_trees_shares_sites(sl_tree_id tree);
 /* The shown bottom domain of the tree on that site; SL_NO_ID = none. */
 /*@ terminates \true; exits \false; assigns \nothing;
     ensures known: \result < SL_DOMAINS_MAX || \result == SL_NO_ID; */

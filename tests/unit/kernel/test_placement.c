@@ -98,7 +98,6 @@ static int open_all(void **state)
     assert_int_equal(sl_ledger_open_cell(queue, FLAVOR, CPU, &cell), SL_OK);
     assert_int_equal(sl_ledger_set_quota(cell, QUOTA, SL_AMOUNT_UNLIMITED, SL_AMOUNT_UNLIMITED),
                      SL_OK);
-    sl_placement_failed_count = 0;
     return 0;
 }
 
@@ -368,9 +367,6 @@ static void test_placement_second_pass_refusals_change_nothing(void **state)
     sl_topology_plan.sets[0].requests[0].per_pod = 51;
     assert_int_equal(pass(id), SL_REFUSED_CAPACITY);
     sl_topology_plan.sets[0].requests[0].per_pod = 50;
-    sl_placement_failed_count = SL_UNHEALTHY_MAX + 1;
-    assert_int_equal(pass(id), SL_REFUSED_BAD_ARGUMENT);
-    sl_placement_failed_count = 0;
     uint32_t mark = sl_trail_begin();
     assert_int_equal(pass(id), SL_REFUSED_TRIAL_OPEN);
     sl_trail_rollback(mark);
@@ -385,8 +381,6 @@ static sl_workload_id failed(void)
 {
     sl_workload_id id = placed();
     happens(id, SL_EV_NODE_FAILED, 0, 0);
-    sl_placement_failed_count = 1;
-    sl_placement_failed[0] = 0;
     plan_for(id);
     return id;
 }
@@ -430,8 +424,6 @@ static void test_placement_second_pass_keeps_every_pod_set(void **state)
     plan_row(plan_set(3, 10), NODE + 1, 1);
     assert_int_equal(sl_placement_commit(), SL_OK);
     happens(id, SL_EV_NODE_FAILED, 1, 0);
-    sl_placement_failed_count = 1;
-    sl_placement_failed[0] = 1;
     plan_for(id);
     plan_row(plan_set(0, 10), NODE + 0, 2);
     plan_row(plan_set(3, 10), NODE + 0, 1);

@@ -41,8 +41,6 @@ static int setup(void **state)
     plan_row(set, NODE + 1, 2);
     assert_int_equal(sl_placement_commit(), SL_OK);
     happens(SL_EV_NODE_FAILED, 1);
-    sl_placement_failed_count = 1;
-    sl_placement_failed[0] = 1;
     plan_for(WORKLOAD);
     return 0;
 }

@@ -76,7 +76,6 @@ static int open_all(void **state)
     assert_int_equal(sl_ledger_open_cell(queue, FLAVOR, CPU, &cell), SL_OK);
     assert_int_equal(sl_ledger_set_quota(cell, 1000, SL_AMOUNT_UNLIMITED, SL_AMOUNT_UNLIMITED),
                      SL_OK);
-    sl_placement_failed_count = 0;
     return 0;
 }
 
@@ -173,8 +172,6 @@ static void test_transition_names_failed_nodes_and_their_replacement(void **stat
     assert_did(tell(id, SL_EV_NODE_RECOVERED, 0, 0), SL_PHASE_ADMITTED, SL_PHASE_ADMITTED,
                NEWS(NODES));
     (void)tell(id, SL_EV_NODE_FAILED, 0, 0);
-    sl_placement_failed[0] = 0;
-    sl_placement_failed_count = 1;
     plan_place(id, NODE + 1);
     assert_did(sl_transition_second_pass(sl_workloads[id].generation, NOW), SL_PHASE_ADMITTED,
                SL_PHASE_ADMITTED, NEWS(NODES));
