@@ -311,6 +311,7 @@ static void decide_fitting(uint32_t entry, enum sl_recheck fits)
 static void decide(uint32_t entry, enum sl_recheck fits)
 {
     enum sl_mode mode = sl_entries[entry].mode;
+    sl_workload_id id = sl_cycle_outcome.workload;
     if (mode == SL_MODE_NO_FIT) {
         refuse(sl_entries[entry].reason, SL_BACK_NO_FIT);
     } else if (mode == SL_MODE_PREEMPT && sl_entries[entry].victims.count == 0) {
@@ -320,6 +321,8 @@ static void decide(uint32_t entry, enum sl_recheck fits)
             /* what it reserved, it keeps for this cycle only */
             sl_cycle_give_up(sl_entries[entry].root);
             sl_cycle_note_given_up();
+        } else {
+            sl_queues_note_keeping(id);
         }
     } else if (mode == SL_MODE_DEFERRED) {
         sl_cycle_promise_needs(entry);

@@ -25,7 +25,7 @@
 
 static uint32_t queue_link[SL_WORKLOADS_MAX]; /* the queue it belongs to, link */
 static uint32_t workload_limit;               /* no workload from here on was ever attached */
-static uint32_t counts_on[SL_QNODES_MAX];     /* the head that was held last, link */
+static uint32_t counts_on[SL_QNODES_MAX]; /* the head that kept capacity for itself last, link */
 
 /* clang-format off */
 #define ATTACHED queue_link[0 .. SL_WORKLOADS_MAX - 1], workload_limit
@@ -61,7 +61,7 @@ static void leave_line(sl_workload_id id)
     }
 }
 
-/* What it counted on while it was held is free. */
+/* What it counted on is free. */
 /*@ requires queue: queue < SL_QNODES_MAX; terminates \true; exits \false;
     assigns sl_hidden, COUNTS_ON; */
 static void free_usage(sl_qnode_id queue, sl_workload_id id, bool anew)
@@ -335,6 +335,14 @@ void sl_queues_put_back(sl_workload_id id, enum sl_put how)
     }
     if (how != SL_PUT_HEAP) {
         free_usage(queue, id, false);
+    }
+}
+
+/*@ requires links: QueueLinks; terminates \true; exits \false; assigns COUNTS_ON; */
+void sl_queues_note_keeping(sl_workload_id id)
+{
+    if (id < SL_WORKLOADS_MAX && queue_link[id] != 0) {
+        counts_on[queue_link[id] - 1] = id + 1;
     }
 }
 
