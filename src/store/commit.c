@@ -173,26 +173,40 @@ static enum sl_code judge_reads(const struct sl_store *s, enum sl_code code, str
     return e->code;
 }
 
+/* One write ends: undone, or kept in its batch. Where even that fails (there is no memory), the batch is lost; nothing
+ * of it was acknowledged. */
+static enum sl_code end_write(struct sl_store *s, const struct mark *undo_to, struct sl_error *e)
+{
+    enum sl_code code = undo_to != NULL ? sl_db_run(s, SL_SQL_UNDO, e) : SL_CODE_OK;
+    code = code == SL_CODE_OK ? sl_db_run(s, SL_SQL_KEEP, e) : code;
+    if (code != SL_CODE_OK) {
+        sl_db_rollback(s);
+        note_loss(s, e);
+    } else if (undo_to != NULL) {
+        forget(s, undo_to);
+    }
+    return code;
+}
+
 static enum sl_code apply_marked(struct sl_registry_call *c, struct sl_error *e)
 {
     struct sl_store *s = c->s;
     struct mark mark = {s->revision, s->work_pending, s->bookkeeping};
+    struct sl_error end;
     sl_error_clear(&s->unread);
-    enum sl_code code = sl_db_run(s, SL_SQL_MARK, e);
-    code = code == SL_CODE_OK ? judge_reads(s, dispatch(c, e), e) : code;
+    if (sl_db_run(s, SL_SQL_MARK, e) != SL_CODE_OK) {
+        return e->code;
+    }
+    enum sl_code code = judge_reads(s, dispatch(c, e), e);
     if (sl_db_lost(s)) {
         note_loss(s, e);
         return e->code;
     }
-    if (code != SL_CODE_OK || c->w->dry_run) {
-        struct sl_error undo;
-        bool undone = sl_db_run(s, SL_SQL_UNDO, &undo) == SL_CODE_OK;
-        SL_ASSERT(undone);
-        forget(s, &mark);
+    bool undo = code != SL_CODE_OK || c->w->dry_run;
+    if (end_write(s, undo ? &mark : NULL, &end) != SL_CODE_OK) {
+        *e = end;
+        return e->code;
     }
-    struct sl_error kept;
-    bool released = sl_db_run(s, SL_SQL_KEEP, &kept) == SL_CODE_OK;
-    SL_ASSERT(released);
     return code;
 }
 
@@ -248,13 +262,11 @@ static void add_background_work(struct sl_store *s)
         return;
     }
     if (code != SL_CODE_OK) {
-        struct sl_error undo;
-        (void)sl_db_run(s, SL_SQL_UNDO, &undo);
-        forget(s, &mark);
         s->work_blocked = true;
         sl_log(SL_LOG_WARN, "background work failed", "reason", e.text, NULL);
     }
-    (void)sl_db_run(s, SL_SQL_KEEP, &e);
+    struct sl_error end;
+    (void)end_write(s, code != SL_CODE_OK ? &mark : NULL, &end);
 }
 
 /* After damage was found nothing is built on what was read. */
