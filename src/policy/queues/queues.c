@@ -25,11 +25,12 @@
 
 static uint32_t queue_link[SL_WORKLOADS_MAX]; /* the queue it belongs to, link */
 static uint32_t workload_limit;               /* no workload from here on was ever attached */
-static uint32_t counts_on[SL_QNODES_MAX]; /* the head that kept capacity for itself last, link */
+static uint32_t counts_on[SL_QNODES_MAX];     /* the head that was held last, link */
+static uint32_t keeps[SL_QNODES_MAX];         /* the head that keeps capacity for itself, link */
 
 /* clang-format off */
 #define ATTACHED queue_link[0 .. SL_WORKLOADS_MAX - 1], workload_limit
-#define COUNTS_ON counts_on[0 .. SL_QNODES_MAX - 1]
+#define COUNTS_ON counts_on[0 .. SL_QNODES_MAX - 1], keeps[0 .. SL_QNODES_MAX - 1]
 #define PLACES sl_places[0 .. SL_WORKLOADS_MAX - 1]
 /* clang-format on */
 
@@ -61,7 +62,7 @@ static void leave_line(sl_workload_id id)
     }
 }
 
-/* What it counted on is free. */
+/* What it counted on while it was held is free. */
 /*@ requires queue: queue < SL_QNODES_MAX; terminates \true; exits \false;
     assigns sl_hidden, COUNTS_ON; */
 static void free_usage(sl_qnode_id queue, sl_workload_id id, bool anew)
@@ -69,6 +70,17 @@ static void free_usage(sl_qnode_id queue, sl_workload_id id, bool anew)
     if (counts_on[queue] == id + 1) {
         counts_on[queue] = 0;
         sl_turns_owe_tree(queue, anew);
+    }
+}
+
+/* So is what it kept for itself. */
+/*@ requires queue: queue < SL_QNODES_MAX; terminates \true; exits \false;
+    assigns sl_hidden, COUNTS_ON; */
+static void free_kept(sl_qnode_id queue, sl_workload_id id)
+{
+    if (keeps[queue] == id + 1) {
+        keeps[queue] = 0;
+        sl_turns_owe_tree(queue, true);
     }
 }
 
@@ -83,6 +95,7 @@ static void leave_for_good(sl_workload_id id)
         sl_outsiders_forget(id);
         sl_objections_forget(id);
         free_usage(queue_link[id] - 1, id, true);
+        free_kept(queue_link[id] - 1, id);
         leave_line(id);
     }
 }
@@ -319,6 +332,7 @@ void sl_queues_put_back(sl_workload_id id, enum sl_put how)
         return;
     }
     sl_qnode_id queue = queue_link[id] - 1;
+    keeps[queue] = 0;
     bool parked = (how == SL_PUT_PARKED && sl_line_park_shape(queue, id)) ||
                   (how == SL_PUT_ALONE && sl_line_park_alone(queue, id)) ||
                   (how == SL_PUT_ASIDE && sl_line_park_aside(queue, id));
@@ -342,7 +356,7 @@ void sl_queues_put_back(sl_workload_id id, enum sl_put how)
 void sl_queues_note_keeping(sl_workload_id id)
 {
     if (id < SL_WORKLOADS_MAX && queue_link[id] != 0) {
-        counts_on[queue_link[id] - 1] = id + 1;
+        keeps[queue_link[id] - 1] = id + 1;
     }
 }
 

@@ -127,8 +127,8 @@ enum sl_put { SL_PUT_HEAP, SL_PUT_BLOCKED, SL_PUT_HELD, SL_PUT_PARKED, SL_PUT_AL
 /*@ requires ledger: QnodesLinked && PlacesAgree; terminates \true; exits \false;
     assigns sl_hidden, sl_places[0 .. SL_WORKLOADS_MAX - 1]; ensures places: PlacesAgree; */
 void sl_queues_put_back(sl_workload_id id, enum sl_put how);
-/* It is a head that keeps for itself what there is, though it may preempt no workload: when it leaves its queue, or
- * comes back otherwise, its tree is owed a wake-up. */
+/* It is a head that keeps for itself what there is, though it may preempt no workload: when it leaves its queue,
+ * its tree is owed a wake-up. */
 /*@ terminates \true; exits \false; assigns sl_hidden; */
 void sl_queues_note_keeping(sl_workload_id id);
 
