@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* Drives: sl_requeue_delay_ms, sl_requeue_check_delay_s, sl_requeue_limit_reached.
- * Oracle: the formulas in 128-bit arithmetic, computed in one step instead of by doubling; delays never shrink.
+/* Drives: the arithmetic of kernel/lifecycle/requeue.h, and a workload whose pods are late again and again, through
+ * sl_lifecycle_apply: evicted, stopped, waiting, queued again, or deactivated at the limit.
+ * Oracle: the formulas in 128-bit arithmetic, computed in one step instead of by doubling; delays never shrink; what the
+ * record says of count, time and cause is what the rules say; nobody is queued again before that time, and at that time it is.
  * Input: events of base (8 bytes), cap (8), n (4), jitter (1), limit (8); each brought into its bounds, small or large by
  * one byte in front of it. */
 #include "fuzz/lib/check.h"
 #include "fuzz/lib/producer.h"
-#include "kernel/lifecycle/requeue.h"
+#include "kernel/lifecycle/lifecycle.h"
 
 typedef __int128 wide;
 
@@ -46,14 +48,73 @@ static void step(struct producer *p)
     if (base <= cap && n < UINT32_MAX) {
         CHECK(sl_requeue_delay_ms(base, cap, n + 1, ppm) >= delay);
     }
-    CHECK(sl_requeue_limit_reached(n, limit) == (limit >= 0 && (wide)n + 1 > limit));
+    sl_requeue_configure((struct sl_requeue_rules){limit >= 0, (uint32_t)limit, base, cap});
+    CHECK(sl_requeue_ruled_out(n) == (limit >= 0 && n >= (uint32_t)limit));
+    CHECK(sl_requeue_ruled_delay_ms(n - 1, ppm) == delay);
+}
+
+/* --- a workload whose pods are late ------------------------------------------------------------- */
+
+enum { LATE = 3 };
+static int64_t now_ms;
+
+static enum sl_status tell(enum sl_event_kind kind, uint32_t index)
+{
+    struct sl_event ev = {.kind = kind,
+                          .workload = LATE,
+                          .generation = sl_workloads[LATE].generation,
+                          .index = index,
+                          .now_ms = now_ms};
+    enum sl_status status = sl_lifecycle_apply(ev);
+    CHECK(sl_lifecycle_valid(LATE));
+    return status;
+}
+
+/* It was evicted: it is queued again when its time has come, and not before. */
+static void check_wait(void)
+{
+    struct sl_workload *w = &sl_workloads[LATE];
+    int64_t at_ms = w->requeue_at_ms;
+    CHECK(tell(SL_EV_JOB_STOPPED, 0) == SL_OK && w->requeued == SL_REQUEUED_FALSE);
+    if (at_ms > now_ms) {
+        now_ms = at_ms - 1;
+        CHECK(tell(SL_EV_BACKOFF_OVER, 0) != SL_OK && tell(SL_EV_RESERVE, 0) != SL_OK);
+    }
+    now_ms = at_ms > now_ms ? at_ms : now_ms;
+    CHECK(tell(SL_EV_BACKOFF_OVER, 0) == SL_OK && w->requeued == SL_REQUEUED_TRUE);
+}
+
+/* By the rules that were configured last. */
+static void be_late(uint32_t ppm)
+{
+    struct sl_workload *w = &sl_workloads[LATE];
+    struct sl_requeue_rules rules = sl_requeue_rules;
+    uint32_t count = w->requeue_count;
+    CHECK(tell(SL_EV_RESERVE, 0) == SL_OK);
+    CHECK(tell(SL_EV_PODS_READY_TIMEOUT, ppm) == SL_OK);
+    if (rules.limited && count >= rules.count_max) {
+        CHECK(w->phase == SL_PHASE_ADMITTED && w->deactivation == SL_CAUSE_REQUEUING_LIMIT);
+        CHECK(tell(SL_EV_DEACTIVATE, 0) == SL_OK && tell(SL_EV_JOB_STOPPED, 0) == SL_OK);
+        CHECK(tell(SL_EV_REACTIVATE, 0) == SL_OK && w->requeue_count == 0);
+        return;
+    }
+    wide plain = reference(rules.base_ms, rules.ms_max, count + 1);
+    wide delay = plain + plain * ppm / 1000000;
+    wide at = now_ms + (delay > SL_TIME_MAX ? SL_TIME_MAX : delay);
+    CHECK(w->phase == SL_PHASE_EVICTED && w->requeue_count == count + 1);
+    CHECK(w->requeue_at_ms == (at > SL_TIME_MAX ? SL_TIME_MAX : at));
+    check_wait();
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct producer program = {data, size}, p;
+    now_ms = 0;
+    CHECK(tell(SL_EV_CREATE, 0) == SL_OK);
     while (producer_event(&program, &p)) {
         step(&p);
+        be_late(producer_below(&p, SL_JITTER_PPM_MAX + 1));
     }
+    CHECK(tell(SL_EV_DELETE, 0) == SL_OK);
     return 0;
 }

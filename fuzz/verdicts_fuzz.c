@@ -111,21 +111,7 @@ static void check_node(struct producer *p)
 
 static void check_backoff(struct producer *p)
 {
-    struct sl_backoff_rules rules = {take_bool(p), (uint32_t)take(p), take(p), take(p)};
     uint32_t count = (uint32_t)take(p);
-    uint32_t ppm = producer_below(p, 200);
-    int64_t now_ms = take(p);
-    struct sl_backoff next = sl_backoff_next(rules, count, ppm, now_ms);
-    CHECK(next.over == (rules.limited && count >= rules.count_max));
-    bool bounded = rules.base_ms >= 0 && rules.base_ms <= SL_TIME_MAX && rules.ms_max >= 0 &&
-                   rules.ms_max <= SL_TIME_MAX && now_ms >= 0 && now_ms <= SL_TIME_MAX;
-    if (bounded) {
-        uint32_t n = count < UINT32_MAX ? count + 1 : count;
-        wide plain = doubled(rules.base_ms, rules.ms_max, n);
-        wide delay = least(plain + plain * least(ppm, 100) / 1000000, SL_TIME_MAX);
-        CHECK(next.at_ms == least(now_ms + delay, SL_TIME_MAX));
-    }
-    CHECK(next.at_ms >= 0 && next.at_ms <= SL_TIME_MAX);
     CHECK(sl_backoff_of_write_ms(count) == doubled(1000, 30000, count > 0 ? count : 1));
     CHECK(sl_backoff_jitter_ppm((uint64_t)take(p), (uint64_t)take(p), count) <= 100);
 }

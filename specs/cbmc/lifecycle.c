@@ -49,6 +49,7 @@ static const uint8_t ways[SL_EVENT_COUNT][6] = {
     [SL_EV_DELETE] = {0, GONE, GONE, GONE, GONE, GONE},
     [SL_EV_RESTORE_REQUEUE] = {0, P, 0, 0, 0, 0},
     [SL_EV_RESTORE_EVICTED] = {0, P, E, E, 0, 0},
+    [SL_EV_RESTORE_TARGET] = {0, 0, R, A, 0, 0},
 };
 
 static void claim_quota(const struct sl_workload *was, const struct sl_workload *is,
@@ -97,10 +98,10 @@ static void claim_requeue(const struct sl_workload *was, const struct sl_workloa
               ev.kind == SL_EV_REACTIVATE,
           "the first cause of a deactivation stays");
     if (ev.kind == SL_EV_PODS_READY_TIMEOUT) {
-        USAGE((is->phase == SL_PHASE_EVICTED) == (ev.index == 0),
-              "evicted below the limit of requeuing");
-        USAGE(ev.index == 0 || is->deactivation != SL_CAUSE_NONE,
-              "marked with a cause at the limit");
+        bool limit = sl_requeue_ruled_out(was->requeue_count);
+        USAGE((is->phase == SL_PHASE_EVICTED) == !limit, "evicted below the limit of requeuing");
+        USAGE(!limit || is->deactivation == SL_CAUSE_REQUEUING_LIMIT,
+              "marked with the cause at the limit");
     }
 }
 
@@ -110,6 +111,8 @@ void look_lifecycle(void)
     struct sl_event ev = nondet_event();
     ASSUME(sound(&was) && ev.workload == 0);
     sl_workloads[0] = was;
+    sl_requeue_configure((struct sl_requeue_rules){nondet_uint8() % 2 != 0, nondet_uint32(),
+                                                   nondet_int64(), nondet_int64()});
     bool owed = needs_pass(&was);
     if (sl_lifecycle_apply(ev) != SL_OK) {
         USAGE(same(&was, is), "a refusal has no effect");

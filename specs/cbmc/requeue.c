@@ -40,9 +40,12 @@ static void claim_jitter(void)
 void look_requeue(void)
 {
     uint32_t count = nondet_uint32();
-    int64_t limit = nondet_int64();
+    struct sl_requeue_rules rules = {nondet_uint8() % 2 != 0, nondet_uint32(), nondet_int64(),
+                                     nondet_int64()};
     claim_backoff();
     claim_jitter();
-    USAGE(sl_requeue_limit_reached(count, limit) == (limit >= 0 && (__int128)count + 1 > limit),
+    sl_requeue_configure(rules);
+    USAGE(sl_requeue_ruled_out(count) ==
+              (rules.limited && (int64_t)count + 1 > (int64_t)rules.count_max),
           "one more is too many");
 }

@@ -14,6 +14,18 @@
   requires inv:        KernelInv;
   terminates           \true;
   exits                \false;
+  assigns              sl_requeue_rules;
+  ensures  inv:        KernelInv;
+*/
+void theorem_requeue_configure_keeps(struct sl_requeue_rules rules)
+{
+    sl_requeue_configure(rules);
+}
+
+/*@
+  requires inv:        KernelInv;
+  terminates           \true;
+  exits                \false;
   assigns              sl_qnode_used[0 .. SL_QNODES_MAX - 1], sl_qnode_limit;
   ensures  inv:        KernelInv;
 */

@@ -126,6 +126,12 @@ static bool is_rule(enum sl_share_rule rule)
     return rule == SL_SHARE_FINAL || rule == SL_SHARE_INITIAL;
 }
 
+static void carry_requeue_rules(const struct sl_call_requeue_rules *v)
+{
+    sl_requeue_configure(
+        (struct sl_requeue_rules){v->limited, v->count_max, v->base_ms, v->ms_max});
+}
+
 static enum sl_status carry_settings(const struct sl_call_settings *v)
 {
     const struct sl_settings *s = &v->settings;

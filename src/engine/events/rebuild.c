@@ -49,7 +49,6 @@ static const char *const cause_names[] = {
 #include "model/deactivation_causes.def"
 #undef SL_REASON
 };
-#define PLACEHOLDER "-" /* no check has that name */
 #define COUNT_OF(names) (sizeof(names) / sizeof(names)[0])
 
 static uint32_t find_name(const char *const *names, size_t count, const char *text, uint32_t absent)
@@ -192,6 +191,14 @@ static bool read_usage_rows(const struct past *p, sl_qnode_id qnode, struct usag
 }
 
 /* Amounts, and where the pods stand; what cannot be placed is charged all the same. */
+/* Reserved only, and waiting: for its topology; or it was evicted before it was admitted and its checks were dropped since,
+ * and without anything to wait for the reservation would be an admission. */
+static bool waits(const struct past *p, const struct sl_assignments_in *assignments)
+{
+    bool dropped = p->evicted != SL_EVICT_NONE && sl_workloads[p->id].check_count == 0;
+    return !p->admitted && (assignments->pending || dropped);
+}
+
 static enum sl_status commit_list(const struct past *p, sl_qnode_id qnode,
                                   const struct usage *usage,
                                   const struct sl_assignments_in *assignments, int64_t at_ms)
@@ -203,10 +210,10 @@ static enum sl_status commit_list(const struct past *p, sl_qnode_id qnode,
     if (assignments->list.len > 0) {
         sl_buf_add(&list, assignments->list.data, assignments->list.len);
     }
-    enum sl_status status = sl_call(
-        p->g, p->now_ms, restore, .workload = p->id,
-        .generation = p->g->workloads[p->id].generation, .cluster_queue = qnode,
-        .topology_pending = assignments->pending && !p->admitted, .at_ms = at_ms, .list = &list);
+    enum sl_status status =
+        sl_call(p->g, p->now_ms, restore, .workload = p->id,
+                .generation = p->g->workloads[p->id].generation, .cluster_queue = qnode,
+                .topology_pending = waits(p, assignments), .at_ms = at_ms, .list = &list);
     sl_buf_fini(&list);
     return status;
 }
@@ -319,16 +326,6 @@ static void restore_eviction(const struct past *p)
     }
 }
 
-/* A check's answer that is not in the object any more: something has to stand for the check. */
-static void restore_rejection(const struct past *p)
-{
-    uint32_t check = sl_name_take(p->g, SL_INTERN_CHECK, PLACEHOLDER, p->now_ms);
-    if (check != SL_NO_ID && send(p, SL_EV_CHECK_ADD, check, 0, 0, p->now_ms)) {
-        send(p, SL_EV_CHECK_STATE, check, SL_CHECK_REJECTED, 0, p->now_ms);
-        send(p, SL_EV_CHECK_DROP, check, 0, 0, p->now_ms);
-    }
-}
-
 /* It was to be deactivated, and what for may show nowhere else by now. */
 static void restore_target(const struct past *p)
 {
@@ -336,19 +333,10 @@ static void restore_target(const struct past *p)
     if (p->evicted != SL_EVICT_NONE || !sl_condition_true(p->object, "DeactivationTarget")) {
         return;
     }
-    switch ((enum sl_cause)find_name(cause_names, COUNT_OF(cause_names),
-                                     sl_json_path_text(c, "reason", ""), SL_CAUSE_NONE)) {
-    case SL_CAUSE_ADMISSION_CHECK:
-        restore_rejection(p);
-        break;
-    case SL_CAUSE_EXECUTION_TIME:
-        send(p, SL_EV_EXECUTION_TIMEOUT, 0, 0, 0, p->now_ms);
-        break;
-    case SL_CAUSE_REQUEUING_LIMIT:
-        send(p, SL_EV_PODS_READY_TIMEOUT, 1, 0, 0, p->now_ms);
-        break;
-    case SL_CAUSE_NONE:
-        break;
+    uint32_t cause = find_name(cause_names, COUNT_OF(cause_names),
+                               sl_json_path_text(c, "reason", ""), SL_CAUSE_NONE);
+    if (cause != SL_CAUSE_NONE) {
+        send(p, SL_EV_RESTORE_TARGET, 0, cause, 0, p->now_ms);
     }
 }
 
@@ -436,13 +424,6 @@ void sl_rebuild_workload(struct sl_engine *g, sl_workload_id id, const struct sl
         restore_checks(&p);
         ask_checks(&p);
     }
-    /* Evicted before it was admitted, and its checks are gone since: something has to stand for
-     * them, or the reservation would be an admission. */
-    uint32_t placeholder = SL_NO_ID;
-    if (!p.admitted && p.evicted != SL_EVICT_NONE && sl_workloads[id].check_count == 0) {
-        placeholder = sl_name_take(g, SL_INTERN_CHECK, PLACEHOLDER, now_ms);
-        send(&p, SL_EV_CHECK_ADD, placeholder, 0, 0, now_ms);
-    }
     if (restore_reservation(&p)) {
         if (p.admitted) {
             restore_checks(&p);
@@ -451,9 +432,6 @@ void sl_rebuild_workload(struct sl_engine *g, sl_workload_id id, const struct sl
         restore_target(&p);
         restore_eviction(&p);
         evict_stray(&p);
-    }
-    if (placeholder != SL_NO_ID) {
-        send(&p, SL_EV_CHECK_DROP, placeholder, 0, 0, now_ms);
     }
 }
 

@@ -8,7 +8,7 @@
 #define SL_ENGINE_ACCOUNTS_H
 #include "engine/state.h"
 
-/* Tell the policy how usage is remembered and weighed; before any object is seen. */
+/* How usage is remembered and weighed, for policy; before any object is seen. */
 void sl_accounts_configure(struct sl_engine *g);
 void sl_accounts_fini(struct sl_engine *g); /* the next engine may weigh otherwise */
 /* The LocalQueue's object was seen: its account, made with what its status remembers, and weight.

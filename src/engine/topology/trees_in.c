@@ -44,7 +44,7 @@ static const struct sl_topology_levels *find_topology(const struct sl_engine *g,
     return sl_map_get(g->world->topologies, name, &value) ? value.pointer : NULL;
 }
 
-/* Tell the core the levels that the tree has from now on; none when the Topology is missing. */
+/* The levels that the tree has from now on, for the core; none when the Topology is missing. */
 static void configure(struct sl_engine *g, sl_tree_id tree, int64_t now_ms)
 {
     struct sl_tree_entry *t = sl_world_tree(g, tree);

@@ -53,6 +53,9 @@ enum sl_code sl_engine_open(const struct sl_engine_options *options, struct sl_e
     (void)sl_journal_append(g->journal, SL_JOURNAL_START, 0, NULL);
     enum sl_status set = sl_call(g, 0, settings, .settings = g->settings.policy);
     SL_PRE(set == SL_OK);
+    sl_tell(g, 0, requeue_rules, .limited = g->settings.limit_requeues,
+            .count_max = g->settings.requeues_max, .base_ms = g->settings.backoff_base_ms,
+            .ms_max = g->settings.backoff_ms_max);
     sl_accounts_configure(g);
     sl_world_open(g);
     g->tenants = sl_tenants_new();

@@ -56,24 +56,15 @@ static void resume(struct sl_engine *g, sl_workload_id id, int64_t now_ms)
 
 static void pods_are_late(struct sl_engine *g, sl_workload_id id, int64_t now_ms)
 {
-    const struct sl_engine_settings *s = &g->settings;
     const struct sl_workload_entry *e = &g->workloads[id];
     uint32_t count = sl_workloads[id].requeue_count;
-    struct sl_backoff_rules rules = {s->limit_requeues, s->requeues_max, s->backoff_base_ms,
-                                     s->backoff_ms_max};
-    struct sl_backoff next = sl_backoff_next(
-        rules, count, sl_backoff_jitter_ppm(e->uid_high, e->uid_low, count), now_ms);
-    struct sl_event ev = {.kind = SL_EV_PODS_READY_TIMEOUT,
-                          .workload = id,
-                          .generation = e->generation,
-                          .index = next.over ? 1u : 0u,
-                          .value = next.at_ms,
-                          .now_ms = now_ms};
+    struct sl_event ev = event_for(g, id, SL_EV_PODS_READY_TIMEOUT, now_ms);
+    ev.index = sl_backoff_jitter_ppm(e->uid_high, e->uid_low, count);
     char text[640]; /* two names of 253 */
     (void)snprintf(text, sizeof text, "Exceeded the PodsReady timeout %s",
                    sl_intern_name(g->names, SL_INTERN_WORKLOAD, id));
     sl_words_say_stopping(&g->workloads[id].words, SL_EVICT_PODS_READY_TIMEOUT,
-                          next.over ? "" : text);
+                          sl_requeue_ruled_out(count) ? "" : text);
     sl_expect(g, ev.now_ms, event, .event = ev);
 }
 

@@ -107,7 +107,8 @@ static enum sl_status check_pass(uint32_t generation, int64_t now_ms)
 /* Judge the plan's form and capacities, and what it must keep. */
 /*@
   requires inv:        TopologyInv;
-  requires record:     sl_topology_plan.workload < SL_WORKLOADS_MAX ==> WorkloadInv(sl_topology_plan.workload);
+  requires record:     sl_topology_plan.workload < SL_WORKLOADS_MAX ==>
+                         sl_workloads[sl_topology_plan.workload].unhealthy_count <= SL_UNHEALTHY_MAX;
   terminates           \true;
   exits                \false;
   assigns              SL_STAGE, sl_plan_row_hints[0 .. SL_DOMAINS_MAX - 1];

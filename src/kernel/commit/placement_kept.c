@@ -130,6 +130,7 @@ enum sl_status sl_placement_keeps(void)
     uint32_t index = 0;
     /*@
       loop invariant set:   0 <= s <= sl_topology_plan.set_count;
+      loop invariant count: sl_workloads[sl_topology_plan.workload].unhealthy_count <= SL_UNHEALTHY_MAX;
       loop invariant index: index <= sl_assigned_counts[sl_topology_plan.workload];
       loop invariant kept:  AssignedKept(sl_topology_plan.workload, index);
       loop assigns          s, index, sl_plan_row_hints[0 .. SL_DOMAINS_MAX - 1];

@@ -11,7 +11,7 @@
 /*@
   requires inv:        TopologyInv;
   requires plan:       sl_topology_plan.workload < SL_WORKLOADS_MAX && PlanForm(1) && RowsOfSets;
-  requires record:     WorkloadInv(sl_topology_plan.workload);
+  requires record:     sl_workloads[sl_topology_plan.workload].unhealthy_count <= SL_UNHEALTHY_MAX;
   terminates           \true;
   exits                \false;
   assigns              sl_plan_row_hints[0 .. SL_DOMAINS_MAX - 1];

@@ -97,6 +97,9 @@ static struct resolution refuse(enum sl_status status)
                         ReadyAt(ev.workload, ev.now_ms);
   ensures  told:      \result.verdict.status == SL_OK && ev.kind == SL_EV_SECOND_PASS_MISS ==>
                         MissTold(ev) && MissStep(ev, \result.verdict.step);
+  ensures  late:      \result.verdict.status == SL_OK && ev.kind == SL_EV_PODS_READY_TIMEOUT ==>
+                        (RuledOut(sl_workloads[ev.workload].requeue_count) ?
+                           \result.verdict.step == SL_STEP_TARGET : \result.verdict.step == SL_STEP_PODS_TIMEOUT);
 */
 static struct resolution resolve(struct sl_event ev)
 {
@@ -241,6 +244,10 @@ static void create(struct sl_event ev, struct sl_outcome row)
                         ChecksReady(ev.workload);
   ensures  forward:   RequeueForward{Pre,Post}(ev.workload);
   ensures  requeued:  RequeuedAfter{Pre,Post}(ev, row.requeue);
+  ensures  late:      ev.kind == SL_EV_PODS_READY_TIMEOUT ==>
+                        sl_workloads[ev.workload].requeue_count == RequeueCountAfter{Pre}(ev, v.step) &&
+                        sl_workloads[ev.workload].requeue_at_ms == RequeueAtAfter{Pre}(ev, v.step) &&
+                        sl_workloads[ev.workload].deactivation == DeactivationAfter{Pre}(ev, v.step);
   ensures  since:     AdmittedSince{Pre,Post}(ev.workload, ev.now_ms);
   ensures  reserved:  row.reset == SL_RESET_RESERVATION ==>
                         ReservedSince(ev.workload, ev.now_ms, ev.index);

@@ -12,6 +12,7 @@
 #include "kernel/base/reasons.h"
 #include "kernel/base/status.h"
 #include "kernel/base/types.h"
+#include "kernel/lifecycle/requeue.h"
 
 extern struct sl_workload sl_workloads[SL_WORKLOADS_MAX];
 #include "specs/lifecycle.acsl"
@@ -41,6 +42,7 @@ extern struct sl_workload sl_workloads[SL_WORKLOADS_MAX];
                         RowE{Pre,Post}(ev.workload, ev.now_ms);
   ensures  reason:    WasEvicted{Pre,Post}(ev.workload) ==>
                         EvictedFor(ev, sl_workloads[ev.workload].evicted);
+  ensures  late:      \result == SL_OK && ev.kind == SL_EV_PODS_READY_TIMEOUT ==> Late{Pre,Post}(ev);
   ensures  quota:     \result == SL_OK ==> QuotaMoved{Pre,Post}(ev.kind, ev.workload);
   ensures  admitted:  sl_workloads[ev.workload].phase == SL_PHASE_ADMITTED &&
                         \old(sl_workloads[ev.workload].phase) != SL_PHASE_ADMITTED ==>

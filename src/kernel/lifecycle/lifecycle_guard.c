@@ -85,6 +85,8 @@ static struct sl_verdict guard_rest(struct sl_event ev)
         return sl_guard_restore_requeue(ev);
     case SL_EV_RESTORE_EVICTED:
         return sl_guard_restore_evicted(ev);
+    case SL_EV_RESTORE_TARGET:
+        return sl_guard_restore_target(ev);
     default:
         break; /* SL_EV_CREATE: the slot is taken */
     }

@@ -266,6 +266,19 @@ struct sl_verdict sl_guard_execution_timeout(struct sl_event ev);
 
 /*@
   requires ready:     GuardReady(ev);
+  requires kind:      ev.kind == SL_EV_RESTORE_TARGET;
+  terminates          \true;
+  exits               \false;
+  assigns             \nothing;
+  ensures  sound:     VerdictSound(ev, \result);
+  ensures  fair:      VerdictFair(ev, \result);
+  ensures  let:       \result.status == SL_OK <==> LetThrough(ev);
+  ensures  step:      \result.status == SL_OK ==> StepRight(ev, \result.step);
+*/
+struct sl_verdict sl_guard_restore_target(struct sl_event ev);
+
+/*@
+  requires ready:     GuardReady(ev);
   requires kind:      ev.kind == SL_EV_NODE_FAILED;
   terminates          \true;
   exits               \false;

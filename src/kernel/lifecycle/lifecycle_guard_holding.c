@@ -179,7 +179,7 @@ struct sl_verdict sl_guard_pods_ready(struct sl_event ev)
 /* At the requeuing limit the workload is to be deactivated instead of being evicted once more. */
 struct sl_verdict sl_guard_pods_ready_timeout(struct sl_event ev)
 {
-    if (ev.index > 1 || ev.value < 0 || ev.value > SL_TIME_MAX) {
+    if (ev.index > SL_JITTER_PPM_MAX) {
         return sl_guard_refuse(SL_REFUSED_BAD_ARGUMENT);
     }
     if (sl_workloads[ev.workload].phase != SL_PHASE_ADMITTED || pods_are_ready(ev.workload)) {
@@ -188,7 +188,7 @@ struct sl_verdict sl_guard_pods_ready_timeout(struct sl_event ev)
     if (sl_workloads[ev.workload].deactivation != SL_CAUSE_NONE) {
         return sl_guard_refuse(SL_REFUSED_NO_CHANGE);
     }
-    if (ev.index == 1) {
+    if (sl_requeue_ruled_out(sl_workloads[ev.workload].requeue_count)) {
         return sl_guard_step(SL_STEP_TARGET, SL_EVICT_NONE);
     }
     return sl_guard_step(SL_STEP_PODS_TIMEOUT, SL_EVICT_PODS_READY_TIMEOUT);
@@ -215,6 +215,21 @@ static bool time_used_up(struct sl_event ev)
 struct sl_verdict sl_guard_execution_timeout(struct sl_event ev)
 {
     if (sl_workloads[ev.workload].phase != SL_PHASE_ADMITTED || !time_used_up(ev)) {
+        return sl_guard_refuse(SL_REFUSED_TRANSITION);
+    }
+    if (sl_workloads[ev.workload].deactivation != SL_CAUSE_NONE) {
+        return sl_guard_refuse(SL_REFUSED_NO_CHANGE);
+    }
+    return sl_guard_step(SL_STEP_TARGET, SL_EVICT_NONE);
+}
+
+struct sl_verdict sl_guard_restore_target(struct sl_event ev)
+{
+    enum sl_phase phase = sl_workloads[ev.workload].phase;
+    if (ev.reason == SL_CAUSE_NONE || ev.reason >= SL_CAUSES) {
+        return sl_guard_refuse(SL_REFUSED_BAD_ARGUMENT);
+    }
+    if (phase != SL_PHASE_QUOTA_RESERVED && phase != SL_PHASE_ADMITTED) {
         return sl_guard_refuse(SL_REFUSED_TRANSITION);
     }
     if (sl_workloads[ev.workload].deactivation != SL_CAUSE_NONE) {

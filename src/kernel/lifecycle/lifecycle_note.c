@@ -117,6 +117,8 @@ static void put_off(sl_workload_id id, int64_t t)
                       sl_workloads[ev.workload].requeue_at_ms;
   ensures  count:     sl_workloads[ev.workload].requeue_count == RequeueCountAfter{Pre}(ev, step);
   ensures  at:        sl_workloads[ev.workload].requeue_at_ms == RequeueAtAfter{Pre}(ev, step);
+  ensures  time:      TimeOrNever(\old(sl_workloads[ev.workload].requeue_at_ms)) ==>
+                        TimeOrNever(sl_workloads[ev.workload].requeue_at_ms);
 */
 static void note_requeue_state(struct sl_event ev, enum sl_step step)
 {
@@ -130,8 +132,9 @@ static void note_requeue_state(struct sl_event ev, enum sl_step step)
         sl_workloads[id].requeue_count = ev.index;
         sl_workloads[id].requeue_at_ms = ev.value;
     } else if (step == SL_STEP_PODS_TIMEOUT) {
-        sl_workloads[id].requeue_count += sl_workloads[id].requeue_count < UINT32_MAX ? 1 : 0;
-        put_off(id, ev.value);
+        uint32_t count = sl_workloads[id].requeue_count;
+        put_off(id, time_sum(ev.now_ms, sl_requeue_ruled_delay_ms(count, ev.index)));
+        sl_workloads[id].requeue_count = count < UINT32_MAX ? count + 1 : UINT32_MAX;
     } else if (ev.kind == SL_EV_CHECK_STATE && ev.reason == SL_CHECK_RETRY && ev.value > 0 &&
                sl_workloads[id].active) {
         put_off(id, time_sum(ev.now_ms, ev.value));
@@ -161,7 +164,8 @@ static void note_marks(struct sl_event ev, enum sl_step step)
     if (ev.kind == SL_EV_REACTIVATE) {
         sl_workloads[id].deactivation = SL_CAUSE_NONE;
     } else if (step == SL_STEP_TARGET) {
-        sl_workloads[id].deactivation = ev.kind == SL_EV_CHECK_STATE ? SL_CAUSE_ADMISSION_CHECK
+        sl_workloads[id].deactivation = ev.kind == SL_EV_CHECK_STATE      ? SL_CAUSE_ADMISSION_CHECK
+                                        : ev.kind == SL_EV_RESTORE_TARGET ? (enum sl_cause)ev.reason
                                         : ev.kind == SL_EV_PODS_READY_TIMEOUT
                                             ? SL_CAUSE_REQUEUING_LIMIT
                                             : SL_CAUSE_EXECUTION_TIME;

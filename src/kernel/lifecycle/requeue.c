@@ -4,6 +4,8 @@
 /* Doubling stops at the cap, so that nothing can overflow and the loop is short whatever n is. */
 #include "kernel/lifecycle/requeue.h"
 
+struct sl_requeue_rules sl_requeue_rules;
+
 /* Backoff never shrinks: a theorem for the prover, no code. */
 /*@
   ghost
@@ -110,7 +112,30 @@ int64_t sl_requeue_check_delay_s(int64_t base_s, int64_t max_s, uint32_t retry_c
     return doubled(base_s, max_s, retry_count < UINT32_MAX ? retry_count + 1 : UINT32_MAX);
 }
 
-bool sl_requeue_limit_reached(uint32_t count, int64_t limit)
+void sl_requeue_configure(struct sl_requeue_rules rules)
 {
-    return limit >= 0 && count >= limit;
+    sl_requeue_rules = rules;
+}
+
+/*@
+  terminates          \true;
+  exits               \false;
+  assigns             \nothing;
+  ensures  result:    \result == BoundedMs(ms);
+*/
+static int64_t bounded(int64_t ms)
+{
+    return ms >= 0 && ms <= SL_TIME_MAX ? ms : 0;
+}
+
+int64_t sl_requeue_ruled_delay_ms(uint32_t count, uint32_t jitter_ppm)
+{
+    uint32_t times = count < UINT32_MAX ? count + 1 : UINT32_MAX;
+    return sl_requeue_delay_ms(bounded(sl_requeue_rules.base_ms), bounded(sl_requeue_rules.ms_max),
+                               times, jitter_ppm);
+}
+
+bool sl_requeue_ruled_out(uint32_t count)
+{
+    return sl_requeue_rules.limited && count >= sl_requeue_rules.count_max;
 }

@@ -62,25 +62,15 @@ static void leave_line(sl_workload_id id)
     }
 }
 
-/* What it counted on while it was held is free. */
+/* What it counted on while it was held, or kept for itself, is free. */
 /*@ requires queue: queue < SL_QNODES_MAX; terminates \true; exits \false;
     assigns sl_hidden, COUNTS_ON; */
 static void free_usage(sl_qnode_id queue, sl_workload_id id, bool anew)
 {
-    if (counts_on[queue] == id + 1) {
+    if (counts_on[queue] == id + 1 || keeps[queue] == id + 1) {
         counts_on[queue] = 0;
-        sl_turns_owe_tree(queue, anew);
-    }
-}
-
-/* So is what it kept for itself. */
-/*@ requires queue: queue < SL_QNODES_MAX; terminates \true; exits \false;
-    assigns sl_hidden, COUNTS_ON; */
-static void free_kept(sl_qnode_id queue, sl_workload_id id)
-{
-    if (keeps[queue] == id + 1) {
         keeps[queue] = 0;
-        sl_turns_owe_tree(queue, true);
+        sl_turns_owe_tree(queue, anew);
     }
 }
 
@@ -95,7 +85,6 @@ static void leave_for_good(sl_workload_id id)
         sl_outsiders_forget(id);
         sl_objections_forget(id);
         free_usage(queue_link[id] - 1, id, true);
-        free_kept(queue_link[id] - 1, id);
         leave_line(id);
     }
 }

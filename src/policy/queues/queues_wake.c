@@ -70,12 +70,12 @@ void sl_queues_note_roomless(sl_tree_id tree)
 }
 
 /*@ terminates \true; exits \false; assigns sl_hidden; */
-static void owe_queues_of(sl_tree_id tree, bool anew)
+static void wake_later(sl_tree_id tree, bool again)
 {
     sl_cell_id cell = sl_offers_first_of(tree);
     /*@ loop assigns steps, cell, sl_hidden; loop variant SL_CELLS_MAX - steps; */
     for (uint32_t steps = 0; cell != SL_NO_ID && steps < SL_CELLS_MAX; steps++) {
-        sl_turns_owe_tree(sl_ledger_qnode_of(cell), anew);
+        sl_turns_owe_tree(sl_ledger_qnode_of(cell), again);
         cell = sl_offers_next_of(cell);
     }
 }
@@ -93,7 +93,7 @@ void sl_queues_note_capacity(sl_tree_id tree, bool anew)
             roomless_count--;
             roomless[i - 1] = roomless[roomless_count];
             is_roomless[waited_for] = false;
-            owe_queues_of(waited_for, anew);
+            wake_later(waited_for, anew);
         }
     }
 }

@@ -230,7 +230,7 @@ static void test_replay_missing_and_superfluous_outcomes_are_told(void **state)
     (void)unlink(path);
     live(2);
     /* a change before it is gone: the cycle has fewer heads, or others */
-    struct edit event = {SL_JOURNAL_CALL, 60, .drop_that_one = true, .renumber = true};
+    struct edit event = {SL_JOURNAL_CALL, 61, .drop_that_one = true, .renumber = true};
     edit_journal(&event);
     assert_int_equal(play((struct sl_replay_options){0}).end, SL_REPLAY_DIFFERS);
 }

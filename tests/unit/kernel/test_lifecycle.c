@@ -231,14 +231,30 @@ static void test_lifecycle_pods_ready_follows_start_and_recovery(void **state)
     assert_int_equal(sl_workloads[id].pods_ready, SL_PODS_RECOVERED);
 }
 
+/* So many requeues at most, each a delay later. */
+static void rules(uint32_t most, int64_t base_ms)
+{
+    sl_requeue_configure((struct sl_requeue_rules){true, most, base_ms, 3600000});
+}
+
 static void test_lifecycle_pods_timeout_evicts_and_backs_off(void **state)
 {
     (void)state;
     sl_workload_id id = admitted();
-    happens(id, SL_EV_PODS_READY_TIMEOUT, 0, 0, NOW_MS + 60000);
+    rules(1, 60000);
+    happens(id, SL_EV_PODS_READY_TIMEOUT, 50, 0, 0);
     assert_row_e(id, SL_EVICT_PODS_READY_TIMEOUT, 1);
     assert_int_equal(sl_workloads[id].requeue_count, 1);
-    assert_true(sl_workloads[id].requeue_at_ms == NOW_MS + 60000);
+    assert_true(sl_workloads[id].requeue_at_ms == NOW_MS + 60003); /* with 50 millionths of it */
+}
+
+static void test_lifecycle_pods_timeout_rules_out_of_bounds_count_as_none(void **state)
+{
+    (void)state;
+    sl_workload_id id = admitted();
+    sl_requeue_configure((struct sl_requeue_rules){false, 0, -1, SL_TIME_MAX + 1});
+    happens(id, SL_EV_PODS_READY_TIMEOUT, 100, 0, 0);
+    assert_true(sl_workloads[id].requeue_at_ms == NOW_MS);
 }
 
 static void test_lifecycle_pods_timeout_never_moves_requeue_back(void **state)
@@ -250,7 +266,8 @@ static void test_lifecycle_pods_timeout_never_moves_requeue_back(void **state)
     happens(id, SL_EV_CHECK_STATE, CHECK_A, SL_CHECK_READY, 0);
     fixture_now_ms += 5000;
     happens(id, SL_EV_RESERVE, 0, 0, 0);
-    happens(id, SL_EV_PODS_READY_TIMEOUT, 0, 0, 1);
+    rules(1, 0);
+    happens(id, SL_EV_PODS_READY_TIMEOUT, 0, 0, 0);
     assert_true(sl_workloads[id].requeue_at_ms == NOW_MS + 5000);
 }
 
@@ -258,12 +275,24 @@ static void test_lifecycle_pods_timeout_at_limit_marks_for_deactivation(void **s
 {
     (void)state;
     sl_workload_id id = admitted();
-    happens(id, SL_EV_PODS_READY_TIMEOUT, 1, 0, NOW_MS + 60000);
+    rules(0, 60000);
+    happens(id, SL_EV_PODS_READY_TIMEOUT, 0, 0, 0);
     is_in(id, SL_PHASE_ADMITTED);
     assert_int_equal(sl_workloads[id].deactivation, SL_CAUSE_REQUEUING_LIMIT);
     assert_int_equal(sl_workloads[id].requeue_count, 0);
     assert_true(sl_workloads[id].requeue_at_ms == SL_NEVER);
     assert_false(sl_lifecycle_admissible(id));
+}
+
+static void test_lifecycle_restored_target_has_the_cause_that_was_found(void **state)
+{
+    (void)state;
+    for (uint32_t cause = SL_CAUSE_NONE + 1; cause < SL_CAUSES; cause++) {
+        sl_workload_id id = admitted();
+        happens(id, SL_EV_RESTORE_TARGET, 0, cause, 0);
+        is_in(id, SL_PHASE_ADMITTED);
+        assert_int_equal(sl_workloads[id].deactivation, cause);
+    }
 }
 
 static void test_lifecycle_execution_timeout_forgives_run_time(void **state)
@@ -342,7 +371,8 @@ static void test_lifecycle_backoff_over_requeues_timeout(void **state)
 {
     (void)state;
     sl_workload_id id = admitted();
-    happens(id, SL_EV_PODS_READY_TIMEOUT, 0, 0, NOW_MS + 100);
+    rules(1, 100);
+    happens(id, SL_EV_PODS_READY_TIMEOUT, 0, 0, 0);
     happens(id, SL_EV_JOB_STOPPED, 0, 0, 0);
     assert_int_equal(sl_workloads[id].requeued, SL_REQUEUED_FALSE);
     assert_int_equal(event(id, SL_EV_RESERVE, 0, 0, 0), SL_REFUSED_NOT_ADMISSIBLE);
@@ -435,7 +465,8 @@ static void test_lifecycle_reactivate_after_auto_deactivation_requeues(void **st
 {
     (void)state;
     sl_workload_id id = admitted();
-    happens(id, SL_EV_PODS_READY_TIMEOUT, 1, 0, 0);
+    rules(0, 0);
+    happens(id, SL_EV_PODS_READY_TIMEOUT, 0, 0, 0);
     happens(id, SL_EV_DEACTIVATE, 0, 0, 0);
     assert_int_equal(sl_workloads[id].deactivation, SL_CAUSE_REQUEUING_LIMIT);
     happens(id, SL_EV_JOB_STOPPED, 0, 0, 0);
@@ -705,8 +736,10 @@ int main(void)
         cmocka_unit_test(test_lifecycle_check_rejected_marks_for_deactivation),
         cmocka_unit_test(test_lifecycle_pods_ready_follows_start_and_recovery),
         cmocka_unit_test(test_lifecycle_pods_timeout_evicts_and_backs_off),
+        cmocka_unit_test(test_lifecycle_pods_timeout_rules_out_of_bounds_count_as_none),
         cmocka_unit_test(test_lifecycle_pods_timeout_never_moves_requeue_back),
         cmocka_unit_test(test_lifecycle_pods_timeout_at_limit_marks_for_deactivation),
+        cmocka_unit_test(test_lifecycle_restored_target_has_the_cause_that_was_found),
         cmocka_unit_test(test_lifecycle_execution_timeout_forgives_run_time),
         cmocka_unit_test(test_lifecycle_drain_evicts_admitted),
         cmocka_unit_test(test_lifecycle_queue_unusable_releases_without_eviction),

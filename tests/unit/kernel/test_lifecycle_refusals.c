@@ -87,9 +87,7 @@ static void test_lifecycle_field_out_of_range_is_refused(void **state)
         {SL_EV_CHECK_STATE, CHECK_A, SL_CHECK_RETRY, -1},
         {SL_EV_CHECK_STATE, CHECK_A, SL_CHECK_RETRY, SL_TIME_MAX + 1},
         {SL_EV_PODS_READY, 2, 0, 0},
-        {SL_EV_PODS_READY_TIMEOUT, 2, 0, 0},
-        {SL_EV_PODS_READY_TIMEOUT, 0, 0, -1},
-        {SL_EV_PODS_READY_TIMEOUT, 0, 0, SL_TIME_MAX + 1},
+        {SL_EV_PODS_READY_TIMEOUT, SL_JITTER_PPM_MAX + 1, 0, 0},
         {SL_EV_DRAIN, 0, SL_EVICT_PREEMPTED, 0},
         {SL_EV_QUEUE_UNUSABLE, 0, SL_PENDING_EVALUATION, 0},
         {SL_EV_QUEUE_RESTARTED, 0, SL_EVICT_NONE, 0},
@@ -106,6 +104,8 @@ static void test_lifecycle_field_out_of_range_is_refused(void **state)
         {SL_EV_RESTORE_EVICTED, 0, SL_EVICT_PREEMPTED, -1},
         {SL_EV_RESTORE_EVICTED, 0, SL_EVICT_NONE, 0},
         {SL_EV_RESTORE_EVICTED, 0, SL_EVICT_DEACTIVATED, 0},
+        {SL_EV_RESTORE_TARGET, 0, SL_CAUSE_NONE, 0},
+        {SL_EV_RESTORE_TARGET, 0, SL_CAUSES, 0},
     };
     sl_workload_id id = admitted();
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
@@ -131,6 +131,7 @@ static void test_lifecycle_step_without_row_is_refused(void **state)
         {pending(), SL_EV_DRAIN, SL_EVICT_CLUSTER_QUEUE_STOPPED},
         {pending(), SL_EV_PODS_READY, 0},
         {pending(), SL_EV_PODS_READY_TIMEOUT, 0},
+        {pending(), SL_EV_RESTORE_TARGET, SL_CAUSE_EXECUTION_TIME},
         {pending(), SL_EV_EXECUTION_TIMEOUT, 0},
         {pending(), SL_EV_NODE_FAILED, 0},
         {reserved(), SL_EV_RESERVE, 0},
@@ -243,8 +244,10 @@ static void test_lifecycle_nothing_new_is_refused(void **state)
     assert_refused(id, SL_EV_REACTIVATE, 0, 0, 0, SL_REFUSED_NO_CHANGE);
     assert_refused(id, SL_EV_UNHOLD, 0, 0, 0, SL_REFUSED_NO_CHANGE);
     assert_refused(id, SL_EV_UNGATE, 0, 0, 0, SL_REFUSED_NO_CHANGE);
-    happens(id, SL_EV_PODS_READY_TIMEOUT, 1, 0, 0);
-    assert_refused(id, SL_EV_PODS_READY_TIMEOUT, 1, 0, 0, SL_REFUSED_NO_CHANGE);
+    sl_requeue_configure((struct sl_requeue_rules){.limited = true});
+    happens(id, SL_EV_PODS_READY_TIMEOUT, 0, 0, 0);
+    assert_refused(id, SL_EV_PODS_READY_TIMEOUT, 0, 0, 0, SL_REFUSED_NO_CHANGE);
+    assert_refused(id, SL_EV_RESTORE_TARGET, 0, SL_CAUSE_EXECUTION_TIME, 0, SL_REFUSED_NO_CHANGE);
     happens(id, SL_EV_DEACTIVATE, 0, 0, 0);
     assert_refused(id, SL_EV_DEACTIVATE, 0, 0, 0, SL_REFUSED_NO_CHANGE);
     assert_refused(pending(), SL_EV_BACKOFF_OVER, 0, 0, 0, SL_REFUSED_NO_CHANGE);

@@ -73,11 +73,26 @@ static void test_requeue_check_delay_counts_tries_behind(void **state)
 static void test_requeue_limit_is_reached_by_one_more(void **state)
 {
     (void)state;
-    assert_true(sl_requeue_limit_reached(0, 0));
-    assert_false(sl_requeue_limit_reached(2, 3));
-    assert_true(sl_requeue_limit_reached(3, 3));
-    assert_true(sl_requeue_limit_reached(UINT32_MAX, UINT32_MAX));
-    assert_false(sl_requeue_limit_reached(UINT32_MAX, -1));
+    sl_requeue_configure((struct sl_requeue_rules){.limited = true});
+    assert_true(sl_requeue_ruled_out(0));
+    sl_requeue_configure((struct sl_requeue_rules){.limited = true, .count_max = 3});
+    assert_false(sl_requeue_ruled_out(2));
+    assert_true(sl_requeue_ruled_out(3));
+    sl_requeue_configure((struct sl_requeue_rules){.limited = true, .count_max = UINT32_MAX});
+    assert_true(sl_requeue_ruled_out(UINT32_MAX));
+    sl_requeue_configure((struct sl_requeue_rules){.limited = false, .count_max = 3});
+    assert_false(sl_requeue_ruled_out(UINT32_MAX));
+}
+
+static void test_requeue_rules_give_each_try_its_delay(void **state)
+{
+    (void)state;
+    sl_requeue_configure((struct sl_requeue_rules){.base_ms = 10000, .ms_max = 3600000});
+    assert_true(sl_requeue_ruled_delay_ms(0, 0) == 10000);
+    assert_true(sl_requeue_ruled_delay_ms(2, 100) == 40004);
+    assert_true(sl_requeue_ruled_delay_ms(UINT32_MAX, 0) == 3600000);
+    sl_requeue_configure((struct sl_requeue_rules){.base_ms = -1, .ms_max = SL_TIME_MAX + 1});
+    assert_true(sl_requeue_ruled_delay_ms(5, 100) == 0);
 }
 
 int main(void)
@@ -91,6 +106,7 @@ int main(void)
         cmocka_unit_test(test_requeue_delay_jitter_adds_its_share),
         cmocka_unit_test(test_requeue_check_delay_counts_tries_behind),
         cmocka_unit_test(test_requeue_limit_is_reached_by_one_more),
+        cmocka_unit_test(test_requeue_rules_give_each_try_its_delay),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
