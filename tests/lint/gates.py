@@ -13,10 +13,10 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 ON = {
     "AdmissionGatedBy": ("src/engine/events/gates.c", "admission-gated-by"),
     "AssignQueueLabelsForPods": ("src/controllers/jobs/job_run.c", "LABEL_LOCAL_QUEUE, local"),
-    "FinishOrphanedWorkloads": ("src/controllers/jobs/jobs.c", "OwnerNotFound"),
+    "FinishOrphanedWorkloads": ("src/controllers/jobs/job_leftovers.c", "OwnerNotFound"),
     "KueueDRARejectWorkloadsWhenDRADisabled": ("src/engine/requests/requests.c", "resourceClaims"),
     "ManagedJobsNamespaceSelectorAlwaysRespected": ("src/controllers/**/*.c", "namespace_selector|managed_namespaces|selector"),
-    "PodIntegrationValidateGroupOwner": ("src/controllers/podgroups/podlook.c", "is_foreign"),
+    "PodIntegrationValidateGroupOwner": ("src/controllers/jobs/jobs.c", "report_conflict"),
     "RejectUpdatesToCQWithInvalidOnFlavors": ("deploy/kubernetes/policies/queues.yaml", "onFlavors"),
     "RemoveFinalizersWithStrictPatch": ("src/controllers/**/*.c", "resourceVersion"),
     "SkipAncestorCheckForDeletedWorkloads": ("src/controllers/jobs/jobs.c", "sl_object_deleting"),

@@ -6,7 +6,7 @@
 #include "disk.h"
 #include "base/clock.h"
 #include "base/mem.h"
-#include "controllers/podgroups/podgroups.h"
+#include "controllers/jobs/podjob.h"
 #include "replicas.h"
 #include <stdio.h>
 #include <string.h>
@@ -145,7 +145,7 @@ static void wire(struct sim *s)
         return;
     }
     sl_store_seed(s->store, s->options->seed * 1000003 + s->lives++);
-    sl_store_gate_pods(s->store, sl_podgroups_wanted(&s->job_rules));
+    sl_store_gate_pods(s->store, sl_jobs_enabled(&s->job_rules, &sl_pod_framework));
     sl_store_client(s->store, on_kick, s, &client);
     s->relay = sim_relay_new(s, &client);
     options.engine = s->engine;

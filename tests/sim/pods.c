@@ -4,7 +4,7 @@
 /* Users of Pods: they make them alone and in groups, with too few and too many, replace those that failed, give
  * groups up, and change their minds. */
 #include "pods.h"
-#include "controllers/podgroups/podjob.h"
+#include "controllers/jobs/podjob.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -3,7 +3,7 @@
 
 /* Pods at rest. A group that waits for pods holds its quota for as long as its user lets it, so users mend theirs or
  * give them up; then no pod runs, none is on its way out, and each that waits has a Workload to wait for. */
-#include "controllers/podgroups/podjob.h"
+#include "controllers/jobs/podjob.h"
 #include "pods.h"
 #include <string.h>
 

@@ -6,7 +6,7 @@
 #include "replicas.h"
 #include "base/clock.h"
 #include "base/mem.h"
-#include "controllers/podgroups/podgroups.h"
+#include "controllers/jobs/podjob.h"
 #include "replica.h"
 #include <stdio.h>
 #include <string.h>
@@ -41,7 +41,7 @@ void sim_replicas_open(struct sim *s)
         sim_story_violation("it does not start: %s", e.text);
     }
     sl_store_seed(s->store, s->options->seed * 1000003 + s->lives++);
-    sl_store_gate_pods(s->store, sl_podgroups_wanted(&s->job_rules));
+    sl_store_gate_pods(s->store, sl_jobs_enabled(&s->job_rules, &sl_pod_framework));
     sim_life_tell(s);
     r->api = sim_api_new(s->store);
     r->check = sim_check_new(s);

@@ -7,7 +7,7 @@
 #include "cli/config/config_table.h"
 #include "controllers/adapters/adapter.h"
 #include "controllers/jobs/job.h"
-#include "controllers/podgroups/podjob.h"
+#include "controllers/jobs/podjob.h"
 #include <stdio.h>
 #include <string.h>
 

@@ -9,7 +9,7 @@
 #include "cli/pages/metrics.h"
 #include "cli/common/version.h"
 #include "cli/pages/visibility.h"
-#include "controllers/podgroups/podgroups.h"
+#include "controllers/jobs/podjob.h"
 #include "server/server.h"
 #include <signal.h>
 #include <string.h>
@@ -138,7 +138,7 @@ static void start_controllers(struct daemon *d, const struct sl_daemon_options *
     if (given->jobs != NULL) {
         options.job_rules = *given->jobs;
     }
-    sl_store_gate_pods(d->store, sl_podgroups_wanted(&options.job_rules));
+    sl_store_gate_pods(d->store, sl_jobs_enabled(&options.job_rules, &sl_pod_framework));
     sl_store_client(d->store, sl_turns_kick, &d->turns, &options.client);
     d->controllers = sl_controllers_new(&options);
     d->turns.controllers = d->controllers;

@@ -10,7 +10,6 @@
 #include "base/mem.h"
 #include "controllers/adapters/adapter.h"
 #include "controllers/work/classes.h"
-#include "controllers/podgroups/podgroups.h"
 #include <string.h>
 
 #define STEP_LIMIT 32u /* keys or decisions per controller and step */
@@ -44,7 +43,6 @@ struct sl_controllers {
     struct sl_queues queues;
     struct sl_guards guards;
     struct sl_classes classes;
-    struct sl_podgroups podgroups;
     struct sl_jobs jobs;
     struct sl_runner runner;
     struct sl_cluster cluster;
@@ -99,7 +97,6 @@ struct sl_controllers *sl_controllers_new(const struct sl_controllers_options *o
     c->queues.guards = &c->guards;
     c->queues.budget = sl_budget_new(options->statuses_per_s, options->statuses_burst);
     sl_jobs_init(&c->jobs, client, c->events, options->engine, &options->job_rules);
-    sl_podgroups_init(&c->podgroups, client, c->events, options->engine, &c->options.job_rules);
     sl_runner_init(&c->runner, client, c->events);
     sl_cluster_init(&c->cluster, client, c->events, options->run_jobs);
     sl_capacity_init(&c->capacity, client, c->events, options->run_jobs, options->keep_requests);
@@ -115,7 +112,6 @@ void sl_controllers_free(struct sl_controllers *c)
     sl_cluster_fini(&c->cluster);
     sl_runner_fini(&c->runner);
     sl_jobs_fini(&c->jobs);
-    sl_podgroups_fini(&c->podgroups);
     sl_guards_fini(&c->guards);
     sl_classes_fini(&c->classes);
     sl_queues_fini(&c->queues);
@@ -274,7 +270,6 @@ static void on_watch(void *context, enum sl_watch_type type, enum sl_kind kind,
         sl_capacity_observe(&c->capacity, kind, object, deleted);
         sl_guards_observe(&c->guards, kind, object, deleted);
         sl_classes_observe(&c->classes, kind, object, deleted);
-        sl_podgroups_observe(&c->podgroups, kind, object, deleted);
         if (kind == SL_KIND_JOB && c->options.run_jobs) {
             sl_runner_observe(&c->runner, object, deleted);
         }
@@ -345,7 +340,6 @@ bool sl_controllers_step(struct sl_controllers *c, int64_t now_ms)
     more = sl_capacity_step(&c->capacity, now_ms, STEP_LIMIT) || more;
     more = sl_queues_step(&c->queues, now_ms, STEP_LIMIT) || more;
     more = sl_guards_step(&c->guards, now_ms, STEP_LIMIT) || more;
-    more = sl_podgroups_step(&c->podgroups, now_ms, STEP_LIMIT) || more;
     return sl_recorder_trim(c->events) || more;
 }
 
@@ -368,7 +362,6 @@ int64_t sl_controllers_due_ms(const struct sl_controllers *c)
     due = earlier(due, sl_cluster_due_ms(&c->cluster));
     due = earlier(due, sl_capacity_due_ms(&c->capacity));
     due = earlier(due, sl_guards_due_ms(&c->guards));
-    due = earlier(due, sl_podgroups_due_ms(&c->podgroups));
     return earlier(due, sl_queues_due_ms(&c->queues));
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* Two levels of maps: the owner's uid, and then the child's uid with a copy of its name. */
+/* Two levels of maps: the owner, and then the child's uid with a copy of its name. */
 #include "controllers/jobs/job_children.h"
 #include "base/check.h"
 #include "base/map.h"
@@ -66,6 +66,13 @@ void sl_job_children_put(struct sl_job_children *c, const char *owner, const cha
     if (!sl_map_get(children, uid, &value)) {
         sl_map_put(children, uid, (union sl_map_value){.pointer = sl_mem_text(child)});
     }
+}
+
+size_t sl_job_children_count(const struct sl_job_children *c, const char *owner)
+{
+    SL_PRE(c != NULL);
+    const struct sl_map *children = of(c, owner);
+    return children == NULL ? 0 : sl_map_count(children);
 }
 
 bool sl_job_children_next(const struct sl_job_children *c, const char *owner, size_t *cursor,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* Which jobs belong to which: the jobs that an object controls, by its uid. A child has to be
- * reconciled when the Workload of its owner changes, and no event of its own says so. */
+/* What belongs to which: the jobs that an object controls, by its uid, and the objects that a composed job consists of. A
+ * child has to be reconciled when the Workload of its owner changes, and no event of its own says so. */
 #ifndef SL_CONTROLLERS_JOB_CHILDREN_H
 #define SL_CONTROLLERS_JOB_CHILDREN_H
 #include <stdbool.h>
@@ -15,6 +15,7 @@ void sl_job_children_free(struct sl_job_children *c);
  * Told again, nothing changes. */
 void sl_job_children_put(struct sl_job_children *c, const char *owner, const char *uid,
                          const char *child, bool there);
+size_t sl_job_children_count(const struct sl_job_children *c, const char *owner);
 /* The next child of the owner; *cursor starts at 0, and the texts are lent until something changes. False: no more. */
 bool sl_job_children_next(const struct sl_job_children *c, const char *owner, size_t *cursor,
                           const char **uid, const char **child);

@@ -4,10 +4,12 @@
 /* Starting and stopping. Kubernetes lets the template of a Job change only while the Job is suspended and has no
  * start time, so stopping one takes up to three writes: suspend; when no pod runs any more, forget the start
  * time; then restore the template. The annotation `stopping` marks a Job that is on this way. Jobs of other kinds
- * are suspended and restored at once. */
+ * are suspended and restored at once; gated ones see job_members.c. */
 #include "controllers/jobs/job_run.h"
 #include "base/check.h"
+#include "controllers/jobs/job_members.h"
 #include "controllers/work/template.h"
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -26,6 +28,7 @@ void sl_job_write(struct sl_reconciler *r, enum sl_verb verb, enum sl_kind kind,
                          .body = o,
                          .uid = sl_object_uid(o)[0] == '\0' ? NULL : sl_object_uid(o)};
     sl_reconciler_write(r, &w, note);
+    sl_json_free(o);
 }
 
 bool sl_priority_find(struct sl_reconciler *r, enum sl_kind kind, const char *name,
@@ -44,11 +47,15 @@ bool sl_priority_find(struct sl_reconciler *r, enum sl_kind kind, const char *na
     return found;
 }
 
-struct sl_note sl_job_note(const struct sl_job_view *v, bool warning, const char *reason)
+struct sl_note sl_job_note(const struct sl_job_view *v, const char *reason, const char *format, ...)
 {
     SL_PRE(v != NULL);
-    return (struct sl_note){
-        .kind = v->f->kind, .about = v->job, .warning = warning, .reason = reason};
+    va_list arguments;
+    struct sl_note note = {.kind = v->f->kind, .about = v->job, .reason = reason};
+    va_start(arguments, format);
+    (void)vsnprintf(note.message, sizeof note.message, format, arguments);
+    va_end(arguments);
+    return note;
 }
 
 void sl_job_report(const struct sl_job_view *v, const char *reason, const char *message)
@@ -83,8 +90,7 @@ static void restore_all(const struct sl_job_view *v, struct sl_json *o)
 static void suspend(struct sl_job_view *v, const char *why)
 {
     struct sl_json *o = sl_json_clone(v->job);
-    struct sl_note note = sl_job_note(v, false, "Stopped");
-    snprintf(note.message, sizeof note.message, "%s", why);
+    struct sl_note note = sl_job_note(v, "Stopped", "%s", why);
     v->f->suspend(v->f, o, true);
     if (!v->f->forgets_start) {
         restore_all(v, o);
@@ -92,7 +98,6 @@ static void suspend(struct sl_job_view *v, const char *why)
         sl_json_set_text(sl_json_path_make(o, "metadata.annotations"), STOPPING, "true");
     }
     sl_job_write(v->r, SL_VERB_UPDATE, v->f->kind, o, &note);
-    sl_json_free(o);
 }
 
 static void forget_start(struct sl_job_view *v)
@@ -100,7 +105,6 @@ static void forget_start(struct sl_job_view *v)
     struct sl_json *o = sl_json_clone(v->job);
     sl_json_remove(sl_json_get(o, "status"), "startTime");
     sl_job_write(v->r, SL_VERB_UPDATE_STATUS, v->f->kind, o, NULL);
-    sl_json_free(o);
 }
 
 static void restore(struct sl_job_view *v)
@@ -113,11 +117,13 @@ static void restore(struct sl_job_view *v)
         sl_json_remove(sl_json_get(o, "metadata"), "annotations");
     }
     sl_job_write(v->r, SL_VERB_UPDATE, v->f->kind, o, NULL);
-    sl_json_free(o);
 }
 
-bool sl_job_stop(struct sl_job_view *v, const char *why)
+bool sl_job_stop(struct sl_job_view *v, enum sl_stop stop, const char *why)
 {
+    if (v->f->gated != NULL) {
+        return sl_members_stop(v, stop, why);
+    }
     if (!v->f->suspended(v->f, v->job)) {
         suspend(v, why);
         return false;
@@ -228,11 +234,12 @@ static enum sl_code inject_all(struct sl_job_view *v, struct sl_json *o, struct 
     return code;
 }
 
-static void cannot_start(struct sl_job_view *v, const struct sl_error *e)
+void sl_job_cannot_start(struct sl_job_view *v, const struct sl_error *e)
 {
+    SL_PRE(v != NULL);
     if (e->code == SL_CODE_INVALID) {
-        struct sl_note note = sl_job_note(v, true, "FailedToStart");
-        snprintf(note.message, sizeof note.message, "%s", e->text);
+        struct sl_note note = sl_job_note(v, "FailedToStart", "%s", e->text);
+        note.warning = true;
         sl_job_finish_workload(v->r, v->wl, "FailedToStart", e->text, &note);
         return;
     }
@@ -240,8 +247,19 @@ static void cannot_start(struct sl_job_view *v, const struct sl_error *e)
     sl_work_add(v->r->work, v->key, v->now_ms + SL_RETRY_MS);
 }
 
+struct sl_note sl_job_note_start(const struct sl_job_view *v)
+{
+    SL_PRE(v != NULL);
+    return sl_job_note(v, "Started", "Admitted by clusterQueue %s",
+                       sl_json_path_text(v->wl, "status.admission.clusterQueue", "?"));
+}
+
 void sl_job_start(struct sl_job_view *v)
 {
+    if (v->f->gated != NULL) {
+        sl_members_start(v);
+        return;
+    }
     if (started(v)) {
         forget_start(v); /* or Kubernetes would refuse to change the template */
         return;
@@ -249,15 +267,13 @@ void sl_job_start(struct sl_job_view *v)
     struct sl_error e = {0};
     struct sl_json *o = sl_json_clone(v->job);
     if (inject_all(v, o, &e) != SL_CODE_OK) {
-        cannot_start(v, &e);
-    } else {
-        struct sl_note note = sl_job_note(v, false, "Started");
-        snprintf(note.message, sizeof note.message, "Admitted by clusterQueue %s",
-                 sl_json_path_text(v->wl, "status.admission.clusterQueue", "?"));
-        v->f->suspend(v->f, o, false);
-        sl_job_write(v->r, SL_VERB_UPDATE, v->f->kind, o, &note);
+        sl_job_cannot_start(v, &e);
+        sl_json_free(o);
+        return;
     }
-    sl_json_free(o);
+    struct sl_note note = sl_job_note_start(v);
+    v->f->suspend(v->f, o, false);
+    sl_job_write(v->r, SL_VERB_UPDATE, v->f->kind, o, &note);
 }
 
 bool sl_job_checks_say(const struct sl_json *wl, struct sl_buf *out)
@@ -282,7 +298,7 @@ bool sl_job_checks_say(const struct sl_json *wl, struct sl_buf *out)
 /* --- how its pods are ---------------------------------------------------------------------------------- */
 
 /* Its admission says that pods are waited for; only where another has admitted it that is to be added. */
-struct sl_json *sl_job_readiness_new(const struct sl_json *wl, bool ready, int64_t now_ms)
+static struct sl_json *readiness_new(const struct sl_json *wl, bool ready, int64_t now_ms)
 {
     const struct sl_json *condition = sl_condition_find(wl, "PodsReady");
     if (condition != NULL && ready == sl_condition_true(wl, "PodsReady")) {
@@ -310,10 +326,11 @@ void sl_job_tell_ready(struct sl_job_view *v)
     if (!sl_engine_waits_for_pods(v->j->engine)) {
         return;
     }
-    struct sl_json *o = sl_job_readiness_new(v->wl, v->f->pods_ready(v->f, v->job), v->now_ms);
+    bool ready = v->f->composition == NULL ? v->f->pods_ready(v->f, v->job)
+                                           : v->f->composition->pods_ready(&v->members);
+    struct sl_json *o = readiness_new(v->wl, ready, v->now_ms);
     if (o != NULL) {
         sl_job_write(v->r, SL_VERB_UPDATE_STATUS, SL_KIND_WORKLOAD, o, NULL);
-        sl_json_free(o);
     }
 }
 
@@ -328,17 +345,24 @@ static int64_t reclaimed_before(const struct sl_json *wl, const char *pod_set)
     return 0;
 }
 
+static int64_t reclaimable(const struct sl_job_view *v, size_t index, const char *pod_set)
+{
+    return v->f->composition == NULL ? v->f->reclaimable(v->f, v->job, index)
+                                     : v->f->composition->reclaimable(&v->members, pod_set);
+}
+
 /* The whole list, and whether it says something else than before. */
 static struct sl_json *reclaimable_new(const struct sl_job_view *v, bool *differs)
 {
     bool held = sl_condition_true(v->wl, "QuotaReserved");
+    const struct sl_json *sets = sl_json_path(v->wl, "spec.podSets");
     struct sl_json *list = sl_json_new_list();
     *differs = false;
-    for (size_t i = 0; i < v->sets.count; i++) {
-        const char *name = v->sets.at[i].name;
-        int64_t most = sl_json_path_int(sl_workload_pod_set(v->wl, i), "count", 1);
+    for (size_t i = 0; i < sl_json_len(sets); i++) {
+        const char *name = sl_json_path_text(sl_json_at(sets, i), "name", "");
+        int64_t most = sl_json_path_int(sl_json_at(sets, i), "count", 1);
         int64_t before = reclaimed_before(v->wl, name);
-        int64_t pods = v->f->reclaimable(v->f, v->job, i);
+        int64_t pods = reclaimable(v, i, name);
         pods =
             pods < most ? pods : most; /* a job that was changed may have more than its Workload */
         pods = pods > 0 ? pods : 0;    /* nothing has checked what the status of a job says */
@@ -358,7 +382,8 @@ bool sl_job_reclaim(struct sl_job_view *v)
 {
     SL_PRE(v != NULL);
     bool differs = false;
-    if (v->f->reclaimable == NULL || !sl_engine_reclaims(v->j->engine)) {
+    if ((v->f->reclaimable == NULL && v->f->composition == NULL) ||
+        !sl_engine_reclaims(v->j->engine)) {
         return false;
     }
     struct sl_json *list = reclaimable_new(v, &differs);
@@ -370,7 +395,6 @@ bool sl_job_reclaim(struct sl_job_view *v)
             sl_json_set(status, "reclaimablePods", sl_json_ref(list));
         }
         sl_job_write(v->r, SL_VERB_UPDATE_STATUS, SL_KIND_WORKLOAD, o, NULL);
-        sl_json_free(o);
     }
     sl_json_free(list);
     return differs;

@@ -9,13 +9,15 @@
 /* Is it on its way from running to stopped and restored? */
 bool sl_job_stopping(const struct sl_job_view *v);
 /* One step towards a stopped, restored job; true when there is nothing left to do. */
-bool sl_job_stop(struct sl_job_view *v, const char *why);
+enum sl_stop { SL_STOP_NO_MATCH, SL_STOP_NOT_ADMITTED, SL_STOP_DELETED, SL_STOP_EVICTED };
+bool sl_job_stop(struct sl_job_view *v, enum sl_stop stop, const char *why);
 /* What the pending admission checks of the Workload say, "check: message; ..." (out may be NULL); false: nothing. */
 bool sl_job_checks_say(const struct sl_json *wl, struct sl_buf *out);
 /* Unsuspend it with what admission adds to its pods, in one write. */
 void sl_job_start(struct sl_job_view *v);
-/* A copy of the Workload whose PodsReady says that; NULL when it says so already. */
-struct sl_json *sl_job_readiness_new(const struct sl_json *wl, bool ready, int64_t now_ms);
+/* For job_members.c: what Events say of that, and what is done when it cannot be. */
+struct sl_note sl_job_note_start(const struct sl_job_view *v);
+void sl_job_cannot_start(struct sl_job_view *v, const struct sl_error *e);
 /* Say whether all pods are ready, where that is waited for. */
 void sl_job_tell_ready(struct sl_job_view *v);
 /* Say how many pods have ended for good; true when that had to be written. While quota is held the
@@ -26,12 +28,15 @@ bool sl_job_reclaim(struct sl_job_view *v);
  * why not. */
 struct sl_json *sl_admission_injection_new(struct sl_reconciler *r, const struct sl_json *wl,
                                            size_t index, struct sl_error *e);
+/* Takes the object. */
 void sl_job_write(struct sl_reconciler *r, enum sl_verb verb, enum sl_kind kind, struct sl_json *o,
                   const struct sl_note *note);
 /* The class of that kind, or none ("" as its name). False: it does not exist (yet), and *out has no value. */
 bool sl_priority_find(struct sl_reconciler *r, enum sl_kind kind, const char *name,
                       struct sl_priority *out);
-struct sl_note sl_job_note(const struct sl_job_view *v, bool warning, const char *reason);
+/* An Event about the job when the write has succeeded. */
+struct sl_note sl_job_note(const struct sl_job_view *v, const char *reason, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
 /* An Event about the job. */
 void sl_job_report(const struct sl_job_view *v, const char *reason, const char *message);
 #endif

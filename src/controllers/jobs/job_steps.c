@@ -7,7 +7,7 @@
 #include "base/check.h"
 #include "base/clock.h"
 #include "base/map.h"
-#include "controllers/jobs/job_run.h"
+#include "controllers/jobs/job_members.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -17,9 +17,9 @@
 void sl_job_workload_name(const struct sl_framework *f, const struct sl_json *job,
                           char out[static 254])
 {
-    const char *name = sl_job_prebuilt(job);
+    const char *name = f->composition == NULL ? sl_job_prebuilt(job) : f->composition->group(job);
     if (name != NULL) {
-        memcpy(out, name, strlen(name) + 1);
+        (void)snprintf(out, 254, "%.253s", name);
     } else {
         sl_framework_workload_name(f, sl_object_name(job), sl_object_uid(job), out);
     }
@@ -32,7 +32,6 @@ void sl_job_finish_workload(struct sl_reconciler *r, const struct sl_json *wl, c
     sl_condition_set(sl_json_path_make(o, "status"), "Finished", true, reason, message,
                      sl_object_generation(wl), sl_clock_now_ms());
     sl_job_write(r, SL_VERB_UPDATE_STATUS, SL_KIND_WORKLOAD, o, note);
-    sl_json_free(o);
 }
 
 void sl_job_release_workload(struct sl_reconciler *r, const struct sl_json *wl)
@@ -40,7 +39,6 @@ void sl_job_release_workload(struct sl_reconciler *r, const struct sl_json *wl)
     struct sl_json *o = sl_json_clone(wl);
     sl_workload_drop_finalizer(o);
     sl_job_write(r, SL_VERB_UPDATE, SL_KIND_WORKLOAD, o, NULL);
-    sl_json_free(o);
 }
 
 void sl_job_delete_workload(struct sl_reconciler *r, enum sl_kind kind, struct sl_json *job,
@@ -107,14 +105,28 @@ static bool topology_makes_sense(const struct sl_job_view *v)
     return false;
 }
 
+static bool labels_agree(const struct sl_job_view *v)
+{
+    for (size_t i = 0; i < v->j->rules.label_key_count; i++) {
+        if (!sl_members_agree(&v->members, v->j->rules.label_keys[i])) {
+            sl_job_report(v, "ErrWorkloadCompose",
+                          "constructing workload: pods have different label values");
+            return false;
+        }
+    }
+    return true;
+}
+
 /* The Workload that the job should have; NULL while something that it needs is missing. */
 static struct sl_json *wanted_new(struct sl_job_view *v)
 {
     struct sl_workload_plan plan = {.queue = v->queue,
                                     .sets = &v->sets,
                                     .label_key_count = v->j->rules.label_key_count,
-                                    .label_keys = v->j->rules.label_keys};
-    if (!topology_makes_sense(v) || !find_priority(v, &plan.priority)) {
+                                    .label_keys = v->j->rules.label_keys,
+                                    .members = &v->members};
+    if ((v->f->composition != NULL && !sl_members_gather(v)) || !topology_makes_sense(v) ||
+        !labels_agree(v) || !find_priority(v, &plan.priority)) {
         return NULL;
     }
     return sl_framework_workload_new(v->f, v->job, &plan);
@@ -142,13 +154,15 @@ static bool may_make(struct sl_job_view *v)
 static void create(struct sl_job_view *v)
 {
     bool waits = sl_job_prebuilt(v->job) != NULL;
-    bool idle = v->f->suspended(v->f, v->job) && !sl_job_stopping(v) &&
+    bool idle = v->f->gated == NULL && v->f->suspended(v->f, v->job) && !sl_job_stopping(v) &&
                 (v->f->forgets_start || !v->f->active(v->f, v->job));
-    if (!idle && !sl_job_stop(v, waits ? "missing workload"
-                                       : "Missing Workload; unable to restore pod templates")) {
+    if (!idle && !sl_job_stop(v, SL_STOP_NO_MATCH,
+                              waits ? "missing workload"
+                                    : "Missing Workload; unable to restore pod templates")) {
         return;
     }
     if (waits) { /* it is prebuilt; nothing in it says which job it is for */
+        sl_members_let_stopped_go(v);
         sl_work_add(v->r->work, v->key, v->now_ms + SL_RETRY_MS);
         return;
     }
@@ -157,28 +171,21 @@ static void create(struct sl_job_view *v)
         sl_json_free(wl);
         return;
     }
-    struct sl_note note = sl_job_note(v, false, "CreatedWorkload");
-    snprintf(note.message, sizeof note.message, "Created Workload: %s/%s", sl_object_namespace(wl),
-             sl_object_name(wl));
+    struct sl_note note = sl_job_note(v, "CreatedWorkload", "Created Workload: %s/%s",
+                                      sl_object_namespace(wl), sl_object_name(wl));
     sl_job_write(v->r, SL_VERB_CREATE, SL_KIND_WORKLOAD, wl, &note);
-    sl_json_free(wl);
 }
 
 /* What was injected into a job that runs cannot change any more: Kubernetes keeps its template as it is. */
 static bool job_matches(struct sl_job_view *v)
 {
-    return sl_workload_limit_matches(v->wl, v->job) &&
-           sl_pod_sets_match(&v->sets, v->wl, v->f->suspended(v->f, v->job));
-}
-
-/* Queue, class and topology, which may change while nothing is reserved. */
-static bool wishes_match(const struct sl_job_view *v)
-{
-    enum sl_kind kind;
-    const char *class = class_of(v, &kind);
-    return strcmp(sl_json_path_text(v->wl, "spec.queueName", ""), v->queue) == 0 &&
-           strcmp(sl_json_path_text(v->wl, "spec.priorityClassRef.name", ""), class) == 0 &&
-           sl_pod_sets_wish_the_same(&v->sets, v->wl);
+    bool prebuilt = sl_job_prebuilt(v->job) != NULL;
+    if (v->f->composition != NULL) { /* of its pod sets sl_members_match has found some */
+        return prebuilt || sl_members_limit_matches(v);
+    }
+    /* The node selector of a gated one may still change; a prebuilt Workload need not have it. */
+    bool placed = v->f->suspended(v->f, v->job) && (v->f->gated == NULL || !prebuilt);
+    return sl_members_limit_matches(v) && sl_pod_sets_match(&v->sets, v->wl, placed);
 }
 
 static void update_workload(struct sl_job_view *v)
@@ -189,36 +196,56 @@ static void update_workload(struct sl_job_view *v)
     }
     struct sl_json *o = sl_workload_respecified_new(v->wl, wanted);
     sl_json_free(wanted);
-    struct sl_note note = sl_job_note(v, false, "UpdatedWorkload");
-    snprintf(note.message, sizeof note.message,
-             "Updated not matching Workload for suspended job: %s/%s", sl_object_namespace(o),
-             sl_object_name(o));
+    struct sl_note note =
+        sl_job_note(v, "UpdatedWorkload", "Updated not matching Workload for suspended job: %s/%s",
+                    sl_object_namespace(o), sl_object_name(o));
     sl_job_write(v->r, SL_VERB_UPDATE, SL_KIND_WORKLOAD, o, &note);
-    sl_json_free(o);
 }
 
-/* A Workload that holds quota follows its job to another WorkloadPriorityClass; true when that had to be written. */
+/* From one class of ours to another, and before quota is reserved also from or to none: later it cannot be added. */
+static bool may_change(const struct sl_json *wl, const char *class)
+{
+    const char *kind = sl_json_path_text(wl, "spec.priorityClassRef.kind", "");
+    return strcmp(kind, "WorkloadPriorityClass") == 0
+               ? class[0] != '\0' || !sl_condition_true(wl, "QuotaReserved")
+               : kind[0] == '\0' && !sl_condition_true(wl, "QuotaReserved");
+}
+
+/* To the WorkloadPriorityClass that its job has now; true when that had to be written. */
 static bool reprioritize(struct sl_job_view *v)
 {
-    static const char kind_path[] = "spec.priorityClassRef.kind";
-    static const char name_path[] = "spec.priorityClassRef.name";
-    const char *name = sl_object_label(v->job, SL_LABEL_PRIORITY_CLASS);
+    const char *class = sl_object_label(v->job, SL_LABEL_PRIORITY_CLASS);
     struct sl_priority priority;
-    if (name == NULL || name[0] == '\0' || !sl_condition_true(v->wl, "QuotaReserved") ||
-        strcmp(sl_json_path_text(v->wl, kind_path, ""), "WorkloadPriorityClass") != 0 ||
-        strcmp(sl_json_path_text(v->wl, name_path, ""), name) == 0 ||
-        !find_priority(v, &priority)) {
+    class = class == NULL ? "" : class;
+    if (strcmp(sl_json_path_text(v->wl, "spec.priorityClassRef.name", ""), class) == 0 ||
+        sl_job_prebuilt(v->job) != NULL || !may_change(v->wl, class) ||
+        !sl_members_name_class(v, class) || !find_priority(v, &priority)) {
+        return false;
+    }
+    struct sl_json *o = sl_json_clone(v->wl);
+    sl_workload_set_priority(sl_json_path_make(o, "spec"), &priority);
+    struct sl_note note =
+        sl_job_note(v, "UpdatedWorkload", "Updated workload priority class: %s/%s",
+                    sl_object_namespace(o), sl_object_name(o));
+    sl_job_write(v->r, SL_VERB_UPDATE, SL_KIND_WORKLOAD, o, &note);
+    return true;
+}
+
+/* And to its queue, which may change while nothing is reserved. */
+static bool change_queue(struct sl_job_view *v)
+{
+    bool serves = v->f->composition != NULL && v->f->composition->serves(&v->members);
+    if (strcmp(sl_json_path_text(v->wl, "spec.queueName", ""), v->queue) == 0 || serves ||
+        sl_job_prebuilt(v->job) != NULL || sl_condition_true(v->wl, "QuotaReserved")) {
         return false;
     }
     struct sl_json *o = sl_json_clone(v->wl);
     struct sl_json *spec = sl_json_path_make(o, "spec");
-    sl_json_set_int(spec, "priority", priority.value);
-    sl_json_set_text(sl_json_path_make(spec, "priorityClassRef"), "name", name);
-    struct sl_note note = sl_job_note(v, false, "UpdatedWorkload");
-    snprintf(note.message, sizeof note.message, "Updated workload priority class: %s/%s",
-             sl_object_namespace(o), sl_object_name(o));
-    sl_job_write(v->r, SL_VERB_UPDATE, SL_KIND_WORKLOAD, o, &note);
-    sl_json_free(o);
+    sl_json_remove(spec, "queueName");
+    if (v->queue[0] != '\0') {
+        sl_json_set_text(spec, "queueName", v->queue);
+    }
+    sl_job_write(v->r, SL_VERB_UPDATE, SL_KIND_WORKLOAD, o, NULL);
     return true;
 }
 
@@ -229,17 +256,28 @@ static void give_up_prebuilt(struct sl_job_view *v)
                            "The prebuilt workload is out of sync with its user job", NULL);
 }
 
+/* A Workload that is seen to be deleted takes gated objects along: its finalizer goes first, and these stay. */
 static void delete_workload(struct sl_job_view *v)
 {
-    sl_job_delete_workload(v->r, v->f->kind, v->job, v->wl);
+    if (v->f->gated != NULL && sl_workload_has_finalizer(v->wl)) {
+        sl_job_release_workload(v->r, v->wl);
+    } else {
+        sl_job_delete_workload(v->r, v->f->kind, v->job, v->wl);
+    }
+}
+
+/* Does it run, or may it? */
+static bool runs(const struct sl_job_view *v)
+{
+    return v->f->gated == NULL ? !v->f->suspended(v->f, v->job) : sl_members_run(v);
 }
 
 /* The job asks for other pods than its Workload, or for another limit. Without a reservation the
  * Workload is updated; with one it is deleted, which releases the quota, and created again. */
 static void rematch(struct sl_job_view *v)
 {
-    if (!v->f->suspended(v->f, v->job)) {
-        sl_job_stop(v,
+    if (runs(v)) {
+        sl_job_stop(v, SL_STOP_NO_MATCH,
                     "No matching Workload; restoring pod templates according to existent Workload");
     } else if (sl_job_prebuilt(v->job) != NULL) {
         give_up_prebuilt(v);
@@ -263,9 +301,12 @@ static void want_nothing(struct sl_job_view *v)
     }
 }
 
-/* The Workload that the job names becomes its own; true when that had to be written. */
+/* The Workload that the job names becomes its own, or every member's; true when that had to be written. */
 static bool adopt(struct sl_job_view *v)
 {
+    if (v->f->composition != NULL) {
+        return sl_members_own(v);
+    }
     if (sl_object_controller_ref(v->wl) != NULL) {
         return false;
     }
@@ -274,40 +315,46 @@ static bool adopt(struct sl_job_view *v)
     sl_json_set_text(sl_json_path_make(o, "metadata.labels"), SL_LABEL_JOB_UID,
                      sl_object_uid(v->job));
     sl_job_write(v->r, SL_VERB_UPDATE, SL_KIND_WORKLOAD, o, NULL);
-    sl_json_free(o);
     return true;
 }
 
 /* --- what the Workload says ---------------------------------------------------------------------------- */
 
-static void job_ended(struct sl_job_view *v, bool success, const char *message)
+/* Nothing holds it any more; but a Workload says what becomes of gated objects, and goes after them. */
+static void let_go(struct sl_job_view *v)
 {
-    if (v->wl == NULL) {
-        return;
-    }
-    if (!sl_condition_true(v->wl, "Finished")) {
-        struct sl_note note = sl_job_note(v, false, "FinishedWorkload");
-        snprintf(note.message, sizeof note.message, "Workload '%s/%s' is declared finished",
-                 sl_object_namespace(v->wl), sl_object_name(v->wl));
-        sl_job_finish_workload(v->r, v->wl, success ? "Succeeded" : "Failed",
-                               message[0] != '\0' ? message : "Job finished", &note);
-    } else if (sl_workload_has_finalizer(v->wl)) {
+    if (!sl_members_let_go(v) && v->wl != NULL && sl_workload_has_finalizer(v->wl)) {
         sl_job_release_workload(v->r, v->wl);
     }
 }
 
-/* Evicted or being deleted: the job stops first, then the quota goes. */
-static void stop_for(struct sl_job_view *v, const char *condition, const char *fallback)
+static void job_ended(struct sl_job_view *v, bool success, const char *message)
 {
-    const struct sl_json *c = sl_condition_find(v->wl, condition);
-    if (!sl_job_stop(v, sl_json_text(sl_json_get(c, "message"), fallback))) {
+    if (v->wl == NULL) {
+        let_go(v);
         return;
     }
-    if (sl_object_deleting(v->wl)) {
-        if (sl_workload_has_finalizer(v->wl)) {
-            sl_job_release_workload(v->r, v->wl);
-        }
-    } else if (sl_condition_true(v->wl, "QuotaReserved")) {
+    struct sl_note note =
+        sl_job_note(v, "FinishedWorkload", "Workload '%s/%s' is declared finished",
+                    sl_object_namespace(v->wl), sl_object_name(v->wl));
+    sl_job_finish_workload(v->r, v->wl, success ? "Succeeded" : "Failed",
+                           message[0] != '\0' ? message : "Job finished", &note);
+}
+
+static void stop_for_deletion(struct sl_job_view *v)
+{
+    if (sl_job_stop(v, SL_STOP_DELETED, "Workload is deleted") &&
+        sl_workload_has_finalizer(v->wl)) {
+        sl_job_release_workload(v->r, v->wl);
+    }
+}
+
+/* The job stops first, then the quota goes. */
+static void stop_for_eviction(struct sl_job_view *v)
+{
+    const struct sl_json *c = sl_condition_find(v->wl, "Evicted");
+    if (sl_job_stop(v, SL_STOP_EVICTED, sl_json_path_text(c, "message", "Evicted")) &&
+        sl_condition_true(v->wl, "QuotaReserved")) {
         sl_engine_job_stopped(v->j->engine, v->wl, v->now_ms);
     }
 }
@@ -321,11 +368,10 @@ static bool follow_gates(struct sl_job_view *v)
         return false;
     }
     const char *gates = sl_object_annotation(v->job, SL_ANNOTATION_GATED_BY);
-    struct sl_note note = sl_job_note(v, false, "UpdatedWorkload");
-    snprintf(note.message, sizeof note.message, "Updated workload AdmissionGatedBy to \"%s\"",
-             gates == NULL ? "" : gates);
+    struct sl_note note =
+        sl_job_note(v, "UpdatedWorkload", "Updated workload AdmissionGatedBy to \"%s\"",
+                    gates == NULL ? "" : gates);
     sl_job_write(v->r, SL_VERB_UPDATE, SL_KIND_WORKLOAD, o, &note);
-    sl_json_free(o);
     return true;
 }
 
@@ -334,8 +380,10 @@ static void tell_checks(const struct sl_job_view *v)
 {
     struct sl_buf message = {0};
     if (sl_condition_true(v->wl, "QuotaReserved") && sl_job_checks_say(v->wl, &message)) {
-        sl_recorder_record(v->r->events, v->f->kind, v->job, false, "UpdatedAdmissionCheck",
-                           message.data, v->now_ms);
+        for (size_t i = 0; i < v->members.count; i++) {
+            sl_recorder_record(v->r->events, v->f->kind, v->members.at[i].object, false,
+                               "UpdatedAdmissionCheck", message.data, v->now_ms);
+        }
     }
     sl_buf_fini(&message);
 }
@@ -343,15 +391,13 @@ static void tell_checks(const struct sl_job_view *v)
 static void act_suspended(struct sl_job_view *v)
 {
     if (sl_job_stopping(v)) {
-        sl_job_stop(v, "");
+        sl_job_stop(v, SL_STOP_NO_MATCH, "");
     } else if (!job_matches(v)) {
         rematch(v);
     } else if (sl_condition_true(v->wl, "Admitted")) {
         sl_job_start(v);
-    } else if (reprioritize(v)) {
-        return;
-    } else if (!sl_condition_true(v->wl, "QuotaReserved") && !wishes_match(v) &&
-               sl_job_prebuilt(v->job) == NULL) {
+    } else if (!sl_condition_true(v->wl, "QuotaReserved") && sl_job_prebuilt(v->job) == NULL &&
+               !sl_pod_sets_wish_the_same(&v->sets, v->wl)) {
         update_workload(v);
     } else {
         tell_checks(v);
@@ -361,24 +407,34 @@ static void act_suspended(struct sl_job_view *v)
 static void act_running(struct sl_job_view *v)
 {
     if (!sl_condition_true(v->wl, "Admitted")) {
-        sl_job_stop(v, "Not admitted by cluster queue");
+        sl_job_stop(v, SL_STOP_NOT_ADMITTED, "Not admitted by cluster queue");
     } else if (!job_matches(v)) {
         rematch(v);
-    } else if (!reprioritize(v)) {
+    } else {
         sl_job_tell_ready(v);
     }
 }
 
+/* True when something had to be written. */
+static bool keep_up(struct sl_job_view *v)
+{
+    return adopt(v) || follow_gates(v) || reprioritize(v) || change_queue(v) ||
+           (v->f->composition != NULL && sl_members_tell_missing(v)) || sl_job_reclaim(v);
+}
+
 static void act_with_workload(struct sl_job_view *v)
 {
+    bool admitted = sl_condition_true(v->wl, "Admitted");
+    bool reserved = sl_condition_true(v->wl, "QuotaReserved");
     if (sl_object_deleting(v->wl)) {
-        stop_for(v, "Evicted", "Workload is deleted");
-    } else if (sl_condition_true(v->wl, "Finished") || adopt(v) || follow_gates(v) ||
-               sl_job_reclaim(v)) {
+        stop_for_deletion(v);
+    } else if (v->f->composition != NULL && !sl_members_match(v)) {
+        rematch(v);
+    } else if (keep_up(v)) {
         return;
-    } else if (sl_condition_true(v->wl, "Evicted")) {
-        stop_for(v, "Evicted", "Evicted");
-    } else if (v->f->suspended(v->f, v->job)) {
+    } else if (sl_condition_true(v->wl, "Evicted") && (reserved || runs(v))) {
+        stop_for_eviction(v);
+    } else if (v->f->gated != NULL && admitted ? sl_members_wait(v) : !runs(v)) {
         act_suspended(v);
     } else {
         act_running(v);
@@ -390,21 +446,15 @@ static void refuse(struct sl_job_view *v, const struct sl_error *e)
 {
     report_cause(v, "ErrWorkloadCompose", e);
     if (!v->f->suspended(v->f, v->job)) {
-        (void)sl_job_stop(v, "What it asks for cannot be counted");
+        (void)sl_job_stop(v, SL_STOP_NO_MATCH, "What it asks for cannot be counted");
     }
 }
 
-void sl_job_act(struct sl_job_view *v)
+static void act_on_pod_sets(struct sl_job_view *v)
 {
-    SL_PRE(v->job != NULL);
-    bool success;
-    const char *message;
     struct sl_error e = {0};
-    if (v->f->finished(v->f, v->job, &success, &message)) {
-        job_ended(v, success, message);
-        return;
-    }
-    enum sl_code code = v->f->pod_sets(v->f, v->job, &v->sets, &e);
+    enum sl_code code =
+        v->f->composition != NULL ? SL_CODE_OK : v->f->pod_sets(v->f, v->job, &v->sets, &e);
     if (code == SL_CODE_GONE) {
         want_nothing(v);
     } else if (code != SL_CODE_OK) {
@@ -417,6 +467,46 @@ void sl_job_act(struct sl_job_view *v)
     sl_pod_sets_fini(&v->sets);
 }
 
+/* A gated object that is deleted by itself. Others may hold it longer than it runs. */
+static void act_leaving(struct sl_job_view *v)
+{
+    bool held = v->wl != NULL && sl_condition_true(v->wl, "QuotaReserved");
+    if (!sl_members_let_go(v) && held && sl_condition_true(v->wl, "Evicted")) {
+        stop_for_eviction(v);
+    }
+}
+
+static bool has_finished(const struct sl_job_view *v, bool *success, struct sl_buf *message)
+{
+    const char *text = "";
+    if (v->f->composition != NULL) {
+        return v->f->composition->finished(&v->members, success, message);
+    }
+    bool yes = v->f->finished(v->f, v->job, success, &text);
+    sl_buf_text(message, yes ? text : "");
+    return yes;
+}
+
+void sl_job_act(struct sl_job_view *v)
+{
+    SL_PRE(v->job != NULL);
+    bool success;
+    bool gated = v->f->gated != NULL;
+    struct sl_buf message = {0};
+    if (v->wl != NULL && sl_condition_true(v->wl, "Finished")) {
+        let_go(v);
+    } else if (v->wl != NULL && gated && sl_object_deleting(v->wl)) {
+        stop_for_deletion(v); /* those that have ended go with it, too */
+    } else if (has_finished(v, &success, &message)) {
+        job_ended(v, success, message.len == 0 ? "" : message.data);
+    } else if (gated && v->f->composition == NULL && sl_object_deleting(v->job)) {
+        act_leaving(v);
+    } else {
+        act_on_pod_sets(v);
+    }
+    sl_buf_fini(&message);
+}
+
 void sl_job_suspend_child(struct sl_job_view *v)
 {
     SL_PRE(v != NULL);
@@ -426,9 +516,7 @@ void sl_job_suspend_child(struct sl_job_view *v)
         return;
     }
     struct sl_json *o = sl_json_clone(v->job);
-    struct sl_note note = sl_job_note(v, false, "Suspended");
-    snprintf(note.message, sizeof note.message, "Kueue managed child job suspended");
+    struct sl_note note = sl_job_note(v, "Suspended", "Kueue managed child job suspended");
     v->f->suspend(v->f, o, true);
     sl_job_write(v->r, SL_VERB_UPDATE, v->f->kind, o, &note);
-    sl_json_free(o);
 }

@@ -6,7 +6,8 @@
 #define SL_CONTROLLERS_JOB_STEPS_H
 #include "controllers/jobs/jobs.h"
 
-/* The live objects of one look; wl is NULL when there is none. */
+/* The live objects of one look; wl is NULL when there is none. `job` is the first of its members, of which most jobs
+ * have one. */
 struct sl_job_view {
     struct sl_jobs *j;
     const struct sl_jobs_of *of;
@@ -15,7 +16,11 @@ struct sl_job_view {
     const char *key;
     const char *queue; /* "" = none */
     struct sl_json *job, *wl;
-    struct sl_pod_sets sets; /* what the job asks for now */
+    struct sl_members members;
+    size_t
+        loaded; /* members that have been read; those that are not looked at (any more) come last */
+    struct sl_pod_sets
+        sets; /* what the job asks for now; of a composed one, when its Workload is made */
     int64_t now_ms;
 };
 void sl_job_act(struct sl_job_view *v);

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* The job controller: which jobs are managed, which have to be reconciled, and the Workloads that
- * have lost their job. */
+/* The job controller: which jobs are managed, and which have to be reconciled. */
 #include "controllers/jobs/jobs.h"
 #include "base/check.h"
 #include "base/clock.h"
@@ -10,9 +9,9 @@
 #include "base/map.h"
 #include "controllers/adapters/adapter.h"
 #include "controllers/jobs/job.h"
-#include "controllers/jobs/job_run.h"
-#include "controllers/jobs/job_spares.h"
-#include "controllers/jobs/job_steps.h"
+#include "controllers/jobs/job_leftovers.h"
+#include "controllers/jobs/job_members.h"
+#include "controllers/jobs/podjob.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,21 +22,32 @@
 
 /* --- which jobs are managed ---------------------------------------------------------------------------- */
 
-static struct sl_jobs_of *of_kind(struct sl_jobs *j, const char *api_version, const char *kind)
+/* The kind of jobs of one object each that an owner reference (or any object) speaks of. */
+static struct sl_jobs_of *of_object(struct sl_jobs *j, const struct sl_json *o)
 {
-    enum sl_kind id = sl_kind_find_object(api_version, kind);
+    enum sl_kind kind = sl_kind_find_object(sl_json_path_text(o, "apiVersion", ""),
+                                            sl_json_path_text(o, "kind", ""));
     for (size_t i = 0; i < j->kind_count; i++) {
-        if (j->kinds[i].f->kind == id) {
+        if (j->kinds[i].f->kind == kind && j->kinds[i].f->composition == NULL) {
             return &j->kinds[i];
         }
     }
     return NULL;
 }
 
-/* The kind of jobs that an owner reference (or any object) speaks of. */
-static struct sl_jobs_of *of_object(struct sl_jobs *j, const struct sl_json *o)
+struct sl_jobs_of *sl_jobs_of_workload(struct sl_jobs *j, const struct sl_json *wl,
+                                       const char **job)
 {
-    return of_kind(j, sl_json_path_text(o, "apiVersion", ""), sl_json_path_text(o, "kind", ""));
+    SL_PRE(j != NULL);
+    const struct sl_json *owner = sl_object_controller_ref(wl);
+    for (size_t i = 0; i < j->kind_count; i++) {
+        if (sl_framework_composes(j->kinds[i].f, wl)) {
+            *job = sl_object_name(wl);
+            return &j->kinds[i];
+        }
+    }
+    *job = sl_json_path_text(owner, "name", "");
+    return owner == NULL ? NULL : of_object(j, owner);
 }
 
 /* The kind of jobs whose controller has made the job of that kind: it makes such jobs, and the job
@@ -171,7 +181,7 @@ static bool owns_workload(const struct sl_jobs_of *of, const struct sl_json *job
     sl_job_workload_name(of->f, job, name);
     enum sl_code code =
         client->get(client->self, SL_KIND_WORKLOAD, sl_object_namespace(job), name, &wl, NULL);
-    bool yes = code == SL_CODE_OK && sl_job_owns(job, wl);
+    bool yes = code == SL_CODE_OK && sl_framework_has(of->f, job, wl);
     sl_json_free(wl);
     return yes;
 }
@@ -180,11 +190,12 @@ static bool owns_workload(const struct sl_jobs_of *of, const struct sl_json *job
 static void report_unmanaged(const struct sl_job_view *v)
 {
     char message[160];
-    if (sl_job_queue(v->job) != NULL && sl_object_controller_ref(v->job) == NULL &&
-        v->f->suspended(v->f, v->job)) {
-        (void)snprintf(message, sizeof message,
-                       SL_NAMESPACE_LEFT_OUT ": nothing will start this job",
-                       sl_object_namespace(v->job));
+    bool gated = v->f->gated != NULL;
+    bool ours = sl_job_queue(v->job) != NULL && sl_object_controller_ref(v->job) == NULL;
+    if ((gated || ours) && v->f->suspended(v->f, v->job)) {
+        (void)snprintf(message, sizeof message, SL_NAMESPACE_LEFT_OUT ": nothing will %s",
+                       sl_object_namespace(v->job),
+                       gated ? "let this Pod start" : "start this job");
         sl_recorder_record_once(v->r->events, v->f->kind, v->job, "NamespaceNotManaged", message,
                                 v->now_ms);
     }
@@ -192,66 +203,74 @@ static void report_unmanaged(const struct sl_job_view *v)
 
 static bool is_managed(struct sl_job_view *v)
 {
-    if (v->f->skips != NULL && v->f->skips(v->f, v->job)) {
-        return false;
+    bool gated = v->f->gated != NULL;
+    if (v->f->skips != NULL && v->f->composition == NULL && v->f->skips(v->f, v->job)) {
+        return false; /* members of a composed one were managed when they were seen */
     }
-    if (owns_workload(v->of, v->job)) {
-        return true;
+    if (owns_workload(v->of, v->job) || (gated && sl_members_leave(v))) {
+        return true; /* and none that is to go is held back */
     }
     if (!sl_jobs_namespace_managed(&v->j->rules, v->r, sl_object_namespace(v->job))) {
         report_unmanaged(v);
         return false;
     }
-    if (is_child(v)) {
-        return false;
+    if (gated || is_child(v)) {
+        return gated;
     }
     return v->j->rules.manage_all || sl_job_queue(v->job) != NULL;
 }
 
-/* What becomes of a Workload that no job needs any more. One that never had a job is its maker's: when it is evicted, it
- * holds its quota until the maker has stopped what runs, and takes the reservation back. */
-static void tidy_up(struct sl_reconciler *r, struct sl_json *wl, bool job_gone)
+/* False: that cannot be read now. NULL when there is none. */
+static bool read_workload(struct sl_job_view *v)
 {
-    bool finished = sl_condition_true(wl, "Finished");
-    if (sl_object_deleting(wl) || (finished && job_gone)) {
-        if (sl_workload_has_finalizer(wl)) {
-            sl_job_release_workload(r, wl);
-        }
-    } else if (!finished && job_gone) {
-        sl_job_finish_workload(r, wl, "OwnerNotFound",
-                               "The Job of this Workload does not exist any more", NULL);
-    }
+    bool absent;
+    char name[254];
+    sl_job_workload_name(v->f, v->job, name);
+    v->wl = sl_reconciler_get(v->r, SL_KIND_WORKLOAD, sl_object_namespace(v->job), name, &absent);
+    return v->wl != NULL || absent;
 }
 
 /* Its owner is on the way out, which in the foreground waits for what it owns: the Workload must not wait for the
  * job in turn. */
-static void let_go(struct sl_job_view *v, const struct sl_key *key)
+static void let_go(struct sl_job_view *v)
 {
-    bool absent;
-    char name[254];
-    sl_job_workload_name(v->f, v->job, name);
-    v->wl = sl_reconciler_get(v->r, SL_KIND_WORKLOAD, key->ns, name, &absent);
-    if (v->wl != NULL && sl_job_owns(v->job, v->wl)) {
-        tidy_up(v->r, v->wl, true);
+    if (read_workload(v) && v->wl != NULL && sl_job_owns(v->job, v->wl)) {
+        sl_leftover_tidy_up(v->r, v->wl, true);
     }
 }
 
-static void act_on_workload(struct sl_job_view *v, const char *ns)
+/* Somebody else's of the name that the job's would have. */
+static void report_conflict(struct sl_job_view *v)
 {
-    bool absent;
-    char name[254];
-    sl_job_workload_name(v->f, v->job, name);
-    v->wl = sl_reconciler_get(v->r, SL_KIND_WORKLOAD, ns, name, &absent);
-    bool ours = v->wl != NULL && sl_job_owns(v->job, v->wl);
-    bool free = v->wl != NULL && sl_object_controller_ref(v->wl) == NULL;
+    char text[400];
+    char why[64] = "belongs to something else";
+    const char *noun = v->f->noun == NULL ? "job" : v->f->noun;
+    if (v->f->composition != NULL) {
+        (void)snprintf(why, sizeof why, "is not a %s workload", noun);
+    }
+    (void)snprintf(text, sizeof text,
+                   "A Workload named \"%s\" already exists but %s; this %s cannot be admitted",
+                   sl_object_name(v->wl), why, noun);
+    sl_job_report(v, "WorkloadNameConflict", text);
+    sl_members_let_stopped_go(v);
+}
+
+static void act_on_workload(struct sl_job_view *v)
+{
+    if (!read_workload(v)) {
+        return;
+    }
     bool named = sl_job_prebuilt(v->job) != NULL;
-    if (v->wl != NULL && named && !ours && !free) {
+    bool ours = v->wl == NULL || sl_framework_has(v->f, v->job, v->wl) ||
+                (named && sl_object_controller_ref(v->wl) == NULL);
+    if (!ours && named) {
         sl_json_free(v->wl); /* as if there were none: without one of its own it may not run */
         v->wl = NULL;
-        absent = true;
     }
-    if (absent || ours || (free && named)) {
+    if (ours || named) {
         sl_job_act(v);
+    } else {
+        report_conflict(v);
     }
 }
 
@@ -261,71 +280,23 @@ static void reconcile_job(void *self, struct sl_reconciler *r, const struct sl_k
     struct sl_jobs_of *of = self;
     struct sl_job_view v = {
         .j = of->all, .of = of, .f = of->f, .r = r, .key = r->current, .now_ms = now_ms};
-    bool absent;
-    v.job = sl_reconciler_get(r, of->f->kind, key->ns, key->name, &absent);
-    if (v.job == NULL) {
-        return;
-    }
-    if (sl_object_deleting(v.job)) {
-        let_go(&v, key);
-    } else if (is_managed(&v) && (v.queue = queue_of(&v)) != NULL) {
-        act_on_workload(&v, key->ns);
+    bool there = sl_members_load(&v, key);
+    if (there && of->f->gated == NULL && sl_object_deleting(v.job)) {
+        let_go(&v);
+    } else if (there && is_managed(&v) && (v.queue = queue_of(&v)) != NULL) {
+        act_on_workload(&v);
     }
     sl_json_free(v.wl);
-    sl_json_free(v.job);
-}
-
-/* --- Workloads without a job --------------------------------------------------------------------------- */
-
-/* A Workload whose job was deleted (*job_gone), or that never had one. False: another controller is
- * responsible. What follows is the end of the Workload, with its quota: that a cache lacks the job
- * is not enough. */
-static bool abandoned(struct sl_jobs *j, struct sl_reconciler *r, const struct sl_json *wl,
-                      bool *job_gone)
-{
-    const struct sl_json *owner = sl_object_controller_ref(wl);
-    *job_gone = sl_object_label(wl, SL_LABEL_JOB_UID) != NULL;
-    if (owner == NULL) { /* a group of Pods owns its Workload without controlling it */
-        return sl_json_len(sl_json_path(wl, "metadata.ownerReferences")) == 0;
-    }
-    const struct sl_jobs_of *of = of_object(j, owner);
-    if (of == NULL) {
-        return false;
-    }
-    bool absent;
-    struct sl_json *job = sl_reconciler_get(r, of->f->kind, sl_object_namespace(wl),
-                                            sl_json_path_text(owner, "name", ""), &absent);
-    *job_gone =
-        (absent && sl_reconciler_confirm_gone(r, of->f->kind, sl_object_namespace(wl), owner)) ||
-        (job != NULL && !sl_job_owns(job, wl));
-    sl_json_free(job);
-    return *job_gone;
-}
-
-static void reconcile_leftover(void *self, struct sl_reconciler *r, const struct sl_key *key,
-                               int64_t now_ms)
-{
-    (void)now_ms;
-    bool absent;
-    bool job_gone = false;
-    struct sl_json *wl = sl_reconciler_get(r, SL_KIND_WORKLOAD, key->ns, key->name, &absent);
-    if (wl != NULL && abandoned(self, r, wl, &job_gone)) {
-        tidy_up(r, wl, job_gone);
-    } else if (wl != NULL) {
-        const struct sl_json *owner = sl_object_controller_ref(wl);
-        const struct sl_jobs_of *of = owner == NULL ? NULL : of_object(self, owner);
-        if (of != NULL) {
-            sl_job_spare_drop(of, r, wl);
-        }
-    }
-    sl_json_free(wl);
+    sl_members_fini(&v);
 }
 
 /* --- making and ending --------------------------------------------------------------------------------- */
 
-static bool is_enabled(const struct sl_job_rules *rules, const struct sl_framework *f)
+bool sl_jobs_enabled(const struct sl_job_rules *rules, const struct sl_framework *f)
 {
-    bool yes = rules->framework_count == 0 || strchr(f->name, '/') == NULL;
+    SL_PRE(rules != NULL);
+    bool always = f->gated == NULL && strchr(f->name, '/') == NULL;
+    bool yes = rules->framework_count == 0 || always;
     for (size_t i = 0; i < rules->framework_count && !yes; i++) {
         yes = strcmp(rules->frameworks[i], f->name) == 0;
     }
@@ -335,16 +306,19 @@ static bool is_enabled(const struct sl_job_rules *rules, const struct sl_framewo
 static void add_kind(struct sl_jobs *j, const struct sl_framework *f,
                      const struct sl_client *client, struct sl_recorder *events)
 {
-    if (!is_enabled(&j->rules, f)) {
-        sl_log(SL_LOG_INFO, "left alone: integrations.frameworks does not name it", "framework",
-               f->name, NULL);
+    if (!sl_jobs_enabled(&j->rules, f)) {
+        if (f->composition == NULL) { /* those of its kind have one name */
+            sl_log(SL_LOG_INFO, "left alone: integrations.frameworks does not name it", "framework",
+                   f->name, NULL);
+        }
         return;
     }
     struct sl_jobs_of *of = &j->kinds[j->kind_count++];
     of->all = j;
     of->f = f;
     of->blocked = sl_map_new();
-    sl_reconciler_init(&of->work, f->name, client, events);
+    of->members = sl_job_children_new();
+    sl_reconciler_init(&of->work, f->noun == NULL ? f->name : f->noun, client, events);
     of->work.self = of;
     of->work.reconcile = reconcile_job;
 }
@@ -360,12 +334,14 @@ void sl_jobs_init(struct sl_jobs *j, const struct sl_client *client, struct sl_r
         j->rules = *rules;
     }
     add_kind(j, &sl_job_framework, client, events);
+    add_kind(j, &sl_pod_framework, client, events);
+    add_kind(j, &sl_pod_group_framework, client, events);
     for (size_t i = 0; i < sl_adapters_count(); i++) {
         add_kind(j, sl_adapters_at(i), client, events);
     }
     sl_reconciler_init(&j->leftovers, "leftover workload", client, events);
     j->leftovers.self = j;
-    j->leftovers.reconcile = reconcile_leftover;
+    j->leftovers.reconcile = sl_leftover_reconcile;
 }
 
 void sl_jobs_fini(struct sl_jobs *j)
@@ -374,6 +350,7 @@ void sl_jobs_fini(struct sl_jobs *j)
     for (size_t i = 0; i < j->kind_count; i++) {
         sl_reconciler_fini(&j->kinds[i].work);
         sl_map_free(j->kinds[i].blocked);
+        sl_job_children_free(j->kinds[i].members);
     }
     sl_reconciler_fini(&j->leftovers);
     sl_job_children_free(j->children);
@@ -414,16 +391,41 @@ static void wake_children(struct sl_jobs *j, const char *owner, unsigned depth)
     }
 }
 
-static void observe_job(struct sl_jobs_of *of, const struct sl_json *job, bool deleted,
-                        int64_t now_ms)
+/* When the last of them is deleted, their Workload is left over. */
+static void observe_member(struct sl_jobs_of *of, const struct sl_json *object, bool deleted)
 {
+    char key[SL_KEY_SIZE];
+    sl_key_print(sl_object_namespace(object), of->f->composition->group(object), key);
+    sl_job_children_put(of->members, key, sl_object_name(object), "", !deleted);
+    bool empty = sl_job_children_count(of->members, key) == 0;
+    sl_work_add(empty ? of->all->leftovers.work : of->work.work, key, SL_WORK_NOW);
+}
+
+/* A job that is looked at may turn out not to be managed. */
+static bool may_be_managed(struct sl_jobs_of *of, const struct sl_json *job, bool deleted)
+{
+    if (of->f->gated != NULL) { /* most Pods of a cluster are not */
+        return !of->f->skips(of->f, job) || (deleted && owns_workload(of, job));
+    }
     const struct sl_json *owner = sl_object_controller_ref(job);
     bool child = maker_of(of->all, of->f->kind, job) != NULL;
     if (child) {
         keep_child(of, job, sl_json_path_text(owner, "uid", ""), !deleted);
     }
-    if (sl_job_queue(job) == NULL && !of->all->rules.manage_all && !child &&
-        !owns_workload(of, job)) {
+    return sl_job_queue(job) != NULL || of->all->rules.manage_all || child ||
+           owns_workload(of, job);
+}
+
+static void observe_job(struct sl_jobs_of *of, const struct sl_json *job, bool deleted,
+                        int64_t now_ms)
+{
+    bool ours = of->f->claims == NULL || of->f->claims(job);
+    bool composed = of->f->composition != NULL;
+    if (!ours || !((composed && deleted) || may_be_managed(of, job, deleted))) {
+        return;
+    }
+    if (composed) {
+        observe_member(of, job, deleted);
         return;
     }
     if (!deleted) {
@@ -453,6 +455,9 @@ static bool runs(const struct sl_jobs_of *of, const struct sl_json *wl)
 /* May its job have to do something now? What a job needs to know without this comes with its own events. */
 static bool concerns_job(const struct sl_jobs_of *of, const struct sl_json *wl)
 {
+    if (of->f->gated != NULL) { /* it may be that one of its objects missed something */
+        return true;
+    }
     if (sl_condition_true(wl, "Finished")) {
         return sl_workload_has_finalizer(wl);
     }
@@ -476,17 +481,18 @@ static bool concerns_children(const struct sl_json *wl, bool deleted)
 static void observe_workload(struct sl_jobs *j, const struct sl_json *wl, bool deleted)
 {
     char key[SL_KEY_SIZE];
+    const char *job;
     const struct sl_json *owner = sl_object_controller_ref(wl);
-    struct sl_jobs_of *of = owner == NULL ? NULL : of_object(j, owner);
+    struct sl_jobs_of *of = sl_jobs_of_workload(j, wl, &job);
     if (of != NULL && (deleted || concerns_job(of, wl))) {
-        wake(of, sl_object_namespace(wl), sl_json_path_text(owner, "name", ""));
+        wake(of, sl_object_namespace(wl), job);
     }
     if (of != NULL && concerns_children(wl, deleted)) {
         wake_children(j, sl_json_path_text(owner, "uid", ""), 0);
     }
     bool lonely = owner == NULL && (sl_condition_true(wl, "Evicted") ||
                                     sl_object_label(wl, SL_LABEL_JOB_UID) != NULL);
-    bool spare = of != NULL && sl_job_spare_named(of->f, wl);
+    bool spare = of != NULL && (of->f->gated != NULL || sl_leftover_spare_named(of->f, wl));
     if (!deleted && (lonely || spare || sl_object_deleting(wl))) {
         sl_key_print(sl_object_namespace(wl), sl_object_name(wl), key);
         sl_work_add(j->leftovers.work, key, SL_WORK_NOW);

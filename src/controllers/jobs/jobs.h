@@ -4,9 +4,11 @@
 /* The job controller: a job with a queue name gets a Workload, stays suspended until that is admitted, is
  * started with the flavors' node selectors and tolerations, stopped and restored when evicted, and finishes
  * its Workload when it ends. Jobs without a queue name are left alone, unless they are to be managed too; so is a
- * job that belongs to another managed job, but that it is suspended while its owner is not admitted. One work queue for
- * each kind of jobs. Level-triggered: each look compares the live job with its live Workload and makes at most one
- * write. No scheduling decisions are made here. */
+ * job that belongs to another managed job, but that it is suspended while its owner is not admitted. Pods that admission
+ * has marked and gated are jobs too, alone or in groups: they lose their gate when they are admitted and are deleted
+ * when they are evicted; those that failed wait to be replaced. One work queue for each kind of jobs. Level-triggered:
+ * each look compares the live job with its live Workload and makes at most one write for each object. No scheduling
+ * decisions are made here. */
 #ifndef SL_CONTROLLERS_JOBS_H
 #define SL_CONTROLLERS_JOBS_H
 #include "controllers/work/framework.h"
@@ -14,7 +16,7 @@
 #include "controllers/work/reconciler.h"
 #include "engine/engine.h"
 
-#define SL_FRAMEWORKS_MAX (1 + SL_KIND_CUSTOM_MAX)
+#define SL_FRAMEWORKS_MAX (3 + SL_KIND_CUSTOM_MAX)
 
 /* From the Configuration; what is pointed to is lent. */
 struct sl_job_rules {
@@ -31,8 +33,9 @@ struct sl_jobs;
 struct sl_jobs_of {
     struct sl_jobs *all;
     const struct sl_framework *f;
-    struct sl_reconciler work; /* keys are jobs */
-    struct sl_map *blocked;    /* jobs that wait for a priority class that does not exist */
+    struct sl_reconciler work;       /* keys are jobs */
+    struct sl_map *blocked;          /* jobs that wait for a priority class that does not exist */
+    struct sl_job_children *members; /* of composed jobs, by name; their owner is the job's key */
 };
 struct sl_jobs {
     struct sl_jobs_of kinds[SL_FRAMEWORKS_MAX];
@@ -46,10 +49,15 @@ struct sl_jobs {
     int64_t made_until_ms; /* ... then */
 };
 
-/* Jobs of batch/v1 and of all adapters that are loaded, as far as the rules (NULL: the defaults) enable them. */
+/* Do the rules want such jobs to be managed? integrations.frameworks names them, or nothing at all. */
+bool sl_jobs_enabled(const struct sl_job_rules *rules, const struct sl_framework *f);
+/* Jobs of batch/v1, Pods, and all adapters that are loaded, as far as the rules (NULL: the defaults) enable them. */
 void sl_jobs_init(struct sl_jobs *j, const struct sl_client *client, struct sl_recorder *events,
                   struct sl_engine *engine, const struct sl_job_rules *rules);
 void sl_jobs_fini(struct sl_jobs *j);
+/* The jobs that the Workload is for one of, with the name of that one; NULL: of none that are enabled. */
+struct sl_jobs_of *sl_jobs_of_workload(struct sl_jobs *j, const struct sl_json *wl,
+                                       const char **job);
 /* Are jobs of that namespace managed? */
 #define SL_NAMESPACE_LEFT_OUT "managedJobsNamespaceSelector leaves out the namespace %s"
 bool sl_jobs_namespace_managed(const struct sl_job_rules *rules, struct sl_reconciler *r,

@@ -70,20 +70,100 @@ void sl_framework_workload_name(const struct sl_framework *f, const char *job_na
              HASH_LENGTH, hex);
 }
 
+static struct sl_json *owner_new(const struct sl_framework *f, const struct sl_json *object)
+{
+    struct sl_json *owner = sl_json_new_map();
+    sl_json_set_text(owner, "apiVersion", sl_kind_info(f->kind)->api_version);
+    sl_json_set_text(owner, "kind", sl_kind_info(f->kind)->kind);
+    sl_json_set_text(owner, "name", sl_object_name(object));
+    sl_json_set_text(owner, "uid", sl_object_uid(object));
+    return owner;
+}
+
 void sl_framework_own(const struct sl_framework *f, struct sl_json *object,
                       const struct sl_json *job)
 {
     SL_PRE(f != NULL);
-    struct sl_json *owner = sl_json_new_map();
-    sl_json_set_text(owner, "apiVersion", sl_kind_info(f->kind)->api_version);
-    sl_json_set_text(owner, "kind", sl_kind_info(f->kind)->kind);
-    sl_json_set_text(owner, "name", sl_object_name(job));
-    sl_json_set_text(owner, "uid", sl_object_uid(job));
+    struct sl_json *owner = owner_new(f, job);
     sl_json_set_bool(owner, "controller", true);
     sl_json_set_bool(owner, "blockOwnerDeletion", true);
     struct sl_json *owners = sl_json_new_list();
     sl_json_append(owners, owner);
     sl_json_set(sl_json_path_make(object, "metadata"), "ownerReferences", owners);
+}
+
+static bool is_marked(const struct sl_framework *f, const struct sl_json *wl)
+{
+    const char *mark = sl_object_annotation(wl, f->composition->mark);
+    return mark != NULL && strcmp(mark, "true") == 0;
+}
+
+bool sl_framework_has(const struct sl_framework *f, const struct sl_json *job,
+                      const struct sl_json *wl)
+{
+    SL_PRE(f != NULL);
+    return f->composition == NULL ? sl_job_owns(job, wl) : is_marked(f, wl);
+}
+
+bool sl_framework_composes(const struct sl_framework *f, const struct sl_json *wl)
+{
+    SL_PRE(f != NULL);
+    if (f->composition == NULL) {
+        return false;
+    }
+    const struct sl_json *first = sl_json_at(sl_json_path(wl, "metadata.ownerReferences"), 0);
+    return is_marked(f, wl) ||
+           (sl_object_controller_ref(wl) == NULL && sl_object_ref_is(first, f->kind));
+}
+
+static bool has_owner(const struct sl_json *owners, const struct sl_json *object)
+{
+    bool found = false;
+    for (size_t i = 0; i < sl_json_len(owners) && !found; i++) {
+        found =
+            strcmp(sl_json_path_text(sl_json_at(owners, i), "uid", ""), sl_object_uid(object)) == 0;
+    }
+    return found;
+}
+
+size_t sl_framework_own_all(const struct sl_framework *f, struct sl_json *wl,
+                            const struct sl_members *m)
+{
+    SL_PRE(m != NULL);
+    size_t added = 0;
+    struct sl_json *metadata = sl_json_path_make(wl, "metadata");
+    if (sl_json_get(metadata, "ownerReferences") == NULL) {
+        sl_json_set(metadata, "ownerReferences", sl_json_new_list());
+    }
+    struct sl_json *owners = sl_json_get(metadata, "ownerReferences");
+    for (size_t i = 0; i < m->count; i++) {
+        if (!has_owner(owners, m->at[i].object)) {
+            sl_json_append(owners, owner_new(f, m->at[i].object));
+            added++;
+        }
+    }
+    return added;
+}
+
+static const char *label_of(const struct sl_members *m, const char *key)
+{
+    const char *value = NULL;
+    for (size_t i = 0; i < m->count && value == NULL; i++) {
+        value = sl_object_label(m->at[i].object, key);
+    }
+    return value;
+}
+
+bool sl_members_agree(const struct sl_members *m, const char *label)
+{
+    SL_PRE(m != NULL);
+    const char *value = label_of(m, label);
+    bool agree = true;
+    for (size_t i = 0; i < m->count && agree; i++) {
+        const char *own = sl_object_label(m->at[i].object, label);
+        agree = own == NULL || strcmp(own, value) == 0;
+    }
+    return agree;
 }
 
 const char *sl_job_prebuilt(const struct sl_json *job)
@@ -134,6 +214,19 @@ static void copy_parameters(struct sl_json *wl, const struct sl_json *job)
     }
 }
 
+static void add_owners(const struct sl_framework *f, struct sl_json *wl, const struct sl_json *job,
+                       const struct sl_workload_plan *plan)
+{
+    if (f->composition == NULL) {
+        sl_json_set_text(sl_json_path(wl, "metadata.labels"), SL_LABEL_JOB_UID, sl_object_uid(job));
+        sl_framework_own(f, wl, job);
+    } else {
+        sl_json_set_text(sl_json_path_make(wl, "metadata.annotations"), f->composition->mark,
+                         "true");
+        (void)sl_framework_own_all(f, wl, plan->members);
+    }
+}
+
 static void add_metadata(const struct sl_framework *f, struct sl_json *wl,
                          const struct sl_json *job, const struct sl_workload_plan *plan)
 {
@@ -142,21 +235,24 @@ static void add_metadata(const struct sl_framework *f, struct sl_json *wl,
     struct sl_json *metadata = sl_json_path_make(wl, "metadata");
     struct sl_json *labels = sl_json_path_make(metadata, "labels");
     for (size_t i = 0; i < plan->label_key_count; i++) {
-        const char *value = sl_object_label(job, plan->label_keys[i]);
+        const char *key = plan->label_keys[i];
+        const char *value =
+            f->composition == NULL ? sl_object_label(job, key) : label_of(plan->members, key);
         if (value != NULL) {
-            sl_json_set_text(labels, plan->label_keys[i], value);
+            sl_json_set_text(labels, key, value);
         }
     }
-    sl_json_set_text(labels, SL_LABEL_JOB_UID, sl_object_uid(job));
     sl_json_set(metadata, "finalizers", finalizers);
-    sl_framework_own(f, wl, job);
+    add_owners(f, wl, job, plan);
     copy_parameters(wl, job);
     copy_gates(wl, job);
 }
 
-static void set_priority(struct sl_json *spec, const struct sl_priority *priority)
+void sl_workload_set_priority(struct sl_json *spec, const struct sl_priority *priority)
 {
+    SL_PRE(priority != NULL);
     sl_json_set_int(spec, "priority", priority->value);
+    sl_json_remove(spec, "priorityClassRef");
     if (priority->name[0] == '\0') {
         return;
     }
@@ -204,13 +300,14 @@ struct sl_json *sl_framework_workload_new(const struct sl_framework *f, const st
     SL_PRE(plan != NULL);
     char name[254];
     sl_framework_workload_name(f, sl_object_name(job), sl_object_uid(job), name);
-    struct sl_json *wl = sl_object_new(SL_KIND_WORKLOAD, sl_object_namespace(job), name);
+    struct sl_json *wl = sl_object_new(SL_KIND_WORKLOAD, sl_object_namespace(job),
+                                       f->composition == NULL ? name : f->composition->group(job));
     add_metadata(f, wl, job, plan);
     struct sl_json *spec = sl_json_path_make(wl, "spec");
     if (plan->queue[0] != '\0') {
         sl_json_set_text(spec, "queueName", plan->queue);
     }
-    set_priority(spec, &plan->priority);
+    sl_workload_set_priority(spec, &plan->priority);
     if (sl_job_execution_s_max(job) > 0) {
         sl_json_set_int(spec, "maximumExecutionTimeSeconds", sl_job_execution_s_max(job));
     }
@@ -305,7 +402,8 @@ enum sl_code sl_pod_sets_check(const struct sl_pod_sets *sets, struct sl_error *
     for (size_t i = 0; i < sets->count; i++) {
         char where[160];
         const struct sl_pod_set *set = &sets->at[i];
-        snprintf(where, sizeof where, "%s.metadata.annotations", set->where);
+        snprintf(where, sizeof where, "%s%smetadata.annotations", set->where,
+                 set->where[0] == '\0' ? "" : "."); /* a Pod is its own template */
         enum sl_code code = sl_topology_request_check(
             sl_json_path(set->template, "metadata.annotations"), where, set->count, e);
         if (code != SL_CODE_OK) {

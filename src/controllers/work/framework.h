@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* What the job controller asks of a kind of jobs. batch/v1 Job is one (job.c); the others are read from
- * adapter files (adapter.h). Pure functions over objects; no I/O. */
+/* What the job controller asks of a kind of jobs. batch/v1 Job is one (job.c), Pods are two (podjob.h); the others are
+ * read from adapter files (adapter.h). Pure functions over objects; no I/O. */
 #ifndef SL_CONTROLLERS_FRAMEWORK_H
 #define SL_CONTROLLERS_FRAMEWORK_H
 #include "api/objects/object.h"
@@ -14,6 +14,8 @@
 #define SL_ANNOTATION_GATED_BY "kueue.x-k8s.io/admission-gated-by"
 #define SL_LABEL_JOB_UID "kueue.x-k8s.io/job-uid"
 #define SL_FINALIZER "kueue.x-k8s.io/resource-in-use"
+#define SL_TERMINATION_TARGET                                                                      \
+    "TerminationTarget" /* the condition of a gated object that has to stop */
 #define SL_POD_SETS_MAX 18u
 
 /* A pod set as the job describes it; texts and templates are lent. */
@@ -35,13 +37,66 @@ struct sl_pod_sets {
 };
 void sl_pod_sets_fini(struct sl_pod_sets *sets);
 
+/* Objects that cannot be suspended and restored. A gate holds each back until its job is admitted: `suspended` says so,
+ * and `inject` opens it. It is deleted to stop it, and kept by a finalizer until it has been counted. Those that are
+ * managed were marked when they were made (`skips`), whatever owns them. */
+struct sl_gated {
+    const char *finalizer;
+    bool (*counts)(
+        const struct sl_json *object); /* does it run, may it still, or has it succeeded? */
+};
+
+/* The objects that a job consists of. The first speaks for all. */
+enum sl_fate {
+    SL_FATE_KEPT,
+    SL_FATE_LET_GO, /* it is over, and counted or replaced: its finalizer goes */
+    SL_FATE_EXCESS, /* there are enough without it: it is deleted */
+    SL_FATE_UNKNOWN /* the Workload has no pod set for it: it stays as it is */
+};
+struct sl_member {
+    struct sl_json *object;
+    enum sl_fate fate;
+};
+struct sl_members {
+    const char *group; /* the name of the job, and of its Workload; NULL: it is one object */
+    size_t count;      /* at least one */
+    struct sl_member *at;
+    int64_t missing; /* objects that have to be replaced */
+};
+
+/* A job that is composed of several objects of one kind, all of which own its Workload and none of which controls it.
+ * Such objects are gated. */
+struct sl_composition {
+    const char *mark; /* the annotation, "true", of Workloads that are made for such jobs */
+    /* The name of the job that the object is a part of; NULL: of none. */
+    const char *(*group)(const struct sl_json *object);
+    void (*prepare)(struct sl_json *object); /* before a look, in place: what is asked for often */
+    /* Without a Workload: which members it is to be made for. INVALID: it cannot be made now, and *e says why; GONE: not
+     * yet. The fates hold in any case, but that none is deleted for one that cannot be made. */
+    enum sl_code (*gather)(struct sl_members *m, struct sl_error *e);
+    /* Which members the Workload is for, and how many are missing. False: none, and the fates mean nothing. */
+    bool (*match)(struct sl_members *m, const struct sl_json *wl);
+    enum sl_code (*pod_sets)(const struct sl_members *m, struct sl_pod_sets *out,
+                             struct sl_error *e);
+    void (*pod_set)(const struct sl_json *object, char out[static 64]); /* whose pod it is */
+    bool (*serves)(const struct sl_members *m); /* does it never end, and stay in its queue? */
+    bool (*finished)(const struct sl_members *m, bool *success, struct sl_buf *message);
+    bool (*pods_ready)(const struct sl_members *m);
+    int64_t (*reclaimable)(const struct sl_members *m, const char *pod_set);
+};
+
 struct sl_framework {
     enum sl_kind kind;
     const char *name; /* as integrations.frameworks has it, e.g. "batch/job" */
+    const char *noun; /* in messages; NULL: "job" */
     const void *self;
     /* batch/v1: its template can be changed only while it is suspended and has no start time, so that stopping takes
      * more than one write. */
     bool forgets_start;
+    const struct sl_gated *gated;             /* NULL: suspended, and restored, when it stops */
+    const struct sl_composition *composition; /* NULL: one object is the job */
+    /* Is the object one for this framework, of those of its kind? NULL: each is. */
+    bool (*claims)(const struct sl_json *object);
     /* Does its controller make jobs of that kind, which then run with theirs? NULL: it makes pods and no jobs. */
     bool (*makes)(const struct sl_framework *f, enum sl_kind kind);
     bool (*skips)(const struct sl_framework *f,
@@ -80,14 +135,20 @@ struct sl_priority {
     const char *group, *kind, *name;
     int64_t value;
 };
+void sl_workload_set_priority(struct sl_json *spec, const struct sl_priority *priority);
 struct sl_workload_plan {
     const char *queue; /* may be "" */
     struct sl_priority priority;
     const struct sl_pod_sets *sets;
     size_t label_key_count; /* labels of the job that its Workload has too */
     const char *const *label_keys;
+    const struct sl_members
+        *members; /* of a composed job, who agree about these labels; else unused */
 };
-/* The Workload that the job should have: metadata and spec (a new object). */
+/* Have no two of them different values of the label? */
+bool sl_members_agree(const struct sl_members *m, const char *label);
+/* The Workload that the job should have: metadata and spec (a new object). `job` is the first of the members, where there
+ * are several. */
 struct sl_json *sl_framework_workload_new(const struct sl_framework *f, const struct sl_json *job,
                                           const struct sl_workload_plan *plan);
 /* Make the job the controller of the object: its only owner. */
@@ -115,8 +176,16 @@ const char *sl_job_queue(const struct sl_json *job); /* NULL: no label, or an em
 const char *sl_job_prebuilt(const struct sl_json *job);
 /* A copy of the Workload with the admission gates of its job; NULL when they are the same already. */
 struct sl_json *sl_workload_with_gates_new(const struct sl_json *wl, const struct sl_json *job);
-/* Is `wl` owned by that job (same uid)? */
+/* Is `wl` controlled by that job (same uid)? */
 bool sl_job_owns(const struct sl_json *job, const struct sl_json *wl);
+/* Is it that job's: the one that it controls, or, of a composed one, the one that is marked as such? */
+bool sl_framework_has(const struct sl_framework *f, const struct sl_json *job,
+                      const struct sl_json *wl);
+/* Is it a Workload of a composed job of that kind: marked as such, or one that such objects own without controlling it? */
+bool sl_framework_composes(const struct sl_framework *f, const struct sl_json *wl);
+/* Let every member own the Workload, and none control it; how many owners are new. */
+size_t sl_framework_own_all(const struct sl_framework *f, struct sl_json *wl,
+                            const struct sl_members *m);
 
 struct sl_json *sl_workload_pod_set(const struct sl_json *wl, size_t index); /* NULL: no such one */
 bool sl_workload_has_finalizer(const struct sl_json *wl);

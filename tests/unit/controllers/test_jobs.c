@@ -550,6 +550,80 @@ static void test_jobs_workload_that_runs_without_a_class_gets_none(void **state)
     assert_false(sl_json_has(sl_json_get(workload(f), "spec"), "priorityClassRef"));
 }
 
+static const char *told(struct fixture *f, const char *reason)
+{
+    size_t cursor = 0;
+    const char *key;
+    const char *last = "";
+    union sl_map_value value;
+    while (sl_map_next(f->fake.objects, &cursor, &key, &value)) {
+        if (strcmp(sl_json_path_text(value.pointer, "reason", ""), reason) == 0) {
+            last = sl_json_path_text(value.pointer, "message", "");
+        }
+    }
+    return last;
+}
+
+static void test_jobs_deletion_of_its_workload_is_said_also_when_that_was_evicted(void **state)
+{
+    struct fixture *f = *state;
+    start_running(f);
+    set(f, "Evicted", true);
+    sl_json_set_text(sl_json_get(workload(f), "metadata"), "deletionTimestamp",
+                     "2023-11-14T22:13:20Z");
+    settle(f);
+    assert_string_equal(told(f, "Stopped"), "Workload is deleted");
+}
+
+static void test_jobs_another_queue_or_class_while_waiting_is_followed_as_in_kueue(void **state)
+{
+    struct fixture *f = *state;
+    fake_put(&f->fake, SL_KIND_WORKLOAD_PRIORITY_CLASS,
+             parse("{\"metadata\":{\"name\":\"high\"},\"value\":7}"));
+    put_our_job(f);
+    settle(f);
+    sl_json_set_text(sl_json_path(job(f), "metadata.labels"), SL_LABEL_QUEUE, "other");
+    settle(f);
+    assert_string_equal(sl_json_path_text(workload(f), "spec.queueName", ""), "other");
+    assert_string_equal(told(f, "UpdatedWorkload"), "");
+    label_class(f, "high");
+    assert_true(sl_json_path_int(workload(f), "spec.priority", 0) == 7);
+    assert_int_equal(strncmp(told(f, "UpdatedWorkload"), "Updated workload priority class: n/", 35),
+                     0);
+    sl_json_remove(sl_json_path(job(f), "metadata.labels"), SL_LABEL_PRIORITY_CLASS);
+    settle(f);
+    assert_null(sl_json_path(workload(f), "spec.priorityClassRef"));
+}
+
+/* Its label counts for Workloads that have a class of ours, or none. */
+static void test_jobs_workload_with_a_class_of_its_pods_keeps_it(void **state)
+{
+    struct fixture *f = *state;
+    fake_put(&f->fake, SL_KIND_WORKLOAD_PRIORITY_CLASS,
+             parse("{\"metadata\":{\"name\":\"high\"},\"value\":7}"));
+    fake_put(&f->fake, SL_KIND_PRIORITY_CLASS,
+             parse("{\"metadata\":{\"name\":\"usual\"},\"value\":3}"));
+    put_our_job(f);
+    sl_json_set_text(sl_json_path(job(f), "spec.template.spec"), "priorityClassName", "usual");
+    settle(f);
+    label_class(f, "high");
+    assert_true(sl_json_path_int(workload(f), "spec.priority", 0) == 3);
+}
+
+/* It was evicted and waits: its quota is free, and its Workload says Evicted until it is reserved again. */
+static void test_jobs_changed_while_it_waits_after_an_eviction_the_workload_follows(void **state)
+{
+    struct fixture *f = *state;
+    put_our_job(f);
+    settle(f);
+    set(f, "Evicted", true);
+    set(f, "QuotaReserved", false);
+    sl_json_set_int(sl_json_get(job(f), "spec"), "parallelism", 1);
+    settle(f);
+    assert_true(sl_json_path_int(workload(f), "spec.podSets.0.count", 0) == 1);
+    assert_int_equal(stopped_calls, 0);
+}
+
 static void test_jobs_default_priority_class_is_used(void **state)
 {
     struct fixture *f = *state;
@@ -877,6 +951,10 @@ int main(void)
         TEST(test_jobs_missing_class_is_reported_and_waited_for),
         TEST(test_jobs_workload_that_runs_follows_to_another_class),
         TEST(test_jobs_workload_that_runs_without_a_class_gets_none),
+        TEST(test_jobs_deletion_of_its_workload_is_said_also_when_that_was_evicted),
+        TEST(test_jobs_another_queue_or_class_while_waiting_is_followed_as_in_kueue),
+        TEST(test_jobs_workload_with_a_class_of_its_pods_keeps_it),
+        TEST(test_jobs_changed_while_it_waits_after_an_eviction_the_workload_follows),
         TEST(test_jobs_default_priority_class_is_used),
         TEST(test_jobs_flavor_against_own_selector_fails_to_start),
         TEST(test_jobs_missing_flavor_is_reported_and_tried_again),

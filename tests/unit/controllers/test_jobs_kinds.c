@@ -352,7 +352,8 @@ static void put_made(struct fixture *f, const char *count)
 {
     char text[400];
     snprintf(text, sizeof text,
-             "{metadata: {name: made, namespace: ns, uid: w}, spec: {queueName: q, podSets:"
+             "{metadata: {name: made, namespace: ns, uid: w, finalizers: [" SL_FINALIZER "]},"
+             " spec: {queueName: q, podSets:"
              " [{name: main, count: %s, template: {spec: {containers: [{name: c}]}}}]}}",
              count);
     put(f, SL_KIND_WORKLOAD, text);
@@ -383,6 +384,7 @@ static void test_jobs_kinds_prebuilt_workload_of_other_pods_is_given_up(void **s
     settle(f);
     assert_string_equal(sl_json_path_text(sl_condition_find(made(f), "Finished"), "reason", ""),
                         "OutOfSync");
+    assert_false(sl_workload_has_finalizer(made(f))); /* nothing holds it for a job that waits */
 }
 
 /* It is another job's, which names it, too. */

@@ -3,7 +3,7 @@
 
 /* Pods as jobs of their own: what they say, their roles and pod sets, starting them. */
 #include "t.h"
-#include "controllers/podgroups/podjob.h"
+#include "controllers/jobs/podjob.h"
 #include <stdio.h>
 
 #define CPU1                                                                                       \
@@ -172,34 +172,50 @@ static void test_podjob_start_against_its_own_selector_is_refused(void **state)
     sl_json_free(pod);
 }
 
+static void test_podjob_pod_without_a_group_is_one_set(void **state)
+{
+    (void)state;
+    struct sl_error e = {0};
+    struct sl_pod_sets sets;
+    struct sl_json *pod = pod_new("\"kueue.x-k8s.io/role-hash\":\"b\"", CPU1, "");
+    assert_int_equal(sl_pod_framework.pod_sets(&sl_pod_framework, pod, &sets, &e), SL_CODE_OK);
+    assert_int_equal(sets.count, 1);
+    assert_string_equal(sets.at[0].name, "main");
+    sl_pod_sets_fini(&sets);
+    sl_json_free(pod);
+}
+
 static void test_podjob_sets_are_one_for_each_role_in_order(void **state)
 {
     (void)state;
     struct sl_error e = {0};
     struct sl_pod_sets sets;
-    struct sl_json *pods[] = {
-        pod_new("\"kueue.x-k8s.io/role-hash\":\"b\"", CPU1, ""),
-        pod_new("\"kueue.x-k8s.io/role-hash\":\"a\"", CPU1, ""),
-        pod_new("\"kueue.x-k8s.io/role-hash\":\"b\"", CPU1, ""),
-        pod_new("\"kueue.x-k8s.io/role-hash\":\"c\"", CPU1, "\"phase\":\"Failed\"")};
-    assert_int_equal(sl_podjob_sets(pods, 4, 0, true, &sets, &e), SL_CODE_OK);
+    struct sl_member at[] = {
+        {.object = pod_new("\"kueue.x-k8s.io/role-hash\":\"b\"", CPU1, "")},
+        {.object = pod_new("\"kueue.x-k8s.io/role-hash\":\"a\"", CPU1, "")},
+        {.object = pod_new("\"kueue.x-k8s.io/role-hash\":\"b\"", CPU1, "")},
+        {.object = pod_new("\"kueue.x-k8s.io/role-hash\":\"c\"", CPU1, "\"phase\":\"Failed\"")}};
+    struct sl_members m = {.group = "g", .count = 4, .at = at};
+    assert_int_equal(sl_pod_composition.pod_sets(&m, &sets, &e), SL_CODE_OK);
     assert_int_equal(sets.count, 2);
     assert_string_equal(sets.at[0].name, "a");
     assert_int_equal(sets.at[0].count, 1);
     assert_string_equal(sets.at[1].name, "b");
     assert_int_equal(sets.at[1].count, 2);
     sl_pod_sets_fini(&sets);
-    assert_int_equal(sl_podjob_sets(pods, 4, 9, true, &sets, &e), SL_CODE_OK);
-    assert_int_equal(sets.count, 1); /* fast: the first stands for all */
+    struct sl_json *first = sl_json_path(at[0].object, "metadata.annotations");
+    sl_json_set_text(first, SL_POD_GROUP_FAST, "true");
+    sl_json_set_text(first, SL_POD_GROUP_COUNT, "9");
+    assert_int_equal(sl_pod_composition.pod_sets(&m, &sets, &e), SL_CODE_OK);
+    assert_int_equal(sets.count, 1); /* the first stands for all */
     assert_int_equal(sets.at[0].count, 9);
     sl_pod_sets_fini(&sets);
-    assert_int_equal(sl_podjob_sets(pods + 3, 1, 0, true, &sets, &e), SL_CODE_INVALID);
-    sl_pod_sets_fini(&sets);
-    assert_int_equal(sl_podjob_sets(pods, 1, 0, false, &sets, &e), SL_CODE_OK);
-    assert_string_equal(sets.at[0].name, "main");
+    m.at = at + 3;
+    m.count = 1;
+    assert_int_equal(sl_pod_composition.pod_sets(&m, &sets, &e), SL_CODE_INVALID);
     sl_pod_sets_fini(&sets);
     for (size_t i = 0; i < 4; i++) {
-        sl_json_free(pods[i]);
+        sl_json_free(at[i].object);
     }
 }
 
@@ -208,18 +224,18 @@ static void test_podjob_sets_more_roles_than_can_be_held_are_refused(void **stat
     (void)state;
     struct sl_error e = {0};
     struct sl_pod_sets sets;
-    struct sl_json *pods[SL_POD_SETS_MAX + 1];
+    struct sl_member at[SL_POD_SETS_MAX + 1];
+    struct sl_members m = {.group = "g", .count = SL_POD_SETS_MAX + 1, .at = at};
     for (size_t i = 0; i <= SL_POD_SETS_MAX; i++) {
         char role[64];
         (void)snprintf(role, sizeof role, "\"kueue.x-k8s.io/role-hash\":\"r%zu\"", i);
-        pods[i] = pod_new(role, CPU1, "");
+        at[i] = (struct sl_member){.object = pod_new(role, CPU1, "")};
     }
-    assert_int_equal(sl_podjob_sets(pods, SL_POD_SETS_MAX + 1, 0, true, &sets, &e),
-                     SL_CODE_INVALID);
+    assert_int_equal(sl_pod_composition.pod_sets(&m, &sets, &e), SL_CODE_INVALID);
     assert_non_null(strstr(e.text, "roles"));
     sl_pod_sets_fini(&sets);
     for (size_t i = 0; i <= SL_POD_SETS_MAX; i++) {
-        sl_json_free(pods[i]);
+        sl_json_free(at[i].object);
     }
 }
 
@@ -233,6 +249,7 @@ int main(void)
         cmocka_unit_test(test_podjob_is_active_until_its_grace_is_over),
         cmocka_unit_test(test_podjob_start_takes_its_gates_away_and_keeps_its_role),
         cmocka_unit_test(test_podjob_start_against_its_own_selector_is_refused),
+        cmocka_unit_test(test_podjob_pod_without_a_group_is_one_set),
         cmocka_unit_test(test_podjob_sets_are_one_for_each_role_in_order),
         cmocka_unit_test(test_podjob_sets_more_roles_than_can_be_held_are_refused),
     };

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* The pod controller over an in-memory client: its writes, one look after the other. */
+/* Pods and groups of them as jobs, over an in-memory client: what is written, one look after the other. */
 #include "t.h"
 #include "base/clock.h"
-#include "controllers/podgroups/podgroups.h"
-#include "controllers/podgroups/podjob.h"
+#include "controllers/jobs/jobs.h"
+#include "controllers/jobs/podjob.h"
 #include "fake_client.h"
 
 #define T0 1700000000000
@@ -38,8 +38,7 @@ bool sl_engine_waits_for_pods(const struct sl_engine *g)
 struct fixture {
     struct fake fake;
     struct sl_recorder *recorder;
-    struct sl_podgroups pods;
-    struct sl_job_rules rules;
+    struct sl_jobs pods;
 };
 
 static int setup(void **state)
@@ -51,7 +50,7 @@ static int setup(void **state)
     stub.waits = false;
     fake_init(&f->fake);
     f->recorder = sl_recorder_new(&f->fake.client);
-    sl_podgroups_init(&f->pods, &f->fake.client, f->recorder, NULL, &f->rules);
+    sl_jobs_init(&f->pods, &f->fake.client, f->recorder, NULL, NULL);
     *state = f;
     return 0;
 }
@@ -60,7 +59,7 @@ static int teardown(void **state)
 {
     struct fixture *f = *state;
     fake_flush(&f->fake);
-    sl_podgroups_fini(&f->pods);
+    sl_jobs_fini(&f->pods);
     fake_fini(&f->fake);
     sl_recorder_free(f->recorder);
     sl_mem_free(f);
@@ -72,14 +71,14 @@ static void show(struct fixture *f, enum sl_kind kind, const char *name)
     struct sl_json *o = fake_find(&f->fake, kind, "ns", name);
     if (o != NULL) {
         struct sl_json *copy = sl_json_clone(o);
-        sl_podgroups_observe(&f->pods, kind, copy, false);
+        sl_jobs_observe(&f->pods, kind, copy, false, T0);
         sl_json_free(copy);
     }
 }
 
 static void step(struct fixture *f)
 {
-    (void)sl_podgroups_step(&f->pods, T0, 16);
+    (void)sl_jobs_step(&f->pods, T0, 16);
     fake_flush(&f->fake);
 }
 
@@ -169,7 +168,7 @@ static void gone(struct fixture *f, const char *name)
 {
     struct sl_json *o = sl_json_clone(pod(f, name));
     fake_remove(&f->fake, SL_KIND_POD, "ns", name);
-    sl_podgroups_observe(&f->pods, SL_KIND_POD, o, true);
+    sl_jobs_observe(&f->pods, SL_KIND_POD, o, true, T0);
     sl_json_free(o);
 }
 
@@ -453,7 +452,7 @@ static void test_podgroups_unmanaged_pod_is_not_looked_at(void **state)
     show(f, SL_KIND_POD, "free");
     step(f);
     assert_int_equal(f->fake.write_count, 0);
-    assert_true(sl_podgroups_due_ms(&f->pods) == INT64_MAX);
+    assert_true(sl_jobs_due_ms(&f->pods) == INT64_MAX);
 }
 
 /* Only the finalizer says now whose it is. */
@@ -491,7 +490,7 @@ static void test_podgroups_pod_waits_for_its_prebuilt_workload_and_runs_with_it(
     annotate(f, "a", SL_LABEL_PREBUILT, "made");
     step(f);
     assert_string_equal(only_workload(f), "");
-    assert_true(sl_podgroups_due_ms(&f->pods) < INT64_MAX); /* it will look again */
+    assert_true(sl_jobs_due_ms(&f->pods) < INT64_MAX); /* it will look again */
     put_prebuilt(f, "made", "");
     show(f, SL_KIND_POD, "a");
     step(f);
@@ -525,6 +524,9 @@ static void test_podgroups_prebuilt_workload_of_other_pods_is_given_up(void **st
     put_pod(f, "a", NULL, "", "\"phase\":\"Pending\"");
     annotate(f, "a", SL_LABEL_PREBUILT, "made");
     step(f);
+    assert_true(sl_job_owns(pod(f, "a"), workload(f, "made"))); /* as Kueue: first its owner */
+    show(f, SL_KIND_WORKLOAD, "made");
+    step(f);
     assert_string_equal(
         sl_json_path_text(sl_condition_find(workload(f, "made"), "Finished"), "reason", ""),
         "OutOfSync");
@@ -534,6 +536,8 @@ static void test_podgroups_prebuilt_workload_of_other_pods_is_given_up(void **st
 static void test_podgroups_prebuilt_workload_of_another_owner_is_not_touched(void **state)
 {
     struct fixture *f = *state;
+    fake_put(&f->fake, SL_KIND_JOB,
+             parse("{\"metadata\":{\"namespace\":\"ns\",\"name\":\"b\",\"uid\":\"other\"}}"));
     put_prebuilt(
         f, "made",
         ",\"ownerReferences\":[{\"apiVersion\":\"batch/v1\",\"kind\":\"Job\",\"name\":\"b\","
@@ -774,8 +778,8 @@ static void test_podgroups_labels_are_copied_when_the_pods_agree(void **state)
 {
     struct fixture *f = *state;
     static const char *const keys[] = {"team", "tier"};
-    f->rules.label_keys = keys;
-    f->rules.label_key_count = 2;
+    f->pods.rules.label_keys = keys;
+    f->pods.rules.label_key_count = 2;
     put_pod(f, "a", "g", "", "\"phase\":\"Pending\"");
     put_pod(f, "b", "g", "", "\"phase\":\"Pending\"");
     sl_json_set_text(sl_json_path(pod(f, "a"), "metadata.labels"), "team", "red");
@@ -794,7 +798,7 @@ static void test_podgroups_pods_of_other_namespaces_are_left_alone(void **state)
 {
     struct fixture *f = *state;
     struct sl_selector *namespaces = sl_selector_parse_labels("team=a", NULL);
-    f->rules.namespaces = namespaces;
+    f->pods.rules.namespaces = namespaces;
     fake_put(&f->fake, SL_KIND_NAMESPACE, parse("{\"metadata\":{\"name\":\"ns\"}}"));
     put_pod(f, "a", NULL, "", "\"phase\":\"Pending\"");
     step(f);
@@ -808,7 +812,210 @@ static void test_podgroups_pods_of_other_namespaces_are_left_alone(void **state)
     step(f);
     assert_true(only_workload(f)[0] != '\0');
     sl_selector_free(namespaces);
-    f->rules.namespaces = NULL;
+    f->pods.rules.namespaces = NULL;
+}
+
+static void put_running(struct fixture *f, const char *name)
+{
+    put_pod(f, name, NULL, "", "\"phase\":\"Running\"");
+    sl_json_remove(sl_json_get(pod(f, name), "spec"), "schedulingGates");
+    show(f, SL_KIND_POD, name);
+}
+
+static void test_podgroups_running_pod_without_a_workload_is_stopped_as_kueue_says(void **state)
+{
+    struct fixture *f = *state;
+    put_running(f, "a");
+    step(f);
+    const struct sl_json *c = sl_condition_find(pod(f, "a"), SL_TERMINATION_TARGET);
+    assert_string_equal(sl_json_path_text(c, "reason", ""), "NoMatchingWorkload");
+    assert_string_equal(sl_json_path_text(c, "message", ""),
+                        "Missing Workload; unable to restore pod templates");
+}
+
+/* Else it would run without quota, since what has finished holds none. */
+static void test_podgroups_running_pod_of_other_prebuilt_workload_is_stopped_first(void **state)
+{
+    struct fixture *f = *state;
+    put_prebuilt(f, "made", "");
+    sl_json_set_int(sl_json_path(workload(f, "made"), "spec.podSets.0"), "count", 3);
+    admit(f, "made");
+    put_running(f, "a");
+    annotate(f, "a", SL_LABEL_PREBUILT, "made");
+    for (int i = 0; i < 2; i++) {
+        step(f);
+        show(f, SL_KIND_WORKLOAD, "made");
+    }
+    assert_true(sl_condition_true(pod(f, "a"), SL_TERMINATION_TARGET));
+    assert_false(sl_condition_true(workload(f, "made"), "Finished"));
+}
+
+static void test_podgroups_running_pod_of_anothers_prebuilt_workload_is_stopped(void **state)
+{
+    struct fixture *f = *state;
+    fake_put(&f->fake, SL_KIND_JOB,
+             parse("{\"metadata\":{\"namespace\":\"ns\",\"name\":\"b\",\"uid\":\"other\"}}"));
+    put_prebuilt(
+        f, "made",
+        ",\"ownerReferences\":[{\"apiVersion\":\"batch/v1\",\"kind\":\"Job\",\"name\":\"b\","
+        "\"uid\":\"other\",\"controller\":true}]");
+    put_running(f, "a");
+    annotate(f, "a", SL_LABEL_PREBUILT, "made");
+    step(f);
+    assert_string_equal(
+        sl_json_path_text(sl_condition_find(pod(f, "a"), SL_TERMINATION_TARGET), "message", ""),
+        "missing workload");
+}
+
+static void test_podgroups_workload_of_a_pod_that_is_gone_is_finished_as_orphan(void **state)
+{
+    struct fixture *f = *state;
+    char name[254];
+    admit_alone(f, name);
+    gone(f, "a");
+    (void)sl_jobs_step(&f->pods, T0 + 5000, 16);
+    fake_flush(&f->fake);
+    assert_string_equal(
+        sl_json_path_text(sl_condition_find(workload(f, name), "Finished"), "reason", ""),
+        "OwnerNotFound");
+    show(f, SL_KIND_WORKLOAD, name);
+    step(f);
+    assert_false(sl_workload_has_finalizer(workload(f, name)));
+}
+
+static void test_podgroups_pods_without_their_label_leave_the_queue(void **state)
+{
+    struct fixture *f = *state;
+    put_pod(f, "a", "g", "", "\"phase\":\"Pending\"");
+    put_pod(f, "b", "g", "", "\"phase\":\"Pending\"");
+    step(f);
+    assert_string_equal(sl_json_path_text(workload(f, "g"), "spec.queueName", ""), "lq");
+    sl_json_remove(sl_json_path(pod(f, "a"), "metadata.labels"), SL_LABEL_QUEUE);
+    sl_json_remove(sl_json_path(pod(f, "b"), "metadata.labels"), SL_LABEL_QUEUE);
+    show(f, SL_KIND_POD, "a");
+    step(f);
+    assert_string_equal(sl_json_path_text(workload(f, "g"), "spec.queueName", ""), "");
+}
+
+static void test_podgroups_group_that_serves_stays_in_its_queue(void **state)
+{
+    struct fixture *f = *state;
+    put_pod(f, "a", "g", "", "\"phase\":\"Pending\"");
+    put_pod(f, "b", "g", "", "\"phase\":\"Pending\"");
+    annotate(f, "a", SL_POD_GROUP_SERVING, "true");
+    step(f);
+    label(f, "a", SL_LABEL_QUEUE, "other");
+    label(f, "b", SL_LABEL_QUEUE, "other");
+    step(f);
+    assert_string_equal(sl_json_path_text(workload(f, "g"), "spec.queueName", ""), "lq");
+}
+
+/* While quota is held it must not: what was given back may be another's. */
+static void test_podgroups_count_of_succeeded_pods_shrinks_only_without_quota(void **state)
+{
+    struct fixture *f = *state;
+    put_pod(f, "a", "g", "", "\"phase\":\"Succeeded\"");
+    put_pod(f, "b", "g", "", "\"phase\":\"Pending\"");
+    step(f);
+    admit(f, "g");
+    step(f);
+    assert_int_equal(sl_json_path_int(workload(f, "g"), "status.reclaimablePods.0.count", 0), 1);
+    put_pod(f, "a", "g", "", "\"phase\":\"Pending\"");
+    step(f);
+    assert_int_equal(sl_json_path_int(workload(f, "g"), "status.reclaimablePods.0.count", 0), 1);
+    say(f, "g", "Admitted", false);
+    say(f, "g", "QuotaReserved", false);
+    for (int i = 0; i < 4; i++) {
+        show(f, SL_KIND_WORKLOAD, "g");
+        step(f);
+    }
+    assert_null(sl_json_path(workload(f, "g"), "status.reclaimablePods"));
+}
+
+static void test_podgroups_missing_class_is_waited_for_by_its_event(void **state)
+{
+    struct fixture *f = *state;
+    put_pod(f, "a", NULL, ",\"x\":1", "\"phase\":\"Pending\"");
+    label(f, "a", SL_LABEL_PRIORITY_CLASS, "high");
+    step(f);
+    assert_string_equal(only_workload(f), "");
+    assert_true(
+        has_event(f, "WorkloadPriorityClassNotFound", "WorkloadPriorityClass \"high\" not found"));
+    put_class(f, "high", 7);
+    sl_jobs_observe(&f->pods, SL_KIND_WORKLOAD_PRIORITY_CLASS,
+                    fake_find(&f->fake, SL_KIND_WORKLOAD_PRIORITY_CLASS, "", "high"), false, T0);
+    step(f);
+    assert_true(sl_json_path_int(workload(f, only_workload(f)), "spec.priority", 0) == 7);
+}
+
+static void test_podgroups_pod_without_a_class_gets_the_default_one(void **state)
+{
+    struct fixture *f = *state;
+    struct sl_json *class =
+        parse("{\"metadata\":{\"name\":\"usual\"},\"value\":3,\"globalDefault\":true}");
+    fake_put(&f->fake, SL_KIND_PRIORITY_CLASS, sl_json_clone(class));
+    sl_jobs_observe(&f->pods, SL_KIND_PRIORITY_CLASS, class, false, T0);
+    put_pod(f, "a", NULL, "", "\"phase\":\"Pending\"");
+    step(f);
+    assert_true(sl_json_path_int(workload(f, only_workload(f)), "spec.priority", 0) == 3);
+    sl_json_free(class);
+}
+
+/* Those that are being deleted may run as long as their grace lasts. */
+static void test_podgroups_group_gets_no_workload_before_its_old_pods_have_stopped(void **state)
+{
+    struct fixture *f = *state;
+    put_pod(f, "a", "g",
+            ",\"deletionTimestamp\":\"2023-11-14T22:13:20Z\",\"deletionGracePeriodSeconds\":30",
+            "\"phase\":\"Running\"");
+    sl_json_set_text(sl_json_get(pod(f, "a"), "spec"), "nodeName", "n");
+    sl_json_remove(sl_json_get(pod(f, "a"), "spec"), "schedulingGates");
+    put_pod(f, "b", "g", "", "\"phase\":\"Pending\"");
+    put_pod(f, "c", "g", "", "\"phase\":\"Pending\"");
+    step(f);
+    assert_null(workload(f, "g"));
+    assert_non_null(pod(f, "c"));
+    assert_true(sl_podjob_has_finalizer(pod(f, "c")));
+    gone(f, "a");
+    show(f, SL_KIND_POD, "b");
+    step(f);
+    assert_non_null(workload(f, "g"));
+}
+
+/* Its namespace is left out later on. */
+static void test_podgroups_pod_with_a_workload_is_managed_to_its_end(void **state)
+{
+    struct fixture *f = *state;
+    char name[254];
+    admit_alone(f, name);
+    step(f);
+    struct sl_selector *namespaces = sl_selector_parse_labels("team=a", NULL);
+    f->pods.rules.namespaces = namespaces;
+    fake_put(&f->fake, SL_KIND_NAMESPACE, parse("{\"metadata\":{\"name\":\"ns\"}}"));
+    say(f, name, "Evicted", true);
+    step(f);
+    assert_true(sl_condition_true(pod(f, "a"), SL_TERMINATION_TARGET));
+    sl_selector_free(namespaces);
+    f->pods.rules.namespaces = NULL;
+}
+
+/* Annotations can be longer than names. */
+static void test_podgroups_group_with_an_endless_name_does_no_harm(void **state)
+{
+    struct fixture *f = *state;
+    char name[1000];
+    memset(name, 'g', sizeof name - 1);
+    name[sizeof name - 1] = '\0';
+    put_pod(f, "a", NULL, "", "\"phase\":\"Pending\"");
+    annotate(f, "a", SL_POD_GROUP, name);
+    step(f);
+    name[255] = '\0'; /* as long as keys can be */
+    annotate(f, "a", SL_POD_GROUP, name);
+    annotate(f, "a", SL_POD_GROUP_COUNT, "1");
+    step(f);
+    assert_true(sl_podjob_gated(pod(f, "a")));
+    gone(f, "a");
+    step(f);
 }
 
 static void test_podgroups_are_wanted_when_the_rules_name_pods_or_nothing(void **state)
@@ -817,13 +1024,13 @@ static void test_podgroups_are_wanted_when_the_rules_name_pods_or_nothing(void *
     static const char *const jobs[] = {"batch/job"};
     static const char *const both[] = {"batch/job", "pod"};
     struct sl_job_rules rules = {.framework_count = 0};
-    assert_true(sl_podgroups_wanted(&rules));
+    assert_true(sl_jobs_enabled(&rules, &sl_pod_framework));
     rules.framework_count = 1;
     rules.frameworks = jobs;
-    assert_false(sl_podgroups_wanted(&rules));
+    assert_false(sl_jobs_enabled(&rules, &sl_pod_framework));
     rules.framework_count = 2;
     rules.frameworks = both;
-    assert_true(sl_podgroups_wanted(&rules));
+    assert_true(sl_jobs_enabled(&rules, &sl_pod_framework));
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
@@ -863,6 +1070,18 @@ int main(void)
         TEST(test_podgroups_admission_gates_of_the_pod_are_its_workloads),
         TEST(test_podgroups_labels_are_copied_when_the_pods_agree),
         TEST(test_podgroups_pods_of_other_namespaces_are_left_alone),
+        TEST(test_podgroups_running_pod_without_a_workload_is_stopped_as_kueue_says),
+        TEST(test_podgroups_running_pod_of_other_prebuilt_workload_is_stopped_first),
+        TEST(test_podgroups_running_pod_of_anothers_prebuilt_workload_is_stopped),
+        TEST(test_podgroups_workload_of_a_pod_that_is_gone_is_finished_as_orphan),
+        TEST(test_podgroups_pods_without_their_label_leave_the_queue),
+        TEST(test_podgroups_group_that_serves_stays_in_its_queue),
+        TEST(test_podgroups_count_of_succeeded_pods_shrinks_only_without_quota),
+        TEST(test_podgroups_missing_class_is_waited_for_by_its_event),
+        TEST(test_podgroups_pod_without_a_class_gets_the_default_one),
+        TEST(test_podgroups_group_gets_no_workload_before_its_old_pods_have_stopped),
+        TEST(test_podgroups_pod_with_a_workload_is_managed_to_its_end),
+        TEST(test_podgroups_group_with_an_endless_name_does_no_harm),
         TEST(test_podgroups_are_wanted_when_the_rules_name_pods_or_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

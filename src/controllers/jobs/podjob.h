@@ -2,8 +2,8 @@
  * SPDX-FileCopyrightText: The Sluice authors */
 
 /* Pods that are jobs of their own, alone or as a group (Kueue's pkg/controller/jobs/pod): what
- * their labels and annotations say, their state, the role that a pod has in its group, and the pod
- * sets that they make together. Pure functions over objects; no I/O. */
+ * their labels and annotations say, their state, the role that a pod has in its group, and the
+ * frameworks that the job controller drives them by. Pure functions over objects; no I/O. */
 #ifndef SL_CONTROLLERS_PODJOB_H
 #define SL_CONTROLLERS_PODJOB_H
 #include "controllers/work/framework.h"
@@ -18,11 +18,10 @@
 #define SL_POD_RETRIABLE "kueue.x-k8s.io/retriable-in-group"
 #define SL_POD_ROLE "kueue.x-k8s.io/role-hash"
 #define SL_GROUP_WORKLOAD "kueue.x-k8s.io/is-group-workload"
-#define SL_TERMINATION_TARGET "TerminationTarget"
 #define SL_ROLE_SIZE 64u
 
-/* Names Workloads of Pods; the job controller does not drive it. */
-extern const struct sl_framework sl_pod_framework;
+/* One Pod is a job, or a group of them is (podgroup.c). Both are "pod" to integrations.frameworks. */
+extern const struct sl_framework sl_pod_framework, sl_pod_group_framework;
 
 bool sl_podjob_managed(const struct sl_json *pod);      /* admission has marked it */
 const char *sl_podjob_group(const struct sl_json *pod); /* NULL: it has no group */
@@ -47,10 +46,11 @@ bool sl_podjob_has_finalizer(const struct sl_json *pod);
 /* Start it with what its admission adds (template.h): changed in place. INVALID: it contradicts what is there. */
 enum sl_code sl_podjob_start(struct sl_json *pod, const struct sl_json *injection,
                              struct sl_error *e);
-void sl_podjob_drop_finalizer(struct sl_json *pod);
 
-/* The pod sets of one pod (total 0), of a group's pods that count, or with `total` of the first of them for all.
- * INVALID: none counts, or they have too many roles. `out` is to be ended in every case. */
-enum sl_code sl_podjob_sets(struct sl_json *const *pods, size_t count, int64_t total, bool group,
-                            struct sl_pod_sets *out, struct sl_error *e);
+/* Count so many pods like this one in the pod set of that name. INVALID: that would be one too many. */
+enum sl_code sl_podjob_add(struct sl_pod_sets *sets, const char *name, const struct sl_json *pod,
+                           int64_t count, struct sl_error *e);
+
+/* podgroup.c: what a job of many pods is more than one. */
+extern const struct sl_composition sl_pod_composition;
 #endif

@@ -2,8 +2,9 @@
  * SPDX-FileCopyrightText: The Sluice authors */
 
 /* Reading pods; roles are named by a hash of what Kueue hashes, in the form that it hashes it in. */
-#include "controllers/podgroups/podjob.h"
+#include "controllers/jobs/podjob.h"
 #include "api/objects/pod_shape.h"
+#include "base/check.h"
 #include "base/clock.h"
 #include "base/digest.h"
 #include "controllers/work/template.h"
@@ -13,8 +14,6 @@
 #include <string.h>
 
 #define POD_SET_ANNOTATIONS "kueue.x-k8s.io/podset-"
-
-const struct sl_framework sl_pod_framework = {.kind = SL_KIND_POD, .name = "pod"};
 
 /* --- what it says ----------------------------------------------------------------------------- */
 
@@ -140,11 +139,6 @@ bool sl_podjob_has_finalizer(const struct sl_json *pod)
     return sl_object_has_finalizer(pod, SL_POD_MANAGED);
 }
 
-void sl_podjob_drop_finalizer(struct sl_json *pod)
-{
-    (void)sl_object_drop_finalizer(pod, SL_POD_MANAGED);
-}
-
 /* --- starting --------------------------------------------------------------------------------- */
 
 static void drop_gate(struct sl_json *pod, const char *gate)
@@ -194,52 +188,121 @@ static struct sl_json *template_new(const struct sl_json *pod)
     return template;
 }
 
-static enum sl_code add_to_set(const struct sl_json *pod, const char *role, int64_t count,
-                               struct sl_pod_sets *out, struct sl_error *e)
+enum sl_code sl_podjob_add(struct sl_pod_sets *sets, const char *name, const struct sl_json *pod,
+                           int64_t count, struct sl_error *e)
 {
+    SL_PRE(sets != NULL);
     size_t at = 0;
-    while (at < out->count && strcmp(out->at[at].name, role) != 0) {
+    while (at < sets->count && strcmp(sets->at[at].name, name) != 0) {
         at++;
     }
     if (at == SL_POD_SETS_MAX) {
         return sl_error_set(e, SL_CODE_INVALID, "the pods of the group have more than %u roles",
                             SL_POD_SETS_MAX);
     }
-    if (at == out->count) {
+    if (at == sets->count) {
         struct sl_json *template = template_new(pod);
-        sl_json_append(out->made, template);
-        out->at[out->count++] =
+        sets->made = sets->made == NULL ? sl_json_new_list() : sets->made;
+        sl_json_append(sets->made, template);
+        sets->at[sets->count++] =
             (struct sl_pod_set){.template = template, .index_label = SL_POD_GROUP_INDEX};
-        (void)snprintf(out->at[at].name, sizeof out->at[at].name, "%.63s", role);
-        (void)snprintf(out->at[at].where, sizeof out->at[at].where, "%s", "");
+        (void)snprintf(sets->at[at].name, sizeof sets->at[at].name, "%.63s", name);
     }
-    out->at[at].count += count;
+    sets->at[at].count += count;
     return SL_CODE_OK;
 }
 
-static int by_name(const void *a, const void *b)
+/* --- the frameworks --------------------------------------------------------------------------- */
+
+static bool is_alone(const struct sl_json *pod)
 {
-    return strcmp(((const struct sl_pod_set *)a)->name, ((const struct sl_pod_set *)b)->name);
+    return sl_podjob_group(pod) == NULL;
 }
 
-enum sl_code sl_podjob_sets(struct sl_json *const *pods, size_t count, int64_t total, bool group,
-                            struct sl_pod_sets *out, struct sl_error *e)
+static bool is_member(const struct sl_json *pod)
 {
-    enum sl_code code = SL_CODE_OK;
-    *out = (struct sl_pod_sets){.made = sl_json_new_list()};
-    for (size_t i = 0; i < count && code == SL_CODE_OK && (total == 0 || out->count == 0); i++) {
-        char role[SL_ROLE_SIZE] = "main";
-        if (group && !sl_podjob_counts(pods[i])) {
-            continue;
-        }
-        if (group) {
-            sl_podjob_role(pods[i], role);
-        }
-        code = add_to_set(pods[i], role, total > 0 ? total : 1, out, e);
-    }
-    if (code == SL_CODE_OK && out->count == 0) {
-        return sl_error_set(e, SL_CODE_INVALID, "the group has no pod that can run");
-    }
-    qsort(out->at, out->count, sizeof out->at[0], by_name);
-    return code;
+    return sl_podjob_group(pod) != NULL;
 }
+
+static bool is_unmanaged(const struct sl_framework *f, const struct sl_json *pod)
+{
+    (void)f;
+    return !sl_podjob_managed(pod);
+}
+
+static bool is_gated(const struct sl_framework *f, const struct sl_json *pod)
+{
+    (void)f;
+    return sl_podjob_gated(pod);
+}
+
+static bool is_active(const struct sl_framework *f, const struct sl_json *pod)
+{
+    (void)f;
+    return sl_podjob_active(pod, sl_clock_now_ms());
+}
+
+static bool is_ready(const struct sl_framework *f, const struct sl_json *pod)
+{
+    (void)f;
+    return sl_podjob_ready(pod) || sl_podjob_succeeded(pod);
+}
+
+static bool has_ended(const struct sl_framework *f, const struct sl_json *pod, bool *success,
+                      const char **message)
+{
+    (void)f;
+    *success = sl_podjob_succeeded(pod);
+    *message = sl_json_path_text(pod, "status.message", "");
+    return sl_podjob_ended(pod);
+}
+
+static enum sl_code read_pod_sets(const struct sl_framework *f, const struct sl_json *pod,
+                                  struct sl_pod_sets *out, struct sl_error *e)
+{
+    (void)f;
+    *out = (struct sl_pod_sets){.count = 0};
+    return sl_podjob_add(out, "main", pod, 1, e);
+}
+
+static enum sl_code start(const struct sl_framework *f, struct sl_json *pod, size_t index,
+                          const struct sl_json *injection, struct sl_error *e)
+{
+    (void)f;
+    (void)index;
+    return sl_podjob_start(pod, injection, e);
+}
+
+static const char *priority_class(const struct sl_framework *f, const struct sl_json *pod)
+{
+    (void)f;
+    return sl_json_path_text(pod, "spec.priorityClassName", "");
+}
+
+static const struct sl_gated gated = {.finalizer = SL_POD_MANAGED, .counts = sl_podjob_counts};
+
+const struct sl_framework sl_pod_framework = {.kind = SL_KIND_POD,
+                                              .name = "pod",
+                                              .noun = "pod",
+                                              .gated = &gated,
+                                              .claims = is_alone,
+                                              .skips = is_unmanaged,
+                                              .suspended = is_gated,
+                                              .active = is_active,
+                                              .pods_ready = is_ready,
+                                              .finished = has_ended,
+                                              .pod_sets = read_pod_sets,
+                                              .inject = start,
+                                              .priority_class = priority_class};
+const struct sl_framework sl_pod_group_framework = {.kind = SL_KIND_POD,
+                                                    .name = "pod",
+                                                    .noun = "pod group",
+                                                    .gated = &gated,
+                                                    .composition = &sl_pod_composition,
+                                                    .claims = is_member,
+                                                    .skips = is_unmanaged,
+                                                    .suspended = is_gated,
+                                                    .active = is_active,
+                                                    .finished = has_ended,
+                                                    .inject = start,
+                                                    .priority_class = priority_class};
