@@ -31,22 +31,6 @@ void sl_job_write(struct sl_reconciler *r, enum sl_verb verb, enum sl_kind kind,
     sl_json_free(o);
 }
 
-bool sl_priority_find(struct sl_reconciler *r, enum sl_kind kind, const char *name,
-                      struct sl_priority *out)
-{
-    *out = (struct sl_priority){
-        .group = sl_kind_info(kind)->group, .kind = sl_kind_info(kind)->kind, .name = name};
-    if (name[0] == '\0') {
-        return true;
-    }
-    bool absent;
-    struct sl_json *class = sl_reconciler_get(r, kind, "", name, &absent);
-    bool found = class != NULL;
-    out->value = sl_json_path_int(class, "value", 0);
-    sl_json_free(class);
-    return found;
-}
-
 struct sl_note sl_job_note(const struct sl_job_view *v, const char *reason, const char *format, ...)
 {
     SL_PRE(v != NULL);

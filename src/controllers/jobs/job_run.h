@@ -8,8 +8,8 @@
 
 /* Is it on its way from running to stopped and restored? */
 bool sl_job_stopping(const struct sl_job_view *v);
-/* One step towards a stopped, restored job; true when there is nothing left to do. */
 enum sl_stop { SL_STOP_NO_MATCH, SL_STOP_NOT_ADMITTED, SL_STOP_DELETED, SL_STOP_EVICTED };
+/* One step towards a stopped, restored job; true when there is nothing left to do. */
 bool sl_job_stop(struct sl_job_view *v, enum sl_stop stop, const char *why);
 /* What the pending admission checks of the Workload say, "check: message; ..." (out may be NULL); false: nothing. */
 bool sl_job_checks_say(const struct sl_json *wl, struct sl_buf *out);
@@ -28,13 +28,10 @@ bool sl_job_reclaim(struct sl_job_view *v);
  * why not. */
 struct sl_json *sl_admission_injection_new(struct sl_reconciler *r, const struct sl_json *wl,
                                            size_t index, struct sl_error *e);
-/* Takes the object. */
+/* Create or update the object; takes it. */
 void sl_job_write(struct sl_reconciler *r, enum sl_verb verb, enum sl_kind kind, struct sl_json *o,
                   const struct sl_note *note);
-/* The class of that kind, or none ("" as its name). False: it does not exist (yet), and *out has no value. */
-bool sl_priority_find(struct sl_reconciler *r, enum sl_kind kind, const char *name,
-                      struct sl_priority *out);
-/* An Event about the job when the write has succeeded. */
+/* For an Event about the job when the write has succeeded. */
 struct sl_note sl_job_note(const struct sl_job_view *v, const char *reason, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 /* An Event about the job. */

@@ -71,12 +71,21 @@ static const char *class_of(const struct sl_job_view *v, enum sl_kind *kind)
     return sl_map_next(v->j->default_classes, &cursor, &name, &value) ? name : "";
 }
 
-/* False when the class does not exist (yet): the job then waits for it. */
+/* False when the class does not exist (yet): the job then waits for it. "" as its name: none. */
 static bool find_priority(struct sl_job_view *v, struct sl_priority *out)
 {
     enum sl_kind kind;
+    bool absent;
     const char *name = class_of(v, &kind);
-    bool found = sl_priority_find(v->r, kind, name, out);
+    *out = (struct sl_priority){
+        .group = sl_kind_info(kind)->group, .kind = sl_kind_info(kind)->kind, .name = name};
+    if (name[0] == '\0') {
+        return true;
+    }
+    struct sl_json *class = sl_reconciler_get(v->r, kind, "", name, &absent);
+    bool found = class != NULL;
+    out->value = sl_json_path_int(class, "value", 0);
+    sl_json_free(class);
     if (!found) {
         char message[512];
         bool ours = kind == SL_KIND_WORKLOAD_PRIORITY_CLASS;

@@ -419,8 +419,9 @@ static bool may_be_managed(struct sl_jobs_of *of, const struct sl_json *job, boo
 static void observe_job(struct sl_jobs_of *of, const struct sl_json *job, bool deleted,
                         int64_t now_ms)
 {
-    bool ours = of->f->claims == NULL || of->f->claims(job);
     bool composed = of->f->composition != NULL;
+    bool ours = composed ? of->f->composition->group(job) != NULL
+                         : of->f->claims == NULL || of->f->claims(job);
     if (!ours || !((composed && deleted) || may_be_managed(of, job, deleted))) {
         return;
     }

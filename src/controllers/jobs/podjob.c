@@ -219,11 +219,6 @@ static bool is_alone(const struct sl_json *pod)
     return sl_podjob_group(pod) == NULL;
 }
 
-static bool is_member(const struct sl_json *pod)
-{
-    return sl_podjob_group(pod) != NULL;
-}
-
 static bool is_unmanaged(const struct sl_framework *f, const struct sl_json *pod)
 {
     (void)f;
@@ -299,7 +294,6 @@ const struct sl_framework sl_pod_group_framework = {.kind = SL_KIND_POD,
                                                     .noun = "pod group",
                                                     .gated = &gated,
                                                     .composition = &sl_pod_composition,
-                                                    .claims = is_member,
                                                     .skips = is_unmanaged,
                                                     .suspended = is_gated,
                                                     .active = is_active,

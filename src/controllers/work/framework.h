@@ -14,8 +14,7 @@
 #define SL_ANNOTATION_GATED_BY "kueue.x-k8s.io/admission-gated-by"
 #define SL_LABEL_JOB_UID "kueue.x-k8s.io/job-uid"
 #define SL_FINALIZER "kueue.x-k8s.io/resource-in-use"
-#define SL_TERMINATION_TARGET                                                                      \
-    "TerminationTarget" /* the condition of a gated object that has to stop */
+#define SL_TERMINATION_TARGET "TerminationTarget" /* a condition: the gated object has to stop */
 #define SL_POD_SETS_MAX 18u
 
 /* A pod set as the job describes it; texts and templates are lent. */
@@ -95,7 +94,7 @@ struct sl_framework {
     bool forgets_start;
     const struct sl_gated *gated;             /* NULL: suspended, and restored, when it stops */
     const struct sl_composition *composition; /* NULL: one object is the job */
-    /* Is the object one for this framework, of those of its kind? NULL: each is. */
+    /* Without a composition: is the object one for this framework, of those of its kind? NULL: each is. */
     bool (*claims)(const struct sl_json *object);
     /* Does its controller make jobs of that kind, which then run with theirs? NULL: it makes pods and no jobs. */
     bool (*makes)(const struct sl_framework *f, enum sl_kind kind);
@@ -142,8 +141,7 @@ struct sl_workload_plan {
     const struct sl_pod_sets *sets;
     size_t label_key_count; /* labels of the job that its Workload has too */
     const char *const *label_keys;
-    const struct sl_members
-        *members; /* of a composed job, who agree about these labels; else unused */
+    const struct sl_members *members; /* of a composed job: they agree about these labels */
 };
 /* Have no two of them different values of the label? */
 bool sl_members_agree(const struct sl_members *m, const char *label);

@@ -34,6 +34,8 @@ static void test_job_children_are_listed_with_their_owner(void **state)
     assert_string_equal(child, "1/ns/b");
     assert_false(sl_job_children_next(c, "o", &cursor, &uid, &child));
     assert_int_equal(count(c, "nobody"), 0);
+    assert_int_equal(sl_job_children_count(c, "o"), 2);
+    assert_int_equal(sl_job_children_count(c, "nobody"), 0);
     sl_job_children_free(c);
 }
 
