@@ -27,6 +27,11 @@ struct conf_case {
 /* How the process of a case ends. */
 enum conf_end { CONF_PASSED = 0, CONF_FAILED = 1, CONF_SKIPPED = 2 };
 
+/* --- cases.c: files ----------------------------------------------------------------------------- */
+/* The cases of a file's text, which is one case or a list of them, as a list that the caller frees. NULL: an error that
+ * names the case which cannot be read. */
+struct sl_json *conf_cases_new(const char *text, size_t len, struct sl_error *e);
+
 /* --- select.c: what cannot be run, and what is known to differ -------------------------------- */
 /* NULL, or what the case needs that there is not. */
 const char *conf_skip_reason(const struct conf_case *c);

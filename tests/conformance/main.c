@@ -158,7 +158,9 @@ static void run_variant(struct run *r, const struct sl_json *root, const struct 
     }
 }
 
-static struct sl_json *new_file(const char *path)
+/* What a file has, as `parse` reads it. */
+static struct sl_json *new_file(const char *path,
+                                struct sl_json *(*parse)(const char *, size_t, struct sl_error *))
 {
     struct sl_buf text = {0};
     char chunk[65536];
@@ -173,7 +175,7 @@ static struct sl_json *new_file(const char *path)
         sl_buf_add(&text, chunk, n);
     }
     (void)fclose(f);
-    struct sl_json *root = sl_json_parse(text.data, text.len, &e);
+    struct sl_json *root = parse(text.data, text.len, &e);
     sl_buf_fini(&text);
     if (root == NULL) {
         (void)fprintf(stderr, "%s: %s\n", path, e.text);
@@ -182,15 +184,23 @@ static struct sl_json *new_file(const char *path)
     return root;
 }
 
-static void run_file(struct run *r, const char *path)
+/* A case and its variants. */
+static void run_root(struct run *r, const struct sl_json *root)
 {
-    struct sl_json *root = new_file(path);
     const struct sl_json *variants = sl_json_get(root, "variants");
     run_variant(r, root, root, 0);
     for (size_t i = 0; i < sl_json_len(variants); i++) {
         run_variant(r, root, sl_json_at(variants, i), i + 1);
     }
-    sl_json_free(root);
+}
+
+static void run_file(struct run *r, const char *path)
+{
+    struct sl_json *cases = new_file(path, conf_cases_new);
+    for (size_t i = 0; i < sl_json_len(cases); i++) {
+        run_root(r, sl_json_at(cases, i));
+    }
+    sl_json_free(cases);
 }
 
 static bool is_case(const struct dirent *d)
@@ -233,7 +243,7 @@ static void run_path(struct run *r, const char *path)
 
 static void run_defaults(struct run *r, const char *path)
 {
-    struct sl_json *recorded = new_file(path);
+    struct sl_json *recorded = new_file(path, sl_json_parse);
     r->number++;
     conf_check_defaults(recorded);
     r->passed += conf_differences == 0;

@@ -19,4 +19,5 @@ $(BUILD)/sluice-conformance: $(CONFORMANCE_OBJECTS) $(call archives,$(CONFORMANC
 .PHONY: conformance
 ##@ Check
 conformance: $(BUILD)/sluice-conformance ## recorded outcomes of Kueue, case by case (TAP)
+	@tests/conformance/test_cases.py $<
 	@$< --gates tests/conformance/feature-gates.json --deviations tests/conformance/deviations $(CONFORMANCE_CASES)

@@ -8,6 +8,7 @@ usage: reduce.py ORACLE_TEST OUT CASE... (answered cases; OUT gets the small one
 import copy, json, os, pathlib, re, sys, tempfile
 
 import agree
+import corpus
 
 RUNNER = os.environ.get("RUNNER", "build/sluice-conformance")
 PART = 16
@@ -140,10 +141,9 @@ def reduce(oracle, case):
 
 def main(oracle, out, *paths):
     pathlib.Path(out).mkdir(parents=True, exist_ok=True)
-    for p in paths:
-        case = json.loads(pathlib.Path(p).read_text())
+    for p, case in [(p, case) for p in paths for case in corpus.cases(p)]:
         name = case["id"]
-        end_after(case, agree.compare(RUNNER, [p])[name])
+        end_after(case, agree.compare(RUNNER, ["--only", name, p])[name])
         case = reduce(oracle, case)
         lines, answered = differing(oracle, [case], 3).get(0, (["not reproduced"], case))
         answered["id"] = name

@@ -8,6 +8,8 @@ usage: vary.py SEED COUNT CASES OUT [SUITE...]
 CASES: tests/conformance/cases; SUITE: generated-quota and generated-tas unless given, also cycle and tas"""
 import copy, json, pathlib, random, sys
 
+import corpus
+
 POLICIES = ["Never", "LowerPriority", "Any"]
 WITHIN = ["Never", "LowerPriority", "LowerOrNewerEqualPriority"]
 SEARCH = ["MayStopSearch", "TryNextFlavor"]
@@ -250,8 +252,7 @@ class Variation:
 
 def main(seed, count, cases, out, *suites):
     r = random.Random(int(seed))
-    files = [f for suite in suites or ("generated-quota", "generated-tas") for f in sorted(pathlib.Path(cases, suite).glob("*.json"))]
-    bases = [b for b in (json.loads(f.read_text()) for f in files) if can_be_varied(b)]
+    bases = [b for b in corpus.recorded(cases, *(suites or ("generated-quota", "generated-tas"))) if can_be_varied(b)]
     gates = [b["featureGates"] for b in bases]
     for i in range(int(count)):
         base = r.choice(bases)

@@ -6,6 +6,7 @@
 usage: vary_flavors.py SEED COUNT CASES OUT      CASES: tests/conformance/cases"""
 import copy, json, pathlib, random, sys
 
+import corpus
 from vary import PREFERENCES, SEARCH, Variation as Scenario, near, number
 
 GATES = ["FlavorFungibility", "UnadmittedWorkloadsObservability"]
@@ -130,7 +131,7 @@ def is_asked(case):
 
 def main(seed, count, cases, out):
     r = random.Random(int(seed))
-    bases = [b for b in (json.loads(f.read_text()) for f in sorted(pathlib.Path(cases, "flavors").glob("*.json"))) if is_asked(b)]
+    bases = [b for b in corpus.recorded(cases, "flavors") if is_asked(b)]
     for i in range(int(count)):
         base = r.choice(bases)
         case = Variation(r, base).make()

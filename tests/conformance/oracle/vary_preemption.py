@@ -6,6 +6,7 @@
 usage: vary_preemption.py SEED COUNT CASES OUT      CASES: tests/conformance/cases"""
 import copy, json, pathlib, random, sys
 
+import corpus
 from vary import POLICIES, WITHIN, FAIR, Variation as Scenario, amount, near
 
 
@@ -118,8 +119,7 @@ class Variation(Scenario):
 
 def main(seed, count, cases, out):
     r = random.Random(int(seed))
-    bases = [json.loads(f.read_text()) for f in sorted(pathlib.Path(cases, "preemption").glob("*.json"))]
-    bases = [b for b in bases if any(o["kind"] == "Workload" for o in b["objects"])]
+    bases = [b for b in corpus.recorded(cases, "preemption") if any(o["kind"] == "Workload" for o in b["objects"])]
     for i in range(int(count)):
         base = r.choice(bases)
         case = Variation(r, base).make()

@@ -8,6 +8,8 @@ usage: vary_topology.py SEED COUNT CASES OUT      CASES: tests/conformance/cases
        vary_topology.py reasons DIR"""
 import copy, json, pathlib, random, re, sys
 
+import corpus
+
 GATES = ["TASBalancedPlacement", "TASRespectNodeAffinityPreferred"]
 
 
@@ -129,8 +131,7 @@ class Variation:
 
 def vary(seed, count, cases, out):
     r = random.Random(int(seed))
-    bases = [json.loads(f.read_text()) for f in sorted(pathlib.Path(cases, "topology").glob("*.json"))]
-    bases = [b for b in bases if any(o["kind"] == "Node" for o in b["objects"])]
+    bases = [b for b in corpus.recorded(cases, "topology") if any(o["kind"] == "Node" for o in b["objects"])]
     for i in range(int(count)):
         base = r.choice(bases)
         case = Variation(r, base).make()

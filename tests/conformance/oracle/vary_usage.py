@@ -9,6 +9,7 @@ usage: vary_usage.py SEED COUNT CASES OUT
 CASES: tests/conformance/cases"""
 import copy, json, pathlib, random, sys
 
+import corpus
 from vary import Variation, amount
 
 WEIGHTS = ["0", "500m", "1", "1", "1500m", "2", "3"]
@@ -67,8 +68,7 @@ class UsageVariation(Variation):
 
 def main(seed, count, cases, out):
     r = random.Random(int(seed))
-    recorded = [json.loads(f.read_text()) for f in sorted(pathlib.Path(cases, "cycle").glob("*.json"))]
-    bases = [c for c in recorded if "initialLocalQueueUsage" in c["run"] and "deleteLocalQueueFromAPIBeforeCycles" not in c["run"]]
+    bases = [c for c in corpus.recorded(cases, "cycle") if "initialLocalQueueUsage" in c["run"] and "deleteLocalQueueFromAPIBeforeCycles" not in c["run"]]
     for i in range(int(count)):
         base = r.choice(bases)
         varied = UsageVariation(r, base)
