@@ -69,6 +69,7 @@ checks_of_programs() {
     stage crash 1200 $make crash
     stage coverage 2700 $make coverage
     stage conformance 600 $make conformance
+    stage way 600 $make way
     stage defects 1500 $make defects SAMPLE=8
     stage tidy 2400 $make tidy
     stage cbmc 900 $make cbmc
