@@ -20,12 +20,14 @@ def build():
     return generator
 
 
-def cost(process, workloads):
+def cpu_s(process):
     fields = pathlib.Path(f"/proc/{process.pid}/stat").read_text().rsplit(")", 1)[1].split()
-    cpu_s = (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def peak_mib(process):
     status = pathlib.Path(f"/proc/{process.pid}/status").read_text()
-    peak_kib = int(re.search(r"VmHWM:\s+(\d+)", status).group(1))
-    print(f"daemon: {1000 * cpu_s / workloads:.2f} ms CPU a workload, {peak_kib / 1024:.0f} MiB at most", flush=True)
+    return int(re.search(r"VmHWM:\s+(\d+)", status).group(1)) / 1024
 
 
 def main():
@@ -37,10 +39,12 @@ def main():
                                "--divisor", DIVISOR, "--limit", LIMIT],
                               check=True, stdout=subprocess.PIPE, text=True).stdout
         print(text, end="")
-        cost(daemon.process, json.loads(text)["workloads"])
+        workloads = json.loads(text)["workloads"]
+        print(f"daemon: {1000 * cpu_s(daemon.process) / workloads:.2f} ms CPU a workload, {peak_mib(daemon.process):.0f} MiB at most", flush=True)
     finally:
         daemon.close()
         shutil.rmtree(data, ignore_errors=True)
 
 
-main()
+if __name__ == "__main__":
+    main()
