@@ -384,4 +384,5 @@ def main():
     return bad > 0 or goals != proved
 
 
-sys.exit(main())
+if __name__ == "__main__":
+    sys.exit(main())

@@ -25,6 +25,8 @@ check sizes tests/lint/sizes.py
 check help tests/lint/help.sh
 check contracts tests/lint/contracts.py
 check two-contracts tests/lint/two_contracts.py
+check hidden-state tests/lint/hidden_state.py "$build"
+check hidden-state-rules tests/lint/test_hidden_state.py -q
 check doors tests/lint/doors.py "$build"
 check gates tests/lint/gates.py
 check guarantees tests/lint/guarantees.sh

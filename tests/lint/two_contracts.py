@@ -13,7 +13,7 @@ other files see the header's alone. So the .c's contract may only speak of what 
 usage: two_contracts.py [ROOT]"""
 import pathlib, re, sys
 
-ROOT = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else ".")
+ROOT = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 and __name__ == "__main__" else ".")
 CLAUSE = r"\b(?:requires|assigns|frees|allocates|ensures|terminates|exits|decreases|assumes|behavior|complete|disjoint|ghost)\b"
 # Words of ACSL and C that belong to nobody.
 NOBODYS = set("integer boolean true false forall exists at old result nothing let valid separated max min sizeof "
@@ -72,13 +72,16 @@ def defined_in(text):
             set(re.findall(r"\b(?:predicate|logic\s+\w+)\s+(\w+)", text)))
 
 
+def bodies_of(text):
+    """{predicate or logic function: its body}; the body goes on behind the semicolons of its quantifiers."""
+    ends = r";(?=\s*(?://[^\n]*\s*)*(?:predicate\b|logic\b|lemma\b|axiomatic\b|\*/|@/|\}))"
+    return {m.group(1): re.sub(r"//[^\n]*", "", m.group(2))
+            for m in re.finditer(rf"\b(?:predicate|logic\s+\w+)\s+(\w+)[^=;]*=(.*?){ends}", text, flags=re.S)}
+
+
 def predicates_of(texts):
     """{predicate or logic function: the words of its body}."""
-    found = {}
-    for text in texts:
-        for m in re.finditer(r"\b(?:predicate|logic\s+\w+)\s+(\w+)[^=;]*=(.*?);", text, flags=re.S):
-            found[m.group(1)] = words(re.sub(r"//[^\n]*", "", m.group(2)))
-    return found
+    return {name: words(body) for text in texts for name, body in bodies_of(text).items()}
 
 
 def reach(word, predicates):
@@ -143,4 +146,5 @@ def main():
     return bool(problems) or not both
 
 
-sys.exit(main())
+if __name__ == "__main__":
+    sys.exit(main())

@@ -275,7 +275,7 @@ static void give_back(void)
 
 /*@ requires listed: HeadsListed; terminates \true; exits \false;
     assigns pass_count, pass_next, head_count, head_next, sorted;
-    ensures none: head_count == 0; */
+    ensures none: HeadsListed && head_count == 0; */
 bool sl_cycle_end(void)
 {
     give_back();

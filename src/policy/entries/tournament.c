@@ -68,9 +68,9 @@ static uint32_t best[SL_QNODES_MAX]; /* of a cohort, link to an entry */
     \forall integer n; 0 <= n < SL_QNODES_MAX ==> best[n] <= SL_ENTRIES_MAX;
 */
 
-/*@ requires listed: TreesListed; terminates \true; exits \false;
+/*@ requires listed: TreesListed && PlayersListed; terminates \true; exits \false;
     assigns TREES, root_next, player_count, sl_entries[0 .. SL_ENTRIES_MAX - 1];
-    ensures listed: TreesListed && player_count == 0; */
+    ensures listed: TreesListed && PlayersListed && player_count == 0; */
 void sl_tournament_begin(void)
 {
     uint32_t count = sl_entries_count();

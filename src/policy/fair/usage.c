@@ -327,7 +327,8 @@ void sl_usage_settle(sl_workload_id id)
 
 /* --- questions ------------------------------------------------------------------------------- */
 
-/*@ requires rows: UsageRows; terminates \true; exits \false; assigns ENTRIES; */
+/*@ requires rows: UsageRows; terminates \true; exits \false; assigns ENTRIES;
+    ensures rows: UsageRows; */
 struct sl_usage_amount sl_usage_consumed(sl_account_id account, sl_resource_id resource)
 {
     uint32_t i =
@@ -335,7 +336,8 @@ struct sl_usage_amount sl_usage_consumed(sl_account_id account, sl_resource_id r
     return i < SL_USAGE_RESOURCES_MAX ? entries[account][i].consumed : nothing;
 }
 
-/*@ requires rows: UsageRows; terminates \true; exits \false; assigns ENTRIES; */
+/*@ requires rows: UsageRows; terminates \true; exits \false; assigns ENTRIES;
+    ensures rows: UsageRows; */
 struct sl_usage_amount sl_usage_pending(sl_account_id account, sl_resource_id resource)
 {
     uint32_t i =
