@@ -323,10 +323,10 @@ static void test_replay_unknown_version_is_refused(void **state)
     live(2);
     flip(8, 0x40);
     assert_int_not_equal(run((struct sl_replay_options){.path = dir}, &r, &e), SL_CODE_OK);
-    assert_non_null(strstr(e.text, "has journal version 70, this program reads versions up to 6"));
-    flip(8, 0x43); /* 70 becomes 5 */
+    assert_non_null(strstr(e.text, "has journal version 71, this program reads versions up to 7"));
+    flip(8, 0x42); /* 71 becomes 5 */
     assert_int_not_equal(run((struct sl_replay_options){0}, &r, &e), SL_CODE_OK);
-    assert_non_null(strstr(e.text, "has journal version 5, this program plays version 6"));
+    assert_non_null(strstr(e.text, "has journal version 5, this program plays version 7"));
 }
 
 static void test_replay_what_is_no_journal_is_refused(void **state)
