@@ -42,9 +42,9 @@ prove-manifest: ## prove, tidy the cache and write specs/manifest.json anew
 	@$(PROVE) --cache cleanup --fresh --manifest write $(PROVED)
 
 # With KEEP=1 the table stays as it is, and a mutant gets no more time than a goal of the proofs has.
-prove-mutants: refute-objects ## would the proofs notice changes? [SAMPLE=n SEED=s KNOWN=1 COST=s RUNS=s BUDGET=s KEEP=1 FUNCTIONS=a,b CHANGED=commit QUICK=1 LEFT=1 AGAIN=1 F=file]
+prove-mutants: refute-objects ## would the proofs notice changes? [SAMPLE=n SEED=s KNOWN=1 COST=s RUNS=s BUDGET=s KEEP=1 FUNCTIONS=a,b CHANGED=commit QUICK=1 LEFT=1 AGAIN=1 SWAPS=1 F=file]
 	@tests/lint/mutants.py $(BUILD)
-	@specs/prove/mutants.py --build $(BUILD) --table specs/mutants.json --jobs $(PROVE_JOBS) --seed $(or $(SEED),1) \
+	@specs/prove/mutants.py --build $(BUILD) $(if $(SWAPS),--swaps --table specs/swaps.json,--table specs/mutants.json) --jobs $(PROVE_JOBS) --seed $(or $(SEED),1) \
 	    $(if $(SAMPLE),--sample $(SAMPLE)) $(if $(KNOWN),--known) $(if $(COST),--cost $(COST)) \
 	    $(if $(BUDGET),--budget $(BUDGET)) $(if $(FUNCTIONS),--functions $(FUNCTIONS)) \
 	    $(if $(CHANGED),--changed $(CHANGED)) $(if $(FRESH),--fresh) $(if $(AGAIN),--again) \

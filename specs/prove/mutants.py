@@ -24,8 +24,10 @@ were late or outrun once more, with more time and about all of their goals. --kn
 alone that are in the table as they stand and of which a mutant takes no more than --cost seconds, and none that was
 late or outrun.
 
+With --swaps mutants are others, and so is the table: enumerators and arguments of one type taken for each other.
+
 usage: mutants.py --build DIR [--table FILE] [--sample N [--seed S] [--known]] [--functions a,b] [--changed COMMIT]
-                  [--quick] [--left] [--again] FILE..."""
+                  [--quick] [--left] [--again] [--swaps] FILE..."""
 import argparse, atexit, concurrent.futures, json, os, pathlib, random, resource, shutil, signal, sys, time
 
 import answers
@@ -48,7 +50,7 @@ def choose(args, texts, table):
     """(whole functions [(path, function, mutants)], single mutants in the order of drawing)"""
     goals = goals_of()
     everything = sorted(((path, function, found) for path, text in texts.items()
-                         for function, found in mutations.mutants_of(path, text)),
+                         for function, found in mutations.mutants_of(path, text, args.change) if found),
                         key=lambda row: goals.get((str(row[0]), row[1].name), 0))
     if args.functions:
         names = set(args.functions.split(","))
@@ -200,6 +202,8 @@ def main():
                         "mutants is begun, and the same again for those drawn")
     parser.add_argument("--keep", action="store_true", help="leave the table as it is, and tell of functions that are "
                         "not in it what survives, without failing")
+    parser.add_argument("--swaps", dest="change", action="store_const", const=mutations.swaps, default=mutations.changes,
+                        help="take words of one type for each other, instead of small changes")
     parser.add_argument("--list", action="store_true", help="only show what would be judged")
     parser.add_argument("files", nargs="+", type=pathlib.Path)
     args = parser.parse_args()

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: The Sluice authors
-"""In which small ways a function of C can be changed: operators, constants, conditions, statements, what it returns.
-Only code is changed, never an annotation, a comment, a string or a line of the preprocessor."""
-import dataclasses, re
+"""In which small ways a function of C can be changed: operators, constants, conditions, statements, what it returns; or
+which words of one kind can be mistaken for each other: enumerators of one type, neighbouring arguments of one type. Only code is changed, never an annotation, a comment, a string or a line of the preprocessor."""
+import dataclasses, functools, pathlib, re, subprocess
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 
 OPERATORS = [(r"<=", ["<", ">"]), (r">=", [">", "<"]), (r"==", ["!="]), (r"!=", ["=="]),
              (r"(?<![<>=!-])<(?![<=])", ["<=", ">="]), (r"(?<![<>=!-])>(?![>=])", [">=", "<="]),
@@ -122,6 +124,50 @@ def changes(body, returns):
         yield m.start(), m.end(), " ;"
 
 
+@functools.lru_cache(None)
+def declarations():
+    """({enumerator: its type and place in it}, {type: its enumerators}, {function: types of its parameters}) of the kernel."""
+    headers = sorted(p.relative_to(ROOT / "src") for p in (ROOT / "src/kernel").rglob("*.h"))
+    text = subprocess.run(["gcc", "-E", "-P", "-Isrc", "-I.", "-"], cwd=ROOT, capture_output=True, text=True, check=True,
+                          input="".join(f'#include "{h}"\n' for h in headers)).stdout
+    types = {m.group(1): [e.split("=")[0].strip() for e in m.group(2).split(",") if e.strip()]
+             for m in re.finditer(r"\benum (\w+)\s*\{([^}]*)\}", text)}
+    # The last of some says how many there are; what a refusal is called no contract says.
+    types = {name: [e for e in members if not re.search(r"_COUNT$|_REASONS$|^SL_CAUSES$", e)]
+             for name, members in types.items() if name != "sl_status"}
+    of = {e: (name, i) for name, members in types.items() for i, e in enumerate(members)}
+    calls = {m.group(1): [re.sub(r"\b\w+$", "", p.strip()).strip() for p in m.group(2).split(",")]
+             for m in re.finditer(r"^[a-z][\w ]*[\s*](\w+)\(([^;{}()]*)\)[^;{}]*;", text, flags=re.M)}
+    return of, types, calls
+
+
+def arguments(body, at):
+    """[(start, end)] of a call whose bracket opens at `at`."""
+    found, depth, start = [], 0, at + 1
+    for i in range(at, closing(body, at) + 1):
+        depth += (body[i] in "([{") - (body[i] in ")]}")
+        if (body[i] == "," and depth == 1) or depth == 0:
+            found.append((start + len(body[start:i]) - len(body[start:i].lstrip()), i))
+            start = i + 1
+    return found
+
+
+def swaps(body, _):
+    """Another enumerator of the same type, the one before and the one behind; two neighbours of a call's arguments."""
+    of, types, calls = declarations()
+    for m in re.finditer(r"\bSL_\w+\b", body):
+        if m.group() in of and not re.search(r"\bcase\s+$", body[:m.start()]):
+            name, i = of[m.group()]
+            for to in {types[name][(i + 1) % len(types[name])], types[name][i - 1]} - {m.group()}:
+                yield m.start(), m.end(), to
+    for m in re.finditer(r"\b(\w+)\(", body):
+        places = arguments(body, m.end() - 1) if m.group(1) in calls else []
+        for i in range(len(places) - 1):
+            (a, b), (c, d) = places[i], places[i + 1]
+            if len(places) == len(calls[m.group(1)]) and calls[m.group(1)][i] == calls[m.group(1)][i + 1]:
+                yield a, d, body[c:d].strip() + body[b:c] + " " + body[a:b].strip()
+
+
 def key_of(text, start, end, to):
     first = text.rfind("\n", 0, start) + 1
     last = text.find("\n", end)
@@ -130,12 +176,12 @@ def key_of(text, start, end, to):
     return " ".join(line.split())
 
 
-def mutants_of(path, text):
+def mutants_of(path, text, change=changes):
     """[(function, its mutants)] of a file, none twice."""
     code = code_of(text)
     for function in functions(text):
         seen, count, found = set(), {}, []
-        for start, end, to in changes(code[function.start:function.end], function.returns):
+        for start, end, to in change(code[function.start:function.end], function.returns):
             start, end = function.start + start, function.start + end
             if (start, end, to) in seen or code[start:end] == to:
                 continue

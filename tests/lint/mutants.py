@@ -46,6 +46,20 @@ class What(unittest.TestCase):
         self.assertIn("return {g(a)=>SL_OK};", found)
         self.assertIn("if (a == {SL_X_MAX=>(SL_X_MAX - 1)}) {", found)
 
+    def test_words_of_one_type_taken_for_each_other(self):
+        source = "void f(int a, int b)\n{\n    switch (a) {\n    case SL_QUOTA_TAKE:\n        g(SL_QUOTA_DROP, SL_OK);\n    }\n" \
+                 "    sl_ledger_find_cell(a, b, 3);\n}\n"
+        found = {m.key for _, ms in mutations.mutants_of("x.c", source, mutations.swaps) for m in ms}
+        self.assertEqual({key for key in found if "g(" in key},
+                         {"g({SL_QUOTA_DROP=>SL_QUOTA_KEEP}, SL_OK);", "g({SL_QUOTA_DROP=>SL_QUOTA_TAKE}, SL_OK);"})
+        self.assertEqual(len(found), 2)  # ids of cells, flavors and resources are of different types
+
+    def test_neighbouring_arguments_of_one_type_change_places(self):
+        source = "int f(int a)\n{\n    return sl_requeue_delay_ms(g(a, 1), h(2), 3, 4);\n}\n"
+        found = {m.key for _, ms in mutations.mutants_of("x.c", source, mutations.swaps) for m in ms}
+        self.assertEqual(found, {"return sl_requeue_delay_ms({g(a, 1), h(2)=>h(2), g(a, 1)}, 3, 4);",
+                                 "return sl_requeue_delay_ms(g(a, 1), h(2), {3, 4=>4, 3});"})
+
     def test_changes_alike_on_equal_lines_have_names_of_their_own(self):
         self.assertEqual(keys("void f(void)\n{\n    g();\n    g();\n}\n"), {"{ g();=> ;}", "{ g();=> ;} #2"})
 
