@@ -114,7 +114,7 @@ static bool stands_apart(const struct sl_engine *g, sl_workload_id id)
         const struct sl_tree_entry *t = sl_world_find_tree(g, sl_domain_tree(domain));
         sl_site_id site = sl_domain_site(domain);
         bool same_node = t != NULL && t->ends_at_nodes && g->world->sites[site].key != NULL;
-        if (t != NULL && t->known && !same_node && !g->world->areas[domain].shown) {
+        if (t != NULL && t->known && !same_node && !sl_trees_shows(domain)) {
             return true;
         }
     }

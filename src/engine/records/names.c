@@ -131,7 +131,7 @@ sl_domain_id sl_names_take_domain(struct sl_engine *g, sl_tree_id tree, const ch
     const struct sl_tree_entry *t = sl_world_find_tree(g, tree);
     const char *all[SL_DEPTHS_MAX];
     sl_domain_id domain = sl_names_find_domain(g, tree, values, count);
-    if (domain != SL_NO_ID && g->world->areas[domain].shown) {
+    if (sl_trees_shows(domain)) {
         return domain;
     }
     if (t == NULL || !t->known || count == 0 || count > t->level_count) {

@@ -47,18 +47,21 @@ struct sl_site_entry {
     uint32_t next_free;
 };
 
-/* A domain by its value. Children (and the tops of a tree) are in the order of their values. */
+/* Domains of one parent, in the order of their values. */
+struct sl_siblings {
+    uint32_t count;
+    uint32_t cap;
+    sl_domain_id *items;
+};
+
+/* The name of a domain. The core knows more of it, but only for as long as it is open there. */
 struct sl_area {
     sl_tree_id tree;
-    sl_domain_id parent; /* SL_NO_ID = at the top */
+    sl_domain_id parent; /* SL_NO_ID = at the top; of a free number: the next free one */
     sl_site_id site;     /* SL_NO_ID = no bottom one */
     char *value;         /* NULL: the number is free */
     uint32_t node_count;
-    bool shown;           /* open in the core, and not a relic that is still in use */
-    uint32_t shown_count; /* of its children */
-    uint32_t child_count;
-    uint32_t child_cap;
-    sl_domain_id *children;
+    struct sl_siblings children;
 };
 
 /* The topology of a ResourceFlavor, by its id. */
@@ -72,9 +75,7 @@ struct sl_tree_entry {
     sl_level_id levels[SL_DEPTHS_MAX];
     struct sl_json *node_labels; /* of the flavor */
     uint32_t tolerance;
-    uint32_t top_count;
-    uint32_t top_cap;
-    sl_domain_id *tops;
+    struct sl_siblings tops;
 };
 
 struct sl_mask_entry {
@@ -100,9 +101,7 @@ struct sl_world {
     uint32_t area_count;         /* ids below this were given out */
     uint32_t area_cap;
     struct sl_area *areas; /* by domain id */
-    uint32_t free_area_count;
-    uint32_t free_area_cap;
-    sl_domain_id *free_areas;
+    sl_domain_id first_free_area;
     uint32_t relic_count; /* domains that are closed except for the workloads assigned to them */
     uint32_t relic_cap;
     sl_domain_id *relics;
@@ -162,8 +161,8 @@ void sl_areas_close(struct sl_engine *g, sl_domain_id domain, int64_t now_ms);
 /* Release the numbers of relics that no workload is assigned to any more; after every event that
  * closed some. Linear in relics. */
 void sl_areas_sweep(struct sl_engine *g);
-/* The tree's levels are to change: its domains are all closed, and what stays does so apart. */
-void sl_areas_cut(struct sl_engine *g, sl_tree_id tree, int64_t now_ms);
+/* The tree's levels are to change: its domains were all closed, and what stays does so apart. */
+void sl_areas_cut(struct sl_engine *g, sl_tree_id tree);
 
 /* --- nodes.c ------------------------------------------------------------------------------- */
 /* The record of that name, made when new. */

@@ -61,7 +61,7 @@ void sl_trees_in_lay_out(struct sl_engine *g, sl_tree_id tree, int64_t now_ms)
     const struct sl_topology_levels *levels =
         t->topology == NULL ? NULL : find_topology(g, t->topology);
     for_all_nodes(g, tree, now_ms, sl_nodes_leave);
-    sl_areas_cut(g, tree, now_ms);
+    sl_areas_cut(g, tree);
     t->level_count = levels == NULL ? 0 : levels->count;
     t->ends_at_nodes = levels != NULL && levels->ends_at_nodes;
     if (levels != NULL) {

@@ -21,6 +21,7 @@ void sl_world_open(struct sl_engine *g)
     w->checks = sl_map_new();
     w->masks = sl_mem_new(SL_MASKS_MAX, sizeof *w->masks);
     w->tolerance_count = 1;
+    w->first_free_area = SL_NO_ID;
     g->world = w;
     for (size_t i = 0; i < sizeof first_measures / sizeof first_measures[0]; i++) {
         sl_resource_id resource = sl_name_take(g, SL_INTERN_RESOURCE, first_measures[i], 0);
@@ -43,12 +44,12 @@ void sl_world_close(struct sl_engine *g)
     struct sl_world *w = g->world;
     for (sl_tree_id tree = 0; tree < w->tree_cap; tree++) {
         sl_trees_in_flavor(g, tree, NULL, 0);
-        sl_mem_free(w->trees[tree].tops);
+        sl_mem_free(w->trees[tree].tops.items);
     }
     free_maps(w);
     for (uint32_t i = 0; i < w->area_count; i++) {
         sl_mem_free(w->areas[i].value);
-        sl_mem_free(w->areas[i].children);
+        sl_mem_free(w->areas[i].children.items);
     }
     for (uint32_t i = 0; i < w->site_count; i++) {
         sl_mem_free(w->sites[i].key);
@@ -63,7 +64,6 @@ void sl_world_close(struct sl_engine *g)
     sl_mem_free(w->tolerances);
     sl_mem_free(w->trees);
     sl_mem_free(w->areas);
-    sl_mem_free(w->free_areas);
     sl_mem_free(w->relics);
     sl_mem_free(w->sites);
     sl_mem_free(w->masks);
