@@ -27,17 +27,10 @@ struct sl_tree_entry *sl_world_find_tree(const struct sl_engine *g, sl_tree_id t
 
 /* --- waking ----------------------------------------------------------------------------------- */
 
-void sl_world_wake(struct sl_engine *g, sl_tree_id tree)
+void sl_world_wake(struct sl_engine *g, sl_tree_id tree, enum sl_tree_news news)
 {
     SL_PRE(g != NULL);
-    g->world->trees[tree].woken = true;
-    g->world->woken = true;
-}
-
-void sl_world_rouse(struct sl_engine *g, sl_tree_id tree)
-{
-    SL_PRE(g != NULL);
-    g->world->trees[tree].roused = true;
+    g->world->trees[tree].news |= news;
     g->world->woken = true;
 }
 
@@ -71,14 +64,14 @@ void sl_world_flush(struct sl_engine *g, int64_t now_ms)
     struct sl_world *w = g->world;
     for (sl_tree_id tree = 0; w->woken && tree < w->tree_cap; tree++) {
         struct sl_tree_entry *t = &w->trees[tree];
-        if (t->woken || t->roused) {
-            tell_users(g, tree, t->woken, now_ms);
+        bool more = (t->news & SL_TREE_MORE) != 0;
+        if (t->news != 0) {
+            tell_users(g, tree, more, now_ms);
         }
-        if (t->woken && sl_second_pass_count() != 0) {
+        if (more && sl_second_pass_count() != 0) {
             sl_tell(g, now_ms, wake_passes, .flavor = tree, .now_ms = now_ms);
         }
-        t->woken = false;
-        t->roused = false;
+        t->news = 0;
     }
     w->woken = false;
 }

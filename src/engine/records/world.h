@@ -16,13 +16,6 @@
 
 #define SL_HOST_LABEL "kubernetes.io/hostname"
 
-/* The domains of a node (a node here): one bottom domain per tree that it is in. */
-struct sl_foothold {
-    sl_tree_id tree;
-    sl_domain_id domain;
-    sl_site_id site;
-};
-
 struct sl_node_entry {
     char *name;
     bool exists; /* its Node object was seen; else only pods name it */
@@ -32,9 +25,9 @@ struct sl_node_entry {
     struct sl_amounts allocatable;
     struct sl_amounts taken; /* by pods that no topology workload owns */
     uint32_t pod_count;
-    uint32_t foothold_count;
-    uint32_t foothold_cap;
-    struct sl_foothold *footholds;
+    uint32_t domain_count;
+    uint32_t domain_cap;
+    sl_domain_id *domains; /* bottom ones, one in each tree that it is in */
 };
 
 /* A place of the core: a host, whose trees share it, or a bottom domain of several nodes. */
@@ -64,13 +57,17 @@ struct sl_area {
     struct sl_siblings children;
 };
 
+enum sl_tree_news {
+    SL_TREE_MORE = 1, /* workloads that wait may fit now */
+    SL_TREE_LESS = 2  /* heads that wait for what they count on look again, and may let go */
+};
+
 /* The topology of a ResourceFlavor, by its id. */
 struct sl_tree_entry {
     char *topology; /* that the flavor names; NULL = none */
     bool known;     /* the Topology exists: its levels are here and in the core */
     bool ends_at_nodes;
-    bool woken;  /* something in it may help pending workloads */
-    bool roused; /* it has less capacity: workloads that count on it are tried again */
+    unsigned news; /* enum sl_tree_news */
     uint32_t level_count;
     sl_level_id levels[SL_DEPTHS_MAX];
     struct sl_json *node_labels; /* of the flavor */
@@ -130,10 +127,8 @@ struct sl_world {
 struct sl_tree_entry *sl_world_tree(struct sl_engine *g, sl_tree_id tree); /* made when new */
 /* NULL when the flavor names no Topology. */
 struct sl_tree_entry *sl_world_find_tree(const struct sl_engine *g, sl_tree_id tree);
-/* Workloads that wait for the tree may fit now; woken before the next cycle, by sl_world_flush. */
-void sl_world_wake(struct sl_engine *g, sl_tree_id tree);
-/* There is less than before: heads that wait for what they count on look again, and may let go. */
-void sl_world_rouse(struct sl_engine *g, sl_tree_id tree);
+/* Those that wait for the tree are woken before the next cycle, by sl_world_flush. */
+void sl_world_wake(struct sl_engine *g, sl_tree_id tree, enum sl_tree_news news);
 
 /* --- sites.c ---------------------------------------------------------------------------------- */
 /* The number of a host in that tree, or of a domain of several nodes (host NULL); SL_NO_ID = as
@@ -171,8 +166,7 @@ struct sl_node_entry *sl_nodes_take(struct sl_engine *g, const char *name);
 void sl_nodes_shift(struct sl_engine *g, struct sl_node_entry *m, const struct sl_amounts *amounts,
                     int sign, int64_t now_ms);
 /* The same for all trees that it is in. */
-void sl_nodes_wake(struct sl_engine *g, const struct sl_node_entry *m);
-void sl_nodes_rouse(struct sl_engine *g, const struct sl_node_entry *m);
+void sl_nodes_wake(struct sl_engine *g, const struct sl_node_entry *m, enum sl_tree_news news);
 /* Its labels, its usability or the tree have changed: it enters, leaves or moves. */
 void sl_nodes_place(struct sl_engine *g, struct sl_node_entry *m, sl_tree_id tree, int64_t now_ms);
 void sl_nodes_leave(struct sl_engine *g, struct sl_node_entry *m, sl_tree_id tree, int64_t now_ms);

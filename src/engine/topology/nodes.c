@@ -9,6 +9,7 @@
 #include "base/mem.h"
 #include "engine/records/event_in.h"
 #include "engine/records/masks_in.h"
+#include "engine/records/names.h"
 #include "engine/records/world.h"
 #include <string.h>
 
@@ -32,7 +33,7 @@ static void free_node(void *value)
     sl_json_free(m->taints);
     sl_amounts_fini(&m->allocatable);
     sl_amounts_fini(&m->taken);
-    sl_mem_free(m->footholds);
+    sl_mem_free(m->domains);
     sl_mem_free(m->name);
     sl_mem_free(m);
 }
@@ -40,7 +41,7 @@ static void free_node(void *value)
 void sl_nodes_drop_unused(struct sl_engine *g, struct sl_node_entry *m)
 {
     if (!m->exists && m->pod_count == 0) {
-        SL_ASSERT(m->foothold_count == 0);
+        SL_ASSERT(m->domain_count == 0);
         (void)sl_map_remove(g->world->nodes, m->name, NULL);
         free_node(m);
     }
@@ -54,41 +55,34 @@ void sl_nodes_free(struct sl_world *w)
 
 /* --- what is free ----------------------------------------------------------------------------- */
 
-/* Is this the first of its footholds on that site? A host stands in several trees. */
-static bool first_on_site(const struct sl_node_entry *m, uint32_t index)
+/* Is one of its first `count` domains there? A host stands in several trees. */
+static bool on_site(const struct sl_node_entry *m, uint32_t count, sl_site_id site)
 {
-    for (uint32_t i = 0; i < index; i++) {
-        if (m->footholds[i].site == m->footholds[index].site) {
-            return false;
+    for (uint32_t i = 0; i < count; i++) {
+        if (sl_domain_site(m->domains[i]) == site) {
+            return true;
         }
     }
-    return true;
+    return false;
 }
 
 void sl_nodes_shift(struct sl_engine *g, struct sl_node_entry *m, const struct sl_amounts *amounts,
                     int sign, int64_t now_ms)
 {
     SL_PRE(m != NULL);
-    for (uint32_t i = 0; i < m->foothold_count; i++) {
-        if (first_on_site(m, i)) {
-            sl_sites_shift(g, m->footholds[i].site, amounts, sign, now_ms);
+    for (uint32_t i = 0; i < m->domain_count; i++) {
+        sl_site_id site = sl_domain_site(m->domains[i]);
+        if (!on_site(m, i, site)) {
+            sl_sites_shift(g, site, amounts, sign, now_ms);
         }
     }
 }
 
-void sl_nodes_wake(struct sl_engine *g, const struct sl_node_entry *m)
+void sl_nodes_wake(struct sl_engine *g, const struct sl_node_entry *m, enum sl_tree_news news)
 {
     SL_PRE(m != NULL);
-    for (uint32_t i = 0; i < m->foothold_count; i++) {
-        sl_world_wake(g, m->footholds[i].tree);
-    }
-}
-
-void sl_nodes_rouse(struct sl_engine *g, const struct sl_node_entry *m)
-{
-    SL_PRE(m != NULL);
-    for (uint32_t i = 0; i < m->foothold_count; i++) {
-        sl_world_rouse(g, m->footholds[i].tree);
+    for (uint32_t i = 0; i < m->domain_count; i++) {
+        sl_world_wake(g, sl_domain_tree(m->domains[i]), news);
     }
 }
 
@@ -133,59 +127,45 @@ static bool belongs(const struct sl_engine *g, const struct sl_node_entry *m,
     return true;
 }
 
-static uint32_t find_foothold(const struct sl_node_entry *m, sl_tree_id tree)
+/* Which of its domains is in that tree; SL_NO_ID = none. */
+static uint32_t find_domain(const struct sl_node_entry *m, sl_tree_id tree)
 {
-    for (uint32_t i = 0; i < m->foothold_count; i++) {
-        if (m->footholds[i].tree == tree) {
+    for (uint32_t i = 0; i < m->domain_count; i++) {
+        if (sl_domain_tree(m->domains[i]) == tree) {
             return i;
         }
     }
     return SL_NO_ID;
 }
 
-static bool stands_there(const struct sl_engine *g, sl_domain_id domain, uint32_t count,
-                         const char *const *values)
+static bool has_values(const struct sl_engine *g, sl_domain_id domain, uint32_t count,
+                       const char *const *values)
 {
-    while (count > 0 && domain != SL_NO_ID) {
-        const struct sl_area *a = &g->world->areas[domain];
-        if (strcmp(a->value, values[--count]) != 0) {
+    for (uint32_t depth = 0; depth < count; depth++) {
+        if (strcmp(sl_names_value(g, sl_domain_above(domain, depth)), values[depth]) != 0) {
             return false;
         }
-        domain = a->parent;
     }
-    return count == 0;
+    return true;
 }
 
-static bool on_site(const struct sl_node_entry *m, sl_site_id site)
+static void enter(struct sl_engine *g, struct sl_node_entry *m, sl_domain_id domain, int64_t now_ms)
 {
-    for (uint32_t i = 0; i < m->foothold_count; i++) {
-        if (m->footholds[i].site == site) {
-            return true;
-        }
-    }
-    return false;
-}
-
-static void enter(struct sl_engine *g, struct sl_node_entry *m, struct sl_foothold f,
-                  int64_t now_ms)
-{
-    struct sl_site_entry *s = &g->world->sites[f.site];
-    bool counted = on_site(m, f.site);
-    if (m->foothold_count == m->foothold_cap) {
-        m->foothold_cap = m->foothold_cap == 0 ? 2 : m->foothold_cap * 2;
-        m->footholds = sl_mem_grow(m->footholds, m->foothold_cap, sizeof *m->footholds);
-    }
-    m->footholds[m->foothold_count++] = f;
-    g->world->areas[f.domain].node_count++;
+    sl_site_id site = sl_domain_site(domain);
+    struct sl_site_entry *s = &g->world->sites[site];
+    bool counted = on_site(m, m->domain_count, site);
+    m->domains = sl_mem_reach(m->domains, &m->domain_cap, 2, m->domain_count, sizeof *m->domains);
+    m->domains[m->domain_count++] = domain;
+    g->world->areas[domain].node_count++;
     if (counted) {
         return;
     }
     struct sl_amounts have = free_of(m);
-    sl_sites_shift(g, f.site, &have, 1, now_ms);
+    sl_sites_shift(g, site, &have, 1, now_ms);
     sl_amounts_fini(&have);
     if (s->key != NULL && s->node == NULL) {
         s->node = m;
-        sl_masks_in_judge(g, f.site, now_ms);
+        sl_masks_in_judge(g, site, now_ms);
     }
 }
 
@@ -200,7 +180,7 @@ static void inherit(struct sl_engine *g, sl_site_id site, const struct sl_node_e
     union sl_map_value value;
     while (s->node == NULL && sl_map_next(g->world->nodes, &cursor, &key, &value)) {
         struct sl_node_entry *m = value.pointer;
-        s->node = m != left && on_site(m, site) ? m : NULL;
+        s->node = m != left && on_site(m, m->domain_count, site) ? m : NULL;
     }
     if (s->node != NULL) {
         sl_masks_in_judge(g, site, now_ms);
@@ -209,35 +189,36 @@ static void inherit(struct sl_engine *g, sl_site_id site, const struct sl_node_e
 
 void sl_nodes_leave(struct sl_engine *g, struct sl_node_entry *m, sl_tree_id tree, int64_t now_ms)
 {
-    uint32_t at = find_foothold(m, tree);
+    uint32_t at = find_domain(m, tree);
     if (at == SL_NO_ID) {
         return;
     }
-    struct sl_foothold f = m->footholds[at];
-    struct sl_site_entry *s = &g->world->sites[f.site];
-    m->footholds[at] = m->footholds[--m->foothold_count];
-    if (!on_site(m, f.site)) {
+    sl_domain_id domain = m->domains[at];
+    sl_site_id site = sl_domain_site(domain);
+    struct sl_site_entry *s = &g->world->sites[site];
+    m->domains[at] = m->domains[--m->domain_count];
+    if (!on_site(m, m->domain_count, site)) {
         struct sl_amounts have = free_of(m);
-        sl_sites_shift(g, f.site, &have, -1, now_ms);
+        sl_sites_shift(g, site, &have, -1, now_ms);
         sl_amounts_fini(&have);
         s->node = s->node == m ? NULL : s->node;
     }
-    g->world->areas[f.domain].node_count--;
-    bool others = s->area_count > 1 || g->world->areas[f.domain].node_count > 0;
+    g->world->areas[domain].node_count--;
+    bool others = s->area_count > 1 || g->world->areas[domain].node_count > 0;
     if (s->key != NULL && s->node == NULL && others) {
-        inherit(g, f.site, m, now_ms);
+        inherit(g, site, m, now_ms);
     }
-    sl_areas_close(g, f.domain, now_ms);
-    sl_world_rouse(g, tree);
+    sl_areas_close(g, domain, now_ms);
+    sl_world_wake(g, tree, SL_TREE_LESS);
 }
 
 void sl_nodes_place(struct sl_engine *g, struct sl_node_entry *m, sl_tree_id tree, int64_t now_ms)
 {
     const struct sl_tree_entry *t = sl_world_find_tree(g, tree);
     const char *values[SL_DEPTHS_MAX] = {0};
-    uint32_t at = find_foothold(m, tree);
+    uint32_t at = find_domain(m, tree);
     bool in = t != NULL && belongs(g, m, t, values);
-    if (in && at != SL_NO_ID && stands_there(g, m->footholds[at].domain, t->level_count, values)) {
+    if (in && at != SL_NO_ID && has_values(g, m->domains[at], t->level_count, values)) {
         return;
     }
     sl_nodes_leave(g, m, tree, now_ms);
@@ -246,18 +227,15 @@ void sl_nodes_place(struct sl_engine *g, struct sl_node_entry *m, sl_tree_id tre
     }
     sl_domain_id domain = sl_areas_open(g, tree, values, now_ms);
     if (domain != SL_NO_ID) {
-        struct sl_foothold f = {tree, domain, g->world->areas[domain].site};
-        enter(g, m, f, now_ms);
-        sl_world_wake(g, tree);
+        enter(g, m, domain, now_ms);
+        sl_world_wake(g, tree, SL_TREE_MORE);
     }
 }
 
 static void place_everywhere(struct sl_engine *g, struct sl_node_entry *m, int64_t now_ms)
 {
     for (sl_tree_id tree = 0; tree < g->world->tree_cap; tree++) {
-        if (sl_world_find_tree(g, tree) != NULL) {
-            sl_nodes_place(g, m, tree, now_ms);
-        }
+        sl_nodes_place(g, m, tree, now_ms);
     }
 }
 
@@ -286,11 +264,6 @@ static enum sl_code read_allocatable(struct sl_engine *g, const struct sl_json *
     return code;
 }
 
-static bool is_ready(const struct sl_json *object)
-{
-    return sl_condition_true(object, "Ready");
-}
-
 static void take_allocatable(struct sl_engine *g, struct sl_node_entry *m, struct sl_amounts *fresh,
                              int64_t now_ms)
 {
@@ -305,31 +278,29 @@ static void take_allocatable(struct sl_engine *g, struct sl_node_entry *m, struc
     sl_amounts_fini(&more);
     sl_amounts_fini(&m->allocatable);
     m->allocatable = *fresh;
-    sl_nodes_wake(g, m);
+    sl_nodes_wake(g, m, SL_TREE_MORE);
 }
 
 /* Keep a copy; true when it is another. */
 static bool replace(struct sl_json **known, const struct sl_json *fresh)
 {
-    if (sl_json_len(*known) == 0 && sl_json_len(fresh) == 0) {
-        return false;
-    }
-    if (sl_json_equal(*known, fresh)) {
+    if ((sl_json_len(*known) == 0 && sl_json_len(fresh) == 0) || sl_json_equal(*known, fresh)) {
         return false;
     }
     sl_json_free(*known);
-    *known = fresh == NULL ? NULL : sl_json_clone(fresh);
+    *known = sl_json_clone(fresh);
     return true;
 }
 
 static void judge_again(struct sl_engine *g, const struct sl_node_entry *m, int64_t now_ms)
 {
-    for (uint32_t i = 0; i < m->foothold_count; i++) {
-        if (g->world->sites[m->footholds[i].site].node == m && first_on_site(m, i)) {
-            sl_masks_in_judge(g, m->footholds[i].site, now_ms);
+    for (uint32_t i = 0; i < m->domain_count; i++) {
+        sl_site_id site = sl_domain_site(m->domains[i]);
+        if (g->world->sites[site].node == m && !on_site(m, i, site)) {
+            sl_masks_in_judge(g, site, now_ms);
         }
     }
-    sl_nodes_wake(g, m);
+    sl_nodes_wake(g, m, SL_TREE_MORE);
 }
 
 static void node_gone(struct sl_engine *g, const char *name, int64_t now_ms)
@@ -356,7 +327,8 @@ enum sl_code sl_event_from_node(struct sl_engine *g, const struct sl_json *objec
     }
     struct sl_amounts fresh = {0};
     struct sl_node_entry *m = sl_nodes_take(g, name);
-    bool usable = is_ready(object) && !sl_json_path_bool(object, "spec.unschedulable", false);
+    bool usable = sl_condition_true(object, "Ready") &&
+                  !sl_json_path_bool(object, "spec.unschedulable", false);
     enum sl_code code = read_allocatable(g, object, &fresh, now_ms, e);
     bool relabelled = replace(&m->labels, sl_json_path(object, "metadata.labels"));
     bool retainted = replace(&m->taints, sl_json_path(object, "spec.taints"));

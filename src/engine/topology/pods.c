@@ -79,7 +79,7 @@ static void release(struct sl_engine *g, const char *key, struct sl_pod_use *use
 {
     struct sl_node_entry *m = use->node;
     charge(g, use, -1, now_ms);
-    sl_nodes_wake(g, m);
+    sl_nodes_wake(g, m, SL_TREE_MORE);
     (void)sl_map_remove(g->world->pods, key, NULL);
     free_use(use);
     m->pod_count--;
@@ -95,7 +95,7 @@ static void count(struct sl_engine *g, const char *key, const char *node,
     use->amounts = *amounts;
     sl_map_put(g->world->pods, key, (union sl_map_value){.pointer = use});
     charge(g, use, 1, now_ms);
-    sl_nodes_rouse(g, use->node);
+    sl_nodes_wake(g, use->node, SL_TREE_LESS);
 }
 
 static enum sl_code take_pod(struct sl_engine *g, const char *key, const struct sl_json *pod,

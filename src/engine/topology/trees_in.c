@@ -70,7 +70,7 @@ void sl_trees_in_lay_out(struct sl_engine *g, sl_tree_id tree, int64_t now_ms)
     configure(g, tree, now_ms);
     for_all_nodes(g, tree, now_ms, sl_nodes_place);
     sl_areas_sweep(g);
-    sl_world_wake(g, tree);
+    sl_world_wake(g, tree, SL_TREE_MORE);
     g->world->relaid = true;
 }
 
@@ -106,7 +106,7 @@ static void set_tolerance(struct sl_engine *g, sl_tree_id tree, const struct sl_
         t->tolerance = tolerance;
         sl_expect(g, now_ms, tolerance, .tree = tree, .tolerance = tolerance);
         sl_masks_in_leave_tolerance(g, old, now_ms);
-        sl_world_wake(g, tree);
+        sl_world_wake(g, tree, SL_TREE_MORE);
     }
 }
 

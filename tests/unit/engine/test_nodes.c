@@ -190,7 +190,7 @@ static void test_nodes_change_wakes_queues_that_offer_the_tree_alone(void **stat
     world_add_cluster_queue(&w, "other", "spot", "10", "");
     world_settle(&w);
     uint64_t before = sl_journal_sequence(w.engine->journal);
-    sl_world_wake(w.engine, cluster_tree(&w, "tas"));
+    sl_world_wake(w.engine, cluster_tree(&w, "tas"), SL_TREE_MORE);
     sl_world_flush(w.engine, w.now_ms);
     assert_int_equal(sl_journal_sequence(w.engine->journal), before + 1);
     assert_false(sl_world_woken(w.engine));
