@@ -118,6 +118,12 @@ bool sl_map_get(const struct sl_map *m, const char *key, union sl_map_value *val
     return e != NULL;
 }
 
+void *sl_map_find(const struct sl_map *m, const char *key)
+{
+    const struct entry *e = find(m, key, hash_text(key));
+    return e == NULL ? NULL : e->value.pointer;
+}
+
 void sl_map_put(struct sl_map *m, const char *key, union sl_map_value value)
 {
     uint64_t hash = hash_text(key);

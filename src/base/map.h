@@ -19,6 +19,7 @@ void sl_map_free(struct sl_map *m);
 /* The same, and every value's pointer is handed over first, in the order of iteration. */
 void sl_map_free_with(struct sl_map *m, void (*free_value)(void *value));
 bool sl_map_get(const struct sl_map *m, const char *key, union sl_map_value *value);
+void *sl_map_find(const struct sl_map *m, const char *key); /* its pointer; NULL = not there */
 void sl_map_put(struct sl_map *m, const char *key, union sl_map_value value);
 bool sl_map_remove(struct sl_map *m, const char *key,
                    union sl_map_value *old); /* old may be NULL */

@@ -5,7 +5,6 @@
 #include "engine/events/activity.h"
 #include "base/check.h"
 #include "engine/events/checks_in.h"
-#include "engine/topology/trees_in.h"
 #include "engine/records/world.h"
 #include <string.h>
 
@@ -61,9 +60,10 @@ static void find_without_tree(const struct sl_engine *g, sl_flavor_id flavor, st
                               struct sl_buf *names)
 {
     (void)names;
-    if (sl_trees_in_missing(g, flavor)) {
+    const struct sl_tree_entry *t = sl_world_find_tree(g, flavor);
+    if (t != NULL && t->levels == NULL) {
         struct sl_buf what = {0};
-        sl_buf_print(&what, "\"%s\" for TAS flavor \"%s\"", sl_world_find_tree(g, flavor)->topology,
+        sl_buf_print(&what, "\"%s\" for TAS flavor \"%s\"", t->topology,
                      sl_intern_name(g->names, SL_INTERN_FLAVOR, flavor));
         find(f, "TopologyNotFound", "there is no Topology ", what.data);
         sl_buf_fini(&what);

@@ -8,11 +8,6 @@
 #include "engine/records/world.h"
 #include <string.h>
 
-static bool levels_equal(const struct sl_topology_levels *a, const struct sl_topology_levels *b)
-{
-    return a->count == b->count && memcmp(a->levels, b->levels, a->count * sizeof *a->levels) == 0;
-}
-
 static enum sl_code read_levels(struct sl_engine *g, const struct sl_json *object,
                                 struct sl_topology_levels *out, int64_t now_ms, struct sl_error *e)
 {
@@ -33,7 +28,7 @@ static enum sl_code read_levels(struct sl_engine *g, const struct sl_json *objec
                                           : "more labels are used as levels than can be held");
             return SL_CODE_INVALID;
         }
-        out->levels[out->count++] = level;
+        out->of.ids[out->of.count++] = level;
     }
     out->ends_at_nodes = strcmp(key, SL_HOST_LABEL) == 0;
     return SL_CODE_OK;
@@ -53,27 +48,22 @@ static void tell_trees(struct sl_engine *g, const char *topology, int64_t now_ms
 enum sl_code sl_event_from_topology(struct sl_engine *g, const struct sl_json *object, bool gone,
                                     int64_t now_ms, struct sl_error *e)
 {
-    struct sl_topology_levels fresh = {0};
     const char *name = sl_object_name(object);
-    union sl_map_value value;
-    enum sl_code code = gone ? SL_CODE_OK : read_levels(g, object, &fresh, now_ms, e);
-    bool known = sl_map_get(g->world->topologies, name, &value);
-    if (gone || code != SL_CODE_OK) {
-        if (known) {
-            (void)sl_map_remove(g->world->topologies, name, NULL);
-            sl_mem_free(value.pointer);
-            tell_trees(g, name, now_ms);
-        }
+    struct sl_topology_levels *old = sl_map_find(g->world->topologies, name);
+    struct sl_topology_levels *fresh = sl_mem_new(1, sizeof *fresh);
+    enum sl_code code = gone ? SL_CODE_OK : read_levels(g, object, fresh, now_ms, e);
+    bool missing = gone || code != SL_CODE_OK;
+    if (missing ? old == NULL : old != NULL && memcmp(&old->of, &fresh->of, sizeof old->of) == 0) {
+        sl_mem_free(fresh);
         return code;
     }
-    if (known && levels_equal(value.pointer, &fresh)) {
-        return SL_CODE_OK;
-    }
-    struct sl_topology_levels *levels = known ? value.pointer : sl_mem_new(1, sizeof *levels);
-    *levels = fresh;
-    if (!known) {
-        sl_map_put(g->world->topologies, name, (union sl_map_value){.pointer = levels});
+    if (missing) {
+        (void)sl_map_remove(g->world->topologies, name, NULL);
+        sl_mem_free(fresh);
+    } else {
+        sl_map_put(g->world->topologies, name, (union sl_map_value){.pointer = fresh});
     }
     tell_trees(g, name, now_ms);
-    return SL_CODE_OK;
+    sl_mem_free(old); /* each tree has had it until it was laid out anew */
+    return code;
 }

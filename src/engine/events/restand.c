@@ -113,8 +113,8 @@ static bool stands_apart(const struct sl_engine *g, sl_workload_id id)
         sl_domain_id domain = sl_topology_assignment_at(id, i).domain;
         const struct sl_tree_entry *t = sl_world_find_tree(g, sl_domain_tree(domain));
         sl_site_id site = sl_domain_site(domain);
-        bool same_node = t != NULL && t->ends_at_nodes && g->world->sites[site].key != NULL;
-        if (t != NULL && t->known && !same_node && !sl_trees_shows(domain)) {
+        if (t != NULL && t->levels != NULL && !sl_trees_shows(domain) &&
+            !(t->levels->ends_at_nodes && g->world->sites[site].key != NULL)) {
             return true;
         }
     }

@@ -181,9 +181,9 @@ sl_domain_id sl_areas_open(struct sl_engine *g, sl_tree_id tree, const char *con
 {
     const struct sl_tree_entry *t = sl_world_find_tree(g, tree);
     sl_domain_id domain = SL_NO_ID;
-    SL_PRE(t != NULL && t->level_count > 0);
-    uint32_t count = t->level_count;
-    if (t->ends_at_nodes) {
+    SL_PRE(t != NULL && t->levels != NULL);
+    uint32_t count = t->levels->of.count;
+    if (t->levels->ends_at_nodes) {
         clear_host(g, tree, values[count - 1], now_ms);
     }
     for (uint32_t depth = 0; depth < count; depth++) {

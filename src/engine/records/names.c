@@ -46,7 +46,7 @@ sl_site_id sl_names_find_host_in(const struct sl_engine *g, sl_tree_id tree, con
 uint32_t sl_names_level_count(const struct sl_engine *g, sl_tree_id tree)
 {
     const struct sl_tree_entry *t = sl_world_find_tree(g, tree);
-    return t != NULL && t->known ? t->level_count : 0;
+    return t != NULL && t->levels != NULL ? t->levels->of.count : 0;
 }
 
 const char *sl_names_level_key(const struct sl_engine *g, uint32_t level)
@@ -59,7 +59,7 @@ const char *sl_names_level_key(const struct sl_engine *g, uint32_t level)
 const char *sl_names_level(const struct sl_engine *g, sl_tree_id tree, uint32_t depth)
 {
     return depth < sl_names_level_count(g, tree)
-               ? sl_names_level_key(g, sl_world_find_tree(g, tree)->levels[depth])
+               ? sl_names_level_key(g, sl_world_find_tree(g, tree)->levels->of.ids[depth])
                : "";
 }
 
@@ -97,10 +97,10 @@ sl_domain_id sl_names_find_domain(const struct sl_engine *g, sl_tree_id tree,
 {
     const struct sl_tree_entry *t = sl_world_find_tree(g, tree);
     sl_domain_id domain = SL_NO_ID;
-    if (t == NULL || !t->known || count == 0) {
+    if (t == NULL || t->levels == NULL || count == 0) {
         return SL_NO_ID;
     }
-    if (t->ends_at_nodes) {
+    if (t->levels->ends_at_nodes) {
         return find_host_domain(g, tree, values[count - 1]);
     }
     for (uint32_t depth = 0; depth < count; depth++) {
@@ -109,15 +109,14 @@ sl_domain_id sl_names_find_domain(const struct sl_engine *g, sl_tree_id tree,
             return SL_NO_ID;
         }
     }
-    return count == t->level_count ? domain : SL_NO_ID;
+    return count == t->levels->of.count ? domain : SL_NO_ID;
 }
 
 /* The values of a domain that is not shown, from the top; false: they are not those of its tree any
  * more. */
-static bool path_of(const struct sl_engine *g, const struct sl_tree_entry *t, sl_domain_id domain,
+static bool path_of(const struct sl_engine *g, uint32_t depth, sl_domain_id domain,
                     const char *values[static SL_DEPTHS_MAX])
 {
-    uint32_t depth = t->level_count;
     while (domain != SL_NO_ID && depth > 0) {
         values[--depth] = g->world->areas[domain].value;
         domain = g->world->areas[domain].parent;
@@ -128,20 +127,20 @@ static bool path_of(const struct sl_engine *g, const struct sl_tree_entry *t, sl
 sl_domain_id sl_names_take_domain(struct sl_engine *g, sl_tree_id tree, const char *const *values,
                                   uint32_t count, int64_t now_ms)
 {
-    const struct sl_tree_entry *t = sl_world_find_tree(g, tree);
+    uint32_t level_count = sl_names_level_count(g, tree);
     const char *all[SL_DEPTHS_MAX];
     sl_domain_id domain = sl_names_find_domain(g, tree, values, count);
     if (sl_trees_shows(domain)) {
         return domain;
     }
-    if (t == NULL || !t->known || count == 0 || count > t->level_count) {
+    if (count == 0 || count > level_count) {
         return SL_NO_ID;
     }
     /* One that is hidden is shown until it is settled: else it may go before anybody stands
      * there. */
-    if (domain == SL_NO_ID || !path_of(g, t, domain, all)) {
-        uint32_t given = t->level_count - count; /* what is above it is not said */
-        for (uint32_t depth = 0; depth < t->level_count; depth++) {
+    if (domain == SL_NO_ID || !path_of(g, level_count, domain, all)) {
+        uint32_t given = level_count - count; /* what is above it is not said */
+        for (uint32_t depth = 0; depth < level_count; depth++) {
             all[depth] = depth < given ? "" : values[depth - given];
         }
     }

@@ -64,13 +64,10 @@ enum sl_tree_news {
 
 /* The topology of a ResourceFlavor, by its id. */
 struct sl_tree_entry {
-    char *topology; /* that the flavor names; NULL = none */
-    bool known;     /* the Topology exists: its levels are here and in the core */
-    bool ends_at_nodes;
-    unsigned news; /* enum sl_tree_news */
-    uint32_t level_count;
-    sl_level_id levels[SL_DEPTHS_MAX];
-    struct sl_json *node_labels; /* of the flavor */
+    char *topology;                          /* that the flavor names; NULL = none */
+    const struct sl_topology_levels *levels; /* that the core has; NULL: it has none */
+    unsigned news;                           /* enum sl_tree_news */
+    struct sl_json *node_labels;             /* of the flavor */
     uint32_t tolerance;
     struct sl_siblings tops;
 };
@@ -82,8 +79,7 @@ struct sl_mask_entry {
 };
 
 struct sl_topology_levels {
-    uint32_t count;
-    sl_level_id levels[SL_DEPTHS_MAX];
+    struct sl_tree_levels of;
     bool ends_at_nodes;
 };
 

@@ -16,13 +16,12 @@
 struct sl_node_entry *sl_nodes_take(struct sl_engine *g, const char *name)
 {
     SL_PRE(g != NULL);
-    union sl_map_value value;
-    if (sl_map_get(g->world->nodes, name, &value)) {
-        return value.pointer;
+    struct sl_node_entry *m = sl_map_find(g->world->nodes, name);
+    if (m == NULL) {
+        m = sl_mem_new(1, sizeof *m);
+        m->name = sl_mem_text(name);
+        sl_map_put(g->world->nodes, name, (union sl_map_value){.pointer = m});
     }
-    struct sl_node_entry *m = sl_mem_new(1, sizeof *m);
-    m->name = sl_mem_text(name);
-    sl_map_put(g->world->nodes, name, (union sl_map_value){.pointer = m});
     return m;
 }
 
@@ -113,11 +112,12 @@ static bool matches_labels(const struct sl_json *wanted, const struct sl_json *l
 static bool belongs(const struct sl_engine *g, const struct sl_node_entry *m,
                     const struct sl_tree_entry *t, const char *values[static SL_DEPTHS_MAX])
 {
-    if (!t->known || !m->exists || !m->usable || !matches_labels(t->node_labels, m->labels)) {
+    if (t->levels == NULL || !m->exists || !m->usable ||
+        !matches_labels(t->node_labels, m->labels)) {
         return false;
     }
-    for (uint32_t i = 0; i < t->level_count; i++) {
-        const char *key = sl_intern_name(g->names, SL_INTERN_LEVEL, t->levels[i]);
+    for (uint32_t i = 0; i < t->levels->of.count; i++) {
+        const char *key = sl_intern_name(g->names, SL_INTERN_LEVEL, t->levels->of.ids[i]);
         const struct sl_json *label = sl_json_get(m->labels, key);
         if (label == NULL) {
             return false;
@@ -218,7 +218,7 @@ void sl_nodes_place(struct sl_engine *g, struct sl_node_entry *m, sl_tree_id tre
     const char *values[SL_DEPTHS_MAX] = {0};
     uint32_t at = find_domain(m, tree);
     bool in = t != NULL && belongs(g, m, t, values);
-    if (in && at != SL_NO_ID && has_values(g, m->domains[at], t->level_count, values)) {
+    if (in && at != SL_NO_ID && has_values(g, m->domains[at], t->levels->of.count, values)) {
         return;
     }
     sl_nodes_leave(g, m, tree, now_ms);
@@ -305,11 +305,10 @@ static void judge_again(struct sl_engine *g, const struct sl_node_entry *m, int6
 
 static void node_gone(struct sl_engine *g, const char *name, int64_t now_ms)
 {
-    union sl_map_value value;
-    if (!sl_map_get(g->world->nodes, name, &value)) {
+    struct sl_node_entry *m = sl_map_find(g->world->nodes, name);
+    if (m == NULL) {
         return;
     }
-    struct sl_node_entry *m = value.pointer;
     m->exists = false;
     place_everywhere(g, m, now_ms);
     sl_areas_sweep(g);

@@ -9,7 +9,6 @@
 #include "engine/calls/call.h"
 #include "engine/records/masks_in.h"
 #include "engine/records/names.h"
-#include "engine/topology/trees_in.h"
 #include "engine/records/world.h"
 
 static sl_level_id level_of(struct sl_engine *g, const char *key, int64_t now_ms)
@@ -82,7 +81,7 @@ static bool offers_topology(const struct sl_engine *g, const struct sl_quotas *o
 {
     for (uint32_t i = 0; i < offered->group_count; i++) {
         for (uint32_t f = 0; f < offered->groups[i].flavor_count; f++) {
-            if (sl_trees_in_asked(g, offered->groups[i].flavors[f])) {
+            if (sl_world_find_tree(g, offered->groups[i].flavors[f]) != NULL) {
                 return true;
             }
         }

@@ -11,17 +11,6 @@
 #include "engine/records/world.h"
 #include <string.h>
 
-bool sl_trees_in_asked(const struct sl_engine *g, sl_flavor_id flavor)
-{
-    return sl_world_find_tree(g, flavor) != NULL;
-}
-
-bool sl_trees_in_missing(const struct sl_engine *g, sl_flavor_id flavor)
-{
-    const struct sl_tree_entry *t = sl_world_find_tree(g, flavor);
-    return t != NULL && !t->known;
-}
-
 /* --- nodes of a tree ----------------------------------------------------------------------- */
 
 static void for_all_nodes(struct sl_engine *g, sl_tree_id tree, int64_t now_ms,
@@ -38,36 +27,18 @@ static void for_all_nodes(struct sl_engine *g, sl_tree_id tree, int64_t now_ms,
 
 /* --- levels ----------------------------------------------------------------------------------- */
 
-static const struct sl_topology_levels *find_topology(const struct sl_engine *g, const char *name)
-{
-    union sl_map_value value;
-    return sl_map_get(g->world->topologies, name, &value) ? value.pointer : NULL;
-}
-
-/* The levels that the tree has from now on, for the core; none when the Topology is missing. */
-static void configure(struct sl_engine *g, sl_tree_id tree, int64_t now_ms)
-{
-    struct sl_tree_entry *t = sl_world_tree(g, tree);
-    struct sl_tree_levels levels = {.count = t->level_count};
-    memcpy(levels.ids, t->levels, t->level_count * sizeof *t->levels);
-    t->known = sl_call(g, now_ms, tree, .tree = tree, .asked = t->topology != NULL,
-                       .levels = levels, .ends_at_nodes = t->ends_at_nodes) == SL_OK &&
-               t->level_count > 0;
-}
-
 void sl_trees_in_lay_out(struct sl_engine *g, sl_tree_id tree, int64_t now_ms)
 {
     struct sl_tree_entry *t = sl_world_tree(g, tree);
+    static const struct sl_topology_levels none = {0};
     const struct sl_topology_levels *levels =
-        t->topology == NULL ? NULL : find_topology(g, t->topology);
+        t->topology == NULL ? NULL : sl_map_find(g->world->topologies, t->topology);
+    const struct sl_topology_levels *told = levels == NULL ? &none : levels;
     for_all_nodes(g, tree, now_ms, sl_nodes_leave);
     sl_areas_cut(g, tree);
-    t->level_count = levels == NULL ? 0 : levels->count;
-    t->ends_at_nodes = levels != NULL && levels->ends_at_nodes;
-    if (levels != NULL) {
-        memcpy(t->levels, levels->levels, sizeof t->levels);
-    }
-    configure(g, tree, now_ms);
+    bool taken = sl_call(g, now_ms, tree, .tree = tree, .asked = t->topology != NULL,
+                         .levels = told->of, .ends_at_nodes = told->ends_at_nodes) == SL_OK;
+    t->levels = taken ? levels : NULL;
     for_all_nodes(g, tree, now_ms, sl_nodes_place);
     sl_areas_sweep(g);
     sl_world_wake(g, tree, SL_TREE_MORE);
@@ -110,12 +81,6 @@ static void set_tolerance(struct sl_engine *g, sl_tree_id tree, const struct sl_
     }
 }
 
-static void set_labels(struct sl_tree_entry *t, const struct sl_json *labels)
-{
-    sl_json_free(t->node_labels);
-    t->node_labels = labels == NULL ? NULL : sl_json_clone(labels);
-}
-
 void sl_trees_in_flavor(struct sl_engine *g, sl_flavor_id flavor, const struct sl_json *spec,
                         int64_t now_ms)
 {
@@ -130,7 +95,8 @@ void sl_trees_in_flavor(struct sl_engine *g, sl_flavor_id flavor, const struct s
     struct sl_tree_entry *t = sl_world_tree(g, flavor);
     bool renamed = t->topology == NULL || strcmp(t->topology, topology) != 0;
     bool relabelled = !sl_json_equal(t->node_labels, labels);
-    set_labels(t, labels);
+    sl_json_free(t->node_labels);
+    t->node_labels = sl_json_clone(labels);
     set_tolerance(g, flavor, sl_json_get(spec, "tolerations"), now_ms);
     if (renamed) {
         sl_mem_free(t->topology);

@@ -12,8 +12,4 @@ void sl_trees_in_flavor(struct sl_engine *g, sl_flavor_id flavor, const struct s
                         int64_t now_ms);
 /* The tree has other levels now, or a Topology at last, or none any more. */
 void sl_trees_in_lay_out(struct sl_engine *g, sl_tree_id tree, int64_t now_ms);
-/* Does the flavor name a Topology, or none at all? */
-bool sl_trees_in_asked(const struct sl_engine *g, sl_flavor_id flavor);
-/* It names one, and that is missing. */
-bool sl_trees_in_missing(const struct sl_engine *g, sl_flavor_id flavor);
 #endif

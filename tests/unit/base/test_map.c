@@ -34,6 +34,18 @@ static void test_map_empty_has_nothing(void **state)
     sl_map_free(NULL);
 }
 
+static void test_map_find_gives_the_pointer_or_none(void **state)
+{
+    (void)state;
+    int x = 1;
+    struct sl_map *m = sl_map_new();
+    assert_null(sl_map_find(m, "x"));
+    sl_map_put(m, "x", (union sl_map_value){.pointer = &x});
+    assert_ptr_equal(sl_map_find(m, "x"), &x);
+    assert_null(sl_map_find(m, "y"));
+    sl_map_free(m);
+}
+
 static void test_map_put_replaces_and_copies_the_key(void **state)
 {
     (void)state;
@@ -167,6 +179,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_map_empty_has_nothing),
+        cmocka_unit_test(test_map_find_gives_the_pointer_or_none),
         cmocka_unit_test(test_map_put_replaces_and_copies_the_key),
         cmocka_unit_test(test_map_iterates_in_insertion_order_past_holes),
         cmocka_unit_test(test_map_removing_the_entry_just_returned_keeps_the_iteration),
