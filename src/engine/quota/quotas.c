@@ -55,10 +55,8 @@ static int64_t read_amount(struct reader *r, const struct sl_json *item, const c
 
 static void add_quota(struct reader *r, struct sl_quota quota)
 {
-    if (r->out->quota_count == r->quota_cap) {
-        r->quota_cap = r->quota_cap == 0 ? 8 : r->quota_cap * 2;
-        r->out->quotas = sl_mem_grow(r->out->quotas, r->quota_cap, sizeof *r->out->quotas);
-    }
+    r->out->quotas =
+        sl_mem_reach(r->out->quotas, &r->quota_cap, 8, r->out->quota_count, sizeof *r->out->quotas);
     r->out->quotas[r->out->quota_count++] = quota;
 }
 

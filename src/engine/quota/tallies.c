@@ -11,10 +11,8 @@
 
 static void touch(struct sl_engine *g, struct sl_touched t)
 {
-    if (g->touched_count == g->touched_cap) {
-        g->touched_cap = g->touched_cap == 0 ? 64 : g->touched_cap * 2;
-        g->touched = sl_mem_grow(g->touched, g->touched_cap, sizeof *g->touched);
-    }
+    g->touched =
+        sl_mem_reach(g->touched, &g->touched_cap, 64, g->touched_count, sizeof *g->touched);
     g->touched[g->touched_count++] = t;
 }
 

@@ -29,10 +29,7 @@ static void add(struct sl_amounts *a, sl_resource_id resource, __int128 amount)
         at++;
     }
     if (at == a->count) {
-        if (a->count == a->cap) {
-            a->cap = a->cap == 0 ? 4 : a->cap * 2;
-            a->items = sl_mem_grow(a->items, a->cap, sizeof *a->items);
-        }
+        a->items = sl_mem_reach(a->items, &a->cap, 4, a->count, sizeof *a->items);
         a->items[a->count++] = (struct sl_amount){resource, 0};
     }
     a->items[at].amount += amount;

@@ -51,10 +51,7 @@ static uint32_t take_slot(struct sl_constraints *t)
         t->first_free = t->items[slot].next_free;
         return slot;
     }
-    if (t->count == t->cap) {
-        t->cap = t->cap == 0 ? 16 : t->cap * 2;
-        t->items = sl_mem_grow(t->items, t->cap, sizeof *t->items);
-    }
+    t->items = sl_mem_reach(t->items, &t->cap, 16, t->count, sizeof *t->items);
     return t->count++;
 }
 

@@ -47,10 +47,7 @@ static sl_site_id take_number(struct sl_world *w)
     if (w->site_count == SL_SITES_MAX) {
         return SL_NO_ID;
     }
-    if (w->site_count == w->site_cap) {
-        w->site_cap = w->site_cap == 0 ? 64 : w->site_cap * 2;
-        w->sites = sl_mem_grow(w->sites, w->site_cap, sizeof *w->sites);
-    }
+    w->sites = sl_mem_reach(w->sites, &w->site_cap, 64, w->site_count, sizeof *w->sites);
     return w->site_count++;
 }
 

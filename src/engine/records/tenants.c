@@ -6,7 +6,6 @@
 #include "engine/records/tenants.h"
 #include "base/check.h"
 #include "base/mem.h"
-#include <string.h>
 
 struct row {
     sl_workload_id workload;
@@ -43,22 +42,6 @@ void sl_tenants_free(struct sl_tenants *t)
     }
 }
 
-/* Room for index `at`, zeroed. */
-static uint32_t *reach(uint32_t *heads, uint32_t *cap, uint32_t at)
-{
-    if (at < *cap) {
-        return heads;
-    }
-    uint32_t old = *cap;
-    *cap = old == 0 ? 64 : old;
-    while (*cap <= at) {
-        *cap *= 2;
-    }
-    heads = sl_mem_grow(heads, *cap, sizeof *heads);
-    memset(heads + old, 0, (*cap - old) * sizeof *heads);
-    return heads;
-}
-
 static uint32_t take_row(struct sl_tenants *t)
 {
     if (t->first_free != 0) {
@@ -66,10 +49,7 @@ static uint32_t take_row(struct sl_tenants *t)
         t->first_free = t->rows[row].next_of;
         return row;
     }
-    if (t->row_count == t->row_cap) {
-        t->row_cap = t->row_cap == 0 ? 64 : t->row_cap * 2;
-        t->rows = sl_mem_grow(t->rows, t->row_cap, sizeof *t->rows);
-    }
+    t->rows = sl_mem_reach(t->rows, &t->row_cap, 64, t->row_count, sizeof *t->rows);
     return t->row_count++;
 }
 
@@ -77,7 +57,7 @@ static uint32_t take_row(struct sl_tenants *t)
  * first. */
 static void add(struct sl_tenants *t, sl_workload_id id, sl_site_id site)
 {
-    t->sites = reach(t->sites, &t->site_cap, site);
+    t->sites = sl_mem_reach(t->sites, &t->site_cap, 64, site, sizeof *t->sites);
     uint32_t head = t->sites[site];
     if (head != 0 && t->rows[head - 1].workload == id) {
         return;
@@ -115,7 +95,7 @@ void sl_tenants_list(struct sl_tenants *t, sl_workload_id id)
 {
     SL_PRE(t != NULL);
     uint32_t count = sl_topology_assignment_count(id);
-    t->workloads = reach(t->workloads, &t->workload_cap, id);
+    t->workloads = sl_mem_reach(t->workloads, &t->workload_cap, 64, id, sizeof *t->workloads);
     clear(t, id);
     for (uint32_t i = 0; i < count; i++) {
         sl_site_id site = sl_domain_site(sl_topology_assignment_at(id, i).domain);

@@ -23,10 +23,7 @@ void sl_timers_arm(struct sl_timers *t, int64_t due_ms, enum sl_timer_kind kind,
                    uint32_t generation)
 {
     SL_PRE(t != NULL);
-    if (t->count == t->cap) {
-        t->cap = t->cap == 0 ? 64 : t->cap * 2;
-        t->items = sl_mem_grow(t->items, t->cap, sizeof *t->items);
-    }
+    t->items = sl_mem_reach(t->items, &t->cap, 64, t->count, sizeof *t->items);
     uint32_t at = t->count++;
     t->items[at] = (struct sl_timer){due_ms, t->order++, kind, id, generation};
     while (at > 0 && before(&t->items[at], &t->items[(at - 1) / 2])) {

@@ -71,10 +71,7 @@ static uint32_t record_of(sl_workload_id id, uint32_t pod_set)
 
 static void note_domain(struct sl_assignments_in *s, sl_domain_id domain)
 {
-    if (s->domain_count == s->domain_cap) {
-        s->domain_cap = s->domain_cap == 0 ? 16 : s->domain_cap * 2;
-        s->domains = sl_mem_grow(s->domains, s->domain_cap, sizeof *s->domains);
-    }
+    s->domains = sl_mem_reach(s->domains, &s->domain_cap, 16, s->domain_count, sizeof *s->domains);
     s->domains[s->domain_count++] = domain;
 }
 
