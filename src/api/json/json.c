@@ -216,6 +216,17 @@ bool sl_json_has_text(const struct sl_json *list, const char *text)
     return sl_json_find_text(list, text) < sl_json_len(list);
 }
 
+struct sl_json *sl_json_find_by(const struct sl_json *list, const char *member, const char *text)
+{
+    for (size_t i = 0; i < sl_json_len(list); i++) {
+        struct sl_json *item = sl_json_at(list, i);
+        if (strcmp(sl_json_text(sl_json_get(item, member), ""), text) == 0) {
+            return item;
+        }
+    }
+    return NULL;
+}
+
 struct sl_json *sl_json_at(const struct sl_json *v, size_t index)
 {
     return index < sl_json_len(v) && is_list(v) ? wrap(json_object_array_get_idx(raw(v), index))

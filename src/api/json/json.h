@@ -86,6 +86,8 @@ void sl_json_remove_at(struct sl_json *v, size_t index);
 /* Where a list has that text first; its length: nowhere. What is no text reads as "". */
 size_t sl_json_find_text(const struct sl_json *list, const char *text);
 bool sl_json_has_text(const struct sl_json *list, const char *text);
+/* The first item of the list whose `member` is that text; NULL = none. */
+struct sl_json *sl_json_find_by(const struct sl_json *list, const char *member, const char *text);
 /* Scalars with a fallback for absent or of another type. */
 const char *sl_json_text(const struct sl_json *v, const char *fallback);
 int64_t sl_json_int(const struct sl_json *v, int64_t fallback);

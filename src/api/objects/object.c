@@ -29,6 +29,13 @@ const char *sl_object_uid(const struct sl_json *o)
     return metadata_text(o, "uid");
 }
 
+char *sl_object_key_new(const struct sl_json *o)
+{
+    struct sl_buf key = {0};
+    sl_buf_print(&key, "%s/%s", sl_object_namespace(o), sl_object_name(o));
+    return sl_buf_take(&key);
+}
+
 const char *sl_object_resource_version(const struct sl_json *o)
 {
     return metadata_text(o, "resourceVersion");

@@ -11,6 +11,7 @@
 const char *sl_object_name(const struct sl_json *o);
 const char *sl_object_namespace(const struct sl_json *o);
 const char *sl_object_uid(const struct sl_json *o);
+char *sl_object_key_new(const struct sl_json *o); /* "namespace/name" */
 const char *sl_object_resource_version(const struct sl_json *o);
 int64_t sl_object_generation(const struct sl_json *o);
 int64_t sl_object_created_ms(const struct sl_json *o);                 /* INT64_MIN when absent */

@@ -224,14 +224,7 @@ static void set(struct sl_json *status, const struct sl_condition_view *v, const
 
 static const struct sl_json *find(const struct sl_json *status, const char *type)
 {
-    const struct sl_json *list = sl_json_get(status, "conditions");
-    for (size_t i = 0; i < sl_json_len(list); i++) {
-        const struct sl_json *c = sl_json_at(list, i);
-        if (strcmp(sl_json_path_text(c, "type", ""), type) == 0) {
-            return c;
-        }
-    }
-    return NULL;
+    return sl_json_find_by(sl_json_get(status, "conditions"), "type", type);
 }
 
 static bool is(const struct sl_json *status, const char *type, const char *value)

@@ -133,16 +133,6 @@ static bool backoff_agrees(const struct glass *m)
                never ? "that it waits for no time" : "another time");
 }
 
-static bool names(const struct sl_json *list, const char *name)
-{
-    for (size_t i = 0; i < sl_json_len(list); i++) {
-        if (strcmp(sl_json_path_text(sl_json_at(list, i), "name", ""), name) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
 static bool record_names_host(const struct glass *m, const char *host)
 {
     for (uint32_t i = 0; i < m->record->unhealthy_count; i++) {
@@ -158,7 +148,7 @@ static bool failed_nodes_are_named(const struct glass *m)
     const struct sl_json *list = sl_json_path(m->object, "status.unhealthyNodes");
     for (uint32_t i = 0; i < m->record->unhealthy_count; i++) {
         const char *host = sl_names_host(m->g, m->record->unhealthy[i]);
-        if (!names(list, host)) {
+        if (sl_json_find_by(list, "name", host) == NULL) {
             return say(m, "status.unhealthyNodes", "without one", host);
         }
     }
@@ -191,16 +181,6 @@ static const struct sl_check *find_check(const struct glass *m, const char *name
     return NULL;
 }
 
-static const struct sl_json *find_named(const struct sl_json *list, const char *name)
-{
-    for (size_t i = 0; i < sl_json_len(list); i++) {
-        if (strcmp(sl_json_path_text(sl_json_at(list, i), "name", ""), name) == 0) {
-            return sl_json_at(list, i);
-        }
-    }
-    return NULL;
-}
-
 /* An answer that was not read yet stays as it was given, but for an eviction. */
 static bool is_still_to_be_read(const struct glass *m, const struct sl_json *check)
 {
@@ -208,8 +188,8 @@ static bool is_still_to_be_read(const struct glass *m, const struct sl_json *che
     return m->before != NULL &&
            (sl_condition_true(m->before, "Evicted") || !sl_condition_true(m->object, "Evicted")) &&
            sl_released_version(m->before) > m->g->workloads[m->id].answers_version &&
-           sl_json_equal(check,
-                         find_named(sl_json_path(m->before, "status.admissionChecks"), name));
+           sl_json_equal(check, sl_json_find_by(sl_json_path(m->before, "status.admissionChecks"),
+                                                "name", name));
 }
 
 /* Checks that only one of them knows are of no concern here: which there are is written with the next decision. */
@@ -281,7 +261,7 @@ static bool checks_are_shown(const struct glass *m)
     const struct sl_json *list = sl_json_path(m->object, "status.admissionChecks");
     for (uint32_t i = 0; m->record->has_admission && i < m->record->check_count; i++) {
         const char *name = sl_intern_name(m->g->names, SL_INTERN_CHECK, m->record->checks[i].check);
-        if (!names(list, name)) {
+        if (sl_json_find_by(list, "name", name) == NULL) {
             return say(m, "status.admissionChecks", "without one", name);
         }
     }
@@ -371,7 +351,8 @@ static bool check_was_reset(const struct glass *m, const struct sl_json *before,
 {
     const char *name = sl_json_path_text(check, "name", "");
     const char *state = sl_json_path_text(check, "state", "");
-    const struct sl_json *old = find_named(sl_json_path(before, "status.admissionChecks"), name);
+    const struct sl_json *old =
+        sl_json_find_by(sl_json_path(before, "status.admissionChecks"), "name", name);
     bool retried = strcmp(sl_json_path_text(old, "state", ""), "Retry") == 0;
     int64_t tries = sl_json_path_int(check, "retryCount", 0);
     if (strcmp(state, "Pending") != 0) {
@@ -408,12 +389,9 @@ const char *sl_mirror_evicted(const struct sl_json *before, const struct sl_json
 
 const char *sl_mirror_settled(const struct sl_engine *g, const struct sl_json *object)
 {
-    char key[600];
-    (void)snprintf(key, sizeof key, "%s/%s", sl_object_namespace(object), sl_object_name(object));
-    sl_workload_id id = sl_intern_find(g->names, SL_INTERN_WORKLOAD, key);
+    sl_workload_id id = sl_workload_find(g, object);
     const struct sl_workload_entry *e = id == SL_NO_ID ? NULL : &g->workloads[id];
-    if (!g->synced || g->wants_workloads || e == NULL || e->uid == NULL ||
-        strcmp(e->uid, sl_object_uid(object)) != 0 || e->unwritten_count > 0 || e->rewrite ||
+    if (!g->synced || g->wants_workloads || e == NULL || e->unwritten_count > 0 || e->rewrite ||
         e->paused || e->unread_first != 0 || e->seen_version != sl_released_version(object) ||
         sl_workloads[id].phase == SL_PHASE_FINISHED || sl_condition_true(object, "Finished")) {
         return NULL;

@@ -78,16 +78,6 @@ static struct sl_json *new_admission(struct sl_engine *g, sl_workload_id id,
 
 static const char *const check_states[] = {"Pending", "Ready", "Retry", "Rejected"};
 
-static const struct sl_json *find_named(const struct sl_json *list, const char *name)
-{
-    for (size_t i = 0; i < sl_json_len(list); i++) {
-        if (strcmp(sl_json_path_text(sl_json_at(list, i), "name", ""), name) == 0) {
-            return sl_json_at(list, i);
-        }
-    }
-    return NULL;
-}
-
 /* How often it asked to retry, counted in the object, where a restart finds it; any other answer ends the count. */
 static void count_try(struct sl_json *item, const char *answer)
 {
@@ -163,7 +153,7 @@ static void write_checks(struct sl_engine *g, struct sl_json *status, sl_workloa
     struct sl_json *list = sl_json_new_list();
     for (uint32_t i = 0; i < record->check_count; i++) {
         const char *name = sl_intern_name(g->names, SL_INTERN_CHECK, record->checks[i].check);
-        const struct sl_json *old = find_named(live, name);
+        const struct sl_json *old = sl_json_find_by(live, "name", name);
         if (old != NULL || !may_not_apply(g, id, record, record->checks[i].check)) {
             insert_sorted(list, new_check(old, name, &record->checks[i], v, unread));
         }

@@ -230,10 +230,7 @@ void sl_node_health_moved(struct sl_engine *g, sl_workload_id id)
         return;
     }
     sl_tenants_list(g->tenants, id);
-    if (h->moved_count == h->moved_cap) {
-        h->moved_cap = h->moved_cap == 0 ? 64 : h->moved_cap * 2;
-        h->moved = sl_mem_grow(h->moved, h->moved_cap, sizeof *h->moved);
-    }
+    h->moved = sl_mem_reach(h->moved, &h->moved_cap, 64, h->moved_count, sizeof *h->moved);
     h->moved[h->moved_count++] = id;
 }
 
@@ -301,16 +298,6 @@ void sl_node_health_pod(struct sl_engine *g, const struct sl_json *pod, bool gon
 
 /* --- marks of others -------------------------------------------------------------------------- */
 
-static bool names_host(const struct sl_json *list, const char *host)
-{
-    for (size_t i = 0; i < sl_json_len(list); i++) {
-        if (strcmp(sl_json_path_text(sl_json_at(list, i), "name", ""), host) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
 /* A mark that somebody has taken away comes back if the node has failed. */
 static void read_removed(struct sl_engine *g, sl_workload_id id, const struct sl_json *list,
                          int64_t now_ms)
@@ -319,7 +306,7 @@ static void read_removed(struct sl_engine *g, sl_workload_id id, const struct sl
     for (uint32_t i = 0; i < seen.unhealthy_count; i++) {
         sl_site_id site = seen.unhealthy[i];
         uint32_t row = sl_tenants_find(g->tenants, id, site);
-        if (names_host(list, sl_names_host(g, site))) {
+        if (sl_json_find_by(list, "name", sl_names_host(g, site)) != NULL) {
             continue;
         }
         if (row != SL_NO_ID && judge(g, id, row) == SL_NODE_FAILED) {

@@ -28,12 +28,12 @@ static struct sl_qnode_entry *cluster_queue_of(const struct sl_engine *g,
 static bool namespace_taken(const struct sl_engine *g, const struct sl_qnode_entry *n,
                             const char *ns)
 {
-    union sl_map_value labels;
+    const struct sl_json *labels = sl_map_find(g->namespaces, ns);
     if (n->namespaces == NULL) {
         return false;
     }
-    if (sl_map_get(g->namespaces, ns, &labels)) {
-        return sl_selector_matches_labels(n->namespaces, labels.pointer);
+    if (labels != NULL) {
+        return sl_selector_matches_labels(n->namespaces, labels);
     }
     struct sl_json *name_only = sl_json_new_map();
     sl_json_set_text(name_only, "kubernetes.io/metadata.name", ns);

@@ -85,16 +85,14 @@ static enum sl_code read_selector(struct sl_qnode_entry *n, const struct sl_json
     if (sl_json_type(selector) == SL_JSON_NULL) {
         selector = NULL;
     }
-    if (selector == NULL
-            ? n->namespace_selector == NULL
-            : n->namespace_selector != NULL && sl_json_equal(n->namespace_selector, selector)) {
+    if (sl_json_equal(n->namespace_selector, selector)) {
         return SL_CODE_OK;
     }
     *changed = true;
     sl_selector_free(n->namespaces);
     sl_json_free(n->namespace_selector);
     n->namespaces = NULL;
-    n->namespace_selector = selector == NULL ? NULL : sl_json_clone(selector);
+    n->namespace_selector = sl_json_clone(selector);
     if (selector == NULL) {
         return SL_CODE_OK;
     }
@@ -245,19 +243,15 @@ void sl_event_from_namespace(struct sl_engine *g, const struct sl_json *object, 
     const struct sl_json *given = sl_json_path(object, "metadata.labels");
     struct sl_json *labels =
         sl_json_type(given) == SL_JSON_MAP ? sl_json_clone(given) : sl_json_new_map();
-    union sl_map_value old = {0};
-    bool known = sl_map_get(g->namespaces, name, &old);
+    struct sl_json *old = sl_map_find(g->namespaces, name);
     if (!sl_json_has(labels, "kubernetes.io/metadata.name")) {
         sl_json_set_text(labels, "kubernetes.io/metadata.name", name);
     }
-    bool same = gone ? !known : known && sl_json_equal(old.pointer, labels);
-    if (same) {
+    if (gone ? old == NULL : sl_json_equal(old, labels)) {
         sl_json_free(labels);
         return;
     }
-    if (known) {
-        sl_json_free(old.pointer);
-    }
+    sl_json_free(old);
     if (gone) {
         sl_json_free(labels);
         (void)sl_map_remove(g->namespaces, name, NULL);

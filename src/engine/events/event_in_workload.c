@@ -515,26 +515,24 @@ static void assignment(struct sl_engine *g, sl_workload_id id, const struct sl_j
 enum sl_code sl_event_from_workload(struct sl_engine *g, const struct sl_json *object,
                                     int64_t now_ms, struct sl_error *e)
 {
-    struct sl_buf key = {0};
+    char *key = sl_object_key_new(object);
     enum sl_code code;
     g->counters.workloads_read++;
-    sl_buf_print(&key, "%s/%s", sl_object_namespace(object), sl_object_name(object));
-    sl_workload_id id = sl_intern_find(g->names, SL_INTERN_WORKLOAD, key.data);
-    if (id != SL_NO_ID && strcmp(g->workloads[id].uid, sl_object_uid(object)) != 0) {
-        sl_event_drop_workload(g, id, now_ms); /* deleted and made again in between */
-        id = SL_NO_ID;
-    } else if (id != SL_NO_ID && sl_decided_by_others(g, id, object)) {
-        sl_event_drop_workload(g, id, now_ms); /* and is taken over as at a start */
+    sl_workload_id id = sl_intern_find(g->names, SL_INTERN_WORKLOAD, key);
+    /* It was deleted and made again in between, or is to be taken over from others. */
+    if (id != SL_NO_ID && (strcmp(g->workloads[id].uid, sl_object_uid(object)) != 0 ||
+                           sl_decided_by_others(g, id, object))) {
+        sl_event_drop_workload(g, id, now_ms); /* as at a start */
         id = SL_NO_ID;
     }
     if (id == SL_NO_ID) {
-        code = first_sight(g, key.data, object, now_ms, e);
-        id = sl_intern_find(g->names, SL_INTERN_WORKLOAD, key.data);
+        code = first_sight(g, key, object, now_ms, e);
+        id = sl_intern_find(g->names, SL_INTERN_WORKLOAD, key);
     } else {
         code = follow_object(g, id, object, now_ms, e);
         repeat_writes(g, id, now_ms);
     }
-    sl_buf_fini(&key);
+    sl_mem_free(key);
     if (id != SL_NO_ID) {
         sl_restand_note(g, id, object);
         assignment(g, id, object, now_ms);
@@ -576,11 +574,8 @@ void sl_event_drop_workload(struct sl_engine *g, sl_workload_id id, int64_t now_
 
 void sl_event_workload_gone(struct sl_engine *g, const struct sl_json *object, int64_t now_ms)
 {
-    struct sl_buf key = {0};
-    sl_buf_print(&key, "%s/%s", sl_object_namespace(object), sl_object_name(object));
-    sl_workload_id id = sl_intern_find(g->names, SL_INTERN_WORKLOAD, key.data);
-    sl_buf_fini(&key);
-    if (id != SL_NO_ID && strcmp(g->workloads[id].uid, sl_object_uid(object)) == 0) {
+    sl_workload_id id = sl_workload_find(g, object);
+    if (id != SL_NO_ID) {
         sl_event_drop_workload(g, id, now_ms);
     }
 }

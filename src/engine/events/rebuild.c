@@ -440,13 +440,9 @@ static bool lacks_checks(const struct sl_engine *g, sl_workload_id id, const str
 {
     const struct sl_json *list = sl_json_path(object, "status.admissionChecks");
     for (uint32_t i = 0; i < sl_workloads[id].check_count; i++) {
-        bool named = false;
         const char *name =
             sl_intern_name(g->names, SL_INTERN_CHECK, sl_workloads[id].checks[i].check);
-        for (size_t k = 0; k < sl_json_len(list) && !named; k++) {
-            named = strcmp(sl_json_path_text(sl_json_at(list, k), "name", ""), name) == 0;
-        }
-        if (!named) {
+        if (sl_json_find_by(list, "name", name) == NULL) {
             return true;
         }
     }

@@ -124,11 +124,10 @@ struct sl_local_queue *sl_local_queue_find(const struct sl_engine *g, const char
                                            const char *name)
 {
     SL_PRE(g != NULL);
-    union sl_map_value value;
     char *key = join(ns, name);
-    bool found = sl_map_get(g->local_queues, key, &value);
+    struct sl_local_queue *q = sl_map_find(g->local_queues, key);
     sl_mem_free(key);
-    return found ? value.pointer : NULL;
+    return q;
 }
 
 struct sl_local_queue *sl_local_queue_take(struct sl_engine *g, const char *ns, const char *name)
@@ -202,10 +201,9 @@ void sl_local_queue_drop_unused(struct sl_engine *g, struct sl_local_queue *q, i
 sl_workload_id sl_workload_find(const struct sl_engine *g, const struct sl_json *object)
 {
     SL_PRE(g != NULL);
-    struct sl_buf key = {0};
-    sl_buf_print(&key, "%s/%s", sl_object_namespace(object), sl_object_name(object));
-    sl_workload_id id = sl_intern_find(g->names, SL_INTERN_WORKLOAD, key.data);
-    sl_buf_fini(&key);
+    char *key = sl_object_key_new(object);
+    sl_workload_id id = sl_intern_find(g->names, SL_INTERN_WORKLOAD, key);
+    sl_mem_free(key);
     return id == SL_NO_ID || strcmp(g->workloads[id].uid, sl_object_uid(object)) != 0 ? SL_NO_ID
                                                                                       : id;
 }

@@ -135,12 +135,11 @@ static struct sl_json *new_list(const struct sl_json *old, const char *name, str
 
 static struct ranges *take_ranges(struct sl_limits *t, const char *ns)
 {
-    union sl_map_value value;
-    if (sl_map_get(t->namespaces, ns, &value)) {
-        return value.pointer;
+    struct ranges *r = sl_map_find(t->namespaces, ns);
+    if (r == NULL) {
+        r = sl_mem_new(1, sizeof *r);
+        sl_map_put(t->namespaces, ns, (union sl_map_value){.pointer = r});
     }
-    struct ranges *r = sl_mem_new(1, sizeof *r);
-    sl_map_put(t->namespaces, ns, (union sl_map_value){.pointer = r});
     return r;
 }
 
@@ -174,18 +173,16 @@ void sl_limits_take_class(struct sl_limits *t, const struct sl_json *object, boo
 {
     const char *name = sl_object_name(object);
     const struct sl_json *fixed = gone ? NULL : sl_json_path(object, "overhead.podFixed");
-    union sl_map_value old = {0};
-    bool known = sl_map_get(t->classes, name, &old);
-    if (fixed == NULL ? !known : known && sl_json_equal(old.pointer, fixed)) {
+    struct sl_json *old = sl_map_find(t->classes, name);
+    if (sl_json_equal(old, fixed)) {
         return;
     }
-    if (known) {
+    if (fixed == NULL) {
         (void)sl_map_remove(t->classes, name, NULL);
-        sl_json_free(old.pointer);
-    }
-    if (fixed != NULL) {
+    } else {
         sl_map_put(t->classes, name, (union sl_map_value){.pointer = sl_json_clone(fixed)});
     }
+    sl_json_free(old);
     t->version++;
 }
 
@@ -193,23 +190,15 @@ void sl_limits_take_class(struct sl_limits *t, const struct sl_json *object, boo
 
 static const struct sl_json *summary_of(const struct sl_limits *t, const char *ns, const char *type)
 {
-    union sl_map_value value;
-    if (!sl_map_get(t->namespaces, ns, &value)) {
-        return NULL;
-    }
-    const struct ranges *r = value.pointer;
-    return sl_json_get(r->summary, type);
+    const struct ranges *r = sl_map_find(t->namespaces, ns);
+    return r == NULL ? NULL : sl_json_get(r->summary, type);
 }
 
 static const struct sl_json *overhead_of(const struct sl_limits *t, const struct sl_json *pod_spec)
 {
-    union sl_map_value value;
     const char *class = sl_json_path_text(pod_spec, "runtimeClassName", "");
-    if (class[0] == '\0' || sl_json_len(sl_json_get(pod_spec, "overhead")) > 0 ||
-        !sl_map_get(t->classes, class, &value)) {
-        return NULL;
-    }
-    return value.pointer;
+    bool own = sl_json_len(sl_json_get(pod_spec, "overhead")) > 0;
+    return own ? NULL : sl_map_find(t->classes, class);
 }
 
 static void fill(struct sl_json *holder, const struct sl_json *type)

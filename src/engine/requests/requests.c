@@ -23,13 +23,7 @@ _Static_assert(SL_POD_RESOURCES_MAX <= SL_REQUESTS_MAX, "requests hold what a po
 static int64_t reclaimable(const struct sl_json *workload, const char *pod_set)
 {
     const struct sl_json *list = sl_json_path(workload, "status.reclaimablePods");
-    for (size_t i = 0; i < sl_json_len(list); i++) {
-        const struct sl_json *item = sl_json_at(list, i);
-        if (strcmp(sl_json_path_text(item, "name", ""), pod_set) == 0) {
-            return sl_json_path_int(item, "count", 0);
-        }
-    }
-    return 0;
+    return sl_json_path_int(sl_json_find_by(list, "name", pod_set), "count", 0);
 }
 
 int64_t sl_requests_pods_left(const struct sl_engine *g, const struct sl_json *workload,

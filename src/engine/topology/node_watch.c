@@ -14,7 +14,6 @@ struct sl_host_pod {
     bool under_way; /* neither ended nor being deleted */
     struct sl_host *host;
     struct sl_host_pod *next; /* on the same host */
-    struct sl_host_pod *prev;
 };
 
 struct sl_node_watch {
@@ -58,20 +57,14 @@ void sl_node_watch_free(struct sl_node_watch *w)
     sl_mem_free(w);
 }
 
-static struct sl_host *find_host(const struct sl_node_watch *w, const char *name)
-{
-    union sl_map_value value;
-    return sl_map_get(w->hosts, name, &value) ? value.pointer : NULL;
-}
-
 const struct sl_host *sl_node_watch_find(const struct sl_node_watch *w, const char *host)
 {
-    return find_host(w, host);
+    return sl_map_find(w->hosts, host);
 }
 
 static struct sl_host *take_host(struct sl_node_watch *w, const char *name)
 {
-    struct sl_host *host = find_host(w, name);
+    struct sl_host *host = sl_map_find(w->hosts, name);
     if (host == NULL) {
         host = sl_mem_new(1, sizeof *host);
         host->name = sl_mem_text(name);
@@ -103,25 +96,17 @@ bool sl_node_watch_has_pod(const struct sl_host *host, const char *workload)
 
 static enum sl_ready read_ready(const struct sl_json *node)
 {
-    const struct sl_json *list = sl_json_path(node, "status.conditions");
-    for (size_t i = 0; i < sl_json_len(list); i++) {
-        const struct sl_json *c = sl_json_at(list, i);
-        if (strcmp(sl_json_path_text(c, "type", ""), "Ready") == 0) {
-            bool yes = strcmp(sl_json_path_text(c, "status", ""), "True") == 0;
-            return yes ? SL_READY_YES : SL_READY_NOT;
-        }
-    }
-    return SL_READY_UNSAID;
+    return sl_condition_true(node, "Ready")           ? SL_READY_YES
+           : sl_condition_find(node, "Ready") != NULL ? SL_READY_NOT
+                                                      : SL_READY_UNSAID;
 }
 
 /* Where nobody taints a node that is cordoned, its cordon does. */
 static void add_cordon(struct sl_json *taints)
 {
     static const char key[] = "node.kubernetes.io/unschedulable";
-    for (size_t i = 0; i < sl_json_len(taints); i++) {
-        if (strcmp(sl_json_path_text(sl_json_at(taints, i), "key", ""), key) == 0) {
-            return;
-        }
+    if (sl_json_find_by(taints, "key", key) != NULL) {
+        return;
     }
     struct sl_json *taint = sl_json_new_map();
     sl_json_set_text(taint, "key", key);
@@ -159,9 +144,7 @@ const char *sl_node_watch_name(const struct sl_json *node)
 char *sl_node_watch_leave(struct sl_node_watch *w, const struct sl_json *node, bool gone)
 {
     SL_PRE(w != NULL);
-    union sl_map_value value;
-    struct sl_host *host =
-        sl_map_get(w->nodes, sl_object_name(node), &value) ? value.pointer : NULL;
+    struct sl_host *host = sl_map_find(w->nodes, sl_object_name(node));
     if (host == NULL || (!gone && strcmp(host->name, sl_node_watch_name(node)) == 0)) {
         return NULL;
     }
@@ -180,12 +163,11 @@ char *sl_node_watch_leave(struct sl_node_watch *w, const struct sl_json *node, b
 bool sl_node_watch_enter(struct sl_node_watch *w, const struct sl_json *node)
 {
     SL_PRE(w != NULL);
-    union sl_map_value value;
     struct sl_host *host = take_host(w, sl_node_watch_name(node));
     enum sl_ready ready = read_ready(node);
     struct sl_json *taints = taints_new(node);
     bool same = host->node_count > 0 && host->ready == ready && sl_json_equal(host->taints, taints);
-    if (!sl_map_get(w->nodes, sl_object_name(node), &value)) {
+    if (sl_map_find(w->nodes, sl_object_name(node)) == NULL) {
         sl_map_put(w->nodes, sl_object_name(node), (union sl_map_value){.pointer = host});
         host->node_count++;
     }
@@ -197,27 +179,24 @@ bool sl_node_watch_enter(struct sl_node_watch *w, const struct sl_json *node)
 
 /* --- pods ------------------------------------------------------------------------------------- */
 
-static void link_pod(struct sl_host *host, struct sl_host_pod *pod)
+static void add_pod(struct sl_node_watch *w, const char *key, const char *workload,
+                    struct sl_host *host, bool under_way)
 {
-    pod->host = host;
-    pod->prev = NULL;
-    pod->next = host->first_pod;
-    if (pod->next != NULL) {
-        pod->next->prev = pod;
-    }
+    struct sl_host_pod *pod = sl_mem_new(1, sizeof *pod);
+    *pod = (struct sl_host_pod){sl_mem_text(workload), under_way, host, host->first_pod};
     host->first_pod = pod;
+    sl_map_put(w->pods, key, (union sl_map_value){.pointer = pod});
 }
 
-static void unlink_pod(struct sl_host_pod *pod)
+static void drop_pod(struct sl_node_watch *w, struct sl_host_pod *pod)
 {
-    if (pod->prev != NULL) {
-        pod->prev->next = pod->next;
-    } else {
-        pod->host->first_pod = pod->next;
+    struct sl_host_pod **at = &pod->host->first_pod;
+    while (*at != pod) {
+        at = &(*at)->next;
     }
-    if (pod->next != NULL) {
-        pod->next->prev = pod->prev;
-    }
+    *at = pod->next;
+    drop_unused(w, pod->host);
+    free_pod(pod);
 }
 
 static bool is_under_way(const struct sl_json *pod)
@@ -227,94 +206,52 @@ static bool is_under_way(const struct sl_json *pod)
            strcmp(phase, "Failed") != 0;
 }
 
-static struct sl_pod_loss loss_of(const struct sl_host_pod *pod)
-{
-    return (struct sl_pod_loss){sl_mem_text(pod->workload), sl_mem_text(pod->host->name)};
-}
-
-static bool forget_pod(struct sl_node_watch *w, const char *key, struct sl_pod_loss *loss)
-{
-    union sl_map_value value;
-    if (!sl_map_remove(w->pods, key, &value)) {
-        return false;
-    }
-    struct sl_host_pod *pod = value.pointer;
-    bool lost = pod->under_way;
-    if (lost) {
-        *loss = loss_of(pod);
-    }
-    unlink_pod(pod);
-    drop_unused(w, pod->host);
-    free_pod(pod);
-    return lost;
-}
-
 /* By the name of the node that it is bound to; one that the daemon has not seen goes by that
  * name. */
 static struct sl_host *host_of_node(struct sl_node_watch *w, const char *node)
 {
-    union sl_map_value value;
-    return sl_map_get(w->nodes, node, &value) ? value.pointer : take_host(w, node);
+    struct sl_host *host = sl_map_find(w->nodes, node);
+    return host != NULL ? host : take_host(w, node);
 }
 
-/* A Pod of a name that was in use before may be another one, of another workload or elsewhere. */
-static bool replaced(struct sl_node_watch *w, const char *key, const char *workload,
-                     const char *node, struct sl_pod_loss *loss)
+/* `host` NULL: it is not there. A Pod of a name that was in use before may be another one, of another workload or
+ * elsewhere. */
+static bool take_pod(struct sl_node_watch *w, const char *key, const char *workload,
+                     struct sl_host *host, bool under_way, struct sl_pod_loss *loss)
 {
-    union sl_map_value value;
-    if (!sl_map_get(w->pods, key, &value)) {
-        return false;
+    struct sl_host_pod *known = sl_map_find(w->pods, key);
+    bool same = known != NULL && known->host == host && strcmp(known->workload, workload) == 0;
+    bool lost = known != NULL && known->under_way && !(same && under_way);
+    if (lost) {
+        *loss = (struct sl_pod_loss){sl_mem_text(known->workload), sl_mem_text(known->host->name)};
     }
-    const struct sl_host_pod *pod = value.pointer;
-    bool same = pod->host == host_of_node(w, node) && strcmp(pod->workload, workload) == 0;
-    return !same && forget_pod(w, key, loss);
-}
-
-static struct sl_host_pod *take_pod(struct sl_node_watch *w, const char *key, const char *workload,
-                                    const char *node)
-{
-    union sl_map_value value;
-    if (sl_map_get(w->pods, key, &value)) {
-        return value.pointer;
+    if (same) {
+        known->under_way = under_way;
+        return lost;
     }
-    struct sl_host_pod *pod = sl_mem_new(1, sizeof *pod);
-    pod->workload = sl_mem_text(workload);
-    link_pod(host_of_node(w, node), pod);
-    sl_map_put(w->pods, key, (union sl_map_value){.pointer = pod});
-    return pod;
-}
-
-static bool follow_pod(struct sl_host_pod *known, const struct sl_json *pod,
-                       struct sl_pod_loss *loss)
-{
-    bool was = known->under_way;
-    known->under_way = is_under_way(pod);
-    if (was && !known->under_way) {
-        *loss = loss_of(known);
+    if (host != NULL) {
+        add_pod(w, key, workload, host, under_way);
+    } else {
+        (void)sl_map_remove(w->pods, key, NULL);
     }
-    return was && !known->under_way;
+    if (known != NULL) {
+        drop_pod(w, known);
+    }
+    return lost;
 }
 
 bool sl_node_watch_pod(struct sl_node_watch *w, const struct sl_json *pod, bool gone,
                        struct sl_pod_loss *loss)
 {
-    const char *ns = sl_object_namespace(pod);
     const char *owner = sl_object_annotation(pod, "kueue.x-k8s.io/workload");
     const char *node = sl_json_path_text(pod, "spec.nodeName", "");
-    struct sl_buf key = {0};
+    bool bound = !gone && owner != NULL && node[0] != '\0';
+    char *key = sl_object_key_new(pod);
     struct sl_buf workload = {0};
-    sl_buf_print(&key, "%s/%s", ns, sl_object_name(pod));
-    sl_buf_print(&workload, "%s/%s", ns, owner == NULL ? "" : owner);
-    bool lost = false;
-    if (gone || owner == NULL || node[0] == '\0') {
-        lost = forget_pod(w, key.data, loss);
-    } else if (replaced(w, key.data, workload.data, node, loss)) {
-        take_pod(w, key.data, workload.data, node)->under_way = is_under_way(pod);
-        lost = true;
-    } else {
-        lost = follow_pod(take_pod(w, key.data, workload.data, node), pod, loss);
-    }
-    sl_buf_fini(&key);
+    sl_buf_print(&workload, "%s/%s", sl_object_namespace(pod), owner == NULL ? "" : owner);
+    bool lost = take_pod(w, key, workload.data, bound ? host_of_node(w, node) : NULL,
+                         is_under_way(pod), loss);
+    sl_mem_free(key);
     sl_buf_fini(&workload);
     return lost;
 }

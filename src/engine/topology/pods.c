@@ -98,20 +98,18 @@ static void count(struct sl_engine *g, const char *key, const char *node,
     sl_nodes_wake(g, use->node, SL_TREE_LESS);
 }
 
-static enum sl_code take_pod(struct sl_engine *g, const char *key, const struct sl_json *pod,
-                             int64_t now_ms, struct sl_error *e)
+static enum sl_code take_pod(struct sl_engine *g, const char *key, struct sl_pod_use *use,
+                             const struct sl_json *pod, int64_t now_ms, struct sl_error *e)
 {
     const char *node = sl_json_path_text(pod, "spec.nodeName", "");
     struct sl_amounts fresh = {0};
-    union sl_map_value value;
-    bool known = sl_map_get(g->world->pods, key, &value);
-    struct sl_pod_use *use = known ? value.pointer : NULL;
     enum sl_code code = read_amounts(g, pod, &fresh, now_ms, e);
-    if (known && strcmp(use->node->name, node) == 0 && sl_amounts_equal(&use->amounts, &fresh)) {
+    if (use != NULL && strcmp(use->node->name, node) == 0 &&
+        sl_amounts_equal(&use->amounts, &fresh)) {
         sl_amounts_fini(&fresh);
         return code;
     }
-    if (known) {
+    if (use != NULL) {
         release(g, key, use, now_ms);
     }
     count(g, key, node, &fresh, now_ms);
@@ -121,17 +119,16 @@ static enum sl_code take_pod(struct sl_engine *g, const char *key, const struct 
 enum sl_code sl_event_from_pod(struct sl_engine *g, const struct sl_json *object, bool gone,
                                int64_t now_ms, struct sl_error *e)
 {
-    struct sl_buf key = {0};
-    union sl_map_value value;
+    char *key = sl_object_key_new(object);
+    struct sl_pod_use *known = sl_map_find(g->world->pods, key);
     enum sl_code code = SL_CODE_OK;
     bool counts = !gone && !has_ended(object) && !is_placed(object) &&
                   sl_json_path_text(object, "spec.nodeName", "")[0] != '\0';
-    sl_buf_print(&key, "%s/%s", sl_object_namespace(object), sl_object_name(object));
     if (counts) {
-        code = take_pod(g, key.data, object, now_ms, e);
-    } else if (sl_map_get(g->world->pods, key.data, &value)) {
-        release(g, key.data, value.pointer, now_ms);
+        code = take_pod(g, key, known, object, now_ms, e);
+    } else if (known != NULL) {
+        release(g, key, known, now_ms);
     }
-    sl_buf_fini(&key);
+    sl_mem_free(key);
     return code;
 }

@@ -109,17 +109,6 @@ void sl_topology_out_write(const struct sl_engine *g, sl_workload_id id, uint32_
     }
 }
 
-/* A host may be a site of each of several trees. */
-static bool names(const struct sl_json *list, const char *host)
-{
-    for (size_t i = 0; i < sl_json_len(list); i++) {
-        if (strcmp(sl_json_path_text(sl_json_at(list, i), "name", ""), host) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
 void sl_topology_out_write_failed(const struct sl_engine *g, const struct sl_workload *record,
                                   struct sl_json *status)
 {
@@ -131,7 +120,7 @@ void sl_topology_out_write_failed(const struct sl_engine *g, const struct sl_wor
     struct sl_json *list = sl_json_new_list();
     for (uint32_t i = 0; i < record->unhealthy_count; i++) {
         const char *host = sl_names_host(g, record->unhealthy[i]);
-        if (!names(list, host)) {
+        if (sl_json_find_by(list, "name", host) == NULL) { /* it may be a site of several trees */
             struct sl_json *item = sl_json_new_map();
             sl_json_set_text(item, "name", host);
             sl_json_append(list, item);

@@ -280,6 +280,19 @@ static void test_json_clone_is_deep_and_equal_compares_values(void **state)
     sl_json_free(b);
 }
 
+static void test_json_find_by_gives_the_first_item_of_that_name(void **state)
+{
+    (void)state;
+    static const char text[] =
+        "[7,{\"name\":\"a\",\"n\":1},{\"name\":\"a\",\"n\":2},{\"key\":\"b\"}]";
+    struct sl_json *list = sl_json_parse(text, sizeof text - 1, NULL);
+    assert_int_equal(sl_json_path_int(sl_json_find_by(list, "name", "a"), "n", 0), 1);
+    assert_ptr_equal(sl_json_find_by(list, "key", "b"), sl_json_at(list, 3));
+    assert_null(sl_json_find_by(list, "name", "b"));
+    assert_null(sl_json_find_by(NULL, "name", "a"));
+    sl_json_free(list);
+}
+
 static void test_json_find_text_says_where_a_list_has_it_first(void **state)
 {
     (void)state;
@@ -364,6 +377,7 @@ int main(void)
         cmocka_unit_test(test_json_path_make_replaces_lists_that_the_path_does_not_enter),
         cmocka_unit_test(test_json_lists_change_in_place),
         cmocka_unit_test(test_json_clone_is_deep_and_equal_compares_values),
+        cmocka_unit_test(test_json_find_by_gives_the_first_item_of_that_name),
         cmocka_unit_test(test_json_find_text_says_where_a_list_has_it_first),
         cmocka_unit_test(test_json_ref_keeps_a_value_alive),
         cmocka_unit_test(test_json_pretty_sorts_keys_like_kubectl),

@@ -48,6 +48,9 @@ static void test_object_metadata_is_read(void **state)
     assert_string_equal(sl_object_name(o), "a");
     assert_string_equal(sl_object_namespace(o), "ns");
     assert_string_equal(sl_object_uid(o), "u");
+    char *key = sl_object_key_new(o);
+    assert_string_equal(key, "ns/a");
+    sl_mem_free(key);
     assert_string_equal(sl_object_resource_version(o), "7");
     assert_int_equal(sl_object_generation(o), 3);
     assert_int_equal(sl_object_created_ms(o), 1000);
