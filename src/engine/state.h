@@ -202,6 +202,8 @@ struct sl_engine {
 /* name_take.c: the id of a name, noted in the journal when it is new; SL_NO_ID = the class is full. */
 uint32_t sl_name_take(struct sl_engine *g, enum sl_intern_class c, const char *name,
                       int64_t now_ms);
+/* The workload of that name and UID; SL_NO_ID = it is not known. */
+sl_workload_id sl_workload_find(const struct sl_engine *g, const struct sl_json *object);
 /* --- entries.c: finding, making and dropping the entries above -------------------------------- */
 sl_qnode_id sl_qnode_find(const struct sl_engine *g, bool is_cluster_queue, const char *name);
 sl_qnode_id sl_qnode_take(struct sl_engine *g, bool is_cluster_queue, const char *name,
@@ -219,8 +221,6 @@ void sl_local_queue_drop_unused(struct sl_engine *g, struct sl_local_queue *q, i
 void sl_local_queue_point(struct sl_engine *g, struct sl_local_queue *q, sl_qnode_id cluster_queue,
                           int64_t now_ms);
 
-sl_workload_id sl_workload_find(const struct sl_engine *g,
-                                const struct sl_json *object); /* by uid */
 struct sl_workload_entry *sl_workload_entry_take(struct sl_engine *g, sl_workload_id id,
                                                  const char *uid);
 void sl_workload_entry_drop(struct sl_engine *g, sl_workload_id id, int64_t now_ms);

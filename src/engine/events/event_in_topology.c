@@ -64,6 +64,6 @@ enum sl_code sl_event_from_topology(struct sl_engine *g, const struct sl_json *o
         sl_map_put(g->world->topologies, name, (union sl_map_value){.pointer = fresh});
     }
     tell_trees(g, name, now_ms);
-    sl_mem_free(old); /* each tree has had it until it was laid out anew */
+    sl_mem_free(old); /* each tree has used it until now */
     return code;
 }

@@ -198,16 +198,6 @@ void sl_local_queue_drop_unused(struct sl_engine *g, struct sl_local_queue *q, i
 
 /* --- workloads -------------------------------------------------------------------------------- */
 
-sl_workload_id sl_workload_find(const struct sl_engine *g, const struct sl_json *object)
-{
-    SL_PRE(g != NULL);
-    char *key = sl_object_key_new(object);
-    sl_workload_id id = sl_intern_find(g->names, SL_INTERN_WORKLOAD, key);
-    sl_mem_free(key);
-    return id == SL_NO_ID || strcmp(g->workloads[id].uid, sl_object_uid(object)) != 0 ? SL_NO_ID
-                                                                                      : id;
-}
-
 struct sl_workload_entry *sl_workload_entry_take(struct sl_engine *g, sl_workload_id id,
                                                  const char *uid)
 {

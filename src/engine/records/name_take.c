@@ -4,6 +4,7 @@
 /* Numbers for names, which the core knows instead: given out, and noted in the journal. */
 #include "base/fnv1a.h"
 #include "base/check.h"
+#include "base/mem.h"
 #include "engine/calls/call.h"
 #include "engine/journal/journal_names.h"
 #include "engine/state.h"
@@ -32,4 +33,14 @@ uint32_t sl_name_take(struct sl_engine *g, enum sl_intern_class c, const char *n
         }
     }
     return id;
+}
+
+sl_workload_id sl_workload_find(const struct sl_engine *g, const struct sl_json *object)
+{
+    SL_PRE(g != NULL);
+    char *key = sl_object_key_new(object);
+    sl_workload_id id = sl_intern_find(g->names, SL_INTERN_WORKLOAD, key);
+    sl_mem_free(key);
+    return id == SL_NO_ID || strcmp(g->workloads[id].uid, sl_object_uid(object)) != 0 ? SL_NO_ID
+                                                                                      : id;
 }

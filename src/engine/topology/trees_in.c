@@ -33,12 +33,12 @@ void sl_trees_in_lay_out(struct sl_engine *g, sl_tree_id tree, int64_t now_ms)
     static const struct sl_topology_levels none = {0};
     const struct sl_topology_levels *levels =
         t->topology == NULL ? NULL : sl_map_find(g->world->topologies, t->topology);
-    const struct sl_topology_levels *told = levels == NULL ? &none : levels;
+    const struct sl_topology_levels *taken = levels == NULL ? &none : levels;
     for_all_nodes(g, tree, now_ms, sl_nodes_leave);
     sl_areas_cut(g, tree);
-    bool taken = sl_call(g, now_ms, tree, .tree = tree, .asked = t->topology != NULL,
-                         .levels = told->of, .ends_at_nodes = told->ends_at_nodes) == SL_OK;
-    t->levels = taken ? levels : NULL;
+    bool ok = sl_call(g, now_ms, tree, .tree = tree, .asked = t->topology != NULL,
+                      .levels = taken->of, .ends_at_nodes = taken->ends_at_nodes) == SL_OK;
+    t->levels = ok ? levels : NULL;
     for_all_nodes(g, tree, now_ms, sl_nodes_place);
     sl_areas_sweep(g);
     sl_world_wake(g, tree, SL_TREE_MORE);
