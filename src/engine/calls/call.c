@@ -69,3 +69,11 @@ bool sl_call_expect(struct sl_engine *g, struct sl_call *c, int64_t now_ms)
     }
     return status == SL_OK;
 }
+
+bool sl_send_event(struct sl_engine *g, sl_workload_id id, struct sl_event ev)
+{
+    SL_PRE(g != NULL && id < g->workload_cap);
+    ev.workload = id;
+    ev.generation = g->workloads[id].generation;
+    return sl_expect(g, ev.now_ms, event, .event = ev);
+}

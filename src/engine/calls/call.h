@@ -69,6 +69,10 @@ enum {
     sl_call_expect((g), &(struct sl_call){.kind = SL_CALL_##name, .name = {__VA_ARGS__}}, (now_ms))
 /* Whether it was carried out. */
 bool sl_call_expect(struct sl_engine *g, struct sl_call *c, int64_t now_ms);
+/* The same of an event of a workload as it is now: sl_send(g, id, now_ms, .kind = SL_EV_GATE). */
+#define sl_send(g, id, at, ...)                                                                    \
+    sl_send_event((g), (id), (struct sl_event){.now_ms = (at), __VA_ARGS__})
+bool sl_send_event(struct sl_engine *g, sl_workload_id id, struct sl_event ev);
 
 /* Note a cycle and begin it; sl_cycle_next and sl_cycle_end do the rest. */
 void sl_call_cycle(struct sl_engine *g, const struct sl_call_cycle *v);

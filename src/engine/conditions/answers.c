@@ -145,16 +145,9 @@ void sl_answers_take(struct sl_engine *g, sl_workload_id id, const struct sl_jso
     while (a.count > 0 && sl_workloads[id].eviction_count == evictions) {
         uint32_t first = sl_reports_first(a.reports, a.count);
         struct sl_report r = a.reports[first];
-        struct sl_event ev = {
-            .kind = SL_EV_CHECK_STATE,
-            .workload = id,
-            .generation = g->workloads[id].generation,
-            .index = r.check,
-            .reason = r.state,
-            .value = r.state == SL_CHECK_RETRY ? sl_reports_wait_ms(a.reports, a.count) : 0,
-            .now_ms = now_ms};
         say(g, id, object, r.state);
-        sl_expect(g, ev.now_ms, event, .event = ev);
+        sl_send(g, id, now_ms, .kind = SL_EV_CHECK_STATE, .index = r.check, .reason = r.state,
+                .value = r.state == SL_CHECK_RETRY ? sl_reports_wait_ms(a.reports, a.count) : 0);
         a.reports[first] = a.reports[--a.count];
     }
 }

@@ -135,13 +135,8 @@ static bool is_marked(sl_workload_id id, sl_site_id site)
 static void send(struct sl_engine *g, sl_workload_id id, enum sl_event_kind kind, sl_site_id site,
                  int64_t now_ms)
 {
-    struct sl_event ev = {.kind = kind,
-                          .workload = id,
-                          .generation = g->workloads[id].generation,
-                          .index = site,
-                          .value = g->settings.policy.replace_several ? 0 : 1,
-                          .now_ms = now_ms};
-    sl_expect(g, ev.now_ms, event, .event = ev);
+    sl_send(g, id, now_ms, .kind = kind, .index = site,
+            .value = g->settings.policy.replace_several ? 0 : 1);
 }
 
 /* The core evicts when there are too many: then this is why. */

@@ -114,13 +114,6 @@ bool sl_standing_queue_to_blame(const struct sl_engine *g, sl_workload_id id)
     return e->device_claims || sl_queue_state_of_queues(sight_of(g, e->queue)) != SL_OBSTACLE_NONE;
 }
 
-static struct sl_event event_for(const struct sl_engine *g, sl_workload_id id,
-                                 enum sl_event_kind kind, int64_t now_ms)
-{
-    return (struct sl_event){
-        .kind = kind, .workload = id, .generation = g->workloads[id].generation, .now_ms = now_ms};
-}
-
 /* --- admission checks ------------------------------------------------------------------------- */
 
 /* The checks that the queue asks for, no more and no less. Before its flavors are known a workload
@@ -130,22 +123,20 @@ static void update_checks(struct sl_engine *g, sl_workload_id id, const struct s
                           int64_t now_ms)
 {
     const struct sl_admission *admission = g->workloads[id].admission;
-    struct sl_event ev = event_for(g, id, SL_EV_CHECK_DROP, now_ms);
     for (uint32_t i = sl_workloads[id].check_count; i > 0; i--) {
-        ev.index = sl_workloads[id].checks[i - 1].check;
-        if (!sl_rules_ask(n, ev.index, admission)) {
-            sl_expect(g, ev.now_ms, event, .event = ev);
+        sl_check_id check = sl_workloads[id].checks[i - 1].check;
+        if (!sl_rules_ask(n, check, admission)) {
+            sl_send(g, id, now_ms, .kind = SL_EV_CHECK_DROP, .index = check);
         }
     }
-    ev.kind = SL_EV_CHECK_ADD;
     for (uint32_t i = 0; i < n->check_count; i++) {
+        sl_check_id check = n->checks[i].check;
         bool has = false;
         for (uint32_t k = 0; k < sl_workloads[id].check_count; k++) {
-            has = has || sl_workloads[id].checks[k].check == n->checks[i].check;
+            has = has || sl_workloads[id].checks[k].check == check;
         }
-        ev.index = n->checks[i].check;
-        if (!has && sl_rules_ask(n, ev.index, admission)) {
-            sl_expect(g, ev.now_ms, event, .event = ev);
+        if (!has && sl_rules_ask(n, check, admission)) {
+            sl_send(g, id, now_ms, .kind = SL_EV_CHECK_ADD, .index = check);
             g->wants_workloads = g->wants_workloads || g->reading != id;
         }
     }
@@ -216,15 +207,11 @@ static void update_usable(struct sl_engine *g, sl_workload_id id, int64_t now_ms
     bool outsider = !namespace_taken(g, n, e->queue->ns);
     update_checks(g, id, n, now_ms);
     if (sl_queue_state_restarts(w)) {
-        struct sl_event ev = event_for(g, id, SL_EV_QUEUE_RESTARTED, now_ms);
-        ev.reason = w->evicted;
-        sl_expect(g, ev.now_ms, event, .event = ev);
+        sl_send(g, id, now_ms, .kind = SL_EV_QUEUE_RESTARTED, .reason = w->evicted);
     }
     if (sl_queue_state_is_over(w, outsider && was_told(g, id, sl_message_outsider))) {
-        struct sl_event ev = event_for(g, id, SL_EV_REFUSE, now_ms);
-        ev.reason = SL_PENDING_EVALUATION;
         sl_words_say_waiting(&g->workloads[id].words, SL_PENDING_EVALUATION, "");
-        sl_expect(g, ev.now_ms, event, .event = ev);
+        sl_send(g, id, now_ms, .kind = SL_EV_REFUSE, .reason = SL_PENDING_EVALUATION);
     }
     attach(g, id, e->queue->cluster_queue, now_ms);
     update_outsider(g, id, outsider, now_ms);
@@ -247,10 +234,9 @@ static void update_unusable(struct sl_engine *g, sl_workload_id id, enum sl_obst
         sl_decide(g, id, SL_DECIDE_PENDING, now_ms);
         return;
     }
-    struct sl_event ev = event_for(
-        g, id, v.step == SL_QUEUE_STEP_REFUSE ? SL_EV_REFUSE : SL_EV_QUEUE_UNUSABLE, now_ms);
-    ev.reason = v.reason;
-    sl_expect(g, ev.now_ms, event, .event = ev);
+    bool refused = v.step == SL_QUEUE_STEP_REFUSE;
+    sl_send(g, id, now_ms, .kind = refused ? SL_EV_REFUSE : SL_EV_QUEUE_UNUSABLE,
+            .reason = v.reason);
 }
 
 /* Draining evicts what is admitted, by the LocalQueue it names or the ClusterQueue whose quota it
@@ -258,15 +244,13 @@ static void update_unusable(struct sl_engine *g, sl_workload_id id, enum sl_obst
 static void drain(struct sl_engine *g, sl_workload_id id, int64_t now_ms)
 {
     const struct sl_workload_entry *e = &g->workloads[id];
-    struct sl_event ev = event_for(g, id, SL_EV_DRAIN, now_ms);
     bool held = e->held_at != SL_NO_ID && g->qnodes[e->held_at]->exists;
-    ev.reason = sl_queue_state_drains(held ? g->qnodes[e->held_at]->stop : SL_STOP_NONE,
-                                      e->queue->exists ? e->queue->stop : SL_STOP_NONE);
-    if (ev.reason == SL_EVICT_NONE) {
-        return;
+    uint32_t reason = sl_queue_state_drains(held ? g->qnodes[e->held_at]->stop : SL_STOP_NONE,
+                                            e->queue->exists ? e->queue->stop : SL_STOP_NONE);
+    if (reason != SL_EVICT_NONE) {
+        sl_words_say_stopping(&g->workloads[id].words, reason, "");
+        sl_send(g, id, now_ms, .kind = SL_EV_DRAIN, .reason = reason);
     }
-    sl_words_say_stopping(&g->workloads[id].words, ev.reason, "");
-    sl_expect(g, ev.now_ms, event, .event = ev);
 }
 
 /* What came with gates is told so once there are decisions; later gates are told as they come. */
@@ -284,15 +268,13 @@ static void tell_gate(struct sl_engine *g, sl_workload_id id, int64_t now_ms)
  * starts again like those that an eviction resets; else nobody would ever look at it again. */
 static void reactivate(struct sl_engine *g, sl_workload_id id, int64_t now_ms)
 {
-    struct sl_event ev = event_for(g, id, SL_EV_CHECK_STATE, now_ms);
-    ev.reason = SL_CHECK_PENDING;
     for (uint32_t i = 0; i < sl_workloads[id].check_count; i++) {
         if (sl_workloads[id].checks[i].state >= SL_CHECK_RETRY) {
-            ev.index = sl_workloads[id].checks[i].check;
-            sl_expect(g, ev.now_ms, event, .event = ev);
+            sl_send(g, id, now_ms, .kind = SL_EV_CHECK_STATE,
+                    .index = sl_workloads[id].checks[i].check, .reason = SL_CHECK_PENDING);
         }
     }
-    sl_expect(g, now_ms, event, .event = event_for(g, id, SL_EV_REACTIVATE, now_ms));
+    sl_send(g, id, now_ms, .kind = SL_EV_REACTIVATE);
 }
 
 void sl_standing_update(struct sl_engine *g, sl_workload_id id, int64_t now_ms)

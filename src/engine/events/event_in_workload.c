@@ -32,18 +32,6 @@
 
 #define GROUP_ANNOTATION "kueue.x-k8s.io/is-group-workload"
 
-static void send(struct sl_engine *g, sl_workload_id id, enum sl_event_kind kind, uint32_t index,
-                 uint32_t reason, int64_t now_ms)
-{
-    struct sl_event ev = {.kind = kind,
-                          .workload = id,
-                          .generation = g->workloads[id].generation,
-                          .index = index,
-                          .reason = reason,
-                          .now_ms = now_ms};
-    sl_expect(g, ev.now_ms, event, .event = ev);
-}
-
 /* --- the requests ----------------------------------------------------------------------------- */
 
 static bool same_pod_set(uint32_t set, const struct sl_requests *r)
@@ -177,7 +165,7 @@ static void take_active(struct sl_engine *g, sl_workload_id id, const struct sl_
         if (sl_workloads[id].deactivation == SL_CAUSE_ADMISSION_CHECK) {
             sl_answers_say_rejection(g, id, object);
         }
-        send(g, id, SL_EV_DEACTIVATE, 0, 0, now_ms);
+        sl_send(g, id, now_ms, .kind = SL_EV_DEACTIVATE);
     }
 }
 
@@ -208,11 +196,11 @@ static void take_flags(struct sl_engine *g, sl_workload_id id, const struct sl_j
             sl_gate_say(g, id, gate);
         }
         g->workloads[id].gate_untold = gated && g->restoring && !sl_gate_is_shown(object);
-        send(g, id, gated ? SL_EV_GATE : SL_EV_UNGATE, 0, 0, now_ms);
+        sl_send(g, id, now_ms, .kind = gated ? SL_EV_GATE : SL_EV_UNGATE);
     }
     /* The reason OnHold is another's; where the engine itself wrote the condition it is not there. */
     if (hold != sl_workloads[id].on_hold && g->workloads[id].unwritten_count == 0) {
-        send(g, id, hold ? SL_EV_HOLD : SL_EV_UNHOLD, 0, 0, now_ms);
+        sl_send(g, id, now_ms, .kind = hold ? SL_EV_HOLD : SL_EV_UNHOLD);
     }
 }
 
@@ -235,7 +223,7 @@ static bool take_finished(struct sl_engine *g, sl_workload_id id, const struct s
     for (uint32_t i = 1; i < sizeof names / sizeof names[0]; i++) {
         reason = strcmp(names[i], text) == 0 ? i : reason;
     }
-    send(g, id, SL_EV_FINISH, 0, reason, now_ms);
+    sl_send(g, id, now_ms, .kind = SL_EV_FINISH, .reason = reason);
     return true;
 }
 
@@ -254,7 +242,7 @@ static void take_priority(struct sl_engine *g, sl_workload_id id, const struct s
     int32_t priority = priority_of(g, object);
     if (priority != e->priority) {
         e->priority = priority;
-        send(g, id, SL_EV_RESCALE, 0, 0, now_ms);
+        sl_send(g, id, now_ms, .kind = SL_EV_RESCALE);
     }
 }
 
@@ -268,7 +256,7 @@ static void take_queue(struct sl_engine *g, sl_workload_id id, const struct sl_j
     if (strcmp(name, old->name) == 0 || sl_workloads[id].phase != SL_PHASE_PENDING) {
         return;
     }
-    send(g, id, SL_EV_QUEUE_MOVED, 0, 0, now_ms);
+    sl_send(g, id, now_ms, .kind = SL_EV_QUEUE_MOVED);
     if (sl_queues_queue_of(id) != SL_NO_ID) {
         sl_tell(g, now_ms, detach, .workload = id);
     }
@@ -290,11 +278,11 @@ static void take_pods_ready(struct sl_engine *g, sl_workload_id id, const struct
     int64_t at = sl_clock_parse(sl_json_path_text(c, "lastTransitionTime", ""));
     at = at < 0 || at > now_ms ? now_ms : at;
     if (recovers && w->pods_ready == SL_PODS_UNKNOWN) {
-        send(g, id, SL_EV_PODS_READY, 1, 0, at);
+        sl_send(g, id, at, .kind = SL_EV_PODS_READY, .index = 1);
         was = true;
     }
     if (ready != was || w->pods_ready == SL_PODS_UNKNOWN) {
-        send(g, id, SL_EV_PODS_READY, ready ? 1 : 0, 0, at);
+        sl_send(g, id, at, .kind = SL_EV_PODS_READY, .index = ready ? 1 : 0);
     }
 }
 
@@ -308,7 +296,7 @@ static void take_release(struct sl_engine *g, sl_workload_id id, const struct sl
         sl_log(SL_LOG_WARN, "its reservation was removed by another client", "workload",
                sl_intern_name(g->names, SL_INTERN_WORKLOAD, id), NULL);
         sl_words_fini(&g->workloads[id].words);
-        send(g, id, evicted ? SL_EV_JOB_STOPPED : SL_EV_WRITE_FAILED, 0, 0, now_ms);
+        sl_send(g, id, now_ms, .kind = evicted ? SL_EV_JOB_STOPPED : SL_EV_WRITE_FAILED);
     }
 }
 
@@ -567,7 +555,7 @@ void sl_event_workload_again(struct sl_engine *g, sl_workload_id id, const struc
 
 void sl_event_drop_workload(struct sl_engine *g, sl_workload_id id, int64_t now_ms)
 {
-    send(g, id, SL_EV_DELETE, 0, 0, now_ms);
+    sl_send(g, id, now_ms, .kind = SL_EV_DELETE);
     SL_ASSERT(sl_workloads[id].phase == SL_PHASE_ABSENT);
     sl_workload_entry_drop(g, id, now_ms);
 }

@@ -61,14 +61,6 @@ static uint32_t find_name(const char *const *names, size_t count, const char *te
     return absent;
 }
 
-static bool send(const struct past *p, enum sl_event_kind kind, uint32_t index, uint32_t reason,
-                 int64_t value, int64_t at_ms)
-{
-    struct sl_event ev = {kind,  p->id, p->g->workloads[p->id].generation, index, reason,
-                          value, at_ms};
-    return sl_expect(p->g, ev.now_ms, event, .event = ev);
-}
-
 /* When a condition last changed; `absent` when that is not known. */
 static int64_t time_of(const struct sl_json *object, const char *type, int64_t absent)
 {
@@ -276,9 +268,10 @@ static void restore_checks(const struct past *p)
         uint32_t check =
             sl_name_take(p->g, SL_INTERN_CHECK, sl_json_path_text(item, "name", ""), p->now_ms);
         if (check != SL_NO_ID) {
-            send(p, SL_EV_CHECK_ADD, check, 0, 0, p->now_ms);
+            sl_send(p->g, p->id, p->now_ms, .kind = SL_EV_CHECK_ADD, .index = check);
             if (sl_answers_state(item) == SL_CHECK_READY && p->evicted == SL_EVICT_NONE) {
-                send(p, SL_EV_CHECK_STATE, check, SL_CHECK_READY, 0, p->now_ms);
+                sl_send(p->g, p->id, p->now_ms, .kind = SL_EV_CHECK_STATE, .index = check,
+                        .reason = SL_CHECK_READY);
             }
         }
     }
@@ -304,7 +297,7 @@ static void ask_checks(const struct past *p)
     for (uint32_t i = 0; n != NULL && i < n->check_count; i++) {
         if (sl_workloads[p->id].check_count < SL_CHECKS_MAX &&
             !has_check(p->id, n->checks[i].check)) {
-            send(p, SL_EV_CHECK_ADD, n->checks[i].check, 0, 0, p->now_ms);
+            sl_send(p->g, p->id, p->now_ms, .kind = SL_EV_CHECK_ADD, .index = n->checks[i].check);
         }
     }
 }
@@ -315,14 +308,15 @@ static void restore_eviction(const struct past *p)
 {
     const struct sl_json *preempted = sl_condition_find(p->object, "Preempted");
     if (p->evicted == SL_EVICT_DEACTIVATED) {
-        send(p, SL_EV_DEACTIVATE, 0, 0, 0, p->evicted_ms);
+        sl_send(p->g, p->id, p->evicted_ms, .kind = SL_EV_DEACTIVATE);
     } else if (p->evicted == SL_EVICT_PREEMPTED && sl_condition_true(p->object, "Preempted")) {
         uint32_t reason =
             find_name(preempt_names, COUNT_OF(preempt_names),
                       sl_json_path_text(preempted, "reason", ""), SL_PREEMPT_IN_CLUSTER_QUEUE);
-        send(p, SL_EV_PREEMPT, 0, reason, 0, p->evicted_ms);
+        sl_send(p->g, p->id, p->evicted_ms, .kind = SL_EV_PREEMPT, .reason = reason);
     } else if (p->evicted != SL_EVICT_NONE) {
-        send(p, SL_EV_RESTORE_EVICTED, 0, p->evicted, p->accumulated_ms, p->evicted_ms);
+        sl_send(p->g, p->id, p->evicted_ms, .kind = SL_EV_RESTORE_EVICTED, .reason = p->evicted,
+                .value = p->accumulated_ms);
     }
 }
 
@@ -336,7 +330,7 @@ static void restore_target(const struct past *p)
     uint32_t cause = find_name(cause_names, COUNT_OF(cause_names),
                                sl_json_path_text(c, "reason", ""), SL_CAUSE_NONE);
     if (cause != SL_CAUSE_NONE) {
-        send(p, SL_EV_RESTORE_TARGET, 0, cause, 0, p->now_ms);
+        sl_send(p->g, p->id, p->now_ms, .kind = SL_EV_RESTORE_TARGET, .reason = cause);
     }
 }
 
@@ -346,7 +340,8 @@ static void evict_stray(const struct past *p)
     const char *trouble = sl_restand_trouble(p->g, p->id);
     if (trouble != NULL) {
         sl_words_say_stopping(&p->g->workloads[p->id].words, SL_EVICT_NODE_FAILURES, trouble);
-        send(p, SL_EV_RESTORE_EVICTED, 0, SL_EVICT_NODE_FAILURES, p->accumulated_ms, p->now_ms);
+        sl_send(p->g, p->id, p->now_ms, .kind = SL_EV_RESTORE_EVICTED,
+                .reason = SL_EVICT_NODE_FAILURES, .value = p->accumulated_ms);
     }
 }
 
@@ -378,20 +373,21 @@ static void restore_pending(const struct past *p)
     bool earlier = p->requeued == SL_REQUEUED_TRUE && evicted_before(p->object) != p->evicted;
     enum sl_requeued requeued = earlier ? SL_REQUEUED_UNSET : p->requeued;
     if (p->evicted != SL_EVICT_NONE || requeued != SL_REQUEUED_UNSET || p->accumulated_ms > 0) {
-        send(p, SL_EV_RESTORE_EVICTED, requeued, p->evicted, p->accumulated_ms, p->evicted_ms);
+        sl_send(p->g, p->id, p->evicted_ms, .kind = SL_EV_RESTORE_EVICTED, .index = requeued,
+                .reason = p->evicted, .value = p->accumulated_ms);
     }
     /* Switched on again while nobody looked: off once more, so that it is seen to be switched
      * on. */
     if (p->evicted == SL_EVICT_DEACTIVATED && p->requeued == SL_REQUEUED_FALSE &&
         sl_json_path_bool(p->object, "spec.active", true)) {
-        send(p, SL_EV_DEACTIVATE, 0, 0, 0, p->evicted_ms);
+        sl_send(p->g, p->id, p->evicted_ms, .kind = SL_EV_DEACTIVATE);
         return;
     }
     uint32_t reason = find_name(pending_names, COUNT_OF(pending_names),
                                 sl_json_path_text(c, "reason", ""), SL_PENDING_EVALUATION);
     if (reason != SL_PENDING_EVALUATION &&
         strcmp(sl_json_path_text(c, "status", ""), "False") == 0) {
-        send(p, SL_EV_REFUSE, 0, reason, 0, p->now_ms);
+        sl_send(p->g, p->id, p->now_ms, .kind = SL_EV_REFUSE, .reason = reason);
         sl_words_say_waiting(&p->g->workloads[p->id].words, reason,
                              sl_json_path_text(c, "message", ""));
     }
@@ -408,7 +404,8 @@ void sl_rebuild_workload(struct sl_engine *g, sl_workload_id id, const struct sl
     }
     if (count > 0 || p.requeue_at_ms != SL_NEVER) {
         uint32_t bounded = count < 0 ? 0 : count > INT32_MAX ? INT32_MAX : (uint32_t)count;
-        send(&p, SL_EV_RESTORE_REQUEUE, bounded, 0, p.requeue_at_ms, now_ms);
+        sl_send(p.g, p.id, now_ms, .kind = SL_EV_RESTORE_REQUEUE, .index = bounded,
+                .value = p.requeue_at_ms);
     }
     if (!p.reserved) {
         restore_checks(&p);
@@ -417,8 +414,10 @@ void sl_rebuild_workload(struct sl_engine *g, sl_workload_id id, const struct sl
     }
     if (p.requeued == SL_REQUEUED_TRUE || p.accumulated_ms > 0) {
         bool again = p.requeued == SL_REQUEUED_TRUE;
-        send(&p, SL_EV_RESTORE_EVICTED, again ? SL_REQUEUED_TRUE : SL_REQUEUED_UNSET,
-             again ? evicted_before(object) : SL_EVICT_NONE, p.accumulated_ms, now_ms);
+        sl_send(p.g, p.id, now_ms, .kind = SL_EV_RESTORE_EVICTED,
+                .index = again ? SL_REQUEUED_TRUE : SL_REQUEUED_UNSET,
+                .reason = again ? evicted_before(object) : SL_EVICT_NONE,
+                .value = p.accumulated_ms);
     }
     if (!p.admitted) {
         restore_checks(&p);

@@ -36,13 +36,6 @@ void sl_step_rewrite(struct sl_engine *g, sl_workload_id id, enum sl_decision_ki
     sl_timers_arm(&g->timers, now_ms + wait_ms, SL_TIMER_REWRITE, id, e->generation);
 }
 
-static struct sl_event event_for(const struct sl_engine *g, sl_workload_id id,
-                                 enum sl_event_kind kind, int64_t now_ms)
-{
-    return (struct sl_event){
-        .kind = kind, .workload = id, .generation = g->workloads[id].generation, .now_ms = now_ms};
-}
-
 static void resume(struct sl_engine *g, sl_workload_id id, int64_t now_ms)
 {
     struct sl_workload_entry *e = &g->workloads[id];
@@ -58,14 +51,13 @@ static void pods_are_late(struct sl_engine *g, sl_workload_id id, int64_t now_ms
 {
     const struct sl_workload_entry *e = &g->workloads[id];
     uint32_t count = sl_workloads[id].requeue_count;
-    struct sl_event ev = event_for(g, id, SL_EV_PODS_READY_TIMEOUT, now_ms);
-    ev.index = sl_backoff_jitter_ppm(e->uid_high, e->uid_low, count);
     char text[640]; /* two names of 253 */
     (void)snprintf(text, sizeof text, "Exceeded the PodsReady timeout %s",
                    sl_intern_name(g->names, SL_INTERN_WORKLOAD, id));
     sl_words_say_stopping(&g->workloads[id].words, SL_EVICT_PODS_READY_TIMEOUT,
                           sl_requeue_ruled_out(count) ? "" : text);
-    sl_expect(g, ev.now_ms, event, .event = ev);
+    sl_send(g, id, now_ms, .kind = SL_EV_PODS_READY_TIMEOUT,
+            .index = sl_backoff_jitter_ppm(e->uid_high, e->uid_low, count));
 }
 
 /* A timer of an earlier incarnation, or of what is no longer so, does nothing (G9). */
@@ -81,16 +73,17 @@ static void fire(struct sl_engine *g, const struct sl_timer *t, int64_t now_ms)
     }
     switch (t->kind) {
     case SL_TIMER_BACKOFF:
-        if (e->backoff_ms == t->due_ms &&
-            sl_call(g, now_ms, event, .event = event_for(g, t->id, SL_EV_BACKOFF_OVER, now_ms)) !=
-                SL_OK) {
+        if (e->backoff_ms == t->due_ms && sl_call(g, now_ms, event,
+                                                  .event = {.kind = SL_EV_BACKOFF_OVER,
+                                                            .workload = t->id,
+                                                            .generation = t->generation,
+                                                            .now_ms = now_ms}) != SL_OK) {
             e->backoff_ms = SL_NEVER; /* not now: armed again when the record next changes */
         }
         break;
     case SL_TIMER_EXECUTION:
         if (e->limited_ms == t->due_ms) {
-            sl_expect(g, now_ms, event,
-                      .event = event_for(g, t->id, SL_EV_EXECUTION_TIMEOUT, now_ms));
+            sl_send(g, t->id, now_ms, .kind = SL_EV_EXECUTION_TIMEOUT);
         }
         break;
     case SL_TIMER_READY:
@@ -260,11 +253,6 @@ void sl_engine_job_stopped(struct sl_engine *g, const struct sl_json *workload, 
     if (id == SL_NO_ID || sl_workloads[id].phase != SL_PHASE_EVICTED) {
         return;
     }
-    struct sl_event ev = {.kind = SL_EV_JOB_STOPPED,
-                          .workload = id,
-                          .generation = g->workloads[id].generation,
-                          .index = stands_alone(workload) ? 1u : 0u,
-                          .now_ms = now_ms};
-    sl_expect(g, ev.now_ms, event, .event = ev);
+    sl_send(g, id, now_ms, .kind = SL_EV_JOB_STOPPED, .index = stands_alone(workload) ? 1u : 0u);
     sl_standing_update(g, id, now_ms);
 }

@@ -103,13 +103,11 @@ static void pause_reservation(struct sl_engine *g, sl_workload_id id, int64_t wa
                               int64_t now_ms)
 {
     struct sl_workload_entry *e = &g->workloads[id];
-    struct sl_event ev = {
-        .kind = SL_EV_WRITE_FAILED, .workload = id, .generation = e->generation, .now_ms = now_ms};
     e->paused = true;
     if (sl_queues_queue_of(id) != SL_NO_ID) {
         sl_tell(g, now_ms, detach, .workload = id);
     }
-    sl_expect(g, now_ms, event, .event = ev);
+    sl_send(g, id, now_ms, .kind = SL_EV_WRITE_FAILED);
     sl_timers_arm(&g->timers, now_ms + wait_ms, SL_TIMER_REWRITE, id, e->generation);
 }
 
