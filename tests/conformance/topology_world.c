@@ -7,6 +7,7 @@
 #include "api/objects/topology_assignment.h"
 #include "engine/records/node_fit.h"
 #include "engine/records/pod.h"
+#include "engine/records/pod.h"
 #include "kernel/commit/placement.h"
 #include "policy/topology/assumed.h"
 #include "policy/flavors/open_cell.h"
@@ -414,16 +415,17 @@ static uint32_t taint_number(struct conf_tree *t, const struct sl_json *taint)
 }
 
 static sl_verdict verdict_of(struct conf_tree *t, const struct sl_node_view *view,
-                             const struct sl_json *spec)
+                             const struct sl_json *taints, const struct sl_json *spec)
 {
-    const struct sl_json *taint = sl_node_fit_taint(view, sl_json_get(spec, "tolerations"), NULL);
+    const struct sl_json *taint =
+        sl_pod_untolerated(taints, sl_json_get(spec, "tolerations"), NULL);
     const struct sl_json *affinity = sl_json_path(spec, "affinity.nodeAffinity");
     const struct sl_json *terms =
         sl_json_path(affinity, "requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms");
     if (taint != NULL) {
         return (sl_verdict)(SL_VERDICT_TAINT + taint_number(t, taint));
     }
-    if (!sl_node_fit_selector(view, sl_json_get(spec, "nodeSelector"))) {
+    if (!sl_pod_selector_holds(sl_json_get(spec, "nodeSelector"), view->labels, false)) {
         return SL_VERDICT_SELECTOR;
     }
     return sl_node_fit_affinity(view, terms) ? SL_VERDICT_MAY : SL_VERDICT_AFFINITY;
@@ -437,9 +439,10 @@ void conf_mask(struct conf_tree *t, sl_mask_id mask, const struct sl_json *pod_s
     for (uint32_t i = 0; i < t->node_count; i++) {
         const struct sl_json *node = t->nodes[i].object;
         struct sl_node_view view = {.name = sl_object_name(node),
-                                    .labels = sl_json_path(node, "metadata.labels"),
-                                    .taints = sl_json_path(node, "spec.taints")};
-        must(sl_masks_set(mask, t->nodes[i].site, verdict_of(t, &view, pod_spec)), "verdict");
+                                    .labels = sl_json_path(node, "metadata.labels")};
+        const struct sl_json *taints = sl_json_path(node, "spec.taints");
+        must(sl_masks_set(mask, t->nodes[i].site, verdict_of(t, &view, taints, pod_spec)),
+             "verdict");
         must(sl_masks_prefer(mask, t->nodes[i].site, sl_node_fit_score(&view, preferred)), "score");
     }
 }

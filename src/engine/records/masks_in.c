@@ -10,6 +10,7 @@
 #include "engine/calls/call.h"
 #include "engine/records/constraint_table.h"
 #include "engine/records/node_fit.h"
+#include "engine/records/pod.h"
 #include "engine/records/world.h"
 #include "policy/topology/tolerances.h"
 #include <string.h>
@@ -75,20 +76,21 @@ static void forget_taints(struct sl_world *w)
 }
 
 static sl_verdict verdict_of(struct sl_engine *g, const struct sl_mask_entry *mask,
-                             const struct sl_node_view *node)
+                             const struct sl_node_entry *m)
 {
+    struct sl_node_view node = {m->name, m->labels};
     const struct sl_json *c = sl_constraints_value(g, mask->constraint);
     const struct sl_json *taint =
-        sl_node_fit_taint(node, sl_json_get(c, "tolerations"),
-                          mask->tolerance == 0 ? NULL : g->world->tolerances[mask->tolerance]);
+        sl_pod_untolerated(m->taints, sl_json_get(c, "tolerations"),
+                           mask->tolerance == 0 ? NULL : g->world->tolerances[mask->tolerance]);
     if (taint != NULL) {
         return (sl_verdict)(SL_VERDICT_TAINT + taint_number(g->world, taint));
     }
-    if (!sl_node_fit_selector(node, sl_json_get(c, "nodeSelector"))) {
+    if (!sl_pod_selector_holds(sl_json_get(c, "nodeSelector"), m->labels, false)) {
         return SL_VERDICT_SELECTOR;
     }
-    return sl_node_fit_affinity(node, sl_json_get(c, "nodeAffinity")) ? SL_VERDICT_MAY
-                                                                      : SL_VERDICT_AFFINITY;
+    return sl_node_fit_affinity(&node, sl_json_get(c, "nodeAffinity")) ? SL_VERDICT_MAY
+                                                                       : SL_VERDICT_AFFINITY;
 }
 
 /* What the core does not have yet of the mask on that site; without a node nothing is said of
@@ -101,9 +103,9 @@ static void list_site(struct sl_engine *g, sl_mask_id mask, sl_site_id site, boo
     sl_verdict verdict = SL_VERDICT_MAY;
     int64_t score = 0;
     if (m != NULL) {
-        struct sl_node_view node = {m->name, m->labels, m->taints};
+        struct sl_node_view node = {m->name, m->labels};
         const struct sl_json *c = sl_constraints_value(g, entry->constraint);
-        verdict = verdict_of(g, entry, &node);
+        verdict = verdict_of(g, entry, m);
         score = sl_node_fit_score(&node, sl_json_get(c, "preferred"));
     }
     if (verdict != (anew ? SL_VERDICT_MAY : sl_masks_verdict(mask, site))) {

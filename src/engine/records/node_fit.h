@@ -10,14 +10,8 @@
 struct sl_node_view {
     const char *name;
     const struct sl_json *labels;
-    const struct sl_json *taints;
 };
 
-/* The first taint with effect NoSchedule or NoExecute that neither list tolerates; NULL = none. */
-const struct sl_json *sl_node_fit_taint(const struct sl_node_view *node,
-                                        const struct sl_json *tolerations,
-                                        const struct sl_json *more_tolerations);
-bool sl_node_fit_selector(const struct sl_node_view *node, const struct sl_json *selector);
 /* Terms are alternatives; an empty term matches no node. No terms at all: any node. */
 bool sl_node_fit_affinity(const struct sl_node_view *node, const struct sl_json *terms);
 /* Sum of the weights of the preferred terms that match. */

@@ -254,23 +254,22 @@ bool sl_pod_tolerates(const struct sl_json *tolerations, const struct sl_json *t
     return false;
 }
 
-static const char *find_untolerated(const struct sl_json *constraint,
-                                    const struct sl_json *flavor_spec)
+const struct sl_json *sl_pod_untolerated(const struct sl_json *taints,
+                                         const struct sl_json *tolerations,
+                                         const struct sl_json *more_tolerations)
 {
-    const struct sl_json *taints = sl_json_get(flavor_spec, "nodeTaints");
     for (size_t i = 0; i < sl_json_len(taints); i++) {
         const struct sl_json *taint = sl_json_at(taints, i);
         const char *effect = sl_json_path_text(taint, "effect", "");
         if ((strcmp(effect, "NoSchedule") == 0 || strcmp(effect, "NoExecute") == 0) &&
-            !sl_pod_tolerates(sl_json_get(constraint, "tolerations"), taint) &&
-            !sl_pod_tolerates(sl_json_get(flavor_spec, "tolerations"), taint)) {
-            return sl_json_path_text(taint, "key", "");
+            !sl_pod_tolerates(tolerations, taint) && !sl_pod_tolerates(more_tolerations, taint)) {
+            return taint;
         }
     }
     return NULL;
 }
 
-bool sl_pod_integer(const char *text, long long *out)
+static bool read_integer(const char *text, long long *out)
 {
     char *end;
     errno = 0;
@@ -278,29 +277,31 @@ bool sl_pod_integer(const char *text, long long *out)
     return errno == 0 && end != text && *end == '\0';
 }
 
-/* One expression on a label that the flavor has. */
-static bool expression_holds(const struct sl_json *expression, const char *label)
+static bool compares(const char *op, const char *label, const struct sl_json *values)
+{
+    long long have = 0;
+    long long bound = 0;
+    if (sl_json_len(values) != 1 || !read_integer(label, &have) ||
+        !read_integer(sl_json_text(sl_json_at(values, 0), ""), &bound)) {
+        return false;
+    }
+    return strcmp(op, "Gt") == 0 ? have > bound : strcmp(op, "Lt") == 0 && have < bound;
+}
+
+bool sl_pod_expression_holds(const struct sl_json *expression, const char *label)
 {
     const char *op = sl_json_path_text(expression, "operator", "");
     const struct sl_json *values = sl_json_get(expression, "values");
-    bool listed = sl_json_has_text(values, label);
-    if (strcmp(op, "In") == 0) {
-        return listed;
-    }
     if (strcmp(op, "NotIn") == 0) {
-        return !listed;
+        return label == NULL || !sl_json_has_text(values, label);
     }
-    if (strcmp(op, "Exists") == 0) {
-        return true;
+    if (label == NULL || strcmp(op, "DoesNotExist") == 0) {
+        return label == NULL && strcmp(op, "DoesNotExist") == 0;
     }
-    long long have = 0;
-    long long bound = 0;
-    bool numbers = sl_pod_integer(label, &have) &&
-                   sl_pod_integer(sl_json_text(sl_json_at(values, 0), ""), &bound);
-    if (strcmp(op, "Gt") == 0) {
-        return numbers && have > bound;
+    if (strcmp(op, "In") == 0) {
+        return sl_json_has_text(values, label);
     }
-    return strcmp(op, "Lt") == 0 && numbers && have < bound; /* DoesNotExist: the label is there */
+    return strcmp(op, "Exists") == 0 || compares(op, label, values);
 }
 
 /* *relevant: does the term speak of the flavor's labels at all? */
@@ -314,7 +315,7 @@ static bool term_holds(const struct sl_json *term, const struct sl_json *labels,
         const struct sl_json *label = sl_json_get(labels, sl_json_path_text(expression, "key", ""));
         if (label != NULL) {
             *relevant = true;
-            holds = holds && expression_holds(expression, sl_json_text(label, ""));
+            holds = holds && sl_pod_expression_holds(expression, sl_json_text(label, ""));
         }
     }
     return holds;
@@ -333,14 +334,15 @@ static bool affinity_holds(const struct sl_json *terms, const struct sl_json *la
     return any;
 }
 
-static bool selector_holds(const struct sl_json *selector, const struct sl_json *labels)
+bool sl_pod_selector_holds(const struct sl_json *selector, const struct sl_json *labels,
+                           bool absent)
 {
     void *it = NULL;
     const char *key;
     struct sl_json *value;
     while (sl_json_next(selector, &it, &key, &value)) {
-        const struct sl_json *label = sl_json_get(labels, key);
-        if (label != NULL && strcmp(sl_json_text(label, ""), sl_json_text(value, "")) != 0) {
+        const char *label = sl_json_text(sl_json_get(labels, key), NULL);
+        if (label == NULL ? !absent : strcmp(label, sl_json_text(value, "")) != 0) {
             return false;
         }
     }
@@ -348,17 +350,16 @@ static bool selector_holds(const struct sl_json *selector, const struct sl_json 
 }
 
 enum sl_pod_fit sl_pod_fits_flavor(const struct sl_json *constraint,
-                                   const struct sl_json *flavor_spec, const char **taint_key)
+                                   const struct sl_json *flavor_spec)
 {
     const struct sl_json *labels = sl_json_get(flavor_spec, "nodeLabels");
-    const char *untolerated = find_untolerated(constraint, flavor_spec);
-    if (untolerated != NULL) {
-        *taint_key = untolerated;
+    if (sl_pod_untolerated(sl_json_get(flavor_spec, "nodeTaints"),
+                           sl_json_get(constraint, "tolerations"),
+                           sl_json_get(flavor_spec, "tolerations")) != NULL) {
         return SL_POD_TAINTED;
     }
-    if (!selector_holds(sl_json_get(constraint, "nodeSelector"), labels) ||
-        !affinity_holds(sl_json_get(constraint, "nodeAffinity"), labels)) {
-        return SL_POD_AFFINITY;
-    }
-    return SL_POD_FITS;
+    return sl_pod_selector_holds(sl_json_get(constraint, "nodeSelector"), labels, true) &&
+                   affinity_holds(sl_json_get(constraint, "nodeAffinity"), labels)
+               ? SL_POD_FITS
+               : SL_POD_AFFINITY;
 }

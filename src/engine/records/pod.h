@@ -37,17 +37,22 @@ enum sl_code sl_pod_sum_requests(const struct sl_json *pod_spec, const char *fie
  * pods with equal constraints accept the same flavors. */
 struct sl_json *sl_pod_constraint_new(const struct sl_json *pod_spec);
 
-/* The whole number that a label or a value of Gt and Lt is; false = it is none, or too large. */
-bool sl_pod_integer(const char *text, long long *out);
-
 /* Does one of the tolerations tolerate the taint? */
 bool sl_pod_tolerates(const struct sl_json *tolerations, const struct sl_json *taint);
+/* The first taint with effect NoSchedule or NoExecute that neither list tolerates; NULL = none. */
+const struct sl_json *sl_pod_untolerated(const struct sl_json *taints,
+                                         const struct sl_json *tolerations,
+                                         const struct sl_json *more_tolerations);
+/* Are the labels as the selector wants them; `absent`: where there is no such label? */
+bool sl_pod_selector_holds(const struct sl_json *selector, const struct sl_json *labels,
+                           bool absent);
+/* One expression of a node affinity on a label; NULL = the node does not have it. */
+bool sl_pod_expression_holds(const struct sl_json *expression, const char *label);
 
 enum sl_pod_fit { SL_POD_FITS, SL_POD_TAINTED, SL_POD_AFFINITY };
-/* Does a pod with this constraint accept the flavor (its spec)? Taints with effect NoSchedule and
- * NoExecute must be tolerated by the pod or the flavor; nodeSelector and required node affinity
- * count only where they speak of the flavor's own label keys. *taint_key is lent when the answer is
- * SL_POD_TAINTED. */
+/* Does a pod with this constraint accept the flavor (its spec)? Taints must be tolerated by the pod
+ * or the flavor; nodeSelector and required node affinity count only where they speak of the
+ * flavor's own label keys. */
 enum sl_pod_fit sl_pod_fits_flavor(const struct sl_json *constraint,
-                                   const struct sl_json *flavor_spec, const char **taint_key);
+                                   const struct sl_json *flavor_spec);
 #endif

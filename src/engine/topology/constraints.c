@@ -170,11 +170,10 @@ static enum sl_exclusion exclusion_of(const struct sl_engine *g, uint32_t constr
 {
     const struct sl_json *spec = flavor < g->flavor_cap ? g->flavors[flavor].spec : NULL;
     const struct sl_json *value = sl_constraints_value(g, constraint);
-    const char *taint;
     if (spec == NULL) {
         return SL_EXCLUDED_MISSING;
     }
-    switch (sl_pod_fits_flavor(value, spec, &taint)) {
+    switch (sl_pod_fits_flavor(value, spec)) {
     case SL_POD_TAINTED:
         return SL_EXCLUDED_TAINT;
     case SL_POD_AFFINITY:

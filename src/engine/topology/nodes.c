@@ -10,6 +10,7 @@
 #include "engine/records/event_in.h"
 #include "engine/records/masks_in.h"
 #include "engine/records/names.h"
+#include "engine/records/pod.h"
 #include "engine/records/world.h"
 #include <string.h>
 
@@ -95,25 +96,12 @@ static struct sl_amounts free_of(const struct sl_node_entry *m)
 
 /* --- where it stands -------------------------------------------------------------------------- */
 
-static bool matches_labels(const struct sl_json *wanted, const struct sl_json *labels)
-{
-    void *it = NULL;
-    const char *key;
-    struct sl_json *value;
-    while (sl_json_next(wanted, &it, &key, &value)) {
-        if (strcmp(sl_json_text(sl_json_get(labels, key), ""), sl_json_text(value, "")) != 0) {
-            return false;
-        }
-    }
-    return true;
-}
-
 /* Its values at the levels of the tree; false: it is not in it. */
 static bool belongs(const struct sl_engine *g, const struct sl_node_entry *m,
                     const struct sl_tree_entry *t, const char *values[static SL_DEPTHS_MAX])
 {
     if (t->levels == NULL || !m->exists || !m->usable ||
-        !matches_labels(t->node_labels, m->labels)) {
+        !sl_pod_selector_holds(t->node_labels, m->labels, false)) {
         return false;
     }
     for (uint32_t i = 0; i < t->levels->of.count; i++) {

@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "engine/records/node_fit.h"
+#include "engine/records/pod.h"
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -22,7 +23,7 @@ static bool matches(const char *terms)
 {
     struct sl_json *labels = parse("{\"zone\":\"a\",\"cores\":\"8\"}");
     struct sl_json *list = parse(terms);
-    struct sl_node_view node = {"n1", labels, NULL};
+    struct sl_node_view node = {"n1", labels};
     bool holds = sl_node_fit_affinity(&node, list);
     sl_json_free(list);
     sl_json_free(labels);
@@ -74,10 +75,10 @@ static void test_node_fit_selector_wants_every_label(void **state)
     struct sl_json *labels = parse("{\"zone\":\"a\"}");
     struct sl_json *good = parse("{\"zone\":\"a\"}");
     struct sl_json *more = parse("{\"zone\":\"a\",\"disk\":\"\"}");
-    struct sl_node_view node = {"n1", labels, NULL};
-    assert_true(sl_node_fit_selector(&node, good));
-    assert_true(sl_node_fit_selector(&node, NULL));
-    assert_false(sl_node_fit_selector(&node, more));
+    assert_true(sl_pod_selector_holds(good, labels, false));
+    assert_true(sl_pod_selector_holds(NULL, labels, false));
+    assert_false(sl_pod_selector_holds(more, labels, false));
+    assert_true(sl_pod_selector_holds(more, labels, true));
     sl_json_free(labels);
     sl_json_free(good);
     sl_json_free(more);
@@ -92,10 +93,9 @@ static void test_node_fit_taints_that_keep_pods_off_must_be_tolerated(void **sta
               "\"NoExecute\"}]");
     struct sl_json *one = parse("[{\"key\":\"b\",\"operator\":\"Exists\"}]");
     struct sl_json *other = parse("[{\"key\":\"c\",\"operator\":\"Exists\"}]");
-    struct sl_node_view node = {"n1", NULL, taints};
-    assert_ptr_equal(sl_node_fit_taint(&node, NULL, NULL), sl_json_at(taints, 1));
-    assert_ptr_equal(sl_node_fit_taint(&node, one, NULL), sl_json_at(taints, 2));
-    assert_null(sl_node_fit_taint(&node, one, other));
+    assert_ptr_equal(sl_pod_untolerated(taints, NULL, NULL), sl_json_at(taints, 1));
+    assert_ptr_equal(sl_pod_untolerated(taints, one, NULL), sl_json_at(taints, 2));
+    assert_null(sl_pod_untolerated(taints, one, other));
     sl_json_free(taints);
     sl_json_free(one);
     sl_json_free(other);
@@ -111,7 +111,7 @@ static void test_node_fit_score_adds_the_weights_of_what_matches(void **state)
         "\"operator\":\"In\",\"values\":[\"a\"]}]}},{\"weight\":9,\"preference\":{"
         "\"matchExpressions\":[{\"key\":\"disk\",\"operator\":\"Exists\"}]}},{\"weight\":3,"
         "\"preference\":{}}]");
-    struct sl_node_view node = {"n1", labels, NULL};
+    struct sl_node_view node = {"n1", labels};
     assert_int_equal(sl_node_fit_score(&node, preferred), 12);
     assert_int_equal(sl_node_fit_score(&node, NULL), 0);
     sl_json_free(labels);

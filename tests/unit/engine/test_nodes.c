@@ -103,6 +103,18 @@ static void test_nodes_node_with_other_labels_moves(void **state)
     cluster_expect(&w, "tas", "b1[r9[n1=1000]]"); /* it has no such level any more */
 }
 
+/* A label that a flavor wants empty has to be there. */
+static void test_nodes_label_wanted_empty_must_be_there(void **state)
+{
+    (void)state;
+    cluster_add_basics(&w, "{\"topologyName\":\"topo\",\"nodeLabels\":{\"gpu\":\"\"}}", "10");
+    cluster_put_node(&w, "n1", "b1", "r1", "1", "");
+    struct sl_json *labelled = cluster_new_node("n2", "b1", "r1", "2", "");
+    sl_json_set_text(sl_json_path(labelled, "metadata.labels"), "gpu", "");
+    assert_int_equal(world_put(&w, SL_KIND_NODE, labelled, NULL), SL_CODE_OK);
+    cluster_expect(&w, "tas", "b1[r1[n2=2000]]");
+}
+
 static void test_nodes_flavor_labels_choose_nodes(void **state)
 {
     (void)state;
@@ -276,6 +288,8 @@ int main(void)
                                         setup, teardown),
         cmocka_unit_test_setup_teardown(test_nodes_node_gone_has_no_room, setup, teardown),
         cmocka_unit_test_setup_teardown(test_nodes_node_with_other_labels_moves, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_nodes_label_wanted_empty_must_be_there, setup,
+                                        teardown),
         cmocka_unit_test_setup_teardown(test_nodes_flavor_labels_choose_nodes, setup, teardown),
         cmocka_unit_test_setup_teardown(test_nodes_flavors_share_a_host_and_its_room, setup,
                                         teardown),
