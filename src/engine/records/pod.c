@@ -14,34 +14,24 @@
 
 /* --- requests --------------------------------------------------------------------------------- */
 
-static int find_request(const struct sl_pod_requests *r, const char *resource)
+__int128 *sl_pod_find_request(struct sl_pod_requests *r, const char *resource)
 {
     for (uint32_t i = 0; i < r->count; i++) {
         if (strcmp(r->items[i].resource, resource) == 0) {
-            return (int)i;
+            return &r->items[i].nano;
         }
     }
-    return -1;
-}
-
-const __int128 *sl_pod_find_request(const struct sl_pod_requests *r, const char *resource)
-{
-    int at = find_request(r, resource);
-    return at < 0 ? NULL : &r->items[at].nano;
+    return NULL;
 }
 
 __int128 *sl_pod_take_request(struct sl_pod_requests *r, const char *resource)
 {
-    int at = find_request(r, resource);
-    if (at < 0) {
-        if (r->count == SL_POD_RESOURCES_MAX) {
-            return NULL;
-        }
-        at = (int)r->count++;
-        r->items[at].resource = resource;
-        r->items[at].nano = 0;
+    __int128 *known = sl_pod_find_request(r, resource);
+    if (known != NULL || r->count == SL_POD_RESOURCES_MAX) {
+        return known;
     }
-    return &r->items[at].nano;
+    r->items[r->count] = (struct sl_pod_request){resource, 0};
+    return &r->items[r->count++].nano;
 }
 
 /* Stays at the largest number, which no amount of the core reaches. */
@@ -83,7 +73,7 @@ static enum sl_code add_list(const struct sl_json *list, const char *field, bool
     struct sl_json *value;
     while (sl_json_next(list, &it, &resource, &value)) {
         __int128 nano;
-        if (only_missing && find_request(out, resource) >= 0) {
+        if (only_missing && sl_pod_find_request(out, resource) != NULL) {
             continue;
         }
         enum sl_code code = parse_request(value, field, resource, &nano, e);

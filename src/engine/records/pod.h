@@ -23,7 +23,7 @@ struct sl_pod_requests {
 
 /* The amount of a resource, made with zero when new; NULL when there is no more room. */
 __int128 *sl_pod_take_request(struct sl_pod_requests *r, const char *resource);
-const __int128 *sl_pod_find_request(const struct sl_pod_requests *r, const char *resource);
+__int128 *sl_pod_find_request(struct sl_pod_requests *r, const char *resource);
 
 /* Sum of the containers, or the largest init step where that is more (init containers with
  * restartPolicy Always keep running and count on both sides), pod-level requests in place of both,

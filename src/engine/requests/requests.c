@@ -106,29 +106,28 @@ static bool multiply(__int128 a, __int128 b, __int128 *product)
     return true;
 }
 
-/* Add what one unit of a transformed resource becomes, `nano` times. */
-static bool add_outputs(const struct sl_transformation *t, __int128 nano,
-                        struct sl_pod_requests *out)
-{
-    for (size_t i = 0; i < t->output_count; i++) {
-        __int128 value;
-        __int128 *sum = sl_pod_take_request(out, t->outputs[i].resource);
-        if (sum == NULL || !multiply(nano, (__int128)t->outputs[i].value_milli * 1000000, &value) ||
-            __builtin_add_overflow(*sum, value, sum)) {
-            return false;
-        }
-    }
-    return true;
-}
-
 static bool add_to(struct sl_pod_requests *out, const char *resource, __int128 nano)
 {
     __int128 *sum = sl_pod_take_request(out, resource);
     return sum != NULL && !__builtin_add_overflow(*sum, nano, sum);
 }
 
+/* Add what one unit of a transformed resource becomes, `nano` times. */
+static bool add_outputs(const struct sl_transformation *t, __int128 nano,
+                        struct sl_pod_requests *out)
+{
+    for (size_t i = 0; i < t->output_count; i++) {
+        __int128 value;
+        if (!multiply(nano, (__int128)t->outputs[i].value_milli * 1000000, &value) ||
+            !add_to(out, t->outputs[i].resource, value)) {
+            return false;
+        }
+    }
+    return true;
+}
+
 /* Outputs may be negative, and cancel each other, but never what was asked for itself. */
-static bool transform(const struct sl_engine_settings *s, const struct sl_pod_requests *in,
+static bool transform(const struct sl_engine_settings *s, struct sl_pod_requests *in,
                       struct sl_pod_requests *out)
 {
     struct sl_pod_requests made = {0};
@@ -175,28 +174,13 @@ static bool to_amount(struct sl_engine *g, const struct sl_pod_request *one,
 }
 
 static bool to_amounts(struct sl_engine *g, const struct sl_pod_requests *one,
-                       struct sl_requests *out)
+                       struct sl_request_amount *out, uint32_t *count)
 {
     bool ok = true;
     for (uint32_t i = 0; i < one->count && ok; i++) {
-        ok = to_amount(g, &one->items[i], &out->items[i]);
+        ok = to_amount(g, &one->items[i], &out[i]);
     }
-    out->count = ok ? one->count : 0;
-    return ok;
-}
-
-/* Kept only where settings make of it something else. */
-static bool keep_spec(struct sl_engine *g, const struct sl_pod_requests *given,
-                      struct sl_requests *out)
-{
-    bool ok = true;
-    if (g->settings.excluded_prefix_count == 0 && g->settings.transformation_count == 0) {
-        return true;
-    }
-    for (uint32_t i = 0; i < given->count && ok; i++) {
-        ok = to_amount(g, &given->items[i], &out->spec[i]);
-    }
-    out->spec_count = ok ? given->count : 0;
+    *count = ok ? one->count : 0;
     return ok;
 }
 
@@ -209,14 +193,16 @@ static enum sl_code read_pods(struct sl_engine *g, const struct sl_json *spec, c
     if (code != SL_CODE_OK) {
         return code;
     }
-    bool named = keep_spec(g, &given, out);
+    /* Kept only where settings make of it something else. */
+    bool same = g->settings.excluded_prefix_count == 0 && g->settings.transformation_count == 0;
+    bool named = same || to_amounts(g, &given, out->spec, &out->spec_count);
     exclude(&g->settings, &given);
     if (!transform(&g->settings, &given, &one)) {
         sl_error_cause(e, "FieldValueInvalid", field,
                        "its resources cannot be transformed: too many, or amounts too large");
         return SL_CODE_INVALID;
     }
-    if (!named || !to_amounts(g, &one, out)) {
+    if (!named || !to_amounts(g, &one, out->items, &out->count)) {
         sl_error_cause(e, "FieldValueInvalid", field,
                        "there are as many different resource names as the daemon can hold");
         return SL_CODE_INVALID;
