@@ -127,6 +127,9 @@ static void count(struct sl_tally *t, enum sl_standing standing,
 
 static void count_everywhere(struct sl_engine *g, const struct sl_workload_entry *e, int sign)
 {
+    if (e->standing == SL_STANDING_NONE) {
+        return;
+    }
     count(&e->queue->tally, e->standing, e->admission, sign);
     if (e->counted_at != SL_NO_ID) {
         count(&g->qnodes[e->counted_at]->tally, e->standing, e->admission, sign);
@@ -162,39 +165,27 @@ void sl_tally_update(struct sl_engine *g, sl_workload_id id)
     if (standing == e->standing && at == e->counted_at) {
         return;
     }
-    if (e->standing != SL_STANDING_NONE) {
-        count_everywhere(g, e, -1);
-    }
+    count_everywhere(g, e, -1);
     e->standing = standing;
     e->counted_at = at;
-    if (standing != SL_STANDING_NONE) {
-        count_everywhere(g, e, 1);
-    }
+    count_everywhere(g, e, 1);
 }
 
 void sl_tally_move(struct sl_engine *g, sl_workload_id id, struct sl_local_queue *to)
 {
     SL_PRE(g != NULL);
     struct sl_workload_entry *e = &g->workloads[id];
-    if (e->standing != SL_STANDING_NONE) {
-        count_everywhere(g, e, -1);
-    }
+    count_everywhere(g, e, -1);
     sl_workload_unlist(g, id);
     sl_workload_enlist(g, id, to);
-    if (e->standing != SL_STANDING_NONE) {
-        count_everywhere(g, e, 1);
-    }
+    count_everywhere(g, e, 1);
 }
 
 void sl_tally_reclaim(struct sl_engine *g, sl_workload_id id, uint32_t pod_set, int64_t gone)
 {
     struct sl_workload_entry *e = &g->workloads[id];
     SL_PRE(e->admission != NULL && pod_set < e->admission->pod_set_count);
-    if (e->standing != SL_STANDING_NONE) {
-        count_everywhere(g, e, -1);
-    }
+    count_everywhere(g, e, -1);
     e->admission->reclaimed[pod_set] = gone;
-    if (e->standing != SL_STANDING_NONE) {
-        count_everywhere(g, e, 1);
-    }
+    count_everywhere(g, e, 1);
 }

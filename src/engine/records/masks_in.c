@@ -233,21 +233,11 @@ void sl_masks_in_judge(struct sl_engine *g, sl_site_id site, int64_t now_ms)
     }
 }
 
-/* The number of those tolerations; tolerance_count = they have none yet. */
+/* The number of those tolerations, or, with NULL, a free one; tolerance_count = there is none yet. */
 static uint32_t find_tolerance(const struct sl_world *w, const struct sl_json *tolerations)
 {
     uint32_t number = 1;
-    while (number < w->tolerance_count &&
-           (w->tolerances[number] == NULL || !sl_json_equal(w->tolerances[number], tolerations))) {
-        number++;
-    }
-    return number;
-}
-
-static uint32_t free_tolerance(const struct sl_world *w)
-{
-    uint32_t number = 1;
-    while (number < w->tolerance_count && w->tolerances[number] != NULL) {
+    while (number < w->tolerance_count && !sl_json_equal(w->tolerances[number], tolerations)) {
         number++;
     }
     return number;
@@ -282,7 +272,7 @@ uint32_t sl_masks_in_tolerance(struct sl_engine *g, const struct sl_json *tolera
     if (number < w->tolerance_count) {
         return number;
     }
-    number = free_tolerance(w);
+    number = find_tolerance(w, NULL);
     if (number >= SL_TOLERANCES_MAX) {
         sl_log(SL_LOG_WARN,
                "flavors have more different sets of tolerations than the daemon can hold",
