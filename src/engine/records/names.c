@@ -4,7 +4,6 @@
 /* Looks up what world.h holds. */
 #include "engine/records/names.h"
 #include "base/check.h"
-#include "base/mem.h"
 #include "engine/records/world.h"
 #include <string.h>
 
@@ -13,27 +12,9 @@
 const char *sl_names_host(const struct sl_engine *g, sl_site_id site)
 {
     SL_PRE(g != NULL);
-    struct sl_world *w = g->world;
-    if (site >= w->site_count || w->sites[site].key == NULL) {
-        return "";
-    }
-    if (strlen(w->sites[site].key) == w->sites[site].host_len) {
-        return w->sites[site].key;
-    }
-    sl_mem_free(w->lent);
-    w->lent = sl_mem_text_n(w->sites[site].key, w->sites[site].host_len);
-    return w->lent;
-}
-
-sl_site_id sl_names_find_host(const struct sl_engine *g, const char *host)
-{
-    sl_site_id site = SL_NO_ID;
-    for (sl_tree_id tree = 0; site == SL_NO_ID && tree < g->world->tree_cap; tree++) {
-        if (sl_world_find_tree(g, tree) != NULL) {
-            site = sl_sites_find(g, tree, host);
-        }
-    }
-    return site;
+    const struct sl_world *w = g->world;
+    bool host = site < w->site_count && w->sites[site].key != NULL;
+    return host ? w->sites[site].key + w->sites[site].host_at : "";
 }
 
 sl_site_id sl_names_find_host_in(const struct sl_engine *g, sl_tree_id tree, const char *host)
@@ -166,12 +147,6 @@ const char *sl_names_measure(const struct sl_engine *g, sl_measure_id measure)
                            ? sl_intern_name(g->names, SL_INTERN_RESOURCE, w->measures[measure])
                            : NULL;
     return name == NULL ? "" : name;
-}
-
-sl_measure_id sl_names_take_measure(struct sl_engine *g, const char *resource, int64_t now_ms)
-{
-    sl_resource_id id = sl_name_take(g, SL_INTERN_RESOURCE, resource, now_ms);
-    return id == SL_NO_ID ? SL_NO_ID : sl_sites_measure(g, id, now_ms);
 }
 
 const char *sl_names_taint(const struct sl_engine *g, uint32_t taint)

@@ -12,9 +12,8 @@ struct sl_engine;
 
 /* The value of kubernetes.io/hostname of a site that is a node; "" for a site of several nodes. */
 const char *sl_names_host(const struct sl_engine *g, sl_site_id site);
-/* The site of that host name: for status.unhealthyNodes. SL_NO_ID = not known. */
-sl_site_id sl_names_find_host(const struct sl_engine *g, const char *host);
-/* The same in one tree: where flavors do not share hosts each tree has a site of its own. */
+/* The site of that host name in a tree: where flavors do not share hosts each tree has its own.
+ * SL_NO_ID = not known. */
 sl_site_id sl_names_find_host_in(const struct sl_engine *g, sl_tree_id tree, const char *host);
 
 /* A tree's levels from the top: how many (0 = no such tree, or its Topology is missing) and their
@@ -39,9 +38,8 @@ sl_domain_id sl_names_take_domain(struct sl_engine *g, sl_tree_id tree, const ch
 void sl_names_settle_domains(struct sl_engine *g, const sl_domain_id *domains, uint32_t count,
                              int64_t now_ms);
 
-/* Measures are resources: SL_MEASURE_PODS is "pods". Take: SL_NO_ID = as many as can be held. */
+/* Measures are resources: SL_MEASURE_PODS is "pods". */
 const char *sl_names_measure(const struct sl_engine *g, sl_measure_id measure);
-sl_measure_id sl_names_take_measure(struct sl_engine *g, const char *resource, int64_t now_ms);
 
 /* A taint as kubectl prints it: "key=value:effect"; by its number (verdict - SL_VERDICT_TAINT). */
 const char *sl_names_taint(const struct sl_engine *g, uint32_t taint);

@@ -18,10 +18,10 @@
 static void print_key(const struct sl_engine *g, sl_tree_id tree, const char *host,
                       struct sl_buf *out)
 {
-    sl_buf_text(out, host);
     if (!g->settings.policy.overlapping_flavors) {
-        sl_buf_print(out, "/%u", tree);
+        sl_buf_print(out, "%u/", tree);
     }
+    sl_buf_text(out, host);
 }
 
 sl_site_id sl_sites_find(const struct sl_engine *g, sl_tree_id tree, const char *host)
@@ -67,7 +67,7 @@ sl_site_id sl_sites_take(struct sl_engine *g, sl_tree_id tree, const char *host)
     if (host != NULL) {
         struct sl_buf key = {0};
         print_key(g, tree, host, &key);
-        w->sites[site].host_len = (uint32_t)strlen(host);
+        w->sites[site].host_at = (uint32_t)(key.len - strlen(host));
         sl_map_put(w->hosts, key.data, (union sl_map_value){.number = site});
         w->sites[site].key = sl_buf_take(&key);
     }

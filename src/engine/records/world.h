@@ -33,7 +33,7 @@ struct sl_node_entry {
 /* A place of the core: a host, whose trees share it, or a bottom domain of several nodes. */
 struct sl_site_entry {
     char *key;                  /* in the map of hosts; NULL: no host */
-    uint32_t host_len;          /* the host's name is the first part of the key */
+    uint32_t host_at;           /* the host's name is what the key ends with */
     uint32_t area_count;        /* domains that end here, relics included */
     struct sl_node_entry *node; /* of a host: the node whose labels and taints count; NULL = none */
     struct sl_amounts free;     /* sum of what its members have and do not need for other pods */
@@ -116,7 +116,6 @@ struct sl_world {
     struct sl_json **tolerances;
     uint32_t mask_limit; /* no mask from here on is in use */
     struct sl_mask_entry *masks;
-    char *lent; /* by sl_names_host, where trees do not share a host */
 };
 
 /* --- world.c ---------------------------------------------------------------------------------- */

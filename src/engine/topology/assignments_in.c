@@ -10,6 +10,7 @@
 #include "base/mem.h"
 #include "engine/calls/call.h"
 #include "engine/records/names.h"
+#include "engine/records/world.h"
 #include "policy/requests/topology_request.h"
 #include <stdio.h>
 #include <string.h>
@@ -49,8 +50,7 @@ static struct takes takes_of(struct sl_engine *g, uint32_t record, int64_t now_m
     }
     for (uint32_t r = sl_requests_first(record); d.request_count == 0 && r != SL_NO_ID;
          r = sl_requests_next(r)) {
-        const char *name = sl_intern_name(g->names, SL_INTERN_RESOURCE, sl_requests_resource(r));
-        sl_measure_id measure = sl_names_take_measure(g, name, now_ms);
+        sl_measure_id measure = sl_sites_measure(g, sl_requests_resource(r), now_ms);
         if (measure != SL_MEASURE_PODS && sl_requests_per_pod(r) > 0) {
             insert(&t, measure, sl_requests_per_pod(r));
         }

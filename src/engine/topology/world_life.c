@@ -67,7 +67,6 @@ void sl_world_close(struct sl_engine *g)
     sl_mem_free(w->relics);
     sl_mem_free(w->sites);
     sl_mem_free(w->masks);
-    sl_mem_free(w->lent);
     sl_mem_free(w);
     g->world = NULL;
 }

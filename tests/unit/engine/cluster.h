@@ -5,6 +5,7 @@
 #ifndef SL_TESTS_ENGINE_CLUSTER_H
 #define SL_TESTS_ENGINE_CLUSTER_H
 #include "engine/records/names.h"
+#include "engine/records/world.h"
 #include "engine/state.h"
 #include "kernel/topology/topology.h"
 #include "policy/topology/trees.h"
@@ -71,6 +72,22 @@ static inline void cluster_add_basics(struct world *w, const char *flavor_spec, 
 static inline sl_tree_id cluster_tree(struct world *w, const char *flavor)
 {
     return sl_intern_find(w->engine->names, SL_INTERN_FLAVOR, flavor);
+}
+
+/* The site of a host in the first tree that has it. */
+static inline sl_site_id cluster_find_host(const struct sl_engine *g, const char *host)
+{
+    sl_site_id site = SL_NO_ID;
+    for (sl_tree_id tree = 0; site == SL_NO_ID && tree < g->flavor_cap; tree++) {
+        site = sl_names_find_host_in(g, tree, host);
+    }
+    return site;
+}
+
+static inline sl_measure_id cluster_take_measure(struct sl_engine *g, const char *resource,
+                                                 int64_t now_ms)
+{
+    return sl_sites_measure(g, sl_name_take(g, SL_INTERN_RESOURCE, resource, now_ms), now_ms);
 }
 
 /* The tree in text: values in order, children in brackets, hosts with their free cpu. */

@@ -46,7 +46,7 @@ static sl_mask_id mask_of(const char *name)
 static sl_verdict verdict_in(const char *name, const char *flavor, const char *host)
 {
     return sl_masks_verdict(sl_tolerances_mask(mask_of(name), cluster_tree(&w, flavor)),
-                            sl_names_find_host(w.engine, host));
+                            cluster_find_host(w.engine, host));
 }
 
 static sl_verdict verdict(const char *name, const char *host)
@@ -179,7 +179,7 @@ static void test_masks_in_second_node_of_a_host_counts_when_the_first_leaves(voi
     world_delete(&w, SL_KIND_NODE, "", "n1");
     assert_true(verdict("plain", "n1") >= SL_VERDICT_TAINT);
     world_delete(&w, SL_KIND_NODE, "", "twin");
-    assert_int_equal(sl_names_find_host(w.engine, "n1"), SL_NO_ID);
+    assert_int_equal(cluster_find_host(w.engine, "n1"), SL_NO_ID);
 }
 
 static void test_masks_in_tolerations_that_no_flavor_has_any_more_are_given_back(void **state)
@@ -230,15 +230,15 @@ static void test_masks_in_preferred_affinity_counts_where_it_is_asked_for(void *
         "\"values\":[\"r1\"]}]}}]}},";
     start();
     add("a", preferred);
-    assert_int_equal(sl_masks_score(mask_of("a"), sl_names_find_host(w.engine, "n1")), 0);
+    assert_int_equal(sl_masks_score(mask_of("a"), cluster_find_host(w.engine, "n1")), 0);
     struct sl_engine_settings settings = sl_engine_settings_default();
     settings.policy.prefer_affinity = true;
     world_close(&w);
     world_open_with(&w, NULL, &settings);
     start();
     add("a", preferred);
-    assert_int_equal(sl_masks_score(mask_of("a"), sl_names_find_host(w.engine, "n1")), 7);
-    assert_int_equal(sl_masks_score(mask_of("a"), sl_names_find_host(w.engine, "n2")), 0);
+    assert_int_equal(sl_masks_score(mask_of("a"), cluster_find_host(w.engine, "n1")), 7);
+    assert_int_equal(sl_masks_score(mask_of("a"), cluster_find_host(w.engine, "n2")), 0);
 }
 
 static void add_preferring(unsigned weight)
@@ -270,8 +270,8 @@ static void test_masks_in_too_many_preferences_leave_verdicts_alone(void **state
         add_preferring(i);
     }
     add_preferring(99);
-    assert_int_equal(sl_masks_score(mask_of("p64"), sl_names_find_host(w.engine, "n1")), 64);
-    assert_int_equal(sl_masks_score(mask_of("p99"), sl_names_find_host(w.engine, "n1")), 0);
+    assert_int_equal(sl_masks_score(mask_of("p64"), cluster_find_host(w.engine, "n1")), 64);
+    assert_int_equal(sl_masks_score(mask_of("p99"), cluster_find_host(w.engine, "n1")), 0);
     assert_int_equal(verdict("p99", "n1"), SL_VERDICT_MAY);
     assert_int_equal(verdict("p99", "n2"), SL_VERDICT_SELECTOR);
     sl_mask_id gone = mask_of("p1");
@@ -286,7 +286,7 @@ static void test_masks_in_site_given_back_keeps_no_verdict(void **state)
     start();
     add("a", "");
     cluster_put_node(&w, "gpu", "b1", "r1", "4", TAINT);
-    sl_site_id site = sl_names_find_host(w.engine, "gpu");
+    sl_site_id site = cluster_find_host(w.engine, "gpu");
     assert_int_equal(sl_masks_verdict(mask_of("a"), site), SL_VERDICT_TAINT);
     world_delete(&w, SL_KIND_NODE, "", "gpu");
     assert_int_equal(sl_masks_verdict(mask_of("a"), site), SL_VERDICT_MAY);

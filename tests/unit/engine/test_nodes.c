@@ -80,14 +80,14 @@ static void test_nodes_node_gone_has_no_room(void **state)
     (void)state;
     cluster_add_basics(&w, FLAVOR, "10");
     cluster_put_node(&w, "n1", "b1", "r1", "1", "");
-    sl_site_id site = sl_names_find_host(w.engine, "n1");
+    sl_site_id site = cluster_find_host(w.engine, "n1");
     assert_string_equal(sl_names_host(w.engine, site), "n1");
     assert_int_equal(sl_site_capacity_of(site, SL_MEASURE_PODS), 10);
     world_delete(&w, SL_KIND_NODE, "", "n1");
     cluster_expect(&w, "tas", "");
     assert_int_equal(sl_site_capacity_of(site, SL_MEASURE_PODS), 0);
     assert_int_equal(sl_site_capacity_of(site, 1), 0);
-    assert_int_equal(sl_names_find_host(w.engine, "n1"), SL_NO_ID);
+    assert_int_equal(cluster_find_host(w.engine, "n1"), SL_NO_ID);
     world_check(&w);
 }
 
@@ -137,7 +137,7 @@ static void test_nodes_flavors_share_a_host_and_its_room(void **state)
     cluster_put_node(&w, "n1", "b1", "r1", "1", "");
     cluster_expect(&w, "tas", "b1[r1[n1=1000]]");
     cluster_expect(&w, "too", "b1[r1[n1=1000]]");
-    sl_site_id site = sl_names_find_host(w.engine, "n1");
+    sl_site_id site = cluster_find_host(w.engine, "n1");
     assert_int_equal(sl_domain_site(sl_trees_domain_on(cluster_tree(&w, "too"), site)), site);
     assert_int_not_equal(sl_trees_rank(cluster_tree(&w, "tas")),
                          sl_trees_rank(cluster_tree(&w, "too")));
@@ -186,7 +186,7 @@ static void test_nodes_host_in_two_racks_stands_in_the_first_alone(void **state)
     cluster_expect(&w, "tas", "b1[r1[n1=1000]]");
     world_delete(&w, SL_KIND_NODE, "", "twin");
     world_delete(&w, SL_KIND_NODE, "", "n1");
-    assert_int_equal(sl_names_find_host(w.engine, "n1"), SL_NO_ID);
+    assert_int_equal(cluster_find_host(w.engine, "n1"), SL_NO_ID);
     for (sl_domain_id d = 0; d < w.engine->world->area_count; d++) {
         assert_null(w.engine->world->areas[d].value);
     }
@@ -214,7 +214,7 @@ static void test_nodes_first_scarce_resource_by_name_is_told(void **state)
     (void)state;
     cluster_add_basics(&w, FLAVOR, "10");
     cluster_put_node(&w, "n1", "b1", "r1", "1", "");
-    assert_int_not_equal(sl_names_take_measure(w.engine, "a.com/gpu", w.now_ms), SL_NO_ID);
+    assert_int_not_equal(cluster_take_measure(w.engine, "a.com/gpu", w.now_ms), SL_NO_ID);
     world_add_cluster_queue(&w, "cq", "tas", "10", "");
     world_patch(&w, SL_KIND_CLUSTER_QUEUE, "", "cq",
                 "{\"spec\":{\"resourceGroups\":[{\"coveredResources\":[\"cpu\",\"a.com/gpu\"],"
@@ -240,10 +240,10 @@ static void test_nodes_new_measure_is_known_of_nodes_seen_before(void **state)
     cluster_add_basics(&w, FLAVOR, "10");
     cluster_put_node(&w, "n1", "b1", "r1", "1", "");
     world_patch(&w, SL_KIND_NODE, "", "n1", "{\"status\":{\"allocatable\":{\"x.com/gpu\":\"8\"}}}");
-    sl_measure_id gpu = sl_names_take_measure(w.engine, "x.com/gpu", w.now_ms);
-    assert_int_equal(sl_site_capacity_of(sl_names_find_host(w.engine, "n1"), gpu), 8);
+    sl_measure_id gpu = cluster_take_measure(w.engine, "x.com/gpu", w.now_ms);
+    assert_int_equal(sl_site_capacity_of(cluster_find_host(w.engine, "n1"), gpu), 8);
     assert_string_equal(sl_names_measure(w.engine, gpu), "x.com/gpu");
-    assert_int_equal(sl_names_take_measure(w.engine, "x.com/gpu", w.now_ms), gpu);
+    assert_int_equal(cluster_take_measure(w.engine, "x.com/gpu", w.now_ms), gpu);
 }
 
 static void test_nodes_measure_that_nobody_needs_makes_room_for_another(void **state)
@@ -258,19 +258,19 @@ static void test_nodes_measure_that_nobody_needs_makes_room_for_another(void **s
                 world_parse("{\"required\":\"rack\"}"));
     assert_int_equal(world_put(&w, SL_KIND_WORKLOAD, o, NULL), SL_CODE_OK);
     world_settle(&w);
-    sl_measure_id cpu = sl_names_take_measure(w.engine, "cpu", w.now_ms);
+    sl_measure_id cpu = cluster_take_measure(w.engine, "cpu", w.now_ms);
     world_add(&w, SL_KIND_NAMESPACE, "{\"metadata\":{\"name\":\"one\"}}");
     do {
         (void)snprintf(name, sizeof name, "x.com/r%u", taken++);
-    } while (sl_names_take_measure(w.engine, name, w.now_ms) != SL_NO_ID);
+    } while (cluster_take_measure(w.engine, name, w.now_ms) != SL_NO_ID);
     assert_true(taken < SL_MEASURES_MAX);
     world_add(&w, SL_KIND_NAMESPACE, "{\"metadata\":{\"name\":\"two\"}}");
     world_patch(&w, SL_KIND_NODE, "", "n1", "{\"status\":{\"allocatable\":{\"y.com/gpu\":\"8\"}}}");
-    sl_measure_id gpu = sl_names_take_measure(w.engine, "y.com/gpu", w.now_ms);
+    sl_measure_id gpu = cluster_take_measure(w.engine, "y.com/gpu", w.now_ms);
     assert_int_not_equal(gpu, SL_NO_ID);
     assert_int_not_equal(gpu, cpu); /* which somebody has booked */
     assert_string_equal(sl_names_measure(w.engine, gpu), "y.com/gpu");
-    assert_int_equal(sl_site_capacity_of(sl_names_find_host(w.engine, "n1"), gpu), 8);
+    assert_int_equal(sl_site_capacity_of(cluster_find_host(w.engine, "n1"), gpu), 8);
     world_check(&w);
 }
 

@@ -21,12 +21,12 @@ static int teardown(void **state)
 
 static int64_t free_cpu(const char *host)
 {
-    return sl_site_capacity_of(sl_names_find_host(w.engine, host), 1);
+    return sl_site_capacity_of(cluster_find_host(w.engine, host), 1);
 }
 
 static int64_t free_pods(const char *host)
 {
-    return sl_site_capacity_of(sl_names_find_host(w.engine, host), SL_MEASURE_PODS);
+    return sl_site_capacity_of(cluster_find_host(w.engine, host), SL_MEASURE_PODS);
 }
 
 static void start(void)

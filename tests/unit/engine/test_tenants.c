@@ -44,9 +44,9 @@ static uint32_t count_on(const char *host)
 {
     const struct sl_tenants *t = w.engine->tenants;
     uint32_t count = 0;
-    uint32_t row = sl_tenants_first(t, sl_names_find_host(w.engine, host));
+    uint32_t row = sl_tenants_first(t, cluster_find_host(w.engine, host));
     for (; row != SL_NO_ID; row = sl_tenants_next(t, row)) {
-        assert_int_equal(sl_tenants_site(t, row), sl_names_find_host(w.engine, host));
+        assert_int_equal(sl_tenants_site(t, row), cluster_find_host(w.engine, host));
         count++;
     }
     return count;
@@ -72,7 +72,7 @@ static void test_tenants_workloads_of_a_node_are_listed_both_ways(void **state)
     assert_int_equal(count_of("a"), 2);
     assert_int_equal(count_of("b"), 1);
     assert_int_equal(count_on("n1") + count_on("n2"), 3);
-    sl_site_id n1 = sl_names_find_host(w.engine, "n1");
+    sl_site_id n1 = cluster_find_host(w.engine, "n1");
     assert_int_not_equal(sl_tenants_find(w.engine->tenants, id_of("a"), n1), SL_NO_ID);
 }
 

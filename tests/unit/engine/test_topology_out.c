@@ -132,7 +132,7 @@ static void test_topology_out_rooms_are_given_back_with_the_quota(void **state)
     two_racks();
     add_workload("a", 4, "1", "{\"required\":\"rack\"}");
     world_settle(&w);
-    sl_site_id n1 = sl_names_find_host(w.engine, "n1");
+    sl_site_id n1 = cluster_find_host(w.engine, "n1");
     assert_int_equal(sl_site_used_of(n1, SL_MEASURE_PODS), 2);
     world_patch(&w, SL_KIND_WORKLOAD, "team", "a",
                 "{\"status\":{\"conditions\":[{\"type\":\"Finished\",\"status\":\"True\","
@@ -268,7 +268,7 @@ static void test_topology_out_restart_counts_rooms_and_writes_nothing(void **sta
     unsigned writes = w.writes;
     restart();
     assert_int_equal(w.writes, writes);
-    sl_site_id n1 = sl_names_find_host(w.engine, "n1");
+    sl_site_id n1 = cluster_find_host(w.engine, "n1");
     assert_int_equal(sl_site_used_of(n1, SL_MEASURE_PODS), 2);
     assert_int_equal(sl_site_used_of(n1, 1), 2000);
     add_workload("c", 2, "1", "{\"required\":\"rack\"}"); /* one place is left */
@@ -324,7 +324,7 @@ test_topology_out_restart_with_a_malformed_assignment_keeps_the_reservation(void
                 "topologyAssignment", world_parse("{\"levels\":[\"kubernetes.io/hostname\"]}"));
     restart();
     assert_int_equal(world_count_cq(&w, "admittedWorkloads"), 1);
-    assert_int_equal(sl_site_used_of(sl_names_find_host(w.engine, "n1"), SL_MEASURE_PODS), 0);
+    assert_int_equal(sl_site_used_of(cluster_find_host(w.engine, "n1"), SL_MEASURE_PODS), 0);
 }
 
 static void test_topology_out_restart_without_the_topology_keeps_the_words(void **state)
@@ -344,7 +344,7 @@ static void test_topology_out_restart_without_the_topology_keeps_the_words(void 
 
 static int64_t pods_on(const char *host)
 {
-    sl_site_id site = sl_names_find_host(w.engine, host);
+    sl_site_id site = cluster_find_host(w.engine, host);
     return site == SL_NO_ID ? 0 : sl_site_used_of(site, SL_MEASURE_PODS);
 }
 
