@@ -178,6 +178,12 @@ bool sl_map_next(const struct sl_map *m, size_t *cursor, const char **key,
     return true;
 }
 
+bool sl_map_each(const struct sl_map *m, struct sl_map_item *e)
+{
+    SL_PRE(e != NULL);
+    return sl_map_next(m, &e->at, &e->key, &e->value);
+}
+
 size_t sl_map_longest(const struct sl_map *m)
 {
     SL_PRE(m != NULL);

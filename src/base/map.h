@@ -24,7 +24,14 @@ void sl_map_put(struct sl_map *m, const char *key, union sl_map_value value);
 bool sl_map_remove(struct sl_map *m, const char *key,
                    union sl_map_value *old); /* old may be NULL */
 size_t sl_map_count(const struct sl_map *m);
-/* Start with *cursor = 0; false at the end. Removing the entry just returned is allowed. */
+/* for (struct sl_map_item e = {0}; sl_map_each(m, &e);) ... e.key, e.value. Removing the entry at hand is allowed. */
+struct sl_map_item {
+    const char *key;
+    union sl_map_value value;
+    size_t at;
+};
+bool sl_map_each(const struct sl_map *m, struct sl_map_item *e);
+/* The same with three variables: start with *cursor = 0; false at the end. */
 bool sl_map_next(const struct sl_map *m, size_t *cursor, const char **key,
                  union sl_map_value *value);
 /* The most slots that a look-up goes through: small, whatever the keys are. */

@@ -32,11 +32,8 @@ void sl_cache_init(struct sl_cache *c, enum sl_kind kind)
 void sl_cache_fini(struct sl_cache *c)
 {
     SL_PRE(c != NULL);
-    size_t cursor = 0;
-    const char *key;
-    union sl_map_value value;
-    while (c->entries != NULL && sl_map_next(c->entries, &cursor, &key, &value)) {
-        sl_mem_free(value.pointer);
+    for (struct sl_map_item e = {0}; c->entries != NULL && sl_map_each(c->entries, &e);) {
+        sl_mem_free(e.value.pointer);
     }
     sl_map_free(c->entries);
     sl_mem_free(c->watchers);
@@ -45,8 +42,7 @@ void sl_cache_fini(struct sl_cache *c)
 
 static struct entry *find(const struct sl_cache *c, const char *key)
 {
-    union sl_map_value value;
-    return sl_map_get(c->entries, key, &value) ? value.pointer : NULL;
+    return sl_map_find(c->entries, key);
 }
 
 static const char *uid_of(const struct entry *e)
@@ -152,11 +148,8 @@ void sl_cache_watch(struct sl_cache *c, sl_watch_fn *fn, void *context)
     const struct sl_cache_watcher watcher = {fn, context};
     c->watchers = sl_mem_grow(c->watchers, c->watcher_count + 1, sizeof *c->watchers);
     c->watchers[c->watcher_count++] = watcher;
-    size_t cursor = 0;
-    const char *key;
-    union sl_map_value value;
-    while (sl_map_next(c->entries, &cursor, &key, &value)) {
-        tell_first(c, key, value.pointer, &watcher);
+    for (struct sl_map_item e = {0}; sl_map_each(c->entries, &e);) {
+        tell_first(c, e.key, e.value.pointer, &watcher);
     }
     if (c->synced) {
         fn(context, SL_WATCH_SYNCED, c->kind, NULL);
@@ -353,18 +346,13 @@ static bool is_missing(const struct sl_cache *c, const struct entry *e, uint64_t
 char **sl_cache_missing(const struct sl_cache *c, uint64_t version, size_t *count)
 {
     SL_PRE(c != NULL);
-    size_t cursor = 0, cap = 0;
-    const char *key;
-    union sl_map_value value;
+    uint32_t cap = 0;
     char **keys = NULL;
     *count = 0;
-    while (sl_map_next(c->entries, &cursor, &key, &value)) {
-        if (is_missing(c, value.pointer, version)) {
-            if (*count == cap) {
-                cap = cap == 0 ? 16 : cap * 2;
-                keys = sl_mem_grow(keys, cap, sizeof *keys);
-            }
-            keys[(*count)++] = sl_mem_text(key);
+    for (struct sl_map_item e = {0}; sl_map_each(c->entries, &e);) {
+        if (is_missing(c, e.value.pointer, version)) {
+            keys = sl_mem_reach(keys, &cap, 16, (uint32_t)*count, sizeof *keys);
+            keys[(*count)++] = sl_mem_text(e.key);
         }
     }
     return keys;
@@ -380,12 +368,9 @@ void sl_cache_vanish(struct sl_cache *c, const char *key, uint64_t version)
 
 void sl_cache_list_end(struct sl_cache *c, uint64_t version)
 {
-    size_t cursor = 0;
-    const char *key;
-    union sl_map_value value;
     c->newest = c->reset ? 0 : c->newest;
-    while (c->reset && sl_map_next(c->entries, &cursor, &key, &value)) {
-        uint64_t newest = newest_of(value.pointer);
+    for (struct sl_map_item e = {0}; c->reset && sl_map_each(c->entries, &e);) {
+        uint64_t newest = newest_of(e.value.pointer);
         c->newest = newest > c->newest ? newest : c->newest;
     }
     c->watched = version;

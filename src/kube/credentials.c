@@ -93,7 +93,7 @@ enum sl_code sl_secret_read(struct sl_secret *s, int64_t now_ms, int64_t age_ms_
     return SL_CODE_OK;
 }
 
-void sl_secret_fini(struct sl_secret *s)
+static void secret_fini(struct sl_secret *s)
 {
     SL_PRE(s != NULL);
     sl_mem_free(s->field);
@@ -110,10 +110,10 @@ void sl_credentials_free(struct sl_credentials *c)
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
         sl_mem_free(texts[i]);
     }
-    sl_secret_fini(&c->ca);
-    sl_secret_fini(&c->certificate);
-    sl_secret_fini(&c->key);
-    sl_secret_fini(&c->token);
+    secret_fini(&c->ca);
+    secret_fini(&c->certificate);
+    secret_fini(&c->key);
+    secret_fini(&c->token);
     sl_exec_fini(&c->exec);
     sl_mem_free(c);
 }
@@ -294,7 +294,7 @@ enum sl_code sl_credentials_from_account(const char *dir, const char *host, cons
     if (code == SL_CODE_OK && sl_secret_read(&ns, 0, 0, NULL) == SL_CODE_OK) {
         c->ns = sl_mem_text(ns.text);
     }
-    sl_secret_fini(&ns);
+    secret_fini(&ns);
     if (code != SL_CODE_OK) {
         sl_credentials_free(c);
         e->code = SL_CODE_BAD_REQUEST;

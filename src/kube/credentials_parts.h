@@ -23,7 +23,6 @@ struct sl_secret {
  * looks (0 = never). What was read stays when the file cannot be read. */
 enum sl_code sl_secret_read(struct sl_secret *s, int64_t now_ms, int64_t age_ms_max,
                             struct sl_error *e);
-void sl_secret_fini(struct sl_secret *s);
 /* The whole file; NULL and errno when it cannot be read or is larger than a mebibyte. */
 char *sl_secret_file(const char *path, size_t *len);
 

@@ -1,44 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* Merge patches from two states of a value. Null members count as absent ones, as they do for the server. */
+/* What an update comes to as a merge patch. Null members count as absent ones, as they do for the server. */
 #include "kube/diff.h"
 
+#include "api/objects/object.h"
+
 #include <string.h>
-
-static void put_changed(struct sl_json *patch, const char *key, const struct sl_json *before,
-                        const struct sl_json *after)
-{
-    if (sl_json_type(before) == SL_JSON_MAP && sl_json_type(after) == SL_JSON_MAP) {
-        struct sl_json *inner = sl_diff_new(before, after);
-        if (inner != NULL) {
-            sl_json_set(patch, key, inner);
-        }
-    } else if (!sl_json_equal(before, after)) {
-        sl_json_set(patch, key, sl_json_clone(after)); /* null where it was removed */
-    }
-}
-
-struct sl_json *sl_diff_new(const struct sl_json *before, const struct sl_json *after)
-{
-    struct sl_json *patch = sl_json_new_map();
-    void *it = NULL;
-    const char *key;
-    struct sl_json *value;
-    while (sl_json_next(after, &it, &key, &value)) {
-        put_changed(patch, key, sl_json_get(before, key), value);
-    }
-    for (it = NULL; sl_json_next(before, &it, &key, &value);) {
-        if (value != NULL && !sl_json_has(after, key)) {
-            sl_json_set(patch, key, NULL);
-        }
-    }
-    if (sl_json_len(patch) == 0) {
-        sl_json_free(patch);
-        return NULL;
-    }
-    return patch;
-}
 
 static const char *const own_metadata[] = {"labels", "annotations", "finalizers",
                                            "ownerReferences"};
@@ -48,13 +16,10 @@ static struct sl_json *writable_new(enum sl_kind kind, const struct sl_json *o)
 {
     struct sl_json *all = sl_json_new_map();
     struct sl_json *metadata = sl_json_new_map();
-    void *it = NULL;
-    const char *key;
-    struct sl_json *value;
-    while (sl_json_next(o, &it, &key, &value)) {
-        bool apart = strcmp(key, "status") == 0 && sl_kind_info(kind)->has_status;
-        if (!apart && strcmp(key, "apiVersion") != 0 && strcmp(key, "kind") != 0) {
-            sl_json_set(all, key, sl_json_ref(value));
+    for (struct sl_json_member m = {0}; sl_json_each(o, &m);) {
+        bool apart = strcmp(m.key, "status") == 0 && sl_kind_info(kind)->has_status;
+        if (!apart && strcmp(m.key, "apiVersion") != 0 && strcmp(m.key, "kind") != 0) {
+            sl_json_set(all, m.key, sl_json_ref(m.value));
         }
     }
     for (size_t i = 0; i < sizeof own_metadata / sizeof own_metadata[0]; i++) {
@@ -82,7 +47,7 @@ struct sl_json *sl_diff_update(enum sl_verb verb, enum sl_kind kind, const struc
     bool status = verb == SL_VERB_UPDATE_STATUS;
     struct sl_json *before = status ? status_new(live) : writable_new(kind, live);
     struct sl_json *after = status ? status_new(body) : writable_new(kind, body);
-    struct sl_json *patch = sl_diff_new(before, after);
+    struct sl_json *patch = sl_patch_between_new(before, after);
     sl_json_free(before);
     sl_json_free(after);
     return patch;
@@ -108,11 +73,8 @@ static bool holds_member(const struct sl_json *live, const char *key, const stru
 
 static bool holds_map(const struct sl_json *live, const struct sl_json *patch, bool metadata)
 {
-    void *it = NULL;
-    const char *key;
-    struct sl_json *value;
-    while (sl_json_next(patch, &it, &key, &value)) {
-        if (!holds_member(live, key, value, metadata)) {
+    for (struct sl_json_member m = {0}; sl_json_each(patch, &m);) {
+        if (!holds_member(live, m.key, m.value, metadata)) {
             return false;
         }
     }

@@ -9,7 +9,6 @@
 #include "kube/transport_parts.h"
 #include <arpa/inet.h>
 #include <netinet/in.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 

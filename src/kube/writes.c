@@ -307,11 +307,8 @@ int64_t sl_writes_due_ms(const struct sl_writes *w)
 /* Frees what is not under way, in all targets. */
 static void drop_queued(struct sl_writes *w)
 {
-    size_t cursor = 0;
-    const char *key;
-    union sl_map_value value;
-    while (sl_map_next(w->targets, &cursor, &key, &value)) {
-        struct sl_write_target *target = value.pointer;
+    for (struct sl_map_item e = {0}; sl_map_each(w->targets, &e);) {
+        struct sl_write_target *target = e.value.pointer;
         bool is_ready = target->first->state == SL_CHANGE_QUEUED;
         struct sl_change *c = is_ready ? target->first : target->first->next;
         while (c != NULL) {
@@ -321,7 +318,7 @@ static void drop_queued(struct sl_writes *w)
             c = next;
         }
         if (is_ready) {
-            sl_map_remove(w->targets, key, NULL);
+            sl_map_remove(w->targets, e.key, NULL);
             sl_mem_free(target);
         } else {
             target->first->next = NULL;

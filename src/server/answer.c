@@ -8,7 +8,6 @@
 
 #include "base/check.h"
 #include "base/clock.h"
-#include "base/mem.h"
 #include "base/utf8.h"
 #include "server/rest.h"
 
@@ -158,7 +157,8 @@ struct sl_json *sl_shape_table_new(enum sl_kind kind, struct sl_json *objects, c
     return table;
 }
 
-struct sl_json *sl_shape_object_ref(const struct sl_request *r, struct sl_json *object)
+/* The object as the client wants it: itself, a Table of one row, or its metadata. Caller frees. */
+static struct sl_json *shape_object(const struct sl_request *r, struct sl_json *object)
 {
     SL_PRE(r != NULL);
     if (r->accept.shape == SL_SHAPE_METADATA) {
@@ -179,7 +179,7 @@ struct sl_json *sl_shape_object_ref(const struct sl_request *r, struct sl_json *
 
 void sl_answer_object(struct sl_request *r, int status, struct sl_json *object)
 {
-    struct sl_json *shaped = sl_shape_object_ref(r, object);
+    struct sl_json *shaped = shape_object(r, object);
     sl_answer_json(r, status, shaped);
     sl_json_free(shaped);
 }

@@ -8,37 +8,16 @@
 #include "base/check.h"
 #include "server/rest.h"
 
-/* Fields besides metadata.name and metadata.namespace, per kind, as Kubernetes has them. */
-static const struct {
-    enum sl_kind kind;
-    const char *fields; /* with a space on both sides of each */
-} selectable[] = {
-    {SL_KIND_NAMESPACE, " status.phase "},
-    {SL_KIND_NODE, " spec.unschedulable "},
-    {SL_KIND_POD, " spec.nodeName spec.restartPolicy spec.schedulerName spec.serviceAccountName "
-                  "status.phase status.podIP status.nominatedNodeName "},
-    {SL_KIND_JOB, " status.successful "},
-    {SL_KIND_WORKLOAD, " status.admission.clusterQueue "},
-    {SL_KIND_EVENT, " involvedObject.kind involvedObject.namespace involvedObject.name "
-                    "involvedObject.uid involvedObject.apiVersion involvedObject.resourceVersion "
-                    "involvedObject.fieldPath reason reportingComponent source type "},
-};
-
 static bool is_selectable(enum sl_kind kind, const char *key, size_t len)
 {
-    char word[128];
-    if (len == 0 || len + 3 > sizeof word) {
-        return false;
-    }
-    word[0] = ' ';
-    memcpy(word + 1, key, len);
-    memcpy(word + 1 + len, " ", 2);
-    if (strcmp(word, " metadata.name ") == 0 || strcmp(word, " metadata.namespace ") == 0) {
-        return true;
-    }
-    for (size_t i = 0; i < sizeof selectable / sizeof selectable[0]; i++) {
-        if (selectable[i].kind == kind && strstr(selectable[i].fields, word) != NULL) {
-            return true;
+    const char *const lists[] = {"metadata.name,metadata.namespace", sl_kind_fields(kind)};
+    for (size_t i = 0; i < 2; i++) {
+        for (const char *word = lists[i]; *word != '\0'; word += *word == ',') {
+            size_t word_len = strcspn(word, ",");
+            if (word_len == len && strncmp(word, key, len) == 0) {
+                return true;
+            }
+            word += word_len;
         }
     }
     return false;

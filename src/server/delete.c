@@ -2,7 +2,6 @@
  * SPDX-FileCopyrightText: The Sluice authors */
 
 /* Delete one object, or all that a selector finds, a bounded number with each commit. */
-#include <stdio.h>
 #include <string.h>
 
 #include "base/check.h"

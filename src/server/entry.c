@@ -8,7 +8,6 @@
 #include <strings.h>
 
 #include "base/check.h"
-#include "base/log.h"
 #include "server/tls.h"
 
 struct sl_tls_identity *sl_entry_open(struct sl_tls *tls, struct MHD_Connection *connection)

@@ -3,7 +3,6 @@
 
 /* Get and list. A list is read from the store page by page; what does not fit the first page is
  * streamed, so that memory does not grow with its length. */
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -222,30 +221,37 @@ static bool list_ready(struct sl_stream *stream, int64_t now_ms)
     return !sl_store_dirty(((struct list *)stream)->rest->store);
 }
 
-/* resourceVersion of a list: this server always answers with now, which satisfies all but the
- * future. */
-static bool check_revision(struct sl_request *r)
+bool sl_read_revision(struct sl_request *r, uint64_t *out)
 {
     const char *text = sl_request_arg(r, "resourceVersion", "");
     char *end = NULL;
-    if (text[0] == '\0') {
-        return true;
-    }
-    unsigned long long revision = strtoull(text, &end, 10);
+    *out = strtoull(text, &end, 10);
     if (*end != '\0' || text[0] == '-') {
         sl_answer_fail(r, SL_CODE_BAD_REQUEST,
                        "Invalid value: \"%.40s\": resourceVersion is not a number", text);
         return false;
     }
-    if (revision > sl_store_revision(r->rest->store)) {
+    if (*out > sl_store_revision(r->rest->store)) {
         sl_answer_fail(r, SL_CODE_TIMEOUT, "Too large resource version: %llu, current: %llu",
-                       revision, (unsigned long long)sl_store_revision(r->rest->store));
+                       (unsigned long long)*out,
+                       (unsigned long long)sl_store_revision(r->rest->store));
+        return false;
+    }
+    return true;
+}
+
+/* resourceVersion of a list: this server always answers with now, which satisfies all but the
+ * future. */
+static bool check_revision(struct sl_request *r)
+{
+    uint64_t revision;
+    if (!sl_read_revision(r, &revision)) {
         return false;
     }
     if (strcmp(sl_request_arg(r, "resourceVersionMatch", ""), "Exact") == 0 && revision > 0 &&
         revision != sl_store_revision(r->rest->store)) {
         sl_answer_fail(r, SL_CODE_GONE, "The provided resource version %llu is no longer kept",
-                       revision);
+                       (unsigned long long)revision);
         return false;
     }
     return true;

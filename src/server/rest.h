@@ -133,8 +133,6 @@ void sl_answer_warn(struct sl_request *r, const char *format, ...)
 void sl_answer_no_resource(struct sl_request *r);
 void sl_answer_success(struct sl_request *r,
                        const struct sl_json *object); /* Status of a deletion */
-/* The object as the client wants it: itself, a Table of one row, or its metadata. Caller frees. */
-struct sl_json *sl_shape_object_ref(const struct sl_request *r, struct sl_json *object);
 /* For lists and watches. headers: with column definitions. */
 struct sl_json *sl_shape_table_new(enum sl_kind kind, struct sl_json *objects, const char *include,
                                    bool headers);
@@ -166,6 +164,8 @@ void sl_openapi_serve(struct sl_request *r);
 void sl_access_serve(struct sl_request *r);
 void sl_read_get(struct sl_request *r);
 void sl_read_list(struct sl_request *r);
+/* The resourceVersion that is asked for; 0: none. False: it is none, or of the future, and that was answered. */
+bool sl_read_revision(struct sl_request *r, uint64_t *out);
 void sl_watch_serve(struct sl_request *r);
 void sl_write_create(struct sl_request *r);
 void sl_write_update(struct sl_request *r);

@@ -300,25 +300,6 @@ static bool check_initial_events(struct sl_request *r)
     return false;
 }
 
-static bool read_since(struct sl_request *r, uint64_t *since)
-{
-    const char *text = sl_request_arg(r, "resourceVersion", "");
-    char *end = NULL;
-    *since = strtoull(text, &end, 10);
-    if (*end != '\0' || text[0] == '-') {
-        sl_answer_fail(r, SL_CODE_BAD_REQUEST,
-                       "Invalid value: \"%.40s\": resourceVersion is not a number", text);
-        return false;
-    }
-    if (*since > sl_store_revision(r->rest->store)) {
-        sl_answer_fail(r, SL_CODE_TIMEOUT, "Too large resource version: %llu, current: %llu",
-                       (unsigned long long)*since,
-                       (unsigned long long)sl_store_revision(r->rest->store));
-        return false;
-    }
-    return true;
-}
-
 /* A limit that cannot be read is not ignored: a client that sets one does not want to wait for
  * longer. */
 static bool read_timeout(struct sl_request *r, long long *timeout_s)
@@ -359,7 +340,7 @@ void sl_watch_serve(struct sl_request *r)
 {
     uint64_t since = 0;
     long long timeout_s = 0;
-    if (!check_initial_events(r) || !read_since(r, &since) || !read_timeout(r, &timeout_s)) {
+    if (!check_initial_events(r) || !sl_read_revision(r, &since) || !read_timeout(r, &timeout_s)) {
         return;
     }
     if (r->rest->watch_count >= r->rest->watches_max) {

@@ -3,7 +3,6 @@
 
 /* Create, update, patch and apply: from the request to one write of the store, and its result back.
  * The answer waits for the commit. */
-#include <stdio.h>
 #include <string.h>
 
 #include "base/mem.h"
@@ -170,16 +169,13 @@ static void refuse_patch_type(struct sl_request *r)
 static bool find_kept(const struct sl_json *stored, const struct sl_json *given,
                       const struct sl_json *defaulted, struct sl_buf *path)
 {
-    void *it = NULL;
-    const char *key;
-    struct sl_json *value;
     const size_t len = path->len;
-    while (sl_json_next(stored, &it, &key, &value)) {
-        const struct sl_json *due = sl_json_get(defaulted, key);
-        bool both_maps = sl_json_type(value) == SL_JSON_MAP && sl_json_type(due) == SL_JSON_MAP;
-        bool kept = !both_maps && !sl_json_has(given, key) && !sl_json_equal(value, due);
-        sl_buf_print(path, ".%s", key);
-        if (kept || (both_maps && find_kept(value, sl_json_get(given, key), due, path))) {
+    for (struct sl_json_member m = {0}; sl_json_each(stored, &m);) {
+        const struct sl_json *due = sl_json_get(defaulted, m.key);
+        bool both_maps = sl_json_type(m.value) == SL_JSON_MAP && sl_json_type(due) == SL_JSON_MAP;
+        bool kept = !both_maps && !sl_json_has(given, m.key) && !sl_json_equal(m.value, due);
+        sl_buf_print(path, ".%s", m.key);
+        if (kept || (both_maps && find_kept(m.value, sl_json_get(given, m.key), due, path))) {
             return true;
         }
         path->len = len;

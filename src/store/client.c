@@ -93,10 +93,7 @@ static void client_write(void *self, const struct sl_write *w, sl_reply_fn *repl
     struct sl_store *s = self;
     struct sl_store_reply r = {.fn = reply, .context = context};
     (void)sl_store_apply(s, w, &r.result, &r.error);
-    if (s->reply_count == s->reply_cap) {
-        s->reply_cap = s->reply_cap == 0 ? 64 : s->reply_cap * 2;
-        s->replies = sl_mem_grow(s->replies, s->reply_cap, sizeof *s->replies);
-    }
+    s->replies = sl_mem_reach(s->replies, &s->reply_cap, 64, s->reply_count, sizeof *s->replies);
     s->replies[s->reply_count++] = r;
     if (s->wake != NULL) {
         s->wake(s->wake_context);

@@ -99,7 +99,8 @@ void sl_events_lose(struct sl_store *s, uint64_t revision)
     }
 }
 
-struct sl_store_entry *sl_events_find(const struct sl_store_log *l, uint64_t revision)
+/* NULL: not there. */
+static struct sl_store_entry *find_entry(const struct sl_store_log *l, uint64_t revision)
 {
     SL_PRE(l != NULL);
     if (revision <= l->floor || revision > l->floor + l->count) {
@@ -137,7 +138,7 @@ static struct sl_store_watcher *find_watcher(struct sl_store *s, uint64_t id)
  * nothing of the store is held by pointer over the call. */
 static void deliver(struct sl_store *s, uint64_t revision)
 {
-    struct sl_store_entry *entry = sl_events_find(&s->log, revision);
+    struct sl_store_entry *entry = find_entry(&s->log, revision);
     SL_ASSERT(entry != NULL && entry->object != NULL);
     enum sl_kind kind = entry->kind;
     enum sl_watch_type type = entry->type;
@@ -252,7 +253,7 @@ enum sl_code sl_store_watch(struct sl_store *s, enum sl_kind kind, uint64_t sinc
     *watch = id;
     /* What others have already got; the rest comes by sl_store_publish. */
     for (uint64_t revision = since + 1; revision <= s->log.published; revision++) {
-        const struct sl_store_entry *entry = sl_events_find(&s->log, revision);
+        const struct sl_store_entry *entry = find_entry(&s->log, revision);
         w = find_watcher(s, id);
         if (w == NULL) {
             break; /* the callback ended this watch */
@@ -288,7 +289,7 @@ enum sl_code sl_store_next(struct sl_store *s, enum sl_kind kind, uint64_t *sinc
         return code;
     }
     while (*since < s->durable && !*found) {
-        const struct sl_store_entry *entry = sl_events_find(&s->log, *since + 1);
+        const struct sl_store_entry *entry = find_entry(&s->log, *since + 1);
         SL_ASSERT(entry != NULL);
         *since = entry->revision;
         if (entry->kind == kind) {

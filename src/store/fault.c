@@ -5,11 +5,9 @@
  * database is damaged, and in which words. */
 #include "store/internal.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "base/check.h"
-#include "base/log.h"
 
 #define REMEDY "restore a backup, or move the directory away to start empty"
 

@@ -112,7 +112,7 @@ struct sl_store {
     size_t watcher_count;
     uint64_t watch_id_last;
     struct sl_store_reply *replies;
-    size_t reply_count, reply_cap;
+    uint32_t reply_count, reply_cap;
     struct sl_store_entry *lost; /* staged, perhaps read, and lost: sl_events_tell_lost */
     size_t lost_count;
     struct sl_store_late *late;
@@ -190,8 +190,6 @@ void sl_events_truncate(struct sl_store_log *l, uint64_t revision); /* forget wh
 void sl_events_lose(struct sl_store *s, uint64_t revision);
 /* Tells push watches of such objects again, as they are; one that never came to be is DELETED. */
 void sl_events_tell_lost(struct sl_store *s);
-struct sl_store_entry *sl_events_find(const struct sl_store_log *l,
-                                      uint64_t revision); /* NULL: not there */
 void sl_store_publish(struct sl_store *s); /* deliver up to s->durable to the push watches */
 
 /* --- rows.c ---------------------------------------------------------------------------------- */
@@ -233,7 +231,6 @@ enum sl_code sl_admit_job_change(struct sl_store *s, enum sl_kind kind, const st
                                  const struct sl_json *old, struct sl_error *causes);
 void sl_prepare_update(enum sl_kind kind, struct sl_json *object, const struct sl_json *old);
 void sl_prepare_name(struct sl_store *s, struct sl_json *object); /* generateName */
-bool sl_prepare_spec_differs(const struct sl_json *a, const struct sl_json *b);
 /* Marks an object as being deleted; false when it was already. */
 bool sl_prepare_deletion(enum sl_kind kind, struct sl_json *object);
 void sl_prepare_drop_owner(struct sl_json *object, const char *uid);

@@ -10,7 +10,6 @@
 
 #include "base/check.h"
 #include "base/clock.h"
-#include "base/mem.h"
 
 #define GENERATED_CHARS 5u
 #define NAME_MAX_CHARS 63u
@@ -124,6 +123,23 @@ static void keep(struct sl_json *now, const struct sl_json *old, const char *key
     }
 }
 
+static bool all_equal(const struct sl_json *a, const struct sl_json *b)
+{
+    for (struct sl_json_member m = {0}; sl_json_each(a, &m);) {
+        bool counts = strcmp(m.key, "metadata") != 0 && strcmp(m.key, "status") != 0 &&
+                      strcmp(m.key, "apiVersion") != 0 && strcmp(m.key, "kind") != 0;
+        if (counts && !sl_json_equal(m.value, sl_json_get(b, m.key))) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool spec_differs(const struct sl_json *a, const struct sl_json *b)
+{
+    return !all_equal(a, b) || !all_equal(b, a);
+}
+
 void sl_prepare_update(enum sl_kind kind, struct sl_json *object, const struct sl_json *old)
 {
     static const char *const kept[] = {"name",
@@ -142,30 +158,10 @@ void sl_prepare_update(enum sl_kind kind, struct sl_json *object, const struct s
     if (kind == SL_KIND_NAMESPACE) { /* only its emptying takes spec.finalizers away */
         keep(object, old, "spec");
     }
-    if (sl_prepare_spec_differs(object, old) && has_generation(kind)) {
+    if (spec_differs(object, old) && has_generation(kind)) {
         sl_json_set_int(metadata, "generation", sl_object_generation(old) + 1);
     }
     SL_POST(strcmp(sl_object_uid(object), sl_object_uid(old)) == 0);
-}
-
-static bool all_equal(const struct sl_json *a, const struct sl_json *b)
-{
-    void *it = NULL;
-    const char *key;
-    struct sl_json *value;
-    while (sl_json_next(a, &it, &key, &value)) {
-        bool counts = strcmp(key, "metadata") != 0 && strcmp(key, "status") != 0 &&
-                      strcmp(key, "apiVersion") != 0 && strcmp(key, "kind") != 0;
-        if (counts && !sl_json_equal(value, sl_json_get(b, key))) {
-            return false;
-        }
-    }
-    return true;
-}
-
-bool sl_prepare_spec_differs(const struct sl_json *a, const struct sl_json *b)
-{
-    return !all_equal(a, b) || !all_equal(b, a);
 }
 
 bool sl_prepare_deletion(enum sl_kind kind, struct sl_json *object)

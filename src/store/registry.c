@@ -9,7 +9,6 @@
 #include <string.h>
 
 #include "base/check.h"
-#include "base/mem.h"
 
 #define NAME_TRIES_MAX 8
 
@@ -99,14 +98,11 @@ static enum sl_code check_depth(const struct sl_registry_call *c, const struct s
 {
     struct sl_error causes;
     sl_error_clear(&causes);
-    void *it = NULL;
-    const char *key;
-    struct sl_json *value;
-    while (sl_json_next(object, &it, &key, &value)) {
-        if (sl_json_deeper_than(value, SL_STORE_DEPTH_MAX - 1)) {
-            sl_error_cause(&causes, "FieldValueInvalid", key,
+    for (struct sl_json_member m = {0}; sl_json_each(object, &m);) {
+        if (sl_json_deeper_than(m.value, SL_STORE_DEPTH_MAX - 1)) {
+            sl_error_cause(&causes, "FieldValueInvalid", m.key,
                            "Invalid value: %s: an object must not be nested deeper than %u levels",
-                           type_name(sl_json_type(value)), SL_STORE_DEPTH_MAX);
+                           type_name(sl_json_type(m.value)), SL_STORE_DEPTH_MAX);
         }
     }
     return causes.cause_count == 0 ? SL_CODE_OK : invalid(c, sl_object_name(object), &causes, e);
@@ -249,12 +245,9 @@ static bool is_status_write(const struct sl_registry_call *c)
 static struct sl_json *copy_to_change(const struct sl_json *old, const struct sl_json *named)
 {
     struct sl_json *copy = sl_json_new_map();
-    void *it = NULL;
-    const char *key;
-    struct sl_json *value;
-    while (sl_json_next(old, &it, &key, &value)) {
-        bool own = strcmp(key, "metadata") == 0 || sl_json_has(named, key);
-        sl_json_set(copy, key, own ? sl_json_clone(value) : sl_json_ref(value));
+    for (struct sl_json_member m = {0}; sl_json_each(old, &m);) {
+        bool own = strcmp(m.key, "metadata") == 0 || sl_json_has(named, m.key);
+        sl_json_set(copy, m.key, own ? sl_json_clone(m.value) : sl_json_ref(m.value));
     }
     return copy;
 }

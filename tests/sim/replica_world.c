@@ -108,11 +108,11 @@ void sim_stands_free(struct sim_stands *w)
 
 bool sim_stands_step(struct sim_stands *w, int64_t now_ms)
 {
-    bool more = sl_runner_step(&w->runner, now_ms, STEP_LIMIT);
-    more = sl_pods_step(&w->makers, now_ms, STEP_LIMIT) || more;
-    more = sl_scheduler_step(&w->scheduler, now_ms, STEP_LIMIT) || more;
-    more = sl_kubelet_step(&w->kubelet, now_ms, STEP_LIMIT) || more;
-    more = sl_autoscaler_step(&w->autoscaler, now_ms, STEP_LIMIT) || more;
+    bool more = sl_reconciler_step(&w->runner.jobs, now_ms, STEP_LIMIT);
+    more = sl_reconciler_step(&w->makers.jobs, now_ms, STEP_LIMIT) || more;
+    more = sl_reconciler_step(&w->scheduler.pods, now_ms, STEP_LIMIT) || more;
+    more = sl_reconciler_step(&w->kubelet.pods, now_ms, STEP_LIMIT) || more;
+    more = sl_reconciler_step(&w->autoscaler.requests, now_ms, STEP_LIMIT) || more;
     return sl_recorder_trim(w->events) || more;
 }
 
@@ -123,8 +123,8 @@ static int64_t earlier(int64_t a, int64_t b)
 
 int64_t sim_stands_due_ms(const struct sim_stands *w)
 {
-    int64_t due = earlier(sl_runner_due_ms(&w->runner), sl_pods_due_ms(&w->makers));
-    due = earlier(due, sl_scheduler_due_ms(&w->scheduler));
-    due = earlier(due, sl_kubelet_due_ms(&w->kubelet));
-    return earlier(due, sl_autoscaler_due_ms(&w->autoscaler));
+    int64_t due = earlier(sl_work_due_ms(w->runner.jobs.work), sl_work_due_ms(w->makers.jobs.work));
+    due = earlier(due, sl_work_due_ms(w->scheduler.pods.work));
+    due = earlier(due, sl_work_due_ms(w->kubelet.pods.work));
+    return earlier(due, sl_work_due_ms(w->autoscaler.requests.work));
 }

@@ -169,6 +169,23 @@ void sl_json_set_bool(struct sl_json *v, const char *key, bool b)
     sl_json_set(v, key, sl_json_new_bool(b));
 }
 
+void sl_json_set_filled(struct sl_json *v, const char *key, struct sl_json *value)
+{
+    if (sl_json_len(value) > 0) {
+        sl_json_set(v, key, value);
+    } else {
+        sl_json_remove(v, key);
+        sl_json_free(value);
+    }
+}
+
+void sl_json_set_all(struct sl_json *v, const struct sl_json *from)
+{
+    for (struct sl_json_member m = {0}; sl_json_each(from, &m);) {
+        sl_json_set(v, m.key, sl_json_clone(m.value));
+    }
+}
+
 void sl_json_remove(struct sl_json *v, const char *key)
 {
     if (is_map(v)) {
@@ -191,6 +208,12 @@ bool sl_json_next(const struct sl_json *v, void **it, const char **key, struct s
     *key = lh_entry_k(entry);
     *value = wrap(lh_entry_v(entry));
     return true;
+}
+
+bool sl_json_each(const struct sl_json *v, struct sl_json_member *m)
+{
+    SL_PRE(m != NULL);
+    return sl_json_next(v, &m->at, &m->key, &m->value);
 }
 
 size_t sl_json_len(const struct sl_json *v)
@@ -235,12 +258,9 @@ struct sl_json *sl_json_at(const struct sl_json *v, size_t index)
 
 static bool maps_equal(const struct sl_json *a, const struct sl_json *b)
 {
-    void *it = NULL;
-    const char *key;
-    struct sl_json *value;
-    while (sl_json_next(a, &it, &key, &value)) {
-        const struct lh_entry *other = find(b, key);
-        if (other == NULL || !sl_json_equal(value, wrap(lh_entry_v(other)))) {
+    for (struct sl_json_member m = {0}; sl_json_each(a, &m);) {
+        const struct lh_entry *other = find(b, m.key);
+        if (other == NULL || !sl_json_equal(m.value, wrap(lh_entry_v(other)))) {
             return false;
         }
     }
@@ -410,11 +430,8 @@ bool sl_json_deeper_than(const struct sl_json *v, unsigned levels)
             return true;
         }
     }
-    void *it = NULL;
-    const char *key;
-    struct sl_json *value;
-    while (sl_json_next(v, &it, &key, &value)) {
-        if (sl_json_deeper_than(value, levels - 1)) {
+    for (struct sl_json_member m = {0}; sl_json_each(v, &m);) {
+        if (sl_json_deeper_than(m.value, levels - 1)) {
             return true;
         }
     }
@@ -428,11 +445,8 @@ size_t sl_json_values(const struct sl_json *v, size_t max)
     for (size_t i = 0; count < max && is_list(v) && i < sl_json_len(v); i++) {
         count += sl_json_values(sl_json_at(v, i), max - count);
     }
-    void *it = NULL;
-    const char *key;
-    struct sl_json *value;
-    while (count < max && sl_json_next(v, &it, &key, &value)) {
-        count += sl_json_values(value, max - count);
+    for (struct sl_json_member m = {0}; count < max && sl_json_each(v, &m);) {
+        count += sl_json_values(m.value, max - count);
     }
     return count;
 }
@@ -444,12 +458,9 @@ size_t sl_json_weight(const struct sl_json *v, size_t max)
     for (size_t i = 0; weight <= max && is_list(v) && i < sl_json_len(v); i++) {
         weight += sl_json_weight(sl_json_at(v, i), max - weight);
     }
-    void *it = NULL;
-    const char *key;
-    struct sl_json *value;
-    while (weight <= max && sl_json_next(v, &it, &key, &value)) {
+    for (struct sl_json_member m = {0}; weight <= max && sl_json_each(v, &m);) {
         weight++;
-        weight += weight <= max ? sl_json_weight(value, max - weight) : 0;
+        weight += weight <= max ? sl_json_weight(m.value, max - weight) : 0;
     }
     return weight;
 }

@@ -74,8 +74,19 @@ void sl_json_set(struct sl_json *v, const char *key, struct sl_json *value);
 void sl_json_set_text(struct sl_json *v, const char *key, const char *text);
 void sl_json_set_int(struct sl_json *v, const char *key, int64_t n);
 void sl_json_set_bool(struct sl_json *v, const char *key, bool b);
+/* A list or a map, taken over, that is absent where it would be empty. */
+void sl_json_set_filled(struct sl_json *v, const char *key, struct sl_json *value);
+/* Copies of all members of `from`. */
+void sl_json_set_all(struct sl_json *v, const struct sl_json *from);
 void sl_json_remove(struct sl_json *v, const char *key);
-/* Members in insertion order: void *it = NULL; while (sl_json_next(v, &it, &key, &value)) ... */
+/* Members in insertion order: for (struct sl_json_member m = {0}; sl_json_each(v, &m);) ... m.key, m.value */
+struct sl_json_member {
+    const char *key;
+    struct sl_json *value;
+    void *at;
+};
+bool sl_json_each(const struct sl_json *v, struct sl_json_member *m);
+/* The same with three variables: void *it = NULL; while (sl_json_next(v, &it, &key, &value)) ... */
 bool sl_json_next(const struct sl_json *v, void **it, const char **key, struct sl_json **value);
 /* Lists; sl_json_len counts a map's members too. */
 size_t sl_json_len(const struct sl_json *v);

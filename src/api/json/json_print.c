@@ -171,11 +171,8 @@ static struct member *sorted(const struct sl_json *v)
     struct member *members = sl_mem_new(sl_json_len(v), sizeof *members);
     size_t count = 0;
     sl_effort_add(sl_json_len(v));
-    void *it = NULL;
-    const char *key;
-    struct sl_json *value;
-    while (sl_json_next(v, &it, &key, &value)) {
-        members[count++] = (struct member){key, value};
+    for (struct sl_json_member m = {0}; sl_json_each(v, &m);) {
+        members[count++] = (struct member){m.key, m.value};
     }
     qsort(members, count, sizeof *members, by_key);
     return members;

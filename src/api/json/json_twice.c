@@ -33,11 +33,8 @@ static size_t names_of(const struct sl_json *v)
     for (size_t i = 0; type == SL_JSON_LIST && i < sl_json_len(v); i++) {
         count += names_of(sl_json_at(v, i));
     }
-    void *it = NULL;
-    const char *key;
-    struct sl_json *value;
-    while (sl_json_next(v, &it, &key, &value)) {
-        count += names_of(value);
+    for (struct sl_json_member m = {0}; sl_json_each(v, &m);) {
+        count += names_of(m.value);
     }
     return count;
 }

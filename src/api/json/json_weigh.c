@@ -2,7 +2,6 @@
  * SPDX-FileCopyrightText: The Sluice authors */
 
 /* How much a JSON text will be, before it is read. */
-#include <string.h>
 
 #include "api/json/json.h"
 

@@ -218,13 +218,10 @@ static struct sl_json *node_roles(const struct sl_json *o, int64_t now_ms)
 {
     static const char prefix[] = "node-role.kubernetes.io/";
     struct sl_buf text = {0};
-    void *it = NULL;
-    const char *key;
-    struct sl_json *value;
     (void)now_ms;
-    while (sl_json_next(sl_json_path(o, "metadata.labels"), &it, &key, &value)) {
-        if (strncmp(key, prefix, sizeof prefix - 1) == 0 && key[sizeof prefix - 1] != '\0') {
-            sl_buf_print(&text, "%s%s", text.len > 0 ? "," : "", key + sizeof prefix - 1);
+    for (struct sl_json_member m = {0}; sl_json_each(sl_json_path(o, "metadata.labels"), &m);) {
+        if (strncmp(m.key, prefix, sizeof prefix - 1) == 0 && m.key[sizeof prefix - 1] != '\0') {
+            sl_buf_print(&text, "%s%s", text.len > 0 ? "," : "", m.key + sizeof prefix - 1);
         }
     }
     if (text.len == 0) {

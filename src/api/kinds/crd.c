@@ -2,6 +2,7 @@
  * SPDX-FileCopyrightText: The Sluice authors */
 
 /* The CustomResourceDefinition of a kind: the table as a structural OpenAPI v3 schema. */
+#include <stdio.h>
 #include <string.h>
 
 #include "api/objects/schema.h"
@@ -132,16 +133,8 @@ static void add_object(struct sl_json *s, const struct sl_node *node, enum unkno
             sl_json_append(required, sl_json_new_text(child->name));
         }
     }
-    if (sl_json_len(properties) > 0) {
-        sl_json_set(s, "properties", properties);
-    } else {
-        sl_json_free(properties);
-    }
-    if (sl_json_len(required) > 0) {
-        sl_json_set(s, "required", required);
-    } else {
-        sl_json_free(required);
-    }
+    sl_json_set_filled(s, "properties", properties);
+    sl_json_set_filled(s, "required", required);
 }
 
 static void add_selector(struct sl_json *s)
@@ -358,14 +351,19 @@ static struct sl_json *new_columns(enum sl_kind kind)
     return list;
 }
 
-/* What a field selector may name besides name and namespace: as the standalone server has it. */
-static struct sl_json *new_selectable(const char *path)
+static void add_selectable(struct sl_json *version, const char *fields)
 {
+    struct sl_json *paths = split(fields, ',');
     struct sl_json *list = sl_json_new_list();
-    struct sl_json *field = sl_json_new_map();
-    sl_json_set_text(field, "jsonPath", path);
-    sl_json_append(list, field);
-    return list;
+    for (size_t i = 0; i < sl_json_len(paths); i++) {
+        char path[128];
+        struct sl_json *field = sl_json_new_map();
+        (void)snprintf(path, sizeof path, ".%s", sl_json_text(sl_json_at(paths, i), ""));
+        sl_json_set_text(field, "jsonPath", path);
+        sl_json_append(list, field);
+    }
+    sl_json_free(paths);
+    sl_json_set(version, "selectableFields", list);
 }
 
 static struct sl_json *new_version(enum sl_kind kind)
@@ -377,8 +375,8 @@ static struct sl_json *new_version(enum sl_kind kind)
     sl_json_set_bool(version, "storage", true);
     sl_json_set(version, "schema", new_root_schema(kind));
     sl_json_set(version, "additionalPrinterColumns", new_columns(kind));
-    if (kind == SL_KIND_WORKLOAD) {
-        sl_json_set(version, "selectableFields", new_selectable(".status.admission.clusterQueue"));
+    if (sl_kind_fields(kind)[0] != '\0') {
+        add_selectable(version, sl_kind_fields(kind));
     }
     if (info->has_status) {
         sl_json_set(sl_json_path_make(version, "subresources"), "status", sl_json_new_map());

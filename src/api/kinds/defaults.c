@@ -54,13 +54,11 @@ static void rewrite(const struct sl_node *node, struct sl_json *v)
         return;
     }
     bool map = node->field.type == SL_TYPE_MAP;
-    void *it = NULL;
-    const char *key;
-    struct sl_json *value;
-    while (map && sl_json_next(v, &it, &key, &value)) {
-        struct sl_json *text = node->item->field.type == SL_TYPE_QUANTITY ? canonical(value) : NULL;
+    for (struct sl_json_member m = {0}; map && sl_json_each(v, &m);) {
+        struct sl_json *text =
+            node->item->field.type == SL_TYPE_QUANTITY ? canonical(m.value) : NULL;
         if (text != NULL) {
-            sl_json_set(v, key,
+            sl_json_set(v, m.key,
                         text); /* replaces the value of the entry at hand: the walk goes on */
         }
     }

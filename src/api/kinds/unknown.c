@@ -65,20 +65,17 @@ static bool is_foreign(const struct sl_node *node, const char *key)
 static void visit_members(struct walk *w, const struct sl_node *node, const struct sl_json *v,
                           bool open)
 {
-    void *it = NULL;
-    const char *key;
-    struct sl_json *value;
     size_t len = w->path.len;
-    while (node->first != NULL && sl_json_next(v, &it, &key, &value)) {
-        const struct sl_node *child = child_of(node, key);
-        if (value == NULL) {
+    for (struct sl_json_member m = {0}; node->first != NULL && sl_json_each(v, &m);) {
+        const struct sl_node *child = child_of(node, m.key);
+        if (m.value == NULL) {
             continue; /* a patch takes it away */
         }
-        bool child_opens = opens(w, key, open);
-        sl_buf_print(&w->path, "%s%.*s", len > 0 ? "." : "", shown_len(key), key);
+        bool child_opens = opens(w, m.key, open);
+        sl_buf_print(&w->path, "%s%.*s", len > 0 ? "." : "", shown_len(m.key), m.key);
         if (child != NULL) {
-            visit(w, child, value, child_opens);
-        } else if (!open && !is_foreign(node, key) && sl_json_len(w->list) < TOLD_MAX) {
+            visit(w, child, m.value, child_opens);
+        } else if (!open && !is_foreign(node, m.key) && sl_json_len(w->list) < TOLD_MAX) {
             sl_json_append(w->list, sl_json_new_text(w->path.data == NULL ? "" : w->path.data));
         }
         cut(&w->path, len);
@@ -114,14 +111,11 @@ static bool is_told(const char *key)
 
 void sl_object_unknown(enum sl_kind kind, const struct sl_json *o, struct sl_json *list)
 {
-    void *it = NULL;
-    const char *key;
-    struct sl_json *value;
     struct sl_json *mine = sl_json_new_map();
     struct walk w = {.kind = kind, .list = list};
-    while (sl_json_type(o) == SL_JSON_MAP && sl_json_next(o, &it, &key, &value)) {
-        if (is_told(key) && value != NULL) {
-            sl_json_set(mine, key, sl_json_ref(value));
+    for (struct sl_json_member m = {0}; sl_json_type(o) == SL_JSON_MAP && sl_json_each(o, &m);) {
+        if (is_told(m.key) && m.value != NULL) {
+            sl_json_set(mine, m.key, sl_json_ref(m.value));
         }
     }
     visit(&w, sl_schema(kind), mine, false);

@@ -43,12 +43,9 @@ static const char *misformed(const struct sl_node *node, const struct sl_json *v
     for (size_t i = 0; i < count && wrong == NULL; i++) {
         wrong = misformed(node->item, sl_json_at(v, i)) == NULL ? NULL : node->name;
     }
-    void *it = NULL;
-    const char *key;
-    struct sl_json *value;
-    while (type == SL_JSON_MAP && node->item != NULL && wrong == NULL &&
-           sl_json_next(v, &it, &key, &value)) {
-        wrong = misformed(node->item, value) == NULL ? NULL : node->name;
+    for (struct sl_json_member m = {0};
+         type == SL_JSON_MAP && node->item != NULL && wrong == NULL && sl_json_each(v, &m);) {
+        wrong = misformed(node->item, m.value) == NULL ? NULL : node->name;
     }
     return wrong;
 }

@@ -38,7 +38,9 @@ struct sl_kind_info {
     const char *api_version; /* group/version, or version */
 };
 const struct sl_kind_info *sl_kind_info(enum sl_kind kind); /* one that is known */
-enum sl_kind sl_kind_end(void);                             /* one after the last that is known */
+/* What a field selector may name besides metadata.name and metadata.namespace, as Kubernetes and Kueue have it: "a,b". */
+const char *sl_kind_fields(enum sl_kind kind);
+enum sl_kind sl_kind_end(void); /* one after the last that is known */
 /* SL_KIND_COUNT when unknown. `resource` is the plural; find_name takes kind, plural, singular
  * or short name. */
 enum sl_kind sl_kind_find(const char *group, const char *version, const char *resource);

@@ -51,6 +51,8 @@ void sl_object_crd_yaml(enum sl_kind kind, struct sl_buf *out);
 /* --- patches: `o` is changed in place, or untouched when refused ---------------------------- */
 enum sl_code sl_patch_merge(struct sl_json **o, const struct sl_json *patch,
                             struct sl_error *e); /* RFC 7386 */
+/* The merge patch that makes `after` of `before`, both maps; NULL when they are equal. Null members count as absent ones. */
+struct sl_json *sl_patch_between_new(const struct sl_json *before, const struct sl_json *after);
 enum sl_code sl_patch_json(struct sl_json **o, const struct sl_json *patch,
                            struct sl_error *e); /* RFC 6902 */
 /* Strategic merge for built-in kinds: lists of maps merge by name / type / uid where Kubernetes

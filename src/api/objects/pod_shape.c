@@ -24,15 +24,12 @@ static struct sl_json *value_or_null(const struct sl_json *map, const char *key)
 
 void sl_resource_list_settle(struct sl_json *list)
 {
-    void *it = NULL;
-    const char *name;
-    struct sl_json *value;
-    while (sl_json_next(list, &it, &name, &value)) {
+    for (struct sl_json_member m = {0}; sl_json_each(list, &m);) {
         struct sl_quantity q;
         char text[64];
-        if (sl_quantity_read(value, &q, NULL) == SL_CODE_OK) {
+        if (sl_quantity_read(m.value, &q, NULL) == SL_CODE_OK) {
             sl_quantity_print(q, text);
-            sl_json_set_text(list, name, text);
+            sl_json_set_text(list, m.key, text);
         }
     }
 }
@@ -52,15 +49,12 @@ static struct sl_json *requests_new(const struct sl_json *resources, bool with_l
         return requests;
     }
     struct sl_json *both = amounts_new(resources, "limits");
-    void *it = NULL;
-    const char *name;
-    struct sl_json *value;
     if (is_absent(both)) {
         sl_json_free(both);
         return requests;
     }
-    while (sl_json_next(requests, &it, &name, &value)) {
-        sl_json_set(both, name, sl_json_clone(value));
+    for (struct sl_json_member m = {0}; sl_json_each(requests, &m);) {
+        sl_json_set(both, m.key, sl_json_clone(m.value));
     }
     sl_json_free(requests);
     return both;

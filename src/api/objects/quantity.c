@@ -7,7 +7,6 @@
 
 #include <json-c/json.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 typedef unsigned __int128 u128;

@@ -89,11 +89,7 @@ struct sl_json *sl_status_new(const struct sl_error *e, enum sl_kind kind, const
         sl_json_set_text(status, "reason", sl_code_reason(e->code));
     }
     struct sl_json *details = new_details(e, kind, name);
-    if (sl_json_len(details) > 0) {
-        sl_json_set(status, "details", details);
-    } else {
-        sl_json_free(details);
-    }
+    sl_json_set_filled(status, "details", details);
     sl_json_set_int(status, "code", sl_code_http(e->code));
     return status;
 }

@@ -7,7 +7,6 @@
 #include "api/objects/object.h"
 
 #include <stdint.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "base/mem.h"

@@ -326,18 +326,15 @@ static void check_map(struct sl_check *c, const struct sl_node *node, const stru
         return;
     }
     check_count(c, &node->field, sl_json_len(map));
-    void *it = NULL;
-    const char *key;
-    struct sl_json *value;
-    while (sl_json_next(map, &it, &key, &value)) {
-        size_t up = sl_check_down(c, "[%s]", key);
-        const char *problem = sl_format_check(node->field.pattern, key);
+    for (struct sl_json_member m = {0}; sl_json_each(map, &m);) {
+        size_t up = sl_check_down(c, "[%s]", m.key);
+        const char *problem = sl_format_check(node->field.pattern, m.key);
         if (problem != NULL) {
-            sl_error_cause(c->e, "FieldValueInvalid", c->path, "Invalid value: \"%.100s\": %s", key,
-                           problem);
+            sl_error_cause(c->e, "FieldValueInvalid", c->path, "Invalid value: \"%.100s\": %s",
+                           m.key, problem);
         }
         if (node->item != NULL) {
-            check_node(c, node->item, value, NULL);
+            check_node(c, node->item, m.value, NULL);
         }
         sl_check_up(c, up);
     }
@@ -483,11 +480,8 @@ static void check_namespace(struct sl_check *c, enum sl_kind kind, const struct 
 static void check_annotation_size(struct sl_check *c, const struct sl_json *annotations)
 {
     size_t total = 0;
-    void *it = NULL;
-    const char *key;
-    struct sl_json *value;
-    while (sl_json_next(annotations, &it, &key, &value)) {
-        total += strlen(key) + strlen(sl_json_text(value, ""));
+    for (struct sl_json_member m = {0}; sl_json_each(annotations, &m);) {
+        total += strlen(m.key) + strlen(sl_json_text(m.value, ""));
     }
     if (total > ANNOTATION_BYTES_MAX) {
         sl_error_cause(c->e, "FieldValueTooLong", "metadata.annotations",

@@ -6,7 +6,6 @@
 
 #include "api/validate/validate.h"
 #include "base/check.h"
-#include "base/map.h"
 
 #define LEVELS_MAX 8u /* more are too many, as the table says */
 #define HOSTNAME "kubernetes.io/hostname"

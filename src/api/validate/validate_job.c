@@ -28,19 +28,16 @@ static void check_restart_policy(struct sl_check *c, const struct sl_json *pod_s
 static void check_requests(struct sl_check *c, const struct sl_json *resources)
 {
     const struct sl_json *limits = sl_json_get(resources, "limits");
-    void *it = NULL;
-    const char *name;
-    struct sl_json *value;
-    while (sl_json_next(sl_json_get(resources, "requests"), &it, &name, &value)) {
+    for (struct sl_json_member m = {0}; sl_json_each(sl_json_get(resources, "requests"), &m);) {
         struct sl_quantity request, limit;
-        if (sl_json_get(limits, name) != NULL &&
-            sl_quantity_read(value, &request, NULL) == SL_CODE_OK &&
-            sl_quantity_read(sl_json_get(limits, name), &limit, NULL) == SL_CODE_OK &&
+        if (sl_json_get(limits, m.key) != NULL &&
+            sl_quantity_read(m.value, &request, NULL) == SL_CODE_OK &&
+            sl_quantity_read(sl_json_get(limits, m.key), &limit, NULL) == SL_CODE_OK &&
             request.nano > limit.nano) {
             char text[64];
             sl_quantity_print(limit, text);
-            size_t up = sl_check_down(c, ".resources.requests[%s]", name);
-            sl_check_invalid(c, value, "must be less than or equal to the %s limit of %s", name,
+            size_t up = sl_check_down(c, ".resources.requests[%s]", m.key);
+            sl_check_invalid(c, m.value, "must be less than or equal to the %s limit of %s", m.key,
                              text);
             sl_check_up(c, up);
         }

@@ -7,23 +7,13 @@
 #include "api/validate/validate.h"
 #include "base/check.h"
 
-static bool has_gate(const struct sl_json *gates, const char *name)
-{
-    for (size_t i = 0; i < sl_json_len(gates); i++) {
-        if (strcmp(sl_json_path_text(sl_json_at(gates, i), "name", ""), name) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
 static void check_gates(struct sl_check *c)
 {
     const struct sl_json *gates = sl_json_path(c->object, "spec.schedulingGates");
     const struct sl_json *old = sl_json_path(c->old, "spec.schedulingGates");
     for (size_t i = 0; c->old != NULL && i < sl_json_len(gates); i++) {
         const char *name = sl_json_path_text(sl_json_at(gates, i), "name", "");
-        if (!has_gate(old, name)) {
+        if (sl_json_find_by(old, "name", name) == NULL) {
             size_t up = sl_check_down(c, "spec.schedulingGates[%zu]", i);
             sl_check_forbidden(c, "only deletion is allowed");
             sl_check_up(c, up);

@@ -14,17 +14,6 @@ static const char *name_of(const struct sl_json *v)
     return sl_json_text(sl_json_get(v, "name"), "");
 }
 
-/* The item of that name; NULL when there is none. Lists are short (at most 18). */
-static const struct sl_json *find_named(const struct sl_json *list, const char *name)
-{
-    for (size_t i = 0; i < sl_json_len(list); i++) {
-        if (strcmp(name_of(sl_json_at(list, i)), name) == 0) {
-            return sl_json_at(list, i);
-        }
-    }
-    return NULL;
-}
-
 static void forbid_pods(struct sl_check *c, const struct sl_json *holder, const char *where)
 {
     static const char *const lists[] = {"requests", "limits"};
@@ -119,16 +108,13 @@ static void check_priority(struct sl_check *c, const struct sl_json *spec)
 static void check_usage(struct sl_check *c, const struct sl_json *assignment)
 {
     int64_t count = sl_json_int(sl_json_get(assignment, "count"), 0);
-    void *it = NULL;
-    const char *resource;
-    struct sl_json *value;
-    while (count > 0 &&
-           sl_json_next(sl_json_get(assignment, "resourceUsage"), &it, &resource, &value)) {
+    for (struct sl_json_member m = {0};
+         count > 0 && sl_json_each(sl_json_get(assignment, "resourceUsage"), &m);) {
         struct sl_quantity q;
-        if (sl_quantity_read(value, &q, NULL) == SL_CODE_OK &&
-            sl_quantity_amount(q, resource) % count != 0) {
-            size_t up = sl_check_down(c, ".resourceUsage[%s]", resource);
-            sl_check_invalid(c, value, "must be a multiple of the count %" PRId64, count);
+        if (sl_quantity_read(m.value, &q, NULL) == SL_CODE_OK &&
+            sl_quantity_amount(q, m.key) % count != 0) {
+            size_t up = sl_check_down(c, ".resourceUsage[%s]", m.key);
+            sl_check_invalid(c, m.value, "must be a multiple of the count %" PRId64, count);
             sl_check_up(c, up);
         }
     }
@@ -194,7 +180,7 @@ static void check_admission(struct sl_check *c, const struct sl_json *pod_sets)
     for (size_t i = 0; i < sl_json_len(assignments); i++) {
         const struct sl_json *assignment = sl_json_at(assignments, i);
         size_t at = sl_check_down(c, ".podSetAssignments[%zu]", i);
-        if (find_named(pod_sets, name_of(assignment)) == NULL) {
+        if (sl_json_find_by(pod_sets, "name", name_of(assignment)) == NULL) {
             size_t name = sl_check_down(c, ".name");
             sl_check_invalid(c, sl_json_get(assignment, "name"),
                              "the workload has no such pod set");
@@ -215,7 +201,7 @@ static void check_reclaimable_kept(struct sl_check *c)
     for (size_t i = 0; i < sl_json_len(old); i++) {
         const struct sl_json *entry = sl_json_at(old, i);
         if (sl_json_int(sl_json_get(entry, "count"), 0) > 0 &&
-            find_named(list, name_of(entry)) == NULL) {
+            sl_json_find_by(list, "name", name_of(entry)) == NULL) {
             size_t up = sl_check_down(c, "status.reclaimablePods");
             sl_check_invalid(c, sl_json_get(entry, "name"),
                              "must not be removed while the workload holds quota");
@@ -232,8 +218,8 @@ static void check_reclaimable(struct sl_check *c, const struct sl_json *pod_sets
                     sl_condition_true(c->old, "QuotaReserved");
     for (size_t i = 0; i < sl_json_len(list); i++) {
         const struct sl_json *entry = sl_json_at(list, i);
-        const struct sl_json *ps = find_named(pod_sets, name_of(entry));
-        const struct sl_json *before = find_named(old, name_of(entry));
+        const struct sl_json *ps = sl_json_find_by(pod_sets, "name", name_of(entry));
+        const struct sl_json *before = sl_json_find_by(old, "name", name_of(entry));
         int64_t count = sl_json_int(sl_json_get(entry, "count"), 0);
         int64_t most = sl_json_int(sl_json_get(ps, "count"), 1);
         size_t up =

@@ -28,12 +28,7 @@ bool sl_failure_set_taints(struct sl_json *node, bool failed)
         sl_json_append(taints, taint);
     }
     bool changed = sl_json_len(before) != sl_json_len(taints);
-    if (sl_json_len(taints) > 0) {
-        sl_json_set(spec, "taints", taints);
-    } else {
-        sl_json_remove(spec, "taints");
-        sl_json_free(taints);
-    }
+    sl_json_set_filled(spec, "taints", taints);
     return changed;
 }
 

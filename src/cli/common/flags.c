@@ -175,3 +175,27 @@ enum sl_code sl_flags_parse(struct sl_flags *f, int argc, char *const argv[], st
     }
     return SL_CODE_OK;
 }
+
+static bool has_row(const struct sl_flags *f, const char *name, const char *scope)
+{
+    for (size_t i = 0; i < f->table_count; i++) {
+        const struct sl_flag *flag = &f->table[i];
+        if (strcmp(flag->name, name) == 0 &&
+            (flag->scope == NULL || sl_flag_concerns(flag, scope))) {
+            return true;
+        }
+    }
+    return false;
+}
+
+const char *sl_flags_misplaced(const struct sl_flags *f, const char *scope)
+{
+    SL_PRE(f != NULL);
+    for (size_t i = 0; i < f->table_count; i++) {
+        bool given = (f->given & (UINT64_C(1) << i)) != 0;
+        if (given && !has_row(f, f->table[i].name, scope)) {
+            return f->table[i].name;
+        }
+    }
+    return NULL;
+}

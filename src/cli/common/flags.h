@@ -46,6 +46,8 @@ struct sl_flags {
 enum sl_code sl_flags_parse(struct sl_flags *f, int argc, char *const argv[], struct sl_error *e);
 /* Is the word in the scope's list? */
 bool sl_flag_concerns(const struct sl_flag *flag, const char *word);
+/* The first option that was used and has no row for this scope, nor one for each; NULL: there is none. */
+const char *sl_flags_misplaced(const struct sl_flags *f, const char *scope);
 /* The rows of a scope as lines of the help, or with NULL those of no scope. */
 void sl_flags_help(const struct sl_flags *f, const char *scope, struct sl_buf *out);
 /* A left column and a text that goes on below itself, no line longer than the help is wide. */

@@ -170,11 +170,7 @@ static void mark(const struct sl_submit *s, struct sl_json *metadata)
         set_int(annotations, SL_ANNOTATION_MIN_PODS, s->min_parallelism);
     }
     each_pair(&s->annotations, annotations, set);
-    if (sl_json_len(annotations) > 0) {
-        sl_json_set(metadata, "annotations", annotations);
-    } else {
-        sl_json_free(annotations);
-    }
+    sl_json_set_filled(metadata, "annotations", annotations);
 }
 
 static void add_pods(const struct sl_submit *s, struct sl_json *spec)

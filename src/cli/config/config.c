@@ -4,45 +4,12 @@
 /* Kueue's configuration file: reading it, and what is found wrong with it. */
 #include "cli/config/config.h"
 #include "base/check.h"
-#include "base/buf.h"
 #include "base/mem.h"
 #include "cli/config/config_table.h"
 #include "cli/common/manifest.h"
 #include <errno.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
-
-#define WHY_MAX 1024
-
-static void add(struct sl_json *list, const char *field, const char *format, va_list values)
-{
-    char why[WHY_MAX];
-    (void)vsnprintf(why, sizeof why, format, values);
-    struct sl_json *item = sl_json_new_map();
-    sl_json_set_text(item, "field", field);
-    sl_json_set_text(item, "why", why);
-    sl_json_append(list, item);
-}
-
-void sl_config_refuse(struct sl_config *c, const char *field, const char *format, ...)
-{
-    SL_PRE(c != NULL);
-    va_list values;
-    va_start(values, format);
-    add(c->errors, field, format, values);
-    va_end(values);
-}
-
-void sl_config_warn(struct sl_config *c, const char *field, const char *format, ...)
-{
-    SL_PRE(c != NULL);
-    va_list values;
-    va_start(values, format);
-    add(c->warnings, field, format, values);
-    va_end(values);
-}
 
 static bool see_document(void *context, const struct sl_document *d)
 {
@@ -85,7 +52,13 @@ static void read_document(struct sl_config *c, const char *file)
 struct sl_config *sl_config_load(const char *file, const char *gates, bool cluster)
 {
     struct sl_config *c = sl_mem_new(1, sizeof *c);
-    c->cluster.on = cluster;
+    c->cluster = (struct sl_config_cluster){.on = cluster,
+                                            .lease_ms = 15000,
+                                            .renew_ms = 10000,
+                                            .retry_ms = 2000,
+                                            .lease_name = "c1f6bfd2.kueue.x-k8s.io",
+                                            .readiness_name = "readyz",
+                                            .liveness_name = "healthz"};
     c->settings = sl_engine_settings_default();
     sl_config_preset_gates(c);
     c->errors = sl_json_new_list();
@@ -95,13 +68,12 @@ struct sl_config *sl_config_load(const char *file, const char *gates, bool clust
     }
     sl_config_read_gates(c, gates);
     if (c->document != NULL) {
-        sl_config_check_fields(c);
+        sl_config_read_fields(c);
         sl_config_check_rules(c);
         sl_config_check_parts(c);
     }
     if (sl_json_len(c->errors) == 0) {
         sl_config_fill(c);
-        sl_config_fill_jobs(c);
     }
     return c;
 }
@@ -113,14 +85,11 @@ void sl_config_free(struct sl_config *c)
     sl_json_free(c->gates);
     sl_json_free(c->errors);
     sl_json_free(c->warnings);
-    sl_mem_free(c->prefixes);
-    sl_mem_free(c->transformations);
-    sl_mem_free(c->outputs);
-    sl_mem_free(c->weight_resources);
-    sl_mem_free(c->weights_nano);
+    for (size_t i = 0; i < c->kept_count; i++) {
+        sl_mem_free(c->kept[i]);
+    }
+    sl_mem_free(c->kept);
     sl_selector_free(c->managed_namespaces);
     sl_selector_free(c->metered_queues);
-    sl_mem_free(c->frameworks);
-    sl_mem_free(c->label_keys);
     sl_mem_free(c);
 }

@@ -40,17 +40,12 @@ struct sl_config {
     bool wait_for_pods_ready_off;
     bool quota_check_strategy;
     bool admission_fair_sharing;
-    bool cleanup_requests;              /* of evicted workloads; for the daemon */
-    struct sl_metered metered;          /* which queues have metrics; for the daemon */
-    struct sl_selector *metered_queues; /* NULL: all */
-    const char **prefixes;
-    struct sl_transformation *transformations;
-    struct sl_transformation_output *outputs;
-    const char **weight_resources;
-    int64_t *weights_nano;
+    bool cleanup_requests;                  /* of evicted workloads; for the daemon */
+    struct sl_metered metered;              /* which queues have metrics; for the daemon */
+    struct sl_selector *metered_queues;     /* NULL: all */
     struct sl_selector *managed_namespaces; /* NULL: all */
-    const char **frameworks;
-    const char **label_keys;
+    void **kept;                            /* memory that ends with this */
+    size_t kept_count;
 };
 
 /* `file` NULL: Kueue's defaults. `cluster`: for cluster mode, else for standalone mode. `gates` NULL or as Kueue's --feature-gates takes them: "A=true,B=false".

@@ -1,29 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* A document without complaints becomes the engine's settings. What is absent keeps its default. */
+/* Values become settings: those of rows that say where to, one by one as they are read; the rest once there is no
+ * complaint. What is absent keeps its default. */
 #include "api/objects/quantity.h"
 #include "base/check.h"
 #include "base/mem.h"
 #include "cli/config/config_table.h"
 #include "controllers/work/duration.h"
+#include <stdio.h>
 #include <string.h>
 
 #define MS_PER_S 1000
-#define LEASE_NAME "c1f6bfd2.kueue.x-k8s.io"
-#define LEASE_MS 15000
-#define RENEW_MS 10000
-#define RETRY_MS 2000
 
-static int64_t duration_at(const struct sl_json *v, const char *path, int64_t preset_ms)
-{
-    const char *text = sl_json_path_text(v, path, NULL);
-    int64_t ms = preset_ms;
-    if (text != NULL) {
-        SL_ASSERT(sl_duration_parse(text, &ms, NULL) == SL_CODE_OK);
-    }
-    return ms;
-}
+/* --- what a row can say ----------------------------------------------------------------------- */
 
 static __int128 nano_of(const struct sl_json *v)
 {
@@ -32,25 +22,81 @@ static __int128 nano_of(const struct sl_json *v)
     return q.nano;
 }
 
-/* A timeout of zero means the default, as in Kueue; a recovery timeout of zero means none. */
+/* Zeroed, for so many and one more; it ends with the configuration. */
+static void *keep(struct sl_config *c, size_t count, size_t size)
+{
+    c->kept = sl_mem_grow(c->kept, c->kept_count + 1, sizeof *c->kept);
+    c->kept[c->kept_count] = sl_mem_new(count + 1, size);
+    return c->kept[c->kept_count++];
+}
+
+static void put_ms(int64_t *to, const struct sl_config_field *row, const struct sl_json *v)
+{
+    int64_t ms = MS_PER_S * sl_json_int(v, 0);
+    if (row->type == SL_CONFIG_DURATION) {
+        SL_ASSERT(sl_duration_parse(sl_json_text(v, ""), &ms, NULL) == SL_CODE_OK);
+    }
+    *to = row->positive && ms <= 0 ? *to : ms;
+}
+
+static void put_texts(struct sl_config *c, const struct sl_config_field *row,
+                      const struct sl_json *list)
+{
+    const char **texts = keep(c, sl_json_len(list), sizeof *texts);
+    size_t count = 0;
+    for (size_t i = 0; i < sl_json_len(list); i++) {
+        const char *text = sl_json_text(sl_json_at(list, i), NULL);
+        if (text != NULL) {
+            texts[count++] = text;
+        }
+    }
+    memcpy((char *)c + row->at, &texts, sizeof texts);
+    memcpy((char *)c + row->count_at, &count, sizeof count);
+}
+
+void sl_config_put(struct sl_config *c, const struct sl_config_field *row, const struct sl_json *v)
+{
+    SL_PRE(c != NULL && row != NULL);
+    void *to = (char *)c + row->at;
+    switch (row->into) {
+    case SL_CONFIG_NOWHERE:
+        break;
+    case SL_CONFIG_INTO_BOOL:
+        *(bool *)to = sl_json_bool(v, false);
+        break;
+    case SL_CONFIG_INTO_UNSIGNED:
+        *(unsigned *)to = sl_json_int(v, 0) > 0 ? (unsigned)sl_json_int(v, 0) : 0;
+        break;
+    case SL_CONFIG_INTO_MS:
+        put_ms(to, row, v);
+        break;
+    case SL_CONFIG_INTO_DOUBLE:
+        *(double *)to = nano_of(v) > 0 ? (double)nano_of(v) / 1e9 : 0;
+        break;
+    case SL_CONFIG_INTO_TEXT:
+        *(const char **)to = sl_json_text(v, NULL);
+        break;
+    case SL_CONFIG_INTO_TEXTS:
+        put_texts(c, row, v);
+        break;
+    }
+}
+
+/* --- the rest --------------------------------------------------------------------------------- */
+
+/* A recovery timeout of zero means none. */
 static void fill_readiness(struct sl_config *c)
 {
     struct sl_engine_settings *s = &c->settings;
     const struct sl_json *v = sl_json_get(c->document, "waitForPodsReady");
     const struct sl_json *again = sl_json_get(v, "requeuingStrategy");
-    int64_t timeout_ms = duration_at(v, "timeout", 0);
-    s->ready_ms_max = timeout_ms > 0 ? timeout_ms : s->ready_ms_max;
-    s->recovery_ms_max = duration_at(v, "recoveryTimeout", s->ready_ms_max);
-    s->policy.block_until_ready =
-        s->wait_for_pods_ready && sl_json_path_bool(v, "blockAdmission", false);
+    s->wait_for_pods_ready = s->wait_for_pods_ready && !c->wait_for_pods_ready_off;
+    s->policy.block_until_ready = s->policy.block_until_ready && s->wait_for_pods_ready;
+    s->recovery_ms_max =
+        sl_json_get(v, "recoveryTimeout") == NULL ? s->ready_ms_max : s->recovery_ms_max;
     s->policy.requeue_at_eviction =
         strcmp(sl_json_path_text(again, "timestamp", "Eviction"), "Creation") != 0;
     s->limit_requeues = sl_json_get(again, "backoffLimitCount") != NULL;
-    s->requeues_max = (uint32_t)sl_json_path_int(again, "backoffLimitCount", 0);
-    s->backoff_base_ms =
-        sl_json_path_int(again, "backoffBaseSeconds", s->backoff_base_ms / MS_PER_S) * MS_PER_S;
-    s->backoff_ms_max =
-        sl_json_path_int(again, "backoffMaxSeconds", s->backoff_ms_max / MS_PER_S) * MS_PER_S;
 }
 
 static void fill_fair_sharing(struct sl_config *c)
@@ -71,49 +117,27 @@ static void fill_usage(struct sl_config *c)
     struct sl_engine_settings *s = &c->settings;
     const struct sl_json *v = sl_json_get(c->document, "admissionFairSharing");
     const struct sl_json *weights = sl_json_get(v, "resourceWeights");
-    int64_t sampling_ms = duration_at(v, "usageSamplingInterval", 0);
+    const char **resources = keep(c, sl_json_len(weights), sizeof *resources);
+    int64_t *nano = keep(c, sl_json_len(weights), sizeof *nano);
     s->policy.admission_fair_sharing = v != NULL && c->admission_fair_sharing;
-    s->usage_half_life_ms = duration_at(v, "usageHalfLifeTime", 0);
-    s->usage_sampling_ms = sampling_ms > 0 ? sampling_ms : s->usage_sampling_ms;
-    c->weight_resources = sl_mem_new(sl_json_len(weights) + 1, sizeof *c->weight_resources);
-    c->weights_nano = sl_mem_new(sl_json_len(weights) + 1, sizeof *c->weights_nano);
-    void *it = NULL;
-    const char *resource;
-    struct sl_json *weight;
-    while (sl_json_next(weights, &it, &resource, &weight)) {
-        if (weight != NULL) {
-            c->weight_resources[s->usage_weight_count] = resource;
-            c->weights_nano[s->usage_weight_count++] = (int64_t)nano_of(weight);
+    for (struct sl_json_member m = {0}; sl_json_each(weights, &m);) {
+        if (m.value != NULL) {
+            resources[s->usage_weight_count] = m.key;
+            nano[s->usage_weight_count++] = (int64_t)nano_of(m.value);
         }
     }
-    s->usage_weight_resources = c->weight_resources;
-    s->usage_weights_nano = c->weights_nano;
-}
-
-static void fill_prefixes(struct sl_config *c)
-{
-    const struct sl_json *list = sl_json_path(c->document, "resources.excludeResourcePrefixes");
-    c->prefixes = sl_mem_new(sl_json_len(list) + 1, sizeof *c->prefixes);
-    for (size_t i = 0; i < sl_json_len(list); i++) {
-        const char *prefix = sl_json_text(sl_json_at(list, i), NULL);
-        if (prefix != NULL) {
-            c->prefixes[c->settings.excluded_prefix_count++] = prefix;
-        }
-    }
-    c->settings.excluded_prefixes = c->prefixes;
+    s->usage_weight_resources = resources;
+    s->usage_weights_nano = nano;
 }
 
 /* Outputs of all transformations are stored one after the other; returns their number. */
 static size_t fill_outputs(struct sl_transformation_output *at, const struct sl_json *outputs)
 {
-    void *it = NULL;
-    const char *resource;
-    struct sl_json *amount;
     size_t count = 0;
-    while (sl_json_next(outputs, &it, &resource, &amount)) {
+    for (struct sl_json_member m = {0}; sl_json_each(outputs, &m);) {
         struct sl_quantity q;
-        if (amount != NULL && sl_quantity_read(amount, &q, NULL) == SL_CODE_OK) {
-            at[count++] = (struct sl_transformation_output){.resource = resource,
+        if (m.value != NULL && sl_quantity_read(m.value, &q, NULL) == SL_CODE_OK) {
+            at[count++] = (struct sl_transformation_output){.resource = m.key,
                                                             .value_milli = sl_quantity_milli(q)};
         }
     }
@@ -127,16 +151,15 @@ static void fill_transformations(struct sl_config *c)
     for (size_t i = 0; i < sl_json_len(list); i++) {
         outputs_max += sl_json_len(sl_json_get(sl_json_at(list, i), "outputs"));
     }
-    c->transformations = sl_mem_new(sl_json_len(list) + 1, sizeof *c->transformations);
-    c->outputs = sl_mem_new(outputs_max + 1, sizeof *c->outputs);
-    struct sl_transformation_output *outputs = c->outputs;
+    struct sl_transformation *all = keep(c, sl_json_len(list), sizeof *all);
+    struct sl_transformation_output *outputs = keep(c, outputs_max, sizeof *outputs);
     for (size_t i = 0; i < sl_json_len(list); i++) {
         const struct sl_json *v = sl_json_at(list, i);
         const char *multiply_by = sl_json_path_text(v, "multiplyBy", "");
         if (v == NULL) {
             continue;
         }
-        struct sl_transformation *t = &c->transformations[c->settings.transformation_count++];
+        struct sl_transformation *t = &all[c->settings.transformation_count++];
         *t = (struct sl_transformation){
             .input = sl_json_path_text(v, "input", ""),
             .retain = strcmp(sl_json_path_text(v, "strategy", "Retain"), "Replace") != 0,
@@ -145,40 +168,7 @@ static void fill_transformations(struct sl_config *c)
             .outputs = outputs};
         outputs += t->output_count;
     }
-    c->settings.transformations = c->transformations;
-}
-
-/* A duration of zero means the default, as in Kueue. */
-static int64_t duration_or(const struct sl_json *v, const char *path, int64_t preset_ms)
-{
-    int64_t ms = duration_at(v, path, 0);
-    return ms > 0 ? ms : preset_ms;
-}
-
-static void fill_cluster(struct sl_config *c)
-{
-    struct sl_config_cluster *k = &c->cluster;
-    const struct sl_json *v = c->document;
-    const struct sl_json *elect = sl_json_path(v, "leaderElection.leaderElect");
-    const struct sl_json *qps = sl_json_path(v, "clientConnection.qps");
-    int64_t burst = sl_json_path_int(v, "clientConnection.burst", 0);
-    k->elect_given = elect != NULL;
-    k->elect = sl_json_bool(elect, false);
-    k->lease_ms = duration_or(v, "leaderElection.leaseDuration", LEASE_MS);
-    k->renew_ms = duration_or(v, "leaderElection.renewDeadline", RENEW_MS);
-    k->retry_ms = duration_or(v, "leaderElection.retryPeriod", RETRY_MS);
-    k->lease_name = sl_json_path_text(v, "leaderElection.resourceName", LEASE_NAME);
-    k->lease_namespace = sl_json_path_text(v, "leaderElection.resourceNamespace",
-                                           sl_json_path_text(v, "namespace", NULL));
-    k->qps = qps == NULL ? 0 : (double)nano_of(qps) / 1e9;
-    k->qps = k->qps > 0 ? k->qps : 0;
-    k->burst = burst > 0 ? (unsigned)burst : 0;
-    k->metrics_address = sl_json_path_text(v, "metrics.bindAddress", NULL);
-    k->visibility_address = sl_json_path_text(v, "visibilityServer.bindAddress", NULL);
-    k->visibility_port = (unsigned)sl_json_path_int(v, "visibilityServer.bindPort", 0);
-    k->health_address = sl_json_path_text(v, "health.healthProbeBindAddress", NULL);
-    k->readiness_name = sl_json_path_text(v, "health.readinessEndpointName", "readyz");
-    k->liveness_name = sl_json_path_text(v, "health.livenessEndpointName", "healthz");
+    c->settings.transformations = all;
 }
 
 /* All have metrics if it does not say; where it says something, it has to say so. */
@@ -189,22 +179,42 @@ static void fill_metered(struct sl_config *c)
     c->metered.selector = c->metered_queues;
 }
 
+/* Kueue's own: everywhere but where the cluster and the queueing itself run. */
+static struct sl_selector *default_namespaces(const struct sl_config *c)
+{
+    char text[320];
+    (void)snprintf(text, sizeof text, "kubernetes.io/metadata.name notin (kube-system,%.253s)",
+                   sl_json_path_text(c->document, "namespace", "kueue-system"));
+    return sl_selector_parse_labels(text, NULL);
+}
+
+static void fill_namespaces(struct sl_config *c)
+{
+    const struct sl_json *selector = sl_json_get(c->document, "managedJobsNamespaceSelector");
+    if (selector != NULL) {
+        c->managed_namespaces = sl_selector_from_json(selector, NULL);
+    } else if (c->cluster.on) {
+        c->managed_namespaces = default_namespaces(c);
+    }
+    c->jobs.namespaces = c->managed_namespaces;
+}
+
 void sl_config_fill(struct sl_config *c)
 {
-    struct sl_engine_settings *s = &c->settings;
-    s->wait_for_pods_ready = s->wait_for_pods_ready && !c->wait_for_pods_ready_off;
-    fill_cluster(c);
+    const struct sl_json *v = c->document;
+    struct sl_config_cluster *k = &c->cluster;
+    SL_PRE(c != NULL);
+    k->elect_given = sl_json_path(v, "leaderElection.leaderElect") != NULL;
+    if (k->lease_namespace == NULL) {
+        k->lease_namespace = sl_json_path_text(v, "namespace", NULL);
+    }
     fill_metered(c);
     fill_readiness(c);
     fill_fair_sharing(c);
     fill_usage(c);
-    fill_prefixes(c);
     fill_transformations(c);
-    s->policy.ignore_undeclared =
+    fill_namespaces(c);
+    c->settings.policy.ignore_undeclared =
         c->quota_check_strategy &&
-        strcmp(sl_json_path_text(c->document, "resources.quotaCheckStrategy", ""),
-               "IgnoreUndeclared") == 0;
-    const struct sl_json *kept = sl_json_path(c->document, "objectRetentionPolicies.workloads");
-    s->retain_finished_ms = duration_at(kept, "afterFinished", -1);
-    s->retain_deactivated_ms = duration_at(kept, "afterDeactivatedByKueue", -1);
+        strcmp(sl_json_path_text(v, "resources.quotaCheckStrategy", ""), "IgnoreUndeclared") == 0;
 }

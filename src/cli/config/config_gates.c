@@ -87,16 +87,13 @@ void sl_config_print_gates(const struct sl_config *c, struct sl_buf *out)
 /* Values of another type are refused with the other fields. */
 static void set_all(struct sl_config *c, const char *where)
 {
-    void *it = NULL;
-    const char *name;
-    struct sl_json *value;
     struct sl_buf field = {0};
-    while (sl_json_next(c->gates, &it, &name, &value)) {
+    for (struct sl_json_member m = {0}; sl_json_each(c->gates, &m);) {
         sl_buf_reset(&field);
-        sl_buf_print(&field, "%s[%.100s]", where, name);
-        if (sl_json_type(value) == SL_JSON_BOOL) {
-            set_gate(c, field.data, name, sl_json_bool(value, false));
-        } else if (find(name) == NULL) {
+        sl_buf_print(&field, "%s[%.100s]", where, m.key);
+        if (sl_json_type(m.value) == SL_JSON_BOOL) {
+            set_gate(c, field.data, m.key, sl_json_bool(m.value, false));
+        } else if (find(m.key) == NULL) {
             sl_config_refuse(c, field.data, "unknown feature gate");
         }
     }

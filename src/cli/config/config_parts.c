@@ -19,12 +19,6 @@
 static void check_multikueue(struct sl_config *c)
 {
     const struct sl_json *m = sl_json_get(c->document, "multiKueue");
-    const struct sl_json *list = sl_json_get(m, "externalFrameworks");
-    for (size_t i = 0; i < sl_json_len(list); i++) {
-        char field[FIELD_MAX];
-        (void)snprintf(field, sizeof field, "multiKueue.externalFrameworks[%zu].name", i);
-        sl_config_check_kind(c, field, sl_json_path_text(sl_json_at(list, i), "name", NULL));
-    }
     const struct sl_json *profile = sl_json_get(m, "clusterProfile");
     if (sl_json_len(sl_json_get(profile, "accessProviders")) > 0 &&
         sl_json_len(sl_json_get(profile, "credentialsProviders")) > 0) {

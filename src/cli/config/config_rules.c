@@ -5,7 +5,9 @@
  * servers. MultiKueue, metrics and devices have theirs in config_parts.c. */
 #include "api/objects/object.h"
 #include "cli/config/config_table.h"
-#include "controllers/work/duration.h"
+#include "controllers/adapters/adapter.h"
+#include "controllers/jobs/job.h"
+#include "controllers/jobs/podjob.h"
 #include <arpa/inet.h>
 #include <stdio.h>
 #include <string.h>
@@ -83,13 +85,33 @@ static void check_selectors(struct sl_config *c)
     c->metered_queues = selector_at(c, "metrics.localQueueMetrics.localQueueSelector");
 }
 
+bool sl_config_is_adapter(const char *framework)
+{
+    bool yes = false;
+    for (size_t i = 0; i < sl_adapters_count() && !yes; i++) {
+        yes = strcmp(framework, sl_adapters_at(i)->name) == 0;
+    }
+    return yes;
+}
+
+static bool is_driven(const char *framework)
+{
+    return strcmp(framework, sl_job_framework.name) == 0 ||
+           strcmp(framework, sl_pod_framework.name) == 0 || sl_config_is_adapter(framework);
+}
+
 static void check_frameworks(struct sl_config *c)
 {
-    const struct sl_json *list = sl_json_path(c->document, "integrations.externalFrameworks");
+    const struct sl_json *list = sl_json_path(c->document, "integrations.frameworks");
     for (size_t i = 0; i < sl_json_len(list); i++) {
-        char field[64];
-        (void)snprintf(field, sizeof field, "integrations.externalFrameworks[%zu]", i);
-        sl_config_check_kind(c, field, sl_json_text(sl_json_at(list, i), NULL));
+        const char *name = sl_json_text(sl_json_at(list, i), "");
+        if (name[0] != '\0' && !is_driven(name)) {
+            char field[64];
+            (void)snprintf(field, sizeof field, "integrations.frameworks[%zu]", i);
+            sl_config_warn(c, field,
+                           "\"%.64s\" is neither built in nor described by a file in --adapters",
+                           name);
+        }
     }
 }
 
@@ -121,54 +143,45 @@ static void check_servers(struct sl_config *c)
         sl_config_refuse(c, "tls.cipherSuites",
                          "must not be given when minVersion is VersionTLS13");
     }
-    const char *address = sl_json_path_text(c->document, "visibilityServer.bindAddress", NULL);
-    unsigned char ip[sizeof(struct in6_addr)];
-    if (address != NULL && inet_pton(AF_INET, address, ip) != 1 &&
-        inet_pton(AF_INET6, address, ip) != 1) {
-        sl_config_refuse(c, "visibilityServer.bindAddress", "\"%.64s\" is not an IP address",
-                         address);
-    }
-}
-
-static int64_t duration_ms(const struct sl_config *c, const char *path, int64_t preset_ms)
-{
-    int64_t ms = 0;
-    const char *text = is_refused(c, path) ? NULL : sl_json_path_text(c->document, path, NULL);
-    return text != NULL && sl_duration_parse(text, &ms, NULL) == SL_CODE_OK && ms > 0 ? ms
-                                                                                      : preset_ms;
 }
 
 /* One holder stops before the next begins, and each has more than one try before that. */
 static void check_election(struct sl_config *c)
 {
     const char *lock = sl_json_path_text(c->document, "leaderElection.resourceLock", "");
-    int64_t lease_ms = duration_ms(c, "leaderElection.leaseDuration", 15000);
-    int64_t renew_ms = duration_ms(c, "leaderElection.renewDeadline", 10000);
-    int64_t retry_ms = duration_ms(c, "leaderElection.retryPeriod", 2000);
-    if (!c->cluster.on) {
+    const struct sl_config_cluster *k = &c->cluster;
+    if (!k->on) {
         return;
     }
     if (lock[0] != '\0' && strcmp(lock, "leases") != 0) {
         sl_config_refuse(c, "leaderElection.resourceLock", "only leases can be used");
     }
-    if (lease_ms < 1000) {
+    if (k->lease_ms < 1000) {
         sl_config_refuse(c, "leaderElection.leaseDuration", "must be a second at least");
     }
-    if (renew_ms >= lease_ms) {
+    if (k->renew_ms >= k->lease_ms) {
         sl_config_refuse(c, "leaderElection.renewDeadline", "must be less than leaseDuration");
     }
-    if (retry_ms * 6 >= renew_ms * 5) {
+    if (k->retry_ms * 6 >= k->renew_ms * 5) {
         sl_config_refuse(c, "leaderElection.retryPeriod",
                          "must be less than five sixths of renewDeadline");
     }
 }
 
-void sl_config_check_kind(struct sl_config *c, const char *field, const char *text)
+const char *sl_config_fits_kind(const char *text)
 {
-    const char *dot = text == NULL ? NULL : strchr(text, '.');
-    if (text != NULL && (dot == NULL || strchr(dot + 1, '.') == NULL)) {
-        sl_config_refuse(c, field, "\"%.64s\" is not Kind.version.group, as in Job.v1.batch", text);
-    }
+    const char *dot = strchr(text, '.');
+    return dot == NULL || strchr(dot + 1, '.') == NULL
+               ? "is not Kind.version.group, as in Job.v1.batch"
+               : NULL;
+}
+
+const char *sl_config_fits_ip(const char *text)
+{
+    unsigned char ip[sizeof(struct in6_addr)];
+    return inet_pton(AF_INET, text, ip) != 1 && inet_pton(AF_INET6, text, ip) != 1
+               ? "is not an IP address"
+               : NULL;
 }
 
 void sl_config_check_rules(struct sl_config *c)
@@ -177,7 +190,6 @@ void sl_config_check_rules(struct sl_config *c)
     check_quota_strategy(c);
     check_selectors(c);
     check_frameworks(c);
-    sl_config_check_frameworks(c);
     check_certificates(c);
     check_servers(c);
     check_election(c);

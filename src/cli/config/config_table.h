@@ -21,6 +21,17 @@ enum sl_config_type {
     SL_CONFIG_DURATION
 };
 
+/* What a value becomes: the member of struct sl_config says which. */
+enum sl_config_into {
+    SL_CONFIG_NOWHERE, /* config_fill.c reads it, or nothing does */
+    SL_CONFIG_INTO_BOOL,
+    SL_CONFIG_INTO_UNSIGNED,
+    SL_CONFIG_INTO_MS, /* of a duration, or of seconds */
+    SL_CONFIG_INTO_DOUBLE,
+    SL_CONFIG_INTO_TEXT,
+    SL_CONFIG_INTO_TEXTS /* and their number at `count_at` */
+};
+
 /* A row of config_fields.def. In a path `[]` is the item of a list, `{}` the value of a map; what a
  * path passes through needs a row only when it has attributes of its own. */
 struct sl_config_field {
@@ -36,7 +47,11 @@ struct sl_config_field {
     const char *missing;     /* why the field changes nothing here; NULL: it does what it says */
     bool cluster;            /* in a cluster it does what it says all the same */
     const char *here;        /* the value that is so here anyway and needs no warning */
-    bool (*also)(const char *text); /* is a text that `values` has not allowed, too? */
+    bool (*also)(const char *text);        /* is a text that `values` has not allowed, too? */
+    const char *(*fits)(const char *text); /* what a text is not; NULL: it does */
+    enum sl_config_into into;              /* where it goes, at `at` in struct sl_config */
+    size_t at, count_at;
+    bool positive; /* what is not above zero means the default, as in Kueue */
 };
 
 /* A row of config_gates.def. */
@@ -54,17 +69,18 @@ const struct sl_config_field *sl_config_fields(size_t *count);
 const struct sl_config_gate *sl_config_gate_rows(size_t *count);
 
 /* Complaints: `field` is the path as the user would write it. */
-void sl_config_refuse(struct sl_config *c, const char *field, const char *format, ...)
+void sl_config_complain(struct sl_json *list, const char *field, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-void sl_config_warn(struct sl_config *c, const char *field, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
+#define sl_config_refuse(c, ...) sl_config_complain((c)->errors, __VA_ARGS__)
+#define sl_config_warn(c, ...) sl_config_complain((c)->warnings, __VA_ARGS__)
 
 /* Is `text` one of "A|B|C"? */
 bool sl_config_listed(const char *values, const char *text);
 /* Each of these goes over c->document and complains about what it finds. */
-void sl_config_check_fields(struct sl_config *c); /* types, ranges, unknown names */
-void sl_config_check_rules(struct sl_config *c);  /* what a row cannot say */
-void sl_config_check_parts(struct sl_config *c);  /* the same for what is warned about */
+void sl_config_read_fields(
+    struct sl_config *c); /* types, ranges, unknown names; the rest is put where its row says */
+void sl_config_check_rules(struct sl_config *c); /* what a row cannot say */
+void sl_config_check_parts(struct sl_config *c); /* the same for what is warned about */
 /* As Kueue has them. */
 void sl_config_preset_gates(struct sl_config *c);
 void sl_config_read_gates(struct sl_config *c, const char *cli); /* cli: NULL = none */
@@ -75,11 +91,12 @@ void sl_config_print_gates(const struct sl_config *c, struct sl_buf *out);
 /* One value against its row. False: it is of another type, so that what is in it says nothing. */
 bool sl_config_check_value(struct sl_config *c, const char *field,
                            const struct sl_config_field *row, const struct sl_json *v);
-/* "Kind.version.group"; NULL is fine. */
-void sl_config_check_kind(struct sl_config *c, const char *field, const char *text);
-bool sl_config_is_adapter(const char *framework);     /* --adapters brought it */
-void sl_config_check_frameworks(struct sl_config *c); /* warns of those that nothing drives */
-void sl_config_fill_jobs(struct sl_config *c);
+/* A value that fits, where its row says. */
+void sl_config_put(struct sl_config *c, const struct sl_config_field *row, const struct sl_json *v);
+/* The rows' `fits` and `also`. */
+const char *sl_config_fits_kind(const char *text); /* "Kind.version.group" */
+const char *sl_config_fits_ip(const char *text);
+bool sl_config_is_adapter(const char *framework); /* --adapters brought it */
 /* A document without complaints becomes settings. */
 void sl_config_fill(struct sl_config *c);
 #endif

@@ -1,16 +1,33 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SPDX-FileCopyrightText: The Sluice authors */
 
-/* One value of the configuration against its row: type, range, syntax. */
+/* One value of the configuration against its row: type, range, syntax; and what is said against it. */
 #include "api/objects/quantity.h"
 #include "base/check.h"
 #include "base/buf.h"
 #include "cli/config/config_table.h"
 #include "controllers/work/duration.h"
+#include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 
 #define NANO 1000000000
+#define WHY_MAX 1024
 #define SHOWN_MAX 64 /* bytes of a refused value */
+
+void sl_config_complain(struct sl_json *list, const char *field, const char *format, ...)
+{
+    SL_PRE(list != NULL);
+    char why[WHY_MAX];
+    va_list values;
+    va_start(values, format);
+    (void)vsnprintf(why, sizeof why, format, values);
+    va_end(values);
+    struct sl_json *item = sl_json_new_map();
+    sl_json_set_text(item, "field", field);
+    sl_json_set_text(item, "why", why);
+    sl_json_append(list, item);
+}
 
 bool sl_config_listed(const char *values, const char *text)
 {
@@ -24,44 +41,20 @@ bool sl_config_listed(const char *values, const char *text)
     return false;
 }
 
-static const char *type_text(enum sl_config_type type)
-{
-    static const char *const texts[] = {[SL_CONFIG_LIST] = "a list",
-                                        [SL_CONFIG_MAP] = "a map",
-                                        [SL_CONFIG_OBJECT] = "a map",
-                                        [SL_CONFIG_TEXT] = "a text",
-                                        [SL_CONFIG_BOOL] = "true or false",
-                                        [SL_CONFIG_INT32] = "a whole number",
-                                        [SL_CONFIG_INT64] = "a whole number",
-                                        [SL_CONFIG_NUMBER] = "a number",
-                                        [SL_CONFIG_QUANTITY] = "a quantity",
-                                        [SL_CONFIG_DURATION] = "a duration such as \"1m30s\""};
-    return texts[type];
-}
-
-static bool has_type(enum sl_config_type type, enum sl_json_type is)
-{
-    switch (type) {
-    case SL_CONFIG_LIST:
-        return is == SL_JSON_LIST;
-    case SL_CONFIG_MAP:
-    case SL_CONFIG_OBJECT:
-        return is == SL_JSON_MAP;
-    case SL_CONFIG_TEXT:
-    case SL_CONFIG_DURATION:
-        return is == SL_JSON_TEXT;
-    case SL_CONFIG_BOOL:
-        return is == SL_JSON_BOOL;
-    case SL_CONFIG_INT32:
-    case SL_CONFIG_INT64:
-        return is == SL_JSON_INT;
-    case SL_CONFIG_NUMBER:
-        return is == SL_JSON_INT || is == SL_JSON_DOUBLE;
-    case SL_CONFIG_QUANTITY:
-        return is == SL_JSON_INT || is == SL_JSON_DOUBLE || is == SL_JSON_TEXT;
-    }
-    return false;
-}
+#define IS(type) (1u << SL_JSON_##type)
+static const struct {
+    const char *text;
+    unsigned is; /* a set of JSON's types */
+} types[] = {[SL_CONFIG_LIST] = {"a list", IS(LIST)},
+             [SL_CONFIG_MAP] = {"a map", IS(MAP)},
+             [SL_CONFIG_OBJECT] = {"a map", IS(MAP)},
+             [SL_CONFIG_TEXT] = {"a text", IS(TEXT)},
+             [SL_CONFIG_BOOL] = {"true or false", IS(BOOL)},
+             [SL_CONFIG_INT32] = {"a whole number", IS(INT)},
+             [SL_CONFIG_INT64] = {"a whole number", IS(INT)},
+             [SL_CONFIG_NUMBER] = {"a number", IS(INT) | IS(DOUBLE)},
+             [SL_CONFIG_QUANTITY] = {"a quantity", IS(INT) | IS(DOUBLE) | IS(TEXT)},
+             [SL_CONFIG_DURATION] = {"a duration such as \"1m30s\"", IS(TEXT)}};
 
 static void refuse_type(struct sl_config *c, const char *field, enum sl_config_type type,
                         const struct sl_json *v)
@@ -73,7 +66,7 @@ static void refuse_type(struct sl_config *c, const char *field, enum sl_config_t
     } else {
         sl_json_print(v, &shown);
     }
-    sl_config_refuse(c, field, "must be %s, not %.*s", type_text(type), SHOWN_MAX, shown.data);
+    sl_config_refuse(c, field, "must be %s, not %.*s", types[type].text, SHOWN_MAX, shown.data);
     sl_buf_fini(&shown);
 }
 
@@ -116,6 +109,10 @@ static void check_text(struct sl_config *c, const char *field, const struct sl_c
         sl_config_refuse(c, field, "required");
         return;
     }
+    const char *why = row->fits == NULL ? NULL : row->fits(text);
+    if (why != NULL) {
+        sl_config_refuse(c, field, "\"%.*s\" %s", SHOWN_MAX, text, why);
+    }
     check_range(c, field, row, (__int128)strlen(text), " bytes");
     if (*text == '\0') {
         return;
@@ -124,7 +121,7 @@ static void check_text(struct sl_config *c, const char *field, const struct sl_c
         (row->also == NULL || !row->also(text))) {
         refuse_unlisted(c, field, row->values, text);
     }
-    const char *why = row->pattern == SL_PATTERN_NONE ? NULL : sl_format_check(row->pattern, text);
+    why = row->pattern == SL_PATTERN_NONE ? NULL : sl_format_check(row->pattern, text);
     if (why != NULL) {
         sl_config_refuse(c, field, "\"%.*s\": %s", SHOWN_MAX, text, why);
     }
@@ -167,7 +164,7 @@ bool sl_config_check_value(struct sl_config *c, const char *field,
                            const struct sl_config_field *row, const struct sl_json *v)
 {
     SL_PRE(row != NULL);
-    if (!has_type(row->type, sl_json_type(v))) {
+    if ((types[row->type].is & 1u << sl_json_type(v)) == 0) {
         refuse_type(c, field, row->type, v);
         return false;
     }

@@ -7,6 +7,18 @@
 #include "cli/config/config_table.h"
 #include <string.h>
 
+/* The member that a value goes to; of a list, the members for its texts and for their number. */
+#define TO(member)                                                                                 \
+    .into = _Generic(((struct sl_config *)NULL)->member,                                           \
+        bool: SL_CONFIG_INTO_BOOL,                                                                 \
+        unsigned: SL_CONFIG_INTO_UNSIGNED,                                                         \
+        int64_t: SL_CONFIG_INTO_MS,                                                                \
+        double: SL_CONFIG_INTO_DOUBLE,                                                             \
+        const char *: SL_CONFIG_INTO_TEXT,                                                         \
+        const char *const *: SL_CONFIG_INTO_TEXTS),                                                \
+    .at = offsetof(struct sl_config, member)
+#define TO_LIST(member, count) TO(member), .count_at = offsetof(struct sl_config, count)
+#define POSITIVE .positive = true
 #define SL_CONFIG(path_, type_, ...) {.path = path_, .type = SL_CONFIG_##type_, __VA_ARGS__},
 static const struct sl_config_field rows[] = {
 #include "cli/config/config_fields.def"
@@ -110,17 +122,14 @@ static void check_required(struct walk *w, const struct sl_json *v)
 
 static void visit_members(struct walk *w, const struct sl_json *v, bool map)
 {
-    void *it = NULL;
-    const char *key;
-    struct sl_json *value;
     struct sl_buf shown = {0};
-    while (sl_json_next(v, &it, &key, &value)) {
+    for (struct sl_json_member m = {0}; sl_json_each(v, &m);) {
         sl_buf_reset(&shown);
-        sl_buf_print(&shown, map ? "[%.100s]" : "%.100s", key);
+        sl_buf_print(&shown, map ? "[%.100s]" : "%.100s", m.key);
         /* A key with a dot in it is no path. */
-        bool word = map || strpbrk(key, ".[{") == NULL;
-        struct place before = down(w, map ? "{}" : word ? key : "?", shown.data);
-        visit(w, value);
+        bool word = map || strpbrk(m.key, ".[{") == NULL;
+        struct place before = down(w, map ? "{}" : word ? m.key : "?", shown.data);
+        visit(w, m.value);
         up(w, before);
     }
     sl_buf_fini(&shown);
@@ -173,8 +182,12 @@ static void visit(struct walk *w, const struct sl_json *v)
         sl_config_refuse(w->config, w->field.data, "unknown field");
         return;
     }
+    size_t refused = sl_json_len(w->config->errors);
     if (v == NULL || !sl_config_check_value(w->config, w->field.data, &row, v)) {
         return;
+    }
+    if (sl_json_len(w->config->errors) == refused) {
+        sl_config_put(w->config, &row, v);
     }
     bool warned = w->warned;
     bool works = row.missing == NULL || (row.cluster && w->config->cluster.on);
@@ -190,7 +203,7 @@ static void visit(struct walk *w, const struct sl_json *v)
     w->warned = warned;
 }
 
-void sl_config_check_fields(struct sl_config *c)
+void sl_config_read_fields(struct sl_config *c)
 {
     SL_PRE(sl_json_type(c->document) == SL_JSON_MAP);
     struct walk w = {.config = c};

@@ -172,15 +172,12 @@ static void note_names(struct batch *b, enum sl_kind kind, const struct sl_json 
 /* Last: what is named may be in the same file, further down. */
 static void warn_of_names(struct batch *b)
 {
-    size_t cursor = 0;
-    const char *key;
-    union sl_map_value who;
-    while (sl_map_next(b->named, &cursor, &key, &who)) {
-        const char *slash = strchr(key, '/');
+    for (struct sl_map_item e = {0}; sl_map_each(b->named, &e);) {
+        const char *slash = strchr(e.key, '/');
         for (size_t i = 0; i < sizeof references / sizeof references[0]; i++) {
             const char *kind = sl_kind_info(references[i].named)->kind;
-            if (strncmp(kind, key, (size_t)(slash - key)) == 0 && kind[slash - key] == '\0') {
-                sl_ctl_warn_missing(b->c, references[i].named, "", slash + 1, who.pointer);
+            if (strncmp(kind, e.key, (size_t)(slash - e.key)) == 0 && kind[slash - e.key] == '\0') {
+                sl_ctl_warn_missing(b->c, references[i].named, "", slash + 1, e.value.pointer);
                 break;
             }
         }

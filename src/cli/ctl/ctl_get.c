@@ -253,13 +253,10 @@ static void describe(struct sl_ctl *c, const struct sl_json *object)
     print_section("labels", sl_json_path(object, "metadata.labels"));
     print_section("annotations", sl_json_path(object, "metadata.annotations"));
     print_section("owners", sl_json_path(object, "metadata.ownerReferences"));
-    void *it = NULL;
-    const char *key;
-    struct sl_json *value;
-    while (sl_json_next(object, &it, &key, &value)) {
-        if (strcmp(key, "apiVersion") != 0 && strcmp(key, "kind") != 0 &&
-            strcmp(key, "metadata") != 0) {
-            print_section(key, value);
+    for (struct sl_json_member m = {0}; sl_json_each(object, &m);) {
+        if (strcmp(m.key, "apiVersion") != 0 && strcmp(m.key, "kind") != 0 &&
+            strcmp(m.key, "metadata") != 0) {
+            print_section(m.key, m.value);
         }
     }
     print_events(c, object);

@@ -3,7 +3,6 @@
 
 /* The one table of sluicectl's options: the parser, the help of each command and what is refused there are made of it. */
 #include "cli/ctl/ctl.h"
-#include "base/check.h"
 #include "base/near.h"
 #include <stdlib.h>
 #include <string.h>
@@ -132,30 +131,14 @@ static enum sl_code parse_output(struct sl_ctl *c, unsigned outputs, struct sl_e
     return SL_CODE_BAD_REQUEST;
 }
 
-/* The same option may have several rows. */
-static bool has_option(const char *command, const char *name)
-{
-    for (size_t i = 0; i < TABLE_COUNT; i++) {
-        if (strcmp(table[i].name, name) == 0 &&
-            (table[i].scope == NULL || sl_flag_concerns(&table[i], command))) {
-            return true;
-        }
-    }
-    return false;
-}
-
 /* What would have no effect is refused. */
 static enum sl_code check_scope(const struct sl_flags *flags, const char *command,
                                 struct sl_error *e)
 {
-    for (size_t i = 0; i < TABLE_COUNT; i++) {
-        bool given = (flags->given & (UINT64_C(1) << i)) != 0;
-        if (given && !has_option(command, table[i].name)) {
-            return sl_error_set(e, SL_CODE_BAD_REQUEST, "%s has no option %s", command,
-                                table[i].name);
-        }
-    }
-    return SL_CODE_OK;
+    const char *misplaced = sl_flags_misplaced(flags, command);
+    return misplaced == NULL
+               ? SL_CODE_OK
+               : sl_error_set(e, SL_CODE_BAD_REQUEST, "%s has no option %s", command, misplaced);
 }
 
 /* "unknown option --colour", and which one was probably meant. */

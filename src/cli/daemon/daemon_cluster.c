@@ -14,7 +14,6 @@
 #include "kube/kube.h"
 #include "kube/lease.h"
 #include <errno.h>
-#include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -22,7 +22,7 @@ struct given {
 #define AT(member) offsetof(struct given, member)
 #define CLUSTER "cluster"
 #define STANDALONE "standalone"
-#define BOTH "both"
+#define BOTH NULL
 static const struct sl_flag table[] = {
     {"--kubeconfig", NULL, SL_FLAG_TEXT, AT(options.kubeconfig), "FILE", CLUSTER,
      "the cluster and its credentials (default: the service account of the pod)"},
@@ -161,28 +161,13 @@ static enum sl_code parse_journal(const char *text, int64_t *out, struct sl_erro
     return SL_CODE_OK;
 }
 
-static bool is_for(const char *name, const char *mode)
-{
-    for (size_t i = 0; i < TABLE_COUNT; i++) {
-        if (strcmp(table[i].name, name) == 0 &&
-            (sl_flag_concerns(&table[i], mode) || sl_flag_concerns(&table[i], BOTH))) {
-            return true;
-        }
-    }
-    return false;
-}
-
 /* What makes no sense in this mode is refused: it would be waited for in vain. */
 static enum sl_code check_mode(const struct sl_flags *flags, bool standalone, struct sl_error *e)
 {
-    for (size_t i = 0; i < TABLE_COUNT; i++) {
-        bool given = (flags->given & (UINT64_C(1) << i)) != 0;
-        if (given && !is_for(table[i].name, standalone ? STANDALONE : CLUSTER)) {
-            return sl_error_set(e, SL_CODE_BAD_REQUEST, "%s: %s with --standalone", table[i].name,
-                                standalone ? "not" : "only");
-        }
-    }
-    return SL_CODE_OK;
+    const char *misplaced = sl_flags_misplaced(flags, standalone ? STANDALONE : CLUSTER);
+    return misplaced == NULL ? SL_CODE_OK
+                             : sl_error_set(e, SL_CODE_BAD_REQUEST, "%s: %s with --standalone",
+                                            misplaced, standalone ? "not" : "only");
 }
 
 static enum sl_code check_standalone(struct sl_daemon_options *o, struct sl_error *e)

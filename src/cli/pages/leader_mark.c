@@ -3,11 +3,9 @@
 
 /* One patch at a time; one that failed is sent again. */
 #include "cli/pages/leader_mark.h"
-#include "base/check.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "kube/flow.h"
-#include <stdio.h>
 #include <string.h>
 
 #define ANSWER_MS_MAX 10000

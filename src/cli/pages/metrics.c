@@ -6,7 +6,6 @@
 #include "base/buf.h"
 #include "base/check.h"
 #include "base/effort.h"
-#include "base/map.h"
 #include "base/mem.h"
 #include "api/objects/quantity.h"
 #include "cli/pages/metrics.h"
@@ -24,11 +23,15 @@ void sl_metrics_help(struct sl_buf *out, const char *name, const char *type, con
     sl_buf_print(out, "# HELP %s %s\n# TYPE %s %s\n", name, text, name, type);
 }
 
-void sl_metrics_value(struct sl_buf *out, const char *name, const char *text, uint64_t value)
+static bool is_total(const char *name)
 {
     size_t len = strlen(name);
-    bool counter = len > 6 && strcmp(name + len - 6, "_total") == 0;
-    sl_metrics_help(out, name, counter ? "counter" : "gauge", text);
+    return len > 6 && strcmp(name + len - 6, "_total") == 0;
+}
+
+void sl_metrics_value(struct sl_buf *out, const char *name, const char *text, uint64_t value)
+{
+    sl_metrics_help(out, name, is_total(name) ? "counter" : "gauge", text);
     sl_buf_print(out, "%s %" PRIu64 "\n", name, value);
 }
 
@@ -124,9 +127,11 @@ static void print_quantity(struct sl_buf *out, struct sl_quantity quantity)
     }
 }
 
-void sl_metrics_quantity(struct sl_buf *out, const char *text)
+void sl_metrics_amount(struct sl_buf *out, int64_t amount, const char *resource)
 {
+    char text[64];
     struct sl_quantity quantity = {0};
+    sl_quantity_print_amount(amount, resource, text);
     (void)sl_quantity_parse(text, &quantity, NULL);
     print_quantity(out, quantity);
 }
@@ -226,32 +231,43 @@ static void print_cohort(struct scrape *s, const char *name)
     }
 }
 
-/* What the controllers count: names, in the order in which they are shown. */
+/* What the controllers count, of ClusterQueues and of LocalQueues (NULL: only of the former), in the order in which it is
+ * shown: counters end in _total, the others are histograms. */
+#define BOTH(end) "kueue_" end, "kueue_local_queue_" end
 static const struct {
-    const char *name, *type, *text;
+    const char *name, *local_name, *text;
 } meters[] = {
-    {"kueue_admission_attempts_total", "counter", "Attempts to admit workloads, by result"},
-    {"kueue_admission_attempt_duration_seconds", "histogram", "How long an attempt took"},
-    {"kueue_quota_reserved_workloads_total", "counter", "Quota reservations since the start"},
-    {"kueue_quota_reserved_wait_time_seconds", "histogram",
+    {"kueue_admission_attempts_total", NULL, "Attempts to admit workloads, by result"},
+    {"kueue_admission_attempt_duration_seconds", NULL, "How long an attempt took"},
+    {BOTH("quota_reserved_workloads_total"), "Quota reservations since the start"},
+    {BOTH("quota_reserved_wait_time_seconds"),
      "From creation or requeuing to the reservation of quota"},
-    {"kueue_admitted_workloads_total", "counter", "Admissions since the start"},
-    {"kueue_admission_wait_time_seconds", "histogram",
-     "From creation or requeuing to the admission"},
-    {"kueue_admission_checks_wait_time_seconds", "histogram",
+    {BOTH("admitted_workloads_total"), "Admissions since the start"},
+    {BOTH("admission_wait_time_seconds"), "From creation or requeuing to the admission"},
+    {BOTH("admission_checks_wait_time_seconds"),
      "From the reservation of quota to the admission, of workloads with checks"},
-    {"kueue_ready_wait_time_seconds", "histogram",
-     "From creation or requeuing until all pods were ready"},
-    {"kueue_admitted_until_ready_wait_time_seconds", "histogram",
+    {BOTH("ready_wait_time_seconds"), "From creation or requeuing until all pods were ready"},
+    {BOTH("admitted_until_ready_wait_time_seconds"),
      "From the admission until all pods were ready"},
-    {"kueue_evicted_workloads_total", "counter", "Evictions since the start"},
-    {"kueue_evicted_workloads_once_total", "counter",
+    {BOTH("evicted_workloads_total"), "Evictions since the start"},
+    {"kueue_evicted_workloads_once_total", NULL,
      "Workloads that were evicted for the first time for that reason"},
-    {"kueue_preempted_workloads_total", "counter",
+    {"kueue_preempted_workloads_total", NULL,
      "Preemptions since the start, by the ClusterQueue of the preemptor"},
-    {"kueue_finished_workloads_total", "counter", "Workloads that finished since the start"},
-    {"kueue_execution_time_seconds", "histogram", "How long finished workloads were admitted"},
+    {BOTH("finished_workloads_total"), "Workloads that finished since the start"},
+    {BOTH("execution_time_seconds"), "How long finished workloads were admitted"},
 };
+
+bool sl_metrics_meter(size_t i, bool local, const struct sl_meters *counted, const char *role,
+                      struct sl_buf *out)
+{
+    const char *name = local ? meters[i].local_name : meters[i].name;
+    if (name != NULL) {
+        sl_metrics_help(out, name, is_total(name) ? "counter" : "histogram", meters[i].text);
+        sl_meters_print(counted, name, role, out);
+    }
+    return i + 1 < sizeof meters / sizeof meters[0];
+}
 
 static void totals(struct sl_buf *out, const struct sl_pages *p)
 {
@@ -341,12 +357,10 @@ static bool write_qnode(struct scrape *s, struct sl_buf *out)
 
 static bool write_meters(struct scrape *s, struct sl_buf *out)
 {
-    const size_t count = sizeof meters / sizeof meters[0];
     size_t before = out->len;
-    sl_metrics_help(out, meters[s->meter].name, meters[s->meter].type, meters[s->meter].text);
-    sl_meters_print(&meters_of(s)->meters, meters[s->meter].name, role_of(s->pages), out);
+    bool more = sl_metrics_meter(s->meter++, false, &meters_of(s)->meters, role_of(s->pages), out);
     sl_effort_text(out->len - before);
-    return ++s->meter < count;
+    return more;
 }
 
 static bool write_locals(struct scrape *s, struct sl_buf *out)

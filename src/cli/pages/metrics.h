@@ -9,8 +9,11 @@
 void sl_metrics_help(struct sl_buf *out, const char *name, const char *type, const char *text);
 /* A family of one value: a counter when its name ends in _total, else a gauge. */
 void sl_metrics_value(struct sl_buf *out, const char *name, const char *text, uint64_t value);
-/* A quantity in whole units with three decimals, as Kueue's metrics have cores and bytes; the line ends. */
-void sl_metrics_quantity(struct sl_buf *out, const char *text);
+/* An amount in whole units with three decimals, as Kueue's metrics have cores and bytes; the line ends. */
+void sl_metrics_amount(struct sl_buf *out, int64_t amount, const char *resource);
+/* One of the families that the controllers count, of ClusterQueues or of LocalQueues. False: it was the last. */
+bool sl_metrics_meter(size_t i, bool local, const struct sl_meters *counted, const char *role,
+                      struct sl_buf *out);
 /* The families kueue_cohort_info, kueue_cohort_subtree_* and kueue_cluster_queue_info. */
 void sl_metrics_tree(const struct sl_engine *engine, const char *role, struct sl_buf *out);
 /* The families kueue_local_queue_*, of the LocalQueues that have metrics of their own now. go_on writes some lines of

@@ -3,7 +3,6 @@
 
 /* Metrics of LocalQueues. There may be many of them: gauges come from the engine's figures as they are at the beginning,
  * family by family, without any object being read. */
-#include "api/objects/quantity.h"
 #include "base/check.h"
 #include "base/effort.h"
 #include "base/mem.h"
@@ -11,30 +10,6 @@
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
-
-/* What the controllers count: names, in the order in which they are shown. */
-static const struct {
-    const char *name, *type, *text;
-} meters_shown[] = {
-    {"kueue_local_queue_quota_reserved_workloads_total", "counter",
-     "Quota reservations since the start"},
-    {"kueue_local_queue_quota_reserved_wait_time_seconds", "histogram",
-     "From creation or requeuing to the reservation of quota"},
-    {"kueue_local_queue_admitted_workloads_total", "counter", "Admissions since the start"},
-    {"kueue_local_queue_admission_wait_time_seconds", "histogram",
-     "From creation or requeuing to the admission"},
-    {"kueue_local_queue_admission_checks_wait_time_seconds", "histogram",
-     "From the reservation of quota to the admission, of workloads with checks"},
-    {"kueue_local_queue_ready_wait_time_seconds", "histogram",
-     "From creation or requeuing until all pods were ready"},
-    {"kueue_local_queue_admitted_until_ready_wait_time_seconds", "histogram",
-     "From the admission until all pods were ready"},
-    {"kueue_local_queue_evicted_workloads_total", "counter", "Evictions since the start"},
-    {"kueue_local_queue_finished_workloads_total", "counter",
-     "Workloads that finished since the start"},
-    {"kueue_local_queue_execution_time_seconds", "histogram",
-     "How long finished workloads were admitted"},
-};
 
 struct local {
     char *ns;
@@ -99,13 +74,10 @@ struct usages {
 static void print_usage(void *context, const struct sl_queue_usage *usage)
 {
     const struct usages *u = context;
-    char text[64];
     sl_effort_add(1);
     sl_buf_print(u->out, "%s" LABELS ",flavor=\"%s\",resource=\"%s\",replica_role=\"%s\"} ",
                  u->f->metric, u->q->name, u->q->ns, usage->flavor, usage->resource, u->l->role);
-    sl_quantity_print_amount(u->f->usage ? usage->usage : usage->reservation, usage->resource,
-                             text);
-    sl_metrics_quantity(u->out, text);
+    sl_metrics_amount(u->out, u->f->usage ? usage->usage : usage->reservation, usage->resource);
 }
 
 static void print_usages(const struct sl_metrics_locals *l, const struct family *f,
@@ -144,7 +116,6 @@ static const struct family families[] = {
     {"kueue_local_queue_admission_fair_sharing_usage", "Recent usage, weighted", print_fair, 0,
      false}};
 #define FAMILY_COUNT (sizeof families / sizeof families[0])
-#define METER_COUNT (sizeof meters_shown / sizeof meters_shown[0])
 
 struct sl_metrics_locals *sl_metrics_locals_new(const struct sl_pages *p,
                                                 const struct sl_workload_meters *meters,
@@ -152,14 +123,11 @@ struct sl_metrics_locals *sl_metrics_locals_new(const struct sl_pages *p,
 {
     SL_PRE(p != NULL && meters != NULL);
     struct sl_metrics_locals *l = sl_mem_new(1, sizeof *l);
-    size_t cursor = 0;
-    const char *key;
-    union sl_map_value value;
     *l = (struct sl_metrics_locals){.engine = p->engine, .role = role};
     l->list = sl_mem_new(sl_map_count(meters->queues) + 1, sizeof *l->list);
-    while (sl_map_next(meters->queues, &cursor, &key, &value)) {
+    for (struct sl_map_item e = {0}; sl_map_each(meters->queues, &e);) {
         struct local *q = &l->list[l->count];
-        q->ns = sl_mem_text(key);
+        q->ns = sl_mem_text(e.key);
         char *slash = strchr(q->ns, '/');
         *slash = '\0';
         q->name = slash + 1;
@@ -192,18 +160,16 @@ bool sl_metrics_locals_go_on(struct sl_metrics_locals *l, const struct sl_worklo
                              struct sl_buf *out)
 {
     SL_PRE(l != NULL && meters != NULL);
-    size_t before = out->len, meter = l->family - FAMILY_COUNT;
+    size_t before = out->len;
+    bool more = true;
     if (l->family < FAMILY_COUNT) {
         print_next(l, out);
     } else {
-        sl_metrics_help(out, meters_shown[meter].name, meters_shown[meter].type,
-                        meters_shown[meter].text);
-        sl_meters_print(&meters->meters, meters_shown[meter].name, l->role, out);
-        l->family++;
+        more = sl_metrics_meter(l->family++ - FAMILY_COUNT, true, &meters->meters, l->role, out);
     }
     sl_effort_add(1);
     sl_effort_text(out->len - before);
-    return l->family < FAMILY_COUNT + METER_COUNT;
+    return more;
 }
 
 void sl_metrics_locals_free(struct sl_metrics_locals *l)

@@ -2,7 +2,6 @@
  * SPDX-FileCopyrightText: The Sluice authors */
 
 /* Metrics of the tree of cohorts. */
-#include "api/objects/quantity.h"
 #include "cli/pages/metrics.h"
 #include <inttypes.h>
 
@@ -38,7 +37,6 @@ static void print_amount(void *context, const struct sl_cohort_quota *q)
 {
     const struct family *f = context;
     int64_t amount = f->reserved ? q->reserved : q->quota;
-    char text[64];
     if (amount <= 0) {
         return;
     }
@@ -48,8 +46,7 @@ static void print_amount(void *context, const struct sl_cohort_quota *q)
         sl_buf_text(f->out, "+Inf\n");
         return;
     }
-    sl_quantity_print_amount(amount, q->resource, text);
-    sl_metrics_quantity(f->out, text);
+    sl_metrics_amount(f->out, amount, q->resource);
 }
 
 void sl_metrics_tree(const struct sl_engine *engine, const char *role, struct sl_buf *out)

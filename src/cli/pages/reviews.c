@@ -94,12 +94,9 @@ static bool goes(const struct entry *x, int round)
 
 static unsigned under_way_of(const struct sl_reviews *r, const char *asker)
 {
-    size_t cursor = 0;
-    const char *key;
-    union sl_map_value value;
     unsigned n = 0;
-    while (sl_map_next(r->entries, &cursor, &key, &value)) {
-        const struct entry *x = value.pointer;
+    for (struct sl_map_item e = {0}; sl_map_each(r->entries, &e);) {
+        const struct entry *x = e.value.pointer;
         n += x->exchange != NULL && strcmp(x->asker, asker) == 0;
     }
     return n;
@@ -122,13 +119,11 @@ static bool has_place(const struct sl_reviews *r, const char *asker, bool known,
 static void make_room(struct sl_reviews *r)
 {
     for (int round = 0; round < 3 && sl_map_count(r->entries) >= SL_REVIEWS_MAX; round++) {
-        size_t cursor = 0;
-        const char *key;
-        union sl_map_value value;
-        while ((round == 0 || sl_map_count(r->entries) >= SL_REVIEWS_MAX) &&
-               sl_map_next(r->entries, &cursor, &key, &value)) {
-            if (goes(value.pointer, round)) {
-                drop(r, key, value.pointer);
+        for (struct sl_map_item e = {0};
+             (round == 0 || sl_map_count(r->entries) >= SL_REVIEWS_MAX) &&
+             sl_map_each(r->entries, &e);) {
+            if (goes(e.value.pointer, round)) {
+                drop(r, e.key, e.value.pointer);
             }
         }
     }

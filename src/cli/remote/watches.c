@@ -246,11 +246,8 @@ struct sl_json *sl_watches_items_new(const struct sl_watches *w, size_t collecti
 {
     SL_PRE(collection < w->count);
     struct sl_json *items = sl_json_new_list();
-    size_t cursor = 0;
-    const char *key;
-    union sl_map_value value;
-    while (sl_map_next(w->items[collection].objects, &cursor, &key, &value)) {
-        sl_json_append(items, sl_json_ref(value.pointer));
+    for (struct sl_map_item e = {0}; sl_map_each(w->items[collection].objects, &e);) {
+        sl_json_append(items, sl_json_ref(e.value.pointer));
     }
     return items;
 }

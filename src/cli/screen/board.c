@@ -80,15 +80,12 @@ static void add_usage(struct sl_board *b, const struct sl_json *wl)
     const struct sl_json *assignments = sl_json_path(wl, "status.admission.podSetAssignments");
     for (size_t i = 0; i < sl_json_len(assignments); i++) {
         const struct sl_json *assignment = sl_json_at(assignments, i);
-        void *it = NULL;
-        const char *resource;
-        struct sl_json *flavor;
-        while (sl_json_next(sl_json_get(assignment, "flavors"), &it, &resource, &flavor)) {
-            struct sl_board_row *row = find_row(b, queue, sl_json_text(flavor, ""), resource);
+        for (struct sl_json_member m = {0}; sl_json_each(sl_json_get(assignment, "flavors"), &m);) {
+            struct sl_board_row *row = find_row(b, queue, sl_json_text(m.value, ""), m.key);
             const struct sl_json *used =
-                sl_json_get(sl_json_get(assignment, "resourceUsage"), resource);
+                sl_json_get(sl_json_get(assignment, "resourceUsage"), m.key);
             if (row != NULL && used != NULL) {
-                row->used += amount_of(used, resource);
+                row->used += amount_of(used, m.key);
             }
         }
     }

@@ -5,7 +5,6 @@
 #include "cli/screen/board.h"
 #include "base/check.h"
 #include "api/objects/quantity.h"
-#include <stdio.h>
 #include <string.h>
 
 #define BAR                                                                                        \

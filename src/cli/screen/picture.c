@@ -17,12 +17,9 @@ static const char marks[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxy
 
 static bool has_labels(const struct sl_json *node, const struct sl_json *wanted)
 {
-    void *it = NULL;
-    const char *key;
-    struct sl_json *value;
-    while (sl_json_next(wanted, &it, &key, &value)) {
-        const char *label = sl_object_label(node, key);
-        if (label == NULL || strcmp(label, sl_json_text(value, "")) != 0) {
+    for (struct sl_json_member m = {0}; sl_json_each(wanted, &m);) {
+        const char *label = sl_object_label(node, m.key);
+        if (label == NULL || strcmp(label, sl_json_text(m.value, "")) != 0) {
             return false;
         }
     }
@@ -170,11 +167,8 @@ static void stand_all(struct sl_picture *p, const struct sl_map *cells,
 /* Does the pod set use the flavor? */
 static bool uses(const struct sl_json *pod_set, const char *flavor)
 {
-    void *it = NULL;
-    const char *resource;
-    struct sl_json *name;
-    while (sl_json_next(sl_json_get(pod_set, "flavors"), &it, &resource, &name)) {
-        if (strcmp(sl_json_text(name, ""), flavor) == 0) {
+    for (struct sl_json_member m = {0}; sl_json_each(sl_json_get(pod_set, "flavors"), &m);) {
+        if (strcmp(sl_json_text(m.value, ""), flavor) == 0) {
             return true;
         }
     }

@@ -63,16 +63,14 @@ static bool is_word(const char *allowed, const char *key)
 
 static void check_keys(struct check *c, const struct sl_json *map, const char *allowed)
 {
-    void *it = NULL;
-    const char *key;
-    struct sl_json *value;
     if (sl_json_type(map) != SL_JSON_MAP) {
         complain(c, "", "must be a map");
         return;
     }
-    while (sl_json_next(map, &it, &key, &value)) {
-        if (!is_word(allowed, key)) {
-            complain(c, key, "unknown field; may be one of%.*s", (int)strlen(allowed) - 1, allowed);
+    for (struct sl_json_member m = {0}; sl_json_each(map, &m);) {
+        if (!is_word(allowed, m.key)) {
+            complain(c, m.key, "unknown field; may be one of%.*s", (int)strlen(allowed) - 1,
+                     allowed);
         }
     }
 }

@@ -109,11 +109,9 @@ static int64_t sum(const struct sl_json *spec, const struct sl_json *object)
     for (size_t i = 0; sl_json_type(all) == SL_JSON_LIST && i < sl_json_len(all); i++) {
         out = sum_of(out, members_of(sl_json_at(all, i), names));
     }
-    void *it = NULL;
-    const char *key;
-    struct sl_json *value;
-    while (sl_json_type(all) == SL_JSON_MAP && sl_json_next(all, &it, &key, &value)) {
-        out = sum_of(out, members_of(value, names));
+    for (struct sl_json_member m = {0};
+         sl_json_type(all) == SL_JSON_MAP && sl_json_each(all, &m);) {
+        out = sum_of(out, members_of(m.value, names));
     }
     return out;
 }
@@ -173,13 +171,10 @@ static struct sl_json *expand(const struct expansion *x, const struct sl_json *p
 static void expand_members(const struct expansion *x, const struct sl_json *pattern,
                            struct sl_json *out, unsigned depth)
 {
-    void *it = NULL;
-    const char *key;
-    struct sl_json *value;
-    while (sl_json_next(pattern, &it, &key, &value)) {
-        struct sl_json *copy = expand(x, value, depth);
+    for (struct sl_json_member m = {0}; sl_json_each(pattern, &m);) {
+        struct sl_json *copy = expand(x, m.value, depth);
         if (copy != NULL) {
-            sl_json_set(out, key, copy);
+            sl_json_set(out, m.key, copy);
         }
     }
 }

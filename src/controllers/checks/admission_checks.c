@@ -140,15 +140,3 @@ void sl_admission_checks_observe(struct sl_admission_checks *a, enum sl_kind kin
         sl_work_add(a->checks.work, key, SL_WORK_NOW);
     }
 }
-
-bool sl_admission_checks_step(struct sl_admission_checks *a, int64_t now_ms, unsigned limit)
-{
-    SL_PRE(a != NULL);
-    return sl_reconciler_step(&a->checks, now_ms, limit);
-}
-
-int64_t sl_admission_checks_due_ms(const struct sl_admission_checks *a)
-{
-    SL_PRE(a != NULL);
-    return sl_work_due_ms(a->checks.work);
-}

@@ -16,8 +16,6 @@ void sl_admission_checks_fini(struct sl_admission_checks *a);
 /* Kinds it wants to see: AdmissionCheck, ProvisioningRequestConfig. */
 void sl_admission_checks_observe(struct sl_admission_checks *a, enum sl_kind kind,
                                  const struct sl_json *object, bool deleted);
-bool sl_admission_checks_step(struct sl_admission_checks *a, int64_t now_ms, unsigned limit);
-int64_t sl_admission_checks_due_ms(const struct sl_admission_checks *a);
 
 /* Is it ours to decide? */
 bool sl_admission_check_provisions(const struct sl_json *check);

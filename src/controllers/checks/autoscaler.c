@@ -14,8 +14,7 @@
 
 static struct sl_json *nodes_of(const struct sl_autoscaler *a, const char *key)
 {
-    union sl_map_value value;
-    return sl_map_get(a->nodes, key, &value) ? value.pointer : NULL;
+    return sl_map_find(a->nodes, key);
 }
 
 /* When `condition` became what it is. */
@@ -275,16 +274,4 @@ void sl_autoscaler_fini(struct sl_autoscaler *a)
     sl_map_free_with(a->nodes, sl_json_free_value);
     sl_map_free(a->changed_ms);
     sl_reconciler_fini(&a->requests);
-}
-
-bool sl_autoscaler_step(struct sl_autoscaler *a, int64_t now_ms, unsigned limit)
-{
-    SL_PRE(a != NULL);
-    return sl_reconciler_step(&a->requests, now_ms, limit);
-}
-
-int64_t sl_autoscaler_due_ms(const struct sl_autoscaler *a)
-{
-    SL_PRE(a != NULL);
-    return sl_work_due_ms(a->requests.work);
 }

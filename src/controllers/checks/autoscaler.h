@@ -34,6 +34,4 @@ void sl_autoscaler_fini(struct sl_autoscaler *a);
 /* Kinds it wants to see: ProvisioningRequest, Node. */
 void sl_autoscaler_observe(struct sl_autoscaler *a, enum sl_kind kind, const struct sl_json *object,
                            bool deleted);
-bool sl_autoscaler_step(struct sl_autoscaler *a, int64_t now_ms, unsigned limit);
-int64_t sl_autoscaler_due_ms(const struct sl_autoscaler *a);
 #endif

@@ -14,6 +14,9 @@ void sl_capacity_init(struct sl_capacity *c, const struct sl_client *client,
     sl_provisioning_init(&c->provisioning, client, events);
     sl_autoscaler_init(&c->autoscaler, client, events);
     c->provisioning.keep_evicted = keep_evicted;
+    c->parts[0] = &c->checks.checks;
+    c->parts[1] = &c->provisioning.workloads;
+    c->parts[2] = &c->autoscaler.requests;
 }
 
 void sl_capacity_fini(struct sl_capacity *c)
@@ -33,22 +36,4 @@ void sl_capacity_observe(struct sl_capacity *c, enum sl_kind kind, const struct 
     if (c->plays_autoscaler) {
         sl_autoscaler_observe(&c->autoscaler, kind, object, deleted);
     }
-}
-
-bool sl_capacity_step(struct sl_capacity *c, int64_t now_ms, unsigned limit)
-{
-    SL_PRE(c != NULL);
-    bool more = sl_admission_checks_step(&c->checks, now_ms, limit);
-    more = sl_provisioning_step(&c->provisioning, now_ms, limit) || more;
-    return sl_autoscaler_step(&c->autoscaler, now_ms, limit) || more;
-}
-
-int64_t sl_capacity_due_ms(const struct sl_capacity *c)
-{
-    SL_PRE(c != NULL);
-    int64_t due_ms = sl_admission_checks_due_ms(&c->checks);
-    int64_t next_ms = sl_provisioning_due_ms(&c->provisioning);
-    due_ms = next_ms < due_ms ? next_ms : due_ms;
-    next_ms = sl_autoscaler_due_ms(&c->autoscaler);
-    return next_ms < due_ms ? next_ms : due_ms;
 }

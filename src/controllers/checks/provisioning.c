@@ -29,8 +29,7 @@ struct look {
 
 static struct sl_json *names_of(const struct sl_provisioning *p, const char *key)
 {
-    union sl_map_value value;
-    return sl_map_get(p->known, key, &value) ? value.pointer : NULL;
+    return sl_map_find(p->known, key);
 }
 
 static struct sl_json *know(struct sl_provisioning *p, const char *key)
@@ -223,16 +222,14 @@ static struct sl_json *injection_new(struct look *l, const char *pod_set, struct
     bool good = true;
     for (size_t i = 0; i < sl_json_len(list); i++) {
         const struct sl_json *one = sl_json_at(list, i);
-        void *it = NULL;
-        const char *resource;
-        struct sl_json *name;
         if (strcmp(sl_json_path_text(one, "name", ""), pod_set) != 0) {
             continue;
         }
-        while (good && sl_json_next(sl_json_get(one, "flavors"), &it, &resource, &name)) {
+        for (struct sl_json_member m = {0};
+             good && sl_json_each(sl_json_get(one, "flavors"), &m);) {
             bool absent;
             struct sl_json *flavor = sl_reconciler_get(l->r, SL_KIND_RESOURCE_FLAVOR, "",
-                                                       sl_json_text(name, ""), &absent);
+                                                       sl_json_text(m.value, ""), &absent);
             /* a deleted one adds nothing: the queue stops until it is back */
             good = flavor != NULL ? sl_injection_add_flavor(injection, flavor, e) == SL_CODE_OK
                                   : absent;
@@ -493,11 +490,8 @@ static void observe_template(struct sl_provisioning *p, const struct sl_json *te
 
 static void wake_all(struct sl_provisioning *p)
 {
-    size_t cursor = 0;
-    const char *key;
-    union sl_map_value value;
-    while (sl_map_next(p->known, &cursor, &key, &value)) {
-        wake(p, key);
+    for (struct sl_map_item e = {0}; sl_map_each(p->known, &e);) {
+        wake(p, e.key);
     }
 }
 
@@ -538,16 +532,4 @@ void sl_provisioning_fini(struct sl_provisioning *p)
     SL_PRE(p != NULL);
     sl_map_free_with(p->known, sl_json_free_value);
     sl_reconciler_fini(&p->workloads);
-}
-
-bool sl_provisioning_step(struct sl_provisioning *p, int64_t now_ms, unsigned limit)
-{
-    SL_PRE(p != NULL);
-    return sl_reconciler_step(&p->workloads, now_ms, limit);
-}
-
-int64_t sl_provisioning_due_ms(const struct sl_provisioning *p)
-{
-    SL_PRE(p != NULL);
-    return sl_work_due_ms(p->workloads.work);
 }

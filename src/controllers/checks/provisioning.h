@@ -22,6 +22,4 @@ void sl_provisioning_fini(struct sl_provisioning *p);
 /* Kinds it wants to see: Workload, AdmissionCheck, ProvisioningRequestConfig, ProvisioningRequest, PodTemplate. */
 void sl_provisioning_observe(struct sl_provisioning *p, enum sl_kind kind,
                              const struct sl_json *object, bool deleted);
-bool sl_provisioning_step(struct sl_provisioning *p, int64_t now_ms, unsigned limit);
-int64_t sl_provisioning_due_ms(const struct sl_provisioning *p);
 #endif

@@ -5,7 +5,6 @@
 #include "controllers/checks/provisioning_state.h"
 #include "base/check.h"
 #include "base/clock.h"
-#include <stdio.h>
 #include <string.h>
 
 #define RETRY "spec.retryStrategy."
@@ -83,11 +82,7 @@ static struct sl_json *update_new(const struct sl_provreq_view *v, const char *p
     sl_json_set_text(annotations, SL_ANNOTATION_CLASS,
                      sl_json_path_text(v->request, "spec.provisioningClassName", ""));
     struct sl_json *selector = selector_new(v);
-    if (sl_json_len(selector) > 0) {
-        sl_json_set(update, "nodeSelector", selector);
-    } else {
-        sl_json_free(selector);
-    }
+    sl_json_set_filled(update, "nodeSelector", selector);
     return update;
 }
 

@@ -4,6 +4,7 @@
 /* Which part observes what, and in which order they act. */
 #include "controllers/cluster/cluster.h"
 #include "base/check.h"
+#include <string.h>
 
 void sl_cluster_init(struct sl_cluster *c, const struct sl_client *client,
                      struct sl_recorder *events, bool simulated)
@@ -15,6 +16,9 @@ void sl_cluster_init(struct sl_cluster *c, const struct sl_client *client,
     sl_pods_init(&c->makers, client, events, c->pods);
     sl_scheduler_init(&c->scheduler, client, events, c->pods, c->nodes);
     sl_kubelet_init(&c->kubelet, client, events, c->pods, c->nodes);
+    struct sl_reconciler *const parts[] = {&c->makers.jobs, &c->ungater.workloads, &c->ungater.late,
+                                           &c->scheduler.pods, &c->kubelet.pods};
+    memcpy(c->parts, parts, sizeof c->parts);
 }
 
 void sl_cluster_fini(struct sl_cluster *c)
@@ -79,26 +83,4 @@ void sl_cluster_observe(struct sl_cluster *c, enum sl_kind kind, const struct sl
     default:
         break;
     }
-}
-
-bool sl_cluster_step(struct sl_cluster *c, int64_t now_ms, unsigned limit)
-{
-    SL_PRE(c != NULL);
-    bool more = sl_pods_step(&c->makers, now_ms, limit);
-    more = sl_ungater_step(&c->ungater, now_ms, limit) || more;
-    more = sl_scheduler_step(&c->scheduler, now_ms, limit) || more;
-    return sl_kubelet_step(&c->kubelet, now_ms, limit) || more;
-}
-
-static int64_t earlier(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
-
-int64_t sl_cluster_due_ms(const struct sl_cluster *c)
-{
-    SL_PRE(c != NULL);
-    int64_t due = earlier(sl_pods_due_ms(&c->makers), sl_ungater_due_ms(&c->ungater));
-    due = earlier(due, sl_scheduler_due_ms(&c->scheduler));
-    return earlier(due, sl_kubelet_due_ms(&c->kubelet));
 }

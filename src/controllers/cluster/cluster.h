@@ -10,6 +10,7 @@
 #include "controllers/cluster/scheduler.h"
 #include "controllers/cluster/ungater.h"
 
+#define SL_CLUSTER_PARTS 5
 struct sl_cluster {
     struct sl_podbook *pods;
     struct sl_nodebook *nodes;
@@ -18,6 +19,8 @@ struct sl_cluster {
     struct sl_pods makers;
     struct sl_scheduler scheduler;
     struct sl_kubelet kubelet;
+    struct sl_reconciler
+        *parts[SL_CLUSTER_PARTS]; /* to be stepped only after every Node and Pod was seen */
 };
 void sl_cluster_init(struct sl_cluster *c, const struct sl_client *client,
                      struct sl_recorder *events, bool simulated);
@@ -25,7 +28,4 @@ void sl_cluster_fini(struct sl_cluster *c);
 /* A Job, Workload, Pod or Node was added, changed or deleted; other kinds do not matter. */
 void sl_cluster_observe(struct sl_cluster *c, enum sl_kind kind, const struct sl_json *object,
                         bool deleted, int64_t now_ms);
-/* Look at up to `limit` keys of each sort; true when more are due. Only after every Node and Pod was seen. */
-bool sl_cluster_step(struct sl_cluster *c, int64_t now_ms, unsigned limit);
-int64_t sl_cluster_due_ms(const struct sl_cluster *c);
 #endif

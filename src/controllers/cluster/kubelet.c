@@ -31,7 +31,7 @@ static void set_ready(struct sl_json *pod, bool ready, const char *reason, int64
     set_containers(pod, ready);
 }
 
-void sl_pod_start(struct sl_json *pod, bool ready, int64_t now_ms)
+static void start_pod(struct sl_json *pod, bool ready, int64_t now_ms)
 {
     char time[32];
     struct sl_json *status = sl_json_path_make(pod, "status");
@@ -42,12 +42,12 @@ void sl_pod_start(struct sl_json *pod, bool ready, int64_t now_ms)
     set_ready(pod, ready, ready ? "Started" : "ContainersNotReady", now_ms);
 }
 
-void sl_pod_ready(struct sl_json *pod, int64_t now_ms)
+static void make_ready(struct sl_json *pod, int64_t now_ms)
 {
     set_ready(pod, true, "Started", now_ms);
 }
 
-void sl_pod_end(struct sl_json *pod, int64_t now_ms)
+static void end_pod(struct sl_json *pod, int64_t now_ms)
 {
     const char *fail = sl_object_annotation(pod, SL_ANNOTATION_FAIL);
     bool failed = fail != NULL && strcmp(fail, "true") == 0;
@@ -108,7 +108,7 @@ static void start(struct sl_kubelet *k, struct sl_json *pod, int64_t now_ms)
     struct sl_error e = {0};
     int64_t ready_after_ms;
     (void)sl_runner_ready_after(pod, &ready_after_ms, &e);
-    sl_pod_start(pod, ready_after_ms == 0, now_ms);
+    start_pod(pod, ready_after_ms == 0, now_ms);
     sl_podbook_set_start(k->book, k->pods.current, now_ms);
     write_pod(&k->pods, SL_VERB_UPDATE_STATUS, pod);
 }
@@ -125,7 +125,7 @@ static void run(struct sl_kubelet *k, const struct sl_pod_row *row, struct sl_js
         }
         return;
     }
-    (end <= now_ms ? sl_pod_end : sl_pod_ready)(pod, now_ms);
+    (end <= now_ms ? end_pod : make_ready)(pod, now_ms);
     write_pod(&k->pods, SL_VERB_UPDATE_STATUS, pod);
 }
 
@@ -208,16 +208,4 @@ void sl_kubelet_observe_node(struct sl_kubelet *k, const char *node)
             sl_work_add(k->pods.work, row->key, SL_WORK_NOW);
         }
     }
-}
-
-bool sl_kubelet_step(struct sl_kubelet *k, int64_t now_ms, unsigned limit)
-{
-    SL_PRE(k != NULL);
-    return sl_reconciler_step(&k->pods, now_ms, limit);
-}
-
-int64_t sl_kubelet_due_ms(const struct sl_kubelet *k)
-{
-    SL_PRE(k != NULL);
-    return sl_work_due_ms(k->pods.work);
 }

@@ -27,11 +27,4 @@ void sl_kubelet_fini(struct sl_kubelet *k);
 /* After the books have observed it, or forgotten it. */
 void sl_kubelet_observe_pod(struct sl_kubelet *k, const struct sl_json *pod);
 void sl_kubelet_observe_node(struct sl_kubelet *k, const char *node);
-bool sl_kubelet_step(struct sl_kubelet *k, int64_t now_ms, unsigned limit);
-int64_t sl_kubelet_due_ms(const struct sl_kubelet *k);
-
-/* The status of a pod that starts, becomes ready, or ends (changed in place). */
-void sl_pod_start(struct sl_json *pod, bool ready, int64_t now_ms);
-void sl_pod_ready(struct sl_json *pod, int64_t now_ms);
-void sl_pod_end(struct sl_json *pod, int64_t now_ms);
 #endif

@@ -62,9 +62,9 @@ const struct sl_node_row *sl_nodebook_observe(struct sl_nodebook *b, const struc
                                               int64_t now_ms)
 {
     SL_PRE(b != NULL);
-    union sl_map_value value;
-    bool known = sl_map_get(b->rows, sl_object_name(node), &value);
-    struct sl_node_row *row = known ? value.pointer : sl_mem_new(1, sizeof *row);
+    struct sl_node_row *row = sl_map_find(b->rows, sl_object_name(node));
+    bool known = row != NULL;
+    row = known ? row : sl_mem_new(1, sizeof *row);
     bool ready = sl_condition_true(node, "Ready");
     if (!known) {
         row->name = sl_mem_text(sl_object_name(node));
@@ -84,18 +84,16 @@ const struct sl_node_row *sl_nodebook_observe(struct sl_nodebook *b, const struc
 void sl_nodebook_forget(struct sl_nodebook *b, const char *name)
 {
     SL_PRE(b != NULL);
-    union sl_map_value value;
-    if (sl_map_get(b->rows, name, &value)) {
-        sl_map_remove(b->rows, name, NULL);
-        free_row(value.pointer);
+    union sl_map_value old;
+    if (sl_map_remove(b->rows, name, &old)) {
+        free_row(old.pointer);
     }
 }
 
 const struct sl_node_row *sl_nodebook_find(const struct sl_nodebook *b, const char *name)
 {
     SL_PRE(b != NULL);
-    union sl_map_value value;
-    return sl_map_get(b->rows, name, &value) ? value.pointer : NULL;
+    return sl_map_find(b->rows, name);
 }
 
 const struct sl_node_row *sl_nodebook_next(const struct sl_nodebook *b, size_t *cursor)
@@ -129,11 +127,8 @@ bool sl_node_takes(const struct sl_node_row *node, const struct sl_json *tolerat
 
 bool sl_node_matches(const struct sl_node_row *node, const struct sl_json *selector)
 {
-    void *it = NULL;
-    const char *key;
-    struct sl_json *value;
-    while (sl_json_next(selector, &it, &key, &value)) {
-        if (!sl_json_equal(sl_json_get(node->labels, key), value)) {
+    for (struct sl_json_member m = {0}; sl_json_each(selector, &m);) {
+        if (!sl_json_equal(sl_json_get(node->labels, m.key), m.value)) {
             return false;
         }
     }

@@ -37,8 +37,7 @@ struct sl_podbook *sl_podbook_new(void)
 
 static struct list *list_of(const struct sl_podbook *b, enum sl_pod_list which, const char *key)
 {
-    union sl_map_value value;
-    return sl_map_get(b->lists[which], key, &value) ? value.pointer : NULL;
+    return sl_map_find(b->lists[which], key);
 }
 
 static void link_row(struct sl_podbook *b, enum sl_pod_list which, struct sl_pod_row *row)
@@ -196,8 +195,7 @@ static void read_row(struct sl_pod_row *row, const struct sl_json *pod)
 
 static struct sl_pod_row *row_of(const struct sl_podbook *b, const char *key)
 {
-    union sl_map_value value;
-    return sl_map_get(b->rows, key, &value) ? value.pointer : NULL;
+    return sl_map_find(b->rows, key);
 }
 
 /* Its place in a list that it stays in does not change. */

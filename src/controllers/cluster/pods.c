@@ -24,16 +24,6 @@ bool sl_job_has_pods(const struct sl_json *job)
 
 /* --- one pod ------------------------------------------------------------------------------------------- */
 
-static void copy_map(struct sl_json *into, const struct sl_json *from)
-{
-    void *it = NULL;
-    const char *key;
-    struct sl_json *value;
-    while (sl_json_next(from, &it, &key, &value)) {
-        sl_json_set(into, key, sl_json_clone(value));
-    }
-}
-
 /* What the kubelet of standalone mode has to know, from the Job's own annotations. */
 static void add_wishes(struct sl_json *annotations, const struct sl_json *job)
 {
@@ -50,14 +40,15 @@ static void add_wishes(struct sl_json *annotations, const struct sl_json *job)
     }
 }
 
-struct sl_json *sl_pod_new(const struct sl_json *job, int64_t index, const char *name)
+/* The pod with that completion index (-1: none) and name (a new object). */
+static struct sl_json *pod_new(const struct sl_json *job, int64_t index, const char *name)
 {
     const struct sl_json *template = sl_json_path(job, "spec.template");
     struct sl_json *pod = sl_object_new(SL_KIND_POD, sl_object_namespace(job), name);
     struct sl_json *labels = sl_json_path_make(pod, "metadata.labels");
     struct sl_json *annotations = sl_json_path_make(pod, "metadata.annotations");
-    copy_map(labels, sl_json_path(template, "metadata.labels"));
-    copy_map(annotations, sl_json_path(template, "metadata.annotations"));
+    sl_json_set_all(labels, sl_json_path(template, "metadata.labels"));
+    sl_json_set_all(annotations, sl_json_path(template, "metadata.annotations"));
     sl_json_set_text(labels, "job-name", sl_object_name(job));
     sl_json_set_text(labels, "batch.kubernetes.io/job-name", sl_object_name(job));
     sl_json_set_text(labels, "controller-uid", sl_object_uid(job));
@@ -143,7 +134,7 @@ static void make_pod(struct sl_pods *p, const struct sl_json *job, int64_t index
     } else {
         snprintf(name, sizeof name, "%.*s-%.5s", NAME_BASE_MAX, sl_object_name(job), hex);
     }
-    struct sl_json *pod = sl_pod_new(job, index, name);
+    struct sl_json *pod = pod_new(job, index, name);
     struct sl_write w = {.verb = SL_VERB_CREATE,
                          .kind = SL_KIND_POD,
                          .ns = sl_object_namespace(job),
@@ -379,16 +370,4 @@ void sl_pods_observe_pod(struct sl_pods *p, const struct sl_json *pod)
         sl_key_print(sl_object_namespace(pod), sl_json_path_text(owner, "name", ""), key);
         sl_work_add(p->jobs.work, key, SL_WORK_NOW);
     }
-}
-
-bool sl_pods_step(struct sl_pods *p, int64_t now_ms, unsigned limit)
-{
-    SL_PRE(p != NULL);
-    return sl_reconciler_step(&p->jobs, now_ms, limit);
-}
-
-int64_t sl_pods_due_ms(const struct sl_pods *p)
-{
-    SL_PRE(p != NULL);
-    return sl_work_due_ms(p->jobs.work);
 }

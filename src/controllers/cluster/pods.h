@@ -22,11 +22,7 @@ void sl_pods_fini(struct sl_pods *p);
 void sl_pods_observe_job(struct sl_pods *p, const struct sl_json *job, bool deleted);
 /* Before the book forgets a deleted pod, or after it has observed one. */
 void sl_pods_observe_pod(struct sl_pods *p, const struct sl_json *pod);
-bool sl_pods_step(struct sl_pods *p, int64_t now_ms, unsigned limit);
-int64_t sl_pods_due_ms(const struct sl_pods *p);
 
 /* Does the Job have real pods? */
 bool sl_job_has_pods(const struct sl_json *job);
-/* The pod with that completion index (-1: none) and name (a new object). */
-struct sl_json *sl_pod_new(const struct sl_json *job, int64_t index, const char *name);
 #endif

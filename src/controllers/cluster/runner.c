@@ -243,15 +243,3 @@ void sl_runner_observe(struct sl_runner *n, const struct sl_json *job, bool dele
         sl_work_add(n->jobs.work, key, wait ? next_ms(n, key, job) : SL_WORK_NOW);
     }
 }
-
-bool sl_runner_step(struct sl_runner *n, int64_t now_ms, unsigned limit)
-{
-    SL_PRE(n != NULL);
-    return sl_reconciler_step(&n->jobs, now_ms, limit);
-}
-
-int64_t sl_runner_due_ms(const struct sl_runner *n)
-{
-    SL_PRE(n != NULL);
-    return sl_work_due_ms(n->jobs.work);
-}

@@ -23,8 +23,6 @@ void sl_runner_init(struct sl_runner *n, const struct sl_client *client,
                     struct sl_recorder *events);
 void sl_runner_fini(struct sl_runner *n);
 void sl_runner_observe(struct sl_runner *n, const struct sl_json *job, bool deleted);
-bool sl_runner_step(struct sl_runner *n, int64_t now_ms, unsigned limit);
-int64_t sl_runner_due_ms(const struct sl_runner *n);
 
 /* How long the Job runs; the default, and the error, when its annotation is not a duration. */
 enum sl_code sl_runner_run_for(const struct sl_json *job, int64_t *ms, struct sl_error *e);

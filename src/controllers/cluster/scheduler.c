@@ -47,11 +47,8 @@ static __int128 used_of(const struct sl_scheduler *s, const struct sl_node_row *
         bool ended = row->phase == SL_POD_SUCCEEDED || row->phase == SL_POD_FAILED;
         used += !ended && strcmp(row->node, node->name) == 0 ? share_of(row, resource) : 0;
     }
-    size_t cursor = 0;
-    const char *key;
-    union sl_map_value value;
-    while (sl_map_next(s->assumed, &cursor, &key, &value)) {
-        row = strcmp(value.pointer, node->name) == 0 ? sl_podbook_find(s->book, key) : NULL;
+    for (struct sl_map_item e = {0}; sl_map_each(s->assumed, &e);) {
+        row = strcmp(e.value.pointer, node->name) == 0 ? sl_podbook_find(s->book, e.key) : NULL;
         used += row != NULL ? share_of(row, resource) : 0;
     }
     return used;
@@ -174,16 +171,4 @@ void sl_scheduler_observe_pod(struct sl_scheduler *s, const struct sl_json *pod)
     if (row != NULL && waits(row) && is_ours(pod)) {
         sl_work_add(s->pods.work, key, SL_WORK_NOW);
     }
-}
-
-bool sl_scheduler_step(struct sl_scheduler *s, int64_t now_ms, unsigned limit)
-{
-    SL_PRE(s != NULL);
-    return sl_reconciler_step(&s->pods, now_ms, limit);
-}
-
-int64_t sl_scheduler_due_ms(const struct sl_scheduler *s)
-{
-    SL_PRE(s != NULL);
-    return sl_work_due_ms(s->pods.work);
 }

@@ -25,6 +25,4 @@ void sl_scheduler_init(struct sl_scheduler *s, const struct sl_client *client,
 void sl_scheduler_fini(struct sl_scheduler *s);
 /* After the book has observed it, or forgotten it. */
 void sl_scheduler_observe_pod(struct sl_scheduler *s, const struct sl_json *pod);
-bool sl_scheduler_step(struct sl_scheduler *s, int64_t now_ms, unsigned limit);
-int64_t sl_scheduler_due_ms(const struct sl_scheduler *s);
 #endif

@@ -25,10 +25,7 @@ bool sl_assignment_list_read(struct sl_assignment_list *list, const struct sl_js
     list->level_count = sl_topology_assignment_levels(assignment, list->levels);
     sl_assignment_reader_start(&r, assignment);
     while (sl_assignment_reader_next(&r)) {
-        if (list->row_count == cap) {
-            cap = cap == 0 ? 16 : 2 * cap;
-            list->rows = sl_mem_grow(list->rows, cap, sizeof *list->rows);
-        }
+        list->rows = sl_mem_reach(list->rows, &cap, 16, list->row_count, sizeof *list->rows);
         struct sl_assignment_row *row = &list->rows[list->row_count++];
         for (uint32_t k = 0; k < list->level_count; k++) {
             row->values[k] = sl_mem_text(r.values[k]);

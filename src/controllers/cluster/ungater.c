@@ -9,7 +9,6 @@
 #include "controllers/work/template.h"
 #include "controllers/cluster/ungate_plan.h"
 #include "policy/verdicts/pod_places.h"
-#include <stdio.h>
 #include <string.h>
 
 #define WRITES_PER_LOOK 64u
@@ -58,28 +57,14 @@ struct look {
 
 static bool is_unhealthy(const struct sl_json *wl, const char *node)
 {
-    const struct sl_json *list = sl_json_path(wl, "status.unhealthyNodes");
-    for (size_t i = 0; i < sl_json_len(list) && node != NULL; i++) {
-        if (strcmp(sl_json_path_text(sl_json_at(list, i), "name", ""), node) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
-static const struct sl_json *find_named(const struct sl_json *list, const char *name)
-{
-    for (size_t i = 0; i < sl_json_len(list); i++) {
-        if (strcmp(sl_json_path_text(sl_json_at(list, i), "name", ""), name) == 0) {
-            return sl_json_at(list, i);
-        }
-    }
-    return NULL;
+    return node != NULL &&
+           sl_json_find_by(sl_json_path(wl, "status.unhealthyNodes"), "name", node) != NULL;
 }
 
 static const struct sl_json *request_of(const struct sl_json *wl, const char *pod_set)
 {
-    return sl_json_get(find_named(sl_json_path(wl, "spec.podSets"), pod_set), "topologyRequest");
+    return sl_json_get(sl_json_find_by(sl_json_path(wl, "spec.podSets"), "name", pod_set),
+                       "topologyRequest");
 }
 
 /* The ranks of a group's larger pod set begin behind those of its smaller one: the leader, then its workers. */
@@ -390,19 +375,4 @@ void sl_ungater_observe_node(struct sl_ungater *u, const char *node, int64_t now
             sl_work_add(u->late.work, row->key, now_ms + LATE_DELAY_MS);
         }
     }
-}
-
-bool sl_ungater_step(struct sl_ungater *u, int64_t now_ms, unsigned limit)
-{
-    SL_PRE(u != NULL);
-    bool more = sl_reconciler_step(&u->workloads, now_ms, limit);
-    return sl_reconciler_step(&u->late, now_ms, limit) || more;
-}
-
-int64_t sl_ungater_due_ms(const struct sl_ungater *u)
-{
-    SL_PRE(u != NULL);
-    int64_t a = sl_work_due_ms(u->workloads.work);
-    int64_t b = sl_work_due_ms(u->late.work);
-    return a < b ? a : b;
 }

@@ -28,8 +28,6 @@ void sl_ungater_observe_workload(struct sl_ungater *u, const struct sl_json *wl,
 /* After the book has observed the pod, or forgotten it. */
 void sl_ungater_observe_pod(struct sl_ungater *u, const struct sl_json *pod, int64_t now_ms);
 void sl_ungater_observe_node(struct sl_ungater *u, const char *node, int64_t now_ms);
-bool sl_ungater_step(struct sl_ungater *u, int64_t now_ms, unsigned limit);
-int64_t sl_ungater_due_ms(const struct sl_ungater *u);
 
 /* Release the pod onto the domain with those values (changed in place). */
 void sl_pod_ungate(struct sl_json *pod, const char *const *levels, char *const *values,

@@ -192,13 +192,10 @@ static void feed_unsure_one(struct sl_controllers *c, const char *key)
 
 static void feed_unsure(struct sl_controllers *c)
 {
-    size_t cursor = 0;
-    const char *key;
-    union sl_map_value held;
-    while (sl_map_count(c->unsure) > 0 && sl_map_next(c->unsure, &cursor, &key, &held)) {
-        sl_map_remove(c->unsure, key, NULL);
-        feed_or_recognise(c, held.pointer);
-        sl_json_free(held.pointer);
+    for (struct sl_map_item e = {0}; sl_map_count(c->unsure) > 0 && sl_map_each(c->unsure, &e);) {
+        sl_map_remove(c->unsure, e.key, NULL);
+        feed_or_recognise(c, e.value.pointer);
+        sl_json_free(e.value.pointer);
     }
 }
 
@@ -334,10 +331,10 @@ bool sl_controllers_step(struct sl_controllers *c, int64_t now_ms)
     more = sl_workloads_step(&c->workloads, now_ms, STEP_LIMIT) || more;
     /* What runs Jobs comes after: one that must not run is suspended before it could start. */
     if (looked_at_all) {
-        more = sl_runner_step(&c->runner, now_ms, STEP_LIMIT) || more;
-        more = sl_cluster_step(&c->cluster, now_ms, STEP_LIMIT) || more;
+        more = sl_reconciler_step(&c->runner.jobs, now_ms, STEP_LIMIT) || more;
+        more = sl_reconcilers_step(c->cluster.parts, SL_CLUSTER_PARTS, now_ms, STEP_LIMIT) || more;
     }
-    more = sl_capacity_step(&c->capacity, now_ms, STEP_LIMIT) || more;
+    more = sl_reconcilers_step(c->capacity.parts, SL_CAPACITY_PARTS, now_ms, STEP_LIMIT) || more;
     more = sl_queues_step(&c->queues, now_ms, STEP_LIMIT) || more;
     more = sl_guards_step(&c->guards, now_ms, STEP_LIMIT) || more;
     return sl_recorder_trim(c->events) || more;
@@ -358,9 +355,9 @@ int64_t sl_controllers_due_ms(const struct sl_controllers *c)
     due = earlier(due, c->reread_due_ms);
     due = earlier(due, sl_workloads_due_ms(&c->workloads));
     due = earlier(due, sl_jobs_due_ms(&c->jobs));
-    due = earlier(due, sl_runner_due_ms(&c->runner));
-    due = earlier(due, sl_cluster_due_ms(&c->cluster));
-    due = earlier(due, sl_capacity_due_ms(&c->capacity));
+    due = earlier(due, sl_work_due_ms(c->runner.jobs.work));
+    due = earlier(due, sl_reconcilers_due_ms(c->cluster.parts, SL_CLUSTER_PARTS));
+    due = earlier(due, sl_reconcilers_due_ms(c->capacity.parts, SL_CAPACITY_PARTS));
     due = earlier(due, sl_guards_due_ms(&c->guards));
     return earlier(due, sl_queues_due_ms(&c->queues));
 }

@@ -68,25 +68,22 @@ struct sl_json *sl_queue_status_merge(const struct sl_json *live, const struct s
 {
     const struct sl_json *old = sl_json_get(live, "status");
     struct sl_json *status = old == NULL ? sl_json_new_map() : sl_json_clone(old);
-    void *it = NULL;
-    const char *key;
-    struct sl_json *value;
-    while (sl_json_next(seen, &it, &key, &value)) {
-        if (sl_json_type(value) == SL_JSON_NULL && !sl_json_has(old, key)) {
+    for (struct sl_json_member m = {0}; sl_json_each(seen, &m);) {
+        if (sl_json_type(m.value) == SL_JSON_NULL && !sl_json_has(old, m.key)) {
             continue;
         }
-        if (strcmp(key, "quotaExcess") == 0) {
-            say_excess(live, value, status, now_ms);
+        if (strcmp(m.key, "quotaExcess") == 0) {
+            say_excess(live, m.value, status, now_ms);
             continue;
         }
-        if (strcmp(key, "active") != 0) {
-            sl_json_set(status, key, sl_json_clone(value));
+        if (strcmp(m.key, "active") != 0) {
+            sl_json_set(status, m.key, sl_json_clone(m.value));
             continue;
         }
-        bool active = strcmp(sl_json_path_text(value, "status", ""), "True") == 0 ||
-                      sl_json_path_bool(value, "status", false);
-        sl_condition_set(status, "Active", active, sl_json_path_text(value, "reason", "Unknown"),
-                         sl_json_path_text(value, "message", ""), sl_object_generation(live),
+        bool active = strcmp(sl_json_path_text(m.value, "status", ""), "True") == 0 ||
+                      sl_json_path_bool(m.value, "status", false);
+        sl_condition_set(status, "Active", active, sl_json_path_text(m.value, "reason", "Unknown"),
+                         sl_json_path_text(m.value, "message", ""), sl_object_generation(live),
                          now_ms);
     }
     return status;

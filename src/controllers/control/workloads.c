@@ -6,7 +6,6 @@
 #include "base/check.h"
 #include "base/clock.h"
 #include "base/log.h"
-#include "base/mem.h"
 #include "controllers/control/carried.h"
 #include <string.h>
 
@@ -95,13 +94,12 @@ static void happen(struct sl_carried *k, enum sl_write_event event, struct what 
 static void carry_out_in_turn(struct sl_carried *k)
 {
     char key[SL_KEY_SIZE];
-    union sl_map_value last = {0};
     sl_key_print(k->ns, k->name, key);
-    bool behind = sl_map_get(k->c->last, key, &last);
+    struct sl_carried *last = sl_map_find(k->c->last, key);
     k->c->in_flight++;
     sl_map_put(k->c->last, key, (union sl_map_value){.pointer = k});
-    if (behind) {
-        ((struct sl_carried *)last.pointer)->next = k;
+    if (last != NULL) {
+        last->next = k;
     } else {
         happen(k, SL_WRITE_TURN, &(struct what){0});
     }
@@ -303,11 +301,11 @@ static void complain(struct sl_carried *k, struct what *w)
 static void put_off(struct sl_workloads *c, const struct sl_decision *d, int64_t now_ms)
 {
     char key[SL_KEY_SIZE];
-    union sl_map_value before = {0};
     struct sl_carried *k = sl_carried_new(c, d);
     sl_key_print(d->ns, d->name, key);
-    if (sl_map_get(c->untold_why, key, &before)) {
-        sl_carried_free(before.pointer);
+    struct sl_carried *before = sl_map_find(c->untold_why, key);
+    if (before != NULL) {
+        sl_carried_free(before);
     }
     sl_map_put(c->untold_why, key, (union sl_map_value){.pointer = k});
     sl_work_add(c->untold, key, SL_WORK_NOW);

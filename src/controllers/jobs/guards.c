@@ -119,12 +119,11 @@ static void note_user(struct sl_guards *g, enum sl_kind kind, const struct sl_js
 static bool in_use(const struct sl_guards *g, enum sl_kind kind, const char *name)
 {
     char key[NAMED_KEY_SIZE];
-    union sl_map_value value;
     if (kind == SL_KIND_CLUSTER_QUEUE) {
         return sl_engine_holders(g->engine, name) > 0;
     }
     key_of(kind, name, key);
-    return sl_map_get(g->users, key, &value);
+    return sl_map_get(g->users, key, NULL);
 }
 
 /* --- the finalizer ---------------------------------------------------------------------------- */
@@ -168,10 +167,9 @@ static void drop_finalizer(struct sl_reconciler *r, enum sl_kind kind, struct sl
 static bool was_let_go(const struct sl_guards *g, enum sl_kind kind, const char *name)
 {
     char key[NAMED_KEY_SIZE];
-    union sl_map_value value;
     key_of(kind, name, key);
     return (kind == SL_KIND_RESOURCE_FLAVOR || kind == SL_KIND_ADMISSION_CHECK) &&
-           sl_map_get(g->guarded, key, &value);
+           sl_map_get(g->guarded, key, NULL);
 }
 
 static void note_guarded(struct sl_guards *g, enum sl_kind kind, const struct sl_json *object,
@@ -263,8 +261,7 @@ void sl_guards_observe(struct sl_guards *g, enum sl_kind kind, const struct sl_j
 void sl_guards_touch(struct sl_guards *g, const char *cluster_queue)
 {
     SL_PRE(g != NULL);
-    union sl_map_value value;
-    if (sl_map_get(g->leaving, cluster_queue, &value)) {
+    if (sl_map_get(g->leaving, cluster_queue, NULL)) {
         look_at(g, SL_KIND_CLUSTER_QUEUE, cluster_queue);
     }
 }

@@ -58,14 +58,9 @@ bool sl_job_finished(const struct sl_json *job, bool *success, const char **mess
 
 int64_t sl_job_min_pods(const struct sl_json *job)
 {
-    const char *text = sl_object_annotation(job, SL_ANNOTATION_MIN_PODS);
-    if (text == NULL || !isdigit((unsigned char)text[0])) {
-        return 0;
-    }
-    char *end;
-    long value = strtol(text, &end, 10);
+    int64_t value = sl_number_in(sl_object_annotation(job, SL_ANNOTATION_MIN_PODS));
     bool fewer = value < sl_json_path_int(job, "spec.parallelism", 1) && value < sl_job_pods(job);
-    return *end == '\0' && value > 0 && fewer ? value : 0;
+    return fewer ? value : 0;
 }
 
 void sl_job_set_pods(struct sl_json *job, int64_t pods)

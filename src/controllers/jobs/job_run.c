@@ -321,12 +321,7 @@ void sl_job_tell_ready(struct sl_job_view *v)
 static int64_t reclaimed_before(const struct sl_json *wl, const char *pod_set)
 {
     const struct sl_json *list = sl_json_path(wl, "status.reclaimablePods");
-    for (size_t i = 0; i < sl_json_len(list); i++) {
-        if (strcmp(sl_json_path_text(sl_json_at(list, i), "name", ""), pod_set) == 0) {
-            return sl_json_path_int(sl_json_at(list, i), "count", 0);
-        }
-    }
-    return 0;
+    return sl_json_path_int(sl_json_find_by(list, "name", pod_set), "count", 0);
 }
 
 static int64_t reclaimable(const struct sl_job_view *v, size_t index, const char *pod_set)

@@ -3,7 +3,6 @@
 
 /* Go-style durations, in integers: nanoseconds are summed in 128 bits, then cut to milliseconds. */
 #include "controllers/work/duration.h"
-#include <stdio.h>
 #include <string.h>
 
 #include "base/utf8.h"

@@ -32,15 +32,17 @@ const char *sl_job_queue(const struct sl_json *job)
     return queue != NULL && queue[0] != '\0' ? queue : NULL;
 }
 
+int64_t sl_number_in(const char *text)
+{
+    char *end;
+    long value = text != NULL && isdigit((unsigned char)text[0]) ? strtol(text, &end, 10) : 0;
+    return value > 0 && *end == '\0' ? value : 0;
+}
+
 int64_t sl_job_execution_s_max(const struct sl_json *job)
 {
-    const char *text = sl_object_label(job, SL_LABEL_MAX_EXEC_S);
-    if (text == NULL || !isdigit((unsigned char)text[0])) {
-        return 0;
-    }
-    char *end;
-    long value = strtol(text, &end, 10);
-    return *end == '\0' && value > 0 && value <= INT32_MAX ? value : 0;
+    int64_t value = sl_number_in(sl_object_label(job, SL_LABEL_MAX_EXEC_S));
+    return value <= INT32_MAX ? value : 0;
 }
 
 bool sl_job_owns(const struct sl_json *job, const struct sl_json *wl)

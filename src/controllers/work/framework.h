@@ -169,6 +169,7 @@ int64_t sl_workload_reduced_pods(const struct sl_json *wl, size_t index);
 
 /* The label's value when it is a whole positive number of seconds, else 0 (no limit). */
 int64_t sl_job_execution_s_max(const struct sl_json *job);
+int64_t sl_number_in(const char *text);              /* above zero; else, and of NULL, 0 */
 const char *sl_job_queue(const struct sl_json *job); /* NULL: no label, or an empty one */
 /* The name of the prebuilt Workload: from the annotation, or else from the label; NULL: none. */
 const char *sl_job_prebuilt(const struct sl_json *job);

@@ -109,12 +109,10 @@ static struct sl_meter_family *family_of(struct sl_meters *m, const char *name)
 static struct meter *add_meter(struct sl_meters *m, struct sl_meter_family *family,
                                const struct sl_series *s)
 {
-    union sl_map_value first = {0};
     struct meter *one = sl_mem_new(1, sizeof *one);
-    (void)sl_map_get(m->owners, s->owner, &first);
     one->family = family;
     one->labels = sl_mem_text(s->labels);
-    one->next = first.pointer;
+    one->next = sl_map_find(m->owners, s->owner);
     sl_map_put(m->owners, s->owner, (union sl_map_value){.pointer = one});
     sl_map_put(family->series, s->labels, (union sl_map_value){.pointer = one});
     m->series++;
@@ -124,10 +122,10 @@ static struct meter *add_meter(struct sl_meters *m, struct sl_meter_family *fami
 /* NULL: there is no room for another one. */
 static struct meter *meter_of(struct sl_meters *m, const struct sl_series *s)
 {
-    union sl_map_value value = {0};
     struct sl_meter_family *family = family_of(m, s->name);
-    if (sl_map_get(family->series, s->labels, &value)) {
-        return value.pointer;
+    struct meter *known = sl_map_find(family->series, s->labels);
+    if (known != NULL) {
+        return known;
     }
     if (m->series >= m->series_max) {
         m->dropped++;
@@ -222,19 +220,13 @@ void sl_meters_print(const struct sl_meters *m, const char *name, const char *ro
                      struct sl_buf *out)
 {
     SL_PRE(m != NULL);
-    size_t cursor = 0;
-    const char *key;
-    union sl_map_value value;
-    if (!sl_map_get(m->families, name, &value)) {
-        return;
-    }
-    const struct sl_meter_family *family = value.pointer;
-    while (sl_map_next(family->series, &cursor, &key, &value)) {
-        const struct meter *one = value.pointer;
+    const struct sl_meter_family *family = sl_map_find(m->families, name);
+    for (struct sl_map_item e = {0}; family != NULL && sl_map_each(family->series, &e);) {
+        const struct meter *one = e.value.pointer;
         if (one->times != NULL) {
             print_times(name, role, one, out);
         } else {
-            sl_buf_print(out, "%s{%s,replica_role=\"%s\"} %" PRIu64 "\n", name, key, role,
+            sl_buf_print(out, "%s{%s,replica_role=\"%s\"} %" PRIu64 "\n", name, e.key, role,
                          one->count);
         }
     }

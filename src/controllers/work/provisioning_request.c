@@ -103,12 +103,8 @@ static int64_t count_of(const struct sl_json *workload, const struct sl_json *po
     const struct sl_json *list = sl_json_path(workload, "status.admission.podSetAssignments");
     const char *name = sl_json_path_text(pod_set, "name", "");
     int64_t count = sl_json_path_int(pod_set, "count", 0);
-    for (size_t i = 0; count > 0 && i < sl_json_len(list); i++) {
-        if (strcmp(sl_json_path_text(sl_json_at(list, i), "name", ""), name) == 0) {
-            return sl_json_path_int(sl_json_at(list, i), "count", count);
-        }
-    }
-    return 0;
+    const struct sl_json *admitted = count > 0 ? sl_json_find_by(list, "name", name) : NULL;
+    return admitted == NULL ? 0 : sl_json_path_int(admitted, "count", count);
 }
 
 /* Equal in all that decides which nodes the pods could run on. */
@@ -204,12 +200,10 @@ static struct sl_json *parameters_new(const struct sl_json *workload, const stru
 {
     const struct sl_json *given = sl_json_path(config, "spec.parameters");
     struct sl_json *out = given == NULL ? sl_json_new_map() : sl_json_clone(given);
-    void *it = NULL;
-    const char *key;
-    struct sl_json *value;
-    while (sl_json_next(sl_json_path(workload, "metadata.annotations"), &it, &key, &value)) {
-        if (strncmp(key, SL_PREFIX_PROVISIONING, sizeof SL_PREFIX_PROVISIONING - 1) == 0) {
-            sl_json_set(out, key + sizeof SL_PREFIX_PROVISIONING - 1, sl_json_clone(value));
+    for (struct sl_json_member m = {0};
+         sl_json_each(sl_json_path(workload, "metadata.annotations"), &m);) {
+        if (strncmp(m.key, SL_PREFIX_PROVISIONING, sizeof SL_PREFIX_PROVISIONING - 1) == 0) {
+            sl_json_set(out, m.key + sizeof SL_PREFIX_PROVISIONING - 1, sl_json_clone(m.value));
         }
     }
     return out;
@@ -223,11 +217,8 @@ bool sl_provreq_current(const struct sl_json *request, const struct sl_json *wor
     const struct sl_json *given = sl_json_path(request, "spec.parameters");
     bool same =
         strcmp(sl_json_path_text(request, class, ""), sl_json_path_text(config, class, "")) == 0;
-    void *it = NULL;
-    const char *key;
-    struct sl_json *value;
-    while (same && sl_json_next(wanted, &it, &key, &value)) {
-        same = sl_json_equal(sl_json_get(given, key), value);
+    for (struct sl_json_member m = {0}; same && sl_json_each(wanted, &m);) {
+        same = sl_json_equal(sl_json_get(given, m.key), m.value);
     }
     sl_json_free(wanted);
     return same;
@@ -287,13 +278,10 @@ static void limits_as_requests(struct sl_json *containers)
 {
     for (size_t i = 0; i < sl_json_len(containers); i++) {
         struct sl_json *resources = sl_json_get(sl_json_at(containers, i), "resources");
-        void *it = NULL;
-        const char *key;
-        struct sl_json *value;
-        while (sl_json_next(sl_json_get(resources, "limits"), &it, &key, &value)) {
+        for (struct sl_json_member m = {0}; sl_json_each(sl_json_get(resources, "limits"), &m);) {
             struct sl_json *requests = sl_json_path_make(resources, "requests");
-            if (!sl_json_has(requests, key)) {
-                sl_json_set(requests, key, sl_json_clone(value));
+            if (!sl_json_has(requests, m.key)) {
+                sl_json_set(requests, m.key, sl_json_clone(m.value));
             }
         }
     }

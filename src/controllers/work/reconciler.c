@@ -86,6 +86,26 @@ bool sl_reconciler_step(struct sl_reconciler *r, int64_t now_ms, unsigned limit)
     return sl_work_due_ms(r->work) <= now_ms;
 }
 
+bool sl_reconcilers_step(struct sl_reconciler *const *all, size_t count, int64_t now_ms,
+                         unsigned limit)
+{
+    bool more = false;
+    for (size_t i = 0; i < count; i++) {
+        more = sl_reconciler_step(all[i], now_ms, limit) || more;
+    }
+    return more;
+}
+
+int64_t sl_reconcilers_due_ms(struct sl_reconciler *const *all, size_t count)
+{
+    int64_t due_ms = INT64_MAX;
+    for (size_t i = 0; i < count; i++) {
+        int64_t next_ms = sl_work_due_ms(all[i]->work);
+        due_ms = next_ms < due_ms ? next_ms : due_ms;
+    }
+    return due_ms;
+}
+
 /* What was read is what the server has now, as a rule; if it is not, asking at once does not help. */
 static void look_again(struct sl_reconciler *r, const char *key, int64_t now_ms)
 {
@@ -267,8 +287,7 @@ bool sl_reconciler_confirm_gone(struct sl_reconciler *r, enum sl_kind kind, cons
     (void)snprintf(q.uid, sizeof q.uid, "%s", sl_json_path_text(owner, "uid", ""));
     (void)snprintf(q.object, sizeof q.object, "%s/%s/%s/%s", sl_kind_info(kind)->plural, ns, name,
                    q.uid);
-    if (!r->client->cached || name[0] == '\0' ||
-        sl_map_get(r->gone, q.object, &(union sl_map_value){0})) {
+    if (!r->client->cached || name[0] == '\0' || sl_map_get(r->gone, q.object, NULL)) {
         return true;
     }
     q.turn = enter(r);

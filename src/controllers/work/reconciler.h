@@ -39,6 +39,10 @@ void sl_reconciler_init(struct sl_reconciler *r, const char *title, const struct
 void sl_reconciler_fini(struct sl_reconciler *r);
 /* Look at up to `limit` keys that are due; true when more are. */
 bool sl_reconciler_step(struct sl_reconciler *r, int64_t now_ms, unsigned limit);
+/* The same of several, one after the other, and when the first of them is due. */
+bool sl_reconcilers_step(struct sl_reconciler *const *all, size_t count, int64_t now_ms,
+                         unsigned limit);
+int64_t sl_reconcilers_due_ms(struct sl_reconciler *const *all, size_t count);
 
 /* An Event to record when the write has succeeded. */
 struct sl_note {

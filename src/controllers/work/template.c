@@ -29,28 +29,15 @@ static const char *const managed_labels[] = {"job-name", "controller-uid",
 static enum sl_code check_map(const struct sl_json *into, const struct sl_json *from,
                               const char *what, struct sl_error *e)
 {
-    void *it = NULL;
-    const char *key;
-    struct sl_json *value;
-    while (sl_json_next(from, &it, &key, &value)) {
-        const struct sl_json *old = sl_json_get(into, key);
-        if (old != NULL && !sl_json_equal(old, value)) {
+    for (struct sl_json_member m = {0}; sl_json_each(from, &m);) {
+        const struct sl_json *old = sl_json_get(into, m.key);
+        if (old != NULL && !sl_json_equal(old, m.value)) {
             return sl_error_set(e, SL_CODE_INVALID,
-                                "%s \"%s\" is already \"%s\" and cannot become \"%s\"", what, key,
-                                sl_json_text(old, ""), sl_json_text(value, ""));
+                                "%s \"%s\" is already \"%s\" and cannot become \"%s\"", what, m.key,
+                                sl_json_text(old, ""), sl_json_text(m.value, ""));
         }
     }
     return SL_CODE_OK;
-}
-
-static void merge_map(struct sl_json *into, const struct sl_json *from)
-{
-    void *it = NULL;
-    const char *key;
-    struct sl_json *value;
-    while (sl_json_next(from, &it, &key, &value)) {
-        sl_json_set(into, key, sl_json_clone(value));
-    }
 }
 
 /* Append what is not there yet: injecting twice changes nothing. */
@@ -80,7 +67,7 @@ static void merge_member(struct sl_json *parent, const char *member, const struc
     if (is_list) {
         merge_list(sl_json_get(parent, member), from);
     } else {
-        merge_map(sl_json_get(parent, member), from);
+        sl_json_set_all(sl_json_get(parent, member), from);
     }
 }
 

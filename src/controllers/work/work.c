@@ -23,7 +23,7 @@ struct item {
 struct sl_work {
     struct sl_map *items;
     struct item **heap;
-    size_t heap_count, heap_cap;
+    uint32_t heap_count, heap_cap;
     uint64_t arrivals;
 };
 
@@ -99,18 +99,14 @@ static void sift_down(struct sl_work *w, size_t index)
 static void push(struct sl_work *w, struct item *it)
 {
     SL_PRE(it->heap_index == NOT_WAITING);
-    if (w->heap_count == w->heap_cap) {
-        w->heap_cap = w->heap_cap == 0 ? 64 : 2 * w->heap_cap;
-        w->heap = sl_mem_grow(w->heap, w->heap_cap, sizeof(struct item *));
-    }
+    w->heap = sl_mem_reach(w->heap, &w->heap_cap, 64, w->heap_count, sizeof(struct item *));
     put(w, w->heap_count++, it);
     sift_up(w, it->heap_index);
 }
 
 static struct item *find(const struct sl_work *w, const char *key)
 {
-    union sl_map_value value;
-    return sl_map_get(w->items, key, &value) ? value.pointer : NULL;
+    return sl_map_find(w->items, key);
 }
 
 static struct item *item_new(struct sl_work *w, const char *key, int64_t due_ms)

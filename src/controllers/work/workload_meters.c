@@ -60,10 +60,9 @@ void sl_workload_meters_observe(struct sl_workload_meters *m, enum sl_kind kind,
 bool sl_workload_meters_has(const struct sl_workload_meters *m, const char *ns, const char *queue)
 {
     SL_PRE(m != NULL);
-    union sl_map_value value;
     char key[KEY_SIZE];
     print_key(ns, queue, key);
-    return sl_map_get(m->queues, key, &value);
+    return sl_map_get(m->queues, key, NULL);
 }
 
 /* --- series ---------------------------------------------------------------------------------- */

@@ -6,39 +6,25 @@
 #include "engine/calls/fields.h"
 
 #define FIELD PACK_FIELD
-#define SL_ITEM(name, fields)                                                                      \
-    static void pack_##name(struct sl_buf *out, const struct sl_item_##name *v)                    \
-    {                                                                                              \
-        fields                                                                                     \
-    }
-#include "engine/calls/items.def"
-#undef FIELD
-#undef SL_ITEM
-#define FIELD UNPACK_FIELD
-#define SL_ITEM(name, fields)                                                                      \
-    static void unpack_##name(struct unpack *u, struct sl_item_##name *v)                          \
-    {                                                                                              \
-        fields                                                                                     \
-    }
-#include "engine/calls/items.def"
-#undef FIELD
-#undef SL_ITEM
-
-void sl_item_pack(struct sl_buf *list, const struct sl_item *item)
+void sl_item_pack(struct sl_buf *out, const struct sl_item *item)
 {
     SL_PRE(item != NULL);
-    pack_u8(list, (uint8_t)item->kind);
+    pack_u8(out, (uint8_t)item->kind);
     switch (item->kind) {
 #define SL_ITEM(name, fields)                                                                      \
-    case SL_ITEM_##name:                                                                           \
-        pack_##name(list, &item->name);                                                            \
-        break;
+    case SL_ITEM_##name: {                                                                         \
+        const struct sl_item_##name *v = &item->name;                                              \
+        fields break;                                                                              \
+    }
 #include "engine/calls/items.def"
 #undef SL_ITEM
     default:
         break;
     }
 }
+
+#undef FIELD
+#define FIELD UNPACK_FIELD
 
 struct unpack sl_item_first(const struct sl_buf *list)
 {
@@ -54,9 +40,10 @@ bool sl_item_next(struct unpack *u, struct sl_item *out)
     *out = (struct sl_item){.kind = (enum sl_item_kind)unpack_u8(u)};
     switch (out->kind) {
 #define SL_ITEM(name, fields)                                                                      \
-    case SL_ITEM_##name:                                                                           \
-        unpack_##name(u, &out->name);                                                              \
-        break;
+    case SL_ITEM_##name: {                                                                         \
+        struct sl_item_##name *v = &out->name;                                                     \
+        fields break;                                                                              \
+    }
 #include "engine/calls/items.def"
 #undef SL_ITEM
     default:

@@ -34,16 +34,6 @@ const char *sl_call_name(enum sl_call_kind kind)
     }
 #include "engine/calls/values.def"
 #undef SL_VALUE
-#define SL_CALL(name, fields, does)                                                                \
-    static void pack_call_##name(struct sl_buf *out, const struct sl_call_##name *v)               \
-    {                                                                                              \
-        fields                                                                                     \
-    }
-#include "engine/calls/calls.def"
-#undef FIELD
-#undef ARRAY
-#undef VALUE
-#undef LIST
 
 void sl_call_pack(struct sl_buf *out, const struct sl_call *c, enum sl_status answer)
 {
@@ -52,14 +42,19 @@ void sl_call_pack(struct sl_buf *out, const struct sl_call *c, enum sl_status an
     pack_u16(out, (uint16_t)answer);
     switch (c->kind) {
 #define SL_CALL(name, fields, does)                                                                \
-    case SL_CALL_##name:                                                                           \
-        pack_call_##name(out, &c->name);                                                           \
-        break;
+    case SL_CALL_##name: {                                                                         \
+        const struct sl_call_##name *v = &c->name;                                                 \
+        fields break;                                                                              \
+    }
 #include "engine/calls/calls.def"
     case SL_CALL_KIND_COUNT:
         break;
     }
 }
+#undef FIELD
+#undef ARRAY
+#undef VALUE
+#undef LIST
 
 /* --- from bytes ------------------------------------------------------------------------------- */
 
@@ -84,37 +79,30 @@ static const struct sl_buf *take_rest(struct unpack *u, struct sl_buf *list)
     }
 #include "engine/calls/values.def"
 #undef SL_VALUE
-#define SL_CALL(name, fields, does)                                                                \
-    static void unpack_call_##name(struct unpack *u, struct sl_call_##name *v,                     \
-                                   struct sl_buf *list)                                            \
-    {                                                                                              \
-        (void)list;                                                                                \
-        fields                                                                                     \
-    }
-#include "engine/calls/calls.def"
-#undef FIELD
-#undef ARRAY
-#undef VALUE
-#undef LIST
 
 bool sl_call_unpack(const unsigned char *payload, size_t len, struct sl_call *out,
                     struct sl_buf *list, enum sl_status *answer)
 {
-    struct unpack u = {payload, payload + len, false};
-    struct sl_call c = {.kind = (enum sl_call_kind)unpack_u8(&u)};
-    *answer = (enum sl_status)unpack_u16(&u);
+    struct unpack whole = {payload, payload + len, false}, *u = &whole;
+    struct sl_call c = {.kind = (enum sl_call_kind)unpack_u8(u)};
+    *answer = (enum sl_status)unpack_u16(u);
     switch (c.kind) {
 #define SL_CALL(name, fields, does)                                                                \
-    case SL_CALL_##name:                                                                           \
-        unpack_call_##name(&u, &c.name, list);                                                     \
-        break;
+    case SL_CALL_##name: {                                                                         \
+        struct sl_call_##name *v = &c.name;                                                        \
+        fields break;                                                                              \
+    }
 #include "engine/calls/calls.def"
     default:
         return false;
     }
     *out = c;
-    return !u.failed && u.at == u.end;
+    return !u->failed && u->at == u->end;
 }
+#undef FIELD
+#undef ARRAY
+#undef VALUE
+#undef LIST
 
 /* --- in words --------------------------------------------------------------------------------- */
 
@@ -167,13 +155,6 @@ static void print_number(struct sl_buf *out, const char *type, const char *field
     }
 #include "engine/calls/values.def"
 #undef SL_VALUE
-#define SL_CALL(name, fields, does)                                                                \
-    static void print_call_##name(struct sl_buf *out, const struct sl_call_##name *v,              \
-                                  const struct sl_journal_names *names)                            \
-    {                                                                                              \
-        fields                                                                                     \
-    }
-#include "engine/calls/calls.def"
 
 void sl_call_print(struct sl_buf *out, const struct sl_call *c,
                    const struct sl_journal_names *names)
@@ -182,9 +163,10 @@ void sl_call_print(struct sl_buf *out, const struct sl_call *c,
     sl_buf_text(out, sl_call_name(c->kind));
     switch (c->kind) {
 #define SL_CALL(name, fields, does)                                                                \
-    case SL_CALL_##name:                                                                           \
-        print_call_##name(out, &c->name, names);                                                   \
-        break;
+    case SL_CALL_##name: {                                                                         \
+        const struct sl_call_##name *v = &c->name;                                                 \
+        fields break;                                                                              \
+    }
 #include "engine/calls/calls.def"
     case SL_CALL_KIND_COUNT:
         break;

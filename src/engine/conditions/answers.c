@@ -18,12 +18,19 @@ struct answers {
     struct sl_report reports[SL_CHECKS_MAX];
 };
 
+static const char *const states[] = {"Pending", "Ready", "Retry", "Rejected"};
+
+const char *sl_answers_state_text(enum sl_check_state state)
+{
+    SL_PRE(state < sizeof states / sizeof states[0]);
+    return states[state];
+}
+
 enum sl_check_state sl_answers_state(const struct sl_json *check)
 {
-    static const char *const names[] = {"Pending", "Ready", "Retry", "Rejected"};
     const char *text = sl_json_path_text(check, "state", "");
-    for (uint32_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-        if (strcmp(names[i], text) == 0) {
+    for (uint32_t i = 0; i < sizeof states / sizeof states[0]; i++) {
+        if (strcmp(states[i], text) == 0) {
             return (enum sl_check_state)i;
         }
     }

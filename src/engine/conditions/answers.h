@@ -10,6 +10,7 @@
 
 /* The state of one of status.admissionChecks; what is no state is Pending. */
 enum sl_check_state sl_answers_state(const struct sl_json *check);
+const char *sl_answers_state_text(enum sl_check_state state);
 /* States that differ from the record's, of checks that the record has. Not to be asked while a decision about the
  * workload is unwritten. */
 void sl_answers_take(struct sl_engine *g, sl_workload_id id, const struct sl_json *object,

@@ -119,101 +119,73 @@ bool sl_condition_check_objects(const struct sl_workload *record)
     return false;
 }
 
-/* Said when no decision had more to say. */
+/* --- sentences, said when no decision had more to say ------------------------------------------ */
+
+static const char *const pending_sentences[] = {
+    [SL_PENDING_EVALUATION] = "Workload is pending evaluation in the scheduling queue",
+    [SL_PENDING_SUSPENDED] = "The queue is inactive",
+    [SL_PENDING_MISCONFIGURED] = "The LocalQueue or ClusterQueue doesn't exist",
+    [SL_PENDING_GATED] = "The workload is held back by its admission gates",
+    [SL_PENDING_ON_HOLD] = "The job is scaled to zero",
+    [SL_PENDING_DEACTIVATED] = "The workload is deactivated",
+    [SL_PENDING_PREEMPTED_WORKLOADS] = "Pending the preemption of other workloads",
+    [SL_PENDING_PODS_READY] = "waiting for all admitted workloads to be in PodsReady condition",
+};
+static const char *const evict_sentences[] = {
+    [SL_EVICT_PREEMPTED] = preempted_sentence,
+    [SL_EVICT_PODS_READY_TIMEOUT] = "Exceeded the PodsReady timeout",
+    [SL_EVICT_ADMISSION_CHECK] = "Evicted due to AdmissionCheck in Retry state",
+    [SL_EVICT_CLUSTER_QUEUE_STOPPED] = "The ClusterQueue is stopped",
+    [SL_EVICT_LOCAL_QUEUE_STOPPED] = "The LocalQueue is stopped",
+    [SL_EVICT_NODE_FAILURES] =
+        "Workload was evicted as there was no replacement for unhealthy node(s)",
+    [SL_EVICT_DEACTIVATED] = "The workload is deactivated",
+};
+static const char *const requeue_sentences[] = {
+    [SL_REQUEUE_REACTIVATED] = "The workload was reactivated",
+    [SL_REQUEUE_BACKOFF_FINISHED] = "The workload backoff was finished",
+    [SL_REQUEUE_CLUSTER_QUEUE_RESTARTED] = "The ClusterQueue was restarted after being stopped",
+    [SL_REQUEUE_LOCAL_QUEUE_RESTARTED] = "The LocalQueue was restarted after being stopped",
+};
+#define CAUSES(before)                                                                             \
+    {                                                                                              \
+        [SL_CAUSE_ADMISSION_CHECK] = before "AdmissionCheck in Rejected state",                    \
+        [SL_CAUSE_REQUEUING_LIMIT] = before "exceeding the maximum number of re-queuing retries",  \
+        [SL_CAUSE_EXECUTION_TIME] = before "exceeding the maximum execution time",                 \
+    }
+static const char *const cause_sentences[] = CAUSES("");
+static const char *const deactivated_sentences[] = CAUSES("The workload is deactivated due to ");
+#define SENTENCE(table, i, standard)                                                               \
+    ((size_t)(i) < sizeof(table) / sizeof *(table) && (table)[i] != NULL ? (table)[i] : (standard))
+
 const char *sl_condition_pending_sentence(const struct sl_workload *record)
 {
     SL_PRE(record != NULL);
-    switch (record->pending_reason) {
-    case SL_PENDING_EVALUATION:
-        return sl_condition_check_objects(record)
-                   ? "The workload has failed admission checks"
-                   : "Workload is pending evaluation in the scheduling queue";
-    case SL_PENDING_SUSPENDED:
-        return "The queue is inactive";
-    case SL_PENDING_MISCONFIGURED:
-        return "The LocalQueue or ClusterQueue doesn't exist";
-    case SL_PENDING_GATED:
-        return "The workload is held back by its admission gates";
-    case SL_PENDING_ON_HOLD:
-        return "The job is scaled to zero";
-    case SL_PENDING_DEACTIVATED:
-        return "The workload is deactivated";
-    case SL_PENDING_PREEMPTED_WORKLOADS:
-        return "Pending the preemption of other workloads";
-    case SL_PENDING_PODS_READY:
-        return "waiting for all admitted workloads to be in PodsReady condition";
-    default:
-        return "No quota was found for the workload";
-    }
+    return record->pending_reason == SL_PENDING_EVALUATION && sl_condition_check_objects(record)
+               ? "The workload has failed admission checks"
+               : SENTENCE(pending_sentences, record->pending_reason,
+                          "No quota was found for the workload");
 }
 
 const char *sl_condition_cause_sentence(enum sl_cause cause)
 {
-    switch (cause) {
-    case SL_CAUSE_ADMISSION_CHECK:
-        return "AdmissionCheck in Rejected state";
-    case SL_CAUSE_REQUEUING_LIMIT:
-        return "exceeding the maximum number of re-queuing retries";
-    case SL_CAUSE_EXECUTION_TIME:
-        return "exceeding the maximum execution time";
-    default:
-        return "";
-    }
-}
-
-static const char *deactivation_sentence(enum sl_cause cause)
-{
-    switch (cause) {
-    case SL_CAUSE_ADMISSION_CHECK:
-        return "The workload is deactivated due to AdmissionCheck in Rejected state";
-    case SL_CAUSE_REQUEUING_LIMIT:
-        return "The workload is deactivated due to exceeding the maximum number of re-queuing "
-               "retries";
-    case SL_CAUSE_EXECUTION_TIME:
-        return "The workload is deactivated due to exceeding the maximum execution time";
-    default:
-        return "The workload is deactivated";
-    }
+    return SENTENCE(cause_sentences, cause, "");
 }
 
 const char *sl_condition_evict_sentence(const struct sl_workload *record)
 {
     SL_PRE(record != NULL);
-    switch (record->evicted) {
-    case SL_EVICT_PREEMPTED:
-        return preempted_sentence;
-    case SL_EVICT_PODS_READY_TIMEOUT:
-        return "Exceeded the PodsReady timeout";
-    case SL_EVICT_ADMISSION_CHECK:
-        return "Evicted due to AdmissionCheck in Retry state";
-    case SL_EVICT_CLUSTER_QUEUE_STOPPED:
-        return "The ClusterQueue is stopped";
-    case SL_EVICT_LOCAL_QUEUE_STOPPED:
-        return "The LocalQueue is stopped";
-    case SL_EVICT_NODE_FAILURES:
-        return "Workload was evicted as there was no replacement for unhealthy node(s)";
-    case SL_EVICT_DEACTIVATED:
-        return deactivation_sentence(record->deactivation);
-    default:
-        return "";
-    }
+    const char *standard = SENTENCE(evict_sentences, record->evicted, "");
+    return record->evicted == SL_EVICT_DEACTIVATED
+               ? SENTENCE(deactivated_sentences, record->deactivation, standard)
+               : standard;
 }
 
 const char *sl_condition_requeue_sentence(const struct sl_workload *record)
 {
     SL_PRE(record != NULL);
-    switch (record->requeue_reason) {
-    case SL_REQUEUE_REACTIVATED:
-        return "The workload was reactivated";
-    case SL_REQUEUE_BACKOFF_FINISHED:
-        return "The workload backoff was finished";
-    case SL_REQUEUE_CLUSTER_QUEUE_RESTARTED:
-        return "The ClusterQueue was restarted after being stopped";
-    case SL_REQUEUE_LOCAL_QUEUE_RESTARTED:
-        return "The LocalQueue was restarted after being stopped";
-    default:
-        return "The workload may be considered again";
-    }
+    return SENTENCE(requeue_sentences, record->requeue_reason,
+                    "The workload may be considered again");
 }
 
 static void set(struct sl_json *status, const struct sl_condition_view *v, const char *type,

@@ -37,46 +37,34 @@ static const char *name_of(const struct sl_engine *g, enum sl_intern_class c, ui
     return name == NULL ? "?" : name;
 }
 
+/* %f is the flavor, %r the resource, %a the amount. */
+static const char *const clauses[] = {
+    [SL_MISS_NOT_OFFERED] = "resource %r unavailable in ClusterQueue",
+    [SL_MISS_TAINT] = "flavor %f has a taint that is not tolerated",
+    [SL_MISS_AFFINITY] = "flavor %f doesn't match node affinity",
+    [SL_MISS_NO_FLAVOR] = "flavor %f not found",
+    [SL_MISS_MAX_QUOTA] = "request exceeds the maximum quota for %r in flavor %f by %a",
+    [SL_MISS_UNUSED_QUOTA] = "insufficient unused quota for %r in flavor %f, %a more needed",
+    [SL_MISS_NO_TOPOLOGY] = "Flavor \"%f\" does not support TopologyAwareScheduling",
+    [SL_MISS_ONLY_TOPOLOGY] = "Flavor \"%f\" supports only TopologyAwareScheduling",
+    [SL_MISS_NO_LEVEL] = "Flavor \"%f\" does not contain the requested level",
+    [SL_MISS_NO_TREE] = "Flavor \"%f\" information missing in TAS cache",
+};
+
 static void add_clause(const struct sl_engine *g, const struct sl_detail *d, char *out)
 {
     const char *flavor = name_of(g, SL_INTERN_FLAVOR, d->flavor);
     const char *resource = name_of(g, SL_INTERN_RESOURCE, d->resource);
     char amount[64];
-    switch (d->miss) {
-    case SL_MISS_NOT_OFFERED:
-        add(out, "resource %s unavailable in ClusterQueue", resource);
-        break;
-    case SL_MISS_TAINT:
-        add(out, "flavor %s has a taint that is not tolerated", flavor);
-        break;
-    case SL_MISS_AFFINITY:
-        add(out, "flavor %s doesn't match node affinity", flavor);
-        break;
-    case SL_MISS_NO_FLAVOR:
-        add(out, "flavor %s not found", flavor);
-        break;
-    case SL_MISS_MAX_QUOTA:
-        sl_quantity_print_amount(d->amount, resource, amount);
-        add(out, "request exceeds the maximum quota for %s in flavor %s by %s", resource, flavor,
-            amount);
-        break;
-    case SL_MISS_UNUSED_QUOTA:
-        sl_quantity_print_amount(d->amount, resource, amount);
-        add(out, "insufficient unused quota for %s in flavor %s, %s more needed", resource, flavor,
-            amount);
-        break;
-    case SL_MISS_NO_TOPOLOGY:
-        add(out, "Flavor \"%s\" does not support TopologyAwareScheduling", flavor);
-        break;
-    case SL_MISS_ONLY_TOPOLOGY:
-        add(out, "Flavor \"%s\" supports only TopologyAwareScheduling", flavor);
-        break;
-    case SL_MISS_NO_LEVEL:
-        add(out, "Flavor \"%s\" does not contain the requested level", flavor);
-        break;
-    case SL_MISS_NO_TREE:
-        add(out, "Flavor \"%s\" information missing in TAS cache", flavor);
-        break;
+    sl_quantity_print_amount(d->amount, resource, amount);
+    for (const char *at = clauses[d->miss]; *at != '\0';) {
+        size_t plain = strcspn(at, "%");
+        add(out, "%.*s", (int)plain, at);
+        at += plain;
+        if (*at == '%') {
+            add(out, "%s", at[1] == 'f' ? flavor : at[1] == 'r' ? resource : amount);
+            at += 2;
+        }
     }
 }
 
@@ -228,15 +216,14 @@ static bool makes_do_with_fewer(sl_workload_id id)
 void sl_message_from_assignment(struct sl_engine *g, char out[static SL_MESSAGE_SIZE])
 {
     SL_PRE(g != NULL);
-    const struct sl_workload_entry *e = &g->workloads[sl_assignment.workload];
     uint32_t pod_set = SL_NO_ID;
     out[0] = '\0';
     for (uint32_t i = 0; i < sl_assignment.detail_count; i++) {
         const struct sl_detail *d = &sl_assignment.details[i];
         if (d->pod_set != pod_set) {
             pod_set = d->pod_set;
-            const char *name = pod_set < e->pod_set_count ? e->pod_sets[pod_set].name : "?";
-            add(out, "%scouldn't assign flavors to pod set %s: ", i == 0 ? "" : "; ", name);
+            add(out, "%scouldn't assign flavors to pod set %s: ", i == 0 ? "" : "; ",
+                pod_set_name(g, sl_assignment.workload, pod_set));
         } else {
             add(out, ", ");
         }
@@ -254,22 +241,13 @@ void sl_message_from_assignment(struct sl_engine *g, char out[static SL_MESSAGE_
     }
 }
 
-static const char *rule_of(enum sl_preempt_reason reason)
-{
-    switch (reason) {
-    case SL_PREEMPT_IN_CLUSTER_QUEUE:
-        return "prioritization in the ClusterQueue";
-    case SL_PREEMPT_RECLAMATION:
-        return "reclamation within the cohort";
-    case SL_PREEMPT_FAIR_SHARING:
-        return "Fair Sharing within the cohort";
-    case SL_PREEMPT_RECLAIM_WHILE_BORROWING:
-        return "reclamation within the cohort while borrowing";
-    case SL_PREEMPT_NONE:
-        break;
-    }
-    return "UNKNOWN";
-}
+static const char *const rules[] = {
+    [SL_PREEMPT_NONE] = "UNKNOWN",
+    [SL_PREEMPT_IN_CLUSTER_QUEUE] = "prioritization in the ClusterQueue",
+    [SL_PREEMPT_RECLAMATION] = "reclamation within the cohort",
+    [SL_PREEMPT_FAIR_SHARING] = "Fair Sharing within the cohort",
+    [SL_PREEMPT_RECLAIM_WHILE_BORROWING] = "reclamation within the cohort while borrowing",
+};
 
 /* From the root of its cohorts down to itself. */
 static void add_path(const struct sl_engine *g, sl_qnode_id queue, char *out)
@@ -292,7 +270,7 @@ void sl_message_from_preemption(struct sl_engine *g, sl_workload_id victim,
     const struct sl_workload_entry *e = &g->workloads[sl_cycle_outcome.workload];
     out[0] = '\0';
     add(out, "Preempted to accommodate a workload (UID: %s, JobUID: %s) due to %s", e->uid,
-        e->job_uid == NULL ? "UNKNOWN" : e->job_uid, rule_of(reason));
+        e->job_uid == NULL ? "UNKNOWN" : e->job_uid, rules[reason]);
     add(out, "; preemptor path: ");
     add_path(g, sl_cycle_outcome.cluster_queue, out);
     add(out, "; preemptee path: ");

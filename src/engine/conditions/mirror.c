@@ -6,12 +6,12 @@
 #include "base/check.h"
 #include "api/objects/quantity.h"
 #include "base/clock.h"
+#include "engine/conditions/answers.h"
 #include "engine/conditions/conditions.h"
 #include "engine/conditions/mirror_places.h"
 #include "engine/records/names.h"
 #include "engine/conditions/released.h"
 #include "engine/state.h"
-#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -168,8 +168,6 @@ static bool failed_nodes_are_known(const struct glass *m)
     return true;
 }
 
-static const char *const check_states[] = {"Pending", "Ready", "Retry", "Rejected"};
-
 static const struct sl_check *find_check(const struct glass *m, const char *name)
 {
     uint32_t check = sl_intern_find(m->g->names, SL_INTERN_CHECK, name);
@@ -203,11 +201,11 @@ static bool checks_agree(const struct glass *m, bool known)
         if (check == NULL && known) {
             return say(m, "status.admissionChecks", name, "that no ClusterQueue requires it");
         }
-        if (check != NULL && strcmp(state, check_states[check->state]) != 0 &&
+        if (check != NULL && strcmp(state, sl_answers_state_text(check->state)) != 0 &&
             !is_still_to_be_read(m, sl_json_at(list, i))) {
             char field[128];
             (void)snprintf(field, sizeof field, "the state of check %.80s", name);
-            return say(m, field, state, check_states[check->state]);
+            return say(m, field, state, sl_answers_state_text(check->state));
         }
     }
     return true;

@@ -29,16 +29,6 @@ static void add_choice(struct sl_engine *g, struct sl_json *flavors, struct sl_j
     sl_json_set_text(usage, resource, amount);
 }
 
-/* Absent where it would be empty, as Kueue writes it: one who shares the object would own a part of it else. */
-static void set_filled(struct sl_json *item, const char *key, struct sl_json *map)
-{
-    if (sl_json_len(map) > 0) {
-        sl_json_set(item, key, map);
-    } else {
-        sl_json_free(map);
-    }
-}
-
 static struct sl_json *new_pod_set_assignment(struct sl_engine *g, sl_workload_id id,
                                               uint32_t pod_set, const char *name)
 {
@@ -52,8 +42,9 @@ static struct sl_json *new_pod_set_assignment(struct sl_engine *g, sl_workload_i
         }
     }
     sl_json_set_text(item, "name", name);
-    set_filled(item, "flavors", flavors);
-    set_filled(item, "resourceUsage", usage);
+    /* Absent where it would be empty, as Kueue writes it: one who shares the object would own a part of it else. */
+    sl_json_set_filled(item, "flavors", flavors);
+    sl_json_set_filled(item, "resourceUsage", usage);
     sl_json_set_int(item, "count", a->counts[pod_set]);
     sl_topology_out_write(g, id, pod_set, item);
     return item;
@@ -76,8 +67,6 @@ static struct sl_json *new_admission(struct sl_engine *g, sl_workload_id id,
 
 /* --- status.admissionChecks ------------------------------------------------------------------- */
 
-static const char *const check_states[] = {"Pending", "Ready", "Retry", "Rejected"};
-
 /* How often it asked to retry, counted in the object, where a restart finds it; any other answer ends the count. */
 static void count_try(struct sl_json *item, const char *answer)
 {
@@ -97,7 +86,7 @@ static struct sl_json *new_check(const struct sl_json *live, const char *name,
     const struct sl_workload *w = v->record;
     bool reactivated =
         w->active && w->phase != SL_PHASE_EVICTED && w->requeue_reason == SL_REQUEUE_REACTIVATED;
-    const char *state = check_states[check->state];
+    const char *state = sl_answers_state_text(check->state);
     const char *old = sl_json_path_text(live, "state", "");
     struct sl_json *item = live == NULL ? sl_json_new_map() : sl_json_clone(live);
     if (strcmp(old, state) != 0 && !(unread && live != NULL)) {
@@ -158,12 +147,7 @@ static void write_checks(struct sl_engine *g, struct sl_json *status, sl_workloa
             insert_sorted(list, new_check(old, name, &record->checks[i], v, unread));
         }
     }
-    if (sl_json_len(list) == 0) {
-        sl_json_free(list);
-        sl_json_remove(status, "admissionChecks");
-    } else {
-        sl_json_set(status, "admissionChecks", list);
-    }
+    sl_json_set_filled(status, "admissionChecks", list);
 }
 
 /* --- the rest of the status ------------------------------------------------------------------- */
@@ -179,12 +163,7 @@ static void write_requeue_state(struct sl_json *status, const struct sl_workload
         sl_clock_format(record->requeue_at_ms, time);
         sl_json_set_text(state, "requeueAt", time);
     }
-    if (sl_json_len(state) == 0) {
-        sl_json_free(state);
-        sl_json_remove(status, "requeueState");
-    } else {
-        sl_json_set(status, "requeueState", state);
-    }
+    sl_json_set_filled(status, "requeueState", state);
 }
 
 /* schedulingStats.evictions[reason, cause]: counted once per eviction, when the condition turns
@@ -316,34 +295,6 @@ static void write_admission(struct sl_engine *g, struct sl_json *status, sl_work
 
 /* --- the patch -------------------------------------------------------------------------------- */
 
-/* The merge patch from `from` to `to`; NULL when they are equal. */
-static struct sl_json *new_difference(const struct sl_json *from, const struct sl_json *to)
-{
-    struct sl_json *patch = sl_json_new_map();
-    void *it = NULL;
-    const char *key;
-    struct sl_json *value;
-    while (sl_json_next(to, &it, &key, &value)) {
-        const struct sl_json *old = sl_json_get(from, key);
-        bool maps = sl_json_type(old) == SL_JSON_MAP && sl_json_type(value) == SL_JSON_MAP;
-        if (old != NULL && sl_json_equal(old, value)) {
-            continue;
-        }
-        sl_json_set(patch, key, maps ? new_difference(old, value) : sl_json_clone(value));
-    }
-    it = NULL;
-    while (sl_json_next(from, &it, &key, &value)) {
-        if (!sl_json_has(to, key)) {
-            sl_json_set(patch, key, sl_json_new_null());
-        }
-    }
-    if (sl_json_len(patch) == 0) {
-        sl_json_free(patch);
-        return NULL;
-    }
-    return patch;
-}
-
 static struct sl_json *wrap(const struct sl_json *workload, const char *part, struct sl_json *patch)
 {
     if (patch == NULL) {
@@ -394,7 +345,7 @@ static struct sl_json *new_status_patch(struct sl_engine *g, sl_workload_id id,
         sl_json_remove(wanted, "clusterName"); /* a dispatcher chooses anew */
         sl_json_remove(wanted, "nominatedClusterNames");
     }
-    struct sl_json *patch = new_difference(live, wanted);
+    struct sl_json *patch = sl_patch_between_new(live, wanted);
     sl_json_free(wanted);
     return patch;
 }

@@ -11,7 +11,6 @@
 #include "engine/journal/outcome.h"
 #include "engine/journal/pack.h"
 #include "kernel/commit/commit.h"
-#include "kernel/ledger/ledger.h"
 #include "kernel/lifecycle/lifecycle.h"
 #include "policy/queues/queues.h"
 #include <inttypes.h>

@@ -4,7 +4,6 @@
 /* Opening and closing, and the doors through which objects come in. */
 #include "engine/engine.h"
 #include "base/check.h"
-#include "base/log.h"
 #include "base/mem.h"
 #include "engine/quota/accounts.h"
 #include "engine/calls/call.h"
@@ -73,11 +72,8 @@ static void empty_core(struct sl_engine *g)
             sl_event_drop_workload(g, id, 0);
         }
     }
-    size_t cursor = 0;
-    const char *key;
-    union sl_map_value value;
-    while (sl_map_next(g->local_queues, &cursor, &key, &value)) {
-        struct sl_local_queue *q = value.pointer;
+    for (struct sl_map_item e = {0}; sl_map_each(g->local_queues, &e);) {
+        struct sl_local_queue *q = e.value.pointer;
         q->exists = false;
         sl_local_queue_drop_unused(g, q, 0);
     }
@@ -135,11 +131,11 @@ void sl_engine_close(struct sl_engine *g)
 }
 
 static void note_object(struct sl_engine *g, enum sl_kind kind, const struct sl_json *object,
-                        bool gone, int64_t now_ms)
+                        bool deleted, int64_t now_ms)
 {
     struct sl_buf payload = {0};
     pack_u8(&payload, (uint8_t)kind);
-    pack_u8(&payload, gone ? 1 : 0);
+    pack_u8(&payload, deleted ? 1 : 0);
     pack_text(&payload, sl_object_resource_version(object));
     pack_text(&payload, sl_object_namespace(object));
     pack_text(&payload, sl_object_name(object));
@@ -148,17 +144,80 @@ static void note_object(struct sl_engine *g, enum sl_kind kind, const struct sl_
 }
 
 /* A Node or a Pod: what is free, and then who is concerned. */
-static enum sl_code observe_node(struct sl_engine *g, enum sl_kind kind,
-                                 const struct sl_json *object, bool gone, int64_t now_ms,
-                                 struct sl_error *e)
+static enum sl_code take_node(struct sl_engine *g, enum sl_kind kind, const struct sl_json *object,
+                              bool deleted, int64_t now_ms, struct sl_error *e)
 {
     enum sl_code code;
     if (kind == SL_KIND_NODE) {
-        code = sl_event_from_node(g, object, gone, now_ms, e);
-        sl_node_health_node(g, object, gone, now_ms);
+        code = sl_event_from_node(g, object, deleted, now_ms, e);
+        sl_node_health_node(g, object, deleted, now_ms);
     } else {
-        code = sl_event_from_pod(g, object, gone, now_ms, e);
-        sl_node_health_pod(g, object, gone, now_ms);
+        code = sl_event_from_pod(g, object, deleted, now_ms, e);
+        sl_node_health_pod(g, object, deleted, now_ms);
+    }
+    return code;
+}
+
+/* What becomes part of the core under its name, and leaves it. */
+static const struct {
+    enum sl_kind kind;
+    enum sl_code (*is_there)(struct sl_engine *g, const struct sl_json *object, int64_t now_ms,
+                             struct sl_error *e);
+    void (*is_deleted)(struct sl_engine *g, const struct sl_json *object, int64_t now_ms);
+} members[] = {
+    {SL_KIND_COHORT, sl_event_from_cohort, sl_event_cohort_gone},
+    {SL_KIND_CLUSTER_QUEUE, sl_event_from_cluster_queue, sl_event_cluster_queue_gone},
+    {SL_KIND_LOCAL_QUEUE, sl_event_from_local_queue, sl_event_local_queue_gone},
+    {SL_KIND_WORKLOAD, sl_event_from_workload, sl_event_workload_gone},
+};
+
+static enum sl_code take_member(struct sl_engine *g, enum sl_kind kind,
+                                const struct sl_json *object, bool deleted, int64_t now_ms,
+                                struct sl_error *e)
+{
+    for (size_t i = 0; i < sizeof members / sizeof members[0]; i++) {
+        if (members[i].kind == kind && deleted) {
+            members[i].is_deleted(g, object, now_ms);
+        } else if (members[i].kind == kind) {
+            return members[i].is_there(g, object, now_ms, e);
+        }
+    }
+    return SL_CODE_OK; /* priority classes: their value stands in each Workload's spec.priority */
+}
+
+static enum sl_code take(struct sl_engine *g, enum sl_kind kind, const struct sl_json *object,
+                         bool deleted, int64_t now_ms, struct sl_error *e)
+{
+    enum sl_code code = SL_CODE_OK;
+    note_object(g, kind, object, deleted, now_ms);
+    switch (kind) {
+    case SL_KIND_NAMESPACE:
+        sl_event_from_namespace(g, object, deleted, now_ms);
+        break;
+    case SL_KIND_LIMIT_RANGE:
+        sl_limits_take_range(g->limits, object, deleted);
+        break;
+    case SL_KIND_RUNTIME_CLASS:
+        sl_limits_take_class(g->limits, object, deleted);
+        break;
+    case SL_KIND_RESOURCE_FLAVOR:
+        code = sl_event_from_flavor(g, object, deleted, now_ms);
+        break;
+    case SL_KIND_TOPOLOGY:
+        code = sl_event_from_topology(g, object, deleted, now_ms, e);
+        break;
+    case SL_KIND_NODE:
+    case SL_KIND_POD:
+        code = take_node(g, kind, object, deleted, now_ms, e);
+        break;
+    case SL_KIND_ADMISSION_CHECK:
+        sl_event_from_check(g, object, deleted, now_ms);
+        break;
+    default:
+        code = take_member(g, kind, object, deleted, now_ms, e);
+    }
+    if (!deleted && (kind == SL_KIND_RESOURCE_FLAVOR || kind == SL_KIND_TOPOLOGY)) {
+        sl_restand_settle(g, now_ms);
     }
     return code;
 }
@@ -172,47 +231,10 @@ enum sl_code sl_engine_observe(struct sl_engine *g, enum sl_kind kind, const str
     if (sl_object_name(object)[0] == '\0') {
         return sl_error_set(why, SL_CODE_BAD_REQUEST, "the object has no name");
     }
-    enum sl_code code;
     g->now_ms = now_ms;
     g->news = 0;
     g->world->round++;
-    note_object(g, kind, object, false, now_ms);
-    switch (kind) {
-    case SL_KIND_NAMESPACE:
-        sl_event_from_namespace(g, object, false, now_ms);
-        return SL_CODE_OK;
-    case SL_KIND_LIMIT_RANGE:
-        sl_limits_take_range(g->limits, object, false);
-        return SL_CODE_OK;
-    case SL_KIND_RUNTIME_CLASS:
-        sl_limits_take_class(g->limits, object, false);
-        return SL_CODE_OK;
-    case SL_KIND_RESOURCE_FLAVOR:
-        code = sl_event_from_flavor(g, object, false, now_ms);
-        sl_restand_settle(g, now_ms);
-        return code;
-    case SL_KIND_COHORT:
-        return sl_event_from_cohort(g, object, now_ms, why);
-    case SL_KIND_CLUSTER_QUEUE:
-        return sl_event_from_cluster_queue(g, object, now_ms, why);
-    case SL_KIND_LOCAL_QUEUE:
-        return sl_event_from_local_queue(g, object, now_ms, why);
-    case SL_KIND_WORKLOAD:
-        return sl_event_from_workload(g, object, now_ms, why);
-    case SL_KIND_TOPOLOGY:
-        code = sl_event_from_topology(g, object, false, now_ms, why);
-        sl_restand_settle(g, now_ms);
-        return code;
-    case SL_KIND_NODE:
-    case SL_KIND_POD:
-        return observe_node(g, kind, object, false, now_ms, why);
-    case SL_KIND_ADMISSION_CHECK:
-        sl_event_from_check(g, object, false, now_ms);
-        return SL_CODE_OK;
-    default:
-        return SL_CODE_OK; /* priority classes: their value stands in each Workload's spec.priority
-                            */
-    }
+    return take(g, kind, object, false, now_ms, why);
 }
 
 void sl_engine_forget(struct sl_engine *g, enum sl_kind kind, const struct sl_json *object,
@@ -220,45 +242,7 @@ void sl_engine_forget(struct sl_engine *g, enum sl_kind kind, const struct sl_js
 {
     SL_PRE(g != NULL && object != NULL && now_ms >= 0);
     g->now_ms = now_ms;
-    note_object(g, kind, object, true, now_ms);
-    switch (kind) {
-    case SL_KIND_NAMESPACE:
-        sl_event_from_namespace(g, object, true, now_ms);
-        break;
-    case SL_KIND_LIMIT_RANGE:
-        sl_limits_take_range(g->limits, object, true);
-        break;
-    case SL_KIND_RUNTIME_CLASS:
-        sl_limits_take_class(g->limits, object, true);
-        break;
-    case SL_KIND_RESOURCE_FLAVOR:
-        (void)sl_event_from_flavor(g, object, true, now_ms);
-        break;
-    case SL_KIND_COHORT:
-        sl_event_cohort_gone(g, object, now_ms);
-        break;
-    case SL_KIND_CLUSTER_QUEUE:
-        sl_event_cluster_queue_gone(g, object, now_ms);
-        break;
-    case SL_KIND_LOCAL_QUEUE:
-        sl_event_local_queue_gone(g, object, now_ms);
-        break;
-    case SL_KIND_WORKLOAD:
-        sl_event_workload_gone(g, object, now_ms);
-        break;
-    case SL_KIND_TOPOLOGY:
-        (void)sl_event_from_topology(g, object, true, now_ms, NULL);
-        break;
-    case SL_KIND_NODE:
-    case SL_KIND_POD:
-        (void)observe_node(g, kind, object, true, now_ms, NULL);
-        break;
-    case SL_KIND_ADMISSION_CHECK:
-        sl_event_from_check(g, object, true, now_ms);
-        break;
-    default:
-        break;
-    }
+    (void)take(g, kind, object, true, now_ms, NULL);
 }
 
 void sl_engine_synced(struct sl_engine *g, int64_t now_ms)

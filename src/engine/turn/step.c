@@ -136,9 +136,9 @@ static void run_cycle(struct sl_engine *g, bool all_heads, int64_t now_ms)
     g->cycle++;
     g->counters.cycles++;
     g->news |= SL_NEWS_CYCLE;
-    sl_valid_before_cycle(g);
+    sl_valid_step(g, false);
     sl_follow_cycle(g, all_heads, now_ms);
-    sl_valid_after_cycle(g);
+    sl_valid_step(g, true);
 }
 
 static void fire_timers(struct sl_engine *g, int64_t now_ms)

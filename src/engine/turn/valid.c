@@ -10,7 +10,6 @@
 #include "engine/records/tenants.h"
 #include "engine/turn/valid_timers.h"
 #include "kernel/ledger/cells.h"
-#include "kernel/topology/topology.h"
 #include "policy/guarantees/guarantees.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -147,20 +146,11 @@ static void stop_if(const char *broken)
     }
 }
 
-void sl_valid_before_cycle(const struct sl_engine *g)
+void sl_valid_step(const struct sl_engine *g, bool cycle)
 {
     SL_PRE(g != NULL);
     if (g->settings.paranoid) {
-        stop_if(say(g, sl_guarantees_step(g->workload_cap, false)));
-        stop_if(find_broken(g));
-    }
-}
-
-void sl_valid_after_cycle(const struct sl_engine *g)
-{
-    SL_PRE(g != NULL);
-    if (g->settings.paranoid) {
-        stop_if(say(g, sl_guarantees_step(g->workload_cap, true)));
+        stop_if(say(g, sl_guarantees_step(g->workload_cap, cycle)));
         stop_if(find_broken(g));
     }
 }

@@ -10,10 +10,8 @@
 
 #define SL_EXIT_BROKEN 4
 
-/* What the events since the last cycle have done. */
-void sl_valid_before_cycle(const struct sl_engine *g);
-/* What the cycle has done. */
-void sl_valid_after_cycle(const struct sl_engine *g);
+/* What the cycle has done, or the events since the last one. */
+void sl_valid_step(const struct sl_engine *g, bool cycle);
 /* Does the patch make of the live object what its record says? */
 void sl_valid_patch(const struct sl_engine *g, const struct sl_decision *d,
                     const struct sl_json *workload, const struct sl_json *patch);

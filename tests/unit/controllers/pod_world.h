@@ -88,10 +88,10 @@ static inline void world_turn(struct world *w, int64_t at_ms)
     sl_clock_set_virtual(at_ms);
     for (int round = 0; round < 50; round++) {
         world_show(w);
-        sl_cluster_step(&w->cluster, at_ms, 32);
+        sl_reconcilers_step(w->cluster.parts, SL_CLUSTER_PARTS, at_ms, 32);
         fake_flush(&w->fake);
         world_show(w);
-        if (sl_cluster_due_ms(&w->cluster) > at_ms) {
+        if (sl_reconcilers_due_ms(w->cluster.parts, SL_CLUSTER_PARTS) > at_ms) {
             return;
         }
     }

@@ -61,13 +61,13 @@ static inline void settle(struct world *w)
 {
     for (int i = 0; i < 40; i++) {
         unsigned before = w->fake.write_count;
-        sl_provisioning_step(&w->p, T0, 1);
+        sl_reconciler_step(&w->p.workloads, T0, 1);
         enum sl_kind kind = w->fake.last_kind;
         unsigned after = w->fake.write_count;
         fake_flush(&w->fake);
         if (after != before) {
             show_all(w, kind);
-        } else if (sl_provisioning_due_ms(&w->p) > T0) {
+        } else if (sl_work_due_ms(w->p.workloads.work) > T0) {
             return;
         }
     }

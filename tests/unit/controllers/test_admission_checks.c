@@ -47,7 +47,7 @@ static const struct sl_json *look(struct fixture *f, const char *controller, con
     fake_put(&f->fake, SL_KIND_ADMISSION_CHECK, parse(text));
     sl_admission_checks_observe(&f->a, SL_KIND_ADMISSION_CHECK,
                                 fake_find(&f->fake, SL_KIND_ADMISSION_CHECK, "", "c"), false);
-    sl_admission_checks_step(&f->a, T0, 8);
+    sl_reconciler_step(&f->a.checks, T0, 8);
     fake_flush(&f->fake);
     return sl_condition_find(fake_find(&f->fake, SL_KIND_ADMISSION_CHECK, "", "c"), "Active");
 }
@@ -82,13 +82,13 @@ static void test_admission_checks_follow_their_config(void **state)
     assert_string_equal(sl_json_path_text(look(f, OURS, good), "status", ""), "False");
     fake_put(&f->fake, SL_KIND_PROVISIONING_REQUEST_CONFIG, config);
     sl_admission_checks_observe(&f->a, SL_KIND_PROVISIONING_REQUEST_CONFIG, config, false);
-    sl_admission_checks_step(&f->a, T0, 8);
+    sl_reconciler_step(&f->a.checks, T0, 8);
     fake_flush(&f->fake);
     const struct sl_json *check = fake_find(&f->fake, SL_KIND_ADMISSION_CHECK, "", "c");
     assert_true(sl_condition_true(check, "Active"));
     unsigned writes = f->fake.write_count;
     sl_admission_checks_observe(&f->a, SL_KIND_ADMISSION_CHECK, check, false);
-    sl_admission_checks_step(&f->a, T0, 8);
+    sl_reconciler_step(&f->a.checks, T0, 8);
     assert_int_equal(f->fake.write_count, writes); /* nothing new to say */
 }
 
@@ -112,7 +112,7 @@ static void test_admission_checks_read_failure_comes_again(void **state)
     struct fixture *f = *state;
     f->fake.read_code = SL_CODE_INTERNAL;
     assert_null(look(f, OURS, good));
-    assert_int_equal(sl_admission_checks_due_ms(&f->a), T0 + SL_RETRY_MS);
+    assert_int_equal(sl_work_due_ms(f->a.checks.work), T0 + SL_RETRY_MS);
     f->fake.read_code = SL_CODE_OK;
 }
 

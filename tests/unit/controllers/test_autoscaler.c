@@ -96,13 +96,13 @@ static void run(struct fixture *f, int64_t now_ms)
         struct sl_json *nodes = sl_json_new_list();
         before = f->fake.write_count;
         fake_list(&f->fake, SL_KIND_NODE, "", keep, nodes, NULL);
-        sl_autoscaler_step(&f->a, now_ms, 1);
+        sl_reconciler_step(&f->a.requests, now_ms, 1);
         fake_flush(&f->fake);
         show_removals(f, nodes);
         if (f->fake.write_count != before) {
             show(f, SL_KIND_PROVISIONING_REQUEST);
             show(f, SL_KIND_NODE);
-        } else if (sl_autoscaler_due_ms(&f->a) > now_ms) {
+        } else if (sl_work_due_ms(f->a.requests.work) > now_ms) {
             return;
         }
     }
@@ -118,7 +118,7 @@ static void test_autoscaler_answer_is_written_over_what_was_read(void **state)
 {
     struct fixture *f = *state;
     give(f, "r", "");
-    sl_autoscaler_step(&f->a, T0, 1);
+    sl_reconciler_step(&f->a.requests, T0, 1);
     assert_int_equal(f->fake.last_kind, SL_KIND_PROVISIONING_REQUEST);
     assert_string_equal(f->fake.last_version, "7");
     fake_flush(&f->fake);
@@ -133,7 +133,7 @@ static void test_autoscaler_request_is_accepted_then_provisioned_after_its_delay
     assert_non_null(sl_condition_find(now(f, "w-c-1"), "Provisioned"));
     run(f, T0 + 1999);
     assert_false(sl_condition_true(now(f, "w-c-1"), "Provisioned"));
-    assert_int_equal(sl_autoscaler_due_ms(&f->a), T0 + 2000);
+    assert_int_equal(sl_work_due_ms(f->a.requests.work), T0 + 2000);
     run(f, T0 + 2000);
     assert_true(sl_condition_true(now(f, "w-c-1"), "Provisioned"));
     assert_json(sl_json_path(now(f, "w-c-1"), "status.provisioningClassDetails"),
@@ -271,7 +271,7 @@ static void test_autoscaler_restart_counts_from_the_condition(void **state)
     fake_put(&f->fake, SL_KIND_PROVISIONING_REQUEST, o);
     show(f, SL_KIND_PROVISIONING_REQUEST);
     run(f, T0 + 4000);
-    assert_int_equal(sl_autoscaler_due_ms(&f->a), T0 + 10000);
+    assert_int_equal(sl_work_due_ms(f->a.requests.work), T0 + 10000);
     run(f, T0 + 10000);
     assert_true(sl_condition_true(now(f, "w-c-1"), "Provisioned"));
 }

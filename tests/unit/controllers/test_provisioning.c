@@ -228,7 +228,7 @@ static void test_provisioning_changed_class_is_asked_anew(void **state)
     sl_json_set_text(sl_json_path_make(config, "spec"), "provisioningClassName", "better");
     fake_put(&w->fake, SL_KIND_PROVISIONING_REQUEST_CONFIG, config);
     sl_provisioning_observe(&w->p, SL_KIND_PROVISIONING_REQUEST_CONFIG, config, false);
-    sl_provisioning_step(&w->p, T0, 1);
+    sl_reconciler_step(&w->p.workloads, T0, 1);
     fake_flush(&w->fake);
     deleted(w, "w-prov-1");
     settle(w);
@@ -253,7 +253,7 @@ static void test_provisioning_name_that_is_taken_is_told_and_tried_later(void **
     settle(w);
     assert_int_equal(fake_count(&w->fake, SL_KIND_POD_TEMPLATE), 0);
     assert_int_equal(fake_count(&w->fake, SL_KIND_EVENT), 1);
-    assert_int_equal(sl_provisioning_due_ms(&w->p), T0 + 30000);
+    assert_int_equal(sl_work_due_ms(w->p.workloads.work), T0 + 30000);
 }
 
 static void test_provisioning_template_left_behind_is_taken_over(void **state)
@@ -274,9 +274,9 @@ static void test_provisioning_read_failure_writes_nothing_and_comes_again(void *
 {
     struct world *w = *state;
     w->fake.read_code = SL_CODE_INTERNAL;
-    sl_provisioning_step(&w->p, T0, 1);
+    sl_reconciler_step(&w->p.workloads, T0, 1);
     assert_int_equal(w->fake.write_count, 0);
-    assert_int_equal(sl_provisioning_due_ms(&w->p), T0 + SL_RETRY_MS);
+    assert_int_equal(sl_work_due_ms(w->p.workloads.work), T0 + SL_RETRY_MS);
     w->fake.read_code = SL_CODE_OK;
 }
 

@@ -59,7 +59,7 @@ static void step(struct fixture *f, int64_t at_ms)
     sl_clock_set_virtual(at_ms);
     struct sl_json *seen = sl_json_clone(job(f));
     sl_runner_observe(&f->runner, seen, false);
-    sl_runner_step(&f->runner, at_ms, 16);
+    sl_reconciler_step(&f->runner.jobs, at_ms, 16);
     fake_flush(&f->fake);
     sl_json_free(seen);
 }
@@ -74,7 +74,7 @@ static void test_runner_unsuspended_job_starts_and_completes_after_its_time(void
     assert_string_equal(sl_json_path_text(job(f), "status.startTime", ""), "2023-11-14T22:13:20Z");
     step(f, T0 + 1499);
     assert_false(sl_condition_true(job(f), "Complete"));
-    assert_true(sl_runner_due_ms(&f->runner) == T0 + 1500);
+    assert_true(sl_work_due_ms(f->runner.jobs.work) == T0 + 1500);
     step(f, T0 + 1500);
 
     assert_true(sl_condition_true(job(f), "Complete"));
@@ -165,7 +165,7 @@ static void test_runner_pods_are_ready_when_the_annotation_says(void **state)
     assert_true(sl_json_path_int(job(f), "status.ready", -1) == 0);
     step(f, T0 + 3999);
     assert_true(sl_json_path_int(job(f), "status.ready", -1) == 0);
-    assert_true(sl_runner_due_ms(&f->runner) == T0 + 4000);
+    assert_true(sl_work_due_ms(f->runner.jobs.work) == T0 + 4000);
     step(f, T0 + 4000);
     assert_true(sl_json_path_int(job(f), "status.ready", -1) == 2);
     assert_false(sl_condition_true(job(f), "Complete"));
@@ -201,7 +201,7 @@ static void test_runner_after_restart_goes_on_from_the_start_time(void **state)
 
     step(f, T0 + 4000);
     assert_false(sl_condition_true(job(f), "Complete"));
-    assert_true(sl_runner_due_ms(&f->runner) == T0 + 10000);
+    assert_true(sl_work_due_ms(f->runner.jobs.work) == T0 + 10000);
     step(f, T0 + 10000);
 
     assert_true(sl_condition_true(job(f), "Complete"));
@@ -215,7 +215,7 @@ static void test_runner_conflict_is_tried_again(void **state)
     step(f, T0);
     assert_null(sl_json_path(job(f), "status.startTime"));
 
-    sl_runner_step(&f->runner, T0, 16);
+    sl_reconciler_step(&f->runner.jobs, T0, 16);
     fake_flush(&f->fake);
 
     assert_non_null(sl_json_path(job(f), "status.startTime"));
@@ -227,14 +227,14 @@ static void test_runner_store_failure_is_tried_again_later(void **state)
     put_job(f, "", false, 1);
     f->fake.next_code = SL_CODE_INTERNAL;
     step(f, T0);
-    assert_true(sl_runner_due_ms(&f->runner) == T0 + SL_RETRY_MS);
+    assert_true(sl_work_due_ms(f->runner.jobs.work) == T0 + SL_RETRY_MS);
 
     f->fake.read_code = SL_CODE_INTERNAL;
     sl_clock_set_virtual(T0 + SL_RETRY_MS);
-    sl_runner_step(&f->runner, T0 + SL_RETRY_MS, 16);
-    assert_true(sl_runner_due_ms(&f->runner) == T0 + 2 * SL_RETRY_MS);
+    sl_reconciler_step(&f->runner.jobs, T0 + SL_RETRY_MS, 16);
+    assert_true(sl_work_due_ms(f->runner.jobs.work) == T0 + 2 * SL_RETRY_MS);
     f->fake.read_code = SL_CODE_OK;
-    sl_runner_step(&f->runner, T0 + 2 * SL_RETRY_MS, 16);
+    sl_reconciler_step(&f->runner.jobs, T0 + 2 * SL_RETRY_MS, 16);
     fake_flush(&f->fake);
 
     assert_non_null(sl_json_path(job(f), "status.startTime"));
@@ -251,7 +251,7 @@ static void test_runner_deleted_job_is_forgotten(void **state)
     sl_runner_observe(&f->runner, gone, true);
     unsigned before = f->fake.write_count;
 
-    sl_runner_step(&f->runner, T0 + 10000, 16);
+    sl_reconciler_step(&f->runner.jobs, T0 + 10000, 16);
 
     assert_int_equal(f->fake.write_count, before);
     sl_json_free(gone);

@@ -75,9 +75,9 @@ static int end_of(void (*before)(void), void (*after)(void))
     if (child == 0) {
         assert_non_null(freopen("/dev/null", "w", stderr));
         before();
-        sl_valid_before_cycle(w.engine);
+        sl_valid_step(w.engine, false);
         after();
-        sl_valid_after_cycle(w.engine);
+        sl_valid_step(w.engine, true);
         _exit(0);
     }
     assert_int_equal(waitpid(child, &status, 0), child);

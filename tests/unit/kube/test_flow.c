@@ -69,7 +69,7 @@ static void expect_diff(const char *before, const char *after, const char *patch
 {
     struct sl_json *a = parse(before);
     struct sl_json *b = parse(after);
-    struct sl_json *d = sl_diff_new(a, b);
+    struct sl_json *d = sl_patch_between_new(a, b);
     struct sl_buf text = {0};
     if (d != NULL) {
         struct sl_error e;
@@ -77,7 +77,7 @@ static void expect_diff(const char *before, const char *after, const char *patch
         assert_int_equal(sl_patch_merge(&a, d, &e), SL_CODE_OK);
     }
     assert_string_equal(d == NULL ? "" : text.data, patch);
-    assert_null(sl_diff_new(a, b)); /* the patch makes one of the other */
+    assert_null(sl_patch_between_new(a, b)); /* the patch makes one of the other */
     sl_buf_fini(&text);
     sl_json_free(a);
     sl_json_free(b);
