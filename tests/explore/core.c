@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SPDX-FileCopyrightText: The Sluice authors */
+
+#include "tests/explore/core.h"
+#include "engine/calls/call.h"
+#include "engine/journal/journal_image.h"
+#include "tests/explore/cluster.h"
+#include "tests/explore/memory.h"
+#include "tests/explore/variables.h"
+#include <stdio.h>
+#include <string.h>
+
+enum treatment { AS_IT_IS, WIPED, SEEN, RANKED, PAIRED, AGED, COUNTED };
+enum { COUNT_MAX = 8 };
+struct variable {
+    const struct sl_core_span *span;
+    unsigned char *initial;
+    enum treatment treatment;
+    uint32_t group;
+};
+static struct variable *variables; /* outlives restores */
+
+static const struct variable_rule *rule_of(const char *name)
+{
+    size_t file = strcspn(name, ":") + 1;
+    const struct variable_rule *found = NULL;
+    for (uint32_t i = 0; i < variable_rule_count; i++) {
+        const struct variable_rule *r = &variable_rules[i];
+        bool whole = strcmp(r->name, name) == 0;
+        bool by_file = strncmp(r->name, name, file) == 0 && strcmp(r->name + file, "*") == 0;
+        found = whole || (by_file && found == NULL) ? r : found;
+        if (whole) {
+            break;
+        }
+    }
+    return found;
+}
+
+static enum treatment treatment_of(const struct variable_rule *r)
+{
+    if (r == NULL) {
+        return AS_IT_IS;
+    }
+    switch (r->how[0]) {
+    case 'w':
+        return WIPED;
+    case 's':
+        return SEEN;
+    case 'p':
+        return PAIRED;
+    case 'a':
+        return AGED;
+    case 'c':
+        return COUNTED;
+    default:
+        return RANKED;
+    }
+}
+
+void core_begin(void)
+{
+    variables = memory_new(sl_core_span_count * sizeof *variables);
+    for (uint32_t i = 0; i < sl_core_span_count; i++) {
+        struct variable *v = &variables[i];
+        const struct variable_rule *r = rule_of(variable_names[i]);
+        v->span = &sl_core_spans[i];
+        v->treatment = treatment_of(r);
+        v->group = r == NULL ? 0 : r->group;
+        v->initial = memory_new(v->span->size);
+        memcpy(v->initial, v->span->at, v->span->size);
+    }
+}
+
+static void set_back(const struct variable *v)
+{
+    memcpy(v->span->at, v->initial, v->span->size);
+}
+
+void core_forget(void)
+{
+    for (uint32_t i = 0; i < sl_core_span_count; i++) {
+        set_back(&variables[i]);
+    }
+}
+
+void core_wipe(void)
+{
+    for (uint32_t i = 0; i < sl_core_span_count; i++) {
+        if (variables[i].treatment == WIPED) {
+            set_back(&variables[i]);
+        }
+    }
+}
+
+static void add_numbers(struct sum *s, uint32_t where, const struct variable *v)
+{
+    for (uint64_t at = 0; at + 8 <= v->span->size; at += 8) {
+        uint64_t n;
+        memcpy(&n, v->span->at + at, 8);
+        if (n == 0 || (v->treatment == PAIRED && at % 16 != 0)) {
+            sum_word(s, where + (uint32_t)at, n);
+        } else {
+            sum_number(s, where + (uint32_t)at, v->group, n, v->treatment == AGED);
+        }
+    }
+}
+
+/* Numbers of 32 bits of which all that are great mean the same. */
+static void add_counts(struct sum *s, uint32_t where, const struct variable *v)
+{
+    for (uint64_t at = 0; at + 4 <= v->span->size; at += 4) {
+        uint32_t n;
+        memcpy(&n, v->span->at + at, 4);
+        sum_word(s, where + (uint32_t)at, n < COUNT_MAX ? n : COUNT_MAX);
+    }
+}
+
+void core_add(struct sum *s)
+{
+    for (uint32_t i = 0; i < sl_core_span_count; i++) {
+        const struct variable *v = &variables[i];
+        if (v->treatment == AS_IT_IS) {
+            sum_bytes(s, i << 20, v->span->at, v->span->size);
+        } else if (v->treatment == COUNTED) {
+            add_counts(s, i << 20, v);
+        } else if (v->treatment > SEEN) {
+            add_numbers(s, i << 20, v);
+        }
+    }
+}
+
+void core_wake_all(struct sl_engine *g)
+{
+    for (sl_qnode_id qnode = 0; qnode < g->qnode_cap; qnode++) {
+        if (g->qnodes[qnode] != NULL) {
+            sl_tell(g, g->now_ms, wake_tree, .qnode = qnode);
+        }
+    }
+}
+
+enum sl_phase core_phase_of(const struct sl_json *workload)
+{
+    sl_workload_id id = sl_workload_find(cluster.engine, workload);
+    return id == SL_NO_ID ? SL_PHASE_ABSENT : sl_workloads[id].phase;
+}
+
+const struct sl_queued_decision *core_next_decision(const struct sl_engine *g)
+{
+    for (uint32_t i = 0; i < g->decision_count; i++) {
+        const struct sl_queued_decision *q = &g->decisions[(g->decision_first + i) % g->decision_cap];
+        const struct sl_workload_entry *e = &g->workloads[q->workload];
+        if (e->uid != NULL && e->generation == q->generation) {
+            return q;
+        }
+    }
+    return NULL;
+}
+
+const char *core_name_of(const struct sl_engine *g, const struct sl_queued_decision *q)
+{
+    return strchr(sl_intern_name(g->names, SL_INTERN_WORKLOAD, q->workload), '/') + 1;
+}
