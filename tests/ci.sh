@@ -44,6 +44,7 @@ checks_of_text() {
     stage prove-smoke 3600 $make prove-smoke
     stage eva 900 $make eva
     stage model 2400 $make model
+    stage explore 600 $make explore EXPLORE_SECONDS=100
     stage fuzz-replay 1200 $make fuzz-replay
     stage fuzz-canary 1200 $make fuzz-canary
     stage fuzz-coverage 1200 $make fuzz-coverage

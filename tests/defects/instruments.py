@@ -12,9 +12,11 @@ FORMS = [
     ("conformance", "a recorded outcome of Kueue differs"),
     ("sim:SEEDS", "one of the simulator's seeds from 1 on fails"),
     ("crash:ROUNDS", "what was acknowledged is lost, or a Workload admitted twice, where the daemon is killed so many times under load"),
+    ("explore:WORLD", "the explorer finds a history of that small world which breaks a guarantee (docs/models.md)"),
     ("model:NAME", "Spin finds a counterexample in `model/NAME.pml`, which has the lifecycle's table from the same file as the code"),
 ]
-LIMIT_S = {"unit": 120, "prove": 900, "fuzz": 900, "conformance": 300, "sim": 900, "crash": 300, "model": 1800}
+LIMIT_S = {"unit": 120, "prove": 900, "fuzz": 900, "conformance": 300, "sim": 900, "crash": 300, "explore": 300, "model": 1800}
+EXPLORE_S = 60
 BUILD_LIMIT_S = 3000
 
 
@@ -128,6 +130,17 @@ def crash(rounds, tree):
     return ("rejected" if re.search(r"^AssertionError: ", out, re.MULTILINE) else "failed"), tail(out)
 
 
+def explore(world, tree):
+    """It ends with the first history that breaks something, or when its time is over."""
+    problem = build("build/explore/explore", tree)
+    if problem:
+        return "failed", problem
+    code, out = call(["build/explore/explore", "--world", world, "--seconds", str(EXPLORE_S)], tree, LIMIT_S["explore"])
+    if code is None or not re.search(r"^explore: [01] passed, [01] failed$", out, re.MULTILINE):
+        return "failed", tail(out)
+    return ("accepted" if code == 0 else "rejected"), tail(out)
+
+
 def model(name, tree):
     code, out = call(["model/run.py", "--build", "build", name], tree, LIMIT_S["model"])
     if code == 0:
@@ -136,7 +149,8 @@ def model(name, tree):
     return ("rejected" if broken else "failed"), tail(out)
 
 
-KINDS = {"unit": unit, "prove": prove, "fuzz": fuzz, "conformance": conformance, "sim": sim, "crash": crash, "model": model}
+KINDS = {"unit": unit, "prove": prove, "fuzz": fuzz, "conformance": conformance, "sim": sim, "crash": crash, "explore": explore,
+         "model": model}
 
 
 def ask(name, tree):

@@ -8,7 +8,7 @@ import filecmp, hashlib, os, pathlib, shutil, subprocess
 
 # What says nothing about what runs.
 APART = ("docs/", "specs/answers.txt", "README.md", "tests/defects/")
-ROOMS = ("base", "kernel", "policy", "api", "engine", "store", "kube", "server", "controllers", "tests")
+ROOMS = ("base", "kernel", "policy", "api", "engine", "store", "kube", "server", "controllers", "tests", "explore")
 FUZZ = ("fuzz/include", "fuzz/libfuzzer")
 
 

@@ -146,7 +146,7 @@ void cluster_tell_node(uint32_t n)
 {
     observe(SL_KIND_NODE,
             make("{\"metadata\":{\"name\":\"n%u\",\"labels\":{\"kubernetes.io/hostname\":\"n%u\"}},"
-                 "\"status\":{\"allocatable\":{\"cpu\":\"2\",\"pods\":\"9\"},\"conditions\":[{"
+                 "\"status\":{\"allocatable\":{\"cpu\":\"1\",\"pods\":\"9\"},\"conditions\":[{"
                  "\"type\":\"Ready\",\"status\":\"%s\"}]}}",
                  n, n, cluster.node_down[n] ? "False" : "True"));
 }
@@ -189,6 +189,15 @@ void cluster_tell_queues(void)
     }
 }
 
+int cluster_queue_count(void)
+{
+    int count = 0;
+    for (uint32_t q = 0; q < WORLD_QUEUES; q++) {
+        count += is_there(q) ? 1 : 0;
+    }
+    return count;
+}
+
 void cluster_drop_queue(void)
 {
     struct sl_json *queue = make("{\"metadata\":{\"name\":\"cqa\"}}");
@@ -214,6 +223,8 @@ static struct sl_engine_settings settings_of(const struct world *world)
     s.ready_ms_max = 300000;
     s.recovery_ms_max = 300000;
     s.policy.fair_sharing = world->fair;
+    s.policy.fail_fast = world->fast;
+    s.policy.replace_several = world->several;
     return s;
 }
 
@@ -221,9 +232,8 @@ static void tell_all(void)
 {
     observe(SL_KIND_TOPOLOGY, make("{\"metadata\":{\"name\":\"t\"},\"spec\":{\"levels\":[{"
                                    "\"nodeLabel\":\"kubernetes.io/hostname\"}]}}"));
-    observe(SL_KIND_RESOURCE_FLAVOR,
-            make("{\"metadata\":{\"name\":\"f\"},\"spec\":{%s}}",
-                 cluster.world->topology ? "\"topologyName\":\"t\"" : ""));
+    observe(SL_KIND_RESOURCE_FLAVOR, make("{\"metadata\":{\"name\":\"f\"},\"spec\":{%s}}",
+                                          cluster.world->topology ? "\"topologyName\":\"t\"" : ""));
     if (cluster.world->check) {
         observe(SL_KIND_ADMISSION_CHECK,
                 make("{\"metadata\":{\"name\":\"check\"},\"spec\":{\"controllerName\":\"%s\"},"
@@ -269,6 +279,12 @@ void cluster_open(const struct world *world, uint32_t troubles)
     cluster.troubles = troubles;
     cluster_pass(start_ms);
     open_engine();
+    for (uint32_t w = 0; world->begun && w < WORLD_WORKLOADS; w++) {
+        if (world->workloads[w].pods > 0) {
+            cluster_make(w);
+            cluster_tell(w);
+        }
+    }
 }
 
 static void end_flight(struct flight *f)
@@ -347,8 +363,7 @@ static struct sl_json *live_of(const struct flight *f, uint32_t w)
 
 static void finish(struct flight *f, uint32_t w, enum sl_code code, struct sl_json *written)
 {
-    enum sl_then then =
-        sl_engine_written(cluster.engine, &f->d, code, written, cluster.now_ms);
+    enum sl_then then = sl_engine_written(cluster.engine, &f->d, code, written, cluster.now_ms);
     struct sl_json *live = live_of(f, w);
     end_flight(f);
     if (then == SL_THEN_SHOW && live != NULL) {
@@ -414,7 +429,8 @@ static void check_write(const struct sl_json *before, const struct sl_json *afte
     if (sl_condition_true(before, "Finished")) {
         broken("a write about a workload that has finished");
     }
-    if (runs && sl_condition_true(before, "Evicted") && sl_condition_true(before, "QuotaReserved")) {
+    if (runs && sl_condition_true(before, "Evicted") &&
+        sl_condition_true(before, "QuotaReserved")) {
         broken("a write takes an eviction back that was not over");
     }
 }
@@ -433,7 +449,8 @@ void cluster_answer(uint32_t w, enum flight_end end)
         finish(f, w, SL_CODE_NOT_FOUND, NULL);
         return;
     }
-    if (sl_json_path(f->patch, "metadata.resourceVersion") != NULL && cluster_version(live) != f->version) {
+    if (sl_json_path(f->patch, "metadata.resourceVersion") != NULL &&
+        cluster_version(live) != f->version) {
         if (++f->tries < CONFLICTS_MAX) {
             look(f, w);
         } else {
@@ -445,7 +462,8 @@ void cluster_answer(uint32_t w, enum flight_end end)
     (void)sl_patch_merge(&after, f->patch, &e);
     check_write(live, after);
     if (f->what == SL_TO_WRITE_SPEC) {
-        sl_json_set_int(sl_json_get(after, "metadata"), "generation", sl_object_generation(live) + 1);
+        sl_json_set_int(sl_json_get(after, "metadata"), "generation",
+                        sl_object_generation(live) + 1);
     }
     cluster_put(w, after);
     if (end == ARRIVES_UNANSWERED) {

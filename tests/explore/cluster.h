@@ -30,12 +30,12 @@ struct cluster {
     uint32_t made[WORLD_WORKLOADS];             /* how often */
     struct sl_json *queues[WORLD_QUEUES];       /* ClusterQueues */
     bool node_down[WORLD_NODES], cut[WORLD_QUEUES];
-    uint32_t stopped; /* queue a: None, Hold, HoldAndDrain */
-    bool dropped;     /* queue a is gone */
-    bool unchecked;   /* queues do not ask for the check any more */
-    uint32_t troubles; /* how many there may still be */
+    uint32_t stopped;                   /* queue a: None, Hold, HoldAndDrain */
+    bool dropped;                       /* queue a is gone */
+    bool unchecked;                     /* queues do not ask for the check any more */
+    uint32_t troubles;                  /* how many there may still be */
     uint32_t switched[WORLD_WORKLOADS]; /* how often it was activated again */
-    uint32_t waited; /* how often time has passed since something is under way */
+    uint32_t waited;                    /* how often time has passed since something is under way */
     struct flight flights[WORLD_WORKLOADS];
 };
 extern struct cluster cluster;
@@ -57,6 +57,7 @@ void cluster_tell(uint32_t w);
 void cluster_tell_node(uint32_t n);
 void cluster_tell_queues(void);
 void cluster_drop_queue(void);
+int cluster_queue_count(void);
 void cluster_stop_job(uint32_t w);
 
 bool cluster_cycle_is_due(void);

@@ -7,6 +7,7 @@
 #include "tests/explore/cluster.h"
 #include "tests/explore/memory.h"
 #include "tests/explore/variables.h"
+#include "kernel/lifecycle/second_pass.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -138,22 +139,60 @@ void core_wake_all(struct sl_engine *g)
     }
 }
 
+void core_tell(void)
+{
+    static const char *const phases[] = {"absent",   "pending", "reserved",
+                                         "admitted", "evicted", "finished"};
+    for (uint32_t w = 0; w < WORLD_WORKLOADS; w++) {
+        const struct sl_json *o = cluster.workloads[w];
+        sl_workload_id id = o == NULL ? SL_NO_ID : sl_workload_find(cluster.engine, o);
+        if (id != SL_NO_ID) {
+            fprintf(stderr,
+                    "    w%u %s%s%s, place %u, says%s%s%s%s, %u failed nodes, pass in %lld ms\n", w,
+                    phases[sl_workloads[id].phase], sl_workloads[id].active ? "" : ", off",
+                    cluster.engine->workloads[id].paused ? ", paused" : "", sl_place_of(id),
+                    sl_condition_true(o, "QuotaReserved") ? " reserved" : "",
+                    sl_condition_true(o, "Admitted") ? " admitted" : "",
+                    sl_condition_true(o, "Evicted") ? " evicted" : "",
+                    sl_condition_true(o, "Finished") ? " finished" : "",
+                    sl_workloads[id].unhealthy_count,
+                    (long long)(sl_second_pass_due_ms(id) == SL_NEVER
+                                    ? -1
+                                    : sl_second_pass_due_ms(id) - cluster.now_ms));
+        }
+    }
+}
+
 enum sl_phase core_phase_of(const struct sl_json *workload)
 {
     sl_workload_id id = sl_workload_find(cluster.engine, workload);
     return id == SL_NO_ID ? SL_PHASE_ABSENT : sl_workloads[id].phase;
 }
 
+static const struct sl_queued_decision *decision_at(const struct sl_engine *g, uint32_t i)
+{
+    const struct sl_queued_decision *q = &g->decisions[(g->decision_first + i) % g->decision_cap];
+    const struct sl_workload_entry *e = &g->workloads[q->workload];
+    return e->uid != NULL && e->generation == q->generation ? q : NULL;
+}
+
 const struct sl_queued_decision *core_next_decision(const struct sl_engine *g)
 {
-    for (uint32_t i = 0; i < g->decision_count; i++) {
-        const struct sl_queued_decision *q = &g->decisions[(g->decision_first + i) % g->decision_cap];
-        const struct sl_workload_entry *e = &g->workloads[q->workload];
-        if (e->uid != NULL && e->generation == q->generation) {
-            return q;
-        }
+    const struct sl_queued_decision *q = NULL;
+    for (uint32_t i = 0; i < g->decision_count && q == NULL; i++) {
+        q = decision_at(g, i);
     }
-    return NULL;
+    return q;
+}
+
+bool core_is_decided(const struct sl_engine *g, uint32_t w)
+{
+    bool found = false;
+    for (uint32_t i = 0; i < g->decision_count; i++) {
+        const struct sl_queued_decision *q = decision_at(g, i);
+        found = found || (q != NULL && core_name_of(g, q)[1] == '0' + (char)w);
+    }
+    return found;
 }
 
 const char *core_name_of(const struct sl_engine *g, const struct sl_queued_decision *q)

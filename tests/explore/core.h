@@ -19,8 +19,12 @@ void core_add(struct sum *s);
 /* Everything that is woken needlessly (G13). */
 void core_wake_all(struct sl_engine *g);
 
+/* Each workload in a few words, for who follows a history. */
+void core_tell(void);
 enum sl_phase core_phase_of(const struct sl_json *workload);
 /* NULL = none is to be carried out. */
 const struct sl_queued_decision *core_next_decision(const struct sl_engine *g);
+/* Is anything about the workload of that number still to be written? */
+bool core_is_decided(const struct sl_engine *g, uint32_t w);
 const char *core_name_of(const struct sl_engine *g, const struct sl_queued_decision *q);
 #endif

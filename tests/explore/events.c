@@ -16,7 +16,8 @@ enum { MADE_MAX = 2, SWITCHED_MAX = 2, WAITED_MAX = 2 };
 
 static bool runs(uint32_t w)
 {
-    return cluster_says(w, "Admitted") && !cluster_says(w, "Finished") && !cluster_says(w, "Evicted");
+    return cluster_says(w, "Admitted") && !cluster_says(w, "Finished") &&
+           !cluster_says(w, "Evicted");
 }
 
 static bool is_switched(uint32_t w, bool on)
@@ -49,8 +50,8 @@ static bool can_make(uint32_t w)
 
 static bool must_stop(uint32_t w)
 {
-    return cluster_says(w, "Evicted") && cluster_says(w, "QuotaReserved") && !cluster_says(w, "Finished") &&
-           core_phase_of(cluster.workloads[w]) == SL_PHASE_EVICTED;
+    return cluster_says(w, "Evicted") && cluster_says(w, "QuotaReserved") &&
+           !cluster_says(w, "Finished") && core_phase_of(cluster.workloads[w]) == SL_PHASE_EVICTED;
 }
 
 static bool is_under_way(void)
@@ -66,16 +67,19 @@ static bool is_under_way(void)
 static bool can_pass(void)
 {
     int64_t due_ms = sl_engine_due_ms(cluster.engine);
-    return due_ms > cluster.now_ms && due_ms < INT64_MAX && (cluster.waited < WAITED_MAX || !is_under_way());
+    return due_ms > cluster.now_ms && due_ms < INT64_MAX &&
+           (cluster.waited < WAITED_MAX || !is_under_way());
 }
 
 /* The check of a workload that holds quota, in that state (NULL: in any). */
 static struct sl_json *check_of(uint32_t w, const char *state)
 {
-    if (!cluster_says(w, "QuotaReserved") || cluster_says(w, "Evicted") || cluster_says(w, "Finished")) {
+    if (!cluster_says(w, "QuotaReserved") || cluster_says(w, "Evicted") ||
+        cluster_says(w, "Finished")) {
         return NULL;
     }
-    struct sl_json *check = sl_json_at(sl_json_path(cluster.workloads[w], "status.admissionChecks"), 0);
+    struct sl_json *check =
+        sl_json_at(sl_json_path(cluster.workloads[w], "status.admissionChecks"), 0);
     bool is = state == NULL || strcmp(sl_json_path_text(check, "state", ""), state) == 0;
     return check != NULL && is ? check : NULL;
 }
@@ -91,8 +95,8 @@ static bool can_scale(uint32_t w)
 static void set_condition(uint32_t w, const char *type, bool value, const char *reason)
 {
     struct sl_json *o = cluster_copy(w);
-    (void)sl_condition_set(sl_json_path_make(o, "status"), type, value, reason, "", sl_object_generation(o),
-                           cluster.now_ms);
+    (void)sl_condition_set(sl_json_path_make(o, "status"), type, value, reason, "",
+                           sl_object_generation(o), cluster.now_ms);
     cluster_put(w, o);
 }
 
@@ -296,7 +300,8 @@ static void do_scale(uint32_t a)
     struct sl_error e = {0};
     static const char one[] = "[{\"name\":\"main\",\"count\":1}]";
     struct sl_json *o = cluster_copy(a);
-    sl_json_set(sl_json_path_make(o, "status"), "reclaimablePods", sl_json_parse(one, sizeof one - 1, &e));
+    sl_json_set(sl_json_path_make(o, "status"), "reclaimablePods",
+                sl_json_parse(one, sizeof one - 1, &e));
     cluster_put(a, o);
 }
 

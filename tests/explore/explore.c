@@ -19,7 +19,7 @@
 #include "tests/explore/state.h"
 
 #define SEEN_MAX (1u << 23) /* a power of two */
-enum { DEPTH_MAX = 2000, PATH_TEXT = 65536, AUDITED = 16 };
+enum { DEPTH_MAX = 2000, PATH_TEXT = 65536, AUDITED = 16, FIRST_LIMIT = 8 };
 
 const struct world worlds[] = {
 #define WORLD(name, text, ...) {#name, text, __VA_ARGS__},
@@ -38,15 +38,17 @@ struct frame {
 struct search {
     struct snapshot start, root;
     struct frame frames[DEPTH_MAX];
-    uint32_t depth, deepest;
-    uint64_t seen_count, transitions, rests, audits, differences;
+    uint32_t depth, deepest, limit;
+    uint64_t seen_count, states, transitions, rests, audits, differences;
     double until_s;
-    bool ended, out_of_time, audit, verbose;
+    bool cut, out_of_time, audit; /* cut: there is more below the limit */
     sigjmp_buf back;
     char what[1024];
     struct event path[DEPTH_MAX];
     uint32_t length;
     uint64_t seen[SEEN_MAX], successors[SEEN_MAX];
+    uint16_t depths
+        [SEEN_MAX]; /* at which it was seen: it is gone into again from nearer to the beginning */
 };
 static struct search *search;
 
@@ -146,9 +148,6 @@ static void pop(struct frame *f)
     if (f->again) {
         search->audits++;
         search->differences += *kept != 0 && *kept != f->successors ? 1 : 0;
-        if (*kept != 0 && *kept != f->successors && getenv("DIFF")) {
-            fprintf(stderr, "differs: %llx\n", (unsigned long long)f->sum);
-        }
     } else {
         *kept = f->successors;
     }
@@ -164,6 +163,15 @@ static void note_path(struct event last)
     search->path[search->length++] = last;
 }
 
+static void go_into(struct event came, uint64_t sum)
+{
+    if (search->depth < search->limit) {
+        push(came, sum, false);
+    } else {
+        search->cut = true;
+    }
+}
+
 static void take(struct frame *f)
 {
     note_path(f->next);
@@ -171,20 +179,17 @@ static void take(struct frame *f)
     step(f->next);
     uint64_t sum = sum_now();
     uint64_t *place = place_of(sum);
-    if (getenv("WATCH") && strtoull(getenv("WATCH"), NULL, 16) == sum) {
-        char name[32];
-        for (uint32_t i = 0; i < search->length; i++) {
-            event_name(search->path[i], name, sizeof name);
-            fprintf(stderr, "%s ", name);
-        }
-        fprintf(stderr, "\n");
-    }
     f->successors = f->successors * 1099511628211u + sum + f->next.kind * 7u + f->next.a;
-    if (*place == 0) {
+    uint16_t *depth = &search->depths[place - search->seen];
+    bool is_new = *place == 0;
+    if (is_new || *depth > search->depth) {
         *place = sum;
-        search->seen_count++;
-        push(f->next, sum, false);
-        look_at_rest();
+        *depth = (uint16_t)search->depth;
+        search->seen_count += is_new ? 1 : 0;
+        go_into(f->next, sum);
+        if (is_new) {
+            look_at_rest();
+        }
     } else if (search->audit && !f->again && sum % AUDITED == 0) {
         push(f->next, sum, true);
     }
@@ -197,14 +202,6 @@ static void go_on(void)
         bool full = search->seen_count > SEEN_MAX / 4 * 3;
         if (full || (search->transitions % 64 == 0 && now_s() > search->until_s)) {
             search->out_of_time = true;
-            if (getenv("DEEP") != NULL) {
-                char name[32];
-                for (uint32_t i = 1; i < search->depth && i < 200; i++) {
-                    event_name(search->frames[i].came, name, sizeof name);
-                    fprintf(stderr, "%s ", name);
-                }
-                fprintf(stderr, "\n");
-            }
             return;
         }
         snapshot_restore(&f->snapshot);
@@ -212,7 +209,8 @@ static void go_on(void)
             if (f->again) { /* one step, no farther */
                 note_path(f->next);
                 step(f->next);
-                f->successors = f->successors * 1099511628211u + sum_now() + f->next.kind * 7u + f->next.a;
+                f->successors =
+                    f->successors * 1099511628211u + sum_now() + f->next.kind * 7u + f->next.a;
             } else {
                 take(f);
             }
@@ -236,8 +234,10 @@ static void begin(const struct world *world, uint32_t troubles)
 static bool look_for(const struct world *world, uint32_t troubles)
 {
     memset(search->seen, 0, sizeof search->seen);
+    memset(search->depths, 0, sizeof search->depths);
     search->seen_count = 0;
     search->depth = 0;
+    search->cut = false;
     if (sigsetjmp(search->back, 1) != 0) {
         return false;
     }
@@ -267,6 +267,9 @@ static bool play(const struct event *path, uint32_t length, bool tell)
                 fprintf(stderr, "  %s\n", name);
             }
             step(path[i]);
+            if (tell) {
+                core_tell();
+            }
         }
     }
     look_at_rest();
@@ -305,35 +308,60 @@ static void print_path(const struct world *world, uint32_t troubles)
 
 /* --- worlds ------------------------------------------------------------------------------------- */
 
+static void tell_found(const struct world *world, uint32_t troubles, double seconds)
+{
+    uint32_t found = search->length;
+    shorten();
+    printf(
+        "FAILED %-8s %s\n  after %llu states, %llu transitions, %.1f s; %u events, at first %u\n",
+        world->name, search->what, (unsigned long long)search->seen_count,
+        (unsigned long long)search->transitions, seconds, search->length, found);
+    print_path(world, troubles);
+}
+
+/* Deeper and deeper, until nothing is left below or time is up. False: something is broken. */
+static bool deepen(const struct world *world, uint32_t troubles, double seconds, char *told,
+                   size_t size)
+{
+    uint32_t whole = 0;
+    search->until_s = now_s() + seconds;
+    search->out_of_time = false;
+    search->cut = true;
+    for (search->limit = FIRST_LIMIT; search->cut && !search->out_of_time;
+         search->limit += search->limit / 4) {
+        if (!look_for(world, troubles)) {
+            return false;
+        }
+        whole = search->out_of_time ? whole : search->limit;
+        search->states = search->out_of_time && whole > 0 ? search->states : search->seen_count;
+    }
+    if (search->out_of_time) {
+        (void)snprintf(told, size, " %u: %u steps, %llu;", troubles, whole,
+                       (unsigned long long)search->states);
+    } else {
+        (void)snprintf(told, size, " %u: all, %llu;", troubles, (unsigned long long)search->states);
+    }
+    return true;
+}
+
+/* Without troubles, then with one, and so on; each has the same share of what is left of the time. */
 static bool explore(const struct world *world, double seconds, uint32_t troubles_max)
 {
     double began_s = now_s();
+    char told[256] = "";
     uint32_t most = troubles_max < world->troubles ? troubles_max : world->troubles;
-    uint64_t states = 0, transitions = 0;
-    char whole[64] = "nothing to the end";
-    search->out_of_time = false;
-    search->until_s = began_s + seconds;
     search->deepest = 0;
     search->transitions = search->rests = search->audits = search->differences = 0;
-    for (uint32_t troubles = 0; troubles <= most && !search->out_of_time; troubles++) {
-        bool good = look_for(world, troubles);
-        if (!good) {
-            uint32_t found = search->length;
-            shorten();
-            printf("FAILED %-8s %s\n  after %llu states, %llu transitions, %.1f s; %u events, at first %u\n", world->name,
-                   search->what, (unsigned long long)search->seen_count,
-                   (unsigned long long)search->transitions, now_s() - began_s, search->length, found);
-            print_path(world, troubles);
+    for (uint32_t troubles = 0; troubles <= most; troubles++) {
+        double share_s = (began_s + seconds - now_s()) / (most - troubles + 1);
+        size_t used = strlen(told);
+        if (!deepen(world, troubles, share_s, told + used, sizeof told - used)) {
+            tell_found(world, troubles, now_s() - began_s);
             return false;
         }
-        states = search->seen_count;
-        transitions = search->transitions;
-        if (!search->out_of_time) {
-            (void)snprintf(whole, sizeof whole, "whole with %u", troubles);
-        }
     }
-    printf("ok     %-8s %s%s; %llu states, %llu transitions, %llu at rest, depth %u, %.1f s", world->name, whole,
-           search->out_of_time ? ", then in part" : "", (unsigned long long)states, (unsigned long long)transitions,
+    printf("ok     %-8s states by troubles%s %llu transitions, %llu at rest, depth %u, %.0f s",
+           world->name, told, (unsigned long long)search->transitions,
            (unsigned long long)search->rests, search->deepest, now_s() - began_s);
     if (search->audit) {
         printf(", %llu audited, %llu differ", (unsigned long long)search->audits,
@@ -433,7 +461,8 @@ int main(int argc, char **argv)
         if (strcmp(argv[i], "--audit") == 0) {
             search->audit = true;
         } else if (i + 1 >= argc || !read_option(&o, argv[i], argv[i + 1])) {
-            fprintf(stderr, "usage: explore [--world NAME] [--seconds S] [--troubles N] [--events \"E...\"] [--audit]\n");
+            fprintf(stderr, "usage: explore [--world NAME] [--seconds S] [--troubles N] [--events "
+                            "\"E...\"] [--audit]\n");
             return 2;
         } else {
             i++;

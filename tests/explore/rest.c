@@ -3,7 +3,9 @@
 
 #include "tests/explore/rest.h"
 #include "engine/conditions/mirror.h"
+#include "kernel/lifecycle/second_pass.h"
 #include "policy/guarantees/guarantees.h"
+#include "policy/queues/queues.h"
 #include "tests/explore/cluster.h"
 #include "tests/explore/core.h"
 #include <string.h>
@@ -19,6 +21,56 @@ static const struct {
 #undef SL_RULE
 };
 
+/* Its object says all that was decided about it. */
+static bool is_written(uint32_t w)
+{
+    return !cluster.flights[w].used && !core_is_decided(cluster.engine, w);
+}
+
+/* G3, in what the API shows: jobs run whose Workloads say so, and no more of them than there is quota for. One that was
+ * deactivated gives its quota up at once, and its job stops later (docs/guarantees.md, G6). */
+static void check_shown(void)
+{
+    int shown = 0;
+    for (uint32_t w = 0; w < WORLD_WORKLOADS; w++) {
+        bool runs = is_written(w) && cluster_says(w, "QuotaReserved") &&
+                    !cluster_says(w, "Finished") && !cluster_says(w, "Evicted") &&
+                    sl_json_path_bool(cluster.workloads[w], "spec.active", true);
+        shown += runs ? cluster.world->workloads[w].pods : 0;
+    }
+    if ((cluster.world->may & (MAY_CUT | MAY_DROP_QUEUE)) == 0 &&
+        shown > cluster.world->quota * cluster_queue_count()) {
+        broken("G3: objects say that %d pods may run, and there is quota for less", shown);
+    }
+}
+
+/* G9: a pass is of the workload that it was armed for. */
+static void check_passes(void)
+{
+    for (uint32_t i = 0; i < sl_second_pass_count(); i++) {
+        sl_workload_id id = sl_second_pass_at(i);
+        if (sl_second_passes[i].generation != sl_workloads[id].generation ||
+            sl_workloads[id].phase == SL_PHASE_ABSENT) {
+            broken("G9: a second pass is armed for a workload that is gone: %u", id);
+        }
+    }
+}
+
+/* G9: whoever is in line is so in a queue that is there. */
+static void check_lines(void)
+{
+    for (sl_workload_id id = 0; id < cluster.engine->workload_cap; id++) {
+        sl_qnode_id queue = sl_queues_queue_of(id);
+        const struct sl_qnode_entry *n =
+            queue < cluster.engine->qnode_cap ? cluster.engine->qnodes[queue] : NULL;
+        enum sl_place place = sl_place_of(id);
+        if ((place == SL_PLACE_HEAP || place == SL_PLACE_INADMISSIBLE) &&
+            (n == NULL || !n->exists)) {
+            broken("G9: workload %u is in line in a queue that is gone", id);
+        }
+    }
+}
+
 void check_step(bool decided)
 {
     const char *what = NULL;
@@ -29,6 +81,9 @@ void check_step(bool decided)
     if (!sl_engine_valid(cluster.engine, &what)) {
         broken("%s", what);
     }
+    check_shown();
+    check_passes();
+    check_lines();
 }
 
 bool is_at_rest(void)
@@ -51,7 +106,8 @@ static bool anybody_evicted(void)
 
 static bool check_stands_in_the_way(uint32_t w)
 {
-    const struct sl_json *check = sl_json_at(sl_json_path(cluster.workloads[w], "status.admissionChecks"), 0);
+    const struct sl_json *check =
+        sl_json_at(sl_json_path(cluster.workloads[w], "status.admissionChecks"), 0);
     return strcmp(sl_json_path_text(check, "state", "Pending"), "Rejected") == 0;
 }
 
@@ -59,7 +115,8 @@ static bool check_stands_in_the_way(uint32_t w)
 static bool waits(uint32_t w)
 {
     const struct world_workload *of = &cluster.world->workloads[w];
-    bool pending = cluster.workloads[w] != NULL && !cluster_says(w, "Finished") && !cluster_says(w, "QuotaReserved") &&
+    bool pending = cluster.workloads[w] != NULL && !cluster_says(w, "Finished") &&
+                   !cluster_says(w, "QuotaReserved") &&
                    sl_json_path_bool(cluster.workloads[w], "spec.active", true);
     bool open = of->queue == 'b' || (!cluster.dropped && cluster.stopped == 0);
     return pending && open && !cluster.cut[of->queue - 'a'] && of->pods <= cluster.world->quota &&
@@ -68,7 +125,11 @@ static bool waits(uint32_t w)
 
 static bool nodes_are_up(void)
 {
-    return !cluster.node_down[0] && !cluster.node_down[1];
+    bool up = true;
+    for (uint32_t n = 0; n < WORLD_NODES; n++) {
+        up = up && !cluster.node_down[n];
+    }
+    return up;
 }
 
 /* As the models have it (`no_lost_wake`): nobody holds quota, no timer is armed, and somebody waits who would fit. Then
@@ -94,8 +155,8 @@ static void check_nobody_is_owed(void)
         const struct sl_json *check =
             sl_json_at(sl_json_path(cluster.workloads[w], "status.admissionChecks"), 0);
         bool ready = check == NULL || strcmp(sl_json_path_text(check, "state", ""), "Ready") == 0;
-        if (cluster_says(w, "QuotaReserved") && !cluster_says(w, "Admitted") && !cluster_says(w, "Evicted") &&
-            !cluster_says(w, "Finished") && ready) {
+        if (cluster_says(w, "QuotaReserved") && !cluster_says(w, "Admitted") &&
+            !cluster_says(w, "Evicted") && !cluster_says(w, "Finished") && ready) {
             broken("G13: w%u holds quota, its check is ready, and it is never admitted", w);
         }
     }
@@ -104,8 +165,9 @@ static void check_nobody_is_owed(void)
 void check_rest(void)
 {
     for (uint32_t w = 0; w < WORLD_WORKLOADS; w++) {
-        const char *trouble =
-            cluster.workloads[w] == NULL ? NULL : sl_mirror_settled(cluster.engine, cluster.workloads[w]);
+        const char *trouble = cluster.workloads[w] == NULL
+                                  ? NULL
+                                  : sl_mirror_settled(cluster.engine, cluster.workloads[w]);
         if (trouble != NULL) {
             broken("%s", trouble);
         }

@@ -75,7 +75,8 @@ static void add_cluster(struct sum *s)
     }
     sum_bytes(s, where, cluster.node_down, sizeof cluster.node_down);
     sum_bytes(s, where + 16, cluster.cut, sizeof cluster.cut);
-    sum_word(s, where + 32, cluster.stopped + (cluster.dropped ? 4u : 0) + (cluster.unchecked ? 8u : 0));
+    sum_word(s, where + 32,
+             cluster.stopped + (cluster.dropped ? 4u : 0) + (cluster.unchecked ? 8u : 0));
     sum_word(s, where + 33, cluster.troubles);
     sum_word(s, where + 34, cluster.waited);
     sum_bytes(s, where + 40, cluster.switched, sizeof cluster.switched);
@@ -85,15 +86,17 @@ static void add_cluster(struct sum *s)
 
 static void add_times(struct sum *s, uint32_t where, const struct sl_workload_entry *e)
 {
-    const int64_t times[] = {e->created_ms, e->seen_ms, e->backoff_ms,    e->ready_ms,
+    const int64_t times[] = {e->created_ms, e->seen_ms,   e->backoff_ms,    e->ready_ms,
                              e->stop_ms,    e->retain_ms, e->restrained_ms, e->limited_ms};
     sum_bytes(s, where, times, sizeof times);
 }
 
-static void add_versions(struct sum *s, uint32_t where, const struct sl_workload_entry *e, uint32_t w)
+static void add_versions(struct sum *s, uint32_t where, const struct sl_workload_entry *e,
+                         uint32_t w)
 {
-    const uint64_t versions[] = {e->written_version, e->base_version, e->answers_version, e->seen_version,
-                                 e->unread_first,    e->unread_last,  e->news_version};
+    const uint64_t versions[] = {e->written_version, e->base_version, e->answers_version,
+                                 e->seen_version,    e->unread_first, e->unread_last,
+                                 e->news_version};
     for (uint32_t i = 0; i < sizeof versions / sizeof versions[0]; i++) {
         add_version(s, where + i, w, versions[i]);
     }
@@ -122,8 +125,8 @@ static uint64_t bits_of(const struct sl_workload_entry *e)
 {
     return (uint64_t)e->wants_active | (uint64_t)e->gate_untold << 1 | (uint64_t)e->paused << 2 |
            (uint64_t)e->rewrite << 3 | (uint64_t)e->plain << 4 | (uint64_t)e->echo << 5 |
-           (uint64_t)(e->asked != 0) << 6 | (uint64_t)e->device_claims << 7 | (uint64_t)e->oversized << 8 |
-           (uint64_t)e->reclaims << 9 | 1u << 10;
+           (uint64_t)(e->asked != 0) << 6 | (uint64_t)e->device_claims << 7 |
+           (uint64_t)e->oversized << 8 | (uint64_t)e->reclaims << 9 | 1u << 10;
 }
 
 static void add_entry(struct sum *s, const struct sl_engine *g, sl_workload_id id)
@@ -138,10 +141,20 @@ static void add_entry(struct sum *s, const struct sl_engine *g, sl_workload_id i
     sum_text(s, where, e->uid);
     sum_text(s, where + 1, e->queue == NULL ? "" : e->queue->key);
     sum_text(s, where + 2, e->trouble == NULL ? "" : e->trouble);
-    const uint64_t numbers[] = {bits_of(e),     e->generation,       (uint32_t)e->priority, e->request_at,
-                                e->next,        e->prev,             e->standing,           e->counted_at,
-                                e->held_at,     e->unwritten_count,  e->rewrite ? e->rewrite_kind + 1u : 0,
-                                e->refusals,    e->refused_kind,     e->vain_preemptions,
+    const uint64_t numbers[] = {bits_of(e),
+                                e->generation,
+                                (uint32_t)e->priority,
+                                e->request_at,
+                                e->next,
+                                e->prev,
+                                e->standing,
+                                e->counted_at,
+                                e->held_at,
+                                e->unwritten_count,
+                                e->rewrite ? e->rewrite_kind + 1u : 0,
+                                e->refusals,
+                                e->refused_kind,
+                                e->vain_preemptions,
                                 (uint64_t)e->object_generation};
     sum_bytes(s, where + 8, numbers, sizeof numbers);
     add_times(s, where + 0x200, e);
@@ -157,10 +170,14 @@ static void add_qnode(struct sum *s, const struct sl_engine *g, sl_qnode_id id)
     if (n == NULL) {
         return;
     }
-    const uint64_t numbers[] = {(uint64_t)n->exists | (uint64_t)n->deleting << 1 | (uint64_t)n->open << 2 |
-                                    (uint64_t)n->active << 3 | (uint64_t)n->restated << 4 |
-                                    (uint64_t)n->exceeded << 5 | 64u,
-                                n->stop, n->parent, n->child_count, n->holder_count, n->check_count};
+    const uint64_t numbers[] = {(uint64_t)n->exists | (uint64_t)n->deleting << 1 |
+                                    (uint64_t)n->open << 2 | (uint64_t)n->active << 3 |
+                                    (uint64_t)n->restated << 4 | (uint64_t)n->exceeded << 5 | 64u,
+                                n->stop,
+                                n->parent,
+                                n->child_count,
+                                n->holder_count,
+                                n->check_count};
     sum_text(s, where, n->name);
     sum_bytes(s, where + 8, numbers, sizeof numbers);
 }
@@ -191,7 +208,8 @@ static void add_timers(struct sum *s, const struct sl_engine *g)
 static void add_decisions(struct sum *s, const struct sl_engine *g)
 {
     for (uint32_t i = 0; i < g->decision_count; i++) {
-        const struct sl_queued_decision *q = &g->decisions[(g->decision_first + i) % g->decision_cap];
+        const struct sl_queued_decision *q =
+            &g->decisions[(g->decision_first + i) % g->decision_cap];
         uint32_t where = AT(DECISION, i);
         sum_word(s, where, q->kind + 1u);
         sum_word(s, where + 1, q->workload);
@@ -212,9 +230,13 @@ static void add_engine(struct sum *s, const struct sl_engine *g)
     }
     add_timers(s, g);
     add_decisions(s, g);
-    const uint64_t numbers[] = {idle, (uint64_t)g->woken_ms, g->reading, (uint64_t)g->restanding |
-                                (uint64_t)g->wants_workloads << 1 | (uint64_t)g->sweep << 2,
-                                (uint64_t)sl_node_health_waits(g), (uint64_t)sl_world_woken(g),
+    const uint64_t numbers[] = {idle,
+                                (uint64_t)g->woken_ms,
+                                g->reading,
+                                (uint64_t)g->restanding | (uint64_t)g->wants_workloads << 1 |
+                                    (uint64_t)g->sweep << 2,
+                                (uint64_t)sl_node_health_waits(g),
+                                (uint64_t)sl_world_woken(g),
                                 (uint64_t)sl_engine_due_ms(g)};
     sum_bytes(s, where, numbers, sizeof numbers);
 }
@@ -226,7 +248,8 @@ uint64_t state_sum(void)
     s->hash = 1;
     s->now_ms = cluster.now_ms;
     s->count = 0;
-    sum_number(s, AT(CLUSTER, 1), 0, (uint64_t)s->now_ms, false); /* whatever is as late as that may come again */
+    sum_number(s, AT(CLUSTER, 1), 0, (uint64_t)s->now_ms,
+               false); /* whatever is as late as that may come again */
     add_cluster(s);
     add_engine(s, cluster.engine);
     core_add(s);

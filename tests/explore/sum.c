@@ -71,7 +71,9 @@ static bool is_stamp(const char *t)
 static size_t length_of_version(const char *t)
 {
     static const char key[] = "\"resourceVersion\":\"";
-    return strncmp(t, key, sizeof key - 1) != 0 ? 0 : sizeof key - 1 + strspn(t + sizeof key - 1, "0123456789");
+    return strncmp(t, key, sizeof key - 1) != 0
+               ? 0
+               : sizeof key - 1 + strspn(t + sizeof key - 1, "0123456789");
 }
 
 void sum_text(struct sum *s, uint32_t where, const char *text)
