@@ -9,6 +9,7 @@
 #include "tests/explore/variables.h"
 #include "kernel/lifecycle/second_pass.h"
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum treatment { AS_IT_IS, WIPED, SEEN, RANKED, PAIRED, AGED, COUNTED };
@@ -58,6 +59,28 @@ static enum treatment treatment_of(const struct variable_rule *r)
     }
 }
 
+static int by_address(const void *a, const void *b)
+{
+    const struct variable *x = *(struct variable *const *)a, *y = *(struct variable *const *)b;
+    return (x->span->at > y->span->at) - (x->span->at < y->span->at);
+}
+
+/* What is wiped before each state is judged is no part of one. */
+static void leave_out(void)
+{
+    struct variable **wiped = memory_new(sl_core_span_count * sizeof(struct variable *));
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < sl_core_span_count; i++) {
+        if (variables[i].treatment == WIPED) {
+            wiped[count++] = &variables[i];
+        }
+    }
+    qsort(wiped, count, sizeof(struct variable *), by_address);
+    for (uint32_t i = 0; i < count; i++) {
+        snapshot_leave_out(wiped[i]->span->at, wiped[i]->span->size);
+    }
+}
+
 void core_begin(void)
 {
     variables = memory_new(sl_core_span_count * sizeof *variables);
@@ -70,6 +93,7 @@ void core_begin(void)
         v->initial = memory_new(v->span->size);
         memcpy(v->initial, v->span->at, v->span->size);
     }
+    leave_out();
 }
 
 static void set_back(const struct variable *v)

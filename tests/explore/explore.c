@@ -18,7 +18,7 @@
 #include "tests/explore/rest.h"
 #include "tests/explore/state.h"
 
-#define SEEN_MAX (1u << 23) /* a power of two */
+#define SEEN_MAX (1u << 22) /* a power of two */
 enum { DEPTH_MAX = 2000, PATH_TEXT = 65536, AUDITED = 16, FIRST_LIMIT = 8 };
 
 const struct world worlds[] = {
@@ -90,7 +90,6 @@ static uint64_t *place_of(uint64_t sum)
 
 static uint64_t sum_now(void)
 {
-    core_wipe();
     uint64_t sum = state_sum();
     return sum == 0 ? 1 : sum;
 }
@@ -120,6 +119,7 @@ static void look_at_rest(void)
         search->rests++;
         check_rest();
         probe_rest();
+        core_wipe();
     }
 }
 
@@ -183,6 +183,7 @@ static void take(struct frame *f)
     uint16_t *depth = &search->depths[place - search->seen];
     bool is_new = *place == 0;
     if (is_new || *depth > search->depth) {
+        search->successors[place - search->seen] = 0;
         *place = sum;
         *depth = (uint16_t)search->depth;
         search->seen_count += is_new ? 1 : 0;
@@ -223,6 +224,7 @@ static void go_on(void)
 static void begin(const struct world *world, uint32_t troubles)
 {
     snapshot_restore(&search->start);
+    core_wipe();
     cluster_open(world, troubles);
     drop_touched();
     check_step(false);
@@ -260,6 +262,7 @@ static bool play(const struct event *path, uint32_t length, bool tell)
         return false;
     }
     snapshot_restore(&search->root);
+    core_wipe();
     for (uint32_t i = 0; i < length; i++) {
         if (event_can(path[i])) {
             event_name(path[i], name, sizeof name);

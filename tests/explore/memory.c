@@ -12,7 +12,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-enum { CLASSES = 24, SMALLEST = 16, ARENA_MAX = 64 << 20, PAGE = 4096 };
+enum { CLASSES = 24, SMALLEST = 16, ARENA_MAX = 64 << 20, PAGE = 4096, PIECES = 256 };
 
 union block {
     struct {
@@ -122,14 +122,40 @@ void *realloc(void *at, size_t size)
 
 /* --- snapshots ---------------------------------------------------------------------------------- */
 
-static size_t variables(void)
+/* The variables that are kept, piece by piece. */
+static struct piece {
+    unsigned char *at;
+    size_t size;
+} pieces[PIECES];
+static uint32_t piece_count;
+static size_t kept;
+
+static struct piece *last_piece(void)
 {
-    return (size_t)((uintptr_t)_end - (uintptr_t)__data_start);
+    if (piece_count == 0) {
+        kept = (size_t)((uintptr_t)_end - (uintptr_t)__data_start);
+        pieces[piece_count++] = (struct piece){(unsigned char *)__data_start, kept};
+    }
+    return &pieces[piece_count - 1];
+}
+
+void snapshot_leave_out(void *at, size_t size)
+{
+    struct piece *last = last_piece();
+    size_t before = (size_t)((uintptr_t)at - (uintptr_t)last->at);
+    size_t behind = last->size - before - size;
+    if (size < PAGE / 8 || (uintptr_t)at < (uintptr_t)last->at || piece_count == PIECES) {
+        return;
+    }
+    last->size = before;
+    pieces[piece_count++] = (struct piece){(unsigned char *)at + size, behind};
+    kept -= size;
 }
 
 void snapshot_take(struct snapshot *s)
 {
-    size_t size = variables() + arena->used;
+    (void)last_piece();
+    size_t size = kept + arena->used;
     if (size > s->room) {
         if (s->bytes != NULL) {
             (void)munmap(s->bytes, s->room);
@@ -137,15 +163,23 @@ void snapshot_take(struct snapshot *s)
         s->room = (size + size / 4 + PAGE - 1) / PAGE * PAGE;
         s->bytes = map(s->room);
     }
+    unsigned char *to = s->bytes;
+    for (uint32_t i = 0; i < piece_count; i++) {
+        memcpy(to, pieces[i].at, pieces[i].size);
+        to += pieces[i].size;
+    }
     s->arena = arena->used;
-    memcpy(s->bytes, __data_start, variables());
-    memcpy(s->bytes + variables(), arena, arena->used);
+    memcpy(to, arena, arena->used);
 }
 
 void snapshot_restore(const struct snapshot *s)
 {
-    memcpy(__data_start, s->bytes, variables());
-    memcpy(arena, s->bytes + variables(), s->arena);
+    const unsigned char *from = s->bytes;
+    for (uint32_t i = 0; i < piece_count; i++) {
+        memcpy(pieces[i].at, from, pieces[i].size);
+        from += pieces[i].size;
+    }
+    memcpy(arena, from, s->arena);
 }
 
 /* Hashes of maps have the same key in each run, so that a history can be played again. */

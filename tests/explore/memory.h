@@ -14,6 +14,10 @@ struct snapshot {
 void snapshot_take(struct snapshot *s);
 void snapshot_restore(const struct snapshot *s);
 
+/* What lies there is left out of snapshots, since it is always the same when one is taken. To be called before the first
+ * one, in the order of addresses. */
+void snapshot_leave_out(void *at, size_t size);
+
 /* Zeroed, kept through every restore, never given back. */
 void *memory_new(size_t size);
 #endif
