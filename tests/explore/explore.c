@@ -352,7 +352,7 @@ static bool explore(const struct world *world, double seconds, uint32_t troubles
 {
     double began_s = now_s();
     char told[256] = "";
-    uint32_t most = troubles_max < world->troubles ? troubles_max : world->troubles;
+    uint32_t most = troubles_max != UINT32_MAX ? troubles_max : world->troubles;
     search->deepest = 0;
     search->transitions = search->rests = search->audits = search->differences = 0;
     for (uint32_t troubles = 0; troubles <= most; troubles++) {
@@ -458,7 +458,7 @@ static int explore_all(const struct options *o)
 
 int main(int argc, char **argv)
 {
-    struct options o = {.seconds = 60, .troubles = 99};
+    struct options o = {.seconds = 60, .troubles = UINT32_MAX};
     prepare();
     for (int i = 1; i < argc; i++) {
         if (strcmp(argv[i], "--audit") == 0) {

@@ -37,8 +37,8 @@ struct world {
     uint32_t may;
     struct world_workload workloads[WORLD_WORKLOADS]; /* those without pods are not there */
     int quota;                                        /* of each queue, in pods */
-    uint32_t troubles; /* how many of them at most in one history, in a run without bounds */
-    bool check, topology, wait_ready, preempts, rejoins;
+    uint32_t troubles; /* at most in one history, unless more are asked for */
+    bool check, topology, wait_ready, preempts;
     bool begun;   /* all workloads are there from the start */
     bool fair;    /* fair sharing */
     bool fast;    /* TASFailedNodeReplacementFailFast */
