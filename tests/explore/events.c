@@ -305,6 +305,26 @@ static void do_scale(uint32_t a)
     cluster_put(a, o);
 }
 
+/* As the last leader's request that was long on its way. */
+static void do_foreign(uint32_t a)
+{
+    char text[256];
+    struct sl_error e = {0};
+    struct sl_json *o = cluster_copy(a);
+    struct sl_json *status = sl_json_path_make(o, "status");
+    int n =
+        snprintf(text, sizeof text,
+                 "{\"clusterQueue\":\"cq%c\",\"podSetAssignments\":[{\"name\":\"main\",\"count\":1,"
+                 "\"flavors\":{\"cpu\":\"f\"},\"resourceUsage\":{\"cpu\":\"1\"}}]}",
+                 cluster.world->workloads[a].queue);
+    sl_json_set(status, "admission", sl_json_parse(text, (size_t)n, &e));
+    (void)sl_condition_set(status, "QuotaReserved", true, "QuotaReserved", "",
+                           sl_object_generation(o), cluster.now_ms);
+    (void)sl_condition_set(status, "Admitted", true, "Admitted", "", sl_object_generation(o),
+                           cluster.now_ms);
+    cluster_put(a, o);
+}
+
 static void do_restart(uint32_t a)
 {
     (void)a;

@@ -36,7 +36,7 @@ struct frame {
 };
 /* The search's own, which no restore touches. */
 struct search {
-    struct snapshot start, root;
+    struct snapshot start, root, aside;
     struct frame frames[DEPTH_MAX];
     uint32_t depth, deepest, limit;
     uint64_t seen_count, states, transitions, rests, audits, differences;
@@ -118,7 +118,11 @@ static void look_at_rest(void)
     if (is_at_rest()) {
         search->rests++;
         check_rest();
+        snapshot_take(&search->aside);
         probe_rest();
+        core_wipe();
+        snapshot_restore(&search->aside);
+        probe_restart();
         core_wipe();
     }
 }

@@ -38,7 +38,7 @@ static void check_shown(void)
                     sl_json_path_bool(cluster.workloads[w], "spec.active", true);
         shown += runs ? cluster.world->workloads[w].pods : 0;
     }
-    if ((cluster.world->may & (MAY_CUT | MAY_DROP_QUEUE)) == 0 &&
+    if ((cluster.world->may & (MAY_CUT | MAY_DROP_QUEUE | MAY_BE_TAKEN_OVER)) == 0 &&
         shown > cluster.world->quota * cluster_queue_count()) {
         broken("G3: objects say that %d pods may run, and there is quota for less", shown);
     }
@@ -193,5 +193,55 @@ void probe_rest(void)
     sl_engine_count(cluster.engine, &after);
     if (after.reserved != before.reserved && !anybody_evicted()) {
         broken("G13: a wake-up was lost: at rest a fresh look at all queues serves somebody");
+    }
+}
+
+/* --- restarts ----------------------------------------------------------------------------------- */
+
+static void go_on(void)
+{
+    for (uint32_t w = 0; w < WORLD_WORKLOADS; w++) {
+        if (cluster.flights[w].used) {
+            cluster_answer(w, ARRIVES);
+        }
+        cluster_tell(w);
+    }
+    if (cluster_cycle_is_due()) {
+        cluster_cycle();
+    }
+    if (cluster_can_send()) {
+        cluster_send();
+    }
+}
+
+/* A write that failed waits for its time. */
+static bool is_to_be_written(void)
+{
+    bool found = false;
+    for (sl_workload_id id = 0; id < cluster.engine->workload_cap; id++) {
+        const struct sl_workload_entry *e = &cluster.engine->workloads[id];
+        found = found || (e->uid != NULL && (e->rewrite || e->paused));
+    }
+    return found;
+}
+
+void probe_restart(void)
+{
+    bool reserved[WORLD_WORKLOADS];
+    if (anybody_evicted() || is_to_be_written()) {
+        return;
+    }
+    for (uint32_t w = 0; w < WORLD_WORKLOADS; w++) {
+        reserved[w] = cluster_says(w, "QuotaReserved");
+    }
+    cluster_restart();
+    for (uint32_t i = 0; i < CYCLES_MAX && !is_at_rest(); i++) {
+        go_on();
+    }
+    for (uint32_t w = 0; w < WORLD_WORKLOADS; w++) {
+        if (cluster_says(w, "QuotaReserved") != reserved[w] && !anybody_evicted()) {
+            broken("G10: a restart at rest %s w%u", reserved[w] ? "takes the quota of" : "serves",
+                   w);
+        }
     }
 }

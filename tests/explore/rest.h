@@ -11,6 +11,8 @@ void check_step(bool decided);
 bool is_at_rest(void);
 /* Of the objects, and that nobody waits for what is there. */
 void check_rest(void);
+/* A restart changes no reservation (G10). Changes the state, too. */
+void probe_restart(void);
 /* A superfluous wake-up serves nobody (G13). Changes the state: to be asked of a copy. */
 void probe_rest(void);
 #endif

@@ -11,19 +11,20 @@ enum { WORLD_WORKLOADS = 3, WORLD_NODES = 3, WORLD_QUEUES = 2 };
 
 /* What may happen in a world, besides cycles, writes, their answers, watches, jobs that stop and time that passes. */
 enum {
-    MAY_SWITCH = 1,        /* a workload is deactivated, and activated again */
-    MAY_DELETE = 2,        /* it is deleted, and made again under the same name */
-    MAY_FINISH = 4,        /* its job ends */
-    MAY_ANSWER = 8,        /* checks: Ready at any time, Retry and Rejected as a trouble */
-    MAY_PODS = 16,         /* its pods become ready, and stop being ready */
-    MAY_FAIL_NODE = 32,    /* a node fails, and recovers */
-    MAY_CUT = 64,          /* a queue's quota is cut, and raised again */
-    MAY_STOP = 128,        /* queue a is stopped (Hold or HoldAndDrain), and started again */
-    MAY_DROP_QUEUE = 256,  /* queue a is deleted, and made again */
-    MAY_RESTART = 512,     /* the daemon ends, and another begins with what the objects say */
-    MAY_LOSE = 1024,       /* a write does not arrive, its answer does not, or it is refused */
-    MAY_DROP_CHECK = 2048, /* the queues stop asking for the check */
-    MAY_SCALE = 4096,      /* a pod of a running workload ends for good */
+    MAY_SWITCH = 1,            /* a workload is deactivated, and activated again */
+    MAY_DELETE = 2,            /* it is deleted, and made again under the same name */
+    MAY_FINISH = 4,            /* its job ends */
+    MAY_ANSWER = 8,            /* checks: Ready at any time, Retry and Rejected as a trouble */
+    MAY_PODS = 16,             /* its pods become ready, and stop being ready */
+    MAY_FAIL_NODE = 32,        /* a node fails, and recovers */
+    MAY_CUT = 64,              /* a queue's quota is cut, and raised again */
+    MAY_STOP = 128,            /* queue a is stopped (Hold or HoldAndDrain), and started again */
+    MAY_DROP_QUEUE = 256,      /* queue a is deleted, and made again */
+    MAY_RESTART = 512,         /* the daemon ends, and another begins with what the objects say */
+    MAY_LOSE = 1024,           /* a write does not arrive, its answer does not, or it is refused */
+    MAY_DROP_CHECK = 2048,     /* the queues stop asking for the check */
+    MAY_SCALE = 4096,          /* a pod of a running workload ends for good */
+    MAY_BE_TAKEN_OVER = 16384, /* another instance still writes a reservation that it has made */
     MAY_TELL_LATE =
         8192 /* watches and writes take their time: anything may happen before they are through */
 };
