@@ -19,7 +19,7 @@
 #include "tests/explore/state.h"
 
 #define SEEN_MAX (1u << 22) /* a power of two */
-enum { DEPTH_MAX = 2000, PATH_TEXT = 65536, AUDITED = 16, FIRST_LIMIT = 8 };
+enum { DEPTH_MAX = 2000, PATH_TEXT = 65536, AUDITED = 16, FIRST_LIMIT = 6, LEVELS_MAX = 8 };
 
 const struct world worlds[] = {
 #define WORLD(name, text, ...) {#name, text, __VA_ARGS__},
@@ -39,7 +39,7 @@ struct search {
     struct snapshot start, root, aside;
     struct frame frames[DEPTH_MAX];
     uint32_t depth, deepest, limit;
-    uint64_t seen_count, states, transitions, rests, audits, differences;
+    uint64_t seen_count, transitions, rests, audits, differences;
     double until_s;
     bool cut, out_of_time, audit; /* cut: there is more below the limit */
     sigjmp_buf back;
@@ -326,55 +326,77 @@ static void tell_found(const struct world *world, uint32_t troubles, double seco
     print_path(world, troubles);
 }
 
-/* Deeper and deeper, until nothing is left below or time is up. False: something is broken. */
-static bool deepen(const struct world *world, uint32_t troubles, double seconds, char *told,
-                   size_t size)
+/* How far the search has come with so many troubles. */
+struct level {
+    bool whole;
+    uint32_t steps;
+    uint64_t states;
+};
+
+/* All histories of so many troubles and steps. False: something is broken. */
+static bool look_to(const struct world *world, uint32_t troubles, struct level *level)
 {
-    uint32_t whole = 0;
-    search->until_s = now_s() + seconds;
-    search->out_of_time = false;
-    search->cut = true;
-    for (search->limit = FIRST_LIMIT; search->cut && !search->out_of_time;
-         search->limit += search->limit / 4) {
-        if (!look_for(world, troubles)) {
-            return false;
-        }
-        whole = search->out_of_time ? whole : search->limit;
-        search->states = search->out_of_time && whole > 0 ? search->states : search->seen_count;
+    if (!look_for(world, troubles)) {
+        return false;
     }
-    if (search->out_of_time) {
-        (void)snprintf(told, size, " %u: %u steps, %llu;", troubles, whole,
-                       (unsigned long long)search->states);
-    } else {
-        (void)snprintf(told, size, " %u: all, %llu;", troubles, (unsigned long long)search->states);
+    if (!search->out_of_time) {
+        *level = (struct level){!search->cut, search->limit, search->seen_count};
     }
     return true;
 }
 
-/* Without troubles, then with one, and so on; each has the same share of what is left of the time. */
-static bool explore(const struct world *world, double seconds, uint32_t troubles_max)
+static void tell_levels(const struct level *levels, uint32_t count)
 {
-    double began_s = now_s();
-    char told[256] = "";
-    uint32_t most = troubles_max != UINT32_MAX ? troubles_max : world->troubles;
-    search->deepest = 0;
-    search->transitions = search->rests = search->audits = search->differences = 0;
-    for (uint32_t troubles = 0; troubles <= most; troubles++) {
-        double share_s = (began_s + seconds - now_s()) / (most - troubles + 1);
-        size_t used = strlen(told);
-        if (!deepen(world, troubles, share_s, told + used, sizeof told - used)) {
-            tell_found(world, troubles, now_s() - began_s);
-            return false;
+    for (uint32_t i = 0; i < count; i++) {
+        if (levels[i].whole) {
+            printf(" %u: all, %llu;", i, (unsigned long long)levels[i].states);
+        } else {
+            printf(" %u: %u steps, %llu;", i, levels[i].steps,
+                   (unsigned long long)levels[i].states);
         }
     }
-    printf("ok     %-8s states by troubles%s %llu transitions, %llu at rest, depth %u, %.0f s",
-           world->name, told, (unsigned long long)search->transitions,
-           (unsigned long long)search->rests, search->deepest, now_s() - began_s);
+}
+
+static void tell_good(const struct world *world, const struct level *levels, uint32_t count,
+                      double seconds)
+{
+    printf("ok     %-8s states by troubles", world->name);
+    tell_levels(levels, count);
+    printf(" %llu transitions, %llu at rest, depth %u, %.0f s",
+           (unsigned long long)search->transitions, (unsigned long long)search->rests,
+           search->deepest, seconds);
     if (search->audit) {
         printf(", %llu audited, %llu differ", (unsigned long long)search->audits,
                (unsigned long long)search->differences);
     }
     printf("\n");
+}
+
+/* Few steps without troubles, with one and so on, then more steps, until all is seen or time is up. */
+static bool explore(const struct world *world, double seconds, uint32_t troubles_max)
+{
+    double began_s = now_s();
+    struct level levels[LEVELS_MAX] = {0};
+    uint32_t most = troubles_max != UINT32_MAX ? troubles_max : world->troubles;
+    uint32_t count = most < LEVELS_MAX ? most + 1 : LEVELS_MAX;
+    uint32_t whole = 0;
+    search->deepest = 0;
+    search->transitions = search->rests = search->audits = search->differences = 0;
+    search->until_s = began_s + seconds;
+    search->out_of_time = false;
+    for (search->limit = FIRST_LIMIT; whole < count && !search->out_of_time;
+         search->limit += search->limit / 4) {
+        for (uint32_t i = whole; i < count && !search->out_of_time; i++) {
+            if (!levels[i].whole && !look_to(world, i, &levels[i])) {
+                tell_found(world, i, now_s() - began_s);
+                return false;
+            }
+        }
+        while (whole < count && levels[whole].whole) {
+            whole++;
+        }
+    }
+    tell_good(world, levels, count, now_s() - began_s);
     return true;
 }
 
