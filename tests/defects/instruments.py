@@ -16,7 +16,7 @@ FORMS = [
     ("model:NAME", "Spin finds a counterexample in `model/NAME.pml`, which has the lifecycle's table from the same file as the code"),
 ]
 LIMIT_S = {"unit": 120, "prove": 900, "fuzz": 900, "conformance": 300, "sim": 900, "crash": 300, "explore": 300, "model": 1800}
-EXPLORE_S = 60
+EXPLORE_S = 120
 BUILD_LIMIT_S = 3000
 
 
