@@ -383,7 +383,8 @@ static void probe_quiescence(void)
             check_outcome();
             evicted = evicted || sl_cycle_evicted.count != 0 ||
                       sl_cycle_outcome.result == SL_CYCLE_EVICTED;
-            CHECK(evicted || (overtaken && !sl_settings.flavor_fungibility) || sl_cycle_outcome.result != SL_CYCLE_RESERVED);
+            CHECK(evicted || (overtaken && !sl_settings.flavor_fungibility) ||
+                  sl_cycle_outcome.result != SL_CYCLE_RESERVED);
         }
         (void)sl_cycle_end();
     }

@@ -59,11 +59,15 @@ def unpack(build):
 
 
 def pack(build):
-    """Writes the text anew from WP's files. The text keeps its time stamp if there is nothing new."""
+    """Writes the text anew from WP's files. The text keeps its time stamp if there is nothing new. A solver that failed
+    (it was stopped, or had no memory) has not answered, though WP keeps that like an answer: it is to be asked again."""
     with alone(build) as mark:
         lines = []
         for path in (build / "prove/session").glob("*/cache/*.json"):
             answer = read_answer(path.read_text())
+            if answer.get("verdict") == "failed":
+                path.unlink()
+                continue
             fields = [answer.get(name, "-") for name in FIELDS]
             lines.append(" ".join([path.parent.parent.name, path.stem, *fields]))
         text = "".join(f"{line}\n" for line in sorted(lines))

@@ -5,10 +5,11 @@
 becomes of mutants of specs/prove/canary_mutants.c.
 
 usage: mutants.py BUILD"""
-import argparse, contextlib, io, json, pathlib, re, sys, unittest, unittest.mock
+import argparse, contextlib, io, json, pathlib, re, sys, tempfile, unittest, unittest.mock
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 sys.path.insert(0, str(ROOT / "specs/prove"))
+import answers
 import clauses
 import framac
 import mutants
@@ -89,6 +90,17 @@ class Answers(unittest.TestCase):
         found = [row for row in framac.judge_lines(log) if row[0]]
         self.assertEqual(found, [("a", {"Z3": "Valid"}, 0.04), ("b", {"Qed": "Valid"}, 0.002),
                                  ("c", {"Z3": "Timeout", "CVC5": "Unknown"}, 0.0), ("d", {"Search4": "Unknown"}, 0.0)])
+
+    def test_a_solver_that_failed_is_asked_again(self):
+        with tempfile.TemporaryDirectory() as name:
+            where = answers.directory(pathlib.Path(name), "m")
+            where.mkdir(parents=True)
+            (where / "a.json").write_text('{ "prover": "Z3", "verdict": "failed" }')
+            (where / "b.json").write_text('{ "prover": "Z3", "verdict": "valid", "time": 1., "steps": 7 }')
+            with unittest.mock.patch("answers.ANSWERS", pathlib.Path(name, "answers.txt")):
+                answers.pack(pathlib.Path(name))
+                self.assertEqual(answers.ANSWERS.read_text(), "m b Z3 valid 1.0 7\n")
+            self.assertEqual([p.name for p in where.iterdir()], ["b.json"])
 
     def test_a_goal_with_a_number_is_the_same_only_among_as_many(self):
         before = Before(None, "x.c", "f")

@@ -268,6 +268,7 @@ static bool overflows(sl_workload_id id)
             return true;
         }
         //@ assert enough: CapacitySuffices(sl_booking_capacities[first + i]);
+        /*@ assert so_far: \forall integer j; 0 <= j <= i ==> CapacitySuffices(sl_booking_capacities[first + j]); */
     }
     return false;
 }

@@ -41,12 +41,20 @@
          loop variant SL_CELLS_MAX - k; @/
       for (uint32_t k = 0; k < SL_CELLS_MAX; k++) ;
     }
+    /@ assert \forall integer c; 0 <= c < SL_CELLS_MAX ==>
+           cell_spare(c) == larger(0, sl_cell_kept[c] - usage_if(c, cycle, stays)) &&
+           cell_stored(c) == larger(0, usage_if(c, cycle, stays) - sl_cell_kept[c]); @/
     /@ loop invariant 0 <= m <= SL_LEVELS_MAX;
        loop invariant \forall integer c; 0 <= c < SL_CELLS_MAX && cell_level(c) < m ==>
            available(c) == available_if(c, cycle, stays);
        loop assigns m;
        loop variant SL_LEVELS_MAX - m; @/
-    for (uint32_t m = 0; m < SL_LEVELS_MAX; m++) ;
+    for (uint32_t m = 0; m < SL_LEVELS_MAX; m++) {
+      /@ assert \forall integer c; 0 <= c < SL_CELLS_MAX && cell_level(c) == m && sl_cell_up[c] != 0 ==>
+             available(sl_cell_up[c] - 1) == available_if(sl_cell_up[c] - 1, cycle, stays); @/
+      /@ assert \forall integer c; 0 <= c < SL_CELLS_MAX && cell_level(c) == m ==>
+             available(c) == available_if(c, cycle, stays); @/
+    }
   }
 */
 

@@ -217,7 +217,10 @@ static enum outcome put_back(sl_workload_id id, bool may_borrow)
              outcome != BACK ==> available(c) == available{Pre}(c);
          loop assigns m;
          loop variant SL_LEVELS_MAX - m; @/
-      for (uint32_t m = 0; m < SL_LEVELS_MAX; m++) ;
+      for (uint32_t m = 0; m < SL_LEVELS_MAX; m++) {
+        /@ assert \forall integer c; 0 <= c < SL_CELLS_MAX && cell_level(c) == m &&
+               outcome != BACK ==> available(c) == available{Pre}(c); @/
+      }
     */
     return outcome;
 }
