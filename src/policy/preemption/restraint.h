@@ -8,8 +8,8 @@
 #ifndef SL_POLICY_RESTRAINT_H
 #define SL_POLICY_RESTRAINT_H
 #include "kernel/base/types.h"
+#include "kernel/lifecycle/requeue.h"
 #include "specs/hidden.acsl"
-#include "specs/requeue.acsl"
 
 /* It is from now on, or no more; then its queue has to be woken. At first nobody is, nor is whoever
  * gets its slot next. */
