@@ -51,6 +51,17 @@ static void step(struct producer *p)
     sl_requeue_configure((struct sl_requeue_rules){limit >= 0, (uint32_t)limit, base, cap});
     CHECK(sl_requeue_ruled_out(n) == (limit >= 0 && n >= (uint32_t)limit));
     CHECK(sl_requeue_ruled_delay_ms(n - 1, ppm) == delay);
+    CHECK(sl_requeue_ruled_delay_ms(UINT32_MAX, 0) == reference(base, cap, UINT32_MAX));
+}
+
+/* A time out of bounds counts as none. */
+static void configure_badly(struct producer *p)
+{
+    struct sl_requeue_rules rules = {.base_ms = producer_int64(p), .ms_max = producer_int64(p)};
+    bool bad = rules.base_ms < 0 || rules.base_ms > SL_TIME_MAX;
+    sl_requeue_configure(rules);
+    CHECK(!bad || sl_requeue_ruled_delay_ms(0, 0) == 0);
+    CHECK(sl_requeue_ruled_delay_ms(3, 0) <= SL_TIME_MAX);
 }
 
 /* --- a workload whose pods are late ------------------------------------------------------------- */
@@ -68,6 +79,18 @@ static enum sl_status tell(enum sl_event_kind kind, uint32_t index)
     enum sl_status status = sl_lifecycle_apply(ev);
     CHECK(sl_lifecycle_valid(LATE));
     return status;
+}
+
+/* What a restart may find on its reservation. */
+static void find_target(uint32_t cause)
+{
+    struct sl_event ev = {.kind = SL_EV_RESTORE_TARGET,
+                          .workload = LATE,
+                          .generation = sl_workloads[LATE].generation,
+                          .reason = cause,
+                          .now_ms = now_ms};
+    CHECK((sl_lifecycle_apply(ev) == SL_OK) == (cause > SL_CAUSE_NONE && cause < SL_CAUSES));
+    CHECK(sl_workloads[LATE].deactivation == (cause < SL_CAUSES ? cause : SL_CAUSE_NONE));
 }
 
 /* It was evicted: it is queued again when its time has come, and not before. */
@@ -91,6 +114,13 @@ static void be_late(uint32_t ppm)
     struct sl_requeue_rules rules = sl_requeue_rules;
     uint32_t count = w->requeue_count;
     CHECK(tell(SL_EV_RESERVE, 0) == SL_OK);
+    if (ppm > SL_JITTER_PPM_MAX) {
+        CHECK(tell(SL_EV_PODS_READY_TIMEOUT, ppm) == SL_REFUSED_BAD_ARGUMENT);
+        find_target(ppm - SL_JITTER_PPM_MAX - 1);
+        CHECK(tell(SL_EV_WRITE_FAILED, 0) == SL_OK);
+        CHECK(tell(SL_EV_DEACTIVATE, 0) == SL_OK && tell(SL_EV_REACTIVATE, 0) == SL_OK);
+        return;
+    }
     CHECK(tell(SL_EV_PODS_READY_TIMEOUT, ppm) == SL_OK);
     if (rules.limited && count >= rules.count_max) {
         CHECK(w->phase == SL_PHASE_ADMITTED && w->deactivation == SL_CAUSE_REQUEUING_LIMIT);
@@ -113,7 +143,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     CHECK(tell(SL_EV_CREATE, 0) == SL_OK);
     while (producer_event(&program, &p)) {
         step(&p);
-        be_late(producer_below(&p, SL_JITTER_PPM_MAX + 1));
+        uint32_t how = producer_byte(&p);
+        if (how == UINT8_MAX) {
+            configure_badly(&p);
+        } else {
+            be_late(how % (SL_JITTER_PPM_MAX + 1 + SL_CAUSES + 2));
+        }
     }
     CHECK(tell(SL_EV_DELETE, 0) == SL_OK);
     return 0;
