@@ -1,8 +1,9 @@
 #!/bin/bash
-# Plays seeds, and one of them twice: its story must be the same to the letter. A quarter as many with two replicas.
+# Plays the seeds of regressions.tsv, then others, and one of them twice: its story must be the same to the letter. A quarter
+# as many with two replicas.
 # BUILD/sim.json and sim_replicas.json get the figures. usage: check.sh BUILD SEEDS SEED_BASE
 set -u
-sim=$1/sluice-sim seeds=$2 base=$3 passed=0 failed=0
+build=$1 sim=$1/sluice-sim seeds=$2 base=$3 passed=0 failed=0
 
 # Of one mode: its figures go to that file.
 play() {
@@ -23,19 +24,37 @@ play() {
     fi
 }
 
-# Seeds that once failed or did not end; their stories change with the code, and so may what they are good for.
-for seed in 1 44 702 1504 1538 1660 2105 4793 4811 5313 5600 6126 6533 8087 9479 9549 10160 11209 20049 20053 60598; do
-    if "$sim" --seed "$seed" --quiet >"$1/sim-seed.log" 2>&1; then
+# A seed of regressions.tsv, with its options.
+again() {
+    local seed=$1 why=$2 options=()
+    [ "$3" = - ] || read -ra options <<<"$3"
+    if "$sim" --seed "$seed" "${options[@]}" --quiet >"$build/sim-seed.log" 2>&1; then
         passed=$((passed + 1))
     else
         failed=$((failed + 1))
-        echo "seed $seed:"
-        tail -n 3 "$1/sim-seed.log"
+        echo "seed $seed ${options[*]} fails again; it once did, since: $why"
+        tail -n 3 "$build/sim-seed.log"
     fi
-done
+}
+
+while IFS=$'\t' read -r seed options why rest; do
+    [[ $seed == \#* ]] && continue
+    if [[ $seed =~ ^[0-9]+$ && -n $options && -n $why && -z $rest ]]; then
+        again "$seed" "$why" "$options"
+    else
+        echo "regressions.tsv: \"$seed\" is not followed by options and a reason"
+        failed=$((failed + 1))
+    fi
+done <tests/sim/regressions.tsv
 play "$1/sim.json" "$seeds"
 # The engine's own writes are not read again (docs/internals/writes.md): else nobody would notice.
 grep -q '"own_writes_recognised": [1-9]' "$1/sim.json" || { echo "no own write was recognised"; failed=$((failed + 1)); }
+# Enough seeds stand for worlds of every sort; a sort that none stands for is played by nobody.
+for sort in with_topology with_slices with_pods with_several_checks that_wait_for_ready_pods \
+    that_do_not_wait_for_ready_pods; do
+    [ "$seeds" -lt 60 ] || grep -q "\"worlds_$sort\": [1-9]" "$1/sim.json" ||
+        { echo "no world was one $sort"; failed=$((failed + 1)); }
+done
 play "$1/sim_replicas.json" $(((seeds + 3) / 4)) --replicas
 echo "$passed passed, $failed failed"
 [ "$failed" -eq 0 ]

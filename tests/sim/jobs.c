@@ -28,6 +28,15 @@ static void ask_for_places(struct sl_json *template_meta, struct sim_chance *c)
     sl_json_set_text(annotations, key, levels[sim_chance_of(c, 20)]);
 }
 
+/* In slices, each of which stands together: of some sizes too many pods for any rack. */
+static void ask_for_slices(struct sl_json *template_meta, struct sim_chance *c, unsigned pods)
+{
+    struct sl_json *annotations = sl_json_path_make(template_meta, "annotations");
+    sl_json_set_text(annotations, "kueue.x-k8s.io/podset-slice-required-topology",
+                     sim_chance_of(c, 70) ? "sluice.dev/rack" : "kubernetes.io/hostname");
+    annotate(template_meta, "kueue.x-k8s.io/podset-slice-size", "%u", 1 + sim_chance_below(c, pods));
+}
+
 static void set_meta(struct sim *s, struct sim_chance *c, struct sl_json *meta, unsigned pods)
 {
     char text[64];
@@ -79,7 +88,11 @@ void sim_job_make(struct sim *s, struct sim_chance *c)
                        "memory");
     }
     if (s->has_topology && sim_chance_of(c, 50)) {
+        struct sim_chance slices = {c->state ^ 0x511ce};
         ask_for_places(sl_json_path_make(job, "spec.template.metadata"), c);
+        if (s->has_slices && sim_chance_of(&slices, 50)) {
+            ask_for_slices(sl_json_path(job, "spec.template.metadata"), &slices, pods);
+        }
     }
     set_meta(s, c, sl_json_path(job, "metadata"), pods);
     (void)sim_create_object(s, SL_KIND_JOB, job);

@@ -55,5 +55,6 @@ void sim_play(const struct sim_options *o)
         (double)(s.now_ms - SIM_START_MS) / 3600000.0, s.turn_count, s.job_count, s.lives);
     sim_tally_add(SIM_TALLY_TURNS, s.turn_count);
     sim_tally_add(SIM_TALLY_JOBS, s.job_count);
+    sim_world_tally(&s);
     sim_tally_print();
 }

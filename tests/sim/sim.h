@@ -94,7 +94,8 @@ struct sim {
     uint64_t told_watch;
     unsigned lives; /* how often it was opened */
     unsigned long turn_count, job_count, pod_count, settled_count;
-    bool has_topology, has_check, has_provisioning, has_pods;
+    bool has_topology, has_slices, has_check, has_provisioning, has_pods;
+    bool has_several_checks; /* a queue did ask for more than one, at some time */
     unsigned
         check_count; /* of checks that somebody else answers; those after the first come with it */
 };
@@ -169,6 +170,7 @@ void sim_placed_end(void);
 /* --- world.c, admin.c, events.c, rest.c, audit.c ------------------------------------------------- */
 void sim_world_settings(struct sim *s);
 void sim_world_make(struct sim *s);
+void sim_world_tally(const struct sim *s); /* of what sort it was */
 /* Quotas and policies into a spec that has, or has not, its cohortName. */
 void sim_world_queue_spec(struct sim *s, struct sim_chance *c, struct sl_json *spec);
 /* These make what is missing. */

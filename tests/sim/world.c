@@ -24,6 +24,8 @@ void sim_world_settings(struct sim *s)
     struct sim_chance gate = {s->options->seed ^ 0x6a7fc1};
     struct sim_chance pods = {s->options->seed ^ 0x90d5};
     struct sim_chance checks = {s->options->seed ^ 0xc4ec5};
+    struct sim_chance slices = {s->options->seed ^ 0x511ce};
+    struct sim_chance ready = {s->options->seed ^ 0x4ead1};
     s->settings = sl_engine_settings_default();
     s->settings.paranoid = true;
     s->settings.policy.fair_sharing = sim_chance_of(&c, 30);
@@ -32,7 +34,6 @@ void sim_world_settings(struct sim *s)
     s->settings.policy.replace_failed = sim_chance_of(&c, 80);
     s->settings.policy.fail_fast = sim_chance_of(&c, 20);
     if (sim_chance_of(&c, 40)) {
-        s->settings.wait_for_pods_ready = true;
         s->settings.ready_ms_max = 120000;
         s->settings.recovery_ms_max = sim_chance_of(&c, 50) ? 60000 : 0;
         s->settings.limit_requeues = true; /* some jobs never become ready in time */
@@ -41,6 +42,8 @@ void sim_world_settings(struct sim *s)
         s->settings.backoff_ms_max = 600000;
         s->settings.policy.block_until_ready = sim_chance_of(&c, 40);
         s->settings.policy.requeue_at_eviction = sim_chance_of(&c, 50);
+    } else {
+        s->settings.wait_for_pods_ready = sim_chance_of(&ready, 50);
     }
     if (sim_chance_of(&c, 15)) {
         s->settings.retain_finished_ms = 600000;
@@ -49,6 +52,7 @@ void sim_world_settings(struct sim *s)
     /* As the daemon has it where nothing is said, or as Kueue has it. */
     s->settings.policy.prioritize_preemptors = sim_chance_of(&gate, 50);
     s->has_topology = sim_chance_of(&c, 50);
+    s->has_slices = s->has_topology && sim_chance_of(&slices, 40);
     s->has_check = sim_chance_of(&c, 40);
     s->has_provisioning = sim_chance_of(&c, 30);
     s->has_pods = sim_chance_of(&pods, 25);
@@ -146,6 +150,19 @@ static void add_checks(struct sim *s, struct sim_chance *c, struct sl_json *spec
     if (provisioned) {
         add_check(spec, "prov");
     }
+    s->has_several_checks =
+        s->has_several_checks ||
+        sl_json_len(sl_json_path(spec, "admissionChecksStrategy.admissionChecks")) > 1;
+}
+
+void sim_world_tally(const struct sim *s)
+{
+    sim_tally_add(SIM_TALLY_WORLDS_TOPOLOGY, s->has_topology);
+    sim_tally_add(SIM_TALLY_WORLDS_SLICES, s->has_slices);
+    sim_tally_add(SIM_TALLY_WORLDS_PODS, s->has_pods);
+    sim_tally_add(SIM_TALLY_WORLDS_CHECKS, s->has_several_checks);
+    sim_tally_add(SIM_TALLY_WORLDS_READY, s->settings.wait_for_pods_ready);
+    sim_tally_add(SIM_TALLY_WORLDS_UNREADY, !s->settings.wait_for_pods_ready);
 }
 
 void sim_world_queue_spec(struct sim *s, struct sim_chance *c, struct sl_json *spec)
