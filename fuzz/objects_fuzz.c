@@ -2,13 +2,16 @@
  * SPDX-FileCopyrightText: The Sluice authors */
 
 /* Drives: the engine by whole Workload objects: made, changed by everybody who may, deleted; checks that answer in any
- * order, jobs that stop, nodes that fail, writes that fail, restarts with changes in between.
+ * order, jobs that stop, nodes that fail, change and go, administrators, writes that fail, restarts with changes in
+ * between.
  * Oracle: each object that is written says what its record says, an eviction leaves what row E of docs/lifecycle.md
- * says, and whoever waits for a time has a timer (engine/conditions/mirror.h, sl_engine_valid).
+ * says, whoever waits for a time has a timer (engine/conditions/mirror.h, sl_engine_valid), and after a restart of what
+ * is settled the records are as before.
  * Input: events of an operation, a workload, two bytes of arguments, and how far things go on afterwards. */
 #include "base/clock.h"
 #include "fuzz/lib/check.h"
 #include "fuzz/lib/objects.h"
+#include "fuzz/lib/objects_more.h"
 #include "fuzz/lib/producer.h"
 #include <stdio.h>
 
@@ -96,6 +99,10 @@ static struct sl_json *changed(uint32_t what, uint32_t w, uint32_t a, uint32_t b
         return NULL;
     }
     struct sl_json *o = sl_json_clone(objects_workload(w));
+    if (what >= 160) {
+        objects_change_more(o, what, a, b);
+        return o;
+    }
     switch (what % 8) {
     case 0:
     case 1:
@@ -198,6 +205,9 @@ static void play(struct producer *p)
         break;
     case 10:
         restart(what, w, a, b);
+        break;
+    case 11:
+        objects_administer(what, a, b);
         break;
     default:
         o = changed(what, w, a, b);

@@ -5,13 +5,14 @@
  * fuzz/lib/world.h, which lives on between the questions.
  * Oracle: a plan is accepted exactly when it is right by a reference over the plain forest: victims hold quota that
  * the policy lets the preemptor take, with all of them gone it fits, with one of them back (who is not being
- * evicted anyway) it does not. The former in the world of the cycle, where what was promised to others is taken and
+ * evicted anyway) it does not: quota, and the hosts where it is to stand, if it is. The former in the world of the cycle, where what was promised to others is taken and
  * the victims of earlier plans are gone, too; the latter in the world that the plan was made in. A refusal changes nothing. What policy proposes is accepted. Guarantees after every
  * step.
  * Input: events; the first says the settings; of the others every third kind is a question. */
 #include <string.h>
 #include "fuzz/lib/check.h"
 #include "fuzz/lib/play.h"
+#include "fuzz/lib/sites.h"
 #include "fuzz/lib/world.h"
 #include "kernel/base/order.h"
 #include "kernel/preempt/preempt.h"
@@ -108,6 +109,7 @@ static bool victim_allowed(sl_workload_id victim)
 /* With sign -1 it is gone from the forest, with 1 it is back. */
 static void shift(sl_workload_id id, int sign)
 {
+    sites_shift(id, sign);
     for (uint32_t i = 0; i < sl_commit_usage_count(id); i++) {
         struct sl_cell_amount usage = sl_commit_usage(id, i);
         uint32_t name = name_of(usage.cell);
@@ -126,7 +128,7 @@ static bool is_available(void)
             return false;
         }
     }
-    return true;
+    return sites_suffice();
 }
 
 /* Does it borrow no more than the plan says that it may? */
@@ -161,6 +163,7 @@ static bool none_spared(void)
 
 static void enter_cycle(void)
 {
+    sites_take_promises();
     if (promise.amount != 0) {
         uint32_t name = name_of(promise.cell);
         world_forest.held[sl_ledger_qnode_of(promise.cell)][name] += promise.amount;
@@ -189,6 +192,7 @@ static bool reference_accepts(void)
 {
     bool minimal = true;
     world_hold();
+    sites_hold();
     for (uint32_t i = 0; i < sl_preempt_plan.gone_count; i++) {
         if (!gone_allowed(sl_preempt_plan.gone[i])) {
             return false;
@@ -267,6 +271,20 @@ static void take_random_others(struct producer *p)
     }
 }
 
+/* Where its pods are to stand, and what of that is promised to others already. */
+static void take_random_sites(struct producer *p, sl_workload_id id, uint32_t how)
+{
+    if (how / 4 % 4 == 3) {
+        sites_ask(p, id, false);
+        sites_promise();
+    }
+    if (how / 2 % 2 != 0) {
+        sites_ask(p, id, false);
+    } else {
+        sites_ask_nothing(id);
+    }
+}
+
 /* Whom policy proposes; false when nobody needs to go, or nobody would help. */
 static bool take_proposed_victims(void)
 {
@@ -306,10 +324,11 @@ static void ask_for_all(struct producer *p)
 }
 
 /* A plan that is right in the world it is made in: all who may be taken, without those that can be spared. */
-static void take_needed_victims(struct producer *p)
+static void take_needed_victims(struct producer *p, bool placed)
 {
     uint32_t kept = 0;
     world_hold();
+    sites_hold();
     for (sl_workload_id id = 0; id < SLOTS; id++) {
         if (sl_workloads[id].phase != SL_PHASE_EVICTED && victim_allowed(id)) {
             sl_preempt_plan.victims[sl_preempt_plan.victim_count++] = id;
@@ -320,6 +339,9 @@ static void take_needed_victims(struct producer *p)
         enter_cycle();
     }
     ask_for_all(p);
+    if (placed) {
+        sites_ask(p, sl_plan.workload, true);
+    }
     for (uint32_t i = 0; i < sl_preempt_plan.victim_count; i++) {
         sl_workload_id id = sl_preempt_plan.victims[i];
         shift(id, 1);
@@ -348,6 +370,7 @@ static void judge(bool proposed)
         sl_passes_settle(id, world_now_ms);
     }
     sl_promise_clear();
+    sl_topology_promise_clear();
 }
 
 static void question(struct producer *p)
@@ -362,18 +385,19 @@ static void question(struct producer *p)
         return;
     }
     ask(p, id, queue);
-    sl_topology_plan.workload = id;
-    sl_topology_plan.set_count = sl_topology_plan.row_count = 0;
+    sites_ask_nothing(id);
+    sites_promise();
     sl_preempt_plan.after_others = false;
     sl_preempt_plan.gone_count = 0;
     promise.amount = 0;
     if (!proposed) {
         take_random_victims(p);
         take_random_others(p);
+        take_random_sites(p, id, how / 8);
     }
     if (needed) {
         sl_preempt_plan.victim_count = 0;
-        take_needed_victims(p);
+        take_needed_victims(p, how / 16 % 2 != 0);
     }
     if (!proposed || take_proposed_victims()) {
         judge(proposed);

@@ -39,7 +39,7 @@ endef
 $(foreach f,libfuzzer afl coverage,$(eval $(call FUZZ_FLAVOR,$(f))))
 
 # What a target is linked from, by flavor: core targets have no shell, those of the shell's lower rooms no core.
-FUZZ_LIB_core   := fuzz/lib/check.c fuzz/lib/state.c fuzz/lib/forest.c $(addprefix fuzz/lib/world,.c _more.c _topology.c _admin.c)
+FUZZ_LIB_core   := $(addprefix fuzz/lib/,check.c state.c forest.c refusals.c) $(addprefix fuzz/lib/world,.c _more.c _topology.c _admin.c)
 FUZZ_LIB_engine := $(FUZZ_LIB_core)
 FUZZ_LIB_api    := fuzz/lib/value.c
 FUZZ_LIB_server := $(patsubst %,fuzz/lib/%.c,web ask body seen value)
@@ -48,7 +48,8 @@ FUZZ_CORE_core  := $(FUZZ_CORE)
 FUZZ_CORE_engine := $(FUZZ_CORE)
 # What one target alone has besides.
 FUZZ_MORE_doors := $(addprefix fuzz/lib/,doors_kernel.c doors_policy.c doors_full.c doors_more.c doors_wide.c plans.c)
-FUZZ_MORE_objects := fuzz/lib/objects.c
+FUZZ_MORE_preemption := fuzz/lib/sites.c
+FUZZ_MORE_objects := fuzz/lib/objects.c fuzz/lib/objects_more.c
 # usage: FUZZ_NEEDS flavor, target, rooms
 FUZZ_NEEDS = $(call fuzz_objects,$(1),$(FUZZ_CORE_$(3)) fuzz/$(2)_fuzz.c $(FUZZ_LIB_$(3)) $(FUZZ_MORE_$(2))) \
     $(if $(filter core,$(3)),,$(BUILD)/fuzz/$(1)/shell.a)

@@ -7,8 +7,11 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "engine/conditions/mirror.h"
+#include "engine/conditions/released.h"
+#include "engine/state.h"
 #include "fuzz/lib/check.h"
 #include "fuzz/lib/state.h"
+#include "kernel/topology/topology.h"
 #include <stdarg.h>
 #include <string.h>
 
@@ -27,11 +30,12 @@ static uint32_t fixed_count, fail_count;
 static enum sl_code fail_code;
 static int64_t now_ms;
 static long long version;
+static bool has_topology, is_settled;
+static uint32_t quota;
 
 /* --- objects ---------------------------------------------------------------------------------- */
 
-static struct sl_json *make(const char *format, ...) __attribute__((format(printf, 1, 2)));
-static struct sl_json *make(const char *format, ...)
+struct sl_json *objects_make(const char *format, ...)
 {
     char text[2048];
     va_list args;
@@ -47,6 +51,7 @@ static struct sl_json *make(const char *format, ...)
 
 static void renew(struct sl_json *object)
 {
+    is_settled = false;
     char text[64];
     struct sl_json *meta = sl_json_path_make(object, "metadata");
     version++;
@@ -89,6 +94,20 @@ static void put_fixed(enum sl_kind kind, struct sl_json *object)
     observe(kind, object);
 }
 
+void objects_drop(enum sl_kind kind, const char *name)
+{
+    for (uint32_t i = 0; i < fixed_count; i++) {
+        if (fixed[i].kind == kind && strcmp(sl_object_name(fixed[i].object), name) == 0) {
+            struct sl_json *object = fixed[i].object;
+            is_settled = false;
+            fixed[i] = fixed[--fixed_count];
+            sl_engine_forget(engine, kind, object, now_ms);
+            sl_json_free(object);
+            return;
+        }
+    }
+}
+
 const struct sl_json *objects_workload(uint32_t number)
 {
     return workloads[number];
@@ -116,13 +135,13 @@ void objects_delete_workload(uint32_t number)
     }
 }
 
-void objects_put_node(uint32_t number, bool ready)
+void objects_put_node_as(uint32_t number, const struct objects_node *n)
 {
-    struct sl_json *node =
-        make("{\"metadata\":{\"name\":\"n%u\",\"labels\":{\"kubernetes.io/hostname\":\"n%u\","
-             "\"rack\":\"r%u\"}},\"status\":{\"allocatable\":{\"cpu\":\"2\",\"pods\":\"9\"},"
-             "\"conditions\":[{\"type\":\"Ready\",\"status\":\"%s\"}]}}",
-             number, number, number / 2, ready ? "True" : "False");
+    struct sl_json *node = objects_make(
+        "{\"metadata\":{\"name\":\"n%u\",\"labels\":{\"kubernetes.io/hostname\":\"n%u\","
+        "\"rack\":\"r%u\"}},\"spec\":{%s},\"status\":{\"allocatable\":{\"cpu\":\"%u\",\"pods\":"
+        "\"9\"},\"conditions\":[{\"type\":\"Ready\",\"status\":\"%s\"}]}}",
+        number, number, n->rack, n->spec, n->cpu, n->ready ? "True" : "False");
     if (nodes[number] != NULL) {
         sl_json_set_text(sl_json_path_make(node, "metadata"), "uid", sl_object_uid(nodes[number]));
         sl_json_free(nodes[number]);
@@ -130,6 +149,12 @@ void objects_put_node(uint32_t number, bool ready)
     renew(node);
     nodes[number] = node;
     observe(SL_KIND_NODE, node);
+}
+
+void objects_put_node(uint32_t number, bool ready)
+{
+    objects_put_node_as(
+        number, &(struct objects_node){.ready = ready, .rack = number / 2, .cpu = 2, .spec = ""});
 }
 
 void objects_delete_node(uint32_t number)
@@ -143,22 +168,58 @@ void objects_delete_node(uint32_t number)
 
 void objects_put_queue(uint32_t checks, const char *cluster_stop, const char *local_stop)
 {
-    struct sl_json *queue =
-        make("{\"metadata\":{\"name\":\"cq\"},\"spec\":{\"namespaceSelector\":{},\"stopPolicy\":"
-             "\"%s\",\"preemption\":{\"withinClusterQueue\":\"LowerPriority\"},\"resourceGroups\":"
-             "[{\"coveredResources\":[\"cpu\"],\"flavors\":[{\"name\":\"f\",\"resources\":[{"
-             "\"name\":\"cpu\",\"nominalQuota\":\"6\"}]}]}],\"admissionChecksStrategy\":{"
-             "\"admissionChecks\":[]}}}",
-             cluster_stop);
+    struct sl_json *queue = objects_make(
+        "{\"metadata\":{\"name\":\"cq\"},\"spec\":{\"namespaceSelector\":{},\"stopPolicy\":"
+        "\"%s\",\"preemption\":{\"withinClusterQueue\":\"LowerPriority\"},\"resourceGroups\":"
+        "[{\"coveredResources\":[\"cpu\"],\"flavors\":[{\"name\":\"f\",\"resources\":[{"
+        "\"name\":\"cpu\",\"nominalQuota\":\"%u\"}]}]}],\"admissionChecksStrategy\":{"
+        "\"admissionChecks\":[]}}}",
+        cluster_stop, quota);
     struct sl_json *list = sl_json_path(queue, "spec.admissionChecksStrategy.admissionChecks");
     for (uint32_t i = 0; i < checks; i++) {
-        sl_json_append(list, make("{\"name\":\"%c\"}", 'a' + (int)i));
+        sl_json_append(list, objects_make("{\"name\":\"%c\"}", 'a' + (int)i));
     }
     put_fixed(SL_KIND_CLUSTER_QUEUE, queue);
+    objects_put_local_queue("lq", local_stop);
+}
+
+void objects_put_local_queue(const char *name, const char *stop)
+{
     put_fixed(SL_KIND_LOCAL_QUEUE,
-              make("{\"metadata\":{\"namespace\":\"ns\",\"name\":\"lq\"},\"spec\":{"
-                   "\"clusterQueue\":\"cq\",\"stopPolicy\":\"%s\"}}",
-                   local_stop));
+              objects_make("{\"metadata\":{\"namespace\":\"ns\",\"name\":\"%s\"},\"spec\":{"
+                           "\"clusterQueue\":\"cq\",\"stopPolicy\":\"%s\"}}",
+                           name, stop));
+}
+
+void objects_set_quota(uint32_t cpu)
+{
+    quota = cpu;
+}
+
+void objects_put_check(uint32_t number, bool active)
+{
+    put_fixed(
+        SL_KIND_ADMISSION_CHECK,
+        objects_make("{\"metadata\":{\"name\":\"%c\"},\"spec\":{\"controllerName\":\"%s\"},"
+                     "\"status\":{\"conditions\":[{\"type\":\"Active\",\"status\":\"%s\"}]}}",
+                     'a' + (int)number,
+                     number == 0 ? "kueue.x-k8s.io/provisioning-request" : "example.com/check",
+                     active ? "True" : "False"));
+}
+
+void objects_put_flavor(const char *spec)
+{
+    put_fixed(SL_KIND_RESOURCE_FLAVOR,
+              objects_make("{\"metadata\":{\"name\":\"f\"},\"spec\":{%s%s}}", spec,
+                           has_topology ? "\"topologyName\":\"t\"" : "\"nodeLabels\":{}"));
+}
+
+void objects_put_topology(bool racks)
+{
+    put_fixed(SL_KIND_TOPOLOGY,
+              objects_make("{\"metadata\":{\"name\":\"t\"},\"spec\":{\"levels\":[%s{\"nodeLabel\":"
+                           "\"kubernetes.io/hostname\"}]}}",
+                           racks ? "{\"nodeLabel\":\"rack\"}," : ""));
 }
 
 void objects_stop_job(uint32_t number)
@@ -177,10 +238,8 @@ static void open_engine(void)
     CHECK(sl_engine_open(&options, &engine, &e) == SL_CODE_OK);
 }
 
-void objects_restart(void)
+static void observe_all(void)
 {
-    sl_engine_close(engine);
-    open_engine();
     for (uint32_t i = 0; i < fixed_count; i++) {
         observe(fixed[i].kind, fixed[i].object);
     }
@@ -197,24 +256,108 @@ void objects_restart(void)
     sl_engine_synced(engine, now_ms);
 }
 
-static void add_cast(const struct objects_setup *setup)
+/* --- a restart changes nothing (G10) -------------------------------------------------------------- */
+
+/* What the engine knows of a Workload whose decisions are all written, and of which it has read all; NULL: not so. */
+static const struct sl_workload *record_of(const struct sl_json *object)
 {
-    put_fixed(SL_KIND_TOPOLOGY, make("{\"metadata\":{\"name\":\"t\"},\"spec\":{\"levels\":[{"
-                                     "\"nodeLabel\":\"rack\"},{\"nodeLabel\":"
-                                     "\"kubernetes.io/hostname\"}]}}"));
-    put_fixed(SL_KIND_RESOURCE_FLAVOR, make("{\"metadata\":{\"name\":\"f\"},\"spec\":{%s}}",
-                                            setup->topology ? "\"topologyName\":\"t\"" : ""));
+    char key[600];
+    if (object == NULL) {
+        return NULL;
+    }
+    (void)snprintf(key, sizeof key, "%s/%s", sl_object_namespace(object), sl_object_name(object));
+    sl_workload_id id = sl_intern_find(engine->names, SL_INTERN_WORKLOAD, key);
+    const struct sl_workload_entry *e = id == SL_NO_ID ? NULL : &engine->workloads[id];
+    bool agrees = e != NULL && e->uid != NULL && strcmp(e->uid, sl_object_uid(object)) == 0 &&
+                  e->unwritten_count == 0 && !e->rewrite && !e->paused && e->unread_first == 0 &&
+                  e->seen_version == sl_released_version(object);
+    return agrees ? &sl_workloads[id] : NULL;
+}
+
+static bool same_checks(const struct sl_workload *a, const struct sl_workload *b)
+{
+    for (uint32_t i = 0; i < a->check_count; i++) {
+        for (uint32_t k = 0; k < b->check_count; k++) {
+            if (a->checks[i].check == b->checks[k].check &&
+                a->checks[i].state != b->checks[k].state) {
+                return false;
+            }
+        }
+    }
+    return a->check_count == b->check_count;
+}
+
+/* What it waited for is over for the record; the object says so with the next write. */
+static int64_t waits_until(const struct sl_workload *w)
+{
+    return w->requeue_at_ms > now_ms ? w->requeue_at_ms / 1000 : 0;
+}
+
+/* Which of its nodes have failed is read where it stands, which nobody knows as long as its topology is missing. */
+static bool lost_failed_nodes(const struct sl_workload *before, const struct sl_workload *w)
+{
+    bool stands = sl_topology_assignment_count((sl_workload_id)(w - sl_workloads)) != 0;
+    return stands && before->unhealthy_count != w->unhealthy_count;
+}
+
+/* Of a preemption that is over the object speaks until the next reservation, as of a reason to wait. */
+static bool lost_preemption(const struct sl_workload *before, const struct sl_workload *w)
+{
+    bool over = before->preempted == SL_PREEMPT_NONE &&
+                (before->phase == SL_PHASE_EVICTED || before->phase == SL_PHASE_PENDING);
+    return !over && before->preempted != w->preempted;
+}
+
+static const char *difference(const struct sl_workload *a, const struct sl_workload *b)
+{
+    return a->phase != b->phase                                   ? "phase"
+           : a->active != b->active || a->gated != b->gated       ? "whether it may be admitted"
+           : a->has_admission != b->has_admission                 ? "reservation"
+           : a->was_admitted != b->was_admitted                   ? "admission"
+           : a->evicted != b->evicted                             ? "eviction"
+           : lost_preemption(a, b)                                ? "preemption"
+           : a->requeue_count != b->requeue_count                 ? "count of requeues"
+           : waits_until(a) != waits_until(b)                     ? "time of requeueing"
+           : lost_failed_nodes(a, b)                              ? "failed nodes"
+           : a->execution_ms_max != b->execution_ms_max           ? "limit on its run time"
+           : a->accumulated_ms / 1000 != b->accumulated_ms / 1000 ? "run time so far"
+           : !same_checks(a, b)                                   ? "checks"
+                                                                  : NULL;
+}
+
+void objects_restart(void)
+{
+    struct sl_workload before[OBJECTS_WORKLOADS];
+    bool known[OBJECTS_WORKLOADS];
+    for (uint32_t i = 0; i < OBJECTS_WORKLOADS; i++) {
+        const struct sl_workload *w = is_settled ? record_of(workloads[i]) : NULL;
+        known[i] = w != NULL && w->phase != SL_PHASE_FINISHED;
+        before[i] = w != NULL ? *w : (struct sl_workload){0};
+    }
+    sl_engine_close(engine);
+    open_engine();
+    observe_all();
+    for (uint32_t i = 0; i < OBJECTS_WORKLOADS; i++) {
+        const struct sl_workload *w = known[i] ? record_of(workloads[i]) : NULL;
+        const char *what = w == NULL ? NULL : difference(&before[i], w);
+        if (what != NULL) {
+            fprintf(stderr, "G10: a restart changes of w%u: %s\n", i, what);
+        }
+        CHECK(what == NULL);
+    }
+}
+
+static void add_cast(uint32_t checks)
+{
+    objects_put_topology(true);
+    objects_put_flavor("");
     for (uint32_t i = 0; i < OBJECTS_CHECKS; i++) {
-        put_fixed(SL_KIND_ADMISSION_CHECK,
-                  make("{\"metadata\":{\"name\":\"%c\"},\"spec\":{\"controllerName\":\"%s\"},"
-                       "\"status\":{\"conditions\":[{\"type\":\"Active\",\"status\":\"True\"}]}}",
-                       'a' + (int)i,
-                       i == 0 ? "kueue.x-k8s.io/provisioning-request" : "example.com/check"));
+        objects_put_check(i, true);
     }
     for (uint32_t i = 0; i < OBJECTS_NODES; i++) {
         objects_put_node(i, true);
     }
-    objects_put_queue(setup->checks, "None", "None");
+    objects_put_queue(checks, "None", "None");
 }
 
 void objects_open(const struct objects_setup *setup)
@@ -234,7 +377,9 @@ void objects_open(const struct objects_setup *setup)
     settings.granular_reasons = setup->granular;
     settings.policy.fail_fast = setup->fail_fast;
     open_engine();
-    add_cast(setup);
+    has_topology = setup->topology;
+    quota = 6;
+    add_cast(setup->checks);
     sl_engine_synced(engine, now_ms);
 }
 
@@ -354,6 +499,7 @@ void objects_settle(void)
     for (uint32_t i = 0; i < OBJECTS_WORKLOADS; i++) {
         request(workloads[i] == NULL ? NULL : sl_mirror_settled(engine, workloads[i]));
     }
+    is_settled = true;
 }
 
 void objects_fail(enum sl_code code, uint32_t writes)
@@ -364,6 +510,7 @@ void objects_fail(enum sl_code code, uint32_t writes)
 
 void objects_pass(int64_t ms)
 {
+    is_settled = false;
     now_ms += ms;
     sl_clock_set_virtual(now_ms);
 }

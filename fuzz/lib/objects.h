@@ -20,8 +20,12 @@ struct objects_setup {
 };
 void objects_open(const struct objects_setup *setup);
 void objects_close(void);
-/* The daemon ends, and another begins with what the objects say. */
+/* The daemon ends, and another begins with what the objects say. Where everything was settled, it knows what the one
+ * before knew. */
 void objects_restart(void);
+
+/* JSON with printf's marks. */
+struct sl_json *objects_make(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* NULL = there is none. Lent until the next write. */
 const struct sl_json *objects_workload(uint32_t number);
@@ -31,8 +35,22 @@ void objects_put_workload(uint32_t number, struct sl_json *object);
 void objects_put_unseen(uint32_t number, struct sl_json *object);
 void objects_delete_workload(uint32_t number);
 void objects_put_node(uint32_t number, bool ready);
+struct objects_node {
+    bool ready;
+    uint32_t rack, cpu;
+    const char *spec; /* its fields */
+};
+void objects_put_node_as(uint32_t number, const struct objects_node *n);
 void objects_delete_node(uint32_t number);
 void objects_put_queue(uint32_t checks, const char *cluster_stop, const char *local_stop);
+void objects_put_local_queue(const char *name, const char *stop);
+void objects_set_quota(uint32_t cpu); /* from the next objects_put_queue on */
+void objects_put_check(uint32_t number, bool active);
+void objects_put_flavor(
+    const char *spec); /* its fields but the topology's, each with a comma behind it */
+void objects_put_topology(bool racks);
+/* One that is not a Workload or a Node is deleted, if it is there. */
+void objects_drop(enum sl_kind kind, const char *name);
 void objects_stop_job(uint32_t number);
 
 /* The next writes end like that and are not made; OK: all are made again. */

@@ -11,8 +11,6 @@
 #include "policy/queues/passes.h"
 #include "policy/queues/queues.h"
 
-enum { HOST = 20, RACK = 10 };
-
 /* What can be seen of the kernel, to be compared. */
 static struct {
     struct sl_workload records[SLOTS];

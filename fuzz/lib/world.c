@@ -3,6 +3,7 @@
 
 #include "fuzz/lib/world.h"
 #include "fuzz/lib/check.h"
+#include "fuzz/lib/refusals.h"
 #include "kernel/preempt/preempt.h"
 #include "policy/fair/branches.h"
 #include "policy/cycle/cycle.h"
@@ -322,6 +323,7 @@ static void check_outcome(void)
     const struct sl_cycle_outcome *o = &sl_cycle_outcome;
     bool holds = sl_lifecycle_holds_quota(o->workload);
     CHECK(o->workload < SLOTS && o->generation == sl_workloads[o->workload].generation);
+    refusals_note(o);
     was_overtaken[o->workload] = o->overtaken;
     CHECK((o->result == SL_CYCLE_PENDING) != holds);
     CHECK(o->result != SL_CYCLE_RESERVED || o->status == SL_OK);
@@ -342,6 +344,7 @@ uint32_t world_cycle(bool all)
 {
     uint32_t served = 0;
     bool idle = true;
+    refusals_begin();
     (void)(all ? sl_cycle_begin_all(world_now_ms) : sl_cycle_begin(world_now_ms));
     while (sl_cycle_next()) {
         check_outcome();
@@ -377,6 +380,7 @@ static void probe_quiescence(void)
         sl_queues_wake_tree(n);
     }
     for (uint32_t cycles = 0; !evicted && cycles < 100 && sl_queues_ready(); cycles++) {
+        refusals_begin();
         (void)sl_cycle_begin(world_now_ms);
         while (sl_cycle_next()) {
             bool overtaken = was_overtaken[sl_cycle_outcome.workload];

@@ -13,6 +13,7 @@
 #include "kernel/base/types.h"
 
 enum { COHORTS = 3, NODES = 9, SLOTS = 16, HOSTS = 8, ACCOUNTS = 2 };
+enum { RACK = 10, HOST = 20, BLOCK = 30, BARE_HOST = 40 }; /* the first domain of each kind */
 enum { PLAIN = 1, PLACED = 2, CPU = 1, MEMORY = 2, UNDECLARED = 3, NAMES = FOREST_NAMES };
 
 extern int64_t world_now_ms;

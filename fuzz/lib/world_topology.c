@@ -14,7 +14,7 @@
 #include "policy/topology/trees.h"
 
 enum { LEVEL_RACK = 1, LEVEL_HOST = 2, LEVEL_BLOCK = 3, LEVEL_NONE = 9 };
-enum { RACK = 10, HOST = 20, BLOCK = 30, BARE_HOST = 40, HOST_PODS = 6, HOST_CPU = 12 };
+enum { HOST_PODS = 6, HOST_CPU = 12 };
 
 static const struct sl_tree_levels two_levels = {2, {LEVEL_RACK, LEVEL_HOST}};
 static const struct sl_tree_levels three_levels = {3, {LEVEL_BLOCK, LEVEL_RACK, LEVEL_HOST}};

@@ -90,12 +90,26 @@ static int64_t in_all(const char *node, const char *what)
     return sum;
 }
 
+static void say_who(const char *node, const char *what)
+{
+    size_t cursor = 0;
+    const char *key;
+    union sl_map_value value;
+    while (sl_map_next(assignments, &cursor, &key, &value)) {
+        int64_t amount = sl_json_path_int(sl_json_get(value.pointer, node), what, 0);
+        if (amount > 0) {
+            sim_story_tell("stands", "%s on node %s: %s %lld", key, node, what, (long long)amount);
+        }
+    }
+}
+
 static void check(const char *w, const char *node, const char *what, int64_t more)
 {
     union sl_map_value most;
     int64_t sum = in_all(node, what);
     if (!is_blind && !has_replicas && more > 0 && sl_map_get(nodes, node, &most) &&
         sum > sl_json_path_int(most.pointer, what, 0)) {
+        say_who(node, what);
         sim_story_violation(
             "%s was put on node %s: %s there now %lld, and it never had more than %lld", w, node,
             what, (long long)sum, (long long)sl_json_path_int(most.pointer, what, 0));

@@ -414,14 +414,27 @@ static void read_uid(struct sl_workload_entry *e)
     e->uid_low = half[1];
 }
 
+static int64_t execution_ms_max(const struct sl_json *object)
+{
+    int64_t seconds = sl_json_path_int(object, "spec.maximumExecutionTimeSeconds", 0);
+    return seconds > 0 && seconds < INT32_MAX ? seconds * 1000 : 0;
+}
+
+/* How long it may run is written into its record when that is made, and may change until it is admitted. */
+static bool has_other_limit(const struct sl_engine *g, sl_workload_id id, const struct sl_json *o)
+{
+    const struct sl_workload *w = &sl_workloads[id];
+    return (w->phase == SL_PHASE_PENDING || w->phase == SL_PHASE_QUOTA_RESERVED) &&
+           is_settled(&g->workloads[id]) && w->execution_ms_max != execution_ms_max(o);
+}
+
 static enum sl_status create(struct sl_engine *g, sl_workload_id id, const struct sl_json *object,
                              int64_t now_ms)
 {
-    int64_t seconds = sl_json_path_int(object, "spec.maximumExecutionTimeSeconds", 0);
     struct sl_event ev = {.kind = SL_EV_CREATE,
                           .workload = id,
                           .generation = sl_workloads[id].generation,
-                          .value = seconds > 0 && seconds < INT32_MAX ? seconds * 1000 : 0,
+                          .value = execution_ms_max(object),
                           .now_ms = now_ms};
     enum sl_status status = sl_call(g, ev.now_ms, event, .event = ev);
     g->workloads[id].generation = sl_workloads[id].generation;
@@ -508,8 +521,9 @@ enum sl_code sl_event_from_workload(struct sl_engine *g, const struct sl_json *o
     g->counters.workloads_read++;
     sl_workload_id id = sl_intern_find(g->names, SL_INTERN_WORKLOAD, key);
     /* It was deleted and made again in between, or is to be taken over from others. */
-    if (id != SL_NO_ID && (strcmp(g->workloads[id].uid, sl_object_uid(object)) != 0 ||
-                           sl_decided_by_others(g, id, object))) {
+    if (id != SL_NO_ID &&
+        (strcmp(g->workloads[id].uid, sl_object_uid(object)) != 0 ||
+         sl_decided_by_others(g, id, object) || has_other_limit(g, id, object))) {
         sl_event_drop_workload(g, id, now_ms); /* as at a start */
         id = SL_NO_ID;
     }

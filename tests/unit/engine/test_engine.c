@@ -718,6 +718,29 @@ static void test_engine_execution_time_over_deactivates(void **state)
     assert_null(sl_condition_find(world_workload(&w, "a"), "DeactivationTarget"));
 }
 
+/* The label of a job that waits says how long it may run; its Workload follows until it is admitted. */
+static void test_engine_execution_time_that_changed_counts(void **state)
+{
+    (void)state;
+    world_add_basics(&w);
+    (void)world_patch(&w, SL_KIND_LOCAL_QUEUE, "team", "lq",
+                      "{\"spec\":{\"stopPolicy\":\"Hold\"}}");
+    world_add_limited(&w, "a", 60);
+    world_settle(&w);
+    (void)world_patch(&w, SL_KIND_WORKLOAD, "team", "a",
+                      "{\"spec\":{\"maximumExecutionTimeSeconds\":300}}");
+    world_settle(&w);
+    world_expect(&w, "a", "QuotaReserved", "False", "Suspended");
+    (void)world_patch(&w, SL_KIND_LOCAL_QUEUE, "team", "lq", "{\"spec\":{\"stopPolicy\":null}}");
+    world_settle(&w);
+    world_expect(&w, "a", "Admitted", "True", "Admitted");
+    assert_int_equal(sl_engine_due_ms(w.engine), w.now_ms + 300000);
+    world_pass(&w, 299000);
+    assert_false(sl_condition_true(world_workload(&w, "a"), "Evicted"));
+    world_pass(&w, 1000);
+    world_expect(&w, "a", "Evicted", "True", "DeactivatedDueToMaximumExecutionTimeExceeded");
+}
+
 /* A daemon that starts between the two writes goes on with the second one: the time does not run out once more. */
 static void test_engine_execution_time_is_over_once(void **state)
 {
@@ -1177,6 +1200,7 @@ int main(void)
         TEST(test_engine_long_gate_is_told_in_whole_characters),
         TEST(test_engine_deactivated_workload_is_evicted_and_comes_back),
         TEST(test_engine_reactivated_before_the_job_stopped_comes_back_after),
+        TEST(test_engine_execution_time_that_changed_counts),
         TEST(test_engine_execution_time_over_deactivates),
         TEST(test_engine_execution_time_is_over_once),
         TEST(test_engine_deactivation_says_why_before_it_is_one),
