@@ -34,7 +34,8 @@ static void ask_for_slices(struct sl_json *template_meta, struct sim_chance *c, 
     struct sl_json *annotations = sl_json_path_make(template_meta, "annotations");
     sl_json_set_text(annotations, "kueue.x-k8s.io/podset-slice-required-topology",
                      sim_chance_of(c, 70) ? "sluice.dev/rack" : "kubernetes.io/hostname");
-    annotate(template_meta, "kueue.x-k8s.io/podset-slice-size", "%u", 1 + sim_chance_below(c, pods));
+    annotate(template_meta, "kueue.x-k8s.io/podset-slice-size", "%u",
+             1 + sim_chance_below(c, pods));
 }
 
 static void set_meta(struct sim *s, struct sim_chance *c, struct sl_json *meta, unsigned pods)
