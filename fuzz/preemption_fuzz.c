@@ -323,8 +323,9 @@ static void ask_for_all(struct producer *p)
     }
 }
 
-/* A plan that is right in the world it is made in: all who may be taken, without those that can be spared. */
-static void take_needed_victims(struct producer *p, bool placed)
+/* A plan that is right in the world it is made in: all who may be taken, without those that can be spared;
+ * with `extra` the first of those stays in it. */
+static void take_needed_victims(struct producer *p, bool placed, bool extra)
 {
     uint32_t kept = 0;
     world_hold();
@@ -345,7 +346,9 @@ static void take_needed_victims(struct producer *p, bool placed)
     for (uint32_t i = 0; i < sl_preempt_plan.victim_count; i++) {
         sl_workload_id id = sl_preempt_plan.victims[i];
         shift(id, 1);
-        if (!is_available() || !borrows_as_said()) {
+        bool needed = !is_available() || !borrows_as_said();
+        if (needed || extra) {
+            extra = extra && needed;
             shift(id, -1);
             sl_preempt_plan.reasons[kept] = SL_PREEMPT_IN_CLUSTER_QUEUE;
             sl_preempt_plan.victims[kept++] = id;
@@ -385,8 +388,7 @@ static void question(struct producer *p)
         return;
     }
     ask(p, id, queue);
-    sites_ask_nothing(id);
-    sites_promise();
+    sites_begin(id);
     sl_preempt_plan.after_others = false;
     sl_preempt_plan.gone_count = 0;
     promise.amount = 0;
@@ -397,7 +399,7 @@ static void question(struct producer *p)
     }
     if (needed) {
         sl_preempt_plan.victim_count = 0;
-        take_needed_victims(p, how / 16 % 2 != 0);
+        take_needed_victims(p, how / 16 % 2 != 0, how / 32 % 4 == 3);
     }
     if (!proposed || take_proposed_victims()) {
         judge(proposed);

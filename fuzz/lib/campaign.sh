@@ -18,6 +18,7 @@ run_libfuzzer() { # TARGET WORK LOG
     executions=$(sed -n 's/^stat::number_of_executed_units: *//p' "$3")
     rate=$(sed -n 's/^stat::average_exec_per_sec: *//p' "$3")
     edges=$(grep -o 'cov: [0-9]*' "$3" | tail -n 1 | cut -d' ' -f2)
+    refused=$(sed -n 's/^refused: \([0-9]*\) of [0-9]* outcomes$/\1/p' "$3")
     corpus=$(find "$2/corpus" -type f | wc -l)
     crashes=$(find "$2/crashes" -type f | wc -l)
 }
@@ -44,15 +45,17 @@ for target in "$@"; do
     work=$build/fuzz/work/$engine/$target
     log=$work.log
     rm -rf "$work/crashes"
+    refused=
     mkdir -p "$work/corpus" "$work/crashes"
     if [ "$engine" = libfuzzer ]; then
         run_libfuzzer "$target" "$work" "$log"
     else
         run_afl "$target" "$work" "$log"
     fi
+    grep '^refused: ' "$log" # by the kernel, of policy's plans: fuzz/lib/refusals.def
     printf '%-12s %-9s %12s executions %10s/s %6s edges %5s corpus %3s crashes\n' "$target" "$engine" \
         "${executions:-0}" "${rate:-0}" "${edges:-0}" "${corpus:-0}" "${crashes:-?}"
-    records+=("{\"engine\":\"$engine\",\"target\":\"$target\",\"seconds\":$seconds,\"executions\":${executions:-0},\"rate\":${rate:-0},\"edges\":${edges:-0},\"corpus\":${corpus:-0},\"crashes\":${crashes:-null}}")
+    records+=("{\"engine\":\"$engine\",\"target\":\"$target\",\"seconds\":$seconds,\"executions\":${executions:-0},\"rate\":${rate:-0},\"edges\":${edges:-0},\"corpus\":${corpus:-0},\"crashes\":${crashes:-null},\"refused\":${refused:-null}}")
     if [ "$code" -eq 0 ] && [ "${crashes:-1}" -eq 0 ] && [ "${executions:-0}" -gt 0 ]; then
         passed=$((passed + 1))
     else

@@ -9,6 +9,7 @@
 enum { MEASURES = 3 }; /* pods, CPU, memory */
 
 static int64_t used[HOSTS][MEASURES], promised[HOSTS][MEASURES], wanted[HOSTS][MEASURES];
+static uint32_t last_host; /* of this plan; HOSTS: none */
 
 void sites_shift(sl_workload_id id, int sign)
 {
@@ -27,6 +28,13 @@ void sites_hold(void)
     }
 }
 
+void sites_begin(sl_workload_id id)
+{
+    memset(promised, 0, sizeof promised);
+    last_host = HOSTS;
+    sites_ask_nothing(id);
+}
+
 void sites_ask_nothing(sl_workload_id id)
 {
     memset(wanted, 0, sizeof wanted);
@@ -38,6 +46,12 @@ static int64_t left(uint32_t host, sl_measure_id measure)
 {
     int64_t free = sl_site_capacity_of(host, measure) - used[host][measure];
     return free > 0 ? free : 0;
+}
+
+static bool is_host(uint32_t host)
+{
+    return host < HOSTS && sl_domain_site(HOST + host) == host &&
+           sl_domain_tree(HOST + host) == PLACED;
 }
 
 /* False: the host is not in the tree. */
@@ -57,9 +71,21 @@ static bool add_row(uint32_t host, uint32_t count, int64_t per_pod)
     return true;
 }
 
+/* Half of the time the one of before: what was promised there. */
+static uint32_t choose_host(uint32_t where)
+{
+    uint32_t host = where % HOSTS;
+    for (uint32_t i = 0; i < HOSTS && !is_host(host); i++) {
+        host = (host + 1) % HOSTS;
+    }
+    last_host = where < 128 || !is_host(last_host) ? host : last_host;
+    return last_host;
+}
+
 void sites_ask(struct producer *p, sl_workload_id id, bool all)
 {
-    uint32_t host = producer_below(p, HOSTS), how = producer_byte(p);
+    uint32_t where = producer_byte(p), how = producer_byte(p);
+    uint32_t host = choose_host(where);
     uint32_t pods = 1 + how % 4;
     int64_t cpu = how / 4 % 8;
     if (all) {

@@ -11,6 +11,8 @@
 void sites_hold(void);
 /* With sign -1 what it has booked is free, with 1 it is taken again. */
 void sites_shift(sl_workload_id id, int sign);
+/* A new plan: it stands nowhere, and nothing is promised. */
+void sites_begin(sl_workload_id id);
 /* The plan at hand stands nowhere; or somewhere on up to two hosts, with some CPU each; `all`: with about as much as they
  * have left. */
 void sites_ask_nothing(sl_workload_id id);
