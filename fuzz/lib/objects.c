@@ -274,8 +274,12 @@ static const struct sl_workload *record_of(const struct sl_json *object)
     return agrees ? &sl_workloads[id] : NULL;
 }
 
+/* Of what is reserved: else which checks there are is known with the next reservation, and answers are read then. */
 static bool same_checks(const struct sl_workload *a, const struct sl_workload *b)
 {
+    if (a->phase != SL_PHASE_QUOTA_RESERVED && a->phase != SL_PHASE_ADMITTED) {
+        return true;
+    }
     for (uint32_t i = 0; i < a->check_count; i++) {
         for (uint32_t k = 0; k < b->check_count; k++) {
             if (a->checks[i].check == b->checks[k].check &&
@@ -303,9 +307,27 @@ static bool lost_failed_nodes(const struct sl_workload *before, const struct sl_
 /* Of a preemption that is over the object speaks until the next reservation, as of a reason to wait. */
 static bool lost_preemption(const struct sl_workload *before, const struct sl_workload *w)
 {
-    bool over = before->preempted == SL_PREEMPT_NONE &&
-                (before->phase == SL_PHASE_EVICTED || before->phase == SL_PHASE_PENDING);
+    bool over = before->phase == SL_PHASE_PENDING ||
+                (before->phase == SL_PHASE_EVICTED && before->preempted == SL_PREEMPT_NONE);
     return !over && before->preempted != w->preempted;
+}
+
+/* The same of an eviction, once it was to be reserved again and could not be written. */
+static bool lost_eviction(const struct sl_workload *before, const struct sl_workload *w)
+{
+    bool over = before->phase == SL_PHASE_PENDING && before->evicted == SL_EVICT_NONE;
+    return !over && before->evicted != w->evicted;
+}
+
+/* Of a check that goes on saying Retry the first answer is read, and by a start the newest. */
+static bool lost_time(const struct sl_workload *before, const struct sl_workload *w)
+{
+    for (uint32_t i = 0; i < before->check_count; i++) {
+        if (before->checks[i].state == SL_CHECK_RETRY) {
+            return false;
+        }
+    }
+    return waits_until(before) != waits_until(w);
 }
 
 static const char *difference(const struct sl_workload *a, const struct sl_workload *b)
@@ -314,10 +336,10 @@ static const char *difference(const struct sl_workload *a, const struct sl_workl
            : a->active != b->active || a->gated != b->gated       ? "whether it may be admitted"
            : a->has_admission != b->has_admission                 ? "reservation"
            : a->was_admitted != b->was_admitted                   ? "admission"
-           : a->evicted != b->evicted                             ? "eviction"
+           : lost_eviction(a, b)                                  ? "eviction"
            : lost_preemption(a, b)                                ? "preemption"
            : a->requeue_count != b->requeue_count                 ? "count of requeues"
-           : waits_until(a) != waits_until(b)                     ? "time of requeueing"
+           : lost_time(a, b)                                      ? "time of requeueing"
            : lost_failed_nodes(a, b)                              ? "failed nodes"
            : a->execution_ms_max != b->execution_ms_max           ? "limit on its run time"
            : a->accumulated_ms / 1000 != b->accumulated_ms / 1000 ? "run time so far"
