@@ -149,8 +149,13 @@ class Fuzz:
         return strength, short, f"{rules} rules after each step of {done} executions ({targets}), {crashes} crashes"
 
     def overall(self):
+        rates = ", ".join(f"{r['target']} {r['rate']:.0f}" + (f" ({r['engine']})" if r.get("engine") != "libfuzzer" else "")
+                          for r in sorted(self.data, key=lambda r: r["target"]) if r.get("rate"))
+        refused = sum(r.get("refused") or 0 for r in self.data)
         return (f"{sum(r['executions'] for r in self.data)} executions of {len({r['target'] for r in self.data})} targets, "
-                f"{sum(r['crashes'] or 0 for r in self.data)} crashes")
+                f"{sum(r['crashes'] or 0 for r in self.data)} crashes"
+                + (f", {refused} plans of policy refused by the kernel, each for a reason that is known" if refused else "")
+                + (f"; executions a second: {rates}" if rates else ""))
 
 
 SIMULATED = (("writes_refused", "writes refused"), ("answers_lost", "answers lost"), ("reads_refused", "reads refused"),
@@ -185,6 +190,8 @@ class Simulator:
             text += (f"; {self.data['virtual_hours']:.0f} virtual hours in {self.data['cpu_s'] / 3600:.2f} h of CPU time, "
                      f"{tally['decisions']} decisions, {deaths} deaths of the process, faults: ")
             text += ", ".join(f"{tally[name]} {words}" for name, words in SIMULATED)
+            worlds = [(name, n) for name, n in tally.items() if name.startswith("worlds_")]
+            text += "".join(f"{'; ' if i == 0 else ', '}{n} {name.replace('_', ' ')}" for i, (name, n) in enumerate(worlds))
         return text + "; with two replicas {seeds} seeds, {failed} failed".format(**self.replicas)
 
 

@@ -99,6 +99,18 @@ class Evidence(unittest.TestCase):
         self.change("build/fuzz.json", lambda f: f[0].update(crashes=1))
         self.assertEqual(self.says("fuzzing", "G1")[:2], (0.0, "1 crashes"))
 
+    def test_fuzzing_says_rates_and_refusals(self):
+        self.change("build/fuzz.json", lambda f: f[0].update(engine="libfuzzer", rate=440.4, refused=12))
+        self.change("build/fuzz.json", lambda f: f[1].update(engine="afl", rate=28000))
+        said = evidence.sources.Fuzz(self.root, self.root / "build").overall()
+        self.assertIn("12 plans of policy refused", said)
+        self.assertIn("executions a second: text 28000 (afl), whole 440", said)
+
+    def test_simulator_says_of_what_sorts_its_worlds_were(self):
+        self.change("build/sim.json", lambda s: s["tally"].update(worlds_with_pods=7, worlds_with_slices=3))
+        said = evidence.sources.Simulator(self.root, self.root / "build").overall()
+        self.assertIn("; 7 worlds with pods, 3 worlds with slices;", said)
+
     def test_seeds_fill_by_their_logarithm(self):
         self.assertAlmostEqual(self.says("simulator", "G1")[0], 0.5, places=3)
         self.change("build/sim.json", lambda s: s.update(failed=1))
