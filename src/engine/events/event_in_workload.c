@@ -521,9 +521,8 @@ enum sl_code sl_event_from_workload(struct sl_engine *g, const struct sl_json *o
     g->counters.workloads_read++;
     sl_workload_id id = sl_intern_find(g->names, SL_INTERN_WORKLOAD, key);
     /* It was deleted and made again in between, or is to be taken over from others. */
-    if (id != SL_NO_ID &&
-        (strcmp(g->workloads[id].uid, sl_object_uid(object)) != 0 ||
-         sl_decided_by_others(g, id, object) || has_other_limit(g, id, object))) {
+    if (id != SL_NO_ID && (strcmp(g->workloads[id].uid, sl_object_uid(object)) != 0 ||
+                           sl_decided_by_others(g, id, object) || has_other_limit(g, id, object))) {
         sl_event_drop_workload(g, id, now_ms); /* as at a start */
         id = SL_NO_ID;
     }
