@@ -22,7 +22,7 @@
 #include "policy/requests/topology_request.h"
 #include "policy/fair/usage.h"
 
-enum { FIRST_FREE = SLOTS, HOST = 20 };
+enum { FIRST_FREE = SLOTS };
 
 /* In a trial, back and forth until nothing more can be noted; all of it is taken back. */
 static void fill_trail(const struct door *d)

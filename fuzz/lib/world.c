@@ -323,7 +323,9 @@ static void check_outcome(void)
     const struct sl_cycle_outcome *o = &sl_cycle_outcome;
     bool holds = sl_lifecycle_holds_quota(o->workload);
     CHECK(o->workload < SLOTS && o->generation == sl_workloads[o->workload].generation);
-    refusals_note(o);
+    if (world_probes) {
+        refusals_note(o);
+    }
     was_overtaken[o->workload] = o->overtaken;
     CHECK((o->result == SL_CYCLE_PENDING) != holds);
     CHECK(o->result != SL_CYCLE_RESERVED || o->status == SL_OK);
