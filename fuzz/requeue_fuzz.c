@@ -113,14 +113,15 @@ static void be_late(uint32_t ppm)
     struct sl_workload *w = &sl_workloads[LATE];
     struct sl_requeue_rules rules = sl_requeue_rules;
     uint32_t count = w->requeue_count;
-    CHECK(tell(SL_EV_RESERVE, 0) == SL_OK);
     if (ppm > SL_JITTER_PPM_MAX) {
+        CHECK(tell(SL_EV_RESERVE, ppm % 2) == SL_OK); /* its topology may be pending */
         CHECK(tell(SL_EV_PODS_READY_TIMEOUT, ppm) == SL_REFUSED_BAD_ARGUMENT);
         find_target(ppm - SL_JITTER_PPM_MAX - 1);
         CHECK(tell(SL_EV_WRITE_FAILED, 0) == SL_OK);
         CHECK(tell(SL_EV_DEACTIVATE, 0) == SL_OK && tell(SL_EV_REACTIVATE, 0) == SL_OK);
         return;
     }
+    CHECK(tell(SL_EV_RESERVE, 0) == SL_OK);
     CHECK(tell(SL_EV_PODS_READY_TIMEOUT, ppm) == SL_OK);
     if (rules.limited && count >= rules.count_max) {
         CHECK(w->phase == SL_PHASE_ADMITTED && w->deactivation == SL_CAUSE_REQUEUING_LIMIT);
