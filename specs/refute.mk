@@ -1,11 +1,11 @@
 # The core at its real size with the fuzzers' harness, for runs with one changed call: specs/prove/refute.py links them
 # with a kernel file of which one function is changed. Run-time errors of the kernel trap.
 REFUTE_DIR     := $(BUILD)/refute
-REFUTE_TARGETS := $(shell awk -F '[^a-z0-9_]+' '/^FUZZ/ && $$4 == "core" {print $$2}' fuzz/targets.def | grep -vx differential)
+REFUTE_TARGETS := $(shell awk -F '[^a-z0-9_]+' '/^FUZZ/ && $$4 == "core" {print $$2}' fuzz/targets.def | grep -vxE 'differential|requeue')
 REFUTE_FLAGS   := -std=c17 -D_GNU_SOURCE -O1 -mcmodel=medium -Isrc -I. -I$(REFUTE_DIR) -MMD -MP
 REFUTE_TRAPS   := -fsanitize=undefined -fsanitize-undefined-trap-on-error
 REFUTE_SOURCES := $(call sources_of,kernel) $(call sources_of,policy) $(wildcard specs/prove/refute/*.c) \
-    $(filter-out fuzz/lib/state.c,$(FUZZ_LIB_core)) $(FUZZ_MORE_doors) $(REFUTE_TARGETS:%=fuzz/%_fuzz.c)
+    $(filter-out fuzz/lib/state.c,$(FUZZ_LIB_core)) $(FUZZ_MORE_doors) $(FUZZ_MORE_preemption) $(REFUTE_TARGETS:%=fuzz/%_fuzz.c)
 REFUTE_OBJECTS := $(REFUTE_SOURCES:%.c=$(REFUTE_DIR)/%.o)
 
 $(REFUTE_DIR)/refute_targets.def: fuzz/targets.def

@@ -105,6 +105,28 @@ static void claim_requeue(const struct sl_workload *was, const struct sl_workloa
     }
 }
 
+/* Of requeue.c, which has a unit of its own: any delay, and the limit as it is configured. */
+struct sl_requeue_rules sl_requeue_rules;
+
+void sl_requeue_configure(struct sl_requeue_rules rules)
+{
+    sl_requeue_rules = rules;
+}
+
+int64_t sl_requeue_ruled_delay_ms(uint32_t count, uint32_t jitter_ppm)
+{
+    int64_t delay_ms = nondet_int64();
+    (void)count;
+    (void)jitter_ppm;
+    ASSUME(delay_ms >= 0 && delay_ms <= SL_TIME_MAX);
+    return delay_ms;
+}
+
+bool sl_requeue_ruled_out(uint32_t count)
+{
+    return sl_requeue_rules.limited && count >= sl_requeue_rules.count_max;
+}
+
 void look_lifecycle(void)
 {
     struct sl_workload was = nondet_workload(), *is = &sl_workloads[0];
