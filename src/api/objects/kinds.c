@@ -52,15 +52,15 @@ const char *sl_kind_fields(enum sl_kind kind)
     static const char *const fields[SL_KIND_COUNT] = {
         [SL_KIND_NAMESPACE] = "status.phase",
         [SL_KIND_NODE] = "spec.unschedulable",
-        [SL_KIND_POD] = "spec.nodeName,spec.restartPolicy,spec.schedulerName,"
-                        "spec.serviceAccountName,status.phase,status.podIP,"
-                        "status.nominatedNodeName",
+        [SL_KIND_POD] = ("spec.nodeName,spec.restartPolicy,spec.schedulerName,"
+                         "spec.serviceAccountName,status.phase,status.podIP,"
+                         "status.nominatedNodeName"),
         [SL_KIND_JOB] = "status.successful",
         [SL_KIND_WORKLOAD] = "status.admission.clusterQueue",
-        [SL_KIND_EVENT] = "involvedObject.kind,involvedObject.namespace,involvedObject.name,"
-                          "involvedObject.uid,involvedObject.apiVersion,"
-                          "involvedObject.resourceVersion,involvedObject.fieldPath,reason,"
-                          "reportingComponent,source,type"};
+        [SL_KIND_EVENT] = ("involvedObject.kind,involvedObject.namespace,involvedObject.name,"
+                           "involvedObject.uid,involvedObject.apiVersion,"
+                           "involvedObject.resourceVersion,involvedObject.fieldPath,reason,"
+                           "reportingComponent,source,type")};
     SL_PRE((unsigned)kind < end);
     return fields[kind] == NULL ? "" : fields[kind];
 }

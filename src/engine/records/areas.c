@@ -46,7 +46,7 @@ sl_domain_id sl_areas_find(const struct sl_engine *g, sl_tree_id tree, sl_domain
     const struct sl_siblings *s = siblings_of(g->world, tree, parent);
     bool found;
     uint32_t at = search(g->world, s, value, &found);
-    return found ? s->items[at] : SL_NO_ID;
+    return found && s->items != NULL ? s->items[at] : SL_NO_ID;
 }
 
 static void insert(struct sl_siblings *s, uint32_t at, sl_domain_id domain)

@@ -190,6 +190,7 @@ static void add_pod(struct sl_node_watch *w, const char *key, const char *worklo
 
 static void drop_pod(struct sl_node_watch *w, struct sl_host_pod *pod)
 {
+    SL_PRE(pod->host != NULL); /* and it is in its list */
     struct sl_host_pod **at = &pod->host->first_pod;
     while (*at != pod) {
         at = &(*at)->next;
@@ -223,6 +224,7 @@ static bool take_pod(struct sl_node_watch *w, const char *key, const char *workl
     bool same = known != NULL && known->host == host && strcmp(known->workload, workload) == 0;
     bool lost = known != NULL && known->under_way && !(same && under_way);
     if (lost) {
+        SL_ASSERT(known->host != NULL);
         *loss = (struct sl_pod_loss){sl_mem_text(known->workload), sl_mem_text(known->host->name)};
     }
     if (same) {
