@@ -312,7 +312,7 @@ class ControlPlane:
                     not any(begin <= at <= end for begin, end in self.starts)):
                 ref = entry.get("objectRef", {})
                 kind = "/".join(filter(None, (ref.get("resource"), ref.get("subresource"))))
-                yield (entry["verb"], ref.get("apiGroup", ""), kind or entry["requestURI"], ref.get("name"),
+                yield (entry["verb"], ref.get("apiGroup", ""), kind or entry["requestURI"], ref.get("name", ""),
                        entry["responseStatus"]["code"], entry["responseStatus"].get("message", ""))
 
 
