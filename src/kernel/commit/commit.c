@@ -35,11 +35,11 @@ static bool claimed_before(uint32_t index)
   requires inv:        ask ==> CellsLinked && LimitsInRange && UsageInRange;
   requires index:      index < SL_USAGE_CELLS_MAX;
   requires queue:      sl_plan.cluster_queue < SL_QNODES_MAX;
-  terminates           \true;
-  exits                \false;
+  terminates           \true; exits \false;
   assigns              \nothing;
   ensures  sound:      \result == SL_OK ==> PlanCellSound(index);
   ensures  fits:       \result == SL_OK && ask ==> sl_plan.usage[index].amount <= available(sl_plan.usage[index].cell);
+  ensures  says:       AmountRefusalTrue(index, \result) && (!ask ==> \result != SL_REFUSED_QUOTA);
   ensures  fair:       PlanCellSound(index) &&
                          (ask ==> sl_plan.usage[index].amount <= available(sl_plan.usage[index].cell)) ==>
                          \result == SL_OK;
@@ -63,10 +63,10 @@ static enum sl_status check_cell(uint32_t index, bool ask)
 
 /*@
   requires inv:        ask ==> CellsLinked && LimitsInRange && UsageInRange;
-  terminates           \true;
-  exits                \false;
+  terminates           \true; exits \false;
   assigns              \nothing;
   ensures  result:     \result == SL_OK <==> PlanUsageSound && (ask ==> PlanAvailable);
+  ensures  says:       \result != SL_OK ==> \forall integer from; PlanRefusalTrue(from, \result);
 */
 static enum sl_status check_usage(bool ask)
 {
@@ -97,10 +97,10 @@ static enum sl_status check_usage(bool ask)
 /*@
   requires place:      sl_plan.workload < SL_WORKLOADS_MAX ==> PlaceAgrees(sl_plan.workload);
   requires from:       from == SL_PLACE_IN_FLIGHT || from == SL_PLACE_ORPHANED;
-  terminates           \true;
-  exits                \false;
+  terminates           \true; exits \false;
   assigns              \nothing;
   ensures  result:     \result == SL_OK <==> PlanNames(from);
+  ensures  says:       \result != SL_OK ==> PlanRefusalTrue(from, \result);
 */
 static enum sl_status check_workload(enum sl_place from)
 {
@@ -121,12 +121,12 @@ static enum sl_status check_workload(enum sl_place from)
   requires place:      sl_plan.workload < SL_WORKLOADS_MAX ==> PlaceAgrees(sl_plan.workload);
   requires inv:        ask ==> CellsLinked && LimitsInRange && UsageInRange;
   requires from:       from == SL_PLACE_IN_FLIGHT || from == SL_PLACE_ORPHANED;
-  terminates           \true;
-  exits                \false;
+  terminates           \true; exits \false;
   assigns              \nothing;
   ensures  names:      \result == SL_OK ==> PlanNames(from);
   ensures  closed:     \result == SL_OK ==> sl_trail_depth == 0;
   ensures  usage:     \result == SL_OK ==> PlanUsageSound && (ask ==> PlanAvailable);
+  ensures  says:       \result != SL_OK ==> PlanRefusalTrue(from, \result);
   ensures  fair:       PlanNames(from) && PlanUsageSound && (ask ==> PlanAvailable) &&
                          sl_trail_depth == 0 ==> \result == SL_OK;
 */
@@ -331,8 +331,7 @@ enum sl_status sl_commit_restore(void)
   requires known:      ev.workload < SL_WORKLOADS_MAX;
   requires inv:        CoreInv && sl_trail_depth == 0;
   requires event:      ev.kind != SL_EV_RESERVE;
-  terminates           \true;
-  exits                \false;
+  terminates           \true; exits \false;
   assigns              sl_cell_own[0 .. SL_CELLS_MAX - 1], sl_cell_usage[0 .. SL_CELLS_MAX - 1],
                        sl_total[0 .. SL_TOTALS_MAX - 1], sl_trail_count,
                        sl_trail_cell[0 .. SL_TRAIL_MAX - 1], sl_trail_own[0 .. SL_TRAIL_MAX - 1],
@@ -340,6 +339,7 @@ enum sl_status sl_commit_restore(void)
                        sl_places[ev.workload], sl_usage_counts[ev.workload];
   ensures  inv:        CoreInv;
   ensures  refused:    \result != SL_OK ==> UsageSame{Pre,Post} && WorkloadSame{Pre,Post}(ev.workload);
+  ensures  says:       \result != SL_OK ==> EventRefusalTrue{Pre}(ev, \result);
   ensures  allowed:    \result == SL_OK ==> MoveAllowed(ev.kind,
                            \old(sl_workloads[ev.workload].phase), sl_workloads[ev.workload].phase);
   ensures  applied:    MustApply{Pre}(ev) ==> \result == SL_OK;

@@ -26,6 +26,7 @@
   ensures  names:      \result == SL_OK ==> PlanNames(SL_PLACE_IN_FLIGHT);
   ensures  closed:     \result == SL_OK ==> sl_trail_depth == 0;
   ensures  usage:     \result == SL_OK ==> PlanUsageSound && PlanAvailable;
+  ensures  says:       \result != SL_OK ==> PlanRefusalTrue(SL_PLACE_IN_FLIGHT, \result);
   ensures  fair:       PlanNames(SL_PLACE_IN_FLIGHT) && PlanUsageSound && PlanAvailable &&
                          sl_trail_depth == 0 ==> \result == SL_OK;
 */
@@ -40,6 +41,7 @@ enum sl_status sl_commit_check(void) SL_MUST_CHECK;
   ensures  names:      \result == SL_OK ==> PlanNames(SL_PLACE_IN_FLIGHT);
   ensures  closed:     \result == SL_OK ==> sl_trail_depth == 0;
   ensures  usage:     \result == SL_OK ==> PlanUsageSound;
+  ensures  says:       \result != SL_OK ==> PlanRefusalTrue(SL_PLACE_IN_FLIGHT, \result);
   ensures  fair:       PlanNames(SL_PLACE_IN_FLIGHT) && PlanUsageSound && sl_trail_depth == 0 ==>
                          \result == SL_OK;
 */
@@ -116,6 +118,7 @@ enum sl_status sl_commit_restore(void) SL_MUST_CHECK;
   ensures  inv:        CoreInv;
   ensures  refused:    \result != SL_OK ==>
                          UsageSame{Pre,Post} && WorkloadSame{Pre,Post}(ev.workload);
+  ensures  says:       \result != SL_OK ==> EventRefusalTrue{Pre}(ev, \result);
   ensures  allowed:    \result == SL_OK ==> ev.workload < SL_WORKLOADS_MAX &&
                          ev.kind != SL_EV_RESERVE && MoveAllowed(ev.kind,
                            \old(sl_workloads[ev.workload].phase), sl_workloads[ev.workload].phase);

@@ -101,6 +101,7 @@ enum sl_status sl_placement_second_pass(uint32_t generation, int64_t now_ms) SL_
   ensures  inv:        PlacementInv;
   ensures  refused:    \result != SL_OK ==> UsageSame{Pre,Post} && WorkloadSame{Pre,Post}(ev.workload) &&
                          TopologySame{Pre,Post};
+  ensures  says:       \result != SL_OK ==> EventRefusalTrue{Pre}(ev, \result);
   ensures  allowed:    \result == SL_OK ==> ev.workload < SL_WORKLOADS_MAX &&
                          ev.kind != SL_EV_RESERVE && MoveAllowed(ev.kind,
                            \old(sl_workloads[ev.workload].phase), sl_workloads[ev.workload].phase);

@@ -38,6 +38,7 @@ struct sl_transition {
   ensures  inv:        PlacementInv;
   ensures  refused:    \result.status != SL_OK ==> UsageSame{Pre,Post} &&
                          WorkloadSame{Pre,Post}(ev.workload) && TopologySame{Pre,Post};
+  ensures  refusal:    \result.status != SL_OK ==> EventRefusalTrue{Pre}(ev, \result.status);
   ensures  says:       ev.workload < SL_WORKLOADS_MAX ==> Told{Pre,Post}(\result, ev.workload);
   ensures  known:      \result.status == SL_OK ==> ev.workload < SL_WORKLOADS_MAX;
   ensures  allowed:    \result.status == SL_OK ==> MoveAllowed(ev.kind, \result.from, \result.to);

@@ -15,6 +15,7 @@ struct sl_workload sl_workloads[SL_WORKLOADS_MAX];
   exits               \false;
   assigns             \nothing;
   ensures  fair:      MustApply(ev) ==> \result == SL_OK;
+  ensures  says:      \result != SL_OK ==> RefusalSays(ev, \result);
   ensures  ok:        \result == SL_OK ==> ev.workload < SL_WORKLOADS_MAX && TimeValid(ev.now_ms) &&
                         sl_workloads[ev.workload].generation == ev.generation &&
                         0 <= ev.kind < SL_EVENT_COUNT &&
@@ -44,6 +45,7 @@ static enum sl_status check_address(struct sl_event ev)
   terminates          \true;
   exits               \false;
   assigns             \nothing;
+  ensures  says:      \result.status != SL_OK ==> RefusalSays(ev, \result.status);
   ensures  fair:      TimeValid(ev.value) && ev.generation < UINT32_MAX ==>
                         \result.status == SL_OK;
   ensures  ok:        \result.status == SL_OK ==> \result.step == SL_STEP_CREATE &&
@@ -88,6 +90,7 @@ static struct resolution refuse(enum sl_status status)
   exits               \false;
   assigns             \nothing;
   ensures  fair:      MustApply(ev) ==> \result.verdict.status == SL_OK;
+  ensures  says:      \result.verdict.status != SL_OK ==> RefusalSays(ev, \result.verdict.status);
   ensures  resolved:  \result.verdict.status == SL_OK ==>
                         Resolved(ev, \result.verdict, \result.row);
   ensures  finished:  \result.verdict.status == SL_OK &&

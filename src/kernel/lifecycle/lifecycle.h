@@ -16,6 +16,7 @@
 
 extern struct sl_workload sl_workloads[SL_WORKLOADS_MAX];
 #include "specs/lifecycle.acsl"
+#include "specs/lifecycle_refusals.acsl"
 
 /* Apply one event: the whole transition happens (SL_OK), or a refusal leaves the record alone.
  * Checks that a queue asks for are added before SL_EV_RESERVE: with none open it admits at once. */
@@ -30,6 +31,7 @@ extern struct sl_workload sl_workloads[SL_WORKLOADS_MAX];
   ensures  applied:   MustApply{Pre}(ev) ==> \result == SL_OK;
   ensures  refused:   \result != SL_OK ==>
                         sl_workloads[ev.workload] == \old(sl_workloads[ev.workload]);
+  ensures  says:      \result != SL_OK ==> RefusalSays{Pre}(ev, \result);
   ensures  record:    ev.workload < SL_WORKLOADS_MAX ==> WorkloadInv(ev.workload);
   ensures  allowed:   \result == SL_OK ==> MoveAllowed(ev.kind,
                         \old(sl_workloads[ev.workload].phase), sl_workloads[ev.workload].phase);

@@ -30,6 +30,7 @@ static struct sl_verdict turn(bool is, bool wanted, enum sl_step step)
   exits               \false;
   assigns             \nothing;
   ensures  sound:     VerdictSound(ev, \result);
+  ensures  says:      RefusalTrue(ev, \result.status);
   ensures  fair:      VerdictFair(ev, \result);
   ensures  let:       \result.status == SL_OK <==> LetThrough(ev);
   ensures  step:      \result.status == SL_OK ==> StepRight(ev, \result.step);
@@ -58,6 +59,7 @@ static struct sl_verdict guard_flag(struct sl_event ev)
   exits               \false;
   assigns             \nothing;
   ensures  sound:     VerdictSound(ev, \result);
+  ensures  says:      RefusalTrue(ev, \result.status);
   ensures  fair:      VerdictFair(ev, \result);
   ensures  let:       \result.status == SL_OK <==> LetThrough(ev);
   ensures  step:      \result.status == SL_OK ==> StepRight(ev, \result.step);

@@ -19,10 +19,10 @@ struct sl_verdict {
 /* The guard of `ev`, for a live record and an event that is addressed to it. */
 /*@
   requires ready:     GuardReady(ev);
-  terminates          \true;
-  exits               \false;
+  terminates          \true; exits \false;
   assigns             \nothing;
   ensures  sound:     VerdictSound(ev, \result);
+  ensures  says:      RefusalTrue(ev, \result.status);
   ensures  fair:      VerdictFair(ev, \result);
   ensures  let:       \result.status == SL_OK <==> LetThrough(ev);
   ensures  step:      \result.status == SL_OK ==> StepRight(ev, \result.step);
@@ -33,10 +33,10 @@ struct sl_verdict sl_lifecycle_guard(struct sl_event ev);
 /*@
   requires ready:     GuardReady(ev);
   requires kind:      ev.kind == SL_EV_RESERVE;
-  terminates          \true;
-  exits               \false;
+  terminates          \true; exits \false;
   assigns             \nothing;
   ensures  sound:     VerdictSound(ev, \result);
+  ensures  says:      RefusalTrue(ev, \result.status);
   ensures  fair:      VerdictFair(ev, \result);
   ensures  let:       \result.status == SL_OK <==> LetThrough(ev);
   ensures  step:      \result.status == SL_OK ==> StepRight(ev, \result.step);
@@ -46,10 +46,10 @@ struct sl_verdict sl_guard_reserve(struct sl_event ev);
 /*@
   requires ready:     GuardReady(ev);
   requires kind:      ev.kind == SL_EV_REFUSE;
-  terminates          \true;
-  exits               \false;
+  terminates          \true; exits \false;
   assigns             \nothing;
   ensures  sound:     VerdictSound(ev, \result);
+  ensures  says:      RefusalTrue(ev, \result.status);
   ensures  fair:      VerdictFair(ev, \result);
   ensures  let:       \result.status == SL_OK <==> LetThrough(ev);
   ensures  step:      \result.status == SL_OK ==> StepRight(ev, \result.step);
@@ -59,10 +59,10 @@ struct sl_verdict sl_guard_refused_plan(struct sl_event ev);
 /*@
   requires ready:     GuardReady(ev);
   requires kind:      ev.kind == SL_EV_DRAIN;
-  terminates          \true;
-  exits               \false;
+  terminates          \true; exits \false;
   assigns             \nothing;
   ensures  sound:     VerdictSound(ev, \result);
+  ensures  says:      RefusalTrue(ev, \result.status);
   ensures  fair:      VerdictFair(ev, \result);
   ensures  let:       \result.status == SL_OK <==> LetThrough(ev);
   ensures  step:      \result.status == SL_OK ==> StepRight(ev, \result.step);
@@ -72,10 +72,10 @@ struct sl_verdict sl_guard_drain(struct sl_event ev);
 /*@
   requires ready:     GuardReady(ev);
   requires kind:      ev.kind == SL_EV_QUEUE_UNUSABLE;
-  terminates          \true;
-  exits               \false;
+  terminates          \true; exits \false;
   assigns             \nothing;
   ensures  sound:     VerdictSound(ev, \result);
+  ensures  says:      RefusalTrue(ev, \result.status);
   ensures  fair:      VerdictFair(ev, \result);
   ensures  let:       \result.status == SL_OK <==> LetThrough(ev);
   ensures  step:      \result.status == SL_OK ==> StepRight(ev, \result.step);
@@ -85,10 +85,10 @@ struct sl_verdict sl_guard_queue_unusable(struct sl_event ev);
 /*@
   requires ready:     GuardReady(ev);
   requires kind:      ev.kind == SL_EV_QUEUE_RESTARTED;
-  terminates          \true;
-  exits               \false;
+  terminates          \true; exits \false;
   assigns             \nothing;
   ensures  sound:     VerdictSound(ev, \result);
+  ensures  says:      RefusalTrue(ev, \result.status);
   ensures  fair:      VerdictFair(ev, \result);
   ensures  let:       \result.status == SL_OK <==> LetThrough(ev);
   ensures  step:      \result.status == SL_OK ==> StepRight(ev, \result.step);
@@ -98,10 +98,10 @@ struct sl_verdict sl_guard_queue_restarted(struct sl_event ev);
 /*@
   requires ready:     GuardReady(ev);
   requires kind:      ev.kind == SL_EV_PREEMPT;
-  terminates          \true;
-  exits               \false;
+  terminates          \true; exits \false;
   assigns             \nothing;
   ensures  sound:     VerdictSound(ev, \result);
+  ensures  says:      RefusalTrue(ev, \result.status);
   ensures  fair:      VerdictFair(ev, \result);
   ensures  let:       \result.status == SL_OK <==> LetThrough(ev);
   ensures  step:      \result.status == SL_OK ==> StepRight(ev, \result.step);
@@ -111,10 +111,10 @@ struct sl_verdict sl_guard_preempt(struct sl_event ev);
 /*@
   requires ready:     GuardReady(ev);
   requires kind:      ev.kind == SL_EV_JOB_STOPPED;
-  terminates          \true;
-  exits               \false;
+  terminates          \true; exits \false;
   assigns             \nothing;
   ensures  sound:     VerdictSound(ev, \result);
+  ensures  says:      RefusalTrue(ev, \result.status);
   ensures  fair:      VerdictFair(ev, \result);
   ensures  let:       \result.status == SL_OK <==> LetThrough(ev);
   ensures  step:      \result.status == SL_OK ==> StepRight(ev, \result.step);
@@ -124,10 +124,10 @@ struct sl_verdict sl_guard_job_stopped(struct sl_event ev);
 /*@
   requires ready:     GuardReady(ev);
   requires kind:      ev.kind == SL_EV_DEACTIVATE;
-  terminates          \true;
-  exits               \false;
+  terminates          \true; exits \false;
   assigns             \nothing;
   ensures  sound:     VerdictSound(ev, \result);
+  ensures  says:      RefusalTrue(ev, \result.status);
   ensures  fair:      VerdictFair(ev, \result);
   ensures  let:       \result.status == SL_OK <==> LetThrough(ev);
   ensures  step:      \result.status == SL_OK ==> StepRight(ev, \result.step);
@@ -137,10 +137,10 @@ struct sl_verdict sl_guard_deactivate(struct sl_event ev);
 /*@
   requires ready:     GuardReady(ev);
   requires kind:      ev.kind == SL_EV_BACKOFF_OVER;
-  terminates          \true;
-  exits               \false;
+  terminates          \true; exits \false;
   assigns             \nothing;
   ensures  sound:     VerdictSound(ev, \result);
+  ensures  says:      RefusalTrue(ev, \result.status);
   ensures  fair:      VerdictFair(ev, \result);
   ensures  let:       \result.status == SL_OK <==> LetThrough(ev);
   ensures  step:      \result.status == SL_OK ==> StepRight(ev, \result.step);
@@ -150,10 +150,10 @@ struct sl_verdict sl_guard_backoff_over(struct sl_event ev);
 /*@
   requires ready:     GuardReady(ev);
   requires kind:      ev.kind == SL_EV_FINISH;
-  terminates          \true;
-  exits               \false;
+  terminates          \true; exits \false;
   assigns             \nothing;
   ensures  sound:     VerdictSound(ev, \result);
+  ensures  says:      RefusalTrue(ev, \result.status);
   ensures  fair:      VerdictFair(ev, \result);
   ensures  let:       \result.status == SL_OK <==> LetThrough(ev);
   ensures  step:      \result.status == SL_OK ==> StepRight(ev, \result.step);
@@ -163,10 +163,10 @@ struct sl_verdict sl_guard_finish(struct sl_event ev);
 /*@
   requires ready:     GuardReady(ev);
   requires kind:      ev.kind == SL_EV_RESTORE_REQUEUE;
-  terminates          \true;
-  exits               \false;
+  terminates          \true; exits \false;
   assigns             \nothing;
   ensures  sound:     VerdictSound(ev, \result);
+  ensures  says:      RefusalTrue(ev, \result.status);
   ensures  fair:      VerdictFair(ev, \result);
   ensures  let:       \result.status == SL_OK <==> LetThrough(ev);
   ensures  step:      \result.status == SL_OK ==> StepRight(ev, \result.step);
@@ -176,10 +176,10 @@ struct sl_verdict sl_guard_restore_requeue(struct sl_event ev);
 /*@
   requires ready:     GuardReady(ev);
   requires kind:      ev.kind == SL_EV_RESTORE_EVICTED;
-  terminates          \true;
-  exits               \false;
+  terminates          \true; exits \false;
   assigns             \nothing;
   ensures  sound:     VerdictSound(ev, \result);
+  ensures  says:      RefusalTrue(ev, \result.status);
   ensures  fair:      VerdictFair(ev, \result);
   ensures  let:       \result.status == SL_OK <==> LetThrough(ev);
   ensures  step:      \result.status == SL_OK ==> StepRight(ev, \result.step);
@@ -189,10 +189,10 @@ struct sl_verdict sl_guard_restore_evicted(struct sl_event ev);
 /*@
   requires ready:     GuardReady(ev);
   requires kind:      ev.kind == SL_EV_CHECK_ADD;
-  terminates          \true;
-  exits               \false;
+  terminates          \true; exits \false;
   assigns             \nothing;
   ensures  sound:     VerdictSound(ev, \result);
+  ensures  says:      RefusalTrue(ev, \result.status);
   ensures  fair:      VerdictFair(ev, \result);
   ensures  let:       \result.status == SL_OK <==> LetThrough(ev);
   ensures  step:      \result.status == SL_OK ==> StepRight(ev, \result.step);
@@ -202,10 +202,10 @@ struct sl_verdict sl_guard_check_add(struct sl_event ev);
 /*@
   requires ready:     GuardReady(ev);
   requires kind:      ev.kind == SL_EV_CHECK_DROP;
-  terminates          \true;
-  exits               \false;
+  terminates          \true; exits \false;
   assigns             \nothing;
   ensures  sound:     VerdictSound(ev, \result);
+  ensures  says:      RefusalTrue(ev, \result.status);
   ensures  fair:      VerdictFair(ev, \result);
   ensures  let:       \result.status == SL_OK <==> LetThrough(ev);
   ensures  step:      \result.status == SL_OK ==> StepRight(ev, \result.step);
@@ -215,10 +215,10 @@ struct sl_verdict sl_guard_check_drop(struct sl_event ev);
 /*@
   requires ready:     GuardReady(ev);
   requires kind:      ev.kind == SL_EV_CHECK_STATE;
-  terminates          \true;
-  exits               \false;
+  terminates          \true; exits \false;
   assigns             \nothing;
   ensures  sound:     VerdictSound(ev, \result);
+  ensures  says:      RefusalTrue(ev, \result.status);
   ensures  fair:      VerdictFair(ev, \result);
   ensures  let:       \result.status == SL_OK <==> LetThrough(ev);
   ensures  step:      \result.status == SL_OK ==> StepRight(ev, \result.step);
@@ -228,10 +228,10 @@ struct sl_verdict sl_guard_check_state(struct sl_event ev);
 /*@
   requires ready:     GuardReady(ev);
   requires kind:      ev.kind == SL_EV_PODS_READY;
-  terminates          \true;
-  exits               \false;
+  terminates          \true; exits \false;
   assigns             \nothing;
   ensures  sound:     VerdictSound(ev, \result);
+  ensures  says:      RefusalTrue(ev, \result.status);
   ensures  fair:      VerdictFair(ev, \result);
   ensures  let:       \result.status == SL_OK <==> LetThrough(ev);
   ensures  step:      \result.status == SL_OK ==> StepRight(ev, \result.step);
@@ -241,10 +241,10 @@ struct sl_verdict sl_guard_pods_ready(struct sl_event ev);
 /*@
   requires ready:     GuardReady(ev);
   requires kind:      ev.kind == SL_EV_PODS_READY_TIMEOUT;
-  terminates          \true;
-  exits               \false;
+  terminates          \true; exits \false;
   assigns             \nothing;
   ensures  sound:     VerdictSound(ev, \result);
+  ensures  says:      RefusalTrue(ev, \result.status);
   ensures  fair:      VerdictFair(ev, \result);
   ensures  let:       \result.status == SL_OK <==> LetThrough(ev);
   ensures  step:      \result.status == SL_OK ==> StepRight(ev, \result.step);
@@ -254,10 +254,10 @@ struct sl_verdict sl_guard_pods_ready_timeout(struct sl_event ev);
 /*@
   requires ready:     GuardReady(ev);
   requires kind:      ev.kind == SL_EV_EXECUTION_TIMEOUT;
-  terminates          \true;
-  exits               \false;
+  terminates          \true; exits \false;
   assigns             \nothing;
   ensures  sound:     VerdictSound(ev, \result);
+  ensures  says:      RefusalTrue(ev, \result.status);
   ensures  fair:      VerdictFair(ev, \result);
   ensures  let:       \result.status == SL_OK <==> LetThrough(ev);
   ensures  step:      \result.status == SL_OK ==> StepRight(ev, \result.step);
@@ -267,10 +267,10 @@ struct sl_verdict sl_guard_execution_timeout(struct sl_event ev);
 /*@
   requires ready:     GuardReady(ev);
   requires kind:      ev.kind == SL_EV_RESTORE_TARGET;
-  terminates          \true;
-  exits               \false;
+  terminates          \true; exits \false;
   assigns             \nothing;
   ensures  sound:     VerdictSound(ev, \result);
+  ensures  says:      RefusalTrue(ev, \result.status);
   ensures  fair:      VerdictFair(ev, \result);
   ensures  let:       \result.status == SL_OK <==> LetThrough(ev);
   ensures  step:      \result.status == SL_OK ==> StepRight(ev, \result.step);
@@ -280,10 +280,10 @@ struct sl_verdict sl_guard_restore_target(struct sl_event ev);
 /*@
   requires ready:     GuardReady(ev);
   requires kind:      ev.kind == SL_EV_NODE_FAILED;
-  terminates          \true;
-  exits               \false;
+  terminates          \true; exits \false;
   assigns             \nothing;
   ensures  sound:     VerdictSound(ev, \result);
+  ensures  says:      RefusalTrue(ev, \result.status);
   ensures  fair:      VerdictFair(ev, \result);
   ensures  let:       \result.status == SL_OK <==> LetThrough(ev);
   ensures  step:      \result.status == SL_OK ==> StepRight(ev, \result.step);
@@ -293,10 +293,10 @@ struct sl_verdict sl_guard_node_failed(struct sl_event ev);
 /*@
   requires ready:     GuardReady(ev);
   requires kind:      ev.kind == SL_EV_NODE_RECOVERED;
-  terminates          \true;
-  exits               \false;
+  terminates          \true; exits \false;
   assigns             \nothing;
   ensures  sound:     VerdictSound(ev, \result);
+  ensures  says:      RefusalTrue(ev, \result.status);
   ensures  fair:      VerdictFair(ev, \result);
   ensures  let:       \result.status == SL_OK <==> LetThrough(ev);
   ensures  step:      \result.status == SL_OK ==> StepRight(ev, \result.step);
@@ -306,10 +306,10 @@ struct sl_verdict sl_guard_node_recovered(struct sl_event ev);
 /*@
   requires ready:     GuardReady(ev);
   requires kind:      ev.kind == SL_EV_SECOND_PASS_FIT;
-  terminates          \true;
-  exits               \false;
+  terminates          \true; exits \false;
   assigns             \nothing;
   ensures  sound:     VerdictSound(ev, \result);
+  ensures  says:      RefusalTrue(ev, \result.status);
   ensures  fair:      VerdictFair(ev, \result);
   ensures  let:       \result.status == SL_OK <==> LetThrough(ev);
   ensures  step:      \result.status == SL_OK ==> StepRight(ev, \result.step);
@@ -319,10 +319,10 @@ struct sl_verdict sl_guard_second_pass_fit(struct sl_event ev);
 /*@
   requires ready:     GuardReady(ev);
   requires kind:      ev.kind == SL_EV_SECOND_PASS_MISS;
-  terminates          \true;
-  exits               \false;
+  terminates          \true; exits \false;
   assigns             \nothing;
   ensures  sound:     VerdictSound(ev, \result);
+  ensures  says:      RefusalTrue(ev, \result.status);
   ensures  fair:      VerdictFair(ev, \result);
   ensures  let:       \result.status == SL_OK <==> LetThrough(ev);
   ensures  step:      \result.status == SL_OK ==> StepRight(ev, \result.step);
@@ -333,8 +333,7 @@ struct sl_verdict sl_guard_second_pass_miss(struct sl_event ev);
 /*@
   requires id:        id < SL_WORKLOADS_MAX;
   requires checks:    ChecksValid(id);
-  terminates          \true;
-  exits               \false;
+  terminates          \true; exits \false;
   assigns             \nothing;
   ensures  result:    \result == 1 <==> ChecksReady(id);
 */
@@ -344,8 +343,7 @@ bool sl_guard_checks_ready(sl_workload_id id);
 /*@
   requires id:        id < SL_WORKLOADS_MAX;
   requires count:     sl_workloads[id].unhealthy_count <= SL_UNHEALTHY_MAX;
-  terminates          \true;
-  exits               \false;
+  terminates          \true; exits \false;
   assigns             \nothing;
   ensures  range:     0 <= \result <= sl_workloads[id].unhealthy_count;
   ensures  found:     \result < sl_workloads[id].unhealthy_count ==>
@@ -358,8 +356,7 @@ uint32_t sl_guard_find_node(sl_workload_id id, sl_host_id host);
 /*@
   requires id:        id < SL_WORKLOADS_MAX;
   requires checks:    ChecksValid(id);
-  terminates          \true;
-  exits               \false;
+  terminates          \true; exits \false;
   assigns             \nothing;
   ensures  range:     0 <= \result <= sl_workloads[id].check_count;
   ensures  found:     \result < sl_workloads[id].check_count ==>
@@ -370,8 +367,7 @@ uint32_t sl_guard_find_check(sl_workload_id id, sl_check_id check);
 
 /* Small constructors of verdicts. */
 /*@
-  terminates          \true;
-  exits               \false;
+  terminates          \true; exits \false;
   assigns             \nothing;
   ensures  result:    \result.status == SL_OK && \result.step == step && \result.evict == evict;
 */
@@ -383,8 +379,7 @@ static inline struct sl_verdict sl_guard_step(enum sl_step step, enum sl_evict_r
 
 /*@
   requires status:    status != SL_OK;
-  terminates          \true;
-  exits               \false;
+  terminates          \true; exits \false;
   assigns             \nothing;
   ensures  result:    \result.status == status;
 */

@@ -114,6 +114,7 @@ struct sl_verdict sl_guard_check_drop(struct sl_event ev)
   exits               \false;
   assigns             \nothing;
   ensures  sound:     VerdictSound(ev, \result);
+  ensures  says:      RefusalTrue(ev, \result.status);
   ensures  fair:      VerdictFair(ev, \result);
   ensures  let:       \result.status == SL_OK;
   ensures  step:      StepRight(ev, \result.step);
