@@ -2,8 +2,7 @@
  * SPDX-FileCopyrightText: The Sluice authors */
 
 /* What the kernel refuses of policy's plans is counted, by reason, and said when the process ends. A refusal that
- * refusals.def does not explain is counted apart; with FUZZ_EXPLAIN in the environment it ends the process
- * (fuzz/open has an input). */
+ * refusals.def does not explain ends the process: a head whose plan is refused again and again waits for ever. */
 #ifndef SL_FUZZ_REFUSALS_H
 #define SL_FUZZ_REFUSALS_H
 #include "policy/cycle/cycle.h"

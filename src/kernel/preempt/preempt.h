@@ -39,8 +39,8 @@ struct sl_preempt_policy {
 
 struct sl_preempt_plan {
     bool may_borrow;   /* false: the plan was made so that the preemptor need not borrow */
-    bool after_others; /* it was made with the victims of this cycle's earlier plans gone, and what
-                          was promised to those plans taken */
+    bool after_others; /* it was made with what was promised in this cycle taken, and without the
+                          victims of earlier plans that are listed below */
     uint32_t victim_count;
     sl_workload_id victims[SL_VICTIMS_MAX];
     enum sl_preempt_reason reasons[SL_VICTIMS_MAX];

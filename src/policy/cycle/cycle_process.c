@@ -67,11 +67,16 @@ static void fill_plan(uint32_t entry)
     }
 }
 
-/*@ terminates \true; exits \false; assigns sl_preempt_plan; */
-static bool fill_gone(sl_qnode_id root)
+/* Victims of others, as far as it was nominated without them. */
+/*@ requires known: entry < SL_ENTRIES_MAX; terminates \true; exits \false; assigns sl_preempt_plan; */
+static bool fill_gone(uint32_t entry)
 {
+    sl_qnode_id root = sl_entries[entry].root;
     uint32_t count = 0;
     sl_preempt_plan.gone_count = 0;
+    if (sl_entries[entry].after_promises && !sl_entries[entry].after_others) {
+        return true;
+    }
     if (sl_tentative_gone_count(root) > SL_VICTIMS_MAX) {
         return false;
     }
@@ -97,7 +102,7 @@ static void fill_preempt_plan(uint32_t entry)
     uint32_t count = sl_entries[entry].victims.count;
     uint32_t evicted = 0;
     sl_preempt_plan.may_borrow = sl_entries[entry].may_borrow;
-    sl_preempt_plan.after_others = sl_entries[entry].after_others;
+    sl_preempt_plan.after_others = sl_entries[entry].after_promises;
     sl_preempt_plan.victim_count = count;
     /*@ loop invariant within: evicted <= i <= SL_VICTIMS_MAX;
         loop assigns i, evicted, sl_preempt_plan.victims[0 .. SL_VICTIMS_MAX - 1],
@@ -256,8 +261,13 @@ static bool evict(uint32_t entry)
 {
     fill_plan(entry);
     fill_preempt_plan(entry);
-    sl_cycle_outcome.status =
-        fill_gone(sl_entries[entry].root) ? sl_preempt_commit() : SL_FULL_USAGE;
+    bool listed = fill_gone(entry);
+    sl_cycle_outcome.status = listed ? sl_preempt_commit() : SL_FULL_USAGE;
+    //@ assert core: CoreInv;
+    //@ assert topology: TopologyInv;
+    //@ assert depth: sl_trail_depth == 0;
+    //@ assert linked: QnodesLinked;
+    //@ assert step: StepReady;
     return sl_cycle_outcome.status == SL_OK;
 }
 

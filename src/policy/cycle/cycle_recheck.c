@@ -164,6 +164,7 @@ static bool recompute(uint32_t entry, bool after_others)
     if (after_others && sl_assignment.mode == SL_MODE_FIT) {
         sl_assignment.mode = SL_MODE_DEFERRED;
     }
+    sl_entries[entry].after_promises = true;
     sl_entries[entry].after_others = after_others;
     return anew != ANEW_UNTRIED && sl_entry_places_keep(entry) &&
            sl_entries_renew(entry, anew == ANEW_WITH_VICTIMS);

@@ -130,7 +130,7 @@ static bool reduce(sl_workload_id id, sl_qnode_id queue, int64_t now_ms)
 /*@ requires ready: SearchReady; terminates \true; exits \false;
     assigns sl_hidden, SL_ASSUMED, SL_PLACED, sl_placement_question;
     ensures ready: SearchReady; */
-static void place_for_later(bool preempts)
+static bool place_for_later(bool preempts)
 {
     uint32_t mark = sl_assumed_mark();
     bool freed = true;
@@ -143,12 +143,29 @@ static void place_for_later(bool preempts)
         freed = sl_assumed_free(sl_victims.workloads[i]);
     }
     sl_placement_question.empty = !preempts;
-    if (!freed || !sl_placement_find()) {
+    bool found = freed && sl_placement_find();
+    if (!found) {
         sl_topology_plan.set_count = 0;
         sl_topology_plan.row_count = 0;
     }
     sl_placement_question.empty = false;
     sl_assumed_back(mark);
+    return found;
+}
+
+/* Are there victims still when those are left alone that the places do not need? Without any it fits as it is. */
+/*@ requires ready: SearchReady && AnswerSound && VictimsSound; terminates \true; exits \false;
+    assigns sl_hidden, SL_SEARCHED, sl_assignment;
+    ensures ready: SearchReady && AnswerSound && VictimsSound;
+    ensures back: TakenBack{Pre, Post}; */
+static bool needs_victims(void)
+{
+    if (sl_preemption_spare_beside_places() != 0) {
+        return true;
+    }
+    sl_assignment.mode = SL_MODE_FIT;
+    sl_assignment.topology_failure.miss = SL_PLACEMENT_OK;
+    return false;
 }
 
 bool sl_nominate(sl_workload_id id, sl_qnode_id queue, uint64_t cycle, int64_t now_ms)
@@ -171,7 +188,10 @@ bool sl_nominate(sl_workload_id id, sl_qnode_id queue, uint64_t cycle, int64_t n
         sl_flavors_remember(cycle);
     }
     if (sl_assignment.mode == SL_MODE_PREEMPT && sl_placement_question.set_count != 0) {
-        place_for_later(preempts);
+        bool placed = place_for_later(preempts);
+        preempts = preempts && (!placed || needs_victims());
+        //@ assert kept3: PastKept{Pre, Here};
+        //@ assert back3: TakenBack{Pre, Here};
     }
     return preempts;
 }

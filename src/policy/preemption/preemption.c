@@ -15,6 +15,15 @@
 
 struct sl_preemption_question sl_preemption_question;
 
+/* The victims that were found, while it is tried which of them could stay. */
+static uint32_t found_count;
+static sl_workload_id found[SL_VICTIMS_MAX];
+static enum sl_preempt_reason found_reasons[SL_VICTIMS_MAX];
+
+/* clang-format off */
+#define FOUND found_count, found[0 .. SL_VICTIMS_MAX - 1], found_reasons[0 .. SL_VICTIMS_MAX - 1]
+/* clang-format on */
+
 /* Does it request amounts of cells? Preemption could free nothing else. */
 /*@ terminates \true; exits \false; assigns \nothing; ensures asked: \result ==> QuestionAsked; */
 static bool asks_rightly(void)
@@ -49,6 +58,93 @@ uint32_t sl_preemption_find(int64_t now_ms)
     return sl_settings.fair_sharing ? sl_preemption_find_fair(now_ms)
                                     : sl_preemption_find_classical(now_ms);
 }
+
+/* --- victims that the places do not need -------------------------------------------------------- */
+
+/*@ requires victims: VictimsSound; terminates \true; exits \false; assigns FOUND;
+    ensures found: found_count == sl_victims.count; */
+static void keep_found(void)
+{
+    found_count = sl_victims.count;
+    /*@ loop invariant count: found_count == sl_victims.count;
+        loop assigns i, found[0 .. SL_VICTIMS_MAX - 1], found_reasons[0 .. SL_VICTIMS_MAX - 1];
+        loop variant found_count - i; */
+    for (uint32_t i = 0; i < found_count; i++) {
+        found[i] = sl_victims.workloads[i];
+        found_reasons[i] = sl_victims.reasons[i];
+    }
+}
+
+/*@ requires found: found_count <= SL_VICTIMS_MAX; terminates \true; exits \false; assigns sl_victims;
+    ensures victims: VictimsSound; */
+static void recall_found(void)
+{
+    sl_victims.count = found_count;
+    /*@ loop assigns i, sl_victims.workloads[0 .. SL_VICTIMS_MAX - 1],
+                     sl_victims.reasons[0 .. SL_VICTIMS_MAX - 1];
+        loop variant found_count - i; */
+    for (uint32_t i = 0; i < found_count; i++) {
+        sl_victims.workloads[i] = found[i];
+        sl_victims.reasons[i] = found_reasons[i];
+    }
+}
+
+/*@ requires tried: VictimsTried && found_count <= SL_VICTIMS_MAX; terminates \true; exits \false;
+    assigns sl_hidden, sl_victims, SL_TRIED, SL_ASSUMED;
+    ensures tried: VictimsTried && PastKept{Pre, Post}; */
+static bool take_found(void)
+{
+    bool taken = true;
+    /*@ loop invariant tried: VictimsTried && PastKept{Pre, Here};
+        loop assigns i, taken, sl_hidden, sl_victims, SL_TRIED, SL_ASSUMED;
+        loop variant found_count - i; */
+    for (uint32_t i = 0; i < found_count && taken; i++) {
+        taken = sl_victims_take(found[i], found_reasons[i]);
+    }
+    return taken;
+}
+
+/*@ requires tried: VictimsTried && found_count <= SL_VICTIMS_MAX; terminates \true; exits \false;
+    assigns sl_hidden, sl_victims, SL_TRIED, sl_trail_depth, SL_ASSUMED, SL_PLACED;
+    ensures tried: VictimsTried && PastKept{Pre, Post} && sl_trail_depth == \old(sl_trail_depth); */
+static void spare_found(bool may_borrow)
+{
+    bool taken = take_found();
+    //@ assert past: PastKept{Pre, Here};
+    bool spared = taken && sl_victims_suffice(may_borrow) && sl_victims_spare(may_borrow);
+    //@ assert past: PastKept{Pre, Here};
+    if (!spared) {
+        recall_found();
+    }
+}
+
+/*@ requires ready: PreemptionReady && QuestionAsked; requires found: found_count <= SL_VICTIMS_MAX;
+    terminates \true; exits \false; assigns sl_hidden, SL_SOUGHT;
+    ensures ready: PreemptionReady && TakenBack{Pre, Post};
+    ensures victims: VictimsSound; */
+static void spare_in_trial(bool may_borrow)
+{
+    uint32_t mark = sl_victims_begin();
+    spare_found(may_borrow);
+    //@ assert past: SamePast{Pre, Here}(mark) && mark <= sl_trail_count;
+    sl_victims_end(mark);
+    //@ assert same: UsageSame{Pre, Here};
+    //@ assert past: PastKept{Pre, Here};
+}
+
+/*@ assigns sl_hidden, SL_SOUGHT, sl_preemption_question.placed, FOUND; */
+uint32_t sl_preemption_spare_beside_places(void)
+{
+    if (sl_preemption_question.places && asks_rightly()) {
+        keep_found();
+        sl_preemption_question.placed = true;
+        spare_in_trial(sl_victims.may_borrow);
+        sl_preemption_question.placed = false;
+    }
+    return sl_victims.count;
+}
+
+/* --- the oracle -------------------------------------------------------------------------------- */
 
 /*@ requires victims: VictimsSound; terminates \true; exits \false; assigns \nothing; */
 static bool any_victim_of(sl_qnode_id queue)

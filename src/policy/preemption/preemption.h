@@ -26,6 +26,7 @@ struct sl_preemption_question {
     sl_workload_id preemptor;
     sl_qnode_id cluster_queue;
     bool places; /* sl_placement_question has to be answered as well, without the victims' pods */
+    bool placed; /* sl_topology_plan is that answer, and no other is looked for */
     uint32_t need_count;
     struct sl_need needs[SL_USAGE_CELLS_MAX];
 };
@@ -59,6 +60,15 @@ extern struct sl_victims sl_victims;
     ensures ready: PreemptionReady && TakenBack{Pre, Post};
     ensures victims: VictimsSound && \result == sl_victims.count; */
 uint32_t sl_preemption_find(int64_t now_ms);
+
+/* Leave those victims alone that neither quota nor the places of sl_topology_plan need, though the search for places
+ * finds none beside them (it is no exhaustive one): of sl_victims, which answer sl_preemption_question. Returns how many
+ * remain; 0 = it fits as it is. */
+/*@ requires ready: PreemptionReady && VictimsSound; terminates \true; exits \false;
+    assigns sl_hidden, SL_SOUGHT, sl_preemption_question.placed;
+    ensures ready: PreemptionReady && TakenBack{Pre, Post};
+    ensures victims: VictimsSound && \result == sl_victims.count; */
+uint32_t sl_preemption_spare_beside_places(void);
 
 /* Workloads that are taken out in the open trial, because others in the cycle have chosen them:
  * they are not candidates, until none is passed over any more. */

@@ -11,6 +11,7 @@
 #include "kernel/ledger/trail.h"
 #include "policy/topology/assumed.h"
 #include "policy/placement/placement.h"
+#include "policy/placement/placement_holds.h"
 #include "policy/preemption/tentative.h"
 
 struct sl_victims sl_victims;
@@ -127,7 +128,10 @@ bool sl_victims_suffice(bool may_borrow)
             return false;
         }
     }
-    return !sl_preemption_question.places || sl_placement_find();
+    if (!sl_preemption_question.places) {
+        return true;
+    }
+    return sl_preemption_question.placed ? sl_placement_holds() : sl_placement_find();
 }
 
 /* --- sparing --------------------------------------------------------------------------------- */
@@ -293,7 +297,7 @@ bool sl_victims_spare(bool may_borrow)
 {
     uint32_t kept = sl_victims.count; /* from here to the end are the victims that are needed */
     enum outcome outcome = BACK;
-    if (kept <= 1) {
+    if (kept <= 1 && !sl_preemption_question.placed) {
         return true;
     }
     /*@

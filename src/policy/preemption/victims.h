@@ -40,15 +40,15 @@ void sl_victims_end(uint32_t mark);
     assigns sl_hidden, sl_victims, SL_TRIED, SL_ASSUMED;
     ensures tried: VictimsTried && PastKept{Pre, Post}; */
 bool sl_victims_take(sl_workload_id id, enum sl_preempt_reason reason);
-/* Would the preemptor fit now, borrowing if it may, and find a place where it asks for one? */
+/* Would the preemptor fit now, borrowing if it may, and find a place where it asks for one, or have that which was found? */
 /*@ requires ledger: LedgerReady && PlaceReady && QuestionAsked; terminates \true; exits \false;
-    assigns sl_hidden, SL_PLACED;
+    assigns sl_hidden, SL_ASSUMED, SL_PLACED;
     ensures capacities: PlaceReady;
     ensures met: \result ==> NeedsMet(may_borrow);
     ensures unmet: !\result && sl_preemption_question.places == 0 ==> !NeedsMet(may_borrow); */
 bool sl_victims_suffice(bool may_borrow);
 /* Put back the victims that it does not need, the one taken last first. It needs every one that
- * remains; a single one is not tried, for victims are sought where the preemptor does not fit
+ * remains; a single one is tried only for places that were found, for victims are sought where the preemptor does not fit
  * without any. False: the trail has no room to try that. */
 /*@ requires tried: VictimsTried; requires met: NeedsMet(may_borrow); terminates \true;
     exits \false; assigns sl_hidden, sl_victims, SL_TRIED, sl_trail_depth, SL_ASSUMED, SL_PLACED;
