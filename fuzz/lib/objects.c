@@ -450,7 +450,8 @@ static enum sl_code carry_out(const struct sl_decision *d, struct sl_json **live
     enum sl_to_write what = sl_engine_write(engine, d, *live, &patch);
     *written = false;
     if (patch == NULL) {
-        return what == SL_TO_WRITE_LATER ? SL_CODE_UNAVAILABLE : SL_CODE_OK;
+        bool later = what == SL_TO_WRITE_LATER || what == SL_TO_WRITE_AFTER;
+        return later ? SL_CODE_UNAVAILABLE : SL_CODE_OK;
     }
     if (fail_count > 0) {
         fail_count--;

@@ -95,6 +95,8 @@ enum sl_to_write {
     SL_TO_WRITE_STATUS,  /* the patch, to the status subresource */
     SL_TO_WRITE_SPEC,    /* the patch, to the object itself */
     SL_TO_WRITE_DELETE,  /* the object is to be deleted: there is no patch */
+    SL_TO_WRITE_AFTER, /* what it takes was given back before, which is not written yet: to be asked again when
+                            sl_engine_waits is false, or to be answered with UNAVAILABLE */
     SL_TO_WRITE_LATER /* the object says that it has finished, which no watch has shown and may yet be lost: it is to
                             be answered with UNAVAILABLE */
 };
@@ -103,6 +105,10 @@ enum sl_to_write {
  * object what its record says (mirror.h). */
 enum sl_to_write sl_engine_write(struct sl_engine *g, const struct sl_decision *d,
                                  const struct sl_json *live, struct sl_json **patch);
+
+/* Does it still take what was given back by others before, and is the write of that still to come? At most for a minute:
+ * then one of them is not waited for any longer. */
+bool sl_engine_waits(struct sl_engine *g, const struct sl_decision *d);
 
 enum sl_then {
     SL_THEN_NOTHING, /* it is answered; if it has failed it is decided once more in its time */

@@ -13,6 +13,7 @@
 #include "engine/journal/journal.h"
 #include "engine/records/records.h"
 #include "engine/records/timers.h"
+#include "engine/conditions/givings.h"
 #include "engine/conditions/words.h"
 #include "kernel/ledger/ledger.h"
 #include "kernel/lifecycle/lifecycle.h"
@@ -79,8 +80,7 @@ struct sl_workload_entry {
     char *job_uid; /* as its label says; NULL = it has none */
     uint32_t generation;
     int32_t priority;
-    uint64_t uid_high;
-    uint64_t uid_low;
+    uint64_t uid_high, uid_low;
     struct sl_local_queue *queue;
     sl_qnode_id request_at; /* the ClusterQueue for whose flavors its requests were made */
     sl_workload_id next;    /* of the same LocalQueue */
@@ -103,6 +103,7 @@ struct sl_workload_entry {
     uint64_t unread_last;     /* answered, and so not read in full; 0 = none */
     uint64_t news_version; /* of its object, when its checks' answers were last news; 0 = never */
     struct sl_released *released; /* its newest release, until it is written; NULL = none */
+    struct sl_given given;
     enum sl_decision_kind rewrite_kind;
     uint32_t refusals; /* in a row, of decisions of refused_kind: each is written again later */
     enum sl_decision_kind refused_kind;
@@ -173,9 +174,8 @@ struct sl_engine {
     struct sl_map *namespaces;   /* name -> labels, a struct sl_json * */
     struct sl_timers timers;
     struct sl_queued_decision *decisions; /* a ring */
-    uint32_t decision_first;
-    uint32_t decision_count;
-    uint32_t decision_cap;
+    uint32_t decision_first, decision_count, decision_cap;
+    struct sl_givings givings;
     struct sl_constraints *constraints;
     struct sl_limits *limits;
     struct sl_world *world;        /* nodes, pods and topologies: world.h */

@@ -385,7 +385,8 @@ static void look(struct flight *f, uint32_t w)
     f->what = sl_engine_write(cluster.engine, &f->d, live, &f->patch);
     f->version = cluster_version(live);
     if (f->patch == NULL) {
-        finish(f, w, f->what == SL_TO_WRITE_LATER ? SL_CODE_UNAVAILABLE : SL_CODE_OK, NULL);
+        bool later = f->what == SL_TO_WRITE_LATER || f->what == SL_TO_WRITE_AFTER;
+        finish(f, w, later ? SL_CODE_UNAVAILABLE : SL_CODE_OK, NULL);
         return;
     }
     struct sl_json *after = sl_json_clone(live);

@@ -12,8 +12,9 @@ struct sl_carried {
     struct sl_workloads *c;
     struct sl_decision d; /* ns, name, uid and reason point to the copies below */
     char *ns, *name, *uid, *reason, *by_ns, *by_name;
-    struct sl_json *preemptor; /* as much of it as an Event needs; NULL = none */
-    struct sl_carried *next;   /* of the same Workload, to be carried out afterwards */
+    struct sl_json *preemptor;     /* as much of it as an Event needs; NULL = none */
+    struct sl_carried *next;       /* of the same Workload, to be carried out afterwards */
+    struct sl_carried *next_aside; /* of those that are set aside */
     enum sl_write_state state;
     unsigned tries;
     bool answered; /* the engine knows how it ended, and */

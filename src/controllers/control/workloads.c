@@ -29,9 +29,23 @@ void sl_workloads_init(struct sl_workloads *c, const struct sl_client *client,
     c->untold_why = sl_map_new();
 }
 
+/* It, and what waits for it. */
+static void free_chain(struct sl_carried *k, struct sl_carried **after)
+{
+    *after = k->next_aside;
+    while (k != NULL) {
+        struct sl_carried *next = k->next;
+        sl_carried_free(k);
+        k = next;
+    }
+}
+
 void sl_workloads_fini(struct sl_workloads *c)
 {
     SL_PRE(c != NULL);
+    while (c->aside != NULL) {
+        free_chain(c->aside, &c->aside);
+    }
     sl_map_free_with(c->untold_why, sl_carried_free);
     sl_work_free(c->untold);
     sl_map_free(c->last);
@@ -74,12 +88,16 @@ void sl_workloads_count_news(struct sl_workloads *c, const struct sl_json *wl)
 /* --- the steps -------------------------------------------------------------------------------- */
 
 typedef void action_fn(struct sl_carried *k, struct what *w);
-static action_fn look, look_again, look_on, send, tell, tell_said, complain, end;
-static action_fn *const actions[SL_WRITE_ACTION_COUNT] = {
-    [SL_WRITE_LOOK] = look,         [SL_WRITE_LOOK_AGAIN] = look_again,
-    [SL_WRITE_LOOK_ON] = look_on,   [SL_WRITE_SEND] = send,
-    [SL_WRITE_TELL] = tell,         [SL_WRITE_TELL_SAID] = tell_said,
-    [SL_WRITE_COMPLAIN] = complain, [SL_WRITE_END] = end};
+static action_fn look, look_again, look_on, set_aside, send, tell, tell_said, complain, end;
+static action_fn *const actions[SL_WRITE_ACTION_COUNT] = {[SL_WRITE_LOOK] = look,
+                                                          [SL_WRITE_LOOK_AGAIN] = look_again,
+                                                          [SL_WRITE_LOOK_ON] = look_on,
+                                                          [SL_WRITE_SET_ASIDE] = set_aside,
+                                                          [SL_WRITE_SEND] = send,
+                                                          [SL_WRITE_TELL] = tell,
+                                                          [SL_WRITE_TELL_SAID] = tell_said,
+                                                          [SL_WRITE_COMPLAIN] = complain,
+                                                          [SL_WRITE_END] = end};
 
 /* It may have ended, and be gone, afterwards. */
 static void happen(struct sl_carried *k, enum sl_write_event event, struct what *w)
@@ -100,6 +118,7 @@ static void carry_out_in_turn(struct sl_carried *k)
     sl_map_put(k->c->last, key, (union sl_map_value){.pointer = k});
     if (last != NULL) {
         last->next = k;
+        k->c->aside_is_old = true;
     } else {
         happen(k, SL_WRITE_TURN, &(struct what){0});
     }
@@ -124,6 +143,8 @@ static enum sl_write_event ask(struct sl_carried *k, struct what *w)
     case SL_TO_WRITE_LATER:
         w->code = SL_CODE_UNAVAILABLE;
         return SL_WRITE_LATER;
+    case SL_TO_WRITE_AFTER:
+        return SL_WRITE_AFTER;
     case SL_TO_WRITE_NOTHING:
         break;
     }
@@ -156,6 +177,54 @@ static void look_on(struct sl_carried *k, struct what *w)
 {
     sl_carried_log(k, w->workload, "written in part");
     look(k, w);
+}
+
+/* --- what waits for others ---------------------------------------------------------------------- */
+
+static void append_aside(struct sl_workloads *c, struct sl_carried *k)
+{
+    if (c->aside == NULL) {
+        c->aside = k;
+    } else {
+        c->aside_last->next_aside = k;
+    }
+    c->aside_last = k;
+}
+
+/* It is not under way until then: what it waits for may be behind it. */
+static void set_aside(struct sl_carried *k, struct what *w)
+{
+    sl_carried_log(k, w->workload, "after others");
+    k->c->in_flight--;
+    append_aside(k->c, k);
+}
+
+static bool has_turn(struct sl_workloads *c, const struct sl_carried *k)
+{
+    return c->in_flight < SL_DECISIONS_IN_FLIGHT && !sl_engine_waits(c->engine, &k->d);
+}
+
+/* What the first one waits for is what most of them wait for; one that is to give back by now what it was to take waits
+ * no longer, and others may wait for that. */
+static void take_up_again(struct sl_workloads *c)
+{
+    struct sl_carried *k = c->aside;
+    if (k == NULL || (!c->aside_is_old && !has_turn(c, k))) {
+        return;
+    }
+    c->aside = c->aside_last = NULL;
+    c->aside_is_old = false;
+    while (k != NULL) {
+        struct sl_carried *next = k->next_aside;
+        k->next_aside = NULL;
+        if (has_turn(c, k)) {
+            c->in_flight++;
+            happen(k, SL_WRITE_TURN, &(struct what){0});
+        } else {
+            append_aside(c, k);
+        }
+        k = next;
+    }
 }
 
 /* --- the write -------------------------------------------------------------------------------- */
@@ -337,6 +406,7 @@ static void tell_untold(struct sl_workloads *c, int64_t now_ms)
 bool sl_workloads_step(struct sl_workloads *c, int64_t now_ms, unsigned limit)
 {
     struct sl_decision d;
+    take_up_again(c);
     for (unsigned i = 0; i < limit; i++) {
         if (c->in_flight >= SL_DECISIONS_IN_FLIGHT) {
             return false;

@@ -23,6 +23,7 @@
 struct sl_workload_counters {
     uint64_t conflicts, failed;
 };
+struct sl_carried;
 struct sl_workloads {
     const struct sl_client *client;
     struct sl_recorder *events;
@@ -30,6 +31,9 @@ struct sl_workloads {
     unsigned in_flight;
     struct sl_workload_counters counters;
     struct sl_workload_meters meters; /* metered: set by the owner, before the start */
+    struct sl_carried *aside,
+        *aside_last;           /* they wait for what others give back, the first for longest */
+    bool aside_is_old;         /* there are newer decisions about one of their Workloads, perhaps */
     struct sl_map *last;       /* "namespace/name" -> the last decision that is not written */
     struct sl_budget budget;   /* for PENDING; no limit, unless one is set */
     struct sl_work *untold;    /* Workloads whose PENDING waits for it, and */

@@ -7,17 +7,18 @@
 #define SL_CONTROLLERS_CONTROL_WRITE_STEPS_H
 
 enum sl_write_state {
-    SL_WRITE_WAITING, /* for the decision before it about the same Workload */
+    SL_WRITE_WAITING, /* for the decision before it about the same Workload, or for what others give back */
     SL_WRITE_LOOKING, /* at the live Workload, to ask the engine what is to be written */
     SL_WRITE_SENT,    /* a write is under way */
     SL_WRITE_ENDED,   /* the engine knows how it ended */
     SL_WRITE_STATE_COUNT
 };
 enum sl_write_event {
-    SL_WRITE_TURN, /* the one before it has ended */
+    SL_WRITE_TURN, /* what it waited for has been written */
     /* at the look */
     SL_WRITE_UNSEEN,  /* there is no such Workload, or it cannot be read */
     SL_WRITE_LATER,   /* sl_engine_write: what the object says must be told first */
+    SL_WRITE_AFTER,   /* what it takes was given back by others, which must be written first */
     SL_WRITE_NOTHING, /* it is so already, or nothing of it is written */
     SL_WRITE_PATCH,
     SL_WRITE_DELETE,
@@ -33,6 +34,7 @@ enum sl_write_action {
     SL_WRITE_LOOK,
     SL_WRITE_LOOK_AGAIN, /* and count the conflict */
     SL_WRITE_LOOK_ON,    /* and log the part */
+    SL_WRITE_SET_ASIDE,  /* until its turn comes again */
     SL_WRITE_SEND,
     SL_WRITE_TELL,      /* people, and end */
     SL_WRITE_TELL_SAID, /* the same of what was so already */

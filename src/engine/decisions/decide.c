@@ -8,6 +8,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "engine/conditions/conditions.h"
+#include "engine/conditions/given_back.h"
 #include "engine/conditions/message.h"
 #include "engine/journal/pack.h"
 #include "engine/conditions/released.h"
@@ -56,8 +57,12 @@ void sl_decide_saying(struct sl_engine *g, sl_workload_id id, enum sl_decision_k
     uint64_t sequence = sl_journal_append(g->journal, SL_JOURNAL_DECISION, now_ms, &payload);
     sl_buf_fini(&payload);
     e->unwritten_count++;
+    e->given.decided = sequence;
     if (kind == SL_DECIDE_RELEASE) {
         sl_released_note(g, id, sequence);
+    }
+    if (kind == SL_DECIDE_RELEASE || kind == SL_DECIDE_PLACE) {
+        sl_given_back_note(g, id, sequence, now_ms);
     }
     sl_workload_id by = kind == SL_DECIDE_EVICT ? g->preemptor : SL_NO_ID;
     push(g, (struct sl_queued_decision){sequence, g->cycle, now_ms, reason, sl_mem_text(message),
@@ -131,6 +136,13 @@ static bool decision_of(const struct sl_engine *g, const struct sl_transition *d
     return false;
 }
 
+/* Quota, or nodes. */
+static bool takes(const struct sl_transition *did, enum sl_decision_kind kind)
+{
+    return kind == SL_DECIDE_PLACE || kind == SL_DECIDE_ADMIT ||
+           (kind == SL_DECIDE_RESERVE && did->from != did->to);
+}
+
 void sl_decide_after(struct sl_engine *g, sl_workload_id id, const struct sl_transition *did,
                      int64_t now_ms)
 {
@@ -144,6 +156,9 @@ void sl_decide_after(struct sl_engine *g, sl_workload_id id, const struct sl_tra
         g->news |= reserves ? SL_NEWS_RESERVED : 0;
         g->counters.admitted += moved && did->to == SL_PHASE_ADMITTED;
         sl_decide(g, id, kind, now_ms);
+        if (takes(did, kind)) {
+            sl_given_back_take(g, id, g->workloads[id].given.decided);
+        }
     }
     if (did->news[SL_CHANGED_TARGET]) {
         sl_decide(g, id, SL_DECIDE_DEACTIVATE, now_ms);

@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "engine/quota/accounts.h"
 #include "engine/calls/call.h"
+#include "engine/conditions/given_back.h"
 #include "engine/topology/constraints.h"
 #include "engine/records/event_in.h"
 #include "engine/decisions/follow.h"
@@ -122,6 +123,7 @@ void sl_engine_close(struct sl_engine *g)
         sl_mem_free(g->decisions[(g->decision_first + i) % g->decision_cap].message);
     }
     sl_mem_free(g->decisions);
+    sl_given_back_free(g);
     sl_mem_free(g->touched);
     sl_mem_free(g->granted);
     sl_mem_free(g->restless);

@@ -4,6 +4,7 @@
 /* What is to be written for a decision, and what follows from how that has ended (docs/internals/writes.md). */
 #include "base/check.h"
 #include "engine/calls/call.h"
+#include "engine/conditions/given_back.h"
 #include "engine/conditions/released.h"
 #include "engine/decisions/decision_out.h"
 #include "engine/decisions/standing.h"
@@ -45,6 +46,34 @@ static bool is_plain(const struct sl_engine *g, const struct sl_decision *d,
            sl_json_path(patch, "status.admissionChecks") == NULL;
 }
 
+/* The patch of such a decision says all there is to say about the record; one that is to be deactivated has two. */
+static bool says_all(const struct sl_engine *g, const struct sl_decision *d)
+{
+    return is_about(g, d) && d->kind != SL_DECIDE_DELETE && d->kind != SL_DECIDE_UNPLACED &&
+           d->kind != SL_DECIDE_LATE && d->kind != SL_DECIDE_DEACTIVATE;
+}
+
+bool sl_engine_waits(struct sl_engine *g, const struct sl_decision *d)
+{
+    SL_PRE(g != NULL && d != NULL);
+    return is_about(g, d) && sl_workloads[d->workload].has_admission &&
+           sl_given_back_waits(g, d->workload);
+}
+
+/* There is no patch. */
+static enum sl_to_write nothing_of(struct sl_engine *g, const struct sl_decision *d,
+                                   const struct sl_json *live)
+{
+    if (end_is_untold(g, d, live)) {
+        return SL_TO_WRITE_LATER;
+    }
+    if (says_all(g, d)) {
+        sl_given_back_asked(g, d->workload, true);
+        sl_given_back_written(g, d->workload);
+    }
+    return SL_TO_WRITE_NOTHING;
+}
+
 enum sl_to_write sl_engine_write(struct sl_engine *g, const struct sl_decision *d,
                                  const struct sl_json *live, struct sl_json **patch)
 {
@@ -59,8 +88,14 @@ enum sl_to_write sl_engine_write(struct sl_engine *g, const struct sl_decision *
     }
     *patch = sl_patch_from_decision(g, d, live, &status);
     if (*patch == NULL) {
-        return end_is_untold(g, d, live) ? SL_TO_WRITE_LATER : SL_TO_WRITE_NOTHING;
+        return nothing_of(g, d, live);
     }
+    if (sl_given_back_takes(*patch) && sl_engine_waits(g, d)) {
+        sl_json_free(*patch);
+        *patch = NULL;
+        return SL_TO_WRITE_AFTER;
+    }
+    sl_given_back_asked(g, d->workload, says_all(g, d));
     sl_valid_patch(g, d, live, *patch);
     e->asked = d->sequence;
     e->plain = status && is_plain(g, d, *patch);
@@ -93,6 +128,7 @@ static int64_t rewrite_wait_ms(struct sl_workload_entry *e, enum sl_decision_kin
     if (!refused) {
         return sl_backoff_of_write_ms(0);
     }
+    e->given.first = 0; /* others do not wait for it until then */
     e->refusals = e->refused_kind == kind ? e->refusals + 1 : 1;
     e->refused_kind = kind;
     return sl_backoff_of_write_ms(e->refusals);
@@ -167,6 +203,7 @@ enum sl_then sl_engine_written(struct sl_engine *g, const struct sl_decision *d,
     e->asked = asked ? 0 : e->asked;
     if (asked && code == SL_CODE_OK) {
         note_written(e, written);
+        sl_given_back_written(g, d->workload);
         if (sl_released_in_part(g, d, written)) {
             return SL_THEN_ASK;
         }

@@ -124,6 +124,13 @@ enum sl_to_write sl_engine_write(struct sl_engine *g, const struct sl_decision *
     return SL_TO_WRITE_NOTHING;
 }
 
+bool sl_engine_waits(struct sl_engine *g, const struct sl_decision *d)
+{
+    (void)g;
+    (void)d;
+    return false;
+}
+
 enum sl_then sl_engine_written(struct sl_engine *g, const struct sl_decision *d, enum sl_code code,
                                const struct sl_json *written, int64_t now_ms)
 {

@@ -19,6 +19,8 @@ static struct {
     bool end_untold;
     bool release_first;
     bool unread;
+    bool after_others;      /* what is to be taken was given back by others, and */
+    const char *given_back; /* the uid of one that is to give it back itself by now */
     unsigned news, news_by_showing;
 } stub;
 
@@ -38,6 +40,13 @@ bool sl_engine_next_decision(struct sl_engine *g, struct sl_decision *out)
     return true;
 }
 
+bool sl_engine_waits(struct sl_engine *g, const struct sl_decision *d)
+{
+    (void)g;
+    return stub.after_others && d->kind == SL_DECIDE_RESERVE &&
+           (stub.given_back == NULL || strcmp(d->uid, stub.given_back) != 0);
+}
+
 enum sl_to_write sl_engine_write(struct sl_engine *g, const struct sl_decision *d,
                                  const struct sl_json *live, struct sl_json **patch)
 {
@@ -48,6 +57,9 @@ enum sl_to_write sl_engine_write(struct sl_engine *g, const struct sl_decision *
         return SL_TO_WRITE_DELETE;
     }
     stub.patches++;
+    if (sl_engine_waits(g, d)) {
+        return SL_TO_WRITE_AFTER;
+    }
     if (stub.nothing_to_write) {
         return stub.end_untold ? SL_TO_WRITE_LATER : SL_TO_WRITE_NOTHING;
     }
@@ -570,6 +582,81 @@ static void test_workloads_next_write_of_a_workload_waits_for_the_one_before(voi
     assert_int_equal(stub.answers, 2);
 }
 
+static void test_workloads_reservation_waits_for_what_others_give_back(void **state)
+{
+    struct fixture *f = *state;
+    stub.after_others = true;
+    decide(SL_DECIDE_RESERVE, "u");
+    decide(SL_DECIDE_EVICT, "u");
+    step(f);
+    step(f);
+    assert_int_equal(f->fake.change_count, 0);
+    assert_int_equal(stub.answers, 0);
+    assert_int_equal(stub.patches, 1); /* and not looked at in each step */
+    assert_int_equal(f->workloads.in_flight, 1);
+    stub.after_others = false;
+    step(f);
+    assert_int_equal(f->fake.change_count, 2);
+    assert_true(has_event(f, "QuotaReserved"));
+    assert_true(has_event(f, "EvictedDueToPreempted"));
+    assert_int_equal(f->workloads.in_flight, 0);
+    assert_null(f->workloads.aside);
+}
+
+static void put(struct fixture *f, const char *name)
+{
+    char text[200];
+    snprintf(text, sizeof text,
+             "{\"metadata\":{\"name\":\"w\",\"namespace\":\"%s\",\"uid\":\"%s\"},\"spec\":{}}",
+             name, name);
+    fake_put(&f->fake, SL_KIND_WORKLOAD, parse(text));
+}
+
+static void decide_of(enum sl_decision_kind kind, const char *name)
+{
+    decide(kind, name);
+    stub.list[stub.count - 1].ns = name;
+}
+
+/* It stands behind another that still waits, and that may wait for it. */
+static void test_workloads_what_is_given_back_by_now_waits_no_longer(void **state)
+{
+    struct fixture *f = *state;
+    put(f, "a");
+    put(f, "b");
+    put(f, "c");
+    stub.after_others = true;
+    decide_of(SL_DECIDE_RESERVE, "a");
+    decide_of(SL_DECIDE_RESERVE, "b");
+    decide_of(SL_DECIDE_RESERVE, "c");
+    step(f);
+    assert_int_equal(f->fake.change_count, 0);
+    stub.given_back = "b";
+    decide_of(SL_DECIDE_RELEASE, "b");
+    step(f);
+    step(f);
+    assert_int_equal(f->fake.change_count, 2);
+    assert_int_equal(stub.answers, 2);
+    stub.after_others = false;
+    step(f);
+    assert_int_equal(f->fake.change_count, 4);
+    assert_int_equal(f->workloads.in_flight, 0);
+}
+
+/* The end of the daemon comes first. */
+static void test_workloads_what_still_waits_for_others_is_let_go_at_the_end(void **state)
+{
+    struct fixture *f = *state;
+    put(f, "a");
+    stub.after_others = true;
+    decide_of(SL_DECIDE_RESERVE, "a");
+    decide_of(SL_DECIDE_RELEASE, "a");
+    decide(SL_DECIDE_RESERVE, "u");
+    step(f);
+    assert_int_equal(f->fake.change_count, 0);
+    assert_non_null(f->workloads.aside);
+}
+
 static void test_workloads_reasons_wait_for_their_budget_and_reservations_do_not(void **state)
 {
     struct fixture *f = *state;
@@ -622,6 +709,9 @@ int main(void)
         TEST(test_workloads_nothing_to_write_is_answered_ok),
         TEST(test_workloads_end_that_may_be_lost_is_no_answer),
         TEST(test_workloads_step_is_bounded),
+        TEST(test_workloads_reservation_waits_for_what_others_give_back),
+        TEST(test_workloads_what_is_given_back_by_now_waits_no_longer),
+        TEST(test_workloads_what_still_waits_for_others_is_let_go_at_the_end),
         TEST(test_workloads_next_write_of_a_workload_waits_for_the_one_before),
         TEST(test_workloads_reasons_wait_for_their_budget_and_reservations_do_not),
     };

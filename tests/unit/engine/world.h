@@ -200,7 +200,8 @@ static inline enum sl_code world_write(struct world *w, const struct sl_decision
     w->written = NULL;
     assert_int_equal(patch != NULL, status || what == SL_TO_WRITE_SPEC);
     if (patch == NULL) {
-        return what == SL_TO_WRITE_LATER ? SL_CODE_UNAVAILABLE : SL_CODE_OK;
+        bool later = what == SL_TO_WRITE_LATER || what == SL_TO_WRITE_AFTER;
+        return later ? SL_CODE_UNAVAILABLE : SL_CODE_OK;
     }
     assert_string_equal(sl_json_path_text(patch, "metadata.resourceVersion", ""),
                         sl_object_resource_version(live));
