@@ -54,15 +54,12 @@ static int64_t milli_of_pod(const struct sl_json *w, const char *pod_set)
     return 0;
 }
 
-/* By node; empty when its job has stopped, or never began: what is evicted before it was admitted has run nothing, and
- * that it gave its nodes back may be written after what they went to. */
+/* By node; empty when its job has stopped. */
 static struct sl_json *stands_of(const struct sl_json *w)
 {
     struct sl_json *out = sl_json_new_map();
     const struct sl_json *sets = sl_json_path(w, "status.admission.podSetAssignments");
-    bool began = sl_condition_true(w, "Admitted");
-    if (sl_condition_true(w, "Finished") || !sl_condition_true(w, "QuotaReserved") ||
-        (!began && sl_condition_true(w, "Evicted"))) {
+    if (sl_condition_true(w, "Finished") || !sl_condition_true(w, "QuotaReserved")) {
         return out;
     }
     for (size_t i = 0; i < sl_json_len(sets); i++) {
