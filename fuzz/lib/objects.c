@@ -319,12 +319,13 @@ static bool lost_eviction(const struct sl_workload *before, const struct sl_work
     return !over && before->evicted != w->evicted;
 }
 
-/* Of a check that goes on saying Retry the first answer is read, and by a start the newest. */
+/* Of a check that goes on saying Retry with the same wait the first answer is read, and by a start the newest, which is
+ * never for an earlier time. */
 static bool lost_time(const struct sl_workload *before, const struct sl_workload *w)
 {
     for (uint32_t i = 0; i < before->check_count; i++) {
         if (before->checks[i].state == SL_CHECK_RETRY) {
-            return false;
+            return waits_until(before) > waits_until(w);
         }
     }
     return waits_until(before) != waits_until(w);

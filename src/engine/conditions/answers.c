@@ -75,12 +75,22 @@ static int64_t retry_after_ms(const struct sl_json *item, int64_t now_ms)
     return due_ms > now_ms ? due_ms - now_ms : 0;
 }
 
-/* Does the record have the check, in another state? */
-static bool is_news(sl_workload_id id, sl_check_id check, enum sl_check_state state)
+/* It goes on asking to retry, and by now for later than its workload waits already. The core takes an equal wait for the
+ * same answer. */
+static bool asks_for_later(sl_workload_id id, const struct sl_check *check, int64_t after_ms,
+                           int64_t now_ms)
+{
+    return after_ms > 0 && after_ms != check->retry_after_ms && sl_workloads[id].active &&
+           sl_workloads[id].requeue_at_ms < now_ms + after_ms;
+}
+
+/* Does the record have the check, in another state, or with an earlier time? */
+static bool is_news(sl_workload_id id, const struct sl_report *r, int64_t now_ms)
 {
     for (uint32_t i = 0; i < sl_workloads[id].check_count; i++) {
-        if (sl_workloads[id].checks[i].check == check) {
-            return sl_workloads[id].checks[i].state != state;
+        const struct sl_check *check = &sl_workloads[id].checks[i];
+        if (check->check == r->check) {
+            return check->state != r->state || asks_for_later(id, check, r->after_ms, now_ms);
         }
     }
     return false;
@@ -102,12 +112,12 @@ static void gather(const struct sl_engine *g, sl_workload_id id, const struct sl
     const struct sl_json *list = sl_json_path(object, "status.admissionChecks");
     for (size_t i = 0; i < sl_json_len(list) && out->count < SL_CHECKS_MAX; i++) {
         const struct sl_json *item = sl_json_at(list, i);
-        enum sl_check_state state = sl_answers_state(item);
         sl_check_id check =
             sl_intern_find(g->names, SL_INTERN_CHECK, sl_json_path_text(item, "name", ""));
-        if (check != SL_NO_ID && is_news(id, check, state) && !is_gathered(out, check)) {
-            int64_t after_ms = state == SL_CHECK_RETRY ? retry_after_ms(item, now_ms) : 0;
-            out->reports[out->count++] = (struct sl_report){check, state, after_ms};
+        struct sl_report r = {check, sl_answers_state(item), 0};
+        r.after_ms = r.state == SL_CHECK_RETRY ? retry_after_ms(item, now_ms) : 0;
+        if (check != SL_NO_ID && is_news(id, &r, now_ms) && !is_gathered(out, check)) {
+            out->reports[out->count++] = r;
         }
     }
 }

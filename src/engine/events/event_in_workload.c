@@ -365,6 +365,18 @@ static void note_unread(struct sl_workload_entry *e, const struct sl_json *objec
     e->unread_first = read ? 0 : e->unread_first == 0 ? version : e->unread_first;
 }
 
+/* That it waits longer for a check is written, also where nothing else is news. */
+static void take_answers(struct sl_engine *g, sl_workload_id id, const struct sl_json *object,
+                         int64_t now_ms)
+{
+    int64_t until_ms = sl_workloads[id].requeue_at_ms;
+    sl_answers_take(g, id, object, now_ms);
+    if (!g->restoring && sl_workloads[id].requeue_at_ms != until_ms &&
+        g->workloads[id].unwritten_count == 0) {
+        sl_decide(g, id, SL_DECIDE_PLACE, now_ms);
+    }
+}
+
 static enum sl_code follow_object(struct sl_engine *g, sl_workload_id id,
                                   const struct sl_json *object, int64_t now_ms, struct sl_error *e)
 {
@@ -383,7 +395,7 @@ static enum sl_code follow_object(struct sl_engine *g, sl_workload_id id,
     sl_constraints_refine(g, id, object, now_ms);
     if (is_settled(&g->workloads[id])) {
         deactivate_again(g, id, object, now_ms);
-        sl_answers_take(g, id, object, now_ms);
+        take_answers(g, id, object, now_ms);
         g->workloads[id].answers_version = sl_released_version(object);
         sl_node_health_read(g, id, object, now_ms);
         take_pods_ready(g, id, object, now_ms);
@@ -509,7 +521,7 @@ static void assignment(struct sl_engine *g, sl_workload_id id, const struct sl_j
     sl_standing_update(g, id, now_ms);
     g->reading = SL_NO_ID;
     if (is_settled(&g->workloads[id]) && sl_workloads[id].phase != SL_PHASE_FINISHED) {
-        sl_answers_take(g, id, object, now_ms);
+        take_answers(g, id, object, now_ms);
     }
 }
 

@@ -157,6 +157,39 @@ static void test_answers_longest_wait_counts(void **state)
     }
 }
 
+/* While the workload waits it asks again and again: the latest time counts, as Kueue has it. */
+static void ask_to_retry(int seconds)
+{
+    struct sl_json *o = answered("TPP");
+    sl_json_set_int(sl_json_at(sl_json_path(o, "status.admissionChecks"), 0), "requeueAfterSeconds",
+                    seconds);
+    (void)world_put(&w, SL_KIND_WORKLOAD, o, NULL);
+    world_settle(&w);
+}
+
+static void expect_requeue_at(int64_t at_ms)
+{
+    char due[32];
+    sl_clock_format(at_ms, due);
+    assert_string_equal(
+        sl_json_path_text(world_workload(&w, "wl"), "status.requeueState.requeueAt", ""), due);
+}
+
+static void test_answers_repeated_retry_moves_the_time_forward(void **state)
+{
+    (void)state;
+    begin();
+    ask_to_retry(60);
+    sl_engine_job_stopped(w.engine, world_workload(&w, "wl"), w.now_ms);
+    world_settle(&w);
+    ask_to_retry(300);
+    expect_requeue_at(w.now_ms + 300000);
+    ask_to_retry(600);
+    expect_requeue_at(w.now_ms + 600000);
+    ask_to_retry(30);
+    expect_requeue_at(w.now_ms + 600000);
+}
+
 /* --- one that rejects ------------------------------------------------------------------------- */
 
 #define DUE_TO "The workload is deactivated due to "
@@ -525,6 +558,7 @@ int main(void)
         TEST(test_answers_eviction_is_told_in_the_words_of_who_asked_for_it),
         TEST(test_answers_all_who_ask_to_retry_are_named),
         TEST(test_answers_longest_wait_counts),
+        TEST(test_answers_repeated_retry_moves_the_time_forward),
         TEST(test_answers_rejection_goes_before_retry_whatever_their_names),
         TEST(test_answers_retry_after_a_rejection_evicts_for_the_rejection),
         TEST(test_answers_preemption_resets_them),
