@@ -329,6 +329,7 @@ void sl_jobs_init(struct sl_jobs *j, const struct sl_client *client, struct sl_r
     *j = (struct sl_jobs){.engine = engine,
                           .children = sl_job_children_new(),
                           .default_classes = sl_map_new(),
+                          .holders = sl_map_new(),
                           .made = sl_map_new()};
     if (rules != NULL) {
         j->rules = *rules;
@@ -355,6 +356,7 @@ void sl_jobs_fini(struct sl_jobs *j)
     sl_reconciler_fini(&j->leftovers);
     sl_job_children_free(j->children);
     sl_map_free(j->default_classes);
+    sl_map_free(j->holders);
     sl_map_free(j->made);
 }
 
@@ -453,6 +455,18 @@ static bool runs(const struct sl_jobs_of *of, const struct sl_json *wl)
     return yes;
 }
 
+/* Has it just lost the quota that it held? What its job asked for meanwhile is to be followed then. */
+static bool lost_quota(struct sl_jobs *j, const struct sl_json *wl, bool deleted)
+{
+    char key[SL_KEY_SIZE];
+    sl_key_print(sl_object_namespace(wl), sl_object_name(wl), key);
+    if (!deleted && sl_condition_true(wl, "QuotaReserved")) {
+        sl_map_put(j->holders, key, (union sl_map_value){.number = 0});
+        return false;
+    }
+    return sl_map_remove(j->holders, key, NULL);
+}
+
 /* May its job have to do something now? What a job needs to know without this comes with its own events. */
 static bool concerns_job(const struct sl_jobs_of *of, const struct sl_json *wl)
 {
@@ -485,7 +499,8 @@ static void observe_workload(struct sl_jobs *j, const struct sl_json *wl, bool d
     const char *job;
     const struct sl_json *owner = sl_object_controller_ref(wl);
     struct sl_jobs_of *of = sl_jobs_of_workload(j, wl, &job);
-    if (of != NULL && (deleted || concerns_job(of, wl))) {
+    bool lost = lost_quota(j, wl, deleted);
+    if (of != NULL && (deleted || lost || concerns_job(of, wl))) {
         wake(of, sl_object_namespace(wl), job);
     }
     if (of != NULL && concerns_children(wl, deleted)) {

@@ -846,6 +846,21 @@ static void test_jobs_suspended_job_is_not_looked_at_for_the_reason_of_its_workl
     assert_int_equal(sl_jobs_waiting(&f->jobs), 0);
 }
 
+/* With quota its Workload keeps its queue: the job's is followed once the quota is taken back. */
+static void test_jobs_another_queue_while_reserved_is_followed_when_the_quota_goes(void **state)
+{
+    struct fixture *f = *state;
+    put_our_job(f);
+    settle(f);
+    set(f, "QuotaReserved", true);
+    sl_json_set_text(sl_json_path(job(f), "metadata.labels"), SL_LABEL_QUEUE, "other");
+    settle(f);
+    assert_string_equal(sl_json_path_text(workload(f), "spec.queueName", ""), "q");
+    set(f, "QuotaReserved", false);
+    show(f, workload(f));
+    assert_string_equal(sl_json_path_text(workload(f), "spec.queueName", ""), "other");
+}
+
 /* A Workload that somebody has made for the job beside its own. */
 static struct sl_json *put_spare(struct fixture *f, const char *status)
 {
@@ -970,6 +985,7 @@ int main(void)
         TEST(test_jobs_running_job_whose_reservation_another_takes_back_is_stopped),
         TEST(test_jobs_running_job_whose_admission_alone_is_taken_back_is_stopped),
         TEST(test_jobs_suspended_job_is_not_looked_at_for_the_reason_of_its_workload),
+        TEST(test_jobs_another_queue_while_reserved_is_followed_when_the_quota_goes),
         TEST(test_jobs_second_workload_of_a_job_is_deleted),
         TEST(test_jobs_second_workload_that_is_being_deleted_is_let_go),
         TEST(test_jobs_second_workload_that_has_finished_stays),
