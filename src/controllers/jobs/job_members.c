@@ -6,6 +6,7 @@
 #include "base/check.h"
 #include "base/mem.h"
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* --- reading ---------------------------------------------------------------------------------- */
@@ -15,6 +16,16 @@ static void add(struct sl_job_view *v, struct sl_json *object)
     v->members.at[v->loaded++] = (struct sl_member){.object = object};
     v->members.count = v->loaded;
     v->job = v->members.at[0].object;
+}
+
+/* Which speaks for all must not depend on the order in which they were seen. */
+static int by_age(const void *left, const void *right)
+{
+    const struct sl_json *a = ((const struct sl_member *)left)->object;
+    const struct sl_json *b = ((const struct sl_member *)right)->object;
+    int64_t x = sl_object_created_ms(a);
+    int64_t y = sl_object_created_ms(b);
+    return x != y ? (x < y ? -1 : 1) : strcmp(sl_object_name(a), sl_object_name(b));
 }
 
 static bool load_group(struct sl_job_view *v, const struct sl_key *key)
@@ -34,6 +45,10 @@ static bool load_group(struct sl_job_view *v, const struct sl_key *key)
             v->f->composition->prepare(object);
             add(v, object);
         }
+    }
+    if (v->loaded > 0) {
+        qsort(v->members.at, v->loaded, sizeof *v->members.at, by_age);
+        v->job = v->members.at[0].object;
     }
     return all && v->loaded > 0;
 }

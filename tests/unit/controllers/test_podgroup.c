@@ -897,6 +897,29 @@ static void test_podgroups_pods_without_their_label_leave_the_queue(void **state
     assert_string_equal(sl_json_path_text(workload(f, "g"), "spec.queueName", ""), "");
 }
 
+/* The oldest speaks for all, in whatever order they were seen. */
+static void test_podgroups_oldest_pod_says_the_queue(void **state)
+{
+    static const char *const names[] = {"a", "b", "c", "d", "e", "h"};
+    struct fixture *f = *state;
+    for (size_t i = 0; i < 6; i++) {
+        put_pod(f, names[i], "g", "", "\"phase\":\"Pending\"");
+        annotate(f, names[i], "kueue.x-k8s.io/pod-group-total-count", "6");
+    }
+    for (size_t i = 0; i < 6; i++) {
+        show(f, SL_KIND_POD, names[i]);
+    }
+    step(f);
+    for (size_t i = 0; i < 6; i++) {
+        char text[32];
+        (void)snprintf(text, sizeof text, "2026-01-01T00:00:%02zuZ", i == 4 ? 0 : 10 + i);
+        sl_json_set_text(sl_json_path(pod(f, names[i]), "metadata"), "creationTimestamp", text);
+        label(f, names[i], SL_LABEL_QUEUE, names[i]);
+        step(f);
+    }
+    assert_string_equal(sl_json_path_text(workload(f, "g"), "spec.queueName", ""), "e");
+}
+
 static void test_podgroups_group_that_serves_stays_in_its_queue(void **state)
 {
     struct fixture *f = *state;
@@ -1075,6 +1098,7 @@ int main(void)
         TEST(test_podgroups_running_pod_of_anothers_prebuilt_workload_is_stopped),
         TEST(test_podgroups_workload_of_a_pod_that_is_gone_is_finished_as_orphan),
         TEST(test_podgroups_pods_without_their_label_leave_the_queue),
+        TEST(test_podgroups_oldest_pod_says_the_queue),
         TEST(test_podgroups_group_that_serves_stays_in_its_queue),
         TEST(test_podgroups_count_of_succeeded_pods_shrinks_only_without_quota),
         TEST(test_podgroups_missing_class_is_waited_for_by_its_event),
