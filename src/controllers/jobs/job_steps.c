@@ -431,6 +431,14 @@ static bool keep_up(struct sl_job_view *v)
            (v->f->composition != NULL && sl_members_tell_missing(v)) || sl_job_reclaim(v);
 }
 
+/* The rest is looked at when the Workload is seen as it is now. */
+static void look_on(struct sl_job_view *v)
+{
+    char key[SL_KEY_SIZE];
+    sl_key_print(sl_object_namespace(v->wl), sl_object_name(v->wl), key);
+    sl_map_put(v->j->changed, key, (union sl_map_value){.number = 0});
+}
+
 static void act_with_workload(struct sl_job_view *v)
 {
     bool admitted = sl_condition_true(v->wl, "Admitted");
@@ -440,7 +448,7 @@ static void act_with_workload(struct sl_job_view *v)
     } else if (v->f->composition != NULL && !sl_members_match(v)) {
         rematch(v);
     } else if (keep_up(v)) {
-        return;
+        look_on(v);
     } else if (sl_condition_true(v->wl, "Evicted") && (reserved || runs(v))) {
         stop_for_eviction(v);
     } else if (v->f->gated != NULL && admitted ? sl_members_wait(v) : !runs(v)) {

@@ -330,6 +330,7 @@ void sl_jobs_init(struct sl_jobs *j, const struct sl_client *client, struct sl_r
                           .children = sl_job_children_new(),
                           .default_classes = sl_map_new(),
                           .holders = sl_map_new(),
+                          .changed = sl_map_new(),
                           .made = sl_map_new()};
     if (rules != NULL) {
         j->rules = *rules;
@@ -357,6 +358,7 @@ void sl_jobs_fini(struct sl_jobs *j)
     sl_job_children_free(j->children);
     sl_map_free(j->default_classes);
     sl_map_free(j->holders);
+    sl_map_free(j->changed);
     sl_map_free(j->made);
 }
 
@@ -456,15 +458,22 @@ static bool runs(const struct sl_jobs_of *of, const struct sl_json *wl)
 }
 
 /* Has it just lost the quota that it held? What its job asked for meanwhile is to be followed then. */
-static bool lost_quota(struct sl_jobs *j, const struct sl_json *wl, bool deleted)
+static bool lost_quota(struct sl_jobs *j, const char *key, const struct sl_json *wl, bool deleted)
 {
-    char key[SL_KEY_SIZE];
-    sl_key_print(sl_object_namespace(wl), sl_object_name(wl), key);
     if (!deleted && sl_condition_true(wl, "QuotaReserved")) {
         sl_map_put(j->holders, key, (union sl_map_value){.number = 0});
         return false;
     }
     return sl_map_remove(j->holders, key, NULL);
+}
+
+/* Is that what a look at its job has waited for? */
+static bool is_awaited(struct sl_jobs *j, const struct sl_json *wl, bool deleted)
+{
+    char key[SL_KEY_SIZE];
+    sl_key_print(sl_object_namespace(wl), sl_object_name(wl), key);
+    bool changed = sl_map_remove(j->changed, key, NULL);
+    return lost_quota(j, key, wl, deleted) || changed || deleted;
 }
 
 /* May its job have to do something now? What a job needs to know without this comes with its own events. */
@@ -499,8 +508,8 @@ static void observe_workload(struct sl_jobs *j, const struct sl_json *wl, bool d
     const char *job;
     const struct sl_json *owner = sl_object_controller_ref(wl);
     struct sl_jobs_of *of = sl_jobs_of_workload(j, wl, &job);
-    bool lost = lost_quota(j, wl, deleted);
-    if (of != NULL && (deleted || lost || concerns_job(of, wl))) {
+    bool awaited = is_awaited(j, wl, deleted);
+    if (of != NULL && (awaited || concerns_job(of, wl))) {
         wake(of, sl_object_namespace(wl), job);
     }
     if (of != NULL && concerns_children(wl, deleted)) {

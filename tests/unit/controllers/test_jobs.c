@@ -846,6 +846,27 @@ static void test_jobs_suspended_job_is_not_looked_at_for_the_reason_of_its_workl
     assert_int_equal(sl_jobs_waiting(&f->jobs), 0);
 }
 
+/* What has become its own is compared with it then, and not only when something else happens. */
+static void test_jobs_adopted_workload_of_other_pods_is_given_up(void **state)
+{
+    struct fixture *f = *state;
+    put_our_job(f);
+    sl_json_set_text(sl_json_path(job(f), "metadata.labels"), SL_LABEL_PREBUILT, "made");
+    fake_put(&f->fake, SL_KIND_WORKLOAD,
+             parse("{\"metadata\":{\"name\":\"made\",\"namespace\":\"n\",\"uid\":\"m\",\"generation\":"
+                   "1},\"spec\":{\"podSets\":[{\"name\":\"main\",\"count\":3,\"template\":{\"spec\":{"
+                   "\"containers\":[{\"name\":\"c\"}]}}}]}}"));
+    sl_jobs_observe(&f->jobs, SL_KIND_JOB, job(f), false, T0);
+    sl_jobs_step(&f->jobs, T0, 16);
+    fake_flush(&f->fake);
+    struct sl_json *made = fake_find(&f->fake, SL_KIND_WORKLOAD, "n", "made");
+    assert_true(sl_job_owns(job(f), made));
+    show(f, made);
+    made = fake_find(&f->fake, SL_KIND_WORKLOAD, "n", "made");
+    assert_string_equal(
+        sl_json_path_text(sl_condition_find(made, "Finished"), "reason", ""), "OutOfSync");
+}
+
 /* With quota its Workload keeps its queue: the job's is followed once the quota is taken back. */
 static void test_jobs_another_queue_while_reserved_is_followed_when_the_quota_goes(void **state)
 {
@@ -985,6 +1006,7 @@ int main(void)
         TEST(test_jobs_running_job_whose_reservation_another_takes_back_is_stopped),
         TEST(test_jobs_running_job_whose_admission_alone_is_taken_back_is_stopped),
         TEST(test_jobs_suspended_job_is_not_looked_at_for_the_reason_of_its_workload),
+        TEST(test_jobs_adopted_workload_of_other_pods_is_given_up),
         TEST(test_jobs_another_queue_while_reserved_is_followed_when_the_quota_goes),
         TEST(test_jobs_second_workload_of_a_job_is_deleted),
         TEST(test_jobs_second_workload_that_is_being_deleted_is_let_go),
