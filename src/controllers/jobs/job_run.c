@@ -103,6 +103,20 @@ static void restore(struct sl_job_view *v)
     sl_job_write(v->r, SL_VERB_UPDATE, v->f->kind, o, NULL);
 }
 
+/* What admission adds is still in it: its user has suspended it while it ran. */
+static bool has_traces(struct sl_job_view *v)
+{
+    bool traces = false;
+    bool injected = v->wl != NULL && sl_job_as_admitted(v);
+    for (size_t i = 0; injected && i < v->sets.count && !traces; i++) {
+        struct sl_json *template = sl_json_clone(v->sets.at[i].template);
+        traces =
+            sl_template_restore(template, sl_json_get(sl_workload_pod_set(v->wl, i), "template"));
+        sl_json_free(template);
+    }
+    return traces;
+}
+
 bool sl_job_stop(struct sl_job_view *v, enum sl_stop stop, const char *why)
 {
     if (v->f->gated != NULL) {
@@ -115,7 +129,7 @@ bool sl_job_stop(struct sl_job_view *v, enum sl_stop stop, const char *why)
     if (v->f->active(v->f, v->job)) {
         return false; /* the component that runs the pods reports when they have ended */
     }
-    if (!sl_job_stopping(v)) {
+    if (!sl_job_stopping(v) && !has_traces(v)) {
         return true;
     }
     if (started(v)) {
@@ -201,6 +215,33 @@ struct sl_json *sl_admission_injection_new(struct sl_reconciler *r, const struct
                                   sl_json_get(sl_workload_pod_set(wl, index), "topologyRequest"));
     }
     return injection;
+}
+
+/* Is the template of that set what admission makes of the Workload's? */
+static bool is_injected(struct sl_job_view *v, size_t index)
+{
+    struct sl_error e = {0};
+    struct sl_json *injection = sl_admission_injection_new(v->r, v->wl, index, &e);
+    struct sl_json *template =
+        sl_json_clone(sl_json_get(sl_workload_pod_set(v->wl, index), "template"));
+    bool yes = injection != NULL && sl_json_type(template) == SL_JSON_MAP &&
+               sl_template_inject(template, injection, &e) == SL_CODE_OK &&
+               sl_template_same_placement(v->sets.at[index].template, template);
+    sl_json_free(injection);
+    sl_json_free(template);
+    return yes;
+}
+
+bool sl_job_as_admitted(struct sl_job_view *v)
+{
+    SL_PRE(v->wl != NULL);
+    bool yes = sl_condition_true(v->wl, "QuotaReserved") &&
+               sl_json_path(v->wl, "status.admission") != NULL &&
+               sl_pod_sets_match(&v->sets, v->wl, false);
+    for (size_t i = 0; i < v->sets.count && yes; i++) {
+        yes = is_injected(v, i);
+    }
+    return yes;
 }
 
 static enum sl_code inject_all(struct sl_job_view *v, struct sl_json *o, struct sl_error *e)

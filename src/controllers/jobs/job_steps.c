@@ -194,7 +194,8 @@ static bool job_matches(struct sl_job_view *v)
     }
     /* The node selector of a gated one may still change; a prebuilt Workload need not have it. */
     bool placed = v->f->suspended(v->f, v->job) && (v->f->gated == NULL || !prebuilt);
-    return sl_members_limit_matches(v) && sl_pod_sets_match(&v->sets, v->wl, placed);
+    return sl_members_limit_matches(v) && (sl_pod_sets_match(&v->sets, v->wl, placed) ||
+                                           (v->f->gated == NULL && sl_job_as_admitted(v)));
 }
 
 static void update_workload(struct sl_job_view *v)

@@ -306,6 +306,50 @@ static void test_jobs_admitted_with_fewer_pods_runs_and_stops_with_its_own(void 
     assert_true(stopped_calls > 0);
 }
 
+static void suspend_by_hand(struct fixture *f)
+{
+    sl_json_set_bool(sl_json_get(job(f), "spec"), "suspend", true);
+    sl_json_remove(sl_json_get(job(f), "status"), "active");
+}
+
+/* As Kueue has it: its Workload keeps its quota, and lets it run. */
+static void test_jobs_admitted_job_that_is_suspended_by_hand_is_started_again(void **state)
+{
+    struct fixture *f = *state;
+    start_running(f);
+    sl_json_set_text(sl_json_path_make(workload(f), "metadata"), "uid", "first");
+    suspend_by_hand(f);
+    settle(f);
+    assert_false(sl_job_suspended(job(f)));
+    assert_string_equal(sl_object_uid(workload(f)), "first");
+    assert_string_equal(selector(f), "spot");
+}
+
+static void test_jobs_reduced_job_that_is_suspended_by_hand_keeps_its_workload(void **state)
+{
+    struct fixture *f = *state;
+    admit_reduced(f, "{\"kueue.x-k8s.io/job-min-parallelism\":\"2\"}");
+    run(f);
+    settle(f);
+    suspend_by_hand(f);
+    settle(f);
+    assert_false(sl_job_suspended(job(f)));
+    assert_int_equal(sl_json_path_int(job(f), "spec.parallelism", 0), 3);
+    assert_int_equal(sl_json_path_int(workload(f), "spec.podSets.0.count", 0), 5);
+}
+
+static void test_jobs_suspended_by_hand_and_evicted_it_is_restored_first(void **state)
+{
+    struct fixture *f = *state;
+    start_running(f);
+    suspend_by_hand(f);
+    set(f, "Evicted", true);
+    settle(f);
+    assert_string_equal(selector(f), "");
+    assert_true(stopped_calls > 0);
+    assert_true(sl_json_path(workload(f), "spec.podSets.0.template.spec.nodeSelector") == NULL);
+}
+
 static void test_jobs_completions_follow_parallelism_where_asked(void **state)
 {
     struct fixture *f = *state;
@@ -971,6 +1015,9 @@ int main(void)
         TEST(test_jobs_started_job_waits_for_its_pods),
         TEST(test_jobs_start_writes_the_job_alone),
         TEST(test_jobs_admitted_with_fewer_pods_runs_and_stops_with_its_own),
+        TEST(test_jobs_admitted_job_that_is_suspended_by_hand_is_started_again),
+        TEST(test_jobs_reduced_job_that_is_suspended_by_hand_keeps_its_workload),
+        TEST(test_jobs_suspended_by_hand_and_evicted_it_is_restored_first),
         TEST(test_jobs_completions_follow_parallelism_where_asked),
         TEST(test_jobs_least_parallelism_that_is_none_is_ignored),
         TEST(test_jobs_evicted_job_stops_is_restored_and_only_then_reported),
