@@ -67,7 +67,7 @@ enum sl_decision_kind {
     SL_DECIDE_DEACTIVATE, /* spec.active must become false */
     SL_DECIDE_REQUEUE,    /* Requeued=True: backoff over, reactivated, queue restarted */
     SL_DECIDE_DELETE,     /* kept long enough: the object is to be deleted; there is no patch */
-    SL_DECIDE_PLACE,    /* where its pods stand, what of its topology is still open, which of its nodes
+    SL_DECIDE_PLACE, /* where its pods stand, what of its topology is still open, which of its nodes
                              have failed, or until when it waits: written, not worth an Event */
     SL_DECIDE_UNPLACED, /* the second pass found no place and will try again: an Event, no patch */
     SL_DECIDE_LATE      /* evicted long ago, and its job has not stopped: an Event, no patch */

@@ -896,10 +896,11 @@ static void test_jobs_adopted_workload_of_other_pods_is_given_up(void **state)
     struct fixture *f = *state;
     put_our_job(f);
     sl_json_set_text(sl_json_path(job(f), "metadata.labels"), SL_LABEL_PREBUILT, "made");
-    fake_put(&f->fake, SL_KIND_WORKLOAD,
-             parse("{\"metadata\":{\"name\":\"made\",\"namespace\":\"n\",\"uid\":\"m\",\"generation\":"
-                   "1},\"spec\":{\"podSets\":[{\"name\":\"main\",\"count\":3,\"template\":{\"spec\":{"
-                   "\"containers\":[{\"name\":\"c\"}]}}}]}}"));
+    fake_put(
+        &f->fake, SL_KIND_WORKLOAD,
+        parse("{\"metadata\":{\"name\":\"made\",\"namespace\":\"n\",\"uid\":\"m\",\"generation\":"
+              "1},\"spec\":{\"podSets\":[{\"name\":\"main\",\"count\":3,\"template\":{\"spec\":{"
+              "\"containers\":[{\"name\":\"c\"}]}}}]}}"));
     sl_jobs_observe(&f->jobs, SL_KIND_JOB, job(f), false, T0);
     sl_jobs_step(&f->jobs, T0, 16);
     fake_flush(&f->fake);
@@ -907,8 +908,8 @@ static void test_jobs_adopted_workload_of_other_pods_is_given_up(void **state)
     assert_true(sl_job_owns(job(f), made));
     show(f, made);
     made = fake_find(&f->fake, SL_KIND_WORKLOAD, "n", "made");
-    assert_string_equal(
-        sl_json_path_text(sl_condition_find(made, "Finished"), "reason", ""), "OutOfSync");
+    assert_string_equal(sl_json_path_text(sl_condition_find(made, "Finished"), "reason", ""),
+                        "OutOfSync");
 }
 
 /* With quota its Workload keeps its queue: the job's is followed once the quota is taken back. */
