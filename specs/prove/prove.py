@@ -162,6 +162,8 @@ def known(path, args, mark):
     then = (recorded() if args.smoke else files_of_manifest()).get(str(path))
     if args.cache == "none" or not then or then.get("digest") != mark:
         return None
+    if not args.smoke and not whole(then):
+        return None
     if args.smoke:
         then = {"goals": then["tests"], "proved": then["tests"]}
     return {**then, "digest": mark, "problems": [], "seconds": 0.0, "source": "on record"}
@@ -287,10 +289,16 @@ def files_of_manifest():
     return json.loads(MANIFEST.read_text())["files"] if MANIFEST.exists() else {}
 
 
+def whole(entry):
+    """Does an entry of the manifest say that everything is proved?"""
+    return all(counts["goals"] == counts["proved"] for counts in [entry, *entry["functions"].values()])
+
+
 def manifest(results):
-    """What is committed as specs/manifest.json: nothing in it depends on which solver was the faster."""
+    """What is committed as specs/manifest.json: nothing in it depends on which solver was the faster. A file with a
+    problem is not in it, however many goals it has proved."""
     files = {str(path): {key: result[key] for key in ("digest", "goals", "proved", "functions")}
-             for path, result in results.items()}
+             for path, result in results.items() if not result["problems"]}
     return {"goals": sum(f["goals"] for f in files.values()), "proved": sum(f["proved"] for f in files.values()),
             "files": files}
 
@@ -299,27 +307,29 @@ def compare_manifest(mode, results):
     """The number of differences between the committed manifest and this run."""
     now, then = manifest(results), files_of_manifest()
     if mode == "write":
-        now["files"] = {**{path: file for path, file in then.items() if (ROOT / path).exists()}, **now["files"]}
+        asked = {str(path) for path in results}
+        kept = {path: file for path, file in then.items() if path not in asked and (ROOT / path).exists()}
+        now["files"] = {**kept, **now["files"]}
         for key in ("goals", "proved"):
             now[key] = sum(file[key] for file in now["files"].values())
         MANIFEST.write_text(json.dumps(now, indent=1, sort_keys=True) + "\n")
         return 0
-    stale = sorted(f for f in set(now["files"]) | set(then) if now["files"].get(f) != then.get(f))
+    failed = {str(path) for path, result in results.items() if result["problems"]}  # these have been told
+    stale = sorted(f for f in (set(now["files"]) | set(then)) - failed if now["files"].get(f) != then.get(f))
     for path in stale:
         print(f"  manifest: {path} is not as in specs/manifest.json; if that is meant, run make prove-manifest")
     return len(stale)
 
 
-def taken_for_true(results):
-    """The number of files that rely on a contract which no file proves."""
+def note_taken_for_true(results):
+    """A problem of a file is a contract, too, on which it relies and which no file proves."""
     proved = {name for file in [*files_of_manifest().values(), *results.values()] for name in file["functions"]}
-    headers, bad = status.declared(), 0
+    headers = status.declared()
     for path, result in results.items():
-        unproved = status.unproved_elsewhere(result.get("relies_on", []), proved, headers)
-        bad += bool(unproved)
-        for name in unproved:
-            print(f"  {path}: the contract of {name} is taken for true, and no file proves it")
-    return bad
+        for name in status.unproved_elsewhere(result.get("relies_on", []), proved, headers):
+            problem = f"the contract of {name} is taken for true, and no file proves it"
+            print(f"  {path}: {problem}")
+            result["problems"].append(problem)
 
 
 def sample(files, goals, seed):
@@ -332,7 +342,14 @@ def sample(files, goals, seed):
     return drawn
 
 
-def main():
+def settle(results, mode):
+    """Writes or compares the record, once it is known of all files what they rely on; how many files are bad."""
+    note_taken_for_true(results)
+    bad = sum(bool(result["problems"]) for result in results.values())
+    return bad + (compare_manifest(mode, results) if mode else 0)
+
+
+def options(words=None):
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--build", type=pathlib.Path, required=True)
     parser.add_argument("--cache", default="update")
@@ -348,7 +365,14 @@ def main():
     parser.add_argument("--sample", type=int, default=0, help="of the files, some that have so many goals together")
     parser.add_argument("--seed", default="")
     parser.add_argument("files", nargs="+", type=pathlib.Path)
-    args = parser.parse_args()
+    args = parser.parse_args(words)
+    if args.fct and args.manifest:
+        parser.error("the manifest is of whole files")
+    return args
+
+
+def main():
+    args = options()
     args.build = args.build.resolve()
     if args.sample:
         args.files = sample(args.files, args.sample, args.seed)
@@ -358,7 +382,7 @@ def main():
     env = environment(args.build)
     answers.unpack(args.build)
     args.tools = tools(args.smoke)
-    results, bad = {}, 0
+    results = {}
     pool = concurrent.futures.ThreadPoolExecutor(max_workers=args.jobs)
     running = {path: pool.submit(prove, path, args, env) for path in sorted(args.files, key=weight, reverse=True)}
     for path in args.files:
@@ -366,13 +390,9 @@ def main():
         print(f"  {str(path):36} {result['proved']:4} / {result['goals']:4}  {result['source']}", flush=True)
         for problem in result["problems"]:
             print(f"    {problem[:300]}")
-        bad += bool(result["problems"])
     if not args.smoke and args.cache in ("update", "cleanup"):
         answers.pack(args.build)
-    if not args.smoke:
-        bad += taken_for_true(results)
-    if args.manifest:
-        bad += compare_manifest(args.manifest, results)
+    bad = settle(results, args.manifest)
     if args.record:
         write_record(results)
     goals, proved = (sum(r[key] for r in results.values()) for key in ("goals", "proved"))

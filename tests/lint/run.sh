@@ -29,6 +29,7 @@ check hidden-state tests/lint/hidden_state.py "$build"
 check hidden-state-rules tests/lint/test_hidden_state.py -q
 check doors tests/lint/doors.py "$build"
 check gates tests/lint/gates.py
+check proof-records tests/lint/test_proof_records.py -q
 check guarantees tests/lint/guarantees.sh
 check mutants tests/lint/mutants.py -q What Answers Clauses TheTable "$build"
 check model tests/lint/model.sh --check
