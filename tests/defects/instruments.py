@@ -6,16 +6,19 @@ import os, pathlib, re, shutil, signal, subprocess, time
 
 FORMS = [
     ("unit:ROOM/TEST", "a unit test fails, or a scenario (`scenarios/TEST`)"),
+    ("units:ROOM", "a unit test of the room fails, or a scenario (`units:scenarios`)"),
     ("prove:FILE:FUNCTION", "a goal of the function is not proved any more"),
     ("fuzz:TARGET:RUNS", "the fuzz target crashes within so many executions, from its seeds, under sanitizers and with the guarantees "
                          "checked after every step"),
+    ("replay:TARGET", "the fuzz target crashes at one of its seeds, or at an input at which it once did"),
     ("conformance", "a recorded outcome of Kueue differs"),
     ("sim:SEEDS", "one of the simulator's seeds from 1 on fails"),
     ("crash:ROUNDS", "what was acknowledged is lost, or a Workload admitted twice, where the daemon is killed so many times under load"),
     ("explore:WORLD", "the explorer finds a history of that small world which breaks a guarantee (docs/models.md)"),
+    ("worlds:SECONDS", "the same in some small world, with so many seconds for each"),
     ("model:NAME", "Spin finds a counterexample in `model/NAME.pml`, which has the lifecycle's table from the same file as the code"),
 ]
-LIMIT_S = {"unit": 120, "prove": 900, "fuzz": 900, "conformance": 300, "sim": 900, "crash": 300, "explore": 300, "model": 1800}
+LIMIT_S = {"unit": 120, "units": 1200, "replay": 300, "worlds": 600, "prove": 900, "fuzz": 900, "conformance": 300, "sim": 900, "crash": 300, "explore": 300, "model": 1800}
 EXPLORE_S = 120
 BUILD_LIMIT_S = 3000
 
@@ -48,8 +51,8 @@ def tail(text):
 
 
 def build(target, tree):
-    """"" or why there is no such program."""
-    make = ["make", "--no-print-directory", "-s", "BUILD=build", target]
+    """"" or why there is no such program. Of several, all or none."""
+    make = ["make", "--no-print-directory", "-s", "BUILD=build", *target.split()]
     code, out = call(make, tree, BUILD_LIMIT_S, {"MAKEFLAGS": "", "MAKELEVEL": ""})
     return "" if code == 0 else f"{target} does not build\n{tail(out)}"
 
@@ -62,6 +65,39 @@ def unit(name, tree):
     code, out = call([program], tree, LIMIT_S["unit"], {"CMOCKA_MESSAGE_OUTPUT": "TAP"})
     if code == 0 and not re.search(r"^ok ", out, re.MULTILINE):
         return "failed", f"{name} ran no test\n{tail(out)}"
+    return ("accepted" if code == 0 else "rejected"), tail(out)
+
+
+def units(room, tree):
+    """All tests of a room, until one fails."""
+    where = tree / ("tests/scenarios" if room == "scenarios" else f"tests/unit/{room}")
+    names = [f"{room}/{path.stem}" for path in sorted(where.glob("test_*.c"))]
+    if not names:
+        return "failed", f"{room} has no tests"
+    under = "build/tests" if room == "scenarios" else "build/tests/unit"
+    problem = build(" ".join(f"{under}/{name}" for name in names), tree)
+    if problem:
+        return "failed", problem
+    begin = time.monotonic()
+    for name in names:
+        verdict, log = unit(name, tree)
+        if verdict != "accepted":
+            return verdict, f"{name}\n{log}"
+        if time.monotonic() - begin > LIMIT_S["units"]:
+            return "failed", f"{room}: no time was left after {name}"
+    return "accepted", f"{len(names)} programs"
+
+
+def replay(target, tree):
+    """Of a sanitizer or an oracle, only what ends the program is a verdict; time is none."""
+    program, seeds = f"build/fuzz/replay/{target}", f"build/fuzz/seeds/{target}"
+    problem = build(f"{program} {seeds}.unpacked", tree)
+    if problem:
+        return "failed", problem
+    regressions = [r for r in [f"fuzz/regress/{target}"] if (tree / r).exists()]
+    code, out = call([program, seeds, *regressions], tree, LIMIT_S["replay"])
+    if code is None:
+        return "failed", f"{LIMIT_S['replay']} s were not enough\n{tail(out)}"
     return ("accepted" if code == 0 else "rejected"), tail(out)
 
 
@@ -141,6 +177,19 @@ def explore(world, tree):
     return ("accepted" if code == 0 else "rejected"), tail(out)
 
 
+def worlds(seconds, tree):
+    """Each small world in turn, until one has such a history."""
+    names = re.findall(r"^WORLD\((\w+)", (tree / "tests/explore/worlds.def").read_text(), re.MULTILINE)
+    problem = build("build/explore/explore", tree)
+    for name in [] if problem else names:
+        code, out = call(["build/explore/explore", "--world", name, "--seconds", seconds], tree, LIMIT_S["worlds"])
+        if code is None or not re.search(r"^explore: [01] passed, [01] failed$", out, re.MULTILINE):
+            return "failed", f"{name}\n{tail(out)}"
+        if code != 0:
+            return "rejected", f"{name}\n{tail(out)}"
+    return ("failed" if problem or not names else "accepted"), problem or f"{len(names)} worlds"
+
+
 def model(name, tree):
     code, out = call(["model/run.py", "--build", "build", name], tree, LIMIT_S["model"])
     if code == 0:
@@ -149,7 +198,7 @@ def model(name, tree):
     return ("rejected" if broken else "failed"), tail(out)
 
 
-KINDS = {"unit": unit, "prove": prove, "fuzz": fuzz, "conformance": conformance, "sim": sim, "crash": crash, "explore": explore,
+KINDS = {"unit": unit, "units": units, "prove": prove, "fuzz": fuzz, "replay": replay, "worlds": worlds, "conformance": conformance, "sim": sim, "crash": crash, "explore": explore,
          "model": model}
 
 

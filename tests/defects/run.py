@@ -14,6 +14,7 @@ usage: run.py --build DIR [--sample N] [--seed S] [--every] [--table write|check
 import argparse, json, pathlib, random, re, subprocess, sys, time
 
 import instruments, tree
+import matrix  # which imports this file in turn, and uses it only when it is called
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
@@ -51,7 +52,7 @@ def table(defects):
         asked = ", ".join(f"`{i}`" for i in d["instruments"])
         rows.append(f"| {link} | {d['guarantee']} | {d['broken']} | {where} | {asked} |")
     kinds = "\n".join(f"| `{form}` | {what} |" for form, what in instruments.FORMS)
-    return INTRO + "\n".join(rows) + "\n\n| instrument | rejects when |\n| --- | --- |\n" + kinds + "\n"
+    return INTRO + "\n".join(rows) + "\n\n| instrument | rejects when |\n| --- | --- |\n" + kinds + "\n" + matrix.section(defects)
 
 
 class Run:

@@ -7,7 +7,7 @@ built from the broken version is built anew."""
 import filecmp, hashlib, os, pathlib, shutil, subprocess
 
 # What says nothing about what runs.
-APART = ("docs/", "specs/answers.txt", "README.md", "tests/defects/")
+APART = ("docs/", "specs/answers.txt", "specs/both", "README.md", "tests/defects/")
 ROOMS = ("base", "kernel", "policy", "api", "engine", "store", "kube", "server", "controllers", "tests", "explore")
 FUZZ = ("fuzz/include", "fuzz/libfuzzer")
 

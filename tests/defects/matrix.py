@@ -1,0 +1,235 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: The Sluice authors
+"""Asks every kind of instrument about every seeded defect of kernel, policy and engine, where run.py stops at the first
+that rejects: what one kind alone sees hangs by a thread.
+
+A defect has a column for each kind. The instruments of a column are those that its patch names, and then the kind's own
+(units:ROOM, conformance, replay:TARGET, ...); they are asked until one rejects. tests/defects/matrix.json has what came
+out, with a digest of the patch and of the files that it changes as they were: it is asked again when that differs. The
+defects that were asked about least come first, and after --budget seconds no other one is begun.
+
+usage: matrix.py --build DIR [--columns a,b] [--modules a,b] [--budget S] [--fresh] [--report] [DEFECT...]"""
+import argparse, collections, hashlib, json, pathlib, re, sys, time
+
+import instruments, run
+
+HERE = pathlib.Path(__file__).resolve().parent
+ROOT = HERE.parent.parent
+RECORD = HERE / "matrix.json"
+MODULES = "kernel", "policy", "engine"
+COLUMNS = "proof", "unit", "scenario", "conformance", "fuzz", "simulator", "explorer"
+CORE_TARGETS = "cycle", "differential", "second_pass", "requeue", "topology", "placement", "preemption", "ledger", "doors", "verdicts"
+TARGETS = {"kernel": CORE_TARGETS, "policy": CORE_TARGETS, "engine": ("objects", "journal")}
+SECTION = """
+## What every kind of instrument says
+
+`make defects-matrix` asks each kind of instrument about each defect of kernel, policy and engine, and not only the first that
+rejects it. `tests/defects/matrix.json` has the answers; a defect is asked about again when its patch or what it changes is
+another. A cell says how many defects the kind rejects, of those about which it was asked. What one kind alone rejects hangs
+by a thread.
+
+"""
+NAMED = {"prove": "proof", "unit": "unit", "conformance": "conformance", "fuzz": "fuzz", "sim": "simulator", "explore": "explorer"}
+
+
+def module(defect):
+    """Where the first of its files lies. The tables of model/ are the kernel's."""
+    first = defect["files"][0]
+    return "kernel" if first.startswith("model/") else first.split("/")[1]
+
+
+def column_of(instrument):
+    if instrument.startswith("unit:scenarios/"):
+        return "scenario"
+    return NAMED.get(instrument.partition(":")[0])
+
+
+def rooms(defect):
+    """With tests of their own that may see it; the engine's tests use all three."""
+    found = [name.split("/")[1] for name in defect["files"] if name.startswith("src/")] or ["kernel"]
+    return list(dict.fromkeys([*found, "engine"]))
+
+
+def columns(defect):
+    """{column: its instruments, the cheapest first}"""
+    found = {column: [] for column in COLUMNS}
+    for instrument in defect["instruments"]:
+        if column_of(instrument):
+            found[column_of(instrument)].append(instrument)
+    if not found["proof"]:
+        found["proof"] = [f"prove:{name}" for name in defect["files"] if re.match(r"src/(kernel|policy)/.*\.c$", name)]
+    found["unit"] += [f"units:{room}" for room in rooms(defect)]
+    found["scenario"].append("units:scenarios")
+    found["conformance"] = ["conformance"]
+    found["fuzz"] += [f"replay:{target}" for target in TARGETS.get(module(defect), ())]
+    found["simulator"] = found["simulator"] or ["sim:20"]
+    found["explorer"].append("worlds:5")
+    return found
+
+
+def digest(defect, root):
+    mark = hashlib.sha256(defect["path"].read_bytes())
+    for name in defect["files"]:
+        mark.update(b"\0" + ((root / name).read_bytes() if (root / name).exists() else b""))
+    return mark.hexdigest()[:16]
+
+
+class Record:
+    def __init__(self, path, root):
+        self.path, self.root = path, root
+        self.defects = json.loads(path.read_text()) if path.exists() else {}
+
+    def of(self, defect):
+        """{column: {"verdict", "by"}} of the defect as it stands."""
+        entry = self.defects.get(defect["name"], {})
+        return entry["columns"] if entry.get("digest") == digest(defect, self.root) else {}
+
+    def last(self, defect):
+        """The same, whatever has become of the files since: the page of defects does not change with each of them."""
+        return self.defects.get(defect["name"], {}).get("columns", {})
+
+    def note(self, defect, column, verdict, by):
+        found = dict(self.of(defect), **{column: {"verdict": verdict, "by": by}})
+        self.defects[defect["name"]] = {"digest": digest(defect, self.root), "module": module(defect), "columns": found}
+        self.write()
+
+    def forget(self, names):
+        """What is no defect any more."""
+        self.defects = {name: entry for name, entry in self.defects.items() if name in names}
+
+    def write(self):
+        self.path.write_text(json.dumps(self.defects, indent=1, sort_keys=True) + "\n")
+
+
+def baselines(runner, names):
+    """{instrument: why its verdict would mean nothing} of those that reject the tree as it is, or cannot run."""
+    found = {name: runner.baseline(name) for name in dict.fromkeys(names)}
+    return {name: problem for name, problem in found.items() if problem}
+
+
+def judge(runner, defect, wanted):
+    """Yields (column, verdict, the instrument that rejects, why it could not be asked, seconds) of {column: instruments}.
+    The patch is applied once for all of them."""
+    useless = baselines(runner, [name for names in wanted.values() for name in names])
+    problem = runner.copy.apply(defect["path"])
+    try:
+        for column, names in wanted.items():
+            start = time.monotonic()
+            verdict, by, why = ("failed", None, problem) if problem else column_verdict(runner.copy.tree, names, useless)
+            yield column, verdict, by, why, time.monotonic() - start
+    finally:
+        runner.copy.restore()
+
+
+def column_verdict(tree, names, useless):
+    """One that rejects is enough; that all accept counts only when all could be asked."""
+    problems = [useless[name] for name in names if name in useless]
+    for name in names:
+        if name in useless:
+            continue
+        verdict, log, _ = instruments.ask(name, tree)
+        if verdict == "rejected":
+            return "rejected", name, ""
+        if verdict == "failed":
+            problems.append(f"{name} could not run\n{log}")
+    return ("failed" if problems or not names else "accepted"), None, "\n".join(problems)
+
+
+def summary(defects, record):
+    """Rows of the report: a module each, and the defects that one column alone rejects, or none that was asked."""
+    rows, threads, unseen = [], [], []
+    for name in MODULES:
+        mine = [d for d in defects if module(d) == name]
+        asked = {d["name"]: record.last(d) for d in mine}
+        seen = {d: [c for c in COLUMNS if found.get(c, {}).get("verdict") == "rejected"] for d, found in asked.items()}
+        wholly = [d for d in mine if all(c in asked[d["name"]] for c, names in columns(d).items() if names)]
+        by = collections.Counter(len(seen[d]) for d in seen if asked[d])
+        per = {c: (sum(c in s for s in seen.values()), sum(c in f for f in asked.values())) for c in COLUMNS}
+        rows.append((name, len(mine), len(wholly), per, by))
+        threads += [(d, seen[d][0], len(asked[d])) for d in seen if asked[d] and len(seen[d]) == 1]
+        unseen += [(d, len(asked[d])) for d in seen if asked[d] and not seen[d]]
+    return rows, threads, unseen
+
+
+def report(defects, record):
+    rows, threads, unseen = summary(defects, record)
+    defects = [d for d in defects if module(d) in MODULES]
+    lines = ["| module | defects | asked of every kind | " + " | ".join(COLUMNS) + " | by one kind | by two | by three or more |",
+             "| --- " * (len(COLUMNS) + 6) + "|"]
+    for name, count, wholly, per, by in rows:
+        cells = [f"{per[c][0]} of {per[c][1]}" for c in COLUMNS]
+        lines.append(f"| {name} | {count} | {wholly} | " + " | ".join(cells) +
+                     f" | {by[1]} | {by[2]} | {sum(n for k, n in by.items() if k > 2)} |")
+    lines += ["", f"Rejected by one kind alone, of those asked so far ({len(threads)}):", ""]
+    lines += [f"* `{d}` by {c} ({asked} kinds asked)" for d, c, asked in threads]
+    if unseen:
+        lines += ["", "Not rejected by any kind that was asked so far:", ""]
+        lines += [f"* `{d}` ({asked} kinds asked)" for d, asked in unseen]
+    return "\n".join(lines) + "\n"
+
+
+def section(defects):
+    """Of the page of defects."""
+    return SECTION + report(defects, Record(RECORD, ROOT))
+
+
+def work(args, defects, record):
+    """[(defect, {column: instruments})] that is to be asked, those first of which least is known."""
+    found = []
+    for defect in defects:
+        known = {} if args.fresh else record.of(defect)
+        wanted = {column: names for column, names in columns(defect).items()
+                  if names and column not in known and column in args.columns}
+        if wanted:
+            found.append((len(known), defect["name"], defect, wanted))
+    return [row[2:] for row in sorted(found, key=lambda row: row[:2])]
+
+
+def ask(args, record, rows):
+    """How many columns could not be asked."""
+    runner, begin, failed = run.Run(args), time.monotonic(), 0
+    for i, (defect, wanted) in enumerate(rows):
+        if args.budget and time.monotonic() - begin > args.budget:
+            print(f"no time was left for {len(rows) - i} defects")
+            break
+        for column, verdict, by, problem, seconds in judge(runner, defect, wanted):
+            print(f"{verdict:8} {defect['name']:44} {column:11} {by or '':40} {seconds:6.1f} s", flush=True)
+            if verdict == "failed":
+                failed += 1
+                print("  " + problem.strip().replace("\n", "\n  "), flush=True)
+            else:
+                record.note(defect, column, verdict, by)
+    return failed
+
+
+def options(words=None):
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--build", type=pathlib.Path, required=True)
+    parser.add_argument("--columns", type=lambda text: text.split(","), default=list(COLUMNS))
+    parser.add_argument("--modules", type=lambda text: text.split(","), default=list(MODULES))
+    parser.add_argument("--budget", type=float, default=0)
+    parser.add_argument("--fresh", action="store_true", help="also what is on record as it stands")
+    parser.add_argument("--report", action="store_true", help="ask nothing")
+    parser.add_argument("defects", nargs="*")
+    return parser.parse_args(words)
+
+
+def main():
+    args = options()
+    args.build, args.every = args.build.resolve(), True
+    everything = [d for d in (run.read(path) for path in sorted(HERE.glob("*.patch"))) if module(d) in MODULES]
+    defects = [d for d in everything if module(d) in args.modules]
+    if args.defects:
+        defects = run.chosen(defects, argparse.Namespace(defects=args.defects))
+    record = Record(RECORD, ROOT)
+    record.forget({d["name"] for d in everything})
+    rows = [] if args.report else work(args, defects, record)
+    failed = ask(args, record, rows) if rows else 0
+    print(report(everything, record))
+    print(f"matrix: {sum(bool(record.of(d)) for d in everything)} passed, {failed} failed")
+    return failed > 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
