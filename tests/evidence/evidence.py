@@ -114,7 +114,7 @@ class Page:
         for kind in self.kinds:
             said = kind.overall() if kind.data is not None else None
             rows.append((kind.title, said, kind.path, kind.command))
-        rows.append(("smoke tests", sources.smoke(self.root), "specs/smoke.json", "make prove-smoke"))
+        rows += [(title, says(self.root), path, command) for title, says, path, command in sources.RECORDS]
         for name, command, what in sources.STAGES:
             ended = sources.stage(self.build, name)
             said = ended and f"{ended[0]} {what} passed, {ended[1]} failed"
@@ -159,7 +159,7 @@ class Page:
         (self.out / "index.html").write_text(page)
 
     def missing(self):
-        names = [k.title for k in self.kinds if k.data is None] + ([] if sources.smoke(self.root) else ["smoke tests"])
+        names = [k.title for k in self.kinds if k.data is None] + [title for title, says, *_ in sources.RECORDS if not says(self.root)]
         return names + [name for name, *_ in sources.STAGES if sources.stage(self.build, name) is None]
 
 

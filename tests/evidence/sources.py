@@ -233,3 +233,36 @@ def smoke(root):
     """What passed the search for contradictions and dead code."""
     data = load(root / "specs/smoke.json")
     return data and f"{sum(f['tests'] for f in data['files'].values())} smoke tests in {len(data['files'])} files"
+
+
+def swaps(root):
+    """What became of words of one type taken for each other."""
+    data = load(root / "specs/swaps.json")
+    entries = [entry for functions in data["files"].values() for entry in functions.values()] if data else []
+    rejected = sum(entry["rejected"] + entry["refuted"] for entry in entries)
+    return data and f"{rejected} of {sum(e['mutants'] for e in entries)} changes rejected, {sum(len(e['survived']) for e in entries)} survived"
+
+
+def both(root):
+    """What two solvers prove, each for itself."""
+    data = load(root / "specs/both.json")
+    entries = [entry for functions in data["files"].values() for entry in functions.values()] if data else []
+    alone = sum(count for entry in entries for solver in ("z3", "cvc5") for count in entry[solver].values())
+    left = sum(entry["goals"] - entry["simplified"] for entry in entries)
+    return data and (f"both solvers prove {left - alone} of {left} goals of {len(entries)} functions that need one; "
+                     f"{alone} are proved by one alone")
+
+
+def kinds_of_defects(root):
+    """By how many kinds of instruments each seeded defect is rejected."""
+    data = load(root / "tests/defects/matrix.json")
+    seen = [sum(said["verdict"] == "rejected" for said in entry["columns"].values()) for entry in (data or {}).values()]
+    return data and (f"of {len(seen)} defects asked about, rejected by two kinds or more: {sum(n > 1 for n in seen)}, "
+                     f"by one alone: {seen.count(1)}, by none so far: {seen.count(0)}")
+
+
+# What is kept in the repository beside the proofs: title, what it says, where, made by.
+RECORDS = (("smoke tests", smoke, "specs/smoke.json", "make prove-smoke"),
+           ("swapped words", swaps, "specs/swaps.json", "make prove-mutants SWAPS=1"),
+           ("two solvers", both, "specs/both.json", "make prove-both"),
+           ("defects by kind", kinds_of_defects, "tests/defects/matrix.json", "make defects-matrix"))

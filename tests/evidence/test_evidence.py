@@ -26,6 +26,14 @@ FILES = {
         "one": {"goals": 10, "proved": 10}, "two": {"goals": 20, "proved": 20}, "three": {"goals": 5, "proved": 3}}}}}),
     "specs/mutants.json": json.dumps({"files": {"a.c": {"one": {"mutants": 8, "rejected": 4, "refuted": 2}}}}),
     "specs/smoke.json": json.dumps({"files": {"a.c": {"tests": 11}, "b.c": {"tests": 6}}}),
+    "specs/swaps.json": json.dumps({"files": {"a.c": {"one": {"mutants": 5, "rejected": 3, "refuted": 1, "survived": {"x": "so"}}}}}),
+    "specs/both.json": json.dumps({"alone_at_most": 3, "files": {"a.c": {
+        "one": {"goals": 10, "simplified": 6, "both": 3, "z3": {"x": 1}, "cvc5": {}},
+        "two": {"goals": 20, "simplified": 15, "both": 4, "z3": {}, "cvc5": {"y": 1}}}}}),
+    "tests/defects/matrix.json": json.dumps({
+        "01-a": {"columns": {"unit": {"verdict": "rejected"}, "fuzz": {"verdict": "rejected"}, "proof": {"verdict": "accepted"}}},
+        "02-b": {"columns": {"unit": {"verdict": "rejected"}, "fuzz": {"verdict": "accepted"}}},
+        "03-c": {"columns": {"unit": {"verdict": "accepted"}}}}),
     "build/model.json": json.dumps({"runs": [
         {"variant": None, "guarantees": ["G1"], "passed": True, "states": 2500},
         {"variant": None, "guarantees": ["G3"], "passed": False},
@@ -136,7 +144,10 @@ class Evidence(unittest.TestCase):
     def test_the_page_shows_sums_and_escapes(self):
         self.page().write()
         page = (self.root / "build/evidence/index.html").read_text()
-        for expected in ("33 of 35 goals in 1 files", "17 smoke tests in 2 files", "10777 executions of 2 targets",
+        for expected in ("33 of 35 goals in 1 files", "17 smoke tests in 2 files",
+                         "both solvers prove 7 of 9 goals of 2 functions that need one; 2 are proved by one alone",
+                         "4 of 5 changes rejected, 1 survived",
+                         "of 3 defects asked about, rejected by two kinds or more: 1, by one alone: 1, by none so far: 1", "10777 executions of 2 targets",
                          "1 of 2 properties hold, 1 of 1 known-bad variants refuted",
                          "99 seeds, 0 failed; 4096 virtual hours in 0.50 h of CPU time, 5000 decisions, 10 deaths",
                          "13 reads refused, 14 disk errors, 15 syncs that lied, 4 power cuts", "42 recorded outcomes of Kueue passed, 1 failed", "Only &lt;moves&gt;",
@@ -151,7 +162,7 @@ class Evidence(unittest.TestCase):
         page = self.page()
         page.write()
         self.assertEqual(page.missing(), ["proof", "mutants", "models", "fuzzing", "simulator", "defects", "smoke tests",
-                                          "conformance", "unit", "asan", "e2e", "cluster", "crash", "eva", "cbmc"])
+                                          "swapped words", "two solvers", "defects by kind", "conformance", "unit", "asan", "e2e", "cluster", "crash", "eva", "cbmc"])
         text = (self.root / "build/evidence/index.html").read_text()
         self.assertEqual(text.count('<rect class="none"'), 6 * 3 + 8)
         self.assertNotIn('<rect class="fill"', text)
