@@ -175,15 +175,17 @@ def section(defects):
 
 
 def work(args, defects, record):
-    """[(defect, {column: instruments})] that is to be asked, those first of which least is known."""
+    """[(defect, {column: instruments})] that is to be asked: those first of which least is known, and of these those whose
+    patch names the fewest kinds."""
     found = []
     for defect in defects:
         known = {} if args.fresh else record.of(defect)
         wanted = {column: names for column, names in columns(defect).items()
                   if names and column not in known and column in args.columns}
         if wanted:
-            found.append((len(known), defect["name"], defect, wanted))
-    return [row[2:] for row in sorted(found, key=lambda row: row[:2])]
+            kinds = {column_of(name) for name in defect["instruments"]}
+            found.append((len(known), len(kinds), defect["name"], defect, wanted))
+    return [row[3:] for row in sorted(found, key=lambda row: row[:3])]
 
 
 def ask(args, record, rows):

@@ -89,6 +89,13 @@ class Matrix(unittest.TestCase):
         self.args.fresh = True
         self.assertEqual([list(wanted) for _, wanted in matrix.work(self.args, [self.defect], self.record)], [["unit", "fuzz"]])
 
+    def test_those_come_first_of_which_least_is_known_and_fewest_kinds_are_named(self):
+        seen = [self.defect_in(FILE, "unit:engine/a sim:9", "01-a"), self.defect_in(FILE, "unit:engine/a", "02-b"), self.defect]
+        self.defect = self.defect_in(FILE, "conformance", "03-c")
+        self.ask(unit=["look:sees"])
+        self.assertEqual([defect["name"] for defect, _ in matrix.work(self.args, [*seen[:2], self.defect], self.record)],
+                         ["02-b", "01-a", "03-c"])
+
     def test_a_file_that_changed_is_asked_about_again(self):
         self.ask(unit=["look:sees"], fuzz=["look:blind"])
         self.assertEqual(matrix.work(self.args, [self.defect], self.record), [])
