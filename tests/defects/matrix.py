@@ -26,11 +26,12 @@ SECTION = """
 
 `make defects-matrix` asks each kind of instrument about each defect of kernel, policy and engine, and not only the first that
 rejects it. `tests/defects/matrix.json` has the answers; a defect is asked about again when its patch or what it changes is
-another. A cell says how many defects the kind rejects, of those about which it was asked. What one kind alone rejects hangs
-by a thread.
+another. A cell says how many defects the kind rejects, of those of which that is known: those kinds that a patch names
+reject it, of others it is known when they were asked. What one kind alone rejects hangs by a thread.
 
 """
-NAMED = {"prove": "proof", "unit": "unit", "conformance": "conformance", "fuzz": "fuzz", "sim": "simulator", "explore": "explorer"}
+NAMED = {"prove": "proof", "unit": "unit", "conformance": "conformance", "fuzz": "fuzz", "sim": "simulator", "explore": "explorer",
+         "model": "model", "crash": "crash"}
 
 
 def module(defect):
@@ -55,7 +56,7 @@ def columns(defect):
     """{column: its instruments, the cheapest first}"""
     found = {column: [] for column in COLUMNS}
     for instrument in defect["instruments"]:
-        if column_of(instrument):
+        if column_of(instrument) in found:
             found[column_of(instrument)].append(instrument)
     if not found["proof"]:
         found["proof"] = [f"prove:{name}" for name in defect["files"] if re.match(r"src/(kernel|policy)/.*\.c$", name)]
@@ -136,42 +137,40 @@ def column_verdict(tree, names, useless):
     return ("failed" if problems or not names else "accepted"), None, "\n".join(problems)
 
 
-def summary(defects, record):
-    """Rows of the report: a module each, and the defects that one column alone rejects, or none that was asked."""
-    rows, threads, unseen = [], [], []
-    for name in MODULES:
-        mine = [d for d in defects if module(d) == name]
-        asked = {d["name"]: record.last(d) for d in mine}
-        seen = {d: [c for c in COLUMNS if found.get(c, {}).get("verdict") == "rejected"] for d, found in asked.items()}
-        wholly = [d for d in mine if all(c in asked[d["name"]] for c, names in columns(d).items() if names)]
-        by = collections.Counter(len(seen[d]) for d in seen if asked[d])
-        per = {c: (sum(c in s for s in seen.values()), sum(c in f for f in asked.values())) for c in COLUMNS}
-        rows.append((name, len(mine), len(wholly), per, by))
-        threads += [(d, seen[d][0], len(asked[d])) for d in seen if asked[d] and len(seen[d]) == 1]
-        unseen += [(d, len(asked[d])) for d in seen if asked[d] and not seen[d]]
-    return rows, threads, unseen
+def rejecting(defect, record):
+    """Kinds that reject it: those that its patch names, which `make defects EVERY=1` holds it to, and what is on record."""
+    named = [column_of(instrument) for instrument in defect["instruments"]]
+    found = [column for column, said in record.last(defect).items() if said["verdict"] == "rejected"]
+    return sorted({*filter(None, named), *found})
+
+
+def accepting(defect, record):
+    return [column for column, said in sorted(record.last(defect).items()) if said["verdict"] == "accepted"]
 
 
 def report(defects, record):
-    rows, threads, unseen = summary(defects, record)
-    defects = [d for d in defects if module(d) in MODULES]
-    lines = ["| module | defects | asked of every kind | " + " | ".join(COLUMNS) + " | by one kind | by two | by three or more |",
-             "| --- " * (len(COLUMNS) + 6) + "|"]
-    for name, count, wholly, per, by in rows:
-        cells = [f"{per[c][0]} of {per[c][1]}" for c in COLUMNS]
-        lines.append(f"| {name} | {count} | {wholly} | " + " | ".join(cells) +
-                     f" | {by[1]} | {by[2]} | {sum(n for k, n in by.items() if k > 2)} |")
-    lines += ["", f"Rejected by one kind alone, of those asked so far ({len(threads)}):", ""]
-    lines += [f"* `{d}` by {c} ({asked} kinds asked)" for d, c, asked in threads]
-    if unseen:
-        lines += ["", "Not rejected by any kind that was asked so far:", ""]
-        lines += [f"* `{d}` ({asked} kinds asked)" for d, asked in unseen]
+    """A row a module, and by name the defects that one kind alone rejects."""
+    lines = ["| module | defects | " + " | ".join(COLUMNS) + " | by one kind | by two | by three or more |",
+             "| --- " * (len(COLUMNS) + 5) + "|"]
+    threads = []
+    for name in MODULES:
+        mine = [d for d in defects if module(d) == name]
+        seen = {d["name"]: rejecting(d, record) for d in mine}
+        known = {d["name"]: {*seen[d["name"]], *record.last(d)} for d in mine}
+        cells = [f"{sum(c in s for s in seen.values())} of {sum(c in k for k in known.values())}" for c in COLUMNS]
+        by = collections.Counter(map(len, seen.values()))
+        lines.append(f"| {name} | {len(mine)} | " + " | ".join(cells) + f" | {by[1]} | {by[2]} | {sum(n for k, n in by.items() if k > 2)} |")
+        threads += [d for d in mine if len(seen[d["name"]]) == 1]
+    lines += ["", f"By one kind alone, as far as is known ({len(threads)}):", ""]
+    for defect in threads:
+        others = accepting(defect, record)
+        lines.append(f"* `{defect['name']}` by {rejecting(defect, record)[0]}" + (f", not by {', '.join(others)}" if others else ""))
     return "\n".join(lines) + "\n"
 
 
 def section(defects):
     """Of the page of defects."""
-    return SECTION + report(defects, Record(RECORD, ROOT))
+    return SECTION + report([d for d in defects if module(d) in MODULES], Record(RECORD, ROOT))
 
 
 def work(args, defects, record):

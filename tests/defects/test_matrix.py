@@ -108,14 +108,19 @@ class Matrix(unittest.TestCase):
         self.record.forget({"02-y"})
         self.assertEqual(self.record.defects, {})
 
-    def test_the_report_names_what_hangs_by_a_thread_and_what_nobody_sees(self):
-        self.ask(unit=["look:sees"], fuzz=["look:blind"])
+    def test_the_report_counts_what_patches_name_and_what_is_on_record(self):
+        self.defect = self.defect_in(FILE, "unit:engine/test_a")
+        self.ask(fuzz=["look:blind"])
         said = matrix.report([self.defect], self.record)
-        self.assertIn("| engine | 1 | 0 | 0 of 0 | 1 of 1 | 0 of 0 | 0 of 0 | 0 of 1 | 0 of 0 | 0 of 0 | 1 | 0 | 0 |", said)
-        self.assertIn("* `01-x` by unit (2 kinds asked)", said)
-        self.args.fresh = True
-        self.ask(unit=["look:blind"])
-        self.assertIn("* `01-x` (2 kinds asked)", matrix.report([self.defect], self.record))
+        self.assertIn("| engine | 1 | 0 of 0 | 1 of 1 | 0 of 0 | 0 of 0 | 0 of 1 | 0 of 0 | 0 of 0 | 1 | 0 | 0 |", said)
+        self.assertIn("* `01-x` by unit, not by fuzz\n", said)
+        self.ask(conformance=["look:sees"])
+        said = matrix.report([self.defect], self.record)
+        self.assertIn("| 1 of 1 | 0 of 1 | 0 of 0 | 0 of 0 | 0 | 1 | 0 |", said)
+        self.assertNotIn("01-x", said)
+
+    def test_a_kind_without_a_column_counts(self):
+        self.assertEqual(matrix.rejecting(self.defect_in(FILE, "model:a crash:3"), self.record), ["crash", "model"])
 
     def test_after_its_time_no_other_defect_is_begun(self):
         self.args.budget = 1e-9

@@ -147,7 +147,7 @@ class Evidence(unittest.TestCase):
         for expected in ("33 of 35 goals in 1 files", "17 smoke tests in 2 files",
                          "both solvers prove 7 of 9 goals of 2 functions that need one; 2 are proved by one alone",
                          "4 of 5 changes rejected, 1 survived",
-                         "of 3 defects asked about, rejected by two kinds or more: 1, by one alone: 1, by none so far: 1", "10777 executions of 2 targets",
+                         "6 answers of whole kinds about 3 defects, 3 times rejected", "10777 executions of 2 targets",
                          "1 of 2 properties hold, 1 of 1 known-bad variants refuted",
                          "99 seeds, 0 failed; 4096 virtual hours in 0.50 h of CPU time, 5000 decisions, 10 deaths",
                          "13 reads refused, 14 disk errors, 15 syncs that lied, 4 power cuts", "42 recorded outcomes of Kueue passed, 1 failed", "Only &lt;moves&gt;",
