@@ -38,6 +38,7 @@ stage build 600 bash -c "$make -s -j2 all && echo 'build: 1 passed, 0 failed'"
 
 checks_of_text() {
     stage format 120 $make format-check
+    stage site 300 $make site
     stage prove 3600 $make prove PROVE_CACHE=replay
     stage prove-starts 900 $make prove-starts
     stage prove-sample 1800 $make prove-sample SEED="$(git rev-parse HEAD)"

@@ -1,6 +1,6 @@
 #!/bin/bash
 # Installs what is missing on a Debian 12 machine: `setup.sh run` what building and running need,
-# `setup.sh test` also what the checks need. Does nothing, quickly, when everything is there.
+# `setup.sh test` also what the checks need, `setup.sh site` what builds the site of docs/. Does nothing, quickly, when everything is there.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -34,8 +34,18 @@ install_go() {
     .cache/go/bin/go version >/dev/null
 }
 
+# mkdocs, with the versions of site/requirements.txt, in a private environment; again when these change.
+install_site() {
+    cmp -s site/requirements.txt .cache/site/requirements.txt && return 0
+    echo "setup: installing mkdocs into .cache/site"
+    python3 -m venv .cache/site
+    .cache/site/bin/pip install --quiet --no-deps -r site/requirements.txt
+    cp site/requirements.txt .cache/site/requirements.txt
+}
+
 case "${1:-run}" in
 run) install_missing "${run_packages[@]}" ;;
-test) install_missing "${run_packages[@]}" "${test_packages[@]}" && install_go ;;
-*) echo "usage: setup.sh run|test" >&2; exit 2 ;;
+test) install_missing "${run_packages[@]}" "${test_packages[@]}" && install_go && install_site ;;
+site) install_site ;;
+*) echo "usage: setup.sh run|test|site" >&2; exit 2 ;;
 esac

@@ -21,6 +21,8 @@ check core-users tests/lint/core_users.py "$build"
 check hardened tests/lint/hardened.sh "$build"
 check core-state tests/lint/core_state.sh "$build"
 check words tests/lint/words.sh
+check links site/links.py
+check links-rules site/test_links.py -q
 check sizes tests/lint/sizes.py
 check help tests/lint/help.sh
 check contracts tests/lint/contracts.py
