@@ -27,3 +27,14 @@ sbom: $(BUILD)/sluiced ## write BUILD/sluiced.spdx.json: the program, and the pa
 ##@ Use
 topology: $(BUILD)/sluiced $(BUILD)/sluicectl ## play the example of a topology: 640 nodes, drawn step by step
 	@deploy/examples/topology/play.sh $(BUILD)
+
+# docs/reference is made from the tables in the code; reference-check, a lint, fails when it is not up to date.
+$(BUILD)/fields-tool: tests/lint/fields.c $(call archives,$(NEEDS_api))
+	@mkdir -p $(@D)
+	@$(CC) $(ALL_CFLAGS) $< -Wl,--start-group $(filter %.a,$^) -Wl,--end-group $(LIBS) -o $@
+
+.PHONY: reference reference-check
+reference: all $(BUILD)/fields-tool ## write docs/reference from the tables in the code
+	@tests/lint/reference.py $(BUILD)
+reference-check: $(BUILD)/fields-tool ## check that docs/reference is what the tables in the code say
+	@tests/lint/reference.py $(BUILD) --check

@@ -44,6 +44,15 @@ class Metrics(Watched):
         self.assertEqual(self.one("kueue_local_queue_status", 'active="True"', *of_lq), 1)
         self.assertEqual(self.one("kueue_cluster_queue_borrowing_limit", *of_cq), float("inf"))
 
+    def test_every_family_is_in_the_reference(self):
+        self.one_queue()
+        page = (ROOT / "docs/reference/metrics.md").read_text()
+        status, text = self.daemon.request("GET", "/metrics")
+        families = dict(line.split(" ")[2:4] for line in text.splitlines() if line.startswith("# TYPE "))
+        self.assertGreater(len(families), 60)
+        for name, kind in families.items():
+            self.assertIn(f"| `{name}` | {kind} |", page)
+
     def test_what_waits_in_a_stopped_cluster_queue_is_counted_and_in_a_stopped_local_queue_not(self):
         self.one_queue(stopPolicy="Hold")
         self.create(job("a"), job("b"))
