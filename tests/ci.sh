@@ -66,6 +66,7 @@ checks_of_programs() {
     stage sim 900 $make sim SEEDS=60
     stage asan 2400 $make asan
     stage e2e 1800 $make e2e-standalone
+    stage tutorials 600 $make tutorials
     stage container 300 $make container
     stage cluster-tools 3600 $make cluster-tools
     stage cluster 2700 $make cluster-e2e
