@@ -77,6 +77,7 @@ def on_config(config):
 
 def on_files(files, config):
     """All that pages lead to, and what that leads to, is part of the site."""
+    files.append(File.generated(config, "site.css", abs_src_path=str(ROOT / "site/site.css")))
     origin.clear()
     origin.update({f.src_uri: f"docs/{f.src_uri}" for f in files})
     left = ["README.md"] + [p.name for p in ROOT.glob("*.md")] + [f"docs/{f.src_uri}" for f in files if f.src_uri.endswith(".md")]

@@ -54,7 +54,7 @@ def fields(build):
         cells = line.split("\t")
         if cells[0] == "kind" and len(cells) == 5 and cells[3].startswith(("in ", "of ")):
             out, lines = out + end(), []
-            short = f", short `{cells[2].split(',')[-1]}`" if cells[2] else ""
+            short = f", in short {', '.join(f'`{name}`' for name in cells[2].split(','))}" if cells[2] else ""
             out += f"\n## {cells[1]}\n\n{cells[4]}\n\nAn object {cells[3]}{short}.\n\n"
         elif cells[0] not in ("apiVersion", "kind"):
             path, kind, preset, values, about = cells
@@ -116,7 +116,8 @@ def reasons():
     known = rows("reasons.txt")
     listed = {line[0] for _, _, lines in known for line in lines}
     others = set(re.sub(r"^#.*$", "", (TABLES / "other-names.txt").read_text(), flags=re.M).split())
-    found = named_reasons()
+    kinds = set(re.findall(r'SL_KIND\(\w+, "[^"]*", "\w+", "(\w+)"', (ROOT / "src/api/objects/kinds.def").read_text()))
+    found = {name: path for name, path in named_reasons().items() if name not in kinds}
     texts = "\n".join(sources("src/**/*.[ch]", "model/*.def").values())
     for name in sorted(set(found) - listed - others):
         problems.append(f"{found[name].relative_to(ROOT)} names {name}: a reason, condition or event? Say in "
