@@ -145,6 +145,8 @@ def metric_families():
         found.setdefault(name, (kind or ("counter" if name.endswith("_total") else "gauge"), text))
 
     for path, text in sources("src/cli/**/*.c").items():
+        for name, value in re.findall(r'#define (\w+) ("(?:kueue|sluice)_\w+")', text):
+            text = re.sub(rf"(?<!#define )\b{name}\b", value, text)
         variables = dict(re.findall(r'struct family (\w+) = \{\w+, "(\w+)"', text))
         for m in re.finditer(r'BOTH\("(\w+)"\),\s*(' + texts + ")", text):
             for start in ("kueue_", "kueue_local_queue_"):
