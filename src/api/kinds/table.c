@@ -2,13 +2,10 @@
  * SPDX-FileCopyrightText: The Sluice authors */
 
 /* Tables: meta.k8s.io/v1 for kubectl, aligned text for people. */
-#include <ctype.h>
 #include <string.h>
 
 #include "api/kinds/cells.h"
-#include "base/mem.h"
-
-#define GAP 3u /* blanks between columns */
+#include "base/grid.h"
 
 static struct sl_json *new_definition(const struct sl_column *column)
 {
@@ -64,59 +61,26 @@ struct sl_json *sl_table_new(enum sl_kind kind, const struct sl_json *objects, i
 
 /* --- text ----------------------------------------------------------------------------------- */
 
-struct grid {
-    char **cells; /* rows of `width` texts */
-    size_t width, height;
-};
-
-static void put_header(struct grid *g, const char *name)
-{
-    char *text = sl_mem_text(name);
-    for (char *p = text; *p != '\0'; p++) {
-        *p = (char)toupper((unsigned char)*p);
-    }
-    g->cells[g->width++] = text;
-}
-
-static char *cell_text(const struct sl_column *column, const struct sl_json *object, int64_t now_ms)
+static void add_cell(struct sl_grid *g, const struct sl_column *column,
+                     const struct sl_json *object, int64_t now_ms)
 {
     struct sl_json *cell = sl_cell_new(column, object, now_ms);
     struct sl_buf text = {0};
-    if (sl_json_type(cell) == SL_JSON_TEXT) {
-        /* A message of several lines would break the table. */
-        const char *line = sl_json_text(cell, "");
-        sl_buf_add(&text, line, strcspn(line, "\n"));
-    } else if (cell != NULL) {
+    if (cell != NULL && sl_json_type(cell) != SL_JSON_TEXT) {
         sl_json_print(cell, &text);
     }
+    sl_grid_add(g, sl_json_text(cell, text.data));
     sl_json_free(cell);
-    return sl_buf_take(&text);
+    sl_buf_fini(&text);
 }
 
-/* Characters, not bytes. */
-static size_t columns_of(const char *text)
+static size_t count_shown(const struct sl_column *columns, size_t count, bool wide)
 {
-    size_t n = 0;
-    for (; *text != '\0'; text++) {
-        n += ((unsigned char)*text & 0xC0u) != 0x80u;
+    size_t shown = 0;
+    for (size_t i = 0; i < count; i++) {
+        shown += wide || columns[i].priority == 0;
     }
-    return n;
-}
-
-static void print_grid(const struct grid *g, struct sl_buf *out)
-{
-    size_t *widths = sl_mem_new(g->width, sizeof *widths);
-    for (size_t i = 0; i < g->width * g->height; i++) {
-        size_t n = columns_of(g->cells[i]);
-        widths[i % g->width] = n > widths[i % g->width] ? n : widths[i % g->width];
-    }
-    for (size_t i = 0; i < g->width * g->height; i++) {
-        size_t column = i % g->width;
-        bool last = column + 1 == g->width;
-        size_t pad = last ? 0 : widths[column] + GAP - columns_of(g->cells[i]);
-        sl_buf_print(out, "%s%*s%s", g->cells[i], (int)pad, "", last ? "\n" : "");
-    }
-    sl_mem_free(widths);
+    return shown;
 }
 
 void sl_table_print(enum sl_kind kind, const struct sl_json *objects, bool wide,
@@ -124,31 +88,26 @@ void sl_table_print(enum sl_kind kind, const struct sl_json *objects, bool wide,
 {
     size_t count;
     const struct sl_column *columns = sl_schema_columns(kind, &count);
-    struct grid g = {.height = sl_json_len(objects) + 1};
-    g.cells = sl_mem_new(g.height * (count + 1), sizeof *g.cells);
+    struct sl_grid *g = sl_grid_new(count_shown(columns, count, wide) + with_namespace);
     if (with_namespace) {
-        put_header(&g, "Namespace");
+        sl_grid_add_title(g, "Namespace");
     }
     for (size_t i = 0; i < count; i++) {
         if (wide || columns[i].priority == 0) {
-            put_header(&g, columns[i].name);
+            sl_grid_add_title(g, columns[i].name);
         }
     }
-    size_t at = g.width;
     for (size_t row = 0; row < sl_json_len(objects); row++) {
         const struct sl_json *object = sl_json_at(objects, row);
         if (with_namespace) {
-            g.cells[at++] = sl_mem_text(sl_object_namespace(object));
+            sl_grid_add(g, sl_object_namespace(object));
         }
         for (size_t i = 0; i < count; i++) {
             if (wide || columns[i].priority == 0) {
-                g.cells[at++] = cell_text(&columns[i], object, now_ms);
+                add_cell(g, &columns[i], object, now_ms);
             }
         }
     }
-    print_grid(&g, out);
-    for (size_t i = 0; i < at; i++) {
-        sl_mem_free(g.cells[i]);
-    }
-    sl_mem_free(g.cells);
+    sl_grid_print(g, out);
+    sl_grid_free(g);
 }
