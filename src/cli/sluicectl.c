@@ -50,13 +50,18 @@ static bool open_remote(struct sl_ctl *c, struct sl_credentials **credentials, s
 static int print_help(const struct sl_ctl *c)
 {
     bool asked = strcmp(c->command, "help") == 0;
-    const char *name = asked ? (c->arguments.count > 0 ? c->arguments.items[0] : "") : c->command;
-    const struct sl_ctl_command *command = sl_ctl_command(name);
+    struct sl_flag_list words = c->arguments;
+    unsigned used = 0;
+    const struct sl_ctl_command *command =
+        asked ? sl_ctl_command_of(&words, &used) : sl_ctl_command(c->command);
+    const char *name = !asked ? c->command : words.count > 0 ? words.items[0] : "";
     struct sl_buf text = {0};
-    if (name[0] != '\0' && command == NULL) {
-        return sl_ctl_no_command(name);
+    if (command != NULL || name[0] == '\0') {
+        sl_ctl_print_help(command, &text);
+    } else if (!sl_ctl_print_group(name, &text)) {
+        words.count = 0;
+        return sl_ctl_no_command(name, &words);
     }
-    sl_ctl_print_help(command, &text);
     sl_ctl_print(&text);
     sl_buf_fini(&text);
     return 0;
@@ -67,7 +72,7 @@ static int run(struct sl_ctl *c)
     struct sl_error e = {0};
     const struct sl_ctl_command *command = sl_ctl_command(c->command);
     if (command == NULL) {
-        return sl_ctl_no_command(c->command);
+        return sl_ctl_no_command(c->command, &c->arguments);
     }
     struct sl_credentials *credentials = NULL;
     int status = 1;

@@ -9,6 +9,4 @@
 /* A new value: text, number or NULL where the object has nothing to show. */
 struct sl_json *sl_cell_new(const struct sl_column *column, const struct sl_json *object,
                             int64_t now_ms);
-/* 5s, 2m3s, 3h, 4d: two units while they say something. */
-void sl_cell_age(int64_t ms, char out[static 32]);
 #endif

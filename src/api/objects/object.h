@@ -90,6 +90,8 @@ struct sl_json *sl_table_new(enum sl_kind kind, const struct sl_json *objects, i
 /* For people: the same rows aligned in columns, with a NAMESPACE column first when asked. */
 void sl_table_print(enum sl_kind kind, const struct sl_json *objects, bool wide,
                     bool with_namespace, int64_t now_ms, struct sl_buf *out);
+/* How cells show a span of time: 5s, 2m3s, 3h, 4d: two units while they say something. */
+void sl_cell_age(int64_t ms, char out[static 32]);
 
 /* --- errors as metav1.Status ---------------------------------------------------------------- */
 struct sl_json *sl_status_new(const struct sl_error *e, enum sl_kind kind, const char *name);

@@ -10,18 +10,33 @@
 
 #define LIST_MAX (sizeof((struct sl_flag_list *)0)->items / sizeof(const char *))
 
+static bool is_called(const struct sl_flag *flag, const char *text, size_t len)
+{
+    bool is_long = strlen(flag->name) == len && memcmp(flag->name, text, len) == 0;
+    bool is_short = flag->short_name != NULL && strlen(flag->short_name) == len &&
+                    memcmp(flag->short_name, text, len) == 0;
+    return is_long || is_short;
+}
+
+static bool in_scope(const struct sl_flag *flag, const char *scope)
+{
+    return flag->scope == NULL || sl_flag_concerns(flag, scope);
+}
+
 static const struct sl_flag *find(const struct sl_flags *f, const char *text, size_t len)
 {
+    const struct sl_flag *first = NULL;
     for (size_t i = 0; i < f->table_count; i++) {
         const struct sl_flag *flag = &f->table[i];
-        bool is_long = strlen(flag->name) == len && memcmp(flag->name, text, len) == 0;
-        bool is_short = flag->short_name != NULL && strlen(flag->short_name) == len &&
-                        memcmp(flag->short_name, text, len) == 0;
-        if (is_long || is_short) {
+        if (!is_called(flag, text, len)) {
+            continue;
+        }
+        if (f->scope == NULL || in_scope(flag, f->scope)) {
             return flag;
         }
+        first = first == NULL ? flag : first;
     }
-    return NULL;
+    return first;
 }
 
 static enum sl_code list_add(struct sl_flag_list *list, const char *item, const char *what,
@@ -59,6 +74,19 @@ static enum sl_code choose(enum sl_flag_choice *out, const char *text, const cha
     return SL_CODE_OK;
 }
 
+/* One of those that the flag's value lists? */
+static bool is_word(const struct sl_flag *flag, const char *text)
+{
+    size_t len = strlen(text);
+    for (const char *at = flag->value; at != NULL; at = strchr(at, '|')) {
+        at += *at == '|';
+        if (strcspn(at, "|") == len && memcmp(at, text, len) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static enum sl_code store(struct sl_flags *f, const struct sl_flag *flag, const char *value,
                           struct sl_error *e)
 {
@@ -73,6 +101,12 @@ static enum sl_code store(struct sl_flags *f, const struct sl_flag *flag, const 
         return choose(place, value, flag->name, e);
     case SL_FLAG_LIST:
         return list_add(place, value, flag->name, e);
+    case SL_FLAG_WORD:
+        *(const char **)place = value;
+        return is_word(flag, value)
+                   ? SL_CODE_OK
+                   : sl_error_set(e, SL_CODE_BAD_REQUEST, "%s: \"%.64s\" is not one of %s",
+                                  flag->name, value, flag->value);
     case SL_FLAG_SWITCH:
         break;
     }
@@ -81,7 +115,7 @@ static enum sl_code store(struct sl_flags *f, const struct sl_flag *flag, const 
 
 static void note(struct sl_flags *f, const struct sl_flag *flag)
 {
-    f->given |= UINT64_C(1) << (flag - f->table);
+    f->given[flag - f->table] = true;
 }
 
 static void turn_on(struct sl_flags *f, const struct sl_flag *flag)
@@ -114,7 +148,12 @@ static enum sl_code take(struct sl_flags *f, const struct sl_flag *flag, const c
     if (flag->type == SL_FLAG_CHOICE) {
         return store(f, flag, "true", e);
     }
-    if (w->at + 1 >= w->count) {
+    bool is_last = w->at + 1 >= w->count;
+    if (flag->type == SL_FLAG_WORD && (is_last || !is_word(flag, w->items[w->at + 1]))) {
+        const char *bar = strrchr(flag->value, '|');
+        return store(f, flag, bar == NULL ? flag->value : bar + 1, e);
+    }
+    if (is_last) {
         return sl_error_set(e, SL_CODE_BAD_REQUEST, "%s needs a value", flag->name);
     }
     return store(f, flag, w->items[++w->at], e);
@@ -180,8 +219,7 @@ static bool has_row(const struct sl_flags *f, const char *name, const char *scop
 {
     for (size_t i = 0; i < f->table_count; i++) {
         const struct sl_flag *flag = &f->table[i];
-        if (strcmp(flag->name, name) == 0 &&
-            (flag->scope == NULL || sl_flag_concerns(flag, scope))) {
+        if (strcmp(flag->name, name) == 0 && in_scope(flag, scope)) {
             return true;
         }
     }
@@ -192,8 +230,7 @@ const char *sl_flags_misplaced(const struct sl_flags *f, const char *scope)
 {
     SL_PRE(f != NULL);
     for (size_t i = 0; i < f->table_count; i++) {
-        bool given = (f->given & (UINT64_C(1) << i)) != 0;
-        if (given && !has_row(f, f->table[i].name, scope)) {
+        if (f->given[i] && !has_row(f, f->table[i].name, scope)) {
             return f->table[i].name;
         }
     }

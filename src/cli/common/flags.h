@@ -12,9 +12,16 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define SL_FLAGS_MAX 64u
+#define SL_FLAGS_MAX 128u
 
-enum sl_flag_type { SL_FLAG_TEXT, SL_FLAG_SWITCH, SL_FLAG_CHOICE, SL_FLAG_NUMBER, SL_FLAG_LIST };
+enum sl_flag_type {
+    SL_FLAG_TEXT,
+    SL_FLAG_SWITCH,
+    SL_FLAG_CHOICE,
+    SL_FLAG_NUMBER,
+    SL_FLAG_LIST,
+    SL_FLAG_WORD /* one of `value`, "a|b|c"; where none follows, the last of them */
+};
 enum sl_flag_choice {
     SL_FLAG_UNSAID,
     SL_FLAG_NO,
@@ -24,7 +31,8 @@ struct sl_flag_list {
     const char *items[64];
     unsigned count;
 };
-/* A row. The same option may have several rows, with a text for each scope: the first one is parsed. */
+/* A row. The same option may have several rows, with a text for each scope, and the same letter may be one option here and
+ * another there: the first row of the scope is parsed, else the first of all. */
 struct sl_flag {
     const char *name;       /* "--server" */
     const char *short_name; /* "-s", or NULL */
@@ -39,8 +47,9 @@ struct sl_flags {
     const struct sl_flag *table;
     size_t table_count;            /* at most SL_FLAGS_MAX */
     void *options;                 /* where the values go */
+    const char *scope;             /* whose options they are; NULL: it is not known yet */
     struct sl_flag_list arguments; /* what was not an option */
-    uint64_t given;                /* the rows that were used, as bits */
+    bool given[SL_FLAGS_MAX];      /* the rows that were used */
 };
 /* BAD_REQUEST with a sentence that names the option: unknown, without a value, not a number, too many. */
 enum sl_code sl_flags_parse(struct sl_flags *f, int argc, char *const argv[], struct sl_error *e);

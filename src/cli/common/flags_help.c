@@ -71,7 +71,7 @@ static void print_left(const struct sl_flag *flag, struct sl_buf *out)
 {
     sl_buf_print(out, "%s%s%s", flag->short_name == NULL ? "" : flag->short_name,
                  flag->short_name == NULL ? "" : ", ", flag->name);
-    if (flag->type == SL_FLAG_CHOICE) {
+    if (flag->type == SL_FLAG_CHOICE || flag->type == SL_FLAG_WORD) {
         sl_buf_print(out, "[=%s]", flag->value);
     } else if (flag->value != NULL) {
         sl_buf_print(out, " %s", flag->value);

@@ -118,6 +118,74 @@ void sl_ctl_print_names(enum sl_kind kind, const struct sl_json *objects)
     sl_buf_fini(&text);
 }
 
+void sl_ctl_did(const struct sl_ctl *c, enum sl_kind kind, struct sl_json *object, const char *what,
+                struct sl_json *made)
+{
+    SL_PRE(c != NULL);
+    static const char *const dry[] = {[SL_DRY_RUN_NONE] = "",
+                                      [SL_DRY_RUN_CLIENT] = " (client dry run)",
+                                      [SL_DRY_RUN_SERVER] = " (server dry run)"};
+    struct sl_buf name = {0};
+    sl_ctl_name(kind, sl_object_name(object), &name);
+    if (c->output == SL_OUTPUT_NAME) {
+        printf("%s\n", name.data);
+    } else if (sl_ctl_is_data(c)) {
+        sl_json_append(made, sl_json_ref(object));
+    } else if (!c->quiet) {
+        printf("%s %s%s\n", name.data, what, dry[c->dry_run]);
+    }
+    sl_buf_fini(&name);
+}
+
+void sl_ctl_print_made(const struct sl_ctl *c, struct sl_json *made)
+{
+    if (!sl_ctl_is_data(c) || sl_json_len(made) == 0) {
+        return;
+    }
+    struct sl_json *list = sl_json_new_map();
+    sl_json_set_text(list, "apiVersion", "v1");
+    sl_json_set_text(list, "kind", "List");
+    sl_json_set(list, "items", sl_json_ref(made));
+    sl_ctl_print_value(c, sl_json_len(made) == 1 ? sl_json_at(made, 0) : list);
+    sl_json_free(list);
+}
+
+enum sl_code sl_ctl_patch(struct sl_ctl *c, enum sl_kind kind, const char *name,
+                          const struct sl_json *patch, struct sl_json **out, struct sl_error *e)
+{
+    SL_PRE(c != NULL && out != NULL);
+    struct sl_buf path = {0};
+    enum sl_code code;
+    sl_ctl_path(kind, sl_ctl_namespace(c, kind), name, &path);
+    if (c->dry_run == SL_DRY_RUN_CLIENT) {
+        code = sl_remote_get(c->remote, path.data, out, e);
+        code = code == SL_CODE_OK ? sl_patch_merge(out, patch, e) : code;
+    } else {
+        if (c->dry_run == SL_DRY_RUN_SERVER) {
+            sl_ctl_query(&path, "dryRun", "All");
+        }
+        struct sl_call call = {.method = "PATCH",
+                               .path = path.data,
+                               .content_type = "application/merge-patch+json",
+                               .body = patch};
+        code = sl_remote_call(c->remote, &call, out, e);
+    }
+    sl_buf_fini(&path);
+    return code;
+}
+
+bool sl_ctl_confirm(const char *question)
+{
+    char answer[16] = "";
+    printf("%sDo you want to proceed (y/n)? ", question);
+    fflush(stdout);
+    if (fgets(answer, sizeof answer, stdin) == NULL) {
+        putchar('\n');
+    }
+    answer[strcspn(answer, "\r\n")] = '\0';
+    return strcmp(answer, "y") == 0 || strcmp(answer, "Y") == 0;
+}
+
 void sl_ctl_print(const struct sl_buf *text)
 {
     SL_PRE(text != NULL);

@@ -5,6 +5,7 @@
  * code: 0 done, 1 something failed (and was said on stderr), 2 wrong usage. */
 #ifndef SL_CLI_CTL_H
 #define SL_CLI_CTL_H
+#include "cli/common/make.h"
 #include "cli/common/submit.h"
 #include "cli/remote/remote.h"
 #include <stdio.h>
@@ -18,8 +19,22 @@ enum sl_output {
     SL_OUTPUT_COUNT
 };
 
+enum sl_dry_run {
+    SL_DRY_RUN_NONE,
+    SL_DRY_RUN_CLIENT, /* nothing is sent */
+    SL_DRY_RUN_SERVER  /* the server checks it and stores nothing */
+};
+
+/* What list shows; NULL or none: whatever it is. */
+struct sl_ctl_filter {
+    const char *local_queue, *owner; /* owner: KIND/NAME */
+    const char *fields;
+    struct sl_flag_list statuses;
+    enum sl_flag_choice active;
+};
+
 struct sl_ctl {
-    const char *command;
+    const char *command;           /* as the table has it: of one word or of two */
     struct sl_flag_list arguments; /* after the command */
     const char *server, *ns, *selector;
     const char *kubeconfig;  /* NULL: none, and nothing is shown to the server */
@@ -32,8 +47,18 @@ struct sl_ctl {
     bool ns_given; /* --namespace was: for commands that look into all namespaces otherwise */
     struct sl_submit submit; /* its namespace is `ns` */
     int64_t count;
-    bool dry_run, wait;
-    int64_t limit; /* of pending workloads in one list; 0 = none */
+    const char *dry_run_name;
+    enum sl_dry_run dry_run;
+    bool wait;
+    const char *timeout;
+    struct sl_make_cluster_queue queue; /* create */
+    struct sl_make_flavor flavor;
+    const char *cluster_queue; /* of create localqueue and list */
+    bool unknown_is_fine;      /* that it does not exist */
+    struct sl_ctl_filter filter;
+    bool keep_running; /* stop */
+    bool yes, all;     /* delete */
+    int64_t limit;     /* of pending workloads in one list; 0 = none */
     /* dashboard */
     bool until_done, plain;
     /* replay */
@@ -58,12 +83,29 @@ struct sl_ctl_command {
     const char *examples; /* lines */
 };
 const struct sl_ctl_command *sl_ctl_command(const char *name); /* NULL: there is none */
+/* The command that these words begin with, and how many of them it is: two for `create cq`, whose second may be any name of
+ * the kind. NULL: there is none. */
+const struct sl_ctl_command *sl_ctl_command_of(const struct sl_flag_list *words, unsigned *used);
+/* The rows of the table, up to the NULL. */
+const struct sl_ctl_command *sl_ctl_command_at(size_t index);
 /* Of the program, or of a command. */
 void sl_ctl_print_help(const struct sl_ctl_command *command, struct sl_buf *out);
+/* Of those that begin with this word; false: none does. */
+bool sl_ctl_print_group(const char *word, struct sl_buf *out);
 /* "there is no command X", and which one was probably meant. Returns 2. */
-int sl_ctl_no_command(const char *name);
+int sl_ctl_no_command(const char *name, const struct sl_flag_list *arguments);
 
 int sl_ctl_apply(struct sl_ctl *c);
+int sl_ctl_create_cluster_queue(struct sl_ctl *c);
+int sl_ctl_create_local_queue(struct sl_ctl *c);
+int sl_ctl_create_flavor(struct sl_ctl *c);
+int sl_ctl_list_cluster_queues(struct sl_ctl *c);
+int sl_ctl_list_local_queues(struct sl_ctl *c);
+int sl_ctl_list_flavors(struct sl_ctl *c);
+int sl_ctl_list_workloads(struct sl_ctl *c);
+int sl_ctl_stop(struct sl_ctl *c);
+int sl_ctl_resume(struct sl_ctl *c);
+int sl_ctl_drain(struct sl_ctl *c);
 int sl_ctl_delete(struct sl_ctl *c);
 int sl_ctl_get(struct sl_ctl *c);
 int sl_ctl_describe(struct sl_ctl *c);
@@ -115,7 +157,19 @@ void sl_ctl_print_names(enum sl_kind kind, const struct sl_json *objects);
 void sl_ctl_target_path(const struct sl_ctl *c, const struct sl_ctl_target *target,
                         struct sl_buf *path);
 void sl_ctl_print(const struct sl_buf *text); /* to stdout */
-bool sl_ctl_is_data(const struct sl_ctl *c);  /* is JSON or YAML asked for? */
+/* Says what was done with an object, as kubectl does: "clusterqueue.kueue.x-k8s.io/a created". Data is added to `made`. */
+void sl_ctl_did(const struct sl_ctl *c, enum sl_kind kind, struct sl_json *object, const char *what,
+                struct sl_json *made);
+/* One document: the object, or a List of several; nothing unless data is asked for. */
+void sl_ctl_print_made(const struct sl_ctl *c, struct sl_json *made);
+/* Writes the merge patch, or only says so where --dry-run wants that; *out is what came of it. */
+enum sl_code sl_ctl_patch(struct sl_ctl *c, enum sl_kind kind, const char *name,
+                          const struct sl_json *patch, struct sl_json **out, struct sl_error *e);
+/* Prompts, and reads a y or an n. */
+bool sl_ctl_confirm(const char *question);
+/* What delete does with workloads: their jobs are deleted, which takes them along. */
+int sl_ctl_delete_workloads(struct sl_ctl *c, const struct sl_ctl_targets *targets);
+bool sl_ctl_is_data(const struct sl_ctl *c); /* is JSON or YAML asked for? */
 void sl_ctl_print_value(const struct sl_ctl *c, const struct sl_json *value); /* as that */
 /* Waits until the Jobs of one namespace have ended, and says how each did. False: one has failed or was deleted, or *e. */
 bool sl_ctl_wait(struct sl_ctl *c, const struct sl_json *names, struct sl_error *e);

@@ -18,7 +18,8 @@ static void say(const struct sl_ctl *c, const struct sl_json *job)
         printf("job.batch/%s\n", name);
     } else if (!c->quiet && !sl_ctl_is_data(c)) {
         printf("job/%s %s to queue %s in namespace %s\n", name,
-               c->dry_run ? "could be submitted" : "submitted", c->submit.queue, c->ns);
+               c->dry_run != SL_DRY_RUN_NONE ? "could be submitted" : "submitted", c->submit.queue,
+               c->ns);
     }
 }
 
@@ -30,11 +31,16 @@ static enum sl_code submit_one(struct sl_ctl *c, const struct sl_submit *s, stru
     struct sl_json *result = NULL;
     struct sl_json *job = sl_submit_job_new(s);
     sl_ctl_path(SL_KIND_JOB, s->ns, "", &path);
-    if (c->dry_run) {
+    if (c->dry_run == SL_DRY_RUN_SERVER) {
         sl_ctl_query(&path, "dryRun", "All");
     }
     struct sl_call call = {.method = "POST", .path = path.data, .body = job};
-    enum sl_code code = sl_remote_call(c->remote, &call, &result, e);
+    enum sl_code code = SL_CODE_OK;
+    if (c->dry_run == SL_DRY_RUN_CLIENT) {
+        result = sl_json_ref(job);
+    } else {
+        code = sl_remote_call(c->remote, &call, &result, e);
+    }
     if (code == SL_CODE_OK) {
         say(c, result);
         sl_json_append(made, sl_json_ref(result));
@@ -60,30 +66,20 @@ static enum sl_code submit_all(struct sl_ctl *c, struct sl_json *made, struct sl
     return code;
 }
 
-/* One document: the Job, or a List of them. */
-static void print_made(const struct sl_ctl *c, struct sl_json *made)
-{
-    struct sl_json *list = sl_json_new_map();
-    sl_json_set_text(list, "apiVersion", "v1");
-    sl_json_set_text(list, "kind", "List");
-    sl_json_set(list, "items", sl_json_ref(made));
-    sl_ctl_print_value(c, sl_json_len(made) == 1 ? sl_json_at(made, 0) : list);
-    sl_json_free(list);
-}
-
 static int submit(struct sl_ctl *c, struct sl_json *made)
 {
     struct sl_error e = {0};
     if (submit_all(c, made, &e) != SL_CODE_OK) {
         return sl_ctl_failed("submit", &e);
     }
-    if (sl_ctl_is_data(c)) {
-        print_made(c, made);
+    sl_ctl_print_made(c, made);
+    if (c->dry_run == SL_DRY_RUN_CLIENT) {
+        return 0;
     }
     sl_ctl_warn_missing(c, SL_KIND_LOCAL_QUEUE, c->ns, c->submit.queue, "the job");
     sl_ctl_warn_missing(c, SL_KIND_WORKLOAD_PRIORITY_CLASS, "", c->submit.priority_class,
                         "the job");
-    if (!c->wait || c->dry_run) {
+    if (!c->wait || c->dry_run != SL_DRY_RUN_NONE) {
         return 0;
     }
     fflush(stdout);

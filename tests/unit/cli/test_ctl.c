@@ -193,26 +193,21 @@ static void test_ctl_a_misspelt_option_is_guessed(void **state)
     assert_string_equal(e.text, "unknown option --paralelism; did you mean --parallelism?");
 }
 
-static const char *const commands[] = {"apply",  "get",     "describe",  "delete",   "watch",
-                                       "submit", "pending", "dashboard", "topology", "node",
-                                       "replay", "version", "help"};
-
 /* Each has a help of its own, with all that it can be given, and no line longer than the help is wide. */
 static void test_ctl_help_of_each_command(void **state)
 {
     (void)state;
     struct sl_buf all = {0};
     sl_ctl_print_help(NULL, &all);
-    for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++) {
-        const struct sl_ctl_command *command = sl_ctl_command(commands[i]);
+    const struct sl_ctl_command *command;
+    for (size_t i = 0; (command = sl_ctl_command_at(i)) != NULL; i++) {
         struct sl_buf text = {0}, start = {0};
-        assert_non_null(command);
         sl_ctl_print_help(command, &text);
-        sl_buf_print(&start, "usage: sluicectl %s", commands[i]);
+        sl_buf_print(&start, "usage: sluicectl %s", command->name);
         assert_int_equal(strncmp(text.data, start.data, start.len), 0);
         assert_has(text.data, "\nExamples:\n  sluicectl ");
         assert_has(text.data, "--server URL");
-        assert_has(all.data, command->about[0] == 'o' ? "objects" : commands[i]);
+        assert_has(all.data, command->name);
         for (const char *line = text.data; *line != '\0'; line += strcspn(line, "\n") + 1) {
             assert_true(strcspn(line, "\n") <= 100);
         }
@@ -239,7 +234,69 @@ static void test_ctl_help_and_version_need_no_command(void **state)
     assert_true(c.help);
     assert_string_equal(c.command, "submit");
     assert_null(sl_ctl_command("nosuch"));
-    assert_int_equal(sl_ctl_no_command("pnding"), 2);
+    struct sl_flag_list none = {0};
+    assert_int_equal(sl_ctl_no_command("pnding", &none), 2);
+}
+
+/* The kind by any of its names; the command is known before the options are, so that a letter may mean another one. */
+static void test_ctl_commands_of_two_words(void **state)
+{
+    (void)state;
+    struct sl_ctl c;
+    struct sl_error e = {0};
+    static const char *const names[] = {"workload", "workloads", "wl", "kwl", "kueueworkload"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        assert_int_equal(PARSE("-n", "lab", "list", names[i], "-q", "main", "-c", "team"),
+                         SL_CODE_OK);
+        assert_string_equal(c.command, "list workload");
+        assert_string_equal(c.filter.local_queue, "main");
+        assert_string_equal(c.cluster_queue, "team");
+        assert_false(c.quiet);
+        assert_int_equal(c.arguments.count, 0);
+    }
+    assert_int_equal(PARSE("submit", "-q", "--queue", "main"), SL_CODE_OK);
+    assert_true(c.quiet);
+    assert_int_equal(PARSE("create", "cq", "a", "--cohort", "b", "--nominal-quota", "f:cpu=1"),
+                     SL_CODE_OK);
+    assert_string_equal(c.command, "create clusterqueue");
+    assert_string_equal(c.arguments.items[0], "a");
+    assert_string_equal(c.queue.cohort, "b");
+    assert_int_equal(PARSE("create", "lq", "a", "--cohort", "b"), SL_CODE_BAD_REQUEST);
+    assert_string_equal(e.text, "create localqueue has no option --cohort");
+    assert_int_equal(PARSE("create", "pod", "a"), SL_CODE_OK);
+    assert_string_equal(c.command, "create");
+    assert_null(sl_ctl_command(c.command));
+    assert_int_equal(sl_ctl_no_command(c.command, &c.arguments), 2);
+    struct sl_buf text = {0};
+    assert_true(sl_ctl_print_group("create", &text));
+    assert_has(text.data, "create resourceflavor");
+    assert_false(sl_ctl_print_group("creat", &text));
+    assert_false(sl_ctl_print_group("submit", &text));
+    assert_false(sl_ctl_print_group("", &text));
+    sl_buf_fini(&text);
+}
+
+static void test_ctl_dry_run_with_and_without_a_value(void **state)
+{
+    (void)state;
+    struct sl_ctl c;
+    struct sl_error e = {0};
+    assert_int_equal(PARSE("submit", "--dry-run", "--queue", "a"), SL_CODE_OK);
+    assert_int_equal(c.dry_run, SL_DRY_RUN_SERVER);
+    assert_int_equal(PARSE("create", "cq", "a", "--dry-run"), SL_CODE_OK);
+    assert_int_equal(c.dry_run, SL_DRY_RUN_SERVER);
+    assert_int_equal(PARSE("create", "cq", "--dry-run", "client", "a"), SL_CODE_OK);
+    assert_int_equal(c.dry_run, SL_DRY_RUN_CLIENT);
+    assert_int_equal(c.arguments.count, 1);
+    assert_int_equal(PARSE("create", "cq", "--dry-run=none", "a"), SL_CODE_OK);
+    assert_int_equal(c.dry_run, SL_DRY_RUN_NONE);
+    assert_int_equal(PARSE("create", "cq", "a", "--dry-run=maybe"), SL_CODE_BAD_REQUEST);
+    assert_string_equal(e.text, "--dry-run: \"maybe\" is not one of none|client|server");
+    assert_int_equal(PARSE("get", "cq", "--dry-run"), SL_CODE_BAD_REQUEST);
+    assert_int_equal(PARSE("list", "cq", "--active"), SL_CODE_OK);
+    assert_int_equal(c.filter.active, SL_FLAG_YES);
+    assert_int_equal(PARSE("list", "cq", "--active=false"), SL_CODE_OK);
+    assert_int_equal(c.filter.active, SL_FLAG_NO);
 }
 
 int main(void)
@@ -257,6 +314,8 @@ int main(void)
         cmocka_unit_test(test_ctl_a_misspelt_option_is_guessed),
         cmocka_unit_test(test_ctl_help_of_each_command),
         cmocka_unit_test(test_ctl_help_and_version_need_no_command),
+        cmocka_unit_test(test_ctl_commands_of_two_words),
+        cmocka_unit_test(test_ctl_dry_run_with_and_without_a_value),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

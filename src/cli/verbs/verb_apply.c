@@ -96,11 +96,15 @@ static enum sl_code delete_named(struct sl_ctl *c, enum sl_kind kind, const char
 {
     struct sl_buf path = {0};
     sl_ctl_path(kind, ns, name, &path);
+    if (c->dry_run == SL_DRY_RUN_SERVER) {
+        sl_ctl_query(&path, "dryRun", "All");
+    }
     struct sl_call call = {.method = "DELETE", .path = path.data};
-    enum sl_code code = sl_remote_call(c->remote, &call, NULL, e);
+    enum sl_code code =
+        c->dry_run == SL_DRY_RUN_CLIENT ? SL_CODE_OK : sl_remote_call(c->remote, &call, NULL, e);
     sl_buf_fini(&path);
     if (code == SL_CODE_OK) {
-        done(c, kind, name, "deleted");
+        done(c, kind, name, c->dry_run == SL_DRY_RUN_NONE ? "deleted" : "deleted (dry run)");
     }
     return code;
 }
@@ -272,17 +276,27 @@ int sl_ctl_apply(struct sl_ctl *c)
 static int delete_all(struct sl_ctl *c, const struct sl_ctl_targets *targets)
 {
     int status = 0;
-    if (targets->items[0].name[0] == '\0') {
+    bool workloads = false;
+    for (size_t i = 0; i < targets->count; i++) {
+        workloads = workloads || targets->items[i].kind == SL_KIND_WORKLOAD;
+    }
+    bool others = !workloads || targets->several_kinds;
+    if (others && (c->all || c->all_namespaces)) {
+        return sl_ctl_misused("--all and -A are only for delete workload");
+    }
+    if (others && targets->items[0].name[0] == '\0') {
         return sl_ctl_misused("delete which %s?", sl_kind_info(targets->items[0].kind)->singular);
     }
     for (size_t i = 0; i < targets->count; i++) {
         const struct sl_ctl_target *t = &targets->items[i];
         struct sl_error e = {0};
-        if (delete_named(c, t->kind, sl_ctl_namespace(c, t->kind), t->name, &e) != SL_CODE_OK) {
+        if (t->kind != SL_KIND_WORKLOAD &&
+            delete_named(c, t->kind, sl_ctl_namespace(c, t->kind), t->name, &e) != SL_CODE_OK) {
             status = sl_ctl_failed("", &e);
         }
     }
-    return status;
+    int one = workloads ? sl_ctl_delete_workloads(c, targets) : 0;
+    return one > status ? one : status;
 }
 
 int sl_ctl_delete(struct sl_ctl *c)

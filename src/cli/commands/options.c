@@ -19,23 +19,38 @@
     {                                                                                              \
         name, NULL, SL_FLAG_NUMBER, offsetof(struct sl_ctl, member), value, scope, about           \
     }
+#define CHOICE(name, member, scope, about)                                                         \
+    {                                                                                              \
+        name, NULL, SL_FLAG_CHOICE, offsetof(struct sl_ctl, member), "true|false", scope, about    \
+    }
+#define WORD(name, member, value, scope, about)                                                    \
+    {                                                                                              \
+        name, NULL, SL_FLAG_WORD, offsetof(struct sl_ctl, member), value, scope, about             \
+    }
 #define SWITCH(name, short_name, member, scope, about)                                             \
     {                                                                                              \
         name, short_name, SL_FLAG_SWITCH, offsetof(struct sl_ctl, member), NULL, scope, about      \
     }
 
+#define CREATE "create-clusterqueue create-localqueue create-resourceflavor"
+#define LISTS "list-clusterqueue list-localqueue list-resourceflavor list-workload"
+#define IN_NAMESPACES "list-localqueue list-workload"
+
+#define SCOPE_LEN 64u
+
 static const struct sl_flag table[] = {
     LIST("--filename", "-f", files, "FILE", "apply delete",
          "file or directory with YAML or JSON, - for standard input; may be repeated"),
-    TEXT("--namespace", "-n", ns, "NS", "apply get describe delete watch submit",
+    TEXT("--namespace", "-n", ns, "NS",
+         "apply get describe delete watch submit stop resume create-localqueue " IN_NAMESPACES,
          "namespace (default: that of the kubeconfig's context, else default)"),
     TEXT("--namespace", "-n", ns, "NS", "pending", "only the workloads of this namespace"),
-    SWITCH("--all-namespaces", "-A", all_namespaces, "get watch pending",
+    SWITCH("--all-namespaces", "-A", all_namespaces, "get watch pending delete " IN_NAMESPACES,
            "of all namespaces, which pending does anyway"),
-    TEXT("--selector", "-l", selector, "LABELS", "get watch", "such as app=web,tier!=db"),
+    TEXT("--selector", "-l", selector, "LABELS", "get watch " LISTS, "such as app=web,tier!=db"),
     SWITCH("--watch", "-w", watch, "get", "then print changes until interrupted, as watch does"),
     TEXT("--output", "-o", output_name, "FORMAT",
-         "apply get watch submit pending topology dashboard",
+         "apply get watch submit pending topology dashboard stop resume " CREATE " " LISTS,
          "in which form it is printed: see below"),
     SWITCH("--quiet", "-q", quiet, "apply delete submit", "print only errors and warnings"),
     TEXT("--queue", NULL, submit.queue, "NAME", "submit", "LocalQueue of the namespace; required"),
@@ -65,9 +80,57 @@ static const struct sl_flag table[] = {
     TEXT("--run-for", NULL, submit.run_for, "DURATION", "submit",
          "how long its pods run in standalone mode (default: 1s)"),
     SWITCH("--fail", NULL, submit.fail, "submit", "it fails then, in standalone mode"),
-    SWITCH("--dry-run", NULL, dry_run, "submit",
-           "let the server check the Job and store nothing; -o yaml shows it"),
+    WORD("--dry-run", dry_run_name, "none|client|server", "submit delete stop resume " CREATE,
+         "store nothing: let the server check it (also without a value), or send it nothing; -o "
+         "yaml "
+         "shows what it would be"),
     SWITCH("--wait", NULL, wait, "submit", "until the Jobs have ended; exit code 1 if one failed"),
+    SWITCH("--wait", NULL, wait, "drain", "until no workload holds quota, and say how many do"),
+    TEXT("--timeout", NULL, timeout, "DURATION", "drain",
+         "with --wait: give up after so long, such as 10m, with exit code 1 (default: never)"),
+    SWITCH("--keep-already-running", NULL, keep_running, "stop drain",
+           "evict nothing: what is admitted goes on until it ends"),
+    SWITCH("--yes", "-y", yes, "delete", "delete workloads and their jobs without asking"),
+    SWITCH("--all", NULL, all, "delete", "all workloads of the namespace"),
+    TEXT("--cohort", NULL, queue.cohort, "NAME", "create-clusterqueue",
+         "Cohort to lend to and borrow from"),
+    TEXT("--queuing-strategy", NULL, queue.strategy, "NAME", "create-clusterqueue",
+         "BestEffortFIFO (default) or StrictFIFO"),
+    LIST("--namespace-selector", NULL, queue.selector, "KEY=VALUE", "create-clusterqueue",
+         "labels of the namespaces that may use it (default: all may); may be repeated"),
+    TEXT("--reclaim-within-cohort", NULL, queue.reclaim, "POLICY", "create-clusterqueue",
+         "Never (default), LowerPriority or Any"),
+    TEXT("--preemption-within-cluster-queue", NULL, queue.within, "POLICY", "create-clusterqueue",
+         "Never (default), LowerPriority or LowerOrNewerEqualPriority"),
+    LIST(
+        "--nominal-quota", NULL, queue.nominal, "QUOTAS", "create-clusterqueue",
+        "FLAVOR:RESOURCE=QUANTITY;RESOURCE=QUANTITY, more flavors behind a comma; may be repeated"),
+    LIST("--borrowing-limit", NULL, queue.borrowing, "QUOTAS", "create-clusterqueue",
+         "how much it may borrow, in the same form"),
+    LIST("--lending-limit", NULL, queue.lending, "QUOTAS", "create-clusterqueue",
+         "how much it may lend, in the same form"),
+    TEXT("--clusterqueue", "-c", cluster_queue, "NAME", "create-localqueue",
+         "ClusterQueue that it leads to; required"),
+    TEXT("--clusterqueue", "-c", cluster_queue, "NAME", IN_NAMESPACES,
+         "only those of this ClusterQueue"),
+    SWITCH("--ignore-unknown-cq", "-i", unknown_is_fine, "create-localqueue",
+           "though the ClusterQueue does not exist"),
+    LIST("--node-labels", NULL, flavor.labels, "KEY=VALUE", "create-resourceflavor",
+         "labels of its nodes; may be repeated"),
+    LIST("--node-taints", NULL, flavor.taints, "KEY[=VALUE]:EFFECT", "create-resourceflavor",
+         "taints of its nodes; may be repeated"),
+    LIST("--tolerations", NULL, flavor.tolerations, "KEY[=VALUE][:EFFECT]", "create-resourceflavor",
+         "what its pods tolerate as well; may be repeated"),
+    TEXT("--topology", NULL, flavor.topology, "NAME", "create-resourceflavor",
+         "Topology of its nodes"),
+    TEXT("--field-selector", NULL, filter.fields, "FIELDS", LISTS, "such as metadata.name=a"),
+    CHOICE("--active", filter.active, "list-clusterqueue",
+           "only those that are active, or are not"),
+    TEXT("--localqueue", "-q", filter.local_queue, "NAME", "list-workload",
+         "only those of this LocalQueue"),
+    LIST("--status", NULL, filter.statuses, "STATUS", "list-workload",
+         "all, pending, quotareserved, admitted or finished; may be repeated"),
+    TEXT("--for", NULL, filter.owner, "KIND/NAME", "list-workload", "only those of this job"),
     NUMBER("--limit", limit, "N", "pending", "show only the first N workloads of each list"),
     SWITCH("--until-done", NULL, until_done, "dashboard", "end when all workloads have finished"),
     SWITCH("--plain", NULL, plain, "dashboard topology", "no colors, as for a file"),
@@ -86,10 +149,21 @@ static const struct sl_flag table[] = {
     SWITCH("--help", "-h", help, NULL, "print help and exit, with a command: of that")};
 #define TABLE_COUNT (sizeof table / sizeof table[0])
 
+/* In the table a command of two words is one: "create-clusterqueue". */
+static void scope_of(const char *command, char out[static SCOPE_LEN])
+{
+    (void)snprintf(out, SCOPE_LEN, "%s", command);
+    for (char *at = out; (at = strchr(at, ' ')) != NULL;) {
+        *at = '-';
+    }
+}
+
 void sl_ctl_print_options(const char *command, struct sl_buf *out)
 {
     const struct sl_flags flags = {.table = table, .table_count = TABLE_COUNT};
-    sl_flags_help(&flags, command, out);
+    char scope[SCOPE_LEN];
+    scope_of(command == NULL ? "" : command, scope);
+    sl_flags_help(&flags, command == NULL ? NULL : scope, out);
 }
 
 /* --- what does not fit --------------------------------------------------------------------------------- */
@@ -135,7 +209,7 @@ static enum sl_code parse_output(struct sl_ctl *c, unsigned outputs, struct sl_e
 static enum sl_code check_scope(const struct sl_flags *flags, const char *command,
                                 struct sl_error *e)
 {
-    const char *misplaced = sl_flags_misplaced(flags, command);
+    const char *misplaced = sl_flags_misplaced(flags, flags->scope);
     return misplaced == NULL
                ? SL_CODE_OK
                : sl_error_set(e, SL_CODE_BAD_REQUEST, "%s has no option %s", command, misplaced);
@@ -180,17 +254,40 @@ static void complete(struct sl_ctl *c)
     c->submit.ns = c->ns;
 }
 
+static void take_dry_run(struct sl_ctl *c)
+{
+    const char *name = c->dry_run_name == NULL ? "none" : c->dry_run_name;
+    c->dry_run = strcmp(name, "server") == 0   ? SL_DRY_RUN_SERVER
+                 : strcmp(name, "client") == 0 ? SL_DRY_RUN_CLIENT
+                                               : SL_DRY_RUN_NONE;
+}
+
 static enum sl_code take_words(struct sl_ctl *c, const struct sl_flag_list *words,
                                struct sl_error *e)
 {
-    c->command = words->count > 0 ? words->items[0] : "";
+    unsigned used = 0;
+    const struct sl_ctl_command *command = sl_ctl_command_of(words, &used);
+    used = command == NULL && words->count > 0 ? 1 : used;
+    c->command = command != NULL ? command->name : words->count > 0 ? words->items[0] : "";
     if (words->count == 0) {
         return c->help || c->version ? SL_CODE_OK
                                      : sl_error_set(e, SL_CODE_BAD_REQUEST, "which command?");
     }
-    c->arguments.count = words->count - 1;
-    memcpy(c->arguments.items, words->items + 1, c->arguments.count * sizeof words->items[0]);
+    c->arguments.count = words->count - used;
+    memcpy(c->arguments.items, words->items + used, c->arguments.count * sizeof words->items[0]);
     return SL_CODE_OK;
+}
+
+/* The command, as far as words can be told from values without knowing it. */
+static void find_scope(int argc, char *const argv[], char out[static SCOPE_LEN])
+{
+    struct sl_ctl scratch = {0};
+    struct sl_error e = {0};
+    unsigned used;
+    struct sl_flags flags = {.table = table, .table_count = TABLE_COUNT, .options = &scratch};
+    (void)sl_flags_parse(&flags, argc, argv, &e);
+    const struct sl_ctl_command *command = sl_ctl_command_of(&flags.arguments, &used);
+    scope_of(command == NULL ? "" : command->name, out);
 }
 
 enum sl_code sl_ctl_parse(int argc, char *const argv[], struct sl_ctl *out, struct sl_error *e)
@@ -199,7 +296,12 @@ enum sl_code sl_ctl_parse(int argc, char *const argv[], struct sl_ctl *out, stru
                            .kubeconfig = environment("SLUICE_KUBECONFIG"),
                            .submit = {.cpu = "1", .parallelism = 1},
                            .count = 1};
-    struct sl_flags flags = {.table = table, .table_count = TABLE_COUNT, .options = out};
+    char scope[SCOPE_LEN];
+    find_scope(argc, argv, scope);
+    struct sl_flags flags = {.table = table,
+                             .table_count = TABLE_COUNT,
+                             .options = out,
+                             .scope = scope[0] == '\0' ? NULL : scope};
     if (sl_flags_parse(&flags, argc, argv, e) != SL_CODE_OK) {
         return hint(e);
     }
@@ -207,6 +309,7 @@ enum sl_code sl_ctl_parse(int argc, char *const argv[], struct sl_ctl *out, stru
         return sl_error_set(e, SL_CODE_BAD_REQUEST, "--context: only with --kubeconfig");
     }
     complete(out);
+    take_dry_run(out);
     enum sl_code code = take_words(out, &flags.arguments, e);
     if (code != SL_CODE_OK || out->help || out->version) {
         return code;
@@ -215,6 +318,7 @@ enum sl_code sl_ctl_parse(int argc, char *const argv[], struct sl_ctl *out, stru
     if (command == NULL) {
         return SL_CODE_OK; /* which is another mistake */
     }
+    flags.scope = scope;
     code = check_scope(&flags, out->command, e);
     return code == SL_CODE_OK ? parse_output(out, command->outputs, e) : code;
 }

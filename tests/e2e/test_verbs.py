@@ -1,0 +1,216 @@
+"""kueuectl's verbs as sluicectl has them: create, list, stop, resume, delete and drain."""
+import json, unittest
+from daemon import *
+
+
+class Verbs(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.daemon = Daemon().start()
+        cls.daemon.sluicectl("create", "resourceflavor", "f")
+        cls.daemon.sluicectl("create", "clusterqueue", "team", "--nominal-quota", "f:cpu=2", "--cohort", "all")
+        cls.daemon.sluicectl("create", "localqueue", "main", "-c", "team")
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.daemon.close()
+
+    def tearDown(self):
+        self.ctl("resume", "cq", "team")
+        self.ctl("delete", "workload", "--all", "-A", "--yes")
+        eventually(lambda: self.rows("list", "workload") == [], what="no workloads")
+
+    def ctl(self, *arguments, **options):
+        return self.daemon.sluicectl(*arguments, **options)
+
+    def rows(self, *arguments):
+        """What a table has below its titles, by title."""
+        lines = self.ctl(*arguments).stdout.splitlines()
+        if not lines:
+            return []
+        starts = [m.start() for m in re.finditer(r"(?:^|(?<=   ))\S", lines[0])]
+        cut = lambda line: [line[a:b].strip() for a, b in zip(starts, [*starts[1:], None])]
+        return [dict(zip(cut(lines[0]), cut(line))) for line in lines[1:]]
+
+    def refused(self, *arguments, code=1, stdin=None):
+        done = self.ctl(*arguments, check=False, stdin=stdin)
+        self.assertEqual(done.returncode, code, (arguments, done.stdout, done.stderr))
+        return done.stderr
+
+    def submit(self, name, *arguments):
+        self.ctl("submit", "--queue", "main", "--name", name, "--run-for", "10m", *arguments)
+
+    def workload(self, job):
+        """The workload's name, as soon as there is one."""
+        return eventually(lambda: self.ctl("list", "wl", "--for", f"job/{job}", "-oname").stdout, what=job).strip().split("/")[1]
+
+    def admitted(self, job):
+        name = self.workload(job)
+        eventually(lambda: self.rows("list", "wl", "--for", f"job/{job}")[0]["STATUS"] == "ADMITTED", what=f"{job} to be admitted")
+        return name
+
+    def test_create_makes_what_kueuectl_makes(self):
+        out = self.ctl("create", "cq", "made", "--cohort", "all", "--queuing-strategy", "StrictFIFO", "--namespace-selector", "a=b,c=d",
+                       "--reclaim-within-cohort", "Any", "--preemption-within-cluster-queue", "LowerPriority",
+                       "--nominal-quota", "f:cpu=9;memory=36Gi", "--borrowing-limit", "f:cpu=1", "--lending-limit", "f:memory=1Gi").stdout
+        self.assertEqual(out, "clusterqueue.kueue.x-k8s.io/made created\n")
+        spec = self.daemon.get(f"/apis/{KUEUE}/clusterqueues/made")["spec"]
+        self.assertEqual(spec["resourceGroups"], [{"coveredResources": ["cpu", "memory"], "flavors": [{"name": "f", "resources": [
+            {"name": "cpu", "nominalQuota": "9", "borrowingLimit": "1"}, {"name": "memory", "nominalQuota": "36Gi", "lendingLimit": "1Gi"}]}]}])
+        self.assertEqual((spec["cohortName"], spec["queueingStrategy"]), ("all", "StrictFIFO"))
+        self.assertEqual(spec["namespaceSelector"], {"matchLabels": {"a": "b", "c": "d"}})
+        self.assertEqual((spec["preemption"]["reclaimWithinCohort"], spec["preemption"]["withinClusterQueue"]), ("Any", "LowerPriority"))
+        self.assertIn("already exists", self.refused("create", "cq", "made"))
+        self.ctl("delete", "cq", "made")
+
+    def test_create_refuses_what_is_wrong(self):
+        self.assertIn("--nominal-quota", self.refused("create", "cq", "x", "--nominal-quota", "cpu=1", code=2))
+        self.assertIn("StrictLIFO", self.refused("create", "cq", "x", "--queuing-strategy", "StrictLIFO"))
+        self.assertIn("takes one name", self.refused("create", "cq", code=2))
+        self.assertIn("takes one name", self.refused("create", "rf", "a", "b", code=2))
+        self.assertIn("create localqueue needs --clusterqueue", self.refused("create", "lq", "x", code=2))
+        self.assertIn("clusterqueue, localqueue, resourceflavor", self.refused("create", code=2))
+        self.assertIn('there is no command "create pod"', self.refused("create", "pod", "x", code=2))
+        self.assertIn("--node-taints", self.refused("create", "rf", "x", "--node-taints", "a", code=2))
+        self.assertIn("create resourceflavor has no option --cohort", self.refused("create", "rf", "x", "--cohort", "a", code=2))
+
+    def test_create_local_queue_looks_for_its_cluster_queue(self):
+        says = self.refused("create", "lq", "lost", "-c", "nosuch")
+        self.assertIn('"nosuch" not found', says)
+        self.assertIn("--ignore-unknown-cq", says)
+        self.ctl("create", "lq", "lost", "-c", "nosuch", "-i", "-n", "default")
+        self.assertEqual([r["NAME"] for r in self.rows("list", "lq", "-c", "nosuch")], ["lost"])
+        self.ctl("delete", "lq", "lost")
+
+    def test_dry_run_stores_nothing(self):
+        for how in ("client", "server"):
+            done = self.ctl("create", "cq", "dry", f"--dry-run={how}")
+            self.assertEqual(done.stdout, f"clusterqueue.kueue.x-k8s.io/dry created ({how} dry run)\n")
+            self.assertEqual(json.loads(self.ctl("create", "rf", "dry", "--dry-run", how, "-ojson").stdout)["kind"], "ResourceFlavor")
+            done = self.ctl("stop", "cq", "team", "--dry-run", how, "-oyaml")
+            self.assertIn("stopPolicy: HoldAndDrain", done.stdout)
+        self.refused("get", "cq", "dry")
+        self.assertEqual(self.daemon.get(f"/apis/{KUEUE}/clusterqueues/team")["spec"]["stopPolicy"], "None")
+        self.submit("dry")
+        name = self.workload("dry")
+        self.assertEqual(self.ctl("delete", "wl", name, "--dry-run=client").stdout, "job.batch/dry deleted (client dry run)\n")
+        self.assertEqual(self.ctl("delete", "job", "dry", "--dry-run").stdout, "job/dry deleted (dry run)\n")
+        self.ctl("get", "job", "dry")
+
+    def test_list_has_the_columns_and_filters_of_kueuectl(self):
+        self.assertEqual(list(self.rows("list", "cq")[0]), ["NAME", "COHORT", "PENDING WORKLOADS", "ADMITTED WORKLOADS", "ACTIVE", "AGE"])
+        self.assertEqual(list(self.rows("list", "lq")[0]), ["NAME", "CLUSTERQUEUE", "PENDING WORKLOADS", "ADMITTED WORKLOADS", "AGE"])
+        self.assertEqual(list(self.rows("list", "rf")[0]), ["NAME", "NODE LABELS", "AGE"])
+        self.ctl("create", "cq", "idle")
+        self.ctl("create", "rf", "labelled", "--node-labels", "a=b,c=d")
+        eventually(lambda: [r["NAME"] for r in self.rows("list", "cq", "--active")] == ["idle", "team"], what="two active queues")
+        self.ctl("stop", "cq", "idle")
+        eventually(lambda: [r["NAME"] for r in self.rows("list", "cq", "--active=false")] == ["idle"], what="an inactive one")
+        self.assertEqual([r["NAME"] for r in self.rows("list", "cq", "--active")], ["team"])
+        self.assertEqual([r["NODE LABELS"] for r in self.rows("list", "rf", "--field-selector", "metadata.name=labelled")], ["a=b, c=d"])
+        self.assertIn("No localqueues found in namespace nosuch.", self.ctl("list", "lq", "-n", "nosuch").stderr)
+        self.assertEqual(json.loads(self.ctl("list", "cq", "-ojson", "--active=false").stdout)["items"][0]["metadata"]["name"], "idle")
+        self.ctl("delete", "cq", "idle")
+        self.ctl("delete", "rf", "labelled")
+
+    def test_list_workloads(self):
+        self.submit("a", "--cpu", "2")
+        self.admitted("a")
+        self.submit("b", "--cpu", "2")
+        self.submit("c", "--cpu", "2")
+        self.workload("c")
+        rows = eventually(lambda: (lambda r: r if len(r) == 3 and r[2]["POSITION IN QUEUE"] else None)(self.rows("list", "wl")), what="three")
+        self.assertEqual(list(rows[0]), ["NAME", "JOB TYPE", "JOB NAME", "LOCALQUEUE", "CLUSTERQUEUE", "STATUS", "POSITION IN QUEUE", "EXEC TIME", "AGE"])
+        self.assertEqual([(r["JOB TYPE"], r["JOB NAME"], r["LOCALQUEUE"], r["CLUSTERQUEUE"], r["STATUS"]) for r in rows],
+                         [("job.batch", "a", "main", "team", "ADMITTED"), ("job.batch", "b", "main", "team", "PENDING"), ("job.batch", "c", "main", "team", "PENDING")])
+        self.assertEqual({r["POSITION IN QUEUE"] for r in rows}, {"", "0", "1"})
+        self.assertRegex(rows[0]["EXEC TIME"], r"^\d+s$")
+        names = lambda *arguments: [r["JOB NAME"] for r in self.rows("list", "wl", *arguments)]
+        self.assertEqual(names("--status", "pending"), ["b", "c"])
+        self.assertEqual(names("--status", "Admitted", "--status", "finished"), ["a"])
+        self.assertEqual(names("--status", "all"), ["a", "b", "c"])
+        self.assertEqual(names("--for", "job/b"), ["b"])
+        self.assertEqual(names("-q", "main", "-c", "team"), ["a", "b", "c"])
+        self.assertEqual(names("-q", "nosuch"), [])
+        self.assertEqual(names("-c", "nosuch", "-A"), [])
+        self.assertIn("NAMESPACE", self.rows("list", "wl", "-A")[0])
+        self.assertIn("--status", self.refused("list", "wl", "--status", "asleep", code=2))
+        self.assertIn("KIND/NAME", self.refused("list", "wl", "--for", "b", code=2))
+        self.assertIn('"nosuch" not found', self.refused("list", "wl", "--for", "job/nosuch"))
+        self.assertIn('no kind "nosuch"', self.refused("list", "wl", "--for", "nosuch/b", code=2))
+
+    def test_stop_and_resume(self):
+        self.submit("s")
+        name = self.admitted("s")
+        self.assertEqual(self.ctl("stop", "lq", "main", "--keep-already-running").stdout, "localqueue.kueue.x-k8s.io/main stopped\n")
+        self.assertEqual(self.daemon.get(f"/apis/{KUEUE}/namespaces/default/localqueues/main")["spec"]["stopPolicy"], "Hold")
+        self.assertEqual(self.rows("list", "wl")[0]["STATUS"], "ADMITTED")
+        self.ctl("stop", "lq/main", "cq/team")
+        eventually(lambda: self.rows("list", "wl")[0]["STATUS"] == "PENDING", what="the eviction")
+        self.ctl("resume", "localqueue", "main")
+        self.ctl("resume", "clusterqueue", "team")
+        self.admitted("s")
+        self.assertEqual(self.ctl("stop", "workload", name).stdout, f"workload.kueue.x-k8s.io/{name} stopped\n")
+        eventually(lambda: self.rows("list", "wl")[0]["STATUS"] == "PENDING", what="the deactivation")
+        self.assertEqual(self.ctl("resume", "workload", name).stdout, f"workload.kueue.x-k8s.io/{name} resumed\n")
+        self.admitted("s")
+
+    def test_stop_refuses_what_cannot_be_stopped(self):
+        self.assertIn("not pod", self.refused("stop", "pod", "x", code=2))
+        self.assertIn("stop which clusterqueue?", self.refused("stop", "cq", code=2))
+        self.assertIn("--keep-already-running is of queues", self.refused("stop", "wl", "x", "--keep-already-running", code=2))
+        self.assertIn('"nosuch" not found', self.refused("stop", "cq", "nosuch"))
+        self.assertIn('"nosuch" not found', self.refused("resume", "wl", "nosuch", "--dry-run=client"))
+        done = self.ctl("stop", "cq", "nosuch", "team", check=False)
+        self.assertEqual((done.returncode, done.stdout), (1, "clusterqueue.kueue.x-k8s.io/team stopped\n"))
+
+    def test_delete_workload_asks_and_takes_the_job_along(self):
+        self.submit("d")
+        name = self.workload("d")
+        for answer in ("n\n", "", "yes\n"):
+            done = self.ctl("delete", "workload", name, stdin=answer, check=False)
+            self.assertEqual(done.returncode, 1)
+            self.assertIn(f"job.batch/d associated with the default/{name} workload\nDo you want to proceed (y/n)? ", done.stdout)
+            self.assertIn("Deletion is canceled", done.stdout)
+        self.ctl("get", "job", "d")
+        self.assertIn("job.batch/d deleted", self.ctl("delete", "workload", name, stdin="y\n").stdout)
+        self.refused("get", "job", "d")
+        eventually(lambda: self.ctl("get", "wl", name, check=False).returncode == 1, what="the workload's end")
+        self.assertIn("not found", self.refused("delete", "workload", name))
+        self.assertIn("--all", self.refused("delete", "workload", code=2))
+        self.assertIn("do not go together", self.refused("delete", "workload", name, "--all", code=2))
+        self.assertIn("only for delete workload", self.refused("delete", "job", "--all", code=2))
+
+    def test_delete_workload_without_a_job_needs_no_question(self):
+        alone = {"apiVersion": KUEUE, "kind": "Workload", "metadata": {"name": "alone", "namespace": "default"},
+                 "spec": {"queueName": "main", "podSets": [{"name": "main", "count": 1, "template": {"spec": {"restartPolicy": "Never", "containers": [
+                     {"name": "c", "image": "i"}]}}}]}}
+        self.ctl("apply", "-f", "-", stdin=json.dumps(alone))
+        self.submit("beside")
+        job = json.loads(self.ctl("get", "wl", self.workload("beside"), "-ojson").stdout)
+        self.assertEqual(job["metadata"]["ownerReferences"][0]["name"], "beside")
+        self.assertEqual(self.ctl("delete", "wl/alone").stdout, "workload.kueue.x-k8s.io/alone deleted\n")
+        self.ctl("get", "job", "beside")
+
+    def test_drain_waits_until_nothing_holds_quota(self):
+        self.submit("slow")
+        self.admitted("slow")
+        out = self.ctl("drain", "team", "--keep-already-running", "--wait", "--timeout", "1s", check=False)
+        self.assertEqual(out.returncode, 1)
+        self.assertRegex(out.stdout, r"(?s)team draining\n.*team: 1 workload left: default/job-slow")
+        self.assertIn("not empty after 1s", out.stderr)
+        out = self.ctl("drain", "team", "--wait", "--timeout", "20s").stdout
+        self.assertRegex(out, r"(?s)team draining\n.*team drained\n$")
+        self.assertEqual(self.daemon.get(f"/apis/{KUEUE}/clusterqueues/team")["status"]["reservingWorkloads"], 0)
+        self.ctl("resume", "cq", "team")
+        self.admitted("slow")
+
+    def test_drain_refuses_what_is_wrong(self):
+        self.assertIn("drain which ClusterQueue?", self.refused("drain", code=2))
+        self.assertIn("only with --wait", self.refused("drain", "team", "--timeout", "1s", code=2))
+        self.assertIn("--timeout", self.refused("drain", "team", "--wait", "--timeout", "soon", code=2))
+        self.assertIn('"nosuch" not found', self.refused("drain", "nosuch", "--wait"))
+
+
+if __name__ == "__main__":
+    unittest.main()
