@@ -11,13 +11,13 @@
 #include <sys/stat.h>
 
 /* The kubeconfig's user. A secret is sent only where nobody can read it on the way. */
-static bool identify(const struct sl_ctl *c, struct sl_credentials *credentials,
-                     struct sl_identity *who, struct sl_error *e)
+static bool identify(const struct sl_ctl *c, struct sl_credentials *credentials, struct sl_error *e)
 {
-    if (sl_credentials_identity(credentials, sl_clock_wall_ms(), false, who, e) != SL_CODE_OK) {
+    struct sl_identity who = {0};
+    if (sl_credentials_identity(credentials, sl_clock_wall_ms(), false, &who, e) != SL_CODE_OK) {
         return false;
     }
-    const char *secret = who->token != NULL ? "token" : who->username != NULL ? "password" : NULL;
+    const char *secret = who.token != NULL ? "token" : who.username != NULL ? "password" : NULL;
     bool open = c->server != NULL && strncmp(c->server, "https://", 8) != 0;
     if (secret != NULL && open) {
         (void)sl_error_set(e, SL_CODE_BAD_REQUEST, "the %s is not sent to %.200s: not https",
@@ -29,17 +29,24 @@ static bool identify(const struct sl_ctl *c, struct sl_credentials *credentials,
 /* What was not said is as in the kubeconfig's context. */
 static bool open_remote(struct sl_ctl *c, struct sl_credentials **credentials, struct sl_error *e)
 {
-    struct sl_identity who = {0};
     if (c->kubeconfig == NULL) {
         c->remote = sl_remote_open(c->server);
         return true;
     }
-    if (sl_credentials_from_file(c->kubeconfig, c->context, credentials, e) != SL_CODE_OK ||
-        !identify(c, *credentials, &who, e)) {
+    const struct sl_kubeconfig k = {.paths = c->kubeconfig,
+                                    .is_list = c->kubeconfig_is_list,
+                                    .context = c->context,
+                                    .may_be_insecure = true};
+    enum sl_code code = sl_credentials_from_files(&k, credentials, e);
+    if (code == SL_CODE_NOT_FOUND && c->context == NULL) {
+        c->remote = sl_remote_open(SL_CTL_SERVER);
+        return true;
+    }
+    if (code != SL_CODE_OK || !identify(c, *credentials, e)) {
         return false;
     }
     c->remote = sl_remote_open(c->server != NULL ? c->server : sl_credentials_server(*credentials));
-    sl_remote_identify(c->remote, &who);
+    sl_remote_identify(c->remote, *credentials);
     const char *ns = sl_credentials_namespace(*credentials);
     if (!c->ns_said && ns[0] != '\0') {
         c->ns = c->submit.ns = ns;
@@ -80,12 +87,22 @@ static int run(struct sl_ctl *c)
         status = command->run(c);
         sl_remote_close(c->remote);
     } else {
-        status = sl_ctl_failed("--kubeconfig", &e);
+        status = sl_ctl_failed("kubeconfig", &e);
     }
     if (credentials != NULL) {
         sl_credentials_free(credentials);
     }
     return status;
+}
+
+static bool asks_for_help(int argc, char *const argv[])
+{
+    for (int i = 1; i < argc; i++) {
+        if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0) {
+            return true;
+        }
+    }
+    return false;
 }
 
 int main(int argc, char *argv[])
@@ -94,6 +111,11 @@ int main(int argc, char *argv[])
     struct sl_error e = {0};
     (void)umask(077);
     sl_screen_guard();
+    const struct sl_ctl_command *command = sl_ctl_command_in(argc, argv);
+    if (command != NULL && command->run == sl_ctl_kubectl && !asks_for_help(argc, argv)) {
+        ctl = (struct sl_ctl){.argc = argc, .argv = argv};
+        return sl_ctl_kubectl(&ctl);
+    }
     if (sl_ctl_parse(argc, argv, &ctl, &e) != SL_CODE_OK) {
         return sl_ctl_misused("%s", e.text);
     }

@@ -223,7 +223,8 @@ enum sl_code sl_credentials_identity(struct sl_credentials *c, int64_t now_ms, b
                                 .proxy = c->proxy,
                                 .token = c->exec.token != NULL ? c->exec.token : c->token.text,
                                 .username = c->username,
-                                .password = c->password};
+                                .password = c->password,
+                                .insecure = c->insecure};
     return SL_CODE_OK;
 }
 

@@ -13,6 +13,18 @@ struct sl_credentials;
  * insecure-skip-tls-verify is refused, and so is what we do not know how to use (auth-provider). */
 enum sl_code sl_credentials_from_file(const char *path, const char *context,
                                       struct sl_credentials **out, struct sl_error *e);
+/* The same for a program that a person runs. */
+struct sl_kubeconfig {
+    const char *paths; /* a file */
+    bool
+        is_list; /* no: several, with colons between, as $KUBECONFIG has them: one that does not exist is left out, and
+                          * of things of the same name the first counts */
+    const char *context;  /* NULL: the current one */
+    bool may_be_insecure; /* insecure-skip-tls-verify is allowed */
+};
+/* NOT_FOUND: a list of files of which none says anything. */
+enum sl_code sl_credentials_from_files(const struct sl_kubeconfig *k, struct sl_credentials **out,
+                                       struct sl_error *e);
 /* From KUBERNETES_SERVICE_HOST/_PORT and /var/run/secrets/kubernetes.io/serviceaccount. */
 enum sl_code sl_credentials_in_cluster(struct sl_credentials **out, struct sl_error *e);
 void sl_credentials_free(struct sl_credentials *c);
@@ -35,6 +47,7 @@ struct sl_identity {
     const char *proxy;
     const char *token; /* bearer */
     const char *username, *password;
+    bool insecure; /* the server's certificate is not verified */
 };
 /* The identity as of now: files are read again when they have changed, a token file at least once a minute, an
  * exec plugin some time before what it gave expires. Nobody waits for the plugin but the first time, 10 s at most; it

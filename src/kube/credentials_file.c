@@ -9,9 +9,20 @@
 #include <errno.h>
 #include <string.h>
 
+/* A file that was read. */
+struct source {
+    char *path;
+    struct sl_json *documents; /* a list; NULL: it is empty */
+};
+
+#define SOURCES_MAX 32u
+
 struct reading {
-    const char *path;
-    struct sl_json *config; /* the document */
+    struct source sources[SOURCES_MAX];
+    size_t source_count;
+    bool may_be_insecure;
+    const char *path;             /* of the source that is looked at */
+    const struct sl_json *config; /* its document */
     struct sl_credentials *c;
     struct sl_error *e;
     struct sl_buf where; /* "users[name].user", the map that is read */
@@ -53,15 +64,21 @@ static bool copy_text(const struct reading *r, const struct sl_json *map, const 
     return true;
 }
 
-/* The entry of this name in a list of {name, KIND: {...}}; `where` is set to it. */
+static void look_into(struct reading *r, size_t source)
+{
+    r->path = r->sources[source].path;
+    r->config = sl_json_at(r->sources[source].documents, 0);
+}
+
+/* The entry of this name in a list of {name, KIND: {...}}; `where` is set to it, and what it names is looked for beside its file. */
 static const struct sl_json *find(struct reading *r, const char *list, const char *kind,
                                   const char *name)
 {
-    const struct sl_json *entries = sl_json_get(r->config, list);
     sl_buf_reset(&r->where);
-    for (size_t i = 0; i < sl_json_len(entries); i++) {
-        const struct sl_json *entry = sl_json_at(entries, i);
-        if (strcmp(sl_json_path_text(entry, "name", ""), name) == 0) {
+    for (size_t i = 0; i < r->source_count; i++) {
+        look_into(r, i);
+        const struct sl_json *entry = sl_json_find_by(sl_json_get(r->config, list), "name", name);
+        if (entry != NULL) {
             sl_buf_print(&r->where, "%s[%s].%s", list, name, kind);
             const struct sl_json *found = sl_json_get(entry, kind);
             if (sl_json_type(found) != SL_JSON_MAP) {
@@ -71,6 +88,7 @@ static const struct sl_json *find(struct reading *r, const char *list, const cha
             return found;
         }
     }
+    look_into(r, 0);
     struct sl_buf why = {0};
     sl_buf_print(&why, "none has the name \"%s\"", name);
     refuse(r, list, why.data);
@@ -175,7 +193,8 @@ static bool read_pem(const struct reading *r, const struct sl_json *map, const c
 static bool read_cluster(struct reading *r, const struct sl_json *cluster)
 {
     struct sl_credentials *c = r->c;
-    if (sl_json_path_bool(cluster, "insecure-skip-tls-verify", false)) {
+    c->insecure = sl_json_path_bool(cluster, "insecure-skip-tls-verify", false);
+    if (c->insecure && !r->may_be_insecure) {
         return refuse(r, "insecure-skip-tls-verify",
                       "the server's certificate is always verified; give certificate-authority");
     }
@@ -195,7 +214,12 @@ static bool read_cluster(struct reading *r, const struct sl_json *cluster)
     if (sl_credentials_check_server(c->server, "server", &why) != SL_CODE_OK) {
         return refuse(r, "server", why.text + strlen("server: "));
     }
-    return read_pem(r, cluster, "certificate-authority", &c->ca);
+    if (!read_pem(r, cluster, "certificate-authority", &c->ca)) {
+        return false;
+    }
+    return !c->insecure || c->ca.text == NULL ||
+           refuse(r, "insecure-skip-tls-verify",
+                  "does not go together with a certificate-authority");
 }
 
 static bool read_exec_args(const struct reading *r, const struct sl_json *exec, struct sl_exec *x)
@@ -319,8 +343,12 @@ static bool read_user(struct reading *r, const struct sl_json *user)
 
 static bool read_context(struct reading *r, const char *name)
 {
-    if (name == NULL && !text_of(r, r->config, "current-context", &name)) {
-        return false;
+    sl_buf_reset(&r->where);
+    for (size_t i = r->source_count; i > 0 && name == NULL; i--) {
+        look_into(r, r->source_count - i);
+        if (!text_of(r, r->config, "current-context", &name)) {
+            return false;
+        }
     }
     if (name == NULL) {
         return refuse(r, "current-context", "it is missing, and no context was asked for");
@@ -343,44 +371,103 @@ static bool read_context(struct reading *r, const char *name)
     return user_name == NULL || (user != NULL && read_user(r, user));
 }
 
-static bool read_document(struct reading *r, const char *text, size_t len, const char *context)
+/* A file without a document is as good as none. */
+static bool check_document(struct reading *r)
 {
+    const struct source *s = &r->sources[r->source_count - 1];
+    if (s->documents == NULL || sl_json_len(s->documents) == 0) {
+        return true;
+    }
+    look_into(r, r->source_count - 1);
+    if (sl_json_len(s->documents) != 1 || sl_json_type(r->config) != SL_JSON_MAP) {
+        return refuse(r, "", "it is not a kubeconfig");
+    }
+    return strcmp(sl_json_path_text(r->config, "kind", "Config"), "Config") == 0 ||
+           refuse(r, "kind", "it is not Config");
+}
+
+/* Takes the path. */
+static bool read_file(struct reading *r, char *path, bool may_be_missing)
+{
+    size_t len;
     struct sl_error why = {0};
-    struct sl_json *documents = sl_json_parse_yaml(text, len, &why);
-    if (documents == NULL) {
+    char *text = sl_secret_file(path, &len);
+    if (text == NULL && may_be_missing && errno == ENOENT) {
+        sl_mem_free(path);
+        return true;
+    }
+    if (text == NULL || r->source_count == SOURCES_MAX) {
+        (void)sl_error_set(r->e, SL_CODE_BAD_REQUEST, "cannot read %s: %s", path,
+                           text == NULL ? strerror(errno) : "too many files");
+        sl_mem_free(text);
+        sl_mem_free(path);
+        return false;
+    }
+    struct source *s = &r->sources[r->source_count++];
+    *s = (struct source){path, sl_json_parse_yaml(text, len, &why)};
+    sl_mem_free(text);
+    if (s->documents == NULL) {
+        look_into(r, r->source_count - 1);
         return refuse(r, "", why.text);
     }
-    r->config = sl_json_at(documents, 0);
-    bool ok = false;
-    if (sl_json_len(documents) != 1 || sl_json_type(r->config) != SL_JSON_MAP) {
-        refuse(r, "", "it is not a kubeconfig");
-    } else if (strcmp(sl_json_path_text(r->config, "kind", "Config"), "Config") != 0) {
-        refuse(r, "kind", "it is not Config");
-    } else {
-        ok = read_context(r, context);
+    return check_document(r);
+}
+
+static bool read_files(struct reading *r, const struct sl_kubeconfig *k)
+{
+    if (!k->is_list) {
+        return read_file(r, sl_mem_text(k->paths), false);
     }
-    sl_json_free(documents);
+    bool ok = true;
+    for (const char *at = k->paths; at != NULL && ok; at = strchr(at, ':')) {
+        at += *at == ':';
+        size_t len = strcspn(at, ":");
+        ok = len == 0 || read_file(r, sl_mem_text_n(at, len), true);
+    }
     return ok;
+}
+
+static bool say_anything(const struct reading *r)
+{
+    for (size_t i = 0; i < r->source_count; i++) {
+        if (sl_json_len(r->sources[i].documents) > 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+enum sl_code sl_credentials_from_files(const struct sl_kubeconfig *k, struct sl_credentials **out,
+                                       struct sl_error *e)
+{
+    SL_PRE(k != NULL && k->paths != NULL && out != NULL && e != NULL);
+    struct reading r = {
+        .c = sl_mem_new(1, sizeof *r.c), .e = e, .may_be_insecure = k->may_be_insecure};
+    enum sl_code code = SL_CODE_BAD_REQUEST;
+    bool ok = read_files(&r, k);
+    if (ok && !say_anything(&r)) {
+        code = k->is_list ? SL_CODE_NOT_FOUND : SL_CODE_BAD_REQUEST;
+        ok = false;
+        (void)sl_error_set(e, code, "%s: it is not a kubeconfig", k->paths);
+    }
+    ok = ok && read_context(&r, k->context);
+    for (size_t i = 0; i < r.source_count; i++) {
+        sl_mem_free(r.sources[i].path);
+        sl_json_free(r.sources[i].documents);
+    }
+    sl_buf_fini(&r.where);
+    if (!ok) {
+        sl_credentials_free(r.c);
+        e->code = code;
+        return code;
+    }
+    *out = r.c;
+    return SL_CODE_OK;
 }
 
 enum sl_code sl_credentials_from_file(const char *path, const char *context,
                                       struct sl_credentials **out, struct sl_error *e)
 {
-    SL_PRE(path != NULL && out != NULL && e != NULL);
-    size_t len;
-    char *text = sl_secret_file(path, &len);
-    if (text == NULL) {
-        return sl_error_set(e, SL_CODE_BAD_REQUEST, "cannot read %s: %s", path, strerror(errno));
-    }
-    struct reading r = {.path = path, .c = sl_mem_new(1, sizeof *r.c), .e = e};
-    bool ok = read_document(&r, text, len, context);
-    sl_buf_fini(&r.where);
-    sl_mem_free(text);
-    if (!ok) {
-        sl_credentials_free(r.c);
-        e->code = SL_CODE_BAD_REQUEST;
-        return SL_CODE_BAD_REQUEST;
-    }
-    *out = r.c;
-    return SL_CODE_OK;
+    const struct sl_kubeconfig k = {.paths = path, .context = context};
+    return sl_credentials_from_files(&k, out, e);
 }

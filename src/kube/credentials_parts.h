@@ -67,6 +67,7 @@ struct sl_credentials {
     char *server, *ns, *server_name, *proxy, *username, *password;
     struct sl_secret ca, certificate, key, token;
     struct sl_exec exec;
+    bool insecure;
 };
 /* Nothing but http and https; http for this machine's own addresses only. */
 enum sl_code sl_credentials_check_server(const char *server, const char *field, struct sl_error *e);

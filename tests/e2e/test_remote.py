@@ -171,6 +171,97 @@ class RemoteAccess(unittest.TestCase):
                                "get", "lq"], text=True, capture_output=True, timeout=60)
         self.assertIn("the password is not sent to http://127.0.0.1:1: not https", done.stderr)
 
+    def serve(self, context):
+        """A server that answers every GET with an empty list, and notes who asked."""
+        asked = []
+
+        class Answer(http.server.BaseHTTPRequestHandler):
+            def do_GET(self):
+                asked.append(self.headers["Authorization"])
+                body = json.dumps({"metadata": {"resourceVersion": "1"}, "items": []}).encode()
+                self.send_response(200)
+                self.send_header("Content-Length", str(len(body)))
+                self.end_headers()
+                self.wfile.write(body)
+
+            def log_message(self, *_):
+                pass
+        server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Answer)
+        server.socket = context.wrap_socket(server.socket, server_side=True)
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        self.addCleanup(server.server_close)
+        self.addCleanup(server.shutdown)
+        return f"https://127.0.0.1:{server.server_port}", asked
+
+    def test_sluicectl_has_kubectls_ways_to_say_who_asks(self):
+        """An exec plugin, a token file, several files in $KUBECONFIG, the one in the home directory, and a server that nobody vouches for."""
+        self.home = pathlib.Path(tempfile.mkdtemp(prefix="sluice-remote-"))
+        self.addCleanup(shutil.rmtree, self.home)
+        self.certify("here", "subjectAltName=IP:127.0.0.1")
+        context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+        context.load_cert_chain(self.home / "here.crt", self.home / "here.key")
+        url, asked = self.serve(context)
+        env = {k: v for k, v in os.environ.items() if k not in ("SLUICE_SERVER", "SLUICE_KUBECONFIG", "KUBECONFIG")} | {"HOME": str(self.home)}
+
+        def ask(config, code=0, **more):
+            for name, part in config.items():
+                (self.home / name).parent.mkdir(exist_ok=True)
+                (self.home / name).write_text(json.dumps(part) if part else "")
+            done = subprocess.run([daemon.BUILD / "sluicectl", "get", "lq"], text=True, capture_output=True, timeout=60, env=env | more)
+            self.assertEqual(done.returncode, code, done.stderr)
+            return done.stderr if code else asked[-1]
+
+        cluster = {"clusters": [{"name": "c", "cluster": {"server": url, "certificate-authority": "ca.crt"}}]}
+        here = {"contexts": [{"name": "x", "context": {"cluster": "c", "user": "u"}}], "current-context": "x"}
+        user = lambda **fields: {"users": [{"name": "u", "user": fields}]}
+        (self.home / "secret").write_text("from-a-file\n")
+        one = {"KUBECONFIG": str(self.home / "one")}
+        self.assertEqual(ask({"one": cluster | here | user(tokenFile="secret")}, **one), "Bearer from-a-file")
+        plugin = self.home / "plugin"
+        plugin.write_text('#!/bin/sh\necho ran >>"${0%/*}/runs"\nprintf \'{"apiVersion": "client.authentication.k8s.io/v1", "kind": "ExecCredential",'
+                          ' "status": {"token": "%s-%s"}}\' "$1" "$WHO"\n')
+        plugin.chmod(0o755)
+        call = {"apiVersion": "client.authentication.k8s.io/v1", "command": "./plugin", "args": ["for"], "env": [{"name": "WHO", "value": "me"}]}
+        self.assertEqual(ask({"one": cluster | here | user(exec=call)}, **one), "Bearer for-me")
+        self.assertEqual((self.home / "runs").read_text(), "ran\n")
+        self.assertIn("nosuch", ask({"one": cluster | here | user(exec={**call, "command": "./nosuch"})}, code=1, **one))
+        several = {"KUBECONFIG": ":".join(str(self.home / name) for name in ("missing", "one", "two"))}
+        self.assertEqual(ask({"one": user(token="first"), "two": cluster | here | user(token="second")}, **several), "Bearer first")
+        self.assertIn("ca.crt: it is empty", ask({".kube/config": cluster | here | user(token="home"), ".kube/ca.crt": None}, code=1))
+        shutil.copy(self.home / "ca.crt", self.home / ".kube/ca.crt")
+        self.assertEqual(ask({}), "Bearer home")
+        done = subprocess.run([daemon.BUILD / "sluicectl", "help"], text=True, capture_output=True, env=env, timeout=60)
+        self.assertIn("http://127.0.0.1:8088", done.stdout)
+        blind = {"clusters": [{"name": "c", "cluster": {"server": url, "insecure-skip-tls-verify": True}}]}
+        self.assertEqual(ask({"one": blind | here | user(token="t")}, **one), "Bearer t")
+        unknown = {"clusters": [{"name": "c", "cluster": {"server": url}}]}
+        before = len(asked)
+        self.assertIn("cannot talk to", ask({"one": unknown | here | user(token="t")}, code=1, **one))
+        self.assertEqual(len(asked), before)
+
+    def test_sluicectl_as_a_plugin_and_with_kubectls_own_verbs(self):
+        d = daemon.Daemon()
+        self.addCleanup(d.close)
+        d.start()
+        d.sluicectl("create", "cq", "team")
+        tools = d.home / "bin"
+        tools.mkdir()
+        (tools / "kubectl-sluice").symlink_to(daemon.BUILD / "sluicectl")
+        (tools / "kubectl").symlink_to(daemon.KUBECTL)
+        env = {**os.environ, "PATH": f"{tools}:{os.environ['PATH']}", "SLUICE_SERVER": d.url, "HOME": str(d.home), "KUBECONFIG": ""}
+        run = lambda *words, **more: subprocess.run(words, text=True, capture_output=True, timeout=60, env=env | more)
+        self.assertRegex(run("kubectl", "sluice", "list", "cq").stdout, r"(?m)^team ")
+        done = run(daemon.BUILD / "sluicectl", "patch", "cq", "team", "--type", "merge", "-p", '{"spec":{"cohortName":"zebra"}}')
+        self.assertEqual((done.returncode, done.stdout), (0, "clusterqueue.kueue.x-k8s.io/team patched\n"), done.stderr)
+        self.assertEqual(d.get(f"/apis/{daemon.KUEUE}/clusterqueues/team")["spec"]["cohortName"], "zebra")
+        done = run(daemon.BUILD / "sluicectl", "edit", "cq", "team", EDITOR="sed -i s/zebra/other/")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(d.get(f"/apis/{daemon.KUEUE}/clusterqueues/team")["spec"]["cohortName"], "other")
+        self.assertIn("usage: sluicectl patch", run(daemon.BUILD / "sluicectl", "patch", "--help").stdout)
+        done = run(daemon.BUILD / "sluicectl", "patch", "cq", "team", "-p", "{}", PATH="/nowhere")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("patch needs kubectl, which cannot be run", done.stderr)
+
     def test_plain_http_is_not_served(self):
         d = self.start()
         connection = http.client.HTTPConnection(HOST, d.port, timeout=10)

@@ -79,6 +79,11 @@ static const struct sl_ctl_command table[] = {
      "  sluicectl drain research --wait --timeout 10m\n"
      "  sluicectl drain research --keep-already-running --wait    let what runs end\n"
      "  sluicectl resume cq research                   afterwards\n"},
+    {"edit", sl_ctl_kubectl, 0, "KIND NAME | KIND/NAME [options of kubectl]",
+     "edit objects with kubectl, which has to be installed", "  sluicectl edit cq research\n"},
+    {"patch", sl_ctl_kubectl, 0, "KIND NAME... -p PATCH [options of kubectl]",
+     "change fields of objects with kubectl, which has to be installed",
+     "  sluicectl patch cq research --type merge -p '{\"spec\":{\"cohortName\":\"all\"}}'\n"},
     {"watch", sl_ctl_watch, TABLES | DATA | NAME, "KIND [NAME]",
      "changes of objects, until interrupted", "  sluicectl watch workloads -A\n"},
     {"submit", sl_ctl_submit, DATA | NAME, "--queue NAME [options]", "start Jobs",

@@ -4,8 +4,10 @@
 /* The one table of sluicectl's options: the parser, the help of each command and what is refused there are made of it. */
 #include "cli/ctl/ctl.h"
 #include "base/near.h"
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define TEXT(name, short_name, member, value, scope, about)                                        \
     {                                                                                              \
@@ -138,11 +140,12 @@ static const struct sl_flag table[] = {
          "stop at N (a record), cN (a cycle), S.cN (a cycle after the S-th start)"),
     TEXT("--workload", NULL, workload, "NS/NAME", "replay", "only its decisions, with reasons"),
     TEXT("--server", "-s", server, "URL", NULL,
-         "default: $SLUICE_SERVER, else as in the kubeconfig, else http://127.0.0.1:8088"),
+         "default: $SLUICE_SERVER, else as in the kubeconfig, else http://127.0.0.1:8088; with a "
+         "server the kubeconfig is read only where it is named as well"),
     TEXT("--kubeconfig", NULL, kubeconfig, "FILE", NULL,
          "server, user and namespace, as for kubectl on a cluster, or as written by sluiced into "
-         "its "
-         "data directory; default: $SLUICE_KUBECONFIG, else none"),
+         "its data directory; default: $SLUICE_KUBECONFIG, else the files of $KUBECONFIG, else "
+         "~/.kube/config"),
     TEXT("--context", NULL, context, "NAME", NULL,
          "the kubeconfig's context (default: its current one)"),
     SWITCH("--version", NULL, version, NULL, "print the version of this program and exit"),
@@ -242,11 +245,28 @@ static const char *environment(const char *name)
     return value != NULL && value[0] != '\0' ? value : NULL;
 }
 
+/* As kubectl has it: what $KUBECONFIG lists, else the one in the home directory, if there is one. */
+static void find_kubeconfig(struct sl_ctl *c)
+{
+    static char path[PATH_MAX];
+    const char *home = environment("HOME");
+    c->kubeconfig = environment("KUBECONFIG");
+    c->kubeconfig_is_list = c->kubeconfig != NULL;
+    (void)snprintf(path, sizeof path, "%s/.kube/config", home == NULL ? "" : home);
+    if (c->kubeconfig == NULL && home != NULL && access(path, F_OK) == 0) {
+        c->kubeconfig = path;
+        c->kubeconfig_is_list = true; /* an empty one is none */
+    }
+}
+
 /* What was not said. */
 static void complete(struct sl_ctl *c)
 {
     if (c->server == NULL && c->kubeconfig == NULL) {
-        c->server = "http://127.0.0.1:8088";
+        find_kubeconfig(c);
+    }
+    if (c->server == NULL && c->kubeconfig == NULL) {
+        c->server = SL_CTL_SERVER;
     }
     c->ns_said = c->ns != NULL;
     c->ns_given = c->ns != NULL && !c->all_namespaces;
@@ -278,26 +298,28 @@ static enum sl_code take_words(struct sl_ctl *c, const struct sl_flag_list *word
     return SL_CODE_OK;
 }
 
-/* The command, as far as words can be told from values without knowing it. */
-static void find_scope(int argc, char *const argv[], char out[static SCOPE_LEN])
+/* As far as words can be told from values without knowing it. */
+const struct sl_ctl_command *sl_ctl_command_in(int argc, char *const argv[])
 {
     struct sl_ctl scratch = {0};
     struct sl_error e = {0};
     unsigned used;
     struct sl_flags flags = {.table = table, .table_count = TABLE_COUNT, .options = &scratch};
     (void)sl_flags_parse(&flags, argc, argv, &e);
-    const struct sl_ctl_command *command = sl_ctl_command_of(&flags.arguments, &used);
-    scope_of(command == NULL ? "" : command->name, out);
+    return sl_ctl_command_of(&flags.arguments, &used);
 }
 
 enum sl_code sl_ctl_parse(int argc, char *const argv[], struct sl_ctl *out, struct sl_error *e)
 {
-    *out = (struct sl_ctl){.server = environment("SLUICE_SERVER"),
+    const struct sl_ctl_command *found = sl_ctl_command_in(argc, argv);
+    *out = (struct sl_ctl){.argc = argc,
+                           .argv = argv,
+                           .server = environment("SLUICE_SERVER"),
                            .kubeconfig = environment("SLUICE_KUBECONFIG"),
                            .submit = {.cpu = "1", .parallelism = 1},
                            .count = 1};
     char scope[SCOPE_LEN];
-    find_scope(argc, argv, scope);
+    scope_of(found == NULL ? "" : found->name, scope);
     struct sl_flags flags = {.table = table,
                              .table_count = TABLE_COUNT,
                              .options = out,
@@ -305,10 +327,10 @@ enum sl_code sl_ctl_parse(int argc, char *const argv[], struct sl_ctl *out, stru
     if (sl_flags_parse(&flags, argc, argv, e) != SL_CODE_OK) {
         return hint(e);
     }
+    complete(out);
     if (out->context != NULL && out->kubeconfig == NULL) {
         return sl_error_set(e, SL_CODE_BAD_REQUEST, "--context: only with --kubeconfig");
     }
-    complete(out);
     take_dry_run(out);
     enum sl_code code = take_words(out, &flags.arguments, e);
     if (code != SL_CODE_OK || out->help || out->version) {

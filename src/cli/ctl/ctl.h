@@ -10,6 +10,10 @@
 #include "cli/remote/remote.h"
 #include <stdio.h>
 
+#define SL_CTL_SERVER "http://127.0.0.1:8088" /* where nothing says which */
+
+struct sl_ctl_command;
+
 enum sl_output {
     SL_OUTPUT_TABLE,
     SL_OUTPUT_WIDE,
@@ -34,10 +38,13 @@ struct sl_ctl_filter {
 };
 
 struct sl_ctl {
+    int argc; /* the command line as it was given */
+    char *const *argv;
     const char *command;           /* as the table has it: of one word or of two */
     struct sl_flag_list arguments; /* after the command */
     const char *server, *ns, *selector;
     const char *kubeconfig;  /* NULL: none, and nothing is shown to the server */
+    bool kubeconfig_is_list; /* of files, any of which may be missing */
     const char *context;     /* of it; NULL: its current one */
     const char *output_name; /* as given; NULL: it was not */
     enum sl_output output;
@@ -67,6 +74,8 @@ struct sl_ctl {
 };
 /* BAD_REQUEST with a sentence for the user: also for an option that is another command's. No command is an error, too. */
 enum sl_code sl_ctl_parse(int argc, char *const argv[], struct sl_ctl *out, struct sl_error *e);
+/* Which command that is, also where its options are not ours; NULL: none. */
+const struct sl_ctl_command *sl_ctl_command_in(int argc, char *const argv[]);
 /* The options of one command with NULL's for all of them, or those of all commands. */
 void sl_ctl_print_options(const char *command, struct sl_buf *out);
 
@@ -106,6 +115,7 @@ int sl_ctl_list_workloads(struct sl_ctl *c);
 int sl_ctl_stop(struct sl_ctl *c);
 int sl_ctl_resume(struct sl_ctl *c);
 int sl_ctl_drain(struct sl_ctl *c);
+int sl_ctl_kubectl(struct sl_ctl *c); /* before anything is parsed: the options are kubectl's */
 int sl_ctl_delete(struct sl_ctl *c);
 int sl_ctl_get(struct sl_ctl *c);
 int sl_ctl_describe(struct sl_ctl *c);

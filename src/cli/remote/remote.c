@@ -4,6 +4,7 @@
 /* HTTP by libcurl, one connection that is kept. */
 #include "cli/remote/remote_parts.h"
 #include "base/check.h"
+#include "base/clock.h"
 #include "base/mem.h"
 #include <stdio.h>
 #include <string.h>
@@ -28,11 +29,6 @@ struct sl_remote *sl_remote_open(const char *server)
     return r;
 }
 
-static char *copy(const char *text)
-{
-    return text == NULL ? NULL : sl_mem_text(text);
-}
-
 static void aim(struct sl_remote *r, const char *server_name)
 {
     struct sl_buf base = {0}, address = {0};
@@ -43,30 +39,23 @@ static void aim(struct sl_remote *r, const char *server_name)
     sl_buf_fini(&address);
 }
 
-void sl_remote_identify(struct sl_remote *r, const struct sl_identity *who)
+void sl_remote_identify(struct sl_remote *r, struct sl_credentials *credentials)
 {
-    SL_PRE(r != NULL && r->address == NULL);
-    r->token = copy(who->token);
-    r->ca = copy(who->ca);
-    r->certificate = copy(who->client_certificate);
-    r->key = copy(who->client_key);
-    r->username = copy(who->username);
-    r->password = copy(who->password);
-    r->proxy = copy(who->proxy);
-    aim(r, who->server_name);
+    SL_PRE(r != NULL && r->credentials == NULL);
+    struct sl_identity who = {0};
+    r->credentials = credentials;
+    (void)sl_credentials_identity(credentials, sl_clock_wall_ms(), false, &who, NULL);
+    aim(r, who.server_name);
 }
 
 void sl_remote_close(struct sl_remote *r)
 {
     SL_PRE(r != NULL);
-    char *const texts[] = {r->server, r->base,     r->token,    r->ca,   r->certificate,
-                           r->key,    r->username, r->password, r->proxy};
     curl_easy_cleanup(r->curl);
     curl_slist_free_all(r->address);
     curl_global_cleanup();
-    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
-        sl_mem_free(texts[i]);
-    }
+    sl_mem_free(r->server);
+    sl_mem_free(r->base);
     sl_mem_free(r);
 }
 
@@ -82,33 +71,55 @@ static size_t take_body(char *data, size_t size, size_t count, void *context)
     return size * count;
 }
 
+/* Copied: the text may be another one before the transfer ends. */
 static void set_blob(CURL *curl, CURLoption option, const char *pem)
 {
     if (pem != NULL) {
-        struct curl_blob blob = {(void *)(uintptr_t)pem, strlen(pem), CURL_BLOB_NOCOPY};
+        struct curl_blob blob = {(void *)(uintptr_t)pem, strlen(pem), CURL_BLOB_COPY};
         curl_easy_setopt(curl, option, &blob);
     }
 }
 
-static void sign(const struct sl_remote *r, CURL *curl)
+static void sign(const struct sl_identity *who, CURL *curl)
 {
-    set_blob(curl, CURLOPT_CAINFO_BLOB, r->ca);
-    set_blob(curl, CURLOPT_SSLCERT_BLOB, r->certificate);
-    set_blob(curl, CURLOPT_SSLKEY_BLOB, r->key);
-    if (r->ca != NULL) {
+    set_blob(curl, CURLOPT_CAINFO_BLOB, who->ca);
+    set_blob(curl, CURLOPT_SSLCERT_BLOB, who->client_certificate);
+    set_blob(curl, CURLOPT_SSLKEY_BLOB, who->client_key);
+    if (who->ca != NULL) {
         curl_easy_setopt(curl, CURLOPT_CAPATH, NULL);
     }
-    if (r->token != NULL) {
+    if (who->insecure) {
+        curl_easy_setopt(curl, CURLOPT_SSL_VERIFYPEER, 0L);
+        curl_easy_setopt(curl, CURLOPT_SSL_VERIFYHOST, 0L);
+    }
+    if (who->proxy != NULL) {
+        curl_easy_setopt(curl, CURLOPT_PROXY, who->proxy);
+    }
+    if (who->token != NULL) {
         curl_easy_setopt(curl, CURLOPT_HTTPAUTH, CURLAUTH_BEARER);
-        curl_easy_setopt(curl, CURLOPT_XOAUTH2_BEARER, r->token);
-    } else if (r->username != NULL) {
+        curl_easy_setopt(curl, CURLOPT_XOAUTH2_BEARER, who->token);
+    } else if (who->username != NULL) {
         curl_easy_setopt(curl, CURLOPT_HTTPAUTH, CURLAUTH_BASIC);
-        curl_easy_setopt(curl, CURLOPT_USERNAME, r->username);
-        curl_easy_setopt(curl, CURLOPT_PASSWORD, r->password == NULL ? "" : r->password);
+        curl_easy_setopt(curl, CURLOPT_USERNAME, who->username);
+        curl_easy_setopt(curl, CURLOPT_PASSWORD, who->password == NULL ? "" : who->password);
     }
 }
 
-void sl_remote_prepare(const struct sl_remote *r, CURL *curl, const char *path, struct sl_buf *url)
+/* What cannot be had is left out: the server says 401, and the next call tries again. */
+static void identify(struct sl_remote *r, CURL *curl)
+{
+    struct sl_identity who = {0};
+    struct sl_error e = {0};
+    enum sl_code code =
+        sl_credentials_identity(r->credentials, sl_clock_wall_ms(), false, &who, &e);
+    if (code != SL_CODE_OK) {
+        fprintf(stderr, "Warning: %s\n", e.text);
+        return;
+    }
+    sign(&who, curl);
+}
+
+void sl_remote_prepare(struct sl_remote *r, CURL *curl, const char *path, struct sl_buf *url)
 {
     curl_easy_reset(curl);
     sl_buf_print(url, "%s%s", r->base, path);
@@ -120,10 +131,9 @@ void sl_remote_prepare(const struct sl_remote *r, CURL *curl, const char *path, 
     if (r->address != NULL) {
         curl_easy_setopt(curl, CURLOPT_CONNECT_TO, r->address);
     }
-    if (r->proxy != NULL) {
-        curl_easy_setopt(curl, CURLOPT_PROXY, r->proxy);
+    if (r->credentials != NULL) {
+        identify(r, curl);
     }
-    sign(r, curl);
 }
 
 enum sl_code sl_remote_unreachable(const struct sl_remote *r, CURLcode failure, struct sl_error *e)

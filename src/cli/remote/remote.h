@@ -11,8 +11,10 @@
 struct sl_remote;
 /* `server` is a URL such as http://127.0.0.1:8088 */
 struct sl_remote *sl_remote_open(const char *server);
-/* From now on as this user, to servers that its certificate authority vouches for (NULL: one that the system trusts). Copied. */
-void sl_remote_identify(struct sl_remote *r, const struct sl_identity *who);
+/* From now on as this user, to servers that its certificate authority vouches for (none: one that the system trusts). Each
+ * call asks the credentials again: what a file or a plugin gives may be good for minutes only. They live as long as `r`, and
+ * were asked once. */
+void sl_remote_identify(struct sl_remote *r, struct sl_credentials *credentials);
 void sl_remote_close(struct sl_remote *r);
 const char *sl_remote_server(const struct sl_remote *r);
 

@@ -10,12 +10,12 @@
 struct sl_remote {
     CURL *curl;
     char *server;
-    char *token, *ca, *certificate, *key, *username, *password, *proxy; /* NULL: none */
+    struct sl_credentials *credentials; /* NULL: none */
     char *base;                 /* what URLs begin with: of the name in the server's certificate */
     struct curl_slist *address; /* where that name is; NULL: where it says */
 };
 /* Sets the options of `curl` again, for the server, the path and our credentials. `url` has to live as long. */
-void sl_remote_prepare(const struct sl_remote *r, CURL *curl, const char *path, struct sl_buf *url);
+void sl_remote_prepare(struct sl_remote *r, CURL *curl, const char *path, struct sl_buf *url);
 /* What an answer that is not 2xx says. */
 enum sl_code sl_remote_refused(long http, const struct sl_buf *body, struct sl_error *e);
 enum sl_code sl_remote_unreachable(const struct sl_remote *r, CURLcode failure, struct sl_error *e);

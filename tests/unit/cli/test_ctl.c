@@ -4,6 +4,8 @@
 /* Options, paths and targets of sluicectl. */
 #include "t.h"
 #include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
 #include "cli/ctl/ctl.h"
 
 #define PARSE(...) sl_ctl_parse(ARGC(__VA_ARGS__), ARGV(__VA_ARGS__), &c, &e)
@@ -37,6 +39,44 @@ static void test_ctl_server_comes_from_flag_then_environment_then_default(void *
     assert_int_equal(PARSE("version", "--server", "http://here:2"), SL_CODE_OK);
     assert_string_equal(c.server, "http://here:2");
     unsetenv("SLUICE_SERVER");
+}
+
+/* A server that is named is asked without one; else it is that of kubectl, if there is any. */
+static void test_ctl_kubeconfig_comes_from_flag_then_environment_then_home(void **state)
+{
+    (void)state;
+    struct sl_ctl c;
+    struct sl_error e = {0};
+    char home[] = "/tmp/sluice-ctl-XXXXXX", path[64];
+    assert_non_null(mkdtemp(home));
+    setenv("HOME", home, 1);
+    assert_int_equal(PARSE("version"), SL_CODE_OK);
+    assert_null(c.kubeconfig);
+    (void)snprintf(path, sizeof path, "%s/.kube", home);
+    assert_int_equal(mkdir(path, 0700), 0);
+    (void)snprintf(path, sizeof path, "%s/.kube/config", home);
+    fclose(fopen(path, "w"));
+    assert_int_equal(PARSE("version", "--context", "x"), SL_CODE_OK);
+    assert_string_equal(c.kubeconfig, path);
+    assert_null(c.server);
+    setenv("KUBECONFIG", "/a:/b", 1);
+    assert_int_equal(PARSE("version"), SL_CODE_OK);
+    assert_string_equal(c.kubeconfig, "/a:/b");
+    assert_true(c.kubeconfig_is_list);
+    assert_int_equal(PARSE("version", "--server", "http://here:1"), SL_CODE_OK);
+    assert_null(c.kubeconfig);
+    setenv("SLUICE_KUBECONFIG", "/c:d", 1);
+    assert_int_equal(PARSE("version"), SL_CODE_OK);
+    assert_string_equal(c.kubeconfig, "/c:d");
+    assert_false(c.kubeconfig_is_list);
+    assert_int_equal(PARSE("version", "--kubeconfig", "/e"), SL_CODE_OK);
+    assert_string_equal(c.kubeconfig, "/e");
+    unsetenv("KUBECONFIG");
+    unsetenv("SLUICE_KUBECONFIG");
+    assert_int_equal(unlink(path), 0);
+    *strrchr(path, '/') = '\0';
+    assert_int_equal(rmdir(path), 0);
+    assert_int_equal(rmdir(home), 0);
 }
 
 static void test_ctl_wrong_usage_is_refused_and_named(void **state)
@@ -304,6 +344,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_ctl_flags_may_stand_anywhere),
         cmocka_unit_test(test_ctl_server_comes_from_flag_then_environment_then_default),
+        cmocka_unit_test(test_ctl_kubeconfig_comes_from_flag_then_environment_then_home),
         cmocka_unit_test(test_ctl_wrong_usage_is_refused_and_named),
         cmocka_unit_test(test_ctl_many_files_are_kept_and_too_many_refused),
         cmocka_unit_test(test_ctl_path_of_kinds),
@@ -317,5 +358,8 @@ int main(void)
         cmocka_unit_test(test_ctl_commands_of_two_words),
         cmocka_unit_test(test_ctl_dry_run_with_and_without_a_value),
     };
+    unsetenv("KUBECONFIG");
+    unsetenv("SLUICE_KUBECONFIG");
+    setenv("HOME", "/nonexistent", 1);
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -236,6 +236,90 @@ static void test_credentials_bad_files_are_refused(void **state)
     assert_string_equal(e.text, "cannot read /nowhere/config: No such file or directory");
 }
 
+/* Files beside each other, in the order of $KUBECONFIG. */
+static enum sl_code read_list(const char *names, const char *context, struct sl_credentials **out,
+                              struct sl_error *e)
+{
+    struct sl_buf paths = {0};
+    size_t dir_len = (size_t)(strrchr(files.path, '/') - files.path);
+    for (const char *at = names; *at != '\0'; at += strcspn(at, " "), at += strspn(at, " ")) {
+        sl_buf_print(&paths, "%s%.*s/%.*s", paths.len > 0 ? ":" : "", (int)dir_len, files.path,
+                     (int)strcspn(at, " "), at);
+    }
+    const struct sl_kubeconfig k = {.paths = paths.data, .is_list = true, .context = context};
+    *e = (struct sl_error){0};
+    enum sl_code code = sl_credentials_from_files(&k, out, e);
+    sl_buf_fini(&paths);
+    return code;
+}
+
+/* The first that says something counts; what a file names is beside it. */
+static void test_credentials_several_files_are_one(void **state)
+{
+    (void)state;
+    struct sl_credentials *c = NULL;
+    struct sl_error e;
+    web_put(&files, "one",
+            "contexts:\n- {name: x, context: {cluster: c, user: u, namespace: first}}\n"
+            "users:\n- {name: u, user: {tokenFile: secret}}\n");
+    web_put(&files, "two",
+            "current-context: x\nclusters:\n- {name: c, cluster: {server: 'https://two'}}\n"
+            "users:\n- {name: u, user: {token: second}}\n"
+            "contexts:\n- {name: x, context: {cluster: c, user: u, namespace: second}}\n"
+            "- {name: z, context: {cluster: nosuch, user: u}}\n");
+    web_put(&files, "empty", "");
+    web_put(&files, "secret", "first\n");
+    assert_int_equal(read_list("missing one empty two", NULL, &c, &e), SL_CODE_OK);
+    assert_string_equal(sl_credentials_server(c), "https://two");
+    assert_string_equal(sl_credentials_namespace(c), "first");
+    assert_string_equal(identity(c, 0, false).token, "first");
+    sl_credentials_free(c);
+    assert_int_equal(read_list("two one", NULL, &c, &e), SL_CODE_OK);
+    assert_string_equal(sl_credentials_namespace(c), "second");
+    assert_string_equal(identity(c, 0, false).token, "second");
+    sl_credentials_free(c);
+    assert_int_equal(read_list("one two", "z", &c, &e), SL_CODE_BAD_REQUEST);
+    assert_non_null(strstr(e.text, "clusters: none has the name \"nosuch\""));
+    assert_int_equal(read_list("missing empty", NULL, &c, &e), SL_CODE_NOT_FOUND);
+    assert_int_equal(read_list("one", NULL, &c, &e), SL_CODE_BAD_REQUEST);
+    assert_non_null(strstr(e.text, "current-context: it is missing"));
+    web_put(&files, "bad", "kind: Pod\n");
+    assert_int_equal(read_list("two bad", NULL, &c, &e), SL_CODE_BAD_REQUEST);
+    assert_non_null(strstr(e.text, "/bad: kind: it is not Config"));
+    web_put(&files, "bad", "a: [");
+    assert_int_equal(read_list("two bad", NULL, &c, &e), SL_CODE_BAD_REQUEST);
+    assert_non_null(strstr(e.text, "/bad: malformed YAML"));
+    struct sl_buf many = {0};
+    for (int i = 0; i < 33; i++) {
+        sl_buf_text(&many, "two ");
+    }
+    assert_int_equal(read_list(many.data, NULL, &c, &e), SL_CODE_BAD_REQUEST);
+    assert_non_null(strstr(e.text, "too many files"));
+    sl_buf_fini(&many);
+}
+
+static void test_credentials_verification_is_left_out_only_where_that_is_allowed(void **state)
+{
+    (void)state;
+    struct sl_credentials *c = NULL;
+    struct sl_error e;
+    assert_int_equal(load("{server: 'https://h', insecure-skip-tls-verify: true}", "{}", &c, &e),
+                     SL_CODE_BAD_REQUEST);
+    const struct sl_kubeconfig k = {.paths = files.path, .may_be_insecure = true};
+    assert_int_equal(sl_credentials_from_files(&k, &c, &e), SL_CODE_OK);
+    assert_true(identity(c, 0, false).insecure);
+    sl_credentials_free(c);
+    assert_int_equal(load("{server: 'https://h', insecure-skip-tls-verify: true, "
+                          "certificate-authority-data: " PEM_BASE64 "}",
+                          "{}", &c, &e),
+                     SL_CODE_BAD_REQUEST);
+    assert_int_equal(sl_credentials_from_files(&k, &c, &e), SL_CODE_BAD_REQUEST);
+    assert_non_null(strstr(e.text, "insecure-skip-tls-verify: does not go together"));
+    c = read_good(CLUSTER, "{}");
+    assert_false(identity(c, 0, false).insecure);
+    sl_credentials_free(c);
+}
+
 /* A plugin that counts its runs in the file "runs" and prints this status. */
 static void put_plugin(const char *before, const char *status)
 {
@@ -537,6 +621,8 @@ int main(void)
         T(test_credentials_unknown_names_are_said),
         T(test_credentials_bad_fields_are_named),
         T(test_credentials_bad_files_are_refused),
+        T(test_credentials_several_files_are_one),
+        T(test_credentials_verification_is_left_out_only_where_that_is_allowed),
         T(test_credentials_plugin_is_told_and_its_token_kept),
         T(test_credentials_plugin_ends_by_signals_that_the_daemon_ignores),
         T(test_credentials_plugin_is_run_again_when_refused_but_not_at_once),
