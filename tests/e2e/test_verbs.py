@@ -1,5 +1,5 @@
-"""kueuectl's verbs as sluicectl has them: create, list, stop, resume, delete and drain."""
-import json, unittest
+"""kueuectl's verbs as sluicectl has them: create, list, stop, resume, delete and drain; and shares and status."""
+import datetime, http.server, json, os, subprocess, threading, unittest
 from daemon import *
 
 
@@ -210,6 +210,94 @@ class Verbs(unittest.TestCase):
         self.assertIn("only with --wait", self.refused("drain", "team", "--timeout", "1s", code=2))
         self.assertIn("--timeout", self.refused("drain", "team", "--wait", "--timeout", "soon", code=2))
         self.assertIn('"nosuch" not found', self.refused("drain", "nosuch", "--wait"))
+
+    def test_shares_is_a_tree_and_one_document(self):
+        self.ctl("create", "cq", "spare", "--nominal-quota", "f:cpu=3", "--cohort", "all")
+        self.submit("big", "--cpu", "4")
+        self.admitted("big")
+        row = lambda: {r["QUEUE"]: (r["ENTITLED"], r["USED"], r["BORROWED"], r["LENT"]) for r in self.rows("shares")}
+        wanted = {"cohort all": ("5", "4", "0", "2"), "spare": ("3", "0", "0", "<=2"), "team": ("2", "4", "2", "0")}
+        eventually(lambda: row() == wanted, what="the shares")
+        found = json.loads(self.ctl("shares", "-ojson").stdout)["items"]
+        self.assertEqual([(i["kind"], i["name"], i.get("parent")) for i in found],
+                         [("Cohort", "all", None), ("ClusterQueue", "spare", "all"), ("ClusterQueue", "team", "all")])
+        self.assertEqual(found[1]["shares"][0]["lentAtMost"], "2")
+        self.assertIn("takes no arguments", self.refused("shares", "team", code=2))
+        self.ctl("delete", "cq", "spare")
+
+    def test_status_of_a_standalone_daemon(self):
+        self.submit("seen")
+        self.admitted("seen")
+        out = self.ctl("status").stdout
+        self.assertRegex(out, rf"(?m)^server +{self.daemon.url}, v1.*sluice")
+        self.assertRegex(out, r"(?m)^leader +standalone")
+        self.assertRegex(out, r"(?m)^ClusterQueues +1, 1 of them active")
+        self.assertRegex(out, r"(?m)^workloads +\d+ pending, 1 with quota")
+        self.assertRegex(out, r"(?m)^last decision +\d+s ago: default/job-seen\S* \w+=\w+")
+        self.assertRegex(out, r"(?m)^cycles +\d+ since the start, [\d.]+/s")
+        self.assertRegex(out, r"(?m)^wait for admission +p50 [\d.]+ s, p99 [\d.]+ s, of \d+ since")
+        self.assertNotIn("trouble", out)
+        self.assertIs(json.loads(self.ctl("status", "-ojson").stdout)["healthy"], True)
+        self.assertIn("takes no arguments", self.refused("status", "team", code=2))
+        self.assertIn("cannot talk to", self.refused("--server", "http://127.0.0.1:1", "status"))
+
+    def test_status_of_a_cluster(self):
+        """The lease says who leads, and the API server passes on the leader's metrics."""
+        now = datetime.datetime.now(datetime.timezone.utc)
+        lease = {"spec": {"holderIdentity": "pod-a_1", "leaseDurationSeconds": 15, "renewTime": now.isoformat().replace("+00:00", "Z")}}
+        pods = {"items": [{"metadata": {"name": "pod-a"}}]}
+        page = "sluice_cycles_total 12\nsluice_writes_waiting 3\nsluice_writes_under_way 2\nsluice_write_conflicts_total 1\n"
+        system = "/api/v1/namespaces/kueue-system/pods"
+        answers = {"/version": {"gitVersion": "v1.36.0"}, "/readyz": "ok",
+                   "/apis/coordination.k8s.io/v1/namespaces/kueue-system/leases/c1f6bfd2.kueue.x-k8s.io": lease,
+                   f"/apis/{KUEUE}/clusterqueues": {"items": []}, f"/apis/{KUEUE}/workloads": {"items": []},
+                   f"{system}?labelSelector=sluice.dev%2Fleader%3Dtrue": pods,
+                   f"{system}/http:pod-a:8080/proxy/metrics": page, "/elsewhere": page, "/other": "up 1\n"}
+
+        class Answer(http.server.BaseHTTPRequestHandler):
+            def do_GET(self):
+                found = answers.get(self.path)
+                body = (found if isinstance(found, str) else json.dumps(found or {"message": f"{self.path} is not there", "reason": "NotFound"})).encode()
+                self.send_response(404 if found is None else 200)
+                self.send_header("Content-Length", str(len(body)))
+                self.end_headers()
+                self.wfile.write(body)
+
+            def log_message(self, *_):
+                pass
+        server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Answer)
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        self.addCleanup(server.server_close)
+        self.addCleanup(server.shutdown)
+        url = f"http://127.0.0.1:{server.server_port}"
+        out = self.ctl("--server", url, "status").stdout
+        self.assertRegex(out, r"(?m)^leader +pod-a_1, renewed \d+s ago")
+        self.assertRegex(out, r"(?m)^cycles +12 since the start, 0.0/s")
+        self.assertRegex(out, r"(?m)^writes +3 waiting, 2 under way, 1 conflicts")
+        self.assertRegex(out, r"(?m)^last decision +none yet")
+        self.assertIn("nothing was admitted yet", out)
+        del answers[f"{system}/http:pod-a:8080/proxy/metrics"]
+        out = self.ctl("--server", url, "status").stdout
+        self.assertRegex(out, r"(?m)^metrics +cannot be read: .*is not there \(see --metrics\)")
+        self.assertIn("12 since the start", self.ctl("--server", url, "status", "--metrics", f"{url}/elsewhere").stdout)
+        self.assertIn("these are no metrics of Sluice", self.ctl("--server", url, "status", "--metrics", f"{url}/other").stdout)
+        answers["/elsewhere"] = page + "sluice_core_refusals_total 4\nsluice_turns_slow_total 1\n"
+        done = self.ctl("--server", url, "status", "--metrics", f"{url}/elsewhere", check=False)
+        self.assertEqual(done.returncode, 1)
+        self.assertRegex(done.stdout, r"(?s)trouble +events that the core refused: 4 .*\n +turns of more than a second: 1 ")
+        for spec, says in (({**lease["spec"], "renewTime": "2020-01-01T00:00:00.000000Z"}, "renewed"), ({}, "none, renewed never ago")):
+            lease["spec"] = spec
+            done = self.ctl("--server", url, "status", check=False)
+            self.assertEqual(done.returncode, 1)
+            self.assertIn(says, done.stdout)
+            self.assertIn("no instance leads: nothing is decided", done.stdout)
+        pods["items"] = []
+        self.assertIn("no pod in kueue-system leads", self.ctl("--server", url, "status", check=False).stdout)
+        del answers["/apis/coordination.k8s.io/v1/namespaces/kueue-system/leases/c1f6bfd2.kueue.x-k8s.io"], answers["/readyz"], answers[f"/apis/{KUEUE}/workloads"]
+        out = self.ctl("--server", url, "status", check=False).stdout
+        self.assertIn("the server is not ready", out)
+        self.assertRegex(out, r"(?m)^leader .*is not there")
+        self.assertIn("workloads is not there", out)
 
 
 if __name__ == "__main__":

@@ -103,6 +103,15 @@ static const struct sl_ctl_command table[] = {
      "  sluicectl dashboard\n"
      "  sluicectl dashboard --until-done               for scripts\n"
      "  sluicectl dashboard -o json                    one picture as data\n"},
+    {"shares", sl_ctl_shares, 1u << SL_OUTPUT_TABLE | DATA, "",
+     "the tree of cohorts: who is entitled to how much, uses, borrows and lends it",
+     "  sluicectl shares\n"
+     "  sluicectl shares -o json\n"},
+    {"status", sl_ctl_status, 1u << SL_OUTPUT_TABLE | DATA, "",
+     "health of the scheduler: leader, cycles, queue depth, waiting times",
+     "  sluicectl status\n"
+     "  sluicectl status >/dev/null || echo it needs a look\n"
+     "  sluicectl status --metrics http://127.0.0.1:8080/metrics\n"},
     {"topology", sl_ctl_topology, 1u << SL_OUTPUT_TABLE | DATA, "[FLAVOR]",
      "which workloads have pods where, rack by rack", "  sluicectl topology\n"},
     {"node", sl_ctl_node, 0, "list | fail NAME... | recover NAME...",

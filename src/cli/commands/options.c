@@ -52,7 +52,8 @@ static const struct sl_flag table[] = {
     TEXT("--selector", "-l", selector, "LABELS", "get watch " LISTS, "such as app=web,tier!=db"),
     SWITCH("--watch", "-w", watch, "get", "then print changes until interrupted, as watch does"),
     TEXT("--output", "-o", output_name, "FORMAT",
-         "apply get watch submit pending topology dashboard stop resume " CREATE " " LISTS,
+         "apply get watch submit pending topology dashboard shares status stop resume " CREATE
+         " " LISTS,
          "in which form it is printed: see below"),
     SWITCH("--quiet", "-q", quiet, "apply delete submit", "print only errors and warnings"),
     TEXT("--queue", NULL, submit.queue, "NAME", "submit", "LocalQueue of the namespace; required"),
@@ -134,6 +135,9 @@ static const struct sl_flag table[] = {
          "all, pending, quotareserved, admitted or finished; may be repeated"),
     TEXT("--for", NULL, filter.owner, "KIND/NAME", "list-workload", "only those of this job"),
     NUMBER("--limit", limit, "N", "pending", "show only the first N workloads of each list"),
+    TEXT("--metrics", NULL, metrics, "URL", "status",
+         "where the scheduler's metrics are, such as http://127.0.0.1:8080/metrics behind kubectl "
+         "port-forward (default: the server's, or by the API server's proxy of the leader's pod)"),
     SWITCH("--until-done", NULL, until_done, "dashboard", "end when all workloads have finished"),
     SWITCH("--plain", NULL, plain, "dashboard topology", "no colors, as for a file"),
     TEXT("--until", NULL, until, "POINT", "replay",

@@ -63,9 +63,10 @@ struct sl_ctl {
     const char *cluster_queue; /* of create localqueue and list */
     bool unknown_is_fine;      /* that it does not exist */
     struct sl_ctl_filter filter;
-    bool keep_running; /* stop */
-    bool yes, all;     /* delete */
-    int64_t limit;     /* of pending workloads in one list; 0 = none */
+    bool keep_running;   /* stop */
+    const char *metrics; /* of status: where they are; NULL: looked for */
+    bool yes, all;       /* delete */
+    int64_t limit;       /* of pending workloads in one list; 0 = none */
     /* dashboard */
     bool until_done, plain;
     /* replay */
@@ -115,6 +116,8 @@ int sl_ctl_list_workloads(struct sl_ctl *c);
 int sl_ctl_stop(struct sl_ctl *c);
 int sl_ctl_resume(struct sl_ctl *c);
 int sl_ctl_drain(struct sl_ctl *c);
+int sl_ctl_shares(struct sl_ctl *c);
+int sl_ctl_status(struct sl_ctl *c);
 int sl_ctl_kubectl(struct sl_ctl *c); /* before anything is parsed: the options are kubectl's */
 int sl_ctl_delete(struct sl_ctl *c);
 int sl_ctl_get(struct sl_ctl *c);

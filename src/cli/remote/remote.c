@@ -237,6 +237,26 @@ enum sl_code sl_remote_call(struct sl_remote *r, const struct sl_call *call, str
     return code;
 }
 
+enum sl_code sl_remote_text(struct sl_remote *r, const char *path, const char *url,
+                            struct sl_buf *out, struct sl_error *e)
+{
+    SL_PRE(r != NULL && (path != NULL || url != NULL));
+    struct sl_buf full = {0};
+    struct sl_remote *at = path != NULL ? r : sl_remote_open(url);
+    sl_remote_prepare(at, at->curl, path != NULL ? path : "", &full);
+    curl_easy_setopt(at->curl, CURLOPT_TIMEOUT_MS, CALL_MS_MAX);
+    curl_easy_setopt(at->curl, CURLOPT_WRITEFUNCTION, take_body);
+    curl_easy_setopt(at->curl, CURLOPT_WRITEDATA, out);
+    CURLcode failure = curl_easy_perform(at->curl);
+    enum sl_code code =
+        failure == CURLE_OK ? finish(at, out, NULL, e) : sl_remote_unreachable(at, failure, e);
+    if (at != r) {
+        sl_remote_close(at);
+    }
+    sl_buf_fini(&full);
+    return code;
+}
+
 enum sl_code sl_remote_get(struct sl_remote *r, const char *path, struct sl_json **out,
                            struct sl_error *e)
 {

@@ -25,6 +25,9 @@ struct sl_call {
 };
 enum sl_code sl_remote_call(struct sl_remote *r, const struct sl_call *call, struct sl_json **out,
                             struct sl_error *e);
+/* What is no JSON, as it comes; path NULL: of this URL instead, without credentials. */
+enum sl_code sl_remote_text(struct sl_remote *r, const char *path, const char *url,
+                            struct sl_buf *out, struct sl_error *e);
 enum sl_code sl_remote_get(struct sl_remote *r, const char *path, struct sl_json **out,
                            struct sl_error *e);
 
