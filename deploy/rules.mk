@@ -23,6 +23,19 @@ sbom: $(BUILD)/sluiced ## write BUILD/sluiced.spdx.json: the program, and the pa
 	@deploy/container/sbom.py $< >$(BUILD)/sluiced.spdx.json.new && mv $(BUILD)/sluiced.spdx.json.new $(BUILD)/sluiced.spdx.json
 	@echo "sbom: $$(grep -c '"versionInfo"' $(BUILD)/sluiced.spdx.json) packages in $(BUILD)/sluiced.spdx.json"
 
+PREFIX ?= /usr/local
+SHARE   = $(DESTDIR)$(PREFIX)/share
+.PHONY: install
+install: all ## put the programs, `kubectl sluice`, the manual page and completions below PREFIX (/usr/local); DESTDIR is put before
+	@install -d $(DESTDIR)$(PREFIX)/bin $(SHARE)/man/man1 $(SHARE)/bash-completion/completions $(SHARE)/zsh/site-functions $(SHARE)/fish/vendor_completions.d
+	@install -m 0755 $(BUILD)/sluiced $(BUILD)/sluicectl $(DESTDIR)$(PREFIX)/bin
+	@ln -sf sluicectl $(DESTDIR)$(PREFIX)/bin/kubectl-sluice
+	@$(BUILD)/sluicectl man >$(SHARE)/man/man1/sluicectl.1
+	@$(BUILD)/sluicectl completion bash >$(SHARE)/bash-completion/completions/sluicectl
+	@$(BUILD)/sluicectl completion zsh >$(SHARE)/zsh/site-functions/_sluicectl
+	@$(BUILD)/sluicectl completion fish >$(SHARE)/fish/vendor_completions.d/sluicectl.fish
+	@echo "install: sluiced, sluicectl and kubectl-sluice are in $(DESTDIR)$(PREFIX)/bin"
+
 .PHONY: topology
 ##@ Use
 topology: $(BUILD)/sluiced $(BUILD)/sluicectl ## play the example of a topology: 640 nodes, drawn step by step

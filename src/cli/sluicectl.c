@@ -4,55 +4,9 @@
 /* sluicectl: options in, one command run. Exit codes: 0 done, 1 failed, 2 wrong usage. */
 #include "cli/ctl/ctl.h"
 #include "cli/common/version.h"
-#include "base/clock.h"
 #include "cli/screen/screen.h"
-#include "kube/credentials.h"
 #include <string.h>
 #include <sys/stat.h>
-
-/* The kubeconfig's user. A secret is sent only where nobody can read it on the way. */
-static bool identify(const struct sl_ctl *c, struct sl_credentials *credentials, struct sl_error *e)
-{
-    struct sl_identity who = {0};
-    if (sl_credentials_identity(credentials, sl_clock_wall_ms(), false, &who, e) != SL_CODE_OK) {
-        return false;
-    }
-    const char *secret = who.token != NULL ? "token" : who.username != NULL ? "password" : NULL;
-    bool open = c->server != NULL && strncmp(c->server, "https://", 8) != 0;
-    if (secret != NULL && open) {
-        (void)sl_error_set(e, SL_CODE_BAD_REQUEST, "the %s is not sent to %.200s: not https",
-                           secret, c->server);
-    }
-    return secret == NULL || !open;
-}
-
-/* What was not said is as in the kubeconfig's context. */
-static bool open_remote(struct sl_ctl *c, struct sl_credentials **credentials, struct sl_error *e)
-{
-    if (c->kubeconfig == NULL) {
-        c->remote = sl_remote_open(c->server);
-        return true;
-    }
-    const struct sl_kubeconfig k = {.paths = c->kubeconfig,
-                                    .is_list = c->kubeconfig_is_list,
-                                    .context = c->context,
-                                    .may_be_insecure = true};
-    enum sl_code code = sl_credentials_from_files(&k, credentials, e);
-    if (code == SL_CODE_NOT_FOUND && c->context == NULL) {
-        c->remote = sl_remote_open(SL_CTL_SERVER);
-        return true;
-    }
-    if (code != SL_CODE_OK || !identify(c, *credentials, e)) {
-        return false;
-    }
-    c->remote = sl_remote_open(c->server != NULL ? c->server : sl_credentials_server(*credentials));
-    sl_remote_identify(c->remote, *credentials);
-    const char *ns = sl_credentials_namespace(*credentials);
-    if (!c->ns_said && ns[0] != '\0') {
-        c->ns = c->submit.ns = ns;
-    }
-    return true;
-}
 
 static int print_help(const struct sl_ctl *c)
 {
@@ -74,6 +28,12 @@ static int print_help(const struct sl_ctl *c)
     return 0;
 }
 
+static bool needs_server(const struct sl_ctl_command *command)
+{
+    return command->run != sl_ctl_replay && command->run != sl_ctl_completion &&
+           command->run != sl_ctl_man;
+}
+
 static int run(struct sl_ctl *c)
 {
     struct sl_error e = {0};
@@ -83,15 +43,12 @@ static int run(struct sl_ctl *c)
     }
     struct sl_credentials *credentials = NULL;
     int status = 1;
-    if (open_remote(c, &credentials, &e)) {
+    if (!needs_server(command) || sl_ctl_open(c, &credentials, &e)) {
         status = command->run(c);
-        sl_remote_close(c->remote);
     } else {
         status = sl_ctl_failed("kubeconfig", &e);
     }
-    if (credentials != NULL) {
-        sl_credentials_free(credentials);
-    }
+    sl_ctl_close(c, credentials);
     return status;
 }
 
@@ -111,6 +68,9 @@ int main(int argc, char *argv[])
     struct sl_error e = {0};
     (void)umask(077);
     sl_screen_guard();
+    if (argc > 1 && strcmp(argv[1], SL_CTL_COMPLETE) == 0) {
+        return sl_ctl_complete(argc - 1, argv + 1);
+    }
     const struct sl_ctl_command *command = sl_ctl_command_in(argc, argv);
     if (command != NULL && command->run == sl_ctl_kubectl && !asks_for_help(argc, argv)) {
         ctl = (struct sl_ctl){.argc = argc, .argv = argv};

@@ -124,6 +124,12 @@ static const struct sl_ctl_command table[] = {
      "play a daemon's journal again and compare every decision (needs no server)",
      "  sluicectl replay /var/lib/sluice\n"
      "  sluicectl replay /var/lib/sluice --workload lab/job-train-1a2b3\n"},
+    {"completion", sl_ctl_completion, 0, "bash|zsh|fish",
+     "print the script by which a shell completes the words of this program",
+     "  source <(sluicectl completion bash)            in ~/.bashrc\n"
+     "  sluicectl completion zsh >\"${fpath[1]}/_sluicectl\"\n"
+     "  sluicectl completion fish >~/.config/fish/completions/sluicectl.fish\n"},
+    {"man", sl_ctl_man, 0, "", "print the manual page (troff)", "  sluicectl man | man -l -\n"},
     {"version", sl_ctl_version, 0, "", "versions of this program and of the server",
      "  sluicectl version\n"},
     {"help", NULL, 0, "[COMMAND]", "print this, or the help of a command, and exit",

@@ -3,6 +3,7 @@
 
 /* The one table of sluicectl's options: the parser, the help of each command and what is refused there are made of it. */
 #include "cli/ctl/ctl.h"
+#include "base/check.h"
 #include "base/near.h"
 #include <limits.h>
 #include <stdlib.h>
@@ -37,8 +38,6 @@
 #define CREATE "create-clusterqueue create-localqueue create-resourceflavor"
 #define LISTS "list-clusterqueue list-localqueue list-resourceflavor list-workload"
 #define IN_NAMESPACES "list-localqueue list-workload"
-
-#define SCOPE_LEN 64u
 
 static const struct sl_flag table[] = {
     LIST("--filename", "-f", files, "FILE", "apply delete",
@@ -157,19 +156,26 @@ static const struct sl_flag table[] = {
 #define TABLE_COUNT (sizeof table / sizeof table[0])
 
 /* In the table a command of two words is one: "create-clusterqueue". */
-static void scope_of(const char *command, char out[static SCOPE_LEN])
+void sl_ctl_scope(const char *command, char out[static SL_CTL_SCOPE_LEN])
 {
-    (void)snprintf(out, SCOPE_LEN, "%s", command);
+    (void)snprintf(out, SL_CTL_SCOPE_LEN, "%s", command);
     for (char *at = out; (at = strchr(at, ' ')) != NULL;) {
         *at = '-';
     }
 }
 
+const struct sl_flag *sl_ctl_options(size_t *count)
+{
+    SL_PRE(count != NULL);
+    *count = TABLE_COUNT;
+    return table;
+}
+
 void sl_ctl_print_options(const char *command, struct sl_buf *out)
 {
     const struct sl_flags flags = {.table = table, .table_count = TABLE_COUNT};
-    char scope[SCOPE_LEN];
-    scope_of(command == NULL ? "" : command, scope);
+    char scope[SL_CTL_SCOPE_LEN];
+    sl_ctl_scope(command == NULL ? "" : command, scope);
     sl_flags_help(&flags, command == NULL ? NULL : scope, out);
 }
 
@@ -322,8 +328,8 @@ enum sl_code sl_ctl_parse(int argc, char *const argv[], struct sl_ctl *out, stru
                            .kubeconfig = environment("SLUICE_KUBECONFIG"),
                            .submit = {.cpu = "1", .parallelism = 1},
                            .count = 1};
-    char scope[SCOPE_LEN];
-    scope_of(found == NULL ? "" : found->name, scope);
+    char scope[SL_CTL_SCOPE_LEN];
+    sl_ctl_scope(found == NULL ? "" : found->name, scope);
     struct sl_flags flags = {.table = table,
                              .table_count = TABLE_COUNT,
                              .options = out,

@@ -80,6 +80,11 @@ const struct sl_ctl_command *sl_ctl_command_in(int argc, char *const argv[]);
 /* The options of one command with NULL's for all of them, or those of all commands. */
 void sl_ctl_print_options(const char *command, struct sl_buf *out);
 
+/* The rows of the options' table, and the name by which a command is in their scopes. */
+const struct sl_flag *sl_ctl_options(size_t *count);
+#define SL_CTL_SCOPE_LEN 64u
+void sl_ctl_scope(const char *command, char out[static SL_CTL_SCOPE_LEN]);
+
 /* The names of these forms: "table, json". */
 void sl_ctl_print_outputs(unsigned outputs, struct sl_buf *out);
 
@@ -130,9 +135,18 @@ int sl_ctl_node(struct sl_ctl *c);
 int sl_ctl_topology(struct sl_ctl *c);
 int sl_ctl_replay(struct sl_ctl *c);
 int sl_ctl_version(struct sl_ctl *c);
+int sl_ctl_completion(struct sl_ctl *c);
+int sl_ctl_man(struct sl_ctl *c);
+/* What shells call: the words behind that one, the last of them unfinished. Prints what it may become, a line each with what it
+ * is behind a tab, or ":files" where that is a file. Always 0. */
+#define SL_CTL_COMPLETE "__complete"
+int sl_ctl_complete(int argc, char *const argv[]);
 
 /* --- for the commands ---------------------------------------------------------------------------------- */
 
+/* Opens c->remote at the server that the options or a kubeconfig say. The caller ends it with close, in either case. */
+bool sl_ctl_open(struct sl_ctl *c, struct sl_credentials **credentials, struct sl_error *e);
+void sl_ctl_close(struct sl_ctl *c, struct sl_credentials *credentials);
 /* /apis/GROUP/VERSION/namespaces/NS/PLURAL/NAME; ns "" = all namespaces, name "" = the collection. */
 void sl_ctl_path(enum sl_kind kind, const char *ns, const char *name, struct sl_buf *out);
 /* Appends text with everything but unreserved characters as %XX. */

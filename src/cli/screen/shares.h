@@ -6,7 +6,7 @@
  *
  * entitled: the nominal quota; of a cohort its own and that of all below it. used: what admitted and reserving workloads hold.
  * borrowed: what is used beyond the entitlement. lent: of a cohort what its members have borrowed and it has not borrowed
- * itself; of a queue at most so much, since borrowers do not borrow from somebody in particular: what it does not use and may lend,
+ * itself; of a queue at most so much, since nothing is borrowed from one lender in particular: what it does not use and may lend,
  * but not more than the others of its tree have borrowed. */
 #ifndef SL_CLI_SHARES_H
 #define SL_CLI_SHARES_H
