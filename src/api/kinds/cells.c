@@ -3,6 +3,7 @@
 
 /* Cells: by path, by condition, or computed as kubectl's own printers do for the built-in kinds. */
 #include "api/kinds/cells.h"
+#include "api/objects/quantity.h"
 
 #include <ctype.h>
 #include <inttypes.h>
@@ -267,6 +268,49 @@ static struct sl_json *global_default(const struct sl_json *o, int64_t now_ms)
     return sl_json_new_bool(sl_json_path_bool(o, "globalDefault", false));
 }
 
+/* What a list of flavors with resources has of one of them, in all flavors. */
+static struct sl_quantity sum_of(const struct sl_json *flavors, const char *resource,
+                                 const char *member)
+{
+    struct sl_quantity sum = {0, SL_QUANTITY_DECIMAL_SI};
+    for (size_t i = 0; i < sl_json_len(flavors); i++) {
+        const struct sl_json *item =
+            sl_json_find_by(sl_json_get(sl_json_at(flavors, i), "resources"), "name", resource);
+        struct sl_quantity q;
+        if (item != NULL && sl_quantity_read(sl_json_get(item, member), &q, NULL) == SL_CODE_OK) {
+            sum.nano += q.nano;
+            sum.format = q.nano != 0 ? q.format : sum.format;
+        }
+    }
+    return sum;
+}
+
+static void add_use(const struct sl_json *o, const struct sl_json *group, const char *resource,
+                    struct sl_buf *text)
+{
+    char used[64], quota[64];
+    sl_quantity_print(sum_of(sl_json_path(o, "status.flavorsReservation"), resource, "total"),
+                      used);
+    sl_quantity_print(sum_of(sl_json_get(group, "flavors"), resource, "nominalQuota"), quota);
+    sl_buf_print(text, "%s%s %s/%s", text->len > 0 ? ", " : "", resource, used, quota);
+}
+
+/* "cpu 5/8, memory 10Gi/32Gi", of all flavors together */
+static struct sl_json *queue_use(const struct sl_json *o, int64_t now_ms)
+{
+    struct sl_buf text = {0};
+    const struct sl_json *groups = sl_json_path(o, "spec.resourceGroups");
+    (void)now_ms;
+    for (size_t i = 0; i < sl_json_len(groups); i++) {
+        const struct sl_json *group = sl_json_at(groups, i);
+        const struct sl_json *covered = sl_json_get(group, "coveredResources");
+        for (size_t k = 0; k < sl_json_len(covered); k++) {
+            add_use(o, group, sl_json_text(sl_json_at(covered, k), ""), &text);
+        }
+    }
+    return take_text(&text);
+}
+
 static const struct {
     const char *source;
     struct sl_json *(*cell)(const struct sl_json *o, int64_t now_ms);
@@ -279,8 +323,18 @@ static const struct {
     {"@event-last-seen", event_last_seen}, {"@event-object", event_object},
     {"@event-source", event_source},       {"@global-default", global_default},
     {"@template-images", template_images}, {"@template-containers", template_containers},
-    {"@topology-levels", topology_levels},
+    {"@topology-levels", topology_levels}, {"@queue-use", queue_use},
 };
+
+/* "TYPE" is its status, "TYPE.member" that member. */
+static struct sl_json *of_condition(const struct sl_json *object, const char *source)
+{
+    char type[64];
+    const char *dot = strchr(source, '.');
+    (void)snprintf(type, sizeof type, "%.*s", (int)strcspn(source, "."), source);
+    return sl_json_clone(
+        sl_json_get(sl_condition_find(object, type), dot == NULL ? "status" : dot + 1));
+}
 
 struct sl_json *sl_cell_new(const struct sl_column *column, const struct sl_json *object,
                             int64_t now_ms)
@@ -288,8 +342,7 @@ struct sl_json *sl_cell_new(const struct sl_column *column, const struct sl_json
     SL_PRE(column != NULL);
     const char *source = column->source;
     if (source[0] == '?') {
-        const struct sl_json *condition = sl_condition_find(object, source + 1);
-        return sl_json_clone(sl_json_get(condition, "status"));
+        return of_condition(object, source + 1);
     }
     if (source[0] != '@') {
         const struct sl_json *value = sl_json_path(object, source);

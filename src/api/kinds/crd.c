@@ -322,7 +322,9 @@ static struct sl_json *new_column(const struct sl_column *column)
     struct sl_json *c = sl_json_new_map();
     struct sl_buf path = {0};
     if (column->source[0] == '?') {
-        sl_buf_print(&path, ".status.conditions[?(@.type=='%s')].status", column->source + 1);
+        const char *type = column->source + 1, *dot = strchr(type, '.');
+        sl_buf_print(&path, ".status.conditions[?(@.type=='%.*s')]%s", (int)strcspn(type, "."),
+                     type, dot == NULL ? ".status" : dot);
     } else {
         sl_buf_print(&path, ".%s", column->source);
     }

@@ -104,7 +104,10 @@ static void test_crd_names_scope_and_columns_are_those_of_the_kind(void **state)
     assert_string_equal(
         sl_json_path_text(v, "spec.versions.0.additionalPrinterColumns.2.jsonPath", ""),
         ".status.conditions[?(@.type=='Admitted')].status");
-    assert_int_equal(sl_json_len(sl_json_path(v, "spec.versions.0.additionalPrinterColumns")), 5);
+    assert_int_equal(sl_json_len(sl_json_path(v, "spec.versions.0.additionalPrinterColumns")), 7);
+    assert_string_equal(
+        sl_json_path_text(v, "spec.versions.0.additionalPrinterColumns.5.jsonPath", ""),
+        ".status.conditions[?(@.type=='QuotaReserved')].reason");
     assert_json(sl_json_path(v, "spec.versions.0.selectableFields"),
                 "[{\"jsonPath\":\".status.admission.clusterQueue\"}]");
     sl_json_free(v);

@@ -66,11 +66,13 @@ static void test_table_workloads_have_the_columns_of_kueue(void **state)
            "'True'}\n"
            "---\nmetadata: {name: job-longer, namespace: other, creationTimestamp: "
            "'2025-12-31T23:59:57Z'}\n"
-           "spec: {queueName: lq}\n",
+           "spec: {queueName: lq}\nstatus: {conditions: [{type: QuotaReserved, status: 'False', "
+           "reason: WaitingForQuota, message: 4 more}]}\n",
            false, true,
-           "NAMESPACE   NAME         QUEUE   RESERVED IN   ADMITTED   FINISHED   AGE\n"
-           "ns          job-a        lq      cq            True                  10m\n"
-           "other       job-longer   lq                                          3s\n");
+           "NAMESPACE   NAME         QUEUE   RESERVED IN   ADMITTED   FINISHED   AGE   REASON\n"
+           "ns          job-a        lq      cq            True                  10m   \n"
+           "other       job-longer   lq                                          3s    "
+           "WaitingForQuota\n");
 }
 
 static void test_table_wide_shows_more_columns(void **state)
@@ -78,12 +80,41 @@ static void test_table_wide_shows_more_columns(void **state)
     (void)state;
     static const char queue[] =
         "metadata: {name: cq}\nspec: {cohortName: all, queueingStrategy: StrictFIFO}\n"
-        "status: {pendingWorkloads: 3, admittedWorkloads: 0}\n";
+        "status: {pendingWorkloads: 3, admittedWorkloads: 0, fairSharing: {weightedShare: 70},\n"
+        "  conditions: [{type: Active, status: 'False', reason: Stopped}]}\n";
     prints(SL_KIND_CLUSTER_QUEUE, queue, false, false,
-           "NAME   COHORT   PENDING WORKLOADS\ncq     all      3\n");
+           "NAME   COHORT   PENDING WORKLOADS   ACTIVE   USED/QUOTA\n"
+           "cq     all      3                   False    \n");
     prints(SL_KIND_CLUSTER_QUEUE, queue, true, false,
-           "NAME   COHORT   STRATEGY     PENDING WORKLOADS   ADMITTED WORKLOADS\n"
-           "cq     all      StrictFIFO   3                   0\n");
+           "NAME   COHORT   STRATEGY     PENDING WORKLOADS   ADMITTED WORKLOADS   ACTIVE   "
+           "USED/QUOTA   REASON    SHARE\n"
+           "cq     all      StrictFIFO   3                   0                    False            "
+           "     Stopped   70\n");
+}
+
+/* Of all flavors together; what a flavor does not have counts nothing, and neither does what is no quantity. */
+static void test_table_queues_show_their_use(void **state)
+{
+    (void)state;
+    prints(
+        SL_KIND_CLUSTER_QUEUE,
+        "metadata: {name: cq}\nspec: {resourceGroups: [{coveredResources: [cpu, memory], flavors: "
+        "[{name: a, resources: [{name: cpu, nominalQuota: 4}, {name: memory, nominalQuota: 0}]}, "
+        "{name: b, resources: [{name: cpu, nominalQuota: 2}, {name: memory, nominalQuota: 1Gi}]}]},"
+        " {coveredResources: [gpu], flavors: [{name: c, resources: [{name: gpu, nominalQuota: "
+        "many}]}]}]}\n"
+        "status: {flavorsReservation: [{name: a, resources: [{name: cpu, total: 500m}, {name: "
+        "memory, total: '0'}]}, {name: b, resources: [{name: cpu, total: '1'}]}]}\n",
+        false, false,
+        "NAME   COHORT   PENDING WORKLOADS   ACTIVE   USED/QUOTA\n"
+        "cq                                           cpu 1500m/6, memory 0/1Gi, gpu 0/0\n");
+    prints(SL_KIND_LOCAL_QUEUE,
+           "metadata: {name: lq}\nspec: {clusterQueue: cq}\nstatus: {conditions: [{type: Active, "
+           "status: 'False', reason: ClusterQueueIsInactive}]}\n",
+           true, false,
+           "NAME   CLUSTERQUEUE   PENDING WORKLOADS   ADMITTED WORKLOADS   ACTIVE   REASON\n"
+           "lq     cq                                                      False    "
+           "ClusterQueueIsInactive\n");
 }
 
 static void test_table_without_objects_is_a_header(void **state)
@@ -183,12 +214,12 @@ static void test_table_for_kubectl_has_definitions_cells_and_metadata(void **sta
     struct sl_json *table = sl_table_new(SL_KIND_LOCAL_QUEUE, list, NOW);
     assert_string_equal(sl_json_path_text(table, "kind", ""), "Table");
     assert_string_equal(sl_json_path_text(table, "apiVersion", ""), "meta.k8s.io/v1");
-    assert_int_equal(sl_json_len(sl_json_get(table, "columnDefinitions")), 4);
+    assert_int_equal(sl_json_len(sl_json_get(table, "columnDefinitions")), 6);
     assert_json(sl_json_path(table, "columnDefinitions.0"),
                 "{\"name\":\"Name\",\"type\":\"string\",\"format\":\"name\",\"description\":\"Name "
                 "of the queue\",\"priority\":0}");
     assert_json(sl_json_path(table, "rows.0"),
-                "{\"cells\":[\"lq\",\"cq\",null,null],\"object\":{\"kind\":"
+                "{\"cells\":[\"lq\",\"cq\",null,null,null,null],\"object\":{\"kind\":"
                 "\"PartialObjectMetadata\",\"apiVersion\":"
                 "\"meta.k8s.io/v1\",\"metadata\":{\"name\":\"lq\",\"namespace\":\"ns\"}}}");
     sl_json_free(table);
@@ -216,6 +247,7 @@ int main(void)
         cmocka_unit_test(test_table_ages_read_like_those_of_kubectl),
         cmocka_unit_test(test_table_workloads_have_the_columns_of_kueue),
         cmocka_unit_test(test_table_wide_shows_more_columns),
+        cmocka_unit_test(test_table_queues_show_their_use),
         cmocka_unit_test(test_table_without_objects_is_a_header),
         cmocka_unit_test(test_table_jobs_show_status_completions_and_duration),
         cmocka_unit_test(test_table_pods_and_nodes_are_summed_up),
