@@ -130,7 +130,7 @@ class Asked(unittest.TestCase):
         self.assertEqual((server.lists("clusterqueues"), server.lists("workloads")), (1, 1))
         self.assertEqual((server.watched("clusterqueues"), server.watched("workloads")), (["7"], ["7"]))
         pending = [(path[0], query["limit"][0]) for path, query in server.asked if path[1] == "pendingworkloads"]
-        self.assertEqual(pending, [("a", "4")] * 2)  # once for what there was, once for what changed
+        self.assertEqual(pending, [("a", "64")] * 2)  # once for what there was, once for what changed
 
     def test_a_watch_that_ends_goes_on_where_it_was(self):
         server, board = self.board({}, {"workloads": [(200, [{"type": "ADDED", "object": workload("w", "8")}]), (200, [])]})
@@ -193,6 +193,47 @@ class Shown(unittest.TestCase):
         terminal.press("xq")
         self.assertEqual(terminal.child.wait(5), 0)
         self.assertEqual(termios.tcgetattr(terminal.slave), terminal.before)
+
+    def picture(self, terminal, wanted, what):
+        """The last whole picture that has what is wanted."""
+        def look():
+            terminal.read()
+            found = [p for p in terminal.pictures()[:-1] if wanted("\n".join(p))]
+            return found and found[-1]
+        return eventually(look, what=what)
+
+    def test_it_scrolls_through_everything(self):
+        terminal = self.terminal(24, 130)
+        first = self.picture(terminal, lambda p: "name-00" in p and "name-25" not in p, "the first queues")
+        terminal.press("\x1b[6~")
+        second = self.picture(terminal, lambda p: "lines 13 to 29 of" in p, "the next page")
+        self.assertLessEqual(len(second), 24)
+        self.assertNotIn("name-00 ", "\n".join(second))
+        terminal.press("G")
+        last = "\n".join(self.picture(terminal, lambda p: "default/job-big" in p and "lines" in p, "the end"))
+        self.assertRegex(last, r"lines (\d+) to (\d+) of \2\n")
+        self.assertIn("name-29", last)
+        terminal.text = ""
+        terminal.press("g")
+        again = self.picture(terminal, lambda p: "name-00" in p, "the beginning")
+        self.assertEqual(again[2:6], first[2:6])
+
+    def test_it_filters_by_a_text(self):
+        terminal = self.terminal(24, 130)
+        self.picture(terminal, lambda p: "name-00" in p, "a picture")
+        terminal.press("/NAME-2")
+        self.picture(terminal, lambda p: p.startswith("/NAME-2_"), "what is typed")
+        terminal.press("7\r")
+        found = "\n".join(self.picture(terminal, lambda p: 'only what has "NAME-27"' in p and "name-27" in p and "name-00" not in p, "one queue"))
+        self.assertNotIn("default/job-big", found)
+        self.assertNotIn("more quotas", found)
+        self.assertIn("Pending 1", found)  # all are counted
+        terminal.press("\x1b")
+        self.picture(terminal, lambda p: "name-00" in p and "q ends" in p, "all again")
+        terminal.press("/job-big\r")
+        found = "\n".join(self.picture(terminal, lambda p: "name-00" not in p and "default/job-big" in p and "only what has" in p, "the workload"))
+        terminal.press("q")
+        self.assertEqual(terminal.child.wait(5), 0)
 
     def test_ctrl_c_ends_it_and_the_terminal_is_as_before(self):
         terminal = self.terminal(24, 100)

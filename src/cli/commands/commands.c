@@ -99,7 +99,7 @@ static const struct sl_ctl_command table[] = {
      "  sluicectl pending research --limit 10\n"
      "  sluicectl pending -n lab -o json\n"},
     {"dashboard", sl_ctl_dashboard, 1u << SL_OUTPUT_TABLE | DATA, "",
-     "workloads and quotas, redrawn until q or Ctrl-C",
+     "workloads and quotas, redrawn until q or Ctrl-C; arrows scroll, / filters",
      "  sluicectl dashboard\n"
      "  sluicectl dashboard --until-done               for scripts\n"
      "  sluicectl dashboard -o json                    one picture as data\n"},

@@ -9,6 +9,7 @@
 #include "cli/screen/board.h"
 #include "cli/screen/keys.h"
 #include "cli/screen/screen.h"
+#include "cli/screen/view.h"
 #include "cli/ctl/ctl.h"
 #include "controllers/jobs/job.h"
 #include <string.h>
@@ -20,6 +21,8 @@
 #define RETRY_US 500000
 #define STILL_MS 5000  /* nothing runs and nothing changes: what waits will go on waiting */
 #define TITLE_LINES 3u /* with an empty one at the end */
+#define FIXED_LINES                                                                                \
+    11u /* of the first picture, those that scroll not: a page skips none of the others */
 
 enum { WORKLOADS, QUEUES };
 
@@ -27,6 +30,7 @@ struct dashboard {
     struct sl_ctl *c;
     struct sl_watches *watches;
     struct sl_board board;
+    struct sl_view view;
     bool terminal;
     bool known; /* the board has been filled */
     bool stale; /* something has changed since */
@@ -45,7 +49,7 @@ static enum sl_code fill(struct dashboard *d, struct sl_error *e)
     enum sl_code code =
         sl_ctl_freshen(d->c, workloads, queues, SL_BOARD_WAITING_MAX, SL_BOARD_WAITING_MAX, e);
     if (code == SL_CODE_OK) {
-        sl_board_fill(&d->board, workloads, queues);
+        sl_board_fill(&d->board, workloads, queues, d->view.filter);
         d->known = true;
         d->stale = false;
         d->fetched_ms = sl_clock_now_ms();
@@ -55,18 +59,34 @@ static enum sl_code fill(struct dashboard *d, struct sl_error *e)
     return code;
 }
 
-static void show_picture(const struct dashboard *d, double seconds, struct sl_buf *text)
+static void show_title(const struct dashboard *d, double seconds, struct sl_buf *text)
+{
+    struct sl_buf title = {0};
+    sl_buf_print(&title, "Sluice at %s, %.0f s; q ends, / filters, arrows scroll",
+                 sl_remote_server(d->c->remote), seconds);
+    if (d->view.typing) {
+        sl_buf_reset(&title);
+        sl_buf_print(&title, "/%s_", d->view.filter);
+    } else if (d->view.filter[0] != '\0') {
+        sl_buf_reset(&title);
+        sl_buf_print(&title, "only what has \"%s\" (Escape: all again)", d->view.filter);
+    }
+    sl_buf_print(text, "\033[H\033[J%.*s\n", (int)sl_ctl_width(), title.data);
+    sl_buf_fini(&title);
+}
+
+static void show_picture(struct dashboard *d, double seconds, struct sl_buf *text)
 {
     unsigned height = sl_ctl_height();
-    sl_buf_print(text, "\033[H\033[JSluice at %s, %.0f s; q ends\n", sl_remote_server(d->c->remote),
-                 seconds);
+    show_title(d, seconds, text);
     if (d->lost) {
         sl_buf_print(text, "\033[33m%.*s; trying again\033[0m", (int)sl_ctl_width() - 20,
                      d->why.text);
     }
     sl_buf_text(text, "\n");
-    sl_board_draw(&d->board, true, sl_ctl_width(), height > TITLE_LINES ? height - TITLE_LINES : 0,
-                  text);
+    d->view.page = height > FIXED_LINES ? height - FIXED_LINES : 0;
+    sl_board_draw_from(&d->board, &d->view.top, true, sl_ctl_width(),
+                       height > TITLE_LINES ? height - TITLE_LINES : 0, text);
 }
 
 static void show(struct dashboard *d)
@@ -157,6 +177,27 @@ static bool lose(struct dashboard *d, const struct sl_error *e)
     return d->known;
 }
 
+/* False: the person wants it to end. */
+static bool take_keys(struct dashboard *d)
+{
+    enum sl_view_change change = SL_VIEW_SAME;
+    for (char key = sl_keys_take(); key != '\0' && change != SL_VIEW_QUIT; key = sl_keys_take()) {
+        enum sl_view_change one = sl_view_key(&d->view, key);
+        change = one > change ? one : change;
+    }
+    if (change == SL_VIEW_SAME) {
+        change = sl_view_pause(&d->view);
+    }
+    struct sl_error e = {0};
+    if (change == SL_VIEW_FILTERED && !d->lost) {
+        (void)fill(d, &e); /* what fails now is said in the next turn */
+    }
+    if (change != SL_VIEW_SAME) {
+        d->shown_ms = 0;
+    }
+    return change != SL_VIEW_QUIT;
+}
+
 /* The exit code. */
 static int run(struct dashboard *d)
 {
@@ -169,7 +210,7 @@ static int run(struct dashboard *d)
         } else if (!lose(d, &e)) {
             return sl_ctl_failed("", &e);
         }
-        if (sl_keys_take() == 'q' || sl_keys_ended()) {
+        if (!take_keys(d) || sl_keys_ended()) {
             return 0;
         }
         if (sl_clock_now_ms() - d->shown_ms >= (d->terminal ? FRAME_MS : LINE_MS)) {

@@ -8,7 +8,7 @@
 #include "api/objects/object.h"
 
 #define SL_BOARD_ROWS_MAX 256u
-#define SL_BOARD_WAITING_MAX 4u
+#define SL_BOARD_WAITING_MAX 64u
 
 enum sl_board_phase {
     SL_BOARD_PENDING,
@@ -31,15 +31,20 @@ struct sl_board {
     char waiting[SL_BOARD_WAITING_MAX][256]; /* some that wait, and why */
     unsigned waiting_count;
 };
-/* From the items of two lists. */
+/* From the items of two lists. All workloads are counted; rows and those that wait are the ones with `filter` in their names (and
+ * reasons), whatever the case; "": all. */
 void sl_board_fill(struct sl_board *b, const struct sl_json *workloads,
-                   const struct sl_json *cluster_queues);
+                   const struct sl_json *cluster_queues, const char *filter);
 /* The whole picture, many lines; ANSI colours when asked. No line is wider than `width` if that is at least
  * SL_BOARD_WIDTH_MIN, and there are at most `height` lines if that is at least SL_BOARD_HEIGHT_MIN; 0: any number. */
 #define SL_BOARD_WIDTH_MIN 80u
 #define SL_BOARD_HEIGHT_MIN 6u
 void sl_board_draw(const struct sl_board *b, bool colors, unsigned width, unsigned height,
                    struct sl_buf *out);
+/* The same from a line of the rows and of those that wait, which are one below the other then; *top is lowered to the last one that
+ * leaves no line empty. 0: as above. */
+void sl_board_draw_from(const struct sl_board *b, unsigned *top, bool colors, unsigned width,
+                        unsigned height, struct sl_buf *out);
 /* One line without a line end: for logs and pipes. */
 void sl_board_line(const struct sl_board *b, struct sl_buf *out);
 /* The same as data. */

@@ -229,6 +229,18 @@ static void share_out(const struct sl_board *b, unsigned height, unsigned *rows,
     *waiting = for_waiting == 0 ? 0 : least(*waiting, left - drawn - 2);
 }
 
+static void draw_waiting(const struct sl_board *b, unsigned count, unsigned width,
+                         struct sl_buf *out)
+{
+    if (count > 0) {
+        sl_buf_text(out, "\nWaiting, for example:\n");
+    }
+    for (unsigned i = 0; i < count; i++) {
+        int len = width > 4 ? (int)width - 3 : 1;
+        sl_buf_print(out, "  %.*s\n", len, b->waiting[i]);
+    }
+}
+
 void sl_board_draw(const struct sl_board *b, bool colors, unsigned width, unsigned height,
                    struct sl_buf *out)
 {
@@ -237,13 +249,45 @@ void sl_board_draw(const struct sl_board *b, bool colors, unsigned width, unsign
     share_out(b, height, &rows, &waiting);
     draw_overall(b, colors, out);
     draw_rows(b, rows, width, colors, out);
-    if (waiting > 0) {
-        sl_buf_text(out, "\nWaiting, for example:\n");
+    draw_waiting(b, waiting, width, out);
+}
+
+/* All rows and all that wait, and of these lines a part. */
+static void draw_part(const struct sl_board *b, unsigned *top, bool colors, unsigned width,
+                      unsigned height, struct sl_buf *out)
+{
+    struct sl_buf all = {0};
+    unsigned lines = 0, at = 0;
+    draw_rows(b, b->row_count, width, colors, &all);
+    draw_waiting(b, b->waiting_count, width, &all);
+    for (const char *c = all.data; *c != '\0'; c++) {
+        lines += *c == '\n';
     }
-    for (unsigned i = 0; i < waiting; i++) {
-        int len = width > 4 ? (int)width - 3 : 1;
-        sl_buf_print(out, "  %.*s\n", len, b->waiting[i]);
+    unsigned shown = height - 1; /* and a line that says which */
+    *top = lines > shown ? least(*top, lines - shown) : 0;
+    unsigned last = least(*top + shown, lines);
+    for (const char *line = all.data; *line != '\0'; at++) {
+        size_t len = strcspn(line, "\n") + 1;
+        if (at >= *top && at < last) {
+            sl_buf_add(out, line, len);
+        }
+        line += len;
     }
+    sl_buf_print(out, "lines %u to %u of %u\n", *top + 1, last, lines);
+    sl_buf_fini(&all);
+}
+
+void sl_board_draw_from(const struct sl_board *b, unsigned *top, bool colors, unsigned width,
+                        unsigned height, struct sl_buf *out)
+{
+    SL_PRE(b != NULL && top != NULL);
+    if (*top == 0 || height < SL_BOARD_HEIGHT_MIN) {
+        *top = 0;
+        sl_board_draw(b, colors, width, height, out);
+        return;
+    }
+    draw_overall(b, colors, out);
+    draw_part(b, top, colors, width, height - OVERALL_LINES, out);
 }
 
 void sl_board_line(const struct sl_board *b, struct sl_buf *out)

@@ -3,6 +3,7 @@
 
 /* The dashboard's numbers and lines. */
 #include "t.h"
+#include <limits.h>
 #include "cli/screen/board.h"
 
 static const char queues_text[] =
@@ -28,7 +29,7 @@ static void fill(struct sl_board *b)
 {
     struct sl_json *workloads = parse(workloads_text);
     struct sl_json *queues = parse(queues_text);
-    sl_board_fill(b, workloads, queues);
+    sl_board_fill(b, workloads, queues, "");
     sl_json_free(workloads);
     sl_json_free(queues);
 }
@@ -64,7 +65,7 @@ static void test_board_marks_what_holds_more_than_it_may(void **state)
     struct sl_json *queues = parse(queues_text);
     sl_json_set(sl_json_at(queues, 0), "status",
                 parse("{\"conditions\":[" TRUE("QuotaExceeded") "]}"));
-    sl_board_fill(&b, workloads, queues);
+    sl_board_fill(&b, workloads, queues, "");
     sl_board_draw(&b, false, 80, 0, &out);
     assert_non_null(strstr(out.data, mark));
     assert_null(strstr(strstr(out.data, mark) + sizeof mark - 1, "over its quota"));
@@ -81,7 +82,7 @@ static void test_board_quotas_are_texts_or_numbers(void **state)
         parse("[{\"metadata\":{\"name\":\"team\"},\"spec\":{\"resourceGroups\":[{\"flavors\":[{"
               "\"name\":\"f\",\"resources\":[{\"name\":\"cpu\",\"nominalQuota\":1.5},"
               "{\"name\":\"memory\",\"nominalQuota\":7}]}]}]}}]");
-    sl_board_fill(&b, NULL, queues);
+    sl_board_fill(&b, NULL, queues, "");
     assert_int_equal(b.rows[0].nominal, 1500);
     assert_int_equal(b.rows[1].nominal, 7);
     sl_json_free(queues);
@@ -130,7 +131,7 @@ static void fill_many(struct sl_board *b, unsigned queues, int name_len)
     sl_buf_text(&text, "]");
     struct sl_json *all = parse(text.data);
     struct sl_json *workloads = parse(workloads_text);
-    sl_board_fill(b, workloads, all);
+    sl_board_fill(b, workloads, all, "");
     sl_json_free(workloads);
     sl_json_free(all);
     sl_buf_fini(&text);
@@ -195,6 +196,62 @@ static void test_board_says_how_many_quotas_are_left_out(void **state)
     sl_buf_fini(&out);
 }
 
+static void test_board_can_be_seen_from_a_line_on(void **state)
+{
+    (void)state;
+    struct sl_board b;
+    struct sl_buf text = {0}, start = {0};
+    unsigned top = 0;
+    fill_many(&b, 30, 3);
+    sl_board_draw_from(&b, &top, false, 100, 10, &start);
+    sl_board_draw(&b, false, 100, 10, &text);
+    assert_string_equal(start.data, text.data);
+    top = 5;
+    sl_buf_reset(&text);
+    sl_board_draw_from(&b, &top, false, 100, 10, &text);
+    assert_int_equal(top, 5);
+    assert_int_equal(count_lines(text.data, 100), 10);
+    assert_has(text.data, "\n004 ");
+    assert_has(text.data, "lines 6 to 11 of 34\n");
+    top = UINT_MAX;
+    sl_buf_reset(&text);
+    sl_board_draw_from(&b, &top, false, 100, 10, &text);
+    assert_int_equal(top, 28);
+    assert_has(text.data, "n/late");
+    assert_has(text.data, "lines 29 to 34 of 34\n");
+    top = UINT_MAX;
+    sl_buf_reset(&text);
+    sl_board_draw_from(&b, &top, false, 100, 0, &text);
+    assert_int_equal(top, 0);
+    top = 9;
+    sl_buf_reset(&text);
+    sl_board_draw_from(&b, &top, false, 100, 60, &text);
+    assert_int_equal(top, 0);
+    assert_has(text.data, "lines 1 to 34 of 34\n");
+    sl_buf_fini(&text);
+    sl_buf_fini(&start);
+}
+
+static void test_board_of_what_has_a_text(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *filter;
+        unsigned rows, waiting;
+    } cases[] = {{"", 2, 1},     {"TEAM", 2, 0}, {"memory", 1, 0},
+                 {"late", 0, 1}, {"f", 2, 1},    {"nothing", 0, 0}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct sl_board b;
+        struct sl_json *workloads = parse(workloads_text), *queues = parse(queues_text);
+        sl_board_fill(&b, workloads, queues, cases[i].filter);
+        assert_int_equal(b.row_count, cases[i].rows);
+        assert_int_equal(b.waiting_count, cases[i].waiting);
+        assert_int_equal(b.total, 4);
+        sl_json_free(workloads);
+        sl_json_free(queues);
+    }
+}
+
 static void test_board_as_data(void **state)
 {
     (void)state;
@@ -216,7 +273,7 @@ static void test_board_of_nothing_is_drawn(void **state)
     (void)state;
     struct sl_board b;
     struct sl_buf text = {0};
-    sl_board_fill(&b, NULL, NULL);
+    sl_board_fill(&b, NULL, NULL, "");
     sl_board_draw(&b, true, 10, 0, &text);
     assert_has(text.data, "of 0");
     sl_buf_fini(&text);
@@ -233,6 +290,8 @@ int main(void)
         cmocka_unit_test(test_board_fits_into_the_terminal),
         cmocka_unit_test(test_board_columns_are_as_wide_as_their_names),
         cmocka_unit_test(test_board_says_how_many_quotas_are_left_out),
+        cmocka_unit_test(test_board_can_be_seen_from_a_line_on),
+        cmocka_unit_test(test_board_of_what_has_a_text),
         cmocka_unit_test(test_board_as_data),
         cmocka_unit_test(test_board_of_nothing_is_drawn),
     };
