@@ -5,6 +5,7 @@
 #include "cli/screen/picture.h"
 #include "base/check.h"
 #include "api/objects/topology_assignment.h"
+#include "base/fnv1a.h"
 #include "base/map.h"
 #include "base/mem.h"
 #include <stdlib.h>
@@ -187,8 +188,69 @@ static bool stands(const struct sl_json *workload)
     return false;
 }
 
+/* --- marks --------------------------------------------------------------------------------------------- */
+
+#define MARKS (sizeof marks - 1)
+
+struct marked {
+    const struct sl_json *workload;
+    char mark;
+};
+
+static int by_creation(const void *a, const void *b)
+{
+    const struct sl_json *one = ((const struct marked *)a)->workload;
+    const struct sl_json *other = ((const struct marked *)b)->workload;
+    int64_t x = sl_object_created_ms(one), y = sl_object_created_ms(other);
+    int order = strcmp(sl_object_namespace(one), sl_object_namespace(other));
+    order = order != 0 ? order : strcmp(sl_object_name(one), sl_object_name(other));
+    return x != y ? (x < y ? -1 : 1) : order;
+}
+
+static size_t first_choice(const struct sl_json *workload)
+{
+    const char *ns = sl_object_namespace(workload), *name = sl_object_name(workload);
+    uint64_t hash = sl_fnv1a(SL_FNV1A_BASIS, ns, strlen(ns) + 1);
+    return (size_t)(sl_fnv1a(hash, name, strlen(name)) % MARKS);
+}
+
+/* Each the mark that its name chooses, whoever else is there: so it keeps it from one picture to the next. Where an older one has
+ * that, the next one that is free. */
+static struct marked *choose_marks(const struct sl_json *workloads, size_t *count)
+{
+    struct marked *all = sl_mem_new(sl_json_len(workloads) + 1, sizeof *all);
+    bool taken[MARKS] = {false};
+    *count = 0;
+    for (size_t i = 0; i < sl_json_len(workloads); i++) {
+        const struct sl_json *workload = sl_json_at(workloads, i);
+        if (!sl_condition_true(workload, "Finished") && stands(workload)) {
+            all[(*count)++] = (struct marked){workload, MARK_OTHERS};
+        }
+    }
+    qsort(all, *count, sizeof *all, by_creation);
+    for (size_t i = 0; i < *count && i < MARKS; i++) {
+        size_t at = first_choice(all[i].workload);
+        while (taken[at]) {
+            at = (at + 1) % MARKS;
+        }
+        taken[at] = true;
+        all[i].mark = marks[at];
+    }
+    return all;
+}
+
+static char mark_of(const struct marked *all, size_t count, const struct sl_json *workload)
+{
+    for (size_t i = 0; i < count && i < MARKS; i++) { /* behind those none has one of its own */
+        if (all[i].workload == workload) {
+            return all[i].mark;
+        }
+    }
+    return MARK_OTHERS;
+}
+
 static void fill_workload(struct sl_picture *p, const struct sl_map *cells,
-                          const struct sl_json *workload, size_t number)
+                          const struct sl_json *workload, char mark)
 {
     const struct sl_json *sets = sl_json_path(workload, "status.admission.podSetAssignments");
     struct sl_picture_workload *w = &p->workloads[p->workload_count];
@@ -201,7 +263,7 @@ static void fill_workload(struct sl_picture *p, const struct sl_map *cells,
         }
     }
     if (w->pods > 0) {
-        w->mark = number < sizeof marks - 1 ? marks[number] : MARK_OTHERS;
+        w->mark = mark;
         p->workload_count++;
     }
 }
@@ -222,14 +284,15 @@ void sl_picture_fill(struct sl_picture *p, const struct sl_picture_source *sourc
     }
     fill_cells(p, source);
     struct sl_map *cells = index_cells(p);
-    size_t number = 0; /* over all pictures, so that a workload has the same mark in each */
+    size_t marked; /* in all flavors, so that a workload has the same mark in each picture */
+    struct marked *all = choose_marks(source->workloads, &marked);
     for (size_t i = 0; i < count; i++) {
         const struct sl_json *workload = sl_json_at(source->workloads, i);
         if (!sl_condition_true(workload, "Finished") && stands(workload)) {
-            fill_workload(p, cells, workload, number);
-            number++;
+            fill_workload(p, cells, workload, mark_of(all, marked, workload));
         }
     }
+    sl_mem_free(all);
     sl_map_free(cells);
 }
 

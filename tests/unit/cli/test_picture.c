@@ -75,6 +75,71 @@ static const char *drawn(struct scene *s, unsigned width)
     return s->text.data;
 }
 
+/* As the legend has it. */
+static char mark_of(const char *text, const char *name)
+{
+    char line[100];
+    (void)snprintf(line, sizeof line, "  n/%s:", name);
+    const char *at = strstr(text, line);
+    if (at == NULL) {
+        fail_msg("no %s in: %s", name, text);
+    }
+    return at == NULL ? '\0' : at[-1];
+}
+
+/* Whatever else comes and goes. */
+static void test_picture_keeps_marks_from_one_picture_to_the_next(void **state)
+{
+    struct scene *s = *state;
+    static const char *const names[] = {"one", "two", "three", "four", "five", "six"};
+    char marks[6];
+    for (int i = 0; i < 6; i++) {
+        char host[16];
+        (void)snprintf(host, sizeof host, "h%d", i);
+        add_node(s, "a", "r", host, "True");
+        add_workload(s, names[i], host, "{}");
+    }
+    const char *text = drawn(s, 100);
+    for (size_t i = 0; i < 6; i++) {
+        marks[i] = mark_of(text, names[i]);
+        for (size_t k = 0; k < i; k++) {
+            assert_true(marks[k] != marks[i]);
+        }
+    }
+    sl_json_remove_at(s->workloads, 3);
+    sl_json_remove_at(s->workloads, 0);
+    add_workload(s, "a-new-one", "h0", "{}");
+    text = drawn(s, 100);
+    for (size_t i = 0; i < 6; i++) {
+        assert_true(i == 0 || i == 3 || mark_of(text, names[i]) == marks[i]);
+    }
+}
+
+/* The older one has the mark that both would choose. */
+static void test_picture_has_one_mark_for_each_workload(void **state)
+{
+    struct scene *s = *state;
+    bool seen[128] = {false};
+    for (int i = 0; i < 64; i++) {
+        char host[16], time[40];
+        (void)snprintf(host, sizeof host, "h%d", i);
+        (void)snprintf(time, sizeof time, "2026-01-01T00:%02d:00Z", 59 - i % 60);
+        add_node(s, "a", "r", host, "True");
+        add_workload(s, host, host, "{}");
+        sl_json_set_text(sl_json_path(sl_json_at(s->workloads, (size_t)i), "metadata"),
+                         "creationTimestamp", time);
+    }
+    (void)drawn(s, 200);
+    unsigned others = 0;
+    for (size_t i = 0; i < s->picture.workload_count; i++) {
+        char mark = s->picture.workloads[i].mark;
+        others += mark == '#';
+        assert_true(mark == '#' || !seen[(unsigned char)mark]);
+        seen[(unsigned char)mark] = true;
+    }
+    assert_int_equal(others, 2);
+}
+
 static void test_picture_has_the_same_mark_for_a_workload_in_every_flavor(void **state)
 {
     struct scene *s = *state;
@@ -84,7 +149,12 @@ static void test_picture_has_the_same_mark_for_a_workload_in_every_flavor(void *
         sl_json_path(sl_json_at(s->workloads, 0), "status.admission.podSetAssignments.0.flavors");
     sl_json_set_text(sets, "cpu", "elsewhere");
     add_workload(s, "here", "n1", "{}");
-    assert_non_null(strstr(drawn(s, 80), "  B  n/here"));
+    char mark = mark_of(drawn(s, 80), "here");
+    sl_json_set_text(sl_json_path(s->flavor, "metadata"), "name", "elsewhere");
+    assert_null(strstr(drawn(s, 80), "n/here"));
+    sl_json_set_text(sets, "cpu", "tas");
+    sl_json_set_text(sl_json_path(s->flavor, "metadata"), "name", "tas");
+    assert_int_equal(mark_of(drawn(s, 80), "here"), mark);
 }
 
 static void test_picture_has_a_line_for_each_rack_in_order_of_people(void **state)
@@ -97,8 +167,10 @@ static void test_picture_has_a_line_for_each_rack_in_order_of_people(void **stat
     add_workload(s, "w", "h2", "{\"required\":\"x.io/rack\"}");
     const char *text = drawn(s, 100);
     assert_has(text, "tas (topology hall): 3 nodes, 1 of 3 domains in use\n");
-    assert_has(text, "  r2   A.  1/2\n  r10  .  0/1\n");
-    assert_has(text, "  A  n/w: 2 pods on 1, required in one rack\n");
+    char line[60], mark = mark_of(text, "w");
+    (void)snprintf(line, sizeof line, "  r2   %c.  1/2\n  r10  .  0/1\n", mark);
+    assert_has(text, line);
+    assert_has(text, "  n/w: 2 pods on 1, required in one rack\n");
 }
 
 static void test_picture_marks_failed_closed_and_shared_nodes(void **state)
@@ -258,6 +330,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(test_picture_has_a_line_for_each_rack_in_order_of_people),
+        TEST(test_picture_keeps_marks_from_one_picture_to_the_next),
+        TEST(test_picture_has_one_mark_for_each_workload),
         TEST(test_picture_has_the_same_mark_for_a_workload_in_every_flavor),
         TEST(test_picture_marks_failed_closed_and_shared_nodes),
         TEST(test_picture_names_nodes_that_are_closed_while_in_use),
