@@ -177,7 +177,7 @@ static bool uses(const struct sl_json *pod_set, const char *flavor)
 }
 
 /* Is any pod set of it assigned to a topology, whichever that is? */
-static bool stands(const struct sl_json *workload)
+static bool is_placed(const struct sl_json *workload)
 {
     const struct sl_json *sets = sl_json_path(workload, "status.admission.podSetAssignments");
     for (size_t i = 0; i < sl_json_len(sets); i++) {
@@ -214,7 +214,7 @@ static size_t first_choice(const struct sl_json *workload)
     return (size_t)(sl_fnv1a(hash, name, strlen(name)) % MARKS);
 }
 
-/* Each the mark that its name chooses, whoever else is there: so it keeps it from one picture to the next. Where an older one has
+/* Each the mark that its name chooses, whatever else is there: so it keeps it from one picture to the next. Where an older one has
  * that, the next one that is free. */
 static struct marked *choose_marks(const struct sl_json *workloads, size_t *count)
 {
@@ -223,7 +223,7 @@ static struct marked *choose_marks(const struct sl_json *workloads, size_t *coun
     *count = 0;
     for (size_t i = 0; i < sl_json_len(workloads); i++) {
         const struct sl_json *workload = sl_json_at(workloads, i);
-        if (!sl_condition_true(workload, "Finished") && stands(workload)) {
+        if (!sl_condition_true(workload, "Finished") && is_placed(workload)) {
             all[(*count)++] = (struct marked){workload, MARK_OTHERS};
         }
     }
@@ -288,7 +288,7 @@ void sl_picture_fill(struct sl_picture *p, const struct sl_picture_source *sourc
     struct marked *all = choose_marks(source->workloads, &marked);
     for (size_t i = 0; i < count; i++) {
         const struct sl_json *workload = sl_json_at(source->workloads, i);
-        if (!sl_condition_true(workload, "Finished") && stands(workload)) {
+        if (!sl_condition_true(workload, "Finished") && is_placed(workload)) {
             fill_workload(p, cells, workload, mark_of(all, marked, workload));
         }
     }
