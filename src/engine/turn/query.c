@@ -12,6 +12,7 @@
 #include "engine/quota/tallies.h"
 #include "engine/conditions/message.h"
 #include "engine/decisions/standing.h"
+#include "engine/turn/query.h"
 #include "engine/state.h"
 #include "kernel/lifecycle/excess.h"
 #include "policy/queues/outsiders.h"
@@ -260,8 +261,10 @@ static const char *const place_names[] = {[SL_PLACE_NONE] = "none",
                                           [SL_PLACE_DONE] = "done"};
 
 /* The reason as last written; for one that waits behind its like, what it would be told now. */
-static void add_reason(struct sl_engine *g, sl_workload_id id, struct sl_json *item)
+bool sl_query_reason(struct sl_engine *g, sl_workload_id id, struct sl_json *item)
 {
+    SL_PRE(g != NULL && id < SL_WORKLOADS_MAX);
+    bool tried = false;
     struct sl_workload seen = sl_workloads[id];
     const struct sl_workload_entry *e = &g->workloads[id];
     char text[SL_MESSAGE_SIZE] = "";
@@ -271,6 +274,7 @@ static void add_reason(struct sl_engine *g, sl_workload_id id, struct sl_json *i
         (void)snprintf(text, sizeof text, "%s", sl_message_outsider);
     } else if (queue != SL_NO_ID && !sl_queues_in_backoff(id, seen.requeue_at_ms)) {
         sl_flavors_assign(id, queue, g->now_ms);
+        tried = true;
         if (sl_assignment.mode < SL_MODE_DEFERRED &&
             seen.pending_reason != SL_PENDING_PREEMPTED_WORKLOADS) {
             bool never = sl_assignment.mode == SL_MODE_NO_FIT;
@@ -287,6 +291,25 @@ static void add_reason(struct sl_engine *g, sl_workload_id id, struct sl_json *i
             ? sl_condition_pending_reason(&seen)
             : sl_condition_legacy_reason(seen.pending_reason, sl_standing_queue_to_blame(g, id)));
     sl_json_set_text(item, "message", text);
+    return tried;
+}
+
+bool sl_query_position(const struct sl_engine *g, sl_workload_id id, struct sl_query_position *out)
+{
+    SL_PRE(g != NULL && id < SL_WORKLOADS_MAX);
+    const struct sl_local_queue *queue = g->workloads[id].queue;
+    sl_qnode_id qnode = sl_queues_queue_of(id);
+    uint32_t count = qnode == SL_NO_ID ? 0 : sl_queues_list(qnode);
+    *out = (struct sl_query_position){.count = count};
+    for (uint32_t i = 0; i < count; i++) {
+        sl_workload_id other = sl_queues_listed(i);
+        if (other == id) {
+            out->in_all = i;
+            return true;
+        }
+        out->in_queue += g->workloads[other].queue == queue;
+    }
+    return false;
 }
 
 /* One that waits, as it was when the list was made. */
@@ -448,7 +471,7 @@ static struct sl_json *new_item(struct sl_engine *g, const struct waiting *w)
     sl_json_set_int(item, "positionInClusterQueue", w->in_all);
     sl_json_set_int(item, "positionInLocalQueue", w->in_queue);
     sl_json_set_text(item, "place", place_names[sl_place_of(w->id)]);
-    add_reason(g, w->id, item);
+    (void)sl_query_reason(g, w->id, item);
     sl_effort_add(REASON_STEPS);
     return item;
 }
