@@ -5,6 +5,7 @@
 #include "cli/pages/visibility.h"
 #include "base/effort.h"
 #include "base/mem.h"
+#include "cli/pages/why.h"
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -248,6 +249,22 @@ static void serve_pending(const struct sl_pages *p, const struct question *q,
 
 /* --- discovery ------------------------------------------------------------------------------- */
 
+/* Why it waits: a subresource alone, of resources that are other groups'. */
+static void add_why(struct sl_json *resources, const struct sl_why_resource *why)
+{
+    struct sl_json *r = sl_json_new_map();
+    struct sl_json *verbs = sl_json_new_list();
+    char full[64];
+    (void)snprintf(full, sizeof full, "%s/why", why->plural);
+    sl_json_append(verbs, sl_json_new_text("get"));
+    sl_json_set_text(r, "name", full);
+    sl_json_set_text(r, "singularName", "");
+    sl_json_set_bool(r, "namespaced", why->namespaced);
+    sl_json_set_text(r, "kind", SL_WHY_KIND);
+    sl_json_set(r, "verbs", verbs);
+    sl_json_append(resources, r);
+}
+
 static void add_resource(struct sl_json *resources, const char *name, bool local, bool pending)
 {
     struct sl_json *r = sl_json_new_map();
@@ -278,6 +295,9 @@ static struct sl_json *resources_new(const char *version)
     add_resource(resources, "clusterqueue", false, true);
     add_resource(resources, "localqueue", true, false);
     add_resource(resources, "localqueue", true, true);
+    for (const struct sl_why_resource *r = sl_why_resources; r->plural != NULL; r++) {
+        add_why(resources, r);
+    }
     sl_json_set(list, "resources", resources);
     return list;
 }
@@ -335,6 +355,8 @@ void sl_visibility_serve(void *context, const char *path, const char *query,
         sl_visibility_not_found(page);
     } else if (*at == '\0') {
         answer(page, 200, resources_new(q.version));
+    } else if (sl_why_is_path(at)) {
+        sl_why_serve(context, q.version, at, query, page);
     } else if (!read_path(at, &q)) {
         sl_visibility_not_found(page);
     } else if (read_query(query, &q, &e) != SL_CODE_OK) {

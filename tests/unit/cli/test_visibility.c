@@ -6,6 +6,7 @@
 #include "base/effort.h"
 #include "base/mem.h"
 #include "cli/pages/visibility.h"
+#include "engine/why/why.h"
 
 #define BASE SL_VISIBILITY_GROUP_PATH "/"
 #define TEAM BASE "v1beta2/clusterqueues/team/pendingworkloads"
@@ -46,6 +47,22 @@ struct sl_json *sl_engine_pending_next(struct sl_engine *g, struct sl_pending *p
     (void)g;
     struct sl_json *item = sl_json_at(p->list, p->at++);
     return item == NULL ? NULL : sl_json_clone(item);
+}
+
+struct sl_json *sl_why_workload_new(struct sl_engine *g, const struct sl_why_ask *ask)
+{
+    (void)g;
+    (void)ask;
+    return NULL;
+}
+
+struct sl_json *sl_why_queue_new(struct sl_engine *g, enum sl_kind kind,
+                                 const struct sl_why_ask *ask)
+{
+    (void)g;
+    (void)kind;
+    (void)ask;
+    return parse("{\"name\":\"team\",\"state\":\"Active\"}");
 }
 
 static enum sl_code get(void *self, enum sl_kind kind, const char *ns, const char *name,
@@ -232,6 +249,16 @@ static void test_visibility_path_that_means_nothing_is_not_found(void **state)
     }
 }
 
+static void test_visibility_leads_to_why(void **state)
+{
+    (void)state;
+    struct sl_json *answer = visit(BASE "v1beta1/clusterqueues/team/why", "", 200);
+    assert_string_equal(sl_json_path_text(answer, "kind", ""), "Explanation");
+    assert_string_equal(sl_json_path_text(answer, "apiVersion", ""),
+                        "visibility.kueue.x-k8s.io/v1beta1");
+    sl_json_free(answer);
+}
+
 static void test_visibility_of_a_standby_is_unavailable(void **state)
 {
     (void)state;
@@ -253,6 +280,10 @@ static void test_visibility_discovery_names_versions_and_resources(void **state)
                         "localqueues/pendingworkloads");
     assert_true(sl_json_path_bool(list, "resources.3.namespaced", false));
     assert_string_equal(sl_json_path_text(list, "resources.1.verbs.0", ""), "get");
+    assert_string_equal(sl_json_path_text(list, "resources.4.name", ""), "workloads/why");
+    assert_true(sl_json_path_bool(list, "resources.4.namespaced", false));
+    assert_string_equal(sl_json_path_text(list, "resources.8.name", ""), "clusterqueues/why");
+    assert_false(sl_json_path_bool(list, "resources.8.namespaced", true));
     sl_json_free(list);
     struct sl_server_page page = {.status = 200};
     sl_visibility_groups(NULL, "/apis", "", &page);
@@ -346,6 +377,7 @@ int main(void)
         cmocka_unit_test(test_visibility_number_that_is_none_is_refused),
         cmocka_unit_test(test_visibility_of_an_unknown_queue_says_which),
         cmocka_unit_test(test_visibility_path_that_means_nothing_is_not_found),
+        cmocka_unit_test(test_visibility_leads_to_why),
         cmocka_unit_test(test_visibility_of_a_standby_is_unavailable),
         cmocka_unit_test(test_visibility_discovery_names_versions_and_resources),
         cmocka_unit_test(test_visibility_openapi_is_whole),
