@@ -98,6 +98,14 @@ static const struct sl_ctl_command table[] = {
      "  sluicectl pending                              of all queues, and those in no queue\n"
      "  sluicectl pending research --limit 10\n"
      "  sluicectl pending -n lab -o json\n"},
+    {"why", sl_ctl_why, 1u << SL_OUTPUT_TABLE | DATA, "NAME | KIND NAME... | KIND/NAME...",
+     "why a job, Pod, Workload or queue waits, what holds its quota, and what would let it in",
+     "  sluicectl why train -n lab                     a Job, else a Workload, Pod or queue of "
+     "that "
+     "name\n"
+     "  sluicectl why job/train lq/main -n lab\n"
+     "  sluicectl why cq research                      what is used of its quota, and by what\n"
+     "  sluicectl why train -n lab -o json\n"},
     {"dashboard", sl_ctl_dashboard, 1u << SL_OUTPUT_TABLE | DATA, "",
      "workloads and quotas, redrawn until q or Ctrl-C; arrows scroll, / filters",
      "  sluicectl dashboard\n"

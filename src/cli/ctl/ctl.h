@@ -130,6 +130,7 @@ int sl_ctl_describe(struct sl_ctl *c);
 int sl_ctl_watch(struct sl_ctl *c);
 int sl_ctl_submit(struct sl_ctl *c);
 int sl_ctl_pending(struct sl_ctl *c);
+int sl_ctl_why(struct sl_ctl *c);
 int sl_ctl_dashboard(struct sl_ctl *c);
 int sl_ctl_node(struct sl_ctl *c);
 int sl_ctl_topology(struct sl_ctl *c);
