@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Measures the daemon on this machine and writes BUILD/bench.json. Compare ratios within one run, not runs."""
-import json, os, pathlib, shutil, subprocess, sys, tempfile, time
+import http.client, json, os, pathlib, random, shutil, subprocess, sys, tempfile, time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "e2e"))
 from daemon import *
@@ -69,6 +69,25 @@ def bench_jobs():
         note(f"jobs_to_writes_ratio_batch_{batch}", round(figures["jobs_to_completion_per_s"]["value"] / base, 3), "")
 
 
+def bench_why(daemon, count):
+    """Why does it wait? Asked about workloads at random places of their queue, over one connection."""
+    visibility = "/apis/visibility.kueue.x-k8s.io/v1beta2"
+    items = daemon.get(f"{visibility}/clusterqueues/team/pendingworkloads?limit={min(count, 10000)}")["items"]
+    assert items, "nothing is pending"
+    connection = http.client.HTTPConnection("127.0.0.1", daemon.port, timeout=30)
+    took = []
+    for item in random.Random(1).choices(items, k=1000):
+        start = time.monotonic()
+        connection.request("GET", f"{visibility}/namespaces/{item['metadata']['namespace']}/workloads/{item['metadata']['name']}/why")
+        answer = json.loads(connection.getresponse().read())
+        took.append(1000 * (time.monotonic() - start))
+        assert answer["state"] == "Pending" and "positionInClusterQueue" in answer, answer
+    connection.close()
+    took.sort()
+    note(f"why_ms_p50_{count}", round(took[len(took) // 2], 3), "ms")
+    note(f"why_ms_p99_{count}", round(took[len(took) * 99 // 100], 3), "ms")
+
+
 def bench_size(count):
     d = scratch()
     run("fill", d / "data", count)
@@ -79,6 +98,7 @@ def bench_size(count):
     time.sleep(3)
     note(f"rss_mib_{count}", rss_mib(daemon.process), "MiB")
     note(f"core_bytes_per_workload_{count}", round(metric(daemon, "sluice_core_bytes") / count), "B")
+    bench_why(daemon, count)
     daemon.close()
     shutil.rmtree(d)
 

@@ -14,7 +14,9 @@
 #include "engine/decisions/standing.h"
 #include "engine/turn/query.h"
 #include "engine/state.h"
+#include "kernel/base/order.h"
 #include "kernel/lifecycle/excess.h"
+#include "policy/queues/heads.h"
 #include "policy/queues/outsiders.h"
 #include "policy/queues/queues.h"
 #include "policy/fair/shares.h"
@@ -294,22 +296,74 @@ bool sl_query_reason(struct sl_engine *g, sl_workload_id id, struct sl_json *ite
     return tried;
 }
 
+/* Attached to its queue and in one of its indexes. */
+static bool is_in_line(sl_workload_id id)
+{
+    enum sl_place place = sl_place_of(id);
+    return place == SL_PLACE_HEAP || place == SL_PLACE_INADMISSIBLE;
+}
+
+/* As sl_queues_list orders those of a queue that does not admit by usage. */
+static bool comes_before(sl_qnode_id qnode, sl_workload_id a, sl_workload_id b)
+{
+    bool first_a = sl_heads_is_sticky(qnode, a), first_b = sl_heads_is_sticky(qnode, b);
+    return first_a != first_b ? first_a : sl_order_before(a, b);
+}
+
+/* Without a list: one look at each workload of the queue's LocalQueues. */
+static bool count_position(const struct sl_engine *g, sl_workload_id id, sl_qnode_id qnode,
+                           struct sl_query_position *out)
+{
+    uint32_t seen = 0;
+    for (const struct sl_local_queue *q = g->qnodes[qnode]->first_queue; q != NULL; q = q->next) {
+        uint32_t left = q->tally.pending;
+        for (sl_workload_id other = q->first; other != SL_NO_ID && left > 0;
+             other = g->workloads[other].next) {
+            if (++seen > SL_QUERY_SEEN_MAX) {
+                return false;
+            }
+            left -= g->workloads[other].standing == SL_STANDING_PENDING;
+            if (sl_queues_queue_of(other) == qnode && is_in_line(other)) {
+                bool before = other != id && comes_before(qnode, other, id);
+                out->count++;
+                out->in_all += before;
+                out->in_queue += before && q == g->workloads[id].queue;
+            }
+        }
+    }
+    sl_effort_add(seen / 4);
+    return true;
+}
+
+static bool list_position(const struct sl_engine *g, sl_workload_id id, sl_qnode_id qnode,
+                          struct sl_query_position *out)
+{
+    if (g->qnodes[qnode]->tally.pending > SL_QUERY_LISTED_MAX) {
+        return false;
+    }
+    uint32_t count = sl_queues_list(qnode);
+    bool found = false;
+    out->count = count;
+    for (uint32_t i = 0; i < count && !found; i++) {
+        sl_workload_id other = sl_queues_listed(i);
+        found = other == id;
+        out->in_all += !found;
+        out->in_queue += !found && g->workloads[other].queue == g->workloads[id].queue;
+    }
+    sl_effort_add(count);
+    return found;
+}
+
 bool sl_query_position(const struct sl_engine *g, sl_workload_id id, struct sl_query_position *out)
 {
     SL_PRE(g != NULL && id < SL_WORKLOADS_MAX);
-    const struct sl_local_queue *queue = g->workloads[id].queue;
     sl_qnode_id qnode = sl_queues_queue_of(id);
-    uint32_t count = qnode == SL_NO_ID ? 0 : sl_queues_list(qnode);
-    *out = (struct sl_query_position){.count = count};
-    for (uint32_t i = 0; i < count; i++) {
-        sl_workload_id other = sl_queues_listed(i);
-        if (other == id) {
-            out->in_all = i;
-            return true;
-        }
-        out->in_queue += g->workloads[other].queue == queue;
+    *out = (struct sl_query_position){0};
+    if (qnode == SL_NO_ID || !is_in_line(id)) {
+        return false;
     }
-    return false;
+    return sl_offers_rules(qnode).by_usage ? list_position(g, id, qnode, out)
+                                           : count_position(g, id, qnode, out);
 }
 
 /* One that waits, as it was when the list was made. */

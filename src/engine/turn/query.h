@@ -16,6 +16,10 @@ struct sl_query_position {
     int64_t in_all, in_queue; /* of its ClusterQueue, and of its LocalQueue */
     int64_t count;            /* in the ClusterQueue's order */
 };
-/* False: it is not in the order of a queue. Linear in what waits in its ClusterQueue. */
+/* What is looked at for one: workloads of its ClusterQueue's LocalQueues, or, where that admits by usage, a list of those
+ * that wait. */
+#define SL_QUERY_SEEN_MAX 262144u
+#define SL_QUERY_LISTED_MAX 8192u
+/* False: it is not in the order of a queue, or that has more than may be looked at. */
 bool sl_query_position(const struct sl_engine *g, sl_workload_id id, struct sl_query_position *out);
 #endif

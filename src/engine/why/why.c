@@ -60,7 +60,6 @@ static void add_position(const struct view *v, struct sl_why_findings *f)
         sl_json_set_int(v->out, "positionInClusterQueue", p.in_all);
         sl_json_set_int(v->out, "positionInLocalQueue", p.in_queue);
         sl_json_set_int(v->out, "pendingInClusterQueue", p.count);
-        sl_effort_add((size_t)p.count);
     }
 }
 

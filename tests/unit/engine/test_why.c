@@ -645,6 +645,31 @@ static void ask_everything(const struct history *h, bool met[static 5])
     assert_true(hash_core() == before);
 }
 
+/* Positions are those of the list. */
+static void compare_positions(void)
+{
+    for (int i = 0; i < 5; i++) {
+        char name[8];
+        (void)snprintf(name, sizeof name, "cq%d", i);
+        struct sl_json *list = world_pending(&w, name, NULL);
+        for (size_t k = 0; k < sl_json_len(list); k++) {
+            const struct sl_json *item = sl_json_at(list, k);
+            const struct sl_why_ask of = {"team", sl_json_path_text(item, "name", ""), NULL};
+            struct sl_json *a = sl_why_workload_new(w.engine, &of);
+            int64_t position = sl_json_path_int(a, "positionInClusterQueue", -1);
+            if (position >= 0) {
+                assert_int_equal(position, sl_json_path_int(item, "positionInClusterQueue", -2));
+                assert_int_equal(sl_json_path_int(a, "positionInLocalQueue", -1),
+                                 sl_json_path_int(item, "positionInLocalQueue", -2));
+            } else {
+                assert_string_equal(sl_json_path_text(item, "place", ""), "orphaned");
+            }
+            sl_json_free(a);
+        }
+        sl_json_free(list);
+    }
+}
+
 /* Settings that weigh and wait, too. */
 static struct sl_engine_settings variant(unsigned number)
 {
@@ -683,6 +708,7 @@ static struct result play(unsigned number, bool asking)
         history_step(&h);
         if (asking) {
             ask_everything(&h, r.met);
+            compare_positions();
         }
         if (history_draw(&h, 3) != 0) {
             world_settle(&w);
